@@ -1,0 +1,254 @@
+package cpu
+
+import (
+	"fmt"
+
+	"github.com/lacuna-sparse/lacuna/ir/loop"
+	"github.com/llir/llvm/ir/constant"
+	"github.com/llir/llvm/ir/enum"
+	"github.com/llir/llvm/ir/types"
+	"github.com/llir/llvm/ir/value"
+)
+
+const predNE = enum.IPredNE
+
+// expr emits an expression. LLVM removes the repetitions of common parts.
+func (f *function) expr(e loop.Expr) val {
+	switch e := e.(type) {
+	case *loop.Const:
+		return constOf(e)
+	case *loop.Ref:
+		if s := f.slots[e.Var]; s != nil {
+			return f.read(s)
+		}
+		return f.vals[e.Var]
+	case *loop.Load:
+		return f.load(e)
+	case *loop.Unary:
+		return f.unary(e)
+	case *loop.Binary:
+		x := f.expr(e.X)
+		return f.binary(e.Op, e.X.Type(), x, f.expr(e.Y))
+	case *loop.Select:
+		return f.selectExpr(e)
+	case *loop.Cast:
+		return f.cast(e.Typ, e.X.Type(), f.expr(e.X))
+	case *loop.Call:
+		return f.call(e)
+	}
+	panic(fmt.Sprintf("BUG: expression %T", e))
+}
+
+// selectExpr emits a choice between two values, both of which are computed.
+func (f *function) selectExpr(e *loop.Select) val {
+	cond := f.expr(e.Cond).re
+	x := f.expr(e.X)
+	y := f.expr(e.Y).parts()
+	parts := make([]value.Value, len(y))
+	for i, part := range x.parts() {
+		parts[i] = f.block.NewSelect(cond, part, y[i])
+	}
+	return fromParts(parts)
+}
+
+// unary emits an operator of one operand.
+func (f *function) unary(e *loop.Unary) val {
+	t := e.X.Type()
+	x := f.expr(e.X)
+	switch {
+	case t.IsComplex():
+		return f.complexUnary(e.Op, x)
+	case t.IsFloat():
+		return val{re: f.floatUnary(e.Op, t, x.re)}
+	}
+	return val{re: f.intUnary(e.Op, t, x.re)}
+}
+
+// intUnary emits an operator of one integer or Bool.
+func (f *function) intUnary(op loop.UnaryOp, t loop.Type, x value.Value) value.Value {
+	switch op {
+	case loop.Neg:
+		return f.block.NewSub(intConst(t, 0), x)
+	case loop.Not:
+		if t == loop.Bool {
+			return f.block.NewXor(x, constant.True)
+		}
+		return f.block.NewXor(x, intConst(t, -1))
+	case loop.Abs:
+		if !t.IsSigned() {
+			return x
+		}
+		abs := f.m.intrinsic("llvm.abs."+suffix(t), registerType(t), registerType(t), types.I1)
+		return f.block.NewCall(abs, x, constant.False) // false: abs(min) is min, not poison
+	case loop.FromBits:
+		return f.block.NewBitCast(x, map[loop.Type]types.Type{loop.U32: types.Float, loop.U64: types.Double}[t])
+	}
+	panic(fmt.Sprintf("BUG: %v of %v", op, t))
+}
+
+// floatIntrinsics are the operators of one float that are an LLVM intrinsic.
+// Rint is llvm.rint: in the default floating-point environment, which nothing
+// here changes, it rounds to nearest, ties to even.
+var floatIntrinsics = map[loop.UnaryOp]string{
+	loop.Abs: "fabs", loop.Sqrt: "sqrt", loop.Floor: "floor", loop.Ceil: "ceil",
+	loop.Trunc: "trunc", loop.Rint: "rint",
+}
+
+// floatUnary emits an operator of one F32 or F64.
+func (f *function) floatUnary(op loop.UnaryOp, t loop.Type, x value.Value) value.Value {
+	switch op {
+	case loop.Neg:
+		return f.block.NewFNeg(x)
+	case loop.Bits:
+		return f.block.NewBitCast(x, map[loop.Type]types.Type{loop.F32: types.I32, loop.F64: types.I64}[t])
+	case loop.RoundF16:
+		return f.widenHalf(loop.F16, f.narrowHalf(loop.F16, x))
+	case loop.RoundBF16:
+		return f.widenHalf(loop.BF16, f.narrowHalf(loop.BF16, x))
+	}
+	name, ok := floatIntrinsics[op]
+	if !ok {
+		panic(fmt.Sprintf("BUG: %v of %v", op, t))
+	}
+	return f.block.NewCall(f.m.intrinsic("llvm."+name+"."+suffix(t), registerType(t), registerType(t)), x)
+}
+
+// binary emits an operator of two operands of type t.
+func (f *function) binary(op loop.BinaryOp, t loop.Type, x, y val) val {
+	switch {
+	case op == loop.Complex:
+		return val{re: x.re, im: y.re}
+	case t.IsComplex():
+		return f.complexBinary(op, t, x, y)
+	case t.IsFloat():
+		return val{re: f.floatBinary(op, t, x.re, y.re)}
+	}
+	return val{re: f.intBinary(op, t, x.re, y.re)}
+}
+
+// intPredicates are LLVM's names of the comparisons of integers.
+var intPredicates = map[loop.BinaryOp]struct{ signed, unsigned enum.IPred }{
+	loop.Eq: {enum.IPredEQ, enum.IPredEQ}, loop.Ne: {enum.IPredNE, enum.IPredNE},
+	loop.Lt: {enum.IPredSLT, enum.IPredULT}, loop.Le: {enum.IPredSLE, enum.IPredULE},
+	loop.Gt: {enum.IPredSGT, enum.IPredUGT}, loop.Ge: {enum.IPredSGE, enum.IPredUGE},
+}
+
+// intCompare emits a comparison of integers or Bools (false < true).
+func (f *function) intCompare(op loop.BinaryOp, t loop.Type, x, y value.Value) value.Value {
+	p := intPredicates[op]
+	if t.IsSigned() {
+		return f.block.NewICmp(p.signed, x, y)
+	}
+	return f.block.NewICmp(p.unsigned, x, y)
+}
+
+// intBinary emits an operator of two integers or Bools.
+func (f *function) intBinary(op loop.BinaryOp, t loop.Type, x, y value.Value) value.Value {
+	if op.IsComparison() {
+		return f.intCompare(op, t, x, y)
+	}
+	b := f.block
+	switch op {
+	case loop.Add:
+		return b.NewAdd(x, y)
+	case loop.Sub:
+		return b.NewSub(x, y)
+	case loop.Mul:
+		return b.NewMul(x, y)
+	case loop.Div, loop.Rem:
+		return f.divide(op, t, x, y)
+	case loop.Min:
+		return b.NewSelect(f.intCompare(loop.Le, t, x, y), x, y)
+	case loop.Max:
+		return b.NewSelect(f.intCompare(loop.Ge, t, x, y), x, y)
+	case loop.And:
+		return b.NewAnd(x, y)
+	case loop.Or:
+		return b.NewOr(x, y)
+	case loop.Xor:
+		return b.NewXor(x, y)
+	}
+	count := f.shiftCount(t, y)
+	switch {
+	case op == loop.Shl:
+		return b.NewShl(x, count)
+	case op == loop.Shr && t.IsSigned():
+		return b.NewAShr(x, count)
+	case op == loop.Shr:
+		return b.NewLShr(x, count)
+	}
+	panic(fmt.Sprintf("BUG: %v of %v", op, t))
+}
+
+// shiftCount emits y modulo the width of t.
+func (f *function) shiftCount(t loop.Type, y value.Value) value.Value {
+	mask := int64(width(t) - 1)
+	if c, ok := y.(intValue); ok {
+		return intConst(t, c.value&mask)
+	}
+	return f.block.NewAnd(y, intConst(t, mask))
+}
+
+// divide emits Div or Rem of integers. LLVM leaves x/0 and min/-1 undefined, so
+// the divisor is 1 in those cases; then x/1 = min and x%1 = 0 are already the
+// answers but for x/0 = 0.
+func (f *function) divide(op loop.BinaryOp, t loop.Type, x, y value.Value) value.Value {
+	b := f.block
+	byZero := b.NewICmp(enum.IPredEQ, y, intConst(t, 0))
+	var bad value.Value = byZero
+	if t.IsSigned() {
+		smallest := b.NewICmp(enum.IPredEQ, x, intConst(t, -1<<(width(t)-1)))
+		overflow := b.NewAnd(smallest, b.NewICmp(enum.IPredEQ, y, intConst(t, -1)))
+		bad = b.NewOr(byZero, overflow)
+	}
+	divisor := b.NewSelect(bad, intConst(t, 1), y)
+	switch {
+	case op == loop.Rem && t.IsSigned():
+		return b.NewSRem(x, divisor)
+	case op == loop.Rem:
+		return b.NewURem(x, divisor)
+	case t.IsSigned():
+		return b.NewSelect(byZero, intConst(t, 0), b.NewSDiv(x, divisor))
+	}
+	return b.NewSelect(byZero, intConst(t, 0), b.NewUDiv(x, divisor))
+}
+
+// floatPredicates are LLVM's names of the comparisons of floats. A NaN is
+// unequal to everything and in no order with anything.
+var floatPredicates = map[loop.BinaryOp]enum.FPred{
+	loop.Eq: enum.FPredOEQ, loop.Ne: enum.FPredUNE,
+	loop.Lt: enum.FPredOLT, loop.Le: enum.FPredOLE,
+	loop.Gt: enum.FPredOGT, loop.Ge: enum.FPredOGE,
+}
+
+// floatBinary emits an operator of two floats of type t.
+func (f *function) floatBinary(op loop.BinaryOp, t loop.Type, x, y value.Value) value.Value {
+	b := f.block
+	switch op {
+	case loop.Add:
+		return b.NewFAdd(x, y)
+	case loop.Sub:
+		return b.NewFSub(x, y)
+	case loop.Mul:
+		return b.NewFMul(x, y)
+	case loop.Div:
+		return b.NewFDiv(x, y)
+	case loop.Min:
+		return f.extremum(enum.FPredOLE, x, y)
+	case loop.Max:
+		return f.extremum(enum.FPredOGE, x, y)
+	}
+	p, ok := floatPredicates[op]
+	if !ok {
+		panic(fmt.Sprintf("BUG: %v of %v", op, t))
+	}
+	return b.NewFCmp(p, x, y)
+}
+
+// extremum emits Min or Max of floats: x if it compares so with y or is NaN,
+// else y.
+func (f *function) extremum(p enum.FPred, x, y value.Value) value.Value {
+	isFirst := f.block.NewFCmp(p, x, y)
+	isNaN := f.block.NewFCmp(enum.FPredUNO, x, x)
+	return f.block.NewSelect(f.block.NewOr(isFirst, isNaN), x, y)
+}

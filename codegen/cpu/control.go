@@ -1,0 +1,222 @@
+package cpu
+
+import (
+	"fmt"
+
+	"github.com/lacuna-sparse/lacuna/ir/loop"
+	"github.com/llir/llvm/ir"
+	"github.com/llir/llvm/ir/enum"
+	"github.com/llir/llvm/ir/metadata"
+	"github.com/llir/llvm/ir/types"
+	"github.com/llir/llvm/ir/value"
+)
+
+// stmts emits a block of statements. What follows a Fail or Return is never
+// reached and is left out.
+func (f *function) stmts(body []loop.Stmt) {
+	for _, s := range body {
+		if f.block == nil {
+			return
+		}
+		f.stmt(s)
+	}
+}
+
+// stmt emits one statement.
+func (f *function) stmt(s loop.Stmt) {
+	switch s := s.(type) {
+	case *loop.Let:
+		f.let(s)
+	case *loop.Assign:
+		f.assign(f.slots[s.Var], f.expr(s.Value))
+	case *loop.Store:
+		f.store(s)
+	case *loop.For:
+		f.forLoop(s)
+	case *loop.While:
+		f.whileLoop(s)
+	case *loop.If:
+		f.ifElse(s)
+	case *loop.Fail:
+		f.block.NewRet(intConst(loop.I64, 1+int64(s.Code)))
+		f.block = nil
+	case *loop.Return:
+		f.ret(f.expr(s.Value))
+	case *loop.Comment:
+	default:
+		panic(fmt.Sprintf("BUG: statement %T", s))
+	}
+}
+
+// let introduces a variable: a name for a value, or a place when it is mutable.
+func (f *function) let(s *loop.Let) {
+	v := f.expr(s.Value)
+	variable := f.vars[s.Var]
+	if s.Mutable {
+		f.slots[s.Var] = f.newSlot(variable)
+		f.assign(f.slots[s.Var], v)
+		return
+	}
+	for i, part := range v.parts() {
+		if named, ok := part.(value.Named); ok && named.Name() == "" {
+			named.SetName(f.unique(variable.Name + partNames(variable.Type)[i]))
+		}
+	}
+	f.vals[s.Var] = v
+}
+
+// ifElse emits a choice between two blocks.
+func (f *function) ifElse(s *loop.If) {
+	then, end := f.newBlock("if.then"), f.newBlock("if.end")
+	otherwise := end
+	if len(s.Else) > 0 {
+		otherwise = f.newBlock("if.else")
+	}
+	f.block.NewCondBr(f.expr(s.Cond).re, then, otherwise)
+
+	reached := otherwise == end
+	f.enter(then)
+	f.stmts(s.Then)
+	if f.block != nil {
+		f.block.NewBr(end)
+		reached = true
+	}
+	if otherwise != end {
+		f.enter(otherwise)
+		f.stmts(s.Else)
+		if f.block != nil {
+			f.block.NewBr(end)
+			reached = true
+		}
+	}
+	f.block = nil
+	if reached {
+		f.enter(end)
+	}
+}
+
+// whileLoop emits a loop with its condition at the top; LLVM rotates it.
+func (f *function) whileLoop(s *loop.While) {
+	cond, body, end := f.newBlock("while.cond"), f.newBlock("while.body"), f.newBlock("while.end")
+	f.block.NewBr(cond)
+	f.enter(cond)
+	f.block.NewCondBr(f.expr(s.Cond).re, body, end)
+	f.enter(body)
+	f.stmts(s.Body)
+	if f.block != nil {
+		f.block.NewBr(cond)
+	}
+	f.enter(end)
+}
+
+// forLoop emits a counting loop in the form that LLVM's loop passes want: a
+// guard, then a body that tests at its end.
+func (f *function) forLoop(s *loop.For) {
+	name := f.vars[s.Var].Name
+	lo, hi := f.expr(s.Lo).re, f.expr(s.Hi).re
+	body, end := f.newBlock("for."+name), f.newBlock("for."+name+".end")
+	before := f.block
+	f.block.NewCondBr(f.block.NewICmp(enum.IPredSLT, lo, hi), body, end)
+
+	f.enter(body)
+	i := f.block.NewPhi(ir.NewIncoming(lo, before))
+	i.SetName(f.unique(name))
+	f.vals[s.Var] = val{re: i}
+	fields := []metadata.Field{f.m.mustProgress()}
+	if s.Independent {
+		group := f.m.newNode(&metadata.Tuple{Distinct: true})
+		f.groups = append(f.groups, group)
+		fields = append(fields, &metadata.Tuple{
+			MetadataID: -1,
+			Fields:     []metadata.Field{&metadata.String{Value: "llvm.loop.parallel_accesses"}, group},
+		})
+	}
+	f.stmts(s.Body)
+	if s.Independent {
+		f.groups = f.groups[:len(f.groups)-1]
+	}
+	if f.block != nil {
+		next := f.block.NewAdd(i, intConst(loop.I64, 1)) // cannot overflow: i < hi
+		next.OverflowFlags = []enum.OverflowFlag{enum.OverflowFlagNSW}
+		if isNonNegative(s.Lo) {
+			next.OverflowFlags = []enum.OverflowFlag{enum.OverflowFlagNUW, enum.OverflowFlagNSW}
+		}
+		next.SetName(f.unique(name + ".next"))
+		i.Incs = append(i.Incs, ir.NewIncoming(next, f.block))
+		again := f.block.NewCondBr(f.block.NewICmp(enum.IPredSLT, next, hi), body, end)
+		again.Metadata = ir.Metadata{{Name: "llvm.loop", Node: f.m.loopNode(fields)}}
+	}
+	f.enter(end)
+}
+
+// isNonNegative reports whether an I64 expression is plainly at least 0: a
+// literal, or a narrower unsigned number.
+func isNonNegative(e loop.Expr) bool {
+	switch e := e.(type) {
+	case *loop.Const:
+		return int64(e.Bits) >= 0
+	case *loop.Cast:
+		from := e.X.Type()
+		return from == loop.Bool || from.IsInt() && !from.IsSigned() && from.Size() < e.Typ.Size()
+	}
+	return false
+}
+
+// accessGroup is the metadata of a load or store: the independent loops around
+// it, in which accesses of different iterations never meet.
+func (f *function) accessGroup() ir.Metadata {
+	switch len(f.groups) {
+	case 0:
+		return nil
+	case 1:
+		return ir.Metadata{{Name: "llvm.access.group", Node: f.groups[0]}}
+	}
+	all := &metadata.Tuple{MetadataID: -1}
+	for _, g := range f.groups {
+		all.Fields = append(all.Fields, g)
+	}
+	return ir.Metadata{{Name: "llvm.access.group", Node: all}}
+}
+
+// newNode adds a node to the module's metadata.
+func (m *Module) newNode(node *metadata.Tuple) *metadata.Tuple {
+	node.MetadataID = -1 // numbered when printed
+	m.ir.MetadataDefs = append(m.ir.MetadataDefs, node)
+	return node
+}
+
+// loopNode makes the metadata of a loop, whose first field is itself.
+func (m *Module) loopNode(fields []metadata.Field) *metadata.Tuple {
+	node := m.newNode(&metadata.Tuple{Distinct: true})
+	node.Fields = append([]metadata.Field{node}, fields...)
+	return node
+}
+
+// mustProgress is the node that says that a loop ends, as counting loops do.
+func (m *Module) mustProgress() *metadata.Tuple {
+	if m.progress == nil {
+		m.progress = m.newNode(&metadata.Tuple{
+			Fields: []metadata.Field{&metadata.String{Value: "llvm.loop.mustprogress"}},
+		})
+	}
+	return m.progress
+}
+
+// ret ends a scalar function with its value: complex ones return a pair.
+func (f *function) ret(v val) {
+	if v.im == nil {
+		f.block.NewRet(v.re)
+	} else {
+		pair := f.block.NewInsertValue(undef(f.fn.Sig.RetType), v.re, 0)
+		f.block.NewRet(f.block.NewInsertValue(pair, v.im, 1))
+	}
+	f.block = nil
+}
+
+// resultType is the LLVM type that a scalar function returns.
+func resultType(t loop.Type) types.Type {
+	if t.IsComplex() {
+		return types.NewStruct(registerType(t), registerType(t))
+	}
+	return registerType(t)
+}

@@ -1,0 +1,146 @@
+package cpu_test
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/lacuna-sparse/lacuna/codegen/cpu"
+	"github.com/lacuna-sparse/lacuna/internal/llvm"
+	"github.com/lacuna-sparse/lacuna/ir/loop"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+// eachLLVM runs a test on every LLVM installed.
+func eachLLVM(t *testing.T, test func(*testing.T, *llvm.LLVM)) {
+	t.Helper()
+	seen := map[string]bool{}
+	for _, c := range llvm.Find() {
+		l, err := llvm.Load(c.Path)
+		if err != nil || seen[l.Version().String()] {
+			continue
+		}
+		seen[l.Version().String()] = true
+		t.Run(fmt.Sprint("llvm", l.Version().Major), func(t *testing.T) { test(t, l) })
+	}
+	if len(seen) == 0 {
+		t.Skip("no LLVM found: " + llvm.Install)
+	}
+}
+
+// parse reads one function.
+func parse(t testing.TB, src string) *loop.Func {
+	t.Helper()
+	f, err := loop.ParseFunc(src)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+// emit translates functions that call no library.
+func emit(t testing.TB, funcs ...*loop.Func) string {
+	t.Helper()
+	text, err := cpu.Emit("test", funcs, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+// testLibrary is the library in testdata/scalars.txt.
+func testLibrary(t testing.TB) func(string) (*loop.Scalar, bool) {
+	t.Helper()
+	src, err := os.ReadFile("testdata/scalars.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	scalars, err := loop.ParseScalars(string(src))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return func(name string) (*loop.Scalar, bool) {
+		for _, s := range scalars {
+			if s.Name == name {
+				return s, true
+			}
+		}
+		return nil, false
+	}
+}
+
+// TestGolden translates testdata/x.loop and compares with testdata/x.ll. Every
+// LLVM installed must accept the text.
+func TestGolden(t *testing.T) {
+	files, err := filepath.Glob("testdata/*.loop")
+	if err != nil || len(files) == 0 {
+		t.Fatal("no test data", err)
+	}
+	texts := map[string]string{}
+	for _, file := range files {
+		name := strings.TrimSuffix(filepath.Base(file), ".loop")
+		t.Run(name, func(t *testing.T) {
+			src, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := cpu.Emit(name, []*loop.Func{parse(t, string(src))}, testLibrary(t))
+			if err != nil {
+				t.Fatal(err)
+			}
+			texts[name] = got
+			golden := strings.TrimSuffix(file, ".loop") + ".ll"
+			if *update {
+				if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want, err := os.ReadFile(golden)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(string(want), got); diff != "" {
+				t.Errorf("%s differs; run with -update if that is right (-want +got)\n%s", golden, diff)
+			}
+		})
+	}
+	eachLLVM(t, func(t *testing.T, l *llvm.LLVM) {
+		for name, text := range texts {
+			if err := l.Verify(text); err != nil {
+				t.Errorf("%s: %v\n%s", name, err, text)
+			}
+		}
+	})
+}
+
+func TestErrors(t *testing.T) {
+	call := parse(t, "func f(y: []f64) chunk c, lo, hi {\n  y[0] = square_f64(2.0)\n}")
+	wrongResult := parse(t, "func f(y: []f32) chunk c, lo, hi {\n  y[0] = 1.0:f32\n}")
+	wrongResult.Body[0].(*loop.Store).Value = &loop.Call{Fn: "square_f64", Typ: loop.F32, Args: []loop.Expr{loop.Float(loop.F64, 1)}}
+	wrongArgument := parse(t, "func f(y: []f64) chunk c, lo, hi {\n  y[0] = 1.0\n}")
+	wrongArgument.Body[0].(*loop.Store).Value = &loop.Call{Fn: "square_f64", Typ: loop.F64, Args: []loop.Expr{loop.Int(1)}}
+	none := func(string) (*loop.Scalar, bool) { return nil, false }
+	tests := []struct {
+		name   string
+		funcs  []*loop.Func
+		lookup func(string) (*loop.Scalar, bool)
+		want   string
+	}{
+		{"no library", []*loop.Func{call}, nil, "square_f64, which is not in the library"},
+		{"not in the library", []*loop.Func{call}, none, "function f calls square_f64"},
+		{"wrong result", []*loop.Func{wrongResult}, testLibrary(t), "a result of type f32"},
+		{"wrong argument", []*loop.Func{wrongArgument}, testLibrary(t), "argument 1 of type i64; it takes f64"},
+		{"same name", []*loop.Func{call, call}, testLibrary(t), "two functions are called f"},
+	}
+	for _, test := range tests {
+		_, err := cpu.Emit("test", test.funcs, test.lookup)
+		if err == nil || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%s: error %v, want one with %q", test.name, err, test.want)
+		}
+	}
+}

@@ -1,0 +1,149 @@
+package cpu
+
+import (
+	"strconv"
+
+	"github.com/lacuna-sparse/lacuna/ir/loop"
+	"github.com/llir/llvm/ir"
+	"github.com/llir/llvm/ir/constant"
+	"github.com/llir/llvm/ir/enum"
+	"github.com/llir/llvm/ir/metadata"
+	"github.com/llir/llvm/ir/types"
+	"github.com/llir/llvm/ir/value"
+)
+
+// function is an LLVM function under construction.
+type function struct {
+	m    *Module
+	name string // of the loop function, for messages
+	fn   *ir.Func
+	vars []loop.Var
+	bufs []buffer
+	vals []val // by VarID: variables that are names of values
+
+	slots   []slot           // by VarID: places of mutable variables
+	block   *ir.Block        // where code goes now; nil where none is reached
+	allocas []ir.Instruction // for the entry block
+	groups  []*metadata.Tuple
+	used    map[string]bool // local names
+}
+
+// buffer is a buffer parameter.
+type buffer struct {
+	elem loop.Type
+	base value.Value
+}
+
+// newFunction starts the body of fn.
+func (m *Module) newFunction(name string, fn *ir.Func, vars []loop.Var) *function {
+	f := &function{
+		m: m, name: name, fn: fn, vars: vars,
+		vals: make([]val, len(vars)), slots: make([]slot, len(vars)), used: map[string]bool{},
+	}
+	for _, p := range fn.Params {
+		p.SetName(f.unique(p.Name()))
+	}
+	f.enter(f.newBlock("entry"))
+	return f
+}
+
+// finish puts the places of variables where LLVM looks for them: at the start.
+func (f *function) finish() {
+	entry := f.fn.Blocks[0]
+	entry.Insts = append(f.allocas, entry.Insts...)
+}
+
+// newBlock makes a basic block, to be placed by enter.
+func (f *function) newBlock(name string) *ir.Block {
+	b := ir.NewBlock(f.unique(name))
+	b.Parent = f.fn
+	return b
+}
+
+// enter places a block after the others; code goes there from now on.
+func (f *function) enter(b *ir.Block) {
+	f.fn.Blocks = append(f.fn.Blocks, b)
+	f.block = b
+}
+
+// unique makes a local name that is not in use.
+func (f *function) unique(name string) string {
+	candidate := name
+	for n := 1; f.used[candidate]; n++ {
+		candidate = name + "." + strconv.Itoa(n)
+	}
+	f.used[candidate] = true
+	return candidate
+}
+
+// Kernel adds a function to the module: its body and the entry that unpacks the
+// argument block and calls it.
+func (m *Module) Kernel(f *loop.Func) {
+	if m.kernels[f.Name] {
+		m.fail("two functions are called %s", f.Name)
+		return
+	}
+	m.kernels[f.Name] = true
+	body := m.Body(f)
+
+	args := ir.NewParam("args", types.NewPointer(types.I64))
+	args.Attrs = []ir.ParamAttribute{enum.ParamAttrNoAlias, enum.ParamAttrReadOnly}
+	triple := []*ir.Param{ir.NewParam("chunk", types.I64), ir.NewParam("lo", types.I64), ir.NewParam("hi", types.I64)}
+	entry := m.ir.NewFunc(f.Name, types.I64, append([]*ir.Param{args}, triple...)...)
+	entry.FuncAttrs = []ir.FuncAttribute{enum.FuncAttrNoUnwind}
+	block := entry.NewBlock("entry")
+	var operands []value.Value
+	for i, p := range body.Params[:len(body.Params)-len(triple)] {
+		slot := block.NewGetElementPtr(types.I64, args, constant.NewInt(types.I64, int64(i)))
+		slot.InBounds = true
+		var place value.Value = slot
+		if !p.Typ.Equal(types.I64) {
+			place = block.NewBitCast(slot, types.NewPointer(p.Typ))
+		}
+		operand := block.NewLoad(p.Typ, place)
+		operand.SetName(p.Name() + ".arg")
+		operands = append(operands, operand)
+	}
+	for _, p := range triple {
+		operands = append(operands, p)
+	}
+	block.NewRet(block.NewCall(body, operands...))
+}
+
+// Body adds the code of a function to the module, as an internal function of its
+// buffers, its scalar arguments and chunk, lo and hi. It is for emitters that
+// write other entries.
+func (m *Module) Body(f *loop.Func) *ir.Func {
+	var params []*ir.Param
+	for _, b := range f.Bufs {
+		p := ir.NewParam(b.Name, types.NewPointer(memoryType(b.Elem)))
+		p.Attrs = []ir.ParamAttribute{enum.ParamAttrNoAlias}
+		if b.ReadOnly {
+			p.Attrs = append(p.Attrs, enum.ParamAttrReadOnly)
+		}
+		params = append(params, p)
+	}
+	scalars := append(append([]loop.VarID{}, f.Args...), f.Chunk, f.Lo, f.Hi)
+	for _, id := range scalars {
+		params = append(params, ir.NewParam(f.Vars[id].Name, types.I64))
+	}
+	fn := m.ir.NewFunc(f.Name+".body", types.I64, params...)
+	fn.Linkage = enum.LinkageInternal
+	// Not inlined: in the entry the buffers would no longer be parameters, and
+	// what is known about them weaker.
+	fn.FuncAttrs = []ir.FuncAttribute{enum.FuncAttrNoInline, enum.FuncAttrNoUnwind}
+
+	g := m.newFunction(f.Name, fn, f.Vars)
+	for i, b := range f.Bufs {
+		g.bufs = append(g.bufs, buffer{elem: b.Elem, base: params[i]})
+	}
+	for i, id := range scalars {
+		g.vals[id] = val{re: params[len(f.Bufs)+i]}
+	}
+	g.stmts(f.Body)
+	if g.block != nil {
+		g.block.NewRet(intConst(loop.I64, 0))
+	}
+	g.finish()
+	return fn
+}

@@ -1,0 +1,92 @@
+source_filename = "independent"
+
+define internal i64 @spmm.body(i32* noalias readonly %A1_pos, i32* noalias readonly %A1_crd, double* noalias readonly %A_vals, double* noalias readonly %B, double* noalias %C, i64 %k, i64 %c, i64 %lo, i64 %hi) noinline nounwind {
+entry:
+	%0 = icmp slt i64 %lo, %hi
+	br i1 %0, label %for.i, label %for.i.end
+
+for.i:
+	%i = phi i64 [ %lo, %entry ], [ %i.next, %for.p.end ]
+	%1 = getelementptr inbounds i32, i32* %A1_pos, i64 %i
+	%2 = load i32, i32* %1, !llvm.access.group !1
+	%3 = zext i32 %2 to i64
+	%4 = add i64 %i, 1
+	%5 = getelementptr inbounds i32, i32* %A1_pos, i64 %4
+	%6 = load i32, i32* %5, !llvm.access.group !1
+	%7 = zext i32 %6 to i64
+	%8 = icmp slt i64 %3, %7
+	br i1 %8, label %for.p, label %for.p.end
+
+for.p:
+	%p = phi i64 [ %3, %for.i ], [ %p.next, %for.j.end ]
+	%9 = getelementptr inbounds double, double* %A_vals, i64 %p
+	%10 = load double, double* %9, !llvm.access.group !1
+	%11 = getelementptr inbounds i32, i32* %A1_crd, i64 %p
+	%12 = load i32, i32* %11, !llvm.access.group !1
+	%13 = zext i32 %12 to i64
+	%14 = mul i64 %13, %k
+	%15 = icmp slt i64 0, %k
+	br i1 %15, label %for.j, label %for.j.end
+
+for.j:
+	%j = phi i64 [ 0, %for.p ], [ %j.next, %for.j ]
+	%16 = mul i64 %i, %k
+	%17 = add i64 %16, %j
+	%18 = mul i64 %i, %k
+	%19 = add i64 %18, %j
+	%20 = getelementptr inbounds double, double* %C, i64 %19
+	%21 = load double, double* %20, !llvm.access.group !{!1, !2}
+	%22 = add i64 %14, %j
+	%23 = getelementptr inbounds double, double* %B, i64 %22
+	%24 = load double, double* %23, !llvm.access.group !{!1, !2}
+	%25 = fmul double %10, %24
+	%26 = fadd double %21, %25
+	%27 = getelementptr inbounds double, double* %C, i64 %17
+	store double %26, double* %27, !llvm.access.group !{!1, !2}
+	%j.next = add nuw nsw i64 %j, 1
+	%28 = icmp slt i64 %j.next, %k
+	br i1 %28, label %for.j, label %for.j.end, !llvm.loop !3
+
+for.j.end:
+	%p.next = add nuw nsw i64 %p, 1
+	%29 = icmp slt i64 %p.next, %7
+	br i1 %29, label %for.p, label %for.p.end, !llvm.loop !4
+
+for.p.end:
+	%i.next = add nsw i64 %i, 1
+	%30 = icmp slt i64 %i.next, %hi
+	br i1 %30, label %for.i, label %for.i.end, !llvm.loop !5
+
+for.i.end:
+	ret i64 0
+}
+
+define i64 @spmm(i64* noalias readonly %args, i64 %chunk, i64 %lo, i64 %hi) nounwind {
+entry:
+	%0 = getelementptr inbounds i64, i64* %args, i64 0
+	%1 = bitcast i64* %0 to i32**
+	%A1_pos.arg = load i32*, i32** %1
+	%2 = getelementptr inbounds i64, i64* %args, i64 1
+	%3 = bitcast i64* %2 to i32**
+	%A1_crd.arg = load i32*, i32** %3
+	%4 = getelementptr inbounds i64, i64* %args, i64 2
+	%5 = bitcast i64* %4 to double**
+	%A_vals.arg = load double*, double** %5
+	%6 = getelementptr inbounds i64, i64* %args, i64 3
+	%7 = bitcast i64* %6 to double**
+	%B.arg = load double*, double** %7
+	%8 = getelementptr inbounds i64, i64* %args, i64 4
+	%9 = bitcast i64* %8 to double**
+	%C.arg = load double*, double** %9
+	%10 = getelementptr inbounds i64, i64* %args, i64 5
+	%k.arg = load i64, i64* %10
+	%11 = call i64 @spmm.body(i32* %A1_pos.arg, i32* %A1_crd.arg, double* %A_vals.arg, double* %B.arg, double* %C.arg, i64 %k.arg, i64 %chunk, i64 %lo, i64 %hi)
+	ret i64 %11
+}
+
+!0 = !{!"llvm.loop.mustprogress"}
+!1 = distinct !{}
+!2 = distinct !{}
+!3 = distinct !{!3, !0, !{!"llvm.loop.parallel_accesses", !2}}
+!4 = distinct !{!4, !0}
+!5 = distinct !{!5, !0, !{!"llvm.loop.parallel_accesses", !1}}

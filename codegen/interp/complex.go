@@ -1,0 +1,48 @@
+package interp
+
+import "github.com/lacuna-sparse/lacuna/ir/loop"
+
+// Products and quotients are loop's own functions: Go computes those of
+// complex64 in float64 and treats infinities in quotients its own way.
+
+func c64Unary(c *compiler, e *loop.Unary) value[complex64] { // Neg
+	return map1(c.c64(e.X), func(x complex64) complex64 { return -x })
+}
+
+func c128Unary(c *compiler, e *loop.Unary) value[complex128] { // Neg
+	return map1(c.c128(e.X), func(x complex128) complex128 { return -x })
+}
+
+func c64Binary(c *compiler, e *loop.Binary) value[complex64] {
+	if e.Op == loop.Complex {
+		f, g := c.f32(e.X).fn, c.f32(e.Y).fn
+		return computed(func(fr *frame) complex64 { return complex(f(fr), g(fr)) })
+	}
+	x, y := c.c64(e.X), c.c64(e.Y)
+	switch e.Op {
+	case loop.Add:
+		return add(x, y)
+	case loop.Sub:
+		return sub(x, y)
+	case loop.Mul:
+		return map2(x, y, loop.MulC64)
+	}
+	return map2(x, y, loop.DivC64)
+}
+
+func c128Binary(c *compiler, e *loop.Binary) value[complex128] {
+	if e.Op == loop.Complex {
+		f, g := c.f64(e.X).fn, c.f64(e.Y).fn
+		return computed(func(fr *frame) complex128 { return complex(f(fr), g(fr)) })
+	}
+	x, y := c.c128(e.X), c.c128(e.Y)
+	switch e.Op {
+	case loop.Add:
+		return add(x, y)
+	case loop.Sub:
+		return sub(x, y)
+	case loop.Mul:
+		return map2(x, y, loop.MulC128)
+	}
+	return map2(x, y, loop.DivC128)
+}

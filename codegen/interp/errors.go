@@ -1,0 +1,39 @@
+package interp
+
+import (
+	"fmt"
+	"unsafe"
+)
+
+// A trap is what a closure panics with; Run recovers it.
+type trap uint8
+
+const outOfBounds trap = 0
+
+// BoundsError says that a loop function read or wrote outside a buffer. The
+// call stopped there; what it had stored before stays stored.
+type BoundsError struct {
+	Func   string // name of the function
+	Buffer string // name of the buffer parameter
+	Index  int64  // the element asked for
+	Len    int64  // the number of elements there are
+}
+
+// Error implements error.
+func (e *BoundsError) Error() string {
+	return fmt.Sprintf("interp: func %s: index %d of buffer %s is out of range: it has %d elements", e.Func, e.Index, e.Buffer, e.Len)
+}
+
+// CallError says that the arguments of a call do not fit the function.
+type CallError struct {
+	Func   string // name of the function
+	Reason string // what does not fit
+}
+
+// Error implements error.
+func (e *CallError) Error() string { return fmt.Sprintf("interp: func %s: %s", e.Func, e.Reason) }
+
+func (k *Kernel) boundsError(fr *frame) *BoundsError {
+	i := int(fr.badBuf / bufRef(unsafe.Sizeof(Memory{})))
+	return &BoundsError{Func: k.name, Buffer: k.bufs[i].Name, Index: fr.badIndex, Len: fr.mem[i].Len}
+}

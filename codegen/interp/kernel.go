@@ -1,0 +1,157 @@
+package interp
+
+import (
+	"fmt"
+	"sync"
+	"unsafe"
+
+	"github.com/lacuna-sparse/lacuna/ir/loop"
+)
+
+// Memory is the memory of one buffer parameter.
+type Memory struct {
+	Ptr unsafe.Pointer // first element; may be nil when Len is 0
+	Len int64          // number of elements
+}
+
+// Statuses that Call adds to those of loop.Func, where 0 is success and 1+k
+// means that Fail{k} was reached.
+const (
+	// StatusOutOfBounds means that a load or store missed its buffer.
+	StatusOutOfBounds = -1
+	// StatusBadCall means that the arguments did not fit the function; it
+	// did not run.
+	StatusBadCall = -2
+)
+
+// Kernel is a loop function made ready to run. It is immutable: any number of
+// goroutines may call it at once.
+type Kernel struct {
+	name      string
+	bufs      []loop.Buf
+	args      []slot
+	chunk     slot
+	lo, hi    slot
+	registers []uint64 // the file at the start: constants set, the rest zero
+	body      exec
+	frames    sync.Pool
+}
+
+// Compile turns f into a Kernel. The scalar functions that f calls, and those
+// that they call, are found by lookup; nil stands for a lookup that finds none.
+// The error says which rule of the loop language f breaks.
+func Compile(f *loop.Func, lookup func(string) (*loop.Scalar, bool)) (*Kernel, error) {
+	c := newCompiler("func "+f.Name, lookup)
+	k := &Kernel{name: f.Name, bufs: f.Bufs}
+	c.enter(f.Vars)
+	c.bufs, c.fails = f.Bufs, len(f.Fails)
+	for _, v := range f.Args {
+		k.args = append(k.args, c.parameter(v, loop.I64))
+	}
+	k.chunk = c.parameter(f.Chunk, loop.I64)
+	k.lo = c.parameter(f.Lo, loop.I64)
+	k.hi = c.parameter(f.Hi, loop.I64)
+	k.body = c.block(f.Body)
+	if c.err != nil {
+		return nil, c.err
+	}
+	k.registers = c.registers()
+	return k, nil
+}
+
+// Call runs the function on one chunk and returns its status. args are the
+// scalar parameters in order. Run tells more about a negative status.
+func (k *Kernel) Call(bufs []Memory, args []int64, chunk, lo, hi int64) int64 {
+	status, _ := k.Run(bufs, args, chunk, lo, hi)
+	return status
+}
+
+// Run is Call with the reason for a negative status: a *BoundsError or a
+// *CallError. A status above zero (a Fail of the function) is no error here.
+func (k *Kernel) Run(bufs []Memory, args []int64, chunk, lo, hi int64) (status int64, err error) {
+	if err := k.check(bufs, args); err != nil {
+		return StatusBadCall, err
+	}
+	fr := k.frame()
+	copy(fr.mem, bufs)
+	for i, s := range k.args {
+		*reg[int64](fr, s) = args[i]
+	}
+	*reg[int64](fr, k.chunk) = chunk
+	*reg[int64](fr, k.lo) = lo
+	*reg[int64](fr, k.hi) = hi
+	defer func() {
+		if p := recover(); p != nil {
+			if p != any(outOfBounds) {
+				panic(p)
+			}
+			status, err = StatusOutOfBounds, k.boundsError(fr)
+		}
+		clear(fr.mem) // the pool must not keep the caller's memory alive
+		k.frames.Put(fr)
+	}()
+	return k.body(fr), nil
+}
+
+// check makes sure that the body cannot go astray on what the caller handed in.
+func (k *Kernel) check(bufs []Memory, args []int64) error {
+	if len(bufs) != len(k.bufs) {
+		return &CallError{k.name, fmt.Sprintf("takes %d buffers, got %d", len(k.bufs), len(bufs))}
+	}
+	if len(args) != len(k.args) {
+		return &CallError{k.name, fmt.Sprintf("takes %d scalar arguments, got %d", len(k.args), len(args))}
+	}
+	for i, m := range bufs {
+		if m.Len < 0 || m.Len > 0 && m.Ptr == nil {
+			return &CallError{k.name, fmt.Sprintf("buffer %s has %d elements at address %p", k.bufs[i].Name, m.Len, m.Ptr)}
+		}
+	}
+	return nil
+}
+
+// A frame is the state of one running call.
+type frame struct {
+	regs unsafe.Pointer // first of file
+	bufs unsafe.Pointer // first of mem
+	file []uint64
+	mem  []Memory
+
+	// Which access was out of bounds, when one was.
+	badBuf   bufRef
+	badIndex int64
+}
+
+func (k *Kernel) frame() *frame {
+	if fr, ok := k.frames.Get().(*frame); ok {
+		return fr
+	}
+	fr := &frame{file: make([]uint64, len(k.registers)), mem: make([]Memory, len(k.bufs))}
+	copy(fr.file, k.registers)
+	fr.regs = unsafe.Pointer(unsafe.SliceData(fr.file))
+	fr.bufs = unsafe.Pointer(unsafe.SliceData(fr.mem))
+	return fr
+}
+
+// A slot is the byte offset of a register in the file.
+type slot uintptr
+
+// reg is the register at s, seen as a T. The compiler gave out s for a T of
+// the file that fr holds.
+func reg[T any](fr *frame, s slot) *T {
+	return (*T)(unsafe.Add(fr.regs, s))
+}
+
+// A bufRef is the byte offset of a buffer's Memory in frame.mem.
+type bufRef uintptr
+
+// elem is the address of element i of a buffer of Es. It does not return when
+// there is no such element.
+func elem[E any](fr *frame, b bufRef, i int64) *E {
+	m := (*Memory)(unsafe.Add(fr.bufs, b))
+	if uint64(i) >= uint64(m.Len) {
+		fr.badBuf, fr.badIndex = b, i
+		panic(outOfBounds)
+	}
+	var e E
+	return (*E)(unsafe.Add(m.Ptr, uintptr(i)*unsafe.Sizeof(e)))
+}

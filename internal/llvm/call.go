@@ -1,0 +1,53 @@
+package llvm
+
+import (
+	"runtime"
+	"unsafe"
+
+	"github.com/ebitengine/purego"
+)
+
+// Call runs a compiled kernel, a C function
+//
+//	int64_t kernel(const int64_t *args, int64_t chunk, int64_t lo, int64_t hi)
+//
+// and returns its result. The argument block may be Go memory; it is kept alive
+// and in place during the call, but what addresses in it point to is the
+// caller's to keep alive (an ArgBlock does). The kernel runs on the thread's
+// system stack and is not preempted: the caller cuts long work into chunks.
+func Call(fn uintptr, args unsafe.Pointer, chunk, lo, hi int64) int64 {
+	status, _, _ := purego.SyscallN(fn, uintptr(args), uintptr(chunk), uintptr(lo), uintptr(hi))
+	runtime.KeepAlive(args)
+	return int64(status)
+}
+
+// ArgBlock is the packed argument block of a kernel: 8-byte slots, first one
+// address for each buffer, then the scalar arguments. It pins the buffers, so
+// that they stay where they are as long as the block is in use.
+type ArgBlock struct {
+	slots []int64
+	pin   runtime.Pinner
+}
+
+// NewArgBlock packs the addresses of buffers (nil for an empty one; Go memory or
+// not) and scalars. Call Release when the kernel will not run again with it.
+func NewArgBlock(buffers []unsafe.Pointer, scalars []int64) *ArgBlock {
+	b := &ArgBlock{slots: make([]int64, 0, len(buffers)+len(scalars)+1)}
+	for _, p := range buffers {
+		if p != nil {
+			b.pin.Pin(p)
+		}
+		b.slots = append(b.slots, int64(uintptr(p)))
+	}
+	b.slots = append(b.slots, scalars...)
+	return b
+}
+
+// Call runs the kernel at fn with the block, as the function Call does. It may
+// be called by several goroutines at once.
+func (b *ArgBlock) Call(fn uintptr, chunk, lo, hi int64) int64 {
+	return Call(fn, unsafe.Pointer(unsafe.SliceData(b.slots)), chunk, lo, hi)
+}
+
+// Release unpins the buffers.
+func (b *ArgBlock) Release() { b.pin.Unpin() }

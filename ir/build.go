@@ -1,0 +1,280 @@
+package ir
+
+import (
+	"fmt"
+
+	"github.com/lacuna-sparse/lacuna/lang"
+	"github.com/lacuna-sparse/lacuna/tensor"
+)
+
+// normalForm is a statement with its reductions taken out of the expression
+// and written through the primitive folds.
+type normalForm struct {
+	stmt    *lang.Stmt
+	lhs     *Access
+	value   Expr      // right-hand side; reductions are TempRefs
+	reduces []*Reduce // inner ones first
+	indices []*Index
+}
+
+// builder rewrites one checked statement.
+type builder struct {
+	normalForm
+	tensors  func(*lang.Tensor) *Tensor
+	accesses map[string]*Access // equal accesses are one
+	ev       Evaluator
+}
+
+// normalize rewrites a checked statement. tensors maps the program's tensors to
+// the plan's.
+func normalize(s *lang.Stmt, tensors func(*lang.Tensor) *Tensor, result *Tensor, ev Evaluator) (*normalForm, error) {
+	b := &builder{tensors: tensors, accesses: map[string]*Access{}, ev: ev}
+	b.stmt = s
+	for _, x := range s.Indices {
+		name := x.Name
+		if name == "" {
+			name = fmt.Sprintf("s%d", x.ID)
+		}
+		b.indices = append(b.indices, &Index{ID: x.ID, Name: name, Free: x.Free})
+	}
+	lhs, err := b.access(s.LHS)
+	if err != nil {
+		return nil, err
+	}
+	// The left side is a place, not a value: it is not shared with a read of
+	// the same element.
+	delete(b.accesses, b.key(s.LHS))
+	b.lhs = &Access{Tensor: result, Indices: lhs.Indices}
+	b.value, err = b.expr(s.RHS)
+	if err != nil {
+		return nil, err
+	}
+	return &b.normalForm, nil
+}
+
+func (b *builder) access(a *lang.Access) (*Access, error) {
+	key := b.key(a)
+	if same, ok := b.accesses[key]; ok {
+		return same, nil
+	}
+	out := &Access{Tensor: b.tensors(a.Tensor)}
+	for _, x := range a.Indices {
+		y := IndexExpr{Const: x.Const, Pad: !x.Slice && x.Plain() == nil && len(x.Terms) > 0}
+		for _, t := range x.Terms {
+			y.Terms = append(y.Terms, Term{Var: b.indices[t.Var.ID], Coef: t.Coef})
+		}
+		if x.Gather != nil {
+			g, err := b.access(x.Gather)
+			if err != nil {
+				return nil, err
+			}
+			y.Gather = g
+		}
+		out.Indices = append(out.Indices, y)
+	}
+	b.accesses[key] = out
+	return out, nil
+}
+
+// key is the same for accesses that read the same element.
+func (b *builder) key(a *lang.Access) string {
+	key := fmt.Sprintf("%d", a.Tensor.ID)
+	for _, x := range a.Indices {
+		for _, t := range x.Terms {
+			key += fmt.Sprintf(",%d*%d", t.Coef, t.Var.ID)
+		}
+		if x.Gather != nil {
+			key += ",(" + b.key(x.Gather) + ")"
+		}
+		key += fmt.Sprintf("+%d,%t;", x.Const, x.Slice)
+	}
+	return key
+}
+
+func (b *builder) expr(e lang.Expr) (Expr, error) {
+	switch e := e.(type) {
+	case *lang.Literal:
+		return &Const{Value: e.Value.Convert(ComputeType(e.Value.DType()))}, nil
+	case *lang.Access:
+		return b.access(e)
+	case *lang.IndexValue:
+		return &IndexValue{Var: b.indices[e.Var.ID]}, nil
+	case *lang.Convert:
+		x, err := b.expr(e.X)
+		if err != nil {
+			return nil, err
+		}
+		return b.ev.Fold(&Cast{To: e.To, X: x}), nil
+	case *lang.Call:
+		args := make([]Expr, len(e.Args))
+		for i, a := range e.Args {
+			x, err := b.expr(a)
+			if err != nil {
+				return nil, err
+			}
+			args[i] = x
+		}
+		return b.ev.Fold(&Call{Fn: e.Fn.Name, Args: args, Typ: ComputeType(e.Typ)}), nil
+	case *lang.Where:
+		c, err := b.expr(e.Cond)
+		if err != nil {
+			return nil, err
+		}
+		t, err := b.expr(e.Then)
+		if err != nil {
+			return nil, err
+		}
+		f, err := b.expr(e.Else)
+		if err != nil {
+			return nil, err
+		}
+		return &Select{Cond: c, Then: t, Else: f}, nil
+	case *lang.Reduce:
+		return b.reduction(e)
+	case *lang.Scan:
+		return nil, lang.Unsupported("scans", e.Pos)
+	}
+	panic(fmt.Sprintf("BUG: unknown checked expression %T", e))
+}
+
+// fold adds a primitive reduction and returns a reference to its result.
+func (b *builder) fold(f Fold, over *Reduce, body Expr, typ tensor.DType) *TempRef {
+	r := &Reduce{Fold: f, Vars: over.Vars, In: over.In, Body: body, Typ: typ,
+		NonEmpty: f.Facts().NonEmpty && over.In == nil}
+	r.Temp = &Temp{ID: len(b.reduces), Reduce: r}
+	b.reduces = append(b.reduces, r)
+	return &TempRef{Temp: r.Temp}
+}
+
+// reduction writes a reduction of the language through primitive folds.
+func (b *builder) reduction(e *lang.Reduce) (Expr, error) {
+	typ := ComputeType(e.Typ)
+	over := &Reduce{}
+	for _, v := range e.Vars {
+		over.Vars = append(over.Vars, b.indices[v.Var.ID])
+		if v.In == nil {
+			continue
+		}
+		in, err := b.access(v.InAccess)
+		if err != nil {
+			return nil, err
+		}
+		if over.In != nil && over.In != in {
+			return nil, lang.Unsupported("reductions over the stored coordinates of several tensors", e.Pos)
+		}
+		over.In = in
+	}
+	body, err := b.expr(e.Body)
+	if err != nil {
+		return nil, err
+	}
+	if over.In != nil {
+		if err := b.checkStored(over, e); err != nil {
+			return nil, err
+		}
+	}
+	switch e.Op {
+	case lang.Sum:
+		return b.fold(FoldSum, over, body, typ), nil
+	case lang.Prod:
+		return b.fold(FoldProd, over, body, typ), nil
+	case lang.Min:
+		return b.fold(FoldMin, over, body, typ), nil
+	case lang.Max:
+		return b.fold(FoldMax, over, body, typ), nil
+	case lang.Any:
+		return b.fold(FoldOr, over, b.toBool(body), tensor.Bool), nil
+	case lang.All:
+		return b.fold(FoldAnd, over, b.toBool(body), tensor.Bool), nil
+	case lang.Count:
+		return b.fold(FoldSum, over, b.cast(tensor.Int64, b.toBool(body)), tensor.Int64), nil
+	case lang.Norm:
+		sq := b.call("square", body.DType(), body)
+		if body.DType().IsComplex() {
+			re := b.call("real", body.DType().Real(), body)
+			im := b.call("imag", body.DType().Real(), body)
+			sq = b.call("+", body.DType().Real(), b.call("square", re.DType(), re), b.call("square", im.DType(), im))
+		}
+		return b.cast(typ, b.call("sqrt", sq.DType(), b.fold(FoldSum, over, sq, sq.DType()))), nil
+	case lang.Mean:
+		return b.mean(over, b.cast(typ, body), typ), nil
+	case lang.Var:
+		return b.variance(over, body, typ), nil
+	case lang.LogSumExp:
+		return b.fold(FoldLogSumExp, over, b.cast(typ, body), typ), nil
+	case lang.ArgMin:
+		return b.fold(FoldArgMin, over, body, tensor.Int64), nil
+	case lang.ArgMax:
+		return b.fold(FoldArgMax, over, body, tensor.Int64), nil
+	}
+	return nil, lang.Unsupported(fmt.Sprintf("%v reductions", e.Op), e.Pos)
+}
+
+// checkStored refuses `in A` where A has further indices that are bound inside
+// the body: what A stores is then not decided by the reduction's own indices.
+func (b *builder) checkStored(over *Reduce, e *lang.Reduce) error {
+	bound := map[*Index]bool{}
+	for _, r := range b.reduces {
+		for _, v := range r.Vars {
+			bound[v] = true
+		}
+	}
+	for _, v := range over.Vars {
+		delete(bound, v)
+	}
+	for _, v := range over.In.Vars(nil) {
+		if bound[v] {
+			return lang.Unsupported(fmt.Sprintf("`in %s` while index %s of %s is bound further inside",
+				over.In.Tensor.Name, v.Name, over.In.Tensor.Name), e.Pos)
+		}
+	}
+	return nil
+}
+
+// count is the number of coordinates that over visits, in type typ.
+func (b *builder) count(over *Reduce, typ tensor.DType) Expr {
+	if over.In != nil {
+		one := &Const{Value: tensor.One(tensor.Int64)}
+		return b.cast(typ, b.fold(FoldSum, over, one, tensor.Int64))
+	}
+	var n Expr
+	for _, v := range over.Vars {
+		// Extents multiply in f64: a product over 2^63 must not wrap.
+		x := Expr(&Cast{To: tensor.Float64, X: &Extent{Var: v}})
+		if n == nil {
+			n = x
+		} else {
+			n = b.call("*", tensor.Float64, n, x)
+		}
+	}
+	return b.cast(typ, n)
+}
+
+func (b *builder) mean(over *Reduce, body Expr, typ tensor.DType) Expr {
+	return b.call("/", typ, b.fold(FoldSum, over, body, typ), b.count(over, typ))
+}
+
+// variance is the population variance in two passes: the mean first, then the
+// mean squared distance from it.
+func (b *builder) variance(over *Reduce, body Expr, typ tensor.DType) Expr {
+	if body.DType().IsComplex() {
+		dt := body.DType()
+		mu := b.mean(over, body, dt)
+		re := b.call("real", dt.Real(), b.call("-", dt, body, mu))
+		im := b.call("imag", dt.Real(), b.call("-", dt, body, mu))
+		return b.cast(typ, b.mean(over, b.call("+", re.DType(), b.call("square", re.DType(), re), b.call("square", im.DType(), im)), re.DType()))
+	}
+	x := b.cast(typ, body)
+	mu := b.mean(over, x, typ)
+	return b.mean(over, b.call("square", typ, b.call("-", typ, x, mu)), typ)
+}
+
+func (b *builder) cast(to tensor.DType, x Expr) Expr {
+	return b.ev.Fold(&Cast{To: to, X: x})
+}
+
+func (b *builder) toBool(x Expr) Expr { return b.cast(tensor.Bool, x) }
+
+func (b *builder) call(fn string, typ tensor.DType, args ...Expr) Expr {
+	return b.ev.Fold(&Call{Fn: fn, Args: args, Typ: typ})
+}

@@ -1,0 +1,89 @@
+package ir
+
+// This file places loops, temporaries and assignments: it turns a normal form
+// and chosen loop orders into concrete index notation.
+
+// gather builds the nest that computes each result element where its loops
+// meet: result loops outside, every reduction in a temporary inside them.
+func (nf *normalForm) gather(order []*Index) Stmt {
+	return nest(order, nil, nf.reduces, &Assign{LHS: nf.lhs, Value: nf.value})
+}
+
+// scatter builds the nest that accumulates into the result: the loops of the
+// outermost reduction top and of the result stand in any order.
+func (nf *normalForm) scatter(order []*Index, top *Reduce) Stmt {
+	var rest []*Reduce
+	for _, r := range nf.reduces {
+		if r != top {
+			rest = append(rest, r)
+		}
+	}
+	return nest(order, nil, rest, &Assign{LHS: nf.lhs, Value: top.Body})
+}
+
+// nest runs leaf inside loops. Each pending reduction becomes a Where at the
+// outermost place where everything it reads from outside is bound, so that
+// nothing is computed more often than it must be.
+func nest(loops, bound []*Index, pending []*Reduce, leaf *Assign) Stmt {
+	for i, r := range pending {
+		if !within(r.FreeVars(), bound) {
+			continue
+		}
+		inside := refersTo(r.Body)
+		var inner, outer []*Reduce
+		for j, p := range pending {
+			switch {
+			case j == i:
+			case inside[p]:
+				inner = append(inner, p)
+			default:
+				outer = append(outer, p)
+			}
+		}
+		return &Where{
+			Temp:     r.Temp,
+			Producer: nest(r.Order, bound, inner, &Assign{Temp: r.Temp, Value: r.Body}),
+			Consumer: nest(loops, bound, outer, leaf),
+		}
+	}
+	if len(loops) == 0 {
+		return leaf
+	}
+	inside := append(append([]*Index(nil), bound...), loops[0])
+	return &Forall{Index: loops[0], Body: nest(loops[1:], inside, pending, leaf)}
+}
+
+func within(vars, bound []*Index) bool {
+	for _, v := range vars {
+		if !contains(bound, v) {
+			return false
+		}
+	}
+	return true
+}
+
+func contains(list []*Index, v *Index) bool {
+	for _, w := range list {
+		if w == v {
+			return true
+		}
+	}
+	return false
+}
+
+// refersTo is the set of reductions whose results e reads, directly or through
+// other reductions.
+func refersTo(e Expr) map[*Reduce]bool {
+	set := map[*Reduce]bool{}
+	var visit func(Expr)
+	visit = func(e Expr) {
+		Walk(e, func(x Expr) {
+			if t, ok := x.(*TempRef); ok && !set[t.Temp.Reduce] {
+				set[t.Temp.Reduce] = true
+				visit(t.Temp.Reduce.Body)
+			}
+		})
+	}
+	visit(e)
+	return set
+}

@@ -1,0 +1,237 @@
+package ir
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Atom names a set of coordinates of one loop: those that an operand stores
+// (an iterator), or all or none of them, decided at run time before the loop
+// (a flag). What an atom stands for is the lowerer's business.
+type Atom int
+
+// Formula is a set of coordinates built from atoms by union and intersection.
+// The zero value is the empty set. Formulas are values: operations make new ones.
+//
+// From operand fills and operators the algebra in lower/support.go derives, for
+// each loop, the set of coordinates that must be visited; outside it the body
+// has one known value.
+type Formula struct {
+	kind formulaKind
+	atom Atom
+	args []Formula
+}
+
+type formulaKind uint8
+
+const (
+	none formulaKind = iota
+	all
+	atomic
+	union
+	intersection
+)
+
+// None is the empty set.
+func None() Formula { return Formula{} }
+
+// All is the whole domain.
+func All() Formula { return Formula{kind: all} }
+
+// AtomOf is the set a stands for.
+func AtomOf(a Atom) Formula { return Formula{kind: atomic, atom: a} }
+
+// IsNone reports whether f is the empty set.
+func (f Formula) IsNone() bool { return f.kind == none }
+
+// IsAll reports whether f is the whole domain.
+func (f Formula) IsAll() bool { return f.kind == all }
+
+// IsAtom reports whether f is one atom, and which.
+func (f Formula) IsAtom() (Atom, bool) { return f.atom, f.kind == atomic }
+
+// IsUnion and IsIntersection report the outermost operation.
+func (f Formula) IsUnion() bool { return f.kind == union }
+
+// IsIntersection reports whether f is an intersection of several sets.
+func (f Formula) IsIntersection() bool { return f.kind == intersection }
+
+// Args are the parts of a union or intersection.
+func (f Formula) Args() []Formula { return f.args }
+
+// Union is the union of fs, simplified: neutral and repeated parts go, and
+// x ∪ (x ∩ y) is x.
+func Union(fs ...Formula) Formula { return combine(union, fs) }
+
+// Intersect is the intersection of fs, simplified the same way.
+func Intersect(fs ...Formula) Formula { return combine(intersection, fs) }
+
+func combine(kind formulaKind, fs []Formula) Formula {
+	neutral, absorbing := none, all
+	if kind == intersection {
+		neutral, absorbing = all, none
+	}
+	var args []Formula
+	for _, f := range fs {
+		switch f.kind {
+		case absorbing:
+			return f
+		case neutral:
+		case kind:
+			args = append(args, f.args...)
+		default:
+			args = append(args, f)
+		}
+	}
+	// Drop what another part makes superfluous (for a union: a part that lies
+	// inside another one).
+	var kept []Formula
+	for i, f := range args {
+		drop := false
+		for j, g := range args {
+			if i == j {
+				continue
+			}
+			small, big := f, g
+			if kind == intersection {
+				small, big = g, f
+			}
+			if small.Inside(big) && (!big.Inside(small) || j < i) {
+				drop = true
+				break
+			}
+		}
+		if !drop {
+			kept = append(kept, f)
+		}
+	}
+	switch len(kept) {
+	case 0:
+		return Formula{kind: neutral}
+	case 1:
+		return kept[0]
+	}
+	return Formula{kind: kind, args: kept}
+}
+
+// Inside reports whether f is evidently a subset of g. False may also mean
+// that the simple rules here do not see it.
+func (f Formula) Inside(g Formula) bool {
+	switch {
+	case f.kind == none, g.kind == all:
+		return true
+	case f.kind == union:
+		for _, x := range f.args {
+			if !x.Inside(g) {
+				return false
+			}
+		}
+		return true
+	case g.kind == intersection:
+		for _, x := range g.args {
+			if !f.Inside(x) {
+				return false
+			}
+		}
+		return true
+	case f.kind == intersection:
+		for _, x := range f.args {
+			if x.Inside(g) {
+				return true
+			}
+		}
+	}
+	if g.kind == union {
+		for _, x := range g.args {
+			if f.Inside(x) {
+				return true
+			}
+		}
+	}
+	return f.kind == atomic && g.kind == atomic && f.atom == g.atom
+}
+
+// Substitute replaces each atom by what set returns for it.
+func (f Formula) Substitute(set func(Atom) Formula) Formula {
+	switch f.kind {
+	case atomic:
+		return set(f.atom)
+	case union, intersection:
+		args := make([]Formula, len(f.args))
+		for i, x := range f.args {
+			args[i] = x.Substitute(set)
+		}
+		return combine(f.kind, args)
+	}
+	return f
+}
+
+// Atoms appends the atoms of f, each once, in order of appearance.
+func (f Formula) Atoms(atoms []Atom) []Atom {
+	if f.kind == atomic {
+		for _, a := range atoms {
+			if a == f.atom {
+				return atoms
+			}
+		}
+		return append(atoms, f.atom)
+	}
+	for _, x := range f.args {
+		atoms = x.Atoms(atoms)
+	}
+	return atoms
+}
+
+// Holds evaluates f at a coordinate where in says which atoms contain it.
+func (f Formula) Holds(in func(Atom) bool) bool {
+	switch f.kind {
+	case all:
+		return true
+	case atomic:
+		return in(f.atom)
+	case union:
+		for _, x := range f.args {
+			if x.Holds(in) {
+				return true
+			}
+		}
+	case intersection:
+		for _, x := range f.args {
+			if !x.Holds(in) {
+				return false
+			}
+		}
+		return true
+	}
+	return false
+}
+
+// Format writes f with ∪, ∩, ∅ and ⊤, naming atoms by name.
+func (f Formula) Format(name func(Atom) string) string {
+	switch f.kind {
+	case none:
+		return "∅"
+	case all:
+		return "⊤"
+	case atomic:
+		return name(f.atom)
+	}
+	sep := " ∪ "
+	if f.kind == intersection {
+		sep = " ∩ "
+	}
+	var parts []string
+	for _, x := range f.args {
+		s := x.Format(name)
+		if x.kind == union || x.kind == intersection {
+			s = "(" + s + ")"
+		}
+		parts = append(parts, s)
+	}
+	return strings.Join(parts, sep)
+}
+
+// String writes f with atoms as numbers.
+func (f Formula) String() string {
+	return f.Format(func(a Atom) string { return fmt.Sprintf("#%d", a) })
+}

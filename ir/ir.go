@@ -1,0 +1,331 @@
+// Package ir holds the plan: a checked program rewritten into concrete index
+// notation (Kjolstad et al., "Tensor Algebra Compilation with Workspaces",
+// CGO 2019). A plan is a list of steps. A compute step is one assignment whose
+// loops stand in a chosen order (Forall), with a scalar temporary (Where) for
+// each reduction, placed at the outermost loop that has everything it reads; a
+// convert step re-stores an operand because the loops need it in another order.
+//
+// The package has one file for each step of planning: build.go (syntax to
+// normal form), concretize.go (placing loops and temporaries), schedule.go
+// (choosing loop orders and conversions), natural.go (result formats), and the
+// facts they share: operators.go (the operator table) and formula.go (the
+// algebra of iteration sets).
+package ir
+
+import (
+	"github.com/lacuna-sparse/lacuna/lang"
+	"github.com/lacuna-sparse/lacuna/tensor"
+)
+
+// Plan is a program ready for lowering.
+type Plan struct {
+	Source  *lang.Program
+	Tensors []*Tensor // operands and results of the program, then what planning added
+	Steps   []Step
+	Options Options
+	// Results maps each result of the program to its last version.
+	Results map[*lang.Tensor]*Tensor
+}
+
+// Options are the choices of a user that change what a plan computes.
+type Options struct {
+	// StrictIEEE makes multiplication by an implicit zero honest: 0*inf and
+	// 0*nan are nan, so a product must visit every coordinate.
+	StrictIEEE bool
+}
+
+// Tensor is an operand, a result or a temporary of a plan.
+type Tensor struct {
+	Name   string
+	Rank   int
+	DType  tensor.DType
+	Format tensor.Format
+	// Fill is the value at coordinates that are not stored, when FillKnown. A
+	// result whose fill depends on extents or on scalar operands has a fill
+	// that is known only after the run.
+	Fill      tensor.Scalar
+	FillKnown bool
+	// Source is the tensor of the checked program; nil for what planning added.
+	Source *lang.Tensor
+}
+
+// Step is one step of a plan: *Convert or *Compute.
+type Step interface{ step() }
+
+// Convert stores From again in To's format.
+type Convert struct {
+	From, To *Tensor
+	Why      string // for explain
+}
+
+// Compute is one assignment as a loop nest.
+type Compute struct {
+	Result *Tensor
+	LHS    *Access
+	Body   Stmt
+	// Scatter says that reduction loops enclose result loops: Assign
+	// accumulates into a dense result that starts as the identity of Fold.
+	Scatter bool
+	Fold    Fold
+	// Indices lists the index variables of the statement.
+	Indices []*Index
+	// Value is the right-hand side with reductions as Temp references.
+	Value Expr
+	// Covers says that LHS reaches every coordinate of the result.
+	Covers bool
+	// Background is the value of Value where no operand stores anything, nil
+	// when it has no one value there.
+	Background Expr
+	// NonEmpty lists reductions that have no value over nothing.
+	NonEmpty []*Reduce
+	Stmt     *lang.Stmt
+}
+
+func (*Convert) step() {}
+func (*Compute) step() {}
+
+// Index is an index variable.
+type Index struct {
+	ID   int // of the statement's lang.Index list
+	Name string
+	Free bool
+}
+
+// Stmt is a statement of concrete index notation: *Forall, *Where or *Assign.
+type Stmt interface{ stmt() }
+
+// Forall runs Body for each value of Index.
+type Forall struct {
+	Index *Index
+	Body  Stmt
+}
+
+// Where computes the scalar Temp by Producer, then runs Consumer, which reads it.
+type Where struct {
+	Temp     *Temp
+	Producer Stmt
+	Consumer Stmt
+}
+
+// Assign is the leaf: it sets or accumulates one element of the result (Temp
+// nil) or folds Value into Temp.
+type Assign struct {
+	LHS   *Access
+	Temp  *Temp
+	Value Expr
+}
+
+func (*Forall) stmt() {}
+func (*Where) stmt()  {}
+func (*Assign) stmt() {}
+
+// Temp is the scalar temporary of one reduction.
+type Temp struct {
+	ID     int
+	Reduce *Reduce
+}
+
+// Reduce is a fold in normal form: only the primitive folds, with means,
+// norms and counts already written through them.
+type Reduce struct {
+	Fold Fold
+	Vars []*Index
+	// In, when not nil, restricts the fold to coordinates that this access stores.
+	In   *Access
+	Body Expr
+	Typ  tensor.DType // of the result and of the accumulator (arg folds: i64)
+	Temp *Temp
+	// Order is the loop order that scheduling chose for Vars.
+	Order []*Index
+	// NonEmpty: there is no value over an empty domain (min, max, argmin, argmax).
+	NonEmpty bool
+}
+
+// Expr is a typed scalar expression.
+type Expr interface{ DType() tensor.DType }
+
+// Const is a literal.
+type Const struct{ Value tensor.Scalar }
+
+// Access reads a tensor element, or names the result's on the left.
+type Access struct {
+	Tensor  *Tensor
+	Indices []IndexExpr // by axis
+}
+
+// IndexExpr is the coordinate of one axis: Const + Σ Coef·Var, or a gathered value.
+type IndexExpr struct {
+	Terms  []Term
+	Const  int64
+	Gather *Access
+	// Pad says that a coordinate outside the axis reads the fill.
+	Pad bool
+}
+
+// Term is Coef·Var.
+type Term struct {
+	Var  *Index
+	Coef int64
+}
+
+// IndexValue is the coordinate of an index variable as a number.
+type IndexValue struct{ Var *Index }
+
+// Extent is the number of values an index variable takes, as an i64.
+type Extent struct{ Var *Index }
+
+// TempRef reads a reduction's result.
+type TempRef struct{ Temp *Temp }
+
+// Call applies a function of lang.Functions.
+type Call struct {
+	Fn   string
+	Args []Expr
+	Typ  tensor.DType
+}
+
+// Select is Then where Cond holds and Else elsewhere.
+type Select struct{ Cond, Then, Else Expr }
+
+// Cast converts X.
+type Cast struct {
+	To tensor.DType
+	X  Expr
+}
+
+// DType is the literal's type.
+func (e *Const) DType() tensor.DType { return e.Value.DType() }
+
+// DType is the type that elements of the tensor are computed in.
+func (e *Access) DType() tensor.DType { return ComputeType(e.Tensor.DType) }
+
+// DType is i64.
+func (e *IndexValue) DType() tensor.DType { return tensor.Int64 }
+
+// DType is i64.
+func (e *Extent) DType() tensor.DType { return tensor.Int64 }
+
+// DType is the reduction's result type.
+func (e *TempRef) DType() tensor.DType { return e.Temp.Reduce.Typ }
+
+// DType is the function's result type.
+func (e *Call) DType() tensor.DType { return e.Typ }
+
+// DType is the type of both branches.
+func (e *Select) DType() tensor.DType { return e.Then.DType() }
+
+// DType is the type that values of the target type are computed in.
+func (e *Cast) DType() tensor.DType { return ComputeType(e.To) }
+
+// ComputeType is the type in which values of dt are computed: f32 for f16 and
+// bf16, which are storage types, and dt otherwise. No expression of a plan has
+// a half-precision type; a Cast to one rounds.
+func ComputeType(dt tensor.DType) tensor.DType {
+	if dt == tensor.Float16 || dt == tensor.BFloat16 {
+		return tensor.Float32
+	}
+	return dt
+}
+
+// Plain returns the variable when x is a bare index, else nil.
+func (x IndexExpr) Plain() *Index {
+	if x.Gather == nil && x.Const == 0 && len(x.Terms) == 1 && x.Terms[0].Coef == 1 {
+		return x.Terms[0].Var
+	}
+	return nil
+}
+
+// Vars appends the index variables that x depends on, gathered ones included.
+func (x IndexExpr) Vars(vars []*Index) []*Index {
+	for _, t := range x.Terms {
+		vars = addIndex(vars, t.Var)
+	}
+	if x.Gather != nil {
+		vars = x.Gather.Vars(vars)
+	}
+	return vars
+}
+
+// Vars appends the index variables that the access depends on.
+func (e *Access) Vars(vars []*Index) []*Index {
+	for _, x := range e.Indices {
+		vars = x.Vars(vars)
+	}
+	return vars
+}
+
+func addIndex(vars []*Index, v *Index) []*Index {
+	for _, w := range vars {
+		if w == v {
+			return vars
+		}
+	}
+	return append(vars, v)
+}
+
+// Walk calls f for e and every expression below it, gathers included but not
+// the bodies of reductions.
+func Walk(e Expr, f func(Expr)) {
+	f(e)
+	switch e := e.(type) {
+	case *Access:
+		for _, x := range e.Indices {
+			if x.Gather != nil {
+				Walk(x.Gather, f)
+			}
+		}
+	case *Call:
+		for _, a := range e.Args {
+			Walk(a, f)
+		}
+	case *Select:
+		Walk(e.Cond, f)
+		Walk(e.Then, f)
+		Walk(e.Else, f)
+	case *Cast:
+		Walk(e.X, f)
+	}
+}
+
+// FreeVars returns the index variables that e reads, those of reductions it
+// refers to included (but not the variables those reductions bind).
+func FreeVars(e Expr) []*Index {
+	var vars []*Index
+	Walk(e, func(x Expr) {
+		switch x := x.(type) {
+		case *Access:
+			vars = x.Vars(vars)
+		case *IndexValue:
+			vars = addIndex(vars, x.Var)
+		case *TempRef:
+			for _, v := range x.Temp.Reduce.FreeVars() {
+				vars = addIndex(vars, v)
+			}
+		}
+	})
+	return vars
+}
+
+// FreeVars returns the index variables that the reduction reads from outside.
+func (r *Reduce) FreeVars() []*Index {
+	var vars []*Index
+	inner := FreeVars(r.Body)
+	if r.In != nil {
+		inner = r.In.Vars(inner)
+	}
+	for _, v := range inner {
+		if !r.binds(v) {
+			vars = addIndex(vars, v)
+		}
+	}
+	return vars
+}
+
+func (r *Reduce) binds(v *Index) bool {
+	for _, w := range r.Vars {
+		if w == v {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,272 @@
+package loop
+
+import (
+	"cmp"
+	"math"
+)
+
+func evalIntUnary(op UnaryOp, x Const) (Const, bool) {
+	switch op {
+	case Neg:
+		return wrapped(x.Typ, -x.Bits), true
+	case Not:
+		return wrapped(x.Typ, ^x.Bits), true
+	case Abs:
+		if x.Typ.IsSigned() && int64(x.Bits) < 0 {
+			return wrapped(x.Typ, -x.Bits), true
+		}
+		return x, true
+	case FromBits:
+		switch x.Typ {
+		case U32:
+			return Const{Typ: F32, Bits: x.Bits}, true
+		case U64:
+			return Const{Typ: F64, Bits: x.Bits}, true
+		}
+	}
+	return Const{}, false
+}
+
+func evalF32Unary(op UnaryOp, x Const) (Const, bool) {
+	const sign = 1 << 31
+	switch op {
+	case Neg:
+		return Const{Typ: F32, Bits: x.Bits ^ sign}, true
+	case Abs:
+		return Const{Typ: F32, Bits: x.Bits &^ sign}, true
+	case Bits:
+		return Const{Typ: U32, Bits: x.Bits}, true
+	case RoundF16:
+		return f32Const(RoundToF16(x.f32())), true
+	case RoundBF16:
+		return f32Const(RoundToBF16(x.f32())), true
+	}
+	// The roundings to integers are exact in either width, and a square root
+	// rounded to F64 and then to F32 is the correctly rounded one (S. A.
+	// Figueroa, "When is double rounding innocuous?", SIGNUM 30(3), 1995).
+	if f, ok := evalRound(op, float64(x.f32())); ok {
+		return f32Const(float32(f)), true
+	}
+	return Const{}, false
+}
+
+func evalF64Unary(op UnaryOp, x Const) (Const, bool) {
+	const sign = 1 << 63
+	switch op {
+	case Neg:
+		return Const{Typ: F64, Bits: x.Bits ^ sign}, true
+	case Abs:
+		return Const{Typ: F64, Bits: x.Bits &^ sign}, true
+	case Bits:
+		return Const{Typ: U64, Bits: x.Bits}, true
+	}
+	if f, ok := evalRound(op, x.f64()); ok {
+		return f64Const(f), true
+	}
+	return Const{}, false
+}
+
+// evalRound applies the operators of a float that the standard library has.
+func evalRound(op UnaryOp, x float64) (float64, bool) {
+	switch op {
+	case Sqrt:
+		return math.Sqrt(x), true
+	case Floor:
+		return math.Floor(x), true
+	case Ceil:
+		return math.Ceil(x), true
+	case Trunc:
+		return math.Trunc(x), true
+	case Rint:
+		return math.RoundToEven(x), true
+	}
+	return 0, false
+}
+
+func evalComplexUnary(op UnaryOp, x Const) (Const, bool) {
+	re, im := x.parts()
+	switch op {
+	case Neg:
+		re, _ = EvalUnary(Neg, re)
+		im, _ = EvalUnary(Neg, im)
+		return Const{Typ: x.Typ, Bits: re.Bits, Imag: im.Bits}, true
+	case Real:
+		return re, true
+	case Imag:
+		return im, true
+	}
+	return Const{}, false
+}
+
+func evalBoolBinary(op BinaryOp, x, y Const) (Const, bool) {
+	switch op {
+	case And, Min:
+		return boolConst(x.Bits&y.Bits != 0), true
+	case Or, Max:
+		return boolConst(x.Bits|y.Bits != 0), true
+	case Xor:
+		return boolConst(x.Bits != y.Bits), true
+	}
+	return evalOrder(op, x.Bits, y.Bits)
+}
+
+func evalIntBinary(op BinaryOp, x, y Const) (Const, bool) {
+	t, a, b := x.Typ, x.Bits, y.Bits
+	signed := t.IsSigned()
+	shift := b & uint64(8*t.Size()-1)
+	switch op {
+	case Add:
+		return wrapped(t, a+b), true
+	case Sub:
+		return wrapped(t, a-b), true
+	case Mul:
+		return wrapped(t, a*b), true
+	case And:
+		return wrapped(t, a&b), true
+	case Or:
+		return wrapped(t, a|b), true
+	case Xor:
+		return wrapped(t, a^b), true
+	case Shl:
+		return wrapped(t, a<<shift), true
+	case Shr:
+		if signed {
+			return wrapped(t, uint64(int64(a)>>shift)), true
+		}
+		return wrapped(t, a>>shift), true
+	case Div:
+		switch {
+		case b == 0:
+			return wrapped(t, 0), true
+		case signed: // Go defines min / -1 as min
+			return wrapped(t, uint64(int64(a)/int64(b))), true
+		}
+		return wrapped(t, a/b), true
+	case Rem:
+		switch {
+		case b == 0:
+			return wrapped(t, 0), true
+		case signed:
+			return wrapped(t, uint64(int64(a)%int64(b))), true
+		}
+		return wrapped(t, a%b), true
+	case Min, Max:
+		less := a < b
+		if signed {
+			less = int64(a) < int64(b)
+		}
+		if less == (op == Min) {
+			return x, true
+		}
+		return y, true
+	}
+	if signed {
+		return evalOrder(op, int64(a), int64(b))
+	}
+	return evalOrder(op, a, b)
+}
+
+func evalF32Binary(op BinaryOp, x, y float32) (Const, bool) {
+	switch op {
+	case Add:
+		return f32Const(x + y), true
+	case Sub:
+		return f32Const(x - y), true
+	case Mul:
+		return f32Const(x * y), true
+	case Div:
+		return f32Const(x / y), true
+	case Min:
+		if x <= y || x != x {
+			return f32Const(x), true
+		}
+		return f32Const(y), true
+	case Max:
+		if x >= y || x != x {
+			return f32Const(x), true
+		}
+		return f32Const(y), true
+	case Complex:
+		return c64Const(complex(x, y)), true
+	}
+	return evalOrder(op, x, y)
+}
+
+func evalF64Binary(op BinaryOp, x, y float64) (Const, bool) {
+	switch op {
+	case Add:
+		return f64Const(x + y), true
+	case Sub:
+		return f64Const(x - y), true
+	case Mul:
+		return f64Const(x * y), true
+	case Div:
+		return f64Const(x / y), true
+	case Min:
+		if x <= y || x != x {
+			return f64Const(x), true
+		}
+		return f64Const(y), true
+	case Max:
+		if x >= y || x != x {
+			return f64Const(x), true
+		}
+		return f64Const(y), true
+	case Complex:
+		return c128Const(complex(x, y)), true
+	}
+	return evalOrder(op, x, y)
+}
+
+func evalComplexBinary(op BinaryOp, x, y Const) (Const, bool) {
+	switch op {
+	case Add, Sub:
+		xr, xi := x.parts()
+		yr, yi := y.parts()
+		re, _ := EvalBinary(op, xr, yr)
+		im, _ := EvalBinary(op, xi, yi)
+		return Const{Typ: x.Typ, Bits: re.Bits, Imag: im.Bits}, true
+	case Mul:
+		if x.Typ == C64 {
+			return c64Const(MulC64(x.c64(), y.c64())), true
+		}
+		return c128Const(MulC128(x.c128(), y.c128())), true
+	case Div:
+		if x.Typ == C64 {
+			return c64Const(DivC64(x.c64(), y.c64())), true
+		}
+		return c128Const(DivC128(x.c128(), y.c128())), true
+	case Eq:
+		return boolConst(x.c128Wide() == y.c128Wide()), true
+	case Ne:
+		return boolConst(x.c128Wide() != y.c128Wide()), true
+	}
+	return Const{}, false
+}
+
+// c128Wide widens a complex constant of either type, which is exact.
+func (x Const) c128Wide() complex128 {
+	if x.Typ == C64 {
+		return complex128(x.c64())
+	}
+	return x.c128()
+}
+
+// evalOrder applies a comparison.
+func evalOrder[T cmp.Ordered](op BinaryOp, x, y T) (Const, bool) {
+	switch op {
+	case Eq:
+		return boolConst(x == y), true
+	case Ne:
+		return boolConst(x != y), true
+	case Lt:
+		return boolConst(x < y), true
+	case Le:
+		return boolConst(x <= y), true
+	case Gt:
+		return boolConst(x > y), true
+	case Ge:
+		return boolConst(x >= y), true
+	}
+	return Const{}, false
+}

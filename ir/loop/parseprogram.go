@@ -1,0 +1,280 @@
+package loop
+
+import (
+	"slices"
+	"strconv"
+)
+
+// ParseProgram reads the text of a program as Program.String writes it. The
+// error is a *ParseError. Names and types are checked on the way; Verify checks
+// the rest.
+func ParseProgram(src string) (*Program, error) {
+	p := newParser(src)
+	p.program.names = map[string]programName{}
+	prog := p.prog()
+	p.end()
+	if p.err != nil {
+		return nil, p.err
+	}
+	return prog, nil
+}
+
+// programScope is what the parser knows inside a program.
+type programScope struct {
+	names      map[string]programName // scalars and buffers
+	partitions []string
+}
+
+// A programName is what a name of the program stands for.
+type programName struct {
+	buffer bool
+	id     int
+}
+
+// sizeOperators are the operators of size expressions.
+var sizeOperators = [...]BinaryOp{Add, Sub, Mul, Div, Min, Max}
+
+func (p *parser) prog() *Program {
+	p.skipComments()
+	p.expect("program")
+	prog := &Program{Name: p.plainName("the program's name")}
+	p.expect("{")
+	for p.skipComments(); p.err == nil && !p.at("}"); p.skipComments() {
+		switch {
+		case p.accept("scalar"):
+			id := len(prog.Scalars)
+			t := p.programName("a scalar's name", programName{id: id})
+			prog.Scalars = append(prog.Scalars, ProgramScalar{Name: baseName(t.text), Bound: p.accept("bound")})
+		case p.accept("buffer"):
+			prog.Buffers = append(prog.Buffers, p.programBuffer(len(prog.Buffers)))
+		case p.accept("partition"):
+			prog.Partitions = append(prog.Partitions, p.partition())
+		case p.accept("stage"):
+			prog.Stages = append(prog.Stages, p.stage())
+		default:
+			p.fail("expected scalar, buffer, partition, stage or %q, found %s", "}", p.tok.describe())
+		}
+	}
+	p.expect("}")
+	return prog
+}
+
+// programName declares a name in the program.
+func (p *parser) programName(what string, n programName) token {
+	t := p.name(what)
+	if p.err != nil {
+		return t
+	}
+	if _, known := p.program.names[t.text]; known {
+		p.failAt(t.offset, "%q is already declared", t.text)
+	}
+	p.program.names[t.text] = n
+	return t
+}
+
+// programBuffer reads what follows "buffer": "y: []f64 output".
+func (p *parser) programBuffer(id int) Buffer {
+	t := p.programName("a buffer's name", programName{buffer: true, id: id})
+	p.expect(":")
+	p.expect("[")
+	p.expect("]")
+	b := Buffer{Name: baseName(t.text), Elem: p.typ()}
+	role := slices.Index(roles[:], p.tok.text)
+	if role < 0 {
+		p.fail("expected input, output, temp or inout, found %s", p.tok.describe())
+		return b
+	}
+	p.advance()
+	b.Role = Role(role)
+	return b
+}
+
+// partition reads what follows "partition": "rows of n weights pos grain 4096
+// chunks c".
+func (p *parser) partition() Partition {
+	t := p.name("a partition's name")
+	if slices.Contains(p.program.partitions, t.text) {
+		p.failAt(t.offset, "the partition %q is already declared", t.text)
+	}
+	p.program.partitions = append(p.program.partitions, t.text)
+	part := Partition{Name: baseName(t.text), Weights: -1}
+	p.expect("of")
+	part.N = p.size()
+	if p.accept("weights") {
+		part.Weights = p.bufferRef()
+	}
+	p.expect("grain")
+	part.Grain = p.wholeNumber(plus)
+	p.expect("chunks")
+	part.Chunks = p.scalarRef()
+	return part
+}
+
+// wholeNumber reads an i64.
+func (p *parser) wholeNumber(s sign) int64 {
+	if p.tok.kind != tokNumber {
+		p.fail("expected a whole number, found %s", p.tok.describe())
+		return 0
+	}
+	t := p.advance()
+	c, err := parseLiteral(t.text, bool(s), I64)
+	if err != nil {
+		p.failAt(t.offset, "%v", err)
+		return 0
+	}
+	return int64(c.Bits)
+}
+
+// stage reads what follows "stage": "count over rows ordered { … }".
+func (p *parser) stage() Stage {
+	s := Stage{Name: p.plainName("the stage's name"), Partition: -1}
+	if p.accept("over") {
+		t := p.name("a partition")
+		s.Partition = slices.Index(p.program.partitions, t.text)
+		if s.Partition < 0 {
+			p.failAt(t.offset, "there is no partition %q before this stage", t.text)
+		}
+	}
+	s.Ordered = p.accept("ordered")
+	p.expect("{")
+	p.skipComments()
+	s.Lets, s.Allocs = p.sizing()
+	if p.accept("partitioned") {
+		p.expect("{")
+		p.skipComments()
+		s.PartitionLets, s.PartitionAllocs = p.sizing()
+		p.expect("}")
+		p.skipComments()
+	}
+	if p.accept("run") {
+		p.expect("(")
+		p.list(func() { s.Bufs = append(s.Bufs, p.bufferRef()) }, ";", ")")
+		if p.accept(";") {
+			p.list(func() { s.Args = append(s.Args, p.scalarRef()) }, ")")
+		}
+		p.expect(")")
+		s.Func = p.fn()
+		p.skipComments()
+	}
+	p.expect("}")
+	return s
+}
+
+// sizing reads lets, then allocs, as they are carried out in this order.
+func (p *parser) sizing() ([]ScalarLet, []Alloc) {
+	var lets []ScalarLet
+	var allocs []Alloc
+	for ; p.accept("let"); p.skipComments() {
+		l := ScalarLet{Scalar: p.scalarRef()}
+		p.expect("=")
+		l.Value = p.size()
+		lets = append(lets, l)
+	}
+	for ; p.accept("alloc"); p.skipComments() {
+		a := Alloc{Buffer: p.bufferRef()}
+		p.expect("[")
+		a.Len = p.size()
+		p.expect("]")
+		a.Zero = p.accept("zero")
+		allocs = append(allocs, a)
+	}
+	if p.at("let") {
+		p.fail("lets stand before allocs, because they are evaluated first")
+	}
+	return lets, allocs
+}
+
+func (p *parser) scalarRef() ScalarID { return ScalarID(p.reference("a scalar of the program", false)) }
+func (p *parser) bufferRef() BufferID { return BufferID(p.reference("a buffer of the program", true)) }
+
+// reference reads the name of a scalar or buffer and returns its id.
+func (p *parser) reference(what string, buffer bool) int {
+	t := p.name(what)
+	if p.err != nil {
+		return 0
+	}
+	n, known := p.program.names[t.text]
+	if !known || n.buffer != buffer {
+		p.failAt(t.offset, "%q is not %s", t.text, what)
+		return 0
+	}
+	return n.id
+}
+
+// A sizeOperand is a size expression with the height of its tree.
+type sizeOperand struct {
+	e     SizeExpr
+	depth int
+}
+
+func (p *parser) size() SizeExpr { return p.sizeExpr(0).e }
+
+// sizeExpr reads a size expression of operators that bind tighter than prec.
+func (p *parser) sizeExpr(prec int) sizeOperand {
+	x := p.sizePrimary()
+	for p.err == nil && p.tok.kind == tokPunct {
+		op := infix[p.tok.text]
+		level := binaryOps[op].prec
+		if level <= prec || !slices.Contains(sizeOperators[:], op) {
+			break
+		}
+		p.advance()
+		x = p.sizeOp(op, x, p.sizeExpr(level))
+	}
+	return x
+}
+
+func (p *parser) sizeOp(op BinaryOp, x, y sizeOperand) sizeOperand {
+	return p.sizeNode(&SizeOp{Op: op, X: x.e, Y: y.e}, max(x.depth, y.depth)+1)
+}
+
+// sizeNode checks the height of a new tree.
+func (p *parser) sizeNode(e SizeExpr, height int) sizeOperand {
+	if height > maxDepth {
+		p.fail("expression nested deeper than %d levels", maxDepth)
+	}
+	return sizeOperand{e: e, depth: height}
+}
+
+func (p *parser) sizePrimary() sizeOperand {
+	if !p.nest() {
+		return sizeOperand{e: SizeConst(0), depth: 1}
+	}
+	defer p.unnest()
+	switch {
+	case p.accept("("):
+		x := p.sizeExpr(0)
+		p.expect(")")
+		return x
+	case p.accept("-"):
+		return sizeOperand{e: SizeConst(p.wholeNumber(minus)), depth: 1}
+	case p.tok.kind == tokNumber:
+		return sizeOperand{e: SizeConst(p.wholeNumber(plus)), depth: 1}
+	}
+	t := p.name("a size: a number, a scalar or an element of a buffer")
+	if p.err != nil {
+		return sizeOperand{e: SizeConst(0), depth: 1}
+	}
+	if p.accept("(") {
+		x := p.sizeExpr(0)
+		p.expect(",")
+		y := p.sizeExpr(0)
+		p.expect(")")
+		op := builtins[t.text].binary
+		if op != Min && op != Max {
+			p.failAt(t.offset, "sizes know the functions min and max, not %s", strconv.Quote(t.text))
+		}
+		return p.sizeOp(op, x, y)
+	}
+	n, known := p.program.names[t.text]
+	switch {
+	case !known:
+		p.failAt(t.offset, "%q is not declared here", t.text)
+	case n.buffer:
+		p.expect("[")
+		index := p.sizeExpr(0)
+		p.expect("]")
+		return p.sizeNode(&SizeLoad{Buffer: BufferID(n.id), Index: index.e}, index.depth+1)
+	}
+	return sizeOperand{e: SizeScalar(n.id), depth: 1}
+}

@@ -1,0 +1,114 @@
+package loop
+
+// ScalarID names a program scalar: an index into Program.Scalars.
+type ScalarID int
+
+// BufferID names a program buffer: an index into Program.Buffers.
+type BufferID int
+
+// Role says who provides a program buffer's memory.
+type Role uint8
+
+// The roles of program buffers.
+const (
+	Input  Role = iota // bound by the caller before the run
+	Output             // allocated by a stage, handed to the caller after the run
+	Temp               // allocated by a stage, freed after the run
+	InOut              // bound by the caller, written by the run
+)
+
+// Buffer is an array of the program.
+type Buffer struct {
+	Name string
+	Elem Type
+	Role Role
+}
+
+// ProgramScalar is an I64 value of the program: an extent or a count that the
+// caller binds (Bound), or one that a stage's Lets or a partition defines.
+type ProgramScalar struct {
+	Name  string
+	Bound bool
+}
+
+// Program is a compiled expression: buffers whose sizes are expressions over
+// scalars, and a list of stages run in order. All memory is allocated between
+// stages by the engine; kernels never allocate.
+type Program struct {
+	Name       string
+	Scalars    []ProgramScalar
+	Buffers    []Buffer
+	Partitions []Partition
+	Stages     []Stage
+}
+
+// Partition cuts the domain 0 … N-1 into chunks. The cut depends on the data
+// only, never on the number of threads, so that results do not either.
+type Partition struct {
+	Name string
+	N    SizeExpr
+	// Weights is a buffer of N+1 monotone integers (a pointers array): chunks
+	// get about Grain of weight plus elements each. -1: every element weighs 1.
+	Weights BufferID
+	Grain   int64
+	Chunks  ScalarID // receives the number of chunks (0 when N is 0)
+}
+
+// Stage is one step of a program.
+type Stage struct {
+	Name string
+	// Lets are evaluated first, in order, then Allocs, then the partition (if
+	// this stage is the first to use it), then AfterPartition lets and allocs.
+	Lets            []ScalarLet
+	Allocs          []Alloc
+	Partition       int // index into Partitions; -1: one call with chunk 0, lo 0, hi 0
+	PartitionLets   []ScalarLet
+	PartitionAllocs []Alloc
+	// Func is the code; nil for a stage that only computes scalars and allocates.
+	Func *Func
+	Bufs []BufferID // program buffer of each Func.Bufs
+	Args []ScalarID // program scalar of each Func.Args
+	// Ordered forbids running chunks of this stage at the same time.
+	Ordered bool
+}
+
+// ScalarLet defines a program scalar.
+type ScalarLet struct {
+	Scalar ScalarID
+	Value  SizeExpr
+}
+
+// Alloc makes a buffer of Len elements. The memory is zeroed when Zero is set.
+type Alloc struct {
+	Buffer BufferID
+	Len    SizeExpr
+	Zero   bool
+}
+
+// SizeExpr is an I64 expression over program scalars and buffer elements,
+// evaluated by the engine between stages with overflow checks.
+type SizeExpr interface{ size() }
+
+// SizeConst is a literal.
+type SizeConst int64
+
+// SizeScalar reads a program scalar.
+type SizeScalar ScalarID
+
+// SizeLoad reads element Index of an integer buffer.
+type SizeLoad struct {
+	Buffer BufferID
+	Index  SizeExpr
+}
+
+// SizeOp is + - * min max over two operands, or / (truncating) — one of
+// Add, Sub, Mul, Min, Max, Div.
+type SizeOp struct {
+	Op   BinaryOp
+	X, Y SizeExpr
+}
+
+func (SizeConst) size()  {}
+func (SizeScalar) size() {}
+func (*SizeLoad) size()  {}
+func (*SizeOp) size()    {}

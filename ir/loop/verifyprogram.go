@@ -1,0 +1,267 @@
+package loop
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+)
+
+// Verify checks that prog is well formed: its functions are (see Func.Verify);
+// scalars are bound by the caller or defined once, and buffers bound or
+// allocated once, before they are used; only outputs and temporaries are
+// allocated, and every output is; what a stage passes to its function fits the
+// function's parameters in number and type; an input is passed as a read-only
+// buffer and nothing that is written is passed twice; partitions exist. The
+// error is a *VerifyError.
+func (prog *Program) Verify(resolve Resolver) error {
+	v := programVerifier{
+		prog:    prog,
+		resolve: resolve,
+		defined: make([]bool, len(prog.Scalars)),
+		present: make([]bool, len(prog.Buffers)),
+		cut:     make([]bool, len(prog.Partitions)),
+	}
+	v.tables()
+	for i := range prog.Stages {
+		s := &prog.Stages[i]
+		v.where = "stage " + s.Name
+		v.stage(s)
+	}
+	v.where = ""
+	for i, b := range prog.Buffers {
+		if b.Role == Output && !v.present[i] {
+			v.problem("the output %s is never allocated", b.Name)
+		}
+	}
+	if len(v.problems) == 0 {
+		return nil
+	}
+	return &VerifyError{What: "program " + CleanName(prog.Name), Problems: v.problems}
+}
+
+type programVerifier struct {
+	prog     *Program
+	resolve  Resolver
+	defined  []bool // by ScalarID
+	present  []bool // by BufferID: bound or allocated
+	cut      []bool // by partition: a stage has used it
+	where    string
+	problems []Problem
+}
+
+func (v *programVerifier) problem(format string, args ...any) {
+	if len(v.problems) < maxProblems {
+		v.problems = append(v.problems, Problem{Where: v.where, Msg: fmt.Sprintf(format, args...)})
+	}
+}
+
+// tables checks the declarations and marks what the caller provides.
+func (v *programVerifier) tables() {
+	if !isEntity(v.prog.Name) {
+		v.problem("%q cannot name a program", v.prog.Name)
+	}
+	for i, s := range v.prog.Scalars {
+		if !isName(s.Name) {
+			v.problem("%q cannot name a scalar", s.Name)
+		}
+		v.defined[i] = s.Bound
+	}
+	for i, b := range v.prog.Buffers {
+		if !isName(b.Name) {
+			v.problem("%q cannot name a buffer", b.Name)
+		}
+		if b.Elem == Invalid || int(b.Elem) >= len(types) {
+			v.problem("the buffer %s has no element type", b.Name)
+		}
+		if b.Role > InOut {
+			v.problem("the buffer %s has no role", b.Name)
+		}
+		v.present[i] = b.Role == Input || b.Role == InOut
+	}
+	for i := range v.prog.Partitions {
+		p := &v.prog.Partitions[i]
+		v.where = "partition " + p.Name
+		if !isName(p.Name) {
+			v.problem("%q cannot name a partition", p.Name)
+		}
+		if p.Grain < 1 {
+			v.problem("the grain %d is less than 1", p.Grain)
+		}
+		if p.Weights < -1 {
+			v.problem("uses buffer %d as weights", p.Weights)
+		}
+	}
+	v.where = ""
+}
+
+func (v *programVerifier) stage(s *Stage) {
+	if !isEntity(s.Name) {
+		v.problem("%q cannot name a stage", s.Name)
+	}
+	v.sizing(s.Lets, s.Allocs)
+	switch {
+	case s.Partition >= len(v.prog.Partitions) || s.Partition < -1:
+		v.problem("uses partition %d; there are %d", s.Partition, len(v.prog.Partitions))
+	case s.Partition >= 0:
+		v.partition(s.Partition)
+	case len(s.PartitionLets)+len(s.PartitionAllocs) > 0:
+		v.problem("sizes things after a partition but has none")
+	}
+	v.sizing(s.PartitionLets, s.PartitionAllocs)
+	v.run(s)
+}
+
+// partition evaluates a partition where it is used first.
+func (v *programVerifier) partition(i int) {
+	if v.cut[i] {
+		return
+	}
+	v.cut[i] = true
+	p := &v.prog.Partitions[i]
+	v.size(p.N)
+	if p.Weights >= 0 && v.hasBuffer(p.Weights) && !v.prog.Buffers[p.Weights].Elem.IsInt() {
+		v.problem("the weights %s are not integers", v.prog.Buffers[p.Weights].Name)
+	}
+	v.define(p.Chunks)
+}
+
+func (v *programVerifier) sizing(lets []ScalarLet, allocs []Alloc) {
+	for _, l := range lets {
+		v.size(l.Value)
+		v.define(l.Scalar)
+	}
+	for _, a := range allocs {
+		v.size(a.Len)
+		if a.Buffer < 0 || int(a.Buffer) >= len(v.prog.Buffers) {
+			v.problem("allocates buffer %d; there are %d", a.Buffer, len(v.prog.Buffers))
+			continue
+		}
+		b := v.prog.Buffers[a.Buffer]
+		switch {
+		case b.Role != Temp && b.Role != Output:
+			v.problem("allocates %s, which the caller provides", b.Name)
+		case v.present[a.Buffer]:
+			v.problem("allocates %s again", b.Name)
+		}
+		v.present[a.Buffer] = true
+	}
+}
+
+func (v *programVerifier) define(id ScalarID) {
+	switch {
+	case id < 0 || int(id) >= len(v.prog.Scalars):
+		v.problem("defines scalar %d; there are %d", id, len(v.prog.Scalars))
+	case v.prog.Scalars[id].Bound:
+		v.problem("defines %s, which the caller binds", v.prog.Scalars[id].Name)
+	case v.defined[id]:
+		v.problem("defines %s again", v.prog.Scalars[id].Name)
+	default:
+		v.defined[id] = true
+	}
+}
+
+func (v *programVerifier) hasScalar(id ScalarID) {
+	switch {
+	case id < 0 || int(id) >= len(v.prog.Scalars):
+		v.problem("uses scalar %d; there are %d", id, len(v.prog.Scalars))
+	case !v.defined[id]:
+		v.problem("uses the scalar %s before it is defined", v.prog.Scalars[id].Name)
+	}
+}
+
+// hasBuffer checks that a buffer is there; it reports whether its number is
+// valid.
+func (v *programVerifier) hasBuffer(id BufferID) bool {
+	if id < 0 || int(id) >= len(v.prog.Buffers) {
+		v.problem("uses buffer %d; there are %d", id, len(v.prog.Buffers))
+		return false
+	}
+	if !v.present[id] {
+		v.problem("uses the buffer %s before it is allocated", v.prog.Buffers[id].Name)
+	}
+	return true
+}
+
+// size checks a size expression.
+func (v *programVerifier) size(e SizeExpr) {
+	budget := maxNodes
+	v.sizeNode(e, 0, &budget)
+}
+
+func (v *programVerifier) sizeNode(e SizeExpr, depth int, budget *int) {
+	if *budget--; *budget <= 0 || depth >= maxDepth {
+		if *budget >= 0 {
+			v.problem("the size expression is too big")
+		}
+		*budget = -1
+		return
+	}
+	switch e := e.(type) {
+	case SizeConst:
+	case SizeScalar:
+		v.hasScalar(ScalarID(e))
+	case *SizeLoad:
+		if e == nil {
+			v.problem("a size expression is missing (nil)")
+			return
+		}
+		v.sizeNode(e.Index, depth+1, budget)
+		if v.hasBuffer(e.Buffer) && !v.prog.Buffers[e.Buffer].Elem.IsInt() {
+			v.problem("reads a size from %s, which does not hold integers", v.prog.Buffers[e.Buffer].Name)
+		}
+	case *SizeOp:
+		if e == nil {
+			v.problem("a size expression is missing (nil)")
+			return
+		}
+		if !slices.Contains(sizeOperators[:], e.Op) {
+			v.problem("%s does not occur in sizes", opName(binaryOps[:], int(e.Op)))
+		}
+		v.sizeNode(e.X, depth+1, budget)
+		v.sizeNode(e.Y, depth+1, budget)
+	default:
+		v.problem("a size expression is missing (nil)")
+	}
+}
+
+// run checks the function of a stage and what is passed to it.
+func (v *programVerifier) run(s *Stage) {
+	f := s.Func
+	if f == nil {
+		if len(s.Bufs)+len(s.Args) > 0 {
+			v.problem("passes buffers or scalars, but has no function")
+		}
+		return
+	}
+	var nested *VerifyError
+	if errors.As(f.Verify(v.resolve), &nested) {
+		for _, p := range nested.Problems {
+			v.problem("%s: %s: %s", nested.What, p.Msg, p.Where)
+		}
+	}
+	if len(s.Bufs) != len(f.Bufs) || len(s.Args) != len(f.Args) {
+		v.problem("passes %d buffers and %d scalars; %s takes %d and %d", len(s.Bufs), len(s.Args), f.Name, len(f.Bufs), len(f.Args))
+		return
+	}
+	for _, id := range s.Args {
+		v.hasScalar(id)
+	}
+	written := map[BufferID]bool{} // of those passed before: is it written?
+	for i, id := range s.Bufs {
+		if !v.hasBuffer(id) {
+			continue
+		}
+		b, param := v.prog.Buffers[id], f.Bufs[i]
+		if b.Elem != param.Elem {
+			v.problem("passes %s of %s as %s of %s", b.Name, b.Elem, param.Name, param.Elem)
+		}
+		if b.Role == Input && !param.ReadOnly {
+			v.problem("passes the input %s as %s, which is not read-only", b.Name, param.Name)
+		}
+		before, again := written[id]
+		if again && (before || !param.ReadOnly) {
+			v.problem("passes %s twice though it is written; buffers must not overlap", b.Name)
+		}
+		written[id] = before || !param.ReadOnly
+	}
+}

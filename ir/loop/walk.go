@@ -1,0 +1,132 @@
+package loop
+
+// WalkStmts calls visit for every statement of body and of the blocks nested in
+// it, in the order of the text, each before what it contains.
+func WalkStmts(body []Stmt, visit func(Stmt)) {
+	for _, s := range body {
+		visit(s)
+		switch s := s.(type) {
+		case *For:
+			WalkStmts(s.Body, visit)
+		case *While:
+			WalkStmts(s.Body, visit)
+		case *If:
+			WalkStmts(s.Then, visit)
+			WalkStmts(s.Else, visit)
+		}
+	}
+}
+
+// Exprs returns the expressions that stand in s itself, leaving out those of
+// nested blocks, in the order of evaluation.
+func Exprs(s Stmt) []Expr {
+	switch s := s.(type) {
+	case *Let:
+		return []Expr{s.Value}
+	case *Assign:
+		return []Expr{s.Value}
+	case *Store:
+		return []Expr{s.Index, s.Value}
+	case *For:
+		return []Expr{s.Lo, s.Hi}
+	case *While:
+		return []Expr{s.Cond}
+	case *If:
+		return []Expr{s.Cond}
+	case *Return:
+		return []Expr{s.Value}
+	}
+	return nil
+}
+
+// Operands returns the direct operands of e.
+func Operands(e Expr) []Expr {
+	switch e := e.(type) {
+	case *Load:
+		return []Expr{e.Index}
+	case *Unary:
+		return []Expr{e.X}
+	case *Binary:
+		return []Expr{e.X, e.Y}
+	case *Select:
+		return []Expr{e.Cond, e.X, e.Y}
+	case *Cast:
+		return []Expr{e.X}
+	case *Call:
+		return e.Args
+	}
+	return nil
+}
+
+// WalkExpr calls visit for e and every expression in it, each before its
+// operands.
+func WalkExpr(e Expr, visit func(Expr)) {
+	visit(e)
+	for _, x := range Operands(e) {
+		WalkExpr(x, visit)
+	}
+}
+
+// A rewriter copies statements and expressions, renaming as it goes.
+type rewriter struct {
+	variable func(VarID) VarID
+	fail     func(int) int
+}
+
+func (r rewriter) block(body []Stmt) []Stmt {
+	if len(body) == 0 {
+		return nil
+	}
+	out := make([]Stmt, len(body))
+	for i, s := range body {
+		out[i] = r.stmt(s)
+	}
+	return out
+}
+
+func (r rewriter) stmt(s Stmt) Stmt {
+	switch s := s.(type) {
+	case *Let:
+		return &Let{Var: r.variable(s.Var), Mutable: s.Mutable, Value: r.expr(s.Value)}
+	case *Assign:
+		return &Assign{Var: r.variable(s.Var), Value: r.expr(s.Value)}
+	case *Store:
+		return &Store{Buf: s.Buf, Index: r.expr(s.Index), Value: r.expr(s.Value)}
+	case *For:
+		lo, hi := r.expr(s.Lo), r.expr(s.Hi)
+		return &For{Var: r.variable(s.Var), Lo: lo, Hi: hi, Body: r.block(s.Body), Independent: s.Independent}
+	case *While:
+		return &While{Cond: r.expr(s.Cond), Body: r.block(s.Body)}
+	case *If:
+		return &If{Cond: r.expr(s.Cond), Then: r.block(s.Then), Else: r.block(s.Else)}
+	case *Fail:
+		return &Fail{Code: r.fail(s.Code)}
+	case *Return:
+		return &Return{Value: r.expr(s.Value)}
+	}
+	return s // a comment
+}
+
+func (r rewriter) expr(e Expr) Expr {
+	switch e := e.(type) {
+	case *Ref:
+		return &Ref{Var: r.variable(e.Var), Typ: e.Typ}
+	case *Load:
+		return &Load{Buf: e.Buf, Elem: e.Elem, Index: r.expr(e.Index)}
+	case *Unary:
+		return &Unary{Op: e.Op, Typ: e.Typ, X: r.expr(e.X)}
+	case *Binary:
+		return &Binary{Op: e.Op, Typ: e.Typ, X: r.expr(e.X), Y: r.expr(e.Y)}
+	case *Select:
+		return &Select{Cond: r.expr(e.Cond), X: r.expr(e.X), Y: r.expr(e.Y)}
+	case *Cast:
+		return &Cast{Typ: e.Typ, X: r.expr(e.X)}
+	case *Call:
+		args := make([]Expr, len(e.Args))
+		for i, a := range e.Args {
+			args[i] = r.expr(a)
+		}
+		return &Call{Fn: e.Fn, Typ: e.Typ, Args: args}
+	}
+	return e // a constant
+}

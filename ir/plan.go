@@ -1,0 +1,215 @@
+package ir
+
+import (
+	"fmt"
+
+	"github.com/lacuna-sparse/lacuna/lang"
+	"github.com/lacuna-sparse/lacuna/tensor"
+)
+
+// New plans a checked program: normal form, formats of results, loop orders
+// and the conversions they need, one statement after the other.
+func New(p *lang.Program, opts Options, eval Evaluator) (*Plan, error) {
+	plan := &planner{
+		Plan:    Plan{Source: p, Options: opts},
+		alg:     Algebra{Strict: opts.StrictIEEE, Eval: eval},
+		current: map[*lang.Tensor]*Tensor{},
+	}
+	for _, t := range p.Tensors {
+		if t.Operand {
+			plan.current[t] = plan.tensor(&Tensor{
+				Name: t.Name, Rank: t.Rank, DType: t.DType, Format: t.Format,
+				Fill: t.Fill, FillKnown: t.HasFill, Source: t,
+			})
+		}
+	}
+	for _, s := range p.Stmts {
+		if err := plan.statement(s); err != nil {
+			return nil, err
+		}
+	}
+	plan.Results = map[*lang.Tensor]*Tensor{}
+	for _, t := range p.Tensors {
+		if t.Result {
+			plan.Results[t] = plan.current[t]
+		}
+	}
+	return &plan.Plan, nil
+}
+
+type planner struct {
+	Plan
+	alg Algebra
+	// current is the latest version of each tensor: assigning one makes a new
+	// version, so a statement may read the old value of what it assigns.
+	current map[*lang.Tensor]*Tensor
+	temps   int
+}
+
+func (p *planner) tensor(t *Tensor) *Tensor {
+	p.Tensors = append(p.Tensors, t)
+	return t
+}
+
+// accumulating gives the function that an assignment operator applies to the
+// old value and the new one.
+var accumulating = map[lang.AssignOp]string{
+	lang.AddTo: "+", lang.MulTo: "*", lang.MinTo: "min", lang.MaxTo: "max", lang.OrTo: "or", lang.AndTo: "and",
+}
+
+func (p *planner) statement(s *lang.Stmt) error {
+	result := &Tensor{
+		Name: s.LHS.Tensor.Name, Rank: s.LHS.Tensor.Rank, DType: s.LHS.Tensor.DType,
+		Format: s.LHS.Tensor.Format, Source: s.LHS.Tensor,
+	}
+	old := p.current[s.LHS.Tensor]
+	nf, err := normalize(s, func(t *lang.Tensor) *Tensor { return p.current[t] }, result, p.alg.Eval)
+	if err != nil {
+		return err
+	}
+	covers := nf.covers()
+	if fn, ok := accumulating[s.Op]; ok && old != nil {
+		if !covers {
+			return lang.Unsupported("accumulating into part of an existing result", s.Pos)
+		}
+		nf.accumulate(fn, &Access{Tensor: old, Indices: nf.lhs.Indices}, p.alg.Eval)
+	}
+	background := p.alg.Of(nf.value, globalLeaves{p.alg}).Background
+	if !s.LHS.Tensor.HasFormat {
+		result.Format = nf.naturalFormat(p.alg, background)
+	}
+	p.fill(result, s.LHS.Tensor, background, covers)
+
+	target := result
+	if !result.Format.IsDense() && !nf.appendable() {
+		// Entries would not arise in storage order: compute densely, then store.
+		p.temps++
+		target = p.tensor(&Tensor{Name: fmt.Sprintf("%s_%d", result.Name, p.temps), Rank: result.Rank, DType: result.DType,
+			Format: tensor.Dense(result.Rank), Fill: result.Fill, FillKnown: result.FillKnown})
+		nf.lhs.Tensor = target
+	}
+	best := nf.schedule(p.alg)
+	p.convert(nf, best)
+	for i, r := range nf.reduces {
+		r.Order = best.orders[i]
+	}
+	step := &Compute{Result: target, LHS: nf.lhs, Body: best.body, Indices: nf.indices,
+		Value: nf.value, Covers: covers, Background: background, Stmt: s}
+	if best.scatter != nil {
+		step.Scatter, step.Fold = true, best.scatter.Fold
+	}
+	for _, r := range nf.reduces {
+		if r.NonEmpty {
+			step.NonEmpty = append(step.NonEmpty, r)
+		}
+	}
+	p.Steps = append(p.Steps, step)
+	if target != result {
+		p.Steps = append(p.Steps, &Convert{From: target, To: result,
+			Why: "its entries do not arise in the order in which it is stored"})
+	}
+	p.current[s.LHS.Tensor] = p.tensor(result)
+	return nil
+}
+
+// fill decides the value of coordinates that the result does not store.
+func (p *planner) fill(result *Tensor, declared *lang.Tensor, background Expr, covers bool) {
+	v, known := ConstValue(background)
+	switch {
+	case declared.HasFill:
+		result.Fill, result.FillKnown = declared.Fill, true
+	case known && covers:
+		result.Fill, result.FillKnown = v.Convert(result.DType), true
+	case result.Format.IsDense() || !covers || background == nil:
+		result.Fill, result.FillKnown = tensor.Zero(result.DType), true
+	default:
+		// Known only at run time; convert needs a value to be there.
+		result.Fill = tensor.Zero(result.DType)
+	}
+}
+
+// covers reports whether the left-hand side names every coordinate of the
+// result: each axis has a variable of its own, bare.
+func (nf *normalForm) covers() bool {
+	var seen []*Index
+	for _, x := range nf.lhs.Indices {
+		v := x.Plain()
+		if v == nil || contains(seen, v) {
+			return false
+		}
+		seen = append(seen, v)
+	}
+	return true
+}
+
+// appendable reports whether loops over the result's levels produce its
+// coordinates in increasing order.
+func (nf *normalForm) appendable() bool {
+	for _, x := range nf.lhs.Indices {
+		if x.Gather != nil || len(x.Terms) > 1 {
+			return false
+		}
+		for _, t := range x.Terms {
+			if t.Coef < 0 {
+				return false
+			}
+		}
+	}
+	// A variable that occurs twice is bound by the first level that has it.
+	return true
+}
+
+// accumulate rewrites y op= e as y = op(old y, e).
+func (nf *normalForm) accumulate(fn string, old *Access, ev Evaluator) {
+	typ := nf.value.DType()
+	args := []Expr{ev.Fold(&Cast{To: typ, X: old}), nf.value}
+	if fn == "or" || fn == "and" {
+		for i := range args {
+			args[i] = ev.Fold(&Cast{To: tensor.Bool, X: args[i]})
+		}
+		nf.value = ev.Fold(&Cast{To: typ, X: &Call{Fn: fn, Args: args, Typ: tensor.Bool}})
+		return
+	}
+	nf.value = &Call{Fn: fn, Args: args, Typ: typ}
+}
+
+// convert replaces the operands that the chosen loops cannot walk.
+func (p *planner) convert(nf *normalForm, best *candidate) {
+	type key struct {
+		from   *Tensor
+		format string
+	}
+	done := map[key]*Tensor{}
+	for _, a := range best.convert {
+		format := best.at.reordered(a)
+		k := key{a.Tensor, format.String()}
+		to := done[k]
+		if to == nil {
+			p.temps++
+			to = p.tensor(&Tensor{Name: fmt.Sprintf("%s_%d", a.Tensor.Name, p.temps), Rank: a.Tensor.Rank, DType: a.Tensor.DType,
+				Format: format, Fill: a.Tensor.Fill, FillKnown: a.Tensor.FillKnown})
+			done[k] = to
+			p.Steps = append(p.Steps, &Convert{From: a.Tensor, To: to,
+				Why: fmt.Sprintf("the loops need it as %s", format)})
+		}
+		a.Tensor = to
+	}
+}
+
+// globalLeaves describes leaves where every operand is absent: the background
+// of the whole result.
+type globalLeaves struct{ alg Algebra }
+
+func (g globalLeaves) Access(a *Access) Support {
+	if len(a.Vars(nil)) == 0 {
+		return Constant(a)
+	}
+	if a.Tensor.Format.IsDense() || !a.Tensor.FillKnown {
+		return Everywhere()
+	}
+	return Support{Set: AtomOf(0), Background: &Const{Value: a.Tensor.Fill.Convert(ComputeType(a.Tensor.DType))}}
+}
+
+func (g globalLeaves) Index(*Index) Support { return Everywhere() }
+
+func (g globalLeaves) Temp(t *Temp) Support { return g.alg.TempSupport(t, g) }

@@ -1,0 +1,168 @@
+package ir
+
+import (
+	"fmt"
+	"strings"
+)
+
+// String writes the plan: its tensors, then its steps in order, each compute
+// step as a nest of foralls.
+func (p *Plan) String() string {
+	var b strings.Builder
+	for _, t := range p.Tensors {
+		fmt.Fprintf(&b, "tensor %s: %s %s", t.Name, t.Format, t.DType)
+		if t.FillKnown && !t.Fill.IsZero() {
+			fmt.Fprintf(&b, " fill %s", t.Fill)
+		} else if !t.FillKnown {
+			b.WriteString(" fill known at run time")
+		}
+		b.WriteByte('\n')
+	}
+	for _, s := range p.Steps {
+		switch s := s.(type) {
+		case *Convert:
+			fmt.Fprintf(&b, "convert %s -> %s: %s    # %s\n", s.From.Name, s.To.Name, s.To.Format, s.Why)
+		case *Compute:
+			printStmt(&b, s, s.Body, 0)
+		}
+	}
+	return b.String()
+}
+
+func printStmt(b *strings.Builder, c *Compute, st Stmt, depth int) {
+	pad := strings.Repeat("  ", depth)
+	switch st := st.(type) {
+	case *Forall:
+		fmt.Fprintf(b, "%sforall %s\n", pad, st.Index.Name)
+		printStmt(b, c, st.Body, depth+1)
+	case *Where:
+		fmt.Fprintf(b, "%swhere t%d =", pad, st.Temp.ID)
+		r := st.Temp.Reduce
+		var vars []string
+		for _, v := range r.Order {
+			vars = append(vars, v.Name)
+		}
+		fmt.Fprintf(b, " %s over %s", r.Fold, strings.Join(vars, ", "))
+		if r.In != nil {
+			fmt.Fprintf(b, " in %s", r.In.Tensor.Name)
+		}
+		b.WriteByte('\n')
+		printStmt(b, c, st.Producer, depth+1)
+		printStmt(b, c, st.Consumer, depth)
+	case *Assign:
+		op := "="
+		if st.Temp != nil {
+			fmt.Fprintf(b, "%st%d %s= %s\n", pad, st.Temp.ID, st.Temp.Reduce.Fold, ExprString(st.Value))
+			return
+		}
+		if c.Scatter {
+			op = c.Fold.String() + "="
+		}
+		fmt.Fprintf(b, "%s%s %s %s\n", pad, ExprString(st.LHS), op, ExprString(st.Value))
+	}
+}
+
+// ExprString writes an expression for readers of a plan.
+func ExprString(e Expr) string {
+	switch e := e.(type) {
+	case *Const:
+		return e.Value.String()
+	case *Access:
+		if len(e.Indices) == 0 {
+			return e.Tensor.Name
+		}
+		var idx []string
+		for _, x := range e.Indices {
+			idx = append(idx, x.String())
+		}
+		return e.Tensor.Name + "(" + strings.Join(idx, ",") + ")"
+	case *IndexValue:
+		return e.Var.Name
+	case *Extent:
+		return "|" + e.Var.Name + "|"
+	case *TempRef:
+		return fmt.Sprintf("t%d", e.Temp.ID)
+	case *Cast:
+		return fmt.Sprintf("%s(%s)", e.To, ExprString(e.X))
+	case *Select:
+		return fmt.Sprintf("where(%s, %s, %s)", ExprString(e.Cond), ExprString(e.Then), ExprString(e.Else))
+	case *Call:
+		var args []string
+		for _, a := range e.Args {
+			args = append(args, ExprString(a))
+		}
+		if len(args) == 2 && !strings.ContainsAny(e.Fn, "abcdefghijklmnopqrstuvwxyz") {
+			return "(" + args[0] + " " + e.Fn + " " + args[1] + ")"
+		}
+		return e.Fn + "(" + strings.Join(args, ", ") + ")"
+	}
+	panic("BUG: unknown plan expression")
+}
+
+// String writes the index expression as the language does.
+func (x IndexExpr) String() string {
+	if x.Gather != nil {
+		return ExprString(x.Gather)
+	}
+	var b strings.Builder
+	for i, t := range x.Terms {
+		switch {
+		case t.Coef < 0:
+			b.WriteByte('-')
+		case i > 0:
+			b.WriteByte('+')
+		}
+		if c := max(t.Coef, -t.Coef); c != 1 {
+			fmt.Fprintf(&b, "%d*", c)
+		}
+		b.WriteString(t.Var.Name)
+	}
+	if x.Const != 0 || len(x.Terms) == 0 {
+		if len(x.Terms) > 0 && x.Const > 0 {
+			b.WriteByte('+')
+		}
+		fmt.Fprintf(&b, "%d", x.Const)
+	}
+	return b.String()
+}
+
+// Equal reports whether two expressions are the same computation.
+func Equal(x, y Expr) bool {
+	if x == nil || y == nil {
+		return x == nil && y == nil
+	}
+	switch x := x.(type) {
+	case *Const:
+		y, ok := y.(*Const)
+		return ok && x.Value == y.Value
+	case *Access:
+		return Expr(x) == y
+	case *IndexValue:
+		y, ok := y.(*IndexValue)
+		return ok && x.Var == y.Var
+	case *Extent:
+		y, ok := y.(*Extent)
+		return ok && x.Var == y.Var
+	case *TempRef:
+		y, ok := y.(*TempRef)
+		return ok && x.Temp == y.Temp
+	case *Cast:
+		y, ok := y.(*Cast)
+		return ok && x.To == y.To && Equal(x.X, y.X)
+	case *Select:
+		y, ok := y.(*Select)
+		return ok && Equal(x.Cond, y.Cond) && Equal(x.Then, y.Then) && Equal(x.Else, y.Else)
+	case *Call:
+		y, ok := y.(*Call)
+		if !ok || x.Fn != y.Fn || x.Typ != y.Typ || len(x.Args) != len(y.Args) {
+			return false
+		}
+		for i := range x.Args {
+			if !Equal(x.Args[i], y.Args[i]) {
+				return false
+			}
+		}
+		return true
+	}
+	return false
+}

@@ -1,0 +1,181 @@
+package ir
+
+import "github.com/lacuna-sparse/lacuna/tensor"
+
+// Support says where, along one loop, an expression has to be computed: inside
+// Set. Everywhere else along the loop it has one value, Background, which does
+// not depend on the loop's index. A nil Background is a value that is not known
+// before the loop (it depends on loops further inside); such an expression must
+// still be computed everywhere unless an annihilator makes it irrelevant.
+//
+// This is the iteration algebra of array languages with fill values (Henry et
+// al., "Compilation of Sparse Array Programming Models", OOPSLA 2021), derived
+// from the operator table rather than from cases.
+type Support struct {
+	Set        Formula
+	Background Expr
+}
+
+// Everywhere is the support of an expression that varies with the loop's index.
+func Everywhere() Support { return Support{Set: All()} }
+
+// Constant is the support of an expression that has one known value.
+func Constant(e Expr) Support { return Support{Set: None(), Background: e} }
+
+// Leaves tells the algebra how the leaves of an expression behave along the
+// loop in question.
+type Leaves interface {
+	// Access is the support of a tensor access.
+	Access(*Access) Support
+	// Index is the support of an index variable's value.
+	Index(*Index) Support
+	// Temp is the support of a reduction's result.
+	Temp(*Temp) Support
+}
+
+// Algebra derives supports.
+type Algebra struct {
+	Strict bool
+	Eval   Evaluator
+}
+
+// Of derives the support of e.
+func (g Algebra) Of(e Expr, leaves Leaves) Support {
+	switch e := e.(type) {
+	case *Const, *Extent:
+		return Constant(e)
+	case *Access:
+		return leaves.Access(e)
+	case *IndexValue:
+		return leaves.Index(e.Var)
+	case *TempRef:
+		return leaves.Temp(e.Temp)
+	case *Cast:
+		s := g.Of(e.X, leaves)
+		if s.Background != nil {
+			s.Background = g.Eval.Fold(&Cast{To: e.To, X: s.Background})
+		}
+		return s
+	case *Select:
+		return g.choice(e, leaves)
+	case *Call:
+		return g.call(e, leaves)
+	}
+	panic("BUG: unknown plan expression")
+}
+
+func (g Algebra) call(e *Call, leaves Leaves) Support {
+	args := make([]Support, len(e.Args))
+	var deciding []Formula
+	var decided Expr
+	for i, a := range e.Args {
+		args[i] = g.Of(a, leaves)
+		v, ok := ConstValue(args[i].Background)
+		if ok && Annihilates(e.Fn, i, v, g.Strict) {
+			deciding = append(deciding, args[i].Set)
+			decided = &Const{Value: g.absorbed(v, e.Typ)}
+		}
+	}
+	if deciding != nil {
+		return Support{Set: Intersect(deciding...), Background: decided}
+	}
+	sets := make([]Formula, len(args))
+	backgrounds := make([]Expr, len(args))
+	known := true
+	for i, a := range args {
+		sets[i] = a.Set
+		backgrounds[i] = a.Background
+		known = known && a.Background != nil
+	}
+	s := Support{Set: Union(sets...)}
+	if known {
+		s.Background = g.Eval.Fold(&Call{Fn: e.Fn, Args: backgrounds, Typ: e.Typ})
+	}
+	return s
+}
+
+// absorbed is the annihilating value as a result: a negative zero becomes zero,
+// so that one fill stands for every way to reach it.
+func (g Algebra) absorbed(v tensor.Scalar, typ tensor.DType) tensor.Scalar {
+	if isValue(v, tensor.Zero(v.DType())) {
+		return tensor.Zero(typ)
+	}
+	return v.Convert(typ)
+}
+
+func (g Algebra) choice(e *Select, leaves Leaves) Support {
+	c, t, f := g.Of(e.Cond, leaves), g.Of(e.Then, leaves), g.Of(e.Else, leaves)
+	if v, ok := ConstValue(c.Background); ok {
+		on, off := t, f // the branch taken where the condition is explicit, or not
+		if v.Bool() {
+			on, off = f, t
+		}
+		set := c.Set
+		if sameConst(on.Background, off.Background) {
+			set = Intersect(c.Set, on.Set)
+		}
+		return Support{Set: Union(set, off.Set), Background: off.Background}
+	}
+	s := Support{Set: Union(c.Set, t.Set, f.Set)}
+	if c.Background != nil && t.Background != nil && f.Background != nil {
+		s.Background = g.Eval.Fold(&Select{Cond: c.Background, Then: t.Background, Else: f.Background})
+	}
+	return s
+}
+
+func sameConst(x, y Expr) bool {
+	v, ok := ConstValue(x)
+	w, ok2 := ConstValue(y)
+	return ok && ok2 && v == w
+}
+
+// Repeat is the fold of n = the product of the extents of vars copies of the
+// value e, in closed form; nil when e is nil. Pair folds give their result.
+func (g Algebra) Repeat(f Fold, e Expr, vars []*Index, typ tensor.DType) Expr {
+	if e == nil {
+		return nil
+	}
+	if v, ok := ConstValue(e); ok && f.IsIdentity(v) {
+		return e
+	}
+	n := func(to tensor.DType) Expr {
+		var n Expr
+		for _, v := range vars {
+			x := g.Eval.Fold(&Cast{To: to, X: &Extent{Var: v}})
+			if n == nil {
+				n = x
+			} else {
+				n = &Call{Fn: "*", Args: []Expr{n, x}, Typ: to}
+			}
+		}
+		return n
+	}
+	some := func(value Expr, empty tensor.Scalar) Expr {
+		var cond Expr
+		for _, v := range vars {
+			c := Expr(&Call{Fn: ">", Args: []Expr{&Extent{Var: v}, &Const{Value: tensor.Int(tensor.Int64, 0)}}, Typ: tensor.Bool})
+			if cond == nil {
+				cond = c
+			} else {
+				cond = &Call{Fn: "and", Args: []Expr{cond, c}, Typ: tensor.Bool}
+			}
+		}
+		return &Select{Cond: cond, Then: value, Else: &Const{Value: empty}}
+	}
+	switch f {
+	case FoldSum:
+		return some(g.Eval.Fold(&Call{Fn: "*", Args: []Expr{e, n(typ)}, Typ: typ}), tensor.Zero(typ))
+	case FoldProd:
+		return some(&Call{Fn: "pow", Args: []Expr{e, n(typ)}, Typ: typ}, tensor.One(typ))
+	case FoldMin, FoldMax:
+		return e
+	case FoldOr, FoldAnd:
+		return some(e, f.Identity(typ))
+	case FoldLogSumExp:
+		logn := &Call{Fn: "log", Args: []Expr{n(typ)}, Typ: typ}
+		return some(&Call{Fn: "+", Args: []Expr{e, logn}, Typ: typ}, Lowest(typ))
+	case FoldArgMin, FoldArgMax:
+		return &Const{Value: tensor.Zero(tensor.Int64)}
+	}
+	panic("BUG: unknown fold")
+}

@@ -1,0 +1,239 @@
+package lang
+
+import "github.com/lacuna-sparse/lacuna/tensor"
+
+// Program is a checked program: every name is resolved, every expression is
+// typed, every conversion is explicit and every summation is written out. The
+// later stages trust it. Check makes it from the syntax tree.
+type Program struct {
+	Source  string
+	Tensors []*Tensor // every tensor of the program, operands and results, by ID
+	Stmts   []*Stmt
+}
+
+// Tensor is what the program knows of one tensor. Shapes are not part of it:
+// programs are generic in extents.
+type Tensor struct {
+	ID     int
+	Name   string
+	Rank   int
+	DType  tensor.DType
+	Pos    Pos  // of its first use
+	Result bool // assigned by some statement
+	// Operand says that its value is needed from outside: it is read before any
+	// statement assigns it whole, or is the target of an accumulation first.
+	Operand bool
+	// Format is how it is stored. For a result without a declared format,
+	// HasFormat is false and the planner chooses.
+	Format    tensor.Format
+	HasFormat bool
+	// Fill is the value at coordinates that are not stored. For a result
+	// without a declared fill, HasFill is false and the planner derives it.
+	Fill    tensor.Scalar
+	HasFill bool
+	// Shape, when not nil, is declared (a result's shape that no operand fixes).
+	Shape []int64
+}
+
+// Stmt is one checked assignment.
+type Stmt struct {
+	Pos     Pos
+	LHS     *Access // its indices are plain, affine with one variable, constants or hidden slice variables
+	Op      AssignOp
+	RHS     Expr     // of the result's dtype: conversions are explicit
+	Indices []*Index // every index variable of the statement, by ID
+}
+
+// AssignOp is the operator of an assignment.
+type AssignOp uint8
+
+// The assignment operators.
+const (
+	Set   AssignOp = iota // =
+	AddTo                 // +=
+	MulTo                 // *=
+	MinTo                 // min=
+	MaxTo                 // max=
+	OrTo                  // |=
+	AndTo                 // &=
+)
+
+// Index is an index variable of one statement.
+type Index struct {
+	ID   int
+	Name string // "" for the hidden variable of a slice
+	Pos  Pos
+	// Free says that it occurs on the left; otherwise exactly one Reduce binds it.
+	Free bool
+	// Length is the extent when a slice with constant bounds fixes it, else -1.
+	Length int64
+	// Like, when not nil, is an index with the same extent: one written index that the
+	// Einstein convention sums separately in several summands has a variable in
+	// each, and Like of the later ones is the first.
+	Like *Index
+}
+
+// Expr is a checked, typed expression.
+type Expr interface {
+	DType() tensor.DType
+	Position() Pos
+}
+
+// Literal is a constant.
+type Literal struct {
+	Pos   Pos
+	Value tensor.Scalar
+}
+
+// Access reads (or, on the left, names) a tensor element.
+type Access struct {
+	Pos     Pos
+	Tensor  *Tensor
+	Indices []IndexExpr // one per dimension
+}
+
+// IndexExpr is the coordinate used in one dimension: Const + sum of
+// Coef*Var, or the value of an integer tensor (Gather; then Terms is empty and
+// Const 0). A plain index is one term with coefficient 1 and Const 0.
+type IndexExpr struct {
+	Pos    Pos
+	Terms  []Term
+	Const  int64
+	Gather *Access
+	// Slice says that the term came from lo:hi:step: reading outside the
+	// dimension is an error rather than the fill. Const is lo, the coefficient step.
+	Slice bool
+	// Open says of a slice that it runs to the end of the dimension.
+	Open bool
+}
+
+// Term is Coef*Var of an affine index; Coef is not 0. Terms of one IndexExpr
+// have distinct variables and stand in the order of first use.
+type Term struct {
+	Var  *Index
+	Coef int64
+}
+
+// Plain returns the variable of a plain index, or nil.
+func (x IndexExpr) Plain() *Index {
+	if x.Gather == nil && !x.Slice && x.Const == 0 && len(x.Terms) == 1 && x.Terms[0].Coef == 1 {
+		return x.Terms[0].Var
+	}
+	return nil
+}
+
+// IndexValue is the coordinate of an index variable used as an i64 number.
+type IndexValue struct {
+	Pos Pos
+	Var *Index
+}
+
+// Convert converts X to To (rules of loop.Cast; to f16/bf16 rounds).
+type Convert struct {
+	Pos Pos
+	To  tensor.DType
+	X   Expr
+}
+
+// Call applies a scalar operator or function from the table Functions: unary
+// minus, arithmetic, comparisons, logic, and the named functions. Arguments
+// already have the operator's argument types.
+type Call struct {
+	Pos  Pos
+	Fn   *Function
+	Args []Expr
+	Typ  tensor.DType
+}
+
+// Where is Then where Cond holds and Else elsewhere; both have the same dtype.
+type Where struct {
+	Pos              Pos
+	Cond, Then, Else Expr
+}
+
+// Reduce folds Body over Vars. Body is already converted to the accumulation
+// type (for example i64 for a sum of bool).
+type Reduce struct {
+	Pos  Pos
+	Op   Reduction
+	Vars []ReduceVar
+	Body Expr
+	Typ  tensor.DType
+	// Options, Q: of quantile and friends and of scans.
+	Options []string
+	Q       Expr
+	// Implicit says that the user did not write it: the Einstein convention did.
+	Implicit bool
+}
+
+// ReduceVar is a bound index, running over its whole dimension or, with In,
+// over the coordinates that tensor In stores given the indices outside.
+type ReduceVar struct {
+	Var *Index
+	In  *Tensor
+	// InAccess is the access of In in the body whose levels decide what is stored.
+	InAccess *Access
+}
+
+// Scan is a running fold along Vars, which stay visible.
+type Scan struct {
+	Pos     Pos
+	Op      ScanOp
+	Vars    []*Index
+	Options []string // "exclusive", "reverse"
+	Body    Expr
+	Typ     tensor.DType
+}
+
+func (e *Literal) DType() tensor.DType    { return e.Value.DType() }
+func (e *Access) DType() tensor.DType     { return e.Tensor.DType }
+func (e *IndexValue) DType() tensor.DType { return tensor.Int64 }
+func (e *Convert) DType() tensor.DType    { return e.To }
+func (e *Call) DType() tensor.DType       { return e.Typ }
+func (e *Where) DType() tensor.DType      { return e.Then.DType() }
+func (e *Reduce) DType() tensor.DType     { return e.Typ }
+func (e *Scan) DType() tensor.DType       { return e.Typ }
+
+func (e *Literal) Position() Pos    { return e.Pos }
+func (e *Access) Position() Pos     { return e.Pos }
+func (e *IndexValue) Position() Pos { return e.Pos }
+func (e *Convert) Position() Pos    { return e.Pos }
+func (e *Call) Position() Pos       { return e.Pos }
+func (e *Where) Position() Pos      { return e.Pos }
+func (e *Reduce) Position() Pos     { return e.Pos }
+func (e *Scan) Position() Pos       { return e.Pos }
+
+// Reduction names a reduction operator.
+type Reduction uint8
+
+// The reductions.
+const (
+	Sum Reduction = iota
+	Prod
+	Min
+	Max
+	Any
+	All
+	Mean
+	Var
+	Norm
+	Count
+	LogSumExp
+	ArgMin
+	ArgMax
+	Median
+	Quantile
+	NanQuantile
+)
+
+// ScanOp names a scan operator.
+type ScanOp uint8
+
+// The scans.
+const (
+	CumSum ScanOp = iota
+	CumProd
+	CumMin
+	CumMax
+	LogCumSumExp
+)

@@ -1,0 +1,154 @@
+package lang
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Error is a mistake in a program, or in how it is used, with the place and
+// advice. Parse, Check and Bind return only errors of this type (Check and Bind as
+// Errors).
+type Error struct {
+	Code    Code
+	Pos     Pos
+	Msg     string // what is wrong and what was expected
+	Hint    string // what to write instead; may be ""
+	Related []Note // other places that matter
+	Source  string // the program text, to show the line; may be ""
+}
+
+// Note points at a further place of an error.
+type Note struct {
+	Pos Pos
+	Msg string
+}
+
+// Error renders the message, the source line with a caret under the place, the
+// related places and the hint.
+func (e *Error) Error() string {
+	var b strings.Builder
+	if e.Pos.IsKnown() {
+		fmt.Fprintf(&b, "%s: ", e.Pos)
+	}
+	fmt.Fprintf(&b, "%s [%s]", e.Msg, e.Code)
+	b.WriteString(excerpt(e.Source, e.Pos))
+	for _, n := range e.Related {
+		fmt.Fprintf(&b, "\n%s: %s", n.Pos, n.Msg)
+		b.WriteString(excerpt(e.Source, n.Pos))
+	}
+	if e.Hint != "" {
+		fmt.Fprintf(&b, "\nhint: %s", e.Hint)
+	}
+	return b.String()
+}
+
+// WithSource returns a copy of e that shows the lines of src.
+func (e *Error) WithSource(src string) *Error {
+	c := *e
+	c.Source = src
+	return &c
+}
+
+// Errors is a non-empty list of errors in source order.
+type Errors []*Error
+
+// Error renders every error, separated by blank lines.
+func (l Errors) Error() string {
+	parts := make([]string, len(l))
+	for i, e := range l {
+		parts[i] = e.Error()
+	}
+	return strings.Join(parts, "\n\n")
+}
+
+// Unwrap makes errors.As find the single errors.
+func (l Errors) Unwrap() []error {
+	list := make([]error, len(l))
+	for i, e := range l {
+		list[i] = e
+	}
+	return list
+}
+
+// asError returns the list in source order with src attached, or nil when it is empty.
+func (l Errors) asError(src string) error {
+	if len(l) == 0 {
+		return nil
+	}
+	slices.SortStableFunc(l, func(a, b *Error) int { return cmp.Compare(a.Pos.Offset, b.Pos.Offset) })
+	for _, e := range l {
+		e.Source = src
+	}
+	return l
+}
+
+// Unsupported returns the error for a construct that is legal but that a later
+// stage cannot compile yet.
+func Unsupported(construct string, pos Pos) *Error {
+	return &Error{Code: ErrUnsupported, Pos: pos, Msg: "not supported yet: " + construct}
+}
+
+// maxExcerpt bounds how many characters of a source line an error shows.
+const maxExcerpt = 100
+
+// excerpt returns "\n", the source line of pos, "\n" and a caret line, or "" when
+// the place is unknown. A long line is cut to a window around the caret.
+func excerpt(src string, pos Pos) string {
+	if src == "" || !pos.IsKnown() || pos.Offset < 0 || pos.Offset > len(src) {
+		return ""
+	}
+	start := strings.LastIndexByte(src[:pos.Offset], '\n') + 1
+	end := len(src)
+	if i := strings.IndexByte(src[pos.Offset:], '\n'); i >= 0 {
+		end = pos.Offset + i
+	}
+	before := []rune(src[start:pos.Offset])
+	after := []rune(strings.TrimRight(src[pos.Offset:end], "\r"))
+	width := wordLength(after)
+	if cut := len(before) - maxExcerpt/2; cut > 0 {
+		before = append([]rune("…"), before[cut:]...)
+	}
+	if len(after) > maxExcerpt/2 {
+		after = append(after[:maxExcerpt/2:maxExcerpt/2], '…')
+		width = min(width, maxExcerpt/2)
+	}
+	var b strings.Builder
+	b.WriteString("\n    ")
+	writePrintable(&b, before)
+	writePrintable(&b, after)
+	b.WriteString("\n    ")
+	for _, r := range before {
+		if r == '\t' {
+			b.WriteByte('\t')
+		} else {
+			b.WriteByte(' ')
+		}
+	}
+	b.WriteByte('^')
+	b.WriteString(strings.Repeat("~", max(0, width-1)))
+	return b.String()
+}
+
+// writePrintable writes text with control characters replaced, so that a hostile
+// program cannot drive the terminal that shows its error.
+func writePrintable(b *strings.Builder, text []rune) {
+	for _, r := range text {
+		if r != '\t' && !unicode.IsPrint(r) {
+			r = utf8.RuneError
+		}
+		b.WriteRune(r)
+	}
+}
+
+// wordLength is the length of the name or number that text starts with.
+func wordLength(text []rune) int {
+	n := 0
+	for n < len(text) && isNameRune(text[n]) {
+		n++
+	}
+	return n
+}

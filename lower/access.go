@@ -1,0 +1,222 @@
+package lower
+
+import (
+	"github.com/lacuna-sparse/lacuna/ir"
+	"github.com/lacuna-sparse/lacuna/ir/loop"
+	"github.com/lacuna-sparse/lacuna/tensor"
+)
+
+// cursor is how far an access has been resolved.
+type cursor struct {
+	access *ir.Access
+	level  int // storage levels resolved
+	// pos is the position at level-1. After a level with repeated coordinates
+	// it is the segment [pos, end) of equal ones.
+	pos, end loop.Expr
+	// present says whether the position exists; nil when it certainly does. If
+	// exact, pos may be used to load even where present is false.
+	present loop.Expr
+	exact   bool
+}
+
+// done reports whether all levels are resolved.
+func (c cursor) done() bool { return c.level == len(c.access.Tensor.Format.Physical()) }
+
+// next is the type of the first unresolved level and its axis' index.
+func (c cursor) next() (tensor.LevelType, ir.IndexExpr) {
+	f := c.access.Tensor.Format
+	return f.Physical()[c.level], c.access.Indices[f.Order()[c.level]]
+}
+
+func (c cursor) axis() int { return c.access.Tensor.Format.Order()[c.level] }
+
+// advance resolves every level whose coordinate is known, by locating it.
+func (e *emitter) advance(st *state) {
+	for progress := true; progress; {
+		progress = false
+		for _, a := range e.ordered(st) {
+			c := st.cursors[a]
+			for !c.done() {
+				_, x := c.next()
+				coord, ok := e.coordinate(st, x)
+				if !ok {
+					break
+				}
+				c = e.locate(c, x, coord)
+				progress = true
+			}
+			st.cursors[a] = c
+		}
+	}
+}
+
+// ordered lists the accesses of a state in the order of the step, since the
+// order of maps is random and code must not be.
+func (e *emitter) ordered(st *state) []*ir.Access {
+	var list []*ir.Access
+	for _, a := range e.stepAccesses() {
+		if _, ok := st.cursors[a]; ok {
+			list = append(list, a)
+		}
+	}
+	return list
+}
+
+// coordinate is the value of an index expression, if everything in it is bound.
+func (e *emitter) coordinate(st *state, x ir.IndexExpr) (loop.Expr, bool) {
+	if x.Gather != nil {
+		c, ok := st.cursors[x.Gather]
+		if !ok || !c.done() {
+			return nil, false
+		}
+		return e.b.Let(x.Gather.Tensor.Name, e.b.Cast(loop.I64, e.load(st, x.Gather))), true
+	}
+	sum := loop.Expr(loop.Int(x.Const))
+	for _, t := range x.Terms {
+		v, ok := st.index[t.Var]
+		if !ok {
+			return nil, false
+		}
+		sum = e.b.Add(e.b.Mul(v, loop.Int(t.Coef)), sum)
+	}
+	return e.b.Let("c", sum), true
+}
+
+// locate resolves the next level at a known coordinate.
+func (e *emitter) locate(c cursor, x ir.IndexExpr, coord loop.Expr) cursor {
+	b := e.b
+	level, _ := c.next()
+	size := e.scalar(e.dim(c.access.Tensor, c.axis()))
+	if x.Gather != nil {
+		// A signed index below 0 and an unsigned one above 2^63 both show as
+		// a negative I64.
+		b.If(b.Or(b.Lt(coord, loop.Int(0)), b.Ge(coord, size)), func() {
+			b.Fail("the value of %s, used as an index into axis %d of %s, is outside that axis",
+				ir.ExprString(x.Gather), c.axis(), c.access.Tensor.Name)
+		}, nil)
+	}
+	if level.Kind == tensor.DenseLevel {
+		d := cursor{access: c.access, level: c.level + 1, present: c.present, exact: c.exact}
+		if x.Pad {
+			d.present = e.both(c.present, b.Let("inside", b.And(b.Ge(coord, loop.Int(0)), b.Lt(coord, size))))
+			d.exact = false
+		}
+		d.pos = b.Let("p", b.Add(b.Mul(c.pos, size), coord))
+		return d
+	}
+	begin, end := e.children(c)
+	crd := e.read(e.input(c.access.Tensor, c.level, Coordinates))
+	lo := e.lowerBound(crd, begin, end, coord)
+	found := b.Var("found", loop.Truth(false))
+	b.If(b.Lt(lo, end), func() { b.Assign(found, b.Eq(b.LoadIndex(crd, lo), coord)) }, nil)
+	d := cursor{access: c.access, level: c.level + 1, pos: lo, present: b.Let("has", found)}
+	if !level.Unique {
+		d.end = e.segmentEnd(crd, lo, end, coord)
+	}
+	return d
+}
+
+// both is the conjunction of two presences, nil standing for true.
+func (e *emitter) both(x, y loop.Expr) loop.Expr {
+	if x == nil {
+		return y
+	}
+	if y == nil {
+		return x
+	}
+	return e.b.Let("has", e.b.And(x, y))
+}
+
+// children is the range of positions of the next, sparse, level below c. It is
+// empty where c is absent.
+func (e *emitter) children(c cursor) (begin, end loop.Expr) {
+	b := e.b
+	level, _ := c.next()
+	if level.Kind == tensor.SingletonLevel {
+		if c.end == nil {
+			return c.pos, e.guardedEnd(c, b.Add(c.pos, loop.Int(1)))
+		}
+		return c.pos, e.guardedEnd(c, c.end)
+	}
+	pos := e.read(e.input(c.access.Tensor, c.level, Positions))
+	if c.present == nil {
+		return b.Let("begin", b.LoadIndex(pos, c.pos)), b.Let("end", b.LoadIndex(pos, b.Add(c.pos, loop.Int(1))))
+	}
+	lo, hi := b.Var("begin", loop.Int(0)), b.Var("end", loop.Int(0))
+	b.If(c.present, func() {
+		b.Assign(lo, b.LoadIndex(pos, c.pos))
+		b.Assign(hi, b.LoadIndex(pos, b.Add(c.pos, loop.Int(1))))
+	}, nil)
+	return b.Let("begin", lo), b.Let("end", hi)
+}
+
+func (e *emitter) guardedEnd(c cursor, end loop.Expr) loop.Expr {
+	if c.present == nil {
+		return e.b.Let("end", end)
+	}
+	return e.b.Let("end", e.b.Select(c.present, end, c.pos))
+}
+
+// lowerBound is the first position in [begin, end) whose coordinate is at least
+// coord, or end: a binary search.
+func (e *emitter) lowerBound(crd loop.BufID, begin, end, coord loop.Expr) loop.Expr {
+	b := e.b
+	lo, hi := b.Var("lo", begin), b.Var("hi", end)
+	b.While(b.Lt(lo, hi), func() {
+		mid := b.Let("mid", b.Add(lo, loop.NewBinary(loop.Shr, b.Sub(hi, lo), loop.Int(1))))
+		b.If(b.Lt(b.LoadIndex(crd, mid), coord),
+			func() { b.Assign(lo, b.Add(mid, loop.Int(1))) },
+			func() { b.Assign(hi, mid) })
+	})
+	return b.Let("at", lo)
+}
+
+// segmentEnd is the end of the run of coordinate coord that starts at p.
+func (e *emitter) segmentEnd(crd loop.BufID, p, end, coord loop.Expr) loop.Expr {
+	b := e.b
+	q := b.Var("q", p)
+	more := b.Var("more", b.Lt(q, end))
+	b.While(more, func() {
+		b.If(b.Eq(b.LoadIndex(crd, q), coord),
+			func() {
+				b.Assign(q, b.Add(q, loop.Int(1)))
+				b.Assign(more, b.Lt(q, end))
+			},
+			func() { b.Assign(more, loop.Truth(false)) })
+	})
+	return b.Let("q", q)
+}
+
+// load is the value of a resolved access: its element, or the fill where
+// nothing is stored.
+func (e *emitter) load(st *state, a *ir.Access) loop.Expr {
+	if v, ok := st.values[a]; ok {
+		return v
+	}
+	b, c := e.b, st.cursors[a]
+	if !c.done() {
+		panic("BUG: " + ir.ExprString(a) + " is read before its loops")
+	}
+	vals := e.read(e.input(a.Tensor, 0, Values))
+	var v loop.Expr
+	switch {
+	case c.present == nil:
+		v = b.Let(a.Tensor.Name, b.Load(vals, c.pos))
+	case c.exact:
+		v = b.Let(a.Tensor.Name, b.Select(c.present, b.Load(vals, c.pos), e.fill(a.Tensor)))
+	default:
+		r := b.Var(a.Tensor.Name, e.fill(a.Tensor))
+		b.If(c.present, func() { b.Assign(r, b.Load(vals, c.pos)) }, nil)
+		v = b.Let(a.Tensor.Name, r)
+	}
+	st.values[a] = v
+	return v
+}
+
+// fill is the value at coordinates that t does not store.
+func (e *emitter) fill(t *ir.Tensor) loop.Expr {
+	if t.FillKnown {
+		return constant(t.Fill)
+	}
+	return e.b.Load(e.read(e.input(t, 0, FillValue)), loop.Int(0))
+}

@@ -1,0 +1,198 @@
+package lower
+
+import (
+	"fmt"
+
+	"github.com/lacuna-sparse/lacuna/ir"
+	"github.com/lacuna-sparse/lacuna/ir/loop"
+	"github.com/lacuna-sparse/lacuna/tensor"
+)
+
+// A sparse result is written by appending. Its levels form segments: a
+// compressed level with the singletons below it holds one list of entries.
+// The loop nest runs twice over the same chunks: once to count the entries of
+// each segment, once, after a prefix sum has given every chunk its place, to
+// write them. Positions arrays receive counts first and are summed last, so a
+// skipped row needs no visit.
+type assembly struct {
+	mode     assemblyMode
+	levels   []tensor.LevelType
+	segments []segment
+	current  []*loop.Ref // entries appended to each segment
+}
+
+type assemblyMode uint8
+
+const (
+	countEntries assemblyMode = iota
+	fillEntries
+)
+
+// segment is one list of entries of the result.
+type segment struct {
+	first, last int // levels
+	pos         loop.BufferID
+	crd         []loop.BufferID // by level, from first
+	total       loop.ScalarID
+}
+
+// resultState is how far the result's levels are bound.
+type resultState struct {
+	level  int
+	pos    loop.Expr   // position at level-1, nil at the root
+	coords []loop.Expr // of the levels of the open segment
+	// emitted, when not nil, tells that the open entry has a value.
+	emitted *loop.Ref
+}
+
+// segmentsOf groups the levels of a sparse format and makes their buffers.
+func (k *kernel) segmentsOf(t *ir.Tensor) []segment {
+	var list []segment
+	for l, level := range t.Format.Physical() {
+		switch level.Kind {
+		case tensor.CompressedLevel:
+			list = append(list, segment{first: l, last: l,
+				pos:   k.buffer(fmt.Sprintf("%s%d_pos", t.Name, l), loop.U64, loop.Output),
+				total: k.newScalar(fmt.Sprintf("%s%d_entries", t.Name, l), false)})
+		case tensor.SingletonLevel:
+			list[len(list)-1].last = l
+		default:
+			continue
+		}
+		s := &list[len(list)-1]
+		s.crd = append(s.crd, k.buffer(fmt.Sprintf("%s%d_crd", t.Name, l), k.opts.Coordinates, loop.Output))
+	}
+	return list
+}
+
+// segmentOf is the number of the segment that a level belongs to, -1 for none.
+func (a *assembly) segmentOf(level int) int {
+	for i, s := range a.segments {
+		if s.first <= level && level <= s.last {
+			return i
+		}
+	}
+	return -1
+}
+
+// appendsAtLeaf reports whether the segment's entries carry one value each, so
+// that the leaf appends whole entries.
+func (a *assembly) appendsAtLeaf(seg int) bool {
+	return a.segments[seg].last == len(a.levels)-1
+}
+
+// withResult runs body with the result levels opened whose coordinates have
+// become known, and closes them after it.
+func (e *emitter) withResult(st *state, body func()) {
+	if e.out == nil {
+		body()
+		return
+	}
+	e.out.descend(e, st, body)
+}
+
+func (a *assembly) descend(e *emitter, st *state, body func()) {
+	r := &st.result
+	if r.level == len(a.levels) {
+		body()
+		return
+	}
+	t := e.step.Result
+	axis := t.Format.Order()[r.level]
+	coord, ok := e.coordinate(st, e.step.LHS.Indices[axis])
+	if !ok {
+		body()
+		return
+	}
+	b, level := e.b, r.level
+	r.level++
+	if a.levels[level].Kind == tensor.DenseLevel {
+		p := loop.Expr(loop.Int(0))
+		if r.pos != nil {
+			p = r.pos
+		}
+		r.pos = b.Let("p", b.Add(b.Mul(p, e.scalar(e.dim(t, axis))), coord))
+		a.enter(e, st, body)
+		return
+	}
+	seg := a.segmentOf(level)
+	r.coords = append(append([]loop.Expr(nil), r.coords...), coord)
+	if level < a.segments[seg].last || a.appendsAtLeaf(seg) {
+		a.descend(e, st, body)
+		return
+	}
+	coords := r.coords
+	r.coords = nil
+	r.pos = b.Let("p", a.current[seg])
+	var written loop.Expr
+	if seg+1 < len(a.segments) {
+		before := b.Let("before", a.current[seg+1])
+		a.enter(e, st, body)
+		written = b.Gt(a.current[seg+1], before)
+	} else {
+		r.emitted = b.Var("emitted", loop.Truth(false))
+		emitted := r.emitted
+		a.enter(e, st, body)
+		written = emitted
+	}
+	b.If(written, func() { a.push(e, seg, coords) }, nil)
+}
+
+// enter goes on below a bound level. Where the next level starts a segment,
+// the number of entries appended to it is stored for its parent.
+func (a *assembly) enter(e *emitter, st *state, body func()) {
+	r := &st.result
+	next := -1
+	if r.level < len(a.levels) && a.levels[r.level].Kind == tensor.CompressedLevel {
+		next = a.segmentOf(r.level)
+	}
+	if next < 0 || a.mode == countEntries {
+		a.descend(e, st, body)
+		return
+	}
+	b := e.b
+	parent, before := r.pos, b.Let("before", a.current[next])
+	a.descend(e, st, body)
+	n := b.Cast(loop.U64, b.Sub(a.current[next], before))
+	b.Store(e.write(a.segments[next].pos), b.Add(parent, loop.Int(1)), n)
+}
+
+// push appends an entry with the given coordinates.
+func (a *assembly) push(e *emitter, seg int, coords []loop.Expr) {
+	b, cur := e.b, a.current[seg]
+	if a.mode == fillEntries {
+		for i, c := range coords {
+			crd := e.write(a.segments[seg].crd[i])
+			b.Store(crd, cur, b.Cast(b.Elem(crd), c))
+		}
+	}
+	b.Assign(cur, b.Add(cur, loop.Int(1)))
+}
+
+// leaf writes the value of one coordinate, if the operands' patterns say that
+// it is stored.
+func (a *assembly) leaf(e *emitter, st *state, s *ir.Assign) {
+	b := e.b
+	sup := e.alg.Of(s.Value, leaves{e: e, st: st})
+	cond := loop.Expr(loop.Truth(true))
+	if sup.Background != nil && e.leftAlone(sup.Background) {
+		cond = e.holds(sup.Set, func(at ir.Atom) loop.Expr { return e.atoms[at].flag })
+	}
+	// What the guard computes stays inside it.
+	inner := st.clone()
+	b.If(cond, func() {
+		last := len(a.segments) - 1
+		var at loop.Expr = a.current[last]
+		if !a.appendsAtLeaf(last) {
+			at = st.result.pos
+		}
+		if a.mode == fillEntries {
+			b.Store(e.write(e.result.Values), at, e.expr(inner, s.Value))
+		}
+		if a.appendsAtLeaf(last) {
+			a.push(e, last, st.result.coords)
+		} else {
+			b.Assign(st.result.emitted, loop.Truth(true))
+		}
+	}, nil)
+}

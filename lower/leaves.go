@@ -1,0 +1,216 @@
+package lower
+
+import (
+	"github.com/lacuna-sparse/lacuna/ir"
+	"github.com/lacuna-sparse/lacuna/ir/loop"
+	"github.com/lacuna-sparse/lacuna/tensor"
+)
+
+// atom is what an ir.Atom stands for in a function: the entries of an iterator,
+// or a presence decided before the loop.
+type atom struct {
+	name string
+	iter *iterator
+	flag loop.Expr
+}
+
+// leaves tells the algebra how leaves behave along the loop of v at a place in
+// the code; v nil asks about the leaf itself, with all loops open.
+type leaves struct {
+	e     *emitter
+	st    *state
+	v     *ir.Index
+	iters map[*ir.Access]*iterator
+}
+
+func (l leaves) background(t *ir.Tensor) ir.Expr {
+	if !t.FillKnown {
+		return nil
+	}
+	return &ir.Const{Value: t.Fill.Convert(ir.ComputeType(t.DType))}
+}
+
+func (l leaves) Access(a *ir.Access) ir.Support {
+	c := l.st.cursors[a]
+	background := l.background(a.Tensor)
+	if l.v == nil && c.present == nil && len(a.Vars(nil)) > 0 {
+		// At the leaf itself: this element is there.
+		if a.Tensor.Format.IsDense() {
+			background = nil
+		}
+		return ir.Support{Set: ir.All(), Background: background}
+	}
+	if k, ok := c.present.(*loop.Const); ok && k.Bits == 0 && background != nil {
+		return ir.Constant(background)
+	}
+	if it := l.iters[a]; it != nil && background != nil {
+		return ir.Support{Set: ir.AtomOf(it.atom), Background: background}
+	}
+	depends := l.v != nil && dependsOn(a, l.v)
+	switch {
+	case c.present != nil && background != nil:
+		return ir.Support{Set: ir.AtomOf(l.e.flagAtom(a.Tensor.Name, c.present)), Background: background}
+	case c.done():
+		return ir.Constant(a)
+	case depends:
+		return ir.Everywhere()
+	}
+	return ir.Support{Set: ir.None()}
+}
+
+func dependsOn(a *ir.Access, v *ir.Index) bool {
+	for _, w := range a.Vars(nil) {
+		if w == v {
+			return true
+		}
+	}
+	return false
+}
+
+func (l leaves) Index(v *ir.Index) ir.Support {
+	switch {
+	case v == l.v, l.v == nil:
+		return ir.Everywhere()
+	case l.st.index[v] == nil:
+		return ir.Support{Set: ir.None()}
+	}
+	return ir.Constant(&ir.IndexValue{Var: v})
+}
+
+func (l leaves) Temp(t *ir.Temp) ir.Support {
+	v, ok := l.st.temps[t]
+	switch {
+	case !ok:
+		return l.e.alg.TempSupport(t, l)
+	case l.v == nil && v.present == nil:
+		return ir.Support{Set: ir.All(), Background: v.background}
+	case v.present == nil || v.background == nil:
+		return ir.Constant(&ir.TempRef{Temp: t})
+	}
+	return ir.Support{Set: ir.AtomOf(l.e.flagAtom("t", v.present)), Background: v.background}
+}
+
+// flagAtom is the atom of a presence known before the loop; equal presences
+// share one.
+func (e *emitter) flagAtom(name string, flag loop.Expr) ir.Atom {
+	for i, a := range e.atoms {
+		if a.iter == nil && sameRef(a.flag, flag) {
+			return ir.Atom(i)
+		}
+	}
+	e.atoms = append(e.atoms, atom{name: name + "?", flag: flag})
+	return ir.Atom(len(e.atoms) - 1)
+}
+
+func sameRef(x, y loop.Expr) bool {
+	r, ok := x.(*loop.Ref)
+	s, ok2 := y.(*loop.Ref)
+	return ok && ok2 && r.Var == s.Var
+}
+
+// need is the set of coordinates along l's loop where st has an effect that is
+// not accounted for otherwise: by what the result was filled with, by the fill
+// of a sparse result, or by folding the gap in closed form.
+func (e *emitter) need(s ir.Stmt, l leaves) ir.Formula {
+	leaf := leafOf(s)
+	sup := e.alg.Of(leaf.Value, l)
+	if leaf.Temp != nil {
+		r := leaf.Temp.Reduce
+		if r.In != nil {
+			return ir.Intersect(l.Access(r.In).Set, e.effective(sup, r.Fold))
+		}
+		if sup.Background == nil || !e.canRepeat(l.v, r, sup.Background) {
+			return ir.All()
+		}
+		return sup.Set
+	}
+	if e.step.Scatter {
+		return e.effective(sup, e.step.Fold)
+	}
+	if sup.Background == nil || !e.leftAlone(sup.Background) {
+		return ir.All()
+	}
+	return sup.Set
+}
+
+// effective is where folding the expression changes anything, when its
+// background is the fold's identity; everywhere otherwise.
+func (e *emitter) effective(s ir.Support, f ir.Fold) ir.Formula {
+	if v, ok := ir.ConstValue(s.Background); ok && f.IsIdentity(v) {
+		return s.Set
+	}
+	return ir.All()
+}
+
+// canRepeat reports whether a gap along v can be folded in closed form: v is
+// one of the fold's own variables and the value is known there.
+func (e *emitter) canRepeat(v *ir.Index, r *ir.Reduce, background ir.Expr) bool {
+	for _, w := range r.Vars {
+		if w == v {
+			return true
+		}
+	}
+	return false
+}
+
+// leftAlone reports whether elements that are not visited already have the
+// value background.
+func (e *emitter) leftAlone(background ir.Expr) bool {
+	t := e.step.Result
+	if t.Format.IsDense() && e.step.Covers {
+		return ir.Equal(background, e.step.Background)
+	}
+	if !t.FillKnown {
+		return ir.Equal(background, e.step.Background)
+	}
+	v, ok := ir.ConstValue(background)
+	return ok && sameValue(v.Convert(t.DType), t.Fill)
+}
+
+// sameValue compares bits, except that zeros of both signs are one fill.
+func sameValue(v, w tensor.Scalar) bool {
+	return v == w || v.IsZero() && w.IsZero()
+}
+
+// leafOf is the assignment that a nest ends in.
+func leafOf(s ir.Stmt) *ir.Assign {
+	for {
+		switch t := s.(type) {
+		case *ir.Forall:
+			s = t.Body
+		case *ir.Where:
+			s = t.Consumer
+		case *ir.Assign:
+			return t
+		}
+	}
+}
+
+// holds is f as a condition, given the condition of each atom (nil: certain).
+func (e *emitter) holds(f ir.Formula, in func(ir.Atom) loop.Expr) loop.Expr {
+	switch {
+	case f.IsAll():
+		return loop.Truth(true)
+	case f.IsNone():
+		return loop.Truth(false)
+	}
+	if a, ok := f.IsAtom(); ok {
+		if c := in(a); c != nil {
+			return c
+		}
+		return loop.Truth(true)
+	}
+	var cond loop.Expr
+	for _, g := range f.Args() {
+		c := e.holds(g, in)
+		switch {
+		case cond == nil:
+			cond = c
+		case f.IsUnion():
+			cond = e.b.Or(cond, c)
+		default:
+			cond = e.b.And(cond, c)
+		}
+	}
+	return cond
+}

@@ -1,0 +1,144 @@
+package lower
+
+import (
+	"math"
+
+	"github.com/lacuna-sparse/lacuna/ir"
+	"github.com/lacuna-sparse/lacuna/ir/loop"
+)
+
+// merge emits a loop over the union and intersection of several operands'
+// entries, in the order of their coordinates. The set says when to go on (an
+// intersection stops with its first exhausted operand) and which coordinates
+// to visit; the code grows linearly with the number of operands.
+func (w *walk) merge(set ir.Formula) {
+	if a, b := w.plainUnion(set); a != nil {
+		w.mergeTwo(a, b)
+		return
+	}
+	b := w.b
+	if w.counting {
+		w.startCount(w.gapFirst())
+	}
+	for _, it := range w.iters {
+		it.at = b.Var("p_"+it.access.Tensor.Name, it.begin)
+	}
+	alive := func(a ir.Atom) loop.Expr {
+		if it := w.atoms[a].iter; it != nil {
+			return b.Lt(it.at, it.end)
+		}
+		return w.atoms[a].flag
+	}
+	b.While(w.holds(set, alive), func() { w.mergeStep(set) })
+	w.finishMerge()
+}
+
+func (w *walk) finishMerge() {
+	if w.count != nil {
+		w.visited = w.count
+	} else {
+		w.visited = loop.Int(0)
+	}
+}
+
+// mergeStep visits the smallest coordinate that some driver is at.
+func (w *walk) mergeStep(set ir.Formula) {
+	b := w.b
+	here := make([]loop.Expr, len(w.drivers))
+	var i loop.Expr
+	for k, it := range w.drivers {
+		if set.Inside(ir.AtomOf(it.atom)) {
+			here[k] = b.Let("i_"+it.access.Tensor.Name, it.index(b, it.at))
+		} else {
+			c := b.Var("i_"+it.access.Tensor.Name, loop.Int(math.MaxInt64))
+			b.If(b.Lt(it.at, it.end), func() { b.Assign(c, it.index(b, it.at)) }, nil)
+			here[k] = b.Let("i_"+it.access.Tensor.Name, c)
+		}
+		if i == nil {
+			i = here[k]
+		} else {
+			i = b.Min(i, here[k])
+		}
+	}
+	i = b.Let(w.f.Index.Name, i)
+	present := map[ir.Atom]loop.Expr{}
+	for k, it := range w.drivers {
+		present[it.atom] = b.Let("has_"+it.access.Tensor.Name, b.Eq(here[k], i))
+	}
+	in := func(a ir.Atom) loop.Expr {
+		if p, ok := present[a]; ok {
+			return p
+		}
+		return w.atoms[a].flag
+	}
+	b.If(w.holds(set, in), func() {
+		var cursors []cursor
+		for _, it := range w.drivers {
+			p := present[it.atom]
+			if set.Inside(ir.AtomOf(it.atom)) {
+				p = nil
+			}
+			cursors = append(cursors, w.arrive(it, i, p))
+		}
+		w.body(i, append(cursors, w.follow(i)...))
+		w.moveOn(w.followers)
+	}, nil)
+	for _, it := range w.drivers {
+		it.next = nil // segments were computed inside the If: find them again
+		if it.unique {
+			b.Assign(it.at, b.Add(it.at, b.Cast(loop.I64, present[it.atom])))
+			continue
+		}
+		b.If(present[it.atom], func() { b.Assign(it.at, w.runEnd(it, it.at, i)) }, nil)
+	}
+}
+
+// plainUnion returns the two iterators when the set is the union of exactly
+// two, both without repeated coordinates, around an innermost body.
+func (w *walk) plainUnion(set ir.Formula) (x, y *iterator) {
+	if !set.IsUnion() || len(set.Args()) != 2 || len(w.followers) > 0 || w.counting {
+		return nil, nil
+	}
+	if _, leaf := w.f.Body.(*ir.Assign); !leaf {
+		return nil, nil
+	}
+	var its [2]*iterator
+	for k, f := range set.Args() {
+		a, ok := f.IsAtom()
+		if !ok || w.atoms[a].iter == nil || !w.atoms[a].iter.unique {
+			return nil, nil
+		}
+		its[k] = w.atoms[a].iter
+	}
+	return its[0], its[1]
+}
+
+// mergeTwo emits the union of two operands as three loops: while both have
+// entries, neither needs a guard, and the choice between them costs no branch;
+// then each one's rest.
+func (w *walk) mergeTwo(x, y *iterator) {
+	b := w.b
+	for _, it := range []*iterator{x, y} {
+		it.at = b.Var("p_"+it.access.Tensor.Name, it.begin)
+	}
+	b.While(b.And(b.Lt(x.at, x.end), b.Lt(y.at, y.end)), func() {
+		ix := b.Let("i_"+x.access.Tensor.Name, x.index(b, x.at))
+		iy := b.Let("i_"+y.access.Tensor.Name, y.index(b, y.at))
+		hasX := b.Let("has_"+x.access.Tensor.Name, b.Le(ix, iy))
+		hasY := b.Let("has_"+y.access.Tensor.Name, b.Le(iy, ix))
+		cx, cy := x.child(b.Let("p", x.at), nil, hasX), y.child(b.Let("p", y.at), nil, hasY)
+		cx.exact, cy.exact = true, true
+		w.body(b.Let(w.f.Index.Name, b.Min(ix, iy)), []cursor{cx, cy})
+		b.Assign(x.at, b.Add(x.at, b.Cast(loop.I64, hasX)))
+		b.Assign(y.at, b.Add(y.at, b.Cast(loop.I64, hasY)))
+	})
+	rest := func(it, gone *iterator) {
+		b.For("p_"+it.access.Tensor.Name, b.Let("p", it.at), it.end, func(p loop.Expr) {
+			absent := gone.child(loop.Int(0), nil, loop.Truth(false))
+			w.body(b.Let(w.f.Index.Name, it.index(b, p)), []cursor{it.child(p, nil, nil), absent})
+		})
+	}
+	rest(x, y)
+	rest(y, x)
+	w.finishMerge()
+}

@@ -1,0 +1,280 @@
+package lower
+
+import (
+	"math"
+
+	"github.com/lacuna-sparse/lacuna/ir"
+	"github.com/lacuna-sparse/lacuna/ir/loop"
+)
+
+// accumulator is the state of an open fold: one variable, or two for the pairs
+// (logsumexp, argmin, argmax), and whether anything was folded.
+type accumulator struct {
+	reduce *ir.Reduce
+	state  []*loop.Ref
+	seen   *loop.Ref
+}
+
+func isArg(f ir.Fold) bool { return f == ir.FoldArgMin || f == ir.FoldArgMax }
+
+// stateTypes are the types of a fold's state.
+func stateTypes(r *ir.Reduce) []loop.Type {
+	switch {
+	case r.Fold == ir.FoldLogSumExp:
+		return []loop.Type{loop.F64, loop.F64}
+	case isArg(r.Fold):
+		return []loop.Type{computeType(r.Body.DType()), loop.I64}
+	}
+	return []loop.Type{computeType(r.Typ)}
+}
+
+// open declares a fold's state at its neutral element.
+func (e *emitter) open(r *ir.Reduce) accumulator {
+	b := e.b
+	acc := accumulator{reduce: r}
+	switch {
+	case r.Fold == ir.FoldLogSumExp:
+		acc.state = []*loop.Ref{b.Var("m", loop.Float(loop.F64, math.Inf(-1))), b.Var("s", loop.Float(loop.F64, 0))}
+	case isArg(r.Fold):
+		t := computeType(r.Body.DType())
+		acc.state = []*loop.Ref{b.Var("best", loop.Number(t, 0)), b.Var("arg", loop.Int(-1))}
+	default:
+		acc.state = []*loop.Ref{b.Var("acc", constant(r.Fold.Identity(r.Typ)))}
+	}
+	acc.seen = b.Var("seen", loop.Truth(false))
+	e.accs[r.Temp] = acc
+	return acc
+}
+
+// fold folds the value x, at flat index flat for arg folds, into the state.
+func (e *emitter) fold(acc accumulator, x, flat loop.Expr) {
+	if !e.counting() {
+		switch {
+		case acc.reduce.Fold == ir.FoldLogSumExp:
+			e.foldLSE(acc, e.b.Let("x", e.b.Cast(loop.F64, x)), loop.Float(loop.F64, 1))
+		case isArg(acc.reduce.Fold):
+			e.foldArg(acc, e.b.Let("x", x), e.b.Let("k", flat))
+		default:
+			e.b.Assign(acc.state[0], e.combine(acc.reduce.Fold, acc.state[0], x))
+		}
+	}
+	e.b.Assign(acc.seen, loop.Truth(true))
+}
+
+// combine is one step of a fold whose state is the value itself.
+func (e *emitter) combine(f ir.Fold, x, y loop.Expr) loop.Expr {
+	switch f {
+	case ir.FoldSum:
+		return e.b.Add(x, y)
+	case ir.FoldProd:
+		return e.b.Mul(x, y)
+	case ir.FoldMin:
+		return e.b.Min(x, y)
+	case ir.FoldMax:
+		return e.b.Max(x, y)
+	case ir.FoldOr:
+		return e.b.Or(x, y)
+	case ir.FoldAnd:
+		return e.b.And(x, y)
+	}
+	panic("BUG: " + f.String() + " has no plain state")
+}
+
+// foldLSE adds n copies of exp(x) to the pair (m, s), which stands for
+// log(s) + m. Equal values are told apart first so that infinities never meet
+// in a difference; a NaN sticks.
+func (e *emitter) foldLSE(acc accumulator, x, n loop.Expr) {
+	b, m, s := e.b, acc.state[0], acc.state[1]
+	exp := func(d loop.Expr) loop.Expr { return b.Call("exp_f64", loop.F64, d) }
+	b.If(b.Eq(x, m), func() { b.Assign(s, b.Add(s, n)) }, func() {
+		b.If(b.Lt(x, m), func() { b.Assign(s, b.Add(s, b.Mul(n, exp(b.Sub(x, m))))) }, func() {
+			b.If(b.Gt(x, m), func() {
+				b.Assign(s, b.Add(b.Mul(s, exp(b.Sub(m, x))), n))
+				b.Assign(m, x)
+			}, func() { b.Assign(m, loop.Float(loop.F64, math.NaN())) })
+		})
+	})
+}
+
+// foldArg keeps the better of two (value, index) pairs: a NaN beats everything,
+// the smaller index wins a tie, and index -1 is no entry.
+func (e *emitter) foldArg(acc accumulator, x, k loop.Expr) {
+	b, best, arg := e.b, acc.state[0], acc.state[1]
+	better := b.Lt(x, best)
+	if acc.reduce.Fold == ir.FoldArgMax {
+		better = b.Gt(x, best)
+	}
+	tie := b.Eq(x, best)
+	if x.Type().IsFloat() {
+		xNaN, bestNaN := b.Ne(x, x), b.Ne(best, best)
+		better = b.Or(better, b.And(xNaN, b.Not(bestNaN)))
+		tie = b.Or(tie, b.And(xNaN, bestNaN))
+	}
+	wins := b.Or(b.Lt(arg, loop.Int(0)), b.Or(better, b.And(tie, b.Lt(k, arg))))
+	b.If(b.And(b.Ge(k, loop.Int(0)), wins), func() {
+		b.Assign(best, x)
+		b.Assign(arg, k)
+	}, nil)
+}
+
+// absorb folds another state into acc.
+func (e *emitter) absorb(acc accumulator, state []loop.Expr, seen loop.Expr) {
+	b := e.b
+	switch {
+	case acc.reduce.Fold == ir.FoldLogSumExp:
+		b.If(b.Ne(state[1], loop.Float(loop.F64, 0)), func() { e.foldLSE(acc, state[0], state[1]) },
+			func() {
+				// m is NaN, or nothing was folded.
+				b.If(b.Ne(state[0], state[0]), func() { b.Assign(acc.state[0], state[0]) }, nil)
+			})
+	case isArg(acc.reduce.Fold):
+		e.foldArg(acc, state[0], state[1])
+	default:
+		b.Assign(acc.state[0], e.combine(acc.reduce.Fold, acc.state[0], state[0]))
+	}
+	b.Assign(acc.seen, b.Or(acc.seen, seen))
+}
+
+// finish is the value of a fold.
+func (e *emitter) finish(acc accumulator) loop.Expr {
+	b := e.b
+	switch {
+	case acc.reduce.Fold == ir.FoldLogSumExp:
+		sum := b.Add(acc.state[0], b.Call("log_f64", loop.F64, acc.state[1]))
+		return b.Let("lse", b.Cast(computeType(acc.reduce.Typ), sum))
+	case isArg(acc.reduce.Fold):
+		return b.Let("arg", b.Max(acc.state[1], loop.Int(0)))
+	}
+	return b.Let("t", acc.state[0])
+}
+
+// value closes a fold: its result, and whether it saw anything.
+func (e *emitter) value(acc accumulator) value {
+	v := value{present: e.b.Let("seen", acc.seen)}
+	if !e.counting() {
+		v.expr = e.finish(acc)
+	}
+	r := acc.reduce
+	sup := e.alg.Of(r.Body, gapLeaves{e})
+	v.background = sup.Background
+	if r.In != nil {
+		v.background = e.alg.EmptyFold(r)
+	} else {
+		v.background = e.alg.Repeat(r.Fold, v.background, r.Vars, r.Typ)
+	}
+	return v
+}
+
+// gapLeaves describes leaves where no operand stores anything: what a fold
+// that saw nothing is made of. Constants only.
+type gapLeaves struct{ e *emitter }
+
+func (g gapLeaves) Access(a *ir.Access) ir.Support {
+	if a.Tensor.Format.IsDense() || !a.Tensor.FillKnown {
+		return ir.Everywhere()
+	}
+	return ir.Support{Set: ir.AtomOf(0), Background: &ir.Const{Value: a.Tensor.Fill.Convert(ir.ComputeType(a.Tensor.DType))}}
+}
+
+func (g gapLeaves) Index(*ir.Index) ir.Support { return ir.Everywhere() }
+
+func (g gapLeaves) Temp(t *ir.Temp) ir.Support { return g.e.alg.TempSupport(t, g) }
+
+// gap is what a loop leaves out of a fold: copies of one value.
+type gap struct {
+	reduce *ir.Reduce
+	v      *ir.Index
+	value  ir.Expr
+	inner  []*ir.Index // the fold's variables bound further inside
+	first  bool        // the smallest coordinate left out matters
+	at     *loop.Ref   // receives it, when first
+}
+
+// gapOf is the gap of f's loop over set, nil if there is nothing to fold.
+func (e *emitter) gapOf(f *ir.Forall, l leaves, set ir.Formula) *gap {
+	leaf := leafOf(f.Body)
+	if leaf.Temp == nil || leaf.Temp.Reduce.In != nil || set.IsAll() || e.counting() {
+		return nil
+	}
+	r := leaf.Temp.Reduce
+	value := e.alg.Of(leaf.Value, l).Background
+	if v, ok := ir.ConstValue(value); ok && r.Fold.IsIdentity(v) {
+		return nil
+	}
+	g := &gap{reduce: r, v: f.Index, value: value, first: isArg(r.Fold)}
+	for _, v := range r.Vars {
+		if v != f.Index && l.st.index[v] == nil {
+			g.inner = append(g.inner, v)
+		}
+	}
+	return g
+}
+
+// foldGap folds the coordinates that a loop left out: visited of them were not.
+func (e *emitter) foldGap(st *state, g *gap, visited loop.Expr) {
+	b, acc := e.b, e.accs[g.reduce.Temp]
+	counts := []loop.Expr{b.Let("missing", b.Sub(e.scalar(e.extent(g.v)), visited))}
+	some := b.Gt(counts[0], loop.Int(0))
+	for _, v := range g.inner {
+		n := e.scalar(e.extent(v))
+		counts = append(counts, n)
+		some = b.And(some, b.Gt(n, loop.Int(0)))
+	}
+	b.If(some, func() {
+		x := b.Let("gap", e.expr(st, g.value))
+		b.Assign(acc.seen, loop.Truth(true))
+		switch r := g.reduce; {
+		case r.Fold == ir.FoldSum:
+			for _, n := range counts {
+				x = b.Mul(x, b.Cast(x.Type(), n))
+			}
+			b.Assign(acc.state[0], b.Add(acc.state[0], x))
+		case r.Fold == ir.FoldProd:
+			for _, n := range counts {
+				x = e.power(x, n)
+			}
+			b.Assign(acc.state[0], b.Mul(acc.state[0], x))
+		case r.Fold == ir.FoldLogSumExp:
+			n := loop.Expr(loop.Float(loop.F64, 1))
+			for _, c := range counts {
+				n = b.Mul(n, b.Cast(loop.F64, c))
+			}
+			e.foldLSE(acc, b.Let("x", b.Cast(loop.F64, x)), b.Let("n", n))
+		case isArg(r.Fold):
+			at := st.clone()
+			at.index[g.v] = loop.Expr(loop.Int(0))
+			if g.at != nil {
+				// No gap seen between visited coordinates: it starts after them.
+				at.index[g.v] = b.Let("first", b.Select(b.Lt(g.at, loop.Int(0)), visited, g.at))
+			}
+			for _, v := range g.inner {
+				at.index[v] = loop.Int(0)
+			}
+			e.foldArg(acc, x, e.flatIndex(at, r))
+		default:
+			b.Assign(acc.state[0], e.combine(r.Fold, acc.state[0], x))
+		}
+	}, nil)
+}
+
+// power is x to the n-th, n > 0, by repeated squaring: exact where the repeated
+// product is.
+func (e *emitter) power(x, n loop.Expr) loop.Expr {
+	b := e.b
+	result, square, k := b.Var("power", loop.Number(x.Type(), 1)), b.Var("square", x), b.Var("k", n)
+	b.While(b.Gt(k, loop.Int(0)), func() {
+		b.If(b.Ne(b.And(k, loop.Int(1)), loop.Int(0)), func() { b.Assign(result, b.Mul(result, square)) }, nil)
+		b.Assign(square, b.Mul(square, square))
+		b.Assign(k, loop.NewBinary(loop.Shr, k, loop.Int(1)))
+	})
+	return b.Let("power", result)
+}
+
+// flatIndex is the row-major index over the fold's variables.
+func (e *emitter) flatIndex(st *state, r *ir.Reduce) loop.Expr {
+	var flat loop.Expr = loop.Int(0)
+	for _, v := range r.Vars {
+		flat = e.b.Add(e.b.Mul(flat, e.scalar(e.extent(v))), st.index[v])
+	}
+	return flat
+}

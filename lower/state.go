@@ -1,0 +1,147 @@
+package lower
+
+import (
+	"github.com/lacuna-sparse/lacuna/ir"
+	"github.com/lacuna-sparse/lacuna/ir/loop"
+	"github.com/lacuna-sparse/lacuna/tensor"
+)
+
+// state is what the code at one place knows: it is copied when a block opens,
+// so that what a block learns does not leak out of it.
+type state struct {
+	index   map[*ir.Index]loop.Expr
+	cursors map[*ir.Access]cursor
+	values  map[*ir.Access]loop.Expr // loaded elements
+	temps   map[*ir.Temp]value
+	result  resultState
+}
+
+// value is a reduction's result.
+type value struct {
+	expr loop.Expr
+	// present says whether the fold visited anything, nil for certainly; if
+	// not, the value is background.
+	present    loop.Expr
+	background ir.Expr
+}
+
+func (st *state) clone() *state {
+	c := &state{
+		index:   make(map[*ir.Index]loop.Expr, len(st.index)+1),
+		cursors: make(map[*ir.Access]cursor, len(st.cursors)),
+		values:  make(map[*ir.Access]loop.Expr, len(st.values)),
+		temps:   make(map[*ir.Temp]value, len(st.temps)),
+		result:  st.result,
+	}
+	for k, v := range st.index {
+		c.index[k] = v
+	}
+	for k, v := range st.cursors {
+		c.cursors[k] = v
+	}
+	for k, v := range st.values {
+		c.values[k] = v
+	}
+	for k, v := range st.temps {
+		c.temps[k] = v
+	}
+	return c
+}
+
+// emitter writes one function of the program.
+type emitter struct {
+	*kernel
+	b    *loop.Builder
+	bufs map[loop.BufferID]loop.BufID
+	args map[loop.ScalarID]loop.Expr
+	// bufList and argList are what the stage passes, in parameter order.
+	bufList []loop.BufferID
+	argList []loop.ScalarID
+
+	accs  map[*ir.Temp]accumulator // open folds
+	out   *assembly                // how the result is written
+	atoms []atom
+	quiet bool // do not add notes: this is a second emission of the same nest
+	root  rootLoop
+	depth int // loops open
+	// partial is set when a loop over the result leaves coordinates out, so
+	// that what it leaves out must be there already.
+	partial bool
+	// rootGap is the gap of the outermost loop when that loop is cut into chunks.
+	rootGap *gap
+}
+
+// rootLoop says how the outermost loop of a function is cut into chunks.
+type rootLoop struct {
+	wanted bool // a cut is welcome
+	cut    bool // the loop runs from Lo to Hi of the chunk
+	n      loop.SizeExpr
+	weight loop.BufferID // -1: none
+	// Visited, when not nil, receives the number of coordinates visited by the
+	// chunk; the gap is folded in later.
+	visited *loop.Ref
+}
+
+func (k *kernel) emitter(name string) *emitter {
+	return &emitter{
+		kernel: k, b: loop.NewBuilder(name),
+		bufs: map[loop.BufferID]loop.BufID{}, args: map[loop.ScalarID]loop.Expr{},
+		accs: map[*ir.Temp]accumulator{}, root: rootLoop{weight: -1},
+	}
+}
+
+// read is the function's parameter for a program buffer that it only reads.
+func (e *emitter) read(id loop.BufferID) loop.BufID { return e.buf(id, loop.ReadOnly) }
+
+// write is the function's parameter for a program buffer that it writes.
+func (e *emitter) write(id loop.BufferID) loop.BufID { return e.buf(id, loop.ReadWrite) }
+
+func (e *emitter) buf(id loop.BufferID, access loop.Access) loop.BufID {
+	if p, ok := e.bufs[id]; ok {
+		return p
+	}
+	def := e.program.Buffers[id]
+	p := e.b.Buf(def.Name, def.Elem, access)
+	e.bufs[id] = p
+	e.bufList = append(e.bufList, id)
+	return p
+}
+
+func (e *emitter) scalar(id loop.ScalarID) loop.Expr {
+	if x, ok := e.args[id]; ok {
+		return x
+	}
+	x := e.b.Arg(e.program.Scalars[id].Name)
+	e.args[id] = x
+	e.argList = append(e.argList, id)
+	return x
+}
+
+// stage finishes the function and makes it a stage.
+func (e *emitter) stage(name string) loop.Stage {
+	return loop.Stage{Name: name, Partition: -1, Func: e.b.Func(), Bufs: e.bufList, Args: e.argList}
+}
+
+// constant is a tensor scalar as a literal of its compute type.
+func constant(v tensor.Scalar) *loop.Const {
+	t := computeType(v.DType())
+	if t != loopType(v.DType()) {
+		v = v.Convert(tensor.DType(t))
+	}
+	lo, hi := v.Bits()
+	return &loop.Const{Typ: t, Bits: lo, Imag: hi}
+}
+
+// start is the state at the beginning of a function: results of earlier stages
+// are loaded, and accesses without index variables are resolved.
+func (e *emitter) start(accesses []*ir.Access) *state {
+	st := (&state{}).clone()
+	for _, c := range e.cells {
+		st.temps[c.temp] = e.loadCell(c)
+	}
+	for _, a := range accesses {
+		st.cursors[a] = cursor{access: a, pos: loop.Int(0), exact: true}
+	}
+	e.advance(st)
+	return st
+}

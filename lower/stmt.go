@@ -1,0 +1,82 @@
+package lower
+
+import (
+	"github.com/lacuna-sparse/lacuna/ir"
+	"github.com/lacuna-sparse/lacuna/ir/loop"
+)
+
+// stmt emits a statement of the plan.
+func (e *emitter) stmt(st *state, s ir.Stmt) {
+	switch s := s.(type) {
+	case *ir.Forall:
+		e.forall(st, s)
+	case *ir.Where:
+		acc := e.open(s.Temp.Reduce)
+		e.stmt(st, s.Producer)
+		st.temps[s.Temp] = e.value(acc)
+		e.stmt(st, s.Consumer)
+	case *ir.Assign:
+		e.assign(st, s)
+	}
+}
+
+// assign emits a leaf: a fold's step, an accumulation into memory, a store, or
+// an append.
+func (e *emitter) assign(st *state, s *ir.Assign) {
+	b := e.b
+	switch {
+	case s.Temp != nil:
+		r := s.Temp.Reduce
+		step := func() {
+			var x, flat loop.Expr
+			if !e.counting() {
+				x = e.expr(st, s.Value)
+				if isArg(r.Fold) {
+					flat = e.flatIndex(st, r)
+				}
+			}
+			e.fold(e.accs[s.Temp], x, flat)
+		}
+		if r.In == nil {
+			step()
+			return
+		}
+		if c := st.cursors[r.In]; c.present != nil {
+			// What the guard computes stays inside it.
+			inner := st.clone()
+			outer := st
+			b.If(c.present, func() { st = inner; step(); st = outer }, nil)
+			return
+		}
+		step()
+	case e.step.Result.Format.IsDense():
+		vals := e.write(e.result.Values)
+		p := e.densePosition(st)
+		x := e.expr(st, s.Value)
+		if e.step.Scatter {
+			p = b.Let("at", p)
+			x = e.combine(e.step.Fold, b.Load(vals, p), x)
+		}
+		b.Store(vals, p, x)
+	default:
+		e.out.leaf(e, st, s)
+	}
+}
+
+// densePosition is the element of a dense result that the bound indices name.
+func (e *emitter) densePosition(st *state) loop.Expr {
+	t := e.step.Result
+	var p loop.Expr = loop.Int(0)
+	for _, axis := range t.Format.Order() {
+		c, ok := e.coordinate(st, e.step.LHS.Indices[axis])
+		if !ok {
+			panic("BUG: the result is written before its loops")
+		}
+		p = e.b.Add(e.b.Mul(p, e.scalar(e.dim(t, axis))), c)
+	}
+	return p
+}
+
+// counting reports whether this function only counts the entries of a sparse
+// result: then no values are computed.
+func (e *emitter) counting() bool { return e.out != nil && e.out.mode == countEntries }

@@ -1,0 +1,310 @@
+package lacuna
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"unsafe"
+	"weak"
+
+	"github.com/lacuna-sparse/lacuna/ir"
+	"github.com/lacuna-sparse/lacuna/ir/loop"
+	"github.com/lacuna-sparse/lacuna/lang"
+	"github.com/lacuna-sparse/lacuna/lower"
+	"github.com/lacuna-sparse/lacuna/runtime"
+	"github.com/lacuna-sparse/lacuna/tensor"
+)
+
+// ErrEmptyReduction is wrapped by the error for a minimum, maximum, argmin or
+// argmax over an index that takes no value.
+var ErrEmptyReduction = errors.New("reduction over nothing")
+
+// Run runs the program on args and returns the result of its last statement.
+func (k *Kernel) Run(ctx context.Context, args Args) (*tensor.Tensor, error) {
+	values, err := k.run(ctx, args)
+	if err != nil {
+		return nil, err
+	}
+	last := k.program.Stmts[len(k.program.Stmts)-1].LHS.Tensor
+	return values[k.plan.Results[last]], nil
+}
+
+// RunAll runs the program on args and returns all its results.
+func (k *Kernel) RunAll(ctx context.Context, args Args) (Outputs, error) {
+	values, err := k.run(ctx, args)
+	if err != nil {
+		return nil, err
+	}
+	out := Outputs{}
+	for t, p := range k.plan.Results {
+		out[t.Name] = values[p]
+	}
+	return out, nil
+}
+
+// values holds the tensors of a run.
+type values map[*ir.Tensor]*tensor.Tensor
+
+// binding is what follows from the shapes of the operands: runs on the same
+// shapes share it.
+type binding struct {
+	shapes  []int64
+	extents *lang.Extents
+}
+
+func (k *Kernel) run(ctx context.Context, args Args) (values, error) {
+	vals := make(values, len(k.plan.Tensors))
+	for _, t := range k.operands {
+		arg := args[t.Name]
+		if err := checkOperand(t, arg); err != nil {
+			return nil, err
+		}
+	}
+	if len(args) > len(k.operands) {
+		if err := k.unknownArgument(args); err != nil {
+			return nil, err
+		}
+	}
+	for _, t := range k.plan.Tensors {
+		if t.Source != nil && t.Source.Operand && vals[t] == nil {
+			vals[t] = args[t.Name]
+		}
+	}
+	b, err := k.bind(args)
+	if err != nil {
+		return nil, err
+	}
+	for _, st := range k.steps {
+		if err := k.runStep(ctx, st, b, vals); err != nil {
+			return nil, err
+		}
+	}
+	return vals, nil
+}
+
+// checkOperand compares an argument with what the kernel was compiled for.
+func checkOperand(t *lang.Tensor, arg *tensor.Tensor) error {
+	switch {
+	case arg == nil:
+		return fmt.Errorf("operand %s is missing: pass it in Args", t.Name)
+	case arg.Rank() != t.Rank:
+		return fmt.Errorf("operand %s has rank %d, but the program uses it with %d indices", t.Name, arg.Rank(), t.Rank)
+	case arg.DType() != t.DType:
+		return fmt.Errorf("operand %s holds %s, but the kernel was compiled for %s: declare its type with lacuna.Format, or convert it", t.Name, arg.DType(), t.DType)
+	case arg.Format() != t.Format:
+		return fmt.Errorf("operand %s is stored as %s, but the kernel was compiled for %s: declare its format with lacuna.Format, or convert it", t.Name, arg.Format(), t.Format)
+	case !t.Format.IsDense() && t.HasFill && !arg.Fill().Same(t.Fill.Convert(t.DType)):
+		return fmt.Errorf("operand %s has fill %s, but the kernel was compiled for fill %s: declare its fill with lacuna.Fill", t.Name, arg.Fill(), t.Fill)
+	}
+	return nil
+}
+
+func (k *Kernel) unknownArgument(args Args) error {
+	for name := range args {
+		if !slices.ContainsFunc(k.operands, func(t *lang.Tensor) bool { return t.Name == name }) {
+			return fmt.Errorf("the program has no operand %s", name)
+		}
+	}
+	return nil
+}
+
+// bind computes the extents of all index variables, unless the shapes are those
+// of the last run.
+func (k *Kernel) bind(args Args) (*binding, error) {
+	var flat [32]int64
+	shapes := flat[:0]
+	for _, t := range k.operands {
+		a := args[t.Name]
+		for _, l := range a.Dims() {
+			shapes = append(shapes, l)
+		}
+	}
+	if b := k.bound.Load(); b != nil && slices.Equal(b.shapes, shapes) {
+		return b, nil
+	}
+	named := make(map[string][]int64, len(k.operands))
+	for _, t := range k.operands {
+		named[t.Name] = args[t.Name].Shape()
+	}
+	extents, err := lang.Bind(k.program, named)
+	if err != nil {
+		return nil, err
+	}
+	b := &binding{shapes: slices.Clone(shapes), extents: extents}
+	for _, st := range k.plan.Steps {
+		if c, ok := st.(*ir.Compute); ok {
+			if err := b.checkEmpty(k.program, c); err != nil {
+				return nil, err
+			}
+		}
+	}
+	k.bound.Store(b)
+	return b, nil
+}
+
+// extent is the number of values of an index variable of a statement.
+func (b *binding) extent(p *lang.Program, c *ir.Compute, v *ir.Index) int64 {
+	return b.extents.Index[stmtNumber(p, c)][v.ID]
+}
+
+func stmtNumber(p *lang.Program, c *ir.Compute) int {
+	return slices.Index(p.Stmts, c.Stmt)
+}
+
+// checkEmpty refuses reductions that have no value because an index of theirs
+// takes none, unless there is no element to compute either.
+func (b *binding) checkEmpty(p *lang.Program, c *ir.Compute) error {
+	for _, r := range c.NonEmpty {
+		needed := true
+		for _, v := range r.FreeVars() {
+			needed = needed && b.extent(p, c, v) > 0
+		}
+		for _, v := range r.Vars {
+			if needed && b.extent(p, c, v) == 0 {
+				return fmt.Errorf("%w: %s over index %s, which takes no value because its dimension has size 0", ErrEmptyReduction, r.Fold, v.Name)
+			}
+		}
+	}
+	return nil
+}
+
+// conversion is a remembered result of a convert step: operands are immutable,
+// so the same operand need not be converted again.
+type conversion struct {
+	from weak.Pointer[tensor.Tensor]
+	to   *tensor.Tensor
+}
+
+func (k *Kernel) runStep(ctx context.Context, st *step, b *binding, vals values) error {
+	switch p := st.plan.(type) {
+	case *ir.Convert:
+		from := vals[p.From]
+		if c := st.converted.Load(); c != nil && c.from.Value() == from {
+			vals[p.To] = c.to
+			return nil
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		opts := []tensor.Option{tensor.WithName(p.From.Name)}
+		if p.From.Format.IsDense() && p.To.FillKnown {
+			opts = append(opts, tensor.WithFill(p.To.Fill))
+		}
+		to, err := from.Convert(p.To.Format, opts...)
+		if err != nil {
+			return err
+		}
+		vals[p.To] = to
+		if p.From.Source != nil {
+			st.converted.Store(&conversion{weak.Make(from), to})
+		}
+		return nil
+	case *ir.Compute:
+		out, err := k.compute(ctx, st, p, b, vals)
+		if err != nil {
+			return err
+		}
+		vals[p.Result] = out
+		return nil
+	}
+	panic("BUG: unknown step")
+}
+
+// wide is the extent from which coordinates need more than 32 bits.
+const wide = 1 << 32
+
+func (k *Kernel) compute(ctx context.Context, st *step, c *ir.Compute, b *binding, vals values) (*tensor.Tensor, error) {
+	shape := b.extents.Shapes[c.Stmt.LHS.Tensor.Name]
+	crd := loop.U32
+	for _, n := range shape {
+		if n > wide {
+			crd = loop.U64
+		}
+	}
+	v := st.latest.Load()
+	if v == nil || !v.fits(crd, vals) {
+		var err error
+		if v, err = k.variant(ctx, st, c, declaredTypes(vals), crd); err != nil {
+			return nil, err
+		}
+	}
+	bind := v.exe.NewBindings()
+	for _, in := range v.lower.Inputs {
+		bind.Buffers[in.Buffer] = memoryOf(operandArray(vals[in.Tensor], in))
+	}
+	for _, s := range v.lower.Scalars {
+		switch {
+		case s.Index != nil:
+			bind.Scalars[s.Scalar] = b.extent(k.program, c, s.Index)
+		case s.Tensor == c.Result:
+			bind.Scalars[s.Scalar] = shape[s.Axis]
+		default:
+			bind.Scalars[s.Scalar] = vals[s.Tensor].Dims()[s.Axis]
+		}
+	}
+	results, err := v.exe.Run(ctx, bind, k.options)
+	if err != nil {
+		return nil, err
+	}
+	return v.result(shape, results), nil
+}
+
+// fits reports whether the variant was compiled for these index widths.
+func (v *variant) fits(crd loop.Type, vals values) bool {
+	for _, l := range v.lower.Result.Levels {
+		if l.Crd >= 0 && v.lower.Program.Buffers[l.Crd].Elem != crd {
+			return false
+		}
+	}
+	for _, in := range v.lower.Inputs {
+		if loop.Type(operandArray(vals[in.Tensor], in).DType()) != v.lower.Program.Buffers[in.Buffer].Elem {
+			return false
+		}
+	}
+	return true
+}
+
+// operandArray is the array of a tensor that an input names.
+func operandArray(t *tensor.Tensor, in lower.Input) tensor.Array {
+	switch in.Kind {
+	case lower.Positions:
+		return t.LevelAt(in.Level).Pos
+	case lower.Coordinates:
+		return t.LevelAt(in.Level).Crd
+	case lower.FillValue:
+		fill, err := tensor.MakeArray(t.DType(), 1)
+		if err != nil {
+			panic("BUG: " + err.Error())
+		}
+		fill.SetScalar(0, t.Fill())
+		return fill
+	}
+	return t.Values()
+}
+
+func memoryOf(a tensor.Array) runtime.Memory {
+	return runtime.Memory{Ptr: a.Pointer(), Len: int64(a.Len())}
+}
+
+// result assembles the tensor that a run has made.
+func (v *variant) result(shape []int64, r *runtime.Results) *tensor.Tensor {
+	res := v.lower.Result
+	array := func(id loop.BufferID) tensor.Array {
+		if id < 0 {
+			return tensor.Array{}
+		}
+		m := r.Buffers[id]
+		return tensor.ArrayAt(tensor.DType(v.lower.Program.Buffers[id].Elem), unsafe.Pointer(m.Ptr), int(m.Len))
+	}
+	var few [8]tensor.Level
+	levels := few[:0]
+	for _, l := range res.Levels {
+		levels = append(levels, tensor.Level{Pos: array(l.Pos), Crd: array(l.Crd)})
+	}
+	fill := res.Tensor.Fill
+	if res.Fill >= 0 {
+		fill = array(res.Fill).Scalar(0)
+	}
+	return tensor.Assemble(shape, res.Tensor.Format, levels, array(res.Values), fill)
+}

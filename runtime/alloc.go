@@ -1,0 +1,218 @@
+package runtime
+
+import (
+	"math"
+	"math/bits"
+	"sync"
+	"unsafe"
+
+	"github.com/lacuna-sparse/lacuna/internal/debug"
+)
+
+// All memory of a run is allocated here, between stages. Where it comes from
+// depends on who has it afterwards and on its size:
+//
+//   - Results are Go memory, because the caller keeps them for as long as he
+//     likes and only the garbage collector knows when he is done.
+//   - Temporaries up to maxPooled are Go memory from pools by size class, so
+//     that repeated calls find warm pages. A pool that is not used is emptied
+//     by the garbage collector.
+//   - Larger temporaries are anonymous mappings, given back as soon as the
+//     last stage that uses them is done: the Go heap would keep them until the
+//     next collection, would let them double its target size, and would end
+//     the process rather than return an error when the system has no more.
+//
+// Every block starts at a multiple of blockAlign bytes and is padded to one,
+// so that vector code may load whole vectors up to the end.
+const (
+	blockAlign = 64
+	maxPooled  = 32 << 20
+)
+
+// allocator hands out and takes back memory. It is shared by all runs of an
+// engine and safe for concurrent use.
+type allocator struct {
+	pools   [classCount]sync.Pool // of *pooled
+	machine func() machineMemory
+}
+
+func newAllocator() *allocator { return &allocator{machine: readMachineMemory} }
+
+// pooled is a temporary on the Go heap. Its size is that of its class.
+type pooled struct {
+	ptr   unsafe.Pointer // keeps the block alive
+	class int
+}
+
+// temporary is a block that a run must give back. The zero value is none.
+type temporary struct {
+	ptr    unsafe.Pointer
+	bytes  int64
+	heap   *pooled
+	mapped []byte
+}
+
+// result returns zeroed Go memory of at least one byte.
+func (*allocator) result(bytes int64) unsafe.Pointer {
+	const word = 8
+	words := make([]uint64, (padded(bytes)+blockAlign-word)/word)
+	p := unsafe.Pointer(unsafe.SliceData(words))
+	return unsafe.Add(p, -uintptr(p)&(blockAlign-1))
+}
+
+// temporary returns a block of at least one byte, whose bytes are zero if
+// clear is asked for and anything otherwise.
+func (a *allocator) temporary(bytes int64, fill fillMode) (temporary, error) {
+	size := padded(bytes)
+	if size > maxPooled {
+		m, err := mapMemory(size) // fresh mappings are zero
+		if err != nil {
+			return temporary{}, err
+		}
+		t := temporary{ptr: unsafe.Pointer(unsafe.SliceData(m)), bytes: size, mapped: m}
+		if fill == anything {
+			poison(t.ptr, size)
+		}
+		return t, nil
+	}
+	class := classOf(size)
+	h, ok := a.pools[class].Get().(*pooled)
+	if !ok {
+		h = &pooled{ptr: a.result(classSize(class)), class: class}
+		if fill == zeroed {
+			return temporary{ptr: h.ptr, bytes: size, heap: h}, nil
+		}
+	}
+	if fill == zeroed {
+		clear(unsafe.Slice((*byte)(h.ptr), size))
+	} else {
+		poison(h.ptr, size)
+	}
+	return temporary{ptr: h.ptr, bytes: size, heap: h}, nil
+}
+
+// release takes a block back.
+func (a *allocator) release(t temporary) {
+	switch {
+	case t.heap != nil:
+		a.pools[t.heap.class].Put(t.heap)
+	case t.mapped != nil:
+		unmapMemory(t.mapped)
+	}
+}
+
+// fillMode says what a new block holds.
+type fillMode uint8
+
+const (
+	anything fillMode = iota
+	zeroed
+)
+
+// poison makes reads of memory that was never written visible.
+func poison(p unsafe.Pointer, bytes int64) {
+	if debug.PoisonMemory {
+		b := unsafe.Slice((*byte)(p), bytes)
+		for i := range b {
+			b[i] = 0xA5
+		}
+	}
+}
+
+// padded is the size of the block for a buffer: a multiple of blockAlign, and
+// not zero, so that every buffer has an address.
+func padded(bytes int64) int64 {
+	return max(bytes+blockAlign-1, blockAlign) &^ (blockAlign - 1)
+}
+
+// Size classes are 1, 1¼, 1½ and 1¾ times a power of two from minClass up to
+// maxPooled, so that at most a fifth of a block is unused.
+const (
+	minClassBits = 8
+	maxClassBits = 25
+	classCount   = (maxClassBits-minClassBits)*4 + 1
+)
+
+// classSize is the size in bytes of the blocks of a class.
+func classSize(class int) int64 {
+	return int64(4+class%4) << (minClassBits - 2 + class/4)
+}
+
+// classOf is the smallest class whose blocks hold size bytes.
+func classOf(size int64) int {
+	if size <= 1<<minClassBits {
+		return 0
+	}
+	power := bits.Len64(uint64(size-1)) - 1 // 2^power < size <= 2^(power+1)
+	quarter := int64(1) << (power - 2)
+	return (power-minClassBits)*4 + int((size-int64(1)<<power+quarter-1)/quarter)
+}
+
+// freeAllowance is what a run may allocate before the machine's memory is
+// looked at, which costs a few tenths of a millisecond, when no explicit limit is set.
+const freeAllowance = 64 << 20
+
+// account counts the memory of one run against its limit.
+type account struct {
+	inUse   int64
+	limit   int64
+	source  string
+	settled bool // the machine has been looked at
+}
+
+// open starts an account for a run whose memory limit option is given.
+func (c *account) open(option int64) {
+	*c = account{limit: freeAllowance, source: "small runs"}
+	if option > 0 && option <= freeAllowance {
+		*c = account{limit: option, source: limitOption, settled: true}
+	}
+}
+
+const limitOption = "option MemoryLimit"
+
+// reserve adds bytes to the account if they fit, and says whether they did.
+func (c *account) reserve(bytes, option int64, machine func() machineMemory) bool {
+	if !c.fits(bytes) && !c.settled {
+		c.settle(option, machine())
+	}
+	if !c.fits(bytes) {
+		return false
+	}
+	c.inUse += bytes
+	return true
+}
+
+func (c *account) fits(bytes int64) bool { return bytes <= c.limit-c.inUse }
+
+// settle sets the limit for good. Without an option it is three quarters of
+// what is available now, on top of what the run holds. With one, it is that,
+// but never more than the machine has: asking for that would end the process.
+func (c *account) settle(option int64, m machineMemory) {
+	c.settled = true
+	switch {
+	case option <= 0:
+		c.limit = saturatingAdd(c.inUse, m.available/4*3)
+		c.source = "three quarters of the memory available, from " + m.availableSource
+	case option > m.total:
+		c.limit, c.source = m.total, "all memory of the machine, from "+m.totalSource
+	default:
+		c.limit, c.source = option, limitOption
+	}
+}
+
+// bytesOf is the size of n elements, or math.MaxInt64 when that is too large.
+func bytesOf(n, elemSize int64) int64 {
+	b, ok := mulChecked(n, elemSize)
+	if !ok || b > math.MaxInt64-2*blockAlign {
+		return math.MaxInt64
+	}
+	return b
+}
+
+// saturatingAdd adds two numbers that are not negative.
+func saturatingAdd(x, y int64) int64 {
+	if z, ok := addChecked(x, y); ok {
+		return z
+	}
+	return math.MaxInt64
+}

@@ -1,0 +1,167 @@
+package runtime
+
+import (
+	"container/list"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"io"
+	godebug "runtime/debug"
+	"strings"
+	"sync"
+
+	"github.com/lacuna-sparse/lacuna/ir/loop"
+)
+
+// Key names the compiled form of a program: two programs with equal keys have
+// equal structure and are compiled by the same compiler for the same machine.
+//
+// A key is all that a lookup needs, on disk as in memory: a disk cache would
+// keep the object code of a program's functions under it, below the engine
+// (where code is made of LLVM text), while Cache keeps executables above it.
+type Key [sha256.Size]byte
+
+// String is the key in hexadecimal, fit for a file name.
+func (k Key) String() string { return hex.EncodeToString(k[:]) }
+
+// KeyOf is the key of p compiled by e: SHA-256 over this compiler's build, the
+// engine's fingerprint (LLVM version, processor and its features) and the
+// program's text. The text has unique names, so it is the structure.
+func KeyOf(e Engine, p *loop.Program) Key {
+	h := sha256.New()
+	for _, part := range []string{buildID(), e.Fingerprint(), p.String()} {
+		io.WriteString(h, part)
+		h.Write([]byte{0}) // none of the parts contains it
+	}
+	return Key(h.Sum(nil))
+}
+
+// buildID tells builds of this compiler apart: module and Go version, revision
+// and whether that was modified. It does not tell two modified trees apart; a
+// cache that outlives the process must leave those out.
+var buildID = sync.OnceValue(func() string {
+	info, ok := godebug.ReadBuildInfo()
+	if !ok {
+		return "unknown build"
+	}
+	id := []string{info.GoVersion, info.Main.Path, info.Main.Version}
+	for _, d := range info.Deps {
+		if strings.HasPrefix(d.Path, modulePath) {
+			id = append(id, d.Path, d.Version, d.Sum)
+		}
+	}
+	for _, s := range info.Settings {
+		if strings.HasPrefix(s.Key, "vcs.") {
+			id = append(id, s.Key, s.Value)
+		}
+	}
+	return strings.Join(id, " ")
+})
+
+const modulePath = "github.com/lacuna-sparse/lacuna"
+
+// Cache keeps executables by Key, the least recently used making room for new
+// ones. Programs that several goroutines ask for at once are compiled once.
+// A Cache is safe for concurrent use; the zero value is not ready, see NewCache.
+type Cache struct {
+	mu      sync.Mutex
+	max     int
+	entries map[Key]*list.Element // of *cacheEntry
+	order   *list.List            // most recently used first
+	pending map[Key]chan struct{} // closed when that compilation has ended
+	stats   CacheStats
+}
+
+// CacheStats counts what a cache did.
+type CacheStats struct {
+	Hits, Misses, Evictions int64
+	Entries                 int // executables held now
+}
+
+type cacheEntry struct {
+	key Key
+	exe *Executable
+}
+
+// NewCache returns an empty cache for at most capacity executables, and at least 1.
+func NewCache(capacity int) *Cache {
+	return &Cache{max: max(capacity, 1), entries: map[Key]*list.Element{}, order: list.New(), pending: map[Key]chan struct{}{}}
+}
+
+// Compile returns the executable of p on e, compiling it if it is not held.
+// Of several goroutines that ask for one key the first compiles and the others
+// wait; if it fails because its own context ended, the next one compiles.
+// Failures are not kept.
+func (c *Cache) Compile(ctx context.Context, e Engine, p *loop.Program) (*Executable, error) {
+	key := KeyOf(e, p)
+	for {
+		exe, wait := c.lookup(key)
+		if exe != nil {
+			return exe, nil
+		}
+		if wait == nil {
+			return c.compile(ctx, key, e, p)
+		}
+		select {
+		case <-wait: // look again: the other may have failed
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+}
+
+// lookup returns the executable held, or the channel to wait on while another
+// goroutine compiles it, or neither: then the caller must compile it.
+func (c *Cache) lookup(key Key) (*Executable, <-chan struct{}) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if el, ok := c.entries[key]; ok {
+		c.stats.Hits++
+		c.order.MoveToFront(el)
+		return el.Value.(*cacheEntry).exe, nil
+	}
+	if wait, ok := c.pending[key]; ok {
+		return nil, wait
+	}
+	c.stats.Misses++
+	c.pending[key] = make(chan struct{})
+	return nil, nil
+}
+
+// compile compiles and keeps the result. Those who wait are woken on every
+// path, a panic in the compiler included.
+func (c *Cache) compile(ctx context.Context, key Key, e Engine, p *loop.Program) (exe *Executable, err error) {
+	err = errors.New("BUG: the compiler panicked")
+	defer func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		if err == nil {
+			c.keep(key, exe)
+		}
+		close(c.pending[key])
+		delete(c.pending, key)
+	}()
+	exe, err = e.Compile(ctx, p)
+	return exe, err
+}
+
+// keep adds an entry and drops the least recently used ones over the limit.
+// Executables dropped stay valid for those who hold them.
+func (c *Cache) keep(key Key, exe *Executable) {
+	c.entries[key] = c.order.PushFront(&cacheEntry{key, exe})
+	for c.order.Len() > c.max {
+		oldest := c.order.Remove(c.order.Back()).(*cacheEntry)
+		delete(c.entries, oldest.key)
+		c.stats.Evictions++
+	}
+}
+
+// Stats returns the counts so far.
+func (c *Cache) Stats() CacheStats {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	s := c.stats
+	s.Entries = c.order.Len()
+	return s
+}

@@ -1,0 +1,108 @@
+// Package runtime runs compiled expressions. What the compiler makes of an
+// expression is a loop.Program: buffers whose sizes are expressions over
+// scalars, and stages to run in order. This package turns one into an
+// Executable and runs that:
+//
+//	program ──plan──▶ stages with resolved ids ┐
+//	   └────Engine──▶ a kernel for each stage ─┴▶ Executable.Run(bindings) ──▶ results
+//
+// For each stage a run computes sizes, allocates buffers, cuts the domain into
+// chunks and calls the stage's kernel on each chunk, on several goroutines
+// where that helps. All memory is allocated between stages (alloc.go), all
+// threads are started here (pool.go), cancellation happens between chunks:
+// kernels themselves are plain sequential code.
+//
+// Results do not depend on the number of threads. Chunks are cut by the data
+// alone (partition.go), each kernel call depends only on its chunk and on
+// earlier stages, and chunks of a stage write different elements; so nothing
+// that a run computes can tell which thread did what, or when.
+//
+// Engines differ only in how a function runs: Interp runs Go closures and is
+// always there, CPU runs machine code made by LLVM.
+package runtime
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/lacuna-sparse/lacuna/internal/llvm"
+	"github.com/lacuna-sparse/lacuna/ir/loop"
+)
+
+// Engine compiles programs. Engines are safe for concurrent use.
+type Engine interface {
+	// Name is the name that EngineByName takes.
+	Name() string
+	// Fingerprint names everything besides the program that compiled code
+	// depends on: engine, compiler version, processor. It is part of cache keys.
+	Fingerprint() string
+	// Compile makes a program ready to run. The program must not be changed
+	// afterwards. Errors are *ProgramError, the context's, or the compiler's.
+	Compile(ctx context.Context, p *loop.Program) (*Executable, error)
+}
+
+// The names of the engines.
+const (
+	AutoName   = "auto" // the best that is there
+	InterpName = "interp"
+	CPUName    = "cpu"
+	CUDAName   = "cuda"
+)
+
+// EngineByName returns the engine of a name: "auto", "interp", "cpu" or
+// "cuda". The error is an *UnavailableError if the engine cannot be used here,
+// and wraps ErrUnknownEngine if there is none of that name. notice, which may
+// be nil, is told what "auto" did without.
+func EngineByName(name string, notice func(string)) (Engine, error) {
+	switch name {
+	case AutoName:
+		return Auto(notice), nil
+	case InterpName:
+		return Interp(), nil
+	case CPUName:
+		return CPU()
+	case CUDAName:
+		return nil, &UnavailableError{Engine: CUDAName, Err: ErrNotSupported, Hint: "use the engine cpu or auto"}
+	}
+	return nil, fmt.Errorf("%w %q: want auto, interp, cpu or cuda", ErrUnknownEngine, name)
+}
+
+// Auto returns the CPU engine if LLVM is there, and the interpreter if not.
+// In that case it calls notice, unless that is nil, once with a sentence that
+// says so and how to get LLVM.
+func Auto(notice func(string)) Engine {
+	e, err := CPU()
+	if err == nil {
+		return e
+	}
+	if notice != nil {
+		notice(fmt.Sprintf("running on the interpreter, which is slower than machine code: %s. To get it, run %q or name an LLVM in %s.",
+			firstLine(reason(err)), llvm.Install, llvm.EnvVar))
+	}
+	return Interp()
+}
+
+// firstLine is a message without the details below its first line.
+func firstLine(s string) string {
+	line, _, _ := strings.Cut(s, "\n")
+	return line
+}
+
+// compile makes an executable: the plan, which is the same for every engine,
+// and the kernels, which are the engine's.
+func compile(ctx context.Context, engine string, p *loop.Program, memory *allocator,
+	kernels func(context.Context, []*loop.Func) ([]kernel, error)) (*Executable, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	plan, err := newPlan(p)
+	if err != nil {
+		return nil, err
+	}
+	list, err := kernels(ctx, plan.funcs())
+	if err != nil {
+		return nil, &ProgramError{Program: p.Name, Err: fmt.Errorf("engine %s: %w", engine, err)}
+	}
+	return newExecutable(engine, plan, list, memory), nil
+}

@@ -1,0 +1,167 @@
+package runtime
+
+import (
+	"errors"
+	"fmt"
+	"math"
+)
+
+// ErrUnknownEngine is wrapped by the error that EngineByName returns for a
+// name it does not know.
+var ErrUnknownEngine = errors.New("unknown engine")
+
+// UnavailableError says that an engine cannot be used here. Hint is what to do
+// about it, in the imperative, such as the package to install.
+type UnavailableError struct {
+	Engine string
+	Hint   string
+	Err    error // the cause
+}
+
+// Error names the engine, the cause and what to do.
+func (e *UnavailableError) Error() string {
+	return fmt.Sprintf("engine %q is not available: %s", e.Engine, e.reason())
+}
+
+func (e *UnavailableError) reason() string {
+	if e.Hint == "" { // the cause says itself what to do
+		return e.Err.Error()
+	}
+	return e.Err.Error() + "; " + e.Hint
+}
+
+// Unwrap returns the cause.
+func (e *UnavailableError) Unwrap() error { return e.Err }
+
+// ErrNotSupported is the cause of an UnavailableError for an engine that this
+// version of Lacuna does not have.
+var ErrNotSupported = errors.New("not supported yet")
+
+// ProgramError says that a loop program does not hang together: a stage uses
+// a scalar before it is defined, a kernel writes an input, and the like.
+type ProgramError struct {
+	Program string
+	Where   string // the stage, partition or buffer
+	Err     error
+}
+
+// Error names the program, the place and the rule broken.
+func (e *ProgramError) Error() string {
+	if e.Where == "" {
+		return fmt.Sprintf("program %s: %v", e.Program, e.Err)
+	}
+	return fmt.Sprintf("program %s, %s: %v", e.Program, e.Where, e.Err)
+}
+
+// Unwrap returns the cause.
+func (e *ProgramError) Unwrap() error { return e.Err }
+
+// BindingError says that memory or values given to a run do not fit the
+// program: missing, misaligned, overlapping, or made for another program.
+type BindingError struct {
+	Program string
+	Buffer  string // "" when it is not about one buffer
+	Reason  string
+}
+
+// Error names the program, the buffer and what is wrong with it.
+func (e *BindingError) Error() string {
+	if e.Buffer == "" {
+		return fmt.Sprintf("program %s: %s", e.Program, e.Reason)
+	}
+	return fmt.Sprintf("program %s: buffer %s %s", e.Program, e.Buffer, e.Reason)
+}
+
+// OptionError says that a run option has a value that makes no sense.
+type OptionError struct {
+	Option string
+	Value  int64
+	Want   string
+}
+
+// Error names the option, its value and the values allowed.
+func (e *OptionError) Error() string {
+	return fmt.Sprintf("option %s is %d, want %s", e.Option, e.Value, e.Want)
+}
+
+// SizeError says that an extent, count or buffer length computed between
+// stages has no usable value: it overflows, is negative, divides by zero or
+// reads past the end of a buffer.
+type SizeError struct {
+	Program, Stage string
+	What           string // what was being computed: "scalar nnz", "length of buffer C_vals"
+	Expr           string // its expression
+	Reason         string
+}
+
+// Error names the place, the quantity, its expression and the reason.
+func (e *SizeError) Error() string {
+	return fmt.Sprintf("program %s, stage %s: %s = %s: %s", e.Program, e.Stage, e.What, e.Expr, e.Reason)
+}
+
+// MemoryLimitError refuses an allocation that would take a run past its
+// memory limit, or that the operating system refused. Nothing was allocated.
+type MemoryLimitError struct {
+	Program, Stage string
+	Buffer         string
+	Len            int64  // elements asked for
+	Elem           string // their type
+	Need           int64  // bytes asked for, math.MaxInt64 if more than that
+	InUse          int64  // bytes that the run holds already
+	Limit          int64  // bytes that the run may hold
+	Source         string // where the limit comes from
+	Err            error  // the operating system's refusal, if that was the cause
+}
+
+// Error names the buffer, its size, the limit and where the limit comes from.
+func (e *MemoryLimitError) Error() string {
+	s := fmt.Sprintf("program %s, stage %s: buffer %s needs %s (%d × %s)", e.Program, e.Stage, e.Buffer, formatBytes(e.Need), e.Len, e.Elem)
+	if e.Err != nil {
+		return s + fmt.Sprintf(", which the operating system refused: %v", e.Err)
+	}
+	if e.InUse > 0 {
+		s += fmt.Sprintf(" on top of %s in use", formatBytes(e.InUse))
+	}
+	return s + fmt.Sprintf("; the memory limit is %s (%s): choose a sparser format for the result, or raise the limit", formatBytes(e.Limit), e.Source)
+}
+
+// Unwrap returns the operating system's error, or nil.
+func (e *MemoryLimitError) Unwrap() error { return e.Err }
+
+// KernelError says that a kernel stopped itself: it reached a Fail statement,
+// as when a gather's index is out of range. When several chunks fail it is the
+// first of them, so that the error does not depend on the number of threads.
+type KernelError struct {
+	Program, Stage, Func string
+	Chunk                int64
+	Code                 int    // number of the Fail statement's message
+	Message              string // Func.Fails[Code]
+	// Err is set, and Code -1, when the function did not stop itself but the
+	// engine stopped it: the interpreter found it to reach outside a buffer.
+	// That is a mistake in the program, or in the data it was told to trust.
+	Err error
+}
+
+// Error is the message of the Fail statement and its place.
+func (e *KernelError) Error() string {
+	return fmt.Sprintf("%s (program %s, stage %s, function %s, chunk %d)", e.Message, e.Program, e.Stage, e.Func, e.Chunk)
+}
+
+// Unwrap returns the engine's error, or nil.
+func (e *KernelError) Unwrap() error { return e.Err }
+
+// formatBytes writes a number of bytes for people, in powers of 1024.
+func formatBytes(n int64) string {
+	if n == math.MaxInt64 {
+		return "more than 8 EiB"
+	}
+	if n < 1024 {
+		return fmt.Sprintf("%d B", n)
+	}
+	v, unit := float64(n), 0
+	for v >= 1024 {
+		v /= 1024
+		unit++
+	}
+	return fmt.Sprintf("%.1f %ciB", v, "KMGTPE"[unit-1])
+}

@@ -1,0 +1,71 @@
+package runtime
+
+import (
+	"unsafe"
+
+	"github.com/lacuna-sparse/lacuna/codegen/interp"
+	"github.com/lacuna-sparse/lacuna/ir/loop"
+)
+
+// kernel is a compiled loop function. This is all that engines differ in.
+type kernel interface {
+	// call runs one chunk and returns the function's status. An engine that
+	// checks accesses returns an error where the function breaks a rule. It is
+	// called by several goroutines at once with the same frame, which it only
+	// reads.
+	call(f *frame, chunk, lo, hi int64) (status int64, err error)
+}
+
+// frame is what a stage gives to its function, in the two forms that engines
+// want it in. Filling in both costs a few stores and spares a call a branch.
+type frame struct {
+	bufs []interp.Memory
+	args []int64
+	// block is the argument block of native code: the address of each buffer,
+	// then the scalars. The garbage collector sees no pointers in it; the
+	// memory is kept alive by the state's list of buffers.
+	block []uint64
+}
+
+func newFrame(bufs, args int) frame {
+	return frame{
+		bufs: make([]interp.Memory, bufs),
+		args: make([]int64, args),
+		// Never empty, so that it has an address.
+		block: make([]uint64, bufs+args+1),
+	}
+}
+
+// fill puts a stage's buffers and scalars in.
+func (f *frame) fill(st *stagePlan, mem []Memory, scalars []int64) {
+	f.bufs = f.bufs[:len(st.bufs)]
+	for i, id := range st.bufs {
+		m := &mem[id]
+		f.bufs[i] = interp.Memory{Ptr: m.Ptr, Len: m.Len}
+		f.block[i] = uint64(uintptr(m.Ptr))
+	}
+	f.args = f.args[:len(st.args)]
+	for i, id := range st.args {
+		f.args[i] = scalars[id]
+		f.block[len(st.bufs)+i] = uint64(scalars[id])
+	}
+}
+
+// reset lets go of the memory of a run.
+func (f *frame) reset() { clear(f.bufs[:cap(f.bufs)]) }
+
+// blockPtr is the address of the argument block.
+func (f *frame) blockPtr() unsafe.Pointer { return unsafe.Pointer(unsafe.SliceData(f.block)) }
+
+// funcs lists the functions of the stages, and tells each stage which of them
+// is its own.
+func (p *plan) funcs() []*loop.Func {
+	var list []*loop.Func
+	for i := range p.stages {
+		if s := &p.stages[i]; s.fn != nil {
+			s.kernel = len(list)
+			list = append(list, s.fn)
+		}
+	}
+	return list
+}

@@ -1,0 +1,63 @@
+package runtime
+
+import (
+	"unsafe"
+
+	"github.com/lacuna-sparse/lacuna/ir/loop"
+)
+
+// Memory is a block of elements of one buffer. The element type is the
+// buffer's, known to the program.
+type Memory struct {
+	// Ptr is the first element. It may be nil when Len is 0. Go memory that it
+	// points to stays alive as long as the Memory is reachable.
+	Ptr unsafe.Pointer
+	// Len is the number of elements (not bytes).
+	Len int64
+	// Keep holds whatever owns the memory when that is not the Go heap, such
+	// as a mapped file. The runtime only keeps it reachable.
+	Keep any
+}
+
+// MemoryOf is the memory of a slice. E must have the size of the buffer's
+// element type: uint16 for f16 and bf16, complex64 for c64, and so on.
+func MemoryOf[E any](s []E) Memory {
+	return Memory{Ptr: unsafe.Pointer(unsafe.SliceData(s)), Len: int64(len(s))}
+}
+
+// SliceOf views memory as a slice. E must have the size of the buffer's
+// element type. Memory that lives outside the Go heap must be kept alive by
+// the caller for as long as the slice is used.
+func SliceOf[E any](m Memory) []E {
+	return unsafe.Slice((*E)(m.Ptr), m.Len)
+}
+
+// alignOf is the alignment kernels rely on for elements of type t: their size,
+// or for complex types that of the parts.
+func alignOf(t loop.Type) uintptr { return uintptr(t.Real().Size()) }
+
+// loadInt reads element i of an integer buffer, i being in range. It is not ok
+// when the value exceeds the largest int64, which only a u64 can.
+func loadInt(m Memory, elem loop.Type, i int64) (v int64, ok bool) {
+	p := unsafe.Add(m.Ptr, i*int64(elem.Size()))
+	switch elem {
+	case loop.I8:
+		return int64(*(*int8)(p)), true
+	case loop.I16:
+		return int64(*(*int16)(p)), true
+	case loop.I32:
+		return int64(*(*int32)(p)), true
+	case loop.I64:
+		return *(*int64)(p), true
+	case loop.U8:
+		return int64(*(*uint8)(p)), true
+	case loop.U16:
+		return int64(*(*uint16)(p)), true
+	case loop.U32:
+		return int64(*(*uint32)(p)), true
+	case loop.U64:
+		v := *(*uint64)(p)
+		return int64(v), v <= 1<<63-1
+	}
+	panic("BUG: integer load from a buffer of " + elem.String())
+}

@@ -1,0 +1,9 @@
+//go:build !unix
+
+package runtime
+
+// mapMemory returns zeroed memory. Where there is no mmap it is Go memory.
+func mapMemory(bytes int64) ([]byte, error) { return make([]byte, bytes+blockAlign)[:bytes], nil }
+
+// unmapMemory leaves the memory to the garbage collector.
+func unmapMemory([]byte) {}

@@ -1,0 +1,153 @@
+package runtime
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"runtime/debug"
+	"sync"
+	"sync/atomic"
+
+	switches "github.com/lacuna-sparse/lacuna/internal/debug"
+)
+
+// A stage's chunks are run by the goroutine that called Run and as many more
+// as there are threads to use, started for the stage and gone after it. An
+// idle pool would save half a microsecond a stage and cost goroutines that
+// outlive the run. With one thread or one chunk nothing is started at all.
+
+// team runs the chunks of one stage.
+type team struct {
+	kernel kernel
+	frame  *frame
+	cut    *cut
+	done   <-chan struct{} // the context's
+
+	next atomic.Int64 // the chunk to hand out next
+	stop atomic.Int64 // chunks handed out from this one on need not run
+	wait sync.WaitGroup
+
+	mu      sync.Mutex
+	failure failure // the first
+	panics  any     // what a kernel panicked with, or nil
+}
+
+// failure is how a chunk failed. The zero value is success.
+type failure struct {
+	chunk  int64
+	status int64 // of the function
+	err    error // an engine's own error
+}
+
+func (f *failure) failed() bool { return f.status != 0 || f.err != nil }
+
+// run runs all chunks and returns the failure of the first chunk that fails,
+// if one does. A cancelled context stops it between chunks and is the error.
+//
+// Chunks are handed out in order. When one fails, those before it have been
+// handed out and are finished, those after it are not begun: so the failure
+// reported is the same for any number of threads.
+func (t *team) run(ctx context.Context, k kernel, f *frame, c *cut, threads int64) (failure, error) {
+	t.kernel, t.frame, t.cut, t.done = k, f, c, ctx.Done()
+	defer func() { t.kernel, t.done = nil, nil }()
+	threads = min(threads, c.chunks)
+	if threads <= 1 {
+		return t.inOrder(ctx)
+	}
+	t.next.Store(0)
+	t.stop.Store(math.MaxInt64)
+	t.failure, t.panics = failure{}, nil
+	t.wait.Add(int(threads))
+	for range threads - 1 {
+		go t.work()
+	}
+	t.work()
+	t.wait.Wait()
+	switch {
+	case t.panics != nil:
+		panic(t.panics)
+	case t.failure.failed():
+		return t.failure, nil
+	case t.next.Load() < c.chunks: // the context stopped the workers early
+		return failure{}, ctx.Err()
+	}
+	return failure{}, nil
+}
+
+// inOrder runs the chunks one after the other.
+func (t *team) inOrder(ctx context.Context) (failure, error) {
+	for i := range t.cut.chunks {
+		if t.cancelled() {
+			return failure{}, ctx.Err()
+		}
+		if f := t.chunk(i); f.failed() {
+			return f, nil
+		}
+	}
+	return failure{}, nil
+}
+
+// work takes chunks until there are none, one fails or the run is cancelled.
+func (t *team) work() {
+	defer t.wait.Done()
+	defer t.catch()
+	for !t.cancelled() {
+		i := t.next.Add(1) - 1
+		if i >= t.cut.chunks || i >= t.stop.Load() {
+			return
+		}
+		number := i
+		if switches.ReverseChunks {
+			number = t.cut.chunks - 1 - i
+		}
+		if f := t.chunk(number); f.failed() {
+			t.fail(i, f)
+		}
+	}
+}
+
+// chunk runs one chunk.
+func (t *team) chunk(i int64) failure {
+	lo, hi := t.cut.chunk(i)
+	status, err := t.kernel.call(t.frame, i, lo, hi)
+	return failure{i, status, err}
+}
+
+// cancelled reports whether the run's context is done.
+func (t *team) cancelled() bool {
+	if t.done == nil {
+		return false
+	}
+	select {
+	case <-t.done:
+		return true
+	default:
+		return false
+	}
+}
+
+// fail notes that the chunk handed out as the i-th failed, unless one handed
+// out earlier did.
+func (t *team) fail(i int64, f failure) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if i < t.stop.Load() {
+		t.stop.Store(i)
+		t.failure = f
+	}
+}
+
+// catch keeps a panic in a worker for the goroutine that called Run, where the
+// caller can recover it.
+func (t *team) catch() {
+	v := recover()
+	if v == nil {
+		return
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.stop.Store(-1)
+	if t.panics == nil {
+		t.panics = fmt.Sprintf("%v\n\n%s", v, debug.Stack())
+	}
+}

@@ -1,0 +1,397 @@
+package runtime
+
+import (
+	"context"
+	"fmt"
+	"os"
+	goruntime "runtime"
+	"strings"
+	"sync"
+
+	"github.com/lacuna-sparse/lacuna/internal/debug"
+	"github.com/lacuna-sparse/lacuna/ir/loop"
+)
+
+// Executable is a program compiled by an engine. It may be run any number of
+// times, by several goroutines at once.
+type Executable struct {
+	engine  string
+	plan    *plan
+	kernels []kernel // by stagePlan.kernel
+	memory  *allocator
+	states  sync.Pool // of *state
+}
+
+// newExecutable joins a plan and the kernels of its stages, which are in the
+// order of the stages that have functions.
+func newExecutable(engine string, p *plan, kernels []kernel, memory *allocator) *Executable {
+	x := &Executable{engine: engine, plan: p, kernels: kernels, memory: memory}
+	x.states.New = func() any { return newState(p) }
+	return x
+}
+
+// Program is the program that was compiled. It must not be changed.
+func (x *Executable) Program() *loop.Program { return x.plan.program }
+
+// Engine is the name of the engine that compiled the program.
+func (x *Executable) Engine() string { return x.engine }
+
+// Bindings are the memory and the values a caller gives to a run. The slices
+// are indexed by the program's ids and have the lengths of Program.Buffers and
+// Program.Scalars; only the elements of Input and InOut buffers and of Bound
+// scalars are looked at. Runs only read Bindings, so several may share one.
+type Bindings struct {
+	Buffers []Memory // by loop.BufferID
+	Scalars []int64  // by loop.ScalarID
+}
+
+// NewBindings returns empty bindings of the right lengths.
+func (x *Executable) NewBindings() *Bindings {
+	p := x.plan.program
+	return &Bindings{Buffers: make([]Memory, len(p.Buffers)), Scalars: make([]int64, len(p.Scalars))}
+}
+
+// Options govern one run. The zero value is the default.
+type Options struct {
+	// Threads is the largest number of goroutines that run kernels at once.
+	// 0 means GOMAXPROCS, which is never exceeded. It does not change results.
+	Threads int
+	// MemoryLimit is the largest number of bytes that the run may allocate for
+	// results and temporaries together. 0 means three quarters of the memory
+	// that is available when the run first needs more than 64 MiB.
+	MemoryLimit int64
+}
+
+// Results are what a run produced. The slices are indexed by the program's ids.
+type Results struct {
+	// Buffers holds the Output buffers, which are the caller's from now on and
+	// live in Go memory; the elements of other buffers are zero.
+	Buffers []Memory
+	// Scalars holds the final values of all scalars.
+	Scalars []int64
+}
+
+// Run runs the program's stages in order. It may be cancelled through ctx
+// between stages and between chunks, and then returns ctx.Err().
+//
+// Errors are *BindingError, *OptionError, *SizeError, *MemoryLimitError,
+// *KernelError or the context's. After an error, InOut buffers may have been
+// partly written.
+func (x *Executable) Run(ctx context.Context, b *Bindings, o Options) (*Results, error) {
+	r := new(Results)
+	if err := x.RunInto(ctx, b, o, r); err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+// RunInto is Run with results that the caller provides, whose slices are used
+// again if they are long enough. A program that allocates nothing then runs
+// without any Go allocation.
+func (x *Executable) RunInto(ctx context.Context, b *Bindings, o Options, r *Results) error {
+	threads, err := o.threads()
+	if err != nil {
+		return err
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	s := x.states.Get().(*state)
+	defer x.finish(s)
+	if err := s.bind(b); err != nil {
+		return err
+	}
+	s.account.open(o.MemoryLimit)
+	for i := range s.plan.stages {
+		if err := x.stage(ctx, s, &s.plan.stages[i], o, threads); err != nil {
+			return err
+		}
+	}
+	s.results(r)
+	return nil
+}
+
+// threads checks the options and returns how many threads to use.
+func (o Options) threads() (int64, error) {
+	if o.Threads < 0 {
+		return 0, &OptionError{"Threads", int64(o.Threads), "0 (all processors) or a positive number"}
+	}
+	if o.MemoryLimit < 0 {
+		return 0, &OptionError{"MemoryLimit", o.MemoryLimit, "0 (from the memory available) or a positive number of bytes"}
+	}
+	n := goruntime.GOMAXPROCS(0)
+	if o.Threads > 0 {
+		n = min(n, o.Threads)
+	}
+	return int64(n), nil
+}
+
+// state is everything that belongs to one run. States are pooled: a run of a
+// small program costs less than making one.
+type state struct {
+	plan    *plan
+	mem     []Memory    // by buffer
+	temps   []temporary // by buffer: what must be given back
+	scalars []int64
+	cuts    []cut // by partition
+	stack   []int64
+	frame   frame
+	team    team
+	account account
+}
+
+func newState(p *plan) *state {
+	return &state{
+		plan:    p,
+		mem:     make([]Memory, len(p.program.Buffers)),
+		temps:   make([]temporary, len(p.program.Buffers)),
+		scalars: make([]int64, len(p.program.Scalars)),
+		cuts:    make([]cut, len(p.program.Partitions)),
+		stack:   make([]int64, p.stack),
+		frame:   newFrame(p.maxBufs, p.maxArgs),
+	}
+}
+
+// finish gives back what the run holds, on every path, and the state itself.
+func (x *Executable) finish(s *state) {
+	for _, stage := range s.plan.stages {
+		x.free(s, stage.lastUses)
+	}
+	clear(s.mem) // let go of the caller's memory
+	s.frame.reset()
+	x.states.Put(s)
+}
+
+// free gives temporaries back. Those not allocated, or given back before, are
+// passed over.
+func (x *Executable) free(s *state, ids []loop.BufferID) {
+	for _, id := range ids {
+		if t := s.temps[id]; t.ptr != nil {
+			s.account.inUse -= t.bytes
+			s.temps[id], s.mem[id] = temporary{}, Memory{}
+			x.memory.release(t)
+		}
+	}
+}
+
+// bind copies the caller's memory and values in and checks that kernels may
+// use them: a wrong address or overlap would not fail but give wrong results.
+func (s *state) bind(b *Bindings) error {
+	p := s.plan
+	if b == nil || len(b.Buffers) != len(s.mem) || len(b.Scalars) != len(s.scalars) {
+		return &BindingError{Program: p.program.Name, Reason: "the bindings were made for another program"}
+	}
+	for _, id := range p.bound {
+		s.scalars[id] = b.Scalars[id]
+	}
+	for i, id := range p.given {
+		m := b.Buffers[id]
+		var reason string
+		switch {
+		case m.Len < 0 || bytesOf(m.Len, p.elemSize[id]) > maxObject:
+			reason = fmt.Sprintf("has %d elements", m.Len)
+		case m.Ptr == nil && m.Len > 0:
+			reason = fmt.Sprintf("has no memory for its %d elements", m.Len)
+		case uintptr(m.Ptr)%p.aligned[id] != 0:
+			reason = fmt.Sprintf("is not aligned to %d bytes", p.aligned[id])
+		}
+		if reason != "" {
+			return &BindingError{p.program.Name, p.program.Buffers[id].Name, reason}
+		}
+		for _, other := range p.given[:i] {
+			if (p.written[id] || p.written[other]) && s.overlap(id, m, other) {
+				return &BindingError{p.program.Name, p.program.Buffers[id].Name, fmt.Sprintf(
+					"overlaps buffer %s in memory, and one of them is written", p.program.Buffers[other].Name)}
+			}
+		}
+		s.mem[id] = m
+	}
+	return nil
+}
+
+// maxObject is more bytes than any address space has.
+const maxObject = 1 << 56
+
+// overlap reports whether m, the memory of buffer id, shares bytes with the
+// memory of another buffer.
+func (s *state) overlap(id loop.BufferID, m Memory, other loop.BufferID) bool {
+	o := s.mem[other]
+	mStart, oStart := uintptr(m.Ptr), uintptr(o.Ptr)
+	mEnd := mStart + uintptr(m.Len*s.plan.elemSize[id])
+	oEnd := oStart + uintptr(o.Len*s.plan.elemSize[other])
+	return m.Len > 0 && o.Len > 0 && mStart < oEnd && oStart < mEnd
+}
+
+// stage runs one stage.
+func (x *Executable) stage(ctx context.Context, s *state, st *stagePlan, o Options, threads int64) error {
+	if err := x.sizes(s, st, &st.before, o); err != nil {
+		return err
+	}
+	if st.cut != nil {
+		if err := s.partition(st); err != nil {
+			return err
+		}
+	}
+	if err := x.sizes(s, st, &st.after, o); err != nil {
+		return err
+	}
+	if st.fn != nil {
+		if err := x.call(ctx, s, st, threads); err != nil {
+			return err
+		}
+	}
+	if debug.TraceStages {
+		fmt.Fprintf(os.Stderr, "lacuna: program %s, stage %s done, %s in use\n", s.plan.program.Name, st.name, formatBytes(s.account.inUse))
+	}
+	x.free(s, st.lastUses)
+	return nil
+}
+
+// sizes computes scalars and allocates buffers.
+func (x *Executable) sizes(s *state, st *stagePlan, z *sizesPlan, o Options) error {
+	for i := range z.lets {
+		l := &z.lets[i]
+		v, fault := s.eval(&l.value)
+		if fault != "" {
+			return s.sizeError(st, "scalar "+s.plan.program.Scalars[l.scalar].Name, &l.value, fault)
+		}
+		s.scalars[l.scalar] = v
+	}
+	for i := range z.allocs {
+		if err := x.allocate(s, st, &z.allocs[i], o); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *state) eval(c *sizeCode) (int64, sizeFault) {
+	return c.eval(s.stack, s.scalars, s.mem, s.plan.program.Buffers)
+}
+
+func (s *state) sizeError(st *stagePlan, what string, c *sizeCode, fault sizeFault) error {
+	return &SizeError{Program: s.plan.program.Name, Stage: st.name, What: what,
+		Expr: formatSize(s.plan.program, c.expr), Reason: string(fault)}
+}
+
+// allocate makes one buffer, or refuses to.
+func (x *Executable) allocate(s *state, st *stagePlan, a *allocPlan, o Options) error {
+	buf := &s.plan.program.Buffers[a.buffer]
+	n, fault := s.eval(&a.length)
+	if n < 0 && fault == "" {
+		fault = sizeFault(fmt.Sprintf("the length is negative (%d)", n))
+	}
+	if fault != "" {
+		return s.sizeError(st, "length of buffer "+buf.Name, &a.length, fault)
+	}
+	bytes := bytesOf(n, s.plan.elemSize[a.buffer])
+	refused := func(err error) error {
+		return &MemoryLimitError{Program: s.plan.program.Name, Stage: st.name, Buffer: buf.Name,
+			Len: n, Elem: buf.Elem.String(), Need: bytes,
+			InUse: s.account.inUse, Limit: s.account.limit, Source: s.account.source, Err: err}
+	}
+	if !s.account.reserve(padded(min(bytes, maxObject)), o.MemoryLimit, x.memory.machine) {
+		return refused(nil)
+	}
+	if buf.Role == loop.Output {
+		s.mem[a.buffer] = Memory{Ptr: x.memory.result(bytes), Len: n}
+		return nil
+	}
+	t, err := x.memory.temporary(bytes, a.fill)
+	if err != nil {
+		return refused(err)
+	}
+	s.temps[a.buffer] = t
+	s.mem[a.buffer] = Memory{Ptr: t.ptr, Len: n}
+	return nil
+}
+
+// partition cuts the domain of a stage.
+func (s *state) partition(st *stagePlan) error {
+	p := st.cut
+	name := "partition " + s.plan.program.Partitions[p.partition].Name
+	n, fault := s.eval(&p.n)
+	if n < 0 && fault == "" {
+		fault = sizeFault(fmt.Sprintf("the domain has a negative size (%d)", n))
+	}
+	if fault != "" {
+		return s.sizeError(st, name, &p.n, fault)
+	}
+	c := &s.cuts[p.partition]
+	if p.weights == -1 {
+		c.even(n, p.grain)
+	} else if err := c.byWeight(n, p.grain, s.mem[p.weights], s.plan.program.Buffers[p.weights].Elem); err != nil {
+		return s.sizeError(st, name, &p.n, sizeFault(err.Error()))
+	}
+	s.scalars[p.chunks] = c.chunks
+	return nil
+}
+
+// call runs a stage's function over its chunks.
+func (x *Executable) call(ctx context.Context, s *state, st *stagePlan, threads int64) error {
+	s.frame.fill(st, s.mem, s.scalars)
+	kernel := x.kernels[st.kernel]
+	if st.domain == -1 {
+		// The common case of a small program: one call and nothing else.
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		status, err := kernel.call(&s.frame, 0, 0, 0)
+		return s.kernelError(st, failure{0, status, err})
+	}
+	if st.ordered {
+		threads = 1
+	}
+	f, err := s.team.run(ctx, kernel, &s.frame, &s.cuts[st.domain], threads)
+	if err != nil {
+		return err
+	}
+	return s.kernelError(st, f)
+}
+
+// kernelError says how a chunk failed, if it did.
+func (s *state) kernelError(st *stagePlan, f failure) error {
+	if !f.failed() {
+		return nil
+	}
+	e := &KernelError{Program: s.plan.program.Name, Stage: st.name, Func: st.fn.Name, Chunk: f.chunk, Code: int(f.status - 1)}
+	switch {
+	case f.err != nil:
+		e.Code, e.Message, e.Err = -1, f.err.Error(), f.err
+	case e.Code >= 0 && e.Code < len(st.fn.Fails):
+		e.Message = st.fn.Fails[e.Code]
+	default:
+		panic(fmt.Sprintf("BUG: function %s returned status %d", st.fn.Name, f.status))
+	}
+	return e
+}
+
+// results copies what the caller gets out of the state.
+func (s *state) results(r *Results) {
+	r.Buffers = append(r.Buffers[:0], s.mem...)
+	for id := range r.Buffers {
+		if s.plan.program.Buffers[id].Role != loop.Output {
+			r.Buffers[id] = Memory{}
+		}
+	}
+	r.Scalars = append(r.Scalars[:0], s.scalars...)
+}
+
+// formatSize writes a size expression for an error message.
+func formatSize(p *loop.Program, e loop.SizeExpr) string {
+	switch e := e.(type) {
+	case loop.SizeConst:
+		return fmt.Sprint(int64(e))
+	case loop.SizeScalar:
+		return p.Scalars[e].Name
+	case *loop.SizeLoad:
+		return fmt.Sprintf("%s[%s]", p.Buffers[e.Buffer].Name, formatSize(p, e.Index))
+	case *loop.SizeOp:
+		x, y, op := formatSize(p, e.X), formatSize(p, e.Y), e.Op.String()
+		if e.Op == loop.Min || e.Op == loop.Max {
+			return fmt.Sprintf("%s(%s, %s)", op, x, y)
+		}
+		return fmt.Sprintf("(%s)", strings.Join([]string{x, op, y}, " "))
+	}
+	return "?"
+}

@@ -1,0 +1,174 @@
+package runtime
+
+import (
+	"fmt"
+	"math"
+	"math/bits"
+
+	"github.com/lacuna-sparse/lacuna/ir/loop"
+)
+
+// Size expressions are compiled to postfix code when the program is, and run
+// on a stack that belongs to the run. That costs no allocation, and every step
+// is checked: a size that does not fit an int64 is an error, never a wrapped
+// value that something is then allocated by.
+
+// sizeStep is one instruction of size code.
+type sizeStep struct {
+	do  sizeDo
+	arg int64 // pushConst: the value; pushScalar, load: the id
+}
+
+type sizeDo uint8
+
+const (
+	pushConst sizeDo = iota
+	pushScalar
+	load // index -> element
+	addSize
+	subSize
+	mulSize
+	divSize
+	minSize
+	maxSize
+)
+
+// sizeOps maps the operators that size expressions may use to their steps.
+var sizeOps = map[loop.BinaryOp]sizeDo{
+	loop.Add: addSize, loop.Sub: subSize, loop.Mul: mulSize,
+	loop.Div: divSize, loop.Min: minSize, loop.Max: maxSize,
+}
+
+// sizeCode is a compiled size expression.
+type sizeCode struct {
+	steps []sizeStep
+	depth int           // stack words it needs
+	expr  loop.SizeExpr // for messages
+}
+
+// compileSize compiles e. The callbacks say whether a scalar or a buffer may
+// be read at this point of the program.
+func compileSize(e loop.SizeExpr, scalarOK func(loop.ScalarID) error, bufferOK func(loop.BufferID) error) (sizeCode, error) {
+	code := sizeCode{expr: e}
+	var emit func(e loop.SizeExpr, height int) error
+	emit = func(e loop.SizeExpr, height int) error {
+		code.depth = max(code.depth, height+1)
+		switch e := e.(type) {
+		case loop.SizeConst:
+			code.steps = append(code.steps, sizeStep{pushConst, int64(e)})
+		case loop.SizeScalar:
+			if err := scalarOK(loop.ScalarID(e)); err != nil {
+				return err
+			}
+			code.steps = append(code.steps, sizeStep{pushScalar, int64(e)})
+		case *loop.SizeLoad:
+			if err := bufferOK(e.Buffer); err != nil {
+				return err
+			}
+			if err := emit(e.Index, height); err != nil {
+				return err
+			}
+			code.steps = append(code.steps, sizeStep{load, int64(e.Buffer)})
+		case *loop.SizeOp:
+			do, ok := sizeOps[e.Op]
+			if !ok {
+				return fmt.Errorf("operator %s is not allowed in a size: use + - * / min max", e.Op)
+			}
+			if err := emit(e.X, height); err != nil {
+				return err
+			}
+			if err := emit(e.Y, height+1); err != nil {
+				return err
+			}
+			code.steps = append(code.steps, sizeStep{do, 0})
+		default:
+			return fmt.Errorf("a size expression is missing")
+		}
+		return nil
+	}
+	return code, emit(e, 0)
+}
+
+// sizeFault says why a size has no value; "" means it has one.
+type sizeFault string
+
+// eval runs the code. The stack has at least depth words.
+func (c *sizeCode) eval(stack, scalars []int64, mem []Memory, buffers []loop.Buffer) (int64, sizeFault) {
+	top := -1
+	for _, s := range c.steps {
+		switch s.do {
+		case pushConst:
+			top++
+			stack[top] = s.arg
+			continue
+		case pushScalar:
+			top++
+			stack[top] = scalars[s.arg]
+			continue
+		case load:
+			i, m := stack[top], mem[s.arg]
+			if i < 0 || i >= m.Len {
+				return 0, sizeFault(fmt.Sprintf("element %d of buffer %s does not exist: it has %d", i, buffers[s.arg].Name, m.Len))
+			}
+			v, ok := loadInt(m, buffers[s.arg].Elem, i)
+			if !ok {
+				return 0, sizeFault(fmt.Sprintf("element %d of buffer %s is %d, more than the largest size %d", i, buffers[s.arg].Name, uint64(v), int64(math.MaxInt64)))
+			}
+			stack[top] = v
+			continue
+		}
+		x, y := stack[top-1], stack[top]
+		top--
+		var ok bool
+		switch s.do {
+		case addSize:
+			stack[top], ok = addChecked(x, y)
+		case subSize:
+			stack[top], ok = subChecked(x, y)
+		case mulSize:
+			stack[top], ok = mulChecked(x, y)
+		case divSize:
+			if y == 0 {
+				return 0, "division by zero"
+			}
+			stack[top], ok = x/y, x != math.MinInt64 || y != -1
+		case minSize:
+			stack[top], ok = min(x, y), true
+		case maxSize:
+			stack[top], ok = max(x, y), true
+		}
+		if !ok {
+			return 0, "the value exceeds 64 bits"
+		}
+	}
+	return stack[0], ""
+}
+
+func addChecked(x, y int64) (int64, bool) {
+	z := x + y
+	return z, (x^z)&(y^z) >= 0
+}
+
+func subChecked(x, y int64) (int64, bool) {
+	z := x - y
+	return z, (x^y)&(x^z) >= 0
+}
+
+func mulChecked(x, y int64) (int64, bool) {
+	hi, lo := bits.Mul64(magnitude(x), magnitude(y))
+	negative := (x < 0) != (y < 0)
+	switch {
+	case hi != 0:
+		return 0, false
+	case negative:
+		return -int64(lo), lo <= 1<<63
+	}
+	return int64(lo), lo < 1<<63
+}
+
+func magnitude(x int64) uint64 {
+	if x < 0 {
+		return -uint64(x)
+	}
+	return uint64(x)
+}

@@ -1,0 +1,277 @@
+package tensor
+
+// entries is a list of coordinates with a value, or a dense block of values,
+// each: what every conversion goes through.
+type entries struct {
+	n      int
+	cols   []column // by logical axis; unset for the axes within the block
+	values Array    // n*block elements
+	block  int
+	// order is the axes by which the entries are sorted, the most significant
+	// first; nil if nothing is known.
+	order []int
+	// distinct says that no coordinates occur twice.
+	distinct bool
+}
+
+// builder makes the arrays of one format from entries.
+type builder struct {
+	shape  []int64
+	format Format
+	order  []int
+	opts   *options
+	fill   Scalar
+
+	entries
+	scatter []int    // dense axes that have columns: values go to places in a block
+	keys    []column // columns in storage order, sorted: sparse levels, then scatter axes
+	perm    permutation
+	// differs holds, for each sorted entry, the first key in which it differs
+	// from the entry before: len(keys) if there is none, 0 for the first entry.
+	differs []uint8
+}
+
+// build stores entries in a format. The entries' columns and values may end up
+// in the tensor. The shape has been checked.
+func build(e entries, shape []int64, format Format, fill Scalar, opts *options) (*Tensor, error) {
+	b := &builder{shape: shape, format: format, order: format.Order(), opts: opts, fill: fill, entries: e}
+	sparse := format.sparseRank()
+	for _, axis := range b.order[sparse:] {
+		if e.n > 0 && e.cols[axis].len() == e.n && e.block == 1 {
+			b.scatter = append(b.scatter, axis)
+		}
+	}
+	if err := b.sort(); err != nil {
+		return nil, tensorError("%v", err)
+	}
+	b.compare()
+	levels, err := b.levels()
+	if err != nil {
+		return nil, err
+	}
+	values, err := b.place()
+	if err != nil {
+		return nil, tensorError("%v", err)
+	}
+	t := Assemble(shape, format, levels, values, fill)
+	t.name = opts.name
+	return t, nil
+}
+
+// sort finds the storage order of the entries and puts the columns in it.
+func (b *builder) sort() error {
+	sparse := b.format.sparseRank()
+	axes := b.order[:sparse:sparse]
+	if !b.distinct {
+		// Equal coordinates must meet, so the place in the block counts too.
+		axes = append(axes, b.scatter...)
+	}
+	unsorted := len(axes)
+	for _, axis := range axes {
+		b.keys = append(b.keys, b.cols[axis])
+	}
+	if b.entries.order != nil {
+		unsorted = unsortedPrefix(axes, b.entries.order)
+	} else if ascending(b.n, b.keys) {
+		unsorted = 0
+	}
+	if unsorted > 0 {
+		var err error
+		if b.perm, err = sortedPermutation(b.n, b.keys[:unsorted]); err != nil {
+			return err
+		}
+	}
+	if b.distinct {
+		for _, axis := range b.scatter {
+			b.keys = append(b.keys, b.cols[axis])
+		}
+	}
+	b.cols = nil
+	for k := range b.keys {
+		var err error
+		if b.keys[k], err = b.keys[k].permuted(b.perm); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// unsortedPrefix is the number of leading axes by which entries sorted by
+// source have to be stably sorted to be in order by axes: the rest of axes must
+// be how source goes on once those are left out.
+func unsortedPrefix(axes, source []int) int {
+	for m := range axes {
+		moved := 0 // bit set of the axes sorted by; MaxRank is 64
+		for _, axis := range axes[:m] {
+			moved |= 1 << axis
+		}
+		rest := axes[m:]
+		i := 0
+		for _, axis := range source {
+			if i == len(rest) {
+				break
+			}
+			if moved>>axis&1 == 0 {
+				if axis != rest[i] {
+					break
+				}
+				i++
+			}
+		}
+		if i == len(rest) {
+			return m
+		}
+	}
+	return len(axes)
+}
+
+// compare fills differs.
+func (b *builder) compare() {
+	if b.n == 0 || b.distinct && b.format.IsDense() {
+		return
+	}
+	b.differs = make([]uint8, b.n)
+	for i := range b.differs {
+		b.differs[i] = uint8(len(b.keys))
+	}
+	b.differs[0] = 0
+	for k := len(b.keys) - 1; k >= 0; k-- {
+		key := b.keys[k]
+		for i := 1; i < len(key.u32); i++ {
+			if key.u32[i] != key.u32[i-1] {
+				b.differs[i] = uint8(k)
+			}
+		}
+		for i := 1; i < len(key.u64); i++ {
+			if key.u64[i] != key.u64[i-1] {
+				b.differs[i] = uint8(k)
+			}
+		}
+	}
+}
+
+// starts reports whether sorted entry i is the first of its tuple of levels 0
+// to last. Every first entry starts the root, last = -1.
+func (b *builder) starts(i, last int) bool {
+	return i == 0 || int(b.differs[i]) <= last
+}
+
+// levels builds the index arrays.
+func (b *builder) levels() ([]Level, error) {
+	levels := make([]Level, b.format.Rank())
+	parents, previous, lead := int64(1), -1, 0
+	for _, seg := range b.format.segments() {
+		for k := lead; k < seg.first; k++ {
+			var ok bool
+			if parents, ok = mulSizes(parents, b.shape[b.order[k]]); !ok {
+				return nil, levelError(k, "format %v of shape %s has more than 2^63-1 positions: use DC or S instead of C", b.format, shapeString(b.shape))
+			}
+		}
+		n := 0
+		for i := range b.n {
+			if b.starts(i, seg.last) {
+				n++
+			}
+		}
+		var err error
+		if levels[seg.first].Pos, err = b.pos(seg, previous, parents, n); err != nil {
+			return nil, err
+		}
+		for k := seg.first; k <= seg.last; k++ {
+			if levels[k].Crd, err = b.crd(k, seg.last, n); err != nil {
+				return nil, err
+			}
+		}
+		parents, previous, lead = int64(n), seg.last, seg.last+1
+	}
+	return levels, nil
+}
+
+// pos builds the Pos array of a segment with n positions. The segment before
+// ends with level previous; the levels between are dense.
+func (b *builder) pos(seg segment, previous int, parents int64, n int) (Array, error) {
+	dt, err := b.opts.posType(seg.first, uint64(n))
+	if err != nil {
+		return Array{}, err
+	}
+	if parents > maxElements {
+		return Array{}, levelError(seg.first, "format %v of shape %s needs %d pointers: use DC or S instead of C", b.format, shapeString(b.shape), parents)
+	}
+	a, err := MakeArray(positionType(n), int(parents)+1)
+	if err != nil {
+		return Array{}, levelError(seg.first, "%v: use DC or S instead of C", err)
+	}
+	counts := columnOf(a)
+	dense := b.keys[previous+1 : seg.first]
+	sizes := make([]uint64, len(dense))
+	for j := range dense {
+		sizes[j] = uint64(b.shape[b.order[previous+1+j]])
+	}
+	parent := -1
+	for i := range b.n {
+		if b.starts(i, previous) {
+			parent++
+		}
+		if !b.starts(i, seg.last) {
+			continue
+		}
+		p := uint64(parent)
+		for j, key := range dense {
+			p = p*sizes[j] + key.at(i)
+		}
+		counts.set(int(p)+1, counts.at(int(p)+1)+1)
+	}
+	cumulate(counts)
+	out, err := counts.typed(dt)
+	if err != nil {
+		return Array{}, levelError(seg.first, "%v", err)
+	}
+	return out, nil
+}
+
+// maxElements bounds the length of an index array so that its size in bytes
+// cannot overflow.
+const maxElements = 1 << 58
+
+// cumulate replaces each element by the sum of all up to it.
+func cumulate(c column) {
+	for i := 1; i < len(c.u32); i++ {
+		c.u32[i] += c.u32[i-1]
+	}
+	for i := 1; i < len(c.u64); i++ {
+		c.u64[i] += c.u64[i-1]
+	}
+}
+
+// crd builds the Crd array of level k in a segment that ends with level last
+// and has n positions.
+func (b *builder) crd(k, last, n int) (Array, error) {
+	size := b.shape[b.order[k]]
+	dt, err := b.opts.crdType(k, size)
+	if err != nil {
+		return Array{}, err
+	}
+	key := b.keys[k]
+	if n < b.n {
+		kept, err := makeColumn(n, maxCoordinate(size))
+		if err != nil {
+			return Array{}, levelError(k, "%v", err)
+		}
+		j := 0
+		for i := range b.n {
+			if b.starts(i, last) {
+				kept.set(j, key.at(i))
+				j++
+			}
+		}
+		key = kept
+	}
+	if b.n == 0 {
+		return MakeArray(dt, 0)
+	}
+	out, err := key.typed(dt)
+	if err != nil {
+		return Array{}, levelError(k, "%v", err)
+	}
+	return out, nil
+}

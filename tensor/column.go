@@ -1,0 +1,259 @@
+package tensor
+
+import (
+	"math"
+	"math/bits"
+)
+
+// column is one axis' coordinates of a list of entries, in the narrower of two
+// widths that fits the axis. At most one slice is set.
+type column struct {
+	u32 []uint32
+	u64 []uint64
+}
+
+// makeColumn makes a column of n elements for values up to max.
+func makeColumn(n int, max uint64) (column, error) {
+	a, err := MakeArray(narrowestIndex(max), n)
+	if err != nil {
+		return column{}, err
+	}
+	return columnOf(a), nil
+}
+
+// columnOf views an array of Uint32 or Uint64.
+func columnOf(a Array) column {
+	if a.dt == Uint32 {
+		return column{u32: View[uint32](a)}
+	}
+	return column{u64: View[uint64](a)}
+}
+
+// widened returns an index array with elements up to max as a column, without
+// copying if it is as wide as the column has to be.
+func widened(a Array, max uint64) (column, error) {
+	if a.dt.Size() == narrowestIndex(max).Size() {
+		if a.dt.Size() == 4 {
+			return column{u32: View[uint32](a)}, nil
+		}
+		return column{u64: View[uint64](a)}, nil
+	}
+	c, err := makeColumn(a.n, max)
+	if err != nil {
+		return column{}, err
+	}
+	for i := range a.n {
+		c.set(i, uint64(a.At64(i)))
+	}
+	return c, nil
+}
+
+func (c column) at(i int) uint64 {
+	if c.u64 != nil {
+		return c.u64[i]
+	}
+	return uint64(c.u32[i])
+}
+
+func (c column) set(i int, v uint64) {
+	if c.u64 != nil {
+		c.u64[i] = v
+		return
+	}
+	c.u32[i] = uint32(v)
+}
+
+func (c column) len() int { return len(c.u32) + len(c.u64) }
+
+// array is the column as an array that shares its memory.
+func (c column) array() Array {
+	if c.u64 != nil {
+		return ArrayOf(c.u64)
+	}
+	return ArrayOf(c.u32)
+}
+
+// typed is the column as an array of integer type dt, which holds all its
+// values; without copying if the width is the same.
+func (c column) typed(dt DType) (Array, error) {
+	a := c.array()
+	if a.dt.Size() == dt.Size() {
+		a.dt = dt
+		return a, nil
+	}
+	return a.Convert(dt)
+}
+
+// maximum is the largest element, 0 if there is none.
+func (c column) maximum() uint64 {
+	var m32 uint32
+	for _, v := range c.u32 {
+		m32 = max(m32, v)
+	}
+	m64 := uint64(m32)
+	for _, v := range c.u64 {
+		m64 = max(m64, v)
+	}
+	return m64
+}
+
+// permuted is the column with element perm[i] at i; the column itself for the
+// identity.
+func (c column) permuted(perm permutation) (column, error) {
+	if perm.identity() {
+		return c, nil
+	}
+	out := column{}
+	a, err := MakeArray(c.array().dt, c.len())
+	if err != nil {
+		return out, err
+	}
+	out = columnOf(a)
+	for i := range out.u32 {
+		out.u32[i] = c.u32[perm.at(i)]
+	}
+	for i := range out.u64 {
+		out.u64[i] = c.u64[perm.at(i)]
+	}
+	return out, nil
+}
+
+// permutation lists which entry stands at each place. The zero permutation is
+// the identity.
+type permutation struct{ column }
+
+func (p permutation) identity() bool { return p.u32 == nil && p.u64 == nil }
+
+func (p permutation) at(i int) int {
+	if p.u32 != nil {
+		return int(p.u32[i])
+	}
+	if p.u64 != nil {
+		return int(p.u64[i])
+	}
+	return i
+}
+
+// radixBits is the most bits that one pass of the radix sort distinguishes: its
+// counters fit in the first-level cache.
+const radixBits = 11
+
+// sortedPermutation is the stable order of n entries by the key columns, the
+// first the most significant. It is a radix sort from the least significant
+// digit, over as many columns at once as fit in a machine word.
+func sortedPermutation(n int, keys []column) (permutation, error) {
+	perm, err := makeColumn(n, uint64(n))
+	if err != nil {
+		return permutation{}, err
+	}
+	for i := range perm.u32 {
+		perm.u32[i] = uint32(i)
+	}
+	for i := range perm.u64 {
+		perm.u64[i] = uint64(i)
+	}
+	for last := len(keys); last > 0; {
+		first, width := last, 0
+		for first > 0 {
+			w := bits.Len64(keys[first-1].maximum())
+			if width+w > 64 {
+				break
+			}
+			first, width = first-1, width+w
+		}
+		if err := sortByGroup(&perm, keys[first:last], width); err != nil {
+			return permutation{}, err
+		}
+		last = first
+	}
+	return permutation{perm}, nil
+}
+
+// sortByGroup stably sorts perm by key columns that together take width bits.
+func sortByGroup(perm *column, keys []column, width int) error {
+	if width == 0 {
+		return nil
+	}
+	n := perm.len()
+	packed, err := makeColumn(n, 1<<uint(width-1)<<1-1)
+	if err != nil {
+		return err
+	}
+	for k, key := range keys {
+		shift := uint(bits.Len64(key.maximum()))
+		at := permutation{*perm}
+		for i := range n {
+			v := key.at(at.at(i))
+			if k > 0 {
+				v |= packed.at(i) << shift
+			}
+			packed.set(i, v)
+		}
+	}
+	otherPerm, err := makeColumn(n, uint64(n))
+	if err != nil {
+		return err
+	}
+	otherPacked, err := makeColumn(n, 1<<uint(width-1)<<1-1)
+	if err != nil {
+		return err
+	}
+	passes := (width + radixBits - 1) / radixBits
+	digit := (width + passes - 1) / passes
+	for pass := range passes {
+		shift := uint(pass * digit)
+		switch {
+		case perm.u32 != nil && packed.u32 != nil:
+			radixPass(packed.u32, otherPacked.u32, perm.u32, otherPerm.u32, shift, digit)
+		case perm.u32 != nil:
+			radixPass(packed.u64, otherPacked.u64, perm.u32, otherPerm.u32, shift, digit)
+		case packed.u32 != nil:
+			radixPass(packed.u32, otherPacked.u32, perm.u64, otherPerm.u64, shift, digit)
+		default:
+			radixPass(packed.u64, otherPacked.u64, perm.u64, otherPerm.u64, shift, digit)
+		}
+		packed, otherPacked = otherPacked, packed
+		*perm, otherPerm = otherPerm, *perm
+	}
+	return nil
+}
+
+// radixPass moves keys and the permutation with them to a stable order by the
+// digit of the given number of bits at shift.
+func radixPass[K, I uint32 | uint64](keys, keysOut []K, perm, permOut []I, shift uint, digit int) {
+	var next [1 << radixBits]int
+	mask := K(1)<<digit - 1
+	for _, key := range keys {
+		next[key>>shift&mask]++
+	}
+	sum := 0
+	for d := range 1 << digit {
+		sum, next[d] = sum+next[d], sum
+	}
+	for i, key := range keys {
+		d := key >> shift & mask
+		to := next[d]
+		next[d]++
+		keysOut[to] = key
+		permOut[to] = perm[i]
+	}
+}
+
+// ascending reports whether n entries are in order by the key columns.
+func ascending(n int, keys []column) bool {
+	for i := 1; i < n; i++ {
+		for _, key := range keys {
+			a, b := key.at(i-1), key.at(i)
+			if a > b {
+				return false
+			}
+			if a < b {
+				break
+			}
+		}
+	}
+	return true
+}
+
+// positionType is the default type of an array that counts up to n.
+func positionType(n int) DType { return narrowestIndex(uint64(min(n, math.MaxInt))) }

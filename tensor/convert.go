@@ -1,0 +1,208 @@
+package tensor
+
+import (
+	"slices"
+)
+
+// FromCoords makes a tensor of entries given by their coordinates: coords has
+// one slice for each logical axis, each as long as values. They need not be
+// sorted. Values at equal coordinates are summed in the order they are given
+// (for Bool: or); explicit zeros are stored. The coordinates are copied; the
+// values are shared if they are in storage order already. The error is a
+// [*FormatError] whose Level is -1 and whose Position is the entry.
+func FromCoords(shape []int64, format Format, coords [][]int64, values Array, opts ...Option) (*Tensor, error) {
+	o := collect(opts)
+	t, err := fromCoords(shape, format, coords, values, o)
+	return t, named(err, o.name)
+}
+
+func fromCoords(shape []int64, format Format, coords [][]int64, values Array, o options) (*Tensor, error) {
+	if err := checkShape(shape, format); err != nil {
+		return nil, err
+	}
+	if len(coords) != len(shape) {
+		return nil, tensorError("coordinates for %d axes are given, shape %s has %d", len(coords), shapeString(shape), len(shape))
+	}
+	if err := checkValues(values); err != nil {
+		return nil, err
+	}
+	fill, err := o.fillFor(values.dt)
+	if err != nil {
+		return nil, err
+	}
+	e := entries{n: values.n, cols: make([]column, len(shape)), values: values, block: 1}
+	for axis, list := range coords {
+		if len(list) != values.n {
+			return nil, tensorError("axis %d has %d coordinates, there are %d values", axis, len(list), values.n)
+		}
+		if e.cols[axis], err = coordinateColumn(list, axis, shape[axis]); err != nil {
+			return nil, err
+		}
+	}
+	return build(e, shape, format, fill, &o)
+}
+
+// coordinateColumn checks and copies the coordinates of one axis.
+func coordinateColumn(list []int64, axis int, size int64) (column, error) {
+	col, err := makeColumn(len(list), maxCoordinate(size))
+	if err != nil {
+		return column{}, tensorError("%v", err)
+	}
+	for i, c := range list {
+		if uint64(c) >= uint64(size) {
+			return column{}, positionError(-1, i, "coordinate %d of entry %d is out of range: axis %d has the size %d", c, i, axis, size)
+		}
+		if col.u32 != nil {
+			col.u32[i] = uint32(c)
+		} else {
+			col.u64[i] = uint64(c)
+		}
+	}
+	return col, nil
+}
+
+// FromDense makes a tensor of the elements of a dense array in row-major order.
+// Elements that equal the fill are not stored, unless in a dense block with
+// others that differ: -0.0 differs from 0, and NaN equals a fill of NaN. For a
+// format of D levels in row-major order the values are shared.
+func FromDense(shape []int64, format Format, values Array, opts ...Option) (*Tensor, error) {
+	o := collect(opts)
+	t, err := fromDense(shape, format, values, o)
+	return t, named(err, o.name)
+}
+
+func fromDense(shape []int64, format Format, values Array, o options) (*Tensor, error) {
+	if err := checkShape(shape, format); err != nil {
+		return nil, err
+	}
+	dense, err := newTensor(shape, Dense(len(shape)), make([]Level, len(shape)), values, o)
+	if err != nil {
+		return nil, err
+	}
+	return dense.convert(format, o)
+}
+
+// Convert stores the tensor in another format. Between sparse formats every
+// stored value stays, zeros included; a D target is filled up with the fill;
+// from dense blocks that the target does not have, values that equal the fill
+// are left out as FromDense does. Where nothing changes the arrays are shared.
+// [WithFill] is an error unless every value is stored (all levels D): another
+// fill would change the tensor's meaning.
+func (t *Tensor) Convert(format Format, opts ...Option) (*Tensor, error) {
+	o := collect(opts)
+	if o.name == "" {
+		o.name = t.name
+	}
+	out, err := t.convert(format, o)
+	return out, named(err, o.name)
+}
+
+func (t *Tensor) convert(format Format, o options) (*Tensor, error) {
+	if err := checkShape(t.shape, format); err != nil {
+		return nil, err
+	}
+	source := *t
+	source.name = o.name
+	if o.fill.dt.Valid() {
+		fill, err := o.fillFor(t.DType())
+		if err != nil {
+			return nil, err
+		}
+		if !t.format.IsDense() && !fill.Same(t.fill) {
+			return nil, tensorError("cannot change the fill from %v to %v: convert to D first, so that every value is stored", t.fill, fill)
+		}
+		source.fill = fill
+	}
+	switch {
+	case format == t.format:
+		return source.retyped(&o)
+	case format.IsDense():
+		values, err := source.scatterDense(format.Order())
+		if err != nil {
+			return nil, err
+		}
+		out := Assemble(t.shape, format, nil, values, source.fill)
+		out.name = o.name
+		return out, nil
+	}
+	e, err := source.entriesFor(format)
+	if err != nil {
+		return nil, tensorError("%v", err)
+	}
+	return build(e, t.shape, format, source.fill, &o)
+}
+
+// entriesFor lists the tensor's entries for a conversion: with their dense
+// blocks if the target has blocks of the same axes, else value by value.
+func (t *Tensor) entriesFor(format Format) (entries, error) {
+	sparse := t.format.sparseRank()
+	if sparse == format.sparseRank() && slices.Equal(t.format.Order()[sparse:], format.Order()[sparse:]) {
+		return t.blockEntries()
+	}
+	return t.valueEntries()
+}
+
+// retyped is the tensor with index arrays of the types that o asks for.
+func (t *Tensor) retyped(o *options) (*Tensor, error) {
+	if !o.asksIndexTypes() {
+		return t, nil
+	}
+	levels := t.Levels()
+	for k, l := range levels {
+		if l.Kind == CompressedLevel {
+			dt, err := o.posType(k, uint64(l.Crd.n))
+			if err != nil {
+				return nil, err
+			}
+			if levels[k].Pos, err = l.Pos.Convert(dt); err != nil {
+				return nil, levelError(k, "%v", err)
+			}
+		}
+		if l.Kind != DenseLevel {
+			dt, err := o.crdType(k, l.Size)
+			if err != nil {
+				return nil, err
+			}
+			if levels[k].Crd, err = l.Crd.Convert(dt); err != nil {
+				return nil, levelError(k, "%v", err)
+			}
+		}
+	}
+	out := *t
+	out.levels = levels
+	return &out, nil
+}
+
+// ToCoords returns the coordinates of every stored value, one slice for each
+// logical axis, and the values, shared, both in storage order. Every element of
+// a dense block is listed, even where it equals the fill.
+func (t *Tensor) ToCoords() (coords [][]int64, values Array, err error) {
+	e, err := t.elementEntries(permutation{}, t.values.n)
+	if err != nil {
+		return nil, Array{}, named(tensorError("%v", err), t.name)
+	}
+	coords = make([][]int64, t.Rank())
+	for axis, col := range e.cols {
+		wide, err := col.typed(Int64)
+		if err != nil {
+			return nil, Array{}, named(tensorError("%v", err), t.name)
+		}
+		coords[axis] = View[int64](wide)
+		if coords[axis] == nil {
+			coords[axis] = []int64{}
+		}
+		e.cols[axis] = column{}
+	}
+	return coords, t.values, nil
+}
+
+// ToDense returns every element in row-major order. It is an error if there are
+// more than 2^63-1, or more than the memory holds. The array is shared with the
+// tensor if it is stored so.
+func (t *Tensor) ToDense() (Array, error) {
+	if t.format == Dense(t.Rank()) {
+		return t.values, nil
+	}
+	values, err := t.scatterDense(identity(t.Rank()))
+	return values, named(err, t.name)
+}

@@ -1,0 +1,38 @@
+// Package tensor stores sparse and dense tensors.
+//
+// A [Tensor] is a shape, a [Format], one array of values and, for each level
+// of the format, the arrays that say where the values stand. Coordinates that
+// are not stored hold the tensor's fill, 0 unless said otherwise.
+//
+// # Spelled and physical levels
+//
+// A format is spelled in the vocabulary of the binsparse rank-N draft: one
+// [LevelKind] per dimension (S sparse, C compressed, DC doubly compressed,
+// D dense) and the order in which levels store the logical axes. CSR is C-S in
+// the order [0,1], CSC is C-S in the order [1,0], a compressed sparse fibre
+// tree of rank 3 is DC-DC-S.
+//
+// The compiler sees the same tensor as a list of physical levels, each dense,
+// compressed or singleton ([LevelType]); [Format.Physical] converts. The
+// arrays are the same memory in both views:
+//
+//   - a C or D level is a dense level: position = parent*size + coordinate;
+//   - a run of S levels that a DC level or the last S closes is one compressed
+//     level followed by singletons;
+//   - pointers_k of the spelled level k is the Pos array of the compressed
+//     level k+1; indices_k is the Crd array of level k.
+//
+// Physical level 0, when compressed, has a Pos array [0, n] that the spelling
+// leaves out.
+//
+// # Validate once, trust after
+//
+// Every constructor that takes index arrays checks them in one pass: pointers
+// start at 0 and never fall, indices are in range, sorted and unique, lengths
+// fit. Kernels rely on it. What breaks a rule is a [FormatError] that names the
+// tensor, the level and the position. [Assemble] alone trusts its input; it is
+// for results that our own kernels wrote.
+//
+// Tensors are immutable after construction and may share arrays. The slices
+// that [View] returns alias the stored memory: read them, never write them.
+package tensor

@@ -1,0 +1,350 @@
+package tensor
+
+import "fmt"
+
+// coordinates returns, for each sparse level k (all before the trailing dense
+// ones), the coordinate of every position of the last sparse level. The columns
+// of the last segment are the stored arrays where widths allow.
+func (t *Tensor) coordinates() ([]column, error) {
+	sparse := t.format.sparseRank()
+	cols := make([]column, sparse)
+	if sparse == 0 {
+		return cols, nil
+	}
+	segments := t.format.segments()
+	last := segments[len(segments)-1]
+	n := t.levels[last.last].Crd.n
+	if n == 0 {
+		return t.noCoordinates(cols)
+	}
+	for k := last.first; k <= last.last; k++ {
+		var err error
+		if cols[k], err = widened(t.levels[k].Crd, maxCoordinate(t.levels[k].Size)); err != nil {
+			return nil, err
+		}
+	}
+	// begin holds where the positions of each level's positions begin among
+	// those of the last level: composed of the Pos arrays from the end.
+	begin, err := widened(t.levels[last.first].Pos, uint64(n))
+	if err != nil {
+		return nil, err
+	}
+	for k := last.first - 1; k >= 0; k-- {
+		l := t.levels[k]
+		if cols[k], err = t.spread(l, begin, n); err != nil {
+			return nil, err
+		}
+		switch l.Kind {
+		case DenseLevel:
+			begin, err = everyNth(begin, l.Size)
+		case CompressedLevel:
+			begin, err = compose(l.Pos, begin)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return cols, nil
+}
+
+// noCoordinates sets the columns of a tensor without stored positions. Levels
+// above may still have positions, over which there is no need to go.
+func (t *Tensor) noCoordinates(cols []column) (_ []column, err error) {
+	for k := range cols {
+		if cols[k], err = makeColumn(0, maxCoordinate(t.levels[k].Size)); err != nil {
+			return nil, err
+		}
+	}
+	return cols, nil
+}
+
+// spread repeats the coordinate of each position of a level for the entries
+// that begin says are under it.
+func (t *Tensor) spread(l Level, begin column, n int) (column, error) {
+	col, err := makeColumn(n, maxCoordinate(l.Size))
+	if err != nil {
+		return col, err
+	}
+	for p := range begin.len() - 1 {
+		lo, hi := int(begin.at(p)), int(begin.at(p+1))
+		if lo == hi {
+			continue
+		}
+		var c uint64
+		if l.Kind == DenseLevel {
+			c = uint64(p) % uint64(l.Size)
+		} else {
+			c = uint64(l.Crd.At64(p))
+		}
+		if col.u32 != nil {
+			fillSlice(col.u32[lo:hi], uint32(c))
+		} else {
+			fillSlice(col.u64[lo:hi], c)
+		}
+	}
+	return col, nil
+}
+
+func fillSlice[T any](s []T, v T) {
+	for i := range s {
+		s[i] = v
+	}
+}
+
+// everyNth is begin for the parents of a dense level of the given size, which is
+// not 0 where there are entries.
+func everyNth(begin column, size int64) (column, error) {
+	n := (begin.len() - 1) / int(size)
+	out, err := makeColumn(n+1, begin.maximum())
+	if err != nil {
+		return column{}, err
+	}
+	for p := range n + 1 {
+		out.set(p, begin.at(p*int(size)))
+	}
+	return out, nil
+}
+
+// compose is begin for the parents of a compressed level with the given Pos.
+func compose(pos Array, begin column) (column, error) {
+	out, err := makeColumn(pos.n, begin.at(begin.len()-1))
+	if err != nil {
+		return column{}, err
+	}
+	for p := range pos.n {
+		out.set(p, begin.at(int(pos.At64(p))))
+	}
+	return out, nil
+}
+
+// blockEntries lists the stored positions, each with its dense block of
+// values.
+func (t *Tensor) blockEntries() (entries, error) {
+	stored, err := t.coordinates()
+	if err != nil {
+		return entries{}, err
+	}
+	order := t.format.Order()
+	e := entries{n: 1, values: t.values, block: t.block(), order: order[:len(stored)], distinct: true}
+	e.cols = make([]column, t.Rank())
+	for k, col := range stored {
+		e.n = col.len()
+		e.cols[order[k]] = col
+	}
+	return e, nil
+}
+
+// valueEntries lists stored values one by one. Of the values in dense blocks
+// it leaves out those that equal the fill.
+func (t *Tensor) valueEntries() (entries, error) {
+	if t.block() == 1 && t.format.sparseRank() == t.Rank() {
+		return t.blockEntries()
+	}
+	kept, err := t.nonFill()
+	if err != nil {
+		return entries{}, err
+	}
+	e, err := t.elementEntries(kept, kept.len())
+	if err != nil || kept.identity() {
+		return e, err
+	}
+	values, err := gather(t.values, kept)
+	e.values = values
+	return e, err
+}
+
+// elementEntries lists the first n of the stored values that kept names, with
+// coordinates for every axis. The values are left in place.
+func (t *Tensor) elementEntries(kept permutation, n int) (entries, error) {
+	stored, err := t.coordinates()
+	if err != nil {
+		return entries{}, err
+	}
+	order := t.format.Order()
+	e := entries{n: n, values: t.values, block: 1, order: order, distinct: true}
+	e.cols = make([]column, t.Rank())
+	inner := uint64(1) // values of one coordinate of the level
+	for k := t.Rank() - 1; k >= 0; k-- {
+		size := uint64(t.levels[k].Size)
+		col, err := makeColumn(n, maxCoordinate(t.levels[k].Size))
+		if err != nil {
+			return entries{}, err
+		}
+		if k < len(stored) {
+			for i := range n {
+				col.set(i, stored[k].at(int(uint64(kept.at(i))/inner)))
+			}
+		} else {
+			for i := range n {
+				col.set(i, uint64(kept.at(i))/inner%size)
+			}
+			inner *= size
+		}
+		e.cols[order[k]] = col
+	}
+	return e, nil
+}
+
+// len is the number of places of a permutation that is not the identity.
+func (p permutation) len() int { return p.column.len() }
+
+// nonFill lists the stored values that differ from the fill: in any bit, but
+// for a fill of NaN from every NaN.
+func (t *Tensor) nonFill() (permutation, error) {
+	differs := t.differsFromFill()
+	n := 0
+	for i := range t.values.n {
+		if differs(i) {
+			n++
+		}
+	}
+	kept, err := makeColumn(n, uint64(t.values.n))
+	if err != nil {
+		return permutation{}, err
+	}
+	j := 0
+	for i := range t.values.n {
+		if differs(i) {
+			kept.set(j, uint64(i))
+			j++
+		}
+	}
+	return permutation{kept}, nil
+}
+
+// differsFromFill returns the test of one stored value against the fill.
+func (t *Tensor) differsFromFill() func(i int) bool {
+	if t.fill.IsNaN() || t.values.dt.Size() > 8 {
+		fill := t.fill.canonical()
+		return func(i int) bool { return t.values.Scalar(i).canonical() != fill }
+	}
+	bits := t.fill.storage()
+	switch t.values.dt.Size() {
+	case 1:
+		return notEqual(View[uint8](t.values), uint8(bits))
+	case 2:
+		return notEqual(View[uint16](t.values), uint16(bits))
+	case 4:
+		return notEqual(View[uint32](t.values), uint32(bits))
+	}
+	return notEqual(View[uint64](t.values), bits)
+}
+
+func notEqual[T comparable](values []T, fill T) func(i int) bool {
+	return func(i int) bool { return values[i] != fill }
+}
+
+// gather returns the elements that perm names.
+func gather(a Array, perm permutation) (Array, error) {
+	out, err := MakeArray(a.dt, perm.len())
+	if err != nil {
+		return Array{}, err
+	}
+	switch a.dt.Size() {
+	case 1:
+		gatherAs[uint8](out, a, perm)
+	case 2:
+		gatherAs[uint16](out, a, perm)
+	case 4:
+		gatherAs[uint32](out, a, perm)
+	case 8:
+		gatherAs[uint64](out, a, perm)
+	case 16:
+		gatherAs[complex128](out, a, perm)
+	default:
+		panic(fmt.Sprintf("BUG: gather of elements of %d bytes", a.dt.Size()))
+	}
+	return out, nil
+}
+
+func gatherAs[T Element](to, from Array, perm permutation) {
+	src := View[T](from)
+	for i, dst := 0, View[T](to); i < len(dst); i++ {
+		dst[i] = src[perm.at(i)]
+	}
+}
+
+// scatterDense writes the values into a dense array of the axes in the given
+// order, the last the fastest.
+func (t *Tensor) scatterDense(order []int) (Array, error) {
+	strides := make([]int, t.Rank()) // by logical axis
+	sizes := make([]int64, t.Rank())
+	for k, axis := range order {
+		sizes[k] = t.shape[axis]
+	}
+	total, ok := product(sizes)
+	if !ok {
+		return Array{}, tensorError("shape %s has more than 2^63-1 elements: it has no dense form", shapeString(t.shape))
+	}
+	out, err := MakeArray(t.DType(), int(total))
+	if err != nil {
+		return Array{}, tensorError("%v", err)
+	}
+	if total == 0 {
+		return out, nil
+	}
+	stride := 1
+	for k := len(order) - 1; k >= 0; k-- {
+		strides[order[k]] = stride
+		stride *= int(sizes[k])
+	}
+	e, err := t.blockEntries()
+	if err != nil {
+		return Array{}, tensorError("%v", err)
+	}
+	if e.n*e.block < out.n {
+		fillArray(out, t.fill)
+	}
+	switch out.dt.Size() {
+	case 1:
+		scatterAs[uint8](t, out, e, strides)
+	case 2:
+		scatterAs[uint16](t, out, e, strides)
+	case 4:
+		scatterAs[uint32](t, out, e, strides)
+	case 8:
+		scatterAs[uint64](t, out, e, strides)
+	default:
+		scatterAs[complex128](t, out, e, strides)
+	}
+	return out, nil
+}
+
+// scatterAs is scatterDense for elements of one width. The dense levels within
+// a block are walked like an odometer, the innermost in a plain loop.
+func scatterAs[T Element](t *Tensor, out Array, e entries, strides []int) {
+	to, from := View[T](out), View[T](e.values)
+	axes := t.format.Order()
+	sparse := len(e.order)
+	inner, innerStride := 1, 1
+	outer := axes[sparse:]
+	if len(outer) > 0 {
+		last := outer[len(outer)-1]
+		inner, innerStride = int(t.shape[last]), strides[last]
+		outer = outer[:len(outer)-1]
+	}
+	at := make([]int, len(outer))
+	for i := range e.n {
+		base := 0
+		for _, axis := range axes[:sparse] {
+			base += int(e.cols[axis].at(i)) * strides[axis]
+		}
+		row := from[i*e.block : (i+1)*e.block]
+		for len(row) > 0 {
+			for j := range inner {
+				to[base+j*innerStride] = row[j]
+			}
+			row = row[inner:]
+			for d := len(outer) - 1; d >= 0; d-- {
+				axis := outer[d]
+				at[d]++
+				base += strides[axis]
+				if at[d] < int(t.shape[axis]) {
+					break
+				}
+				base -= at[d] * strides[axis]
+				at[d] = 0
+			}
+		}
+	}
+}

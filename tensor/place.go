@@ -1,0 +1,152 @@
+package tensor
+
+import (
+	"fmt"
+	"math"
+)
+
+// place makes the values array: moves the values, or blocks of them, to their
+// places, sums those of equal coordinates in the order they were given, and
+// fills the rest of the blocks.
+func (b *builder) place() (Array, error) {
+	positions := 1
+	if sparse := b.format.sparseRank(); sparse > 0 {
+		positions = 0
+		for i := range b.n {
+			if b.starts(i, sparse-1) {
+				positions++
+			}
+		}
+	}
+	var sizes []int64
+	for _, axis := range b.order[b.format.sparseRank():] {
+		sizes = append(sizes, b.shape[axis])
+	}
+	block, _ := product(sizes) // checked with the shape
+	total, ok := mulSizes(int64(positions), block)
+	if !ok || total > math.MaxInt {
+		return Array{}, fmt.Errorf("%d dense blocks of %d elements are more than 2^63-1 values", positions, block)
+	}
+	if int(total) == b.values.n && b.perm.identity() && len(b.scatter) == 0 {
+		return b.values, nil
+	}
+	out, err := MakeArray(b.values.dt, int(total))
+	if err != nil {
+		return Array{}, err
+	}
+	if int64(b.n)*int64(b.block) < total || len(b.scatter) > 0 {
+		fillArray(out, b.fill)
+	}
+	switch out.dt.Size() {
+	case 1:
+		placeAs[uint8](b, out)
+	case 2:
+		placeAs[uint16](b, out)
+	case 4:
+		placeAs[uint32](b, out)
+	case 8:
+		placeAs[uint64](b, out)
+	default:
+		placeAs[complex128](b, out)
+	}
+	return out, nil
+}
+
+// placeAs is place for elements of one width.
+func placeAs[T uint8 | uint16 | uint32 | uint64 | complex128](b *builder, out Array) {
+	to, from := View[T](out), View[T](b.values)
+	sparse := b.format.sparseRank()
+	sizes := make([]int, len(b.scatter))
+	perBlock := 1
+	for j, axis := range b.scatter {
+		sizes[j] = int(b.shape[axis])
+		perBlock *= sizes[j]
+	}
+	scatterKeys := b.keys[len(b.keys)-len(b.scatter):]
+	position := -1
+	for i := 0; i < b.n; {
+		if i == 0 || sparse > 0 && b.starts(i, sparse-1) {
+			position++
+		}
+		if b.block != 1 {
+			copy(to[position*b.block:(position+1)*b.block], from[b.perm.at(i)*b.block:])
+			i++
+			continue
+		}
+		slot := 0
+		for j, key := range scatterKeys {
+			slot = slot*sizes[j] + int(key.at(i))
+		}
+		slot += position * perBlock
+		end := i + 1
+		for !b.distinct && end < b.n && int(b.differs[end]) == len(b.keys) {
+			end++
+		}
+		if end == i+1 {
+			to[slot] = from[b.perm.at(i)]
+		} else {
+			b.sum(out, slot, i, end)
+		}
+		i = end
+	}
+}
+
+// sum writes the sum (for Bool: the disjunction) of the values of sorted
+// entries lo to hi-1 to one element. Half precision sums in Float32 and rounds
+// once.
+func (b *builder) sum(out Array, slot, lo, hi int) {
+	switch out.dt {
+	case Bool:
+		v := View[bool](b.values)
+		any := false
+		for i := lo; i < hi; i++ {
+			any = any || v[b.perm.at(i)]
+		}
+		View[bool](out)[slot] = any
+	case Int8, Uint8:
+		sumAs[uint8](b, out, slot, lo, hi)
+	case Int16, Uint16:
+		sumAs[uint16](b, out, slot, lo, hi)
+	case Int32, Uint32:
+		sumAs[uint32](b, out, slot, lo, hi)
+	case Int64, Uint64:
+		sumAs[uint64](b, out, slot, lo, hi)
+	case Float32:
+		sumAs[float32](b, out, slot, lo, hi)
+	case Float64:
+		sumAs[float64](b, out, slot, lo, hi)
+	case Complex64:
+		sumAs[complex64](b, out, slot, lo, hi)
+	case Complex128:
+		sumAs[complex128](b, out, slot, lo, hi)
+	default:
+		s := math.Float32frombits(uint32(b.values.Scalar(b.perm.at(lo)).lo))
+		for i := lo + 1; i < hi; i++ {
+			s += math.Float32frombits(uint32(b.values.Scalar(b.perm.at(i)).lo))
+		}
+		out.SetScalar(slot, Scalar{Float32, uint64(math.Float32bits(s)), 0})
+	}
+}
+
+// sumAs is sum for types whose Go addition is theirs; integers wrap, so signed
+// ones are added as unsigned.
+func sumAs[T uint8 | uint16 | uint32 | uint64 | float32 | float64 | complex64 | complex128](b *builder, out Array, slot, lo, hi int) {
+	v := View[T](b.values)
+	s := v[b.perm.at(lo)]
+	for i := lo + 1; i < hi; i++ {
+		s += v[b.perm.at(i)]
+	}
+	View[T](out)[slot] = s
+}
+
+// fillArray sets every element to x.
+func fillArray(a Array, x Scalar) {
+	if a.n == 0 || x == Zero(a.dt) { // arrays are made zeroed
+		return
+	}
+	a.SetScalar(0, x)
+	raw := a.Raw()
+	for done := a.dt.Size(); done < len(raw); done *= 2 {
+		copy(raw[done:], raw[:done])
+	}
+}

@@ -1,0 +1,29 @@
+package tensor
+
+import "unsafe"
+
+// FromBits is the scalar of type dt with the given value bits, in the form that
+// [Scalar.Bits] describes; half-precision types round the f32 they are given.
+func FromBits(dt DType, lo, hi uint64) Scalar {
+	switch dt {
+	case Float16, BFloat16:
+		return Scalar{dt: Float32, lo: lo}.Convert(dt)
+	}
+	return Scalar{dt: dt, lo: lo, hi: hi}
+}
+
+// ArrayAt is the array of n elements of type dt at p, which must stay valid as
+// long as the array is in use (Go memory stays alive through it).
+func ArrayAt(dt DType, p unsafe.Pointer, n int) Array {
+	if n == 0 {
+		p = unsafe.Pointer(&emptyMemory)
+	}
+	return Array{dt, n, p}
+}
+
+// Dims are the extents by axis, without copying. The caller must not write to
+// the slice.
+func (t *Tensor) Dims() []int64 { return t.shape }
+
+// LevelAt is storage level k, 0 being the outermost.
+func (t *Tensor) LevelAt(k int) Level { return t.levels[k] }

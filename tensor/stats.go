@@ -1,0 +1,129 @@
+package tensor
+
+import (
+	"fmt"
+	"math"
+	"slices"
+)
+
+// FibreStats describes how many positions of a level stand under each position
+// of the level before it: for level 1 of CSR, the lengths of the rows.
+type FibreStats struct {
+	Fibres   int64   // parent positions
+	Empty    int64   // of them, without any position
+	Min, Max int64   // shortest and longest
+	Mean     float64 // NaN without fibres
+	CV       float64 // coefficient of variation: standard deviation / mean; 0 if the mean is 0
+}
+
+// FibreLengths describes the fibres of a physical level, in storage order. The
+// fibres of a dense level all have its size, those of a singleton length 1. A
+// level that does not exist is an error.
+func (t *Tensor) FibreLengths(level int) (FibreStats, error) {
+	if level < 0 || level >= len(t.levels) {
+		return FibreStats{}, named(tensorError("there is no level %d: format %v has %d levels", level, t.format, len(t.levels)), t.name)
+	}
+	l := t.levels[level]
+	switch l.Kind {
+	case DenseLevel:
+		return constantFibres(t.positions(level-1), l.Size), nil
+	case SingletonLevel:
+		return constantFibres(int64(l.Crd.n), 1), nil
+	}
+	s := FibreStats{Fibres: int64(l.Pos.n) - 1, Min: math.MaxInt64}
+	previous := l.Pos.At64(0)
+	var mean, squares float64 // Welford's running mean and sum of squared deviations
+	for p := 1; p < l.Pos.n; p++ {
+		end := l.Pos.At64(p)
+		length := end - previous
+		previous = end
+		s.Min, s.Max = min(s.Min, length), max(s.Max, length)
+		if length == 0 {
+			s.Empty++
+		}
+		d := float64(length) - mean
+		mean += d / float64(p)
+		squares += d * (float64(length) - mean)
+	}
+	if s.Fibres == 0 {
+		return constantFibres(0, 0), nil
+	}
+	s.Mean = float64(l.Crd.n) / float64(s.Fibres)
+	if s.Mean > 0 {
+		s.CV = math.Sqrt(squares/float64(s.Fibres)) / s.Mean
+	}
+	return s, nil
+}
+
+// constantFibres describes n fibres of one length.
+func constantFibres(n, length int64) FibreStats {
+	if n == 0 {
+		return FibreStats{Mean: math.NaN()}
+	}
+	s := FibreStats{Fibres: n, Min: length, Max: length, Mean: float64(length)}
+	if length == 0 {
+		s.Empty = n
+	}
+	return s
+}
+
+// positions is the number of positions of a level; 1 for the root, level -1.
+func (t *Tensor) positions(level int) int64 {
+	n := int64(1)
+	for k := level; k >= 0; k-- {
+		if t.levels[k].Kind != DenseLevel {
+			return n * int64(t.levels[k].Crd.n)
+		}
+		n *= t.levels[k].Size
+	}
+	return n
+}
+
+// Equal reports whether two tensors are stored alike: the same shape, format,
+// element type and fill, the same index values (whatever their integer types)
+// and bitwise the same stored values, where NaN equals NaN.
+func Equal(a, b *Tensor) bool { return Diff(a, b) == "" }
+
+// Diff says where two tensors first differ in the sense of [Equal], for test
+// messages; "" if they do not.
+func Diff(a, b *Tensor) string {
+	switch {
+	case !slices.Equal(a.shape, b.shape):
+		return fmt.Sprintf("shape %s, want %s", shapeString(a.shape), shapeString(b.shape))
+	case a.format != b.format:
+		return fmt.Sprintf("format %v, want %v", a.format, b.format)
+	case a.DType() != b.DType():
+		return fmt.Sprintf("element type %v, want %v", a.DType(), b.DType())
+	case !a.fill.Same(b.fill):
+		return fmt.Sprintf("fill %v, want %v", a.fill, b.fill)
+	}
+	for k := range a.levels {
+		if d := diffIndices(a.levels[k].Pos, b.levels[k].Pos); d != "" {
+			return fmt.Sprintf("%s%s", posName(k), d)
+		}
+		if d := diffIndices(a.levels[k].Crd, b.levels[k].Crd); d != "" {
+			return fmt.Sprintf("%s%s", crdName(k), d)
+		}
+	}
+	if a.values.n != b.values.n {
+		return fmt.Sprintf("%d values, want %d", a.values.n, b.values.n)
+	}
+	for i := range a.values.n {
+		if x, y := a.values.Scalar(i), b.values.Scalar(i); !x.Same(y) {
+			return fmt.Sprintf("values[%d] = %v, want %v", i, x, y)
+		}
+	}
+	return ""
+}
+
+func diffIndices(a, b Array) string {
+	if a.n != b.n {
+		return fmt.Sprintf(" has %d elements, want %d", a.n, b.n)
+	}
+	for i := range a.n {
+		if a.At64(i) != b.At64(i) {
+			return fmt.Sprintf("[%d] = %d, want %d", i, a.At64(i), b.At64(i))
+		}
+	}
+	return ""
+}

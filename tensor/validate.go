@@ -1,0 +1,256 @@
+package tensor
+
+// unsigned is a type that index arrays are read as. Signed arrays are read as
+// unsigned ones of the same width, with a limit that refuses negative elements.
+type unsigned interface {
+	uint8 | uint16 | uint32 | uint64
+}
+
+// validate checks everything that kernels rely on: lengths, pointers that
+// start at 0 and never fall, coordinates in range, sorted and unique. Each
+// array is read once.
+func validate(t *Tensor) error {
+	parents := int64(1)
+	segments := t.format.segments()
+	for k := 0; k < len(t.levels); k++ {
+		if t.levels[k].Kind == DenseLevel {
+			positions, ok := mulSizes(parents, t.levels[k].Size)
+			if !ok {
+				return levelError(k, "%d parent positions of %d coordinates each are more than 2^63-1 positions", parents, t.levels[k].Size)
+			}
+			parents = positions
+			continue
+		}
+		seg := segments[0]
+		segments = segments[1:]
+		if err := validateSegment(t, seg, parents); err != nil {
+			return err
+		}
+		parents = int64(t.levels[seg.last].Crd.n)
+		k = seg.last
+	}
+	if int64(t.values.n) != parents {
+		return tensorError("there are %d values for %d stored positions", t.values.n, parents)
+	}
+	return nil
+}
+
+// validateSegment checks a compressed level and its singletons under the given
+// number of parent positions.
+func validateSegment(t *Tensor, seg segment, parents int64) error {
+	n := t.levels[seg.first].Crd.n
+	for k := seg.first + 1; k <= seg.last; k++ {
+		if got := t.levels[k].Crd.n; got != n {
+			return levelError(k, "%s has %d elements and %s has %d: they must have the same number", crdName(k), got, crdName(seg.first), n)
+		}
+	}
+	pos := t.levels[seg.first].Pos
+	if int64(pos.n)-1 != parents {
+		return levelError(max(seg.first-1, 0), "%s has %d elements: it must have %d, one more than there are positions", posName(seg.first), pos.n, parents+1)
+	}
+	if err := checkPos(pos, seg.first, n); err != nil {
+		return err
+	}
+	// Levels before the last may repeat a coordinate; ties marks the positions
+	// whose tuple so far equals the one before under the same parent.
+	var ties bitset
+	if seg.first < seg.last {
+		ties = makeBitset(n)
+	}
+	if fault := checkFibres(pos, t.levels[seg.first], ties); fault.found {
+		return fault.describe(t, seg.first)
+	}
+	for k := seg.first + 1; k <= seg.last; k++ {
+		if fault := checkSingleton(t.levels[k], ties, k == seg.last); fault.found {
+			return fault.describe(t, k)
+		}
+	}
+	return nil
+}
+
+// bitset is a set of positions.
+type bitset []uint64
+
+func makeBitset(n int) bitset   { return make(bitset, (n+63)/64) }
+func (b bitset) has(i int) bool { return b[i/64]>>(i%64)&1 != 0 }
+func (b bitset) set(i int)      { b[i/64] |= 1 << (i % 64) }
+func (b bitset) clear(i int)    { b[i/64] &^= 1 << (i % 64) }
+
+// checkPos checks that a Pos array starts at 0, never falls and ends at n.
+func checkPos(pos Array, k, n int) error {
+	var bad int
+	switch pos.dt.Size() {
+	case 1:
+		bad = firstFall(View[uint8](pos))
+	case 2:
+		bad = firstFall(View[uint16](pos))
+	case 4:
+		bad = firstFall(View[uint32](pos))
+	default:
+		bad = firstFall(View[uint64](pos))
+	}
+	level := max(k-1, 0)
+	name := posName(k)
+	switch last := pos.At64(pos.n - 1); {
+	case bad == 0:
+		return positionError(level, 0, "%s[0] is %d: pointers start at 0", name, pos.At64(0))
+	case bad > 0:
+		return positionError(level, bad, "%s[%d] = %s is below %s before it: pointers never fall", name, bad, pos.Scalar(bad), pos.Scalar(bad-1))
+	case last < 0 || last != int64(n):
+		return positionError(level, pos.n-1, "%s ends with %s, but %s has %d elements", name, pos.Scalar(pos.n-1), crdName(k), n)
+	}
+	return nil
+}
+
+// firstFall is 0 if pos does not start at 0, else the first place where it
+// falls, or -1. A negative signed element reads as a large one: either a fall
+// follows it, or the end is wrong, which the caller sees.
+func firstFall[T unsigned](pos []T) int {
+	if pos[0] != 0 {
+		return 0
+	}
+	last := pos[0]
+	for i, p := range pos {
+		if p < last {
+			return i
+		}
+		last = p
+	}
+	return -1
+}
+
+// fault is what is wrong with an element of a Crd array.
+type fault struct {
+	found    bool
+	position int
+	kind     faultKind
+}
+
+type faultKind uint8
+
+const (
+	outOfRange faultKind = iota
+	notSorted
+	repeated
+)
+
+// describe makes the error about a fault in level k's Crd.
+func (f fault) describe(t *Tensor, k int) error {
+	crd, name, axis := t.levels[k].Crd, crdName(k), t.format.Order()[k]
+	got := crd.Scalar(f.position)
+	switch f.kind {
+	case notSorted:
+		return positionError(k, f.position, "%s[%d] = %s follows %s: coordinates must ascend under one parent", name, f.position, got, crd.Scalar(f.position-1))
+	case repeated:
+		return positionError(k, f.position, "%s[%d] = %s repeats the coordinate before it: coordinates must be unique", name, f.position, got)
+	}
+	return positionError(k, f.position, "%s[%d] = %s is out of range: axis %d has the size %d", name, f.position, got, axis, t.levels[k].Size)
+}
+
+// crdLimit is the first value that elements of a Crd array may not have.
+func crdLimit(l Level) uint64 {
+	limit := uint64(l.Size)
+	if top := l.Crd.dt.maxIndex(); top < limit {
+		return top + 1
+	}
+	return limit
+}
+
+// checkFibres checks the coordinates of a compressed level: in range, ascending
+// under each parent; unique if ties is nil, else repeats are marked in it.
+func checkFibres(pos Array, l Level, ties bitset) fault {
+	switch pos.dt.Size() {
+	case 1:
+		return checkFibresUnder(View[uint8](pos), l, ties)
+	case 2:
+		return checkFibresUnder(View[uint16](pos), l, ties)
+	case 4:
+		return checkFibresUnder(View[uint32](pos), l, ties)
+	}
+	return checkFibresUnder(View[uint64](pos), l, ties)
+}
+
+func checkFibresUnder[P unsigned](pos []P, l Level, ties bitset) fault {
+	limit := crdLimit(l)
+	switch l.Crd.dt.Size() {
+	case 1:
+		return checkFibreArrays(pos, View[uint8](l.Crd), limit, ties)
+	case 2:
+		return checkFibreArrays(pos, View[uint16](l.Crd), limit, ties)
+	case 4:
+		return checkFibreArrays(pos, View[uint32](l.Crd), limit, ties)
+	}
+	return checkFibreArrays(pos, View[uint64](l.Crd), limit, ties)
+}
+
+// checkFibreArrays is checkFibres for one pair of widths. Since coordinates
+// ascend, only the last of a fibre needs its range checked.
+func checkFibreArrays[P, K unsigned](pos []P, crd []K, limit uint64, ties bitset) fault {
+	lo := 0
+	for _, end := range pos[1:] {
+		hi := int(end)
+		if lo == hi {
+			continue
+		}
+		last := crd[lo]
+		for i := lo + 1; i < hi; i++ {
+			c := crd[i]
+			if c <= last {
+				if c < last {
+					return fault{true, i, notSorted}
+				}
+				if ties == nil {
+					return fault{true, i, repeated}
+				}
+				ties.set(i)
+			}
+			last = c
+		}
+		if uint64(last) >= limit {
+			return fault{true, hi - 1, outOfRange}
+		}
+		lo = hi
+	}
+	return fault{}
+}
+
+// checkSingleton checks the coordinates of a singleton level: in range, and
+// ascending where the tuple of the levels before is the same; unique there in
+// the last level of a run. It takes from ties what this level tells apart.
+func checkSingleton(l Level, ties bitset, last bool) fault {
+	limit := crdLimit(l)
+	switch l.Crd.dt.Size() {
+	case 1:
+		return checkSingletonArray(View[uint8](l.Crd), limit, ties, last)
+	case 2:
+		return checkSingletonArray(View[uint16](l.Crd), limit, ties, last)
+	case 4:
+		return checkSingletonArray(View[uint32](l.Crd), limit, ties, last)
+	}
+	return checkSingletonArray(View[uint64](l.Crd), limit, ties, last)
+}
+
+func checkSingletonArray[K unsigned](crd []K, limit uint64, ties bitset, last bool) fault {
+	for i, c := range crd {
+		if uint64(c) >= limit {
+			return fault{true, i, outOfRange}
+		}
+		if !ties.has(i) || c > crd[i-1] {
+			continue
+		}
+		if c < crd[i-1] {
+			return fault{true, i, notSorted}
+		}
+		if last {
+			return fault{true, i, repeated}
+		}
+	}
+	if !last {
+		for i := range crd {
+			if ties.has(i) && crd[i] != crd[i-1] {
+				ties.clear(i)
+			}
+		}
+	}
+	return fault{}
+}

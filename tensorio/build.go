@@ -1,0 +1,111 @@
+package tensorio
+
+import (
+	"math"
+	"unsafe"
+
+	"github.com/lacuna-sparse/lacuna/tensor"
+)
+
+// array returns words, of which every value has s.words, as an array of s.dtype.
+// The widest types share the memory of words.
+func (s *valueSpec) array(words []uint64) (tensor.Array, error) {
+	switch s.dtype {
+	case tensor.Float64:
+		return tensor.ArrayOf(reinterpret[float64](words)), nil
+	case tensor.Int64:
+		return tensor.ArrayOf(reinterpret[int64](words)), nil
+	case tensor.Uint64:
+		return tensor.ArrayOf(words), nil
+	}
+	a, err := tensor.MakeArray(s.dtype, len(words)/s.words)
+	if err != nil {
+		return a, err
+	}
+	switch s.dtype {
+	case tensor.Bool, tensor.Int8, tensor.Uint8:
+		truncateWords(tensor.View[uint8](a), words)
+	case tensor.Int16, tensor.Uint16:
+		truncateWords(tensor.View[uint16](a), words)
+	case tensor.Int32, tensor.Uint32:
+		truncateWords(tensor.View[uint32](a), words)
+	case tensor.Float16:
+		for i, w := range words {
+			tensor.View[uint16](a)[i] = tensor.Float16Bits(float32(math.Float64frombits(w)))
+		}
+	case tensor.BFloat16:
+		for i, w := range words {
+			tensor.View[uint16](a)[i] = tensor.BFloat16Bits(float32(math.Float64frombits(w)))
+		}
+	case tensor.Float32:
+		out := tensor.View[float32](a)
+		for i, w := range words {
+			out[i] = float32(math.Float64frombits(w))
+		}
+	case tensor.Complex64:
+		out := tensor.View[complex64](a)
+		for i := range out {
+			out[i] = complex(float32(math.Float64frombits(words[2*i])), float32(math.Float64frombits(words[2*i+1])))
+		}
+	case tensor.Complex128:
+		out := tensor.View[complex128](a)
+		for i := range out {
+			out[i] = complex(math.Float64frombits(words[2*i]), math.Float64frombits(words[2*i+1]))
+		}
+	}
+	return a, nil
+}
+
+// reinterpret views words as another type of 64 bits.
+func reinterpret[T float64 | int64](words []uint64) []T {
+	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(words))), len(words))
+}
+
+// truncateWords keeps the low bits of integers that are known to fit.
+func truncateWords[T uint8 | uint16 | uint32](dst []T, words []uint64) {
+	for i, w := range words {
+		dst[i] = T(w)
+	}
+}
+
+// buildCoords makes the tensor of a coordinate text: COO unless asked otherwise.
+func buildCoords(in *input, shape []int64, spec *entrySpec, list *coordList) (*tensor.Tensor, error) {
+	values, err := spec.value.array(list.words)
+	if err != nil {
+		return nil, err
+	}
+	rank := len(shape)
+	format, err := in.format(rank, tensor.Coordinates(rank))
+	if err != nil {
+		return nil, err
+	}
+	if rank == 0 {
+		switch values.Len() {
+		case 0:
+			return tensor.ScalarTensor(tensor.Zero(spec.value.dtype)), nil
+		case 1:
+			return tensor.ScalarTensor(values.Scalar(0)), nil
+		}
+		return nil, in.errorf(0, "%d values for a tensor of rank 0, which has one", values.Len())
+	}
+	return tensor.FromCoords(shape, format, list.coords, values, tensor.WithName(in.name))
+}
+
+// buildDense makes the tensor of an array text: all dense unless asked otherwise.
+func buildDense(in *input, shape []int64, spec *valueSpec, words []uint64) (*tensor.Tensor, error) {
+	values, err := spec.array(words)
+	if err != nil {
+		return nil, err
+	}
+	return denseTensor(in, shape, values)
+}
+
+// denseTensor makes a tensor of its values in row-major order.
+func denseTensor(in *input, shape []int64, values tensor.Array) (*tensor.Tensor, error) {
+	rank := len(shape)
+	format, err := in.format(rank, tensor.Dense(rank))
+	if err != nil {
+		return nil, err
+	}
+	return tensor.FromDense(shape, format, values, tensor.WithName(in.name))
+}

@@ -1,0 +1,80 @@
+package tensorio
+
+import (
+	"archive/zip"
+	"bytes"
+	"encoding/binary"
+	"os"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/txtar"
+
+	"github.com/lacuna-sparse/lacuna/tensor"
+)
+
+// fuzzRead checks the promises that hold for any input: no crash; the same answer
+// for a stream as for a file; what was read can be written and read again.
+func fuzzRead(t *testing.T, name string, data []byte, opts ...Option) {
+	if len(data) > 1<<16 {
+		return
+	}
+	got, err := ReadFrom(name, bytes.NewReader(data), opts...)
+	streamed, streamErr := ReadFrom(name, onlyReader{bytes.NewReader(data)}, opts...)
+	if (err == nil) != (streamErr == nil) {
+		t.Fatalf("as a file: %v; as a stream: %v", err, streamErr)
+	}
+	if err != nil {
+		return
+	}
+	if !tensor.Equal(got, streamed) {
+		t.Fatal("as a file and as a stream it is not the same tensor")
+	}
+	var b bytes.Buffer
+	if err := WriteTo(name, &b, got); err != nil {
+		t.Fatalf("cannot write what was read: %v", err)
+	}
+	again, err := ReadFrom(name, &b, As(got.DType()), Format(got.Format()))
+	if err != nil {
+		t.Fatalf("cannot read what was written: %v", err)
+	}
+	if !tensor.Equal(got, again) {
+		t.Fatalf("wrote %v, read back %v", got, again)
+	}
+}
+
+// addTexts seeds a fuzzer with the inputs of an archive.
+func addTexts(f *testing.F, path string) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		f.Fatal(err)
+	}
+	for _, file := range txtar.Parse(text).Files {
+		f.Add(file.Data)
+	}
+}
+
+func FuzzMatrixMarket(f *testing.F) {
+	addTexts(f, "testdata/mtx.txtar")
+	f.Fuzz(func(t *testing.T, data []byte) { fuzzRead(t, "a.mtx", data) })
+}
+
+func FuzzTNS(f *testing.F) {
+	addTexts(f, "testdata/tns.txtar")
+	f.Fuzz(func(t *testing.T, data []byte) { fuzzRead(t, "a.tns", data, OfKind("tns")) })
+}
+
+func FuzzNPY(f *testing.F) {
+	for _, typ := range npyTypes {
+		f.Add(append(appendNPYHeader(nil, typ.code, []int64{2}), make([]byte, 2*typ.dtype.Size())...))
+	}
+	f.Add(npy(2, dict(">f4", "True", "(2, 3)"), packed(binary.BigEndian, make([]float32, 6))))
+	f.Add(npy(3, dict("|b1", "False", "()"), []byte{3}))
+	f.Fuzz(func(t *testing.T, data []byte) { fuzzRead(t, "a.npy", data, OfKind("npy")) })
+}
+
+func FuzzNPZ(f *testing.F) {
+	f.Add(npz(zip.Deflate, "arr_0.npy"))
+	f.Add(npz(zip.Store, "a.npy"))
+	f.Add(npz(zip.Store, "a.npy", "b.npy"))
+	f.Fuzz(func(t *testing.T, data []byte) { fuzzRead(t, "a.npz", data, OfKind("npz")) })
+}

@@ -1,0 +1,229 @@
+package tensorio
+
+import (
+	"io"
+	"math"
+
+	"github.com/lacuna-sparse/lacuna/tensor"
+)
+
+// readMatrixMarket reads a Matrix Market file: a coordinate file gives COO, an
+// array file all dense. Symmetric matrices are expanded to both triangles.
+//
+// The format is R. F. Boisvert, R. Pozo, K. A. Remington, "The Matrix Market
+// Exchange Formats: Initial Design", NISTIR 5935, 1996, with TACO's tensor object
+// and the unsigned-integer field of later tools. Comments and blank lines are
+// taken anywhere, and an entry of the upper triangle of a symmetric matrix is
+// mirrored like one of the lower.
+func readMatrixMarket(in *input) (*tensor.Tensor, error) {
+	h, err := readMTXHeader(in)
+	if err != nil {
+		return nil, err
+	}
+	if h.dense {
+		return readMTXArray(in, h)
+	}
+	return readMTXCoordinate(in, h)
+}
+
+func readMTXCoordinate(in *input, h *mtxHeader) (*tensor.Tensor, error) {
+	value, err := h.values(in)
+	if err != nil {
+		return nil, err
+	}
+	spec := &entrySpec{value: value, rank: len(h.shape), base: in.cfg.base, sym: h.sym, comment: '%'}
+	for _, d := range h.shape {
+		spec.dims = append(spec.dims, uint64(d))
+	}
+	list, err := readEntries(in, in.r, spec, h.lines, h.entries)
+	if err != nil {
+		return nil, err
+	}
+	return buildCoords(in, h.shape, spec, list)
+}
+
+// readEntries reads the entries of a coordinate text that promises a count of
+// them on its line number header, the last line read. The text must keep its word.
+func readEntries(in *input, r io.Reader, spec *entrySpec, header int, promised int64) (*coordList, error) {
+	if err := in.fits(header, promised, spec.minBytes()); err != nil {
+		return nil, err
+	}
+	room := in.plan(promised)
+	if spec.sym != general {
+		room *= 2
+	}
+	list := newCoordList(spec, room)
+	seen := int64(0)
+	last, err := in.parseLines(r, header+1, spec.parse, func(b *batch, line int) error {
+		if left := promised - seen; int64(b.entries) > left {
+			return in.errorAt(b, spec.parse, int(left), line, "an entry more than the %d that the header promises", promised)
+		}
+		seen += int64(b.entries)
+		list.add(b)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	if seen < promised {
+		return nil, in.errorf(max(last-1, header), "the file ends after %d entries, but its header promises %d", seen, promised)
+	}
+	return list, nil
+}
+
+// errorAt complains about entry number n of a batch. Parsing it again up to there
+// finds the line.
+func (in *input) errorAt(b *batch, parse func(*batch), n, line int, format string, args ...any) error {
+	b.reset()
+	b.limit = n
+	parse(b)
+	return in.errorf(line+b.lines, format, args...)
+}
+
+func readMTXArray(in *input, h *mtxHeader) (*tensor.Tensor, error) {
+	value, err := h.values(in)
+	if err != nil {
+		return nil, err
+	}
+	spec := &arraySpec{value: value, comment: '%'}
+	if err := in.fits(h.lines, h.entries, spec.minBytes()); err != nil {
+		return nil, err
+	}
+	words := make([]uint64, 0, in.plan(h.entries)*int64(value.words))
+	seen := int64(0)
+	diagonal := h.diagonal()
+	last, err := in.parseLines(in.r, h.lines+1, spec.parse, func(b *batch, line int) error {
+		if left := h.entries - seen; int64(b.entries) > left {
+			return in.errorAt(b, spec.parse, int(left), line, "a value more than the %d that the sizes ask for", h.entries)
+		}
+		fresh := b.words[:b.entries*value.words]
+		for ; diagonal.at < seen+int64(b.entries); diagonal.next() {
+			i := int(diagonal.at - seen)
+			var w [2]uint64
+			copy(w[:], fresh[i*value.words:(i+1)*value.words])
+			if msg := h.sym.checkDiagonal(&value, &w); msg != "" {
+				return in.errorAt(b, spec.parse, i, line, "%s", msg)
+			}
+		}
+		seen += int64(b.entries)
+		words = append(words, fresh...)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	if seen < h.entries {
+		return nil, in.errorf(max(last-1, h.lines), "the file ends after %d values, but the sizes ask for %d", seen, h.entries)
+	}
+	return buildDense(in, h.shape, &value, h.rowMajor(&value, words))
+}
+
+// diagonalWalk lists the places of the diagonal in the values of an array file.
+type diagonalWalk struct {
+	at, step int64
+}
+
+func (w *diagonalWalk) next() {
+	w.at += w.step
+	w.step--
+}
+
+// diagonal starts a walk over the diagonal where it is stored and has a rule to
+// obey: of hermitian matrices.
+func (h *mtxHeader) diagonal() diagonalWalk {
+	if h.sym != hermitian || h.shape[0] == 0 {
+		return diagonalWalk{at: math.MaxInt64}
+	}
+	return diagonalWalk{at: 0, step: h.shape[0]}
+}
+
+// rowMajor reorders the values of an array file, listed with the first index
+// running fastest, to have the last index run fastest; symmetric matrices, of which
+// the file lists the columns of the lower triangle, are completed.
+func (h *mtxHeader) rowMajor(v *valueSpec, words []uint64) []uint64 {
+	if h.sym == general {
+		return transposeWords(words, h.shape, v.words)
+	}
+	n, per := int(h.shape[0]), v.words
+	full := make([]uint64, n*n*per)
+	at := 0
+	for j := range n {
+		i := j
+		if h.sym == skewSymmetric {
+			i++
+		}
+		for ; i < n; i++ {
+			var w [2]uint64
+			at += copy(w[:per], words[at:])
+			copy(full[(i*n+j)*per:], w[:per])
+			if i != j {
+				h.sym.mirror(v, &w)
+				copy(full[(j*n+i)*per:], w[:per])
+			}
+		}
+	}
+	return full
+}
+
+// transposeWords turns an array of the given shape from first-index-fastest to
+// last-index-fastest order. Elements are per words.
+func transposeWords(words []uint64, shape []int64, per int) []uint64 {
+	if len(shape) < 2 || len(words) == 0 {
+		return words
+	}
+	out := make([]uint64, len(words))
+	forEachTransposed(shape, func(from, to int) {
+		copy(out[to*per:(to+1)*per], words[from*per:(from+1)*per])
+	})
+	return out
+}
+
+// forEachTransposed calls f with the place of every element of an array of the
+// given shape, of rank 2 or more and without a size of 0, in first-index-fastest and in
+// last-index-fastest order. It goes through squares of the outer two axes' worth of
+// memory so that both sides stay in cache.
+func forEachTransposed(shape []int64, f func(from, to int)) {
+	// The first axis is the fastest of the source, the last that of the target; the
+	// axes between run slowly on both sides.
+	const tile = 32
+	rank := len(shape)
+	rows, cols := int(shape[0]), int(shape[rank-1])
+	fromStride, toStride := make([]int, rank), make([]int, rank)
+	n := 1
+	for k := range rank {
+		fromStride[k] = n
+		n *= int(shape[k])
+	}
+	n = 1
+	for k := rank - 1; k >= 0; k-- {
+		toStride[k] = n
+		n *= int(shape[k])
+	}
+	mid := make([]int, rank)
+	for {
+		fromBase, toBase := 0, 0
+		for k := 1; k < rank-1; k++ {
+			fromBase += mid[k] * fromStride[k]
+			toBase += mid[k] * toStride[k]
+		}
+		for i0 := 0; i0 < rows; i0 += tile {
+			for j0 := 0; j0 < cols; j0 += tile {
+				for i := i0; i < min(i0+tile, rows); i++ {
+					for j := j0; j < min(j0+tile, cols); j++ {
+						f(fromBase+i+j*fromStride[rank-1], toBase+i*toStride[0]+j)
+					}
+				}
+			}
+		}
+		k := rank - 2
+		for ; k >= 1; k-- {
+			if mid[k]++; mid[k] < int(shape[k]) {
+				break
+			}
+			mid[k] = 0
+		}
+		if k < 1 {
+			return
+		}
+	}
+}

@@ -1,0 +1,156 @@
+package tensorio
+
+import (
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/lacuna-sparse/lacuna/tensor"
+)
+
+// growStep is the memory first set aside for data of a size that is only promised.
+const growStep = 1 << 20
+
+// readNPY reads a NumPy array into a tensor that is dense all through.
+func readNPY(in *input) (*tensor.Tensor, error) {
+	return readArray(in, in.r, in.size)
+}
+
+// readArray reads an array from r, which holds size bytes (-1: unknown) and nothing
+// but the array.
+func readArray(in *input, r io.Reader, size int64) (*tensor.Tensor, error) {
+	h, err := readNPYHeader(r)
+	if err != nil {
+		return nil, err
+	}
+	n, want, err := h.count()
+	if err != nil {
+		return nil, err
+	}
+	if have := size - h.size; size >= 0 && have != want {
+		return nil, fmt.Errorf("the header promises %d bytes of data (%d elements), but the file has %d", want, n, have)
+	}
+	values, err := readData(r, h, int(n), int(want), size >= 0)
+	if err != nil {
+		return nil, err
+	}
+	if h.fortran {
+		if values, err = rowMajorArray(values, h.shape); err != nil {
+			return nil, err
+		}
+	}
+	if dt := in.cfg.dtype; dt != 0 {
+		if h.typ.dtype.IsComplex() && !dt.IsComplex() {
+			return nil, fmt.Errorf("values are complex; reading them as %v would lose their imaginary parts (ask for c64 or c128)", dt)
+		}
+		if values, err = values.Convert(dt); err != nil {
+			return nil, err
+		}
+	}
+	return denseTensor(in, h.shape, values)
+}
+
+// readData reads the elements. Where the size of the file vouches for their
+// number they are read in place; else memory grows with what is there.
+func readData(r io.Reader, h *npyHeader, n, bytes int, vouched bool) (tensor.Array, error) {
+	var values tensor.Array
+	if vouched || bytes <= growStep {
+		var err error
+		if values, err = tensor.MakeArray(h.typ.dtype, n); err != nil {
+			return values, err
+		}
+		if _, err := io.ReadFull(r, values.Raw()); err != nil {
+			return values, npyDataShort(err, bytes)
+		}
+	} else {
+		raw, err := readGrowing(r, bytes)
+		if err != nil {
+			return values, npyDataShort(err, bytes)
+		}
+		if values, err = tensor.MakeArray(h.typ.dtype, n); err != nil {
+			return values, err
+		}
+		copy(values.Raw(), raw)
+	}
+	if !vouched {
+		var one [1]byte
+		switch _, err := io.ReadFull(r, one[:]); err {
+		case io.EOF:
+		case nil:
+			return values, fmt.Errorf("data go on after the %d bytes that the header promises", bytes)
+		default:
+			return values, err
+		}
+	}
+	if h.big {
+		swapBytes(values.Raw(), h.typ.word)
+	}
+	if h.typ.dtype == tensor.Bool { // any byte but 0 is true to NumPy; ours is 0 or 1
+		for i, b := range values.Raw() {
+			values.Raw()[i] = min(b, 1)
+		}
+	}
+	return values, nil
+}
+
+func npyDataShort(err error, bytes int) error {
+	if err == io.EOF || err == io.ErrUnexpectedEOF {
+		return fmt.Errorf("the data end before the %d bytes that the header promises", bytes)
+	}
+	return err
+}
+
+// readGrowing reads n bytes into memory that is never more than about twice what
+// has been read.
+func readGrowing(r io.Reader, n int) ([]byte, error) {
+	buf := make([]byte, 0, min(n, growStep))
+	for len(buf) < n {
+		if len(buf) == cap(buf) {
+			buf = slices.Grow(buf, min(n-len(buf), len(buf)))
+		}
+		part := buf[len(buf):min(cap(buf), n)]
+		got, err := io.ReadFull(r, part)
+		buf = buf[:len(buf)+got]
+		if err != nil {
+			return nil, err
+		}
+	}
+	return buf, nil
+}
+
+// swapBytes reverses the bytes of every word of the given size.
+func swapBytes(raw []byte, word int) {
+	for ; word > 1 && len(raw) >= word; raw = raw[word:] {
+		slices.Reverse(raw[:word])
+	}
+}
+
+// rowMajorArray returns the elements of an array that is listed with its first
+// index fastest, with the last index fastest.
+func rowMajorArray(a tensor.Array, shape []int64) (tensor.Array, error) {
+	if len(shape) < 2 || a.Len() == 0 {
+		return a, nil
+	}
+	out, err := tensor.MakeArray(a.DType(), a.Len())
+	if err != nil {
+		return a, err
+	}
+	switch a.DType().Size() {
+	case 1:
+		transposeInto[uint8](out, a, shape)
+	case 2:
+		transposeInto[uint16](out, a, shape)
+	case 4:
+		transposeInto[uint32](out, a, shape)
+	case 8:
+		transposeInto[uint64](out, a, shape)
+	default:
+		transposeInto[complex128](out, a, shape)
+	}
+	return out, nil
+}
+
+func transposeInto[T tensor.Element](dst, src tensor.Array, shape []int64) {
+	to, from := tensor.View[T](dst), tensor.View[T](src)
+	forEachTransposed(shape, func(i, j int) { to[j] = from[i] })
+}

@@ -1,0 +1,169 @@
+package tensorio
+
+import (
+	"bufio"
+	"compress/gzip"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/lacuna-sparse/lacuna/tensor"
+)
+
+// output is where a writer puts a tensor.
+type output struct {
+	name string
+	cfg  *config
+	w    *bufio.Writer
+}
+
+// Write writes t to the file at path, whose extension tells the kind of file; a
+// name that ends in .gz is compressed. The file is complete or untouched: the data
+// go to a temporary file in the same directory, which is synced and renamed. A
+// path that names a device or a pipe is written to directly.
+func Write(path string, t *tensor.Tensor, opts ...Option) error {
+	cfg, err := newConfig(opts)
+	if err != nil {
+		return err
+	}
+	emit, err := writer(path, t, cfg)
+	if err != nil {
+		return err
+	}
+	if target, err := filepath.EvalSymlinks(path); err == nil {
+		path = target // replace what a link points to, not the link
+	}
+	st, err := os.Stat(path)
+	switch {
+	case err == nil && st.IsDir():
+		return &FileError{Path: path, Msg: "is a directory"}
+	case err == nil && !st.Mode().IsRegular():
+		return writeDevice(path, emit)
+	case err == nil:
+		return writeAtomically(path, st.Mode().Perm(), emit)
+	case errors.Is(err, fs.ErrNotExist):
+		return writeAtomically(path, 0, emit)
+	}
+	return pathError(path, err)
+}
+
+// WriteTo writes t to w as a file of that name would hold it.
+func WriteTo(name string, w io.Writer, t *tensor.Tensor, opts ...Option) error {
+	cfg, err := newConfig(opts)
+	if err != nil {
+		return err
+	}
+	emit, err := writer(name, t, cfg)
+	if err != nil {
+		return err
+	}
+	return wrapError(name, emit(w))
+}
+
+// writer returns what writes t to an open file of the given name.
+func writer(name string, t *tensor.Tensor, cfg *config) (func(io.Writer) error, error) {
+	kind := kindByExtension(name)
+	if cfg.kind != "" {
+		kind = kindNamed(cfg.kind)
+	}
+	if kind == nil {
+		return nil, &FileError{Path: name, Msg: fmt.Sprintf("the extension does not say what kind of file to write: use one of %s, each also with .gz", extensions())}
+	}
+	_, compression := splitCompression(name)
+	if compression == ".bz2" {
+		return nil, &FileError{Path: name, Msg: "bzip2 can only be read; to compress what is written use .gz"}
+	}
+	if cfg.format != nil {
+		f, err := cfg.format(t.Rank())
+		if err == nil {
+			t, err = t.Convert(f)
+		}
+		if err != nil {
+			return nil, &FileError{Path: name, Msg: err.Error(), Err: err}
+		}
+	}
+	return func(w io.Writer) error {
+		if compression == "" {
+			return emitKind(kind, name, cfg, w, t)
+		}
+		z := gzip.NewWriter(w)
+		if err := emitKind(kind, name, cfg, z, t); err != nil {
+			return err
+		}
+		return z.Close()
+	}, nil
+}
+
+func emitKind(kind *Kind, name string, cfg *config, w io.Writer, t *tensor.Tensor) error {
+	out := &output{name: name, cfg: cfg, w: bufio.NewWriterSize(w, 256<<10)}
+	if err := kind.write(out, t); err != nil {
+		return err
+	}
+	return out.w.Flush()
+}
+
+// writeDevice writes to something that cannot be replaced by a rename.
+func writeDevice(path string, emit func(io.Writer) error) error {
+	f, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if err != nil {
+		return pathError(path, err)
+	}
+	err = emit(f)
+	if closeErr := f.Close(); err == nil {
+		err = closeErr
+	}
+	return wrapError(path, err)
+}
+
+// writeAtomically writes a new file and renames it to path once it is safely on
+// disk. perm is that of the file it replaces; 0 leaves it to the umask.
+func writeAtomically(path string, perm fs.FileMode, emit func(io.Writer) error) (err error) {
+	dir, base := filepath.Split(path)
+	temp := filepath.Join(dir, fmt.Sprintf(".%.100s.%s.tmp", base, rand.Text()[:10]))
+	f, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	if err != nil {
+		return pathError(path, err)
+	}
+	defer func() {
+		if err != nil {
+			f.Close() // after the first error no other is worth reporting
+			os.Remove(temp)
+			err = wrapError(path, err)
+		}
+	}()
+	if perm != 0 {
+		if err := f.Chmod(perm); err != nil {
+			return pathError(path, err)
+		}
+	}
+	if err := emit(f); err != nil {
+		return err
+	}
+	if err := f.Sync(); err != nil {
+		return pathError(path, err)
+	}
+	if err := f.Close(); err != nil {
+		return pathError(path, err)
+	}
+	if err := os.Rename(temp, path); err != nil {
+		return pathError(path, err)
+	}
+	syncDir(dir)
+	return nil
+}
+
+// syncDir makes the rename itself durable where the file system can; the file is
+// complete either way.
+func syncDir(dir string) {
+	if dir == "" {
+		dir = "."
+	}
+	if d, err := os.Open(dir); err == nil {
+		d.Sync() // some file systems refuse; see above
+		d.Close()
+	}
+}
