@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"sort"
 	"strings"
 	"sync"
@@ -106,7 +107,28 @@ func indexTypes(t *tensor.Tensor) string {
 	return b.String()
 }
 
-func (s *Session) compile(src string, d *declarations) (*Kernel, error) {
+// InternalError is a mistake of the compiler itself: a bug, not something wrong
+// with the program. The process goes on.
+type InternalError struct {
+	Program string
+	Panic   any
+	Stack   []byte
+}
+
+// Error asks for a report.
+func (e *InternalError) Error() string {
+	return fmt.Sprintf("internal error (a bug in lacuna, please report it with the program): %v\nprogram: %s", e.Panic, e.Program)
+}
+
+// caught turns a panic of the compiler into an InternalError.
+func caught(src string, err *error) {
+	if r := recover(); r != nil {
+		*err = &InternalError{Program: src, Panic: r, Stack: debug.Stack()}
+	}
+}
+
+func (s *Session) compile(src string, d *declarations) (k *Kernel, err error) {
+	defer caught(src, &err)
 	file, err := lang.Parse(src)
 	if err != nil {
 		return nil, err
@@ -123,7 +145,7 @@ func (s *Session) compile(src string, d *declarations) (*Kernel, error) {
 		}
 		return nil, err
 	}
-	k := &Kernel{
+	k = &Kernel{
 		session: s, options: s.options, source: src, file: file, program: program, plan: plan,
 		alg: ir.Algebra{Strict: d.strict, Eval: lower.Eval},
 	}
@@ -179,7 +201,8 @@ func (d declaredTypes) IndexType(t *ir.Tensor, level int, kind lower.ArrayKind) 
 
 // variant returns the step compiled for the given operands' index widths and
 // the given type of the result's coordinates.
-func (k *Kernel) variant(ctx context.Context, st *step, c *ir.Compute, types declaredTypes, crd loop.Type) (*variant, error) {
+func (k *Kernel) variant(ctx context.Context, st *step, c *ir.Compute, types declaredTypes, crd loop.Type) (v *variant, err error) {
+	defer caught(k.source, &err)
 	var b strings.Builder
 	b.WriteString(crd.String())
 	for _, t := range k.plan.Tensors {
@@ -202,7 +225,7 @@ func (k *Kernel) variant(ctx context.Context, st *step, c *ir.Compute, types dec
 	if err != nil {
 		return nil, err
 	}
-	v := &variant{key: key, lower: low, exe: exe}
+	v = &variant{key: key, lower: low, exe: exe}
 	st.variants[key] = v
 	st.latest.Store(v)
 	return v, nil

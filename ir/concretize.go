@@ -29,14 +29,14 @@ func nest(loops, bound []*Index, pending []*Reduce, leaf *Assign) Stmt {
 		if !within(r.FreeVars(), bound) {
 			continue
 		}
-		inside := refersTo(r.Body)
+		// A reduction that several others read is computed in each of them.
+		inside, outside := refersTo(r.Body, nil), refersTo(leaf.Value, r)
 		var inner, outer []*Reduce
 		for j, p := range pending {
-			switch {
-			case j == i:
-			case inside[p]:
+			if j != i && inside[p] {
 				inner = append(inner, p)
-			default:
+			}
+			if j != i && outside[p] {
 				outer = append(outer, p)
 			}
 		}
@@ -72,14 +72,18 @@ func contains(list []*Index, v *Index) bool {
 }
 
 // refersTo is the set of reductions whose results e reads, directly or through
-// other reductions.
-func refersTo(e Expr) map[*Reduce]bool {
+// other reductions; what only done reads does not count.
+func refersTo(e Expr, done *Reduce) map[*Reduce]bool {
 	set := map[*Reduce]bool{}
 	var visit func(Expr)
 	visit = func(e Expr) {
 		Walk(e, func(x Expr) {
-			if t, ok := x.(*TempRef); ok && !set[t.Temp.Reduce] {
-				set[t.Temp.Reduce] = true
+			t, ok := x.(*TempRef)
+			if !ok || set[t.Temp.Reduce] {
+				return
+			}
+			set[t.Temp.Reduce] = true
+			if t.Temp.Reduce != done {
 				visit(t.Temp.Reduce.Body)
 			}
 		})

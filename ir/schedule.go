@@ -10,7 +10,7 @@ const (
 	sparseTrips   = 8
 	convertCost   = 300_000
 	strideFactor  = 1.3  // innermost loop strides through a dense operand
-	scatterFactor = 1.01 // ties go to accumulating in a register
+	scatterFactor = 1.2  // an accumulator in a register beats one in memory
 	maxOrders     = 400  // loop orders tried
 )
 

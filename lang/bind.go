@@ -208,22 +208,75 @@ func (sb *stmtBinder) affineUses() {
 			byVar[id] = append(byVar[id], u)
 		}
 	}
-	for progress := true; progress; {
-		progress = false
-		for id, uses := range byVar {
-			if sb.extent[id] >= 0 || len(uses) == 0 {
-				continue
-			}
-			if n := sb.largest(id, uses); n >= 0 {
-				sb.extent[id] = n
-				progress = true
-			}
-		}
+	for sb.settleSome(byVar) {
 	}
 }
 
-// largest returns the largest extent of an index for which all uses stay inside, or
-// -1 when another index in them has no extent yet.
+// settleSome gives extents to indices and says whether there was any to give. First
+// come those whose uses hold no other open index. When there is none, an index
+// takes its extent from the uses that hold no other, if those that do can still be
+// kept inside by the other index, which has no other use to follow.
+func (sb *stmtBinder) settleSome(byVar [][]dimUse) bool {
+	progress := false
+	for id, uses := range byVar {
+		if sb.extent[id] < 0 && len(uses) > 0 && len(sb.decidable(id, uses)) == len(uses) {
+			sb.extent[id] = sb.largest(id, uses)
+			progress = true
+		}
+	}
+	if progress {
+		return true
+	}
+	for id, uses := range byVar {
+		if sb.extent[id] >= 0 {
+			continue
+		}
+		decidable := sb.decidable(id, uses)
+		if len(decidable) > 0 && sb.othersFollow(id, uses, byVar) {
+			sb.extent[id] = sb.largest(id, decidable)
+			return true
+		}
+	}
+	return false
+}
+
+// decidable returns the uses of an index that hold no other open index.
+func (sb *stmtBinder) decidable(id int, uses []dimUse) []dimUse {
+	var list []dimUse
+	for _, u := range uses {
+		if len(sb.openOthers(id, u)) == 0 {
+			list = append(list, u)
+		}
+	}
+	return list
+}
+
+// openOthers returns the indices without an extent beside id in a use.
+func (sb *stmtBinder) openOthers(id int, u dimUse) []int {
+	var list []int
+	for _, t := range u.index.Terms {
+		if other := root(t.Var).ID; other != id && sb.extent[other] < 0 {
+			list = append(list, other)
+		}
+	}
+	return list
+}
+
+// othersFollow says whether every open index beside id in its uses has only uses
+// that hold another open index.
+func (sb *stmtBinder) othersFollow(id int, uses []dimUse, byVar [][]dimUse) bool {
+	for _, u := range uses {
+		for _, other := range sb.openOthers(id, u) {
+			if len(sb.decidable(other, byVar[other])) > 0 {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// largest returns the largest extent of an index for which all uses stay inside.
+// Every other index in them has an extent.
 func (sb *stmtBinder) largest(id int, uses []dimUse) int64 {
 	n := int64(math.MaxInt64)
 	for _, u := range uses {
@@ -233,18 +286,15 @@ func (sb *stmtBinder) largest(id int, uses []dimUse) int64 {
 				coef = clampAdd(coef, t.Coef)
 				continue
 			}
-			e := sb.extentOf(t.Var)
-			if e < 0 {
-				return -1
-			}
-			end := clampMul(t.Coef, max(e-1, 0))
+			end := clampMul(t.Coef, max(sb.extentOf(t.Var)-1, 0))
 			low, high = clampAdd(low, min(end, 0)), clampAdd(high, max(end, 0))
 		}
-		room, step := low, coef
+		room, step := low, clampMul(coef, -1)
 		if coef > 0 {
-			room = clampAdd(clampAdd(u.extent, -1), clampMul(high, -1))
-		} else {
-			step = clampMul(coef, -1)
+			room, step = clampAdd(clampAdd(u.extent, -1), clampMul(high, -1)), coef
+		}
+		if coef == 0 {
+			continue
 		}
 		if room < 0 {
 			return 0

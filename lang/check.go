@@ -20,6 +20,9 @@ func Check(file *File, decls map[string]Decl) (*Program, error) {
 	}
 	c.resolve()
 	for _, s := range file.Stmts {
+		if c.full() {
+			break
+		}
 		c.statement(s)
 	}
 	c.finishTensors()
@@ -92,6 +95,9 @@ func (s *stmtChecker) findSums(a *Assign) bool {
 
 // newIndex adds an index variable to the statement and makes it visible.
 func (s *stmtChecker) newIndex(name string, pos Pos) *Index {
+	if len(s.stmt.Indices) == MaxIndices {
+		s.fail(ErrTooLarge, pos, "split it into several statements", "the statement has more than %d index variables", MaxIndices)
+	}
 	x := &Index{ID: len(s.stmt.Indices), Name: name, Pos: pos, Length: -1}
 	if length, ok := s.lengths[name]; ok {
 		x.Length = length
@@ -201,7 +207,7 @@ func (s *stmtChecker) cast(dt tensor.DType, pos Pos, x value) value {
 	if x.DType() == dt {
 		return value{x.Expr, strong}
 	}
-	if _, ok := x.Expr.(*Literal); ok && x.weak != strong {
+	if _, ok := x.Expr.(*Literal); ok {
 		return value{s.coerce(x, dt), strong}
 	}
 	return value{&Convert{Pos: pos, To: dt, X: x.Expr}, strong}
@@ -239,6 +245,9 @@ func (s *stmtChecker) indexValue(n *Ref) value {
 	}
 	if d, ok := s.decls[n.Name]; ok {
 		s.fail(ErrRank, n.Pos, "write an index for each dimension", "%s has 0 indices here, but %s", n.Name, plural(d.Rank, "dimension", "dimensions"))
+		return value{}
+	}
+	if s.full() {
 		return value{}
 	}
 	names := slices.Collect(maps.Keys(s.decls))

@@ -180,11 +180,14 @@ func literalNode(x tensor.Scalar) Node {
 // complexNode writes a complex constant as a product or sum of literals.
 func complexNode(x tensor.Scalar) Node {
 	z, part := x.Complex128(), x.DType().Real()
-	im := imaginaryNode(imag(z), part)
-	if real(z) == 0 && !math.Signbit(real(z)) {
-		return im
+	re, im := real(z), imag(z)
+	switch {
+	case im == 0 && !math.Signbit(im):
+		return floatNode(re, part)
+	case re == 0 && math.Signbit(re) == math.Signbit(im): // the minus of -2i is on both parts
+		return imaginaryNode(im, part)
 	}
-	return &Binary{Op: "+", X: floatNode(real(z), part), Y: im}
+	return &Binary{Op: "+", X: floatNode(re, part), Y: imaginaryNode(im, part)}
 }
 
 func imaginaryNode(f float64, part tensor.DType) Node {

@@ -6,8 +6,8 @@ import (
 )
 
 // The concrete grammar, as participle reads it from the struct tags: one type per
-// production of grammar.ebnf, one precedence level per type. It needs one token
-// of lookahead. convert.go makes the syntax tree from it.
+// production of grammar.ebnf, one precedence level per type. The next token alone
+// decides every choice, so a branch that took one token is never left again. convert.go makes the syntax tree from it.
 type (
 	program struct {
 		Stmts []*statement `parser:"@@ ( Sep @@ )*"`
@@ -183,5 +183,5 @@ type (
 // newParser builds the parser from the grammar. Building costs about a millisecond
 // of reflection, so parser keeps one.
 func newParser() *participle.Parser[program] {
-	return participle.MustBuild[program](participle.Lexer(definition{}), participle.UseLookahead(1))
+	return participle.MustBuild[program](participle.Lexer(definition{}), participle.UseLookahead(0))
 }

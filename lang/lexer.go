@@ -22,6 +22,8 @@ const (
 	// MaxHeight bounds the height of an expression tree. A sum of n operands written
 	// without parentheses has height n.
 	MaxHeight = 1000
+	// MaxIndices bounds the index variables of one statement.
+	MaxIndices = 4096
 )
 
 // The kinds of token. Words are told apart by the lexer, which makes the grammar

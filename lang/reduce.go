@@ -119,7 +119,7 @@ func (s *stmtChecker) scan(n *Fold) value {
 // storedIn finds the access whose stored coordinates an index with "in" runs over.
 func (s *stmtChecker) storedIn(v *ReduceVar, n *FoldVar, body Expr) bool {
 	t := s.tensors[n.In]
-	if t == nil {
+	if _, declared := s.decls[n.In]; t == nil && !declared {
 		s.unknownTensor(&Ref{Pos: n.InPos, Name: n.In})
 		return false
 	}
@@ -127,7 +127,7 @@ func (s *stmtChecker) storedIn(v *ReduceVar, n *FoldVar, body Expr) bool {
 	for _, a := range Accesses(body) {
 		plain := slices.ContainsFunc(a.Indices, func(x IndexExpr) bool { return x.Plain() == v.Var })
 		switch {
-		case a.Tensor != t || !plain:
+		case t == nil || a.Tensor != t || !plain:
 		case found == nil:
 			found = a
 		case !sameAccess(found, a):

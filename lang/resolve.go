@@ -17,8 +17,13 @@ type checker struct {
 	prog    *Program
 	tensors map[string]*Tensor
 	state   map[*Tensor]*tensorState
+	indexed map[string]bool // names that some use indexes or assigns
 	errs    Errors
 }
+
+// maxErrors is how many mistakes are reported: past it they are mostly consequences,
+// and each costs a search for similar names.
+const maxErrors = 20
 
 // tensorState is what only the checker needs to know of a tensor.
 type tensorState struct {
@@ -32,9 +37,13 @@ type tensorState struct {
 
 func (c *checker) fail(code Code, pos Pos, hint, format string, args ...any) *Error {
 	e := &Error{Code: code, Pos: pos, Msg: fmt.Sprintf(format, args...), Hint: hint}
-	c.errs = append(c.errs, e)
+	if !c.full() {
+		c.errs = append(c.errs, e)
+	}
 	return e
 }
+
+func (c *checker) full() bool { return len(c.errs) >= maxErrors }
 
 // use is an appearance of a tensor that tells its rank.
 type use struct {
@@ -46,18 +55,24 @@ type use struct {
 // declared with rank 0 and used bare, in the order of first appearance.
 func (c *checker) resolve() {
 	assigned := make(map[string]bool)
+	c.indexed = make(map[string]bool)
+	var refs []use
 	for _, s := range c.file.Stmts {
-		assigned[s.LHS.Name] = true
-	}
-	for _, s := range c.file.Stmts {
-		refs := []use{{s.LHS, true}}
+		assigned[s.LHS.Name], c.indexed[s.LHS.Name] = true, true
+		refs = append(refs, use{s.LHS, true})
+		right := func(r *Ref) {
+			refs = append(refs, use{r, false})
+			if r.Parens {
+				c.indexed[r.Name] = true
+			}
+		}
 		for _, x := range s.LHS.Indices {
-			eachIndexRef(x, func(r *Ref) { refs = append(refs, use{r, false}) })
+			eachIndexRef(x, right)
 		}
-		eachRef(s.RHS, func(r *Ref) { refs = append(refs, use{r, false}) })
-		for _, u := range refs {
-			c.resolveUse(u, assigned[u.ref.Name])
-		}
+		eachRef(s.RHS, right)
+	}
+	for _, u := range refs {
+		c.resolveUse(u, assigned[u.ref.Name])
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.decls)) {
 		if word := reservedAs(name); word != "" {
@@ -80,13 +95,13 @@ func (c *checker) resolveUse(u use, assigned bool) {
 	if !declared && !assigned {
 		c.unknownTensor(u.ref)
 	}
-	if bare && decl.Rank == AnyRank && c.indexedLater(name) {
+	if bare && decl.Rank == AnyRank && c.indexed[name] {
 		return
 	}
 	if declared && decl.Rank >= 0 {
 		rank = decl.Rank
 	}
-	if rank > tensor.MaxRank {
+	if rank > tensor.MaxRank && rank != decl.Rank {
 		c.fail(ErrRank, u.ref.Pos, "", "%s has %d indices; a tensor has at most %d dimensions", name, rank, tensor.MaxRank)
 	}
 	t := &Tensor{ID: len(c.prog.Tensors), Name: name, Rank: rank, Pos: u.ref.Pos}
@@ -97,18 +112,6 @@ func (c *checker) resolveUse(u use, assigned bool) {
 	if declared {
 		c.applyDecl(t, decl)
 	}
-}
-
-// indexedLater says whether some use of name has indices, so that a bare use of
-// the same name is not its rank.
-func (c *checker) indexedLater(name string) bool {
-	found := false
-	look := func(r *Ref) { found = found || r.Name == name && r.Parens }
-	for _, s := range c.file.Stmts {
-		found = found || s.LHS.Name == name
-		eachRef(s.RHS, look)
-	}
-	return found
 }
 
 // applyDecl copies a declaration to its tensor, checking that it is possible.
@@ -166,6 +169,9 @@ func (c *checker) finishTensors() {
 
 // unknownTensor reports a name that nothing declares.
 func (c *checker) unknownTensor(r *Ref) {
+	if c.full() {
+		return
+	}
 	names := slices.Collect(maps.Keys(c.decls))
 	for _, s := range c.file.Stmts {
 		names = append(names, s.LHS.Name)

@@ -96,7 +96,7 @@ func (c *checker) coerce(v value, to tensor.DType) Expr {
 		return v.Expr
 	}
 	lit, ok := v.Expr.(*Literal)
-	if !ok || v.weak == strong {
+	if !ok {
 		return &Convert{Pos: v.Position(), To: to, X: v.Expr}
 	}
 	if v.weak == weakInt && to.IsInteger() && !fits(lit.Value, to) {
@@ -228,10 +228,14 @@ func (o operands) arithmetic(dt tensor.DType) (in, out tensor.DType, why string)
 	if dt == tensor.Bool && power {
 		dt = tensor.Int64
 	}
-	if exponent, ok := o.args[len(o.args)-1].Expr.(*Literal); ok && power && dt.IsInteger() && exponent.Value.Float64() < 0 {
-		return 0, 0, "an integer to a negative power is not an integer"
+	exponent, ok := o.args[len(o.args)-1].Expr.(*Literal)
+	if !ok || !power || !dt.IsInteger() || exponent.Value.Float64() >= 0 {
+		return dt, dt, ""
 	}
-	return dt, dt, ""
+	if _, w := meet(o.args...); w != strong {
+		return tensor.Float64, tensor.Float64, "" // 2^-1 is a constant like 1/2
+	}
+	return 0, 0, "an integer to a negative power is not an integer"
 }
 
 // comparable widens the type of a comparison with an integer constant that does not

@@ -86,11 +86,11 @@ func (e *emitter) coordinate(st *state, x ir.IndexExpr) (loop.Expr, bool) {
 func (e *emitter) locate(c cursor, x ir.IndexExpr, coord loop.Expr) cursor {
 	b := e.b
 	level, _ := c.next()
-	size := e.scalar(e.dim(c.access.Tensor, c.axis()))
+	size := func() loop.Expr { return e.scalar(e.dim(c.access.Tensor, c.axis())) }
 	if x.Gather != nil {
 		// A signed index below 0 and an unsigned one above 2^63 both show as
 		// a negative I64.
-		b.If(b.Or(b.Lt(coord, loop.Int(0)), b.Ge(coord, size)), func() {
+		b.If(b.Or(b.Lt(coord, loop.Int(0)), b.Ge(coord, size())), func() {
 			b.Fail("the value of %s, used as an index into axis %d of %s, is outside that axis",
 				ir.ExprString(x.Gather), c.axis(), c.access.Tensor.Name)
 		}, nil)
@@ -98,10 +98,12 @@ func (e *emitter) locate(c cursor, x ir.IndexExpr, coord loop.Expr) cursor {
 	if level.Kind == tensor.DenseLevel {
 		d := cursor{access: c.access, level: c.level + 1, present: c.present, exact: c.exact}
 		if x.Pad {
-			d.present = e.both(c.present, b.Let("inside", b.And(b.Ge(coord, loop.Int(0)), b.Lt(coord, size))))
+			d.present = e.both(c.present, b.Let("inside", b.And(b.Ge(coord, loop.Int(0)), b.Lt(coord, size()))))
 			d.exact = false
 		}
-		d.pos = b.Let("p", b.Add(b.Mul(c.pos, size), coord))
+		if d.pos = coord; c.level > 0 {
+			d.pos = b.Let("p", b.Add(b.Mul(c.pos, size()), coord))
+		}
 		return d
 	}
 	begin, end := e.children(c)

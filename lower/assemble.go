@@ -153,8 +153,11 @@ func (a *assembly) enter(e *emitter, st *state, body func()) {
 	b := e.b
 	parent, before := r.pos, b.Let("before", a.current[next])
 	a.descend(e, st, body)
-	n := b.Cast(loop.U64, b.Sub(a.current[next], before))
-	b.Store(e.write(a.segments[next].pos), b.Add(parent, loop.Int(1)), n)
+	n := b.Let("n", b.Sub(a.current[next], before))
+	// A parent without entries may not exist itself: positions start as zeros.
+	b.If(b.Gt(n, loop.Int(0)), func() {
+		b.Store(e.write(a.segments[next].pos), b.Add(parent, loop.Int(1)), b.Cast(loop.U64, n))
+	}, nil)
 }
 
 // push appends an entry with the given coordinates.

@@ -17,6 +17,7 @@ type iterator struct {
 	begin, end loop.Expr
 	offset     loop.Expr // coordinate = index + offset; nil for 0
 	unique     bool
+	trimmed    bool      // begin and end leave out entries outside the range of the index
 	at         *loop.Ref // current position, in a merge
 	next       *loop.Ref // end of the current segment, if not unique
 }
@@ -63,6 +64,7 @@ func (e *emitter) iterators(st *state, v *ir.Index, body ir.Stmt) []*iterator {
 				from = loop.Int(0)
 			}
 			n := e.scalar(e.extent(v))
+			it.trimmed = true
 			it.begin = e.lowerBound(it.crd, it.begin, it.end, from)
 			it.end = e.lowerBound(it.crd, it.begin, it.end, e.b.Let("stop", e.b.Add(from, n)))
 		}
@@ -440,7 +442,7 @@ func (w *walk) walkOne(it *iterator, set ir.Formula) {
 		on := b.Let("on", w.holds(set, func(a ir.Atom) loop.Expr { return w.atoms[a].flag }))
 		end = b.Let("end", b.Select(on, end, begin))
 	}
-	if w.root.wanted && it.level == 0 {
+	if w.root.wanted && it.level == 0 && !it.trimmed {
 		w.root.cut = true
 		pos := w.input(it.access.Tensor, 0, Positions)
 		w.root.n = &loop.SizeLoad{Buffer: pos, Index: loop.SizeConst(1)}

@@ -221,8 +221,9 @@ func (e *emitter) foldGap(st *state, g *gap, visited loop.Expr) {
 		some = b.And(some, b.Gt(n, loop.Int(0)))
 	}
 	b.If(some, func() {
+		// A gap is no entry: it does not count as seen, so that patterns follow
+		// from the operands' patterns alone.
 		x := b.Let("gap", e.expr(st, g.value))
-		b.Assign(acc.seen, loop.Truth(true))
 		switch r := g.reduce; {
 		case r.Fold == ir.FoldSum:
 			for _, n := range counts {

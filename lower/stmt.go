@@ -66,13 +66,20 @@ func (e *emitter) assign(st *state, s *ir.Assign) {
 // densePosition is the element of a dense result that the bound indices name.
 func (e *emitter) densePosition(st *state) loop.Expr {
 	t := e.step.Result
-	var p loop.Expr = loop.Int(0)
+	var p loop.Expr
 	for _, axis := range t.Format.Order() {
 		c, ok := e.coordinate(st, e.step.LHS.Indices[axis])
 		if !ok {
 			panic("BUG: the result is written before its loops")
 		}
+		if p == nil {
+			p = c
+			continue
+		}
 		p = e.b.Add(e.b.Mul(p, e.scalar(e.dim(t, axis))), c)
+	}
+	if p == nil {
+		return loop.Int(0)
 	}
 	return p
 }

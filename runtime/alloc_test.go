@@ -1,6 +1,7 @@
 package runtime
 
 import (
+	"bytes"
 	"math"
 	"testing"
 	"unsafe"
@@ -29,28 +30,24 @@ func TestSizeClasses(t *testing.T) {
 
 func TestAllocatorGivesAlignedZeroedBlocks(t *testing.T) {
 	a := newAllocator()
-	for _, bytes := range []int64{0, 1, 63, 64, 65, 4096, 33000, 1 << 20, maxPooled, maxPooled + 1} {
+	dirt := bytes.Repeat([]byte{0xFF}, maxPooled)
+	for _, size := range []int64{0, 1, 63, 64, 65, 4096, 33000, 1 << 20, maxPooled, maxPooled + 1} {
 		check := func(kind string, p unsafe.Pointer) {
 			if uintptr(p)%blockAlign != 0 {
-				t.Errorf("%s of %d bytes is at %p", kind, bytes, p)
+				t.Errorf("%s of %d bytes is at %p", kind, size, p)
 			}
-			for i, b := range unsafe.Slice((*byte)(p), padded(bytes)) {
-				if b != 0 {
-					t.Errorf("%s of %d bytes: byte %d is %d, want 0", kind, bytes, i, b)
-					break
-				}
+			if b := unsafe.Slice((*byte)(p), padded(size)); bytes.Count(b, []byte{0}) != len(b) {
+				t.Errorf("%s of %d bytes is not zero", kind, size)
 			}
 		}
-		check("result", a.result(bytes))
+		check("result", a.result(size))
 		for range 2 { // the second time round the block comes from a pool
-			tmp, err := a.temporary(bytes, zeroed)
+			tmp, err := a.temporary(size, zeroed)
 			if err != nil {
 				t.Fatal(err)
 			}
 			check("temporary", tmp.ptr)
-			for i := range padded(bytes) {
-				*(*byte)(unsafe.Add(tmp.ptr, i)) = 0xFF
-			}
+			copy(unsafe.Slice((*byte)(tmp.ptr), padded(size)), dirt)
 			a.release(tmp)
 		}
 	}

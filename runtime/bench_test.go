@@ -63,6 +63,31 @@ func BenchmarkStages(b *testing.B) {
 	}
 }
 
+// BenchmarkCompile is the cost of compiling a program of three stages, and of
+// finding it in a cache.
+func BenchmarkCompile(b *testing.B) {
+	for _, name := range []string{InterpName, CPUName} {
+		e, err := EngineByName(name, nil)
+		if err != nil {
+			continue
+		}
+		p := filterProgram(b)
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				mustCompile(b, e, p)
+			}
+		})
+		b.Run(name+"/cached", func(b *testing.B) {
+			c := NewCache(1)
+			for b.Loop() {
+				if _, err := c.Compile(context.Background(), e, p); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
 // BenchmarkDefaultLimit is the cost of looking at the machine's memory.
 func BenchmarkDefaultLimit(b *testing.B) {
 	for b.Loop() {

@@ -40,8 +40,8 @@ func grainProgram(t testing.TB, grain int64) *loop.Program {
 
 func TestKeyIsStructure(t *testing.T) {
 	e := Interp()
-	if KeyOf(e, sumProgram(t)) != KeyOf(e, sumProgram(t)) {
-		t.Error("equal programs have different keys")
+	if a, b := KeyOf(e, sumProgram(t)), KeyOf(Interp(), sumProgram(t)); a != b {
+		t.Errorf("equal programs have the keys %s and %s", a, b)
 	}
 	seen := map[Key]string{}
 	add := func(what string, k Key) {

@@ -28,6 +28,7 @@ import (
 
 	"github.com/lacuna-sparse/lacuna/internal/llvm"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
+	"github.com/lacuna-sparse/lacuna/ir/loop/lib"
 )
 
 // Engine compiles programs. Engines are safe for concurrent use.
@@ -38,7 +39,8 @@ type Engine interface {
 	// depends on: engine, compiler version, processor. It is part of cache keys.
 	Fingerprint() string
 	// Compile makes a program ready to run. The program must not be changed
-	// afterwards. Errors are *ProgramError, the context's, or the compiler's.
+	// afterwards. Errors are *ProgramError, which wraps the verifier's or the
+	// code generator's, or the context's.
 	Compile(ctx context.Context, p *loop.Program) (*Executable, error)
 }
 
@@ -96,12 +98,16 @@ func compile(ctx context.Context, engine string, p *loop.Program, memory *alloca
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	plan, err := newPlan(p)
-	if err != nil {
-		return nil, err
+	// Everything after this trusts the program, native code most of all.
+	if err := p.Verify(lib.Lookup); err != nil {
+		return nil, &ProgramError{Program: p.Name, Err: err}
 	}
-	list, err := kernels(ctx, plan.funcs())
-	if err != nil {
+	plan := newPlan(p)
+	list, err := kernels(ctx, plan.funcs)
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return nil, ctx.Err()
+	case err != nil:
 		return nil, &ProgramError{Program: p.Name, Err: fmt.Errorf("engine %s: %w", engine, err)}
 	}
 	return newExecutable(engine, plan, list, memory), nil

@@ -260,3 +260,34 @@ func TestCompileHonoursContext(t *testing.T) {
 		}
 	})
 }
+
+// Code stays as long as its executable does, and goes with it.
+func TestCodeLivesAsLongAsItIsUsed(t *testing.T) {
+	eachEngine(t, func(t *testing.T, e Engine) {
+		kept := mustCompile(t, e, sumProgram(t))
+		b := kept.NewBindings()
+		b.Buffers[0], b.Scalars[0] = MemoryOf([]float64{1, 2, 3}), 3
+		for range 3 {
+			mustRun(t, mustCompile(t, e, sumProgram(t)), b, Options{})
+			goruntime.GC()
+			if got := SliceOf[float64](mustRun(t, kept, b, Options{}).Buffers[2])[0]; got != 6 {
+				t.Fatalf("got %v, want 6", got)
+			}
+		}
+	})
+}
+
+// Stages may have functions of one name, or one function.
+func TestStagesWithOneFunction(t *testing.T) {
+	eachEngine(t, func(t *testing.T, e Engine) {
+		p := scaleProgram(t)
+		p.Stages = append(p.Stages, p.Stages[0], scaleProgram(t).Stages[0])
+		x := mustCompile(t, e, p)
+		y := make([]float64, 1)
+		b := x.NewBindings()
+		b.Buffers[0], b.Buffers[1], b.Scalars[0] = MemoryOf([]float64{4}), MemoryOf(y), 1
+		if mustRun(t, x, b, Options{}); y[0] != 8 {
+			t.Errorf("got %v, want 8", y[0])
+		}
+	})
+}

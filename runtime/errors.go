@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
+
+	"github.com/lacuna-sparse/lacuna/ir/loop"
 )
 
 // ErrUnknownEngine is wrapped by the error that EngineByName returns for a
@@ -37,20 +39,19 @@ func (e *UnavailableError) Unwrap() error { return e.Err }
 // version of Lacuna does not have.
 var ErrNotSupported = errors.New("not supported yet")
 
-// ProgramError says that a loop program does not hang together: a stage uses
-// a scalar before it is defined, a kernel writes an input, and the like.
+// ProgramError says that a loop program cannot be compiled: loop's verifier
+// refused it (Err is a *loop.VerifyError), or a code generator did.
 type ProgramError struct {
 	Program string
-	Where   string // the stage, partition or buffer
 	Err     error
 }
 
-// Error names the program, the place and the rule broken.
+// Error names the program and what is wrong with it.
 func (e *ProgramError) Error() string {
-	if e.Where == "" {
-		return fmt.Sprintf("program %s: %v", e.Program, e.Err)
+	if v, ok := e.Err.(*loop.VerifyError); ok {
+		return v.Error() // names the program itself
 	}
-	return fmt.Sprintf("program %s, %s: %v", e.Program, e.Where, e.Err)
+	return fmt.Sprintf("program %s: %v", e.Program, e.Err)
 }
 
 // Unwrap returns the cause.

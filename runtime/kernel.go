@@ -4,7 +4,6 @@ import (
 	"unsafe"
 
 	"github.com/lacuna-sparse/lacuna/codegen/interp"
-	"github.com/lacuna-sparse/lacuna/ir/loop"
 )
 
 // kernel is a compiled loop function. This is all that engines differ in.
@@ -56,16 +55,3 @@ func (f *frame) reset() { clear(f.bufs[:cap(f.bufs)]) }
 
 // blockPtr is the address of the argument block.
 func (f *frame) blockPtr() unsafe.Pointer { return unsafe.Pointer(unsafe.SliceData(f.block)) }
-
-// funcs lists the functions of the stages, and tells each stage which of them
-// is its own.
-func (p *plan) funcs() []*loop.Func {
-	var list []*loop.Func
-	for i := range p.stages {
-		if s := &p.stages[i]; s.fn != nil {
-			s.kernel = len(list)
-			list = append(list, s.fn)
-		}
-	}
-	return list
-}

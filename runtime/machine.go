@@ -1,8 +1,6 @@
 package runtime
 
 import (
-	"bufio"
-	"bytes"
 	"io/fs"
 	"math"
 	"os"
@@ -21,9 +19,12 @@ type machineMemory struct {
 	availableSource string
 }
 
-// assumedMemory is taken as total and available where nothing can be found
-// out, as on systems without /proc.
-const assumedMemory = 8 << 30
+// Where nothing can be found out, as on systems without /proc, the default
+// limit is a cautious guess and an explicit one is believed.
+const (
+	assumedMemory = 8 << 30
+	assumedTotal  = 1 << 46
+)
 
 // readMachineMemory looks at this machine.
 func readMachineMemory() machineMemory {
@@ -51,18 +52,14 @@ func (m *machineMemory) limit(total, available int64, source string) {
 // memoryUnder reads /proc and /sys of a system whose root directory is given:
 // the machine's memory and the limits of the control groups around us.
 func memoryUnder(root fs.FS) machineMemory {
-	m := machineMemory{assumedMemory, "an assumption", assumedMemory, "an assumption"}
-	info := keyedNumbers(root, "proc/meminfo")
-	if total, ok := info["MemTotal:"]; ok {
+	m := machineMemory{assumedTotal, "an assumption", assumedMemory, "an assumption"}
+	info := readText(root, "proc/meminfo")
+	if total := numberAfter(info, "MemTotal:"); total > 0 {
 		const kB = 1024
-		m.total, m.totalSource = (total+info["SwapTotal:"])*kB, "/proc/meminfo"
-		m.available, m.availableSource = info["MemAvailable:"]*kB, "/proc/meminfo"
+		m.total, m.totalSource = (total+numberAfter(info, "SwapTotal:"))*kB, "/proc/meminfo"
+		m.available, m.availableSource = numberAfter(info, "MemAvailable:")*kB, "/proc/meminfo"
 	}
-	groups, err := fs.ReadFile(root, "proc/self/cgroup")
-	if err != nil {
-		return m
-	}
-	for line := range strings.Lines(string(groups)) {
+	for line := range strings.Lines(readText(root, "proc/self/cgroup")) {
 		// hierarchy:controllers:path, where version 2 has no controllers.
 		parts := strings.SplitN(strings.TrimSpace(line), ":", 3)
 		if len(parts) != 3 {
@@ -98,7 +95,7 @@ func (v cgroupVersion) limit(root fs.FS, group string, m *machineMemory) {
 		dir := path.Join(v.dir, path.Clean("/"+group))
 		if limit, ok := readNumber(root, path.Join(dir, v.max)); ok {
 			used, _ := readNumber(root, path.Join(dir, v.used))
-			used -= keyedNumbers(root, path.Join(dir, "memory.stat"))[v.reclaimableKey]
+			used -= numberAfter(readText(root, path.Join(dir, "memory.stat")), v.reclaimableKey)
 			m.limit(limit, limit-used, "the control group's limit")
 		}
 		if group == "/" || group == "." || group == "" {
@@ -117,31 +114,35 @@ func hasController(list, want string) bool {
 	return false
 }
 
-// readNumber reads a file that holds one number. "max" is none.
-func readNumber(root fs.FS, name string) (int64, bool) {
+// readText reads a whole file; one that cannot be read is empty.
+func readText(root fs.FS, name string) string {
 	text, err := fs.ReadFile(root, name)
 	if err != nil {
-		return 0, false
+		return ""
 	}
-	n, err := strconv.ParseInt(string(bytes.TrimSpace(text)), 10, 64)
+	return string(text)
+}
+
+// readNumber reads a file that holds one number. "max" is none.
+func readNumber(root fs.FS, name string) (int64, bool) {
+	n, err := strconv.ParseInt(strings.TrimSpace(readText(root, name)), 10, 64)
 	return n, err == nil
 }
 
-// keyedNumbers reads a file of lines "key number …".
-func keyedNumbers(root fs.FS, name string) map[string]int64 {
-	text, err := fs.ReadFile(root, name)
-	if err != nil {
-		return nil
-	}
-	numbers := map[string]int64{}
-	for lines := bufio.NewScanner(bytes.NewReader(text)); lines.Scan(); {
-		fields := strings.Fields(lines.Text())
-		if len(fields) < 2 {
+// numberAfter finds the line "key number …" in text and returns the number, or
+// 0 if there is none.
+func numberAfter(text, key string) int64 {
+	for line := range strings.Lines(text) {
+		rest, ok := strings.CutPrefix(line, key)
+		if !ok || rest == strings.TrimLeft(rest, " \t") {
 			continue
 		}
-		if n, err := strconv.ParseInt(fields[1], 10, 64); err == nil {
-			numbers[fields[0]] = n
+		number, _, _ := strings.Cut(strings.TrimLeft(rest, " \t"), " ")
+		n, err := strconv.ParseInt(strings.TrimSpace(number), 10, 64)
+		if err != nil {
+			return 0
 		}
+		return n
 	}
-	return numbers
+	return 0
 }

@@ -14,9 +14,9 @@ func TestMemoryUnder(t *testing.T) {
 		total, available int64
 		source           string // of available
 	}{
-		{"nothing known", nil, assumedMemory, assumedMemory, "assumption"},
+		{"nothing known", nil, assumedTotal, assumedMemory, "assumption"},
 		{"machine", map[string]string{"proc/meminfo": meminfo}, 1024 << 10, 800 << 10, "/proc/meminfo"},
-		{"garbage", map[string]string{"proc/meminfo": "MemTotal\n\x00 x y\n", "proc/self/cgroup": "::::\n7"}, assumedMemory, assumedMemory, "assumption"},
+		{"garbage", map[string]string{"proc/meminfo": "MemTotal\n\x00 x y\n", "proc/self/cgroup": "::::\n7"}, assumedTotal, assumedMemory, "assumption"},
 		{"version 2, page cache counts as available", map[string]string{
 			"proc/meminfo":                      meminfo,
 			"proc/self/cgroup":                  "0::/a/b\n",

@@ -78,11 +78,17 @@ type Results struct {
 // *KernelError or the context's. After an error, InOut buffers may have been
 // partly written.
 func (x *Executable) Run(ctx context.Context, b *Bindings, o Options) (*Results, error) {
-	r := new(Results)
-	if err := x.RunInto(ctx, b, o, r); err != nil {
+	// One Go allocation holds the results of a small program.
+	r := new(struct {
+		Results
+		buffers [4]Memory
+		scalars [8]int64
+	})
+	r.Buffers, r.Scalars = r.buffers[:0], r.scalars[:0]
+	if err := x.RunInto(ctx, b, o, &r.Results); err != nil {
 		return nil, err
 	}
-	return r, nil
+	return &r.Results, nil
 }
 
 // RunInto is Run with results that the caller provides, whose slices are used
@@ -154,8 +160,8 @@ func newState(p *plan) *state {
 
 // finish gives back what the run holds, on every path, and the state itself.
 func (x *Executable) finish(s *state) {
-	for _, stage := range s.plan.stages {
-		x.free(s, stage.lastUses)
+	for i := range s.plan.stages {
+		x.free(s, s.plan.stages[i].lastUses)
 	}
 	clear(s.mem) // let go of the caller's memory
 	s.frame.reset()

@@ -16,11 +16,8 @@ import (
 // function.
 func withKernels(t testing.TB, p *loop.Program, kernels ...goKernel) *Executable {
 	t.Helper()
-	pl, err := newPlan(p)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if n := len(pl.funcs()); n != len(kernels) {
+	pl := newPlan(p)
+	if n := len(pl.funcs); n != len(kernels) {
 		t.Fatalf("%d kernels for %d functions", len(kernels), n)
 	}
 	list := make([]kernel, len(kernels))

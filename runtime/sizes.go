@@ -46,47 +46,35 @@ type sizeCode struct {
 	expr  loop.SizeExpr // for messages
 }
 
-// compileSize compiles e. The callbacks say whether a scalar or a buffer may
-// be read at this point of the program.
-func compileSize(e loop.SizeExpr, scalarOK func(loop.ScalarID) error, bufferOK func(loop.BufferID) error) (sizeCode, error) {
+// compileSize compiles an expression that has passed loop's verifier.
+func compileSize(e loop.SizeExpr) sizeCode {
 	code := sizeCode{expr: e}
-	var emit func(e loop.SizeExpr, height int) error
-	emit = func(e loop.SizeExpr, height int) error {
-		code.depth = max(code.depth, height+1)
-		switch e := e.(type) {
-		case loop.SizeConst:
-			code.steps = append(code.steps, sizeStep{pushConst, int64(e)})
-		case loop.SizeScalar:
-			if err := scalarOK(loop.ScalarID(e)); err != nil {
-				return err
-			}
-			code.steps = append(code.steps, sizeStep{pushScalar, int64(e)})
-		case *loop.SizeLoad:
-			if err := bufferOK(e.Buffer); err != nil {
-				return err
-			}
-			if err := emit(e.Index, height); err != nil {
-				return err
-			}
-			code.steps = append(code.steps, sizeStep{load, int64(e.Buffer)})
-		case *loop.SizeOp:
-			do, ok := sizeOps[e.Op]
-			if !ok {
-				return fmt.Errorf("operator %s is not allowed in a size: use + - * / min max", e.Op)
-			}
-			if err := emit(e.X, height); err != nil {
-				return err
-			}
-			if err := emit(e.Y, height+1); err != nil {
-				return err
-			}
-			code.steps = append(code.steps, sizeStep{do, 0})
-		default:
-			return fmt.Errorf("a size expression is missing")
+	code.emit(e, 0)
+	return code
+}
+
+// emit appends the code that pushes e onto a stack of the given height.
+func (c *sizeCode) emit(e loop.SizeExpr, height int) {
+	c.depth = max(c.depth, height+1)
+	switch e := e.(type) {
+	case loop.SizeConst:
+		c.steps = append(c.steps, sizeStep{pushConst, int64(e)})
+	case loop.SizeScalar:
+		c.steps = append(c.steps, sizeStep{pushScalar, int64(e)})
+	case *loop.SizeLoad:
+		c.emit(e.Index, height)
+		c.steps = append(c.steps, sizeStep{load, int64(e.Buffer)})
+	case *loop.SizeOp:
+		do, ok := sizeOps[e.Op]
+		if !ok {
+			panic("BUG: operator " + e.Op.String() + " in a size")
 		}
-		return nil
+		c.emit(e.X, height)
+		c.emit(e.Y, height+1)
+		c.steps = append(c.steps, sizeStep{do, 0})
+	default:
+		panic(fmt.Sprintf("BUG: size expression %T", e))
 	}
-	return code, emit(e, 0)
 }
 
 // sizeFault says why a size has no value; "" means it has one.

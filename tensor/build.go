@@ -75,11 +75,13 @@ func (b *builder) sort() error {
 	} else if ascending(b.n, b.keys) {
 		unsorted = 0
 	}
+	var sorted []column // the leading keys that are in order already
 	if unsorted > 0 {
 		var err error
-		if b.perm, err = sortedPermutation(b.n, b.keys[:unsorted]); err != nil {
+		if b.perm, sorted, err = sortedPermutation(b.n, b.keys[:unsorted]); err != nil {
 			return err
 		}
+		copy(b.keys, sorted)
 	}
 	if b.distinct {
 		for _, axis := range b.scatter {
@@ -87,7 +89,7 @@ func (b *builder) sort() error {
 		}
 	}
 	b.cols = nil
-	for k := range b.keys {
+	for k := len(sorted); k < len(b.keys); k++ {
 		var err error
 		if b.keys[k], err = b.keys[k].permuted(b.perm); err != nil {
 			return err
@@ -101,7 +103,7 @@ func (b *builder) sort() error {
 // be how source goes on once those are left out.
 func unsortedPrefix(axes, source []int) int {
 	for m := range axes {
-		moved := 0 // bit set of the axes sorted by; MaxRank is 64
+		moved := uint64(0) // bit set of the axes sorted by; MaxRank is 64
 		for _, axis := range axes[:m] {
 			moved |= 1 << axis
 		}

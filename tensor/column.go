@@ -109,11 +109,10 @@ func (c column) permuted(perm permutation) (column, error) {
 		return out, err
 	}
 	out = columnOf(a)
-	for i := range out.u32 {
-		out.u32[i] = c.u32[perm.at(i)]
-	}
-	for i := range out.u64 {
-		out.u64[i] = c.u64[perm.at(i)]
+	if out.u64 != nil {
+		gatherSlice(out.u64, c.u64, perm)
+	} else {
+		gatherSlice(out.u32, c.u32, perm)
 	}
 	return out, nil
 }
@@ -140,11 +139,13 @@ const radixBits = 11
 
 // sortedPermutation is the stable order of n entries by the key columns, the
 // first the most significant. It is a radix sort from the least significant
-// digit, over as many columns at once as fit in a machine word.
-func sortedPermutation(n int, keys []column) (permutation, error) {
+// digit, over as many columns at once as fit in a machine word. It also returns
+// the leading columns in that order: those of the last word sorted by, which
+// need no gathering; there is at least one.
+func sortedPermutation(n int, keys []column) (permutation, []column, error) {
 	perm, err := makeColumn(n, uint64(n))
 	if err != nil {
-		return permutation{}, err
+		return permutation{}, nil, err
 	}
 	for i := range perm.u32 {
 		perm.u32[i] = uint32(i)
@@ -152,6 +153,7 @@ func sortedPermutation(n int, keys []column) (permutation, error) {
 	for i := range perm.u64 {
 		perm.u64[i] = uint64(i)
 	}
+	var sorted []column
 	for last := len(keys); last > 0; {
 		first, width := last, 0
 		for first > 0 {
@@ -161,40 +163,92 @@ func sortedPermutation(n int, keys []column) (permutation, error) {
 			}
 			first, width = first-1, width+w
 		}
-		if err := sortByGroup(&perm, keys[first:last], width); err != nil {
-			return permutation{}, err
+		word, err := packColumns(permutation{perm}, keys[first:last], width)
+		if err != nil {
+			return permutation{}, nil, err
+		}
+		if err := sortWord(&word, &perm, width); err != nil {
+			return permutation{}, nil, err
+		}
+		if first == 0 {
+			if sorted, err = unpackColumns(word, keys[:last]); err != nil {
+				return permutation{}, nil, err
+			}
 		}
 		last = first
 	}
-	return permutation{perm}, nil
+	return permutation{perm}, sorted, nil
 }
 
-// sortByGroup stably sorts perm by key columns that together take width bits.
-func sortByGroup(perm *column, keys []column, width int) error {
+// widthMax is the largest number of the given number of bits.
+func widthMax(width int) uint64 {
+	if width == 0 {
+		return 0
+	}
+	return 1<<uint(width-1)<<1 - 1
+}
+
+// packColumns joins key columns, in the order of perm, into one of width bits,
+// the first column uppermost.
+func packColumns(perm permutation, keys []column, width int) (column, error) {
+	word, err := makeColumn(perm.len(), widthMax(width))
+	if err != nil {
+		return column{}, err
+	}
+	for k, key := range keys {
+		shift := uint(bits.Len64(key.maximum()))
+		for i := range word.u32 {
+			v := uint32(key.at(perm.at(i)))
+			if k > 0 {
+				v |= word.u32[i] << shift
+			}
+			word.u32[i] = v
+		}
+		for i := range word.u64 {
+			v := key.at(perm.at(i))
+			if k > 0 {
+				v |= word.u64[i] << shift
+			}
+			word.u64[i] = v
+		}
+	}
+	return word, nil
+}
+
+// unpackColumns splits a word of joined columns into columns like keys.
+func unpackColumns(word column, keys []column) ([]column, error) {
+	out := make([]column, len(keys))
+	shift := uint(0)
+	for k := len(keys) - 1; k >= 0; k-- {
+		a, err := MakeArray(keys[k].array().dt, word.len())
+		if err != nil {
+			return nil, err
+		}
+		out[k] = columnOf(a)
+		width := bits.Len64(keys[k].maximum())
+		mask := widthMax(width)
+		for i := range out[k].u32 {
+			out[k].u32[i] = uint32(word.at(i) >> shift & mask)
+		}
+		for i := range out[k].u64 {
+			out[k].u64[i] = word.at(i) >> shift & mask
+		}
+		shift += uint(width)
+	}
+	return out, nil
+}
+
+// sortWord stably sorts a column of width bits, and perm along with it.
+func sortWord(word, perm *column, width int) error {
 	if width == 0 {
 		return nil
 	}
 	n := perm.len()
-	packed, err := makeColumn(n, 1<<uint(width-1)<<1-1)
-	if err != nil {
-		return err
-	}
-	for k, key := range keys {
-		shift := uint(bits.Len64(key.maximum()))
-		at := permutation{*perm}
-		for i := range n {
-			v := key.at(at.at(i))
-			if k > 0 {
-				v |= packed.at(i) << shift
-			}
-			packed.set(i, v)
-		}
-	}
 	otherPerm, err := makeColumn(n, uint64(n))
 	if err != nil {
 		return err
 	}
-	otherPacked, err := makeColumn(n, 1<<uint(width-1)<<1-1)
+	other, err := makeColumn(n, widthMax(width))
 	if err != nil {
 		return err
 	}
@@ -203,16 +257,16 @@ func sortByGroup(perm *column, keys []column, width int) error {
 	for pass := range passes {
 		shift := uint(pass * digit)
 		switch {
-		case perm.u32 != nil && packed.u32 != nil:
-			radixPass(packed.u32, otherPacked.u32, perm.u32, otherPerm.u32, shift, digit)
+		case perm.u32 != nil && word.u32 != nil:
+			radixPass(word.u32, other.u32, perm.u32, otherPerm.u32, shift, digit)
 		case perm.u32 != nil:
-			radixPass(packed.u64, otherPacked.u64, perm.u32, otherPerm.u32, shift, digit)
-		case packed.u32 != nil:
-			radixPass(packed.u32, otherPacked.u32, perm.u64, otherPerm.u64, shift, digit)
+			radixPass(word.u64, other.u64, perm.u32, otherPerm.u32, shift, digit)
+		case word.u32 != nil:
+			radixPass(word.u32, other.u32, perm.u64, otherPerm.u64, shift, digit)
 		default:
-			radixPass(packed.u64, otherPacked.u64, perm.u64, otherPerm.u64, shift, digit)
+			radixPass(word.u64, other.u64, perm.u64, otherPerm.u64, shift, digit)
 		}
-		packed, otherPacked = otherPacked, packed
+		*word, other = other, *word
 		*perm, otherPerm = otherPerm, *perm
 	}
 	return nil

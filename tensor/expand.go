@@ -257,11 +257,18 @@ func gather(a Array, perm permutation) (Array, error) {
 	return out, nil
 }
 
-func gatherAs[T Element](to, from Array, perm permutation) {
-	src := View[T](from)
-	for i, dst := 0, View[T](to); i < len(dst); i++ {
-		dst[i] = src[perm.at(i)]
+// gatherSlice sets each element of to to the one of from that perm names.
+func gatherSlice[T any](to, from []T, perm permutation) {
+	for i, j := range perm.u32 {
+		to[i] = from[j]
 	}
+	for i, j := range perm.u64 {
+		to[i] = from[j]
+	}
+}
+
+func gatherAs[T Element](to, from Array, perm permutation) {
+	gatherSlice(View[T](to), View[T](from), perm)
 }
 
 // scatterDense writes the values into a dense array of the axes in the given

@@ -30,6 +30,9 @@ func (b *builder) place() (Array, error) {
 	if int(total) == b.values.n && b.perm.identity() && len(b.scatter) == 0 {
 		return b.values, nil
 	}
+	if b.distinct && b.block == 1 && len(b.scatter) == 0 && !b.perm.identity() {
+		return gather(b.values, b.perm)
+	}
 	out, err := MakeArray(b.values.dt, int(total))
 	if err != nil {
 		return Array{}, err

@@ -20,8 +20,8 @@ const (
 	canonicalNaN32 = 0x7fc00000
 )
 
-// Bool_ is b as a scalar of type Bool.
-func Bool_(b bool) Scalar { //nolint:revive // Bool names the type
+// Bool_ is b as a scalar of type Bool, whose name is taken by the type.
+func Bool_(b bool) Scalar {
 	if b {
 		return Scalar{dt: Bool, lo: 1}
 	}

@@ -67,7 +67,7 @@ func TestParallelErrors(t *testing.T) {
 	for _, tt := range []struct{ name, text, want string }{
 		{"bad line", strings.Join(broken, ""), "a.mtx:170000: \"x\" is not a number"},
 		{"surplus", strings.Join(lines, "") + "\n\n1 1 1\n", fmt.Sprintf("a.mtx:%d: an entry more than the 200000", len(lines)+2)},
-		{"missing", strings.Join(lines[:len(lines)-2], ""), fmt.Sprintf("a.mtx:%d: the file ends after 199999 entries", len(lines)-2)},
+		{"missing", strings.Join(lines[:len(lines)-2], ""), fmt.Sprintf("a.mtx:%d: the file ends after 199999 of the 200000 entries", len(lines)-2)},
 	} {
 		for _, threads := range []int{1, 2, 5} {
 			_, err := ReadFrom("a.mtx", strings.NewReader(tt.text), Threads(threads))

@@ -52,21 +52,23 @@ func readEntries(in *input, r io.Reader, spec *entrySpec, header int, promised i
 	if spec.sym != general {
 		room *= 2
 	}
-	list := newCoordList(spec, room)
+	list, err := newCoordList(spec, room)
+	if err != nil {
+		return nil, err
+	}
 	seen := int64(0)
 	last, err := in.parseLines(r, header+1, spec.parse, func(b *batch, line int) error {
 		if left := promised - seen; int64(b.entries) > left {
 			return in.errorAt(b, spec.parse, int(left), line, "an entry more than the %d that the header promises", promised)
 		}
 		seen += int64(b.entries)
-		list.add(b)
-		return nil
+		return list.add(b)
 	})
 	if err != nil {
 		return nil, err
 	}
 	if seen < promised {
-		return nil, in.errorf(max(last-1, header), "the file ends after %d entries, but its header promises %d", seen, promised)
+		return nil, in.errorf(max(last-1, header), "the file ends after %d of the %d entries that the header promises", seen, promised)
 	}
 	return list, nil
 }
@@ -89,7 +91,10 @@ func readMTXArray(in *input, h *mtxHeader) (*tensor.Tensor, error) {
 	if err := in.fits(h.lines, h.entries, spec.minBytes()); err != nil {
 		return nil, err
 	}
-	words := make([]uint64, 0, in.plan(h.entries)*int64(value.words))
+	words, err := withRoom[uint64](nil, tensor.Uint64, int(in.plan(h.entries))*value.words)
+	if err != nil {
+		return nil, err
+	}
 	seen := int64(0)
 	diagonal := h.diagonal()
 	last, err := in.parseLines(in.r, h.lines+1, spec.parse, func(b *batch, line int) error {
@@ -106,14 +111,18 @@ func readMTXArray(in *input, h *mtxHeader) (*tensor.Tensor, error) {
 			}
 		}
 		seen += int64(b.entries)
-		words = append(words, fresh...)
+		longer, err := withRoom(words, tensor.Uint64, len(fresh))
+		if err != nil {
+			return err
+		}
+		words = append(longer, fresh...)
 		return nil
 	})
 	if err != nil {
 		return nil, err
 	}
 	if seen < h.entries {
-		return nil, in.errorf(max(last-1, h.lines), "the file ends after %d values, but the sizes ask for %d", seen, h.entries)
+		return nil, in.errorf(max(last-1, h.lines), "the file ends after %d of the %d values that the sizes ask for", seen, h.entries)
 	}
 	return buildDense(in, h.shape, &value, h.rowMajor(&value, words))
 }

@@ -1,6 +1,7 @@
 package tensorio
 
 import (
+	"fmt"
 	"math"
 	"math/big"
 	"strconv"
@@ -66,6 +67,29 @@ func TestScanFloatAgreesWithStrconv(t *testing.T) {
 		if (st == numRange) != (err != nil) || end != len(text) || math.Float64bits(got) != math.Float64bits(want) {
 			t.Errorf("scanFloat(%q) = %v, %d, %d; want %v, %v", text, got, end, st, want, err)
 		}
+	})
+}
+
+func TestScanFloatAgreesWithStrconvOnFullMantissas(t *testing.T) {
+	check := func(t *rapid.T, mant uint64, exp int) {
+		text := fmt.Sprintf("%de%d", mant, exp)
+		want, err := strconv.ParseFloat(text, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, _, st := scanFloat([]byte(text+"\n"), 0); got != want || st != numOK {
+			t.Errorf("scanFloat(%s) = %b, want %b", text, got, want)
+		}
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		check(t, rapid.Uint64Range(1, 9999999999999999999).Draw(t, "mantissa"), rapid.IntRange(-30, 30).Draw(t, "exponent"))
+		// The middle of two floats: 54 bits, the last of them 1, times a power of two
+		// that the decimal exponent brings in.
+		odd := 1<<53 | rapid.Uint64Range(0, 1<<53-1).Draw(t, "odd") | 1
+		check(t, odd, 0)
+		check(t, odd*5, -1)
+		check(t, odd*25, -2)
+		check(t, odd*125, -3)
 	})
 }
 

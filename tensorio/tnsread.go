@@ -224,11 +224,13 @@ func readPlainTNS(in *input, h *tnsHead) (*tensor.Tensor, error) {
 	if err != nil {
 		return nil, err
 	}
-	list := newCoordList(spec, in.guess(h))
+	list, err := newCoordList(spec, in.guess(h))
+	if err != nil {
+		return nil, err
+	}
 	body := io.MultiReader(bytes.NewReader(h.saved), in.r)
 	_, err = in.parseLines(body, 1, spec.parse, func(b *batch, _ int) error {
-		list.add(b)
-		return nil
+		return list.add(b)
 	})
 	if err != nil {
 		return nil, err

@@ -9,53 +9,29 @@ import (
 	"github.com/llir/llvm/ir/value"
 )
 
-// scalar is a scalar function in the module.
-type scalar struct {
-	fn     *ir.Func
-	source *loop.Scalar
-}
-
 // call emits a call of a function of the library.
 func (f *function) call(e *loop.Call) val {
-	source, ok := f.m.find(e.Fn)
-	switch {
-	case !ok:
-		f.m.fail("function %s calls %s, which is not in the library", f.name, e.Fn)
-		return zero(e.Typ)
-	case len(source.Args) != len(e.Args) || source.Result != e.Typ:
-		f.m.fail("function %s calls %s with %d arguments for a result of type %v; it takes %d and gives %v",
-			f.name, e.Fn, len(e.Args), e.Typ, len(source.Args), source.Result)
-		return zero(e.Typ)
+	source, ok := f.m.lookup(e.Fn)
+	if !ok {
+		panic("BUG: the verifier passed a call of unknown " + e.Fn)
 	}
 	var args []value.Value
-	for i, a := range e.Args {
-		if want := source.Vars[source.Args[i]].Type; want != a.Type() {
-			f.m.fail("function %s calls %s with argument %d of type %v; it takes %v", f.name, e.Fn, i+1, a.Type(), want)
-			return zero(e.Typ)
-		}
+	for _, a := range e.Args {
 		args = append(args, f.expr(a).parts()...)
 	}
-	result := f.block.NewCall(f.m.scalar("lib."+e.Fn, source).fn, args...)
+	result := f.block.NewCall(f.m.scalar("lib."+e.Fn, source), args...)
 	if !e.Typ.IsComplex() {
 		return val{re: result}
 	}
 	return val{re: f.block.NewExtractValue(result, 0), im: f.block.NewExtractValue(result, 1)}
 }
 
-// find looks a scalar function up in the library.
-func (m *Module) find(name string) (*loop.Scalar, bool) {
-	if m.lookup == nil {
-		return nil, false
-	}
-	return m.lookup(name)
-}
-
 // scalar returns a scalar function under the given LLVM name, emitting it on
 // first use. LLVM decides whether to inline it; the hint makes it do so for
 // functions of some size, without which loops around them are not vectorised.
-func (m *Module) scalar(name string, source *loop.Scalar) *scalar {
-	if s, ok := m.scalars[name]; ok {
-		return s
+func (m *Module) scalar(name string, source *loop.Scalar) *ir.Func {
+	if fn, ok := m.scalars[name]; ok {
+		return fn
 	}
 	var params []*ir.Param
 	for _, id := range source.Args {
@@ -67,10 +43,12 @@ func (m *Module) scalar(name string, source *loop.Scalar) *scalar {
 	fn := m.ir.NewFunc(name, resultType(source.Result), params...)
 	fn.Linkage = enum.LinkageInternal
 	fn.FuncAttrs = []ir.FuncAttribute{enum.FuncAttrInlineHint, enum.FuncAttrNoUnwind}
-	s := &scalar{fn: fn, source: source}
-	m.scalars[name] = s // before the body, so that emission ends whatever the calls
-
-	f := m.newFunction(source.Name, fn, source.Vars)
+	m.scalars[name] = fn
+	if err := source.Verify(m.lookup); err != nil {
+		m.fail(err)
+		return fn
+	}
+	f := m.newFunction(fn, source.Vars)
 	next := 0
 	for _, id := range source.Args {
 		var parts []value.Value
@@ -82,10 +60,10 @@ func (m *Module) scalar(name string, source *loop.Scalar) *scalar {
 	}
 	f.stmts(source.Body)
 	if f.block != nil {
-		f.ret(zero(source.Result)) // not reached: the verifier wants a Return on every way
+		f.ret(zero(source.Result)) // not reached: there is a Return on every path
 	}
 	f.finish()
-	return s
+	return fn
 }
 
 // undef is a struct whose fields are about to be set.

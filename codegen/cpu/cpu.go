@@ -30,9 +30,6 @@
 package cpu
 
 import (
-	"errors"
-	"fmt"
-
 	"github.com/lacuna-sparse/lacuna/ir/loop"
 	"github.com/llir/llvm/ir"
 	"github.com/llir/llvm/ir/metadata"
@@ -41,8 +38,8 @@ import (
 
 // Emit translates functions into the text of one LLVM module. lookup finds the
 // scalar functions that they call; it may be nil when they call none. The
-// functions must have passed loop's verifier and their names must differ. The
-// error names the function at fault.
+// functions' names must differ. The error is a *loop.VerifyError for a function
+// that is not well formed.
 func Emit(name string, funcs []*loop.Func, lookup func(string) (*loop.Scalar, bool)) (string, error) {
 	m := NewModule(name, lookup)
 	for _, f := range funcs {
@@ -55,9 +52,9 @@ func Emit(name string, funcs []*loop.Func, lookup func(string) (*loop.Scalar, bo
 // what Text returns, and after it the rest is emitted in vain.
 type Module struct {
 	ir         *ir.Module
-	lookup     func(string) (*loop.Scalar, bool)
+	lookup     loop.Resolver
 	kernels    map[string]bool
-	scalars    map[string]*scalar
+	scalars    map[string]*ir.Func
 	intrinsics map[string]*ir.Func
 	progress   *metadata.Tuple // !{!"llvm.loop.mustprogress"}; nil until used
 	err        error
@@ -70,7 +67,7 @@ func NewModule(name string, lookup func(string) (*loop.Scalar, bool)) *Module {
 		ir:         ir.NewModule(),
 		lookup:     lookup,
 		kernels:    map[string]bool{},
-		scalars:    map[string]*scalar{},
+		scalars:    map[string]*ir.Func{},
 		intrinsics: map[string]*ir.Func{},
 	}
 	m.ir.SourceFilename = name
@@ -86,9 +83,9 @@ func (m *Module) Text() (string, error) {
 }
 
 // fail records the first error.
-func (m *Module) fail(format string, args ...any) {
+func (m *Module) fail(err error) {
 	if m.err == nil {
-		m.err = errors.New("LLVM code generator: " + fmt.Sprintf(format, args...))
+		m.err = err
 	}
 }
 

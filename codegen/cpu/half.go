@@ -76,6 +76,5 @@ func (f *function) narrowHalf(elem loop.Type, x value.Value) value.Value {
 }
 
 func (f *function) halfCall(name string, x value.Value) value.Value {
-	s := f.m.scalar("half."+name, parsedHalfFunctions()[name])
-	return f.block.NewCall(s.fn, x)
+	return f.block.NewCall(f.m.scalar("half."+name, parsedHalfFunctions()[name]), x)
 }

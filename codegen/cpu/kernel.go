@@ -1,6 +1,7 @@
 package cpu
 
 import (
+	"fmt"
 	"strconv"
 
 	"github.com/lacuna-sparse/lacuna/ir/loop"
@@ -15,7 +16,6 @@ import (
 // function is an LLVM function under construction.
 type function struct {
 	m    *Module
-	name string // of the loop function, for messages
 	fn   *ir.Func
 	vars []loop.Var
 	bufs []buffer
@@ -35,9 +35,9 @@ type buffer struct {
 }
 
 // newFunction starts the body of fn.
-func (m *Module) newFunction(name string, fn *ir.Func, vars []loop.Var) *function {
+func (m *Module) newFunction(fn *ir.Func, vars []loop.Var) *function {
 	f := &function{
-		m: m, name: name, fn: fn, vars: vars,
+		m: m, fn: fn, vars: vars,
 		vals: make([]val, len(vars)), slots: make([]slot, len(vars)), used: map[string]bool{},
 	}
 	for _, p := range fn.Params {
@@ -80,11 +80,14 @@ func (f *function) unique(name string) string {
 // argument block and calls it.
 func (m *Module) Kernel(f *loop.Func) {
 	if m.kernels[f.Name] {
-		m.fail("two functions are called %s", f.Name)
+		m.fail(fmt.Errorf("LLVM module: two functions are called %s", f.Name))
 		return
 	}
 	m.kernels[f.Name] = true
-	body := m.Body(f)
+	body, err := m.Body(f)
+	if err != nil {
+		return // recorded
+	}
 
 	args := ir.NewParam("args", types.NewPointer(types.I64))
 	args.Attrs = []ir.ParamAttribute{enum.ParamAttrNoAlias, enum.ParamAttrReadOnly}
@@ -112,8 +115,12 @@ func (m *Module) Kernel(f *loop.Func) {
 
 // Body adds the code of a function to the module, as an internal function of its
 // buffers, its scalar arguments and chunk, lo and hi. It is for emitters that
-// write other entries.
-func (m *Module) Body(f *loop.Func) *ir.Func {
+// write other entries. The error is a *loop.VerifyError.
+func (m *Module) Body(f *loop.Func) (*ir.Func, error) {
+	if err := f.Verify(m.lookup); err != nil {
+		m.fail(err)
+		return nil, err
+	}
 	var params []*ir.Param
 	for _, b := range f.Bufs {
 		p := ir.NewParam(b.Name, types.NewPointer(memoryType(b.Elem)))
@@ -133,7 +140,7 @@ func (m *Module) Body(f *loop.Func) *ir.Func {
 	// what is known about them weaker.
 	fn.FuncAttrs = []ir.FuncAttribute{enum.FuncAttrNoInline, enum.FuncAttrNoUnwind}
 
-	g := m.newFunction(f.Name, fn, f.Vars)
+	g := m.newFunction(fn, f.Vars)
 	for i, b := range f.Bufs {
 		g.bufs = append(g.bufs, buffer{elem: b.Elem, base: params[i]})
 	}
@@ -145,5 +152,5 @@ func (m *Module) Body(f *loop.Func) *ir.Func {
 		g.block.NewRet(intConst(loop.I64, 0))
 	}
 	g.finish()
-	return fn
+	return fn, nil
 }

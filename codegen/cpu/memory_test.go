@@ -23,9 +23,10 @@ func newMemory(elem loop.Type, n int) *memory {
 // element is the bytes of element i.
 func (m *memory) element(i int) []byte {
 	size := m.elem.Size()
-	all := unsafe.Slice((*byte)(m.pointer()), len(m.words)*8)
-	return all[i*size : (i+1)*size]
+	return m.bytes()[i*size : (i+1)*size]
 }
+
+func (m *memory) bytes() []byte { return unsafe.Slice((*byte)(m.pointer()), len(m.words)*8) }
 
 func (m *memory) pointer() unsafe.Pointer { return unsafe.Pointer(unsafe.SliceData(m.words)) }
 
@@ -104,18 +105,31 @@ func compile(t testing.TB, l *llvm.LLVM, text string, level llvm.Level) *llvm.Mo
 	return m
 }
 
-// run calls a function of a module.
-func run(t testing.TB, m *llvm.Module, name string, bufs []*memory, scalars []int64, lo, hi int64) int64 {
+func pointers(bufs []*memory) []unsafe.Pointer {
+	all := make([]unsafe.Pointer, len(bufs))
+	for i, b := range bufs {
+		all[i] = b.pointer()
+	}
+	return all
+}
+
+// kernel is a compiled function with its arguments.
+type kernel struct {
+	address uintptr
+	args    *llvm.ArgBlock
+}
+
+// bind looks up a function of a module and packs its arguments.
+func bind(t testing.TB, m *llvm.Module, name string, bufs []*memory, scalars []int64) kernel {
 	t.Helper()
 	fn, err := m.Func(name)
 	if err != nil {
 		t.Fatal(err)
 	}
-	pointers := make([]unsafe.Pointer, len(bufs))
-	for i, b := range bufs {
-		pointers[i] = b.pointer()
-	}
-	args := llvm.NewArgBlock(pointers, scalars)
-	defer args.Release()
-	return args.Call(fn, 0, lo, hi)
+	args := llvm.NewArgBlock(pointers(bufs), scalars)
+	t.Cleanup(args.Release)
+	return kernel{fn, args}
 }
+
+// run calls the function and returns its status.
+func (k kernel) run(lo, hi int64) int64 { return k.args.Call(k.address, 0, lo, hi) }

@@ -122,11 +122,11 @@ func operations(t loop.Type) []operation {
 }
 
 func (o operation) check(t *testing.T, typ loop.Type, x, y, got loop.Const) {
-	t.Helper()
 	want := o.eval(x, y)
 	if got == want || !o.exact && same(got, want) {
 		return
 	}
+	t.Helper()
 	t.Errorf("%s of %v: %s, %s gives %s (%x %x), want %s (%x %x)",
 		o.name, typ, &x, &y, &got, got.Bits, got.Imag, &want, want.Bits, want.Imag)
 }
@@ -140,44 +140,54 @@ func loopFunc(name string, bufs []loop.Buf, body []loop.Stmt) *loop.Func {
 	}
 }
 
-// TestOperations runs every operator on arrays of special values, in a loop that
-// LLVM may vectorise and in one that it may not, and compares with the reference
-// evaluation.
+// TestOperations runs every operator on arrays of special values, element by
+// element and all at once, and compares with the reference evaluation. At O3
+// LLVM vectorises the loops; that takes long, so it is done for one type of each
+// kind.
 func TestOperations(t *testing.T) {
+	levels := map[loop.Type]llvm.Level{
+		loop.Bool: llvm.O1, loop.I8: llvm.O3, loop.I16: llvm.O1, loop.I32: llvm.O1, loop.I64: llvm.O1,
+		loop.U8: llvm.O1, loop.U16: llvm.O1, loop.U32: llvm.O3, loop.U64: llvm.O1,
+		loop.F32: llvm.O1, loop.F64: llvm.O3, loop.C64: llvm.O3, loop.C128: llvm.O1,
+	}
 	eachLLVM(t, func(t *testing.T, l *llvm.LLVM) {
 		for _, typ := range computeTypes {
-			testOperations(t, l, typ)
+			testOperations(t, l, typ, levels[typ])
 		}
 	})
 }
 
-func testOperations(t *testing.T, l *llvm.LLVM, typ loop.Type) {
+func testOperations(t *testing.T, l *llvm.LLVM, typ loop.Type, level llvm.Level) {
 	special := values(typ)
 	n := len(special) * len(special)
-	ops := operations(typ)
-	bufs := []loop.Buf{{Name: "x", Elem: typ, ReadOnly: true}, {Name: "y", Elem: typ, ReadOnly: true}}
 	mem := []*memory{newMemory(typ, n), newMemory(typ, n)}
 	for i := range n {
 		mem[0].put(i, special[i/len(special)])
 		mem[1].put(i, special[i%len(special)])
 	}
-	i := &loop.Ref{Var: 3, Typ: loop.I64}
-	x := &loop.Load{Buf: 0, Elem: typ, Index: i}
-	y := &loop.Load{Buf: 1, Elem: typ, Index: i}
-	var body []loop.Stmt
+	ops := operations(typ)
+	bufs := []loop.Buf{{Name: "x", Elem: typ, ReadOnly: true}, {Name: "y", Elem: typ, ReadOnly: true}}
+	var body []loop.Stmt // one function: many small ones take longer to compile
+	var vars []loop.Var
 	for k, op := range ops {
 		bufs = append(bufs, loop.Buf{Name: fmt.Sprint("out", k), Elem: op.result})
 		mem = append(mem, newMemory(op.result, n))
-		store := &loop.Store{Buf: loop.BufID(2 + k), Index: i, Value: op.build(x, y)}
+		at := loop.VarID(3 + k)
+		vars = append(vars, loop.Var{Name: "i", Type: loop.I64})
+		i := &loop.Ref{Var: at, Typ: loop.I64}
+		x := &loop.Load{Buf: 0, Elem: typ, Index: i}
+		y := &loop.Load{Buf: 1, Elem: typ, Index: i}
 		body = append(body, &loop.For{
-			Var: 3, Lo: &loop.Ref{Var: 1, Typ: loop.I64}, Hi: &loop.Ref{Var: 2, Typ: loop.I64},
-			Body: []loop.Stmt{store}, Independent: true,
+			Var: at, Lo: &loop.Ref{Var: 1, Typ: loop.I64}, Hi: &loop.Ref{Var: 2, Typ: loop.I64},
+			Body: []loop.Stmt{&loop.Store{Buf: loop.BufID(2 + k), Index: i, Value: op.build(x, y)}}, Independent: true,
 		})
 	}
-	m := compile(t, l, emit(t, loopFunc("all", bufs, body)), llvm.O3)
+	f := loopFunc("all", bufs, body)
+	f.Vars = append(f.Vars[:3], vars...)
+	kernel := bind(t, compile(t, l, emit(t, f), level), "all", mem, nil)
 	for _, step := range []int{n, 1} { // all at once, then element by element
 		for lo := 0; lo < n; lo += step {
-			if status := run(t, m, "all", mem, nil, int64(lo), int64(lo+step)); status != 0 {
+			if status := kernel.run(int64(lo), int64(lo+step)); status != 0 {
 				t.Fatalf("status %d", status)
 			}
 		}
@@ -192,27 +202,33 @@ func testOperations(t *testing.T, l *llvm.LLVM, typ loop.Type) {
 
 // TestOperationsOnConstants has LLVM compute every operator itself.
 func TestOperationsOnConstants(t *testing.T) {
+	const each = 12 // pairs of operands for each operator
 	eachLLVM(t, func(t *testing.T, l *llvm.LLVM) {
 		for _, typ := range computeTypes {
 			special := values(typ)
+			pair := func(k, i int) (x, y loop.Const) {
+				return special[(i*4+k)%len(special)], special[(i*7+2*k)%len(special)]
+			}
 			ops := operations(typ)
 			var bufs []loop.Buf
 			var mem []*memory
 			var body []loop.Stmt
 			for k, op := range ops {
 				bufs = append(bufs, loop.Buf{Name: fmt.Sprint("out", k), Elem: op.result})
-				mem = append(mem, newMemory(op.result, len(special)))
-				for i := range special {
-					j := (i*7 + k) % len(special)
-					value := op.build(&special[i], &special[j])
-					body = append(body, &loop.Store{Buf: loop.BufID(k), Index: loop.Int(int64(i)), Value: value})
+				mem = append(mem, newMemory(op.result, each))
+				for i := range each {
+					x, y := pair(k, i)
+					body = append(body, &loop.Store{Buf: loop.BufID(k), Index: loop.Int(int64(i)), Value: op.build(&x, &y)})
 				}
 			}
 			m := compile(t, l, emit(t, loopFunc("all", bufs, body)), llvm.O1)
-			run(t, m, "all", mem, nil, 0, 0)
+			if status := bind(t, m, "all", mem, nil).run(0, 0); status != 0 {
+				t.Fatalf("status %d", status)
+			}
 			for k, op := range ops {
-				for i := range special {
-					op.check(t, typ, special[i], special[(i*7+k)%len(special)], mem[k].get(i))
+				for i := range each {
+					x, y := pair(k, i)
+					op.check(t, typ, x, y, mem[k].get(i))
 				}
 			}
 		}
@@ -257,7 +273,7 @@ func half(readonly h: []f16, readonly b: []bf16, readonly x: []f32, wideh: []f32
 		for i, x := range xs {
 			mem[2].put(i, loop.Const{Bits: uint64(x)})
 		}
-		if status := run(t, m, "half", mem, []int64{0}, 0, int64(len(xs))); status != 0 {
+		if status := bind(t, m, "half", mem, []int64{0}).run(0, int64(len(xs))); status != 0 {
 			t.Fatalf("status %d", status)
 		}
 		for h := range all {

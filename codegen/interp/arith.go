@@ -9,7 +9,9 @@ package interp
 type number interface{ int64 | float32 | float64 }
 
 // field are the types in which + and - are those of Go.
-type field interface{ number | complex64 | complex128 }
+type field interface {
+	number | complex64 | complex128
+}
 
 // leafLast orders the operands of a commutative operator.
 func leafLast[T any](x, y value[T]) (value[T], value[T]) {

@@ -61,9 +61,9 @@ func (c *compiler) scalar(name string) *callee {
 	f := &callee{result: result{s.Result, c.allocate(s.Result)}}
 	c.scalars[name] = f
 
-	caller := *c
-	c.where, c.bufs, c.fails, c.result = "scalar "+name, nil, 0, &f.result
-	c.enter(s.Vars)
+	caller := c.function
+	defer func() { c.function = caller }()
+	c.enter(function{where: "scalar " + name, result: &f.result}, s.Vars)
 	for _, v := range s.Args {
 		c.declare(v, fixed)
 		if c.err != nil {
@@ -79,8 +79,6 @@ func (c *compiler) scalar(name string) *callee {
 		return nil
 	}
 	f.body = body
-	c.where, c.bufs, c.fails, c.result = caller.where, caller.bufs, caller.fails, caller.result
-	c.vars, c.opened = caller.vars, caller.opened
 	return f
 }
 

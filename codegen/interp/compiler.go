@@ -22,15 +22,19 @@ type compiler struct {
 	words     int // registers given out so far
 	constants map[loop.Const]slot
 	scalars   map[string]*callee
+	depth     int // of nested statements and expressions
 
-	// Of the function being compiled.
+	function
+}
+
+// A function is what the compiler knows of the one it is in.
+type function struct {
 	where  string // "func f" or "scalar f"
 	bufs   []loop.Buf
 	fails  int
 	result *result // of a scalar function; nil in a func
 	vars   []variable
 	opened []loop.VarID // visible variables, in order of declaration
-	depth  int          // of nested statements and expressions
 }
 
 // A variable is what the compiler knows of a loop.Var.
@@ -55,10 +59,6 @@ const maxDepth = 10000
 // maxWords bounds the register file (8 bytes each).
 const maxWords = 1 << 24
 
-func newCompiler(where string, lookup func(string) (*loop.Scalar, bool)) *compiler {
-	return &compiler{where: where, lookup: lookup}
-}
-
 // fail records a mistake in the function being compiled.
 func (c *compiler) fail(format string, args ...any) {
 	if c.err == nil {
@@ -66,8 +66,9 @@ func (c *compiler) fail(format string, args ...any) {
 	}
 }
 
-// enter starts a function with the given variables: each gets a register.
-func (c *compiler) enter(vars []loop.Var) {
+// enter starts function f with the given variables: each gets a register.
+func (c *compiler) enter(f function, vars []loop.Var) {
+	c.function = f
 	c.vars = make([]variable, len(vars))
 	for i, v := range vars {
 		if !v.Type.IsCompute() {
@@ -76,7 +77,6 @@ func (c *compiler) enter(vars []loop.Var) {
 		}
 		c.vars[i] = variable{typ: v.Type, slot: c.allocate(v.Type)}
 	}
-	c.opened = nil
 }
 
 // allocate gives out a register for a value of type t.

@@ -41,10 +41,9 @@ type Kernel struct {
 // that they call, are found by lookup; nil stands for a lookup that finds none.
 // The error says which rule of the loop language f breaks.
 func Compile(f *loop.Func, lookup func(string) (*loop.Scalar, bool)) (*Kernel, error) {
-	c := newCompiler("func "+f.Name, lookup)
+	c := &compiler{lookup: lookup}
 	k := &Kernel{name: f.Name, bufs: f.Bufs}
-	c.enter(f.Vars)
-	c.bufs, c.fails = f.Bufs, len(f.Fails)
+	c.enter(function{where: "func " + f.Name, bufs: f.Bufs, fails: len(f.Fails)}, f.Vars)
 	for _, v := range f.Args {
 		k.args = append(k.args, c.parameter(v, loop.I64))
 	}

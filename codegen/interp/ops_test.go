@@ -138,6 +138,7 @@ type bench struct {
 	arrays  []*array
 	wants   [][]loop.Const // per buffer; nil for operands
 	names   []string
+	lookup  func(string) (*loop.Scalar, bool)
 }
 
 func newBench(n int) *bench {
@@ -193,7 +194,7 @@ func (b *bench) run(t *testing.T) {
 	hi := &loop.Ref{Var: b.f.Hi, Typ: loop.I64}
 	lo := &loop.Ref{Var: b.f.Lo, Typ: loop.I64}
 	b.f.Body = []loop.Stmt{&loop.For{Var: b.i, Lo: lo, Hi: hi, Body: append(b.body, b.results...)}}
-	k, err := Compile(b.f, nil)
+	k, err := Compile(b.f, b.lookup)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,7 +14,7 @@ const (
 	// the first (runtime), which shows dependences between chunks.
 	ReverseChunks = false
 
-	// TraceStages prints each stage as it runs, with its chunks and
-	// allocations, on standard error (runtime).
+	// TraceStages prints on standard error each stage that has run, with the
+	// memory then in use (runtime).
 	TraceStages = false
 )

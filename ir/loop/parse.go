@@ -8,9 +8,10 @@ import (
 
 // Limits that keep any text, and any tree the verifier accepts, harmless.
 const (
-	maxSource = 16 << 20 // bytes of text
-	maxDepth  = 1000     // statements inside statements, expressions inside expressions
-	maxFails  = 1 << 16  // messages of a function
+	maxSource = 16 << 20     // bytes of text
+	maxDepth  = 1000         // statements inside statements, expressions inside expressions
+	maxParens = 2 * maxDepth // an expression takes up to two levels of text: -(-x)
+	maxFails  = 1 << 16      // messages of a function
 )
 
 // ParseError says where text is not of the loop language, and why.
@@ -69,7 +70,8 @@ type parser struct {
 	lex     lexer
 	tok     token // the token to be read next
 	err     *ParseError
-	depth   int
+	blocks  int // statements around the token
+	parens  int // expressions around the token, inside its statement
 	scope   scope
 	program programScope
 }
@@ -207,17 +209,15 @@ func (p *parser) computeType() Type {
 }
 
 // nest counts a level of nesting and reports whether it is allowed; the caller
-// calls p.unnest when it is.
-func (p *parser) nest() bool {
-	if p.depth == maxDepth {
-		p.fail("nested deeper than %d levels", maxDepth)
+// takes the level back when it is.
+func (p *parser) nest(depth *int, limit int) bool {
+	if *depth == limit {
+		p.fail("nested deeper than %d levels", limit)
 		return false
 	}
-	p.depth++
+	*depth++
 	return true
 }
-
-func (p *parser) unnest() { p.depth-- }
 
 // fn reads a function, comments before it included.
 func (p *parser) fn() *Func {
@@ -315,10 +315,10 @@ func (p *parser) stmt() Stmt {
 		p.fail("expected a statement or %q, found %s", "}", p.tok.describe())
 		return &Comment{}
 	}
-	if !p.nest() {
+	if !p.nest(&p.blocks, maxDepth) {
 		return &Comment{}
 	}
-	defer p.unnest()
+	defer func() { p.blocks-- }()
 	start := p.tok
 	switch start.text {
 	case "let", "var":
@@ -389,9 +389,9 @@ func (p *parser) branch() Stmt {
 		s.Else = p.block()
 		return s
 	}
-	if p.nest() {
+	if p.nest(&p.blocks, maxDepth) {
 		s.Else = []Stmt{p.branch()}
-		p.unnest()
+		p.blocks--
 	}
 	return s
 }

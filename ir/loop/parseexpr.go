@@ -111,10 +111,10 @@ func (p *parser) binary(at int, op BinaryOp, x, y operand) operand {
 
 // unary reads a prefix operator or a primary expression.
 func (p *parser) unary() operand {
-	if !p.nest() {
+	if !p.nest(&p.parens, maxParens) {
 		return placeholder
 	}
-	defer p.unnest()
+	defer func() { p.parens-- }()
 	at := p.tok.offset
 	switch {
 	case p.accept("!"):

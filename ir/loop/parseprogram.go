@@ -237,10 +237,10 @@ func (p *parser) sizeNode(e SizeExpr, height int) sizeOperand {
 }
 
 func (p *parser) sizePrimary() sizeOperand {
-	if !p.nest() {
+	if !p.nest(&p.parens, maxParens) {
 		return sizeOperand{e: SizeConst(0), depth: 1}
 	}
-	defer p.unnest()
+	defer func() { p.parens-- }()
 	switch {
 	case p.accept("("):
 		x := p.sizeExpr(0)

@@ -15,7 +15,7 @@ func (f *Func) String() string {
 
 // String returns the text of s; ParseScalar reads it back.
 func (s *Scalar) String() string {
-	p := printer{names: scalarNames(s)}
+	p := printer{vars: s.Vars, names: scalarNames(s)}
 	params := make([]string, len(s.Args))
 	for i, id := range s.Args {
 		params[i] = p.names.variable(id) + ": " + typeOf(s.Vars, id).String()

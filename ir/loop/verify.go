@@ -50,7 +50,6 @@ func (e *VerifyError) Error() string {
 // tell. The error is a *VerifyError.
 func (f *Func) Verify(resolve Resolver) error {
 	v := verifier{vars: f.Vars, bufs: f.Bufs, fails: f.Fails, resolve: resolve}
-	v.names = funcNames(f)
 	v.wantName(isEntity(f.Name), "function", f.Name)
 	for i, b := range f.Bufs {
 		v.wantName(isName(b.Name), "buffer", b.Name)
@@ -59,6 +58,7 @@ func (f *Func) Verify(resolve Resolver) error {
 		}
 	}
 	if v.variables() && v.measure(f.Body) {
+		v.names = funcNames(f)
 		for _, id := range slices.Concat(f.Args, []VarID{f.Chunk, f.Lo, f.Hi}) {
 			v.declare(id, I64, fixedVar)
 		}
@@ -72,12 +72,12 @@ func (f *Func) Verify(resolve Resolver) error {
 // does not call itself. The error is a *VerifyError.
 func (s *Scalar) Verify(resolve Resolver) error {
 	v := verifier{vars: s.Vars, scalar: true, returns: s.Result, resolve: resolve}
-	v.names = scalarNames(s)
 	v.wantName(isCallable(s.Name), "function", s.Name)
 	if !s.Result.IsCompute() {
 		v.problem("the result type %s is not a type to compute in", s.Result)
 	}
 	if v.variables() && v.measure(s.Body) {
+		v.names = scalarNames(s)
 		for _, id := range s.Args {
 			v.declare(id, typeOf(s.Vars, id), fixedVar)
 		}

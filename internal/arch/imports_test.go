@@ -1,0 +1,100 @@
+// Package arch holds the test that the packages import only downward.
+package arch
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"os/exec"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/lacuna-sparse/lacuna"
+
+// allowed lists, for each package, the packages of this module that it may
+// import (tests aside). It is the table of docs/internals.md: imports point
+// down, and a package that is not listed here fails the test.
+var allowed = map[string][]string{
+	"tensor":               {},
+	"internal/debug":       {},
+	"internal/llvm":        {},
+	"ir/loop":              {},
+	"ir/loop/lib":          {"ir/loop"},
+	"ir/loop/looptest":     {"ir/loop"},
+	"tensorio":             {"tensor"},
+	"lang":                 {"tensor"},
+	"ir":                   {"lang", "tensor"},
+	"lower":                {"ir", "ir/loop", "ir/loop/lib", "tensor"},
+	"codegen/interp":       {"ir/loop", "internal/debug"},
+	"codegen/cpu":          {"ir/loop"},
+	"runtime":              {"ir/loop", "ir/loop/lib", "codegen/interp", "codegen/cpu", "internal/llvm", "internal/debug", "tensor"},
+	"":                     {"lang", "ir", "ir/loop", "ir/loop/lib", "lower", "runtime", "codegen/cpu", "internal/llvm", "internal/debug", "tensor"},
+	"ops":                  {"", "tensor"},
+	"internal/oracle":      {"lang", "tensor"},
+	"internal/exprgen":     {"lang", "tensor"},
+	"internal/conformance": {"", "tensor", "tensorio"},
+	"internal/arch":        {},
+	"cmd/lacuna":           {"", "lang", "runtime", "tensor", "tensorio", "internal/debug"},
+}
+
+// TestImportsPointDown compares every import inside the module with the table.
+func TestImportsPointDown(t *testing.T) {
+	out, err := exec.Command("go", "list", "-json=ImportPath,Imports", module+"/...").Output()
+	if err != nil {
+		t.Fatalf("go list: %v", err)
+	}
+	dec := json.NewDecoder(strings.NewReader(string(out)))
+	for {
+		var pkg struct {
+			ImportPath string
+			Imports    []string
+		}
+		if err := dec.Decode(&pkg); errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		name := local(pkg.ImportPath)
+		if strings.HasPrefix(name, "examples/") || strings.HasPrefix(name, "bench") {
+			continue // these use the module as its users do
+		}
+		may, listed := allowed[name]
+		if !listed {
+			t.Errorf("package %q is not in the import table", name)
+			continue
+		}
+		for _, imp := range pkg.Imports {
+			if imp != module && !strings.HasPrefix(imp, module+"/") {
+				continue
+			}
+			if !contains(may, local(imp)) {
+				t.Errorf("package %q must not import %q", name, local(imp))
+			}
+		}
+	}
+}
+
+func local(path string) string {
+	return strings.TrimPrefix(strings.TrimPrefix(path, module), "/")
+}
+
+func contains(list []string, s string) bool {
+	for _, x := range list {
+		if x == s {
+			return true
+		}
+	}
+	return false
+}
+
+// TestNoCgo fails when a file outside a build tag needs cgo.
+func TestNoCgo(t *testing.T) {
+	out, err := exec.Command("go", "list", "-f", "{{if .CgoFiles}}{{.ImportPath}}: {{.CgoFiles}}{{end}}", module+"/...").Output()
+	if err != nil {
+		t.Fatalf("go list: %v", err)
+	}
+	if s := strings.TrimSpace(string(out)); s != "" {
+		t.Errorf("packages with cgo: %s", s)
+	}
+}

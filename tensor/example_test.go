@@ -1,0 +1,115 @@
+package tensor_test
+
+import (
+	"fmt"
+
+	"github.com/lacuna-sparse/lacuna/tensor"
+)
+
+// A matrix of four entries, stored in compressed rows.
+func ExampleFromCoords() {
+	rows := []int64{2, 0, 1, 0}
+	cols := []int64{1, 3, 2, 0}
+	values := tensor.ArrayOf([]float64{4, 2, 3, 1})
+	a, err := tensor.FromCoords([]int64{3, 4}, tensor.CSR, [][]int64{rows, cols}, values)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	pointers, _ := a.Pointers(0)
+	indices, _ := a.Indices(1)
+	fmt.Println(a)
+	fmt.Println("pointers_0", tensor.View[uint32](pointers))
+	fmt.Println("indices_1 ", tensor.View[uint32](indices))
+	fmt.Println("values    ", tensor.View[float64](a.Values()))
+	fmt.Println("a(0,3) =", a.At(0, 3), " a(0,1) =", a.At(0, 1))
+	// Output:
+	// 3x4 f64 CSR, 4 stored, fill 0
+	// pointers_0 [0 2 3 4]
+	// indices_1  [0 3 2 1]
+	// values     [1 2 3 4]
+	// a(0,3) = 2  a(0,1) = 0
+}
+
+// Existing arrays become a tensor without copying, once they are checked.
+func ExampleNewFromArrays() {
+	arrays := map[string]tensor.Array{
+		"pointers_0": tensor.ArrayOf([]int32{0, 2, 2}),
+		"indices_1":  tensor.ArrayOf([]int32{1, 1}),
+	}
+	values := tensor.ArrayOf([]float32{1, 2})
+	_, err := tensor.NewFromArrays([]int64{2, 3}, tensor.CSR, arrays, values, tensor.WithName("A"))
+	fmt.Println(err)
+	// Output:
+	// tensor "A", level 1, position 1: indices_1[1] = 1 repeats the coordinate before it: coordinates must be unique
+}
+
+// A distance matrix, in which what is not stored is infinitely far.
+func ExampleWithFill() {
+	inf, _ := tensor.ParseScalar("inf", tensor.Float64)
+	d, err := tensor.FromCoords([]int64{2, 2}, tensor.COO, [][]int64{{0}, {1}},
+		tensor.ArrayOf([]float64{3}), tensor.WithFill(inf))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	dense, _ := d.ToDense()
+	fmt.Println(tensor.View[float64](dense))
+	// Output: [+Inf 3 +Inf +Inf]
+}
+
+func ExampleTensor_Convert() {
+	a, err := tensor.FromDense([]int64{2, 3}, tensor.CSR, tensor.ArrayOf([]int32{0, 5, 0, 6, 0, 7}))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	b, err := a.Convert(tensor.CSC)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	coords, values, _ := b.ToCoords()
+	fmt.Println(b)
+	fmt.Println(coords, tensor.View[int32](values))
+	// Output:
+	// 2x3 i32 CSC, 3 stored, fill 0
+	// [[1 0 1] [0 1 2]] [6 5 7]
+}
+
+func ExampleParseFormat() {
+	for _, text := range []string{"CSR", "C-S-C", "dss", "CSF[2,0,1]", "S-C-S"} {
+		f, err := tensor.ParseFormat(text, -1)
+		fmt.Println(f, f.Levels(), f.Order(), err)
+	}
+	_, err := tensor.ParseFormat("CRS", 2)
+	fmt.Println(err)
+	// Output:
+	// CSR [C S] [0 1] <nil>
+	// CSC [C S] [1 0] <nil>
+	// C-DC-S [C DC S] [0 1 2] <nil>
+	// DC-DC-S[2,0,1] [DC DC S] [2 0 1] <nil>
+	// DC-C-S [DC C S] [0 1 2] <nil>
+	// unknown format "CRS": did you mean "CSR"? (formats are CSR, CSC, DCSR, DCSC, COO, COOC, CSF, D (dense), levels such as C-DC-S with an optional order such as -R, -C or [2,0,1], or TACO letters such as ds)
+}
+
+func ExampleFormat_Physical() {
+	f, err := tensor.ParseFormat("C-S-DC-S", 4)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, level := range f.Physical() {
+		fmt.Println(level)
+	}
+	// Output:
+	// dense
+	// compressed(nonunique)
+	// singleton
+	// compressed
+}
+
+func ExamplePromote() {
+	fmt.Println(tensor.Promote(tensor.Int8, tensor.Uint8), tensor.Promote(tensor.Float32, tensor.Int32))
+	// Output: i16 f64
+}
