@@ -1,6 +1,7 @@
 package lang
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -339,6 +340,8 @@ func (l *linear) add(n Node, scale int64) {
 		switch {
 		case err == nil:
 			l.addConst(n.Pos, v, scale)
+		case errors.Is(err, strconv.ErrRange):
+			l.tooLarge(n.Pos)
 		case strings.HasSuffix(n.Text, "i"):
 			l.c.fail(ErrAffine, n.Pos, fmt.Sprintf("write %s*i", strings.TrimSuffix(n.Text, "i")), "%s is an imaginary number", n.Text)
 		default:
@@ -440,7 +443,7 @@ func (l *linear) result(pos Pos) []*IndexTerm {
 }
 
 func (l *linear) tooLarge(pos Pos) {
-	l.c.fail(ErrAffine, pos, "", "a coefficient of the index does not fit 64 bits")
+	l.c.fail(ErrAffine, pos, "", "a number in the index does not fit 64 bits")
 }
 
 func (l *linear) refuse(n Node) {

@@ -21,7 +21,6 @@ type einsum struct {
 	free      map[string]bool   // indices on the left
 	bound     map[string]Pos    // indices that some reduction binds, with its place
 	total     map[string]int    // uses of each index that nothing binds
-	bare      map[string]int    // among them as a number
 	first     map[string]Pos    // the first such use
 	shown     map[string]bool   // whether it is used in an access or scan
 	implicit  map[Node][]string // result: the indices to sum around a node

@@ -29,10 +29,9 @@ const maxErrors = 20
 type tensorState struct {
 	decl     Decl
 	declared bool
-	assigned bool  // by a statement before
-	unknown  bool  // an error was reported; uses are skipped
-	typedBy  Pos   // the statement that gave the dtype, when not declared
-	ranks    []Pos // the use that fixed the rank
+	assigned bool // by a statement before
+	unknown  bool // an error was reported; uses are skipped
+	typedBy  Pos  // the statement that gave the dtype, when not declared
 }
 
 func (c *checker) fail(code Code, pos Pos, hint, format string, args ...any) *Error {

@@ -56,7 +56,7 @@ type Module struct {
 	kernels    map[string]bool
 	scalars    map[string]*ir.Func
 	intrinsics map[string]*ir.Func
-	progress   *metadata.Tuple // !{!"llvm.loop.mustprogress"}; nil until used
+	properties map[string]*metadata.Tuple // of loops
 	err        error
 }
 
@@ -69,6 +69,7 @@ func NewModule(name string, lookup func(string) (*loop.Scalar, bool)) *Module {
 		kernels:    map[string]bool{},
 		scalars:    map[string]*ir.Func{},
 		intrinsics: map[string]*ir.Func{},
+		properties: map[string]*metadata.Tuple{},
 	}
 	m.ir.SourceFilename = name
 	return m

@@ -127,7 +127,6 @@ func bind(t testing.TB, m *llvm.Module, name string, bufs []*memory, scalars []i
 		t.Fatal(err)
 	}
 	args := llvm.NewArgBlock(pointers(bufs), scalars)
-	t.Cleanup(args.Release)
 	return kernel{fn, args}
 }
 

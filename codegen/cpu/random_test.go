@@ -79,7 +79,6 @@ func TestRandomFunctions(t *testing.T) {
 		}
 		bufs := aligned(c.Func, c.Memory)
 		args := llvm.NewArgBlock(pointers(bufs), c.Args)
-		defer args.Release()
 		if status := args.Call(fn, c.Chunk, c.Lo, c.Hi); status != wantStatus {
 			t.Fatalf("LLVM %v: status %d, the interpreter's is %d\n%s\n%s", l.Version(), status, wantStatus, c.Func, text)
 		}

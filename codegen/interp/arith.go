@@ -23,13 +23,13 @@ func leafLast[T any](x, y value[T]) (value[T], value[T]) {
 
 // map1 applies an operator that is not worth closures of its own.
 func map1[X, T any](x value[X], op func(X) T) value[T] {
-	f := x.fn
+	f := x.code()
 	return computed(func(fr *frame) T { return op(f(fr)) })
 }
 
 // map2 is map1 for two operands.
 func map2[X, T any](x, y value[X], op func(X, X) T) value[T] {
-	f, g := x.fn, y.fn
+	f, g := x.code(), y.code()
 	return computed(func(fr *frame) T { return op(f(fr), g(fr)) })
 }
 

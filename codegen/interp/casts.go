@@ -15,7 +15,7 @@ func boolCast(c *compiler, e *loop.Cast) value[bool] {
 	case loop.C128:
 		return map1(c.c128(e.X), func(x complex128) bool { return x != 0 })
 	}
-	f := c.int(e.X).fn
+	f := c.int(e.X).code()
 	return computed(func(fr *frame) bool { return f(fr) != 0 })
 }
 
@@ -25,10 +25,10 @@ func intCast(c *compiler, e *loop.Cast) value[int64] {
 	case from == loop.Bool:
 		return truth(c.bool(e.X))
 	case from.Real() == loop.F32:
-		f := f32Part(c, e.X).fn
+		f := f32Part(c, e.X).code()
 		return computed(func(fr *frame) int64 { return loop.FloatToInt(to, float64(f(fr))) })
 	case from.Real() == loop.F64:
-		f := f64Part(c, e.X).fn
+		f := f64Part(c, e.X).code()
 		return computed(func(fr *frame) int64 { return loop.FloatToInt(to, f(fr)) })
 	case holds(to, from):
 		return c.int(e.X)
@@ -53,7 +53,7 @@ func f32Cast(c *compiler, e *loop.Cast) value[float32] {
 	case from.Real() == loop.F32:
 		return f32Part(c, e.X)
 	case from.Real() == loop.F64:
-		f := f64Part(c, e.X).fn
+		f := f64Part(c, e.X).code()
 		return computed(func(fr *frame) float32 { return float32(f(fr)) })
 	case from == loop.U64:
 		return map1(c.int(e.X), func(x int64) float32 { return float32(uint64(x)) })
@@ -68,7 +68,7 @@ func f64Cast(c *compiler, e *loop.Cast) value[float64] {
 	case from.Real() == loop.F64:
 		return f64Part(c, e.X)
 	case from.Real() == loop.F32:
-		f := f32Part(c, e.X).fn
+		f := f32Part(c, e.X).code()
 		return computed(func(fr *frame) float64 { return float64(f(fr)) })
 	case from == loop.U64:
 		return map1(c.int(e.X), func(x int64) float64 { return float64(uint64(x)) })
@@ -79,7 +79,7 @@ func f64Cast(c *compiler, e *loop.Cast) value[float64] {
 }
 
 func intToFloat[T floating](x value[int64]) value[T] {
-	f := x.fn
+	f := x.code()
 	return computed(func(fr *frame) T { return T(f(fr)) })
 }
 

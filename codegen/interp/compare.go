@@ -3,7 +3,7 @@ package interp
 import "github.com/lacuna-sparse/lacuna/ir/loop"
 
 func boolUnary(c *compiler, e *loop.Unary) value[bool] { // Not
-	f := c.bool(e.X).fn
+	f := c.bool(e.X).code()
 	return computed(func(fr *frame) bool { return !f(fr) })
 }
 
@@ -11,7 +11,7 @@ func boolBinary(c *compiler, e *loop.Binary) value[bool] {
 	if e.Op.IsComparison() {
 		return comparison(c, e)
 	}
-	f, g := c.bool(e.X).fn, c.bool(e.Y).fn
+	f, g := c.bool(e.X).code(), c.bool(e.Y).code()
 	switch e.Op {
 	case loop.And, loop.Min: // both sides are evaluated, as the language says
 		return computed(func(fr *frame) bool {
@@ -52,7 +52,7 @@ func comparison(c *compiler, e *loop.Binary) value[bool] {
 
 // truth is a Bool as 0 or 1.
 func truth(x value[bool]) value[int64] {
-	f := x.fn
+	f := x.code()
 	return computed(func(fr *frame) int64 {
 		if f(fr) {
 			return 1
@@ -62,7 +62,7 @@ func truth(x value[bool]) value[int64] {
 }
 
 func flipTop(x value[int64]) value[int64] {
-	f := x.fn
+	f := x.code()
 	return computed(func(fr *frame) int64 { return f(fr) ^ -1<<63 })
 }
 

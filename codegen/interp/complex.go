@@ -15,7 +15,7 @@ func c128Unary(c *compiler, e *loop.Unary) value[complex128] { // Neg
 
 func c64Binary(c *compiler, e *loop.Binary) value[complex64] {
 	if e.Op == loop.Complex {
-		f, g := c.f32(e.X).fn, c.f32(e.Y).fn
+		f, g := c.f32(e.X).code(), c.f32(e.Y).code()
 		return computed(func(fr *frame) complex64 { return complex(f(fr), g(fr)) })
 	}
 	x, y := c.c64(e.X), c.c64(e.Y)
@@ -32,7 +32,7 @@ func c64Binary(c *compiler, e *loop.Binary) value[complex64] {
 
 func c128Binary(c *compiler, e *loop.Binary) value[complex128] {
 	if e.Op == loop.Complex {
-		f, g := c.f64(e.X).fn, c.f64(e.Y).fn
+		f, g := c.f64(e.X).code(), c.f64(e.Y).code()
 		return computed(func(fr *frame) complex128 { return complex(f(fr), g(fr)) })
 	}
 	x, y := c.c128(e.X), c.c128(e.Y)

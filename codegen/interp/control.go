@@ -88,7 +88,7 @@ func (c *compiler) forLoop(s *loop.For) exec {
 	if c.err != nil {
 		return nil
 	}
-	lo, hi := c.int(s.Lo).fn, c.int(s.Hi).fn
+	lo, hi := c.int(s.Lo).code(), c.int(s.Hi).code()
 	mark := len(c.opened)
 	v := c.parameter(s.Var, loop.I64)
 	body := c.block(s.Body)
@@ -179,7 +179,7 @@ func (c *compiler) condition(e loop.Expr) condition {
 	if c.err != nil {
 		return condition{}
 	}
-	cond := condition{test: c.bool(e).fn}
+	cond := condition{test: c.bool(e).code()}
 	b, ok := e.(*loop.Binary)
 	if c.err != nil || !ok || !b.Op.IsComparison() || !leafExpr(b.X) || !leafExpr(b.Y) {
 		return cond

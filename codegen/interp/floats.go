@@ -55,19 +55,19 @@ func f64Unary(c *compiler, e *loop.Unary) value[float64] {
 	case loop.Imag:
 		return map1(c.c128(e.X), func(x complex128) float64 { return imag(x) })
 	case loop.FromBits:
-		f := c.int(e.X).fn
+		f := c.int(e.X).code()
 		return computed(func(fr *frame) float64 { return math.Float64frombits(uint64(f(fr))) })
 	}
 	return map1(c.f64(e.X), f64Ops[e.Op])
 }
 
 func f32Bits(x value[float32]) value[int64] {
-	f := x.fn
+	f := x.code()
 	return computed(func(fr *frame) int64 { return int64(math.Float32bits(f(fr))) })
 }
 
 func f64Bits(x value[float64]) value[int64] {
-	f := x.fn
+	f := x.code()
 	return computed(func(fr *frame) int64 { return int64(math.Float64bits(f(fr))) })
 }
 
@@ -107,9 +107,10 @@ func floatBinary[T floating](c *compiler, e *loop.Binary, operand func(loop.Expr
 }
 
 func quotient[T floating](x, y value[T]) value[T] {
-	f, g, b := x.fn, y.fn, y.slot
-	if y.leaf() {
+	f := x.code()
+	if b := y.slot; y.leaf() {
 		return computed(func(fr *frame) T { return f(fr) / *reg[T](fr, b) })
 	}
+	g := y.code()
 	return computed(func(fr *frame) T { return f(fr) / g(fr) })
 }

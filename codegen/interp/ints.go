@@ -47,7 +47,7 @@ var u64Ops = [loop.Complex + 1]func(x, y int64) int64{
 
 // wrapTo extends x again from the width of t.
 func wrapTo(t loop.Type, x value[int64]) value[int64] {
-	f := x.fn
+	f := x.code()
 	switch t {
 	case loop.I8:
 		return computed(func(fr *frame) int64 { return int64(int8(f(fr))) })
@@ -73,11 +73,11 @@ func intUnary(c *compiler, e *loop.Unary) value[int64] {
 		}
 		return f64Bits(c.f64(e.X))
 	case loop.Not:
-		f := c.int(e.X).fn
+		f := c.int(e.X).code()
 		return wrapTo(e.Typ, computed(func(fr *frame) int64 { return ^f(fr) }))
 	}
 	x := c.int(e.X)
-	f := x.fn
+	f := x.code()
 	switch {
 	case e.Op == loop.Neg:
 		return wrapTo(e.Typ, computed(func(fr *frame) int64 { return -f(fr) }))
@@ -176,12 +176,12 @@ func intMin(x, y value[int64]) value[int64] {
 func widthMask(t loop.Type) int64 { return int64(8*t.Size() - 1) }
 
 func shiftLeft(x, y value[int64], mask int64) value[int64] {
-	f, g := x.fn, y.fn
+	f, g := x.code(), y.code()
 	return computed(func(fr *frame) int64 { return f(fr) << uint64(g(fr)&mask) })
 }
 
 func shiftRight(t loop.Type, x, y value[int64]) value[int64] {
-	f, g, mask := x.fn, y.fn, widthMask(t)
+	f, g, mask := x.code(), y.code(), widthMask(t)
 	if t == loop.U64 {
 		return computed(func(fr *frame) int64 { return int64(uint64(f(fr)) >> uint64(g(fr)&mask)) })
 	}

@@ -224,7 +224,7 @@ scalar clamp_f64(x: f64, lo: f64, hi: f64) f64 {
 }
 scalar pow_f64(x: f64, n: i64) f64 {
   var r: f64 = 1.0
-  for i = 0 to n {
+  for i = 0 to min(n, 40) {
     r = r * x
     if r > 1000.0 {
       return half_f64(r)

@@ -61,7 +61,7 @@ func loadNumber[E unchanged](c *compiler, e *loop.Load) value[E] {
 			return *elem[E](fr, b, int64(*elem[uint64](fr, ib, *reg[int64](fr, s)+k)))
 		})
 	}
-	f := i.fn
+	f := i.code()
 	return computed(func(fr *frame) E { return *elem[E](fr, b, f(fr)) })
 }
 
@@ -74,7 +74,7 @@ func loadInteger[E integer](c *compiler, e *loop.Load) value[int64] {
 		v.form, v.from = fetched, &el
 		return v
 	}
-	f := i.fn
+	f := i.code()
 	return computed(func(fr *frame) int64 { return int64(*elem[E](fr, b, f(fr))) })
 }
 
@@ -100,17 +100,17 @@ func intLoad(c *compiler, e *loop.Load) value[int64] {
 
 // boolLoad reads a byte: a Bool in memory that is not 0 is true.
 func boolLoad(c *compiler, e *loop.Load) value[bool] {
-	f := loadInteger[uint8](c, e).fn
+	f := loadInteger[uint8](c, e).code()
 	return computed(func(fr *frame) bool { return f(fr) != 0 })
 }
 
 func f32Load(c *compiler, e *loop.Load) value[float32] {
 	switch e.Elem {
 	case loop.F16:
-		f := loadInteger[uint16](c, e).fn
+		f := loadInteger[uint16](c, e).code()
 		return computed(func(fr *frame) float32 { return loop.F16ToF32(uint16(f(fr))) })
 	case loop.BF16:
-		f := loadInteger[uint16](c, e).fn
+		f := loadInteger[uint16](c, e).code()
 		return computed(func(fr *frame) float32 { return loop.BF16ToF32(uint16(f(fr))) })
 	}
 	return loadNumber[float32](c, e)

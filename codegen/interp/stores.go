@@ -54,14 +54,13 @@ func (c *compiler) store(s *loop.Store) exec {
 
 // through rounds a value to the bits of a half-precision type.
 func through(x value[float32], round func(float32) uint16) value[int64] {
-	f := x.fn
+	f := x.code()
 	return computed(func(fr *frame) int64 { return int64(round(f(fr))) })
 }
 
 // storeNumber writes values that memory holds as registers do. The value is
 // computed before the address is checked, in every form.
 func storeNumber[E unchanged | bool](b bufRef, i value[int64], x value[E]) exec {
-	f, g := i.fn, x.fn
 	if el, ok := at(loop.Invalid, b, i); ok {
 		s, k := el.slot, el.k
 		if x.leaf() {
@@ -71,12 +70,14 @@ func storeNumber[E unchanged | bool](b bufRef, i value[int64], x value[E]) exec 
 				return 0
 			}
 		}
+		g := x.code()
 		return func(fr *frame) int64 {
 			v := g(fr)
 			*elem[E](fr, b, *reg[int64](fr, s)+k) = v
 			return 0
 		}
 	}
+	f, g := i.code(), x.code()
 	return func(fr *frame) int64 {
 		v := g(fr)
 		*elem[E](fr, b, f(fr)) = v
@@ -86,7 +87,6 @@ func storeNumber[E unchanged | bool](b bufRef, i value[int64], x value[E]) exec 
 
 // storeInteger writes the low bits of integers.
 func storeInteger[E integer](b bufRef, i, x value[int64]) exec {
-	f, g := i.fn, x.fn
 	if el, ok := at(loop.Invalid, b, i); ok {
 		s, k := el.slot, el.k
 		if x.leaf() {
@@ -96,12 +96,14 @@ func storeInteger[E integer](b bufRef, i, x value[int64]) exec {
 				return 0
 			}
 		}
+		g := x.code()
 		return func(fr *frame) int64 {
 			v := g(fr)
 			*elem[E](fr, b, *reg[int64](fr, s)+k) = E(v)
 			return 0
 		}
 	}
+	f, g := i.code(), x.code()
 	return func(fr *frame) int64 {
 		v := g(fr)
 		*elem[E](fr, b, f(fr)) = E(v)

@@ -6,9 +6,11 @@ import (
 	"github.com/lacuna-sparse/lacuna/ir/loop"
 )
 
-// A value is a compiled expression. fn always computes it; form says what else
-// is known, for operators that can do better than to call fn.
+// A value is a compiled expression. form says what is known of it, for operators
+// that can do better than to call a closure.
 type value[T any] struct {
+	// fn computes the value. It is nil for a leaf, most of which need no closure;
+	// code makes one.
 	fn   func(*frame) T
 	form form
 	// slot is the register of a leaf, or the one an offset starts from.
@@ -40,12 +42,21 @@ type element struct {
 // leaf reports whether v can be read from register v.slot.
 func (v value[T]) leaf() bool { return v.form == register || v.form == constant }
 
+// code is a closure that computes v.
+func (v value[T]) code() func(*frame) T {
+	if v.leaf() {
+		s := v.slot
+		return func(fr *frame) T { return *reg[T](fr, s) }
+	}
+	return v.fn
+}
+
 // computed is a value known only by the closure that computes it.
 func computed[T any](fn func(*frame) T) value[T] { return value[T]{fn: fn} }
 
 // readOf is the value of a variable.
 func readOf[T any](s slot) value[T] {
-	return value[T]{fn: func(fr *frame) T { return *reg[T](fr, s) }, form: register, slot: s}
+	return value[T]{form: register, slot: s}
 }
 
 // constantOf is the value k, whose bits are those of the literal.
@@ -58,7 +69,7 @@ func constantOf[T any](c *compiler, literal loop.Const, k T) value[T] {
 		}
 		c.constants[literal] = s
 	}
-	return value[T]{fn: func(*frame) T { return k }, form: constant, slot: s, k: k}
+	return value[T]{form: constant, slot: s, k: k}
 }
 
 // A class compiles the expressions that Go type T carries. There is one for
@@ -127,7 +138,7 @@ func expression[T any](c *compiler, cl *class[T], e loop.Expr) value[T] {
 
 // selected evaluates both cases, as Select does.
 func selected[T any](cond value[bool], x, y value[T]) value[T] {
-	f, g, h := cond.fn, x.fn, y.fn
+	f := cond.code()
 	if x.leaf() && y.leaf() {
 		a, b := x.slot, y.slot
 		return computed(func(fr *frame) T {
@@ -137,6 +148,7 @@ func selected[T any](cond value[bool], x, y value[T]) value[T] {
 			return *reg[T](fr, b)
 		})
 	}
+	g, h := x.code(), y.code()
 	return computed(func(fr *frame) T {
 		a, b := g(fr), h(fr)
 		if f(fr) {

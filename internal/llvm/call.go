@@ -2,6 +2,7 @@ package llvm
 
 import (
 	"runtime"
+	"slices"
 	"unsafe"
 
 	"github.com/ebitengine/purego"
@@ -22,21 +23,21 @@ func Call(fn uintptr, args unsafe.Pointer, chunk, lo, hi int64) int64 {
 }
 
 // ArgBlock is the packed argument block of a kernel: 8-byte slots, first one
-// address for each buffer, then the scalar arguments. It pins the buffers, so
-// that they stay where they are as long as the block is in use.
+// address for each buffer, then the scalar arguments. It keeps the buffers
+// alive. Go's heap objects do not move, so their addresses stay good.
 type ArgBlock struct {
-	slots []int64
-	pin   runtime.Pinner
+	slots   []int64
+	buffers []unsafe.Pointer // what the collector sees of the addresses in slots
 }
 
 // NewArgBlock packs the addresses of buffers (nil for an empty one; Go memory or
-// not) and scalars. Call Release when the kernel will not run again with it.
+// not) and scalars.
 func NewArgBlock(buffers []unsafe.Pointer, scalars []int64) *ArgBlock {
-	b := &ArgBlock{slots: make([]int64, 0, len(buffers)+len(scalars)+1)}
-	for _, p := range buffers {
-		if p != nil {
-			b.pin.Pin(p)
-		}
+	b := &ArgBlock{
+		slots:   make([]int64, 0, len(buffers)+len(scalars)+1), // never without memory
+		buffers: slices.Clone(buffers),
+	}
+	for _, p := range b.buffers {
 		b.slots = append(b.slots, int64(uintptr(p)))
 	}
 	b.slots = append(b.slots, scalars...)
@@ -46,8 +47,7 @@ func NewArgBlock(buffers []unsafe.Pointer, scalars []int64) *ArgBlock {
 // Call runs the kernel at fn with the block, as the function Call does. It may
 // be called by several goroutines at once.
 func (b *ArgBlock) Call(fn uintptr, chunk, lo, hi int64) int64 {
-	return Call(fn, unsafe.Pointer(unsafe.SliceData(b.slots)), chunk, lo, hi)
+	status := Call(fn, unsafe.Pointer(unsafe.SliceData(b.slots)), chunk, lo, hi)
+	runtime.KeepAlive(b)
+	return status
 }
-
-// Release unpins the buffers.
-func (b *ArgBlock) Release() { b.pin.Unpin() }

@@ -174,7 +174,7 @@ func parseVersion(s string) (v Version, parts int, ok bool) {
 // The places where a path tells the version, most telling first.
 var versionInPath = []*regexp.Regexp{
 	regexp.MustCompile(`libLLVM-(\d+(?:\.\d+){0,2})\.`),       // libLLVM-14.0.6.so.1, libLLVM-22.so
-	regexp.MustCompile(`libLLVM\.so\.(\d\d+(?:\.\d+){0,2})$`),   // libLLVM.so.19.1
+	regexp.MustCompile(`libLLVM\.so\.(\d\d+(?:\.\d+){0,2})$`), // libLLVM.so.19.1
 	regexp.MustCompile(`llvm[-@]?(\d+(?:\.\d+){0,2})/lib\d*`), // llvm-14/lib, llvm@19/lib, llvm19/lib64
 }
 

@@ -129,7 +129,6 @@ func TestCompileAndCall(t *testing.T) {
 		if status := args.Call(fn, 0, 0, 3); status != 0 {
 			t.Errorf("status %d", status)
 		}
-		args.Release()
 		c.check(t)
 		if _, err := m.Func("absent"); err == nil || !strings.Contains(err.Error(), "absent") {
 			t.Errorf("looking up an absent function: %v", err)
@@ -163,7 +162,6 @@ func TestObjectIsLinkedAgain(t *testing.T) {
 			c := sample()
 			args := c.args()
 			args.Call(fn, 0, 0, 3)
-			args.Release()
 			c.check(t)
 			if err := m.Close(); err != nil {
 				t.Error(err)
@@ -305,7 +303,6 @@ func TestConcurrentCompilation(t *testing.T) {
 				c := sample()
 				args := c.args()
 				args.Call(fn, 0, 0, 3)
-				args.Release()
 				c.check(t)
 				if err := m.Close(); err != nil {
 					t.Error(err)

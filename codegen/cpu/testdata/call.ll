@@ -33,7 +33,7 @@ for.i:
 	store double %19, double* %21
 	%i.next = add nsw i64 %i, 1
 	%22 = icmp slt i64 %i.next, %hi
-	br i1 %22, label %for.i, label %for.i.end, !llvm.loop !2
+	br i1 %22, label %for.i, label %for.i.end, !llvm.loop !3
 
 for.i.end:
 	ret i64 0
@@ -110,7 +110,7 @@ for.k:
 	store double %4, double* %w.im
 	%k.next = add nuw nsw i64 %k, 1
 	%6 = icmp slt i64 %k.next, %steps
-	br i1 %6, label %for.k, label %for.k.end, !llvm.loop !1
+	br i1 %6, label %for.k, label %for.k.end, !llvm.loop !2
 
 for.k.end:
 	%7 = load double, double* %w.re
@@ -141,5 +141,6 @@ entry:
 }
 
 !0 = !{!"llvm.loop.mustprogress"}
-!1 = distinct !{!1, !0}
-!2 = distinct !{!2, !0}
+!1 = !{!"llvm.loop.unroll.runtime.disable"}
+!2 = distinct !{!2, !0, !1}
+!3 = distinct !{!3, !0, !1}

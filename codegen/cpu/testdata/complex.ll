@@ -80,7 +80,7 @@ for.i:
 	store i8 %59, i8* %60
 	%i.next = add nsw i64 %i, 1
 	%61 = icmp slt i64 %i.next, %hi
-	br i1 %61, label %for.i, label %for.i.end, !llvm.loop !1
+	br i1 %61, label %for.i, label %for.i.end, !llvm.loop !2
 
 for.i.end:
 	ret i64 0
@@ -112,4 +112,5 @@ entry:
 }
 
 !0 = !{!"llvm.loop.mustprogress"}
-!1 = distinct !{!1, !0}
+!1 = !{!"llvm.loop.unroll.runtime.disable"}
+!2 = distinct !{!2, !0, !1}

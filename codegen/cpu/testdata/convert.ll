@@ -99,7 +99,7 @@ for.i:
 	store float %82, float* %84
 	%i.next = add nsw i64 %i, 1
 	%85 = icmp slt i64 %i.next, %hi
-	br i1 %85, label %for.i, label %for.i.end, !llvm.loop !1
+	br i1 %85, label %for.i, label %for.i.end, !llvm.loop !2
 
 for.i.end:
 	ret i64 0
@@ -148,4 +148,5 @@ entry:
 }
 
 !0 = !{!"llvm.loop.mustprogress"}
-!1 = distinct !{!1, !0}
+!1 = !{!"llvm.loop.unroll.runtime.disable"}
+!2 = distinct !{!2, !0, !1}

@@ -35,27 +35,27 @@ for.j:
 	%18 = mul i64 %i, %k
 	%19 = add i64 %18, %j
 	%20 = getelementptr inbounds double, double* %C, i64 %19
-	%21 = load double, double* %20, !llvm.access.group !{!1, !2}
+	%21 = load double, double* %20, !llvm.access.group !{!1, !3}
 	%22 = add i64 %14, %j
 	%23 = getelementptr inbounds double, double* %B, i64 %22
-	%24 = load double, double* %23, !llvm.access.group !{!1, !2}
+	%24 = load double, double* %23, !llvm.access.group !{!1, !3}
 	%25 = fmul double %10, %24
 	%26 = fadd double %21, %25
 	%27 = getelementptr inbounds double, double* %C, i64 %17
-	store double %26, double* %27, !llvm.access.group !{!1, !2}
+	store double %26, double* %27, !llvm.access.group !{!1, !3}
 	%j.next = add nuw nsw i64 %j, 1
 	%28 = icmp slt i64 %j.next, %k
-	br i1 %28, label %for.j, label %for.j.end, !llvm.loop !3
+	br i1 %28, label %for.j, label %for.j.end, !llvm.loop !4
 
 for.j.end:
 	%p.next = add nuw nsw i64 %p, 1
 	%29 = icmp slt i64 %p.next, %7
-	br i1 %29, label %for.p, label %for.p.end, !llvm.loop !4
+	br i1 %29, label %for.p, label %for.p.end, !llvm.loop !5
 
 for.p.end:
 	%i.next = add nsw i64 %i, 1
 	%30 = icmp slt i64 %i.next, %hi
-	br i1 %30, label %for.i, label %for.i.end, !llvm.loop !5
+	br i1 %30, label %for.i, label %for.i.end, !llvm.loop !6
 
 for.i.end:
 	ret i64 0
@@ -86,7 +86,8 @@ entry:
 
 !0 = !{!"llvm.loop.mustprogress"}
 !1 = distinct !{}
-!2 = distinct !{}
-!3 = distinct !{!3, !0, !{!"llvm.loop.parallel_accesses", !2}}
-!4 = distinct !{!4, !0}
-!5 = distinct !{!5, !0, !{!"llvm.loop.parallel_accesses", !1}}
+!2 = !{!"llvm.loop.unroll.runtime.disable"}
+!3 = distinct !{}
+!4 = distinct !{!4, !0, !{!"llvm.loop.parallel_accesses", !3}}
+!5 = distinct !{!5, !0, !2}
+!6 = distinct !{!6, !0, !{!"llvm.loop.parallel_accesses", !1}}

@@ -72,7 +72,7 @@ for.i:
 	store i32 %60, i32* %61
 	%i.next = add nsw i64 %i, 1
 	%62 = icmp slt i64 %i.next, %hi
-	br i1 %62, label %for.i, label %for.i.end, !llvm.loop !1
+	br i1 %62, label %for.i, label %for.i.end, !llvm.loop !2
 
 for.i.end:
 	ret i64 0
@@ -104,4 +104,5 @@ entry:
 }
 
 !0 = !{!"llvm.loop.mustprogress"}
-!1 = distinct !{!1, !0}
+!1 = !{!"llvm.loop.unroll.runtime.disable"}
+!2 = distinct !{!2, !0, !1}

@@ -34,7 +34,7 @@ for.p:
 	store double %18, double* %s
 	%p.next = add nuw nsw i64 %p, 1
 	%19 = icmp slt i64 %p.next, %7
-	br i1 %19, label %for.p, label %for.p.end, !llvm.loop !1
+	br i1 %19, label %for.p, label %for.p.end, !llvm.loop !2
 
 for.p.end:
 	%20 = load double, double* %s
@@ -42,7 +42,7 @@ for.p.end:
 	store double %20, double* %21
 	%i.next = add nsw i64 %i, 1
 	%22 = icmp slt i64 %i.next, %hi
-	br i1 %22, label %for.i, label %for.i.end, !llvm.loop !2
+	br i1 %22, label %for.i, label %for.i.end, !llvm.loop !3
 
 for.i.end:
 	ret i64 0
@@ -72,5 +72,6 @@ entry:
 }
 
 !0 = !{!"llvm.loop.mustprogress"}
-!1 = distinct !{!1, !0}
-!2 = distinct !{!2, !0}
+!1 = !{!"llvm.loop.unroll.runtime.disable"}
+!2 = distinct !{!2, !0, !1}
+!3 = distinct !{!3, !0, !1}
