@@ -68,10 +68,10 @@ func (p *planner) statement(s *lang.Stmt) error {
 		return err
 	}
 	covers := nf.covers()
+	if !covers && old != nil {
+		return lang.Unsupported("assigning part of a tensor that has a value", s.Pos)
+	}
 	if fn, ok := accumulating[s.Op]; ok && old != nil {
-		if !covers {
-			return lang.Unsupported("accumulating into part of an existing result", s.Pos)
-		}
 		nf.accumulate(fn, &Access{Tensor: old, Indices: nf.lhs.Indices}, p.alg.Eval)
 	}
 	background := p.alg.Of(nf.value, globalLeaves{p.alg}).Background

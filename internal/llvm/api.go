@@ -3,8 +3,6 @@ package llvm
 import (
 	"fmt"
 	"strings"
-
-	"github.com/ebitengine/purego"
 )
 
 // api holds the functions of the C API that the package uses. Handles are
@@ -137,10 +135,10 @@ func (a *api) bindings() []binding {
 func (a *api) bind(handle uintptr) error {
 	var missing []string
 	for _, b := range a.bindings() {
-		address, err := purego.Dlsym(handle, b.name)
+		address := symbolAddress(handle, b.name)
 		switch {
-		case err == nil && address != 0:
-			purego.RegisterFunc(b.into, address)
+		case address != 0:
+			bindFunction(b.into, address)
 		case !b.optional:
 			missing = append(missing, b.name)
 		}

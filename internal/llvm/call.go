@@ -4,8 +4,6 @@ import (
 	"runtime"
 	"slices"
 	"unsafe"
-
-	"github.com/ebitengine/purego"
 )
 
 // Call runs a compiled kernel, a C function
@@ -17,9 +15,7 @@ import (
 // caller's to keep alive (an ArgBlock does). The kernel runs on the thread's
 // system stack and is not preempted: the caller cuts long work into chunks.
 func Call(fn uintptr, args unsafe.Pointer, chunk, lo, hi int64) int64 {
-	status, _, _ := purego.SyscallN(fn, uintptr(args), uintptr(chunk), uintptr(lo), uintptr(hi))
-	runtime.KeepAlive(args)
-	return int64(status)
+	return callKernel(fn, args, chunk, lo, hi)
 }
 
 // ArgBlock is the packed argument block of a kernel: 8-byte slots, first one

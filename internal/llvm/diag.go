@@ -3,8 +3,6 @@ package llvm
 import (
 	"strings"
 	"sync"
-
-	"github.com/ebitengine/purego"
 )
 
 // severity is LLVMDiagnosticSeverity.
@@ -40,11 +38,11 @@ type messageLog struct {
 // install makes the callbacks.
 func (d *diagnostics) install(l *LLVM) {
 	d.logs = map[uintptr]*messageLog{}
-	d.onDiagnostic = purego.NewCallback(func(_ purego.CDecl, info, id uintptr) {
+	d.onDiagnostic = newCallback(func(info, id uintptr) {
 		text := l.takeMessage(l.api.getDiagInfoDescription(info))
 		d.log(id).add(severity(l.api.getDiagInfoSeverity(info)), text)
 	})
-	d.onError = purego.NewCallback(func(_ purego.CDecl, id, ref uintptr) {
+	d.onError = newCallback(func(id, ref uintptr) {
 		message := l.api.getErrorMessage(ref)
 		d.log(id).add(severityError, cString(message))
 		l.api.disposeErrorMessage(message)

@@ -1,11 +1,9 @@
 package llvm
 
 import (
-	"fmt"
+	"errors"
 	"runtime"
 	"sync"
-
-	"github.com/ebitengine/purego"
 )
 
 // fatalErrors turns LLVM's fatal errors into Go errors. When LLVM meets one
@@ -26,13 +24,13 @@ type fatalErrors struct {
 
 // install sets the handler of a library that has just been opened.
 func (f *fatalErrors) install(l *LLVM) error {
-	self, err := purego.Dlsym(purego.RTLD_DEFAULT, "pthread_self")
-	if err != nil {
-		return fmt.Errorf("the C library has no pthread_self: %w", err)
+	self := symbolAddress(wholeProcess, "pthread_self")
+	if self == 0 {
+		return errors.New("the C library has no pthread_self")
 	}
-	purego.RegisterFunc(&f.threadSelf, self)
+	bindFunction(&f.threadSelf, self)
 	f.waiting = map[uintptr]chan<- string{}
-	l.api.installFatalErrorHandler(purego.NewCallback(func(_ purego.CDecl, reason uintptr) {
+	l.api.installFatalErrorHandler(newCallback(func(reason uintptr) {
 		message := cString(reason)
 		f.mu.Lock()
 		if f.message == "" {

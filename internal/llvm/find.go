@@ -30,8 +30,7 @@ var libraryDirs = map[string][]string{
 		"/usr/lib", "/usr/lib/llvm*/lib", "/usr/local/lib", "/usr/local/lib64",
 		"/usr/local/llvm*/lib", "/opt/llvm*/lib",
 	},
-	"darwin":  {"/opt/homebrew/opt/llvm*/lib", "/usr/local/opt/llvm*/lib", "/opt/local/libexec/llvm-*/lib"},
-	"freebsd": {"/usr/local/llvm*/lib", "/usr/local/lib"},
+	"darwin": {"/opt/homebrew/opt/llvm*/lib", "/usr/local/opt/llvm*/lib", "/opt/local/libexec/llvm-*/lib"},
 }
 
 // Find lists the LLVM libraries that Load would try for the environment

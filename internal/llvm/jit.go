@@ -5,8 +5,6 @@ import (
 	"runtime"
 	"strings"
 	"sync"
-
-	"github.com/ebitengine/purego"
 )
 
 // Module is compiled code in executable memory.
@@ -35,20 +33,20 @@ var runtimeNames = []string{
 
 // mathLibrary is where the rounding functions are.
 var mathLibrary = map[string]string{
-	"linux": "libm.so.6", "darwin": "/usr/lib/libSystem.B.dylib", "freebsd": "libm.so.5",
+	"linux": "libm.so.6", "darwin": "/usr/lib/libSystem.B.dylib",
 }
 
 // runtimeSymbols finds the functions of runtimeNames in this process. Those
 // that a C library lacks are left out: code that needs one fails to link.
 func runtimeSymbols() ([]symbol, error) {
-	libm, err := purego.Dlopen(mathLibrary[runtime.GOOS], purego.RTLD_NOW|purego.RTLD_LOCAL)
+	libm, err := openLibrary(mathLibrary[runtime.GOOS])
 	if err != nil {
 		return nil, fmt.Errorf("opening the C mathematical library: %w", err)
 	}
 	var symbols []symbol
 	for _, name := range runtimeNames {
-		for _, library := range []uintptr{purego.RTLD_DEFAULT, libm} {
-			if address, err := purego.Dlsym(library, name); err == nil && address != 0 {
+		for _, library := range []uintptr{wholeProcess, libm} {
+			if address := symbolAddress(library, name); address != 0 {
 				symbols = append(symbols, symbol{name, address})
 				break
 			}
@@ -61,12 +59,9 @@ func runtimeSymbols() ([]symbol, error) {
 type symbolPair struct {
 	name    uintptr // LLVMOrcSymbolStringPoolEntryRef; owned by the callee
 	address uint64
-	flags   symbolFlags
-	_       [6]byte
+	flags   uint8 // LLVMJITSymbolFlags: generic flags, then those of the target
+	_       [7]byte
 }
-
-// symbolFlags is LLVMJITSymbolFlags.
-type symbolFlags struct{ generic, target uint8 }
 
 const (
 	symbolExported = 1 << 0 // LLVMJITSymbolGenericFlagsExported
@@ -115,7 +110,7 @@ func (m *Module) start() error {
 		pairs[i] = symbolPair{
 			name:    l.api.lljitMangleAndIntern(m.jit, s.name),
 			address: uint64(s.address),
-			flags:   symbolFlags{generic: symbolExported | symbolCallable},
+			flags:   symbolExported | symbolCallable,
 		}
 	}
 	unit := l.api.absoluteSymbols(&pairs[0], uintptr(len(pairs)))

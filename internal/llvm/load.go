@@ -7,8 +7,6 @@ import (
 	"runtime"
 	"strings"
 	"sync"
-
-	"github.com/ebitengine/purego"
 )
 
 // LLVM is a loaded LLVM library. Its methods may be used by several goroutines
@@ -102,9 +100,7 @@ var errNoLibrary = errors.New("cannot open it")
 
 // open loads one library, or finds it among those that are open.
 func open(c Candidate) (*LLVM, error) {
-	// Local scope and immediate binding: several versions may live in one
-	// process, each calling only itself.
-	handle, err := purego.Dlopen(c.Path, purego.RTLD_NOW|purego.RTLD_LOCAL)
+	handle, err := openLibrary(c.Path)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %v", errNoLibrary, err)
 	}

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"strings"
 	"sync"
-
-	"github.com/ebitengine/purego"
 )
 
 // Target says what machine to compile for. The zero Target is the host. A
@@ -90,14 +88,15 @@ func (s *targetSet) initialise(triple string) error {
 func (s *targetSet) call(name string) error {
 	for _, part := range targetParts {
 		function := "LLVMInitialize" + name + part.suffix
-		address, err := purego.Dlsym(s.handle, function)
-		if err != nil || address == 0 {
-			if part.optional {
-				continue
-			}
+		address := symbolAddress(s.handle, function)
+		switch {
+		case address != 0:
+			var initialise func()
+			bindFunction(&initialise, address)
+			initialise()
+		case !part.optional:
 			return fmt.Errorf("this LLVM library was built without the %s target (no %s)", name, function)
 		}
-		purego.SyscallN(address)
 	}
 	return nil
 }
