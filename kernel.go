@@ -30,8 +30,10 @@ type Kernel struct {
 	plan     *ir.Plan
 	alg      ir.Algebra
 	operands []*lang.Tensor
-	steps    []*step
-	bound    atomic.Pointer[binding] // of the latest shapes
+	// operandIDs are the operands' ir.Tensor.IDs.
+	operandIDs []int
+	steps      []*step
+	bound      atomic.Pointer[binding] // of the latest shapes
 }
 
 // step is one step of the plan with the variants compiled for it.
@@ -154,10 +156,11 @@ func (s *Session) compile(src string, d *declarations) (k *Kernel, err error) {
 			k.operands = append(k.operands, t)
 		}
 	}
-	types := declaredTypes{}
+	types := make(declaredTypes, len(plan.Tensors))
 	for _, t := range plan.Tensors {
-		if t.Source != nil && d.types[t.Name] != nil {
-			types[t] = d.types[t.Name]
+		if t.Source != nil && t.Source.Operand && len(k.operandIDs) < len(k.operands) {
+			k.operandIDs = append(k.operandIDs, t.ID) // the planner starts with the operands
+			types[t.ID] = d.types[t.Name]
 		}
 	}
 	for _, st := range plan.Steps {
@@ -175,19 +178,18 @@ func (s *Session) compile(src string, d *declarations) (k *Kernel, err error) {
 
 // variant is a step compiled for particular index widths.
 type variant struct {
-	key    string
-	lower  *lower.Kernel
-	exe    *runtime.Executable
-	inputs []lower.Input
+	lower *lower.Kernel
+	exe   *runtime.Executable
+	calls sync.Pool // of *call
 }
 
 // declaredTypes gives index widths where tensors are known, and the usual ones
 // elsewhere.
-type declaredTypes map[*ir.Tensor]*tensor.Tensor
+type declaredTypes []*tensor.Tensor // by ir.Tensor.ID; nil: unknown
 
 // IndexType implements lower.OperandTypes.
 func (d declaredTypes) IndexType(t *ir.Tensor, level int, kind lower.ArrayKind) tensor.DType {
-	if v := d[t]; v != nil {
+	if v := d[t.ID]; v != nil {
 		if kind == lower.Positions {
 			return v.Levels()[level].Pos.DType()
 		}
@@ -206,7 +208,7 @@ func (k *Kernel) variant(ctx context.Context, st *step, c *ir.Compute, types dec
 	var b strings.Builder
 	b.WriteString(crd.String())
 	for _, t := range k.plan.Tensors {
-		if v := types[t]; v != nil {
+		if v := types[t.ID]; v != nil {
 			fmt.Fprintf(&b, ";%s %s", t.Name, indexTypes(v))
 		}
 	}
@@ -225,7 +227,8 @@ func (k *Kernel) variant(ctx context.Context, st *step, c *ir.Compute, types dec
 	if err != nil {
 		return nil, err
 	}
-	v = &variant{key: key, lower: low, exe: exe}
+	v = &variant{lower: low, exe: exe}
+	v.calls.New = func() any { return &call{bindings: exe.NewBindings()} }
 	st.variants[key] = v
 	st.latest.Store(v)
 	return v, nil

@@ -27,7 +27,7 @@ func (k *Kernel) Run(ctx context.Context, args Args) (*tensor.Tensor, error) {
 		return nil, err
 	}
 	last := k.program.Stmts[len(k.program.Stmts)-1].LHS.Tensor
-	return values[k.plan.Results[last]], nil
+	return values[k.plan.Results[last].ID], nil
 }
 
 // RunAll runs the program on args and returns all its results.
@@ -38,45 +38,49 @@ func (k *Kernel) RunAll(ctx context.Context, args Args) (Outputs, error) {
 	}
 	out := Outputs{}
 	for t, p := range k.plan.Results {
-		out[t.Name] = values[p]
+		out[t.Name] = values[p.ID]
 	}
 	return out, nil
 }
 
-// values holds the tensors of a run.
-type values map[*ir.Tensor]*tensor.Tensor
+// values holds the tensors of a run, by ir.Tensor.ID.
+type values []*tensor.Tensor
 
 // binding is what follows from the shapes of the operands: runs on the same
 // shapes share it.
 type binding struct {
 	shapes  []int64
 	extents *lang.Extents
+	steps   []stepBinding // by step
+}
+
+// stepBinding is the part of a binding that concerns one step.
+type stepBinding struct {
+	shape   []int64   // of the result
+	indices []int64   // extents by ir.Index.ID
+	crd     loop.Type // of the result's coordinates
 }
 
 func (k *Kernel) run(ctx context.Context, args Args) (values, error) {
 	vals := make(values, len(k.plan.Tensors))
-	for _, t := range k.operands {
+	for i, t := range k.operands {
 		arg := args[t.Name]
 		if err := checkOperand(t, arg); err != nil {
 			return nil, err
 		}
+		vals[k.operandIDs[i]] = arg
 	}
 	if len(args) > len(k.operands) {
 		if err := k.unknownArgument(args); err != nil {
 			return nil, err
 		}
 	}
-	for _, t := range k.plan.Tensors {
-		if t.Source != nil && t.Source.Operand && vals[t] == nil {
-			vals[t] = args[t.Name]
-		}
-	}
-	b, err := k.bind(args)
+	b, err := k.bind(vals)
 	if err != nil {
 		return nil, err
 	}
-	for _, st := range k.steps {
-		if err := k.runStep(ctx, st, b, vals); err != nil {
+	for i, st := range k.steps {
+		if err := k.runStep(ctx, st, &b.steps[i], vals); err != nil {
 			return nil, err
 		}
 	}
@@ -111,57 +115,59 @@ func (k *Kernel) unknownArgument(args Args) error {
 
 // bind computes the extents of all index variables, unless the shapes are those
 // of the last run.
-func (k *Kernel) bind(args Args) (*binding, error) {
-	var flat [32]int64
-	shapes := flat[:0]
-	for _, t := range k.operands {
-		a := args[t.Name]
-		for _, l := range a.Dims() {
-			shapes = append(shapes, l)
-		}
+func (k *Kernel) bind(vals values) (*binding, error) {
+	var few [32]int64
+	shapes := few[:0]
+	for _, id := range k.operandIDs {
+		shapes = append(shapes, vals[id].Dims()...)
 	}
 	if b := k.bound.Load(); b != nil && slices.Equal(b.shapes, shapes) {
 		return b, nil
 	}
 	named := make(map[string][]int64, len(k.operands))
-	for _, t := range k.operands {
-		named[t.Name] = args[t.Name].Shape()
+	for i, t := range k.operands {
+		named[t.Name] = vals[k.operandIDs[i]].Shape()
 	}
 	extents, err := lang.Bind(k.program, named)
 	if err != nil {
 		return nil, err
 	}
-	b := &binding{shapes: slices.Clone(shapes), extents: extents}
-	for _, st := range k.plan.Steps {
-		if c, ok := st.(*ir.Compute); ok {
-			if err := b.checkEmpty(k.program, c); err != nil {
-				return nil, err
+	b := &binding{shapes: slices.Clone(shapes), extents: extents, steps: make([]stepBinding, len(k.steps))}
+	for i, st := range k.plan.Steps {
+		c, ok := st.(*ir.Compute)
+		if !ok {
+			continue
+		}
+		sb := &b.steps[i]
+		sb.shape = extents.Shapes[c.Stmt.LHS.Tensor.Name]
+		sb.indices = extents.Index[slices.Index(k.program.Stmts, c.Stmt)]
+		sb.crd = loop.U32
+		for _, n := range sb.shape {
+			if n > wide {
+				sb.crd = loop.U64
 			}
+		}
+		if err := sb.checkEmpty(c); err != nil {
+			return nil, err
 		}
 	}
 	k.bound.Store(b)
 	return b, nil
 }
 
-// extent is the number of values of an index variable of a statement.
-func (b *binding) extent(p *lang.Program, c *ir.Compute, v *ir.Index) int64 {
-	return b.extents.Index[stmtNumber(p, c)][v.ID]
-}
-
-func stmtNumber(p *lang.Program, c *ir.Compute) int {
-	return slices.Index(p.Stmts, c.Stmt)
-}
+// wide is the extent from which coordinates need more than 32 bits.
+const wide = 1 << 32
 
 // checkEmpty refuses reductions that have no value because an index of theirs
 // takes none, unless there is no element to compute either.
-func (b *binding) checkEmpty(p *lang.Program, c *ir.Compute) error {
+func (b *stepBinding) checkEmpty(c *ir.Compute) error {
 	for _, r := range c.NonEmpty {
 		needed := true
 		for _, v := range r.FreeVars() {
-			needed = needed && b.extent(p, c, v) > 0
+			needed = needed && b.indices[v.ID] > 0
 		}
 		for _, v := range r.Vars {
-			if needed && b.extent(p, c, v) == 0 {
+			if needed && b.indices[v.ID] == 0 {
 				return fmt.Errorf("%w: %s over index %s, which takes no value because its dimension has size 0", ErrEmptyReduction, r.Fold, v.Name)
 			}
 		}
@@ -176,12 +182,12 @@ type conversion struct {
 	to   *tensor.Tensor
 }
 
-func (k *Kernel) runStep(ctx context.Context, st *step, b *binding, vals values) error {
+func (k *Kernel) runStep(ctx context.Context, st *step, b *stepBinding, vals values) error {
 	switch p := st.plan.(type) {
 	case *ir.Convert:
-		from := vals[p.From]
+		from := vals[p.From.ID]
 		if c := st.converted.Load(); c != nil && c.from.Value() == from {
-			vals[p.To] = c.to
+			vals[p.To.ID] = c.to
 			return nil
 		}
 		if err := ctx.Err(); err != nil {
@@ -195,7 +201,7 @@ func (k *Kernel) runStep(ctx context.Context, st *step, b *binding, vals values)
 		if err != nil {
 			return err
 		}
-		vals[p.To] = to
+		vals[p.To.ID] = to
 		if p.From.Source != nil {
 			st.converted.Store(&conversion{weak.Make(from), to})
 		}
@@ -205,49 +211,52 @@ func (k *Kernel) runStep(ctx context.Context, st *step, b *binding, vals values)
 		if err != nil {
 			return err
 		}
-		vals[p.Result] = out
+		vals[p.Result.ID] = out
 		return nil
 	}
 	panic("BUG: unknown step")
 }
 
-// wide is the extent from which coordinates need more than 32 bits.
-const wide = 1 << 32
-
-func (k *Kernel) compute(ctx context.Context, st *step, c *ir.Compute, b *binding, vals values) (*tensor.Tensor, error) {
-	shape := b.extents.Shapes[c.Stmt.LHS.Tensor.Name]
-	crd := loop.U32
-	for _, n := range shape {
-		if n > wide {
-			crd = loop.U64
-		}
-	}
+func (k *Kernel) compute(ctx context.Context, st *step, c *ir.Compute, b *stepBinding, vals values) (*tensor.Tensor, error) {
 	v := st.latest.Load()
-	if v == nil || !v.fits(crd, vals) {
+	if v == nil || !v.fits(b.crd, vals) {
 		var err error
-		if v, err = k.variant(ctx, st, c, declaredTypes(vals), crd); err != nil {
+		if v, err = k.variant(ctx, st, c, declaredTypes(vals), b.crd); err != nil {
 			return nil, err
 		}
 	}
-	bind := v.exe.NewBindings()
+	call := v.calls.Get().(*call)
+	defer v.finish(call)
 	for _, in := range v.lower.Inputs {
-		bind.Buffers[in.Buffer] = memoryOf(operandArray(vals[in.Tensor], in))
+		call.bindings.Buffers[in.Buffer] = memoryOf(operandArray(vals[in.Tensor.ID], in))
 	}
 	for _, s := range v.lower.Scalars {
 		switch {
 		case s.Index != nil:
-			bind.Scalars[s.Scalar] = b.extent(k.program, c, s.Index)
+			call.bindings.Scalars[s.Scalar] = b.indices[s.Index.ID]
 		case s.Tensor == c.Result:
-			bind.Scalars[s.Scalar] = shape[s.Axis]
+			call.bindings.Scalars[s.Scalar] = b.shape[s.Axis]
 		default:
-			bind.Scalars[s.Scalar] = vals[s.Tensor].Dims()[s.Axis]
+			call.bindings.Scalars[s.Scalar] = vals[s.Tensor.ID].Dims()[s.Axis]
 		}
 	}
-	results, err := v.exe.Run(ctx, bind, k.options)
-	if err != nil {
+	if err := v.exe.RunInto(ctx, call.bindings, k.options, &call.results); err != nil {
 		return nil, err
 	}
-	return v.result(shape, results), nil
+	return v.result(b.shape, &call.results), nil
+}
+
+// call is the memory of one run of a variant, used again by later runs.
+type call struct {
+	bindings *runtime.Bindings
+	results  runtime.Results
+}
+
+// finish lets go of the operands and keeps the call for the next run.
+func (v *variant) finish(c *call) {
+	clear(c.bindings.Buffers)
+	clear(c.results.Buffers)
+	v.calls.Put(c)
 }
 
 // fits reports whether the variant was compiled for these index widths.
@@ -258,7 +267,7 @@ func (v *variant) fits(crd loop.Type, vals values) bool {
 		}
 	}
 	for _, in := range v.lower.Inputs {
-		if loop.Type(operandArray(vals[in.Tensor], in).DType()) != v.lower.Program.Buffers[in.Buffer].Elem {
+		if loop.Type(operandArray(vals[in.Tensor.ID], in).DType()) != v.lower.Program.Buffers[in.Buffer].Elem {
 			return false
 		}
 	}

@@ -36,6 +36,7 @@ type Options struct {
 
 // Tensor is an operand, a result or a temporary of a plan.
 type Tensor struct {
+	ID     int // index in Plan.Tensors
 	Name   string
 	Rank   int
 	DType  tensor.DType

@@ -47,6 +47,7 @@ type planner struct {
 }
 
 func (p *planner) tensor(t *Tensor) *Tensor {
+	t.ID = len(p.Tensors)
 	p.Tensors = append(p.Tensors, t)
 	return t
 }

@@ -9,9 +9,9 @@ const (
 	denseTrips    = 1000
 	sparseTrips   = 8
 	convertCost   = 300_000
-	strideFactor  = 1.3  // innermost loop strides through a dense operand
-	scatterFactor = 1.2  // an accumulator in a register beats one in memory
-	maxOrders     = 400  // loop orders tried
+	strideFactor  = 1.3 // innermost loop strides through a dense operand
+	scatterFactor = 1.2 // an accumulator in a register beats one in memory
+	maxOrders     = 400 // loop orders tried
 )
 
 // candidate is one way to run a statement.

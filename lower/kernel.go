@@ -154,7 +154,11 @@ func (k *kernel) reduction(w *ir.Where) {
 func (k *kernel) combineStage(r *ir.Reduce, part int, partial, result cell, visited loop.BufferID, g *gap) {
 	e := k.emitter(fmt.Sprintf("combine_t%d", r.Temp.ID))
 	b := e.b
-	st := e.start(nil)
+	var reads []*ir.Access
+	if g != nil {
+		reads = k.scalarAccesses(g.value)
+	}
+	st := e.start(reads)
 	acc := e.open(r)
 	total := b.Var("visited", loop.Int(0))
 	b.For("c", loop.Int(0), e.scalar(k.program.Partitions[part].Chunks), func(c loop.Expr) {

@@ -119,7 +119,7 @@ func (e *emitter) scalar(id loop.ScalarID) loop.Expr {
 
 // stage finishes the function and makes it a stage.
 func (e *emitter) stage(name string) loop.Stage {
-	return loop.Stage{Name: name, Partition: -1, Func: e.b.Func(), Bufs: e.bufList, Args: e.argList}
+	return loop.Stage{Name: name, Partition: -1, Func: loop.RemoveDead(e.b.Func()), Bufs: e.bufList, Args: e.argList}
 }
 
 // constant is a tensor scalar as a literal of its compute type.

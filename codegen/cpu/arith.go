@@ -10,8 +10,6 @@ import (
 	"github.com/llir/llvm/ir/value"
 )
 
-const predNE = enum.IPredNE
-
 // expr emits an expression. LLVM removes the repetitions of common parts.
 func (f *function) expr(e loop.Expr) val {
 	switch e := e.(type) {
@@ -59,14 +57,14 @@ func (f *function) unary(e *loop.Unary) val {
 	case t.IsComplex():
 		return f.complexUnary(e.Op, x)
 	case t.IsFloat():
-		return val{re: f.floatUnary(e.Op, t, x.re)}
+		return val{re: f.floatUnary(e, t, x.re)}
 	}
-	return val{re: f.intUnary(e.Op, t, x.re)}
+	return val{re: f.intUnary(e, t, x.re)}
 }
 
 // intUnary emits an operator of one integer or Bool.
-func (f *function) intUnary(op loop.UnaryOp, t loop.Type, x value.Value) value.Value {
-	switch op {
+func (f *function) intUnary(e *loop.Unary, t loop.Type, x value.Value) value.Value {
+	switch e.Op {
 	case loop.Neg:
 		return f.block.NewSub(intConst(t, 0), x)
 	case loop.Not:
@@ -81,9 +79,9 @@ func (f *function) intUnary(op loop.UnaryOp, t loop.Type, x value.Value) value.V
 		abs := f.m.intrinsic("llvm.abs."+suffix(t), registerType(t), registerType(t), types.I1)
 		return f.block.NewCall(abs, x, constant.False) // false: abs(min) is min, not poison
 	case loop.FromBits:
-		return f.block.NewBitCast(x, map[loop.Type]types.Type{loop.U32: types.Float, loop.U64: types.Double}[t])
+		return f.block.NewBitCast(x, registerType(e.Typ))
 	}
-	panic(fmt.Sprintf("BUG: %v of %v", op, t))
+	panic(fmt.Sprintf("BUG: %v of %v", e.Op, t))
 }
 
 // floatIntrinsics are the operators of one float that are an LLVM intrinsic.
@@ -95,20 +93,20 @@ var floatIntrinsics = map[loop.UnaryOp]string{
 }
 
 // floatUnary emits an operator of one F32 or F64.
-func (f *function) floatUnary(op loop.UnaryOp, t loop.Type, x value.Value) value.Value {
-	switch op {
+func (f *function) floatUnary(e *loop.Unary, t loop.Type, x value.Value) value.Value {
+	switch e.Op {
 	case loop.Neg:
 		return f.block.NewFNeg(x)
 	case loop.Bits:
-		return f.block.NewBitCast(x, map[loop.Type]types.Type{loop.F32: types.I32, loop.F64: types.I64}[t])
+		return f.block.NewBitCast(x, registerType(e.Typ))
 	case loop.RoundF16:
 		return f.widenHalf(loop.F16, f.narrowHalf(loop.F16, x))
 	case loop.RoundBF16:
 		return f.widenHalf(loop.BF16, f.narrowHalf(loop.BF16, x))
 	}
-	name, ok := floatIntrinsics[op]
+	name, ok := floatIntrinsics[e.Op]
 	if !ok {
-		panic(fmt.Sprintf("BUG: %v of %v", op, t))
+		panic(fmt.Sprintf("BUG: %v of %v", e.Op, t))
 	}
 	return f.block.NewCall(f.m.intrinsic("llvm."+name+"."+suffix(t), registerType(t), registerType(t)), x)
 }

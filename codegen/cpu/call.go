@@ -66,5 +66,21 @@ func (m *Module) scalar(name string, source *loop.Scalar) *ir.Func {
 	return fn
 }
 
-// undef is a struct whose fields are about to be set.
-func undef(t types.Type) constant.Constant { return constant.NewUndef(t) }
+// ret ends a scalar function with its value: complex ones return a pair.
+func (f *function) ret(v val) {
+	if v.im == nil {
+		f.block.NewRet(v.re)
+	} else {
+		pair := f.block.NewInsertValue(constant.NewUndef(f.fn.Sig.RetType), v.re, 0)
+		f.block.NewRet(f.block.NewInsertValue(pair, v.im, 1))
+	}
+	f.block = nil
+}
+
+// resultType is the LLVM type that a scalar function returns.
+func resultType(t loop.Type) types.Type {
+	if t.IsComplex() {
+		return types.NewStruct(registerType(t), registerType(t))
+	}
+	return registerType(t)
+}

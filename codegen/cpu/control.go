@@ -7,7 +7,6 @@ import (
 	"github.com/llir/llvm/ir"
 	"github.com/llir/llvm/ir/enum"
 	"github.com/llir/llvm/ir/metadata"
-	"github.com/llir/llvm/ir/types"
 	"github.com/llir/llvm/ir/value"
 )
 
@@ -205,23 +204,4 @@ func (m *Module) property(name string) *metadata.Tuple {
 		m.properties[name] = node
 	}
 	return node
-}
-
-// ret ends a scalar function with its value: complex ones return a pair.
-func (f *function) ret(v val) {
-	if v.im == nil {
-		f.block.NewRet(v.re)
-	} else {
-		pair := f.block.NewInsertValue(undef(f.fn.Sig.RetType), v.re, 0)
-		f.block.NewRet(f.block.NewInsertValue(pair, v.im, 1))
-	}
-	f.block = nil
-}
-
-// resultType is the LLVM type that a scalar function returns.
-func resultType(t loop.Type) types.Type {
-	if t.IsComplex() {
-		return types.NewStruct(registerType(t), registerType(t))
-	}
-	return registerType(t)
 }

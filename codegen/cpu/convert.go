@@ -35,7 +35,7 @@ func (f *function) castReal(to, from loop.Type, x value.Value) value.Value {
 	case to == loop.Bool && from.IsFloat():
 		return b.NewFCmp(enum.FPredUNE, x, floatValue(from, 0)) // a NaN is true
 	case to == loop.Bool:
-		return b.NewICmp(predNE, x, intConst(from, 0))
+		return b.NewICmp(enum.IPredNE, x, intConst(from, 0))
 	case to.IsInt() && from.IsFloat():
 		return f.saturate(to, from, x)
 	case to.IsInt() && from != loop.Bool && width(to) == width(from):

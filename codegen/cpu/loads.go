@@ -4,6 +4,7 @@ import (
 	"github.com/lacuna-sparse/lacuna/ir/loop"
 	"github.com/llir/llvm/ir"
 	"github.com/llir/llvm/ir/constant"
+	"github.com/llir/llvm/ir/enum"
 	"github.com/llir/llvm/ir/types"
 	"github.com/llir/llvm/ir/value"
 )
@@ -59,7 +60,7 @@ func (f *function) store(s *loop.Store) {
 func (f *function) fromMemory(elem loop.Type, v value.Value) value.Value {
 	switch elem {
 	case loop.Bool:
-		return f.block.NewICmp(predNE, v, intConst(loop.U8, 0))
+		return f.block.NewICmp(enum.IPredNE, v, intConst(loop.U8, 0))
 	case loop.F16, loop.BF16:
 		return f.widenHalf(elem, f.block.NewZExt(v, types.I32))
 	}

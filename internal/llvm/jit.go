@@ -38,21 +38,21 @@ var mathLibrary = map[string]string{
 
 // runtimeSymbols finds the functions of runtimeNames in this process. Those
 // that a C library lacks are left out: code that needs one fails to link.
-func runtimeSymbols() ([]symbol, error) {
-	libm, err := openLibrary(mathLibrary[runtime.GOOS])
-	if err != nil {
-		return nil, fmt.Errorf("opening the C mathematical library: %w", err)
+func runtimeSymbols() []symbol {
+	libraries := []uintptr{wholeProcess}
+	if libm, err := openLibrary(mathLibrary[runtime.GOOS]); err == nil {
+		libraries = append(libraries, libm)
 	}
 	var symbols []symbol
 	for _, name := range runtimeNames {
-		for _, library := range []uintptr{wholeProcess, libm} {
+		for _, library := range libraries {
 			if address := symbolAddress(library, name); address != 0 {
 				symbols = append(symbols, symbol{name, address})
 				break
 			}
 		}
 	}
-	return symbols, nil
+	return symbols
 }
 
 // symbolPair is LLVMOrcCSymbolMapPair: a name and an evaluated symbol.
@@ -101,9 +101,9 @@ func (m *Module) start() error {
 		return err
 	}
 	l.api.sessionSetErrorReporter(l.api.lljitGetExecutionSession(m.jit), l.diags.onError, m.logID)
-	symbols, err := l.runtime()
-	if err != nil {
-		return l.failure(step, err.Error())
+	symbols := l.runtime()
+	if len(symbols) == 0 {
+		return nil
 	}
 	pairs := make([]symbolPair, len(symbols))
 	for i, s := range symbols {

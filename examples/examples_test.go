@@ -1,0 +1,133 @@
+// Package examples runs the example programs: what they print to standard
+// output must be what stands here. Times go to standard error, which is free.
+package examples
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+var runs = []struct {
+	name    string
+	example string
+	args    []string
+	want    string // standard output
+	fails   string // part of standard error, if the program is to fail
+}{
+	{
+		name: "spmv", example: "spmv", args: []string{"testdata/small.mtx"},
+		want: `
+A: testdata/small.mtx: 4x5 f64 CSR, 5 stored, fill 0
+y: 4 f64 D, 4 stored, fill 0
+y(0) = 3
+y(1) = 3
+y(2) = 0
+y(3) = 9
+`,
+	},
+	{
+		name: "spmv without a file", example: "spmv", args: []string{"testdata/missing.mtx"},
+		fails: "testdata/missing.mtx",
+	},
+	{
+		name: "tensor", example: "tensor", args: []string{"testdata/small.tns"},
+		want: `
+T: testdata/small.tns: 3x3x4 f64 CSF, 6 stored, fill 0
+M: 3x4 f64 D, 12 stored, fill 0
+        19        50        93       148
+        24        48        80       120
+       4.5         4       1.5        -3
+`,
+	},
+	{
+		name: "semiring", example: "semiring", args: []string{"-lattice"},
+		want: `
+i: W, by entries
+j: ⊤, by whole dimension
+
+j: ⊤, by whole dimension
+
+Ahlen      0
+Beckum     3
+Coesfeld   1
+Dülmen     4
+Emsdetten  7
+Füchtorf   inf
+`,
+	},
+	{
+		name: "pagerank of a file", example: "pagerank", args: []string{"-file", "testdata/packages.txt"},
+		want: `
+5 packages, 6 dependencies
+  1  0.468347  libc
+  2  0.156207  libui
+  3  0.156207  shell
+  4  0.109619  app
+  5  0.109619  tool
+`,
+	},
+	{
+		name: "pagerank of an invented archive", example: "pagerank", args: []string{"-synthetic", "1000"},
+		want: `
+1000 packages, 1996 dependencies
+  1  0.066488  p0
+  2  0.058819  p1
+  3  0.038319  p2
+  4  0.028185  p3
+  5  0.023582  p4
+  6  0.019642  p5
+  7  0.017432  p6
+  8  0.014536  p7
+  9  0.014483  p8
+ 10  0.012192  p9
+`,
+	},
+	{
+		name: "pagerank of nothing", example: "pagerank", args: []string{"-file", os.DevNull},
+		fails: "the list holds no package",
+	},
+}
+
+func TestExamples(t *testing.T) {
+	bin := t.TempDir()
+	if out, err := exec.Command("go", "build", "-o", bin, "./...").CombinedOutput(); err != nil {
+		t.Fatalf("go build: %v\n%s", err, out)
+	}
+	ran := map[string]bool{}
+	for _, r := range runs {
+		ran[r.example] = true
+		t.Run(r.name, func(t *testing.T) {
+			var stdout, stderr bytes.Buffer
+			cmd := exec.Command(filepath.Join(bin, r.example), r.args...)
+			cmd.Stdout, cmd.Stderr = &stdout, &stderr
+			err := cmd.Run()
+			if r.fails != "" {
+				if err == nil || !strings.Contains(stderr.String(), r.fails) {
+					t.Fatalf("got %v with\n%swant a failure with %q", err, stderr.String(), r.fails)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatalf("%v\n%s", err, stderr.String())
+			}
+			if diff := cmp.Diff(strings.TrimPrefix(r.want, "\n"), stdout.String()); diff != "" {
+				t.Errorf("output (-want +got):\n%s", diff)
+			}
+		})
+	}
+	programs, err := filepath.Glob("*/main.go")
+	if err != nil || len(programs) == 0 {
+		t.Fatal("found no examples", err)
+	}
+	for _, p := range programs {
+		if !ran[filepath.Dir(p)] {
+			t.Errorf("no test runs %s", p)
+		}
+	}
+}

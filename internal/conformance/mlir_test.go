@@ -1,0 +1,854 @@
+package conformance
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math"
+	"os"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/lacuna-sparse/lacuna"
+	"github.com/lacuna-sparse/lacuna/tensor"
+	"github.com/lacuna-sparse/lacuna/tensorio"
+)
+
+// mlirFile is a file of operations on sparse tensors with their results, whose
+// schema its text "about" explains.
+type mlirFile struct {
+	About string     `json:"about"`
+	Cases []mlirCase `json:"cases"`
+}
+
+// mlirCase is one operation. The operation is an index expression or, where it
+// has no such form, words for a reader.
+type mlirCase struct {
+	ID        string                     `json:"id"`
+	Operation string                     `json:"operation"`
+	Inputs    map[string]json.RawMessage `json:"inputs"`
+	Expected  mlirTensor                 `json:"expected"`
+	CrdWidth  int                        `json:"crdWidth"`
+}
+
+// mlirTensor is an operand or a result: entries, dense data, a generator, a
+// file, a scalar, or storage arrays.
+type mlirTensor struct {
+	Format    string            `json:"format"`
+	Shape     []int64           `json:"shape"`
+	DType     string            `json:"dtype"`
+	Coords    [][]int64         `json:"coords"`
+	Values    []json.RawMessage `json:"values"`
+	Data      []json.RawMessage `json:"data"`
+	Generator string            `json:"generator"`
+	File      string            `json:"file"`
+	Scalar    json.RawMessage   `json:"scalar"`
+	Expanded  json.RawMessage   `json:"scalar_if_symmetry_is_expanded"`
+	PosWidth  int               `json:"posWidth"`
+	CrdWidth  int               `json:"crdWidth"`
+	Entries   [][]float64       `json:"entries"`
+	Storage   *struct {
+		Lvl    []int64            `json:"lvl"`
+		Pos    map[string][]int64 `json:"pos"`
+		Crd    map[string][]int64 `json:"crd"`
+		Values []json.RawMessage  `json:"values"`
+	} `json:"storage"`
+}
+
+// mlirProgram is how an operation is written in our language. The last
+// statement makes the result, which is declared as the case stores it.
+type mlirProgram struct {
+	text   string
+	shapes map[string][]int64 // of helper tensors
+	fill   float64            // of sparse operands and the result
+	pruned bool               // see pruned
+}
+
+// mlirPrograms says how to run the operations that are not index expressions,
+// or that our language spells differently. Where a case selects entries, which
+// expressions cannot (formats never change an answer), the program gives the
+// others the fill and the comparison is with the result's values that differ
+// from it.
+var mlirPrograms = map[string]mlirProgram{
+	"transpose_coo": {text: "X(j,i) = A(i,j)"},
+
+	// Reductions that start from a given value. The language has no reduction
+	// with xor: bit k of the result is the parity of the bits k.
+	"reduce_xor_i32": {
+		text:   "p(k) = 2^k; x = sum_k p(k)*mod(mod(floordiv(x, p(k)), 2) + sum_i mod(floordiv(a(i), p(k)), 2), 2)",
+		shapes: map[string][]int64{"p": {31}},
+	},
+	"reduce_min_dense_semantics_nozeros": {text: "x min= min_i a(i)"},
+	"reduce_prod_explicit_zero":          {text: "x *= prod_{i in a} a(i)"},
+	"reduce_prod_absent_zero":            {text: "x *= prod_i a(i)"},
+	"custom_sum_present2":                {text: "x = 1 + sum_{i in a} 2*(true or a(i))"},
+	"custom_sum_absent3":                 {text: "x = 1 + sum_i 3*(true or a(i)) - sum_{i in a} 3*(true or a(i))"},
+
+	// The semiring (min, +): what is not stored is infinite.
+	"semiring_min_plus_csr_csr": {text: "C(i,j) = min_k (A(i,k) + B(k,j))", fill: math.Inf(1)},
+	"semiring_min_plus_csr_csc": {text: "C(i,j) = min_k (A(i,k) + B(k,j))", fill: math.Inf(1)},
+
+	"binary_mul_sparse_dense": {text: "x(i) = a(i)*d(i)"},
+	"binary_set_difference":   {text: "x(i) = where(b(i) != 0, 0, a(i))", pruned: true},
+	"binary_add":              {text: "X(i,j) = A(i,j) + B(i,j)"},
+	"binary_triangular":       {text: "X(i,j) = A(i,j) + where(j >= i, 1, -1)*B(i,j)"},
+	"unary_complement":        {text: "x(i) = not a(i)", pruned: true},
+	"unary_clip":              {text: "X(i,j) = where(A(i,j) != 0, min(max(A(i,j), 3), 7), 0)"},
+	"select_by_value":         {text: "x(i) = where(a(i) >= 1, a(i), 0)", pruned: true},
+	"select_upper_triangle":   {text: "X(i,j) = where(j > i, A(i,j), 0)", pruned: true},
+	"select_ternary_mask":     {text: "X(i,j) = where(cond(i,j), L(i,j), R(i,j))"},
+	"cmp_lt_sparse_sparse":    {text: "X(i,j) = A(i,j) < B(i,j)"},
+
+	// Joining and reshaping: elements outside an operand are its fill.
+	"concat_dim0":           {text: "X(i,j) = A(i+0,j) + B(i-2,j) + C(i-5,j)", pruned: true},
+	"concat_dim1":           {text: "X(i,j) = A(i,k)*(j == k) + B(i,j-2) + C(i,j-5)", pruned: true},
+	"collapse_4d_to_2d":     {text: "X(i,j) = A(k,i-3*k,l,j-2*l)", pruned: true},
+	"expand_1d_to_2d":       {text: "X(i,j) = a(4*i+j)", pruned: true},
+	"expand_2d_to_3d":       {text: "X(i,j,k) = A(i,2*j+k)", pruned: true},
+	"reshape_3x4_to_2x6":    {text: "X(i,j) = A(k,6*i+j-4*k)", pruned: true},
+	"reshape_3x4_to_2x3x2":  {text: "X(i,j,k) = A(l,6*i+2*j+k-4*l)", pruned: true},
+	"quantized_matmul":      {text: "x(i,j) = (i32(a(i,k)) - 2)*i32(b(k,j))"},
+	"complex_abs":           {text: "x(i) = abs(a(i))"},
+	"cast_i32_to_i8_wraps":  {text: "x(i) = i8(a(i))"},
+	"cast_f64_to_i32":       {text: "x(i) = i32(a(i))"},
+	"matmul_transposed_bsr": {text: "X(i,j) = A(i,2*kb+kk)*B(jb,kb,j-2*jb,kk)"},
+	// B is stored with its last dimension split into groups of four.
+	"matmul_transposed_structured_2_4": {text: "X(i,j) = A(i,4*kb+kk)*B(j,kb,kk)"},
+}
+
+// TestMLIR runs the vectors of MLIR's operations in testdata/expressions and
+// those in the directories of LACUNA_CONFORMANCE.
+func TestMLIR(t *testing.T) {
+	sessions := engines(t)
+	count := 0
+	for _, path := range expressionFiles(t) {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var file mlirFile
+		if json.Unmarshal(text, &file) != nil || file.About == "" || len(file.Cases) == 0 || file.Cases[0].Operation == "" {
+			continue // another schema
+		}
+		for _, c := range file.Cases {
+			count++
+			t.Run(c.ID, func(t *testing.T) { c.run(t, sessions) })
+		}
+	}
+	if count < 82 {
+		t.Errorf("only %d cases ran: testdata/expressions is incomplete", count)
+	}
+}
+
+// run picks the way to run the case.
+func (c *mlirCase) run(t *testing.T, sessions []*lacuna.Session) {
+	verb, _, _ := strings.Cut(c.Operation, " ")
+	program, known := mlirPrograms[c.ID]
+	switch {
+	case known:
+		c.compute(t, sessions, program)
+	case verb == "read" || verb == "convert":
+		c.convert(t, sessions)
+	case verb == "insert":
+		c.insert(t, sessions)
+	case verb == "assemble":
+		c.assemble(t)
+	case plainOperation.MatchString(c.Operation):
+		c.compute(t, sessions, mlirProgram{text: c.plain()})
+	default:
+		t.Skipf("no program is known for the operation %q", c.Operation)
+	}
+}
+
+// plainOperation matches assignments whose sides are made of indexed tensors,
+// numbers, and functions.
+var plainOperation = regexp.MustCompile(`^\w+(\([\w,]+\))? (=|\+=|\*=) [\w,.()+*/ -]+$`)
+
+// plain is the program of an operation that is an index expression. A result
+// that is not given starts from zero.
+func (c *mlirCase) plain() string {
+	name := resultName(c.Operation)
+	if _, given := c.Inputs[name]; !given {
+		return strings.Replace(c.Operation, " += ", " = ", 1)
+	}
+	return c.Operation
+}
+
+// resultName is the tensor that the last statement assigns.
+func resultName(program string) string {
+	last := program[strings.LastIndex(program, ";")+1:]
+	return regexp.MustCompile(`\w+`).FindString(last)
+}
+
+// compute runs a program on the case's inputs with every engine.
+func (c *mlirCase) compute(t *testing.T, sessions []*lacuna.Session, p mlirProgram) {
+	args := lacuna.Args{}
+	for name := range c.Inputs {
+		args[name] = c.operand(t, name, p.fill)
+	}
+	c.evaluate(t, sessions, p, args)
+}
+
+// evaluate runs a program on args and compares the result.
+func (c *mlirCase) evaluate(t *testing.T, sessions []*lacuna.Session, p mlirProgram, args lacuna.Args) {
+	var opts []lacuna.Option
+	for name, shape := range p.shapes {
+		opts = append(opts, lacuna.Shape(name, shape...))
+	}
+	name, want := resultName(p.text), c.Expected
+	if want.Format != "" {
+		l := parseLayout(t, want.Format, want.Shape)
+		opts = append(opts, lacuna.Result(name, l.format), lacuna.Shape(name, l.shape...))
+		opts = append(opts, lacuna.ResultType(name, want.dtype(t)))
+		opts = append(opts, lacuna.Fill(name, tensor.Float(want.dtype(t), p.fill)))
+	}
+	for _, s := range sessions {
+		got, err := s.Eval(context.Background(), p.text, args, opts...)
+		if err != nil {
+			t.Errorf("%s: %s: %v", s.Engine().Name(), p.text, err)
+			continue
+		}
+		if p.pruned {
+			got = pruned(t, got)
+		}
+		c.check(t, s.Engine().Name()+": "+p.text, got)
+	}
+}
+
+// pruned stores a tensor again without the values that equal its fill. A
+// program stores what it visits; some cases store what is left of it.
+func pruned(t *testing.T, a *tensor.Tensor) *tensor.Tensor {
+	t.Helper()
+	full, err := a.Convert(tensor.Dense(a.Rank()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := full.Convert(a.Format())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// input decodes an input.
+func (c *mlirCase) input(t *testing.T, name string) mlirTensor {
+	t.Helper()
+	var in mlirTensor
+	if err := json.Unmarshal(c.Inputs[name], &in); err != nil {
+		t.Fatalf("input %s: %v", name, err)
+	}
+	if in.DType != "" {
+		return in
+	}
+	in.DType = c.Expected.DType
+	if strings.Contains(in.Generator, "==") {
+		in.DType = "bool"
+	}
+	for _, other := range slices.Sorted(maps.Keys(c.Inputs)) { // a scalar is as its neighbours
+		var o mlirTensor
+		if in.DType == "" && json.Unmarshal(c.Inputs[other], &o) == nil {
+			in.DType = o.DType
+		}
+	}
+	return in
+}
+
+// operand builds an input as it is stored.
+func (c *mlirCase) operand(t *testing.T, name string, fill float64) *tensor.Tensor {
+	t.Helper()
+	in := c.input(t, name)
+	dt := in.dtype(t)
+	if in.Scalar != nil {
+		return tensor.ScalarTensor(mlirScalar(t, in.Scalar, dt))
+	}
+	l := parseLayout(t, in.Format, in.Shape)
+	opts := []tensor.Option{tensor.WithIndexTypes(width(t, in.PosWidth), width(t, in.CrdWidth))}
+	if !l.format.IsDense() {
+		opts = append(opts, tensor.WithFill(tensor.Float(dt, fill)))
+	}
+	var out *tensor.Tensor
+	var err error
+	switch {
+	case in.File != "":
+		out = readMatrixMarket(t, in.File, l.format)
+	case in.Coords != nil:
+		out, err = tensor.FromCoords(l.shape, l.format, l.split(in.Coords), mlirValues(t, in.Values, dt), opts...)
+	case in.Data != nil:
+		out, err = tensor.FromDense(l.shape, l.format, mlirValues(t, in.Data, dt), opts...)
+	default:
+		out, err = tensor.FromDense(l.shape, l.format, generate(t, in.Generator, c.letters(name), in.Shape, dt), opts...)
+	}
+	if err != nil {
+		t.Fatalf("input %s: %v", name, err)
+	}
+	return out
+}
+
+// letters are the indices of a tensor in the operation.
+func (c *mlirCase) letters(name string) []string {
+	m := regexp.MustCompile(`\b` + name + `\(([\w,]+)\)`).FindStringSubmatch(c.Operation)
+	if m == nil {
+		return []string{"i", "j", "k", "l"}
+	}
+	return strings.Split(m[1], ",")
+}
+
+// convert stores the input in the expected format: by construction, by
+// conversion, and by a program that copies it.
+func (c *mlirCase) convert(t *testing.T, sessions []*lacuna.Session) {
+	in := c.input(t, "A")
+	from, to := parseLayout(t, in.Format, in.Shape), parseLayout(t, c.Expected.Format, c.Expected.Shape)
+	dt := in.dtype(t)
+	types := tensor.WithIndexTypes(tensor.Invalid, width(t, c.CrdWidth))
+	built, err := tensor.FromCoords(to.shape, to.format, to.split(in.Coords), mlirValues(t, in.Values, dt), types)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.check(t, "construction", built)
+	a := c.operand(t, "A", 0)
+	if len(from.shape) == len(to.shape) {
+		for _, middle := range []tensor.Format{from.format, tensor.Dense(len(from.shape)), tensor.Coordinates(len(from.shape))} {
+			b, err := a.Convert(middle)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if b, err = b.Convert(to.format, types); err != nil {
+				t.Fatal(err)
+			}
+			c.check(t, "conversion from "+middle.String(), b)
+		}
+	}
+	left, right := copyIndices(from, to)
+	text := fmt.Sprintf("X(%s) = A(%s)", strings.Join(left, ","), strings.Join(right, ","))
+	c.evaluate(t, sessions, mlirProgram{text: text, pruned: true}, lacuna.Args{"A": a})
+}
+
+// copyIndices are the indices of a result and an operand that hold the same
+// matrix under two layouts, at most one of which splits dimensions. Where the
+// operand does, its block index is summed over: at all blocks but one the index
+// inside the block is outside.
+func copyIndices(from, to layout) (left, right []string) {
+	for _, x := range to.axes {
+		left = append(left, to.letter(x))
+	}
+	for _, x := range from.axes {
+		div, mod, blocked := to.parts(x.dim)
+		switch {
+		case x.part == whole && blocked:
+			right = append(right, fmt.Sprintf("%d*%s+%s", div.block, to.letter(div), to.letter(mod)))
+		case x.part == remainder:
+			right = append(right, fmt.Sprintf("%s-%d*%sb", from.dims[x.dim], x.block, from.dims[x.dim]))
+		default:
+			right = append(right, from.letter(x))
+		}
+	}
+	return left, right
+}
+
+// insert stores entries: all at once, and one by one with a program.
+func (c *mlirCase) insert(t *testing.T, sessions []*lacuna.Session) {
+	l, dt := parseLayout(t, c.Expected.Format, c.Expected.Shape), c.Expected.dtype(t)
+	build := func(f tensor.Format, coords [][]int64, values []json.RawMessage) *tensor.Tensor {
+		a, err := tensor.FromCoords(l.shape, f, l.split(coords), mlirValues(t, values, dt))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return a
+	}
+	var coords [][]int64
+	var values []json.RawMessage
+	for _, m := range regexp.MustCompile(`\(([\d,]+)\)=([\d.]+)`).FindAllStringSubmatch(c.Operation, -1) {
+		var coord []int64
+		if err := json.Unmarshal([]byte("["+m[1]+"]"), &coord); err != nil {
+			t.Fatal(err)
+		}
+		coords, values = append(coords, coord), append(values, json.RawMessage(m[2]))
+	}
+	c.check(t, "construction", build(l.format, coords, values))
+	for _, s := range sessions {
+		x := build(l.format, nil, nil)
+		for p := range coords {
+			args := lacuna.Args{"X": x, "E": build(tensor.Coordinates(len(l.shape)), coords[p:p+1], values[p:p+1])}
+			var err error
+			if x, err = s.Eval(context.Background(), "X(i,j) += E(i,j)", args); err != nil {
+				t.Fatal(err)
+			}
+		}
+		c.check(t, s.Engine().Name()+": insertion", x)
+	}
+}
+
+// assemble makes a batch of coordinate lists from its arrays: pos has the first
+// position and the one after the last for each batch, which must leave no gap.
+func (c *mlirCase) assemble(t *testing.T) {
+	var pos []int64
+	var crd [][]int64
+	var values []float64
+	for name, to := range map[string]any{"pos": &pos, "crd_pairs": &crd, "values": &values} {
+		if err := json.Unmarshal(c.Inputs[name], to); err != nil {
+			t.Fatal(err)
+		}
+	}
+	starts := []int64{pos[0]}
+	for b := 0; b < len(pos); b += 2 {
+		if pos[b] != starts[len(starts)-1] {
+			t.Skip("loose_compressed levels with gaps are not stored")
+		}
+		starts = append(starts, pos[b+1])
+	}
+	n := len(values)
+	levels := make([][]uint64, 2)
+	shape := []int64{int64(len(starts) - 1), 0, 0}
+	for _, pair := range crd[:n] {
+		for k := range levels {
+			levels[k] = append(levels[k], uint64(pair[k]))
+			shape[k+1] = max(shape[k+1], pair[k]+1)
+		}
+	}
+	arrays := map[string]tensor.Array{
+		"pointers_0": tensor.ArrayOf(starts),
+		"indices_1":  tensor.ArrayOf(levels[0]),
+		"indices_2":  tensor.ArrayOf(levels[1]),
+	}
+	a, err := tensor.NewSpelled(shape, []tensor.LevelKind{tensor.C, tensor.S, tensor.S}, nil, arrays, tensor.ArrayOf(values))
+	if err != nil {
+		t.Fatal(err)
+	}
+	coords, got, err := a.ToCoords()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.Len() != len(c.Expected.Entries) {
+		t.Fatalf("%d entries, want %d", got.Len(), len(c.Expected.Entries))
+	}
+	for p, want := range c.Expected.Entries {
+		have := []float64{float64(coords[0][p]), float64(coords[1][p]), float64(coords[2][p]), got.Scalar(p).Float64()}
+		if !slices.Equal(have, want) {
+			t.Errorf("entry %d is %v, want %v", p, have, want)
+		}
+	}
+}
+
+// check compares a result with the expected scalar, dense data or storage.
+func (c *mlirCase) check(t *testing.T, how string, got *tensor.Tensor) {
+	t.Helper()
+	want := c.Expected
+	switch {
+	case want.Expanded != nil: // the scalar beside it is a known mistake
+		checkValues(t, how, got.Values(), []json.RawMessage{want.Expanded})
+	case want.Scalar != nil:
+		checkValues(t, how, got.Values(), []json.RawMessage{want.Scalar})
+	case want.Data != nil:
+		dense, err := got.ToDense()
+		if err != nil {
+			t.Fatal(err)
+		}
+		checkValues(t, how, dense, want.Data)
+	case want.Storage != nil:
+		c.checkStorage(t, how, got)
+	default:
+		t.Fatal("the case expects nothing")
+	}
+}
+
+// checkStorage compares the arrays of every level, and the values. Levels that
+// we do not have are compared as far as they are the same as compressed ones:
+// loose_compressed writes each segment's two ends, structured has no positions.
+func (c *mlirCase) checkStorage(t *testing.T, how string, got *tensor.Tensor) {
+	t.Helper()
+	want := c.Expected.Storage
+	l := parseLayout(t, c.Expected.Format, c.Expected.Shape)
+	if got.Format() != l.format {
+		t.Errorf("%s: stored as %v, want %v", how, got.Format(), l.format)
+	}
+	for k, have := range got.Levels() {
+		key := strconv.Itoa(k)
+		if have.Size != want.Lvl[k] {
+			t.Errorf("%s: level %d has the size %d, want %d", how, k, have.Size, want.Lvl[k])
+		}
+		if have.Kind == tensor.CompressedLevel && l.kinds[k] != "structured" {
+			pos := indices(have.Pos)
+			if l.kinds[k] == "loose_compressed" {
+				pos = segments(pos)
+			}
+			if !slices.Equal(pos, want.Pos[key]) {
+				t.Errorf("%s: level %d: positions %v, want %v", how, k, pos, want.Pos[key])
+			}
+		}
+		if have.Kind != tensor.DenseLevel && !equalIndices(have.Crd, want.Crd[key]) {
+			t.Errorf("%s: level %d: coordinates %v, want %v", how, k, indices(have.Crd), want.Crd[key])
+		}
+	}
+	checkValues(t, how, got.Values(), want.Values)
+}
+
+// segments writes both ends of each segment.
+func segments(pos []int64) []int64 {
+	var out []int64
+	for p := range len(pos) - 1 {
+		out = append(out, pos[p], pos[p+1])
+	}
+	return out
+}
+
+// checkValues compares values in their order.
+func checkValues(t *testing.T, how string, got tensor.Array, want []json.RawMessage) {
+	t.Helper()
+	if got.Len() != len(want) {
+		t.Errorf("%s: %d values, want %d", how, got.Len(), len(want))
+		return
+	}
+	for i, raw := range want {
+		g, w := got.Scalar(i), mlirNumber(t, raw)
+		if !near(real(g.Complex128()), real(w), got.DType(), raw) || !near(imag(g.Complex128()), imag(w), got.DType(), raw) {
+			t.Errorf("%s: value %d is %v, want %s", how, i, g, raw)
+		}
+	}
+}
+
+// near compares parts of numbers: exactly for integers, else with room for the
+// last bits of the type, and for the digits that a decimal number leaves out.
+func near(got, want float64, dt tensor.DType, raw json.RawMessage) bool {
+	room := map[tensor.DType]float64{
+		tensor.BFloat16: 1.0 / 128, tensor.Float16: 1.0 / 1024,
+		tensor.Float32: 1e-6, tensor.Complex64: 1e-6,
+		tensor.Float64: 1e-14, tensor.Complex128: 1e-14,
+	}[dt] * math.Abs(want)
+	if _, fraction, _ := strings.Cut(string(raw), "."); len(fraction) >= 8 && dt.IsFloat() {
+		room = max(room, 0.5*math.Pow(10, -float64(len(fraction))))
+	}
+	if got == 0 && want == 0 {
+		return math.Signbit(got) == math.Signbit(want)
+	}
+	return got == want || math.IsNaN(got) && math.IsNaN(want) || math.Abs(got-want) <= room
+}
+
+// mlirNumber decodes a number, a name of one, or a pair of the two parts of a
+// complex number.
+func mlirNumber(t *testing.T, raw json.RawMessage) complex128 {
+	t.Helper()
+	var pair []json.RawMessage
+	if json.Unmarshal(raw, &pair) == nil {
+		return complex(number(t, pair[0]), number(t, pair[1]))
+	}
+	return complex(number(t, raw), 0)
+}
+
+// mlirScalar decodes a number of a type.
+func mlirScalar(t *testing.T, raw json.RawMessage, dt tensor.DType) tensor.Scalar {
+	t.Helper()
+	if n, err := strconv.ParseInt(string(raw), 10, 64); err == nil && dt.IsInteger() {
+		return tensor.Int(dt, n)
+	}
+	if dt.IsComplex() {
+		return tensor.Complex(dt, mlirNumber(t, raw))
+	}
+	return tensor.Float(dt, number(t, raw))
+}
+
+// mlirValues decodes numbers.
+func mlirValues(t *testing.T, raw []json.RawMessage, dt tensor.DType) tensor.Array {
+	t.Helper()
+	out, err := tensor.MakeArray(dt, len(raw))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, r := range raw {
+		out.SetScalar(i, mlirScalar(t, r, dt))
+	}
+	return out
+}
+
+// dtype is the element type; complex ones are named after their parts.
+func (x *mlirTensor) dtype(t *testing.T) tensor.DType {
+	t.Helper()
+	switch x.DType {
+	case "":
+		return tensor.Float64
+	case "c64x2":
+		return tensor.Complex128
+	case "c32x2":
+		return tensor.Complex64
+	}
+	return dtype(t, x.DType)
+}
+
+// width is the type of an index array of so many bits; 0 is our choice.
+func width(t *testing.T, bits int) tensor.DType {
+	t.Helper()
+	if bits == 0 {
+		return tensor.Invalid
+	}
+	return dtype(t, fmt.Sprintf("u%d", bits))
+}
+
+// readMatrixMarket reads a file that is written on one line: the header, then
+// entries, which start at "entries (1-based):" and are separated by semicolons.
+func readMatrixMarket(t *testing.T, text string, f tensor.Format) *tensor.Tensor {
+	t.Helper()
+	header, rest, _ := strings.Cut(text, ";")
+	_, list, _ := strings.Cut(rest, ":")
+	entries := strings.Split(list, ";")
+	size := 0
+	for i, e := range entries {
+		entries[i] = strings.TrimSpace(e)
+		for _, n := range strings.Fields(e)[:2] {
+			size = max(size, atoi(n))
+		}
+	}
+	file := fmt.Sprintf("%s\n%d %d %d\n%s\n", header, size, size, len(entries), strings.Join(entries, "\n"))
+	a, err := tensorio.ReadFrom("case.mtx", strings.NewReader(file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a, err = a.Convert(f); err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+// generate evaluates a generator at every coordinate: a formula in the indices,
+// which it may name itself as in "B(k,j)=4*k+j", or "v except (coordinate)=w".
+func generate(t *testing.T, text string, letters []string, shape []int64, dt tensor.DType) tensor.Array {
+	t.Helper()
+	if m := regexp.MustCompile(`^\w+\(([\w,]+)\)=([^=].*)$`).FindStringSubmatch(text); m != nil {
+		letters, text = strings.Split(m[1], ","), m[2]
+	}
+	text, except, _ := strings.Cut(text, " except ")
+	at, other, _ := strings.Cut(except, "=")
+	n := int64(1)
+	for _, d := range shape {
+		n *= d
+	}
+	out, err := tensor.MakeArray(dt, int(n))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for p := range n {
+		coord := map[string]int64{}
+		var tuple []string
+		for axis, rest := len(shape)-1, p; axis >= 0; axis-- {
+			tuple = slices.Insert(tuple, 0, strconv.FormatInt(rest%shape[axis], 10))
+			if axis < len(letters) {
+				coord[letters[axis]] = rest % shape[axis]
+			}
+			rest /= shape[axis]
+		}
+		formula := text
+		if at == "("+strings.Join(tuple, ",")+")" {
+			formula = other
+		}
+		out.SetScalar(int(p), tensor.Int(tensor.Int64, formulaValue(t, formula, coord)).Convert(dt))
+	}
+	return out
+}
+
+// formulaValue evaluates integers, indices, "*", "+" and "==".
+func formulaValue(t *testing.T, s string, coord map[string]int64) int64 {
+	t.Helper()
+	for _, op := range []string{"==", "+", "*"} {
+		a, b, found := strings.Cut(s, op)
+		if !found {
+			continue
+		}
+		x, y := formulaValue(t, a, coord), formulaValue(t, b, coord)
+		switch op {
+		case "+":
+			return x + y
+		case "*":
+			return x * y
+		}
+		if x == y {
+			return 1
+		}
+		return 0
+	}
+	s = strings.TrimSpace(s)
+	if v, ok := coord[s]; ok {
+		return v
+	}
+	n, err := strconv.ParseInt(s, 10, 64)
+	if err != nil {
+		t.Fatalf("generator: %v", err)
+	}
+	return n
+}
+
+// part is what an axis of a stored tensor holds of a dimension.
+type part int
+
+const (
+	whole part = iota
+	quotient
+	remainder
+)
+
+// axis is one axis of a stored tensor.
+type axis struct {
+	dim   int
+	part  part
+	block int64
+}
+
+// layout is a format as MLIR writes it, "i,j -> j:dense, i:compressed". Where
+// levels hold quotients and remainders of dimensions, as blocks do, the stored
+// tensor has an axis for each: first the whole dimensions and quotients, then
+// the remainders.
+type layout struct {
+	dims   []string
+	axes   []axis
+	kinds  []string // MLIR's name of each level
+	format tensor.Format
+	shape  []int64 // of the stored tensor
+}
+
+var levelText = regexp.MustCompile(`^(\w+)(?: (floordiv|mod) (\d+))?:(\w+)(\([^)]*\)|\[[^\]]*\])?$`)
+
+// parseLayout reads a format of tensors of a shape; "dense" is row-major.
+func parseLayout(t *testing.T, text string, shape []int64) layout {
+	t.Helper()
+	var l layout
+	if text == "dense" {
+		l.format, l.shape = tensor.Dense(len(shape)), shape
+		for k := range shape {
+			l.dims, l.axes, l.kinds = append(l.dims, fmt.Sprintf("d%d", k)), append(l.axes, axis{dim: k}), append(l.kinds, "dense")
+		}
+		return l
+	}
+	dims, levels, _ := strings.Cut(text, " -> ")
+	l.dims = strings.Split(dims, ",")
+	var stored []axis
+	var nonunique []bool
+	for _, s := range splitLevels(levels) {
+		m := levelText.FindStringSubmatch(s)
+		if m == nil {
+			t.Fatalf("level %q of %q", s, text)
+		}
+		x := axis{dim: slices.Index(l.dims, m[1]), part: map[string]part{"": whole, "floordiv": quotient, "mod": remainder}[m[2]]}
+		if x.dim < 0 {
+			t.Fatalf("level %q of %q", s, text)
+		}
+		if m[3] != "" {
+			x.block = int64(atoi(m[3]))
+		}
+		stored = append(stored, x)
+		l.kinds = append(l.kinds, m[4])
+		nonunique = append(nonunique, strings.Contains(m[5], "nonunique"))
+	}
+	l.axes = slices.SortedFunc(slices.Values(stored), func(a, b axis) int {
+		if (a.part == remainder) != (b.part == remainder) {
+			return int(a.part) - int(b.part)
+		}
+		return a.dim - b.dim
+	})
+	for _, x := range l.axes {
+		n := shape[x.dim]
+		switch x.part {
+		case quotient:
+			n = (n + x.block - 1) / x.block
+		case remainder:
+			n = x.block
+		}
+		l.shape = append(l.shape, n)
+	}
+	var err error
+	if l.format, err = levelFormat(l.kinds, nonunique, order(stored, l.axes)); err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+// splitLevels splits at the commas between levels, not those inside brackets.
+func splitLevels(s string) []string {
+	var list []string
+	depth, start := 0, 0
+	for i, r := range s {
+		switch r {
+		case '(', '[':
+			depth++
+		case ')', ']':
+			depth--
+		case ',':
+			if depth == 0 {
+				list = append(list, strings.TrimSpace(s[start:i]))
+				start = i + 1
+			}
+		}
+	}
+	return append(list, strings.TrimSpace(s[start:]))
+}
+
+// order is the axis that each level stores.
+func order(stored, axes []axis) []int {
+	out := make([]int, len(stored))
+	for k, x := range stored {
+		out[k] = slices.Index(axes, x)
+	}
+	return out
+}
+
+// levelFormat spells MLIR's levels. loose_compressed and structured levels have
+// no counterpart: they become compressed, which changes no value.
+func levelFormat(kinds []string, nonunique []bool, order []int) (tensor.Format, error) {
+	last := -1
+	for k, kind := range kinds {
+		if kind != "dense" {
+			last = k
+		}
+	}
+	levels := make([]tensor.LevelKind, len(kinds))
+	for k, kind := range kinds {
+		switch {
+		case k > last:
+			levels[k] = tensor.D
+		case kind == "dense":
+			levels[k] = tensor.C
+		case k == last || nonunique[k]:
+			levels[k] = tensor.S
+		default:
+			levels[k] = tensor.DC
+		}
+	}
+	return tensor.FormatOf(levels, order)
+}
+
+// split turns coordinates of dimensions, one entry after the other, into those
+// of the stored tensor, one axis after the other.
+func (l layout) split(coords [][]int64) [][]int64 {
+	out := make([][]int64, len(l.axes))
+	for _, c := range coords {
+		for k, x := range l.axes {
+			n := c[x.dim]
+			switch x.part {
+			case quotient:
+				n /= x.block
+			case remainder:
+				n %= x.block
+			}
+			out[k] = append(out[k], n)
+		}
+	}
+	return out
+}
+
+// parts finds the two axes of a dimension that is split.
+func (l layout) parts(dim int) (div, mod axis, blocked bool) {
+	for _, x := range l.axes {
+		switch {
+		case x.dim == dim && x.part == quotient:
+			div, blocked = x, true
+		case x.dim == dim && x.part == remainder:
+			mod = x
+		}
+	}
+	return div, mod, blocked
+}
+
+// letter is the index variable of an axis.
+func (l layout) letter(x axis) string {
+	return l.dims[x.dim] + map[part]string{whole: "", quotient: "b", remainder: "r"}[x.part]
+}
