@@ -163,7 +163,10 @@ const wide = 1 << 32
 func (b *stepBinding) checkEmpty(c *ir.Compute) error {
 	for _, r := range c.NonEmpty {
 		needed := true
-		for _, v := range r.FreeVars() {
+		for _, v := range c.Indices {
+			needed = needed && (!v.Free || b.indices[v.ID] > 0)
+		}
+		for _, v := range r.Scope {
 			needed = needed && b.indices[v.ID] > 0
 		}
 		for _, v := range r.Vars {

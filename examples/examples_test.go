@@ -48,8 +48,8 @@ M: 3x4 f64 D, 12 stored, fill 0
 	{
 		name: "semiring", example: "semiring", args: []string{"-lattice"},
 		want: `
-i: W, by entries
 j: ⊤, by whole dimension
+i: W, by entries
 
 j: ⊤, by whole dimension
 

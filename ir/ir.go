@@ -140,6 +140,9 @@ type Reduce struct {
 	Order []*Index
 	// NonEmpty: there is no value over an empty domain (min, max, argmin, argmax).
 	NonEmpty bool
+	// Scope lists the variables of the reductions around this one: where one of
+	// them takes no value, this reduction is not evaluated.
+	Scope []*Index
 }
 
 // Expr is a typed scalar expression.

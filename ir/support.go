@@ -89,9 +89,17 @@ func (g Algebra) call(e *Call, leaves Leaves) Support {
 	}
 	s := Support{Set: Union(sets...)}
 	if known {
-		s.Background = g.Eval.Fold(&Call{Fn: e.Fn, Args: backgrounds, Typ: e.Typ})
+		s.Background = unsignedZero(g.Eval.Fold(&Call{Fn: e.Fn, Args: backgrounds, Typ: e.Typ}))
 	}
 	return s
+}
+
+// unsignedZero turns a negative zero into zero: what is not stored has no sign.
+func unsignedZero(e Expr) Expr {
+	if v, ok := ConstValue(e); ok && isValue(v, tensor.Zero(v.DType())) {
+		return &Const{Value: tensor.Zero(v.DType())}
+	}
+	return e
 }
 
 // absorbed is the annihilating value as a result: a negative zero becomes zero,
@@ -115,6 +123,10 @@ func (g Algebra) choice(e *Select, leaves Leaves) Support {
 			set = Intersect(c.Set, on.Set)
 		}
 		return Support{Set: Union(set, off.Set), Background: off.Background}
+	}
+	if sameConst(t.Background, f.Background) {
+		// Where neither branch is explicit the condition does not matter.
+		return Support{Set: Union(t.Set, f.Set), Background: t.Background}
 	}
 	s := Support{Set: Union(c.Set, t.Set, f.Set)}
 	if c.Background != nil && t.Background != nil && f.Background != nil {

@@ -3,6 +3,7 @@ package lower
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/lacuna-sparse/lacuna/ir"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
@@ -180,7 +181,7 @@ func (e *emitter) forall(st *state, f *ir.Forall) {
 	if !set.IsAll() && leafOf(f.Body).Temp == nil {
 		e.partial = true
 	}
-	w := &walk{emitter: e, st: st, f: f, root: &root, iters: its}
+	w := &walk{emitter: e, st: st, f: f, root: &root, iters: its, line: len(e.kernel.notes)}
 	w.drivers, w.followers = splitDrivers(set, its)
 	gap := e.gapOf(f, l, set)
 	if gap != nil {
@@ -227,8 +228,8 @@ func (w *walk) note(how string, set ir.Formula) {
 	if w.quiet {
 		return
 	}
-	w.kernel.notes = append(w.kernel.notes, fmt.Sprintf("%s: %s, by %s", w.f.Index.Name,
-		set.Format(func(a ir.Atom) string { return w.atoms[a].name }), how))
+	text := fmt.Sprintf("%s: %s, by %s", w.f.Index.Name, set.Format(func(a ir.Atom) string { return w.atoms[a].name }), how)
+	w.kernel.notes = slices.Insert(w.kernel.notes, w.line, text)
 }
 
 // coverable reports whether iterators alone reach every coordinate of set
@@ -286,6 +287,7 @@ type walk struct {
 	root                      *rootLoop
 	iters, drivers, followers []*iterator
 	counting                  bool
+	line                      int // where its note goes
 	count                     *loop.Ref
 	firstGap                  *loop.Ref
 	visited                   loop.Expr // number of coordinates visited, after the loop
@@ -335,6 +337,10 @@ func (w *walk) dense() {
 		lo, hi = b.Lo(), b.Hi()
 	}
 	w.visited = n
+	if seen := w.onlySeen(); seen != nil && len(w.followers) == 0 {
+		b.If(b.Gt(hi, lo), func() { b.Assign(seen, loop.Truth(true)) }, nil)
+		return
+	}
 	if len(w.followers) == 0 {
 		run := b.For
 		if w.independent() {
@@ -466,6 +472,10 @@ func (w *walk) walkOne(it *iterator, set ir.Formula) {
 	if w.counting && (!it.unique || gapFirst) {
 		w.startCount(gapFirst)
 	}
+	if seen := w.onlySeen(); seen != nil && !w.counting {
+		b.If(b.Gt(end, begin), func() { b.Assign(seen, loop.Truth(true)) }, nil)
+		return
+	}
 	if it.unique {
 		b.For("p_"+it.access.Tensor.Name, begin, end, visit)
 	} else {
@@ -476,6 +486,16 @@ func (w *walk) walkOne(it *iterator, set ir.Formula) {
 	if w.count != nil {
 		w.visited = w.count
 	}
+}
+
+// onlySeen returns the flag that the loop sets when all it has to find out, in a
+// function that counts, is whether a fold sees anything: then one test will do.
+func (w *walk) onlySeen() *loop.Ref {
+	leaf, ok := w.f.Body.(*ir.Assign)
+	if !ok || !w.emitter.counting() || leaf.Temp == nil || leaf.Temp.Reduce.In != nil {
+		return nil
+	}
+	return w.accs[leaf.Temp].seen
 }
 
 // gapFirst reports whether the fold needs to know the first coordinate left out.

@@ -172,6 +172,7 @@ func (k *kernel) combineStage(r *ir.Reduce, part int, partial, result cell, visi
 		}
 	})
 	if g != nil {
+		g.stored = ir.None() // nothing is stored outside the outermost loop
 		e.foldGap(st, g, total)
 	}
 	e.storeCell(result, acc, loop.Int(0))

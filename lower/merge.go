@@ -71,7 +71,11 @@ func (w *walk) mergeStep(set ir.Formula) {
 		}
 		return w.atoms[a].flag
 	}
-	b.If(w.holds(set, in), func() {
+	visit := w.holds(set, in)
+	if unionOfAtoms(set) {
+		visit = loop.Truth(true) // the smallest coordinate is some driver's
+	}
+	b.If(visit, func() {
 		var cursors []cursor
 		for _, it := range w.drivers {
 			p := present[it.atom]
@@ -91,6 +95,16 @@ func (w *walk) mergeStep(set ir.Formula) {
 		}
 		b.If(present[it.atom], func() { b.Assign(it.at, w.runEnd(it, it.at, i)) }, nil)
 	}
+}
+
+// unionOfAtoms reports whether the set is a union of single operands.
+func unionOfAtoms(set ir.Formula) bool {
+	for _, f := range set.Args() {
+		if _, ok := f.IsAtom(); !ok {
+			return false
+		}
+	}
+	return set.IsUnion()
 }
 
 // plainUnion returns the two iterators when the set is the union of exactly

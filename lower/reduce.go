@@ -188,12 +188,15 @@ type gap struct {
 	inner  []*ir.Index // the fold's variables bound further inside
 	first  bool        // the smallest coordinate left out matters
 	at     *loop.Ref   // receives it, when first
+	// stored says where the left-out value is more than the fold's background,
+	// because operands outside the loop store something: it then counts as seen.
+	stored ir.Formula
 }
 
 // gapOf is the gap of f's loop over set, nil if there is nothing to fold.
 func (e *emitter) gapOf(f *ir.Forall, l leaves, set ir.Formula) *gap {
 	leaf := leafOf(f.Body)
-	if leaf.Temp == nil || leaf.Temp.Reduce.In != nil || set.IsAll() || e.counting() {
+	if leaf.Temp == nil || leaf.Temp.Reduce.In != nil || set.IsAll() {
 		return nil
 	}
 	r := leaf.Temp.Reduce
@@ -201,13 +204,37 @@ func (e *emitter) gapOf(f *ir.Forall, l leaves, set ir.Formula) *gap {
 	if v, ok := ir.ConstValue(value); ok && r.Fold.IsIdentity(v) {
 		return nil
 	}
-	g := &gap{reduce: r, v: f.Index, value: value, first: isArg(r.Fold)}
+	g := &gap{reduce: r, v: f.Index, value: value, first: isArg(r.Fold),
+		stored: e.alg.Of(leaf.Value, outside{l}).Set}
 	for _, v := range r.Vars {
 		if v != f.Index && l.st.index[v] == nil {
 			g.inner = append(g.inner, v)
 		}
 	}
 	return g
+}
+
+// outside describes leaves in a gap of a loop: what the loop walks, or what is
+// bound further inside, is absent; what is resolved already is there.
+type outside struct{ leaves }
+
+func (o outside) Access(a *ir.Access) ir.Support {
+	c := o.st.cursors[a]
+	background := o.background(a.Tensor)
+	switch {
+	case !c.done() && background != nil:
+		return ir.Constant(background)
+	case !c.done():
+		return ir.Support{Set: ir.None()}
+	case len(a.Vars(nil)) == 0:
+		return ir.Constant(a)
+	case a.Tensor.Format.IsDense():
+		background = nil
+	}
+	if c.present == nil {
+		return ir.Support{Set: ir.All(), Background: background}
+	}
+	return ir.Support{Set: ir.AtomOf(o.e.flagAtom(a.Tensor.Name, c.present)), Background: background}
 }
 
 // foldGap folds the coordinates that a loop left out: visited of them were not.
@@ -221,8 +248,13 @@ func (e *emitter) foldGap(st *state, g *gap, visited loop.Expr) {
 		some = b.And(some, b.Gt(n, loop.Int(0)))
 	}
 	b.If(some, func() {
-		// A gap is no entry: it does not count as seen, so that patterns follow
-		// from the operands' patterns alone.
+		// A gap is no entry, so that patterns follow from the operands' patterns,
+		// unless something outside the loop is stored there.
+		stored := e.holds(g.stored, func(a ir.Atom) loop.Expr { return e.atoms[a].flag })
+		b.Assign(acc.seen, b.Or(acc.seen, stored))
+		if e.counting() {
+			return
+		}
 		x := b.Let("gap", e.expr(st, g.value))
 		switch r := g.reduce; {
 		case r.Fold == ir.FoldSum:

@@ -15,7 +15,6 @@ import (
 
 	"github.com/lacuna-sparse/lacuna"
 	"github.com/lacuna-sparse/lacuna/tensor"
-	"github.com/lacuna-sparse/lacuna/tensorio"
 )
 
 // mlirFile is a file of operations on sparse tensors with their results, whose
@@ -60,22 +59,20 @@ type mlirTensor struct {
 }
 
 // mlirProgram is how an operation is written in our language. The last
-// statement makes the result, which is declared as the case stores it.
+// statement makes the result, which is declared as the case stores it, with the
+// fill 0 unless another is given.
 type mlirProgram struct {
 	text   string
 	shapes map[string][]int64 // of helper tensors
 	fill   float64            // of sparse operands and the result
-	pruned bool               // see pruned
+	pruned bool               // compare without values that equal the fill
 }
 
 // mlirPrograms says how to run the operations that are not index expressions,
 // or that our language spells differently. Where a case selects entries, which
 // expressions cannot (formats never change an answer), the program gives the
-// others the fill and the comparison is with the result's values that differ
-// from it.
+// others the fill, and what is compared is the result without its zeros.
 var mlirPrograms = map[string]mlirProgram{
-	"transpose_coo": {text: "X(j,i) = A(i,j)"},
-
 	// Reductions that start from a given value. The language has no reduction
 	// with xor: bit k of the result is the parity of the bits k.
 	"reduce_xor_i32": {
@@ -104,20 +101,17 @@ var mlirPrograms = map[string]mlirProgram{
 	"cmp_lt_sparse_sparse":    {text: "X(i,j) = A(i,j) < B(i,j)"},
 
 	// Joining and reshaping: elements outside an operand are its fill.
-	"concat_dim0":           {text: "X(i,j) = A(i+0,j) + B(i-2,j) + C(i-5,j)", pruned: true},
-	"concat_dim1":           {text: "X(i,j) = A(i,k)*(j == k) + B(i,j-2) + C(i,j-5)", pruned: true},
-	"collapse_4d_to_2d":     {text: "X(i,j) = A(k,i-3*k,l,j-2*l)", pruned: true},
-	"expand_1d_to_2d":       {text: "X(i,j) = a(4*i+j)", pruned: true},
-	"expand_2d_to_3d":       {text: "X(i,j,k) = A(i,2*j+k)", pruned: true},
-	"reshape_3x4_to_2x6":    {text: "X(i,j) = A(k,6*i+j-4*k)", pruned: true},
-	"reshape_3x4_to_2x3x2":  {text: "X(i,j,k) = A(l,6*i+2*j+k-4*l)", pruned: true},
-	"quantized_matmul":      {text: "x(i,j) = (i32(a(i,k)) - 2)*i32(b(k,j))"},
-	"complex_abs":           {text: "x(i) = abs(a(i))"},
-	"cast_i32_to_i8_wraps":  {text: "x(i) = i8(a(i))"},
-	"cast_f64_to_i32":       {text: "x(i) = i32(a(i))"},
-	"matmul_transposed_bsr": {text: "X(i,j) = A(i,2*kb+kk)*B(jb,kb,j-2*jb,kk)"},
-	// B is stored with its last dimension split into groups of four.
-	"matmul_transposed_structured_2_4": {text: "X(i,j) = A(i,4*kb+kk)*B(j,kb,kk)"},
+	"concat_dim0":          {text: "X(i,j) = A(k,j)*(i == k) + B(i-2,j) + C(i-5,j)", pruned: true},
+	"concat_dim1":          {text: "X(i,j) = A(i,k)*(j == k) + B(i,j-2) + C(i,j-5)", pruned: true},
+	"collapse_4d_to_2d":    {text: "X(i,j) = A(k,i-3*k,l,j-2*l)", pruned: true},
+	"expand_1d_to_2d":      {text: "X(i,j) = a(4*i+j)"},
+	"expand_2d_to_3d":      {text: "X(i,j,k) = A(i,2*j+k)"},
+	"reshape_3x4_to_2x6":   {text: "X(i,j) = A(k,6*i+j-4*k)", pruned: true},
+	"reshape_3x4_to_2x3x2": {text: "X(i,j,k) = A(l,6*i+2*j+k-4*l)", pruned: true},
+	"quantized_matmul":     {text: "x(i,j) = (i32(a(i,k)) - 2)*i32(b(k,j))"},
+	"complex_abs":          {text: "x(i) = abs(a(i))"},
+	"cast_i32_to_i8_wraps": {text: "x(i) = i8(a(i))"},
+	"cast_f64_to_i32":      {text: "x(i) = i32(a(i))"},
 }
 
 // TestMLIR runs the vectors of MLIR's operations in testdata/expressions and
@@ -148,6 +142,7 @@ func TestMLIR(t *testing.T) {
 func (c *mlirCase) run(t *testing.T, sessions []*lacuna.Session) {
 	verb, _, _ := strings.Cut(c.Operation, " ")
 	program, known := mlirPrograms[c.ID]
+	plain := c.plain(t)
 	switch {
 	case known:
 		c.compute(t, sessions, program)
@@ -157,25 +152,66 @@ func (c *mlirCase) run(t *testing.T, sessions []*lacuna.Session) {
 		c.insert(t, sessions)
 	case verb == "assemble":
 		c.assemble(t)
-	case plainOperation.MatchString(c.Operation):
-		c.compute(t, sessions, mlirProgram{text: c.plain()})
+	case plain != "":
+		c.compute(t, sessions, mlirProgram{text: plain})
 	default:
 		t.Skipf("no program is known for the operation %q", c.Operation)
 	}
 }
 
-// plainOperation matches assignments whose sides are made of indexed tensors,
-// numbers, and functions.
-var plainOperation = regexp.MustCompile(`^\w+(\([\w,]+\))? (=|\+=|\*=) [\w,.()+*/ -]+$`)
+var (
+	assignment = regexp.MustCompile(`^(\w+)(?:\(([\w,]+)\))? (=|\+=|\*=) ([\w,.()+*/ -]+)$`)
+	word       = regexp.MustCompile(`\b[\pL_]\w*\b(\()?`)
+	subscripts = regexp.MustCompile(`\b(\w+)\(([\w,+*-]+)\)`)
+)
 
-// plain is the program of an operation that is an index expression. A result
-// that is not given starts from zero.
-func (c *mlirCase) plain() string {
-	name := resultName(c.Operation)
-	if _, given := c.Inputs[name]; !given {
-		return strings.Replace(c.Operation, " += ", " = ", 1)
+// mlirFunctions are the functions that are spelled as ours.
+var mlirFunctions = []string{"abs", "sqrt", "expm1", "log1p", "sin", "tanh", "ceil", "floor", "relu"}
+
+// plain is the program of an operation that is an index expression, "" for
+// another. A result that is not given starts from zero; inputs whose dimensions
+// are split are accessed with the indices of the stored tensor.
+func (c *mlirCase) plain(t *testing.T) string {
+	m := assignment.FindStringSubmatch(c.Operation)
+	if m == nil {
+		return ""
 	}
-	return c.Operation
+	left := strings.Split(m[2], ",")
+	var bound []string // indices on the right
+	for _, access := range subscripts.FindAllStringSubmatch(m[4], -1) {
+		if _, input := c.Inputs[access[1]]; input {
+			bound = append(bound, word.FindAllString(access[2], -1)...)
+		}
+	}
+	for _, w := range word.FindAllStringSubmatch(m[4], -1) {
+		name, called := strings.CutSuffix(w[0], "(")
+		_, input := c.Inputs[name]
+		index := slices.Contains(bound, name)
+		summed := index && !slices.Contains(left, name)
+		switch {
+		case called && !input && !slices.Contains(mlirFunctions, name),
+			!called && !index, // a tensor without indices, or prose
+			summed && m[3] == "*=":
+			return ""
+		}
+	}
+	op := m[3]
+	if _, given := c.Inputs[m[1]]; !given && op == "+=" {
+		op = "="
+	}
+	result, _, _ := strings.Cut(c.Operation, " ")
+	return result + " " + op + " " + subscripts.ReplaceAllStringFunc(m[4], func(access string) string {
+		m := subscripts.FindStringSubmatch(access)
+		if _, input := c.Inputs[m[1]]; !input {
+			return access
+		}
+		in := c.input(t, m[1])
+		l := parseLayout(t, in.Format, in.Shape)
+		if len(l.axes) == len(l.dims) {
+			return access
+		}
+		return fmt.Sprintf("%s(%s)", m[1], strings.Join(l.indices(strings.Split(m[2], ",")), ","))
+	})
 }
 
 // resultName is the tensor that the last statement assigns.
@@ -219,8 +255,7 @@ func (c *mlirCase) evaluate(t *testing.T, sessions []*lacuna.Session, p mlirProg
 	}
 }
 
-// pruned stores a tensor again without the values that equal its fill. A
-// program stores what it visits; some cases store what is left of it.
+// pruned stores a tensor again without the values that equal its fill.
 func pruned(t *testing.T, a *tensor.Tensor) *tensor.Tensor {
 	t.Helper()
 	full, err := a.Convert(tensor.Dense(a.Rank()))
@@ -300,7 +335,11 @@ func (c *mlirCase) letters(name string) []string {
 // convert stores the input in the expected format: by construction, by
 // conversion, and by a program that copies it.
 func (c *mlirCase) convert(t *testing.T, sessions []*lacuna.Session) {
-	in := c.input(t, "A")
+	names := slices.Sorted(maps.Keys(c.Inputs))
+	if len(names) != 1 {
+		t.Fatalf("%d inputs, want one", len(names))
+	}
+	in := c.input(t, names[0])
 	from, to := parseLayout(t, in.Format, in.Shape), parseLayout(t, c.Expected.Format, c.Expected.Shape)
 	dt := in.dtype(t)
 	types := tensor.WithIndexTypes(tensor.Invalid, width(t, c.CrdWidth))
@@ -309,7 +348,7 @@ func (c *mlirCase) convert(t *testing.T, sessions []*lacuna.Session) {
 		t.Fatal(err)
 	}
 	c.check(t, "construction", built)
-	a := c.operand(t, "A", 0)
+	a := c.operand(t, names[0], 0)
 	if len(from.shape) == len(to.shape) {
 		for _, middle := range []tensor.Format{from.format, tensor.Dense(len(from.shape)), tensor.Coordinates(len(from.shape))} {
 			b, err := a.Convert(middle)
@@ -324,29 +363,23 @@ func (c *mlirCase) convert(t *testing.T, sessions []*lacuna.Session) {
 	}
 	left, right := copyIndices(from, to)
 	text := fmt.Sprintf("X(%s) = A(%s)", strings.Join(left, ","), strings.Join(right, ","))
-	c.evaluate(t, sessions, mlirProgram{text: text, pruned: true}, lacuna.Args{"A": a})
+	c.evaluate(t, sessions, mlirProgram{text: text}, lacuna.Args{"A": a})
 }
 
 // copyIndices are the indices of a result and an operand that hold the same
-// matrix under two layouts, at most one of which splits dimensions. Where the
-// operand does, its block index is summed over: at all blocks but one the index
-// inside the block is outside.
+// tensor under two layouts, at most one of which splits dimensions.
 func copyIndices(from, to layout) (left, right []string) {
-	for _, x := range to.axes {
-		left = append(left, to.letter(x))
-	}
-	for _, x := range from.axes {
-		div, mod, blocked := to.parts(x.dim)
-		switch {
-		case x.part == whole && blocked:
-			right = append(right, fmt.Sprintf("%d*%s+%s", div.block, to.letter(div), to.letter(mod)))
-		case x.part == remainder:
-			right = append(right, fmt.Sprintf("%s-%d*%sb", from.dims[x.dim], x.block, from.dims[x.dim]))
-		default:
-			right = append(right, from.letter(x))
+	whole := make([]string, len(to.dims))
+	for dim, name := range to.dims {
+		whole[dim] = name
+		if block := to.blockOf(dim); block > 0 {
+			whole[dim] = fmt.Sprintf("%d*%sb+%sr", block, name, name)
 		}
 	}
-	return left, right
+	for _, x := range to.axes {
+		left = append(left, to.dims[x.dim]+map[part]string{quotient: "b", remainder: "r"}[x.part])
+	}
+	return left, from.indices(whole)
 }
 
 // insert stores entries: all at once, and one by one with a program.
@@ -392,6 +425,9 @@ func (c *mlirCase) assemble(t *testing.T) {
 		if err := json.Unmarshal(c.Inputs[name], to); err != nil {
 			t.Fatal(err)
 		}
+	}
+	if len(pos) == 0 || len(pos)%2 != 0 || len(crd) < len(values) {
+		t.Fatal("the arrays do not fit together")
 	}
 	starts := []int64{pos[0]}
 	for b := 0; b < len(pos); b += 2 {
@@ -465,6 +501,9 @@ func (c *mlirCase) checkStorage(t *testing.T, how string, got *tensor.Tensor) {
 	if got.Format() != l.format {
 		t.Errorf("%s: stored as %v, want %v", how, got.Format(), l.format)
 	}
+	if len(want.Lvl) != got.Rank() {
+		t.Fatalf("%s: %d levels, want %d", how, got.Rank(), len(want.Lvl))
+	}
 	for k, have := range got.Levels() {
 		key := strconv.Itoa(k)
 		if have.Size != want.Lvl[k] {
@@ -525,330 +564,4 @@ func near(got, want float64, dt tensor.DType, raw json.RawMessage) bool {
 		return math.Signbit(got) == math.Signbit(want)
 	}
 	return got == want || math.IsNaN(got) && math.IsNaN(want) || math.Abs(got-want) <= room
-}
-
-// mlirNumber decodes a number, a name of one, or a pair of the two parts of a
-// complex number.
-func mlirNumber(t *testing.T, raw json.RawMessage) complex128 {
-	t.Helper()
-	var pair []json.RawMessage
-	if json.Unmarshal(raw, &pair) == nil {
-		return complex(number(t, pair[0]), number(t, pair[1]))
-	}
-	return complex(number(t, raw), 0)
-}
-
-// mlirScalar decodes a number of a type.
-func mlirScalar(t *testing.T, raw json.RawMessage, dt tensor.DType) tensor.Scalar {
-	t.Helper()
-	if n, err := strconv.ParseInt(string(raw), 10, 64); err == nil && dt.IsInteger() {
-		return tensor.Int(dt, n)
-	}
-	if dt.IsComplex() {
-		return tensor.Complex(dt, mlirNumber(t, raw))
-	}
-	return tensor.Float(dt, number(t, raw))
-}
-
-// mlirValues decodes numbers.
-func mlirValues(t *testing.T, raw []json.RawMessage, dt tensor.DType) tensor.Array {
-	t.Helper()
-	out, err := tensor.MakeArray(dt, len(raw))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i, r := range raw {
-		out.SetScalar(i, mlirScalar(t, r, dt))
-	}
-	return out
-}
-
-// dtype is the element type; complex ones are named after their parts.
-func (x *mlirTensor) dtype(t *testing.T) tensor.DType {
-	t.Helper()
-	switch x.DType {
-	case "":
-		return tensor.Float64
-	case "c64x2":
-		return tensor.Complex128
-	case "c32x2":
-		return tensor.Complex64
-	}
-	return dtype(t, x.DType)
-}
-
-// width is the type of an index array of so many bits; 0 is our choice.
-func width(t *testing.T, bits int) tensor.DType {
-	t.Helper()
-	if bits == 0 {
-		return tensor.Invalid
-	}
-	return dtype(t, fmt.Sprintf("u%d", bits))
-}
-
-// readMatrixMarket reads a file that is written on one line: the header, then
-// entries, which start at "entries (1-based):" and are separated by semicolons.
-func readMatrixMarket(t *testing.T, text string, f tensor.Format) *tensor.Tensor {
-	t.Helper()
-	header, rest, _ := strings.Cut(text, ";")
-	_, list, _ := strings.Cut(rest, ":")
-	entries := strings.Split(list, ";")
-	size := 0
-	for i, e := range entries {
-		entries[i] = strings.TrimSpace(e)
-		for _, n := range strings.Fields(e)[:2] {
-			size = max(size, atoi(n))
-		}
-	}
-	file := fmt.Sprintf("%s\n%d %d %d\n%s\n", header, size, size, len(entries), strings.Join(entries, "\n"))
-	a, err := tensorio.ReadFrom("case.mtx", strings.NewReader(file))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if a, err = a.Convert(f); err != nil {
-		t.Fatal(err)
-	}
-	return a
-}
-
-// generate evaluates a generator at every coordinate: a formula in the indices,
-// which it may name itself as in "B(k,j)=4*k+j", or "v except (coordinate)=w".
-func generate(t *testing.T, text string, letters []string, shape []int64, dt tensor.DType) tensor.Array {
-	t.Helper()
-	if m := regexp.MustCompile(`^\w+\(([\w,]+)\)=([^=].*)$`).FindStringSubmatch(text); m != nil {
-		letters, text = strings.Split(m[1], ","), m[2]
-	}
-	text, except, _ := strings.Cut(text, " except ")
-	at, other, _ := strings.Cut(except, "=")
-	n := int64(1)
-	for _, d := range shape {
-		n *= d
-	}
-	out, err := tensor.MakeArray(dt, int(n))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for p := range n {
-		coord := map[string]int64{}
-		var tuple []string
-		for axis, rest := len(shape)-1, p; axis >= 0; axis-- {
-			tuple = slices.Insert(tuple, 0, strconv.FormatInt(rest%shape[axis], 10))
-			if axis < len(letters) {
-				coord[letters[axis]] = rest % shape[axis]
-			}
-			rest /= shape[axis]
-		}
-		formula := text
-		if at == "("+strings.Join(tuple, ",")+")" {
-			formula = other
-		}
-		out.SetScalar(int(p), tensor.Int(tensor.Int64, formulaValue(t, formula, coord)).Convert(dt))
-	}
-	return out
-}
-
-// formulaValue evaluates integers, indices, "*", "+" and "==".
-func formulaValue(t *testing.T, s string, coord map[string]int64) int64 {
-	t.Helper()
-	for _, op := range []string{"==", "+", "*"} {
-		a, b, found := strings.Cut(s, op)
-		if !found {
-			continue
-		}
-		x, y := formulaValue(t, a, coord), formulaValue(t, b, coord)
-		switch op {
-		case "+":
-			return x + y
-		case "*":
-			return x * y
-		}
-		if x == y {
-			return 1
-		}
-		return 0
-	}
-	s = strings.TrimSpace(s)
-	if v, ok := coord[s]; ok {
-		return v
-	}
-	n, err := strconv.ParseInt(s, 10, 64)
-	if err != nil {
-		t.Fatalf("generator: %v", err)
-	}
-	return n
-}
-
-// part is what an axis of a stored tensor holds of a dimension.
-type part int
-
-const (
-	whole part = iota
-	quotient
-	remainder
-)
-
-// axis is one axis of a stored tensor.
-type axis struct {
-	dim   int
-	part  part
-	block int64
-}
-
-// layout is a format as MLIR writes it, "i,j -> j:dense, i:compressed". Where
-// levels hold quotients and remainders of dimensions, as blocks do, the stored
-// tensor has an axis for each: first the whole dimensions and quotients, then
-// the remainders.
-type layout struct {
-	dims   []string
-	axes   []axis
-	kinds  []string // MLIR's name of each level
-	format tensor.Format
-	shape  []int64 // of the stored tensor
-}
-
-var levelText = regexp.MustCompile(`^(\w+)(?: (floordiv|mod) (\d+))?:(\w+)(\([^)]*\)|\[[^\]]*\])?$`)
-
-// parseLayout reads a format of tensors of a shape; "dense" is row-major.
-func parseLayout(t *testing.T, text string, shape []int64) layout {
-	t.Helper()
-	var l layout
-	if text == "dense" {
-		l.format, l.shape = tensor.Dense(len(shape)), shape
-		for k := range shape {
-			l.dims, l.axes, l.kinds = append(l.dims, fmt.Sprintf("d%d", k)), append(l.axes, axis{dim: k}), append(l.kinds, "dense")
-		}
-		return l
-	}
-	dims, levels, _ := strings.Cut(text, " -> ")
-	l.dims = strings.Split(dims, ",")
-	var stored []axis
-	var nonunique []bool
-	for _, s := range splitLevels(levels) {
-		m := levelText.FindStringSubmatch(s)
-		if m == nil {
-			t.Fatalf("level %q of %q", s, text)
-		}
-		x := axis{dim: slices.Index(l.dims, m[1]), part: map[string]part{"": whole, "floordiv": quotient, "mod": remainder}[m[2]]}
-		if x.dim < 0 {
-			t.Fatalf("level %q of %q", s, text)
-		}
-		if m[3] != "" {
-			x.block = int64(atoi(m[3]))
-		}
-		stored = append(stored, x)
-		l.kinds = append(l.kinds, m[4])
-		nonunique = append(nonunique, strings.Contains(m[5], "nonunique"))
-	}
-	l.axes = slices.SortedFunc(slices.Values(stored), func(a, b axis) int {
-		if (a.part == remainder) != (b.part == remainder) {
-			return int(a.part) - int(b.part)
-		}
-		return a.dim - b.dim
-	})
-	for _, x := range l.axes {
-		n := shape[x.dim]
-		switch x.part {
-		case quotient:
-			n = (n + x.block - 1) / x.block
-		case remainder:
-			n = x.block
-		}
-		l.shape = append(l.shape, n)
-	}
-	var err error
-	if l.format, err = levelFormat(l.kinds, nonunique, order(stored, l.axes)); err != nil {
-		t.Fatal(err)
-	}
-	return l
-}
-
-// splitLevels splits at the commas between levels, not those inside brackets.
-func splitLevels(s string) []string {
-	var list []string
-	depth, start := 0, 0
-	for i, r := range s {
-		switch r {
-		case '(', '[':
-			depth++
-		case ')', ']':
-			depth--
-		case ',':
-			if depth == 0 {
-				list = append(list, strings.TrimSpace(s[start:i]))
-				start = i + 1
-			}
-		}
-	}
-	return append(list, strings.TrimSpace(s[start:]))
-}
-
-// order is the axis that each level stores.
-func order(stored, axes []axis) []int {
-	out := make([]int, len(stored))
-	for k, x := range stored {
-		out[k] = slices.Index(axes, x)
-	}
-	return out
-}
-
-// levelFormat spells MLIR's levels. loose_compressed and structured levels have
-// no counterpart: they become compressed, which changes no value.
-func levelFormat(kinds []string, nonunique []bool, order []int) (tensor.Format, error) {
-	last := -1
-	for k, kind := range kinds {
-		if kind != "dense" {
-			last = k
-		}
-	}
-	levels := make([]tensor.LevelKind, len(kinds))
-	for k, kind := range kinds {
-		switch {
-		case k > last:
-			levels[k] = tensor.D
-		case kind == "dense":
-			levels[k] = tensor.C
-		case k == last || nonunique[k]:
-			levels[k] = tensor.S
-		default:
-			levels[k] = tensor.DC
-		}
-	}
-	return tensor.FormatOf(levels, order)
-}
-
-// split turns coordinates of dimensions, one entry after the other, into those
-// of the stored tensor, one axis after the other.
-func (l layout) split(coords [][]int64) [][]int64 {
-	out := make([][]int64, len(l.axes))
-	for _, c := range coords {
-		for k, x := range l.axes {
-			n := c[x.dim]
-			switch x.part {
-			case quotient:
-				n /= x.block
-			case remainder:
-				n %= x.block
-			}
-			out[k] = append(out[k], n)
-		}
-	}
-	return out
-}
-
-// parts finds the two axes of a dimension that is split.
-func (l layout) parts(dim int) (div, mod axis, blocked bool) {
-	for _, x := range l.axes {
-		switch {
-		case x.dim == dim && x.part == quotient:
-			div, blocked = x, true
-		case x.dim == dim && x.part == remainder:
-			mod = x
-		}
-	}
-	return div, mod, blocked
-}
-
-// letter is the index variable of an axis.
-func (l layout) letter(x axis) string {
-	return l.dims[x.dim] + map[part]string{whole: "", quotient: "b", remainder: "r"}[x.part]
 }

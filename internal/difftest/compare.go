@@ -18,10 +18,13 @@ import (
 // Compare runs the case in every session and checks that all agree with the
 // oracle, and with each other to the bit. A nil error means agreement.
 func (c *Case) Compare(ctx context.Context, sessions ...*lacuna.Session) error {
-	want, wantErr := c.judge()
+	want, nonFinite, wantErr := c.judge()
 	var first *tensor.Tensor
 	for _, s := range sessions {
 		opts := []lacuna.Option{lacuna.Shape("R", c.Shape...)}
+		if nonFinite {
+			opts = append(opts, lacuna.StrictIEEE())
+		}
 		if c.HasFormat {
 			opts = append(opts, lacuna.Result("R", c.Format))
 		}
@@ -47,10 +50,10 @@ func (c *Case) Compare(ctx context.Context, sessions ...*lacuna.Session) error {
 }
 
 // judge evaluates the case with the oracle.
-func (c *Case) judge() (*oracle.Dense, error) {
+func (c *Case) judge() (*oracle.Dense, bool, error) {
 	file, err := lang.Parse(c.Text)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	decls := map[string]lang.Decl{"R": {Rank: len(c.Shape), Shape: c.Shape, Result: true}}
 	shapes := map[string][]int64{}
@@ -61,17 +64,17 @@ func (c *Case) judge() (*oracle.Dense, error) {
 	}
 	p, err := lang.Check(file, decls)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	ext, err := lang.Bind(p, shapes)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
-	out, err := oracle.Eval(p, c.Operands, ext)
+	out, nonFinite, err := oracle.Eval(p, c.Operands, ext)
 	if err != nil {
-		return nil, err
+		return nil, nonFinite, err
 	}
-	return out["R"], nil
+	return out["R"], nonFinite, nil
 }
 
 // check compares a result with the oracle's, element by element.

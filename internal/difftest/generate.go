@@ -141,6 +141,8 @@ func (g *generator) unary(scope []string, depth int) string {
 		return fmt.Sprintf("(not %s)", "("+x+")")
 	case g.exact && g.dtype.IsComplex():
 		return fmt.Sprintf("(-(%s))", x)
+	case g.exact && g.dtype == tensor.Uint8:
+		return fmt.Sprintf("%s(%s)", pick(g, "abs", "sign", "relu", "square"), x)
 	case g.exact:
 		return fmt.Sprintf("%s(%s)", pick(g, "abs", "sign", "relu", "-", "square"), x)
 	case g.dtype.IsComplex():

@@ -32,13 +32,17 @@ type Value struct {
 
 // Eval runs a program on operands and returns its results. The extents are
 // those that lang.Bind found for the operands' shapes.
-func Eval(p *lang.Program, operands map[string]*tensor.Tensor, ext *lang.Extents) (map[string]*Dense, error) {
+//
+// The second result tells whether an infinity or a NaN occurred on the way: then
+// only strict IEEE arithmetic has to agree, because implicit zeros otherwise
+// annihilate them.
+func Eval(p *lang.Program, operands map[string]*tensor.Tensor, ext *lang.Extents) (map[string]*Dense, bool, error) {
 	e := &evaluator{tensors: map[*lang.Tensor]*Dense{}}
 	for _, t := range p.Tensors {
 		if t.Operand {
 			d, err := writeOut(operands[t.Name])
 			if err != nil {
-				return nil, err
+				return nil, false, err
 			}
 			e.tensors[t] = d
 		}
@@ -47,12 +51,12 @@ func Eval(p *lang.Program, operands map[string]*tensor.Tensor, ext *lang.Extents
 	for i, s := range p.Stmts {
 		d, err := e.statement(s, ext.Index[i], ext.Shapes[s.LHS.Tensor.Name])
 		if err != nil {
-			return nil, err
+			return nil, e.nonFinite, err
 		}
 		e.tensors[s.LHS.Tensor] = d
 		results[s.LHS.Tensor.Name] = d
 	}
-	return results, nil
+	return results, e.nonFinite, nil
 }
 
 // ErrEmpty is the value of a minimum, maximum, argmin or argmax over nothing.
@@ -128,6 +132,8 @@ type evaluator struct {
 	extents []int64 // of the statement
 	env     []int64 // values of its indices
 	err     error
+	// nonFinite is set when a value was infinite or NaN.
+	nonFinite bool
 }
 
 func (e *evaluator) statement(s *lang.Stmt, extents, shape []int64) (*Dense, error) {
@@ -242,6 +248,12 @@ func (e *evaluator) expr(x lang.Expr) Value {
 	if e.err != nil {
 		return Value{}
 	}
+	v := e.value(x)
+	e.nonFinite = e.nonFinite || cmplx.IsNaN(v.C) || cmplx.IsInf(v.C)
+	return v
+}
+
+func (e *evaluator) value(x lang.Expr) Value {
 	switch x := x.(type) {
 	case *lang.Literal:
 		return FromScalar(x.Value)

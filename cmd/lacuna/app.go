@@ -1,0 +1,116 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+)
+
+// app is what every command needs from its surroundings.
+type app struct {
+	stdout *bufio.Writer
+	stderr io.Writer
+	// terminal says that stderr is a terminal, where progress is shown.
+	terminal bool
+}
+
+// run runs the command line and returns the exit status. An interrupt cancels
+// what is under way; a second one ends the process.
+func run(args []string, stdout, stderr io.Writer) int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	context.AfterFunc(ctx, stop)
+	return runContext(ctx, args, stdout, stderr)
+}
+
+// runContext is run with a context of the caller's.
+func runContext(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	a := &app{stdout: bufio.NewWriter(stdout), stderr: stderr}
+	if f, ok := stderr.(*os.File); ok {
+		a.terminal = term.IsTerminal(int(f.Fd()))
+	}
+	cmd, err := a.execute(ctx, args)
+	if flushErr := a.stdout.Flush(); err == nil && flushErr != nil {
+		err = fmt.Errorf("writing to standard output: %w", flushErr)
+	}
+	if err == nil {
+		return statusOK
+	}
+	a.report(cmd, err)
+	return statusOf(err)
+}
+
+// execute runs the command that args name and returns it with its error. A
+// panic becomes an error: users never see one.
+func (a *app) execute(ctx context.Context, args []string) (cmd *cobra.Command, err error) {
+	root := a.root()
+	cmd = root
+	defer recovered(&err)
+	root.SetArgs(args)
+	return root.ExecuteContextC(ctx)
+}
+
+// root builds the tree of commands.
+func (a *app) root() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "lacuna",
+		Short: "Compile and run sparse tensor algebra",
+		Long: `Lacuna compiles an index expression for exactly the formats its tensors are
+stored in, and runs it:
+
+  lacuna eval 'y(i) = sum_j A(i,j)*x(j)' A=web.mtx:CSR x=x.npy -o y.npy
+
+Exit status: 0 success, 1 a mistake in the program or its data, 2 wrong usage,
+3 an engine that is not there, 4 a bug in lacuna, 130 interrupted.`,
+		Version:       version(),
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return nil
+			}
+			return usagef("there is no command %q%s", args[0], didYouMean(args[0], commandNames(cmd)))
+		},
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	root.SetVersionTemplate("lacuna {{.Version}}\n")
+	root.SetOut(a.stdout)
+	root.SetErr(a.stderr)
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &usageError{err.Error()} })
+	root.AddCommand(newEval(a), newExplain(a), newConvert(a), newInspect(a), newDoctor(a), newVersion(a))
+	root.InitDefaultHelpCmd()
+	root.InitDefaultCompletionCmd()
+	return root
+}
+
+func commandNames(root *cobra.Command) []string {
+	var names []string
+	for _, c := range root.Commands() {
+		names = append(names, c.Name())
+	}
+	return names
+}
+
+// arguments checks the number of arguments of a command; what says in words
+// what it takes.
+func arguments(least, most int, what string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) < least || (most >= 0 && len(args) > most) {
+			return usagef("%s takes %s, but got %d arguments", cmd.Name(), what, len(args))
+		}
+		return nil
+	}
+}
+
+// noArguments is arguments for a command that takes none.
+func noArguments() cobra.PositionalArgs { return arguments(0, 0, "no arguments") }
+
+// printf writes to standard output.
+func (a *app) printf(format string, args ...any) { fmt.Fprintf(a.stdout, format, args...) }

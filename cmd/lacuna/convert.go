@@ -1,0 +1,70 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/lacuna-sparse/lacuna/tensor"
+)
+
+func newConvert(a *app) *cobra.Command {
+	var output, format, dtype string
+	cmd := &cobra.Command{
+		Use:   "convert FILE -o FILE [--format FORMAT] [--dtype TYPE]",
+		Short: "Convert a tensor from one kind of file to another",
+		Long: `Convert reads a tensor and writes it. The extension says what kind of file is
+written: .mtx, .tns, .npy, .npz, also with .gz. The written file is complete or
+untouched.
+
+FILE may carry the same options as an operand of eval (data.npz:entry=x), and may be
+random(…), which makes test data.`,
+		Example: `  lacuna convert web.mtx.gz -o web.npy
+  lacuna convert web.mtx -o web.tns.gz --dtype f32
+  lacuna convert 'random(1000,1000,density=0.01,seed=7)' -o test.mtx`,
+		Args: arguments(1, 1, "one file"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if output == "" {
+				return usagef("convert needs -o FILE")
+			}
+			src, q, err := parseSource(args[0], fileExists)
+			if err != nil {
+				return usagef("%s: %s", args[0], err)
+			}
+			// The file may be called anything, so there is no NAME= here.
+			d, err := parseDestination("out=" + output)
+			if err != nil {
+				return err
+			}
+			if err := q.override(format, dtype); err != nil {
+				return err
+			}
+			t, err := src.load(cmd.Context(), a, q, nil)
+			if err != nil {
+				return err
+			}
+			return a.write(cmd.Context(), d, t)
+		},
+	}
+	cmd.Flags().StringVarP(&output, "output", "o", "", "the `FILE` to write")
+	cmd.Flags().StringVar(&format, "format", "", "the storage format in between, such as CSC: it orders the entries of text files")
+	cmd.Flags().StringVar(&dtype, "dtype", "", "the element `TYPE`, such as f32")
+	return cmd
+}
+
+// override replaces format and type by those of the flags that are set.
+func (q *qualifiers) override(format, dtype string) error {
+	if format != "" {
+		if !isFormat(format) {
+			_, err := tensor.ParseFormat(format, -1)
+			return usagef("--format: %s", err)
+		}
+		q.format = format
+	}
+	if dtype != "" {
+		dt, err := tensor.ParseDType(dtype)
+		if err != nil {
+			return usagef("--dtype: %s", err)
+		}
+		q.dtype = dt
+	}
+	return nil
+}

@@ -1,0 +1,135 @@
+package main
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/lacuna-sparse/lacuna"
+	"github.com/lacuna-sparse/lacuna/tensor"
+)
+
+// wishes are the flags about the tensors of a program that eval and explain
+// share.
+type wishes struct {
+	shapeFlags, fillFlags []string
+	strict                bool
+
+	shapes map[string][]int64
+	fills  map[string]tensor.Scalar
+}
+
+// register adds the flags to a command.
+func (w *wishes) register(cmd *cobra.Command) {
+	// Not a slice flag of pflag's: that would split at the commas.
+	cmd.Flags().StringArrayVar(&w.shapeFlags, "shape", nil, "extents of a `NAME=10,20` that the operands do not fix; _ leaves one open")
+	cmd.Flags().StringArrayVar(&w.fillFlags, "fill", nil, "value of the coordinates that a tensor does not store, as `NAME=inf`")
+	cmd.Flags().BoolVar(&w.strict, "strict-ieee", false, "let 0*inf and 0*nan be nan where the 0 is not stored")
+}
+
+// parse reads the flags' values.
+func (w *wishes) parse() error {
+	w.shapes, w.fills = map[string][]int64{}, map[string]tensor.Scalar{}
+	for _, text := range w.shapeFlags {
+		name, value, ok := strings.Cut(text, "=")
+		if !ok || !isName(name) {
+			return usagef("--shape %s: write NAME=10,20", text)
+		}
+		var shape []int64
+		for part := range strings.SplitSeq(value, ",") {
+			n := int64(-1)
+			if part != "_" {
+				var err error
+				if n, err = parseExtent(part); err != nil {
+					return usagef("--shape %s: %s", text, err)
+				}
+			}
+			shape = append(shape, n)
+		}
+		w.shapes[name] = shape
+	}
+	for _, text := range w.fillFlags {
+		name, value, ok := strings.Cut(text, "=")
+		if !ok || !isName(name) {
+			return usagef("--fill %s: write NAME=VALUE", text)
+		}
+		v, err := parseNumber(value, tensor.Invalid)
+		if err != nil {
+			return usagef("--fill %s: %s", text, err)
+		}
+		w.fills[name] = v
+	}
+	return nil
+}
+
+// fill is the fill wished for a name, or nil.
+func (w *wishes) fill(name string) *tensor.Scalar {
+	if v, ok := w.fills[name]; ok {
+		return &v
+	}
+	return nil
+}
+
+// options are the wishes as options of the compiler. loaded are the operands
+// that have values, whose fills they have already.
+func (w *wishes) options(p *program, loaded lacuna.Args) ([]lacuna.Option, error) {
+	var opts []lacuna.Option
+	for _, name := range slices.Sorted(maps.Keys(w.shapes)) {
+		if err := p.checkResult(name); err != nil {
+			return nil, fmt.Errorf("--shape: %w", err)
+		}
+		opts = append(opts, lacuna.Shape(name, w.shapes[name]...))
+	}
+	for _, name := range slices.Sorted(maps.Keys(w.fills)) {
+		if err := p.check(name); err != nil {
+			return nil, fmt.Errorf("--fill: %w", err)
+		}
+		if loaded[name] == nil {
+			opts = append(opts, lacuna.Fill(name, w.fills[name]))
+		}
+	}
+	if w.strict {
+		opts = append(opts, lacuna.StrictIEEE())
+	}
+	return opts, nil
+}
+
+// declareResult says how a result is stored.
+func declareResult(p *program, o operand) ([]lacuna.Option, error) {
+	if err := p.checkResult(o.name); err != nil {
+		return nil, err
+	}
+	var opts []lacuna.Option
+	f, given, err := o.qual.formatFor(p.uses[o.name].rank)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", o.name, err)
+	}
+	if given {
+		opts = append(opts, lacuna.Result(o.name, f))
+	}
+	if o.qual.dtype.Valid() {
+		opts = append(opts, lacuna.ResultType(o.name, o.qual.dtype))
+	}
+	return opts, nil
+}
+
+// declareOperand says how an operand without a value is stored: dense and f64
+// where nothing else is said.
+func declareOperand(p *program, o operand) (lacuna.Option, error) {
+	rank := p.uses[o.name].rank
+	f, given, err := o.qual.formatFor(rank)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", o.name, err)
+	}
+	if !given {
+		f = tensor.Dense(rank)
+	}
+	dt := o.qual.dtype
+	if !dt.Valid() {
+		dt = tensor.Float64
+	}
+	return lacuna.Format(o.name, f, dt), nil
+}

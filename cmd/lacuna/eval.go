@@ -1,0 +1,271 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/lacuna-sparse/lacuna"
+	"github.com/lacuna-sparse/lacuna/runtime"
+)
+
+// evaluation is one run of the command eval.
+type evaluation struct {
+	app *app
+	wishes
+	outputs []string
+	engine  string
+	threads int
+	memory  string
+	timed   bool
+	repeat  int
+
+	program  *program
+	operands []operand
+	writes   []destination
+	limit    int64
+	args     lacuna.Args
+	options  []lacuna.Option
+}
+
+var engines = []string{runtime.AutoName, runtime.InterpName, runtime.CPUName, runtime.CUDAName}
+
+func newEval(a *app) *cobra.Command {
+	e := &evaluation{app: a}
+	cmd := &cobra.Command{
+		Use:   "eval PROGRAM [NAME=FILE | NAME=random(…) | NAME=NUMBER | NAME:FORMAT]…",
+		Short: "Run a program on tensors and print or write its results",
+		Long: `Eval compiles a program for the tensors it is given and runs it.
+
+Operands:
+  A=web.mtx              a file: .mtx, .tns, .npy, .npz, also with .gz
+  A=web.mtx:CSR[f32]     stored as CSR, with elements of type f32
+  x=data.npz:entry=x     one array of an archive
+  B=random(1000,1000,density=0.01,seed=1)
+  n=range(10)            0, 1, … 9
+  alpha=0.5              a number
+  y:CSR[f32]             no value: how the result y is stored
+
+Results are printed, abbreviated where they are long, unless -o says where to write
+them.`,
+		Example: `  lacuna eval 'y(i) = sum_j A(i,j)*x(j)' A=web.mtx:CSR x=x.npy -o y.npy
+  lacuna eval 'C(i,k) = A(i,j)*B(j,k)' A=a.mtx:CSR B=b.mtx:CSR C:CSR -o C=c.mtx
+  lacuna eval 's = sum_{i,j} A(i,j)^2' 'A=random(1000,1000,density=0.01)' --time`,
+		Args: arguments(1, -1, "a program and its operands"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := e.parse(cmd, args); err != nil {
+				return err
+			}
+			return withAdvice(e.run(cmd.Context()), "eval")
+		},
+	}
+	f := cmd.Flags()
+	f.StringArrayVarP(&e.outputs, "output", "o", nil, "write the last result to `FILE`, or another as NAME=FILE; may be repeated")
+	f.StringVar(&e.engine, "engine", runtime.AutoName, "auto, interp, cpu or cuda")
+	f.IntVar(&e.threads, "threads", 0, "how many threads may work; 0 means all processors")
+	f.StringVar(&e.memory, "memory-limit", "", "what a run may allocate, such as 2GiB; without it three quarters of what is free")
+	f.BoolVar(&e.timed, "time", false, "print how long reading, compiling and running took")
+	f.IntVar(&e.repeat, "repeat", 5, "with --time: compile and run `N` times and take the medians")
+	e.wishes.register(cmd)
+	cmd.RegisterFlagCompletionFunc("engine", cobra.FixedCompletions(engines, cobra.ShellCompDirectiveNoFileComp))
+	return cmd
+}
+
+// parse reads the arguments.
+func (e *evaluation) parse(cmd *cobra.Command, args []string) (err error) {
+	switch {
+	case e.threads < 0:
+		return usagef("--threads %d: want 0 or more", e.threads)
+	case e.repeat < 1:
+		return usagef("--repeat %d: want 1 or more", e.repeat)
+	case cmd.Flags().Changed("repeat") && !e.timed:
+		return usagef("--repeat goes with --time")
+	case !slices.Contains(engines, e.engine):
+		return usagef("unknown engine %q%s (engines are auto, interp, cpu, cuda)", e.engine, didYouMean(e.engine, engines))
+	}
+	if e.memory != "" {
+		if e.limit, err = parseBytes(e.memory); err != nil {
+			return usagef("--memory-limit: %s", err)
+		}
+	}
+	if err := e.wishes.parse(); err != nil {
+		return err
+	}
+	if e.operands, err = parseOperands(args[1:]); err != nil {
+		return err
+	}
+	if err := e.parseOutputs(); err != nil {
+		return err
+	}
+	e.program, err = parseProgram(args[0])
+	return err
+}
+
+// parseOutputs reads the values of -o.
+func (e *evaluation) parseOutputs() error {
+	paths := map[string]bool{}
+	for _, text := range e.outputs {
+		d, err := parseDestination(text)
+		if err != nil {
+			return err
+		}
+		if paths[d.path] {
+			return usagef("-o writes %s twice", d.path)
+		}
+		paths[d.path] = true
+		e.writes = append(e.writes, d)
+	}
+	return nil
+}
+
+// run loads the operands, compiles, runs, and shows the results.
+func (e *evaluation) run(ctx context.Context) error {
+	for i, d := range e.writes {
+		if d.name == "" {
+			e.writes[i].name = e.program.last
+		} else if err := e.program.checkResult(d.name); err != nil {
+			return err
+		}
+	}
+	engine, err := runtime.EngineByName(e.engine, func(note string) { fmt.Fprintln(e.app.stderr, "lacuna: "+note) })
+	if err != nil {
+		return err
+	}
+	start := time.Now()
+	if err := e.load(ctx); err != nil {
+		return err
+	}
+	reading := time.Since(start)
+	out, times, err := e.compute(ctx, engine)
+	if err != nil {
+		return err
+	}
+	if err := e.deliver(ctx, out); err != nil {
+		return err
+	}
+	if e.timed {
+		times.reading = reading
+		times.print(e.app, engine.Name())
+	}
+	return nil
+}
+
+// load makes the operands and what is declared of results.
+func (e *evaluation) load(ctx context.Context) error {
+	e.args = lacuna.Args{}
+	for _, o := range e.operands {
+		if err := e.program.check(o.name); err != nil {
+			return err
+		}
+		if o.source == nil {
+			opts, err := declareResult(e.program, o)
+			if err != nil {
+				return fmt.Errorf("%w; an operand needs a value, such as %s=FILE", err, o.name)
+			}
+			e.options = append(e.options, opts...)
+			continue
+		}
+		t, err := o.source.load(ctx, e.app, o.qual, e.fill(o.name))
+		if err != nil {
+			return err
+		}
+		e.args[o.name] = t
+	}
+	opts, err := e.wishes.options(e.program, e.args)
+	e.options = append(e.options, opts...)
+	return err
+}
+
+// timing is how long the parts took; conversions says what runs convert first.
+type timing struct {
+	reading, compiling, running time.Duration
+	repeats                     int
+	conversions                 []string
+}
+
+// compute compiles and runs the program; if times are wanted, several times,
+// each compilation from scratch, and after a first run that is not counted.
+func (e *evaluation) compute(ctx context.Context, engine runtime.Engine) (lacuna.Outputs, timing, error) {
+	t := timing{repeats: 1}
+	if e.timed {
+		t.repeats = e.repeat
+	}
+	opts := make([]lacuna.Option, 0, len(e.args)+len(e.options))
+	for name, value := range e.args {
+		opts = append(opts, lacuna.Operand(name, value))
+	}
+	opts = append(opts, e.options...)
+	var kernel *lacuna.Kernel
+	compiling, err := measure(t.repeats, func() (err error) {
+		session := lacuna.NewSession(lacuna.WithEngine(engine), lacuna.WithThreads(e.threads), lacuna.WithMemoryLimit(e.limit))
+		kernel, err = await(ctx, func() (*lacuna.Kernel, error) { return session.Compile(e.program.source, opts...) })
+		return err
+	})
+	if err != nil {
+		return nil, t, err
+	}
+	var out lacuna.Outputs
+	task := e.app.begin("running", -1)
+	defer task.end()
+	once := func() (err error) {
+		out, err = await(ctx, func() (lacuna.Outputs, error) { return kernel.RunAll(ctx, e.args) })
+		return err
+	}
+	if e.timed {
+		if err := once(); err != nil {
+			return nil, t, err
+		}
+	}
+	running, err := measure(t.repeats, once)
+	t.compiling, t.running, t.conversions = compiling, running, kernel.Conversions()
+	return out, t, err
+}
+
+// measure calls f n times and returns the median of the times it took.
+func measure(n int, f func() error) (time.Duration, error) {
+	times := make([]time.Duration, n)
+	for i := range times {
+		start := time.Now()
+		if err := f(); err != nil {
+			return 0, err
+		}
+		times[i] = time.Since(start)
+	}
+	slices.Sort(times)
+	return (times[(n-1)/2] + times[n/2]) / 2, nil
+}
+
+// print writes the times where they do not mix with results.
+func (t timing) print(a *app, engine string) {
+	a.stdout.Flush()
+	how := fmt.Sprintf("medians of %d", t.repeats)
+	if t.repeats == 1 {
+		how = "once"
+	}
+	fmt.Fprintf(a.stderr, "read %s, compile %s, run %s (%s, engine %s)\n", formatDuration(t.reading),
+		formatDuration(t.compiling), formatDuration(t.running), how, engine)
+	for _, c := range t.conversions {
+		fmt.Fprintf(a.stderr, "converted before the first run: %s\n", c)
+	}
+}
+
+// deliver writes the results to their files, or prints them all.
+func (e *evaluation) deliver(ctx context.Context, out lacuna.Outputs) error {
+	if len(e.writes) == 0 {
+		for _, name := range e.program.results() {
+			if t := out[name]; t != nil {
+				printTensor(e.app.stdout, name, t)
+			}
+		}
+		return nil
+	}
+	var errs []error
+	for _, d := range e.writes {
+		errs = append(errs, e.app.write(ctx, d, out[d.name]))
+	}
+	return errors.Join(errs...)
+}

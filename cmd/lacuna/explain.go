@@ -1,0 +1,156 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/lacuna-sparse/lacuna"
+	"github.com/lacuna-sparse/lacuna/runtime"
+	"github.com/lacuna-sparse/lacuna/tensor"
+)
+
+// allStages is the word for every stage.
+const allStages = "all"
+
+func newExplain(a *app) *cobra.Command {
+	var w wishes
+	var stage string
+	cmd := &cobra.Command{
+		Use:   "explain PROGRAM [NAME:FORMAT[TYPE] | NAME=FILE]…",
+		Short: "Print a program at a stage of its compilation",
+		Long: `Explain compiles a program and prints it at one stage, at several (plan,loops) or
+at all of them. It needs no data: operands are declared as A:CSR[f64], and are
+dense and f64 where nothing is said.
+
+Stages:
+  syntax     as parsed, then with every sum and conversion written out
+  plan       formats, conversions, and the loops in concrete index notation
+  lattice    for each loop, the coordinates it visits and how
+  loops      the loop program: stages, buffers, code
+  llvm       LLVM IR before optimisation
+  optimised  LLVM IR after optimisation
+  asm        assembly for this machine`,
+		Example: `  lacuna explain 'y(i) = A(i,j)*x(j)' A:CSR
+  lacuna explain 'C(i,j) = A(i,j) + B(i,j)' A:CSR[f32] B:DCSR[f32] C:CSR --stage lattice,loops`,
+		Args: arguments(1, -1, "a program and its operands"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			stages, err := parseStages(stage)
+			if err == nil {
+				err = w.parse()
+			}
+			if err != nil {
+				return err
+			}
+			operands, err := parseOperands(args[1:])
+			if err != nil {
+				return err
+			}
+			p, err := parseProgram(args[0])
+			if err != nil {
+				return err
+			}
+			k, err := a.compileFor(cmd.Context(), p, operands, &w)
+			if err != nil {
+				return withAdvice(err, "explain")
+			}
+			return a.explain(k, stages, stage == allStages)
+		},
+	}
+	cmd.Flags().StringVar(&stage, "stage", "plan", "one or more of "+strings.Join(lacuna.Stages(), ", ")+", or all")
+	w.register(cmd)
+	cmd.RegisterFlagCompletionFunc("stage", cobra.FixedCompletions(append(lacuna.Stages(), allStages), cobra.ShellCompDirectiveNoFileComp))
+	return cmd
+}
+
+// parseStages reads a list of stages.
+func parseStages(text string) ([]string, error) {
+	known := lacuna.Stages()
+	if text == allStages {
+		return known, nil
+	}
+	var list []string
+	for name := range strings.SplitSeq(text, ",") {
+		if !slices.Contains(known, name) {
+			return nil, usagef("unknown stage %q%s (stages are %s, all)", name, didYouMean(name, known), strings.Join(known, ", "))
+		}
+		list = append(list, name)
+	}
+	return list, nil
+}
+
+// compileFor compiles a program for declared operands. The interpreter does:
+// every stage can be printed of what it compiles.
+func (a *app) compileFor(ctx context.Context, p *program, operands []operand, w *wishes) (*lacuna.Kernel, error) {
+	var opts []lacuna.Option
+	given := map[string]bool{}
+	loaded := lacuna.Args{}
+	for _, o := range operands {
+		if err := p.check(o.name); err != nil {
+			return nil, err
+		}
+		given[o.name] = true
+		more, err := a.declare(ctx, p, o, w, loaded)
+		if err != nil {
+			return nil, err
+		}
+		opts = append(opts, more...)
+	}
+	for _, name := range p.order {
+		if u := p.uses[name]; u.needed && u.certain && !given[name] {
+			opts = append(opts, lacuna.Format(name, tensor.Dense(u.rank), tensor.Float64))
+		}
+	}
+	more, err := w.options(p, loaded)
+	if err != nil {
+		return nil, err
+	}
+	opts = append(opts, more...)
+	session := lacuna.NewSession(lacuna.WithEngine(runtime.Interp()))
+	return await(ctx, func() (*lacuna.Kernel, error) { return session.Compile(p.source, opts...) })
+}
+
+// declare says how the tensor of an argument is stored. Tensors with a value
+// are entered in loaded.
+func (a *app) declare(ctx context.Context, p *program, o operand, w *wishes, loaded lacuna.Args) ([]lacuna.Option, error) {
+	switch {
+	case o.source != nil:
+		t, err := o.source.load(ctx, a, o.qual, w.fill(o.name))
+		if err != nil {
+			return nil, err
+		}
+		loaded[o.name] = t
+		return []lacuna.Option{lacuna.Operand(o.name, t)}, nil
+	case p.uses[o.name].needed:
+		opt, err := declareOperand(p, o)
+		return []lacuna.Option{opt}, err
+	}
+	return declareResult(p, o)
+}
+
+// explain prints stages. Among all of them those that need an LLVM that is not
+// there are passed over with a word.
+func (a *app) explain(k *lacuna.Kernel, stages []string, tolerant bool) error {
+	for i, stage := range stages {
+		text, err := k.Explain(stage)
+		var missing *runtime.UnavailableError
+		if tolerant && errors.As(err, &missing) {
+			text, err = fmt.Sprintf("(left out: %s)\n", missing), nil
+		}
+		if err != nil {
+			return err
+		}
+		if len(stages) > 1 {
+			if i > 0 {
+				fmt.Fprintln(a.stdout)
+			}
+			fmt.Fprintf(a.stdout, "== %s ==\n", stage)
+		}
+		fmt.Fprintln(a.stdout, strings.TrimRight(text, "\n"))
+	}
+	return nil
+}

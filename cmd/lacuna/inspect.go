@@ -1,0 +1,148 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/lacuna-sparse/lacuna/tensor"
+)
+
+// brailleDots is the longest side of the plot on the terminal, in dots: 48
+// characters or 24 lines.
+const brailleDots = 96
+
+func newInspect(a *app) *cobra.Command {
+	var format, spy string
+	cmd := &cobra.Command{
+		Use:   "inspect FILE [--format FORMAT] [--spy FILE]",
+		Short: "Describe a tensor and draw where its entries are",
+		Long: `Inspect prints the shape, type, density and range of values of a tensor, how many
+entries its rows, columns or slices have, how long the fibres are when it is stored
+in a format (CSR for a matrix, CSF for others, or that of --format), and a plot of
+where the entries stand; of a tensor of rank 3 or more, seen along all but the first
+two axes.
+
+CV is the standard deviation divided by the mean: 0 for rows of equal length, above
+1 for very uneven ones.`,
+		Example: `  lacuna inspect web.mtx.gz
+  lacuna inspect web.mtx --format DCSC --spy web.png`,
+		Args: arguments(1, 1, "one file"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if spy != "" {
+				if _, err := spyKind(spy); err != nil {
+					return err
+				}
+			}
+			src, q, err := parseSource(args[0], fileExists)
+			if err != nil {
+				return usagef("%s: %s", args[0], err)
+			}
+			if err := q.override(format, ""); err != nil {
+				return err
+			}
+			return a.inspect(cmd.Context(), src, q, spy)
+		},
+	}
+	cmd.Flags().StringVar(&format, "format", "", "the `FORMAT` whose levels are described")
+	cmd.Flags().StringVar(&spy, "spy", "", "draw where the entries are to a `FILE`: png, svg or pdf")
+	return cmd
+}
+
+// inspect describes a tensor.
+func (a *app) inspect(ctx context.Context, src source, q qualifiers, spy string) error {
+	asRead := q
+	asRead.format = ""
+	t, err := src.load(ctx, a, asRead, nil)
+	if err != nil {
+		return err
+	}
+	target, given, err := q.formatFor(t.Rank())
+	if err != nil {
+		return fmt.Errorf("%s: %w", src, err)
+	}
+	if !given {
+		target = natural(t.Rank())
+	}
+	if err := a.printSummary(ctx, src, t); err != nil || t.Rank() == 0 {
+		return err
+	}
+	// In coordinates, elements of dense blocks that equal the fill are no entries.
+	coo, err := a.making(ctx, "looking for entries", func() (*tensor.Tensor, error) {
+		return t.Convert(tensor.Coordinates(t.Rank()))
+	})
+	if err != nil {
+		return err
+	}
+	coords, _, err := coo.ToCoords()
+	if err != nil {
+		return err
+	}
+	if err := a.printAxes(ctx, t.Shape(), coords); err != nil {
+		return err
+	}
+	stored, err := a.making(ctx, "storing as "+target.String(), func() (*tensor.Tensor, error) {
+		return coo.Convert(target)
+	})
+	if err != nil {
+		return err
+	}
+	if err := a.printLevels(stored); err != nil {
+		return err
+	}
+	row, column, m, n := project(t.Shape(), coords)
+	if m > 0 && n > 0 {
+		a.printf("\n%s", newRaster(row, column, m, n, brailleDots).braille())
+	}
+	if spy == "" {
+		return nil
+	}
+	title := fmt.Sprintf("%s: %s, %s entries", src, formatShape(t.Shape()), formatCount(coo.NNZ()))
+	return writeSpy(spy, title, row, column, m, n)
+}
+
+// project is what a plot shows: the first two axes, or a vector as one row.
+func project(shape []int64, coords [][]int64) (row, column []int64, m, n int64) {
+	if len(shape) == 1 {
+		return make([]int64, len(coords[0])), coords[0], 1, shape[0]
+	}
+	return coords[0], coords[1], shape[0], shape[1]
+}
+
+// printSummary prints what can be said on one line each.
+func (a *app) printSummary(ctx context.Context, src source, t *tensor.Tensor) error {
+	values, err := await(ctx, func() (valueStats, error) { return valuesOf(t), nil })
+	if err != nil {
+		return err
+	}
+	line := func(what, format string, args ...any) {
+		a.printf("%-8s %s\n", what, fmt.Sprintf(format, args...))
+	}
+	line("tensor", "%s", src)
+	if st, err := os.Stat(src.String()); err == nil && st.Mode().IsRegular() {
+		line("file", "%s", formatBytes(st.Size()))
+	}
+	line("shape", "%s", formatShape(t.Shape()))
+	line("type", "%s", t.DType())
+	line("stored", "%s of %s elements (%s), as %s in %s of memory", formatCount(t.NNZ()), formatElements(t.Shape()),
+		percentage(t), t.Format(), formatBytes(t.Bytes()))
+	if t.Format().IsDense() {
+		line("entries", "%s that are not %s (%.3g%%)", formatCount(t.NNZ()-values.fill), t.Fill(),
+			100*float64(t.NNZ()-values.fill)/max(1, elements(t.Shape())))
+	} else {
+		line("fill", "%s", t.Fill())
+	}
+	line("values", "%s", values.describe(t.DType()))
+	return nil
+}
+
+// formatElements writes how many elements a shape has, whatever its size.
+func formatElements(shape []int64) string {
+	n := elements(shape)
+	if n < 1<<53 {
+		return formatCount(int64(n))
+	}
+	return fmt.Sprintf("%.3g", n)
+}

@@ -1,0 +1,199 @@
+package main
+
+import (
+	"os"
+	"strings"
+	"unicode"
+
+	"github.com/lacuna-sparse/lacuna/tensor"
+)
+
+// operand is an argument about one tensor of a program:
+//
+//	NAME=FILE[:QUALIFIERS]
+//	NAME=random(…)[:QUALIFIERS]
+//	NAME=3.5[:QUALIFIERS]
+//	NAME:FORMAT[TYPE]            a declaration, without a value
+type operand struct {
+	name   string
+	source source // nil for a declaration
+	qual   qualifiers
+}
+
+// fileExists is how operands and files are told apart from their qualifiers.
+func fileExists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+// parseOperand reads one argument.
+func parseOperand(arg string) (operand, error) {
+	at := strings.IndexAny(arg, "=:")
+	if at < 0 {
+		if fileExists(arg) {
+			return operand{}, usagef("%q is a file: write NAME=%s, with the tensor's name in the program", arg, arg)
+		}
+		return operand{}, usagef("%q is not an operand: write NAME=FILE, NAME=random(…), NAME=NUMBER or NAME:FORMAT", arg)
+	}
+	name := arg[:at]
+	if !isName(name) {
+		return operand{}, usagef("%q in %q is not a name of a tensor: write NAME=FILE or NAME:FORMAT", name, arg)
+	}
+	if arg[at] == ':' {
+		q, err := parseQualifiers(arg[at+1:])
+		if err != nil {
+			return operand{}, usagef("%s: %s", arg, err)
+		}
+		if q.ofFile() {
+			return operand{}, usagef("%s: options of files need a file: write %s=FILE:…", arg, name)
+		}
+		return operand{name: name, qual: q}, nil
+	}
+	src, q, err := parseSource(arg[at+1:], fileExists)
+	if err != nil {
+		return operand{}, usagef("%s: %s", arg, err)
+	}
+	return operand{name: name, source: src, qual: q}, nil
+}
+
+// parseOperands reads the arguments behind the program.
+func parseOperands(args []string) ([]operand, error) {
+	var list []operand
+	seen := map[string]bool{}
+	for _, arg := range args {
+		o, err := parseOperand(arg)
+		if err != nil {
+			return nil, err
+		}
+		if seen[o.name] {
+			return nil, usagef("%s is given twice", o.name)
+		}
+		seen[o.name] = true
+		list = append(list, o)
+	}
+	return list, nil
+}
+
+// isName says whether s is a name of the language.
+func isName(s string) bool {
+	for i, r := range s {
+		if r != '_' && !unicode.IsLetter(r) && (i == 0 || !unicode.IsDigit(r) && !unicode.IsMark(r)) {
+			return false
+		}
+	}
+	return s != ""
+}
+
+// parseSource reads what may stand behind "NAME=". exists tells which files
+// there are: names with colons are theirs before they are qualifiers.
+func parseSource(text string, exists func(string) bool) (source, qualifiers, error) {
+	if text == "" {
+		return nil, noQualifiers(), usagef("nothing behind the %q: want a file, a number or random(…)", "=")
+	}
+	if !exists(text) {
+		if head, rest, ok := cutGenerator(text); ok {
+			q, err := qualifiersBehind(rest)
+			if err != nil {
+				return nil, q, err
+			}
+			g, err := parseGenerator(head)
+			return g, q, err
+		}
+		if number, rest, more := strings.Cut(text, ":"); isNumber(number) {
+			q, err := noQualifiers(), error(nil)
+			if more {
+				q, err = parseQualifiers(rest)
+			}
+			return literal(number), q, err
+		}
+	}
+	return splitFile(text, exists)
+}
+
+// qualifiersBehind reads what follows a closing parenthesis.
+func qualifiersBehind(rest string) (qualifiers, error) {
+	if rest == "" {
+		return noQualifiers(), nil
+	}
+	if rest[0] != ':' {
+		return noQualifiers(), usagef("%q behind the parenthesis: a format follows a colon", rest)
+	}
+	return parseQualifiers(rest[1:])
+}
+
+// splitFile separates a path from its qualifiers. The longest part that is
+// there is the path; if none is, all that can be read as qualifiers is not
+// path.
+func splitFile(text string, exists func(string) bool) (source, qualifiers, error) {
+	if exists(text) {
+		return file(text), noQualifiers(), nil
+	}
+	for at := strings.LastIndexByte(text, ':'); at > 0; at = strings.LastIndexByte(text[:at], ':') {
+		if exists(text[:at]) {
+			q, err := parseQualifiers(text[at+1:])
+			return file(text[:at]), q, err
+		}
+	}
+	for at, r := range text {
+		if r != ':' || at == 0 {
+			continue
+		}
+		if q, err := parseQualifiers(text[at+1:]); err == nil {
+			return file(text[:at]), q, nil
+		}
+	}
+	return file(text), noQualifiers(), nil
+}
+
+// destination is a file to write, and which result.
+type destination struct {
+	name string // "" for the last result
+	path string
+	qual qualifiers
+}
+
+// parseDestination reads FILE or NAME=FILE, with qualifiers.
+func parseDestination(text string) (destination, error) {
+	d := destination{}
+	if name, rest, ok := strings.Cut(text, "="); ok && isName(name) {
+		d.name, text = name, rest
+	}
+	if text == "" {
+		return d, usagef("-o needs a file")
+	}
+	none := func(string) bool { return false }
+	src, q, err := splitFile(text, none)
+	if err != nil {
+		return d, err
+	}
+	if q.dtype.Valid() {
+		return d, usagef("-o %s: the type of a result is declared as NAME:[%s] among the operands", text, q.dtype)
+	}
+	d.path, d.qual = string(src.(file)), q
+	return d, nil
+}
+
+// isNumber says whether text is a number or truth value.
+func isNumber(text string) bool {
+	_, err := parseNumber(text, tensor.Invalid)
+	return err == nil
+}
+
+// parseNumber reads a number of type dt; if that is Invalid the spelling says
+// whether it is a bool, an i64, an f64 or a c128.
+func parseNumber(text string, dt tensor.DType) (tensor.Scalar, error) {
+	switch {
+	case dt.Valid():
+		return tensor.ParseScalar(text, dt)
+	case text == "true" || text == "false":
+		return tensor.Bool_(text == "true"), nil
+	case strings.Trim(text, "+-0123456789") == "":
+		if v, err := tensor.ParseScalar(text, tensor.Int64); err == nil {
+			return v, nil
+		}
+	}
+	if v, err := tensor.ParseScalar(text, tensor.Float64); err == nil {
+		return v, nil
+	}
+	return tensor.ParseScalar(text, tensor.Complex128)
+}

@@ -1,0 +1,234 @@
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"math"
+	"sort"
+	"strconv"
+	"strings"
+
+	"github.com/lacuna-sparse/lacuna/tensor"
+)
+
+// What is printed whole; of anything longer, only both ends.
+const (
+	wholeRows    = 20  // of a matrix
+	wholeColumns = 12  // of a matrix
+	wholeVector  = 100 // elements
+	wholeEntries = 40  // of a list
+	lineWidth    = 80
+)
+
+// printTensor prints a result: a line that describes it and its elements,
+// those of a long one abbreviated. Small matrices are drawn as such, with a dot
+// for what is not stored; vectors stored densely as a row; all else as a list
+// of coordinates and values, in storage order.
+func printTensor(w *bufio.Writer, name string, t *tensor.Tensor) {
+	if t.Rank() == 0 {
+		fmt.Fprintf(w, "%s = %s  (%s)\n", name, t.At(), t.DType())
+		return
+	}
+	fmt.Fprintf(w, "%s: %s\n", name, describe(t))
+	shape := t.Shape()
+	switch {
+	case elements(shape) == 0:
+	case t.Rank() == 1 && t.Format().IsDense():
+		printVector(w, t)
+	case t.Rank() == 2 && (t.Format().IsDense() || shape[0] <= wholeRows && shape[1] <= wholeColumns):
+		printMatrix(w, t)
+	default:
+		printEntries(w, t)
+	}
+}
+
+// describe is the line above a tensor.
+func describe(t *tensor.Tensor) string {
+	s := fmt.Sprintf("%s %s %s", formatShape(t.Shape()), t.DType(), t.Format())
+	if t.Format().IsDense() {
+		return s
+	}
+	return fmt.Sprintf("%s, %s stored (%s), fill %s", s, formatCount(t.NNZ()), percentage(t), t.Fill())
+}
+
+// percentage says which part of the elements is stored.
+func percentage(t *tensor.Tensor) string {
+	total := elements(t.Shape())
+	if total == 0 {
+		return "of none"
+	}
+	return fmt.Sprintf("%.3g%%", 100*float64(t.NNZ())/total)
+}
+
+// formatValue writes a number for reading: eight digits of a float.
+func formatValue(v tensor.Scalar) string {
+	switch {
+	case v.DType().IsComplex():
+		c := v.Complex128()
+		im := formatFloat(imag(c))
+		if !strings.HasPrefix(im, "-") {
+			im = "+" + im
+		}
+		return formatFloat(real(c)) + im + "i"
+	case v.DType().IsFloat():
+		return formatFloat(v.Float64())
+	}
+	return v.String()
+}
+
+func formatFloat(x float64) string {
+	switch {
+	case math.IsNaN(x):
+		return "nan"
+	case math.IsInf(x, 0):
+		return strings.TrimPrefix(strings.ToLower(strconv.FormatFloat(x, 'g', -1, 64)), "+")
+	}
+	short := strconv.FormatFloat(x, 'g', 8, 64)
+	if exact := strconv.FormatFloat(x, 'g', -1, 64); len(exact) < len(short) {
+		return exact
+	}
+	return short
+}
+
+// ends lists which of n things to print if whole may be: all, or both ends
+// with a -1 between them.
+func ends(n, whole int64) []int64 {
+	var list []int64
+	head, tail := n, int64(0)
+	if n > whole {
+		head, tail = whole/2, whole/4
+	}
+	for i := range head {
+		list = append(list, i)
+	}
+	if head < n {
+		list = append(list, -1)
+	}
+	for i := n - tail; i < n; i++ {
+		list = append(list, i)
+	}
+	return list
+}
+
+// gap stands for what is left out.
+const gap = "…"
+
+// printVector prints a dense vector in lines.
+func printVector(w *bufio.Writer, t *tensor.Tensor) {
+	list := ends(t.Dims()[0], wholeVector)
+	if len(list) < int(t.Dims()[0]) {
+		list = ends(t.Dims()[0], wholeVector/4)
+	}
+	var cells []string
+	width := 0
+	for _, i := range list {
+		cell := gap
+		if i >= 0 {
+			cell = formatValue(t.At(i))
+		}
+		cells = append(cells, cell)
+		width = max(width, len([]rune(cell)))
+	}
+	perLine := max(1, (lineWidth-1)/(width+2))
+	for len(cells) > 0 {
+		n := min(perLine, len(cells))
+		printRow(w, cells[:n], width)
+		cells = cells[n:]
+	}
+}
+
+// printRow prints cells, aligned on the right.
+func printRow(w *bufio.Writer, cells []string, width int) {
+	for _, c := range cells {
+		fmt.Fprintf(w, "  %*s", width, c)
+	}
+	w.WriteByte('\n')
+}
+
+// printMatrix draws a matrix.
+func printMatrix(w *bufio.Writer, t *tensor.Tensor) {
+	stored := storedAt(t)
+	rows, columns := ends(t.Dims()[0], wholeRows), ends(t.Dims()[1], wholeColumns)
+	width := 1
+	lines := make([][]string, len(rows))
+	for n, i := range rows {
+		for _, j := range columns {
+			cell := "."
+			switch {
+			case i < 0 || j < 0:
+				cell = gap
+			case stored == nil || stored[[2]int64{i, j}]:
+				cell = formatValue(t.At(i, j))
+			}
+			width = max(width, len([]rune(cell)))
+			lines[n] = append(lines[n], cell)
+		}
+	}
+	for _, cells := range lines {
+		printRow(w, cells, width)
+	}
+}
+
+// storedAt is the set of coordinates that a small matrix stores; nil means all.
+func storedAt(t *tensor.Tensor) map[[2]int64]bool {
+	if t.Format().IsDense() {
+		return nil
+	}
+	stored := map[[2]int64]bool{}
+	for p := range t.NNZ() {
+		c := coordinate(t, p)
+		stored[[2]int64{c[0], c[1]}] = true
+	}
+	return stored
+}
+
+// printEntries lists coordinates and values.
+func printEntries(w *bufio.Writer, t *tensor.Tensor) {
+	list := ends(t.NNZ(), wholeEntries)
+	if int64(len(list)) < t.NNZ() {
+		list = ends(t.NNZ(), wholeEntries/2)
+	}
+	places := make([]string, len(list))
+	width := 0
+	for n, p := range list {
+		if p < 0 {
+			places[n] = gap
+			continue
+		}
+		var parts []string
+		for _, c := range coordinate(t, p) {
+			parts = append(parts, strconv.FormatInt(c, 10))
+		}
+		places[n] = "(" + strings.Join(parts, ",") + ")"
+		width = max(width, len(places[n]))
+	}
+	for n, p := range list {
+		if p < 0 {
+			fmt.Fprintf(w, "  %s\n", gap)
+			continue
+		}
+		fmt.Fprintf(w, "  %-*s  %s\n", width, places[n], formatValue(t.Values().Scalar(int(p))))
+	}
+}
+
+// coordinate is the coordinate, by axis, of the stored value at a position: the
+// walk from the innermost level outwards.
+func coordinate(t *tensor.Tensor, position int64) []int64 {
+	order := t.Format().Order()
+	coord := make([]int64, len(order))
+	for k := len(order) - 1; k >= 0; k-- {
+		level := t.LevelAt(k)
+		switch level.Kind {
+		case tensor.DenseLevel:
+			coord[order[k]] = position % level.Size
+			position /= level.Size
+		case tensor.SingletonLevel:
+			coord[order[k]] = level.Crd.At64(int(position))
+		case tensor.CompressedLevel:
+			coord[order[k]] = level.Crd.At64(int(position))
+			// The parent is the last one whose positions begin at or before.
+			position = int64(sort.Search(level.Pos.Len(), func(p int) bool { return level.Pos.At64(p) > position })) - 1
+		}
+	}
+	return coord
+}

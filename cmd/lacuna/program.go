@@ -1,0 +1,121 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/lacuna-sparse/lacuna/lang"
+)
+
+// program is a parsed program and what it does with each name.
+type program struct {
+	source string
+	uses   map[string]*use
+	order  []string // names by first appearance
+	last   string   // the tensor that the last statement assigns
+}
+
+// use is what a program does with a name.
+type use struct {
+	rank     int
+	assigned bool
+	// needed says that the name is read, or updated, before a statement assigns
+	// it: it must be an operand.
+	needed bool
+	// certain is false for a name that stands alone, without parentheses, and
+	// so may be an index.
+	certain bool
+}
+
+// parseProgram parses a program and collects its names.
+func parseProgram(source string) (*program, error) {
+	f, err := lang.Parse(source)
+	if err != nil {
+		return nil, err
+	}
+	p := &program{source: source, uses: map[string]*use{}}
+	for _, s := range f.Stmts {
+		eachRef(s.RHS, p.read)
+		if s.Op != lang.Set {
+			p.read(s.LHS)
+		}
+		u := p.use(s.LHS)
+		u.assigned, u.certain = true, true
+		p.last = s.LHS.Name
+	}
+	return p, nil
+}
+
+// use returns the entry of a name.
+func (p *program) use(r *lang.Ref) *use {
+	u := p.uses[r.Name]
+	if u == nil {
+		u = &use{rank: len(r.Indices)}
+		p.uses[r.Name] = u
+		p.order = append(p.order, r.Name)
+	}
+	u.certain = u.certain || r.Parens
+	return u
+}
+
+// read records that a reference is read.
+func (p *program) read(r *lang.Ref) {
+	u := p.use(r)
+	u.needed = u.needed || !u.assigned
+}
+
+// eachRef calls f for every reference in n, those that gather included.
+func eachRef(n lang.Node, f func(*lang.Ref)) {
+	switch n := n.(type) {
+	case *lang.Ref:
+		f(n)
+		for _, index := range n.Indices {
+			for _, term := range index.Terms {
+				if term.Gather != nil {
+					eachRef(term.Gather, f)
+				}
+			}
+		}
+	case *lang.Unary:
+		eachRef(n.X, f)
+	case *lang.Binary:
+		eachRef(n.X, f)
+		eachRef(n.Y, f)
+	case *lang.Paren:
+		eachRef(n.X, f)
+	case *lang.Apply:
+		for _, arg := range n.Args {
+			eachRef(arg, f)
+		}
+	case *lang.Fold:
+		eachRef(n.Body, f)
+		if n.Q != nil {
+			eachRef(n.Q, f)
+		}
+	}
+}
+
+// results lists the tensors that the program assigns, in order.
+func (p *program) results() []string {
+	return slices.DeleteFunc(slices.Clone(p.order), func(name string) bool { return !p.uses[name].assigned })
+}
+
+// check says what is wrong with a name that an argument gives.
+func (p *program) check(name string) error {
+	if p.uses[name] != nil {
+		return nil
+	}
+	return fmt.Errorf("the program has no tensor %s%s (it has %s)", name, didYouMean(name, p.order), strings.Join(p.order, ", "))
+}
+
+// checkResult says what is wrong with the name of a result.
+func (p *program) checkResult(name string) error {
+	if err := p.check(name); err != nil {
+		return err
+	}
+	if !p.uses[name].assigned {
+		return fmt.Errorf("the program does not assign %s: its results are %s", name, strings.Join(p.results(), ", "))
+	}
+	return nil
+}

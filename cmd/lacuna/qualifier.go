@@ -1,0 +1,205 @@
+package main
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/lacuna-sparse/lacuna/tensor"
+	"github.com/lacuna-sparse/lacuna/tensorio"
+)
+
+// qualifiers are what follows a file, a generator or a name behind colons:
+//
+//	:CSR            the storage format
+//	:CSR[f32]       and the element type; :[f32] the type alone
+//	:entry=x        the array of an .npz archive
+//	:kind=tns       the kind of file, where the name does not tell
+//	:dims=4,5       the sizes of a .tns file that does not say
+//	:base=0         indices of a text file count from 0
+type qualifiers struct {
+	format string // as tensor.ParseFormat takes it; "" if not given
+	dtype  tensor.DType
+	kind   string
+	entry  string
+	dims   []int64
+	base   int // -1 if not given
+}
+
+// noQualifiers is the value for nothing given.
+func noQualifiers() qualifiers { return qualifiers{base: -1} }
+
+// qualifierKeys are the words before "=".
+var qualifierKeys = []string{"base", "dims", "entry", "kind"}
+
+// parseQualifiers reads the text behind the first colon.
+func parseQualifiers(text string) (qualifiers, error) {
+	q := noQualifiers()
+	for part := range strings.SplitSeq(text, ":") {
+		var err error
+		if key, value, ok := strings.Cut(part, "="); ok {
+			err = q.set(key, value)
+		} else {
+			err = q.setFormat(part)
+		}
+		if err != nil {
+			return q, err
+		}
+	}
+	return q, nil
+}
+
+// setFormat reads FORMAT, FORMAT[TYPE] or [TYPE].
+func (q *qualifiers) setFormat(text string) error {
+	if q.format != "" || q.dtype.Valid() {
+		return fmt.Errorf("more than one format: %q comes after %s", text, q)
+	}
+	format := text
+	if head, inner, ok := cutBrackets(text); ok && !isOrder(inner) {
+		dt, err := tensor.ParseDType(inner)
+		if err != nil {
+			return err
+		}
+		format, q.dtype = head, dt
+	} else if dt, err := tensor.ParseDType(text); err == nil && !isFormat(text) {
+		format, q.dtype = "", dt
+	}
+	if format == "" && q.dtype.Valid() {
+		return nil
+	}
+	if !isFormat(format) {
+		_, err := tensor.ParseFormat(format, -1)
+		if err == nil {
+			err = fmt.Errorf("%q is not a format", format)
+		}
+		return err
+	}
+	q.format = format
+	return nil
+}
+
+// cutBrackets splits "CSR[f32]" into "CSR" and "f32".
+func cutBrackets(text string) (head, inner string, ok bool) {
+	open := strings.LastIndexByte(text, '[')
+	if open < 0 || !strings.HasSuffix(text, "]") {
+		return "", "", false
+	}
+	return text[:open], text[open+1 : len(text)-1], true
+}
+
+// isOrder says that brackets hold the order of a format's levels, not a type.
+func isOrder(inner string) bool {
+	return strings.Trim(inner, "0123456789, ") == ""
+}
+
+// isFormat says whether text is a format for tensors of some rank.
+func isFormat(text string) bool {
+	for rank := -1; rank <= tensor.MaxRank; rank++ {
+		if _, err := tensor.ParseFormat(text, rank); err == nil {
+			return true
+		}
+	}
+	return false
+}
+
+// set reads key=value.
+func (q *qualifiers) set(key, value string) error {
+	var err error
+	switch key {
+	case "entry":
+		q.entry = value
+	case "kind":
+		q.kind = value
+		err = knownKind(value)
+	case "dims":
+		q.dims, err = parseDims(value)
+	case "base":
+		q.base, err = strconv.Atoi(value)
+		if err != nil || q.base < 0 || q.base > 1 {
+			err = fmt.Errorf("base=%s: indices count from 0 or from 1", value)
+		}
+	default:
+		err = fmt.Errorf("unknown option %q%s (options are %s)", key, didYouMean(key, qualifierKeys), strings.Join(qualifierKeys, ", "))
+	}
+	return err
+}
+
+func knownKind(name string) error {
+	var names []string
+	for _, k := range tensorio.Kinds() {
+		if k.Name == name {
+			return nil
+		}
+		names = append(names, k.Name)
+	}
+	return fmt.Errorf("unknown kind of file %q%s (kinds are %s)", name, didYouMean(name, names), strings.Join(names, ", "))
+}
+
+// parseDims reads extents separated by commas.
+func parseDims(text string) ([]int64, error) {
+	var dims []int64
+	for part := range strings.SplitSeq(text, ",") {
+		n, err := parseExtent(part)
+		if err != nil {
+			return nil, err
+		}
+		dims = append(dims, n)
+	}
+	return dims, nil
+}
+
+// parseExtent reads a size: digits, or a whole number like 1e6.
+func parseExtent(text string) (int64, error) {
+	v, err := tensor.ParseScalar(strings.TrimSpace(text), tensor.Int64)
+	if err != nil || v.Int64() < 0 {
+		return 0, fmt.Errorf("%q is not a size: want a whole number that is not negative", text)
+	}
+	return v.Int64(), nil
+}
+
+// formatFor resolves the format for a rank; the second result is false if none
+// was given.
+func (q qualifiers) formatFor(rank int) (tensor.Format, bool, error) {
+	if q.format == "" {
+		return tensor.Format{}, false, nil
+	}
+	f, err := tensor.ParseFormat(q.format, rank)
+	return f, err == nil, err
+}
+
+// options are the qualifiers as options of package tensorio.
+func (q qualifiers) options() []tensorio.Option {
+	var opts []tensorio.Option
+	if q.format != "" {
+		opts = append(opts, tensorio.FormatNamed(q.format))
+	}
+	if q.dtype.Valid() {
+		opts = append(opts, tensorio.As(q.dtype))
+	}
+	if q.kind != "" {
+		opts = append(opts, tensorio.OfKind(q.kind))
+	}
+	if q.entry != "" {
+		opts = append(opts, tensorio.Entry(q.entry))
+	}
+	if q.dims != nil {
+		opts = append(opts, tensorio.Dims(q.dims...))
+	}
+	if q.base >= 0 {
+		opts = append(opts, tensorio.IndexBase(q.base))
+	}
+	return opts
+}
+
+// ofFile says whether there are qualifiers that only files have.
+func (q qualifiers) ofFile() bool {
+	return q.kind != "" || q.entry != "" || q.dims != nil || q.base >= 0
+}
+
+// String writes format and type as they are read.
+func (q qualifiers) String() string {
+	if !q.dtype.Valid() {
+		return q.format
+	}
+	return q.format + "[" + q.dtype.String() + "]"
+}

@@ -1,0 +1,126 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/lacuna-sparse/lacuna/tensor"
+	"github.com/lacuna-sparse/lacuna/tensorio"
+)
+
+// source is where a tensor comes from.
+type source interface {
+	// load makes the tensor, stored and typed as q says. A fill that is not nil
+	// is the value of the coordinates that it does not store.
+	load(ctx context.Context, a *app, q qualifiers, fill *tensor.Scalar) (*tensor.Tensor, error)
+	// String is the source as it was written.
+	String() string
+}
+
+// file is a source on disk: its path.
+type file string
+
+func (f file) String() string { return string(f) }
+
+// load implements source by reading the file.
+func (f file) load(ctx context.Context, a *app, q qualifiers, fill *tensor.Scalar) (*tensor.Tensor, error) {
+	opts := q.options()
+	if fill != nil {
+		// The fill comes before the format: which elements of a dense file are
+		// stored depends on it.
+		plain := q
+		plain.format = ""
+		opts = plain.options()
+	}
+	t, err := a.read(ctx, string(f), opts)
+	if err != nil || fill == nil {
+		return t, err
+	}
+	return refill(ctx, a, f.String(), t, q, *fill)
+}
+
+// read reads a file, showing how far it is.
+func (a *app) read(ctx context.Context, path string, opts []tensorio.Option) (*tensor.Tensor, error) {
+	return await(ctx, func() (*tensor.Tensor, error) {
+		f, err := os.Open(path)
+		if err != nil {
+			return tensorio.Read(path, opts...) // which says it better
+		}
+		defer f.Close() // only read from
+		st, err := f.Stat()
+		if err != nil || !st.Mode().IsRegular() || st.Size() == 0 {
+			return tensorio.ReadFrom(path, f, opts...)
+		}
+		task := a.begin("reading "+path, st.Size())
+		defer task.end()
+		return tensorio.ReadFrom(path, &meter{SectionReader: io.NewSectionReader(f, 0, st.Size()), task: task}, opts...)
+	})
+}
+
+// refill states that the coordinates that a tensor does not store hold fill,
+// and stores it as q says. Elements of dense blocks are all stored.
+func refill(ctx context.Context, a *app, name string, t *tensor.Tensor, q qualifiers, fill tensor.Scalar) (*tensor.Tensor, error) {
+	return a.making(ctx, "storing "+name, func() (*tensor.Tensor, error) {
+		format, given, err := q.formatFor(t.Rank())
+		if err != nil {
+			return nil, err
+		}
+		if !given {
+			format = t.Format()
+		}
+		if t.Format().IsDense() {
+			return t.Convert(format, tensor.WithFill(fill))
+		}
+		coords, values, err := t.ToCoords()
+		if err != nil {
+			return nil, err
+		}
+		return tensor.FromCoords(t.Shape(), format, coords, values, tensor.WithFill(fill))
+	})
+}
+
+// making runs f, which computes a tensor, with progress of unknown length.
+func (a *app) making(ctx context.Context, label string, f func() (*tensor.Tensor, error)) (*tensor.Tensor, error) {
+	task := a.begin(label, -1)
+	defer task.end()
+	return await(ctx, f)
+}
+
+// literal is a source that is the number itself, as written.
+type literal string
+
+func (l literal) String() string { return string(l) }
+
+// load implements source.
+func (l literal) load(_ context.Context, _ *app, q qualifiers, fill *tensor.Scalar) (*tensor.Tensor, error) {
+	if q.ofFile() || fill != nil {
+		return nil, usagef("%s is a number: it has a type, but no other options", l)
+	}
+	if _, _, err := q.formatFor(0); err != nil {
+		return nil, usagef("%s: %s", l, err)
+	}
+	v, err := parseNumber(string(l), q.dtype)
+	if err != nil {
+		return nil, err
+	}
+	return tensor.ScalarTensor(v), nil
+}
+
+// write writes a tensor to a file. It is not abandoned when the context ends: a
+// file is complete or untouched.
+func (a *app) write(ctx context.Context, d destination, t *tensor.Tensor) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if d.qual.dims != nil || d.qual.base >= 0 {
+		return usagef("-o %s: dims and base are for files that are read", d.path)
+	}
+	task := a.begin("writing "+d.path, -1)
+	defer task.end()
+	if err := tensorio.Write(d.path, t, d.qual.options()...); err != nil {
+		return fmt.Errorf("writing %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,126 @@
+package main
+
+import (
+	"fmt"
+	"image"
+	"image/color"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/vg"
+)
+
+// spyKinds are the kinds of picture that can be written.
+var spyKinds = []string{"png", "svg", "pdf", "jpg", "tiff", "eps"}
+
+// Sizes of the picture.
+const (
+	spyCells = 600           // along the longest side
+	spySide  = 6 * vg.Inch   // of the longest side of the matrix
+	spyLeast = 1.5 * vg.Inch // of the shortest
+	spyFrame = 1 * vg.Inch   // for title, axes and labels
+)
+
+// spyKind is the kind of picture that a path asks for.
+func spyKind(path string) (string, error) {
+	kind := strings.TrimPrefix(strings.ToLower(filepath.Ext(path)), ".")
+	if !slices.Contains(spyKinds, kind) {
+		return "", usagef("--spy %s: the extension must say what picture to write: .%s", path, strings.Join(spyKinds, ", ."))
+	}
+	return kind, nil
+}
+
+// writeSpy writes a picture of where the entries of an m by n matrix stand:
+// the darker a cell, the more of its elements are stored, on a scale of
+// logarithms.
+func writeSpy(path, title string, row, column []int64, m, n int64) error {
+	kind, err := spyKind(path)
+	if err != nil {
+		return err
+	}
+	p := plot.New()
+	p.Title.Text = title
+	p.X.Label.Text, p.Y.Label.Text = "column", "row"
+	p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = 0, float64(max(n, 1)), 0, float64(max(m, 1))
+	p.X.Padding, p.Y.Padding = 0, 0
+	p.Y.Scale = plot.InvertedScale{Normalizer: plot.LinearScale{}} // row 0 on top
+	if m > 0 && n > 0 {
+		p.Add(plotter.NewImage(newRaster(row, column, m, n, spyCells).picture(), p.X.Min, p.Y.Min, p.X.Max, p.Y.Max))
+	}
+	longest := float64(max(m, n, 1))
+	side := func(n int64) vg.Length { return max(spyLeast, spySide*vg.Length(float64(n)/longest)) + spyFrame }
+	w, err := p.WriterTo(side(n), side(m), kind)
+	if err != nil {
+		return fmt.Errorf("drawing %s: %w", path, err)
+	}
+	return replaceFile(path, func(f *os.File) error {
+		_, err := w.WriteTo(f)
+		return err
+	})
+}
+
+// The colours of an empty cell, of one with a single entry, and of the fullest.
+var (
+	emptyCell = color.RGBA{255, 255, 255, 255}
+	paleCell  = color.RGBA{130, 160, 215, 255}
+	fullCell  = color.RGBA{8, 24, 88, 255}
+)
+
+// picture is the raster as an image of one pixel for each cell, or of blocks
+// where cells are few: pictures are scaled smoothly and would blur.
+func (r *raster) picture() image.Image {
+	zoom := max(1, spyCells/max(r.rows, r.columns))
+	img := image.NewRGBA(image.Rect(0, 0, r.columns*zoom, r.rows*zoom))
+	for y := range r.rows * zoom {
+		for x := range r.columns * zoom {
+			img.SetRGBA(x, y, r.shade(r.at(y/zoom, x/zoom)))
+		}
+	}
+	return img
+}
+
+// shade is the colour of a cell with so many entries.
+func (r *raster) shade(count int64) color.RGBA {
+	if count == 0 {
+		return emptyCell
+	}
+	f := 1.0
+	if r.most > 1 {
+		f = math.Log(float64(count)) / math.Log(float64(r.most))
+	}
+	mix := func(a, b uint8) uint8 { return uint8(math.Round(float64(a) + f*(float64(b)-float64(a)))) }
+	return color.RGBA{mix(paleCell.R, fullCell.R), mix(paleCell.G, fullCell.G), mix(paleCell.B, fullCell.B), 255}
+}
+
+// replaceFile writes a file that is complete or untouched: beside it first, then
+// renamed over it.
+func replaceFile(path string, emit func(*os.File) error) (err error) {
+	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*.tmp")
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			f.Close() // after the first error no other is worth reporting
+			os.Remove(f.Name())
+		}
+	}()
+	if err := f.Chmod(0o644); err != nil {
+		return err
+	}
+	if err := emit(f); err != nil {
+		return err
+	}
+	if err := f.Sync(); err != nil {
+		return err
+	}
+	if err := f.Close(); err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), path)
+}

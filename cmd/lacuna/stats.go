@@ -1,0 +1,152 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/lacuna-sparse/lacuna/tensor"
+)
+
+// valueStats describes the stored values of a tensor. For complex numbers min
+// and max are of the modulus.
+type valueStats struct {
+	min, max             float64
+	nan, inf, zero, fill int64
+}
+
+// valuesOf looks at every stored value.
+func valuesOf(t *tensor.Tensor) valueStats {
+	s := valueStats{min: math.Inf(1), max: math.Inf(-1)}
+	values := t.Values()
+	for i := range values.Len() {
+		v := values.Scalar(i)
+		x := v.Float64()
+		if v.DType().IsComplex() {
+			c := v.Complex128()
+			x = math.Hypot(real(c), imag(c))
+		}
+		switch {
+		case v.IsNaN():
+			s.nan++
+		case math.IsInf(x, 0):
+			s.inf++
+		}
+		if v.IsZero() {
+			s.zero++
+		}
+		if v.Same(t.Fill()) {
+			s.fill++
+		}
+		if !v.IsNaN() {
+			s.min, s.max = min(s.min, x), max(s.max, x)
+		}
+	}
+	return s
+}
+
+// describe writes the statistics on one line.
+func (s valueStats) describe(dt tensor.DType) string {
+	if s.min > s.max {
+		if s.nan > 0 {
+			return fmt.Sprintf("all nan (%s)", formatCount(s.nan))
+		}
+		return "none"
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s to %s", formatFloat(s.min), formatFloat(s.max))
+	if dt.IsComplex() {
+		b.WriteString(" in modulus")
+	}
+	for _, n := range []struct {
+		count int64
+		name  string
+	}{{s.zero, "zero"}, {s.nan, "nan"}, {s.inf, "infinite"}} {
+		if n.count > 0 {
+			fmt.Fprintf(&b, ", %s %s", formatCount(n.count), n.name)
+		}
+	}
+	return b.String()
+}
+
+// sliceLengths says how many entries stand at each coordinate of an axis, of
+// size n, given the coordinates of all entries on it.
+func sliceLengths(coords []int64, n int64) tensor.FibreStats {
+	s := tensor.FibreStats{Fibres: n, Mean: math.NaN()}
+	if n == 0 {
+		return s
+	}
+	s.Min = math.MaxInt64
+	squares := 0.0
+	occupied := int64(0)
+	count := func(length int64) {
+		occupied++
+		s.Min, s.Max = min(s.Min, length), max(s.Max, length)
+		squares += float64(length) * float64(length)
+	}
+	for sorted := slices.Sorted(slices.Values(coords)); len(sorted) > 0; {
+		length, _ := slices.BinarySearch(sorted, sorted[0]+1)
+		count(int64(length))
+		sorted = sorted[length:]
+	}
+	if s.Empty = n - occupied; s.Empty > 0 {
+		s.Min = 0
+	}
+	s.Mean = float64(len(coords)) / float64(n)
+	if s.Mean > 0 {
+		s.CV = math.Sqrt(max(0, squares/float64(n)-s.Mean*s.Mean)) / s.Mean
+	}
+	return s
+}
+
+// statsHeader is the head of the tables that statsRow fills.
+func statsHeader(what string) string {
+	return fmt.Sprintf("%-24s %14s %12s %10s %10s %10s %8s\n", what, "count", "empty", "min", "mean", "max", "CV")
+}
+
+// statsRow is a line of a table.
+func statsRow(label string, s tensor.FibreStats) string {
+	mean := "-"
+	if !math.IsNaN(s.Mean) {
+		mean = fmt.Sprintf("%.4g", s.Mean)
+	}
+	return fmt.Sprintf("%-24s %14s %12s %10s %10s %10s %8.3g\n", label, formatCount(s.Fibres), formatCount(s.Empty),
+		formatCount(s.Min), mean, formatCount(s.Max), s.CV)
+}
+
+// axisName names an axis as people do.
+func axisName(axis, rank int) string {
+	if rank == 2 {
+		return []string{"row", "column"}[axis]
+	}
+	return fmt.Sprintf("slice of axis %d", axis)
+}
+
+// printAxes prints how many entries each row, column or slice has.
+func (a *app) printAxes(ctx context.Context, shape []int64, coords [][]int64) error {
+	a.printf("\n%s", statsHeader("entries per"))
+	for axis, n := range shape {
+		s, err := await(ctx, func() (tensor.FibreStats, error) { return sliceLengths(coords[axis], n), nil })
+		if err != nil {
+			return err
+		}
+		a.printf("%s", statsRow(axisName(axis, len(shape)), s))
+	}
+	return nil
+}
+
+// printLevels prints the lengths of the fibres of each level.
+func (a *app) printLevels(t *tensor.Tensor) error {
+	a.printf("\n%s", statsHeader(fmt.Sprintf("levels of %s", t.Format())))
+	order := t.Format().Order()
+	for k, level := range t.Levels() {
+		s, err := t.FibreLengths(k)
+		if err != nil {
+			return err
+		}
+		a.printf("%s", statsRow(fmt.Sprintf("%d: %s, axis %d", k, level.LevelType, order[k]), s))
+	}
+	return nil
+}

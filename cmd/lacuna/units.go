@@ -1,0 +1,99 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// byteUnits are the units of sizes, longest spelling first. Those with an i
+// and the single letters are powers of 1024.
+var byteUnits = []struct {
+	name   string
+	factor float64
+}{
+	{"KiB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", 1 << 30}, {"TiB", 1 << 40},
+	{"KB", 1e3}, {"MB", 1e6}, {"GB", 1e9}, {"TB", 1e12},
+	{"K", 1 << 10}, {"M", 1 << 20}, {"G", 1 << 30}, {"T", 1 << 40}, {"B", 1},
+}
+
+// parseBytes reads a size in bytes such as "512MiB", "2G" or "1e9".
+func parseBytes(s string) (int64, error) {
+	number, factor := s, 1.0
+	for _, u := range byteUnits {
+		if len(s) > len(u.name) && strings.EqualFold(s[len(s)-len(u.name):], u.name) {
+			number, factor = strings.TrimSpace(s[:len(s)-len(u.name)]), u.factor
+			break
+		}
+	}
+	v, err := strconv.ParseFloat(number, 64)
+	v *= factor
+	if err != nil || math.IsNaN(v) || v < 1 || v >= math.MaxInt64 {
+		return 0, fmt.Errorf("%q is not a size: write 512MiB, 2G or a number of bytes", s)
+	}
+	return int64(v), nil
+}
+
+// formatBytes writes a size with three digits or so: "17.1 GiB".
+func formatBytes(n int64) string {
+	v, unit := float64(n), "B"
+	for _, u := range []string{"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"} {
+		if v < 1024 {
+			break
+		}
+		v, unit = v/1024, u
+	}
+	if unit == "B" {
+		return fmt.Sprintf("%d B", n)
+	}
+	return fmt.Sprintf("%.1f %s", v, unit)
+}
+
+// formatCount groups the digits of a number by thousands.
+func formatCount(n int64) string {
+	s := strconv.FormatInt(n, 10)
+	sign := ""
+	if s[0] == '-' {
+		sign, s = "-", s[1:]
+	}
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return sign + s
+}
+
+// formatDuration writes a duration with three digits or so.
+func formatDuration(d time.Duration) string {
+	for _, u := range []struct {
+		size time.Duration
+		name string
+	}{{time.Second, "s"}, {time.Millisecond, "ms"}, {time.Microsecond, "µs"}} {
+		if d >= u.size {
+			return fmt.Sprintf("%.3g %s", float64(d)/float64(u.size), u.name)
+		}
+	}
+	return fmt.Sprintf("%d ns", d.Nanoseconds())
+}
+
+// formatShape writes extents as "3x4"; a tensor of rank 0 is a "scalar".
+func formatShape(shape []int64) string {
+	if len(shape) == 0 {
+		return "scalar"
+	}
+	parts := make([]string, len(shape))
+	for i, n := range shape {
+		parts[i] = strconv.FormatInt(n, 10)
+	}
+	return strings.Join(parts, "x")
+}
+
+// elements is the number of elements of a shape, which may exceed 64 bits.
+func elements(shape []int64) float64 {
+	n := 1.0
+	for _, d := range shape {
+		n *= float64(d)
+	}
+	return n
+}
