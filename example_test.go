@@ -53,7 +53,9 @@ func ExampleEval() {
 // An expression means what it would mean if every tensor were written out with
 // its fill. The maximum of a row is over its gaps too; "in A" leaves them out.
 func ExampleEval_fill() {
-	A, err := tensor.FromCoords([]int64{2, 3}, tensor.CSR, [][]int64{{0, 0}, {0, 2}}, tensor.ArrayOf([]float64{-1, -2}))
+	// -1   .  -2
+	//  .  -3   .
+	A, err := tensor.FromCoords([]int64{2, 3}, tensor.CSR, [][]int64{{0, 0, 1}, {0, 2, 1}}, tensor.ArrayOf([]float64{-1, -2, -3}))
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -66,8 +68,8 @@ func ExampleEval_fill() {
 	}
 	// Output:
 	// y(i) = max_j A(i,j)          [0.000 0.000]
-	// y(i) = max_{j in A} A(i,j)   [-1.000 -Inf]
-	// y(i) = sum_j exp(A(i,j))     [1.503 3.000]
+	// y(i) = max_{j in A} A(i,j)   [-1.000 -3.000]
+	// y(i) = sum_j exp(A(i,j))     [1.503 2.050]
 }
 
 // Mistakes in a program are errors with a code, a place and often a hint.

@@ -23,6 +23,7 @@ type generator struct {
 	density float64 // -1 if not given
 	nnz     int64   // -1 if not given
 	seed    uint64
+	seeded  bool         // seed was given
 	dtype   tensor.DType // Invalid if not given
 }
 
@@ -32,12 +33,16 @@ var generatorKeys = map[string][]string{
 	"range":  {"dtype"},
 }
 
-// cutGenerator splits "random(…):CSR" behind the parenthesis.
+// cutGenerator splits "random(…):CSR" behind the parenthesis. What starts like a
+// generator is one, closed or not.
 func cutGenerator(text string) (head, rest string, ok bool) {
 	name, _, found := strings.Cut(text, "(")
-	closing := strings.IndexByte(text, ')')
-	if !found || closing < 0 || !isName(name) {
+	if !found || !isName(name) {
 		return "", "", false
+	}
+	closing := strings.IndexByte(text, ')')
+	if closing < 0 {
+		return text, "", true
 	}
 	return text[:closing+1], text[closing+1:], true
 }
@@ -48,6 +53,9 @@ func parseGenerator(text string) (*generator, error) {
 	keys, ok := generatorKeys[name]
 	if !ok {
 		return nil, usagef("unknown generator %q%s (there are random and range)", name, didYouMean(name, []string{"random", "range"}))
+	}
+	if !strings.HasSuffix(text, ")") {
+		return nil, usagef("%s( is not closed: write %s(10,10)", name, name)
 	}
 	g := &generator{text: text, name: name, density: -1, nnz: -1, seed: 1}
 	for arg := range strings.SplitSeq(args, ",") {
@@ -83,6 +91,7 @@ func (g *generator) set(key, value string) (err error) {
 	case "nnz":
 		g.nnz, err = parseExtent(value)
 	case "seed":
+		g.seeded = true
 		g.seed, err = strconv.ParseUint(value, 10, 64)
 		if err != nil {
 			return usagef("seed=%s: want a whole number that is not negative", value)
@@ -126,15 +135,7 @@ func (g *generator) load(ctx context.Context, a *app, q qualifiers, fill *tensor
 
 // make makes the tensor. It depends on the arguments and the seed only.
 func (g *generator) make(q qualifiers, fill *tensor.Scalar) (*tensor.Tensor, error) {
-	dt, usual := g.dtype, tensor.Float64
-	if g.name == "range" {
-		usual = tensor.Int64
-	}
-	for _, choice := range []tensor.DType{q.dtype, usual} {
-		if !dt.Valid() {
-			dt = choice
-		}
-	}
+	dt := g.elementType(q)
 	format, given, err := q.formatFor(len(g.shape))
 	if err != nil {
 		return nil, err
@@ -154,12 +155,12 @@ func (g *generator) make(q qualifiers, fill *tensor.Scalar) (*tensor.Tensor, err
 		}
 		return tensor.FromDense(g.shape, format, values, opts...)
 	}
-	if !given {
-		format = natural(len(g.shape))
-	}
 	want := float64(g.nnz)
 	if g.nnz < 0 {
 		want = math.Round(g.density * total)
+	}
+	if !given {
+		format = natural(g.shape, int64(min(want, math.MaxInt32)))
 	}
 	values, err := g.values(dt, want)
 	if err != nil {
@@ -172,12 +173,30 @@ func (g *generator) make(q qualifiers, fill *tensor.Scalar) (*tensor.Tensor, err
 	return tensor.FromCoords(g.shape, format, coords, values, opts...)
 }
 
-// natural is the usual sparse format of a rank.
-func natural(rank int) tensor.Format {
-	if rank == 2 {
+// elementType is the type of the generator's own arguments, of the qualifiers,
+// or the usual one.
+func (g *generator) elementType(q qualifiers) tensor.DType {
+	switch {
+	case q.dtype.Valid():
+		return q.dtype
+	case g.dtype.Valid():
+		return g.dtype
+	case g.name == "range":
+		return tensor.Int64
+	}
+	return tensor.Float64
+}
+
+// fewRows is a number of rows for which pointers cost nothing to speak of.
+const fewRows = 1 << 20
+
+// natural is the usual sparse format: CSR for a matrix, unless its rows are many
+// and nearly all empty, and CSF for all else.
+func natural(shape []int64, nnz int64) tensor.Format {
+	if len(shape) == 2 && shape[0]/8 <= max(nnz, fewRows) {
 		return tensor.CSR
 	}
-	return tensor.CSF(rank)
+	return tensor.CSF(len(shape))
 }
 
 // Second words of the generators' states, so that coordinates and values are

@@ -63,9 +63,6 @@ func (a *app) inspect(ctx context.Context, src source, q qualifiers, spy string)
 	if err != nil {
 		return fmt.Errorf("%s: %w", src, err)
 	}
-	if !given {
-		target = natural(t.Rank())
-	}
 	if err := a.printSummary(ctx, src, t); err != nil || t.Rank() == 0 {
 		return err
 	}
@@ -83,6 +80,9 @@ func (a *app) inspect(ctx context.Context, src source, q qualifiers, spy string)
 	if err := a.printAxes(ctx, t.Shape(), coords); err != nil {
 		return err
 	}
+	if !given {
+		target = natural(t.Shape(), coo.NNZ())
+	}
 	stored, err := a.making(ctx, "storing as "+target.String(), func() (*tensor.Tensor, error) {
 		return coo.Convert(target)
 	})
@@ -99,8 +99,17 @@ func (a *app) inspect(ctx context.Context, src source, q qualifiers, spy string)
 	if spy == "" {
 		return nil
 	}
-	title := fmt.Sprintf("%s: %s, %s entries", src, formatShape(t.Shape()), formatCount(coo.NNZ()))
+	title := fmt.Sprintf("%s\n%s, %s entries", shorten(src.String()), formatShape(t.Shape()), formatCount(coo.NNZ()))
 	return writeSpy(spy, title, row, column, m, n)
+}
+
+// shorten cuts a long name at its front: the end says more.
+func shorten(name string) string {
+	const longest = 32
+	if r := []rune(name); len(r) > longest {
+		return gap + string(r[len(r)-longest+1:])
+	}
+	return name
 }
 
 // project is what a plot shows: the first two axes, or a vector as one row.

@@ -20,10 +20,13 @@ type operand struct {
 	qual   qualifiers
 }
 
-// fileExists is how operands and files are told apart from their qualifiers.
+// standard is the path that means standard input or output.
+const standard = "-"
+
+// fileExists is how files are told apart from their qualifiers.
 func fileExists(path string) bool {
 	_, err := os.Stat(path)
-	return err == nil
+	return err == nil || path == standard
 }
 
 // parseOperand reads one argument.
@@ -56,10 +59,12 @@ func parseOperand(arg string) (operand, error) {
 	return operand{name: name, source: src, qual: q}, nil
 }
 
-// parseOperands reads the arguments behind the program.
+// parseOperands reads the arguments behind the program. The n-th random tensor
+// without a seed gets the seed n, so that no two are alike.
 func parseOperands(args []string) ([]operand, error) {
 	var list []operand
 	seen := map[string]bool{}
+	seed := uint64(0)
 	for _, arg := range args {
 		o, err := parseOperand(arg)
 		if err != nil {
@@ -69,6 +74,11 @@ func parseOperands(args []string) ([]operand, error) {
 			return nil, usagef("%s is given twice", o.name)
 		}
 		seen[o.name] = true
+		if g, ok := o.source.(*generator); ok && g.name == "random" {
+			if seed++; !g.seeded {
+				g.seed = seed
+			}
+		}
 		list = append(list, o)
 	}
 	return list, nil
@@ -161,8 +171,7 @@ func parseDestination(text string) (destination, error) {
 	if text == "" {
 		return d, usagef("-o needs a file")
 	}
-	none := func(string) bool { return false }
-	src, q, err := splitFile(text, none)
+	src, q, err := splitFile(text, func(string) bool { return false })
 	if err != nil {
 		return d, err
 	}

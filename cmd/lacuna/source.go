@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"os"
 
@@ -44,6 +43,9 @@ func (f file) load(ctx context.Context, a *app, q qualifiers, fill *tensor.Scala
 // read reads a file, showing how far it is.
 func (a *app) read(ctx context.Context, path string, opts []tensorio.Option) (*tensor.Tensor, error) {
 	return await(ctx, func() (*tensor.Tensor, error) {
+		if path == standard {
+			return tensorio.ReadFrom("standard input", os.Stdin, opts...)
+		}
 		f, err := os.Open(path)
 		if err != nil {
 			return tensorio.Read(path, opts...) // which says it better
@@ -117,10 +119,13 @@ func (a *app) write(ctx context.Context, d destination, t *tensor.Tensor) error 
 	if d.qual.dims != nil || d.qual.base >= 0 {
 		return usagef("-o %s: dims and base are for files that are read", d.path)
 	}
+	if d.path == standard {
+		if d.qual.kind == "" {
+			return usagef("-o -: say what to write to standard output, such as -:kind=mtx")
+		}
+		return tensorio.WriteTo("standard output", a.stdout, t, d.qual.options()...)
+	}
 	task := a.begin("writing "+d.path, -1)
 	defer task.end()
-	if err := tensorio.Write(d.path, t, d.qual.options()...); err != nil {
-		return fmt.Errorf("writing %w", err)
-	}
-	return nil
+	return tensorio.Write(d.path, t, d.qual.options()...)
 }

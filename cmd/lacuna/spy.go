@@ -11,8 +11,8 @@ import (
 	"strings"
 
 	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
 )
 
 // spyKinds are the kinds of picture that can be written.
@@ -45,12 +45,13 @@ func writeSpy(path, title string, row, column []int64, m, n int64) error {
 	}
 	p := plot.New()
 	p.Title.Text = title
+	p.X.Tick.Marker, p.Y.Tick.Marker = wholeTicks{}, wholeTicks{}
 	p.X.Label.Text, p.Y.Label.Text = "column", "row"
 	p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = 0, float64(max(n, 1)), 0, float64(max(m, 1))
 	p.X.Padding, p.Y.Padding = 0, 0
 	p.Y.Scale = plot.InvertedScale{Normalizer: plot.LinearScale{}} // row 0 on top
 	if m > 0 && n > 0 {
-		p.Add(plotter.NewImage(newRaster(row, column, m, n, spyCells).picture(), p.X.Min, p.Y.Min, p.X.Max, p.Y.Max))
+		p.Add(&spyPlot{newRaster(row, column, m, n, spyCells).picture(), float64(m), float64(n)})
 	}
 	longest := float64(max(m, n, 1))
 	side := func(n int64) vg.Length { return max(spyLeast, spySide*vg.Length(float64(n)/longest)) + spyFrame }
@@ -62,6 +63,37 @@ func writeSpy(path, title string, row, column []int64, m, n int64) error {
 		_, err := w.WriteTo(f)
 		return err
 	})
+}
+
+// spyPlot draws a picture over the axes. (plotter.Image does not know that the
+// vertical one points down.)
+type spyPlot struct {
+	picture       image.Image
+	rows, columns float64
+}
+
+// Plot implements plot.Plotter.
+func (s *spyPlot) Plot(c draw.Canvas, p *plot.Plot) {
+	x, y := p.Transforms(&c)
+	c.DrawImage(vg.Rectangle{Min: vg.Point{X: x(0), Y: y(s.rows)}, Max: vg.Point{X: x(s.columns), Y: y(0)}}, s.picture)
+}
+
+// wholeTicks are the usual ticks but those between whole numbers.
+type wholeTicks struct{}
+
+// Ticks implements plot.Ticker.
+func (wholeTicks) Ticks(least, most float64) []plot.Tick {
+	var list []plot.Tick
+	for _, t := range (plot.DefaultTicks{}).Ticks(least, most) {
+		if t.Value != math.Trunc(t.Value) {
+			continue
+		}
+		if t.Label != "" {
+			t.Label = formatCount(int64(t.Value))
+		}
+		list = append(list, t)
+	}
+	return list
 }
 
 // The colours of an empty cell, of one with a single entry, and of the fullest.

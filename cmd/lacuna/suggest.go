@@ -30,23 +30,26 @@ func didYouMean(word string, candidates []string) string {
 	return fmt.Sprintf("; did you mean %s?", best)
 }
 
-// distance counts the insertions, deletions and substitutions that turn a into
-// b (Levenshtein).
+// distance counts the insertions, deletions, substitutions and swaps of
+// neighbours that turn a into b (optimal string alignment).
 func distance(a, b []rune) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
+	before, prev, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
+	for j := range prev {
+		prev[j] = j
 	}
 	for i := range a {
-		diagonal := row[0]
 		row[0] = i + 1
 		for j := range b {
-			d := diagonal
+			d := prev[j]
 			if a[i] != b[j] {
-				d = 1 + min(diagonal, row[j], row[j+1])
+				d = 1 + min(prev[j], prev[j+1], row[j])
+				if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
+					d = min(d, before[j-1]+1)
+				}
 			}
-			diagonal, row[j+1] = row[j+1], d
+			row[j+1] = d
 		}
+		before, prev, row = prev, row, before
 	}
-	return row[len(b)]
+	return prev[len(b)]
 }
