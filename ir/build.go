@@ -17,6 +17,10 @@ type normalForm struct {
 	indices []*Index
 }
 
+// maxAccesses bounds the accesses of a statement: planning compares them with
+// each other, so its time grows faster than their number.
+const maxAccesses = 256
+
 // builder rewrites one checked statement.
 type builder struct {
 	normalForm
@@ -57,6 +61,9 @@ func (b *builder) access(a *lang.Access) (*Access, error) {
 	key := b.key(a)
 	if same, ok := b.accesses[key]; ok {
 		return same, nil
+	}
+	if len(b.accesses) >= maxAccesses {
+		return nil, lang.Unsupported(fmt.Sprintf("more than %d tensor elements read in one statement (split it)", maxAccesses), a.Pos)
 	}
 	out := &Access{Tensor: b.tensors(a.Tensor)}
 	for _, x := range a.Indices {

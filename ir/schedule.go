@@ -127,6 +127,9 @@ func (s *scheduler) tryScatter(order []*Index, top *Reduce) {
 }
 
 func (s *scheduler) eachReduceOrder(i int, skip *Reduce, f func()) {
+	if s.tried > 4*maxOrders && s.best != nil {
+		return
+	}
 	if i == len(s.reduces) {
 		f()
 		return
@@ -151,9 +154,7 @@ func (s *scheduler) eachReduceOrder(i int, skip *Reduce, f func()) {
 }
 
 func (s *scheduler) consider(body Stmt, order []*Index, top *Reduce) {
-	if s.tried++; s.tried > 4*maxOrders && s.best != nil {
-		return
-	}
+	s.tried++
 	c := &candidate{body: body, order: append([]*Index(nil), order...), scatter: top, at: depths{}}
 	for _, r := range s.reduces {
 		c.orders = append(c.orders, r.Order)

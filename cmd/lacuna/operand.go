@@ -98,7 +98,7 @@ func isName(s string) bool {
 // there are: names with colons are theirs before they are qualifiers.
 func parseSource(text string, exists func(string) bool) (source, qualifiers, error) {
 	if text == "" {
-		return nil, noQualifiers(), usagef("nothing behind the %q: want a file, a number or random(…)", "=")
+		return nil, qualifiers{}, usagef("nothing behind the %q: want a file, a number or random(…)", "=")
 	}
 	if !exists(text) {
 		if head, rest, ok := cutGenerator(text); ok {
@@ -110,10 +110,10 @@ func parseSource(text string, exists func(string) bool) (source, qualifiers, err
 			return g, q, err
 		}
 		if number, rest, more := strings.Cut(text, ":"); isNumber(number) {
-			q, err := noQualifiers(), error(nil)
-			if more {
-				q, err = parseQualifiers(rest)
+			if !more {
+				return literal(number), qualifiers{}, nil
 			}
+			q, err := parseQualifiers(rest)
 			return literal(number), q, err
 		}
 	}
@@ -123,10 +123,10 @@ func parseSource(text string, exists func(string) bool) (source, qualifiers, err
 // qualifiersBehind reads what follows a closing parenthesis.
 func qualifiersBehind(rest string) (qualifiers, error) {
 	if rest == "" {
-		return noQualifiers(), nil
+		return qualifiers{}, nil
 	}
 	if rest[0] != ':' {
-		return noQualifiers(), usagef("%q behind the parenthesis: a format follows a colon", rest)
+		return qualifiers{}, usagef("%q behind the parenthesis: a format follows a colon", rest)
 	}
 	return parseQualifiers(rest[1:])
 }
@@ -136,7 +136,7 @@ func qualifiersBehind(rest string) (qualifiers, error) {
 // path.
 func splitFile(text string, exists func(string) bool) (source, qualifiers, error) {
 	if exists(text) {
-		return file(text), noQualifiers(), nil
+		return file(text), qualifiers{}, nil
 	}
 	for at := strings.LastIndexByte(text, ':'); at > 0; at = strings.LastIndexByte(text[:at], ':') {
 		if exists(text[:at]) {
@@ -152,7 +152,7 @@ func splitFile(text string, exists func(string) bool) (source, qualifiers, error
 			return file(text[:at]), q, nil
 		}
 	}
-	return file(text), noQualifiers(), nil
+	return file(text), qualifiers{}, nil
 }
 
 // destination is a file to write, and which result.

@@ -26,7 +26,7 @@ const (
 // of coordinates and values, in storage order.
 func printTensor(w *bufio.Writer, name string, t *tensor.Tensor) {
 	if t.Rank() == 0 {
-		fmt.Fprintf(w, "%s = %s  (%s)\n", name, t.At(), t.DType())
+		fmt.Fprintf(w, "%s = %s  (%s)\n", name, formatExact(t.At()), t.DType())
 		return
 	}
 	fmt.Fprintf(w, "%s: %s\n", name, describe(t))
@@ -76,18 +76,28 @@ func formatValue(v tensor.Scalar) string {
 	return v.String()
 }
 
+// formatFloat writes a float with at most eight digits, and without an exponent
+// where that is as short.
 func formatFloat(x float64) string {
-	switch {
-	case math.IsNaN(x):
-		return "nan"
-	case math.IsInf(x, 0):
-		return strings.TrimPrefix(strings.ToLower(strconv.FormatFloat(x, 'g', -1, 64)), "+")
+	if !(math.Abs(x) < plainFloat) { // infinite and nan too
+		return strings.TrimPrefix(strings.ToLower(strconv.FormatFloat(x, 'g', 8, 64)), "+")
 	}
 	short := strconv.FormatFloat(x, 'g', 8, 64)
-	if exact := strconv.FormatFloat(x, 'g', -1, 64); len(exact) < len(short) {
+	if exact := strconv.FormatFloat(x, 'f', -1, 64); len(exact) <= max(len(short), 9) {
 		return exact
 	}
 	return short
+}
+
+// plainFloat is the size from which floats are written with an exponent.
+const plainFloat = 1e15
+
+// formatExact writes a number with all its digits.
+func formatExact(v tensor.Scalar) string {
+	if x := v.Float64(); v.DType() == tensor.Float64 && 1 <= math.Abs(x) && math.Abs(x) < plainFloat {
+		return strconv.FormatFloat(x, 'f', -1, 64)
+	}
+	return v.String()
 }
 
 // ends lists which of n things to print if whole may be: all, or both ends

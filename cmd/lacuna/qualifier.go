@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
 
 	"github.com/lacuna-sparse/lacuna/tensor"
@@ -23,18 +22,15 @@ type qualifiers struct {
 	kind   string
 	entry  string
 	dims   []int64
-	base   int // -1 if not given
+	base   string // "0", "1", or "" if not given
 }
-
-// noQualifiers is the value for nothing given.
-func noQualifiers() qualifiers { return qualifiers{base: -1} }
 
 // qualifierKeys are the words before "=".
 var qualifierKeys = []string{"base", "dims", "entry", "kind"}
 
 // parseQualifiers reads the text behind the first colon.
 func parseQualifiers(text string) (qualifiers, error) {
-	q := noQualifiers()
+	var q qualifiers
 	for part := range strings.SplitSeq(text, ":") {
 		var err error
 		if key, value, ok := strings.Cut(part, "="); ok {
@@ -114,8 +110,7 @@ func (q *qualifiers) set(key, value string) error {
 	case "dims":
 		q.dims, err = parseDims(value)
 	case "base":
-		q.base, err = strconv.Atoi(value)
-		if err != nil || q.base < 0 || q.base > 1 {
+		if q.base = value; value != "0" && value != "1" {
 			err = fmt.Errorf("base=%s: indices count from 0 or from 1", value)
 		}
 	default:
@@ -185,15 +180,15 @@ func (q qualifiers) options() []tensorio.Option {
 	if q.dims != nil {
 		opts = append(opts, tensorio.Dims(q.dims...))
 	}
-	if q.base >= 0 {
-		opts = append(opts, tensorio.IndexBase(q.base))
+	if q.base != "" {
+		opts = append(opts, tensorio.IndexBase(int(q.base[0]-'0')))
 	}
 	return opts
 }
 
 // ofFile says whether there are qualifiers that only files have.
 func (q qualifiers) ofFile() bool {
-	return q.kind != "" || q.entry != "" || q.dims != nil || q.base >= 0
+	return q.kind != "" || q.entry != "" || q.dims != nil || q.base != ""
 }
 
 // String writes format and type as they are read.

@@ -116,7 +116,7 @@ func (a *app) write(ctx context.Context, d destination, t *tensor.Tensor) error 
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if d.qual.dims != nil || d.qual.base >= 0 {
+	if d.qual.dims != nil || d.qual.base != "" {
 		return usagef("-o %s: dims and base are for files that are read", d.path)
 	}
 	if d.path == standard {

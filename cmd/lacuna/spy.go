@@ -20,7 +20,7 @@ var spyKinds = []string{"png", "svg", "pdf", "jpg", "tiff", "eps"}
 
 // Sizes of the picture.
 const (
-	spyCells = 600           // along the longest side
+	spyCells = 288           // along the longest side: two pixels each, so that single ones show
 	spySide  = 6 * vg.Inch   // of the longest side of the matrix
 	spyLeast = 1.5 * vg.Inch // of the shortest
 	spyFrame = 1 * vg.Inch   // for title, axes and labels

@@ -111,6 +111,9 @@ func statsRow(label string, s tensor.FibreStats) string {
 	mean := "-"
 	if !math.IsNaN(s.Mean) {
 		mean = fmt.Sprintf("%.4g", s.Mean)
+		if s.Mean == math.Trunc(s.Mean) {
+			mean = formatCount(int64(s.Mean))
+		}
 	}
 	return fmt.Sprintf("%-24s %14s %12s %10s %10s %10s %8.3g\n", label, formatCount(s.Fibres), formatCount(s.Empty),
 		formatCount(s.Min), mean, formatCount(s.Max), s.CV)

@@ -143,3 +143,9 @@ func (c *Case) String() string {
 	}
 	return b.String()
 }
+
+// isInternal reports whether an error is the compiler's own mistake.
+func isInternal(err error) bool {
+	var internal *lacuna.InternalError
+	return errors.As(err, &internal)
+}

@@ -1,0 +1,178 @@
+package main
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/lacuna-sparse/lacuna/tensor"
+)
+
+// existing is a file system for parseSource.
+func existing(paths ...string) func(string) bool {
+	return func(path string) bool { return slices.Contains(paths, path) }
+}
+
+func TestParseSource(t *testing.T) {
+	exists := existing("web.mtx", "a:b.mtx", "odd:CSR", `C:\x.mtx`, "3", "random(2)")
+	tests := []struct {
+		text   string
+		source string // kind and text
+		quals  qualifiers
+	}{
+		{"web.mtx", "file web.mtx", qualifiers{}},
+		{"web.mtx:CSR", "file web.mtx", qualifiers{format: "CSR"}},
+		{"web.mtx:CSR[f32]", "file web.mtx", qualifiers{format: "CSR", dtype: tensor.Float32}},
+		{"web.mtx:[f32]", "file web.mtx", qualifiers{dtype: tensor.Float32}},
+		{"web.mtx:f32", "file web.mtx", qualifiers{dtype: tensor.Float32}},
+		{"web.mtx:C-S[1,0]", "file web.mtx", qualifiers{format: "C-S[1,0]"}},
+		{"web.mtx:CSF[2,0,1][i8]", "file web.mtx", qualifiers{format: "CSF[2,0,1]", dtype: tensor.Int8}},
+		{"web.mtx:ds:base=0", "file web.mtx", qualifiers{format: "ds", base: "0"}},
+		// Names with colons belong to the files that are there.
+		{"a:b.mtx", "file a:b.mtx", qualifiers{}},
+		{"a:b.mtx:CSC", "file a:b.mtx", qualifiers{format: "CSC"}},
+		{"odd:CSR", "file odd:CSR", qualifiers{}},
+		{`C:\x.mtx:CSR`, `file C:\x.mtx`, qualifiers{format: "CSR"}},
+		// Of files that are not, all that can be qualifiers is.
+		{"gone.mtx:CSR", "file gone.mtx", qualifiers{format: "CSR"}},
+		{"go:ne.npz:entry=x:CSR", "file go:ne.npz", qualifiers{entry: "x", format: "CSR"}},
+		{"gone.mtx:what", "file gone.mtx:what", qualifiers{}},
+		{"t.tns:dims=4,1e3:kind=tns", "file t.tns", qualifiers{dims: []int64{4, 1000}, kind: "tns"}},
+		{"-", "file -", qualifiers{}},
+		// Numbers.
+		{"3.5", "number 3.5", qualifiers{}},
+		{"-3:[f32]", "number -3", qualifiers{dtype: tensor.Float32}},
+		{"1+2i", "number 1+2i", qualifiers{}},
+		{"inf", "number inf", qualifiers{}},
+		{"true", "number true", qualifiers{}},
+		{"3", "file 3", qualifiers{}},
+		// Generators.
+		{"random(3,4,density=0.5):CSC[c64]", "generator random(3,4,density=0.5)", qualifiers{format: "CSC", dtype: tensor.Complex64}},
+		{"range(4)", "generator range(4)", qualifiers{}},
+		{"random(2)", "file random(2)", qualifiers{}},
+	}
+	for _, test := range tests {
+		src, q, err := parseSource(test.text, exists)
+		if err != nil {
+			t.Errorf("parseSource(%q): %v", test.text, err)
+			continue
+		}
+		got := "generator " + src.String()
+		switch src.(type) {
+		case file:
+			got = "file " + src.String()
+		case literal:
+			got = "number " + src.String()
+		}
+		if got != test.source {
+			t.Errorf("parseSource(%q) = %s, want %s", test.text, got, test.source)
+		}
+		if d := cmp.Diff(test.quals, q, cmp.AllowUnexported(qualifiers{})); d != "" {
+			t.Errorf("parseSource(%q): qualifiers (-want +got):\n%s", test.text, d)
+		}
+	}
+}
+
+func TestParseOperandErrors(t *testing.T) {
+	tests := []struct{ arg, want string }{
+		{"x", "is not an operand: write NAME=FILE"},
+		{"operand_test.go", "is a file: write NAME=operand_test.go"},
+		{"", "is not an operand"},
+		{"=web.mtx", "is not a name"},
+		{"3x=web.mtx", "is not a name"},
+		{"a-b=web.mtx", "is not a name"},
+		{"x=", "nothing behind"},
+		{"y:", "unknown format"},
+		{"y:CRS", "unknown format"},
+		{"y:CSR:CSC", "more than one format"},
+		{"y:CSR[f33]", "unknown element type"},
+		{"y:entry=x", "need a file"},
+		{"x=operand_test.go:entri=x", "unknown option \"entri\"; did you mean entry?"},
+		{"x=operand_test.go:kind=mtxx", "did you mean mtx?"},
+		{"x=operand_test.go:base=2", "from 0 or from 1"},
+		{"x=operand_test.go:dims=4,-1", "is not a size"},
+		{"x=random(3", "is not closed"},
+		{"x=random(3)CSR", "a format follows a colon"},
+		{"x=rondom(3)", "did you mean random?"},
+		{"x=random(3,densty=1)", "did you mean density?"},
+		{"x=random(3,)", "is not a size"},
+		{"x=random(3,density=nan)", "from 0 to 1"},
+		{"x=random(3,density=1,nnz=3)", "give one of them"},
+		{"x=random(3,nnz=4)", "more than the 3 elements"},
+		{"x=random(3,seed=-1)", "seed=-1"},
+		{"x=random(99999999999999999999)", "is not a size"},
+		{"x=range(3,4)", "takes one size"},
+		{"x=range(3,seed=4)", "range has no argument \"seed\""},
+		{"x=random(" + strings.Repeat("1,", 64) + "1)", "there may be 64"},
+	}
+	for _, test := range tests {
+		_, err := parseOperand(test.arg)
+		if err == nil || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("parseOperand(%q): %v, want an error with %q", test.arg, err, test.want)
+		} else if statusOf(err) != statusUsage {
+			t.Errorf("parseOperand(%q): status %d, want %d", test.arg, statusOf(err), statusUsage)
+		}
+	}
+}
+
+func TestParseDestination(t *testing.T) {
+	tests := []struct{ text, name, path, format string }{
+		{"y.npy", "", "y.npy", ""},
+		{"y=out.npy", "y", "out.npy", ""},
+		{"dir/y=out.npy", "", "dir/y=out.npy", ""},
+		{"./y=out.npy", "", "./y=out.npy", ""},
+		{"C=c.mtx:CSC", "C", "c.mtx", "CSC"},
+		{"a:b.mtx", "", "a:b.mtx", ""},
+	}
+	for _, test := range tests {
+		d, err := parseDestination(test.text)
+		if err != nil || d.name != test.name || d.path != test.path || d.qual.format != test.format {
+			t.Errorf("parseDestination(%q) = %+v, %v", test.text, d, err)
+		}
+	}
+	for _, text := range []string{"", "y=", "y.npy:[f32]"} {
+		if _, err := parseDestination(text); statusOf(err) != statusUsage {
+			t.Errorf("parseDestination(%q): %v, want a usage error", text, err)
+		}
+	}
+}
+
+func TestParseNumber(t *testing.T) {
+	tests := []struct {
+		text string
+		want tensor.Scalar
+	}{
+		{"3", tensor.Int(tensor.Int64, 3)},
+		{"-3", tensor.Int(tensor.Int64, -3)},
+		{"3.0", tensor.Float(tensor.Float64, 3)},
+		{"1e3", tensor.Float(tensor.Float64, 1000)},
+		{"99999999999999999999", tensor.Float(tensor.Float64, 1e20)},
+		{"2i", tensor.Complex(tensor.Complex128, 2i)},
+		{"1-2i", tensor.Complex(tensor.Complex128, 1-2i)},
+		{"false", tensor.Bool_(false)},
+	}
+	for _, test := range tests {
+		if got, err := parseNumber(test.text, tensor.Invalid); err != nil || got != test.want {
+			t.Errorf("parseNumber(%q) = %v (%s), %v", test.text, got, got.DType(), err)
+		}
+	}
+	for _, text := range []string{"", "x", "-", "+-3", "1.2.3", "web.mtx"} {
+		if got, err := parseNumber(text, tensor.Invalid); err == nil {
+			t.Errorf("parseNumber(%q) = %v, want an error", text, got)
+		}
+	}
+}
+
+// FuzzOperand checks that no argument makes the parsers panic.
+func FuzzOperand(f *testing.F) {
+	for _, seed := range []string{"A=web.mtx:CSR[f32]", "x=random(3,density=.5,seed=1):D", "y:CSF[1,0]", "a=1+2i", "α=:::", "x=random(,)"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, arg string) {
+		parseOperand(arg)
+		parseDestination(arg)
+		parseBytes(arg)
+	})
+}

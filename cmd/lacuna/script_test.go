@@ -1,0 +1,64 @@
+package main
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"strconv"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/lacuna-sparse/lacuna/runtime"
+)
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"lacuna": main})
+}
+
+// TestScript runs the scripts of testdata/script. On top of the usual commands
+// they have
+//
+//	exits STATUS COMMAND…    the command ends with this exit status
+//
+// and the condition [llvm]: there is an LLVM to compile with.
+func TestScript(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir: "testdata/script",
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"exits": exits,
+		},
+		Condition: func(cond string) (bool, error) {
+			if cond != "llvm" {
+				return false, errors.New("unknown condition")
+			}
+			_, err := runtime.CPU()
+			return err == nil, nil
+		},
+		Setup: func(env *testscript.Env) error {
+			env.Setenv("LACUNA_LLVM", os.Getenv("LACUNA_LLVM")) // the LLVM under test
+			return nil
+		},
+		RequireExplicitExec: true,
+	})
+}
+
+// exits is the script command of that name.
+func exits(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: exits STATUS COMMAND…")
+	}
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	status := 0
+	if err := ts.Exec(args[1], args[2:]...); err != nil {
+		var exit *exec.ExitError
+		if !errors.As(err, &exit) {
+			ts.Fatalf("%v", err)
+		}
+		status = exit.ExitCode()
+	}
+	if status != want {
+		ts.Fatalf("exit status %d, want %d", status, want)
+	}
+}

@@ -1,0 +1,71 @@
+package main
+
+import (
+	"testing"
+	"time"
+)
+
+func TestParseBytes(t *testing.T) {
+	good := map[string]int64{
+		"1000": 1000, "1e9": 1e9, "512MiB": 512 << 20, "2G": 2 << 30, "2gib": 2 << 30, "1.5KB": 1500, "10 MB": 1e7, "7B": 7,
+	}
+	for text, want := range good {
+		if got, err := parseBytes(text); err != nil || got != want {
+			t.Errorf("parseBytes(%q) = %d, %v, want %d", text, got, err, want)
+		}
+	}
+	for _, text := range []string{"", "0", "-1", "G", "1Q", "nan", "inf", "1e300", "1 2"} {
+		if got, err := parseBytes(text); err == nil {
+			t.Errorf("parseBytes(%q) = %d, want an error", text, got)
+		}
+	}
+}
+
+func TestFormats(t *testing.T) {
+	tests := []struct{ got, want string }{
+		{formatBytes(0), "0 B"},
+		{formatBytes(1023), "1023 B"},
+		{formatBytes(1536), "1.5 KiB"},
+		{formatBytes(3 << 40), "3.0 TiB"},
+		{formatCount(0), "0"},
+		{formatCount(-999), "-999"},
+		{formatCount(1000), "1,000"},
+		{formatCount(-1234567), "-1,234,567"},
+		{formatDuration(999), "999 ns"},
+		{formatDuration(1500 * time.Microsecond), "1.5 ms"},
+		{formatDuration(90 * time.Second), "90 s"},
+		{formatShape(nil), "scalar"},
+		{formatShape([]int64{3, 0, 4}), "3x0x4"},
+		{didYouMean("evla", []string{"eval", "explain"}), "; did you mean eval?"},
+		{didYouMean("a", []string{"A", "b"}), "; did you mean A?"},
+		{didYouMean("x", []string{"y", "z"}), ""},
+		{didYouMean("loop", []string{"loops", "plan"}), "; did you mean loops?"},
+	}
+	for _, test := range tests {
+		if test.got != test.want {
+			t.Errorf("got %q, want %q", test.got, test.want)
+		}
+	}
+}
+
+func TestProgramNames(t *testing.T) {
+	p, err := parseProgram("t(i) = A(i,j)*x(p(j))*alpha; y(i) += t(i); z = sum_i t(i)")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]use{
+		"A":     {rank: 2, needed: true, certain: true},
+		"p":     {rank: 1, needed: true, certain: true},
+		"alpha": {needed: true},
+		"t":     {rank: 1, assigned: true, certain: true},
+		"y":     {rank: 1, assigned: true, needed: true, certain: true},
+		"z":     {assigned: true, certain: true},
+	} {
+		if got := p.uses[name]; got == nil || *got != want {
+			t.Errorf("%s: %+v, want %+v", name, got, want)
+		}
+	}
+	if p.last != "z" {
+		t.Errorf("last is %s", p.last)
+	}
+}
