@@ -199,6 +199,9 @@ func (e *emitter) load(st *state, a *ir.Access) loop.Expr {
 	if !c.done() {
 		panic("BUG: " + ir.ExprString(a) + " is read before its loops")
 	}
+	if k, ok := c.present.(*loop.Const); ok && k.Bits == 0 {
+		return e.fill(a.Tensor)
+	}
 	vals := e.read(e.input(a.Tensor, 0, Values))
 	var v loop.Expr
 	switch {

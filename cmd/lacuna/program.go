@@ -40,6 +40,7 @@ func parseProgram(source string) (*program, error) {
 		if s.Op != lang.Set {
 			p.read(s.LHS)
 		}
+		eachGather(s.LHS, p.read)
 		u := p.use(s.LHS)
 		u.assigned, u.certain = true, true
 		p.last = s.LHS.Name
@@ -70,13 +71,7 @@ func eachRef(n lang.Node, f func(*lang.Ref)) {
 	switch n := n.(type) {
 	case *lang.Ref:
 		f(n)
-		for _, index := range n.Indices {
-			for _, term := range index.Terms {
-				if term.Gather != nil {
-					eachRef(term.Gather, f)
-				}
-			}
-		}
+		eachGather(n, f)
 	case *lang.Unary:
 		eachRef(n.X, f)
 	case *lang.Binary:
@@ -92,6 +87,17 @@ func eachRef(n lang.Node, f func(*lang.Ref)) {
 		eachRef(n.Body, f)
 		if n.Q != nil {
 			eachRef(n.Q, f)
+		}
+	}
+}
+
+// eachGather calls f for every reference in the indices of r.
+func eachGather(r *lang.Ref, f func(*lang.Ref)) {
+	for _, index := range r.Indices {
+		for _, term := range index.Terms {
+			if term.Gather != nil {
+				eachRef(term.Gather, f)
+			}
 		}
 	}
 }

@@ -10,14 +10,12 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
 	"cmp"
 	"context"
 	"errors"
 	"flag"
 	"fmt"
-	"io"
 	"log"
 	"maps"
 	"os"
@@ -50,13 +48,13 @@ func main() {
 }
 
 func run(ctx context.Context, file string, synthetic int) error {
-	dump, err := open(file, synthetic)
+	dump, err := list(file, synthetic)
 	if err != nil {
 		return err
 	}
-	names, from, to, err := parse(dump)
-	if err != nil {
-		return err
+	names, from, to := parse(string(dump))
+	if len(names) == 0 {
+		return errors.New("the list holds no package")
 	}
 	fmt.Printf("%d packages, %d dependencies\n", len(names), len(from))
 	ranks, err := rank(ctx, int64(len(names)), from, to)
@@ -113,30 +111,27 @@ func rank(ctx context.Context, n int64, from, to []int64) ([]float64, error) {
 	}
 }
 
-// open gives the list of packages, as `apt-cache dumpavail` prints it.
-func open(file string, synthetic int) (io.Reader, error) {
+// list gives the packages, as `apt-cache dumpavail` prints them.
+func list(file string, synthetic int) ([]byte, error) {
 	if file != "" {
-		return os.Open(file)
+		return os.ReadFile(file)
 	}
 	if synthetic == 0 {
-		out, err := exec.Command("apt-cache", "dumpavail").Output()
-		return bytes.NewReader(out), err
+		return exec.Command("apt-cache", "dumpavail").Output()
 	}
-	var b strings.Builder
+	var b bytes.Buffer
 	for i := range synthetic {
 		fmt.Fprintf(&b, "Package: p%d\nDepends: p%d (>= 1), p%d | none\n\n", i, i/2, i/3)
 	}
-	return strings.NewReader(b.String()), nil
+	return b.Bytes(), nil
 }
 
 // parse reads the packages, and an edge from each to every package it depends
 // on: of alternatives the first, and only what is a package itself.
-func parse(dump io.Reader) (names []string, from, to []int64, err error) {
+func parse(dump string) (names []string, from, to []int64) {
 	number, needs := map[string]int64{}, []map[string]bool{}
-	lines := bufio.NewScanner(dump)
-	lines.Buffer(nil, 1<<22)
-	for lines.Scan() {
-		switch field, value, _ := strings.Cut(lines.Text(), ": "); {
+	for line := range strings.Lines(dump) {
+		switch field, value, _ := strings.Cut(strings.TrimSpace(line), ": "); {
 		case field == "Package":
 			number[value] = int64(len(names))
 			names, needs = append(names, value), append(needs, map[string]bool{})
@@ -154,8 +149,5 @@ func parse(dump io.Reader) (names []string, from, to []int64, err error) {
 			}
 		}
 	}
-	if len(names) == 0 {
-		return nil, nil, nil, cmp.Or(lines.Err(), errors.New("the list holds no package"))
-	}
-	return names, from, to, lines.Err()
+	return names, from, to
 }
