@@ -27,7 +27,7 @@ func Stages() []string {
 func (k *Kernel) Explain(stage string) (string, error) {
 	switch stage {
 	case "syntax":
-		return fmt.Sprintf("%s\n%s", strings.TrimRight(k.file.String(), "\n")+"\n", k.program), nil
+		return strings.TrimRight(k.file.String(), "\n") + "\n\n" + strings.TrimRight(k.program.String(), "\n") + "\n", nil
 	case "plan":
 		return k.plan.String(), nil
 	case "lattice":

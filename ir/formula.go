@@ -13,7 +13,7 @@ type Atom int
 // Formula is a set of coordinates built from atoms by union and intersection.
 // The zero value is the empty set. Formulas are values: operations make new ones.
 //
-// From operand fills and operators the algebra in lower/support.go derives, for
+// From operand fills and operators the algebra in support.go derives, for
 // each loop, the set of coordinates that must be visited; outside it the body
 // has one known value.
 type Formula struct {

@@ -333,7 +333,7 @@ func (g Algebra) EmptyFold(r *Reduce) Expr {
 	case FoldLogSumExp:
 		return &Const{Value: Lowest(r.Typ)}
 	case FoldArgMin, FoldArgMax:
-		return &Const{Value: tensor.Zero(r.Typ)}
+		return &Const{Value: tensor.Int(r.Typ, -1)}
 	}
 	return &Const{Value: r.Fold.Identity(r.Typ)}
 }

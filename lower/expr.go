@@ -96,6 +96,11 @@ func function(fn string, t loop.Type, args []loop.Expr) loop.Expr {
 		}
 		return loop.NewUnary(op, x)
 	}
+	if fn == "pow" {
+		if p := smallPower(x, args[1]); p != nil {
+			return p
+		}
+	}
 	if f, ok := special[fn]; ok {
 		return f(t, args)
 	}
@@ -103,6 +108,23 @@ func function(fn string, t loop.Type, args []loop.Expr) loop.Expr {
 		return libraryCall(fn, t, args)
 	}
 	panic("BUG: no lowering for function " + fn)
+}
+
+// smallPower is x to a literal power of 1, 2 or 3 as products, nil otherwise.
+func smallPower(x, power loop.Expr) loop.Expr {
+	c, ok := power.(*loop.Const)
+	if !ok || x.Type() == loop.Bool || x.Type().IsComplex() {
+		return nil
+	}
+	switch *c {
+	case *loop.Number(c.Typ, 1):
+		return x
+	case *loop.Number(c.Typ, 2):
+		return times(x, x)
+	case *loop.Number(c.Typ, 3):
+		return times(times(x, x), x)
+	}
+	return nil
 }
 
 // libraryCall calls a library function in the nearest type that it exists in.

@@ -143,7 +143,7 @@ func (e *emitter) finish(acc accumulator) loop.Expr {
 		sum := b.Add(acc.state[0], b.Call("log_f64", loop.F64, acc.state[1]))
 		return b.Let("lse", b.Cast(computeType(acc.reduce.Typ), sum))
 	case isArg(acc.reduce.Fold):
-		return b.Let("arg", b.Max(acc.state[1], loop.Int(0)))
+		return b.Let("arg", acc.state[1])
 	}
 	return b.Let("t", acc.state[0])
 }

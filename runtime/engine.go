@@ -79,8 +79,11 @@ func Auto(notice func(string)) Engine {
 		return e
 	}
 	if notice != nil {
-		notice(fmt.Sprintf("running on the interpreter, which is slower than machine code: %s. To get it, run %q or name an LLVM in %s.",
-			firstLine(reason(err)), llvm.Install, llvm.EnvVar))
+		why := firstLine(reason(err))
+		if !strings.Contains(why, llvm.Install) {
+			why += fmt.Sprintf("; to get it, run %q or name an LLVM in %s", llvm.Install, llvm.EnvVar)
+		}
+		notice("running on the interpreter, which is slower than machine code: " + why)
 	}
 	return Interp()
 }

@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
@@ -33,6 +34,10 @@ func Write(path string, t *tensor.Tensor, opts ...Option) error {
 	emit, err := writer(path, t, cfg)
 	if err != nil {
 		return err
+	}
+	if strings.HasPrefix(filepath.Clean(path), "/dev/") {
+		// /dev/stdout may lead to a regular file that others write to as well.
+		return writeDevice(path, emit)
 	}
 	if target, err := filepath.EvalSymlinks(path); err == nil {
 		path = target // replace what a link points to, not the link

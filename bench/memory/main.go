@@ -90,7 +90,7 @@ func run(entries, perRow int, engine string) error {
 			return err
 		}
 	}
-	print(steps, a, xt, y)
+	report(steps, a, xt, y)
 	return nil
 }
 
@@ -122,7 +122,7 @@ func arrays(entries, perRow int) (pos, crd []uint32, vals, x []float64) {
 	return pos, crd, vals, x
 }
 
-func print(steps []step, a, x, y *tensor.Tensor) {
+func report(steps []step, a, x, y *tensor.Tensor) {
 	operands, result := a.Bytes()+x.Bytes(), y.Bytes()
 	fmt.Printf("## Peak memory\n\nCSR SpMV, %s; operands %.1f MB, result %.1f MB, together %.1f MB. Peak is VmHWM.\n\n",
 		a, mb(operands), mb(result), mb(operands+result))

@@ -53,7 +53,7 @@ func TestInterrupt(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	time.AfterFunc(50*time.Millisecond, cancel)
 	var stderr bytes.Buffer
-	status := runContext(ctx, []string{"eval", "y(i) = A(i,j)", "A=" + path + ":CSR", "-o", filepath.Join(dir, "y.npy")}, io.Discard, &stderr)
+	status := runContext(ctx, []string{"eval", "y(i) = A(i,j)", "A=" + path + ":CSR", "--engine", "interp", "-o", filepath.Join(dir, "y.npy")}, io.Discard, &stderr)
 	if status != statusInterrupted || stderr.String() != "lacuna: interrupted\n" {
 		t.Errorf("status %d, %q", status, stderr.String())
 	}

@@ -10,7 +10,6 @@
 package main
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -74,13 +73,12 @@ func run(ctx context.Context, file string, synthetic int) error {
 
 // rank computes the PageRank of a graph of n nodes with the given edges.
 func rank(ctx context.Context, n int64, from, to []int64) ([]float64, error) {
-	ones := slices.Repeat([]float64{1}, len(from))
-	A, err := tensor.FromCoords([]int64{n, n}, tensor.CSR, [][]int64{to, from}, tensor.ArrayOf(ones))
+	ones := tensor.ArrayOf(slices.Repeat([]float64{1}, len(from)))
+	A, err := tensor.FromCoords([]int64{n, n}, tensor.CSR, [][]int64{to, from}, ones)
 	if err != nil {
 		return nil, err
 	}
-	even := slices.Repeat([]float64{1 / float64(n)}, int(n))
-	r, err := tensor.FromDense([]int64{n}, tensor.Dense(1), tensor.ArrayOf(even))
+	r, err := tensor.FromDense([]int64{n}, tensor.Dense(1), tensor.ArrayOf(slices.Repeat([]float64{1 / float64(n)}, int(n))))
 	if err != nil {
 		return nil, err
 	}
@@ -89,7 +87,6 @@ func rank(ctx context.Context, n int64, from, to []int64) ([]float64, error) {
 		return nil, err
 	}
 	args := lacuna.Args{"A": A, "deg": deg, "r": r, "n": tensor.ScalarTensor(tensor.Float(tensor.Float64, float64(n)))}
-
 	start := time.Now()
 	kernel, err := lacuna.Compile(step, lacuna.Operand("A", A), lacuna.Operand("deg", deg),
 		lacuna.Operand("r", r), lacuna.Operand("n", args["n"]))
@@ -119,11 +116,11 @@ func list(file string, synthetic int) ([]byte, error) {
 	if synthetic == 0 {
 		return exec.Command("apt-cache", "dumpavail").Output()
 	}
-	var b bytes.Buffer
+	var text []byte
 	for i := range synthetic {
-		fmt.Fprintf(&b, "Package: p%d\nDepends: p%d (>= 1), p%d | none\n\n", i, i/2, i/3)
+		text = fmt.Appendf(text, "Package: p%d\nDepends: p%d (>= 1), p%d | none\n\n", i, i/2, i/3)
 	}
-	return b.Bytes(), nil
+	return text, nil
 }
 
 // parse reads the packages, and an edge from each to every package it depends

@@ -31,7 +31,7 @@ func sessions(t testing.TB) []*lacuna.Session {
 }
 
 // TestSeeded compares a run of random programs. The same seed gives the same
-// programs: go test ./internal/difftest -run Seeded -programs 20000 -seed 1
+// programs: go test ./internal/difftest -run Seeded -programs 20000 -seed 1 -timeout 0
 func TestSeeded(t *testing.T) {
 	s := sessions(t)
 	bad := 0

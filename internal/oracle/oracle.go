@@ -392,7 +392,7 @@ func fold(r *lang.Reduce, list []Value, flat []int64, stored bool) (Value, error
 	case lang.ArgMin, lang.ArgMax:
 		if len(list) == 0 {
 			if stored {
-				return Value{}, nil
+				return Value{I: -1}, nil
 			}
 			return Value{}, ErrEmpty
 		}
