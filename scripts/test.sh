@@ -1,13 +1,11 @@
 #!/bin/sh
-# All tests, then the engine tests again on the oldest and the newest LLVM that
-# is installed.
+# All tests, which use the newest LLVM that is installed; then the tests of the
+# engines again on the oldest one that is supported.
 set -eu
 go test ./...
-for version in 14 22 19; do
-	if ls /usr/lib/*/libLLVM*"$version"* /usr/lib/llvm-"$version"/lib/libLLVM* >/dev/null 2>&1; then
-		tested="${tested:-} $version"
-		[ "$version" = 19 ] && [ "${tested# 14 22}" = " 19" ] && continue
-		echo "engine tests on LLVM $version"
-		LACUNA_LLVM=$version go test -count=1 . ./runtime ./codegen/... ./internal/llvm
-	fi
-done
+if ls /usr/lib/*/libLLVM-14* >/dev/null 2>&1; then
+	echo "the engines again, on LLVM 14"
+	LACUNA_LLVM=14 go test -count=1 . ./runtime ./codegen/... ./internal/llvm ./internal/conformance
+else
+	echo "LLVM 14 is not installed: the engines ran on one LLVM only"
+fi
