@@ -19,7 +19,7 @@ type side struct {
 }
 
 // cost is what a piece of work took: time by the clock, and processor time of
-// all threads, which work of others on the same machine disturbs less.
+// all threads, which does not count waiting for a processor.
 type cost struct{ wall, cpu time.Duration }
 
 // timed is a side whose cost is that of calling f in this process.

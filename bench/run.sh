@@ -51,7 +51,8 @@ machine() {
 
 A load well above 0 before the start means that other work ran beside the
 measurements: medians then say more about that work than about ours. *Least*
-and *cpu* suffer less, and all sides of a table take turns, so ratios within a
+suffers least. *cpu* leaves out waiting for a processor, but not sharing its
+caches and execution units. All sides of a table take turns, so ratios within a
 table hold better than times.
 
 EOF

@@ -101,8 +101,7 @@ result; *loops* is one call of the generated function for all rows, without the
 runtime. 1t and 2t are threads; the C loop is split into two halves with equally
 many entries. GB/s counts 12 bytes an entry, 4 a row pointer and 8 for each
 element of x and y, once each, over the median. *cpu* is the median of the
-processor time of all threads, Go's garbage collection included; other work on
-the machine disturbs it least.
+processor time of all threads, Go's garbage collection included.
 
 `
 

@@ -32,7 +32,7 @@ var allowed = map[string][]string{
 	"":                     {"lang", "ir", "ir/loop", "ir/loop/lib", "lower", "runtime", "codegen/cpu", "internal/llvm", "internal/debug", "tensor"},
 	"ops":                  {"", "tensor"},
 	"internal/oracle":      {"lang", "tensor"},
-	"internal/exprgen":     {"lang", "tensor"},
+	"internal/difftest":    {"", "internal/oracle", "lang", "tensor"},
 	"internal/conformance": {"", "tensor", "tensorio"},
 	"internal/arch":        {},
 	"cmd/lacuna":           {"", "lang", "runtime", "tensor", "tensorio", "internal/debug"},
