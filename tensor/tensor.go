@@ -43,6 +43,13 @@ func Assemble(shape []int64, format Format, levels []Level, values Array, fill S
 		levels: make([]Level, format.Rank()),
 		values: values,
 	}
+	if format.IsDense() {
+		// Small dense results come often: nothing is allocated for them here.
+		for k := range t.levels {
+			t.levels[k] = Level{LevelType: LevelType{DenseLevel, true, true}, Size: shape[format.order[k]]}
+		}
+		return t
+	}
 	order := format.Order()
 	for k, physical := range format.Physical() {
 		level := Level{LevelType: physical, Size: shape[order[k]]}
