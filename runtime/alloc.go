@@ -3,6 +3,7 @@ package runtime
 import (
 	"math"
 	"math/bits"
+	"strings"
 	"sync"
 	"unsafe"
 
@@ -52,13 +53,33 @@ type temporary struct {
 	mapped []byte
 }
 
-// result returns zeroed Go memory of at least one byte.
-func (*allocator) result(bytes int64) unsafe.Pointer {
+// result returns Go memory of at least one byte, whose bytes are zero if that is
+// asked for and anything otherwise.
+func (*allocator) result(bytes int64, fill fillMode) unsafe.Pointer {
 	const word = 8
-	words := make([]uint64, (padded(bytes)+blockAlign-word)/word)
-	p := unsafe.Pointer(unsafe.SliceData(words))
-	return unsafe.Add(p, -uintptr(p)&(blockAlign-1))
+	size := padded(bytes) + blockAlign - word
+	var p unsafe.Pointer
+	if fill == zeroed || size < minUnzeroed {
+		p = unsafe.Pointer(unsafe.SliceData(make([]uint64, size/word)))
+	} else {
+		// A kernel that writes every element need not find zeros: clearing a
+		// result costs as much as an eighth of a product that fills it. A
+		// string builder is the public way to Go memory that is not cleared;
+		// nobody sees the string.
+		var b strings.Builder
+		b.Grow(int(size))
+		b.WriteByte(0)
+		p = unsafe.Pointer(unsafe.StringData(b.String()))
+	}
+	p = unsafe.Add(p, -uintptr(p)&(blockAlign-1))
+	if fill == anything {
+		poison(p, padded(bytes))
+	}
+	return p
 }
+
+// minUnzeroed is the size from which it pays not to clear memory.
+const minUnzeroed = 16 << 10
 
 // temporary returns a block of at least one byte, whose bytes are zero if
 // clear is asked for and anything otherwise.
@@ -78,7 +99,7 @@ func (a *allocator) temporary(bytes int64, fill fillMode) (temporary, error) {
 	class := classOf(size)
 	h, ok := a.pools[class].Get().(*pooled)
 	if !ok {
-		h = &pooled{ptr: a.result(classSize(class)), class: class}
+		h = &pooled{ptr: a.result(classSize(class), fill), class: class}
 		if fill == zeroed {
 			return temporary{ptr: h.ptr, bytes: size, heap: h}, nil
 		}

@@ -300,7 +300,7 @@ func (x *Executable) allocate(s *state, st *stagePlan, a *allocPlan, o Options) 
 		return refused(nil)
 	}
 	if buf.Role == loop.Output {
-		s.mem[a.buffer] = Memory{Ptr: x.memory.result(bytes), Len: n}
+		s.mem[a.buffer] = Memory{Ptr: x.memory.result(bytes, a.fill), Len: n}
 		return nil
 	}
 	t, err := x.memory.temporary(bytes, a.fill)
@@ -315,19 +315,19 @@ func (x *Executable) allocate(s *state, st *stagePlan, a *allocPlan, o Options) 
 // partition cuts the domain of a stage.
 func (s *state) partition(st *stagePlan) error {
 	p := st.cut
-	name := "partition " + s.plan.program.Partitions[p.partition].Name
+	name := func() string { return "partition " + s.plan.program.Partitions[p.partition].Name }
 	n, fault := s.eval(&p.n)
 	if n < 0 && fault == "" {
 		fault = sizeFault(fmt.Sprintf("the domain has a negative size (%d)", n))
 	}
 	if fault != "" {
-		return s.sizeError(st, name, &p.n, fault)
+		return s.sizeError(st, name(), &p.n, fault)
 	}
 	c := &s.cuts[p.partition]
 	if p.weights == -1 {
 		c.even(n, p.grain)
 	} else if err := c.byWeight(n, p.grain, s.mem[p.weights], s.plan.program.Buffers[p.weights].Elem); err != nil {
-		return s.sizeError(st, name, &p.n, sizeFault(err.Error()))
+		return s.sizeError(st, name(), &p.n, sizeFault(err.Error()))
 	}
 	s.scalars[p.chunks] = c.chunks
 	return nil
