@@ -2,7 +2,6 @@ package lacuna
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"unsafe"
@@ -15,10 +14,6 @@ import (
 	"github.com/lacuna-sparse/lacuna/runtime"
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
-
-// ErrEmptyReduction is wrapped by the error for a minimum, maximum, argmin or
-// argmax over an index that takes no value.
-var ErrEmptyReduction = errors.New("reduction over nothing")
 
 // Run runs the program on args and returns the result of its last statement.
 func (k *Kernel) Run(ctx context.Context, args Args) (*tensor.Tensor, error) {
@@ -147,9 +142,6 @@ func (k *Kernel) bind(vals values) (*binding, error) {
 				sb.crd = loop.U64
 			}
 		}
-		if err := sb.checkEmpty(c); err != nil {
-			return nil, err
-		}
 	}
 	k.bound.Store(b)
 	return b, nil
@@ -157,26 +149,6 @@ func (k *Kernel) bind(vals values) (*binding, error) {
 
 // wide is the extent from which coordinates need more than 32 bits.
 const wide = 1 << 32
-
-// checkEmpty refuses reductions that have no value because an index of theirs
-// takes none, unless there is no element to compute either.
-func (b *stepBinding) checkEmpty(c *ir.Compute) error {
-	for _, r := range c.NonEmpty {
-		needed := true
-		for _, v := range c.Indices {
-			needed = needed && (!v.Free || b.indices[v.ID] > 0)
-		}
-		for _, v := range r.Scope {
-			needed = needed && b.indices[v.ID] > 0
-		}
-		for _, v := range r.Vars {
-			if needed && b.indices[v.ID] == 0 {
-				return fmt.Errorf("%w: %s over index %s, which takes no value because its dimension has size 0", ErrEmptyReduction, r.Fold, v.Name)
-			}
-		}
-	}
-	return nil
-}
 
 // conversion is a remembered result of a convert step: operands are immutable,
 // so the same operand need not be converted again.

@@ -27,7 +27,6 @@ type builder struct {
 	tensors  func(*lang.Tensor) *Tensor
 	accesses map[string]*Access // equal accesses are one
 	ev       Evaluator
-	scope    []*Index // variables of the reductions being built
 }
 
 // normalize rewrites a checked statement. tensors maps the program's tensors to
@@ -147,8 +146,7 @@ func (b *builder) expr(e lang.Expr) (Expr, error) {
 
 // fold adds a primitive reduction and returns a reference to its result.
 func (b *builder) fold(f Fold, over *Reduce, body Expr, typ tensor.DType) *TempRef {
-	r := &Reduce{Fold: f, Vars: over.Vars, In: over.In, Body: body, Typ: typ,
-		NonEmpty: f.Facts().NonEmpty && over.In == nil, Scope: b.scope}
+	r := &Reduce{Fold: f, Vars: over.Vars, In: over.In, Body: body, Typ: typ}
 	r.Temp = &Temp{ID: len(b.reduces), Reduce: r}
 	b.reduces = append(b.reduces, r)
 	return &TempRef{Temp: r.Temp}
@@ -172,10 +170,7 @@ func (b *builder) reduction(e *lang.Reduce) (Expr, error) {
 		}
 		over.In = in
 	}
-	outer := b.scope
-	b.scope = append(append([]*Index(nil), outer...), over.Vars...)
 	body, err := b.expr(e.Body)
-	b.scope = outer
 	if err != nil {
 		return nil, err
 	}

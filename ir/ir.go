@@ -77,9 +77,7 @@ type Compute struct {
 	// Background is the value of Value where no operand stores anything, nil
 	// when it has no one value there.
 	Background Expr
-	// NonEmpty lists reductions that have no value over nothing.
-	NonEmpty []*Reduce
-	Stmt     *lang.Stmt
+	Stmt       *lang.Stmt
 }
 
 func (*Convert) step() {}
@@ -138,11 +136,6 @@ type Reduce struct {
 	Temp *Temp
 	// Order is the loop order that scheduling chose for Vars.
 	Order []*Index
-	// NonEmpty: there is no value over an empty domain (min, max, argmin, argmax).
-	NonEmpty bool
-	// Scope lists the variables of the reductions around this one: where one of
-	// them takes no value, this reduction is not evaluated.
-	Scope []*Index
 }
 
 // Expr is a typed scalar expression.

@@ -29,21 +29,19 @@ type FoldFacts struct {
 	Idempotent bool
 	// Pair: the accumulator has two parts, so a plain store cannot accumulate.
 	Pair bool
-	// NonEmpty: there is no value over an empty domain.
-	NonEmpty bool
 }
 
 // folds is the one table of folds.
 var folds = [...]FoldFacts{
 	FoldSum:       {Name: "sum"},
 	FoldProd:      {Name: "prod"},
-	FoldMin:       {Name: "min", Idempotent: true, NonEmpty: true},
-	FoldMax:       {Name: "max", Idempotent: true, NonEmpty: true},
+	FoldMin:       {Name: "min", Idempotent: true},
+	FoldMax:       {Name: "max", Idempotent: true},
 	FoldOr:        {Name: "or", Idempotent: true},
 	FoldAnd:       {Name: "and", Idempotent: true},
 	FoldLogSumExp: {Name: "logsumexp", Pair: true},
-	FoldArgMin:    {Name: "argmin", Pair: true, NonEmpty: true},
-	FoldArgMax:    {Name: "argmax", Pair: true, NonEmpty: true},
+	FoldArgMin:    {Name: "argmin", Pair: true},
+	FoldArgMax:    {Name: "argmax", Pair: true},
 }
 
 // Facts returns the facts of the fold.

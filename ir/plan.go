@@ -99,11 +99,6 @@ func (p *planner) statement(s *lang.Stmt) error {
 	if best.scatter != nil {
 		step.Scatter, step.Fold = true, best.scatter.Fold
 	}
-	for _, r := range nf.reduces {
-		if r.NonEmpty {
-			step.NonEmpty = append(step.NonEmpty, r)
-		}
-	}
 	p.Steps = append(p.Steps, step)
 	if target != result {
 		p.Steps = append(p.Steps, &Convert{From: target, To: result,

@@ -24,7 +24,7 @@ type Extents struct {
 // declared or known. Affine reads may leave a dimension: they give the fill. Constant indices
 // and slices, and everything on the left, must not.
 //
-// The error, of type Errors, has one of the codes E301 to E305.
+// The error, of type Errors, has one of the codes E301 to E306.
 func Bind(p *Program, shapes map[string][]int64) (*Extents, error) {
 	b := &binder{prog: p, shapes: make(map[*Tensor][]int64), out: &Extents{Shapes: make(map[string][]int64)}}
 	for _, t := range p.Tensors {
@@ -118,6 +118,7 @@ func (b *binder) statement(s *Stmt) {
 	sb.affineUses()
 	sb.spread()
 	if sb.checkKnown() && sb.checkRanges() {
+		sb.checkEmpty()
 		b.finish(sb, target)
 	}
 }

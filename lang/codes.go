@@ -21,27 +21,28 @@ const (
 	ErrArguments    Code = "E112"
 	ErrReservedName Code = "E113"
 
-	ErrUnknownName  Code = "E201"
-	ErrOutside      Code = "E202"
-	ErrRank         Code = "E203"
-	ErrDeclaration  Code = "E204"
-	ErrBoundTwice   Code = "E205"
-	ErrBoundLeft    Code = "E206"
-	ErrNoExtent     Code = "E207"
-	ErrLeftSide     Code = "E208"
-	ErrStored       Code = "E209"
-	ErrType         Code = "E210"
-	ErrRange        Code = "E211"
-	ErrGather       Code = "E212"
-	ErrSliceLength  Code = "E213"
-	ErrLossy        Code = "E214"
-	ErrNoValue      Code = "E215"
-	ErrMissingShape Code = "E301"
-	ErrShape        Code = "E302"
-	ErrDisagree     Code = "E303"
-	ErrFreeExtent   Code = "E304"
-	ErrOutOfRange   Code = "E305"
-	ErrUnsupported  Code = "E401"
+	ErrUnknownName    Code = "E201"
+	ErrOutside        Code = "E202"
+	ErrRank           Code = "E203"
+	ErrDeclaration    Code = "E204"
+	ErrBoundTwice     Code = "E205"
+	ErrBoundLeft      Code = "E206"
+	ErrNoExtent       Code = "E207"
+	ErrLeftSide       Code = "E208"
+	ErrStored         Code = "E209"
+	ErrType           Code = "E210"
+	ErrRange          Code = "E211"
+	ErrGather         Code = "E212"
+	ErrSliceLength    Code = "E213"
+	ErrLossy          Code = "E214"
+	ErrNoValue        Code = "E215"
+	ErrMissingShape   Code = "E301"
+	ErrShape          Code = "E302"
+	ErrDisagree       Code = "E303"
+	ErrFreeExtent     Code = "E304"
+	ErrOutOfRange     Code = "E305"
+	ErrEmptyReduction Code = "E306"
+	ErrUnsupported    Code = "E401"
 )
 
 // CodeInfo is one row of the table of error codes.
@@ -86,6 +87,7 @@ func Codes() []CodeInfo {
 		{ErrDisagree, "extents disagree"},
 		{ErrFreeExtent, "extent cannot be determined"},
 		{ErrOutOfRange, "coordinate out of range"},
+		{ErrEmptyReduction, "reduction over nothing"},
 		{ErrUnsupported, "not supported yet"},
 	}
 }

@@ -1,0 +1,34 @@
+package lang
+
+// undefinedOverNothing lists the reductions that have no value over nothing.
+var undefinedOverNothing = map[Reduction]bool{
+	Min: true, Max: true, ArgMin: true, ArgMax: true, Median: true, Quantile: true, NanQuantile: true,
+}
+
+// checkEmpty reports reductions that have no value because an index of theirs
+// takes none, where a value is needed: a reduction that is evaluated for no element
+// at all, because an index around it takes no value either, is fine.
+func (sb *stmtBinder) checkEmpty() {
+	for _, x := range sb.stmt.Indices {
+		if x.Free && sb.extentOf(x) == 0 {
+			return
+		}
+	}
+	Walk(sb.stmt.RHS, func(e Expr) bool {
+		r, ok := e.(*Reduce)
+		if !ok {
+			return true
+		}
+		for _, v := range r.Vars {
+			if sb.extentOf(v.Var) != 0 {
+				continue
+			}
+			if undefinedOverNothing[r.Op] && v.In == nil {
+				sb.fail(ErrEmptyReduction, r.Pos, "",
+					"%s over index %s, which takes no value: its dimension has size 0", r.Op, v.Var.Name)
+			}
+			return false // nothing inside is evaluated
+		}
+		return true
+	})
+}
