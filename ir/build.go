@@ -66,7 +66,7 @@ func (b *builder) access(a *lang.Access) (*Access, error) {
 	}
 	out := &Access{Tensor: b.tensors(a.Tensor)}
 	for _, x := range a.Indices {
-		y := IndexExpr{Const: x.Const, Pad: !x.Slice && x.Plain() == nil && len(x.Terms) > 0}
+		y := IndexExpr{Const: x.Const, Pad: !x.Slice && x.Plain() == nil && len(x.Terms) > 0, Part: x.Slice && !x.Open}
 		for _, t := range x.Terms {
 			y.Terms = append(y.Terms, Term{Var: b.indices[t.Var.ID], Coef: t.Coef})
 		}
@@ -93,7 +93,7 @@ func (b *builder) key(a *lang.Access) string {
 		if x.Gather != nil {
 			key += ",(" + b.key(x.Gather) + ")"
 		}
-		key += fmt.Sprintf("+%d,%t;", x.Const, x.Slice)
+		key += fmt.Sprintf("+%d,%t,%t;", x.Const, x.Slice, x.Open)
 	}
 	return key
 }

@@ -157,6 +157,9 @@ type IndexExpr struct {
 	Gather *Access
 	// Pad says that a coordinate outside the axis reads the fill.
 	Pad bool
+	// Part says that the variable does not reach the end of the axis, although
+	// the index may look bare: a slice that ends early.
+	Part bool
 }
 
 // Term is Coef·Var.
@@ -224,9 +227,10 @@ func ComputeType(dt tensor.DType) tensor.DType {
 	return dt
 }
 
-// Plain returns the variable when x is a bare index, else nil.
+// Plain returns the variable when x is a bare index that takes every coordinate
+// of its axis, else nil.
 func (x IndexExpr) Plain() *Index {
-	if x.Gather == nil && x.Const == 0 && len(x.Terms) == 1 && x.Terms[0].Coef == 1 {
+	if x.Gather == nil && !x.Part && x.Const == 0 && len(x.Terms) == 1 && x.Terms[0].Coef == 1 {
 		return x.Terms[0].Var
 	}
 	return nil

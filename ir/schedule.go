@@ -95,7 +95,10 @@ func (s *scheduler) scatterTop() *Reduce {
 	if r.Fold.Facts().Pair || r.Typ != s.lhs.Tensor.DType || r.In != nil {
 		return nil
 	}
-	// An index that occurs on the left only is a broadcast: fine either way.
+	// What the left side does not reach would keep the fold's identity.
+	if !s.covers() {
+		return nil
+	}
 	return r
 }
 

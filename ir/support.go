@@ -68,15 +68,19 @@ func (g Algebra) call(e *Call, leaves Leaves) Support {
 	args := make([]Support, len(e.Args))
 	var deciding []Formula
 	var decided Expr
+	clash := false
 	for i, a := range e.Args {
 		args[i] = g.Of(a, leaves)
 		v, ok := ConstValue(args[i].Background)
 		if ok && Annihilates(e.Fn, i, v, g.Strict) {
 			deciding = append(deciding, args[i].Set)
-			decided = &Const{Value: g.absorbed(v, e.Typ)}
+			value := &Const{Value: g.absorbed(v, e.Typ)}
+			// inf and -inf cannot both decide a sum.
+			clash = clash || decided != nil && !Equal(decided, value)
+			decided = value
 		}
 	}
-	if deciding != nil {
+	if deciding != nil && !clash {
 		return Support{Set: Intersect(deciding...), Background: decided}
 	}
 	sets := make([]Formula, len(args))

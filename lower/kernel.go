@@ -219,11 +219,15 @@ func (k *kernel) dense(body ir.Stmt) {
 }
 
 // parallel reports whether the outermost loop may be cut: its chunks then write
-// different elements of the result.
+// different elements of the result, and of a sparse one different parts of every
+// level.
 func (k *kernel) parallel(body ir.Stmt) bool {
 	f, ok := body.(*ir.Forall)
 	if !ok {
 		return false
+	}
+	if t := k.step.Result; !t.Format.IsDense() {
+		return k.step.LHS.Indices[t.Format.Order()[0]].Plain() == f.Index
 	}
 	for _, x := range k.step.LHS.Indices {
 		if x.Plain() == f.Index {

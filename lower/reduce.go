@@ -237,6 +237,15 @@ func (o outside) Access(a *ir.Access) ir.Support {
 	return ir.Support{Set: ir.AtomOf(o.e.flagAtom(a.Tensor.Name, c.present)), Background: background}
 }
 
+func (o outside) Temp(t *ir.Temp) ir.Support {
+	if _, ok := o.st.temps[t]; !ok {
+		return o.e.alg.TempSupport(t, o)
+	}
+	at := o.leaves
+	at.v = nil
+	return at.Temp(t)
+}
+
 // foldGap folds the coordinates that a loop left out: visited of them were not.
 func (e *emitter) foldGap(st *state, g *gap, visited loop.Expr) {
 	b, acc := e.b, e.accs[g.reduce.Temp]
