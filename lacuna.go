@@ -145,10 +145,21 @@ func (d *declarations) update(name string, f func(*lang.Decl)) {
 	d.decls[name] = decl
 }
 
+// conflict notes a declaration that contradicts the operand passed by that name:
+// a tensor that a program updates keeps its format and type.
+func (d *declarations) conflict(name string, f tensor.Format, dt tensor.DType) {
+	t := d.types[name]
+	if t != nil && (t.Format() != f || t.DType() != dt) && d.err == nil {
+		d.err = fmt.Errorf("%s is declared as %s %s, but the operand of that name is stored as %s %s: convert it, or give the result another name",
+			name, f, dt, t.Format(), t.DType())
+	}
+}
+
 // Format declares how an operand is stored and its element type. For a tensor
 // that the program assigns, see Result.
 func Format(name string, f tensor.Format, dt tensor.DType) Option {
 	return func(d *declarations) {
+		d.conflict(name, f, dt)
 		d.update(name, func(decl *lang.Decl) {
 			decl.Rank, decl.Format, decl.HasFormat = f.Rank(), f, true
 			decl.DType, decl.HasDType = dt, true
@@ -172,6 +183,9 @@ func Operand(name string, t *tensor.Tensor) Option {
 // operand is updated: its old value is read.
 func Result(name string, f tensor.Format) Option {
 	return func(d *declarations) {
+		if t := d.types[name]; t != nil {
+			d.conflict(name, f, t.DType())
+		}
 		d.update(name, func(decl *lang.Decl) {
 			decl.Rank, decl.Format, decl.HasFormat = f.Rank(), f, true
 			decl.Result = d.types[name] == nil
@@ -182,6 +196,9 @@ func Result(name string, f tensor.Format) Option {
 // ResultType declares the element type of a result.
 func ResultType(name string, dt tensor.DType) Option {
 	return func(d *declarations) {
+		if t := d.types[name]; t != nil {
+			d.conflict(name, t.Format(), dt)
+		}
 		d.update(name, func(decl *lang.Decl) {
 			decl.DType, decl.HasDType = dt, true
 			decl.Result = d.types[name] == nil

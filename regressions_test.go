@@ -2,8 +2,11 @@ package lacuna
 
 import (
 	"context"
+	"math"
+	"strings"
 	"testing"
 
+	"github.com/lacuna-sparse/lacuna/runtime"
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
@@ -100,5 +103,45 @@ func TestConstantRow(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// TestSameInEveryFormat runs programs whose answer once depended on the format.
+func TestSameInEveryFormat(t *testing.T) {
+	for _, f := range []tensor.Format{tensor.CSR, tensor.CSC, tensor.DCSR, tensor.COO} {
+		A := matrix(t, f, [2]int64{3, 4}, [3]float64{0, 1, 1}, [3]float64{0, 3, 2}, [3]float64{2, 0, -3})
+		for text, want := range map[string][]float64{
+			"y(i) = mean_{j in A} A(i,j)":   {1.5, math.NaN(), -3},
+			"y(i) = var_j A(i,j)":           {0.6875, 0, 1.6875},
+			"y(i) = argmax_{j in A} A(i,j)": {3, -1, 0},
+		} {
+			for _, s := range both(t) {
+				got, err := s.Eval(context.Background(), text, Args{"A": A}, Result("y", tensor.Dense(1)))
+				if err != nil {
+					t.Fatal(err)
+				}
+				if have := floats(t, got); !equal(have, want) {
+					t.Errorf("%s with %s gives %v, want %v", text, f, have, want)
+				}
+			}
+		}
+	}
+}
+
+// TestContradictions declares what cannot be.
+func TestContradictions(t *testing.T) {
+	A := matrix(t, tensor.CSR, [2]int64{2, 2}, [3]float64{0, 0, 1})
+	s := NewSession(WithEngine(runtime.Interp()))
+	for _, opt := range []Option{Format("A", tensor.COO, tensor.Float64), Result("A", tensor.DCSR), ResultType("A", tensor.Float32)} {
+		if _, err := s.Eval(context.Background(), "A(i,j) += 2*A(i,j)", Args{"A": A}, opt); err == nil || !strings.Contains(err.Error(), "operand of that name") {
+			t.Errorf("got %v", err)
+		}
+	}
+	huge, err := tensor.FromCoords([]int64{1 << 40, 1 << 40}, tensor.COO, [][]int64{{5}, {7}}, tensor.ArrayOf([]float64{1}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Eval(context.Background(), "k = argmax_{i,j} A(i,j)", Args{"A": huge}); err == nil || !strings.Contains(err.Error(), "63 bits") {
+		t.Errorf("positions over 2^63: got %v", err)
 	}
 }

@@ -3,6 +3,7 @@ package lacuna
 import (
 	"context"
 	"fmt"
+	goruntime "runtime"
 	"slices"
 	"unsafe"
 	"weak"
@@ -177,8 +178,11 @@ func (k *Kernel) runStep(ctx context.Context, st *step, b *stepBinding, vals val
 			return err
 		}
 		vals[p.To.ID] = to
-		if p.From.Source != nil {
-			st.converted.Store(&conversion{weak.Make(from), to})
+		if p.From.Source != nil && p.From.Source.Operand {
+			c := &conversion{weak.Make(from), to}
+			st.converted.Store(c)
+			// The copy goes with the operand.
+			goruntime.AddCleanup(from, func(c *conversion) { st.converted.CompareAndSwap(c, nil) }, c)
 		}
 		return nil
 	case *ir.Compute:

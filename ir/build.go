@@ -2,6 +2,7 @@ package ir
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/lacuna-sparse/lacuna/lang"
 	"github.com/lacuna-sparse/lacuna/tensor"
@@ -21,12 +22,18 @@ type normalForm struct {
 // each other, so its time grows faster than their number.
 const maxAccesses = 256
 
+// maxVariances bounds the variances of a statement.
+const maxVariances = 8
+
 // builder rewrites one checked statement.
 type builder struct {
 	normalForm
 	tensors  func(*lang.Tensor) *Tensor
 	accesses map[string]*Access // equal accesses are one
 	ev       Evaluator
+	// variances counts the variances so far: each reads its body twice, so
+	// nested ones multiply.
+	variances int
 }
 
 // normalize rewrites a checked statement. tensors maps the program's tensors to
@@ -205,6 +212,9 @@ func (b *builder) reduction(e *lang.Reduce) (Expr, error) {
 	case lang.Mean:
 		return b.mean(over, b.cast(typ, body), typ), nil
 	case lang.Var:
+		if b.variances >= maxVariances {
+			return nil, lang.Unsupported(fmt.Sprintf("more than %d variances in one statement (split it)", maxVariances), e.Pos)
+		}
 		return b.variance(over, body, typ), nil
 	case lang.LogSumExp:
 		return b.fold(FoldLogSumExp, over, b.cast(typ, body), typ), nil
@@ -257,12 +267,21 @@ func (b *builder) count(over *Reduce, typ tensor.DType) Expr {
 }
 
 func (b *builder) mean(over *Reduce, body Expr, typ tensor.DType) Expr {
-	return b.call("/", typ, b.fold(FoldSum, over, body, typ), b.count(over, typ))
+	n := b.count(over, typ)
+	mean := b.call("/", typ, b.fold(FoldSum, over, body, typ), n)
+	if over.In == nil {
+		return mean
+	}
+	// Over nothing stored the mean is NaN, also where an implicit zero would
+	// make the quotient 0.
+	none := b.call("==", tensor.Bool, n, &Const{Value: tensor.Zero(n.DType())})
+	return &Select{Cond: none, Then: &Const{Value: tensor.Float(tensor.Float64, math.NaN()).Convert(typ)}, Else: mean}
 }
 
 // variance is the population variance in two passes: the mean first, then the
 // mean squared distance from it.
 func (b *builder) variance(over *Reduce, body Expr, typ tensor.DType) Expr {
+	b.variances++
 	if body.DType().IsComplex() {
 		dt := body.DType()
 		mu := b.mean(over, body, dt)

@@ -117,33 +117,45 @@ func combine(kind formulaKind, fs []Formula) Formula {
 // Inside reports whether f is evidently a subset of g. False may also mean
 // that the simple rules here do not see it.
 func (f Formula) Inside(g Formula) bool {
+	budget := insideBudget
+	return f.inside(g, &budget)
+}
+
+// insideBudget bounds the comparisons of one Inside: without a bound they grow
+// exponentially with the nesting of unions and intersections.
+const insideBudget = 2000
+
+func (f Formula) inside(g Formula, budget *int) bool {
+	if *budget--; *budget < 0 {
+		return false
+	}
 	switch {
 	case f.kind == none, g.kind == all:
 		return true
 	case f.kind == union:
 		for _, x := range f.args {
-			if !x.Inside(g) {
+			if !x.inside(g, budget) {
 				return false
 			}
 		}
 		return true
 	case g.kind == intersection:
 		for _, x := range g.args {
-			if !f.Inside(x) {
+			if !f.inside(x, budget) {
 				return false
 			}
 		}
 		return true
 	case f.kind == intersection:
 		for _, x := range f.args {
-			if x.Inside(g) {
+			if x.inside(g, budget) {
 				return true
 			}
 		}
 	}
 	if g.kind == union {
 		for _, x := range g.args {
-			if f.Inside(x) {
+			if f.inside(x, budget) {
 				return true
 			}
 		}

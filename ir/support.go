@@ -182,7 +182,18 @@ func (g Algebra) Repeat(f Fold, e Expr, vars []*Index, typ tensor.DType) Expr {
 	case FoldSum:
 		return some(g.Eval.Fold(&Call{Fn: "*", Args: []Expr{e, n(typ)}, Typ: typ}), tensor.Zero(typ))
 	case FoldProd:
-		return some(&Call{Fn: "pow", Args: []Expr{e, n(typ)}, Typ: typ}, tensor.One(typ))
+		// One power for each variable: the product of the extents may not fit.
+		// Real powers are taken in f64, which holds odd extents that f32 rounds.
+		wide := typ
+		if typ.IsFloat() {
+			wide = tensor.Float64
+		}
+		power := g.Eval.Fold(&Cast{To: wide, X: e})
+		for _, v := range vars {
+			count := g.Eval.Fold(&Cast{To: wide, X: &Extent{Var: v}})
+			power = &Call{Fn: "pow", Args: []Expr{power, count}, Typ: wide}
+		}
+		return some(g.Eval.Fold(&Cast{To: typ, X: power}), tensor.One(typ))
 	case FoldMin, FoldMax:
 		return e
 	case FoldOr, FoldAnd:

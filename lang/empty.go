@@ -1,5 +1,7 @@
 package lang
 
+import "math"
+
 // undefinedOverNothing lists the reductions that have no value over nothing.
 var undefinedOverNothing = map[Reduction]bool{
 	Min: true, Max: true, ArgMin: true, ArgMax: true, Median: true, Quantile: true, NanQuantile: true,
@@ -19,6 +21,9 @@ func (sb *stmtBinder) checkEmpty() {
 		if !ok {
 			return true
 		}
+		if r.Op == ArgMin || r.Op == ArgMax {
+			sb.checkPositions(r)
+		}
 		for _, v := range r.Vars {
 			if sb.extentOf(v.Var) != 0 {
 				continue
@@ -31,4 +36,19 @@ func (sb *stmtBinder) checkEmpty() {
 		}
 		return true
 	})
+}
+
+// checkPositions reports an argmin or argmax whose row-major positions do not fit
+// an i64.
+func (sb *stmtBinder) checkPositions(r *Reduce) {
+	size := int64(1)
+	for _, v := range r.Vars {
+		n := sb.extentOf(v.Var)
+		if n > 0 && size > math.MaxInt64/n {
+			sb.fail(ErrOutOfRange, r.Pos, "take "+r.Op.String()+" over fewer indices",
+				"the positions that %s counts over its indices do not fit 63 bits", r.Op)
+			return
+		}
+		size *= max(n, 1)
+	}
 }

@@ -178,6 +178,16 @@ func (e *emitter) forall(st *state, f *ir.Forall) {
 		l.iters[it.access] = it
 	}
 	set := e.need(f.Body, l)
+	if !set.IsAll() && !e.coverable(set) {
+		// Something outside the loop that may be absent would make the loop visit
+		// everything where it is there. Taken as a value, whatever it is, it
+		// often leaves a set that the operands' entries cover.
+		settled := l
+		settled.settled = true
+		if s := e.need(f.Body, settled); e.coverable(s) {
+			set, l = s, settled
+		}
+	}
 	if !set.IsAll() && leafOf(f.Body).Temp == nil {
 		e.partial = true
 	}
@@ -334,6 +344,9 @@ func (w *walk) dense() {
 		w.root.cut = true
 		w.root.n = loop.SizeScalar(w.extent(w.f.Index))
 		w.root.weight = w.rowWeights()
+		if w.root.weight < 0 {
+			w.root.grain = int64(max(minGrain, chunkGrain>>(nestedGrain*loopsBelow(w.f.Body))))
+		}
 		lo, hi = b.Lo(), b.Hi()
 	}
 	w.visited = n
@@ -364,6 +377,24 @@ func (w *walk) dense() {
 		w.body(i, w.follow(i))
 		w.moveOn(w.followers)
 	})
+}
+
+// Where no array tells how much work lies under an index, each loop below is
+// taken to multiply it by 2^nestedGrain.
+const (
+	nestedGrain = 7
+	minGrain    = 4
+)
+
+// loopsBelow is the depth of the loops in a statement.
+func loopsBelow(s ir.Stmt) int {
+	switch s := s.(type) {
+	case *ir.Forall:
+		return 1 + loopsBelow(s.Body)
+	case *ir.Where:
+		return max(loopsBelow(s.Producer), loopsBelow(s.Consumer))
+	}
+	return 0
 }
 
 // independent reports whether iterations of an innermost loop write different
@@ -444,8 +475,9 @@ func (w *walk) moveOn(its []*iterator) {
 func (w *walk) walkOne(it *iterator, set ir.Formula) {
 	b := w.b
 	begin, end := it.begin, it.end
+	var on loop.Expr
 	if _, alone := set.IsAtom(); !alone {
-		on := b.Let("on", w.holds(set, func(a ir.Atom) loop.Expr { return w.atoms[a].flag }))
+		on = b.Let("on", w.holds(set, func(a ir.Atom) loop.Expr { return w.atoms[a].flag }))
 		end = b.Let("end", b.Select(on, end, begin))
 	}
 	if w.root.wanted && it.level == 0 && !it.trimmed {
@@ -454,6 +486,9 @@ func (w *walk) walkOne(it *iterator, set ir.Formula) {
 		w.root.n = &loop.SizeLoad{Buffer: pos, Index: loop.SizeConst(1)}
 		w.root.weight = w.childWeights(it.access, 1)
 		begin, end = w.chunkOf(it, begin, end)
+		if on != nil {
+			end = b.Let("end", b.Select(on, end, begin))
+		}
 	}
 	w.prepareFollowers(it, begin, end)
 	visit := func(p loop.Expr) {

@@ -54,8 +54,12 @@ func (k *kernel) partition(r rootLoop) int {
 	}
 	id := len(k.program.Partitions)
 	name := fmt.Sprintf("cut%d", id)
+	grain := r.grain
+	if grain == 0 {
+		grain = chunkGrain
+	}
 	k.program.Partitions = append(k.program.Partitions, loop.Partition{
-		Name: name, N: r.n, Weights: r.weight, Grain: chunkGrain,
+		Name: name, N: r.n, Weights: r.weight, Grain: grain,
 		Chunks: k.newScalar(name+"_chunks", false),
 	})
 	return id

@@ -21,6 +21,8 @@ type leaves struct {
 	st    *state
 	v     *ir.Index
 	iters map[*ir.Access]*iterator
+	// settled takes what is resolved outside the loop as a value, present or not.
+	settled bool
 }
 
 func (l leaves) background(t *ir.Tensor) ir.Expr {
@@ -48,6 +50,8 @@ func (l leaves) Access(a *ir.Access) ir.Support {
 	}
 	depends := l.v != nil && dependsOn(a, l.v)
 	switch {
+	case l.settled && c.done() && !depends:
+		return ir.Constant(a)
 	case c.present != nil && background != nil:
 		return ir.Support{Set: ir.AtomOf(l.e.flagAtom(a.Tensor.Name, c.present)), Background: background}
 	case c.done():
@@ -84,7 +88,7 @@ func (l leaves) Temp(t *ir.Temp) ir.Support {
 		return l.e.alg.TempSupport(t, l)
 	case l.v == nil && v.present == nil:
 		return ir.Support{Set: ir.All(), Background: v.background}
-	case v.present == nil || v.background == nil:
+	case v.present == nil || v.background == nil || l.settled:
 		return ir.Constant(&ir.TempRef{Temp: t})
 	}
 	return ir.Support{Set: ir.AtomOf(l.e.flagAtom("t", v.present)), Background: v.background}

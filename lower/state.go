@@ -77,6 +77,7 @@ type rootLoop struct {
 	cut    bool // the loop runs from Lo to Hi of the chunk
 	n      loop.SizeExpr
 	weight loop.BufferID // -1: none
+	grain  int64         // 0: the usual one
 	// Visited, when not nil, receives the number of coordinates visited by the
 	// chunk; the gap is folded in later.
 	visited *loop.Ref
