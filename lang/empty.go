@@ -2,9 +2,11 @@ package lang
 
 import "math"
 
-// undefinedOverNothing lists the reductions that have no value over nothing.
+// undefinedOverNothing lists the reductions that have no value over nothing. The
+// mean and variance of nothing would be NaN, which rows that are not stored
+// cannot show while an implicit zero divided by zero is zero.
 var undefinedOverNothing = map[Reduction]bool{
-	Min: true, Max: true, ArgMin: true, ArgMax: true, Median: true, Quantile: true, NanQuantile: true,
+	Mean: true, Var: true, Min: true, Max: true, ArgMin: true, ArgMax: true, Median: true, Quantile: true, NanQuantile: true,
 }
 
 // checkEmpty reports reductions that have no value because an index of theirs
