@@ -145,3 +145,21 @@ func TestContradictions(t *testing.T) {
 		t.Errorf("positions over 2^63: got %v", err)
 	}
 }
+
+// TestGapOfSettledValue folds a gap whose value a reduction outside the loop gave.
+func TestGapOfSettledValue(t *testing.T) {
+	ones := matrix(t, tensor.DCSC, [2]int64{2, 3}, [3]float64{0, 0, 2}, [3]float64{1, 2, 5})
+	empty, err := tensor.FromCoords([]int64{4}, tensor.CSF(1), [][]int64{{}}, tensor.ArrayOf([]float64{}), tensor.WithFill(tensor.One(tensor.Float64)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range both(t) {
+		got, err := s.Eval(context.Background(), "R(i) = max_n (b(n) * (max_k A(k,i)))", Args{"A": ones, "b": empty}, Result("R", tensor.CSF(1)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if have := floats(t, got); !equal(have, []float64{2, 0, 5}) {
+			t.Errorf("got %v, want [2 0 5]", have)
+		}
+	}
+}

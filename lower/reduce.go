@@ -242,7 +242,7 @@ func (o outside) Temp(t *ir.Temp) ir.Support {
 		return o.e.alg.TempSupport(t, o)
 	}
 	at := o.leaves
-	at.v = nil
+	at.v, at.settled = nil, false
 	return at.Temp(t)
 }
 
