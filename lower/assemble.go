@@ -28,6 +28,21 @@ const (
 	fillEntries
 )
 
+// maxEntries bounds the entries of a result, far above any memory and far enough
+// below 2^63 that counts cannot wrap between two checks.
+const maxEntries = 1 << 56
+
+// checkEntries stops the function when a count is past maxEntries.
+func (e *emitter) checkEntries(counts ...*loop.Ref) {
+	for _, n := range counts {
+		e.b.If(e.b.Gt(n, loop.Int(maxEntries)), e.tooManyEntries, nil)
+	}
+}
+
+func (e *emitter) tooManyEntries() {
+	e.b.Fail("the result %s would store more entries than any memory holds: give it a fill or a format that leaves some out", e.step.Result.Name)
+}
+
 // segment is one list of entries of the result.
 type segment struct {
 	first, last int // levels

@@ -350,6 +350,12 @@ func (w *walk) dense() {
 		lo, hi = b.Lo(), b.Hi()
 	}
 	w.visited = n
+	if w.emitter.counting() {
+		// Counts must not wrap: a loop adds no more than its length, and what
+		// it added is compared after it.
+		b.If(b.Gt(b.Sub(hi, lo), loop.Int(maxEntries>>8)), w.tooManyEntries, nil)
+		defer func() { w.checkEntries(w.out.current...) }()
+	}
 	if seen := w.onlySeen(); seen != nil && len(w.followers) == 0 {
 		b.If(b.Gt(hi, lo), func() { b.Assign(seen, loop.Truth(true)) }, nil)
 		return

@@ -380,6 +380,7 @@ func (k *kernel) placeStage(counts, totals loop.BufferID, nseg int64, part int) 
 			n := b.Let("n", b.Load(cnt, at))
 			b.Store(cnt, at, sum)
 			b.Assign(sum, b.Add(sum, n))
+			e.checkEntries(sum)
 		})
 		b.Store(tot, loop.Int(s), sum)
 	}
