@@ -163,3 +163,18 @@ func TestGapOfSettledValue(t *testing.T) {
 		}
 	}
 }
+
+// TestEntryCountsDoNotWrap broadcasts along an extent near 2^62: more entries
+// than an int64 counts, which must be refused and not wrap to a small number.
+func TestEntryCountsDoNotWrap(t *testing.T) {
+	x, err := tensor.FromCoords([]int64{10}, tensor.CSF(1), [][]int64{{0, 3, 5, 7}}, tensor.ArrayOf([]float64{1, 2, 3, 4}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range both(t) {
+		_, err := s.Eval(context.Background(), "y(i,j) = x(i)", Args{"x": x}, Shape("y", -1, 1<<62), Result("y", tensor.COO))
+		if err == nil || !strings.Contains(err.Error(), "more entries than any memory holds") {
+			t.Errorf("engine %s: %v", s.Engine().Name(), err)
+		}
+	}
+}

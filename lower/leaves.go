@@ -123,7 +123,7 @@ func (e *emitter) need(s ir.Stmt, l leaves) ir.Formula {
 		if r.In != nil {
 			return ir.Intersect(l.Access(r.In).Set, e.effective(sup, r.Fold))
 		}
-		if sup.Background == nil || !e.canRepeat(l.v, r, sup.Background) {
+		if sup.Background == nil {
 			return ir.All()
 		}
 		return sup.Set
@@ -144,17 +144,6 @@ func (e *emitter) effective(s ir.Support, f ir.Fold) ir.Formula {
 		return s.Set
 	}
 	return ir.All()
-}
-
-// canRepeat reports whether a gap along v can be folded in closed form: v is
-// one of the fold's own variables and the value is known there.
-func (e *emitter) canRepeat(v *ir.Index, r *ir.Reduce, background ir.Expr) bool {
-	for _, w := range r.Vars {
-		if w == v {
-			return true
-		}
-	}
-	return false
 }
 
 // leftAlone reports whether elements that are not visited already have the
