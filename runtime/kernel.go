@@ -1,6 +1,7 @@
 package runtime
 
 import (
+	"slices"
 	"unsafe"
 
 	"github.com/lacuna-sparse/lacuna/codegen/interp"
@@ -24,6 +25,14 @@ type frame struct {
 	// then the scalars. The garbage collector sees no pointers in it; the
 	// memory is kept alive by the state's list of buffers.
 	block []uint64
+	// scratch lists the buffers of which every thread has its own.
+	scratch []scratch
+}
+
+// scratch is a buffer of a stage of which every thread has a copy.
+type scratch struct {
+	buf    int     // its place among the stage's buffers
+	stride uintptr // from one thread's copy to the next
 }
 
 func newFrame(bufs, args int) frame {
@@ -43,11 +52,32 @@ func (f *frame) fill(st *stagePlan, mem []Memory, scalars []int64) {
 		f.bufs[i] = interp.Memory{Ptr: m.Ptr, Len: m.Len}
 		f.block[i] = uint64(uintptr(m.Ptr))
 	}
+	f.scratch = f.scratch[:0]
+	for _, i := range st.scratch {
+		f.scratch = append(f.scratch, scratch{i, uintptr(padded(bytesOf(f.bufs[i].Len, st.elemSize[i])))})
+	}
 	f.args = f.args[:len(st.args)]
 	for i, id := range st.args {
 		f.args[i] = scalars[id]
 		f.block[len(st.bufs)+i] = uint64(scalars[id])
 	}
+}
+
+// forThread is the frame that a thread uses: the first one's is f itself, the
+// others have copies of their own of what every thread has.
+func (f *frame) forThread(thread int64) *frame {
+	if thread == 0 || len(f.scratch) == 0 {
+		return f
+	}
+	own := *f
+	own.bufs = slices.Clone(f.bufs)
+	own.block = slices.Clone(f.block)
+	for _, s := range f.scratch {
+		b := &own.bufs[s.buf]
+		b.Ptr = unsafe.Add(b.Ptr, s.stride*uintptr(thread))
+		own.block[s.buf] = uint64(uintptr(b.Ptr))
+	}
+	return &own
 }
 
 // reset lets go of the memory of a run.

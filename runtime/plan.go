@@ -31,6 +31,8 @@ type stagePlan struct {
 	domain   int        // partition, or -1 for a single call
 	bufs     []loop.BufferID
 	args     []loop.ScalarID
+	scratch  []int   // which of bufs every thread has a copy of
+	elemSize []int64 // by buffer of the stage, where there is scratch
 	ordered  bool
 	lastUses []loop.BufferID // temporaries that no later stage uses
 }
@@ -95,11 +97,27 @@ func newPlan(program *loop.Program) *plan {
 			p.funcs = append(p.funcs, s.Func)
 			p.maxBufs = max(p.maxBufs, len(s.Bufs))
 			p.maxArgs = max(p.maxArgs, len(s.Args))
+			p.findScratch(&out)
 		}
 		p.stages = append(p.stages, out)
 	}
 	p.findLastUses()
 	return p
+}
+
+// findScratch notes which of a stage's buffers every thread has a copy of.
+func (p *plan) findScratch(s *stagePlan) {
+	for i, id := range s.bufs {
+		if p.program.Buffers[id].Role == loop.Scratch {
+			s.scratch = append(s.scratch, i)
+		}
+	}
+	if s.scratch == nil {
+		return
+	}
+	for _, id := range s.bufs {
+		s.elemSize = append(s.elemSize, p.elemSize[id])
+	}
 }
 
 func (p *plan) sizes(lets []loop.ScalarLet, allocs []loop.Alloc) (out sizesPlan) {
@@ -134,7 +152,7 @@ func (p *plan) findLastUses() {
 		p.stages[i].eachBuffer(func(id loop.BufferID) { last[id] = i })
 	}
 	for id, stage := range last {
-		if p.program.Buffers[id].Role == loop.Temp && stage != never {
+		if role := p.program.Buffers[id].Role; (role == loop.Temp || role == loop.Scratch) && stage != never {
 			s := &p.stages[stage]
 			s.lastUses = append(s.lastUses, loop.BufferID(id))
 		}

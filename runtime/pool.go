@@ -58,10 +58,10 @@ func (t *team) run(ctx context.Context, k kernel, f *frame, c *cut, threads int6
 	t.stop.Store(math.MaxInt64)
 	t.failure, t.panics = failure{}, nil
 	t.wait.Add(int(threads))
-	for range threads - 1 {
-		go t.work()
+	for thread := int64(1); thread < threads; thread++ {
+		go t.work(t.frame.forThread(thread))
 	}
-	t.work()
+	t.work(t.frame)
 	t.wait.Wait()
 	switch {
 	case t.panics != nil:
@@ -80,7 +80,7 @@ func (t *team) inOrder(ctx context.Context) (failure, error) {
 		if t.cancelled() {
 			return failure{}, ctx.Err()
 		}
-		if f := t.chunk(i); f.failed() {
+		if f := t.chunk(t.frame, i); f.failed() {
 			return f, nil
 		}
 	}
@@ -88,7 +88,7 @@ func (t *team) inOrder(ctx context.Context) (failure, error) {
 }
 
 // work takes chunks until there are none, one fails or the run is cancelled.
-func (t *team) work() {
+func (t *team) work(f *frame) {
 	defer t.wait.Done()
 	defer t.catch()
 	for !t.cancelled() {
@@ -100,16 +100,16 @@ func (t *team) work() {
 		if switches.ReverseChunks {
 			number = t.cut.chunks - 1 - i
 		}
-		if f := t.chunk(number); f.failed() {
-			t.fail(i, f)
+		if failed := t.chunk(f, number); failed.failed() {
+			t.fail(i, failed)
 		}
 	}
 }
 
-// chunk runs one chunk.
-func (t *team) chunk(i int64) failure {
+// chunk runs one chunk in a thread's frame.
+func (t *team) chunk(f *frame, i int64) failure {
 	lo, hi := t.cut.chunk(i)
-	status, err := t.kernel.call(t.frame, i, lo, hi)
+	status, err := t.kernel.call(f, i, lo, hi)
 	return failure{i, status, err}
 }
 

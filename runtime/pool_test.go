@@ -33,7 +33,7 @@ func TestTeamRunsEveryChunkOnce(t *testing.T) {
 				}
 				ran[chunk].Add(1)
 				return 0
-			}), nil, evenCut(chunks), threads)
+			}), new(frame), evenCut(chunks), threads)
 			if f.failed() || err != nil {
 				t.Errorf("%d threads, %d chunks: %+v, %v", threads, chunks, f, err)
 			}
@@ -55,7 +55,7 @@ func TestTeamReportsFirstFailure(t *testing.T) {
 					return 0
 				}
 				return chunk
-			}), nil, evenCut(100), threads)
+			}), new(frame), evenCut(100), threads)
 			if want := (failure{chunk: 13, status: 13}); f != want || err != nil {
 				t.Fatalf("%d threads: %+v, %v, want %+v", threads, f, err, want)
 			}
@@ -72,7 +72,7 @@ func TestTeamStopsBetweenChunks(t *testing.T) {
 				cancel()
 			}
 			return 0
-		}), nil, evenCut(10_000), threads)
+		}), new(frame), evenCut(10_000), threads)
 		if !errors.Is(err, context.Canceled) {
 			t.Errorf("%d threads: error %v, want %v", threads, err, context.Canceled)
 		}
@@ -92,7 +92,7 @@ func TestTeamCancelledAtTheEnd(t *testing.T) {
 				cancel()
 			}
 			return 0
-		}), nil, evenCut(100), threads)
+		}), new(frame), evenCut(100), threads)
 		if err != nil {
 			t.Errorf("%d threads: %v", threads, err)
 		}
@@ -112,7 +112,7 @@ func TestTeamPassesPanicsOn(t *testing.T) {
 					panic("out of coffee")
 				}
 				return 0
-			}), nil, evenCut(10), threads)
+			}), new(frame), evenCut(10), threads)
 			t.Errorf("%d threads: no panic", threads)
 		}()
 	}

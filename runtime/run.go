@@ -108,6 +108,7 @@ func (x *Executable) RunInto(ctx context.Context, b *Bindings, o Options, r *Res
 		return err
 	}
 	s.account.open(o.MemoryLimit)
+	s.threads = threads
 	for i := range s.plan.stages {
 		if err := x.stage(ctx, s, &s.plan.stages[i], o, threads); err != nil {
 			return err
@@ -143,6 +144,7 @@ type state struct {
 	stack   []int64
 	frame   frame
 	team    team
+	threads int64 // that this run may use
 	account account
 }
 
@@ -291,6 +293,10 @@ func (x *Executable) allocate(s *state, st *stagePlan, a *allocPlan, o Options) 
 		return s.sizeError(st, "length of buffer "+buf.Name, &a.length, fault)
 	}
 	bytes := bytesOf(n, s.plan.elemSize[a.buffer])
+	if buf.Role == loop.Scratch {
+		// One after the other, each on cache lines of its own.
+		bytes = bytesOf(padded(min(bytes, maxObject)), s.threads)
+	}
 	refused := func(err error) error {
 		return &MemoryLimitError{Program: s.plan.program.Name, Stage: st.name, Buffer: buf.Name,
 			Len: n, Elem: buf.Elem.String(), Need: bytes,

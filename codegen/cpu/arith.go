@@ -80,6 +80,11 @@ func (f *function) intUnary(e *loop.Unary, t loop.Type, x value.Value) value.Val
 		return f.block.NewCall(abs, x, constant.False) // false: abs(min) is min, not poison
 	case loop.FromBits:
 		return f.block.NewBitCast(x, registerType(e.Typ))
+	case loop.TrailingZeros:
+		count := f.m.intrinsic("llvm.cttz."+suffix(t), registerType(t), registerType(t), types.I1)
+		return f.block.NewCall(count, x, constant.False) // false: the width for 0, not poison
+	case loop.OnesCount:
+		return f.block.NewCall(f.m.intrinsic("llvm.ctpop."+suffix(t), registerType(t), registerType(t)), x)
 	}
 	panic(fmt.Sprintf("BUG: %v of %v", e.Op, t))
 }

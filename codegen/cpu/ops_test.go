@@ -79,7 +79,7 @@ type operation struct {
 // operations are the operators and casts that take operands of type t.
 func operations(t loop.Type) []operation {
 	var all []operation
-	for op := loop.Neg; op <= loop.RoundBF16; op++ {
+	for op := loop.Neg; op <= loop.OnesCount; op++ {
 		if result := loop.UnaryType(op, t); result != loop.Invalid {
 			all = append(all, operation{
 				name: op.String(), result: result,

@@ -1,6 +1,10 @@
 package interp
 
-import "github.com/lacuna-sparse/lacuna/ir/loop"
+import (
+	"math/bits"
+
+	"github.com/lacuna-sparse/lacuna/ir/loop"
+)
 
 // An operator on a narrow integer is the 64-bit one on the extended operands,
 // with the result extended again from the type's width. Only U64 has operators
@@ -79,6 +83,11 @@ func intUnary(c *compiler, e *loop.Unary) value[int64] {
 	x := c.int(e.X)
 	f := x.code()
 	switch {
+	case e.Op == loop.TrailingZeros:
+		width := int64(8 * e.Typ.Size())
+		return computed(func(fr *frame) int64 { return min(int64(bits.TrailingZeros64(uint64(f(fr)))), width) })
+	case e.Op == loop.OnesCount:
+		return computed(func(fr *frame) int64 { return int64(bits.OnesCount64(uint64(f(fr)))) })
 	case e.Op == loop.Neg:
 		return wrapTo(e.Typ, computed(func(fr *frame) int64 { return -f(fr) }))
 	case !e.Typ.IsSigned(): // Abs

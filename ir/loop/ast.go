@@ -26,7 +26,8 @@ type Buf struct {
 //
 // Calling convention: the function gets its buffers, its scalar parameters
 // (all I64) and the chunk triple (chunk, lo, hi), and returns a status: 0 for
-// success, 1+k when Fail{k} was reached.
+// success, 1+k when Fail{k} was reached, StatusStopped when its caller asked it
+// to stop before the end.
 type Func struct {
 	Name  string
 	Bufs  []Buf
@@ -38,6 +39,10 @@ type Func struct {
 	Body  []Stmt
 	Fails []string // messages of the Fail statements, by number
 }
+
+// StatusStopped is the status of a function that gave up because its caller
+// asked it to: engines look for that in loops that may be long.
+const StatusStopped = -1
 
 // Scalar is a pure function from scalars to one scalar, callable by Call. The
 // mathematical functions (exp, log, pow, …) are written as such functions so

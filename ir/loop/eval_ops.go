@@ -3,6 +3,7 @@ package loop
 import (
 	"cmp"
 	"math"
+	"math/bits"
 )
 
 func evalIntUnary(op UnaryOp, x Const) (Const, bool) {
@@ -23,8 +24,22 @@ func evalIntUnary(op UnaryOp, x Const) (Const, bool) {
 		case U64:
 			return Const{Typ: F64, Bits: x.Bits}, true
 		}
+	case TrailingZeros, OnesCount:
+		return evalBitCount(op, x)
 	}
 	return Const{}, false
+}
+
+// evalBitCount applies the operators that count bits.
+func evalBitCount(op UnaryOp, x Const) (Const, bool) {
+	if x.Typ != U32 && x.Typ != U64 {
+		return Const{}, false
+	}
+	n := bits.OnesCount64(x.Bits)
+	if op == TrailingZeros {
+		n = min(bits.TrailingZeros64(x.Bits), 8*x.Typ.Size())
+	}
+	return Const{Typ: x.Typ, Bits: uint64(n)}, true
 }
 
 func evalF32Unary(op UnaryOp, x Const) (Const, bool) {

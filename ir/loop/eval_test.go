@@ -54,7 +54,7 @@ func specials(t Type) []Const {
 func TestEvalTypes(t *testing.T) {
 	for _, typ := range append(computeTypes, F16, BF16, Invalid) {
 		x := Const{Typ: typ}
-		for op := InvalidUnary; op <= RoundBF16; op++ {
+		for op := InvalidUnary; op <= OnesCount; op++ {
 			r, ok := EvalUnary(op, x)
 			if want := UnaryType(op, typ); r.Typ != want || ok != (want != Invalid) {
 				t.Errorf("EvalUnary(%s, %s) has type %s, %t; want %s", op, typ, r.Typ, ok, want)
@@ -90,7 +90,7 @@ func TestEvalCanonical(t *testing.T) {
 	}
 	for _, typ := range computeTypes {
 		for _, x := range specials(typ) {
-			for op := Neg; op <= RoundBF16; op++ {
+			for op := Neg; op <= OnesCount; op++ {
 				r, ok := EvalUnary(op, x)
 				check(op.String()+" "+x.String(), r, ok)
 			}

@@ -125,6 +125,10 @@ func simplifyRight(op BinaryOp, x Expr, y *Const) (Expr, bool) {
 		if y.Bits == 1 {
 			return x, true
 		}
+	case Rem:
+		if y.Bits == 1 {
+			return &Const{Typ: t}, true
+		}
 	case And:
 		if zero {
 			return y, true

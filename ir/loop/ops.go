@@ -5,21 +5,23 @@ type UnaryOp uint8
 
 // The unary operators. Result type is the operand's unless stated.
 const (
-	InvalidUnary UnaryOp = iota
-	Neg                  // integers (wraps), floats (flips the sign), complex
-	Not                  // Bool: logical; integers: bitwise complement
-	Abs                  // integers (wraps at the minimum), floats
-	Sqrt                 // F32, F64: IEEE correctly rounded
-	Floor                // F32, F64
-	Ceil                 // F32, F64
-	Trunc                // F32, F64
-	Rint                 // F32, F64: to nearest, ties to even
-	Real                 // complex -> its real type
-	Imag                 // complex -> its real type
-	Bits                 // F32 -> U32, F64 -> U64: reinterpret the bits
-	FromBits             // U32 -> F32, U64 -> F64: reinterpret the bits
-	RoundF16             // F32 -> F32: round to the nearest f16 value (ties to even; overflow gives inf)
-	RoundBF16            // F32 -> F32: round to the nearest bf16 value (ties to even)
+	InvalidUnary  UnaryOp = iota
+	Neg                   // integers (wraps), floats (flips the sign), complex
+	Not                   // Bool: logical; integers: bitwise complement
+	Abs                   // integers (wraps at the minimum), floats
+	Sqrt                  // F32, F64: IEEE correctly rounded
+	Floor                 // F32, F64
+	Ceil                  // F32, F64
+	Trunc                 // F32, F64
+	Rint                  // F32, F64: to nearest, ties to even
+	Real                  // complex -> its real type
+	Imag                  // complex -> its real type
+	Bits                  // F32 -> U32, F64 -> U64: reinterpret the bits
+	FromBits              // U32 -> F32, U64 -> F64: reinterpret the bits
+	RoundF16              // F32 -> F32: round to the nearest f16 value (ties to even; overflow gives inf)
+	RoundBF16             // F32 -> F32: round to the nearest bf16 value (ties to even)
+	TrailingZeros         // U32, U64: zero bits below the lowest one bit, the width for 0
+	OnesCount             // U32, U64: number of one bits
 )
 
 // BinaryOp is an operator of two operands of one type.
@@ -60,6 +62,7 @@ var unaryOps = [...]opFacts{
 	Floor: {name: "floor"}, Ceil: {name: "ceil"}, Trunc: {name: "trunc"}, Rint: {name: "rint"},
 	Real: {name: "real"}, Imag: {name: "imag"}, Bits: {name: "bits"}, FromBits: {name: "frombits"},
 	RoundF16: {name: "roundf16"}, RoundBF16: {name: "roundbf16"},
+	TrailingZeros: {name: "ctz"}, OnesCount: {name: "popcount"},
 }
 
 var binaryOps = [...]opFacts{

@@ -6,7 +6,7 @@ import (
 )
 
 // roles are the words for roles.
-var roles = [...]string{Input: "input", Output: "output", Temp: "temp", InOut: "inout"}
+var roles = [...]string{Input: "input", Output: "output", Temp: "temp", InOut: "inout", Scratch: "scratch"}
 
 // String returns the word for r, such as "input".
 func (r Role) String() string {

@@ -15,6 +15,11 @@ const (
 	Output             // allocated by a stage, handed to the caller after the run
 	Temp               // allocated by a stage, freed after the run
 	InOut              // bound by the caller, written by the run
+	// Scratch is a Temp of which every thread that runs chunks has a copy of
+	// its own. A chunk finds in it what an earlier chunk on the same thread
+	// left; so a program must not let results depend on more than what every
+	// chunk leaves alike, such as zeros in memory allocated as zeros.
+	Scratch
 )
 
 // Buffer is an array of the program.

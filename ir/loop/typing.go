@@ -38,6 +38,10 @@ func UnaryType(op UnaryOp, x Type) Type {
 		case U64:
 			return F64
 		}
+	case TrailingZeros, OnesCount:
+		if x == U32 || x == U64 {
+			return x
+		}
 	case RoundF16, RoundBF16:
 		if x == F32 {
 			return F32

@@ -73,7 +73,7 @@ func (v *programVerifier) tables() {
 		if b.Elem == Invalid || int(b.Elem) >= len(types) {
 			v.problem("the buffer %s has no element type", b.Name)
 		}
-		if b.Role > InOut {
+		if b.Role > Scratch {
 			v.problem("the buffer %s has no role", b.Name)
 		}
 		v.present[i] = b.Role == Input || b.Role == InOut
@@ -119,8 +119,13 @@ func (v *programVerifier) partition(i int) {
 	v.cut[i] = true
 	p := &v.prog.Partitions[i]
 	v.size(p.N)
-	if p.Weights >= 0 && v.hasBuffer(p.Weights) && !v.prog.Buffers[p.Weights].Elem.IsInt() {
-		v.problem("the weights %s are not integers", v.prog.Buffers[p.Weights].Name)
+	if p.Weights >= 0 && v.hasBuffer(p.Weights) {
+		switch b := v.prog.Buffers[p.Weights]; {
+		case b.Role == Scratch:
+			v.problem("the weights %s differ between threads", b.Name)
+		case !b.Elem.IsInt():
+			v.problem("the weights %s are not integers", b.Name)
+		}
 	}
 	v.define(p.Chunks)
 }
@@ -138,7 +143,7 @@ func (v *programVerifier) sizing(lets []ScalarLet, allocs []Alloc) {
 		}
 		b := v.prog.Buffers[a.Buffer]
 		switch {
-		case b.Role != Temp && b.Role != Output:
+		case b.Role != Temp && b.Role != Output && b.Role != Scratch:
 			v.problem("allocates %s, which the caller provides", b.Name)
 		case v.present[a.Buffer]:
 			v.problem("allocates %s again", b.Name)
@@ -206,7 +211,11 @@ func (v *programVerifier) sizeNode(e SizeExpr, depth int, budget *int) {
 			return
 		}
 		v.sizeNode(e.Index, depth+1, budget)
-		if v.hasBuffer(e.Buffer) && !v.prog.Buffers[e.Buffer].Elem.IsInt() {
+		switch {
+		case !v.hasBuffer(e.Buffer):
+		case v.prog.Buffers[e.Buffer].Role == Scratch:
+			v.problem("reads a size from %s, of which every thread has its own", v.prog.Buffers[e.Buffer].Name)
+		case !v.prog.Buffers[e.Buffer].Elem.IsInt():
 			v.problem("reads a size from %s, which does not hold integers", v.prog.Buffers[e.Buffer].Name)
 		}
 	case *SizeOp:

@@ -12,6 +12,7 @@ import (
 var (
 	intUnary     = []loop.UnaryOp{loop.Neg, loop.Not, loop.Abs}
 	floatUnary   = []loop.UnaryOp{loop.Neg, loop.Abs, loop.Sqrt, loop.Floor, loop.Ceil, loop.Trunc, loop.Rint}
+	bitCounts    = []loop.UnaryOp{loop.TrailingZeros, loop.OnesCount}
 	halfRounding = []loop.UnaryOp{loop.RoundF16, loop.RoundBF16}
 	intBinary    = []loop.BinaryOp{
 		loop.Add, loop.Sub, loop.Mul, loop.Div, loop.Rem, loop.Min, loop.Max,
@@ -161,6 +162,9 @@ func (g *generator) boolean(height int) loop.Expr {
 func (g *generator) integer(t loop.Type, height int) loop.Expr {
 	switch g.upto(5) {
 	case 0:
+		if (t == loop.U32 || t == loop.U64) && g.oneIn(4) {
+			return g.unary(pick(g, bitCounts), t, height)
+		}
 		return g.unary(pick(g, intUnary), t, height)
 	case 1:
 		if t == loop.U32 {
