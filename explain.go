@@ -7,6 +7,7 @@ import (
 
 	"github.com/lacuna-sparse/lacuna/ir"
 	"github.com/lacuna-sparse/lacuna/runtime"
+	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
 // Stages are the names that Explain takes, in the order of the pipeline:
@@ -29,7 +30,11 @@ func (k *Kernel) Explain(stage string) (string, error) {
 	case "syntax":
 		return strings.TrimRight(k.file.String(), "\n") + "\n\n" + strings.TrimRight(k.program.String(), "\n") + "\n", nil
 	case "plan":
-		return k.plan.String(), nil
+		text := k.plan.String()
+		for _, w := range k.Warnings() {
+			text = strings.TrimRight(text, "\n") + "\nwarning: " + w + "\n"
+		}
+		return text, nil
 	case "lattice":
 		return k.eachVariant(func(v *variant) (string, error) { return strings.Join(v.lower.Notes, "\n") + "\n", nil })
 	case "loops":
@@ -48,11 +53,14 @@ func (k *Kernel) inspect(form runtime.Text) (string, error) {
 	return k.eachVariant(func(v *variant) (string, error) { return runtime.Inspect(v.lower.Program, form) })
 }
 
-// eachVariant prints the latest variant of every compute step.
+// eachVariant prints the latest variant of every step.
 func (k *Kernel) eachVariant(f func(*variant) (string, error)) (string, error) {
 	var parts []string
 	for _, st := range k.steps {
-		v := st.latest.Load()
+		v, err := st.explained(k.session)
+		if err != nil {
+			return "", err
+		}
 		if v == nil {
 			continue
 		}
@@ -75,4 +83,82 @@ func (k *Kernel) Conversions() []string {
 		}
 	}
 	return slices.Clip(list)
+}
+
+// Warnings tells of loops that may take unexpectedly long: those over a whole
+// dimension of which the operands store only some coordinates, where no tensor
+// that stores all of them bounds it.
+func (k *Kernel) Warnings() []string {
+	var list []string
+	for _, st := range k.steps {
+		v, c := st.latest.Load(), (*ir.Compute)(nil)
+		if c, _ = st.plan.(*ir.Compute); c == nil || v == nil {
+			continue
+		}
+		accesses := accessesOf(c)
+		for _, note := range v.lower.Notes {
+			loop, whole := strings.CutSuffix(note, ", by whole dimension")
+			index, _, _ := strings.Cut(loop, ": ")
+			if !whole {
+				continue
+			}
+			if sparse := onlySparse(accesses, index); len(sparse) > 0 {
+				w := fmt.Sprintf("visits every %s: %s only some, but what is computed does not have one value at the others",
+					index, storing(sparse))
+				if !slices.Contains(list, w) {
+					list = append(list, w)
+				}
+			}
+		}
+	}
+	return list
+}
+
+// storing is "A stores" or "A and B store".
+func storing(names []string) string {
+	if len(names) == 1 {
+		return names[0] + " stores"
+	}
+	last := len(names) - 1
+	return strings.Join(names[:last], ", ") + " and " + names[last] + " store"
+}
+
+// accessesOf lists the accesses of a statement, that of its result included.
+func accessesOf(c *ir.Compute) []*ir.Access {
+	list := []*ir.Access{c.LHS}
+	var visit func(ir.Expr)
+	visit = func(e ir.Expr) {
+		ir.Walk(e, func(e ir.Expr) {
+			switch e := e.(type) {
+			case *ir.Access:
+				list = append(list, e)
+			case *ir.TempRef:
+				visit(e.Temp.Reduce.Body)
+			}
+		})
+	}
+	visit(c.Value)
+	return list
+}
+
+// onlySparse returns the tensors that store only some of the coordinates of an
+// index, none if any tensor stores all.
+func onlySparse(accesses []*ir.Access, index string) []string {
+	var sparse []string
+	for _, a := range accesses {
+		for axis, x := range a.Indices {
+			if v := x.Plain(); v == nil || v.Name != index {
+				continue
+			}
+			f := a.Tensor.Format
+			kind := f.Levels()[slices.Index(f.Order(), axis)]
+			if kind == tensor.C || kind == tensor.D {
+				return nil
+			}
+			if !slices.Contains(sparse, a.Tensor.Name) {
+				sparse = append(sparse, a.Tensor.Name)
+			}
+		}
+	}
+	return sparse
 }

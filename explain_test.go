@@ -106,3 +106,36 @@ func goldenOperands(t *testing.T, text string) []Option {
 	}
 	return opts
 }
+
+// Warnings name loops over whole dimensions of which operands store only some
+// coordinates, and no others.
+func TestWarnings(t *testing.T) {
+	s := NewSession(WithEngine(runtime.Interp()))
+	sparse, dense := Format("x", tensor.CSF(1), tensor.Float64), Format("x", tensor.Dense(1), tensor.Float64)
+	for _, test := range []struct {
+		text string
+		opts []Option
+		want string
+	}{
+		{"y = sum_i sin(x(i)+i)", []Option{sparse}, "visits every i: x stores only some"},
+		{"y = sum_i sin(x(i)+i)", []Option{dense}, ""},
+		{"y = sum_i cos(x(i))", []Option{sparse}, ""},                                                                 // one value at the others
+		{"y(i) = x(i)+i", []Option{sparse}, ""},                                                                       // y is as large
+		{"y = sum_i (x(i)+i)*z(i)", []Option{sparse, Format("z", tensor.Dense(1), tensor.Float64)}, ""},               // z too
+		{"y = sum_i max(x(i)+i,z(i))", []Option{sparse, Format("z", tensor.CSF(1), tensor.Float64)}, "x and z store"}, // neither
+		{"y = sum_{i,j} sin(A(i,j)+j)", []Option{Format("A", tensor.DCSR, tensor.Float64)}, "visits every j: A"},
+	} {
+		k, err := s.Compile(test.text, test.opts...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := strings.Join(k.Warnings(), "\n")
+		if test.want == "" && got != "" || !strings.Contains(got, test.want) || strings.Contains(got, "\n") {
+			t.Errorf("%s: warnings %q, want %q", test.text, got, test.want)
+		}
+		plan, err := k.Explain("plan")
+		if err != nil || strings.Contains(plan, "warning: visits") != (got != "") {
+			t.Errorf("%s: the plan is %q (%v)", test.text, plan, err)
+		}
+	}
+}

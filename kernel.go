@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
-	"sort"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -42,6 +42,7 @@ type step struct {
 
 	mu       sync.Mutex
 	variants map[string]*variant
+	reads    []*ir.Tensor // whose arrays variants take; known with the first of them
 	latest   atomic.Pointer[variant]
 	// converted remembers the latest conversion of a convert step.
 	converted atomic.Pointer[conversion]
@@ -50,16 +51,20 @@ type step struct {
 // Compile parses, checks, plans and compiles a program in this session. Options
 // declare the operands; results need none.
 func (s *Session) Compile(src string, opts ...Option) (*Kernel, error) {
-	d := &declarations{decls: map[string]lang.Decl{}, types: map[string]*tensor.Tensor{}}
-	for _, o := range opts {
-		o(d)
+	return s.kernel(src, newDeclarations(), opts)
+}
+
+// kernel returns the kernel for a program and what is declared of its tensors,
+// from the session's cache if it is there.
+func (s *Session) kernel(src string, d *declarations, opts []Option) (*Kernel, error) {
+	if err := d.apply(opts); err != nil {
+		return nil, err
 	}
-	if d.err != nil {
-		return nil, d.err
-	}
-	key := d.key(src)
+	memory := keys.Get().(*[]byte)
+	defer keys.Put(memory)
+	*memory = d.appendKey((*memory)[:0], src)
 	s.mu.Lock()
-	k := s.kernels[key]
+	k := s.kernels[string(*memory)]
 	s.mu.Unlock()
 	if k != nil {
 		return k, nil
@@ -73,31 +78,8 @@ func (s *Session) Compile(src string, opts ...Option) (*Kernel, error) {
 	if len(s.kernels) >= cachedKernels {
 		clear(s.kernels)
 	}
-	s.kernels[key] = k
+	s.kernels[string(*memory)] = k
 	return k, nil
-}
-
-// key identifies a program and its declarations.
-func (d *declarations) key(src string) string {
-	names := make([]string, 0, len(d.decls))
-	for name := range d.decls {
-		names = append(names, name)
-	}
-	sort.Strings(names)
-	var b strings.Builder
-	fmt.Fprintf(&b, "%q %t", src, d.strict)
-	for _, name := range names {
-		decl := d.decls[name]
-		fmt.Fprintf(&b, ";%s %d %t %s %t %s %v %t", name, decl.Rank, decl.HasFormat, decl.Format, decl.HasDType, decl.DType, decl.Shape, decl.Result)
-		if decl.Fill != nil {
-			lo, hi := decl.Fill.Bits()
-			fmt.Fprintf(&b, " %s %x %x", decl.Fill.DType(), lo, hi)
-		}
-		if t := d.types[name]; t != nil {
-			b.WriteString(" " + indexTypes(t))
-		}
-	}
-	return b.String()
 }
 
 // indexTypes spells the widths of a tensor's index arrays.
@@ -135,7 +117,11 @@ func (s *Session) compile(src string, d *declarations) (k *Kernel, err error) {
 	if err != nil {
 		return nil, err
 	}
-	program, err := lang.Check(file, d.decls)
+	decls, err := d.decls(file)
+	if err != nil {
+		return nil, err
+	}
+	program, err := lang.Check(file, decls)
 	if err != nil {
 		return nil, err
 	}
@@ -160,15 +146,18 @@ func (s *Session) compile(src string, d *declarations) (k *Kernel, err error) {
 	for _, t := range plan.Tensors {
 		if t.Source != nil && t.Source.Operand && len(k.operandIDs) < len(k.operands) {
 			k.operandIDs = append(k.operandIDs, t.ID) // the planner starts with the operands
-			types[t.ID] = d.types[t.Name]
+			types[t.ID] = d.example(t.Name)
 		}
 	}
 	for _, st := range plan.Steps {
 		sp := &step{plan: st, variants: map[string]*variant{}}
 		k.steps = append(k.steps, sp)
+		if c, ok := st.(*ir.Convert); ok {
+			types[c.To.ID] = emptyTensor(c.To.Format, c.To.DType)
+		}
 		if c, ok := st.(*ir.Compute); ok {
 			// Compile ahead of the first run what will most likely run.
-			if _, err := k.variant(context.Background(), sp, c, types, loop.U32); err != nil {
+			if _, err := k.variant(context.Background(), sp, c, types, choice{crd: loop.U32, work: k.session.workspace(lower.DenseWorkspace)}); err != nil {
 				return nil, err
 			}
 		}
@@ -178,6 +167,7 @@ func (s *Session) compile(src string, d *declarations) (k *Kernel, err error) {
 
 // variant is a step compiled for particular index widths.
 type variant struct {
+	choice
 	lower *lower.Kernel
 	exe   *runtime.Executable
 	calls sync.Pool // of *call
@@ -202,24 +192,16 @@ func (d declaredTypes) IndexType(t *ir.Tensor, level int, kind lower.ArrayKind) 
 }
 
 // variant returns the step compiled for the given operands' index widths and
-// the given type of the result's coordinates.
-func (k *Kernel) variant(ctx context.Context, st *step, c *ir.Compute, types declaredTypes, crd loop.Type) (v *variant, err error) {
+// the given choice.
+func (k *Kernel) variant(ctx context.Context, st *step, c *ir.Compute, types declaredTypes, how choice) (v *variant, err error) {
 	defer caught(k.source, &err)
-	var b strings.Builder
-	b.WriteString(crd.String())
-	for _, t := range k.plan.Tensors {
-		if v := types[t.ID]; v != nil {
-			fmt.Fprintf(&b, ";%s %s", t.Name, indexTypes(v))
-		}
-	}
-	key := b.String()
 	st.mu.Lock()
 	defer st.mu.Unlock()
-	if v := st.variants[key]; v != nil {
+	if v := st.variants[st.key(types, how)]; v != nil {
 		st.latest.Store(v)
 		return v, nil
 	}
-	low, err := lower.Step(c, k.alg, types, lower.Options{Coordinates: crd})
+	low, err := lower.Step(c, k.alg, types, lower.Options{Coordinates: how.crd, Workspace: how.work, Grain: k.session.grain})
 	if err != nil {
 		return nil, err
 	}
@@ -227,9 +209,35 @@ func (k *Kernel) variant(ctx context.Context, st *step, c *ir.Compute, types dec
 	if err != nil {
 		return nil, err
 	}
-	v = &variant{lower: low, exe: exe}
+	v = &variant{choice: how, lower: low, exe: exe}
 	v.calls.New = func() any { return &call{bindings: exe.NewBindings()} }
-	st.variants[key] = v
+	if st.reads == nil {
+		st.reads = tensorsOf(low.Inputs)
+	}
+	st.variants[st.key(types, how)] = v
 	st.latest.Store(v)
 	return v, nil
+}
+
+// key names a variant: the widths of the index arrays that the step reads.
+func (st *step) key(types declaredTypes, how choice) string {
+	var b strings.Builder
+	b.WriteString(how.crd.String() + " " + how.work.String())
+	for _, t := range st.reads {
+		if v := types[t.ID]; v != nil {
+			fmt.Fprintf(&b, ";%s %s", t.Name, indexTypes(v))
+		}
+	}
+	return b.String()
+}
+
+// tensorsOf lists the tensors that inputs are of, each once.
+func tensorsOf(inputs []lower.Input) []*ir.Tensor {
+	var list []*ir.Tensor
+	for _, in := range inputs {
+		if !slices.Contains(list, in.Tensor) {
+			list = append(list, in.Tensor)
+		}
+	}
+	return list
 }

@@ -15,11 +15,12 @@ package lacuna
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"sync"
 
-	"github.com/lacuna-sparse/lacuna/lang"
+	"github.com/lacuna-sparse/lacuna/internal/debug"
 	"github.com/lacuna-sparse/lacuna/runtime"
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
@@ -37,6 +38,10 @@ type Session struct {
 	engine  runtime.Engine
 	options runtime.Options
 	cache   *runtime.Cache
+	grain   int64  // debug.ChunkGrain when the session was made
+	work    string // debug.Workspace then
+	// conversions are the kernels that store tensors in other formats.
+	conversions conversions
 
 	mu      sync.Mutex
 	kernels map[string]*Kernel
@@ -64,11 +69,13 @@ const (
 	cachedKernels  = 256
 )
 
-// NewSession returns a session.
+// NewSession returns a session. Options that are nil change nothing.
 func NewSession(opts ...SessionOption) *Session {
-	s := &Session{cache: runtime.NewCache(cachedPrograms), kernels: map[string]*Kernel{}}
+	s := &Session{cache: runtime.NewCache(cachedPrograms), kernels: map[string]*Kernel{}, grain: debug.ChunkGrain, work: debug.Workspace}
 	for _, o := range opts {
-		o(s)
+		if o != nil {
+			o(s)
+		}
 	}
 	if s.engine == nil {
 		s.engine = runtime.Auto(func(note string) { fmt.Fprintln(os.Stderr, "lacuna: "+note) })
@@ -86,7 +93,8 @@ var shared = sync.OnceValue(func() *Session { return NewSession() })
 // Eval runs a program on args with the shared session and returns the result of
 // its last statement. Errors are *lang.Error for what is wrong in the text or
 // in the fit of the operands to it, *tensor.FormatError, and those of
-// runtime.Executable.Run.
+// runtime.Executable.Run. A context must not be nil; when it ends, the run soon
+// does, and its error is the context's.
 func Eval(ctx context.Context, src string, args Args, opts ...Option) (*tensor.Tensor, error) {
 	return shared().Eval(ctx, src, args, opts...)
 }
@@ -96,7 +104,7 @@ func Compile(src string, opts ...Option) (*Kernel, error) { return shared().Comp
 
 // Eval is like the function Eval, in this session.
 func (s *Session) Eval(ctx context.Context, src string, args Args, opts ...Option) (*tensor.Tensor, error) {
-	k, err := s.kernelFor(src, args, opts)
+	k, err := s.kernelFor(ctx, src, args, opts)
 	if err != nil {
 		return nil, err
 	}
@@ -105,126 +113,30 @@ func (s *Session) Eval(ctx context.Context, src string, args Args, opts ...Optio
 
 // EvalAll runs a program on args and returns all its results.
 func (s *Session) EvalAll(ctx context.Context, src string, args Args, opts ...Option) (Outputs, error) {
-	k, err := s.kernelFor(src, args, opts)
+	k, err := s.kernelFor(ctx, src, args, opts)
 	if err != nil {
 		return nil, err
 	}
 	return k.RunAll(ctx, args)
 }
 
-// kernelFor compiles a program for the formats, types and fills of the operands.
-func (s *Session) kernelFor(src string, args Args, opts []Option) (*Kernel, error) {
-	all := make([]Option, 0, len(args)+len(opts))
+// kernelFor returns the kernel for the formats, types and fills of the operands.
+func (s *Session) kernelFor(ctx context.Context, src string, args Args, opts []Option) (*Kernel, error) {
+	if err := checkContext(ctx); err != nil {
+		return nil, err
+	}
+	d := newDeclarations()
 	for name, t := range args {
-		if t == nil {
-			return nil, fmt.Errorf("operand %s is nil", name)
-		}
-		all = append(all, Operand(name, t))
+		d.operand(name, t)
 	}
-	return s.Compile(src, append(all, opts...)...)
+	return s.kernel(src, d, opts)
 }
 
-// Option declares something about a program.
-type Option func(*declarations)
-
-// declarations are what the options of one Compile say.
-type declarations struct {
-	decls  map[string]lang.Decl
-	strict bool
-	// types are the index widths of declared operands, for the first variant.
-	types map[string]*tensor.Tensor
-	err   error
-}
-
-func (d *declarations) update(name string, f func(*lang.Decl)) {
-	decl, ok := d.decls[name]
-	if !ok {
-		decl = lang.Decl{Rank: lang.AnyRank}
+// checkContext refuses a context that is nil: every call would panic on it,
+// sooner or later.
+func checkContext(ctx context.Context) error {
+	if ctx == nil {
+		return errors.New("the context is nil: pass context.Background() where there is no other")
 	}
-	f(&decl)
-	d.decls[name] = decl
+	return nil
 }
-
-// conflict notes a declaration that contradicts the operand passed by that name:
-// a tensor that a program updates keeps its format and type.
-func (d *declarations) conflict(name string, f tensor.Format, dt tensor.DType) {
-	t := d.types[name]
-	if t != nil && (t.Format() != f || t.DType() != dt) && d.err == nil {
-		d.err = fmt.Errorf("%s is declared as %s %s, but the operand of that name is stored as %s %s: convert it, or give the result another name",
-			name, f, dt, t.Format(), t.DType())
-	}
-}
-
-// Format declares how an operand is stored and its element type. For a tensor
-// that the program assigns, see Result.
-func Format(name string, f tensor.Format, dt tensor.DType) Option {
-	return func(d *declarations) {
-		d.conflict(name, f, dt)
-		d.update(name, func(decl *lang.Decl) {
-			decl.Rank, decl.Format, decl.HasFormat = f.Rank(), f, true
-			decl.DType, decl.HasDType = dt, true
-		})
-	}
-}
-
-// Operand declares an operand by example: its format, type and fill.
-func Operand(name string, t *tensor.Tensor) Option {
-	return func(d *declarations) {
-		fill := t.Fill()
-		d.update(name, func(decl *lang.Decl) {
-			decl.Rank, decl.Format, decl.HasFormat = t.Rank(), t.Format(), true
-			decl.DType, decl.HasDType, decl.Fill = t.DType(), true, &fill
-		})
-		d.types[name] = t
-	}
-}
-
-// Result declares how a result is stored. A name that is also passed as an
-// operand is updated: its old value is read.
-func Result(name string, f tensor.Format) Option {
-	return func(d *declarations) {
-		if t := d.types[name]; t != nil {
-			d.conflict(name, f, t.DType())
-		}
-		d.update(name, func(decl *lang.Decl) {
-			decl.Rank, decl.Format, decl.HasFormat = f.Rank(), f, true
-			decl.Result = d.types[name] == nil
-		})
-	}
-}
-
-// ResultType declares the element type of a result.
-func ResultType(name string, dt tensor.DType) Option {
-	return func(d *declarations) {
-		if t := d.types[name]; t != nil {
-			d.conflict(name, t.Format(), dt)
-		}
-		d.update(name, func(decl *lang.Decl) {
-			decl.DType, decl.HasDType = dt, true
-			decl.Result = d.types[name] == nil
-		})
-	}
-}
-
-// Shape declares the extents of a result that its operands do not fix; -1
-// leaves one open.
-func Shape(name string, extents ...int64) Option {
-	return func(d *declarations) {
-		d.update(name, func(decl *lang.Decl) {
-			decl.Shape = append([]int64(nil), extents...)
-			decl.Result = d.types[name] == nil
-		})
-	}
-}
-
-// Fill declares the fill value of an operand or a result.
-func Fill(name string, v tensor.Scalar) Option {
-	return func(d *declarations) {
-		d.update(name, func(decl *lang.Decl) { decl.Fill = &v })
-	}
-}
-
-// StrictIEEE makes products with an implicit zero honest: 0*inf and 0*nan are
-// nan, as in dense arithmetic, at the cost of visiting every coordinate.
-// Without it an implicit zero annihilates.
-func StrictIEEE() Option { return func(d *declarations) { d.strict = true } }

@@ -42,6 +42,10 @@ func TestRegressions(t *testing.T) {
 		{"nested reductions over nothing stored are not absent", "R(i) = y(i) * sum_j max_k (T(i,j,k)*b(i) + y(i))",
 			Args{"T": T, "b": sparse(4, 0, []int64{2}, 2), "y": sparse(4, 0, []int64{1, 2}, 3, 5)},
 			[]Option{Result("R", tensor.CSF(1))}, []float64{0, 27, 5 * (5 + 23 + 5), 0}},
+		{"a stored element at a constant coordinate is there in rows that store nothing", "R(i) = b(i) * max_j (A(i,j) + x(3))",
+			Args{"A": A, "b": sparse(3, 0, []int64{0, 1}, 1, 2), "x": x}, []Option{Result("R", tensor.CSF(1))}, []float64{6, 8, 0}},
+		{"the same where the reduction stands alone", "R(i) = b(i) * max_j (z(j) + x(3))",
+			Args{"z": sparse(4, 0, []int64{}), "b": sparse(3, 0, []int64{0, 1}, 1, 2), "x": x}, []Option{Result("R", tensor.CSF(1))}, []float64{4, 8, 0}},
 		{"fills of both signs cancel", "C(i) = a(i) + b(i)",
 			Args{"a": sparse(3, 1, []int64{0}, 1), "b": sparse(3, -1, []int64{1}, 4)}, nil, []float64{0, 5, 0}},
 	} {

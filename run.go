@@ -3,6 +3,7 @@ package lacuna
 import (
 	"context"
 	"fmt"
+	"math"
 	goruntime "runtime"
 	"slices"
 	"unsafe"
@@ -55,9 +56,13 @@ type stepBinding struct {
 	shape   []int64   // of the result
 	indices []int64   // extents by ir.Index.ID
 	crd     loop.Type // of the result's coordinates
+	keys    int64     // of the largest workspace
 }
 
 func (k *Kernel) run(ctx context.Context, args Args) (values, error) {
+	if err := checkContext(ctx); err != nil {
+		return nil, err
+	}
 	vals := make(values, len(k.plan.Tensors))
 	for i, t := range k.operands {
 		arg := args[t.Name]
@@ -103,6 +108,9 @@ func checkOperand(t *lang.Tensor, arg *tensor.Tensor) error {
 func (k *Kernel) unknownArgument(args Args) error {
 	for name := range args {
 		if !slices.ContainsFunc(k.operands, func(t *lang.Tensor) bool { return t.Name == name }) {
+			if err := k.file.MisusedTensor(name); err != nil {
+				return err
+			}
 			return fmt.Errorf("the program has no operand %s", name)
 		}
 	}
@@ -128,6 +136,9 @@ func (k *Kernel) bind(vals values) (*binding, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := k.checkCounts(extents); err != nil {
+		return nil, err
+	}
 	b := &binding{shapes: slices.Clone(shapes), extents: extents, steps: make([]stepBinding, len(k.steps))}
 	for i, st := range k.plan.Steps {
 		c, ok := st.(*ir.Compute)
@@ -136,7 +147,10 @@ func (k *Kernel) bind(vals values) (*binding, error) {
 		}
 		sb := &b.steps[i]
 		sb.shape = extents.Shapes[c.Stmt.LHS.Tensor.Name]
-		sb.indices = extents.Index[slices.Index(k.program.Stmts, c.Stmt)]
+		sb.indices = k.indices(extents, c)
+		if sb.keys, err = workspaceKeys(c, sb.indices); err != nil {
+			return nil, err
+		}
 		sb.crd = loop.U32
 		for _, n := range sb.shape {
 			if n > wide {
@@ -146,6 +160,70 @@ func (k *Kernel) bind(vals values) (*binding, error) {
 	}
 	k.bound.Store(b)
 	return b, nil
+}
+
+// indices returns the extents by ir.Index.ID of a step's statement.
+func (k *Kernel) indices(extents *lang.Extents, c *ir.Compute) []int64 {
+	return extents.Index[slices.Index(k.program.Stmts, c.Stmt)]
+}
+
+// checkCounts refuses counts that may not fit an i64: they would wrap.
+func (k *Kernel) checkCounts(extents *lang.Extents) error {
+	for _, st := range k.plan.Steps {
+		c, ok := st.(*ir.Compute)
+		if !ok {
+			continue
+		}
+		indices := k.indices(extents, c)
+		for _, r := range c.OpenCounts(k.alg) {
+			if n := product(r.Vars, indices); n < 0 {
+				return countError(c.Stmt, r).WithSource(k.source)
+			}
+		}
+	}
+	return nil
+}
+
+// product is the number of coordinates that vars take together, -1 if it does not
+// fit an int64.
+func product(vars []*ir.Index, extents []int64) int64 {
+	n := int64(1)
+	for _, v := range vars {
+		if extents[v.ID] == 0 {
+			return 0
+		}
+	}
+	for _, v := range vars {
+		if n > math.MaxInt64/extents[v.ID] {
+			return -1
+		}
+		n *= extents[v.ID]
+	}
+	return n
+}
+
+// countError says that the reduction of s that r stands for counts too much.
+func countError(s *lang.Stmt, r *ir.Reduce) *lang.Error {
+	e := &lang.Error{
+		Code: lang.ErrOutOfRange, Pos: s.LHS.Pos,
+		Msg:  "a count of coordinates may not fit 63 bits",
+		Hint: "sum where(…, 1.0, 0.0) for an approximate count, or count over fewer indices",
+	}
+	lang.Walk(s.RHS, func(x lang.Expr) bool {
+		fold, ok := x.(*lang.Reduce)
+		if ok && sameIndices(fold, r) {
+			e.Pos, e.Msg = fold.Pos, fmt.Sprintf("what %s counts over its indices may not fit 63 bits", fold.Op)
+		}
+		return true
+	})
+	return e
+}
+
+// sameIndices reports whether two reductions bind the same indices.
+func sameIndices(fold *lang.Reduce, r *ir.Reduce) bool {
+	return len(fold.Vars) == len(r.Vars) && !slices.ContainsFunc(fold.Vars, func(v lang.ReduceVar) bool {
+		return !slices.ContainsFunc(r.Vars, func(x *ir.Index) bool { return x.ID == v.Var.ID })
+	})
 }
 
 // wide is the extent from which coordinates need more than 32 bits.
@@ -166,16 +244,13 @@ func (k *Kernel) runStep(ctx context.Context, st *step, b *stepBinding, vals val
 			vals[p.To.ID] = c.to
 			return nil
 		}
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		opts := []tensor.Option{tensor.WithName(p.From.Name)}
-		if p.From.Format.IsDense() && p.To.FillKnown {
-			opts = append(opts, tensor.WithFill(p.To.Fill))
-		}
-		to, err := from.Convert(p.To.Format, opts...)
+		c := &converting{session: k.session, options: k.options}
+		to, err := c.step(ctx, p, from)
 		if err != nil {
 			return err
+		}
+		if c.latest != nil {
+			st.latest.Store(c.latest)
 		}
 		vals[p.To.ID] = to
 		if p.From.Source != nil && p.From.Source.Operand {
@@ -196,11 +271,28 @@ func (k *Kernel) runStep(ctx context.Context, st *step, b *stepBinding, vals val
 	panic("BUG: unknown step")
 }
 
+// converted runs a convert step.
+func converted(from *tensor.Tensor, p *ir.Convert, opts []tensor.Option) (*tensor.Tensor, error) {
+	if !p.Stored || !slices.Contains(from.Format().Levels(), tensor.D) {
+		return from.Convert(p.To.Format, opts...)
+	}
+	// Converting drops what dense blocks hold beyond the fill; coordinates do not.
+	coords, values, err := from.ToCoords()
+	if err != nil {
+		return nil, err
+	}
+	return tensor.FromCoords(from.Shape(), p.To.Format, coords, values, append(opts, tensor.WithFill(from.Fill()))...)
+}
+
 func (k *Kernel) compute(ctx context.Context, st *step, c *ir.Compute, b *stepBinding, vals values) (*tensor.Tensor, error) {
 	v := st.latest.Load()
-	if v == nil || !v.fits(b.crd, vals) {
+	how := choice{crd: b.crd}
+	if b.keys > 0 && v != nil {
+		how.work = k.workspaceKind(b.keys, v, vals)
+	}
+	if v == nil || v.choice != how || !v.fits(vals) {
 		var err error
-		if v, err = k.variant(ctx, st, c, declaredTypes(vals), b.crd); err != nil {
+		if v, err = k.variant(ctx, st, c, declaredTypes(vals), how); err != nil {
 			return nil, err
 		}
 	}
@@ -239,12 +331,7 @@ func (v *variant) finish(c *call) {
 }
 
 // fits reports whether the variant was compiled for these index widths.
-func (v *variant) fits(crd loop.Type, vals values) bool {
-	for _, l := range v.lower.Result.Levels {
-		if l.Crd >= 0 && v.lower.Program.Buffers[l.Crd].Elem != crd {
-			return false
-		}
-	}
+func (v *variant) fits(vals values) bool {
 	for _, in := range v.lower.Inputs {
 		if loop.Type(operandArray(vals[in.Tensor.ID], in).DType()) != v.lower.Program.Buffers[in.Buffer].Elem {
 			return false

@@ -16,6 +16,7 @@ type normalForm struct {
 	value   Expr      // right-hand side; reductions are TempRefs
 	reduces []*Reduce // inner ones first
 	indices []*Index
+	builder *builder // for copies with other variables
 }
 
 // maxAccesses bounds the accesses of a statement: planning compares them with
@@ -31,6 +32,11 @@ type builder struct {
 	tensors  func(*lang.Tensor) *Tensor
 	accesses map[string]*Access // equal accesses are one
 	ev       Evaluator
+	names    map[string]bool // of index variables
+	// bound holds the variables that some fold binds.
+	bound map[*Index]bool
+	// copies counts the accesses that renaming has made.
+	copies int
 	// variances counts the variances so far: each reads its body twice, so
 	// nested ones multiply.
 	variances int
@@ -39,7 +45,7 @@ type builder struct {
 // normalize rewrites a checked statement. tensors maps the program's tensors to
 // the plan's.
 func normalize(s *lang.Stmt, tensors func(*lang.Tensor) *Tensor, result *Tensor, ev Evaluator) (*normalForm, error) {
-	b := &builder{tensors: tensors, accesses: map[string]*Access{}, ev: ev}
+	b := &builder{tensors: tensors, accesses: map[string]*Access{}, ev: ev, names: map[string]bool{}, bound: map[*Index]bool{}}
 	b.stmt = s
 	for _, x := range s.Indices {
 		name := x.Name
@@ -47,6 +53,7 @@ func normalize(s *lang.Stmt, tensors func(*lang.Tensor) *Tensor, result *Tensor,
 			name = fmt.Sprintf("s%d", x.ID)
 		}
 		b.indices = append(b.indices, &Index{ID: x.ID, Name: name, Free: x.Free})
+		b.names[name] = true
 	}
 	lhs, err := b.access(s.LHS)
 	if err != nil {
@@ -60,6 +67,7 @@ func normalize(s *lang.Stmt, tensors func(*lang.Tensor) *Tensor, result *Tensor,
 	if err != nil {
 		return nil, err
 	}
+	b.builder = b
 	return &b.normalForm, nil
 }
 
@@ -68,8 +76,8 @@ func (b *builder) access(a *lang.Access) (*Access, error) {
 	if same, ok := b.accesses[key]; ok {
 		return same, nil
 	}
-	if len(b.accesses) >= maxAccesses {
-		return nil, lang.Unsupported(fmt.Sprintf("more than %d tensor elements read in one statement (split it)", maxAccesses), a.Pos)
+	if len(b.accesses)+b.copies >= maxAccesses {
+		return nil, tooManyAccesses(a.Pos)
 	}
 	out := &Access{Tensor: b.tensors(a.Tensor)}
 	for _, x := range a.Indices {
@@ -88,6 +96,10 @@ func (b *builder) access(a *lang.Access) (*Access, error) {
 	}
 	b.accesses[key] = out
 	return out, nil
+}
+
+func tooManyAccesses(pos lang.Pos) error {
+	return lang.Unsupported(fmt.Sprintf("more than %d tensor elements read in one statement (split it; a variance reads its argument twice)", maxAccesses), pos)
 }
 
 // key is the same for accesses that read the same element.
@@ -144,15 +156,30 @@ func (b *builder) expr(e lang.Expr) (Expr, error) {
 		}
 		return &Select{Cond: c, Then: t, Else: f}, nil
 	case *lang.Reduce:
-		return b.reduction(e)
+		r, err := b.reduction(e)
+		if err == nil && len(b.accesses)+b.copies > maxAccesses {
+			err = tooManyAccesses(e.Pos)
+		}
+		return r, err
 	case *lang.Scan:
 		return nil, lang.Unsupported("scans", e.Pos)
 	}
 	panic(fmt.Sprintf("BUG: unknown checked expression %T", e))
 }
 
-// fold adds a primitive reduction and returns a reference to its result.
+// fold adds a primitive reduction and returns a reference to its result. The
+// first fold of a reduction binds the variables as written, further ones copies.
 func (b *builder) fold(f Fold, over *Reduce, body Expr, typ tensor.DType) *TempRef {
+	if len(over.Vars) > 0 && b.bound[over.Vars[0]] {
+		over, body = b.renamed(over, body)
+	}
+	return b.add(f, over, body, typ)
+}
+
+func (b *builder) add(f Fold, over *Reduce, body Expr, typ tensor.DType) *TempRef {
+	for _, v := range over.Vars {
+		b.bound[v] = true
+	}
 	r := &Reduce{Fold: f, Vars: over.Vars, In: over.In, Body: body, Typ: typ}
 	r.Temp = &Temp{ID: len(b.reduces), Reduce: r}
 	b.reduces = append(b.reduces, r)
@@ -267,8 +294,9 @@ func (b *builder) count(over *Reduce, typ tensor.DType) Expr {
 }
 
 func (b *builder) mean(over *Reduce, body Expr, typ tensor.DType) Expr {
+	sum := b.fold(FoldSum, over, body, typ)
 	n := b.count(over, typ)
-	mean := b.call("/", typ, b.fold(FoldSum, over, body, typ), n)
+	mean := b.call("/", typ, sum, n)
 	if over.In == nil {
 		return mean
 	}

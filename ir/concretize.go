@@ -25,32 +25,39 @@ func (nf *normalForm) scatter(order []*Index, top *Reduce) Stmt {
 // outermost place where everything it reads from outside is bound, so that
 // nothing is computed more often than it must be.
 func nest(loops, bound []*Index, pending []*Reduce, leaf *Assign) Stmt {
+	return nestAround(loops, bound, pending, leaf.Value, func([]*Index, []*Reduce) Stmt { return leaf })
+}
+
+// nestAround is nest around any statement: inner makes it, given the variables
+// bound and the reductions that could not be placed outside it. Value is what it
+// computes from the reductions.
+func nestAround(loops, bound []*Index, pending []*Reduce, value Expr, inner func([]*Index, []*Reduce) Stmt) Stmt {
 	for i, r := range pending {
 		if !within(r.FreeVars(), bound) {
 			continue
 		}
 		// A reduction that several others read is computed in each of them.
-		inside, outside := refersTo(r.Body, nil), refersTo(leaf.Value, r)
-		var inner, outer []*Reduce
+		inside, outside := refersTo(r.Body, nil), refersTo(value, r)
+		var producing, consuming []*Reduce
 		for j, p := range pending {
 			if j != i && inside[p] {
-				inner = append(inner, p)
+				producing = append(producing, p)
 			}
 			if j != i && outside[p] {
-				outer = append(outer, p)
+				consuming = append(consuming, p)
 			}
 		}
 		return &Where{
 			Temp:     r.Temp,
-			Producer: nest(r.Order, bound, inner, &Assign{Temp: r.Temp, Value: r.Body}),
-			Consumer: nest(loops, bound, outer, leaf),
+			Producer: nest(r.Order, bound, producing, &Assign{Temp: r.Temp, Value: r.Body}),
+			Consumer: nestAround(loops, bound, consuming, value, inner),
 		}
 	}
 	if len(loops) == 0 {
-		return leaf
+		return inner(bound, pending)
 	}
-	inside := append(append([]*Index(nil), bound...), loops[0])
-	return &Forall{Index: loops[0], Body: nest(loops[1:], inside, pending, leaf)}
+	more := append(append([]*Index(nil), bound...), loops[0])
+	return &Forall{Index: loops[0], Body: nestAround(loops[1:], more, pending, value, inner)}
 }
 
 func within(vars, bound []*Index) bool {

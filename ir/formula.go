@@ -71,16 +71,21 @@ func combine(kind formulaKind, fs []Formula) Formula {
 	if kind == intersection {
 		neutral, absorbing = all, none
 	}
+	// Parts of one operand are free of superfluous ones already: from holds the
+	// operand that each comes from.
 	var args []Formula
-	for _, f := range fs {
+	var from []int
+	for k, f := range fs {
 		switch f.kind {
 		case absorbing:
 			return f
 		case neutral:
 		case kind:
-			args = append(args, f.args...)
+			for _, x := range f.args {
+				args, from = append(args, x), append(from, k)
+			}
 		default:
-			args = append(args, f)
+			args, from = append(args, f), append(from, k)
 		}
 	}
 	// Drop what another part makes superfluous (for a union: a part that lies
@@ -89,7 +94,7 @@ func combine(kind formulaKind, fs []Formula) Formula {
 	for i, f := range args {
 		drop := false
 		for j, g := range args {
-			if i == j {
+			if from[i] == from[j] {
 				continue
 			}
 			small, big := f, g

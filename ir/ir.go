@@ -48,6 +48,9 @@ type Tensor struct {
 	FillKnown bool
 	// Source is the tensor of the checked program; nil for what planning added.
 	Source *lang.Tensor
+	// Work is the fold that this workspace holds the results of, nil if the
+	// tensor is not a workspace.
+	Work *Reduce
 }
 
 // Step is one step of a plan: *Convert or *Compute.
@@ -57,6 +60,9 @@ type Step interface{ step() }
 type Convert struct {
 	From, To *Tensor
 	Why      string // for explain
+	// Stored keeps every stored element, also those of dense blocks that equal
+	// the fill: a reduction runs over what is stored.
+	Stored bool
 }
 
 // Compute is one assignment as a loop nest.
@@ -68,7 +74,8 @@ type Compute struct {
 	// accumulates into a dense result that starts as the identity of Fold.
 	Scatter bool
 	Fold    Fold
-	// Indices lists the index variables of the statement.
+	// Indices lists the index variables of the statement by ID, without the
+	// copies that planning made of some of them.
 	Indices []*Index
 	// Value is the right-hand side with reductions as Temp references.
 	Value Expr
@@ -78,19 +85,23 @@ type Compute struct {
 	// when it has no one value there.
 	Background Expr
 	Stmt       *lang.Stmt
+	// Workspaces are the workspaces of Body, as their producers write them.
+	Workspaces []*Access
 }
 
 func (*Convert) step() {}
 func (*Compute) step() {}
 
-// Index is an index variable.
+// Index is an index variable. Every loop has one of its own: copies of a
+// variable of the statement share its ID, and with it the extent.
 type Index struct {
 	ID   int // of the statement's lang.Index list
 	Name string
 	Free bool
 }
 
-// Stmt is a statement of concrete index notation: *Forall, *Where or *Assign.
+// Stmt is a statement of concrete index notation: *Forall, *Where, *Workspace or
+// *Assign.
 type Stmt interface{ stmt() }
 
 // Forall runs Body for each value of Index.
@@ -106,17 +117,30 @@ type Where struct {
 	Consumer Stmt
 }
 
+// Workspace runs Producers, which accumulate into Tensor in any order, then
+// Consumer, which reads it in the order of its coordinates. Tensor lives no
+// longer than that, is empty at first, and is a coordinate list to its readers.
+type Workspace struct {
+	Tensor    *Tensor
+	Producers []Stmt
+	Consumer  Stmt
+	// Mask, when not nil, is an access of Consumer outside whose entries the
+	// workspace need not hold anything.
+	Mask *Access
+}
+
 // Assign is the leaf: it sets or accumulates one element of the result (Temp
-// nil) or folds Value into Temp.
+// nil), accumulates one of a workspace (LHS is one), or folds Value into Temp.
 type Assign struct {
 	LHS   *Access
 	Temp  *Temp
 	Value Expr
 }
 
-func (*Forall) stmt() {}
-func (*Where) stmt()  {}
-func (*Assign) stmt() {}
+func (*Forall) stmt()    {}
+func (*Where) stmt()     {}
+func (*Workspace) stmt() {}
+func (*Assign) stmt()    {}
 
 // Temp is the scalar temporary of one reduction.
 type Temp struct {

@@ -1,6 +1,10 @@
 package ir
 
-import "github.com/lacuna-sparse/lacuna/tensor"
+import (
+	"slices"
+
+	"github.com/lacuna-sparse/lacuna/tensor"
+)
 
 // naturalFormat is the format of a result that the user did not choose: dense
 // when the result has a value of its own at every coordinate, else the levels
@@ -19,14 +23,55 @@ func (nf *normalForm) naturalFormat(alg Algebra, background Expr) tensor.Format 
 		}
 		vars[axis] = v
 	}
-	order := nf.naturalOrder(vars)
+	var best *naturalLevels
+	for _, order := range nf.naturalOrders(vars) {
+		if n := nf.naturalLevels(alg, vars, order); best == nil || n.before(best) {
+			best = n
+		}
+	}
+	if best.sparse < 0 {
+		return dense
+	}
+	f, err := tensor.FormatOf(best.levels, best.order)
+	if err != nil {
+		panic("BUG: natural format: " + err.Error())
+	}
+	return f
+}
+
+// naturalLevels are the levels that operands suggest for a result in some order.
+type naturalLevels struct {
+	order  []int
+	levels []tensor.LevelKind
+	sparse int // innermost level that is cut short, -1 for none
+	// disorder is the number of operands whose axes are in another order.
+	disorder int
+}
+
+// before reports whether n suits the operands better than m: fewer of them are
+// out of order, and less of the result is dense below a sparse level.
+func (n *naturalLevels) before(m *naturalLevels) bool {
+	if n.disorder != m.disorder {
+		return n.disorder < m.disorder
+	}
+	return n.sparse >= 0 && m.sparse >= 0 && n.sparse > m.sparse
+}
+
+func (nf *normalForm) naturalLevels(alg Algebra, vars []*Index, order []int) *naturalLevels {
+	rank := len(order)
+	n := &naturalLevels{order: order, levels: make([]tensor.LevelKind, rank), sparse: -1}
 	at := depths{}
 	for d, axis := range order {
 		at[vars[axis]] = d
 	}
 	for _, r := range nf.reduces {
 		for k, v := range r.Vars {
-			at[v] = rank + k
+			// A reduction may stand outside the result's loops where there is
+			// a workspace. A vector of sums is dense in the dimension of rows
+			// or columns, whichever way the matrix is stored.
+			if at[v] = -1; rank == 1 {
+				at[v] = rank + k
+			}
 		}
 	}
 	var converted []*Access
@@ -35,64 +80,66 @@ func (nf *normalForm) naturalFormat(alg Algebra, background Expr) tensor.Format 
 			converted = append(converted, a)
 		}
 	})
-	levels := make([]tensor.LevelKind, rank)
-	sparse := -1 // innermost level that is cut short
+	n.disorder = len(converted)
 	for l, axis := range order {
 		s := alg.Of(nf.value, dryLeaves{alg, vars[axis], at, converted})
 		if s.Set.IsAll() || s.Background == nil {
-			levels[l] = tensor.C
+			n.levels[l] = tensor.C
 		} else {
-			levels[l] = tensor.DC
-			sparse = l
+			n.levels[l] = tensor.DC
+			n.sparse = l
 		}
 	}
-	if sparse < 0 {
-		return dense
+	if n.sparse < 0 && rank > 1 && nf.crosses(alg, vars, vars[order[rank-1]]) {
+		n.sparse = rank - 1
 	}
-	levels[sparse] = tensor.S
-	for l := sparse + 1; l < rank; l++ {
-		levels[l] = tensor.D
-	}
-	if sparse == rank-1 && nf.allCoordinates() {
-		for l := range levels {
-			if levels[l] == tensor.C {
-				break
-			}
-			levels[l] = tensor.S
-		}
-	}
-	f, err := tensor.FormatOf(levels, order)
-	if err != nil {
-		panic("BUG: natural format: " + err.Error())
-	}
-	return f
-}
-
-// naturalOrder is the axis order, as written or as some operand is stored,
-// that leaves the fewest operands out of order.
-func (nf *normalForm) naturalOrder(vars []*Index) []int {
-	count := func(order []int) int {
-		at, n := depths{}, 0
-		for d, axis := range order {
-			at[vars[axis]] = d
-		}
-		for _, r := range nf.reduces {
-			for k, v := range r.Vars {
-				at[v] = len(vars) + k
-			}
-		}
-		nf.eachAccess(func(a *Access) {
-			if !at.concordant(a) {
-				n++
-			}
-		})
+	if n.sparse < 0 {
 		return n
 	}
-	best := make([]int, len(vars))
-	for axis := range best {
-		best[axis] = axis
+	n.levels[n.sparse] = tensor.S
+	for l := n.sparse + 1; l < rank; l++ {
+		n.levels[l] = tensor.D
 	}
-	fewest := count(best)
+	if n.sparse == rank-1 && nf.allCoordinates() {
+		for l := range n.levels {
+			if n.levels[l] == tensor.C {
+				break
+			}
+			n.levels[l] = tensor.S
+		}
+	}
+	return n
+}
+
+// crosses reports whether v, which no operand cuts short, meets the result's
+// other variables only through sparse operands that have not all of them, as the
+// columns of a matrix stored by columns meet the rows of another: most elements of
+// such a result have nothing behind them.
+func (nf *normalForm) crosses(alg Algebra, vars []*Index, v *Index) bool {
+	if s := alg.Of(nf.value, globalLeaves{alg}); s.Set.IsAll() || s.Background == nil {
+		return false
+	}
+	crossing := false
+	nf.eachAccess(func(a *Access) {
+		reads := a.Vars(nil)
+		if a.Tensor.Format.IsDense() || !contains(reads, v) {
+			return
+		}
+		for _, w := range vars {
+			crossing = crossing || !contains(reads, w)
+		}
+	})
+	return crossing
+}
+
+// naturalOrders are the axis orders worth looking at: as written, and as some
+// operand is stored.
+func (nf *normalForm) naturalOrders(vars []*Index) [][]int {
+	written := make([]int, len(vars))
+	for axis := range written {
+		written[axis] = axis
+	}
+	list := [][]int{written}
 	nf.eachAccess(func(a *Access) {
 		var order []int
 		for _, v := range storageOrder(a, vars) {
@@ -102,11 +149,11 @@ func (nf *normalForm) naturalOrder(vars []*Index) []int {
 				}
 			}
 		}
-		if n := count(order); n < fewest {
-			best, fewest = order, n
+		if !slices.ContainsFunc(list, func(o []int) bool { return slices.Equal(o, order) }) {
+			list = append(list, order)
 		}
 	})
-	return best
+	return list
 }
 
 // allCoordinates reports whether every sparse operand is a coordinate list.

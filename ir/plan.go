@@ -96,6 +96,12 @@ func (p *planner) statement(s *lang.Stmt) error {
 	}
 	step := &Compute{Result: target, LHS: nf.lhs, Body: best.body, Indices: nf.indices,
 		Value: nf.value, Covers: covers, Background: background, Stmt: s}
+	if best.split != nil {
+		for _, w := range best.split.works {
+			p.tensor(w.lhs.Tensor)
+			step.Workspaces = append(step.Workspaces, w.lhs)
+		}
+	}
 	if best.scatter != nil {
 		step.Scatter, step.Fold = true, best.scatter.Fold
 	}
@@ -174,22 +180,33 @@ func (p *planner) convert(nf *normalForm, best *candidate) {
 	type key struct {
 		from   *Tensor
 		format string
+		stored bool
 	}
 	done := map[key]*Tensor{}
 	for _, a := range best.convert {
 		format := best.at.reordered(a)
-		k := key{a.Tensor, format.String()}
+		k := key{a.Tensor, format.String(), nf.runsOver(a)}
 		to := done[k]
 		if to == nil {
 			p.temps++
 			to = p.tensor(&Tensor{Name: fmt.Sprintf("%s_%d", a.Tensor.Name, p.temps), Rank: a.Tensor.Rank, DType: a.Tensor.DType,
 				Format: format, Fill: a.Tensor.Fill, FillKnown: a.Tensor.FillKnown})
 			done[k] = to
-			p.Steps = append(p.Steps, &Convert{From: a.Tensor, To: to,
+			p.Steps = append(p.Steps, &Convert{From: a.Tensor, To: to, Stored: k.stored,
 				Why: fmt.Sprintf("the loops need it as %s", format)})
 		}
 		a.Tensor = to
 	}
+}
+
+// runsOver reports whether a reduction runs over the stored coordinates of a.
+func (nf *normalForm) runsOver(a *Access) bool {
+	for _, r := range nf.reduces {
+		if r.In == a {
+			return true
+		}
+	}
+	return false
 }
 
 // globalLeaves describes leaves where every operand is absent: the background

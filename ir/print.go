@@ -49,13 +49,26 @@ func printStmt(b *strings.Builder, c *Compute, st Stmt, depth int) {
 		b.WriteByte('\n')
 		printStmt(b, c, st.Producer, depth+1)
 		printStmt(b, c, st.Consumer, depth)
+	case *Workspace:
+		w := st.Tensor
+		fmt.Fprintf(b, "%sworkspace %s: %s, rank %d", pad, w.Name, w.DType, w.Rank)
+		if st.Mask != nil {
+			fmt.Fprintf(b, ", where %s is stored", ExprString(st.Mask))
+		}
+		b.WriteByte('\n')
+		for _, p := range st.Producers {
+			printStmt(b, c, p, depth+1)
+		}
+		printStmt(b, c, st.Consumer, depth)
 	case *Assign:
 		op := "="
 		if st.Temp != nil {
 			fmt.Fprintf(b, "%st%d %s= %s\n", pad, st.Temp.ID, st.Temp.Reduce.Fold, ExprString(st.Value))
 			return
 		}
-		if c.Scatter {
+		if w := st.LHS.Tensor.Work; w != nil {
+			op = w.Fold.String() + "="
+		} else if c.Scatter {
 			op = c.Fold.String() + "="
 		}
 		fmt.Fprintf(b, "%s%s %s %s\n", pad, ExprString(st.LHS), op, ExprString(st.Value))
@@ -142,7 +155,7 @@ func Equal(x, y Expr) bool {
 		return ok && x.Var == y.Var
 	case *Extent:
 		y, ok := y.(*Extent)
-		return ok && x.Var == y.Var
+		return ok && x.Var.ID == y.Var.ID
 	case *TempRef:
 		y, ok := y.(*TempRef)
 		return ok && x.Temp == y.Temp

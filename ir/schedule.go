@@ -11,7 +11,11 @@ const (
 	convertCost   = 300_000
 	strideFactor  = 1.3 // innermost loop strides through a dense operand
 	scatterFactor = 1.2 // an accumulator in a register beats one in memory
-	maxOrders     = 400 // loop orders tried
+	// An entry goes into a workspace, is found again in order, and is written:
+	// the more dimensions, the further apart are the places.
+	workspaceFactor = 2
+	maskedFactor    = 1.2 // most of what is computed is not kept
+	maxOrders       = 400 // loop orders tried
 )
 
 // candidate is one way to run a statement.
@@ -20,6 +24,7 @@ type candidate struct {
 	order   []*Index
 	orders  [][]*Index // of each reduction
 	scatter *Reduce
+	split   *split // nil without workspaces
 	// convert lists accesses that have to read a re-stored operand.
 	convert []*Access
 	at      depths
@@ -69,6 +74,7 @@ func (nf *normalForm) schedule(alg Algebra) *candidate {
 		}
 	} else {
 		s.tryGather(free)
+		s.trySplits(free)
 	}
 	return s.best
 }
@@ -121,12 +127,12 @@ func storageOrder(a *Access, vars []*Index) []*Index {
 // tryGather tries every combination of reduction orders under one order of the
 // result's loops.
 func (s *scheduler) tryGather(order []*Index) {
-	s.eachReduceOrder(0, nil, func() { s.consider(s.gather(order), order, nil) })
+	s.eachReduceOrder(0, nil, func() { s.consider(&candidate{body: s.gather(order), order: order}) })
 }
 
 func (s *scheduler) tryScatter(order []*Index, top *Reduce) {
 	top.Order = top.Vars
-	s.eachReduceOrder(0, top, func() { s.consider(s.scatter(order, top), order, top) })
+	s.eachReduceOrder(0, top, func() { s.consider(&candidate{body: s.scatter(order, top), order: order, scatter: top}) })
 }
 
 func (s *scheduler) eachReduceOrder(i int, skip *Reduce, f func()) {
@@ -156,27 +162,71 @@ func (s *scheduler) eachReduceOrder(i int, skip *Reduce, f func()) {
 	permutations(r.Vars, 24, next)
 }
 
-func (s *scheduler) consider(body Stmt, order []*Index, top *Reduce) {
+// consider estimates the cost of a candidate, keeps it if it is the cheapest so
+// far, and returns the cost.
+func (s *scheduler) consider(c *candidate) float64 {
 	s.tried++
-	c := &candidate{body: body, order: append([]*Index(nil), order...), scatter: top, at: depths{}}
+	c.order = append([]*Index(nil), c.order...)
+	c.at = depths{}
 	for _, r := range s.reduces {
 		c.orders = append(c.orders, r.Order)
 	}
-	number(body, 0, c.at)
-	for _, a := range s.accesses {
-		if !c.at.concordant(a) {
+	number(c.body, 0, c.at)
+	reads := s.accesses
+	if c.split != nil {
+		reads = readsOf(c.body)
+	}
+	for _, a := range reads {
+		if a.Tensor.Work == nil && !c.at.concordant(a) {
 			c.convert = append(c.convert, a)
 			c.cost += convertCost
 		}
 	}
 	w := costWalk{alg: s.alg, at: c.at, converted: c.convert}
-	c.cost += w.stmt(body, 1)
-	if top != nil {
+	c.cost += w.stmt(c.body, 1)
+	if c.scatter != nil {
 		c.cost *= scatterFactor
 	}
 	if s.best == nil || c.cost < s.best.cost {
 		s.best = c
 	}
+	return c.cost
+}
+
+// readsOf lists the accesses that a nest reads, each once.
+func readsOf(st Stmt) []*Access {
+	var list []*Access
+	seen := map[*Access]bool{}
+	read := func(e Expr) {
+		Walk(e, func(x Expr) {
+			if a, ok := x.(*Access); ok && !seen[a] {
+				seen[a] = true
+				list = append(list, a)
+			}
+		})
+	}
+	var visit func(Stmt)
+	visit = func(st Stmt) {
+		switch st := st.(type) {
+		case *Forall:
+			visit(st.Body)
+		case *Where:
+			if in := st.Temp.Reduce.In; in != nil {
+				read(in)
+			}
+			visit(st.Producer)
+			visit(st.Consumer)
+		case *Workspace:
+			for _, p := range st.Producers {
+				visit(p)
+			}
+			visit(st.Consumer)
+		case *Assign:
+			read(st.Value)
+		}
+	}
+	visit(st)
+	return list
 }
 
 // number notes the depth of each loop.
@@ -187,6 +237,11 @@ func number(st Stmt, depth int, at depths) {
 		number(st.Body, depth+1, at)
 	case *Where:
 		number(st.Producer, depth, at)
+		number(st.Consumer, depth, at)
+	case *Workspace:
+		for _, p := range st.Producers {
+			number(p, depth, at)
+		}
 		number(st.Consumer, depth, at)
 	}
 }
@@ -202,12 +257,30 @@ func (w *costWalk) stmt(st Stmt, times float64) float64 {
 	switch st := st.(type) {
 	case *Where:
 		return w.stmt(st.Producer, times) + w.stmt(st.Consumer, times)
+	case *Workspace:
+		factor := workspaceFactor * float64(st.Tensor.Rank)
+		switch {
+		case st.Mask != nil:
+			factor = maskedFactor
+		case len(st.Producers) > 1:
+			factor = 1 // each runs through its operand once
+		}
+		cost := w.stmt(st.Consumer, times)
+		for _, p := range st.Producers {
+			cost += factor * w.stmt(p, times)
+		}
+		return cost
 	case *Assign:
 		return times
 	case *Forall:
 		trips := float64(denseTrips)
 		if set := w.alg.stmtSet(st.Body, dryLeaves{w.alg, st.Index, w.at, w.converted}); !set.IsAll() {
 			trips = sparseTrips
+			if n := operandsAlong(st); n > 2 {
+				// A merge of n operands visits up to n times as many coordinates,
+				// and looks at all n operands at each.
+				trips *= float64(n*n) / 4
+			}
 		}
 		cost := times*trips + w.stmt(st.Body, times*trips)
 		if leaf, ok := st.Body.(*Assign); ok && strided(leaf, st.Index) {
@@ -216,6 +289,22 @@ func (w *costWalk) stmt(st Stmt, times float64) float64 {
 		return cost
 	}
 	panic("BUG: unknown plan statement")
+}
+
+// operandsAlong is the number of sparse operands that an innermost loop reads
+// along its index.
+func operandsAlong(f *Forall) int {
+	leaf, ok := f.Body.(*Assign)
+	if !ok {
+		return 0
+	}
+	seen := map[*Access]bool{}
+	Walk(leaf.Value, func(e Expr) {
+		if a, ok := e.(*Access); ok && !a.Tensor.Format.IsDense() && contains(a.Vars(nil), f.Index) {
+			seen[a] = true
+		}
+	})
+	return len(seen)
 }
 
 // strided reports whether v moves some dense operand of the leaf along an axis
@@ -253,10 +342,18 @@ func (g Algebra) stmtSet(st Stmt, leaves Leaves) Formula {
 	case *Where:
 		// The temporary's own support enters through the consumer.
 		return g.stmtSet(st.Consumer, leaves)
+	case *Workspace:
+		return g.stmtSet(st.Consumer, leaves)
 	case *Assign:
 		s := g.Of(st.Value, leaves)
+		if st.LHS != nil && st.LHS.Tensor.Work != nil {
+			if v, ok := ConstValue(s.Background); ok && st.LHS.Tensor.Work.Fold.IsIdentity(v) {
+				return s.Set
+			}
+			return All()
+		}
 		if st.Temp != nil && st.Temp.Reduce.In != nil {
-			return Intersect(s.Set, leaves.Access(st.Temp.Reduce.In).Set)
+			return Intersect(s.Set, StoredSet(leaves.Access(st.Temp.Reduce.In)))
 		}
 		if s.Background == nil {
 			return All()
@@ -276,6 +373,10 @@ type dryLeaves struct {
 }
 
 func (d dryLeaves) Access(a *Access) Support {
+	if w := a.Tensor.Work; w != nil && !contains(a.Vars(nil), d.v) {
+		// Along a loop outside the workspace, it is what its producer makes it.
+		return d.alg.TempSupport(w.Temp, d)
+	}
 	if !contains(a.Vars(nil), d.v) {
 		for _, v := range a.Vars(nil) {
 			if d.at[v] > d.at[d.v] {
@@ -324,10 +425,23 @@ func (g Algebra) TempSupport(t *Temp, leaves Leaves) Support {
 	r := t.Reduce
 	s := g.Of(r.Body, leaves)
 	if r.In != nil {
-		in := leaves.Access(r.In)
-		return Support{Set: in.Set, Background: g.EmptyFold(r)}
+		set := StoredSet(leaves.Access(r.In))
+		if v, ok := ConstValue(s.Background); ok && r.Fold.IsIdentity(v) {
+			set = Intersect(set, s.Set)
+		}
+		return Support{Set: set, Background: g.EmptyFold(r)}
 	}
 	return Support{Set: s.Set, Background: g.Repeat(r.Fold, s.Background, r.Vars, r.Typ)}
+}
+
+// StoredSet is where along a loop an access may name a stored element, given the
+// access's support: an access that does not depend on the loop, or on loops
+// further inside too, may do so everywhere, unless it is known to be absent.
+func StoredSet(s Support) Formula {
+	if _, absent := ConstValue(s.Background); s.Set.IsNone() && !absent {
+		return All()
+	}
+	return s.Set
 }
 
 // EmptyFold is what the reduction gives over nothing.

@@ -20,29 +20,11 @@ func mulInt64(a, b int64) (int64, bool) {
 	return p, true
 }
 
-// clampAdd returns a+b, saturated. Extents and coordinates saturate: a saturated
-// coordinate lies outside every dimension.
-func clampAdd(a, b int64) int64 {
-	s, ok := addInt64(a, b)
-	switch {
-	case ok:
-		return s
-	case b > 0:
-		return math.MaxInt64
-	}
-	return math.MinInt64
-}
-
-// clampMul returns a*b, saturated.
-func clampMul(a, b int64) int64 {
-	p, ok := mulInt64(a, b)
-	switch {
-	case ok:
-		return p
-	case (a > 0) == (b > 0):
-		return math.MaxInt64
-	}
-	return math.MinInt64
+// checked returns op(a, b), clearing ok if it does not fit.
+func checked(op func(a, b int64) (int64, bool), a, b int64, ok *bool) int64 {
+	v, fits := op(a, b)
+	*ok = *ok && fits
+	return v
 }
 
 // ceilDiv returns a/b rounded up, for a >= 0 and b > 0.

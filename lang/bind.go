@@ -281,28 +281,43 @@ func (sb *stmtBinder) othersFollow(id int, uses []dimUse, byVar [][]dimUse) bool
 func (sb *stmtBinder) largest(id int, uses []dimUse) int64 {
 	n := int64(math.MaxInt64)
 	for _, u := range uses {
-		coef, low, high := int64(0), u.index.Const, u.index.Const
-		for _, t := range u.index.Terms {
-			if root(t.Var).ID == id {
-				coef = clampAdd(coef, t.Coef)
-				continue
-			}
-			end := clampMul(t.Coef, max(sb.extentOf(t.Var)-1, 0))
-			low, high = clampAdd(low, min(end, 0)), clampAdd(high, max(end, 0))
-		}
-		room, step := low, clampMul(coef, -1)
-		if coef > 0 {
-			room, step = clampAdd(clampAdd(u.extent, -1), clampMul(high, -1)), coef
-		}
-		if coef == 0 {
-			continue
-		}
-		if room < 0 {
+		some, ok := sb.inside(id, u)
+		if !ok {
+			sb.fail(ErrShape, u.index.Pos, "use smaller numbers in the index", "how far %s runs to stay inside %s does not fit 64 bits",
+				sb.stmt.Indices[id].Name, u.access.Tensor.Name)
 			return 0
 		}
-		n = min(n, clampAdd(room/step, 1))
+		n = min(n, some)
 	}
 	return n
+}
+
+// inside returns the largest extent of an index for which one use stays inside,
+// and whether it and all that it follows from fit 64 bits.
+func (sb *stmtBinder) inside(id int, u dimUse) (int64, bool) {
+	ok := true
+	add := func(a, b int64) int64 { return checked(addInt64, a, b, &ok) }
+	mul := func(a, b int64) int64 { return checked(mulInt64, a, b, &ok) }
+	coef, low, high := int64(0), u.index.Const, u.index.Const
+	for _, t := range u.index.Terms {
+		if root(t.Var).ID == id {
+			coef = add(coef, t.Coef)
+			continue
+		}
+		end := mul(t.Coef, max(sb.extentOf(t.Var)-1, 0))
+		low, high = add(low, min(end, 0)), add(high, max(end, 0))
+	}
+	room, step := low, mul(coef, -1)
+	if coef > 0 {
+		room, step = add(u.extent-1, mul(high, -1)), coef
+	}
+	switch {
+	case coef == 0:
+		return math.MaxInt64, ok
+	case room < 0:
+		return 0, ok
+	}
+	return add(room/step, 1), ok
 }
 
 // spread copies extents to the indices that share them.
@@ -344,41 +359,42 @@ func (sb *stmtBinder) onRight(x *Index) bool {
 }
 
 // checkRanges reports constant indices, slices and coordinates on the left that lie
-// outside their dimensions.
+// outside their dimensions, and affine indices whose coordinates would wrap.
 func (sb *stmtBinder) checkRanges() bool {
 	for _, u := range sb.uses {
 		x := u.index
-		constant := x.Gather == nil && len(x.Terms) == 0
-		if !constant && !x.Slice && !u.left || x.Plain() != nil {
+		if x.Gather != nil && !u.left || x.Plain() != nil {
 			continue
 		}
-		low, high, some := sb.reach(x)
+		low, high, some, fits := sb.reach(x)
 		switch {
 		case !some:
+		case !fits:
+			sb.fail(ErrShape, x.Pos, "", "the coordinates of %s do not fit 64 bits", u.access.Tensor.Name)
+		case len(x.Terms) > 0 && !x.Slice && !u.left: // outside is the fill
 		case low < 0:
 			sb.outOfRange(u, low)
 		case u.extent >= 0 && high >= u.extent:
 			sb.outOfRange(u, high)
-		case high == math.MaxInt64:
-			sb.fail(ErrShape, x.Pos, "", "the coordinates of %s do not fit 64 bits", u.access.Tensor.Name)
 		}
 	}
 	return len(sb.errs) == 0
 }
 
-// reach returns the least and the largest coordinate of an index, and whether
-// there is any.
-func (sb *stmtBinder) reach(x IndexExpr) (low, high int64, some bool) {
+// reach returns the least and the largest coordinate of an index, whether there is
+// any, and whether they and all that they follow from fit 64 bits.
+func (sb *stmtBinder) reach(x IndexExpr) (low, high int64, some, fits bool) {
+	fits = true
 	low, high = x.Const, x.Const
 	for _, t := range x.Terms {
 		n := sb.extentOf(t.Var)
 		if n == 0 {
-			return 0, 0, false
+			return 0, 0, false, true
 		}
-		end := clampMul(t.Coef, n-1)
-		low, high = clampAdd(low, min(end, 0)), clampAdd(high, max(end, 0))
+		end := checked(mulInt64, t.Coef, n-1, &fits)
+		low, high = checked(addInt64, low, min(end, 0), &fits), checked(addInt64, high, max(end, 0), &fits)
 	}
-	return low, high, true
+	return low, high, true, fits && high < math.MaxInt64 // an extent is one more
 }
 
 func (sb *stmtBinder) outOfRange(u dimUse, coordinate int64) {
@@ -403,7 +419,7 @@ func (b *binder) finish(sb *stmtBinder, known []int64) {
 			continue
 		}
 		shape[k] = 0
-		if _, high, some := sb.reach(x); some {
+		if _, high, some, _ := sb.reach(x); some {
 			shape[k] = high + 1
 		}
 	}

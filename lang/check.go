@@ -9,7 +9,7 @@ import (
 
 // Check resolves the names of a file, finds the implicit sums, and types every
 // expression. Every operand must be declared; results may be. The error, of type
-// Errors, lists every mistake found, with codes E201 to E215 and E401.
+// Errors, lists every mistake found, with codes E201 to E215, E305 and E401.
 func Check(file *File, decls map[string]Decl) (*Program, error) {
 	c := &checker{
 		file:    file,
@@ -294,6 +294,10 @@ func (s *stmtChecker) indices(a *Access, r *Ref) bool {
 					return false
 				}
 				out.Gather = g
+			case t.Name == "" && t.Coef < 0 && len(x.Terms) == 1:
+				s.fail(ErrOutOfRange, x.Pos, "nothing counts from the end: write the coordinate itself",
+					"coordinate %d is read in dimension %d of %s: coordinates count from 0", t.Coef, len(a.Indices), r.Name)
+				return false
 			case t.Name == "":
 				out.Const = t.Coef
 			default:

@@ -36,6 +36,10 @@ func (c *checker) number(n *Number) value {
 }
 
 func (c *checker) tooLarge(n *Number) value {
+	if strings.ContainsAny(n.Text, ".eE") {
+		c.fail(ErrRange, n.Pos, "write inf if infinity is meant", "the number %s does not fit 64 bits: the largest f64 is about 1.8e308", head(n.Text, 40))
+		return value{}
+	}
 	c.fail(ErrRange, n.Pos, "write it as a float with an exponent, or inf", "the number %s does not fit 64 bits", head(n.Text, 40))
 	return value{}
 }

@@ -138,6 +138,10 @@ func (c context) expected() string {
 func (c context) hint(t lexer.Token) string {
 	fold := t.Type == tokFold || t.Type == tokFoldOpen
 	switch {
+	case !c.assigned && c.open == "" && operatorHint(t.Value) != "":
+		return operatorHint(t.Value)
+	case c.prev.Type == tokName && foldKindOf(c.prev.Value) != notFold && (t.Type == tokName || t.Type == tokFunc):
+		return fmt.Sprintf("a reduction names its index behind an underscore: %s_i %s(i)", c.prev.Value, t.Value)
 	case c.prev.Value == "^" && fold:
 		return "put the reduction in parentheses"
 	case t.Value == "=" && c.assigned:

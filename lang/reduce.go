@@ -138,12 +138,21 @@ func (s *stmtChecker) storedIn(v *ReduceVar, n *FoldVar, body Expr) bool {
 		}
 	}
 	if found == nil {
-		s.fail(ErrStored, n.InPos, "the body must contain an access such as "+n.In+"(…,"+n.Name+")",
+		s.fail(ErrStored, n.InPos, s.storedHint(n),
 			"the reduction runs over the coordinates that %s stores, but its body has no access of %s with the plain index %s", n.In, n.In, n.Name)
 		return false
 	}
 	v.In, v.InAccess = t, found
 	return true
+}
+
+// storedHint says what a body looks like in which "in" finds an access.
+func (s *stmtChecker) storedHint(n *FoldVar) string {
+	access := n.In + "(…," + n.Name + ")"
+	if d, ok := s.decls[n.In]; ok && d.Rank == 1 {
+		access = n.In + "(" + n.Name + ")"
+	}
+	return "the body must read what is stored there: " + access + "*…"
 }
 
 func optionNames(n *Fold) []string {

@@ -171,6 +171,10 @@ func (c *checker) unknownTensor(r *Ref) {
 	if c.full() {
 		return
 	}
+	if hint := reductionHint(r); hint != "" {
+		c.fail(ErrUnknownName, r.Pos, hint, "unknown tensor %s", r.Name)
+		return
+	}
 	names := slices.Collect(maps.Keys(c.decls))
 	for _, s := range c.file.Stmts {
 		names = append(names, s.LHS.Name)

@@ -134,6 +134,9 @@ func (e *emitter) both(x, y loop.Expr) loop.Expr {
 func (e *emitter) children(c cursor) (begin, end loop.Expr) {
 	b := e.b
 	level, _ := c.next()
+	if c.access.Tensor.Work != nil && c.level == 0 {
+		return loop.Int(0), e.entries[e.workspaceOf(c.access.Tensor)]
+	}
 	if level.Kind == tensor.SingletonLevel {
 		if c.end == nil {
 			return c.pos, e.guardedEnd(c, b.Add(c.pos, loop.Int(1)))
@@ -202,20 +205,28 @@ func (e *emitter) load(st *state, a *ir.Access) loop.Expr {
 	if k, ok := c.present.(*loop.Const); ok && k.Bits == 0 {
 		return e.fill(a.Tensor)
 	}
-	vals := e.read(e.input(a.Tensor, 0, Values))
 	var v loop.Expr
 	switch {
 	case c.present == nil:
-		v = b.Let(a.Tensor.Name, b.Load(vals, c.pos))
+		v = b.Let(a.Tensor.Name, e.element(a, c.pos))
 	case c.exact:
-		v = b.Let(a.Tensor.Name, b.Select(c.present, b.Load(vals, c.pos), e.fill(a.Tensor)))
+		v = b.Let(a.Tensor.Name, b.Select(c.present, e.element(a, c.pos), e.fill(a.Tensor)))
 	default:
 		r := b.Var(a.Tensor.Name, e.fill(a.Tensor))
-		b.If(c.present, func() { b.Assign(r, b.Load(vals, c.pos)) }, nil)
+		b.If(c.present, func() { b.Assign(r, e.element(a, c.pos)) }, nil)
 		v = b.Let(a.Tensor.Name, r)
 	}
 	st.values[a] = v
 	return v
+}
+
+// element is the stored value at position p.
+func (e *emitter) element(a *ir.Access, p loop.Expr) loop.Expr {
+	if a.Tensor.Work != nil {
+		w := e.workspaceOf(a.Tensor)
+		return e.b.Load(e.read(w.store.values()), w.store.element(e, w, p))
+	}
+	return e.b.Load(e.read(e.input(a.Tensor, 0, Values)), p)
 }
 
 // fill is the value at coordinates that t does not store.

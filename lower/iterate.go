@@ -2,102 +2,11 @@ package lower
 
 import (
 	"fmt"
-	"math"
 	"slices"
 
 	"github.com/lacuna-sparse/lacuna/ir"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
-	"github.com/lacuna-sparse/lacuna/tensor"
 )
-
-// iterator walks the entries of one sparse level that lie in a loop's range.
-type iterator struct {
-	cursor     // of the parent position
-	atom       ir.Atom
-	crd        loop.BufID
-	begin, end loop.Expr
-	offset     loop.Expr // coordinate = index + offset; nil for 0
-	unique     bool
-	trimmed    bool      // begin and end leave out entries outside the range of the index
-	at         *loop.Ref // current position, in a merge
-	next       *loop.Ref // end of the current segment, if not unique
-}
-
-// index is the loop index of the entry at position p.
-func (it *iterator) index(b *loop.Builder, p loop.Expr) loop.Expr {
-	c := b.LoadIndex(it.crd, p)
-	if it.offset != nil {
-		return b.Sub(c, it.offset)
-	}
-	return c
-}
-
-// child is the cursor of the entry at position p (segment [p, end)).
-func (it *iterator) child(p, end, present loop.Expr) cursor {
-	return cursor{access: it.access, level: it.level + 1, pos: p, end: end, present: present}
-}
-
-// iterators finds the accesses that can walk a sparse level along v: their next
-// level's coordinate is v plus something bound, and their parent is resolved.
-func (e *emitter) iterators(st *state, v *ir.Index, body ir.Stmt) []*iterator {
-	var its []*iterator
-	used := accessesOf(body)
-	for _, a := range e.ordered(st) {
-		c := st.cursors[a]
-		if !used[a] || c.done() {
-			continue
-		}
-		level, x := c.next()
-		if level.Kind == tensor.DenseLevel || !level.Ordered || x.Gather != nil {
-			continue
-		}
-		offset, ok := e.offset(st, x, v)
-		if !ok {
-			continue
-		}
-		it := &iterator{cursor: c, offset: offset, unique: level.Unique,
-			crd: e.read(e.input(a.Tensor, c.level, Coordinates))}
-		it.begin, it.end = e.children(c)
-		if x.Plain() == nil {
-			// Entries outside the range of v are skipped.
-			from := offset
-			if from == nil {
-				from = loop.Int(0)
-			}
-			n := e.scalar(e.extent(v))
-			it.trimmed = true
-			it.begin = e.lowerBound(it.crd, it.begin, it.end, from)
-			it.end = e.lowerBound(it.crd, it.begin, it.end, e.b.Let("stop", e.b.Add(from, n)))
-		}
-		e.atoms = append(e.atoms, atom{name: a.Tensor.Name, iter: it})
-		it.atom = ir.Atom(len(e.atoms) - 1)
-		its = append(its, it)
-	}
-	return its
-}
-
-// offset is x - v when x is v plus terms that are bound.
-func (e *emitter) offset(st *state, x ir.IndexExpr, v *ir.Index) (loop.Expr, bool) {
-	found := false
-	rest := ir.IndexExpr{Const: x.Const}
-	for _, t := range x.Terms {
-		if t.Var == v {
-			if t.Coef != 1 {
-				return nil, false
-			}
-			found = true
-			continue
-		}
-		rest.Terms = append(rest.Terms, t)
-	}
-	if !found {
-		return nil, false
-	}
-	if len(rest.Terms) == 0 && rest.Const == 0 {
-		return nil, true
-	}
-	return e.coordinate(st, rest)
-}
 
 // accessesOf is the set of accesses that a nest reads.
 func accessesOf(s ir.Stmt) map[*ir.Access]bool {
@@ -110,6 +19,11 @@ func collectAccesses(s ir.Stmt, f func(*ir.Access)) {
 	switch s := s.(type) {
 	case *ir.Forall:
 		collectAccesses(s.Body, f)
+	case *ir.Workspace:
+		for _, p := range s.Producers {
+			collectAccesses(p, f)
+		}
+		collectAccesses(s.Consumer, f)
 	case *ir.Where:
 		if in := s.Temp.Reduce.In; in != nil {
 			f(in)
@@ -344,13 +258,17 @@ func (w *walk) dense() {
 		w.root.cut = true
 		w.root.n = loop.SizeScalar(w.extent(w.f.Index))
 		w.root.weight = w.rowWeights()
-		if w.root.weight < 0 {
+		switch {
+		case w.root.weight < 0:
 			w.root.grain = int64(max(minGrain, chunkGrain>>(nestedGrain*loopsBelow(w.f.Body))))
+		case len(w.workspaces) > 0:
+			// Each entry counted is the start of a loop.
+			w.root.grain = chunkGrain >> workspaceGrain
 		}
 		lo, hi = b.Lo(), b.Hi()
 	}
 	w.visited = n
-	if w.emitter.counting() {
+	if w.emitter.counting() && w.out != nil {
 		// Counts must not wrap: a loop adds no more than its length, and what
 		// it added is compared after it.
 		b.If(b.Gt(b.Sub(hi, lo), loop.Int(maxEntries>>8)), w.tooManyEntries, nil)
@@ -371,11 +289,7 @@ func (w *walk) dense() {
 	for _, it := range w.followers {
 		begin := it.begin
 		if w.root.cut {
-			from := lo
-			if it.offset != nil {
-				from = b.Add(lo, it.offset)
-			}
-			begin = w.lowerBound(it.crd, it.begin, it.end, b.Let("from", from))
+			begin = w.lowerBound(it.crd, it.begin, it.end, b.Let("from", it.coordinate(b, lo)))
 		}
 		it.at = b.Var("p_"+it.access.Tensor.Name, begin)
 	}
@@ -383,24 +297,6 @@ func (w *walk) dense() {
 		w.body(i, w.follow(i))
 		w.moveOn(w.followers)
 	})
-}
-
-// Where no array tells how much work lies under an index, each loop below is
-// taken to multiply it by 2^nestedGrain.
-const (
-	nestedGrain = 7
-	minGrain    = 4
-)
-
-// loopsBelow is the depth of the loops in a statement.
-func loopsBelow(s ir.Stmt) int {
-	switch s := s.(type) {
-	case *ir.Forall:
-		return 1 + loopsBelow(s.Body)
-	case *ir.Where:
-		return max(loopsBelow(s.Producer), loopsBelow(s.Consumer))
-	}
-	return 0
 }
 
 // independent reports whether iterations of an innermost loop write different
@@ -416,65 +312,6 @@ func (w *walk) independent() bool {
 		}
 	}
 	return false
-}
-
-// follow moves every follower up to index i and returns the cursors there.
-func (w *walk) follow(i loop.Expr) []cursor {
-	b := w.b
-	var cursors []cursor
-	for _, it := range w.followers {
-		has := b.Var("has_"+it.access.Tensor.Name, loop.Truth(false))
-		behind := b.Var("behind", b.Lt(it.at, it.end))
-		b.While(behind, func() {
-			b.Assign(behind, loop.Truth(false))
-			j := b.Let("j", it.index(b, it.at))
-			b.If(b.Lt(j, i), func() {
-				b.Assign(it.at, b.Add(it.at, loop.Int(1)))
-				b.Assign(behind, b.Lt(it.at, it.end))
-			}, func() { b.Assign(has, b.Eq(j, i)) })
-		})
-		cursors = append(cursors, w.arrive(it, i, b.Let("has", has)))
-	}
-	return cursors
-}
-
-// arrive is the cursor of an iterator at index i, where present tells whether
-// its current entry is there. A level with repeated coordinates gets the whole
-// segment.
-func (w *walk) arrive(it *iterator, i, present loop.Expr) cursor {
-	b := w.b
-	at := b.Let("p", it.at)
-	if it.unique {
-		return it.child(at, nil, present)
-	}
-	it.next = b.Var("q", at)
-	segment := func() { b.Assign(it.next, w.runEnd(it, at, i)) }
-	if present == nil {
-		segment()
-	} else {
-		b.If(present, segment, nil)
-	}
-	return it.child(at, b.Let("end", it.next), present)
-}
-
-// runEnd is the end of the run of entries with index i that starts at p.
-func (w *walk) runEnd(it *iterator, p, i loop.Expr) loop.Expr {
-	c := i
-	if it.offset != nil {
-		c = w.b.Add(i, it.offset)
-	}
-	return w.segmentEnd(it.crd, p, it.end, c)
-}
-
-// moveOn moves iterators past the entries that the body has seen.
-func (w *walk) moveOn(its []*iterator) {
-	b := w.b
-	for _, it := range its {
-		if it.next != nil {
-			b.Assign(it.at, it.next)
-			it.next = nil
-		}
-	}
 }
 
 // walkOne emits a loop over the entries of one iterator.
@@ -510,18 +347,23 @@ func (w *walk) walkOne(it *iterator, set ir.Formula) {
 		w.moveOn(append([]*iterator{it}, w.followers...))
 	}
 	gapFirst := w.counting && w.gapFirst()
-	if w.counting && (!it.unique || gapFirst) {
+	strided := it.stride > 1
+	if w.counting && (!it.unique || strided || gapFirst) {
 		w.startCount(gapFirst)
 	}
-	if seen := w.onlySeen(); seen != nil && !w.counting {
+	if seen := w.onlySeen(); seen != nil && !w.counting && !strided {
 		b.If(b.Gt(end, begin), func() { b.Assign(seen, loop.Truth(true)) }, nil)
 		return
 	}
 	if it.unique {
-		b.For("p_"+it.access.Tensor.Name, begin, end, visit)
+		b.For("p_"+it.access.Tensor.Name, begin, end, func(p loop.Expr) {
+			b.If(it.matches(b, p), func() { visit(p) }, nil)
+		})
 	} else {
 		p := b.Var("p_"+it.access.Tensor.Name, begin)
-		b.While(b.Lt(p, end), func() { visit(p) })
+		b.While(b.Lt(p, end), func() {
+			b.If(it.matches(b, p), func() { visit(p) }, func() { b.Assign(p, b.Add(p, loop.Int(1))) })
+		})
 	}
 	w.visited = b.Sub(end, begin)
 	if w.count != nil {
@@ -543,79 +385,4 @@ func (w *walk) onlySeen() *loop.Ref {
 func (w *walk) gapFirst() bool {
 	leaf := leafOf(w.f.Body)
 	return leaf.Temp != nil && isArg(leaf.Temp.Reduce.Fold)
-}
-
-// prepareFollowers starts the followers; with a driver cut into chunks they
-// start at its first coordinate by searching.
-func (w *walk) prepareFollowers(driver *iterator, begin, end loop.Expr) {
-	b := w.b
-	if len(w.followers) == 0 {
-		return
-	}
-	var from *loop.Ref
-	if w.root.cut {
-		from = b.Var("from", loop.Int(math.MaxInt64))
-		b.If(b.Lt(begin, end), func() { b.Assign(from, driver.index(b, begin)) }, nil)
-	}
-	for _, it := range w.followers {
-		first := it.begin
-		if from != nil {
-			c := loop.Expr(from)
-			if it.offset != nil {
-				c = b.Add(c, it.offset)
-			}
-			first = w.lowerBound(it.crd, it.begin, it.end, b.Let("from", c))
-		}
-		it.at = b.Var("p_"+it.access.Tensor.Name, first)
-	}
-}
-
-// chunkOf is the part of a root level's entries that the chunk runs: Lo to Hi,
-// moved so that no run of equal coordinates is split.
-func (w *walk) chunkOf(it *iterator, begin, end loop.Expr) (lo, hi loop.Expr) {
-	b := w.b
-	if it.unique {
-		return b.Lo(), b.Hi()
-	}
-	align := func(p loop.Expr) loop.Expr {
-		q := b.Var("q", p)
-		more := b.Var("more", b.And(b.Gt(q, begin), b.Lt(q, end)))
-		b.While(more, func() {
-			b.If(b.Eq(b.LoadIndex(it.crd, b.Sub(q, loop.Int(1))), b.LoadIndex(it.crd, q)),
-				func() {
-					b.Assign(q, b.Add(q, loop.Int(1)))
-					b.Assign(more, b.Lt(q, end))
-				},
-				func() { b.Assign(more, loop.Truth(false)) })
-		})
-		return b.Let("cut", q)
-	}
-	return align(b.Lo()), align(b.Hi())
-}
-
-// rowWeights finds a positions array that tells how many entries lie under each
-// value of the loop's index: the cut then balances entries.
-func (w *walk) rowWeights() loop.BufferID {
-	used := accessesOf(w.f.Body)
-	for _, a := range w.ordered(w.st) {
-		if !used[a] || a.Tensor.Rank < 2 {
-			continue
-		}
-		order := a.Tensor.Format.Order()
-		if a.Indices[order[0]].Plain() == w.f.Index && a.Tensor.Format.Physical()[0].Kind == tensor.DenseLevel {
-			if buf := w.childWeights(a, 1); buf >= 0 {
-				return buf
-			}
-		}
-	}
-	return -1
-}
-
-// childWeights is the positions array of the given level, if it has one.
-func (w *walk) childWeights(a *ir.Access, level int) loop.BufferID {
-	levels := a.Tensor.Format.Physical()
-	if level < len(levels) && levels[level].Kind == tensor.CompressedLevel {
-		return w.input(a.Tensor, level, Positions)
-	}
-	return -1
 }

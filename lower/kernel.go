@@ -55,7 +55,10 @@ func (k *kernel) partition(r rootLoop) int {
 	id := len(k.program.Partitions)
 	name := fmt.Sprintf("cut%d", id)
 	grain := r.grain
-	if grain == 0 {
+	switch {
+	case k.opts.Grain > 0:
+		grain = k.opts.Grain
+	case grain == 0:
 		grain = chunkGrain
 	}
 	k.program.Partitions = append(k.program.Partitions, loop.Partition{
@@ -303,6 +306,7 @@ func (k *kernel) sparse(body ir.Stmt) {
 	t := k.step.Result
 	segments := k.segmentsOf(t)
 	k.result.Values = k.buffer(t.Name+"_vals", loopType(t.DType), loop.Output)
+	k.prepareWorkspaces(body)
 	counts := k.buffer(t.Name+"_counts", loop.I64, loop.Temp)
 	totals := k.buffer(t.Name+"_totals", loop.I64, loop.Temp)
 	nseg := int64(len(segments))
@@ -314,6 +318,10 @@ func (k *kernel) sparse(body ir.Stmt) {
 	count.PartitionAllocs = []loop.Alloc{{Buffer: counts, Len: n}}
 	if part < 0 {
 		count.Allocs, count.PartitionAllocs = count.PartitionAllocs, nil
+	}
+	k.boundStages(body, part)
+	for _, w := range k.workspaces {
+		count.Allocs = append(count.Allocs, w.store.allocs(k, w)...)
 	}
 	k.addStage(count)
 	k.addStage(k.placeStage(counts, totals, nseg, part))
@@ -342,7 +350,7 @@ func (k *kernel) sparse(body ir.Stmt) {
 func (k *kernel) assemble(name string, body ir.Stmt, segments []segment, mode assemblyMode, counts loop.BufferID) (loop.Stage, rootLoop) {
 	e := k.emitter(name)
 	b := e.b
-	e.quiet = mode == fillEntries
+	e.quiet, e.symbolic = mode == fillEntries, mode == countEntries
 	e.out = &assembly{mode: mode, levels: k.step.Result.Format.Physical(), segments: segments}
 	e.root.wanted = k.parallel(body)
 	n := loop.Int(int64(len(segments)))

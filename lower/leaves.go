@@ -25,7 +25,12 @@ type leaves struct {
 	settled bool
 }
 
-func (l leaves) background(t *ir.Tensor) ir.Expr {
+// here are the leaves at the same place with all loops open.
+func (l leaves) here() leaves { return leaves{e: l.e, st: l.st} }
+
+// fillOf is the value at coordinates that t does not store, nil if that is known
+// only when the kernel runs.
+func fillOf(t *ir.Tensor) ir.Expr {
 	if !t.FillKnown {
 		return nil
 	}
@@ -33,8 +38,12 @@ func (l leaves) background(t *ir.Tensor) ir.Expr {
 }
 
 func (l leaves) Access(a *ir.Access) ir.Support {
+	if work := a.Tensor.Work; work != nil && l.e.entries[l.e.workspaceOf(a.Tensor)] == nil {
+		// Along a loop outside the workspace, it is what its producer makes it.
+		return l.e.alg.TempSupport(work.Temp, l)
+	}
 	c := l.st.cursors[a]
-	background := l.background(a.Tensor)
+	background := fillOf(a.Tensor)
 	if l.v == nil && c.present == nil && len(a.Vars(nil)) > 0 {
 		// At the leaf itself: this element is there.
 		if a.Tensor.Format.IsDense() {
@@ -121,12 +130,15 @@ func (e *emitter) need(s ir.Stmt, l leaves) ir.Formula {
 	if leaf.Temp != nil {
 		r := leaf.Temp.Reduce
 		if r.In != nil {
-			return ir.Intersect(l.Access(r.In).Set, e.effective(sup, r.Fold))
+			return ir.Intersect(ir.StoredSet(l.Access(r.In)), e.effective(sup, r.Fold))
 		}
 		if sup.Background == nil {
 			return ir.All()
 		}
 		return sup.Set
+	}
+	if work := leaf.LHS.Tensor.Work; work != nil {
+		return e.effective(sup, work.Fold)
 	}
 	if e.step.Scatter {
 		return e.effective(sup, e.step.Fold)
@@ -172,6 +184,8 @@ func leafOf(s ir.Stmt) *ir.Assign {
 		case *ir.Forall:
 			s = t.Body
 		case *ir.Where:
+			s = t.Consumer
+		case *ir.Workspace:
 			s = t.Consumer
 		case *ir.Assign:
 			return t

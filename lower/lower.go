@@ -85,6 +85,11 @@ type OperandTypes interface {
 type Options struct {
 	// Coordinates is the type of the result's coordinate arrays: U32 or U64.
 	Coordinates loop.Type
+	// Workspace is how workspaces store their entries.
+	Workspace WorkspaceKind
+	// Grain, when not 0, is the work of one chunk of every parallel loop, so that
+	// tests cut small data too.
+	Grain int64
 }
 
 // chunkGrain is how much work (entries and rows) one chunk of a parallel loop
@@ -118,6 +123,7 @@ type kernel struct {
 	result     Result
 	notes      []string
 	cells      []cell // temporaries computed by earlier stages
+	workspaces []*workspace
 	accessList []*ir.Access
 }
 
@@ -139,6 +145,9 @@ func (k *kernel) newScalar(name string, bound bool) loop.ScalarID {
 
 // input is the program buffer of an operand's array.
 func (k *kernel) input(t *ir.Tensor, level int, kind ArrayKind) loop.BufferID {
+	if t.Work != nil {
+		return k.workspaceOf(t).crd[level]
+	}
 	key := Input{Tensor: t, Level: level, Kind: kind}
 	if id, ok := k.inputs[key]; ok {
 		return id
@@ -164,6 +173,7 @@ func (k *kernel) input(t *ir.Tensor, level int, kind ArrayKind) loop.BufferID {
 
 // extent is the program scalar with the number of values of an index variable.
 func (k *kernel) extent(v *ir.Index) loop.ScalarID {
+	v = k.step.Indices[v.ID] // copies share one extent
 	return k.bound(Scalar{Index: v}, "n_"+v.Name)
 }
 

@@ -23,6 +23,9 @@ func (w *walk) merge(set ir.Formula) {
 	for _, it := range w.iters {
 		it.at = b.Var("p_"+it.access.Tensor.Name, it.begin)
 	}
+	for _, it := range w.drivers {
+		w.settle(it)
+	}
 	alive := func(a ir.Atom) loop.Expr {
 		if it := w.atoms[a].iter; it != nil {
 			return b.Lt(it.at, it.end)
@@ -91,10 +94,26 @@ func (w *walk) mergeStep(set ir.Formula) {
 		it.next = nil // segments were computed inside the If: find them again
 		if it.unique {
 			b.Assign(it.at, b.Add(it.at, b.Cast(loop.I64, present[it.atom])))
-			continue
+		} else {
+			b.If(present[it.atom], func() { b.Assign(it.at, w.runEnd(it, it.at, i)) }, nil)
 		}
-		b.If(present[it.atom], func() { b.Assign(it.at, w.runEnd(it, it.at, i)) }, nil)
+		w.settle(it)
 	}
+}
+
+// settle moves a driver with a stride on to an entry that has a loop index.
+func (w *walk) settle(it *iterator) {
+	if it.stride == 1 {
+		return
+	}
+	b := w.b
+	between := b.Var("between", b.Lt(it.at, it.end))
+	b.While(between, func() {
+		b.If(it.matches(b, it.at), func() { b.Assign(between, loop.Truth(false)) }, func() {
+			b.Assign(it.at, b.Add(it.at, loop.Int(1)))
+			b.Assign(between, b.Lt(it.at, it.end))
+		})
+	})
 }
 
 // unionOfAtoms reports whether the set is a union of single operands.
@@ -108,7 +127,7 @@ func unionOfAtoms(set ir.Formula) bool {
 }
 
 // plainUnion returns the two iterators when the set is the union of exactly
-// two, both without repeated coordinates, around an innermost body.
+// two, both without repeated coordinates and strides, around an innermost body.
 func (w *walk) plainUnion(set ir.Formula) (x, y *iterator) {
 	if !set.IsUnion() || len(set.Args()) != 2 || len(w.followers) > 0 || w.counting {
 		return nil, nil
@@ -119,7 +138,7 @@ func (w *walk) plainUnion(set ir.Formula) (x, y *iterator) {
 	var its [2]*iterator
 	for k, f := range set.Args() {
 		a, ok := f.IsAtom()
-		if !ok || w.atoms[a].iter == nil || !w.atoms[a].iter.unique {
+		if !ok || w.atoms[a].iter == nil || !w.atoms[a].iter.unique || w.atoms[a].iter.stride > 1 {
 			return nil, nil
 		}
 		its[k] = w.atoms[a].iter

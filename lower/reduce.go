@@ -166,14 +166,16 @@ func (e *emitter) value(acc accumulator) value {
 }
 
 // gapLeaves describes leaves where no operand stores anything: what a fold
-// that saw nothing is made of. Constants only.
+// that saw nothing is made of. Constants only: an element at a constant
+// coordinate is there or not whatever the fold saw.
 type gapLeaves struct{ e *emitter }
 
 func (g gapLeaves) Access(a *ir.Access) ir.Support {
-	if a.Tensor.Format.IsDense() || !a.Tensor.FillKnown {
+	fill := fillOf(a.Tensor)
+	if fill == nil || a.Tensor.Format.IsDense() || len(a.Vars(nil)) == 0 {
 		return ir.Everywhere()
 	}
-	return ir.Support{Set: ir.AtomOf(0), Background: &ir.Const{Value: a.Tensor.Fill.Convert(ir.ComputeType(a.Tensor.DType))}}
+	return ir.Constant(fill)
 }
 
 func (g gapLeaves) Index(*ir.Index) ir.Support { return ir.Everywhere() }
@@ -219,31 +221,20 @@ func (e *emitter) gapOf(f *ir.Forall, l leaves, set ir.Formula) *gap {
 type outside struct{ leaves }
 
 func (o outside) Access(a *ir.Access) ir.Support {
-	c := o.st.cursors[a]
-	background := o.background(a.Tensor)
-	switch {
-	case !c.done() && background != nil:
-		return ir.Constant(background)
-	case !c.done():
-		return ir.Support{Set: ir.None()}
-	case len(a.Vars(nil)) == 0:
-		return ir.Constant(a)
-	case a.Tensor.Format.IsDense():
-		background = nil
+	if o.st.cursors[a].done() {
+		return o.here().Access(a)
 	}
-	if c.present == nil {
-		return ir.Support{Set: ir.All(), Background: background}
+	if fill := fillOf(a.Tensor); fill != nil {
+		return ir.Constant(fill)
 	}
-	return ir.Support{Set: ir.AtomOf(o.e.flagAtom(a.Tensor.Name, c.present)), Background: background}
+	return ir.Support{Set: ir.None()}
 }
 
 func (o outside) Temp(t *ir.Temp) ir.Support {
-	if _, ok := o.st.temps[t]; !ok {
-		return o.e.alg.TempSupport(t, o)
+	if _, ok := o.st.temps[t]; ok {
+		return o.here().Temp(t)
 	}
-	at := o.leaves
-	at.v, at.settled = nil, false
-	return at.Temp(t)
+	return o.e.alg.TempSupport(t, o)
 }
 
 // foldGap folds the coordinates that a loop left out: visited of them were not.

@@ -48,6 +48,19 @@ func (st *state) clone() *state {
 	return c
 }
 
+// reading is a copy of the state that knows of no other accesses than those of a
+// nest: what the nest does not read need not be found.
+func (st *state) reading(s ir.Stmt) *state {
+	c := st.clone()
+	used := accessesOf(s)
+	for a := range c.cursors {
+		if !used[a] {
+			delete(c.cursors, a)
+		}
+	}
+	return c
+}
+
 // emitter writes one function of the program.
 type emitter struct {
 	*kernel
@@ -61,6 +74,13 @@ type emitter struct {
 	accs  map[*ir.Temp]accumulator // open folds
 	out   *assembly                // how the result is written
 	atoms []atom
+	// symbolic: only the patterns of results and workspaces are computed.
+	symbolic bool
+	// entries is the number of entries of each workspace that is ready to be read.
+	entries map[*workspace]loop.Expr
+	held    map[*workspace]*loop.Ref // entries inserted so far
+	// bound, when not nil, counts insertions instead of making them.
+	bound *bound
 	quiet bool // do not add notes: this is a second emission of the same nest
 	root  rootLoop
 	depth int // loops open
@@ -87,7 +107,7 @@ func (k *kernel) emitter(name string) *emitter {
 	return &emitter{
 		kernel: k, b: loop.NewBuilder(name),
 		bufs: map[loop.BufferID]loop.BufID{}, args: map[loop.ScalarID]loop.Expr{},
-		accs: map[*ir.Temp]accumulator{}, root: rootLoop{weight: -1},
+		accs: map[*ir.Temp]accumulator{}, entries: map[*workspace]loop.Expr{}, held: map[*workspace]*loop.Ref{}, root: rootLoop{weight: -1},
 	}
 }
 

@@ -15,6 +15,8 @@ func (e *emitter) stmt(st *state, s ir.Stmt) {
 		e.stmt(st, s.Producer)
 		st.temps[s.Temp] = e.value(acc)
 		e.stmt(st, s.Consumer)
+	case *ir.Workspace:
+		e.workspace(st, s)
 	case *ir.Assign:
 		e.assign(st, s)
 	}
@@ -49,6 +51,8 @@ func (e *emitter) assign(st *state, s *ir.Assign) {
 			return
 		}
 		step()
+	case s.LHS.Tensor.Work != nil:
+		e.insert(st, s)
 	case e.step.Result.Format.IsDense():
 		vals := e.write(e.result.Values)
 		p := e.densePosition(st)
@@ -86,4 +90,4 @@ func (e *emitter) densePosition(st *state) loop.Expr {
 
 // counting reports whether this function only counts the entries of a sparse
 // result: then no values are computed.
-func (e *emitter) counting() bool { return e.out != nil && e.out.mode == countEntries }
+func (e *emitter) counting() bool { return e.symbolic }

@@ -9,8 +9,9 @@
 // For each stage a run computes sizes, allocates buffers, cuts the domain into
 // chunks and calls the stage's kernel on each chunk, on several goroutines
 // where that helps. All memory is allocated between stages (alloc.go), all
-// threads are started here (pool.go), cancellation happens between chunks:
-// kernels themselves are plain sequential code.
+// threads are started here (pool.go), cancellation happens between chunks and
+// through a stop word that kernels look at (watch.go): otherwise kernels are plain
+// sequential code.
 //
 // Results do not depend on the number of threads. Chunks are cut by the data
 // alone (partition.go), each kernel call depends only on its chunk and on

@@ -39,7 +39,7 @@ func (*interpEngine) kernels(ctx context.Context, funcs []*loop.Func) ([]kernel,
 type interpKernel struct{ *interp.Kernel }
 
 func (k interpKernel) call(f *frame, chunk, lo, hi int64) (int64, error) {
-	status, err := k.Run(f.bufs, f.args, chunk, lo, hi)
+	status, err := k.RunUntil(f.stop, f.bufs, f.args, chunk, lo, hi)
 	if err != nil {
 		return 0, err
 	}

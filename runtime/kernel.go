@@ -2,6 +2,7 @@ package runtime
 
 import (
 	"slices"
+	"sync/atomic"
 	"unsafe"
 
 	"github.com/lacuna-sparse/lacuna/codegen/interp"
@@ -9,10 +10,10 @@ import (
 
 // kernel is a compiled loop function. This is all that engines differ in.
 type kernel interface {
-	// call runs one chunk and returns the function's status. An engine that
-	// checks accesses returns an error where the function breaks a rule. It is
-	// called by several goroutines at once with the same frame, which it only
-	// reads.
+	// call runs one chunk and returns the function's status: loop.StatusStopped
+	// soon after the frame's stop word is set. An engine that checks accesses
+	// returns an error where the function breaks a rule. It is called by several
+	// goroutines at once with the same frame, which it only reads.
 	call(f *frame, chunk, lo, hi int64) (status int64, err error)
 }
 
@@ -22,9 +23,12 @@ type frame struct {
 	bufs []interp.Memory
 	args []int64
 	// block is the argument block of native code: the address of each buffer,
-	// then the scalars. The garbage collector sees no pointers in it; the
-	// memory is kept alive by the state's list of buffers.
+	// then the scalars, then the address of the stop word. The garbage collector
+	// sees no pointers in it; the memory is kept alive by the state's list of
+	// buffers.
 	block []uint64
+	// stop is set to 1 to make kernels that are running return.
+	stop *atomic.Uint32
 	// scratch lists the buffers of which every thread has its own.
 	scratch []scratch
 }
@@ -37,10 +41,10 @@ type scratch struct {
 
 func newFrame(bufs, args int) frame {
 	return frame{
-		bufs: make([]interp.Memory, bufs),
-		args: make([]int64, args),
-		// Never empty, so that it has an address.
+		bufs:  make([]interp.Memory, bufs),
+		args:  make([]int64, args),
 		block: make([]uint64, bufs+args+1),
+		stop:  new(atomic.Uint32),
 	}
 }
 
@@ -61,6 +65,7 @@ func (f *frame) fill(st *stagePlan, mem []Memory, scalars []int64) {
 		f.args[i] = scalars[id]
 		f.block[len(st.bufs)+i] = uint64(scalars[id])
 	}
+	f.block[len(st.bufs)+len(st.args)] = uint64(uintptr(unsafe.Pointer(f.stop)))
 }
 
 // forThread is the frame that a thread uses: the first one's is f itself, the

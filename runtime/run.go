@@ -20,6 +20,7 @@ type Executable struct {
 	kernels []kernel // by stagePlan.kernel
 	memory  *allocator
 	states  sync.Pool // of *state
+	watcher watcher
 }
 
 // newExecutable joins a plan and the kernels of its stages, which are in the
@@ -71,8 +72,8 @@ type Results struct {
 	Scalars []int64
 }
 
-// Run runs the program's stages in order. It may be cancelled through ctx
-// between stages and between chunks, and then returns ctx.Err().
+// Run runs the program's stages in order. It ends within about 100 ms of ctx and
+// then returns ctx.Err(): kernels that are running are told to stop.
 //
 // Errors are *BindingError, *OptionError, *SizeError, *MemoryLimitError,
 // *KernelError or the context's. After an error, InOut buffers may have been
@@ -93,7 +94,8 @@ func (x *Executable) Run(ctx context.Context, b *Bindings, o Options) (*Results,
 
 // RunInto is Run with results that the caller provides, whose slices are used
 // again if they are long enough. A program that allocates nothing then runs
-// without any Go allocation.
+// without any Go allocation on the interpreter, and with one of 32 bytes for each
+// call of a kernel of machine code (purego passes the arguments in a slice).
 func (x *Executable) RunInto(ctx context.Context, b *Bindings, o Options, r *Results) error {
 	threads, err := o.threads()
 	if err != nil {
@@ -106,6 +108,11 @@ func (x *Executable) RunInto(ctx context.Context, b *Bindings, o Options, r *Res
 	defer x.finish(s)
 	if err := s.bind(b); err != nil {
 		return err
+	}
+	if ctx.Done() != nil {
+		s.watched.ctx = ctx
+		x.watcher.add(&s.watched)
+		defer x.watcher.remove(&s.watched)
 	}
 	s.account.open(o.MemoryLimit)
 	s.threads = threads
@@ -146,10 +153,11 @@ type state struct {
 	team    team
 	threads int64 // that this run may use
 	account account
+	watched watched
 }
 
 func newState(p *plan) *state {
-	return &state{
+	s := &state{
 		plan:    p,
 		mem:     make([]Memory, len(p.program.Buffers)),
 		temps:   make([]temporary, len(p.program.Buffers)),
@@ -158,6 +166,8 @@ func newState(p *plan) *state {
 		stack:   make([]int64, p.stack),
 		frame:   newFrame(p.maxBufs, p.maxArgs),
 	}
+	s.watched.stop = s.frame.stop
+	return s
 }
 
 // finish gives back what the run holds, on every path, and the state itself.
@@ -349,7 +359,7 @@ func (x *Executable) call(ctx context.Context, s *state, st *stagePlan, threads 
 			return err
 		}
 		status, err := kernel.call(&s.frame, 0, 0, 0)
-		return s.kernelError(st, failure{0, status, err})
+		return s.outcome(ctx, st, failure{0, status, err})
 	}
 	if st.ordered {
 		threads = 1
@@ -358,13 +368,17 @@ func (x *Executable) call(ctx context.Context, s *state, st *stagePlan, threads 
 	if err != nil {
 		return err
 	}
-	return s.kernelError(st, f)
+	return s.outcome(ctx, st, f)
 }
 
-// kernelError says how a chunk failed, if it did.
-func (s *state) kernelError(st *stagePlan, f failure) error {
-	if !f.failed() {
+// outcome is the error of a stage: none, the context's if that is why a kernel
+// stopped, or how a chunk failed.
+func (s *state) outcome(ctx context.Context, st *stagePlan, f failure) error {
+	switch {
+	case !f.failed():
 		return nil
+	case f.err == nil && f.status == loop.StatusStopped:
+		return ctx.Err()
 	}
 	e := &KernelError{Program: s.plan.program.Name, Stage: st.name, Func: st.fn.Name, Chunk: f.chunk, Code: int(f.status - 1)}
 	switch {

@@ -25,5 +25,11 @@ func ArrayAt(dt DType, p unsafe.Pointer, n int) Array {
 // the slice.
 func (t *Tensor) Dims() []int64 { return t.shape }
 
+// AppendKey appends bytes that tell the format from any other, whatever follows.
+func (f Format) AppendKey(b []byte) []byte {
+	b = append(b, byte(len(f.levels)))
+	return append(append(b, f.levels...), f.order...)
+}
+
 // LevelAt is storage level k, 0 being the outermost.
 func (t *Tensor) LevelAt(k int) Level { return t.levels[k] }

@@ -103,6 +103,9 @@ func withAdvice(err error, verb string) error {
 	if !errors.As(err, &first) || (first.Code != lang.ErrUnknownName && first.Code != lang.ErrFreeExtent) {
 		return err
 	}
+	if !strings.Contains(first.Hint, "declare") { // it is about something else, and says what to do
+		return err
+	}
 	advice := "pass operands as NAME=FILE, NAME=random(…) or NAME=NUMBER"
 	switch {
 	case first.Code == lang.ErrFreeExtent:

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -157,10 +158,10 @@ func (e *evaluation) run(ctx context.Context) error {
 // load makes the operands and what is declared of results.
 func (e *evaluation) load(ctx context.Context) error {
 	e.args = lacuna.Args{}
+	if err := e.program.checkNames(e.operands); err != nil {
+		return err
+	}
 	for _, o := range e.operands {
-		if err := e.program.check(o.name); err != nil {
-			return err
-		}
 		if o.source == nil {
 			opts, err := declareResult(e.program, o)
 			if err != nil {
@@ -180,11 +181,12 @@ func (e *evaluation) load(ctx context.Context) error {
 	return err
 }
 
-// timing is how long the parts took; conversions says what runs convert first.
+// timing is how long the parts took; conversions says what runs convert first,
+// warnings which loops may be long.
 type timing struct {
 	reading, compiling, running time.Duration
 	repeats                     int
-	conversions                 []string
+	conversions, warnings       []string
 }
 
 // compute compiles and runs the program; if times are wanted, several times,
@@ -209,7 +211,13 @@ func (e *evaluation) compute(ctx context.Context, engine runtime.Engine) (lacuna
 		return nil, t, err
 	}
 	var out lacuna.Outputs
-	task := e.app.begin("running", -1)
+	t.warnings = kernel.Warnings()
+	label := "running"
+	for _, w := range t.warnings {
+		what, _, _ := strings.Cut(w, ":")
+		label += ", " + what
+	}
+	task := e.app.begin(label, -1)
 	defer task.end()
 	once := func() (err error) {
 		out, err = await(ctx, func() (lacuna.Outputs, error) { return kernel.RunAll(ctx, e.args) })
@@ -250,6 +258,9 @@ func (t timing) print(a *app, engine string) {
 		formatDuration(t.compiling), formatDuration(t.running), how, engine)
 	for _, c := range t.conversions {
 		fmt.Fprintf(a.stderr, "converted before the first run: %s\n", c)
+	}
+	for _, w := range t.warnings {
+		fmt.Fprintf(a.stderr, "warning: %s\n", w)
 	}
 }
 

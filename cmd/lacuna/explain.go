@@ -89,10 +89,10 @@ func (a *app) compileFor(ctx context.Context, p *program, operands []operand, w 
 	var opts []lacuna.Option
 	given := map[string]bool{}
 	loaded := lacuna.Args{}
+	if err := p.checkNames(operands); err != nil {
+		return nil, err
+	}
 	for _, o := range operands {
-		if err := p.check(o.name); err != nil {
-			return nil, err
-		}
 		given[o.name] = true
 		more, err := a.declare(ctx, p, o, w, loaded)
 		if err != nil {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"strings"
 	"unicode"
@@ -71,7 +72,7 @@ func parseOperands(args []string) ([]operand, error) {
 			return nil, err
 		}
 		if seen[o.name] {
-			return nil, usagef("%s is given twice", o.name)
+			return nil, usagef("%s is given twice: write a format behind the value, as %s=FILE:CSR; a tensor that the program updates stays as it is stored", o.name, o.name)
 		}
 		seen[o.name] = true
 		if g, ok := o.source.(*generator); ok && g.name == "random" {
@@ -201,8 +202,10 @@ func parseNumber(text string, dt tensor.DType) (tensor.Scalar, error) {
 			return v, nil
 		}
 	}
-	if v, err := tensor.ParseScalar(text, tensor.Float64); err == nil {
-		return v, nil
+	for _, dt := range []tensor.DType{tensor.Float64, tensor.Complex128} {
+		if v, err := tensor.ParseScalar(text, dt); err == nil {
+			return v, nil
+		}
 	}
-	return tensor.ParseScalar(text, tensor.Complex128)
+	return tensor.Scalar{}, fmt.Errorf("%q is not a number: want one such as 0, -1.5, 1e6, inf, 1+2i, or true or false", text)
 }

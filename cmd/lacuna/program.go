@@ -11,6 +11,7 @@ import (
 // program is a parsed program and what it does with each name.
 type program struct {
 	source string
+	file   *lang.File
 	uses   map[string]*use
 	order  []string // names by first appearance
 	last   string   // the tensor that the last statement assigns
@@ -34,7 +35,7 @@ func parseProgram(source string) (*program, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &program{source: source, uses: map[string]*use{}}
+	p := &program{source: source, file: f, uses: map[string]*use{}}
 	for _, s := range f.Stmts {
 		eachRef(s.RHS, p.read)
 		if s.Op != lang.Set {
@@ -88,6 +89,11 @@ func eachRef(n lang.Node, f func(*lang.Ref)) {
 		if n.Q != nil {
 			eachRef(n.Q, f)
 		}
+		for _, v := range n.Vars {
+			if v.In != "" { // read by the body, or lang says that it should be
+				f(&lang.Ref{Pos: v.InPos, Name: v.In})
+			}
+		}
 	}
 }
 
@@ -107,10 +113,30 @@ func (p *program) results() []string {
 	return slices.DeleteFunc(slices.Clone(p.order), func(name string) bool { return !p.uses[name].assigned })
 }
 
+// checkNames says what is wrong with the names of the operands given.
+func (p *program) checkNames(operands []operand) error {
+	given := map[string]bool{}
+	for _, o := range operands {
+		given[o.name] = true
+	}
+	if err := p.file.UnknownReduction(func(name string) bool { return given[name] }); err != nil {
+		return err
+	}
+	for _, o := range operands {
+		if err := p.check(o.name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // check says what is wrong with a name that an argument gives.
 func (p *program) check(name string) error {
 	if p.uses[name] != nil {
 		return nil
+	}
+	if err := p.file.MisusedTensor(name); err != nil {
+		return err
 	}
 	return fmt.Errorf("the program has no tensor %s%s (it has %s)", name, didYouMean(name, p.order), strings.Join(p.order, ", "))
 }

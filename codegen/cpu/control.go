@@ -101,22 +101,41 @@ func (f *function) whileLoop(s *loop.While) {
 	f.enter(cond)
 	f.block.NewCondBr(f.expr(s.Cond).re, body, end)
 	f.enter(body)
+	f.depth++
 	f.stmts(s.Body)
+	f.depth--
 	if f.block != nil {
-		f.block.NewBr(cond)
+		f.poll(cond)
 	}
 	f.enter(end)
 }
 
 // forLoop emits a counting loop in the form that LLVM's loop passes want: a
-// guard, then a body that tests at its end.
+// guard, then a body that tests at its end. Where it looks at the stop word is
+// told in poll.go.
 func (f *function) forLoop(s *loop.For) {
 	name := f.vars[s.Var].Name
 	lo, hi := f.expr(s.Lo).re, f.expr(s.Hi).re
 	body, end := f.newBlock("for."+name), f.newBlock("for."+name+".end")
-	before := f.block
-	f.block.NewCondBr(f.block.NewICmp(enum.IPredSLT, lo, hi), body, end)
+	some := f.block.NewICmp(enum.IPredSLT, lo, hi)
+	if !f.inStrips(s) {
+		f.block.NewCondBr(some, body, end)
+		f.iterations(s, name, body, lo, hi, end)
+	} else {
+		strip := f.newBlock("for." + name + ".strip")
+		f.block.NewCondBr(some, strip, end)
+		f.strips(name, strip, lo, hi, end, func(from, to value.Value, done *ir.Block) {
+			f.block.NewBr(body)
+			f.iterations(s, name, body, from, to, done)
+		})
+	}
+	f.enter(end)
+}
 
+// iterations emits a loop that is known to have an iteration: the current block
+// ends in a branch to body.
+func (f *function) iterations(s *loop.For, name string, body *ir.Block, lo, hi value.Value, end *ir.Block) {
+	before := f.block
 	f.enter(body)
 	i := f.block.NewPhi(ir.NewIncoming(lo, before))
 	i.SetName(f.unique(name))
@@ -135,11 +154,18 @@ func (f *function) forLoop(s *loop.For) {
 			Fields:     []metadata.Field{&metadata.String{Value: "llvm.loop.parallel_accesses"}, group},
 		})
 	}
+	f.depth++
 	f.stmts(s.Body)
+	f.depth--
 	if s.Independent {
 		f.groups = f.groups[:len(f.groups)-1]
 	}
 	if f.block != nil {
+		if holdsLoop(s.Body) {
+			latch := f.newBlock("for." + name + ".next")
+			f.poll(latch)
+			f.enter(latch)
+		}
 		next := f.block.NewAdd(i, intConst(loop.I64, 1)) // cannot overflow: i < hi
 		next.OverflowFlags = []enum.OverflowFlag{enum.OverflowFlagNSW}
 		if isNonNegative(s.Lo) {
@@ -150,7 +176,6 @@ func (f *function) forLoop(s *loop.For) {
 		again := f.block.NewCondBr(f.block.NewICmp(enum.IPredSLT, next, hi), body, end)
 		again.Metadata = ir.Metadata{{Name: "llvm.loop", Node: f.m.loopNode(fields)}}
 	}
-	f.enter(end)
 }
 
 // isNonNegative reports whether an I64 expression is plainly at least 0: a

@@ -10,12 +10,15 @@
 //	define i64 @spmv(i64* noalias %args, i64 %chunk, i64 %lo, i64 %hi)
 //
 // unpacks the argument block, 8-byte slots that hold first one pointer for each
-// buffer (Func.Bufs order) and then the scalar arguments (Func.Args order), and
-// calls
+// buffer (Func.Bufs order), then the scalar arguments (Func.Args order), and last
+// the address of the stop word, and calls
 //
-//	define internal i64 @spmv.body(u32* noalias readonly %pos, …, i64 %chunk, i64 %lo, i64 %hi)
+//	define internal i64 @spmv.body(i32* noalias readonly %pos, …, i32* %stop, i64 %chunk, i64 %lo, i64 %hi)
 //
-// which has the code. As parameters, the buffers can be marked noalias: that is
+// which has the code. The stop word is a 32-bit integer that any thread may set to
+// other than 0 while the kernel runs: it then soon returns loop.StatusStopped,
+// what it has stored being of no use. A null address stands for a word that is
+// never set. As parameters, the buffers can be marked noalias: that is
 // what lets LLVM keep loads out of inner loops. Buffers are aligned as their
 // elements are. Scalar functions of the library become internal functions
 // @lib.NAME, emitted once for each module; conversions of half-precision values
@@ -57,6 +60,7 @@ type Module struct {
 	scalars    map[string]*ir.Func
 	intrinsics map[string]*ir.Func
 	properties map[string]*metadata.Tuple // of loops
+	likelyNode *metadata.Tuple
 	err        error
 }
 

@@ -26,6 +26,10 @@ type function struct {
 	allocas []ir.Instruction // for the entry block
 	groups  []*metadata.Tuple
 	used    map[string]bool // local names
+
+	stop    value.Value // address of the stop word; nil in scalar functions
+	stopped *ir.Block   // returns StatusStopped; nil until needed
+	depth   int         // of the loops around
 }
 
 // buffer is a buffer parameter.
@@ -51,6 +55,9 @@ func (m *Module) newFunction(fn *ir.Func, vars []loop.Var) *function {
 func (f *function) finish() {
 	entry := f.fn.Blocks[0]
 	entry.Insts = append(f.allocas, entry.Insts...)
+	if f.stopped != nil {
+		f.enter(f.stopped)
+	}
 }
 
 // newBlock makes a basic block, to be placed by enter.
@@ -95,6 +102,8 @@ func (m *Module) Kernel(f *loop.Func) {
 	entry := m.ir.NewFunc(f.Name, types.I64, append([]*ir.Param{args}, triple...)...)
 	entry.FuncAttrs = []ir.FuncAttribute{enum.FuncAttrNoUnwind}
 	block := entry.NewBlock("entry")
+	never := block.NewAlloca(types.I32) // stands in for a stop word
+	block.NewStore(intConst(loop.I32, 0), never)
 	var operands []value.Value
 	for i, p := range body.Params[:len(body.Params)-len(triple)] {
 		slot := block.NewGetElementPtr(types.I64, args, constant.NewInt(types.I64, int64(i)))
@@ -107,6 +116,9 @@ func (m *Module) Kernel(f *loop.Func) {
 		operand.SetName(p.Name() + ".arg")
 		operands = append(operands, operand)
 	}
+	last := len(operands) - 1
+	given := block.NewICmp(enum.IPredNE, operands[last], constant.NewNull(types.NewPointer(types.I32)))
+	operands[last] = block.NewSelect(given, operands[last], never)
 	for _, p := range triple {
 		operands = append(operands, p)
 	}
@@ -114,8 +126,9 @@ func (m *Module) Kernel(f *loop.Func) {
 }
 
 // Body adds the code of a function to the module, as an internal function of its
-// buffers, its scalar arguments and chunk, lo and hi. It is for emitters that
-// write other entries. The error is a *loop.VerifyError.
+// buffers, its scalar arguments, the address of the stop word, and chunk, lo and
+// hi. It is for emitters that write other entries. The error is a
+// *loop.VerifyError.
 func (m *Module) Body(f *loop.Func) (*ir.Func, error) {
 	if err := f.Verify(m.lookup); err != nil {
 		m.fail(err)
@@ -130,8 +143,12 @@ func (m *Module) Body(f *loop.Func) (*ir.Func, error) {
 		}
 		params = append(params, p)
 	}
-	scalars := append(append([]loop.VarID{}, f.Args...), f.Chunk, f.Lo, f.Hi)
-	for _, id := range scalars {
+	for _, id := range f.Args {
+		params = append(params, ir.NewParam(f.Vars[id].Name, types.I64))
+	}
+	stop := ir.NewParam("stop", types.NewPointer(types.I32))
+	params = append(params, stop)
+	for _, id := range []loop.VarID{f.Chunk, f.Lo, f.Hi} {
 		params = append(params, ir.NewParam(f.Vars[id].Name, types.I64))
 	}
 	fn := m.ir.NewFunc(f.Name+".body", types.I64, params...)
@@ -141,11 +158,15 @@ func (m *Module) Body(f *loop.Func) (*ir.Func, error) {
 	fn.FuncAttrs = []ir.FuncAttribute{enum.FuncAttrNoInline, enum.FuncAttrNoUnwind}
 
 	g := m.newFunction(fn, f.Vars)
+	g.stop = stop
 	for i, b := range f.Bufs {
 		g.bufs = append(g.bufs, buffer{elem: b.Elem, base: params[i]})
 	}
-	for i, id := range scalars {
+	for i, id := range f.Args {
 		g.vals[id] = val{re: params[len(f.Bufs)+i]}
+	}
+	for i, id := range []loop.VarID{f.Chunk, f.Lo, f.Hi} {
+		g.vals[id] = val{re: params[len(params)-3+i]}
 	}
 	g.stmts(f.Body)
 	if g.block != nil {

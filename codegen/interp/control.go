@@ -93,17 +93,29 @@ func (c *compiler) forLoop(s *loop.For) exec {
 	v := c.parameter(s.Var, loop.I64)
 	body := c.block(s.Body)
 	c.close(mark)
+	stops := c.stops()
 	return func(fr *frame) int64 {
 		end := hi(fr)
-		for i := lo(fr); i < end; i++ {
-			*reg[int64](fr, v) = i
-			if st := body(fr); st != 0 {
-				return st
+		for i := lo(fr); i < end; {
+			// As many iterations as may pass until the next look at the stop word.
+			n := int64(min(uint64(end-i), uint64(fr.fuel)))
+			for to := i + n; i < to; i++ {
+				*reg[int64](fr, v) = i
+				if st := body(fr); st != 0 {
+					return st
+				}
+			}
+			if fr.fuel -= n; fr.fuel <= 0 && fr.poll() && stops {
+				return loop.StatusStopped
 			}
 		}
 		return 0
 	}
 }
+
+// stops reports whether loops here may end the function because they are asked
+// to. In a scalar function they are short, and its caller wants a value.
+func (c *compiler) stops() bool { return c.result == nil }
 
 func (c *compiler) whileLoop(s *loop.While) exec {
 	cond := c.condition(s.Cond)
@@ -111,11 +123,15 @@ func (c *compiler) whileLoop(s *loop.While) exec {
 	if c.err != nil {
 		return nil
 	}
+	stops := c.stops()
 	if x, y := cond.x, cond.y; cond.op == loop.Lt {
 		return func(fr *frame) int64 {
 			for *reg[int64](fr, x) < *reg[int64](fr, y) {
 				if st := body(fr); st != 0 {
 					return st
+				}
+				if fr.fuel--; fr.fuel <= 0 && fr.poll() && stops {
+					return loop.StatusStopped
 				}
 			}
 			return 0
@@ -126,6 +142,9 @@ func (c *compiler) whileLoop(s *loop.While) exec {
 		for f(fr) {
 			if st := body(fr); st != 0 {
 				return st
+			}
+			if fr.fuel--; fr.fuel <= 0 && fr.poll() && stops {
+				return loop.StatusStopped
 			}
 		}
 		return 0

@@ -32,6 +32,12 @@
 //   - A comparison of two integer leaves is merged into the If or While that
 //     tests it.
 //
+// # Stopping
+//
+// Loops count their iterations, all together, and look at a stop word once in a
+// few thousand: so a call ends within milliseconds of being asked to, however
+// its loops are nested.
+//
 // # Safety
 //
 // Loads and stores are checked against the length that the caller states for

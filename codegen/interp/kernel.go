@@ -3,6 +3,7 @@ package interp
 import (
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"unsafe"
 
 	"github.com/lacuna-sparse/lacuna/ir/loop"
@@ -14,14 +15,14 @@ type Memory struct {
 	Len int64          // number of elements
 }
 
-// Statuses that Call adds to those of loop.Func, where 0 is success and 1+k
-// means that Fail{k} was reached.
+// Statuses that Call adds to those of loop.Func, where 0 is success, 1+k means
+// that Fail{k} was reached and loop.StatusStopped that the stop word was set.
 const (
 	// StatusOutOfBounds means that a load or store missed its buffer.
-	StatusOutOfBounds = -1
+	StatusOutOfBounds = -2
 	// StatusBadCall means that the arguments did not fit the function; it
 	// did not run.
-	StatusBadCall = -2
+	StatusBadCall = -3
 )
 
 // Kernel is a loop function made ready to run. It is immutable: any number of
@@ -68,11 +69,22 @@ func (k *Kernel) Call(bufs []Memory, args []int64, chunk, lo, hi int64) int64 {
 // Run is Call with the reason for a negative status: a *BoundsError or a
 // *CallError. A status above zero (a Fail of the function) is no error here.
 func (k *Kernel) Run(bufs []Memory, args []int64, chunk, lo, hi int64) (status int64, err error) {
+	return k.RunUntil(&never, bufs, args, chunk, lo, hi)
+}
+
+// never is a stop word that nobody sets.
+var never atomic.Uint32
+
+// RunUntil is Run that soon ends with loop.StatusStopped when another goroutine
+// sets the stop word to other than 0. What the function has stored is then of no
+// use.
+func (k *Kernel) RunUntil(stop *atomic.Uint32, bufs []Memory, args []int64, chunk, lo, hi int64) (status int64, err error) {
 	if err := k.check(bufs, args); err != nil {
 		return StatusBadCall, err
 	}
 	fr := k.frame()
 	copy(fr.mem, bufs)
+	fr.stop, fr.fuel = stop, pollInterval
 	for i, s := range k.args {
 		*reg[int64](fr, s) = args[i]
 	}
@@ -86,6 +98,7 @@ func (k *Kernel) Run(bufs []Memory, args []int64, chunk, lo, hi int64) (status i
 			}
 			status, err = StatusOutOfBounds, k.boundsError(fr)
 		}
+		fr.stop = nil
 		clear(fr.mem) // the pool must not keep the caller's memory alive
 		k.frames.Put(fr)
 	}()
@@ -115,9 +128,22 @@ type frame struct {
 	file []uint64
 	mem  []Memory
 
+	stop *atomic.Uint32
+	fuel int64 // iterations until the next look at stop; above 0
+
 	// Which access was out of bounds, when one was.
 	badBuf   bufRef
 	badIndex int64
+}
+
+// pollInterval is how many iterations of loops, however nested, pass between two
+// looks at the stop word: some milliseconds.
+const pollInterval = 1 << 12
+
+// poll looks at the stop word.
+func (fr *frame) poll() bool {
+	fr.fuel = pollInterval
+	return fr.stop.Load() != 0
 }
 
 func (k *Kernel) frame() *frame {

@@ -1,15 +1,10 @@
 // Package debug holds every debugging switch of the project, one line each.
-// All are off. They are constants, so that the code behind a switch that is
+// All are off. Most are constants, so that the code behind a switch that is
 // off costs nothing: edit this file to turn one on, and edit it back before
-// committing.
+// committing. Those that tests turn on for a while are variables.
 package debug
 
 const (
-	// PoisonMemory fills memory that a program did not ask to have zeroed with
-	// the byte 0xA5 (runtime), so that a kernel that reads what it never wrote
-	// shows itself.
-	PoisonMemory = false
-
 	// ReverseChunks hands out the chunks of unordered stages from the last to
 	// the first (runtime), which shows dependences between chunks.
 	ReverseChunks = false
@@ -17,4 +12,20 @@ const (
 	// TraceStages prints on standard error each stage that has run, with the
 	// memory then in use (runtime).
 	TraceStages = false
+)
+
+// Set these before any session is made or program run that they shall affect.
+var (
+	// PoisonMemory fills memory that a program did not ask to have zeroed with
+	// the byte 0xA5 (runtime), so that a kernel that reads what it never wrote
+	// shows itself.
+	PoisonMemory = false
+
+	// ChunkGrain, when not 0, is the work of one chunk of parallel loops in the
+	// sessions made from then on (lower), so that small data is cut into many.
+	ChunkGrain int64
+
+	// Workspace, when not "", is the kind of every workspace in the sessions
+	// made from then on: dense, hash or sort (lower).
+	Workspace string
 )

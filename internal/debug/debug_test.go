@@ -5,6 +5,12 @@ import "testing"
 // TestAllSwitchesAreOff keeps a switch that was turned on while looking for a
 // bug from being committed.
 func TestAllSwitchesAreOff(t *testing.T) {
+	if Workspace != "" {
+		t.Error("debug.Workspace is set")
+	}
+	if ChunkGrain != 0 {
+		t.Error("debug.ChunkGrain is set")
+	}
 	for name, on := range map[string]bool{
 		"PoisonMemory":  PoisonMemory,
 		"ReverseChunks": ReverseChunks,

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
-	"math/cmplx"
 	"sort"
 	"strings"
 
@@ -15,47 +13,116 @@ import (
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
-// Compare runs the case in every session and checks that all agree with the
-// oracle, and with each other to the bit. A nil error means agreement.
-func (c *Case) Compare(ctx context.Context, sessions ...*lacuna.Session) error {
-	want, nonFinite, wantErr := c.judge()
-	var first *tensor.Tensor
-	for _, s := range sessions {
-		opts := []lacuna.Option{lacuna.Shape("R", c.Shape...)}
-		if nonFinite {
-			opts = append(opts, lacuna.StrictIEEE())
+// Outcome counts what a comparison could check.
+type Outcome struct {
+	Refused bool // as predicted
+	// Elements were compared with the oracle; Open were not, because rounding or
+	// the reading of implicit zeros decides them.
+	Elements, Open int
+}
+
+// Compare runs the case in every session and checks that each result is a valid
+// tensor, right by the oracle, and the same in all sessions to the bit. A nil
+// error means agreement.
+func (c *Case) Compare(ctx context.Context, sessions ...*lacuna.Session) (Outcome, error) {
+	var out Outcome
+	if c.Refused != "" {
+		out.Refused = true
+		for _, s := range sessions {
+			if _, err := c.run(ctx, s, c.Strict); !hasCode(err, c.Refused) && !c.unsupported(err) {
+				return out, c.failure(s, fmt.Errorf("want the error %s, got %v", c.Refused, err))
+			}
 		}
-		if c.HasFormat {
-			opts = append(opts, lacuna.Result("R", c.Format))
+		return out, nil
+	}
+	want, err := c.judge()
+	if err != nil {
+		return out, fmt.Errorf("%s\noracle: %w", c, err)
+	}
+	var first lacuna.Outputs
+	for i, s := range sessions {
+		got, err := c.run(ctx, s, c.Strict)
+		if c.unsupported(err) {
+			out.Refused = true
+			return out, nil
 		}
-		got, err := s.Eval(ctx, c.Text, c.Operands, opts...)
-		switch {
-		case isEmptyReduction(wantErr) && isEmptyReduction(err):
+		if err != nil {
+			return out, c.failure(s, err)
+		}
+		if i > 0 {
+			if err := same(first, got); err != nil {
+				return out, c.failure(s, fmt.Errorf("not as %s: %w", sessions[0].Engine().Name(), err))
+			}
 			continue
-		case wantErr != nil:
-			return fmt.Errorf("%s: oracle says %v, engine %s says %v", c, wantErr, s.Engine().Name(), err)
-		case err != nil:
-			return fmt.Errorf("%s\nengine %s: %w", c, s.Engine().Name(), err)
 		}
-		if err := c.check(got, want); err != nil {
-			return fmt.Errorf("%s\nengine %s: %w", c, s.Engine().Name(), err)
+		first = got
+		disputed, err := c.check(got, want, c.Strict, &out)
+		if err != nil {
+			return out, c.failure(s, err)
 		}
-		if first == nil {
-			first = got
-		} else if d := tensor.Diff(first, got); d != "" {
-			return fmt.Errorf("%s\nengine %s differs from %s: %s", c, s.Engine().Name(), sessions[0].Engine().Name(), d)
+		if disputed {
+			if err := c.compareStrict(ctx, s, want); err != nil {
+				return out, err
+			}
 		}
+	}
+	return out, nil
+}
+
+// unsupported reports whether an error is the one that the case may give.
+func (c *Case) unsupported(err error) bool {
+	return c.MayRefuse != "" && hasCode(err, lang.ErrUnsupported) && strings.Contains(err.Error(), c.MayRefuse)
+}
+
+// compareStrict runs the case in strict arithmetic, where nothing is disputed.
+func (c *Case) compareStrict(ctx context.Context, s *lacuna.Session, want map[string]*oracle.Dense) error {
+	got, err := c.run(ctx, s, true)
+	if err == nil {
+		_, err = c.check(got, want, true, &Outcome{})
+	}
+	if err != nil {
+		return c.failure(s, fmt.Errorf("in strict arithmetic: %w", err))
 	}
 	return nil
 }
 
+func (c *Case) failure(s *lacuna.Session, err error) error {
+	return fmt.Errorf("%s\nengine %s: %w", c, s.Engine().Name(), err)
+}
+
+// run compiles and runs the case.
+func (c *Case) run(ctx context.Context, s *lacuna.Session, strict bool) (lacuna.Outputs, error) {
+	var opts []lacuna.Option
+	if strict {
+		opts = append(opts, lacuna.StrictIEEE())
+	}
+	for name, d := range c.Results {
+		if d.Shape != nil {
+			opts = append(opts, lacuna.Shape(name, d.Shape...))
+		}
+		if d.HasFormat {
+			opts = append(opts, lacuna.Result(name, d.Format))
+		}
+		if d.DType.Valid() {
+			opts = append(opts, lacuna.ResultType(name, d.DType))
+		}
+		if d.Fill != nil {
+			opts = append(opts, lacuna.Fill(name, *d.Fill))
+		}
+	}
+	return s.EvalAll(ctx, c.Text, c.Operands, opts...)
+}
+
 // judge evaluates the case with the oracle.
-func (c *Case) judge() (*oracle.Dense, bool, error) {
+func (c *Case) judge() (map[string]*oracle.Dense, error) {
 	file, err := lang.Parse(c.Text)
 	if err != nil {
-		return nil, false, err
+		return nil, err
 	}
-	decls := map[string]lang.Decl{"R": {Rank: len(c.Shape), Shape: c.Shape, Result: true}}
+	decls := map[string]lang.Decl{}
+	for name, d := range c.Results {
+		decls[name] = lang.Decl{Rank: lang.AnyRank, Shape: d.Shape, DType: d.DType, HasDType: d.DType.Valid(), Fill: d.Fill, Result: true}
+	}
 	shapes := map[string][]int64{}
 	for name, t := range c.Operands {
 		fill := t.Fill()
@@ -64,84 +131,130 @@ func (c *Case) judge() (*oracle.Dense, bool, error) {
 	}
 	p, err := lang.Check(file, decls)
 	if err != nil {
-		return nil, false, err
+		return nil, err
 	}
 	ext, err := lang.Bind(p, shapes)
 	if err != nil {
-		return nil, false, err
+		return nil, err
 	}
-	out, nonFinite, err := oracle.Eval(p, c.Operands, ext)
-	if err != nil {
-		return nil, nonFinite, err
-	}
-	return out["R"], nonFinite, nil
+	return oracle.Eval(p, c.Operands, ext)
 }
 
-// check compares a result with the oracle's, element by element.
-func (c *Case) check(got *tensor.Tensor, want *oracle.Dense) error {
-	if fmt.Sprint(got.Shape()) != fmt.Sprint(want.Shape) {
-		return fmt.Errorf("shape %v, want %v", got.Shape(), want.Shape)
-	}
-	dense, err := got.ToDense()
-	if err != nil {
-		return err
-	}
-	for i, w := range want.Values {
-		g := oracle.FromScalar(dense.Scalar(i))
-		if !c.same(got.DType(), g, w) {
-			return fmt.Errorf("element %d is %v, want %v (format %s, fill %s)", i, dense.Scalar(i), w.Scalar(got.DType()), got.Format(), got.Fill())
+// same compares the results of two sessions bit by bit.
+func same(a, b lacuna.Outputs) error {
+	for name, x := range a {
+		if d := tensor.Diff(x, b[name]); d != "" {
+			return fmt.Errorf("%s: %s", name, d)
 		}
 	}
 	return nil
 }
 
-// same compares two values: exactly where the case is exact, within the
-// rounding of a few hundred operations where it is not. NaN equals NaN.
-func (c *Case) same(dt tensor.DType, g, w oracle.Value) bool {
-	if !dt.IsFloat() && !dt.IsComplex() {
-		return g.B == w.B && g.I == w.I
+// check compares results with the oracle's, element by element, and says whether
+// some element is disputed (and then not compared, unless strict).
+func (c *Case) check(got lacuna.Outputs, want map[string]*oracle.Dense, strict bool, out *Outcome) (disputed bool, err error) {
+	for name, w := range want {
+		t := got[name]
+		if t == nil {
+			return false, fmt.Errorf("no result %s", name)
+		}
+		if err := valid(t); err != nil {
+			return false, fmt.Errorf("%s is not a tensor: %w", name, err)
+		}
+		d, err := c.checkResult(name, t, w, strict, out)
+		if err != nil {
+			return false, err
+		}
+		disputed = disputed || d
 	}
-	if cmplx.IsNaN(w.C) {
-		return cmplx.IsNaN(g.C)
+	return disputed && !strict, nil
+}
+
+// valid rebuilds a tensor from its arrays, with every check.
+func valid(t *tensor.Tensor) error {
+	_, err := tensor.New(t.Shape(), t.Format(), t.Levels(), t.Values(), tensor.WithFill(t.Fill()))
+	return err
+}
+
+func (c *Case) checkResult(name string, got *tensor.Tensor, want *oracle.Dense, strict bool, out *Outcome) (disputed bool, err error) {
+	if fmt.Sprint(got.Shape()) != fmt.Sprint(want.Shape) {
+		return false, fmt.Errorf("%s has shape %v, want %v", name, got.Shape(), want.Shape)
 	}
-	if g.C == w.C {
-		return true
+	if d := c.Results[name]; d.HasFormat && got.Format() != d.Format || d.DType.Valid() && got.DType() != d.DType {
+		return false, fmt.Errorf("%s is stored as %s %s, not as declared", name, got.DType(), got.Format())
+	} else if d.Fill != nil && !got.Format().IsDense() && !got.Fill().Same(*d.Fill) {
+		return false, fmt.Errorf("%s has fill %s, not as declared", name, got.Fill())
 	}
-	eps := map[tensor.DType]float64{tensor.Float16: 1e-2, tensor.Float32: 1e-4, tensor.Float64: 1e-11, tensor.Complex128: 1e-11}[dt]
-	if c.DType == tensor.Float16 {
-		eps = 1e-2
+	dense, err := got.ToDense()
+	if err != nil {
+		return false, err
 	}
-	if c.DType == tensor.Float32 {
-		eps = max(eps, 1e-4)
+	for i, w := range want.Values {
+		disputed = disputed || w.Disputed
+		if w.Open() || w.Disputed && !strict {
+			out.Open++
+			continue
+		}
+		out.Elements++
+		if g := oracle.FromScalar(dense.Scalar(i)); !w.Accepts(got.DType(), g) {
+			return false, fmt.Errorf("%s: element %d is %v, want %v ± %g (format %s, fill %s)",
+				name, i, dense.Scalar(i), w.Scalar(got.DType()), w.Err, got.Format(), got.Fill())
+		}
 	}
-	return cmplx.Abs(g.C-w.C) <= eps*math.Max(1, cmplx.Abs(w.C))
+	return disputed, nil
 }
 
 // String describes the case so that a person can repeat it.
 func (c *Case) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s    shape %v", c.Text, c.Shape)
-	if c.HasFormat {
-		fmt.Fprintf(&b, " format %s", c.Format)
+	b.WriteString(strings.ReplaceAll(c.Text, "\n", "\n    "))
+	if c.Strict {
+		b.WriteString("\n  strict")
 	}
-	var names []string
-	for name := range c.Operands {
-		names = append(names, name)
+	for _, name := range sorted(c.Results) {
+		d := c.Results[name]
+		fmt.Fprintf(&b, "\n  result %s:", name)
+		if d.Shape != nil {
+			fmt.Fprintf(&b, " shape %v", d.Shape)
+		}
+		if d.HasFormat {
+			fmt.Fprintf(&b, " format %s", d.Format)
+		}
+		if d.DType.Valid() {
+			fmt.Fprintf(&b, " type %s", d.DType)
+		}
+		if d.Fill != nil {
+			fmt.Fprintf(&b, " fill %s", d.Fill)
+		}
 	}
-	sort.Strings(names)
-	for _, name := range names {
+	for _, name := range sorted(c.Operands) {
 		t := c.Operands[name]
+		fmt.Fprintf(&b, "\n  %s: %s %s %v fill %s", name, t.DType(), t.Format(), t.Shape(), t.Fill())
+		for k, l := range t.Levels() {
+			if l.Crd.Len() > 0 && l.Crd.DType() != tensor.Uint32 {
+				fmt.Fprintf(&b, " level %d %s/%s", k, l.Pos.DType(), l.Crd.DType())
+			}
+		}
 		coords, vals, err := t.ToCoords()
 		if err != nil {
-			fmt.Fprintf(&b, "\n  %s: %v", name, err)
+			fmt.Fprintf(&b, " %v", err)
 			continue
 		}
-		fmt.Fprintf(&b, "\n  %s: %s %s %v fill %s coords %v values", name, t.DType(), t.Format(), t.Shape(), t.Fill(), coords)
-		for i := 0; i < vals.Len(); i++ {
+		fmt.Fprintf(&b, " coords %v values", coords)
+		for i := range vals.Len() {
 			fmt.Fprintf(&b, " %s", vals.Scalar(i))
 		}
 	}
 	return b.String()
+}
+
+func sorted[T any](m map[string]T) []string {
+	var names []string
+	for name := range m {
+		names = append(names, name)
+	}
+	sort.Strings(names)
+	return names
 }
 
 // isInternal reports whether an error is the compiler's own mistake.
@@ -150,8 +263,8 @@ func isInternal(err error) bool {
 	return errors.As(err, &internal)
 }
 
-// isEmptyReduction reports whether an error says that a reduction has no value.
-func isEmptyReduction(err error) bool {
+// hasCode reports whether an error is one of the language with a code.
+func hasCode(err error, code lang.Code) bool {
 	var e *lang.Error
-	return errors.As(err, &e) && e.Code == lang.ErrEmptyReduction
+	return errors.As(err, &e) && e.Code == code
 }

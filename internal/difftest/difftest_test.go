@@ -3,47 +3,129 @@ package difftest
 import (
 	"context"
 	"flag"
-	"math/rand"
+	"fmt"
+	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
 
 	"github.com/lacuna-sparse/lacuna"
+	"github.com/lacuna-sparse/lacuna/internal/debug"
 	"github.com/lacuna-sparse/lacuna/runtime"
 )
 
 var (
-	programs = flag.Int("programs", 400, "number of random programs in TestSeeded")
+	programs = flag.Int("programs", 500, "number of random programs in TestSeeded")
 	seed     = flag.Int64("seed", 1, "seed of TestSeeded")
+	only     = flag.Int("only", -1, "the one program of TestSeeded to run")
 	failures = flag.Int("failures", 5, "mismatches after which TestSeeded stops")
+	native   = flag.Int("native", 25, "percentage of the programs that are compiled to machine code too")
 )
 
-// sessions are the engines under test: the interpreter with one thread and the
-// compiler, where there is one, with several.
-func sessions(t testing.TB) []*lacuna.Session {
-	list := []*lacuna.Session{lacuna.NewSession(lacuna.WithEngine(runtime.Interp()), lacuna.WithThreads(1))}
+// setting is how small data is made to take the ways of large data.
+type setting struct {
+	grain     int64  // work of a chunk; 0: the usual one
+	workspace string // kind of every workspace; "": by the rule
+}
+
+var settings = []setting{{0, ""}, {1, ""}, {0, "hash"}, {2, "hash"}, {0, "sort"}, {3, "sort"}}
+
+// session makes a session.
+func session(e runtime.Engine, threads int, how setting) *lacuna.Session {
+	defer func(grain int64, work string) { debug.ChunkGrain, debug.Workspace = grain, work }(debug.ChunkGrain, debug.Workspace)
+	debug.ChunkGrain, debug.Workspace = how.grain, how.workspace
+	return lacuna.NewSession(lacuna.WithEngine(e), lacuna.WithThreads(threads))
+}
+
+// sessions are the engines under test with one setting: the interpreter with one
+// thread and with several, and the compiler, where there is one, with several.
+// All must give the same bits.
+func sessions(t testing.TB, how setting) []*lacuna.Session {
+	list := []*lacuna.Session{session(runtime.Interp(), 1, how), session(runtime.Interp(), 3, how)}
 	cpu, err := runtime.CPU()
 	if err != nil {
 		t.Logf("interpreter only: %v", err)
 		return list
 	}
-	return append(list, lacuna.NewSession(lacuna.WithEngine(cpu), lacuna.WithThreads(3)))
+	return append(list, session(cpu, 3, how))
 }
 
-// TestSeeded compares a run of random programs. The same seed gives the same
-// programs: go test ./internal/difftest -run Seeded -programs 20000 -seed 1 -timeout 0
+// seeded is a generator of random numbers as a source.
+type seeded struct{ *rand.Rand }
+
+func (s seeded) Intn(n int) int { return s.IntN(n) }
+
+// program is the source of a program of a seed.
+func program(seed int64, n int) Source {
+	return seeded{rand.New(rand.NewPCG(uint64(seed), uint64(n)))}
+}
+
+// TestSeeded compares a run of random programs, half of them cut into chunks of
+// one to three items, and half of each in memory that is poisoned first. The
+// same seed gives the same programs:
+//
+//	go test ./internal/difftest -run Seeded -programs 20000 -seed 1 -timeout 0
 func TestSeeded(t *testing.T) {
-	s := sessions(t)
-	bad := 0
-	for n := 0; n < *programs; n++ {
-		c := New(rand.New(rand.NewSource(*seed<<32 + int64(n))))
-		if err := c.Compare(context.Background(), s...); err != nil {
-			t.Errorf("program %d of seed %d: %v", n, *seed, err)
+	var all [][]*lacuna.Session
+	for _, how := range settings {
+		all = append(all, sessions(t, how))
+	}
+	defer func(old bool) { debug.PoisonMemory = old }(debug.PoisonMemory)
+	bad, refused, total := 0, 0, Outcome{}
+	for n := range *programs {
+		if *only >= 0 && n != *only {
+			continue
+		}
+		s := all[n%len(all)]
+		debug.PoisonMemory = n/len(all)%2 == 1
+		choose := program(*seed, n)
+		if choose.Intn(100) >= *native {
+			s = s[:2]
+		}
+		record := &recorder{Source: choose}
+		out, err := New(record).Compare(context.Background(), s...)
+		if err != nil {
+			t.Errorf("program %d of seed %d: %v", n, *seed, smallest(record.choices, s, err))
 			if bad++; bad >= *failures {
 				t.Fatalf("stopping after %d mismatches in %d programs", bad, n+1)
 			}
 		}
+		if out.Refused {
+			refused++
+		}
+		total.Elements += out.Elements
+		total.Open += out.Open
 	}
+	t.Logf("%d programs refused as they should; %d elements compared, %d left open", refused, total.Elements, total.Open)
+	if *only < 0 && total.Open > total.Elements/5 {
+		t.Errorf("%d of %d elements were not compared with the oracle", total.Open, total.Open+total.Elements)
+	}
+}
+
+// smallest is the failure of the smallest program found that fails like err.
+func smallest(choices []int, s []*lacuna.Session, err error) error {
+	like := symptom(err)
+	shrink(choices, func(c []int) bool {
+		_, e := New(&replay{choices: c}).Compare(context.Background(), s...)
+		if e == nil || symptom(e) != like {
+			return false
+		}
+		err = e
+		return true
+	})
+	return err
+}
+
+// symptom tells kinds of failures apart.
+func symptom(err error) string {
+	text := err.Error()
+	for _, s := range []string{"oracle:", "internal error", "not supported yet", "is not a tensor", "not as interp", "want the error", "element "} {
+		if strings.Contains(text, s) {
+			return s
+		}
+	}
+	return "other"
 }
 
 // drawn makes random choices through rapid, which then shrinks failures.
@@ -53,10 +135,34 @@ func (d drawn) Intn(n int) int { return rapid.IntRange(0, n-1).Draw(d.t, "n") }
 
 // TestRandom is the same comparison with rapid's search and shrinking.
 func TestRandom(t *testing.T) {
-	s := sessions(t)[:1]
+	s := sessions(t, setting{2, "hash"})[:1]
 	rapid.Check(t, func(r *rapid.T) {
-		if err := New(drawn{r}).Compare(context.Background(), s...); err != nil {
+		if _, err := New(drawn{r}).Compare(context.Background(), s...); err != nil {
 			r.Fatal(err)
 		}
 	})
+}
+
+// TestSameSeedSameProgram keeps failures repeatable.
+func TestSameSeedSameProgram(t *testing.T) {
+	for n := range 50 {
+		a, b := New(program(1, n)), New(program(1, n))
+		if a.String() != b.String() {
+			t.Fatalf("seed %d gives\n%s\nand\n%s", n, a, b)
+		}
+	}
+}
+
+// TestShrink finds the smallest list with a property.
+func TestShrink(t *testing.T) {
+	got := shrink([]int{5, 1, 9, 4, 7, 7, 2}, func(c []int) bool {
+		sum := 0
+		for _, v := range c {
+			sum += v
+		}
+		return sum >= 9
+	})
+	if len(got) == 0 || len(got) > 2 {
+		t.Errorf("got %s", fmt.Sprint(got))
+	}
 }

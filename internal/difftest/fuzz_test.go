@@ -26,9 +26,9 @@ func (t *tape) Intn(n int) int {
 func FuzzPrograms(f *testing.F) {
 	f.Add([]byte("sparse tensor algebra"))
 	f.Add([]byte{3, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5, 8, 9, 7, 9, 3, 2, 3, 8, 4, 6, 2, 6, 4, 3, 3, 8, 3, 2, 7, 9, 5})
-	s := lacuna.NewSession(lacuna.WithEngine(runtime.Interp()), lacuna.WithThreads(1))
+	s := session(runtime.Interp(), 1, setting{grain: 2})
 	f.Fuzz(func(t *testing.T, choices []byte) {
-		if err := New(&tape{choices}).Compare(context.Background(), s); err != nil {
+		if _, err := New(&tape{choices}).Compare(context.Background(), s); err != nil {
 			t.Fatal(err)
 		}
 	})

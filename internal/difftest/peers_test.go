@@ -62,7 +62,7 @@ var peerPrograms = []string{
 // dense, a row-major, a column-major, a doubly compressed and a coordinate
 // format (a random sample of the mixes where there are many).
 func TestPeerPrograms(t *testing.T) {
-	s := sessions(t)
+	s := sessions(t, setting{})
 	for n, text := range peerPrograms {
 		t.Run(text, func(t *testing.T) {
 			r := rand.New(rand.NewSource(int64(n)))
@@ -72,7 +72,7 @@ func TestPeerPrograms(t *testing.T) {
 				if trial%6 == 0 {
 					run = s // machine code for some: each costs a compilation
 				}
-				if err := c.Compare(context.Background(), run...); err != nil {
+				if _, err := c.Compare(context.Background(), run...); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -82,17 +82,18 @@ func TestPeerPrograms(t *testing.T) {
 
 // TestSpGEMMFormats runs matrix multiplication in all 125 mixes of five formats.
 func TestSpGEMMFormats(t *testing.T) {
-	s := sessions(t)[:1]
+	s := sessions(t, setting{grain: 2})[:1]
 	r := rand.New(rand.NewSource(1))
 	all := []tensor.Format{tensor.Dense(2), tensor.CSR, tensor.CSC, tensor.DCSR, tensor.COO}
 	for _, out := range all {
 		for _, fa := range all {
 			for _, fb := range all {
-				c := &Case{Text: "R(i,j) = A(i,k)*B(k,j)", Exact: true, DType: tensor.Float64, Shape: []int64{4, 5},
-					Format: out, HasFormat: true, Operands: map[string]*tensor.Tensor{
+				c := &Case{Text: "R(i,j) = A(i,k)*B(k,j)",
+					Results: map[string]Result{"R": {Shape: []int64{4, 5}, Format: out, HasFormat: true}},
+					Operands: map[string]*tensor.Tensor{
 						"A": peerTensor(t, r, []int64{4, 3}, fa), "B": peerTensor(t, r, []int64{3, 5}, fb),
 					}}
-				if err := c.Compare(context.Background(), s...); err != nil {
+				if _, err := c.Compare(context.Background(), s...); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -103,7 +104,7 @@ func TestSpGEMMFormats(t *testing.T) {
 // peerCase gives a program random operands: every index has extent 4, letters
 // tell ranks: T and U are of rank 3, upper case of rank 2, s of rank 0.
 func peerCase(t *testing.T, r *rand.Rand, text string) *Case {
-	c := &Case{Text: text, Exact: true, DType: tensor.Float64, Operands: map[string]*tensor.Tensor{}, HasFormat: true}
+	c := &Case{Text: text, Operands: map[string]*tensor.Tensor{}}
 	names := map[string]bool{}
 	for i := 0; i+1 < len(text); i++ {
 		letter := text[i] >= 'a' && text[i] <= 'z' || text[i] >= 'A' && text[i] <= 'Z'
@@ -134,7 +135,6 @@ func peerCase(t *testing.T, r *rand.Rand, text string) *Case {
 		shape := []int64{4, 4, 4}[:rank]
 		if name == "x" && strings.Contains(text, "2*i") {
 			shape = []int64{8}
-			c.Shape = []int64{4}
 		}
 		if rank == 0 {
 			c.Operands[name] = tensor.ScalarTensor(tensor.Float(tensor.Float64, 3))
@@ -146,12 +146,11 @@ func peerCase(t *testing.T, r *rand.Rand, text string) *Case {
 	if strings.HasPrefix(text, "R(") {
 		rank = strings.Count(text[:strings.Index(text, ")")], ",") + 1
 	}
-	c.Shape = []int64{4, 4, 4, 4}[:rank]
+	d := Result{Shape: []int64{4, 4, 4, 4}[:rank]}
 	if rank > 0 {
-		c.Format = peerFormat(r, rank)
-	} else {
-		c.HasFormat = false
+		d.Format, d.HasFormat = peerFormat(r, rank), true
 	}
+	c.Results = map[string]Result{"R": d}
 	return c
 }
 

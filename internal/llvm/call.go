@@ -13,14 +13,15 @@ import (
 // and returns its result. The argument block may be Go memory; it is kept alive
 // and in place during the call, but what addresses in it point to is the
 // caller's to keep alive (an ArgBlock does). The kernel runs on the thread's
-// system stack and is not preempted: the caller cuts long work into chunks.
+// system stack and is not preempted: the caller cuts long work into chunks, and
+// stops it through the stop word whose address ends the block.
 func Call(fn uintptr, args unsafe.Pointer, chunk, lo, hi int64) int64 {
 	return callKernel(fn, args, chunk, lo, hi)
 }
 
 // ArgBlock is the packed argument block of a kernel: 8-byte slots, first one
-// address for each buffer, then the scalar arguments. It keeps the buffers
-// alive. Go's heap objects do not move, so their addresses stay good.
+// address for each buffer, then the scalar arguments, then the address of the
+// stop word, null here: nothing stops the kernel. It keeps the buffers alive. Go's heap objects do not move, so their addresses stay good.
 type ArgBlock struct {
 	slots   []int64
 	buffers []unsafe.Pointer // what the collector sees of the addresses in slots
@@ -30,13 +31,13 @@ type ArgBlock struct {
 // not) and scalars.
 func NewArgBlock(buffers []unsafe.Pointer, scalars []int64) *ArgBlock {
 	b := &ArgBlock{
-		slots:   make([]int64, 0, len(buffers)+len(scalars)+1), // never without memory
+		slots:   make([]int64, 0, len(buffers)+len(scalars)+1),
 		buffers: slices.Clone(buffers),
 	}
 	for _, p := range b.buffers {
 		b.slots = append(b.slots, int64(uintptr(p)))
 	}
-	b.slots = append(b.slots, scalars...)
+	b.slots = append(append(b.slots, scalars...), 0)
 	return b
 }
 

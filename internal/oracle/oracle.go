@@ -2,12 +2,19 @@
 // written out densely and every index variable runs over its whole dimension.
 // It shares nothing with the compiler behind the checker, and uses Go's own
 // arithmetic and math library, so that it can judge both engines.
+//
+// Each value carries a bound on how far another right answer may be from it
+// (bound.go), so that a judgement is exact wherever arithmetic is.
+//
+// What a tensor stores is known of operands only: `in A` of a tensor that the
+// program itself makes is refused, because its pattern is the compiler's to
+// choose and modelling it would repeat the compiler.
 package oracle
 
 import (
+	"errors"
 	"fmt"
 	"math"
-	"math/cmplx"
 
 	"github.com/lacuna-sparse/lacuna/lang"
 	"github.com/lacuna-sparse/lacuna/tensor"
@@ -17,32 +24,19 @@ import (
 type Dense struct {
 	Shape  []int64
 	Values []Value
-	// stored tells which coordinates an operand stores, for `in`; nil: all.
+	// stored tells which coordinates an operand stores, for `in`; nil for results.
 	stored []bool
-}
-
-// Value is a number of any type. Only the field that fits the type is used:
-// B for bool, I for integers (two's complement), C for floats and complex
-// numbers (a float is a complex number without an imaginary part).
-type Value struct {
-	B bool
-	I int64
-	C complex128
 }
 
 // Eval runs a program on operands and returns its results. The extents are
 // those that lang.Bind found for the operands' shapes.
-//
-// The second result tells whether an infinity or a NaN occurred on the way: then
-// only strict IEEE arithmetic has to agree, because implicit zeros otherwise
-// annihilate them.
-func Eval(p *lang.Program, operands map[string]*tensor.Tensor, ext *lang.Extents) (map[string]*Dense, bool, error) {
+func Eval(p *lang.Program, operands map[string]*tensor.Tensor, ext *lang.Extents) (map[string]*Dense, error) {
 	e := &evaluator{tensors: map[*lang.Tensor]*Dense{}}
 	for _, t := range p.Tensors {
 		if t.Operand {
 			d, err := writeOut(operands[t.Name])
 			if err != nil {
-				return nil, false, err
+				return nil, err
 			}
 			e.tensors[t] = d
 		}
@@ -51,16 +45,16 @@ func Eval(p *lang.Program, operands map[string]*tensor.Tensor, ext *lang.Extents
 	for i, s := range p.Stmts {
 		d, err := e.statement(s, ext.Index[i], ext.Shapes[s.LHS.Tensor.Name])
 		if err != nil {
-			return nil, e.nonFinite, err
+			return nil, err
 		}
 		e.tensors[s.LHS.Tensor] = d
 		results[s.LHS.Tensor.Name] = d
 	}
-	return results, e.nonFinite, nil
+	return results, nil
 }
 
 // ErrEmpty is the value of a minimum, maximum, argmin or argmax over nothing.
-var ErrEmpty = fmt.Errorf("reduction over nothing")
+var ErrEmpty = errors.New("reduction over nothing")
 
 func writeOut(t *tensor.Tensor) (*Dense, error) {
 	dense, err := t.ToDense()
@@ -87,34 +81,6 @@ func writeOut(t *tensor.Tensor) (*Dense, error) {
 	return d, nil
 }
 
-// FromScalar is a tensor scalar as a Value.
-func FromScalar(s tensor.Scalar) Value {
-	switch dt := s.DType(); {
-	case dt == tensor.Bool:
-		return Value{B: s.Bool()}
-	case dt.IsFloat(), dt.IsComplex():
-		return Value{C: s.Complex128()}
-	case dt == tensor.Uint64:
-		return Value{I: int64(s.Uint64())}
-	}
-	return Value{I: s.Int64()}
-}
-
-// Scalar is a Value of the given type as a tensor scalar.
-func (v Value) Scalar(dt tensor.DType) tensor.Scalar {
-	switch {
-	case dt == tensor.Bool:
-		return tensor.Bool_(v.B)
-	case dt.IsComplex():
-		return tensor.Complex(dt, v.C)
-	case dt.IsFloat():
-		return tensor.Float(dt, real(v.C))
-	case dt == tensor.Uint64:
-		return tensor.Uint(dt, uint64(v.I))
-	}
-	return tensor.Int(dt, v.I)
-}
-
 // offset is the row-major position of a coordinate, -1 outside the shape.
 func (d *Dense) offset(coord []int64) int64 {
 	p := int64(0)
@@ -132,8 +98,6 @@ type evaluator struct {
 	extents []int64 // of the statement
 	env     []int64 // values of its indices
 	err     error
-	// nonFinite is set when a value was infinite or NaN.
-	nonFinite bool
 }
 
 func (e *evaluator) statement(s *lang.Stmt, extents, shape []int64) (*Dense, error) {
@@ -146,7 +110,7 @@ func (e *evaluator) statement(s *lang.Stmt, extents, shape []int64) (*Dense, err
 	out := &Dense{Shape: shape, Values: make([]Value, size)}
 	old := e.tensors[lhs]
 	switch {
-	case s.Op != lang.Set && old != nil:
+	case old != nil && (s.Op != lang.Set || !reachesAll(s.LHS)):
 		copy(out.Values, old.Values)
 	case lhs.HasFill:
 		for i := range out.Values {
@@ -167,24 +131,33 @@ func (e *evaluator) statement(s *lang.Stmt, extents, shape []int64) (*Dense, err
 			return
 		}
 		v := e.expr(s.RHS)
-		if s.Op != lang.Set && old != nil {
+		if s.Op != lang.Set {
 			v = update(s.Op, lhs.DType, out.Values[p], v)
 		}
-		out.Values[p] = store(lhs.DType, v)
+		out.Values[p] = cast(compute(lhs.DType), lhs.DType, v)
 	})
 	return out, e.err
 }
 
+// reachesAll reports whether a left side names every element: each dimension
+// has a variable of its own, or is a slice from the first to the last.
+func reachesAll(a *lang.Access) bool {
+	seen := map[*lang.Index]bool{}
+	for _, x := range a.Indices {
+		if len(x.Terms) != 1 || x.Const != 0 || x.Terms[0].Coef != 1 || x.Slice && !x.Open || seen[x.Terms[0].Var] {
+			return false
+		}
+		seen[x.Terms[0].Var] = true
+	}
+	return true
+}
+
 // update applies an assignment operator.
 func update(op lang.AssignOp, dt tensor.DType, x, y Value) Value {
-	names := map[lang.AssignOp]string{lang.AddTo: "+", lang.MulTo: "*", lang.MinTo: "min", lang.MaxTo: "max"}
-	switch op {
-	case lang.OrTo:
-		return convert(tensor.Bool, dt, Value{B: truth(dt, x) || truth(dt, y)})
-	case lang.AndTo:
-		return convert(tensor.Bool, dt, Value{B: truth(dt, x) && truth(dt, y)})
+	names := map[lang.AssignOp]string{
+		lang.AddTo: "+", lang.MulTo: "*", lang.MinTo: "min", lang.MaxTo: "max", lang.OrTo: "or", lang.AndTo: "and",
 	}
-	return call(names[op], dt, dt, []Value{x, y})
+	return apply(names[op], dt, dt, x, y)
 }
 
 func (e *evaluator) fail(err error) {
@@ -236,24 +209,10 @@ func (e *evaluator) access(a *lang.Access) Value {
 	return d.Values[p]
 }
 
-// compute is the type in which a type is computed.
-func compute(dt tensor.DType) tensor.DType {
-	if dt == tensor.Float16 || dt == tensor.BFloat16 {
-		return tensor.Float32
-	}
-	return dt
-}
-
 func (e *evaluator) expr(x lang.Expr) Value {
 	if e.err != nil {
 		return Value{}
 	}
-	v := e.value(x)
-	e.nonFinite = e.nonFinite || cmplx.IsNaN(v.C) || cmplx.IsInf(v.C)
-	return v
-}
-
-func (e *evaluator) value(x lang.Expr) Value {
 	switch x := x.(type) {
 	case *lang.Literal:
 		return FromScalar(x.Value)
@@ -262,23 +221,34 @@ func (e *evaluator) value(x lang.Expr) Value {
 	case *lang.IndexValue:
 		return Value{I: e.env[x.Var.ID]}
 	case *lang.Convert:
-		return convert(x.X.DType(), x.To, e.expr(x.X))
+		return cast(x.X.DType(), x.To, e.expr(x.X))
 	case *lang.Where:
-		if e.expr(x.Cond).B {
-			return e.expr(x.Then)
-		}
-		return e.expr(x.Else)
+		return e.where(x)
 	case *lang.Call:
 		args := make([]Value, len(x.Args))
 		for i, a := range x.Args {
 			args[i] = e.expr(a)
 		}
-		return call(x.Fn.Name, x.Args[0].DType(), x.Typ, args)
+		return apply(x.Fn.Name, x.Args[0].DType(), x.Typ, args...)
 	case *lang.Reduce:
 		return e.reduce(x)
 	}
 	e.fail(fmt.Errorf("oracle: unknown expression %T", x))
 	return Value{}
+}
+
+func (e *evaluator) where(x *lang.Where) Value {
+	cond := e.expr(x.Cond)
+	branch := x.Else
+	if cond.B {
+		branch = x.Then
+	}
+	v := e.expr(branch)
+	v.Disputed = v.Disputed || cond.Disputed
+	if cond.Err > 0 {
+		v.Err = math.Inf(1)
+	}
+	return v
 }
 
 // reduce collects the values of the body and folds them.
@@ -295,195 +265,38 @@ func (e *evaluator) reduce(r *lang.Reduce) Value {
 	for i, v := range vars {
 		saved[i] = e.env[v.ID]
 	}
-	var list []Value
-	var flat []int64
+	f := folding{op: r.Op, in: r.Body.DType(), out: r.Typ, stored: len(in) > 0}
 	k := int64(-1)
 	e.each(vars, func() {
 		k++
 		for _, a := range in {
-			d := e.tensors[a.Tensor]
-			p := d.offset(e.coordinates(a))
-			if p < 0 || d.stored != nil && !d.stored[p] {
+			if !e.stores(a) {
 				return
 			}
 		}
-		list = append(list, e.expr(r.Body))
-		flat = append(flat, k)
+		f.list = append(f.list, e.expr(r.Body))
+		f.flat = append(f.flat, k)
 	})
 	for i, v := range vars {
 		e.env[v.ID] = saved[i]
 	}
-	v, err := fold(r, list, flat, len(in) > 0)
+	if e.err != nil {
+		return Value{}
+	}
+	v, err := f.value()
 	if err != nil {
 		e.fail(err)
 	}
 	return v
 }
 
-func fold(r *lang.Reduce, list []Value, flat []int64, stored bool) (Value, error) {
-	in, out := r.Body.DType(), compute(r.Typ)
-	n := float64(len(list))
-	switch r.Op {
-	case lang.Sum:
-		return sum(in, list), nil
-	case lang.Prod:
-		acc := convert(tensor.Int64, in, Value{I: 1})
-		for _, v := range list {
-			acc = call("*", in, in, []Value{acc, v})
-		}
-		return acc, nil
-	case lang.Min, lang.Max:
-		name := "min"
-		if r.Op == lang.Max {
-			name = "max"
-		}
-		if len(list) == 0 {
-			if stored {
-				return extreme(r.Op, in), nil
-			}
-			return Value{}, ErrEmpty
-		}
-		acc := list[0]
-		for _, v := range list[1:] {
-			acc = call(name, in, in, []Value{acc, v})
-		}
-		return acc, nil
-	case lang.Any, lang.All:
-		acc := r.Op == lang.All
-		for _, v := range list {
-			if r.Op == lang.Any {
-				acc = acc || truth(in, v)
-			} else {
-				acc = acc && truth(in, v)
-			}
-		}
-		return Value{B: acc}, nil
-	case lang.Count:
-		c := int64(0)
-		for _, v := range list {
-			if truth(in, v) {
-				c++
-			}
-		}
-		return Value{I: c}, nil
-	case lang.Mean:
-		s := sum(in, list)
-		return round(out, Value{C: s.C / complex(n, 0)}), nil
-	case lang.Var:
-		mu := sum(tensor.Complex128, list).C / complex(n, 0)
-		s := 0.0
-		for _, v := range list {
-			d := cmplx.Abs(v.C - mu)
-			s += d * d
-		}
-		return round(out, Value{C: complex(s/n, 0)}), nil
-	case lang.Norm:
-		s := 0.0
-		for _, v := range list {
-			s += real(v.C)*real(v.C) + imag(v.C)*imag(v.C)
-		}
-		return round(out, Value{C: complex(math.Sqrt(s), 0)}), nil
-	case lang.LogSumExp:
-		acc := math.Inf(-1)
-		for _, v := range list {
-			acc = logAddExp(acc, real(v.C))
-		}
-		return round(out, Value{C: complex(acc, 0)}), nil
-	case lang.ArgMin, lang.ArgMax:
-		if len(list) == 0 {
-			if stored {
-				return Value{I: -1}, nil
-			}
-			return Value{}, ErrEmpty
-		}
-		best := 0
-		for i := range list {
-			if better(r.Op, in, list[i], list[best]) {
-				best = i
-			}
-		}
-		return Value{I: flat[best]}, nil
+// stores reports whether an operand stores the element that the access names.
+func (e *evaluator) stores(a *lang.Access) bool {
+	d := e.tensors[a.Tensor]
+	if d.stored == nil {
+		e.fail(fmt.Errorf("oracle: what %s stores is not known: the program makes it", a.Tensor.Name))
+		return false
 	}
-	return Value{}, fmt.Errorf("oracle: reduction %v", r.Op)
-}
-
-// sum adds in extra precision, so that it judges any order of addition.
-func sum(dt tensor.DType, list []Value) Value {
-	if !dt.IsFloat() && !dt.IsComplex() {
-		acc := Value{}
-		for _, v := range list {
-			acc = call("+", dt, dt, []Value{acc, v})
-		}
-		return acc
-	}
-	var s, c complex128 // Neumaier's compensated sum, by part
-	add := func(s, c, x float64) (float64, float64) {
-		t := s + x
-		if math.Abs(s) >= math.Abs(x) {
-			c += (s - t) + x
-		} else {
-			c += (x - t) + s
-		}
-		return t, c
-	}
-	for _, v := range list {
-		sr, cr := add(real(s), real(c), real(v.C))
-		si, ci := add(imag(s), imag(c), imag(v.C))
-		s, c = complex(sr, si), complex(cr, ci)
-	}
-	if !cmplx.IsNaN(c) && !cmplx.IsInf(c) {
-		s += c
-	}
-	return round(compute(dt), Value{C: s})
-}
-
-func extreme(op lang.Reduction, dt tensor.DType) Value {
-	sign := 1
-	if op == lang.Max {
-		sign = -1
-	}
-	switch {
-	case dt.IsFloat():
-		return Value{C: complex(math.Inf(sign), 0)}
-	case dt == tensor.Bool:
-		return Value{B: sign > 0}
-	case dt.IsSigned() && sign > 0:
-		return Value{I: 1<<(8*dt.Size()-1) - 1}
-	case dt.IsSigned():
-		return Value{I: -1 << (8*dt.Size() - 1)}
-	case sign > 0:
-		return Value{I: int64(uint64(math.MaxUint64) >> (64 - 8*dt.Size()))}
-	}
-	return Value{}
-}
-
-// better reports whether x beats the earlier best y for argmin or argmax.
-func better(op lang.Reduction, dt tensor.DType, x, y Value) bool {
-	if dt.IsFloat() {
-		a, b := real(x.C), real(y.C)
-		if math.IsNaN(a) {
-			return !math.IsNaN(b)
-		}
-		if op == lang.ArgMin {
-			return a < b
-		}
-		return a > b
-	}
-	less := call("<", dt, tensor.Bool, []Value{x, y}).B
-	more := call(">", dt, tensor.Bool, []Value{x, y}).B
-	if op == lang.ArgMin {
-		return less
-	}
-	return more
-}
-
-func logAddExp(a, b float64) float64 {
-	hi, lo := math.Max(a, b), math.Min(a, b)
-	if math.IsNaN(a) || math.IsNaN(b) {
-		return math.NaN()
-	}
-	if math.IsInf(hi, 0) {
-		return hi
-	}
-	return hi + math.Log1p(math.Exp(lo-hi))
+	p := d.offset(e.coordinates(a))
+	return p >= 0 && d.stored[p]
 }

@@ -40,6 +40,23 @@ func store(dt tensor.DType, v Value) Value {
 	return v
 }
 
+// cast converts a value with its error.
+func cast(from, to tensor.DType, v Value) Value {
+	if from == to {
+		return v
+	}
+	f := func(a []Value) Value { return convert(from, to, a[0]) }
+	z := f([]Value{v})
+	z.Err, z.Disputed = spread(f, from, to, []Value{v}, z), v.Disputed
+	if to == tensor.Bool && close(v, Value{}) {
+		z.Err = math.Inf(1)
+	}
+	if z.Err > 0 && inexact(to) {
+		z.Err += unit(to) * magnitude(z)
+	}
+	return z
+}
+
 // wrap reduces an integer to its type.
 func wrap(dt tensor.DType, i int64) Value {
 	switch dt {
@@ -308,6 +325,33 @@ func floorDivide(dt tensor.DType, x, y int64) (q, m int64) {
 	return q, m
 }
 
+// floorMod is the remainder with the sign of y.
+func floorMod(x, y float64) float64 {
+	m := math.Mod(x, y)
+	if m != 0 && (m < 0) != (y < 0) {
+		m += y
+	}
+	return m
+}
+
+// floorDivideFloat is NumPy's: the quotient without the remainder, to the nearest
+// whole number, so that an infinite x gives NaN.
+func floorDivideFloat(x, y float64) float64 {
+	if y == 0 {
+		return x / y
+	}
+	m := math.Mod(x, y)
+	q := (x - m) / y
+	if m != 0 && (m < 0) != (y < 0) {
+		q--
+	}
+	f := math.Floor(q)
+	if q-f > 0.5 {
+		f++
+	}
+	return f
+}
+
 // unary functions of a float, by Go's math library.
 var unary = map[string]func(float64) float64{
 	"sqrt": math.Sqrt, "cbrt": math.Cbrt, "exp": math.Exp, "exp2": math.Exp2, "expm1": math.Expm1,
@@ -350,7 +394,7 @@ func callFloat(fn string, dt, out tensor.DType, a []Value) Value {
 		return num(real(num(x*x).C) * x)
 	case "relu":
 		if x >= 0 || math.IsNaN(x) {
-			return a[0]
+			return number(a[0].C)
 		}
 		return num(0)
 	}
@@ -407,13 +451,9 @@ func callFloat(fn string, dt, out tensor.DType, a []Value) Value {
 	case "copysign":
 		return num(math.Copysign(x, y))
 	case "floordiv":
-		return num(math.Floor(x / y))
+		return num(floorDivideFloat(x, y))
 	case "mod":
-		m := math.Mod(x, y)
-		if m != 0 && (m < 0) != (y < 0) {
-			m += y
-		}
-		return num(m)
+		return num(floorMod(x, y))
 	case "complex":
 		return round(out, Value{C: complex(x, y)})
 	}

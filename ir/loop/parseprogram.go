@@ -81,7 +81,7 @@ func (p *parser) programBuffer(id int) Buffer {
 	b := Buffer{Name: baseName(t.text), Elem: p.typ()}
 	role := slices.Index(roles[:], p.tok.text)
 	if role < 0 {
-		p.fail("expected input, output, temp or inout, found %s", p.tok.describe())
+		p.fail("expected input, output, temp, inout or scratch, found %s", p.tok.describe())
 		return b
 	}
 	p.advance()

@@ -89,6 +89,10 @@ func TestVerifyProgram(t *testing.T) {
 		{func(p *Program) {
 			p.Stages[1].Lets = []ScalarLet{{Scalar: 1, Value: &SizeLoad{Buffer: 2, Index: one}}}
 		}, "reads a size from y, which does not hold integers"},
+		{func(p *Program) {
+			p.Buffers[1].Role = Scratch
+			p.Stages[1].Lets = []ScalarLet{{Scalar: 1, Value: &SizeLoad{Buffer: 1, Index: one}}}
+		}, "reads a size from t, of which every thread has its own"},
 		{func(p *Program) { p.Stages[0].Func = nil }, "passes buffers or scalars, but has no function"},
 		{func(p *Program) { p.Stages[0].Bufs = p.Stages[0].Bufs[1:] }, "passes 2 buffers and 1 scalars; f takes 3 and 1"},
 		{func(p *Program) { p.Stages[1].Args = nil }, "passes 1 buffers and 0 scalars; g takes 1 and 1"},
@@ -119,7 +123,7 @@ func TestParseProgramErrors(t *testing.T) {
 		{"program p", "func p", `1:1: expected "program", found "func"`},
 		{"scalar k", "scalar n", `3:10: "n" is already declared`},
 		{"scalar k", "size k", `3:3: expected scalar, buffer, partition, stage or "}", found "size"`},
-		{"temp", "scratch", `6:19: expected input, output, temp or inout, found "scratch"`},
+		{"temp", "shared", `6:19: expected input, output, temp, inout or scratch, found "shared"`},
 		{"of k", "of q", `8:21: "q" is not declared here`},
 		{"of k", "of 1 % 2", `8:23: expected "grain", found "%"`},
 		{"weights A", "weights n", `8:31: "n" is not a buffer of the program`},

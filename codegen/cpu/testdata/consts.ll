@@ -1,6 +1,6 @@
 source_filename = "consts"
 
-define internal i64 @consts.body(double* noalias %f, float* noalias %g, i64* noalias %i, i64* noalias %u, { float, float }* noalias %z, i64 %c, i64 %lo, i64 %hi) noinline nounwind {
+define internal i64 @consts.body(double* noalias %f, float* noalias %g, i64* noalias %i, i64* noalias %u, { float, float }* noalias %z, i32* %stop, i64 %c, i64 %lo, i64 %hi) noinline nounwind {
 entry:
 	%0 = getelementptr inbounds double, double* %f, i64 0
 	store double 1.500000e+00, double* %0
@@ -39,21 +39,28 @@ entry:
 
 define i64 @consts(i64* noalias readonly %args, i64 %chunk, i64 %lo, i64 %hi) nounwind {
 entry:
-	%0 = getelementptr inbounds i64, i64* %args, i64 0
-	%1 = bitcast i64* %0 to double**
-	%f.arg = load double*, double** %1
-	%2 = getelementptr inbounds i64, i64* %args, i64 1
-	%3 = bitcast i64* %2 to float**
-	%g.arg = load float*, float** %3
-	%4 = getelementptr inbounds i64, i64* %args, i64 2
-	%5 = bitcast i64* %4 to i64**
-	%i.arg = load i64*, i64** %5
-	%6 = getelementptr inbounds i64, i64* %args, i64 3
-	%7 = bitcast i64* %6 to i64**
-	%u.arg = load i64*, i64** %7
-	%8 = getelementptr inbounds i64, i64* %args, i64 4
-	%9 = bitcast i64* %8 to { float, float }**
-	%z.arg = load { float, float }*, { float, float }** %9
-	%10 = call i64 @consts.body(double* %f.arg, float* %g.arg, i64* %i.arg, i64* %u.arg, { float, float }* %z.arg, i64 %chunk, i64 %lo, i64 %hi)
-	ret i64 %10
+	%0 = alloca i32
+	store i32 0, i32* %0
+	%1 = getelementptr inbounds i64, i64* %args, i64 0
+	%2 = bitcast i64* %1 to double**
+	%f.arg = load double*, double** %2
+	%3 = getelementptr inbounds i64, i64* %args, i64 1
+	%4 = bitcast i64* %3 to float**
+	%g.arg = load float*, float** %4
+	%5 = getelementptr inbounds i64, i64* %args, i64 2
+	%6 = bitcast i64* %5 to i64**
+	%i.arg = load i64*, i64** %6
+	%7 = getelementptr inbounds i64, i64* %args, i64 3
+	%8 = bitcast i64* %7 to i64**
+	%u.arg = load i64*, i64** %8
+	%9 = getelementptr inbounds i64, i64* %args, i64 4
+	%10 = bitcast i64* %9 to { float, float }**
+	%z.arg = load { float, float }*, { float, float }** %10
+	%11 = getelementptr inbounds i64, i64* %args, i64 5
+	%12 = bitcast i64* %11 to i32**
+	%stop.arg = load i32*, i32** %12
+	%13 = icmp ne i32* %stop.arg, null
+	%14 = select i1 %13, i32* %stop.arg, i32* %0
+	%15 = call i64 @consts.body(double* %f.arg, float* %g.arg, i64* %i.arg, i64* %u.arg, { float, float }* %z.arg, i32* %14, i64 %chunk, i64 %lo, i64 %hi)
+	ret i64 %15
 }

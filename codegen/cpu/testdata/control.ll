@@ -1,6 +1,6 @@
 source_filename = "control"
 
-define internal i64 @intersect.body(i32* noalias readonly %a, i32* noalias readonly %b, i32* noalias %out, i64 %n, i64 %m, i64 %room, i64 %c, i64 %lo, i64 %hi) noinline nounwind {
+define internal i64 @intersect.body(i32* noalias readonly %a, i32* noalias readonly %b, i32* noalias %out, i64 %n, i64 %m, i64 %room, i32* %stop, i64 %c, i64 %lo, i64 %hi) noinline nounwind {
 entry:
 	%p = alloca i64
 	%q = alloca i64
@@ -71,37 +71,51 @@ if.end.2:
 	br label %if.end
 
 if.end:
-	br label %while.cond
+	%27 = load volatile i32, i32* %stop, align 4
+	%28 = icmp eq i32 %27, 0
+	br i1 %28, label %while.cond, label %stopped, !prof !0
 
 while.end:
-	%27 = load i64, i64* %r
-	%28 = icmp eq i64 %27, 0
-	br i1 %28, label %if.then.3, label %if.else.2
+	%29 = load i64, i64* %r
+	%30 = icmp eq i64 %29, 0
+	br i1 %30, label %if.then.3, label %if.else.2
 
 if.then.3:
 	ret i64 2
 
 if.else.2:
 	ret i64 3
+
+stopped:
+	ret i64 -1
 }
 
 define i64 @intersect(i64* noalias readonly %args, i64 %chunk, i64 %lo, i64 %hi) nounwind {
 entry:
-	%0 = getelementptr inbounds i64, i64* %args, i64 0
-	%1 = bitcast i64* %0 to i32**
-	%a.arg = load i32*, i32** %1
-	%2 = getelementptr inbounds i64, i64* %args, i64 1
-	%3 = bitcast i64* %2 to i32**
-	%b.arg = load i32*, i32** %3
-	%4 = getelementptr inbounds i64, i64* %args, i64 2
-	%5 = bitcast i64* %4 to i32**
-	%out.arg = load i32*, i32** %5
-	%6 = getelementptr inbounds i64, i64* %args, i64 3
-	%n.arg = load i64, i64* %6
-	%7 = getelementptr inbounds i64, i64* %args, i64 4
-	%m.arg = load i64, i64* %7
-	%8 = getelementptr inbounds i64, i64* %args, i64 5
-	%room.arg = load i64, i64* %8
-	%9 = call i64 @intersect.body(i32* %a.arg, i32* %b.arg, i32* %out.arg, i64 %n.arg, i64 %m.arg, i64 %room.arg, i64 %chunk, i64 %lo, i64 %hi)
-	ret i64 %9
+	%0 = alloca i32
+	store i32 0, i32* %0
+	%1 = getelementptr inbounds i64, i64* %args, i64 0
+	%2 = bitcast i64* %1 to i32**
+	%a.arg = load i32*, i32** %2
+	%3 = getelementptr inbounds i64, i64* %args, i64 1
+	%4 = bitcast i64* %3 to i32**
+	%b.arg = load i32*, i32** %4
+	%5 = getelementptr inbounds i64, i64* %args, i64 2
+	%6 = bitcast i64* %5 to i32**
+	%out.arg = load i32*, i32** %6
+	%7 = getelementptr inbounds i64, i64* %args, i64 3
+	%n.arg = load i64, i64* %7
+	%8 = getelementptr inbounds i64, i64* %args, i64 4
+	%m.arg = load i64, i64* %8
+	%9 = getelementptr inbounds i64, i64* %args, i64 5
+	%room.arg = load i64, i64* %9
+	%10 = getelementptr inbounds i64, i64* %args, i64 6
+	%11 = bitcast i64* %10 to i32**
+	%stop.arg = load i32*, i32** %11
+	%12 = icmp ne i32* %stop.arg, null
+	%13 = select i1 %12, i32* %stop.arg, i32* %0
+	%14 = call i64 @intersect.body(i32* %a.arg, i32* %b.arg, i32* %out.arg, i64 %n.arg, i64 %m.arg, i64 %room.arg, i32* %13, i64 %chunk, i64 %lo, i64 %hi)
+	ret i64 %14
 }
+
+!0 = !{!"branch_weights", i32 1048576, i32 1}

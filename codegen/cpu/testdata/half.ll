@@ -1,48 +1,68 @@
 source_filename = "half"
 
-define internal i64 @half.body(i16* noalias readonly %a, i16* noalias readonly %b, i16* noalias %out, i16* noalias %outb, i64 %n, i64 %c, i64 %lo, i64 %hi) noinline nounwind {
+define internal i64 @half.body(i16* noalias readonly %a, i16* noalias readonly %b, i16* noalias %out, i16* noalias %outb, i64 %n, i32* %stop, i64 %c, i64 %lo, i64 %hi) noinline nounwind {
 entry:
 	%0 = icmp slt i64 %lo, %hi
-	br i1 %0, label %for.i, label %for.i.end
+	br i1 %0, label %for.i.strip, label %for.i.end
+
+for.i.strip:
+	%i.from = phi i64 [ %lo, %entry ], [ %i.to, %for.i.strip.next ]
+	%1 = sub i64 %hi, %i.from
+	%2 = icmp ule i64 %1, 65536
+	%3 = add i64 %i.from, 65536
+	%i.to = select i1 %2, i64 %hi, i64 %3
+	br label %for.i
 
 for.i:
-	%i = phi i64 [ %lo, %entry ], [ %i.next, %for.i ]
-	%1 = getelementptr inbounds i16, i16* %a, i64 %i
-	%2 = load i16, i16* %1, !llvm.access.group !1
-	%3 = zext i16 %2 to i32
-	%4 = call float @half.f16_to_f32(i32 %3)
-	%5 = getelementptr inbounds i16, i16* %b, i64 %i
-	%6 = load i16, i16* %5, !llvm.access.group !1
-	%7 = zext i16 %6 to i32
-	%8 = call float @half.bf16_to_f32(i32 %7)
-	%9 = call i32 @half.f32_to_bf16(float %8)
-	%10 = call float @half.bf16_to_f32(i32 %9)
-	%11 = fmul float %4, %10
-	%12 = call i32 @half.f32_to_f16(float %11)
-	%13 = trunc i32 %12 to i16
-	%14 = getelementptr inbounds i16, i16* %out, i64 %i
-	store i16 %13, i16* %14, !llvm.access.group !1
-	%15 = getelementptr inbounds i16, i16* %b, i64 %i
-	%16 = load i16, i16* %15, !llvm.access.group !1
-	%17 = zext i16 %16 to i32
-	%18 = call float @half.bf16_to_f32(i32 %17)
-	%19 = getelementptr inbounds i16, i16* %a, i64 %i
-	%20 = load i16, i16* %19, !llvm.access.group !1
-	%21 = zext i16 %20 to i32
-	%22 = call float @half.f16_to_f32(i32 %21)
-	%23 = call i32 @half.f32_to_f16(float %22)
-	%24 = call float @half.f16_to_f32(i32 %23)
-	%25 = fadd float %18, %24
-	%26 = call i32 @half.f32_to_bf16(float %25)
-	%27 = trunc i32 %26 to i16
-	%28 = getelementptr inbounds i16, i16* %outb, i64 %i
-	store i16 %27, i16* %28, !llvm.access.group !1
+	%i = phi i64 [ %i.from, %for.i.strip ], [ %i.next, %for.i ]
+	%4 = getelementptr inbounds i16, i16* %a, i64 %i
+	%5 = load i16, i16* %4, !llvm.access.group !1
+	%6 = zext i16 %5 to i32
+	%7 = call float @half.f16_to_f32(i32 %6)
+	%8 = getelementptr inbounds i16, i16* %b, i64 %i
+	%9 = load i16, i16* %8, !llvm.access.group !1
+	%10 = zext i16 %9 to i32
+	%11 = call float @half.bf16_to_f32(i32 %10)
+	%12 = call i32 @half.f32_to_bf16(float %11)
+	%13 = call float @half.bf16_to_f32(i32 %12)
+	%14 = fmul float %7, %13
+	%15 = call i32 @half.f32_to_f16(float %14)
+	%16 = trunc i32 %15 to i16
+	%17 = getelementptr inbounds i16, i16* %out, i64 %i
+	store i16 %16, i16* %17, !llvm.access.group !1
+	%18 = getelementptr inbounds i16, i16* %b, i64 %i
+	%19 = load i16, i16* %18, !llvm.access.group !1
+	%20 = zext i16 %19 to i32
+	%21 = call float @half.bf16_to_f32(i32 %20)
+	%22 = getelementptr inbounds i16, i16* %a, i64 %i
+	%23 = load i16, i16* %22, !llvm.access.group !1
+	%24 = zext i16 %23 to i32
+	%25 = call float @half.f16_to_f32(i32 %24)
+	%26 = call i32 @half.f32_to_f16(float %25)
+	%27 = call float @half.f16_to_f32(i32 %26)
+	%28 = fadd float %21, %27
+	%29 = call i32 @half.f32_to_bf16(float %28)
+	%30 = trunc i32 %29 to i16
+	%31 = getelementptr inbounds i16, i16* %outb, i64 %i
+	store i16 %30, i16* %31, !llvm.access.group !1
 	%i.next = add nsw i64 %i, 1
-	%29 = icmp slt i64 %i.next, %hi
-	br i1 %29, label %for.i, label %for.i.end, !llvm.loop !2
+	%32 = icmp slt i64 %i.next, %i.to
+	br i1 %32, label %for.i, label %for.i.strip.end, !llvm.loop !2
+
+for.i.strip.end:
+	%33 = icmp eq i64 %i.to, %hi
+	br i1 %33, label %for.i.end, label %for.i.strip.next, !prof !3
+
+for.i.strip.next:
+	%34 = load volatile i32, i32* %stop, align 4
+	%35 = icmp eq i32 %34, 0
+	br i1 %35, label %for.i.strip, label %stopped, !prof !3
 
 for.i.end:
 	ret i64 0
+
+stopped:
+	ret i64 -1
 }
 
 define internal float @half.f16_to_f32(i32 %h) inlinehint nounwind {
@@ -118,24 +138,32 @@ entry:
 
 define i64 @half(i64* noalias readonly %args, i64 %chunk, i64 %lo, i64 %hi) nounwind {
 entry:
-	%0 = getelementptr inbounds i64, i64* %args, i64 0
-	%1 = bitcast i64* %0 to i16**
-	%a.arg = load i16*, i16** %1
-	%2 = getelementptr inbounds i64, i64* %args, i64 1
-	%3 = bitcast i64* %2 to i16**
-	%b.arg = load i16*, i16** %3
-	%4 = getelementptr inbounds i64, i64* %args, i64 2
-	%5 = bitcast i64* %4 to i16**
-	%out.arg = load i16*, i16** %5
-	%6 = getelementptr inbounds i64, i64* %args, i64 3
-	%7 = bitcast i64* %6 to i16**
-	%outb.arg = load i16*, i16** %7
-	%8 = getelementptr inbounds i64, i64* %args, i64 4
-	%n.arg = load i64, i64* %8
-	%9 = call i64 @half.body(i16* %a.arg, i16* %b.arg, i16* %out.arg, i16* %outb.arg, i64 %n.arg, i64 %chunk, i64 %lo, i64 %hi)
-	ret i64 %9
+	%0 = alloca i32
+	store i32 0, i32* %0
+	%1 = getelementptr inbounds i64, i64* %args, i64 0
+	%2 = bitcast i64* %1 to i16**
+	%a.arg = load i16*, i16** %2
+	%3 = getelementptr inbounds i64, i64* %args, i64 1
+	%4 = bitcast i64* %3 to i16**
+	%b.arg = load i16*, i16** %4
+	%5 = getelementptr inbounds i64, i64* %args, i64 2
+	%6 = bitcast i64* %5 to i16**
+	%out.arg = load i16*, i16** %6
+	%7 = getelementptr inbounds i64, i64* %args, i64 3
+	%8 = bitcast i64* %7 to i16**
+	%outb.arg = load i16*, i16** %8
+	%9 = getelementptr inbounds i64, i64* %args, i64 4
+	%n.arg = load i64, i64* %9
+	%10 = getelementptr inbounds i64, i64* %args, i64 5
+	%11 = bitcast i64* %10 to i32**
+	%stop.arg = load i32*, i32** %11
+	%12 = icmp ne i32* %stop.arg, null
+	%13 = select i1 %12, i32* %stop.arg, i32* %0
+	%14 = call i64 @half.body(i16* %a.arg, i16* %b.arg, i16* %out.arg, i16* %outb.arg, i64 %n.arg, i32* %13, i64 %chunk, i64 %lo, i64 %hi)
+	ret i64 %14
 }
 
 !0 = !{!"llvm.loop.mustprogress"}
 !1 = distinct !{}
 !2 = distinct !{!2, !0, !{!"llvm.loop.parallel_accesses", !1}}
+!3 = !{!"branch_weights", i32 1048576, i32 1}

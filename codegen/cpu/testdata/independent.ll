@@ -1,12 +1,12 @@
 source_filename = "independent"
 
-define internal i64 @spmm.body(i32* noalias readonly %A1_pos, i32* noalias readonly %A1_crd, double* noalias readonly %A_vals, double* noalias readonly %B, double* noalias %C, i64 %k, i64 %c, i64 %lo, i64 %hi) noinline nounwind {
+define internal i64 @spmm.body(i32* noalias readonly %A1_pos, i32* noalias readonly %A1_crd, double* noalias readonly %A_vals, double* noalias readonly %B, double* noalias %C, i64 %k, i32* %stop, i64 %c, i64 %lo, i64 %hi) noinline nounwind {
 entry:
 	%0 = icmp slt i64 %lo, %hi
 	br i1 %0, label %for.i, label %for.i.end
 
 for.i:
-	%i = phi i64 [ %lo, %entry ], [ %i.next, %for.p.end ]
+	%i = phi i64 [ %lo, %entry ], [ %i.next, %for.i.next ]
 	%1 = getelementptr inbounds i32, i32* %A1_pos, i64 %i
 	%2 = load i32, i32* %1, !llvm.access.group !1
 	%3 = zext i32 %2 to i64
@@ -18,7 +18,7 @@ for.i:
 	br i1 %8, label %for.p, label %for.p.end
 
 for.p:
-	%p = phi i64 [ %3, %for.i ], [ %p.next, %for.j.end ]
+	%p = phi i64 [ %3, %for.i ], [ %p.next, %for.p.next ]
 	%9 = getelementptr inbounds double, double* %A_vals, i64 %p
 	%10 = load double, double* %9, !llvm.access.group !1
 	%11 = getelementptr inbounds i32, i32* %A1_crd, i64 %p
@@ -48,40 +48,60 @@ for.j:
 	br i1 %28, label %for.j, label %for.j.end, !llvm.loop !4
 
 for.j.end:
+	%29 = load volatile i32, i32* %stop, align 4
+	%30 = icmp eq i32 %29, 0
+	br i1 %30, label %for.p.next, label %stopped, !prof !5
+
+for.p.next:
 	%p.next = add nuw nsw i64 %p, 1
-	%29 = icmp slt i64 %p.next, %7
-	br i1 %29, label %for.p, label %for.p.end, !llvm.loop !5
+	%31 = icmp slt i64 %p.next, %7
+	br i1 %31, label %for.p, label %for.p.end, !llvm.loop !6
 
 for.p.end:
+	%32 = load volatile i32, i32* %stop, align 4
+	%33 = icmp eq i32 %32, 0
+	br i1 %33, label %for.i.next, label %stopped, !prof !5
+
+for.i.next:
 	%i.next = add nsw i64 %i, 1
-	%30 = icmp slt i64 %i.next, %hi
-	br i1 %30, label %for.i, label %for.i.end, !llvm.loop !6
+	%34 = icmp slt i64 %i.next, %hi
+	br i1 %34, label %for.i, label %for.i.end, !llvm.loop !7
 
 for.i.end:
 	ret i64 0
+
+stopped:
+	ret i64 -1
 }
 
 define i64 @spmm(i64* noalias readonly %args, i64 %chunk, i64 %lo, i64 %hi) nounwind {
 entry:
-	%0 = getelementptr inbounds i64, i64* %args, i64 0
-	%1 = bitcast i64* %0 to i32**
-	%A1_pos.arg = load i32*, i32** %1
-	%2 = getelementptr inbounds i64, i64* %args, i64 1
-	%3 = bitcast i64* %2 to i32**
-	%A1_crd.arg = load i32*, i32** %3
-	%4 = getelementptr inbounds i64, i64* %args, i64 2
-	%5 = bitcast i64* %4 to double**
-	%A_vals.arg = load double*, double** %5
-	%6 = getelementptr inbounds i64, i64* %args, i64 3
-	%7 = bitcast i64* %6 to double**
-	%B.arg = load double*, double** %7
-	%8 = getelementptr inbounds i64, i64* %args, i64 4
-	%9 = bitcast i64* %8 to double**
-	%C.arg = load double*, double** %9
-	%10 = getelementptr inbounds i64, i64* %args, i64 5
-	%k.arg = load i64, i64* %10
-	%11 = call i64 @spmm.body(i32* %A1_pos.arg, i32* %A1_crd.arg, double* %A_vals.arg, double* %B.arg, double* %C.arg, i64 %k.arg, i64 %chunk, i64 %lo, i64 %hi)
-	ret i64 %11
+	%0 = alloca i32
+	store i32 0, i32* %0
+	%1 = getelementptr inbounds i64, i64* %args, i64 0
+	%2 = bitcast i64* %1 to i32**
+	%A1_pos.arg = load i32*, i32** %2
+	%3 = getelementptr inbounds i64, i64* %args, i64 1
+	%4 = bitcast i64* %3 to i32**
+	%A1_crd.arg = load i32*, i32** %4
+	%5 = getelementptr inbounds i64, i64* %args, i64 2
+	%6 = bitcast i64* %5 to double**
+	%A_vals.arg = load double*, double** %6
+	%7 = getelementptr inbounds i64, i64* %args, i64 3
+	%8 = bitcast i64* %7 to double**
+	%B.arg = load double*, double** %8
+	%9 = getelementptr inbounds i64, i64* %args, i64 4
+	%10 = bitcast i64* %9 to double**
+	%C.arg = load double*, double** %10
+	%11 = getelementptr inbounds i64, i64* %args, i64 5
+	%k.arg = load i64, i64* %11
+	%12 = getelementptr inbounds i64, i64* %args, i64 6
+	%13 = bitcast i64* %12 to i32**
+	%stop.arg = load i32*, i32** %13
+	%14 = icmp ne i32* %stop.arg, null
+	%15 = select i1 %14, i32* %stop.arg, i32* %0
+	%16 = call i64 @spmm.body(i32* %A1_pos.arg, i32* %A1_crd.arg, double* %A_vals.arg, double* %B.arg, double* %C.arg, i64 %k.arg, i32* %15, i64 %chunk, i64 %lo, i64 %hi)
+	ret i64 %16
 }
 
 !0 = !{!"llvm.loop.mustprogress"}
@@ -89,5 +109,6 @@ entry:
 !2 = !{!"llvm.loop.unroll.runtime.disable"}
 !3 = distinct !{}
 !4 = distinct !{!4, !0, !{!"llvm.loop.parallel_accesses", !3}}
-!5 = distinct !{!5, !0, !2}
-!6 = distinct !{!6, !0, !{!"llvm.loop.parallel_accesses", !1}}
+!5 = !{!"branch_weights", i32 1048576, i32 1}
+!6 = distinct !{!6, !0, !2}
+!7 = distinct !{!7, !0, !{!"llvm.loop.parallel_accesses", !1}}

@@ -1,108 +1,136 @@
 source_filename = "ints"
 
-define internal i64 @ints.body(i32* noalias readonly %a, i32* noalias readonly %b, i8* noalias readonly %u, i32* noalias %out, i8* noalias %outu, i64 %n, i64 %c, i64 %lo, i64 %hi) noinline nounwind {
+define internal i64 @ints.body(i32* noalias readonly %a, i32* noalias readonly %b, i8* noalias readonly %u, i32* noalias %out, i8* noalias %outu, i64 %n, i32* %stop, i64 %c, i64 %lo, i64 %hi) noinline nounwind {
 entry:
 	%0 = icmp slt i64 %lo, %hi
-	br i1 %0, label %for.i, label %for.i.end
+	br i1 %0, label %for.i.strip, label %for.i.end
+
+for.i.strip:
+	%i.from = phi i64 [ %lo, %entry ], [ %i.to, %for.i.strip.next ]
+	%1 = sub i64 %hi, %i.from
+	%2 = icmp ule i64 %1, 65536
+	%3 = add i64 %i.from, 65536
+	%i.to = select i1 %2, i64 %hi, i64 %3
+	br label %for.i
 
 for.i:
-	%i = phi i64 [ %lo, %entry ], [ %i.next, %for.i ]
-	%1 = getelementptr inbounds i32, i32* %a, i64 %i
-	%2 = load i32, i32* %1
-	%3 = getelementptr inbounds i32, i32* %b, i64 %i
-	%4 = load i32, i32* %3
-	%5 = icmp eq i32 %4, 0
-	%6 = icmp eq i32 %2, -2147483648
-	%7 = icmp eq i32 %4, -1
-	%8 = and i1 %6, %7
-	%9 = or i1 %5, %8
-	%10 = select i1 %9, i32 1, i32 %4
-	%11 = sdiv i32 %2, %10
-	%12 = select i1 %5, i32 0, i32 %11
-	%13 = icmp eq i32 %4, 0
-	%14 = icmp eq i32 %2, -2147483648
-	%15 = icmp eq i32 %4, -1
-	%16 = and i1 %14, %15
-	%17 = or i1 %13, %16
-	%18 = select i1 %17, i32 1, i32 %4
-	%19 = srem i32 %2, %18
-	%20 = add i32 %12, %19
-	%21 = icmp sle i32 %2, %4
-	%22 = select i1 %21, i32 %2, i32 %4
-	%23 = icmp sge i32 %2, %4
-	%24 = select i1 %23, i32 %2, i32 %4
-	%25 = call i32 @llvm.abs.i32(i32 %2, i1 false)
-	%26 = mul i32 %24, %25
-	%27 = sub i32 %22, %26
-	%28 = and i32 %4, 31
-	%29 = shl i32 %2, %28
-	%30 = and i32 %4, 31
-	%31 = ashr i32 %2, %30
-	%32 = add i32 %29, %31
-	%33 = and i32 %2, %4
-	%34 = or i32 %2, %4
-	%35 = xor i32 %33, %34
-	%36 = sub i32 0, %2
-	%37 = add i32 %35, %36
-	%38 = xor i32 %4, -1
-	%39 = add i32 %37, %38
-	%40 = getelementptr inbounds i8, i8* %u, i64 %i
-	%41 = load i8, i8* %40
-	%42 = icmp eq i8 3, 0
-	%43 = select i1 %42, i8 1, i8 3
-	%44 = udiv i8 %41, %43
-	%45 = select i1 %42, i8 0, i8 %44
-	%46 = lshr i8 %41, 1
-	%47 = add i8 %45, %46
-	%48 = icmp ule i8 %41, 7
-	%49 = select i1 %48, i8 %41, i8 7
-	%50 = add i8 %47, %49
-	%51 = add i8 %50, %41
-	%52 = icmp eq i8 10, 0
-	%53 = select i1 %52, i8 1, i8 10
-	%54 = urem i8 %41, %53
-	%55 = add i8 %51, %54
-	%56 = getelementptr inbounds i8, i8* %outu, i64 %i
-	store i8 %55, i8* %56
-	%57 = icmp slt i32 %2, %4
-	%58 = add i32 %20, %27
-	%59 = add i32 %32, %39
-	%60 = select i1 %57, i32 %58, i32 %59
-	%61 = getelementptr inbounds i32, i32* %out, i64 %i
-	store i32 %60, i32* %61
+	%i = phi i64 [ %i.from, %for.i.strip ], [ %i.next, %for.i ]
+	%4 = getelementptr inbounds i32, i32* %a, i64 %i
+	%5 = load i32, i32* %4
+	%6 = getelementptr inbounds i32, i32* %b, i64 %i
+	%7 = load i32, i32* %6
+	%8 = icmp eq i32 %7, 0
+	%9 = icmp eq i32 %5, -2147483648
+	%10 = icmp eq i32 %7, -1
+	%11 = and i1 %9, %10
+	%12 = or i1 %8, %11
+	%13 = select i1 %12, i32 1, i32 %7
+	%14 = sdiv i32 %5, %13
+	%15 = select i1 %8, i32 0, i32 %14
+	%16 = icmp eq i32 %7, 0
+	%17 = icmp eq i32 %5, -2147483648
+	%18 = icmp eq i32 %7, -1
+	%19 = and i1 %17, %18
+	%20 = or i1 %16, %19
+	%21 = select i1 %20, i32 1, i32 %7
+	%22 = srem i32 %5, %21
+	%23 = add i32 %15, %22
+	%24 = icmp sle i32 %5, %7
+	%25 = select i1 %24, i32 %5, i32 %7
+	%26 = icmp sge i32 %5, %7
+	%27 = select i1 %26, i32 %5, i32 %7
+	%28 = call i32 @llvm.abs.i32(i32 %5, i1 false)
+	%29 = mul i32 %27, %28
+	%30 = sub i32 %25, %29
+	%31 = and i32 %7, 31
+	%32 = shl i32 %5, %31
+	%33 = and i32 %7, 31
+	%34 = ashr i32 %5, %33
+	%35 = add i32 %32, %34
+	%36 = and i32 %5, %7
+	%37 = or i32 %5, %7
+	%38 = xor i32 %36, %37
+	%39 = sub i32 0, %5
+	%40 = add i32 %38, %39
+	%41 = xor i32 %7, -1
+	%42 = add i32 %40, %41
+	%43 = getelementptr inbounds i8, i8* %u, i64 %i
+	%44 = load i8, i8* %43
+	%45 = icmp eq i8 3, 0
+	%46 = select i1 %45, i8 1, i8 3
+	%47 = udiv i8 %44, %46
+	%48 = select i1 %45, i8 0, i8 %47
+	%49 = lshr i8 %44, 1
+	%50 = add i8 %48, %49
+	%51 = icmp ule i8 %44, 7
+	%52 = select i1 %51, i8 %44, i8 7
+	%53 = add i8 %50, %52
+	%54 = add i8 %53, %44
+	%55 = icmp eq i8 10, 0
+	%56 = select i1 %55, i8 1, i8 10
+	%57 = urem i8 %44, %56
+	%58 = add i8 %54, %57
+	%59 = getelementptr inbounds i8, i8* %outu, i64 %i
+	store i8 %58, i8* %59
+	%60 = icmp slt i32 %5, %7
+	%61 = add i32 %23, %30
+	%62 = add i32 %35, %42
+	%63 = select i1 %60, i32 %61, i32 %62
+	%64 = getelementptr inbounds i32, i32* %out, i64 %i
+	store i32 %63, i32* %64
 	%i.next = add nsw i64 %i, 1
-	%62 = icmp slt i64 %i.next, %hi
-	br i1 %62, label %for.i, label %for.i.end, !llvm.loop !2
+	%65 = icmp slt i64 %i.next, %i.to
+	br i1 %65, label %for.i, label %for.i.strip.end, !llvm.loop !2
+
+for.i.strip.end:
+	%66 = icmp eq i64 %i.to, %hi
+	br i1 %66, label %for.i.end, label %for.i.strip.next, !prof !3
+
+for.i.strip.next:
+	%67 = load volatile i32, i32* %stop, align 4
+	%68 = icmp eq i32 %67, 0
+	br i1 %68, label %for.i.strip, label %stopped, !prof !3
 
 for.i.end:
 	ret i64 0
+
+stopped:
+	ret i64 -1
 }
 
 declare i32 @llvm.abs.i32(i32 %0, i1 %1)
 
 define i64 @ints(i64* noalias readonly %args, i64 %chunk, i64 %lo, i64 %hi) nounwind {
 entry:
-	%0 = getelementptr inbounds i64, i64* %args, i64 0
-	%1 = bitcast i64* %0 to i32**
-	%a.arg = load i32*, i32** %1
-	%2 = getelementptr inbounds i64, i64* %args, i64 1
-	%3 = bitcast i64* %2 to i32**
-	%b.arg = load i32*, i32** %3
-	%4 = getelementptr inbounds i64, i64* %args, i64 2
-	%5 = bitcast i64* %4 to i8**
-	%u.arg = load i8*, i8** %5
-	%6 = getelementptr inbounds i64, i64* %args, i64 3
-	%7 = bitcast i64* %6 to i32**
-	%out.arg = load i32*, i32** %7
-	%8 = getelementptr inbounds i64, i64* %args, i64 4
-	%9 = bitcast i64* %8 to i8**
-	%outu.arg = load i8*, i8** %9
-	%10 = getelementptr inbounds i64, i64* %args, i64 5
-	%n.arg = load i64, i64* %10
-	%11 = call i64 @ints.body(i32* %a.arg, i32* %b.arg, i8* %u.arg, i32* %out.arg, i8* %outu.arg, i64 %n.arg, i64 %chunk, i64 %lo, i64 %hi)
-	ret i64 %11
+	%0 = alloca i32
+	store i32 0, i32* %0
+	%1 = getelementptr inbounds i64, i64* %args, i64 0
+	%2 = bitcast i64* %1 to i32**
+	%a.arg = load i32*, i32** %2
+	%3 = getelementptr inbounds i64, i64* %args, i64 1
+	%4 = bitcast i64* %3 to i32**
+	%b.arg = load i32*, i32** %4
+	%5 = getelementptr inbounds i64, i64* %args, i64 2
+	%6 = bitcast i64* %5 to i8**
+	%u.arg = load i8*, i8** %6
+	%7 = getelementptr inbounds i64, i64* %args, i64 3
+	%8 = bitcast i64* %7 to i32**
+	%out.arg = load i32*, i32** %8
+	%9 = getelementptr inbounds i64, i64* %args, i64 4
+	%10 = bitcast i64* %9 to i8**
+	%outu.arg = load i8*, i8** %10
+	%11 = getelementptr inbounds i64, i64* %args, i64 5
+	%n.arg = load i64, i64* %11
+	%12 = getelementptr inbounds i64, i64* %args, i64 6
+	%13 = bitcast i64* %12 to i32**
+	%stop.arg = load i32*, i32** %13
+	%14 = icmp ne i32* %stop.arg, null
+	%15 = select i1 %14, i32* %stop.arg, i32* %0
+	%16 = call i64 @ints.body(i32* %a.arg, i32* %b.arg, i8* %u.arg, i32* %out.arg, i8* %outu.arg, i64 %n.arg, i32* %15, i64 %chunk, i64 %lo, i64 %hi)
+	ret i64 %16
 }
 
 !0 = !{!"llvm.loop.mustprogress"}
 !1 = !{!"llvm.loop.unroll.runtime.disable"}
 !2 = distinct !{!2, !0, !1}
+!3 = !{!"branch_weights", i32 1048576, i32 1}

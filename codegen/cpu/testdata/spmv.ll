@@ -1,13 +1,13 @@
 source_filename = "spmv"
 
-define internal i64 @spmv.body(i32* noalias readonly %A1_pos, i32* noalias readonly %A1_crd, double* noalias readonly %A_vals, double* noalias readonly %x, double* noalias %y, i64 %n, i64 %c, i64 %lo, i64 %hi) noinline nounwind {
+define internal i64 @spmv.body(i32* noalias readonly %A1_pos, i32* noalias readonly %A1_crd, double* noalias readonly %A_vals, double* noalias readonly %x, double* noalias %y, i64 %n, i32* %stop, i64 %c, i64 %lo, i64 %hi) noinline nounwind {
 entry:
 	%s = alloca double
 	%0 = icmp slt i64 %lo, %hi
 	br i1 %0, label %for.i, label %for.i.end
 
 for.i:
-	%i = phi i64 [ %lo, %entry ], [ %i.next, %for.p.end ]
+	%i = phi i64 [ %lo, %entry ], [ %i.next, %for.i.next ]
 	store double 0.000000e+00, double* %s
 	%1 = getelementptr inbounds i32, i32* %A1_pos, i64 %i
 	%2 = load i32, i32* %1
@@ -40,38 +40,54 @@ for.p.end:
 	%20 = load double, double* %s
 	%21 = getelementptr inbounds double, double* %y, i64 %i
 	store double %20, double* %21
+	%22 = load volatile i32, i32* %stop, align 4
+	%23 = icmp eq i32 %22, 0
+	br i1 %23, label %for.i.next, label %stopped, !prof !3
+
+for.i.next:
 	%i.next = add nsw i64 %i, 1
-	%22 = icmp slt i64 %i.next, %hi
-	br i1 %22, label %for.i, label %for.i.end, !llvm.loop !3
+	%24 = icmp slt i64 %i.next, %hi
+	br i1 %24, label %for.i, label %for.i.end, !llvm.loop !4
 
 for.i.end:
 	ret i64 0
+
+stopped:
+	ret i64 -1
 }
 
 define i64 @spmv(i64* noalias readonly %args, i64 %chunk, i64 %lo, i64 %hi) nounwind {
 entry:
-	%0 = getelementptr inbounds i64, i64* %args, i64 0
-	%1 = bitcast i64* %0 to i32**
-	%A1_pos.arg = load i32*, i32** %1
-	%2 = getelementptr inbounds i64, i64* %args, i64 1
-	%3 = bitcast i64* %2 to i32**
-	%A1_crd.arg = load i32*, i32** %3
-	%4 = getelementptr inbounds i64, i64* %args, i64 2
-	%5 = bitcast i64* %4 to double**
-	%A_vals.arg = load double*, double** %5
-	%6 = getelementptr inbounds i64, i64* %args, i64 3
-	%7 = bitcast i64* %6 to double**
-	%x.arg = load double*, double** %7
-	%8 = getelementptr inbounds i64, i64* %args, i64 4
-	%9 = bitcast i64* %8 to double**
-	%y.arg = load double*, double** %9
-	%10 = getelementptr inbounds i64, i64* %args, i64 5
-	%n.arg = load i64, i64* %10
-	%11 = call i64 @spmv.body(i32* %A1_pos.arg, i32* %A1_crd.arg, double* %A_vals.arg, double* %x.arg, double* %y.arg, i64 %n.arg, i64 %chunk, i64 %lo, i64 %hi)
-	ret i64 %11
+	%0 = alloca i32
+	store i32 0, i32* %0
+	%1 = getelementptr inbounds i64, i64* %args, i64 0
+	%2 = bitcast i64* %1 to i32**
+	%A1_pos.arg = load i32*, i32** %2
+	%3 = getelementptr inbounds i64, i64* %args, i64 1
+	%4 = bitcast i64* %3 to i32**
+	%A1_crd.arg = load i32*, i32** %4
+	%5 = getelementptr inbounds i64, i64* %args, i64 2
+	%6 = bitcast i64* %5 to double**
+	%A_vals.arg = load double*, double** %6
+	%7 = getelementptr inbounds i64, i64* %args, i64 3
+	%8 = bitcast i64* %7 to double**
+	%x.arg = load double*, double** %8
+	%9 = getelementptr inbounds i64, i64* %args, i64 4
+	%10 = bitcast i64* %9 to double**
+	%y.arg = load double*, double** %10
+	%11 = getelementptr inbounds i64, i64* %args, i64 5
+	%n.arg = load i64, i64* %11
+	%12 = getelementptr inbounds i64, i64* %args, i64 6
+	%13 = bitcast i64* %12 to i32**
+	%stop.arg = load i32*, i32** %13
+	%14 = icmp ne i32* %stop.arg, null
+	%15 = select i1 %14, i32* %stop.arg, i32* %0
+	%16 = call i64 @spmv.body(i32* %A1_pos.arg, i32* %A1_crd.arg, double* %A_vals.arg, double* %x.arg, double* %y.arg, i64 %n.arg, i32* %15, i64 %chunk, i64 %lo, i64 %hi)
+	ret i64 %16
 }
 
 !0 = !{!"llvm.loop.mustprogress"}
 !1 = !{!"llvm.loop.unroll.runtime.disable"}
 !2 = distinct !{!2, !0, !1}
-!3 = distinct !{!3, !0, !1}
+!3 = !{!"branch_weights", i32 1048576, i32 1}
+!4 = distinct !{!4, !0, !1}

@@ -1,0 +1,55 @@
+# What the scripts that run benchmarks share: they start with
+#
+#	set -eu
+#	cd "$(dirname "$0")/.."
+#	. bench/machine.sh
+#
+# It sets $go, $python and $bin, a directory that is removed at the end.
+
+go=${GO:-go}
+export CGO_ENABLED=0
+
+# A python3 that has SciPy: the first on the PATH may not be the system's.
+python=python3
+for p in python3 /usr/bin/python3; do
+	if "$p" -c 'import scipy.sparse' 2>/dev/null; then
+		python=$p
+		break
+	fi
+done
+
+bin=$(mktemp -d)
+trap 'rm -rf "$bin"' EXIT
+
+fact() { printf '| %s | %s |\n' "$1" "$2"; }
+load() { cut -d' ' -f1-3 /proc/loadavg 2>/dev/null || uptime; }
+
+# machine TITLE COMMAND prints the head of a report. $bin/lacuna must be there.
+machine() {
+	printf '# %s, %s\n\n' "$1" "$(date +%F)"
+	fact fact value
+	fact --- ---
+	fact processor "$(lscpu 2>/dev/null | sed -n 's/^Model name: *//p')"
+	fact 'logical processors' "$(nproc 2>/dev/null || getconf _NPROCESSORS_ONLN)"
+	fact caches "$(lscpu 2>/dev/null | sed -n 's/^\(L[0-9]*d* cache\): */\1 /p' | paste -sd';' - | sed 's/;/; /g')"
+	fact memory "$(sed -n 's/^MemTotal: *//p' /proc/meminfo 2>/dev/null)"
+	fact 'huge pages' "$(cat /sys/kernel/mm/transparent_hugepage/enabled 2>/dev/null)"
+	fact system "$(uname -srm)"
+	fact LLVM "$("$bin/lacuna" doctor | sed -n 's/^llvm *//p')"
+	fact target "$("$bin/lacuna" doctor | sed -n 's/^target *//p')"
+	fact gcc "$(gcc --version | head -n 1)"
+	fact Go "$($go version)"
+	fact SciPy "$("$python" -c 'import scipy, numpy; print(scipy.__version__, "with NumPy", numpy.__version__)' 2>/dev/null || echo none)"
+	fact commit "$(git rev-parse --short HEAD 2>/dev/null || echo unknown)$(git diff --quiet HEAD 2>/dev/null || echo ' and changes since')"
+	fact command "\`$2\`"
+	fact 'load before' "$(load)"
+	cat <<'EOT'
+
+A load well above 0 before the start means that other work ran beside the
+measurements: medians then say more about that work than about ours. *Least*
+suffers least. *cpu* leaves out waiting for a processor, but not sharing its
+caches and execution units. All sides of a table take turns, so ratios within a
+table hold better than times.
+
+EOT
+}

@@ -1,0 +1,56 @@
+package main
+
+// operation is one thing that several sides can do.
+type operation struct {
+	name, title string
+	// sides can do it; ours is among them unless the row is only for information.
+	sides []string
+	// ways are what peers are asked for if not for name: the fastest counts.
+	ways []string
+	// anyPattern: results may differ in explicit zeros.
+	anyPattern bool
+}
+
+// peerWays are what a peer is asked for.
+func (o operation) peerWays() []string {
+	if o.ways != nil {
+		return o.ways
+	}
+	return []string{o.name}
+}
+
+// Names of the sides, which head the columns.
+const (
+	ours      = "lacuna"
+	scipy     = "SciPy"
+	eigen     = "Eigen"
+	graphblas = "GraphBLAS"
+	cLoop     = "C"
+	cFast     = "C -ffast-math"
+)
+
+// withLibraries can do what all libraries can.
+var withLibraries = []string{ours, scipy, eigen, graphblas}
+
+// operations are the rows of the report. Peak memory is measured for the first.
+var operations = []operation{
+	{name: "spgemm", title: "A·A, rows sorted", sides: withLibraries},
+	{name: "spgemm-unsorted", title: "A·A, rows as they come", sides: []string{scipy, graphblas}},
+	{name: "min-plus-spgemm", title: "A·A over (min, +), rows sorted", sides: []string{ours, graphblas}},
+	{name: "masked", title: "L·L where L has entries", sides: []string{ours, graphblas}, anyPattern: true},
+	{name: "triangles", title: "triangles: sum of L·L where L has entries", sides: []string{ours, graphblas}},
+	{name: "sddmm", title: "SDDMM, 64 dense columns", sides: []string{ours, cLoop, cFast}},
+	{name: "min-plus-spmv", title: "A·x over (min, +), x dense", sides: []string{ours, graphblas, cLoop, cFast}},
+	{name: "add", title: "A+B", sides: withLibraries},
+	{name: "add8", title: "sum of 8", sides: withLibraries, ways: []string{"add8", "add8-running"}},
+	{name: "add16", title: "sum of 16", sides: withLibraries, ways: []string{"add16", "add16-running"}},
+	{name: "csc", title: "CSR to CSC", sides: withLibraries},
+	{name: "coo-shuffled", title: "COO to CSR, shuffled", sides: withLibraries},
+	{name: "coo-sorted", title: "COO to CSR, sorted", sides: withLibraries},
+}
+
+// manyOperands is how many matrices of a kind the longest sum adds.
+const manyOperands = 16
+
+// depth is the number of columns of the dense operands of SDDMM.
+const depth = 64

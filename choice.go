@@ -1,0 +1,74 @@
+package lacuna
+
+import (
+	"fmt"
+	"math"
+	"math/bits"
+
+	"github.com/lacuna-sparse/lacuna/ir"
+	"github.com/lacuna-sparse/lacuna/ir/loop"
+	"github.com/lacuna-sparse/lacuna/lower"
+)
+
+// choice is what a compiled step depends on besides the types of its operands'
+// arrays: decisions that wait for the extents and entry counts of a run.
+type choice struct {
+	crd  loop.Type // of the result's coordinates
+	work lower.WorkspaceKind
+}
+
+// workspaceKeys is the largest number of elements that one of the step's
+// workspaces stands for, 0 if it has none.
+func workspaceKeys(c *ir.Compute, extents []int64) (int64, error) {
+	var most int64
+	for _, w := range c.Workspaces {
+		keys := uint64(1)
+		for _, x := range w.Indices {
+			hi, lo := bits.Mul64(keys, uint64(extents[x.Plain().ID]))
+			if hi != 0 || lo >= math.MaxInt64 {
+				return 0, fmt.Errorf("%s: the sums of a part of %s are gathered by keys of more than 63 bits, which is not supported: store the operands so that fewer dimensions of %s lie inside the summed ones",
+					ir.ExprString(c.LHS), c.Result.Name, c.Result.Name)
+			}
+			keys = lo
+		}
+		most = max(most, int64(keys))
+	}
+	return most, nil
+}
+
+// A workspace with a place for each key is the fastest as long as the places stay
+// within reach of the caches or within the size of the operands.
+const (
+	denseKeys   = 1 << 20
+	sortEntries = 1 << 12 // up to so many operand entries a sorted list will do
+)
+
+// workspaceKind chooses how workspaces store their entries.
+func (k *Kernel) workspaceKind(keys int64, v *variant, vals values) lower.WorkspaceKind {
+	if keys <= denseKeys {
+		return k.session.workspace(lower.DenseWorkspace)
+	}
+	var entries int64
+	for _, in := range v.lower.Inputs {
+		if in.Kind == lower.Values {
+			entries += vals[in.Tensor.ID].NNZ()
+		}
+	}
+	switch {
+	case keys <= entries:
+		return k.session.workspace(lower.DenseWorkspace)
+	case entries <= sortEntries:
+		return k.session.workspace(lower.SortWorkspace)
+	}
+	return k.session.workspace(lower.HashWorkspace)
+}
+
+// workspace is the given kind, unless a debugging switch asks for another.
+func (s *Session) workspace(kind lower.WorkspaceKind) lower.WorkspaceKind {
+	for _, forced := range []lower.WorkspaceKind{lower.DenseWorkspace, lower.HashWorkspace, lower.SortWorkspace} {
+		if s.work == forced.String() {
+			return forced
+		}
+	}
+	return kind
+}

@@ -1,0 +1,474 @@
+package lacuna
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"unsafe"
+
+	"github.com/lacuna-sparse/lacuna/ir"
+	"github.com/lacuna-sparse/lacuna/ir/loop"
+	"github.com/lacuna-sparse/lacuna/lower"
+	"github.com/lacuna-sparse/lacuna/runtime"
+	"github.com/lacuna-sparse/lacuna/tensor"
+)
+
+// Convert stores a tensor in another format, with the shared session: see
+// [Session.Convert].
+func Convert(ctx context.Context, t *tensor.Tensor, format tensor.Format) (*tensor.Tensor, error) {
+	return shared().Convert(ctx, t, format)
+}
+
+// FromCoords makes a tensor of entries given by their coordinates, with the
+// shared session: see [Session.FromCoords].
+func FromCoords(ctx context.Context, shape []int64, format tensor.Format, coords []tensor.Array, values tensor.Array, opts ...tensor.Option) (*tensor.Tensor, error) {
+	return shared().FromCoords(ctx, shape, format, coords, values, opts...)
+}
+
+// Convert stores a tensor in another format. The result is that of
+// [tensor.Tensor.Convert], made by a kernel for the two formats where that is
+// faster: on the session's threads, within its memory limit, and until ctx ends.
+// Arrays that the two formats have in common are shared.
+func (s *Session) Convert(ctx context.Context, t *tensor.Tensor, format tensor.Format) (*tensor.Tensor, error) {
+	c := &converting{session: s, options: s.options}
+	return c.named(ctx, t, format, t.Name())
+}
+
+// FromCoords makes a tensor of entries given by their coordinates: coords has an
+// array of integers for each axis, each as long as values. They need not be sorted.
+// The result is that of [tensor.FromCoords], which takes the same options: values at
+// equal coordinates are summed in the order in which they are given, explicit
+// zeros are stored, arrays may be shared.
+func (s *Session) FromCoords(ctx context.Context, shape []int64, format tensor.Format, coords []tensor.Array, values tensor.Array, opts ...tensor.Option) (*tensor.Tensor, error) {
+	plain := func() (*tensor.Tensor, error) { return plainFromCoords(shape, format, coords, values, opts) }
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	rank := len(shape)
+	if rank == 0 || format.Rank() != rank || len(coords) != rank {
+		return plain()
+	}
+	for axis, c := range coords {
+		if shape[axis] <= 0 || !c.DType().IsInteger() || c.Len() != values.Len() {
+			return plain()
+		}
+	}
+	sample, ok := sampleOf(shape, format, values, opts)
+	if !ok {
+		return plain()
+	}
+	list, err := tensor.Coordinates(rank).WithOrder(format.Order())
+	if err != nil {
+		return nil, err
+	}
+	levels := make([]tensor.Level, rank)
+	levels[0].Pos = tensor.ArrayOf([]uint64{0, uint64(values.Len())})
+	for l, axis := range format.Order() {
+		levels[l].Crd = coords[axis]
+	}
+	c := &converting{session: s, options: s.options}
+	out, err := c.fromCoords(ctx, tensor.Assemble(shape, list, levels, values, sample.Fill()), format)
+	if errors.Is(err, errPlain) {
+		return plain()
+	}
+	if err != nil || sample.Name() == "" {
+		return out, err
+	}
+	return out.Convert(format, tensor.WithName(sample.Name()))
+}
+
+// sampleOf makes an empty tensor to see what options ask for. It is not ok if that
+// is more than a kernel does.
+func sampleOf(shape []int64, format tensor.Format, values tensor.Array, opts []tensor.Option) (*tensor.Tensor, bool) {
+	sample := emptyTensor(format, values.DType(), opts...)
+	if sample == nil {
+		return nil, false
+	}
+	for l, level := range sample.Levels() {
+		asked := level.Crd.Len() == 0 && level.Crd.DType().Valid() && level.Crd.DType() != tensor.Uint32 ||
+			level.Pos.DType().Valid() && level.Pos.DType() != tensor.Uint32
+		if asked || len(opts) > 0 && shape[format.Order()[l]] > wide {
+			return nil, false
+		}
+	}
+	return sample, true
+}
+
+// plainFromCoords is FromCoords without kernels.
+func plainFromCoords(shape []int64, format tensor.Format, coords []tensor.Array, values tensor.Array, opts []tensor.Option) (*tensor.Tensor, error) {
+	lists := make([][]int64, len(coords))
+	for axis, c := range coords {
+		if !c.DType().IsInteger() {
+			return nil, fmt.Errorf("the coordinates of axis %d have the element type %s: it must be an integer type", axis, c.DType())
+		}
+		same, err := c.Convert(tensor.Int64)
+		if err != nil {
+			return nil, err
+		}
+		lists[axis] = tensor.View[int64](same)
+	}
+	return tensor.FromCoords(shape, format, lists, values, opts...)
+}
+
+// errPlain says that a conversion is not one for a kernel.
+var errPlain = errors.New("not worth a kernel")
+
+// converting is one conversion, of one or more kernels.
+type converting struct {
+	session *Session
+	options runtime.Options
+	latest  *variant // the kernel run last, nil if none was worth it
+}
+
+// named converts a tensor, by kernels or without, and names the result.
+func (c *converting) named(ctx context.Context, t *tensor.Tensor, format tensor.Format, name string) (*tensor.Tensor, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	out, err := c.convert(ctx, t, format)
+	if errors.Is(err, errPlain) {
+		return t.Convert(format, tensor.WithName(name))
+	}
+	if err != nil || name == "" {
+		return out, err
+	}
+	return out.Convert(format, tensor.WithName(name))
+}
+
+// step runs a convert step of a plan.
+func (c *converting) step(ctx context.Context, p *ir.Convert, from *tensor.Tensor) (*tensor.Tensor, error) {
+	if p.From.Format.IsDense() && p.To.FillKnown {
+		from = tensor.Assemble(from.Dims(), from.Format(), nil, from.Values(), p.To.Fill)
+	}
+	return c.named(ctx, from, p.To.Format, p.From.Name)
+}
+
+// explained is the variant of a step to explain: the latest or, of a conversion that
+// has not run, the one for large tensors of few coordinates.
+func (st *step) explained(s *Session) (*variant, error) {
+	p, ok := st.plan.(*ir.Convert)
+	v := st.latest.Load()
+	if !ok || v != nil {
+		return v, nil
+	}
+	shape := make([]int64, p.From.Rank)
+	for axis := range shape {
+		shape[axis] = 1 << 10
+	}
+	path, _ := lower.ChoosePath(p.From.Format, p.To.Format, lower.Data{Shape: shape, Entries: 1 << 20})
+	low, err := lower.Convert(p.From, p.To, usualTypes{},
+		lower.ConvertOptions{Grain: s.grain, Path: path})
+	if err != nil {
+		return nil, err
+	}
+	return &variant{lower: low}, nil
+}
+
+// usualTypes are the types of index arrays that are not special.
+type usualTypes struct{}
+
+// IndexType implements lower.OperandTypes.
+func (usualTypes) IndexType(*ir.Tensor, int, lower.ArrayKind) tensor.DType { return tensor.Uint32 }
+
+// emptyTensor is a tensor of size 0, an example for the types of arrays that a
+// format has by default or by options; nil if they ask for what there is not.
+func emptyTensor(format tensor.Format, dt tensor.DType, opts ...tensor.Option) *tensor.Tensor {
+	none, err := tensor.MakeArray(dt, 0)
+	if err != nil {
+		return nil
+	}
+	rank := format.Rank()
+	t, err := tensor.FromCoords(make([]int64, rank), format, make([][]int64, rank), none, opts...)
+	if err != nil {
+		return nil
+	}
+	return t
+}
+
+// conversions are the kernels of a session that convert, by what they convert.
+type conversions struct {
+	// always is for tests: use kernels whether or not they pay.
+	always bool
+
+	mu      sync.Mutex
+	kernels map[string]*variant
+	plain   map[string]int64 // entries converted without a kernel so far
+}
+
+// A conversion of fewer entries than these is done before a kernel has started;
+// and compiling one takes as long as converting this many without it.
+const (
+	fewEntries     = 1 << 12
+	compileEntries = 1 << 19
+)
+
+// pays reports whether a conversion of n entries is worth a kernel.
+func (c *conversions) pays(engine runtime.Engine, key string, n int64) bool {
+	if c.always {
+		return true
+	}
+	if n < fewEntries || engine.Name() == runtime.InterpName {
+		return false
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.kernels[key] != nil || n+c.plain[key] >= compileEntries {
+		return true
+	}
+	if c.plain == nil || len(c.plain) >= cachedKernels {
+		c.plain = map[string]int64{}
+	}
+	c.plain[key] += n
+	return false
+}
+
+// fromCoords converts a list of coordinates that nobody has looked at.
+func (c *converting) fromCoords(ctx context.Context, list *tensor.Tensor, format tensor.Format) (*tensor.Tensor, error) {
+	found, err := c.check(ctx, list)
+	if err != nil {
+		return nil, err
+	}
+	if found[lower.CoordinateOutside] != 0 {
+		return nil, errPlain // which says where
+	}
+	if found[lower.CoordinateFalls] != 0 {
+		if list, err = c.kernel(ctx, list, list.Format(), lower.Unordered); err != nil {
+			return nil, err
+		}
+		if found, err = c.check(ctx, list); err != nil {
+			return nil, err
+		}
+	}
+	if found[lower.CoordinateRepeats] != 0 {
+		to := format
+		if !sparseOnly(format) {
+			to = list.Format()
+		}
+		if list, err = c.kernel(ctx, list, to, lower.Repeating); err != nil {
+			return nil, err
+		}
+	}
+	if list.Format() == format && narrowlyTyped(list) {
+		levels := list.Levels()
+		levels[0].Pos = tensor.Array{} // the default
+		return tensor.Assemble(list.Dims(), format, levels, list.Values(), list.Fill()), nil
+	}
+	return c.kernel(ctx, list, format, lower.Stored)
+}
+
+// sparseOnly reports whether a format has no D levels.
+func sparseOnly(f tensor.Format) bool {
+	levels := f.Levels()
+	return levels[len(levels)-1] != tensor.D
+}
+
+// narrowlyTyped reports whether coordinates have the types that tensors have them
+// in by default; those of a list that a caller has made may be others.
+func narrowlyTyped(list *tensor.Tensor) bool {
+	for _, l := range list.Levels() {
+		if l.Crd.DType() != coordinateType(l.Size) {
+			return false
+		}
+	}
+	return true
+}
+
+// coordinateType is the type of the coordinates of an axis of the given extent.
+func coordinateType(extent int64) tensor.DType {
+	if extent > wide {
+		return tensor.Uint64
+	}
+	return tensor.Uint32
+}
+
+// convert stores a tensor in another format.
+func (c *converting) convert(ctx context.Context, t *tensor.Tensor, format tensor.Format) (*tensor.Tensor, error) {
+	if t.Rank() == 0 || t.Rank() != format.Rank() || t.Format() == format {
+		return nil, errPlain
+	}
+	for _, n := range t.Dims() {
+		if n == 0 {
+			return nil, errPlain
+		}
+	}
+	return c.kernel(ctx, t, format, lower.Stored)
+}
+
+// kernel runs the kernel of a conversion, or says errPlain.
+func (c *converting) kernel(ctx context.Context, t *tensor.Tensor, format tensor.Format, entries lower.EntryOrder) (*tensor.Tensor, error) {
+	path, ok := lower.ChoosePath(t.Format(), format, lower.Data{Shape: t.Dims(), Entries: t.NNZ(), Order: entries,
+		Spread: func(axis int) int64 { return spread(t, axis) }})
+	if !ok {
+		return nil, errPlain
+	}
+	from, to := c.planned("A", t, t.Format()), c.planned("B", t, format)
+	types := conversionTypes{t: t, to: to, pos: tensor.Uint32}
+	if t.NNZ() >= wide {
+		types.pos = tensor.Uint64
+	}
+	key := fmt.Sprintf("%s %s %v %v %v %s %v", t.Format(), format, t.DType(), entries, path, indexTypes(t), types.pos)
+	for l := range format.Rank() {
+		key += " " + types.IndexType(to, l, lower.Coordinates).String()
+	}
+	v, err := c.variant(ctx, key, t.NNZ(), func() (*lower.Kernel, error) {
+		return lower.Convert(from, to, types, lower.ConvertOptions{Grain: c.session.grain, Entries: entries, Path: path})
+	})
+	if err != nil {
+		return nil, err
+	}
+	call := v.calls.Get().(*call)
+	defer v.finish(call)
+	if err := c.run(ctx, v, call, t); err != nil {
+		return nil, err
+	}
+	c.latest = v
+	return v.converted(t, &call.results), nil
+}
+
+// spread estimates over how many coordinates of an axis a few consecutive entries
+// spread: the median over short windows; 0 if entries do not store the coordinate.
+func spread(t *tensor.Tensor, axis int) int64 {
+	const windows, width = 33, 64
+	last := t.LevelAt(t.Rank() - 1)
+	l := slices.Index(t.Format().Order(), axis)
+	crd := t.LevelAt(l).Crd
+	if crd.Len() == 0 || crd.Len() != last.Crd.Len() || crd.Len() < windows*width {
+		return 0
+	}
+	var ranges [windows]int64
+	for w := range ranges {
+		begin := (crd.Len() - width) / windows * w
+		low, high := crd.At64(begin), crd.At64(begin)
+		for i := begin + 1; i < begin+width; i++ {
+			c := crd.At64(i)
+			low, high = min(low, c), max(high, c)
+		}
+		ranges[w] = high - low
+	}
+	slices.Sort(ranges[:])
+	return ranges[windows/2]
+}
+
+// planned is a tensor as lowering sees it.
+func (c *converting) planned(name string, t *tensor.Tensor, format tensor.Format) *ir.Tensor {
+	return &ir.Tensor{Name: name, Rank: t.Rank(), DType: t.DType(), Format: format, Fill: t.Fill()}
+}
+
+// conversionTypes are the types of a tensor's arrays, and those that they have by
+// default in another format.
+type conversionTypes struct {
+	t   *tensor.Tensor
+	to  *ir.Tensor
+	pos tensor.DType
+}
+
+// IndexType implements lower.OperandTypes.
+func (c conversionTypes) IndexType(t *ir.Tensor, level int, kind lower.ArrayKind) tensor.DType {
+	switch {
+	case t != c.to && kind == lower.Positions:
+		return c.t.LevelAt(level).Pos.DType()
+	case t != c.to:
+		return c.t.LevelAt(level).Crd.DType()
+	case kind == lower.Positions:
+		return c.pos
+	}
+	return coordinateType(c.t.Dims()[t.Format.Order()[level]])
+}
+
+// check looks for faults in a list of coordinates.
+func (c *converting) check(ctx context.Context, list *tensor.Tensor) ([]uint8, error) {
+	from := c.planned("A", list, list.Format())
+	key := fmt.Sprintf("check %s %v %s", list.Format(), list.DType(), indexTypes(list))
+	v, err := c.variant(ctx, key, list.NNZ(), func() (*lower.Kernel, error) {
+		return lower.CheckCoordinates(from, conversionTypes{t: list}, c.session.grain), nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	call := v.calls.Get().(*call)
+	defer v.finish(call)
+	if err := c.run(ctx, v, call, list); err != nil {
+		return nil, err
+	}
+	return runtime.SliceOf[uint8](call.results.Buffers[v.lower.Result.Values]), nil
+}
+
+// variant returns the kernel of a key, or errPlain where none is worth its
+// compilation.
+func (c *converting) variant(ctx context.Context, key string, n int64, lowered func() (*lower.Kernel, error)) (v *variant, err error) {
+	defer caught(key, &err)
+	s := c.session
+	if !s.conversions.pays(s.engine, key, n) {
+		return nil, errPlain
+	}
+	s.conversions.mu.Lock()
+	v = s.conversions.kernels[key]
+	s.conversions.mu.Unlock()
+	if v != nil {
+		return v, nil
+	}
+	low, err := lowered()
+	if err != nil {
+		return nil, err
+	}
+	exe, err := s.cache.Compile(ctx, s.engine, low.Program)
+	if err != nil {
+		return nil, err
+	}
+	v = &variant{lower: low, exe: exe}
+	v.calls.New = func() any { return &call{bindings: exe.NewBindings()} }
+	s.conversions.mu.Lock()
+	defer s.conversions.mu.Unlock()
+	if s.conversions.kernels == nil || len(s.conversions.kernels) >= cachedKernels {
+		s.conversions.kernels = map[string]*variant{}
+	}
+	s.conversions.kernels[key] = v
+	return v, nil
+}
+
+// run runs a kernel on the arrays of a tensor.
+func (c *converting) run(ctx context.Context, v *variant, call *call, t *tensor.Tensor) error {
+	for _, in := range v.lower.Inputs {
+		call.bindings.Buffers[in.Buffer] = memoryOf(operandArray(t, in))
+	}
+	for _, s := range v.lower.Scalars {
+		call.bindings.Scalars[s.Scalar] = t.Dims()[s.Axis]
+	}
+	err := v.exe.RunInto(ctx, call.bindings, c.options, &call.results)
+	var size *runtime.SizeError
+	if errors.As(err, &size) {
+		return errPlain // which says it in terms of formats
+	}
+	return err
+}
+
+// converted assembles what a conversion of t has made. Buffers that are inputs
+// are arrays of t.
+func (v *variant) converted(t *tensor.Tensor, r *runtime.Results) *tensor.Tensor {
+	res := v.lower.Result
+	array := func(id loop.BufferID, dt tensor.DType) tensor.Array {
+		if id < 0 {
+			return tensor.Array{}
+		}
+		for _, in := range v.lower.Inputs {
+			if in.Buffer == id {
+				return operandArray(t, in)
+			}
+		}
+		m := r.Buffers[id]
+		return tensor.ArrayAt(dt, unsafe.Pointer(m.Ptr), int(m.Len))
+	}
+	index := func(id loop.BufferID) tensor.Array {
+		if id < 0 {
+			return tensor.Array{}
+		}
+		return array(id, tensor.DType(v.lower.Program.Buffers[id].Elem))
+	}
+	levels := make([]tensor.Level, len(res.Levels))
+	for l := range levels {
+		levels[l] = tensor.Level{Pos: index(res.Levels[l].Pos), Crd: index(res.Levels[l].Crd)}
+	}
+	return tensor.Assemble(t.Dims(), res.Tensor.Format, levels, array(res.Values, t.DType()), t.Fill())
+}

@@ -1,0 +1,166 @@
+package difftest
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/lacuna-sparse/lacuna/tensor"
+)
+
+func (g *generator) operandName() string {
+	for n := 0; ; n++ {
+		if name := fmt.Sprintf("a%d", n); g.Operands[name] == nil && g.Operands["s"+name] == nil {
+			return name
+		}
+	}
+}
+
+// allTypes are the element types.
+var allTypes = []tensor.DType{
+	tensor.Float64, tensor.Float32, tensor.Int64, tensor.Int32, tensor.Bool, tensor.Int8, tensor.Int16,
+	tensor.Uint8, tensor.Uint16, tensor.Uint32, tensor.Uint64, tensor.Float16, tensor.BFloat16, tensor.Complex64, tensor.Complex128,
+}
+
+func (g *generator) anyType() tensor.DType { return pick(g, allTypes...) }
+
+// operandType is the type of a new operand.
+func (g *generator) operandType() tensor.DType {
+	if !g.mixed || !g.chance(40) {
+		return g.dtype
+	}
+	dt := g.anyType()
+	if dt.IsComplex() && !g.dtype.IsComplex() && !g.chance(10) {
+		return g.dtype // complex numbers lack most operators
+	}
+	return dt
+}
+
+// tensor makes a random tensor of a shape in a random format.
+func (g *generator) tensor(shape []int64, dt tensor.DType) *tensor.Tensor {
+	fill := tensor.Zero(dt)
+	if g.chance(20) {
+		fill = g.value(dt)
+	}
+	return g.fromValues(shape, g.format(len(shape)), dt, fill, func() tensor.Scalar { return g.value(dt) })
+}
+
+// positions makes a vector of n indices below extent, of a random integer type.
+func (g *generator) positions(n, extent int64) *tensor.Tensor {
+	dt := pick(g, tensor.Int64, tensor.Int32, tensor.Uint8, tensor.Uint64, tensor.Int8, tensor.Uint16)
+	draw := func() tensor.Scalar { return tensor.Int(dt, int64(g.intn(int(extent)))) }
+	fill := tensor.Zero(dt)
+	if g.chance(30) {
+		fill = draw()
+	}
+	return g.fromValues([]int64{n}, g.format(1), dt, fill, draw)
+}
+
+// fromValues stores a random part of the coordinates.
+func (g *generator) fromValues(shape []int64, f tensor.Format, dt tensor.DType, fill tensor.Scalar, draw func() tensor.Scalar) *tensor.Tensor {
+	size := int64(1)
+	for _, n := range shape {
+		size *= n
+	}
+	density := pick(g, 50, 20, 50, 80, 100, 0)
+	coords := make([][]int64, len(shape))
+	var list []tensor.Scalar
+	for p := int64(0); p < size; p++ {
+		if g.intn(100) >= density {
+			continue
+		}
+		rest := p
+		for a := len(shape) - 1; a >= 0; a-- {
+			coords[a] = append(coords[a], rest%shape[a])
+			rest /= shape[a]
+		}
+		list = append(list, draw())
+	}
+	vals, err := tensor.MakeArray(dt, len(list))
+	if err != nil {
+		panic(err)
+	}
+	for i, v := range list {
+		vals.SetScalar(i, v)
+	}
+	t, err := tensor.FromCoords(shape, f, coords, vals, append(g.widths(len(shape)), tensor.WithFill(fill))...)
+	if err != nil {
+		panic(fmt.Sprintf("difftest: %v %v: %v", shape, f, err))
+	}
+	return t
+}
+
+// widths picks the types of index arrays; most are left to the package.
+func (g *generator) widths(rank int) []tensor.Option {
+	if !g.chance(25) {
+		return nil
+	}
+	any := func() tensor.DType {
+		// Positions go up to the number of entries, at most 7·7·7·7: too many for u8.
+		return pick(g, tensor.Uint64, tensor.Uint32, tensor.Uint16, tensor.Int64, tensor.Int32, tensor.Int16)
+	}
+	crd := any()
+	if g.chance(40) {
+		crd = pick(g, tensor.Uint8, tensor.Int8) // coordinates fit always
+	}
+	opts := []tensor.Option{tensor.WithIndexTypes(any(), crd)}
+	if rank > 1 && g.chance(30) {
+		opts = append(opts, tensor.WithIndexType(g.intn(rank), any()))
+	}
+	return opts
+}
+
+// value is a small number, often 0 so that explicit zeros occur.
+func (g *generator) value(dt tensor.DType) tensor.Scalar {
+	v := int64(pick(g, 0, 1, 1, 2, 3, -1, -2))
+	switch {
+	case dt.IsUnsigned():
+		return tensor.Int(dt, max(v, -v))
+	case dt.IsComplex():
+		return tensor.Complex(dt, complex(float64(v), float64(g.intn(3)-1)))
+	case !dt.IsFloat():
+		return tensor.Int(dt, v)
+	case g.special && g.chance(20):
+		return tensor.Float(dt, pick(g, math.Inf(1), math.Inf(-1), math.NaN()))
+	case !g.exact:
+		return tensor.Float(dt, float64(v)+float64(g.intn(100))/128)
+	}
+	return tensor.Int(dt, v)
+}
+
+// format is a random format of the rank.
+func (g *generator) format(rank int) tensor.Format {
+	return g.formatWith(rank, pick(g, 0, 0, 0, 0, 1, 2, 3))
+}
+
+// sparser is a random format with a dense level in one case of six.
+func (g *generator) sparser(rank int) tensor.Format {
+	return g.formatWith(rank, pick(g, 0, 0, 0, 0, 0, 1+g.intn(3)))
+}
+
+// formatWith is a random format that ends in a number of dense levels.
+func (g *generator) formatWith(rank, dense int) tensor.Format {
+	levels := make([]tensor.LevelKind, rank)
+	order := make([]int, rank)
+	for a := range order {
+		order[a] = a
+	}
+	if g.chance(40) {
+		shuffle(g, order)
+	}
+	last := rank - 1 - dense
+	for l := range levels {
+		switch {
+		case l > last:
+			levels[l] = tensor.D
+		case l == last:
+			levels[l] = tensor.S
+		default:
+			levels[l] = pick(g, tensor.C, tensor.C, tensor.DC, tensor.S)
+		}
+	}
+	f, err := tensor.FormatOf(levels, order)
+	if err != nil {
+		panic(fmt.Sprintf("difftest: %v %v: %v", levels, order, err))
+	}
+	return f
+}

@@ -1,0 +1,154 @@
+package difftest
+
+import (
+	"strings"
+
+	"github.com/lacuna-sparse/lacuna/lang"
+	"github.com/lacuna-sparse/lacuna/tensor"
+)
+
+// A shape is a program whose operands are single letters: products with a shared
+// index that is reduced, in every order of storage. These are what workspaces
+// and conversions are for.
+type shape struct {
+	text string
+	// needs says what the element type must be like.
+	needs func(tensor.DType) bool
+	// undefined says that it has no value where k has no values.
+	undefined bool
+}
+
+func anyNumber(tensor.DType) bool       { return true }
+func ordered(dt tensor.DType) bool      { return !dt.IsComplex() }
+func summable(dt tensor.DType) bool     { return dt != tensor.Bool && !dt.IsComplex() }
+func subtractable(dt tensor.DType) bool { return dt != tensor.Bool }
+
+var shapes = []shape{
+	{"R(i,j) = A(i,k)*B(k,j)", anyNumber, false},
+	{"R(i,j) = A(i,k)*B(j,k)", anyNumber, false},
+	{"R(i,j) = A(k,i)*B(k,j)", anyNumber, false},
+	{"R(j,i) = A(i,k)*B(k,j)", anyNumber, false},
+	{"R(i,j) = A(i,k)*A(k,j)", anyNumber, false},
+	{"R(i,j) = A(k,i)*A(k,j)", anyNumber, false},
+	{"R(i,j) = A(i,k)*B(k,j) + C(i,j)", anyNumber, false},
+	{"R(i,j) = C(i,j) - A(i,k)*B(k,j)", subtractable, false},
+	{"R(i,j) = C(i,j)*(A(i,k)*B(k,j))", anyNumber, false},
+	{"R(i,j) = x(i)*A(i,k)*B(k,j)*y(j)", anyNumber, false},
+	{"R(i,j) = where(C(i,j) != 0, A(i,k)*B(k,j), 0)", subtractable, false},
+	{"R(i,j) = A(i,k)*B(k,l)*C(l,j)", anyNumber, false},
+	{"R(i,j) = A(i,k)*B(k,j) + C(i,l)*D(l,j)", anyNumber, false},
+	{"R(i,j) = A(i,k)*B(k,j)*C(i,k)", anyNumber, false},
+	{"R(i,j) = min_k (A(i,k) + B(k,j))", ordered, true},
+	{"R(i,j) = max_k (A(i,k)*B(k,j))", ordered, true},
+	{"R(i,j) = any_k (A(i,k) and B(k,j))", anyNumber, false},
+	{"R(i,j) = count_k (A(i,k)*B(k,j))", anyNumber, false},
+	{"R(i,j) = prod_k (A(i,k) + B(k,j))", anyNumber, false},
+	{"R(i,j) = logsumexp_k (A(i,k) + B(k,j))", summable, false},
+	{"R(i,j) = argmax_k (A(i,k)*B(k,j))", ordered, true},
+	{"R(i,j) = argmin_k (A(i,k) - B(k,j))", summable, true},
+	{"R(i,j) = mean_k (A(i,k)*B(k,j))", anyNumber, true},
+	{"R(i,j) = sum_{k in A} (A(i,k)*B(k,j))", anyNumber, false},
+	{"R(i,j) = sum_{k in B} (A(i,k) + B(k,j))", anyNumber, false},
+	{"R(i,j) = max_{k in A} (A(i,k)*B(k,j))", ordered, false},
+	{"R(i,j) = sum_k (A(i,k) + B(k,j))", anyNumber, false},
+	{"R(i,j) = sum_k (where(A(i,k) > B(k,j), A(i,k), B(k,j)))", ordered, false},
+	{"R(i,j) = k*A(i,k)*B(k,j)", subtractable, false},
+	{"R(i,j,l) = T(i,j,k)*B(k,l)", anyNumber, false},
+	{"R(i,l) = T(i,j,k)*B(j,l)*C(k,l)", anyNumber, false},
+	{"R(j,l) = T(k,j,i)*U(k,i,l)", anyNumber, false},
+	{"R(j,i,l) = T(i,k,j)*B(l,k)", anyNumber, false},
+	{"R(i) = A(i,k)*x(k)", anyNumber, false},
+	{"R(j) = A(k,j)*x(k)", anyNumber, false},
+	{"R(j) = A(k,j)*x(k) + y(j)", anyNumber, false},
+	{"R(j,i) = T(k,i,j)*x(k)", anyNumber, false},
+	{"R(j,i) = T(k,i,j)", anyNumber, false},
+	{"R(k,i,j) = T(i,j,k)", anyNumber, false},
+	{"R(k,i,j) = T(i,j,k) + U(j,k,i)", anyNumber, false},
+	{"R = A(i,k)*B(k,j)*C(j,i)", anyNumber, false},
+	{"R(i+1,j) = A(i,k)*B(k,j)", anyNumber, false},
+	{"R(i,2*j) = A(i,k)*B(k,j)", anyNumber, false},
+	{"R(1,j) = A(i,k)*B(k,j)", anyNumber, false},
+	{"R(i,i) = A(i,k)*B(k,i)", anyNumber, false},
+	{"R(i,j) = A(i,k)*B(k,j); R(i,j) += C(i,j)", anyNumber, false},
+	{"S(i,k) = A(i,l)*B(l,k); R(i,j) = S(i,k)*C(k,j)", anyNumber, false},
+	{"S(k,i) = A(i,l)*B(l,k); R(i,j) = S(k,i)*S(k,j)", anyNumber, false},
+}
+
+// product writes one of the shapes.
+func (g *generator) product(name string) {
+	sh := pick(g, shapes...)
+	for !sh.needs(g.dtype) {
+		sh = shapes[g.intn(4)]
+	}
+	for _, v := range []string{"i", "j", "k", "l"} {
+		g.extents[v] = int64(pick(g, 3, 4, 1, 2, 6, 9, 5, 14))
+		if g.chance(4) {
+			g.extents[v] = 0
+		}
+	}
+	if strings.Contains(sh.text, "A(k,j)") && strings.Contains(sh.text, "A(i,k)") {
+		g.extents["i"], g.extents["j"] = g.extents["k"], g.extents["k"] // a square
+	}
+	if strings.Contains(sh.text, "A(k,i)*A(k,j)") || strings.Contains(sh.text, "S(k,i)*S(k,j)") {
+		g.extents["j"] = g.extents["i"]
+	}
+	for _, stmt := range strings.Split(sh.text, "; ") {
+		left, right, _ := strings.Cut(stmt, "=")
+		g.shapeOperands(right)
+		g.shapeResult(strings.TrimSuffix(left, "+"))
+		g.lines = append(g.lines, stmt)
+	}
+	_, free, _ := strings.Cut(sh.text[:strings.Index(sh.text, "=")], "(")
+	if sh.undefined && g.extents["k"] == 0 && g.extents["i"] > 0 && (g.extents["j"] > 0 || !strings.Contains(free, "j")) {
+		g.Refused = lang.ErrEmptyReduction
+	}
+}
+
+// letters calls f for every tensor of a text with one-letter names.
+func letters(text string, f func(name string, indices []string)) {
+	for p, c := range text {
+		letter := c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z'
+		if !letter || p+1 == len(text) || text[p+1] != '(' || p > 0 && !strings.ContainsRune(" *(", rune(text[p-1])) {
+			continue
+		}
+		end := strings.Index(text[p:], ")") + p
+		f(string(c), strings.Split(text[p+2:end], ","))
+	}
+}
+
+func (g *generator) shapeOperands(text string) {
+	letters(text, func(name string, indices []string) {
+		if g.Operands[name] != nil || g.Results[name].Shape != nil {
+			return
+		}
+		dims := make([]int64, len(indices))
+		for axis, v := range indices {
+			dims[axis] = g.extents[v]
+		}
+		g.Operands[name] = g.tensor(dims, g.dtype)
+	})
+}
+
+// shapeResult declares the result, of any format, the dense one included.
+func (g *generator) shapeResult(text string) {
+	name := strings.TrimSpace(text)[:1]
+	d := Result{}
+	letters(text, func(_ string, indices []string) {
+		for _, x := range indices {
+			n := int64(2)
+			switch {
+			case strings.HasSuffix(x, "+1"):
+				n = g.extents[x[:1]] + 1
+			case strings.HasPrefix(x, "2*"):
+				n = 2 * g.extents[x[2:]]
+			case x != "1":
+				n = g.extents[x]
+			}
+			d.Shape = append(d.Shape, n)
+		}
+	})
+	if len(d.Shape) > 0 && !g.chance(25) {
+		d.Format, d.HasFormat = g.sparser(len(d.Shape)), true
+	}
+	g.Results[name] = d
+}

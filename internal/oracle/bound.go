@@ -1,0 +1,166 @@
+package oracle
+
+import (
+	"math"
+
+	"github.com/lacuna-sparse/lacuna/tensor"
+)
+
+// This file bounds how errors in arguments and different roundings show in the
+// result of a function: a running error analysis that evaluates the function at
+// the ends of its arguments' error intervals.
+
+// Functions that are one correctly rounded operation, so that equal arguments
+// give equal results everywhere.
+var rounded = map[string]bool{
+	"+": true, "-": true, "*": true, "/": true, "neg": true, "abs": true, "square": true, "relu": true, "sign": true,
+	"min": true, "max": true, "floor": true, "ceil": true, "trunc": true, "round": true, "sqrt": true,
+	"real": true, "imag": true, "conj": true, "complex": true, "copysign": true, "heaviside": true, "mod": true, "floordiv": true,
+	"==": true, "!=": true, "<": true, "<=": true, ">": true, ">=": true,
+	"isnan": true, "isinf": true, "isfinite": true, "not": true, "and": true, "or": true, "xor": true,
+}
+
+// libraryUnits is how many units two math libraries may differ by.
+const libraryUnits = 32
+
+// apply calls a function and bounds the error of the result.
+func apply(fn string, in, out tensor.DType, args ...Value) Value {
+	f := func(a []Value) Value { return call(fn, in, out, a) }
+	z := f(args)
+	z.Err = spread(f, in, out, args, z)
+	for _, a := range args {
+		z.Disputed = z.Disputed || a.Disputed
+	}
+	if !inexact(in) {
+		return z
+	}
+	z.Disputed = z.Disputed || disputed(fn, args)
+	switch {
+	case math.IsInf(z.Err, 1):
+	case comparison(fn) && close(args[0], args[1]), unsignedDecides(fn, in, args):
+		z.Err = math.Inf(1)
+	case !inexact(out):
+	case !exactly(fn, in, args, z):
+		z.Err += libraryUnits * unit(out) * math.Max(1, magnitude(z))
+	case z.Err > 0:
+		z.Err += unit(out) * magnitude(z)
+	}
+	if in.IsComplex() && out.IsComplex() && !finite(z.C) {
+		z.Err = math.Inf(1) // which part of a complex number overflows is nobody's rule
+	}
+	return z
+}
+
+// spread is how far the result moves when each argument moves by its error.
+func spread(f func([]Value) Value, in, out tensor.DType, args []Value, z Value) float64 {
+	total := 0.0
+	for i, a := range args {
+		if a.Err == 0 {
+			continue
+		}
+		if math.IsInf(a.Err, 1) || !inexact(in) {
+			return math.Inf(1)
+		}
+		steps := []complex128{complex(a.Err, 0), complex(-a.Err, 0)}
+		if in.IsComplex() {
+			steps = append(steps, complex(0, a.Err), complex(0, -a.Err))
+		}
+		worst := 0.0
+		for _, step := range steps {
+			moved := append([]Value(nil), args...)
+			moved[i].C += step
+			worst = math.Max(worst, distance(out, z, f(moved)))
+		}
+		total += worst
+	}
+	return total
+}
+
+func magnitude(v Value) float64 {
+	m := math.Hypot(real(v.C), imag(v.C))
+	if math.IsNaN(m) || math.IsInf(m, 0) {
+		return 0 // NaN and infinities are not rounded
+	}
+	return m
+}
+
+// exactly reports whether every library gives the same result, bar the errors
+// of the arguments.
+func exactly(fn string, in tensor.DType, args []Value, z Value) bool {
+	if in.IsComplex() {
+		// Products of whole numbers are exact; quotients, moduli and powers are not.
+		switch fn {
+		case "*", "square", "cube":
+			return whole(z.C) && exactIn(in, magnitude(z))
+		case "/", "abs", "sqrt", "exp", "log", "^", "pow":
+			return z.C == 0
+		}
+		return true
+	}
+	if rounded[fn] {
+		return true
+	}
+	if fn == "cube" || fn == "^" || fn == "pow" {
+		return whole(z.C) && exactIn(in, magnitude(z)) && whole(args[0].C) || isNaN(z.C)
+	}
+	// Library functions give exact results where those are whole numbers and the
+	// argument is a special one.
+	for _, a := range args {
+		if x := real(a.C); x != 0 && x != 1 && finite(a.C) {
+			return false
+		}
+	}
+	return !finite(z.C) || whole(z.C)
+}
+
+func comparison(fn string) bool {
+	switch fn {
+	case "==", "!=", "<", "<=", ">", ">=":
+		return true
+	}
+	return false
+}
+
+// close reports whether the values may be equal, or in the other order.
+func close(x, y Value) bool {
+	e := slack * (x.Err + y.Err)
+	return e > 0 && (magnitude(Value{C: x.C - y.C}) <= e && finite(x.C) && finite(y.C))
+}
+
+// unsignedDecides reports whether the sign of a zero decides: an implicit zero
+// has none, so the result depends on what is stored.
+func unsignedDecides(fn string, in tensor.DType, args []Value) bool {
+	zero := func(i int) bool { return args[i].C == 0 }
+	switch fn {
+	case "/":
+		return zero(1) && (!zero(0) || in.IsComplex())
+	case "floordiv":
+		return zero(1) && !zero(0)
+	case "^", "pow":
+		return zero(0) && (real(args[1].C) < 0 || in.IsComplex())
+	case "atan2":
+		return zero(0) || zero(1)
+	case "copysign":
+		return zero(1)
+	case "log", "sqrt":
+		return in.IsComplex() && imag(args[0].C) == 0
+	}
+	return false
+}
+
+// disputed reports whether an argument that decides alone, if it is implicit and
+// arithmetic is not strict, gives another result than IEEE arithmetic does.
+func disputed(fn string, args []Value) bool {
+	zero := func(i int) bool { return args[i].C == 0 }
+	switch fn {
+	case "*":
+		return zero(0) && !finite(args[1].C) || zero(1) && !finite(args[0].C)
+	case "/", "mod", "floordiv":
+		return zero(0) && (zero(1) || isNaN(args[1].C))
+	case "+":
+		x, y := real(args[0].C), real(args[1].C)
+		return math.IsInf(x, 0) && (isNaN(args[1].C) || math.IsInf(y, 0) && x != y) ||
+			math.IsInf(y, 0) && isNaN(args[0].C)
+	}
+	return false
+}

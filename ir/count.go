@@ -1,0 +1,70 @@
+package ir
+
+import (
+	"slices"
+
+	"github.com/lacuna-sparse/lacuna/tensor"
+)
+
+// OpenCounts returns the reductions of a step that count coordinates which no
+// operand needs to store: closed forms make them cheap over any extents, so their
+// result may be as large as the product of the extents, and not fit an i64. What
+// the others count is in memory.
+func (c *Compute) OpenCounts(alg Algebra) []*Reduce {
+	var list []*Reduce
+	var visit func(Expr)
+	visit = func(e Expr) {
+		Walk(e, func(e Expr) {
+			t, ok := e.(*TempRef)
+			if !ok || slices.Contains(list, t.Temp.Reduce) {
+				return
+			}
+			r := t.Temp.Reduce
+			if r.counts() {
+				v, known := ConstValue(alg.Of(r.Body, countLeaves{alg, r.Vars}).Background)
+				if !known || v.Bool() {
+					list = append(list, r)
+				}
+			}
+			visit(r.Body)
+		})
+	}
+	visit(c.Value)
+	return list
+}
+
+// counts reports whether a reduction is a sum of truth values as integers.
+func (r *Reduce) counts() bool {
+	if r.Fold != FoldSum || r.Typ != tensor.Int64 || r.In != nil {
+		return false
+	}
+	switch e := r.Body.(type) {
+	case *Cast:
+		return e.X.DType() == tensor.Bool
+	case *Const:
+		return e.Value == tensor.One(tensor.Int64)
+	}
+	return false
+}
+
+// countLeaves describes operands where nothing is stored, as far as that bounds a
+// count over vars: an operand that lacks one of them has each of its entries
+// counted as often as that runs, and a dense one stores everything.
+type countLeaves struct {
+	alg  Algebra
+	vars []*Index
+}
+
+func (l countLeaves) Access(a *Access) Support {
+	has := a.Vars(nil)
+	for _, v := range l.vars {
+		if !slices.Contains(has, v) {
+			return Everywhere()
+		}
+	}
+	return globalLeaves{l.alg}.Access(a)
+}
+
+func (l countLeaves) Index(*Index) Support { return Everywhere() }
+
+func (l countLeaves) Temp(t *Temp) Support { return l.alg.TempSupport(t, l) }

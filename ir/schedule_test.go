@@ -1,0 +1,63 @@
+package ir
+
+import "testing"
+
+// TestScatterTop: which reductions may accumulate straight into the result.
+func TestScatterTop(t *testing.T) {
+	for _, test := range []struct {
+		text string
+		want bool
+	}{
+		{"y(i) = sum_j A(i,j)*x(j)", true},
+		{"y(i) = max_j A(i,j)", true},
+		{"y(i) = sum_j A(i,j) + 1", false},     // more than the reduction
+		{"y(i) = argmax_j A(i,j)", false},      // the state is a pair
+		{"y(i) = sum_{j in A} A(i,j)", false},  // rows that store nothing differ from sums of zeros
+		{"y(i+1) = sum_j A(i,j)*x(j)", false},  // y(0) is not a sum over nothing
+		{"y(i) = count_j A(i,j)", false},       // declared f64, counted in i64
+		{"y(i) = f64(count_j A(i,j))", false},  // the conversion comes after the fold
+		{"y(i) = mean_j A(i,j)", false},        // so does the division
+		{"y(i) = -(sum_j A(i,j)*x(j))", false}, // and the sign
+	} {
+		nf := mustNormalForm(t, test.text, "A:CSR x:D =y:D[f64]")
+		s := &scheduler{normalForm: nf, alg: testAlgebra}
+		if got := s.scatterTop() != nil; got != test.want {
+			t.Errorf("%s scatters: %t, want %t", test.text, got, test.want)
+		}
+	}
+}
+
+// TestTempSupport: a reduction's result is where its body is, with the closed
+// form of its background elsewhere; restricted to what a tensor stores, it is
+// there where the tensor is.
+func TestTempSupport(t *testing.T) {
+	for _, test := range []struct{ text, want string }{
+		{"y(i) = sum_j A(i,j)*x(j)", "#0 else 0"},
+		{"y(i) = sum_j B(i,j)", "#1 else where((|j| > 0), (1 * f64(|j|)), 0)"},
+		{"y(i) = max_j (A(i,j) + B(i,j))", "#0 ∪ #1 else 1"},
+		{"y(i) = prod_j (A(i,j) * B(i,j))", "#0 else where((|j| > 0), pow(0, f64(|j|)), 1)"},
+		{"y(i) = sum_j x(j)", "⊤ else unknown"},
+		{"y(i) = sum_{j in A} (A(i,j) + B(i,j))", "#0 else 0"},
+		{"y(i) = max_{j in B} (B(i,j) + x(j))", "#1 else -inf"},
+		{"y(i) = argmin_{j in A} A(i,j)", "#0 else -1"},
+		{"y(i) = logsumexp_{j in A} A(i,j)", "#0 else -inf"},
+		{"y(i) = sum_j (A(i,j) * max_k B(j,k))", "#0 else 0"},
+	} {
+		nf := mustNormalForm(t, test.text, "A:CSR B:CSR x:D")
+		leaves := testLeaves{}
+		nf.eachAccess(func(a *Access) {
+			switch a.Tensor.Name {
+			case "A":
+				leaves[a] = Support{Set: AtomOf(0), Background: literal(0)}
+			case "B":
+				leaves[a] = Support{Set: AtomOf(1), Background: literal(1)}
+			default:
+				leaves[a] = Everywhere()
+			}
+		})
+		last := nf.reduces[len(nf.reduces)-1]
+		if got := testAlgebra.TempSupport(last.Temp, leaves).describe(); got != test.want {
+			t.Errorf("%s: %s, want %s", test.text, got, test.want)
+		}
+	}
+}

@@ -1,0 +1,112 @@
+package lower
+
+import (
+	"github.com/lacuna-sparse/lacuna/ir"
+	"github.com/lacuna-sparse/lacuna/ir/loop"
+)
+
+// bound counts what a nest puts into its workspaces. Memory is allocated between
+// stages, so a store that does not have a place for each key must know how many
+// entries it may get. A stage of its own runs the nest and counts insertions,
+// which costs a step for each innermost loop and not for each insertion.
+type bound struct {
+	inserts, need map[*workspace]*loop.Ref
+}
+
+func (c *bound) insert(e *emitter, w *workspace) {
+	e.b.Assign(c.inserts[w], e.b.Add(c.inserts[w], loop.Int(1)))
+}
+
+// close ends a use of the workspace.
+func (c *bound) close(e *emitter, w *workspace) {
+	e.b.Assign(c.need[w], e.b.Max(c.need[w], c.inserts[w]))
+	e.b.Assign(c.inserts[w], loop.Int(0))
+}
+
+// boundStages emits the stages that find the capacities of the workspaces, if
+// their stores ask for them: the most insertions of any use in each chunk, then
+// over all chunks.
+func (k *kernel) boundStages(body ir.Stmt, part int) {
+	if len(k.workspaces) == 0 || !k.workspaces[0].store.bounded() {
+		return
+	}
+	t := k.step.Result
+	needs := k.buffer(t.Name+"_needs", loop.I64, loop.Temp)
+	n := loop.Int(int64(len(k.workspaces)))
+
+	e := k.emitter("bound_" + t.Name)
+	b := e.b
+	e.quiet, e.symbolic = true, true
+	e.root.wanted = part >= 0
+	e.bound = &bound{inserts: map[*workspace]*loop.Ref{}, need: map[*workspace]*loop.Ref{}}
+	for _, w := range k.workspaces {
+		e.bound.inserts[w] = b.Var("inserts", loop.Int(0))
+		e.bound.need[w] = b.Var("need", loop.Int(0))
+	}
+	st := e.start(k.accessesIn(body))
+	e.stmt(st, body)
+	for i, w := range k.workspaces {
+		b.Store(e.write(needs), b.Add(b.Mul(b.Chunk(), n), loop.Int(int64(i))), e.bound.need[w])
+	}
+	s := e.stage("bound")
+	s.Partition = part
+	allocs := []loop.Alloc{{Buffer: needs, Len: sizeTimes(k.chunks(part), loop.SizeConst(int64(len(k.workspaces))))}}
+	if part < 0 {
+		s.Allocs = allocs
+	} else {
+		s.PartitionAllocs = allocs
+	}
+	k.addStage(s)
+	k.capacityStage(needs, part)
+}
+
+// capacityStage turns the bounds into powers of two at least twice as large, so
+// that a hash table is never more than half full.
+func (k *kernel) capacityStage(needs loop.BufferID, part int) {
+	t := k.step.Result
+	sizes := k.buffer(t.Name+"_sizes", loop.I64, loop.Temp)
+	e := k.emitter("capacity")
+	b := e.b
+	chunks := loop.Expr(loop.Int(1))
+	if part >= 0 {
+		chunks = e.scalar(k.program.Partitions[part].Chunks)
+	}
+	n := int64(len(k.workspaces))
+	for i, w := range k.workspaces {
+		need := b.Var("need", loop.Int(0))
+		b.For("c", loop.Int(0), chunks, func(c loop.Expr) {
+			b.Assign(need, b.Max(need, b.Load(e.read(needs), b.Add(b.Mul(c, loop.Int(n)), loop.Int(int64(i))))))
+		})
+		if w.store.distinct() {
+			keys := loop.Expr(loop.Int(1))
+			for _, v := range w.vars {
+				keys = b.Mul(keys, e.scalar(e.extent(v)))
+			}
+			b.Assign(need, b.Min(need, keys))
+		}
+		e.checkEntries(need)
+		capacity, shift := b.Var("capacity", loop.Int(minCapacity)), b.Var("shift", loop.Int(64-minCapacityLog))
+		b.While(b.Lt(capacity, b.Add(need, need)), func() {
+			b.Assign(capacity, b.Add(capacity, capacity))
+			b.Assign(shift, b.Sub(shift, loop.Int(1)))
+		})
+		b.Store(e.write(sizes), loop.Int(int64(2*i)), capacity)
+		b.Store(e.write(sizes), loop.Int(int64(2*i+1)), shift)
+	}
+	s := e.stage("capacity")
+	s.Allocs = []loop.Alloc{{Buffer: sizes, Len: loop.SizeConst(2 * n)}}
+	k.addStage(s)
+
+	lets := loop.Stage{Name: "size", Partition: -1}
+	for i, w := range k.workspaces {
+		for j, id := range []loop.ScalarID{w.capacity, w.shift} {
+			lets.Lets = append(lets.Lets, loop.ScalarLet{Scalar: id, Value: &loop.SizeLoad{Buffer: sizes, Index: loop.SizeConst(2*i + j)}})
+		}
+	}
+	k.addStage(lets)
+}
+
+const (
+	minCapacityLog = 4
+	minCapacity    = 1 << minCapacityLog
+)

@@ -1,0 +1,85 @@
+package lower
+
+import (
+	"github.com/lacuna-sparse/lacuna/ir"
+	"github.com/lacuna-sparse/lacuna/ir/loop"
+	"github.com/lacuna-sparse/lacuna/tensor"
+)
+
+// This file decides how the outermost loop of a function is cut into chunks.
+
+// Where no array tells how much work lies under an index, each loop below is
+// taken to multiply it by 2^nestedGrain.
+const (
+	nestedGrain = 7
+	minGrain    = 4
+	// An entry that a loop over another operand hangs on stands for 2^workspaceGrain.
+	workspaceGrain = 4
+)
+
+// loopsBelow is the depth of the loops in a statement.
+func loopsBelow(s ir.Stmt) int {
+	switch s := s.(type) {
+	case *ir.Forall:
+		return 1 + loopsBelow(s.Body)
+	case *ir.Where:
+		return max(loopsBelow(s.Producer), loopsBelow(s.Consumer))
+	case *ir.Workspace:
+		deepest := loopsBelow(s.Consumer)
+		for _, p := range s.Producers {
+			deepest = max(deepest, loopsBelow(p))
+		}
+		return deepest
+	}
+	return 0
+}
+
+// chunkOf is the part of a root level's entries that the chunk runs: Lo to Hi,
+// moved so that no run of equal coordinates is split.
+func (w *walk) chunkOf(it *iterator, begin, end loop.Expr) (lo, hi loop.Expr) {
+	b := w.b
+	if it.unique {
+		return b.Lo(), b.Hi()
+	}
+	align := func(p loop.Expr) loop.Expr {
+		q := b.Var("q", p)
+		more := b.Var("more", b.And(b.Gt(q, begin), b.Lt(q, end)))
+		b.While(more, func() {
+			b.If(b.Eq(b.LoadIndex(it.crd, b.Sub(q, loop.Int(1))), b.LoadIndex(it.crd, q)),
+				func() {
+					b.Assign(q, b.Add(q, loop.Int(1)))
+					b.Assign(more, b.Lt(q, end))
+				},
+				func() { b.Assign(more, loop.Truth(false)) })
+		})
+		return b.Let("cut", q)
+	}
+	return align(b.Lo()), align(b.Hi())
+}
+
+// rowWeights finds a positions array that tells how many entries lie under each
+// value of the loop's index: the cut then balances entries.
+func (w *walk) rowWeights() loop.BufferID {
+	used := accessesOf(w.f.Body)
+	for _, a := range w.ordered(w.st) {
+		if !used[a] || a.Tensor.Rank < 2 {
+			continue
+		}
+		order := a.Tensor.Format.Order()
+		if a.Indices[order[0]].Plain() == w.f.Index && a.Tensor.Format.Physical()[0].Kind == tensor.DenseLevel {
+			if buf := w.childWeights(a, 1); buf >= 0 {
+				return buf
+			}
+		}
+	}
+	return -1
+}
+
+// childWeights is the positions array of the given level, if it has one.
+func (w *walk) childWeights(a *ir.Access, level int) loop.BufferID {
+	levels := a.Tensor.Format.Physical()
+	if level < len(levels) && levels[level].Kind == tensor.CompressedLevel {
+		return w.input(a.Tensor, level, Positions)
+	}
+	return -1
+}

@@ -1,0 +1,210 @@
+package lower
+
+import (
+	"fmt"
+	"math/bits"
+	"strings"
+
+	"github.com/lacuna-sparse/lacuna/tensor"
+)
+
+// Path is how a conversion brings entries into the target's order. It depends on
+// extents and the number of entries, which kernels do not: a caller chooses it
+// for the data at hand, and keeps the kernels of each.
+type Path struct {
+	// Axes is the number of the target's outermost levels by whose coordinates
+	// entries are sorted, stably; the source is in order by the rest.
+	Axes int
+	// Buckets: one counting pass, with a bucket for each combination of those
+	// coordinates.
+	Buckets bool
+	// Group, when not 0, is for entries that fall into buckets far apart: a pass
+	// before that one brings those of neighbouring buckets together, by so many
+	// of the upper bits of the bucket's number. It costs a move and makes
+	// almost every access of the other a hit in the cache.
+	Group int
+	// Words hold the coordinates of an entry while it is moved more than once,
+	// the outermost level's first. Without Buckets, the first words, of the
+	// Axes, are sorted by; all others are carried.
+	Words []Word
+}
+
+// Word packs the coordinates of some axes into an integer.
+type Word struct {
+	Axes int
+	Wide bool // 64 bits rather than 32
+	// Passes is the number of counting passes that sort by this word, each by
+	// Bits of it.
+	Passes, Bits int
+}
+
+// None reports whether entries need no sorting.
+func (p Path) None() bool { return p.Axes == 0 }
+
+// Passes is the number of times that every entry is moved.
+func (p Path) Passes() int {
+	switch {
+	case p.Group > 0:
+		return 2
+	case p.Buckets:
+		return 1
+	}
+	n := 0
+	for _, w := range p.Words {
+		n += w.Passes
+	}
+	return n
+}
+
+// String describes the path; equal paths have equal descriptions.
+func (p Path) String() string {
+	switch {
+	case p.None():
+		return "in order"
+	case p.Buckets && p.Group == 0:
+		return fmt.Sprintf("sorted by the coordinates of %d axes in one counting pass", p.Axes)
+	}
+	what := "sorted by radix: "
+	var parts []string
+	if p.Buckets {
+		what = fmt.Sprintf("grouped by %d bits, then sorted by the coordinates of %d axes in one counting pass: ", p.Group, p.Axes)
+	}
+	for _, w := range p.Words {
+		width := 32
+		if w.Wide {
+			width = 64
+		}
+		if w.Passes == 0 {
+			parts = append(parts, fmt.Sprintf("%d axes carried in %d bits", w.Axes, width))
+			continue
+		}
+		parts = append(parts, fmt.Sprintf("%d axes in %d bits by %d passes of %d", w.Axes, width, w.Passes, w.Bits))
+	}
+	return what + strings.Join(parts, ", ")
+}
+
+// Limits of the counting passes. A pass over more buckets than maxBuckets misses
+// the caches and the page tables with every entry it moves, so several passes
+// over fewer are faster; so are they when the buckets outnumber the entries.
+const (
+	maxBuckets   = 1 << 20
+	fewBuckets   = 1 << 12
+	digitBits    = 10      // of a radix pass: its buckets' ends stay in the first caches
+	groupBits    = 8       // of a pass that groups
+	farBuckets   = 1 << 13 // from so many in use at a time, grouping pays,
+	manyEntries  = 1 << 16 // if there are so many entries
+	maxSortMoves = 24      // from here on a conversion is not worth a kernel
+)
+
+// Data is what the choice of a path looks at.
+type Data struct {
+	Shape   []int64
+	Entries int64
+	Order   EntryOrder
+	// Spread estimates over how many coordinates of an axis a few consecutive
+	// entries spread; nil or a result of 0 where nobody knows.
+	Spread func(axis int) int64
+}
+
+// ChoosePath chooses the path of a conversion. It is not ok if there would be so
+// many passes that a kernel is of no use.
+func ChoosePath(from, to tensor.Format, d Data) (p Path, ok bool) {
+	if to.IsDense() {
+		return Path{}, true
+	}
+	axes, carried := sortedAxes(from, to, d.Order)
+	if len(axes) == 0 {
+		return Path{}, true
+	}
+	p.Axes = len(axes)
+	if bucketsFor(axes, d.Shape) > max(fewBuckets, min(maxBuckets, 2*d.Entries)) {
+		p.Words = append(wordsFor(axes, d.Shape, digitBits), wordsFor(carried, d.Shape, 0)...)
+		return p, p.Passes() <= maxSortMoves
+	}
+	p.Buckets = true
+	if len(axes) == 1 && d.Entries >= manyEntries && d.Spread != nil && d.Spread(axes[0]) >= farBuckets {
+		p.Group = groupBits
+		p.Words = wordsFor(append(append([]int(nil), axes...), carried...), d.Shape, 0)
+	}
+	return p, true
+}
+
+// sortedAxes are the axes of the target that entries are sorted by, and the
+// others that it has an order for or keeps in blocks.
+func sortedAxes(from, to tensor.Format, entries EntryOrder) (sorted, carried []int) {
+	sparse := sparseRank(to)
+	axes := to.Order()
+	blocks := sparseRank(from) == sparse && sameAxes(from.Order()[sparse:], axes[sparse:])
+	source := from.Order()
+	if blocks {
+		axes, source = axes[:sparse], source[:sparse]
+	}
+	m := sparse
+	if entries != Unordered {
+		m = unsortedPrefix(axes[:sparse], source)
+	}
+	return axes[:m], axes[m:]
+}
+
+// unsortedPrefix is the number of leading axes by which entries sorted by source
+// have to be sorted, stably, to be in order by axes: the rest of axes must be
+// how source goes on once those are left out.
+func unsortedPrefix(axes, source []int) int {
+	for m := range axes {
+		moved, rest := axesOf(axes[:m]), axes[m:]
+		for _, axis := range source {
+			if len(rest) == 0 {
+				break
+			}
+			if moved.has(axis) {
+				continue
+			}
+			if axis != rest[0] {
+				break
+			}
+			rest = rest[1:]
+		}
+		if len(rest) == 0 {
+			return m
+		}
+	}
+	return len(axes)
+}
+
+// bucketsFor is the product of the extents of axes, or a large number.
+func bucketsFor(axes []int, shape []int64) int64 {
+	const large = 1 << 62
+	n := int64(1)
+	for _, axis := range axes {
+		hi, lo := bits.Mul64(uint64(n), uint64(shape[axis]))
+		if hi != 0 || lo > large {
+			return large
+		}
+		n = int64(lo)
+	}
+	return n
+}
+
+// wordsFor packs axes into words, as many into each as fit. A digit of 0 bits is
+// for words that are only carried.
+func wordsFor(axes []int, shape []int64, digit int) []Word {
+	var words []Word
+	for len(axes) > 0 {
+		n, width := 0, 0
+		for n < len(axes) {
+			w := bits.Len64(uint64(max(shape[axes[n]], 1) - 1))
+			if width+w > 64 {
+				break
+			}
+			n, width = n+1, width+w
+		}
+		axes = axes[n:]
+		w := Word{Axes: n, Wide: width > 32}
+		if digit > 0 && width > 0 {
+			w.Passes = (width + digit - 1) / digit
+			w.Bits = (width + w.Passes - 1) / w.Passes
+		}
+		words = append(words, w)
+	}
+	return words
+}

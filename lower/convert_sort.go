@@ -1,0 +1,560 @@
+package lower
+
+import (
+	"fmt"
+
+	"github.com/lacuna-sparse/lacuna/ir/loop"
+)
+
+// Entries are sorted by stable counting passes, from the least significant digit
+// of their keys (D. E. Knuth, The Art of Computer Programming, vol. 3, §5.2.5).
+// A pass cuts the entries into chunks; every chunk counts how many of its
+// entries fall into each bucket; a prefix sum over the buckets, and over the
+// chunks within each, gives every chunk a place of its own in every bucket; and
+// every chunk moves its entries there. The first pass reads the source, the last
+// writes what the target needs.
+
+// sorter emits the passes.
+type sorter struct {
+	*converter
+	axes  []int // by which entries are sorted, then those carried along
+	words []word
+	// payload holds what is moved with the coordinates: the value or, of a
+	// block, its position.
+	payload [2]loop.BufferID
+	out     map[int]loop.BufferID // by axis: the column that the last pass writes
+	values  loop.BufferID         // that the last pass writes
+	// starts, when not -1, receives where the buckets of the only pass begin:
+	// they are the positions array of the target.
+	starts loop.BufferID
+	kept   loop.ScalarID // the number of entries after filter
+}
+
+// word is a Word of the path with its axes and buffers.
+type word struct {
+	Word
+	axes []int
+	bufs [2]loop.BufferID // -1 until they are needed
+}
+
+// digit is what a pass sorts by: Bits of a word from shift on, or the number of a
+// bucket, or its upper bits.
+type digit struct{ word, shift int }
+
+// Words of digits that are not of a word.
+const (
+	bucketNumber = -1 - iota
+	bucketGroup
+)
+
+// sort emits the passes. It returns the sorted entries and which of the
+// target's arrays they are; or that the target is complete.
+func (c *converter) sort() (sorted columns, has stored, done bool) {
+	axes, carried := sortedAxes(c.from.Format, c.to.Format, c.how.Entries)
+	s := &sorter{converter: c, axes: append(append([]int(nil), axes...), carried...),
+		payload: [2]loop.BufferID{-1, -1}, out: map[int]loop.BufferID{}, starts: -1, kept: c.entries}
+	rest := s.axes
+	for _, w := range c.how.Path.Words {
+		s.words = append(s.words, word{Word: w, axes: rest[:w.Axes], bufs: [2]loop.BufferID{-1, -1}})
+		rest = rest[w.Axes:]
+	}
+	has, done = s.targets()
+	steps := s.digits()
+	for i, d := range steps {
+		s.pass(i, d, i == len(steps)-1)
+	}
+	c.entries = s.kept
+	return columns(s.out), has, done
+}
+
+// digits are the digits from the least significant one.
+func (s *sorter) digits() []digit {
+	switch {
+	case s.how.Path.Group > 0:
+		return []digit{{word: bucketGroup}, {word: bucketNumber}}
+	case s.how.Path.Buckets:
+		return []digit{{word: bucketNumber}}
+	}
+	var list []digit
+	for w := len(s.words) - 1; w >= 0; w-- {
+		for i := range s.words[w].Passes {
+			list = append(list, digit{w, i * s.words[w].Bits})
+		}
+	}
+	return list
+}
+
+// targets decides what the last pass writes: arrays of the target where entries
+// are its positions, else columns from which its levels are cut.
+func (s *sorter) targets() (has stored, done bool) {
+	order := s.to.Format.Order()
+	segs := s.targetSegments()
+	last := segs[len(segs)-1]
+	has = stored{crd: map[int]loop.BufferID{}, values: -1, from: -1, sorted: true}
+	if s.scatter {
+		for l, axis := range order {
+			s.out[axis] = s.buffer(fmt.Sprintf("sorted%d", l), s.indexType(l, Coordinates), loop.Temp)
+		}
+		s.values = s.buffer("sorted_vals", s.elem, loop.Temp)
+		has.from = s.values
+		return has, false
+	}
+	s.values = s.buffer(s.to.Name+"_vals", s.elem, loop.Output)
+	has.values = s.values
+	for l := last.first; l <= last.last; l++ {
+		has.crd[l] = s.crdBuffer(l)
+		s.out[order[l]] = has.crd[l]
+	}
+	if s.how.Path.Buckets && len(segs) == 1 && last.first == s.how.Path.Axes {
+		s.starts = s.buffer(fmt.Sprintf("%s%d_pos", s.to.Name, last.first), s.count, loop.Output)
+		s.result.Values = s.values
+		s.result.Levels = make([]ResultLevel, s.to.Rank)
+		for l := range s.result.Levels {
+			s.result.Levels[l] = ResultLevel{-1, -1}
+			if crd, ok := has.crd[l]; ok {
+				s.result.Levels[l].Crd = crd
+			}
+		}
+		s.result.Levels[last.first].Pos = s.starts
+		return has, true
+	}
+	for l := 0; l < last.first; l++ {
+		s.out[order[l]] = s.buffer(fmt.Sprintf("sorted%d", l), s.indexType(l, Coordinates), loop.Temp)
+	}
+	return has, false
+}
+
+// pass is one counting pass under construction.
+type countingPass struct {
+	*sorter
+	number int
+	digit  digit
+	last   bool
+
+	n, chunks, per loop.ScalarID // entries, chunks of them, entries in a chunk
+	buckets        loop.ScalarID
+	counts         loop.BufferID // chunks × buckets: the count, then the place
+	part           int
+}
+
+func (s *sorter) pass(i int, d digit, last bool) {
+	name := func(what string) string { return fmt.Sprintf("%s%d", what, i) }
+	p := &countingPass{sorter: s, number: i, digit: d, last: last,
+		n: s.kept, chunks: s.newScalar(name("parts"), false), per: s.newScalar(name("per"), false),
+		buckets: s.newScalar(name("buckets"), false), counts: s.buffer(name("counts"), s.count, loop.Temp)}
+	p.countStage()
+	p.placeStages()
+	p.moveStage()
+}
+
+// bucketCount is how many buckets the pass has.
+func (p *countingPass) bucketCount() loop.SizeExpr {
+	switch p.digit.word {
+	case bucketNumber:
+		return p.sizeOf(p.axes[:p.how.Path.Axes])
+	case bucketGroup:
+		return loop.SizeConst(1 << p.how.Path.Group)
+	}
+	return loop.SizeConst(1 << p.words[p.digit.word].Bits)
+}
+
+// maxParts bounds the chunks of a pass, each of which has counters of its own.
+const maxParts = 16
+
+// lets are the scalars of the pass. Chunks are so large that counters take less
+// time than entries.
+func (p *countingPass) lets() []loop.ScalarLet {
+	op := func(op loop.BinaryOp, x, y loop.SizeExpr) loop.SizeExpr { return &loop.SizeOp{Op: op, X: x, Y: y} }
+	n, one := loop.SizeScalar(p.n), loop.SizeConst(1)
+	parts := op(loop.Div, n, op(loop.Max, loop.SizeConst(chunkGrain), op(loop.Mul, loop.SizeConst(2), loop.SizeScalar(p.buckets))))
+	if p.how.Grain > 0 {
+		parts = op(loop.Div, n, loop.SizeConst(p.how.Grain))
+	}
+	parts = op(loop.Max, one, op(loop.Min, loop.SizeConst(maxParts), parts))
+	chunks := loop.SizeScalar(p.chunks)
+	return []loop.ScalarLet{
+		{Scalar: p.buckets, Value: p.bucketCount()},
+		{Scalar: p.chunks, Value: parts},
+		{Scalar: p.per, Value: op(loop.Div, op(loop.Sub, op(loop.Add, n, chunks), one), chunks)},
+	}
+}
+
+// item is an entry as a pass sees it.
+type item struct {
+	entry entry                    // in the first pass
+	word  func(w int) loop.Expr    // a word, U64
+	value func() loop.Expr         // the payload
+	coord func(axis int) loop.Expr // a coordinate
+	group loop.Expr                // how far the bits of a bucketGroup are from the lowest
+}
+
+// eachItem emits the loop of a chunk of the pass. The words say which the body
+// uses; in the pass that has none, and in the last, it may use coordinates.
+func (p *countingPass) eachItem(e *emitter, words []int, coords bool, body func(it item)) {
+	b := e.b
+	lo := b.Let("begin", b.Min(e.scalar(p.n), b.Mul(b.Chunk(), e.scalar(p.per))))
+	hi := b.Let("end", b.Min(e.scalar(p.n), b.Add(lo, e.scalar(p.per))))
+	var want axisSet
+	if p.digit.word < 0 {
+		want = axesOf(p.axes[:p.how.Path.Axes])
+	}
+	for _, w := range words {
+		want |= axesOf(p.words[w].axes)
+	}
+	if coords {
+		for axis := range p.out {
+			want |= 1 << axis
+		}
+	}
+	pack := p.packing(e, want)
+	var group loop.Expr
+	if p.digit.word == bucketGroup {
+		n := p.extentsIn(e, p.axes[:p.how.Path.Axes])
+		shift := b.Var("shift", loop.Int(0))
+		b.While(b.Gt(n, loop.NewBinary(loop.Shl, loop.Int(1<<p.how.Path.Group), shift)), func() {
+			b.Assign(shift, b.Add(shift, loop.Int(1)))
+		})
+		group = b.Let("shift", shift)
+	}
+	if p.number > 0 {
+		from := (p.number - 1) % 2
+		b.For("p", lo, hi, func(at loop.Expr) {
+			it := item{}
+			it.word = func(w int) loop.Expr { return b.Cast(loop.U64, b.Load(e.read(p.words[w].bufs[from]), at)) }
+			it.value = func() loop.Expr { return b.Load(e.read(p.payload[from]), at) }
+			loaded := map[int]loop.Expr{}
+			it.coord = func(axis int) loop.Expr {
+				w := p.wordOf(axis)
+				if loaded[w] == nil {
+					loaded[w] = b.Let("word", it.word(w))
+				}
+				return pack.coordinate(b, loaded[w], axis)
+			}
+			body(it)
+		})
+		return
+	}
+	vals := e.read(p.vals)
+	var differs func(loop.Expr) loop.Expr
+	if p.filter {
+		differs = p.differs(e)
+	}
+	p.source.each(e, lo, hi, want, func(en entry) {
+		it := item{entry: en, group: group}
+		it.coord = func(axis int) loop.Expr { return en.coords[axis] }
+		it.word = func(w int) loop.Expr { return pack.word(b, p.words[w].axes, en) }
+		it.value = func() loop.Expr {
+			if p.blocks {
+				return b.Cast(p.count, en.pos)
+			}
+			return b.Load(vals, en.pos)
+		}
+		if differs == nil {
+			body(it)
+			return
+		}
+		b.If(differs(b.Let("v", b.Load(vals, en.pos))), func() { body(it) }, nil)
+	})
+}
+
+// wordOf is the word that holds an axis.
+func (p *countingPass) wordOf(axis int) int {
+	for w := range p.words {
+		for _, a := range p.words[w].axes {
+			if a == axis {
+				return w
+			}
+		}
+	}
+	panic("BUG: no word has the axis")
+}
+
+// packing says where the axes stand in their words: how far from the lowest bit,
+// and how wide. Both follow from the extents.
+type packing struct {
+	shift, width map[int]loop.Expr // by axis, U64
+}
+
+// packing computes where the axes of words stand, for those words that have a
+// wanted one.
+func (p *countingPass) packing(e *emitter, want axisSet) packing {
+	pk := packing{map[int]loop.Expr{}, map[int]loop.Expr{}}
+	b := e.b
+	for _, w := range p.words {
+		if axesOf(w.axes)&want == 0 {
+			continue
+		}
+		var shift loop.Expr = loop.Number(loop.U64, 0)
+		for k := len(w.axes) - 1; k >= 0; k-- {
+			axis := w.axes[k]
+			width := b.Var("width", loop.Number(loop.U64, 0))
+			top := b.Var("top", b.Sub(e.scalar(p.extentOf(axis)), loop.Int(1)))
+			b.While(b.Gt(top, loop.Int(0)), func() {
+				b.Assign(top, loop.NewBinary(loop.Shr, top, loop.Int(1)))
+				b.Assign(width, b.Add(width, loop.Number(loop.U64, 1)))
+			})
+			pk.width[axis] = b.Let("width", width)
+			pk.shift[axis] = shift
+			shift = b.Let("shift", b.Add(shift, pk.width[axis]))
+		}
+	}
+	return pk
+}
+
+// word packs the coordinates of an entry.
+func (pk packing) word(b *loop.Builder, axes []int, en entry) loop.Expr {
+	var word loop.Expr
+	for _, axis := range axes {
+		part := b.Cast(loop.U64, en.coords[axis])
+		// A shift by all 64 bits occurs only of zeros, and leaves them.
+		part = loop.NewBinary(loop.Shl, part, pk.shift[axis])
+		if word != nil {
+			part = b.Or(word, part)
+		}
+		word = part
+	}
+	return b.Let("word", word)
+}
+
+// coordinate unpacks a coordinate.
+func (pk packing) coordinate(b *loop.Builder, word loop.Expr, axis int) loop.Expr {
+	one := loop.Number(loop.U64, 1)
+	mask := b.Sub(loop.NewBinary(loop.Shl, one, pk.width[axis]), one)
+	return b.Cast(loop.I64, b.And(loop.NewBinary(loop.Shr, word, pk.shift[axis]), mask))
+}
+
+// bucket is the number of the bucket that an item falls into.
+func (p *countingPass) bucket(e *emitter, it item) loop.Expr {
+	b := e.b
+	if d := p.digit; d.word >= 0 {
+		x := loop.NewBinary(loop.Shr, it.word(d.word), loop.Number(loop.U64, int64(d.shift)))
+		mask := loop.Number(loop.U64, 1<<p.words[d.word].Bits-1)
+		return b.Let("bucket", b.Cast(loop.I64, b.And(x, mask)))
+	}
+	var at loop.Expr
+	for _, axis := range p.axes[:p.how.Path.Axes] {
+		c := it.coord(axis)
+		if at != nil {
+			c = b.Add(b.Mul(at, e.scalar(p.extentOf(axis))), c)
+		}
+		at = c
+	}
+	if p.digit.word == bucketGroup {
+		at = loop.NewBinary(loop.Shr, at, it.group)
+	}
+	return b.Let("bucket", at)
+}
+
+// countStage counts the entries of each bucket in each chunk.
+func (p *countingPass) countStage() {
+	e := p.emitter("count")
+	b := e.b
+	counts := e.write(p.counts)
+	row := b.Let("row", b.Mul(b.Chunk(), e.scalar(p.buckets)))
+	var words []int
+	if p.digit.word >= 0 {
+		words = []int{p.digit.word}
+	}
+	p.eachItem(e, words, false, func(it item) {
+		at := b.Let("at", b.Add(row, p.bucket(e, it)))
+		b.Store(counts, at, b.Add(b.Load(counts, at), loop.Number(p.count, 1)))
+	})
+	p.part = p.partition(rootLoop{cut: true, n: loop.SizeScalar(p.chunks), weight: -1, grain: 1})
+	st := e.stage("count")
+	st.Partition = p.part
+	st.Lets = p.lets()
+	st.Allocs = []loop.Alloc{{Buffer: p.counts, Zero: true,
+		Len: sizeTimes(loop.SizeScalar(p.chunks), loop.SizeScalar(p.buckets))}}
+	p.addStage(st)
+}
+
+// bucketGrain is how many buckets a chunk of the prefix sum has.
+const bucketGrain = 1 << 14
+
+// placeStages turn counts into places: within groups of buckets, then for the
+// groups, then adding the one to the other.
+func (p *countingPass) placeStages() {
+	grain := int64(bucketGrain)
+	if p.how.Grain > 0 {
+		grain = p.how.Grain
+	}
+	part := p.partition(rootLoop{cut: true, n: loop.SizeScalar(p.buckets), weight: -1, grain: grain})
+	groups := p.buffer(fmt.Sprintf("groups%d", p.number), p.count, loop.Temp)
+	total := p.buffer(fmt.Sprintf("total%d", p.number), p.count, loop.Temp)
+
+	e := p.emitter("place")
+	b := e.b
+	counts := e.write(p.counts)
+	size := e.scalar(p.buckets)
+	sum := b.Var("sum", loop.Number(p.count, 0))
+	b.For("bucket", b.Lo(), b.Hi(), func(bucket loop.Expr) {
+		b.For("part", loop.Int(0), e.scalar(p.chunks), func(c loop.Expr) {
+			at := b.Let("at", b.Add(b.Mul(c, size), bucket))
+			n := b.Let("n", b.Load(counts, at))
+			b.Store(counts, at, sum)
+			b.Assign(sum, b.Add(sum, n))
+		})
+	})
+	b.Store(e.write(groups), b.Chunk(), sum)
+	st := e.stage("place")
+	st.Partition = part
+	st.PartitionAllocs = []loop.Alloc{{Buffer: groups, Len: p.converter.chunks(part)}}
+	p.addStage(st)
+
+	e = p.emitter("place_groups")
+	b = e.b
+	group := e.write(groups)
+	sum = b.Var("sum", loop.Number(p.count, 0))
+	b.For("group", loop.Int(0), e.scalar(p.program.Partitions[part].Chunks), func(g loop.Expr) {
+		n := b.Let("n", b.Load(group, g))
+		b.Store(group, g, sum)
+		b.Assign(sum, b.Add(sum, n))
+	})
+	b.Store(e.write(total), loop.Int(0), sum)
+	st = e.stage("place_groups")
+	st.Allocs = []loop.Alloc{{Buffer: total, Len: loop.SizeConst(1)}}
+	p.addStage(st)
+
+	e = p.emitter("shift_groups")
+	b = e.b
+	counts = e.write(p.counts)
+	size = e.scalar(p.buckets)
+	base := b.Let("base", b.Load(e.read(groups), b.Chunk()))
+	b.If(b.Gt(base, loop.Number(p.count, 0)), func() {
+		b.For("part", loop.Int(0), e.scalar(p.chunks), func(c loop.Expr) {
+			row := b.Let("row", b.Mul(c, size))
+			b.ForIndependent("bucket", b.Lo(), b.Hi(), func(bucket loop.Expr) {
+				at := b.Let("at", b.Add(row, bucket))
+				b.Store(counts, at, b.Add(b.Load(counts, at), base))
+			})
+		})
+	}, nil)
+	if p.last && p.starts >= 0 {
+		starts := e.write(p.starts)
+		b.ForIndependent("bucket", b.Lo(), b.Hi(), func(bucket loop.Expr) {
+			b.Store(starts, bucket, b.Load(counts, bucket))
+		})
+		b.If(b.Eq(b.Hi(), size), func() { b.Store(starts, size, b.Load(e.read(total), loop.Int(0))) }, nil)
+	}
+	st = e.stage("shift_groups")
+	st.Partition = part
+	if p.last && p.starts >= 0 {
+		st.Allocs = []loop.Alloc{{Buffer: p.starts, Zero: true,
+			Len: &loop.SizeOp{Op: loop.Add, X: loop.SizeScalar(p.buckets), Y: loop.SizeConst(1)}}}
+	}
+	if p.number == 0 && p.filter {
+		p.kept = p.newScalar("kept", false)
+		st.Lets = append(st.Lets, loop.ScalarLet{Scalar: p.kept, Value: &loop.SizeLoad{Buffer: total, Index: loop.SizeConst(0)}})
+	}
+	p.addStage(st)
+}
+
+// moveStage moves every entry to its place.
+func (p *countingPass) moveStage() {
+	e := p.emitter("move")
+	b := e.b
+	counts := e.write(p.counts)
+	row := b.Let("row", b.Mul(b.Chunk(), e.scalar(p.buckets)))
+	st := loop.Stage{}
+	kept := loop.SizeScalar(p.kept)
+	to := p.number % 2
+	var words []int
+	if !p.last {
+		for w := range p.words {
+			words = append(words, w)
+		}
+		p.buffers(to)
+		for w := range p.words {
+			st.Allocs = p.allocate(st.Allocs, p.words[w].bufs[to], kept)
+		}
+		st.Allocs = p.allocate(st.Allocs, p.payload[to], kept)
+	} else {
+		if p.digit.word >= 0 {
+			words = []int{p.digit.word}
+		}
+		for _, axis := range p.axes {
+			if id, ok := p.out[axis]; ok {
+				st.Allocs = append(st.Allocs, loop.Alloc{Buffer: id, Len: kept})
+			}
+		}
+	}
+	var block []int
+	if p.blocks {
+		block = p.to.Format.Order()[sparseRank(p.to.Format):]
+	}
+	if p.last {
+		st.Allocs = append(st.Allocs, loop.Alloc{Buffer: p.values, Len: sizeTimes(kept, p.sizeOf(block))})
+	}
+	var size loop.Expr
+	if p.last && p.blocks {
+		size = p.extentsIn(e, block)
+	}
+	p.eachItem(e, words, p.last, func(it item) {
+		slot := b.Let("slot", b.Add(row, p.bucket(e, it)))
+		at := b.Let("to", b.LoadIndex(counts, slot))
+		b.Store(counts, slot, b.Cast(p.count, b.Add(at, loop.Int(1))))
+		if !p.last {
+			for w := range p.words {
+				buf := e.write(p.words[w].bufs[to])
+				b.Store(buf, at, b.Cast(b.Elem(buf), it.word(w)))
+			}
+			b.Store(e.write(p.payload[to]), at, it.value())
+			return
+		}
+		for _, axis := range p.axes {
+			if id, ok := p.out[axis]; ok {
+				buf := e.write(id)
+				b.Store(buf, at, b.Cast(b.Elem(buf), it.coord(axis)))
+			}
+		}
+		values := e.write(p.values)
+		if !p.blocks {
+			b.Store(values, at, it.value())
+			return
+		}
+		in := e.read(p.vals)
+		from := b.Let("from", b.Mul(b.Cast(loop.I64, it.value()), size))
+		dest := b.Let("dest", b.Mul(at, size))
+		b.ForIndependent("k", loop.Int(0), size, func(k loop.Expr) {
+			b.Store(values, b.Add(dest, k), b.Load(in, b.Add(from, k)))
+		})
+	})
+	allocs := st.Allocs
+	st = e.stage("move")
+	st.Allocs = allocs
+	st.Partition = p.part
+	p.addStage(st)
+}
+
+// buffers makes the buffers that a pass which is not the last writes.
+func (p *countingPass) buffers(to int) {
+	for i := range p.words {
+		w := &p.words[i]
+		if w.bufs[to] < 0 {
+			elem := loop.U32
+			if w.Wide {
+				elem = loop.U64
+			}
+			w.bufs[to] = p.buffer(fmt.Sprintf("word%d_%d", i, to), elem, loop.Temp)
+		}
+	}
+	if p.sorter.payload[to] < 0 {
+		elem := p.elem
+		if p.blocks {
+			elem = p.count
+		}
+		p.sorter.payload[to] = p.buffer(fmt.Sprintf("moved%d", to), elem, loop.Temp)
+	}
+}
+
+// allocate adds the allocation of a buffer, unless an earlier pass has made it.
+func (p *countingPass) allocate(list []loop.Alloc, id loop.BufferID, n loop.SizeExpr) []loop.Alloc {
+	for _, s := range p.program.Stages {
+		for _, a := range s.Allocs {
+			if a.Buffer == id {
+				return list
+			}
+		}
+	}
+	return append(list, loop.Alloc{Buffer: id, Len: n})
+}

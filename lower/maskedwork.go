@@ -1,0 +1,78 @@
+package lower
+
+import "github.com/lacuna-sparse/lacuna/ir/loop"
+
+// maskedStore is a workspace of which only the entries of a mask are wanted. It
+// has an element and a mark for each key. A use begins by marking the mask's
+// entries as wanted and ends by collecting, in the mask's order, those that got a
+// value; the rest of the marks is never looked at, except to see that a value is
+// not wanted (Milaković, Selvitopi, Nisa, Budimlić, Buluç, "Parallel algorithms for
+// masked sparse matrix-matrix products", ICPP 2022).
+type maskedStore struct {
+	marks, vals loop.BufferID
+}
+
+// The marks of a key.
+const (
+	unwanted = iota
+	wanted
+	present
+)
+
+func (m *maskedStore) prepare(k *kernel, w *workspace) {
+	m.marks = k.buffer(w.tensor.Name+"_marks", loop.U8, loop.Scratch)
+	m.vals = k.buffer(w.tensor.Name+"_vals", w.valueType(), loop.Scratch)
+}
+
+func (m *maskedStore) bounded() bool { return false }
+
+func (m *maskedStore) distinct() bool { return true }
+
+func (m *maskedStore) values() loop.BufferID { return m.vals }
+
+func (m *maskedStore) allocs(k *kernel, w *workspace) []loop.Alloc {
+	n := k.keys(w)
+	return []loop.Alloc{{Buffer: m.marks, Len: n, Zero: true}, {Buffer: m.vals, Len: n}, {Buffer: w.crd[0], Len: n}}
+}
+
+func mark(n int64) loop.Expr { return loop.Number(loop.U8, n) }
+
+func (m *maskedStore) open(e *emitter, w *workspace) {
+	b, marks := e.b, e.write(m.marks)
+	b.For("p", w.mask.begin, w.mask.end, func(p loop.Expr) {
+		b.Store(marks, w.mask.index(b, p), mark(wanted))
+	})
+}
+
+func (m *maskedStore) insert(e *emitter, w *workspace, key, x loop.Expr) {
+	b, marks := e.b, e.write(m.marks)
+	is := b.Let("mark", b.Load(marks, key))
+	b.If(b.Ne(is, mark(unwanted)), func() {
+		if x != nil {
+			vals := e.write(m.vals)
+			old := b.Let("old", b.Select(b.Eq(is, mark(present)), b.Load(vals, key), w.identity()))
+			b.Store(vals, key, e.combine(w.tensor.Work.Fold, old, x))
+		}
+		b.Store(marks, key, mark(present))
+	}, nil)
+}
+
+func (m *maskedStore) drain(e *emitter, w *workspace, listed bool) loop.Expr {
+	b, marks := e.b, e.write(m.marks)
+	n := b.Var("n_"+w.tensor.Name, loop.Int(0))
+	b.For("p", w.mask.begin, w.mask.end, func(p loop.Expr) {
+		key := b.Let("key", w.mask.index(b, p))
+		b.If(b.Eq(b.Load(marks, key), mark(present)), func() {
+			if listed {
+				e.list(w, n, key)
+			}
+			b.Assign(n, b.Add(n, loop.Int(1)))
+		}, nil)
+		b.Store(marks, key, mark(unwanted))
+	})
+	return b.Let("n", n)
+}
+
+func (m *maskedStore) element(e *emitter, w *workspace, p loop.Expr) loop.Expr {
+	return e.b.LoadIndex(e.read(w.crd[0]), p)
+}

@@ -1,0 +1,129 @@
+package lower
+
+import "github.com/lacuna-sparse/lacuna/ir/loop"
+
+// sortStore is a list of all insertions, sorted by key and combined at the end of
+// a use: for a few insertions among very many keys.
+type sortStore struct {
+	pairs    pairs         // keys and numbers of the insertions
+	inserted loop.BufferID // values by number of insertion
+	vals     loop.BufferID // combined
+}
+
+func (s *sortStore) prepare(k *kernel, w *workspace) {
+	s.inserted = k.buffer(w.tensor.Name+"_inserted", w.valueType(), loop.Scratch)
+	s.vals = k.buffer(w.tensor.Name+"_vals", w.valueType(), loop.Scratch)
+	s.pairs = k.newPairs(w.tensor.Name)
+}
+
+func (s *sortStore) bounded() bool { return true }
+
+func (s *sortStore) distinct() bool { return false }
+
+func (s *sortStore) values() loop.BufferID { return s.vals }
+
+func (s *sortStore) allocs(k *kernel, w *workspace) []loop.Alloc {
+	var list []loop.Alloc
+	for _, id := range append(append(s.pairs.buffers(), s.inserted, s.vals), w.crd...) {
+		list = append(list, loop.Alloc{Buffer: id, Len: loop.SizeScalar(w.capacity)})
+	}
+	return list
+}
+
+func (s *sortStore) open(e *emitter, w *workspace) {
+	e.held[w] = e.b.Var("n_"+w.tensor.Name, loop.Int(0))
+}
+
+func (s *sortStore) insert(e *emitter, w *workspace, key, x loop.Expr) {
+	b, n := e.b, e.held[w]
+	b.Store(e.write(s.pairs.keys), n, key)
+	b.Store(e.write(s.pairs.items), n, n)
+	if x != nil {
+		b.Store(e.write(s.inserted), n, x)
+	}
+	b.Assign(n, b.Add(n, loop.Int(1)))
+}
+
+func (s *sortStore) drain(e *emitter, w *workspace, listed bool) loop.Expr {
+	b := e.b
+	e.sort(s.pairs, e.held[w])
+	n, last := b.Var("distinct", loop.Int(0)), b.Var("last", loop.Int(-1))
+	b.For("p", loop.Int(0), e.held[w], func(p loop.Expr) {
+		key := b.Let("key", b.Load(e.read(s.pairs.keys), p))
+		b.If(b.Ne(key, last), func() {
+			b.Assign(last, key)
+			if listed {
+				e.list(w, n, key)
+			}
+			if !e.counting() {
+				b.Store(e.write(s.vals), n, w.identity())
+			}
+			b.Assign(n, b.Add(n, loop.Int(1)))
+		}, nil)
+		if !e.counting() {
+			vals, at := e.write(s.vals), b.Let("at", b.Sub(n, loop.Int(1)))
+			x := b.Load(e.read(s.inserted), b.Load(e.read(s.pairs.items), p))
+			b.Store(vals, at, e.combine(w.tensor.Work.Fold, b.Load(vals, at), x))
+		}
+	})
+	return b.Let("n", n)
+}
+
+func (s *sortStore) element(_ *emitter, _ *workspace, p loop.Expr) loop.Expr { return p }
+
+// pairs is a list of keys with an item each, and room to sort it.
+type pairs struct{ keys, items, keys2, items2 loop.BufferID }
+
+func (k *kernel) newPairs(name string) pairs {
+	list := func(suffix string) loop.BufferID { return k.buffer(name+suffix, loop.I64, loop.Scratch) }
+	return pairs{list("_keys"), list("_items"), list("_keys2"), list("_items2")}
+}
+
+func (p pairs) buffers() []loop.BufferID {
+	return []loop.BufferID{p.keys, p.items, p.keys2, p.items2}
+}
+
+// sort sorts the first n pairs by key: a merge sort from the bottom up, stable,
+// two rounds at a time so that the list ends where it was.
+func (e *emitter) sort(p pairs, n loop.Expr) {
+	b := e.b
+	keys := e.write(p.keys)
+	sorted := b.Var("sorted", loop.Truth(true))
+	b.For("p", loop.Int(1), n, func(i loop.Expr) {
+		b.If(b.Gt(b.Load(keys, b.Sub(i, loop.Int(1))), b.Load(keys, i)), func() { b.Assign(sorted, loop.Truth(false)) }, nil)
+	})
+	b.If(b.Not(sorted), func() {
+		width := b.Var("width", loop.Int(1))
+		b.While(b.Lt(width, n), func() {
+			e.mergeRuns(p.keys, p.items, p.keys2, p.items2, width, n)
+			e.mergeRuns(p.keys2, p.items2, p.keys, p.items, b.Let("twice", b.Add(width, width)), n)
+			b.Assign(width, b.Mul(width, loop.Int(4)))
+		})
+	}, nil)
+}
+
+// mergeRuns merges neighbouring runs of the given width from one list of pairs
+// into another.
+func (e *emitter) mergeRuns(fromKeys, fromItems, toKeys, toItems loop.BufferID, width, n loop.Expr) {
+	b := e.b
+	keys, items := e.write(fromKeys), e.write(fromItems)
+	outKeys, outItems := e.write(toKeys), e.write(toItems)
+	begin := b.Var("begin", loop.Int(0))
+	b.While(b.Lt(begin, n), func() {
+		middle := b.Let("middle", b.Min(b.Add(begin, width), n))
+		end := b.Let("end", b.Min(b.Add(middle, width), n))
+		left, right := b.Var("left", begin), b.Var("right", middle)
+		b.For("p", begin, end, func(p loop.Expr) {
+			first := b.Var("first", b.Lt(left, middle))
+			b.If(b.And(first, b.Lt(right, end)), func() {
+				b.Assign(first, b.Le(b.Load(keys, left), b.Load(keys, right)))
+			}, nil)
+			from := b.Let("from", b.Select(first, left, right))
+			b.Store(outKeys, p, b.Load(keys, from))
+			b.Store(outItems, p, b.Load(items, from))
+			b.Assign(left, b.Add(left, b.Cast(loop.I64, first)))
+			b.Assign(right, b.Add(right, b.Cast(loop.I64, b.Not(first))))
+		})
+		b.Assign(begin, end)
+	})
+}

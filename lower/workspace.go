@@ -1,0 +1,269 @@
+package lower
+
+import (
+	"fmt"
+
+	"github.com/lacuna-sparse/lacuna/ir"
+	"github.com/lacuna-sparse/lacuna/ir/loop"
+	"github.com/lacuna-sparse/lacuna/tensor"
+)
+
+// A workspace gathers entries that arise in any order and hands them on in the
+// order of their coordinates. An entry's key is its row-major place in the
+// workspace's extents. What holds the entries is a store (densework.go,
+// hashwork.go, sortwork.go); all stores combine entries of one key in the order in
+// which they arise, so the choice never changes a result. The memory belongs to
+// the thread that runs the chunk; each use leaves it as it was found.
+type workspace struct {
+	tensor *ir.Tensor
+	// vars are the producer's variables, by axis; their extents are the axes'.
+	vars  []*ir.Index
+	store store
+	// crd are the coordinates of the entries in order, by axis, once the
+	// producer is done.
+	crd []loop.BufferID
+	// capacity is how many entries the store must have room for, and a power
+	// of two; shift is 64 minus its logarithm (bound.go).
+	capacity, shift loop.ScalarID
+	mask            *iterator // entries outside which the workspace holds nothing
+}
+
+// store holds the entries of a workspace.
+type store interface {
+	// prepare makes the buffers; sizes holds the number of keys.
+	prepare(k *kernel, w *workspace)
+	// bounded reports whether the store needs w.capacity.
+	bounded() bool
+	// distinct reports whether insertions of one key take one place.
+	distinct() bool
+	// allocs are the allocations of the buffers.
+	allocs(k *kernel, w *workspace) []loop.Alloc
+	// open begins a use.
+	open(e *emitter, w *workspace)
+	// insert folds x into the entry of key. In a function that counts, x is nil
+	// and only the key counts.
+	insert(e *emitter, w *workspace, key, x loop.Expr)
+	// drain ends a use and returns the number of entries. With listed, it
+	// leaves their coordinates in order (emitter.list), and their values can
+	// be read until the next use.
+	drain(e *emitter, w *workspace, listed bool) loop.Expr
+	// element is where the p-th entry's value is in the buffer values.
+	element(e *emitter, w *workspace, p loop.Expr) loop.Expr
+	values() loop.BufferID
+}
+
+// WorkspaceKind is how a workspace stores its entries.
+type WorkspaceKind uint8
+
+// The kinds of workspace.
+const (
+	// DenseWorkspace has a place for each key and bitmaps of the places in use.
+	// Its memory grows with the extents; its bitmaps are read and cleared along
+	// what was touched, never as a whole.
+	DenseWorkspace WorkspaceKind = iota
+	// HashWorkspace is a hash table and a list of keys that is sorted.
+	HashWorkspace
+	// SortWorkspace is a list of all insertions that is sorted and combined.
+	SortWorkspace
+)
+
+// String is the kind's name.
+func (w WorkspaceKind) String() string {
+	return [...]string{DenseWorkspace: "dense", HashWorkspace: "hash", SortWorkspace: "sort"}[w]
+}
+
+// prepareWorkspaces makes the workspaces of a nest.
+func (k *kernel) prepareWorkspaces(body ir.Stmt) {
+	eachWorkspace(body, func(s *ir.Workspace) {
+		w := &workspace{tensor: s.Tensor}
+		for _, x := range leafOf(s.Producers[0]).LHS.Indices {
+			w.vars = append(w.vars, x.Plain())
+		}
+		masked := ""
+		if s.Mask != nil {
+			masked = ", masked by " + s.Mask.Tensor.Name
+		}
+		for axis := range w.vars {
+			w.crd = append(w.crd, k.buffer(fmt.Sprintf("%s_crd%d", s.Tensor.Name, axis), k.opts.Coordinates, loop.Scratch))
+		}
+		switch k.opts.Workspace {
+		case DenseWorkspace:
+			w.store = &denseStore{}
+			if s.Mask != nil {
+				w.store = &maskedStore{}
+			}
+		case HashWorkspace:
+			w.store = &hashStore{}
+		case SortWorkspace:
+			w.store = &sortStore{}
+		}
+		if w.store.bounded() {
+			w.capacity = k.newScalar(s.Tensor.Name+"_capacity", false)
+			w.shift = k.newScalar(s.Tensor.Name+"_shift", false)
+		}
+		w.store.prepare(k, w)
+		k.workspaces = append(k.workspaces, w)
+		k.notes = append(k.notes, fmt.Sprintf("%s: %s workspace over %s%s", s.Tensor.Name, k.opts.Workspace, indexNames(w.vars), masked))
+	})
+}
+
+func indexNames(vars []*ir.Index) string {
+	text := ""
+	for i, v := range vars {
+		if i > 0 {
+			text += ", "
+		}
+		text += v.Name
+	}
+	return text
+}
+
+func eachWorkspace(s ir.Stmt, f func(*ir.Workspace)) {
+	switch s := s.(type) {
+	case *ir.Forall:
+		eachWorkspace(s.Body, f)
+	case *ir.Where:
+		eachWorkspace(s.Producer, f)
+		eachWorkspace(s.Consumer, f)
+	case *ir.Workspace:
+		f(s)
+		eachWorkspace(s.Consumer, f)
+	}
+}
+
+func (k *kernel) workspaceOf(t *ir.Tensor) *workspace {
+	for _, w := range k.workspaces {
+		if w.tensor == t {
+			return w
+		}
+	}
+	panic("BUG: no workspace for " + t.Name)
+}
+
+// keys is the number of keys of a workspace.
+func (k *kernel) keys(w *workspace) loop.SizeExpr {
+	var n loop.SizeExpr = loop.SizeConst(1)
+	for _, v := range w.vars {
+		n = sizeTimes(n, loop.SizeScalar(k.extent(v)))
+	}
+	return n
+}
+
+// workspace emits a producer, puts its entries in order, and emits the consumer.
+func (e *emitter) workspace(st *state, s *ir.Workspace) {
+	w := e.workspaceOf(s.Tensor)
+	if e.bound != nil {
+		e.produce(st, s)
+		e.bound.close(e, w)
+		return
+	}
+	w.mask = e.maskEntries(st, s)
+	w.store.open(e, w)
+	e.produce(st, s)
+	if e.counting() && e.plainCopy(s) {
+		last := len(e.out.segments) - 1
+		e.b.Assign(e.out.current[last], e.b.Add(e.out.current[last], w.store.drain(e, w, false)))
+		return
+	}
+	e.entries[w] = w.store.drain(e, w, true)
+	e.stmt(st, s.Consumer)
+}
+
+// produce emits the producers. They write no result, although they bind the
+// result's variables.
+func (e *emitter) produce(st *state, s *ir.Workspace) {
+	out := e.out
+	e.out = nil
+	for _, p := range s.Producers {
+		e.stmt(st.reading(p), p)
+	}
+	e.out = out
+}
+
+// maskEntries are the entries of a workspace's mask: those of its innermost
+// level, the levels above being resolved by the loops outside the workspace.
+func (e *emitter) maskEntries(st *state, s *ir.Workspace) *iterator {
+	if s.Mask == nil {
+		return nil
+	}
+	c := st.cursors[s.Mask]
+	if c.level != len(s.Mask.Tensor.Format.Physical())-1 {
+		panic("BUG: the mask " + ir.ExprString(s.Mask) + " is not resolved outside its workspace")
+	}
+	it := &iterator{cursor: c, stride: 1, crd: e.read(e.input(s.Mask.Tensor, c.level, Coordinates))}
+	it.begin, it.end = e.children(c)
+	return it
+}
+
+// plainCopy reports whether the consumer appends every entry of the workspace and
+// nothing else.
+func (e *emitter) plainCopy(s *ir.Workspace) bool {
+	f, ok := s.Consumer.(*ir.Forall)
+	if !ok || !e.out.appendsAtLeaf(len(e.out.segments)-1) {
+		return false
+	}
+	leaf, ok := f.Body.(*ir.Assign)
+	if !ok {
+		return false
+	}
+	a, ok := leaf.Value.(*ir.Access)
+	return ok && a.Tensor == s.Tensor && len(a.Indices) == 1 && a.Indices[0].Plain() == f.Index &&
+		e.leftAlone(&ir.Const{Value: s.Tensor.Fill})
+}
+
+// insert emits the leaf of a producer: it folds a value into an entry, where the
+// operands' patterns say that there is one.
+func (e *emitter) insert(st *state, s *ir.Assign) {
+	b, w := e.b, e.workspaceOf(s.LHS.Tensor)
+	cond := loop.Expr(loop.Truth(true))
+	if sup := e.alg.Of(s.Value, leaves{e: e, st: st}); isIdentity(w.tensor.Work.Fold, sup.Background) {
+		cond = e.holds(sup.Set, func(at ir.Atom) loop.Expr { return e.atoms[at].flag })
+	}
+	// What the guard computes stays inside it.
+	inner := st.clone()
+	b.If(cond, func() {
+		if e.bound != nil {
+			e.bound.insert(e, w)
+			return
+		}
+		var key loop.Expr = loop.Int(0)
+		for _, v := range w.vars {
+			key = b.Add(b.Mul(key, e.scalar(e.extent(v))), inner.index[v])
+		}
+		key = b.Let("key", key)
+		if e.counting() {
+			w.store.insert(e, w, key, nil)
+			return
+		}
+		w.store.insert(e, w, key, b.Let("x", e.expr(inner, s.Value)))
+	}, nil)
+}
+
+func isIdentity(f ir.Fold, x ir.Expr) bool {
+	v, ok := ir.ConstValue(x)
+	return ok && f.IsIdentity(v)
+}
+
+// list stores the coordinates of the p-th entry.
+func (e *emitter) list(w *workspace, p, key loop.Expr) {
+	b := e.b
+	for axis := len(w.vars) - 1; axis >= 0; axis-- {
+		c := key
+		if axis > 0 {
+			n := e.scalar(e.extent(w.vars[axis]))
+			c = b.Rem(key, n)
+			key = b.Let("key", b.Div(key, n))
+		}
+		crd := e.write(w.crd[axis])
+		b.Store(crd, p, b.Cast(b.Elem(crd), c))
+	}
+}
+
+// identity is what an entry's fold starts from.
+func (w *workspace) identity() loop.Expr {
+	r := w.tensor.Work
+	return constant(r.Fold.Identity(r.Typ))
+}
+
+// valueType is the type of the entries.
+func (w *workspace) valueType() loop.Type { return computeType(tensor.DType(w.tensor.DType)) }
