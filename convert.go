@@ -64,7 +64,6 @@ func (s *Session) FromCoords(ctx context.Context, shape []int64, format tensor.F
 		return nil, err
 	}
 	levels := make([]tensor.Level, rank)
-	levels[0].Pos = tensor.ArrayOf([]uint64{0, uint64(values.Len())})
 	for l, axis := range format.Order() {
 		levels[l].Crd = coords[axis]
 	}
@@ -120,6 +119,7 @@ type converting struct {
 	session *Session
 	options runtime.Options
 	latest  *variant // the kernel run last, nil if none was worth it
+	begun   bool     // one kernel has been worth it: so are the others
 }
 
 // named converts a tensor, by kernels or without, and names the result.
@@ -140,9 +140,25 @@ func (c *converting) named(ctx context.Context, t *tensor.Tensor, format tensor.
 // step runs a convert step of a plan.
 func (c *converting) step(ctx context.Context, p *ir.Convert, from *tensor.Tensor) (*tensor.Tensor, error) {
 	if p.From.Format.IsDense() && p.To.FillKnown {
-		from = tensor.Assemble(from.Dims(), from.Format(), nil, from.Values(), p.To.Fill)
+		var err error
+		if from, err = from.Convert(from.Format(), tensor.WithFill(p.To.Fill), tensor.WithName(p.From.Name)); err != nil {
+			return nil, err
+		}
+	}
+	if p.Stored && slices.Contains(p.From.Format.Levels(), tensor.D) {
+		return keepStored(from, p.To.Format)
 	}
 	return c.named(ctx, from, p.To.Format, p.From.Name)
+}
+
+// keepStored converts a tensor without dropping what its dense blocks hold beyond
+// the fill: it goes by the coordinates of every stored element.
+func keepStored(from *tensor.Tensor, format tensor.Format) (*tensor.Tensor, error) {
+	coords, values, err := from.ToCoords()
+	if err != nil {
+		return nil, err
+	}
+	return tensor.FromCoords(from.Shape(), format, coords, values, tensor.WithFill(from.Fill()))
 }
 
 // explained is the variant of a step to explain: the latest or, of a conversion that
@@ -189,8 +205,10 @@ func emptyTensor(format tensor.Format, dt tensor.DType, opts ...tensor.Option) *
 
 // conversions are the kernels of a session that convert, by what they convert.
 type conversions struct {
-	// always is for tests: use kernels whether or not they pay.
+	// always and data are for tests: use kernels whether or not they pay, and
+	// choose their paths as for other data.
 	always bool
+	data   func(lower.Data) lower.Data
 
 	mu      sync.Mutex
 	kernels map[string]*variant
@@ -201,7 +219,7 @@ type conversions struct {
 // and compiling one takes as long as converting this many without it.
 const (
 	fewEntries     = 1 << 12
-	compileEntries = 1 << 19
+	compileEntries = 1 << 20
 )
 
 // pays reports whether a conversion of n entries is worth a kernel.
@@ -298,8 +316,12 @@ func (c *converting) convert(ctx context.Context, t *tensor.Tensor, format tenso
 
 // kernel runs the kernel of a conversion, or says errPlain.
 func (c *converting) kernel(ctx context.Context, t *tensor.Tensor, format tensor.Format, entries lower.EntryOrder) (*tensor.Tensor, error) {
-	path, ok := lower.ChoosePath(t.Format(), format, lower.Data{Shape: t.Dims(), Entries: t.NNZ(), Order: entries,
-		Spread: func(axis int) int64 { return spread(t, axis) }})
+	data := lower.Data{Shape: t.Dims(), Entries: t.NNZ(), Order: entries,
+		Spread: func(axis int) int64 { return spread(t, axis) }}
+	if f := c.session.conversions.data; f != nil {
+		data = f(data)
+	}
+	path, ok := lower.ChoosePath(t.Format(), format, data)
 	if !ok {
 		return nil, errPlain
 	}
@@ -381,7 +403,8 @@ func (c conversionTypes) IndexType(t *ir.Tensor, level int, kind lower.ArrayKind
 func (c *converting) check(ctx context.Context, list *tensor.Tensor) ([]uint8, error) {
 	from := c.planned("A", list, list.Format())
 	key := fmt.Sprintf("check %s %v %s", list.Format(), list.DType(), indexTypes(list))
-	v, err := c.variant(ctx, key, list.NNZ(), func() (*lower.Kernel, error) {
+	// A list takes several kernels.
+	v, err := c.variant(ctx, key, list.NNZ()/2, func() (*lower.Kernel, error) {
 		return lower.CheckCoordinates(from, conversionTypes{t: list}, c.session.grain), nil
 	})
 	if err != nil {
@@ -400,9 +423,10 @@ func (c *converting) check(ctx context.Context, list *tensor.Tensor) ([]uint8, e
 func (c *converting) variant(ctx context.Context, key string, n int64, lowered func() (*lower.Kernel, error)) (v *variant, err error) {
 	defer caught(key, &err)
 	s := c.session
-	if !s.conversions.pays(s.engine, key, n) {
+	if !c.begun && !s.conversions.pays(s.engine, key, n) {
 		return nil, errPlain
 	}
+	c.begun = true
 	s.conversions.mu.Lock()
 	v = s.conversions.kernels[key]
 	s.conversions.mu.Unlock()

@@ -9,13 +9,14 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/lacuna-sparse/lacuna/lower"
 	"github.com/lacuna-sparse/lacuna/runtime"
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
-// convertingSessions are sessions that convert with kernels whatever the size,
-// on every engine there is: with usual chunks on one thread and with tiny ones
-// on three.
+// convertingSessions are sessions that convert with kernels whatever the size, on
+// every engine there is: with usual chunks on one thread, with tiny ones on three,
+// and by the paths that large tensors take.
 func convertingSessions(t testing.TB) map[string]*Session {
 	engines := map[string]runtime.Engine{"interp": runtime.Interp()}
 	if cpu, err := runtime.CPU(); err == nil {
@@ -23,15 +24,27 @@ func convertingSessions(t testing.TB) map[string]*Session {
 	}
 	sessions := map[string]*Session{}
 	for name, e := range engines {
-		for _, grain := range []int64{0, 1, 3} {
-			threads := 3
-			if grain == 0 {
-				threads = 1
-			}
+		add := func(what string, threads int, grain int64, data func(lower.Data) lower.Data) {
 			s := NewSession(WithEngine(e), WithThreads(threads))
-			s.grain, s.conversions.always = grain, true
-			sessions[fmt.Sprintf("%s grain %d", name, grain)] = s
+			s.grain, s.conversions.always, s.conversions.data = grain, true, data
+			sessions[name+" "+what] = s
 		}
+		add("usual", 1, 0, nil)
+		add("grain 1", 3, 1, nil)
+		add("grain 3", 3, 3, nil)
+		// As for large axes: radix sorts.
+		add("radix", 3, 2, func(d lower.Data) lower.Data {
+			d.Shape = slices.Clone(d.Shape)
+			for axis := range d.Shape {
+				d.Shape[axis] = d.Shape[axis] * 5000
+			}
+			return d
+		})
+		// As for many entries far apart: grouped first.
+		add("grouped", 3, 4, func(d lower.Data) lower.Data {
+			d.Entries, d.Spread = 1<<20, func(int) int64 { return 1 << 20 }
+			return d
+		})
 	}
 	return sessions
 }
@@ -171,7 +184,7 @@ func sameArrays(got, want *tensor.Tensor) error {
 func TestConvertRandom(t *testing.T) {
 	sessions := convertingSessions(t)
 	r := rand.New(rand.NewPCG(1, 2))
-	rounds := 400
+	rounds := 120
 	if testing.Short() {
 		rounds = 60
 	}
@@ -209,7 +222,7 @@ func TestConvertRandom(t *testing.T) {
 func TestFromCoordsRandom(t *testing.T) {
 	sessions := convertingSessions(t)
 	r := rand.New(rand.NewPCG(3, 4))
-	rounds := 200
+	rounds := 100
 	if testing.Short() {
 		rounds = 40
 	}

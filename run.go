@@ -141,13 +141,16 @@ func (k *Kernel) bind(vals values) (*binding, error) {
 	}
 	b := &binding{shapes: slices.Clone(shapes), extents: extents, steps: make([]stepBinding, len(k.steps))}
 	for i, st := range k.plan.Steps {
+		sb := &b.steps[i]
 		c, ok := st.(*ir.Compute)
+		if o, overlay := st.(*ir.Overlay); overlay {
+			sb.indices = k.indices(extents, o.Stmt)
+		}
 		if !ok {
 			continue
 		}
-		sb := &b.steps[i]
 		sb.shape = extents.Shapes[c.Stmt.LHS.Tensor.Name]
-		sb.indices = k.indices(extents, c)
+		sb.indices = k.indices(extents, c.Stmt)
 		if sb.keys, err = workspaceKeys(c, sb.indices); err != nil {
 			return nil, err
 		}
@@ -162,9 +165,9 @@ func (k *Kernel) bind(vals values) (*binding, error) {
 	return b, nil
 }
 
-// indices returns the extents by ir.Index.ID of a step's statement.
-func (k *Kernel) indices(extents *lang.Extents, c *ir.Compute) []int64 {
-	return extents.Index[slices.Index(k.program.Stmts, c.Stmt)]
+// indices returns the extents of a statement's index variables, by ir.Index.ID.
+func (k *Kernel) indices(extents *lang.Extents, s *lang.Stmt) []int64 {
+	return extents.Index[slices.Index(k.program.Stmts, s)]
 }
 
 // checkCounts refuses counts that may not fit an i64: they would wrap.
@@ -174,7 +177,7 @@ func (k *Kernel) checkCounts(extents *lang.Extents) error {
 		if !ok {
 			continue
 		}
-		indices := k.indices(extents, c)
+		indices := k.indices(extents, c.Stmt)
 		for _, r := range c.OpenCounts(k.alg) {
 			if n := product(r.Vars, indices); n < 0 {
 				return countError(c.Stmt, r).WithSource(k.source)
@@ -260,6 +263,13 @@ func (k *Kernel) runStep(ctx context.Context, st *step, b *stepBinding, vals val
 			goruntime.AddCleanup(from, func(c *conversion) { st.converted.CompareAndSwap(c, nil) }, c)
 		}
 		return nil
+	case *ir.Overlay:
+		out, err := tensor.Overlay(vals[p.Base.ID], vals[p.Part.ID], regionOf(p.LHS, b.indices), p.Result.Format)
+		if err != nil {
+			return err
+		}
+		vals[p.Result.ID] = out
+		return nil
 	case *ir.Compute:
 		out, err := k.compute(ctx, st, p, b, vals)
 		if err != nil {
@@ -269,19 +279,6 @@ func (k *Kernel) runStep(ctx context.Context, st *step, b *stepBinding, vals val
 		return nil
 	}
 	panic("BUG: unknown step")
-}
-
-// converted runs a convert step.
-func converted(from *tensor.Tensor, p *ir.Convert, opts []tensor.Option) (*tensor.Tensor, error) {
-	if !p.Stored || !slices.Contains(from.Format().Levels(), tensor.D) {
-		return from.Convert(p.To.Format, opts...)
-	}
-	// Converting drops what dense blocks hold beyond the fill; coordinates do not.
-	coords, values, err := from.ToCoords()
-	if err != nil {
-		return nil, err
-	}
-	return tensor.FromCoords(from.Shape(), p.To.Format, coords, values, append(opts, tensor.WithFill(from.Fill()))...)
 }
 
 func (k *Kernel) compute(ctx context.Context, st *step, c *ir.Compute, b *stepBinding, vals values) (*tensor.Tensor, error) {

@@ -53,7 +53,7 @@ type Tensor struct {
 	Work *Reduce
 }
 
-// Step is one step of a plan: *Convert or *Compute.
+// Step is one step of a plan: *Convert, *Compute or *Overlay.
 type Step interface{ step() }
 
 // Convert stores From again in To's format.
@@ -71,7 +71,8 @@ type Compute struct {
 	LHS    *Access
 	Body   Stmt
 	// Scatter says that reduction loops enclose result loops: Assign
-	// accumulates into a dense result that starts as the identity of Fold.
+	// accumulates into a result that starts as the identity of Fold. It is
+	// dense, or dense below the levels that the outermost loops bind.
 	Scatter bool
 	Fold    Fold
 	// Indices lists the index variables of the statement by ID, without the
@@ -81,6 +82,9 @@ type Compute struct {
 	Value Expr
 	// Covers says that LHS reaches every coordinate of the result.
 	Covers bool
+	// Base, when not nil, has the elements that LHS does not reach, in a dense
+	// tensor of the result's format.
+	Base *Tensor
 	// Background is the value of Value where no operand stores anything, nil
 	// when it has no one value there.
 	Background Expr
@@ -89,8 +93,16 @@ type Compute struct {
 	Workspaces []*Access
 }
 
+// Overlay is Part at the coordinates that LHS names and Base elsewhere.
+type Overlay struct {
+	Base, Part, Result *Tensor
+	LHS                *Access
+	Stmt               *lang.Stmt
+}
+
 func (*Convert) step() {}
 func (*Compute) step() {}
+func (*Overlay) step() {}
 
 // Index is an index variable. Every loop has one of its own: copies of a
 // variable of the statement share its ID, and with it the extent.

@@ -46,15 +46,18 @@ type naturalLevels struct {
 	sparse int // innermost level that is cut short, -1 for none
 	// disorder is the number of operands whose axes are in another order.
 	disorder int
+	// filled is the number of levels that are dense below a sparse one although
+	// their variables index sparse operands.
+	filled int
 }
 
 // before reports whether n suits the operands better than m: fewer of them are
-// out of order, and less of the result is dense below a sparse level.
+// out of order, and less of what they leave out is filled in.
 func (n *naturalLevels) before(m *naturalLevels) bool {
 	if n.disorder != m.disorder {
 		return n.disorder < m.disorder
 	}
-	return n.sparse >= 0 && m.sparse >= 0 && n.sparse > m.sparse
+	return n.filled < m.filled
 }
 
 func (nf *normalForm) naturalLevels(alg Algebra, vars []*Index, order []int) *naturalLevels {
@@ -99,6 +102,9 @@ func (nf *normalForm) naturalLevels(alg Algebra, vars []*Index, order []int) *na
 	n.levels[n.sparse] = tensor.S
 	for l := n.sparse + 1; l < rank; l++ {
 		n.levels[l] = tensor.D
+		if nf.indexesSparse(vars[order[l]]) {
+			n.filled++
+		}
 	}
 	if n.sparse == rank-1 && nf.allCoordinates() {
 		for l := range n.levels {
@@ -109,6 +115,15 @@ func (nf *normalForm) naturalLevels(alg Algebra, vars []*Index, order []int) *na
 		}
 	}
 	return n
+}
+
+// indexesSparse reports whether v is an index of a sparse operand.
+func (nf *normalForm) indexesSparse(v *Index) bool {
+	found := false
+	nf.eachAccess(func(a *Access) {
+		found = found || !a.Tensor.Format.IsDense() && contains(a.Vars(nil), v)
+	})
+	return found
 }
 
 // crosses reports whether v, which no operand cuts short, meets the result's

@@ -69,23 +69,69 @@ func (p *planner) statement(s *lang.Stmt) error {
 		return err
 	}
 	covers := nf.covers()
-	if !covers && old != nil {
-		return lang.Unsupported("assigning part of a tensor that has a value", s.Pos)
-	}
 	if fn, ok := accumulating[s.Op]; ok && old != nil {
 		nf.accumulate(fn, &Access{Tensor: old, Indices: nf.lhs.Indices}, p.alg.Eval)
 	}
 	background := p.alg.Of(nf.value, globalLeaves{p.alg}).Background
+	if !covers && old != nil {
+		return p.part(nf, s, result, old, background)
+	}
 	if !s.LHS.Tensor.HasFormat {
 		result.Format = nf.naturalFormat(p.alg, background)
 	}
 	p.fill(result, s.LHS.Tensor, background, covers)
+	p.compute(nf, s, result, &Compute{Covers: covers, Background: background})
+	p.current[s.LHS.Tensor] = p.tensor(result)
+	return nil
+}
 
+// part plans an assignment to part of a tensor that has a value. A dense result
+// starts as a copy of the old value; of a sparse one the part is computed as a
+// tensor of its own and laid over the old value.
+func (p *planner) part(nf *normalForm, s *lang.Stmt, result, old *Tensor, background Expr) error {
+	if !s.LHS.Tensor.HasFormat {
+		result.Format = old.Format
+	}
+	if !old.FillKnown {
+		return lang.Unsupported("assigning part of a tensor whose fill is known only at run time", s.Pos)
+	}
+	result.Fill, result.FillKnown = old.Fill, true
+	step := &Compute{Background: background}
+	if result.Format.IsDense() {
+		step.Base = old
+		if old.Format != result.Format {
+			step.Base = p.tensor(&Tensor{Name: p.temporary(old), Rank: old.Rank, DType: old.DType,
+				Format: result.Format, Fill: old.Fill, FillKnown: true})
+			p.Steps = append(p.Steps, &Convert{From: old, To: step.Base, Why: "what the assignment leaves out is copied from it"})
+		}
+		p.compute(nf, s, result, step)
+	} else {
+		region := *nf.lhs
+		part := &Tensor{Name: p.temporary(result), Rank: result.Rank, DType: result.DType,
+			Format: result.Format, Fill: result.Fill, FillKnown: true}
+		nf.lhs.Tensor = part
+		p.compute(nf, s, part, step)
+		p.tensor(part)
+		p.Steps = append(p.Steps, &Overlay{Base: old, Part: part, Result: result, LHS: &region, Stmt: s})
+	}
+	p.current[s.LHS.Tensor] = p.tensor(result)
+	return nil
+}
+
+// temporary is a name for a tensor made from t.
+func (p *planner) temporary(t *Tensor) string {
+	p.temps++
+	return fmt.Sprintf("%s_%d", t.Name, p.temps)
+}
+
+// compute plans the loops of a statement, and where its entries do not arise in
+// the order of the result's storage, or its loops need operands stored otherwise,
+// conversions.
+func (p *planner) compute(nf *normalForm, s *lang.Stmt, result *Tensor, step *Compute) {
 	target := result
 	if !result.Format.IsDense() && !nf.appendable() {
 		// Entries would not arise in storage order: compute densely, then store.
-		p.temps++
-		target = p.tensor(&Tensor{Name: fmt.Sprintf("%s_%d", result.Name, p.temps), Rank: result.Rank, DType: result.DType,
+		target = p.tensor(&Tensor{Name: p.temporary(result), Rank: result.Rank, DType: result.DType,
 			Format: tensor.Dense(result.Rank), Fill: result.Fill, FillKnown: result.FillKnown})
 		nf.lhs.Tensor = target
 	}
@@ -94,8 +140,8 @@ func (p *planner) statement(s *lang.Stmt) error {
 	for i, r := range nf.reduces {
 		r.Order = best.orders[i]
 	}
-	step := &Compute{Result: target, LHS: nf.lhs, Body: best.body, Indices: nf.indices,
-		Value: nf.value, Covers: covers, Background: background, Stmt: s}
+	step.Result, step.LHS, step.Body, step.Stmt = target, nf.lhs, best.body, s
+	step.Indices, step.Value = nf.indices, nf.value
 	if best.split != nil {
 		for _, w := range best.split.works {
 			p.tensor(w.lhs.Tensor)
@@ -110,8 +156,6 @@ func (p *planner) statement(s *lang.Stmt) error {
 		p.Steps = append(p.Steps, &Convert{From: target, To: result,
 			Why: "its entries do not arise in the order in which it is stored"})
 	}
-	p.current[s.LHS.Tensor] = p.tensor(result)
-	return nil
 }
 
 // fill decides the value of coordinates that the result does not store.

@@ -75,6 +75,7 @@ func (nf *normalForm) schedule(alg Algebra) *candidate {
 	} else {
 		s.tryGather(free)
 		s.trySplits(free)
+		s.tryBlocks(free)
 	}
 	return s.best
 }
@@ -106,6 +107,30 @@ func (s *scheduler) scatterTop() *Reduce {
 		return nil
 	}
 	return r
+}
+
+// tryBlocks accumulates into the dense blocks of a sparse result: its sparse
+// levels are bound first, the rest in any order.
+func (s *scheduler) tryBlocks(free []*Index) {
+	top := s.scatterTop()
+	if top == nil || !s.neutral(top.Fold, top.Body) {
+		return
+	}
+	var sparse []*Index
+	f := s.lhs.Tensor.Format
+	for l, axis := range f.Order() {
+		if f.Levels()[l] != tensor.D {
+			sparse = s.lhs.Indices[axis].Vars(sparse)
+		}
+	}
+	if len(sparse) == len(free) {
+		return
+	}
+	rest := append(append([]*Index(nil), free[len(sparse):]...), top.Vars...)
+	s.tried = 0
+	permutations(rest, maxOrders, func(order []*Index) {
+		s.tryScatter(append(sparse[:len(sparse):len(sparse)], order...), top)
+	})
 }
 
 // storageOrder lists vars with those of a first, in a's level order.

@@ -33,6 +33,13 @@ type Leaves interface {
 	Temp(*Temp) Support
 }
 
+// Conditions is implemented by leaves that can tell where a condition on indices
+// alone holds, such as i >= j: it is then part of what decides about a pattern.
+type Conditions interface {
+	// Condition returns the atoms of where the condition holds and where not.
+	Condition(Expr) (on, off Atom, ok bool)
+}
+
 // Algebra derives supports.
 type Algebra struct {
 	Strict bool
@@ -129,6 +136,12 @@ func (g Algebra) choice(e *Select, leaves Leaves) Support {
 		return Support{Set: Union(set, off.Set), Background: off.Background}
 	}
 	if sameConst(t.Background, f.Background) {
+		if known, ok := leaves.(Conditions); ok && onIndices(e.Cond) {
+			if on, off, ok := known.Condition(e.Cond); ok {
+				set := Union(Intersect(AtomOf(on), t.Set), Intersect(AtomOf(off), f.Set))
+				return Support{Set: set, Background: t.Background}
+			}
+		}
 		// Where neither branch is explicit the condition does not matter.
 		return Support{Set: Union(t.Set, f.Set), Background: t.Background}
 	}
@@ -137,6 +150,18 @@ func (g Algebra) choice(e *Select, leaves Leaves) Support {
 		s.Background = g.Eval.Fold(&Select{Cond: c.Background, Then: t.Background, Else: f.Background})
 	}
 	return s
+}
+
+// onIndices reports whether e depends on nothing but indices and extents.
+func onIndices(e Expr) bool {
+	only := true
+	Walk(e, func(x Expr) {
+		switch x.(type) {
+		case *Access, *TempRef:
+			only = false
+		}
+	})
+	return only
 }
 
 func sameConst(x, y Expr) bool {

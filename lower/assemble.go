@@ -193,7 +193,8 @@ func (a *assembly) leaf(e *emitter, st *state, s *ir.Assign) {
 	b := e.b
 	sup := e.alg.Of(s.Value, leaves{e: e, st: st})
 	cond := loop.Expr(loop.Truth(true))
-	if sup.Background != nil && e.leftAlone(sup.Background) {
+	scatter := e.step.Scatter
+	if scatter && isIdentity(e.step.Fold, sup.Background) || !scatter && sup.Background != nil && e.leftAlone(sup.Background) {
 		cond = e.holds(sup.Set, func(at ir.Atom) loop.Expr { return e.atoms[at].flag })
 	}
 	// What the guard computes stays inside it.
@@ -205,7 +206,12 @@ func (a *assembly) leaf(e *emitter, st *state, s *ir.Assign) {
 			at = st.result.pos
 		}
 		if a.mode == fillEntries {
-			b.Store(e.write(e.result.Values), at, e.expr(inner, s.Value))
+			vals, x := e.write(e.result.Values), e.expr(inner, s.Value)
+			if scatter {
+				at = b.Let("at", at)
+				x = e.combine(e.step.Fold, b.Load(vals, at), x)
+			}
+			b.Store(vals, at, x)
 		}
 		if a.appendsAtLeaf(last) {
 			a.push(e, last, st.result.coords)

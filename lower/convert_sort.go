@@ -159,14 +159,16 @@ func (p *countingPass) bucketCount() loop.SizeExpr {
 }
 
 // maxParts bounds the chunks of a pass, each of which has counters of its own.
-const maxParts = 16
+const maxParts = 64
 
 // lets are the scalars of the pass. Chunks are so large that counters take less
 // time than entries.
 func (p *countingPass) lets() []loop.ScalarLet {
 	op := func(op loop.BinaryOp, x, y loop.SizeExpr) loop.SizeExpr { return &loop.SizeOp{Op: op, X: x, Y: y} }
 	n, one := loop.SizeScalar(p.n), loop.SizeConst(1)
-	parts := op(loop.Div, n, op(loop.Max, loop.SizeConst(chunkGrain), op(loop.Mul, loop.SizeConst(2), loop.SizeScalar(p.buckets))))
+	least := op(loop.Max, loop.SizeConst(chunkGrain), op(loop.Mul, loop.SizeConst(2), loop.SizeScalar(p.buckets)))
+	// An even number: two threads then have the same to do.
+	parts := op(loop.Mul, op(loop.Div, op(loop.Div, n, least), loop.SizeConst(2)), loop.SizeConst(2))
 	if p.how.Grain > 0 {
 		parts = op(loop.Div, n, loop.SizeConst(p.how.Grain))
 	}

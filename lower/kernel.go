@@ -218,8 +218,12 @@ func (k *kernel) dense(body ir.Stmt) {
 	e.root.wanted = k.parallel(body)
 	st := e.start(k.accessesIn(body))
 	e.stmt(st, body)
-	initial, needed := k.initial(e.partial)
-	k.fillStage(k.result.Values, k.size(0), initial, needed)
+	if k.step.Base != nil {
+		k.copyStage(k.result.Values, k.size(0), k.step.Base)
+	} else {
+		initial, needed := k.initial(e.partial)
+		k.fillStage(k.result.Values, k.size(0), initial, needed)
+	}
 	s := e.stage("compute")
 	s.Partition = k.partition(e.root)
 	k.addStage(s)
@@ -274,6 +278,17 @@ func (k *kernel) fillStage(id loop.BufferID, n loop.SizeExpr, value ir.Expr, nee
 	v := e.b.Let("v", loop.NewCast(elem.Compute(), e.expr(e.start(k.scalarAccesses(value)), value)))
 	e.b.ForIndependent("p", e.b.Lo(), e.b.Hi(), func(p loop.Expr) { e.b.Store(e.write(id), p, v) })
 	s := e.stage("initialise")
+	s.Allocs = []loop.Alloc{{Buffer: id, Len: n}}
+	s.Partition = k.partition(rootLoop{cut: true, n: n, weight: -1})
+	k.addStage(s)
+}
+
+// copyStage allocates a buffer of n elements and copies those of a dense tensor.
+func (k *kernel) copyStage(id loop.BufferID, n loop.SizeExpr, from *ir.Tensor) {
+	e := k.emitter("copy_" + k.program.Buffers[id].Name)
+	vals := e.read(e.input(from, 0, Values))
+	e.b.ForIndependent("p", e.b.Lo(), e.b.Hi(), func(p loop.Expr) { e.b.Store(e.write(id), p, e.b.Load(vals, p)) })
+	s := e.stage("copy")
 	s.Allocs = []loop.Alloc{{Buffer: id, Len: n}}
 	s.Partition = k.partition(rootLoop{cut: true, n: n, weight: -1})
 	k.addStage(s)
@@ -424,7 +439,10 @@ func (k *kernel) allocateSegments(segments []segment, totals loop.BufferID) {
 	k.addStage(s)
 	last := segments[len(segments)-1].last
 	background := ir.Expr(&ir.Const{Value: t.Fill.Convert(ir.ComputeType(t.DType))})
-	if !t.FillKnown {
+	switch {
+	case k.step.Scatter:
+		background = &ir.Const{Value: k.step.Fold.Identity(ir.ComputeType(t.DType))}
+	case !t.FillKnown:
 		background = k.step.Background
 	}
 	k.fillStage(k.result.Values, parents, background, last < len(order)-1)

@@ -71,6 +71,16 @@ func (l leaves) Access(a *ir.Access) ir.Support {
 	return ir.Support{Set: ir.None()}
 }
 
+// Condition is a condition on indices, at the leaf, where all of them are bound.
+func (l leaves) Condition(cond ir.Expr) (on, off ir.Atom, ok bool) {
+	if l.v != nil {
+		return 0, 0, false
+	}
+	b := l.e.b
+	holds := b.Let("on", l.e.expr(l.st, cond))
+	return l.e.flagAtom("if", holds), l.e.flagAtom("else", b.Let("off", b.Not(holds))), true
+}
+
 func dependsOn(a *ir.Access, v *ir.Index) bool {
 	for _, w := range a.Vars(nil) {
 		if w == v {
@@ -162,6 +172,9 @@ func (e *emitter) effective(s ir.Support, f ir.Fold) ir.Formula {
 // value background.
 func (e *emitter) leftAlone(background ir.Expr) bool {
 	t := e.step.Result
+	if e.step.Base != nil {
+		return false // they have the values of the tensor that is assigned part of
+	}
 	if t.Format.IsDense() && e.step.Covers {
 		return ir.Equal(background, e.step.Background)
 	}

@@ -10,6 +10,10 @@ import (
 // watchInterval is how often the contexts of runs are looked at.
 const watchInterval = 10 * time.Millisecond
 
+// stopNow is what stop words are set to: as an int32 it is negative, as native code
+// wants it (codegen/cpu).
+const stopNow = 1 << 31
+
 // watcher sets the stop words of runs whose context is done. Kernels look at
 // those words, not at contexts, and a context that is asked to call back costs a
 // run several allocations; so one goroutine looks at the contexts of all runs of
@@ -70,7 +74,7 @@ func (w *watcher) look() bool {
 	defer w.mu.Unlock()
 	for _, r := range w.runs {
 		if r.ctx.Err() != nil {
-			r.stop.Store(1)
+			r.stop.Store(stopNow)
 		}
 	}
 	w.on = len(w.runs) > 0

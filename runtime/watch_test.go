@@ -13,13 +13,15 @@ import (
 // endless are programs whose one kernel would run for years, in the ways that
 // loops can be long.
 var endless = map[string]string{
-	"innermost":   "  var s: i64 = 0\n  for i = 0 to n {\n    s = (s + i) * 3\n  }\n  y[0] = s",
-	"nested":      "  var s: i64 = 0\n  for i = 0 to n {\n    for j = 0 to 1000 {\n      s = (s + j) * 3\n    }\n  }\n  y[0] = s",
-	"empty inner": "  for i = 0 to n {\n    for j = 0 to y[0] {\n      y[j] = 1\n    }\n  }",
-	"sweep":       "  for i = 0 to n {\n    for j = 0 to 2 + i % 2 {\n      y[j] = (y[j] + i) * 3\n    }\n  }",
-	"few inner":   "  for i = 0 to n {\n    for j = 0 to 3 {\n      y[j] = (y[j] + i) * 3\n    }\n  }",
-	"while":       "  var i: i64 = 0\n  while y[0] >= 0 {\n    i = i + 1\n    y[1] = i\n  }",
-	"counted":     "  var i: i64 = 0\n  while i < n {\n    i = i + 1\n    y[1] = (y[1] + i) * 3\n  }",
+	"innermost":    "  var s: i64 = 0\n  for i = 0 to n {\n    s = (s + i) * 3\n  }\n  y[0] = s",
+	"nested":       "  var s: i64 = 0\n  for i = 0 to n {\n    for j = 0 to 1000 {\n      s = (s + j) * 3\n    }\n  }\n  y[0] = s",
+	"empty inner":  "  for i = 0 to n {\n    for j = 0 to y[0] {\n      y[j] = 1\n    }\n  }",
+	"empty middle": "  for i = 0 to n {\n    for j = 0 to y[0] {\n      for k = 0 to y[1] {\n        for l = 0 to y[2] {\n          y[3] = l\n        }\n      }\n    }\n  }",
+	"sweep":        "  for i = 0 to n {\n    for j = 0 to 2 + i % 2 {\n      y[j] = (y[j] + i) * 3\n    }\n  }",
+	"few inner":    "  for i = 0 to n {\n    for j = 0 to 3 {\n      y[j] = (y[j] + i) * 3\n    }\n  }",
+	"while":        "  var i: i64 = 0\n  while y[0] >= 0 {\n    i = i + 1\n    y[1] = i\n  }",
+	"in an if":     "  for i = 0 to n {\n    if y[0] == 1 {\n      for j = 0 to y[1] {\n        for k = 0 to y[2] {\n          y[3] = k\n        }\n      }\n    }\n  }",
+	"counted":      "  var i: i64 = 0\n  while i < n {\n    i = i + 1\n    y[1] = (y[1] + i) * 3\n  }",
 }
 
 // A run ends soon after its context, wherever its kernel is.

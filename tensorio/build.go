@@ -88,7 +88,7 @@ func buildCoords(in *input, shape []int64, spec *entrySpec, list *coordList) (*t
 		}
 		return nil, in.errorf(0, "%d values for a tensor of rank 0, which has one", values.Len())
 	}
-	return tensor.FromCoords(shape, format, list.coords, values, tensor.WithName(in.name))
+	return in.cfg.builder.FromCoords(shape, format, list.coords, values, tensor.WithName(in.name))
 }
 
 // buildDense makes the tensor of an array text: all dense unless asked otherwise.
@@ -107,5 +107,9 @@ func denseTensor(in *input, shape []int64, values tensor.Array) (*tensor.Tensor,
 	if err != nil {
 		return nil, err
 	}
-	return tensor.FromDense(shape, format, values, tensor.WithName(in.name))
+	t, err := tensor.FromDense(shape, tensor.Dense(rank), values, tensor.WithName(in.name))
+	if err != nil {
+		return nil, err
+	}
+	return in.cfg.builder.Convert(t, format)
 }

@@ -39,10 +39,11 @@ type config struct {
 	base     uint64
 	threads  int
 	maxBytes int64 // 0: no limit
+	builder  Builder
 }
 
 func newConfig(opts []Option) (*config, error) {
-	cfg := &config{base: 1, threads: runtime.GOMAXPROCS(0)}
+	cfg := &config{base: 1, threads: runtime.GOMAXPROCS(0), builder: plain{}}
 	for _, o := range opts {
 		if err := o(cfg); err != nil {
 			return nil, fmt.Errorf("tensorio: %w", err)
@@ -160,4 +161,30 @@ func MaxBytes(n int64) Option {
 		c.maxBytes = n
 		return nil
 	}
+}
+
+// Builder makes tensors of what a file holds. Its methods give what the functions
+// of package tensor of the same names do.
+type Builder interface {
+	FromCoords(shape []int64, format tensor.Format, coords [][]int64, values tensor.Array, opts ...tensor.Option) (*tensor.Tensor, error)
+	Convert(t *tensor.Tensor, format tensor.Format) (*tensor.Tensor, error)
+}
+
+// BuildWith makes tensors with b rather than with package tensor.
+func BuildWith(b Builder) Option {
+	return func(c *config) error {
+		c.builder = b
+		return nil
+	}
+}
+
+// plain is the Builder of package tensor.
+type plain struct{}
+
+func (plain) FromCoords(shape []int64, format tensor.Format, coords [][]int64, values tensor.Array, opts ...tensor.Option) (*tensor.Tensor, error) {
+	return tensor.FromCoords(shape, format, coords, values, opts...)
+}
+
+func (plain) Convert(t *tensor.Tensor, format tensor.Format) (*tensor.Tensor, error) {
+	return t.Convert(format)
 }

@@ -85,7 +85,7 @@ func writer(name string, t *tensor.Tensor, cfg *config) (func(io.Writer) error, 
 	if cfg.format != nil {
 		f, err := cfg.format(t.Rank())
 		if err == nil {
-			t, err = t.Convert(f)
+			t, err = cfg.builder.Convert(t, f)
 		}
 		if err != nil {
 			return nil, &FileError{Path: name, Msg: err.Error(), Err: err}

@@ -125,7 +125,7 @@ func (g *generator) load(ctx context.Context, a *app, q qualifiers, fill *tensor
 		return nil, usagef("%s is no file: it takes a format and a type only", g.text)
 	}
 	return a.making(ctx, "making "+g.text, func() (*tensor.Tensor, error) {
-		t, err := g.make(q, fill)
+		t, err := g.make(ctx, q, fill)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", g.text, err)
 		}
@@ -134,7 +134,7 @@ func (g *generator) load(ctx context.Context, a *app, q qualifiers, fill *tensor
 }
 
 // make makes the tensor. It depends on the arguments and the seed only.
-func (g *generator) make(q qualifiers, fill *tensor.Scalar) (*tensor.Tensor, error) {
+func (g *generator) make(ctx context.Context, q qualifiers, fill *tensor.Scalar) (*tensor.Tensor, error) {
 	dt := g.elementType(q)
 	format, given, err := q.formatFor(len(g.shape))
 	if err != nil {
@@ -170,7 +170,7 @@ func (g *generator) make(q qualifiers, fill *tensor.Scalar) (*tensor.Tensor, err
 	if err != nil {
 		return nil, err
 	}
-	return tensor.FromCoords(g.shape, format, coords, values, opts...)
+	return storeCoords(ctx, g.shape, format, coords, values, opts...)
 }
 
 // elementType is the type of the generator's own arguments, of the qualifiers,

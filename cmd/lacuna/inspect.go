@@ -68,7 +68,7 @@ func (a *app) inspect(ctx context.Context, src source, q qualifiers, spy string)
 	}
 	// In coordinates, elements of dense blocks that equal the fill are no entries.
 	coo, err := a.making(ctx, "looking for entries", func() (*tensor.Tensor, error) {
-		return t.Convert(tensor.Coordinates(t.Rank()))
+		return store(ctx, t, tensor.Coordinates(t.Rank()))
 	})
 	if err != nil {
 		return err
@@ -84,7 +84,7 @@ func (a *app) inspect(ctx context.Context, src source, q qualifiers, spy string)
 		target = natural(t.Shape(), coo.NNZ())
 	}
 	stored, err := a.making(ctx, "storing as "+target.String(), func() (*tensor.Tensor, error) {
-		return coo.Convert(target)
+		return store(ctx, coo, target)
 	})
 	if err != nil {
 		return err

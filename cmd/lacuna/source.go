@@ -42,6 +42,7 @@ func (f file) load(ctx context.Context, a *app, q qualifiers, fill *tensor.Scala
 
 // read reads a file, showing how far it is.
 func (a *app) read(ctx context.Context, path string, opts []tensorio.Option) (*tensor.Tensor, error) {
+	opts = append(opts, tensorio.BuildWith(builder{ctx}))
 	return await(ctx, func() (*tensor.Tensor, error) {
 		if path == standard {
 			return tensorio.ReadFrom("standard input", os.Stdin, opts...)
@@ -73,13 +74,17 @@ func refill(ctx context.Context, a *app, name string, t *tensor.Tensor, q qualif
 			format = t.Format()
 		}
 		if t.Format().IsDense() {
-			return t.Convert(format, tensor.WithFill(fill))
+			// A change of the fill is a matter of the same format.
+			if t, err = t.Convert(t.Format(), tensor.WithFill(fill)); err != nil {
+				return nil, err
+			}
+			return store(ctx, t, format)
 		}
 		coords, values, err := t.ToCoords()
 		if err != nil {
 			return nil, err
 		}
-		return tensor.FromCoords(t.Shape(), format, coords, values, tensor.WithFill(fill))
+		return storeCoords(ctx, t.Shape(), format, coords, values, tensor.WithFill(fill))
 	})
 }
 
@@ -123,9 +128,9 @@ func (a *app) write(ctx context.Context, d destination, t *tensor.Tensor) error 
 		if d.qual.kind == "" {
 			return usagef("-o -: say what to write to standard output, such as -:kind=mtx")
 		}
-		return tensorio.WriteTo("standard output", a.stdout, t, d.qual.options()...)
+		return tensorio.WriteTo("standard output", a.stdout, t, append(d.qual.options(), tensorio.BuildWith(builder{ctx}))...)
 	}
 	task := a.begin("writing "+d.path, -1)
 	defer task.end()
-	return tensorio.Write(d.path, t, d.qual.options()...)
+	return tensorio.Write(d.path, t, append(d.qual.options(), tensorio.BuildWith(builder{ctx}))...)
 }

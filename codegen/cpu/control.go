@@ -130,6 +130,11 @@ func (f *function) forLoop(s *loop.For) {
 		})
 	}
 	f.enter(end)
+	if f.looks(s) {
+		on := f.newBlock("for." + name + ".done")
+		f.poll(on)
+		f.enter(on)
+	}
 }
 
 // iterations emits a loop that is known to have an iteration: the current block
@@ -161,10 +166,8 @@ func (f *function) iterations(s *loop.For, name string, body *ir.Block, lo, hi v
 		f.groups = f.groups[:len(f.groups)-1]
 	}
 	if f.block != nil {
-		if holdsLoop(s.Body) {
-			latch := f.newBlock("for." + name + ".next")
-			f.poll(latch)
-			f.enter(latch)
+		if f.looks(s) {
+			hi = f.unlessStopped(hi)
 		}
 		next := f.block.NewAdd(i, intConst(loop.I64, 1)) // cannot overflow: i < hi
 		next.OverflowFlags = []enum.OverflowFlag{enum.OverflowFlagNSW}

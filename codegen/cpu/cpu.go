@@ -15,10 +15,10 @@
 //
 //	define internal i64 @spmv.body(i32* noalias readonly %pos, …, i32* %stop, i64 %chunk, i64 %lo, i64 %hi)
 //
-// which has the code. The stop word is a 32-bit integer that any thread may set to
-// other than 0 while the kernel runs: it then soon returns loop.StatusStopped,
-// what it has stored being of no use. A null address stands for a word that is
-// never set. As parameters, the buffers can be marked noalias: that is
+// which has the code. The stop word is a 32-bit integer, 0 at the start, that any
+// thread may set to a negative number while the kernel runs: it then soon returns
+// loop.StatusStopped, what it has stored being of no use. A null address stands for
+// a word that is never set. As parameters, the buffers can be marked noalias: that is
 // what lets LLVM keep loads out of inner loops. Buffers are aligned as their
 // elements are. Scalar functions of the library become internal functions
 // @lib.NAME, emitted once for each module; conversions of half-precision values

@@ -16,11 +16,11 @@ import (
 )
 
 var (
-	programs = flag.Int("programs", 500, "number of random programs in TestSeeded")
+	programs = flag.Int("programs", 360, "number of random programs in TestSeeded")
 	seed     = flag.Int64("seed", 1, "seed of TestSeeded")
 	only     = flag.Int("only", -1, "the one program of TestSeeded to run")
 	failures = flag.Int("failures", 5, "mismatches after which TestSeeded stops")
-	native   = flag.Int("native", 25, "percentage of the programs that are compiled to machine code too")
+	native   = flag.Int("native", 15, "percentage of the programs that are compiled to machine code too")
 )
 
 // setting is how small data is made to take the ways of large data.

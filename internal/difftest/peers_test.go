@@ -69,7 +69,7 @@ func TestPeerPrograms(t *testing.T) {
 			for trial := 0; trial < 24; trial++ {
 				c := peerCase(t, r, text)
 				run := s[:1]
-				if trial%6 == 0 {
+				if trial%12 == 0 {
 					run = s // machine code for some: each costs a compilation
 				}
 				if _, err := c.Compare(context.Background(), run...); err != nil {

@@ -235,8 +235,9 @@ func (g *generator) updateOperand() {
 	g.add("R", l, op, g.fitted(g.right(l), dt, op))
 }
 
-// partOfValue is the refusal of an assignment that keeps part of an old value.
-const partOfValue = "assigning part of a tensor that has a value"
+// partOfValue is the refusal of an assignment that keeps part of an old value
+// whose fill depends on operands.
+const partOfValue = "assigning part of a tensor whose fill is known only at run time"
 
 // updateResult assigns R and then updates it, whole or in part.
 func (g *generator) updateResult() {

@@ -6,7 +6,7 @@ entry:
 	br i1 %0, label %for.i, label %for.i.end
 
 for.i:
-	%i = phi i64 [ %lo, %entry ], [ %i.next, %for.i.next ]
+	%i = phi i64 [ %lo, %entry ], [ %i.next, %for.p.done ]
 	%1 = getelementptr inbounds i32, i32* %A1_pos, i64 %i
 	%2 = load i32, i32* %1, !llvm.access.group !1
 	%3 = zext i32 %2 to i64
@@ -18,7 +18,7 @@ for.i:
 	br i1 %8, label %for.p, label %for.p.end
 
 for.p:
-	%p = phi i64 [ %3, %for.i ], [ %p.next, %for.p.next ]
+	%p = phi i64 [ %3, %for.i ], [ %p.next, %for.j.end ]
 	%9 = getelementptr inbounds double, double* %A_vals, i64 %p
 	%10 = load double, double* %9, !llvm.access.group !1
 	%11 = getelementptr inbounds i32, i32* %A1_crd, i64 %p
@@ -49,23 +49,21 @@ for.j:
 
 for.j.end:
 	%29 = load volatile i32, i32* %stop, align 4
-	%30 = icmp eq i32 %29, 0
-	br i1 %30, label %for.p.next, label %stopped, !prof !5
-
-for.p.next:
+	%30 = sext i32 %29 to i64
+	%31 = or i64 %7, %30
 	%p.next = add nuw nsw i64 %p, 1
-	%31 = icmp slt i64 %p.next, %7
-	br i1 %31, label %for.p, label %for.p.end, !llvm.loop !6
+	%32 = icmp slt i64 %p.next, %31
+	br i1 %32, label %for.p, label %for.p.end, !llvm.loop !5
 
 for.p.end:
-	%32 = load volatile i32, i32* %stop, align 4
-	%33 = icmp eq i32 %32, 0
-	br i1 %33, label %for.i.next, label %stopped, !prof !5
+	%33 = load volatile i32, i32* %stop, align 4
+	%34 = icmp eq i32 %33, 0
+	br i1 %34, label %for.p.done, label %stopped, !prof !6
 
-for.i.next:
+for.p.done:
 	%i.next = add nsw i64 %i, 1
-	%34 = icmp slt i64 %i.next, %hi
-	br i1 %34, label %for.i, label %for.i.end, !llvm.loop !7
+	%35 = icmp slt i64 %i.next, %hi
+	br i1 %35, label %for.i, label %for.i.end, !llvm.loop !7
 
 for.i.end:
 	ret i64 0
@@ -109,6 +107,6 @@ entry:
 !2 = !{!"llvm.loop.unroll.runtime.disable"}
 !3 = distinct !{}
 !4 = distinct !{!4, !0, !{!"llvm.loop.parallel_accesses", !3}}
-!5 = !{!"branch_weights", i32 1048576, i32 1}
-!6 = distinct !{!6, !0, !2}
+!5 = distinct !{!5, !0, !2}
+!6 = !{!"branch_weights", i32 1048576, i32 1}
 !7 = distinct !{!7, !0, !{!"llvm.loop.parallel_accesses", !1}}

@@ -7,7 +7,7 @@ entry:
 	br i1 %0, label %for.i, label %for.i.end
 
 for.i:
-	%i = phi i64 [ %lo, %entry ], [ %i.next, %for.i.next ]
+	%i = phi i64 [ %lo, %entry ], [ %i.next, %for.k.end ]
 	%1 = getelementptr inbounds i32, i32* %pos, i64 %i
 	%2 = load i32, i32* %1
 	%3 = zext i32 %2 to i64
@@ -81,66 +81,69 @@ for.k:
 
 for.k.end:
 	%35 = load volatile i32, i32* %stop, align 4
-	%36 = icmp eq i32 %35, 0
-	br i1 %36, label %for.i.next, label %stopped, !prof !4
-
-for.i.next:
+	%36 = sext i32 %35 to i64
+	%37 = or i64 %hi, %36
 	%i.next = add nsw i64 %i, 1
-	%37 = icmp slt i64 %i.next, %hi
-	br i1 %37, label %for.i, label %for.i.end, !llvm.loop !6
+	%38 = icmp slt i64 %i.next, %37
+	br i1 %38, label %for.i, label %for.i.end, !llvm.loop !6
 
 for.i.end:
-	%38 = icmp slt i64 0, %n
-	br i1 %38, label %for.q.strip, label %for.q.end
+	%39 = load volatile i32, i32* %stop, align 4
+	%40 = icmp eq i32 %39, 0
+	br i1 %40, label %for.i.done, label %stopped, !prof !4
+
+for.i.done:
+	%41 = icmp slt i64 0, %n
+	br i1 %41, label %for.q.strip, label %for.q.end
 
 for.q.strip:
-	%q.from = phi i64 [ 0, %for.i.end ], [ %q.to, %for.q.strip.next ]
-	%39 = sub i64 %n, %q.from
-	%40 = icmp ule i64 %39, 65536
-	%41 = add i64 %q.from, 65536
-	%q.to = select i1 %40, i64 %n, i64 %41
+	%q.from = phi i64 [ 0, %for.i.done ], [ %q.to, %for.q.strip.next ]
+	%42 = sub i64 %n, %q.from
+	%43 = icmp ule i64 %42, 65536
+	%44 = add i64 %q.from, 65536
+	%q.to = select i1 %43, i64 %n, i64 %44
 	br label %for.q
 
 for.q:
 	%q = phi i64 [ %q.from, %for.q.strip ], [ %q.next, %for.q ]
-	%42 = getelementptr inbounds double, double* %y, i64 %q
-	store double 0.000000e+00, double* %42
+	%45 = getelementptr inbounds double, double* %y, i64 %q
+	store double 0.000000e+00, double* %45
 	%q.next = add nuw nsw i64 %q, 1
-	%43 = icmp slt i64 %q.next, %q.to
-	br i1 %43, label %for.q, label %for.q.strip.end, !llvm.loop !7
+	%46 = icmp slt i64 %q.next, %q.to
+	br i1 %46, label %for.q, label %for.q.strip.end, !llvm.loop !7
 
 for.q.strip.end:
-	%44 = icmp eq i64 %q.to, %n
-	br i1 %44, label %for.q.end, label %for.q.strip.next, !prof !4
+	%47 = icmp eq i64 %q.to, %n
+	br i1 %47, label %for.q.end, label %for.q.strip.next, !prof !4
 
 for.q.strip.next:
-	%45 = load volatile i32, i32* %stop, align 4
-	%46 = icmp eq i32 %45, 0
-	br i1 %46, label %for.q.strip, label %stopped, !prof !4
+	%48 = load volatile i32, i32* %stop, align 4
+	%49 = icmp eq i32 %48, 0
+	br i1 %49, label %for.q.strip, label %stopped, !prof !4
 
 for.q.end:
 	store i64 %n, i64* %m
 	br label %while.cond
 
 while.cond:
-	%47 = load i64, i64* %m
-	%48 = icmp sgt i64 %47, 0
-	br i1 %48, label %while.body, label %while.end
+	%50 = load i64, i64* %m
+	%51 = icmp sgt i64 %50, 0
+	br i1 %51, label %while.body, label %while.end
 
 while.body:
-	%49 = load i64, i64* %m
-	%50 = icmp eq i64 2, 0
-	%51 = icmp eq i64 %49, -9223372036854775808
-	%52 = icmp eq i64 2, -1
-	%53 = and i1 %51, %52
-	%54 = or i1 %50, %53
-	%55 = select i1 %54, i64 1, i64 2
-	%56 = sdiv i64 %49, %55
-	%57 = select i1 %50, i64 0, i64 %56
-	store i64 %57, i64* %m
-	%58 = load volatile i32, i32* %stop, align 4
-	%59 = icmp eq i32 %58, 0
-	br i1 %59, label %while.cond, label %stopped, !prof !4
+	%52 = load i64, i64* %m
+	%53 = icmp eq i64 2, 0
+	%54 = icmp eq i64 %52, -9223372036854775808
+	%55 = icmp eq i64 2, -1
+	%56 = and i1 %54, %55
+	%57 = or i1 %53, %56
+	%58 = select i1 %57, i64 1, i64 2
+	%59 = sdiv i64 %52, %58
+	%60 = select i1 %53, i64 0, i64 %59
+	store i64 %60, i64* %m
+	%61 = load volatile i32, i32* %stop, align 4
+	%62 = icmp eq i32 %61, 0
+	br i1 %62, label %while.cond, label %stopped, !prof !4
 
 while.end:
 	ret i64 0

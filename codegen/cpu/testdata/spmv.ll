@@ -7,7 +7,7 @@ entry:
 	br i1 %0, label %for.i, label %for.i.end
 
 for.i:
-	%i = phi i64 [ %lo, %entry ], [ %i.next, %for.i.next ]
+	%i = phi i64 [ %lo, %entry ], [ %i.next, %for.p.end ]
 	store double 0.000000e+00, double* %s
 	%1 = getelementptr inbounds i32, i32* %A1_pos, i64 %i
 	%2 = load i32, i32* %1
@@ -41,15 +41,18 @@ for.p.end:
 	%21 = getelementptr inbounds double, double* %y, i64 %i
 	store double %20, double* %21
 	%22 = load volatile i32, i32* %stop, align 4
-	%23 = icmp eq i32 %22, 0
-	br i1 %23, label %for.i.next, label %stopped, !prof !3
-
-for.i.next:
+	%23 = sext i32 %22 to i64
+	%24 = or i64 %hi, %23
 	%i.next = add nsw i64 %i, 1
-	%24 = icmp slt i64 %i.next, %hi
-	br i1 %24, label %for.i, label %for.i.end, !llvm.loop !4
+	%25 = icmp slt i64 %i.next, %24
+	br i1 %25, label %for.i, label %for.i.end, !llvm.loop !3
 
 for.i.end:
+	%26 = load volatile i32, i32* %stop, align 4
+	%27 = icmp eq i32 %26, 0
+	br i1 %27, label %for.i.done, label %stopped, !prof !4
+
+for.i.done:
 	ret i64 0
 
 stopped:
@@ -89,5 +92,5 @@ entry:
 !0 = !{!"llvm.loop.mustprogress"}
 !1 = !{!"llvm.loop.unroll.runtime.disable"}
 !2 = distinct !{!2, !0, !1}
-!3 = !{!"branch_weights", i32 1048576, i32 1}
-!4 = distinct !{!4, !0, !1}
+!3 = distinct !{!3, !0, !1}
+!4 = !{!"branch_weights", i32 1048576, i32 1}

@@ -1,0 +1,54 @@
+package main
+
+import (
+	"context"
+	"sync"
+
+	"github.com/lacuna-sparse/lacuna"
+	"github.com/lacuna-sparse/lacuna/runtime"
+	"github.com/lacuna-sparse/lacuna/tensor"
+)
+
+// manyEntries is from how many on entries are brought into a format by compiled
+// kernels. For fewer it is not worth looking for an engine.
+const manyEntries = 1 << 20
+
+// converter is the session that brings tensors into the formats asked for. Its
+// results do not depend on the engine, so that is the best there is, whatever
+// one is chosen to run programs.
+var converter = sync.OnceValue(func() *lacuna.Session {
+	return lacuna.NewSession(lacuna.WithEngine(runtime.Auto(nil)))
+})
+
+// store brings a tensor into a format.
+func store(ctx context.Context, t *tensor.Tensor, format tensor.Format) (*tensor.Tensor, error) {
+	if t.NNZ() < manyEntries {
+		return t.Convert(format)
+	}
+	return converter().Convert(ctx, t, format)
+}
+
+// storeCoords makes a tensor of coordinates.
+func storeCoords(ctx context.Context, shape []int64, format tensor.Format, coords [][]int64, values tensor.Array, opts ...tensor.Option) (*tensor.Tensor, error) {
+	if values.Len() < manyEntries {
+		return tensor.FromCoords(shape, format, coords, values, opts...)
+	}
+	arrays := make([]tensor.Array, len(coords))
+	for axis, list := range coords {
+		arrays[axis] = tensor.ArrayOf(list)
+	}
+	return converter().FromCoords(ctx, shape, format, arrays, values, opts...)
+}
+
+// builder makes the tensors of a file that is read or written.
+type builder struct{ ctx context.Context }
+
+// FromCoords implements tensorio.Builder.
+func (b builder) FromCoords(shape []int64, format tensor.Format, coords [][]int64, values tensor.Array, opts ...tensor.Option) (*tensor.Tensor, error) {
+	return storeCoords(b.ctx, shape, format, coords, values, opts...)
+}
+
+// Convert implements tensorio.Builder.
+func (b builder) Convert(t *tensor.Tensor, format tensor.Format) (*tensor.Tensor, error) {
+	return store(b.ctx, t, format)
+}
