@@ -251,27 +251,23 @@ func (c *converting) fromCoords(ctx context.Context, list *tensor.Tensor, format
 	if found[lower.CoordinateOutside] != 0 {
 		return nil, errPlain // which says where
 	}
-	if found[lower.CoordinateFalls] != 0 {
-		if list, err = c.kernel(ctx, list, list.Format(), lower.Unordered); err != nil {
-			return nil, err
-		}
-		if found, err = c.check(ctx, list); err != nil {
-			return nil, err
-		}
-	}
-	if found[lower.CoordinateRepeats] != 0 {
+	falls, repeats := found[lower.CoordinateFalls] != 0, found[lower.CoordinateRepeats] != 0
+	switch {
+	case falls || repeats:
 		to := format
 		if !sparseOnly(format) {
 			to = list.Format()
 		}
-		if list, err = c.kernel(ctx, list, to, lower.Repeating); err != nil {
-			return nil, err
+		if falls {
+			list, err = c.sorted(ctx, list, to)
+		} else {
+			list, err = c.kernel(ctx, list, to, lower.Repeating)
 		}
-	}
-	if list.Format() == format && narrowlyTyped(list) {
-		levels := list.Levels()
-		levels[0].Pos = tensor.Array{} // the default
-		return tensor.Assemble(list.Dims(), format, levels, list.Values(), list.Fill()), nil
+		if err != nil || to == format {
+			return list, err
+		}
+	case list.Format() == format && narrowlyTyped(list):
+		return list, nil
 	}
 	return c.kernel(ctx, list, format, lower.Stored)
 }
@@ -316,6 +312,21 @@ func (c *converting) convert(ctx context.Context, t *tensor.Tensor, format tenso
 
 // kernel runs the kernel of a conversion, or says errPlain.
 func (c *converting) kernel(ctx context.Context, t *tensor.Tensor, format tensor.Format, entries lower.EntryOrder) (*tensor.Tensor, error) {
+	path, err := c.path(t, format, entries)
+	if err != nil {
+		return nil, err
+	}
+	v, call, err := c.run(ctx, t, format, entries, path, nil)
+	if err != nil {
+		return nil, err
+	}
+	defer v.finish(call)
+	c.latest = v
+	return v.converted(t, t.Values(), &call.results), nil
+}
+
+// path chooses how entries are sorted.
+func (c *converting) path(t *tensor.Tensor, format tensor.Format, entries lower.EntryOrder) (lower.Path, error) {
 	data := lower.Data{Shape: t.Dims(), Entries: t.NNZ(), Order: entries,
 		Spread: func(axis int) int64 { return spread(t, axis) }}
 	if f := c.session.conversions.data; f != nil {
@@ -323,8 +334,51 @@ func (c *converting) kernel(ctx context.Context, t *tensor.Tensor, format tensor
 	}
 	path, ok := lower.ChoosePath(t.Format(), format, data)
 	if !ok {
-		return nil, errPlain
+		return path, errPlain
 	}
+	return path, nil
+}
+
+// sorted sorts a list and stores it in a format of the same order.
+func (c *converting) sorted(ctx context.Context, list *tensor.Tensor, format tensor.Format) (*tensor.Tensor, error) {
+	path, err := c.path(list, list.Format(), lower.Unordered)
+	if err != nil {
+		return nil, err
+	}
+	v, call, err := c.run(ctx, list, list.Format(), lower.Unordered, path, nil)
+	if err != nil {
+		return nil, err
+	}
+	res := v.lower.Result
+	var words []runtime.Memory
+	for _, id := range res.Words {
+		words = append(words, call.results.Buffers[id])
+	}
+	m := call.results.Buffers[res.Values]
+	values := tensor.ArrayAt(list.DType(), m.Ptr, int(m.Len))
+	entries := lower.Packed
+	if runtime.SliceOf[uint8](call.results.Buffers[res.Found])[0] != 0 {
+		entries = lower.PackedRepeating
+	}
+	v.finish(call)
+	v, call, err = c.run(ctx, list, format, entries, path, &packedList{words, values})
+	if err != nil {
+		return nil, err
+	}
+	defer v.finish(call)
+	return v.converted(list, values, &call.results), nil
+}
+
+// packedList is what a kernel for unordered entries has made.
+type packedList struct {
+	words  []runtime.Memory
+	values tensor.Array
+}
+
+// run runs the kernel of one conversion on the arrays of a tensor and, in place
+// of its coordinates and values, those of a packed list. The call must be
+// finished.
+func (c *converting) run(ctx context.Context, t *tensor.Tensor, format tensor.Format, entries lower.EntryOrder, path lower.Path, list *packedList) (*variant, *call, error) {
 	from, to := c.planned("A", t, t.Format()), c.planned("B", t, format)
 	types := conversionTypes{t: t, to: to, pos: tensor.Uint32}
 	if t.NNZ() >= wide {
@@ -338,15 +392,10 @@ func (c *converting) kernel(ctx context.Context, t *tensor.Tensor, format tensor
 		return lower.Convert(from, to, types, lower.ConvertOptions{Grain: c.session.grain, Entries: entries, Path: path})
 	})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	call := v.calls.Get().(*call)
-	defer v.finish(call)
-	if err := c.run(ctx, v, call, t); err != nil {
-		return nil, err
-	}
-	c.latest = v
-	return v.converted(t, &call.results), nil
+	call, err := c.call(ctx, v, t, list)
+	return v, call, err
 }
 
 // spread estimates over how many coordinates of an axis a few consecutive entries
@@ -410,12 +459,12 @@ func (c *converting) check(ctx context.Context, list *tensor.Tensor) ([]uint8, e
 	if err != nil {
 		return nil, err
 	}
-	call := v.calls.Get().(*call)
-	defer v.finish(call)
-	if err := c.run(ctx, v, call, list); err != nil {
+	call, err := c.call(ctx, v, list, nil)
+	if err != nil {
 		return nil, err
 	}
-	return runtime.SliceOf[uint8](call.results.Buffers[v.lower.Result.Values]), nil
+	defer v.finish(call)
+	return runtime.SliceOf[uint8](call.results.Buffers[v.lower.Result.Found]), nil
 }
 
 // variant returns the kernel of a key, or errPlain where none is worth its
@@ -452,31 +501,47 @@ func (c *converting) variant(ctx context.Context, key string, n int64, lowered f
 	return v, nil
 }
 
-// run runs a kernel on the arrays of a tensor.
-func (c *converting) run(ctx context.Context, v *variant, call *call, t *tensor.Tensor) error {
+// call runs a kernel. The call must be finished.
+func (c *converting) call(ctx context.Context, v *variant, t *tensor.Tensor, list *packedList) (*call, error) {
+	call := v.calls.Get().(*call)
 	for _, in := range v.lower.Inputs {
-		call.bindings.Buffers[in.Buffer] = memoryOf(operandArray(t, in))
+		m := &call.bindings.Buffers[in.Buffer]
+		switch {
+		case in.Kind == lower.Words:
+			*m = list.words[in.Level]
+		case in.Kind == lower.Values && list != nil:
+			*m = memoryOf(list.values)
+		default:
+			*m = memoryOf(operandArray(t, in))
+		}
 	}
 	for _, s := range v.lower.Scalars {
 		call.bindings.Scalars[s.Scalar] = t.Dims()[s.Axis]
 	}
 	err := v.exe.RunInto(ctx, call.bindings, c.options, &call.results)
+	if err == nil {
+		return call, nil
+	}
+	v.finish(call)
 	var size *runtime.SizeError
 	if errors.As(err, &size) {
-		return errPlain // which says it in terms of formats
+		return nil, errPlain // which says it in terms of formats
 	}
-	return err
+	return nil, err
 }
 
-// converted assembles what a conversion of t has made. Buffers that are inputs
-// are arrays of t.
-func (v *variant) converted(t *tensor.Tensor, r *runtime.Results) *tensor.Tensor {
+// converted assembles what a conversion of t, with these values, has made. Buffers
+// that are inputs are arrays of t.
+func (v *variant) converted(t *tensor.Tensor, values tensor.Array, r *runtime.Results) *tensor.Tensor {
 	res := v.lower.Result
 	array := func(id loop.BufferID, dt tensor.DType) tensor.Array {
 		if id < 0 {
 			return tensor.Array{}
 		}
 		for _, in := range v.lower.Inputs {
+			if in.Buffer == id && in.Kind == lower.Values {
+				return values
+			}
 			if in.Buffer == id {
 				return operandArray(t, in)
 			}

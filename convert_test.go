@@ -215,6 +215,7 @@ func TestConvertRandom(t *testing.T) {
 			}
 		}
 	}
+	checkKernelsRan(t, sessions)
 }
 
 // TestFromCoordsRandom compares building from coordinates with tensor.FromCoords:
@@ -268,6 +269,7 @@ func TestFromCoordsRandom(t *testing.T) {
 			}
 		}
 	}
+	checkKernelsRan(t, sessions)
 }
 
 // randomCoords makes coordinates in one of the orders that matter.
@@ -318,6 +320,16 @@ func randomCoords(t *testing.T, r *rand.Rand, f tensor.Format, shape []int64) (c
 		arrays = append(arrays, a)
 	}
 	return coords, arrays
+}
+
+// checkKernelsRan fails if sessions fell back on conversions without kernels.
+func checkKernelsRan(t *testing.T, sessions map[string]*Session) {
+	t.Helper()
+	for name, s := range sessions {
+		if len(s.conversions.kernels) == 0 {
+			t.Errorf("%s: no kernel was compiled", name)
+		}
+	}
 }
 
 // TestFromCoordsErrors: what is wrong with a list is said as tensor.FromCoords

@@ -14,6 +14,7 @@ func TestNilsAreErrors(t *testing.T) {
 	s := NewSession(WithEngine(runtime.Interp()), nil)
 	x := vector(t, 1, 2)
 	ctx := context.Background()
+	var none context.Context
 	k, err := s.Compile("y(i) = 2 * x(i)", Operand("x", x))
 	if err != nil {
 		t.Fatal(err)
@@ -22,10 +23,10 @@ func TestNilsAreErrors(t *testing.T) {
 		name, want string
 		f          func() error
 	}{
-		{"Eval without context", "context.Background()", func() error { _, err := s.Eval(nil, "y(i) = x(i)", Args{"x": x}); return err }},
-		{"EvalAll without context", "context.Background()", func() error { _, err := s.EvalAll(nil, "y(i) = x(i)", Args{"x": x}); return err }},
-		{"Run without context", "context.Background()", func() error { _, err := k.Run(nil, Args{"x": x}); return err }},
-		{"RunAll without context", "context.Background()", func() error { _, err := k.RunAll(nil, Args{"x": x}); return err }},
+		{"Eval without context", "context.Background()", func() error { _, err := s.Eval(none, "y(i) = x(i)", Args{"x": x}); return err }},
+		{"EvalAll without context", "context.Background()", func() error { _, err := s.EvalAll(none, "y(i) = x(i)", Args{"x": x}); return err }},
+		{"Run without context", "context.Background()", func() error { _, err := k.Run(none, Args{"x": x}); return err }},
+		{"RunAll without context", "context.Background()", func() error { _, err := k.RunAll(none, Args{"x": x}); return err }},
 		{"Eval with a nil option", "option is nil", func() error { _, err := s.Eval(ctx, "y(i) = x(i)", Args{"x": x}, nil); return err }},
 		{"Compile with a nil option", "option is nil", func() error { _, err := s.Compile("y(i) = x(i)", Operand("x", x), nil); return err }},
 		{"Eval with a nil operand", "operand x is nil", func() error { _, err := s.Eval(ctx, "y(i) = x(i)", Args{"x": nil}); return err }},

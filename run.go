@@ -19,25 +19,34 @@ import (
 
 // Run runs the program on args and returns the result of its last statement.
 func (k *Kernel) Run(ctx context.Context, args Args) (*tensor.Tensor, error) {
-	values, err := k.run(ctx, args)
+	values, err := k.run(ctx, args, nil)
 	if err != nil {
 		return nil, err
 	}
+	return k.last(values), nil
+}
+
+// last is the result of the last statement.
+func (k *Kernel) last(vals values) *tensor.Tensor {
 	last := k.program.Stmts[len(k.program.Stmts)-1].LHS.Tensor
-	return values[k.plan.Results[last].ID], nil
+	return vals[k.plan.Results[last].ID]
 }
 
 // RunAll runs the program on args and returns all its results.
 func (k *Kernel) RunAll(ctx context.Context, args Args) (Outputs, error) {
-	values, err := k.run(ctx, args)
+	values, err := k.run(ctx, args, nil)
 	if err != nil {
 		return nil, err
 	}
+	return k.outputs(values), nil
+}
+
+func (k *Kernel) outputs(vals values) Outputs {
 	out := Outputs{}
 	for t, p := range k.plan.Results {
-		out[t.Name] = values[p.ID]
+		out[t.Name] = vals[p.ID]
 	}
-	return out, nil
+	return out
 }
 
 // values holds the tensors of a run, by ir.Tensor.ID.
@@ -59,7 +68,9 @@ type stepBinding struct {
 	keys    int64     // of the largest workspace
 }
 
-func (k *Kernel) run(ctx context.Context, args Args) (values, error) {
+// run runs the program; kept, when not nil, holds by step what follows from
+// patterns, or takes it.
+func (k *Kernel) run(ctx context.Context, args Args, kept []keptStep) (values, error) {
 	if err := checkContext(ctx); err != nil {
 		return nil, err
 	}
@@ -81,7 +92,11 @@ func (k *Kernel) run(ctx context.Context, args Args) (values, error) {
 		return nil, err
 	}
 	for i, st := range k.steps {
-		if err := k.runStep(ctx, st, &b.steps[i], vals); err != nil {
+		var keep *keptStep
+		if kept != nil {
+			keep = &kept[i]
+		}
+		if err := k.runStep(ctx, st, &b.steps[i], vals, keep); err != nil {
 			return nil, err
 		}
 	}
@@ -239,7 +254,7 @@ type conversion struct {
 	to   *tensor.Tensor
 }
 
-func (k *Kernel) runStep(ctx context.Context, st *step, b *stepBinding, vals values) error {
+func (k *Kernel) runStep(ctx context.Context, st *step, b *stepBinding, vals values, keep *keptStep) error {
 	switch p := st.plan.(type) {
 	case *ir.Convert:
 		from := vals[p.From.ID]
@@ -271,7 +286,7 @@ func (k *Kernel) runStep(ctx context.Context, st *step, b *stepBinding, vals val
 		vals[p.Result.ID] = out
 		return nil
 	case *ir.Compute:
-		out, err := k.compute(ctx, st, p, b, vals)
+		out, err := k.compute(ctx, st, p, b, vals, keep)
 		if err != nil {
 			return err
 		}
@@ -281,17 +296,10 @@ func (k *Kernel) runStep(ctx context.Context, st *step, b *stepBinding, vals val
 	panic("BUG: unknown step")
 }
 
-func (k *Kernel) compute(ctx context.Context, st *step, c *ir.Compute, b *stepBinding, vals values) (*tensor.Tensor, error) {
-	v := st.latest.Load()
-	how := choice{crd: b.crd}
-	if b.keys > 0 && v != nil {
-		how.work = k.workspaceKind(b.keys, v, vals)
-	}
-	if v == nil || v.choice != how || !v.fits(vals) {
-		var err error
-		if v, err = k.variant(ctx, st, c, declaredTypes(vals), how); err != nil {
-			return nil, err
-		}
+func (k *Kernel) compute(ctx context.Context, st *step, c *ir.Compute, b *stepBinding, vals values, keep *keptStep) (*tensor.Tensor, error) {
+	v, err := k.chosen(ctx, st, c, b, vals, keep)
+	if err != nil {
+		return nil, err
 	}
 	call := v.calls.Get().(*call)
 	defer v.finish(call)
@@ -308,10 +316,40 @@ func (k *Kernel) compute(ctx context.Context, st *step, c *ir.Compute, b *stepBi
 			call.bindings.Scalars[s.Scalar] = vals[s.Tensor.ID].Dims()[s.Axis]
 		}
 	}
-	if err := v.exe.RunInto(ctx, call.bindings, k.options, &call.results); err != nil {
+	if keep != nil {
+		err = v.exe.RunSymbolic(ctx, call.bindings, k.options, &call.results, &keep.symbolic)
+	} else {
+		err = v.exe.RunInto(ctx, call.bindings, k.options, &call.results)
+	}
+	if err != nil {
 		return nil, err
 	}
 	return v.result(b.shape, &call.results), nil
+}
+
+// chosen is the variant of a step that a run needs.
+func (k *Kernel) chosen(ctx context.Context, st *step, c *ir.Compute, b *stepBinding, vals values, keep *keptStep) (*variant, error) {
+	if keep != nil && keep.variant != nil {
+		if !keep.variant.fits(vals) {
+			return nil, fmt.Errorf("%w: other index types", ErrPattern)
+		}
+		return keep.variant, nil
+	}
+	v := st.latest.Load()
+	how := choice{crd: b.crd}
+	if b.keys > 0 && v != nil {
+		how.work = k.workspaceKind(b.keys, v, vals)
+	}
+	if v == nil || v.choice != how || !v.fits(vals) {
+		var err error
+		if v, err = k.variant(ctx, st, c, declaredTypes(vals), how); err != nil {
+			return nil, err
+		}
+	}
+	if keep != nil {
+		keep.variant = v
+	}
+	return v, nil
 }
 
 // call is the memory of one run of a variant, used again by later runs.

@@ -49,7 +49,7 @@ func (k *kernel) boundStages(body ir.Stmt, part int) {
 		b.Store(e.write(needs), b.Add(b.Mul(b.Chunk(), n), loop.Int(int64(i))), e.bound.need[w])
 	}
 	s := e.stage("bound")
-	s.Partition = part
+	s.Partition, s.Symbolic = part, true
 	allocs := []loop.Alloc{{Buffer: needs, Len: sizeTimes(k.chunks(part), loop.SizeConst(int64(len(k.workspaces))))}}
 	if part < 0 {
 		s.Allocs = allocs
@@ -94,7 +94,7 @@ func (k *kernel) capacityStage(needs loop.BufferID, part int) {
 		b.Store(e.write(sizes), loop.Int(int64(2*i+1)), shift)
 	}
 	s := e.stage("capacity")
-	s.Allocs = []loop.Alloc{{Buffer: sizes, Len: loop.SizeConst(2 * n)}}
+	s.Allocs, s.Symbolic = []loop.Alloc{{Buffer: sizes, Len: loop.SizeConst(2 * n)}}, true
 	k.addStage(s)
 
 	lets := loop.Stage{Name: "size", Partition: -1}

@@ -38,10 +38,22 @@ const (
 	// Repeating entries are sorted. Those at equal coordinates are summed in
 	// the order in which they are stored; Bool: or.
 	Repeating
-	// Unordered entries are neither. They are sorted, stably; those at equal
-	// coordinates all stay.
+	// Unordered entries are neither. The kernel sorts them, stably, and does not
+	// cut them into levels yet, which depends on whether there are repeats: its
+	// result has values, the coordinates packed into Words as Path says, and
+	// Found, one byte: not 0 if there are entries at the same coordinates.
 	Unordered
+	// Packed and PackedRepeating entries are what a kernel for Unordered ones
+	// has made, with and without repeats. The path is its path.
+	Packed
+	PackedRepeating
 )
+
+// repeats reports whether entries at equal coordinates are to be summed.
+func (o EntryOrder) repeats() bool { return o == Repeating || o == PackedRepeating }
+
+// packed reports whether coordinates come in words.
+func (o EntryOrder) packed() bool { return o == Packed || o == PackedRepeating }
 
 // ConvertOptions steer the lowering of a conversion.
 type ConvertOptions struct {
@@ -65,11 +77,16 @@ func Convert(from, to *ir.Tensor, types OperandTypes, opts ConvertOptions) (*Ker
 		return nil, fmt.Errorf("cannot convert %s, a %s %s, to a %s %s: rank and element type must be the same, and the rank not 0",
 			from.Name, from.Format, from.DType, to.Format, to.DType)
 	}
-	if opts.Entries != Stored && (!allSparse(from.Format) || !allSparse(to.Format) && opts.Entries == Unordered) {
-		return nil, fmt.Errorf("cannot convert from %s to %s: only a list of coordinates, S-…-S, can be out of order or repeat", from.Format, to.Format)
+	if opts.Entries != Stored && (!allSparse(from.Format) || sparseRank(to.Format) < to.Rank || !sameAxes(from.Format.Order(), to.Format.Order())) {
+		return nil, fmt.Errorf("cannot convert from %s to %s: only a list of coordinates, S-…-S, can be out of order or repeat, and be brought into its order only, without D levels",
+			from.Format, to.Format)
 	}
 	c := newConverter(from, to, types, opts)
 	switch {
+	case opts.Entries == Unordered:
+		c.sortPacked()
+	case opts.Entries.packed():
+		c.cut(c.packed, stored{values: -1, from: -1})
 	case to.Format.IsDense():
 		c.toDense()
 	case opts.Path.None():
@@ -108,7 +125,8 @@ type converter struct {
 	*kernel
 	from, to *ir.Tensor
 	how      ConvertOptions
-	source   *storedEntries
+	source   *storedEntries // nil if entries are packed
+	packed   *packedEntries
 	// An entry is one stored value or, if blocks is set, one dense block of
 	// values, of axes that are stored so on both sides.
 	blocks bool
@@ -133,11 +151,11 @@ func newConverter(from, to *ir.Tensor, types OperandTypes, how ConvertOptions) *
 			types:   types,
 			program: &loop.Program{Name: loop.CleanName("convert_" + from.Name)},
 			inputs:  map[Input]loop.BufferID{}, scalars: map[Scalar]loop.ScalarID{},
-			result: Result{Tensor: to, Fill: -1},
+			result: Result{Tensor: to, Values: -1, Fill: -1, Found: -1},
 		},
 		from: from, to: to, how: how, elem: movedType(from.DType), fill: -1,
 	}
-	if how.Entries == Repeating {
+	if how.Entries.repeats() {
 		c.elem = loopType(from.DType) // they are summed
 	}
 	sparse := sparseRank(from.Format)
@@ -157,9 +175,16 @@ func newConverter(from, to *ir.Tensor, types OperandTypes, how ConvertOptions) *
 		c.count = loopType(types.IndexType(to, c.firstCompressed(), Positions))
 	}
 	c.vals = c.inputAs(from, 0, Values, c.elem)
-	c.source = newStoredEntries(c, depth)
+	var total loop.SizeExpr
+	if how.Entries.packed() {
+		c.packed = newPackedEntries(c)
+		total = c.packed.total()
+	} else {
+		c.source = newStoredEntries(c, depth)
+		total = c.source.total()
+	}
 	c.entries = c.newScalar("entries", false)
-	c.addStage(loop.Stage{Name: "size", Partition: -1, Lets: []loop.ScalarLet{{Scalar: c.entries, Value: c.source.total()}}})
+	c.addStage(loop.Stage{Name: "size", Partition: -1, Lets: []loop.ScalarLet{{Scalar: c.entries, Value: total}}})
 	c.note()
 	return c
 }
@@ -177,7 +202,7 @@ func (c *converter) firstCompressed() int {
 // note describes the conversion for explain.
 func (c *converter) note() {
 	how := "in one pass over entries that are in order"
-	if !c.how.Path.None() {
+	if !c.how.Path.None() && !c.how.Entries.packed() {
 		how = c.how.Path.String()
 	} else if c.to.Format.IsDense() {
 		how = "each entry to its place"

@@ -18,12 +18,11 @@ const (
 const checkStrip = 1 << 10
 
 // CheckCoordinates lowers the check of a list of coordinates, S-…-S, that nobody
-// has looked at: the kernel's Result.Values are checkCount bytes, each 1 for a
+// has looked at: the kernel's Result.Found are checkCount bytes, each 1 for a
 // fault that was found. Repeats count only where entries do not fall.
 func CheckCoordinates(from *ir.Tensor, types OperandTypes, grain int64) *Kernel {
 	c := newConverter(from, from, types, ConvertOptions{Grain: grain, Entries: Repeating})
 	part := c.evenly(loop.SizeScalar(c.entries))
-	flags := c.buffer("flags", loop.U8, loop.Temp)
 	order := from.Format.Order()
 	all := allAxes(from.Rank)
 
@@ -57,26 +56,7 @@ func CheckCoordinates(from *ir.Tensor, types OperandTypes, grain int64) *Kernel 
 		})
 		b.Assign(p, end)
 	})
-	out := e.write(flags)
-	row := b.Let("row", b.Mul(b.Chunk(), loop.Int(checkCount)))
-	for i, f := range found {
-		b.Store(out, b.Add(row, loop.Int(int64(i))), b.Cast(loop.U8, f))
-	}
-	st := e.stage("check")
-	st.Partition = part
-	st.PartitionAllocs = []loop.Alloc{{Buffer: flags, Len: sizeTimes(c.chunks(part), loop.SizeConst(checkCount))}}
-	c.addStage(st)
-
-	c.result.Values = c.buffer("found", loop.U8, loop.Output)
-	e = c.emitter("gather")
-	b = e.b
-	result := e.write(c.result.Values)
-	b.For("p", loop.Int(0), b.Mul(e.scalar(c.program.Partitions[part].Chunks), loop.Int(checkCount)), func(p loop.Expr) {
-		at := b.Let("at", b.Rem(p, loop.Int(checkCount)))
-		b.Store(result, at, b.Or(b.Load(result, at), b.Load(e.read(flags), p)))
-	})
-	st = e.stage("gather")
-	st.Allocs = []loop.Alloc{{Buffer: c.result.Values, Len: loop.SizeConst(checkCount), Zero: true}}
-	c.addStage(st)
+	c.result.Found = c.flags(e, part, found[:])
+	c.result.Values = -1
 	return &Kernel{Program: c.program, Inputs: c.inputList, Scalars: c.scalarList, Result: c.result}
 }

@@ -67,7 +67,7 @@ func (c *converter) cut(src entrySource, has stored) {
 	x := &cutter{converter: c, src: src, has: has, levels: c.to.Format.Physical(), order: c.to.Format.Order(),
 		segs: c.targetSegments(), first: -1, before: -1}
 	filter := c.filter && !has.sorted
-	repeats := c.how.Entries == Repeating
+	repeats := c.how.Entries.repeats()
 	lastCounted := filter || repeats || c.scatter
 	for i := range x.segs {
 		s := &x.segs[i]
@@ -221,6 +221,7 @@ func (x *cutter) remember(e *emitter, en entry, prev []*loop.Ref) {
 func (x *cutter) countStage(filter bool) {
 	x.counts = x.buffer("counts", x.count, loop.Temp)
 	e := x.emitter("count")
+	x.src.open(e)
 	b := e.b
 	numbers := make([]*loop.Ref, len(x.segs))
 	for i := range x.segs {
@@ -288,6 +289,7 @@ func (x *cutter) slot(e *emitter, chunk loop.Expr, slot int) loop.Expr {
 func (x *cutter) placeStage(filter bool) {
 	x.totals = x.buffer("totals", x.count, loop.Temp)
 	e := x.emitter("place")
+	x.src.open(e)
 	b := e.b
 	counts := e.write(x.counts)
 	sums := make([]*loop.Ref, len(x.segs))

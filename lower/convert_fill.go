@@ -5,6 +5,7 @@ import "github.com/lacuna-sparse/lacuna/ir/loop"
 // fillStage writes the levels of the target, and its values.
 func (x *cutter) fillStage(filter bool) {
 	e := x.emitter("fill")
+	x.src.open(e)
 	b := e.b
 	f := &filling{cutter: x, e: e, current: make([]*loop.Ref, len(x.segs)), next: make([]*loop.Ref, len(x.segs))}
 	want := axesOf(x.order[:x.compared()])
@@ -145,7 +146,7 @@ func (f *filling) value(en entry) {
 	e, b := f.e, f.e.b
 	values := e.write(f.has.values)
 	v := f.entryValue(e, en)
-	if f.how.Entries != Repeating {
+	if !f.how.Entries.repeats() {
 		b.Store(values, f.current[len(f.segs)-1], v)
 		return
 	}

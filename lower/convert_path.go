@@ -117,8 +117,11 @@ func ChoosePath(from, to tensor.Format, d Data) (p Path, ok bool) {
 		return Path{}, true
 	}
 	p.Axes = len(axes)
-	if bucketsFor(axes, d.Shape) > max(fewBuckets, min(maxBuckets, 2*d.Entries)) {
+	if d.Order == Unordered || bucketsFor(axes, d.Shape) > max(fewBuckets, min(maxBuckets, 2*d.Entries)) {
 		p.Words = append(wordsFor(axes, d.Shape, digitBits), wordsFor(carried, d.Shape, 0)...)
+		if p.Passes() == 0 { // every extent is 1
+			p.Words[0].Passes, p.Words[0].Bits = 1, 1
+		}
 		return p, p.Passes() <= maxSortMoves
 	}
 	p.Buckets = true

@@ -28,13 +28,8 @@ type sorter struct {
 	// they are the positions array of the target.
 	starts loop.BufferID
 	kept   loop.ScalarID // the number of entries after filter
-}
-
-// word is a Word of the path with its axes and buffers.
-type word struct {
-	Word
-	axes []int
-	bufs [2]loop.BufferID // -1 until they are needed
+	// packed: the last pass writes words and not coordinates.
+	packed bool
 }
 
 // digit is what a pass sorts by: Bits of a word from shift on, or the number of a
@@ -47,24 +42,30 @@ const (
 	bucketGroup
 )
 
+// sorter starts a sort.
+func (c *converter) sorter() *sorter {
+	axes, carried := sortedAxes(c.from.Format, c.to.Format, c.how.Entries)
+	axes = append(append([]int(nil), axes...), carried...)
+	return &sorter{converter: c, axes: axes, words: wordsOf(c.how.Path, axes),
+		payload: [2]loop.BufferID{-1, -1}, out: map[int]loop.BufferID{}, starts: -1, kept: c.entries}
+}
+
 // sort emits the passes. It returns the sorted entries and which of the
 // target's arrays they are; or that the target is complete.
 func (c *converter) sort() (sorted columns, has stored, done bool) {
-	axes, carried := sortedAxes(c.from.Format, c.to.Format, c.how.Entries)
-	s := &sorter{converter: c, axes: append(append([]int(nil), axes...), carried...),
-		payload: [2]loop.BufferID{-1, -1}, out: map[int]loop.BufferID{}, starts: -1, kept: c.entries}
-	rest := s.axes
-	for _, w := range c.how.Path.Words {
-		s.words = append(s.words, word{Word: w, axes: rest[:w.Axes], bufs: [2]loop.BufferID{-1, -1}})
-		rest = rest[w.Axes:]
-	}
+	s := c.sorter()
 	has, done = s.targets()
+	s.passes()
+	c.entries = s.kept
+	return columns(s.out), has, done
+}
+
+// passes emits all passes.
+func (s *sorter) passes() {
 	steps := s.digits()
 	for i, d := range steps {
 		s.pass(i, d, i == len(steps)-1)
 	}
-	c.entries = s.kept
-	return columns(s.out), has, done
 }
 
 // digits are the digits from the least significant one.
@@ -208,7 +209,7 @@ func (p *countingPass) eachItem(e *emitter, words []int, coords bool, body func(
 			want |= 1 << axis
 		}
 	}
-	pack := p.packing(e, want)
+	pack := p.packing(e, p.words, want)
 	var group loop.Expr
 	if p.digit.word == bucketGroup {
 		n := p.extentsIn(e, p.axes[:p.how.Path.Axes])
@@ -226,7 +227,7 @@ func (p *countingPass) eachItem(e *emitter, words []int, coords bool, body func(
 			it.value = func() loop.Expr { return b.Load(e.read(p.payload[from]), at) }
 			loaded := map[int]loop.Expr{}
 			it.coord = func(axis int) loop.Expr {
-				w := p.wordOf(axis)
+				w := wordWith(p.words, axis)
 				if loaded[w] == nil {
 					loaded[w] = b.Let("word", it.word(w))
 				}
@@ -236,7 +237,6 @@ func (p *countingPass) eachItem(e *emitter, words []int, coords bool, body func(
 		})
 		return
 	}
-	vals := e.read(p.vals)
 	var differs func(loop.Expr) loop.Expr
 	if p.filter {
 		differs = p.differs(e)
@@ -249,80 +249,14 @@ func (p *countingPass) eachItem(e *emitter, words []int, coords bool, body func(
 			if p.blocks {
 				return b.Cast(p.count, en.pos)
 			}
-			return b.Load(vals, en.pos)
+			return b.Load(e.read(p.vals), en.pos)
 		}
 		if differs == nil {
 			body(it)
 			return
 		}
-		b.If(differs(b.Let("v", b.Load(vals, en.pos))), func() { body(it) }, nil)
+		b.If(differs(b.Let("v", b.Load(e.read(p.vals), en.pos))), func() { body(it) }, nil)
 	})
-}
-
-// wordOf is the word that holds an axis.
-func (p *countingPass) wordOf(axis int) int {
-	for w := range p.words {
-		for _, a := range p.words[w].axes {
-			if a == axis {
-				return w
-			}
-		}
-	}
-	panic("BUG: no word has the axis")
-}
-
-// packing says where the axes stand in their words: how far from the lowest bit,
-// and how wide. Both follow from the extents.
-type packing struct {
-	shift, width map[int]loop.Expr // by axis, U64
-}
-
-// packing computes where the axes of words stand, for those words that have a
-// wanted one.
-func (p *countingPass) packing(e *emitter, want axisSet) packing {
-	pk := packing{map[int]loop.Expr{}, map[int]loop.Expr{}}
-	b := e.b
-	for _, w := range p.words {
-		if axesOf(w.axes)&want == 0 {
-			continue
-		}
-		var shift loop.Expr = loop.Number(loop.U64, 0)
-		for k := len(w.axes) - 1; k >= 0; k-- {
-			axis := w.axes[k]
-			width := b.Var("width", loop.Number(loop.U64, 0))
-			top := b.Var("top", b.Sub(e.scalar(p.extentOf(axis)), loop.Int(1)))
-			b.While(b.Gt(top, loop.Int(0)), func() {
-				b.Assign(top, loop.NewBinary(loop.Shr, top, loop.Int(1)))
-				b.Assign(width, b.Add(width, loop.Number(loop.U64, 1)))
-			})
-			pk.width[axis] = b.Let("width", width)
-			pk.shift[axis] = shift
-			shift = b.Let("shift", b.Add(shift, pk.width[axis]))
-		}
-	}
-	return pk
-}
-
-// word packs the coordinates of an entry.
-func (pk packing) word(b *loop.Builder, axes []int, en entry) loop.Expr {
-	var word loop.Expr
-	for _, axis := range axes {
-		part := b.Cast(loop.U64, en.coords[axis])
-		// A shift by all 64 bits occurs only of zeros, and leaves them.
-		part = loop.NewBinary(loop.Shl, part, pk.shift[axis])
-		if word != nil {
-			part = b.Or(word, part)
-		}
-		word = part
-	}
-	return b.Let("word", word)
-}
-
-// coordinate unpacks a coordinate.
-func (pk packing) coordinate(b *loop.Builder, word loop.Expr, axis int) loop.Expr {
-	one := loop.Number(loop.U64, 1)
-	mask := b.Sub(loop.NewBinary(loop.Shl, one, pk.width[axis]), one)
-	return b.Cast(loop.I64, b.And(loop.NewBinary(loop.Shr, word, pk.shift[axis]), mask))
 }
 
 // bucket is the number of the bucket that an item falls into.
@@ -461,7 +395,8 @@ func (p *countingPass) moveStage() {
 	kept := loop.SizeScalar(p.kept)
 	to := p.number % 2
 	var words []int
-	if !p.last {
+	pack := !p.last || p.packed
+	if pack {
 		for w := range p.words {
 			words = append(words, w)
 		}
@@ -484,18 +419,18 @@ func (p *countingPass) moveStage() {
 	if p.blocks {
 		block = p.to.Format.Order()[sparseRank(p.to.Format):]
 	}
-	if p.last {
+	if !pack {
 		st.Allocs = append(st.Allocs, loop.Alloc{Buffer: p.values, Len: sizeTimes(kept, p.sizeOf(block))})
 	}
 	var size loop.Expr
 	if p.last && p.blocks {
 		size = p.extentsIn(e, block)
 	}
-	p.eachItem(e, words, p.last, func(it item) {
+	p.eachItem(e, words, !pack, func(it item) {
 		slot := b.Let("slot", b.Add(row, p.bucket(e, it)))
 		at := b.Let("to", b.LoadIndex(counts, slot))
 		b.Store(counts, slot, b.Cast(p.count, b.Add(at, loop.Int(1))))
-		if !p.last {
+		if pack {
 			for w := range p.words {
 				buf := e.write(p.words[w].bufs[to])
 				b.Store(buf, at, b.Cast(b.Elem(buf), it.word(w)))
@@ -528,24 +463,24 @@ func (p *countingPass) moveStage() {
 	p.addStage(st)
 }
 
-// buffers makes the buffers that a pass which is not the last writes.
+// buffers makes the buffers of words that a pass writes.
 func (p *countingPass) buffers(to int) {
+	role := loop.Temp
+	if p.last {
+		role = loop.Output
+	}
 	for i := range p.words {
 		w := &p.words[i]
-		if w.bufs[to] < 0 {
-			elem := loop.U32
-			if w.Wide {
-				elem = loop.U64
-			}
-			w.bufs[to] = p.buffer(fmt.Sprintf("word%d_%d", i, to), elem, loop.Temp)
+		if w.bufs[to] < 0 || p.last {
+			w.bufs[to] = p.buffer(fmt.Sprintf("word%d_%d", i, to), w.elem(), role)
 		}
 	}
-	if p.sorter.payload[to] < 0 {
+	if p.sorter.payload[to] < 0 || p.last {
 		elem := p.elem
 		if p.blocks {
 			elem = p.count
 		}
-		p.sorter.payload[to] = p.buffer(fmt.Sprintf("moved%d", to), elem, loop.Temp)
+		p.sorter.payload[to] = p.buffer(fmt.Sprintf("moved%d", to), elem, role)
 	}
 }
 

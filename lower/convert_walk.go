@@ -28,6 +28,8 @@ func (s axisSet) has(axis int) bool { return s>>axis&1 != 0 }
 // entrySource is a numbered list of entries: those of the source, or what sorting
 // them has made.
 type entrySource interface {
+	// open comes first in every function that walks.
+	open(e *emitter)
 	// each emits a loop over the entries lo to hi-1.
 	each(e *emitter, lo, hi loop.Expr, want axisSet, body func(entry))
 	// at emits the coordinates of entry p.
@@ -103,6 +105,8 @@ func (s *storedEntries) positions(e *emitter, i int) loop.Expr {
 	}
 	return e.b.Let("n", n)
 }
+
+func (*storedEntries) open(*emitter) {}
 
 func (s *storedEntries) column(axis int) loop.BufferID {
 	leaf := s.nodes[len(s.nodes)-1]
@@ -293,6 +297,8 @@ func (s *storedEntries) advance(e *emitter, o *odometer, i int, more loop.Expr) 
 
 // columns are entries of which every coordinate that matters has an array.
 type columns map[int]loop.BufferID // by axis
+
+func (columns) open(*emitter) {}
 
 func (s columns) column(axis int) loop.BufferID {
 	if id, ok := s[axis]; ok {

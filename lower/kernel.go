@@ -335,11 +335,18 @@ func (k *kernel) sparse(body ir.Stmt) {
 		count.Allocs, count.PartitionAllocs = count.PartitionAllocs, nil
 	}
 	k.boundStages(body, part)
-	for _, w := range k.workspaces {
-		count.Allocs = append(count.Allocs, w.store.allocs(k, w)...)
+	if len(k.workspaces) > 0 {
+		room := loop.Stage{Name: "workspaces", Partition: -1}
+		for _, w := range k.workspaces {
+			room.Allocs = append(room.Allocs, w.store.allocs(k, w)...)
+		}
+		k.addStage(room)
 	}
+	count.Symbolic = true
 	k.addStage(count)
-	k.addStage(k.placeStage(counts, totals, nseg, part))
+	place := k.placeStage(counts, totals, nseg, part)
+	place.Symbolic = true
+	k.addStage(place)
 
 	fill, _ := k.assemble("fill_"+t.Name, body, segments, fillEntries, counts)
 	fill.Partition = part

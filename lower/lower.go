@@ -43,6 +43,7 @@ const (
 	Coordinates
 	Values
 	FillValue // one element: a fill known at run time
+	Words     // packed coordinates of sorted entries, of a conversion
 )
 
 // Input says which array of which operand a program buffer holds.
@@ -69,6 +70,10 @@ type Result struct {
 	Values loop.BufferID
 	// Fill is a buffer of one element, -1 when the fill is known.
 	Fill loop.BufferID
+	// Words and Found are of conversions that only sort or check: see
+	// ConvertOptions and CheckCoordinates.
+	Words []loop.BufferID
+	Found loop.BufferID
 }
 
 // ResultLevel holds the buffers of one level; -1 for an array it does not have.

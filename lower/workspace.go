@@ -155,12 +155,15 @@ func (e *emitter) workspace(st *state, s *ir.Workspace) {
 	if e.bound != nil {
 		e.produce(st, s)
 		e.bound.close(e, w)
+		if next, ok := s.Consumer.(*ir.Workspace); ok {
+			e.workspace(st, next)
+		}
 		return
 	}
 	w.mask = e.maskEntries(st, s)
 	w.store.open(e, w)
 	e.produce(st, s)
-	if e.counting() && e.plainCopy(s) {
+	if e.counting() && e.plainCopy(st, s) {
 		last := len(e.out.segments) - 1
 		e.b.Assign(e.out.current[last], e.b.Add(e.out.current[last], w.store.drain(e, w, false)))
 		return
@@ -195,11 +198,12 @@ func (e *emitter) maskEntries(st *state, s *ir.Workspace) *iterator {
 	return it
 }
 
-// plainCopy reports whether the consumer appends every entry of the workspace and
-// nothing else.
-func (e *emitter) plainCopy(s *ir.Workspace) bool {
+// plainCopy reports whether the consumer appends every entry of the workspace to
+// the last segment of the result, and nothing else to that or to another one.
+func (e *emitter) plainCopy(st *state, s *ir.Workspace) bool {
 	f, ok := s.Consumer.(*ir.Forall)
-	if !ok || !e.out.appendsAtLeaf(len(e.out.segments)-1) {
+	last := len(e.out.segments) - 1
+	if !ok || !e.out.appendsAtLeaf(last) || st.result.level < e.out.segments[last].first {
 		return false
 	}
 	leaf, ok := f.Body.(*ir.Assign)

@@ -34,6 +34,7 @@ type stagePlan struct {
 	scratch  []int   // which of bufs every thread has a copy of
 	elemSize []int64 // by buffer of the stage, where there is scratch
 	ordered  bool
+	symbolic bool
 	lastUses []loop.BufferID // temporaries that no later stage uses
 }
 
@@ -84,7 +85,7 @@ func newPlan(program *loop.Program) *plan {
 	for i := range program.Stages {
 		s := &program.Stages[i]
 		out := stagePlan{
-			name: s.Name, fn: s.Func, domain: s.Partition, bufs: s.Bufs, args: s.Args, ordered: s.Ordered,
+			name: s.Name, fn: s.Func, domain: s.Partition, bufs: s.Bufs, args: s.Args, ordered: s.Ordered, symbolic: s.Symbolic,
 			before: p.sizes(s.Lets, s.Allocs), after: p.sizes(s.PartitionLets, s.PartitionAllocs),
 		}
 		if d := s.Partition; d >= 0 && !cuts[d] {

@@ -97,6 +97,12 @@ func (x *Executable) Run(ctx context.Context, b *Bindings, o Options) (*Results,
 // without any Go allocation on the interpreter, and with one of 32 bytes for each
 // call of a kernel of machine code (purego passes the arguments in a slice).
 func (x *Executable) RunInto(ctx context.Context, b *Bindings, o Options, r *Results) error {
+	return x.run(ctx, b, o, r, nil)
+}
+
+// run runs the program. With keep, it takes over what symbolic stages computed
+// in an earlier run, or leaves what they compute.
+func (x *Executable) run(ctx context.Context, b *Bindings, o Options, r *Results, keep *Symbolic) error {
 	threads, err := o.threads()
 	if err != nil {
 		return err
@@ -116,8 +122,22 @@ func (x *Executable) RunInto(ctx context.Context, b *Bindings, o Options, r *Res
 	}
 	s.account.open(o.MemoryLimit)
 	s.threads = threads
+	reuse := false
+	if keep != nil {
+		if reuse = keep.buffers != nil; !reuse {
+			keep.open(s)
+		} else if err := keep.check(s); err != nil {
+			return err
+		}
+	}
 	for i := range s.plan.stages {
-		if err := x.stage(ctx, s, &s.plan.stages[i], o, threads); err != nil {
+		st := &s.plan.stages[i]
+		if st.symbolic && reuse {
+			err = x.recall(s, st, o, keep)
+		} else {
+			err = x.stage(ctx, s, st, o, threads, keep)
+		}
+		if err != nil {
 			return err
 		}
 	}
@@ -241,7 +261,7 @@ func (s *state) overlap(id loop.BufferID, m Memory, other loop.BufferID) bool {
 }
 
 // stage runs one stage.
-func (x *Executable) stage(ctx context.Context, s *state, st *stagePlan, o Options, threads int64) error {
+func (x *Executable) stage(ctx context.Context, s *state, st *stagePlan, o Options, threads int64, keep *Symbolic) error {
 	if err := x.sizes(s, st, &st.before, o); err != nil {
 		return err
 	}
@@ -260,6 +280,9 @@ func (x *Executable) stage(ctx context.Context, s *state, st *stagePlan, o Optio
 	}
 	if debug.TraceStages {
 		fmt.Fprintf(os.Stderr, "lacuna: program %s, stage %s done, %s in use\n", s.plan.program.Name, st.name, formatBytes(s.account.inUse))
+	}
+	if keep != nil && st.symbolic {
+		keep.save(s, st)
 	}
 	x.free(s, st.lastUses)
 	return nil

@@ -113,3 +113,68 @@ func ExamplePromote() {
 	fmt.Println(tensor.Promote(tensor.Int8, tensor.Uint8), tensor.Promote(tensor.Float32, tensor.Int32))
 	// Output: i16 f64
 }
+
+// Operations keep explicit zeros; Prune drops them.
+func ExampleTensor_Prune() {
+	a, err := tensor.FromCoords([]int64{2, 3}, tensor.CSR, [][]int64{{0, 0, 1}, {0, 2, 1}}, tensor.ArrayOf([]float64{1, 0, 2}))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	p, err := a.Prune()
+	fmt.Println(a)
+	fmt.Println(p, err)
+	// Output:
+	// 2x3 f64 CSR, 3 stored, fill 0
+	// 2x3 f64 CSR, 2 stored, fill 0 <nil>
+}
+
+func ExampleTensor_Reshape() {
+	a, err := tensor.FromCoords([]int64{2, 6}, tensor.CSR, [][]int64{{0, 1}, {5, 2}}, tensor.ArrayOf([]float64{1, 2}))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	b, err := a.Reshape([]int64{2, 2, 3}, tensor.CSF(3))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(b)
+	fmt.Println(b.At(0, 1, 2), b.At(1, 0, 2))
+	// Output:
+	// 2x2x3 f64 CSF, 2 stored, fill 0
+	// 1 2
+}
+
+// The transpose of a matrix in compressed rows is one in compressed columns, of the same
+// arrays.
+func ExampleTensor_Transpose() {
+	a, err := tensor.FromCoords([]int64{2, 6}, tensor.CSR, [][]int64{{0, 1}, {5, 2}}, tensor.ArrayOf([]float64{1, 2}))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	b, err := a.Transpose(nil)
+	fmt.Println(b, err)
+	// Output: 6x2 f64 CSC, 2 stored, fill 0 <nil>
+}
+
+func ExampleConcat() {
+	a, err := tensor.FromCoords([]int64{2, 3}, tensor.CSR, [][]int64{{0, 1}, {2, 0}}, tensor.ArrayOf([]float64{1, 2}))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	b, err := tensor.Concat(0, tensor.CSR, a, a)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	coords, values, _ := b.ToCoords()
+	fmt.Println(b)
+	fmt.Println(coords, tensor.View[float64](values))
+	// Output:
+	// 4x3 f64 CSR, 4 stored, fill 0
+	// [[0 1 2 3] [2 0 2 0]] [1 2 1 2]
+}

@@ -302,6 +302,13 @@ func (t *Tensor) scatterDense(order []int) (Array, error) {
 	if e.n*e.block < out.n {
 		fillArray(out, t.fill)
 	}
+	t.scatter(out, e, strides)
+	return out, nil
+}
+
+// scatter writes entries of the tensor, with their blocks, to a dense array with
+// the given strides of the axes.
+func (t *Tensor) scatter(out Array, e entries, strides []int) {
 	switch out.dt.Size() {
 	case 1:
 		scatterAs[uint8](t, out, e, strides)
@@ -314,10 +321,9 @@ func (t *Tensor) scatterDense(order []int) (Array, error) {
 	default:
 		scatterAs[complex128](t, out, e, strides)
 	}
-	return out, nil
 }
 
-// scatterAs is scatterDense for elements of one width. The dense levels within
+// scatterAs is scatter for elements of one width. The dense levels within
 // a block are walked like an odometer, the innermost in a plain loop.
 func scatterAs[T Element](t *Tensor, out Array, e entries, strides []int) {
 	to, from := View[T](out), View[T](e.values)

@@ -20,6 +20,7 @@ type cell struct {
 	threads           int
 	way               string // what it was asked for
 	medianMS, leastMS float64
+	cpuMS             float64 // the median
 	repetitions       int
 	result            described
 	err               error
@@ -76,20 +77,25 @@ func measure(s settings, op operation, in inputFacts, sides []*side) row {
 			quick = append(quick, c)
 		}
 	}
-	medians := map[*cell][]float64{}
+	medians, cpus := map[*cell][]float64{}, map[*cell][]float64{}
 	for burst := range bursts {
 		for k := range quick {
 			c := quick[(k+burst)%len(quick)] // each burst begins with another side
 			if c.err == nil {
-				medians[c] = append(medians[c], c.burst(s, in))
+				median, cpu := c.burst(s, in)
+				medians[c], cpus[c] = append(medians[c], median), append(cpus[c], cpu)
 			}
 		}
 	}
-	for c, m := range medians {
-		slices.Sort(m)
-		c.medianMS = m[len(m)/2]
+	for _, c := range quick {
+		c.medianMS, c.cpuMS = middle(medians[c]), middle(cpus[c])
 	}
 	return r
+}
+
+func middle(list []float64) float64 {
+	slices.Sort(list)
+	return list[len(list)/2]
 }
 
 // measurePeaks runs the operation once more on each side that could do it, in a
@@ -112,7 +118,7 @@ func check(s settings, way string, in inputFacts, at *side, threads int) *cell {
 	c := &cell{side: at, threads: threads, way: way}
 	line, err := at.ask(in.name, s.limit, "check %s %d %g", way, threads, s.seconds)
 	if err == nil {
-		c.medianMS, err = c.read(line)
+		c.medianMS, c.cpuMS, err = c.read(line)
 	}
 	if err == nil {
 		line, err = at.next(describing)
@@ -141,34 +147,31 @@ func parseSummary(line string) (d described, err error) {
 	return d, err
 }
 
-// burst measures for a while and returns the median of that while.
-func (c *cell) burst(s settings, in inputFacts) float64 {
+// burst measures for a while and returns the medians of that while.
+func (c *cell) burst(s settings, in inputFacts) (median, cpu float64) {
 	line, err := c.side.ask(in.name, s.limit, "time %s %d %g", c.way, c.threads, s.seconds/bursts)
 	if err != nil {
 		c.err = err
-		return 0
+		return 0, 0
 	}
-	median, err := c.read(line)
-	if err != nil {
-		c.err = err
-	}
-	return median
+	median, cpu, c.err = c.read(line)
+	return median, cpu
 }
 
-// read adds an answer "OPERATION INPUT MEDIAN LEAST REPETITIONS" and returns
-// the median.
-func (c *cell) read(line string) (median float64, err error) {
+// read adds an answer "OPERATION INPUT MEDIAN LEAST REPETITIONS CPU" and returns
+// the medians.
+func (c *cell) read(line string) (median, cpu float64, err error) {
 	var name, input string
 	var least float64
 	var repetitions int
-	if _, err := fmt.Sscan(line, &name, &input, &median, &least, &repetitions); err != nil {
-		return 0, fmt.Errorf("cannot read the answer %q: %w", line, err)
+	if _, err := fmt.Sscan(line, &name, &input, &median, &least, &repetitions, &cpu); err != nil {
+		return 0, 0, fmt.Errorf("cannot read the answer %q: %w", line, err)
 	}
 	if c.repetitions == 0 || least < c.leastMS {
 		c.leastMS = least
 	}
 	c.repetitions += repetitions
-	return median, nil
+	return median, cpu, nil
 }
 
 // wrongError says that a side has another result than the others.

@@ -41,30 +41,37 @@ func (rep *report) print(out io.Writer) {
 	if len(notes) > 0 {
 		fmt.Fprintln(out)
 	}
+	rep.printRepetitions(out)
 	rep.printMemory(out)
-	fmt.Fprint(out, "## Least times\n\nThe least of all repetitions in milliseconds, and how many there were. They suffer least from other\nwork on the machine.\n\n")
-	rep.printLeast(out)
+	fmt.Fprint(out, "## Processor time\n\nMedians in milliseconds, of all threads, our garbage collector's too. They do not count waiting for a processor.\n\n")
+	rep.printTable(out, cpu)
+	fmt.Fprint(out, "## Least times\n\nThe least of all repetitions in milliseconds.\n\n")
+	rep.printTable(out, least)
 }
 
 const settingNotes = `f64 values. Every side reads the same arrays, with 32-bit indices; GraphBLAS
-holds them with 64 bits. All peers use one thread. Allocating the result is timed, freeing it is not (ours is left to
-the garbage collector, which may run at any time; results over 256 MiB are
-collected between repetitions). The peers' malloc is told to keep memory that
-was freed, as our garbage collector does: otherwise clearing new pages takes up
-to half of their time. Kernels are compiled before. Sums of 8 and 16
-are one kernel for us; peers add two matrices at a time, either pairs, pairs of
-those and so on, or all one after another, whichever is faster.
+holds them with 64 bits. All peers use one thread.
+
+Allocating the result is timed, freeing it is not. Ours is left to the garbage
+collector, which may run at any time; results over 256 MiB are collected
+between repetitions. The peers' malloc is told to keep memory that was freed, as
+our garbage collector does: otherwise clearing new pages takes up to half of
+their time. Kernels are compiled before.
+
+Sums of 8 and 16 are one kernel for us; peers add two matrices at a time, either
+pairs, pairs of those and so on, or all one after another, whichever is faster.
 Rows are sorted in all results but those "as they come", which we do not have:
 after its operation SciPy calls sort_indices, GraphBLAS GrB_Matrix_wait;
 Eigen's results are sorted. GraphBLAS counts triangles with a structural mask
 and PLUS_PAIR. Where the operands of one of our kernels must be converted
-first, that is timed too. Results of ours may share arrays with operands, as
-when coordinates turn out to be sorted. Shuffled coordinates of the RMAT graphs have
+first, that is timed too. Our results may share arrays with operands, as when
+coordinates turn out to be sorted. Shuffled coordinates of the RMAT graphs have
 duplicates, which are summed; the other coordinates have none. The C loops
-allocate their results as well. Each result was compared with the others
-before it was timed: number of entries, a hash of their places, the sum of the
-values, and their sum weighted by place; A + B of SciPy drops entries that
-cancel, which these inputs do not have.
+allocate their results as well.
+
+Each result was compared with those of the others before it was timed: number of
+entries, a hash of their places, the sum of the values, and their sum weighted
+by place.
 
 `
 
@@ -148,6 +155,7 @@ func (r *row) entries() string {
 }
 
 func median(c *cell) float64 { return c.medianMS }
+func cpu(c *cell) float64    { return c.cpuMS }
 func least(c *cell) float64  { return c.leastMS }
 
 func quotient(a, b *cell, time func(*cell) float64) string {
@@ -172,12 +180,13 @@ func (rep *report) lead(r row, time func(*cell) float64) string {
 	return q
 }
 
-func (rep *report) printLeast(out io.Writer) {
+// printTable prints one number of each cell.
+func (rep *report) printTable(out io.Writer, time func(*cell) float64) {
 	text := func(c *cell) string {
 		if c == nil || c.err != nil {
 			return ""
 		}
-		return fmt.Sprintf("%s (%d)", number(c.leastMS), c.repetitions)
+		return number(time(c))
 	}
 	var lines [][]string
 	for _, r := range rep.rows {
@@ -185,10 +194,23 @@ func (rep *report) printLeast(out io.Writer) {
 		for _, name := range rep.peerColumns() {
 			line = append(line, text(r.cell(name, 1)))
 		}
-		lines = append(lines, append(line, rep.lead(r, least)))
+		lines = append(lines, append(line, rep.lead(r, time)))
 	}
 	header := append([]string{"operation", "input", "lacuna 1t", "lacuna 2t"}, rep.peerColumns()...)
 	table(out, append(header, "fastest peer / lacuna 1t"), lines)
+}
+
+// printRepetitions prints how often everything was measured.
+func (rep *report) printRepetitions(out io.Writer) {
+	fewest := 0
+	for _, r := range rep.rows {
+		for _, c := range r.cells {
+			if c.err == nil && c.medianMS < milliseconds(slow) && (fewest == 0 || c.repetitions < fewest) {
+				fewest = c.repetitions
+			}
+		}
+	}
+	fmt.Fprintf(out, "Medians are of %d repetitions or more, in %d bursts; what takes more than %v ran once.\n\n", fewest, bursts, slow)
 }
 
 // printMemory prints the peak memory of the first operation of a process.

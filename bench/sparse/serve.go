@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	goruntime "runtime"
-	"runtime/debug"
 	"slices"
 	"strings"
 	"time"
@@ -22,7 +21,7 @@ func serve(dir, input string, in io.Reader, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "ready lacuna %s, engine %s\n", revision(), side.engine.Name())
+	fmt.Fprintf(out, "ready engine %s\n", side.engine.Name())
 	var latest string
 	var run task
 	for lines := bufio.NewScanner(in); lines.Scan(); {
@@ -53,22 +52,15 @@ func serve(dir, input string, in io.Reader, out io.Writer) error {
 
 func oneLine(err error) string { return strings.Join(strings.Fields(err.Error()), " ") }
 
-// revision is the commit that this program was built from, if it knows.
-func revision() string {
-	if info, ok := debug.ReadBuildInfo(); ok {
-		for _, s := range info.Settings {
-			if s.Key == "vcs.revision" {
-				return s.Value[:min(len(s.Value), 7)]
-			}
-		}
-	}
-	return "(unknown revision)"
-}
+// cost is the time of one repetition by the clock, and the processor time of
+// all threads, the garbage collector's too.
+type cost struct{ wall, cpu time.Duration }
 
-func once(run task) (time.Duration, *tensor.Tensor, error) {
-	start := time.Now()
+func once(run task) (cost, *tensor.Tensor, error) {
+	cpu, start := processorTime(), time.Now()
 	t, err := run(context.Background())
-	return time.Since(start), t, err
+	wall := time.Since(start)
+	return cost{wall, processorTime() - cpu}, t, err
 }
 
 func milliseconds(d time.Duration) float64 { return float64(d.Nanoseconds()) / 1e6 }
@@ -79,7 +71,7 @@ func answerCheck(run task, what string, out io.Writer) error {
 		return err
 	}
 	peak := peakKB()
-	fmt.Fprintf(out, "%s %.6f %.6f 1\n", what, milliseconds(took), milliseconds(took))
+	fmt.Fprintf(out, "%s %.6f %.6f 1 %.6f\n", what, milliseconds(took.wall), milliseconds(took.wall), milliseconds(took.cpu))
 	s, err := summarize(t)
 	if err != nil {
 		return err
@@ -99,24 +91,26 @@ const large = 256 << 20
 // answerTime measures a burst of at least two repetitions, unless they take far
 // too long.
 func answerTime(run task, what string, budget time.Duration, out io.Writer) error {
-	var times []time.Duration
+	var wall, cpu []time.Duration
 	for start := time.Now(); ; {
 		spent := time.Since(start)
-		if n := len(times); n > 0 && spent >= budget && (n >= 2 || spent >= 4*budget) {
+		if n := len(wall); n > 0 && spent >= budget && (n >= 2 || spent >= 4*budget) {
 			break
 		}
 		took, t, err := once(run)
 		if err != nil {
 			return err
 		}
-		times = append(times, took)
+		wall, cpu = append(wall, took.wall), append(cpu, took.cpu)
 		if t.Bytes() > large {
 			t = nil
 			goruntime.GC()
 		}
 	}
-	slices.Sort(times)
-	_, err := fmt.Fprintf(out, "%s %.6f %.6f %d\n", what, milliseconds(times[len(times)/2]), milliseconds(times[0]), len(times))
+	slices.Sort(wall)
+	slices.Sort(cpu)
+	n := len(wall)
+	_, err := fmt.Fprintf(out, "%s %.6f %.6f %d %.6f\n", what, milliseconds(wall[n/2]), milliseconds(wall[0]), n, milliseconds(cpu[n/2]))
 	return err
 }
 

@@ -125,7 +125,7 @@ func (p *parser) wholeNumber(s sign) int64 {
 	return int64(c.Bits)
 }
 
-// stage reads what follows "stage": "count over rows ordered { … }".
+// stage reads what follows "stage": "count over rows ordered symbolic { … }".
 func (p *parser) stage() Stage {
 	s := Stage{Name: p.plainName("the stage's name"), Partition: -1}
 	if p.accept("over") {
@@ -136,6 +136,7 @@ func (p *parser) stage() Stage {
 		}
 	}
 	s.Ordered = p.accept("ordered")
+	s.Symbolic = p.accept("symbolic")
 	p.expect("{")
 	p.skipComments()
 	s.Lets, s.Allocs = p.sizing()

@@ -80,6 +80,9 @@ func (p *programPrinter) stage(s *Stage, partitions []string) {
 	if s.Ordered {
 		head += " ordered"
 	}
+	if s.Symbolic {
+		head += " symbolic"
+	}
 	p.line(head, " {")
 	p.indent++
 	p.sizing(s.Lets, s.Allocs)

@@ -75,6 +75,11 @@ type Stage struct {
 	Args []ScalarID // program scalar of each Func.Args
 	// Ordered forbids running chunks of this stage at the same time.
 	Ordered bool
+	// Symbolic says that what the stage computes follows from the bound scalars
+	// and the inputs that symbolic stages read, whatever the other inputs hold.
+	// An engine may keep it for runs where those are the same; later stages
+	// only read the Temps that it allocates.
+	Symbolic bool
 }
 
 // ScalarLet defines a program scalar.

@@ -6,9 +6,10 @@
 //	time  OPERATION THREADS SECONDS
 //
 // on the input that it was started for. time repeats the operation for about
-// that long and answers "OPERATION INPUT MEDIAN_MS LEAST_MS REPETITIONS"; check
-// does it once, answers the same, and then in another line what the result is
-// (struct summary below) and the peak memory before anything looked at it.
+// that long and answers "OPERATION INPUT MEDIAN_MS LEAST_MS REPETITIONS CPU_MS",
+// the last being the median of the processor time; check does it once, answers
+// the same, and then in another line what the result is (struct summary below)
+// and the peak memory before anything looked at it.
 // Making the operands and freeing the result are not timed; allocating the
 // result is.
 
@@ -116,9 +117,9 @@ static void add_entry(struct summary *s, uint64_t i, uint64_t j, double v) {
 	s->absolute += fabs(v);
 }
 
-static double now(void) {
+static double read_clock(clockid_t clock) {
 	struct timespec t;
-	clock_gettime(CLOCK_MONOTONIC, &t);
+	clock_gettime(clock, &t);
 	return t.tv_sec * 1e3 + t.tv_nsec * 1e-6;
 }
 
@@ -139,16 +140,24 @@ static int compare_doubles(const void *a, const void *b) {
 	return (x > y) - (x < y);
 }
 
-static double once(const struct operation *o) {
-	double start = now();
+// cost is the time of one repetition in milliseconds, by the clock and of the
+// processor.
+struct cost {
+	double wall, cpu;
+};
+
+static struct cost once(const struct operation *o) {
+	double cpu = read_clock(CLOCK_PROCESS_CPUTIME_ID), wall = read_clock(CLOCK_MONOTONIC);
 	o->run();
-	return now() - start;
+	wall = read_clock(CLOCK_MONOTONIC) - wall;
+	cpu = read_clock(CLOCK_PROCESS_CPUTIME_ID) - cpu;
+	return (struct cost){wall, cpu};
 }
 
 static void answer_check(const struct operation *o) {
-	double ms = once(o);
+	struct cost c = once(o);
 	long peak = peak_kb();
-	printf("%s %s %.6f %.6f 1\n", o->name, input, ms, ms);
+	printf("%s %s %.6f %.6f 1 %.6f\n", o->name, input, c.wall, c.wall, c.cpu);
 	fflush(stdout);
 	struct summary s = {0, 1, 0, 0, 0, 0};
 	o->describe(&s);
@@ -159,18 +168,22 @@ static void answer_check(const struct operation *o) {
 
 // A burst is at least two repetitions, unless they take far too long.
 static void answer_time(const struct operation *o, double budget_ms) {
-	static double times[1 << 16];
+	enum { MOST = 1 << 16 };
+	static double wall[MOST], cpu[MOST];
 	int n = 0;
-	double start = now();
-	while (n < 1 << 16) {
-		double spent = now() - start;
+	double start = read_clock(CLOCK_MONOTONIC);
+	while (n < MOST) {
+		double spent = read_clock(CLOCK_MONOTONIC) - start;
 		if (n > 0 && spent >= budget_ms && (n >= 2 || spent >= 4 * budget_ms))
 			break;
-		times[n++] = once(o);
+		struct cost c = once(o);
+		wall[n] = c.wall;
+		cpu[n++] = c.cpu;
 		o->drop();
 	}
-	qsort(times, n, sizeof *times, compare_doubles);
-	printf("%s %s %.6f %.6f %d\n", o->name, input, times[n / 2], times[0], n);
+	qsort(wall, n, sizeof *wall, compare_doubles);
+	qsort(cpu, n, sizeof *cpu, compare_doubles);
+	printf("%s %s %.6f %.6f %d %.6f\n", o->name, input, wall[n / 2], wall[0], n, cpu[n / 2]);
 }
 
 static int serve(const struct operation *ops, int argc, char **argv, const char *version) {

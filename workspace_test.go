@@ -1,0 +1,75 @@
+package lacuna
+
+import (
+	"context"
+	"testing"
+
+	"github.com/lacuna-sparse/lacuna/internal/debug"
+	"github.com/lacuna-sparse/lacuna/runtime"
+	"github.com/lacuna-sparse/lacuna/tensor"
+)
+
+// TestWorkspaceShapes runs products through every kind of workspace into results
+// that are not one list of entries for each use.
+func TestWorkspaceShapes(t *testing.T) {
+	const n = 40
+	dense := func(rank int, f func(c int) float64) []float64 {
+		size := 1
+		for range rank {
+			size *= n
+		}
+		vals := make([]float64, size)
+		for c := range vals {
+			vals[c] = f(c)
+		}
+		return vals
+	}
+	sparse := func(rank int, f tensor.Format, vals []float64) *tensor.Tensor {
+		x, err := tensor.FromDense([]int64{n, n}[:rank], f, tensor.ArrayOf(vals))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return x
+	}
+	a := dense(2, func(c int) float64 { return float64(c*7%5) * float64(c%3) })
+	b := dense(2, func(c int) float64 { return float64(c*3%7) * float64(c%2) })
+	args := Args{"A": sparse(2, tensor.CSR, a), "B": sparse(2, tensor.CSR, b)}
+	product := func(i, j int) float64 {
+		sum := 0.0
+		for k := range n {
+			sum += a[i*n+k] * b[k*n+j]
+		}
+		return sum
+	}
+	diagonal, two := make([]float64, n*n), make([]float64, n*n)
+	for i := range n {
+		diagonal[i*n+i] = product(i, i)
+		for j := range n {
+			rows := 0.0
+			for k := range n {
+				rows += b[k*n+j] * a[k*n+i]
+			}
+			two[i*n+j] = product(i, j) + rows
+		}
+	}
+	for _, kind := range []string{"dense", "hash", "sort"} {
+		debug.Workspace = kind
+		s := NewSession(WithEngine(runtime.Interp()), WithThreads(1))
+		debug.Workspace = ""
+		for text, want := range map[string][]float64{
+			"R(i,i) = A(i,k)*B(k,i)":                 diagonal,
+			"R(i,j) = A(i,k)*B(k,j) + B(l,j)*A(l,i)": two,
+		} {
+			for _, f := range []tensor.Format{tensor.CSR, tensor.DCSR, tensor.COO} {
+				got, err := s.Eval(context.Background(), text, args, Shape("R", n, n), Result("R", f))
+				if err != nil {
+					t.Errorf("%s into %s by %s workspaces: %v", text, f, kind, err)
+					continue
+				}
+				if have := floats(t, got); !equal(have, want) {
+					t.Errorf("%s into %s by %s workspaces gives a wrong result", text, f, kind)
+				}
+			}
+		}
+	}
+}
