@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/bits"
+	goruntime "runtime"
 
 	"github.com/lacuna-sparse/lacuna/ir"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
@@ -15,6 +16,13 @@ import (
 type choice struct {
 	crd  loop.Type // of the result's coordinates
 	work lower.WorkspaceKind
+	// onePass appends sparse results without counting them first.
+	onePass bool
+}
+
+// oneThread reports whether runs of the kernel use one thread only.
+func (k *Kernel) oneThread() bool {
+	return k.options.Threads == 1 || k.options.Threads == 0 && goruntime.GOMAXPROCS(0) == 1
 }
 
 // workspaceKeys is the largest number of elements that one of the step's

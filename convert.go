@@ -27,6 +27,12 @@ func FromCoords(ctx context.Context, shape []int64, format tensor.Format, coords
 	return shared().FromCoords(ctx, shape, format, coords, values, opts...)
 }
 
+// WithConversionKernels makes a session compile a kernel for every conversion the
+// first time, however little there is to convert, rather than once the session has
+// converted enough for it to pay. Results are the same; it is for programs that
+// convert often and start once, and for measuring.
+func WithConversionKernels() SessionOption { return func(s *Session) { s.conversions.always = true } }
+
 // Convert stores a tensor in another format. The result is that of
 // [tensor.Tensor.Convert], made by a kernel for the two formats where that is
 // faster: on the session's threads, within its memory limit, and until ctx ends.
@@ -205,10 +211,9 @@ func emptyTensor(format tensor.Format, dt tensor.DType, opts ...tensor.Option) *
 
 // conversions are the kernels of a session that convert, by what they convert.
 type conversions struct {
-	// always and data are for tests: use kernels whether or not they pay, and
-	// choose their paths as for other data.
-	always bool
-	data   func(lower.Data) lower.Data
+	always bool // use kernels whether or not they pay
+	// data is for tests: choose paths as for other data.
+	data func(lower.Data) lower.Data
 
 	mu      sync.Mutex
 	kernels map[string]*variant

@@ -2,6 +2,8 @@ package lacuna
 
 import (
 	"cmp"
+	"context"
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -358,5 +360,64 @@ func TestFromCoordsErrors(t *testing.T) {
 		if _, err := s.FromCoords(t.Context(), []int64{3, 4}, tensor.CSR, []tensor.Array{rows, cols}, values); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+}
+
+// TestConvertLimits: a conversion obeys the session's limit and its context, also
+// as a step of a program.
+func TestConvertLimits(t *testing.T) {
+	n := int64(1000)
+	rows, cols := make([]int64, n), make([]int64, n)
+	for i := range n {
+		rows[i], cols[i] = i, n-1-i
+	}
+	a, err := tensor.FromCoords([]int64{n, n}, tensor.CSR, [][]int64{rows, cols}, tensor.ArrayOf(make([]float64, n)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := NewSession(WithEngine(runtime.Interp()), WithConversionKernels(), WithMemoryLimit(1000))
+	var limit *runtime.MemoryLimitError
+	if _, err := s.Convert(t.Context(), a, tensor.CSC); !errors.As(err, &limit) {
+		t.Errorf("got %v, want a MemoryLimitError", err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := s.Convert(ctx, a, tensor.CSC); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v, want the context's error", err)
+	}
+	if _, err := s.FromCoords(ctx, []int64{n, n}, tensor.CSR, []tensor.Array{tensor.ArrayOf(rows), tensor.ArrayOf(cols)}, a.Values()); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v, want the context's error", err)
+	}
+	if _, err := s.Eval(t.Context(), "y(i) = A(i,j) + B(i,j)", Args{"A": a, "B": mustConvert(t, a, tensor.CSC)}); !errors.As(err, &limit) {
+		t.Errorf("got %v, want a MemoryLimitError", err)
+	}
+}
+
+func mustConvert(t *testing.T, a *tensor.Tensor, f tensor.Format) *tensor.Tensor {
+	t.Helper()
+	b, err := a.Convert(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// TestConversionPays: kernels are compiled once enough has been converted.
+func TestConversionPays(t *testing.T) {
+	cpu, err := runtime.CPU()
+	if err != nil {
+		t.Skip(err)
+	}
+	var c conversions
+	for i, want := range []bool{false, false, true, true} {
+		if got := c.pays(cpu, "a", compileEntries/5*2); got != want {
+			t.Errorf("request %d: %t, want %t", i, got, want)
+		}
+	}
+	if c.pays(cpu, "b", fewEntries-1) || c.pays(runtime.Interp(), "b", compileEntries) {
+		t.Error("a kernel for few entries, or for the interpreter")
+	}
+	if !c.pays(cpu, "b", compileEntries) {
+		t.Error("no kernel for many entries")
 	}
 }

@@ -26,7 +26,7 @@ func TestGoldenStages(t *testing.T) {
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no golden files: %v", err)
 	}
-	session := NewSession(WithEngine(runtime.Interp()))
+	session := NewSession(WithEngine(runtime.Interp()), WithThreads(2))
 	for _, path := range files {
 		t.Run(strings.TrimSuffix(filepath.Base(path), ".txtar"), func(t *testing.T) {
 			archive, err := txtar.ParseFile(path)
@@ -110,7 +110,7 @@ func goldenOperands(t *testing.T, text string) []Option {
 // Warnings name loops over whole dimensions of which operands store only some
 // coordinates, and no others.
 func TestWarnings(t *testing.T) {
-	s := NewSession(WithEngine(runtime.Interp()))
+	s := NewSession(WithEngine(runtime.Interp()), WithThreads(2))
 	sparse, dense := Format("x", tensor.CSF(1), tensor.Float64), Format("x", tensor.Dense(1), tensor.Float64)
 	for _, test := range []struct {
 		text string

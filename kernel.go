@@ -42,8 +42,10 @@ type step struct {
 
 	mu       sync.Mutex
 	variants map[string]*variant
-	reads    []*ir.Tensor // whose arrays variants take; known with the first of them
-	latest   atomic.Pointer[variant]
+	// twoPasses is set when one pass would have needed too much memory.
+	twoPasses atomic.Bool
+	reads     []*ir.Tensor // whose arrays variants take; known with the first of them
+	latest    atomic.Pointer[variant]
 	// converted remembers the latest conversion of a convert step.
 	converted atomic.Pointer[conversion]
 }
@@ -157,7 +159,7 @@ func (s *Session) compile(src string, d *declarations) (k *Kernel, err error) {
 		}
 		if c, ok := st.(*ir.Compute); ok {
 			// Compile ahead of the first run what will most likely run.
-			if _, err := k.variant(context.Background(), sp, c, types, choice{crd: loop.U32, work: k.session.workspace(lower.DenseWorkspace)}); err != nil {
+			if _, err := k.variant(context.Background(), sp, c, types, choice{crd: loop.U32, work: k.session.workspace(lower.DenseWorkspace), onePass: k.oneThread()}); err != nil {
 				return nil, err
 			}
 		}
@@ -201,7 +203,7 @@ func (k *Kernel) variant(ctx context.Context, st *step, c *ir.Compute, types dec
 		st.latest.Store(v)
 		return v, nil
 	}
-	low, err := lower.Step(c, k.alg, types, lower.Options{Coordinates: how.crd, Workspace: how.work, Grain: k.session.grain})
+	low, err := lower.Step(c, k.alg, types, lower.Options{Coordinates: how.crd, Workspace: how.work, OnePass: how.onePass, Grain: k.session.grain})
 	if err != nil {
 		return nil, err
 	}
@@ -223,6 +225,9 @@ func (k *Kernel) variant(ctx context.Context, st *step, c *ir.Compute, types dec
 func (st *step) key(types declaredTypes, how choice) string {
 	var b strings.Builder
 	b.WriteString(how.crd.String() + " " + how.work.String())
+	if how.onePass {
+		b.WriteString(" one pass")
+	}
 	for _, t := range st.reads {
 		if v := types[t.ID]; v != nil {
 			fmt.Fprintf(&b, ";%s %s", t.Name, indexTypes(v))

@@ -2,6 +2,7 @@ package lacuna
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	goruntime "runtime"
@@ -321,10 +322,22 @@ func (k *Kernel) compute(ctx context.Context, st *step, c *ir.Compute, b *stepBi
 	} else {
 		err = v.exe.RunInto(ctx, call.bindings, k.options, &call.results)
 	}
+	if err != nil && v.onePass && tooManyForOnePass(err) {
+		st.twoPasses.Store(true)
+		return k.compute(ctx, st, c, b, vals, keep)
+	}
 	if err != nil {
 		return nil, err
 	}
 	return v.result(b.shape, &call.results), nil
+}
+
+// tooManyForOnePass reports whether a program that appends in one pass did not
+// have the memory for it, while two passes may have.
+func tooManyForOnePass(err error) bool {
+	var failed *runtime.KernelError
+	var memory *runtime.MemoryLimitError
+	return errors.As(err, &failed) && failed.Message == lower.TooMany || errors.As(err, &memory)
 }
 
 // chosen is the variant of a step that a run needs.
@@ -336,7 +349,7 @@ func (k *Kernel) chosen(ctx context.Context, st *step, c *ir.Compute, b *stepBin
 		return keep.variant, nil
 	}
 	v := st.latest.Load()
-	how := choice{crd: b.crd}
+	how := choice{crd: b.crd, onePass: keep == nil && !st.twoPasses.Load() && k.oneThread()}
 	if b.keys > 0 && v != nil {
 		how.work = k.workspaceKind(b.keys, v, vals)
 	}

@@ -11,14 +11,22 @@ import (
 // which costs a step for each innermost loop and not for each insertion.
 type bound struct {
 	inserts, need map[*workspace]*loop.Ref
+	total         *loop.Ref // of all uses of all workspaces, when not nil
 }
 
 func (c *bound) insert(e *emitter, w *workspace) {
+	if c.total != nil {
+		e.b.Assign(c.total, e.b.Add(c.total, loop.Int(1)))
+		return
+	}
 	e.b.Assign(c.inserts[w], e.b.Add(c.inserts[w], loop.Int(1)))
 }
 
 // close ends a use of the workspace.
 func (c *bound) close(e *emitter, w *workspace) {
+	if c.total != nil {
+		return
+	}
 	e.b.Assign(c.need[w], e.b.Max(c.need[w], c.inserts[w]))
 	e.b.Assign(c.inserts[w], loop.Int(0))
 }

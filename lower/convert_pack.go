@@ -153,33 +153,6 @@ func (s *packedEntries) each(e *emitter, lo, hi loop.Expr, want axisSet, body fu
 	e.b.For("p", lo, hi, func(p loop.Expr) { body(s.at(e, p, want)) })
 }
 
-// sortPacked emits the passes that sort a list, and a stage that looks for entries
-// at the same coordinates. The result is words, values and one byte, not 0 if
-// there are such entries.
-func (c *converter) sortPacked() {
-	s := c.sorter()
-	s.packed = true
-	s.passes()
-	to := (s.how.Path.Passes() - 1) % 2
-	e := c.emitter("repeats")
-	b := e.b
-	found := b.Var("repeats", loop.Truth(false))
-	b.For("p", b.Max(b.Lo(), loop.Int(1)), b.Hi(), func(p loop.Expr) {
-		same := loop.Expr(loop.Truth(true))
-		for w := range s.words {
-			buf := e.read(s.words[w].bufs[to])
-			same = b.And(same, b.Eq(b.Load(buf, p), b.Load(buf, b.Sub(p, loop.Int(1)))))
-		}
-		b.Assign(found, b.Or(found, same))
-	})
-	repeats := c.flags(e, c.evenly(loop.SizeScalar(c.entries)), []*loop.Ref{found})
-	c.result.Values = s.payload[to]
-	for w := range s.words {
-		c.result.Words = append(c.result.Words, s.words[w].bufs[to])
-	}
-	c.result.Found = repeats
-}
-
 // flags ends a function that has found something in a chunk or not, and adds a
 // stage which joins what all chunks have found: a byte for each flag.
 func (c *converter) flags(e *emitter, part int, found []*loop.Ref) loop.BufferID {

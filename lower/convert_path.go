@@ -18,10 +18,10 @@ type Path struct {
 	// Buckets: one counting pass, with a bucket for each combination of those
 	// coordinates.
 	Buckets bool
-	// Group, when not 0, is for entries that fall into buckets far apart: a pass
-	// before that one brings those of neighbouring buckets together, by so many
-	// of the upper bits of the bucket's number. It costs a move and makes
-	// almost every access of the other a hit in the cache.
+	// Group, when not 0, is for entries that go to places far apart: a pass first
+	// brings those together that go to places near each other, by so many of
+	// the upper bits of the bucket's number or of the first word. It costs a
+	// move and makes almost every access of the others a hit in the cache.
 	Group int
 	// Words hold the coordinates of an entry while it is moved more than once,
 	// the outermost level's first. Without Buckets, the first words, of the
@@ -43,13 +43,13 @@ func (p Path) None() bool { return p.Axes == 0 }
 
 // Passes is the number of times that every entry is moved.
 func (p Path) Passes() int {
-	switch {
-	case p.Group > 0:
-		return 2
-	case p.Buckets:
-		return 1
-	}
 	n := 0
+	if p.Buckets {
+		n++
+	}
+	if p.Group > 0 {
+		n++
+	}
 	for _, w := range p.Words {
 		n += w.Passes
 	}
@@ -66,8 +66,11 @@ func (p Path) String() string {
 	}
 	what := "sorted by radix: "
 	var parts []string
-	if p.Buckets {
+	switch {
+	case p.Buckets:
 		what = fmt.Sprintf("grouped by %d bits, then sorted by the coordinates of %d axes in one counting pass: ", p.Group, p.Axes)
+	case p.Group > 0:
+		what = fmt.Sprintf("grouped by %d bits, then sorted within groups by radix: ", p.Group)
 	}
 	for _, w := range p.Words {
 		width := 32
@@ -93,7 +96,10 @@ const (
 	groupBits    = 8       // of a pass that groups
 	farBuckets   = 1 << 13 // from so many in use at a time, grouping pays,
 	manyEntries  = 1 << 16 // if there are so many entries
-	maxSortMoves = 24      // from here on a conversion is not worth a kernel
+	groupEntries = 1 << 12 // of a group that is sorted in the cache
+	maxGroupBits = 11
+	localBits    = 10 // of a radix pass over a group
+	maxSortMoves = 24 // from here on a conversion is not worth a kernel
 )
 
 // Data is what the choice of a path looks at.
@@ -117,17 +123,19 @@ func ChoosePath(from, to tensor.Format, d Data) (p Path, ok bool) {
 		return Path{}, true
 	}
 	p.Axes = len(axes)
-	if d.Order == Unordered || bucketsFor(axes, d.Shape) > max(fewBuckets, min(maxBuckets, 2*d.Entries)) {
-		p.Words = append(wordsFor(axes, d.Shape, digitBits), wordsFor(carried, d.Shape, 0)...)
-		if p.Passes() == 0 { // every extent is 1
-			p.Words[0].Passes, p.Words[0].Bits = 1, 1
-		}
+	if d.Order == Unordered {
+		p.Group = min(max(bits.Len64(uint64(d.Entries/groupEntries)), 1), maxGroupBits)
+		p.Words = wordsFor(axes, d.Shape, localBits, p.Group)
+		return p, p.Passes() <= maxSortMoves
+	}
+	if bucketsFor(axes, d.Shape) > max(fewBuckets, min(maxBuckets, 2*d.Entries)) {
+		p.Words = append(wordsFor(axes, d.Shape, digitBits, 0), wordsFor(carried, d.Shape, 0, 0)...)
 		return p, p.Passes() <= maxSortMoves
 	}
 	p.Buckets = true
 	if len(axes) == 1 && d.Entries >= manyEntries && d.Spread != nil && d.Spread(axes[0]) >= farBuckets {
 		p.Group = groupBits
-		p.Words = wordsFor(append(append([]int(nil), axes...), carried...), d.Shape, 0)
+		p.Words = wordsFor(append(append([]int(nil), axes...), carried...), d.Shape, 0, 0)
 	}
 	return p, true
 }
@@ -189,8 +197,9 @@ func bucketsFor(axes []int, shape []int64) int64 {
 }
 
 // wordsFor packs axes into words, as many into each as fit. A digit of 0 bits is
-// for words that are only carried.
-func wordsFor(axes []int, shape []int64, digit int) []Word {
+// for words that are only carried. By the uppermost bits, known of them, entries
+// are in order.
+func wordsFor(axes []int, shape []int64, digit, known int) []Word {
 	var words []Word
 	for len(axes) > 0 {
 		n, width := 0, 0
@@ -203,11 +212,11 @@ func wordsFor(axes []int, shape []int64, digit int) []Word {
 		}
 		axes = axes[n:]
 		w := Word{Axes: n, Wide: width > 32}
-		if digit > 0 && width > 0 {
+		if width = max(width-known, 0); digit > 0 && width > 0 {
 			w.Passes = (width + digit - 1) / digit
 			w.Bits = (width + w.Passes - 1) / w.Passes
 		}
-		words = append(words, w)
+		words, known = append(words, w), 0
 	}
 	return words
 }

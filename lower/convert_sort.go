@@ -28,8 +28,10 @@ type sorter struct {
 	// they are the positions array of the target.
 	starts loop.BufferID
 	kept   loop.ScalarID // the number of entries after filter
-	// packed: the last pass writes words and not coordinates.
-	packed bool
+	// packed: passes write words and no coordinates. The set of buffers that the
+	// last of them writes is handed to the caller.
+	packed  bool
+	results int
 }
 
 // digit is what a pass sorts by: Bits of a word from shift on, or the number of a
@@ -40,6 +42,7 @@ type digit struct{ word, shift int }
 const (
 	bucketNumber = -1 - iota
 	bucketGroup
+	wordGroup // the upper bits of the first word
 )
 
 // sorter starts a sort.
@@ -71,7 +74,7 @@ func (s *sorter) passes() {
 // digits are the digits from the least significant one.
 func (s *sorter) digits() []digit {
 	switch {
-	case s.how.Path.Group > 0:
+	case s.how.Path.Buckets && s.how.Path.Group > 0:
 		return []digit{{word: bucketGroup}, {word: bucketNumber}}
 	case s.how.Path.Buckets:
 		return []digit{{word: bucketNumber}}
@@ -153,7 +156,7 @@ func (p *countingPass) bucketCount() loop.SizeExpr {
 	switch p.digit.word {
 	case bucketNumber:
 		return p.sizeOf(p.axes[:p.how.Path.Axes])
-	case bucketGroup:
+	case bucketGroup, wordGroup:
 		return loop.SizeConst(1 << p.how.Path.Group)
 	}
 	return loop.SizeConst(1 << p.words[p.digit.word].Bits)
@@ -188,7 +191,7 @@ type item struct {
 	word  func(w int) loop.Expr    // a word, U64
 	value func() loop.Expr         // the payload
 	coord func(axis int) loop.Expr // a coordinate
-	group loop.Expr                // how far the bits of a bucketGroup are from the lowest
+	group loop.Expr                // how far the bits of a group are from the lowest
 }
 
 // eachItem emits the loop of a chunk of the pass. The words say which the body
@@ -198,7 +201,7 @@ func (p *countingPass) eachItem(e *emitter, words []int, coords bool, body func(
 	lo := b.Let("begin", b.Min(e.scalar(p.n), b.Mul(b.Chunk(), e.scalar(p.per))))
 	hi := b.Let("end", b.Min(e.scalar(p.n), b.Add(lo, e.scalar(p.per))))
 	var want axisSet
-	if p.digit.word < 0 {
+	if p.digit.word == bucketNumber || p.digit.word == bucketGroup {
 		want = axesOf(p.axes[:p.how.Path.Axes])
 	}
 	for _, w := range words {
@@ -211,7 +214,13 @@ func (p *countingPass) eachItem(e *emitter, words []int, coords bool, body func(
 	}
 	pack := p.packing(e, p.words, want)
 	var group loop.Expr
-	if p.digit.word == bucketGroup {
+	switch p.digit.word {
+	case wordGroup:
+		first := p.words[0].axes[0]
+		width := b.Let("width", b.Add(pack.shift[first], pack.width[first]))
+		bits := loop.Number(loop.U64, int64(p.how.Path.Group))
+		group = b.Let("shift", b.Sub(b.Max(width, bits), bits))
+	case bucketGroup:
 		n := p.extentsIn(e, p.axes[:p.how.Path.Axes])
 		shift := b.Var("shift", loop.Int(0))
 		b.While(b.Gt(n, loop.NewBinary(loop.Shl, loop.Int(1<<p.how.Path.Group), shift)), func() {
@@ -262,6 +271,9 @@ func (p *countingPass) eachItem(e *emitter, words []int, coords bool, body func(
 // bucket is the number of the bucket that an item falls into.
 func (p *countingPass) bucket(e *emitter, it item) loop.Expr {
 	b := e.b
+	if p.digit.word == wordGroup {
+		return b.Let("bucket", b.Cast(loop.I64, loop.NewBinary(loop.Shr, it.word(0), it.group)))
+	}
 	if d := p.digit; d.word >= 0 {
 		x := loop.NewBinary(loop.Shr, it.word(d.word), loop.Number(loop.U64, int64(d.shift)))
 		mask := loop.Number(loop.U64, 1<<p.words[d.word].Bits-1)
@@ -288,8 +300,11 @@ func (p *countingPass) countStage() {
 	counts := e.write(p.counts)
 	row := b.Let("row", b.Mul(b.Chunk(), e.scalar(p.buckets)))
 	var words []int
-	if p.digit.word >= 0 {
+	switch {
+	case p.digit.word >= 0:
 		words = []int{p.digit.word}
+	case p.digit.word == wordGroup:
+		words = []int{0}
 	}
 	p.eachItem(e, words, false, func(it item) {
 		at := b.Let("at", b.Add(row, p.bucket(e, it)))
@@ -365,7 +380,8 @@ func (p *countingPass) placeStages() {
 			})
 		})
 	}, nil)
-	if p.last && p.starts >= 0 {
+	wanted := p.starts >= 0 && (p.last || p.packed)
+	if wanted {
 		starts := e.write(p.starts)
 		b.ForIndependent("bucket", b.Lo(), b.Hi(), func(bucket loop.Expr) {
 			b.Store(starts, bucket, b.Load(counts, bucket))
@@ -374,7 +390,7 @@ func (p *countingPass) placeStages() {
 	}
 	st = e.stage("shift_groups")
 	st.Partition = part
-	if p.last && p.starts >= 0 {
+	if wanted {
 		st.Allocs = []loop.Alloc{{Buffer: p.starts, Zero: true,
 			Len: &loop.SizeOp{Op: loop.Add, X: loop.SizeScalar(p.buckets), Y: loop.SizeConst(1)}}}
 	}
@@ -400,7 +416,7 @@ func (p *countingPass) moveStage() {
 		for w := range p.words {
 			words = append(words, w)
 		}
-		p.buffers(to)
+		p.moved(to)
 		for w := range p.words {
 			st.Allocs = p.allocate(st.Allocs, p.words[w].bufs[to], kept)
 		}
@@ -463,31 +479,30 @@ func (p *countingPass) moveStage() {
 	p.addStage(st)
 }
 
-// buffers makes the buffers of words that a pass writes.
-func (p *countingPass) buffers(to int) {
+// moved makes a set of buffers of words and payload, if it is not there.
+func (s *sorter) moved(set int) {
+	if s.payload[set] >= 0 {
+		return
+	}
 	role := loop.Temp
-	if p.last {
+	if s.packed && set == s.results {
 		role = loop.Output
 	}
-	for i := range p.words {
-		w := &p.words[i]
-		if w.bufs[to] < 0 || p.last {
-			w.bufs[to] = p.buffer(fmt.Sprintf("word%d_%d", i, to), w.elem(), role)
-		}
+	for i := range s.words {
+		w := &s.words[i]
+		w.bufs[set] = s.buffer(fmt.Sprintf("word%d_%d", i, set), w.elem(), role)
 	}
-	if p.sorter.payload[to] < 0 || p.last {
-		elem := p.elem
-		if p.blocks {
-			elem = p.count
-		}
-		p.sorter.payload[to] = p.buffer(fmt.Sprintf("moved%d", to), elem, role)
+	elem := s.elem
+	if s.blocks {
+		elem = s.count
 	}
+	s.payload[set] = s.buffer(fmt.Sprintf("moved%d", set), elem, role)
 }
 
 // allocate adds the allocation of a buffer, unless an earlier pass has made it.
-func (p *countingPass) allocate(list []loop.Alloc, id loop.BufferID, n loop.SizeExpr) []loop.Alloc {
-	for _, s := range p.program.Stages {
-		for _, a := range s.Allocs {
+func (s *sorter) allocate(list []loop.Alloc, id loop.BufferID, n loop.SizeExpr) []loop.Alloc {
+	for _, stage := range s.program.Stages {
+		for _, a := range stage.Allocs {
 			if a.Buffer == id {
 				return list
 			}

@@ -36,9 +36,11 @@ func TestChoosePath(t *testing.T) {
 		{"DCSR", "DCSC", Data{Shape: []int64{1 << 30, 1 << 30}, Entries: 5000},
 			"sorted by radix: 1 axes in 32 bits by 3 passes of 10, 1 axes carried in 32 bits"},
 		{"COO", "CSR", Data{Shape: []int64{20000, 20000}, Entries: 320000, Order: Unordered},
-			"sorted by radix: 2 axes in 32 bits by 3 passes of 10"},
+			"grouped by 7 bits, then sorted within groups by radix: 2 axes in 32 bits by 3 passes of 8"},
+		{"COO", "CSR", Data{Shape: []int64{1, 1}, Entries: 3, Order: Unordered},
+			"grouped by 1 bits, then sorted within groups by radix: 2 axes carried in 32 bits"},
 		{"COO", "CSR", Data{Shape: []int64{1 << 40, 1 << 40}, Entries: 320000, Order: Unordered},
-			"sorted by radix: 1 axes in 64 bits by 4 passes of 10, 1 axes in 64 bits by 4 passes of 10"},
+			"grouped by 7 bits, then sorted within groups by radix: 1 axes in 64 bits by 4 passes of 9, 1 axes in 64 bits by 4 passes of 10"},
 		{"COO", "CSR", Data{Shape: []int64{1 << 40, 1 << 40}, Entries: 320000, Order: Repeating}, "in order"},
 	} {
 		p, ok := ChoosePath(format(t, c.from, 2), format(t, c.to, 2), c.data)

@@ -278,6 +278,10 @@ func (w *walk) dense() {
 		b.If(b.Gt(hi, lo), func() { b.Assign(seen, loop.Truth(true)) }, nil)
 		return
 	}
+	if w.inLanes() {
+		w.lanes(lo, hi)
+		return
+	}
 	if len(w.followers) == 0 {
 		run := b.For
 		if w.independent() {

@@ -325,6 +325,13 @@ func (k *kernel) sparse(body ir.Stmt) {
 	counts := k.buffer(t.Name+"_counts", loop.I64, loop.Temp)
 	totals := k.buffer(t.Name+"_totals", loop.I64, loop.Temp)
 	nseg := int64(len(segments))
+	if k.opts.OnePass {
+		if bound := k.entryBound(body); bound != nil {
+			k.onePass(body, segments, totals, bound)
+			k.sparseLevels(segments)
+			return
+		}
+	}
 
 	count, root := k.assemble("count_"+t.Name, body, segments, countEntries, counts)
 	part := k.partition(root)
@@ -335,13 +342,7 @@ func (k *kernel) sparse(body ir.Stmt) {
 		count.Allocs, count.PartitionAllocs = count.PartitionAllocs, nil
 	}
 	k.boundStages(body, part)
-	if len(k.workspaces) > 0 {
-		room := loop.Stage{Name: "workspaces", Partition: -1}
-		for _, w := range k.workspaces {
-			room.Allocs = append(room.Allocs, w.store.allocs(k, w)...)
-		}
-		k.addStage(room)
-	}
+	k.makeRoom()
 	count.Symbolic = true
 	k.addStage(count)
 	place := k.placeStage(counts, totals, nseg, part)
@@ -354,7 +355,24 @@ func (k *kernel) sparse(body ir.Stmt) {
 	k.addStage(fill)
 	k.positions(segments)
 
-	levels := t.Format.Physical()
+	k.sparseLevels(segments)
+}
+
+// makeRoom emits the stage that allocates workspaces.
+func (k *kernel) makeRoom() {
+	if len(k.workspaces) == 0 {
+		return
+	}
+	room := loop.Stage{Name: "workspaces", Partition: -1}
+	for _, w := range k.workspaces {
+		room.Allocs = append(room.Allocs, w.store.allocs(k, w)...)
+	}
+	k.addStage(room)
+}
+
+// sparseLevels says where the arrays of a sparse result are.
+func (k *kernel) sparseLevels(segments []segment) {
+	levels := k.step.Result.Format.Physical()
 	k.result.Levels = make([]ResultLevel, len(levels))
 	for l := range levels {
 		k.result.Levels[l] = ResultLevel{Pos: -1, Crd: -1}

@@ -92,6 +92,10 @@ type Options struct {
 	Coordinates loop.Type
 	// Workspace is how workspaces store their entries.
 	Workspace WorkspaceKind
+	// OnePass appends the entries of a sparse result in one pass, where there is
+	// a bound for their number that is not far from the size of the operands: for
+	// one thread. The program fails with [TooMany] where the bound turns out to be.
+	OnePass bool
 	// Grain, when not 0, is the work of one chunk of every parallel loop, so that
 	// tests cut small data too.
 	Grain int64
@@ -129,6 +133,7 @@ type kernel struct {
 	notes      []string
 	cells      []cell // temporaries computed by earlier stages
 	workspaces []*workspace
+	inserts    *loop.ScalarID // into all workspaces, where the program counts them
 	accessList []*ir.Access
 }
 

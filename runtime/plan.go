@@ -41,12 +41,18 @@ type stagePlan struct {
 // sizesPlan is a list of scalars to compute and then buffers to allocate.
 type sizesPlan struct {
 	lets   []letPlan
+	trims  []trimPlan
 	allocs []allocPlan
 }
 
 type letPlan struct {
 	scalar loop.ScalarID
 	value  sizeCode
+}
+
+type trimPlan struct {
+	buffer loop.BufferID
+	length sizeCode
 }
 
 type allocPlan struct {
@@ -87,6 +93,9 @@ func newPlan(program *loop.Program) *plan {
 		out := stagePlan{
 			name: s.Name, fn: s.Func, domain: s.Partition, bufs: s.Bufs, args: s.Args, ordered: s.Ordered, symbolic: s.Symbolic,
 			before: p.sizes(s.Lets, s.Allocs), after: p.sizes(s.PartitionLets, s.PartitionAllocs),
+		}
+		for _, t := range s.Trims {
+			out.before.trims = append(out.before.trims, trimPlan{t.Buffer, p.size(t.Len)})
 		}
 		if d := s.Partition; d >= 0 && !cuts[d] {
 			cuts[d] = true
@@ -172,6 +181,10 @@ func (s *stagePlan) eachBuffer(visit func(loop.BufferID)) {
 	for _, z := range []sizesPlan{s.before, s.after} {
 		for _, l := range z.lets {
 			code(l.value)
+		}
+		for _, t := range z.trims {
+			visit(t.buffer)
+			code(t.length)
 		}
 		for _, a := range z.allocs {
 			visit(a.buffer)

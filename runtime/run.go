@@ -7,6 +7,7 @@ import (
 	goruntime "runtime"
 	"strings"
 	"sync"
+	"unsafe"
 
 	"github.com/lacuna-sparse/lacuna/internal/debug"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
@@ -298,6 +299,11 @@ func (x *Executable) sizes(s *state, st *stagePlan, z *sizesPlan, o Options) err
 		}
 		s.scalars[l.scalar] = v
 	}
+	for i := range z.trims {
+		if err := x.trim(s, st, &z.trims[i]); err != nil {
+			return err
+		}
+	}
 	for i := range z.allocs {
 		if err := x.allocate(s, st, &z.allocs[i], o); err != nil {
 			return err
@@ -348,6 +354,27 @@ func (x *Executable) allocate(s *state, st *stagePlan, a *allocPlan, o Options) 
 	}
 	s.temps[a.buffer] = t
 	s.mem[a.buffer] = Memory{Ptr: t.ptr, Len: n}
+	return nil
+}
+
+// trim shortens an output. Where more than half of it is not needed, it moves to
+// memory of its size; else the rest stays, in most cases never touched.
+func (x *Executable) trim(s *state, st *stagePlan, t *trimPlan) error {
+	m := &s.mem[t.buffer]
+	n, fault := s.eval(&t.length)
+	if fault == "" && (n < 0 || n > m.Len) {
+		fault = sizeFault(fmt.Sprintf("%d of %d elements are wanted", n, m.Len))
+	}
+	if fault != "" {
+		return s.sizeError(st, "length of buffer "+s.plan.program.Buffers[t.buffer].Name, &t.length, fault)
+	}
+	if n < m.Len/2 {
+		size := s.plan.elemSize[t.buffer]
+		p := x.memory.result(n*size, anything)
+		copy(unsafe.Slice((*byte)(p), n*size), unsafe.Slice((*byte)(m.Ptr), n*size))
+		m.Ptr = p
+	}
+	m.Len = n
 	return nil
 }
 

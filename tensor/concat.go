@@ -1,6 +1,8 @@
 package tensor
 
 import (
+	"cmp"
+	"container/heap"
 	"math"
 	"slices"
 )
@@ -123,26 +125,21 @@ func (c *concat) entries() (entries, error) {
 		n += e.n
 		values += e.values.n
 	}
-	e := entries{n: n, block: parts[0].block, distinct: true, order: c.order(parts)}
-	e.cols = make([]column, len(c.shape))
+	e := entries{n: n, block: parts[0].block, distinct: true, cols: make([]column, len(c.shape))}
+	if len(parts) == 1 {
+		return parts[0], nil
+	}
 	for _, axis := range axes {
 		var err error
-		if e.cols[axis], err = c.column(axis, n, parts); err != nil {
+		if e.cols[axis], err = makeColumn(n, maxCoordinate(c.shape[axis])); err != nil {
 			return entries{}, err
 		}
-	}
-	if len(parts) == 1 {
-		e.values = parts[0].values
-		return e, nil
 	}
 	var err error
 	if e.values, err = MakeArray(c.tensors[0].DType(), values); err != nil {
 		return entries{}, err
 	}
-	to := e.values.Raw()
-	for _, p := range parts {
-		to = to[copy(to, p.values.Raw()):]
-	}
+	c.join(&e, axes, parts)
 	return e, nil
 }
 
@@ -170,40 +167,111 @@ func (c *concat) lister() (list func(*Tensor) (entries, error), axes []int) {
 	}, order
 }
 
-// order is the order of axes in which the joined entries are sorted, nil if they are not known
-// to be.
-func (c *concat) order(parts []entries) []int {
-	var order []int
-	for _, p := range parts {
-		switch {
-		case p.n == 0:
-		case order == nil:
-			order = p.order
-		case !slices.Equal(order, p.order) || order[0] != c.axis:
-			return nil
+// join writes the parts to e. Parts that are sorted in one order are merged in it; others
+// stand one after the other.
+func (c *concat) join(e *entries, axes []int, parts []entries) {
+	m := &merge{parts: parts, next: make([]int, len(parts))}
+	for k, p := range parts {
+		if p.n > 0 {
+			m.queue = append(m.queue, k)
 		}
 	}
-	return order
+	if order, ok := m.commonOrder(); ok {
+		e.order = order
+		m.keys = order[:slices.Index(order, c.axis)]
+		heap.Init(m)
+	}
+	begin := make([]uint64, len(parts)+1) // of each part, along the axis
+	for k, t := range c.tensors {
+		begin[k+1] = begin[k] + uint64(t.shape[c.axis])
+	}
+	size := e.block * e.values.dt.Size()
+	to, at := e.values.Raw(), 0
+	for len(m.queue) > 0 {
+		k, lo, hi := m.run()
+		p := &parts[k]
+		for _, axis := range axes {
+			shift := uint64(0)
+			if axis == c.axis {
+				shift = begin[k]
+			}
+			for i := lo; i < hi; i++ {
+				e.cols[axis].set(at+i-lo, p.cols[axis].at(i)+shift)
+			}
+		}
+		at += hi - lo
+		to = to[copy(to, p.values.Raw()[lo*size:hi*size]):]
+	}
 }
 
-// column joins the coordinates of one axis.
-func (c *concat) column(axis, n int, parts []entries) (column, error) {
-	if len(parts) == 1 {
-		return parts[0].cols[axis], nil
-	}
-	col, err := makeColumn(n, maxCoordinate(c.shape[axis]))
-	if err != nil {
-		return column{}, err
-	}
-	i, begin := 0, uint64(0)
-	for k, p := range parts {
-		for j := range p.n {
-			col.set(i, begin+p.cols[axis].at(j))
-			i++
+// merge goes through several lists of entries in the order of some key columns; where they
+// are equal, in the order of the lists.
+type merge struct {
+	parts []entries
+	next  []int // the entry that is next, by part
+	keys  []int // axes
+	queue []int // parts that have a next entry, a heap
+}
+
+// commonOrder is the order in which all parts with entries are sorted, if there is one.
+func (m *merge) commonOrder() ([]int, bool) {
+	var order []int
+	for i, k := range m.queue {
+		if i == 0 {
+			order = m.parts[k].order
 		}
-		if axis == c.axis {
-			begin += uint64(c.tensors[k].shape[axis])
+		if !slices.Equal(order, m.parts[k].order) {
+			return nil, false
 		}
 	}
-	return col, nil
+	return order, order != nil
+}
+
+// run takes the next entries of one part with the same keys: those from lo to hi-1 of part k.
+func (m *merge) run() (k, lo, hi int) {
+	k = m.queue[0]
+	p := &m.parts[k]
+	lo, hi = m.next[k], p.n
+	if len(m.keys) > 0 {
+		for hi = lo + 1; hi < p.n && m.compare(k, lo, k, hi) == 0; hi++ {
+		}
+	}
+	m.next[k] = hi
+	if hi < p.n {
+		heap.Fix(m, 0)
+	} else {
+		heap.Pop(m)
+	}
+	return k, lo, hi
+}
+
+// compare compares the keys of entry i of part a with those of entry j of part b.
+func (m *merge) compare(a, i, b, j int) int {
+	for _, axis := range m.keys {
+		if c := cmp.Compare(m.parts[a].cols[axis].at(i), m.parts[b].cols[axis].at(j)); c != 0 {
+			return c
+		}
+	}
+	return 0
+}
+
+// The parts of the queue are a heap by the keys of their next entries.
+
+func (m *merge) Len() int      { return len(m.queue) }
+func (m *merge) Swap(i, j int) { m.queue[i], m.queue[j] = m.queue[j], m.queue[i] }
+func (m *merge) Push(k any)    { m.queue = append(m.queue, k.(int)) }
+
+func (m *merge) Less(i, j int) bool {
+	a, b := m.queue[i], m.queue[j]
+	if c := m.compare(a, m.next[a], b, m.next[b]); c != 0 {
+		return c < 0
+	}
+	return a < b
+}
+
+func (m *merge) Pop() any {
+	last := len(m.queue) - 1
+	k := m.queue[last]
+	m.queue = m.queue[:last]
+	return k
 }

@@ -1,6 +1,9 @@
 package tensor
 
-import "math/bits"
+import (
+	"iter"
+	"math/bits"
+)
 
 // Prune returns the tensor without the stored entries that equal its fill, in the same
 // format and with index arrays of the same types. Operations keep explicit zeros, so that
@@ -180,19 +183,46 @@ func (s *positionSet) blocks(a Array, block int) (Array, error) {
 	if err != nil {
 		return Array{}, err
 	}
-	size := block * a.dt.Size()
-	from, to := a.Raw(), out.Raw()
-	for lo := 0; lo < s.n; {
-		if !s.has(lo) {
-			lo++
-			continue
+	switch {
+	case block > 1:
+		size := block * a.dt.Size()
+		from, to := a.Raw(), out.Raw()
+		for p := range s.positions() {
+			to = to[copy(to, from[p*size:(p+1)*size]):]
 		}
-		hi := lo + 1
-		for hi < s.n && s.has(hi) {
-			hi++
-		}
-		to = to[copy(to, from[lo*size:hi*size]):]
-		lo = hi
+	case a.dt.Size() == 1:
+		compact[uint8](out, a, s)
+	case a.dt.Size() == 2:
+		compact[uint16](out, a, s)
+	case a.dt.Size() == 4:
+		compact[uint32](out, a, s)
+	case a.dt.Size() == 8:
+		compact[uint64](out, a, s)
+	default:
+		compact[complex128](out, a, s)
 	}
 	return out, nil
+}
+
+// compact moves the elements at the positions in a set together.
+func compact[T Element](out, a Array, s *positionSet) {
+	to, from := View[T](out), View[T](a)
+	j := 0
+	for p := range s.positions() {
+		to[j] = from[p]
+		j++
+	}
+}
+
+// positions yields the positions in the set, in order.
+func (s *positionSet) positions() iter.Seq[int] {
+	return func(yield func(int) bool) {
+		for i, word := range s.bits {
+			for ; word != 0; word &= word - 1 {
+				if !yield(i*64 + bits.TrailingZeros64(word)) {
+					return
+				}
+			}
+		}
+	}
 }

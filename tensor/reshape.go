@@ -290,12 +290,14 @@ func (r *reshaping) move(e *entries, from []column, g axisGroup, stored []int) e
 		for _, axis := range g.from {
 			at = at*uint64(r.from.shape[axis]) + from[axis].at(i)
 		}
-		for k := len(g.to) - 1; k >= 0; k-- {
+		for k := len(g.to) - 1; k > 0; k-- {
 			axis := g.to[k]
 			size := uint64(r.shape[axis])
-			e.cols[axis].set(i, at%size)
-			at /= size
+			rest := at / size
+			e.cols[axis].set(i, at-rest*size)
+			at = rest
 		}
+		e.cols[g.to[0]].set(i, at)
 	}
 	return nil
 }

@@ -82,7 +82,7 @@ func newOurSide(dir, input string) (*ourSide, error) {
 
 func (s *ourSide) session(threads int) *lacuna.Session {
 	if s.sessions[threads] == nil {
-		s.sessions[threads] = lacuna.NewSession(lacuna.WithEngine(s.engine), lacuna.WithThreads(threads))
+		s.sessions[threads] = lacuna.NewSession(lacuna.WithEngine(s.engine), lacuna.WithThreads(threads), lacuna.WithConversionKernels())
 	}
 	return s.sessions[threads]
 }

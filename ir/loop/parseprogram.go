@@ -139,11 +139,20 @@ func (p *parser) stage() Stage {
 	s.Symbolic = p.accept("symbolic")
 	p.expect("{")
 	p.skipComments()
-	s.Lets, s.Allocs = p.sizing()
+	s.Lets = p.lets()
+	for ; p.accept("trim"); p.skipComments() {
+		t := Trim{Buffer: p.bufferRef()}
+		p.expect("[")
+		t.Len = p.size()
+		p.expect("]")
+		s.Trims = append(s.Trims, t)
+	}
+	s.Allocs = p.allocs()
 	if p.accept("partitioned") {
 		p.expect("{")
 		p.skipComments()
-		s.PartitionLets, s.PartitionAllocs = p.sizing()
+		s.PartitionLets = p.lets()
+		s.PartitionAllocs = p.allocs()
 		p.expect("}")
 		p.skipComments()
 	}
@@ -161,16 +170,19 @@ func (p *parser) stage() Stage {
 	return s
 }
 
-// sizing reads lets, then allocs, as they are carried out in this order.
-func (p *parser) sizing() ([]ScalarLet, []Alloc) {
+func (p *parser) lets() []ScalarLet {
 	var lets []ScalarLet
-	var allocs []Alloc
 	for ; p.accept("let"); p.skipComments() {
 		l := ScalarLet{Scalar: p.scalarRef()}
 		p.expect("=")
 		l.Value = p.size()
 		lets = append(lets, l)
 	}
+	return lets
+}
+
+func (p *parser) allocs() []Alloc {
+	var allocs []Alloc
 	for ; p.accept("alloc"); p.skipComments() {
 		a := Alloc{Buffer: p.bufferRef()}
 		p.expect("[")
@@ -179,10 +191,10 @@ func (p *parser) sizing() ([]ScalarLet, []Alloc) {
 		a.Zero = p.accept("zero")
 		allocs = append(allocs, a)
 	}
-	if p.at("let") {
-		p.fail("lets stand before allocs, because they are evaluated first")
+	if p.at("let") || p.at("trim") {
+		p.fail("lets stand first, then trims, then allocs, because they are carried out in this order")
 	}
-	return lets, allocs
+	return allocs
 }
 
 func (p *parser) scalarRef() ScalarID { return ScalarID(p.reference("a scalar of the program", false)) }

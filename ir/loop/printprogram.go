@@ -85,7 +85,11 @@ func (p *programPrinter) stage(s *Stage, partitions []string) {
 	}
 	p.line(head, " {")
 	p.indent++
-	p.sizing(s.Lets, s.Allocs)
+	p.sizing(s.Lets, nil)
+	for _, t := range s.Trims {
+		p.line("trim ", p.sizes.buffer(t.Buffer), "[", p.sizes.size(t.Len), "]")
+	}
+	p.sizing(nil, s.Allocs)
 	if len(s.PartitionLets)+len(s.PartitionAllocs) > 0 {
 		p.line("partitioned {")
 		p.indent++

@@ -62,9 +62,10 @@ type Partition struct {
 // Stage is one step of a program.
 type Stage struct {
 	Name string
-	// Lets are evaluated first, in order, then Allocs, then the partition (if
+	// Lets are evaluated first, in order, then Trims, Allocs, the partition (if
 	// this stage is the first to use it), then AfterPartition lets and allocs.
 	Lets            []ScalarLet
+	Trims           []Trim
 	Allocs          []Alloc
 	Partition       int // index into Partitions; -1: one call with chunk 0, lo 0, hi 0
 	PartitionLets   []ScalarLet
@@ -93,6 +94,12 @@ type Alloc struct {
 	Buffer BufferID
 	Len    SizeExpr
 	Zero   bool
+}
+
+// Trim makes an output shorter: the elements from Len on were not needed.
+type Trim struct {
+	Buffer BufferID
+	Len    SizeExpr
 }
 
 // SizeExpr is an I64 expression over program scalars and buffer elements,

@@ -98,7 +98,14 @@ func (v *programVerifier) stage(s *Stage) {
 	if !isEntity(s.Name) {
 		v.problem("%q cannot name a stage", s.Name)
 	}
-	v.sizing(s.Lets, s.Allocs)
+	v.sizing(s.Lets, nil)
+	for _, t := range s.Trims {
+		v.size(t.Len)
+		if v.hasBuffer(t.Buffer) && v.prog.Buffers[t.Buffer].Role != Output {
+			v.problem("trims %s, which is not an output", v.prog.Buffers[t.Buffer].Name)
+		}
+	}
+	v.sizing(nil, s.Allocs)
 	switch {
 	case s.Partition >= len(v.prog.Partitions) || s.Partition < -1:
 		v.problem("uses partition %d; there are %d", s.Partition, len(v.prog.Partitions))

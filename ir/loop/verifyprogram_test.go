@@ -90,6 +90,9 @@ func TestVerifyProgram(t *testing.T) {
 			p.Stages[1].Lets = []ScalarLet{{Scalar: 1, Value: &SizeLoad{Buffer: 2, Index: one}}}
 		}, "reads a size from y, which does not hold integers"},
 		{func(p *Program) {
+			p.Stages[1].Trims = []Trim{{Buffer: 1, Len: SizeConst(1)}}
+		}, "trims t, which is not an output"},
+		{func(p *Program) {
 			p.Buffers[1].Role = Scratch
 			p.Stages[1].Lets = []ScalarLet{{Scalar: 1, Value: &SizeLoad{Buffer: 1, Index: one}}}
 		}, "reads a size from t, of which every thread has its own"},
@@ -136,7 +139,7 @@ func TestParseProgramErrors(t *testing.T) {
 		{"let k = A[n] + 1", "let k = -n", `10:14: expected a whole number, found "n"`},
 		{"let k = A[n] + 1", "let k = " + strings.Repeat("(", 5000), "nested deeper than"},
 		{"let k = A[n] + 1", "let k = 1" + strings.Repeat("+1", 5000), "nested deeper than"},
-		{"alloc y[k] zero", "alloc y[k] zero let k = 1", `11:21: lets stand before allocs`},
+		{"alloc y[k] zero", "alloc y[k] zero let k = 1", `11:21: lets stand first`},
 		{"run(A, t, y; n)\n", "", `15:9: expected "}", found "func"`},
 		{"partition rows of k", "partition rows of k grain 1 chunks n partition rows of k", `8:50: the partition "rows" is already declared`},
 	} {

@@ -1,0 +1,259 @@
+package lower
+
+import (
+	"github.com/lacuna-sparse/lacuna/ir"
+	"github.com/lacuna-sparse/lacuna/ir/loop"
+	"github.com/lacuna-sparse/lacuna/tensor"
+)
+
+// A sparse result is counted before it is filled, so that chunks can be filled at
+// the same time and memory is allocated once and exactly. One thread gains nothing
+// from the first, and where the number of entries has a bound not far above it, it
+// can do without the second: memory is allocated by the bound, the entries are
+// appended in one pass, and the arrays are trimmed to what was used.
+
+// TooMany is the message of a program that was lowered for one pass when its
+// result may have many more entries than its operands.
+const TooMany = "too many entries for one pass"
+
+// onePassFactor bounds the memory that one pass may ask for, as a multiple of the
+// operands' entries.
+const onePassFactor = 4
+
+// entryBound is a bound for the number of entries of the result, nil if there is
+// none to be had before the loops run. It may use k.inserts.
+func (k *kernel) entryBound(body ir.Stmt) loop.SizeExpr {
+	t := k.step.Result
+	if !t.FillKnown || !k.step.Covers || k.step.Scatter || t.Format.Physical()[t.Rank-1].Kind == tensor.DenseLevel {
+		return nil
+	}
+	if !appendsPlainly(body) {
+		return nil
+	}
+	c := &coverage{k: k}
+	sup := k.alg.Of(leafOf(body).Value, c)
+	if v, ok := ir.ConstValue(sup.Background); !ok || !sameValue(v.Convert(t.DType), t.Fill) {
+		return nil
+	}
+	return c.bound(sup.Set)
+}
+
+// appendsPlainly reports whether the nest that reads the operands for the result
+// has no temporaries.
+func appendsPlainly(s ir.Stmt) bool {
+	switch s := s.(type) {
+	case *ir.Forall:
+		return appendsPlainly(s.Body)
+	case *ir.Workspace:
+		return appendsPlainly(s.Consumer)
+	}
+	_, leaf := s.(*ir.Assign)
+	return leaf
+}
+
+// coverage describes leaves by the entries that a result's entries can stand for:
+// those of operands that have all of the result's variables, so that no two
+// entries of the result have the same one behind them.
+type coverage struct {
+	k        *kernel
+	accesses []*ir.Access // by atom
+}
+
+// Access implements ir.Leaves.
+func (c *coverage) Access(a *ir.Access) ir.Support {
+	if a.Tensor.Format.IsDense() || !a.Tensor.FillKnown {
+		return ir.Everywhere()
+	}
+	for _, x := range c.k.step.LHS.Indices {
+		found := a.Tensor.Work != nil // has the innermost variables, and the loops around it the others
+		for _, y := range a.Indices {
+			found = found || y.Plain() == x.Plain()
+		}
+		if !found {
+			return ir.Everywhere()
+		}
+	}
+	c.accesses = append(c.accesses, a)
+	return ir.Support{Set: ir.AtomOf(ir.Atom(len(c.accesses) - 1)),
+		Background: &ir.Const{Value: a.Tensor.Fill.Convert(ir.ComputeType(a.Tensor.DType))}}
+}
+
+// Index implements ir.Leaves.
+func (c *coverage) Index(*ir.Index) ir.Support { return ir.Everywhere() }
+
+// Temp implements ir.Leaves.
+func (c *coverage) Temp(*ir.Temp) ir.Support { return ir.Everywhere() }
+
+// bound is how many coordinates a set can have at most; nil if that is not known.
+func (c *coverage) bound(f ir.Formula) loop.SizeExpr {
+	if f.IsAll() {
+		return nil
+	}
+	if f.IsNone() {
+		return loop.SizeConst(0)
+	}
+	if a, ok := f.IsAtom(); ok {
+		return c.entries(c.accesses[a])
+	}
+	var total loop.SizeExpr
+	for _, g := range f.Args() {
+		n := c.bound(g)
+		switch {
+		case f.IsUnion() && n == nil:
+			return nil
+		case n == nil:
+		case total == nil:
+			total = n
+		case f.IsUnion():
+			total = &loop.SizeOp{Op: loop.Add, X: total, Y: n}
+		default:
+			total = &loop.SizeOp{Op: loop.Min, X: total, Y: n}
+		}
+	}
+	return total
+}
+
+// entries is the number of entries behind an access.
+func (c *coverage) entries(a *ir.Access) loop.SizeExpr {
+	if a.Tensor.Work == nil {
+		return c.k.stored(a.Tensor)
+	}
+	w := c.k.workspaceOf(a.Tensor)
+	if _, dense := w.store.(*denseStore); !dense {
+		return nil
+	}
+	c.k.inserted()
+	return loop.SizeScalar(*c.k.inserts)
+}
+
+// inserted makes the scalar that receives the number of insertions into all
+// workspaces, and its limit.
+func (k *kernel) inserted() {
+	if k.inserts == nil {
+		n := k.newScalar(k.step.Result.Name+"_inserts", false)
+		k.inserts = &n
+	}
+}
+
+// stored is the number of stored elements of an operand.
+func (k *kernel) stored(t *ir.Tensor) loop.SizeExpr {
+	var n loop.SizeExpr = loop.SizeConst(1)
+	for l, level := range t.Format.Physical() {
+		switch level.Kind {
+		case tensor.DenseLevel:
+			n = sizeTimes(n, loop.SizeScalar(k.dim(t, t.Format.Order()[l])))
+		case tensor.CompressedLevel:
+			n = &loop.SizeLoad{Buffer: k.input(t, l, Positions), Index: n}
+		}
+	}
+	return n
+}
+
+// onePass emits the stages of a sparse result that is appended to in one pass,
+// with room for bound entries.
+func (k *kernel) onePass(body ir.Stmt, segments []segment, totals loop.BufferID, bound loop.SizeExpr) {
+	t := k.step.Result
+	e := k.emitter("append_" + t.Name)
+	b := e.b
+	e.out = &assembly{mode: fillEntries, levels: t.Format.Physical(), segments: segments}
+	e.root.wanted = k.parallel(body)
+	for i := range segments {
+		e.out.current = append(e.out.current, b.Var("n", b.Load(e.write(totals), loop.Int(int64(i)))))
+	}
+	st := e.start(k.accessesIn(body))
+	e.withResult(st, func() { e.stmt(st, body) })
+	for i := range segments {
+		b.Store(e.write(totals), loop.Int(int64(i)), e.out.current[i])
+	}
+	part := k.partition(e.root)
+
+	if k.inserts != nil {
+		k.insertStages(body, part)
+	}
+	room := loop.Stage{Name: "allocate", Partition: -1}
+	trim := loop.Stage{Name: "trim", Partition: -1}
+	var parents, used loop.SizeExpr = loop.SizeConst(1), loop.SizeConst(1)
+	for l, axis := range t.Format.Order() {
+		for i, s := range segments {
+			if s.first != l {
+				continue
+			}
+			one := loop.SizeConst(1)
+			room.Allocs = append(room.Allocs, loop.Alloc{Buffer: s.pos, Len: &loop.SizeOp{Op: loop.Add, X: parents, Y: one}, Zero: true})
+			if i > 0 {
+				trim.Trims = append(trim.Trims, loop.Trim{Buffer: s.pos, Len: &loop.SizeOp{Op: loop.Add, X: used, Y: one}})
+			}
+			trim.Lets = append(trim.Lets, loop.ScalarLet{Scalar: s.total, Value: &loop.SizeLoad{Buffer: totals, Index: loop.SizeConst(i)}})
+			for _, crd := range s.crd {
+				room.Allocs = append(room.Allocs, loop.Alloc{Buffer: crd, Len: bound})
+				trim.Trims = append(trim.Trims, loop.Trim{Buffer: crd, Len: loop.SizeScalar(s.total)})
+			}
+			parents, used = bound, loop.SizeScalar(s.total)
+		}
+		if t.Format.Physical()[l].Kind == tensor.DenseLevel {
+			n := loop.SizeScalar(k.dim(t, axis))
+			parents, used = sizeTimes(parents, n), sizeTimes(used, n)
+		}
+	}
+	room.Allocs = append(room.Allocs, loop.Alloc{Buffer: k.result.Values, Len: bound})
+	trim.Trims = append(trim.Trims, loop.Trim{Buffer: k.result.Values, Len: loop.SizeScalar(segments[len(segments)-1].total)})
+	k.addStage(room)
+	k.makeRoom()
+	s := e.stage("append")
+	s.Partition, s.Ordered = part, true
+	s.Allocs = []loop.Alloc{{Buffer: totals, Len: loop.SizeConst(len(segments)), Zero: true}}
+	k.addStage(s)
+	k.addStage(trim)
+	k.positions(segments)
+}
+
+// insertStages emits the stages that count insertions into the workspaces, each
+// chunk's and then all, and fail where that is far above the operands' entries.
+func (k *kernel) insertStages(body ir.Stmt, part int) {
+	t := k.step.Result
+	inserts := k.buffer(t.Name+"_chunk_inserts", loop.I64, loop.Temp)
+	total := k.buffer(t.Name+"_all_inserts", loop.I64, loop.Temp)
+	limit := k.newScalar(t.Name+"_limit", false)
+	var operands loop.SizeExpr = loop.SizeConst(1 << 12)
+	for _, a := range k.accessesIn(body) {
+		if a.Tensor.Work == nil && !a.Tensor.Format.IsDense() {
+			operands = &loop.SizeOp{Op: loop.Add, X: operands, Y: k.stored(a.Tensor)}
+		}
+	}
+
+	e := k.emitter("inserts_" + t.Name)
+	b := e.b
+	e.quiet, e.symbolic = true, true
+	e.root.wanted = part >= 0
+	e.bound = &bound{total: b.Var("inserts", loop.Int(0))}
+	e.stmt(e.start(k.accessesIn(body)), body)
+	b.Store(e.write(inserts), b.Chunk(), e.bound.total)
+	s := e.stage("inserts")
+	s.Partition = part
+	s.Lets = []loop.ScalarLet{{Scalar: limit, Value: &loop.SizeOp{Op: loop.Mul, X: operands, Y: loop.SizeConst(onePassFactor)}}}
+	allocs := []loop.Alloc{{Buffer: inserts, Len: k.chunks(part)}}
+	if part < 0 {
+		s.Allocs = allocs
+	} else {
+		s.PartitionAllocs = allocs
+	}
+	k.addStage(s)
+
+	e = k.emitter("all_inserts")
+	b = e.b
+	chunks := loop.Expr(loop.Int(1))
+	if part >= 0 {
+		chunks = e.scalar(k.program.Partitions[part].Chunks)
+	}
+	sum := b.Var("sum", loop.Int(0))
+	b.For("c", loop.Int(0), chunks, func(c loop.Expr) {
+		b.Assign(sum, b.Add(sum, b.Load(e.read(inserts), c)))
+		b.If(b.Gt(sum, e.scalar(limit)), func() { b.Fail("%s", TooMany) }, nil)
+	})
+	b.Store(e.write(total), loop.Int(0), sum)
+	s = e.stage("all_inserts")
+	s.Allocs = []loop.Alloc{{Buffer: total, Len: loop.SizeConst(1)}}
+	k.addStage(s)
+	k.addStage(loop.Stage{Name: "size", Partition: -1,
+		Lets: []loop.ScalarLet{{Scalar: *k.inserts, Value: &loop.SizeLoad{Buffer: total, Index: loop.SizeConst(0)}}}})
+}

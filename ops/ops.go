@@ -1,0 +1,171 @@
+// Package ops has operations on whole tensors, called as functions: transposition, slices,
+// diagonals, triangles, permutations, reshaping, concatenation.
+//
+//	L, err := ops.Tril(ctx, A, 0)
+//
+// The package computes nothing itself. Each function either writes an expression, such as
+//
+//	R(i,j) = where(j <= i, A(i,j), 0)
+//
+// and has it compiled and run, or calls package tensor where arrays have only to be
+// shared or moved. So formats, element types and fills are as free as in expressions; what
+// a result stores follows from what the operands store, explicit zeros stay (see [Prune]),
+// and nothing larger than operand and result is made along the way.
+//
+// Every function takes a context, which ends a run early, and options: [As] stores
+// the result in another format than the one the function documents, [In] runs in a
+// session of the caller's. Constants of an operation, such as the bounds of a slice, are part
+// of its expression: each new combination is compiled once. To go through many slices of a
+// tensor, convert it or write one expression for all.
+package ops
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/lacuna-sparse/lacuna"
+	"github.com/lacuna-sparse/lacuna/tensor"
+)
+
+// Option is an optional argument of the functions.
+type Option func(*settings)
+
+type settings struct {
+	session *lacuna.Session // nil for the shared one
+	format  *tensor.Format  // nil for the function's choice
+}
+
+// As stores the result in a format.
+func As(f tensor.Format) Option { return func(s *settings) { s.format = &f } }
+
+// In runs the operation in a session, with its engine, threads and memory limit; the default
+// is the session that [lacuna.Eval] uses.
+func In(session *lacuna.Session) Option { return func(s *settings) { s.session = session } }
+
+// Error says which operation cannot be done, and why.
+type Error struct {
+	Op  string // the function, such as "Slice"
+	Err error
+}
+
+// Error returns the message with the function before it.
+func (e *Error) Error() string { return "ops." + e.Op + ": " + e.Err.Error() }
+
+// Unwrap returns the reason, such as a *lang.Error or a *tensor.FormatError.
+func (e *Error) Unwrap() error { return e.Err }
+
+// operation is one call of a function of this package.
+type operation struct {
+	settings
+	ctx  context.Context
+	name string
+}
+
+// begin checks what all functions take.
+func begin(ctx context.Context, name string, opts []Option, operands ...*tensor.Tensor) (*operation, error) {
+	op := &operation{ctx: ctx, name: name}
+	for _, o := range opts {
+		if o == nil {
+			return nil, op.fail(errors.New("an option is nil: leave it out"))
+		}
+		o(&op.settings)
+	}
+	if ctx == nil {
+		return nil, op.fail(errors.New("the context is nil: pass context.Background() where there is no other"))
+	}
+	for _, t := range operands {
+		if t == nil {
+			return nil, op.fail(errors.New("an operand is nil: pass a tensor"))
+		}
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, op.fail(err)
+	}
+	return op, nil
+}
+
+// fail is an error of the operation, nil if err is nil.
+func (op *operation) fail(err error) error {
+	if err == nil {
+		return nil
+	}
+	return &Error{op.name, err}
+}
+
+func (op *operation) failf(format string, args ...any) error {
+	return op.fail(fmt.Errorf(format, args...))
+}
+
+// eval runs a program that makes R of A. R has the fill of A, and is stored in the format that
+// the caller asked for.
+func (op *operation) eval(program string, args lacuna.Args, opts ...lacuna.Option) (*tensor.Tensor, error) {
+	opts = append(opts, lacuna.Fill("R", args["A"].Fill()))
+	if op.format != nil {
+		opts = append(opts, lacuna.Result("R", *op.format))
+	}
+	eval := lacuna.Eval
+	if op.session != nil {
+		eval = op.session.Eval
+	}
+	out, err := eval(op.ctx, program, args, opts...)
+	return out, op.fail(err)
+}
+
+// convert stores a tensor in a format.
+func (op *operation) convert(t *tensor.Tensor, f tensor.Format) (*tensor.Tensor, error) {
+	if t.Format() == f {
+		return t, nil
+	}
+	convert := lacuna.Convert
+	if op.session != nil {
+		convert = op.session.Convert
+	}
+	out, err := convert(op.ctx, t, f)
+	return out, op.fail(err)
+}
+
+// finish stores the result of package tensor in the format that the caller asked for.
+func (op *operation) finish(t *tensor.Tensor, err error) (*tensor.Tensor, error) {
+	switch {
+	case err != nil:
+		return nil, op.fail(err)
+	case op.format != nil:
+		return op.convert(t, *op.format)
+	}
+	return t, nil
+}
+
+// target is the format that the caller asked for, or else the given one.
+func (op *operation) target(otherwise tensor.Format) tensor.Format {
+	if op.format != nil {
+		return *op.format
+	}
+	return otherwise
+}
+
+// indices are the names of the index variables of a tensor of the given rank.
+func indices(rank int) []string {
+	names := make([]string, rank)
+	for axis := range names {
+		names[axis] = fmt.Sprintf("i%d", axis)
+	}
+	return names
+}
+
+// access writes a tensor with its indices.
+func access(name string, indices []string) string {
+	if len(indices) == 0 {
+		return name
+	}
+	return name + "(" + strings.Join(indices, ",") + ")"
+}
+
+// plus writes the sum of an index and a constant.
+func plus(index string, k int64) string {
+	if k == 0 {
+		return index
+	}
+	return fmt.Sprintf("%s%+d", index, k)
+}

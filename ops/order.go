@@ -1,0 +1,87 @@
+package ops
+
+import (
+	"context"
+	"slices"
+
+	"github.com/lacuna-sparse/lacuna"
+	"github.com/lacuna-sparse/lacuna/tensor"
+)
+
+// Transpose puts the axes in another order: axis k of the result is axis perm[k] of A, and a nil
+// perm reverses them. Without [As] the arrays are shared and each level stores the axis
+// that it stored before, under its new number: the transpose of a CSR matrix is a CSC matrix.
+func Transpose(ctx context.Context, A *tensor.Tensor, perm []int, opts ...Option) (*tensor.Tensor, error) {
+	op, err := begin(ctx, "Transpose", opts, A)
+	if err != nil {
+		return nil, err
+	}
+	return op.finish(A.Transpose(perm))
+}
+
+// Permute reorders the coordinates of one axis: coordinate i of the result's axis is
+// coordinate p[i] of A's, as in R(i,j) = A(p(i),j). p must have each coordinate once. The
+// result has the format of A.
+func Permute(ctx context.Context, A *tensor.Tensor, axis int, p []int64, opts ...Option) (*tensor.Tensor, error) {
+	op, err := begin(ctx, "Permute", opts, A)
+	if err != nil {
+		return nil, err
+	}
+	if axis < 0 || axis >= A.Rank() {
+		return nil, op.failf("there is no axis %d: the tensor has %d axes, counted from 0", axis, A.Rank())
+	}
+	n := A.Shape()[axis]
+	if int64(len(p)) != n {
+		return nil, op.failf("p has %d elements: it must have one for each of the %d coordinates of axis %d", len(p), n, axis)
+	}
+	seen := make([]bool, n)
+	for i, c := range p {
+		switch {
+		case c < 0 || c >= n:
+			return nil, op.failf("p[%d] = %d is not a coordinate of axis %d, whose extent is %d", i, c, axis, n)
+		case seen[c]:
+			return nil, op.failf("p has the coordinate %d twice, the second time at %d: a permutation has each once", c, i)
+		}
+		seen[c] = true
+	}
+	order, err := tensor.FromDense([]int64{n}, tensor.Dense(1), tensor.ArrayOf(p))
+	if err != nil {
+		return nil, op.fail(err)
+	}
+	target := op.target(A.Format())
+	gathering := gatheringFormat(A.Format(), axis)
+	if A, err = op.convert(A, gathering); err != nil {
+		return nil, err
+	}
+	left := indices(A.Rank())
+	right := slices.Clone(left)
+	right[axis] = "p(" + left[axis] + ")"
+	op.format = &gathering
+	out, err := op.eval(access("R", left)+" = "+access("A", right), lacuna.Args{"A": A, "p": order})
+	if err != nil {
+		return nil, err
+	}
+	return op.convert(out, target)
+}
+
+// gatheringFormat is the format nearest to f from which, and to which, a gather along the
+// axis goes entry by entry: that coordinates come in any order does no harm in the first
+// level and in dense ones.
+func gatheringFormat(f tensor.Format, axis int) tensor.Format {
+	order, levels := f.Order(), f.Levels()
+	k := slices.Index(order, axis)
+	if k == 0 || levels[k] == tensor.D {
+		return f
+	}
+	copy(order[1:k+1], order[:k])
+	order[0] = axis
+	sparse := slices.Index(append(levels, tensor.D), tensor.D)
+	for l := range sparse - 1 {
+		levels[l] = tensor.DC
+	}
+	g, err := tensor.FormatOf(levels, order)
+	if err != nil {
+		panic("BUG: format for a gather: " + err.Error())
+	}
+	return g
+}

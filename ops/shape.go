@@ -1,0 +1,75 @@
+package ops
+
+import (
+	"context"
+	"slices"
+
+	"github.com/lacuna-sparse/lacuna/tensor"
+)
+
+// Reshape gives the elements, in row-major order, another shape with as many elements: see
+// [tensor.Tensor.Reshape]. Without [As] the result has the format of A if it has as many
+// axes. Else a dense tensor stays dense and a list of coordinates one; other tensors
+// become CSF. Trailing dense levels stay if the shape keeps their extents.
+func Reshape(ctx context.Context, A *tensor.Tensor, shape []int64, opts ...Option) (*tensor.Tensor, error) {
+	op, err := begin(ctx, "Reshape", opts, A)
+	if err != nil {
+		return nil, err
+	}
+	if len(shape) > tensor.MaxRank {
+		return nil, op.failf("the shape has %d axes: a tensor has at most %d", len(shape), tensor.MaxRank)
+	}
+	out, err := A.Reshape(shape, op.target(reshapedFormat(A, shape)))
+	return out, op.fail(err)
+}
+
+// reshapedFormat is the format for a tensor in another shape.
+func reshapedFormat(A *tensor.Tensor, shape []int64) tensor.Format {
+	f, rank := A.Format(), len(shape)
+	switch {
+	case rank == f.Rank():
+		return f
+	case f.IsDense():
+		return tensor.Dense(rank)
+	}
+	kinds, order, from := f.Levels(), f.Order(), A.Shape()
+	dense := 0 // trailing dense levels that stay
+	for dense < rank-1 && kinds[len(kinds)-1-dense] == tensor.D && order[len(order)-1-dense] == len(order)-1-dense &&
+		from[len(from)-1-dense] == shape[rank-1-dense] {
+		dense++
+	}
+	sparse := tensor.CSF(rank - dense)
+	if !slices.ContainsFunc(kinds, func(k tensor.LevelKind) bool { return k == tensor.C || k == tensor.DC }) {
+		sparse = tensor.Coordinates(rank - dense)
+	}
+	g, err := tensor.FormatOf(append(sparse.Levels(), slices.Repeat([]tensor.LevelKind{tensor.D}, dense)...), nil)
+	if err != nil {
+		panic("BUG: format of a reshaped tensor: " + err.Error())
+	}
+	return g
+}
+
+// Concat joins tensors along an axis: see [tensor.Concat]. Without [As] the result has the
+// format of the first.
+func Concat(ctx context.Context, axis int, tensors []*tensor.Tensor, opts ...Option) (*tensor.Tensor, error) {
+	op, err := begin(ctx, "Concat", opts, tensors...)
+	if err != nil {
+		return nil, err
+	}
+	var first tensor.Format
+	if len(tensors) > 0 {
+		first = tensors[0].Format()
+	}
+	out, err := tensor.Concat(axis, op.target(first), tensors...)
+	return out, op.fail(err)
+}
+
+// Prune drops the stored entries that equal the fill, such as explicit zeros, which all other
+// operations keep: see [tensor.Tensor.Prune].
+func Prune(ctx context.Context, A *tensor.Tensor, opts ...Option) (*tensor.Tensor, error) {
+	op, err := begin(ctx, "Prune", opts, A)
+	if err != nil {
+		return nil, err
+	}
+	return op.finish(A.Prune())
+}
