@@ -61,6 +61,9 @@ func (s *Session) FromCoords(ctx context.Context, shape []int64, format tensor.F
 			return plain()
 		}
 	}
+	if values.DType() == tensor.Bool && slices.ContainsFunc(tensor.View[uint8](values), func(v uint8) bool { return v > 1 }) {
+		return plain() // which says where
+	}
 	sample, ok := sampleOf(shape, format, values, opts)
 	if !ok {
 		return plain()

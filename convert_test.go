@@ -351,6 +351,7 @@ func TestFromCoordsErrors(t *testing.T) {
 			{[]int64{3, 4}, []tensor.Array{rows}, values, "coordinates for 1 axes are given"},
 			{[]int64{3, 4}, []tensor.Array{rows, rows}, tensor.ArrayOf([]float64{1}), "axis 0 has 3 coordinates, there are 1 values"},
 			{[]int64{3, 4}, []tensor.Array{rows, values}, values, "it must be an integer type"},
+			{[]int64{3, 4}, []tensor.Array{rows, rows}, notBools(t), "values[1] is the byte 2: a bool is 0 or 1"},
 		} {
 			_, err := s.FromCoords(t.Context(), c.shape, tensor.CSR, c.coords, c.values)
 			if err == nil || !strings.Contains(err.Error(), c.want) {
@@ -420,4 +421,15 @@ func TestConversionPays(t *testing.T) {
 	if !c.pays(cpu, "b", compileEntries) {
 		t.Error("no kernel for many entries")
 	}
+}
+
+// notBools are three values of type Bool, of which one is none.
+func notBools(t *testing.T) tensor.Array {
+	t.Helper()
+	a, err := tensor.MakeArray(tensor.Bool, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tensor.View[uint8](a)[1] = 2
+	return a
 }

@@ -73,3 +73,23 @@ func TestWorkspaceShapes(t *testing.T) {
 		}
 	}
 }
+
+// TestDiagonalIsNoMask multiplies a product into a diagonal, whose entries are
+// not those of one row.
+func TestDiagonalIsNoMask(t *testing.T) {
+	A := matrix(t, tensor.CSC, [2]int64{3, 3}, [3]float64{0, 0, 2}, [3]float64{0, 1, 9}, [3]float64{2, 2, 3})
+	B := matrix(t, tensor.CSC, [2]int64{3, 3}, [3]float64{0, 1, 5}, [3]float64{1, 1, 6}, [3]float64{2, 0, 7})
+	x, err := tensor.FromCoords([]int64{3}, tensor.CSF(1), [][]int64{{0, 1}}, tensor.ArrayOf([]float64{10, 100}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range both(t) {
+		got, err := s.Eval(context.Background(), "R(i) = A(i,i) * (sum_p (x(p)*B(i,p)))", Args{"A": A, "B": B, "x": x}, Result("R", tensor.CSF(1)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if have := floats(t, got); !equal(have, []float64{1000, 0, 210}) {
+			t.Errorf("got %v, want [1000 0 210]", have)
+		}
+	}
+}

@@ -249,6 +249,11 @@ func (s *scheduler) maskOf(r *Reduce, v *Index) *Access {
 		if a.Indices[order[last]].Plain() != v || a.Tensor.Format.Levels()[last] == tensor.D {
 			return
 		}
+		for _, axis := range order[:last] {
+			if contains(a.Indices[axis].Vars(nil), v) {
+				return // a diagonal: its entries do not lie in one fibre
+			}
+		}
 		without := s.alg.Of(s.value, maskLeaves{a})
 		if without.Set.IsNone() && sameConst(without.Background, background) {
 			found = a

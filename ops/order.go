@@ -65,19 +65,25 @@ func Permute(ctx context.Context, A *tensor.Tensor, axis int, p []int64, opts ..
 }
 
 // gatheringFormat is the format nearest to f from which, and to which, a gather along the
-// axis goes entry by entry: that coordinates come in any order does no harm in the first
-// level and in dense ones.
+// axis goes entry by entry: one in which coordinates that come in any order do no harm. That is so
+// in dense levels and in a first level that is C, whose pointers are no more than the
+// elements of the permutation.
 func gatheringFormat(f tensor.Format, axis int) tensor.Format {
 	order, levels := f.Order(), f.Levels()
 	k := slices.Index(order, axis)
-	if k == 0 || levels[k] == tensor.D {
+	if levels[k] == tensor.D {
 		return f
 	}
-	copy(order[1:k+1], order[:k])
-	order[0] = axis
 	sparse := slices.Index(append(levels, tensor.D), tensor.D)
-	for l := range sparse - 1 {
-		levels[l] = tensor.DC
+	if k > 0 {
+		copy(order[1:k+1], order[:k])
+		order[0] = axis
+		for l := 1; l < sparse-1; l++ {
+			levels[l] = tensor.DC
+		}
+	}
+	if sparse > 1 {
+		levels[0] = tensor.C
 	}
 	g, err := tensor.FormatOf(levels, order)
 	if err != nil {

@@ -125,10 +125,10 @@ func (c *concat) entries() (entries, error) {
 		n += e.n
 		values += e.values.n
 	}
-	e := entries{n: n, block: parts[0].block, distinct: true, cols: make([]column, len(c.shape))}
 	if len(parts) == 1 {
 		return parts[0], nil
 	}
+	e := entries{n: n, block: parts[0].block, distinct: true, cols: make([]column, len(c.shape))}
 	for _, axis := range axes {
 		var err error
 		if e.cols[axis], err = makeColumn(n, maxCoordinate(c.shape[axis])); err != nil {
