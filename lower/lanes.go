@@ -8,14 +8,14 @@ import (
 
 // A fold is a chain: each step waits for the one before, four cycles for a sum,
 // while a processor could start eight of them and more in each. In lanes it is
-// several chains next to each other: elements t, t+n, t+2n, … of a loop go to lane
+// several chains next to each other: elements t, t+8, t+16, … of a loop go to lane
 // t, the lanes are combined as a balanced tree, and what is left at the end is
 // folded one by one. Engines find vectors in that form, and it says in which order
 // everything is rounded, so that all of them still compute the same bits.
 
-// laneBytes is what one element of each lane takes together. It is a constant of
-// the language, whatever the machine: eight lanes of f64, sixteen of f32.
-const laneBytes = 64
+// laneCount is a constant of the language, whatever the machine: the order in which
+// a sum is rounded follows from it.
+const laneCount = 8
 
 // laneTerms bounds how much of an expression is repeated for each lane.
 const laneTerms = 16
@@ -34,8 +34,8 @@ func (w *walk) inLanes() bool {
 	default:
 		return false
 	}
-	if t := computeType(r.Typ); !t.IsFloat() && !t.IsComplex() {
-		return false // engines may reorder integers themselves
+	if !computeType(r.Typ).IsFloat() {
+		return false // integers engines may reorder; the parts of complex numbers are chains already
 	}
 	return w.cheap(leaf.Value)
 }
@@ -96,18 +96,17 @@ func (w *walk) direct(a *ir.Access) bool {
 func (w *walk) lanes(lo, hi loop.Expr) {
 	b := w.b
 	acc := w.accs[w.f.Body.(*ir.Assign).Temp]
-	fold, t := acc.reduce.Fold, acc.state[0].Type()
-	n := laneBytes / t.Size()
+	fold := acc.reduce.Fold
 	rest := b.Var("rest", lo)
 	length := b.Let("length", b.Sub(hi, lo))
-	b.If(b.Ge(length, loop.Int(int64(n))), func() {
-		lanes := make([]*loop.Ref, n)
+	b.If(b.Ge(length, loop.Int(laneCount)), func() {
+		lanes := make([]*loop.Ref, laneCount)
 		for i := range lanes {
 			lanes[i] = b.Var("lane", constant(fold.Identity(acc.reduce.Typ)))
 		}
-		blocks := b.Let("blocks", b.Div(length, loop.Int(int64(n))))
+		blocks := b.Let("blocks", b.Div(length, loop.Int(laneCount)))
 		b.For("block", loop.Int(0), blocks, func(block loop.Expr) {
-			first := b.Let(w.f.Index.Name, b.Add(lo, b.Mul(block, loop.Int(int64(n)))))
+			first := b.Let(w.f.Index.Name, b.Add(lo, b.Mul(block, loop.Int(laneCount))))
 			for i, lane := range lanes {
 				at := w.at(b.Let(w.f.Index.Name, b.Add(first, loop.Int(int64(i)))))
 				b.Assign(lane, w.combine(fold, lane, w.expr(at, w.f.Body.(*ir.Assign).Value)))
@@ -115,7 +114,7 @@ func (w *walk) lanes(lo, hi loop.Expr) {
 		})
 		b.Assign(acc.state[0], w.combine(fold, acc.state[0], w.tree(fold, lanes)))
 		b.Assign(acc.seen, loop.Truth(true))
-		b.Assign(rest, b.Add(lo, b.Mul(blocks, loop.Int(int64(n)))))
+		b.Assign(rest, b.Add(lo, b.Mul(blocks, loop.Int(laneCount))))
 	}, nil)
 	b.For(w.f.Index.Name, b.Let("rest", rest), hi, func(i loop.Expr) { w.body(i, nil) })
 }

@@ -72,6 +72,20 @@ func ExampleDiagonal() {
 	// [[0 2]] [1 4]
 }
 
+func ExampleTril() {
+	show(ops.Tril(context.Background(), matrix(tensor.CSR), 0))
+	// Output:
+	// 3x4 f64 CSR, 2 stored, fill 0
+	// [[0 2] [0 0]] [0 3]
+}
+
+func ExampleTriu() {
+	show(ops.Triu(context.Background(), matrix(tensor.CSR), 1, ops.As(tensor.COO)))
+	// Output:
+	// 3x4 f64 COO, 3 stored, fill 0
+	// [[0 0 2] [1 2 3]] [1 2 4]
+}
+
 func ExampleReshape() {
 	show(ops.Reshape(context.Background(), matrix(tensor.CSR), []int64{2, 6}, ops.As(tensor.COO)))
 	// Output:

@@ -15,8 +15,8 @@
 // Every function takes a context, which ends a run early, and options: [As] stores
 // the result in another format than the one the function documents, [In] runs in a
 // session of the caller's. Constants of an operation, such as the bounds of a slice, are part
-// of its expression: each new combination is compiled once. To go through many slices of a
-// tensor, convert it or write one expression for all.
+// of its expression: each new combination is compiled once. What would be a loop over slices is
+// better written as one expression over all of them.
 package ops
 
 import (

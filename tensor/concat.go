@@ -195,12 +195,24 @@ func (c *concat) join(e *entries, axes []int, parts []entries) {
 			if axis == c.axis {
 				shift = begin[k]
 			}
-			for i := lo; i < hi; i++ {
-				e.cols[axis].set(at+i-lo, p.cols[axis].at(i)+shift)
-			}
+			e.cols[axis].copyShifted(at, p.cols[axis], lo, hi, shift)
 		}
 		at += hi - lo
 		to = to[copy(to, p.values.Raw()[lo*size:hi*size]):]
+	}
+}
+
+// copyShifted writes elements lo to hi-1 of another column, each plus a number, from place at on.
+func (c column) copyShifted(at int, from column, lo, hi int, shift uint64) {
+	if c.u32 != nil && from.u32 != nil {
+		to := c.u32[at : at+hi-lo]
+		for i, v := range from.u32[lo:hi] {
+			to[i] = v + uint32(shift)
+		}
+		return
+	}
+	for i := lo; i < hi; i++ {
+		c.set(at+i-lo, from.at(i)+shift)
 	}
 }
 

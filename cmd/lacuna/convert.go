@@ -8,8 +8,9 @@ import (
 
 func newConvert(a *app) *cobra.Command {
 	var output, format, dtype string
+	var prune bool
 	cmd := &cobra.Command{
-		Use:   "convert FILE -o FILE [--format FORMAT] [--dtype TYPE]",
+		Use:   "convert FILE -o FILE [--format FORMAT] [--dtype TYPE] [--prune]",
 		Short: "Convert a tensor from one kind of file to another",
 		Long: `Convert reads a tensor and writes it. The extension says what kind of file is
 written: .mtx, .tns, .npy, .npz, also with .gz. The written file is complete or
@@ -41,12 +42,18 @@ random(…), which makes test data.`,
 			if err != nil {
 				return err
 			}
+			if prune {
+				if t, err = t.Prune(); err != nil {
+					return err
+				}
+			}
 			return a.write(cmd.Context(), d, t)
 		},
 	}
 	cmd.Flags().StringVarP(&output, "output", "o", "", "the `FILE` to write")
 	cmd.Flags().StringVar(&format, "format", "", "the storage format in between, such as CSC: it orders the entries of text files")
 	cmd.Flags().StringVar(&dtype, "dtype", "", "the element `TYPE`, such as f32")
+	cmd.Flags().BoolVar(&prune, "prune", false, "leave out entries that equal the fill: explicit zeros, which are kept otherwise")
 	return cmd
 }
 

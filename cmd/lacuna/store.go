@@ -30,7 +30,7 @@ func store(ctx context.Context, t *tensor.Tensor, format tensor.Format) (*tensor
 
 // storeCoords makes a tensor of coordinates.
 func storeCoords(ctx context.Context, shape []int64, format tensor.Format, coords [][]int64, values tensor.Array, opts ...tensor.Option) (*tensor.Tensor, error) {
-	if values.Len() < manyEntries {
+	if values.Len() < 2*manyEntries { // sorting takes more kernels
 		return tensor.FromCoords(shape, format, coords, values, opts...)
 	}
 	arrays := make([]tensor.Array, len(coords))

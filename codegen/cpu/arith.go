@@ -2,6 +2,7 @@ package cpu
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/lacuna-sparse/lacuna/ir/loop"
 	"github.com/llir/llvm/ir/constant"
@@ -237,9 +238,9 @@ func (f *function) floatBinary(op loop.BinaryOp, t loop.Type, x, y value.Value) 
 	case loop.Div:
 		return b.NewFDiv(x, y)
 	case loop.Min:
-		return f.extremum(enum.FPredOLE, x, y)
+		return f.extremum(enum.FPredOLT, t, x, y)
 	case loop.Max:
-		return f.extremum(enum.FPredOGE, x, y)
+		return f.extremum(enum.FPredOGT, t, x, y)
 	}
 	p, ok := floatPredicates[op]
 	if !ok {
@@ -248,10 +249,12 @@ func (f *function) floatBinary(op loop.BinaryOp, t loop.Type, x, y value.Value) 
 	return b.NewFCmp(p, x, y)
 }
 
-// extremum emits Min or Max of floats: x if it compares so with y or is NaN,
-// else y.
-func (f *function) extremum(p enum.FPred, x, y value.Value) value.Value {
-	isFirst := f.block.NewFCmp(p, x, y)
-	isNaN := f.block.NewFCmp(enum.FPredUNO, x, x)
-	return f.block.NewSelect(f.block.NewOr(isFirst, isNaN), x, y)
+// extremum emits Min or Max of floats: NaN if y is, else y if it compares so with x,
+// else x, which is so if x is NaN. A fold's accumulator is x, and then little waits
+// for it: on x86 minsd and a blend. With y for the NaN, LLVM would join the choices
+// and take longer for both.
+func (f *function) extremum(p enum.FPred, t loop.Type, x, y value.Value) value.Value {
+	better := f.block.NewSelect(f.block.NewFCmp(p, y, x), y, x)
+	isNaN := f.block.NewFCmp(enum.FPredUNO, y, y)
+	return f.block.NewSelect(isNaN, floatValue(t, math.NaN()), better)
 }

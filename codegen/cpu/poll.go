@@ -67,8 +67,8 @@ func (f *function) inStrips(s *loop.For) bool {
 }
 
 // isSweep reports whether every iteration of an innermost loop is cheap and loads
-// or stores an element of a buffer that is its own: element i, or i and a term
-// that is added.
+// or stores an element of a buffer that is its own: element i, or 8*i, or such and
+// a term that is added.
 func isSweep(s *loop.For) bool {
 	cheap := true
 	loop.WalkStmts(s.Body, func(s loop.Stmt) {
@@ -99,13 +99,20 @@ func isSweep(s *loop.For) bool {
 	return own && cheap
 }
 
-// moves reports whether e is a variable that moves, or the sum of one and a term.
+// moves reports whether e is a variable that moves, a small multiple of one, or the
+// sum of such and a term.
 func moves(e loop.Expr, moving map[loop.VarID]bool) bool {
 	switch e := e.(type) {
 	case *loop.Ref:
 		return moving[e.Var]
 	case *loop.Binary:
-		return e.Op == loop.Add && (moves(e.X, moving) || moves(e.Y, moving))
+		switch e.Op {
+		case loop.Add:
+			return moves(e.X, moving) || moves(e.Y, moving)
+		case loop.Mul:
+			c, ok := e.Y.(*loop.Const)
+			return ok && 0 < c.Bits && c.Bits <= shortLoop && moves(e.X, moving)
+		}
 	}
 	return false
 }
