@@ -74,6 +74,26 @@ func TestWorkspaceShapes(t *testing.T) {
 	}
 }
 
+// TestWorkspaceRepeated reads one entry of a workspace for many of the result.
+func TestWorkspaceRepeated(t *testing.T) {
+	x, err := tensor.FromCoords([]int64{3}, tensor.CSF(1), [][]int64{{0, 1, 2}}, tensor.ArrayOf([]float64{1, 2, 3}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := NewSession(WithEngine(runtime.Interp()), WithThreads(1))
+	for _, f := range []tensor.Format{tensor.CSR, tensor.COO, tensor.DCSC} {
+		got, err := s.Eval(context.Background(), "R(i,j) = sum_k (x(k)*y(i))", Args{"x": x, "y": vector(t, 1, 10)},
+			Shape("R", 2, 4), Result("R", f))
+		if err != nil {
+			t.Errorf("%s: %v", f, err)
+			continue
+		}
+		if have := floats(t, got); !equal(have, []float64{6, 6, 6, 6, 60, 60, 60, 60}) {
+			t.Errorf("%s: got %v", f, have)
+		}
+	}
+}
+
 // TestDiagonalIsNoMask multiplies a product into a diagonal, whose entries are
 // not those of one row.
 func TestDiagonalIsNoMask(t *testing.T) {

@@ -362,8 +362,16 @@ func (p *countingPass) placeStages() {
 		b.Assign(sum, b.Add(sum, n))
 	})
 	b.Store(e.write(total), loop.Int(0), sum)
+	wanted := p.starts >= 0 && (p.last || p.packed)
+	if wanted {
+		b.Store(e.write(p.starts), e.scalar(p.buckets), sum)
+	}
 	st = e.stage("place_groups")
 	st.Allocs = []loop.Alloc{{Buffer: total, Len: loop.SizeConst(1)}}
+	if wanted {
+		st.Allocs = append(st.Allocs, loop.Alloc{Buffer: p.starts,
+			Len: &loop.SizeOp{Op: loop.Add, X: loop.SizeScalar(p.buckets), Y: loop.SizeConst(1)}})
+	}
 	p.addStage(st)
 
 	e = p.emitter("shift_groups")
@@ -380,20 +388,14 @@ func (p *countingPass) placeStages() {
 			})
 		})
 	}, nil)
-	wanted := p.starts >= 0 && (p.last || p.packed)
 	if wanted {
 		starts := e.write(p.starts)
 		b.ForIndependent("bucket", b.Lo(), b.Hi(), func(bucket loop.Expr) {
 			b.Store(starts, bucket, b.Load(counts, bucket))
 		})
-		b.If(b.Eq(b.Hi(), size), func() { b.Store(starts, size, b.Load(e.read(total), loop.Int(0))) }, nil)
 	}
 	st = e.stage("shift_groups")
 	st.Partition = part
-	if wanted {
-		st.Allocs = []loop.Alloc{{Buffer: p.starts, Zero: true,
-			Len: &loop.SizeOp{Op: loop.Add, X: loop.SizeScalar(p.buckets), Y: loop.SizeConst(1)}}}
-	}
 	if p.number == 0 && p.filter {
 		p.kept = p.newScalar("kept", false)
 		st.Lets = append(st.Lets, loop.ScalarLet{Scalar: p.kept, Value: &loop.SizeLoad{Buffer: total, Index: loop.SizeConst(0)}})

@@ -1,6 +1,8 @@
 package lower
 
 import (
+	"slices"
+
 	"github.com/lacuna-sparse/lacuna/ir"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
 	"github.com/lacuna-sparse/lacuna/tensor"
@@ -30,7 +32,10 @@ func (k *kernel) entryBound(body ir.Stmt) loop.SizeExpr {
 	if !appendsPlainly(body) {
 		return nil
 	}
-	c := &coverage{k: k}
+	if len(k.workspaces) > 0 && k.workspaces[0].store.bounded() {
+		return nil // counting what they hold is a pass of its own
+	}
+	c := &coverage{k: k, outside: loopsOutside(body)}
 	sup := k.alg.Of(leafOf(body).Value, c)
 	if v, ok := ir.ConstValue(sup.Background); !ok || !sameValue(v.Convert(t.DType), t.Fill) {
 		return nil
@@ -56,7 +61,20 @@ func appendsPlainly(s ir.Stmt) bool {
 // entries of the result have the same one behind them.
 type coverage struct {
 	k        *kernel
+	outside  []*ir.Index  // variables of the loops around workspaces
 	accesses []*ir.Access // by atom
+}
+
+// loopsOutside are the variables of the loops around the first workspace.
+func loopsOutside(s ir.Stmt) []*ir.Index {
+	var list []*ir.Index
+	for {
+		f, ok := s.(*ir.Forall)
+		if !ok {
+			return list
+		}
+		list, s = append(list, f.Index), f.Body
+	}
 }
 
 // Access implements ir.Leaves.
@@ -65,7 +83,8 @@ func (c *coverage) Access(a *ir.Access) ir.Support {
 		return ir.Everywhere()
 	}
 	for _, x := range c.k.step.LHS.Indices {
-		found := a.Tensor.Work != nil // has the innermost variables, and the loops around it the others
+		// A workspace is filled anew for each iteration of the loops around it.
+		found := a.Tensor.Work != nil && slices.Contains(c.outside, x.Plain())
 		for _, y := range a.Indices {
 			found = found || y.Plain() == x.Plain()
 		}
