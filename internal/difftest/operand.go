@@ -94,17 +94,17 @@ func (g *generator) widths(rank int) []tensor.Option {
 	if !g.chance(25) {
 		return nil
 	}
-	any := func() tensor.DType {
-		// Positions go up to the number of entries, at most 7·7·7·7: too many for u8.
+	wide := func() tensor.DType {
+		// Positions go up to the number of entries, some thousands.
 		return pick(g, tensor.Uint64, tensor.Uint32, tensor.Uint16, tensor.Int64, tensor.Int32, tensor.Int16)
 	}
-	crd := any()
+	crd := wide()
 	if g.chance(40) {
 		crd = pick(g, tensor.Uint8, tensor.Int8) // coordinates fit always
 	}
-	opts := []tensor.Option{tensor.WithIndexTypes(any(), crd)}
+	opts := []tensor.Option{tensor.WithIndexTypes(wide(), crd)}
 	if rank > 1 && g.chance(30) {
-		opts = append(opts, tensor.WithIndexType(g.intn(rank), any()))
+		opts = append(opts, tensor.WithIndexType(g.intn(rank), wide()))
 	}
 	return opts
 }

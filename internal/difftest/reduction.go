@@ -83,9 +83,9 @@ func (g *generator) storedIn(inner, vars, over []string) term {
 type emptiness uint8
 
 const (
-	notEmpty emptiness = iota
-	allOfIt            // over a whole dimension of size 0
-	stored             // over the stored coordinates of one
+	notEmpty   emptiness = iota
+	allOfIt              // over a whole dimension of size 0
+	storedOfIt           // over the stored coordinates of one
 )
 
 func (g *generator) firstEmpty(vars, over []string) emptiness {
@@ -96,7 +96,7 @@ func (g *generator) firstEmpty(vars, over []string) emptiness {
 		if over[i] == v {
 			return allOfIt
 		}
-		return stored
+		return storedOfIt
 	}
 	return notEmpty
 }

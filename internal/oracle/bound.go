@@ -37,7 +37,7 @@ func apply(fn string, in, out tensor.DType, args ...Value) Value {
 	z.Disputed = z.Disputed || disputed(fn, args)
 	switch {
 	case math.IsInf(z.Err, 1):
-	case comparison(fn) && close(args[0], args[1]), unsignedDecides(fn, in, args):
+	case comparison(fn) && within(args[0], args[1]), unsignedDecides(fn, in, args):
 		z.Err = math.Inf(1)
 	case !inexact(out):
 	case !exactly(fn, in, args, z):
@@ -121,8 +121,8 @@ func comparison(fn string) bool {
 	return false
 }
 
-// close reports whether the values may be equal, or in the other order.
-func close(x, y Value) bool {
+// within reports whether the values may be equal, or in the other order.
+func within(x, y Value) bool {
 	e := slack * (x.Err + y.Err)
 	return e > 0 && (magnitude(Value{C: x.C - y.C}) <= e && finite(x.C) && finite(y.C))
 }

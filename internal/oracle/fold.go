@@ -268,7 +268,7 @@ func (f *folding) position() (Value, error) {
 	}
 	z := Value{I: f.flat[best]}
 	for i, v := range f.list {
-		if i != best && close(v, f.list[best]) {
+		if i != best && within(v, f.list[best]) {
 			z.Err = math.Inf(1)
 		}
 	}

@@ -48,7 +48,7 @@ func cast(from, to tensor.DType, v Value) Value {
 	f := func(a []Value) Value { return convert(from, to, a[0]) }
 	z := f([]Value{v})
 	z.Err, z.Disputed = spread(f, from, to, []Value{v}, z), v.Disputed
-	if to == tensor.Bool && close(v, Value{}) {
+	if to == tensor.Bool && within(v, Value{}) {
 		z.Err = math.Inf(1)
 	}
 	if z.Err > 0 && inexact(to) {
