@@ -79,7 +79,7 @@ func (p *planner) statement(s *lang.Stmt) error {
 	if !s.LHS.Tensor.HasFormat {
 		result.Format = nf.naturalFormat(p.alg, background)
 	}
-	p.fill(result, s.LHS.Tensor, background, covers)
+	p.fill(result, s.LHS.Tensor, p.beyond(nf, result, background), covers)
 	p.compute(nf, s, result, &Compute{Covers: covers, Background: background})
 	p.current[s.LHS.Tensor] = p.tensor(result)
 	return nil
@@ -252,6 +252,33 @@ func (nf *normalForm) runsOver(a *Access) bool {
 	}
 	return false
 }
+
+// beyond is the value of a statement's right side where nothing is stored: its
+// background or, where loops visit everything, what it is if all operands have
+// their fills. So a fill does not depend on how the operands are stored.
+func (p *planner) beyond(nf *normalForm, result *Tensor, background Expr) Expr {
+	if background != nil && !result.Format.IsDense() {
+		return background
+	}
+	if v, ok := ConstValue(p.alg.Of(nf.value, fillLeaves{p.alg}).Background); ok {
+		return &Const{Value: v}
+	}
+	return nil
+}
+
+// fillLeaves describes leaves where every operand has its fill, dense ones too.
+type fillLeaves struct{ alg Algebra }
+
+func (f fillLeaves) Access(a *Access) Support {
+	if len(a.Vars(nil)) == 0 || !a.Tensor.FillKnown {
+		return Everywhere()
+	}
+	return Constant(&Const{Value: a.Tensor.Fill.Convert(ComputeType(a.Tensor.DType))})
+}
+
+func (f fillLeaves) Index(*Index) Support { return Everywhere() }
+
+func (f fillLeaves) Temp(t *Temp) Support { return f.alg.TempSupport(t, f) }
 
 // globalLeaves describes leaves where every operand is absent: the background
 // of the whole result.

@@ -359,11 +359,14 @@ func (w *walk) walkOne(it *iterator, set ir.Formula) {
 		b.If(b.Gt(end, begin), func() { b.Assign(seen, loop.Truth(true)) }, nil)
 		return
 	}
-	if it.unique {
+	switch {
+	case w.inBlocks(it):
+		w.blocks(it, begin, end, visit)
+	case it.unique:
 		b.For("p_"+it.access.Tensor.Name, begin, end, func(p loop.Expr) {
 			b.If(it.matches(b, p), func() { visit(p) }, nil)
 		})
-	} else {
+	default:
 		p := b.Var("p_"+it.access.Tensor.Name, begin)
 		b.While(b.Lt(p, end), func() {
 			b.If(it.matches(b, p), func() { visit(p) }, func() { b.Assign(p, b.Add(p, loop.Int(1))) })

@@ -2,7 +2,6 @@ package lower
 
 import (
 	"math"
-	"os"
 
 	"github.com/lacuna-sparse/lacuna/ir"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
@@ -10,101 +9,89 @@ import (
 )
 
 // A fold is a chain: each step waits for the one before, four cycles for a sum,
-// while a processor could start eight of them and more in each. In lanes it is
-// several chains next to each other: elements t, t+8, t+16, … of a loop go to lane
-// t, the lanes are combined as a balanced tree, and what is left at the end is
-// folded one by one. Engines find vectors in that form, and it says in which order
-// everything is rounded, so that all of them still compute the same bits.
+// while a processor could start eight of them and more in each. This file emits
+// innermost folds of floats in forms that wait less. They are written out in the loop
+// program, so that all engines compute the same bits:
+//
+//   - Over whole dimensions, in lanes: elements t, t+8, t+16, … go to lane t, then
+//     the lanes are folded in order, and then what is left at the end. Compilers
+//     make vectors of the lanes.
+//   - Over entries, the smallest or largest number, in blocks: the best of a block
+//     is found first, and one step for the block waits for the one before. Sums over
+//     entries stay in order: rows are short, and users compare them with C loops.
 
-// laneCount is a constant of the language, whatever the machine: the order in which
-// a sum is rounded follows from it.
-const laneCount = 8
+const (
+	// laneCount is a constant of the language, whatever the machine: the order in
+	// which a sum is rounded follows from it.
+	laneCount = 8
+	// blockCount is the number of entries in a block. Few rows are shorter.
+	blockCount = 4
+	// maxLaneTerms bounds how much of an expression is repeated for each lane.
+	maxLaneTerms = 16
+)
 
-// laneTerms bounds how much of an expression is repeated for each lane.
-const laneTerms = 16
-
-// inLanes reports whether the innermost loop of w over a whole dimension is a fold
-// that lanes make faster.
+// inLanes reports whether the loop of w, over a whole dimension, is a fold to be
+// emitted in lanes.
 func (w *walk) inLanes() bool {
-	r := w.floatFold()
-	if r == nil || len(w.followers) > 0 {
+	leaf := w.floatFold()
+	if leaf == nil || len(w.followers) > 0 {
 		return false
 	}
-	switch r.Fold {
+	switch leaf.Temp.Reduce.Fold {
 	case ir.FoldSum, ir.FoldProd, ir.FoldMin, ir.FoldMax:
-		return cheap(w.st, w.f.Body.(*ir.Assign).Value)
+		return isCheap(w.st, leaf.Value)
 	}
 	return false
 }
 
-// inBlocks reports whether the innermost loop of w over the entries of one operand
-// is a fold that gains by blocks: the smallest or largest number, which is the same
-// in any order.
+// inBlocks reports whether the loop of w, over the entries of it, is a fold to be
+// emitted in blocks: one whose value is the same in any order, and if entries are
+// seen twice.
 func (w *walk) inBlocks(it *iterator) bool {
-	r := w.floatFold()
-	if r == nil || !it.unique || it.stride > 1 || len(w.followers) > 0 || w.count != nil {
+	leaf := w.floatFold()
+	if leaf == nil || !it.unique || it.stride > 1 || len(w.followers) > 0 || w.count != nil {
 		return false
 	}
-	if r.Fold != ir.FoldMin && r.Fold != ir.FoldMax {
-		return false
+	switch leaf.Temp.Reduce.Fold {
+	case ir.FoldMin, ir.FoldMax:
+		st := w.st.clone()
+		st.cursors[it.access] = it.child(loop.Int(0), nil, nil)
+		return isCheap(st, leaf.Value)
 	}
-	st := w.st.clone()
-	st.cursors[it.access] = it.child(loop.Int(0), nil, nil)
-	return cheap(st, w.f.Body.(*ir.Assign).Value)
+	return false
 }
 
-// floatFold is the reduction that the loop's body is a step of, nil if there is
-// none that folds real numbers. Engines may reorder integers as they like, and
-// the parts of complex numbers are several chains as it is.
-func (w *walk) floatFold() *ir.Reduce {
+// floatFold is the loop's body if that is a step of a fold of real numbers, nil
+// otherwise. Engines may reorder integers as they like, and the parts of complex
+// numbers are several chains as it is.
+func (w *walk) floatFold() *ir.Assign {
 	leaf, ok := w.f.Body.(*ir.Assign)
-	if !ok || leaf.Temp == nil || leaf.Temp.Reduce.In != nil || w.emitter.counting() {
+	if !ok || leaf.Temp == nil || leaf.Temp.Reduce.In != nil || w.emitter.counting() ||
+		!computeType(leaf.Temp.Reduce.Typ).IsFloat() {
 		return nil
 	}
-	if r := leaf.Temp.Reduce; computeType(r.Typ).IsFloat() {
-		return r
-	}
-	return nil
+	return leaf
 }
 
-// cheap reports whether x is made of few operators that take no call, of numbers,
-// and of elements whose positions are known without a search or a branch.
-func cheap(st *state, x ir.Expr) bool {
+// isCheap reports whether x is made of few operators that need no call, of numbers,
+// and of elements that are found without a search or a branch.
+func isCheap(st *state, x ir.Expr) bool {
 	terms, cheap := 0, true
 	ir.Walk(x, func(x ir.Expr) {
 		terms++
 		switch x := x.(type) {
 		case *ir.Access:
-			cheap = cheap && direct(st, x)
+			cheap = cheap && isDirect(st, x)
 		case *ir.Call:
 			cheap = cheap && isOperator(x)
 		}
 	})
-	return cheap && terms <= laneTerms
+	return cheap && terms <= maxLaneTerms
 }
 
-// isOperator reports whether a call is one operation on real numbers, or a few on
-// complex ones.
-func isOperator(x *ir.Call) bool {
-	if x.Typ.IsComplex() && x.Fn == "/" {
-		return false
-	}
-	_, ok := operators[x.Fn]
-	switch x.Fn {
-	case "neg", "abs", "sqrt", "square", "cube", "relu":
-		ok = ok || !x.Typ.IsComplex()
-	case "conj", "real", "imag", "not":
-		ok = true
-	}
-	return ok
-}
-
-// direct reports whether the element of a is loaded from a place that is computed
-// from the indices, and stored as it is computed with.
-func direct(st *state, a *ir.Access) bool {
-	if _, known := st.values[a]; known {
-		return true
-	}
+// isDirect reports whether the position of a's element is computed from the indices
+// alone, and the element stored as it is computed with.
+func isDirect(st *state, a *ir.Access) bool {
 	c := st.cursors[a]
 	if c.present != nil || a.Tensor.Work != nil || loopType(a.Tensor.DType) != computeType(a.Tensor.DType) {
 		return false
@@ -117,31 +104,24 @@ func direct(st *state, a *ir.Access) bool {
 	return true
 }
 
-// lanes emits the loop from lo to hi as a fold in lanes.
-func (w *walk) lanes(lo, hi loop.Expr) {
-	b := w.b
-	acc := w.accs[w.f.Body.(*ir.Assign).Temp]
-	fold := acc.reduce.Fold
-	rest := b.Var("rest", lo)
-	length := b.Let("length", b.Sub(hi, lo))
-	b.If(b.Ge(length, loop.Int(laneCount)), func() {
-		lanes := make([]*loop.Ref, laneCount)
-		for i := range lanes {
-			lanes[i] = b.Var("lane", constant(fold.Identity(acc.reduce.Typ)))
+// isOperator reports whether a call is a few operations of the loop language on
+// numbers that are not complex.
+func isOperator(x *ir.Call) bool {
+	for _, a := range x.Args {
+		if a.DType().IsComplex() {
+			return false
 		}
-		blocks := b.Let("blocks", b.Div(length, loop.Int(laneCount)))
-		b.For("block", loop.Int(0), blocks, func(block loop.Expr) {
-			first := b.Let(w.f.Index.Name, b.Add(lo, b.Mul(block, loop.Int(laneCount))))
-			for i, lane := range lanes {
-				at := w.at(b.Let(w.f.Index.Name, b.Add(first, loop.Int(int64(i)))), nil)
-				b.Assign(lane, w.combine(fold, lane, w.expr(at, w.f.Body.(*ir.Assign).Value)))
-			}
-		})
-		b.Assign(acc.state[0], w.combine(fold, acc.state[0], w.tree(fold, lanes)))
-		b.Assign(acc.seen, loop.Truth(true))
-		b.Assign(rest, b.Add(lo, b.Mul(blocks, loop.Int(laneCount))))
-	}, nil)
-	b.For(w.f.Index.Name, b.Let("rest", rest), hi, func(i loop.Expr) { w.body(i, nil) })
+	}
+	_, binary := operators[x.Fn]
+	_, rounding := roundings[x.Fn]
+	switch x.Fn {
+	case "neg", "not", "abs", "sqrt", "square", "cube", "relu":
+		return true
+	case "^", "pow":
+		v, ok := ir.ConstValue(x.Args[1])
+		return ok && smallPower(number(loop.F64, 0), constant(v.Convert(tensor.Float64))) != nil
+	}
+	return binary || rounding
 }
 
 // at is the state at index i of the loop, with the given cursors.
@@ -155,58 +135,69 @@ func (w *walk) at(i loop.Expr, cursors []cursor) *state {
 	return st
 }
 
-const blockCount = 4
-
-// blocks emits the loop over the entries of it as a fold in blocks of entries.
-func (w *walk) blocks(it *iterator, begin, end loop.Expr, visit func(p loop.Expr)) {
-	b := w.b
-	acc := w.accs[w.f.Body.(*ir.Assign).Temp]
-	name := "p_" + it.access.Tensor.Name
-	n := b.Let("length", b.Sub(end, begin))
-	block := func(p loop.Expr) {
-		parts := make([]loop.Expr, blockCount)
-		for i := range parts {
-			q := b.Let("p", b.Add(p, loop.Int(int64(i))))
-			at := w.at(b.Let(w.f.Index.Name, it.index(b, q)), []cursor{it.child(q, nil, nil)})
-			parts[i] = b.Let("v", w.expr(at, w.f.Body.(*ir.Assign).Value))
+// lanes emits the loop from lo to hi as a fold in lanes.
+func (w *walk) lanes(lo, hi loop.Expr) {
+	b, leaf := w.b, w.f.Body.(*ir.Assign)
+	acc := w.accs[leaf.Temp]
+	r := acc.reduce
+	name, count := w.f.Index.Name, loop.Int(laneCount)
+	rest := b.Var("rest", lo)
+	n := b.Let("length", b.Sub(hi, lo))
+	b.If(b.Ge(n, count), func() {
+		lanes := make([]*loop.Ref, laneCount)
+		for t := range lanes {
+			lanes[t] = b.Var("lane", constant(r.Fold.Identity(r.Typ)))
 		}
-		b.Assign(acc.state[0], w.best(acc.reduce.Fold, acc.state[0], parts))
-	}
-	switch variant {
-	case "T":
-		nb := b.Let("blocks", loop.NewBinary(loop.Shr, n, loop.Int(2)))
-		b.For("block", loop.Int(0), nb, func(i loop.Expr) {
-			block(b.Let(name, b.Add(begin, b.Mul(i, loop.Int(blockCount)))))
+		blocks := b.Let("blocks", b.Div(n, count))
+		b.For("block", loop.Int(0), blocks, func(block loop.Expr) {
+			first := b.Let(name, b.Add(lo, b.Mul(block, count)))
+			for t, lane := range lanes {
+				i := b.Let(name, b.Add(first, loop.Int(int64(t))))
+				b.Assign(lane, w.combine(r.Fold, lane, w.expr(w.at(i, nil), leaf.Value)))
+			}
 		})
-		b.For(name, b.Let("rest", b.Add(begin, b.Mul(nb, loop.Int(blockCount)))), end, visit)
-	case "O":
-		b.If(b.Ge(n, loop.Int(blockCount)), func() {
-			last := b.Let("last", b.Sub(end, loop.Int(blockCount)))
-			nb := b.Let("blocks", loop.NewBinary(loop.Shr, b.Add(n, loop.Int(blockCount-1)), loop.Int(2)))
-			b.For("block", loop.Int(0), nb, func(i loop.Expr) {
-				block(b.Let(name, b.Min(b.Add(begin, b.Mul(i, loop.Int(blockCount))), last)))
-			})
-		}, func() {
-			b.For(name, begin, end, visit)
-		})
-	case "P":
-		b.If(b.Ge(n, loop.Int(blockCount)), func() {
-			nb := b.Let("blocks", loop.NewBinary(loop.Shr, n, loop.Int(2)))
-			b.For("block", loop.Int(0), nb, func(i loop.Expr) {
-				block(b.Let(name, b.Add(begin, b.Mul(i, loop.Int(blockCount)))))
-			})
-			b.If(b.Ne(b.And(n, loop.Int(3)), loop.Int(0)), func() {
-				block(b.Let("last", b.Sub(end, loop.Int(blockCount))))
-			}, nil)
-		}, func() {
-			b.For(name, begin, end, visit)
-		})
-	}
+		// In order and not as a tree: LLVM would make vectors of two of a tree's
+		// sums, and of all that goes into them.
+		for _, lane := range lanes {
+			b.Assign(acc.state[0], w.combine(r.Fold, acc.state[0], lane))
+		}
+		b.Assign(acc.seen, loop.Truth(true))
+		b.Assign(rest, b.Add(lo, b.Mul(blocks, count)))
+	}, nil)
+	b.For(name, b.Let("rest", rest), hi, func(i loop.Expr) { w.body(i, nil) })
 }
 
-var variant = os.Getenv("V")
+// blocks emits the loop over the entries of it from begin to end as a fold in
+// blocks. The last block reaches back to be a whole one, so the number of entries
+// shows only in the number of blocks, which processors predict better than what is
+// left over. Fewer entries than a block are visited one by one.
+func (w *walk) blocks(it *iterator, begin, end loop.Expr, visit func(p loop.Expr)) {
+	b, leaf := w.b, w.f.Body.(*ir.Assign)
+	acc := w.accs[leaf.Temp]
+	name := "p_" + it.access.Tensor.Name
+	block := func(first loop.Expr) {
+		values := make([]loop.Expr, blockCount)
+		for t := range values {
+			p := b.Let(name, b.Add(first, loop.Int(int64(t))))
+			i := b.Let(w.f.Index.Name, it.index(b, p))
+			values[t] = b.Let("v", w.expr(w.at(i, []cursor{it.child(p, nil, nil)}), leaf.Value))
+		}
+		b.Assign(acc.state[0], w.best(acc.reduce.Fold, acc.state[0], values))
+	}
+	n := b.Let("length", b.Sub(end, begin))
+	b.If(b.Ge(n, loop.Int(blockCount)), func() {
+		before := b.Let("blocks", b.Div(b.Sub(n, loop.Int(1)), loop.Int(blockCount)))
+		b.For("block", loop.Int(0), before, func(i loop.Expr) {
+			block(b.Let(name, b.Add(begin, b.Mul(i, loop.Int(blockCount)))))
+		})
+		block(b.Let(name, b.Sub(end, loop.Int(blockCount))))
+		b.Assign(acc.seen, loop.Truth(true))
+	}, func() { b.For(name, begin, end, visit) })
+}
 
-// best is min or max of x and the values.
+// best is the smallest or largest of x and values, NaN if one of them is: what
+// folding them one by one gives, but that zeros of either sign are equal. One test
+// finds the NaNs of a block.
 func (e *emitter) best(f ir.Fold, x loop.Expr, values []loop.Expr) loop.Expr {
 	b := e.b
 	better := func(x, y loop.Expr) loop.Expr {
@@ -220,23 +211,11 @@ func (e *emitter) best(f ir.Fold, x loop.Expr, values []loop.Expr) loop.Expr {
 		nan = b.Or(nan, b.Ne(v, v))
 	}
 	for len(values) > 1 {
-		var next []loop.Expr
-		for i := 0; i < len(values); i += 2 {
-			next = append(next, b.Let("m", better(values[i], values[i+1])))
+		var winners []loop.Expr
+		for ; len(values) > 0; values = values[2:] {
+			winners = append(winners, b.Let("best", better(values[0], values[1])))
 		}
-		values = next
+		values = winners
 	}
 	return b.Select(nan, loop.Float(x.Type(), math.NaN()), better(x, values[0]))
-}
-
-// tree combines lanes, each with its neighbour until one is left.
-func (e *emitter) tree(f ir.Fold, lanes []*loop.Ref) loop.Expr {
-	parts := make([]loop.Expr, len(lanes))
-	for i, lane := range lanes {
-		parts[i] = lane
-	}
-	for len(parts) > 1 {
-		parts = append([]loop.Expr{e.b.Let("part", e.combine(f, parts[0], parts[1]))}, parts[2:]...)
-	}
-	return parts[0]
 }

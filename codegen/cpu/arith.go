@@ -256,5 +256,5 @@ func (f *function) floatBinary(op loop.BinaryOp, t loop.Type, x, y value.Value) 
 func (f *function) extremum(p enum.FPred, t loop.Type, x, y value.Value) value.Value {
 	better := f.block.NewSelect(f.block.NewFCmp(p, y, x), y, x)
 	isNaN := f.block.NewFCmp(enum.FPredUNO, y, y)
-	return f.block.NewSelect(isNaN, floatValue(t, math.NaN()), better)
+	return f.block.NewSelect(isNaN, constOf(loop.Float(t, math.NaN())).re, better)
 }

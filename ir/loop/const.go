@@ -35,12 +35,16 @@ func Number(t Type, x int64) *Const {
 }
 
 // Float is the constant x, rounded to nearest, of t: F32, F64, C64 or C128 (the
-// last two with imaginary part 0).
+// last two with imaginary part 0). A NaN becomes the plain one.
 func Float(t Type, x float64) *Const {
-	switch t.Real() {
-	case F32:
+	switch {
+	case t.Real() == F32 && x != x:
+		return &Const{Typ: t, Bits: plainNaN32}
+	case t.Real() == F32:
 		return &Const{Typ: t, Bits: uint64(math.Float32bits(float32(x)))}
-	case F64:
+	case t.Real() == F64 && x != x:
+		return &Const{Typ: t, Bits: plainNaN64}
+	case t.Real() == F64:
 		return &Const{Typ: t, Bits: math.Float64bits(x)}
 	}
 	panic("BUG: loop.Float of type " + t.String())
