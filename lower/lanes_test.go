@@ -1,0 +1,297 @@
+package lower_test
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/lacuna-sparse/lacuna"
+	"github.com/lacuna-sparse/lacuna/internal/difftest"
+	"github.com/lacuna-sparse/lacuna/runtime"
+	"github.com/lacuna-sparse/lacuna/tensor"
+)
+
+// TestWhatRunsInLanes pins which folds are emitted in lanes, which in blocks, and
+// which one by one.
+func TestWhatRunsInLanes(t *testing.T) {
+	s := lacuna.NewSession(lacuna.WithEngine(runtime.Interp()))
+	operands := []struct {
+		name   string
+		format tensor.Format
+		dtype  tensor.DType
+	}{
+		{"A", tensor.CSR, tensor.Float64}, {"B", tensor.CSR, tensor.Float64}, {"v", tensor.CSF(1), tensor.Float64},
+		{"M", tensor.Dense(2), tensor.Float64}, {"H", tensor.Dense(2), tensor.Float16},
+		{"x", tensor.Dense(1), tensor.Float64}, {"z", tensor.Dense(1), tensor.Float64},
+		{"p", tensor.Dense(1), tensor.Int32}, {"c", tensor.Dense(1), tensor.Complex128},
+	}
+	for _, test := range []struct{ text, want string }{
+		{"s = sum_i x(i)*z(i)", "lanes"},
+		{"s = prod_i x(i)", "lanes"},
+		{"y(i) = max_j M(i,j)", "lanes"},
+		{"y(i) = sum_j where(M(i,j) > x(i), M(i,j)^2, abs(x(j)))", "lanes"},
+		{"y(i) = sum_j f32(H(i,j)) * x(j)", ""}, // half precision is converted by functions
+		{"s = sum_i exp(x(i))", ""},             // the call takes longer than the chain
+		{"s = sum_i x(i-1)", ""},                // a branch at the edges
+		{"s = sum_i x(p(i))", ""},               // a check of what p has
+		{"s = sum_i p(i)", ""},                  // integers
+		{"s = argmin_i x(i)", ""},
+		{"s = logsumexp_i x(i)", ""},
+		{"s = sum_i c(i)", ""}, // complex
+		{"y(i) = sum_j A(i,j)*x(j)", ""},
+		{"y(i) = min_j (A(i,j) * x(j))", "blocks"},
+		{"y(i) = max_j A(i,j)", "blocks"},
+		{"s = max_{i,j} A(i,j)", "blocks"},
+		{"y(i) = min_j (A(i,j) + B(i,j))", ""}, // a merge
+		{"y(i) = min_j exp(A(i,j))", ""},
+		{"y(i) = argmax_j A(i,j)", ""},
+		{"y = max_i v(2*i)", ""}, // entries in between are skipped
+	} {
+		var opts []lacuna.Option
+		for _, operand := range operands {
+			if strings.Contains(test.text, operand.name+"(") {
+				opts = append(opts, lacuna.Format(operand.name, operand.format, operand.dtype))
+			}
+		}
+		k, err := s.Compile(test.text, opts...)
+		if err != nil {
+			t.Fatalf("%s: %v", test.text, err)
+		}
+		text, err := k.Explain("loops")
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		switch {
+		case strings.Contains(text, "var lane"):
+			got = "lanes"
+		case strings.Contains(text, "let blocks"):
+			got = "blocks"
+		}
+		if got != test.want {
+			t.Errorf("%s runs in %q, want %q", test.text, got, test.want)
+		}
+	}
+}
+
+// inLanes is the order that docs/numerics.md states: eight lanes, folded in order,
+// then the rest.
+func inLanes(x []float64, start float64, step func(x, y float64) float64) float64 {
+	acc, rest := start, x
+	if len(x) >= 8 {
+		var lanes [8]float64
+		for t := range lanes {
+			lanes[t] = start
+		}
+		for ; len(rest) >= 8; rest = rest[8:] {
+			for t := range lanes {
+				lanes[t] = step(lanes[t], rest[t])
+			}
+		}
+		for _, l := range lanes {
+			acc = step(acc, l)
+		}
+	}
+	for _, v := range rest {
+		acc = step(acc, v)
+	}
+	return acc
+}
+
+// TestOrderOfSums compares sums and products that round differently in every order
+// with the order that is documented, to the bit.
+func TestOrderOfSums(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	add := func(x, y float64) float64 { return x + y }
+	mul := func(x, y float64) float64 { return x * y }
+	for _, s := range engines(t) {
+		for n := range int64(50) {
+			a, x := make([]float64, 3*n), make([]float64, n)
+			for _, v := range [][]float64{a, x} {
+				for i := range v {
+					v[i] = rng.NormFloat64()
+				}
+			}
+			args := lacuna.Args{"A": denseOf(t, a, 3, n), "x": denseOf(t, x, n)}
+			sums := numbers(t, s, "y(i) = sum_j A(i,j)*x(j)", args)
+			prods := numbers(t, s, "y(i) = prod_j A(i,j)", lacuna.Args{"A": args["A"]})
+			for i := range int64(3) {
+				row := a[i*n : (i+1)*n]
+				terms := make([]float64, n)
+				for j := range terms {
+					terms[j] = row[j] * x[j]
+				}
+				if want := inLanes(terms, 0, add); math.Float64bits(sums[i]) != math.Float64bits(want) {
+					t.Errorf("%s: sum of %d products is %v, want %v", s.Engine().Name(), n, sums[i], want)
+				}
+				if want := inLanes(row, 1, mul); math.Float64bits(prods[i]) != math.Float64bits(want) {
+					t.Errorf("%s: product of %d numbers is %v, want %v", s.Engine().Name(), n, prods[i], want)
+				}
+			}
+		}
+	}
+}
+
+// TestExtremesOfRows compares the smallest and largest numbers of rows of 0 to 13
+// entries with their definition: a NaN wins wherever it stands, and what is not
+// stored counts once.
+func TestExtremesOfRows(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	special := []float64{math.NaN(), math.Inf(1), math.Inf(-1), 0, math.Copysign(0, -1)}
+	const rows, cols = 400, 13
+	for _, fill := range []float64{0, math.Inf(1), math.Inf(-1), math.NaN()} {
+		dense := make([]float64, rows*cols)
+		var coords [2][]int64
+		var vals []float64
+		for i := range rows {
+			for j := range cols {
+				dense[i*cols+j] = fill
+				if rng.IntN(rows) < i { // later rows have more entries
+					continue
+				}
+				v := float64(rng.IntN(9) - 4)
+				if rng.IntN(20) == 0 {
+					v = special[rng.IntN(len(special))]
+				}
+				dense[i*cols+j] = v
+				coords[0], coords[1], vals = append(coords[0], int64(i)), append(coords[1], int64(j)), append(vals, v)
+			}
+		}
+		a, err := tensor.FromCoords([]int64{rows, cols}, tensor.CSR, coords[:], tensor.ArrayOf(vals), tensor.WithFill(tensor.Float(tensor.Float64, fill)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var first []float64
+		for _, s := range engines(t) {
+			for _, op := range []string{"min", "max"} {
+				got := numbers(t, s, "y(i) = "+op+"_j A(i,j)", lacuna.Args{"A": a})
+				of := numbers(t, s, "y(i) = "+op+"_j M(i,j)", lacuna.Args{"M": denseOf(t, dense, rows, cols)})
+				for i := range rows {
+					want := slices.Min(dense[i*cols : (i+1)*cols])
+					if op == "max" {
+						want = slices.Max(dense[i*cols : (i+1)*cols])
+					}
+					if !same(got[i], want) || !same(of[i], want) {
+						t.Errorf("%s, fill %v: %s of %v is %v, and %v of a dense row", s.Engine().Name(), fill, op, dense[i*cols:(i+1)*cols], got[i], of[i])
+					}
+				}
+				first = append(first, append(got, of...)...)
+			}
+		}
+		// Engines agree in the signs of zeros too.
+		for k := 4 * rows; k < len(first); k++ {
+			x, y := first[k%(4*rows)], first[k]
+			if math.Float64bits(x) != math.Float64bits(y) && x == x {
+				t.Errorf("fill %v: row %d differs between engines: %v and %v", fill, k%rows, x, y)
+			}
+		}
+	}
+}
+
+func same(x, y float64) bool { return x == y || x != x && y != y }
+
+func denseOf(t *testing.T, v []float64, shape ...int64) *tensor.Tensor {
+	t.Helper()
+	x, err := tensor.FromDense(shape, tensor.Dense(len(shape)), tensor.ArrayOf(v))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return x
+}
+
+// numbers are the values of a dense result.
+func numbers(t *testing.T, s *lacuna.Session, src string, args lacuna.Args) []float64 {
+	t.Helper()
+	y, err := s.Eval(context.Background(), src, args)
+	if err != nil {
+		t.Fatalf("%s: %v", src, err)
+	}
+	list := make([]float64, y.Values().Len())
+	for i := range list {
+		list[i] = y.Values().Scalar(i).Float64()
+	}
+	return list
+}
+
+// TestFoldsAgainstOracle compares folds of long rows, on their own and inside other
+// loops, with the oracle.
+func TestFoldsAgainstOracle(t *testing.T) {
+	sessions := engines(t)
+	programs := []string{
+		"R(i) = sum_j M(i,j)",
+		"R(i) = sum_j M(i,j) * u(j)",
+		"R(i) = max_j (M(i,j) + u(j))",
+		"R(i) = min_j where(M(i,j) > u(j), M(i,j), u(j) - 1)",
+		"R(i) = sum_{j,k} A(i,j) * N(j,k)",
+		"R = sum_{i,j} M(i,j) * M(i,j)",
+		"R = max_{i,j} A(i,j)",
+		"R = max_{i,j} (A(i,j) * u(j))",
+		"R(i) = mean_j M(i,j)",
+		"R(i) = var_j M(i,j)",
+		"R(i) = sum_j j * M(i,j)",
+		"R(i,j) = A(i,j) * sum_k M(i,k) * N(j,k)",
+		"R(i) = min_j (A(i,j) + u(j))",
+		"R(i) = max_j A(i,j)",
+		"R(i) = max_j (A(i,j) * u(j)) + min_j A(i,j)",
+		"R(i) = min_j (A(i,j) * sum_k N(j,k))",
+		"R(i) = min_j A(i,j+1)",
+		"R(i) = max_j abs(A(i,j) - u(j))",
+	}
+	rapid.Check(t, func(r *rapid.T) {
+		draw := func(label string, lo, hi int) int64 { return int64(rapid.IntRange(lo, hi).Draw(r, label)) }
+		i, j, k := draw("n_i", 0, 5), draw("n_j", 1, 30), draw("n_k", 0, 30)
+		text := rapid.SampledFrom(programs).Draw(r, "program")
+		c := &difftest.Case{Text: text, Operands: map[string]*tensor.Tensor{}}
+		result := difftest.Result{Shape: []int64{}}
+		lhs, rhs, _ := strings.Cut(text, "=")
+		for _, v := range []struct {
+			name string
+			n    int64
+		}{{"i", i}, {"j", j}} {
+			if strings.Contains(lhs, v.name) {
+				result.Shape = append(result.Shape, v.n)
+			}
+		}
+		columns := j
+		if strings.Contains(rhs, "j+1") {
+			columns++
+		}
+		inner := j
+		if strings.Contains(rhs, "M(i,k)") {
+			inner = k
+		}
+		for _, operand := range []struct {
+			name  string
+			shape []int64
+		}{{"A", []int64{i, columns}}, {"M", []int64{i, inner}}, {"N", []int64{j, k}}, {"u", []int64{j}}} {
+			if !strings.Contains(rhs, operand.name+"(") {
+				continue
+			}
+			if operand.name == "A" {
+				if i == 0 {
+					r.Skip("no place for entries")
+				}
+				c.Operands["A"] = drawStored(r, "A", operand.shape)
+				continue
+			}
+			n := int64(1)
+			for _, d := range operand.shape {
+				n *= d
+			}
+			v := make([]float64, n)
+			for p := range v {
+				v[p] = float64(rapid.IntRange(-3, 3).Draw(r, "value"))
+			}
+			c.Operands[operand.name] = denseOf(t, v, operand.shape...)
+		}
+		c.Results = map[string]difftest.Result{"R": result}
+		if _, err := c.Compare(context.Background(), sessions...); err != nil {
+			r.Fatal(err)
+		}
+	})
+}
