@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/bits"
 	goruntime "runtime"
+	"slices"
 
 	"github.com/lacuna-sparse/lacuna/ir"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
@@ -31,6 +32,9 @@ func workspaceKeys(c *ir.Compute, extents []int64) (int64, error) {
 	var most int64
 	for _, w := range c.Workspaces {
 		keys := uint64(1)
+		if slices.ContainsFunc(w.Indices, func(x ir.IndexExpr) bool { return extents[x.Plain().ID] == 0 }) {
+			continue
+		}
 		for _, x := range w.Indices {
 			hi, lo := bits.Mul64(keys, uint64(extents[x.Plain().ID]))
 			if hi != 0 || lo >= math.MaxInt64 {
@@ -47,8 +51,10 @@ func workspaceKeys(c *ir.Compute, extents []int64) (int64, error) {
 // A workspace with a place for each key is the fastest as long as the places stay
 // within reach of the caches or within the size of the operands.
 const (
-	denseKeys   = 1 << 20
-	sortEntries = 1 << 12 // up to so many operand entries a sorted list will do
+	denseKeys = 1 << 20
+	// Up to so many operand entries a sorted list will do: it may have as many
+	// elements as there are pairs of them.
+	sortEntries = 1 << 8
 )
 
 // workspaceKind chooses how workspaces store their entries.

@@ -2,6 +2,7 @@ package lacuna
 
 import (
 	"context"
+	"math"
 	"testing"
 
 	"github.com/lacuna-sparse/lacuna/internal/debug"
@@ -111,5 +112,49 @@ func TestDiagonalIsNoMask(t *testing.T) {
 		if have := floats(t, got); !equal(have, []float64{1000, 0, 210}) {
 			t.Errorf("got %v, want [1000 0 210]", have)
 		}
+	}
+}
+
+// TestMinimumOfMany takes the minimum of four operands that share no row.
+func TestMinimumOfMany(t *testing.T) {
+	inf := tensor.Float(tensor.Float64, math.Inf(1))
+	args := Args{}
+	for i, name := range []string{"A", "B", "C", "D"} {
+		f := tensor.DCSR
+		if i == 0 {
+			f = tensor.CSR // so that a workspace is cheaper than a merge of rows
+		}
+		x, err := tensor.FromCoords([]int64{4, 1}, f, [][]int64{{int64(i)}, {0}}, tensor.ArrayOf([]float64{float64(i + 1)}), tensor.WithFill(inf))
+		if err != nil {
+			t.Fatal(err)
+		}
+		args[name] = x
+	}
+	s := NewSession(WithEngine(runtime.Interp()))
+	got, err := s.Eval(context.Background(), "R(i,j) = min(A(i,j), B(i,j), C(i,j), D(i,j))", args, Result("R", tensor.DCSR))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if have := floats(t, got); !equal(have, []float64{1, 2, 3, 4}) {
+		t.Errorf("got %v, want [1 2 3 4]", have) // all inf
+	}
+}
+
+// TestBlocksWithAnotherFill sums into dense blocks of a result whose fill is not
+// the sum of nothing.
+func TestBlocksWithAnotherFill(t *testing.T) {
+	A := matrix(t, tensor.CSR, [2]int64{3, 2}, [3]float64{0, 0, 2})
+	B := matrix(t, tensor.CSR, [2]int64{2, 2}, [3]float64{0, 1, 3})
+	f, err := tensor.ParseFormat("S-D", 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := NewSession(WithEngine(runtime.Interp()))
+	got, err := s.Eval(context.Background(), "R(i,j) = A(i,k)*B(k,j)", Args{"A": A, "B": B}, Result("R", f), Fill("R", tensor.Float(tensor.Float64, 5)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if have := floats(t, got); !equal(have, []float64{0, 6, 0, 0, 0, 0}) {
+		t.Errorf("got %v, want [0 6 0 0 0 0]", have) // 5 in rows 1 and 2
 	}
 }

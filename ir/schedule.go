@@ -113,7 +113,7 @@ func (s *scheduler) scatterTop() *Reduce {
 // levels are bound first, the rest in any order.
 func (s *scheduler) tryBlocks(free []*Index) {
 	top := s.scatterTop()
-	if top == nil || !s.neutral(top.Fold, top.Body) {
+	if top == nil || !s.neutral(top.Fold, top.Body) || !top.Fold.IsIdentity(s.lhs.Tensor.Fill) {
 		return
 	}
 	var sparse []*Index

@@ -95,7 +95,7 @@ func (s *scheduler) splitReduces(free []*Index, depth int, reduces []*Reduce) *s
 		w, own := s.newWork(r.Fold, r.Typ, vars)
 		w.original = r
 		w.terms = []term{s.term(own, r.Body, r.Vars)}
-		w.hold(r.Fold, r.Typ, r.Vars, r.Temp.ID)
+		w.hold(&Reduce{Fold: r.Fold, Vars: r.Vars, Body: w.terms[0].value, Typ: r.Typ}, r.Temp.ID)
 		if len(sp.tail) == 1 {
 			w.mask = s.maskOf(r, sp.tail[0])
 		}
@@ -162,13 +162,8 @@ func (s *scheduler) term(own *renaming, e Expr, bound []*Index) term {
 	return t
 }
 
-// hold says what the workspace holds: the fold over vars of its terms.
-func (w *work) hold(f Fold, typ tensor.DType, vars []*Index, id int) {
-	body := w.terms[0].value
-	for _, t := range w.terms[1:] {
-		body = &Call{Fn: "+", Args: []Expr{body, t.value}, Typ: typ}
-	}
-	r := &Reduce{Fold: f, Vars: vars, Body: body, Typ: typ}
+// hold says what the workspace holds.
+func (w *work) hold(r *Reduce, id int) {
 	r.Temp = &Temp{ID: id, Reduce: r}
 	w.lhs.Tensor.Work, w.lhs.Tensor.Name = r, fmt.Sprintf("w%d", id)
 }
@@ -390,7 +385,12 @@ func (s *scheduler) tryMany(free []*Index) {
 		}
 		w.terms = append(w.terms, s.term(own, v, nil))
 	}
-	w.hold(f, first.Typ, nil, len(s.reduces))
+	// All terms as one expression: where any of them has something.
+	all := w.terms[0].value
+	for _, t := range w.terms[1:] {
+		all = &Call{Fn: first.Fn, Args: []Expr{all, t.value}, Typ: first.Typ}
+	}
+	w.hold(&Reduce{Fold: f, Body: all, Typ: first.Typ}, len(s.reduces))
 	sp := &split{outer: free[:depth], tail: tail, works: []*work{w}, value: w.read(tail)}
 	s.setPending(sp)
 	var orders [][]*Index

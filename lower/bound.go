@@ -7,8 +7,8 @@ import (
 
 // bound counts what a nest puts into its workspaces. Memory is allocated between
 // stages, so a store that does not have a place for each key must know how many
-// entries it may get. A stage of its own runs the nest and counts insertions,
-// which costs a step for each innermost loop and not for each insertion.
+// entries it may get. A stage of its own runs the nest and counts insertions; of
+// an innermost loop that does nothing else, LLVM leaves its length.
 type bound struct {
 	inserts, need map[*workspace]*loop.Ref
 	total         *loop.Ref // of all uses of all workspaces, when not nil
@@ -35,7 +35,7 @@ func (c *bound) close(e *emitter, w *workspace) {
 // their stores ask for them: the most insertions of any use in each chunk, then
 // over all chunks.
 func (k *kernel) boundStages(body ir.Stmt, part int) {
-	if len(k.workspaces) == 0 || !k.workspaces[0].store.bounded() {
+	if len(k.workspaces) == 0 || k.opts.Workspace == DenseWorkspace {
 		return
 	}
 	t := k.step.Result
@@ -68,8 +68,8 @@ func (k *kernel) boundStages(body ir.Stmt, part int) {
 	k.capacityStage(needs, part)
 }
 
-// capacityStage turns the bounds into powers of two at least twice as large, so
-// that a hash table is never more than half full.
+// capacityStage turns the bounds of hash tables into powers of two at least twice
+// as large, so that a table is never more than half full.
 func (k *kernel) capacityStage(needs loop.BufferID, part int) {
 	t := k.step.Result
 	sizes := k.buffer(t.Name+"_sizes", loop.I64, loop.Temp)
@@ -93,6 +93,12 @@ func (k *kernel) capacityStage(needs loop.BufferID, part int) {
 			b.Assign(need, b.Min(need, keys))
 		}
 		e.checkEntries(need)
+		if !w.store.distinct() {
+			// A list needs no more room than that.
+			b.Store(e.write(sizes), loop.Int(int64(2*i)), need)
+			b.Store(e.write(sizes), loop.Int(int64(2*i+1)), loop.Int(0))
+			continue
+		}
 		capacity, shift := b.Var("capacity", loop.Int(minCapacity)), b.Var("shift", loop.Int(64-minCapacityLog))
 		b.While(b.Lt(capacity, b.Add(need, need)), func() {
 			b.Assign(capacity, b.Add(capacity, capacity))

@@ -81,7 +81,8 @@ func (s *sorter) groupStage(steps []digit) {
 		}, nil)
 	})
 	st := e.stage("sort_groups")
-	st.Allocs = []loop.Alloc{{Buffer: counters, Len: loop.SizeConst(size)}, {Buffer: s.payload[1], Len: loop.SizeScalar(s.entries)}}
+	st.PartitionAllocs = []loop.Alloc{{Buffer: counters, Len: loop.SizeConst(size)}}
+	st.Allocs = []loop.Alloc{{Buffer: s.payload[1], Len: loop.SizeScalar(s.entries)}}
 	for w := range s.words {
 		st.Allocs = append(st.Allocs, loop.Alloc{Buffer: s.words[w].bufs[1], Len: loop.SizeScalar(s.entries)})
 	}

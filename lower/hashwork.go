@@ -27,7 +27,7 @@ func (h *hashStore) allocs(k *kernel, w *workspace) []loop.Alloc {
 	n := loop.SizeScalar(w.capacity)
 	list := []loop.Alloc{{Buffer: h.table, Len: n, Zero: true}, {Buffer: h.vals, Len: n}}
 	for _, id := range append(h.pairs.buffers(), w.crd...) {
-		list = append(list, loop.Alloc{Buffer: id, Len: n})
+		list = append(list, loop.Alloc{Buffer: id, Len: &loop.SizeOp{Op: loop.Div, X: n, Y: loop.SizeConst(2)}})
 	}
 	return list
 }

@@ -1,8 +1,6 @@
 package lower
 
 import (
-	"math"
-
 	"github.com/lacuna-sparse/lacuna/ir"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
 	"github.com/lacuna-sparse/lacuna/tensor"
@@ -90,10 +88,10 @@ func isCheap(st *state, x ir.Expr) bool {
 }
 
 // isDirect reports whether the position of a's element is computed from the indices
-// alone, and the element stored as it is computed with.
+// alone.
 func isDirect(st *state, a *ir.Access) bool {
 	c := st.cursors[a]
-	if c.present != nil || a.Tensor.Work != nil || loopType(a.Tensor.DType) != computeType(a.Tensor.DType) {
+	if c.present != nil || a.Tensor.Work != nil {
 		return false
 	}
 	for levels := a.Tensor.Format.Physical(); c.level < len(levels); c.level++ {
@@ -124,17 +122,6 @@ func isOperator(x *ir.Call) bool {
 	return binary || rounding
 }
 
-// at is the state at index i of the loop, with the given cursors.
-func (w *walk) at(i loop.Expr, cursors []cursor) *state {
-	st := w.st.clone()
-	st.index[w.f.Index] = i
-	for _, c := range cursors {
-		st.cursors[c.access] = c
-	}
-	w.advance(st)
-	return st
-}
-
 // lanes emits the loop from lo to hi as a fold in lanes.
 func (w *walk) lanes(lo, hi loop.Expr) {
 	b, leaf := w.b, w.f.Body.(*ir.Assign)
@@ -150,10 +137,9 @@ func (w *walk) lanes(lo, hi loop.Expr) {
 		}
 		blocks := b.Let("blocks", b.Div(n, count))
 		b.For("block", loop.Int(0), blocks, func(block loop.Expr) {
-			first := b.Let(name, b.Add(lo, b.Mul(block, count)))
+			first := w.at(b.Let(name, b.Add(lo, b.Mul(block, count))), nil)
 			for t, lane := range lanes {
-				i := b.Let(name, b.Add(first, loop.Int(int64(t))))
-				b.Assign(lane, w.combine(r.Fold, lane, w.expr(w.at(i, nil), leaf.Value)))
+				b.Assign(lane, w.combine(r.Fold, lane, w.expr(w.later(first, int64(t)), leaf.Value)))
 			}
 		})
 		// In order and not as a tree: LLVM would make vectors of two of a tree's
@@ -178,11 +164,14 @@ func (w *walk) blocks(it *iterator, begin, end loop.Expr, visit func(p loop.Expr
 	block := func(first loop.Expr) {
 		values := make([]loop.Expr, blockCount)
 		for t := range values {
-			p := b.Let(name, b.Add(first, loop.Int(int64(t))))
+			p := b.Add(first, loop.Int(int64(t)))
 			i := b.Let(w.f.Index.Name, it.index(b, p))
-			values[t] = b.Let("v", w.expr(w.at(i, []cursor{it.child(p, nil, nil)}), leaf.Value))
+			values[t] = w.expr(w.at(i, []cursor{it.child(p, nil, nil)}), leaf.Value)
 		}
-		b.Assign(acc.state[0], w.best(acc.reduce.Fold, acc.state[0], values))
+		for ; len(values) > 1; values = values[2:] {
+			values = append(values, w.combine(acc.reduce.Fold, values[0], values[1]))
+		}
+		b.Assign(acc.state[0], w.combine(acc.reduce.Fold, acc.state[0], values[0]))
 	}
 	n := b.Let("length", b.Sub(end, begin))
 	b.If(b.Ge(n, loop.Int(blockCount)), func() {
@@ -195,27 +184,48 @@ func (w *walk) blocks(it *iterator, begin, end loop.Expr, visit func(p loop.Expr
 	}, func() { b.For(name, begin, end, visit) })
 }
 
-// best is the smallest or largest of x and values, NaN if one of them is: what
-// folding them one by one gives, but that zeros of either sign are equal. One test
-// finds the NaNs of a block.
-func (e *emitter) best(f ir.Fold, x loop.Expr, values []loop.Expr) loop.Expr {
-	b := e.b
-	better := func(x, y loop.Expr) loop.Expr {
-		if f == ir.FoldMax {
-			return b.Select(b.Gt(y, x), y, x)
+// at is the state at index i of the loop, with the given cursors.
+func (w *walk) at(i loop.Expr, cursors []cursor) *state {
+	st := w.st.clone()
+	st.index[w.f.Index] = i
+	for _, c := range cursors {
+		st.cursors[c.access] = c
+	}
+	w.advance(st)
+	return st
+}
+
+// later is the state t indices after first. Where the index is the last of an
+// access, that moves its position by as much.
+func (w *walk) later(first *state, t int64) *state {
+	b := w.b
+	i := b.Add(first.index[w.f.Index], loop.Int(t))
+	st := first.clone()
+	st.index[w.f.Index] = i
+	for _, a := range w.ordered(st) {
+		c := w.st.cursors[a]
+		if c.done() || !dependsOn(a, w.f.Index) {
+			continue
 		}
-		return b.Select(b.Lt(y, x), y, x)
-	}
-	nan := loop.Expr(loop.Truth(false))
-	for _, v := range values {
-		nan = b.Or(nan, b.Ne(v, v))
-	}
-	for len(values) > 1 {
-		var winners []loop.Expr
-		for ; len(values) > 0; values = values[2:] {
-			winners = append(winners, b.Let("best", better(values[0], values[1])))
+		order := a.Tensor.Format.Order()
+		for l := c.level; l < len(order)-1; l++ {
+			if coef(a.Indices[order[l]], w.f.Index) != 0 {
+				return w.at(b.Let(w.f.Index.Name, i), nil)
+			}
 		}
-		values = winners
+		c = first.cursors[a]
+		c.pos = b.Add(c.pos, loop.Int(t*coef(a.Indices[order[len(order)-1]], w.f.Index)))
+		st.cursors[a] = c
 	}
-	return b.Select(nan, loop.Float(x.Type(), math.NaN()), better(x, values[0]))
+	return st
+}
+
+// coef is the coefficient of v in x.
+func coef(x ir.IndexExpr, v *ir.Index) int64 {
+	for _, t := range x.Terms {
+		if t.Var == v {
+			return t.Coef
+		}
+	}
+	return 0
 }

@@ -35,11 +35,11 @@ func TestWhatRunsInLanes(t *testing.T) {
 		{"s = prod_i x(i)", "lanes"},
 		{"y(i) = max_j M(i,j)", "lanes"},
 		{"y(i) = sum_j where(M(i,j) > x(i), M(i,j)^2, abs(x(j)))", "lanes"},
-		{"y(i) = sum_j f32(H(i,j)) * x(j)", ""}, // half precision is converted by functions
-		{"s = sum_i exp(x(i))", ""},             // the call takes longer than the chain
-		{"s = sum_i x(i-1)", ""},                // a branch at the edges
-		{"s = sum_i x(p(i))", ""},               // a check of what p has
-		{"s = sum_i p(i)", ""},                  // integers
+		{"y(i) = sum_j H(i,j) * x(j)", "lanes"},
+		{"s = sum_i exp(x(i))", ""}, // the call takes longer than the chain
+		{"s = sum_i x(i-1)", ""},    // a branch at the edges
+		{"s = sum_i x(p(i))", ""},   // a check of what p has
+		{"s = sum_i p(i)", ""},      // integers
 		{"s = argmin_i x(i)", ""},
 		{"s = logsumexp_i x(i)", ""},
 		{"s = sum_i c(i)", ""}, // complex

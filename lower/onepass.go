@@ -26,13 +26,10 @@ const onePassFactor = 4
 // none to be had before the loops run. It may use k.inserts.
 func (k *kernel) entryBound(body ir.Stmt) loop.SizeExpr {
 	t := k.step.Result
-	if !t.FillKnown || !k.step.Covers || k.step.Scatter || t.Format.Physical()[t.Rank-1].Kind == tensor.DenseLevel {
+	if !t.FillKnown || !k.step.Covers || k.step.Scatter || denseBelowSparse(t.Format) || !appendsPlainly(body) {
 		return nil
 	}
-	if !appendsPlainly(body) {
-		return nil
-	}
-	if len(k.workspaces) > 0 && k.workspaces[0].store.bounded() {
+	if len(k.workspaces) > 0 && k.opts.Workspace != DenseWorkspace {
 		return nil // counting what they hold is a pass of its own
 	}
 	c := &coverage{k: k, outside: loopsOutside(body)}
@@ -41,6 +38,19 @@ func (k *kernel) entryBound(body ir.Stmt) loop.SizeExpr {
 		return nil
 	}
 	return c.bound(sup.Set)
+}
+
+// denseBelowSparse reports whether each entry of some level has a block of
+// positions or values below it: arrays of the bound times its size.
+func denseBelowSparse(f tensor.Format) bool {
+	sparse := false
+	for _, level := range f.Physical() {
+		if sparse && level.Kind == tensor.DenseLevel {
+			return true
+		}
+		sparse = sparse || level.Kind != tensor.DenseLevel
+	}
+	return false
 }
 
 // appendsPlainly reports whether the nest that reads the operands for the result
@@ -209,7 +219,7 @@ func (k *kernel) onePass(body ir.Stmt, segments []segment, totals loop.BufferID,
 			}
 			parents, used = bound, loop.SizeScalar(s.total)
 		}
-		if t.Format.Physical()[l].Kind == tensor.DenseLevel {
+		if t.Format.Physical()[l].Kind == tensor.DenseLevel { // above all sparse ones
 			n := loop.SizeScalar(k.dim(t, axis))
 			parents, used = sizeTimes(parents, n), sizeTimes(used, n)
 		}
@@ -217,7 +227,7 @@ func (k *kernel) onePass(body ir.Stmt, segments []segment, totals loop.BufferID,
 	room.Allocs = append(room.Allocs, loop.Alloc{Buffer: k.result.Values, Len: bound})
 	trim.Trims = append(trim.Trims, loop.Trim{Buffer: k.result.Values, Len: loop.SizeScalar(segments[len(segments)-1].total)})
 	k.addStage(room)
-	k.makeRoom()
+	k.makeRoom(-1) // the chunks run in order
 	s := e.stage("append")
 	s.Partition, s.Ordered = part, true
 	s.Allocs = []loop.Alloc{{Buffer: totals, Len: loop.SizeConst(len(segments)), Zero: true}}

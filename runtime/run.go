@@ -248,6 +248,14 @@ func (s *state) bind(b *Bindings) error {
 	return nil
 }
 
+// copies is how many threads may use a buffer of which each has its own.
+func (s *state) copies(st *stagePlan) int64 {
+	if st.domain < 0 {
+		return 1
+	}
+	return max(min(s.threads, s.cuts[st.domain].chunks), 1)
+}
+
 // maxObject is more bytes than any address space has.
 const maxObject = 1 << 56
 
@@ -334,7 +342,7 @@ func (x *Executable) allocate(s *state, st *stagePlan, a *allocPlan, o Options) 
 	bytes := bytesOf(n, s.plan.elemSize[a.buffer])
 	if buf.Role == loop.Scratch {
 		// One after the other, each on cache lines of its own.
-		bytes = bytesOf(padded(min(bytes, maxObject)), s.threads)
+		bytes = bytesOf(padded(min(bytes, maxObject)), s.copies(st))
 	}
 	refused := func(err error) error {
 		return &MemoryLimitError{Program: s.plan.program.Name, Stage: st.name, Buffer: buf.Name,

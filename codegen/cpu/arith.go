@@ -26,6 +26,9 @@ func (f *function) expr(e loop.Expr) val {
 	case *loop.Unary:
 		return f.unary(e)
 	case *loop.Binary:
+		if (e.Op == loop.Min || e.Op == loop.Max) && e.Typ.IsFloat() {
+			return val{re: f.extremum(e)}
+		}
 		x := f.expr(e.X)
 		return f.binary(e.Op, e.X.Type(), x, f.expr(e.Y))
 	case *loop.Select:
@@ -237,10 +240,6 @@ func (f *function) floatBinary(op loop.BinaryOp, t loop.Type, x, y value.Value) 
 		return b.NewFMul(x, y)
 	case loop.Div:
 		return b.NewFDiv(x, y)
-	case loop.Min:
-		return f.extremum(enum.FPredOLT, t, x, y)
-	case loop.Max:
-		return f.extremum(enum.FPredOGT, t, x, y)
 	}
 	p, ok := floatPredicates[op]
 	if !ok {
@@ -249,12 +248,34 @@ func (f *function) floatBinary(op loop.BinaryOp, t loop.Type, x, y value.Value) 
 	return b.NewFCmp(p, x, y)
 }
 
-// extremum emits Min or Max of floats: NaN if y is, else y if it compares so with x,
-// else x, which is so if x is NaN. A fold's accumulator is x, and then little waits
-// for it: on x86 minsd and a blend. With y for the NaN, LLVM would join the choices
-// and take longer for both.
-func (f *function) extremum(p enum.FPred, t loop.Type, x, y value.Value) value.Value {
-	better := f.block.NewSelect(f.block.NewFCmp(p, y, x), y, x)
-	isNaN := f.block.NewFCmp(enum.FPredUNO, y, y)
-	return f.block.NewSelect(isNaN, constOf(loop.Float(t, math.NaN())).re, better)
+// extremum emits Min or Max of floats, and those nested in it at once: NaN if one of
+// the operands is, else the best one, the first if several are equal. So little
+// waits for the first operand, which in a fold is the accumulator: on x86 minsd and
+// a blend. As for NaN, comparisons keep the first operand if that is one, and one
+// choice does for all others. It is a constant: with the operand itself, LLVM would
+// join the choices and take longer for both.
+func (f *function) extremum(e *loop.Binary) value.Value {
+	p := enum.FPredOLT
+	if e.Op == loop.Max {
+		p = enum.FPredOGT
+	}
+	var nan value.Value
+	var best func(x loop.Expr, first bool) value.Value
+	best = func(x loop.Expr, first bool) value.Value {
+		if e2, ok := x.(*loop.Binary); ok && e2.Op == e.Op {
+			x, y := best(e2.X, first), best(e2.Y, false)
+			return f.block.NewSelect(f.block.NewFCmp(p, y, x), y, x)
+		}
+		v := f.expr(x).re
+		if !first {
+			isNaN := value.Value(f.block.NewFCmp(enum.FPredUNO, v, v))
+			if nan != nil {
+				isNaN = f.block.NewOr(nan, isNaN)
+			}
+			nan = isNaN
+		}
+		return v
+	}
+	x := best(e, true)
+	return f.block.NewSelect(nan, constOf(loop.Float(e.Typ, math.NaN())).re, x)
 }

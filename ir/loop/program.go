@@ -18,7 +18,9 @@ const (
 	// Scratch is a Temp of which every thread that runs chunks has a copy of
 	// its own. A chunk finds in it what an earlier chunk on the same thread
 	// left; so a program must not let results depend on more than what every
-	// chunk leaves alike, such as zeros in memory allocated as zeros.
+	// chunk leaves alike, such as zeros in memory allocated as zeros. It is
+	// allocated for the chunks of a partition, in PartitionAllocs, or else for
+	// one thread.
 	Scratch
 )
 

@@ -20,6 +20,7 @@ func (prog *Program) Verify(resolve Resolver) error {
 		defined: make([]bool, len(prog.Scalars)),
 		present: make([]bool, len(prog.Buffers)),
 		cut:     make([]bool, len(prog.Partitions)),
+		scratch: map[BufferID]int{},
 	}
 	v.tables()
 	for i := range prog.Stages {
@@ -42,9 +43,10 @@ func (prog *Program) Verify(resolve Resolver) error {
 type programVerifier struct {
 	prog     *Program
 	resolve  Resolver
-	defined  []bool // by ScalarID
-	present  []bool // by BufferID: bound or allocated
-	cut      []bool // by partition: a stage has used it
+	defined  []bool           // by ScalarID
+	present  []bool           // by BufferID: bound or allocated
+	cut      []bool           // by partition: a stage has used it
+	scratch  map[BufferID]int // the partition that it is allocated for
 	where    string
 	problems []Problem
 }
@@ -115,6 +117,9 @@ func (v *programVerifier) stage(s *Stage) {
 		v.problem("sizes things after a partition but has none")
 	}
 	v.sizing(s.PartitionLets, s.PartitionAllocs)
+	for _, a := range s.PartitionAllocs {
+		v.scratch[a.Buffer] = s.Partition
+	}
 	v.run(s)
 }
 
@@ -268,6 +273,9 @@ func (v *programVerifier) run(s *Stage) {
 			continue
 		}
 		b, param := v.prog.Buffers[id], f.Bufs[i]
+		if cut, ok := v.scratch[id]; b.Role == Scratch && s.Partition >= 0 && !s.Ordered && (!ok || cut != s.Partition) {
+			v.problem("passes %s to several threads, but it is not allocated for the chunks of %s", b.Name, v.prog.Partitions[s.Partition].Name)
+		}
 		if b.Elem != param.Elem {
 			v.problem("passes %s of %s as %s of %s", b.Name, b.Elem, param.Name, param.Elem)
 		}

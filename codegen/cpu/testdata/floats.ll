@@ -29,16 +29,16 @@ for.i:
 	%15 = call double @llvm.rint.f64(double %5)
 	%16 = fdiv double %14, %15
 	%17 = fsub double %11, %16
-	%18 = fcmp olt double 1.000000e+00, %5
-	%19 = select i1 %18, double 1.000000e+00, double %5
-	%20 = fcmp uno double 1.000000e+00, 1.000000e+00
-	%21 = select i1 %20, double 0x7FF8000000000000, double %19
+	%18 = fcmp uno double 1.000000e+00, 1.000000e+00
+	%19 = fcmp olt double 1.000000e+00, %5
+	%20 = select i1 %19, double 1.000000e+00, double %5
+	%21 = select i1 %18, double 0x7FF8000000000000, double %20
 	%22 = fadd double %17, %21
 	%23 = fneg double %5
-	%24 = fcmp ogt double 1.000000e-01, %23
-	%25 = select i1 %24, double 1.000000e-01, double %23
-	%26 = fcmp uno double 1.000000e-01, 1.000000e-01
-	%27 = select i1 %26, double 0x7FF8000000000000, double %25
+	%24 = fcmp uno double 1.000000e-01, 1.000000e-01
+	%25 = fcmp ogt double 1.000000e-01, %23
+	%26 = select i1 %25, double 1.000000e-01, double %23
+	%27 = select i1 %24, double 0x7FF8000000000000, double %26
 	%28 = fsub double %22, %27
 	%29 = getelementptr inbounds double, double* %out, i64 %i
 	store double %28, double* %29

@@ -1,0 +1,217 @@
+package lower
+
+import (
+	"fmt"
+
+	"github.com/lacuna-sparse/lacuna/ir"
+	"github.com/lacuna-sparse/lacuna/ir/loop"
+)
+
+// sparse emits the stages of a sparse result: count, place, fill, and the sums
+// that turn counts into positions.
+func (k *kernel) sparse(body ir.Stmt) {
+	t := k.step.Result
+	segments := k.segmentsOf(t)
+	k.result.Values = k.buffer(t.Name+"_vals", loopType(t.DType), loop.Output)
+	k.prepareWorkspaces(body)
+	counts := k.buffer(t.Name+"_counts", loop.I64, loop.Temp)
+	totals := k.buffer(t.Name+"_totals", loop.I64, loop.Temp)
+	nseg := int64(len(segments))
+	if k.opts.OnePass {
+		if bound := k.entryBound(body); bound != nil {
+			k.onePass(body, segments, totals, bound)
+			k.sparseLevels(segments)
+			return
+		}
+	}
+
+	count, root := k.assemble("count_"+t.Name, body, segments, countEntries, counts)
+	part := k.partition(root)
+	count.Partition = part
+	n := sizeTimes(k.chunks(part), loop.SizeConst(nseg))
+	count.PartitionAllocs = []loop.Alloc{{Buffer: counts, Len: n}}
+	if part < 0 {
+		count.Allocs, count.PartitionAllocs = count.PartitionAllocs, nil
+	}
+	k.boundStages(body, part)
+	k.makeRoom(part)
+	count.Symbolic = true
+	k.addStage(count)
+	place := k.placeStage(counts, totals, nseg, part)
+	place.Symbolic = true
+	k.addStage(place)
+
+	fill, _ := k.assemble("fill_"+t.Name, body, segments, fillEntries, counts)
+	fill.Partition = part
+	k.allocateSegments(segments, totals)
+	k.addStage(fill)
+	k.positions(segments)
+
+	k.sparseLevels(segments)
+}
+
+// makeRoom emits the stage that allocates workspaces for the threads that run the
+// chunks of a partition, or for one.
+func (k *kernel) makeRoom(part int) {
+	if len(k.workspaces) == 0 {
+		return
+	}
+	var allocs []loop.Alloc
+	for _, w := range k.workspaces {
+		allocs = append(allocs, w.store.allocs(k, w)...)
+	}
+	room := loop.Stage{Name: "workspaces", Partition: part}
+	if part < 0 {
+		room.Allocs = allocs
+	} else {
+		room.PartitionAllocs = allocs
+	}
+	k.addStage(room)
+}
+
+// sparseLevels says where the arrays of a sparse result are.
+func (k *kernel) sparseLevels(segments []segment) {
+	levels := k.step.Result.Format.Physical()
+	k.result.Levels = make([]ResultLevel, len(levels))
+	for l := range levels {
+		k.result.Levels[l] = ResultLevel{Pos: -1, Crd: -1}
+	}
+	for _, s := range segments {
+		k.result.Levels[s.first].Pos = s.pos
+		for i, crd := range s.crd {
+			k.result.Levels[s.first+i].Crd = crd
+		}
+	}
+}
+
+// assemble emits the nest in one of its two modes. In fill mode each chunk
+// starts at the place that the count gave it.
+func (k *kernel) assemble(name string, body ir.Stmt, segments []segment, mode assemblyMode, counts loop.BufferID) (loop.Stage, rootLoop) {
+	e := k.emitter(name)
+	b := e.b
+	e.quiet, e.symbolic = mode == fillEntries, mode == countEntries
+	e.out = &assembly{mode: mode, levels: k.step.Result.Format.Physical(), segments: segments}
+	e.root.wanted = k.parallel(body)
+	n := loop.Int(int64(len(segments)))
+	for i := range segments {
+		start := loop.Expr(loop.Int(0))
+		if mode == fillEntries {
+			start = b.Load(e.read(counts), b.Add(b.Mul(b.Chunk(), n), loop.Int(int64(i))))
+		}
+		e.out.current = append(e.out.current, b.Var(fmt.Sprintf("n%d", i), start))
+	}
+	st := e.start(k.accessesIn(body))
+	e.withResult(st, func() { e.stmt(st, body) })
+	if mode == countEntries {
+		for i := range segments {
+			b.Store(e.write(counts), b.Add(b.Mul(b.Chunk(), n), loop.Int(int64(i))), e.out.current[i])
+		}
+		return e.stage("count"), e.root
+	}
+	return e.stage("fill"), e.root
+}
+
+// placeStage turns the counts of chunks into the places where they start.
+func (k *kernel) placeStage(counts, totals loop.BufferID, nseg int64, part int) loop.Stage {
+	e := k.emitter("place")
+	b := e.b
+	chunks := loop.Expr(loop.Int(1))
+	if part >= 0 {
+		chunks = e.scalar(k.program.Partitions[part].Chunks)
+	}
+	cnt, tot := e.write(counts), e.write(totals)
+	for s := int64(0); s < nseg; s++ {
+		sum := b.Var("sum", loop.Int(0))
+		b.For("c", loop.Int(0), chunks, func(c loop.Expr) {
+			at := b.Let("at", b.Add(b.Mul(c, loop.Int(nseg)), loop.Int(s)))
+			n := b.Let("n", b.Load(cnt, at))
+			b.Store(cnt, at, sum)
+			b.Assign(sum, b.Add(sum, n))
+			e.checkEntries(sum)
+		})
+		b.Store(tot, loop.Int(s), sum)
+	}
+	st := e.stage("place")
+	st.Allocs = []loop.Alloc{{Buffer: totals, Len: loop.SizeConst(nseg)}}
+	return st
+}
+
+// allocateSegments sizes the result's arrays by the totals.
+func (k *kernel) allocateSegments(segments []segment, totals loop.BufferID) {
+	t := k.step.Result
+	s := loop.Stage{Name: "allocate", Partition: -1}
+	order := t.Format.Order()
+	var parents loop.SizeExpr = loop.SizeConst(1)
+	next := 0
+	for l := range order {
+		switch {
+		case next < len(segments) && segments[next].first == l:
+			seg := segments[next]
+			s.Lets = append(s.Lets, loop.ScalarLet{Scalar: seg.total, Value: &loop.SizeLoad{Buffer: totals, Index: loop.SizeConst(next)}})
+			s.Allocs = append(s.Allocs, loop.Alloc{Buffer: seg.pos, Len: &loop.SizeOp{Op: loop.Add, X: parents, Y: loop.SizeConst(1)}, Zero: true})
+			for _, crd := range seg.crd {
+				s.Allocs = append(s.Allocs, loop.Alloc{Buffer: crd, Len: loop.SizeScalar(seg.total)})
+			}
+			parents = loop.SizeScalar(seg.total)
+			next++
+		case next > 0 && segments[next-1].last >= l:
+			// A singleton: its entries are those of its segment.
+		default:
+			parents = sizeTimes(parents, loop.SizeScalar(k.dim(t, order[l])))
+		}
+	}
+	k.addStage(s)
+	last := segments[len(segments)-1].last
+	background := ir.Expr(&ir.Const{Value: t.Fill.Convert(ir.ComputeType(t.DType))})
+	switch {
+	case k.step.Scatter:
+		background = &ir.Const{Value: k.step.Fold.Identity(ir.ComputeType(t.DType))}
+	case !t.FillKnown:
+		background = k.step.Background
+	}
+	k.fillStage(k.result.Values, parents, background, last < len(order)-1)
+}
+
+// positions sums the counts that the fill left in the positions arrays. The
+// root segment has one parent: its count is the total.
+func (k *kernel) positions(segments []segment) {
+	e := k.emitter("positions")
+	b := e.b
+	for _, s := range segments {
+		pos := e.write(s.pos)
+		if s.first == 0 {
+			b.Store(pos, loop.Int(1), b.Cast(loop.U64, e.scalar(s.total)))
+			continue
+		}
+		n := e.parents(segments, s.first)
+		sum := b.Var("sum", loop.Number(loop.U64, 0))
+		b.For("p", loop.Int(0), n, func(p loop.Expr) {
+			at := b.Let("at", b.Add(p, loop.Int(1)))
+			b.Assign(sum, b.Add(sum, b.Load(pos, at)))
+			b.Store(pos, at, sum)
+		})
+	}
+	k.addStage(e.stage("positions"))
+}
+
+// parents is the number of positions above a level.
+func (e *emitter) parents(segments []segment, level int) loop.Expr {
+	t := e.step.Result
+	order := t.Format.Order()
+	var n loop.Expr = loop.Int(1)
+	for l := 0; l < level; l++ {
+		inside := false
+		for _, s := range segments {
+			switch {
+			case s.first == l:
+				n, inside = e.scalar(s.total), true
+			case s.first < l && l <= s.last:
+				inside = true
+			}
+		}
+		if !inside {
+			n = e.b.Mul(n, e.scalar(e.dim(t, order[l])))
+		}
+	}
+	return n
+}
