@@ -62,6 +62,8 @@ type generator struct {
 	made  map[string]*made // results that a statement has assigned
 	lines []string
 	stmt  *statement
+	// fill, when not nil, is the usual fill of operands instead of 0.
+	fill *tensor.Scalar
 }
 
 // made is what is known of a result.

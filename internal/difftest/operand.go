@@ -38,6 +38,9 @@ func (g *generator) operandType() tensor.DType {
 // tensor makes a random tensor of a shape in a random format.
 func (g *generator) tensor(shape []int64, dt tensor.DType) *tensor.Tensor {
 	fill := tensor.Zero(dt)
+	if g.fill != nil {
+		fill = g.fill.Convert(dt)
+	}
 	if g.chance(20) {
 		fill = g.value(dt)
 	}

@@ -1,6 +1,8 @@
 package difftest
 
 import (
+	"fmt"
+	"math"
 	"strings"
 
 	"github.com/lacuna-sparse/lacuna/lang"
@@ -74,8 +76,55 @@ var shapes = []shape{
 	{"S(k,i) = A(i,l)*B(l,k); R(i,j) = S(k,i)*S(k,j)", anyNumber, false},
 }
 
+// chains are operators whose repeated use folds many operands, with the value
+// that changes nothing.
+var chains = []struct {
+	text    string // of two terms
+	neutral float64
+	needs   func(tensor.DType) bool
+}{
+	{"%s + %s", 0, anyNumber},
+	{"%s * %s", 1, anyNumber},
+	{"min(%s, %s)", math.Inf(1), isReal},
+	{"max(%s, %s)", math.Inf(-1), isReal},
+	{"(%s or %s)", 0, boolean},
+	{"(%s and %s)", 1, boolean},
+}
+
+func isReal(dt tensor.DType) bool  { return dt.IsFloat() }
+func boolean(dt tensor.DType) bool { return dt == tensor.Bool }
+
+// chain writes a program that folds many operands, most of them with the fill
+// that changes nothing.
+func (g *generator) chain() {
+	c := pick(g, chains...)
+	for !c.needs(g.dtype) {
+		c = pick(g, chains[:2]...)
+	}
+	for _, v := range []string{"i", "j"} {
+		g.extents[v] = int64(pick(g, 3, 4, 1, 6, 9))
+	}
+	if neutral := tensor.Float(tensor.Float64, c.neutral).Convert(g.dtype); g.chance(80) {
+		g.fill = &neutral
+	}
+	defer func() { g.fill = nil }()
+	terms := []string{"A(i,j)", "B(j,i)", "C(i,j)", "D(i,j)", "E(j,i)", "F(i,j)", "G(i,j)", "x(i)", "y(j)"}
+	text := terms[0]
+	n := 3 + g.intn(5)
+	for range n {
+		text = fmt.Sprintf(c.text, text, pick(g, terms...))
+	}
+	g.shapeOperands(text)
+	g.shapeResult("R(i,j)")
+	g.lines = append(g.lines, "R(i,j) = "+text)
+}
+
 // product writes one of the shapes.
 func (g *generator) product(name string) {
+	if g.chance(12) {
+		g.chain()
+		return
+	}
 	sh := pick(g, shapes...)
 	for !sh.needs(g.dtype) {
 		sh = shapes[g.intn(4)]
