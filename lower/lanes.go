@@ -154,13 +154,14 @@ func (w *walk) lanes(lo, hi loop.Expr) {
 }
 
 // blocks emits the loop over the entries of it from begin to end as a fold in
-// blocks. The last block reaches back to be a whole one, so the number of entries
-// shows only in the number of blocks, which processors predict better than what is
-// left over. Fewer entries than a block are visited one by one.
+// blocks. Of what is left over, one entry is visited by itself; two or three are in
+// a block that reaches back over entries already seen, so that there is no second
+// loop whose end processors would have to predict. Fewer entries than a block are
+// visited one by one.
 func (w *walk) blocks(it *iterator, begin, end loop.Expr, visit func(p loop.Expr)) {
 	b, leaf := w.b, w.f.Body.(*ir.Assign)
 	acc := w.accs[leaf.Temp]
-	name := "p_" + it.access.Tensor.Name
+	name, count := "p_"+it.access.Tensor.Name, loop.Int(blockCount)
 	block := func(first loop.Expr) {
 		values := make([]loop.Expr, blockCount)
 		for t := range values {
@@ -174,12 +175,14 @@ func (w *walk) blocks(it *iterator, begin, end loop.Expr, visit func(p loop.Expr
 		b.Assign(acc.state[0], w.combine(acc.reduce.Fold, acc.state[0], values[0]))
 	}
 	n := b.Let("length", b.Sub(end, begin))
-	b.If(b.Ge(n, loop.Int(blockCount)), func() {
-		before := b.Let("blocks", b.Div(b.Sub(n, loop.Int(1)), loop.Int(blockCount)))
-		b.For("block", loop.Int(0), before, func(i loop.Expr) {
-			block(b.Let(name, b.Add(begin, b.Mul(i, loop.Int(blockCount)))))
+	b.If(b.Ge(n, count), func() {
+		b.For("block", loop.Int(0), b.Let("blocks", b.Div(n, count)), func(i loop.Expr) {
+			block(b.Let(name, b.Add(begin, b.Mul(i, count))))
 		})
-		block(b.Let(name, b.Sub(end, loop.Int(blockCount))))
+		rest := b.Let("rest", b.Rem(n, count))
+		b.If(b.Eq(rest, loop.Int(1)), func() { visit(b.Let(name, b.Sub(end, loop.Int(1)))) }, func() {
+			b.If(b.Gt(rest, loop.Int(1)), func() { block(b.Let(name, b.Sub(end, count))) }, nil)
+		})
 		b.Assign(acc.seen, loop.Truth(true))
 	}, func() { b.For(name, begin, end, visit) })
 }
