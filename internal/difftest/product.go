@@ -130,7 +130,7 @@ func (g *generator) product(name string) {
 		sh = shapes[g.intn(4)]
 	}
 	for _, v := range []string{"i", "j", "k", "l"} {
-		g.extents[v] = int64(pick(g, 3, 4, 1, 2, 6, 9, 5, 14))
+		g.extents[v] = int64(pick(g, 3, 4, 1, 2, 6, 9, 5, 14, 19))
 		if g.chance(4) {
 			g.extents[v] = 0
 		}
