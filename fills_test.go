@@ -37,3 +37,28 @@ func TestFillsDoNotDependOnFormats(t *testing.T) {
 		}
 	}
 }
+
+// TestGapOfEarlierResult folds a gap whose value an earlier stage computed: it
+// counts as stored where that value does.
+func TestGapOfEarlierResult(t *testing.T) {
+	ones, err := tensor.FromCoords([]int64{3}, tensor.CSF(1), [][]int64{{}}, tensor.ArrayOf([]float64{}), tensor.WithFill(tensor.Float(tensor.Float64, 1)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, err := tensor.FromCoords([]int64{3}, tensor.CSF(1), [][]int64{{0, 2}}, tensor.ArrayOf([]float64{1, 4}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := lacuna.Eval(context.Background(), "R(i) = u(p) * (x(q) * max_k (x(k) + 1))",
+		lacuna.Args{"u": ones, "x": x}, lacuna.Shape("R", 2), lacuna.Result("R", tensor.CSF(1)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	dense, err := r.ToDense()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := fmt.Sprint(tensor.View[float64](dense)); got != "[75 75]" { // 3 * (1+4) * 5
+		t.Errorf("got %s, want [75 75]", got)
+	}
+}

@@ -154,16 +154,19 @@ func (k *kernel) reduction(w *ir.Where) {
 	s := e.stage("reduce")
 	s.Partition, s.PartitionAllocs = part, allocs
 	k.addStage(s)
-	k.combineStage(r, part, partial, result, visited, e.rootGap)
+	k.combineStage(w, part, partial, result, visited, e.rootGap)
 	k.cells = append(k.cells, result)
 }
 
-func (k *kernel) combineStage(r *ir.Reduce, part int, partial, result cell, visited loop.BufferID, g *gap) {
+// combineStage emits the stage that combines the partial results of a reduction's
+// chunks and folds the gap of its outermost loop.
+func (k *kernel) combineStage(w *ir.Where, part int, partial, result cell, visited loop.BufferID, g *gap) {
+	r := w.Temp.Reduce
 	e := k.emitter(fmt.Sprintf("combine_t%d", r.Temp.ID))
 	b := e.b
 	var reads []*ir.Access
 	if g != nil {
-		reads = k.scalarAccesses(g.value)
+		reads = k.accessesIn(w.Producer)
 	}
 	st := e.start(reads)
 	acc := e.open(r)
@@ -179,7 +182,8 @@ func (k *kernel) combineStage(r *ir.Reduce, part int, partial, result cell, visi
 		}
 	})
 	if g != nil {
-		g.stored = ir.None() // nothing is stored outside the outermost loop
+		// Outside the outermost loop there are results of earlier stages.
+		g.stored = e.alg.Of(leafOf(w.Producer).Value, outside{leaves{e: e, st: st, v: g.v}}).Set
 		e.foldGap(st, g, total)
 	}
 	e.storeCell(result, acc, loop.Int(0))
