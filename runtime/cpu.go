@@ -23,7 +23,13 @@ func CPU() (Engine, error) {
 	if err != nil {
 		return nil, missingLLVM(err)
 	}
-	return &cpuEngine{llvm: l, host: host, memory: newAllocator()}, nil
+	memory := newAllocator()
+	memory.machine = func() machineMemory {
+		// A run that is about to take much memory does not need LLVM's.
+		l.ReleasePages()
+		return readMachineMemory()
+	}
+	return &cpuEngine{llvm: l, host: host, memory: memory}, nil
 }
 
 type cpuEngine struct {
