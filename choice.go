@@ -9,6 +9,7 @@ import (
 
 	"github.com/lacuna-sparse/lacuna/ir"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
+	"github.com/lacuna-sparse/lacuna/lang"
 	"github.com/lacuna-sparse/lacuna/lower"
 )
 
@@ -28,7 +29,7 @@ func (k *Kernel) oneThread() bool {
 
 // workspaceKeys is the largest number of elements that one of the step's
 // workspaces stands for, 0 if it has none.
-func workspaceKeys(c *ir.Compute, extents []int64) (int64, error) {
+func workspaceKeys(c *ir.Compute, extents []int64) (int64, *lang.Error) {
 	var most int64
 	for _, w := range c.Workspaces {
 		keys := uint64(1)
@@ -38,8 +39,9 @@ func workspaceKeys(c *ir.Compute, extents []int64) (int64, error) {
 		for _, x := range w.Indices {
 			hi, lo := bits.Mul64(keys, uint64(extents[x.Plain().ID]))
 			if hi != 0 || lo >= math.MaxInt64 {
-				return 0, fmt.Errorf("%s: the sums of a part of %s are gathered by keys of more than 63 bits, which is not supported: store the operands so that fewer dimensions of %s lie inside the summed ones",
-					ir.ExprString(c.LHS), c.Result.Name, c.Result.Name)
+				e := lang.Unsupported("gathering the sums of "+ir.ExprString(c.LHS)+" over dimensions whose extents multiply to 2^63 or more", c.Stmt.LHS.Pos)
+				e.Hint = fmt.Sprintf("store the operands so that fewer dimensions of %s lie inside the summed ones", c.Result.Name)
+				return 0, e
 			}
 			keys = lo
 		}

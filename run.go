@@ -167,9 +167,11 @@ func (k *Kernel) bind(vals values) (*binding, error) {
 		}
 		sb.shape = extents.Shapes[c.Stmt.LHS.Tensor.Name]
 		sb.indices = k.indices(extents, c.Stmt)
-		if sb.keys, err = workspaceKeys(c, sb.indices); err != nil {
-			return nil, err
+		keys, refused := workspaceKeys(c, sb.indices)
+		if refused != nil {
+			return nil, refused.WithSource(k.source)
 		}
+		sb.keys = keys
 		sb.crd = loop.U32
 		for _, n := range sb.shape {
 			if n > wide {

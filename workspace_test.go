@@ -2,10 +2,12 @@ package lacuna
 
 import (
 	"context"
+	"errors"
 	"math"
 	"testing"
 
 	"github.com/lacuna-sparse/lacuna/internal/debug"
+	"github.com/lacuna-sparse/lacuna/lang"
 	"github.com/lacuna-sparse/lacuna/runtime"
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
@@ -156,5 +158,21 @@ func TestBlocksWithAnotherFill(t *testing.T) {
 	}
 	if have := floats(t, got); !equal(have, []float64{0, 6, 0, 0, 0, 0}) {
 		t.Errorf("got %v, want [0 6 0 0 0 0]", have) // 5 in rows 1 and 2
+	}
+}
+
+// TestKeysBeyond63Bits multiplies matrices stored so that the whole result is one
+// workspace, which is refused with a place where its keys do not fit.
+func TestKeysBeyond63Bits(t *testing.T) {
+	const n = 1 << 40
+	coords := [][]int64{{0, n - 1}, {5, n - 2}}
+	a, err := tensor.FromCoords([]int64{n, n}, tensor.DCSR, coords, tensor.ArrayOf([]float64{1, 2}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = Eval(context.Background(), "R(j,i) = A(i,k)*B(k,j)", Args{"A": a, "B": a}, Result("R", tensor.COO))
+	var refused *lang.Error
+	if !errors.As(err, &refused) || refused.Code != lang.ErrUnsupported || !refused.Pos.IsKnown() || refused.Hint == "" {
+		t.Errorf("the error is %v", err)
 	}
 }

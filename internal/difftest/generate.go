@@ -71,7 +71,7 @@ type made struct {
 	shape []int64
 	dtype tensor.DType
 	// filled says that its fill is declared. Otherwise the planner derives it
-	// from formats, and reading outside is not a question with one answer.
+	// from the right side, which the oracle does not repeat.
 	filled bool
 }
 
