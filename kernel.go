@@ -32,8 +32,10 @@ type Kernel struct {
 	operands []*lang.Tensor
 	// operandIDs are the operands' ir.Tensor.IDs.
 	operandIDs []int
-	steps      []*step
-	bound      atomic.Pointer[binding] // of the latest shapes
+	// patterns remember, by operand, the latest value of those that are patterns.
+	patterns []atomic.Pointer[conversion]
+	steps    []*step
+	bound    atomic.Pointer[binding] // of the latest shapes
 }
 
 // step is one step of the plan with the variants compiled for it.
@@ -113,17 +115,23 @@ func caught(src string, err *error) {
 	}
 }
 
-func (s *Session) compile(src string, d *declarations) (k *Kernel, err error) {
-	defer caught(src, &err)
+// check parses a program and checks it against what is declared.
+func check(src string, d *declarations) (*lang.File, *lang.Program, error) {
 	file, err := lang.Parse(src)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	decls, err := d.decls(file)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	program, err := lang.Check(file, decls)
+	return file, program, err
+}
+
+func (s *Session) compile(src string, d *declarations) (k *Kernel, err error) {
+	defer caught(src, &err)
+	file, program, err := check(src, d)
 	if err != nil {
 		return nil, err
 	}
@@ -144,11 +152,16 @@ func (s *Session) compile(src string, d *declarations) (k *Kernel, err error) {
 			k.operands = append(k.operands, t)
 		}
 	}
+	k.patterns = make([]atomic.Pointer[conversion], len(k.operands))
 	types := make(declaredTypes, len(plan.Tensors))
 	for _, t := range plan.Tensors {
 		if t.Source != nil && t.Source.Operand && len(k.operandIDs) < len(k.operands) {
 			k.operandIDs = append(k.operandIDs, t.ID) // the planner starts with the operands
-			types[t.ID] = d.example(t.Name)
+			name := t.Name
+			if of := t.Source.StoredOf; of != nil {
+				name = of.Name // the index arrays are the same
+			}
+			types[t.ID] = d.example(name)
 		}
 	}
 	for _, st := range plan.Steps {

@@ -199,6 +199,16 @@ func (r *declaration) decl(assigned bool) (lang.Decl, error) {
 	return decl, nil
 }
 
+// declared reports whether something was said of a name.
+func (d *declarations) declared(name string) bool {
+	return slices.ContainsFunc(d.list, func(r declaration) bool { return r.name == name })
+}
+
+// drop forgets what was said of a name.
+func (d *declarations) drop(name string) {
+	d.list = slices.DeleteFunc(d.list, func(r declaration) bool { return r.name == name })
+}
+
 // example is the operand of a name, or nil.
 func (d *declarations) example(name string) *tensor.Tensor {
 	for i := range d.list {

@@ -7,6 +7,7 @@ import (
 	"math"
 	goruntime "runtime"
 	"slices"
+	"sync/atomic"
 	"unsafe"
 	"weak"
 
@@ -76,14 +77,24 @@ func (k *Kernel) run(ctx context.Context, args Args, kept []keptStep) (values, e
 		return nil, err
 	}
 	vals := make(values, len(k.plan.Tensors))
+	patterns := 0
 	for i, t := range k.operands {
+		if t.StoredOf != nil {
+			p, err := k.pattern(i, args[t.StoredOf.Name])
+			if err != nil {
+				return nil, err
+			}
+			vals[k.operandIDs[i]] = p
+			patterns++
+			continue
+		}
 		arg := args[t.Name]
 		if err := checkOperand(t, arg); err != nil {
 			return nil, err
 		}
 		vals[k.operandIDs[i]] = arg
 	}
-	if len(args) > len(k.operands) {
+	if len(args) > len(k.operands)-patterns {
 		if err := k.unknownArgument(args); err != nil {
 			return nil, err
 		}
@@ -119,6 +130,24 @@ func checkOperand(t *lang.Tensor, arg *tensor.Tensor) error {
 		return fmt.Errorf("operand %s has fill %s, but the kernel was compiled for fill %s: declare its fill with lacuna.Fill", t.Name, arg.Fill(), t.Fill)
 	}
 	return nil
+}
+
+// pattern is the value of operand i, which tells what another one stores. The latest
+// is remembered: operands are immutable.
+func (k *Kernel) pattern(i int, of *tensor.Tensor) (*tensor.Tensor, error) {
+	if of == nil { // it stands before, and is refused there
+		panic("BUG: the pattern of a missing operand")
+	}
+	last := &k.patterns[i]
+	if c := last.Load(); c != nil && c.from.Value() == of {
+		return c.to, nil
+	}
+	to, err := tensor.Pattern(of)
+	if err != nil {
+		return nil, err
+	}
+	remember(last, of, to)
+	return to, nil
 }
 
 func (k *Kernel) unknownArgument(args Args) error {
@@ -250,11 +279,18 @@ func sameIndices(fold *lang.Reduce, r *ir.Reduce) bool {
 // wide is the extent from which coordinates need more than 32 bits.
 const wide = 1 << 32
 
-// conversion is a remembered result of a convert step: operands are immutable,
-// so the same operand need not be converted again.
+// conversion is a remembered result of a convert step, or the pattern of an operand:
+// operands are immutable, so it need not be made again for the same operand.
 type conversion struct {
 	from weak.Pointer[tensor.Tensor]
 	to   *tensor.Tensor
+}
+
+// remember keeps what was made of an operand until the operand goes.
+func remember(in *atomic.Pointer[conversion], from, to *tensor.Tensor) {
+	c := &conversion{weak.Make(from), to}
+	in.Store(c)
+	goruntime.AddCleanup(from, func(c *conversion) { in.CompareAndSwap(c, nil) }, c)
 }
 
 func (k *Kernel) runStep(ctx context.Context, st *step, b *stepBinding, vals values, keep *keptStep) error {
@@ -275,10 +311,7 @@ func (k *Kernel) runStep(ctx context.Context, st *step, b *stepBinding, vals val
 		}
 		vals[p.To.ID] = to
 		if p.From.Source != nil && p.From.Source.Operand {
-			c := &conversion{weak.Make(from), to}
-			st.converted.Store(c)
-			// The copy goes with the operand.
-			goruntime.AddCleanup(from, func(c *conversion) { st.converted.CompareAndSwap(c, nil) }, c)
+			remember(&st.converted, from, to)
 		}
 		return nil
 	case *ir.Overlay:

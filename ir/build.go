@@ -3,6 +3,7 @@ package ir
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/lacuna-sparse/lacuna/lang"
 	"github.com/lacuna-sparse/lacuna/tensor"
@@ -122,7 +123,12 @@ func (b *builder) expr(e lang.Expr) (Expr, error) {
 	case *lang.Literal:
 		return &Const{Value: e.Value.Convert(ComputeType(e.Value.DType()))}, nil
 	case *lang.Access:
+		if e.Tensor.StoredOf != nil && e.Tensor.Format.IsDense() && plainIndices(e) {
+			return &Const{Value: tensor.Bool_(true)}, nil
+		}
 		return b.access(e)
+	case *lang.Like:
+		return b.expr(e.X)
 	case *lang.IndexValue:
 		return &IndexValue{Var: b.indices[e.Var.ID]}, nil
 	case *lang.Convert:
@@ -165,6 +171,12 @@ func (b *builder) expr(e lang.Expr) (Expr, error) {
 		return nil, lang.Unsupported("scans", e.Pos)
 	}
 	panic(fmt.Sprintf("BUG: unknown checked expression %T", e))
+}
+
+// plainIndices reports whether every index of an access is a variable by itself, so
+// that the access never leaves its tensor.
+func plainIndices(a *lang.Access) bool {
+	return !slices.ContainsFunc(a.Indices, func(x lang.IndexExpr) bool { return x.Plain() == nil })
 }
 
 // fold adds a primitive reduction and returns a reference to its result. The

@@ -124,6 +124,9 @@ func (g Algebra) absorbed(v tensor.Scalar, typ tensor.DType) tensor.Scalar {
 
 func (g Algebra) choice(e *Select, leaves Leaves) Support {
 	c, t, f := g.Of(e.Cond, leaves), g.Of(e.Then, leaves), g.Of(e.Else, leaves)
+	if v, ok := ConstValue(c.Background); isPattern(e.Cond) && ok && !v.Bool() {
+		return Support{Set: Union(c.Set, f.Set), Background: f.Background}
+	}
 	if v, ok := ConstValue(c.Background); ok {
 		on, off := t, f // the branch taken where the condition is explicit, or not
 		if v.Bool() {
@@ -142,6 +145,9 @@ func (g Algebra) choice(e *Select, leaves Leaves) Support {
 				return Support{Set: set, Background: t.Background}
 			}
 		}
+		if isPattern(e.Cond) {
+			return Support{Set: Union(c.Set, t.Set, f.Set), Background: t.Background}
+		}
 		// Where neither branch is explicit the condition does not matter.
 		return Support{Set: Union(t.Set, f.Set), Background: t.Background}
 	}
@@ -150,6 +156,14 @@ func (g Algebra) choice(e *Select, leaves Leaves) Support {
 		s.Background = g.Eval.Fold(&Select{Cond: c.Background, Then: t.Background, Else: f.Background})
 	}
 	return s
+}
+
+// isPattern reports whether a condition asks what an operand stores. What it chooses
+// then has all of that operand's coordinates, whatever the branch is made of:
+// gradients are stored as their operands are.
+func isPattern(cond Expr) bool {
+	a, ok := cond.(*Access)
+	return ok && a.Tensor.Source != nil && a.Tensor.Source.StoredOf != nil
 }
 
 // onIndices reports whether e depends on nothing but indices and extents.

@@ -59,6 +59,10 @@ func (b *binder) fail(code Code, pos Pos, hint, format string, args ...any) *Err
 
 // operand takes the shape of an operand.
 func (b *binder) operand(t *Tensor, shapes map[string][]int64) {
+	if t.StoredOf != nil {
+		b.shapes[t] = b.shapes[t.StoredOf]
+		return
+	}
 	shape, ok := shapes[t.Name]
 	switch {
 	case !ok:
@@ -89,6 +93,7 @@ type dimUse struct {
 	dim    int   // which dimension
 	extent int64 // of the dimension; -1 when the left side does not know it yet
 	left   bool
+	like   bool // gives extents only: nothing is read
 }
 
 // stmtBinder binds one statement.
@@ -113,6 +118,18 @@ func (b *binder) statement(s *Stmt) {
 		}
 		sb.addUses(a, shape, false)
 	}
+	Walk(s.RHS, func(e Expr) bool {
+		if l, ok := e.(*Like); ok {
+			for _, a := range l.Accesses {
+				from := len(sb.uses)
+				sb.addUses(a, b.shapes[a.Tensor], false)
+				for i := range sb.uses[from:] {
+					sb.uses[from+i].like = true
+				}
+			}
+		}
+		return true
+	})
 	sb.addUses(s.LHS, target, true)
 	sb.plainUses()
 	sb.affineUses()
@@ -363,7 +380,7 @@ func (sb *stmtBinder) onRight(x *Index) bool {
 func (sb *stmtBinder) checkRanges() bool {
 	for _, u := range sb.uses {
 		x := u.index
-		if x.Gather != nil && !u.left || x.Plain() != nil {
+		if x.Gather != nil && !u.left || x.Plain() != nil || u.like {
 			continue
 		}
 		low, high, some, fits := sb.reach(x)

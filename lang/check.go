@@ -185,6 +185,12 @@ func (s *stmtChecker) unary(n *Unary) value {
 }
 
 func (s *stmtChecker) call(n *Apply) value {
+	switch n.Name {
+	case storedWord:
+		return s.stored(n)
+	case likeWord:
+		return s.like(n)
+	}
 	args := make([]value, len(n.Args))
 	good := true
 	for i, a := range n.Args {

@@ -33,6 +33,9 @@ type Tensor struct {
 	HasFill bool
 	// Shape, when not nil, is declared (a result's shape that no operand fixes).
 	Shape []int64
+	// StoredOf, when not nil, is the operand whose stored coordinates the tensor
+	// tells: it is tensor.Pattern of that operand, and not passed from outside.
+	StoredOf *Tensor
 }
 
 // Stmt is one checked assignment.

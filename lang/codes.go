@@ -43,6 +43,10 @@ const (
 	ErrOutOfRange     Code = "E305"
 	ErrEmptyReduction Code = "E306"
 	ErrUnsupported    Code = "E401"
+	// Errors of derivation.
+	ErrGradientOf        Code = "E501"
+	ErrNotDifferentiable Code = "E502"
+	ErrGradientForm      Code = "E503"
 )
 
 // CodeInfo is one row of the table of error codes.
@@ -89,6 +93,9 @@ func Codes() []CodeInfo {
 		{ErrOutOfRange, "coordinate out of range"},
 		{ErrEmptyReduction, "reduction over nothing"},
 		{ErrUnsupported, "not supported yet"},
+		{ErrGradientOf, "no gradient with respect to this tensor"},
+		{ErrNotDifferentiable, "not differentiable"},
+		{ErrGradientForm, "form whose gradient is not supported"},
 	}
 }
 

@@ -164,6 +164,8 @@ func (c *converter) call(call *call) Node {
 		}
 	} else if a.Name == "where" {
 		want, has = "3 arguments: where(condition, then, else)", len(a.Args) == 3
+	} else if a.Name == likeWord {
+		want, has = "2 or more arguments: like(expression, A(i,j), …)", len(a.Args) >= 2
 	}
 	if !has {
 		hint := ""

@@ -37,9 +37,19 @@ func (s *Stmt) FormatIndex(x IndexExpr) string {
 	return p.String()
 }
 
+// NodeOf writes a checked expression as syntax, with the given names of indices.
+// Where replace returns a node, that stands for the expression; replace may be nil.
+func NodeOf(e Expr, names map[*Index]string, replace func(Expr) Node) Node {
+	return (&writer{names: names, replace: replace}).node(e)
+}
+
+// RefOf writes an access as syntax, with the given names of indices.
+func RefOf(a *Access, names map[*Index]string) *Ref { return (&writer{names: names}).ref(a) }
+
 // writer turns the checked form of one statement back into syntax.
 type writer struct {
-	names map[*Index]string
+	names   map[*Index]string
+	replace func(Expr) Node // nil, or what stands for some expressions
 }
 
 // newWriter names the hidden indices of slices s0, s1, …, avoiding the names in use.
@@ -67,10 +77,18 @@ func newWriter(s *Stmt) *writer {
 }
 
 func (w *writer) node(e Expr) Node {
+	if w.replace != nil {
+		if n := w.replace(e); n != nil {
+			return n
+		}
+	}
 	switch e := e.(type) {
 	case *Literal:
 		return literalNode(e.Value)
 	case *Access:
+		if of := e.Tensor.StoredOf; of != nil {
+			return &Apply{Name: storedWord, Args: []Node{w.ref(&Access{Tensor: of, Indices: e.Indices})}}
+		}
 		return w.ref(e)
 	case *IndexValue:
 		return &Ref{Name: w.names[e.Var]}
@@ -80,6 +98,12 @@ func (w *writer) node(e Expr) Node {
 		return &Apply{Name: "where", Args: []Node{w.node(e.Cond), w.node(e.Then), w.node(e.Else)}}
 	case *Call:
 		return w.call(e)
+	case *Like:
+		a := &Apply{Name: likeWord, Args: []Node{w.node(e.X)}}
+		for _, x := range e.Accesses {
+			a.Args = append(a.Args, w.ref(x))
+		}
+		return a
 	case *Reduce:
 		f := &Fold{Name: e.Op.String(), Options: options(e.Options), Body: w.body(e.Body)}
 		for _, v := range e.Vars {

@@ -151,6 +151,9 @@ func (c *checker) applyDecl(t *Tensor, d Decl) {
 func (c *checker) finishTensors() {
 	for _, t := range c.prog.Tensors {
 		st := c.state[t]
+		if t.StoredOf != nil { // which stands before
+			t.Format, t.HasFormat, t.Shape = t.StoredOf.Format, true, t.StoredOf.Shape
+		}
 		if t.Operand && !t.HasFormat {
 			t.Format, t.HasFormat = tensor.Dense(t.Rank), true
 		}

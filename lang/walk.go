@@ -1,7 +1,8 @@
 package lang
 
 // Walk calls f for e and, as long as f returns true, for the expressions in it, in
-// source order. The accesses that gather an index are visited too.
+// source order. The accesses that gather an index are visited too; those of a
+// Like, which are not read, are not.
 func Walk(e Expr, f func(Expr) bool) {
 	if !f(e) {
 		return
@@ -30,6 +31,8 @@ func Walk(e Expr, f func(Expr) bool) {
 		}
 	case *Scan:
 		Walk(e.Body, f)
+	case *Like:
+		Walk(e.X, f)
 	}
 }
 

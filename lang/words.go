@@ -100,10 +100,14 @@ var typeNames = func() map[string]tensor.DType {
 	return m
 }()
 
+// forms are the words that look like functions and are not: their arguments have
+// rules of their own.
+var forms = []string{"where", storedWord, likeWord}
+
 // isCallable says whether word followed by "(" is a call: a function, a type or
-// where, rather than a tensor.
+// a form like where, rather than a tensor.
 func isCallable(word string) bool {
-	if word == "where" {
+	if slices.Contains(forms, word) {
 		return true
 	}
 	if _, ok := typeNames[word]; ok {
@@ -115,7 +119,7 @@ func isCallable(word string) bool {
 
 // callables lists the words for which isCallable holds, sorted.
 func callables() []string {
-	list := []string{"where"}
+	list := slices.Clone(forms)
 	for name := range typeNames {
 		list = append(list, name)
 	}
@@ -129,12 +133,15 @@ func callables() []string {
 	return list
 }
 
+// Reserved reports whether a word cannot name a tensor or an index.
+func Reserved(word string) bool { return reservedAs(word) != "" }
+
 // reservedAs says what a word means if it cannot name a tensor, or "".
 func reservedAs(word string) string {
 	switch {
 	case slices.Contains(keywords, word):
 		return "a reserved word"
-	case word == "where":
+	case slices.Contains(forms, word):
 		return "a reserved word"
 	case isCallable(word):
 		if _, ok := typeNames[word]; ok {

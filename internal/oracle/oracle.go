@@ -33,6 +33,10 @@ type Dense struct {
 func Eval(p *lang.Program, operands map[string]*tensor.Tensor, ext *lang.Extents) (map[string]*Dense, error) {
 	e := &evaluator{tensors: map[*lang.Tensor]*Dense{}}
 	for _, t := range p.Tensors {
+		if of := t.StoredOf; of != nil {
+			e.tensors[t] = e.tensors[of].pattern()
+			continue
+		}
 		if t.Operand {
 			d, err := writeOut(operands[t.Name])
 			if err != nil {
@@ -79,6 +83,15 @@ func writeOut(t *tensor.Tensor) (*Dense, error) {
 		d.stored[d.offset(c)] = true
 	}
 	return d, nil
+}
+
+// pattern is true at the coordinates that an operand stores, and stores those.
+func (d *Dense) pattern() *Dense {
+	p := &Dense{Shape: d.Shape, stored: d.stored, Values: make([]Value, len(d.Values))}
+	for i, stored := range d.stored {
+		p.Values[i].B = stored
+	}
+	return p
 }
 
 // offset is the row-major position of a coordinate, -1 outside the shape.
@@ -230,6 +243,8 @@ func (e *evaluator) expr(x lang.Expr) Value {
 			args[i] = e.expr(a)
 		}
 		return apply(x.Fn.Name, x.Args[0].DType(), x.Typ, args...)
+	case *lang.Like:
+		return e.expr(x.X)
 	case *lang.Reduce:
 		return e.reduce(x)
 	}

@@ -1,0 +1,162 @@
+package lacuna
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/lacuna-sparse/lacuna/ir/derive"
+	"github.com/lacuna-sparse/lacuna/lang"
+	"github.com/lacuna-sparse/lacuna/tensor"
+)
+
+// Gradient is the compiled gradient of a program with respect to one operand.
+//
+// For y the result of the program's last statement and dy the adjoint of y, how much some
+// quantity changes with each element of y, it computes how much that quantity changes with
+// each element of the operand. Vector-Jacobian product is another name for it.
+type Gradient struct {
+	// Source is the derived program, in the same language. Grad and Compile take it
+	// like any other.
+	Source string
+	// Upstream names the operand of Source that holds dy, of y's shape and type.
+	Upstream string
+	// Result names what Source computes: a tensor like the operand, in its format and
+	// with its coordinates where it is sparse.
+	Result string
+
+	kernel  *Kernel
+	program *lang.Program // that was derived
+	of      *lang.Tensor  // y
+}
+
+// Grad compiles the gradient of a program with respect to the operand wrt, with the
+// shared session. Options declare the operands, as for Compile; the upstream adjoint
+// may be declared too, by the name "d" and that of the last result, and is dense
+// otherwise. Errors are those of Compile and, for what has no gradient, a *lang.Error
+// with one of the codes E501 to E503.
+func Grad(src, wrt string, opts ...Option) (*Gradient, error) {
+	return shared().Grad(src, wrt, opts...)
+}
+
+// EvalGrad runs the gradient of a program on args with the shared session, and compiles
+// it on first use. The adjoint of a result of rank 0 is 1 if args has none.
+func EvalGrad(ctx context.Context, src, wrt string, args Args, opts ...Option) (*tensor.Tensor, error) {
+	return shared().EvalGrad(ctx, src, wrt, args, opts...)
+}
+
+// Grad is like the function Grad, in this session.
+func (s *Session) Grad(src, wrt string, opts ...Option) (*Gradient, error) {
+	return s.gradient(src, wrt, newDeclarations(), opts)
+}
+
+// EvalGrad is like the function EvalGrad, in this session.
+func (s *Session) EvalGrad(ctx context.Context, src, wrt string, args Args, opts ...Option) (*tensor.Tensor, error) {
+	if err := checkContext(ctx); err != nil {
+		return nil, err
+	}
+	d := newDeclarations()
+	for name, t := range args {
+		d.operand(name, t)
+	}
+	g, err := s.gradient(src, wrt, d, opts)
+	if err != nil {
+		return nil, err
+	}
+	return g.Run(ctx, args)
+}
+
+// Run computes the gradient. args holds the operands of the program that was derived, of
+// which some may not matter, and the upstream adjoint.
+func (g *Gradient) Run(ctx context.Context, args Args) (*tensor.Tensor, error) {
+	if err := g.checkShapes(args); err != nil {
+		return nil, err
+	}
+	mine := Args{}
+	for _, t := range g.kernel.operands {
+		a, ok := args[t.Name]
+		switch {
+		case t.StoredOf != nil:
+		case ok:
+			mine[t.Name] = a
+		case t.Name == g.Upstream && g.of.Rank == 0:
+			mine[t.Name] = tensor.ScalarTensor(tensor.Int(tensor.Int64, 1).Convert(g.of.DType))
+		case t.Name == g.Upstream:
+			return nil, fmt.Errorf("the adjoint of %s is missing: pass a tensor of its shape as %s", g.of.Name, g.Upstream)
+		}
+	}
+	return g.kernel.Run(ctx, mine)
+}
+
+// checkShapes binds the program that was derived: the derived one need not use every
+// dimension that must agree there.
+func (g *Gradient) checkShapes(args Args) error {
+	shapes := map[string][]int64{}
+	for name, t := range args {
+		if t == nil {
+			return fmt.Errorf("operand %s is nil: pass a tensor", name)
+		}
+		shapes[name] = t.Shape()
+	}
+	extents, err := lang.Bind(g.program, shapes)
+	if err != nil {
+		return err
+	}
+	want := extents.Shapes[g.of.Name]
+	if up := args[g.Upstream]; up != nil && !slices.Equal(up.Shape(), want) {
+		return fmt.Errorf("%s has shape %v, but it is the adjoint of %s, which has shape %v", g.Upstream, up.Shape(), g.of.Name, want)
+	}
+	return nil
+}
+
+// gradient derives a program and compiles what comes of it.
+func (s *Session) gradient(src, wrt string, d *declarations, opts []Option) (g *Gradient, err error) {
+	defer caught(src, &err)
+	if err := d.apply(opts); err != nil {
+		return nil, err
+	}
+	file, program, err := check(src, d)
+	if err != nil {
+		return nil, err
+	}
+	var avoid []string
+	for i := range d.list {
+		avoid = append(avoid, d.list[i].name)
+	}
+	derived, err := derive.Program(file, program, wrt, avoid...)
+	if err != nil {
+		return nil, err
+	}
+	operand := program.Tensors[0]
+	for _, t := range program.Tensors {
+		if t.Name == wrt {
+			operand = t
+		}
+	}
+	more := []Option{
+		Result(derived.Result, operand.Format), ResultType(derived.Result, operand.DType), Fill(derived.Result, tensor.Zero(operand.DType)),
+	}
+	if u := d.example(derived.Upstream); u == nil && !d.declared(derived.Upstream) {
+		more = append(more, Format(derived.Upstream, tensor.Dense(derived.Of.Rank), derived.Of.DType))
+	}
+	for _, n := range file.Names() {
+		if n.Assigned {
+			d.drop(n.Name) // what was said of results concerns the program itself
+		}
+	}
+	k, err := s.kernel(derived.File.Source, d, more)
+	if err != nil {
+		return nil, gradientError(derived.File.Source, err)
+	}
+	return &Gradient{Source: derived.File.Source, Upstream: derived.Upstream, Result: derived.Result, kernel: k, program: program, of: derived.Of}, nil
+}
+
+// gradientError says that an error is about the derived program, which it shows.
+func gradientError(src string, err error) error {
+	var l *lang.Error
+	if errors.As(err, &l) {
+		return fmt.Errorf("in the derived program\n%s\n%w", src, err)
+	}
+	return err
+}

@@ -1,0 +1,161 @@
+package derive
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/lacuna-sparse/lacuna/lang"
+)
+
+// part is one contribution to the adjoint of a tensor: its value at the element that
+// vars name, a name for each dimension.
+type part struct {
+	vars  []string
+	value lang.Node
+}
+
+// contribute adds the adjoint g at an access to what is known of the tensor's adjoint:
+// it is summed over all indices of the scope that do not determine the element.
+//
+// An index that stands alone in a dimension names the coordinate there. In an affine
+// index i+k one variable follows from the coordinate m and the others, i = m-k: the
+// variable must be on the left side, where the upstream adjoint is zero outside the
+// range. Everything else, a gather or 2*i, becomes a condition: the terms of the sum
+// at the element m are those with m == 2*i.
+func (s *statement) contribute(a *lang.Access, g lang.Node, scope []*lang.Index) *lang.Error {
+	left := slices.Clone(scope)
+	var conditions []lang.Node
+	vars := make([]string, len(a.Indices))
+	for _, v := range scope {
+		if v.Length >= 0 { // a slice with an end: its index runs no further
+			conditions = append(conditions, binary("<", &lang.Ref{Name: s.names[v]}, integer(v.Length)))
+		}
+	}
+	for k, x := range a.Indices {
+		if v := x.Plain(); v != nil && slices.Contains(left, v) {
+			vars[k] = s.names[v]
+			left = without(left, v)
+		}
+	}
+	var solved []solution
+	for k, x := range a.Indices {
+		if vars[k] != "" {
+			continue
+		}
+		m := s.deriver.index("m", s.taken)
+		vars[k] = m
+		if v, by, ok := s.solve(x, m, left); ok {
+			left = without(left, v)
+			solved = append(solved, solution{s.names[v], by})
+			continue
+		}
+		conditions = append(conditions, binary("==", &lang.Ref{Name: m}, s.coordinate(x)))
+	}
+	value := g
+	for i, c := range conditions {
+		if i > 0 {
+			c = binary("and", conditions[0], c)
+		}
+		conditions[0] = c
+	}
+	if len(conditions) > 0 {
+		value = where(conditions[0], value, zero())
+	}
+	value, err := s.carry(value, left)
+	if err != nil {
+		return err
+	}
+	if len(left) > 0 {
+		value = fold("sum", s.spell(left), nil, value)
+	}
+	for _, e := range solved {
+		value = eliminate(value, e.name, e.by)
+	}
+	if !allPlain(value, vars) {
+		value = call("like", value, ref(a.Tensor.Name, vars))
+	}
+	s.add(a.Tensor, vars, value)
+	return nil
+}
+
+// solution says that an index is a sum of others.
+type solution struct {
+	name string
+	by   affine
+}
+
+// solve writes one variable of an index through the coordinate m and the others.
+func (s *statement) solve(x lang.IndexExpr, m string, open []*lang.Index) (*lang.Index, affine, bool) {
+	for _, t := range x.Terms {
+		if t.Coef != 1 && t.Coef != -1 || !slices.Contains(open, t.Var) || !t.Var.Free || !s.plainLeft(t.Var) {
+			continue
+		}
+		by := affine{rest: -t.Coef * x.Const}
+		by.add(m, t.Coef)
+		for _, o := range x.Terms {
+			if o.Var != t.Var {
+				by.add(s.names[o.Var], -t.Coef*o.Coef)
+			}
+		}
+		return t.Var, by, true
+	}
+	return nil, affine{}, false
+}
+
+// plainLeft reports whether v stands alone in a dimension of the left side.
+func (s *statement) plainLeft(v *lang.Index) bool {
+	return slices.ContainsFunc(s.stmt.LHS.Indices, func(x lang.IndexExpr) bool { return x.Plain() == v })
+}
+
+// coordinate writes an index as a number.
+func (s *statement) coordinate(x lang.IndexExpr) lang.Node {
+	if x.Gather != nil {
+		return lang.RefOf(x.Gather, s.names)
+	}
+	sum := affine{rest: x.Const}
+	for _, t := range x.Terms {
+		sum.add(s.names[t.Var], t.Coef)
+	}
+	return sum.node()
+}
+
+// allPlain reports whether every name indexes some tensor in n by itself.
+func allPlain(n lang.Node, vars []string) bool {
+	return !slices.ContainsFunc(vars, func(v string) bool { return !usedPlainly(n, v) })
+}
+
+// add notes a contribution. Those of one statement at the same element are one.
+func (s *statement) add(t *lang.Tensor, vars []string, value lang.Node) {
+	key := t.Name + "(" + strings.Join(vars, ",")
+	if p := s.merged[key]; p != nil {
+		p.value = binary("+", p.value, value)
+		return
+	}
+	p := &part{vars: vars, value: value}
+	s.merged[key] = p
+	s.parts[t] = append(s.parts[t], p)
+}
+
+// at is the value of a contribution at the element that vars name.
+func (d *deriver) at(p *part, vars []string) lang.Node {
+	names := map[string]string{}
+	taken := map[string]bool{}
+	for k, v := range p.vars {
+		names[v] = vars[k]
+		taken[vars[k]] = true
+	}
+	var others []string
+	eachIndexName(p.value, func(name string) {
+		if names[name] == "" && !d.taken[name] && !slices.Contains(others, name) {
+			others = append(others, name)
+		}
+	})
+	for _, name := range others { // what the value binds itself
+		names[name] = d.index(name, taken)
+	}
+	return renamed(p.value, names)
+}
+
+func without(list []*lang.Index, v *lang.Index) []*lang.Index {
+	return slices.DeleteFunc(slices.Clone(list), func(x *lang.Index) bool { return x == v })
+}

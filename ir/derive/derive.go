@@ -1,0 +1,277 @@
+// Package derive differentiates programs: from a program and the name of an operand it
+// makes the program that computes the gradient with respect to that operand.
+//
+//	y(i) = sum_j A(i,j)*x(j)        with respect to A
+//	dA(i,j) = where(stored(A(i,j)), dy(i)*x(j), 0)
+//
+// The result is a program in the same language. It can be read, saved, edited, planned,
+// compiled and derived again like any other, and every format and engine works for
+// it: there is no second compiler for gradients.
+//
+// The method is reverse accumulation (Griewank and Walther, Evaluating Derivatives,
+// 2008, chapter 3) on expressions with indices. A statement y(i) = E has an adjoint
+// dy(i), how much the quantity that is minimised changes with y(i). Walking down E,
+// every node has an adjoint over the indices visible there: an operator hands its own
+// on to its arguments by the chain rule (rules.go), a reduction makes its indices
+// visible (reduce.go), and at an access of the operand the adjoint is summed over all
+// indices that the access does not hold (contribute.go). Statements are taken last to
+// first. Reductions whose values the chain rule needs, and adjoints that would be
+// computed over and over inside a reduction, become statements of their own.
+//
+// The gradient of a sparse operand has its coordinates and its format: positions that
+// are not stored are not variables. That of a dense one is dense.
+package derive
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/lacuna-sparse/lacuna/lang"
+)
+
+// Gradient is a derived program.
+type Gradient struct {
+	// File is the program.
+	File *lang.File
+	// Of is the tensor that is differentiated: the result of the last statement.
+	Of *lang.Tensor
+	// Upstream names the operand that holds the adjoint of Of: a tensor of its shape and
+	// type.
+	Upstream string
+	// Result names the gradient, which has the shape and type of the operand. It is
+	// assigned last.
+	Result string
+}
+
+// Program derives the gradient of the last statement's result with respect to an operand
+// of float or complex type. The gradient with respect to a complex operand z = x + iy
+// of a real quantity L is dL/dx + i dL/dy, the direction of steepest ascent. The derived
+// program gives no tensor of its own one of the names in avoid.
+//
+// The error, a *lang.Error, has one of the codes E501 to E503: the operand is not one that can be
+// differentiated by, an operator has no derivative, or a form is not supported.
+func Program(file *lang.File, p *lang.Program, wrt string, avoid ...string) (*Gradient, error) {
+	d := &deriver{prog: p, file: file, taken: map[string]bool{}, indices: map[string]bool{}, parts: map[*lang.Tensor][]*part{}, depends: map[*lang.Tensor]bool{}}
+	for _, name := range avoid {
+		d.taken[name] = true
+	}
+	for _, t := range p.Tensors {
+		d.taken[t.Name] = true
+		if t.Name == wrt && t.Operand && t.StoredOf == nil {
+			d.wrt = t
+		}
+	}
+	for _, s := range p.Stmts {
+		for _, x := range s.Indices {
+			d.indices[x.Name] = true
+		}
+	}
+	if err := d.check(wrt); err != nil {
+		return nil, err.WithSource(p.Source)
+	}
+	last := p.Stmts[len(p.Stmts)-1].LHS.Tensor
+	g := &Gradient{Of: last, Upstream: d.upstream(last)}
+	g.Result = d.fresh("d" + d.wrt.Name)
+	d.adjoint = map[*lang.Tensor]string{last: g.Upstream}
+	if err := d.statements(last); err != nil {
+		return nil, err.WithSource(p.Source)
+	}
+	d.assignGradient(g)
+	g.File = &lang.File{Stmts: append(d.needed(), d.out...)}
+	g.File.Source = g.File.String()
+	return g, nil
+}
+
+// deriver holds the state of one derivation.
+type deriver struct {
+	prog *lang.Program
+	file *lang.File
+	wrt  *lang.Tensor
+	// depends holds the tensors through which the result depends on the operand.
+	depends map[*lang.Tensor]bool
+	taken   map[string]bool // names of tensors
+	indices map[string]bool // names of indices, in any statement
+	adjoint map[*lang.Tensor]string
+	parts   map[*lang.Tensor][]*part // contributions to adjoints, by tensor
+	out     []*lang.Assign
+}
+
+// check refuses what cannot be differentiated as a whole and finds out what depends on
+// the operand.
+func (d *deriver) check(wrt string) *lang.Error {
+	if d.wrt == nil {
+		return &lang.Error{Code: lang.ErrGradientOf, Msg: fmt.Sprintf("%s is no operand of the program", wrt),
+			Hint: "name a tensor that the program reads"}
+	}
+	if !d.wrt.DType.IsFloat() && !d.wrt.DType.IsComplex() {
+		return &lang.Error{Code: lang.ErrGradientOf, Pos: d.wrt.Pos, Msg: fmt.Sprintf("%s holds %s, and only floats and complex numbers have a gradient", wrt, d.wrt.DType),
+			Hint: "convert the operand before: its gradient is then that of the converted one"}
+	}
+	assigned := map[*lang.Tensor]bool{}
+	d.depends[d.wrt] = true
+	for _, s := range d.prog.Stmts {
+		t := s.LHS.Tensor
+		if assigned[t] || t == d.wrt && s.Op == lang.Set {
+			return unsupported(s.Pos, "a tensor that is assigned more than once", "give each value a name of its own")
+		}
+		assigned[t] = true
+		if d.dependent(rightSide(s)) {
+			d.depends[t] = true
+		}
+	}
+	last := d.prog.Stmts[len(d.prog.Stmts)-1]
+	if !d.depends[last.LHS.Tensor] {
+		return &lang.Error{Code: lang.ErrGradientOf, Pos: last.Pos,
+			Msg:  fmt.Sprintf("%s does not depend on the values of %s", last.LHS.Tensor.Name, wrt),
+			Hint: "the gradient would be zero everywhere"}
+	}
+	return nil
+}
+
+// rightSide is the value that a statement assigns, updates written out.
+func rightSide(s *lang.Stmt) lang.Expr {
+	fn, ok := updates[s.Op]
+	if !ok {
+		return s.RHS
+	}
+	old := &lang.Access{Pos: s.LHS.Pos, Tensor: s.LHS.Tensor, Indices: s.LHS.Indices}
+	return &lang.Call{Pos: s.Pos, Fn: lang.Functions[fn], Args: []lang.Expr{old, s.RHS}, Typ: s.LHS.Tensor.DType}
+}
+
+// updates are the operators of updates.
+var updates = map[lang.AssignOp]string{
+	lang.AddTo: "+", lang.MulTo: "*", lang.MinTo: "min", lang.MaxTo: "max", lang.OrTo: "or", lang.AndTo: "and",
+}
+
+// dependent reports whether a value depends on the operand. What decides between
+// the branches of where does not count: it moves nothing.
+func (d *deriver) dependent(e lang.Expr) bool {
+	switch e := e.(type) {
+	case *lang.Access:
+		return d.depends[e.Tensor]
+	case *lang.Convert:
+		return d.dependent(e.X)
+	case *lang.Call:
+		return slices.ContainsFunc(e.Args, d.dependent)
+	case *lang.Where:
+		return d.dependent(e.Then) || d.dependent(e.Else)
+	case *lang.Reduce:
+		return d.dependent(e.Body) || e.Q != nil && d.dependent(e.Q)
+	case *lang.Scan:
+		return d.dependent(e.Body)
+	case *lang.Like:
+		return d.dependent(e.X)
+	}
+	return false
+}
+
+// statements derives the statements, last to first.
+func (d *deriver) statements(last *lang.Tensor) *lang.Error {
+	for i := len(d.prog.Stmts) - 1; i >= 0; i-- {
+		s := d.prog.Stmts[i]
+		t := s.LHS.Tensor
+		if !d.depends[t] || t != last && len(d.parts[t]) == 0 {
+			continue
+		}
+		if t != last {
+			d.adjoint[t] = d.fresh("d" + t.Name)
+			vars, value := d.sum(t)
+			d.assign(d.adjoint[t], vars, value)
+		}
+		sd := newStatement(d, s)
+		if err := sd.back(rightSide(s), sd.upstream(), sd.left); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// sum is the sum of the contributions to the adjoint of a tensor, at the element that
+// the returned names of indices name.
+func (d *deriver) sum(t *lang.Tensor) (vars []string, value lang.Node) {
+	for _, p := range d.parts[t] {
+		if value == nil {
+			vars, value = p.vars, p.value
+			continue
+		}
+		value = binary("+", value, d.at(p, vars))
+	}
+	return vars, value
+}
+
+// assign adds a statement.
+func (d *deriver) assign(name string, vars []string, value lang.Node) {
+	d.out = append(d.out, &lang.Assign{LHS: ref(name, vars), Op: lang.Set, RHS: value})
+}
+
+// assignGradient adds the statement of the gradient itself: only what a sparse operand
+// stores has one.
+func (d *deriver) assignGradient(g *Gradient) {
+	vars, value := d.sum(d.wrt)
+	stored := call("stored", ref(d.wrt.Name, vars))
+	if !d.wrt.Format.IsDense() && !choosesBy(value, stored) {
+		value = where(stored, value, zero())
+	}
+	d.assign(g.Result, vars, value)
+}
+
+// choosesBy reports whether n is where(cond, …, 0).
+func choosesBy(n, cond lang.Node) bool {
+	a, ok := n.(*lang.Apply)
+	return ok && a.Name == "where" && lang.FormatNode(a.Args[0]) == lang.FormatNode(cond) && lang.FormatNode(a.Args[2]) == "0"
+}
+
+// needed lists the statements of the program whose results the derived ones read.
+func (d *deriver) needed() []*lang.Assign {
+	read := map[string]bool{}
+	note := func(n lang.Node) { eachName(n, func(name string) { read[name] = true }) }
+	for _, s := range d.out {
+		note(s.RHS)
+	}
+	var list []*lang.Assign
+	for i := len(d.prog.Stmts) - 1; i >= 0; i-- {
+		a := d.file.Stmts[i]
+		if !read[a.LHS.Name] || d.prog.Stmts[i].LHS.Tensor.Operand {
+			continue
+		}
+		list = append(list, a)
+		note(a.RHS)
+	}
+	slices.Reverse(list)
+	return list
+}
+
+// upstream is the name of the adjoint of the result. It may be among the names to avoid:
+// then it is the operand that is meant.
+func (d *deriver) upstream(last *lang.Tensor) string {
+	name := "d" + last.Name
+	if !slices.ContainsFunc(d.prog.Tensors, func(t *lang.Tensor) bool { return t.Name == name }) {
+		delete(d.taken, name)
+	}
+	return d.fresh(name)
+}
+
+// fresh is a name for a tensor that nothing has yet.
+func (d *deriver) fresh(base string) string {
+	name := base
+	for n := 1; d.taken[name] || d.indices[name] || lang.Reserved(name); n++ {
+		name = base + strconv.Itoa(n)
+	}
+	d.taken[name] = true
+	return name
+}
+
+// index is a name for an index that is not among the taken ones and is no tensor's.
+func (d *deriver) index(base string, taken map[string]bool) string {
+	name := base
+	for n := 1; taken[name] || d.taken[name] || lang.Reserved(name); n++ {
+		name = base + strconv.Itoa(n)
+	}
+	taken[name], d.indices[name] = true, true
+	return name
+}
+
+func unsupported(pos lang.Pos, what, hint string) *lang.Error {
+	return &lang.Error{Code: lang.ErrGradientForm, Pos: pos, Msg: "the gradient through " + what + " is not supported", Hint: hint}
+}

@@ -1,0 +1,273 @@
+package derive
+
+import (
+	"slices"
+
+	"github.com/lacuna-sparse/lacuna/lang"
+)
+
+// statement derives one statement.
+type statement struct {
+	*deriver
+	stmt *lang.Stmt
+	rhs  lang.Expr
+	left []*lang.Index // the indices of the left side, each once
+	// names gives every index of the statement a name of its own, which is no
+	// tensor's either.
+	names  map[*lang.Index]string
+	taken  map[string]bool            // names of indices
+	values map[lang.Expr]*lang.Ref    // results of reductions and scans that have a statement of their own
+	merged map[string]*part           // contributions of this statement, by place
+	counts map[*lang.Reduce]lang.Node // sizes of groups
+}
+
+func newStatement(d *deriver, s *lang.Stmt) *statement {
+	sd := &statement{
+		deriver: d, stmt: s, rhs: rightSide(s), names: map[*lang.Index]string{}, taken: map[string]bool{},
+		values: map[lang.Expr]*lang.Ref{}, merged: map[string]*part{}, counts: map[*lang.Reduce]lang.Node{},
+	}
+	for _, x := range s.Indices {
+		base := x.Name
+		if base == "" {
+			base = "s"
+		}
+		sd.names[x] = d.index(base, sd.taken)
+	}
+	for _, x := range s.LHS.Indices {
+		for _, t := range x.Terms {
+			if !slices.Contains(sd.left, t.Var) {
+				sd.left = append(sd.left, t.Var)
+			}
+		}
+	}
+	return sd
+}
+
+// upstream is the adjoint of the left side.
+func (s *statement) upstream() lang.Node {
+	r := lang.RefOf(s.stmt.LHS, s.names)
+	r.Name = s.adjoint[s.stmt.LHS.Tensor]
+	return r
+}
+
+// value writes an expression whose value the chain rule needs. Reductions and scans in
+// it become statements, so that none is computed again for every element.
+func (s *statement) value(e lang.Expr) (lang.Node, *lang.Error) {
+	var failed *lang.Error
+	n := lang.NodeOf(e, s.names, func(x lang.Expr) lang.Node {
+		switch x.(type) {
+		case *lang.Reduce, *lang.Scan:
+		default:
+			return nil
+		}
+		if s.values[x] == nil && failed == nil {
+			s.values[x], failed = s.materialise(x)
+		}
+		if failed != nil {
+			return zero()
+		}
+		return s.values[x]
+	})
+	return n, failed
+}
+
+// materialise adds a statement for the value of a reduction or scan. What it folds reads
+// the statements of inner ones, so that equal values are equal to the bit.
+func (s *statement) materialise(e lang.Expr) (*lang.Ref, *lang.Error) {
+	vars, bound := indicesOf(e)
+	for _, v := range bound {
+		if v.Length >= 0 {
+			return nil, unsupported(e.Position(), "a reduction over a slice with an end", "copy the slice in a statement before, and reduce the copy")
+		}
+	}
+	var value lang.Node
+	var err *lang.Error
+	switch e := e.(type) {
+	case *lang.Reduce:
+		value, err = s.folded(e)
+	case *lang.Scan:
+		var body lang.Node
+		body, err = s.value(e.Body)
+		value = fold(e.Op.String(), s.spell(e.Vars), e.Options, body)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return s.define("t", s.ordered(vars), value)
+}
+
+// define adds a statement for a value over the given indices.
+func (s *statement) define(base string, vars []*lang.Index, value lang.Node) (*lang.Ref, *lang.Error) {
+	names := s.spell(vars)
+	value, err := s.carry(value, vars)
+	if err != nil {
+		return nil, err
+	}
+	r := ref(s.fresh(base), names)
+	s.out = append(s.out, &lang.Assign{LHS: r, Op: lang.Set, RHS: value})
+	return r, nil
+}
+
+// shared returns an adjoint that may be computed many times, as the element of a
+// tensor if it is more than a number or an element already.
+func (s *statement) shared(g lang.Node, scope []*lang.Index) (lang.Node, *lang.Error) {
+	if cheap(g) {
+		return g, nil
+	}
+	used := map[string]bool{}
+	eachIndexName(g, func(name string) { used[name] = true })
+	var vars []*lang.Index
+	for _, v := range scope {
+		if used[s.names[v]] {
+			vars = append(vars, v)
+		}
+	}
+	return s.define("g", vars, g)
+}
+
+// cheap reports whether computing a node again costs nothing to speak of.
+func cheap(n lang.Node) bool {
+	switch n := n.(type) {
+	case *lang.Ref, *lang.Number, *lang.Const:
+		return true
+	case *lang.Unary:
+		return cheap(n.X)
+	}
+	return false
+}
+
+// spell lists the names of indices.
+func (s *statement) spell(vars []*lang.Index) []string {
+	names := make([]string, len(vars))
+	for i, v := range vars {
+		names[i] = s.names[v]
+	}
+	return names
+}
+
+// ordered sorts indices as the statement has them.
+func (s *statement) ordered(vars []*lang.Index) []*lang.Index {
+	vars = slices.Clone(vars)
+	slices.SortFunc(vars, func(a, b *lang.Index) int { return a.ID - b.ID })
+	return slices.Compact(vars)
+}
+
+// indicesOf lists the indices that e takes from outside and those that it binds.
+func indicesOf(e lang.Expr) (free, bound []*lang.Index) {
+	note := func(x lang.IndexExpr) {
+		for _, t := range x.Terms {
+			free = append(free, t.Var)
+		}
+	}
+	lang.Walk(e, func(x lang.Expr) bool {
+		switch x := x.(type) {
+		case *lang.Access:
+			for _, i := range x.Indices {
+				note(i)
+			}
+		case *lang.Like:
+			for _, a := range x.Accesses {
+				for _, i := range a.Indices {
+					note(i)
+				}
+			}
+		case *lang.IndexValue:
+			free = append(free, x.Var)
+		case *lang.Scan:
+			free = append(free, x.Vars...)
+		case *lang.Reduce:
+			for _, v := range x.Vars {
+				bound = append(bound, v.Var)
+			}
+		}
+		return true
+	})
+	free = slices.DeleteFunc(free, func(v *lang.Index) bool { return slices.Contains(bound, v) })
+	return free, bound
+}
+
+// carry makes sure that the value tells how far each of the indices runs, as the
+// statement that is derived does.
+func (s *statement) carry(value lang.Node, vars []*lang.Index) (lang.Node, *lang.Error) {
+	var carriers []lang.Node
+	for _, v := range vars {
+		if usedPlainly(value, s.names[v]) || slices.ContainsFunc(carriers, func(n lang.Node) bool { return usedPlainly(n, s.names[v]) }) {
+			continue
+		}
+		list, err := s.carriers(v, vars)
+		if err != nil {
+			return nil, err
+		}
+		carriers = append(carriers, list...)
+	}
+	if len(carriers) == 0 {
+		return value, nil
+	}
+	return &lang.Apply{Name: "like", Args: append([]lang.Node{value}, carriers...)}, nil
+}
+
+// carriers lists elements that give an index its extent: one that it indexes by itself
+// if there is any, else all it occurs in.
+func (s *statement) carriers(v *lang.Index, vars []*lang.Index) ([]lang.Node, *lang.Error) {
+	plain := func(a *lang.Access) bool {
+		return slices.ContainsFunc(a.Indices, func(x lang.IndexExpr) bool { return x.Plain() == v })
+	}
+	accesses := append(lang.Accesses(s.rhs), likes(s.rhs)...)
+	if i := slices.IndexFunc(accesses, plain); i >= 0 {
+		return []lang.Node{s.alone(accesses[i], v)}, nil
+	}
+	if plain(s.stmt.LHS) {
+		r := s.alone(s.stmt.LHS, v)
+		r.Name = s.adjoint[s.stmt.LHS.Tensor]
+		return []lang.Node{r}, nil
+	}
+	if v.Like != nil {
+		list, err := s.carriers(v.Like, vars)
+		for i, n := range list {
+			list[i] = renamed(n, map[string]string{s.names[v.Like]: s.names[v]})
+		}
+		return list, err
+	}
+	var list []lang.Node
+	for _, a := range accesses {
+		for _, x := range a.Indices {
+			holds := slices.ContainsFunc(x.Terms, func(t lang.Term) bool { return t.Var == v })
+			foreign := slices.ContainsFunc(x.Terms, func(t lang.Term) bool { return !slices.Contains(vars, t.Var) })
+			if !holds {
+				continue
+			}
+			if foreign {
+				return nil, unsupported(a.Pos, "an index whose extent follows from others that are summed before", "use the index by itself in some tensor")
+			}
+			list = append(list, lang.RefOf(a, s.names))
+			break
+		}
+	}
+	return list, nil
+}
+
+// likes lists the accesses of e that give extents only.
+func likes(e lang.Expr) []*lang.Access {
+	var list []*lang.Access
+	lang.Walk(e, func(x lang.Expr) bool {
+		if l, ok := x.(*lang.Like); ok {
+			list = append(list, l.Accesses...)
+		}
+		return true
+	})
+	return list
+}
+
+// alone is an access with every index but v set to 0: a carrier reads nothing.
+func (s *statement) alone(a *lang.Access, v *lang.Index) *lang.Ref {
+	r := lang.RefOf(a, s.names)
+	if of := a.Tensor.StoredOf; of != nil {
+		r.Name = of.Name
+	}
+	for k, x := range a.Indices {
+		if x.Plain() != v {
+			r.Indices[k] = &lang.RefIndex{Terms: []*lang.IndexTerm{{}}}
+		}
+	}
+	return r
+}
