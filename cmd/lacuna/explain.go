@@ -86,17 +86,27 @@ func parseStages(text string) ([]string, error) {
 // compileFor compiles a program for declared operands. The interpreter does:
 // every stage can be printed of what it compiles.
 func (a *app) compileFor(ctx context.Context, p *program, operands []operand, w *wishes) (*lacuna.Kernel, error) {
-	var opts []lacuna.Option
-	given := map[string]bool{}
-	loaded := lacuna.Args{}
-	if err := p.checkNames(operands); err != nil {
+	opts, _, err := a.declareAll(ctx, p, operands, w)
+	if err != nil {
 		return nil, err
+	}
+	session := lacuna.NewSession(lacuna.WithEngine(runtime.Interp()))
+	return await(ctx, func() (*lacuna.Kernel, error) { return session.Compile(p.source, opts...) })
+}
+
+// declareAll says how all tensors of a program are stored, and returns those that have
+// values. Operands that are not mentioned are dense.
+func (a *app) declareAll(ctx context.Context, p *program, operands []operand, w *wishes) (opts []lacuna.Option, loaded lacuna.Args, err error) {
+	given := map[string]bool{}
+	loaded = lacuna.Args{}
+	if err := p.checkNames(operands); err != nil {
+		return nil, nil, err
 	}
 	for _, o := range operands {
 		given[o.name] = true
 		more, err := a.declare(ctx, p, o, w, loaded)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		opts = append(opts, more...)
 	}
@@ -106,12 +116,7 @@ func (a *app) compileFor(ctx context.Context, p *program, operands []operand, w 
 		}
 	}
 	more, err := w.options(p, loaded)
-	if err != nil {
-		return nil, err
-	}
-	opts = append(opts, more...)
-	session := lacuna.NewSession(lacuna.WithEngine(runtime.Interp()))
-	return await(ctx, func() (*lacuna.Kernel, error) { return session.Compile(p.source, opts...) })
+	return append(opts, more...), loaded, err
 }
 
 // declare says how the tensor of an argument is stored. Tensors with a value

@@ -61,6 +61,14 @@ func (p *program) use(r *lang.Ref) *use {
 	return u
 }
 
+// addOperand adds an operand that the program does not mention and may be given.
+func (p *program) addOperand(name string, rank int) {
+	if p.uses[name] == nil {
+		p.uses[name] = &use{rank: rank, needed: true}
+		p.order = append(p.order, name)
+	}
+}
+
 // read records that a reference is read.
 func (p *program) read(r *lang.Ref) {
 	u := p.use(r)

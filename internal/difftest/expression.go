@@ -69,6 +69,12 @@ func (g *generator) extreme(scope []string, x, y term) term {
 
 // condition writes a truth value.
 func (g *generator) condition(scope []string, depth int) term {
+	if g.chance(10) {
+		a := g.access(scope, "")
+		if name, _, _ := strings.Cut(a.text, "("); g.Operands[name] != nil {
+			return term{"stored(" + a.text + ")", tensor.Bool}
+		}
+	}
 	x := g.expr(scope, depth)
 	if g.chance(15) {
 		return term{fmt.Sprintf("(not %s)", x.text), tensor.Bool}

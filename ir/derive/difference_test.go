@@ -16,7 +16,7 @@ import (
 )
 
 var (
-	programs = flag.Int("programs", 250, "number of random programs in TestDifferences")
+	programs = flag.Int("programs", 100, "number of random programs in TestDifferences")
 	seed     = flag.Uint64("seed", 1, "seed of TestDifferences")
 	only     = flag.Int("only", -1, "the one program of TestDifferences to run")
 )

@@ -1,0 +1,112 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/lacuna-sparse/lacuna"
+	"github.com/lacuna-sparse/lacuna/runtime"
+	"github.com/lacuna-sparse/lacuna/tensor"
+)
+
+// gradient is one run of the command grad.
+type gradient struct {
+	app *app
+	wishes
+	wrt     string
+	output  string
+	engine  string
+	threads int
+}
+
+func newGrad(a *app) *cobra.Command {
+	g := &gradient{app: a}
+	cmd := &cobra.Command{
+		Use:   "grad PROGRAM --wrt NAME [NAME=FILE | NAME:FORMAT]…",
+		Short: "Print the gradient of a program, and run it",
+		Long: `Grad derives a program with respect to one operand and prints the program that
+computes the gradient. If operands have values it runs it too.
+
+The adjoint of the program's last result y, how much some quantity changes with y, is
+an operand named dy. For a result of rank 0 it is 1 if nothing is said. The gradient of
+a sparse operand is stored like the operand.`,
+		Example: `  lacuna grad 'y(i) = sum_j A(i,j)*x(j)' --wrt A A:CSR
+  lacuna grad 's = sum_{i,j} A(i,j)^2' --wrt A A=web.mtx:CSR -o grad.mtx
+  lacuna grad 'y(i) = sum_j A(i,j)*x(j)' --wrt x A=web.mtx:CSR x=x.npy dy=dy.npy`,
+		Args: arguments(1, -1, "a program and its operands"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if g.wrt == "" {
+				return usagef("say with --wrt which operand to differentiate by")
+			}
+			if g.threads < 0 {
+				return usagef("--threads %d: want 0 or more", g.threads)
+			}
+			if err := g.wishes.parse(); err != nil {
+				return err
+			}
+			operands, err := parseOperands(args[1:])
+			if err != nil {
+				return err
+			}
+			return withAdvice(g.run(cmd.Context(), args[0], operands), "grad")
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&g.wrt, "wrt", "", "the operand `NAME` to differentiate by")
+	f.StringVarP(&g.output, "output", "o", "", "write the gradient to `FILE`")
+	f.StringVar(&g.engine, "engine", runtime.AutoName, "auto, interp, cpu or cuda")
+	f.IntVar(&g.threads, "threads", 0, "how many threads may work; 0 means all processors")
+	g.wishes.register(cmd)
+	cmd.RegisterFlagCompletionFunc("engine", cobra.FixedCompletions(engines, cobra.ShellCompDirectiveNoFileComp))
+	return cmd
+}
+
+// run derives, prints and, if there are values, runs.
+func (g *gradient) run(ctx context.Context, source string, operands []operand) error {
+	p, err := parseProgram(source)
+	if err != nil {
+		return err
+	}
+	var d destination
+	if g.output != "" {
+		if d, err = parseDestination(g.output); err != nil {
+			return err
+		}
+		if d.name != "" {
+			return usagef("-o %s: there is one result, so write the file's name alone", g.output)
+		}
+	}
+	engine, err := runtime.EngineByName(g.engine, func(note string) { fmt.Fprintln(g.app.stderr, "lacuna: "+note) })
+	if err != nil {
+		return err
+	}
+	p.addOperand("d"+p.last, p.uses[p.last].rank)
+	opts, loaded, err := g.app.declareAll(ctx, p, operands, &g.wishes)
+	if err != nil {
+		return err
+	}
+	session := lacuna.NewSession(lacuna.WithEngine(engine), lacuna.WithThreads(g.threads))
+	derived, err := await(ctx, func() (*lacuna.Gradient, error) { return session.Grad(p.source, g.wrt, opts...) })
+	if err != nil {
+		return err
+	}
+	if g.output == "" || len(loaded) == 0 {
+		g.app.printf("%s\n", derived.Source)
+	}
+	if len(loaded) == 0 {
+		return nil
+	}
+	task := g.app.begin("running", -1)
+	out, err := await(ctx, func() (*tensor.Tensor, error) { return derived.Run(ctx, loaded) })
+	task.end()
+	if err != nil {
+		return err
+	}
+	if g.output != "" {
+		return g.app.write(ctx, d, out)
+	}
+	printTensor(g.app.stdout, derived.Result, out)
+	return nil
+}

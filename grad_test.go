@@ -1,0 +1,115 @@
+package lacuna_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/lacuna-sparse/lacuna"
+	"github.com/lacuna-sparse/lacuna/tensor"
+)
+
+// The gradient of a sparse operand has its coordinates and its format.
+func ExampleGrad() {
+	g, err := lacuna.Grad("y(i) = sum_j A(i,j)*x(j)", "A",
+		lacuna.Format("A", tensor.CSR, tensor.Float64), lacuna.Format("x", tensor.Dense(1), tensor.Float64))
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println(g.Source)
+	// Output: dA(i,j) = where(stored(A(i,j)), dy(i)*x(j), 0)
+}
+
+func ExampleEvalGrad() {
+	x, err := tensor.FromDense([]int64{3}, tensor.Dense(1), tensor.ArrayOf([]float64{1, 2, 2}))
+	if err != nil {
+		panic(err)
+	}
+	dx, err := lacuna.EvalGrad(context.Background(), "y = sum_i x(i)^2", "x", lacuna.Args{"x": x})
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println(dx.At(0), dx.At(1), dx.At(2))
+	// Output: 2 4 4
+}
+
+func gradOperands(t *testing.T) lacuna.Args {
+	t.Helper()
+	a, err := tensor.FromCoords([]int64{2, 3}, tensor.DCSR, [][]int64{{0, 0, 1}, {0, 2, 1}}, tensor.ArrayOf([]float64{1, 0, 3}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, err := tensor.FromDense([]int64{3}, tensor.Dense(1), tensor.ArrayOf([]float64{1, 2, 4}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return lacuna.Args{"A": a, "x": x}
+}
+
+// An upstream adjoint with gaps leaves zeros in the gradient, not gaps.
+func TestGradKeepsPattern(t *testing.T) {
+	args := gradOperands(t)
+	up, err := tensor.FromCoords([]int64{2}, mustParse(t, "S", 1), [][]int64{{1}}, tensor.ArrayOf([]float64{10}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	args["dy"] = up
+	got, err := lacuna.EvalGrad(context.Background(), "y(i) = sum_j A(i,j)*x(j)", "A", args)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.Format() != tensor.DCSR || got.NNZ() != 3 || got.At(0, 0).Float64() != 0 || got.At(1, 1).Float64() != 20 {
+		t.Errorf("got %v", got)
+	}
+}
+
+func TestGradErrors(t *testing.T) {
+	ctx, args := context.Background(), gradOperands(t)
+	if _, err := lacuna.EvalGrad(ctx, "y(i) = sum_j A(i,j)*x(j)", "A", args); err == nil || !strings.Contains(err.Error(), "pass a tensor of its shape as dy") {
+		t.Errorf("without an upstream adjoint: %v", err)
+	}
+	args["dy"] = args["x"]
+	if _, err := lacuna.EvalGrad(ctx, "y(i) = sum_j A(i,j)*x(j)", "A", args); err == nil || !strings.Contains(err.Error(), "dy has shape [3]") {
+		t.Errorf("with one of another shape: %v", err)
+	}
+	args = gradOperands(t)
+	args["x"] = tensor.ScalarTensor(tensor.Float(tensor.Float64, 1))
+	if _, err := lacuna.EvalGrad(ctx, "y = sum_{i,j} A(i,j)*x(j)", "A", args); err == nil {
+		t.Error("an operand of another rank is accepted")
+	}
+	args["x"] = nil
+	if _, err := lacuna.EvalGrad(ctx, "y = sum_{i,j} A(i,j)*x(j)", "A", args); err == nil || !strings.Contains(err.Error(), "nil") {
+		t.Errorf("a nil operand: %v", err)
+	}
+}
+
+// A program derived twice: the Hessian of sum x^3 is diag(6x).
+func TestGradTwice(t *testing.T) {
+	ctx, args := context.Background(), gradOperands(t)
+	g, err := lacuna.Grad("y = sum_i x(i)^3", "x", lacuna.Operand("x", args["x"]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	direction, err := tensor.FromDense([]int64{3}, tensor.Dense(1), tensor.ArrayOf([]float64{1, 0, 1}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	one := tensor.ScalarTensor(tensor.Float(tensor.Float64, 1))
+	got, err := lacuna.EvalGrad(ctx, g.Source, "x", lacuna.Args{"x": args["x"], "dy": one, "ddx": direction})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.At(0).Float64() != 6 || got.At(1).Float64() != 0 || got.At(2).Float64() != 24 {
+		t.Errorf("got %v %v %v", got.At(0), got.At(1), got.At(2))
+	}
+}
+
+func mustParse(t *testing.T, s string, rank int) tensor.Format {
+	t.Helper()
+	f, err := tensor.ParseFormat(s, rank)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}

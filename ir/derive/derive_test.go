@@ -1,0 +1,141 @@
+package derive_test
+
+import (
+	"errors"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/lacuna-sparse/lacuna/ir/derive"
+	"github.com/lacuna-sparse/lacuna/lang"
+	"github.com/lacuna-sparse/lacuna/tensor"
+)
+
+// derived derives a program whose operands are declared as "A:CSR x:D".
+func derived(t *testing.T, src, wrt, operands string) (string, error) {
+	t.Helper()
+	file, err := lang.Parse(src)
+	if err != nil {
+		t.Fatal(err)
+	}
+	decls := map[string]lang.Decl{}
+	for _, n := range file.Names() {
+		if !n.Assigned || strings.Contains(src, n.Name+"(i) +=") || strings.Contains(src, n.Name+"(i) *=") {
+			decls[n.Name] = lang.Decl{Rank: n.Rank, Format: tensor.Dense(n.Rank), HasFormat: true}
+		}
+	}
+	for _, o := range strings.Fields(operands) {
+		name, format, _ := strings.Cut(o, ":")
+		d := lang.Decl{Rank: lang.AnyRank}
+		if dt, err := tensor.ParseDType(format); err == nil {
+			d.DType, d.HasDType = dt, true
+		} else {
+			f, err := tensor.ParseFormat(format, -1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			d.Rank, d.Format, d.HasFormat = f.Rank(), f, true
+		}
+		decls[name] = d
+	}
+	p, err := lang.Check(file, decls)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, err := derive.Program(file, p, wrt)
+	if err != nil {
+		return "", err
+	}
+	return g.File.String(), nil
+}
+
+func TestProgram(t *testing.T) {
+	tests := []struct{ name, src, wrt, operands, want string }{
+		{"product", "y(i) = sum_j A(i,j)*x(j)", "A", "A:CSR",
+			"dA(i,j) = where(stored(A(i,j)), dy(i)*x(j), 0)"},
+		{"the other factor", "y(i) = sum_j A(i,j)*x(j)", "x", "A:CSR",
+			"dx(j) = sum_i (dy(i)*A(i,j))"},
+		{"sampled product", "C(i,j) = A(i,j) * sum_k B(i,k)*D(k,j)", "B", "A:CSR",
+			"g(i,j) = dC(i,j)*A(i,j)\ndB(i,k) = sum_j (g(i,j)*D(k,j))"},
+		{"a sum of everything needs the extents of the operand", "y = sum_{i,j} A(i,j)", "A", "",
+			"dA(i,j) = like(dy, A(i,j))"},
+		{"ties share", "y(i) = max_j A(i,j)", "A", "A:CSR",
+			"t(i) = max_j A(i,j)\nn(i) = sum_j where(A(i,j) == t(i), 1, 0)\n" +
+				"dA(i,j) = where(stored(A(i,j)), where(A(i,j) == t(i), dy(i)/f64(n(i)), 0), 0)"},
+		{"used twice", "y(i) = x(i)*x(i)", "x", "", "dx(i) = dy(i)*x(i) + dy(i)*x(i)"},
+		{"two statements", "t(i) = exp(x(i)); y = sum_i t(i)*t(i)", "x", "",
+			"t(i) = exp(x(i))\ndt(i) = dy*t(i) + dy*t(i)\ndx(i) = dt(i)*exp(x(i))"},
+		{"convolution", "y(i) = sum_k x(i+k)*w(k)", "x", "",
+			"dx(m) = like(sum_k (dy(m-k)*w(k)), x(m))"},
+		{"convolution by the kernel", "y(i) = sum_k x(i+k)*w(k)", "w", "",
+			"dw(k) = like(sum_i (dy(i)*x(i+k)), w(k))"},
+		{"gather", "y(i) = A(p(i),i)", "A", "p:i64",
+			"dA(m,i) = like(where(m == p(i), dy(i), 0), A(m,i))"},
+		{"diagonal", "y(i) = A(i,i)", "A", "A:CSC",
+			"dA(i,m) = where(stored(A(i,m)), like(where(m == i, dy(i), 0), A(i,m)), 0)"},
+		{"what decides is not differentiated", "y(i) = where(x(i) > 2, x(i), z(i))", "x", "",
+			"dx(i) = where(x(i) > 2.0, dy(i), 0)"},
+		{"a change of type is undone", "y(i) = f64(x(i))*z(i)", "x", "x:f32",
+			"dx(i) = f32(dy(i)*z(i))"},
+		{"powers by a number", "y(i) = x(i)^3", "x", "", "dx(i) = dy(i)*3.0*x(i)^2.0"},
+		{"mean", "y(i) = mean_j A(i,j)", "A", "",
+			"n = sum_j like(1, A(0,j))\ndA(i,j) = like(dy(i)/f64(n), A(i,j))"},
+		{"an update", "y(i) += x(i)^2", "x", "", "dx(i) = dy(i)*2.0*x(i)"},
+		{"an update of the operand", "y(i) *= x(i)", "y", "", "dy1(i) = dy(i)*x(i)"},
+		{"complex numbers", "y(i) = x(i)*z(i)", "x", "x:c128 z:c128", "dx(i) = dy(i)*conj(z(i))"},
+		{"names in use are avoided", "y = exp(sum_i t(i)*x(i))", "x", "",
+			"t1 = sum_i (t(i)*x(i))\ng = dy*exp(t1)\ndx(i) = g*t(i)"},
+	}
+	for _, test := range tests {
+		got, err := derived(t, test.src, test.wrt, test.operands)
+		if err != nil || got != test.want {
+			t.Errorf("%s: %s by %s gives\n%s %v\nwant\n%s", test.name, test.src, test.wrt, got, err, test.want)
+			continue
+		}
+		if _, err := lang.Parse(got); err != nil {
+			t.Errorf("%s: what is derived does not parse: %v", test.name, err)
+		}
+	}
+}
+
+// TestErrorsPage checks the examples of docs/errors.md with a gradient.
+func TestErrorsPage(t *testing.T) {
+	text, err := os.ReadFile("../../docs/errors.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := 0
+	for _, entry := range strings.Split(string(text), "\n## ")[1:] {
+		code, _, _ := strings.Cut(entry, " ")
+		_, block, _ := strings.Cut(entry, "```lacuna\n")
+		block, _, _ = strings.Cut(block, "```")
+		if !strings.Contains(block, "# gradient:") {
+			continue
+		}
+		seen++
+		var wrt, operands, src string
+		for line := range strings.SplitSeq(strings.TrimSpace(block), "\n") {
+			switch {
+			case strings.HasPrefix(line, "# gradient: "):
+				wrt = strings.TrimPrefix(line, "# gradient: ")
+			case strings.HasPrefix(line, "# operands: "):
+				for o := range strings.SplitSeq(strings.TrimPrefix(line, "# operands: "), ",") {
+					name, rest, _ := strings.Cut(strings.TrimSpace(o), "(")
+					if _, dt, typed := strings.Cut(rest, " "); typed {
+						operands += name + ":" + dt + " "
+					}
+				}
+			default:
+				src += line + "\n"
+			}
+		}
+		_, err := derived(t, src, wrt, operands)
+		var e *lang.Error
+		if !errors.As(err, &e) || string(e.Code) != code {
+			t.Errorf("the example of %s gives %v", code, err)
+		}
+	}
+	if seen != 3 {
+		t.Errorf("%d examples with a gradient, want one for each code", seen)
+	}
+}
