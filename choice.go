@@ -1,7 +1,6 @@
 package lacuna
 
 import (
-	"fmt"
 	"math"
 	"math/bits"
 	goruntime "runtime"
@@ -9,7 +8,6 @@ import (
 
 	"github.com/lacuna-sparse/lacuna/ir"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
-	"github.com/lacuna-sparse/lacuna/lang"
 	"github.com/lacuna-sparse/lacuna/lower"
 )
 
@@ -28,9 +26,8 @@ func (k *Kernel) oneThread() bool {
 }
 
 // workspaceKeys is the largest number of elements that one of the step's
-// workspaces stands for, 0 if it has none.
-func workspaceKeys(c *ir.Compute, extents []int64) (int64, *lang.Error) {
-	var most int64
+// workspaces stands for, 0 if it has none; not ok if that does not fit 63 bits.
+func workspaceKeys(c *ir.Compute, extents []int64) (most int64, ok bool) {
 	for _, w := range c.Workspaces {
 		keys := uint64(1)
 		if slices.ContainsFunc(w.Indices, func(x ir.IndexExpr) bool { return extents[x.Plain().ID] == 0 }) {
@@ -39,15 +36,13 @@ func workspaceKeys(c *ir.Compute, extents []int64) (int64, *lang.Error) {
 		for _, x := range w.Indices {
 			hi, lo := bits.Mul64(keys, uint64(extents[x.Plain().ID]))
 			if hi != 0 || lo >= math.MaxInt64 {
-				e := lang.Unsupported("gathering the sums of "+ir.ExprString(c.LHS)+" over dimensions whose extents multiply to 2^63 or more", c.Stmt.LHS.Pos)
-				e.Hint = fmt.Sprintf("store the operands so that fewer dimensions of %s lie inside the summed ones", c.Result.Name)
-				return 0, e
+				return 0, false
 			}
 			keys = lo
 		}
 		most = max(most, int64(keys))
 	}
-	return most, nil
+	return most, true
 }
 
 // A workspace with a place for each key is the fastest as long as the places stay

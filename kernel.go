@@ -36,6 +36,11 @@ type Kernel struct {
 	patterns []atomic.Pointer[conversion]
 	steps    []*step
 	bound    atomic.Pointer[binding] // of the latest shapes
+
+	types declaredTypes // of the operands
+	// narrow is the kernel of another plan, for shapes that have too many keys
+	// for this one's workspaces; nil until it is needed.
+	narrow atomic.Pointer[Kernel]
 }
 
 // step is one step of the plan with the variants compiled for it.
@@ -135,35 +140,62 @@ func (s *Session) compile(src string, d *declarations) (k *Kernel, err error) {
 	if err != nil {
 		return nil, err
 	}
-	plan, err := ir.New(program, ir.Options{StrictIEEE: d.strict}, lower.Eval)
-	if err != nil {
-		var unsupported *lang.Error
-		if errors.As(err, &unsupported) {
-			return nil, unsupported.WithSource(src)
-		}
-		return nil, err
-	}
 	k = &Kernel{
-		session: s, options: s.options, source: src, file: file, program: program, plan: plan,
+		session: s, options: s.options, source: src, file: file, program: program,
 		alg: ir.Algebra{Strict: d.strict, Eval: lower.Eval},
 	}
 	for _, t := range program.Tensors {
 		if t.Operand {
+			// The planner starts with the operands.
+			k.operandIDs = append(k.operandIDs, len(k.operands))
 			k.operands = append(k.operands, t)
+			name := t.Name
+			if t.StoredOf != nil {
+				name = t.StoredOf.Name // the index arrays are the same
+			}
+			k.types = append(k.types, d.example(name))
 		}
 	}
+	if err := k.compile(ir.Options{StrictIEEE: d.strict}); err != nil {
+		return nil, err
+	}
+	return k, nil
+}
+
+// narrowed is the kernel for the same program whose workspaces have one dimension
+// each.
+func (k *Kernel) narrowed() (n *Kernel, err error) {
+	if n := k.narrow.Load(); n != nil {
+		return n, nil
+	}
+	defer caught(k.source, &err)
+	n = &Kernel{
+		session: k.session, options: k.options, source: k.source, file: k.file, program: k.program,
+		alg: k.alg, operands: k.operands, operandIDs: k.operandIDs, types: k.types,
+	}
+	opts := k.plan.Options
+	opts.NarrowWorkspaces = true
+	if err := n.compile(opts); err != nil {
+		return nil, err
+	}
+	k.narrow.Store(n)
+	return n, nil
+}
+
+// compile plans the program and compiles its steps for the operands as declared.
+func (k *Kernel) compile(opts ir.Options) error {
+	plan, err := ir.New(k.program, opts, lower.Eval)
+	if err != nil {
+		var unsupported *lang.Error
+		if errors.As(err, &unsupported) {
+			return unsupported.WithSource(k.source)
+		}
+		return err
+	}
+	k.plan = plan
 	k.patterns = make([]atomic.Pointer[conversion], len(k.operands))
 	types := make(declaredTypes, len(plan.Tensors))
-	for _, t := range plan.Tensors {
-		if t.Source != nil && t.Source.Operand && len(k.operandIDs) < len(k.operands) {
-			k.operandIDs = append(k.operandIDs, t.ID) // the planner starts with the operands
-			name := t.Name
-			if of := t.Source.StoredOf; of != nil {
-				name = of.Name // the index arrays are the same
-			}
-			types[t.ID] = d.example(name)
-		}
-	}
+	copy(types, k.types)
 	for _, st := range plan.Steps {
 		sp := &step{plan: st, variants: map[string]*variant{}}
 		k.steps = append(k.steps, sp)
@@ -173,11 +205,11 @@ func (s *Session) compile(src string, d *declarations) (k *Kernel, err error) {
 		if c, ok := st.(*ir.Compute); ok {
 			// Compile ahead of the first run what will most likely run.
 			if _, err := k.variant(context.Background(), sp, c, types, choice{crd: loop.U32, work: k.session.workspace(lower.DenseWorkspace), onePass: k.oneThread()}); err != nil {
-				return nil, err
+				return err
 			}
 		}
 	}
-	return k, nil
+	return nil
 }
 
 // variant is a step compiled for particular index widths.

@@ -14,11 +14,11 @@ import (
 )
 
 // both are sessions of the two engines, or of one where there is no LLVM.
-func both(t *testing.T) []*Session {
+func both(t *testing.T, opts ...SessionOption) []*Session {
 	t.Helper()
-	list := []*Session{NewSession(WithEngine(runtime.Interp()))}
+	list := []*Session{NewSession(append(opts, WithEngine(runtime.Interp()))...)}
 	if cpu, err := runtime.CPU(); err == nil {
-		list = append(list, NewSession(WithEngine(cpu)))
+		list = append(list, NewSession(append(opts, WithEngine(cpu))...))
 	} else {
 		t.Logf("interpreter only: %v", err)
 	}

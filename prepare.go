@@ -2,6 +2,7 @@ package lacuna
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/lacuna-sparse/lacuna/runtime"
 	"github.com/lacuna-sparse/lacuna/tensor"
@@ -16,7 +17,25 @@ var ErrPattern = runtime.ErrPattern
 // once; each run computes values only. It may be run by several goroutines at once.
 type Prepared struct {
 	kernel *Kernel
+	kept   kept
+}
+
+// kept is what is kept of a run, by step of the kernel that ran.
+type kept struct {
+	kernel *Kernel
 	steps  []keptStep
+}
+
+// of makes the steps of a first run, and checks that a later one is of the same
+// kernel: which one runs depends on the shapes.
+func (p *kept) of(k *Kernel) error {
+	if p.kernel == nil {
+		p.kernel, p.steps = k, make([]keptStep, len(k.steps))
+	}
+	if p.kernel != k {
+		return fmt.Errorf("%w: other shapes", ErrPattern)
+	}
+	return nil
 }
 
 // keptStep is what is kept of a step.
@@ -28,8 +47,8 @@ type keptStep struct {
 // Prepare runs the kernel on args, whose values do not matter, and keeps what
 // follows from their patterns. The operands must stay unchanged, as everywhere.
 func (k *Kernel) Prepare(ctx context.Context, args Args) (*Prepared, error) {
-	p := &Prepared{kernel: k, steps: make([]keptStep, len(k.steps))}
-	if _, err := k.run(ctx, args, p.steps); err != nil {
+	p := &Prepared{kernel: k}
+	if _, _, err := k.run(ctx, args, &p.kept); err != nil {
 		return nil, err
 	}
 	return p, nil
@@ -39,18 +58,18 @@ func (k *Kernel) Prepare(ctx context.Context, args Args) (*Prepared, error) {
 // compared, by address where the arrays are shared and by content where not; where
 // one differs, the error wraps [ErrPattern] and nothing is computed.
 func (p *Prepared) Run(ctx context.Context, args Args) (*tensor.Tensor, error) {
-	values, err := p.kernel.run(ctx, args, p.steps)
+	k, values, err := p.kernel.run(ctx, args, &p.kept)
 	if err != nil {
 		return nil, err
 	}
-	return p.kernel.last(values), nil
+	return k.last(values), nil
 }
 
 // RunAll is [Kernel.RunAll] on operands with the patterns of Prepare's.
 func (p *Prepared) RunAll(ctx context.Context, args Args) (Outputs, error) {
-	values, err := p.kernel.run(ctx, args, p.steps)
+	k, values, err := p.kernel.run(ctx, args, &p.kept)
 	if err != nil {
 		return nil, err
 	}
-	return p.kernel.outputs(values), nil
+	return k.outputs(values), nil
 }

@@ -21,7 +21,7 @@ import (
 
 // Run runs the program on args and returns the result of its last statement.
 func (k *Kernel) Run(ctx context.Context, args Args) (*tensor.Tensor, error) {
-	values, err := k.run(ctx, args, nil)
+	k, values, err := k.run(ctx, args, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -36,7 +36,7 @@ func (k *Kernel) last(vals values) *tensor.Tensor {
 
 // RunAll runs the program on args and returns all its results.
 func (k *Kernel) RunAll(ctx context.Context, args Args) (Outputs, error) {
-	values, err := k.run(ctx, args, nil)
+	k, values, err := k.run(ctx, args, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -60,6 +60,8 @@ type binding struct {
 	shapes  []int64
 	extents *lang.Extents
 	steps   []stepBinding // by step
+	// tooManyKeys says that some workspace has more keys than fit 63 bits.
+	tooManyKeys bool
 }
 
 // stepBinding is the part of a binding that concerns one step.
@@ -71,10 +73,10 @@ type stepBinding struct {
 }
 
 // run runs the program; kept, when not nil, holds by step what follows from
-// patterns, or takes it.
-func (k *Kernel) run(ctx context.Context, args Args, kept []keptStep) (values, error) {
+// patterns, or takes it. The values are those of the plan of the kernel returned.
+func (k *Kernel) run(ctx context.Context, args Args, kept *kept) (*Kernel, values, error) {
 	if err := checkContext(ctx); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	vals := make(values, len(k.plan.Tensors))
 	patterns := 0
@@ -82,7 +84,7 @@ func (k *Kernel) run(ctx context.Context, args Args, kept []keptStep) (values, e
 		if t.StoredOf != nil {
 			p, err := k.pattern(i, args[t.StoredOf.Name])
 			if err != nil {
-				return nil, err
+				return nil, nil, err
 			}
 			vals[k.operandIDs[i]] = p
 			patterns++
@@ -90,29 +92,41 @@ func (k *Kernel) run(ctx context.Context, args Args, kept []keptStep) (values, e
 		}
 		arg := args[t.Name]
 		if err := checkOperand(t, arg); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		vals[k.operandIDs[i]] = arg
 	}
 	if len(args) > len(k.operands)-patterns {
 		if err := k.unknownArgument(args); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
 	b, err := k.bind(vals)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
+	}
+	if b.tooManyKeys && !k.plan.Options.NarrowWorkspaces {
+		narrow, err := k.narrowed()
+		if err != nil {
+			return nil, nil, err
+		}
+		return narrow.run(ctx, args, kept)
+	}
+	if kept != nil {
+		if err := kept.of(k); err != nil {
+			return nil, nil, err
+		}
 	}
 	for i, st := range k.steps {
 		var keep *keptStep
 		if kept != nil {
-			keep = &kept[i]
+			keep = &kept.steps[i]
 		}
 		if err := k.runStep(ctx, st, &b.steps[i], vals, keep); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
-	return vals, nil
+	return k, vals, nil
 }
 
 // checkOperand compares an argument with what the kernel was compiled for.
@@ -196,11 +210,8 @@ func (k *Kernel) bind(vals values) (*binding, error) {
 		}
 		sb.shape = extents.Shapes[c.Stmt.LHS.Tensor.Name]
 		sb.indices = k.indices(extents, c.Stmt)
-		keys, refused := workspaceKeys(c, sb.indices)
-		if refused != nil {
-			return nil, refused.WithSource(k.source)
-		}
-		sb.keys = keys
+		keys, fits := workspaceKeys(c, sb.indices)
+		sb.keys, b.tooManyKeys = keys, b.tooManyKeys || !fits
 		sb.crd = loop.U32
 		for _, n := range sb.shape {
 			if n > wide {

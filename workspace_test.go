@@ -3,11 +3,11 @@ package lacuna
 import (
 	"context"
 	"errors"
+	"maps"
 	"math"
 	"testing"
 
 	"github.com/lacuna-sparse/lacuna/internal/debug"
-	"github.com/lacuna-sparse/lacuna/lang"
 	"github.com/lacuna-sparse/lacuna/runtime"
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
@@ -161,18 +161,87 @@ func TestBlocksWithAnotherFill(t *testing.T) {
 	}
 }
 
-// TestKeysBeyond63Bits multiplies matrices stored so that the whole result is one
-// workspace, which is refused with a place where its keys do not fit.
+// TestKeysBeyond63Bits multiplies matrices stored so that the whole result would be
+// one workspace, whose keys do not fit: another plan runs.
 func TestKeysBeyond63Bits(t *testing.T) {
 	const n = 1 << 40
-	coords := [][]int64{{0, n - 1}, {5, n - 2}}
-	a, err := tensor.FromCoords([]int64{n, n}, tensor.DCSR, coords, tensor.ArrayOf([]float64{1, 2}))
+	sparse := func(f tensor.Format, rows, cols []int64, vals ...float64) *tensor.Tensor {
+		x, err := tensor.FromCoords([]int64{n, n}, f, [][]int64{rows, cols}, tensor.ArrayOf(vals))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return x
+	}
+	a := func(f tensor.Format) *tensor.Tensor {
+		return sparse(f, []int64{0, 0, 7, n - 1}, []int64{5, n - 2, 5, 0}, 1, 2, 3, 4)
+	}
+	b := func(f tensor.Format) *tensor.Tensor {
+		return sparse(f, []int64{0, 7, 7, n - 1}, []int64{9, 9, n - 1, 3}, 10, 100, 1000, 10000)
+	}
+	// The product of A transposed with B.
+	want := map[[2]int64]float64{{5, 9}: 310, {5, n - 1}: 3000, {n - 2, 9}: 20, {0, 3}: 40000}
+	for text, transposed := range map[string]bool{
+		"C(i,j) = sum_k A(k,i)*B(k,j)":                      false,
+		"C(j,i) = sum_k A(k,i)*B(k,j)":                      true,
+		"S(i,j) = sum_k A(k,i)*B(k,j); C(i,j) = S(i,j)*2/2": false,
+	} {
+		for _, f := range []tensor.Format{tensor.DCSR, tensor.COO, tensor.DCSC} {
+			for _, threads := range []int{1, 3} {
+				for _, s := range both(t, WithThreads(threads)) {
+					got, err := s.Eval(context.Background(), text, Args{"A": a(f), "B": b(f)}, Result("C", tensor.DCSR))
+					if err != nil {
+						t.Errorf("%s of %s: %v", text, f, err)
+						continue
+					}
+					coords, vals, err := got.ToCoords()
+					if err != nil {
+						t.Fatal(err)
+					}
+					have := map[[2]int64]float64{}
+					for p := range vals.Len() {
+						at := [2]int64{coords[0][p], coords[1][p]}
+						if transposed {
+							at[0], at[1] = at[1], at[0]
+						}
+						have[at] = vals.Scalar(p).Float64()
+					}
+					if !maps.Equal(have, want) {
+						t.Errorf("%s of %s: got %v, want %v", text, f, have, want)
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestKeysBeyond63BitsPrepared prepares a kernel for shapes that need another plan:
+// it runs again on those, and refuses others as it refuses other patterns.
+func TestKeysBeyond63BitsPrepared(t *testing.T) {
+	square := func(n int64) *tensor.Tensor {
+		x, err := tensor.FromCoords([]int64{n, n}, tensor.DCSR, [][]int64{{0, n - 1}, {5, n - 1}}, tensor.ArrayOf([]float64{1, 2}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return x
+	}
+	s := NewSession(WithEngine(runtime.Interp()))
+	k, err := s.Compile("C(i,j) = sum_k A(k,i)*B(k,j)", Format("A", tensor.DCSR, tensor.Float64), Format("B", tensor.DCSR, tensor.Float64), Result("C", tensor.DCSR))
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = Eval(context.Background(), "R(j,i) = A(i,k)*B(k,j)", Args{"A": a, "B": a}, Result("R", tensor.COO))
-	var refused *lang.Error
-	if !errors.As(err, &refused) || refused.Code != lang.ErrUnsupported || !refused.Pos.IsKnown() || refused.Hint == "" {
-		t.Errorf("the error is %v", err)
+	large := Args{"A": square(1 << 40), "B": square(1 << 40)}
+	p, err := k.Prepare(context.Background(), large)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := p.Run(context.Background(), large)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.NNZ() != 2 {
+		t.Errorf("got %d entries, want 2", got.NNZ())
+	}
+	if _, err := p.Run(context.Background(), Args{"A": square(10), "B": square(10)}); !errors.Is(err, ErrPattern) {
+		t.Errorf("other shapes: %v", err)
 	}
 }

@@ -27,11 +27,14 @@ type Plan struct {
 	Results map[*lang.Tensor]*Tensor
 }
 
-// Options are the choices of a user that change what a plan computes.
+// Options are the choices that a plan depends on besides its program.
 type Options struct {
 	// StrictIEEE makes multiplication by an implicit zero honest: 0*inf and
 	// 0*nan are nan, so a product must visit every coordinate.
 	StrictIEEE bool
+	// NarrowWorkspaces keeps every workspace to one dimension, for operands
+	// whose extents multiply to more keys than an integer can count.
+	NarrowWorkspaces bool
 }
 
 // Tensor is an operand, a result or a temporary of a plan.

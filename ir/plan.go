@@ -135,7 +135,7 @@ func (p *planner) compute(nf *normalForm, s *lang.Stmt, result *Tensor, step *Co
 			Format: tensor.Dense(result.Rank), Fill: result.Fill, FillKnown: result.FillKnown})
 		nf.lhs.Tensor = target
 	}
-	best := nf.schedule(p.alg)
+	best := nf.schedule(p.alg, p.Options)
 	p.convert(nf, best)
 	for i, r := range nf.reduces {
 		r.Order = best.orders[i]

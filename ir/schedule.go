@@ -34,7 +34,8 @@ type candidate struct {
 // scheduler chooses loop orders for one statement.
 type scheduler struct {
 	*normalForm
-	alg Algebra
+	alg  Algebra
+	opts Options
 	// accesses are all reads of the statement, gathers included.
 	accesses []*Access
 	best     *candidate
@@ -42,8 +43,8 @@ type scheduler struct {
 }
 
 // schedule picks the cheapest loop orders by trying them.
-func (nf *normalForm) schedule(alg Algebra) *candidate {
-	s := &scheduler{normalForm: nf, alg: alg}
+func (nf *normalForm) schedule(alg Algebra, opts Options) *candidate {
+	s := &scheduler{normalForm: nf, alg: alg, opts: opts}
 	seen := map[*Access]bool{}
 	add := func(e Expr) {
 		Walk(e, func(x Expr) {

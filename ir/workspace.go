@@ -77,7 +77,7 @@ func (s *scheduler) neutral(f Fold, e Expr) bool {
 }
 
 // splitReduces makes workspaces for the given reductions and the result's
-// variables from depth on; nil if one of them reads none of those.
+// variables from depth on; nil if one of them reads none of those, or too many.
 func (s *scheduler) splitReduces(free []*Index, depth int, reduces []*Reduce) *split {
 	sp := &split{outer: free[:depth], tail: free[depth:]}
 	done := map[*Temp]Expr{}
@@ -89,7 +89,7 @@ func (s *scheduler) splitReduces(free []*Index, depth int, reduces []*Reduce) *s
 				vars = append(vars, v)
 			}
 		}
-		if len(vars) == 0 {
+		if len(vars) == 0 || len(vars) > 1 && s.opts.NarrowWorkspaces {
 			return nil
 		}
 		w, own := s.newWork(r.Fold, r.Typ, vars)
