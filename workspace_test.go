@@ -5,6 +5,7 @@ import (
 	"errors"
 	"maps"
 	"math"
+	"strings"
 	"testing"
 
 	"github.com/lacuna-sparse/lacuna/internal/debug"
@@ -158,6 +159,26 @@ func TestBlocksWithAnotherFill(t *testing.T) {
 	}
 	if have := floats(t, got); !equal(have, []float64{0, 6, 0, 0, 0, 0}) {
 		t.Errorf("got %v, want [0 6 0 0 0 0]", have) // 5 in rows 1 and 2
+	}
+}
+
+// TestNestedSumsPlanAsOne plans a sum of sums as the sum over both indices is.
+func TestNestedSumsPlanAsOne(t *testing.T) {
+	s := NewSession(WithEngine(runtime.Interp()))
+	plan := func(text string) string {
+		k, err := s.Compile(text, Format("A", tensor.CSR, tensor.Float64), Format("T", tensor.CSF(3), tensor.Float64), Result("R", tensor.CSR))
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := k.Explain("plan")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	one := plan("R(i,l) = sum_{j,k} (A(i,j)*T(j,k,l))")
+	if nested := plan("R(i,l) = sum_j (sum_k (A(i,j)*T(j,k,l)))"); nested != one || !strings.Contains(one, "workspace") {
+		t.Errorf("the nested form is planned as\n%s\nthe other as\n%s", nested, one)
 	}
 }
 

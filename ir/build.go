@@ -69,6 +69,7 @@ func normalize(s *lang.Stmt, tensors func(*lang.Tensor) *Tensor, result *Tensor,
 		return nil, err
 	}
 	b.builder = b
+	b.flatten()
 	return &b.normalForm, nil
 }
 
