@@ -16,6 +16,8 @@ import (
 type choice struct {
 	crd  loop.Type // of the result's coordinates
 	work lower.WorkspaceKind
+	// tables makes the plan's tables.
+	tables bool
 	// onePass appends sparse results without counting them first.
 	onePass bool
 }
@@ -54,17 +56,43 @@ const (
 	sortEntries = 1 << 8
 )
 
-// workspaceKind chooses how workspaces store their entries.
-func (k *Kernel) workspaceKind(keys int64, v *variant, vals values) lower.WorkspaceKind {
-	if keys <= denseKeys {
-		return k.session.workspace(lower.DenseWorkspace)
+// tableKeys is the largest number of places that one of the step's tables has, 0 if
+// it has none.
+func tableKeys(c *ir.Compute, extents []int64) int64 {
+	var most int64
+	for _, t := range c.Tables {
+		most = max(most, extents[t.Index.ID])
 	}
+	return most
+}
+
+// tables decides whether tables are made, with a place for each of keys: as long as
+// those stay within reach of the caches or within the size of the operands.
+func (k *Kernel) tables(keys int64, v *variant, vals values) bool {
+	if keys > lower.MaxTableKeys {
+		return false
+	}
+	return k.session.workspace(lower.DenseWorkspace) == lower.DenseWorkspace &&
+		(keys <= denseKeys || keys <= v.entries(vals))
+}
+
+// entries is the number of elements that the operands of a variant store.
+func (v *variant) entries(vals values) int64 {
 	var entries int64
 	for _, in := range v.lower.Inputs {
 		if in.Kind == lower.Values {
 			entries += vals[in.Tensor.ID].NNZ()
 		}
 	}
+	return entries
+}
+
+// workspaceKind chooses how workspaces store their entries.
+func (k *Kernel) workspaceKind(keys int64, v *variant, vals values) lower.WorkspaceKind {
+	if keys <= denseKeys {
+		return k.session.workspace(lower.DenseWorkspace)
+	}
+	entries := v.entries(vals)
 	switch {
 	case keys <= entries:
 		return k.session.workspace(lower.DenseWorkspace)

@@ -204,7 +204,8 @@ func (k *Kernel) compile(opts ir.Options) error {
 		}
 		if c, ok := st.(*ir.Compute); ok {
 			// Compile ahead of the first run what will most likely run.
-			if _, err := k.variant(context.Background(), sp, c, types, choice{crd: loop.U32, work: k.session.workspace(lower.DenseWorkspace), onePass: k.oneThread()}); err != nil {
+			if _, err := k.variant(context.Background(), sp, c, types, choice{crd: loop.U32, work: k.session.workspace(lower.DenseWorkspace),
+				tables: k.session.workspace(lower.DenseWorkspace) == lower.DenseWorkspace && len(c.Tables) > 0, onePass: k.oneThread()}); err != nil {
 				return err
 			}
 		}
@@ -248,7 +249,7 @@ func (k *Kernel) variant(ctx context.Context, st *step, c *ir.Compute, types dec
 		st.latest.Store(v)
 		return v, nil
 	}
-	low, err := lower.Step(c, k.alg, types, lower.Options{Coordinates: how.crd, Workspace: how.work, OnePass: how.onePass, Grain: k.session.grain})
+	low, err := lower.Step(c, k.alg, types, lower.Options{Coordinates: how.crd, Workspace: how.work, Tables: how.tables, OnePass: how.onePass, Grain: k.session.grain})
 	if err != nil {
 		return nil, err
 	}
@@ -270,6 +271,9 @@ func (k *Kernel) variant(ctx context.Context, st *step, c *ir.Compute, types dec
 func (st *step) key(types declaredTypes, how choice) string {
 	var b strings.Builder
 	b.WriteString(how.crd.String() + " " + how.work.String())
+	if how.tables {
+		b.WriteString(" tables")
+	}
 	if how.onePass {
 		b.WriteString(" one pass")
 	}

@@ -70,6 +70,7 @@ type stepBinding struct {
 	indices []int64   // extents by ir.Index.ID
 	crd     loop.Type // of the result's coordinates
 	keys    int64     // of the largest workspace
+	tabled  int64     // keys of the largest table
 }
 
 // run runs the program; kept, when not nil, holds by step what follows from
@@ -211,6 +212,7 @@ func (k *Kernel) bind(vals values) (*binding, error) {
 		sb.shape = extents.Shapes[c.Stmt.LHS.Tensor.Name]
 		sb.indices = k.indices(extents, c.Stmt)
 		keys, fits := workspaceKeys(c, sb.indices)
+		sb.tabled = tableKeys(c, sb.indices)
 		sb.keys, b.tooManyKeys = keys, b.tooManyKeys || !fits
 		sb.crd = loop.U32
 		for _, n := range sb.shape {
@@ -398,6 +400,9 @@ func (k *Kernel) chosen(ctx context.Context, st *step, c *ir.Compute, b *stepBin
 	how := choice{crd: b.crd, onePass: keep == nil && !st.twoPasses.Load() && k.oneThread()}
 	if b.keys > 0 && v != nil {
 		how.work = k.workspaceKind(b.keys, v, vals)
+	}
+	if len(c.Tables) > 0 && v != nil {
+		how.tables = k.tables(b.tabled, v, vals)
 	}
 	if v == nil || v.choice != how || !v.fits(vals) {
 		var err error

@@ -1,10 +1,12 @@
 package lacuna
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"maps"
 	"math"
+	"math/rand/v2"
 	"strings"
 	"testing"
 
@@ -182,6 +184,100 @@ func TestNestedSumsPlanAsOne(t *testing.T) {
 	}
 }
 
+// TestTablesAndMerges intersects rows by tables and by merges, which must give the
+// same bits, also where a gap is folded, rows are empty, and on several threads.
+func TestTablesAndMerges(t *testing.T) {
+	const n = 70
+	rng := rand.New(rand.NewPCG(5, 5))
+	random := func(density float64, f tensor.Format) *tensor.Tensor {
+		vals := make([]float64, n*n)
+		for p := range vals {
+			if rng.Float64() < density && p/n%7 != 3 {
+				vals[p] = rng.Float64() - 0.5
+			}
+		}
+		x, err := tensor.FromDense([]int64{n, n}, f, tensor.ArrayOf(vals))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return x
+	}
+	infinite := matrix(t, tensor.CSR, [2]int64{n, n}, [3]float64{0, 0, math.Inf(1)}, [3]float64{1, 0, math.NaN()})
+	for text, tabled := range map[string]bool{
+		"y = sum_{i,j,k} L(i,j)*L(j,k)*L(i,k)":               true,
+		"y = sum_{i,j} (L(i,j)*(sum_k L(i,k)*M(j,k)))":       true,
+		"y(i) = sum_{j,k} L(i,j)*M(j,k)*L(i,k)":              true,
+		"y(i,j) = M(i,j)*(sum_k L(i,k)*M(j,k))":              true,
+		"y(i,j) = M(i,j)*(max_k (L(i,k)*M(j,k)))":            true,
+		"y(i,j) = M(i,j)*(argmin_k (L(i,k)*M(j,k)) + 1)":     true,
+		"y(i) = max_j (L(i,j)*(prod_k (1 + L(i,k)*M(j,k))))": true,
+		"y = sum_{i,j,k} L(i,j)*I(j,k)*L(i,k)":               true,
+		"y(i) = sum_k (L(i,k) + M(i,k))":                     false,
+	} {
+		args := Args{"L": random(0.2, tensor.CSR), "M": random(0.1, tensor.DCSR), "I": infinite}
+		for name := range args {
+			if !strings.Contains(text, name+"(") {
+				delete(args, name)
+			}
+		}
+		var want *tensor.Tensor
+		for _, kind := range []string{"hash", "dense"} {
+			for _, threads := range []int{1, 3} {
+				debug.Workspace, debug.ChunkGrain = kind, 5
+				list := both(t, WithThreads(threads))
+				debug.Workspace, debug.ChunkGrain = "", 0
+				for _, s := range list {
+					got, err := s.Eval(context.Background(), text, args)
+					if err != nil {
+						t.Fatalf("%s: %v", text, err)
+					}
+					if want == nil {
+						want = got
+					}
+					if !bytes.Equal(want.Values().Raw(), got.Values().Raw()) {
+						t.Errorf("%s, %s, %d threads: the results differ", text, kind, threads)
+					}
+				}
+			}
+		}
+		opts := []Option{}
+		for name, x := range args {
+			opts = append(opts, Format(name, x.Format(), tensor.Float64))
+		}
+		k, err := NewSession(WithEngine(runtime.Interp())).Compile(text, opts...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if lattice, err := k.Explain("lattice"); err != nil || strings.Contains(lattice, "and table") != tabled {
+			t.Errorf("%s: a table: %t, want %t (%v)\n%s", text, !tabled, tabled, err, lattice)
+		}
+	}
+}
+
+// TestTablesNeedRoom intersects rows with more columns than a table should have
+// places for.
+func TestTablesNeedRoom(t *testing.T) {
+	const n = 1 << 50
+	rows := func(vals ...float64) *tensor.Tensor {
+		x, err := tensor.FromCoords([]int64{3, n}, tensor.CSR, [][]int64{{0, 0, 2}, {1, n - 1, n - 1}}, tensor.ArrayOf(vals))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return x
+	}
+	for _, s := range both(t) {
+		got, err := s.Eval(context.Background(), "y = sum_{i,j} (C(i,j)*(sum_k A(i,k)*B(j,k)))", Args{
+			"A": rows(1, 2, 3), "B": rows(10, 20, 30),
+			"C": matrix(t, tensor.CSR, [2]int64{3, 3}, [3]float64{0, 0, 1}, [3]float64{0, 2, 100})})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if have := floats(t, got); !equal(have, []float64{1*10 + 2*20 + 100*2*30}) {
+			t.Errorf("got %v, want 6050", have)
+		}
+	}
+}
+
 // TestKeysBeyond63Bits multiplies matrices stored so that the whole result would be
 // one workspace, whose keys do not fit: another plan runs.
 func TestKeysBeyond63Bits(t *testing.T) {
@@ -206,29 +302,27 @@ func TestKeysBeyond63Bits(t *testing.T) {
 		"C(j,i) = sum_k A(k,i)*B(k,j)":                      true,
 		"S(i,j) = sum_k A(k,i)*B(k,j); C(i,j) = S(i,j)*2/2": false,
 	} {
-		for _, f := range []tensor.Format{tensor.DCSR, tensor.COO, tensor.DCSC} {
-			for _, threads := range []int{1, 3} {
-				for _, s := range both(t, WithThreads(threads)) {
-					got, err := s.Eval(context.Background(), text, Args{"A": a(f), "B": b(f)}, Result("C", tensor.DCSR))
-					if err != nil {
-						t.Errorf("%s of %s: %v", text, f, err)
-						continue
+		for threads, f := range map[int]tensor.Format{1: tensor.COO, 3: tensor.DCSR} {
+			for _, s := range both(t, WithThreads(threads)) {
+				got, err := s.Eval(context.Background(), text, Args{"A": a(f), "B": b(f)}, Result("C", tensor.DCSR))
+				if err != nil {
+					t.Errorf("%s of %s: %v", text, f, err)
+					continue
+				}
+				coords, vals, err := got.ToCoords()
+				if err != nil {
+					t.Fatal(err)
+				}
+				have := map[[2]int64]float64{}
+				for p := range vals.Len() {
+					at := [2]int64{coords[0][p], coords[1][p]}
+					if transposed {
+						at[0], at[1] = at[1], at[0]
 					}
-					coords, vals, err := got.ToCoords()
-					if err != nil {
-						t.Fatal(err)
-					}
-					have := map[[2]int64]float64{}
-					for p := range vals.Len() {
-						at := [2]int64{coords[0][p], coords[1][p]}
-						if transposed {
-							at[0], at[1] = at[1], at[0]
-						}
-						have[at] = vals.Scalar(p).Float64()
-					}
-					if !maps.Equal(have, want) {
-						t.Errorf("%s of %s: got %v, want %v", text, f, have, want)
-					}
+					have[at] = vals.Scalar(p).Float64()
+				}
+				if !maps.Equal(have, want) {
+					t.Errorf("%s of %s: got %v, want %v", text, f, have, want)
 				}
 			}
 		}

@@ -94,6 +94,8 @@ type Compute struct {
 	Stmt       *lang.Stmt
 	// Workspaces are the workspaces of Body, as their producers write them.
 	Workspaces []*Access
+	// Tables are the tables of Body.
+	Tables []*Tabulate
 }
 
 // Overlay is Part at the coordinates that LHS names and Base elsewhere.
@@ -115,8 +117,8 @@ type Index struct {
 	Free bool
 }
 
-// Stmt is a statement of concrete index notation: *Forall, *Where, *Workspace or
-// *Assign.
+// Stmt is a statement of concrete index notation: *Forall, *Where, *Workspace,
+// *Tabulate or *Assign.
 type Stmt interface{ stmt() }
 
 // Forall runs Body for each value of Index.
@@ -144,6 +146,15 @@ type Workspace struct {
 	Mask *Access
 }
 
+// Tabulate enters the entries that Access stores along Index, at the values of the
+// variables bound outside, into a table by coordinate, for Body, whose loops over
+// Index may look them up there instead of going through them again.
+type Tabulate struct {
+	Access *Access
+	Index  *Index
+	Body   Stmt
+}
+
 // Assign is the leaf: it sets or accumulates one element of the result (Temp
 // nil), accumulates one of a workspace (LHS is one), or folds Value into Temp.
 type Assign struct {
@@ -155,6 +166,7 @@ type Assign struct {
 func (*Forall) stmt()    {}
 func (*Where) stmt()     {}
 func (*Workspace) stmt() {}
+func (*Tabulate) stmt()  {}
 func (*Assign) stmt()    {}
 
 // Temp is the scalar temporary of one reduction.

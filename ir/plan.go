@@ -141,7 +141,7 @@ func (p *planner) compute(nf *normalForm, s *lang.Stmt, result *Tensor, step *Co
 		r.Order = best.orders[i]
 	}
 	step.Result, step.LHS, step.Body, step.Stmt = target, nf.lhs, best.body, s
-	step.Indices, step.Value = nf.indices, nf.value
+	step.Indices, step.Value, step.Tables = nf.indices, nf.value, best.tables
 	if best.split != nil {
 		for _, w := range best.split.works {
 			p.tensor(w.lhs.Tensor)

@@ -65,6 +65,9 @@ func printStmt(b *strings.Builder, c *Compute, st Stmt, depth int) {
 			printStmt(b, c, p, depth+1)
 		}
 		printStmt(b, c, st.Consumer, depth)
+	case *Tabulate:
+		fmt.Fprintf(b, "%stable of %s by %s\n", pad, ExprString(st.Access), st.Index.Name)
+		printStmt(b, c, st.Body, depth+1)
 	case *Assign:
 		op := "="
 		if st.Temp != nil {

@@ -25,6 +25,7 @@ type candidate struct {
 	orders  [][]*Index // of each reduction
 	scatter *Reduce
 	split   *split // nil without workspaces
+	tables  []*Tabulate
 	// convert lists accesses that have to read a re-stored operand.
 	convert []*Access
 	at      depths
@@ -208,6 +209,7 @@ func (s *scheduler) consider(c *candidate) float64 {
 			c.cost += convertCost
 		}
 	}
+	c.body, c.tables = s.tabulate(c)
 	w := costWalk{alg: s.alg, at: c.at, converted: c.convert}
 	c.cost += w.stmt(c.body, 1)
 	if c.scatter != nil {
@@ -247,6 +249,8 @@ func readsOf(st Stmt) []*Access {
 				visit(p)
 			}
 			visit(st.Consumer)
+		case *Tabulate:
+			visit(st.Body)
 		case *Assign:
 			read(st.Value)
 		}
@@ -296,6 +300,8 @@ func (w *costWalk) stmt(st Stmt, times float64) float64 {
 			cost += factor * w.stmt(p, times)
 		}
 		return cost
+	case *Tabulate:
+		return w.stmt(st.Body, times) // it saves more than it costs
 	case *Assign:
 		return times
 	case *Forall:
@@ -370,6 +376,8 @@ func (g Algebra) stmtSet(st Stmt, leaves Leaves) Formula {
 		return g.stmtSet(st.Consumer, leaves)
 	case *Workspace:
 		return g.stmtSet(st.Consumer, leaves)
+	case *Tabulate:
+		return g.stmtSet(st.Body, leaves)
 	case *Assign:
 		s := g.Of(st.Value, leaves)
 		if st.LHS != nil && st.LHS.Tensor.Work != nil {

@@ -24,6 +24,8 @@ func loopsBelow(s ir.Stmt) int {
 		return 1 + loopsBelow(s.Body)
 	case *ir.Where:
 		return max(loopsBelow(s.Producer), loopsBelow(s.Consumer))
+	case *ir.Tabulate:
+		return loopsBelow(s.Body)
 	case *ir.Workspace:
 		deepest := loopsBelow(s.Consumer)
 		for _, p := range s.Producers {

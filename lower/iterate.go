@@ -24,6 +24,8 @@ func collectAccesses(s ir.Stmt, f func(*ir.Access)) {
 			collectAccesses(p, f)
 		}
 		collectAccesses(s.Consumer, f)
+	case *ir.Tabulate:
+		collectAccesses(s.Body, f)
 	case *ir.Where:
 		if in := s.Temp.Reduce.In; in != nil {
 			f(in)
@@ -124,9 +126,16 @@ func (e *emitter) forall(st *state, f *ir.Forall) {
 		w.note("whole dimension", set)
 		gap = nil
 	default:
-		if it := e.single(set); it != nil && len(w.drivers) == 1 {
-			w.walkOne(it, set)
-			w.note("entries", set)
+		rest, tabled := w.lookUps(set)
+		w.drivers = slices.DeleteFunc(w.drivers, func(it *iterator) bool { return slices.Contains(tabled, it) })
+		if it := e.single(rest); it != nil && len(w.drivers) == 1 {
+			w.tabled = tabled
+			w.walkOne(it, rest)
+			if len(tabled) > 0 {
+				w.note("entries of "+it.access.Tensor.Name+" and table", set)
+			} else {
+				w.note("entries", set)
+			}
 		} else {
 			w.merge(set)
 			w.note("merge", set)
@@ -210,6 +219,7 @@ type walk struct {
 	f                         *ir.Forall
 	root                      *rootLoop
 	iters, drivers, followers []*iterator
+	tabled                    []*iterator // drivers whose entries are looked up
 	counting                  bool
 	line                      int // where its note goes
 	count                     *loop.Ref
@@ -341,8 +351,10 @@ func (w *walk) walkOne(it *iterator, set ir.Formula) {
 	visit := func(p loop.Expr) {
 		i := b.Let(w.f.Index.Name, it.index(b, p))
 		if it.unique {
-			w.body(i, append(w.follow(i), it.child(p, nil, nil)))
-			w.moveOn(w.followers)
+			w.found(i, w.tabled, []cursor{it.child(p, nil, nil)}, func(cursors []cursor) {
+				w.body(i, append(w.follow(i), cursors...))
+				w.moveOn(w.followers)
+			})
 			return
 		}
 		it.at = p.(*loop.Ref)
@@ -352,10 +364,10 @@ func (w *walk) walkOne(it *iterator, set ir.Formula) {
 	}
 	gapFirst := w.counting && w.gapFirst()
 	strided := it.stride > 1
-	if w.counting && (!it.unique || strided || gapFirst) {
+	if w.counting && (!it.unique || strided || gapFirst || len(w.tabled) > 0) {
 		w.startCount(gapFirst)
 	}
-	if seen := w.onlySeen(); seen != nil && !w.counting && !strided {
+	if seen := w.onlySeen(); seen != nil && !w.counting && !strided && len(w.tabled) == 0 {
 		b.If(b.Gt(end, begin), func() { b.Assign(seen, loop.Truth(true)) }, nil)
 		return
 	}

@@ -126,6 +126,7 @@ func (e *emitter) loadCell(c cell) value {
 // cut depends on the data alone, so the result does not depend on threads.
 func (k *kernel) reduction(w *ir.Where) {
 	r := w.Temp.Reduce
+	tables := k.tableAllocs(w.Producer)
 	e := k.emitter(fmt.Sprintf("reduce_t%d", r.Temp.ID))
 	e.root.wanted = true
 	st := e.start(k.accessesIn(w.Producer))
@@ -133,6 +134,7 @@ func (k *kernel) reduction(w *ir.Where) {
 	e.stmt(st, w.Producer)
 	result := k.newCell(r, "")
 	part := k.partition(e.root)
+	k.addTables(tables, part)
 	if part < 0 {
 		e.storeCell(result, acc, loop.Int(0))
 		s := e.stage("reduce")
@@ -218,6 +220,7 @@ func (k *kernel) dense(body ir.Stmt) {
 	for range t.Format.Physical() {
 		k.result.Levels = append(k.result.Levels, ResultLevel{Pos: -1, Crd: -1})
 	}
+	tables := k.tableAllocs(body)
 	e := k.emitter("compute_" + t.Name)
 	e.root.wanted = k.parallel(body)
 	st := e.start(k.accessesIn(body))
@@ -230,6 +233,7 @@ func (k *kernel) dense(body ir.Stmt) {
 	}
 	s := e.stage("compute")
 	s.Partition = k.partition(e.root)
+	k.addTables(tables, s.Partition)
 	k.addStage(s)
 }
 
@@ -237,6 +241,9 @@ func (k *kernel) dense(body ir.Stmt) {
 // different elements of the result, and of a sparse one different parts of every
 // level.
 func (k *kernel) parallel(body ir.Stmt) bool {
+	for table, ok := body.(*ir.Tabulate); ok; table, ok = body.(*ir.Tabulate) {
+		body = table.Body
+	}
 	f, ok := body.(*ir.Forall)
 	if !ok {
 		return false

@@ -200,6 +200,8 @@ func leafOf(s ir.Stmt) *ir.Assign {
 			s = t.Consumer
 		case *ir.Workspace:
 			s = t.Consumer
+		case *ir.Tabulate:
+			s = t.Body
 		case *ir.Assign:
 			return t
 		}

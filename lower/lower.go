@@ -92,6 +92,10 @@ type Options struct {
 	Coordinates loop.Type
 	// Workspace is how workspaces store their entries.
 	Workspace WorkspaceKind
+	// Tables makes the tables of a plan; without them loops go through all
+	// their operands. Their index variables must not have more than MaxTableKeys
+	// values.
+	Tables bool
 	// OnePass appends the entries of a sparse result in one pass, where there is
 	// a bound for their number that is not far from the size of the operands: for
 	// one thread. The program fails with [TooMany] where the bound turns out to be.
@@ -112,6 +116,7 @@ func Step(c *ir.Compute, alg ir.Algebra, types OperandTypes, opts Options) (*Ker
 		program: &loop.Program{Name: loop.CleanName(c.Result.Name)},
 		inputs:  map[Input]loop.BufferID{},
 		scalars: map[Scalar]loop.ScalarID{},
+		tables:  map[*ir.Tabulate]*table{},
 	}
 	k.result.Tensor, k.result.Fill = c.Result, -1
 	k.lower()
@@ -133,6 +138,7 @@ type kernel struct {
 	notes      []string
 	cells      []cell // temporaries computed by earlier stages
 	workspaces []*workspace
+	tables     map[*ir.Tabulate]*table
 	inserts    *loop.ScalarID // into all workspaces, where the program counts them
 	accessList []*ir.Access
 }

@@ -61,6 +61,8 @@ func appendsPlainly(s ir.Stmt) bool {
 		return appendsPlainly(s.Body)
 	case *ir.Workspace:
 		return appendsPlainly(s.Consumer)
+	case *ir.Tabulate:
+		return appendsPlainly(s.Body)
 	}
 	_, leaf := s.(*ir.Assign)
 	return leaf
@@ -79,11 +81,14 @@ type coverage struct {
 func loopsOutside(s ir.Stmt) []*ir.Index {
 	var list []*ir.Index
 	for {
-		f, ok := s.(*ir.Forall)
-		if !ok {
+		switch t := s.(type) {
+		case *ir.Forall:
+			list, s = append(list, t.Index), t.Body
+		case *ir.Tabulate:
+			s = t.Body
+		default:
 			return list
 		}
-		list, s = append(list, f.Index), f.Body
 	}
 }
 
@@ -182,6 +187,7 @@ func (k *kernel) stored(t *ir.Tensor) loop.SizeExpr {
 // with room for bound entries.
 func (k *kernel) onePass(body ir.Stmt, segments []segment, totals loop.BufferID, bound loop.SizeExpr) {
 	t := k.step.Result
+	tables := k.tableAllocs(body)
 	e := k.emitter("append_" + t.Name)
 	b := e.b
 	e.out = &assembly{mode: fillEntries, levels: t.Format.Physical(), segments: segments}
@@ -196,6 +202,7 @@ func (k *kernel) onePass(body ir.Stmt, segments []segment, totals loop.BufferID,
 	}
 	part := k.partition(e.root)
 
+	k.addTables(tables, part)
 	if k.inserts != nil {
 		k.insertStages(body, part)
 	}

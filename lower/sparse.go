@@ -25,6 +25,7 @@ func (k *kernel) sparse(body ir.Stmt) {
 		}
 	}
 
+	tables := k.tableAllocs(body)
 	count, root := k.assemble("count_"+t.Name, body, segments, countEntries, counts)
 	part := k.partition(root)
 	count.Partition = part
@@ -33,6 +34,7 @@ func (k *kernel) sparse(body ir.Stmt) {
 	if part < 0 {
 		count.Allocs, count.PartitionAllocs = count.PartitionAllocs, nil
 	}
+	k.addTables(tables, part)
 	k.boundStages(body, part)
 	k.makeRoom(part)
 	count.Symbolic = true

@@ -79,6 +79,7 @@ type emitter struct {
 	// entries is the number of entries of each workspace that is ready to be read.
 	entries map[*workspace]loop.Expr
 	held    map[*workspace]*loop.Ref // entries inserted so far
+	lookups map[*ir.Access]lookup    // by what is in tables now
 	// bound, when not nil, counts insertions instead of making them.
 	bound *bound
 	quiet bool // do not add notes: this is a second emission of the same nest
@@ -107,7 +108,8 @@ func (k *kernel) emitter(name string) *emitter {
 	return &emitter{
 		kernel: k, b: loop.NewBuilder(name),
 		bufs: map[loop.BufferID]loop.BufID{}, args: map[loop.ScalarID]loop.Expr{},
-		accs: map[*ir.Temp]accumulator{}, entries: map[*workspace]loop.Expr{}, held: map[*workspace]*loop.Ref{}, root: rootLoop{weight: -1},
+		accs: map[*ir.Temp]accumulator{}, entries: map[*workspace]loop.Expr{}, held: map[*workspace]*loop.Ref{},
+		lookups: map[*ir.Access]lookup{}, root: rootLoop{weight: -1},
 	}
 }
 

@@ -17,6 +17,8 @@ func (e *emitter) stmt(st *state, s ir.Stmt) {
 		e.stmt(st, s.Consumer)
 	case *ir.Workspace:
 		e.workspace(st, s)
+	case *ir.Tabulate:
+		e.tabulate(st, s)
 	case *ir.Assign:
 		e.assign(st, s)
 	}

@@ -128,6 +128,8 @@ func eachWorkspace(s ir.Stmt, f func(*ir.Workspace)) {
 	case *ir.Workspace:
 		f(s)
 		eachWorkspace(s.Consumer, f)
+	case *ir.Tabulate:
+		eachWorkspace(s.Body, f)
 	}
 }
 

@@ -1,0 +1,136 @@
+package lower
+
+import (
+	"fmt"
+
+	"github.com/lacuna-sparse/lacuna/ir"
+	"github.com/lacuna-sparse/lacuna/ir/loop"
+)
+
+// table is where a Tabulate statement enters the entries of an operand: for each
+// coordinate their place after the first, plus one, and 0 where nothing is stored.
+// The memory belongs to the thread that runs the chunk; a use leaves it all zero.
+type table struct {
+	places loop.BufferID
+	index  *ir.Index
+}
+
+// MaxTableKeys is the largest extent of a dimension that tables may be made for:
+// places have 32 bits.
+const MaxTableKeys = 1<<32 - 2
+
+func eachTable(s ir.Stmt, f func(*ir.Tabulate)) {
+	switch s := s.(type) {
+	case *ir.Forall:
+		eachTable(s.Body, f)
+	case *ir.Where:
+		eachTable(s.Producer, f)
+		eachTable(s.Consumer, f)
+	case *ir.Workspace:
+		for _, p := range s.Producers {
+			eachTable(p, f)
+		}
+		eachTable(s.Consumer, f)
+	case *ir.Tabulate:
+		f(s)
+		eachTable(s.Body, f)
+	}
+}
+
+// tableAllocs makes the tables of a nest and returns their allocations.
+func (k *kernel) tableAllocs(body ir.Stmt) []loop.Alloc {
+	var list []loop.Alloc
+	if !k.opts.Tables {
+		return nil
+	}
+	eachTable(body, func(s *ir.Tabulate) {
+		t := &table{places: k.buffer(fmt.Sprintf("%s_places%d", s.Access.Tensor.Name, len(k.tables)), loop.U32, loop.Scratch), index: s.Index}
+		k.tables[s] = t
+		list = append(list, loop.Alloc{Buffer: t.places, Len: loop.SizeScalar(k.extent(s.Index)), Zero: true})
+	})
+	return list
+}
+
+// addTables emits the stage that allocates tables for the threads that run the
+// chunks of a partition, or for one.
+func (k *kernel) addTables(allocs []loop.Alloc, part int) {
+	if len(allocs) == 0 {
+		return
+	}
+	s := loop.Stage{Name: "tables", Partition: part}
+	if part < 0 {
+		s.Allocs = allocs
+	} else {
+		s.PartitionAllocs = allocs
+	}
+	k.addStage(s)
+}
+
+// lookup is a table in use.
+type lookup struct {
+	*table
+	begin loop.Expr // position of the first entry
+}
+
+// tabulate emits a table around its body.
+func (e *emitter) tabulate(st *state, s *ir.Tabulate) {
+	c, known := st.cursors[s.Access]
+	if t := e.tables[s]; t != nil && known && c.level == len(s.Access.Tensor.Format.Physical())-1 {
+		b := e.b
+		begin, end := e.children(c)
+		crd, places := e.read(e.input(s.Access.Tensor, c.level, Coordinates)), e.write(t.places)
+		b.For("p", begin, end, func(p loop.Expr) {
+			b.Store(places, b.LoadIndex(crd, p), b.Cast(loop.U32, b.Add(b.Sub(p, begin), loop.Int(1))))
+		})
+		e.lookups[s.Access] = lookup{table: t, begin: begin}
+		e.stmt(st, s.Body)
+		delete(e.lookups, s.Access)
+		b.For("p", begin, end, func(p loop.Expr) { b.Store(places, b.LoadIndex(crd, p), loop.Number(loop.U32, 0)) })
+		return
+	}
+	e.stmt(st, s.Body)
+}
+
+// lookUps splits a set: the iterators whose entries can be looked up, given
+// that the loop goes through the entries of the one that is left. Without that, the
+// list is empty.
+func (w *walk) lookUps(set ir.Formula) (rest ir.Formula, list []*iterator) {
+	if !set.IsIntersection() {
+		return set, nil
+	}
+	var left []ir.Formula
+	for _, f := range set.Args() {
+		a, ok := f.IsAtom()
+		if ok && w.atoms[a].iter != nil {
+			it := w.atoms[a].iter
+			if l, ok := w.lookups[it.access]; ok && l.index == w.f.Index && it.stride == 1 && it.offset == nil && it.unique {
+				list = append(list, it)
+				continue
+			}
+		}
+		left = append(left, f)
+	}
+	if len(list) == 0 || len(left) == 0 {
+		return set, nil
+	}
+	rest = ir.Intersect(left...)
+	if it := w.single(rest); it == nil || !it.unique || !w.coverable(rest) {
+		return set, nil
+	}
+	return rest, list
+}
+
+// found emits body where every iterator that is looked up has an entry of index i.
+func (w *walk) found(i loop.Expr, list []*iterator, cursors []cursor, body func([]cursor)) {
+	if len(list) == 0 {
+		body(cursors)
+		return
+	}
+	b, it := w.b, list[0]
+	l := w.lookups[it.access]
+	place := b.Let("place", b.LoadIndex(w.write(l.places), i))
+	b.If(b.Ne(place, loop.Int(0)), func() {
+		at := b.Let("p_"+it.access.Tensor.Name, b.Add(l.begin, b.Sub(place, loop.Int(1))))
+		w.found(i, list[1:], append(cursors[:len(cursors):len(cursors)], it.child(at, nil, nil)), body)
+	}, nil)
+}
