@@ -1,6 +1,7 @@
 package lacuna
 
 import (
+	"fmt"
 	"math"
 	"math/bits"
 	goruntime "runtime"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/lacuna-sparse/lacuna/ir"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
+	"github.com/lacuna-sparse/lacuna/lang"
 	"github.com/lacuna-sparse/lacuna/lower"
 )
 
@@ -35,7 +37,7 @@ func workspaceKeys(c *ir.Compute, extents []int64) (most int64, ok bool) {
 		if slices.ContainsFunc(w.Indices, func(x ir.IndexExpr) bool { return extents[x.Plain().ID] == 0 }) {
 			continue
 		}
-		for _, x := range w.Indices {
+		for _, x := range w.Indices { // plain
 			hi, lo := bits.Mul64(keys, uint64(extents[x.Plain().ID]))
 			if hi != 0 || lo >= math.MaxInt64 {
 				return 0, false
@@ -55,6 +57,14 @@ const (
 	// elements as there are pairs of them.
 	sortEntries = 1 << 8
 )
+
+// keysError says that no plan has workspaces with few enough keys: several
+// dimensions into which values are scattered must be gathered at once.
+func keysError(c *ir.Compute) *lang.Error {
+	e := lang.Unsupported("scattering into dimensions whose extents multiply to 2^63 or more", c.Stmt.LHS.Pos)
+	e.Hint = fmt.Sprintf("store %s so that its outermost levels are indexed plainly, or use smaller extents", c.Result.Name)
+	return e
+}
 
 // tableKeys is the largest number of places that one of the step's tables has, 0 if
 // it has none.

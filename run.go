@@ -211,7 +211,16 @@ func (k *Kernel) bind(vals values) (*binding, error) {
 		}
 		sb.shape = extents.Shapes[c.Stmt.LHS.Tensor.Name]
 		sb.indices = k.indices(extents, c.Stmt)
+		if len(c.Axes) > 0 {
+			sb.indices = slices.Clone(sb.indices)
+			for _, axis := range c.Axes {
+				sb.indices = append(sb.indices, sb.shape[axis])
+			}
+		}
 		keys, fits := workspaceKeys(c, sb.indices)
+		if !fits && k.plan.Options.NarrowWorkspaces {
+			return nil, keysError(c).WithSource(k.source)
+		}
 		sb.tabled = tableKeys(c, sb.indices)
 		sb.keys, b.tooManyKeys = keys, b.tooManyKeys || !fits
 		sb.crd = loop.U32

@@ -92,7 +92,10 @@ type Compute struct {
 	// when it has no one value there.
 	Background Expr
 	Stmt       *lang.Stmt
-	// Workspaces are the workspaces of Body, as their producers write them.
+	// Axes are the axes of the result that the last of Indices run over, which the
+	// statement does not have.
+	Axes []int
+	// Workspaces are the workspaces of Body, as their consumers read them.
 	Workspaces []*Access
 	// Tables are the tables of Body.
 	Tables []*Tabulate

@@ -68,6 +68,9 @@ func (p *planner) statement(s *lang.Stmt) error {
 	if err != nil {
 		return err
 	}
+	if nf.scatters() {
+		return p.scatter(nf, s, result, old)
+	}
 	covers := nf.covers()
 	if fn, ok := accumulating[s.Op]; ok && old != nil {
 		nf.accumulate(fn, &Access{Tensor: old, Indices: nf.lhs.Indices}, p.alg.Eval)
@@ -98,12 +101,7 @@ func (p *planner) part(nf *normalForm, s *lang.Stmt, result, old *Tensor, backgr
 	result.Fill, result.FillKnown = old.Fill, true
 	step := &Compute{Background: background}
 	if result.Format.IsDense() {
-		step.Base = old
-		if old.Format != result.Format {
-			step.Base = p.tensor(&Tensor{Name: p.temporary(old), Rank: old.Rank, DType: old.DType,
-				Format: result.Format, Fill: old.Fill, FillKnown: true})
-			p.Steps = append(p.Steps, &Convert{From: old, To: step.Base, Why: "what the assignment leaves out is copied from it"})
-		}
+		step.Base = p.base(old, result)
 		p.compute(nf, s, result, step)
 	} else {
 		region := *nf.lhs
@@ -116,6 +114,17 @@ func (p *planner) part(nf *normalForm, s *lang.Stmt, result, old *Tensor, backgr
 	}
 	p.current[s.LHS.Tensor] = p.tensor(result)
 	return nil
+}
+
+// base is old in the format of result.
+func (p *planner) base(old, result *Tensor) *Tensor {
+	if old.Format == result.Format {
+		return old
+	}
+	base := p.tensor(&Tensor{Name: p.temporary(old), Rank: old.Rank, DType: old.DType,
+		Format: result.Format, Fill: old.Fill, FillKnown: true})
+	p.Steps = append(p.Steps, &Convert{From: old, To: base, Why: "what the assignment leaves out is copied from it"})
+	return base
 }
 
 // temporary is a name for a tensor made from t.
@@ -135,27 +144,33 @@ func (p *planner) compute(nf *normalForm, s *lang.Stmt, result *Tensor, step *Co
 			Format: tensor.Dense(result.Rank), Fill: result.Fill, FillKnown: result.FillKnown})
 		nf.lhs.Tensor = target
 	}
-	best := nf.schedule(p.alg, p.Options)
+	p.emit(nf, nf.schedule(p.alg, p.Options), step, target)
+	step.Stmt = s
+	if target != result {
+		p.Steps = append(p.Steps, &Convert{From: target, To: result,
+			Why: "its entries do not arise in the order in which it is stored"})
+	}
+}
+
+// emit appends the step that computes target by the chosen loops, after the
+// conversions that they need.
+func (p *planner) emit(nf *normalForm, best *candidate, step *Compute, target *Tensor) {
 	p.convert(nf, best)
 	for i, r := range nf.reduces {
 		r.Order = best.orders[i]
 	}
-	step.Result, step.LHS, step.Body, step.Stmt = target, nf.lhs, best.body, s
+	step.Result, step.LHS, step.Body = target, nf.lhs, best.body
 	step.Indices, step.Value, step.Tables = nf.indices, nf.value, best.tables
 	if best.split != nil {
 		for _, w := range best.split.works {
 			p.tensor(w.lhs.Tensor)
-			step.Workspaces = append(step.Workspaces, w.lhs)
+			step.Workspaces = append(step.Workspaces, w.reads)
 		}
 	}
 	if best.scatter != nil {
 		step.Scatter, step.Fold = true, best.scatter.Fold
 	}
 	p.Steps = append(p.Steps, step)
-	if target != result {
-		p.Steps = append(p.Steps, &Convert{From: target, To: result,
-			Why: "its entries do not arise in the order in which it is stored"})
-	}
 }
 
 // fill decides the value of coordinates that the result does not store.
@@ -207,16 +222,20 @@ func (nf *normalForm) appendable() bool {
 
 // accumulate rewrites y op= e as y = op(old y, e).
 func (nf *normalForm) accumulate(fn string, old *Access, ev Evaluator) {
-	typ := nf.value.DType()
-	args := []Expr{ev.Fold(&Cast{To: typ, X: old}), nf.value}
+	nf.value = updated(fn, nf.value.DType(), old, nf.value, ev)
+}
+
+// updated is fn(old, e) in type typ, where the functions of truth values take
+// their operands as such.
+func updated(fn string, typ tensor.DType, old, e Expr, ev Evaluator) Expr {
+	args := []Expr{ev.Fold(&Cast{To: typ, X: old}), e}
 	if fn == "or" || fn == "and" {
 		for i := range args {
 			args[i] = ev.Fold(&Cast{To: tensor.Bool, X: args[i]})
 		}
-		nf.value = ev.Fold(&Cast{To: typ, X: &Call{Fn: fn, Args: args, Typ: tensor.Bool}})
-		return
+		return ev.Fold(&Cast{To: typ, X: &Call{Fn: fn, Args: args, Typ: tensor.Bool}})
 	}
-	nf.value = &Call{Fn: fn, Args: args, Typ: typ}
+	return &Call{Fn: fn, Args: args, Typ: typ}
 }
 
 // convert replaces the operands that the chosen loops cannot walk.

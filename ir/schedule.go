@@ -43,8 +43,8 @@ type scheduler struct {
 	tried    int
 }
 
-// schedule picks the cheapest loop orders by trying them.
-func (nf *normalForm) schedule(alg Algebra, opts Options) *candidate {
+// scheduler is ready to choose loops for the statement.
+func (nf *normalForm) scheduler(alg Algebra, opts Options) *scheduler {
 	s := &scheduler{normalForm: nf, alg: alg, opts: opts}
 	seen := map[*Access]bool{}
 	add := func(e Expr) {
@@ -55,6 +55,11 @@ func (nf *normalForm) schedule(alg Algebra, opts Options) *candidate {
 			}
 		})
 	}
+	for _, x := range nf.lhs.Indices {
+		if x.Gather != nil {
+			add(x.Gather)
+		}
+	}
 	add(nf.value)
 	for _, r := range nf.reduces {
 		add(r.Body)
@@ -62,6 +67,12 @@ func (nf *normalForm) schedule(alg Algebra, opts Options) *candidate {
 			add(r.In)
 		}
 	}
+	return s
+}
+
+// schedule picks the cheapest loop orders by trying them.
+func (nf *normalForm) schedule(alg Algebra, opts Options) *candidate {
+	s := nf.scheduler(alg, opts)
 	free := s.resultOrder()
 	if s.denseResult() {
 		permutations(free, maxOrders, func(order []*Index) { s.tryGather(order) })
@@ -252,6 +263,13 @@ func readsOf(st Stmt) []*Access {
 		case *Tabulate:
 			visit(st.Body)
 		case *Assign:
+			if st.LHS != nil {
+				for _, x := range st.LHS.Indices {
+					if x.Gather != nil {
+						read(x.Gather)
+					}
+				}
+			}
 			read(st.Value)
 		}
 	}

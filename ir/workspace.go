@@ -32,6 +32,7 @@ type split struct {
 type work struct {
 	original *Reduce // nil for a sum of operands
 	lhs      *Access // what the producers write: the workspace
+	reads    *Access // what the consumer reads
 	terms    []term
 	mask     *Access
 }
@@ -100,7 +101,8 @@ func (s *scheduler) splitReduces(free []*Index, depth int, reduces []*Reduce) *s
 			w.mask = s.maskOf(r, sp.tail[0])
 		}
 		sp.works = append(sp.works, w)
-		done[r.Temp] = w.read(vars)
+		w.reads = w.read(vars)
+		done[r.Temp] = w.reads
 	}
 	sp.value = replaceTemps(s.value, done)
 	s.setPending(sp)
@@ -120,22 +122,13 @@ func (s *scheduler) setPending(sp *split) {
 // producers.
 func (s *scheduler) newWork(f Fold, typ tensor.DType, vars []*Index) (*work, *renaming) {
 	n := newRenaming(s.builder)
-	levels := make([]tensor.LevelKind, len(vars))
-	order := make([]int, len(vars))
 	var lhs []IndexExpr
-	for i, v := range n.bind(vars) {
-		levels[i], order[i] = tensor.S, i
+	for _, v := range n.bind(vars) {
 		lhs = append(lhs, plainIndex(v))
 		// Producers never see each other's variables: names may be used again.
 		delete(s.builder.names, v.Name)
 	}
-	format, err := tensor.FormatOf(levels, order)
-	if err != nil {
-		panic("BUG: workspace format: " + err.Error())
-	}
-	return &work{lhs: &Access{Indices: lhs, Tensor: &Tensor{
-		Rank: len(vars), DType: typ, Format: format, Fill: f.Identity(typ), FillKnown: true,
-	}}}, n
+	return &work{lhs: &Access{Indices: lhs, Tensor: workTensor(f, typ, len(vars))}}, n
 }
 
 // term makes a producer's term of a workspace: the expression in the workspace's
@@ -391,7 +384,8 @@ func (s *scheduler) tryMany(free []*Index) {
 		all = &Call{Fn: first.Fn, Args: []Expr{all, t.value}, Typ: first.Typ}
 	}
 	w.hold(&Reduce{Fold: f, Body: all, Typ: first.Typ}, len(s.reduces))
-	sp := &split{outer: free[:depth], tail: tail, works: []*work{w}, value: w.read(tail)}
+	w.reads = w.read(tail)
+	sp := &split{outer: free[:depth], tail: tail, works: []*work{w}, value: w.reads}
 	s.setPending(sp)
 	var orders [][]*Index
 	for _, t := range w.terms {

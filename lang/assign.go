@@ -19,11 +19,12 @@ func (s *stmtChecker) leftSide(r *Ref, target *Tensor) bool {
 		names := 0
 		for _, t := range x.Terms {
 			switch {
-			case t.Gather != nil:
-				e := Unsupported("a gather on the left side (a scatter)", t.Pos)
-				e.Hint = "sum over a comparison instead: y(k) = sum_i where(p(i) == k, x(i), 0)"
-				s.errs = append(s.errs, e)
+			case t.Gather != nil && s.stmt.Op == Set:
+				s.fail(ErrLeftSide, t.Pos, "write +=, *=, min= or max=, which fold all values for an element into it; |= or &= for bool",
+					"the values of %s may name an element several times, and = does not say which value it gets", t.Gather.Name)
 				good = false
+			case t.Gather != nil:
+				eachIndexUse(t.Gather, s.freeIndex)
 			case t.Name != "":
 				s.freeIndex(t.Name, t.Pos)
 				names++
@@ -45,6 +46,7 @@ func (s *stmtChecker) leftSide(r *Ref, target *Tensor) bool {
 	return s.indices(s.stmt.LHS, r)
 }
 
+// freeIndex makes an index of the left side visible.
 func (s *stmtChecker) freeIndex(name string, pos Pos) {
 	if s.scope[name] == nil {
 		s.newIndex(name, pos).Free = true

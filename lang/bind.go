@@ -130,6 +130,9 @@ func (b *binder) statement(s *Stmt) {
 		}
 		return true
 	})
+	for _, a := range Accesses(s.LHS)[1:] { // gathers
+		sb.addUses(a, b.shapes[a.Tensor], false)
+	}
 	sb.addUses(s.LHS, target, true)
 	sb.plainUses()
 	sb.affineUses()
@@ -380,7 +383,7 @@ func (sb *stmtBinder) onRight(x *Index) bool {
 func (sb *stmtBinder) checkRanges() bool {
 	for _, u := range sb.uses {
 		x := u.index
-		if x.Gather != nil && !u.left || x.Plain() != nil || u.like {
+		if x.Gather != nil || x.Plain() != nil || u.like {
 			continue
 		}
 		low, high, some, fits := sb.reach(x)

@@ -74,10 +74,7 @@ func (e *emitter) densePosition(st *state) loop.Expr {
 	t := e.step.Result
 	var p loop.Expr
 	for _, axis := range t.Format.Order() {
-		c, ok := e.coordinate(st, e.step.LHS.Indices[axis])
-		if !ok {
-			panic("BUG: the result is written before its loops")
-		}
+		c := e.place(st, e.step.LHS.Indices[axis], e.dim(t, axis))
 		if p == nil {
 			p = c
 			continue
@@ -88,6 +85,22 @@ func (e *emitter) densePosition(st *state) loop.Expr {
 		return loop.Int(0)
 	}
 	return p
+}
+
+// place is the coordinate on an axis of n that an index of the left side names. One
+// that is taken from a tensor is checked.
+func (e *emitter) place(st *state, x ir.IndexExpr, n loop.ScalarID) loop.Expr {
+	c, ok := e.coordinate(st, x)
+	if !ok {
+		panic("BUG: the result is written before its loops")
+	}
+	if x.Gather != nil {
+		b := e.b
+		b.If(b.Or(b.Lt(c, loop.Int(0)), b.Ge(c, e.scalar(n))), func() {
+			b.Fail("the value of %s, which says where %s is updated, is outside the axis", ir.ExprString(x.Gather), e.step.Result.Name)
+		}, nil)
+	}
+	return c
 }
 
 // counting reports whether this function only counts the entries of a sparse

@@ -16,7 +16,7 @@ import (
 // the thread that runs the chunk; each use leaves it as it was found.
 type workspace struct {
 	tensor *ir.Tensor
-	// vars are the producer's variables, by axis; their extents are the axes'.
+	// vars are the consumer's variables, by axis; their extents are the axes'.
 	vars  []*ir.Index
 	store store
 	// crd are the coordinates of the entries in order, by axis, once the
@@ -76,8 +76,10 @@ func (w WorkspaceKind) String() string {
 func (k *kernel) prepareWorkspaces(body ir.Stmt) {
 	eachWorkspace(body, func(s *ir.Workspace) {
 		w := &workspace{tensor: s.Tensor}
-		for _, x := range leafOf(s.Producers[0]).LHS.Indices {
-			w.vars = append(w.vars, x.Plain())
+		for _, a := range k.step.Workspaces {
+			if a.Tensor == s.Tensor {
+				w.vars = a.Vars(nil)
+			}
 		}
 		masked := ""
 		if s.Mask != nil {
@@ -233,8 +235,13 @@ func (e *emitter) insert(st *state, s *ir.Assign) {
 			return
 		}
 		var key loop.Expr = loop.Int(0)
-		for _, v := range w.vars {
-			key = b.Add(b.Mul(key, e.scalar(e.extent(v))), inner.index[v])
+		for axis, x := range s.LHS.Indices {
+			n := e.extent(w.vars[axis])
+			c := inner.index[x.Plain()]
+			if x.Plain() == nil {
+				c = e.place(inner, x, n)
+			}
+			key = b.Add(b.Mul(key, e.scalar(n)), c)
 		}
 		key = b.Let("key", key)
 		if e.counting() {

@@ -107,7 +107,7 @@ func New(src Source) *Case {
 	g.special = g.chance(15)
 	g.Strict = g.chance(15)
 	g.pickExtents()
-	switch g.intn(12) {
+	switch g.intn(13) {
 	case 0, 1, 2, 3, 4, 5:
 		g.assign("R")
 	case 6, 7:
@@ -121,6 +121,8 @@ func New(src Source) *Case {
 		g.updateOperand()
 	case 11:
 		g.updateResult()
+	case 12:
+		g.scatter()
 	}
 	g.Text = strings.Join(g.lines, "\n")
 	g.dropUnused()

@@ -235,6 +235,41 @@ func (g *generator) updateOperand() {
 	g.add("R", l, op, g.fitted(g.right(l), dt, op))
 }
 
+// scatter writes an update of an operand whose left side takes coordinates from
+// tensors.
+func (g *generator) scatter() {
+	g.begin()
+	l := &leftSide{partial: true}
+	names := shuffle(g, append([]string(nil), indexNames[:4]...))[:pick(g, 1, 2, 2, 3)]
+	gathered := g.intn(len(names))
+	for k, v := range names {
+		if k != gathered && !g.chance(30) {
+			g.leftIndex(l, pick(g, 0, 0, 0, 0, 4, 5, 6, 7), v)
+			continue
+		}
+		extent := int64(1 + g.intn(5))
+		l.indices, l.shape, l.free = append(l.indices, g.place(v, extent)), append(l.shape, extent), append(l.free, v)
+	}
+	dt := g.operandType()
+	g.Operands["R"] = g.tensor(l.shape, dt)
+	op := pick(g, operators(dt)...)
+	g.add("R", l, op, g.fitted(g.right(l), dt, op))
+}
+
+// place is a coordinate below extent that is taken from a tensor by v, with a plain
+// use of it.
+func (g *generator) place(v string, extent int64) string {
+	name := g.operandName()
+	g.stmt.plain[v] = true
+	if !g.chance(15) {
+		g.Operands[name] = g.positions(g.extents[v], extent)
+		return name + "(" + v + ")"
+	}
+	n := int64(1 + g.intn(4))
+	g.Operands[name] = g.positions(n, extent)
+	return name + "(" + g.place(v, n) + ")"
+}
+
 // partOfValue is the refusal of an assignment that keeps part of an old value
 // whose fill depends on operands.
 const partOfValue = "assigning part of a tensor whose fill is known only at run time"
