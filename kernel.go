@@ -41,6 +41,9 @@ type Kernel struct {
 	// narrow is the kernel of another plan, for shapes that have too many keys
 	// for this one's workspaces; nil until it is needed.
 	narrow atomic.Pointer[Kernel]
+	// tooWide is set when a workspace of several dimensions would have been larger
+	// than the operands.
+	tooWide atomic.Bool
 }
 
 // step is one step of the plan with the variants compiled for it.
@@ -249,7 +252,8 @@ func (k *Kernel) variant(ctx context.Context, st *step, c *ir.Compute, types dec
 		st.latest.Store(v)
 		return v, nil
 	}
-	low, err := lower.Step(c, k.alg, types, lower.Options{Coordinates: how.crd, Workspace: how.work, Tables: how.tables, OnePass: how.onePass, Grain: k.session.grain})
+	low, err := lower.Step(c, k.alg, types, lower.Options{Coordinates: how.crd, Workspace: how.work,
+		LimitWide: !k.plan.Options.NarrowWorkspaces, Tables: how.tables, OnePass: how.onePass, Grain: k.session.grain})
 	if err != nil {
 		return nil, err
 	}

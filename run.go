@@ -106,12 +106,8 @@ func (k *Kernel) run(ctx context.Context, args Args, kept *kept) (*Kernel, value
 	if err != nil {
 		return nil, nil, err
 	}
-	if b.tooManyKeys && !k.plan.Options.NarrowWorkspaces {
-		narrow, err := k.narrowed()
-		if err != nil {
-			return nil, nil, err
-		}
-		return narrow.run(ctx, args, kept)
+	if b.tooManyKeys || k.tooWide.Load() && (kept == nil || kept.kernel != k) {
+		return k.runNarrow(ctx, args, kept)
 	}
 	if kept != nil {
 		if err := kept.of(k); err != nil {
@@ -124,10 +120,33 @@ func (k *Kernel) run(ctx context.Context, args Args, kept *kept) (*Kernel, value
 			keep = &kept.steps[i]
 		}
 		if err := k.runStep(ctx, st, &b.steps[i], vals, keep); err != nil {
+			if tooWide(err) {
+				k.tooWide.Store(true)
+				if kept != nil {
+					kept.kernel = nil // it was the first run
+				}
+				return k.runNarrow(ctx, args, kept)
+			}
 			return nil, nil, err
 		}
 	}
 	return k, vals, nil
+}
+
+// runNarrow is run by the plan whose workspaces have one dimension each.
+func (k *Kernel) runNarrow(ctx context.Context, args Args, kept *kept) (*Kernel, values, error) {
+	narrow, err := k.narrowed()
+	if err != nil {
+		return nil, nil, err
+	}
+	return narrow.run(ctx, args, kept)
+}
+
+// tooWide reports whether a program found that a workspace of several dimensions
+// would be too large.
+func tooWide(err error) bool {
+	var failed *runtime.KernelError
+	return errors.As(err, &failed) && failed.Message == lower.TooWide
 }
 
 // checkOperand compares an argument with what the kernel was compiled for.
@@ -219,7 +238,7 @@ func (k *Kernel) bind(vals values) (*binding, error) {
 		}
 		keys, fits := workspaceKeys(c, sb.indices)
 		if !fits && k.plan.Options.NarrowWorkspaces {
-			return nil, keysError(c).WithSource(k.source)
+			return nil, keysError(c).WithSource(k.source) // a scatter
 		}
 		sb.tabled = tableKeys(c, sb.indices)
 		sb.keys, b.tooManyKeys = keys, b.tooManyKeys || !fits

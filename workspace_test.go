@@ -329,6 +329,53 @@ func TestKeysBeyond63Bits(t *testing.T) {
 	}
 }
 
+// TestCompressingProduct multiplies so that very many products fall on one element:
+// a hash table for all of them must not be made.
+func TestCompressingProduct(t *testing.T) {
+	const n, k, width = 1 << 40, 3000, 16
+	var rows, cols []int64
+	var ones []float64
+	for r := range int64(k) {
+		for c := range int64(width) {
+			rows, cols, ones = append(rows, r<<20), append(cols, c<<12), append(ones, 1)
+		}
+	}
+	a, err := tensor.FromCoords([]int64{n, n >> 18}, tensor.DCSR, [][]int64{rows, cols}, tensor.ArrayOf(ones))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range both(t, WithThreads(2), WithMemoryLimit(16<<20)) {
+		kernel, err := s.Compile("C(i,j) = sum_k A(k,i)*A(k,j)", Format("A", tensor.DCSR, tensor.Float64), Result("C", tensor.DCSR))
+		if err != nil {
+			t.Fatal(err)
+		}
+		args := Args{"A": a}
+		for range 2 { // the second time it is known
+			got, err := kernel.Run(context.Background(), args)
+			if err != nil {
+				t.Fatal(err) // 768,000 products would take over 100 MB
+			}
+			_, vals, err := got.ToCoords()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if vals.Len() != width*width || vals.Scalar(7).Float64() != k {
+				t.Errorf("got %d entries, the eighth is %v", vals.Len(), vals.Scalar(7))
+			}
+		}
+		if !kernel.tooWide.Load() {
+			t.Error("the workspace of two dimensions was not given up")
+		}
+		prepared, err := kernel.Prepare(context.Background(), args)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := prepared.Run(context.Background(), args); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 // TestKeysBeyond63BitsPrepared prepares a kernel for shapes that need another plan:
 // it runs again on those, and refuses others as it refuses other patterns.
 func TestKeysBeyond63BitsPrepared(t *testing.T) {

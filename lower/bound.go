@@ -1,6 +1,8 @@
 package lower
 
 import (
+	"slices"
+
 	"github.com/lacuna-sparse/lacuna/ir"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
 )
@@ -65,12 +67,12 @@ func (k *kernel) boundStages(body ir.Stmt, part int) {
 		s.PartitionAllocs = allocs
 	}
 	k.addStage(s)
-	k.capacityStage(needs, part)
+	k.capacityStage(body, needs, part)
 }
 
 // capacityStage turns the bounds of hash tables into powers of two at least twice
 // as large, so that a table is never more than half full.
-func (k *kernel) capacityStage(needs loop.BufferID, part int) {
+func (k *kernel) capacityStage(body ir.Stmt, needs loop.BufferID, part int) {
 	t := k.step.Result
 	sizes := k.buffer(t.Name+"_sizes", loop.I64, loop.Temp)
 	e := k.emitter("capacity")
@@ -80,6 +82,7 @@ func (k *kernel) capacityStage(needs loop.BufferID, part int) {
 		chunks = e.scalar(k.program.Partitions[part].Chunks)
 	}
 	n := int64(len(k.workspaces))
+	limit := k.wideLimit(body)
 	for i, w := range k.workspaces {
 		need := b.Var("need", loop.Int(0))
 		b.For("c", loop.Int(0), chunks, func(c loop.Expr) {
@@ -91,6 +94,9 @@ func (k *kernel) capacityStage(needs loop.BufferID, part int) {
 				keys = b.Mul(keys, e.scalar(e.extent(v)))
 			}
 			b.Assign(need, b.Min(need, keys))
+			if len(w.vars) > 1 && k.opts.LimitWide {
+				b.If(b.Gt(need, e.scalar(limit)), func() { b.Fail("%s", TooWide) }, nil)
+			}
 		}
 		e.checkEntries(need)
 		if !w.store.distinct() {
@@ -120,7 +126,31 @@ func (k *kernel) capacityStage(needs loop.BufferID, part int) {
 	k.addStage(lets)
 }
 
+// wideLimit emits the stage that sets the limit for hash tables for several
+// dimensions, if there are any such workspaces.
+func (k *kernel) wideLimit(body ir.Stmt) loop.ScalarID {
+	several := slices.ContainsFunc(k.workspaces, func(w *workspace) bool { return len(w.vars) > 1 })
+	if !several || !k.opts.LimitWide {
+		return -1
+	}
+	limit := k.newScalar(k.step.Result.Name+"_wide", false)
+	share := &loop.SizeOp{Op: loop.Div, X: k.operandEntries(body), Y: loop.SizeConst(wideShare)}
+	k.addStage(loop.Stage{Name: "limit", Partition: -1, Lets: []loop.ScalarLet{
+		{Scalar: limit, Value: &loop.SizeOp{Op: loop.Add, X: share, Y: loop.SizeConst(wideEntries)}}}})
+	return limit
+}
+
 const (
 	minCapacityLog = 4
 	minCapacity    = 1 << minCapacityLog
+
+	// A hash table for several dimensions may have to take all products of a kernel
+	// at once, at some hundred bytes each. Up to wideEntries that does not
+	// matter; above, it may have a share of 1/wideShare of the operands' entries.
+	wideEntries = 1 << 16
+	wideShare   = 4
 )
+
+// TooWide is the message of a program that was lowered with LimitWide when a hash
+// table for several dimensions would get too large.
+const TooWide = "too many entries for a workspace of several dimensions"

@@ -92,6 +92,10 @@ type Options struct {
 	Coordinates loop.Type
 	// Workspace is how workspaces store their entries.
 	Workspace WorkspaceKind
+	// LimitWide makes a program fail with [TooWide] where a hash table for several
+	// dimensions would be larger than its operands: for plans that have another one
+	// with workspaces of one dimension each.
+	LimitWide bool
 	// Tables makes the tables of a plan; without them loops go through all
 	// their operands. Their index variables must not have more than MaxTableKeys
 	// values.

@@ -169,6 +169,17 @@ func (k *kernel) inserted() {
 	}
 }
 
+// operandEntries is the number of elements that the sparse operands of a nest store.
+func (k *kernel) operandEntries(body ir.Stmt) loop.SizeExpr {
+	var n loop.SizeExpr = loop.SizeConst(0)
+	for _, a := range k.accessesIn(body) {
+		if a.Tensor.Work == nil && !a.Tensor.Format.IsDense() {
+			n = &loop.SizeOp{Op: loop.Add, X: n, Y: k.stored(a.Tensor)}
+		}
+	}
+	return n
+}
+
 // stored is the number of stored elements of an operand.
 func (k *kernel) stored(t *ir.Tensor) loop.SizeExpr {
 	var n loop.SizeExpr = loop.SizeConst(1)
@@ -250,12 +261,7 @@ func (k *kernel) insertStages(body ir.Stmt, part int) {
 	inserts := k.buffer(t.Name+"_chunk_inserts", loop.I64, loop.Temp)
 	total := k.buffer(t.Name+"_all_inserts", loop.I64, loop.Temp)
 	limit := k.newScalar(t.Name+"_limit", false)
-	var operands loop.SizeExpr = loop.SizeConst(1 << 12)
-	for _, a := range k.accessesIn(body) {
-		if a.Tensor.Work == nil && !a.Tensor.Format.IsDense() {
-			operands = &loop.SizeOp{Op: loop.Add, X: operands, Y: k.stored(a.Tensor)}
-		}
-	}
+	operands := &loop.SizeOp{Op: loop.Add, X: loop.SizeConst(1 << 12), Y: k.operandEntries(body)}
 
 	e := k.emitter("inserts_" + t.Name)
 	b := e.b
