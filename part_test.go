@@ -2,6 +2,7 @@ package lacuna_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"testing"
 
@@ -111,4 +112,39 @@ func engines(t *testing.T) []runtime.Engine {
 		return list
 	}
 	return append(list, cpu)
+}
+
+// TestAssignPartWithinLimits lays a small part over a large tensor: the memory limit
+// holds for that too, and the number of threads does not show.
+func TestAssignPartWithinLimits(t *testing.T) {
+	const n = 1 << 16
+	coords, vals := make([]int64, n), make([]float64, n)
+	for p := range coords {
+		coords[p], vals[p] = int64(3*p), float64(p)
+	}
+	large, err := tensor.FromCoords([]int64{4 * n}, tensor.CSF(1), [][]int64{coords}, tensor.ArrayOf(vals))
+	if err != nil {
+		t.Fatal(err)
+	}
+	args := lacuna.Args{"R": large}
+	tight := lacuna.NewSession(lacuna.WithEngine(runtime.Interp()), lacuna.WithMemoryLimit(n))
+	var limit *runtime.MemoryLimitError
+	if _, err := tight.Eval(context.Background(), "R(6) = 1", args); !errors.As(err, &limit) {
+		t.Errorf("under a limit of %d bytes: %v", n, err)
+	}
+	for _, threads := range []int{1, 3} {
+		s := lacuna.NewSession(lacuna.WithEngine(runtime.Interp()), lacuna.WithThreads(threads))
+		got, err := s.Eval(context.Background(), "R(7) = 1; R(6) = 0", args)
+		if err != nil {
+			t.Fatal(err)
+		}
+		at, _, err := got.ToCoords()
+		if err != nil {
+			t.Fatal(err)
+		}
+		// 7 is stored, and 6 is not any more.
+		if got.NNZ() != n || at[0][2] != 7 || at[0][3] != 9 {
+			t.Errorf("%d threads: %d entries, the first at %v", threads, got.NNZ(), at[0][:4])
+		}
+	}
 }

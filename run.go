@@ -222,9 +222,6 @@ func (k *Kernel) bind(vals values) (*binding, error) {
 	for i, st := range k.plan.Steps {
 		sb := &b.steps[i]
 		c, ok := st.(*ir.Compute)
-		if o, overlay := st.(*ir.Overlay); overlay {
-			sb.indices = k.indices(extents, o.Stmt)
-		}
 		if !ok {
 			continue
 		}
@@ -354,13 +351,6 @@ func (k *Kernel) runStep(ctx context.Context, st *step, b *stepBinding, vals val
 		if p.From.Source != nil && p.From.Source.Operand {
 			remember(&st.converted, from, to)
 		}
-		return nil
-	case *ir.Overlay:
-		out, err := tensor.Overlay(vals[p.Base.ID], vals[p.Part.ID], regionOf(p.LHS, b.indices), p.Result.Format)
-		if err != nil {
-			return err
-		}
-		vals[p.Result.ID] = out
 		return nil
 	case *ir.Compute:
 		out, err := k.compute(ctx, st, p, b, vals, keep)

@@ -56,7 +56,7 @@ type Tensor struct {
 	Work *Reduce
 }
 
-// Step is one step of a plan: *Convert, *Compute or *Overlay.
+// Step is one step of a plan: *Convert or *Compute.
 type Step interface{ step() }
 
 // Convert stores From again in To's format.
@@ -101,16 +101,8 @@ type Compute struct {
 	Tables []*Tabulate
 }
 
-// Overlay is Part at the coordinates that LHS names and Base elsewhere.
-type Overlay struct {
-	Base, Part, Result *Tensor
-	LHS                *Access
-	Stmt               *lang.Stmt
-}
-
 func (*Convert) step() {}
 func (*Compute) step() {}
-func (*Overlay) step() {}
 
 // Index is an index variable. Every loop has one of its own: copies of a
 // variable of the statement share its ID, and with it the extent.

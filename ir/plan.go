@@ -110,7 +110,7 @@ func (p *planner) part(nf *normalForm, s *lang.Stmt, result, old *Tensor, backgr
 		nf.lhs.Tensor = part
 		p.compute(nf, s, part, step)
 		p.tensor(part)
-		p.Steps = append(p.Steps, &Overlay{Base: old, Part: part, Result: result, LHS: &region, Stmt: s})
+		p.overlay(nf, s, &region, part, old, result)
 	}
 	p.current[s.LHS.Tensor] = p.tensor(result)
 	return nil

@@ -22,8 +22,6 @@ func (p *Plan) String() string {
 		switch s := s.(type) {
 		case *Convert:
 			fmt.Fprintf(&b, "convert %s -> %s: %s    # %s\n", s.From.Name, s.To.Name, s.To.Format, s.Why)
-		case *Overlay:
-			fmt.Fprintf(&b, "overlay %s on %s -> %s: %s\n", s.Part.Name, s.Base.Name, ExprString(s.LHS), s.Result.Format)
 		case *Compute:
 			if s.Base != nil {
 				fmt.Fprintf(&b, "copy %s -> %s\n", s.Base.Name, s.Result.Name)

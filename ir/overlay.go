@@ -1,0 +1,80 @@
+package ir
+
+import (
+	"slices"
+
+	"github.com/lacuna-sparse/lacuna/lang"
+	"github.com/lacuna-sparse/lacuna/tensor"
+)
+
+// overlay plans the second half of an assignment to part of a sparse tensor: the
+// result is part where the left side of nf reaches, and old elsewhere. That is a
+// choice by a condition on indices, which decides about patterns too, over
+// variables of its own, since those of the statement do not reach every element.
+func (p *planner) overlay(nf *normalForm, s *lang.Stmt, region *Access, part, old, result *Tensor) {
+	b := &builder{names: map[string]bool{}, ev: p.alg.Eval}
+	b.builder = b
+	b.stmt, b.indices = s, slices.Clone(nf.indices)
+	for _, v := range b.indices {
+		b.names[v.Name] = true
+	}
+	step := &Compute{Covers: true, Stmt: s}
+	all := make([]IndexExpr, result.Rank)
+	var vars []*Index
+	for axis := range all {
+		v := &Index{ID: len(b.indices), Name: b.freshName("e"), Free: true}
+		b.indices, vars = append(b.indices, v), append(vars, v)
+		all[axis], step.Axes = plainIndex(v), append(step.Axes, axis)
+	}
+	b.lhs = &Access{Tensor: result, Indices: all}
+	b.value = &Select{Cond: b.inside(region, vars), Then: &Access{Tensor: part, Indices: all}, Else: &Access{Tensor: old, Indices: all}}
+	step.Background = p.alg.Of(b.value, globalLeaves{p.alg}).Background
+	p.emit(&b.normalForm, b.schedule(p.alg, p.Options), step, result)
+}
+
+// inside is the condition that a left side names the element at vars: for some
+// values of its variables each axis has the coordinate of its index. An axis of a left
+// side has at most one variable.
+func (b *builder) inside(region *Access, vars []*Index) Expr {
+	var conds []Expr
+	also := func(c Expr) { conds = append(conds, c) }
+	known := map[*Index]Expr{} // values of the variables
+	for axis, x := range region.Indices {
+		at := Expr(&IndexValue{Var: vars[axis]})
+		if len(x.Terms) == 0 {
+			also(b.call("==", tensor.Bool, at, integer(x.Const)))
+			continue
+		}
+		t := x.Terms[0]
+		value := at
+		switch distance := b.call("-", tensor.Int64, at, integer(x.Const)); {
+		case t.Coef == -1:
+			value = b.call("-", tensor.Int64, integer(x.Const), at)
+		case t.Coef != 1:
+			also(b.call("==", tensor.Bool, b.call("mod", tensor.Int64, distance, integer(t.Coef)), integer(0)))
+			value = b.call("floordiv", tensor.Int64, distance, integer(t.Coef))
+		case x.Const != 0:
+			value = distance
+		}
+		if x.Plain() == nil {
+			also(b.call(">=", tensor.Bool, value, integer(0)))
+			also(b.call("<", tensor.Bool, value, &Extent{Var: t.Var}))
+		}
+		if first := known[t.Var]; first != nil {
+			also(b.call("==", tensor.Bool, value, first))
+		} else {
+			known[t.Var] = value
+		}
+	}
+	cond := Expr(&Const{Value: tensor.One(tensor.Bool)})
+	for i, c := range conds {
+		if i == 0 {
+			cond = c
+			continue
+		}
+		cond = b.call("and", tensor.Bool, cond, c)
+	}
+	return cond
+}
+
+func integer(n int64) Expr { return &Const{Value: tensor.Int(tensor.Int64, n)} }
