@@ -76,14 +76,18 @@ func tableKeys(c *ir.Compute, extents []int64) int64 {
 	return most
 }
 
+// placesPerEntry bounds the places of a table, which all have to be cleared first,
+// for each entry of the operands.
+const placesPerEntry = 16
+
 // tables decides whether tables are made, with a place for each of keys: as long as
 // those stay within reach of the caches or within the size of the operands.
 func (k *Kernel) tables(keys int64, v *variant, vals values) bool {
-	if keys > lower.MaxTableKeys {
+	if keys > lower.MaxTableKeys || k.session.workspace(lower.DenseWorkspace) != lower.DenseWorkspace {
 		return false
 	}
-	return k.session.workspace(lower.DenseWorkspace) == lower.DenseWorkspace &&
-		(keys <= denseKeys || keys <= v.entries(vals))
+	entries := v.entries(vals)
+	return keys <= sortEntries || keys <= entries || keys <= denseKeys && keys/placesPerEntry <= entries
 }
 
 // entries is the number of elements that the operands of a variant store.

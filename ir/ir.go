@@ -7,8 +7,9 @@
 //
 // The package has one file for each step of planning: build.go (syntax to
 // normal form), concretize.go (placing loops and temporaries), schedule.go
-// (choosing loop orders and conversions), natural.go (result formats), and the
-// facts they share: operators.go (the operator table) and formula.go (the
+// (choosing loop orders and conversions), workspace.go and tabulate.go (workspaces and
+// tables), scatter.go and overlay.go (left sides that need more than one nest),
+// natural.go (result formats), and the facts they share: operators.go (the operator table) and formula.go (the
 // algebra of iteration sets).
 package ir
 

@@ -9,7 +9,7 @@ import (
 
 // Check resolves the names of a file, finds the implicit sums, and types every
 // expression. Every operand must be declared; results may be. The error, of type
-// Errors, lists every mistake found, with codes E201 to E215, E305 and E401.
+// Errors, lists every mistake found, with codes E201 to E215 and E305.
 func Check(file *File, decls map[string]Decl) (*Program, error) {
 	c := &checker{
 		file:    file,
