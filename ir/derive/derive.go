@@ -117,6 +117,9 @@ func (d *deriver) check(wrt string) *lang.Error {
 		}
 		assigned[t] = true
 		if d.dependent(rightSide(s)) {
+			if slices.ContainsFunc(s.LHS.Indices, func(x lang.IndexExpr) bool { return x.Gather != nil }) {
+				return unsupported(s.Pos, "a scatter", "sum over a comparison instead: y(k) = sum_i where(p(i) == k, x(i), 0)")
+			}
 			d.depends[t] = true
 		}
 	}

@@ -98,6 +98,18 @@ func TestProgram(t *testing.T) {
 	}
 }
 
+// TestScatterRefused asks for gradients through a scatter, which there are none of
+// yet, and for one with respect to its indices.
+func TestScatterRefused(t *testing.T) {
+	for wrt, code := range map[string]lang.Code{"x": lang.ErrGradientForm, "p": lang.ErrGradientOf} {
+		_, err := derived(t, "u(j) = y(j); u(p(i)) += x(i); z = sum_j u(j)*w(j)", wrt, "p:i64 ")
+		var e *lang.Error
+		if !errors.As(err, &e) || e.Code != code {
+			t.Errorf("with respect to %s: %v", wrt, err)
+		}
+	}
+}
+
 // TestErrorsPage checks the examples of docs/errors.md with a gradient.
 func TestErrorsPage(t *testing.T) {
 	text, err := os.ReadFile("../../docs/errors.md")
