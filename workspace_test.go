@@ -244,9 +244,19 @@ func TestTablesAndMerges(t *testing.T) {
 		for name, x := range args {
 			opts = append(opts, Format(name, x.Format(), tensor.Float64))
 		}
-		k, err := NewSession(WithEngine(runtime.Interp())).Compile(text, opts...)
+		debug.ChunkGrain = 5
+		cut := NewSession(WithEngine(runtime.Interp()))
+		debug.ChunkGrain = 0
+		k, err := cut.Compile(text, opts...)
 		if err != nil {
 			t.Fatal(err)
+		}
+		p, err := k.Prepare(context.Background(), args)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := p.Run(context.Background(), args); err != nil || !bytes.Equal(want.Values().Raw(), got.Values().Raw()) {
+			t.Errorf("%s, prepared: another result (%v)", text, err)
 		}
 		if lattice, err := k.Explain("lattice"); err != nil || strings.Contains(lattice, "and table") != tabled {
 			t.Errorf("%s: a table: %t, want %t (%v)\n%s", text, !tabled, tabled, err, lattice)
