@@ -72,6 +72,7 @@ func (*allocator) result(bytes int64, fill fillMode) unsafe.Pointer {
 		p = unsafe.Pointer(unsafe.StringData(b.String()))
 	}
 	p = unsafe.Add(p, -uintptr(p)&(blockAlign-1))
+	adviseHuge(p, padded(bytes))
 	if fill == anything {
 		poison(p, padded(bytes))
 	}
@@ -91,6 +92,7 @@ func (a *allocator) temporary(bytes int64, fill fillMode) (temporary, error) {
 			return temporary{}, err
 		}
 		t := temporary{ptr: unsafe.Pointer(unsafe.SliceData(m)), bytes: size, mapped: m}
+		adviseHuge(t.ptr, size)
 		if fill == anything {
 			poison(t.ptr, size)
 		}
