@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	goruntime "runtime"
 	"slices"
 	"sync"
 	"unsafe"
@@ -324,6 +325,11 @@ func (c *converting) kernel(ctx context.Context, t *tensor.Tensor, format tensor
 	if err != nil {
 		return nil, err
 	}
+	return c.kernelFor(ctx, t, format, entries, path)
+}
+
+// kernelFor runs the kernel of a conversion whose path has been chosen.
+func (c *converting) kernelFor(ctx context.Context, t *tensor.Tensor, format tensor.Format, entries lower.EntryOrder, path lower.Path) (*tensor.Tensor, error) {
 	v, call, err := c.run(ctx, t, format, entries, path, nil)
 	if err != nil {
 		return nil, err
@@ -335,7 +341,7 @@ func (c *converting) kernel(ctx context.Context, t *tensor.Tensor, format tensor
 
 // path chooses how entries are sorted.
 func (c *converting) path(t *tensor.Tensor, format tensor.Format, entries lower.EntryOrder) (lower.Path, error) {
-	data := lower.Data{Shape: t.Dims(), Entries: t.NNZ(), Order: entries,
+	data := lower.Data{Shape: t.Dims(), Entries: t.NNZ(), DType: t.DType(), Order: entries, Threads: c.threads(),
 		Spread: func(axis int) int64 { return spread(t, axis) }}
 	if f := c.session.conversions.data; f != nil {
 		data = f(data)
@@ -347,11 +353,23 @@ func (c *converting) path(t *tensor.Tensor, format tensor.Format, entries lower.
 	return path, nil
 }
 
+// threads is how many threads a kernel of the conversion runs on.
+func (c *converting) threads() int {
+	n := goruntime.GOMAXPROCS(0)
+	if c.options.Threads > 0 {
+		n = min(n, c.options.Threads)
+	}
+	return n
+}
+
 // sorted sorts a list and stores it in a format of the same order.
 func (c *converting) sorted(ctx context.Context, list *tensor.Tensor, format tensor.Format) (*tensor.Tensor, error) {
-	path, err := c.path(list, list.Format(), lower.Unordered)
+	path, err := c.path(list, format, lower.Unordered)
 	if err != nil {
 		return nil, err
+	}
+	if path.Rows {
+		return c.kernelFor(ctx, list, format, lower.Unordered, path)
 	}
 	v, call, err := c.run(ctx, list, list.Format(), lower.Unordered, path, nil)
 	if err != nil {

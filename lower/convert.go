@@ -42,6 +42,8 @@ const (
 	// cut them into levels yet, which depends on whether there are repeats: its
 	// result has values, the coordinates packed into Words as Path says, and
 	// Found, one byte: not 0 if there are entries at the same coordinates.
+	//
+	// Where Path has Rows, the result is the target, repeats summed.
 	Unordered
 	// Packed and PackedRepeating entries are what a kernel for Unordered ones
 	// has made, with and without repeats. The path is its path.
@@ -50,7 +52,9 @@ const (
 )
 
 // repeats reports whether entries at equal coordinates are to be summed.
-func (o EntryOrder) repeats() bool { return o == Repeating || o == PackedRepeating }
+func (o EntryOrder) repeats() bool {
+	return o == Repeating || o == PackedRepeating
+}
 
 // packed reports whether coordinates come in words.
 func (o EntryOrder) packed() bool { return o == Packed || o == PackedRepeating }
@@ -83,6 +87,8 @@ func Convert(from, to *ir.Tensor, types OperandTypes, opts ConvertOptions) (*Ker
 	}
 	c := newConverter(from, to, types, opts)
 	switch {
+	case opts.Entries == Unordered && opts.Path.Rows:
+		c.sortRows()
 	case opts.Entries == Unordered:
 		c.sortPacked()
 	case opts.Entries.packed():

@@ -27,6 +27,14 @@ type Path struct {
 	// the outermost level's first. Without Buckets, the first words, of the
 	// Axes, are sorted by; all others are carried.
 	Words []Word
+	// Rows is for a list that becomes the rows of a matrix: it is sorted by the
+	// bits of the column, in the passes of the word, and then by row; if Group is
+	// not 0, within groups of rows.
+	Rows bool
+	// Alone is for one thread: passes have one chunk, and so one set of counters,
+	// which are the positions of the result where it has such. Entries go where
+	// they would without.
+	Alone bool
 }
 
 // Word packs the coordinates of some axes into an integer.
@@ -58,6 +66,10 @@ func (p Path) Passes() int {
 
 // String describes the path; equal paths have equal descriptions.
 func (p Path) String() string {
+	if p.Alone {
+		p.Alone = false
+		return p.String() + ", by one thread"
+	}
 	switch {
 	case p.None():
 		return "in order"
@@ -69,6 +81,11 @@ func (p Path) String() string {
 	switch {
 	case p.Buckets:
 		what = fmt.Sprintf("grouped by %d bits, then sorted by the coordinates of %d axes in one counting pass: ", p.Group, p.Axes)
+	case p.Rows:
+		what = "sorted by radix, then in one counting pass by row: "
+		if p.Group > 0 {
+			what = fmt.Sprintf("grouped by %d bits of the row, then within groups ", p.Group) + what
+		}
 	case p.Group > 0:
 		what = fmt.Sprintf("grouped by %d bits, then sorted within groups by radix: ", p.Group)
 	}
@@ -90,16 +107,20 @@ func (p Path) String() string {
 // the caches and the page tables with every entry it moves, so several passes
 // over fewer are faster; so are they when the buckets outnumber the entries.
 const (
-	maxBuckets   = 1 << 20
-	fewBuckets   = 1 << 12
-	digitBits    = 10      // of a radix pass: its buckets' ends stay in the first caches
-	groupBits    = 8       // of a pass that groups
-	farBuckets   = 1 << 13 // from so many in use at a time, grouping pays,
-	manyEntries  = 1 << 16 // if there are so many entries
-	groupEntries = 1 << 12 // of a group that is sorted in the cache
-	maxGroupBits = 11
-	localBits    = 10 // of a radix pass over a group
-	maxSortMoves = 24 // from here on a conversion is not worth a kernel
+	maxBuckets      = 1 << 20
+	fewBuckets      = 1 << 12
+	digitBits       = 10      // of a radix pass: its buckets' ends stay in the first caches
+	groupBits       = 8       // of a pass that groups
+	farBuckets      = 1 << 13 // from so many in use at a time, grouping pays,
+	manyEntries     = 1 << 16 // if there are so many entries
+	groupEntries    = 1 << 12 // of a group that is sorted in the cache
+	maxGroupBits    = 11
+	localBits       = 10      // of a radix pass over a group
+	rowsPerEntry    = 4       // more rows are a sparser matrix than rows are good for
+	rowGroupEntries = 1 << 14 // of a group of rows
+	nearEntries     = 1 << 17 // that need no groups
+	rowDigitBits    = 13      // of a pass over them
+	maxSortMoves    = 24      // from here on a conversion is not worth a kernel
 )
 
 // Data is what the choice of a path looks at.
@@ -107,6 +128,8 @@ type Data struct {
 	Shape   []int64
 	Entries int64
 	Order   EntryOrder
+	DType   tensor.DType
+	Threads int // that the kernel will run on; 0: not known
 	// Spread estimates over how many coordinates of an axis a few consecutive
 	// entries spread; nil or a result of 0 where nobody knows.
 	Spread func(axis int) int64
@@ -122,7 +145,12 @@ func ChoosePath(from, to tensor.Format, d Data) (p Path, ok bool) {
 	if len(axes) == 0 {
 		return Path{}, true
 	}
-	p.Axes = len(axes)
+	p.Axes, p.Alone = len(axes), d.Threads == 1
+	if d.Order == Unordered && hasRows(to) && canSumMoved(d.DType) {
+		if rows, ok := rowPath(axes, d); ok {
+			return rows, true
+		}
+	}
 	if d.Order == Unordered {
 		p.Group = min(max(bits.Len64(uint64(d.Entries/groupEntries)), 1), maxGroupBits)
 		p.Words = wordsFor(axes, d.Shape, localBits, p.Group)
@@ -137,6 +165,27 @@ func ChoosePath(from, to tensor.Format, d Data) (p Path, ok bool) {
 		p.Group = groupBits
 		p.Words = wordsFor(append(append([]int(nil), axes...), carried...), d.Shape, 0, 0)
 	}
+	return p, true
+}
+
+// rowPath is the path of a list that becomes a matrix. It is not ok if rows are
+// so many that most are empty, or more than keys have bits for.
+func rowPath(axes []int, d Data) (p Path, ok bool) {
+	const keyLimit = 1 << 32
+	rows, columns := d.Shape[axes[0]], d.Shape[axes[1]]
+	if rows > min(max(fewBuckets, rowsPerEntry*d.Entries), keyLimit) || columns > keyLimit || d.Entries >= keyLimit {
+		return p, false
+	}
+	p = Path{Axes: 2, Rows: true, Alone: d.Threads == 1}
+	rowBits, columnBits := bits.Len64(uint64(rows-1)), bits.Len64(uint64(columns-1))
+	if d.Entries > nearEntries {
+		p.Group = max(min(bits.Len64(uint64(d.Entries/rowGroupEntries)), maxGroupBits, rowBits), 1)
+	}
+	w := Word{Axes: 2, Wide: rowBits-p.Group+columnBits > 32, Passes: (columnBits + rowDigitBits - 1) / rowDigitBits}
+	if w.Passes > 0 {
+		w.Bits = (columnBits + w.Passes - 1) / w.Passes
+	}
+	p.Words = []Word{w}
 	return p, true
 }
 

@@ -85,6 +85,9 @@ func (s *sorter) digits() []digit {
 			list = append(list, digit{w, i * s.words[w].Bits})
 		}
 	}
+	if s.how.Path.Rows {
+		list = append(list, digit{word: bucketNumber})
+	}
 	return list
 }
 
@@ -109,7 +112,7 @@ func (s *sorter) targets() (has stored, done bool) {
 		has.crd[l] = s.crdBuffer(l)
 		s.out[order[l]] = has.crd[l]
 	}
-	if s.how.Path.Buckets && len(segs) == 1 && last.first == s.how.Path.Axes {
+	if (s.how.Path.Buckets || s.how.Path.Rows) && len(segs) == 1 && last.first == len(s.bucketAxes()) {
 		s.starts = s.buffer(fmt.Sprintf("%s%d_pos", s.to.Name, last.first), s.count, loop.Output)
 		s.result.Values = s.values
 		s.result.Levels = make([]ResultLevel, s.to.Rank)
@@ -145,17 +148,74 @@ func (s *sorter) pass(i int, d digit, last bool) {
 	name := func(what string) string { return fmt.Sprintf("%s%d", what, i) }
 	p := &countingPass{sorter: s, number: i, digit: d, last: last,
 		n: s.kept, chunks: s.newScalar(name("parts"), false), per: s.newScalar(name("per"), false),
-		buckets: s.newScalar(name("buckets"), false), counts: s.buffer(name("counts"), s.count, loop.Temp)}
+		buckets: s.newScalar(name("buckets"), false)}
+	if p.inPlace() {
+		p.counts = s.starts
+	} else {
+		p.counts = s.buffer(name("counts"), s.count, loop.Temp)
+	}
 	p.countStage()
-	p.placeStages()
+	if s.how.Path.Alone {
+		p.placeAlone()
+	} else {
+		p.placeStages()
+	}
 	p.moveStage()
+}
+
+// inPlace reports whether the positions array of the target serves as counters:
+// element b+1 counts bucket b, then is where it begins, and as entries are moved
+// there becomes where it ends, which is what the array is to hold.
+func (p *countingPass) inPlace() bool {
+	return p.how.Path.Alone && p.last && p.starts >= 0
+}
+
+// wanted reports whether starts is to receive where the buckets of this pass begin.
+func (p *countingPass) wanted() bool {
+	return p.starts >= 0 && (p.last || p.packed) && !p.inPlace()
+}
+
+// counter is which element counts a bucket, given the first of the chunk's.
+func (p *countingPass) counter(e *emitter, row, bucket loop.Expr) loop.Expr {
+	if p.inPlace() {
+		return e.b.Let("slot", e.b.Add(bucket, loop.Int(1)))
+	}
+	return e.b.Let("slot", e.b.Add(row, bucket))
+}
+
+// row is the first counter of the chunk.
+func (p *countingPass) row(e *emitter) loop.Expr {
+	if p.how.Path.Alone {
+		return loop.Int(0)
+	}
+	return e.b.Let("row", e.b.Mul(e.b.Chunk(), e.scalar(p.buckets)))
+}
+
+// bucketAxes are the axes whose coordinates number the buckets.
+func (s *sorter) bucketAxes() []int {
+	if s.how.Path.Rows {
+		return s.axes[:1]
+	}
+	return s.axes[:s.how.Path.Axes]
+}
+
+// groupShift is how many of the lower bits of a bucket's number do not tell its
+// group.
+func (s *sorter) groupShift(e *emitter) loop.Expr {
+	b := e.b
+	n := s.extentsIn(e, s.bucketAxes())
+	shift := b.Var("shift", loop.Int(0))
+	b.While(b.Gt(n, loop.NewBinary(loop.Shl, loop.Int(1<<s.how.Path.Group), shift)), func() {
+		b.Assign(shift, b.Add(shift, loop.Int(1)))
+	})
+	return b.Let("shift", shift)
 }
 
 // bucketCount is how many buckets the pass has.
 func (p *countingPass) bucketCount() loop.SizeExpr {
 	switch p.digit.word {
 	case bucketNumber:
-		return p.sizeOf(p.axes[:p.how.Path.Axes])
+		return p.sizeOf(p.bucketAxes())
 	case bucketGroup, wordGroup:
 		return loop.SizeConst(1 << p.how.Path.Group)
 	}
@@ -177,6 +237,9 @@ func (p *countingPass) lets() []loop.ScalarLet {
 		parts = op(loop.Div, n, loop.SizeConst(p.how.Grain))
 	}
 	parts = op(loop.Max, one, op(loop.Min, loop.SizeConst(maxParts), parts))
+	if p.how.Path.Alone {
+		parts = one
+	}
 	chunks := loop.SizeScalar(p.chunks)
 	return []loop.ScalarLet{
 		{Scalar: p.buckets, Value: p.bucketCount()},
@@ -198,11 +261,14 @@ type item struct {
 // uses; in the pass that has none, and in the last, it may use coordinates.
 func (p *countingPass) eachItem(e *emitter, words []int, coords bool, body func(it item)) {
 	b := e.b
-	lo := b.Let("begin", b.Min(e.scalar(p.n), b.Mul(b.Chunk(), e.scalar(p.per))))
-	hi := b.Let("end", b.Min(e.scalar(p.n), b.Add(lo, e.scalar(p.per))))
+	lo, hi := loop.Expr(loop.Int(0)), e.scalar(p.n)
+	if !p.how.Path.Alone {
+		lo = b.Let("begin", b.Min(e.scalar(p.n), b.Mul(b.Chunk(), e.scalar(p.per))))
+		hi = b.Let("end", b.Min(e.scalar(p.n), b.Add(lo, e.scalar(p.per))))
+	}
 	var want axisSet
 	if p.digit.word == bucketNumber || p.digit.word == bucketGroup {
-		want = axesOf(p.axes[:p.how.Path.Axes])
+		want = axesOf(p.bucketAxes())
 	}
 	for _, w := range words {
 		want |= axesOf(p.words[w].axes)
@@ -221,12 +287,7 @@ func (p *countingPass) eachItem(e *emitter, words []int, coords bool, body func(
 		bits := loop.Number(loop.U64, int64(p.how.Path.Group))
 		group = b.Let("shift", b.Sub(b.Max(width, bits), bits))
 	case bucketGroup:
-		n := p.extentsIn(e, p.axes[:p.how.Path.Axes])
-		shift := b.Var("shift", loop.Int(0))
-		b.While(b.Gt(n, loop.NewBinary(loop.Shl, loop.Int(1<<p.how.Path.Group), shift)), func() {
-			b.Assign(shift, b.Add(shift, loop.Int(1)))
-		})
-		group = b.Let("shift", shift)
+		group = p.groupShift(e)
 	}
 	if p.number > 0 {
 		from := (p.number - 1) % 2
@@ -280,7 +341,7 @@ func (p *countingPass) bucket(e *emitter, it item) loop.Expr {
 		return b.Let("bucket", b.Cast(loop.I64, b.And(x, mask)))
 	}
 	var at loop.Expr
-	for _, axis := range p.axes[:p.how.Path.Axes] {
+	for _, axis := range p.bucketAxes() {
 		c := it.coord(axis)
 		if at != nil {
 			c = b.Add(b.Mul(at, e.scalar(p.extentOf(axis))), c)
@@ -298,7 +359,7 @@ func (p *countingPass) countStage() {
 	e := p.emitter("count")
 	b := e.b
 	counts := e.write(p.counts)
-	row := b.Let("row", b.Mul(b.Chunk(), e.scalar(p.buckets)))
+	row := p.row(e)
 	var words []int
 	switch {
 	case p.digit.word >= 0:
@@ -307,15 +368,18 @@ func (p *countingPass) countStage() {
 		words = []int{0}
 	}
 	p.eachItem(e, words, false, func(it item) {
-		at := b.Let("at", b.Add(row, p.bucket(e, it)))
+		at := p.counter(e, row, p.bucket(e, it))
 		b.Store(counts, at, b.Add(b.Load(counts, at), loop.Number(p.count, 1)))
 	})
 	p.part = p.partition(rootLoop{cut: true, n: loop.SizeScalar(p.chunks), weight: -1, grain: 1})
 	st := e.stage("count")
 	st.Partition = p.part
 	st.Lets = p.lets()
-	st.Allocs = []loop.Alloc{{Buffer: p.counts, Zero: true,
-		Len: sizeTimes(loop.SizeScalar(p.chunks), loop.SizeScalar(p.buckets))}}
+	size := sizeTimes(loop.SizeScalar(p.chunks), loop.SizeScalar(p.buckets))
+	if p.inPlace() {
+		size = &loop.SizeOp{Op: loop.Add, X: loop.SizeScalar(p.buckets), Y: loop.SizeConst(1)}
+	}
+	st.Allocs = []loop.Alloc{{Buffer: p.counts, Zero: true, Len: size}}
 	p.addStage(st)
 }
 
@@ -362,7 +426,7 @@ func (p *countingPass) placeStages() {
 		b.Assign(sum, b.Add(sum, n))
 	})
 	b.Store(e.write(total), loop.Int(0), sum)
-	wanted := p.starts >= 0 && (p.last || p.packed)
+	wanted := p.wanted()
 	if wanted {
 		b.Store(e.write(p.starts), e.scalar(p.buckets), sum)
 	}
@@ -403,12 +467,51 @@ func (p *countingPass) placeStages() {
 	p.addStage(st)
 }
 
+// placeAlone turns the counts of the only chunk into places, in one sweep.
+func (p *countingPass) placeAlone() {
+	e := p.emitter("place")
+	b := e.b
+	counts := e.write(p.counts)
+	size := e.scalar(p.buckets)
+	var starts loop.BufID
+	if p.wanted() {
+		starts = e.write(p.starts)
+	}
+	sum := b.Var("sum", loop.Number(p.count, 0))
+	b.For("bucket", loop.Int(0), size, func(bucket loop.Expr) {
+		at := p.counter(e, loop.Int(0), bucket)
+		n := b.Let("n", b.Load(counts, at))
+		b.Store(counts, at, sum)
+		if p.wanted() {
+			b.Store(starts, bucket, sum)
+		}
+		b.Assign(sum, b.Add(sum, n))
+	})
+	if p.wanted() {
+		b.Store(starts, size, sum)
+	}
+	total := p.buffer(fmt.Sprintf("total%d", p.number), p.count, loop.Temp)
+	b.Store(e.write(total), loop.Int(0), sum)
+	st := e.stage("place")
+	st.Allocs = []loop.Alloc{{Buffer: total, Len: loop.SizeConst(1)}}
+	if p.wanted() {
+		st.Allocs = append(st.Allocs, loop.Alloc{Buffer: p.starts,
+			Len: &loop.SizeOp{Op: loop.Add, X: loop.SizeScalar(p.buckets), Y: loop.SizeConst(1)}})
+	}
+	p.addStage(st)
+	if p.number == 0 && p.filter {
+		p.kept = p.newScalar("kept", false)
+		p.addStage(loop.Stage{Name: "kept", Partition: -1, Lets: []loop.ScalarLet{
+			{Scalar: p.kept, Value: &loop.SizeLoad{Buffer: total, Index: loop.SizeConst(0)}}}})
+	}
+}
+
 // moveStage moves every entry to its place.
 func (p *countingPass) moveStage() {
 	e := p.emitter("move")
 	b := e.b
 	counts := e.write(p.counts)
-	row := b.Let("row", b.Mul(b.Chunk(), e.scalar(p.buckets)))
+	row := p.row(e)
 	st := loop.Stage{}
 	kept := loop.SizeScalar(p.kept)
 	to := p.number % 2
@@ -445,7 +548,7 @@ func (p *countingPass) moveStage() {
 		size = p.extentsIn(e, block)
 	}
 	p.eachItem(e, words, !pack, func(it item) {
-		slot := b.Let("slot", b.Add(row, p.bucket(e, it)))
+		slot := p.counter(e, row, p.bucket(e, it))
 		at := b.Let("to", b.LoadIndex(counts, slot))
 		b.Store(counts, slot, b.Cast(p.count, b.Add(at, loop.Int(1))))
 		if pack {

@@ -36,13 +36,28 @@ func TestChoosePath(t *testing.T) {
 		{"DCSR", "DCSC", Data{Shape: []int64{1 << 30, 1 << 30}, Entries: 5000},
 			"sorted by radix: 1 axes in 32 bits by 3 passes of 10, 1 axes carried in 32 bits"},
 		{"COO", "CSR", Data{Shape: []int64{20000, 20000}, Entries: 320000, Order: Unordered},
+			"grouped by 5 bits of the row, then within groups sorted by radix, then in one counting pass by row: 2 axes in 32 bits by 2 passes of 8"},
+		{"COO", "CSC", Data{Shape: []int64{5000, 3000}, Entries: 100000, Order: Unordered, Threads: 1},
+			"sorted by radix, then in one counting pass by row: 2 axes in 32 bits by 1 passes of 13, by one thread"},
+		{"COO", "CSR", Data{Shape: []int64{1 << 20, 1 << 16}, Entries: 1 << 20, Order: Unordered},
+			"grouped by 7 bits of the row, then within groups sorted by radix, then in one counting pass by row: 2 axes in 32 bits by 2 passes of 8"},
+		{"COO", "CSR", Data{Shape: []int64{20000, 20000}, Entries: 320000, DType: tensor.Float16, Order: Unordered},
 			"grouped by 7 bits, then sorted within groups by radix: 2 axes in 32 bits by 3 passes of 8"},
+		{"COO", "DCSR", Data{Shape: []int64{20000, 20000}, Entries: 320000, Order: Unordered},
+			"grouped by 7 bits, then sorted within groups by radix: 2 axes in 32 bits by 3 passes of 8"},
+		{"COO", "CSR", Data{Shape: []int64{2000000, 20000}, Entries: 320000, Order: Unordered},
+			"grouped by 7 bits, then sorted within groups by radix: 2 axes in 64 bits by 3 passes of 10"},
+		{"CSR", "CSC", Data{Shape: []int64{10, 1 << 16}, Entries: 1 << 20, Spread: near, Threads: 1},
+			"sorted by the coordinates of 1 axes in one counting pass, by one thread"},
 		{"COO", "CSR", Data{Shape: []int64{1, 1}, Entries: 3, Order: Unordered},
-			"grouped by 1 bits, then sorted within groups by radix: 2 axes carried in 32 bits"},
+			"sorted by radix, then in one counting pass by row: 2 axes carried in 32 bits"},
 		{"COO", "CSR", Data{Shape: []int64{1 << 40, 1 << 40}, Entries: 320000, Order: Unordered},
 			"grouped by 7 bits, then sorted within groups by radix: 1 axes in 64 bits by 4 passes of 9, 1 axes in 64 bits by 4 passes of 10"},
 		{"COO", "CSR", Data{Shape: []int64{1 << 40, 1 << 40}, Entries: 320000, Order: Repeating}, "in order"},
 	} {
+		if c.data.DType == tensor.Invalid {
+			c.data.DType = tensor.Float64
+		}
 		p, ok := ChoosePath(format(t, c.from, 2), format(t, c.to, 2), c.data)
 		if got := p.String(); got != c.want || !ok {
 			t.Errorf("%s to %s of %v: %q, want %q", c.from, c.to, c.data.Shape, got, c.want)
@@ -80,20 +95,28 @@ func (narrowTypes) IndexType(*ir.Tensor, int, ArrayKind) tensor.DType { return t
 // TestConvertPrograms checks that programs are well formed, and what the simple
 // ones consist of.
 func TestConvertPrograms(t *testing.T) {
-	for _, c := range []struct{ from, to, stages string }{
-		{"COO", "CSR", "size allocate fill close"},
-		{"DCSR", "COO", "size allocate fill"},
-		{"CSR", "DCSR", "size count place allocate fill close"},
-		{"CSR", "CSC", "size count place place_groups shift_groups move"},
-		{"CSR", "DCSC", "size count place place_groups shift_groups move count place allocate fill close"},
-		{"CSR", "D-D", "size initialise scatter"},
-		{"D-D", "COO", "size count place allocate fill"},
-		{"COO", "S-D", "size count place allocate initialise fill"},
+	for _, c := range []struct {
+		from, to, stages string
+		order            EntryOrder
+		threads          int
+	}{
+		{from: "COO", to: "CSR", stages: "size allocate fill close"},
+		{from: "DCSR", to: "COO", stages: "size allocate fill"},
+		{from: "CSR", to: "DCSR", stages: "size count place allocate fill close"},
+		{from: "CSR", to: "CSC", stages: "size count place place_groups shift_groups move"},
+		{from: "CSR", to: "DCSC", stages: "size count place place_groups shift_groups move count place allocate fill close"},
+		{from: "CSR", to: "D-D", stages: "size initialise scatter"},
+		{from: "D-D", to: "COO", stages: "size count place allocate fill"},
+		{from: "COO", to: "S-D", stages: "size count place allocate initialise fill"},
+		{from: "CSR", to: "CSC", stages: "size count place move", threads: 1},
+		{from: "COO", to: "CSR", stages: "size count place move count place move repeats gather merge trim", order: Unordered, threads: 1},
+		{from: "COO", to: "CSR", order: Unordered,
+			stages: "size count place place_groups shift_groups move count place place_groups shift_groups move repeats gather merge trim"},
 	} {
 		from := &ir.Tensor{Name: "A", Rank: 2, DType: tensor.Float64, Format: format(t, c.from, 2)}
 		to := &ir.Tensor{Name: "B", Rank: 2, DType: tensor.Float64, Format: format(t, c.to, 2)}
-		path, _ := ChoosePath(from.Format, to.Format, Data{Shape: []int64{100, 100}, Entries: 1000})
-		k, err := Convert(from, to, narrowTypes{}, ConvertOptions{Path: path})
+		path, _ := ChoosePath(from.Format, to.Format, Data{Shape: []int64{100, 100}, Entries: 1000, DType: tensor.Float64, Order: c.order, Threads: c.threads})
+		k, err := Convert(from, to, narrowTypes{}, ConvertOptions{Path: path, Entries: c.order})
 		if err != nil {
 			t.Fatal(err)
 		}
