@@ -182,16 +182,23 @@ func (c *converter) mergeRows(found loop.BufferID) {
 		b.For("i", one, b.Add(e.scalar(rows), one), func(i loop.Expr) {
 			end := b.Let("end", b.LoadIndex(pos, i))
 			before := b.Var("before", loop.Int(-1))
-			sum := b.Var("sum", loop.Number(c.elem, 0))
+			zero, back := c.summed(loop.Number(c.elem, 0))
+			sum := b.Var("sum", zero)
 			// No branch: which entries repeat, nobody can predict.
 			b.For("p", begin, end, func(p loop.Expr) {
-				j, v := b.Let("j", b.LoadIndex(crd, p)), b.Let("v", b.Load(vals, p))
+				j := b.Let("j", b.LoadIndex(crd, p))
+				v, _ := c.summed(b.Load(vals, p))
+				v = b.Let("v", v)
+				more := b.Add
+				if c.from.DType == tensor.Bool {
+					more = b.Or
+				}
 				differs := b.Let("differs", b.Ne(j, before))
 				b.Assign(at, b.Add(at, b.Cast(loop.I64, differs)))
-				b.Assign(sum, b.Select(differs, v, c.sumOfMoved(b, sum, v)))
+				b.Assign(sum, b.Select(differs, v, more(sum, v)))
 				to := b.Let("to", b.Sub(at, one))
 				b.Store(crd, to, b.Cast(b.Elem(crd), j))
-				b.Store(vals, to, sum)
+				b.Store(vals, to, back(sum))
 				b.Assign(before, j)
 			})
 			b.Store(pos, i, b.Cast(c.count, at))
@@ -209,14 +216,12 @@ func (c *converter) mergeRows(found loop.BufferID) {
 // moved: the half-precision types have no arithmetic on their bits.
 func canSumMoved(dt tensor.DType) bool { return dt != tensor.Float16 && dt != tensor.BFloat16 }
 
-// sumOfMoved is the sum of two values in the type in which they are moved.
-func (c *converter) sumOfMoved(b *loop.Builder, x, y loop.Expr) loop.Expr {
-	float := func(x loop.Expr) loop.Expr { return loop.NewUnary(loop.FromBits, x) }
-	switch c.from.DType {
-	case tensor.Bool:
-		return b.Or(x, y)
-	case tensor.Float32, tensor.Float64:
-		return loop.NewUnary(loop.Bits, b.Add(float(x), float(y)))
+// summed is the value of an element in the type in which it is added, and back.
+// Floats stay what they are from one addition to the next: to go to integers and
+// back would take longer than to add.
+func (c *converter) summed(x loop.Expr) (value loop.Expr, back func(loop.Expr) loop.Expr) {
+	if dt := c.from.DType; dt == tensor.Float32 || dt == tensor.Float64 {
+		return loop.NewUnary(loop.FromBits, x), func(x loop.Expr) loop.Expr { return loop.NewUnary(loop.Bits, x) }
 	}
-	return b.Add(x, y) // integers wrap alike with a sign and without
+	return x, func(x loop.Expr) loop.Expr { return x } // integers wrap alike with a sign and without
 }
