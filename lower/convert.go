@@ -52,9 +52,7 @@ const (
 )
 
 // repeats reports whether entries at equal coordinates are to be summed.
-func (o EntryOrder) repeats() bool {
-	return o == Repeating || o == PackedRepeating
-}
+func (o EntryOrder) repeats() bool { return o == Repeating || o == PackedRepeating }
 
 // packed reports whether coordinates come in words.
 func (o EntryOrder) packed() bool { return o == Packed || o == PackedRepeating }

@@ -52,7 +52,7 @@ func (p Path) None() bool { return p.Axes == 0 }
 // Passes is the number of times that every entry is moved.
 func (p Path) Passes() int {
 	n := 0
-	if p.Buckets {
+	if p.Buckets || p.Rows {
 		n++
 	}
 	if p.Group > 0 {
@@ -107,20 +107,30 @@ func (p Path) String() string {
 // the caches and the page tables with every entry it moves, so several passes
 // over fewer are faster; so are they when the buckets outnumber the entries.
 const (
-	maxBuckets      = 1 << 20
-	fewBuckets      = 1 << 12
-	digitBits       = 10      // of a radix pass: its buckets' ends stay in the first caches
-	groupBits       = 8       // of a pass that groups
-	farBuckets      = 1 << 13 // from so many in use at a time, grouping pays,
-	manyEntries     = 1 << 16 // if there are so many entries
-	groupEntries    = 1 << 12 // of a group that is sorted in the cache
-	maxGroupBits    = 11
-	localBits       = 10      // of a radix pass over a group
-	rowsPerEntry    = 4       // more rows are a sparser matrix than rows are good for
-	rowGroupEntries = 1 << 14 // of a group of rows
-	nearEntries     = 1 << 17 // that need no groups
-	rowDigitBits    = 13      // of a pass over them
-	maxSortMoves    = 24      // from here on a conversion is not worth a kernel
+	maxBuckets   = 1 << 20
+	fewBuckets   = 1 << 12
+	digitBits    = 10      // of a radix pass: its buckets' ends stay in the first caches
+	groupBits    = 8       // of a pass that groups
+	farBuckets   = 1 << 13 // from so many in use at a time, grouping pays,
+	manyEntries  = 1 << 16 // if there are so many entries
+	groupEntries = 1 << 12 // of a group that is sorted in the cache
+	maxGroupBits = 11
+	localBits    = 10 // of a radix pass over a group
+	maxSortMoves = 24 // from here on a conversion is not worth a kernel
+)
+
+// Limits of the path for rows.
+const (
+	// Entries of 12 or 16 bytes, read from one place and written to another: so
+	// many stay in a second-level cache of 2 MiB or nearly so, and need no groups.
+	nearEntries = 1 << 17
+	// Groups of 16384 take a quarter to half of such a cache.
+	rowGroupEntries = 1 << 14
+	// Counters of a pass over digits of the column take 32 KiB, and less time
+	// than the entries of a group.
+	rowDigitBits = 13
+	// With more rows an entry most of the time would go into empty rows.
+	rowsPerEntry = 4
 )
 
 // Data is what the choice of a path looks at.

@@ -175,12 +175,12 @@ func (p *countingPass) wanted() bool {
 	return p.starts >= 0 && (p.last || p.packed) && !p.inPlace()
 }
 
-// counter is which element counts a bucket, given the first of the chunk's.
-func (p *countingPass) counter(e *emitter, row, bucket loop.Expr) loop.Expr {
+// counter names the element that counts a bucket, given the first of the chunk's.
+func (p *countingPass) counter(e *emitter, name string, row, bucket loop.Expr) loop.Expr {
 	if p.inPlace() {
-		return e.b.Let("slot", e.b.Add(bucket, loop.Int(1)))
+		return e.b.Let(name, e.b.Add(bucket, loop.Int(1)))
 	}
-	return e.b.Let("slot", e.b.Add(row, bucket))
+	return e.b.Let(name, e.b.Add(row, bucket))
 }
 
 // row is the first counter of the chunk.
@@ -368,7 +368,7 @@ func (p *countingPass) countStage() {
 		words = []int{0}
 	}
 	p.eachItem(e, words, false, func(it item) {
-		at := p.counter(e, row, p.bucket(e, it))
+		at := p.counter(e, "at", row, p.bucket(e, it))
 		b.Store(counts, at, b.Add(b.Load(counts, at), loop.Number(p.count, 1)))
 	})
 	p.part = p.partition(rootLoop{cut: true, n: loop.SizeScalar(p.chunks), weight: -1, grain: 1})
@@ -479,7 +479,7 @@ func (p *countingPass) placeAlone() {
 	}
 	sum := b.Var("sum", loop.Number(p.count, 0))
 	b.For("bucket", loop.Int(0), size, func(bucket loop.Expr) {
-		at := p.counter(e, loop.Int(0), bucket)
+		at := p.counter(e, "at", loop.Int(0), bucket)
 		n := b.Let("n", b.Load(counts, at))
 		b.Store(counts, at, sum)
 		if p.wanted() {
@@ -548,7 +548,7 @@ func (p *countingPass) moveStage() {
 		size = p.extentsIn(e, block)
 	}
 	p.eachItem(e, words, !pack, func(it item) {
-		slot := p.counter(e, row, p.bucket(e, it))
+		slot := p.counter(e, "slot", row, p.bucket(e, it))
 		at := b.Let("to", b.LoadIndex(counts, slot))
 		b.Store(counts, slot, b.Cast(p.count, b.Add(at, loop.Int(1))))
 		if pack {
