@@ -10,7 +10,7 @@ import (
 // This file plans scatters, y(p(i)) += x(i): assignments whose left side takes
 // coordinates from tensors. Every value is folded into the element that its
 // coordinates name. Into a dense tensor that is done in place, in the order of the
-// loops. Into a sparse one values go through a workspace, and what it holds is
+// loops, unless its type is computed in a wider one. Into others values go through a workspace, and what it holds is
 // folded into the old elements.
 
 // scatters reports whether the left side takes a coordinate from a tensor.
@@ -48,7 +48,8 @@ func (p *planner) scatter(nf *normalForm, s *lang.Stmt, result, old *Tensor) err
 	step := &Compute{Stmt: s}
 	sched := nf.scheduler(p.alg, p.Options)
 	fold := foldOf(s.Op, nf.value.DType())
-	if result.Format.IsDense() {
+	narrow := ComputeType(result.DType) != result.DType // rounded once, so not in place
+	if result.Format.IsDense() && !narrow {
 		step.Base = p.base(old, result)
 		permutations(nf.lhs.Vars(nil), maxOrders, sched.tryGather)
 		p.emit(nf, sched.best, step, result)

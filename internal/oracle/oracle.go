@@ -15,6 +15,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/lacuna-sparse/lacuna/lang"
 	"github.com/lacuna-sparse/lacuna/tensor"
@@ -136,6 +137,8 @@ func (e *evaluator) statement(s *lang.Stmt, extents, shape []int64) (*Dense, err
 			free = append(free, x)
 		}
 	}
+	scattered := map[int64][]Value{} // by element
+	scatters := slices.ContainsFunc(s.LHS.Indices, func(x lang.IndexExpr) bool { return x.Gather != nil })
 	e.each(free, func() {
 		coord := e.coordinates(s.LHS)
 		p := out.offset(coord)
@@ -144,12 +147,31 @@ func (e *evaluator) statement(s *lang.Stmt, extents, shape []int64) (*Dense, err
 			return
 		}
 		v := e.expr(s.RHS)
+		if scatters {
+			scattered[p] = append(scattered[p], v)
+			return
+		}
 		if s.Op != lang.Set {
 			v = update(s.Op, lhs.DType, out.Values[p], v)
 		}
 		out.Values[p] = cast(compute(lhs.DType), lhs.DType, v)
 	})
+	// What is scattered to one element is folded in any order, and rounded once.
+	dt := compute(lhs.DType)
+	for p, list := range scattered {
+		f := folding{op: updateFolds[s.Op], in: dt, out: dt, list: append([]Value{out.Values[p]}, list...)}
+		v, err := f.value()
+		if err != nil {
+			return nil, err
+		}
+		out.Values[p] = cast(dt, lhs.DType, v)
+	}
 	return out, e.err
+}
+
+// updateFolds are the reductions that assignment operators repeat.
+var updateFolds = map[lang.AssignOp]lang.Reduction{
+	lang.AddTo: lang.Sum, lang.MulTo: lang.Prod, lang.MinTo: lang.Min, lang.MaxTo: lang.Max, lang.OrTo: lang.Any, lang.AndTo: lang.All,
 }
 
 // reachesAll reports whether a left side names every element: each dimension
