@@ -20,17 +20,15 @@ type part struct {
 // An index that stands alone in a dimension names the coordinate there. In an affine
 // index i+k one variable follows from the coordinate m and the others, i = m-k: the
 // variable must be on the left side, where the upstream adjoint is zero outside the
-// range. Everything else, a gather or 2*i, becomes a condition: the terms of the sum
-// at the element m are those with m == 2*i.
+// range. A gather becomes a scatter. Everything else, such as 2*i, becomes a condition: the
+// terms of the sum at the element m are those with m == 2*i.
 func (s *statement) contribute(a *lang.Access, g lang.Node, scope []*lang.Index) *lang.Error {
-	left := slices.Clone(scope)
-	var conditions []lang.Node
-	vars := make([]string, len(a.Indices))
-	for _, v := range scope {
-		if v.Length >= 0 { // a slice with an end: its index runs no further
-			conditions = append(conditions, binary("<", &lang.Ref{Name: s.names[v]}, integer(v.Length)))
-		}
+	if scatters(a) {
+		return s.scatter(a, g, scope)
 	}
+	left := slices.Clone(scope)
+	conditions := s.limits(scope)
+	vars := make([]string, len(a.Indices))
 	for k, x := range a.Indices {
 		if v := x.Plain(); v != nil && slices.Contains(left, v) {
 			vars[k] = s.names[v]
@@ -51,17 +49,7 @@ func (s *statement) contribute(a *lang.Access, g lang.Node, scope []*lang.Index)
 		}
 		conditions = append(conditions, binary("==", &lang.Ref{Name: m}, s.coordinate(x)))
 	}
-	value := g
-	for i, c := range conditions {
-		if i > 0 {
-			c = binary("and", conditions[0], c)
-		}
-		conditions[0] = c
-	}
-	if len(conditions) > 0 {
-		value = where(conditions[0], value, zero())
-	}
-	value, err := s.carry(value, left)
+	value, err := s.carry(only(conditions, g), left)
 	if err != nil {
 		return err
 	}
@@ -75,6 +63,77 @@ func (s *statement) contribute(a *lang.Access, g lang.Node, scope []*lang.Index)
 		value = call("like", value, ref(a.Tensor.Name, vars))
 	}
 	s.add(a.Tensor, vars, value)
+	return nil
+}
+
+// limits are the conditions that the indices of slices with an end run no further.
+func (s *statement) limits(scope []*lang.Index) []lang.Node {
+	var list []lang.Node
+	for _, v := range scope {
+		if v.Length >= 0 {
+			list = append(list, binary("<", &lang.Ref{Name: s.names[v]}, integer(v.Length)))
+		}
+	}
+	return list
+}
+
+// only is x where all conditions hold, and 0 elsewhere.
+func only(conditions []lang.Node, x lang.Node) lang.Node {
+	if len(conditions) == 0 {
+		return x
+	}
+	all := conditions[0]
+	for _, c := range conditions[1:] {
+		all = binary("and", all, c)
+	}
+	return where(all, x, zero())
+}
+
+// scatter is contribute for an access that gathers: a statement of its own adds what
+// belongs to each element, s(p(i)) += g(i).
+func (s *statement) scatter(a *lang.Access, g lang.Node, scope []*lang.Index) *lang.Error {
+	var vars []string
+	for range a.Indices {
+		vars = append(vars, s.deriver.index("m", s.taken))
+	}
+	zeros := cast(a.Tensor.DType, zero())
+	if element := ref(a.Tensor.Name, vars); a.Tensor.Operand && !a.Tensor.Result && !a.Tensor.Format.IsDense() {
+		zeros = where(call("stored", element), zeros, zero())
+	} else {
+		zeros = call("like", zeros, element)
+	}
+	sum := ref(s.fresh("s"), vars)
+	s.out = append(s.out, &lang.Assign{LHS: sum, Op: lang.Set, RHS: zeros})
+	conditions, left := s.limits(scope), slices.Clone(scope)
+	place := &lang.Ref{Name: sum.Name, Parens: true}
+	used := map[string]bool{}
+	for k, x := range a.Indices {
+		v := x.Plain()
+		switch {
+		case x.Gather != nil:
+			place.Indices = append(place.Indices, &lang.RefIndex{Terms: []*lang.IndexTerm{{Coef: 1, Gather: lang.RefOf(x.Gather, s.names)}}})
+			inner, _ := indicesOf(x.Gather)
+			for _, v := range inner {
+				left = without(left, v)
+			}
+		case v != nil && slices.Contains(scope, v) && !used[s.names[v]]:
+			used[s.names[v]] = true
+			place.Indices = append(place.Indices, plainIndex(s.names[v]))
+			left = without(left, v)
+		default:
+			place.Indices = append(place.Indices, plainIndex(vars[k]))
+			conditions = append(conditions, binary("==", &lang.Ref{Name: vars[k]}, s.coordinate(x)))
+		}
+	}
+	value, err := s.carry(only(conditions, g), left)
+	if err != nil {
+		return err
+	}
+	if len(left) > 0 {
+		value = fold("sum", s.spell(left), nil, value)
+	}
+	s.out = append(s.out, &lang.Assign{LHS: place, Op: lang.AddTo, RHS: value})
+	s.add(a.Tensor, vars, sum)
 	return nil
 }
 

@@ -108,19 +108,29 @@ func (d *deriver) check(wrt string) *lang.Error {
 		return &lang.Error{Code: lang.ErrGradientOf, Pos: d.wrt.Pos, Msg: fmt.Sprintf("%s holds %s, and only floats and complex numbers have a gradient", wrt, d.wrt.DType),
 			Hint: "convert the operand before: its gradient is then that of the converted one"}
 	}
-	assigned := map[*lang.Tensor]bool{}
+	assigned, read := map[*lang.Tensor]bool{}, map[*lang.Tensor]bool{}
 	d.depends[d.wrt] = true
 	for _, s := range d.prog.Stmts {
 		t := s.LHS.Tensor
-		if assigned[t] || t == d.wrt && s.Op == lang.Set {
-			return unsupported(s.Pos, "a tensor that is assigned more than once", "give each value a name of its own")
+		for _, a := range lang.Accesses(s.RHS) {
+			read[a.Tensor] = read[a.Tensor] || assigned[a.Tensor]
+		}
+		if assigned[t] && (s.Op != lang.AddTo || read[t]) || t == d.wrt && s.Op == lang.Set {
+			return unsupported(s.Pos, "a tensor that is assigned more than once", "give each value a name of its own; only += may follow, before anything reads the tensor")
 		}
 		assigned[t] = true
-		if d.dependent(rightSide(s)) {
-			if slices.ContainsFunc(s.LHS.Indices, func(x lang.IndexExpr) bool { return x.Gather != nil }) {
-				return unsupported(s.Pos, "a scatter", "sum over a comparison instead: y(k) = sum_i where(p(i) == k, x(i), 0)")
-			}
-			d.depends[t] = true
+		if !d.dependent(rightSide(s)) {
+			continue
+		}
+		d.depends[t] = true
+		if s.Op == lang.AddTo || s.Op == lang.Set {
+			continue
+		}
+		if scatters(s.LHS) {
+			return unsupported(s.Pos, "a scatter that does not add", "sum, or multiply, over a comparison instead: y(k) = prod_i where(p(i) == k, x(i), 1)")
+		}
+		if t == d.wrt && !whole(s.LHS) {
+			return unsupported(s.Pos, "an update of a part that does not add", "update the whole tensor: where(condition, …, …)")
 		}
 	}
 	last := d.prog.Stmts[len(d.prog.Stmts)-1]
@@ -130,6 +140,24 @@ func (d *deriver) check(wrt string) *lang.Error {
 			Hint: "the gradient would be zero everywhere"}
 	}
 	return nil
+}
+
+// scatters reports whether a left side takes a coordinate from a tensor.
+func scatters(a *lang.Access) bool {
+	return slices.ContainsFunc(a.Indices, func(x lang.IndexExpr) bool { return x.Gather != nil })
+}
+
+// whole reports whether a left side names every element.
+func whole(a *lang.Access) bool {
+	seen := map[*lang.Index]bool{}
+	for _, x := range a.Indices {
+		v := x.Plain()
+		if v == nil || seen[v] {
+			return false
+		}
+		seen[v] = true
+	}
+	return true
 }
 
 // rightSide is the value that a statement assigns, updates written out.
@@ -177,17 +205,32 @@ func (d *deriver) statements(last *lang.Tensor) *lang.Error {
 		if !d.depends[t] || t != last && len(d.parts[t]) == 0 {
 			continue
 		}
-		if t != last {
+		if d.adjoint[t] == "" {
 			d.adjoint[t] = d.fresh("d" + t.Name)
 			vars, value := d.sum(t)
 			d.assign(d.adjoint[t], vars, value)
 		}
 		sd := newStatement(d, s)
-		if err := sd.back(rightSide(s), sd.upstream(), sd.left); err != nil {
+		if err := sd.back(sd.rhs, sd.upstream(), sd.left); err != nil {
 			return err
 		}
 	}
+	d.updated()
 	return nil
+}
+
+// updated adds what an operand that the program adds to contributes by itself: every
+// element of it moves the same element of the result as much.
+func (d *deriver) updated() {
+	adds := slices.ContainsFunc(d.prog.Stmts, func(s *lang.Stmt) bool { return s.LHS.Tensor == d.wrt && s.Op == lang.AddTo })
+	if !adds {
+		return
+	}
+	vars, taken := make([]string, d.wrt.Rank), map[string]bool{}
+	for k := range vars {
+		vars[k] = d.index("m", taken)
+	}
+	d.parts[d.wrt] = append(d.parts[d.wrt], &part{vars: vars, value: ref(d.adjoint[d.wrt], vars)})
 }
 
 // sum is the sum of the contributions to the adjoint of a tensor, at the element that

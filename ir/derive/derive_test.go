@@ -20,7 +20,7 @@ func derived(t *testing.T, src, wrt, operands string) (string, error) {
 	}
 	decls := map[string]lang.Decl{}
 	for _, n := range file.Names() {
-		if !n.Assigned || strings.Contains(src, n.Name+"(i) +=") || strings.Contains(src, n.Name+"(i) *=") {
+		if !n.Assigned || strings.Contains(src, n.Name+"(i) +=") || strings.Contains(src, n.Name+"(i) *=") || strings.Contains(src, n.Name+"(0) +=") {
 			decls[n.Name] = lang.Decl{Rank: n.Rank, Format: tensor.Dense(n.Rank), HasFormat: true}
 		}
 	}
@@ -70,7 +70,14 @@ func TestProgram(t *testing.T) {
 		{"convolution by the kernel", "y(i) = sum_k x(i+k)*w(k)", "w", "",
 			"dw(k) = like(sum_i (dy(i)*x(i+k)), w(k))"},
 		{"gather", "y(i) = A(p(i),i)", "A", "p:i64",
-			"dA(m,i) = like(where(m == p(i), dy(i), 0), A(m,i))"},
+			"s(m,m1) = like(f64(0), A(m,m1))\ns(p(i),i) += dy(i)\ndA(m,m1) = s(m,m1)"},
+		{"gather from a sparse tensor", "y(i) = A(p(i),i)", "A", "A:CSR p:i64",
+			"s(m,m1) = where(stored(A(m,m1)), f64(0), 0)\ns(p(i),i) += dy(i)\ndA(m,m1) = where(stored(A(m,m1)), s(m,m1), 0)"},
+		{"scatter", "u(j) = y(j); u(p(i)) += x(i); z = sum_j u(j)*w(j)", "x", "p:i64",
+			"du(j) = dz*w(j)\ndx(i) = du(p(i))"},
+		{"scatter, by what is added to", "u(j) = y(j); u(p(i)) += x(i); z = sum_j u(j)*w(j)", "y", "p:i64",
+			"du(j) = dz*w(j)\ndy(j) = du(j)"},
+		{"adding to a part", "y(0) += x(0)", "y", "", "dy1(m) = dy(m)"},
 		{"diagonal", "y(i) = A(i,i)", "A", "A:CSC",
 			"dA(i,m) = where(stored(A(i,m)), like(where(m == i, dy(i), 0), A(i,m)), 0)"},
 		{"what decides is not differentiated", "y(i) = where(x(i) > 2, x(i), z(i))", "x", "",
@@ -94,18 +101,6 @@ func TestProgram(t *testing.T) {
 		}
 		if _, err := lang.Parse(got); err != nil {
 			t.Errorf("%s: what is derived does not parse: %v", test.name, err)
-		}
-	}
-}
-
-// TestScatterRefused asks for gradients through a scatter, which there are none of
-// yet, and for one with respect to its indices.
-func TestScatterRefused(t *testing.T) {
-	for wrt, code := range map[string]lang.Code{"x": lang.ErrGradientForm, "p": lang.ErrGradientOf} {
-		_, err := derived(t, "u(j) = y(j); u(p(i)) += x(i); z = sum_j u(j)*w(j)", wrt, "p:i64 ")
-		var e *lang.Error
-		if !errors.As(err, &e) || e.Code != code {
-			t.Errorf("with respect to %s: %v", wrt, err)
 		}
 	}
 }

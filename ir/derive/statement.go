@@ -23,7 +23,7 @@ type statement struct {
 
 func newStatement(d *deriver, s *lang.Stmt) *statement {
 	sd := &statement{
-		deriver: d, stmt: s, rhs: rightSide(s), names: map[*lang.Index]string{}, taken: map[string]bool{},
+		deriver: d, stmt: s, rhs: assigned(s), names: map[*lang.Index]string{}, taken: map[string]bool{},
 		values: map[lang.Expr]*lang.Ref{}, merged: map[string]*part{}, counts: map[*lang.Reduce]lang.Node{},
 	}
 	for _, x := range s.Indices {
@@ -33,14 +33,17 @@ func newStatement(d *deriver, s *lang.Stmt) *statement {
 		}
 		sd.names[x] = d.index(base, sd.taken)
 	}
-	for _, x := range s.LHS.Indices {
-		for _, t := range x.Terms {
-			if !slices.Contains(sd.left, t.Var) {
-				sd.left = append(sd.left, t.Var)
-			}
-		}
-	}
+	sd.left, _ = indicesOf(s.LHS)
+	sd.left = sd.ordered(sd.left)
 	return sd
+}
+
+// assigned is the value that a statement assigns or adds.
+func assigned(s *lang.Stmt) lang.Expr {
+	if s.Op == lang.AddTo {
+		return s.RHS
+	}
+	return rightSide(s)
 }
 
 // upstream is the adjoint of the left side.
