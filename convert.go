@@ -137,9 +137,15 @@ func (c *converting) named(ctx context.Context, t *tensor.Tensor, format tensor.
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
+	if !t.IsPlain() || format.Relaxed() {
+		return t.Convert(format, tensor.WithName(name))
+	}
 	out, err := c.convert(ctx, t, format)
 	if errors.Is(err, errPlain) {
 		return t.Convert(format, tensor.WithName(name))
+	}
+	if err == nil {
+		out = out.WithAttributesOf(t)
 	}
 	if err != nil || name == "" {
 		return out, err

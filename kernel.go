@@ -72,6 +72,9 @@ func (s *Session) kernel(src string, d *declarations, opts []Option) (*Kernel, e
 	if err := d.apply(opts); err != nil {
 		return nil, err
 	}
+	if err := d.makePlain(&s.plain); err != nil {
+		return nil, err
+	}
 	memory := keys.Get().(*[]byte)
 	defer keys.Put(memory)
 	*memory = d.appendKey((*memory)[:0], src)

@@ -42,6 +42,7 @@ type Session struct {
 	work    string // debug.Workspace then
 	// conversions are the kernels that store tensors in other formats.
 	conversions conversions
+	plain       plainCopies
 
 	mu      sync.Mutex
 	kernels map[string]*Kernel

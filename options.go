@@ -142,6 +142,29 @@ func (d *declarations) apply(opts []Option) error {
 	return d.err
 }
 
+// makePlain puts operands given as examples, and formats of operands, in the form in
+// which kernels take them.
+func (d *declarations) makePlain(copies *plainCopies) error {
+	for i := range d.list {
+		r := &d.list[i]
+		if r.says.Format.Relaxed() {
+			if r.result {
+				return fmt.Errorf("result %s is declared as %s, but results are sorted and have one entry per coordinate: declare %s, and convert it",
+					r.name, r.says.Format, r.says.Format.Standard())
+			}
+			r.says.Format = r.says.Format.Standard()
+		}
+		if r.example == nil {
+			continue
+		}
+		var err error
+		if r.example, err = copies.of(r.example); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // decls works out what is declared, for a program: an error if options
 // contradict operands.
 func (d *declarations) decls(file *lang.File) (map[string]lang.Decl, error) {

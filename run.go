@@ -92,6 +92,12 @@ func (k *Kernel) run(ctx context.Context, args Args, kept *kept) (*Kernel, value
 			continue
 		}
 		arg := args[t.Name]
+		if arg != nil {
+			var err error
+			if arg, err = k.session.plain.of(arg); err != nil {
+				return nil, err
+			}
+		}
 		if err := checkOperand(t, arg); err != nil {
 			return nil, nil, err
 		}

@@ -103,18 +103,31 @@ func (c column) permuted(perm permutation) (column, error) {
 	if perm.identity() {
 		return c, nil
 	}
+	return c.gathered(perm)
+}
+
+// gathered is the elements that list names, in its order.
+func (c column) gathered(list permutation) (column, error) {
 	out := column{}
-	a, err := MakeArray(c.array().dt, c.len())
+	a, err := MakeArray(c.array().dt, list.len())
 	if err != nil {
 		return out, err
 	}
 	out = columnOf(a)
 	if out.u64 != nil {
-		gatherSlice(out.u64, c.u64, perm)
+		gatherSlice(out.u64, c.u64, list)
 	} else {
-		gatherSlice(out.u32, c.u32, perm)
+		gatherSlice(out.u32, c.u32, list)
 	}
 	return out, nil
+}
+
+// prefix is the first n elements, shared.
+func (c column) prefix(n int) column {
+	if c.u64 != nil {
+		return column{u64: c.u64[:n]}
+	}
+	return column{u32: c.u32[:n]}
 }
 
 // permutation lists which entry stands at each place. The zero permutation is

@@ -21,6 +21,13 @@ func Concat(axis int, format Format, tensors ...*Tensor) (*Tensor, error) {
 	if err := checkShape(shape, format); err != nil {
 		return nil, err
 	}
+	plain := make([]*Tensor, len(tensors))
+	for i, t := range tensors {
+		if plain[i], err = t.Plain(); err != nil {
+			return nil, err
+		}
+	}
+	tensors = plain
 	c := &concat{axis: axis, shape: shape, format: format, tensors: tensors}
 	if format.IsDense() {
 		return c.dense()

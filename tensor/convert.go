@@ -86,8 +86,9 @@ func fromDense(shape []int64, format Format, values Array, o options) (*Tensor, 
 // stored value stays, zeros included; a D target is filled up with the fill;
 // from dense blocks that the target does not have, values that equal the fill
 // are left out as FromDense does. Where nothing changes the arrays are shared.
-// [WithFill] is an error unless every value is stored (all levels D): another
-// fill would change the tensor's meaning.
+// [WithFill] is an error unless every value is stored (all levels D, no
+// [Structure]): another fill would change the tensor's meaning. The structure
+// stays: the stored triangle is converted. See [Tensor.Attributes] for those.
 func (t *Tensor) Convert(format Format, opts ...Option) (*Tensor, error) {
 	o := collect(opts)
 	if o.name == "" {
@@ -108,28 +109,44 @@ func (t *Tensor) convert(format Format, o options) (*Tensor, error) {
 		if err != nil {
 			return nil, err
 		}
-		if !t.format.IsDense() && !fill.Same(t.fill) {
+		switch {
+		case fill.Same(t.fill):
+		case t.structure != General:
+			return nil, tensorError("cannot change the fill from %v to %v: one triangle is stored (%v); expand it first", t.fill, fill, t.structure)
+		case !t.format.IsDense():
 			return nil, tensorError("cannot change the fill from %v to %v: convert to D first, so that every value is stored", t.fill, fill)
+		default:
+			source.attributes = t.attributes.without(LowerTriangular | UpperTriangular)
 		}
 		source.fill = fill
 	}
-	switch {
-	case format == t.format:
+	if format == t.format {
 		return source.retyped(&o)
-	case format.IsDense():
-		values, err := source.scatterDense(format.Order())
+	}
+	out, err := source.stored(format, &o)
+	if err != nil {
+		return nil, err
+	}
+	out.structure = source.structure
+	return out.WithAttributesOf(&source), nil
+}
+
+// stored stores what the tensor stores in another format.
+func (t *Tensor) stored(format Format, o *options) (*Tensor, error) {
+	if format.IsDense() {
+		values, err := t.scatterDense(format.Order())
 		if err != nil {
 			return nil, err
 		}
-		out := Assemble(t.shape, format, nil, values, source.fill)
+		out := Assemble(t.shape, format, nil, values, t.fill)
 		out.name = o.name
 		return out, nil
 	}
-	e, err := source.entriesFor(format)
+	e, err := t.entriesFor(format)
 	if err != nil {
 		return nil, tensorError("%v", err)
 	}
-	return build(e, t.shape, format, source.fill, &o)
+	return build(e, t.shape, format, t.fill, o)
 }
 
 // entriesFor lists the tensor's entries for a conversion: with their dense
@@ -196,13 +213,17 @@ func (t *Tensor) ToCoords() (coords [][]int64, values Array, err error) {
 	return coords, t.values, nil
 }
 
-// ToDense returns every element in row-major order. It is an error if there are
-// more than 2^63-1, or more than the memory holds. The array is shared with the
-// tensor if it is stored so.
+// ToDense returns every element in row-major order, of the whole matrix for a
+// tensor with a [Structure]. It is an error if there are more than 2^63-1, or more
+// than the memory holds. The array is shared with the tensor if it is stored so.
 func (t *Tensor) ToDense() (Array, error) {
-	if t.format == Dense(t.Rank()) {
-		return t.values, nil
+	plain, err := t.Plain()
+	if err != nil {
+		return Array{}, err
 	}
-	values, err := t.scatterDense(identity(t.Rank()))
+	if plain.format == Dense(t.Rank()) {
+		return plain.values, nil
+	}
+	values, err := plain.scatterDense(identity(t.Rank()))
 	return values, named(err, t.name)
 }

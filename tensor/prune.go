@@ -55,6 +55,8 @@ func (t *Tensor) prune() (*Tensor, error) {
 	}
 	out := Assemble(t.shape, t.format, levels, values, t.fill)
 	out.name = t.name
+	out.structure = t.structure
+	out.attributes = t.attributes.without(PatternSymmetric | DiagonalKnown)
 	return out, nil
 }
 

@@ -32,6 +32,9 @@ func (t *Tensor) Transpose(perm []int) (*Tensor, error) {
 	}
 	out := *t
 	out.shape, out.format = shape, format
+	if !slices.IsSorted(perm) { // a matrix with its axes swapped
+		out.structure, out.attributes = t.structure.Transposed(), t.attributes.transposed()
+	}
 	return &out, nil
 }
 
@@ -62,6 +65,9 @@ func (t *Tensor) reshape(shape []int64, format Format, o options) (*Tensor, erro
 	}
 	groups, err := reshapeGroups(t.shape, shape)
 	if err != nil {
+		return nil, err
+	}
+	if t, err = t.Plain(); err != nil {
 		return nil, err
 	}
 	if format.IsDense() {

@@ -80,7 +80,7 @@ func (t *Tensor) positions(level int) int64 {
 }
 
 // Equal reports whether two tensors are stored alike: the same shape, format,
-// element type and fill, the same index values (whatever their integer types)
+// element type, fill and structure, the same index values (whatever their integer types)
 // and bitwise the same stored values, where NaN equals NaN.
 func Equal(a, b *Tensor) bool { return Diff(a, b) == "" }
 
@@ -96,6 +96,8 @@ func Diff(a, b *Tensor) string {
 		return fmt.Sprintf("element type %v, want %v", a.DType(), b.DType())
 	case !a.fill.Same(b.fill):
 		return fmt.Sprintf("fill %v, want %v", a.fill, b.fill)
+	case a.structure != b.structure:
+		return fmt.Sprintf("structure %v, want %v", a.structure, b.structure)
 	}
 	for k := range a.levels {
 		if d := diffIndices(a.levels[k].Pos, b.levels[k].Pos); d != "" {

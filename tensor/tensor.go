@@ -23,12 +23,14 @@ type Level struct {
 // Tensor is a stored tensor: shape, format, element type, fill, index arrays
 // and values. It is immutable and safe for concurrent use.
 type Tensor struct {
-	name   string
-	shape  []int64
-	format Format
-	fill   Scalar
-	levels []Level
-	values Array
+	name       string
+	shape      []int64
+	format     Format
+	fill       Scalar
+	levels     []Level
+	values     Array
+	structure  Structure
+	attributes Attributes
 }
 
 // Assemble makes a tensor of arrays that are known to be right, without
@@ -158,7 +160,8 @@ func blockLen(levels []Level) int {
 }
 
 // At returns the value at a coordinate given by its logical axes: the stored
-// one or the fill. With the wrong number of coordinates, or one outside the
+// one, the sum of several, or the fill; for a tensor with a [Structure], of the
+// whole matrix. With the wrong number of coordinates, or one outside the
 // shape, it returns the zero Scalar, whose type is Invalid. It searches every
 // level and is meant for looking at single elements.
 func (t *Tensor) At(coord ...int64) Scalar {
@@ -170,7 +173,18 @@ func (t *Tensor) At(coord ...int64) Scalar {
 			return Scalar{}
 		}
 	}
-	order := t.format.Order()
+	if t.structure != General && !t.structure.Stores(coord[0], coord[1]) {
+		x, _ := t.lookUp(coord[1], coord[0])
+		return t.structure.Mirror(x)
+	}
+	x, _ := t.lookUp(coord...)
+	return x
+}
+
+// lookUp returns the stored value at a coordinate within the shape, or the
+// fill and false.
+func (t *Tensor) lookUp(coord ...int64) (Scalar, bool) {
+	order := t.format.order
 	lo, hi := 0, 1 // candidate positions of the level before
 	for k, l := range t.levels {
 		c := coord[order[k]]
@@ -184,10 +198,10 @@ func (t *Tensor) At(coord ...int64) Scalar {
 		}
 		lo, hi = searchRange(l.Crd, lo, hi, c)
 		if lo == hi {
-			return t.fill
+			return t.fill, false
 		}
 	}
-	return t.values.Scalar(lo)
+	return t.values.Scalar(lo), true
 }
 
 // searchRange returns the part of crd[lo:hi], which ascends, that equals c.
@@ -219,6 +233,9 @@ func (t *Tensor) String() string {
 	}
 	b.WriteString(shapeString(t.shape))
 	fmt.Fprintf(&b, " %v %v, %d stored, fill %v", t.DType(), t.format, t.NNZ(), t.fill)
+	if t.structure != General {
+		fmt.Fprintf(&b, ", %v", t.structure)
+	}
 	return b.String()
 }
 
