@@ -1,5 +1,7 @@
 package tensor
 
+import "math"
+
 // entries is a list of coordinates with a value, or a dense block of values,
 // each: what every conversion goes through.
 type entries struct {
@@ -26,19 +28,28 @@ type builder struct {
 	scatter []int    // dense axes that have columns: values go to places in a block
 	keys    []column // columns in storage order, sorted: sparse levels, then scatter axes
 	perm    permutation
+	// kept is the level from which on every entry has a position of its own though
+	// coordinates repeat, for multigraphs; beyond all levels for other formats.
+	kept int
 	// differs holds, for each sorted entry, the first key in which it differs
 	// from the entry before: len(keys) if there is none, 0 for the first entry.
 	differs []uint8
 }
 
 // build stores entries in a format. The entries' columns and values may end up
-// in the tensor. The shape has been checked.
+// in the tensor. The shape has been checked. A multigraph keeps entries of equal
+// coordinates, which need to come with the blocks that it has.
 func build(e entries, shape []int64, format Format, fill Scalar, opts *options) (*Tensor, error) {
-	b := &builder{shape: shape, format: format, order: format.Order(), opts: opts, fill: fill, entries: e}
+	b := &builder{kept: math.MaxInt, shape: shape, format: format, order: format.Order(), opts: opts, fill: fill, entries: e}
 	sparse := format.sparseRank()
 	for _, axis := range b.order[sparse:] {
 		if e.n > 0 && e.cols[axis].len() == e.n && e.block == 1 {
 			b.scatter = append(b.scatter, axis)
+		}
+	}
+	if format.Multigraph() {
+		if b.kept = sparse; !format.grouped() {
+			b.kept = sparse - 1
 		}
 	}
 	if err := b.sort(); err != nil {
@@ -153,9 +164,10 @@ func (b *builder) compare() {
 }
 
 // starts reports whether sorted entry i is the first of its tuple of levels 0
-// to last. Every first entry starts the root, last = -1.
+// to last, or has a position of its own there. Every first entry starts the
+// root, last = -1.
 func (b *builder) starts(i, last int) bool {
-	return i == 0 || int(b.differs[i]) <= last
+	return i == 0 || last >= b.kept || int(b.differs[i]) <= last
 }
 
 // levels builds the index arrays.
@@ -186,7 +198,20 @@ func (b *builder) levels() ([]Level, error) {
 		}
 		parents, previous, lead = int64(n), seg.last, seg.last+1
 	}
-	return levels, nil
+	if !b.format.grouped() {
+		return levels, nil
+	}
+	sparse := b.format.sparseRank()
+	for k := lead; k < sparse; k++ {
+		var ok bool
+		if parents, ok = mulSizes(parents, b.shape[b.order[k]]); !ok {
+			return nil, levelError(k, "format %v of shape %s has more than 2^63-1 positions: use DC or S instead of C", b.format, shapeString(b.shape))
+		}
+	}
+	// The values are like the positions of a level after the last.
+	var err error
+	levels[sparse-1].Group, err = b.pos(segment{sparse, sparse}, previous, parents, b.n)
+	return levels, err
 }
 
 // pos builds the Pos array of a segment with n positions. The segment before

@@ -7,7 +7,8 @@ import (
 // FromCoords makes a tensor of entries given by their coordinates: coords has
 // one slice for each logical axis, each as long as values. They need not be
 // sorted. Values at equal coordinates are summed in the order they are given
-// (for Bool: or); explicit zeros are stored. The coordinates are copied; the
+// (for Bool: or), but in a multigraph kept in that order (with D levels: one
+// block, of sums); explicit zeros are stored. The coordinates are copied; the
 // values are shared if they are in storage order already. The error is a
 // [*FormatError] whose Level is -1 and whose Position is the entry.
 func FromCoords(shape []int64, format Format, coords [][]int64, values Array, opts ...Option) (*Tensor, error) {
@@ -39,7 +40,49 @@ func fromCoords(shape []int64, format Format, coords [][]int64, values Array, o 
 			return nil, err
 		}
 	}
-	return build(e, shape, format, fill, &o)
+	out, err := buildAny(e, shape, format, fill, &o)
+	if err != nil {
+		return nil, err
+	}
+	return out.limited(format, &o)
+}
+
+// buildAny is build for entries that need not have the blocks of the format.
+func buildAny(e entries, shape []int64, format Format, fill Scalar, o *options) (*Tensor, error) {
+	if !format.Multigraph() || format.sparseRank() == len(shape) {
+		return build(e, shape, format.unsplit(), fill, o)
+	}
+	summed, err := build(e, shape, format.Standard(), fill, o)
+	if err != nil {
+		return nil, err
+	}
+	return summed.stored(format.unsplit(), o)
+}
+
+// limited is a tensor with the positions of its levels split as options ask.
+func (t *Tensor) limited(format Format, o *options) (*Tensor, error) {
+	limit, err := o.fibreLimit(format)
+	if err != nil {
+		return nil, err
+	}
+	if t.format != format {
+		t = t.relabelled(format)
+	}
+	if limit == 0 {
+		return t, nil
+	}
+	return t.split(limit)
+}
+
+// relabelled is the tensor in a format whose flags allow what the tensor is.
+func (t *Tensor) relabelled(format Format) *Tensor {
+	out := *t
+	out.format = format
+	out.levels = t.Levels()
+	for k, physical := range format.Physical() {
+		out.levels[k].LevelType = physical
+	}
+	return &out
 }
 
 // coordinateColumn checks and copies the coordinates of one axis.
@@ -86,6 +129,12 @@ func fromDense(shape []int64, format Format, values Array, o options) (*Tensor, 
 // stored value stays, zeros included; a D target is filled up with the fill;
 // from dense blocks that the target does not have, values that equal the fill
 // are left out as FromDense does. Where nothing changes the arrays are shared.
+//
+// The values of one coordinate are summed, in storage order, unless the target is a
+// multigraph ([Format.Multigraph]), which keeps them apart in that order. A target
+// with flags is given sorted arrays, and split ones with [WithFibreLimit]; but where
+// its flags allow the arrays that there are, those are shared.
+//
 // [WithFill] is an error unless every value is stored (all levels D, no
 // [Structure]): another fill would change the tensor's meaning. The structure
 // stays: the stored triangle is converted. See [Tensor.Attributes] for those.
@@ -120,19 +169,38 @@ func (t *Tensor) convert(format Format, o options) (*Tensor, error) {
 		}
 		source.fill = fill
 	}
-	if format == t.format {
-		return source.retyped(&o)
+	out := &source
+	var err error
+	if format.allows(t.format) {
+		out, err = source.retyped(&o)
+	} else {
+		out, err = source.stored(format.unsplit(), &o)
 	}
-	out, err := source.stored(format, &o)
 	if err != nil {
+		return nil, err
+	}
+	if out, err = out.limited(format, &o); err != nil {
 		return nil, err
 	}
 	out.structure = source.structure
 	return out.WithAttributesOf(&source), nil
 }
 
-// stored stores what the tensor stores in another format.
+// stored stores what the tensor stores in another format, whose levels do not split.
 func (t *Tensor) stored(format Format, o *options) (*Tensor, error) {
+	sameBlocks := t.hasBlocksOf(format)
+	var err error
+	switch {
+	case format.Multigraph() && !sameBlocks:
+		// Which values share a block is known once there is one of each.
+		if t, err = t.stored(format.Standard(), &options{name: t.name}); err != nil {
+			return nil, err
+		}
+	case !t.format.unique() && !format.Multigraph() && (t.format.hasBlocks() || format.hasBlocks()):
+		if t, err = t.standard(); err != nil {
+			return nil, err
+		}
+	}
 	if format.IsDense() {
 		values, err := t.scatterDense(format.Order())
 		if err != nil {
@@ -142,21 +210,25 @@ func (t *Tensor) stored(format Format, o *options) (*Tensor, error) {
 		out.name = o.name
 		return out, nil
 	}
-	e, err := t.entriesFor(format)
+	list := t.valueEntries
+	if t.hasBlocksOf(format) {
+		list = t.blockEntries
+	}
+	e, err := list()
 	if err != nil {
 		return nil, tensorError("%v", err)
 	}
 	return build(e, t.shape, format, t.fill, o)
 }
 
-// entriesFor lists the tensor's entries for a conversion: with their dense
-// blocks if the target has blocks of the same axes, else value by value.
-func (t *Tensor) entriesFor(format Format) (entries, error) {
+// hasBlocks reports whether the format has D levels.
+func (f Format) hasBlocks() bool { return f.sparseRank() < f.Rank() }
+
+// hasBlocksOf reports whether the trailing D levels are those of a format, so that
+// entries can go over with their dense blocks.
+func (t *Tensor) hasBlocksOf(format Format) bool {
 	sparse := t.format.sparseRank()
-	if sparse == format.sparseRank() && slices.Equal(t.format.Order()[sparse:], format.Order()[sparse:]) {
-		return t.blockEntries()
-	}
-	return t.valueEntries()
+	return sparse == format.sparseRank() && slices.Equal(t.format.Order()[sparse:], format.Order()[sparse:])
 }
 
 // retyped is the tensor with index arrays of the types that o asks for.
@@ -166,6 +238,15 @@ func (t *Tensor) retyped(o *options) (*Tensor, error) {
 	}
 	levels := t.Levels()
 	for k, l := range levels {
+		if l.Group.dt != Invalid {
+			dt, err := o.posType(k+1, uint64(t.blocks()))
+			if err != nil {
+				return nil, err
+			}
+			if levels[k].Group, err = l.Group.Convert(dt); err != nil {
+				return nil, levelError(k, "%v", err)
+			}
+		}
 		if l.Kind == CompressedLevel {
 			dt, err := o.posType(k, uint64(l.Crd.n))
 			if err != nil {

@@ -3,33 +3,40 @@ package tensor
 import "fmt"
 
 // coordinates returns, for each sparse level k (all before the trailing dense
-// ones), the coordinate of every position of the last sparse level. The columns
-// of the last segment are the stored arrays where widths allow.
+// ones), the coordinate of every block of values. The columns of the last segment
+// are the stored arrays where widths allow.
 func (t *Tensor) coordinates() ([]column, error) {
 	sparse := t.format.sparseRank()
 	cols := make([]column, sparse)
 	if sparse == 0 {
 		return cols, nil
 	}
-	segments := t.format.segments()
-	last := segments[len(segments)-1]
-	n := t.levels[last.last].Crd.n
+	n := t.blocks()
 	if n == 0 {
 		return t.noCoordinates(cols)
 	}
-	for k := last.first; k <= last.last; k++ {
-		var err error
-		if cols[k], err = widened(t.levels[k].Crd, maxCoordinate(t.levels[k].Size)); err != nil {
-			return nil, err
+	// begin holds where the blocks of each level's positions begin among those of
+	// all: composed of the Pos arrays from the end.
+	var begin column
+	var err error
+	rest := sparse // the levels still to do
+	if t.format.grouped() {
+		begin, err = widened(t.levels[sparse-1].Group, uint64(n))
+	} else {
+		segments := t.format.segments()
+		last := segments[len(segments)-1]
+		for k := last.first; k <= last.last; k++ {
+			if cols[k], err = widened(t.levels[k].Crd, maxCoordinate(t.levels[k].Size)); err != nil {
+				return nil, err
+			}
 		}
+		rest = last.first
+		begin, err = widened(t.levels[last.first].Pos, uint64(n))
 	}
-	// begin holds where the positions of each level's positions begin among
-	// those of the last level: composed of the Pos arrays from the end.
-	begin, err := widened(t.levels[last.first].Pos, uint64(n))
 	if err != nil {
 		return nil, err
 	}
-	for k := last.first - 1; k >= 0; k-- {
+	for k := rest - 1; k >= 0; k-- {
 		l := t.levels[k]
 		if cols[k], err = t.spread(l, begin, n); err != nil {
 			return nil, err
@@ -45,6 +52,20 @@ func (t *Tensor) coordinates() ([]column, error) {
 		}
 	}
 	return cols, nil
+}
+
+// blocks is the number of blocks of values: the positions of the last sparse level,
+// or what it groups; 1 if there is none.
+func (t *Tensor) blocks() int {
+	last := t.format.sparseRank() - 1
+	switch {
+	case last < 0:
+		return 1
+	case t.format.grouped():
+		group := t.levels[last].Group
+		return int(group.At64(group.n - 1))
+	}
+	return t.levels[last].Crd.n
 }
 
 // noCoordinates sets the columns of a tensor without stored positions. Levels
@@ -125,10 +146,12 @@ func (t *Tensor) blockEntries() (entries, error) {
 		return entries{}, err
 	}
 	order := t.format.Order()
-	e := entries{n: 1, values: t.values, block: t.block(), order: order[:len(stored)], distinct: true}
+	e := entries{n: t.blocks(), values: t.values, block: t.block(), distinct: t.format.unique()}
+	if t.format.ascends() {
+		e.order = order[:len(stored)]
+	}
 	e.cols = make([]column, t.Rank())
 	for k, col := range stored {
-		e.n = col.len()
 		e.cols[order[k]] = col
 	}
 	return e, nil
@@ -161,7 +184,10 @@ func (t *Tensor) elementEntries(kept permutation, n int) (entries, error) {
 		return entries{}, err
 	}
 	order := t.format.Order()
-	e := entries{n: n, values: t.values, block: 1, order: order, distinct: true}
+	e := entries{n: n, values: t.values, block: 1, distinct: t.format.unique()}
+	if t.format.ascends() && t.format.unique() {
+		e.order = order
+	}
 	e.cols = make([]column, t.Rank())
 	inner := uint64(1) // values of one coordinate of the level
 	for k := t.Rank() - 1; k >= 0; k-- {

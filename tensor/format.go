@@ -39,13 +39,15 @@ var levelKindNames = [...]string{0: "?", S: "S", C: "C", DC: "DC", D: "D"}
 // MaxRank is the largest number of dimensions of a tensor, NumPy's limit.
 const MaxRank = 64
 
-// Format is how a tensor is stored: one level kind per dimension and the order
-// in which levels store the logical axes. A Format is immutable and always
+// Format is how a tensor is stored: one level kind per dimension, the order
+// in which levels store the logical axes, and [LevelFlags], which most formats do
+// without. A Format is immutable and always
 // canonical, so formats that store the same arrays are == . The zero Format is
 // that of scalars (rank 0).
 type Format struct {
 	levels string // one LevelKind per byte
 	order  string // one logical axis per byte
+	flags  string // one LevelFlags per byte, without trailing zeros
 }
 
 // Formats of matrices by name.
@@ -71,8 +73,14 @@ func mustFormat(levels []LevelKind, order []int) Format {
 // stores; a nil order is 0, 1, 2, …. "S directly before C", an expanded
 // spelling of "DC before C", becomes the latter. It is an error if order is not
 // a permutation, if a D level stands before another kind, or if the last level
-// before the D levels is not S.
+// before the D levels is not S: see [FormatWith].
 func FormatOf(levels []LevelKind, order []int) (Format, error) {
+	return FormatWith(levels, order, nil)
+}
+
+// formatOf is the format without its flags, of which it looks at that which a
+// last C or DC level needs.
+func formatOf(levels []LevelKind, order []int, flags []LevelFlags) (Format, error) {
 	rank := len(levels)
 	if rank > MaxRank {
 		return Format{}, fmt.Errorf("a format of %d levels: a tensor has at most %d dimensions", rank, MaxRank)
@@ -87,12 +95,12 @@ func FormatOf(levels []LevelKind, order []int) (Format, error) {
 	for k, axis := range order {
 		axes[k] = byte(axis)
 	}
-	kinds, err := canonicalLevels(levels)
-	return Format{string(kinds), string(axes)}, err
+	kinds, err := canonicalLevels(levels, flags)
+	return Format{levels: string(kinds), order: string(axes)}, err
 }
 
 // canonicalLevels checks the kinds and spells them canonically, one per byte.
-func canonicalLevels(levels []LevelKind) ([]byte, error) {
+func canonicalLevels(levels []LevelKind, flags []LevelFlags) ([]byte, error) {
 	kinds := make([]byte, len(levels))
 	sparse := 0 // levels before the trailing dense ones
 	for k, kind := range levels {
@@ -112,8 +120,9 @@ func canonicalLevels(levels []LevelKind) ([]byte, error) {
 			kinds[k] = byte(DC)
 		}
 	}
-	if sparse > 0 && levels[sparse-1] != S {
-		return nil, fmt.Errorf("level %d is %v: the last level before the dense ones must be S (several values per index are not supported)", sparse-1, levels[sparse-1])
+	if sparse > 0 && levels[sparse-1] != S && flags[sparse-1]&Duplicates == 0 {
+		return nil, fmt.Errorf("level %d is %v: the last level before the dense ones must be S, or be flagged as having several values per coordinate, such as %v(duplicates)",
+			sparse-1, levels[sparse-1], levels[sparse-1])
 	}
 	return kinds, nil
 }
@@ -199,9 +208,11 @@ func (f Format) IsDense() bool { return f.sparseRank() == 0 }
 // Equal reports whether f and g are the same format; it is the same as f == g.
 func (f Format) Equal(g Format) bool { return f == g }
 
-// WithOrder returns the format with the same levels storing the axes in
-// another order.
-func (f Format) WithOrder(order []int) (Format, error) { return FormatOf(f.Levels(), order) }
+// WithOrder returns the format with the same levels, and flags, storing the axes
+// in another order.
+func (f Format) WithOrder(order []int) (Format, error) {
+	return FormatWith(f.Levels(), order, f.Flags())
+}
 
 // PhysicalKind is what a level is to the compiler.
 type PhysicalKind uint8
@@ -237,7 +248,8 @@ type LevelType struct {
 	// Unique says that no coordinate repeats under one parent. The levels of a
 	// run but its last are not unique: only their tuples are.
 	Unique bool
-	// Ordered says that coordinates ascend under each parent.
+	// Ordered says that coordinates, or the tuples of a run of which this is the
+	// first level, ascend under each parent.
 	Ordered bool
 }
 
@@ -258,10 +270,13 @@ func (t LevelType) String() string {
 
 // Physical returns the levels as the compiler sees them: C and D are dense; a
 // run of S levels closed by a DC level or by the last S is one compressed
-// level, not unique if the run is longer than one, followed by singletons.
+// level, not unique if the run is longer than one, followed by singletons. Flags make
+// levels not unique or not ordered; those of a last C or DC are told apart by the
+// pointers to values alone.
 func (f Format) Physical() []LevelType {
 	types := make([]LevelType, len(f.levels))
 	inRun := false
+	sparse := f.sparseRank()
 	for k := range types {
 		kind := LevelKind(f.levels[k])
 		if kind == C || kind == D {
@@ -274,8 +289,10 @@ func (f Format) Physical() []LevelType {
 		}
 		// Only an S that is followed by a further level of its run keeps the
 		// run open; a canonical format has S or DC after it, never C.
-		inRun = kind == S && k+1 < f.sparseRank()
-		types[k] = LevelType{physical, !inRun, true}
+		inRun = kind == S && k+1 < sparse
+		// Duplicates of a last DC are grouped by its pointers: it does not repeat.
+		repeats := inRun || f.flag(k)&Duplicates != 0 && (kind == S || k+1 < sparse)
+		types[k] = LevelType{physical, !repeats, f.flag(k)&Unsorted == 0}
 	}
 	return types
 }

@@ -48,6 +48,7 @@ const formatHelp = "formats are CSR, CSC, DCSR, DCSC, COO, COOC, CSF, D (dense),
 // String returns the format as ParseFormat reads it for the same rank: a name
 // such as "CSR", "CSF" or "D" where there is one, else the levels with hyphens
 // and, if it is not 0, 1, 2, …, the order: "C-DC-S", "C-DC-S-C", "S-S-S[1,0,2]".
+// Flags follow their level: "C-S(duplicates)".
 func (f Format) String() string {
 	for _, n := range namedFormats {
 		if (n.rank == f.Rank() || n.rank < 0) && n.format(f.Rank()) == f {
@@ -57,6 +58,9 @@ func (f Format) String() string {
 	spelled := make([]string, f.Rank())
 	for k, kind := range f.Levels() {
 		spelled[k] = kind.String()
+		if flags := f.flag(k); flags != 0 {
+			spelled[k] += "(" + flags.String() + ")"
+		}
 	}
 	return strings.Join(spelled, "-") + orderSuffix(f.Order())
 }
@@ -83,13 +87,14 @@ func orderSuffix(order []int) string {
 //
 //   - names: CSR CSC DCSR DCSC COO COOR COOC SSR SSC CSF CVEC DVEC DMAT DMATR
 //     DMATC, D or "dense" (COO, CSF and D for every rank);
-//   - levels with hyphens: C-DC-S-S;
+//   - levels with hyphens: C-DC-S-S, each with its flags: C-S(unsorted,duplicates);
 //   - TACO's lower-case letters: ds, ss, dss, dd, where a d that only d's
 //     follow is D, another d is C, and s is DC, or S at the end;
 //
 // with an order after levels, letters, COO, CSF or D: R (0, 1, …, n-1), C
-// (n-1, …, 0) or a list: C-DC-S-C, CSF[2,0,1]. Case does not matter but for
-// TACO's letters. The error is a [*ParseError].
+// (n-1, …, 0) or a list: C-DC-S-C, CSF[2,0,1]. Flags after a name are those of the
+// whole: COO(unsorted). Case does not matter but for TACO's letters. The error is a
+// [*ParseError].
 func ParseFormat(s string, rank int) (Format, error) {
 	f, err := parseFormat(strings.TrimSpace(s), rank)
 	if err != nil {
@@ -136,8 +141,15 @@ func parseFormat(s string, rank int) (Format, *ParseError) {
 	if isTACO(base) && base != "d" {
 		return withOrder(tacoLevels(base), order)
 	}
-	if f, found, err := lookupName(base, order, rank); found {
-		return f, err
+	name, flags, err := cutFlags(base)
+	if err != nil {
+		return Format{}, err
+	}
+	if f, found, err := lookupName(name, order, rank); found {
+		if err != nil || flags == 0 {
+			return f, err
+		}
+		return withFlags(f, flags)
 	}
 	// COO-C, CSF-R and D-C: a free name with an order of one letter.
 	if name, letter, ok := cutLast(base, "-·"); ok && order == nil {
@@ -145,7 +157,7 @@ func parseFormat(s string, rank int) (Format, *ParseError) {
 			return f, err
 		}
 	}
-	levels, letter, err := spelledLevels(base)
+	levels, levelFlags, letter, err := spelledLevels(base)
 	if err != nil {
 		return Format{}, err
 	}
@@ -156,16 +168,52 @@ func parseFormat(s string, rank int) (Format, *ParseError) {
 		order = identity(len(levels))
 		slices.Reverse(order)
 	}
-	return withOrder(levels, order)
+	f, e := FormatWith(levels, order, levelFlags)
+	return f, notFormat(e)
 }
 
 // withOrder is FormatOf with its error as a ParseError.
 func withOrder(levels []LevelKind, order []int) (Format, *ParseError) {
 	f, err := FormatOf(levels, order)
-	if err != nil {
-		return Format{}, &ParseError{Msg: "not a format", Hint: err.Error()}
+	return f, notFormat(err)
+}
+
+// withFlags is flagAll with its error as a ParseError.
+func withFlags(f Format, flags LevelFlags) (Format, *ParseError) {
+	f, err := f.flagAll(flags)
+	return f, notFormat(err)
+}
+
+// notFormat is an error as a ParseError; nil for nil.
+func notFormat(err error) *ParseError {
+	if err == nil {
+		return nil
 	}
-	return f, nil
+	return &ParseError{Msg: "not a format", Hint: err.Error()}
+}
+
+// cutFlags splits flags in parentheses off a name.
+func cutFlags(s string) (name string, flags LevelFlags, err *ParseError) {
+	open := strings.IndexByte(s, '(')
+	if open < 0 {
+		return s, 0, nil
+	}
+	list, closed := strings.CutSuffix(s[open+1:], ")")
+	if strings.ContainsAny(list, "()") {
+		return s, 0, nil // of several levels
+	}
+	if !closed && strings.ContainsAny(list, "-·") {
+		return s, 0, nil
+	}
+	flags, e := parseFlags(list)
+	if !closed || e != nil {
+		hint := "close the parenthesis"
+		if e != nil {
+			hint = e.Error()
+		}
+		return "", 0, &ParseError{Msg: "bad flags in the format", Hint: hint}
+	}
+	return s[:open], flags, nil
 }
 
 // cutOrder splits a trailing "[1,3,0,2]" off.
@@ -275,7 +323,7 @@ func tacoLevels(s string) []LevelKind {
 // spelledLevels reads levels with hyphens, or S and C letters without, and the
 // order letter that may follow. Since the last level is never C or R, such a
 // last part is an order.
-func spelledLevels(s string) (levels []LevelKind, order byte, err *ParseError) {
+func spelledLevels(s string) (levels []LevelKind, flags []LevelFlags, order byte, err *ParseError) {
 	parts := strings.FieldsFunc(strings.ToUpper(s), func(r rune) bool { return r == '-' || r == '·' })
 	if len(parts) == 1 && strings.Trim(parts[0], "SCR") == "" {
 		parts = strings.Split(parts[0], "")
@@ -285,16 +333,20 @@ func spelledLevels(s string) (levels []LevelKind, order byte, err *ParseError) {
 		parts = parts[:n-1]
 	}
 	for _, part := range parts {
-		kind := slices.Index(levelKindNames[:], part)
-		if kind < 0 {
-			return nil, 0, &ParseError{Msg: "unknown format", Hint: unknownFormatHint(s)}
+		name, flag, err := cutFlags(part)
+		if err != nil {
+			return nil, nil, 0, err
 		}
-		levels = append(levels, LevelKind(kind))
+		kind := slices.Index(levelKindNames[:], name)
+		if kind < 0 {
+			return nil, nil, 0, &ParseError{Msg: "unknown format", Hint: unknownFormatHint(s)}
+		}
+		levels, flags = append(levels, LevelKind(kind)), append(flags, flag)
 	}
 	if levels == nil {
-		return nil, 0, &ParseError{Msg: "unknown format", Hint: formatHelp}
+		return nil, nil, 0, &ParseError{Msg: "unknown format", Hint: formatHelp}
 	}
-	return levels, order, nil
+	return levels, flags, order, nil
 }
 
 // unknownFormatHint looks for the name that was meant.

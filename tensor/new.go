@@ -8,11 +8,11 @@ import (
 )
 
 // New makes a tensor of existing arrays, which it checks in one pass and then
-// shares. Levels stand in storage order; only their Pos and Crd are read, and
+// shares. Levels stand in storage order; only their Pos, Crd and Group are read, and
 // a missing Pos of a compressed level 0 is supplied. Index arrays may have any
 // integer type; negative elements are errors. Coordinates must be sorted and
-// unique, and values must have one element for each position of the last
-// level. The error is a [*FormatError].
+// unique but where flags of the format allow other ones, and values must have one
+// element for each position of the last level. The error is a [*FormatError].
 func New(shape []int64, format Format, levels []Level, values Array, opts ...Option) (*Tensor, error) {
 	o := collect(opts)
 	t, err := newTensor(shape, format, levels, values, o)
@@ -47,8 +47,10 @@ func newTensor(shape []int64, format Format, levels []Level, values Array, o opt
 // checkArrayPresence reports arrays that are missing, that the format has no
 // place for, or that are not integers.
 func checkArrayPresence(format Format, levels []Level) error {
+	last := format.sparseRank() - 1
 	for k, physical := range format.Physical() {
-		pos, crd := levels[k].Pos, levels[k].Crd
+		pos, crd, group := levels[k].Pos, levels[k].Crd, levels[k].Group
+		wantGroup := k == last && format.grouped()
 		wantPos, wantCrd := physical.Kind == CompressedLevel, physical.Kind != DenseLevel
 		switch {
 		case pos.dt == Invalid && wantPos && k > 0:
@@ -59,8 +61,12 @@ func checkArrayPresence(format Format, levels []Level) error {
 			return levelError(k, "a pointer array is given for a %v level, which has none", physical.Kind)
 		case crd.dt != Invalid && !wantCrd:
 			return levelError(k, "an index array is given for a %v level, which has none", physical.Kind)
+		case group.dt == Invalid && wantGroup:
+			return levelError(k, "%s, which groups the values, is missing", posName(k+1))
+		case group.dt != Invalid && !wantGroup:
+			return levelError(k, "an array that groups values is given for a level that has none: only a last C or DC level has one")
 		}
-		for _, a := range []Array{pos, crd} {
+		for _, a := range []Array{pos, crd, group} {
 			if a.dt != Invalid && !a.dt.IsInteger() {
 				return levelError(k, "an index array has the element type %v: it must be an integer type", a.dt)
 			}
@@ -73,11 +79,11 @@ func checkArrayPresence(format Format, levels []Level) error {
 // indices_k and pointers_k for level k. Arrays that the spelling does not
 // store must be absent. They are checked as [New] does, and shared.
 func NewFromArrays(shape []int64, format Format, arrays map[string]Array, values Array, opts ...Option) (*Tensor, error) {
-	return NewSpelled(shape, format.Levels(), format.Order(), arrays, values, opts...)
+	return NewSpelled(shape, format.Levels(), format.Order(), arrays, values, append(slices.Clip(opts), WithLevelFlags(format.Flags()...))...)
 }
 
-// NewSpelled is NewFromArrays for levels and order as [FormatOf] takes them,
-// which need not be canonical: the arrays of S levels directly before a C level
+// NewSpelled is NewFromArrays for levels and order as [FormatWith] takes them, with
+// the flags that [WithLevelFlags] says. They need not be canonical: the arrays of S levels directly before a C level
 // are in the expanded spelling, where each tuple is repeated for every
 // coordinate of that C. The tensor stores them canonically, as DC.
 func NewSpelled(shape []int64, levels []LevelKind, order []int, arrays map[string]Array, values Array, opts ...Option) (*Tensor, error) {
@@ -87,7 +93,7 @@ func NewSpelled(shape []int64, levels []LevelKind, order []int, arrays map[strin
 }
 
 func newSpelled(shape []int64, kinds []LevelKind, order []int, arrays map[string]Array, values Array, o options) (*Tensor, error) {
-	format, err := FormatOf(kinds, order)
+	format, err := FormatWith(kinds, order, o.flags)
 	if err != nil {
 		return nil, tensorError("%v", err)
 	}
@@ -115,6 +121,7 @@ func newSpelled(shape []int64, kinds []LevelKind, order []int, arrays map[string
 func arrangeArrays(format Format, kinds []LevelKind, arrays map[string]Array) ([]Level, error) {
 	levels := make([]Level, format.Rank())
 	physical := format.Physical()
+	last := format.sparseRank() - 1
 	for _, name := range slices.Sorted(mapKeys(arrays)) {
 		k, isPos, ok := parseArrayName(name)
 		if !ok || k >= len(levels) {
@@ -122,6 +129,10 @@ func arrangeArrays(format Format, kinds []LevelKind, arrays map[string]Array) ([
 		}
 		if arrays[name].dt == Invalid {
 			return nil, levelError(k, "%s has no element type", name)
+		}
+		if isPos && k == last && format.grouped() {
+			levels[k].Group = arrays[name]
+			continue
 		}
 		if isPos {
 			if k+1 == len(levels) || physical[k+1].Kind != CompressedLevel {

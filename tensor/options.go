@@ -1,6 +1,9 @@
 package tensor
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // Option is an optional argument of the constructors.
 type Option func(*options)
@@ -10,6 +13,9 @@ type options struct {
 	fill     Scalar
 	pos, crd DType         // types of all index arrays, Invalid for the default
 	levels   map[int]DType // types of one level's index arrays
+	flags    []LevelFlags  // of NewSpelled
+	limit    int64         // of fibres, where limited
+	limited  bool
 }
 
 func collect(opts []Option) options {
@@ -44,6 +50,25 @@ func WithIndexType(level int, dt DType) Option {
 			o.levels = map[int]DType{}
 		}
 		o.levels[level] = dt
+	}
+}
+
+// WithLevelFlags says the flags of each level to [NewSpelled]; to the other
+// constructors the format says them.
+func WithLevelFlags(flags ...LevelFlags) Option {
+	flags = slices.Clone(flags)
+	return func(o *options) { o.flags = flags }
+}
+
+// WithFibreLimit makes a constructor that builds arrays, or Convert, split the
+// positions of those DC levels that are flagged [Duplicates]: none has more than n
+// positions of the next level under it. Where the next level is C it has one for
+// each coordinate, and nothing is split. It is an error if n is less than 1, or if no
+// level of the format can be split.
+func WithFibreLimit(n int64) Option {
+	return func(o *options) {
+		o.limit = n
+		o.limited = true
 	}
 }
 

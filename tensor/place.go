@@ -13,7 +13,7 @@ func (b *builder) place() (Array, error) {
 	if sparse := b.format.sparseRank(); sparse > 0 {
 		positions = 0
 		for i := range b.n {
-			if b.starts(i, sparse-1) {
+			if b.startsBlock(i) {
 				positions++
 			}
 		}
@@ -55,6 +55,12 @@ func (b *builder) place() (Array, error) {
 	return out, nil
 }
 
+// startsBlock reports whether sorted entry i is the first of its block of values.
+func (b *builder) startsBlock(i int) bool {
+	sparse := b.format.sparseRank()
+	return b.kept <= sparse || b.starts(i, sparse-1)
+}
+
 // placeAs is place for elements of one width.
 func placeAs[T uint8 | uint16 | uint32 | uint64 | complex128](b *builder, out Array) {
 	to, from := View[T](out), View[T](b.values)
@@ -68,7 +74,7 @@ func placeAs[T uint8 | uint16 | uint32 | uint64 | complex128](b *builder, out Ar
 	scatterKeys := b.keys[len(b.keys)-len(b.scatter):]
 	position := -1
 	for i := 0; i < b.n; {
-		if i == 0 || sparse > 0 && b.starts(i, sparse-1) {
+		if i == 0 || sparse > 0 && b.startsBlock(i) {
 			position++
 		}
 		if b.block != 1 {
@@ -82,7 +88,7 @@ func placeAs[T uint8 | uint16 | uint32 | uint64 | complex128](b *builder, out Ar
 		}
 		slot += position * perBlock
 		end := i + 1
-		for !b.distinct && end < b.n && int(b.differs[end]) == len(b.keys) {
+		for !b.distinct && end < b.n && !b.startsBlock(end) && int(b.differs[end]) == len(b.keys) {
 			end++
 		}
 		if end == i+1 {

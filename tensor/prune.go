@@ -11,15 +11,19 @@ import (
 // them. What equals the fill is as for [FromDense]: -0.0 differs from a fill of 0, and
 // every NaN equals a fill of NaN. An entry that is a dense block goes when all of it
 // equals the fill, and a coordinate of a DC level when nothing is left under it. The
-// arrays are shared if nothing goes, as in a tensor of D levels alone.
+// arrays are shared if nothing goes, as in a tensor of D levels alone. The values of
+// one coordinate are summed before.
 //
 // The options are those of [Tensor.Convert].
 func (t *Tensor) Prune(opts ...Option) (*Tensor, error) {
-	out, err := t.prune()
+	out, err := t.standard()
+	if err == nil {
+		out, err = out.prune()
+	}
 	if err != nil {
 		return nil, named(err, t.name)
 	}
-	return out.Convert(out.format, opts...)
+	return out.Convert(t.format, opts...)
 }
 
 func (t *Tensor) prune() (*Tensor, error) {

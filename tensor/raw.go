@@ -27,8 +27,8 @@ func (t *Tensor) Dims() []int64 { return t.shape }
 
 // AppendKey appends bytes that tell the format from any other, whatever follows.
 func (f Format) AppendKey(b []byte) []byte {
-	b = append(b, byte(len(f.levels)))
-	return append(append(b, f.levels...), f.order...)
+	b = append(b, byte(len(f.levels)), byte(len(f.flags)))
+	return append(append(append(b, f.levels...), f.order...), f.flags...)
 }
 
 // LevelAt is storage level k, 0 being the outermost.

@@ -106,6 +106,9 @@ func Diff(a, b *Tensor) string {
 		if d := diffIndices(a.levels[k].Crd, b.levels[k].Crd); d != "" {
 			return fmt.Sprintf("%s%s", crdName(k), d)
 		}
+		if d := diffIndices(a.levels[k].Group, b.levels[k].Group); d != "" {
+			return fmt.Sprintf("%s%s", posName(k+1), d)
+		}
 	}
 	if a.values.n != b.values.n {
 		return fmt.Sprintf("%d values, want %d", a.values.n, b.values.n)

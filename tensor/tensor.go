@@ -18,6 +18,10 @@ type Level struct {
 	// Crd, of a compressed or singleton level, has the coordinate of each
 	// position.
 	Crd Array
+	// Group, of the last level before the D levels where that is C or DC (see
+	// [Duplicates]), has one element more than the level has positions: the values,
+	// or blocks of values, at position p are Group[p] to Group[p+1]-1.
+	Group Array
 }
 
 // Tensor is a stored tensor: shape, format, element type, fill, index arrays
@@ -34,7 +38,7 @@ type Tensor struct {
 }
 
 // Assemble makes a tensor of arrays that are known to be right, without
-// looking at them: it is for results that kernels wrote. Only Pos and Crd of
+// looking at them: it is for results that kernels wrote. Only Pos, Crd and Group of
 // the levels are read; a missing Pos of a compressed level 0 is supplied. The
 // arrays are shared. Anything else must use [New].
 func Assemble(shape []int64, format Format, levels []Level, values Array, fill Scalar) *Tensor {
@@ -65,6 +69,10 @@ func Assemble(shape []int64, format Format, levels []Level, values Array, fill S
 			}
 		}
 		t.levels[k] = level
+	}
+	if format.grouped() {
+		last := format.sparseRank() - 1
+		t.levels[last].Group = levels[last].Group
 	}
 	return t
 }
@@ -122,7 +130,7 @@ func (t *Tensor) Values() Array { return t.values }
 func (t *Tensor) Bytes() int64 {
 	n := t.values.Bytes()
 	for _, l := range t.levels {
-		n += l.Pos.Bytes() + l.Crd.Bytes()
+		n += l.Pos.Bytes() + l.Crd.Bytes() + l.Group.Bytes()
 	}
 	return n
 }
@@ -137,9 +145,12 @@ func (t *Tensor) Indices(k int) (Array, bool) {
 }
 
 // Pointers returns pointers_k, the array that groups the positions of spelled
-// level k+1 by those of level k, shared; false if level k stores none: it is S
-// or D, or the level after it is C.
+// level k+1, or the values, by those of level k, shared; false if level k stores
+// none: it is S or D, or the level after it is C.
 func (t *Tensor) Pointers(k int) (Array, bool) {
+	if t.format.grouped() && k == t.format.sparseRank()-1 {
+		return t.levels[k].Group, true
+	}
 	if k < 0 || k+1 >= len(t.levels) || t.levels[k+1].Kind != CompressedLevel {
 		return Array{}, false
 	}
@@ -184,6 +195,9 @@ func (t *Tensor) At(coord ...int64) Scalar {
 // lookUp returns the stored value at a coordinate within the shape, or the
 // fill and false.
 func (t *Tensor) lookUp(coord ...int64) (Scalar, bool) {
+	if t.format.Relaxed() {
+		return t.lookUpAll(coord)
+	}
 	order := t.format.order
 	lo, hi := 0, 1 // candidate positions of the level before
 	for k, l := range t.levels {

@@ -1,5 +1,7 @@
 package tensor
 
+import "math"
+
 // unsigned is a type that index arrays are read as. Signed arrays are read as
 // unsigned ones of the same width, with a limit that refuses negative elements.
 type unsigned interface {
@@ -12,6 +14,10 @@ type unsigned interface {
 func validate(t *Tensor) error {
 	parents := int64(1)
 	segments := t.format.segments()
+	grouped := -1 // the level with pointers to values
+	if t.format.grouped() {
+		grouped = t.format.sparseRank() - 1
+	}
 	for k := 0; k < len(t.levels); k++ {
 		if t.levels[k].Kind == DenseLevel {
 			positions, ok := mulSizes(parents, t.levels[k].Size)
@@ -19,6 +25,12 @@ func validate(t *Tensor) error {
 				return levelError(k, "%d parent positions of %d coordinates each are more than 2^63-1 positions", parents, t.levels[k].Size)
 			}
 			parents = positions
+			if k == grouped {
+				var err error
+				if parents, err = checkGroup(t.levels[k].Group, k, parents); err != nil {
+					return err
+				}
+			}
 			continue
 		}
 		seg := segments[0]
@@ -28,6 +40,12 @@ func validate(t *Tensor) error {
 		}
 		parents = int64(t.levels[seg.last].Crd.n)
 		k = seg.last
+		if k == grouped {
+			var err error
+			if parents, err = checkGroup(t.levels[k].Group, k, parents); err != nil {
+				return err
+			}
+		}
 	}
 	if int64(t.values.n) != parents {
 		return tensorError("there are %d values for %d stored positions", t.values.n, parents)
@@ -51,21 +69,37 @@ func validateSegment(t *Tensor, seg segment, parents int64) error {
 	if err := checkPos(pos, seg.first, n); err != nil {
 		return err
 	}
+	last := t.format.flag(seg.last)
+	repeats := last&Duplicates != 0 && !(t.format.grouped() && seg.last == t.format.sparseRank()-1)
+	if t.format.flag(seg.first)&Unsorted != 0 {
+		return validateUnsorted(t, seg, repeats)
+	}
+	k, fault := checkSegment(t, seg, repeats)
+	if fault.found {
+		return fault.describe(t, k)
+	}
+	return nil
+}
+
+// checkSegment checks the coordinates of a sorted segment: in range and ascending under
+// each parent, unique unless tuples may repeat. It returns the level of the fault.
+func checkSegment(t *Tensor, seg segment, repeats bool) (int, fault) {
+	pos := t.levels[seg.first].Pos
 	// Levels before the last may repeat a coordinate; ties marks the positions
 	// whose tuple so far equals the one before under the same parent.
 	var ties bitset
-	if seg.first < seg.last {
-		ties = makeBitset(n)
+	if seg.first < seg.last || repeats {
+		ties = makeBitset(t.levels[seg.first].Crd.n)
 	}
 	if fault := checkFibres(pos, t.levels[seg.first], ties); fault.found {
-		return fault.describe(t, seg.first)
+		return seg.first, fault
 	}
 	for k := seg.first + 1; k <= seg.last; k++ {
-		if fault := checkSingleton(t.levels[k], ties, k == seg.last); fault.found {
-			return fault.describe(t, k)
+		if fault := checkSingleton(t.levels[k], ties, k == seg.last && !repeats); fault.found {
+			return k, fault
 		}
 	}
-	return nil
+	return 0, fault{}
 }
 
 // bitset is a set of positions.
@@ -75,6 +109,19 @@ func makeBitset(n int) bitset   { return make(bitset, (n+63)/64) }
 func (b bitset) has(i int) bool { return b[i/64]>>(i%64)&1 != 0 }
 func (b bitset) set(i int)      { b[i/64] |= 1 << (i % 64) }
 func (b bitset) clear(i int)    { b[i/64] &^= 1 << (i % 64) }
+
+// checkGroup checks the pointers from the positions of level k to the values, and
+// returns how many blocks of values they group.
+func checkGroup(group Array, k int, positions int64) (int64, error) {
+	if int64(group.n)-1 != positions {
+		return 0, levelError(k, "%s has %d elements: it must have %d, one more than there are positions", posName(k+1), group.n, positions+1)
+	}
+	last := group.At64(group.n - 1)
+	if last < 0 || last > math.MaxInt {
+		return 0, positionError(k, group.n-1, "%s ends with %s, which is no number of values", posName(k+1), group.Scalar(group.n-1))
+	}
+	return last, checkPos(group, k+1, int(last))
+}
 
 // checkPos checks that a Pos array starts at 0, never falls and ends at n.
 func checkPos(pos Array, k, n int) error {

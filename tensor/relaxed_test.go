@@ -1,0 +1,438 @@
+package tensor
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// drawAnyFormat draws a format of any kind, with flags or without.
+func drawAnyFormat(t *rapid.T, rank int) Format {
+	for {
+		levels := make([]LevelKind, rank)
+		flags := make([]LevelFlags, rank)
+		dense := rapid.IntRange(0, rank).Draw(t, "dense levels") / 2
+		for k := range levels {
+			levels[k] = D
+			if k < rank-dense {
+				levels[k] = rapid.SampledFrom([]LevelKind{S, C, DC}).Draw(t, "level")
+				flags[k] = LevelFlags(rapid.IntRange(0, 3).Draw(t, "flags"))
+			}
+		}
+		order := rapid.Permutation(identity(rank)).Draw(t, "order")
+		if last := rank - dense - 1; last >= 0 && flags[last]&Duplicates == 0 {
+			levels[last] = S
+		}
+		// Flags that have no meaning where they are go.
+		for k := range flags {
+			for flag := LevelFlags(1); flag <= allFlags; flag <<= 1 {
+				one := make([]LevelFlags, rank)
+				one[k] = flag
+				if last := rank - dense - 1; last >= 0 && levels[last] != S {
+					one[last] |= Duplicates
+				}
+				if _, err := FormatWith(levels, order, one); err != nil {
+					flags[k] &^= flag
+				}
+			}
+		}
+		if f, err := FormatWith(levels, order, flags); err == nil {
+			return f
+		}
+	}
+}
+
+// drawStored draws arrays in a format, by the definition of its levels alone, and the
+// entries that they mean.
+type drawStored struct {
+	t      *rapid.T
+	format Format
+	shape  []int64
+	levels []Level
+	at     [][]int64 // level coordinates of each position of the last level done
+}
+
+// tuples draws the coordinates under one parent in a segment.
+func (d *drawStored) tuples(seg segment, room int) [][]int64 {
+	flags := d.format.flag(seg.first) | d.format.flag(seg.last)
+	repeats := flags&Duplicates != 0 && !(d.format.grouped() && seg.last == d.format.sparseRank()-1)
+	n := rapid.IntRange(0, room).Draw(d.t, "fibre")
+	var list [][]int64
+	for range n {
+		tuple := make([]int64, seg.last-seg.first+1)
+		for i := range tuple {
+			size := d.shape[d.format.order[seg.first+i]]
+			if size == 0 {
+				return nil
+			}
+			tuple[i] = rapid.Int64Range(0, size-1).Draw(d.t, "c")
+		}
+		if repeats || !slices.ContainsFunc(list, func(x []int64) bool { return slices.Equal(x, tuple) }) {
+			list = append(list, tuple)
+		}
+	}
+	if flags&Unsorted == 0 {
+		slices.SortStableFunc(list, slices.Compare[[]int64])
+	}
+	return list
+}
+
+func (d *drawStored) draw() {
+	d.levels = make([]Level, d.format.Rank())
+	d.at = [][]int64{{}}
+	segments := d.format.segments()
+	for k := 0; k < d.format.Rank(); {
+		var next [][]int64
+		if len(segments) > 0 && segments[0].first == k {
+			seg := segments[0]
+			segments = segments[1:]
+			pos := []uint16{0}
+			crd := make([][]uint16, seg.last+1)
+			for _, prefix := range d.at {
+				for _, tuple := range d.tuples(seg, 3) {
+					next = append(next, slices.Concat(prefix, tuple))
+					for i, c := range tuple {
+						crd[seg.first+i] = append(crd[seg.first+i], uint16(c))
+					}
+				}
+				pos = append(pos, uint16(len(next)))
+			}
+			for l := seg.first; l <= seg.last; l++ {
+				d.levels[l].Crd = ArrayOf(crd[l])
+			}
+			d.levels[k].Pos = ArrayOf(pos)
+			k = seg.last + 1
+		} else {
+			for _, prefix := range d.at {
+				for c := range d.shape[d.format.order[k]] {
+					next = append(next, append(slices.Clone(prefix), c))
+				}
+			}
+			k++
+		}
+		d.at = next
+		if k == d.format.sparseRank() && d.format.grouped() {
+			d.group(k - 1)
+		}
+	}
+}
+
+// group draws how many values each position of the last level has.
+func (d *drawStored) group(level int) {
+	pos := []uint16{0}
+	var next [][]int64
+	for _, at := range d.at {
+		for range rapid.IntRange(0, 2).Draw(d.t, "values") {
+			next = append(next, at)
+		}
+		pos = append(pos, uint16(len(next)))
+	}
+	d.levels[level].Group = ArrayOf(pos)
+	d.at = next
+}
+
+// drawRelaxed draws a tensor in any format, and what it means.
+func drawRelaxed(t *rapid.T, rank int) (*Tensor, model) {
+	d := &drawStored{t: t, format: drawAnyFormat(t, rank), shape: rapid.SliceOfN(rapid.Int64Range(0, 3), rank, rank).Draw(t, "shape")}
+	d.draw()
+	dt := drawDType(t)
+	m := model{shape: d.shape, stored: map[string]Scalar{}, fill: Int(dt, rapid.Int64Range(0, 1).Draw(t, "fill"))}
+	m.coords = make([][]int64, rank)
+	m.values, _ = MakeArray(dt, len(d.at))
+	for i, tuple := range d.at {
+		at := make([]int64, rank)
+		for k, c := range tuple {
+			at[d.format.order[k]] = c
+		}
+		for axis, c := range at {
+			m.coords[axis] = append(m.coords[axis], c)
+		}
+		m.add(i, at, Int(dt, rapid.Int64Range(0, 4).Draw(t, "v")))
+	}
+	a, err := New(d.shape, d.format, d.levels, m.values, WithFill(m.fill))
+	if err != nil {
+		t.Fatalf("%v: %v", d.format, err)
+	}
+	return a, m
+}
+
+func TestRelaxedFormatsMeanSums(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		rank := rapid.IntRange(1, 4).Draw(t, "rank")
+		a, m := drawRelaxed(t, rank)
+		m.check(t, a)
+		if back, err := NewFromArrays(a.shape, a.format, arraysOf(a), a.values, WithFill(a.fill)); err != nil || Diff(a, back) != "" {
+			t.Fatalf("from its spelled arrays: %v, %v", back, err)
+		}
+		if text := a.format.String(); true {
+			if f, err := ParseFormat(text, rank); err != nil || f != a.format {
+				t.Fatalf("%q reads as %v, %v", text, f, err)
+			}
+		}
+		coords, values, err := a.ToCoords()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for axis := range coords {
+			if !slices.Equal(coords[axis], m.coords[axis]) && len(m.coords[axis]) > 0 {
+				t.Fatalf("%v: coordinates of axis %d %v, want %v", a, axis, coords[axis], m.coords[axis])
+			}
+		}
+		if values.Len() != m.values.Len() {
+			t.Fatalf("%v: %d values, want %d", a, values.Len(), m.values.Len())
+		}
+		plain, err := a.Plain()
+		if err != nil || plain.format != a.format.Standard() {
+			t.Fatalf("plain form %v, %v", plain, err)
+		}
+		m.check(t, plain)
+
+		target := drawAnyFormat(t, rank)
+		b, err := a.Convert(target)
+		if err != nil || b.format != target {
+			t.Fatalf("%v converted to %v, want %v: %v", a, b, target, err)
+		}
+		m.checkMeaning(t, b)
+		if target.Multigraph() && !target.hasBlocks() && !a.format.hasBlocks() && b.NNZ() != a.NNZ() {
+			t.Fatalf("%v converted to %v loses entries", a, b)
+		}
+		c, err := FromCoords(m.shape, target, m.coords, m.values, WithFill(m.fill))
+		if err != nil {
+			t.Fatal(err)
+		}
+		m.checkMeaning(t, c)
+		if target.Multigraph() && !target.hasBlocks() && c.NNZ() != int64(m.values.n) {
+			t.Fatalf("%v of %d entries", c, m.values.n)
+		}
+		pruned, err := a.Prune()
+		if err != nil {
+			t.Fatal(err)
+		}
+		m.checkMeaning(t, pruned)
+		perm := rapid.Permutation(identity(rank)).Draw(t, "perm")
+		turned, err := a.Transpose(perm)
+		if err != nil {
+			t.Fatal(err)
+		}
+		each(m.shape, func(at []int64) {
+			to := make([]int64, rank)
+			for k, axis := range perm {
+				to[k] = at[axis]
+			}
+			if got, want := turned.At(to...), m.at(at); !got.Same(want) {
+				t.Fatalf("%v transposed at %v is %v, want %v", a, to, got, want)
+			}
+		})
+		elements, _ := product(m.shape)
+		flat, err := a.Reshape([]int64{elements}, CSF(1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		twice, err := Concat(0, Coordinates(rank), a, a)
+		if err != nil {
+			t.Fatal(err)
+		}
+		laid, err := Overlay(a, a, func(at []int64) bool { return at[0] == 0 }, Coordinates(rank))
+		if err != nil {
+			t.Fatal(err)
+		}
+		i := int64(0)
+		each(m.shape, func(at []int64) {
+			below := slices.Clone(at)
+			below[0] += m.shape[0]
+			for what, got := range map[string]Scalar{"reshaped": flat.At(i), "joined": twice.At(below...), "laid over itself": laid.At(at...)} {
+				if want := m.at(at); !got.Same(want) {
+					t.Fatalf("%v %s at %v is %v, want %v", a, what, at, got, want)
+				}
+			}
+			i++
+		})
+	})
+}
+
+// arraysOf lists a tensor's arrays under their spelled names.
+func arraysOf(a *Tensor) map[string]Array {
+	out := map[string]Array{}
+	for k := range a.Rank() {
+		if indices, ok := a.Indices(k); ok {
+			out[crdName(k)] = indices
+		}
+		if pointers, ok := a.Pointers(k); ok {
+			out[posName(k+1)] = pointers
+		}
+	}
+	return out
+}
+
+// TestFibreLimit compares with the definition: no position has more children than the
+// limit, and joining neighbours that share a coordinate gives the tensor back.
+func TestFibreLimit(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		m := drawModel(t, 4)
+		rank := len(m.shape)
+		if rank < 2 {
+			return
+		}
+		levels := CSF(rank).Levels()
+		flags := make([]LevelFlags, rank)
+		some := false
+		for k := range rank - 1 {
+			if rapid.Bool().Draw(t, "S") && k+2 < rank {
+				levels[k] = S
+				continue
+			}
+			if rapid.Bool().Draw(t, "split") || !some && k == rank-2 {
+				flags[k], some = Duplicates, true
+			}
+		}
+		format, err := FormatWith(levels, rapid.Permutation(identity(rank)).Draw(t, "order"), flags)
+		if err != nil {
+			t.Fatal(err)
+		}
+		limit := rapid.Int64Range(1, 3).Draw(t, "limit")
+		a, err := FromCoords(m.shape, format, m.coords, m.values, WithFill(m.fill), WithFibreLimit(limit))
+		if err != nil {
+			t.Fatal(err)
+		}
+		m.checkMeaning(t, a)
+		for k := range rank - 1 {
+			if flags[k] == 0 {
+				continue
+			}
+			stats, err := a.FibreLengths(k + 1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if stats.Fibres > 0 && stats.Max > limit {
+				t.Fatalf("%v: a fibre of %d under level %d, limit %d", a, stats.Max, k, limit)
+			}
+		}
+		whole, err := a.Convert(format.Standard())
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, err := FromCoords(m.shape, format.Standard(), m.coords, m.values, WithFill(m.fill))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d := Diff(whole, want); d != "" {
+			t.Fatalf("%v joined again: %s", a, d)
+		}
+	})
+}
+
+func TestFlagsRefused(t *testing.T) {
+	for _, c := range []struct{ text, want string }{
+		{"C(unsorted)-S", "level 0 is C, which has every coordinate in order"},
+		{"S-S(unsorted)", "level 1 continues a run of S levels"},
+		{"S(duplicates)-S", "level 0 is in a run of S levels"},
+		{"C(duplicates)-S", "level 0 is C before S"},
+		{"S-D(duplicates)", "level 1 is D"},
+		{"C-C", "the last level before the dense ones must be S, or be flagged"},
+		{"C-S(sorted)", `did you mean "unsorted"`},
+		{"D-D(unsorted)", "level 1 is D"},
+		{"C-S(unsorted", "close the parenthesis"},
+	} {
+		f, err := ParseFormat(c.text, 2)
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s reads as %v, %v; want %q", c.text, f, err, c.want)
+		}
+	}
+	if f, err := ParseFormat("D(unsorted)", 2); err == nil {
+		t.Errorf("D(unsorted) reads as %v", f)
+	}
+	if _, err := FormatWith([]LevelKind{S}, nil, []LevelFlags{8}); err == nil {
+		t.Error("a flag that there is not is accepted")
+	}
+	if _, err := FormatWith([]LevelKind{S}, nil, []LevelFlags{0, 0}); err == nil {
+		t.Error("two flags for one level are accepted")
+	}
+	a, err := FromCoords([]int64{2, 2}, CSR, [][]int64{{0}, {1}}, ArrayOf([]float64{3}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := a.Convert(CSR, WithFibreLimit(2)); err == nil || !strings.Contains(err.Error(), "no level that can be split") {
+		t.Errorf("a fibre limit for CSR: %v", err)
+	}
+	split := mustParse(t, "DC(duplicates)-S", 2)
+	if _, err := a.Convert(split, WithFibreLimit(0)); err == nil {
+		t.Error("the fibre limit 0 is accepted")
+	}
+}
+
+func mustParse(t *testing.T, text string, rank int) Format {
+	t.Helper()
+	f, err := ParseFormat(text, rank)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+func TestNamesWithFlags(t *testing.T) {
+	for _, c := range []struct {
+		text string
+		rank int
+		want string
+	}{
+		{"CSR(unsorted,duplicates)", 2, "C-S(unsorted,duplicates)"},
+		{"coo(Unsorted)", 3, "S(unsorted)-S-S"},
+		{"COO(duplicates)", 2, "S-S(duplicates)"},
+		{"CSF(unsorted)", 3, "DC(unsorted)-DC(unsorted)-S(unsorted)"},
+		{"S(duplicates)", 1, "S(duplicates)"},
+		{"C(duplicates)", 1, "C(duplicates)"},
+		{"S-C(duplicates)", 2, "DC-C(duplicates)"},
+		{"C-DC(duplicates)-C", 2, "C-DC(duplicates)-C"},
+		{"C-S(duplicates)[1,0]", 2, "C-S(duplicates)-C"},
+		{"DC(duplicates)-C-S", 3, "DC(duplicates)-C-S"},
+	} {
+		f, err := ParseFormat(c.text, c.rank)
+		if err != nil || f.String() != c.want {
+			t.Errorf("%s reads as %v, %v, want %s", c.text, f, err, c.want)
+		}
+	}
+}
+
+func TestUnsortedNeedsUnique(t *testing.T) {
+	unsorted := mustParse(t, "C-S(unsorted)", 2)
+	make := func(format Format, crd []uint32) (*Tensor, error) {
+		return New([]int64{2, 5}, format, []Level{{}, {Pos: ArrayOf([]uint32{0, 3, 4}), Crd: ArrayOf(crd)}}, ArrayOf([]float64{1, 2, 3, 4}), WithName("A"))
+	}
+	if _, err := make(CSR, []uint32{4, 0, 2, 0}); err == nil {
+		t.Error("unsorted coordinates are accepted without the flag")
+	}
+	if a, err := make(unsorted, []uint32{4, 0, 2, 0}); err != nil || a.At(0, 4).Float64() != 1 {
+		t.Errorf("%v, %v", a, err)
+	}
+	_, err := make(unsorted, []uint32{4, 0, 4, 0})
+	want := `tensor "A", level 1, position 2: indices_1[2] = 4 repeats the coordinate of position 0: coordinates must be unique`
+	if err == nil || err.Error() != want {
+		t.Errorf("%v, want %s", err, want)
+	}
+	_, err = make(unsorted, []uint32{4, 0, 5, 0})
+	if err == nil || !strings.Contains(err.Error(), "indices_1[2] = 5 is out of range") {
+		t.Errorf("%v", err)
+	}
+	if a, err := make(mustParse(t, "C-S(unsorted,duplicates)", 2), []uint32{4, 0, 4, 0}); err != nil || a.At(0, 4).Float64() != 4 {
+		t.Errorf("%v, %v", a, err)
+	}
+}
+
+// TestSortedRelaxedShares checks that arrays which happen to be standard are not copied.
+func TestSortedRelaxedShares(t *testing.T) {
+	a, err := FromCoords([]int64{3, 3}, mustParse(t, "C-S(unsorted,duplicates)", 2), [][]int64{{2, 0}, {1, 1}}, ArrayOf([]float64{3, 4}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := a.Plain()
+	if err != nil || b.format != CSR || b.values.data != a.values.data {
+		t.Errorf("%v of %v, %v", b, a, err)
+	}
+	c, err := b.Convert(a.format)
+	if err != nil || c.values.data != a.values.data || fmt.Sprint(c.Levels()) != fmt.Sprint(a.Levels()) {
+		t.Errorf("%v of %v, %v", c, b, err)
+	}
+}
