@@ -13,6 +13,7 @@ type options struct {
 	fill     Scalar
 	pos, crd DType         // types of all index arrays, Invalid for the default
 	levels   map[int]DType // types of one level's index arrays
+	small    map[int]DType // default types of one level's Crd
 	flags    []LevelFlags  // of NewSpelled
 	limit    int64         // of fibres, where limited
 	limited  bool
@@ -84,6 +85,9 @@ func (o *options) posType(level int, max uint64) (DType, error) {
 
 // crdType is the type of level's Crd array, whose values are below size.
 func (o *options) crdType(level int, size int64) (DType, error) {
+	if dt, ok := o.small[level]; ok {
+		return dt, nil
+	}
 	return o.indexType(level, o.crd, maxCoordinate(size), "indices")
 }
 

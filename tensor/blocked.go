@@ -1,0 +1,339 @@
+package tensor
+
+import (
+	"cmp"
+	"math/bits"
+	"slices"
+)
+
+// BSR is the format of blocked matrices (see [Tensor.Blocked]) in block compressed sparse
+// rows: C-S-D-D, rows of blocks that are dense.
+var BSR = mustFormat([]LevelKind{C, S, D, D}, nil)
+
+// HiCOO is the format of blocked tensors of the given rank as hierarchical coordinates
+// (Li, Sun, Vuduc: HiCOO, SC 2018): S-…-S-DC over the blocks, then S-…-S over the
+// elements of each, whose coordinates are small. The format has two levels for each of the
+// rank axes. Ranks outside 1…MaxRank/2 are taken as the nearest of them. Blocks are in
+// row-major order; [Tensor.MortonOrder] puts them in that of the paper.
+func HiCOO(rank int) Format {
+	rank = max(1, min(rank, MaxRank/2))
+	levels := slices.Repeat([]LevelKind{S}, 2*rank)
+	levels[rank-1] = DC
+	return mustFormat(levels, nil)
+}
+
+// Blocked splits every axis in two: the element at (i, j, …) goes to
+// (i/b0, j/b1, …, i%b0, j%b1, …), for blocks of b0×b1×… elements, and the result is
+// stored in the given format, such as [BSR] for a matrix or [HiCOO]. Where a block
+// reaches beyond the shape it is padded with the fill. What is stored is as after
+// [Tensor.Convert]. The options are those of Convert; without types for its indices, a
+// level that stores coordinates within blocks has the narrowest type that holds them, u8
+// for blocks of up to 256.
+func (t *Tensor) Blocked(block []int64, format Format, opts ...Option) (*Tensor, error) {
+	o := collect(opts)
+	if o.name == "" {
+		o.name = t.name
+	}
+	out, err := t.blocked(block, format, o)
+	return out, named(err, o.name)
+}
+
+func (t *Tensor) blocked(block []int64, format Format, o options) (*Tensor, error) {
+	rank := t.Rank()
+	if len(block) != rank {
+		return nil, tensorError("the block %s has %d extents, the tensor %d axes", shapeString(block), len(block), rank)
+	}
+	for axis, b := range block {
+		if b < 1 {
+			return nil, tensorError("the block has the extent %d in axis %d: it must be 1 or more", b, axis)
+		}
+	}
+	if o.fill.dt.Valid() {
+		return nil, tensorError("the fill of a blocked tensor is that of the tensor: it cannot be set")
+	}
+	shape := append(blockedShape(t.shape, block), block...)
+	if err := checkShape(shape, format); err != nil {
+		return nil, err
+	}
+	from, err := t.Plain()
+	if err != nil {
+		return nil, err
+	}
+	e, err := from.valueEntries()
+	if err != nil {
+		return nil, tensorError("%v", err)
+	}
+	if rank > 0 {
+		if e, err = splitAxes(e, shape, block); err != nil {
+			return nil, tensorError("%v", err)
+		}
+	}
+	if !o.asksIndexTypes() {
+		o.small = map[int]DType{}
+		for k, axis := range format.Order() {
+			if axis >= rank {
+				o.small[k] = smallestIndex(maxCoordinate(shape[axis]))
+			}
+		}
+	}
+	out, err := buildAny(e, shape, format, t.fill, &o)
+	if err != nil {
+		return nil, err
+	}
+	return out.limited(format, &o)
+}
+
+// blockedShape is the number of blocks along each axis.
+func blockedShape(shape, block []int64) []int64 {
+	out := make([]int64, len(shape))
+	for axis, n := range shape {
+		out[axis] = n / block[axis]
+		if n%block[axis] != 0 {
+			out[axis]++
+		}
+	}
+	return out
+}
+
+// splitAxes gives entries the coordinates of their blocks and of their places within.
+func splitAxes(e entries, shape, block []int64) (entries, error) {
+	rank := len(block)
+	cols := make([]column, 2*rank)
+	for axis := range cols {
+		var err error
+		if cols[axis], err = makeColumn(e.n, maxCoordinate(shape[axis])); err != nil {
+			return entries{}, err
+		}
+	}
+	for axis, b := range block {
+		for i := range e.n {
+			c := e.cols[axis].at(i)
+			cols[axis].set(i, c/uint64(b))
+			cols[rank+axis].set(i, c%uint64(b))
+		}
+	}
+	e.cols, e.order = cols, nil
+	return e, nil
+}
+
+// smallestIndex is the narrowest unsigned type that holds max.
+func smallestIndex(max uint64) DType {
+	switch n := bits.Len64(max); {
+	case n <= 8:
+		return Uint8
+	case n <= 16:
+		return Uint16
+	}
+	return narrowestIndex(max)
+}
+
+// Unblocked undoes [Tensor.Blocked]: the element at (I, J, …, i, j, …), of a tensor with
+// twice as many axes as the shape has, goes to (I*b0+i, J*b1+j, …), where the second half
+// of the tensor's extents is the block. What lies beyond the shape is cut off, whatever it
+// is. The result is stored in the given format.
+func (t *Tensor) Unblocked(shape []int64, format Format, opts ...Option) (*Tensor, error) {
+	o := collect(opts)
+	if o.name == "" {
+		o.name = t.name
+	}
+	out, err := t.unblocked(shape, format, o)
+	return out, named(err, o.name)
+}
+
+func (t *Tensor) unblocked(shape []int64, format Format, o options) (*Tensor, error) {
+	rank := len(shape)
+	if err := checkShape(shape, format); err != nil {
+		return nil, err
+	}
+	if t.Rank() != 2*rank {
+		return nil, tensorError("a tensor of rank %d has no blocks for shape %s: that takes the rank %d", t.Rank(), shapeString(shape), 2*rank)
+	}
+	if o.fill.dt.Valid() {
+		return nil, tensorError("the fill is that of the blocked tensor: it cannot be set")
+	}
+	block := t.shape[rank:]
+	for axis, b := range block {
+		if b < 1 {
+			return nil, tensorError("the blocks have the extent %d in axis %d: it must be 1 or more", b, axis)
+		}
+	}
+	if want := blockedShape(shape, block); !slices.Equal(want, t.shape[:rank]) {
+		return nil, tensorError("%s blocks of %s do not make the shape %s, which has %s", shapeString(t.shape[:rank]), shapeString(block), shapeString(shape), shapeString(want))
+	}
+	from, err := t.Plain()
+	if err != nil {
+		return nil, err
+	}
+	e, err := from.valueEntries()
+	if err != nil {
+		return nil, tensorError("%v", err)
+	}
+	if rank > 0 {
+		if e, err = joinAxes(e, shape, block); err != nil {
+			return nil, tensorError("%v", err)
+		}
+	}
+	out, err := buildAny(e, shape, format, t.fill, &o)
+	if err != nil {
+		return nil, err
+	}
+	return out.limited(format, &o)
+}
+
+// joinAxes gives entries of blocks their coordinates in the whole, and leaves out those
+// beyond the shape.
+func joinAxes(e entries, shape, block []int64) (entries, error) {
+	rank := len(shape)
+	at := func(axis, i int) (uint64, bool) {
+		c := e.cols[axis].at(i)*uint64(block[axis]) + e.cols[rank+axis].at(i) // below shape + block
+		return c, c < uint64(shape[axis])
+	}
+	kept, err := makeColumn(e.n, uint64(e.n))
+	if err != nil {
+		return entries{}, err
+	}
+	n := 0
+	for i := range e.n {
+		inside := true
+		for axis := 0; axis < rank && inside; axis++ {
+			_, inside = at(axis, i)
+		}
+		if inside {
+			kept.set(n, uint64(i))
+			n++
+		}
+	}
+	out := entries{n: n, values: e.values, block: 1, distinct: true, cols: make([]column, rank)}
+	for axis := range rank {
+		if out.cols[axis], err = makeColumn(n, maxCoordinate(shape[axis])); err != nil {
+			return entries{}, err
+		}
+		for j := range n {
+			c, _ := at(axis, int(kept.at(j)))
+			out.cols[axis].set(j, c)
+		}
+	}
+	if n < e.n {
+		out.values, err = gather(e.values, permutation{kept.prefix(n)})
+	}
+	return out, err
+}
+
+// MortonOrder puts the positions of the first levels, up to the first DC, or S before
+// values, in Z-order: as if sorted by the coordinates' bits, the highest of all
+// coordinates first (Morton 1966). HiCOO orders its blocks so, and neighbours in space are
+// near in memory. The format of the result has the flag [Unsorted] on level 0; expressions
+// sort such operands again, so it is for data that others read. It is an error if level 0
+// is C or D.
+func (t *Tensor) MortonOrder() (*Tensor, error) {
+	out, err := t.mortonOrder()
+	return out, named(err, t.name)
+}
+
+func (t *Tensor) mortonOrder() (*Tensor, error) {
+	if t.Rank() == 0 || t.levels[0].Kind == DenseLevel {
+		return nil, tensorError("format %v has no coordinates in level 0 to put in Morton order", t.format)
+	}
+	format, err := t.format.Flag(0, Unsorted)
+	if err != nil {
+		return nil, tensorError("%v", err)
+	}
+	seg := t.format.segments()[0]
+	n := t.levels[0].Crd.n
+	var keys []column
+	for k := range seg.last + 1 {
+		key, err := widened(t.levels[k].Crd, maxCoordinate(t.levels[k].Size))
+		if err != nil {
+			return nil, tensorError("%v", err)
+		}
+		keys = append(keys, key)
+	}
+	order := make([]uint64, n)
+	for i := range order {
+		order[i] = uint64(i)
+	}
+	slices.SortStableFunc(order, func(a, b uint64) int { return compareMorton(keys, int(a), int(b)) })
+	out, err := t.relabelled(format).reordered(permutation{column{u64: order}})
+	if err != nil {
+		return nil, tensorError("%v", err)
+	}
+	return out, nil
+}
+
+// compareMorton compares two tuples in Z-order: by the key whose values differ in the
+// highest bit, the first of several (Chan 2002).
+func compareMorton(keys []column, a, b int) int {
+	highest, by := 0, 0
+	for k, key := range keys {
+		if n := bits.Len64(key.at(a) ^ key.at(b)); n > highest {
+			highest, by = n, k
+		}
+	}
+	return cmp.Compare(keys[by].at(a), keys[by].at(b))
+}
+
+// reordered puts the positions of the first segment in another order, and all that is
+// under them with them.
+func (t *Tensor) reordered(perm permutation) (*Tensor, error) {
+	out := *t
+	out.levels = t.Levels()
+	var err error
+	for k, l := range t.levels {
+		switch {
+		case l.Kind == DenseLevel:
+			perm, err = perm.spread(l.Size)
+		case l.Kind == CompressedLevel && k > 0:
+			out.levels[k].Pos, perm, err = perm.descend(l.Pos)
+		}
+		if err != nil {
+			return nil, err
+		}
+		if l.Kind != DenseLevel {
+			if out.levels[k].Crd, err = gather(l.Crd, perm); err != nil {
+				return nil, err
+			}
+		}
+		if l.Group.dt != Invalid {
+			if out.levels[k].Group, perm, err = perm.descend(l.Group); err != nil {
+				return nil, err
+			}
+		}
+	}
+	out.values, err = gather(t.values, perm)
+	return &out, err
+}
+
+// spread is the permutation of the positions of a dense level under permuted parents.
+func (p permutation) spread(size int64) (permutation, error) {
+	n := p.len() * int(size)
+	out, err := makeColumn(n, uint64(n))
+	if err != nil {
+		return permutation{}, err
+	}
+	for i := range n {
+		out.set(i, uint64(p.at(i/int(size))*int(size)+i%int(size)))
+	}
+	return permutation{out}, nil
+}
+
+// descend is the Pos array of permuted parents, and the permutation of what is under them.
+func (p permutation) descend(pos Array) (Array, permutation, error) {
+	moved, err := MakeArray(pos.dt, pos.n)
+	if err != nil {
+		return Array{}, permutation{}, err
+	}
+	n := int(pos.At64(pos.n - 1))
+	out, err := makeColumn(n, uint64(n))
+	if err != nil {
+		return Array{}, permutation{}, err
+	}
+	j := 0
+	for i := range p.len() {
+		for q := pos.At64(p.at(i)); q < pos.At64(p.at(i)+1); q++ {
+			out.set(j, uint64(q))
+			j++
+		}
+		setIndex(moved, i+1, uint64(j))
+	}
+	return moved, permutation{out}, nil
+}
