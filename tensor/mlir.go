@@ -1,0 +1,268 @@
+package tensor
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// MLIR is a tensor as MLIR's sparse_tensor dialect stores it.
+type MLIR struct {
+	// Encoding is the attribute of the tensor's type:
+	// #sparse_tensor.encoding<{ map = (d0, d1) -> (d0 : dense, d1 : compressed), posWidth = 32, crdWidth = 32 }>.
+	Encoding string
+	// Shape is the extent of each dimension.
+	Shape []int64
+	// Positions and Coordinates are the buffers of each level; the zero Array for
+	// levels that have none. Where singletons are stored as an array of structures
+	// (MLIR's default; "soa" says otherwise), the level that begins their run has
+	// the coordinates of all, entry by entry.
+	Positions, Coordinates []Array
+	Values                 Array
+}
+
+// ToMLIR returns the tensor in the storage of MLIR's sparse_tensor dialect. Arrays are
+// shared, and singletons are "soa", as our arrays are; where the pointer arrays, or the
+// index arrays, of levels differ in width, those that are narrower are copied, since MLIR
+// has one width for each. A last C or DC level of a multigraph becomes compressed(nonunique)
+// coordinates, which is a conversion. MLIR's implicit value is 0: another fill is an
+// error, and so is a [Structure].
+func (t *Tensor) ToMLIR() (*MLIR, error) {
+	dims := make([]mlirLevel, t.Rank())
+	for k, axis := range t.format.Order() {
+		dims[k].dim = axis
+	}
+	m, err := t.toMLIR(dims, t.Shape())
+	return m, named(err, t.name)
+}
+
+// ToMLIRBlocked is ToMLIR for a tensor that [Tensor.Blocked] made of one with the given
+// shape: levels are written as quotients and remainders of the dimensions, such as
+// "d0 floordiv 2 : dense" and "d0 mod 2 : dense".
+func (t *Tensor) ToMLIRBlocked(shape []int64) (*MLIR, error) {
+	rank := len(shape)
+	if t.Rank() != 2*rank {
+		return nil, named(tensorError("a tensor of rank %d has no blocks for shape %s: that takes the rank %d", t.Rank(), shapeString(shape), 2*rank), t.name)
+	}
+	block := t.shape[rank:]
+	if slices.Contains(block, 0) || !slices.Equal(blockedShape(shape, block), t.shape[:rank]) {
+		return nil, named(tensorError("%s blocks of %s do not make the shape %s", shapeString(t.shape[:rank]), shapeString(block), shapeString(shape)), t.name)
+	}
+	levels := make([]mlirLevel, t.Rank())
+	for k, axis := range t.format.Order() {
+		levels[k] = mlirLevel{dim: axis % rank, part: quotient, block: block[axis%rank]}
+		if axis >= rank {
+			levels[k].part = remainder
+		}
+	}
+	m, err := t.toMLIR(levels, slices.Clone(shape))
+	return m, named(err, t.name)
+}
+
+// levelPart is what a level stores of a dimension.
+type levelPart uint8
+
+const (
+	whole levelPart = iota
+	quotient
+	remainder
+)
+
+// mlirLevel is one level of an encoding.
+type mlirLevel struct {
+	LevelType
+	dim   int
+	part  levelPart
+	block int64
+	soa   bool
+}
+
+// String writes the level as in an encoding's map.
+func (l mlirLevel) String() string {
+	s := fmt.Sprintf("d%d", l.dim)
+	switch l.part {
+	case quotient:
+		s += fmt.Sprintf(" floordiv %d", l.block)
+	case remainder:
+		s += fmt.Sprintf(" mod %d", l.block)
+	}
+	kind := l.LevelType.String()
+	switch {
+	case l.soa && strings.HasSuffix(kind, ")"):
+		kind = strings.TrimSuffix(kind, ")") + ", soa)"
+	case l.soa:
+		kind += "(soa)"
+	}
+	return s + " : " + strings.ReplaceAll(kind, "nonunique,nonordered", "nonunique, nonordered")
+}
+
+func (t *Tensor) toMLIR(levels []mlirLevel, shape []int64) (*MLIR, error) {
+	switch {
+	case t.structure != General:
+		return nil, tensorError("MLIR has no %v matrices: expand it first", t.structure)
+	case t.fill != Zero(t.DType()):
+		return nil, tensorError("the fill is %v: MLIR's implicit value is 0", t.fill)
+	}
+	from, err := t.ungrouped()
+	if err != nil {
+		return nil, err
+	}
+	pos, crd, err := from.indexArrays()
+	if err != nil {
+		return nil, tensorError("%v", err)
+	}
+	m := &MLIR{Shape: shape, Values: from.values}
+	var posWidth, crdWidth int
+	if m.Positions, posWidth, err = sameWidth(pos); err == nil {
+		m.Coordinates, crdWidth, err = sameWidth(crd)
+	}
+	if err != nil {
+		return nil, tensorError("%v", err)
+	}
+	for k, physical := range from.format.Physical() {
+		levels[k].LevelType = physical
+		levels[k].soa = physical.Kind == SingletonLevel
+	}
+	m.Encoding = encodingText(len(shape), levels, posWidth, crdWidth)
+	return m, nil
+}
+
+// encodingText writes an encoding; widths of 0 bits are left out.
+func encodingText(dims int, levels []mlirLevel, posWidth, crdWidth int) string {
+	names := make([]string, dims)
+	for d := range names {
+		names[d] = fmt.Sprintf("d%d", d)
+	}
+	texts := make([]string, len(levels))
+	for k, l := range levels {
+		texts[k] = l.String()
+	}
+	s := fmt.Sprintf("#sparse_tensor.encoding<{ map = (%s) -> (%s)", strings.Join(names, ", "), strings.Join(texts, ", "))
+	if posWidth > 0 {
+		s += fmt.Sprintf(", posWidth = %d", posWidth)
+	}
+	if crdWidth > 0 {
+		s += fmt.Sprintf(", crdWidth = %d", crdWidth)
+	}
+	return s + " }>"
+}
+
+// Interleaved returns the tensor with the coordinates of every run of singletons as an
+// array of structures, MLIR's default, instead of an array for each level. These arrays
+// are copied.
+func (m *MLIR) Interleaved() (*MLIR, error) {
+	e, err := parseEncoding(m.Encoding, len(m.Shape))
+	if err != nil {
+		return nil, err
+	}
+	if err := e.checkBuffers(m); err != nil {
+		return nil, err
+	}
+	out := *m
+	out.Coordinates = slices.Clone(m.Coordinates)
+	for k := 0; k < len(e.levels); {
+		last := e.run(k)
+		if last > k && e.levels[last].soa {
+			if out.Coordinates[k], err = interleave(m.Coordinates[k : last+1]); err != nil {
+				return nil, levelError(k, "%v", err)
+			}
+			for l := k + 1; l <= last; l++ {
+				out.Coordinates[l] = Array{}
+				e.levels[l].soa = false
+			}
+		}
+		k = last + 1
+	}
+	out.Encoding = encodingText(len(m.Shape), e.levels, e.posWidth, e.crdWidth)
+	return &out, nil
+}
+
+// interleave joins arrays of one length and type element by element.
+func interleave(arrays []Array) (Array, error) {
+	n := arrays[0].n
+	for _, a := range arrays {
+		if a.n != n || a.dt.Size() != arrays[0].dt.Size() {
+			return Array{}, fmt.Errorf("coordinates of a run have %d and %d elements, of %v and %v: they must be alike", n, a.n, arrays[0].dt, a.dt)
+		}
+	}
+	out, err := MakeArray(arrays[0].dt, n*len(arrays))
+	if err != nil {
+		return Array{}, err
+	}
+	for j, a := range arrays {
+		for i := range n {
+			setIndex(out, i*len(arrays)+j, uint64(a.At64(i)))
+		}
+	}
+	return out, nil
+}
+
+// separate takes array j of count interleaved ones out.
+func separate(a Array, j, count int) (Array, error) {
+	out, err := MakeArray(a.dt, a.n/count)
+	if err != nil {
+		return Array{}, err
+	}
+	for i := range out.n {
+		setIndex(out, i, uint64(a.At64(i*count+j)))
+	}
+	return out, nil
+}
+
+// FromMLIR makes a tensor of the buffers of MLIR's sparse_tensor dialect, which are checked
+// as [New] does and shared, but for interleaved coordinates, which are copied. Where the
+// encoding divides dimensions (floordiv and mod), the tensor is the blocked one: its axes
+// are the dimensions, of divided ones the quotients, then the remainders of those that are
+// divided, in order; [Tensor.Unblocked] joins them if all are. Levels that we have no way
+// to store (loose_compressed, structured, batch) and unknown properties are errors that
+// name them.
+func FromMLIR(m *MLIR, opts ...Option) (*Tensor, error) {
+	o := collect(opts)
+	t, err := fromMLIR(m, o)
+	return t, named(err, o.name)
+}
+
+func fromMLIR(m *MLIR, o options) (*Tensor, error) {
+	if o.fill.dt.Valid() && o.fill.Convert(m.Values.dt) != Zero(m.Values.dt) {
+		return nil, tensorError("the fill is %v: MLIR's implicit value is 0", o.fill)
+	}
+	e, err := parseEncoding(m.Encoding, len(m.Shape))
+	if err != nil {
+		return nil, err
+	}
+	order, shape, err := e.axes(m.Shape)
+	if err != nil {
+		return nil, err
+	}
+	types := make([]LevelType, len(e.levels))
+	for k, l := range e.levels {
+		types[k] = l.LevelType
+	}
+	format, err := formatOfPhysical(types, order)
+	if err != nil {
+		return nil, tensorError("%v", err)
+	}
+	if err := e.checkBuffers(m); err != nil {
+		return nil, err
+	}
+	levels := make([]Level, len(types))
+	for k := range levels {
+		levels[k].Pos, levels[k].Crd = m.Positions[k], m.Coordinates[k]
+	}
+	for k := 0; k < len(levels); {
+		last := e.run(k)
+		if last > k && !e.levels[last].soa {
+			both, count := m.Coordinates[k], last-k+1
+			if both.n%count != 0 {
+				return nil, levelError(k, "coordinates_%d has %d elements, not a multiple of %d: the coordinates of %d levels are interleaved in it", k, both.n, count, count)
+			}
+			for l := k; l <= last; l++ {
+				if levels[l].Crd, err = separate(both, l-k, count); err != nil {
+					return nil, levelError(l, "%v", err)
+				}
+			}
+		}
+		k = last + 1
+	}
+	return newTensor(shape, format, levels, m.Values, o)
+}

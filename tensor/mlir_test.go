@@ -1,0 +1,291 @@
+package tensor
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+func TestMLIRAndTACORoundTrips(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		a, m := drawRelaxed(t, rapid.IntRange(1, 4).Draw(t, "rank"))
+		if a.fill.IsZero() {
+			storage, err := a.ToMLIR()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if rapid.Bool().Draw(t, "interleaved") {
+				if storage, err = storage.Interleaved(); err != nil {
+					t.Fatal(err)
+				}
+			}
+			b, err := FromMLIR(storage)
+			if err != nil {
+				t.Fatalf("%v as %s: %v", a, storage.Encoding, err)
+			}
+			m.checkMeaning(t, b)
+			if !a.format.grouped() {
+				if d := Diff(b, a); d != "" {
+					t.Fatalf("%v as %s and back: %s", a, storage.Encoding, d)
+				}
+			}
+		}
+		taco, err := a.ToTACO()
+		if unsorted := slices.ContainsFunc(a.format.Flags(), func(f LevelFlags) bool { return f&Unsorted != 0 }); err != nil && unsorted {
+			return
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := FromTACO(taco)
+		if err != nil {
+			t.Fatalf("%v as %s: %v", a, taco.Modes, err)
+		}
+		m.checkMeaning(t, b)
+		if !a.format.grouped() {
+			if d := Diff(b, a); d != "" {
+				t.Fatalf("%v as %s and back: %s", a, taco.Modes, d)
+			}
+		}
+	})
+}
+
+// smallMatrix has three entries.
+func smallMatrix(t *testing.T, format Format) *Tensor {
+	t.Helper()
+	a, err := FromCoords([]int64{3, 5}, format, [][]int64{{0, 0, 2}, {1, 4, 0}}, ArrayOf([]float64{1, 2, 3}), WithName("A"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+func TestMLIREncodings(t *testing.T) {
+	for _, c := range []struct{ format, want string }{
+		{"CSR", "(d0 : dense, d1 : compressed), posWidth = 32, crdWidth = 32"},
+		{"CSC", "(d1 : dense, d0 : compressed), posWidth = 32, crdWidth = 32"},
+		{"DCSR", "(d0 : compressed, d1 : compressed), posWidth = 32, crdWidth = 32"},
+		{"COO", "(d0 : compressed(nonunique), d1 : singleton(soa)), posWidth = 32, crdWidth = 32"},
+		{"COO(unsorted,duplicates)", "(d0 : compressed(nonunique, nonordered), d1 : singleton(nonunique, soa)), posWidth = 32, crdWidth = 32"},
+		{"D", "(d0 : dense, d1 : dense)"},
+		{"DC(duplicates)-S", "(d0 : compressed(nonunique), d1 : compressed), posWidth = 32, crdWidth = 32"},
+		{"C-C(duplicates)", "(d0 : dense, d1 : compressed(nonunique)), posWidth = 32, crdWidth = 32"},
+	} {
+		a := smallMatrix(t, mustParse(t, c.format, 2))
+		m, err := a.ToMLIR()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := "#sparse_tensor.encoding<{ map = (d0, d1) -> " + c.want + " }>"; m.Encoding != want {
+			t.Errorf("%s: %s, want %s", c.format, m.Encoding, want)
+		}
+		for k, l := range a.levels {
+			if c.format == "C-C(duplicates)" {
+				continue
+			}
+			if m.Coordinates[k].data != l.Crd.data || k > 0 && m.Positions[k].data != l.Pos.data {
+				t.Errorf("%s: the arrays of level %d are copied", c.format, k)
+			}
+		}
+	}
+	wide := smallMatrix(t, COO)
+	if _, err := wide.Convert(COO, WithIndexTypes(Uint64, Uint8)); err != nil {
+		t.Fatal(err)
+	}
+	mixed, err := smallMatrix(t, DCSR).Convert(DCSR, WithIndexType(0, Uint8))
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := mixed.ToMLIR()
+	if err != nil || !strings.Contains(m.Encoding, "posWidth = 32, crdWidth = 32") {
+		t.Errorf("mixed widths: %s, %v", m.Encoding, err)
+	}
+	if b, err := FromMLIR(m); err != nil || Diff(b, mixed) != "" {
+		t.Errorf("mixed widths: %v, %v", b, err)
+	}
+}
+
+func TestMLIRInterleaved(t *testing.T) {
+	m, err := smallMatrix(t, COO).ToMLIR()
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err = m.Interleaved()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := "#sparse_tensor.encoding<{ map = (d0, d1) -> (d0 : compressed(nonunique), d1 : singleton), posWidth = 32, crdWidth = 32 }>"; m.Encoding != want {
+		t.Errorf("%s, want %s", m.Encoding, want)
+	}
+	if got := fmt.Sprint(integersOf(m.Coordinates[0])); got != "[0 1 0 4 2 0]" || m.Coordinates[1].dt != Invalid {
+		t.Errorf("coordinates %s and %v", got, m.Coordinates[1])
+	}
+	again, err := m.Interleaved()
+	if err != nil || again.Encoding != m.Encoding {
+		t.Errorf("interleaved twice: %v, %v", again, err)
+	}
+}
+
+func TestMLIRBlocks(t *testing.T) {
+	a := smallMatrix(t, CSR)
+	b, err := a.Blocked([]int64{2, 3}, BSR)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := b.ToMLIRBlocked([]int64{3, 5})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := "#sparse_tensor.encoding<{ map = (d0, d1) -> (d0 floordiv 2 : dense, d1 floordiv 3 : compressed, d0 mod 2 : dense, d1 mod 3 : dense), posWidth = 32, crdWidth = 32 }>"; m.Encoding != want {
+		t.Errorf("%s, want %s", m.Encoding, want)
+	}
+	back, err := FromMLIR(m)
+	if err != nil || Diff(back, b) != "" {
+		t.Fatalf("%v, %v", back, err)
+	}
+	// One dimension in blocks, as MLIR's own tests have it, with names of levels.
+	one := &MLIR{
+		Encoding:  "#sparse_tensor.encoding<{ map = {l0, l1, l2} (i, j) -> (l0 = j floordiv 2 : compressed, l1 = i : dense, l2 = j mod 2 : dense), crdWidth=8 }>",
+		Shape:     []int64{2, 3},
+		Positions: []Array{ArrayOf([]uint64{0, 1}), {}, {}}, Coordinates: []Array{ArrayOf([]uint8{1}), {}, {}},
+		Values: ArrayOf([]float64{1, 0, 2, 0}),
+	}
+	c, err := FromMLIR(one)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Axes: i, j floordiv 2, j mod 2.
+	if got, want := c.String(), "2x2x2 f64 S-D-D[1,0,2], 4 stored, fill 0"; got != want || c.At(1, 1, 0).Float64() != 2 {
+		t.Errorf("%s, want %s; %v", got, want, c.At(1, 1, 0))
+	}
+}
+
+func TestMLIRRefused(t *testing.T) {
+	good := func() *MLIR {
+		m, err := smallMatrix(t, CSR).ToMLIR()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return m
+	}
+	encoding := func(levels string) func(*MLIR) {
+		return func(m *MLIR) {
+			m.Encoding = "#sparse_tensor.encoding<{ map = (d0, d1) -> (" + levels + "), posWidth = 32, crdWidth = 32 }>"
+		}
+	}
+	for want, change := range map[string]func(*MLIR){
+		`levels that are "loose_compressed" are not supported`: encoding("d0 : dense, d1 : loose_compressed"),
+		`levels that are "structured" are not supported`:       encoding("d0 : dense, d1 : structured[2, 4]"),
+		`levels that are "batch" are not supported`:            encoding("d0 : batch, d1 : compressed"),
+		`the property "sorted" is not supported`:               encoding("d0 : dense, d1 : compressed(sorted)"),
+		"it must follow a compressed level or a singleton":     encoding("d0 : dense, d1 : singleton(soa)"),
+		"dimension d0 is stored twice":                         encoding("d0 : dense, d0 : compressed"),
+		"the levels do not store dimension d1 once":            encoding("d0 : dense, d1 floordiv 2 : compressed"),
+		`"d7" is no dimension`:                                 encoding("d0 : dense, d7 : compressed"),
+		"the divisor must be a number from 1 on":               encoding("d0 : dense, d1 mod 0 : compressed"),
+		`the key "explicitVal" is not supported`:               func(m *MLIR) { m.Encoding = strings.Replace(m.Encoding, "posWidth", "explicitVal", 1) },
+		"a width is 0, 8, 16, 32 or 64 bits":                   func(m *MLIR) { m.Encoding = strings.Replace(m.Encoding, "32", "24", 1) },
+		"positions_1 are u32, but the encoding says 64 bits":   func(m *MLIR) { m.Encoding = strings.Replace(m.Encoding, "posWidth = 32, ", "", 1) },
+		"positions_1 are missing":                              func(m *MLIR) { m.Positions[1] = Array{} },
+		"coordinates_0 are given, but level 0 has none":        func(m *MLIR) { m.Coordinates[0] = m.Coordinates[1] },
+		"indices_1[1] = 9 is out of range":                     func(m *MLIR) { m.Coordinates[1] = ArrayOf([]uint32{1, 9, 0}) },
+		"the map has 2 dimensions, the tensor 3":               func(m *MLIR) { m.Shape = []int64{1, 2, 3} },
+		`"<" is expected`:                                      func(m *MLIR) { m.Encoding = "sparse" },
+		"the encoding has 2 levels, with positions of 1":       func(m *MLIR) { m.Positions = m.Positions[1:] },
+		"there are 2 values for 3 stored positions":            func(m *MLIR) { m.Values = ArrayOf([]float64{1, 2}) },
+	} {
+		m := good()
+		m.Positions, m.Coordinates = slices.Clone(m.Positions), slices.Clone(m.Coordinates)
+		change(m)
+		if got, err := FromMLIR(m); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, %v; want %q", got, err, want)
+		}
+	}
+	filled, err := FromCoords([]int64{2}, CSF(1), [][]int64{{0}}, ArrayOf([]float64{1}), WithFill(One(Float64)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := filled.ToMLIR(); err == nil || !strings.Contains(err.Error(), "MLIR's implicit value is 0") {
+		t.Errorf("%v", err)
+	}
+	if _, err := weightTriangle().ToMLIR(); err == nil || !strings.Contains(err.Error(), "expand it first") {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestTACO(t *testing.T) {
+	for _, c := range []struct{ format, want string }{
+		{"CSR", "-f=A:ds:0,1"}, {"CSC", "-f=A:ds:1,0"}, {"COO", "-f=A:uq:0,1"}, {"COO(duplicates)", "-f=A:uc:0,1"},
+		{"D", "-f=A:dd:0,1"}, {"C-S(duplicates)", "-f=A:du:0,1"},
+	} {
+		s, err := smallMatrix(t, mustParse(t, c.format, 2)).ToTACO()
+		if err != nil || s.Descriptor("A") != c.want {
+			t.Errorf("%s: %v, %v, want %s", c.format, s.Descriptor("A"), err, c.want)
+		}
+	}
+	s, err := smallMatrix(t, CSR).ToTACO()
+	if err != nil {
+		t.Fatal(err)
+	}
+	z := *s
+	z.Modes = "dz"
+	if _, err := FromTACO(&z); err == nil || !strings.Contains(err.Error(), `TACO's mode format 'z' is not supported`) {
+		t.Errorf("%v", err)
+	}
+	z.Modes = "d"
+	if _, err := FromTACO(&z); err == nil {
+		t.Error("a letter too few is accepted")
+	}
+	if _, err := smallMatrix(t, mustParse(t, "COO(unsorted)", 2)).ToTACO(); err == nil || !strings.Contains(err.Error(), "TACO has no letter") {
+		t.Errorf("%v", err)
+	}
+}
+
+func FuzzFromMLIR(f *testing.F) {
+	f.Add("#sparse_tensor.encoding<{ map = (d0, d1) -> (d0 : dense, d1 : compressed), posWidth = 32, crdWidth = 32 }>", []byte{0, 2, 3, 1, 4, 0})
+	f.Add("#sparse_tensor.encoding<{ map = {l0, l1} (i, j) -> (l0 = i floordiv 2 : dense, l1 = j mod 2 : singleton(nonunique, soa)) }>", []byte{})
+	f.Fuzz(func(t *testing.T, text string, raw []byte) {
+		e, err := parseEncoding(text, 2)
+		if err != nil {
+			return
+		}
+		m := &MLIR{Encoding: text, Shape: []int64{3, 5}, Values: ArrayOf(make([]float64, len(raw)))}
+		index := map[int]DType{0: Uint64, 8: Uint8, 16: Uint16, 32: Uint32, 64: Uint64}
+		next := func(dt DType) Array {
+			n := 0
+			if len(raw) > 0 {
+				n, raw = min(int(raw[0]%8), len(raw)-1), raw[1:]
+			}
+			a, _ := MakeArray(dt, n)
+			for i := range n {
+				setIndex(a, i, uint64(raw[i]))
+			}
+			raw = raw[n:]
+			return a
+		}
+		for _, l := range e.levels {
+			var pos, crd Array
+			if l.Kind == CompressedLevel {
+				pos = next(index[e.posWidth])
+			}
+			if l.Kind != DenseLevel && (l.Kind == CompressedLevel || l.soa) {
+				crd = next(index[e.crdWidth])
+			}
+			m.Positions, m.Coordinates = append(m.Positions, pos), append(m.Coordinates, crd)
+		}
+		a, err := FromMLIR(m)
+		if err != nil {
+			return
+		}
+		back, err := a.ToMLIR()
+		if err != nil {
+			t.Fatalf("%v of %s: %v", a, text, err)
+		}
+		if _, err := FromMLIR(back); err != nil {
+			t.Fatalf("%v of %s: %v", a, back.Encoding, err)
+		}
+	})
+}
