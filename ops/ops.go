@@ -98,6 +98,12 @@ func (op *operation) failf(format string, args ...any) error {
 	return op.fail(fmt.Errorf(format, args...))
 }
 
+// plain is an operand as expressions take it, whose format is one for results too.
+func (op *operation) plain(t *tensor.Tensor) (*tensor.Tensor, error) {
+	out, err := t.Plain()
+	return out, op.fail(err)
+}
+
 // eval runs a program that makes R of A. R has the fill of A, and is stored in the format that
 // the caller asked for.
 func (op *operation) eval(program string, args lacuna.Args, opts ...lacuna.Option) (*tensor.Tensor, error) {

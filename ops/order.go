@@ -27,6 +27,9 @@ func Permute(ctx context.Context, A *tensor.Tensor, axis int, p []int64, opts ..
 	if err != nil {
 		return nil, err
 	}
+	if A, err = op.plain(A); err != nil {
+		return nil, err
+	}
 	if axis < 0 || axis >= A.Rank() {
 		return nil, op.failf("there is no axis %d: the tensor has %d axes, counted from 0", axis, A.Rank())
 	}

@@ -54,6 +54,9 @@ func Slice(ctx context.Context, A *tensor.Tensor, ranges []Range, opts ...Option
 	if err != nil {
 		return nil, err
 	}
+	if A, err = op.plain(A); err != nil {
+		return nil, err
+	}
 	if len(ranges) > A.Rank() {
 		return nil, op.failf("there are %d ranges for the %d axes of the tensor", len(ranges), A.Rank())
 	}

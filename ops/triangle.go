@@ -17,6 +17,9 @@ func Diagonal(ctx context.Context, A *tensor.Tensor, k int64, opts ...Option) (*
 	if err != nil {
 		return nil, err
 	}
+	if A, err = op.plain(A); err != nil {
+		return nil, err
+	}
 	rows, columns, err := op.matrix(A)
 	if err != nil {
 		return nil, err
@@ -63,6 +66,9 @@ func Triu(ctx context.Context, A *tensor.Tensor, k int64, opts ...Option) (*tens
 func triangle(ctx context.Context, name, relation string, A *tensor.Tensor, k int64, opts []Option) (*tensor.Tensor, error) {
 	op, err := begin(ctx, name, opts, A)
 	if err != nil {
+		return nil, err
+	}
+	if A, err = op.plain(A); err != nil {
 		return nil, err
 	}
 	rows, columns, err := op.matrix(A)

@@ -7,11 +7,16 @@ import (
 )
 
 // writeMatrixMarket writes an array file if the tensor is dense all through and a
-// coordinate file otherwise; symmetry is always general. Rank 2 is a matrix, any
+// coordinate file otherwise; symmetry is always general, and what is stored as one
+// triangle is written whole. Rank 2 is a matrix, any
 // other rank TACO's tensor object, where a dense tensor of rank 0 is written as a
 // coordinate file because an array file could not say that it has no sizes. A type
 // that is not the one its field is read as by default is named in a comment.
 func writeMatrixMarket(out *output, t *tensor.Tensor) error {
+	t, err := t.Plain()
+	if err != nil {
+		return err
+	}
 	if err := needZeroFill(t, "a Matrix Market file"); err != nil {
 		return err
 	}

@@ -12,6 +12,10 @@ import (
 // but it says neither sizes nor that values are complex: where that would lose
 // something, and where the caller asks for it, the extended dialect is written.
 func writeTNS(out *output, t *tensor.Tensor) error {
+	t, err := t.Plain()
+	if err != nil {
+		return err
+	}
 	if t.Format().IsDense() && t.Rank() > 0 {
 		sparse, err := t.Convert(tensor.Coordinates(t.Rank()))
 		if err != nil {

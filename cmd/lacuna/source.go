@@ -80,6 +80,9 @@ func refill(ctx context.Context, a *app, name string, t *tensor.Tensor, q qualif
 			}
 			return store(ctx, t, format)
 		}
+		if t, err = t.Plain(); err != nil {
+			return nil, err
+		}
 		coords, values, err := t.ToCoords()
 		if err != nil {
 			return nil, err

@@ -62,6 +62,10 @@ func Eval(p *lang.Program, operands map[string]*tensor.Tensor, ext *lang.Extents
 var ErrEmpty = errors.New("reduction over nothing")
 
 func writeOut(t *tensor.Tensor) (*Dense, error) {
+	t, err := t.Plain()
+	if err != nil {
+		return nil, err
+	}
 	dense, err := t.ToDense()
 	if err != nil {
 		return nil, err

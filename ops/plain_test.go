@@ -1,0 +1,85 @@
+package ops_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/lacuna-sparse/lacuna/ops"
+	"github.com/lacuna-sparse/lacuna/tensor"
+)
+
+// TestOperandsThatAreNotPlain compares each function on a tensor that is unsorted, has
+// several values for a coordinate, or is one triangle of a matrix, with the same on its
+// plain form.
+func TestOperandsThatAreNotPlain(t *testing.T) {
+	ctx := context.Background()
+	values := tensor.ArrayOf([]float64{1, 2, 3, 4, 5})
+	coords := [][]int64{{2, 0, 2, 2, 1}, {0, 0, 1, 1, 0}}
+	var operands []*tensor.Tensor
+	for _, text := range []string{"CSR(unsorted,duplicates)", "COO(duplicates)", "C-C(duplicates)", "DC(unsorted)-DC(duplicates)", "DC(duplicates)-S"} {
+		f, err := tensor.ParseFormat(text, 2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		a, err := tensor.FromCoords([]int64{3, 3}, f, coords, values)
+		if err != nil {
+			t.Fatal(err)
+		}
+		operands = append(operands, a)
+	}
+	half, err := tensor.FromCoords([]int64{3, 3}, tensor.CSR, coords, values)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if half, err = half.WithStructure(tensor.SymmetricLower); err != nil {
+		t.Fatal(err)
+	}
+	operands = append(operands, half)
+	for _, a := range operands {
+		plain, err := a.Plain()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, f := range map[string]func(a *tensor.Tensor) (*tensor.Tensor, error){
+			"Transpose": func(a *tensor.Tensor) (*tensor.Tensor, error) { return ops.Transpose(ctx, a, nil) },
+			"Permute":   func(a *tensor.Tensor) (*tensor.Tensor, error) { return ops.Permute(ctx, a, 0, []int64{2, 0, 1}) },
+			"Reshape":   func(a *tensor.Tensor) (*tensor.Tensor, error) { return ops.Reshape(ctx, a, []int64{9}) },
+			"Concat": func(a *tensor.Tensor) (*tensor.Tensor, error) {
+				return ops.Concat(ctx, 1, []*tensor.Tensor{a, a})
+			},
+			"Prune":    func(a *tensor.Tensor) (*tensor.Tensor, error) { return ops.Prune(ctx, a) },
+			"Slice":    func(a *tensor.Tensor) (*tensor.Tensor, error) { return ops.Slice(ctx, a, []ops.Range{ops.From(1)}) },
+			"row":      func(a *tensor.Tensor) (*tensor.Tensor, error) { return ops.Slice(ctx, a, []ops.Range{ops.At(2)}) },
+			"Diagonal": func(a *tensor.Tensor) (*tensor.Tensor, error) { return ops.Diagonal(ctx, a, -1) },
+			"Tril":     func(a *tensor.Tensor) (*tensor.Tensor, error) { return ops.Tril(ctx, a, 0) },
+			"Triu":     func(a *tensor.Tensor) (*tensor.Tensor, error) { return ops.Triu(ctx, a, 1) },
+			"As":       func(a *tensor.Tensor) (*tensor.Tensor, error) { return ops.Triu(ctx, a, 0, ops.As(tensor.CSC)) },
+		} {
+			got, err := f(a)
+			if err != nil {
+				t.Errorf("%s of %v: %v", name, a, err)
+				continue
+			}
+			want, err := f(plain)
+			if err != nil {
+				t.Fatal(err)
+			}
+			x, err := got.ToDense()
+			if err != nil {
+				t.Fatal(err)
+			}
+			y, err := want.ToDense()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if x.Len() != y.Len() {
+				t.Fatalf("%s of %v has %d elements, want %d", name, a, x.Len(), y.Len())
+			}
+			for i := range x.Len() {
+				if !x.Scalar(i).Same(y.Scalar(i)) {
+					t.Errorf("%s of %v: element %d is %v, want %v", name, a, i, x.Scalar(i), y.Scalar(i))
+				}
+			}
+		}
+	}
+}
