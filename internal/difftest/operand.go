@@ -78,6 +78,19 @@ func (g *generator) fromValues(shape []int64, f tensor.Format, dt tensor.DType, 
 		}
 		list = append(list, draw())
 	}
+	if len(shape) > 0 && g.chance(4) {
+		f = g.relaxed(f)
+		if f.Multigraph() { // some coordinates have a second value, which changes nothing
+			for p, v := range list {
+				if g.chance(30) {
+					for a := range coords {
+						coords[a] = append(coords[a], coords[a][p])
+					}
+					list = append(list, tensor.Zero(v.DType()))
+				}
+			}
+		}
+	}
 	vals, err := tensor.MakeArray(dt, len(list))
 	if err != nil {
 		panic(err)
@@ -89,7 +102,25 @@ func (g *generator) fromValues(shape []int64, f tensor.Format, dt tensor.DType, 
 	if err != nil {
 		panic(fmt.Sprintf("difftest: %v %v: %v", shape, f, err))
 	}
-	return t
+	if len(shape) == 0 || f.Flags()[0]&tensor.Unsorted == 0 {
+		return t
+	}
+	shuffled, err := t.MortonOrder()
+	if err != nil {
+		panic(fmt.Sprintf("difftest: %v: %v", t, err))
+	}
+	return shuffled
+}
+
+// relaxed is a format with a flag, where it has a level for one.
+func (g *generator) relaxed(f tensor.Format) tensor.Format {
+	flag := pick(g, tensor.Unsorted, tensor.Duplicates)
+	for k := range f.Rank() {
+		if h, err := f.Flag(k, flag); err == nil {
+			return h
+		}
+	}
+	return f
 }
 
 // widths picks the types of index arrays; most are left to the package.
