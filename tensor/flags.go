@@ -209,10 +209,11 @@ func (f Format) allows(g Format) bool {
 	return true
 }
 
-// parseFlags reads "unsorted,duplicates".
+// parseFlags reads "unsorted,duplicates", or with a plus for the comma.
 func parseFlags(text string) (LevelFlags, error) {
 	var flags LevelFlags
-	for part := range strings.SplitSeq(strings.ToLower(text), ",") {
+	// Where a comma would end an argument, as on the command line, a plus does.
+	for part := range strings.SplitSeq(strings.ReplaceAll(strings.ToLower(text), "+", ","), ",") {
 		found := false
 		for bit, name := range flagNames {
 			if strings.TrimSpace(part) == name {

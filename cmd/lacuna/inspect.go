@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -15,9 +17,9 @@ import (
 const brailleDots = 96
 
 func newInspect(a *app) *cobra.Command {
-	var format, spy string
+	var format, spy, as string
 	cmd := &cobra.Command{
-		Use:   "inspect FILE [--format FORMAT] [--spy FILE]",
+		Use:   "inspect FILE [--format FORMAT] [--spy FILE] [--as mlir|taco]",
 		Short: "Describe a tensor and draw where its entries are",
 		Long: `Inspect prints the shape, type, density and range of values of a tensor, how many
 entries its rows, columns or slices have, how long the fibres are when it is stored
@@ -25,16 +27,26 @@ in a format (CSR for a matrix, CSF for others, or that of --format), and a plot 
 where the entries stand; of a tensor of rank 3 or more, seen along all but the first
 two axes.
 
+With --as it prints instead what the tensor, stored so, is to MLIR's sparse_tensor
+dialect or to TACO, and which of their arrays the stored ones are.
+
 CV is the standard deviation divided by the mean: 0 for rows of equal length, above
 1 for very uneven ones.`,
 		Example: `  lacuna inspect web.mtx.gz
-  lacuna inspect web.mtx --format DCSC --spy web.png`,
+  lacuna inspect web.mtx --format DCSC --spy web.png
+  lacuna inspect web.mtx --format DCSR --as mlir`,
 		Args: arguments(1, 1, "one file"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if spy != "" {
 				if _, err := spyKind(spy); err != nil {
 					return err
 				}
+			}
+			if as != "" && !slices.Contains(storages, as) {
+				return usagef("--as %s: it can be %s", as, strings.Join(storages, " or "))
+			}
+			if as != "" && spy != "" {
+				return usagef("--as and --spy do not go together: run inspect twice")
 			}
 			src, q, err := parseSource(args[0], fileExists)
 			if err != nil {
@@ -43,16 +55,17 @@ CV is the standard deviation divided by the mean: 0 for rows of equal length, ab
 			if err := q.override(format, ""); err != nil {
 				return err
 			}
-			return a.inspect(cmd.Context(), src, q, spy)
+			return a.inspect(cmd.Context(), src, q, spy, as)
 		},
 	}
 	cmd.Flags().StringVar(&format, "format", "", "the `FORMAT` whose levels are described")
 	cmd.Flags().StringVar(&spy, "spy", "", "draw where the entries are to a `FILE`: png, svg or pdf")
+	cmd.Flags().StringVar(&as, "as", "", "print the arrays as those of a `PROGRAM`: mlir or taco")
 	return cmd
 }
 
 // inspect describes a tensor.
-func (a *app) inspect(ctx context.Context, src source, q qualifiers, spy string) error {
+func (a *app) inspect(ctx context.Context, src source, q qualifiers, spy, as string) error {
 	asRead := q
 	asRead.format = ""
 	t, err := src.load(ctx, a, asRead, nil)
@@ -62,6 +75,16 @@ func (a *app) inspect(ctx context.Context, src source, q qualifiers, spy string)
 	target, given, err := q.formatFor(t.Rank())
 	if err != nil {
 		return fmt.Errorf("%s: %w", src, err)
+	}
+	if as != "" {
+		if !given {
+			target = natural(t.Shape(), t.NNZ())
+		}
+		stored, err := a.making(ctx, "storing as "+target.String(), func() (*tensor.Tensor, error) { return store(ctx, t, target) })
+		if err != nil {
+			return err
+		}
+		return a.printStorage(as, stored)
 	}
 	if err := a.printSummary(ctx, src, t); err != nil || t.Rank() == 0 {
 		return err
