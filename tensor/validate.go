@@ -85,6 +85,9 @@ func validateSegment(t *Tensor, seg segment, parents int64) error {
 // each parent, unique unless tuples may repeat. It returns the level of the fault.
 func checkSegment(t *Tensor, seg segment, repeats bool) (int, fault) {
 	pos := t.levels[seg.first].Pos
+	if seg.last == seg.first+1 && pairsAscend(pos, t.levels[seg.first], t.levels[seg.last], repeats) {
+		return 0, fault{}
+	}
 	// Levels before the last may repeat a coordinate; ties marks the positions
 	// whose tuple so far equals the one before under the same parent.
 	var ties bitset
@@ -300,4 +303,49 @@ func checkSingletonArray[K unsigned](crd []K, limit uint64, ties bitset, last bo
 		}
 	}
 	return fault{}
+}
+
+// pairsAscend reports whether the coordinates of a run of two levels are in range, and
+// their pairs ascend under each parent, or repeat if they may: the same as checkFibres and checkSingleton say, in
+// one pass, for arrays of one width. It says false of others, and of those with a fault,
+// which the two then find.
+func pairsAscend(pos Array, first, last Level, repeats bool) bool {
+	if first.Crd.dt.Size() != last.Crd.dt.Size() {
+		return false
+	}
+	switch first.Crd.dt.Size() {
+	case 4:
+		return pairsAscendUnder(pos, View[uint32](first.Crd), View[uint32](last.Crd), crdLimit(first), crdLimit(last), repeats)
+	case 8:
+		return pairsAscendUnder(pos, View[uint64](first.Crd), View[uint64](last.Crd), crdLimit(first), crdLimit(last), repeats)
+	}
+	return false
+}
+
+func pairsAscendUnder[K uint32 | uint64](pos Array, first, last []K, firstLimit, lastLimit uint64, repeats bool) bool {
+	if len(last) != len(first) {
+		return false
+	}
+	lo := 0
+	for p := 1; p < pos.n; p++ {
+		hi := int(pos.At64(p))
+		if lo == hi {
+			continue
+		}
+		a, b := first[lo], last[lo]
+		most := b
+		for i := lo + 1; i < hi; i++ {
+			c, d := first[i], last[i]
+			if (c < a || c == a && d <= b) && (c < a || d < b || !repeats) {
+				return false
+			}
+			most = max(most, d)
+			a, b = c, d
+		}
+		if uint64(a) >= firstLimit || uint64(most) >= lastLimit {
+			return false
+		}
+		lo = hi
+	}
+	return true
 }
