@@ -137,10 +137,11 @@ func (c *converting) named(ctx context.Context, t *tensor.Tensor, format tensor.
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
+	convert := c.convert
 	if !t.IsPlain() || format.Relaxed() {
-		return t.Convert(format, tensor.WithName(name))
+		convert = c.sortedList
 	}
-	out, err := c.convert(ctx, t, format)
+	out, err := convert(ctx, t, format)
 	if errors.Is(err, errPlain) {
 		return t.Convert(format, tensor.WithName(name))
 	}

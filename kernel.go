@@ -72,7 +72,7 @@ func (s *Session) kernel(src string, d *declarations, opts []Option) (*Kernel, e
 	if err := d.apply(opts); err != nil {
 		return nil, err
 	}
-	if err := d.makePlain(&s.plain); err != nil {
+	if err := d.makePlain(s); err != nil {
 		return nil, err
 	}
 	memory := keys.Get().(*[]byte)

@@ -1,6 +1,7 @@
 package lacuna
 
 import (
+	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -144,7 +145,7 @@ func (d *declarations) apply(opts []Option) error {
 
 // makePlain puts operands given as examples, and formats of operands, in the form in
 // which kernels take them.
-func (d *declarations) makePlain(copies *plainCopies) error {
+func (d *declarations) makePlain(s *Session) error {
 	for i := range d.list {
 		r := &d.list[i]
 		if r.says.Format.Relaxed() {
@@ -158,7 +159,7 @@ func (d *declarations) makePlain(copies *plainCopies) error {
 			continue
 		}
 		var err error
-		if r.example, err = copies.of(r.example); err != nil {
+		if r.example, err = s.plainOperand(context.Background(), r.example); err != nil {
 			return err
 		}
 	}

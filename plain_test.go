@@ -2,6 +2,8 @@ package lacuna_test
 
 import (
 	"context"
+	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"github.com/lacuna-sparse/lacuna"
@@ -67,5 +69,91 @@ func TestTriangleMultipliesAsWhole(t *testing.T) {
 	b, err := lacuna.Convert(ctx, a, tensor.CSC)
 	if err != nil || b.Structure() != tensor.SymmetricLower || b.NNZ() != 4 {
 		t.Errorf("converted to %v, %v", b, err)
+	}
+}
+
+// TestRelaxedOperands compares programs on operands with flags with the same on their
+// standard form, and conversions with those of package tensor.
+func TestRelaxedOperands(t *testing.T) {
+	ctx := context.Background()
+	rng := rand.New(rand.NewPCG(3, 4))
+	const n = 40
+	coords := make([][]int64, 2)
+	var list []float64
+	for range 300 {
+		coords[0], coords[1] = append(coords[0], rng.Int64N(n)), append(coords[1], rng.Int64N(n))
+		list = append(list, float64(rng.IntN(9)-4))
+	}
+	unsorted := make([]tensor.Level, 2) // as drawn
+	for axis := range unsorted {
+		unsorted[axis].Crd = tensor.ArrayOf(coords[axis])
+	}
+	x, err := tensor.FromDense([]int64{n}, tensor.Dense(1), tensor.ArrayOf(list[:n]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range []*lacuna.Session{lacuna.NewSession(), lacuna.NewSession(lacuna.WithConversionKernels())} {
+		for _, text := range []string{"COO(unsorted,duplicates)", "CSR(duplicates)", "C-C(duplicates)", "DC-DC(duplicates)", "DC(duplicates)-S", "S(unsorted)-DC(duplicates)"} {
+			format, err := tensor.ParseFormat(text, 2)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var a *tensor.Tensor
+			if text == "COO(unsorted,duplicates)" {
+				a, err = tensor.New([]int64{n, n}, format, unsorted, tensor.ArrayOf(list))
+			} else {
+				a, err = tensor.FromCoords([]int64{n, n}, format, coords, tensor.ArrayOf(list))
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			plain, err := a.Plain()
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, program := range []string{
+				"y(i) = sum_j A(i,j)*x(j)", "y(i) = max_j A(j,i)", "y(i,j) = sum_k A(i,k)*A(k,j)", "y = sum_{i,j} A(i,j)*A(i,j)", "y(i,j) = exp(A(j,i)) + x(i)",
+			} {
+				operands := func(a *tensor.Tensor) lacuna.Args {
+					args := lacuna.Args{"A": a}
+					if strings.Contains(program, "x(") {
+						args["x"] = x
+					}
+					return args
+				}
+				got, err := s.Eval(ctx, program, operands(a))
+				if err != nil {
+					t.Fatalf("%s of %v: %v", program, a, err)
+				}
+				want, err := s.Eval(ctx, program, operands(plain))
+				if err != nil {
+					t.Fatal(err)
+				}
+				if d := tensor.Diff(got, want); d != "" {
+					t.Errorf("%s of %v: %s", program, a, d)
+				}
+			}
+			for _, to := range []tensor.Format{tensor.CSR, tensor.CSC, tensor.COOC, tensor.Dense(2), format} {
+				got, err := s.Convert(ctx, a, to)
+				if err != nil {
+					t.Fatal(err)
+				}
+				want, err := a.Convert(to)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if d := tensor.Diff(got, want); d != "" {
+					t.Errorf("%v to %v: %s", a, to, d)
+				}
+			}
+		}
+	}
+	multigraph, err := tensor.ParseFormat("CSR(duplicates)", 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = lacuna.Compile("R(i,j) = A(j,i)", lacuna.Format("A", multigraph, tensor.Float64), lacuna.Result("R", multigraph))
+	if err == nil || !strings.Contains(err.Error(), "declare CSR, and convert it") {
+		t.Errorf("a result with duplicates: %v", err)
 	}
 }

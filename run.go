@@ -94,7 +94,7 @@ func (k *Kernel) run(ctx context.Context, args Args, kept *kept) (*Kernel, value
 		arg := args[t.Name]
 		if arg != nil {
 			var err error
-			if arg, err = k.session.plain.of(arg); err != nil {
+			if arg, err = k.session.plainOperand(ctx, arg); err != nil {
 				return nil, err
 			}
 		}
