@@ -171,9 +171,14 @@ func (t *Tensor) convert(format Format, o options) (*Tensor, error) {
 	}
 	out := &source
 	var err error
-	if format.allows(t.format) {
+	switch {
+	case format.allows(t.format):
 		out, err = source.retyped(&o)
-	} else {
+	case format == t.format.Standard():
+		if out, err = source.standard(); err == nil {
+			out, err = out.retyped(&o)
+		}
+	default:
 		out, err = source.stored(format.unsplit(), &o)
 	}
 	if err != nil {

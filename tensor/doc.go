@@ -25,6 +25,14 @@
 // Physical level 0, when compressed, has a Pos array [0, n] that the spelling
 // leaves out.
 //
+// # Beyond standard formats
+//
+// [LevelFlags] allow unsorted levels and several values or positions per coordinate; a
+// [Structure] makes one stored triangle mean the whole matrix. Kernels take neither:
+// [Tensor.Plain] gives what they take. [Fields] are several tensors over one structure,
+// [Tensor.Blocked] splits axes into blocks, and [MLIR] and [TACO] are the same arrays as
+// those systems know them.
+//
 // # Validate once, trust after
 //
 // Every constructor that takes index arrays checks them in one pass: pointers

@@ -78,8 +78,27 @@ func TestFormatsPage(t *testing.T) {
 			t.Errorf("the page has\n%s\nthe tensor has\n%s", got, want)
 		}
 	}
-	if listings < 4 {
+	if listings < 9 {
 		t.Errorf("only %d listings", listings)
+	}
+}
+
+// TestBlocksOnFormatsPage checks the arrays of the page's blocked matrix.
+func TestBlocksOnFormatsPage(t *testing.T) {
+	text, err := os.ReadFile("../docs/formats.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := FromCoords([]int64{4, 5}, CSR, [][]int64{{0, 0, 1, 3, 3}, {1, 4, 0, 0, 4}}, ArrayOf([]float64{1, 2, 3, 4, 5}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := a.Blocked([]int64{2, 3}, BSR)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := arrayLines(b); !strings.Contains(section(t, string(text), "## Blocks"), want) {
+		t.Errorf("the page does not have\n%s", want)
 	}
 }
 
@@ -103,6 +122,7 @@ func listing(t *testing.T, format, example string) string {
 		values []float64
 	}{
 		"A": {[]int64{4, 5}, [][]int64{{0, 0, 1, 3, 3}, {1, 4, 0, 0, 4}}, []float64{1, 2, 3, 4, 5}},
+		"M": {[]int64{3, 4}, [][]int64{{0, 0, 0, 2, 2, 2, 2}, {1, 1, 3, 0, 3, 3, 3}}, []float64{1, 2, 3, 4, 5, 6, 7}},
 		"T": {[]int64{2, 3, 4}, [][]int64{{0, 0, 0, 1}, {0, 0, 2, 2}, {1, 3, 0, 2}}, []float64{1, 2, 3, 4}},
 	}
 	x, ok := examples[example]
@@ -117,7 +137,12 @@ func listing(t *testing.T, format, example string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	lines := []string{format + " of " + example}
+	return format + " of " + example + "\n" + arrayLines(a)
+}
+
+// arrayLines prints the arrays of a tensor, one on a line.
+func arrayLines(a *Tensor) string {
+	var lines []string
 	line := func(name string, a Array) {
 		s := fmt.Sprintf("%-10s", name)
 		for i := range a.Len() {

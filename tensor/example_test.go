@@ -2,6 +2,7 @@ package tensor_test
 
 import (
 	"fmt"
+	"log"
 
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
@@ -177,4 +178,92 @@ func ExampleConcat() {
 	// Output:
 	// 4x3 f64 CSR, 4 stored, fill 0
 	// [[0 1 2 3] [2 0 2 0]] [1 2 1 2]
+}
+
+// A symmetric matrix, stored as its lower triangle, means the whole.
+func ExampleTensor_WithStructure() {
+	triangle, err := tensor.FromCoords([]int64{3, 3}, tensor.CSR, [][]int64{{0, 2, 2}, {0, 0, 2}}, tensor.ArrayOf([]float64{1, 2, 3}))
+	if err != nil {
+		log.Fatal(err)
+	}
+	A, err := triangle.WithStructure(tensor.SymmetricLower)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(A)
+	fmt.Println(A.At(2, 0), A.At(0, 2))
+	// Output:
+	// 3x3 f64 CSR, 3 stored, fill 0, symmetric_lower
+	// 2 2
+}
+
+// Values at one coordinate are kept apart in a multigraph, and summed where it is read.
+func ExampleFormatWith() {
+	multigraph, err := tensor.FormatWith([]tensor.LevelKind{tensor.C, tensor.S}, nil, []tensor.LevelFlags{0, tensor.Duplicates})
+	if err != nil {
+		log.Fatal(err)
+	}
+	A, err := tensor.FromCoords([]int64{2, 2}, multigraph, [][]int64{{0, 1, 0}, {1, 0, 1}}, tensor.ArrayOf([]float64{1, 2, 3}))
+	if err != nil {
+		log.Fatal(err)
+	}
+	summed, err := A.Convert(tensor.CSR)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(A, "->", A.At(0, 1))
+	fmt.Println(summed)
+	// Output:
+	// 2x2 f64 C-S(duplicates), 3 stored, fill 0 -> 4
+	// 2x2 f64 CSR, 2 stored, fill 0
+}
+
+// A matrix in dense blocks of 2×2.
+func ExampleTensor_Blocked() {
+	A, err := tensor.FromCoords([]int64{3, 4}, tensor.CSR, [][]int64{{0, 1, 2}, {0, 1, 3}}, tensor.ArrayOf([]float64{1, 2, 3}))
+	if err != nil {
+		log.Fatal(err)
+	}
+	B, err := A.Blocked([]int64{2, 2}, tensor.BSR)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(B)
+	fmt.Println(tensor.View[float64](B.Values()))
+	// Output:
+	// 2x2x2x2 f64 C-S-D-D, 8 stored, fill 0
+	// [1 0 0 2 0 3 0 0]
+}
+
+// The same arrays, as MLIR's sparse_tensor dialect describes them.
+func ExampleTensor_ToMLIR() {
+	A, err := tensor.FromCoords([]int64{3, 4}, tensor.COO, [][]int64{{0, 1, 2}, {0, 1, 3}}, tensor.ArrayOf([]float64{1, 2, 3}))
+	if err != nil {
+		log.Fatal(err)
+	}
+	m, err := A.ToMLIR()
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(m.Encoding)
+	// Output:
+	// #sparse_tensor.encoding<{ map = (d0, d1) -> (d0 : compressed(nonunique), d1 : singleton(soa)), posWidth = 32, crdWidth = 32 }>
+}
+
+// Two fields of the same edges share their index arrays.
+func ExampleNewFields() {
+	weight, err := tensor.FromCoords([]int64{3, 3}, tensor.CSR, [][]int64{{0, 2}, {1, 0}}, tensor.ArrayOf([]float64{0.5, 2}))
+	if err != nil {
+		log.Fatal(err)
+	}
+	color, err := weight.WithValues(tensor.ArrayOf([]uint8{255, 0, 0, 0, 0, 255}), []int64{3})
+	if err != nil {
+		log.Fatal(err)
+	}
+	edges, err := tensor.NewFields([]string{"weight", "color"}, []*tensor.Tensor{weight, color})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(edges.Field("color"))
+	// Output: 3x3x3 u8 C-S-D, 6 stored, fill 0
 }

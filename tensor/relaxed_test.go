@@ -431,6 +431,9 @@ func TestSortedRelaxedShares(t *testing.T) {
 	if err != nil || b.format != CSR || b.values.data != a.values.data {
 		t.Errorf("%v of %v, %v", b, a, err)
 	}
+	if b, err = a.Convert(CSR); err != nil || b.values.data != a.values.data {
+		t.Errorf("%v of %v, %v", b, a, err)
+	}
 	c, err := b.Convert(a.format)
 	if err != nil || c.values.data != a.values.data || fmt.Sprint(c.Levels()) != fmt.Sprint(a.Levels()) {
 		t.Errorf("%v of %v, %v", c, b, err)
