@@ -54,7 +54,7 @@ func (s *Session) FromCoords(ctx context.Context, shape []int64, format tensor.F
 		return nil, err
 	}
 	rank := len(shape)
-	if rank == 0 || format.Rank() != rank || len(coords) != rank {
+	if rank == 0 || format.Rank() != rank || len(coords) != rank || format.Relaxed() {
 		return plain()
 	}
 	for axis, c := range coords {

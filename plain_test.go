@@ -111,6 +111,17 @@ func TestRelaxedOperands(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			made, err := s.FromCoords(ctx, []int64{n, n}, format, []tensor.Array{unsorted[0].Crd, unsorted[1].Crd}, tensor.ArrayOf(list))
+			if err != nil {
+				t.Fatal(err)
+			}
+			want, err := tensor.FromCoords([]int64{n, n}, format, coords, tensor.ArrayOf(list))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if d := tensor.Diff(made, want); d != "" {
+				t.Errorf("of coordinates: %s", d)
+			}
 			for _, program := range []string{
 				"y(i) = sum_j A(i,j)*x(j)", "y(i) = max_j A(j,i)", "y(i,j) = sum_k A(i,k)*A(k,j)", "y = sum_{i,j} A(i,j)*A(i,j)", "y(i,j) = exp(A(j,i)) + x(i)",
 			} {
