@@ -138,3 +138,56 @@ func integersOf(a Array) []int64 {
 	}
 	return out
 }
+
+// TestUnblockedCuts has values in the padding.
+func TestUnblockedCuts(t *testing.T) {
+	for _, text := range []string{"C-S-D-D", "S-S-S-S", "D"} {
+		b, err := FromDense([]int64{1, 2, 2, 2}, mustParse(t, text, 4), ArrayOf([]float64{1, 2, 3, 4, 5, 6, 7, 8}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		a, err := b.Unblocked([]int64{1, 3}, CSR)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := fmt.Sprint(a, integersOf(a.levels[1].Crd), View[float64](a.values)); got != "1x3 f64 CSR, 3 stored, fill 0 [0 1 2] [1 2 5]" {
+			t.Errorf("%s: %s", text, got)
+		}
+	}
+}
+
+func TestBlockedRefused(t *testing.T) {
+	a, err := FromCoords([]int64{3, 5}, CSR, [][]int64{{0}, {0}}, ArrayOf([]float64{1}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := a.Blocked([]int64{2, 2}, BSR)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for want, f := range map[string]func() (*Tensor, error){
+		"has 1 extents, the tensor 2 axes":                           func() (*Tensor, error) { return a.Blocked([]int64{2}, BSR) },
+		"the extent 0 in axis 1":                                     func() (*Tensor, error) { return a.Blocked([]int64{2, 0}, BSR) },
+		"has 4 dimensions, format CSR":                               func() (*Tensor, error) { return a.Blocked([]int64{2, 2}, CSR) },
+		"that takes the rank 2":                                      func() (*Tensor, error) { return b.Unblocked([]int64{3}, CSF(1)) },
+		"2x3 blocks of 2x2 do not make the shape 3x7, which has 2x4": func() (*Tensor, error) { return b.Unblocked([]int64{3, 7}, CSR) },
+		"no coordinates in level 0":                                  func() (*Tensor, error) { return a.MortonOrder() },
+		"it cannot be set":                                           func() (*Tensor, error) { return a.Blocked([]int64{2, 2}, BSR, WithFill(One(Float64))) },
+	} {
+		if got, err := f(); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, %v; want %q", got, err, want)
+		}
+	}
+	huge, err := FromCoords([]int64{1<<63 - 1}, CSF(1), [][]int64{{1<<63 - 2}}, ArrayOf([]float64{1}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	h, err := huge.Blocked([]int64{1 << 62}, Coordinates(2))
+	if err != nil || h.At(1, 1<<62-2).Float64() != 1 {
+		t.Fatalf("%v, %v", h, err)
+	}
+	back, err := h.Unblocked(huge.shape, CSF(1))
+	if err != nil || Diff(back, huge) != "" {
+		t.Fatalf("%v, %v", back, err)
+	}
+}

@@ -354,7 +354,7 @@ func (t *Tensor) scatter(out Array, e entries, strides []int) {
 func scatterAs[T Element](t *Tensor, out Array, e entries, strides []int) {
 	to, from := View[T](out), View[T](e.values)
 	axes := t.format.Order()
-	sparse := len(e.order)
+	sparse := t.format.sparseRank()
 	inner, innerStride := 1, 1
 	outer := axes[sparse:]
 	if len(outer) > 0 {

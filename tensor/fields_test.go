@@ -53,6 +53,20 @@ func TestWithValues(t *testing.T) {
 	})
 }
 
+func TestSameStructureLooksAtGroups(t *testing.T) {
+	multigraph := mustParse(t, "C-C(duplicates)", 2)
+	stored := func(rows ...int64) *Tensor {
+		a, err := FromCoords([]int64{2, 1}, multigraph, [][]int64{rows, {0, 0, 0}}, ArrayOf([]float64{1, 2, 3}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return a
+	}
+	if !SameStructure(stored(0, 0, 1), stored(0, 0, 1)) || SameStructure(stored(0, 0, 1), stored(0, 1, 1)) {
+		t.Error("the pointers to values do not count")
+	}
+}
+
 // edges is a graph of three edges.
 func edges(t *testing.T) *Tensor {
 	t.Helper()

@@ -3,6 +3,7 @@ package tensor
 import (
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -140,3 +141,33 @@ func checkHostile(t *rapid.T) {
 func TestNewAgreesWithTheDefinition(t *testing.T) { rapid.Check(t, checkHostile) }
 
 func FuzzNew(f *testing.F) { f.Fuzz(rapid.MakeFuzz(checkHostile)) }
+
+// TestPairs checks runs of two levels, which have a pass of their own, in both widths.
+func TestPairs(t *testing.T) {
+	for _, c := range []struct {
+		format        string
+		rows, columns []uint32
+		want          string // "" if it is right
+	}{
+		{"COO", []uint32{0, 0, 1}, []uint32{0, 2, 0}, ""},
+		{"COO", []uint32{0, 0, 1}, []uint32{0, 0, 0}, "indices_1[1] = 0 repeats"},
+		{"COO", []uint32{0, 0, 1}, []uint32{2, 0, 0}, "indices_1[1] = 0 follows 2"},
+		{"COO", []uint32{1, 0, 1}, []uint32{0, 0, 0}, "indices_0[1] = 0 follows 1"},
+		{"COO", []uint32{0, 1, 1}, []uint32{3, 0, 1}, "indices_1[0] = 3 is out of range"},
+		{"COO", []uint32{0, 1, 2}, []uint32{0, 0, 0}, "indices_0[2] = 2 is out of range"},
+		{"COO(duplicates)", []uint32{0, 0, 1}, []uint32{1, 1, 0}, ""},
+		{"COO(duplicates)", []uint32{0, 0, 1}, []uint32{2, 1, 0}, "indices_1[1] = 1 follows 2"},
+		{"COO(duplicates)", []uint32{1, 0, 1}, []uint32{0, 0, 0}, "indices_0[1] = 0 follows 1"},
+		{"COO(unsorted)", []uint32{1, 0, 1}, []uint32{0, 0, 2}, ""},
+		{"COO(unsorted)", []uint32{1, 0, 1}, []uint32{0, 0, 0}, "indices_1[2] = 0 repeats the coordinate of position 0"},
+	} {
+		for _, index := range []DType{Uint32, Uint64, Int32, Uint8} {
+			rows, _ := ArrayOf(c.rows).Convert(index)
+			columns, _ := ArrayOf(c.columns).Convert(index)
+			_, err := New([]int64{2, 3}, mustParse(t, c.format, 2), []Level{{Crd: rows}, {Crd: columns}}, ArrayOf([]float64{1, 2, 3}))
+			if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+				t.Errorf("%s %v of %v, %v: %v, want %q", c.format, index, c.rows, c.columns, err, c.want)
+			}
+		}
+	}
+}

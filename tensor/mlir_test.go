@@ -163,6 +163,20 @@ func TestMLIRBlocks(t *testing.T) {
 	}
 }
 
+// TestMLIRUnsortedRuns reads singletons that are not ordered: the run is not.
+func TestMLIRUnsortedRuns(t *testing.T) {
+	a, err := FromMLIR(&MLIR{
+		Encoding:    "#sparse_tensor.encoding<{ map = (d0, d1) -> (d0 : compressed(nonunique), d1 : singleton(nonordered, soa)) }>",
+		Shape:       []int64{2, 2},
+		Positions:   []Array{ArrayOf([]uint64{0, 2}), {}},
+		Coordinates: []Array{ArrayOf([]uint64{0, 0}), ArrayOf([]uint64{1, 0})},
+		Values:      ArrayOf([]float64{1, 2}),
+	})
+	if err != nil || a.format.String() != "S(unsorted)-S" || a.At(0, 1).Float64() != 1 {
+		t.Errorf("%v, %v", a, err)
+	}
+}
+
 func TestMLIRRefused(t *testing.T) {
 	good := func() *MLIR {
 		m, err := smallMatrix(t, CSR).ToMLIR()

@@ -14,7 +14,8 @@ func drawAnyFormat(t *rapid.T, rank int) Format {
 	for {
 		levels := make([]LevelKind, rank)
 		flags := make([]LevelFlags, rank)
-		dense := rapid.IntRange(0, rank).Draw(t, "dense levels") / 2
+		dense := rapid.SampledFrom([]int{0, 0, 0, 1, 2, rank}).Draw(t, "dense levels")
+		dense = min(dense, rank)
 		for k := range levels {
 			levels[k] = D
 			if k < rank-dense {
@@ -322,6 +323,23 @@ func TestFibreLimit(t *testing.T) {
 			t.Fatalf("%v joined again: %s", a, d)
 		}
 	})
+}
+
+// TestFibreLimitIsReached checks that a fibre is not split before it is too long.
+func TestFibreLimitIsReached(t *testing.T) {
+	var coords [2][]int64
+	for row, length := range []int{0, 1, 4, 5, 8, 9} {
+		for c := range length {
+			coords[0], coords[1] = append(coords[0], int64(row)), append(coords[1], int64(c))
+		}
+	}
+	a, err := FromCoords([]int64{6, 9}, mustParse(t, "DC(duplicates)-S", 2), coords[:], ArrayOf(make([]float64, 27)), WithFibreLimit(4))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := fmt.Sprint(integersOf(a.levels[0].Crd), integersOf(a.levels[1].Pos)), "[1 2 3 3 4 4 5 5 5] [0 1 5 9 10 14 18 22 26 27]"; got != want {
+		t.Errorf("split into %s, want %s", got, want)
+	}
 }
 
 func TestFlagsRefused(t *testing.T) {
