@@ -457,3 +457,46 @@ func TestSortedRelaxedShares(t *testing.T) {
 		t.Errorf("%v of %v, %v", c, b, err)
 	}
 }
+
+// TestBlocksOfMultigraphs makes one block of each coordinate's sums where the source does
+// not say which values share one.
+func TestBlocksOfMultigraphs(t *testing.T) {
+	blocks := mustParse(t, "S(duplicates)-D", 2)
+	coords := [][]int64{{0, 0, 0, 1}, {0, 1, 1, 0}}
+	values := ArrayOf([]float64{1, 2, 3, 4})
+	a, err := FromCoords([]int64{2, 2}, mustParse(t, "COO(duplicates)", 2), coords, values, WithFill(One(Float64)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := a.Convert(blocks)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := FromCoords([]int64{2, 2}, blocks, coords, values, WithFill(One(Float64)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, got := range []*Tensor{b, c} {
+		if got := fmt.Sprint(integersOf(got.levels[0].Crd), View[float64](got.values)); got != "[0 1] [1 5 4 1]" {
+			t.Errorf("blocks %s", got)
+		}
+	}
+}
+
+// TestGroupsOutOfPlace gives pointers to values where there are none, and none where
+// there are.
+func TestGroupsOutOfPlace(t *testing.T) {
+	pos, crd := ArrayOf([]uint32{0, 1}), ArrayOf([]uint32{0})
+	for want, levels := range map[string][]Level{
+		"an array that groups values is given for a level that has none": {{}, {Pos: pos, Crd: crd, Group: pos}},
+		"an array that groups values is given for a level":               {{Group: pos}, {Pos: pos, Crd: crd}},
+	} {
+		if a, err := New([]int64{1, 1}, CSR, levels, ArrayOf([]float64{1})); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, %v; want %q", a, err, want)
+		}
+	}
+	a, err := New([]int64{1, 1}, mustParse(t, "C-DC(duplicates)", 2), []Level{{}, {Pos: pos, Crd: crd}}, ArrayOf([]float64{1}))
+	if want := "pointers_1, which groups the values, is missing"; err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("%v, %v; want %q", a, err, want)
+	}
+}
