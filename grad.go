@@ -116,6 +116,9 @@ func (s *Session) gradient(src, wrt string, d *declarations, opts []Option) (g *
 	if err := d.apply(opts); err != nil {
 		return nil, err
 	}
+	if err := d.makePlain(s); err != nil {
+		return nil, err
+	}
 	file, program, err := check(src, d)
 	if err != nil {
 		return nil, err

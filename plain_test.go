@@ -123,7 +123,7 @@ func TestRelaxedOperands(t *testing.T) {
 				t.Errorf("of coordinates: %s", d)
 			}
 			for _, program := range []string{
-				"y(i) = sum_j A(i,j)*x(j)", "y(i) = max_j A(j,i)", "y(i,j) = sum_k A(i,k)*A(k,j)", "y = sum_{i,j} A(i,j)*A(i,j)", "y(i,j) = exp(A(j,i)) + x(i)",
+				"y(i) = sum_j A(i,j)*x(j)", "y(i) = max_j A(j,i)", "y(i,j) = sum_k A(i,k)*A(k,j)", "y = sum_{i,j} A(i,j)*A(i,j)", "y(i) = sum_j where(stored(A(i,j)), 1.0, 0.0)", "y(i,j) = exp(A(j,i)) + x(i)",
 			} {
 				operands := func(a *tensor.Tensor) lacuna.Args {
 					args := lacuna.Args{"A": a}
@@ -143,6 +143,17 @@ func TestRelaxedOperands(t *testing.T) {
 				if d := tensor.Diff(got, want); d != "" {
 					t.Errorf("%s of %v: %s", program, a, d)
 				}
+			}
+			loss := "y = sum_{i,j} A(i,j)*A(i,j)*x(i)"
+			got, err := s.EvalGrad(ctx, loss, "x", lacuna.Args{"A": a, "x": x})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if want, err = s.EvalGrad(ctx, loss, "x", lacuna.Args{"A": plain, "x": x}); err != nil {
+				t.Fatal(err)
+			}
+			if d := tensor.Diff(got, want); d != "" {
+				t.Errorf("gradient of %s for %v: %s", loss, a, d)
 			}
 			for _, to := range []tensor.Format{tensor.CSR, tensor.CSC, tensor.COOC, tensor.Dense(2), format} {
 				got, err := s.Convert(ctx, a, to)

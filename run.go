@@ -83,7 +83,11 @@ func (k *Kernel) run(ctx context.Context, args Args, kept *kept) (*Kernel, value
 	patterns := 0
 	for i, t := range k.operands {
 		if t.StoredOf != nil {
-			p, err := k.pattern(i, args[t.StoredOf.Name])
+			of, err := k.session.plainOperand(ctx, args[t.StoredOf.Name])
+			if err != nil {
+				return nil, nil, err
+			}
+			p, err := k.pattern(i, of)
 			if err != nil {
 				return nil, nil, err
 			}
@@ -95,7 +99,7 @@ func (k *Kernel) run(ctx context.Context, args Args, kept *kept) (*Kernel, value
 		if arg != nil {
 			var err error
 			if arg, err = k.session.plainOperand(ctx, arg); err != nil {
-				return nil, err
+				return nil, nil, err
 			}
 		}
 		if err := checkOperand(t, arg); err != nil {

@@ -236,7 +236,7 @@ func TestRelaxedFormatsMeanSums(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		laid, err := Overlay(a, a, func(at []int64) bool { return at[0] == 0 }, Coordinates(rank))
+		pattern, err := Pattern(a)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -244,10 +244,13 @@ func TestRelaxedFormatsMeanSums(t *testing.T) {
 		each(m.shape, func(at []int64) {
 			below := slices.Clone(at)
 			below[0] += m.shape[0]
-			for what, got := range map[string]Scalar{"reshaped": flat.At(i), "joined": twice.At(below...), "laid over itself": laid.At(at...)} {
+			for what, got := range map[string]Scalar{"reshaped": flat.At(i), "joined": twice.At(below...)} {
 				if want := m.at(at); !got.Same(want) {
 					t.Fatalf("%v %s at %v is %v, want %v", a, what, at, got, want)
 				}
+			}
+			if _, stored := m.stored[fmt.Sprint(at)]; pattern.At(at...).Bool() && !stored && !a.format.hasBlocks() || stored && !pattern.At(at...).Bool() {
+				t.Fatalf("the pattern of %v at %v: %v", a, at, pattern.At(at...))
 			}
 			i++
 		})
