@@ -135,3 +135,43 @@ func sameDense(t *rapid.T, a, b *tensor.Tensor) bool {
 	}
 	return true
 }
+
+// TestWritesThePlainForm writes tensors that are unsorted, have several values for a
+// coordinate or are one triangle of a matrix: a file holds the whole, once.
+func TestWritesThePlainForm(t *testing.T) {
+	coords, values := [][]int64{{2, 1, 2, 2}, {0, 0, 2, 0}}, tensor.ArrayOf([]float64{1, 2, 3, 4})
+	multigraph, err := tensor.ParseFormat("COO(unsorted,duplicates)", 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	unsorted, err := tensor.New([]int64{3, 3}, multigraph, []tensor.Level{{Crd: tensor.ArrayOf(coords[0])}, {Crd: tensor.ArrayOf(coords[1])}}, values)
+	if err != nil {
+		t.Fatal(err)
+	}
+	triangle, err := tensor.FromCoords([]int64{3, 3}, tensor.CSR, coords, values)
+	if err == nil {
+		triangle, err = triangle.WithStructure(tensor.SymmetricLower)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, a := range []*tensor.Tensor{unsorted, triangle} {
+		for _, name := range []string{"a.mtx", "a.tns", "a.npy"} {
+			var file bytes.Buffer
+			if err := WriteTo(name, &file, a); err != nil {
+				t.Fatal(err)
+			}
+			back, err := ReadFrom(name, bytes.NewReader(file.Bytes()))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i := range int64(3) {
+				for j := range int64(3) {
+					if got, want := back.At(i, j), a.At(i, j); got.Float64() != want.Float64() {
+						t.Errorf("%s of %v at (%d,%d): %v, want %v", name, a, i, j, got, want)
+					}
+				}
+			}
+		}
+	}
+}
