@@ -552,6 +552,7 @@ func (c *converting) call(ctx context.Context, v *variant, t *tensor.Tensor, lis
 		call.bindings.Scalars[s.Scalar] = t.Dims()[s.Axis]
 	}
 	err := v.exe.RunInto(ctx, call.bindings, c.options, &call.results)
+	goruntime.KeepAlive(t) // as in Kernel.compute
 	if err == nil {
 		return call, nil
 	}

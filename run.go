@@ -398,6 +398,7 @@ func (k *Kernel) compute(ctx context.Context, st *step, c *ir.Compute, b *stepBi
 	} else {
 		err = v.exe.RunInto(ctx, call.bindings, k.options, &call.results)
 	}
+	goruntime.KeepAlive(vals) // the bindings do not keep memory of mapped files
 	if err != nil && v.onePass && tooManyForOnePass(err) {
 		st.twoPasses.Store(true)
 		return k.compute(ctx, st, c, b, vals, keep)

@@ -3,6 +3,7 @@ package tensor
 import (
 	"fmt"
 	"math"
+	"runtime"
 	"unsafe"
 )
 
@@ -10,9 +11,10 @@ import (
 // arrays. Copies of an Array share the memory. The zero Array has no type and
 // no elements.
 type Array struct {
-	dt   DType
-	n    int
-	data unsafe.Pointer // keeps the memory alive; nil only in the zero Array
+	dt    DType
+	n     int
+	data  unsafe.Pointer // keeps memory of the Go heap alive; nil only in the zero Array
+	owner *Foreign       // keeps other memory alive
 }
 
 // Element is a Go type that array elements can be viewed as. Float16 and
@@ -42,16 +44,17 @@ func MakeArray(dt DType, n int) (Array, error) {
 	}
 	memory := make([]byte, size+alignment)
 	skip := -uintptr(unsafe.Pointer(unsafe.SliceData(memory))) % alignment
-	return Array{dt, n, unsafe.Pointer(&memory[skip])}, nil
+	return Array{dt: dt, n: n, data: unsafe.Pointer(&memory[skip])}, nil
 }
 
 // ArrayOf returns the slice as an array, without copying. The caller must not
 // write to the slice while the array is in use.
 func ArrayOf[T Element](s []T) Array {
 	if len(s) == 0 {
-		return Array{dtypeOf[T](), 0, unsafe.Pointer(&emptyMemory)}
+		return Array{dt: dtypeOf[T](), data: unsafe.Pointer(&emptyMemory)}
 	}
-	return Array{dtypeOf[T](), len(s), unsafe.Pointer(unsafe.SliceData(s))}
+	p := unsafe.Pointer(unsafe.SliceData(s))
+	return Array{dt: dtypeOf[T](), n: len(s), data: p, owner: ownerOf(p)}
 }
 
 // ArrayOfHalf returns the bits of half-precision numbers as an array of type
@@ -101,7 +104,8 @@ func dtypeOf[T Element]() DType {
 
 // View returns the elements as a slice that shares the array's memory. T must
 // be as wide as the element type; a type of the same width reads the bits (so
-// uint16 views a Float16 array). Any other T gives nil.
+// uint16 views a Float16 array). Any other T gives nil. If the memory is that of a
+// mapped file, the array or its tensor must stay reachable while the slice is used.
 func View[T Element](a Array) []T {
 	if a.data == nil || int(unsafe.Sizeof(*new(T))) != a.dt.Size() {
 		return nil
@@ -139,9 +143,9 @@ func (a Array) Slice(lo, hi int) Array {
 		panic(fmt.Sprintf("BUG: slice [%d:%d] of an array of %d elements", lo, hi, a.n))
 	}
 	if lo == hi {
-		return Array{a.dt, 0, a.Pointer()}
+		return Array{dt: a.dt, data: a.Pointer(), owner: a.owner}
 	}
-	return Array{a.dt, hi - lo, unsafe.Add(a.data, lo*a.dt.Size())}
+	return Array{dt: a.dt, n: hi - lo, data: unsafe.Add(a.data, lo*a.dt.Size()), owner: a.owner}
 }
 
 // At64 is element i of an array of integers or Bools, zero- or sign-extended
@@ -236,6 +240,7 @@ func (x Scalar) storage() uint64 {
 // Convert returns the elements converted to type dt by the rules of
 // [Scalar.Convert]; the array itself if it has that type already.
 func (a Array) Convert(dt DType) (Array, error) {
+	defer runtime.KeepAlive(a.owner)
 	if a.dt == dt {
 		return a, nil
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"container/heap"
 	"math"
+	"runtime"
 	"slices"
 )
 
@@ -14,6 +15,7 @@ import (
 // the same axes stay too. Index arrays keep their type where all have the same one and it
 // holds what it must.
 func Concat(axis int, format Format, tensors ...*Tensor) (*Tensor, error) {
+	defer runtime.KeepAlive(tensors)
 	shape, err := concatShape(axis, tensors)
 	if err != nil {
 		return nil, err

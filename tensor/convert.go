@@ -1,6 +1,7 @@
 package tensor
 
 import (
+	"runtime"
 	"slices"
 )
 
@@ -12,6 +13,7 @@ import (
 // values are shared if they are in storage order already. The error is a
 // [*FormatError] whose Level is -1 and whose Position is the entry.
 func FromCoords(shape []int64, format Format, coords [][]int64, values Array, opts ...Option) (*Tensor, error) {
+	defer runtime.KeepAlive(values.owner)
 	o := collect(opts)
 	t, err := fromCoords(shape, format, coords, values, o)
 	return t, named(err, o.name)
@@ -109,6 +111,7 @@ func coordinateColumn(list []int64, axis int, size int64) (column, error) {
 // others that differ: -0.0 differs from 0, and NaN equals a fill of NaN. For a
 // format of D levels in row-major order the values are shared.
 func FromDense(shape []int64, format Format, values Array, opts ...Option) (*Tensor, error) {
+	defer runtime.KeepAlive(values.owner)
 	o := collect(opts)
 	t, err := fromDense(shape, format, values, o)
 	return t, named(err, o.name)
@@ -139,6 +142,7 @@ func fromDense(shape []int64, format Format, values Array, o options) (*Tensor, 
 // [Structure]): another fill would change the tensor's meaning. The structure
 // stays: the stored triangle is converted. See [Tensor.Attributes] for those.
 func (t *Tensor) Convert(format Format, opts ...Option) (*Tensor, error) {
+	defer runtime.KeepAlive(t)
 	o := collect(opts)
 	if o.name == "" {
 		o.name = t.name
@@ -280,6 +284,7 @@ func (t *Tensor) retyped(o *options) (*Tensor, error) {
 // logical axis, and the values, shared, both in storage order. Every element of
 // a dense block is listed, even where it equals the fill.
 func (t *Tensor) ToCoords() (coords [][]int64, values Array, err error) {
+	defer runtime.KeepAlive(t)
 	e, err := t.elementEntries(permutation{}, t.values.n)
 	if err != nil {
 		return nil, Array{}, named(tensorError("%v", err), t.name)
@@ -303,6 +308,7 @@ func (t *Tensor) ToCoords() (coords [][]int64, values Array, err error) {
 // tensor with a [Structure]. It is an error if there are more than 2^63-1, or more
 // than the memory holds. The array is shared with the tensor if it is stored so.
 func (t *Tensor) ToDense() (Array, error) {
+	defer runtime.KeepAlive(t)
 	plain, err := t.Plain()
 	if err != nil {
 		return Array{}, err

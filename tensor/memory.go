@@ -39,9 +39,33 @@ func availableMemory() uint64 {
 	limit, ok1 := readNumber("/sys/fs/cgroup/memory.max")
 	used, ok2 := readNumber("/sys/fs/cgroup/memory.current")
 	if ok1 && ok2 {
+		used -= min(used, fileCache())
 		available = min(available, limit-min(limit, used))
 	}
 	return available
+}
+
+// fileCache is how much of the memory that is charged to the control group holds
+// parts of files, mapped ones among them, which the system drops when it needs room.
+func fileCache() uint64 {
+	stat, err := os.ReadFile("/sys/fs/cgroup/memory.stat")
+	if err != nil {
+		return 0
+	}
+	active, _ := statField(stat, "active_file")
+	inactive, _ := statField(stat, "inactive_file")
+	return active + inactive
+}
+
+// statField finds a field of a memory.stat file, in bytes.
+func statField(stat []byte, name string) (uint64, bool) {
+	for line := range bytes.Lines(stat) {
+		if rest, ok := strings.CutPrefix(string(line), name+" "); ok {
+			v, err := strconv.ParseUint(strings.TrimSpace(rest), 10, 64)
+			return v, err == nil
+		}
+	}
+	return 0, false
 }
 
 // memInfoField finds a field of /proc/meminfo, in bytes.

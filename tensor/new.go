@@ -2,6 +2,7 @@ package tensor
 
 import (
 	"fmt"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -20,6 +21,8 @@ func New(shape []int64, format Format, levels []Level, values Array, opts ...Opt
 }
 
 func newTensor(shape []int64, format Format, levels []Level, values Array, o options) (*Tensor, error) {
+	defer runtime.KeepAlive(levels)
+	defer runtime.KeepAlive(values.owner)
 	if err := checkShape(shape, format); err != nil {
 		return nil, err
 	}
@@ -93,6 +96,7 @@ func NewSpelled(shape []int64, levels []LevelKind, order []int, arrays map[strin
 }
 
 func newSpelled(shape []int64, kinds []LevelKind, order []int, arrays map[string]Array, values Array, o options) (*Tensor, error) {
+	defer runtime.KeepAlive(arrays)
 	format, err := FormatWith(kinds, order, o.flags)
 	if err != nil {
 		return nil, tensorError("%v", err)

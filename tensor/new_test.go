@@ -35,7 +35,7 @@ func TestNewErrors(t *testing.T) {
 		{"indices of C", shape, CSR, []Level{{Crd: u32(0)}, {Pos: u32(0, 0, 0, 0), Crd: u32()}}, f64(), 0, -1, "dense level"},
 		{"pointers of a singleton", shape, COO, []Level{{Crd: u32()}, {Pos: u32(0), Crd: u32()}}, f64(), 1, -1, "singleton level"},
 		{"float pointers", shape, CSR, csr(f64(0, 0, 0, 0), u32()), f64(), 1, -1, "f64"},
-		{"bool values", []int64{2}, Dense(1), []Level{{}}, Array{Bool, 2, ArrayOf([]uint8{1, 2}).Pointer()}, -1, 1, "the byte 2"},
+		{"bool values", []int64{2}, Dense(1), []Level{{}}, ArrayAt(Bool, ArrayOf([]uint8{1, 2}).Pointer(), 2), -1, 1, "the byte 2"},
 		{"no values", []int64{2}, Dense(1), []Level{{}}, Array{}, -1, -1, "no element type"},
 		{"short pointers", shape, CSR, csr(u32(0, 0, 0), u32()), f64(), 0, -1, "has 3 elements: it must have 4"},
 		{"empty pointers", shape, CSR, csr(u32(), u32()), f64(), 0, -1, "has 0 elements"},

@@ -3,6 +3,7 @@ package tensor
 import (
 	"iter"
 	"math/bits"
+	"runtime"
 )
 
 // Prune returns the tensor without the stored entries that equal its fill, in the same
@@ -16,6 +17,7 @@ import (
 //
 // The options are those of [Tensor.Convert].
 func (t *Tensor) Prune(opts ...Option) (*Tensor, error) {
+	defer runtime.KeepAlive(t)
 	out, err := t.standard()
 	if err == nil {
 		out, err = out.prune()

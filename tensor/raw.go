@@ -18,7 +18,7 @@ func ArrayAt(dt DType, p unsafe.Pointer, n int) Array {
 	if n == 0 {
 		p = unsafe.Pointer(&emptyMemory)
 	}
-	return Array{dt, n, p}
+	return Array{dt: dt, n: n, data: p, owner: ownerOf(p)}
 }
 
 // Dims are the extents by axis, without copying. The caller must not write to

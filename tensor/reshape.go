@@ -2,6 +2,7 @@ package tensor
 
 import (
 	"math/big"
+	"runtime"
 	"slices"
 )
 
@@ -9,6 +10,7 @@ import (
 // perm[k] of t, and a nil perm reverses them. The arrays are shared; what changes is the
 // axis that each level stores, so that a matrix in CSR becomes its transpose in CSC.
 func (t *Tensor) Transpose(perm []int) (*Tensor, error) {
+	defer runtime.KeepAlive(t)
 	rank := t.Rank()
 	if perm == nil {
 		perm = identity(rank)
@@ -48,6 +50,7 @@ func (t *Tensor) Transpose(perm []int) (*Tensor, error) {
 // The options are those of [Tensor.Convert]. Without them, index arrays keep their type
 // where all of them have the same one and it holds what it must.
 func (t *Tensor) Reshape(shape []int64, format Format, opts ...Option) (*Tensor, error) {
+	defer runtime.KeepAlive(t)
 	o := collect(opts)
 	if o.name == "" {
 		o.name = t.name

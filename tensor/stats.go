@@ -3,6 +3,7 @@ package tensor
 import (
 	"fmt"
 	"math"
+	"runtime"
 	"slices"
 )
 
@@ -20,6 +21,7 @@ type FibreStats struct {
 // fibres of a dense level all have its size, those of a singleton length 1. A
 // level that does not exist is an error.
 func (t *Tensor) FibreLengths(level int) (FibreStats, error) {
+	defer runtime.KeepAlive(t)
 	if level < 0 || level >= len(t.levels) {
 		return FibreStats{}, named(tensorError("there is no level %d: format %v has %d levels", level, t.format, len(t.levels)), t.name)
 	}
@@ -87,6 +89,8 @@ func Equal(a, b *Tensor) bool { return Diff(a, b) == "" }
 // Diff says where two tensors first differ in the sense of [Equal], for test
 // messages; "" if they do not.
 func Diff(a, b *Tensor) string {
+	defer runtime.KeepAlive(a)
+	defer runtime.KeepAlive(b)
 	switch {
 	case !slices.Equal(a.shape, b.shape):
 		return fmt.Sprintf("shape %s, want %s", shapeString(a.shape), shapeString(b.shape))

@@ -3,6 +3,7 @@ package tensor
 import (
 	"fmt"
 	"math"
+	"runtime"
 	"slices"
 	"strings"
 )
@@ -176,6 +177,7 @@ func blockLen(levels []Level) int {
 // shape, it returns the zero Scalar, whose type is Invalid. It searches every
 // level and is meant for looking at single elements.
 func (t *Tensor) At(coord ...int64) Scalar {
+	defer runtime.KeepAlive(t)
 	if len(coord) != len(t.shape) {
 		return Scalar{}
 	}

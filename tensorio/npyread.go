@@ -13,12 +13,13 @@ const growStep = 1 << 20
 
 // readNPY reads a NumPy array into a tensor that is dense all through.
 func readNPY(in *input) (*tensor.Tensor, error) {
-	return readArray(in, in.r, in.size)
+	return readArray(in, in.r, in.size, 0)
 }
 
 // readArray reads an array from r, which holds size bytes (-1: unknown) and nothing
-// but the array.
-func readArray(in *input, r io.Reader, size int64) (*tensor.Tensor, error) {
+// but the array. If the bytes stand in the file as they are, at says from where on;
+// else it is -1.
+func readArray(in *input, r io.Reader, size, at int64) (*tensor.Tensor, error) {
 	h, err := readNPYHeader(r)
 	if err != nil {
 		return nil, err
@@ -30,11 +31,20 @@ func readArray(in *input, r io.Reader, size int64) (*tensor.Tensor, error) {
 	if have := size - h.size; size >= 0 && have != want {
 		return nil, fmt.Errorf("the header promises %d bytes of data (%d elements), but the file has %d", want, n, have)
 	}
-	values, err := readData(r, h, int(n), int(want), size >= 0)
+	var values tensor.Array
+	if in.mapped != nil && at >= 0 {
+		values, err = in.mapped.array(h.place(at, n))
+		if h.fortran && err == nil && in.cfg.dtype == 0 && in.cfg.format == nil && values.Foreign() != nil {
+			return columnMajor(in, h.shape, values)
+		}
+	} else {
+		values, err = readData(r, h, int(n), int(want), size >= 0)
+	}
 	if err != nil {
 		return nil, err
 	}
-	if h.fortran {
+	if h.fortran && len(h.shape) > 1 {
+		in.mapped.copied("values", "they are in Fortran order")
 		if values, err = rowMajorArray(values, h.shape); err != nil {
 			return nil, err
 		}
@@ -43,11 +53,37 @@ func readArray(in *input, r io.Reader, size int64) (*tensor.Tensor, error) {
 		if h.typ.dtype.IsComplex() && !dt.IsComplex() {
 			return nil, fmt.Errorf("values are complex; reading them as %v would lose their imaginary parts (ask for c64 or c128)", dt)
 		}
+		if dt != values.DType() {
+			in.mapped.copied("values", fmt.Sprintf("converted from %v to %v", values.DType(), dt))
+		}
 		if values, err = values.Convert(dt); err != nil {
 			return nil, err
 		}
 	}
 	return denseTensor(in, h.shape, values)
+}
+
+// place is where the elements stand in a file that the header is in at an offset.
+func (h *npyHeader) place(at, n int64) place {
+	p := place{name: "values", offset: at + h.size, n: n, dtype: h.typ.dtype}
+	if h.big {
+		p.swap = h.typ.word
+	}
+	return p
+}
+
+// columnMajor makes a tensor of values in which the first index runs fastest, as
+// they are.
+func columnMajor(in *input, shape []int64, values tensor.Array) (*tensor.Tensor, error) {
+	order := make([]int, len(shape))
+	for k := range order {
+		order[k] = len(shape) - 1 - k
+	}
+	format, err := tensor.Dense(len(shape)).WithOrder(order)
+	if err != nil {
+		return nil, err
+	}
+	return tensor.New(shape, format, make([]tensor.Level, len(shape)), values, tensor.WithName(in.name))
 }
 
 // readData reads the elements. Where the size of the file vouches for their
@@ -86,9 +122,7 @@ func readData(r io.Reader, h *npyHeader, n, bytes int, vouched bool) (tensor.Arr
 		swapBytes(values.Raw(), h.typ.word)
 	}
 	if h.typ.dtype == tensor.Bool { // any byte but 0 is true to NumPy; ours is 0 or 1
-		for i, b := range values.Raw() {
-			values.Raw()[i] = min(b, 1)
-		}
+		normaliseBools(values.Raw())
 	}
 	return values, nil
 }

@@ -6,6 +6,7 @@ import (
 	"compress/flate"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"io"
 	"strings"
 	"time"
@@ -32,14 +33,7 @@ func readNPZ(in *input) (*tensor.Tensor, error) {
 	if err != nil {
 		return nil, err
 	}
-	r, err := f.Open()
-	if err != nil {
-		return nil, fmt.Errorf("array %q: %w", npzName(f), err)
-	}
-	defer r.Close()
-	// The sizes in the archive's directory are promises like any other: the array is
-	// read as a stream of unknown length.
-	t, err := readArray(in, in.limited(r), -1)
+	t, err := readNPZArray(in, f)
 	if err != nil {
 		msg := err.Error()
 		var fe *FileError
@@ -49,6 +43,42 @@ func readNPZ(in *input) (*tensor.Tensor, error) {
 		return nil, &FileError{Path: in.name, Msg: fmt.Sprintf("array %q: %s", npzName(f), msg), Err: err}
 	}
 	return t, nil
+}
+
+// readNPZArray reads one array of an archive.
+func readNPZArray(in *input, f *zip.File) (*tensor.Tensor, error) {
+	if in.mapped != nil {
+		if f.Method == zip.Store {
+			return mapNPZArray(in, f)
+		}
+		in.mapped.copied("values", "the archive is compressed")
+	}
+	r, err := f.Open()
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	// The sizes in the archive's directory are promises like any other: the array is
+	// read as a stream of unknown length.
+	return readArray(in, in.limited(r), -1, -1)
+}
+
+// mapNPZArray takes an array that the archive stores as it is in place, once its
+// checksum is found right.
+func mapNPZArray(in *input, f *zip.File) (*tensor.Tensor, error) {
+	at, err := f.DataOffset()
+	if err != nil {
+		return nil, err
+	}
+	size := int64(f.UncompressedSize64)
+	if f.CompressedSize64 != f.UncompressedSize64 || size < 0 || size > in.size-at {
+		return nil, zip.ErrFormat
+	}
+	bytes := in.mapped.bytes[at : at+size]
+	if crc32.ChecksumIEEE(bytes) != f.CRC32 {
+		return nil, zip.ErrChecksum
+	}
+	return readArray(in, in.limited(io.NewSectionReader(in.file, at, size)), size, at)
 }
 
 // limited applies the caller's limit to what an archive's entry unpacks to.

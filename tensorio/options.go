@@ -40,6 +40,7 @@ type config struct {
 	threads  int
 	maxBytes int64 // 0: no limit
 	builder  Builder
+	mapped   *mappedFile // not nil: use arrays where they lie in the file
 }
 
 func newConfig(opts []Option) (*config, error) {

@@ -20,6 +20,8 @@ type input struct {
 	r    *bufio.Reader // the contents, decompressed, from the start
 	size int64         // length of the contents; -1 if unknown (a pipe, a compressed file)
 	file io.ReaderAt   // the contents at random, if size is known; else nil
+
+	mapped *mappedFile // file in memory, to take arrays of in place; nil: read them
 }
 
 // headerLine is the longest line that a header may have.
@@ -105,6 +107,14 @@ func open(name string, r io.Reader, cfg *config) (*input, error) {
 	case len(head) == 10 && bytes.HasPrefix(head, []byte("BZh")) &&
 		(string(head[4:]) == "\x31\x41\x59\x26\x53\x59" || string(head[4:]) == "\x17\x72\x45\x38\x50\x90"):
 		in.r, in.size, in.file = bufio.NewReaderSize(bzip2.NewReader(in.r), headerLine), -1, nil
+	}
+	if cfg.mapped != nil {
+		if in.file == nil {
+			cfg.mapped.drop("the file is compressed")
+		}
+		if cfg.mapped.bytes != nil && int64(len(cfg.mapped.bytes)) == in.size {
+			in.mapped = cfg.mapped
+		}
 	}
 	if cfg.maxBytes > 0 {
 		if in.size > cfg.maxBytes {

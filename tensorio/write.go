@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 
 	"github.com/lacuna-sparse/lacuna/tensor"
@@ -104,6 +105,7 @@ func writer(name string, t *tensor.Tensor, cfg *config) (func(io.Writer) error, 
 }
 
 func emitKind(kind *Kind, name string, cfg *config, w io.Writer, t *tensor.Tensor) error {
+	defer runtime.KeepAlive(t) // which keeps what its values are in, where that is a mapped file
 	out := &output{name: name, cfg: cfg, w: bufio.NewWriterSize(w, 256<<10)}
 	if err := kind.write(out, t); err != nil {
 		return err
