@@ -49,7 +49,7 @@ func (s *Session) Convert(ctx context.Context, t *tensor.Tensor, format tensor.F
 // equal coordinates are summed in the order in which they are given, explicit
 // zeros are stored, arrays may be shared.
 func (s *Session) FromCoords(ctx context.Context, shape []int64, format tensor.Format, coords []tensor.Array, values tensor.Array, opts ...tensor.Option) (*tensor.Tensor, error) {
-	plain := func() (*tensor.Tensor, error) { return plainFromCoords(shape, format, coords, values, opts) }
+	plain := func() (*tensor.Tensor, error) { return tensor.FromColumns(shape, format, coords, values, opts...) }
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -103,22 +103,6 @@ func sampleOf(shape []int64, format tensor.Format, values tensor.Array, opts []t
 		}
 	}
 	return sample, true
-}
-
-// plainFromCoords is FromCoords without kernels.
-func plainFromCoords(shape []int64, format tensor.Format, coords []tensor.Array, values tensor.Array, opts []tensor.Option) (*tensor.Tensor, error) {
-	lists := make([][]int64, len(coords))
-	for axis, c := range coords {
-		if !c.DType().IsInteger() {
-			return nil, fmt.Errorf("the coordinates of axis %d have the element type %s: it must be an integer type", axis, c.DType())
-		}
-		same, err := c.Convert(tensor.Int64)
-		if err != nil {
-			return nil, err
-		}
-		lists[axis] = tensor.View[int64](same)
-	}
-	return tensor.FromCoords(shape, format, lists, values, opts...)
 }
 
 // errPlain says that a conversion is not one for a kernel.

@@ -15,16 +15,44 @@ import (
 func FromCoords(shape []int64, format Format, coords [][]int64, values Array, opts ...Option) (*Tensor, error) {
 	defer runtime.KeepAlive(values.owner)
 	o := collect(opts)
-	t, err := fromCoords(shape, format, coords, values, o)
+	lists := make([]int, len(coords))
+	for axis, list := range coords {
+		lists[axis] = len(list)
+	}
+	t, err := fromColumns(shape, format, lists, values, o, func(axis int) (column, error) {
+		return coordinateColumn(coords[axis], axis, shape[axis])
+	})
 	return t, named(err, o.name)
 }
 
-func fromCoords(shape []int64, format Format, coords [][]int64, values Array, o options) (*Tensor, error) {
+// FromColumns is [FromCoords] for coordinates in arrays, of any integer types. An array
+// of the type that the tensor has its coordinates in (see [WithIndexTypes]) is
+// shared if the entries are in storage order already.
+func FromColumns(shape []int64, format Format, coords []Array, values Array, opts ...Option) (*Tensor, error) {
+	defer runtime.KeepAlive(coords)
+	defer runtime.KeepAlive(values.owner)
+	o := collect(opts)
+	lists := make([]int, len(coords))
+	for axis, list := range coords {
+		if !list.dt.IsInteger() {
+			return nil, named(tensorError("the coordinates of axis %d have the element type %v: it must be an integer type", axis, list.dt), o.name)
+		}
+		lists[axis] = list.n
+	}
+	t, err := fromColumns(shape, format, lists, values, o, func(axis int) (column, error) {
+		return sharedColumn(coords[axis], axis, shape[axis])
+	})
+	return t, named(err, o.name)
+}
+
+// fromColumns makes a tensor of entries; lists has the number of coordinates of each
+// axis, and columnOf checks and returns them.
+func fromColumns(shape []int64, format Format, lists []int, values Array, o options, columnOf func(axis int) (column, error)) (*Tensor, error) {
 	if err := checkShape(shape, format); err != nil {
 		return nil, err
 	}
-	if len(coords) != len(shape) {
-		return nil, tensorError("coordinates for %d axes are given, shape %s has %d", len(coords), shapeString(shape), len(shape))
+	if len(lists) != len(shape) {
+		return nil, tensorError("coordinates for %d axes are given, shape %s has %d", len(lists), shapeString(shape), len(shape))
 	}
 	if err := checkValues(values); err != nil {
 		return nil, err
@@ -34,11 +62,11 @@ func fromCoords(shape []int64, format Format, coords [][]int64, values Array, o 
 		return nil, err
 	}
 	e := entries{n: values.n, cols: make([]column, len(shape)), values: values, block: 1}
-	for axis, list := range coords {
-		if len(list) != values.n {
-			return nil, tensorError("axis %d has %d coordinates, there are %d values", axis, len(list), values.n)
+	for axis, n := range lists {
+		if n != values.n {
+			return nil, tensorError("axis %d has %d coordinates, there are %d values", axis, n, values.n)
 		}
-		if e.cols[axis], err = coordinateColumn(list, axis, shape[axis]); err != nil {
+		if e.cols[axis], err = columnOf(axis); err != nil {
 			return nil, err
 		}
 	}
@@ -87,6 +115,36 @@ func (t *Tensor) relabelled(format Format) *Tensor {
 	return &out
 }
 
+// sharedColumn checks the coordinates of one axis, which are copied only if they
+// have the wrong width.
+func sharedColumn(list Array, axis int, size int64) (column, error) {
+	narrow, limit := View[uint32](list), uint64(size)
+	if list.dt != Uint32 {
+		narrow = nil
+	}
+	for i, c := range narrow {
+		if uint64(c) >= limit {
+			return column{}, outsideAxis(int64(c), i, axis, size)
+		}
+	}
+	if narrow == nil {
+		for i := range list.n {
+			if c := list.At64(i); uint64(c) >= limit {
+				return column{}, outsideAxis(c, i, axis, size)
+			}
+		}
+	}
+	col, err := widened(list, maxCoordinate(size))
+	if err != nil {
+		return column{}, tensorError("%v", err)
+	}
+	return col, nil
+}
+
+func outsideAxis(c int64, entry, axis int, size int64) error {
+	return positionError(-1, entry, "coordinate %d of entry %d is out of range: axis %d has the size %d", c, entry, axis, size)
+}
+
 // coordinateColumn checks and copies the coordinates of one axis.
 func coordinateColumn(list []int64, axis int, size int64) (column, error) {
 	col, err := makeColumn(len(list), maxCoordinate(size))
@@ -95,7 +153,7 @@ func coordinateColumn(list []int64, axis int, size int64) (column, error) {
 	}
 	for i, c := range list {
 		if uint64(c) >= uint64(size) {
-			return column{}, positionError(-1, i, "coordinate %d of entry %d is out of range: axis %d has the size %d", c, i, axis, size)
+			return column{}, outsideAxis(c, i, axis, size)
 		}
 		if col.u32 != nil {
 			col.u32[i] = uint32(c)

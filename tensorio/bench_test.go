@@ -41,7 +41,7 @@ func BenchmarkParse(b *testing.B) {
 						b.Fatal(err)
 					}
 					spec := &entrySpec{value: value, rank: 2, dims: []uint64{1e6, 1e6}, base: 1, comment: '%'}
-					if _, err := readEntries(in, in.r, spec, h.lines, h.entries); err != nil {
+					if _, err := readCoords(in, in.r, spec, h.lines, h.entries); err != nil {
 						b.Fatal(err)
 					}
 				}

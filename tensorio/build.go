@@ -22,7 +22,17 @@ func (s *valueSpec) array(words []uint64) (tensor.Array, error) {
 	if err != nil {
 		return a, err
 	}
+	s.put(a, words)
+	return a, nil
+}
+
+// put writes the leading words as the values that they are to the elements of a, an
+// array of s.dtype.
+func (s *valueSpec) put(a tensor.Array, words []uint64) {
+	words = words[:a.Len()*s.words]
 	switch s.dtype {
+	case tensor.Float64, tensor.Int64, tensor.Uint64:
+		copy(tensor.View[uint64](a), words)
 	case tensor.Bool, tensor.Int8, tensor.Uint8:
 		truncateWords(tensor.View[uint8](a), words)
 	case tensor.Int16, tensor.Uint16:
@@ -53,7 +63,6 @@ func (s *valueSpec) array(words []uint64) (tensor.Array, error) {
 			out[i] = complex(math.Float64frombits(words[2*i]), math.Float64frombits(words[2*i+1]))
 		}
 	}
-	return a, nil
 }
 
 // reinterpret views words as another type of 64 bits.
@@ -66,29 +75,6 @@ func truncateWords[T uint8 | uint16 | uint32](dst []T, words []uint64) {
 	for i, w := range words {
 		dst[i] = T(w)
 	}
-}
-
-// buildCoords makes the tensor of a coordinate text: COO unless asked otherwise.
-func buildCoords(in *input, shape []int64, spec *entrySpec, list *coordList) (*tensor.Tensor, error) {
-	values, err := spec.value.array(list.words)
-	if err != nil {
-		return nil, err
-	}
-	rank := len(shape)
-	format, err := in.format(rank, tensor.Coordinates(rank))
-	if err != nil {
-		return nil, err
-	}
-	if rank == 0 {
-		switch values.Len() {
-		case 0:
-			return tensor.ScalarTensor(tensor.Zero(spec.value.dtype)), nil
-		case 1:
-			return tensor.ScalarTensor(values.Scalar(0)), nil
-		}
-		return nil, in.errorf(0, "%d values for a tensor of rank 0, which has one", values.Len())
-	}
-	return in.cfg.builder.FromCoords(shape, format, list.coords, values, tensor.WithName(in.name))
 }
 
 // buildDense makes the tensor of an array text: all dense unless asked otherwise.

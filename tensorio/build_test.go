@@ -11,9 +11,9 @@ import (
 // counting is a Builder that counts what it is asked for.
 type counting struct{ coords, converts int }
 
-func (c *counting) FromCoords(shape []int64, format tensor.Format, coords [][]int64, values tensor.Array, opts ...tensor.Option) (*tensor.Tensor, error) {
+func (c *counting) FromColumns(shape []int64, format tensor.Format, coords []tensor.Array, values tensor.Array, opts ...tensor.Option) (*tensor.Tensor, error) {
 	c.coords++
-	return tensor.FromCoords(shape, format, coords, values, opts...)
+	return tensor.FromColumns(shape, format, coords, values, opts...)
 }
 
 func (c *counting) Convert(t *tensor.Tensor, format tensor.Format) (*tensor.Tensor, error) {

@@ -3,8 +3,6 @@ package tensorio
 import (
 	"fmt"
 	"math"
-
-	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
 // symmetry says which entries of a matrix a file leaves out because others
@@ -262,53 +260,4 @@ func (s *arraySpec) parse(b *batch) {
 		at += copy(b.words[at:], w[:s.value.words])
 		b.entries++
 	}
-}
-
-// coordList gathers the entries of all blocks.
-type coordList struct {
-	coords [][]int64
-	words  []uint64
-	per    int // words for each entry
-}
-
-// newCoordList returns an empty list with room for n entries.
-func newCoordList(s *entrySpec, n int64) (*coordList, error) {
-	c := &coordList{coords: make([][]int64, s.rank), per: s.value.words}
-	return c, c.reserve(int(n))
-}
-
-// reserve makes room for n more entries.
-func (c *coordList) reserve(n int) (err error) {
-	for k := range c.coords {
-		if c.coords[k], err = withRoom(c.coords[k], tensor.Int64, n); err != nil {
-			return err
-		}
-	}
-	c.words, err = withRoom(c.words, tensor.Uint64, n*c.per)
-	return err
-}
-
-// add appends the entries of a batch.
-func (c *coordList) add(b *batch) error {
-	if err := c.reserve(b.stored); err != nil {
-		return err
-	}
-	for k := range c.coords {
-		c.coords[k] = append(c.coords[k], b.coords[k][:b.stored]...)
-	}
-	c.words = append(c.words, b.words[:b.stored*c.per]...)
-	return nil
-}
-
-// withRoom returns s with room for n more elements, of type dt. More than the
-// machine has memory for is an error, where append would end the program.
-func withRoom[T int64 | uint64](s []T, dt tensor.DType, n int) ([]T, error) {
-	if n <= cap(s)-len(s) {
-		return s, nil
-	}
-	a, err := tensor.MakeArray(dt, max(len(s)+n, len(s)+len(s)/2))
-	if err != nil {
-		return s, err
-	}
-	return append(tensor.View[T](a)[:0], s...), nil
 }

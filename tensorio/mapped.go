@@ -193,7 +193,7 @@ var littleEndian = binary.NativeEndian.Uint16([]byte{1, 0}) == 1
 // several goroutines.
 func allBools(b []byte) bool {
 	var bad [maxScanners]bool
-	inParts(len(b), func(part, lo, hi int) {
+	inParts(len(b), 1<<20, func(part, lo, hi int) {
 		var seen byte
 		for _, v := range b[lo:hi] {
 			seen |= v
@@ -213,10 +213,10 @@ func normaliseBools(b []byte) {
 // maxScanners is the most goroutines that look through an array.
 const maxScanners = 64
 
-// inParts calls f for consecutive parts of 0 to n-1, at once if there is much. A
-// fault in one, of a file that was cut short, is one of the caller.
-func inParts(n int, f func(part, lo, hi int)) {
-	const worth = 1 << 20
+// inParts calls f for consecutive parts of 0 to n-1, at once if they are worth it: no
+// shorter than that. A fault in one, of a file that was cut short, is one of the
+// caller.
+func inParts(n, worth int, f func(part, lo, hi int)) {
 	parts := min(maxScanners, runtime.GOMAXPROCS(0), n/worth+1)
 	var wg sync.WaitGroup
 	var fault [maxScanners]error

@@ -35,16 +35,30 @@ func readMTXCoordinate(in *input, h *mtxHeader) (*tensor.Tensor, error) {
 	for _, d := range h.shape {
 		spec.dims = append(spec.dims, uint64(d))
 	}
-	list, err := readEntries(in, in.r, spec, h.lines, h.entries)
+	format, err := in.format(len(h.shape), tensor.Coordinates(len(h.shape)))
 	if err != nil {
 		return nil, err
 	}
-	return buildCoords(in, h.shape, spec, list)
+	if c := newCompressor(in, h.shape, spec, h.entries, format); c != nil {
+		offset := in.consumed
+		t, err := c.read(in, offset, h.shape, h.lines, h.entries)
+		switch {
+		case err == nil:
+			return in.cfg.builder.Convert(t, format)
+		case err != errOdd:
+			return nil, err
+		}
+		in.rewind(offset)
+	}
+	list, err := readCoords(in, in.r, spec, h.lines, h.entries)
+	if err != nil {
+		return nil, err
+	}
+	return buildCoords(in, h.shape, list)
 }
 
-// readEntries reads the entries of a coordinate text that promises a count of
-// them on its line number header, the last line read. The text must keep its word.
-func readEntries(in *input, r io.Reader, spec *entrySpec, header int, promised int64) (*coordList, error) {
+// readCoords reads the entries of a coordinate text into a list; see readEntries.
+func readCoords(in *input, r io.Reader, spec *entrySpec, header int, promised int64) (*coordList, error) {
 	if err := in.fits(header, promised, spec.minBytes()); err != nil {
 		return nil, err
 	}
@@ -56,21 +70,28 @@ func readEntries(in *input, r io.Reader, spec *entrySpec, header int, promised i
 	if err != nil {
 		return nil, err
 	}
+	return list, readEntries(in, r, spec, header, promised, list.add)
+}
+
+// readEntries reads the entries of a coordinate text that promises a count of
+// them on its line number header, the last line read, and hands them to add. The text
+// must keep its word.
+func readEntries(in *input, r io.Reader, spec *entrySpec, header int, promised int64, add func(*batch) error) error {
 	seen := int64(0)
 	last, err := in.parseLines(r, header+1, spec.parse, func(b *batch, line int) error {
 		if left := promised - seen; int64(b.entries) > left {
 			return in.errorAt(b, spec.parse, int(left), line, "an entry more than the %d that the header promises", promised)
 		}
 		seen += int64(b.entries)
-		return list.add(b)
+		return add(b)
 	})
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if seen < promised {
-		return nil, in.errorf(max(last-1, header), "the file ends after %d of the %d entries that the header promises", seen, promised)
+		return in.errorf(max(last-1, header), "the file ends after %d of the %d entries that the header promises", seen, promised)
 	}
-	return list, nil
+	return nil
 }
 
 // errorAt complains about entry number n of a batch. Parsing it again up to there

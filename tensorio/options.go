@@ -167,7 +167,7 @@ func MaxBytes(n int64) Option {
 // Builder makes tensors of what a file holds. Its methods give what the functions
 // of package tensor of the same names do.
 type Builder interface {
-	FromCoords(shape []int64, format tensor.Format, coords [][]int64, values tensor.Array, opts ...tensor.Option) (*tensor.Tensor, error)
+	FromColumns(shape []int64, format tensor.Format, coords []tensor.Array, values tensor.Array, opts ...tensor.Option) (*tensor.Tensor, error)
 	Convert(t *tensor.Tensor, format tensor.Format) (*tensor.Tensor, error)
 }
 
@@ -182,8 +182,8 @@ func BuildWith(b Builder) Option {
 // plain is the Builder of package tensor.
 type plain struct{}
 
-func (plain) FromCoords(shape []int64, format tensor.Format, coords [][]int64, values tensor.Array, opts ...tensor.Option) (*tensor.Tensor, error) {
-	return tensor.FromCoords(shape, format, coords, values, opts...)
+func (plain) FromColumns(shape []int64, format tensor.Format, coords []tensor.Array, values tensor.Array, opts ...tensor.Option) (*tensor.Tensor, error) {
+	return tensor.FromColumns(shape, format, coords, values, opts...)
 }
 
 func (plain) Convert(t *tensor.Tensor, format tensor.Format) (*tensor.Tensor, error) {

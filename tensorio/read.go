@@ -21,6 +21,8 @@ type input struct {
 	size int64         // length of the contents; -1 if unknown (a pipe, a compressed file)
 	file io.ReaderAt   // the contents at random, if size is known; else nil
 
+	consumed int64 // bytes that line has returned, newlines included
+
 	mapped *mappedFile // file in memory, to take arrays of in place; nil: read them
 }
 
@@ -191,6 +193,7 @@ func (in *input) recognise() (*Kind, error) {
 // call. io.EOF means that there is none.
 func (in *input) line() ([]byte, error) {
 	b, err := in.r.ReadSlice('\n')
+	in.consumed += int64(len(b))
 	switch {
 	case err == bufio.ErrBufferFull:
 		return nil, fmt.Errorf("a line of the header is longer than %d bytes", headerLine)

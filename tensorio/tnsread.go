@@ -192,11 +192,11 @@ func readExtendedTNS(in *input, h *tnsHead) (*tensor.Tensor, error) {
 	if err != nil {
 		return nil, err
 	}
-	list, err := readEntries(in, io.MultiReader(bytes.NewReader(h.saved[header.end:]), in.r), spec, header.number, entries)
+	list, err := readCoords(in, io.MultiReader(bytes.NewReader(h.saved[header.end:]), in.r), spec, header.number, entries)
 	if err != nil {
 		return nil, err
 	}
-	return buildCoords(in, shape, spec, list)
+	return buildCoords(in, shape, list)
 }
 
 func readPlainTNS(in *input, h *tnsHead) (*tensor.Tensor, error) {
@@ -238,10 +238,10 @@ func readPlainTNS(in *input, h *tnsHead) (*tensor.Tensor, error) {
 	if shape == nil {
 		shape = make([]int64, len(bound))
 		for k := range shape {
-			shape[k] = slices.Max(list.coords[k]) + 1 // there is an entry: bound comes from one
+			shape[k] = list.coords[k].max() + 1 // there is an entry: bound comes from one
 		}
 	}
-	return buildCoords(in, shape, spec, list)
+	return buildCoords(in, shape, list)
 }
 
 // guess estimates how many entries the file has from the length of the first.

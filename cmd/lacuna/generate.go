@@ -170,7 +170,7 @@ func (g *generator) make(ctx context.Context, q qualifiers, fill *tensor.Scalar)
 	if err != nil {
 		return nil, err
 	}
-	return storeCoords(ctx, g.shape, format, coords, values, opts...)
+	return storeCoords(ctx, g.shape, format, columns(coords), values, opts...)
 }
 
 // elementType is the type of the generator's own arguments, of the qualifiers,

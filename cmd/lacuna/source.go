@@ -87,7 +87,7 @@ func refill(ctx context.Context, a *app, name string, t *tensor.Tensor, q qualif
 		if err != nil {
 			return nil, err
 		}
-		return storeCoords(ctx, t.Shape(), format, coords, values, tensor.WithFill(fill))
+		return storeCoords(ctx, t.Shape(), format, columns(coords), values, tensor.WithFill(fill))
 	})
 }
 

@@ -28,23 +28,28 @@ func store(ctx context.Context, t *tensor.Tensor, format tensor.Format) (*tensor
 	return converter().Convert(ctx, t, format)
 }
 
-// storeCoords makes a tensor of coordinates.
-func storeCoords(ctx context.Context, shape []int64, format tensor.Format, coords [][]int64, values tensor.Array, opts ...tensor.Option) (*tensor.Tensor, error) {
+// storeCoords makes a tensor of coordinates, arrays of integers.
+func storeCoords(ctx context.Context, shape []int64, format tensor.Format, coords []tensor.Array, values tensor.Array, opts ...tensor.Option) (*tensor.Tensor, error) {
 	if values.Len() < 2*manyEntries { // sorting takes more kernels
-		return tensor.FromCoords(shape, format, coords, values, opts...)
+		return tensor.FromColumns(shape, format, coords, values, opts...)
 	}
+	return converter().FromCoords(ctx, shape, format, coords, values, opts...)
+}
+
+// columns are lists of coordinates as arrays.
+func columns(coords [][]int64) []tensor.Array {
 	arrays := make([]tensor.Array, len(coords))
 	for axis, list := range coords {
 		arrays[axis] = tensor.ArrayOf(list)
 	}
-	return converter().FromCoords(ctx, shape, format, arrays, values, opts...)
+	return arrays
 }
 
 // builder makes the tensors of a file that is read or written.
 type builder struct{ ctx context.Context }
 
-// FromCoords implements tensorio.Builder.
-func (b builder) FromCoords(shape []int64, format tensor.Format, coords [][]int64, values tensor.Array, opts ...tensor.Option) (*tensor.Tensor, error) {
+// FromColumns implements tensorio.Builder.
+func (b builder) FromColumns(shape []int64, format tensor.Format, coords []tensor.Array, values tensor.Array, opts ...tensor.Option) (*tensor.Tensor, error) {
 	return storeCoords(b.ctx, shape, format, coords, values, opts...)
 }
 
