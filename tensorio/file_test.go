@@ -293,3 +293,14 @@ func TestKinds(t *testing.T) {
 		}
 	}
 }
+
+func TestIsDevice(t *testing.T) {
+	for path, want := range map[string]bool{
+		"/dev/stdout": true, "/dev/fd/3": true, "/dev/../dev/null": true,
+		"/dev/shm/a.mtx": false, "/dev/shm/../null": true, "dev/null": false, "a.mtx": false,
+	} {
+		if isDevice(path) != want {
+			t.Errorf("%s: %v", path, !want)
+		}
+	}
+}

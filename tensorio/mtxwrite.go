@@ -23,10 +23,7 @@ func writeMatrixMarket(out *output, t *tensor.Tensor) error {
 	if t.Rank() > 0 && t.Format().IsDense() {
 		return writeMTXArray(out, t)
 	}
-	coords, values, err := t.ToCoords()
-	if err != nil {
-		return err
-	}
+	values := t.Values()
 	field := mtxFieldOf(values)
 	value := valueAppender(values)
 	if values.DType() == tensor.Bool && allTrue(values) && t.Rank() > 0 {
@@ -36,7 +33,7 @@ func writeMatrixMarket(out *output, t *tensor.Tensor) error {
 	if err := writeMTXHeader(out, "coordinate", field, values.DType(), sizes); err != nil {
 		return err
 	}
-	return writeEntries(out.w, coords, values.Len(), value)
+	return (&entryText{t.Window, value}).write(out.w, values.Len(), out.cfg.threads)
 }
 
 func writeMTXArray(out *output, t *tensor.Tensor) error {
@@ -52,7 +49,7 @@ func writeMTXArray(out *output, t *tensor.Tensor) error {
 	if err != nil {
 		return err
 	}
-	return writeEntries(out.w, nil, values.Len(), valueAppender(values))
+	return (&entryText{nil, valueAppender(values)}).write(out.w, values.Len(), out.cfg.threads)
 }
 
 // columnMajorArray is the inverse of rowMajorArray, which is the same walk over the

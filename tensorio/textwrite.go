@@ -1,10 +1,11 @@
 package tensorio
 
 import (
-	"bufio"
 	"fmt"
+	"io"
 	"math"
 	"strconv"
+	"sync"
 
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
@@ -71,25 +72,90 @@ func appendInts[T int8 | int16 | int32 | int64](v []T) appender {
 	return func(dst []byte, i int) []byte { return strconv.AppendInt(dst, int64(v[i]), 10) }
 }
 
-// writeEntries writes a line for every entry: indices from 1, and the value unless
-// value is nil.
-func writeEntries(w *bufio.Writer, coords [][]int64, n int, value appender) error {
-	var line []byte
-	for i := range n {
-		line = line[:0]
-		for _, c := range coords {
-			line = strconv.AppendUint(line, uint64(c[i])+1, 10)
-			line = append(line, ' ')
+// entryText says what the lines of a text are: indices from 1, unless window is nil,
+// and a value, unless value is nil.
+type entryText struct {
+	window func() *tensor.Window // makes one for each goroutine
+	value  appender
+}
+
+// chunkEntries is how many entries are made text at a time.
+const chunkEntries = 8 << 10
+
+// appendLines appends the lines of entries lo to hi-1.
+func (e *entryText) appendLines(dst []byte, window *tensor.Window, lo, hi int) []byte {
+	var coords [][]int64
+	if window != nil {
+		coords = window.Coords(lo, hi)
+	}
+	for i := range hi - lo {
+		for k, c := range coords {
+			if k > 0 {
+				dst = append(dst, ' ')
+			}
+			dst = strconv.AppendUint(dst, uint64(c[i])+1, 10)
 		}
-		if value != nil {
-			line = value(line, i)
-		} else if len(line) > 0 {
-			line = line[:len(line)-1]
+		if e.value != nil {
+			if len(coords) > 0 {
+				dst = append(dst, ' ')
+			}
+			dst = e.value(dst, lo+i)
 		}
-		line = append(line, '\n')
-		if _, err := w.Write(line); err != nil {
+		dst = append(dst, '\n')
+	}
+	return dst
+}
+
+// write writes the lines of n entries, made on the given number of goroutines and written
+// on this one.
+func (e *entryText) write(w io.Writer, n, threads int) error {
+	threads = min(threads, (n+chunkEntries-1)/chunkEntries)
+	newWindow := func() *tensor.Window {
+		if e.window == nil {
+			return nil
+		}
+		return e.window()
+	}
+	if threads <= 1 {
+		window := newWindow()
+		var text []byte
+		for lo := 0; lo < n; lo += chunkEntries {
+			text = e.appendLines(text[:0], window, lo, min(n, lo+chunkEntries))
+			if _, err := w.Write(text); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	// Worker k makes every threads-th chunk from chunk k on; two buffers each go round, so
+	// that it makes the next while this one is written.
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	stop := make(chan struct{})
+	defer close(stop)
+	full, empty := make([]chan []byte, threads), make([]chan []byte, threads)
+	for k := range threads {
+		full[k], empty[k] = make(chan []byte, 2), make(chan []byte, 2)
+		empty[k] <- nil
+		empty[k] <- nil
+		wg.Go(func() {
+			window := newWindow()
+			for lo := k * chunkEntries; lo < n; lo += threads * chunkEntries {
+				select {
+				case text := <-empty[k]:
+					full[k] <- e.appendLines(text[:0], window, lo, min(n, lo+chunkEntries))
+				case <-stop:
+					return
+				}
+			}
+		})
+	}
+	for lo, k := 0, 0; lo < n; lo, k = lo+chunkEntries, (k+1)%threads {
+		text := <-full[k]
+		if _, err := w.Write(text); err != nil {
 			return err
 		}
+		empty[k] <- text
 	}
 	return nil
 }

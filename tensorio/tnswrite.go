@@ -26,14 +26,11 @@ func writeTNS(out *output, t *tensor.Tensor) error {
 	if err := needZeroFill(t, "a .tns file"); err != nil {
 		return err
 	}
-	coords, values, err := t.ToCoords()
-	if err != nil {
-		return err
-	}
+	values := t.Values()
 	dialect := out.cfg.dialect
 	if dialect == DetectDialect {
 		dialect = ExtendedTNS
-		if plainSuffices(t, coords) {
+		if plainSuffices(t) {
 			dialect = PlainTNS
 		}
 	}
@@ -50,20 +47,22 @@ func writeTNS(out *output, t *tensor.Tensor) error {
 	case t.DType().IsComplex():
 		return errors.New("the plain .tns dialect has no complex values: write the extended one")
 	}
-	return writeEntries(out.w, coords, values.Len(), valueAppender(values))
+	return (&entryText{t.Window, valueAppender(values)}).write(out.w, values.Len(), out.cfg.threads)
 }
 
 // plainSuffices reports whether a plain file would be read back as it was: every
 // size is the largest index, and there are enough fields on a line that it is not
 // mistaken for an extended one.
-func plainSuffices(t *tensor.Tensor, coords [][]int64) bool {
+func plainSuffices(t *tensor.Tensor) bool {
 	if t.Rank() < 2 || t.NNZ() == 0 || t.DType().IsComplex() {
 		return false
 	}
-	for k, d := range t.Shape() {
-		if slices.Max(coords[k]) != d-1 {
-			return false
+	largest := make([]int64, t.Rank())
+	window, n := t.Window(), t.Values().Len()
+	for lo := 0; lo < n; lo += chunkEntries {
+		for k, c := range window.Coords(lo, min(n, lo+chunkEntries)) {
+			largest[k] = max(largest[k], slices.Max(c)+1)
 		}
 	}
-	return true
+	return slices.Equal(largest, t.Shape())
 }

@@ -36,8 +36,7 @@ func Write(path string, t *tensor.Tensor, opts ...Option) error {
 	if err != nil {
 		return err
 	}
-	if strings.HasPrefix(filepath.Clean(path), "/dev/") {
-		// /dev/stdout may lead to a regular file that others write to as well.
+	if isDevice(path) {
 		return writeDevice(path, emit)
 	}
 	if target, err := filepath.EvalSymlinks(path); err == nil {
@@ -55,6 +54,14 @@ func Write(path string, t *tensor.Tensor, opts ...Option) error {
 		return writeAtomically(path, 0, emit)
 	}
 	return pathError(path, err)
+}
+
+// isDevice reports whether a path names a device, or an open file by way of one:
+// /dev/stdout may lead to a regular file that others write to as well. Under /dev/shm
+// there are files like any other.
+func isDevice(path string) bool {
+	path = filepath.Clean(path)
+	return strings.HasPrefix(path, "/dev/") && !strings.HasPrefix(path, "/dev/shm/")
 }
 
 // WriteTo writes t to w as a file of that name would hold it.

@@ -1,0 +1,86 @@
+package tensor
+
+import "runtime"
+
+// Window lists the coordinates of a tensor's stored values a part at a time, where
+// [Tensor.ToCoords] lists them all. A Window is used by one goroutine at a time.
+type Window struct {
+	t         *Tensor
+	coords    [][]int64
+	positions []int64 // of the level at hand, one for each value
+}
+
+// Window returns a window on the tensor's stored values.
+func (t *Tensor) Window() *Window {
+	return &Window{t: t, coords: make([][]int64, t.Rank())}
+}
+
+// Coords returns the coordinates of stored values lo to hi-1 in storage order, one
+// slice for each logical axis. They are valid until the next call. Bounds are those of
+// a slice expression on the values.
+func (w *Window) Coords(lo, hi int) [][]int64 {
+	defer runtime.KeepAlive(w.t)
+	n := w.t.values.Slice(lo, hi).n // which checks the bounds
+	if cap(w.positions) < n {
+		w.positions = make([]int64, n)
+	}
+	w.positions = w.positions[:n]
+	for i := range w.positions {
+		w.positions[i] = int64(lo + i)
+	}
+	order := w.t.format.Order()
+	for k := len(w.t.levels) - 1; k >= 0; k-- {
+		axis := order[k]
+		if cap(w.coords[axis]) < n {
+			w.coords[axis] = make([]int64, n)
+		}
+		w.coords[axis] = w.coords[axis][:n]
+		w.ascend(&w.t.levels[k], w.coords[axis])
+	}
+	return w.coords
+}
+
+// ascend fills coords for the positions of a level and replaces the positions by
+// those of the level above.
+func (w *Window) ascend(l *Level, coords []int64) {
+	if len(coords) == 0 {
+		return
+	}
+	if l.Kind == DenseLevel {
+		for i, p := range w.positions {
+			coords[i] = p % l.Size
+			w.positions[i] = p / l.Size
+		}
+		return
+	}
+	if narrow := View[uint32](l.Crd); narrow != nil && l.Crd.dt == Uint32 {
+		for i, p := range w.positions {
+			coords[i] = int64(narrow[p])
+		}
+	} else {
+		for i, p := range w.positions {
+			coords[i] = l.Crd.At64(int(p))
+		}
+	}
+	if l.Kind == SingletonLevel {
+		return
+	}
+	// The parents ascend with the positions: the first is searched for.
+	first := int(w.positions[0])
+	parent := searchIndex(0, l.Pos.n-1, func(p int) bool { return l.Pos.At64(p+1) > int64(first) })
+	if narrow := View[uint32](l.Pos); narrow != nil && l.Pos.dt == Uint32 {
+		for i, p := range w.positions {
+			for int64(narrow[parent+1]) <= p {
+				parent++
+			}
+			w.positions[i] = int64(parent)
+		}
+		return
+	}
+	for i, p := range w.positions {
+		for l.Pos.At64(parent+1) <= p {
+			parent++
+		}
+		w.positions[i] = int64(parent)
+	}
+}
