@@ -4,7 +4,10 @@ import (
 	"archive/zip"
 	"bytes"
 	"encoding/binary"
+	"math"
 	"os"
+	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/txtar"
@@ -42,6 +45,30 @@ func fuzzRead(t *testing.T, name string, data []byte, opts ...Option) {
 	}
 }
 
+// fuzzOpen checks that a mapped file is the same tensor as one that is read.
+func fuzzOpen(t *testing.T, data []byte, opts ...Option) {
+	path := filepath.Join(t.TempDir(), "a")
+	if err := os.WriteFile(path, data, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	want, wantErr := Read(path, opts...)
+	f, err := Open(path, opts...)
+	if (err == nil) != (wantErr == nil) {
+		t.Fatalf("opened: %v; read: %v", err, wantErr)
+	}
+	if err != nil {
+		return
+	}
+	defer f.Close()
+	got, err := f.Tensor().Convert(want.Format())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := tensor.Diff(got, want); d != "" {
+		t.Fatal(d)
+	}
+}
+
 // addTexts seeds a fuzzer with the inputs of an archive.
 func addTexts(f *testing.F, path string) {
 	text, err := os.ReadFile(path)
@@ -58,6 +85,41 @@ func FuzzMatrixMarket(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) { fuzzRead(t, "a.mtx", data) })
 }
 
+// FuzzTwoPasses compares the two ways to read a matrix: by a list of coordinates and
+// straight into compressed rows or columns.
+func FuzzTwoPasses(f *testing.F) {
+	addTexts(f, "testdata/mtx.txtar")
+	f.Fuzz(func(t *testing.T, data []byte) {
+		if len(data) > 1<<16 {
+			return
+		}
+		for _, format := range []tensor.Format{tensor.COO, tensor.CSR, tensor.CSC} {
+			got, err := ReadFrom("a.mtx", bytes.NewReader(data), OfKind("mtx"), FormatNamed(format.String()), twoPassFrom(1))
+			want, wantErr := ReadFrom("a.mtx", bytes.NewReader(data), OfKind("mtx"), FormatNamed(format.String()), twoPassFrom(math.MaxInt64))
+			if (err == nil) != (wantErr == nil) || err != nil && err.Error() != wantErr.Error() {
+				t.Fatalf("%v: in two passes: %v; in one: %v", format, err, wantErr)
+			}
+			if err != nil {
+				continue
+			}
+			if !tensor.Equal(got, want) {
+				t.Fatalf("%v: %s", format, tensor.Diff(got, want))
+			}
+			if slices.Max(append(want.Shape(), 0)) > 1<<20 {
+				return // compressed rows of it take a lot of memory, either way
+			}
+		}
+	})
+}
+
+// twoPassFrom sets from how many entries on a file is read twice.
+func twoPassFrom(n int64) Option {
+	return func(c *config) error {
+		c.twoPass = n
+		return nil
+	}
+}
+
 func FuzzTNS(f *testing.F) {
 	addTexts(f, "testdata/tns.txtar")
 	f.Fuzz(func(t *testing.T, data []byte) { fuzzRead(t, "a.tns", data, OfKind("tns")) })
@@ -69,12 +131,18 @@ func FuzzNPY(f *testing.F) {
 	}
 	f.Add(npy(2, dict(">f4", "True", "(2, 3)"), packed(binary.BigEndian, make([]float32, 6))))
 	f.Add(npy(3, dict("|b1", "False", "()"), []byte{3}))
-	f.Fuzz(func(t *testing.T, data []byte) { fuzzRead(t, "a.npy", data, OfKind("npy")) })
+	f.Fuzz(func(t *testing.T, data []byte) {
+		fuzzRead(t, "a.npy", data, OfKind("npy"))
+		fuzzOpen(t, data, OfKind("npy"))
+	})
 }
 
 func FuzzNPZ(f *testing.F) {
 	f.Add(npz(zip.Deflate, "arr_0.npy"))
 	f.Add(npz(zip.Store, "a.npy"))
 	f.Add(npz(zip.Store, "a.npy", "b.npy"))
-	f.Fuzz(func(t *testing.T, data []byte) { fuzzRead(t, "a.npz", data, OfKind("npz")) })
+	f.Fuzz(func(t *testing.T, data []byte) {
+		fuzzRead(t, "a.npz", data, OfKind("npz"))
+		fuzzOpen(t, data, OfKind("npz"))
+	})
 }

@@ -27,13 +27,9 @@ func readMatrixMarket(in *input) (*tensor.Tensor, error) {
 }
 
 func readMTXCoordinate(in *input, h *mtxHeader) (*tensor.Tensor, error) {
-	value, err := h.values(in)
+	spec, err := h.entrySpec(in)
 	if err != nil {
 		return nil, err
-	}
-	spec := &entrySpec{value: value, rank: len(h.shape), base: in.cfg.base, sym: h.sym, comment: '%'}
-	for _, d := range h.shape {
-		spec.dims = append(spec.dims, uint64(d))
 	}
 	format, err := in.format(len(h.shape), tensor.Coordinates(len(h.shape)))
 	if err != nil {
@@ -55,6 +51,19 @@ func readMTXCoordinate(in *input, h *mtxHeader) (*tensor.Tensor, error) {
 		return nil, err
 	}
 	return buildCoords(in, h.shape, list)
+}
+
+// entrySpec says how to read the entries of a coordinate file.
+func (h *mtxHeader) entrySpec(in *input) (*entrySpec, error) {
+	value, err := h.values(in)
+	if err != nil {
+		return nil, err
+	}
+	spec := &entrySpec{value: value, rank: len(h.shape), base: in.cfg.base, sym: h.sym, comment: '%'}
+	for _, d := range h.shape {
+		spec.dims = append(spec.dims, uint64(d))
+	}
+	return spec, nil
 }
 
 // readCoords reads the entries of a coordinate text into a list; see readEntries.

@@ -40,11 +40,12 @@ type config struct {
 	threads  int
 	maxBytes int64 // 0: no limit
 	builder  Builder
+	twoPass  int64       // from how many entries on a file is read twice
 	mapped   *mappedFile // not nil: use arrays where they lie in the file
 }
 
 func newConfig(opts []Option) (*config, error) {
-	cfg := &config{base: 1, threads: runtime.GOMAXPROCS(0), builder: plain{}}
+	cfg := &config{base: 1, threads: runtime.GOMAXPROCS(0), builder: plain{}, twoPass: twoPassEntries}
 	for _, o := range opts {
 		if err := o(cfg); err != nil {
 			return nil, fmt.Errorf("tensorio: %w", err)

@@ -12,7 +12,8 @@ import (
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
-// twoPassEntries is from how many entries on a file is read twice.
+// twoPassEntries is from how many entries on a file is read twice: for fewer it does
+// not matter how.
 const twoPassEntries = 1 << 16
 
 // compressor reads a large matrix straight into compressed rows (or columns, which
@@ -41,7 +42,7 @@ var (
 // newCompressor returns a compressor for entries that become a matrix of the given
 // shape and format; nil if two passes are not for them.
 func newCompressor(in *input, shape []int64, spec *entrySpec, promised int64, format tensor.Format) *compressor {
-	if in.file == nil || len(shape) != 2 || promised < twoPassEntries || slices.Contains(format.Levels(), tensor.D) {
+	if in.file == nil || len(shape) != 2 || promised < in.cfg.twoPass || slices.Contains(format.Levels(), tensor.D) {
 		return nil
 	}
 	stored := promised
@@ -70,6 +71,11 @@ func (c *compressor) read(in *input, offset int64, shape []int64, header int, pr
 	if !c.sortRows() {
 		return nil, errOdd
 	}
+	return c.matrix(in, shape)
+}
+
+// matrix makes a tensor of what the passes made.
+func (c *compressor) matrix(in *input, shape []int64) (*tensor.Tensor, error) {
 	format, err := tensor.FormatOf([]tensor.LevelKind{tensor.C, tensor.S}, []int{c.major, c.minor})
 	if err != nil {
 		return nil, err
