@@ -33,7 +33,7 @@ func writeMatrixMarket(out *output, t *tensor.Tensor) error {
 	if err := writeMTXHeader(out, "coordinate", field, values.DType(), sizes); err != nil {
 		return err
 	}
-	return (&entryText{t.Window, value}).write(out.w, values.Len(), out.cfg.threads)
+	return (&entryText{t.Window, value, values.Len()}).write(out)
 }
 
 func writeMTXArray(out *output, t *tensor.Tensor) error {
@@ -49,7 +49,7 @@ func writeMTXArray(out *output, t *tensor.Tensor) error {
 	if err != nil {
 		return err
 	}
-	return (&entryText{nil, valueAppender(values)}).write(out.w, values.Len(), out.cfg.threads)
+	return (&entryText{nil, valueAppender(values), values.Len()}).write(out)
 }
 
 // columnMajorArray is the inverse of rowMajorArray, which is the same walk over the

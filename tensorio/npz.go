@@ -145,7 +145,7 @@ func writeNPZ(out *output, t *tensor.Tensor) error {
 	if err != nil {
 		return err
 	}
-	if err := writeArray(w, t); err != nil {
+	if err := writeArray(out, w, t); err != nil {
 		return err
 	}
 	return z.Close()

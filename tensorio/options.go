@@ -40,12 +40,13 @@ type config struct {
 	threads  int
 	maxBytes int64 // 0: no limit
 	builder  Builder
+	progress func(done, total int64)
 	twoPass  int64       // from how many entries on a file is read twice
 	mapped   *mappedFile // not nil: use arrays where they lie in the file
 }
 
 func newConfig(opts []Option) (*config, error) {
-	cfg := &config{base: 1, threads: runtime.GOMAXPROCS(0), builder: plain{}, twoPass: twoPassEntries}
+	cfg := &config{base: 1, threads: runtime.GOMAXPROCS(0), builder: plain{}, progress: func(int64, int64) {}, twoPass: twoPassEntries}
 	for _, o := range opts {
 		if err := o(cfg); err != nil {
 			return nil, fmt.Errorf("tensorio: %w", err)
@@ -161,6 +162,16 @@ func MaxBytes(n int64) Option {
 			return fmt.Errorf("MaxBytes(%d): at least one is needed", n)
 		}
 		c.maxBytes = n
+		return nil
+	}
+}
+
+// Progress has report called again and again while a file is written, with how many of
+// the entries (of .npy and .npz, bytes) are done. It concerns writing only: the position
+// in the reader tells how far reading is. Large matrices are gone through twice.
+func Progress(report func(done, total int64)) Option {
+	return func(c *config) error {
+		c.progress = report
 		return nil
 	}
 }

@@ -1,10 +1,14 @@
 package tensorio
 
 import (
+	"bytes"
+	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -88,4 +92,68 @@ func TestTextFiles(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestProgressOfWriting: the reports rise and end at the whole, for every kind.
+func TestProgressOfWriting(t *testing.T) {
+	var text strings.Builder
+	const n = 3*chunkEntries + 5
+	fmt.Fprintf(&text, "%%%%MatrixMarket matrix coordinate real general\n%d 1 %d\n", n, n)
+	for i := range n {
+		fmt.Fprintln(&text, i+1, 1, i)
+	}
+	x, err := ReadFrom("a.mtx", strings.NewReader(text.String()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"a.mtx", "a.tns", "a.npy", "a.npz"} {
+		var reports []int64
+		want := int64(n)
+		if strings.HasPrefix(name, "a.np") {
+			want *= 8
+		}
+		err := WriteTo(name, io.Discard, x, Progress(func(done, total int64) {
+			if total != want {
+				t.Errorf("%s: the whole is %d, want %d", name, total, want)
+			}
+			reports = append(reports, done)
+		}))
+		if err != nil || len(reports) == 0 || !slices.IsSorted(reports) || reports[len(reports)-1] != want {
+			t.Errorf("%s: %v, reports %v", name, err, reports)
+		}
+	}
+}
+
+// TestWriteThreads: the text does not depend on the number of threads, and an error
+// of the writer ends the work.
+func TestWriteThreads(t *testing.T) {
+	x, err := ReadFrom("a.mtx", bytes.NewReader(largeMTX(100_000)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want bytes.Buffer
+	if err := WriteTo("a.mtx", &want, x, Threads(1)); err != nil {
+		t.Fatal(err)
+	}
+	for _, threads := range []int{2, 3, 16} {
+		var got bytes.Buffer
+		if err := WriteTo("a.mtx", &got, x, Threads(threads)); err != nil || !bytes.Equal(got.Bytes(), want.Bytes()) {
+			t.Errorf("%d threads: another text (%v)", threads, err)
+		}
+		if err := WriteTo("a.mtx", &fullDisk{left: 1 << 20}, x, Threads(threads)); !errors.Is(err, errFull) {
+			t.Errorf("%d threads: %v on a full disk", threads, err)
+		}
+	}
+}
+
+var errFull = errors.New("no space")
+
+// fullDisk takes so many bytes and no more.
+type fullDisk struct{ left int }
+
+func (d *fullDisk) Write(p []byte) (int, error) {
+	if d.left -= len(p); d.left < 0 {
+		return 0, errFull
+	}
+	return len(p), nil
 }

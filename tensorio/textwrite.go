@@ -2,7 +2,6 @@ package tensorio
 
 import (
 	"fmt"
-	"io"
 	"math"
 	"strconv"
 	"sync"
@@ -77,6 +76,7 @@ func appendInts[T int8 | int16 | int32 | int64](v []T) appender {
 type entryText struct {
 	window func() *tensor.Window // makes one for each goroutine
 	value  appender
+	n      int // entries
 }
 
 // chunkEntries is how many entries are made text at a time.
@@ -106,10 +106,11 @@ func (e *entryText) appendLines(dst []byte, window *tensor.Window, lo, hi int) [
 	return dst
 }
 
-// write writes the lines of n entries, made on the given number of goroutines and written
-// on this one.
-func (e *entryText) write(w io.Writer, n, threads int) error {
-	threads = min(threads, (n+chunkEntries-1)/chunkEntries)
+// write writes the lines, made on as many goroutines as the caller allows and written on
+// this one.
+func (e *entryText) write(out *output) error {
+	n := e.n
+	threads := min(out.cfg.threads, (n+chunkEntries-1)/chunkEntries)
 	newWindow := func() *tensor.Window {
 		if e.window == nil {
 			return nil
@@ -121,9 +122,10 @@ func (e *entryText) write(w io.Writer, n, threads int) error {
 		var text []byte
 		for lo := 0; lo < n; lo += chunkEntries {
 			text = e.appendLines(text[:0], window, lo, min(n, lo+chunkEntries))
-			if _, err := w.Write(text); err != nil {
+			if _, err := out.w.Write(text); err != nil {
 				return err
 			}
+			out.cfg.progress(int64(min(n, lo+chunkEntries)), int64(n))
 		}
 		return nil
 	}
@@ -152,9 +154,10 @@ func (e *entryText) write(w io.Writer, n, threads int) error {
 	}
 	for lo, k := 0, 0; lo < n; lo, k = lo+chunkEntries, (k+1)%threads {
 		text := <-full[k]
-		if _, err := w.Write(text); err != nil {
+		if _, err := out.w.Write(text); err != nil {
 			return err
 		}
+		out.cfg.progress(int64(min(n, lo+chunkEntries)), int64(n))
 		empty[k] <- text
 	}
 	return nil

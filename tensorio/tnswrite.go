@@ -47,7 +47,7 @@ func writeTNS(out *output, t *tensor.Tensor) error {
 	case t.DType().IsComplex():
 		return errors.New("the plain .tns dialect has no complex values: write the extended one")
 	}
-	return (&entryText{t.Window, valueAppender(values)}).write(out.w, values.Len(), out.cfg.threads)
+	return (&entryText{t.Window, valueAppender(values), values.Len()}).write(out)
 }
 
 // plainSuffices reports whether a plain file would be read back as it was: every

@@ -1,10 +1,12 @@
 package tensorio
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -15,49 +17,39 @@ import (
 // columns or shuffled.
 func matrixText(field, sym, order string, side, n int) string {
 	rng := rand.New(rand.NewPCG(3, uint64(n)))
-	var lines []string
+	type entry struct {
+		i, j  int
+		value string
+	}
+	var entries []entry
 	seen := map[[2]int]bool{}
-	for len(lines) < n {
-		i, j := rng.IntN(side), rng.IntN(side)
-		if sym != "general" && i <= j || seen[[2]int{i, j}] {
+	for len(entries) < n {
+		e := entry{i: rng.IntN(side), j: rng.IntN(side)}
+		if sym != "general" && e.i <= e.j || seen[[2]int{e.i, e.j}] {
 			continue
 		}
-		seen[[2]int{i, j}] = true
-		value := ""
+		seen[[2]int{e.i, e.j}] = true
 		switch field {
 		case "integer":
-			value = fmt.Sprint(rng.IntN(200) - 100)
+			e.value = fmt.Sprint(rng.IntN(200) - 100)
 		case "real":
-			value = fmt.Sprint(rng.NormFloat64())
+			e.value = fmt.Sprint(rng.NormFloat64())
 		case "complex":
-			value = fmt.Sprint(rng.NormFloat64(), " ", rng.NormFloat64())
+			e.value = fmt.Sprint(rng.NormFloat64(), " ", rng.NormFloat64())
 		}
-		lines = append(lines, fmt.Sprintf("%d %d %s", i+1, j+1, value))
-	}
-	var i, j int
-	key := func(line string) (int, int) {
-		fmt.Sscan(line, &i, &j)
-		return i, j
-	}
-	sortBy := func(less func(ai, aj, bi, bj int) bool) {
-		for range lines { // few enough for the simplest of sorts
-			for k := 1; k < len(lines); k++ {
-				ai, aj := key(lines[k-1])
-				bi, bj := key(lines[k])
-				if less(bi, bj, ai, aj) {
-					lines[k-1], lines[k] = lines[k], lines[k-1]
-				}
-			}
-		}
+		entries = append(entries, e)
 	}
 	switch order {
 	case "rows":
-		sortBy(func(ai, aj, bi, bj int) bool { return ai < bi || ai == bi && aj < bj })
+		slices.SortFunc(entries, func(a, b entry) int { return cmp.Or(a.i-b.i, a.j-b.j) })
 	case "columns":
-		sortBy(func(ai, aj, bi, bj int) bool { return aj < bj || aj == bj && ai < bi })
+		slices.SortFunc(entries, func(a, b entry) int { return cmp.Or(a.j-b.j, a.i-b.i) })
 	}
-	return fmt.Sprintf("%%%%MatrixMarket matrix coordinate %s %s\n%d %d %d\n", field, sym, side, side, n) +
-		strings.Join(lines, "\n") + "\n"
+	var lines strings.Builder
+	for _, e := range entries {
+		fmt.Fprintf(&lines, "%d %d %s\n", e.i+1, e.j+1, e.value)
+	}
+	return fmt.Sprintf("%%%%MatrixMarket matrix coordinate %s %s\n%d %d %d\n", field, sym, side, side, n) + lines.String()
 }
 
 // TestTwoPasses compares files read in two passes with the same read in one, of

@@ -116,18 +116,23 @@ func (s *screen) Write(p []byte) (int, error) {
 }
 
 func TestProgress(t *testing.T) {
-	s := &screen{awaited: "50%", seen: make(chan struct{})}
-	a := &app{stderr: s, terminal: true}
-	task := a.begin("reading x", 1000)
-	task.add(500)
-	select {
-	case <-s.seen:
-	case <-time.After(20 * time.Second):
-		t.Error("nothing is drawn")
-	}
-	task.end()
-	if !strings.Contains(s.text.String(), "reading x") {
-		t.Errorf("drew %q", s.text.String())
+	for name, total := range map[string]int64{"known": 1000, "known later": -1} {
+		t.Run(name, func(t *testing.T) {
+			s := &screen{awaited: "50%", seen: make(chan struct{})}
+			a := &app{stderr: s, terminal: true}
+			task := a.begin("reading x", total)
+			task.reach(700, 1000)
+			task.reach(500, 1000) // the second time through
+			select {
+			case <-s.seen:
+			case <-time.After(20 * time.Second):
+				t.Error("nothing is drawn")
+			}
+			task.end()
+			if !strings.Contains(s.text.String(), "reading x") {
+				t.Errorf("drew %q", s.text.String())
+			}
+		})
 	}
 }
 

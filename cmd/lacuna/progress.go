@@ -18,6 +18,8 @@ const (
 // task is a piece of work whose progress is shown, if anybody is looking.
 type task struct {
 	done     atomic.Int64
+	total    atomic.Int64 // the amount of work; 0 or less if unknown
+	bytes    bool         // the unit of work is a byte
 	stop     chan struct{}
 	finished chan struct{}
 }
@@ -25,33 +27,42 @@ type task struct {
 // begin starts to show progress on a terminal; total is the amount of work in
 // bytes, -1 if unknown. The caller must end the task.
 func (a *app) begin(label string, total int64) *task {
-	t := &task{}
+	t := &task{bytes: total > 0}
+	t.total.Store(total)
 	if !a.terminal {
 		return t
 	}
 	t.stop, t.finished = make(chan struct{}), make(chan struct{})
-	go t.show(a.stderr, label, total)
+	go t.show(a.stderr, label)
 	return t
 }
 
 // show draws the bar until the task ends. It alone touches the bar.
-func (t *task) show(w io.Writer, label string, total int64) {
+func (t *task) show(w io.Writer, label string) {
 	defer close(t.finished)
 	select {
 	case <-t.stop:
 		return
 	case <-time.After(patience):
 	}
-	bar := progressbar.NewOptions64(total,
-		progressbar.OptionSetWriter(w),
-		progressbar.OptionSetDescription(label),
-		progressbar.OptionShowBytes(total > 0),
-		progressbar.OptionSetWidth(30),
-		progressbar.OptionClearOnFinish(),
-		progressbar.OptionSpinnerType(14))
+	var bar *progressbar.ProgressBar
+	total := int64(-1)
 	tick := time.NewTicker(redraw)
 	defer tick.Stop()
 	for {
+		if now := t.total.Load(); bar == nil || now != total { // it may become known late
+			total = now
+			if bar != nil {
+				bar.Clear()
+			}
+			bar = progressbar.NewOptions64(max(total, -1),
+				progressbar.OptionSetWriter(w),
+				progressbar.OptionSetDescription(label),
+				progressbar.OptionShowBytes(t.bytes),
+				progressbar.OptionSetWidth(30),
+				progressbar.OptionClearOnFinish(),
+				progressbar.OptionSpinnerType(14))
+		}
 		if total > 0 {
 			bar.Set64(min(t.done.Load(), total-1)) // the end is end's to tell
 		} else {
@@ -66,8 +77,12 @@ func (t *task) show(w io.Writer, label string, total int64) {
 	}
 }
 
-// add counts work done; any goroutine may.
-func (t *task) add(n int) { t.done.Add(int64(n)) }
+// reach says how much of the work is done; any goroutine may. It may fall back, where
+// work is gone through again.
+func (t *task) reach(done, total int64) {
+	t.total.Store(total)
+	t.done.Store(done)
+}
 
 // end stops showing progress.
 func (t *task) end() {
@@ -77,7 +92,7 @@ func (t *task) end() {
 	}
 }
 
-// meter is a file that counts what is read of it.
+// meter is a file that tells how far it is read.
 type meter struct {
 	*io.SectionReader
 	task *task
@@ -86,13 +101,15 @@ type meter struct {
 // Read implements io.Reader.
 func (m *meter) Read(p []byte) (int, error) {
 	n, err := m.SectionReader.Read(p)
-	m.task.add(n)
+	if at, seekErr := m.SectionReader.Seek(0, io.SeekCurrent); seekErr == nil {
+		m.task.reach(at, m.Size())
+	}
 	return n, err
 }
 
 // ReadAt implements io.ReaderAt.
 func (m *meter) ReadAt(p []byte, at int64) (int, error) {
 	n, err := m.SectionReader.ReadAt(p, at)
-	m.task.add(n)
+	m.task.reach(at+int64(n), m.Size())
 	return n, err
 }

@@ -135,5 +135,5 @@ func (a *app) write(ctx context.Context, d destination, t *tensor.Tensor) error 
 	}
 	task := a.begin("writing "+d.path, -1)
 	defer task.end()
-	return tensorio.Write(d.path, t, append(d.qual.options(), tensorio.BuildWith(builder{ctx}))...)
+	return tensorio.Write(d.path, t, append(d.qual.options(), tensorio.BuildWith(builder{ctx}), tensorio.Progress(task.reach))...)
 }
