@@ -3,6 +3,8 @@ package tensor
 import (
 	"fmt"
 	"slices"
+
+	"github.com/lacuna-sparse/lacuna/internal/parts"
 )
 
 // Option is an optional argument of the constructors.
@@ -155,10 +157,18 @@ func checkValues(values Array) error {
 	if values.dt != Bool {
 		return nil
 	}
-	for i, v := range View[uint8](values) {
-		if v > 1 {
-			return &FormatError{Level: -1, Position: int64(i), Msg: fmt.Sprintf("values[%d] is the byte %d: a bool is 0 or 1", i, v)}
+	bytes := View[uint8](values)
+	var found [parts.Most]bool
+	parts.Do(len(bytes), checkWorth, func(part, lo, hi int) {
+		all := uint8(0)
+		for _, v := range bytes[lo:hi] {
+			all |= v
 		}
+		found[part] = all > 1
+	})
+	if !slices.Contains(found[:], true) {
+		return nil
 	}
-	return nil
+	i := slices.IndexFunc(bytes, func(v uint8) bool { return v > 1 })
+	return &FormatError{Level: -1, Position: int64(i), Msg: fmt.Sprintf("values[%d] is the byte %d: a bool is 0 or 1", i, bytes[i])}
 }

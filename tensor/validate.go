@@ -1,6 +1,15 @@
 package tensor
 
-import "math"
+import (
+	"math"
+	"sort"
+
+	"github.com/lacuna-sparse/lacuna/internal/parts"
+)
+
+// checkWorth is how many elements of an index array are worth a goroutine of their
+// own to check.
+const checkWorth = 1 << 18
 
 // unsigned is a type that index arrays are read as. Signed arrays are read as
 // unsigned ones of the same width, with a limit that refuses negative elements.
@@ -159,12 +168,21 @@ func firstFall[T unsigned](pos []T) int {
 	if pos[0] != 0 {
 		return 0
 	}
-	last := pos[0]
-	for i, p := range pos {
-		if p < last {
+	var falls [parts.Most]int // place of the first in a part, 0 if there is none
+	parts.Do(len(pos), checkWorth, func(part, lo, hi int) {
+		last := pos[max(lo-1, 0)]
+		for i, p := range pos[lo:hi] {
+			if p < last {
+				falls[part] = lo + i
+				return
+			}
+			last = p
+		}
+	})
+	for _, i := range falls {
+		if i > 0 {
 			return i
 		}
-		last = p
 	}
 	return -1
 }
@@ -233,17 +251,41 @@ func checkFibresUnder[P unsigned](pos []P, l Level, ties bitset) fault {
 	return checkFibreArrays(pos, View[uint64](l.Crd), limit, ties)
 }
 
-// checkFibreArrays is checkFibres for one pair of widths. Since coordinates
-// ascend, only the last of a fibre needs its range checked.
+// checkFibreArrays is checkFibres for one pair of widths.
 func checkFibreArrays[P, K unsigned](pos []P, crd []K, limit uint64, ties bitset) fault {
-	lo := 0
-	for _, end := range pos[1:] {
-		hi := int(end)
+	var faults [parts.Most]fault
+	parts.Do(len(crd), checkWorth, func(part, lo, hi int) {
+		faults[part] = checkFibrePart(pos, crd, limit, ties, lo, hi)
+	})
+	return firstFault(&faults)
+}
+
+// firstFault is the first of the faults of parts.
+func firstFault(faults *[parts.Most]fault) fault {
+	for _, f := range faults {
+		if f.found {
+			return f
+		}
+	}
+	return fault{}
+}
+
+// checkFibrePart is checkFibreArrays for positions begin to end-1. Since coordinates
+// ascend, only the last of a fibre needs its range checked.
+func checkFibrePart[P, K unsigned](pos []P, crd []K, limit uint64, ties bitset, begin, end int) fault {
+	// The fibre that position begin is in.
+	p := sort.Search(len(pos)-1, func(p int) bool { return int(pos[p+1]) > begin })
+	for lo := begin; lo < end; p++ {
+		fibre := int(pos[p+1])
+		hi := min(fibre, end)
 		if lo == hi {
 			continue
 		}
-		last := crd[lo]
-		for i := lo + 1; i < hi; i++ {
+		i := lo
+		if lo == int(pos[p]) {
+			i++ // nothing comes before the first
+		}
+		for last := crd[i-1]; i < hi; i++ {
 			c := crd[i]
 			if c <= last {
 				if c < last {
@@ -256,7 +298,7 @@ func checkFibreArrays[P, K unsigned](pos []P, crd []K, limit uint64, ties bitset
 			}
 			last = c
 		}
-		if uint64(last) >= limit {
+		if hi == fibre && uint64(crd[hi-1]) >= limit {
 			return fault{true, hi - 1, outOfRange}
 		}
 		lo = hi
@@ -281,7 +323,28 @@ func checkSingleton(l Level, ties bitset, last bool) fault {
 }
 
 func checkSingletonArray[K unsigned](crd []K, limit uint64, ties bitset, last bool) fault {
-	for i, c := range crd {
+	var faults [parts.Most]fault
+	parts.Do(len(crd), checkWorth, func(part, lo, hi int) {
+		faults[part] = checkSingletonPart(crd, limit, ties, last, lo, hi)
+	})
+	f := firstFault(&faults)
+	if last || f.found {
+		return f
+	}
+	parts.Do(len(crd), checkWorth, func(_, lo, hi int) { // parts share no word of ties
+		for i := lo; i < hi; i++ {
+			if ties.has(i) && crd[i] != crd[i-1] {
+				ties.clear(i)
+			}
+		}
+	})
+	return fault{}
+}
+
+// checkSingletonPart is checkSingletonArray for positions lo to hi-1.
+func checkSingletonPart[K unsigned](crd []K, limit uint64, ties bitset, last bool, lo, hi int) fault {
+	for i := lo; i < hi; i++ {
+		c := crd[i]
 		if uint64(c) >= limit {
 			return fault{true, i, outOfRange}
 		}
@@ -293,13 +356,6 @@ func checkSingletonArray[K unsigned](crd []K, limit uint64, ties bitset, last bo
 		}
 		if last {
 			return fault{true, i, repeated}
-		}
-	}
-	if !last {
-		for i := range crd {
-			if ties.has(i) && crd[i] != crd[i-1] {
-				ties.clear(i)
-			}
 		}
 	}
 	return fault{}

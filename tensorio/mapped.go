@@ -10,6 +10,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/lacuna-sparse/lacuna/internal/parts"
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
@@ -192,8 +193,8 @@ var littleEndian = binary.NativeEndian.Uint16([]byte{1, 0}) == 1
 // allBools reports whether every byte is 0 or 1. Large arrays are looked at on
 // several goroutines.
 func allBools(b []byte) bool {
-	var bad [maxScanners]bool
-	inParts(len(b), 1<<20, func(part, lo, hi int) {
+	var bad [parts.Most]bool
+	parts.Do(len(b), 1<<20, func(part, lo, hi int) {
 		var seen byte
 		for _, v := range b[lo:hi] {
 			seen |= v
@@ -210,33 +211,6 @@ func normaliseBools(b []byte) {
 	}
 }
 
-// maxScanners is the most goroutines that look through an array.
-const maxScanners = 64
-
-// inParts calls f for consecutive parts of 0 to n-1, at once if they are worth it: no
-// shorter than that. A fault in one, of a file that was cut short, is one of the
-// caller.
-func inParts(n, worth int, f func(part, lo, hi int)) {
-	parts := min(maxScanners, runtime.GOMAXPROCS(0), n/worth+1)
-	var wg sync.WaitGroup
-	var fault [maxScanners]error
-	for part := range parts {
-		wg.Go(func() {
-			fault[part] = guarded(func() error {
-				f(part, n/parts*part+min(part, n%parts), n/parts*(part+1)+min(part+1, n%parts))
-				return nil
-			})
-		})
-	}
-	wg.Wait()
-	if err := errors.Join(fault[:]...); err != nil {
-		panic(cutShort{err})
-	}
-}
-
-// cutShort is the panic of inParts; guarded of the caller turns it into its error.
-type cutShort struct{ error }
-
 // guarded calls f. To read from a mapped file beyond its end, which another process
 // may have cut off, is an error rather than the end of this process.
 func guarded(f func() error) (err error) {
@@ -244,8 +218,6 @@ func guarded(f func() error) (err error) {
 	defer func() {
 		switch r := recover().(type) {
 		case nil:
-		case cutShort:
-			err = r.error
 		case interface {
 			runtime.Error
 			Addr() uintptr

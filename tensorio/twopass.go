@@ -9,6 +9,7 @@ import (
 	"slices"
 	"sort"
 
+	"github.com/lacuna-sparse/lacuna/internal/parts"
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
@@ -247,10 +248,10 @@ func (c *compressor) sortRows() bool {
 
 // sortRowsOf is sortRows for values of one width.
 func sortRowsOf[T uint8 | uint16 | uint32 | uint64 | complex128](c *compressor) bool {
-	var repeats [maxScanners]bool
+	var repeats [parts.Most]bool
 	values := tensor.View[T](c.values)
 	const rowsWorth = 1 << 12
-	inParts(len(c.pos)-1, rowsWorth, func(part, lo, hi int) {
+	parts.Do(len(c.pos)-1, rowsWorth, func(part, lo, hi int) {
 		var s rowSorter[T]
 		for r := lo; r < hi; r++ {
 			from, to := int(c.pos[r]), int(c.pos[r+1])
