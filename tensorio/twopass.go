@@ -156,6 +156,9 @@ func (c *compressor) parseIndices(b *batch) {
 		case ch == s.comment:
 			p = lineEnd(d, p)
 			continue
+		case b.entries == len(coords[0]): // lines too short to be entries
+			b.fail(b.lines, "")
+			return
 		}
 		for k := range coords {
 			for blank(d[p]) {
