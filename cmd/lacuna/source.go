@@ -4,6 +4,8 @@ import (
 	"context"
 	"io"
 	"os"
+	"path/filepath"
+	"strings"
 
 	"github.com/lacuna-sparse/lacuna/tensor"
 	"github.com/lacuna-sparse/lacuna/tensorio"
@@ -56,10 +58,27 @@ func (a *app) read(ctx context.Context, path string, opts []tensorio.Option) (*t
 		if err != nil || !st.Mode().IsRegular() || st.Size() == 0 {
 			return tensorio.ReadFrom(path, f, opts...)
 		}
+		if mapped(path, st.Size()) {
+			m, err := tensorio.Open(path, opts...)
+			if err != nil {
+				return nil, err
+			}
+			return m.Tensor(), nil // stays mapped until the end
+		}
 		task := a.begin("reading "+path, st.Size())
 		defer task.end()
 		return tensorio.ReadFrom(path, &meter{SectionReader: io.NewSectionReader(f, 0, st.Size()), task: task}, opts...)
 	})
+}
+
+// mapFrom is the size in bytes from which on a file is mapped rather than read: reading
+// takes long then, and a smaller one may well change while it is used.
+const mapFrom = 64 << 20
+
+// mapped reports whether to use the arrays of a file where they lie.
+func mapped(path string, size int64) bool {
+	ext := strings.ToLower(filepath.Ext(path))
+	return size >= mapFrom && (ext == ".npy" || ext == ".npz")
 }
 
 // refill states that the coordinates that a tensor does not store hold fill,
