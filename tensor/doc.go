@@ -42,5 +42,7 @@
 // for results that our own kernels wrote.
 //
 // Tensors are immutable after construction and may share arrays. The slices
-// that [View] returns alias the stored memory: read them, never write them.
+// that [View] returns alias the stored memory: read them, never write them. Memory
+// that is not Go's own, such as that of a mapped file, is a [Foreign], which lives
+// as long as an array lies in it.
 package tensor

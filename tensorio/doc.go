@@ -8,11 +8,15 @@
 //
 // Reading goes through the same few steps for every kind:
 //
-//	open ─ decompress ─ recognise ─▶ kind's reader ─▶ tensor.FromCoords / FromDense
+//	open ─ decompress ─ recognise ─▶ kind's reader ─▶ tensor.FromColumns / FromDense
 //
 // The text readers cut their input into blocks of whole lines and parse the
 // blocks on several goroutines; results are joined in file order, so the answer
 // and the first error reported never depend on the number of threads.
+//
+// Large matrices take two passes over the text instead, the first of which counts,
+// and become compressed rows without a list of coordinates in between. [Open] maps
+// a file into memory and uses its arrays where they lie.
 //
 // No input may crash, hang or exhaust memory. A size that a header promises is
 // believed only as far as the size of the file can justify it; where the size

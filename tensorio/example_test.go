@@ -32,6 +32,29 @@ func ExampleRead() {
 	// Output: CSR f32 1.5 -2
 }
 
+func ExampleOpen() {
+	dir, err := os.MkdirTemp("", "")
+	if err != nil {
+		panic(err)
+	}
+	defer os.RemoveAll(dir)
+	path := filepath.Join(dir, "x.npy")
+	x, err := tensor.FromDense([]int64{3}, tensor.Dense(1), tensor.ArrayOf([]float64{1, 2, 3}))
+	if err != nil {
+		panic(err)
+	}
+	if err := tensorio.Write(path, x); err != nil {
+		panic(err)
+	}
+	f, err := tensorio.Open(path)
+	if err != nil {
+		panic(err)
+	}
+	defer f.Close()
+	fmt.Println(f.Tensor().At(2))
+	// Output: 3
+}
+
 func ExampleReadFrom() {
 	_, err := tensorio.ReadFrom("graph.mtx", strings.NewReader(`%%MatrixMarket matrix coordinate pattern general
 3 3 2
