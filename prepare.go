@@ -3,6 +3,7 @@ package lacuna
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/lacuna-sparse/lacuna/runtime"
 	"github.com/lacuna-sparse/lacuna/tensor"
@@ -18,6 +19,9 @@ var ErrPattern = runtime.ErrPattern
 type Prepared struct {
 	kernel *Kernel
 	kept   kept
+	// memory keeps the patterns of operands in mapped files: steps know them by
+	// address.
+	memory []*tensor.Foreign
 }
 
 // kept is what is kept of a run, by step of the kernel that ran.
@@ -50,6 +54,16 @@ func (k *Kernel) Prepare(ctx context.Context, args Args) (*Prepared, error) {
 	p := &Prepared{kernel: k}
 	if _, _, err := k.run(ctx, args, &p.kept); err != nil {
 		return nil, err
+	}
+	for _, t := range args {
+		for k := range t.Rank() {
+			l := t.LevelAt(k)
+			for _, f := range []*tensor.Foreign{l.Pos.Foreign(), l.Crd.Foreign()} {
+				if f != nil && !slices.Contains(p.memory, f) {
+					p.memory = append(p.memory, f)
+				}
+			}
+		}
 	}
 	return p, nil
 }
