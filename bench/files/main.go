@@ -173,7 +173,7 @@ func report(path, python string, repeat int) error {
 			}
 			of[side.name] = append(of[side.name], m)
 		}
-		if python != "" && i < 2 {
+		if python != "" && i == 0 { // half a minute on an idle machine
 			m, err := scipy(python, path)
 			if err != nil {
 				fmt.Printf("SciPy: %v\n\n", err)
