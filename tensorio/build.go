@@ -77,15 +77,6 @@ func truncateWords[T uint8 | uint16 | uint32](dst []T, words []uint64) {
 	}
 }
 
-// buildDense makes the tensor of an array text: all dense unless asked otherwise.
-func buildDense(in *input, shape []int64, spec *valueSpec, words []uint64) (*tensor.Tensor, error) {
-	values, err := spec.array(words)
-	if err != nil {
-		return nil, err
-	}
-	return denseTensor(in, shape, values)
-}
-
 // denseTensor makes a tensor of its values in row-major order.
 func denseTensor(in *input, shape []int64, values tensor.Array) (*tensor.Tensor, error) {
 	rank := len(shape)

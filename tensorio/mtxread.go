@@ -121,7 +121,7 @@ func readMTXArray(in *input, h *mtxHeader) (*tensor.Tensor, error) {
 	if err := in.fits(h.lines, h.entries, spec.minBytes()); err != nil {
 		return nil, err
 	}
-	words, err := withRoom[uint64](nil, tensor.Uint64, int(in.plan(h.entries))*value.words)
+	fill, err := newArrayFill(in, h, &value)
 	if err != nil {
 		return nil, err
 	}
@@ -141,12 +141,7 @@ func readMTXArray(in *input, h *mtxHeader) (*tensor.Tensor, error) {
 			}
 		}
 		seen += int64(b.entries)
-		longer, err := withRoom(words, tensor.Uint64, len(fresh))
-		if err != nil {
-			return err
-		}
-		words = append(longer, fresh...)
-		return nil
+		return fill.add(fresh)
 	})
 	if err != nil {
 		return nil, err
@@ -154,7 +149,11 @@ func readMTXArray(in *input, h *mtxHeader) (*tensor.Tensor, error) {
 	if seen < h.entries {
 		return nil, in.errorf(max(last-1, h.lines), "the file ends after %d of the %d values that the sizes ask for", seen, h.entries)
 	}
-	return buildDense(in, h.shape, &value, h.rowMajor(&value, words))
+	values, err := fill.done()
+	if err != nil {
+		return nil, err
+	}
+	return denseTensor(in, h.shape, values)
 }
 
 // diagonalWalk lists the places of the diagonal in the values of an array file.
@@ -174,47 +173,6 @@ func (h *mtxHeader) diagonal() diagonalWalk {
 		return diagonalWalk{at: math.MaxInt64}
 	}
 	return diagonalWalk{at: 0, step: h.shape[0]}
-}
-
-// rowMajor reorders the values of an array file, listed with the first index
-// running fastest, to have the last index run fastest; symmetric matrices, of which
-// the file lists the columns of the lower triangle, are completed.
-func (h *mtxHeader) rowMajor(v *valueSpec, words []uint64) []uint64 {
-	if h.sym == general {
-		return transposeWords(words, h.shape, v.words)
-	}
-	n, per := int(h.shape[0]), v.words
-	full := make([]uint64, n*n*per)
-	at := 0
-	for j := range n {
-		i := j
-		if h.sym == skewSymmetric {
-			i++
-		}
-		for ; i < n; i++ {
-			var w [2]uint64
-			at += copy(w[:per], words[at:])
-			copy(full[(i*n+j)*per:], w[:per])
-			if i != j {
-				h.sym.mirror(v, &w)
-				copy(full[(j*n+i)*per:], w[:per])
-			}
-		}
-	}
-	return full
-}
-
-// transposeWords turns an array of the given shape from first-index-fastest to
-// last-index-fastest order. Elements are per words.
-func transposeWords(words []uint64, shape []int64, per int) []uint64 {
-	if len(shape) < 2 || len(words) == 0 {
-		return words
-	}
-	out := make([]uint64, len(words))
-	forEachTransposed(shape, func(from, to int) {
-		copy(out[to*per:(to+1)*per], words[from*per:(from+1)*per])
-	})
-	return out
 }
 
 // forEachTransposed calls f with the place of every element of an array of the
