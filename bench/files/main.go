@@ -1,3 +1,5 @@
+//go:build unix
+
 // Command files measures how fast large files are read and written, and in how much
 // memory, and prints a report in Markdown. Every measurement is a process of its own, this
 // program again, so that its peak of memory is its own; the sides take turns.
