@@ -68,7 +68,7 @@ func Open(path string, opts ...Option) (*File, error) {
 		}
 		opened.memory[m] = true
 	} else if len(file.copied) == 0 {
-		file.copied = []string{"all: a file of this kind is read into memory"}
+		file.copied = []string{"all: the tensor is not made of arrays as the file has them"}
 	}
 	return file, nil
 }

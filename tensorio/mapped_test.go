@@ -47,7 +47,7 @@ func TestOpen(t *testing.T) {
 		{"stored.npy", npy(1, aligned("<f8", "False", "(2, 3)"), little(floats)), []Option{Format(tensor.CSR)}, "all: "},
 		{"fortran-asked.npy", npy(1, aligned("<f8", "True", "(2, 3)"), little(floats)), []Option{FormatNamed("D")}, "values: they are in Fortran order"},
 		{"deflated.npz", npz(zip.Deflate, "a.npy"), nil, "values: the archive is compressed"},
-		{"text.mtx", []byte(mtxText), nil, "all: a file of this kind is read into memory"},
+		{"text.mtx", []byte(mtxText), nil, "all: the tensor is not made of arrays as the file has them"},
 		{"packed.mtx.bz2", []byte(mtxBzip2), nil, "all: the file is compressed"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

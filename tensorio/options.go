@@ -171,7 +171,9 @@ func MaxBytes(n int64) Option {
 // in the reader tells how far reading is. Large matrices are gone through twice.
 func Progress(report func(done, total int64)) Option {
 	return func(c *config) error {
-		c.progress = report
+		if report != nil {
+			c.progress = report
+		}
 		return nil
 	}
 }
