@@ -58,7 +58,7 @@ func (k *Kernel) Prepare(ctx context.Context, args Args) (*Prepared, error) {
 	for _, t := range args {
 		for k := range t.Rank() {
 			l := t.LevelAt(k)
-			for _, f := range []*tensor.Foreign{l.Pos.Foreign(), l.Crd.Foreign()} {
+			for _, f := range []*tensor.Foreign{l.Pos.Foreign(), l.Crd.Foreign(), l.Group.Foreign()} {
 				if f != nil && !slices.Contains(p.memory, f) {
 					p.memory = append(p.memory, f)
 				}

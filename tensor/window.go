@@ -10,7 +10,8 @@ type Window struct {
 	positions []int64 // of the level at hand, one for each value
 }
 
-// Window returns a window on the tensor's stored values.
+// Window returns a window on the tensor's stored values, those of the tensor as it is
+// stored: it must be plain, see [Tensor.Plain], for them to be all that there is.
 func (t *Tensor) Window() *Window {
 	return &Window{t: t, coords: make([][]int64, t.Rank())}
 }

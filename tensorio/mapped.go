@@ -98,7 +98,7 @@ func usesMemory(t *tensor.Tensor, m *tensor.Foreign) bool {
 		return true
 	}
 	return slices.ContainsFunc(t.Levels(), func(l tensor.Level) bool {
-		return l.Pos.Foreign() == m || l.Crd.Foreign() == m
+		return l.Pos.Foreign() == m || l.Crd.Foreign() == m || l.Group.Foreign() == m
 	})
 }
 
