@@ -2,6 +2,7 @@ package tensor
 
 import (
 	"fmt"
+	"runtime"
 	"slices"
 	"strings"
 )
@@ -278,6 +279,7 @@ func (t *Tensor) expand() (*Tensor, error) {
 // Plain returns the tensor as kernels take it: in a standard format (see
 // [Format.Standard]) and expanded (see Expand). It is t itself if that is so already.
 func (t *Tensor) Plain() (*Tensor, error) {
+	defer runtime.KeepAlive(t)
 	if t.IsPlain() {
 		return t, nil
 	}
