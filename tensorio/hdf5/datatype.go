@@ -1,5 +1,10 @@
 package hdf5
 
+import (
+	"fmt"
+	"strings"
+)
+
 // Class is the kind of a datatype.
 type Class uint8
 
@@ -69,13 +74,70 @@ func complexOf(part Type) Type {
 }
 
 // IsBool reports whether t is an enum of FALSE (0) and TRUE (1) of one byte, as h5py writes booleans.
-func (t Type) IsBool() bool { panic("todo") }
+func (t Type) IsBool() bool {
+	return t.Class == Enum && t.Size == 1 && len(t.Members) == 2 &&
+		t.Members[0].Name == "FALSE" && t.Members[0].Value == 0 && t.Members[1].Name == "TRUE" && t.Members[1].Value == 1
+}
 
 // IsComplex reports whether t is a compound of two equal floats named r and i
 // (or real and imag), in this order and without gaps.
-func (t Type) IsComplex() bool { panic("todo") }
+func (t Type) IsComplex() bool {
+	if t.Class != Compound || len(t.Members) != 2 {
+		return false
+	}
+	re, im := t.Members[0], t.Members[1]
+	named := re.Name == "r" && im.Name == "i" || re.Name == "real" && im.Name == "imag"
+	return named && re.Type.Class == Float && im.Type.Class == Float && re.Offset == 0 && im.Offset == re.Type.Size &&
+		t.Size == 2*re.Type.Size && re.Type.Size == im.Type.Size && re.Type.BigEndian == im.Type.BigEndian
+}
+
+// FixedString returns the type of strings of n bytes, UTF-8, padded with zeros.
+func FixedString(n int) Type { return Type{Class: String, Size: n, UTF8: true, pad: padNull} }
 
 // String names the type as NumPy does, whatever its byte order: int8 … int64, uint8 … uint64,
 // float16 … float64, complex64, complex128, bool, and "string". Types that NumPy has no such
 // name for are described, as in "enum of uint8" or "compound {a int32, b float64}".
-func (t Type) String() string { panic("todo") }
+func (t Type) String() string {
+	switch t.Class {
+	case Integer:
+		if t.Signed {
+			return fmt.Sprintf("int%d", 8*t.Size)
+		}
+		return fmt.Sprintf("uint%d", 8*t.Size)
+	case Float:
+		return fmt.Sprintf("float%d", 8*t.Size)
+	case Bitfield:
+		return fmt.Sprintf("bitfield%d", 8*t.Size)
+	case String, VarString:
+		return "string"
+	case Enum:
+		if t.IsBool() {
+			return "bool"
+		}
+		return "enum of " + t.Base.String()
+	case Compound:
+		if t.IsComplex() {
+			return fmt.Sprintf("complex%d", 8*t.Size)
+		}
+		var b strings.Builder
+		b.WriteString("compound {")
+		for i, m := range t.Members {
+			if i > 0 {
+				b.WriteString(", ")
+			}
+			if b.Len() > 200 {
+				b.WriteString("…")
+				break
+			}
+			b.WriteString(m.Name + " " + m.Type.String())
+		}
+		return b.String() + "}"
+	case Array:
+		return fmt.Sprintf("array %d of %v", t.Dims, *t.Base)
+	case Opaque:
+		return fmt.Sprintf("opaque of %d bytes", t.Size)
+	case Other:
+		return t.what
+	}
+	return "no type"
+}

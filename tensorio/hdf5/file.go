@@ -1,126 +1,158 @@
 package hdf5
 
-import "io"
+import (
+	"io"
+	"sync"
+)
 
 // File is an open HDF5 file. Its methods, and those of its objects, may be called
 // by several goroutines at once.
 type File struct {
 	r    io.ReaderAt
 	size int64
+
+	base       uint64 // where the superblock is; addresses count from there
+	offsetSize int    // bytes of an address
+	lengthSize int    // bytes of a length
+	rootAddr   uint64 // of the root group's object header
+
+	mu      sync.Mutex           // guards what follows; held only for a moment
+	headers map[uint64][]message // object headers that were read, by address
+	charged uint64               // see charge
+
+	treeMu sync.Mutex                 // guards what follows; held while it is read
+	links  map[uint64]map[string]link // of groups that were looked into, by the address of their headers
+	attrs  map[uint64][]message       // attributes of objects that keep them in a heap, likewise
+	heaps  map[uint64]*fractalHeap    // by address
 }
+
+const signature = "\x89HDF\r\n\x1a\n"
 
 // Open reads the superblock of a file of size bytes. The reader stays in use:
 // everything else is read when it is asked for. Closing it is the caller's.
 // A file that is not HDF5 at all gives an error that wraps ErrFormat.
-func Open(r io.ReaderAt, size int64) (*File, error) { panic("todo") }
+func Open(r io.ReaderAt, size int64) (*File, error) {
+	f := &File{
+		r:       r,
+		size:    size,
+		headers: make(map[uint64][]message),
+		links:   make(map[uint64]map[string]link),
+		attrs:   make(map[uint64][]message),
+		heaps:   make(map[uint64]*fractalHeap),
+	}
+	if err := f.findSuperblock(); err != nil {
+		return nil, err
+	}
+	if err := f.readSuperblock(); err != nil {
+		return nil, err
+	}
+	return f, nil
+}
+
+// findSuperblock looks for the signature at 0 and behind user blocks of 512, 1024, 2048 … bytes
+// (II.A). Addresses count from there, whatever the base address in the superblock says: a user
+// block may have been added or taken away since it was written, and the HDF5 library does so too.
+func (f *File) findSuperblock() error {
+	var b [len(signature)]byte
+	for at := int64(0); at <= f.size-int64(len(b)); {
+		if err := f.readAt(b[:], at, "the signature"); err != nil {
+			return err
+		}
+		if string(b[:]) == signature {
+			f.base = uint64(at)
+			return nil
+		}
+		switch {
+		case at == 0:
+			at = 512
+		case at > f.size/2:
+			at = f.size
+		default:
+			at *= 2
+		}
+	}
+	return &Error{Msg: "there is no HDF5 signature in the file", Err: ErrFormat}
+}
+
+// readSuperblock reads the superblock, versions 0 to 3 (II.A).
+func (f *File) readSuperblock() error {
+	const what = "the superblock"
+	head, err := f.read(0, min(uint64(f.size)-f.base, 128), what)
+	if err != nil {
+		return err
+	}
+	c := &cursor{b: head[len(signature):], f: f}
+	version := c.u8()
+	switch version {
+	case 0, 1:
+		c.skip(4)
+		f.offsetSize, f.lengthSize = int(c.u8()), int(c.u8())
+		c.skip(9)
+		if version == 1 {
+			c.skip(4)
+		}
+	case 2, 3:
+		f.offsetSize, f.lengthSize = int(c.u8()), int(c.u8())
+		c.skip(1)
+	default:
+		return unsupported("the superblock has version %d; 0 to 3 are read", version)
+	}
+	for _, n := range []int{f.offsetSize, f.lengthSize} {
+		if n != 2 && n != 4 && n != 8 {
+			return unsupported("the superblock says that addresses and lengths have %d and %d bytes; 2, 4 and 8 are read", f.offsetSize, f.lengthSize)
+		}
+	}
+	base := c.addr()
+	c.addr() // of free space, or the superblock's extension
+	end := c.addr()
+	if version < 2 {
+		if c.addr() != undefined {
+			return unsupported("the file is one of several of a family or multi file")
+		}
+		c.skip(uint64(f.offsetSize))
+	}
+	f.rootAddr = c.addr()
+	if version >= 2 {
+		n := len(head) - len(c.b)
+		if c.skip(4); !c.bad {
+			if _, err := unseal(head[:n+4], what); err != nil {
+				return err
+			}
+		}
+	}
+	if err := c.err(what); err != nil {
+		return err
+	}
+	// The end, like all addresses but this one, counts from the base that was written.
+	if have := uint64(f.size) - f.base; end != undefined && end >= base && end-base > have {
+		return errorf("the file is cut short: it should have %d bytes, but has %d", end-base+f.base, f.size)
+	}
+	return nil
+}
+
+// charge counts metadata that was read and is kept, so that it is not read again. In a sound
+// file the parts do not overlap, and all of them fit into it. Without a limit, a hostile one of
+// n bytes could have n/100 objects that each claim the same n/2 bytes.
+func (f *File) charge(n uint64) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.charged += n; f.charged > 4*uint64(f.size)+1<<20 {
+		return errorf("parts of the file overlap: more metadata were read than it can hold")
+	}
+	return nil
+}
 
 // Root returns the group at "/".
-func (f *File) Root() *Group { panic("todo") }
+func (f *File) Root() *Group {
+	return &Group{object{f: f, path: "/", addr: f.rootAddr}}
+}
 
 // Lookup returns the *Group or *Dataset at a path of names separated by slashes, from the root.
 // "" and "/" are the root. The error wraps ErrNotFound if there is no such object.
-func (f *File) Lookup(path string) (Object, error) { panic("todo") }
+func (f *File) Lookup(path string) (Object, error) { return f.Root().Lookup(path) }
 
 // Group returns the group at a path, or an error if there is none or it is a dataset.
-func (f *File) Group(path string) (*Group, error) { panic("todo") }
+func (f *File) Group(path string) (*Group, error) { return f.Root().Group(path) }
 
 // Dataset returns the dataset at a path, or an error if there is none or it is a group.
-func (f *File) Dataset(path string) (*Dataset, error) { panic("todo") }
-
-// Object is a *Group or a *Dataset.
-type Object interface {
-	// Path is the way by which the object was reached, from "/".
-	Path() string
-	// AttrNames lists the object's attributes, sorted.
-	AttrNames() ([]string, error)
-	// Attr returns an attribute. The error wraps ErrNotFound if there is none of this name.
-	Attr(name string) (*Attr, error)
-}
-
-// Group is a directory of named objects.
-type Group struct{ object }
-
-// Names lists the objects (and links) of the group, sorted by their bytes.
-func (g *Group) Names() ([]string, error) { panic("todo") }
-
-// Lookup returns the object at a path from g.
-func (g *Group) Lookup(path string) (Object, error) { panic("todo") }
-
-// Group returns the group at a path from g.
-func (g *Group) Group(path string) (*Group, error) { panic("todo") }
-
-// Dataset returns the dataset at a path from g.
-func (g *Group) Dataset(path string) (*Dataset, error) { panic("todo") }
-
-type object struct{}
-
-func (o *object) Path() string                    { panic("todo") }
-func (o *object) AttrNames() ([]string, error)    { panic("todo") }
-func (o *object) Attr(name string) (*Attr, error) { panic("todo") }
-
-// Attr is a small array with a name, attached to an object.
-type Attr struct{}
-
-// Name returns the attribute's name.
-func (a *Attr) Name() string { panic("todo") }
-
-// Dims returns the shape: empty for a scalar.
-func (a *Attr) Dims() []uint64 { panic("todo") }
-
-// Type returns the type of the elements.
-func (a *Attr) Type() Type { panic("todo") }
-
-// Bytes returns the elements as Dataset.ReadInto would.
-func (a *Attr) Bytes() ([]byte, error) { panic("todo") }
-
-// Text returns the string of an attribute that is a scalar or has one element,
-// of fixed or variable length, without its padding.
-func (a *Attr) Text() (string, error) { panic("todo") }
-
-// Texts returns all strings of an attribute of strings.
-func (a *Attr) Texts() ([]string, error) { panic("todo") }
-
-// Ints returns the elements of an attribute of integers, enums or bitfields. A uint64 over 2^63-1 is an error.
-func (a *Attr) Ints() ([]int64, error) { panic("todo") }
-
-// Floats returns the elements of an attribute of floats or integers.
-func (a *Attr) Floats() ([]float64, error) { panic("todo") }
-
-// Dataset is an array of elements of one type.
-type Dataset struct{ object }
-
-// Dims returns the shape. A scalar has no dimensions and one element; a null
-// dataset (IsNull) has no dimensions and none.
-func (d *Dataset) Dims() []uint64 { panic("todo") }
-
-// IsNull reports whether the dataset has a null dataspace: a type, but no elements.
-func (d *Dataset) IsNull() bool { panic("todo") }
-
-// Type returns the type of the elements.
-func (d *Dataset) Type() Type { panic("todo") }
-
-// Len returns the number of elements.
-func (d *Dataset) Len() int64 { panic("todo") }
-
-// Size returns the number of bytes of all elements, Len times Type().Size.
-func (d *Dataset) Size() int64 { panic("todo") }
-
-// Check returns an error if the dataset has more elements than the file can account for.
-// Call it before allocating Size bytes for ReadInto. A dataset passes whose elements are
-// stored in the file, compressed or not; those that are not stored, and so have the fill
-// value, count up to a limit of 64 MiB.
-func (d *Dataset) Check() error { panic("todo") }
-
-// ReadInto reads all elements into dst, whose length must be Size. Chunks are
-// decoded in parallel, by as many goroutines as GOMAXPROCS says.
-func (d *Dataset) ReadInto(dst []byte) error { panic("todo") }
-
-// ReadAll is Check and ReadInto into a new slice.
-func (d *Dataset) ReadAll() ([]byte, error) { panic("todo") }
-
-// Strings returns the elements of a dataset of strings, of fixed or variable length.
-func (d *Dataset) Strings() ([]string, error) { panic("todo") }
-
-// Contiguous returns where in the file (as given to Open) the elements lie, if they lie there in one piece, unfiltered.
-// They are in the byte order of the file: see Type().BigEndian.
-func (d *Dataset) Contiguous() (offset, length int64, ok bool) { panic("todo") }
+func (f *File) Dataset(path string) (*Dataset, error) { return f.Root().Dataset(path) }
