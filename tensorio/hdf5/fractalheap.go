@@ -27,7 +27,7 @@ func (f *File) fractalHeap(addr uint64) (*fractalHeap, error) {
 		return h, nil
 	}
 	const what = "the header of a fractal heap"
-	c, err := f.sealed(addr, uint64(22+12*f.lengthSize+3*f.offsetSize), "FRHP", what)
+	c, err := f.sealed(addr, uint64(26+12*f.lengthSize+3*f.offsetSize), "FRHP", what)
 	if err != nil {
 		// A header with filters is longer, and its checksum elsewhere.
 		if plain, e := f.block(addr, 9, "FRHP", what); e == nil {

@@ -44,7 +44,7 @@ func (g *globalHeap) text(element []byte) (string, error) {
 // that many references to one object cost no more than one.
 func (g *globalHeap) collection(addr uint64) (map[uint32]string, error) {
 	const what = "a collection of the global heap"
-	head := uint64(8 + g.f.lengthSize)
+	head := uint64(8+g.f.lengthSize+7) &^ 7 // of the collection, and of an object: padded
 	c, err := g.f.block(addr, head, "GCOL", what)
 	if err != nil {
 		return nil, err
@@ -66,8 +66,7 @@ func (g *globalHeap) collection(addr uint64) (map[uint32]string, error) {
 	}
 	text := string(b)
 	objects := make(map[uint32]string)
-	objectHead := uint64(8 + g.f.lengthSize)
-	for at := head; size-at >= objectHead; {
+	for at := head; size-at >= head; {
 		c := &cursor{b: b[at:], f: g.f}
 		index := c.u16()
 		c.skip(6)
@@ -75,7 +74,7 @@ func (g *globalHeap) collection(addr uint64) (map[uint32]string, error) {
 		if index == 0 { // what is left is free
 			break
 		}
-		at += objectHead
+		at += head
 		if n > size-at {
 			return nil, errorf("an object of %d bytes reaches beyond %s", n, what)
 		}

@@ -116,7 +116,11 @@ func (f *File) open(path string, addr uint64) (Object, error) {
 	case has[msgSymbolTable] || has[msgLinkInfo]:
 		return &Group{o}, nil
 	case has[msgLayout]:
-		return newDataset(o, msgs)
+		d, err := newDataset(o, msgs)
+		if err != nil {
+			return nil, err
+		}
+		return d, nil
 	case has[msgDatatype]:
 		return nil, unsupported("is a datatype; expected a group or a dataset")
 	}
