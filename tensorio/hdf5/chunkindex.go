@@ -252,7 +252,7 @@ func (a *arrayPages) pages(addr uint64, bitmap []byte, first, n, page uint64) er
 		if err != nil {
 			return err
 		}
-		if b, err = unseal(b, what); err != nil {
+		if b, err = a.r.d.f.unseal(b, what); err != nil {
 			return err
 		}
 		a.elements(&cursor{b: b, f: a.r.d.f}, first+i*page, held)

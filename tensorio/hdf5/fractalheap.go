@@ -192,7 +192,7 @@ func (h *fractalHeap) block(addr, size uint64, signature, what string) ([]byte, 
 	}
 	switch {
 	case signature == "FHIB":
-		if _, err := unseal(whole, what); err != nil {
+		if _, err := h.f.unseal(whole, what); err != nil {
 			return nil, err
 		}
 	case h.checksummed:
@@ -203,8 +203,8 @@ func (h *fractalHeap) block(addr, size uint64, signature, what string) ([]byte, 
 		}
 		sum := (&cursor{b: whole[at:], f: h.f}).u32()
 		clear(whole[at : at+4])
-		if have := lookup3(whole); have != sum {
-			return nil, errorf("the checksum of %s is wrong: stored %#08x, computed %#08x", what, sum, have)
+		if err := h.f.verify(sum, whole, what); err != nil {
+			return nil, err
 		}
 	}
 	h.blocks[addr] = whole

@@ -274,7 +274,9 @@ func TestWriterRefuses(t *testing.T) {
 			return w.Dataset("x", Int32, []uint64{2}, eight, Options{Chunk: []uint64{1 << 30}})
 		}, "not smaller than 4 GiB"},
 		{"level", func(w *Writer) error { return w.Dataset("x", Int32, []uint64{2}, eight, Options{Deflate: 10}) }, "level of compression is 10"},
-		{"type", func(w *Writer) error { return w.Dataset("x", Type{Class: Integer, Size: 3}, nil, []byte{1, 2, 3}, Options{}) }, "cannot be written"},
+		{"type", func(w *Writer) error {
+			return w.Dataset("x", Type{Class: Integer, Size: 3}, nil, []byte{1, 2, 3}, Options{})
+		}, "cannot be written"},
 		{"no type", func(w *Writer) error { return w.Dataset("x", Type{}, nil, nil, Options{}) }, "cannot be written"},
 		{"field", func(w *Writer) error {
 			return w.Dataset("x", Type{Class: Compound, Size: 4, Members: []Member{{Name: "f", Offset: 2, Type: Int32}}}, nil, []byte{1, 2, 3, 4}, Options{})

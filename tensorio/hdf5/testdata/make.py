@@ -199,7 +199,58 @@ def superblocks():
         f.attrs["a"] = "text"
 
 
-for make in types, attributes, groups, layouts, indexes, superblocks:
+def small():
+    """Files of one thing each, for the fuzzer to begin with."""
+    def one(name, v="latest"):
+        return h5py.File(os.path.join(out, "small_%s.h5" % name), "w", libver=VERSIONS[v])
+
+    numbers = np.arange(40, dtype="i2")
+    for name, kw in [
+        ("single", dict(chunks=(40,))), ("singlegzip", dict(chunks=(40,), compression=1)), ("fixed", dict(chunks=(3,))),
+        ("fixedgzip", dict(chunks=(3,), compression=1)), ("ext", dict(chunks=(3,), maxshape=(None,))),
+        ("extgzip", dict(chunks=(3,), maxshape=(None,), compression=1)),
+    ]:
+        with one(name) as f:
+            f.create_dataset("x", data=numbers, **kw)
+    with one("implicit") as f:
+        low(f, "x", h5t.STD_I16LE, (5, 8), data=numbers, chunk=(2, 3), alloc_time=h5d.ALLOC_TIME_EARLY)
+    for name, kw in ("tree2", {}), ("tree2gzip", dict(compression=1, fletcher32=True)):
+        with one(name) as f:
+            f.create_dataset("x", data=numbers.reshape(5, 8), chunks=(2, 3), maxshape=(None, None), **kw)
+    with one("fixedpaged") as f:
+        f.create_dataset("x", (1100,), dtype="i1", chunks=(1,))[1050] = 1
+    with one("extpaged") as f:
+        f.create_dataset("x", (140000,), dtype="i1", chunks=(1,), maxshape=(None,))[135000] = 1
+    with one("tree2deep") as f:
+        f.create_dataset("x", data=np.zeros((100, 2), "i1"), chunks=(1, 1), maxshape=(None, None))
+    with one("tree1", "earliest") as f:
+        f.create_dataset("x", data=np.arange(70.0), chunks=(1,))
+        f.create_dataset("y", data=numbers.reshape(5, 8), chunks=(2, 3), compression="lzf", shuffle=True, fletcher32=True)
+    with one("links1", "earliest") as f:
+        for i in range(20):
+            f.create_group("g%d" % i)
+        f["soft"] = h5py.SoftLink("g1")
+    with one("links2") as f:
+        for i in range(20):
+            f.create_group("g%d" % i)
+    with one("attrs1", "earliest") as f:
+        f.attrs["text"] = "text"
+        f.attrs["one"] = np.array([b"one"])
+    with one("attrs2") as f:
+        for i in range(10):
+            f.attrs["a%d" % i] = i
+        f.attrs["large"] = np.zeros(700)
+    with one("strings", "earliest") as f:
+        f["v"] = ["a", "bb"]
+        f["f"] = np.array([b"ab", b"c"])
+    with one("compound") as f:
+        f["c"] = np.array([(1, 2j, True)], dtype=[("a", ">i4"), ("b", "c8"), ("t", "?")])
+        low(f, "array", h5t.array_create(h5t.STD_I32BE, (2, 3)), (2,), data=np.arange(12, dtype=">i4"))
+        f["type"] = np.dtype("f4")
+        f.create_dataset("typed", data=np.arange(2.0), dtype=f["type"])
+
+
+for make in small, types, attributes, groups, layouts, indexes, superblocks:
     make()
 names = sorted(n for n in os.listdir(out) if n.endswith(".h5"))
 with open(os.path.join(out, "expected.json"), "w") as f:
