@@ -103,26 +103,30 @@ func (o *object) denseAttrs(data []byte) ([]message, error) {
 	}
 	o.f.treeMu.Lock()
 	defer o.f.treeMu.Unlock()
-	if attrs, ok := o.f.attrs[o.addr]; ok {
-		return attrs, nil
+	r, ok := o.f.attrs[o.addr]
+	if !ok {
+		r.value, r.err = o.f.readDenseAttrs(heap, tree)
+		o.f.attrs[o.addr] = r
 	}
-	h, err := o.f.fractalHeap(heap)
+	return r.value, r.err
+}
+
+// readDenseAttrs reads the attribute messages of a heap, by the B-tree of their names.
+func (f *File) readDenseAttrs(heap, tree uint64) ([]message, error) {
+	h, err := f.fractalHeap(heap)
 	if err != nil {
 		return nil, err
 	}
 	var attrs []message
-	err = o.f.btree2(tree, btreeAttrNames, func(c *cursor) error {
+	err = f.btree2(tree, btreeAttrNames, func(c *cursor) error {
 		id, flags := c.take(8), c.u8()
 		data, err := h.object(id)
 		if err != nil {
 			return err
 		}
 		attrs = append(attrs, message{msgAttribute, flags, data})
-		return o.f.charge(16) // about the least that an attribute takes
+		return f.charge(16) // about the least that an attribute takes
 	})
-	if err == nil {
-		o.f.attrs[o.addr] = attrs
-	}
 	return attrs, err
 }
 

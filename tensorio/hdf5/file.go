@@ -3,6 +3,7 @@ package hdf5
 import (
 	"io"
 	"sync"
+	"sync/atomic"
 )
 
 // File is an open HDF5 file. Its methods, and those of its objects, may be called
@@ -18,14 +19,22 @@ type File struct {
 
 	unverified bool // checksums do not count: set by tests, whose damage they would all find
 
-	mu      sync.Mutex           // guards what follows; held only for a moment
-	headers map[uint64][]message // object headers that were read, by address
-	charged uint64               // see charge
+	charged atomic.Uint64 // see charge
 
-	treeMu sync.Mutex                 // guards what follows; held while it is read
-	links  map[uint64]map[string]link // of groups that were looked into, by the address of their headers
-	attrs  map[uint64][]message       // attributes of objects that keep them in a heap, likewise
-	heaps  map[uint64]*fractalHeap    // by address
+	mu      sync.Mutex                   // guards what follows; held while a header is read
+	headers map[uint64]result[[]message] // object headers that were read, by address
+
+	treeMu sync.Mutex                         // guards what follows; held while it is read
+	links  map[uint64]result[map[string]link] // of groups that were looked into, by the address of their headers
+	attrs  map[uint64]result[[]message]       // attributes of objects that keep them in a heap, likewise
+	heaps  map[uint64]*fractalHeap            // by address
+}
+
+// result is what reading some metadata gave. Errors are kept like all else, so that a bad part of
+// a file is not read, and charged for, again and again.
+type result[T any] struct {
+	value T
+	err   error
 }
 
 const signature = "\x89HDF\r\n\x1a\n"
@@ -45,9 +54,9 @@ func newFile(r io.ReaderAt, size int64) *File {
 	return &File{
 		r:       r,
 		size:    size,
-		headers: make(map[uint64][]message),
-		links:   make(map[uint64]map[string]link),
-		attrs:   make(map[uint64][]message),
+		headers: make(map[uint64]result[[]message]),
+		links:   make(map[uint64]result[map[string]link]),
+		attrs:   make(map[uint64]result[[]message]),
 		heaps:   make(map[uint64]*fractalHeap),
 	}
 }
@@ -143,9 +152,7 @@ func (f *File) readSuperblock() error {
 // file the parts do not overlap, and all of them fit into it. Without a limit, a hostile one of
 // n bytes could have n/100 objects that each claim the same n/2 bytes.
 func (f *File) charge(n uint64) error {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.charged += n; f.charged > 4*uint64(f.size)+1<<20 {
+	if f.charged.Add(n) > 4*uint64(f.size)+1<<20 {
 		return errorf("parts of the file overlap: more metadata were read than it can hold")
 	}
 	return nil

@@ -44,19 +44,13 @@ type span struct{ addr, n uint64 }
 // continuation blocks included.
 func (f *File) header(addr uint64) ([]message, error) {
 	f.mu.Lock()
-	msgs, ok := f.headers[addr]
-	f.mu.Unlock()
-	if ok {
-		return msgs, nil
+	defer f.mu.Unlock()
+	r, ok := f.headers[addr]
+	if !ok {
+		r.value, r.err = f.readHeader(addr)
+		f.headers[addr] = r
 	}
-	msgs, err := f.readHeader(addr)
-	if err != nil {
-		return nil, err
-	}
-	f.mu.Lock()
-	f.headers[addr] = msgs
-	f.mu.Unlock()
-	return msgs, nil
+	return r.value, r.err
 }
 
 func (f *File) readHeader(addr uint64) ([]message, error) {

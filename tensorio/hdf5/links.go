@@ -19,19 +19,22 @@ const maxName = 4096
 func (g *Group) links() (map[string]link, error) {
 	g.f.treeMu.Lock()
 	defer g.f.treeMu.Unlock()
-	if links, ok := g.f.links[g.addr]; ok {
-		return links, nil
+	r, ok := g.f.links[g.addr]
+	if !ok {
+		r.value, r.err = g.f.readLinks(g.addr)
+		g.f.links[g.addr] = r
 	}
-	msgs, err := g.f.header(g.addr)
+	return r.value, r.err
+}
+
+// readLinks reads the entries of the group whose object header is at an address.
+func (f *File) readLinks(addr uint64) (map[string]link, error) {
+	msgs, err := f.header(addr)
 	if err != nil {
 		return nil, err
 	}
-	l := linkReader{f: g.f, links: make(map[string]link)}
-	if err := l.readAll(msgs); err != nil {
-		return nil, err
-	}
-	g.f.links[g.addr] = l.links
-	return l.links, nil
+	l := linkReader{f: f, links: make(map[string]link)}
+	return l.links, l.readAll(msgs)
 }
 
 // linkReader gathers the links of a group from wherever they are kept.

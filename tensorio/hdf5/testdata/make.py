@@ -6,7 +6,9 @@ import ctypes
 import gzip
 import json
 import os
+import struct
 import sys
+import zlib
 
 import h5py
 import numpy as np
@@ -250,7 +252,36 @@ def small():
         f.create_dataset("typed", data=np.arange(2.0), dtype=f["type"])
 
 
-for make in small, types, attributes, groups, layouts, indexes, superblocks:
+def old_layouts():
+    """Layout messages of versions 1 and 2, put in the place of version 3, as no library has written them for long."""
+    path = os.path.join(out, "oldlayouts.h5")
+    with h5py.File(path, "w", libver="earliest") as f:
+        f["contiguous"] = np.arange(6, dtype="i4").reshape(2, 3)
+        f.create_dataset("chunked", data=np.arange(7, dtype="i2"), chunks=(4,))
+        low(f, "compact", h5t.STD_I8LE, (40,), data=np.arange(40, dtype="i1"), layout=h5d.COMPACT)
+    with open(path, "rb") as f:
+        b = bytearray(f.read())
+
+    def body(version_and_class):
+        """Where the body of the only layout message of some class begins."""
+        found = [at + 8 for at in range(len(b) - 8) if b[at:at + 2] == b"\x08\0" and b[at + 5:at + 10] == b"\0\0\0" + version_and_class]
+        assert len(found) == 1
+        return found[0]
+
+    at = body(b"\x03\x01")
+    b[at:at + 24] = struct.pack("<BBB5xQII", 2, 2, 1, struct.unpack_from("<Q", b, at + 2)[0], 2, 3)
+    at = body(b"\x03\x02")
+    b[at:at + 24] = struct.pack("<BBB5xQII", 1, 2, 2, struct.unpack_from("<Q", b, at + 3)[0], 4, 2)
+    at = body(b"\x03\x00")  # of the elements, the first 28 remain, as the message has room for no more
+    dims = b.rindex(struct.pack("<QQ", 40, 40), 0, at)
+    b[dims:dims + 16] = struct.pack("<QQ", 28, 28)
+    b[at:at + 44] = struct.pack("<BBB5xII", 2, 1, 0, 28, 28) + bytes(range(28))
+    with open(path, "wb") as f:
+        f.write(b)
+    assert describe(path)["/compact"]["crc"] == zlib.crc32(bytes(range(28)))
+
+
+for make in old_layouts, small, types, attributes, groups, layouts, indexes, superblocks:
     make()
 names = sorted(n for n in os.listdir(out) if n.endswith(".h5"))
 with open(os.path.join(out, "expected.json"), "w") as f:
