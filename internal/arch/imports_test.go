@@ -23,6 +23,7 @@ var allowed = map[string][]string{
 	"ir/loop":              {},
 	"ir/loop/lib":          {"ir/loop"},
 	"ir/loop/looptest":     {"ir/loop"},
+	"tensorio/hdf5":        {},
 	"tensorio":             {"tensor", "internal/parts"},
 	"lang":                 {"tensor"},
 	"ir":                   {"lang", "tensor"},
