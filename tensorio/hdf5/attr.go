@@ -14,48 +14,57 @@ type Attr struct {
 	data  []byte // in the byte order of the file
 }
 
-// AttrNames lists the object's attributes, sorted. Attributes that cannot be read are listed too.
+// AttrNames lists the object's attributes, sorted. Attributes whose values cannot be read are listed too.
 func (o *object) AttrNames() ([]string, error) {
-	msgs, err := o.attrMessages()
+	attrs, err := o.attrs()
 	if err != nil {
 		return nil, at(o.path, err)
 	}
-	names := make([]string, len(msgs))
-	for i, m := range msgs {
-		a, err := parseAttrName(&cursor{b: m.data, f: o.f})
-		if err != nil {
-			return nil, at(o.path, err)
-		}
-		names[i] = a.name
-	}
-	slices.Sort(names)
-	return names, nil
+	return sortedKeys(attrs), nil
 }
 
 // Attr returns an attribute. The error wraps ErrNotFound if there is none of this name.
 func (o *object) Attr(name string) (*Attr, error) {
-	msgs, err := o.attrMessages()
+	attrs, err := o.attrs()
 	if err != nil {
 		return nil, at(o.path, err)
 	}
 	path := o.path + "@" + name
-	for _, m := range msgs {
-		c := &cursor{b: m.data, f: o.f}
-		head, err := parseAttrName(c)
-		if err != nil {
-			return nil, at(o.path, err)
-		}
-		if head.name != name {
-			continue
-		}
-		a, err := head.read(c)
-		if err != nil {
-			return nil, at(path, err)
-		}
-		a.path = path
-		return a, nil
+	data, ok := attrs[name]
+	if !ok {
+		return nil, &Error{Path: path, Msg: "there is no such attribute", Err: ErrNotFound}
 	}
-	return nil, &Error{Path: path, Msg: "there is no such attribute", Err: ErrNotFound}
+	c := &cursor{b: data, f: o.f}
+	head, err := parseAttrHead(c)
+	if err != nil {
+		return nil, at(path, err)
+	}
+	a, err := head.read(c)
+	if err != nil {
+		return nil, at(path, err)
+	}
+	a.path = path
+	return a, nil
+}
+
+// attrIndex returns the attribute messages of the object by name.
+func (o *object) attrIndex() (map[string][]byte, error) {
+	msgs, err := o.attrMessages()
+	if err != nil {
+		return nil, err
+	}
+	index := make(map[string][]byte, len(msgs))
+	for _, m := range msgs {
+		head, err := parseAttrHead(&cursor{b: m.data, f: o.f})
+		if err != nil {
+			return nil, err
+		}
+		if _, twice := index[head.name]; twice {
+			return nil, errorf("there are two attributes named %q", short([]byte(head.name)))
+		}
+		index[head.name] = m.data
+	}
+	return index, nil
 }
 
 // attrMessages returns the attribute messages of the object, be they in its header or in a heap.
@@ -139,7 +148,7 @@ type attrHead struct {
 	pad                 uint64 // the type and the space are padded to multiples of it
 }
 
-func parseAttrName(c *cursor) (attrHead, error) {
+func parseAttrHead(c *cursor) (attrHead, error) {
 	const what = "an attribute message"
 	version, flags := c.u8(), c.u8()
 	h := attrHead{pad: 1}
@@ -231,7 +240,7 @@ func (a *Attr) Text() (string, error) {
 
 // Texts returns all strings of an attribute of strings.
 func (a *Attr) Texts() ([]string, error) {
-	all, err := a.typ.texts(a.f, a.data)
+	all, err := a.typ.texts(a.f.attrTexts, a.data)
 	return all, at(a.path, err)
 }
 

@@ -42,7 +42,13 @@ func (t *btree1) node(addr uint64, level int) error {
 	if level >= 0 && at != level {
 		return errorf("%s is on level %d, expected %d", what, at, level)
 	}
-	b, err := t.f.read(addr+head, used*uint64(t.keySize+t.f.offsetSize), what)
+	size := used * uint64(t.keySize+t.f.offsetSize)
+	if t.kind != btreeChunk { // an index of chunks is not kept, but read as often as the data
+		if err := t.f.charge(size); err != nil {
+			return err
+		}
+	}
+	b, err := t.f.read(addr+head, size, what)
 	if err != nil {
 		return err
 	}
@@ -151,6 +157,11 @@ func (t *btree2) node(addr, records uint64, depth int) error {
 	if depth > 0 {
 		signature = "BTIN"
 		size += (records + 1) * uint64(t.f.offsetSize+t.countWidth+t.totalWidth[depth-1])
+	}
+	if t.kind != btreeChunks && t.kind != btreeFilteredChunks {
+		if err := t.f.charge(min(size, uint64(t.f.size))); err != nil {
+			return err
+		}
 	}
 	c, err := t.f.sealed(addr, size, signature, what)
 	if err != nil {

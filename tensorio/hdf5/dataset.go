@@ -7,7 +7,7 @@ import (
 
 // Dataset is an array of elements of one type.
 type Dataset struct {
-	object
+	*object
 	space   space
 	typ     Type
 	n       int64 // elements
@@ -23,7 +23,7 @@ type Dataset struct {
 const maxFill = 64 << 20
 
 // newDataset reads what the messages of a dataset say.
-func newDataset(o object, msgs []message) (*Dataset, error) {
+func newDataset(o *object, msgs []message) (*Dataset, error) {
 	d := &Dataset{object: o}
 	f := o.f
 	data, ok, err := f.find(msgs, msgDataspace)
@@ -237,7 +237,7 @@ func (d *Dataset) Strings() ([]string, error) {
 	if err := d.readRaw(b); err != nil {
 		return nil, at(d.path, err)
 	}
-	all, err := d.typ.texts(d.f, b)
+	all, err := d.typ.texts(newGlobalHeap(d.f), b)
 	return all, at(d.path, err)
 }
 

@@ -28,6 +28,8 @@ type File struct {
 	links  map[uint64]result[map[string]link] // of groups that were looked into, by the address of their headers
 	attrs  map[uint64]result[[]message]       // attributes of objects that keep them in a heap, likewise
 	heaps  map[uint64]*fractalHeap            // by address
+
+	attrTexts *globalHeap // for all attributes, as there may be many that refer to one collection
 }
 
 // result is what reading some metadata gave. Errors are kept like all else, so that a bad part of
@@ -51,7 +53,7 @@ func Open(r io.ReaderAt, size int64) (*File, error) {
 }
 
 func newFile(r io.ReaderAt, size int64) *File {
-	return &File{
+	f := &File{
 		r:       r,
 		size:    size,
 		headers: make(map[uint64]result[[]message]),
@@ -59,6 +61,8 @@ func newFile(r io.ReaderAt, size int64) *File {
 		attrs:   make(map[uint64]result[[]message]),
 		heaps:   make(map[uint64]*fractalHeap),
 	}
+	f.attrTexts = newGlobalHeap(f)
+	return f
 }
 
 // findSuperblock looks for the signature at 0 and behind user blocks of 512, 1024, 2048 … bytes
@@ -160,7 +164,7 @@ func (f *File) charge(n uint64) error {
 
 // Root returns the group at "/".
 func (f *File) Root() *Group {
-	return &Group{object{f: f, path: "/", addr: f.rootAddr}}
+	return &Group{newObject(f, "/", f.rootAddr)}
 }
 
 // Lookup returns the *Group or *Dataset at a path of names separated by slashes, from the root.

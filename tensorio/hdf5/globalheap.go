@@ -1,15 +1,17 @@
 package hdf5
 
+import "sync"
+
 // globalHeap reads the collections of objects that elements of variable length refer to (III.E).
-// It lives as long as one dataset or attribute is read.
 type globalHeap struct {
 	f           *File
-	collections map[uint64]map[uint32]string
+	mu          sync.Mutex // guards what follows
+	collections map[uint64]result[map[uint32]string]
 	total       uint64 // bytes of collections
 }
 
 func newGlobalHeap(f *File) *globalHeap {
-	return &globalHeap{f: f, collections: make(map[uint64]map[uint32]string)}
+	return &globalHeap{f: f, collections: make(map[uint64]result[map[uint32]string])}
 }
 
 // text returns the string that an element of variable length refers to.
@@ -22,15 +24,17 @@ func (g *globalHeap) text(element []byte) (string, error) {
 	if n == 0 || addr == undefined || addr == 0 {
 		return "", nil
 	}
+	g.mu.Lock()
 	objects, ok := g.collections[addr]
 	if !ok {
-		var err error
-		if objects, err = g.collection(addr); err != nil {
-			return "", err
-		}
+		objects.value, objects.err = g.collection(addr)
 		g.collections[addr] = objects
 	}
-	s, ok := objects[index]
+	g.mu.Unlock()
+	if objects.err != nil {
+		return "", objects.err
+	}
+	s, ok := objects.value[index]
 	if !ok {
 		return "", errorf("a string is object %d of a global heap that has none of that number", index)
 	}

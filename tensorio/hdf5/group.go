@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // Object is a *Group or a *Dataset.
@@ -21,13 +22,21 @@ type object struct {
 	f    *File
 	path string
 	addr uint64 // of the object header
+
+	attrs func() (map[string][]byte, error) // attribute messages by name, read once
+}
+
+func newObject(f *File, path string, addr uint64) *object {
+	o := &object{f: f, path: path, addr: addr}
+	o.attrs = sync.OnceValues(o.attrIndex)
+	return o
 }
 
 // Path is the way by which the object was reached, from "/".
 func (o *object) Path() string { return o.path }
 
 // Group is a directory of named objects.
-type Group struct{ object }
+type Group struct{ *object }
 
 // Names lists the objects (and links) of the group, sorted by their bytes.
 func (g *Group) Names() ([]string, error) {
@@ -107,7 +116,7 @@ func (f *File) open(path string, addr uint64) (Object, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := object{f: f, path: path, addr: addr}
+	o := newObject(f, path, addr)
 	has := make(map[uint16]bool)
 	for _, m := range msgs {
 		has[m.typ] = true

@@ -118,12 +118,11 @@ func trim(s string, pad uint8) string {
 }
 
 // texts returns the strings that the elements in b are or refer to.
-func (t Type) texts(f *File, b []byte) ([]string, error) {
+func (t Type) texts(heap *globalHeap, b []byte) ([]string, error) {
 	if t.Class != String && t.Class != VarString {
 		return nil, errorf("elements are %v, expected strings", t)
 	}
 	out := make([]string, 0, len(b)/t.Size)
-	heap := newGlobalHeap(f)
 	for ; len(b) >= t.Size; b = b[t.Size:] {
 		if t.Class == String {
 			out = append(out, trim(string(b[:t.Size]), t.pad))
