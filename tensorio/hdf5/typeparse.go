@@ -36,7 +36,7 @@ func parseType(c *cursor, depth int) (Type, error) {
 	switch class {
 	case 0:
 		t.Class, t.BigEndian, t.Signed = Integer, flags&1 != 0, flags&8 != 0
-		p.whole(&t, "integer")
+		p.whole(&t, "an integer")
 	case 1:
 		p.float(&t)
 	case 2:
@@ -49,7 +49,7 @@ func parseType(c *cursor, depth int) (Type, error) {
 		}
 	case 4:
 		t.Class, t.BigEndian = Bitfield, flags&1 != 0
-		p.whole(&t, "bitfield")
+		p.whole(&t, "a bitfield")
 	case 5:
 		c.skip(flags & 255)
 		t.Class = Opaque
@@ -80,14 +80,11 @@ type typeParser struct {
 	depth   int
 }
 
-// whole reads the bits that an integer uses, which must be all: else the type is another one.
+// whole reads which bits an integer uses; they must be all, else the type is one that is not read.
 func (p *typeParser) whole(t *Type, name string) {
 	offset, precision := p.c.u16(), p.c.u16()
 	if n := t.Size; offset != 0 || int(precision) != 8*n || n != 1 && n != 2 && n != 4 && n != 8 {
-		*t = Type{Class: Other, Size: n, what: fmt.Sprintf("an %s of %d bits from bit %d on in %d bytes", name, precision, offset, n)}
-		if name == "bitfield" {
-			t.what = "a" + t.what[2:]
-		}
+		*t = Type{Class: Other, Size: n, what: fmt.Sprintf("%s of %d bits from bit %d on in %d bytes", name, precision, offset, n)}
 	}
 }
 
