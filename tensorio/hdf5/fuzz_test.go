@@ -1,8 +1,10 @@
 package hdf5
 
 import (
+	"archive/zip"
 	"bytes"
 	"errors"
+	"io/fs"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -22,6 +24,7 @@ func FuzzOpen(f *testing.F) {
 			f.Add(b)
 		}
 	}
+	addCorpus(f)
 	var buf Buffer
 	w := Create(&buf)
 	must(f, w.Dataset("a/x", Float32, []uint64{3, 4}, numbered(Float32, 12), Options{}))
@@ -40,6 +43,23 @@ func FuzzOpen(f *testing.F) {
 			t.Fatalf("took %v for %d bytes", took, len(data))
 		}
 	})
+}
+
+// addCorpus adds damaged files of earlier runs, those that between them reach all that was
+// reached: testdata/corpus.zip.
+func addCorpus(f *testing.F) {
+	r, err := zip.OpenReader("testdata/corpus.zip")
+	if err != nil {
+		f.Fatal(err)
+	}
+	defer r.Close()
+	for _, file := range r.File {
+		b, err := fs.ReadFile(r, file.Name)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(b)
+	}
 }
 
 // maxFuzz bounds the files that are tried: larger ones only take longer.
