@@ -2,6 +2,7 @@ package hdf5
 
 import (
 	"cmp"
+	"math"
 	"math/bits"
 	"slices"
 )
@@ -89,6 +90,9 @@ func (r *indexReader) check() error {
 		}
 		if stored += c.size; stored > uint64(r.d.f.size) {
 			return errorf("the chunks overlap: together they are larger than the file")
+		}
+		if c.size > math.MaxInt {
+			return unsupported("chunk %d has %d bytes, more than this machine can address", c.number, c.size)
 		}
 		want := r.d.layout.chunkBytes
 		if !r.filtered && c.size != want {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"io"
+	"math"
 )
 
 // undefined is the address of what is not there: all bits set, in whatever width.
@@ -94,6 +95,9 @@ func (f *File) read(addr, n uint64, what string) ([]byte, error) {
 	at, err := f.within(addr, n, what)
 	if err != nil {
 		return nil, err
+	}
+	if n > math.MaxInt {
+		return nil, unsupported("%s has %d bytes, more than this machine can address", what, n)
 	}
 	b := make([]byte, n)
 	return b, f.readAt(b, at, what)

@@ -1,6 +1,7 @@
 package hdf5
 
 import (
+	"math"
 	"slices"
 	"sync"
 )
@@ -135,6 +136,9 @@ func (d *Dataset) Size() int64 { return d.size }
 // stored in the file, compressed or not; those that are not stored, and so have the fill
 // value, count up to a limit of 64 MiB.
 func (d *Dataset) Check() error {
+	if d.size > math.MaxInt {
+		return at(d.path, unsupported("has %d bytes, more than this machine can address", d.size))
+	}
 	stored := int64(0)
 	switch d.layout.class {
 	case layoutCompact:

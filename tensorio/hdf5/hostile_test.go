@@ -84,7 +84,7 @@ func TestLies(t *testing.T) {
 	square := func(w *Writer) {
 		must(t, w.Dataset("x", Uint16, []uint64{54, n}, make([]byte, 108*n), Options{}))
 	}
-	chunkSize := chunk | 1<<32 // in the layout, where 1 comes next, the size of an element
+	const chunkSize uint64 = chunk | 1<<32 // in the layout, where 1 comes next, the size of an element
 	for _, c := range []struct {
 		name     string
 		write    func(w *Writer)
@@ -94,13 +94,13 @@ func TestLies(t *testing.T) {
 	}{
 		{"many elements", square, 8, 54, 1 << 40, "for a dataset of"},
 		{"too many elements", square, 8, 54, 1 << 60, "hdf5: /x: the dimensions [1152921504606846976 54321] of elements of 2 bytes are too large to be counted"},
-		{"many chunks", deflated, 8, n, 1 << 40, "bytes are not stored in the file"},
+		{"many chunks", deflated, 8, n, 1 << 30, "bytes are not stored in the file"},
 		{"large chunks", single, 8, (n + 1) | 1<<32, 1<<32 | 0x7fffffff, "cannot hold 2147483647 bytes"},
-		{"small chunks", deflated, 8, uint64(chunkSize), 1<<32 | chunk/7, "it has more than 1111 bytes"},
-		{"odd chunks", deflated, 8, uint64(chunkSize), 1<<32 | (chunk - 1), "no multiple of 7776"},
-		{"empty chunks", deflated, 8, uint64(chunkSize), 1 << 32, "size 0"},
-		{"wide elements", deflated, 8, uint64(chunkSize), 2<<32 | chunk, "elements of 2 bytes, the dataset of 1"},
-		{"small plain chunks", plain, 8, uint64(chunkSize), 1<<32 | chunk/7, "chunk 0 has 7777 bytes, expected 1111"},
+		{"small chunks", deflated, 8, chunkSize, 1<<32 | chunk/7, "it has more than 1111 bytes"},
+		{"odd chunks", deflated, 8, chunkSize, 1<<32 | (chunk - 1), "no multiple of 7776"},
+		{"empty chunks", deflated, 8, chunkSize, 1 << 32, "size 0"},
+		{"wide elements", deflated, 8, chunkSize, 2<<32 | chunk, "elements of 2 bytes, the dataset of 1"},
+		{"small plain chunks", plain, 8, chunkSize, 1<<32 | chunk/7, "chunk 0 has 7777 bytes, expected 1111"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			err := readX(patched(t, c.write, c.width, c.from, c.to))

@@ -1,6 +1,9 @@
 package hdf5
 
-import "math/bits"
+import (
+	"math"
+	"math/bits"
+)
 
 // Classes of layouts (IV.A.2.i).
 const (
@@ -84,6 +87,9 @@ func (d *Dataset) readLayout(c *cursor) error {
 // checkLayout holds the layout against the dataset and the file.
 func (d *Dataset) checkLayout() error {
 	l := &d.layout
+	if l.chunkBytes > math.MaxInt {
+		return unsupported("chunks have %d bytes, more than this machine can address", l.chunkBytes)
+	}
 	switch l.class {
 	case layoutCompact:
 		if uint64(len(l.compact)) < uint64(d.size) {
