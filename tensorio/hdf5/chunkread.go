@@ -76,7 +76,7 @@ func (r *chunkReader) read(c *chunk) error {
 		r.whole = grow(r.whole, l.chunkBytes)
 		target = r.whole
 	}
-	got, err := r.decode(target, c, box.edge)
+	got, err := r.decode(target, c, r.d.filtersOf(box))
 	if err != nil {
 		return errorf("chunk %d: %v", c.number, plainMessage(err))
 	}
@@ -99,15 +99,19 @@ func plainMessage(err error) string {
 	return err.Error()
 }
 
+// filtersOf returns the filters that the chunk of a box went through.
+func (d *Dataset) filtersOf(b box) []filter {
+	if b.edge && d.layout.rawEdges {
+		return nil
+	}
+	return d.filters
+}
+
 // decode reads a chunk and undoes its filters, into target if it can.
-func (r *chunkReader) decode(target []byte, c *chunk, edge bool) ([]byte, error) {
+func (r *chunkReader) decode(target []byte, c *chunk, filters []filter) ([]byte, error) {
 	place, err := r.d.f.within(c.addr, c.size, "a chunk")
 	if err != nil {
 		return nil, err
-	}
-	filters := r.d.filters
-	if edge && r.d.layout.rawEdges {
-		filters = nil
 	}
 	if len(filters) == 0 {
 		if c.size != uint64(len(target)) {
