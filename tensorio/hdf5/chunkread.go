@@ -1,6 +1,8 @@
 package hdf5
 
 import (
+	"errors"
+	"fmt"
 	"runtime"
 	"slices"
 	"sync"
@@ -78,7 +80,7 @@ func (r *chunkReader) read(c *chunk) error {
 	}
 	got, err := r.decode(target, c, r.d.filtersOf(box))
 	if err != nil {
-		return errorf("chunk %d: %v", c.number, plainMessage(err))
+		return inChunk(c.number, err)
 	}
 	r.d.typ.toNative(got)
 	if box.whole {
@@ -91,12 +93,14 @@ func (r *chunkReader) read(c *chunk) error {
 	return nil
 }
 
-// plainMessage returns the message of an error of this package without its prefix.
-func plainMessage(err error) string {
-	if e, ok := err.(*Error); ok {
-		return e.Msg
+// inChunk says which chunk an error is about.
+func inChunk(number uint64, err error) error {
+	msg, cause := err.Error(), err
+	var e *Error
+	if errors.As(err, &e) {
+		msg, cause = e.Msg, e.Err
 	}
-	return err.Error()
+	return &Error{Msg: fmt.Sprintf("chunk %d: %s", number, msg), Err: cause}
 }
 
 // filtersOf returns the filters that the chunk of a box went through.

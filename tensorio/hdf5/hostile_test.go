@@ -224,3 +224,41 @@ func TestDeepGroups(t *testing.T) {
 		t.Errorf("got %v", last)
 	}
 }
+
+// failingReader fails beyond some offset.
+type failingReader struct {
+	b  []byte
+	at int64
+}
+
+var errDisk = errors.New("a bad sector")
+
+func (r failingReader) ReadAt(p []byte, off int64) (int, error) {
+	if off+int64(len(p)) > r.at {
+		return 0, errDisk
+	}
+	return copy(p, r.b[off:]), nil
+}
+
+// TestReaderFails wants the cause of an error to be found in it, wherever it strikes.
+func TestReaderFails(t *testing.T) {
+	b := fixture(t, "small_tree1.h5")
+	for at := 0; at < len(b); at += 50 {
+		f, err := Open(failingReader{b, int64(at)}, int64(len(b)))
+		for _, name := range []string{"x", "y"} {
+			if err != nil {
+				break
+			}
+			var d *Dataset
+			if d, err = f.Dataset(name); err == nil {
+				_, err = d.ReadAll()
+			}
+		}
+		if err == nil && at > len(b)*3/4 {
+			return // what lies there belongs to nothing
+		}
+		if !errors.Is(err, errDisk) {
+			t.Fatalf("failing from byte %d on: %v", at, err)
+		}
+	}
+}
