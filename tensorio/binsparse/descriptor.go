@@ -19,7 +19,7 @@ type Descriptor struct {
 	Shape     []int64              // of the logical axes
 	Stored    int64                // number_of_stored_values
 	Fill      bool                 // there is an array fill_value
-	Structure Structure            // which part of a matrix is stored
+	Structure tensor.Structure     // which part of a matrix is stored
 	IndexBase int64                // the number that means the first index: 0 or 1
 	DataTypes map[string]DataType  // by array
 	keys      map[string]jsonValue // as they were read, for Encode to keep
@@ -44,9 +44,6 @@ func Parse(text []byte) (*Descriptor, error) {
 	}
 	if len(d.Shape) != d.Format.Rank() {
 		return nil, errorf("shape has %d dimensions, but the format is for %d", len(d.Shape), d.Format.Rank())
-	}
-	if err := d.checkStructure(); err != nil {
-		return nil, err
 	}
 	return d, nil
 }
@@ -222,15 +219,19 @@ func (d *Descriptor) parseStructure() error {
 	}
 	var name string
 	if err := json.Unmarshal(value, &name); err != nil {
-		return errorf("structure is %s: expected one of %s", excerpt(value), structureNames())
+		return errorf("structure is %s: expected one of %s", excerpt(value), structureNames)
 	}
-	s, ok := parseStructure(name)
-	if !ok {
-		return errorf("structure %.40q is not known: expected one of %s", name, structureNames())
+	for s := tensor.General; s <= tensor.SkewSymmetricUpper; s++ {
+		if s.String() == name {
+			d.Structure = s
+			return nil
+		}
 	}
-	d.Structure = s
-	return nil
+	return errorf("structure %.40q is not known: expected one of %s", name, structureNames)
 }
+
+// structureNames lists the structures for a message.
+const structureNames = "symmetric_lower, symmetric_upper, hermitian_lower, hermitian_upper, skew_symmetric_lower and skew_symmetric_upper"
 
 func (d *Descriptor) parseTypes() error {
 	value, ok := d.keys["data_types"]

@@ -43,9 +43,10 @@ func (d Dataset) Len() int64 {
 // Builder makes tensors from coordinates, as tensor.FromCoords does.
 type Builder func(shape []int64, format tensor.Format, coords [][]int64, values tensor.Array, opts ...tensor.Option) (*tensor.Tensor, error)
 
-// Read makes the tensor that d describes of the arrays in c, in the format
-// that d says, with both triangles of a matrix of which d says that one is
-// stored. Levels that are not sorted are sorted by build (nil: tensor.FromCoords).
+// Read makes the tensor that d describes of the arrays in c, in the format and
+// with the structure that d says: of a symmetric matrix it holds one triangle (see
+// [tensor.Tensor.Expand]). Levels that are not sorted are sorted by build (nil:
+// tensor.FromCoords).
 // The error is an [*Error] if the descriptor or the arrays are wrong, else that
 // of the container.
 func Read(d *Descriptor, c Container, build Builder) (*tensor.Tensor, error) {
@@ -57,10 +58,10 @@ func Read(d *Descriptor, c Container, build Builder) (*tensor.Tensor, error) {
 	if err != nil {
 		return nil, err
 	}
-	if d.Structure == General {
-		return t, nil
+	if t, err = t.WithStructure(d.Structure); err != nil {
+		return nil, tensorError(err)
 	}
-	return expand(t, d.Structure, build)
+	return t, nil
 }
 
 // reader reads one tensor.
