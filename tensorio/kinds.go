@@ -16,7 +16,11 @@ type Kind struct {
 
 	sniff func(head []byte) bool // nil: has no signature
 	read  func(*input) (*tensor.Tensor, error)
-	write func(*output, *tensor.Tensor) error
+	write func(*output, *tensor.Tensor) error // nil: is only read
+
+	// writeDir, in place of write, fills a directory; read then reads the one that
+	// input.name is the path of.
+	writeDir func(cfg *config, dir string, t *tensor.Tensor) error
 }
 
 // kinds is the table of everything that can be read and written. To add a kind
@@ -45,6 +49,22 @@ var kinds = [...]Kind{
 			return bytes.HasPrefix(head, []byte("PK\x03\x04")) || bytes.HasPrefix(head, []byte("PK\x05\x06"))
 		},
 		read: readNPZ, write: writeNPZ,
+	},
+	{
+		Name: "bspnpz", Title: "binsparse in a NumPy archive", Extensions: []string{".bsp.npz"},
+		read: readNPZ, write: writeBinsparseNPZ,
+	},
+	{
+		Name: "bspnpy", Title: "binsparse in a directory of NumPy arrays", Extensions: []string{".bspnpy"},
+		read: readBinsparseDir, writeDir: writeBinsparseDir,
+	},
+	{
+		Name: "scipy", Title: "SciPy sparse matrix", Extensions: []string{".scipy.npz"},
+		read: readNPZ, write: writeSciPy,
+	},
+	{
+		Name: "pydata", Title: "pydata/sparse array", Extensions: []string{".pydata.npz"},
+		read: readNPZ, write: writePyData,
 	},
 }
 
@@ -100,18 +120,21 @@ func splitCompression(path string) (name, compression string) {
 	return path, ""
 }
 
-// kindByExtension returns the kind that the name stands for, or nil.
+// kindByExtension returns the kind that the name stands for, or nil. Of several
+// extensions that the name ends in the longest counts: a.bsp.npz is a .bsp.npz.
 func kindByExtension(path string) *Kind {
 	name, _ := splitCompression(path)
-	ext := strings.ToLower(filepath.Ext(name))
+	name = strings.ToLower(filepath.Base(name))
+	var kind *Kind
+	longest := 0
 	for i := range kinds {
 		for _, e := range kinds[i].Extensions {
-			if e == ext {
-				return &kinds[i]
+			if len(e) > longest && strings.HasSuffix(name, e) {
+				kind, longest = &kinds[i], len(e)
 			}
 		}
 	}
-	return nil
+	return kind
 }
 
 // kindBySignature returns the kind whose signature head begins with, or nil.

@@ -41,6 +41,8 @@ type npyHeader struct {
 	typ     npyType
 	big     bool // big-endian
 	fortran bool // first index fastest
+	text    bool // elements are strings of width bytes, each of which takes typ.word for a character
+	width   int
 	shape   []int64
 	size    int64 // bytes of the header, magic included
 }
@@ -164,6 +166,9 @@ func (h *npyHeader) parseDescr(p *pyScanner) error {
 			return nil
 		}
 	}
+	if h.parseText(descr[1:]) {
+		return nil
+	}
 	hint := ""
 	switch descr[1:] {
 	case "O":
@@ -174,6 +179,23 @@ func (h *npyHeader) parseDescr(p *pyScanner) error {
 		hint = " (long double; save the array as float64 or complex128)"
 	}
 	return fmt.Errorf("element type %q cannot be read%s: expected bool, int8 to int64, uint8 to uint64, float16 to float64, complex64 or complex128", descr, hint)
+}
+
+// parseText reads the type of strings: S3, U12.
+func (h *npyHeader) parseText(code string) bool {
+	kind, length, ok := code[:min(1, len(code))], 0, false
+	if n, err := strconv.ParseUint(code[len(kind):], 10, 28); err == nil {
+		length, ok = int(n), kind == "S" || kind == "U"
+	}
+	if !ok {
+		return false
+	}
+	word := 1
+	if kind == "U" {
+		word = 4
+	}
+	h.typ, h.text, h.width = npyType{code: code, word: word}, true, length*word
+	return true
 }
 
 // count returns the number of elements and of bytes, or an error if they are
@@ -192,7 +214,7 @@ func (h *npyHeader) count() (n, bytes int64, err error) {
 // the header far below that version's limit.
 func appendNPYHeader(dst []byte, code string, shape []int64) []byte {
 	order := "<"
-	if strings.HasSuffix(code, "1") {
+	if code == "b1" || code == "i1" || code == "u1" || code[0] == 'S' {
 		order = "|"
 	}
 	var dims strings.Builder

@@ -1,9 +1,11 @@
 package tensorio
 
 import (
+	"encoding/binary"
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
@@ -20,28 +22,12 @@ func readNPY(in *input) (*tensor.Tensor, error) {
 // but the array. If the bytes stand in the file as they are, at says from where on;
 // else it is -1.
 func readArray(in *input, r io.Reader, size, at int64) (*tensor.Tensor, error) {
-	h, err := readNPYHeader(r)
+	h, values, err := readElements(in, "values", r, size, at)
 	if err != nil {
 		return nil, err
 	}
-	n, want, err := h.count()
-	if err != nil {
-		return nil, err
-	}
-	if have := size - h.size; size >= 0 && have != want {
-		return nil, fmt.Errorf("the header promises %d bytes of data (%d elements), but the file has %d", want, n, have)
-	}
-	var values tensor.Array
-	if in.mapped != nil && at >= 0 {
-		values, err = in.mapped.array(h.place(at, n))
-		if h.fortran && err == nil && in.cfg.dtype == 0 && in.cfg.format == nil && values.Foreign() != nil {
-			return columnMajor(in, h.shape, values)
-		}
-	} else {
-		values, err = readData(r, h, int(n), int(want), size >= 0)
-	}
-	if err != nil {
-		return nil, err
+	if h.fortran && in.cfg.dtype == 0 && in.cfg.format == nil && values.Foreign() != nil {
+		return columnMajor(in, h.shape, values)
 	}
 	if h.fortran && len(h.shape) > 1 {
 		in.mapped.copied("values", "they are in Fortran order")
@@ -63,9 +49,69 @@ func readArray(in *input, r io.Reader, size, at int64) (*tensor.Tensor, error) {
 	return denseTensor(in, h.shape, values)
 }
 
+// readElements reads the header and the elements of an array as readArray does, in
+// the order in which they stand. The name is for messages.
+func readElements(in *input, name string, r io.Reader, size, at int64) (*npyHeader, tensor.Array, error) {
+	h, err := readNPYHeader(r)
+	if err != nil {
+		return nil, tensor.Array{}, err
+	}
+	if h.text {
+		return nil, tensor.Array{}, fmt.Errorf(".npy header: the elements are text (%s); only numbers can be read", h.typ.code)
+	}
+	n, want, err := h.count()
+	if err != nil {
+		return nil, tensor.Array{}, err
+	}
+	if have := size - h.size; size >= 0 && have != want {
+		return nil, tensor.Array{}, fmt.Errorf("the header promises %d bytes of data (%d elements), but the file has %d", want, n, have)
+	}
+	var values tensor.Array
+	if in.mapped != nil && at >= 0 {
+		values, err = in.mapped.array(h.place(name, at, n))
+	} else {
+		values, err = readData(r, h, int(n), int(want), size >= 0)
+	}
+	return h, values, err
+}
+
+// longestText bounds a string in an archive: the descriptor of a tensor is short.
+const longestText = 16 << 20
+
+// readText reads an array that is one string: bytes (S), or code points of 4 bytes (U).
+func readText(r io.Reader) (string, error) {
+	h, err := readNPYHeader(r)
+	if err != nil {
+		return "", err
+	}
+	if n, ok := product(h.shape); !h.text || !ok || n != 1 {
+		return "", fmt.Errorf("it is of type %s and shape %v: expected one string", h.typ.code, h.shape)
+	}
+	if h.width > longestText {
+		return "", fmt.Errorf("a string of %d bytes: at most %d are read", h.width, longestText)
+	}
+	raw, err := readGrowing(r, h.width)
+	if err != nil {
+		return "", npyDataShort(err, h.width)
+	}
+	if h.typ.word == 1 {
+		return strings.TrimRight(string(raw), "\x00"), nil
+	}
+	if h.big {
+		swapBytes(raw, h.typ.word)
+	}
+	var b strings.Builder
+	for ; len(raw) >= 4; raw = raw[4:] {
+		if c := binary.LittleEndian.Uint32(raw); c != 0 {
+			b.WriteRune(rune(c))
+		}
+	}
+	return b.String(), nil
+}
+
 // place is where the elements stand in a file that the header is in at an offset.
-func (h *npyHeader) place(at, n int64) place {
-	p := place{name: "values", offset: at + h.size, n: n, dtype: h.typ.dtype}
+func (h *npyHeader) place(name string, at, n int64) place {
+	p := place{name: name, offset: at + h.size, n: n, dtype: h.typ.dtype}
 	if h.big {
 		p.swap = h.typ.word
 	}

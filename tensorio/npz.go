@@ -3,31 +3,33 @@ package tensorio
 import (
 	"archive/zip"
 	"bytes"
-	"compress/flate"
 	"errors"
 	"fmt"
 	"hash/crc32"
 	"io"
 	"strings"
-	"time"
 
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
-// readNPZ reads an array of a NumPy archive: a zip file of .npy files. The archive
-// holds one array or the caller names one.
+// readNPZ reads a tensor of a NumPy archive, a zip file of .npy files: the array that
+// the caller names, the sparse tensor that the arrays are together, or the only one.
 func readNPZ(in *input) (*tensor.Tensor, error) {
-	at, size := in.file, in.size
-	if at == nil { // the directory is at the end: a stream must be held
-		all, err := io.ReadAll(in.r)
-		if err != nil {
-			return nil, err
-		}
-		at, size = bytes.NewReader(all), int64(len(all))
+	at, size, err := in.random()
+	if err != nil {
+		return nil, err
 	}
 	z, err := zip.NewReader(at, size)
 	if err != nil {
 		return nil, &FileError{Path: in.name, Msg: "not a readable .npz archive: " + err.Error(), Err: err}
+	}
+	if in.cfg.entry == "" {
+		c := newNPZContainer(in, z)
+		for _, kind := range sparseArchives {
+			if kind.recognise(c) {
+				return kind.read(in, c)
+			}
+		}
 	}
 	f, err := npzEntry(z, in.cfg.entry)
 	if err != nil {
@@ -35,14 +37,41 @@ func readNPZ(in *input) (*tensor.Tensor, error) {
 	}
 	t, err := readNPZArray(in, f)
 	if err != nil {
-		msg := err.Error()
-		var fe *FileError
-		if errors.As(err, &fe) {
-			msg = fe.Msg
-		}
-		return nil, &FileError{Path: in.name, Msg: fmt.Sprintf("array %q: %s", npzName(f), msg), Err: err}
+		return nil, arrayError(in, npzName(f), err)
 	}
 	return t, nil
+}
+
+// random returns the contents for reading at any place. A stream is read whole.
+func (in *input) random() (io.ReaderAt, int64, error) {
+	if in.file != nil {
+		return in.file, in.size, nil
+	}
+	all, err := io.ReadAll(in.r)
+	return bytes.NewReader(all), int64(len(all)), err
+}
+
+// sparseArchives is the table of sparse tensors that are kept as several arrays of an
+// archive.
+var sparseArchives = [...]struct {
+	recognise func(*npzContainer) bool
+	read      func(*input, *npzContainer) (*tensor.Tensor, error)
+}{
+	{func(c *npzContainer) bool { return c.has(binsparseEntry) }, readBinsparseNPZ},
+	{func(c *npzContainer) bool { return c.has("format", "shape", "data") }, readSciPy},
+	{func(c *npzContainer) bool { return c.has("data", "shape", "fill_value") }, readPyData},
+}
+
+// newNPZContainer names the arrays of an archive, the first of several that have one
+// name.
+func newNPZContainer(in *input, z *zip.Reader) *npzContainer {
+	c := &npzContainer{in: in, files: map[string]*zip.File{}}
+	for _, f := range z.File {
+		if name, ok := strings.CutSuffix(f.Name, ".npy"); ok && c.files[name] == nil {
+			c.files[name] = f
+		}
+	}
+	return c
 }
 
 // readNPZArray reads one array of an archive.
@@ -63,22 +92,29 @@ func readNPZArray(in *input, f *zip.File) (*tensor.Tensor, error) {
 	return readArray(in, in.limited(r), -1, -1)
 }
 
-// mapNPZArray takes an array that the archive stores as it is in place, once its
-// checksum is found right.
+// mapNPZArray takes an array that the archive stores as it is in place.
 func mapNPZArray(in *input, f *zip.File) (*tensor.Tensor, error) {
-	at, err := f.DataOffset()
+	at, r, err := mappedEntry(in, f)
 	if err != nil {
 		return nil, err
 	}
+	return readArray(in, in.limited(r), r.Size(), at)
+}
+
+// mappedEntry finds an entry that the archive stores as it is in the mapped file, once
+// its checksum is found right.
+func mappedEntry(in *input, f *zip.File) (at int64, r *io.SectionReader, err error) {
+	if at, err = f.DataOffset(); err != nil {
+		return 0, nil, err
+	}
 	size := int64(f.UncompressedSize64)
 	if f.CompressedSize64 != f.UncompressedSize64 || size < 0 || size > in.size-at {
-		return nil, zip.ErrFormat
+		return 0, nil, zip.ErrFormat
 	}
-	bytes := in.mapped.bytes[at : at+size]
-	if crc32.ChecksumIEEE(bytes) != f.CRC32 {
-		return nil, zip.ErrChecksum
+	if crc32.ChecksumIEEE(in.mapped.bytes[at:at+size]) != f.CRC32 {
+		return 0, nil, zip.ErrChecksum
 	}
-	return readArray(in, in.limited(io.NewSectionReader(in.file, at, size)), size, at)
+	return at, io.NewSectionReader(in.file, at, size), nil
 }
 
 // limited applies the caller's limit to what an archive's entry unpacks to.
@@ -126,27 +162,4 @@ func listArrays(arrays []*zip.File) string {
 		names = append(names, "…")
 	}
 	return strings.Join(names, ", ")
-}
-
-// writeNPZ writes the tensor as the one array of an archive, compressed.
-func writeNPZ(out *output, t *tensor.Tensor) error {
-	name := out.cfg.entry
-	if name == "" {
-		name = "arr_0"
-	}
-	z := zip.NewWriter(out.w)
-	z.RegisterCompressor(zip.Deflate, func(w io.Writer) (io.WriteCloser, error) {
-		return flate.NewWriter(w, flate.BestSpeed)
-	})
-	// A fixed date, the earliest that zip has: the same tensor gives the same bytes.
-	w, err := z.CreateHeader(&zip.FileHeader{
-		Name: name + ".npy", Method: zip.Deflate, Modified: time.Date(1980, 1, 1, 0, 0, 0, 0, time.UTC),
-	})
-	if err != nil {
-		return err
-	}
-	if err := writeArray(out, w, t); err != nil {
-		return err
-	}
-	return z.Close()
 }

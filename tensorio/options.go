@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/lacuna-sparse/lacuna/tensor"
+	"github.com/lacuna-sparse/lacuna/tensorio/binsparse"
 )
 
 // An Option changes how a file is read or written. Options that do not concern
@@ -43,6 +44,10 @@ type config struct {
 	progress func(done, total int64)
 	twoPass  int64       // from how many entries on a file is read twice
 	mapped   *mappedFile // not nil: use arrays where they lie in the file
+
+	keepStructure bool                  // a stored triangle stays one
+	descriptor    *binsparse.Descriptor // not nil: where the descriptor read goes
+	header        *binsparse.Descriptor // not nil: keys of the descriptor written
 }
 
 func newConfig(opts []Option) (*config, error) {
@@ -100,8 +105,10 @@ func OfKind(name string) Option {
 	}
 }
 
-// Entry names the array to read from, or to write into, an .npz archive. Reading
-// needs it only if there is more than one; writing uses "arr_0" without it.
+// Entry names what to read from, or to write into, a file of several: the array of an
+// .npz archive, or the path of a group or dataset in an HDF5 file, such as
+// "layers/counts". Reading needs it only if there is more than one; writing uses "arr_0"
+// for archives and the root of HDF5 files without it.
 func Entry(name string) Option {
 	return func(c *config) error {
 		c.entry = name
@@ -174,6 +181,34 @@ func Progress(report func(done, total int64)) Option {
 		if report != nil {
 			c.progress = report
 		}
+		return nil
+	}
+}
+
+// KeepStructure reads a matrix of which the file stores one triangle as a tensor that does
+// the same (see [tensor.Tensor.Structure]). Without it the whole matrix is stored.
+// It concerns binsparse files.
+func KeepStructure() Option {
+	return func(c *config) error {
+		c.keepStructure = true
+		return nil
+	}
+}
+
+// DescriptorInto puts the descriptor of a binsparse file that is read into d.
+func DescriptorInto(d *binsparse.Descriptor) Option {
+	return func(c *config) error {
+		c.descriptor = d
+		return nil
+	}
+}
+
+// Header gives keys for the descriptor of a binsparse file that is written (see
+// [binsparse.Options]). The format is that of the header unless Format is given, and the
+// fill is written even if it is 0.
+func Header(d *binsparse.Descriptor) Option {
+	return func(c *config) error {
+		c.header = d
 		return nil
 	}
 }

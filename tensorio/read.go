@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
@@ -37,12 +38,27 @@ func Read(path string, opts ...Option) (*tensor.Tensor, error) {
 	if err != nil {
 		return nil, err
 	}
+	if st, err := os.Stat(path); err == nil && st.IsDir() {
+		return readDirectory(path, cfg)
+	}
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, pathError(path, err)
 	}
 	defer f.Close() // only read from: there is nothing to lose
 	return read(path, f, cfg)
+}
+
+// readDirectory reads a tensor that is kept in a directory.
+func readDirectory(path string, cfg *config) (*tensor.Tensor, error) {
+	if cfg.kind != "" && kindNamed(cfg.kind).writeDir == nil {
+		return nil, &FileError{Path: path, Msg: "is a directory"}
+	}
+	if _, err := os.Stat(filepath.Join(path, binsparseFile)); err != nil {
+		return nil, &FileError{Path: path, Msg: "is a directory without " + binsparseFile + ": not a tensor", Err: err}
+	}
+	t, err := readBinsparseDir(&input{name: path, cfg: cfg, size: -1})
+	return t, wrapError(path, err)
 }
 
 // ReadFrom reads a tensor from r. The name stands in messages and its extension
@@ -62,6 +78,9 @@ func read(name string, r io.Reader, cfg *config) (*tensor.Tensor, error) {
 		return nil, wrapError(name, err)
 	}
 	kind, err := in.recognise()
+	if err == nil && kind.writeDir != nil {
+		err = in.errorf(0, "it is a file: a tensor of kind %s is a directory", kind.Name)
+	}
 	if err != nil {
 		return nil, wrapError(name, err)
 	}

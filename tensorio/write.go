@@ -32,10 +32,17 @@ func Write(path string, t *tensor.Tensor, opts ...Option) error {
 	if err != nil {
 		return err
 	}
-	emit, err := writer(path, t, cfg)
+	kind, t, err := prepareWrite(path, t, cfg)
 	if err != nil {
 		return err
 	}
+	if kind.writeDir != nil {
+		return writeDirectory(path, func(dir string) error {
+			defer runtime.KeepAlive(t)
+			return kind.writeDir(cfg, dir, t)
+		})
+	}
+	emit := emitter(kind, path, cfg, t)
 	if isDevice(path) {
 		return writeDevice(path, emit)
 	}
@@ -70,35 +77,53 @@ func WriteTo(name string, w io.Writer, t *tensor.Tensor, opts ...Option) error {
 	if err != nil {
 		return err
 	}
-	emit, err := writer(name, t, cfg)
+	kind, t, err := prepareWrite(name, t, cfg)
 	if err != nil {
 		return err
 	}
-	return wrapError(name, emit(w))
+	if kind.writeDir != nil {
+		return &FileError{Path: name, Msg: "a tensor of kind " + kind.Name + " is a directory: it cannot be written to a stream"}
+	}
+	return wrapError(name, emitter(kind, name, cfg, t)(w))
 }
 
-// writer returns what writes t to an open file of the given name.
-func writer(name string, t *tensor.Tensor, cfg *config) (func(io.Writer) error, error) {
+// prepareWrite decides what kind of file to write, and brings t into the format that it
+// is to be written in.
+func prepareWrite(name string, t *tensor.Tensor, cfg *config) (*Kind, *tensor.Tensor, error) {
 	kind := kindByExtension(name)
 	if cfg.kind != "" {
 		kind = kindNamed(cfg.kind)
 	}
-	if kind == nil {
-		return nil, &FileError{Path: name, Msg: fmt.Sprintf("the extension does not say what kind of file to write: use one of %s, each also with .gz", extensions())}
-	}
 	_, compression := splitCompression(name)
-	if compression == ".bz2" {
-		return nil, &FileError{Path: name, Msg: "bzip2 can only be read; to compress what is written use .gz"}
+	switch {
+	case kind == nil:
+		return nil, nil, &FileError{Path: name, Msg: fmt.Sprintf("the extension does not say what kind of file to write: use one of %s, each also with .gz", extensions())}
+	case compression == ".bz2":
+		return nil, nil, &FileError{Path: name, Msg: "bzip2 can only be read; to compress what is written use .gz"}
+	case kind.write == nil && kind.writeDir == nil:
+		return nil, nil, &FileError{Path: name, Msg: fmt.Sprintf("files of kind %s (%s) can only be read", kind.Name, kind.Title)}
+	case kind.writeDir != nil && compression != "":
+		return nil, nil, &FileError{Path: name, Msg: fmt.Sprintf("a tensor of kind %s is a directory, which is not compressed", kind.Name)}
 	}
-	if cfg.format != nil {
-		f, err := cfg.format(t.Rank())
-		if err == nil {
-			t, err = cfg.builder.Convert(t, f)
-		}
-		if err != nil {
-			return nil, &FileError{Path: name, Msg: err.Error(), Err: err}
-		}
+	f, err := t.Format(), error(nil)
+	switch {
+	case cfg.format != nil:
+		f, err = cfg.format(t.Rank())
+	case cfg.header != nil:
+		f, err = cfg.header.Format.Tensor()
 	}
+	if err == nil && f != t.Format() {
+		t, err = cfg.builder.Convert(t, f)
+	}
+	if err != nil {
+		return nil, nil, &FileError{Path: name, Msg: err.Error(), Err: err}
+	}
+	return kind, t, nil
+}
+
+// emitter returns what writes t to an open file of the given name.
+func emitter(kind *Kind, name string, cfg *config, t *tensor.Tensor) func(io.Writer) error {
+	_, compression := splitCompression(name)
 	return func(w io.Writer) error {
 		if compression == "" {
 			return emitKind(kind, name, cfg, w, t)
@@ -108,7 +133,7 @@ func writer(name string, t *tensor.Tensor, cfg *config) (func(io.Writer) error, 
 			return err
 		}
 		return z.Close()
-	}, nil
+	}
 }
 
 func emitKind(kind *Kind, name string, cfg *config, w io.Writer, t *tensor.Tensor) error {
@@ -136,8 +161,7 @@ func writeDevice(path string, emit func(io.Writer) error) error {
 // writeAtomically writes a new file and renames it to path once it is safely on
 // disk. perm is that of the file it replaces; 0 leaves it to the umask.
 func writeAtomically(path string, perm fs.FileMode, emit func(io.Writer) error) (err error) {
-	dir, base := filepath.Split(path)
-	temp := filepath.Join(dir, fmt.Sprintf(".%.100s.%s.tmp", base, rand.Text()[:10]))
+	temp := beside(path)
 	f, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 	if err != nil {
 		return pathError(path, err)
@@ -166,8 +190,84 @@ func writeAtomically(path string, perm fs.FileMode, emit func(io.Writer) error) 
 	if err := os.Rename(temp, path); err != nil {
 		return pathError(path, err)
 	}
-	syncDir(dir)
+	syncDir(filepath.Dir(path))
 	return nil
+}
+
+// writeDirectory fills a new directory and renames it to path once it is safely on disk.
+// A directory that is there already must be a tensor of the same kind. It is moved aside
+// and removed after the new one is in its place: for a moment there is none.
+func writeDirectory(path string, fill func(dir string) error) (err error) {
+	path = filepath.Clean(path)
+	if target, err := filepath.EvalSymlinks(path); err == nil {
+		path = target // replace what a link points to, not the link
+	}
+	old, err := replaceable(path)
+	if err != nil {
+		return err
+	}
+	temp := beside(path)
+	if err := os.Mkdir(temp, 0o777); err != nil {
+		return pathError(path, err)
+	}
+	defer func() {
+		if err != nil {
+			os.RemoveAll(temp) // after the first error no other is worth reporting
+			if fe := (*FileError)(nil); !errors.As(err, &fe) {
+				err = pathError(path, err)
+			}
+		}
+	}()
+	if err := fill(temp); err != nil {
+		return wrapError(path, err)
+	}
+	syncDir(temp)
+	if !old {
+		if err := os.Rename(temp, path); err != nil {
+			return err
+		}
+		syncDir(filepath.Dir(path))
+		return nil
+	}
+	aside := beside(path)
+	if err := os.Rename(path, aside); err != nil {
+		return err
+	}
+	if err := os.Rename(temp, path); err != nil {
+		return errors.Join(err, os.Rename(aside, path))
+	}
+	syncDir(filepath.Dir(path))
+	os.RemoveAll(aside) // it is out of the way
+	return nil
+}
+
+// replaceable reports whether a directory is at path, which must not hold anything but a
+// tensor.
+func replaceable(path string) (bool, error) {
+	files, err := os.ReadDir(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return false, nil
+	case err != nil:
+		return false, pathError(path, err)
+	}
+	described := len(files) == 0
+	for _, f := range files {
+		described = described || f.Name() == binsparseFile
+		if f.Name() != binsparseFile && filepath.Ext(f.Name()) != ".npy" || !f.Type().IsRegular() {
+			return false, &FileError{Path: path, Msg: fmt.Sprintf("the directory holds %q, which is no part of a tensor: it is not replaced", f.Name())}
+		}
+	}
+	if !described {
+		return false, &FileError{Path: path, Msg: "the directory has no " + binsparseFile + ", so it is not a tensor: it is not replaced"}
+	}
+	return true, nil
+}
+
+// beside returns the name of a temporary file in the directory of path.
+func beside(path string) string {
+	dir, base := filepath.Split(path)
+	return filepath.Join(dir, fmt.Sprintf(".%.100s.%s.tmp", base, rand.Text()[:10]))
 }
 
 // syncDir makes the rename itself durable where the file system can; the file is

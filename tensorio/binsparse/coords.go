@@ -5,7 +5,7 @@ import "github.com/lacuna-sparse/lacuna/tensor"
 // coordinates lists the coordinates of every value, by logical axis, of levels
 // whose arrays may come in any order. Lengths have been checked; pointers and
 // the ranges of indices are checked here.
-func (r *reader) coordinates(levels []levelArrays) ([][]int64, error) {
+func (r *reader) coordinates(levels []levelArrays) ([]tensor.Array, error) {
 	dims := make([][]int64, len(r.Shape)) // by stored dimension
 	count := 1                            // positions that dims lists
 	var pending []int                     // dense dimensions after those, not listed yet
@@ -40,9 +40,9 @@ func (r *reader) coordinates(levels []levelArrays) ([][]int64, error) {
 		}
 		r.spread(dims, pending, entry, len(dims))
 	}
-	coords := make([][]int64, len(dims))
+	coords := make([]tensor.Array, len(dims))
 	for dim, list := range dims {
-		coords[r.Format.Order[dim]] = list
+		coords[r.Format.Order[dim]] = tensor.ArrayOf(list)
 	}
 	return coords, nil
 }

@@ -40,18 +40,18 @@ func (d Dataset) Len() int64 {
 	return n
 }
 
-// Builder makes tensors from coordinates, as tensor.FromCoords does.
-type Builder func(shape []int64, format tensor.Format, coords [][]int64, values tensor.Array, opts ...tensor.Option) (*tensor.Tensor, error)
+// Builder makes tensors from coordinates, as tensor.FromColumns does.
+type Builder func(shape []int64, format tensor.Format, coords []tensor.Array, values tensor.Array, opts ...tensor.Option) (*tensor.Tensor, error)
 
 // Read makes the tensor that d describes of the arrays in c, in the format and
 // with the structure that d says: of a symmetric matrix it holds one triangle (see
 // [tensor.Tensor.Expand]). Levels that are not sorted are sorted by build (nil:
-// tensor.FromCoords).
+// tensor.FromColumns).
 // The error is an [*Error] if the descriptor or the arrays are wrong, else that
 // of the container.
 func Read(d *Descriptor, c Container, build Builder) (*tensor.Tensor, error) {
 	if build == nil {
-		build = tensor.FromCoords
+		build = tensor.FromColumns
 	}
 	r := &reader{Descriptor: d, container: c, build: build}
 	t, err := r.read()

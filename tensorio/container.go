@@ -1,0 +1,159 @@
+package tensorio
+
+import (
+	"archive/zip"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/lacuna-sparse/lacuna/tensor"
+	"github.com/lacuna-sparse/lacuna/tensorio/binsparse"
+)
+
+// npyFile is one .npy file among those that make up a tensor: an entry of an
+// archive, or a file of a directory.
+type npyFile interface {
+	// open returns the contents, which are size bytes (-1: unknown). If they stand
+	// in the file that is mapped, at says from where on; else it is -1.
+	open(in *input) (r io.ReadCloser, size, at int64, err error)
+}
+
+// npyDataset describes an array in a .npy file.
+func npyDataset(in *input, name string, f npyFile) (binsparse.Dataset, error) {
+	r, _, _, err := f.open(in)
+	if err != nil {
+		return binsparse.Dataset{}, arrayError(in, name, err)
+	}
+	defer r.Close()
+	h, err := readNPYHeader(r)
+	if err != nil {
+		return binsparse.Dataset{}, arrayError(in, name, err)
+	}
+	return binsparse.Dataset{Type: h.typ.dtype, Dims: h.shape, Load: func() (tensor.Array, error) {
+		a, err := loadNPY(in, name, f)
+		if err != nil {
+			return a, arrayError(in, name, err)
+		}
+		return a, nil
+	}}, nil
+}
+
+// loadNPY reads the array in a .npy file, its last index the fastest.
+func loadNPY(in *input, name string, f npyFile) (tensor.Array, error) {
+	r, size, at, err := f.open(in)
+	if err != nil {
+		return tensor.Array{}, err
+	}
+	defer r.Close()
+	if at < 0 {
+		in.mapped.copied(name, "the archive is compressed")
+	}
+	h, a, err := readElements(in, name, in.limited(r), size, at)
+	if err != nil || !h.fortran {
+		return a, err
+	}
+	return rowMajorArray(a, h.shape)
+}
+
+// arrayError says which array of a file is wrong.
+func arrayError(in *input, name string, err error) error {
+	msg := err.Error()
+	var fe *FileError
+	if errors.As(err, &fe) {
+		msg = fe.Msg
+	}
+	return &FileError{Path: in.name, Msg: fmt.Sprintf("array %q: %s", name, msg), Err: err}
+}
+
+// npzEntryFile is an entry of an archive.
+type npzEntryFile struct{ *zip.File }
+
+func (f npzEntryFile) open(in *input) (io.ReadCloser, int64, int64, error) {
+	if in.mapped != nil && f.Method == zip.Store {
+		at, bytes, err := mappedEntry(in, f.File)
+		if err != nil {
+			return nil, 0, 0, err
+		}
+		return io.NopCloser(bytes), bytes.Size(), at, nil
+	}
+	r, err := f.File.Open()
+	return r, -1, -1, err
+}
+
+// npzContainer holds the arrays of an archive by their names.
+type npzContainer struct {
+	in    *input
+	files map[string]*zip.File
+}
+
+// Dataset implements binsparse.Container.
+func (c *npzContainer) Dataset(name string) (binsparse.Dataset, bool, error) {
+	f, ok := c.files[name]
+	if !ok {
+		return binsparse.Dataset{}, false, nil
+	}
+	d, err := npyDataset(c.in, name, npzEntryFile{f})
+	return d, true, err
+}
+
+// text reads an array that is one string.
+func (c *npzContainer) text(name string) (string, error) {
+	r, err := c.files[name].Open()
+	if err != nil {
+		return "", arrayError(c.in, name, err)
+	}
+	defer r.Close()
+	text, err := readText(c.in.limited(r))
+	if err != nil {
+		return "", arrayError(c.in, name, err)
+	}
+	return text, nil
+}
+
+// has reports whether all these arrays are there.
+func (c *npzContainer) has(names ...string) bool {
+	for _, name := range names {
+		if c.files[name] == nil {
+			return false
+		}
+	}
+	return true
+}
+
+// diskFile is a .npy file of its own, at a path.
+type diskFile string
+
+func (f diskFile) open(*input) (io.ReadCloser, int64, int64, error) {
+	r, err := os.Open(string(f))
+	if err != nil {
+		return nil, 0, 0, err
+	}
+	st, err := r.Stat()
+	if err == nil && !st.Mode().IsRegular() {
+		err = errors.New("it is not a regular file")
+	}
+	if err != nil {
+		r.Close() // it was not read from
+		return nil, 0, 0, err
+	}
+	return r, st.Size(), -1, nil
+}
+
+// dirContainer holds the arrays of a directory of .npy files.
+type dirContainer struct {
+	in  *input
+	dir string
+}
+
+// Dataset implements binsparse.Container.
+func (c *dirContainer) Dataset(name string) (binsparse.Dataset, bool, error) {
+	path := filepath.Join(c.dir, name+".npy")
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		return binsparse.Dataset{}, false, nil
+	}
+	d, err := npyDataset(c.in, name, diskFile(path))
+	return d, true, err
+}
