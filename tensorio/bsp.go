@@ -114,7 +114,7 @@ func readBinsparseDir(in *input) (*tensor.Tensor, error) {
 
 // encodeBinsparse returns the descriptor and the arrays to write.
 func encodeBinsparse(cfg *config, t *tensor.Tensor) ([]byte, []binsparse.Array, error) {
-	return binsparse.Encode(t, binsparse.Options{Header: cfg.header, WriteFill: cfg.header != nil})
+	return binsparse.Encode(t, binsparse.Options{Header: cfg.header})
 }
 
 // writeBinsparseNPZ writes an archive with the descriptor and the arrays. They are not

@@ -99,6 +99,14 @@ func (c *npzContainer) Dataset(name string) (binsparse.Dataset, bool, error) {
 	return d, true, err
 }
 
+// copying is the container without use of a mapped file, for small arrays that do not
+// become part of the tensor.
+func (c *npzContainer) copying() *npzContainer {
+	in := *c.in
+	in.mapped = nil
+	return &npzContainer{&in, c.files}
+}
+
 // text reads an array that is one string.
 func (c *npzContainer) text(name string) (string, error) {
 	r, err := c.files[name].Open()

@@ -51,6 +51,15 @@ var kinds = [...]Kind{
 		read: readNPZ, write: writeNPZ,
 	},
 	{
+		Name: "hdf5", Title: "binsparse, or AnnData, in HDF5", Extensions: []string{".bsp.h5", ".h5", ".hdf5"},
+		sniff: func(head []byte) bool { return bytes.HasPrefix(head, []byte(hdf5Magic)) },
+		read:  readHDF5, write: writeBinsparseHDF5,
+	},
+	{
+		Name: "h5ad", Title: "AnnData", Extensions: []string{".h5ad"},
+		read: readHDF5,
+	},
+	{
 		Name: "bspnpz", Title: "binsparse in a NumPy archive", Extensions: []string{".bsp.npz"},
 		read: readNPZ, write: writeBinsparseNPZ,
 	},

@@ -204,8 +204,7 @@ func DescriptorInto(d *binsparse.Descriptor) Option {
 }
 
 // Header gives keys for the descriptor of a binsparse file that is written (see
-// [binsparse.Options]). The format is that of the header unless Format is given, and the
-// fill is written even if it is 0.
+// [binsparse.Options]). The format is that of the header unless Format is given.
 func Header(d *binsparse.Descriptor) Option {
 	return func(c *config) error {
 		c.header = d

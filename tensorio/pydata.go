@@ -11,7 +11,7 @@ import (
 // readPyData reads an archive of sparse.save_npz of pydata/sparse: a COO array, which has
 // coordinates, or a GCXS array, whose axes are compressed in two groups.
 func readPyData(in *input, c *npzContainer) (*tensor.Tensor, error) {
-	shape, err := shapeOf(c)
+	shape, err := shapeOf(c.copying())
 	if err != nil {
 		return nil, err
 	}
@@ -27,7 +27,7 @@ func readPyData(in *input, c *npzContainer) (*tensor.Tensor, error) {
 // readGCXS reads an array stored like a CSR matrix whose rows are the compressed axes,
 // taken together in row-major order, and whose columns are the others.
 func readGCXS(in *input, c *npzContainer, shape []int64) (*tensor.Tensor, error) {
-	_, compressed, err := loadedInts(c, "compressed_axes", 1)
+	_, compressed, err := loadedInts(c.copying(), "compressed_axes", 1)
 	if err != nil {
 		return nil, err
 	}

@@ -17,7 +17,7 @@ func readSciPy(in *input, c *npzContainer) (*tensor.Tensor, error) {
 	if err != nil {
 		return nil, err
 	}
-	shape, err := shapeOf(c)
+	shape, err := shapeOf(c.copying())
 	if err != nil {
 		return nil, err
 	}

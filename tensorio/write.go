@@ -21,7 +21,11 @@ type output struct {
 	name string
 	cfg  *config
 	w    *bufio.Writer
+	at   io.WriterAt // the new file itself, for formats that are not written in one go; nil for a stream
 }
+
+// newFile is a file that is written from its beginning and nothing else writes to.
+type newFile struct{ *os.File }
 
 // Write writes t to the file at path, whose extension tells the kind of file; a
 // name that ends in .gz is compressed. The file is complete or untouched: the data
@@ -139,6 +143,9 @@ func emitter(kind *Kind, name string, cfg *config, t *tensor.Tensor) func(io.Wri
 func emitKind(kind *Kind, name string, cfg *config, w io.Writer, t *tensor.Tensor) error {
 	defer runtime.KeepAlive(t) // which keeps what its values are in, where that is a mapped file
 	out := &output{name: name, cfg: cfg, w: bufio.NewWriterSize(w, 256<<10)}
+	if f, ok := w.(newFile); ok {
+		out.at = f
+	}
 	if err := kind.write(out, t); err != nil {
 		return err
 	}
@@ -178,7 +185,7 @@ func writeAtomically(path string, perm fs.FileMode, emit func(io.Writer) error) 
 			return pathError(path, err)
 		}
 	}
-	if err := emit(f); err != nil {
+	if err := emit(newFile{f}); err != nil {
 		return err
 	}
 	if err := f.Sync(); err != nil {

@@ -55,6 +55,9 @@ func (a *app) read(ctx context.Context, path string, opts []tensorio.Option) (*t
 		}
 		defer f.Close() // only read from
 		st, err := f.Stat()
+		if err == nil && st.IsDir() {
+			return tensorio.Read(path, opts...)
+		}
 		if err != nil || !st.Mode().IsRegular() || st.Size() == 0 {
 			return tensorio.ReadFrom(path, f, opts...)
 		}

@@ -420,3 +420,29 @@ func excerpt(value []byte) string {
 	}
 	return string(value)
 }
+
+// Writable returns the descriptor as a header to write the same tensor with. What can only
+// be read (indices from 1, contiguous or unsorted ones) is left out of it. Of a file
+// that is no binsparse file, whose descriptor is empty, it is nil.
+func (d *Descriptor) Writable() *Descriptor {
+	if d.keys == nil {
+		return nil
+	}
+	out := *d
+	out.keys = maps.Clone(d.keys)
+	out.Format = Format{Levels: slices.Clone(d.Format.Levels), Order: d.Format.Order}
+	plain := true
+	for i, l := range out.Format.Levels {
+		if l.Contiguous || l.Unsorted {
+			out.Format.Levels[i].Contiguous, out.Format.Levels[i].Unsorted = false, false
+			plain = false
+		}
+	}
+	if !plain { // Encode writes them anew
+		delete(out.keys, "format")
+		delete(out.keys, "custom")
+	}
+	delete(out.keys, "index_base")
+	out.IndexBase = 0
+	return &out
+}

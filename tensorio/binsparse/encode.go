@@ -23,11 +23,10 @@ type Array struct {
 // place of its levels.
 type Options struct {
 	// Header holds keys for the descriptor (see [ParseHeader]). Those that the
-	// tensor decides, such as the shape, must be right; data types are converted
-	// to where that loses nothing.
+	// tensor decides, such as the shape, must be right; index arrays and the fill are
+	// converted to the data types it has, where that loses nothing. If its Fill is
+	// set, the array fill_value is written even if it is 0.
 	Header *Descriptor
-	// WriteFill asks for the array fill_value in any case.
-	WriteFill bool
 }
 
 // Encode returns the descriptor of t, version 0.1, as JSON, and its arrays, which
@@ -152,7 +151,7 @@ func (e *encoder) values() error {
 		}
 	}
 	e.arrays = append(e.arrays, Array{valuesName, want, stored(values)})
-	if !e.WriteFill && !e.Header.Fill && fill.Same(tensor.Zero(fill.DType())) {
+	if !e.Header.Fill && fill.Same(tensor.Zero(fill.DType())) {
 		return nil
 	}
 	fillType, ok := e.Header.DataTypes[fillName]
