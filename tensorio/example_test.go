@@ -90,4 +90,10 @@ func ExampleKinds() {
 	// tns FROSTT [.tns]
 	// npy NumPy array [.npy]
 	// npz NumPy archive [.npz]
+	// hdf5 binsparse, or AnnData, in HDF5 [.bsp.h5 .h5 .hdf5]
+	// h5ad AnnData [.h5ad]
+	// bspnpz binsparse in a NumPy archive [.bsp.npz]
+	// bspnpy binsparse in a directory of NumPy arrays [.bspnpy]
+	// scipy SciPy sparse matrix [.scipy.npz]
+	// pydata pydata/sparse array [.pydata.npz]
 }

@@ -249,7 +249,7 @@ func TestOptions(t *testing.T) {
 		{"extended, but it is not", "a.tns", "1 1 1 5\n", []Option{TNS(ExtendedTNS)},
 			"error: a.tns:1: an extended .tns file starts with a line \"rank entries\" and a line with as many sizes\n"},
 		{"kind", "a.txt", "1 1 1\n", []Option{OfKind("tns")}, "f64 COO [1 1]\n0 0 1\n"},
-		{"unknown kind", "a.txt", "", []Option{OfKind("tnx")}, "error: tensorio: no kind of file is called \"tnx\"; there are mtx, tns, npy, npz\n"},
+		{"unknown kind", "a.txt", "", []Option{OfKind("tnx")}, "error: tensorio: no kind of file is called \"tnx\"; there are mtx, tns, npy, npz, hdf5, h5ad, bspnpz, bspnpy, scipy, pydata\n"},
 		{"limit", "a.mtx", mtxText, []Option{MaxBytes(10)}, "error: a.mtx: 60 bytes, more than the allowed 10\n"},
 		{"within the limit", "a.mtx", mtxText, []Option{MaxBytes(60)}, "f64 COO [2 2]\n1 0 1.5\n"},
 		{"bad base", "a.mtx", mtxText, []Option{IndexBase(2)}, "error: tensorio: IndexBase(2): indices start at 0 or 1\n"},

@@ -180,8 +180,11 @@ def decode(text, arrays):
         dense[c], pattern[c] = v, True
         if structure and c[0] != c[1]:
             check((c[0] > c[1]) == structure.endswith("lower"), "an entry at", c, "of", structure)
-            mirrored = {"s": v, "h": np.conj(v), "k": -v}["k" if structure[:2] == "sk" else structure[0]]
-            dense[c[::-1]], pattern[c[::-1]] = mirrored, True
+            if structure.startswith("hermitian"):
+                v = np.conj(v)
+            elif structure.startswith("skew"):
+                v = -v
+            dense[c[::-1]], pattern[c[::-1]] = v, True
     return dense, pattern, fill
 
 
