@@ -71,11 +71,21 @@ var h5Kinds = [...]h5Kind{
 func recogniseGroup(obj hdf5.Object) (*h5Kind, error) {
 	for i := range h5Kinds {
 		kind := &h5Kinds[i]
+		if kind.values == nil {
+			_, err := obj.Attr(kind.attr)
+			if err == nil {
+				return kind, nil
+			}
+			if !errors.Is(err, hdf5.ErrNotFound) {
+				return nil, err
+			}
+			continue
+		}
 		text, ok, err := textAttr(obj, kind.attr)
 		if err != nil {
 			return nil, err
 		}
-		if ok && (kind.values == nil || slices.Contains(kind.values, text)) {
+		if ok && slices.Contains(kind.values, text) {
 			return kind, nil
 		}
 	}
