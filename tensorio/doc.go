@@ -1,14 +1,18 @@
 // Package tensorio reads and writes tensors in files.
 //
 // One table, [Kinds], says what there is: Matrix Market and its tensor
-// extension (.mtx, .ttx), FROSTT (.tns), and NumPy arrays (.npy, .npz). A file
-// is recognised by its first bytes where the format has a signature and by its
-// extension otherwise; compression (.gz, .bz2) is recognised by its first bytes
-// and undone on the way.
+// extension (.mtx, .ttx), FROSTT (.tns), NumPy arrays (.npy, .npz), and binsparse
+// in three containers: HDF5 (.h5), archives (.bsp.npz) and directories (.bspnpy).
+// Sparse matrices of SciPy, AnnData and pydata/sparse, which are sets of named
+// arrays too, are read as binsparse tensors whose indices may be in any order. A
+// file is recognised by its first bytes where the format has a signature and by
+// its extension otherwise; compression (.gz, .bz2) is recognised by its first
+// bytes and undone on the way.
 //
 // Reading goes through the same few steps for every kind:
 //
 //	open ─ decompress ─ recognise ─▶ kind's reader ─▶ tensor.FromColumns / FromDense
+//	                                       └ named arrays ─▶ binsparse.Read ─▶ tensor.New
 //
 // The text readers cut their input into blocks of whole lines and parse the
 // blocks on several goroutines; results are joined in file order, so the answer
