@@ -4,6 +4,7 @@ import (
 	"archive/zip"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"io"
 	"io/fs"
 	"os"
@@ -72,15 +73,38 @@ func arrayError(in *input, name string, err error) error {
 type npzEntryFile struct{ *zip.File }
 
 func (f npzEntryFile) open(in *input) (io.ReadCloser, int64, int64, error) {
-	if in.mapped != nil && f.Method == zip.Store {
+	switch {
+	case f.Method == zip.Store && in.mapped != nil:
 		at, bytes, err := mappedEntry(in, f.File)
 		if err != nil {
 			return nil, 0, 0, err
 		}
 		return io.NopCloser(bytes), bytes.Size(), at, nil
+	case f.Method == zip.Store && in.file != nil:
+		_, bytes, err := storedEntry(in, f.File)
+		if err != nil {
+			return nil, 0, 0, err
+		}
+		return io.NopCloser(&sumReader{r: bytes, left: bytes.Size(), want: f.CRC32}), bytes.Size(), -1, nil
 	}
 	r, err := f.File.Open()
 	return r, -1, -1, err
+}
+
+// sumReader fails at the end of what it reads if the checksum is not right.
+type sumReader struct {
+	r         io.Reader
+	left      int64
+	sum, want uint32
+}
+
+func (s *sumReader) Read(p []byte) (int, error) {
+	n, err := s.r.Read(p)
+	s.sum = crc32.Update(s.sum, crc32.IEEETable, p[:n])
+	if s.left -= int64(n); s.left == 0 && s.sum != s.want {
+		return n, zip.ErrChecksum
+	}
+	return n, err
 }
 
 // npzContainer holds the arrays of an archive by their names.

@@ -104,15 +104,21 @@ func mapNPZArray(in *input, f *zip.File) (*tensor.Tensor, error) {
 // mappedEntry finds an entry that the archive stores as it is in the mapped file, once
 // its checksum is found right.
 func mappedEntry(in *input, f *zip.File) (at int64, r *io.SectionReader, err error) {
+	at, r, err = storedEntry(in, f)
+	if err == nil && crc32.ChecksumIEEE(in.mapped.bytes[at:at+r.Size()]) != f.CRC32 {
+		err = zip.ErrChecksum
+	}
+	return at, r, err
+}
+
+// storedEntry finds an entry that the archive stores as it is in the file.
+func storedEntry(in *input, f *zip.File) (at int64, r *io.SectionReader, err error) {
 	if at, err = f.DataOffset(); err != nil {
 		return 0, nil, err
 	}
 	size := int64(f.UncompressedSize64)
 	if f.CompressedSize64 != f.UncompressedSize64 || size < 0 || size > in.size-at {
 		return 0, nil, zip.ErrFormat
-	}
-	if crc32.ChecksumIEEE(in.mapped.bytes[at:at+size]) != f.CRC32 {
-		return 0, nil, zip.ErrChecksum
 	}
 	return at, io.NewSectionReader(in.file, at, size), nil
 }

@@ -293,7 +293,7 @@ func writeSciPy(out *output, t *tensor.Tensor) error {
 	if err := zeroFill(t, "a SciPy matrix"); err != nil {
 		return err
 	}
-	t, err := t.Expand()
+	t, err := t.Plain()
 	if err != nil {
 		return err
 	}

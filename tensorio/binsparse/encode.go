@@ -34,6 +34,9 @@ type Options struct {
 // binsparse does not have, is widened to float32. A structure is kept. The error is
 // an [*Error].
 func Encode(t *tensor.Tensor, o Options) (descriptor []byte, arrays []Array, err error) {
+	if t, err = standard(t); err != nil {
+		return nil, nil, tensorError(err)
+	}
 	e := &encoder{Options: o, tensor: t, format: FormatOf(t.Format()), keys: map[string]jsonValue{}}
 	if o.Header == nil {
 		e.Header = &Descriptor{Format: e.format}
@@ -48,6 +51,21 @@ func Encode(t *tensor.Tensor, o Options) (descriptor []byte, arrays []Array, err
 	}
 	descriptor, err = e.descriptor()
 	return descriptor, e.arrays, err
+}
+
+// standard returns the tensor with its levels sorted and unique, as binsparse has them.
+func standard(t *tensor.Tensor) (*tensor.Tensor, error) {
+	if t.Structure() == tensor.General {
+		return t.Plain()
+	}
+	f, err := tensor.FormatOf(t.Format().Levels(), t.Format().Order())
+	if err != nil { // several values for each index: there is no triangle of that format
+		return t.Plain()
+	}
+	if f == t.Format() {
+		return t, nil
+	}
+	return t.Convert(f)
 }
 
 // encoder encodes one tensor.

@@ -75,7 +75,7 @@ func gather(shape []int64, values, pattern tensor.Array, stored int) ([][]int64,
 // Pattern returns an array of Bools in row-major order that says which elements of t
 // are stored. Of a matrix with a structure the whole counts.
 func Pattern(t *tensor.Tensor) (tensor.Array, error) {
-	t, err := t.Expand()
+	t, err := t.Plain()
 	if err != nil {
 		return tensor.Array{}, err
 	}
