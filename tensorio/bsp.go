@@ -68,6 +68,9 @@ func finish(in *input, t *tensor.Tensor) (*tensor.Tensor, error) {
 	}
 	// The arrays have been checked, and values of another type are as many.
 	t, err := tensor.Assemble(t.Shape(), t.Format(), t.Levels(), values, fill).WithStructure(structure)
+	if err == nil {
+		t, err = t.Convert(t.Format(), tensor.WithName(in.name))
+	}
 	if err != nil {
 		return nil, err
 	}

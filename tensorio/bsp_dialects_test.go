@@ -101,6 +101,7 @@ func TestBrokenHDF5(t *testing.T) {
 		{"dialects.h5", "broken/index out of range", "indices_1[1] = 3 is out of range"},
 		{"dialects.h5", "broken/negative index", "indices_1[2] = -1 is out of range"},
 		{"dialects.h5", "broken/indices of floats", `dataset "indices_1": its elements are f64: expected an integer type`},
+		{"dialects.h5", "broken/two-dimensional indices", `dataset "indices_1": it has 2 dimensions: expected one`},
 		{"dialects.h5", "broken/text for values", "dataset /broken/text for values/values: its elements are string: expected numbers"},
 		{"dialects.h5", "broken/group for values", "/broken/group for values/values"},
 		{"dialects.h5", "broken/not JSON", "the descriptor is not a JSON object"},

@@ -48,11 +48,13 @@ func loadNPY(in *input, name string, f npyFile) (tensor.Array, error) {
 	if err != nil {
 		return tensor.Array{}, err
 	}
-	defer r.Close()
 	if at < 0 {
 		in.mapped.copied(name, "the archive is compressed")
 	}
 	h, a, err := readElements(in, name, in.limited(r), size, at)
+	if closeErr := r.Close(); err == nil {
+		err = closeErr
+	}
 	if err != nil || !h.fortran {
 		return a, err
 	}
@@ -85,13 +87,14 @@ func (f npzEntryFile) open(in *input) (io.ReadCloser, int64, int64, error) {
 		if err != nil {
 			return nil, 0, 0, err
 		}
-		return io.NopCloser(&sumReader{r: bytes, left: bytes.Size(), want: f.CRC32}), bytes.Size(), -1, nil
+		return &sumReader{r: bytes, left: bytes.Size(), want: f.CRC32}, bytes.Size(), -1, nil
 	}
 	r, err := f.File.Open()
 	return r, -1, -1, err
 }
 
-// sumReader fails at the end of what it reads if the checksum is not right.
+// sumReader reads an entry of an archive; Close fails if all of it was read and the
+// checksum is not right.
 type sumReader struct {
 	r         io.Reader
 	left      int64
@@ -101,10 +104,15 @@ type sumReader struct {
 func (s *sumReader) Read(p []byte) (int, error) {
 	n, err := s.r.Read(p)
 	s.sum = crc32.Update(s.sum, crc32.IEEETable, p[:n])
-	if s.left -= int64(n); s.left == 0 && s.sum != s.want {
-		return n, zip.ErrChecksum
-	}
+	s.left -= int64(n)
 	return n, err
+}
+
+func (s *sumReader) Close() error {
+	if s.left == 0 && s.sum != s.want {
+		return zip.ErrChecksum
+	}
+	return nil
 }
 
 // npzContainer holds the arrays of an archive by their names.

@@ -117,7 +117,9 @@ func (z *npzWriter) place(h *zip.FileHeader, header, data []byte) error {
 		padding     = 0xd935 // the identifier of padding that Android's zipalign uses
 		descriptor  = 24     // bytes of the sizes after an entry
 	)
-	h.Modified, h.ModifiedDate = time.Time{}, 1<<5|1 // the same date, in zip's own form
+	h.Modified = time.Time{}
+	//lint:ignore SA1019 CreateRaw writes this field, not Modified: the same date in zip's own form
+	h.ModifiedDate = 1<<5 | 1
 	h.CRC32 = crc32.Update(crc32.ChecksumIEEE(header), crc32.IEEETable, data)
 	h.UncompressedSize64 = uint64(len(header)) + uint64(len(data))
 	h.CompressedSize64 = h.UncompressedSize64

@@ -13,13 +13,14 @@ func newConvert(a *app) *cobra.Command {
 		Use:   "convert FILE -o FILE [--format FORMAT] [--dtype TYPE] [--prune]",
 		Short: "Convert a tensor from one kind of file to another",
 		Long: `Convert reads a tensor and writes it. The extension says what kind of file is
-written: .mtx, .tns, .npy, .npz, also with .gz. The written file is complete or
-untouched.
+written: .mtx, .tns, .npy, .npz, .bsp.h5, .bspnpy, .scipy.npz and others, also with
+.gz. The written file is complete or untouched.
 
 FILE may carry the same options as an operand of eval (data.npz:entry=x), and may be
 random(…), which makes test data.`,
 		Example: `  lacuna convert web.mtx.gz -o web.npy
   lacuna convert web.mtx -o web.tns.gz --dtype f32
+  lacuna convert web.mtx -o web.bsp.h5 --format CSR
   lacuna convert 'random(1000,1000,density=0.01,seed=7)' -o test.mtx`,
 		Args: arguments(1, 1, "one file"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -51,7 +52,7 @@ random(…), which makes test data.`,
 		},
 	}
 	cmd.Flags().StringVarP(&output, "output", "o", "", "the `FILE` to write")
-	cmd.Flags().StringVar(&format, "format", "", "the storage format in between, such as CSC: it orders the entries of text files")
+	cmd.Flags().StringVar(&format, "format", "", "the storage format, such as CSC: binsparse files are written in it, and it orders the entries of text files")
 	cmd.Flags().StringVar(&dtype, "dtype", "", "the element `TYPE`, such as f32")
 	cmd.Flags().BoolVar(&prune, "prune", false, "leave out entries that equal the fill: explicit zeros, which are kept otherwise")
 	return cmd

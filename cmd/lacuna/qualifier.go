@@ -12,7 +12,7 @@ import (
 //
 //	:CSR            the storage format
 //	:CSR[f32]       and the element type; :[f32] the type alone
-//	:entry=x        the array of an .npz archive
+//	:entry=x        the array of an .npz archive, or the path of a tensor in an HDF5 file
 //	:kind=tns       the kind of file, where the name does not tell
 //	:dims=4,5       the sizes of a .tns file that does not say
 //	:base=0         indices of a text file count from 0

@@ -161,8 +161,11 @@ func indices(dim int) string { return fmt.Sprintf("indices_%d", dim) }
 // contiguousIndices is the name of the array of all coordinates of a sparse
 // level that covers the dimensions from dim on.
 func contiguousIndices(dim, rank int) string {
-	return fmt.Sprintf("indices_from%d_to%d", dim, dim+rank-1)
+	return fmt.Sprintf("%s%d_to%d", contiguousPrefix, dim, dim+rank-1)
 }
+
+// contiguousPrefix begins the names of those arrays, and of no others.
+const contiguousPrefix = "indices_from"
 
 // The names of the other arrays.
 const (

@@ -3,6 +3,7 @@ package binsparse
 import (
 	"fmt"
 	"math"
+	"strings"
 	"unsafe"
 
 	"github.com/lacuna-sparse/lacuna/tensor"
@@ -266,6 +267,9 @@ func (r *reader) index(name string, want int64) (tensor.Array, error) {
 	}
 	if declared, ok := r.DataTypes[name]; ok && (declared.Iso || !declared.Elem.IsInteger()) {
 		return tensor.Array{}, datasetErrorf(name, "data_types says %s: expected an integer type", declared)
+	}
+	if len(d.Dims) != 1 && !strings.HasPrefix(name, contiguousPrefix) {
+		return tensor.Array{}, datasetErrorf(name, "it has %d dimensions: expected one", len(d.Dims))
 	}
 	if n := d.Len(); want >= 0 && n != want {
 		return tensor.Array{}, datasetErrorf(name, "it has %d elements: expected %d", n, want)
