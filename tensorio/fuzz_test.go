@@ -216,11 +216,13 @@ func FuzzNPZ(f *testing.F) {
 
 func FuzzHDF5(f *testing.F) {
 	addWritten(f, "a.bsp.h5")
-	anndata, err := os.ReadFile("testdata/dialects.h5ad")
-	if err != nil {
-		f.Fatal(err)
+	for _, path := range []string{"testdata/dialects.h5ad", "testdata/small.h5"} {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(data)
 	}
-	f.Add(anndata)
 	path := filepath.Join(f.TempDir(), "a.h5")
 	f.Fuzz(func(t *testing.T, data []byte) {
 		fuzzSparse(t, "a.h5", data)

@@ -1,4 +1,4 @@
-"""Writes dialects.h5 and dialects.h5ad beside this script: tensors as other programs store them, and
+"""Writes dialects.h5, dialects.h5ad and small.h5 beside this script: tensors as other programs store them, and
 broken ones. Each group is one case; bsp_dialects_test.go says what has to be read from it.
 """
 
@@ -82,6 +82,12 @@ with h5py.File(os.path.join(HERE, "dialects.h5"), "w", libver="earliest") as f:
     write(bad, "number for a descriptor", attr=3)
     write(bad, "ghost entries", csr(values=None), desc=descriptor(values="iso[float64]", n=1 << 40))
     bad["elsewhere"] = h5py.SoftLink("/empty")
+
+# A file without checksums, for the fuzzer to start from.
+with h5py.File(os.path.join(HERE, "small.h5"), "w", libver="earliest") as f:
+    f.attrs["binsparse"] = np.bytes_(json.dumps({"binsparse": descriptor()}))
+    for key, value in CSR.items():
+        f.create_dataset(key, data=value)
 
 with h5py.File(os.path.join(HERE, "dialects.h5ad"), "w", libver="latest") as f:
 
