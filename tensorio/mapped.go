@@ -44,6 +44,13 @@ func Open(path string, opts ...Option) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
+	if isDirectory(path) {
+		t, err := readDirectory(path, cfg)
+		if err != nil {
+			return nil, err
+		}
+		return &File{tensor: t, copied: []string{"all: the files of a directory are read into memory"}}, nil
+	}
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, pathError(path, err)

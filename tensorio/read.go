@@ -38,7 +38,7 @@ func Read(path string, opts ...Option) (*tensor.Tensor, error) {
 	if err != nil {
 		return nil, err
 	}
-	if st, err := os.Stat(path); err == nil && st.IsDir() {
+	if isDirectory(path) {
 		return readDirectory(path, cfg)
 	}
 	f, err := os.Open(path)
@@ -47,6 +47,11 @@ func Read(path string, opts ...Option) (*tensor.Tensor, error) {
 	}
 	defer f.Close() // only read from: there is nothing to lose
 	return read(path, f, cfg)
+}
+
+func isDirectory(path string) bool {
+	st, err := os.Stat(path)
+	return err == nil && st.IsDir()
 }
 
 // readDirectory reads a tensor that is kept in a directory.
