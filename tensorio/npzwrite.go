@@ -129,7 +129,7 @@ func (z *npzWriter) place(h *zip.FileHeader, header, data []byte) error {
 	begin := z.below.n + z.pending + localHeader + int64(len(h.Name)) + field
 	z.pending = 0
 	if h.UncompressedSize64 >= math.MaxUint32 {
-		h.Flags |= 0x8 // the sizes are too large for the header and follow the data
+		h.Flags |= sizesFollow // they are too large for the header
 		z.pending = descriptor
 	}
 	n := uint16(-begin & 63)

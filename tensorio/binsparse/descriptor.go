@@ -42,8 +42,8 @@ func Parse(text []byte) (*Descriptor, error) {
 			return nil, errorf("the descriptor has no %q", key)
 		}
 	}
-	if len(d.Shape) != d.Format.Rank() {
-		return nil, errorf("shape has %d dimensions, but the format is for %d", len(d.Shape), d.Format.Rank())
+	if err := d.checkShape(); err != nil {
+		return nil, err
 	}
 	return d, nil
 }

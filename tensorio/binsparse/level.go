@@ -123,10 +123,16 @@ func FormatOf(f tensor.Format) Format {
 	return out
 }
 
-// Tensor is the tensor format with the same arrays.
+// Tensor is the tensor format with the same arrays. It is an error if the levels do
+// not cover as many dimensions as Order has, or Order is no permutation.
 func (f Format) Tensor() (tensor.Format, error) {
 	last := -1 // the innermost sparse level
+	rank := 0
 	for i, l := range f.Levels {
+		if l.Kind != DenseLevel && l.Kind != SparseLevel || l.Rank < 1 || l.Rank > tensor.MaxRank-rank {
+			return tensor.Format{}, errorf("level %d is of kind %d and rank %d: expected a dense or sparse level, and at most %d dimensions in all", i, l.Kind, l.Rank, tensor.MaxRank)
+		}
+		rank += l.Rank
 		if l.Kind == SparseLevel {
 			last = i
 		}

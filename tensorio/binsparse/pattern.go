@@ -13,6 +13,9 @@ func FromPattern(shape []int64, f tensor.Format, values, pattern tensor.Array, f
 	if pattern.DType() != tensor.Bool || pattern.Len() != values.Len() {
 		return nil, errorf("the pattern has %d elements of type %v: expected %d of bool", pattern.Len(), pattern.DType(), n)
 	}
+	if want := (Dataset{Dims: shape}).Len(); want != n {
+		return nil, errorf("there are %d values, but shape %v has %d elements", n, shape, want)
+	}
 	stored := 0
 	for _, on := range tensor.View[bool](pattern) {
 		if on {

@@ -47,8 +47,7 @@ type Builder func(shape []int64, format tensor.Format, coords []tensor.Array, va
 // Read makes the tensor that d describes of the arrays in c, in the format and
 // with the structure that d says: of a symmetric matrix it holds one triangle (see
 // [tensor.Tensor.Expand]). Levels that are not sorted are sorted by build (nil:
-// tensor.FromColumns).
-// The error is an [*Error] if the descriptor or the arrays are wrong, else that
+// tensor.FromColumns). The error is an [*Error] if the descriptor or the arrays are wrong, else that
 // of the container.
 func Read(d *Descriptor, c Container, build Builder) (*tensor.Tensor, error) {
 	if build == nil {
@@ -86,6 +85,9 @@ type levelArrays struct {
 func (r *reader) read() (*tensor.Tensor, error) {
 	format, err := r.Format.Tensor()
 	if err != nil {
+		return nil, err
+	}
+	if err := r.checkShape(); err != nil {
 		return nil, err
 	}
 	levels, positions, err := r.levels()
@@ -131,6 +133,19 @@ func (r *reader) read() (*tensor.Tensor, error) {
 		return nil, errorf("coordinates repeat: %d values are stored at %d places", positions, t.NNZ())
 	}
 	return t, nil
+}
+
+// checkShape reports a shape that is not one for the format.
+func (d *Descriptor) checkShape() error {
+	if len(d.Shape) != d.Format.Rank() {
+		return errorf("shape has %d dimensions, but the format is for %d", len(d.Shape), d.Format.Rank())
+	}
+	for axis, n := range d.Shape {
+		if n < 0 {
+			return errorf("shape[%d] is %d: it is negative", axis, n)
+		}
+	}
+	return nil
 }
 
 // levels loads the arrays of all levels, and checks their lengths.
