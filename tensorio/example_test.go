@@ -81,29 +81,6 @@ func ExampleWriteTo() {
 	// 2 1
 }
 
-func ExampleOpen() {
-	dir, err := os.MkdirTemp("", "")
-	if err != nil {
-		panic(err)
-	}
-	defer os.RemoveAll(dir)
-	path := filepath.Join(dir, "a.bsp.h5")
-	a, err := tensor.FromCoords([]int64{2, 3}, tensor.DCSR, [][]int64{{0, 1}, {2, 0}}, tensor.ArrayOf([]float64{1.5, -2}))
-	if err != nil {
-		panic(err)
-	}
-	if err := tensorio.Write(path, a); err != nil {
-		panic(err)
-	}
-	f, err := tensorio.Open(path)
-	if err != nil {
-		panic(err)
-	}
-	defer f.Close()
-	fmt.Println(f.Tensor().Format(), f.Tensor().At(0, 2))
-	// Output: DCSR 1.5
-}
-
 func ExampleKinds() {
 	for _, k := range tensorio.Kinds() {
 		fmt.Println(k.Name, k.Title, k.Extensions)

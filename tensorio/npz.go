@@ -3,6 +3,7 @@ package tensorio
 import (
 	"archive/zip"
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"hash/crc32"
@@ -102,13 +103,27 @@ func mapNPZArray(in *input, f *zip.File) (*tensor.Tensor, error) {
 }
 
 // mappedEntry finds an entry that the archive stores as it is in the mapped file, once
-// its checksum is found right.
+// its checksum is found right, as package zip does on reading.
 func mappedEntry(in *input, f *zip.File) (at int64, r *io.SectionReader, err error) {
-	at, r, err = storedEntry(in, f)
-	if err == nil && crc32.ChecksumIEEE(in.mapped.bytes[at:at+r.Size()]) != f.CRC32 {
-		err = zip.ErrChecksum
+	if at, r, err = storedEntry(in, f); err != nil {
+		return at, r, err
 	}
-	return at, r, err
+	end := at + r.Size()
+	follow := f.Flags&sizesFollow != 0
+	if follow && !sumFollows(in.mapped.bytes[end:], f.CRC32) {
+		return at, r, zip.ErrChecksum
+	}
+	if (follow || f.CRC32 != 0) && crc32.ChecksumIEEE(in.mapped.bytes[at:end]) != f.CRC32 {
+		return at, r, zip.ErrChecksum
+	}
+	return at, r, nil
+}
+
+// sumFollows reports whether an entry's checksum stands after its data, with or without a
+// signature.
+func sumFollows(after []byte, sum uint32) bool {
+	after = bytes.TrimPrefix(after, []byte("PK\x07\x08"))
+	return len(after) >= 12 && binary.LittleEndian.Uint32(after) == sum // and two sizes
 }
 
 // storedEntry finds an entry that the archive stores as it is in the file.
