@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/lacuna-sparse/lacuna/tensor"
@@ -81,7 +82,7 @@ const mapFrom = 64 << 20
 // mapped reports whether to use the arrays of a file where they lie.
 func mapped(path string, size int64) bool {
 	ext := strings.ToLower(filepath.Ext(path))
-	return size >= mapFrom && (ext == ".npy" || ext == ".npz")
+	return size >= mapFrom && slices.Contains([]string{".npy", ".npz", ".h5", ".hdf5", ".h5ad"}, ext)
 }
 
 // refill states that the coordinates that a tensor does not store hold fill,

@@ -582,3 +582,27 @@ func TestEncodeHeader(t *testing.T) {
 		t.Errorf("iso: %v", err)
 	}
 }
+
+// TestEncodeRelaxed encodes tensors whose levels are unsorted or repeat: sorted, and with
+// the values of one place summed.
+func TestEncodeRelaxed(t *testing.T) {
+	format, err := tensor.FormatWith([]tensor.LevelKind{tensor.C, tensor.S}, nil, []tensor.LevelFlags{0, tensor.Unsorted | tensor.Duplicates})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := tensor.New([]int64{2, 3}, format, []tensor.Level{{}, {Pos: ints(0, 3, 4), Crd: ints(2, 0, 2, 1)}}, tensor.ArrayOf([]float64{1, 2, 4, 8}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, arrays, err := Encode(m, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := readText(string(text), memoryOf(arrays))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.Format() != tensor.CSR || got.NNZ() != 3 || got.At(0, 2).Float64() != 5 || got.At(0, 0).Float64() != 2 || got.At(1, 1).Float64() != 8 {
+		t.Errorf("read %v", got)
+	}
+}
