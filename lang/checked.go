@@ -1,6 +1,10 @@
 package lang
 
-import "github.com/lacuna-sparse/lacuna/tensor"
+import (
+	"slices"
+
+	"github.com/lacuna-sparse/lacuna/tensor"
+)
 
 // Program is a checked program: every name is resolved, every expression is
 // typed, every conversion is explicit and every summation is written out. The
@@ -178,15 +182,40 @@ type ReduceVar struct {
 	InAccess *Access
 }
 
-// Scan is a running fold along Vars, which stay visible.
+// Scan is a running fold along Vars, which stay visible: in row-major order over
+// them or, where one of them has In, over the coordinates that In stores. Sorts are
+// scans too: the element at a place depends on the whole line.
 type Scan struct {
 	Pos     Pos
 	Op      ScanOp
-	Vars    []*Index
-	Options []string // "exclusive", "reverse"
+	Vars    []ReduceVar
+	Options []string // "exclusive", "reverse"; of sorts "descending"
 	Body    Expr
 	Typ     tensor.DType
 }
+
+// Indices are the index variables of Vars.
+func (e *Scan) Indices() []*Index {
+	var list []*Index
+	for _, v := range e.Vars {
+		list = append(list, v.Var)
+	}
+	return list
+}
+
+// Stored reports whether the scan runs over stored coordinates only.
+func (e *Scan) Stored() bool {
+	return slices.ContainsFunc(e.Vars, func(v ReduceVar) bool { return v.In != nil })
+}
+
+// Exclusive reports whether an element of the scan leaves out its own value.
+func (e *Scan) Exclusive() bool { return slices.Contains(e.Options, "exclusive") }
+
+// Descending reports whether a sort has the greatest element first.
+func (e *Scan) Descending() bool { return slices.Contains(e.Options, "descending") }
+
+// Reverse reports whether the scan runs from the last coordinate to the first.
+func (e *Scan) Reverse() bool { return slices.Contains(e.Options, "reverse") }
 
 func (e *Literal) DType() tensor.DType    { return e.Value.DType() }
 func (e *Access) DType() tensor.DType     { return e.Tensor.DType }
@@ -239,4 +268,6 @@ const (
 	CumMin
 	CumMax
 	LogCumSumExp
+	Sort
+	ArgSort
 )

@@ -212,10 +212,12 @@ func (c *converter) foldHead(pos Pos, word, open string, vars []*boundVar, optio
 // options checks the words in brackets.
 func (c *converter) options(n *Fold) {
 	allowed, single := []string(nil), false
-	switch foldKindOf(n.Name) {
-	case scanFold:
+	switch kind := foldKindOf(n.Name); {
+	case n.Name == Sort.String(), n.Name == ArgSort.String():
+		allowed = sortOptions
+	case kind == scanFold:
 		allowed = scanOptions
-	case quantileFold:
+	case kind == quantileFold, n.Name == Median.String():
 		allowed, single = quantileMethods, true
 	}
 	for i, o := range n.Options {

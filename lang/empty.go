@@ -13,6 +13,7 @@ var undefinedOverNothing = map[Reduction]bool{
 // takes none, where a value is needed: a reduction that is evaluated for no element
 // at all, because an index around it takes no value either, is fine.
 func (sb *stmtBinder) checkEmpty() {
+	sb.checkOrders()
 	for _, x := range sb.stmt.Indices {
 		if x.Free && sb.extentOf(x) == 0 {
 			return
@@ -38,6 +39,38 @@ func (sb *stmtBinder) checkEmpty() {
 		}
 		return true
 	})
+}
+
+// checkOrders reports quantiles without any order: those whose orders are a list of
+// none, which an index runs over that nothing else on the right has.
+func (sb *stmtBinder) checkOrders() {
+	Walk(sb.stmt.RHS, func(e Expr) bool {
+		r, ok := e.(*Reduce)
+		if !ok || r.Q == nil {
+			return true
+		}
+		for x, uses := range indexUses(r.Q) {
+			if sb.extentOf(x) == 0 && uses == indexUses(sb.stmt.RHS)[x] {
+				sb.fail(ErrEmptyReduction, r.Q.Position(), "give at least one order, from 0 to 1",
+					"%s has no orders: the index %s takes no value", r.Op, x.Name)
+				return false
+			}
+		}
+		return true
+	})
+}
+
+// indexUses counts how often the accesses of an expression use each index variable.
+func indexUses(e Expr) map[*Index]int {
+	uses := make(map[*Index]int)
+	for _, a := range Accesses(e) {
+		for _, x := range a.Indices {
+			for _, t := range x.Terms {
+				uses[t.Var]++
+			}
+		}
+	}
+	return uses
 }
 
 // checkPositions reports an argmin or argmax whose row-major positions do not fit

@@ -105,26 +105,28 @@ func (w *writer) node(e Expr) Node {
 		}
 		return a
 	case *Reduce:
-		f := &Fold{Name: e.Op.String(), Options: options(e.Options), Body: w.body(e.Body)}
-		for _, v := range e.Vars {
-			fv := &FoldVar{Name: w.names[v.Var]}
-			if v.In != nil {
-				fv.In = v.In.Name
-			}
-			f.Vars = append(f.Vars, fv)
-		}
+		f := &Fold{Name: e.Op.String(), Options: options(e.Options), Vars: w.vars(e.Vars), Body: w.body(e.Body)}
 		if e.Q != nil {
 			f.Q = w.node(e.Q)
 		}
 		return f
 	case *Scan:
-		f := &Fold{Name: e.Op.String(), Options: options(e.Options), Body: w.body(e.Body)}
-		for _, v := range e.Vars {
-			f.Vars = append(f.Vars, &FoldVar{Name: w.names[v]})
-		}
-		return f
+		return &Fold{Name: e.Op.String(), Options: options(e.Options), Vars: w.vars(e.Vars), Body: w.body(e.Body)}
 	}
 	panic(fmt.Sprintf("BUG: unknown expression %T", e))
+}
+
+// vars writes the indices of a reduction or scan.
+func (w *writer) vars(list []ReduceVar) []*FoldVar {
+	var vars []*FoldVar
+	for _, v := range list {
+		fv := &FoldVar{Name: w.names[v.Var]}
+		if v.In != nil {
+			fv.In = v.In.Name
+		}
+		vars = append(vars, fv)
+	}
+	return vars
 }
 
 // body puts operators under a reduction in parentheses, so that its extent shows.

@@ -250,7 +250,7 @@ func (s *scanner) word(rest string) *Error {
 	}
 	op, index, kind := splitFold(word)
 	switch {
-	case kind == notFold:
+	case kind == notFold, s.inOptions() && slices.Contains(quantileMethods, word):
 		s.emit(tokName, word)
 		return nil
 	case index == "" && !strings.HasPrefix(after, "{"):
@@ -271,6 +271,10 @@ func (s *scanner) word(rest string) *Error {
 	}
 	return s.nestAndEmit(t, word)
 }
+
+// inOptions reports whether the innermost open bracket holds options: there
+// median_unbiased is a method.
+func (s *scanner) inOptions() bool { return s.open[len(s.open)-1].token.Value == "[" }
 
 // openFold emits a word like "sum_{", which is a reduction and opens a bracket.
 func (s *scanner) openFold(kind lexer.TokenType, text string) *Error {

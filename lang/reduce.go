@@ -91,28 +91,32 @@ func (s *stmtChecker) scan(n *Fold) value {
 	r := &Scan{Pos: n.Pos, Op: ScanOp(slices.Index(scanNames[:], n.Name)), Options: optionNames(n)}
 	good := true
 	for i, v := range n.Vars {
-		x := s.scope[v.Name]
 		switch {
-		case v.In != "":
-			s.fail(ErrStored, v.InPos, "only reductions take in; a scan runs over the whole dimension", "%s takes no in", n.Name)
+		case v.In != "" && r.Op >= Sort:
+			s.fail(ErrStored, v.InPos, "only reductions and running folds take in", "%s takes no in: it sorts whole lines", n.Name)
 			good = false
 		case slices.ContainsFunc(n.Vars[:i], func(w *FoldVar) bool { return w.Name == v.Name }):
 			s.fail(ErrBoundTwice, v.Pos, "name each index once", "the index %s is scanned twice", v.Name)
 			good = false
 		default:
-			r.Vars = append(r.Vars, x)
+			r.Vars = append(r.Vars, ReduceVar{Var: s.scope[v.Name]})
 		}
 	}
 	body := s.expr(n.Body)
 	if !good || !body.ok() {
 		return value{}
 	}
-	in, ok := scanTypes(r.Op, body.DType())
+	for i, v := range n.Vars {
+		if v.In != "" && !s.storedIn(&r.Vars[i], v, body.Expr) {
+			return value{}
+		}
+	}
+	in, out, ok := scanTypes(r.Op, body.DType())
 	if !ok {
 		s.fail(ErrType, n.Pos, "take abs(…), real(…) or imag(…) first", "%s is not defined for complex numbers", n.Name)
 		return value{}
 	}
-	r.Body, r.Typ = s.coerce(body, in), in
+	r.Body, r.Typ = s.coerce(body, in), out
 	return value{Expr: r}
 }
 

@@ -303,15 +303,16 @@ func reductionTypes(op Reduction, dt tensor.DType) (in, out tensor.DType, ok boo
 }
 
 // scanTypes is reductionTypes for scans.
-func scanTypes(op ScanOp, dt tensor.DType) (in tensor.DType, ok bool) {
+func scanTypes(op ScanOp, dt tensor.DType) (in, out tensor.DType, ok bool) {
 	switch op {
 	case CumSum, CumProd:
-		in, _, ok = reductionTypes(Sum, dt)
-		return in, ok
-	case CumMin, CumMax:
-		return dt, !dt.IsComplex()
+		return reductionTypes(Sum, dt)
+	case CumMin, CumMax, Sort:
+		return dt, dt, !dt.IsComplex()
+	case ArgSort:
+		return dt, tensor.Int64, !dt.IsComplex()
 	case LogCumSumExp:
-		return floating(dt), !dt.IsComplex()
+		return floating(dt), floating(dt), !dt.IsComplex()
 	}
 	panic(fmt.Sprintf("BUG: unknown scan %v", op))
 }

@@ -19,7 +19,7 @@ var reductionNames = [...]string{
 // scanNames spells the scans, by ScanOp.
 var scanNames = [...]string{
 	CumSum: "cumsum", CumProd: "cumprod", CumMin: "cummin", CumMax: "cummax",
-	LogCumSumExp: "logcumsumexp",
+	LogCumSumExp: "logcumsumexp", Sort: "sort", ArgSort: "argsort",
 }
 
 // assignNames spells the assignment operators, by AssignOp.
@@ -29,6 +29,9 @@ var assignNames = [...]string{
 
 // scanOptions are the words that a scan takes in brackets.
 var scanOptions = []string{"exclusive", "reverse"}
+
+// sortOptions are the words that a sort takes in brackets.
+var sortOptions = []string{"descending"}
 
 // quantileMethods are the words that a quantile takes in brackets: the
 // interpolation rules of Hyndman and Fan (1996) under NumPy's names.

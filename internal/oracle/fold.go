@@ -18,6 +18,8 @@ type folding struct {
 	// stored says that the values are those at stored coordinates: then there is
 	// an answer over nothing.
 	stored bool
+	q      Value  // order of a quantile
+	method string // of a quantile
 }
 
 // value folds the list.
@@ -53,6 +55,8 @@ func (f *folding) plain() (Value, error) {
 		return f.logSumExp(), nil
 	case lang.ArgMin, lang.ArgMax:
 		return f.position()
+	case lang.Median, lang.Quantile, lang.NanQuantile:
+		return f.quantile(), nil
 	}
 	return Value{}, fmt.Errorf("oracle: reduction %v", f.op)
 }

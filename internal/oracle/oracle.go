@@ -61,6 +61,9 @@ func Eval(p *lang.Program, operands map[string]*tensor.Tensor, ext *lang.Extents
 // ErrEmpty is the value of a minimum, maximum, argmin or argmax over nothing.
 var ErrEmpty = errors.New("reduction over nothing")
 
+// ErrOrder is the value of a quantile whose order lies outside 0 to 1.
+var ErrOrder = errors.New("order of a quantile outside 0 to 1")
+
 func writeOut(t *tensor.Tensor) (*Dense, error) {
 	t, err := t.Plain()
 	if err != nil {
@@ -273,6 +276,11 @@ func (e *evaluator) expr(x lang.Expr) Value {
 		return e.expr(x.X)
 	case *lang.Reduce:
 		return e.reduce(x)
+	case *lang.Scan:
+		if x.Op == lang.Sort || x.Op == lang.ArgSort {
+			return e.sort(x)
+		}
+		return e.scan(x)
 	}
 	e.fail(fmt.Errorf("oracle: unknown expression %T", x))
 	return Value{}
@@ -307,6 +315,18 @@ func (e *evaluator) reduce(r *lang.Reduce) Value {
 		saved[i] = e.env[v.ID]
 	}
 	f := folding{op: r.Op, in: r.Body.DType(), out: r.Typ, stored: len(in) > 0}
+	if r.Op >= lang.Median {
+		f.q, f.method = number(0.5), "linear"
+		if len(r.Options) > 0 {
+			f.method = r.Options[0]
+		}
+	}
+	if r.Q != nil {
+		f.q = e.expr(r.Q)
+		if q := real(f.q.C); e.err == nil && !(q >= 0 && q <= 1) {
+			e.fail(ErrOrder)
+		}
+	}
 	k := int64(-1)
 	e.each(vars, func() {
 		k++
