@@ -30,6 +30,7 @@ const maxVariances = 8
 // builder rewrites one checked statement.
 type builder struct {
 	normalForm
+	plan     *planner
 	tensors  func(*lang.Tensor) *Tensor
 	accesses map[string]*Access // equal accesses are one
 	ev       Evaluator
@@ -45,8 +46,8 @@ type builder struct {
 
 // normalize rewrites a checked statement. tensors maps the program's tensors to
 // the plan's.
-func normalize(s *lang.Stmt, tensors func(*lang.Tensor) *Tensor, result *Tensor, ev Evaluator) (*normalForm, error) {
-	b := &builder{tensors: tensors, accesses: map[string]*Access{}, ev: ev, names: map[string]bool{}, bound: map[*Index]bool{}}
+func normalize(s *lang.Stmt, plan *planner, tensors func(*lang.Tensor) *Tensor, result *Tensor, ev Evaluator) (*normalForm, error) {
+	b := &builder{plan: plan, tensors: tensors, accesses: map[string]*Access{}, ev: ev, names: map[string]bool{}, bound: map[*Index]bool{}}
 	b.stmt = s
 	for _, x := range s.Indices {
 		name := x.Name
@@ -169,7 +170,10 @@ func (b *builder) expr(e lang.Expr) (Expr, error) {
 		}
 		return r, err
 	case *lang.Scan:
-		return nil, lang.Unsupported("scans", e.Pos)
+		if e.Op == lang.Sort || e.Op == lang.ArgSort {
+			return b.sort(e)
+		}
+		return b.scan(e)
 	}
 	panic(fmt.Sprintf("BUG: unknown checked expression %T", e))
 }
@@ -201,28 +205,21 @@ func (b *builder) add(f Fold, over *Reduce, body Expr, typ tensor.DType) *TempRe
 
 // reduction writes a reduction of the language through primitive folds.
 func (b *builder) reduction(e *lang.Reduce) (Expr, error) {
+	switch e.Op {
+	case lang.Median, lang.Quantile, lang.NanQuantile:
+		return b.order(e)
+	}
 	typ := ComputeType(e.Typ)
-	over := &Reduce{}
-	for _, v := range e.Vars {
-		over.Vars = append(over.Vars, b.indices[v.Var.ID])
-		if v.In == nil {
-			continue
-		}
-		in, err := b.access(v.InAccess)
-		if err != nil {
-			return nil, err
-		}
-		if over.In != nil && over.In != in {
-			return nil, lang.Unsupported("reductions over the stored coordinates of several tensors", e.Pos)
-		}
-		over.In = in
+	over, err := b.over(e.Vars, e.Pos)
+	if err != nil {
+		return nil, err
 	}
 	body, err := b.expr(e.Body)
 	if err != nil {
 		return nil, err
 	}
 	if over.In != nil {
-		if err := b.checkStored(over, e); err != nil {
+		if err := b.checkStored(over, e.Pos); err != nil {
 			return nil, err
 		}
 	}
@@ -263,12 +260,32 @@ func (b *builder) reduction(e *lang.Reduce) (Expr, error) {
 	case lang.ArgMax:
 		return b.fold(FoldArgMax, over, body, tensor.Int64), nil
 	}
-	return nil, lang.Unsupported(fmt.Sprintf("%v reductions", e.Op), e.Pos)
+	panic("BUG: unknown reduction " + e.Op.String())
+}
+
+// over is a reduction over vars, without a body yet.
+func (b *builder) over(vars []lang.ReduceVar, pos lang.Pos) (*Reduce, error) {
+	over := &Reduce{}
+	for _, v := range vars {
+		over.Vars = append(over.Vars, b.indices[v.Var.ID])
+		if v.In == nil {
+			continue
+		}
+		in, err := b.access(v.InAccess)
+		if err != nil {
+			return nil, err
+		}
+		if over.In != nil && over.In != in {
+			return nil, lang.Unsupported("reductions over the stored coordinates of several tensors", pos)
+		}
+		over.In = in
+	}
+	return over, nil
 }
 
 // checkStored refuses `in A` where A has further indices that are bound inside
 // the body: what A stores is then not decided by the reduction's own indices.
-func (b *builder) checkStored(over *Reduce, e *lang.Reduce) error {
+func (b *builder) checkStored(over *Reduce, pos lang.Pos) error {
 	bound := map[*Index]bool{}
 	for _, r := range b.reduces {
 		for _, v := range r.Vars {
@@ -281,7 +298,7 @@ func (b *builder) checkStored(over *Reduce, e *lang.Reduce) error {
 	for _, v := range over.In.Vars(nil) {
 		if bound[v] {
 			return lang.Unsupported(fmt.Sprintf("`in %s` while index %s of %s is bound further inside",
-				over.In.Tensor.Name, v.Name, over.In.Tensor.Name), e.Pos)
+				over.In.Tensor.Name, v.Name, over.In.Tensor.Name), pos)
 		}
 	}
 	return nil

@@ -4,11 +4,14 @@
 // loops stand in a chosen order (Forall), with a scalar temporary (Where) for
 // each reduction, placed at the outermost loop that has everything it reads; a
 // convert step re-stores an operand because the loops need it in another order.
+// Scans, order statistics and sorts are steps of their own: they run over lines of a
+// tensor, which an earlier step computes if it is no operand.
 //
 // The package has one file for each step of planning: build.go (syntax to
 // normal form), concretize.go (placing loops and temporaries), schedule.go
 // (choosing loop orders and conversions), workspace.go and tabulate.go (workspaces and
 // tables), scatter.go and overlay.go (left sides that need more than one nest),
+// argument.go, scan.go, statistic.go and sort.go (steps over lines),
 // natural.go (result formats), and the facts they share: operators.go (the operator table) and formula.go (the
 // algebra of iteration sets).
 package ir
@@ -57,7 +60,7 @@ type Tensor struct {
 	Work *Reduce
 }
 
-// Step is one step of a plan: *Convert or *Compute.
+// Step is one step of a plan: *Convert, *Compute, *Scan, *Statistic or *Sort.
 type Step interface{ step() }
 
 // Convert stores From again in To's format.
@@ -96,6 +99,9 @@ type Compute struct {
 	// Axes are the axes of the result that the last of Indices run over, which the
 	// statement does not have.
 	Axes []int
+	// Shape, when not nil, has the variables of the axes of Result, which is not the
+	// statement's but a temporary's.
+	Shape []*Index
 	// Workspaces are the workspaces of Body, as their consumers read them.
 	Workspaces []*Access
 	// Tables are the tables of Body.
@@ -177,6 +183,7 @@ type Reduce struct {
 	Fold Fold
 	Vars []*Index
 	// In, when not nil, restricts the fold to coordinates that this access stores.
+	// Without Vars, the fold is Body where In stores something.
 	In   *Access
 	Body Expr
 	Typ  tensor.DType // of the result and of the accumulator (arg folds: i64)

@@ -63,6 +63,9 @@ func (f Fold) Identity(dt tensor.DType) tensor.Scalar {
 	return tensor.Zero(dt)
 }
 
+// NaN is NaN in a float type.
+func NaN(dt tensor.DType) tensor.Scalar { return tensor.Float(dt, math.NaN()) }
+
 // Lowest is the smallest value of a real type: -inf, the least integer, or false.
 func Lowest(dt tensor.DType) tensor.Scalar {
 	switch {

@@ -44,6 +44,7 @@ type planner struct {
 	// version, so a statement may read the old value of what it assigns.
 	current map[*lang.Tensor]*Tensor
 	temps   int
+	lines   int // scans and order statistics of the statement so far
 }
 
 func (p *planner) tensor(t *Tensor) *Tensor {
@@ -64,7 +65,8 @@ func (p *planner) statement(s *lang.Stmt) error {
 		Format: s.LHS.Tensor.Format, Source: s.LHS.Tensor,
 	}
 	old := p.current[s.LHS.Tensor]
-	nf, err := normalize(s, func(t *lang.Tensor) *Tensor { return p.current[t] }, result, p.alg.Eval)
+	p.lines = 0
+	nf, err := normalize(s, p, func(t *lang.Tensor) *Tensor { return p.current[t] }, result, p.alg.Eval)
 	if err != nil {
 		return err
 	}
@@ -74,6 +76,9 @@ func (p *planner) statement(s *lang.Stmt) error {
 	covers := nf.covers()
 	if fn, ok := accumulating[s.Op]; ok && old != nil {
 		nf.accumulate(fn, &Access{Tensor: old, Indices: nf.lhs.Indices}, p.alg.Eval)
+	}
+	if covers && p.adopt(nf, s) {
+		return nil
 	}
 	background := p.alg.Of(nf.value, globalLeaves{p.alg}).Background
 	if !covers && old != nil {

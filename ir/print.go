@@ -22,6 +22,12 @@ func (p *Plan) String() string {
 		switch s := s.(type) {
 		case *Convert:
 			fmt.Fprintf(&b, "convert %s -> %s: %s    # %s\n", s.From.Name, s.To.Name, s.To.Format, s.Why)
+		case *Scan:
+			fmt.Fprintf(&b, "scan %s -> %s: %s    # %s\n", s.From.Name, s.To.Name, s.To.Format, s)
+		case *Statistic:
+			fmt.Fprintf(&b, "statistic %s -> %s: %s    # %s\n", s.From.Name, s.To.Name, s.To.Format, s)
+		case *Sort:
+			fmt.Fprintf(&b, "sort %s -> %s: %s    # %s\n", s.From.Name, s.To.Name, s.To.Format, s)
 		case *Compute:
 			if s.Base != nil {
 				fmt.Fprintf(&b, "copy %s -> %s\n", s.Base.Name, s.Result.Name)
@@ -45,9 +51,13 @@ func printStmt(b *strings.Builder, c *Compute, st Stmt, depth int) {
 		for _, v := range r.Order {
 			vars = append(vars, v.Name)
 		}
-		fmt.Fprintf(b, " %s over %s", r.Fold, strings.Join(vars, ", "))
-		if r.In != nil {
-			fmt.Fprintf(b, " in %s", r.In.Tensor.Name)
+		switch {
+		case len(r.Vars) == 0:
+			fmt.Fprintf(b, " only where %s is stored", r.In.Tensor.Name)
+		case r.In != nil:
+			fmt.Fprintf(b, " %s over %s in %s", r.Fold, strings.Join(vars, ", "), r.In.Tensor.Name)
+		default:
+			fmt.Fprintf(b, " %s over %s", r.Fold, strings.Join(vars, ", "))
 		}
 		b.WriteByte('\n')
 		printStmt(b, c, st.Producer, depth+1)

@@ -478,7 +478,7 @@ func (g Algebra) TempSupport(t *Temp, leaves Leaves) Support {
 	s := g.Of(r.Body, leaves)
 	if r.In != nil {
 		set := StoredSet(leaves.Access(r.In))
-		if v, ok := ConstValue(s.Background); ok && r.Fold.IsIdentity(v) {
+		if v, ok := ConstValue(s.Background); ok && len(r.Vars) > 0 && r.Fold.IsIdentity(v) {
 			set = Intersect(set, s.Set)
 		}
 		return Support{Set: set, Background: g.EmptyFold(r)}

@@ -9,7 +9,10 @@ import (
 // scan is the chain rule for scans. An element of the body moves every result from its
 // place on, so its adjoint is a scan of the results' adjoints that runs the other way.
 func (s *statement) scan(e *lang.Scan, g lang.Node, scope []*lang.Index) *lang.Error {
-	for _, v := range e.Vars {
+	if e.Stored() {
+		return storedScan(e)
+	}
+	for _, v := range e.Indices() {
 		if v.Length >= 0 {
 			return unsupported(e.Pos, "a scan over a slice with an end", "copy the slice in a statement before, and scan the copy")
 		}
@@ -41,7 +44,7 @@ func (s *statement) backward(e *lang.Scan, x lang.Node) lang.Node { return s.opp
 
 // opposite is a scan of x that runs the other way than e.
 func (s *statement) opposite(e *lang.Scan, op string, x lang.Node) lang.Node {
-	return fold(op, s.spell(e.Vars), turned(e.Options), x)
+	return fold(op, s.spell(e.Indices()), turned(e.Options), x)
 }
 
 // turned are the options of a scan that runs the other way.
@@ -94,7 +97,7 @@ func (s *statement) cumProd(e *lang.Scan, g lang.Node, scope []*lang.Index) (lan
 			return zero()
 		}
 		var r *lang.Ref
-		r, err = s.define("t", vars, fold(op, s.spell(e.Vars), options, body))
+		r, err = s.define("t", vars, fold(op, s.spell(e.Indices()), options, body))
 		return r
 	}
 	zeros := define("cumsum", e.Options, indicator(isZero))
@@ -115,4 +118,9 @@ func (s *statement) cumProd(e *lang.Scan, g lang.Node, scope []*lang.Index) (lan
 	}
 	first := where(binary("==", earlier, zero()), sum("1"), zero())
 	return where(isZero, first, binary("/", &lang.Paren{X: sum("0")}, x)), nil
+}
+
+// storedScan says that a scan over stored elements has no derivative yet.
+func storedScan(e *lang.Scan) *lang.Error {
+	return unsupported(e.Pos, "a scan over stored elements", "")
 }

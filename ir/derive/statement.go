@@ -89,9 +89,12 @@ func (s *statement) materialise(e lang.Expr) (*lang.Ref, *lang.Error) {
 	case *lang.Reduce:
 		value, err = s.folded(e)
 	case *lang.Scan:
+		if e.Stored() {
+			return nil, storedScan(e)
+		}
 		var body lang.Node
 		body, err = s.value(e.Body)
-		value = fold(e.Op.String(), s.spell(e.Vars), e.Options, body)
+		value = fold(e.Op.String(), s.spell(e.Indices()), e.Options, body)
 	}
 	if err != nil {
 		return nil, err
@@ -177,7 +180,7 @@ func indicesOf(e lang.Expr) (free, bound []*lang.Index) {
 		case *lang.IndexValue:
 			free = append(free, x.Var)
 		case *lang.Scan:
-			free = append(free, x.Vars...)
+			free = append(free, x.Indices()...)
 		case *lang.Reduce:
 			for _, v := range x.Vars {
 				bound = append(bound, v.Var)

@@ -1,0 +1,199 @@
+package ir
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/lacuna-sparse/lacuna/lang"
+	"github.com/lacuna-sparse/lacuna/tensor"
+)
+
+// Statistic is a step of a plan: order statistics of every line of a tensor.
+type Statistic struct {
+	// From holds lines along Axes in segments, or as the innermost axes of a dense
+	// tensor. To has an axis for each other one, in the order in which From stores
+	// them, and behind those (OrdersFirst: before) an axis for each variable of the orders
+	// that the lines do not have. It is dense or, of sparse segments, has From's
+	// levels above them, and dense ones for the orders.
+	From, To *Tensor
+	Axes     []int
+	// Cast, unless invalid, is what elements are converted to first.
+	Cast tensor.DType
+	// Order is the order of the statistic, from 0 to 1, unless Orders holds them: in
+	// a dense tensor with an axis for each variable of the orders or, if PerLine,
+	// before them one for each axis of the lines, as To has them.
+	Order       float64
+	Orders      *Tensor
+	PerLine     bool
+	OrdersFirst bool
+	// Own is the number of To's axes that lines do not have.
+	Own    int
+	Method string // of lang's quantiles
+	// SkipNaN leaves NaN out of the lines; otherwise a line with one gives NaN.
+	SkipNaN bool
+	// Stored takes stored elements only; a line without any gives NaN.
+	Stored bool
+	Name   string   // the operator, for messages
+	Pos    lang.Pos // of the operator
+}
+
+func (*Statistic) step() {}
+
+// order plans a median or quantile and returns an access of its result.
+func (b *builder) order(e *lang.Reduce) (Expr, error) {
+	a, err := b.argument(e.Body, e.Vars, e.Pos)
+	if err != nil {
+		return nil, err
+	}
+	s := &Statistic{Axes: a.axes, Cast: a.cast(), Order: 0.5, Method: "linear", SkipNaN: e.Op == lang.NanQuantile, Name: e.Op.String(), Pos: e.Pos}
+	if len(e.Options) > 0 {
+		s.Method = e.Options[0]
+	}
+	var own []*Index
+	var orders *argument
+	if e.Q != nil {
+		if orders, err = b.orders(e.Q); err != nil {
+			return nil, err
+		}
+		if v, ok := ConstValue(orders.value); ok {
+			s.Order, orders = v.Float64(), nil
+		} else {
+			for _, v := range orders.vars {
+				s.PerLine = s.PerLine || contains(a.vars, v)
+				if !contains(a.vars, v) {
+					own = append(own, v)
+				}
+			}
+		}
+	}
+	s.Own = len(own)
+	vars := b.plan.order(a, s, own, b.lhs.Vars(nil))
+	if orders != nil {
+		b.plan.orders(orders, s, vars, own)
+	}
+	b.plan.Steps = append(b.plan.Steps, s)
+	b.copies++
+	return accessOf(s.To, vars), nil
+}
+
+// orders rewrites the order of a quantile, which is ranked in f64.
+func (b *builder) orders(q lang.Expr) (*argument, error) {
+	sub := b.sub()
+	value, err := sub.expr(q)
+	if err != nil {
+		return nil, err
+	}
+	value = sub.cast(tensor.Float64, value)
+	return &argument{builder: sub, value: value, vars: b.inOrder(FreeVars(value)), typ: tensor.Float64}, nil
+}
+
+// order plans the lines of a statistic and its result, and returns the variables of
+// the result's axes. Those of the statement's left side are left.
+func (p *planner) order(a *argument, s *Statistic, own, left []*Index) []*Index {
+	kept := a.kept()
+	s.From = p.materialise(a, func(f tensor.Format, fill *tensor.Scalar) tensor.Format {
+		return s.layout(f, fill, kept, a.stored(f))
+	})
+	f := s.From.Format
+	s.Stored = a.stored(f)
+	sparse := LinesOf(f, s.Axes) == SparseSegments
+	var vars []*Index
+	for _, axis := range f.Order()[:len(kept)] {
+		vars = append(vars, a.vars[axis])
+	}
+	if !sparse && len(own) > 0 && len(left) > 0 && contains(own, left[0]) {
+		s.OrdersFirst = true
+		vars = append(slices.Clone(own), vars...)
+	} else {
+		vars = append(vars, own...)
+	}
+	s.To = &Tensor{Name: p.named(s.Name), Rank: len(vars), DType: ComputeType(a.typ), FillKnown: true,
+		Format: tensor.Dense(len(vars)), Fill: tensor.Zero(ComputeType(a.typ))}
+	if sparse {
+		s.To.Format = upper(f, len(kept), len(own), nil)
+	}
+	if s.Stored || s.From.FillKnown {
+		s.To.Fill = s.gap()
+	}
+	p.tensor(s.To)
+	return vars
+}
+
+// gap is the statistic of a line without entries.
+func (s *Statistic) gap() tensor.Scalar {
+	dt := s.To.DType
+	if s.Stored {
+		return NaN(dt)
+	}
+	v := s.From.Fill
+	if s.Cast.Valid() {
+		v = v.Convert(s.Cast)
+	}
+	return v.Convert(dt)
+}
+
+// layout is the format in which a statistic takes an argument of format f.
+func (s *Statistic) layout(f tensor.Format, fill *tensor.Scalar, kept []int, stored bool) tensor.Format {
+	lines := LinesOf(f, s.Axes)
+	order := keptFirst(f, kept, s.Axes)
+	levels := slices.Repeat([]tensor.LevelKind{tensor.D}, len(order))
+	switch {
+	case f.IsDense() && slices.Equal(f.Order(), order):
+		return f
+	case f.IsDense(), fill == nil && !stored:
+		return formatOf(levels, order)
+	case s.PerLine && lines != Segments:
+		for l := range levels {
+			levels[l] = tensor.C
+			if l >= len(kept) {
+				levels[l] = tensor.S
+			}
+		}
+		return formatOf(levels, order)
+	case lines != Apart:
+		return f
+	}
+	return segments(f, kept, s.Axes)
+}
+
+// orders computes the orders of a statistic into a dense tensor.
+func (p *planner) orders(q *argument, s *Statistic, vars, own []*Index) {
+	axes := own
+	if s.PerLine {
+		axes = nil
+		for _, v := range vars {
+			if !contains(own, v) {
+				axes = append(axes, v)
+			}
+		}
+		axes = append(axes, own...)
+	}
+	q.vars = axes
+	if q.direct() && q.access().Tensor.DType == tensor.Float64 && q.access().Tensor.Format == tensor.Dense(len(axes)) {
+		s.Orders = q.access().Tensor
+		return
+	}
+	nf := &q.normalForm
+	nf.value = q.value
+	s.Orders = &Tensor{Name: p.named("orders"), Rank: len(axes), DType: tensor.Float64, Format: tensor.Dense(len(axes)),
+		Fill: tensor.Zero(tensor.Float64), FillKnown: true}
+	nf.lhs = accessOf(s.Orders, axes)
+	background := p.alg.Of(nf.value, globalLeaves{p.alg}).Background
+	p.compute(nf, q.stmt, s.Orders, &Compute{Covers: true, Background: background, Shape: axes})
+	p.tensor(s.Orders)
+}
+
+// String describes the statistic for readers of a plan.
+func (s *Statistic) String() string {
+	text := fmt.Sprintf("%s (%s) over %s", s.Name, s.Method, axesText(s.Axes))
+	switch {
+	case s.Orders != nil:
+		text += ", orders " + s.Orders.Name
+	case s.Name != lang.Median.String():
+		text += fmt.Sprintf(", order %v", s.Order)
+	}
+	if s.Stored {
+		text += ", stored elements only"
+	}
+	return text
+}
