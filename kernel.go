@@ -208,10 +208,12 @@ func (k *Kernel) compile(opts ir.Options) error {
 		if c, ok := st.(*ir.Convert); ok {
 			types[c.To.ID] = emptyTensor(c.To.Format, c.To.DType)
 		}
-		if c, ok := st.(*ir.Compute); ok {
+		switch st.(type) {
+		case *ir.Compute, *ir.Scan, *ir.Statistic, *ir.Sort:
 			// Compile ahead of the first run what will most likely run.
-			if _, err := k.variant(context.Background(), sp, c, types, choice{crd: loop.U32, work: k.session.workspace(lower.DenseWorkspace),
-				tables: k.session.workspace(lower.DenseWorkspace) == lower.DenseWorkspace && len(c.Tables) > 0, onePass: k.oneThread()}); err != nil {
+			how := choice{crd: loop.U32, work: k.session.workspace(lower.DenseWorkspace), onePass: k.oneThread()}
+			how.tables = how.work == lower.DenseWorkspace && len(sp.tables()) > 0
+			if _, err := k.variant(context.Background(), sp, types, how); err != nil {
 				return err
 			}
 		}
@@ -247,7 +249,7 @@ func (d declaredTypes) IndexType(t *ir.Tensor, level int, kind lower.ArrayKind) 
 
 // variant returns the step compiled for the given operands' index widths and
 // the given choice.
-func (k *Kernel) variant(ctx context.Context, st *step, c *ir.Compute, types declaredTypes, how choice) (v *variant, err error) {
+func (k *Kernel) variant(ctx context.Context, st *step, types declaredTypes, how choice) (v *variant, err error) {
 	defer caught(k.source, &err)
 	st.mu.Lock()
 	defer st.mu.Unlock()
@@ -255,7 +257,7 @@ func (k *Kernel) variant(ctx context.Context, st *step, c *ir.Compute, types dec
 		st.latest.Store(v)
 		return v, nil
 	}
-	low, err := lower.Step(c, k.alg, types, lower.Options{Coordinates: how.crd, Workspace: how.work,
+	low, err := k.lowered(st.plan, types, lower.Options{Coordinates: how.crd, Workspace: how.work,
 		LimitWide: !k.plan.Options.NarrowWorkspaces, Tables: how.tables, OnePass: how.onePass, Grain: k.session.grain})
 	if err != nil {
 		return nil, err
@@ -272,6 +274,27 @@ func (k *Kernel) variant(ctx context.Context, st *step, c *ir.Compute, types dec
 	st.variants[st.key(types, how)] = v
 	st.latest.Store(v)
 	return v, nil
+}
+
+// lowered is the program of a step.
+func (k *Kernel) lowered(st ir.Step, types declaredTypes, opts lower.Options) (*lower.Kernel, error) {
+	switch s := st.(type) {
+	case *ir.Scan:
+		return lower.Scan(s, types, opts)
+	case *ir.Statistic:
+		return lower.Statistic(s, types, opts)
+	case *ir.Sort:
+		return lower.Sort(s, types, opts)
+	}
+	return lower.Step(st.(*ir.Compute), k.alg, types, opts)
+}
+
+// tables are the tables of a step's loops.
+func (st *step) tables() []*ir.Tabulate {
+	if c, ok := st.plan.(*ir.Compute); ok {
+		return c.Tables
+	}
+	return nil
 }
 
 // key names a variant: the widths of the index arrays that the step reads.

@@ -235,8 +235,14 @@ func (k *Kernel) bind(vals values) (*binding, error) {
 		if !ok {
 			continue
 		}
-		sb.shape = extents.Shapes[c.Stmt.LHS.Tensor.Name]
 		sb.indices = k.indices(extents, c.Stmt)
+		sb.shape = extents.Shapes[c.Stmt.LHS.Tensor.Name]
+		if c.Shape != nil {
+			sb.shape = nil
+			for _, v := range c.Shape {
+				sb.shape = append(sb.shape, sb.indices[v.ID])
+			}
+		}
 		if len(c.Axes) > 0 {
 			sb.indices = slices.Clone(sb.indices)
 			for _, axis := range c.Axes {
@@ -363,18 +369,69 @@ func (k *Kernel) runStep(ctx context.Context, st *step, b *stepBinding, vals val
 		}
 		return nil
 	case *ir.Compute:
-		out, err := k.compute(ctx, st, p, b, vals, keep)
+		out, err := k.compute(ctx, st, b, vals, keep)
 		if err != nil {
 			return err
 		}
 		vals[p.Result.ID] = out
 		return nil
+	case *ir.Scan:
+		out, err := k.compute(ctx, st, &stepBinding{shape: vals[p.From.ID].Dims(), crd: loop.U32}, vals, keep)
+		if err != nil {
+			return err
+		}
+		vals[p.To.ID] = out
+		return nil
+	case *ir.Sort:
+		out, err := k.compute(ctx, st, &stepBinding{shape: vals[p.From.ID].Dims(), crd: loop.U32}, vals, keep)
+		if err != nil {
+			return err
+		}
+		vals[p.To.ID] = out
+		return nil
+	case *ir.Statistic:
+		out, err := k.compute(ctx, st, &stepBinding{shape: statisticShape(p, vals), crd: loop.U32}, vals, keep)
+		if err != nil {
+			return k.badOrder(p, err)
+		}
+		vals[p.To.ID] = out
+		return nil
 	}
 	panic("BUG: unknown step")
 }
 
-func (k *Kernel) compute(ctx context.Context, st *step, c *ir.Compute, b *stepBinding, vals values, keep *keptStep) (*tensor.Tensor, error) {
-	v, err := k.chosen(ctx, st, c, b, vals, keep)
+// statisticShape is the shape of an order statistic.
+func statisticShape(s *ir.Statistic, vals values) []int64 {
+	from := vals[s.From.ID]
+	var lines, own []int64
+	order := from.Format().Order()
+	for _, axis := range order[:len(order)-len(s.Axes)] {
+		lines = append(lines, from.Dims()[axis])
+	}
+	if s.Orders != nil {
+		dims := vals[s.Orders.ID].Dims()
+		own = dims[len(dims)-s.Own:]
+	}
+	if s.OrdersFirst {
+		return slices.Concat(own, lines)
+	}
+	return slices.Concat(lines, own)
+}
+
+// badOrder gives the error of a quantile whose order is out of range a place and a code.
+func (k *Kernel) badOrder(s *ir.Statistic, err error) error {
+	var failed *runtime.KernelError
+	if !errors.As(err, &failed) || failed.Message != lower.BadOrder {
+		return err
+	}
+	e := &lang.Error{Code: lang.ErrRange, Pos: s.Pos, Msg: "an order of " + s.Name + " lies outside 0 to 1, or is NaN",
+		Hint: "orders count from 0, the smallest value, to 1, the largest"}
+	return e.WithSource(k.source)
+}
+
+// compute runs a step that is a kernel of its own.
+func (k *Kernel) compute(ctx context.Context, st *step, b *stepBinding, vals values, keep *keptStep) (*tensor.Tensor, error) {
+	v, err := k.chosen(ctx, st, b, vals, keep)
 	if err != nil {
 		return nil, err
 	}
@@ -387,7 +444,7 @@ func (k *Kernel) compute(ctx context.Context, st *step, c *ir.Compute, b *stepBi
 		switch {
 		case s.Index != nil:
 			call.bindings.Scalars[s.Scalar] = b.indices[s.Index.ID]
-		case s.Tensor == c.Result:
+		case s.Tensor == v.lower.Result.Tensor:
 			call.bindings.Scalars[s.Scalar] = b.shape[s.Axis]
 		default:
 			call.bindings.Scalars[s.Scalar] = vals[s.Tensor.ID].Dims()[s.Axis]
@@ -401,12 +458,12 @@ func (k *Kernel) compute(ctx context.Context, st *step, c *ir.Compute, b *stepBi
 	goruntime.KeepAlive(vals) // the bindings do not keep memory of mapped files
 	if err != nil && v.onePass && tooManyForOnePass(err) {
 		st.twoPasses.Store(true)
-		return k.compute(ctx, st, c, b, vals, keep)
+		return k.compute(ctx, st, b, vals, keep)
 	}
 	if err != nil {
 		return nil, err
 	}
-	return v.result(b.shape, &call.results), nil
+	return v.result(b.shape, &call.results, vals), nil
 }
 
 // tooManyForOnePass reports whether a program that appends in one pass did not
@@ -418,7 +475,7 @@ func tooManyForOnePass(err error) bool {
 }
 
 // chosen is the variant of a step that a run needs.
-func (k *Kernel) chosen(ctx context.Context, st *step, c *ir.Compute, b *stepBinding, vals values, keep *keptStep) (*variant, error) {
+func (k *Kernel) chosen(ctx context.Context, st *step, b *stepBinding, vals values, keep *keptStep) (*variant, error) {
 	if keep != nil && keep.variant != nil {
 		if !keep.variant.fits(vals) {
 			return nil, fmt.Errorf("%w: other index types", ErrPattern)
@@ -430,12 +487,12 @@ func (k *Kernel) chosen(ctx context.Context, st *step, c *ir.Compute, b *stepBin
 	if b.keys > 0 && v != nil {
 		how.work = k.workspaceKind(b.keys, v, vals)
 	}
-	if len(c.Tables) > 0 && v != nil {
+	if len(st.tables()) > 0 && v != nil {
 		how.tables = k.tables(b.tabled, v, vals)
 	}
 	if v == nil || v.choice != how || !v.fits(vals) {
 		var err error
-		if v, err = k.variant(ctx, st, c, declaredTypes(vals), how); err != nil {
+		if v, err = k.variant(ctx, st, declaredTypes(vals), how); err != nil {
 			return nil, err
 		}
 	}
@@ -491,7 +548,7 @@ func memoryOf(a tensor.Array) runtime.Memory {
 }
 
 // result assembles the tensor that a run has made.
-func (v *variant) result(shape []int64, r *runtime.Results) *tensor.Tensor {
+func (v *variant) result(shape []int64, r *runtime.Results, vals values) *tensor.Tensor {
 	res := v.lower.Result
 	array := func(id loop.BufferID) tensor.Array {
 		if id < 0 {
@@ -502,7 +559,11 @@ func (v *variant) result(shape []int64, r *runtime.Results) *tensor.Tensor {
 	}
 	var few [8]tensor.Level
 	levels := few[:0]
-	for _, l := range res.Levels {
+	for i, l := range res.Levels {
+		if i < res.SharedLevels {
+			levels = append(levels, vals[res.Shared.ID].LevelAt(i))
+			continue
+		}
 		levels = append(levels, tensor.Level{Pos: array(l.Pos), Crd: array(l.Crd)})
 	}
 	fill := res.Tensor.Fill

@@ -140,7 +140,11 @@ func (e *emitter) need(s ir.Stmt, l leaves) ir.Formula {
 	if leaf.Temp != nil {
 		r := leaf.Temp.Reduce
 		if r.In != nil {
-			return ir.Intersect(ir.StoredSet(l.Access(r.In)), e.effective(sup, r.Fold))
+			stored := ir.StoredSet(l.Access(r.In))
+			if len(r.Vars) == 0 {
+				return stored
+			}
+			return ir.Intersect(stored, e.effective(sup, r.Fold))
 		}
 		if sup.Background == nil {
 			return ir.All()

@@ -70,6 +70,10 @@ type Result struct {
 	Values loop.BufferID
 	// Fill is a buffer of one element, -1 when the fill is known.
 	Fill loop.BufferID
+	// Shared, when not nil, is an operand whose first SharedLevels levels are those
+	// of the result too.
+	Shared       *ir.Tensor
+	SharedLevels int
 	// Words and Found are of conversions that only sort or check: see
 	// ConvertOptions and CheckCoordinates.
 	Words []loop.BufferID

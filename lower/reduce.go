@@ -257,22 +257,6 @@ func (e *emitter) foldGap(st *state, g *gap, visited loop.Expr) {
 		}
 		x := b.Let("gap", e.expr(st, g.value))
 		switch r := g.reduce; {
-		case r.Fold == ir.FoldSum:
-			for _, n := range counts {
-				x = b.Mul(x, b.Cast(x.Type(), n))
-			}
-			b.Assign(acc.state[0], b.Add(acc.state[0], x))
-		case r.Fold == ir.FoldProd:
-			for _, n := range counts {
-				x = e.power(x, n)
-			}
-			b.Assign(acc.state[0], b.Mul(acc.state[0], x))
-		case r.Fold == ir.FoldLogSumExp:
-			n := loop.Expr(loop.Float(loop.F64, 1))
-			for _, c := range counts {
-				n = b.Mul(n, b.Cast(loop.F64, c))
-			}
-			e.foldLSE(acc, b.Let("x", b.Cast(loop.F64, x)), b.Let("n", n))
 		case isArg(r.Fold):
 			at := st.clone()
 			at.index[g.v] = loop.Expr(loop.Int(0))
@@ -285,9 +269,35 @@ func (e *emitter) foldGap(st *state, g *gap, visited loop.Expr) {
 			}
 			e.foldArg(acc, x, e.flatIndex(at, r))
 		default:
-			b.Assign(acc.state[0], e.combine(r.Fold, acc.state[0], x))
+			e.foldCopies(acc, x, counts)
 		}
 	}, nil)
+}
+
+// foldCopies folds copies of x, as many as the product of the counts, in closed
+// form; not for arg folds.
+func (e *emitter) foldCopies(acc accumulator, x loop.Expr, counts []loop.Expr) {
+	b := e.b
+	switch acc.reduce.Fold {
+	case ir.FoldSum:
+		for _, n := range counts {
+			x = b.Mul(x, b.Cast(x.Type(), n))
+		}
+		b.Assign(acc.state[0], b.Add(acc.state[0], x))
+	case ir.FoldProd:
+		for _, n := range counts {
+			x = e.power(x, n)
+		}
+		b.Assign(acc.state[0], b.Mul(acc.state[0], x))
+	case ir.FoldLogSumExp:
+		n := loop.Expr(loop.Float(loop.F64, 1))
+		for _, c := range counts {
+			n = b.Mul(n, b.Cast(loop.F64, c))
+		}
+		e.foldLSE(acc, b.Let("x", b.Cast(loop.F64, x)), b.Let("n", n))
+	default:
+		b.Assign(acc.state[0], e.combine(acc.reduce.Fold, acc.state[0], x))
+	}
 }
 
 // power is x to the n-th, n > 0, by repeated squaring: exact where the repeated

@@ -1,0 +1,174 @@
+package lower
+
+import (
+	"github.com/lacuna-sparse/lacuna/ir"
+	"github.com/lacuna-sparse/lacuna/ir/loop"
+	"github.com/lacuna-sparse/lacuna/tensor"
+)
+
+// Scans and order statistics walk lines: the elements of a tensor along some of
+// its axes. Planning has brought them into planes of a dense tensor or into
+// segments of entries (ir.Lines), so that there are two ways to walk and no case
+// for any format.
+
+// lines are the lines of a tensor along axes.
+type lines struct {
+	*kernel
+	from *ir.Tensor
+	axes []int
+	how  ir.Lines
+	// above and below are the axes stored before and after those of the lines;
+	// only planes have any below.
+	above, below []int
+	vals         loop.BufferID
+	pos          loop.BufferID   // of the segments, -1 for planes
+	crd          []loop.BufferID // by axis of the lines, for segments
+
+	lets   []loop.ScalarLet // that define the following
+	length loop.ScalarID    // elements of a line, gaps included; see measure
+	groups loop.ScalarID    // lines, or planes of them
+}
+
+// newLines looks at the lines of from along axes and defines their numbers.
+func newLines(name string, from *ir.Tensor, axes []int, types OperandTypes, opts Options) *lines {
+	k := &kernel{
+		types: types, opts: opts,
+		program: &loop.Program{Name: loop.CleanName(name)},
+		inputs:  map[Input]loop.BufferID{}, scalars: map[Scalar]loop.ScalarID{},
+		result: Result{Values: -1, Fill: -1, Found: -1},
+	}
+	l := &lines{kernel: k, from: from, axes: axes, how: ir.LinesOf(from.Format, axes), pos: -1}
+	order := from.Format.Order()
+	first := 0
+	for order[first] != axes[0] {
+		first++
+	}
+	l.above, l.below = order[:first], order[first+len(axes):]
+	l.vals = k.input(from, 0, Values)
+	if l.how != ir.Planes {
+		l.pos = k.input(from, first, Positions)
+		for i := range axes {
+			l.crd = append(l.crd, k.input(from, first+i, Coordinates))
+		}
+	}
+	l.groups = l.define("groups", l.count(first))
+	return l
+}
+
+// measure defines the length of lines. Where only stored elements count, nobody
+// needs it, and it need not fit 64 bits.
+func (l *lines) measure() { l.length = l.define("length", l.product(l.axes)) }
+
+// define adds a scalar to those that the first stage computes.
+func (l *lines) define(name string, value loop.SizeExpr) loop.ScalarID {
+	id := l.newScalar(name, false)
+	l.lets = append(l.lets, loop.ScalarLet{Scalar: id, Value: value})
+	return id
+}
+
+// product is the product of the extents of axes.
+func (l *lines) product(axes []int) loop.SizeExpr {
+	n := loop.SizeExpr(loop.SizeConst(1))
+	for _, axis := range axes {
+		n = sizeProduct(n, loop.SizeScalar(l.dim(l.from, axis)))
+	}
+	return n
+}
+
+// count is the number of positions of the first levels.
+func (l *lines) count(levels int) loop.SizeExpr {
+	n := loop.SizeExpr(loop.SizeConst(1))
+	for level, kind := range l.from.Format.Physical()[:levels] {
+		switch kind.Kind {
+		case tensor.DenseLevel:
+			n = sizeProduct(n, loop.SizeScalar(l.dim(l.from, l.from.Format.Order()[level])))
+		case tensor.CompressedLevel:
+			n = &loop.SizeLoad{Buffer: l.input(l.from, level, Positions), Index: n}
+		}
+	}
+	return n
+}
+
+// segment is where the entries of a line begin and end.
+func (l *lines) segment(e *emitter, group loop.Expr) (begin, end loop.Expr) {
+	pos := e.read(l.pos)
+	return e.b.Let("begin", e.b.LoadIndex(pos, group)), e.b.Let("end", e.b.LoadIndex(pos, e.b.Add(group, loop.Int(1))))
+}
+
+// place is the number of the coordinate that entry p has along the line.
+func (l *lines) place(e *emitter, p loop.Expr) loop.Expr {
+	var flat loop.Expr
+	for i, axis := range l.axes {
+		c := e.b.LoadIndex(e.read(l.crd[i]), p)
+		if flat == nil {
+			flat = c
+			continue
+		}
+		flat = e.b.Add(e.b.Mul(flat, e.scalar(l.dim(l.from, axis))), c)
+	}
+	return flat
+}
+
+// grain is the work of a chunk.
+func (l *lines) grain() int64 {
+	if l.opts.Grain > 0 {
+		return l.opts.Grain
+	}
+	return chunkGrain
+}
+
+// evenly registers the cut of n equal items, each of the given work, into chunks.
+// The partition is of the chunks, since an item may be more than one is worth;
+// bounds gives the items of the chunk that a function runs.
+func (l *lines) evenly(n, work loop.SizeExpr) cutItems {
+	chunks := l.define("chunks", sizeMin(n, sizeCeil(sizeProduct(n, work), loop.SizeConst(l.grain()))))
+	each := l.define("each", sizeCeil(n, sizeMax(loop.SizeScalar(chunks), loop.SizeConst(1))))
+	return cutItems{lines: l, items: l.define("items", n), each: each, chunks: chunks}
+}
+
+// cutItems is a list of items cut into chunks of equally many.
+type cutItems struct {
+	*lines
+	items, each, chunks loop.ScalarID
+}
+
+// partition is the cut; with a factor of 0 it is empty.
+func (c cutItems) partition(factor loop.SizeExpr) int {
+	return c.kernel.partition(rootLoop{cut: true, n: sizeProduct(loop.SizeScalar(c.chunks), factor), weight: -1, grain: 1})
+}
+
+// bounds are the first item of the chunk and the one behind the last.
+func (c cutItems) bounds(e *emitter) (lo, hi loop.Expr) {
+	b := e.b
+	each, items := e.scalar(c.each), e.scalar(c.items)
+	return b.Let("first", b.Min(items, b.Mul(b.Lo(), each))), b.Let("last", b.Min(items, b.Mul(b.Hi(), each)))
+}
+
+// sizeProduct is x·y, without factors of 1.
+func sizeProduct(x, y loop.SizeExpr) loop.SizeExpr {
+	if y == loop.SizeConst(1) {
+		return x
+	}
+	return sizeTimes(x, y)
+}
+
+func sizeMin(x, y loop.SizeExpr) loop.SizeExpr { return &loop.SizeOp{Op: loop.Min, X: x, Y: y} }
+
+func sizeMax(x, y loop.SizeExpr) loop.SizeExpr { return &loop.SizeOp{Op: loop.Max, X: x, Y: y} }
+
+// sizeCeil is x/y rounded up, for x not negative and y positive.
+func sizeCeil(x, y loop.SizeExpr) loop.SizeExpr {
+	less := &loop.SizeOp{Op: loop.Sub, X: x, Y: loop.SizeConst(1)}
+	up := &loop.SizeOp{Op: loop.Add, X: &loop.SizeOp{Op: loop.Div, X: less, Y: y}, Y: loop.SizeConst(1)}
+	// -1/y is 0, not -1.
+	return &loop.SizeOp{Op: loop.Mul, X: up, Y: sizeMin(x, loop.SizeConst(1))}
+}
+
+// finish returns what has been built.
+func (l *lines) finish(to *ir.Tensor) *Kernel {
+	l.result.Tensor = to
+	for range to.Format.Physical() {
+		l.result.Levels = append(l.result.Levels, ResultLevel{-1, -1})
+	}
+	return &Kernel{Program: l.program, Inputs: l.inputList, Scalars: l.scalarList, Result: l.result, Notes: l.notes}
+}

@@ -1,0 +1,440 @@
+package lower
+
+import (
+	"fmt"
+
+	"github.com/lacuna-sparse/lacuna/ir"
+	"github.com/lacuna-sparse/lacuna/ir/loop"
+)
+
+// A scan is sequential along a line, so lines run in parallel. Where there are few,
+// and long ones, each is cut into blocks: a first pass folds every block, a short
+// serial one turns that into what precedes each block, and the last pass runs the
+// blocks from there (reduce, then scan: G. Blelloch, "Prefix Sums and Their
+// Applications", 1990). How many blocks there are follows from the shape alone, so
+// bits do not depend on threads.
+//
+// Lines that are not innermost in a dense tensor run side by side, row by row, with
+// a vector of states. Of sparse lines the gaps are filled along the way where the
+// result is dense, and folded in closed form where a block is only folded.
+
+const (
+	// blockLength is the least length of a block.
+	blockLength = 1 << 12
+	// scanBlocks is how many blocks there are to be at least, if lines allow it.
+	scanBlocks = 1 << 7
+	// laneWidth is how many neighbouring lines run side by side in one piece.
+	laneWidth = 1 << 8
+)
+
+// Scan lowers a scan.
+func Scan(s *ir.Scan, types OperandTypes, opts Options) (*Kernel, error) {
+	x := &scanner{lines: newLines("scan_"+s.To.Name, s.From, s.Axes, types, opts), step: s}
+	typ := ir.ComputeType(s.Typ)
+	x.fold = &ir.Reduce{Fold: s.Fold, Typ: typ, Body: &ir.Const{Value: s.Fold.Identity(typ)}}
+	x.fold.Temp = &ir.Temp{Reduce: x.fold}
+	x.sizes()
+	if x.blocked() {
+		x.blockStage()
+		x.carryStage()
+	}
+	x.runStage()
+	x.result.Values = x.out
+	if !s.To.Format.IsDense() {
+		x.result.Shared, x.result.SharedLevels = s.From, len(x.above)
+		if s.Stored {
+			x.result.SharedLevels = s.From.Rank
+		}
+	}
+	x.note()
+	return x.finish(s.To), nil
+}
+
+// scanner is a scan under construction.
+type scanner struct {
+	*lines
+	step *ir.Scan
+	fold *ir.Reduce
+	out  loop.BufferID
+	cell cell // the states of blocks or of side-by-side lines; seen is not used
+
+	blocks loop.ScalarID // of a line
+	block  loop.ScalarID // length of one
+	inner  loop.ScalarID // lines side by side, if any are
+	pieces loop.ScalarID // that these are cut into
+	some   loop.ScalarID // 1 if lines have several blocks, else 0
+	cut    cutItems
+}
+
+// planar reports whether lines run side by side.
+func (x *scanner) planar() bool { return len(x.below) > 0 }
+
+// ragged reports whether lines have different lengths: those of segments of which
+// only the stored elements count.
+func (x *scanner) ragged() bool { return x.step.Stored && len(x.above) > 0 }
+
+// blocked reports whether lines may be cut into blocks.
+func (x *scanner) blocked() bool { return !x.ragged() }
+
+// sizes names the numbers that the stages need, and the buffers.
+func (x *scanner) sizes() {
+	switch {
+	case !x.step.Stored:
+		x.measure()
+	case !x.ragged():
+		x.length = x.define("stored", &loop.SizeLoad{Buffer: x.pos, Index: loop.SizeConst(1)})
+	}
+	length := loop.SizeExpr(loop.SizeScalar(x.length))
+	groups := loop.SizeExpr(loop.SizeScalar(x.groups))
+	width, lanes := loop.SizeExpr(loop.SizeConst(1)), loop.SizeExpr(loop.SizeConst(1))
+	items := groups
+	if x.planar() {
+		x.inner = x.define("inner", x.product(x.below))
+		lanes = loop.SizeScalar(x.inner)
+		x.pieces = x.define("pieces", sizeCeil(lanes, loop.SizeConst(laneWidth)))
+		width = sizeMin(lanes, loop.SizeConst(laneWidth))
+		items = sizeProduct(items, loop.SizeScalar(x.pieces))
+	}
+	var states loop.SizeExpr
+	if x.blocked() {
+		wanted := &loop.SizeOp{Op: loop.Div, X: loop.SizeConst(scanBlocks), Y: sizeMax(items, loop.SizeConst(1))}
+		x.blocks = x.define("blocks", sizeMax(loop.SizeConst(1), sizeMin(sizeCeil(length, loop.SizeConst(x.least())), wanted)))
+		blocks := loop.SizeScalar(x.blocks)
+		x.block = x.define("block", sizeCeil(length, blocks))
+		x.some = x.define("some", sizeMin(loop.SizeConst(1), &loop.SizeOp{Op: loop.Sub, X: blocks, Y: loop.SizeConst(1)}))
+		states = sizeProduct(sizeProduct(groups, blocks), lanes)
+		if !x.planar() {
+			states = sizeProduct(states, loop.SizeScalar(x.some))
+		}
+		x.cut = x.evenly(sizeProduct(items, blocks), sizeProduct(loop.SizeScalar(x.block), width))
+		x.cell = x.newCell(x.fold, "")
+	}
+	x.out = x.buffer(x.step.To.Name+"_vals", loopType(x.step.To.DType), loop.Output)
+	var size loop.SizeExpr
+	if x.step.Stored {
+		size = &loop.SizeLoad{Buffer: x.pos, Index: groups}
+	} else {
+		size = sizeProduct(sizeProduct(groups, length), lanes)
+	}
+	st := loop.Stage{Name: "size", Partition: -1, Lets: x.lets, Allocs: []loop.Alloc{{Buffer: x.out, Len: size}}}
+	if x.blocked() {
+		for _, id := range x.cell.state {
+			st.Allocs = append(st.Allocs, loop.Alloc{Buffer: id, Len: states})
+		}
+	}
+	x.addStage(st)
+}
+
+// least is the least length of a block; less in tests that cut small data.
+func (x *scanner) least() int64 {
+	if x.opts.Grain > 0 {
+		return x.opts.Grain
+	}
+	return blockLength
+}
+
+// note describes the scan for explain.
+func (x *scanner) note() {
+	how := "one line after the other"
+	switch {
+	case x.planar():
+		how = "rows of lines side by side"
+	case x.how != ir.Planes && x.step.Stored:
+		how = "stored elements of each line"
+	case x.how != ir.Planes:
+		how = "entries and gaps of each line"
+	}
+	if x.blocked() {
+		how += ", in blocks where lines are few and long"
+	}
+	x.notes = append(x.notes, fmt.Sprintf("%s: %s: %s", x.step.To.Name, x.step, how))
+}
+
+// load is element p of the argument, in the type of the scan.
+func (x *scanner) load(e *emitter, p loop.Expr) loop.Expr {
+	return e.b.Let("x", x.converted(e.b.Load(e.read(x.vals), p)))
+}
+
+func (x *scanner) converted(v loop.Expr) loop.Expr {
+	if x.step.Cast.Valid() {
+		v = castTo(x.step.Cast, v)
+	}
+	return v
+}
+
+// gapValue is what a coordinate without an entry holds.
+func (x *scanner) gapValue(e *emitter) loop.Expr {
+	return e.b.Let("gap", x.converted(constant(x.from.Fill)))
+}
+
+// start declares a state at what slot at of the cells holds.
+func (x *scanner) start(e *emitter, at loop.Expr) accumulator {
+	acc := accumulator{reduce: x.fold, seen: e.b.Var("seen", loop.Truth(false))}
+	for i, id := range x.cell.state {
+		acc.state = append(acc.state, e.b.Var(fmt.Sprintf("state%d", i), e.b.Load(e.write(id), at)))
+	}
+	return acc
+}
+
+// keep writes a state to slot at of the cells.
+func (x *scanner) keep(e *emitter, acc accumulator, at loop.Expr) {
+	for i, id := range x.cell.state {
+		e.b.Store(e.write(id), at, acc.state[i])
+	}
+}
+
+// resume replaces a fresh state by that of slot at where lines have several blocks.
+func (x *scanner) resume(e *emitter, acc accumulator, at loop.Expr) {
+	if !x.blocked() {
+		return
+	}
+	e.b.If(e.b.Gt(e.scalar(x.some), loop.Int(0)), func() {
+		for i, id := range x.cell.state {
+			e.b.Assign(acc.state[i], e.b.Load(e.read(id), at))
+		}
+	}, nil)
+}
+
+// advance folds v and stores the running value at p.
+func (x *scanner) advance(e *emitter, acc accumulator, v, p loop.Expr) {
+	out := e.write(x.out)
+	if x.step.Exclusive {
+		e.b.Store(out, p, e.finish(acc))
+		e.fold(acc, v, nil)
+		return
+	}
+	e.fold(acc, v, nil)
+	e.b.Store(out, p, e.finish(acc))
+}
+
+// span is a block of a line: the steps from to until, counted in the order of the
+// scan, of a line of length elements.
+type span struct {
+	group, length, from, until loop.Expr
+	slot                       loop.Expr // of its state
+}
+
+// spans emits a loop over the blocks of the chunk.
+func (x *scanner) spans(e *emitter, body func(span)) {
+	b := e.b
+	if x.ragged() {
+		b.For("line", b.Lo(), b.Hi(), func(g loop.Expr) {
+			begin, end := x.segment(e, g)
+			n := b.Let("n", b.Sub(end, begin))
+			body(span{group: g, length: n, from: loop.Int(0), until: n})
+		})
+		return
+	}
+	lo, hi := x.cut.bounds(e)
+	blocks, size, n := e.scalar(x.blocks), e.scalar(x.block), e.scalar(x.length)
+	b.For("item", lo, hi, func(item loop.Expr) {
+		g := b.Let("line", b.Div(item, blocks))
+		from := b.Let("from", b.Min(n, b.Mul(b.Sub(item, b.Mul(g, blocks)), size)))
+		body(span{group: g, length: n, from: from, until: b.Let("until", b.Min(n, b.Add(from, size))), slot: item})
+	})
+}
+
+// at is where along the line step t is.
+func (x *scanner) at(e *emitter, s span, t loop.Expr) loop.Expr {
+	if x.step.Reverse {
+		return e.b.Sub(e.b.Sub(s.length, loop.Int(1)), t)
+	}
+	return t
+}
+
+// base is the position of the first element of a line that has a value for each.
+func (x *scanner) base(e *emitter, s span) loop.Expr {
+	if x.step.Stored {
+		begin, _ := x.segment(e, s.group)
+		return begin
+	}
+	return e.b.Let("base", e.b.Mul(s.group, s.length))
+}
+
+// values walks the elements of a block, in the order of the scan.
+func (x *scanner) values(e *emitter, s span, body func(v, p loop.Expr)) {
+	b := e.b
+	base := x.base(e, s)
+	b.For("t", s.from, s.until, func(t loop.Expr) {
+		p := b.Let("p", b.Add(base, x.at(e, s, t)))
+		body(x.load(e, p), p)
+	})
+}
+
+// entries is a walk over the entries of a block.
+type entries struct {
+	cursor *loop.Ref // the next entry
+	begin  loop.Expr // of the line
+	end    loop.Expr
+}
+
+// open finds the first entry of a block, in the order of the scan.
+func (x *scanner) open(e *emitter, s span) entries {
+	b := e.b
+	begin, end := x.segment(e, s.group)
+	w := entries{begin: begin, end: end}
+	first, past := begin, s.from // the first entry at or past a place
+	if x.step.Reverse {
+		first, past = end, b.Let("past", b.Sub(s.length, s.from))
+	}
+	at := b.Var("at", first)
+	b.If(b.Gt(s.from, loop.Int(0)), func() {
+		low, high := b.Var("low", begin), b.Var("high", end)
+		b.While(b.Lt(low, high), func() {
+			mid := b.Let("mid", b.Add(low, loop.NewBinary(loop.Shr, b.Sub(high, low), loop.Int(1))))
+			b.If(b.Lt(x.place(e, mid), past), func() { b.Assign(low, b.Add(mid, loop.Int(1))) }, func() { b.Assign(high, mid) })
+		})
+		b.Assign(at, low)
+	}, nil)
+	w.cursor = at
+	if x.step.Reverse {
+		b.Assign(at, b.Sub(at, loop.Int(1)))
+	}
+	return w
+}
+
+// more is whether there is an entry at the cursor.
+func (x *scanner) more(e *emitter, w entries) loop.Expr {
+	if x.step.Reverse {
+		return e.b.Ge(w.cursor, w.begin)
+	}
+	return e.b.Lt(w.cursor, w.end)
+}
+
+// next moves the cursor on.
+func (x *scanner) next(e *emitter, w entries) {
+	step := int64(1)
+	if x.step.Reverse {
+		step = -1
+	}
+	e.b.Assign(w.cursor, e.b.Add(w.cursor, loop.Int(step)))
+}
+
+// dense walks every coordinate of a block of a sparse line, gaps included.
+func (x *scanner) dense(e *emitter, s span, body func(v, p loop.Expr)) {
+	b := e.b
+	base := b.Let("base", b.Mul(s.group, s.length))
+	gap := x.gapValue(e)
+	w := x.open(e, s)
+	place := b.Var("place", loop.Int(-1)) // of the next entry
+	look := func() { b.If(x.more(e, w), func() { b.Assign(place, x.place(e, w.cursor)) }, nil) }
+	look()
+	b.For("t", s.from, s.until, func(t loop.Expr) {
+		j := b.Let("j", x.at(e, s, t))
+		v := b.Var("v", gap)
+		b.If(b.Eq(place, j), func() {
+			b.Assign(v, x.converted(b.Load(e.read(x.vals), w.cursor)))
+			x.next(e, w)
+			b.Assign(place, loop.Int(-1))
+			look()
+		}, nil)
+		body(v, b.Let("p", b.Add(base, j)))
+	})
+}
+
+// total folds a block of a sparse line: its entries, then its gap in closed form.
+func (x *scanner) total(e *emitter, s span, acc accumulator) {
+	b := e.b
+	w := x.open(e, s)
+	count := b.Var("count", loop.Int(0))
+	inside := func() loop.Expr {
+		place := x.place(e, w.cursor)
+		if x.step.Reverse {
+			return b.Ge(place, b.Sub(s.length, s.until))
+		}
+		return b.Lt(place, s.until)
+	}
+	going := b.Var("going", loop.Truth(true))
+	b.While(going, func() {
+		b.Assign(going, x.more(e, w))
+		b.If(going, func() { b.Assign(going, inside()) }, nil)
+		b.If(going, func() {
+			e.fold(acc, x.load(e, w.cursor), nil)
+			b.Assign(count, b.Add(count, loop.Int(1)))
+			x.next(e, w)
+		}, nil)
+	})
+	missing := b.Let("missing", b.Sub(b.Sub(s.until, s.from), count))
+	b.If(b.Gt(missing, loop.Int(0)), func() { e.foldCopies(acc, x.gapValue(e), []loop.Expr{missing}) }, nil)
+}
+
+// blockStage folds every block of lines that have several.
+func (x *scanner) blockStage() {
+	e := x.emitter("blocks")
+	switch {
+	case x.planar():
+		x.planarBlocks(e)
+	case x.how == ir.Planes || x.step.Stored:
+		x.spans(e, func(s span) {
+			acc := e.open(x.fold)
+			x.values(e, s, func(v, _ loop.Expr) { e.fold(acc, v, nil) })
+			x.keep(e, acc, s.slot)
+		})
+	default:
+		x.spans(e, func(s span) {
+			acc := e.open(x.fold)
+			x.total(e, s, acc)
+			x.keep(e, acc, s.slot)
+		})
+	}
+	st := e.stage("blocks")
+	st.Partition = x.cut.partition(loop.SizeScalar(x.some))
+	x.addStage(st)
+}
+
+// carryStage replaces the state of every block by that of all blocks before it in
+// its line.
+func (x *scanner) carryStage() {
+	e := x.emitter("carry")
+	b := e.b
+	lanes := loop.Expr(loop.Int(1))
+	if x.planar() {
+		lanes = e.scalar(x.inner)
+	}
+	blocks := e.scalar(x.blocks)
+	b.If(b.Gt(e.scalar(x.some), loop.Int(0)), func() {
+		b.For("line", loop.Int(0), b.Mul(e.scalar(x.groups), lanes), func(line loop.Expr) {
+			g := b.Let("g", b.Div(line, lanes))
+			lane := b.Let("lane", b.Sub(line, b.Mul(g, lanes)))
+			acc := e.open(x.fold)
+			b.For("block", loop.Int(0), blocks, func(k loop.Expr) {
+				slot := b.Let("slot", b.Add(b.Mul(b.Add(b.Mul(g, blocks), k), lanes), lane))
+				here := x.start(e, slot)
+				var state []loop.Expr
+				for _, v := range here.state {
+					state = append(state, v)
+				}
+				x.keep(e, acc, slot)
+				e.absorb(acc, state, loop.Truth(true))
+			})
+		})
+	}, nil)
+	x.addStage(e.stage("carry"))
+}
+
+// runStage writes the result.
+func (x *scanner) runStage() {
+	e := x.emitter("run")
+	line := func(walk func(e *emitter, s span, body func(v, p loop.Expr))) {
+		x.spans(e, func(s span) {
+			acc := e.open(x.fold)
+			x.resume(e, acc, s.slot)
+			walk(e, s, func(v, p loop.Expr) { x.advance(e, acc, v, p) })
+		})
+	}
+	switch {
+	case x.planar():
+		x.planarRun(e)
+	case x.how == ir.Planes || x.step.Stored:
+		line(x.values)
+	default:
+		line(x.dense)
+	}
+	st := e.stage("run")
+	if x.ragged() {
+		st.Partition = x.kernel.partition(rootLoop{cut: true, n: loop.SizeScalar(x.groups), weight: x.pos})
+	} else {
+		st.Partition = x.cut.partition(loop.SizeConst(1))
+	}
+	x.addStage(st)
+}

@@ -1,0 +1,176 @@
+package lower
+
+import (
+	"fmt"
+
+	"github.com/lacuna-sparse/lacuna/ir"
+	"github.com/lacuna-sparse/lacuna/ir/loop"
+)
+
+// Sorting a sparse line sorts its entries. The coordinates that hold the fill, entries
+// with that value included, are one run among them: in the order of their coordinates,
+// as a stable sort leaves them.
+
+// Sort lowers the sorting of lines.
+func Sort(s *ir.Sort, types OperandTypes, opts Options) (*Kernel, error) {
+	x := &lineSort{lines: newLines("sort_"+s.To.Name, s.From, s.Axes, types, opts), step: s}
+	x.measure()
+	x.typ = computeType(s.From.DType)
+	if s.Cast.Valid() {
+		x.typ = computeType(s.Cast)
+	}
+	size := sizeProduct(loop.SizeScalar(x.groups), loop.SizeScalar(x.length))
+	total := size
+	if x.how == ir.Planes {
+		x.cut = x.evenly(loop.SizeScalar(x.groups), loop.SizeScalar(x.length))
+	} else {
+		total = &loop.SizeLoad{Buffer: x.pos, Index: loop.SizeScalar(x.groups)}
+	}
+	x.out = x.buffer(s.To.Name+"_vals", loopType(s.To.DType), loop.Output)
+	x.sorter = mergeSorter{carried: [2]loop.BufferID{-1, -1}, before: x.before}
+	allocs := []loop.Alloc{{Buffer: x.out, Len: size}}
+	for i, name := range []string{"sorted", "spare"} {
+		x.sorter.keys[i] = x.buffer(name, x.typ, loop.Temp)
+		allocs = append(allocs, loop.Alloc{Buffer: x.sorter.keys[i], Len: total})
+		if s.Positions {
+			x.sorter.carried[i] = x.buffer(name+"_at", loop.I64, loop.Temp)
+			allocs = append(allocs, loop.Alloc{Buffer: x.sorter.carried[i], Len: total})
+		}
+	}
+	x.addStage(loop.Stage{Name: "size", Partition: -1, Lets: x.lets, Allocs: allocs})
+	x.runStage()
+	x.result.Values = x.out
+	if !s.To.Format.IsDense() {
+		x.result.Shared, x.result.SharedLevels = s.From, len(x.above)
+	}
+	x.notes = append(x.notes, fmt.Sprintf("%s: %s: sorts the entries of each line", s.To.Name, s))
+	return x.finish(s.To), nil
+}
+
+// lineSort is a sort under construction.
+type lineSort struct {
+	*lines
+	step   *ir.Sort
+	typ    loop.Type // of keys
+	out    loop.BufferID
+	sorter mergeSorter
+	cut    cutItems // of planes
+}
+
+// before is the order of keys: NaN comes after all numbers, or first if descending.
+func (x *lineSort) before(b *loop.Builder, v, w loop.Expr) loop.Expr {
+	if x.step.Descending {
+		v, w = w, v
+	}
+	less := b.Lt(v, w)
+	if x.typ.IsFloat() {
+		less = b.Or(less, b.And(b.Eq(v, v), b.Ne(w, w)))
+	}
+	return less
+}
+
+// key is a value of the tensor as it is compared.
+func (x *lineSort) key(v loop.Expr) loop.Expr {
+	if x.step.Cast.Valid() {
+		v = castTo(x.step.Cast, v)
+	}
+	return v
+}
+
+// runStage sorts every line.
+func (x *lineSort) runStage() {
+	e := x.emitter("sort")
+	b := e.b
+	n := e.scalar(x.length)
+	if x.how == ir.Planes {
+		lo, hi := x.cut.bounds(e)
+		b.For("line", lo, hi, func(g loop.Expr) {
+			begin := b.Let("begin", b.Mul(g, n))
+			x.full(e, begin, b.Let("end", b.Add(begin, n)))
+		})
+	} else {
+		b.For("line", b.Lo(), b.Hi(), func(g loop.Expr) {
+			begin, end := x.segment(e, g)
+			x.sparse(e, b.Let("base", b.Mul(g, n)), begin, end)
+		})
+	}
+	st := e.stage("sort")
+	if x.how == ir.Planes {
+		st.Partition = x.cut.partition(loop.SizeConst(1))
+	} else {
+		st.Partition = x.kernel.partition(rootLoop{cut: true, n: loop.SizeScalar(x.groups), weight: x.pos})
+	}
+	x.addStage(st)
+}
+
+// put appends a key and its coordinate along the line to those to be sorted.
+func (x *lineSort) put(e *emitter, begin loop.Expr, count *loop.Ref, v, place loop.Expr) {
+	b := e.b
+	at := b.Let("to", b.Add(begin, count))
+	b.Store(e.write(x.sorter.keys[0]), at, v)
+	if x.step.Positions {
+		b.Store(e.write(x.sorter.carried[0]), at, place)
+	}
+	b.Assign(count, b.Add(count, loop.Int(1)))
+}
+
+// take writes sorted element i, of those from begin on, to the result at place at.
+func (x *lineSort) take(e *emitter, begin, i, at loop.Expr) {
+	from := x.sorter.keys[0]
+	if x.step.Positions {
+		from = x.sorter.carried[0]
+	}
+	e.b.Store(e.write(x.out), at, e.b.Load(e.write(from), e.b.Add(begin, i)))
+}
+
+// full sorts a line of a dense tensor.
+func (x *lineSort) full(e *emitter, begin, end loop.Expr) {
+	b := e.b
+	count := b.Var("count", loop.Int(0))
+	b.For("p", begin, end, func(p loop.Expr) {
+		x.put(e, begin, count, x.key(b.Load(e.read(x.vals), p)), b.Sub(p, begin))
+	})
+	x.sorter.sort(e, begin, count)
+	b.For("i", loop.Int(0), count, func(i loop.Expr) { x.take(e, begin, i, b.Add(begin, i)) })
+}
+
+// sparse sorts the entries of a line, begin to end, into the result from base on.
+func (x *lineSort) sparse(e *emitter, base, begin, end loop.Expr) {
+	b := e.b
+	fill := b.Let("fill", x.key(constant(x.from.Fill)))
+	key := func(p loop.Expr) loop.Expr { return b.Let("v", x.key(b.Load(e.read(x.vals), p))) }
+	like := func(v loop.Expr) loop.Expr { return b.Not(b.Or(x.before(b, v, fill), x.before(b, fill, v))) }
+	count, split := b.Var("count", loop.Int(0)), b.Var("split", loop.Int(0))
+	b.For("p", begin, end, func(p loop.Expr) {
+		v := key(p)
+		b.If(b.Not(like(v)), func() {
+			x.put(e, begin, count, v, x.place(e, p))
+			b.Assign(split, b.Add(split, b.Cast(loop.I64, x.before(b, v, fill))))
+		}, nil)
+	})
+	x.sorter.sort(e, begin, count)
+	b.For("i", loop.Int(0), split, func(i loop.Expr) { x.take(e, begin, i, b.Add(base, i)) })
+	n := e.scalar(x.length)
+	behind := b.Let("behind", b.Sub(n, count))
+	b.For("i", split, count, func(i loop.Expr) { x.take(e, begin, i, b.Add(base, b.Add(behind, i))) })
+	out := e.write(x.out)
+	to := b.Var("to", b.Add(base, split))
+	if !x.step.Positions {
+		b.For("i", loop.Int(0), behind, func(i loop.Expr) { b.Store(out, b.Add(to, i), fill) })
+		return
+	}
+	p := b.Var("p", begin)
+	b.For("j", loop.Int(0), n, func(j loop.Expr) {
+		inRun := b.Var("inRun", loop.Truth(true))
+		b.If(b.Lt(p, end), func() {
+			b.If(b.Eq(x.place(e, p), j), func() {
+				b.Assign(inRun, like(key(p)))
+				b.Assign(p, b.Add(p, loop.Int(1)))
+			}, nil)
+		}, nil)
+		b.If(inRun, func() {
+			b.Store(out, to, j)
+			b.Assign(to, b.Add(to, loop.Int(1)))
+		}, nil)
+	})
+}
