@@ -14,7 +14,7 @@ func (g *generator) expr(scope []string, depth int) term {
 		return g.leaf(scope)
 	}
 	sub := func() term { return g.expr(scope, depth-1) }
-	switch g.intn(18) {
+	switch g.intn(20) {
 	case 1, 2, 3:
 		return g.join(pick(g, "+", "+", "-"), sub(), sub())
 	case 4, 5, 6:
@@ -38,6 +38,8 @@ func (g *generator) expr(scope []string, depth int) term {
 		return g.withLiteral(sub())
 	case 17:
 		return g.implicit(scope, depth-1)
+	case 18, 19:
+		return g.scan(scope, depth-1)
 	}
 	return g.leaf(scope)
 }

@@ -4,7 +4,7 @@
 //
 // What the generator avoids by rule, each with the reason where the rule is:
 // `in` over tensors that the program makes, reads outside such tensors unless
-// their fill is declared, gathers on the left, scans and quantiles.
+// their fill is declared, gathers on the left.
 package difftest
 
 import (

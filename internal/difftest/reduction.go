@@ -2,6 +2,7 @@ package difftest
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
@@ -56,7 +57,26 @@ func (g *generator) reduction(scope []string, depth int) term {
 	if len(over) == 1 && over[0] == vars[0] {
 		word = op + "_" + vars[0]
 	}
-	return term{fmt.Sprintf("(%s (%s))", word, body.text), foldType(op, body.dtype)}
+	dt := foldType(op, body.dtype)
+	switch op {
+	case "quantile", "nanquantile":
+		method := pick(g, "", "", "[nearest]", "[midpoint]", "[inverted_cdf]", "[hazen]", "[averaged_inverted_cdf]",
+			"[closest_observation]", "[lower]", "[higher]", "[median_unbiased]")
+		return term{fmt.Sprintf("%s%s(%s, %s)", word, method, body.text, g.order(scope)), dt}
+	}
+	return term{fmt.Sprintf("(%s (%s))", word, body.text), dt}
+}
+
+// order writes the order of a quantile, which may depend on the indices outside: not on
+// one that takes no value, for a list of no orders is refused.
+func (g *generator) order(scope []string) string {
+	empty := slices.ContainsFunc(scope, func(v string) bool { return g.extents[v] == 0 })
+	if empty || g.chance(60) {
+		return pick(g, "0.5", "0", "1", "0.25", "0.3")
+	}
+	g.stmt.nested++
+	defer func() { g.stmt.nested-- }()
+	return fmt.Sprintf("where(%s, 0.25, 0.75)", g.condition(scope, 0).text)
 }
 
 // storedIn makes an operand that some of the variables run over the stored
@@ -104,17 +124,19 @@ func (g *generator) firstEmpty(vars, over []string) emptiness {
 // undefinedOverNothing lists the reductions of fold without a value over nothing.
 var undefinedOverNothing = map[string]bool{
 	"min": true, "max": true, "argmin": true, "argmax": true, "mean": true, "var": true,
+	"median": true, "quantile": true, "nanquantile": true,
 }
 
 // fold picks a reduction that a type has.
 func (g *generator) fold(dt tensor.DType) string {
 	switch {
 	case dt == tensor.Bool:
-		return pick(g, "any", "all", "max", "min", "sum", "count", "argmax", "mean")
+		return pick(g, "any", "all", "max", "min", "sum", "count", "argmax", "mean", "median")
 	case dt.IsComplex():
 		return pick(g, "sum", "sum", "prod", "norm", "mean", "any", "all", "count")
 	}
-	return pick(g, "sum", "sum", "sum", "sum", "max", "min", "prod", "any", "all", "count", "argmin", "argmax", "mean", "norm", "var", "logsumexp")
+	return pick(g, "sum", "sum", "sum", "sum", "max", "min", "prod", "any", "all", "count", "argmin", "argmax", "mean", "norm", "var", "logsumexp",
+		"median", "quantile", "nanquantile")
 }
 
 // foldType is the type of a reduction's result.
@@ -128,7 +150,7 @@ func foldType(op string, dt tensor.DType) tensor.DType {
 		return tensor.Int64
 	case "norm":
 		return floating(dt).Real()
-	case "mean", "var", "logsumexp":
+	case "mean", "var", "logsumexp", "median", "quantile", "nanquantile":
 		return floating(dt)
 	}
 	return dt
