@@ -168,8 +168,7 @@ func TestErrors(t *testing.T) {
 		{"y(i) = A(i,j) * x(j)", Args{"A": A, "x": vector(t, 1, 2)}, "3"},
 		{"y(i) = max_j A(i,j)", Args{"A": empty}, "index j"},
 		{"y(i) = x(p(i))", Args{"x": vector(t, 1, 2), "p": bad}, "outside that axis"},
-		{"y(i,j) = cumsum_j A(i,j)", Args{"A": A}, "not supported yet"},
-		{"y(i) = median_j A(i,j)", Args{"A": A}, "not supported yet"},
+		{"y = sum_{i in A, j in B} A(i,j)*B(i,j)", Args{"A": A, "B": A}, "not supported yet"},
 		{"y(i) = A(i,j)", Args{"A": A, "B": A}, "no operand B"},
 		{"y(i) =", nil, "1:7"},
 	} {
@@ -178,10 +177,10 @@ func TestErrors(t *testing.T) {
 			t.Errorf("%s: error %v, want one with %q", test.text, err, test.want)
 		}
 	}
-	_, err = s.Eval(ctx, "y(i,j) = cumsum_j A(i,j)", Args{"A": A})
+	_, err = s.Eval(ctx, "y = sum_{i in A, j in B} A(i,j)*B(i,j)", Args{"A": A, "B": A})
 	var le *lang.Error
 	if !errors.As(err, &le) || le.Code != lang.ErrUnsupported {
-		t.Errorf("a scan gives %v, want a lang.Error with code %s", err, lang.ErrUnsupported)
+		t.Errorf("a reduction over what two tensors store gives %v, want a lang.Error with code %s", err, lang.ErrUnsupported)
 	}
 	_, err = s.Eval(ctx, "y(i) = x(p(i))", Args{"x": vector(t, 1, 2), "p": bad})
 	var ke *runtime.KernelError
