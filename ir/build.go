@@ -44,15 +44,16 @@ type builder struct {
 	spreading
 	// spreads are accesses of operands in pieces, by key, and addends what they
 	// are the union of.
-	spreads map[string]Expr
-	addends map[Expr][]addend
+	spreads  map[string]Expr
+	spreadOf map[Expr]*lang.Tensor
+	addends  map[Expr][]addend
 }
 
 // normalize rewrites a checked statement. tensors maps the program's tensors to
 // the plan's, those that pieces has a form of excepted.
 func normalize(s *lang.Stmt, tensors func(*lang.Tensor) *Tensor, result *Tensor, ev Evaluator, pieces spreading) (*normalForm, error) {
 	b := &builder{tensors: tensors, accesses: map[string]*Access{}, ev: ev, names: map[string]bool{}, bound: map[*Index]bool{},
-		spreading: pieces, spreads: map[string]Expr{}, addends: map[Expr][]addend{}}
+		spreading: pieces, spreads: map[string]Expr{}, spreadOf: map[Expr]*lang.Tensor{}, addends: map[Expr][]addend{}}
 	b.stmt = s
 	for _, x := range s.Indices {
 		name := x.Name

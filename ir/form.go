@@ -78,14 +78,17 @@ type spreading struct {
 	alg Algebra
 	// form is that of a tensor, nil for one that is stored as itself.
 	form func(*lang.Tensor) *form
+	// crowded are operands with more pieces than can be told apart in a statement.
+	crowded []*lang.Tensor
 }
 
 // addend is one of the expressions whose union an access in pieces is. Where cond,
 // when not nil, does not hold it stores nothing.
 type addend struct{ cond, value Expr }
 
-// maxAddends bounds the folds that one fold becomes.
-const maxAddends = 32
+// maxAddends bounds the folds that one fold becomes: trying loop orders for more takes too
+// long. Operands of folds that would become more are made one tensor.
+const maxAddends = 9
 
 // spread is an access of an operand in pieces. The builder remembers what it is
 // the union of.
@@ -120,6 +123,7 @@ func (b *builder) spread(a *lang.Access, f *form) (Expr, error) {
 		b.addends[union] = addends
 	}
 	b.spreads[key] = union
+	b.spreadOf[union] = a.Tensor
 	return union, nil
 }
 
@@ -226,7 +230,15 @@ func (b *builder) distribute(f Fold, body Expr) []Expr {
 		}
 		list = b.distributeOver(f, body, x, addends)
 	})
-	if list == nil || len(list) > maxAddends {
+	if len(list) > maxAddends {
+		Walk(body, func(x Expr) {
+			if t := b.spreadOf[x]; t != nil && !slices.Contains(b.crowded, t) {
+				b.crowded = append(b.crowded, t)
+			}
+		})
+		list = nil
+	}
+	if list == nil {
 		return []Expr{body}
 	}
 	return list

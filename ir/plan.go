@@ -43,8 +43,10 @@ type planner struct {
 	current map[*lang.Tensor]*Tensor
 	// forms are those of operands that are stored as pieces, until they are assigned.
 	forms map[*lang.Tensor]*form
-	// twice are the triangles that a statement would store again.
-	twice []*lang.Tensor
+	// again are operands in pieces that the statement has to be planned again with as
+	// one tensor, and why.
+	again []*lang.Tensor
+	why   string
 	temps int
 }
 
@@ -148,25 +150,28 @@ var accumulating = map[lang.AssignOp]string{
 }
 
 // statement plans a statement. Triangles that its loops would need in two orders are
-// made whole first: that is a conversion too, and leaves one tensor to walk.
+// made whole first: that is a conversion too, and leaves one tensor to walk. So are
+// operands in so many parts that there would be too many folds.
 func (p *planner) statement(s *lang.Stmt) error {
 	defer delete(p.forms, s.LHS.Tensor)
 	joined := p.joined(s)
 	old := p.current[s.LHS.Tensor]
 	tensors, steps, temps := len(p.Tensors), len(p.Steps), p.temps
-	p.twice = nil
-	if err := p.assignment(s, joined); err != nil || p.twice == nil {
-		return err
+	for {
+		p.again = nil
+		if err := p.assignment(s, joined); err != nil || p.again == nil {
+			return err
+		}
+		p.Tensors, p.Steps, p.temps = p.Tensors[:tensors], p.Steps[:steps], temps
+		if p.current[s.LHS.Tensor] = old; old == nil {
+			delete(p.current, s.LHS.Tensor)
+		}
+		for _, t := range p.again { // one more each time
+			p.join(t, p.why)
+			joined[t] = true
+		}
+		tensors, steps, temps = len(p.Tensors), len(p.Steps), p.temps
 	}
-	p.Tensors, p.Steps, p.temps = p.Tensors[:tensors], p.Steps[:steps], temps
-	if p.current[s.LHS.Tensor] = old; old == nil {
-		delete(p.current, s.LHS.Tensor)
-	}
-	for _, t := range p.twice {
-		p.join(t, "the loops need both triangles in one order")
-		joined[t] = true
-	}
-	return p.assignment(s, joined)
 }
 
 // assignment plans a statement, given the operands in pieces that it reads as one tensor.
@@ -185,6 +190,10 @@ func (p *planner) assignment(s *lang.Stmt, joined map[*lang.Tensor]bool) error {
 	nf, err := normalize(s, func(t *lang.Tensor) *Tensor { return p.current[t] }, result, p.alg.Eval, pieces)
 	if err != nil {
 		return err
+	}
+	if crowded := nf.builder.crowded; len(crowded) > 0 {
+		p.again, p.why = crowded, "it has more parts than the statement can tell apart"
+		return nil
 	}
 	if nf.scatters() {
 		return p.scatter(nf, s, result, old)
@@ -363,8 +372,8 @@ func (p *planner) convert(nf *normalForm, best *candidate) {
 	}
 	done := map[key]*Tensor{}
 	for _, a := range best.convert {
-		if t := a.Tensor.Source; t != nil && p.forms[t] != nil && p.forms[t].mirrored() && !slices.Contains(p.twice, t) {
-			p.twice = append(p.twice, t)
+		if t := a.Tensor.Source; t != nil && p.forms[t] != nil && p.forms[t].mirrored() && !slices.Contains(p.again, t) {
+			p.again, p.why = append(p.again, t), "the loops need both triangles in one order"
 		}
 		format := best.at.reordered(a)
 		k := key{a.Tensor, format.String(), nf.runsOver(a)}

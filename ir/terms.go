@@ -22,6 +22,10 @@ type summand struct {
 	inner, all []*Reduce
 }
 
+// maxShared is the number of terms up to which pairs are tried in one nest: their number
+// grows with its square.
+const maxShared = 8
+
 // tryTerms tries accumulating the terms of the right side one after the other.
 func (s *scheduler) tryTerms(free []*Index) {
 	f, values := chainOf(s.value)
@@ -47,7 +51,7 @@ func (s *scheduler) tryTerms(free []*Index) {
 			continue
 		}
 		best := s.bestTerm(t, f)
-		for j := i + 1; j < len(list); j++ {
+		for j := i + 1; j < len(list) && len(list) <= maxShared; j++ {
 			if done[j] {
 				continue
 			}
