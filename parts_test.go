@@ -109,6 +109,7 @@ func sameElements(t *testing.T, what string, got, want *tensor.Tensor) {
 func TestPieces(t *testing.T) {
 	inf := tensor.WithFill(tensor.Float(tensor.Float64, math.Inf(1)))
 	x := randomEntries(t, 1, []int64{9}, 40, tensor.Dense(1))
+	v := randomEntries(t, 7, []int64{9}, 4, tensor.CSF(1))
 	B := randomEntries(t, 2, []int64{9, 4}, 200, tensor.Dense(2))
 	S := randomEntries(t, 3, []int64{9, 9}, 30, tensor.CSR)
 	A := randomEntries(t, 4, []int64{9, 9}, 40, tensor.CSR)
@@ -180,6 +181,7 @@ func TestPieces(t *testing.T) {
 		{"lower, SpMM", "Y(i,k) = sum_j A(i,j)*B(j,k)", lower, symmetric, 0},
 		{"lower, scaled", "y(i) = x(i)*sum_j A(i,j)*x(j)", lower, symmetric, restores},
 		{"lower, weighted", "y(i) = sum_j x(i)*A(i,j)*x(j)", lower, symmetric, 0},
+		{"lower, sparse weights", "z(i) = sum_j v(i)*A(i,j)*x(j)", lower, symmetric, 0},
 		{"lower, quadratic", "y = sum_{i,j} x(i)*A(i,j)*x(j)", lower, symmetric, 0},
 		{"lower, SpGEMM", "C(i,k) = sum_j A(i,j)*S(j,k)", lower, symmetric, restores},
 		{"lower, max", "y(i) = max_j A(i,j)", lower, symmetric, restores},
@@ -192,15 +194,18 @@ func TestPieces(t *testing.T) {
 	} {
 		for _, s := range pieceSessions(t) {
 			what := fmt.Sprintf("%s on %s", test.name, s.Engine().Name())
-			args := lacuna.Args{"A": test.whole, "x": x, "B": B, "S": S}
+			args := lacuna.Args{"A": test.whole, "x": x, "B": B, "S": S, "v": v}
 			for name := range args {
 				if !strings.Contains(test.program, name+"(") {
 					delete(args, name)
 				}
 			}
 			var opts []lacuna.Option
-			if test.program[0] == 'Y' {
+			switch test.program[0] {
+			case 'Y':
 				opts = append(opts, lacuna.Result("Y", tensor.Dense(2)))
+			case 'z':
+				opts = append(opts, lacuna.Result("z", tensor.Dense(1)))
 			}
 			want, err := s.Eval(context.Background(), test.program, args, opts...)
 			if err != nil {
