@@ -129,15 +129,10 @@ func (b *builder) spread(a *lang.Access, f *form) (Expr, error) {
 
 // differs says where x is not v, which may be a NaN.
 func (b *builder) differs(x Expr, v *Const) Expr {
-	if isNaN(v.Value) {
+	if v.Value.IsNaN() {
 		return b.call("==", tensor.Bool, x, x)
 	}
 	return b.call("!=", tensor.Bool, x, v)
-}
-
-func isNaN(v tensor.Scalar) bool {
-	c := v.Complex128()
-	return (v.DType().IsFloat() || v.DType().IsComplex()) && c != c
 }
 
 // piece is what one piece contributes: as one expression, and as addends.
