@@ -318,3 +318,26 @@ func TestPiecesMismatch(t *testing.T) {
 		}
 	}
 }
+
+// TestGradientOfPieces derives with respect to, and through, operands in pieces.
+func TestGradientOfPieces(t *testing.T) {
+	ctx := context.Background()
+	s := lacuna.NewSession(lacuna.WithEngine(runtime.Interp()))
+	A := randomEntries(t, 1, []int64{5, 5}, 12, tensor.CSR)
+	x := randomEntries(t, 2, []int64{5}, 30, tensor.Dense(1))
+	parts := splitEntries(t, A, tensor.CSR, tensor.CSR)
+	for _, wrt := range []string{"A", "x"} {
+		const program = "y = sum_{i,j} A(i,j)*A(i,j)*x(i)*x(j)"
+		want, err := s.EvalGrad(ctx, program, wrt, lacuna.Args{"A": A, "x": x})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := s.EvalGrad(ctx, program, wrt, lacuna.Args{"A": parts, "x": x})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d := tensor.Diff(got, want); d != "" {
+			t.Errorf("with respect to %s: %s", wrt, d)
+		}
+	}
+}
