@@ -74,12 +74,15 @@ func (k *Kernel) eachVariant(f func(*variant) (string, error)) (string, error) {
 }
 
 // Conversions tells which operands a run of the kernel stores again because the
-// loops need them in another order, and why.
+// loops need them in another order, or as one tensor, and why.
 func (k *Kernel) Conversions() []string {
 	var list []string
 	for _, s := range k.plan.Steps {
-		if c, ok := s.(*ir.Convert); ok {
+		switch c := s.(type) {
+		case *ir.Convert:
 			list = append(list, fmt.Sprintf("%s: %s to %s: %s", c.From.Name, c.From.Format, c.To.Format, c.Why))
+		case *ir.Join:
+			list = append(list, fmt.Sprintf("%s: made one tensor, %s: %s", c.Operand.Source.Name, c.To.Format, c.Why))
 		}
 	}
 	return slices.Clip(list)

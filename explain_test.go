@@ -75,7 +75,8 @@ func TestGoldenStages(t *testing.T) {
 	}
 }
 
-// goldenOperands parses lines "NAME: FORMAT TYPE [RANK] [fill VALUE]".
+// goldenOperands parses lines "NAME: FORMAT TYPE [RANK] [STRUCTURE] [fill VALUE]"; an
+// operand in parts has their formats with plus signs between.
 func goldenOperands(t *testing.T, text string) []Option {
 	var opts []Option
 	for _, line := range strings.Split(strings.TrimSpace(text), "\n") {
@@ -87,15 +88,26 @@ func goldenOperands(t *testing.T, text string) []Option {
 				rank = n
 			}
 		}
-		f, err := tensor.ParseFormat(fields[0], rank)
-		if err != nil {
-			t.Fatal(err)
+		var formats []tensor.Format
+		for _, text := range strings.Split(fields[0], "+") {
+			f, err := tensor.ParseFormat(text, rank)
+			if err != nil {
+				t.Fatal(err)
+			}
+			formats = append(formats, f)
 		}
 		dt, err := tensor.ParseDType(fields[1])
 		if err != nil {
 			t.Fatal(err)
 		}
-		opts = append(opts, Format(name, f, dt))
+		switch structure, err := tensor.ParseStructure(fields[len(fields)-1]); {
+		case err == nil:
+			opts = append(opts, FormatTriangle(name, formats[0], dt, structure))
+		case len(formats) > 1:
+			opts = append(opts, FormatParts(name, dt, formats...))
+		default:
+			opts = append(opts, Format(name, formats[0], dt))
+		}
 		if i := strings.Index(rest, "fill "); i >= 0 {
 			v, err := tensor.ParseScalar(strings.TrimSpace(rest[i+5:]), dt)
 			if err != nil {

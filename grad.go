@@ -74,7 +74,8 @@ func (g *Gradient) Run(ctx context.Context, args Args) (*tensor.Tensor, error) {
 		return nil, err
 	}
 	mine := Args{}
-	for _, t := range g.kernel.operands {
+	for _, o := range g.kernel.operands {
+		t := o.Source
 		a, ok := args[t.Name]
 		switch {
 		case t.StoredOf != nil:
@@ -94,7 +95,7 @@ func (g *Gradient) Run(ctx context.Context, args Args) (*tensor.Tensor, error) {
 func (g *Gradient) checkShapes(args Args) error {
 	shapes := map[string][]int64{}
 	for name, t := range args {
-		if t == nil {
+		if missing(t) {
 			return fmt.Errorf("operand %s is nil: pass a tensor", name)
 		}
 		shapes[name] = t.Shape()

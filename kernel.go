@@ -29,9 +29,7 @@ type Kernel struct {
 	program  *lang.Program
 	plan     *ir.Plan
 	alg      ir.Algebra
-	operands []*lang.Tensor
-	// operandIDs are the operands' ir.Tensor.IDs.
-	operandIDs []int
+	operands []*ir.Operand
 	// patterns remember, by operand, the latest value of those that are patterns.
 	patterns []atomic.Pointer[conversion]
 	steps    []*step
@@ -150,19 +148,13 @@ func (s *Session) compile(src string, d *declarations) (k *Kernel, err error) {
 		session: s, options: s.options, source: src, file: file, program: program,
 		alg: ir.Algebra{Strict: d.strict, Eval: lower.Eval},
 	}
+	forms := d.forms()
 	for _, t := range program.Tensors {
 		if t.Operand {
-			// The planner starts with the operands.
-			k.operandIDs = append(k.operandIDs, len(k.operands))
-			k.operands = append(k.operands, t)
-			name := t.Name
-			if t.StoredOf != nil {
-				name = t.StoredOf.Name // the index arrays are the same
-			}
-			k.types = append(k.types, d.example(name))
+			k.types = append(k.types, d.typesOf(t, forms[t.Name])...) // the planner starts with the operands
 		}
 	}
-	if err := k.compile(ir.Options{StrictIEEE: d.strict}); err != nil {
+	if err := k.compile(ir.Options{StrictIEEE: d.strict, Forms: forms}); err != nil {
 		return nil, err
 	}
 	return k, nil
@@ -177,7 +169,7 @@ func (k *Kernel) narrowed() (n *Kernel, err error) {
 	defer caught(k.source, &err)
 	n = &Kernel{
 		session: k.session, options: k.options, source: k.source, file: k.file, program: k.program,
-		alg: k.alg, operands: k.operands, operandIDs: k.operandIDs, types: k.types,
+		alg: k.alg, types: k.types,
 	}
 	opts := k.plan.Options
 	opts.NarrowWorkspaces = true
@@ -198,7 +190,7 @@ func (k *Kernel) compile(opts ir.Options) error {
 		}
 		return err
 	}
-	k.plan = plan
+	k.plan, k.operands = plan, plan.Operands
 	k.patterns = make([]atomic.Pointer[conversion], len(k.operands))
 	types := make(declaredTypes, len(plan.Tensors))
 	copy(types, k.types)
@@ -207,6 +199,9 @@ func (k *Kernel) compile(opts ir.Options) error {
 		k.steps = append(k.steps, sp)
 		if c, ok := st.(*ir.Convert); ok {
 			types[c.To.ID] = emptyTensor(c.To.Format, c.To.DType)
+		}
+		if j, ok := st.(*ir.Join); ok {
+			types[j.To.ID] = emptyTensor(j.To.Format, j.To.DType)
 		}
 		switch st.(type) {
 		case *ir.Compute, *ir.Scan, *ir.Statistic, *ir.Sort:

@@ -25,9 +25,10 @@ import (
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
-// Args are the operands of a program, by name. A number is an operand of
-// rank 0: tensor.ScalarTensor(tensor.Float(tensor.Float64, 3.5)).
-type Args map[string]*tensor.Tensor
+// Args are the operands of a program, by name: a *tensor.Tensor; or *tensor.Parts, which
+// are several tensors that together are one, or *tensor.Blocks of one. A number is an operand of rank 0:
+// tensor.ScalarTensor(tensor.Float(tensor.Float64, 3.5)).
+type Args map[string]tensor.Operand
 
 // Outputs are the results of a program, by name.
 type Outputs map[string]*tensor.Tensor

@@ -34,7 +34,11 @@ type declaration struct {
 	fill   tensor.Scalar
 	result bool // something was said that only results need
 	// example is the operand itself, nil if there is none yet.
-	example *tensor.Tensor
+	example tensor.Operand
+	// parts are the formats of an operand in parts, nil for one that is not.
+	parts []tensor.Format
+	// structure is that of a matrix of which one triangle is stored.
+	structure tensor.Structure
 }
 
 func newDeclarations() *declarations {
@@ -55,8 +59,8 @@ func (d *declarations) of(name string) *declaration {
 }
 
 // operand declares an operand by example.
-func (d *declarations) operand(name string, t *tensor.Tensor) {
-	if t == nil {
+func (d *declarations) operand(name string, t tensor.Operand) {
+	if missing(t) {
 		d.fail(fmt.Errorf("operand %s is nil: pass a tensor", name))
 		return
 	}
@@ -77,11 +81,49 @@ func Format(name string, f tensor.Format, dt tensor.DType) Option {
 		says := &d.of(name).says
 		says.Rank, says.Format, says.HasFormat = f.Rank(), f, true
 		says.DType, says.HasDType = dt, true
+		d.of(name).parts, d.of(name).structure = nil, tensor.General
 	}
 }
 
-// Operand declares an operand by example: its format, type and fill.
-func Operand(name string, t *tensor.Tensor) Option {
+// FormatTriangle declares an operand that is a square matrix of which one triangle is
+// stored ([tensor.Tensor.WithStructure]), how that is stored, and its element type.
+func FormatTriangle(name string, f tensor.Format, dt tensor.DType, s tensor.Structure) Option {
+	return func(d *declarations) {
+		if f.Rank() != 2 {
+			d.fail(fmt.Errorf("%s is declared as a triangle (%s) of rank %d: only a matrix has triangles", name, s, f.Rank()))
+			return
+		}
+		Format(name, f, dt)(d)
+		d.of(name).structure = s
+	}
+}
+
+// FormatParts declares an operand that is stored in parts ([tensor.Parts]): the
+// format of each, and the element type of all. Where the operand is needed as one
+// tensor it is stored as CSF, in the order of the first part.
+func FormatParts(name string, dt tensor.DType, formats ...tensor.Format) Option {
+	formats = slices.Clone(formats)
+	return func(d *declarations) {
+		if len(formats) == 0 {
+			d.fail(fmt.Errorf("%s is declared in parts, but with no format: give that of each part", name))
+			return
+		}
+		for _, f := range formats {
+			if f.Rank() != formats[0].Rank() {
+				d.fail(fmt.Errorf("%s is declared with parts of rank %d and %d: they must have one rank", name, formats[0].Rank(), f.Rank()))
+				return
+			}
+		}
+		r := d.of(name)
+		r.says.Rank, r.says.Format, r.says.HasFormat = formats[0].Rank(), joinFormat(formats), true
+		r.says.DType, r.says.HasDType = dt, true
+		r.parts, r.structure = formats, tensor.General
+	}
+}
+
+// Operand declares an operand by example: its format, or those of its parts, the triangle
+// that it stores of a symmetric matrix, its type and fill.
+func Operand(name string, t tensor.Operand) Option {
 	return func(d *declarations) { d.operand(name, t) }
 }
 
@@ -159,7 +201,7 @@ func (d *declarations) makePlain(s *Session) error {
 			continue
 		}
 		var err error
-		if r.example, err = s.plainOperand(context.Background(), r.example); err != nil {
+		if r.example, err = s.sortedOperand(context.Background(), r.example); err != nil {
 			return err
 		}
 	}
@@ -198,27 +240,28 @@ func (r *declaration) decl(assigned bool) (lang.Decl, error) {
 		decl.Result = r.result || assigned && fillAlone
 		return decl, nil
 	}
-	f, dt := t.Format(), t.DType()
+	stored := formatOf(t)
+	f, dt := stored, t.DType()
 	if decl.HasFormat {
 		f = decl.Format
 	}
 	if decl.HasDType {
 		dt = decl.DType
 	}
-	if f != t.Format() || dt != t.DType() {
+	if f != stored || dt != t.DType() {
 		return decl, fmt.Errorf("%s is declared as %s %s, but the operand of that name is stored as %s %s: convert it, or give the result another name",
-			r.name, f, dt, t.Format(), t.DType())
+			r.name, f, dt, stored, t.DType())
 	}
 	fill := t.Fill()
 	if decl.Fill != nil && !decl.Fill.Convert(dt).Same(fill) {
 		// What a dense tensor is outside its extents is the reader's choice.
-		if assigned || !t.Format().IsDense() {
+		if assigned || !stored.IsDense() {
 			return decl, fmt.Errorf("%s is declared with the fill %s, but the operand of that name has the fill %s: leave the declaration out, or make the operand with tensor.WithFill",
 				r.name, decl.Fill, fill)
 		}
 		fill = *decl.Fill
 	}
-	decl.Rank, decl.Format, decl.HasFormat = t.Rank(), t.Format(), true
+	decl.Rank, decl.Format, decl.HasFormat = t.Rank(), stored, true
 	decl.DType, decl.HasDType, decl.Fill = t.DType(), true, &fill
 	return decl, nil
 }
@@ -234,7 +277,7 @@ func (d *declarations) drop(name string) {
 }
 
 // example is the operand of a name, or nil.
-func (d *declarations) example(name string) *tensor.Tensor {
+func (d *declarations) example(name string) tensor.Operand {
 	for i := range d.list {
 		if d.list[i].name == name {
 			return d.list[i].example
@@ -268,12 +311,31 @@ func (r *declaration) appendKey(b []byte) []byte {
 	for _, n := range says.Shape {
 		b = binary.AppendVarint(b, n)
 	}
-	if t := r.example; t != nil {
-		b = append(t.Format().AppendKey(b), byte(t.DType()))
+	b = append(b, byte(len(r.parts)), byte(r.structure))
+	for _, f := range r.parts {
+		b = f.AppendKey(b)
+	}
+	switch t := r.example.(type) {
+	case *tensor.Tensor:
+		b = appendTensor(append(b, 0), t)
+	case *tensor.Blocks:
+		b = append(formatOf(t).AppendKey(append(b, 255)), byte(t.DType()))
 		b = appendScalar(b, t.Fill())
-		b = appendIndexTypes(b, t)
+	case *tensor.Parts:
+		parts := t.Parts()
+		b = append(b, byte(len(parts)))
+		for _, t := range parts {
+			b = appendTensor(b, t)
+		}
 	}
 	return b
+}
+
+// appendTensor appends what a kernel depends on of an operand.
+func appendTensor(b []byte, t *tensor.Tensor) []byte {
+	b = append(t.Format().AppendKey(b), byte(t.DType()), byte(t.Structure()))
+	b = appendScalar(b, t.Fill())
+	return appendIndexTypes(b, t)
 }
 
 func appendString(b []byte, s string) []byte {

@@ -3,19 +3,46 @@ package lacuna
 import (
 	"context"
 	"errors"
+	"fmt"
 	goruntime "runtime"
 	"slices"
 	"sync"
 	"weak"
 
+	"github.com/lacuna-sparse/lacuna/ir"
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
 // plainCopies remembers the plain form of operands that are stored otherwise: not
-// sorted, with several entries per coordinate, or as one triangle of a matrix.
-// Operands are immutable, so one is made plain once; the copy goes with the operand.
+// sorted, with several entries per coordinate, as one triangle of a matrix, in parts or
+// in blocks. Operands are immutable, so one is made plain once; the copy goes with the
+// operand.
 type plainCopies struct {
-	copies sync.Map // weak.Pointer[tensor.Tensor] to *tensor.Tensor
+	copies sync.Map // copyKey to *plainCopy
+}
+
+// copyKey names a copy: of what, and in which format it is asked for.
+type copyKey struct {
+	from   weak.Pointer[tensor.Tensor] // the first part
+	format tensor.Format
+	way    copyWay
+	shape  string // of a tensor in blocks
+}
+
+// copyWay is how a copy is made.
+type copyWay uint8
+
+const (
+	madePlain copyWay = iota
+	madeSorted
+	madeOne   // of parts
+	madeWhole // of blocks
+)
+
+// plainCopy is a copy of one tensor, or of one and others.
+type plainCopy struct {
+	others []weak.Pointer[tensor.Tensor]
+	to     *tensor.Tensor
 }
 
 // plainOperand returns an operand as kernels take it: see [tensor.Tensor.Plain].
@@ -23,23 +50,72 @@ func (s *Session) plainOperand(ctx context.Context, t *tensor.Tensor) (*tensor.T
 	if t.IsPlain() {
 		return t, nil
 	}
-	copies := &s.plain.copies
-	key := weak.Make(t)
-	if c, ok := copies.Load(key); ok {
-		return c.(*tensor.Tensor), nil
+	return s.plain.copy([]*tensor.Tensor{t}, copyKey{format: t.Format(), way: madePlain}, func() (*tensor.Tensor, error) {
+		c := &converting{session: s, options: s.options}
+		plain, err := c.sortedList(ctx, t, t.Format().Standard())
+		if errors.Is(err, errPlain) {
+			return t.Plain()
+		}
+		return plain, err
+	})
+}
+
+// sortedOperand returns an operand in a standard format; a triangle stays one.
+func (s *Session) sortedOperand(ctx context.Context, o tensor.Operand) (tensor.Operand, error) {
+	t, ok := o.(*tensor.Tensor)
+	switch {
+	case !ok || !t.Format().Relaxed():
+		return o, nil
+	case t.Structure() == tensor.General:
+		return s.plainOperand(ctx, t)
 	}
-	c := &converting{session: s, options: s.options}
-	plain, err := c.sortedList(ctx, t, t.Format().Standard())
-	if errors.Is(err, errPlain) {
-		plain, err = t.Plain()
+	return s.plain.copy([]*tensor.Tensor{t}, copyKey{format: t.Format(), way: madeSorted}, func() (*tensor.Tensor, error) { return t.Convert(t.Format().Standard()) })
+}
+
+// joined returns parts as one tensor.
+func (p *plainCopies) joined(parts []*tensor.Tensor, format tensor.Format) (*tensor.Tensor, error) {
+	return p.copy(parts, copyKey{format: format, way: madeOne}, func() (*tensor.Tensor, error) { return tensor.AssembleParts(parts...).Expand(format) })
+}
+
+// unblocked returns a tensor in blocks without them.
+func (p *plainCopies) unblocked(b *tensor.Blocks, format tensor.Format) (*tensor.Tensor, error) {
+	return p.copy([]*tensor.Tensor{b.Blocked()}, copyKey{format: format, way: madeWhole, shape: fmt.Sprint(b.Shape())},
+		func() (*tensor.Tensor, error) { return b.Expand(format) })
+}
+
+// join runs a join step of a plan.
+func (s *Session) join(ctx context.Context, step *ir.Join, vals values) (*tensor.Tensor, error) {
+	var parts []*tensor.Tensor
+	for _, t := range step.Operand.Pieces {
+		parts = append(parts, vals[t.ID])
 	}
+	if len(parts) == 1 {
+		return s.plainOperand(ctx, parts[0])
+	}
+	return s.plain.joined(parts, step.To.Format)
+}
+
+// copy returns the remembered copy of some tensors, or makes it; the key says what it is
+// but for what it is of.
+func (p *plainCopies) copy(from []*tensor.Tensor, key copyKey, make func() (*tensor.Tensor, error)) (*tensor.Tensor, error) {
+	var others []weak.Pointer[tensor.Tensor]
+	for _, t := range from[1:] {
+		others = append(others, weak.Make(t))
+	}
+	key.from = weak.Make(from[0])
+	old, seen := p.copies.Load(key)
+	if seen && slices.Equal(old.(*plainCopy).others, others) {
+		return old.(*plainCopy).to, nil
+	}
+	to, err := make()
 	if err != nil {
 		return nil, err
 	}
-	if _, loaded := copies.LoadOrStore(key, plain); !loaded {
-		goruntime.AddCleanup(t, func(key weak.Pointer[tensor.Tensor]) { copies.Delete(key) }, key)
+	p.copies.Store(key, &plainCopy{others, to})
+	if !seen {
+		goruntime.AddCleanup(from[0], func(key copyKey) { p.copies.Delete(key) }, key)
 	}
-	return plain, nil
+	return to, nil
 }
 
 // sortedList stores a list of coordinates, in any order and with duplicates, in a standard

@@ -55,17 +55,24 @@ func (k *Kernel) Prepare(ctx context.Context, args Args) (*Prepared, error) {
 	if _, _, err := k.run(ctx, args, &p.kept); err != nil {
 		return nil, err
 	}
-	for _, t := range args {
-		for k := range t.Rank() {
-			l := t.LevelAt(k)
-			for _, f := range []*tensor.Foreign{l.Pos.Foreign(), l.Crd.Foreign(), l.Group.Foreign()} {
-				if f != nil && !slices.Contains(p.memory, f) {
-					p.memory = append(p.memory, f)
-				}
-			}
+	for _, o := range args {
+		for _, t := range piecesOf(o) {
+			p.keep(t)
 		}
 	}
 	return p, nil
+}
+
+// keep keeps the pattern of an operand, or of a piece of one.
+func (p *Prepared) keep(t *tensor.Tensor) {
+	for k := range t.Rank() {
+		l := t.LevelAt(k)
+		for _, f := range []*tensor.Foreign{l.Pos.Foreign(), l.Crd.Foreign(), l.Group.Foreign()} {
+			if f != nil && !slices.Contains(p.memory, f) {
+				p.memory = append(p.memory, f)
+			}
+		}
+	}
 }
 
 // Run is [Kernel.Run] on operands with the patterns of Prepare's. The patterns are

@@ -81,31 +81,17 @@ func (k *Kernel) run(ctx context.Context, args Args, kept *kept) (*Kernel, value
 	}
 	vals := make(values, len(k.plan.Tensors))
 	patterns := 0
-	for i, t := range k.operands {
-		if t.StoredOf != nil {
-			of, err := k.session.plainOperand(ctx, args[t.StoredOf.Name])
-			if err != nil {
+	for i, o := range k.operands {
+		if o.Source.StoredOf != nil {
+			if err := k.takePattern(ctx, i, vals); err != nil {
 				return nil, nil, err
 			}
-			p, err := k.pattern(i, of)
-			if err != nil {
-				return nil, nil, err
-			}
-			vals[k.operandIDs[i]] = p
 			patterns++
 			continue
 		}
-		arg := args[t.Name]
-		if arg != nil {
-			var err error
-			if arg, err = k.session.plainOperand(ctx, arg); err != nil {
-				return nil, nil, err
-			}
-		}
-		if err := checkOperand(t, arg); err != nil {
+		if err := k.take(ctx, o, args[o.Source.Name], vals); err != nil {
 			return nil, nil, err
 		}
-		vals[k.operandIDs[i]] = arg
 	}
 	if len(args) > len(k.operands)-patterns {
 		if err := k.unknownArgument(args); err != nil {
@@ -159,29 +145,9 @@ func tooWide(err error) bool {
 	return errors.As(err, &failed) && failed.Message == lower.TooWide
 }
 
-// checkOperand compares an argument with what the kernel was compiled for.
-func checkOperand(t *lang.Tensor, arg *tensor.Tensor) error {
-	switch {
-	case arg == nil:
-		return fmt.Errorf("operand %s is missing: pass it in Args", t.Name)
-	case arg.Rank() != t.Rank:
-		return fmt.Errorf("operand %s has rank %d, but the program uses it with %d indices", t.Name, arg.Rank(), t.Rank)
-	case arg.DType() != t.DType:
-		return fmt.Errorf("operand %s holds %s, but the kernel was compiled for %s: declare its type with lacuna.Format, or convert it", t.Name, arg.DType(), t.DType)
-	case arg.Format() != t.Format:
-		return fmt.Errorf("operand %s is stored as %s, but the kernel was compiled for %s: declare its format with lacuna.Format, or convert it", t.Name, arg.Format(), t.Format)
-	case !t.Format.IsDense() && t.HasFill && !arg.Fill().Same(t.Fill.Convert(t.DType)):
-		return fmt.Errorf("operand %s has fill %s, but the kernel was compiled for fill %s: declare its fill with lacuna.Fill", t.Name, arg.Fill(), t.Fill)
-	}
-	return nil
-}
-
 // pattern is the value of operand i, which tells what another one stores. The latest
 // is remembered: operands are immutable.
 func (k *Kernel) pattern(i int, of *tensor.Tensor) (*tensor.Tensor, error) {
-	if of == nil { // it stands before, and is refused there
-		panic("BUG: the pattern of a missing operand")
-	}
 	last := &k.patterns[i]
 	if c := last.Load(); c != nil && c.from.Value() == of {
 		return c.to, nil
@@ -196,7 +162,7 @@ func (k *Kernel) pattern(i int, of *tensor.Tensor) (*tensor.Tensor, error) {
 
 func (k *Kernel) unknownArgument(args Args) error {
 	for name := range args {
-		if !slices.ContainsFunc(k.operands, func(t *lang.Tensor) bool { return t.Name == name }) {
+		if !slices.ContainsFunc(k.operands, func(o *ir.Operand) bool { return o.Source.Name == name }) {
 			if err := k.file.MisusedTensor(name); err != nil {
 				return err
 			}
@@ -211,15 +177,15 @@ func (k *Kernel) unknownArgument(args Args) error {
 func (k *Kernel) bind(vals values) (*binding, error) {
 	var few [32]int64
 	shapes := few[:0]
-	for _, id := range k.operandIDs {
-		shapes = append(shapes, vals[id].Dims()...)
+	for _, o := range k.operands {
+		shapes = append(shapes, vals[o.Pieces[0].ID].Dims()...)
 	}
 	if b := k.bound.Load(); b != nil && slices.Equal(b.shapes, shapes) {
 		return b, nil
 	}
 	named := make(map[string][]int64, len(k.operands))
-	for i, t := range k.operands {
-		named[t.Name] = vals[k.operandIDs[i]].Shape()
+	for _, o := range k.operands {
+		named[o.Source.Name] = vals[o.Pieces[0].ID].Shape()
 	}
 	extents, err := lang.Bind(k.program, named)
 	if err != nil {
@@ -367,6 +333,13 @@ func (k *Kernel) runStep(ctx context.Context, st *step, b *stepBinding, vals val
 		if p.From.Source != nil && p.From.Source.Operand {
 			remember(&st.converted, from, to)
 		}
+		return nil
+	case *ir.Join:
+		to, err := k.session.join(ctx, p, vals)
+		if err != nil {
+			return err
+		}
+		vals[p.To.ID] = to
 		return nil
 	case *ir.Compute:
 		out, err := k.compute(ctx, st, b, vals, keep)

@@ -3,6 +3,7 @@ package lacuna
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -72,6 +73,29 @@ func TestScatter(t *testing.T) {
 			}
 			if have := floats(t, got); !equal(have, test.want) {
 				t.Errorf("%s on %s: got %v, want %v", test.text, s.Engine().Name(), have, test.want)
+			}
+		}
+	}
+}
+
+// TestScatterRoundsOnce adds what a narrow type loses one by one, into dense and
+// sparse results alike.
+func TestScatterRoundsOnce(t *testing.T) {
+	values := tensor.ArrayOf(slices.Repeat([]float64{1}, 4096))
+	ones, err := tensor.FromDense([]int64{4096}, tensor.Dense(1), values)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := indices(make([]int64, 4096)...)
+	for _, f := range []tensor.Format{tensor.Dense(1), tensor.CSF(1)} {
+		for _, s := range scattering(t) {
+			got, err := s.Eval(context.Background(), "y(i) = f16(z(i)); y(p(i)) += f16(x(i))",
+				Args{"z": vector(t, 0, 2), "p": p, "x": ones}, Result("y", f))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got.At(0).Float64() != 4096 || got.At(1).Float64() != 2 || got.Format() != f {
+				t.Errorf("into %s on %s: %v and %v", f, s.Engine().Name(), got.At(0), got.At(1))
 			}
 		}
 	}

@@ -242,7 +242,7 @@ func TestTablesAndMerges(t *testing.T) {
 		}
 		opts := []Option{}
 		for name, x := range args {
-			opts = append(opts, Format(name, x.Format(), tensor.Float64))
+			opts = append(opts, Operand(name, x))
 		}
 		debug.ChunkGrain = 5
 		cut := NewSession(WithEngine(runtime.Interp()))

@@ -80,8 +80,9 @@ func smallCalls(ctx context.Context, e runtime.Engine) ([]call, error) {
 		if err != nil {
 			return nil, err
 		}
+		operands := args.args()
 		calls = append(calls, call{name("Kernel.Run, " + c.name), func() error {
-			_, err := k.Run(ctx, args)
+			_, err := k.Run(ctx, operands)
 			return err
 		}})
 	}
@@ -89,13 +90,14 @@ func smallCalls(ctx context.Context, e runtime.Engine) ([]call, error) {
 	if err != nil {
 		return nil, err
 	}
+	operands := args.args()
 	into, err := intoRun(e, spmvProgram, args, make([]float64, 3), 1)
 	if err != nil {
 		return nil, err
 	}
 	calls = append(calls,
 		call{name("Session.Eval, SpMV"), func() error {
-			_, err := session.Eval(ctx, spmvProgram, args)
+			_, err := session.Eval(ctx, spmvProgram, operands)
 			return err
 		}},
 		call{name("Executable.RunInto, SpMV, result given"), into})

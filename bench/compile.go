@@ -58,8 +58,8 @@ func tiny(f tensor.Format) (*tensor.Tensor, error) {
 	return tensor.FromDense(shape, f, tensor.ArrayOf(values))
 }
 
-func tinyArgs(formats map[string]tensor.Format) (lacuna.Args, error) {
-	args := lacuna.Args{}
+func tinyArgs(formats map[string]tensor.Format) (operands, error) {
+	args := operands{}
 	for name, f := range formats {
 		t, err := tiny(f)
 		if err != nil {
@@ -71,7 +71,7 @@ func tinyArgs(formats map[string]tensor.Format) (lacuna.Args, error) {
 }
 
 // options declares args and adds what a program asks for.
-func options(args lacuna.Args, opts []lacuna.Option) []lacuna.Option {
+func options(args operands, opts []lacuna.Option) []lacuna.Option {
 	var all []lacuna.Option
 	for name, t := range args {
 		all = append(all, lacuna.Operand(name, t))
@@ -201,7 +201,7 @@ func firstResult(engine string) error {
 	if err != nil {
 		return err
 	}
-	_, err = lacuna.NewSession(lacuna.WithEngine(e)).Eval(context.Background(), spmvProgram, args)
+	_, err = lacuna.NewSession(lacuna.WithEngine(e)).Eval(context.Background(), spmvProgram, args.args())
 	return err
 }
 

@@ -19,18 +19,30 @@ import (
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
+// operands are tensors by name.
+type operands map[string]*tensor.Tensor
+
+// args are the operands for a run.
+func (o operands) args() lacuna.Args {
+	args := lacuna.Args{}
+	for name, t := range o {
+		args[name] = t
+	}
+	return args
+}
+
 // lowered is a program of one statement taken through the compiler by hand, to
 // get at what the public interface hides: the parts of a compilation, a run
 // that writes to memory which is already there, and the loops without a run.
 type lowered struct {
-	args    lacuna.Args
+	args    operands
 	program *lang.Program
 	compute *ir.Compute
 	kernel  *lower.Kernel
 }
 
 // declare declares the operands as lacuna.Operand does.
-func declare(args lacuna.Args) map[string]lang.Decl {
+func declare(args operands) map[string]lang.Decl {
 	decls := map[string]lang.Decl{}
 	for name, t := range args {
 		fill := t.Fill()
@@ -53,7 +65,7 @@ func plan(program *lang.Program) (*ir.Compute, error) {
 }
 
 // widths gives the index types of operands. It implements lower.OperandTypes.
-type widths lacuna.Args
+type widths operands
 
 func (w widths) IndexType(t *ir.Tensor, level int, kind lower.ArrayKind) tensor.DType {
 	l := w[t.Name].LevelAt(level)
@@ -63,11 +75,11 @@ func (w widths) IndexType(t *ir.Tensor, level int, kind lower.ArrayKind) tensor.
 	return l.Crd.DType()
 }
 
-func lowerStep(c *ir.Compute, args lacuna.Args) (*lower.Kernel, error) {
+func lowerStep(c *ir.Compute, args operands) (*lower.Kernel, error) {
 	return lower.Step(c, ir.Algebra{Eval: lower.Eval}, widths(args), lower.Options{Coordinates: loop.U32})
 }
 
-func lowerProgram(src string, args lacuna.Args) (*lowered, error) {
+func lowerProgram(src string, args operands) (*lowered, error) {
 	file, err := lang.Parse(src)
 	if err != nil {
 		return nil, err
@@ -146,7 +158,7 @@ func (l *lowered) bind(b *runtime.Bindings, y []float64) error {
 
 // intoRun returns a function that runs the program into y, through all of the
 // runtime but without allocating the result.
-func intoRun(e runtime.Engine, src string, args lacuna.Args, y []float64, threads int) (func() error, error) {
+func intoRun(e runtime.Engine, src string, args operands, y []float64, threads int) (func() error, error) {
 	l, err := lowerProgram(src, args)
 	if err != nil {
 		return nil, err
@@ -170,7 +182,7 @@ func intoRun(e runtime.Engine, src string, args lacuna.Args, y []float64, thread
 
 // loopsRun returns a function that calls the program's one compiled function
 // once, for the whole domain of n: the generated loops and nothing else.
-func loopsRun(src string, args lacuna.Args, y []float64, n int64) (func() error, error) {
+func loopsRun(src string, args operands, y []float64, n int64) (func() error, error) {
 	l, err := lowerProgram(src, args)
 	if err != nil {
 		return nil, err

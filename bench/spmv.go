@@ -111,7 +111,7 @@ func (p *problem) compare(s settings, dir string, plain, fast cLoop) (err error)
 	if err != nil {
 		return err
 	}
-	args := lacuna.Args{"A": p.A, "x": p.X}
+	args := operands{"A": p.A, "x": p.X}
 	y := make([]float64, p.rows)
 	into := func(threads int) func() error {
 		f, e := intoRun(engine, spmvProgram, args, y, threads)
@@ -122,8 +122,9 @@ func (p *problem) compare(s settings, dir string, plain, fast cLoop) (err error)
 		k, e := lacuna.NewSession(lacuna.WithEngine(engine), lacuna.WithThreads(threads)).
 			Compile(spmvProgram, lacuna.Operand("A", p.A), lacuna.Operand("x", p.X))
 		err = errors.Join(err, e)
+		operands := args.args()
 		return func() error {
-			_, err := k.Run(context.Background(), args)
+			_, err := k.Run(context.Background(), operands)
 			return err
 		}
 	}

@@ -42,12 +42,20 @@ type builder struct {
 	// variances counts the variances so far: each reads its body twice, so
 	// nested ones multiply.
 	variances int
+	spreading
+	// spreads are accesses of operands in pieces, by key, and addends what they
+	// are the union of.
+	spreads  map[string]Expr
+	spreadOf map[Expr]*lang.Tensor
+	addends  map[Expr][]addend
 }
 
 // normalize rewrites a checked statement. tensors maps the program's tensors to
-// the plan's.
-func normalize(s *lang.Stmt, plan *planner, tensors func(*lang.Tensor) *Tensor, result *Tensor, ev Evaluator) (*normalForm, error) {
-	b := &builder{plan: plan, tensors: tensors, accesses: map[string]*Access{}, ev: ev, names: map[string]bool{}, bound: map[*Index]bool{}}
+// the plan's, those that pieces has a form of excepted. What a scan or order statistic of
+// the statement needs is planned as steps of plan.
+func normalize(s *lang.Stmt, plan *planner, tensors func(*lang.Tensor) *Tensor, result *Tensor, ev Evaluator, pieces spreading) (*normalForm, error) {
+	b := &builder{plan: plan, tensors: tensors, accesses: map[string]*Access{}, ev: ev, names: map[string]bool{}, bound: map[*Index]bool{},
+		spreading: pieces, spreads: map[string]Expr{}, spreadOf: map[Expr]*lang.Tensor{}, addends: map[Expr][]addend{}}
 	b.stmt = s
 	for _, x := range s.Indices {
 		name := x.Name
@@ -79,10 +87,15 @@ func (b *builder) access(a *lang.Access) (*Access, error) {
 	if same, ok := b.accesses[key]; ok {
 		return same, nil
 	}
+	return b.newAccess(key, b.tensors(a.Tensor), a)
+}
+
+// newAccess is a new access of t with the indices of a.
+func (b *builder) newAccess(key string, t *Tensor, a *lang.Access) (*Access, error) {
 	if len(b.accesses)+b.copies >= maxAccesses {
 		return nil, tooManyAccesses(a.Pos)
 	}
-	out := &Access{Tensor: b.tensors(a.Tensor)}
+	out := &Access{Tensor: t}
 	for _, x := range a.Indices {
 		y := IndexExpr{Const: x.Const, Pad: !x.Slice && x.Plain() == nil && len(x.Terms) > 0, Part: x.Slice && !x.Open}
 		for _, t := range x.Terms {
@@ -127,6 +140,11 @@ func (b *builder) expr(e lang.Expr) (Expr, error) {
 	case *lang.Access:
 		if e.Tensor.StoredOf != nil && e.Tensor.Format.IsDense() && plainIndices(e) {
 			return &Const{Value: tensor.Bool_(true)}, nil
+		}
+		if b.form != nil {
+			if f := b.form(e.Tensor); f != nil {
+				return b.spread(e, f)
+			}
 		}
 		return b.access(e)
 	case *lang.Like:
@@ -184,9 +202,26 @@ func plainIndices(a *lang.Access) bool {
 	return !slices.ContainsFunc(a.Indices, func(x lang.IndexExpr) bool { return x.Plain() == nil })
 }
 
-// fold adds a primitive reduction and returns a reference to its result. The
-// first fold of a reduction binds the variables as written, further ones copies.
-func (b *builder) fold(f Fold, over *Reduce, body Expr, typ tensor.DType) *TempRef {
+// fold adds a primitive reduction and returns its result: a reference, or what
+// combines several where operands are stored in pieces.
+func (b *builder) fold(f Fold, over *Reduce, body Expr, typ tensor.DType) Expr {
+	if over.In != nil {
+		return b.foldOne(f, over, body, typ)
+	}
+	var result Expr
+	for _, part := range b.distribute(f, body) {
+		x := Expr(b.foldOne(f, over, part, typ))
+		if result != nil {
+			x = &Call{Fn: combiners[f], Args: []Expr{result, x}, Typ: typ}
+		}
+		result = x
+	}
+	return result
+}
+
+// foldOne adds one primitive reduction. The first fold of a reduction binds the
+// variables as written, further ones copies.
+func (b *builder) foldOne(f Fold, over *Reduce, body Expr, typ tensor.DType) *TempRef {
 	if len(over.Vars) > 0 && b.bound[over.Vars[0]] {
 		over, body = b.renamed(over, body)
 	}

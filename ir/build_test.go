@@ -87,7 +87,7 @@ func normalFormOf(t *testing.T, text, declarations string) (*normalForm, error) 
 		tensors[x] = &Tensor{Name: x.Name, Rank: x.Rank, DType: x.DType, Format: x.Format, Fill: x.Fill, FillKnown: x.HasFill}
 	}
 	result := &Tensor{Name: s.LHS.Tensor.Name, Rank: s.LHS.Tensor.Rank, DType: s.LHS.Tensor.DType, Format: s.LHS.Tensor.Format}
-	return normalize(s, nil, func(x *lang.Tensor) *Tensor { return tensors[x] }, result, arithmetic)
+	return normalize(s, nil, func(x *lang.Tensor) *Tensor { return tensors[x] }, result, arithmetic, spreading{})
 }
 
 func mustNormalForm(t *testing.T, text, declarations string) *normalForm {

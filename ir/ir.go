@@ -27,6 +27,8 @@ type Plan struct {
 	Tensors []*Tensor // operands and results of the program, then what planning added
 	Steps   []Step
 	Options Options
+	// Operands are the program's, in the order of its tensors.
+	Operands []*Operand
 	// Results maps each result of the program to its last version.
 	Results map[*lang.Tensor]*Tensor
 }
@@ -39,6 +41,10 @@ type Options struct {
 	// NarrowWorkspaces keeps every workspace to one dimension, for operands
 	// whose extents multiply to more keys than an integer can count.
 	NarrowWorkspaces bool
+	// Forms are those of operands that are stored as several pieces, or as a
+	// triangle, by name. The format of such an operand is the one that it gets
+	// where it has to be stored as one tensor.
+	Forms map[string]Form
 }
 
 // Tensor is an operand, a result or a temporary of a plan.
@@ -60,7 +66,7 @@ type Tensor struct {
 	Work *Reduce
 }
 
-// Step is one step of a plan: *Convert, *Compute, *Scan, *Statistic or *Sort.
+// Step is one step of a plan: *Convert, *Join, *Compute, *Scan, *Statistic or *Sort.
 type Step interface{ step() }
 
 // Convert stores From again in To's format.
@@ -119,8 +125,13 @@ type Index struct {
 	Free bool
 }
 
+// Sequence runs statements one after the other. Around the loops of each they
+// accumulate into one result; inside loops all of them do at each leaf.
+type Sequence struct{ Stmts []Stmt }
+
 // Stmt is a statement of concrete index notation: *Forall, *Where, *Workspace,
-// *Tabulate or *Assign.
+// *Tabulate,
+// *Sequence or *Assign.
 type Stmt interface{ stmt() }
 
 // Forall runs Body for each value of Index.
@@ -169,6 +180,7 @@ func (*Forall) stmt()    {}
 func (*Where) stmt()     {}
 func (*Workspace) stmt() {}
 func (*Tabulate) stmt()  {}
+func (*Sequence) stmt()  {}
 func (*Assign) stmt()    {}
 
 // Temp is the scalar temporary of one reduction.

@@ -2,6 +2,7 @@ package ir
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/lacuna-sparse/lacuna/lang"
 	"github.com/lacuna-sparse/lacuna/tensor"
@@ -13,14 +14,11 @@ func New(p *lang.Program, opts Options, eval Evaluator) (*Plan, error) {
 	plan := &planner{
 		Plan:    Plan{Source: p, Options: opts},
 		alg:     Algebra{Strict: opts.StrictIEEE, Eval: eval},
-		current: map[*lang.Tensor]*Tensor{},
+		current: map[*lang.Tensor]*Tensor{}, forms: map[*lang.Tensor]*form{},
 	}
 	for _, t := range p.Tensors {
 		if t.Operand {
-			plan.current[t] = plan.tensor(&Tensor{
-				Name: t.Name, Rank: t.Rank, DType: t.DType, Format: t.Format,
-				Fill: t.Fill, FillKnown: t.HasFill, Source: t,
-			})
+			plan.operand(t)
 		}
 	}
 	for _, s := range p.Stmts {
@@ -43,8 +41,116 @@ type planner struct {
 	// current is the latest version of each tensor: assigning one makes a new
 	// version, so a statement may read the old value of what it assigns.
 	current map[*lang.Tensor]*Tensor
-	temps   int
-	lines   int // scans and order statistics of the statement so far
+	// forms are those of operands that are stored as pieces, until they are assigned.
+	forms map[*lang.Tensor]*form
+	// again are operands in pieces that the statement has to be planned again with as
+	// one tensor, and why.
+	again []*lang.Tensor
+	why   string
+	temps int
+	lines int // scans and order statistics of the statement so far
+}
+
+// operand enters an operand and the tensors that it is stored as.
+func (p *planner) operand(t *lang.Tensor) {
+	o := &Operand{Source: t}
+	p.Operands = append(p.Operands, o)
+	whole := Tensor{Name: t.Name, Rank: t.Rank, DType: t.DType, Format: t.Format, Fill: t.Fill, FillKnown: t.HasFill, Source: t}
+	declared, ok := p.Options.Forms[t.Name]
+	if !ok {
+		p.current[t] = p.tensor(&whole)
+		o.Pieces = []*Tensor{p.current[t]}
+		return
+	}
+	for k, piece := range declared.Pieces {
+		stored := whole
+		stored.Format = piece.Format
+		if len(declared.Pieces) > 1 {
+			stored.Name = fmt.Sprintf("%s.%d", t.Name, k)
+		}
+		o.Pieces = append(o.Pieces, p.tensor(&stored))
+	}
+	p.forms[t] = &form{Form: declared, pieces: o.Pieces}
+}
+
+// join makes one tensor of an operand in pieces, once.
+func (p *planner) join(t *lang.Tensor, why string) {
+	if p.forms[t] == nil || p.current[t] != nil {
+		return
+	}
+	at := slices.IndexFunc(p.Operands, func(o *Operand) bool { return o.Source == t })
+	to := p.tensor(&Tensor{Name: t.Name, Rank: t.Rank, DType: t.DType, Format: t.Format, Fill: t.Fill, FillKnown: t.HasFill})
+	if len(p.Operands[at].Pieces) == 1 {
+		to.Name = p.temporary(to)
+	}
+	p.current[t] = to
+	p.Steps = append(p.Steps, &Join{Operand: p.Operands[at], To: to, Why: why})
+}
+
+// joined are the operands in pieces that a statement needs as one tensor.
+func (p *planner) joined(s *lang.Stmt) map[*lang.Tensor]bool {
+	set := map[*lang.Tensor]bool{}
+	need := func(t *lang.Tensor, why string) {
+		if p.forms[t] != nil {
+			p.join(t, why)
+			set[t] = true
+		}
+	}
+	needAll := func(body lang.Expr) {
+		for _, a := range lang.Accesses(body) {
+			need(a.Tensor, "whole lines of it are needed")
+		}
+	}
+	if _, reads := accumulating[s.Op]; reads || !reachesAll(s.LHS) {
+		need(s.LHS.Tensor, "it is assigned")
+	}
+	for _, x := range s.LHS.Indices {
+		if x.Gather != nil {
+			need(x.Gather.Tensor, "it is an index")
+		}
+	}
+	lang.Walk(s.RHS, func(e lang.Expr) bool {
+		switch e := e.(type) {
+		case *lang.Access:
+			for _, x := range e.Indices {
+				if x.Gather != nil {
+					need(x.Gather.Tensor, "it is an index")
+				}
+			}
+		case *lang.Scan:
+			needAll(e.Body)
+		case *lang.Reduce:
+			for _, v := range e.Vars {
+				if v.InAccess != nil {
+					need(v.InAccess.Tensor, "a reduction runs over what it stores")
+				}
+			}
+			if ranks(e.Op) {
+				needAll(e.Body)
+			}
+		}
+		return true
+	})
+	return set
+}
+
+// ranks reports whether a reduction depends on the ranks of a line of values.
+func ranks(op lang.Reduction) bool {
+	return op == lang.Median || op == lang.Quantile || op == lang.NanQuantile
+}
+
+// reachesAll reports whether a left side names every element: each dimension has a
+// variable of its own.
+func reachesAll(a *lang.Access) bool {
+	seen := map[*lang.Index]bool{}
+	for _, x := range a.Indices {
+		v := x.Plain()
+		if v == nil || seen[v] {
+			return false
+		}
+		seen[v] = true
+	}
+	return true
 }
 
 func (p *planner) tensor(t *Tensor) *Tensor {
@@ -59,16 +165,52 @@ var accumulating = map[lang.AssignOp]string{
 	lang.AddTo: "+", lang.MulTo: "*", lang.MinTo: "min", lang.MaxTo: "max", lang.OrTo: "or", lang.AndTo: "and",
 }
 
+// statement plans a statement. Triangles that its loops would need in two orders are
+// made whole first: that is a conversion too, and leaves one tensor to walk. So are
+// operands in so many parts that there would be too many folds.
 func (p *planner) statement(s *lang.Stmt) error {
+	defer delete(p.forms, s.LHS.Tensor)
+	joined := p.joined(s)
+	old := p.current[s.LHS.Tensor]
+	tensors, steps, temps := len(p.Tensors), len(p.Steps), p.temps
+	for {
+		p.again = nil
+		if err := p.assignment(s, joined); err != nil || p.again == nil {
+			return err
+		}
+		p.Tensors, p.Steps, p.temps = p.Tensors[:tensors], p.Steps[:steps], temps
+		if p.current[s.LHS.Tensor] = old; old == nil {
+			delete(p.current, s.LHS.Tensor)
+		}
+		for _, t := range p.again { // one more each time
+			p.join(t, p.why)
+			joined[t] = true
+		}
+		tensors, steps, temps = len(p.Tensors), len(p.Steps), p.temps
+	}
+}
+
+// assignment plans a statement, given the operands in pieces that it reads as one tensor.
+func (p *planner) assignment(s *lang.Stmt, joined map[*lang.Tensor]bool) error {
 	result := &Tensor{
 		Name: s.LHS.Tensor.Name, Rank: s.LHS.Tensor.Rank, DType: s.LHS.Tensor.DType,
 		Format: s.LHS.Tensor.Format, Source: s.LHS.Tensor,
 	}
 	old := p.current[s.LHS.Tensor]
 	p.lines = 0
-	nf, err := normalize(s, p, func(t *lang.Tensor) *Tensor { return p.current[t] }, result, p.alg.Eval)
+	pieces := spreading{alg: p.alg, form: func(t *lang.Tensor) *form {
+		if joined[t] {
+			return nil
+		}
+		return p.forms[t]
+	}}
+	nf, err := normalize(s, p, func(t *lang.Tensor) *Tensor { return p.current[t] }, result, p.alg.Eval, pieces)
 	if err != nil {
 		return err
+	}
+	if crowded := nf.builder.crowded; len(crowded) > 0 {
+		p.again, p.why = crowded, "it has more parts than the statement can tell apart"
+		return nil
 	}
 	if nf.scatters() {
 		return p.scatter(nf, s, result, old)
@@ -172,9 +314,7 @@ func (p *planner) emit(nf *normalForm, best *candidate, step *Compute, target *T
 			step.Workspaces = append(step.Workspaces, w.reads)
 		}
 	}
-	if best.scatter != nil {
-		step.Scatter, step.Fold = true, best.scatter.Fold
-	}
+	step.Scatter, step.Fold = best.accumulate, best.fold
 	p.Steps = append(p.Steps, step)
 }
 
@@ -252,6 +392,9 @@ func (p *planner) convert(nf *normalForm, best *candidate) {
 	}
 	done := map[key]*Tensor{}
 	for _, a := range best.convert {
+		if t := a.Tensor.Source; t != nil && p.forms[t] != nil && p.forms[t].mirrored() && !slices.Contains(p.again, t) {
+			p.again, p.why = append(p.again, t), "the loops need both triangles in one order"
+		}
 		format := best.at.reordered(a)
 		k := key{a.Tensor, format.String(), nf.runsOver(a)}
 		to := done[k]

@@ -28,6 +28,12 @@ func (p *Plan) String() string {
 			fmt.Fprintf(&b, "statistic %s -> %s: %s    # %s\n", s.From.Name, s.To.Name, s.To.Format, s)
 		case *Sort:
 			fmt.Fprintf(&b, "sort %s -> %s: %s    # %s\n", s.From.Name, s.To.Name, s.To.Format, s)
+		case *Join:
+			var names []string
+			for _, t := range s.Operand.Pieces {
+				names = append(names, t.Name)
+			}
+			fmt.Fprintf(&b, "join %s -> %s: %s    # %s\n", strings.Join(names, ", "), s.To.Name, s.To.Format, s.Why)
 		case *Compute:
 			if s.Base != nil {
 				fmt.Fprintf(&b, "copy %s -> %s\n", s.Base.Name, s.Result.Name)
@@ -62,6 +68,10 @@ func printStmt(b *strings.Builder, c *Compute, st Stmt, depth int) {
 		b.WriteByte('\n')
 		printStmt(b, c, st.Producer, depth+1)
 		printStmt(b, c, st.Consumer, depth)
+	case *Sequence:
+		for _, x := range st.Stmts {
+			printStmt(b, c, x, depth)
+		}
 	case *Workspace:
 		w := st.Tensor
 		fmt.Fprintf(b, "%sworkspace %s: %s, rank %d", pad, w.Name, w.DType, w.Rank)

@@ -55,10 +55,19 @@ func (p *planner) scatter(nf *normalForm, s *lang.Stmt, result, old *Tensor) err
 		p.emit(nf, sched.best, step, result)
 		step.Scatter, step.Fold = true, fold
 	} else {
+		target := result
+		if result.Format.IsDense() {
+			target = p.tensor(&Tensor{Name: p.temporary(result), Rank: result.Rank, DType: result.DType,
+				Format: tensor.CSF(result.Rank), Fill: result.Fill, FillKnown: true})
+			nf.lhs.Tensor = target
+		}
 		step.Axes = sched.scatterSparse(s.Op, fold, old, p.alg.Eval)
 		step.Covers = true
 		step.Background = p.alg.Of(sched.best.split.value, globalLeaves{p.alg}).Background
-		p.emit(nf, sched.best, step, result)
+		p.emit(nf, sched.best, step, target)
+		if target != result {
+			p.Steps = append(p.Steps, &Convert{From: target, To: result, Why: "its elements are rounded once"})
+		}
 	}
 	p.current[s.LHS.Tensor] = p.tensor(result)
 	return nil

@@ -20,12 +20,14 @@ const (
 
 // candidate is one way to run a statement.
 type candidate struct {
-	body    Stmt
-	order   []*Index
-	orders  [][]*Index // of each reduction
-	scatter *Reduce
-	split   *split // nil without workspaces
-	tables  []*Tabulate
+	body   Stmt
+	order  []*Index
+	orders [][]*Index // of each reduction
+	// accumulate says that the result's elements are folded in memory, by fold.
+	accumulate bool
+	fold       Fold
+	split      *split // nil without workspaces
+	tables     []*Tabulate
 	// convert lists accesses that have to read a re-stored operand.
 	convert []*Access
 	at      depths
@@ -84,6 +86,9 @@ func (nf *normalForm) schedule(alg Algebra, opts Options) *candidate {
 			for _, a := range s.accesses {
 				s.tryScatter(storageOrder(a, joint), top)
 			}
+		}
+		if len(s.builder.spreads) > 0 {
+			s.tryTerms(free)
 		}
 	} else {
 		s.tryGather(free)
@@ -170,7 +175,9 @@ func (s *scheduler) tryGather(order []*Index) {
 
 func (s *scheduler) tryScatter(order []*Index, top *Reduce) {
 	top.Order = top.Vars
-	s.eachReduceOrder(0, top, func() { s.consider(&candidate{body: s.scatter(order, top), order: order, scatter: top}) })
+	s.eachReduceOrder(0, top, func() {
+		s.consider(&candidate{body: s.scatter(order, top), order: order, accumulate: true, fold: top.Fold})
+	})
 }
 
 func (s *scheduler) eachReduceOrder(i int, skip *Reduce, f func()) {
@@ -209,27 +216,45 @@ func (s *scheduler) consider(c *candidate) float64 {
 	for _, r := range s.reduces {
 		c.orders = append(c.orders, r.Order)
 	}
-	number(c.body, 0, c.at)
 	reads := s.accesses
-	if c.split != nil {
+	if _, terms := c.body.(*Sequence); terms || c.split != nil {
 		reads = readsOf(c.body)
 	}
-	for _, a := range reads {
-		if a.Tensor.Work == nil && !c.at.concordant(a) {
-			c.convert = append(c.convert, a)
-			c.cost += convertCost
+	if _, terms := c.body.(*Sequence); terms {
+		c.cost, c.convert = s.assess(c.body, c.at, reads)
+	} else {
+		number(c.body, 0, c.at)
+		for _, a := range reads {
+			if a.Tensor.Work == nil && !c.at.concordant(a) {
+				c.convert = append(c.convert, a)
+				c.cost += convertCost
+			}
 		}
+		c.body, c.tables = s.tabulate(c)
+		w := costWalk{alg: s.alg, at: c.at, converted: c.convert}
+		c.cost += w.stmt(c.body, 1)
 	}
-	c.body, c.tables = s.tabulate(c)
-	w := costWalk{alg: s.alg, at: c.at, converted: c.convert}
-	c.cost += w.stmt(c.body, 1)
-	if c.scatter != nil {
+	if c.accumulate {
 		c.cost *= scatterFactor
 	}
 	if s.best == nil || c.cost < s.best.cost {
 		s.best = c
 	}
 	return c.cost
+}
+
+// assess estimates the cost of a nest, and lists those of what it reads that have to be
+// stored again. It notes the depths of the loops.
+func (s *scheduler) assess(body Stmt, at depths, reads []*Access) (cost float64, convert []*Access) {
+	number(body, 0, at)
+	for _, a := range reads {
+		if a.Tensor.Work == nil && !at.concordant(a) {
+			convert = append(convert, a)
+			cost += convertCost
+		}
+	}
+	w := costWalk{alg: s.alg, at: at, converted: convert}
+	return cost + w.stmt(body, 1), convert
 }
 
 // readsOf lists the accesses that a nest reads, each once.
@@ -255,6 +280,10 @@ func readsOf(st Stmt) []*Access {
 			}
 			visit(st.Producer)
 			visit(st.Consumer)
+		case *Sequence:
+			for _, x := range st.Stmts {
+				visit(x)
+			}
 		case *Workspace:
 			for _, p := range st.Producers {
 				visit(p)
@@ -286,6 +315,10 @@ func number(st Stmt, depth int, at depths) {
 	case *Where:
 		number(st.Producer, depth, at)
 		number(st.Consumer, depth, at)
+	case *Sequence:
+		for _, x := range st.Stmts {
+			number(x, depth, at)
+		}
 	case *Workspace:
 		for _, p := range st.Producers {
 			number(p, depth, at)
@@ -320,6 +353,12 @@ func (w *costWalk) stmt(st Stmt, times float64) float64 {
 		return cost
 	case *Tabulate:
 		return w.stmt(st.Body, times) // it saves more than it costs
+	case *Sequence:
+		cost := 0.0
+		for _, x := range st.Stmts {
+			cost += w.stmt(x, times)
+		}
+		return cost
 	case *Assign:
 		return times
 	case *Forall:
@@ -391,7 +430,17 @@ func (g Algebra) stmtSet(st Stmt, leaves Leaves) Formula {
 		return g.stmtSet(st.Body, leaves)
 	case *Where:
 		// The temporary's own support enters through the consumer.
-		return g.stmtSet(st.Consumer, leaves)
+		sets := []Formula{g.stmtSet(st.Consumer, leaves)}
+		for _, x := range sideEffects(st.Producer) {
+			sets = append(sets, g.stmtSet(x, leaves))
+		}
+		return Union(sets...)
+	case *Sequence:
+		var sets []Formula
+		for _, x := range st.Stmts {
+			sets = append(sets, g.stmtSet(x, leaves))
+		}
+		return Union(sets...)
 	case *Workspace:
 		return g.stmtSet(st.Consumer, leaves)
 	case *Tabulate:

@@ -26,6 +26,12 @@ func loopsBelow(s ir.Stmt) int {
 		return max(loopsBelow(s.Producer), loopsBelow(s.Consumer))
 	case *ir.Tabulate:
 		return loopsBelow(s.Body)
+	case *ir.Sequence:
+		deepest := 0
+		for _, x := range s.Stmts {
+			deepest = max(deepest, loopsBelow(x))
+		}
+		return deepest
 	case *ir.Workspace:
 		deepest := loopsBelow(s.Consumer)
 		for _, p := range s.Producers {

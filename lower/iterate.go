@@ -19,6 +19,10 @@ func collectAccesses(s ir.Stmt, f func(*ir.Access)) {
 	switch s := s.(type) {
 	case *ir.Forall:
 		collectAccesses(s.Body, f)
+	case *ir.Sequence:
+		for _, x := range s.Stmts {
+			collectAccesses(x, f)
+		}
 	case *ir.Workspace:
 		for _, p := range s.Producers {
 			collectAccesses(p, f)

@@ -2,6 +2,7 @@ package lower
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/lacuna-sparse/lacuna/ir"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
@@ -18,21 +19,25 @@ type cell struct {
 // lower cuts the step into stages: reductions outside all loops first, then
 // what prepares the result, then the nest that writes it.
 func (k *kernel) lower() {
-	body := k.step.Body
-	for {
-		w, ok := body.(*ir.Where)
-		if !ok {
-			break
-		}
-		k.reduction(w)
-		body = w.Consumer
-	}
+	body := k.outside(k.step.Body)
 	if k.step.Result.Format.IsDense() {
 		k.dense(body)
 	} else {
 		k.sparse(body)
 	}
 	k.runtimeFill()
+}
+
+// outside emits the reductions outside all loops of a nest, and returns the rest.
+func (k *kernel) outside(body ir.Stmt) ir.Stmt {
+	for {
+		w, ok := body.(*ir.Where)
+		if !ok {
+			return body
+		}
+		k.reduction(w)
+		body = w.Consumer
+	}
 }
 
 // accessesIn lists the accesses of a nest in the order of the step.
@@ -220,6 +225,10 @@ func (k *kernel) dense(body ir.Stmt) {
 	for range t.Format.Physical() {
 		k.result.Levels = append(k.result.Levels, ResultLevel{Pos: -1, Crd: -1})
 	}
+	if terms, ok := body.(*ir.Sequence); ok {
+		k.terms(terms)
+		return
+	}
 	tables := k.tableAllocs(body)
 	e := k.emitter("compute_" + t.Name)
 	e.root.wanted = k.parallel(body)
@@ -237,6 +246,21 @@ func (k *kernel) dense(body ir.Stmt) {
 	k.addStage(s)
 }
 
+// terms emits the stages of a dense result that is accumulated term by term.
+func (k *kernel) terms(list *ir.Sequence) {
+	initial, needed := k.initial(true)
+	k.fillStage(k.result.Values, k.size(0), initial, needed)
+	for i, body := range list.Stmts {
+		body = k.outside(body)
+		e := k.emitter(fmt.Sprintf("add%d_%s", i, k.step.Result.Name))
+		e.root.wanted = k.parallel(body)
+		e.stmt(e.start(k.accessesIn(body)), body)
+		s := e.stage("add")
+		s.Partition = k.partition(e.root)
+		k.addStage(s)
+	}
+}
+
 // parallel reports whether the outermost loop may be cut: its chunks then write
 // different elements of the result, and of a sparse one different parts of every
 // level.
@@ -251,12 +275,12 @@ func (k *kernel) parallel(body ir.Stmt) bool {
 	if t := k.step.Result; !t.Format.IsDense() {
 		return k.step.LHS.Indices[t.Format.Order()[0]].Plain() == f.Index
 	}
-	for _, x := range k.step.LHS.Indices {
-		if x.Plain() == f.Index {
-			return true
+	for _, leaf := range ir.Effects(body) {
+		if leaf.Temp == nil && !slices.ContainsFunc(leaf.LHS.Indices, func(x ir.IndexExpr) bool { return x.Plain() == f.Index }) {
+			return false
 		}
 	}
-	return false
+	return true
 }
 
 // initial is what a dense result holds before its nest runs, and whether that

@@ -135,7 +135,15 @@ func sameRef(x, y loop.Expr) bool {
 // not accounted for otherwise: by what the result was filled with, by the fill
 // of a sparse result, or by folding the gap in closed form.
 func (e *emitter) need(s ir.Stmt, l leaves) ir.Formula {
-	leaf := leafOf(s)
+	var sets []ir.Formula
+	for _, leaf := range ir.Effects(s) {
+		sets = append(sets, e.needOf(leaf, l))
+	}
+	return ir.Union(sets...)
+}
+
+// needOf is the part of need that one assignment is the reason for.
+func (e *emitter) needOf(leaf *ir.Assign, l leaves) ir.Formula {
 	sup := e.alg.Of(leaf.Value, l)
 	if leaf.Temp != nil {
 		r := leaf.Temp.Reduce
@@ -194,7 +202,7 @@ func sameValue(v, w tensor.Scalar) bool {
 	return v == w || v.IsZero() && w.IsZero()
 }
 
-// leafOf is the assignment that a nest ends in.
+// leafOf is the assignment that a nest ends in, the first of several.
 func leafOf(s ir.Stmt) *ir.Assign {
 	for {
 		switch t := s.(type) {
@@ -206,6 +214,8 @@ func leafOf(s ir.Stmt) *ir.Assign {
 			s = t.Consumer
 		case *ir.Tabulate:
 			s = t.Body
+		case *ir.Sequence:
+			s = t.Stmts[0]
 		case *ir.Assign:
 			return t
 		}

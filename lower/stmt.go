@@ -19,6 +19,10 @@ func (e *emitter) stmt(st *state, s ir.Stmt) {
 		e.workspace(st, s)
 	case *ir.Tabulate:
 		e.tabulate(st, s)
+	case *ir.Sequence:
+		for _, x := range s.Stmts {
+			e.stmt(st, x)
+		}
 	case *ir.Assign:
 		e.assign(st, s)
 	}
@@ -57,7 +61,7 @@ func (e *emitter) assign(st *state, s *ir.Assign) {
 		e.insert(st, s)
 	case e.step.Result.Format.IsDense():
 		vals := e.write(e.result.Values)
-		p := e.densePosition(st)
+		p := e.densePosition(st, s.LHS)
 		x := e.expr(st, s.Value)
 		if e.step.Scatter {
 			p = b.Let("at", p)
@@ -70,11 +74,11 @@ func (e *emitter) assign(st *state, s *ir.Assign) {
 }
 
 // densePosition is the element of a dense result that the bound indices name.
-func (e *emitter) densePosition(st *state) loop.Expr {
+func (e *emitter) densePosition(st *state, lhs *ir.Access) loop.Expr {
 	t := e.step.Result
 	var p loop.Expr
 	for _, axis := range t.Format.Order() {
-		c := e.place(st, e.step.LHS.Indices[axis], e.dim(t, axis))
+		c := e.place(st, lhs.Indices[axis], e.dim(t, axis))
 		if p == nil {
 			p = c
 			continue

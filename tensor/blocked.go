@@ -145,21 +145,13 @@ func (t *Tensor) unblocked(shape []int64, format Format, o options) (*Tensor, er
 	if err := checkShape(shape, format); err != nil {
 		return nil, err
 	}
-	if t.Rank() != 2*rank {
-		return nil, tensorError("a tensor of rank %d has no blocks for shape %s: that takes the rank %d", t.Rank(), shapeString(shape), 2*rank)
+	if err := t.checkBlocks(shape); err != nil {
+		return nil, err
 	}
 	if o.fill.dt.Valid() {
 		return nil, tensorError("the fill is that of the blocked tensor: it cannot be set")
 	}
 	block := t.shape[rank:]
-	for axis, b := range block {
-		if b < 1 {
-			return nil, tensorError("the blocks have the extent %d in axis %d: it must be 1 or more", b, axis)
-		}
-	}
-	if want := blockedShape(shape, block); !slices.Equal(want, t.shape[:rank]) {
-		return nil, tensorError("%s blocks of %s do not make the shape %s, which has %s", shapeString(t.shape[:rank]), shapeString(block), shapeString(shape), shapeString(want))
-	}
 	from, err := t.Plain()
 	if err != nil {
 		return nil, err
@@ -178,6 +170,24 @@ func (t *Tensor) unblocked(shape []int64, format Format, o options) (*Tensor, er
 		return nil, err
 	}
 	return out.limited(format, &o)
+}
+
+// checkBlocks reports a tensor that is not one of the given shape in blocks.
+func (t *Tensor) checkBlocks(shape []int64) error {
+	rank := len(shape)
+	if t.Rank() != 2*rank {
+		return tensorError("a tensor of rank %d has no blocks for shape %s: that takes the rank %d", t.Rank(), shapeString(shape), 2*rank)
+	}
+	block := t.shape[rank:]
+	for axis, b := range block {
+		if b < 1 {
+			return tensorError("the blocks have the extent %d in axis %d: it must be 1 or more", b, axis)
+		}
+	}
+	if want := blockedShape(shape, block); !slices.Equal(want, t.shape[:rank]) {
+		return tensorError("%s blocks of %s do not make the shape %s, which has %s", shapeString(t.shape[:rank]), shapeString(block), shapeString(shape), shapeString(want))
+	}
+	return nil
 }
 
 // joinAxes gives entries of blocks their coordinates in the whole, and leaves out those

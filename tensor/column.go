@@ -63,6 +63,15 @@ func (c column) set(i int, v uint64) {
 	c.u32[i] = uint32(v)
 }
 
+// put copies another column of the same width to the elements from at on.
+func (c column) put(at int, from column) {
+	if c.u64 != nil {
+		copy(c.u64[at:], from.u64)
+	} else if c.u32 != nil {
+		copy(c.u32[at:], from.u32)
+	}
+}
+
 func (c column) len() int { return len(c.u32) + len(c.u64) }
 
 // array is the column as an array that shares its memory.

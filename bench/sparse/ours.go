@@ -103,7 +103,7 @@ func (s *ourSide) prepare(name string, threads int) (task, error) {
 	if !ok {
 		return nil, fmt.Errorf("cannot do %s", name)
 	}
-	args, options := lacuna.Args{}, p.options
+	args, options := map[string]*tensor.Tensor{}, p.options
 	for _, operand := range operandsOf(name) {
 		t, err := s.operand(operand, name)
 		if err != nil {

@@ -31,6 +31,9 @@ random(…), which makes test data.`,
 			if err != nil {
 				return usagef("%s: %s", args[0], err)
 			}
+			if err := q.noParts(); err != nil {
+				return err
+			}
 			// The file may be called anything, so there is no NAME= here.
 			d, err := parseDestination("out=" + output)
 			if err != nil {

@@ -102,6 +102,9 @@ func declareResult(p *program, o operand) ([]lacuna.Option, error) {
 	if err := p.checkResult(o.name); err != nil {
 		return nil, err
 	}
+	if err := o.qual.noParts(); err != nil {
+		return nil, err
+	}
 	var opts []lacuna.Option
 	f, given, err := o.qual.formatFor(p.uses[o.name].rank)
 	if err != nil {
@@ -130,6 +133,12 @@ func declareOperand(p *program, o operand) (lacuna.Option, error) {
 	dt := o.qual.dtype
 	if !dt.Valid() {
 		dt = tensor.Float64
+	}
+	switch s := o.qual.structure(); {
+	case s != tensor.General:
+		return lacuna.FormatTriangle(o.name, f, dt, s), nil
+	case o.qual.stored != "":
+		return nil, usagef("%s: stored=%s follows from the values: it needs some, such as %s=FILE:stored=%s", o.name, o.qual.stored, o.name, o.qual.stored)
 	}
 	return lacuna.Format(o.name, f, dt), nil
 }

@@ -48,6 +48,8 @@ Operands:
   x=data.npz:entry=x     one array of an archive
   B=random(1000,1000,density=0.01,seed=1)
   n=range(10)            0, 1, … 9
+  A=web.mtx:CSR:stored=symmetric_lower   one triangle of a symmetric matrix
+  T=t.tns:stored=mmcsf   in parts: mmcsf or hbcsf
   alpha=0.5              a number
   y:CSR[f32]             no value: how the result y is stored
 
@@ -174,7 +176,9 @@ func (e *evaluation) load(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		e.args[o.name] = t
+		if e.args[o.name], err = o.qual.operand(o.name, t); err != nil {
+			return err
+		}
 	}
 	opts, err := e.wishes.options(e.program, e.args)
 	e.options = append(e.options, opts...)

@@ -128,8 +128,10 @@ func (a *app) declare(ctx context.Context, p *program, o operand, w *wishes, loa
 		if err != nil {
 			return nil, err
 		}
-		loaded[o.name] = t
-		return []lacuna.Option{lacuna.Operand(o.name, t)}, nil
+		if loaded[o.name], err = o.qual.operand(o.name, t); err != nil {
+			return nil, err
+		}
+		return []lacuna.Option{lacuna.Operand(o.name, loaded[o.name])}, nil
 	case p.uses[o.name].needed:
 		opt, err := declareOperand(p, o)
 		return []lacuna.Option{opt}, err

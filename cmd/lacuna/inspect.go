@@ -52,6 +52,9 @@ CV is the standard deviation divided by the mean: 0 for rows of equal length, ab
 			if err != nil {
 				return usagef("%s: %s", args[0], err)
 			}
+			if err := q.noParts(); err != nil {
+				return err
+			}
 			if err := q.override(format, ""); err != nil {
 				return err
 			}

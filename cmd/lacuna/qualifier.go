@@ -16,6 +16,7 @@ import (
 //	:kind=tns       the kind of file, where the name does not tell
 //	:dims=4,5       the sizes of a .tns file that does not say
 //	:base=0         indices of a text file count from 0
+//	:stored=mmcsf   an operand in parts, or as a triangle: stored=symmetric_lower
 type qualifiers struct {
 	format string // as tensor.ParseFormat takes it; "" if not given
 	dtype  tensor.DType
@@ -23,10 +24,11 @@ type qualifiers struct {
 	entry  string
 	dims   []int64
 	base   string // "0", "1", or "" if not given
+	stored string // "" if as one tensor
 }
 
 // qualifierKeys are the words before "=".
-var qualifierKeys = []string{"base", "dims", "entry", "kind"}
+var qualifierKeys = []string{"base", "dims", "entry", "kind", "stored"}
 
 // parseQualifiers reads the text behind the first colon.
 func parseQualifiers(text string) (qualifiers, error) {
@@ -113,6 +115,8 @@ func (q *qualifiers) set(key, value string) error {
 		if q.base = value; value != "0" && value != "1" {
 			err = fmt.Errorf("base=%s: indices count from 0 or from 1", value)
 		}
+	case "stored":
+		err = q.setStored(value)
 	default:
 		err = fmt.Errorf("unknown option %q%s (options are %s)", key, didYouMean(key, qualifierKeys), strings.Join(qualifierKeys, ", "))
 	}

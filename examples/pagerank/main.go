@@ -99,11 +99,12 @@ func rank(ctx context.Context, n int64, from, to []int64) ([]float64, error) {
 		if err != nil {
 			return nil, err
 		}
-		args["r"] = out["next"]
+		r = out["next"]
+		args["r"] = r
 		if out["change"].At().Float64() < 1e-10 || steps == 200 {
 			fmt.Fprintf(os.Stderr, "compiled in %v, then %d steps of %v each\n", compiled.Sub(start).Round(time.Millisecond),
 				steps, (time.Since(compiled) / time.Duration(steps)).Round(time.Microsecond))
-			return tensor.View[float64](args["r"].Values()), nil
+			return tensor.View[float64](r.Values()), nil
 		}
 	}
 }

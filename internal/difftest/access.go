@@ -46,7 +46,7 @@ func (g *generator) access(scope []string, must string) term {
 	}
 	name := g.operandName()
 	dt := g.operandType()
-	g.Operands[name] = g.tensor(x.shape, dt)
+	g.operand(name, x.shape, dt)
 	return g.closed(x, name, dt)
 }
 

@@ -113,7 +113,14 @@ func (c *Case) run(ctx context.Context, s *lacuna.Session, strict bool) (lacuna.
 			opts = append(opts, lacuna.Fill(name, *d.Fill))
 		}
 	}
-	return s.EvalAll(ctx, c.Text, c.Operands, opts...)
+	args := lacuna.Args{}
+	for name, t := range c.Operands {
+		args[name] = t
+	}
+	for name, o := range c.Stored {
+		args[name] = o
+	}
+	return s.EvalAll(ctx, c.Text, args, opts...)
 }
 
 // judge evaluates the case with the oracle.
@@ -237,6 +244,12 @@ func (c *Case) String() string {
 			if l.Crd.Len() > 0 && l.Crd.DType() != tensor.Uint32 {
 				fmt.Fprintf(&b, " level %d %s/%s", k, l.Pos.DType(), l.Crd.DType())
 			}
+		}
+		switch stored := c.Stored[name].(type) {
+		case *tensor.Tensor:
+			fmt.Fprintf(&b, " stored as %s", stored.Structure())
+		case *tensor.Parts:
+			fmt.Fprintf(&b, " stored as %s", stored)
 		}
 		coords, vals, err := t.ToCoords()
 		if err != nil {

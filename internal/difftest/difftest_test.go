@@ -66,14 +66,20 @@ func program(seed int64, n int) Source {
 // same seed gives the same programs:
 //
 //	go test ./internal/difftest -run Seeded -programs 20000 -seed 1 -timeout 0
-func TestSeeded(t *testing.T) {
+func TestSeeded(t *testing.T) { seededPrograms(t, New, *programs) }
+
+// TestSeededStored is the same with programs whose operands are mostly in parts or
+// triangles.
+func TestSeededStored(t *testing.T) { seededPrograms(t, NewStored, *programs/3) }
+
+func seededPrograms(t *testing.T, makeCase func(Source) *Case, programs int) {
 	var all [][]*lacuna.Session
 	for _, how := range settings {
 		all = append(all, sessions(t, how))
 	}
 	defer func(old bool) { debug.PoisonMemory = old }(debug.PoisonMemory)
 	bad, refused, total := 0, 0, Outcome{}
-	for n := range *programs {
+	for n := range programs {
 		if *only >= 0 && n != *only {
 			continue
 		}
@@ -84,9 +90,9 @@ func TestSeeded(t *testing.T) {
 			s = s[:2]
 		}
 		record := &recorder{Source: choose}
-		out, err := New(record).Compare(context.Background(), s...)
+		out, err := makeCase(record).Compare(context.Background(), s...)
 		if err != nil {
-			t.Errorf("program %d of seed %d: %v", n, *seed, smallest(record.choices, s, err))
+			t.Errorf("program %d of seed %d: %v", n, *seed, smallest(makeCase, record.choices, s, err))
 			if bad++; bad >= *failures {
 				t.Fatalf("stopping after %d mismatches in %d programs", bad, n+1)
 			}
@@ -104,10 +110,10 @@ func TestSeeded(t *testing.T) {
 }
 
 // smallest is the failure of the smallest program found that fails like err.
-func smallest(choices []int, s []*lacuna.Session, err error) error {
+func smallest(makeCase func(Source) *Case, choices []int, s []*lacuna.Session, err error) error {
 	like := symptom(err)
 	shrink(choices, func(c []int) bool {
-		_, e := New(&replay{choices: c}).Compare(context.Background(), s...)
+		_, e := makeCase(&replay{choices: c}).Compare(context.Background(), s...)
 		if e == nil || symptom(e) != like {
 			return false
 		}

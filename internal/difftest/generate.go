@@ -28,6 +28,9 @@ type Source interface {
 type Case struct {
 	Text     string
 	Operands map[string]*tensor.Tensor
+	// Stored are operands that are passed otherwise than as one tensor: in parts, or
+	// as a triangle.
+	Stored map[string]tensor.Operand
 	// Results are declarations of results; what has none is left to the compiler.
 	Results map[string]Result
 	// Strict asks for strict IEEE arithmetic.
@@ -56,6 +59,7 @@ type generator struct {
 	mixed   bool         // other types occur
 	exact   bool         // values are small whole numbers
 	special bool         // infinities and NaN occur among the values
+	virtual int          // percentage of operands that are passed in parts or as triangles
 	budget  int          // expressions yet to be written in this statement
 	extents map[string]int64
 	Case
@@ -97,8 +101,24 @@ func shuffle[T any](g *generator, list []T) []T {
 
 // New makes a random program.
 func New(src Source) *Case {
+	g := newGenerator(src)
+	if g.chance(25) {
+		g.virtual = 50
+	}
+	return g.program()
+}
+
+// NewStored makes a random program most of whose operands are passed in parts or as
+// triangles.
+func NewStored(src Source) *Case {
+	g := newGenerator(src)
+	g.virtual = 80
+	return g.program()
+}
+
+func newGenerator(src Source) *generator {
 	g := &generator{src: src, extents: map[string]int64{}, made: map[string]*made{},
-		Case: Case{Operands: map[string]*tensor.Tensor{}, Results: map[string]Result{}}}
+		Case: Case{Operands: map[string]*tensor.Tensor{}, Stored: map[string]tensor.Operand{}, Results: map[string]Result{}}}
 	g.dtype = pick(g, tensor.Float64, tensor.Float64, tensor.Float64, tensor.Int64, tensor.Float64, tensor.Int32, tensor.Float32,
 		tensor.Bool, tensor.Complex128, tensor.Uint8, tensor.Float16, tensor.Int8, tensor.Uint64, tensor.Complex64, tensor.BFloat16,
 		tensor.Int16, tensor.Uint16, tensor.Uint32)
@@ -107,6 +127,11 @@ func New(src Source) *Case {
 	g.special = g.chance(15)
 	g.Strict = g.chance(15)
 	g.pickExtents()
+	return g
+}
+
+// program writes the program.
+func (g *generator) program() *Case {
 	switch g.intn(13) {
 	case 0, 1, 2, 3, 4, 5:
 		g.assign("R")
@@ -138,6 +163,7 @@ func (g *generator) dropUnused() {
 	for name := range g.Operands {
 		if !used[name] {
 			delete(g.Operands, name)
+			delete(g.Stored, name)
 		}
 	}
 }

@@ -91,17 +91,7 @@ func (g *generator) fromValues(shape []int64, f tensor.Format, dt tensor.DType, 
 			}
 		}
 	}
-	vals, err := tensor.MakeArray(dt, len(list))
-	if err != nil {
-		panic(err)
-	}
-	for i, v := range list {
-		vals.SetScalar(i, v)
-	}
-	t, err := tensor.FromCoords(shape, f, coords, vals, append(g.widths(len(shape)), tensor.WithFill(fill))...)
-	if err != nil {
-		panic(fmt.Sprintf("difftest: %v %v: %v", shape, f, err))
-	}
+	t := g.stored(shape, f, dt, fill, coords, list)
 	if len(shape) == 0 || f.Flags()[0]&tensor.Unsorted == 0 {
 		return t
 	}

@@ -186,7 +186,7 @@ func (g *generator) shapeOperands(text string) {
 		for axis, v := range indices {
 			dims[axis] = g.extents[v]
 		}
-		g.Operands[name] = g.tensor(dims, g.dtype)
+		g.operand(name, dims, g.dtype)
 	})
 }
 

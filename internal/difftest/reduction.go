@@ -90,7 +90,7 @@ func (g *generator) storedIn(inner, vars, over []string) term {
 	}
 	name := fmt.Sprintf("in%d", len(g.Operands))
 	dt := g.operandType()
-	g.Operands[name] = g.tensor(x.shape, dt)
+	g.operand(name, x.shape, dt)
 	for i, v := range vars {
 		if has(list, v) && (i == 0 || g.chance(70)) {
 			over[i] = v + " in " + name

@@ -223,7 +223,7 @@ func (g *generator) updateOperand() {
 		g.Refused = lang.ErrNoValue
 		g.Results["R"] = Result{Shape: l.shape, DType: dt}
 	} else {
-		g.Operands["R"] = g.tensor(l.shape, dt)
+		g.operand("R", l.shape, dt)
 	}
 	op := pick(g, operators(dt)...)
 	if g.chance(15) && l.partial && g.Refused == "" {

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/lacuna-sparse/lacuna"
 	"github.com/lacuna-sparse/lacuna/lang"
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
@@ -17,7 +16,7 @@ import (
 type writer struct {
 	*rand.Rand
 	extents map[string]int64 // of the kinds of index
-	args    lacuna.Args
+	args    map[string]*tensor.Tensor
 	stmts   []string
 	temps   map[string][]string // results of earlier statements, with the kinds of their indices
 	next    int
@@ -29,7 +28,7 @@ var operands = map[string][]string{
 }
 
 func newWriter(r *rand.Rand) *writer {
-	g := &writer{Rand: r, extents: map[string]int64{}, args: lacuna.Args{}, temps: map[string][]string{}}
+	g := &writer{Rand: r, extents: map[string]int64{}, args: map[string]*tensor.Tensor{}, temps: map[string][]string{}}
 	for _, kind := range []string{"i", "j", "k"} {
 		g.extents[kind] = 1 + g.Int64N(4)
 	}

@@ -1,0 +1,311 @@
+package ir
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/lacuna-sparse/lacuna/lang"
+	"github.com/lacuna-sparse/lacuna/tensor"
+)
+
+// This file reads operands that are stored as several pieces. An access of one
+// becomes an expression of accesses of its pieces, and a fold over it becomes a
+// fold over each piece, where the algebra shows that pieces that store nothing
+// add nothing: y(i) = sum_j A(i,j)*x(j) becomes a sum of products of A's pieces
+// with x, so that each piece is walked as it is stored. Elsewhere the pieces are
+// merged, as sparse operands of any expression are.
+
+// Form says how an operand is stored: as the disjoint union of pieces, all of its
+// shape, element type and fill. No coordinate is stored by two of them.
+type Form struct {
+	Pieces []Piece
+}
+
+// Piece is one tensor of a Form.
+type Piece struct {
+	Format tensor.Format
+	Mirror Mirror
+}
+
+// Mirror says which elements of a square matrix a piece stands for beside those
+// that it stores.
+type Mirror struct {
+	Kind MirrorKind
+	// Upper says that the triangle above the diagonal is stored, not that below it.
+	Upper bool
+}
+
+// MirrorKind says how the elements across the diagonal follow from those stored.
+type MirrorKind uint8
+
+// The ways in which a triangle stands for a whole matrix.
+const (
+	NoMirror  MirrorKind = iota
+	Symmetric            // a(j,i) = a(i,j)
+	Skew                 // a(j,i) = -a(i,j)
+	Hermitian            // a(j,i) = conj(a(i,j))
+)
+
+// Operand is an operand of a plan with the tensors that it is stored as.
+type Operand struct {
+	Source *lang.Tensor
+	Pieces []*Tensor // one, unless it has a Form of several
+}
+
+// Join makes one tensor of an operand that is stored as several pieces, or as one
+// triangle.
+type Join struct {
+	Operand *Operand
+	To      *Tensor
+	Why     string // for explain
+}
+
+func (*Join) step() {}
+
+// form is a Form with the plan's tensors.
+type form struct {
+	Form
+	pieces []*Tensor
+}
+
+// mirrored reports whether a piece is a triangle.
+func (f Form) mirrored() bool {
+	return slices.ContainsFunc(f.Pieces, func(p Piece) bool { return p.Mirror.Kind != NoMirror })
+}
+
+// spreading is what a builder knows of operands in pieces.
+type spreading struct {
+	alg Algebra
+	// form is that of a tensor, nil for one that is stored as itself.
+	form func(*lang.Tensor) *form
+	// crowded are operands with more pieces than can be told apart in a statement.
+	crowded []*lang.Tensor
+}
+
+// addend is one of the expressions whose union an access in pieces is. Where cond,
+// when not nil, does not hold it stores nothing.
+type addend struct{ cond, value Expr }
+
+// maxAddends bounds the folds that one fold becomes: trying loop orders for more takes too
+// long. Operands of folds that would become more are made one tensor.
+const maxAddends = 9
+
+// spread is an access of an operand in pieces. The builder remembers what it is
+// the union of.
+func (b *builder) spread(a *lang.Access, f *form) (Expr, error) {
+	key := b.key(a)
+	if same := b.spreads[key]; same != nil {
+		return same, nil
+	}
+	typ := ComputeType(a.Tensor.DType)
+	fill := &Const{Value: a.Tensor.Fill.Convert(typ)}
+	var union Expr
+	var addends []addend
+	for k := len(f.pieces) - 1; k >= 0; k-- {
+		x, parts, err := b.piece(a, f.pieces[k], f.Pieces[k].Mirror)
+		if err != nil {
+			return nil, err
+		}
+		addends = append(parts, addends...)
+		switch {
+		case union == nil:
+			union = x
+		case typ == tensor.Bool && fill.Value.IsZero():
+			union = b.call("or", typ, x, union)
+		case fill.Value.IsZero():
+			union = b.call("+", typ, x, union)
+		default:
+			// Where x stores the fill itself, no other piece stores anything.
+			union = &Select{Cond: b.differs(x, fill), Then: x, Else: union}
+		}
+	}
+	if len(addends) > 1 {
+		b.addends[union] = addends
+	}
+	b.spreads[key] = union
+	b.spreadOf[union] = a.Tensor
+	return union, nil
+}
+
+// differs says where x is not v, which may be a NaN.
+func (b *builder) differs(x Expr, v *Const) Expr {
+	if v.Value.IsNaN() {
+		return b.call("==", tensor.Bool, x, x)
+	}
+	return b.call("!=", tensor.Bool, x, v)
+}
+
+// piece is what one piece contributes: as one expression, and as addends.
+func (b *builder) piece(a *lang.Access, t *Tensor, m Mirror) (Expr, []addend, error) {
+	stored, err := b.accessOf(t, a)
+	if err != nil {
+		return nil, nil, err
+	}
+	if m.Kind == NoMirror {
+		return stored, []addend{{value: stored}}, nil
+	}
+	across, err := b.accessOf(t, &lang.Access{Pos: a.Pos, Tensor: a.Tensor, Indices: []lang.IndexExpr{a.Indices[1], a.Indices[0]}})
+	if err != nil {
+		return nil, nil, err
+	}
+	mirrored := Expr(across)
+	switch {
+	case m.Kind == Skew:
+		mirrored = b.call("neg", across.DType(), across)
+	case m.Kind == Hermitian && across.DType().IsComplex():
+		mirrored = b.call("conj", across.DType(), across)
+	}
+	row, col := b.coordinate(stored.Indices[0]), b.coordinate(stored.Indices[1])
+	side, other := ">=", "<"
+	if m.Upper {
+		side, other = "<=", ">"
+	}
+	inside := b.call(side, tensor.Bool, row, col)
+	direct := addend{value: stored}
+	if slices.Contains(t.Format.Levels(), tensor.D) {
+		direct.cond = inside // blocks on the diagonal reach beyond it
+	}
+	return &Select{Cond: inside, Then: stored, Else: mirrored},
+		[]addend{direct, {cond: b.call(other, tensor.Bool, row, col), value: mirrored}}, nil
+}
+
+// coordinate is an index as a number.
+func (b *builder) coordinate(x IndexExpr) Expr {
+	if x.Gather != nil {
+		return b.cast(tensor.Int64, x.Gather)
+	}
+	var sum Expr
+	for _, t := range x.Terms {
+		v := Expr(&IndexValue{Var: t.Var})
+		if t.Coef != 1 {
+			v = b.call("*", tensor.Int64, v, &Const{Value: tensor.Int(tensor.Int64, t.Coef)})
+		}
+		if sum == nil {
+			sum = v
+		} else {
+			sum = b.call("+", tensor.Int64, sum, v)
+		}
+	}
+	if sum == nil || x.Const != 0 {
+		c := &Const{Value: tensor.Int(tensor.Int64, x.Const)}
+		if sum == nil {
+			return c
+		}
+		sum = b.call("+", tensor.Int64, sum, c)
+	}
+	return sum
+}
+
+// accessOf is an access of t with the indices of a.
+func (b *builder) accessOf(t *Tensor, a *lang.Access) (*Access, error) {
+	piece := *a
+	key := fmt.Sprintf("piece %d of %s", t.ID, b.key(&piece))
+	if same, ok := b.accesses[key]; ok {
+		return same, nil
+	}
+	return b.newAccess(key, t, a)
+}
+
+// distribute writes a fold's body as a list of bodies, the folds of which are to be
+// folded: one for each piece of the operands in pieces that occur in it. An
+// operand is left as it is where the body is more than the fold's identity if the
+// operand stores nothing.
+//
+// No two pieces store one coordinate, so at each the body is what it is for the one
+// piece that does, whatever function of it the body is.
+func (b *builder) distribute(f Fold, body Expr) []Expr {
+	if len(b.addends) == 0 || f.Facts().Pair {
+		return []Expr{body}
+	}
+	var list []Expr
+	Walk(body, func(x Expr) {
+		addends := b.addends[x]
+		if list != nil || addends == nil || !b.needs(f, body, x) {
+			return
+		}
+		list = b.distributeOver(f, body, x, addends)
+	})
+	if len(list) > maxAddends {
+		Walk(body, func(x Expr) {
+			if t := b.spreadOf[x]; t != nil && !slices.Contains(b.crowded, t) {
+				b.crowded = append(b.crowded, t)
+			}
+		})
+		list = nil
+	}
+	if list == nil {
+		return []Expr{body}
+	}
+	return list
+}
+
+// distributeOver distributes a body over the addends of one operand, and what comes
+// of it over those of others.
+func (b *builder) distributeOver(f Fold, body, operand Expr, addends []addend) []Expr {
+	var list []Expr
+	for _, x := range addends {
+		e := b.replace(body, operand, x.value)
+		if x.cond != nil {
+			e = &Select{Cond: x.cond, Then: e, Else: &Const{Value: f.Identity(e.DType())}}
+		}
+		if list = append(list, b.distribute(f, e)...); len(list) > maxAddends {
+			break
+		}
+	}
+	return list
+}
+
+// needs reports whether a fold's body is the fold's identity where one operand in it
+// stores nothing, whatever the others are.
+func (b *builder) needs(f Fold, body, operand Expr) bool {
+	fill := b.fillOf(operand)
+	if fill == nil {
+		return false
+	}
+	s := b.alg.Of(b.replace(body, operand, fill), maskLeaves{})
+	v, ok := ConstValue(s.Background)
+	return ok && s.Set.IsNone() && f.IsIdentity(v)
+}
+
+// fillOf is the value of an operand in pieces where it stores nothing.
+func (b *builder) fillOf(operand Expr) Expr {
+	s := b.alg.Of(operand, globalLeaves{b.alg})
+	if v, ok := ConstValue(s.Background); ok {
+		return &Const{Value: v}
+	}
+	return nil
+}
+
+// replace copies e with another expression in place of a part of it.
+func (b *builder) replace(e, part, by Expr) Expr {
+	if e == part {
+		return by
+	}
+	switch e := e.(type) {
+	case *Call:
+		args := make([]Expr, len(e.Args))
+		same := true
+		for i, a := range e.Args {
+			args[i] = b.replace(a, part, by)
+			same = same && args[i] == a
+		}
+		if same {
+			return e
+		}
+		return &Call{Fn: e.Fn, Args: args, Typ: e.Typ}
+	case *Select:
+		c, t, f := b.replace(e.Cond, part, by), b.replace(e.Then, part, by), b.replace(e.Else, part, by)
+		if c == e.Cond && t == e.Then && f == e.Else {
+			return e
+		}
+		return &Select{Cond: c, Then: t, Else: f}
+	case *Cast:
+		if x := b.replace(e.X, part, by); x != e.X {
+			return &Cast{To: e.To, X: x}
+		}
+	}
+	return e
+}
+
+// combiners are the functions that fold two values, by fold.
+var combiners = map[Fold]string{FoldSum: "+", FoldProd: "*", FoldMin: "min", FoldMax: "max", FoldOr: "or", FoldAnd: "and"}
