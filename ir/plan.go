@@ -128,6 +128,9 @@ func (p *planner) joined(s *lang.Stmt) map[*lang.Tensor]bool {
 			if ranks(e.Op) {
 				needAll(e.Body)
 			}
+			if e.Q != nil {
+				needAll(e.Q)
+			}
 		}
 		return true
 	})
