@@ -56,7 +56,7 @@ func ExamplePermute() {
 // Every second column from column 1 on; then the last row.
 func ExampleSlice() {
 	ctx, A := context.Background(), matrix(tensor.CSR)
-	show(ops.Slice(ctx, A, []ops.Range{ops.All(), ops.From(1).Step(2)}))
+	show(ops.Slice(ctx, A, []ops.Range{ops.Whole(), ops.From(1).Step(2)}))
 	show(ops.Slice(ctx, A, []ops.Range{ops.At(-1)}))
 	// Output:
 	// 3x2 f64 CSR, 2 stored, fill 0
@@ -80,14 +80,14 @@ func ExampleTril() {
 }
 
 func ExampleTriu() {
-	show(ops.Triu(context.Background(), matrix(tensor.CSR), 1, ops.As(tensor.COO)))
+	show(ops.Triu(context.Background(), matrix(tensor.CSR), 1, ops.StoredAs(tensor.COO)))
 	// Output:
 	// 3x4 f64 COO, 3 stored, fill 0
 	// [[0 0 2] [1 2 3]] [1 2 4]
 }
 
 func ExampleReshape() {
-	show(ops.Reshape(context.Background(), matrix(tensor.CSR), []int64{2, 6}, ops.As(tensor.COO)))
+	show(ops.Reshape(context.Background(), matrix(tensor.CSR), []int64{2, 6}, ops.StoredAs(tensor.COO)))
 	// Output:
 	// 2x6 f64 COO, 5 stored, fill 0
 	// [[0 0 0 1 1] [0 1 2 2 5]] [0 1 2 3 4]

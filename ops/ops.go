@@ -1,7 +1,9 @@
-// Package ops has operations on whole tensors, called as functions: transposition, slices,
-// diagonals, triangles, permutations, reshaping, concatenation.
+// Package ops has operations on whole tensors, called as functions: reductions and scans along axes,
+// quantiles, their gradients, products and sums, softmax, transposition, slices, diagonals,
+// triangles, permutations, reshaping, concatenation.
 //
 //	L, err := ops.Tril(ctx, A, 0)
+//	s, err := ops.Sum(ctx, A, ops.Axes(0, -1), ops.KeepDims(), ops.As(tensor.Float64))
 //
 // The package computes nothing itself. Each function either writes an expression, such as
 //
@@ -12,7 +14,7 @@
 // a result stores follows from what the operands store, explicit zeros stay (see [Prune]),
 // and nothing larger than operand and result is made along the way.
 //
-// Every function takes a context, which ends a run early, and options: [As] stores
+// Every function takes a context, which ends a run early, and options: [StoredAs] stores
 // the result in another format than the one the function documents, [In] runs in a
 // session of the caller's. Constants of an operation, such as the bounds of a slice, are part
 // of its expression: each new combination is compiled once. What would be a loop over slices is
@@ -35,10 +37,16 @@ type Option func(*settings)
 type settings struct {
 	session *lacuna.Session // nil for the shared one
 	format  *tensor.Format  // nil for the function's choice
+
+	axes                                          []int
+	hasAxes, keepDims, stored, exclusive, reverse bool
+	dtype                                         tensor.DType // Invalid: that of the operand
+	method                                        Method       // "": Linear
+	straightThrough                               bool
 }
 
-// As stores the result in a format.
-func As(f tensor.Format) Option { return func(s *settings) { s.format = &f } }
+// StoredAs stores the result in a format.
+func StoredAs(f tensor.Format) Option { return func(s *settings) { s.format = &f } }
 
 // In runs the operation in a session, with its engine, threads and memory limit; the default
 // is the session that [lacuna.Eval] uses.

@@ -228,7 +228,7 @@ func options(r *rand.Rand, in ops.Option, rank int, natural tensor.Format) ([]op
 		return []ops.Option{in}, natural
 	}
 	f := format(r, rank)
-	return []ops.Option{in, ops.As(f)}, f
+	return []ops.Option{in, ops.StoredAs(f)}, f
 }
 
 func wantFormat(t *testing.T, got *tensor.Tensor, f tensor.Format) {
@@ -329,7 +329,7 @@ func randomRange(r *rand.Rand, n int64) (_ ops.Range, lo, hi, step int64, kept b
 		lo = r.Int64N(n)
 		return ops.At(fromEnd(lo)), lo, lo + 1, 1, false
 	case r.IntN(4) == 0:
-		return ops.All(), 0, n, 1, true
+		return ops.Whole(), 0, n, 1, true
 	case r.IntN(3) == 0:
 		return ops.From(fromEnd(lo)).Step(step), lo, n, step, true
 	case r.IntN(2) == 0:
@@ -491,9 +491,9 @@ func TestHuge(t *testing.T) {
 			}, 2},
 			{"row", func() (*tensor.Tensor, error) { return ops.Slice(t.Context(), A, []ops.Range{ops.At(-1)}, in) }, 1},
 			{"column", func() (*tensor.Tensor, error) {
-				return ops.Slice(t.Context(), A, []ops.Range{ops.All(), ops.At(8)}, in)
+				return ops.Slice(t.Context(), A, []ops.Range{ops.Whole(), ops.At(8)}, in)
 			}, 1},
-			{"transpose", func() (*tensor.Tensor, error) { return ops.Transpose(t.Context(), A, nil, ops.As(f), in) }, 4},
+			{"transpose", func() (*tensor.Tensor, error) { return ops.Transpose(t.Context(), A, nil, ops.StoredAs(f), in) }, 4},
 			{"concatenation", func() (*tensor.Tensor, error) { return ops.Concat(t.Context(), 1, []*tensor.Tensor{A, A}, in) }, 8},
 		} {
 			got, err := c.do()
@@ -526,15 +526,15 @@ func TestErrors(t *testing.T) {
 	}{
 		{slice(ops.At(3)), "ops.Slice: axis 0: there is no coordinate 3: the extent is 3"},
 		{slice(ops.At(-4)), "there is no coordinate -4"},
-		{slice(ops.All(), ops.Between(1, 5)), "axis 1: a range cannot end at 5: the extent is 4"},
+		{slice(ops.Whole(), ops.Between(1, 5)), "axis 1: a range cannot end at 5: the extent is 4"},
 		{slice(ops.From(4)), "a range cannot begin at 4: the extent is 3"},
 		{slice(ops.Between(2, 1)), "the range ends at 1, before it begins at 2"},
-		{slice(ops.All().Step(0)), "the step is 0: it must be 1 or more"},
+		{slice(ops.Whole().Step(0)), "the step is 0: it must be 1 or more"},
 		{slice(ops.At(1).Step(2)), "a single coordinate cannot have a step"},
-		{slice(ops.All(), ops.All(), ops.All()), "3 ranges for the 2 axes"},
-		{of(ops.Slice(ctx, A, nil, ops.As(tensor.CSF(3)))), "ops.Slice: "},
+		{slice(ops.Whole(), ops.Whole(), ops.Whole()), "3 ranges for the 2 axes"},
+		{of(ops.Slice(ctx, A, nil, ops.StoredAs(tensor.CSF(3)))), "ops.Slice: "},
 		{of(ops.Transpose(ctx, A, []int{1})), "axis order [1] has 1 axes"},
-		{of(ops.Transpose(ctx, A, nil, ops.As(tensor.CSF(3)))), "has 3 levels"},
+		{of(ops.Transpose(ctx, A, nil, ops.StoredAs(tensor.CSF(3)))), "has 3 levels"},
 		{of(ops.Transpose(ctx, nil, nil)), "an operand is nil"},
 		{of(ops.Transpose(none, A, nil)), "the context is nil"},
 		{of(ops.Transpose(ctx, A, nil, nil)), "an option is nil"},
@@ -556,7 +556,7 @@ func TestErrors(t *testing.T) {
 		}
 	}
 	var le *lang.Error
-	if err := of(ops.Slice(ctx, A, nil, ops.As(tensor.CSF(3)))); !errors.As(err, &le) {
+	if err := of(ops.Slice(ctx, A, nil, ops.StoredAs(tensor.CSF(3)))); !errors.As(err, &le) {
 		t.Errorf("%v does not wrap what the compiler says", err)
 	}
 	if err := of(ops.Tril(ended, A, 0)); !errors.Is(err, context.Canceled) {

@@ -9,7 +9,7 @@ import (
 )
 
 // Transpose puts the axes in another order: axis k of the result is axis perm[k] of A, and a nil
-// perm reverses them. Without [As] the arrays are shared and each level stores the axis
+// perm reverses them. Without [StoredAs] the arrays are shared and each level stores the axis
 // that it stored before, under its new number: the transpose of a CSR matrix is a CSC matrix.
 func Transpose(ctx context.Context, A *tensor.Tensor, perm []int, opts ...Option) (*tensor.Tensor, error) {
 	op, err := begin(ctx, "Transpose", opts, A)

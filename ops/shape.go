@@ -8,7 +8,7 @@ import (
 )
 
 // Reshape gives the elements, in row-major order, another shape with as many elements: see
-// [tensor.Tensor.Reshape]. Without [As] the result has the format of A if it has as many
+// [tensor.Tensor.Reshape]. Without [StoredAs] the result has the format of A if it has as many
 // axes. Else a dense tensor stays dense and a list of coordinates one; other tensors
 // become CSF. Trailing dense levels stay if the shape keeps their extents.
 func Reshape(ctx context.Context, A *tensor.Tensor, shape []int64, opts ...Option) (*tensor.Tensor, error) {
@@ -49,7 +49,7 @@ func reshapedFormat(A *tensor.Tensor, shape []int64) tensor.Format {
 	return g
 }
 
-// Concat joins tensors along an axis: see [tensor.Concat]. Without [As] the result has the
+// Concat joins tensors along an axis: see [tensor.Concat]. Without [StoredAs] the result has the
 // format of the first.
 func Concat(ctx context.Context, axis int, tensors []*tensor.Tensor, opts ...Option) (*tensor.Tensor, error) {
 	op, err := begin(ctx, "Concat", opts, tensors...)

@@ -10,7 +10,7 @@ import (
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
-// Range says which coordinates of an axis a slice takes. The zero Range is [All].
+// Range says which coordinates of an axis a slice takes. The zero Range is [Whole].
 // Coordinates below 0 count from the end: -1 is the last.
 type Range struct {
 	lo, hi     int64
@@ -23,13 +23,13 @@ type Range struct {
 type rangeKind uint8
 
 const (
-	all rangeKind = iota
+	whole rangeKind = iota
 	between
 	single
 )
 
-// All is every coordinate.
-func All() Range { return Range{} }
+// Whole is every coordinate.
+func Whole() Range { return Range{} }
 
 // Between is the coordinates from lo to hi-1.
 func Between(lo, hi int64) Range { return Range{kind: between, lo: lo, hi: hi} }
@@ -86,7 +86,7 @@ func (r Range) text(n int64) (string, error) {
 		lo += n
 	}
 	switch {
-	case r.kind == all || r.toEnd:
+	case r.kind == whole || r.toEnd:
 		hi = n
 	case hi < 0:
 		hi += n
