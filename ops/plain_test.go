@@ -53,7 +53,7 @@ func TestOperandsThatAreNotPlain(t *testing.T) {
 			"Diagonal": func(a *tensor.Tensor) (*tensor.Tensor, error) { return ops.Diagonal(ctx, a, -1) },
 			"Tril":     func(a *tensor.Tensor) (*tensor.Tensor, error) { return ops.Tril(ctx, a, 0) },
 			"Triu":     func(a *tensor.Tensor) (*tensor.Tensor, error) { return ops.Triu(ctx, a, 1) },
-			"As":       func(a *tensor.Tensor) (*tensor.Tensor, error) { return ops.Triu(ctx, a, 0, ops.As(tensor.CSC)) },
+			"As":       func(a *tensor.Tensor) (*tensor.Tensor, error) { return ops.Triu(ctx, a, 0, ops.StoredAs(tensor.CSC)) },
 		} {
 			got, err := f(a)
 			if err != nil {
