@@ -434,3 +434,25 @@ func TestSorts(t *testing.T) {
 func matrixFormats() []tensor.Format {
 	return []tensor.Format{tensor.Dense(2), tensor.CSR, tensor.CSC, tensor.DCSR, tensor.COO}
 }
+
+// TestStatisticOfNothing takes medians of empty lines that are stored whole: with `in`
+// they are NaN, like those of sparse lines without entries.
+func TestStatisticOfNothing(t *testing.T) {
+	for _, f := range []tensor.Format{tensor.Dense(2), tensor.CSR} {
+		empty, err := tensor.FromCoords([]int64{3, 0}, f, [][]int64{nil, nil}, tensor.ArrayOf([]float64{}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range scattering(t) {
+			got, err := s.Eval(context.Background(), "m(i) = median_{j in A} A(i,j)", Args{"A": empty})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i := range int64(3) {
+				if v := got.At(i).Float64(); !math.IsNaN(v) {
+					t.Errorf("%s on %s: line %d has the median %v", f, s.Engine().Name(), i, v)
+				}
+			}
+		}
+	}
+}

@@ -37,7 +37,8 @@ func Statistic(s *ir.Statistic, types OperandTypes, opts Options) (*Kernel, erro
 		total = &loop.SizeLoad{Buffer: x.pos, Index: loop.SizeScalar(x.groups)}
 	} else {
 		total = sizeProduct(loop.SizeScalar(x.groups), loop.SizeScalar(x.length))
-		x.cut = x.evenly(loop.SizeScalar(x.groups), loop.SizeScalar(x.length))
+		// Of empty lines there is a result, too.
+		x.cut = x.evenly(loop.SizeScalar(x.groups), sizeMax(loop.SizeScalar(x.length), loop.SizeConst(1)))
 	}
 	x.out = x.buffer(s.To.Name+"_vals", loopType(s.To.DType), loop.Output)
 	x.work = [2]loop.BufferID{x.buffer("sorted", loop.F64, loop.Temp), x.buffer("spare", loop.F64, loop.Temp)}

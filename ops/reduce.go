@@ -100,12 +100,42 @@ func reduce(ctx context.Context, kind reduction, A *tensor.Tensor, opts []Option
 	return op.reduce(kind, A)
 }
 
+// reduce runs a reduction. Axes of extent 1 are put in afterwards: of R(i,0) = … the planner
+// does not know that all of R is assigned.
 func (op *operation) reduce(kind reduction, A *tensor.Tensor) (*tensor.Tensor, error) {
-	p, err := op.reductionProgram(kind, A)
+	without := *op
+	if without.keepDims = false; op.keepDims {
+		without.format = nil
+	}
+	p, err := without.reductionProgram(kind, A)
 	if err != nil {
 		return nil, err
 	}
-	return op.run(p.text, lacuna.Args{"A": p.operand}, p.options...)
+	out, err := without.run(p.text, lacuna.Args{"A": p.operand}, p.options...)
+	if err != nil || !op.keepDims {
+		return out, err
+	}
+	along, err := op.reducedAxes(A.Rank())
+	if err != nil {
+		return nil, err
+	}
+	shape := A.Shape()
+	for axis := range shape {
+		if along[axis] {
+			shape[axis] = 1
+		}
+	}
+	if f := op.target(A.Format()); out.Rank() == 0 && !f.IsDense() && A.NNZ() > 0 {
+		// One number, which is stored even if it equals the fill.
+		coords := make([][]int64, len(shape))
+		for axis := range coords {
+			coords[axis] = []int64{0}
+		}
+		out, err = tensor.FromCoords(shape, f, coords, out.Values())
+		return out, op.fail(err)
+	}
+	out, err = out.Reshape(shape, op.target(A.Format()))
+	return out, op.fail(err)
 }
 
 // program is an expression with its operand and what is declared of its result R.

@@ -48,6 +48,7 @@ type reductionCase struct {
 	In   string `json:"in"`
 	Args struct {
 		Axis      json.RawMessage `json:"axis"`
+		KeepDim   bool            `json:"keepdim"`
 		DType     string          `json:"dtype"`
 		Exclusive bool            `json:"exclusive"`
 		Reverse   bool            `json:"reverse"`
@@ -55,13 +56,18 @@ type reductionCase struct {
 		Method    string          `json:"method"`
 		Mode      string          `json:"mode"`
 	} `json:"args"`
-	Implicit string `json:"implicit"`
+	Implicit string          `json:"implicit"`
+	GradOut  json.RawMessage `json:"grad_out"`
 	Expect   struct {
 		Error    string          `json:"error"`
 		Shape    []int64         `json:"shape"`
 		DType    string          `json:"dtype"`
 		DTypeAlt string          `json:"dtype_alt"`
 		Data     json.RawMessage `json:"data"`
+		// Pattern has a 1 for each element that some stored entry maps to.
+		Pattern    string          `json:"pattern"`
+		Grad       json.RawMessage `json:"grad"`
+		GradStored json.RawMessage `json:"grad_stored"`
 	} `json:"expect"`
 	Tol struct {
 		Abs float64 `json:"atol"`

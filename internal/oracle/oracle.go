@@ -166,11 +166,19 @@ func (e *evaluator) statement(s *lang.Stmt, extents, shape []int64) (*Dense, err
 	// What is scattered to one element is folded in any order, and rounded once.
 	dt := compute(lhs.DType)
 	for p, list := range scattered {
-		f := folding{op: updateFolds[s.Op], in: dt, out: dt, list: append([]Value{out.Values[p]}, list...)}
-		v, err := f.value()
+		fold := folding{op: updateFolds[s.Op], in: dt, out: dt, list: list}
+		all := fold
+		all.list = append([]Value{out.Values[p]}, list...)
+		v, err := all.value()
 		if err != nil {
 			return nil, err
 		}
+		added, err := fold.value()
+		if err != nil {
+			return nil, err
+		}
+		// Into an old value that is not stored, 0 annihilates.
+		v.Disputed = v.Disputed || update(s.Op, dt, out.Values[p], added).Disputed
 		out.Values[p] = cast(dt, lhs.DType, v)
 	}
 	return out, e.err
