@@ -221,7 +221,7 @@ func (g *writer) expr(scope []string, depth int) string {
 		return g.access(scope)
 	}
 	e := func() string { return g.expr(scope, depth-1-g.IntN(2)) }
-	switch g.IntN(15) {
+	switch g.IntN(16) {
 	case 0, 1:
 		return g.access(scope)
 	case 2:
@@ -242,6 +242,8 @@ func (g *writer) expr(scope []string, depth int) string {
 		return "(1.5 + tanh(" + e() + "))^" + g.pick("2", "3", "0.5", "(0.3*"+g.access(scope)+")", "-1")
 	case 11:
 		return g.shifted(scope)
+	case 12:
+		return g.scan(scope, depth)
 	}
 	return g.reduction(scope, depth)
 }
@@ -274,6 +276,21 @@ func (g *writer) shifted(scope []string) string {
 	return fmt.Sprintf("(sum_%s (%s(%s+1)*%s(%s)))", l, g.use("x"), l, g.use("w"), l)
 }
 
+// scan writes a scan along an index of the scope.
+func (g *writer) scan(scope []string, depth int) string {
+	if len(scope) == 0 {
+		return g.access(scope)
+	}
+	v := g.pick(scope...)
+	options := g.pick("", "", "[exclusive]", "[reverse]", "[exclusive, reverse]")
+	body := fmt.Sprintf("(%s + 0.01*%s)", g.expr(scope, depth-1), g.holding(v))
+	op := g.pick("cumsum", "logcumsumexp", "cumprod")
+	if op == "logcumsumexp" && strings.Contains(options, "exclusive") {
+		return fmt.Sprintf("exp(%s_%s%s %s)", op, v, options, body) // whose first is -inf
+	}
+	return fmt.Sprintf("(%s_%s%s %s)", op, v, options, body)
+}
+
 // reduction writes a reduction over a new index.
 func (g *writer) reduction(scope []string, depth int) string {
 	v := g.fresh(g.pick("j", "j", "i", "k"))
@@ -283,6 +300,10 @@ func (g *writer) reduction(scope []string, depth int) string {
 	if i := slices.IndexFunc(scope, func(s string) bool { return kind(s) == "i" }); i >= 0 && kind(v) == "j" && g.IntN(3) == 0 {
 		a := g.use("A")
 		return fmt.Sprintf("(%s_{%s in A} ((0.5 + %s)*%s(%s,%s)))", op, v, body, a, scope[i], v)
+	}
+	if g.IntN(8) == 0 {
+		return fmt.Sprintf("(quantile_%s[%s](%s + 0.01*%s, %s))", v, g.pick("linear", "hazen", "midpoint", "higher", "weibull"),
+			body, g.holding(v), g.pick("0.5", "0.3", "0.81", "0", "1"))
 	}
 	return fmt.Sprintf("(%s_%s (%s + 0.01*%s))", op, v, body, g.holding(v))
 }

@@ -20,10 +20,6 @@ func (s *statement) reduce(e *lang.Reduce, g lang.Node, scope []*lang.Index) *la
 	}
 	rule, ok := reductionRules[e.Op]
 	if !ok {
-		switch e.Op {
-		case lang.Median, lang.Quantile, lang.NanQuantile:
-			return unsupported(e.Pos, e.Op.String(), "")
-		}
 		return flat(e.Pos, e.Op.String())
 	}
 	if e.Op != lang.Sum {
@@ -53,6 +49,7 @@ func init() {
 		lang.Min:       (*statement).extreme,
 		lang.Max:       (*statement).extreme,
 		lang.LogSumExp: (*statement).logSumExp,
+		lang.Median:    (*statement).quantile, lang.Quantile: (*statement).quantile, lang.NanQuantile: (*statement).quantile,
 	}
 }
 

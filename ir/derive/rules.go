@@ -77,6 +77,9 @@ var parsed = sync.OnceValue(func() map[string]lang.Node {
 		note(list)
 	}
 	note(makeComplex)
+	for _, rank := range ranks {
+		note([]string{rank})
+	}
 	return m
 })
 

@@ -73,7 +73,9 @@ func (s *statement) logCumSumExp(e *lang.Scan, g lang.Node, scope []*lang.Index)
 	}
 	side := func(g lang.Node) lang.Node {
 		moved := binary("and", binary(">", g, zero()), binary("!=", f, negated(infinity())))
-		logs := s.opposite(e, "logcumsumexp", where(moved, binary("-", call("log", g), f), negated(infinity())))
+		// The inner choice keeps log(0) out of the gradient of the gradient.
+		log := call("log", where(moved, g, number("1")))
+		logs := s.opposite(e, "logcumsumexp", where(moved, binary("-", log, f), negated(infinity())))
 		return call("exp", binary("+", x, logs))
 	}
 	return where(binary("==", x, negated(infinity())), zero(), binary("-", side(g), side(negated(g)))), nil
