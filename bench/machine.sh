@@ -53,3 +53,20 @@ table hold better than times.
 
 EOT
 }
+
+# compare NAME TITLE SUITE SECONDS LIMIT runs a suite of bench/sparse and writes
+# bench/results/NAME-YYYY-MM-DD.md.
+compare() {
+	$go build -o "$bin/sparse" ./bench/sparse
+	$go build -o "$bin/lacuna" ./cmd/lacuna
+	out=bench/results/$1-$(date +%F).md
+	mkdir -p bench/results
+	{
+		machine "$2" "LIMIT=$5 sh bench/$1.sh $4"
+		"$bin/sparse" -suite "$3" -seconds "$4" -limit "$5" -python "$python" || echo 1 >"$bin/failed"
+		printf 'Load after: %s\n' "$(load)"
+	} >"$bin/report"
+	mv "$bin/report" "$out"
+	echo "wrote $out"
+	[ ! -e "$bin/failed" ]
+}

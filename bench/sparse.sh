@@ -12,19 +12,4 @@
 set -eu
 cd "$(dirname "$0")/.."
 . bench/machine.sh
-seconds=${1:-0.5}
-limit=${LIMIT:-30s}
-
-$go build -o "$bin/sparse" ./bench/sparse
-$go build -o "$bin/lacuna" ./cmd/lacuna
-
-out=bench/results/sparse-$(date +%F).md
-mkdir -p bench/results
-{
-	machine 'Sparse results' "LIMIT=$limit sh bench/sparse.sh $seconds"
-	"$bin/sparse" -seconds "$seconds" -limit "$limit" -python "$python" || echo 1 >"$bin/failed"
-	printf 'Load after: %s\n' "$(load)"
-} >"$bin/report"
-mv "$bin/report" "$out"
-echo "wrote $out"
-[ ! -e "$bin/failed" ]
+compare sparse 'Sparse results' results "${1:-0.5}" "${LIMIT:-30s}"

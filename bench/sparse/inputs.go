@@ -17,13 +17,30 @@ import (
 type matrixInput struct {
 	name, what string
 	make       func(k uint64) *entries
+	dense      bool // make only says how large it is
 }
 
 var inputs = []matrixInput{
-	{"unif", "20,000 x 20,000, 16 random entries in each row", func(k uint64) *entries { return uniform(20_000, 16, k) }},
-	{"lap", "5-point Laplacian of a 500 x 500 grid; the second to the last operand have random conductances", func(k uint64) *entries { return laplacian(500, k) }},
-	{"rmat13", "RMAT graph, scale 13, 8 edges a node (0.57, 0.19, 0.19, 0.05)", func(k uint64) *entries { return rmat(13, 8, k) }},
-	{"rmat16", "RMAT graph, scale 16, 16 edges a node (0.57, 0.19, 0.19, 0.05)", func(k uint64) *entries { return rmat(16, 16, k) }},
+	{name: "unif", what: "20,000 x 20,000, 16 random entries in each row", make: func(k uint64) *entries { return uniform(20_000, 16, k) }},
+	{name: "lap", what: "5-point Laplacian of a 500 x 500 grid; the second to the last operand have random conductances", make: func(k uint64) *entries { return laplacian(500, k) }},
+	{name: "rmat13", what: "RMAT graph, scale 13, 8 edges a node (0.57, 0.19, 0.19, 0.05)", make: func(k uint64) *entries { return rmat(13, 8, k) }},
+	{name: "rmat16", what: "RMAT graph, scale 16, 16 edges a node (0.57, 0.19, 0.19, 0.05)", make: func(k uint64) *entries { return rmat(16, 16, k) }},
+}
+
+// reductionInputs are measured for reductions only.
+var reductionInputs = []matrixInput{
+	{name: "percent", what: "4,096 x 4,096, 41 random entries in each row", make: func(k uint64) *entries { return uniform(4096, 41, k) }},
+	{name: "dense", what: "4,096 x 4,096, random, dense", make: func(uint64) *entries { return &entries{n: 4096} }, dense: true},
+}
+
+// normals are n random numbers, the same on every machine.
+func normals(n int64) []float64 {
+	rng := rand.New(rand.NewPCG(5, 0))
+	v := make([]float64, n)
+	for i := range v {
+		v[i] = rng.NormFloat64()
+	}
+	return v
 }
 
 // inputFacts is what the report says about an input.
@@ -171,11 +188,15 @@ func eachEntry(a *tensor.Tensor, f func(i, j int64, v float64)) {
 // NAME.ARRAY: the matrices A0, A1, ... and L as pos, crd and val, and the
 // coordinates "shuffled" and "sorted", which both make A0, as row, col and val.
 // Indices have 32 bits.
-func (in matrixInput) write(dir string) (inputFacts, error) {
+func (in matrixInput) write(dir string, s suite) (inputFacts, error) {
 	facts := inputFacts{name: in.name, what: in.what}
 	path := func(array string) string { return filepath.Join(dir, in.name+"."+array) }
-	for k := range uint64(manyOperands) {
+	for k := range s.operands {
 		e := in.make(k)
+		if in.dense {
+			facts.rows, facts.entries = e.n, e.n*e.n
+			return facts, os.WriteFile(path("D.val"), tensor.ArrayOf(normals(e.n*e.n)).Raw(), 0o600)
+		}
 		a, err := e.csr()
 		if err != nil {
 			return facts, err

@@ -36,11 +36,11 @@ type row struct {
 
 func measureInput(s settings, in inputFacts, sides []*side) []row {
 	var rows []row
-	for _, op := range operations {
-		if slices.Contains(s.operations, op.name) {
+	for _, op := range s.suite.operations {
+		if slices.Contains(s.operations, op.name) && op.takes(in.name) {
 			log.Printf("%s: %s", in.name, op.title)
 			r := measure(s, op, in, sides)
-			if op.name == operations[0].name {
+			if op.name == s.suite.peaksOf {
 				r.measurePeaks(s)
 			}
 			rows = append(rows, r)

@@ -1,5 +1,7 @@
 package main
 
+import "slices"
+
 // operation is one thing that several sides can do.
 type operation struct {
 	name, title string
@@ -9,6 +11,15 @@ type operation struct {
 	ways []string
 	// anyPattern: results may differ in explicit zeros.
 	anyPattern bool
+	// inputs are the only ones that it is for, if not nil.
+	inputs []string
+	// bytes is how much it reads and writes at least, nil if nobody asks.
+	bytes func(in inputFacts) int64
+}
+
+// takes reports whether the operation is for an input.
+func (o operation) takes(input string) bool {
+	return o.inputs == nil || slices.Contains(o.inputs, input)
 }
 
 // peerWays are what a peer is asked for.
@@ -19,10 +30,26 @@ func (o operation) peerWays() []string {
 	return []string{o.name}
 }
 
+// suite is a list of operations and the inputs that they are measured on.
+type suite struct {
+	name, notes string
+	inputs      []matrixInput
+	operations  []operation
+	operands    uint64 // how many matrices of a kind the operations need
+	peaksOf     string // the operation whose peak memory is measured, if any
+}
+
+var suites = []suite{
+	{"results", resultsNotes, inputs, operations, manyOperands, operations[0].name},
+	{"reductions", reductionsNotes, append(inputs[:len(inputs):len(inputs)], reductionInputs...), reductions, 1, ""},
+}
+
 // Names of the sides, which head the columns.
 const (
 	ours      = "lacuna"
 	scipy     = "SciPy"
+	numpy     = "NumPy"
+	torch     = "PyTorch"
 	eigen     = "Eigen"
 	graphblas = "GraphBLAS"
 	cLoop     = "C"
@@ -32,7 +59,7 @@ const (
 // withLibraries can do what all libraries can.
 var withLibraries = []string{ours, scipy, eigen, graphblas}
 
-// operations are the rows of the report. Peak memory is measured for the first.
+// operations have sparse results.
 var operations = []operation{
 	{name: "spgemm", title: "A·A, rows sorted", sides: withLibraries},
 	{name: "spgemm-unsorted", title: "A·A, rows as they come", sides: []string{scipy, graphblas}},

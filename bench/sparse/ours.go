@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
@@ -14,39 +15,31 @@ import (
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
-// programs are what our side computes; the conversions are no programs.
-var programs = map[string]struct {
-	src     string
-	options []lacuna.Option
-}{
-	"spgemm":          {"C(i,j) = sum_k A0(i,k) * A0(k,j)", []lacuna.Option{lacuna.Result("C", tensor.CSR)}},
-	"min-plus-spgemm": {"C(i,j) = min_k (A0(i,k) + A0(k,j))", []lacuna.Option{lacuna.Result("C", tensor.CSR)}},
-	"masked":          {"C(i,j) = L(i,j) * sum_k L(i,k) * L(k,j)", []lacuna.Option{lacuna.Result("C", tensor.CSR)}},
-	"triangles":       {"t = sum_{i,j,k} L(i,j) * L(i,k) * L(k,j)", nil},
-	"sddmm":           {"C(i,j) = A0(i,j) * sum_k X(i,k) * Y(j,k)", []lacuna.Option{lacuna.Result("C", tensor.CSR)}},
-	"min-plus-spmv":   {"y(i) = min_j (A0(i,j) + x(j))", nil},
-	"add":             {sumOf(2), []lacuna.Option{lacuna.Result("C", tensor.CSR)}},
-	"add8":            {sumOf(8), []lacuna.Option{lacuna.Result("C", tensor.CSR)}},
-	"add16":           {sumOf(16), []lacuna.Option{lacuna.Result("C", tensor.CSR)}},
+// program is what our side computes, and its operands.
+type program struct {
+	src      string
+	options  []lacuna.Option
+	operands []string
 }
 
-// operandsOf are the operands of each program.
-func operandsOf(name string) []string {
-	switch name {
-	case "masked", "triangles":
-		return []string{"L"}
-	case "sddmm":
-		return []string{"A0", "X", "Y"}
-	case "min-plus-spmv":
-		return []string{"A0", "x"}
-	case "add":
-		return numbered(2)
-	case "add8":
-		return numbered(8)
-	case "add16":
-		return numbered(16)
+// programs are what our side computes; the conversions are no programs.
+var programs = resultPrograms()
+
+func resultPrograms() map[string]program {
+	csr := []lacuna.Option{lacuna.Result("C", tensor.CSR)}
+	list := map[string]program{
+		"spgemm":          {"C(i,j) = sum_k A0(i,k) * A0(k,j)", csr, []string{"A0"}},
+		"min-plus-spgemm": {"C(i,j) = min_k (A0(i,k) + A0(k,j))", csr, []string{"A0"}},
+		"masked":          {"C(i,j) = L(i,j) * sum_k L(i,k) * L(k,j)", csr, []string{"L"}},
+		"triangles":       {"t = sum_{i,j,k} L(i,j) * L(i,k) * L(k,j)", nil, []string{"L"}},
+		"sddmm":           {"C(i,j) = A0(i,j) * sum_k X(i,k) * Y(j,k)", csr, []string{"A0", "X", "Y"}},
+		"min-plus-spmv":   {"y(i) = min_j (A0(i,j) + x(j))", nil, []string{"A0", "x"}},
+		"add":             {sumOf(2), csr, numbered(2)},
+		"add8":            {sumOf(8), csr, numbered(8)},
+		"add16":           {sumOf(16), csr, numbered(16)},
 	}
-	return []string{"A0"}
+	maps.Copy(list, reductionPrograms())
+	return list
 }
 
 func numbered(count int) []string {
@@ -104,7 +97,7 @@ func (s *ourSide) prepare(name string, threads int) (task, error) {
 		return nil, fmt.Errorf("cannot do %s", name)
 	}
 	args, options := map[string]*tensor.Tensor{}, p.options
-	for _, operand := range operandsOf(name) {
+	for _, operand := range p.operands {
 		t, err := s.operand(operand, name)
 		if err != nil {
 			return nil, err
@@ -170,6 +163,21 @@ func (s *ourSide) operand(name, operation string) (*tensor.Tensor, error) {
 }
 
 func (s *ourSide) makeOperand(name string, fill tensor.Scalar) (*tensor.Tensor, error) {
+	switch name {
+	case "D":
+		vals, err := s.array("D.val", tensor.Float64)
+		if err != nil {
+			return nil, err
+		}
+		n := int64(math.Sqrt(float64(vals.Len())))
+		return tensor.FromDense([]int64{n, n}, tensor.Dense(2), vals)
+	case "S":
+		a, err := s.operand("A0", "")
+		if err != nil {
+			return nil, err
+		}
+		return a.Convert(tensor.COO)
+	}
 	file := name
 	if name == "X" || name == "Y" || name == "x" {
 		file = "A0" // it has as many rows

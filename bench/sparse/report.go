@@ -11,6 +11,7 @@ import (
 
 // report is everything measured.
 type report struct {
+	suite  suite
 	limit  time.Duration
 	sides  []*side
 	inputs []inputFacts
@@ -43,13 +44,14 @@ func (rep *report) print(out io.Writer) {
 	}
 	rep.printRepetitions(out)
 	rep.printMemory(out)
+	rep.printBandwidth(out)
 	fmt.Fprint(out, "## Processor time\n\nMedians in milliseconds, of all threads, our garbage collector's too. They do not count waiting for a processor.\n\n")
 	rep.printTable(out, cpu)
 	fmt.Fprint(out, "## Least times\n\nThe least of all repetitions in milliseconds.\n\n")
 	rep.printTable(out, least)
 }
 
-const settingNotes = `f64 values. Every side reads the same arrays, with 32-bit indices; GraphBLAS
+const resultsNotes = `f64 values. Every side reads the same arrays, with 32-bit indices; GraphBLAS
 holds them with 64 bits. All peers use one thread.
 
 Allocating the result is timed, freeing it is not. Ours is left to the garbage
@@ -76,7 +78,7 @@ by place.
 `
 
 func (rep *report) printSetting(out io.Writer) {
-	fmt.Fprint(out, settingNotes)
+	fmt.Fprint(out, rep.suite.notes)
 	var lines [][]string
 	for _, s := range rep.sides {
 		lines = append(lines, []string{s.name, s.version})
@@ -217,7 +219,7 @@ func (rep *report) printRepetitions(out io.Writer) {
 func (rep *report) printMemory(out io.Writer) {
 	var lines [][]string
 	for _, r := range rep.rows {
-		if r.op.name != operations[0].name {
+		if r.op.name != rep.suite.peaksOf {
 			continue
 		}
 		csr := func(entries int64) float64 { return float64(12*entries + 4*(r.input.rows+1)) }
@@ -233,9 +235,31 @@ func (rep *report) printMemory(out io.Writer) {
 	if len(lines) == 0 {
 		return
 	}
-	fmt.Fprintf(out, "## Peak memory: %s\n\n", operations[0].title)
+	fmt.Fprintf(out, "## Peak memory: %s\n\n", rep.suite.peaksOf)
 	fmt.Fprint(out, "VmHWM of a new process that has read A and made the product once; it holds the program and its libraries too. Arrays\nare those of the result and of two operands, with 32-bit indices.\n\n")
 	table(out, []string{"input", "side", "arrays MB", "peak MB", "peak / arrays"}, lines)
+}
+
+// printBandwidth prints how much our side reads and writes in a second.
+func (rep *report) printBandwidth(out io.Writer) {
+	rate := func(r row, c *cell) float64 { return float64(r.op.bytes(r.input)) / c.medianMS / 1e6 }
+	var most float64
+	for _, r := range rep.rows {
+		if c := r.cell(numpy, 1); r.op.name == copying && c != nil && c.err == nil {
+			most = rate(r, c)
+		}
+	}
+	if most == 0 {
+		return
+	}
+	var lines [][]string
+	for _, r := range rep.rows {
+		if c := r.cell(ours, 1); c != nil && c.err == nil && r.op.bytes != nil {
+			lines = append(lines, []string{r.op.title, r.input.name, number(float64(r.op.bytes(r.input)) / 1e6), number(rate(r, c)), fmt.Sprintf("%.0f %%", 100*rate(r, c)/most)})
+		}
+	}
+	fmt.Fprintf(out, "## Memory\n\nBytes that must be read and written, once each, over our median on one thread; and the share of what copying the\ndense input moves, %.1f GB/s. Small inputs stay in the caches between repetitions, and may move more.\n\n", most)
+	table(out, []string{"operation", "input", "MB", "GB/s", "of a copy"}, lines)
 }
 
 // number writes milliseconds with three digits.

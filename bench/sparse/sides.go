@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 )
@@ -50,7 +51,7 @@ var errSlow = errors.New("took longer than the limit")
 
 // newSides compiles the sides. Those that this machine cannot have are left
 // out, with a message.
-func newSides(dir, python string) ([]*side, error) {
+func newSides(dir, python string, of suite) ([]*side, error) {
 	src := filepath.Join(dir, "peers")
 	if err := os.CopyFS(dir, peers); err != nil {
 		return nil, err
@@ -69,16 +70,28 @@ func newSides(dir, python string) ([]*side, error) {
 		}
 		sides = append(sides, &side{name: name, command: []string{program, dir}})
 	}
-	if out, err := exec.Command(python, "-c", "import scipy.sparse").CombinedOutput(); err != nil {
-		log.Printf("without SciPy: %s: %v\n%s", python, err, out)
-	} else {
-		sides = append(sides, &side{name: scipy, command: []string{python, filepath.Join(src, "scipy_side.py"), dir}})
+	script := func(name, module, file string) {
+		if out, err := exec.Command(python, "-c", "import "+module).CombinedOutput(); err != nil {
+			log.Printf("without %s: %s: %v\n%s", name, python, err, out)
+			return
+		}
+		sides = append(sides, &side{name: name, command: []string{python, filepath.Join(src, file), dir}})
 	}
-	compile(eigen, "g++", "eigen.cpp", "-DNDEBUG", "-I/usr/include/eigen3")
-	compile(graphblas, "gcc", "graphblas.c", "-lgraphblas", "-lm")
-	compile(cLoop, "gcc", "loops.c")
-	// Infinity stands for what is not stored in (min, +).
-	compile(cFast, "gcc", "loops.c", "-ffast-math", "-fno-finite-math-only")
+	makers := map[string]func(){
+		scipy:     func() { script(scipy, "scipy.sparse", "scipy_side.py") },
+		numpy:     func() { script(numpy, "numpy", "numpy_side.py") },
+		torch:     func() { script(torch, "torch", "torch_side.py") },
+		eigen:     func() { compile(eigen, "g++", "eigen.cpp", "-DNDEBUG", "-I/usr/include/eigen3") },
+		graphblas: func() { compile(graphblas, "gcc", "graphblas.c", "-lgraphblas", "-lm") },
+		cLoop:     func() { compile(cLoop, "gcc", "loops.c") },
+		// Infinity stands for what is not stored in (min, +).
+		cFast: func() { compile(cFast, "gcc", "loops.c", "-ffast-math", "-fno-finite-math-only") },
+	}
+	for _, name := range []string{scipy, numpy, torch, eigen, graphblas, cLoop, cFast} {
+		if slices.ContainsFunc(of.operations, func(o operation) bool { return slices.Contains(o.sides, name) }) {
+			makers[name]()
+		}
+	}
 	for _, s := range sides {
 		s.env = keepMemory
 	}

@@ -138,8 +138,8 @@ func TestServe(t *testing.T) {
 		t.Skip(err)
 	}
 	dir := t.TempDir()
-	in := matrixInput{"small", "", func(k uint64) *entries { return rmat(5, 4, k) }}
-	if _, err := in.write(dir); err != nil {
+	in := matrixInput{name: "small", make: func(k uint64) *entries { return rmat(5, 4, k) }}
+	if _, err := in.write(dir, suites[0]); err != nil {
 		t.Fatal(err)
 	}
 	var requests strings.Builder

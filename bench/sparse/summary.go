@@ -49,19 +49,31 @@ func (s *summary) add(i, j uint64, v float64) {
 	s.absolute += math.Abs(v)
 }
 
-// summarize describes a matrix in CSR or CSC, a dense vector, or a number.
+// summarize describes a matrix in CSR or CSC, or a dense tensor of at most two axes.
 func summarize(t *tensor.Tensor) (summary, error) {
 	s := summary{sorted: true}
 	vals := tensor.View[float64](t.Values())
-	if vals == nil {
-		return s, fmt.Errorf("the result holds %v, not f64", t.DType())
+	if truths := tensor.View[bool](t.Values()); truths != nil {
+		vals = make([]float64, len(truths))
+		for i, v := range truths {
+			if v {
+				vals[i] = 1
+			}
+		}
 	}
-	if t.Format().IsDense() && t.Rank() <= 1 {
-		for i, v := range vals {
+	if vals == nil {
+		return s, fmt.Errorf("the result holds %v, not f64 or bool", t.DType())
+	}
+	if t.Format().IsDense() {
+		columns := uint64(1)
+		if t.Rank() == 2 {
+			columns = uint64(t.Dims()[1])
+		}
+		for p, v := range vals {
 			if !math.IsInf(v, 1) {
 				s.nnz++
 			}
-			s.add(uint64(i), 0, v)
+			s.add(uint64(p)/columns, uint64(p)%columns, v)
 		}
 		return s, nil
 	}

@@ -2,18 +2,11 @@
 
 import functools
 import operator
-import sys
-import time
 
 import numpy as np
 import scipy
 import scipy.sparse as sparse
-
-folder, name = sys.argv[1:]
-
-
-def array(file, dtype):
-    return np.fromfile(f"{folder}/{name}.{file}", dtype=dtype)
+from side import array, describe_array, mix, serve
 
 
 @functools.cache
@@ -42,8 +35,6 @@ def multiply_sorted(a):
     return c
 
 
-# For each operation, a function that reads the operands and returns what one
-# repetition does.
 def adds(count, way):
     def prepare():
         terms = [matrix(k) for k in range(count)]
@@ -80,14 +71,29 @@ OPERATIONS = {
     "csc": on_matrix(lambda a: a.tocsc()),
     "coo-shuffled": from_coordinates("shuffled"),
     "coo-sorted": from_coordinates("sorted"),
+    "quantile-rows": on_matrix(lambda a: np.quantile(a.toarray(), 0.995, axis=1)),
+    "quantile-columns": on_matrix(lambda a: np.quantile(a.toarray(), 0.995, axis=0)),
 }
 
 
-def mix(x):
-    x = x + np.uint64(0x9E3779B97F4A7C15)
-    x = (x ^ x >> np.uint64(30)) * np.uint64(0xBF58476D1CE4E5B9)
-    x = (x ^ x >> np.uint64(27)) * np.uint64(0x94D049BB133111EB)
-    return x ^ x >> np.uint64(31)
+def reduction(fold, axis, stored):
+    def prepare():
+        a = matrix(0)
+        if stored == "coo":
+            place = array("sorted.row", np.int32), array("sorted.col", np.int32)
+            a = sparse.coo_matrix((array("sorted.val", np.float64), place), a.shape)
+            a.has_canonical_format = True
+        if fold == "any":
+            return lambda: a.astype(bool).max(axis=axis)
+        return lambda: getattr(a, fold)(axis=axis)
+
+    return prepare
+
+
+for fold in "sum", "max", "min", "any":
+    for axis, lines in enumerate(("columns", "rows")):
+        for stored in "csr", "coo":
+            OPERATIONS[f"{fold}-{lines}-{stored}"] = reduction(fold, axis, stored)
 
 
 def describe(m):
@@ -112,46 +118,8 @@ def describe(m):
     return f"{m.nnz} {int(ordered)} {int(pattern):016x} {total!r} {weighted!r} {absolute!r}"
 
 
-def peak_kb():
-    with open("/proc/self/status") as status:
-        return next((line.split()[1] for line in status if line.startswith("VmHWM:")), "0")
-
-
-def once(run):
-    """The result, and milliseconds by the clock and of the processor."""
-    cpu, wall = time.process_time_ns(), time.perf_counter_ns()
-    result = run()
-    wall = time.perf_counter_ns() - wall
-    cpu = time.process_time_ns() - cpu
-    return result, wall / 1e6, cpu / 1e6
-
-
-def burst(run, budget_ms):
-    walls, cpus, start = [], [], time.perf_counter_ns()
-    while True:
-        spent = (time.perf_counter_ns() - start) / 1e6
-        if walls and spent >= budget_ms and (len(walls) >= 2 or spent >= 4 * budget_ms):
-            return sorted(walls), sorted(cpus)
-        result, wall, cpu = once(run)
-        walls.append(wall)
-        cpus.append(cpu)
-        del result
-
-
-np.seterr(over="ignore")
-prepared, run = None, None
-print("ready SciPy", scipy.__version__, "with NumPy", np.__version__, flush=True)
-for line in sys.stdin:
-    verb, op, threads, seconds = line.split()
-    if prepared != op:
-        prepared, run = op, OPERATIONS[op]()
-    if verb == "check":
-        result, wall, cpu = once(run)
-        peak = peak_kb()
-        print(op, name, f"{wall:.6f} {wall:.6f} 1 {cpu:.6f}", flush=True)
-        print(describe(result), peak, flush=True)
-        del result
-    else:
-        walls, cpus = burst(run, float(seconds) * 1e3)
-        middle = len(walls) // 2
-        print(op, name, f"{walls[middle]:.6f} {walls[0]:.6f} {len(walls)} {cpus[middle]:.6f}", flush=True)
+serve(
+    f"SciPy {scipy.__version__} with NumPy {np.__version__}",
+    OPERATIONS,
+    lambda m: describe(m) if sparse.issparse(m) and 1 not in m.shape else describe_array(m),
+)
