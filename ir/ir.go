@@ -88,6 +88,12 @@ type Compute struct {
 	// dense, or dense below the levels that the outermost loops bind.
 	Scatter bool
 	Fold    Fold
+	// Gap, when not nil, is what Assign has to fold at coordinates that the loops
+	// of a Scatter do not visit: a constant that is not the identity of Fold. Loops
+	// visit entries only and count them for each element of the result; the copies
+	// of Gap that are missing, of as many as Over runs through, are folded in the end.
+	Gap  *Const
+	Over *Index
 	// Indices lists the index variables of the statement by ID, without the
 	// copies that planning made of some of them.
 	Indices []*Index

@@ -318,6 +318,11 @@ func (p *planner) emit(nf *normalForm, best *candidate, step *Compute, target *T
 		}
 	}
 	step.Scatter, step.Fold = best.accumulate, best.fold
+	if best.scatter != nil && target.Format.IsDense() {
+		if gap := p.alg.scatterGap(best.scatter); gap != nil {
+			step.Gap, step.Over = gap, best.scatter.Vars[0]
+		}
+	}
 	p.Steps = append(p.Steps, step)
 }
 

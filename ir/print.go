@@ -97,7 +97,11 @@ func printStmt(b *strings.Builder, c *Compute, st Stmt, depth int) {
 		} else if c.Scatter {
 			op = c.Fold.String() + "="
 		}
-		fmt.Fprintf(b, "%s%s %s %s\n", pad, ExprString(st.LHS), op, ExprString(st.Value))
+		fmt.Fprintf(b, "%s%s %s %s", pad, ExprString(st.LHS), op, ExprString(st.Value))
+		if c.Gap != nil && st.LHS.Tensor.Work == nil {
+			fmt.Fprintf(b, "    # and in the end %s for each %s not visited", ExprString(c.Gap), c.Over.Name)
+		}
+		b.WriteByte('\n')
 	}
 }
 

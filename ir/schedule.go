@@ -11,6 +11,7 @@ const (
 	convertCost   = 300_000
 	strideFactor  = 1.3 // innermost loop strides through a dense operand
 	scatterFactor = 1.2 // an accumulator in a register beats one in memory
+	countFactor   = 1.5 // a count beside the accumulator, and another pass over the result
 	// An entry goes into a workspace, is found again in order, and is written:
 	// the more dimensions, the further apart are the places.
 	workspaceFactor = 2
@@ -26,6 +27,7 @@ type candidate struct {
 	// accumulate says that the result's elements are folded in memory, by fold.
 	accumulate bool
 	fold       Fold
+	scatter    *Reduce // the reduction whose loops are among the result's, if one's are
 	split      *split // nil without workspaces
 	tables     []*Tabulate
 	// convert lists accesses that have to read a re-stored operand.
@@ -127,6 +129,17 @@ func (s *scheduler) scatterTop() *Reduce {
 	return r
 }
 
+// scatterGap is the constant that r's body is where no operand stores anything, if
+// that is not the identity, so that its copies must be folded, and can be counted: the
+// number of those of several variables need not fit 64 bits.
+func (g Algebra) scatterGap(r *Reduce) *Const {
+	v, ok := ConstValue(g.Of(r.Body, globalLeaves{g}).Background)
+	if !ok || r.Fold.IsIdentity(v) || len(r.Vars) != 1 {
+		return nil
+	}
+	return &Const{Value: v}
+}
+
 // tryBlocks accumulates into the dense blocks of a sparse result: its sparse
 // levels are bound first, the rest in any order.
 func (s *scheduler) tryBlocks(free []*Index) {
@@ -176,7 +189,7 @@ func (s *scheduler) tryGather(order []*Index) {
 func (s *scheduler) tryScatter(order []*Index, top *Reduce) {
 	top.Order = top.Vars
 	s.eachReduceOrder(0, top, func() {
-		s.consider(&candidate{body: s.scatter(order, top), order: order, accumulate: true, fold: top.Fold})
+		s.consider(&candidate{body: s.scatter(order, top), order: order, accumulate: true, fold: top.Fold, scatter: top})
 	})
 }
 
@@ -231,11 +244,14 @@ func (s *scheduler) consider(c *candidate) float64 {
 			}
 		}
 		c.body, c.tables = s.tabulate(c)
-		w := costWalk{alg: s.alg, at: c.at, converted: c.convert}
+		w := costWalk{alg: s.alg, at: c.at, converted: c.convert, everything: s.visitsAll(c.scatter)}
 		c.cost += w.stmt(c.body, 1)
 	}
 	if c.accumulate {
 		c.cost *= scatterFactor
+		if c.scatter != nil && s.alg.scatterGap(c.scatter) != nil {
+			c.cost *= countFactor
+		}
 	}
 	if s.best == nil || c.cost < s.best.cost {
 		s.best = c
@@ -255,6 +271,12 @@ func (s *scheduler) assess(body Stmt, at depths, reads []*Access) (cost float64,
 	}
 	w := costWalk{alg: s.alg, at: at, converted: convert}
 	return cost + w.stmt(body, 1), convert
+}
+
+// visitsAll reports whether loops that accumulate r's body into memory must visit
+// every coordinate: what it is outside entries is neither neutral nor counted.
+func (s *scheduler) visitsAll(r *Reduce) bool {
+	return r != nil && !s.neutral(r.Fold, r.Body) && s.alg.scatterGap(r) == nil
 }
 
 // readsOf lists the accesses that a nest reads, each once.
@@ -332,6 +354,8 @@ type costWalk struct {
 	alg       Algebra
 	at        depths
 	converted []*Access
+	// everything: loops are cut short by nothing.
+	everything bool
 }
 
 func (w *costWalk) stmt(st Stmt, times float64) float64 {
@@ -363,7 +387,7 @@ func (w *costWalk) stmt(st Stmt, times float64) float64 {
 		return times
 	case *Forall:
 		trips := float64(denseTrips)
-		if set := w.alg.stmtSet(st.Body, dryLeaves{w.alg, st.Index, w.at, w.converted}); !set.IsAll() {
+		if set := w.alg.stmtSet(st.Body, dryLeaves{w.alg, st.Index, w.at, w.converted}); !set.IsAll() && !w.everything {
 			trips = sparseTrips
 			if n := operandsAlong(st); n > 2 {
 				// A merge of n operands visits up to n times as many coordinates,

@@ -230,6 +230,9 @@ func (k *kernel) dense(body ir.Stmt) {
 		return
 	}
 	tables := k.tableAllocs(body)
+	if k.step.Gap != nil {
+		k.counts = k.buffer(t.Name+"_visits", loop.I64, loop.Temp)
+	}
 	e := k.emitter("compute_" + t.Name)
 	e.root.wanted = k.parallel(body)
 	st := e.start(k.accessesIn(body))
@@ -243,7 +246,13 @@ func (k *kernel) dense(body ir.Stmt) {
 	s := e.stage("compute")
 	s.Partition = k.partition(e.root)
 	k.addTables(tables, s.Partition)
+	if k.step.Gap == nil {
+		k.addStage(s)
+		return
+	}
+	s.Allocs = append(s.Allocs, loop.Alloc{Buffer: k.counts, Len: k.size(0), Zero: true})
 	k.addStage(s)
+	k.gapStage()
 }
 
 // terms emits the stages of a dense result that is accumulated term by term.

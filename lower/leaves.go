@@ -163,6 +163,9 @@ func (e *emitter) needOf(leaf *ir.Assign, l leaves) ir.Formula {
 		return e.effective(sup, work.Fold)
 	}
 	if e.step.Scatter {
+		if v, ok := ir.ConstValue(sup.Background); ok && e.step.Gap != nil && v == e.step.Gap.Value {
+			return sup.Set // the rest is counted
+		}
 		return e.effective(sup, e.step.Fold)
 	}
 	if sup.Background == nil || !e.leftAlone(sup.Background) {

@@ -66,6 +66,7 @@ func (e *emitter) assign(st *state, s *ir.Assign) {
 		if e.step.Scatter {
 			p = b.Let("at", p)
 			x = e.combine(e.step.Fold, b.Load(vals, p), x)
+			e.count(p)
 		}
 		b.Store(vals, p, x)
 	default:
