@@ -82,19 +82,30 @@ func (e *emitter) combine(f ir.Fold, x, y loop.Expr) loop.Expr {
 
 // foldLSE adds n copies of exp(x) to the pair (m, s), which stands for
 // log(s) + m. Equal values are told apart first so that infinities never meet
-// in a difference; a NaN sticks.
+// in a difference. A NaN sticks to s, and leaves m alone: m is then what processors
+// do in one operation. There are no branches: steps for neighbouring lines make vectors.
 func (e *emitter) foldLSE(acc accumulator, x, n loop.Expr) {
 	b, m, s := e.b, acc.state[0], acc.state[1]
-	exp := func(d loop.Expr) loop.Expr { return b.Call("exp_f64", loop.F64, d) }
-	b.If(b.Eq(x, m), func() { b.Assign(s, b.Add(s, n)) }, func() {
-		b.If(b.Lt(x, m), func() { b.Assign(s, b.Add(s, b.Mul(n, exp(b.Sub(x, m))))) }, func() {
-			b.If(b.Gt(x, m), func() {
-				b.Assign(s, b.Add(b.Mul(s, exp(b.Sub(m, x))), n))
-				b.Assign(m, x)
-			}, func() { b.Assign(m, loop.Float(loop.F64, math.NaN())) })
-		})
-	})
+	d := b.Let("d", lseDistance(b, x, m))
+	w := b.Let("w", b.Call("exp_f64", loop.F64, lseExponent(d)))
+	up := b.Let("up", b.Gt(d, loop.Float(loop.F64, 0)))
+	b.Assign(s, b.Select(up, b.Add(b.Mul(s, w), n), b.Add(s, b.Mul(n, w))))
+	b.Assign(m, lseMax(b, x, m))
 }
+
+// lseDistance is x - m, and 0 for equal infinities.
+func lseDistance(b *loop.Builder, x, m loop.Expr) loop.Expr {
+	return b.Select(b.Eq(x, m), loop.Float(loop.F64, 0), b.Sub(x, m))
+}
+
+// lseExponent is the logarithm of the factor that brings the smaller of two terms to
+// the scale of the larger, d being the distance of their logarithms.
+func lseExponent(d loop.Expr) loop.Expr {
+	return loop.NewUnary(loop.Neg, loop.NewUnary(loop.Abs, d))
+}
+
+// lseMax is the larger of x and m, m if x is NaN.
+func lseMax(b *loop.Builder, x, m loop.Expr) loop.Expr { return b.Select(b.Gt(x, m), x, m) }
 
 // foldArg keeps the better of two (value, index) pairs: a NaN beats everything,
 // the smaller index wins a tie, and index -1 is no entry.
@@ -122,11 +133,8 @@ func (e *emitter) absorb(acc accumulator, state []loop.Expr, seen loop.Expr) {
 	b := e.b
 	switch {
 	case acc.reduce.Fold == ir.FoldLogSumExp:
-		b.If(b.Ne(state[1], loop.Float(loop.F64, 0)), func() { e.foldLSE(acc, state[0], state[1]) },
-			func() {
-				// m is NaN, or nothing was folded.
-				b.If(b.Ne(state[0], state[0]), func() { b.Assign(acc.state[0], state[0]) }, nil)
-			})
+		// Where s is 0, nothing was folded.
+		b.If(b.Ne(state[1], loop.Float(loop.F64, 0)), func() { e.foldLSE(acc, state[0], state[1]) }, nil)
 	case isArg(acc.reduce.Fold):
 		e.foldArg(acc, state[0], state[1])
 	default:

@@ -422,9 +422,13 @@ func (x *scanner) runStage() {
 			walk(e, s, func(v, p loop.Expr) { x.advance(e, acc, v, p) })
 		})
 	}
+	var work logScan
 	switch {
 	case x.planar():
 		x.planarRun(e)
+	case x.inPasses():
+		work = x.newLogScan()
+		work.run(x, e)
 	case x.how == ir.Planes || x.step.Stored:
 		line(x.values)
 	default:
@@ -435,6 +439,9 @@ func (x *scanner) runStage() {
 		st.Partition = x.kernel.partition(rootLoop{cut: true, n: loop.SizeScalar(x.groups), weight: x.pos})
 	} else {
 		st.Partition = x.cut.partition(loop.SizeConst(1))
+	}
+	if x.inPasses() {
+		st.PartitionAllocs = work.allocs(x.chunks(st.Partition))
 	}
 	x.addStage(st)
 }
