@@ -28,7 +28,7 @@ type candidate struct {
 	accumulate bool
 	fold       Fold
 	scatter    *Reduce // the reduction whose loops are among the result's, if one's are
-	split      *split // nil without workspaces
+	split      *split  // nil without workspaces
 	tables     []*Tabulate
 	// convert lists accesses that have to read a re-stored operand.
 	convert []*Access
