@@ -17,6 +17,7 @@ type cursor struct {
 	// exact, pos may be used to load even where present is false.
 	present loop.Expr
 	exact   bool
+	run     *openRun // instead of end, where the loop over the segment finds it
 }
 
 // done reports whether all levels are resolved.

@@ -39,6 +39,11 @@ func (w *walk) arrive(it *iterator, i, present loop.Expr) cursor {
 		return it.child(at, nil, present)
 	}
 	it.next = b.Var("q", at)
+	if present == nil && w.walksRun(it) {
+		c := it.child(at, nil, nil)
+		c.run = &openRun{crd: it.crd, coord: b.Let("c", it.coordinate(b, i)), limit: it.end, next: it.next}
+		return c
+	}
 	segment := func() { b.Assign(it.next, w.runEnd(it, at, i)) }
 	if present == nil {
 		segment()

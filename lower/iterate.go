@@ -113,6 +113,11 @@ func (e *emitter) forall(st *state, f *ir.Forall) {
 	}
 	w := &walk{emitter: e, st: st, f: f, root: &root, iters: its, line: len(e.kernel.notes)}
 	w.drivers, w.followers = splitDrivers(set, its)
+	for _, it := range its {
+		if alone := len(its) == 1 && len(w.drivers) == 1 && it.stride == 1 && !it.trimmed && it.unique; it.run != nil && !(alone && sameAtom(set, it.atom)) {
+			e.closeRun(it)
+		}
+	}
 	gap := e.gapOf(f, l, set)
 	if gap != nil {
 		w.counting = true
@@ -158,6 +163,12 @@ func (e *emitter) forall(st *state, f *ir.Forall) {
 		}
 		e.foldGap(st, gap, w.visited)
 	}
+}
+
+// sameAtom reports whether a set is that of one atom.
+func sameAtom(set ir.Formula, a ir.Atom) bool {
+	b, ok := set.IsAtom()
+	return ok && a == b
 }
 
 // note records how a loop runs.
@@ -376,6 +387,9 @@ func (w *walk) walkOne(it *iterator, set ir.Formula) {
 		return
 	}
 	switch {
+	case it.run != nil:
+		w.run(it, visit)
+		return
 	case w.inBlocks(it):
 		w.blocks(it, begin, end, visit)
 	case it.unique:

@@ -76,7 +76,11 @@ func (e *emitter) iterators(st *state, v *ir.Index, body ir.Stmt) []*iterator {
 		}
 		it := &iterator{cursor: c, stride: stride, offset: offset, unique: level.Unique,
 			crd: e.read(e.input(a.Tensor, c.level, Coordinates))}
-		it.begin, it.end = e.children(c)
+		if c.run != nil {
+			it.begin = c.pos
+		} else {
+			it.begin, it.end = e.children(c)
+		}
 		if x.Plain() == nil {
 			// Entries outside the range of v are skipped.
 			it.trimmed = true
