@@ -18,6 +18,8 @@ type cursor struct {
 	present loop.Expr
 	exact   bool
 	run     *openRun // instead of end, where the loop over the segment finds it
+	// all, instead of pos, has the ends of the entries of all positions of the level.
+	all *[2]loop.Expr
 }
 
 // done reports whether all levels are resolved.

@@ -41,7 +41,7 @@ func (w *walk) arrive(it *iterator, i, present loop.Expr) cursor {
 	it.next = b.Var("q", at)
 	if present == nil && w.walksRun(it) {
 		c := it.child(at, nil, nil)
-		c.run = &openRun{crd: it.crd, coord: b.Let("c", it.coordinate(b, i)), limit: it.end, next: it.next}
+		c.run = &openRun{crd: it.crd, coord: b.Let("c", it.coordinate(b, i)), limit: it.end, next: it.next, single: storesDirectly(w.f)}
 		return c
 	}
 	segment := func() { b.Assign(it.next, w.runEnd(it, at, i)) }

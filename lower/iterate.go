@@ -84,6 +84,9 @@ func (k *kernel) stepAccesses() []*ir.Access {
 
 // forall emits the loop of f.
 func (e *emitter) forall(st *state, f *ir.Forall) {
+	if e.flat(st, f) {
+		return
+	}
 	st = st.clone()
 	root := e.root
 	if e.depth > 0 {

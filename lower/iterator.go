@@ -76,9 +76,12 @@ func (e *emitter) iterators(st *state, v *ir.Index, body ir.Stmt) []*iterator {
 		}
 		it := &iterator{cursor: c, stride: stride, offset: offset, unique: level.Unique,
 			crd: e.read(e.input(a.Tensor, c.level, Coordinates))}
-		if c.run != nil {
+		switch {
+		case c.run != nil:
 			it.begin = c.pos
-		} else {
+		case c.all != nil:
+			it.begin, it.end = c.all[0], c.all[1]
+		default:
 			it.begin, it.end = e.children(c)
 		}
 		if x.Plain() == nil {
