@@ -1,10 +1,12 @@
 package lacuna
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/lacuna-sparse/lacuna/tensor"
@@ -150,6 +152,100 @@ func TestLogScanInPasses(t *testing.T) {
 		if g := 1; options == "" {
 			if want := 999 + math.Log(1/(1-math.Exp(-1))); math.Abs(x[g*length+999]-want) > 1e-12*want {
 				t.Errorf("the last of an ascending line is %v, want %v", x[g*length+999], want)
+			}
+		}
+	}
+}
+
+// TestRowsOfCoordinates compares programs over a list of coordinates, whose rows are
+// walked without a search for their ends where nobody needs those, with the same over
+// rows that have pointers. Sums are exact in any order.
+func TestRowsOfCoordinates(t *testing.T) {
+	const rows, columns = 30, 30
+	r := rand.New(rand.NewPCG(9, 9))
+	for _, fill := range []float64{0, -1} {
+		var coords [2][]int64
+		var values []float64
+		for i := range int64(rows) {
+			for j := range int64(columns) {
+				if i%7 == 3 && j == 5 || i%5 == 0 && r.IntN(3) > 0 || i == 11 {
+					coords[0], coords[1], values = append(coords[0], i), append(coords[1], j), append(values, float64(r.IntN(33)-16)/4)
+				}
+			}
+		}
+		vector := make([]float64, columns)
+		for j := range vector {
+			vector[j] = float64(r.IntN(33)-16) / 4
+		}
+		x, err := tensor.FromDense([]int64{columns}, tensor.Dense(1), tensor.ArrayOf(vector))
+		if err != nil {
+			t.Fatal(err)
+		}
+		some, err := tensor.FromCoords([]int64{columns}, tensor.CSF(1), [][]int64{{2, 5, 17}}, tensor.ArrayOf([]float64{1, 2, 3}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		of := func(f tensor.Format) *tensor.Tensor {
+			a, err := tensor.FromCoords([]int64{rows, columns}, f, coords[:], tensor.ArrayOf(values), tensor.WithFill(tensor.Float(tensor.Float64, fill)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			return a
+		}
+		for _, text := range []string{
+			"y(i) = sum_j A(i,j)",
+			"y(i) = max_j A(i,j)",
+			"y(i) = any_j (A(i,j) > 1)",
+			"y(i) = logsumexp_j A(i,j)",
+			"y(i) = argmax_j A(i,j)",
+			"y(i) = sum_{j in A} A(i,j)",
+			"y(i) = sum_j A(i,j) * x(j)",
+			"y(i) = sum_j (A(i,j) + x(j))",
+			"y(i) = sum_j A(i,j) * v(j)",
+			"y(i) = sum_j (A(i,j) + v(j))",
+			"y(i) = sum_j A(i,j) * A(i,j) + i",
+			"y(i) = sum_j A(i,j) * x(j) + max_j A(i,j)",
+			"y(i) = sum_j A(i,2*j)",
+			"y(j) = sum_i A(i,j)",
+			"y(j) = sum_i A(i,j) * i",
+			"y(j) = max_i A(i,j) * x(j)",
+			"y(j) = sum_i A(i,j) * v(j)",
+			"y(j) = min_i A(i,j) * x(i)",
+			"y(j) = sum_i A(i,j) * sum_k A(i,k)",
+			"Y(i,j) = A(i,j) * 2",
+			"Y(i,j) = A(i,j) + x(j)",
+			"Y(j,i) = A(i,j) * x(j)",
+		} {
+			// Results are dense for both, so that it is the loops that differ.
+			name := text[:1]
+			rank := 1
+			if name == "Y" {
+				rank = 2
+			}
+			var first *tensor.Tensor
+			for _, f := range []tensor.Format{tensor.CSR, tensor.COO, tensor.DCSR} {
+				args, options := Args{"A": of(f)}, []Option{Operand("A", of(f)), Result(name, tensor.Dense(rank))}
+				if strings.Contains(text, "x(j)") || strings.Contains(text, "x(i)") {
+					args["x"], options = x, append(options, Operand("x", x))
+				}
+				if strings.Contains(text, "v(") {
+					args["v"], options = some, append(options, Operand("v", some))
+				}
+				for s, session := range lineSessions(t) {
+					k, err := session.Compile(text, options...)
+					if err != nil {
+						t.Fatalf("%s: %v", text, err)
+					}
+					got, err := k.Run(context.Background(), args)
+					if err != nil {
+						t.Fatalf("%s: %v", text, err)
+					}
+					if first == nil {
+						first = got
+					} else if d := tensor.Diff(first, got); d != "" {
+						t.Errorf("%s, A %v with fill %v, session %d: %s", text, f, fill, s, d)
+					}
+				}
 			}
 		}
 	}
