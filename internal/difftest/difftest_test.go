@@ -5,6 +5,7 @@ import (
 	"flag"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -12,6 +13,7 @@ import (
 
 	"github.com/lacuna-sparse/lacuna"
 	"github.com/lacuna-sparse/lacuna/internal/debug"
+	"github.com/lacuna-sparse/lacuna/lang"
 	"github.com/lacuna-sparse/lacuna/runtime"
 )
 
@@ -20,6 +22,7 @@ var (
 	seed     = flag.Int64("seed", 1, "seed of TestSeeded")
 	only     = flag.Int("only", -1, "the one program of TestSeeded to run")
 	failures = flag.Int("failures", 5, "mismatches after which TestSeeded stops")
+	sparse   = flag.Bool("sparse", false, "leave out the programs in which no result is declared sparse")
 	native   = flag.Int("native", 15, "percentage of the programs that are compiled to machine code too")
 )
 
@@ -78,7 +81,7 @@ func seededPrograms(t *testing.T, makeCase func(Source) *Case, programs int) {
 		all = append(all, sessions(t, how))
 	}
 	defer func(old bool) { debug.PoisonMemory = old }(debug.PoisonMemory)
-	bad, refused, total := 0, 0, Outcome{}
+	bad, refused, ran, total := 0, 0, 0, Outcome{}
 	for n := range programs {
 		if *only >= 0 && n != *only {
 			continue
@@ -90,7 +93,12 @@ func seededPrograms(t *testing.T, makeCase func(Source) *Case, programs int) {
 			s = s[:2]
 		}
 		record := &recorder{Source: choose}
-		out, err := makeCase(record).Compare(context.Background(), s...)
+		c := makeCase(record)
+		if *sparse && !c.sparseResult() {
+			continue
+		}
+		ran++
+		out, err := c.Compare(context.Background(), s...)
 		if err != nil {
 			t.Errorf("program %d of seed %d: %v", n, *seed, smallest(makeCase, record.choices, s, err))
 			if bad++; bad >= *failures {
@@ -103,10 +111,26 @@ func seededPrograms(t *testing.T, makeCase func(Source) *Case, programs int) {
 		total.Elements += out.Elements
 		total.Open += out.Open
 	}
-	t.Logf("%d programs refused as they should; %d elements compared, %d left open", refused, total.Elements, total.Open)
+	t.Logf("%d programs, %d refused as they should; %d elements compared, %d left open", ran, refused, total.Elements, total.Open)
 	if *only < 0 && total.Open > total.Elements/5 {
 		t.Errorf("%d of %d elements were not compared with the oracle", total.Open, total.Open+total.Elements)
 	}
+}
+
+// sparseResult reports whether some result is declared sparse, or updated and so.
+func (c *Case) sparseResult() bool {
+	file, err := lang.Parse(c.Text)
+	if err != nil {
+		return false
+	}
+	return slices.ContainsFunc(file.Names(), func(n lang.Name) bool {
+		if !n.Assigned {
+			return false
+		}
+		r := c.Results[n.Name]
+		old := c.Operands[n.Name]
+		return r.HasFormat && !r.Format.IsDense() || old != nil && !old.Format().IsDense()
+	})
 }
 
 // smallest is the failure of the smallest program found that fails like err.
