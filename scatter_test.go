@@ -62,6 +62,9 @@ func TestScatter(t *testing.T) {
 		{"B(q(i),q(i)) += 3", Args{"B": matrix(t, tensor.CSR, [2]int64{2, 2}, [3]float64{0, 1, 1}), "q": indices(1, 1)}, []float64{0, 1, 0, 6}},
 		// Through two tensors, and through one that stores little.
 		{"y(p(q(i))) += x(i)", Args{"y": vector(t, 0, 0, 0), "p": p, "q": indices(1, 3), "x": vector(t, 1, 2)}, []float64{1, 0, 2}},
+		// What is not stored is scattered, too: it is no identity.
+		{"B(i,p(j)) *= v(i)", Args{"B": matrix(t, tensor.CSR, [2]int64{2, 2}, [3]float64{0, 0, 2}, [3]float64{0, 1, 3}, [3]float64{1, 0, 4}, [3]float64{1, 1, 5}),
+			"p": indices(1), "v": sparseVector(t, 2, 0, 7)}, []float64{2, 21, 4, 0}},
 		// Nothing to scatter.
 		{"y(p(i)) += x(i)", Args{"y": vector(t, 1, 2), "p": indices(), "x": vector(t)}, []float64{1, 2}},
 	} {
@@ -76,6 +79,16 @@ func TestScatter(t *testing.T) {
 			}
 		}
 	}
+}
+
+// sparseVector is a vector of n elements with one that is stored.
+func sparseVector(t *testing.T, n, at int64, value float64) *tensor.Tensor {
+	t.Helper()
+	v, err := tensor.FromCoords([]int64{n}, tensor.CSF(1), [][]int64{{at}}, tensor.ArrayOf([]float64{value}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
 }
 
 // TestScatterRoundsOnce adds what a narrow type loses one by one, into dense and

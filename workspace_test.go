@@ -417,3 +417,25 @@ func TestKeysBeyond63BitsPrepared(t *testing.T) {
 		t.Errorf("other shapes: %v", err)
 	}
 }
+
+// TestManyTruths adds more sparse matrices of bool than a merge takes.
+func TestManyTruths(t *testing.T) {
+	args := Args{}
+	for k, name := range []string{"A", "B", "C", "D", "E"} {
+		m, err := tensor.FromCoords([]int64{3, 3}, tensor.CSR, [][]int64{{int64(k) % 3}, {int64(k) / 3}}, tensor.ArrayOf([]bool{k != 3}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		args[name] = m
+	}
+	got, err := Eval(context.Background(), "R(i,j) = A(i,j) + B(i,j) + C(i,j) + D(i,j) + E(j,i)", args, Result("R", tensor.CSR))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []bool{true, false, false, true, true, false, true, false, false}
+	for p, w := range want {
+		if v := got.At(int64(p/3), int64(p%3)).Bool(); v != w {
+			t.Errorf("element %d is %v", p, v)
+		}
+	}
+}

@@ -206,6 +206,9 @@ type Reduce struct {
 	Body Expr
 	Typ  tensor.DType // of the result and of the accumulator (arg folds: i64)
 	Temp *Temp
+	// Partial says that not every element of the result gets a value: those that nothing
+	// is scattered to keep the fold's identity.
+	Partial bool
 	// Order is the loop order that scheduling chose for Vars.
 	Order []*Index
 }

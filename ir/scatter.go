@@ -23,10 +23,11 @@ var accumulatingFold = map[lang.AssignOp]Fold{
 	lang.AddTo: FoldSum, lang.MulTo: FoldProd, lang.MinTo: FoldMin, lang.MaxTo: FoldMax, lang.OrTo: FoldOr, lang.AndTo: FoldAnd,
 }
 
-// foldOf is the fold of an assignment operator in type typ: + and * of truth values
-// are or and and.
-func foldOf(op lang.AssignOp, typ tensor.DType) Fold {
-	f := accumulatingFold[op]
+// foldOf is the fold of an assignment operator in type typ.
+func foldOf(op lang.AssignOp, typ tensor.DType) Fold { return accumulatingFold[op].in(typ) }
+
+// in is the fold of values of type typ: the sum and product of truth values are or and and.
+func (f Fold) in(typ tensor.DType) Fold {
 	switch {
 	case typ == tensor.Bool && f == FoldSum:
 		return FoldOr
@@ -100,7 +101,7 @@ func (s *scheduler) scatterSparse(op lang.AssignOp, f Fold, old *Tensor, ev Eval
 		}
 	}
 	w.terms = []term{{value: s.value, loops: loops, inner: s.reduces}}
-	w.hold(&Reduce{Fold: f, Vars: loops, Body: s.value, Typ: typ}, len(s.reduces))
+	w.hold(&Reduce{Fold: f, Vars: loops, Body: s.value, Typ: typ, Partial: true}, len(s.reduces))
 	w.reads = w.read(tail)
 	s.lhs = target
 	value := updated(accumulating[op], typ, &Access{Tensor: old, Indices: target.Indices}, w.reads, ev)

@@ -556,6 +556,9 @@ func (g Algebra) TempSupport(t *Temp, leaves Leaves) Support {
 		}
 		return Support{Set: set, Background: g.EmptyFold(r)}
 	}
+	if v, ok := ConstValue(s.Background); r.Partial && !(ok && r.Fold.IsIdentity(v)) {
+		return Everywhere()
+	}
 	return Support{Set: s.Set, Background: g.Repeat(r.Fold, s.Background, r.Vars, r.Typ)}
 }
 

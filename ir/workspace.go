@@ -354,6 +354,7 @@ func (s *scheduler) tryMany(free []*Index) {
 	if !ok {
 		return
 	}
+	f = f.in(first.Typ)
 	var values []Expr
 	e := s.value
 	for {

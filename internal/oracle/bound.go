@@ -2,6 +2,7 @@ package oracle
 
 import (
 	"math"
+	"slices"
 
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
@@ -37,7 +38,7 @@ func apply(fn string, in, out tensor.DType, args ...Value) Value {
 	z.Disputed = z.Disputed || disputed(fn, args)
 	switch {
 	case math.IsInf(z.Err, 1):
-	case comparison(fn) && within(args[0], args[1]), unsignedDecides(fn, in, args):
+	case comparison(fn) && within(args[0], args[1]), unsignedDecides(fn, in, args), (fn == "mod" || fn == "floordiv") && uncertain(args):
 		z.Err = math.Inf(1)
 	case !inexact(out):
 	case !exactly(fn, in, args, z):
@@ -49,6 +50,12 @@ func apply(fn string, in, out tensor.DType, args ...Value) Value {
 		z.Err = math.Inf(1) // which part of a complex number overflows is nobody's rule
 	}
 	return z
+}
+
+// uncertain reports whether some argument is not known exactly. Functions with jumps may
+// then be on either side of one.
+func uncertain(args []Value) bool {
+	return slices.ContainsFunc(args, func(v Value) bool { return v.Err > 0 })
 }
 
 // spread is how far the result moves when each argument moves by its error.
