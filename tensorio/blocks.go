@@ -35,9 +35,9 @@ func (l *lineBlocks) next(buf []byte) ([]byte, error) {
 	}
 	buf = append(buf[:0], l.carry...)
 	l.carry = l.carry[:0]
-	n, err := io.ReadFull(l.r, buf[len(buf):blockSize-1]) // one byte is kept for a final newline
+	n, err := fill(l.r, buf[len(buf):blockSize-1]) // one byte is kept for a final newline
 	buf = buf[:len(buf)+n]
-	if err == io.EOF || err == io.ErrUnexpectedEOF {
+	if err == io.EOF {
 		l.err = io.EOF
 		if len(buf) == 0 {
 			return nil, io.EOF
@@ -58,6 +58,21 @@ func (l *lineBlocks) next(buf []byte) ([]byte, error) {
 	}
 	l.carry = append(l.carry, buf[cut:]...)
 	return buf[:cut], nil
+}
+
+// fill reads until buf is full or the stream ends; io.EOF says that it has ended as it
+// should. Not io.ReadFull: that reports the end by the error with which compressed
+// streams report that they are cut short.
+func fill(r io.Reader, buf []byte) (n int, err error) {
+	for n < len(buf) && err == nil {
+		var some int
+		some, err = r.Read(buf[n:])
+		n += some
+	}
+	if n == len(buf) {
+		return n, nil // a reader that has an error keeps it
+	}
+	return n, err
 }
 
 // batch is one block of text and what a parser made of it.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -215,6 +216,41 @@ func TestCompressedInput(t *testing.T) {
 		got := describe(ReadFrom(tt.name, strings.NewReader(tt.data)))
 		if !strings.HasPrefix(got, tt.want) {
 			t.Errorf("%s: %s; want %s", tt.name, got, tt.want)
+		}
+	}
+}
+
+// TestCutCompressedInput cuts compressed files anywhere: what is left is never taken for
+// the whole, however well the text in it ends.
+func TestCutCompressedInput(t *testing.T) {
+	for _, kind := range []string{".mtx", ".tns"} {
+		var text strings.Builder
+		if kind == ".mtx" {
+			text.WriteString("%%MatrixMarket matrix coordinate real general\n300 300 300\n")
+		}
+		for i := range 300 {
+			fmt.Fprintf(&text, "%d %d %d.25\n", i+1, (i*7)%300+1, i*i)
+		}
+		var gz bytes.Buffer
+		z := gzip.NewWriter(&gz)
+		z.Write([]byte(text.String()))
+		z.Close()
+		whole := gz.String()
+		if _, err := ReadFrom("a"+kind+".gz", strings.NewReader(whole)); err != nil {
+			t.Fatal(err)
+		}
+		for cut := 1; cut < len(whole); cut++ {
+			if got, err := ReadFrom("a"+kind+".gz", strings.NewReader(whole[:cut])); err == nil {
+				t.Fatalf("%s: %d of %d bytes are read as %v", kind, cut, len(whole), got)
+			}
+		}
+		if _, err := ReadFrom("a"+kind+".gz", strings.NewReader(whole+"junk")); err == nil {
+			t.Errorf("%s: junk behind the compressed text is accepted", kind)
+		}
+	}
+	for cut := 1; cut < len(mtxBzip2); cut++ {
+		if got, err := ReadFrom("a.mtx.bz2", strings.NewReader(mtxBzip2[:cut])); err == nil {
+			t.Fatalf("%d of %d bytes of a bzip2 file are read as %v", cut, len(mtxBzip2), got)
 		}
 	}
 }

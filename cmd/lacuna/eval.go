@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -116,10 +117,11 @@ func (e *evaluation) parseOutputs() error {
 		if err != nil {
 			return err
 		}
-		if paths[d.path] {
+		path := filepath.Clean(d.path)
+		if paths[path] {
 			return usagef("-o writes %s twice", d.path)
 		}
-		paths[d.path] = true
+		paths[path] = true
 		e.writes = append(e.writes, d)
 	}
 	return nil

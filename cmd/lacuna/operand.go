@@ -65,7 +65,7 @@ func parseOperand(arg string) (operand, error) {
 func parseOperands(args []string) ([]operand, error) {
 	var list []operand
 	seen := map[string]bool{}
-	seed := uint64(0)
+	seed, stdin := uint64(0), ""
 	for _, arg := range args {
 		o, err := parseOperand(arg)
 		if err != nil {
@@ -73,6 +73,12 @@ func parseOperands(args []string) ([]operand, error) {
 		}
 		if seen[o.name] {
 			return nil, usagef("%s is given twice: write a format behind the value, as %s=FILE:CSR; a tensor that the program updates stays as it is stored", o.name, o.name)
+		}
+		if o.source == source(file(standard)) {
+			if stdin != "" {
+				return nil, usagef("%s and %s are both read from standard input, which can be read once: put one of them in a file", stdin, o.name)
+			}
+			stdin = o.name
 		}
 		seen[o.name] = true
 		if g, ok := o.source.(*generator); ok && g.name == "random" {
@@ -110,7 +116,7 @@ func parseSource(text string, exists func(string) bool) (source, qualifiers, err
 			g, err := parseGenerator(head)
 			return g, q, err
 		}
-		if number, rest, more := strings.Cut(text, ":"); isNumber(number) {
+		if number, rest, more := strings.Cut(text, ":"); isNumber(number) && !exists(number) {
 			if !more {
 				return literal(number), qualifiers{}, nil
 			}

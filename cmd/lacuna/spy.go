@@ -16,7 +16,7 @@ import (
 )
 
 // spyKinds are the kinds of picture that can be written.
-var spyKinds = []string{"png", "svg", "pdf", "jpg", "tiff", "eps"}
+var spyKinds = []string{"png", "svg", "pdf", "jpg", "tiff"}
 
 // Sizes of the picture.
 const (
