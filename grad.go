@@ -144,9 +144,9 @@ func (s *Session) gradient(src, wrt string, d *declarations, opts []Option) (g *
 	if u := d.example(derived.Upstream); u == nil && !d.declared(derived.Upstream) {
 		more = append(more, Format(derived.Upstream, tensor.Dense(derived.Of.Rank), derived.Of.DType))
 	}
-	for _, n := range file.Names() {
-		if n.Assigned {
-			d.drop(n.Name) // what was said of results concerns the program itself
+	for _, t := range program.Tensors {
+		if t.Result && !t.Operand {
+			d.drop(t.Name) // what was said of results concerns the program itself
 		}
 	}
 	k, err := s.kernel(derived.File.Source, d, more)

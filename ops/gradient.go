@@ -188,5 +188,5 @@ func straightGrad(ctx context.Context, name string, A, upstream *tensor.Tensor, 
 	if A.Format().IsDense() {
 		text = fmt.Sprintf("%s = like(%s, %s)", access("R", names), access("dR", left), access("A", names))
 	}
-	return op.run(text, lacuna.Args{"A": A, "dR": upstream}, lacuna.Result("R", A.Format()), lacuna.Fill("R", tensor.Zero(upstream.DType())))
+	return op.run(text, lacuna.Args{"A": A, "dR": upstream}, lacuna.Result("R", A.Format().Standard()), lacuna.Fill("R", tensor.Zero(upstream.DType())))
 }

@@ -55,7 +55,7 @@ func softmax(ctx context.Context, name, form string, A *tensor.Tensor, opts []Op
 			empty = "-inf"
 		}
 		value = fmt.Sprintf("where(stored(%s), %s, %s)", access("A", names), value, empty)
-		options = append(options, lacuna.Result("R", A.Format()))
+		options = append(options, lacuna.Result("R", A.Format().Standard()))
 	}
 	text := fmt.Sprintf("%s = logsumexp_{%s} %s; %s = %s", whole, strings.Join(within, ","), x, access("R", names), value)
 	return op.run(text, lacuna.Args{"A": A}, options...)

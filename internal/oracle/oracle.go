@@ -177,6 +177,10 @@ func (e *evaluator) statement(s *lang.Stmt, extents, shape []int64) (*Dense, err
 		if err != nil {
 			return nil, err
 		}
+		// Whether what is added overflows before the old value joins depends on the order.
+		if inexact(dt) && !finite(added.C) {
+			v.Err = math.Inf(1)
+		}
 		// Into an old value that is not stored, 0 annihilates.
 		v.Disputed = v.Disputed || update(s.Op, dt, out.Values[p], added).Disputed
 		out.Values[p] = cast(dt, lhs.DType, v)

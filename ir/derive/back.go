@@ -7,54 +7,53 @@ import (
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
-// back takes the adjoint g of a node e down to the accesses in it. scope lists the
-// indices that are visible at e.
-func (s *statement) back(e lang.Expr, g lang.Node, scope []*lang.Index) *lang.Error {
+// back takes the adjoint g of a node e down to the accesses in it. at is where e stands.
+func (s *statement) back(e lang.Expr, g lang.Node, at place) *lang.Error {
 	if !s.dependent(e) {
 		return nil
 	}
 	switch e := e.(type) {
 	case *lang.Access:
-		return s.contribute(e, g, scope)
+		return s.contribute(e, g, at)
 	case *lang.Convert:
-		return s.convert(e, g, scope)
+		return s.convert(e, g, at)
 	case *lang.Like:
-		return s.back(e.X, g, scope)
+		return s.back(e.X, g, at)
 	case *lang.Where:
 		cond, err := s.value(e.Cond)
 		if err != nil {
 			return err
 		}
-		if err := s.back(e.Then, where(cond, g, zero()), scope); err != nil {
+		if err := s.back(e.Then, g, at.within(cond)); err != nil {
 			return err
 		}
-		return s.back(e.Else, where(cond, zero(), g), scope)
+		return s.back(e.Else, g, at.within(&lang.Unary{Op: "not", X: cond}))
 	case *lang.Call:
-		return s.call(e, g, scope)
+		return s.call(e, g, at)
 	case *lang.Reduce:
-		return s.reduce(e, g, scope)
+		return s.reduce(e, g, at)
 	case *lang.Scan:
-		return s.scan(e, g, scope)
+		return s.scan(e, g, at)
 	}
 	panic(fmt.Sprintf("BUG: unknown checked expression %T", e))
 }
 
 // convert is the chain rule for a change of type: the adjoint changes back.
-func (s *statement) convert(e *lang.Convert, g lang.Node, scope []*lang.Index) *lang.Error {
+func (s *statement) convert(e *lang.Convert, g lang.Node, at place) *lang.Error {
 	from := e.X.DType()
 	switch {
 	case !from.IsFloat() && !from.IsComplex():
-		return s.back(e.X, g, scope) // what makes a whole number of the operand is refused there
+		return s.back(e.X, g, at) // what makes a whole number of the operand is refused there
 	case !e.To.IsFloat() && !e.To.IsComplex():
 		return flat(e.Pos, "a conversion to "+e.To.String())
 	case e.To.IsComplex() && !from.IsComplex():
 		g = call("real", g)
 	}
-	return s.back(e.X, cast(from, g), scope)
+	return s.back(e.X, cast(from, g), at)
 }
 
 // call is the chain rule for a function.
-func (s *statement) call(e *lang.Call, g lang.Node, scope []*lang.Index) *lang.Error {
+func (s *statement) call(e *lang.Call, g lang.Node, at place) *lang.Error {
 	var err *lang.Error
 	for i, x := range e.Args {
 		if !s.dependent(x) {
@@ -75,7 +74,7 @@ func (s *statement) call(e *lang.Call, g lang.Node, scope []*lang.Index) *lang.E
 		}
 		by := map[string]lang.Node{"g": g}
 		if uses(rule, "g") > 1 {
-			if by["g"], err = s.shared(g, scope); err != nil {
+			if by["g"], err = s.shared(g, at); err != nil {
 				return err
 			}
 		}
@@ -92,7 +91,7 @@ func (s *statement) call(e *lang.Call, g lang.Node, scope []*lang.Index) *lang.E
 				return err
 			}
 		}
-		if err := s.back(x, substitute(rule, by), scope); err != nil {
+		if err := s.back(x, substitute(rule, by), at); err != nil {
 			return err
 		}
 	}

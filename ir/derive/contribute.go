@@ -22,12 +22,13 @@ type part struct {
 // variable must be on the left side, where the upstream adjoint is zero outside the
 // range. A gather becomes a scatter. Everything else, such as 2*i, becomes a condition: the
 // terms of the sum at the element m are those with m == 2*i.
-func (s *statement) contribute(a *lang.Access, g lang.Node, scope []*lang.Index) *lang.Error {
+func (s *statement) contribute(a *lang.Access, g lang.Node, at place) *lang.Error {
 	if scatters(a) {
-		return s.scatter(a, g, scope)
+		return s.scatter(a, g, at)
 	}
+	scope := at.vars
 	left := slices.Clone(scope)
-	conditions := s.limits(scope)
+	conditions := append(s.limits(scope), at.conditions...)
 	vars := make([]string, len(a.Indices))
 	for k, x := range a.Indices {
 		if v := x.Plain(); v != nil && slices.Contains(left, v) {
@@ -91,7 +92,8 @@ func only(conditions []lang.Node, x lang.Node) lang.Node {
 
 // scatter is contribute for an access that gathers: a statement of its own adds what
 // belongs to each element, s(p(i)) += g(i).
-func (s *statement) scatter(a *lang.Access, g lang.Node, scope []*lang.Index) *lang.Error {
+func (s *statement) scatter(a *lang.Access, g lang.Node, at place) *lang.Error {
+	scope := at.vars
 	var vars []string
 	for range a.Indices {
 		vars = append(vars, s.deriver.index("m", s.taken))
@@ -104,24 +106,24 @@ func (s *statement) scatter(a *lang.Access, g lang.Node, scope []*lang.Index) *l
 	}
 	sum := ref(s.fresh("s"), vars)
 	s.out = append(s.out, &lang.Assign{LHS: sum, Op: lang.Set, RHS: zeros})
-	conditions, left := s.limits(scope), slices.Clone(scope)
-	place := &lang.Ref{Name: sum.Name, Parens: true}
+	conditions, left := append(s.limits(scope), at.conditions...), slices.Clone(scope)
+	target := &lang.Ref{Name: sum.Name, Parens: true}
 	used := map[string]bool{}
 	for k, x := range a.Indices {
 		v := x.Plain()
 		switch {
 		case x.Gather != nil:
-			place.Indices = append(place.Indices, &lang.RefIndex{Terms: []*lang.IndexTerm{{Coef: 1, Gather: lang.RefOf(x.Gather, s.names)}}})
+			target.Indices = append(target.Indices, &lang.RefIndex{Terms: []*lang.IndexTerm{{Coef: 1, Gather: lang.RefOf(x.Gather, s.names)}}})
 			inner, _ := indicesOf(x.Gather)
 			for _, v := range inner {
 				left = without(left, v)
 			}
 		case v != nil && slices.Contains(scope, v) && !used[s.names[v]]:
 			used[s.names[v]] = true
-			place.Indices = append(place.Indices, plainIndex(s.names[v]))
+			target.Indices = append(target.Indices, plainIndex(s.names[v]))
 			left = without(left, v)
 		default:
-			place.Indices = append(place.Indices, plainIndex(vars[k]))
+			target.Indices = append(target.Indices, plainIndex(vars[k]))
 			conditions = append(conditions, binary("==", &lang.Ref{Name: vars[k]}, s.coordinate(x)))
 		}
 	}
@@ -132,7 +134,7 @@ func (s *statement) scatter(a *lang.Access, g lang.Node, scope []*lang.Index) *l
 	if len(left) > 0 {
 		value = fold("sum", s.spell(left), nil, value)
 	}
-	s.out = append(s.out, &lang.Assign{LHS: place, Op: lang.AddTo, RHS: value})
+	s.out = append(s.out, &lang.Assign{LHS: target, Op: lang.AddTo, RHS: value})
 	s.add(a.Tensor, vars, sum)
 	return nil
 }

@@ -110,8 +110,12 @@ func (d *deriver) check(wrt string) *lang.Error {
 	}
 	assigned, read := map[*lang.Tensor]bool{}, map[*lang.Tensor]bool{}
 	d.depends[d.wrt] = true
-	for _, s := range d.prog.Stmts {
+	for i, s := range d.prog.Stmts {
 		t := s.LHS.Tensor
+		if t.Operand && s.Op == lang.AddTo && i+1 < len(d.prog.Stmts) &&
+			slices.ContainsFunc(lang.Accesses(s.RHS), func(a *lang.Access) bool { return a.Tensor == t }) {
+			return updatedTwice(s)
+		}
 		for _, a := range lang.Accesses(s.RHS) {
 			read[a.Tensor] = read[a.Tensor] || assigned[a.Tensor]
 		}
@@ -125,6 +129,9 @@ func (d *deriver) check(wrt string) *lang.Error {
 		d.depends[t] = true
 		if s.Op == lang.AddTo || s.Op == lang.Set {
 			continue
+		}
+		if i+1 < len(d.prog.Stmts) && t.Operand {
+			return updatedTwice(s)
 		}
 		if scatters(s.LHS) {
 			return unsupported(s.Pos, "a scatter that does not add", "sum, or multiply, over a comparison instead: y(k) = prod_i where(p(i) == k, x(i), 1)")
@@ -140,6 +147,12 @@ func (d *deriver) check(wrt string) *lang.Error {
 			Hint: "the gradient would be zero everywhere"}
 	}
 	return nil
+}
+
+// updatedTwice refuses an update whose gradient needs the old value of an operand, where
+// later statements need the new one.
+func updatedTwice(s *lang.Stmt) *lang.Error {
+	return unsupported(s.Pos, "an operand of which both the old and the new value are needed", "assign the new value to a tensor of another name")
 }
 
 // scatters reports whether a left side takes a coordinate from a tensor.
@@ -211,7 +224,7 @@ func (d *deriver) statements(last *lang.Tensor) *lang.Error {
 			d.assign(d.adjoint[t], vars, value)
 		}
 		sd := newStatement(d, s)
-		if err := sd.back(sd.rhs, sd.upstream(), sd.left); err != nil {
+		if err := sd.back(sd.rhs, sd.upstream(), place{vars: sd.left}); err != nil {
 			return err
 		}
 	}
@@ -255,6 +268,13 @@ func (d *deriver) assign(name string, vars []string, value lang.Node) {
 // stores has one.
 func (d *deriver) assignGradient(g *Gradient) {
 	vars, value := d.sum(d.wrt)
+	if value == nil { // what there is in between has the derivative 0
+		taken := map[string]bool{}
+		for range d.wrt.Rank {
+			vars = append(vars, d.index("m", taken))
+		}
+		value = call("like", cast(d.wrt.DType, zero()), ref(d.wrt.Name, vars))
+	}
 	stored := call("stored", ref(d.wrt.Name, vars))
 	if !d.wrt.Format.IsDense() && !choosesBy(value, stored) {
 		value = where(stored, value, zero())
@@ -278,7 +298,8 @@ func (d *deriver) needed() []*lang.Assign {
 	var list []*lang.Assign
 	for i := len(d.prog.Stmts) - 1; i >= 0; i-- {
 		a := d.file.Stmts[i]
-		if !read[a.LHS.Name] || d.prog.Stmts[i].LHS.Tensor.Operand {
+		// The last statement reads old values of what it updates.
+		if s := d.prog.Stmts[i]; !read[a.LHS.Name] || s.LHS.Tensor.Operand && i+1 == len(d.prog.Stmts) {
 			continue
 		}
 		list = append(list, a)

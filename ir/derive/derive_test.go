@@ -20,7 +20,8 @@ func derived(t *testing.T, src, wrt, operands string) (string, error) {
 	}
 	decls := map[string]lang.Decl{}
 	for _, n := range file.Names() {
-		if !n.Assigned || strings.Contains(src, n.Name+"(i) +=") || strings.Contains(src, n.Name+"(i) *=") || strings.Contains(src, n.Name+"(0) +=") {
+		if !n.Assigned || strings.Contains(src, n.Name+"(i) +=") || strings.Contains(src, n.Name+"(i) *=") || strings.Contains(src, n.Name+"(0) +=") ||
+			strings.HasPrefix(src, n.Name+"(p(i)) +=") {
 			decls[n.Name] = lang.Decl{Rank: n.Rank, Format: tensor.Dense(n.Rank), HasFormat: true}
 		}
 	}
@@ -82,6 +83,13 @@ func TestProgram(t *testing.T) {
 			"dA(i,m) = where(stored(A(i,m)), like(where(m == i, dy(i), 0), A(i,m)), 0)"},
 		{"what decides is not differentiated", "y(i) = where(x(i) > 2, x(i), z(i))", "x", "",
 			"dx(i) = where(x(i) > 2.0, dy(i), 0)"},
+		{"nor what is not chosen", "y(i) = where(x(i) > 0, log(x(i)), 0)", "x", "",
+			"dx(i) = where(x(i) > 0.0, dy(i)/x(i), 0)"},
+		{"the other branch", "y(i) = where(x(i) > 0, 0, 1/x(i))", "x", "",
+			"dx(i) = where(not x(i) > 0.0, -(dy(i)*(1.0/x(i))/x(i)), 0)"},
+		{"zero everywhere", "y(i) = floor(x(i)) + 1", "x", "", "dx(m) = like(f64(0), x(m))"},
+		{"an update that later statements read", "u(p(i)) += x(i)^2; y = sum_i u(i)^2", "x", "p:i64",
+			"u(p(i)) += x(i)^2\ndu(i) = dy*2.0*u(i)\ndx(i) = du(p(i))*2.0*x(i)"},
 		{"a change of type is undone", "y(i) = f64(x(i))*z(i)", "x", "x:f32",
 			"dx(i) = f32(dy(i)*z(i))"},
 		{"powers by a number", "y(i) = x(i)^3", "x", "", "dx(i) = dy(i)*3.0*x(i)^2.0"},

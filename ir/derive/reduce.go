@@ -9,14 +9,14 @@ import (
 
 // reduce is the chain rule for reductions: the adjoint of the body is that of the
 // result, times how much the result moves with the body, over the indices of both.
-func (s *statement) reduce(e *lang.Reduce, g lang.Node, scope []*lang.Index) *lang.Error {
-	g, err := s.shared(g, scope)
+func (s *statement) reduce(e *lang.Reduce, g lang.Node, at place) *lang.Error {
+	g, err := s.shared(g, at)
 	if err != nil {
 		return err
 	}
-	inner := slices.Clone(scope)
+	inner := place{slices.Clone(at.vars), at.conditions}
 	for _, v := range e.Vars {
-		inner = append(inner, v.Var)
+		inner.vars = append(inner.vars, v.Var)
 	}
 	rule, ok := reductionRules[e.Op]
 	if !ok {

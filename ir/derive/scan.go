@@ -8,7 +8,7 @@ import (
 
 // scan is the chain rule for scans. An element of the body moves every result from its
 // place on, so its adjoint is a scan of the results' adjoints that runs the other way.
-func (s *statement) scan(e *lang.Scan, g lang.Node, scope []*lang.Index) *lang.Error {
+func (s *statement) scan(e *lang.Scan, g lang.Node, at place) *lang.Error {
 	if e.Stored() {
 		return storedScan(e)
 	}
@@ -17,15 +17,18 @@ func (s *statement) scan(e *lang.Scan, g lang.Node, scope []*lang.Index) *lang.E
 			return unsupported(e.Pos, "a scan over a slice with an end", "copy the slice in a statement before, and scan the copy")
 		}
 	}
+	// The results that are not chosen move nothing before the scan that sums the others.
+	g = only(at.conditions, g)
+	at.conditions = nil
 	var adjoint lang.Node
 	var err *lang.Error
 	switch e.Op {
 	case lang.CumSum:
 		adjoint = s.backward(e, g)
 	case lang.LogCumSumExp:
-		adjoint, err = s.logCumSumExp(e, g, scope)
+		adjoint, err = s.logCumSumExp(e, g, at)
 	case lang.CumProd:
-		adjoint, err = s.cumProd(e, g, scope)
+		adjoint, err = s.cumProd(e, g, at)
 	default:
 		err = unsupported(e.Pos, e.Op.String(), "")
 	}
@@ -33,10 +36,10 @@ func (s *statement) scan(e *lang.Scan, g lang.Node, scope []*lang.Index) *lang.E
 		return err
 	}
 	// Scans stand in statements of their own, so that what reads them can be sparse.
-	if adjoint, err = s.shared(adjoint, scope); err != nil {
+	if adjoint, err = s.shared(adjoint, at); err != nil {
 		return err
 	}
-	return s.back(e.Body, adjoint, scope)
+	return s.back(e.Body, adjoint, at)
 }
 
 // backward is the sum of x over the results that an element moves.
@@ -58,8 +61,8 @@ func turned(options []string) []string {
 // logCumSumExp: the sum of g exp(x - f) over the results from here on, as exp(x + log
 // of the sum of g exp(-f)), with positive and negative adjoints apart, so that nothing
 // overflows.
-func (s *statement) logCumSumExp(e *lang.Scan, g lang.Node, scope []*lang.Index) (lang.Node, *lang.Error) {
-	g, err := s.shared(g, scope)
+func (s *statement) logCumSumExp(e *lang.Scan, g lang.Node, at place) (lang.Node, *lang.Error) {
+	g, err := s.shared(g, at)
 	if err != nil {
 		return nil, err
 	}
@@ -83,12 +86,12 @@ func (s *statement) logCumSumExp(e *lang.Scan, g lang.Node, scope []*lang.Index)
 
 // cumProd: the sum of g f over the results from here on, divided by x. A zero ends all
 // results after it; only the first of them moves those, up to the next.
-func (s *statement) cumProd(e *lang.Scan, g lang.Node, scope []*lang.Index) (lang.Node, *lang.Error) {
+func (s *statement) cumProd(e *lang.Scan, g lang.Node, at place) (lang.Node, *lang.Error) {
 	x, err := s.value(e.Body)
 	if err != nil {
 		return nil, err
 	}
-	if g, err = s.shared(g, scope); err != nil {
+	if g, err = s.shared(g, at); err != nil {
 		return nil, err
 	}
 	vars, _ := indicesOf(e)

@@ -6,6 +6,19 @@ import (
 	"github.com/lacuna-sparse/lacuna/lang"
 )
 
+// place is where in a statement an adjoint stands: the indices that are visible, and the
+// conditions under which the value there is chosen by the where around it. What the rules
+// make of the values that are not chosen, such as 1/0, is kept out at the end.
+type place struct {
+	vars       []*lang.Index
+	conditions []lang.Node
+}
+
+// within is the place inside a branch that is taken under a condition.
+func (p place) within(cond lang.Node) place {
+	return place{p.vars, append(slices.Clone(p.conditions), cond)}
+}
+
 // statement derives one statement.
 type statement struct {
 	*deriver
@@ -116,14 +129,15 @@ func (s *statement) define(base string, vars []*lang.Index, value lang.Node) (*l
 
 // shared returns an adjoint that may be computed many times, as the element of a
 // tensor if it is more than a number or an element already.
-func (s *statement) shared(g lang.Node, scope []*lang.Index) (lang.Node, *lang.Error) {
+func (s *statement) shared(g lang.Node, at place) (lang.Node, *lang.Error) {
 	if cheap(g) {
 		return g, nil
 	}
+	g = only(at.conditions, g)
 	used := map[string]bool{}
 	eachIndexName(g, func(name string) { used[name] = true })
 	var vars []*lang.Index
-	for _, v := range scope {
+	for _, v := range at.vars {
 		if used[s.names[v]] {
 			vars = append(vars, v)
 		}
