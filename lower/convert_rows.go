@@ -187,7 +187,8 @@ func (c *converter) mergeRows(found loop.BufferID) {
 			// No branch: which entries repeat, nobody can predict.
 			b.For("p", begin, end, func(p loop.Expr) {
 				j := b.Let("j", b.LoadIndex(crd, p))
-				v, _ := c.summed(b.Load(vals, p))
+				x := b.Let("x", b.Load(vals, p))
+				v, _ := c.summed(x)
 				v = b.Let("v", v)
 				more := b.Add
 				if c.from.DType == tensor.Bool {
@@ -198,7 +199,9 @@ func (c *converter) mergeRows(found loop.BufferID) {
 				b.Assign(sum, b.Select(differs, v, more(sum, v)))
 				to := b.Let("to", b.Sub(at, one))
 				b.Store(crd, to, b.Cast(b.Elem(crd), j))
-				b.Store(vals, to, back(sum))
+				// What is moved and not added keeps its bits: a choice between floats may
+				// be compiled as an addition of 0, which changes signalling NaNs.
+				b.Store(vals, to, b.Select(differs, x, back(sum)))
 				b.Assign(before, j)
 			})
 			b.Store(pos, i, b.Cast(c.count, at))
