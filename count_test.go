@@ -41,6 +41,9 @@ func TestCountsDoNotWrap(t *testing.T) {
 		{"y = count_{i,j} (x(i) > z(j))", Args{"x": sparse(0, huge), "z": sparse(0, huge)}, -1},
 		{"y = sum_i count_j (A(i,j) < 1)", Args{"A": sparse(0, huge, 5)}, 5*huge - 1},
 		{"y = 2 * count_{i,j} (A(i,j) < 1)", Args{"A": sparse(0, huge, huge)}, -1},
+		{"y = sum_{i,j} where(A(i,j) < 1, 1, 0)", Args{"A": sparse(0, huge, huge)}, -1},
+		{"y = sum_{i,j} where(stored(A(i,j)), 0, 1)", Args{"A": sparse(0, huge, huge)}, -1},
+		{"y = sum_{i,j} where(stored(A(i,j)), 1, 0)", Args{"A": sparse(0, huge, huge)}, 1},
 		{"y = sum_{i,j} where(A(i,j) < 1, 1.0, 0.0)", Args{"A": sparse(0, huge, huge)}, huge * huge},
 	} {
 		for _, s := range both(t) {

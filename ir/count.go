@@ -33,7 +33,8 @@ func (c *Compute) OpenCounts(alg Algebra) []*Reduce {
 	return list
 }
 
-// counts reports whether a reduction is a sum of truth values as integers.
+// counts reports whether a reduction is a sum of truth values as integers, or of ones
+// and zeros.
 func (r *Reduce) counts() bool {
 	if r.Fold != FoldSum || r.Typ != tensor.Int64 || r.In != nil {
 		return false
@@ -43,8 +44,16 @@ func (r *Reduce) counts() bool {
 		return e.X.DType() == tensor.Bool
 	case *Const:
 		return e.Value == tensor.One(tensor.Int64)
+	case *Select:
+		return zeroOrOne(e.Then) && zeroOrOne(e.Else)
 	}
 	return false
+}
+
+// zeroOrOne reports whether an expression is the integer 0 or 1.
+func zeroOrOne(e Expr) bool {
+	v, ok := ConstValue(e)
+	return ok && (v == tensor.Zero(tensor.Int64) || v == tensor.One(tensor.Int64))
 }
 
 // countLeaves describes operands where nothing is stored, as far as that bounds a
