@@ -280,6 +280,8 @@ func TestOptions(t *testing.T) {
 		{"dims, out of range", "a.tns", "1 1 1\n5 1 1\n", []Option{Dims(4, 5)}, "error: a.tns:2: index 5 of axis 0 is out of range: expected 1 to 4\n"},
 		{"dims, another rank", "a.tns", "1 1 1\n", []Option{Dims(4)}, "c128 S [4]\n0 1+1i\n"},
 		{"dims against the header", "a.tns", "3 1\n4 5 6\n1 1 1 2\n", []Option{Dims(4, 5, 7)}, "error: a.tns:2: the sizes are [4 5 6], but the caller says [4 5 7]\n"},
+		{"dims of a file that has its own", "a.mtx", mtxText, []Option{Dims(4, 5)},
+			"error: a.mtx: sizes are given, but a file of kind mtx tells its own: leave Dims (dims=) out\n"},
 		{"plain by order", "a.tns", "2 3\n4 5\n", []Option{TNS(PlainTNS)}, "f64 S [4]\n1 3\n3 5\n"},
 		{"extended by order", "a.tns", "2 1\n4 5\n1 2\n", []Option{TNS(ExtendedTNS)}, "f64 COO [4 5]\n0 1 1\n"},
 		{"extended, but it is not", "a.tns", "1 1 1 5\n", []Option{TNS(ExtendedTNS)},

@@ -18,6 +18,9 @@ type Kind struct {
 	read  func(*input) (*tensor.Tensor, error)
 	write func(*output, *tensor.Tensor) error // nil: is only read
 
+	takesDims bool // files that do not tell their sizes
+	takesBase bool // text with indices that somebody may count from 0
+
 	// writeDir, in place of write, fills a directory; read then reads the one that
 	// input.name is the path of.
 	writeDir func(cfg *config, dir string, t *tensor.Tensor) error
@@ -32,11 +35,11 @@ var kinds = [...]Kind{
 			head = bytes.TrimPrefix(head, utf8BOM)
 			return len(head) >= len(mtxBanner) && foldEqual(head[:len(mtxBanner)], mtxBanner)
 		},
-		read: readMatrixMarket, write: writeMatrixMarket,
+		read: readMatrixMarket, write: writeMatrixMarket, takesBase: true,
 	},
 	{
 		Name: "tns", Title: "FROSTT", Extensions: []string{".tns"},
-		read: readTNS, write: writeTNS,
+		read: readTNS, write: writeTNS, takesDims: true, takesBase: true,
 	},
 	{
 		Name: "npy", Title: "NumPy array", Extensions: []string{".npy"},

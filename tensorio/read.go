@@ -86,6 +86,9 @@ func read(name string, r io.Reader, cfg *config) (*tensor.Tensor, error) {
 	if err == nil && kind.writeDir != nil {
 		err = in.errorf(0, "it is a file: a tensor of kind %s is a directory", kind.Name)
 	}
+	if err == nil {
+		err = in.checkOptions(kind)
+	}
 	if err != nil {
 		return nil, wrapError(name, err)
 	}
@@ -94,6 +97,18 @@ func read(name string, r io.Reader, cfg *config) (*tensor.Tensor, error) {
 		return nil, wrapError(name, err)
 	}
 	return t, nil
+}
+
+// checkOptions refuses options that say nothing about a kind of file: ignoring them would
+// read something else than the caller means.
+func (in *input) checkOptions(kind *Kind) error {
+	switch {
+	case in.cfg.dims != nil && !kind.takesDims:
+		return in.errorf(0, "sizes are given, but a file of kind %s tells its own: leave Dims (dims=) out", kind.Name)
+	case in.cfg.base != 1 && !kind.takesBase:
+		return in.errorf(0, "an index base is given, but a file of kind %s has none to choose: leave IndexBase (base=) out", kind.Name)
+	}
+	return nil
 }
 
 // pathError turns an error of package os, which repeats the path, into ours.
