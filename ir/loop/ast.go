@@ -27,7 +27,7 @@ type Buf struct {
 // Calling convention: the function gets its buffers, its scalar parameters
 // (all I64) and the chunk triple (chunk, lo, hi), and returns a status: 0 for
 // success, 1+k when Fail{k} was reached, StatusStopped when its caller asked it
-// to stop before the end.
+// to stop before the end. A grid function has no chunk triple: see Grid.
 type Func struct {
 	Name  string
 	Bufs  []Buf
@@ -38,6 +38,7 @@ type Func struct {
 	Hi    VarID   // one past its last element, I64
 	Body  []Stmt
 	Fails []string // messages of the Fail statements, by number
+	Grid  *Grid    // nil: an ordinary function
 }
 
 // StatusStopped is the status of a function that gave up because its caller

@@ -59,7 +59,7 @@ func (b *Builder) fresh(name string, t Type, fixed bool) VarID {
 
 // Func returns the function built so far, with variables and messages numbered
 // in the order of the text. The builder may go on; the result does not change.
-func (b *Builder) Func() *Func { return Compact(b.f) }
+func (b *Builder) Func() *Func { return compact(b.f, b.numbered) }
 
 // Buf adds a buffer parameter.
 func (b *Builder) Buf(name string, elem Type, access Access) BufID {
@@ -68,7 +68,7 @@ func (b *Builder) Buf(name string, elem Type, access Access) BufID {
 }
 
 // Elem is the element type of a buffer; its values are of type Elem.Compute().
-func (b *Builder) Elem(buf BufID) Type { return b.f.Bufs[buf].Elem }
+func (b *Builder) Elem(buf BufID) Type { return b.buf(buf).Elem }
 
 // Arg adds a scalar parameter (I64).
 func (b *Builder) Arg(name string) Expr {
@@ -79,7 +79,8 @@ func (b *Builder) Arg(name string) Expr {
 
 func (b *Builder) ref(id VarID) *Ref { return &Ref{Var: id, Typ: b.f.Vars[id].Type} }
 
-// Chunk is the number of the chunk that the function is called for.
+// Chunk is the number of the chunk that the function is called for. Grid functions
+// have none, nor Lo and Hi.
 func (b *Builder) Chunk() Expr { return b.ref(b.f.Chunk) }
 
 // Lo is the first element of the chunk.
@@ -143,7 +144,7 @@ func (b *Builder) Assign(v *Ref, value Expr) {
 // Load reads element index of a buffer; half-precision elements become F32.
 func (b *Builder) Load(buf BufID, index Expr) Expr {
 	wantIndex(index)
-	return &Load{Buf: buf, Elem: b.f.Bufs[buf].Elem, Index: index}
+	return &Load{Buf: buf, Elem: b.buf(buf).Elem, Index: index}
 }
 
 // LoadIndex reads element index of an integer buffer as I64. Unsigned elements
@@ -155,7 +156,7 @@ func (b *Builder) LoadIndex(buf BufID, index Expr) Expr {
 // Store writes element index of a buffer. The value is of type Elem.Compute().
 func (b *Builder) Store(buf BufID, index, value Expr) {
 	wantIndex(index)
-	p := b.f.Bufs[buf]
+	p := b.buf(buf)
 	if p.ReadOnly || value.Type() != p.Elem.Compute() {
 		panic(fmt.Sprintf("BUG: storing %s to buffer %s of %s", value.Type(), p.Name, p.Elem))
 	}

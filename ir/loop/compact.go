@@ -9,12 +9,23 @@ import (
 // order of the text, without those that do not occur in it. Parsing what f
 // prints gives exactly this function.
 func Compact(f *Func) *Func {
+	return compact(f, func(id BufID) BufID { return id })
+}
+
+// compact is Compact that also numbers buffers anew.
+func compact(f *Func, buffer func(BufID) BufID) *Func {
 	c := newCompactor(f.Vars)
+	c.rewriter.buffer = buffer
 	out := &Func{Name: f.Name, Bufs: slices.Clone(f.Bufs)}
 	for _, id := range f.Args {
 		out.Args = append(out.Args, c.number(id))
 	}
-	out.Chunk, out.Lo, out.Hi = c.number(f.Chunk), c.number(f.Lo), c.number(f.Hi)
+	if f.Grid == nil {
+		out.Chunk, out.Lo, out.Hi = c.number(f.Chunk), c.number(f.Lo), c.number(f.Hi)
+	} else {
+		out.Chunk, out.Lo, out.Hi = NoVar, NoVar, NoVar
+		out.Grid = &Grid{Threads: f.Grid.Threads, Shared: slices.Clone(f.Grid.Shared)}
+	}
 	codes := map[int]int{}
 	c.rewriter.fail = func(code int) int {
 		if _, seen := codes[code]; !seen {
@@ -67,11 +78,8 @@ func (c *compactor) number(id VarID) VarID {
 // body numbers the declarations first, in their order, then copies.
 func (c *compactor) body(body []Stmt) []Stmt {
 	WalkStmts(body, func(s Stmt) {
-		switch s := s.(type) {
-		case *Let:
-			c.number(s.Var)
-		case *For:
-			c.number(s.Var)
+		if id, ok := Declared(s); ok {
+			c.number(id)
 		}
 	})
 	return c.block(body)

@@ -14,17 +14,27 @@ type Stats struct {
 	Loads      int
 	Stores     int
 	Calls      int
+
+	// Of grid functions.
+	Barriers int
+	Shuffles int // and ballots
+	Atomics  int
 }
 
 // String lists the counts on one line, such as "statements 4 loops 2 …". Stages
-// and buffers are listed for programs only.
+// and buffers are listed for programs only, barriers, shuffles and atomics where
+// there are any.
 func (s Stats) String() string {
 	head := ""
 	if s.Stages > 0 {
 		head = fmt.Sprintf("stages %d buffers %d ", s.Stages, s.Buffers)
 	}
+	tail := ""
+	if s.Barriers+s.Shuffles+s.Atomics > 0 {
+		tail = fmt.Sprintf(" barriers %d shuffles %d atomics %d", s.Barriers, s.Shuffles, s.Atomics)
+	}
 	return head + fmt.Sprintf("statements %d loops %d whiles %d branches %d loads %d stores %d calls %d",
-		s.Statements, s.Loops, s.Whiles, s.Branches, s.Loads, s.Stores, s.Calls)
+		s.Statements, s.Loops, s.Whiles, s.Branches, s.Loads, s.Stores, s.Calls) + tail
 }
 
 // Stats counts what f is made of.
@@ -58,6 +68,12 @@ func (s *Stats) body(body []Stmt) {
 			s.Branches++
 		case *Store:
 			s.Stores++
+		case *Barrier:
+			s.Barriers++
+		case *Shuffle, *Ballot:
+			s.Shuffles++
+		case *Atomic:
+			s.Atomics++
 		case *Comment:
 			s.Statements--
 		}

@@ -1,7 +1,6 @@
 package loop
 
 import (
-	"slices"
 	"strconv"
 	"strings"
 )
@@ -114,32 +113,44 @@ func funcNames(f *Func) scopeNames {
 	for i, b := range f.Bufs {
 		bufs[i] = n.unique(b.Name)
 	}
-	return scopeNames{bufs: bufs, vars: n.variables(f.Vars, slices.Concat(f.Args, []VarID{f.Chunk, f.Lo, f.Hi}), f.Body)}
+	// Shared arrays stand behind the parameters.
+	vars := n.parameters(f.Vars, f.entry())
+	for _, b := range f.Buffers()[len(f.Bufs):] {
+		bufs = append(bufs, n.unique(b.Name))
+	}
+	return scopeNames{bufs: bufs, vars: n.variables(vars, f.Vars, f.Body)}
 }
 
 // scalarNames is funcNames for a Scalar.
 func scalarNames(s *Scalar) scopeNames {
-	return scopeNames{vars: newNamer().variables(s.Vars, s.Args, s.Body)}
+	n := newNamer()
+	return scopeNames{vars: n.variables(n.parameters(s.Vars, s.Args), s.Vars, s.Body)}
 }
 
-// variables names the parameters, then what the body declares in the order of
-// the text, then whatever is left (variables that nothing declares).
-func (n *namer) variables(vars []Var, params []VarID, body []Stmt) []string {
+// parameters names the parameters, and nothing else yet.
+func (n *namer) parameters(vars []Var, params []VarID) []string {
 	names := make([]string, len(vars))
-	name := func(id VarID) {
-		if id >= 0 && int(id) < len(vars) && names[id] == "" {
-			names[id] = n.unique(vars[id].Name)
-		}
-	}
 	for _, id := range params {
-		name(id)
+		n.variable(names, vars, id)
 	}
+	return names
+}
+
+// variable names a variable that has no name yet.
+func (n *namer) variable(names []string, vars []Var, id VarID) {
+	if id >= 0 && int(id) < len(vars) && names[id] == "" {
+		names[id] = n.unique(vars[id].Name)
+	}
+}
+
+// variables adds to the names of the parameters those of what the body declares,
+// in the order of the text, then of whatever is left (variables that nothing
+// declares).
+func (n *namer) variables(names []string, vars []Var, body []Stmt) []string {
+	name := func(id VarID) { n.variable(names, vars, id) }
 	WalkStmts(body, func(s Stmt) {
-		switch s := s.(type) {
-		case *Let:
-			name(s.Var)
-		case *For:
-			name(s.Var)
+		if id, ok := Declared(s); ok {
+			name(id)
 		}
 	})
 	for id := range vars {

@@ -231,14 +231,12 @@ func (p *parser) fn() *Func {
 		p.list(func() { f.Args = append(f.Args, p.indexParameter()) }, ")")
 	}
 	p.expect(")")
-	p.expect("chunk")
-	f.Chunk = p.declareIndex("the chunk number's name")
-	p.expect(",")
-	f.Lo = p.declareIndex("the name of the chunk's first element")
-	p.expect(",")
-	f.Hi = p.declareIndex("the name of the chunk's end")
-	p.scope.bufs = f.Bufs
-	f.Body = p.block()
+	p.convention(f)
+	p.expect("{")
+	outer := p.scope.enter()
+	p.shared(f)
+	p.scope.bufs = f.Buffers()
+	f.Body = p.rest(outer)
 	f.Vars, f.Fails = p.scope.vars, p.scope.fails
 	return f
 }
@@ -297,7 +295,11 @@ func (p *parser) scalar() *Scalar {
 // block reads statements in braces and forgets the names declared in them.
 func (p *parser) block() []Stmt {
 	p.expect("{")
-	outer := p.scope.enter()
+	return p.rest(p.scope.enter())
+}
+
+// rest is block behind the brace that opens it and what is declared there.
+func (p *parser) rest(outer int) []Stmt {
 	var body []Stmt
 	for p.err == nil && !p.at("}") {
 		body = append(body, p.stmt())
@@ -340,6 +342,9 @@ func (p *parser) stmt() Stmt {
 		}
 		return &Return{Value: p.typed(p.scope.result, "the result")}
 	}
+	if p.atGrid() {
+		return p.gridStmt()
+	}
 	return p.assign()
 }
 
@@ -353,6 +358,11 @@ func (p *parser) let() Stmt {
 	p.expect(":")
 	t := p.computeType()
 	p.expect("=")
+	if kind == isLet && p.atResult() {
+		s, id := p.result(t)
+		*id = p.scope.variable(p, name, t, isLet)
+		return s
+	}
 	value := p.typed(t, name.text)
 	return &Let{Var: p.scope.variable(p, name, t, kind), Mutable: kind == isVar, Value: value}
 }

@@ -19,7 +19,7 @@ func TestParseErrors(t *testing.T) {
 		{"func 1", `1:6: expected the function's name, found "1"`},
 		{"func f.1", `1:6: the function's name cannot have the suffix of "f.1"`},
 		{"func if", `1:6: expected the function's name, found the reserved word "if"`},
-		{"func f() {", `1:10: expected "chunk", found "{"`},
+		{"func f() {", `1:10: expected "chunk" or "grid", found "{"`},
 		{"func f(a: []f65) chunk c, lo, hi {}", `1:13: expected a type such as i64 or f64, found "f65"`},
 		{"func f(a: []i8, a: []i8) chunk c, lo, hi {}", `1:17: "a" is already declared`},
 		{"func f(; n: f64) chunk c, lo, hi {}", `1:13: expected i64, the type of every parameter`},

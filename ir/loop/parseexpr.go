@@ -1,14 +1,17 @@
 package loop
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 )
 
 // A builtin is a name that the language uses with parentheses behind it.
 type builtin struct {
-	unary  UnaryOp
-	binary BinaryOp // both invalid: select
+	unary    UnaryOp
+	binary   BinaryOp
+	register Register
+	stmt     bool // a statement; nothing set: select
 }
 
 // builtins maps the names of operators in function syntax to the operators.
@@ -23,6 +26,12 @@ var builtins = func() map[string]builtin {
 		if facts.name != "" && isName(facts.name) {
 			m[facts.name] = builtin{binary: BinaryOp(op)}
 		}
+	}
+	for r := BlockIndex; int(r) < len(registers); r++ {
+		m[r.String()] = builtin{register: r}
+	}
+	for _, name := range slices.Concat([]string{"ballot"}, shuffles[:], atomics[:]) {
+		m[name] = builtin{stmt: true}
 	}
 	return m
 }()
@@ -249,6 +258,14 @@ func (p *parser) application(name token) operand {
 	switch {
 	case !ok:
 		return p.call(name, args)
+	case b.stmt:
+		p.failAt(name.offset, "%s is a statement of its own, as in let v: T = %s(…)", name.text, name.text)
+		return placeholder
+	case b.register != InvalidRegister:
+		if !p.count(name, args, 0) {
+			return placeholder
+		}
+		return operand{e: &Special{Reg: b.register}, depth: 1}
 	case b.unary != InvalidUnary:
 		if !p.count(name, args, 1) {
 			return placeholder

@@ -99,8 +99,8 @@ func (p *printer) fn(f *Func) {
 	for i, id := range f.Args {
 		args[i] = p.names.variable(id) + ": " + typeOf(f.Vars, id).String()
 	}
-	chunk := []string{p.names.variable(f.Chunk), p.names.variable(f.Lo), p.names.variable(f.Hi)}
-	p.header("func "+CleanName(f.Name), bufs, args, "chunk "+strings.Join(chunk, ", ")+" {")
+	p.header("func "+CleanName(f.Name), bufs, args, p.convention(f))
+	p.shared(f)
 	p.block(f.Body)
 	p.line("}")
 }
@@ -156,7 +156,7 @@ func (p *printer) stmt(s Stmt) {
 			}
 		}
 	default:
-		p.line("?")
+		p.gridStmt(s)
 	}
 }
 
@@ -216,6 +216,8 @@ func (p *exprPrinter) expr(e Expr, prec int) {
 		if t := callType(e.Fn); t != e.Typ {
 			p.w.WriteString(":" + e.Typ.String())
 		}
+	case *Special:
+		p.call(e.Reg.String())
 	default:
 		p.w.WriteByte('?')
 	}

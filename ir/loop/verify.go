@@ -2,7 +2,6 @@ package loop
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 )
 
@@ -47,10 +46,13 @@ func (e *VerifyError) Error() string {
 // buffer; Fail numbers have a message; calls name functions that resolve knows,
 // with arguments of their types (nil knows none); names are names of the
 // language; trees are of bounded size. Whether indices are in range it does not
-// tell. The error is a *VerifyError.
+// tell. In a grid function, all threads of the block come to each barrier, and all
+// of the warp to each shuffle and ballot, if there are no races; that threads do
+// not race Verify does not tell. The error is a *VerifyError.
 func (f *Func) Verify(resolve Resolver) error {
-	v := verifier{vars: f.Vars, bufs: f.Bufs, fails: f.Fails, resolve: resolve}
+	v := verifier{vars: f.Vars, bufs: f.Buffers(), grid: f.Grid, fails: f.Fails, resolve: resolve}
 	v.wantName(isEntity(f.Name), "function", f.Name)
+	v.gridHeader(f)
 	for i, b := range f.Bufs {
 		v.wantName(isName(b.Name), "buffer", b.Name)
 		if b.Elem == Invalid || int(b.Elem) >= len(types) {
@@ -59,10 +61,13 @@ func (f *Func) Verify(resolve Resolver) error {
 	}
 	if v.variables() && v.measure(f.Body) {
 		v.names = funcNames(f)
-		for _, id := range slices.Concat(f.Args, []VarID{f.Chunk, f.Lo, f.Hi}) {
+		for _, id := range f.entry() {
 			v.declare(id, I64, fixedVar)
 		}
 		v.block(f.Body)
+		if f.Grid != nil && len(v.problems) == 0 {
+			v.divergence(f.Body)
+		}
 	}
 	return v.result("func " + CleanName(f.Name))
 }
@@ -103,6 +108,7 @@ const (
 type verifier struct {
 	vars     []Var
 	bufs     []Buf
+	grid     *Grid // of a grid function
 	fails    []string
 	scalar   bool // inside a Scalar
 	returns  Type // of the Scalar
@@ -121,12 +127,18 @@ func (v *verifier) problem(format string, args ...any) {
 	}
 }
 
-// where is the statement being checked, without its blocks.
+// where is the statement being checked.
 func (v *verifier) where() string {
-	p := printer{names: v.names, vars: v.vars, fails: v.fails}
-	switch s := v.at.(type) {
-	case nil:
+	if v.at == nil {
 		return ""
+	}
+	return v.describe(v.at)
+}
+
+// describe is the text of a statement without its blocks.
+func (v *verifier) describe(s Stmt) string {
+	p := printer{names: v.names, vars: v.vars, fails: v.fails}
+	switch s := s.(type) {
 	case *For:
 		p.stmt(&For{Var: s.Var, Lo: s.Lo, Hi: s.Hi, Independent: s.Independent})
 	case *While:
@@ -289,6 +301,8 @@ func (v *verifier) stmt(s Stmt) {
 		if strings.ContainsAny(s.Text, "\r\n") {
 			v.problem("a comment is one line")
 		}
+	default:
+		v.gridStmt(s)
 	}
 }
 

@@ -43,6 +43,12 @@ func (v *verifier) expr(e Expr) {
 		}
 	case *Call:
 		v.call(e)
+	case *Special:
+		if e.Reg == InvalidRegister || int(e.Reg) >= len(registers) {
+			v.problem("a register that does not exist")
+		} else if v.grid == nil {
+			v.problem("%s() has no value outside of a grid function", e.Reg)
+		}
 	}
 }
 

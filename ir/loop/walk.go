@@ -35,6 +35,15 @@ func Exprs(s Stmt) []Expr {
 		return []Expr{s.Cond}
 	case *Return:
 		return []Expr{s.Value}
+	case *Shuffle:
+		return []Expr{s.Value, s.Lane}
+	case *Ballot:
+		return []Expr{s.Cond}
+	case *Atomic:
+		if s.Op == AtomicCompareAndSwap {
+			return []Expr{s.Index, s.Expected, s.Value}
+		}
+		return []Expr{s.Index, s.Value}
 	}
 	return nil
 }
@@ -71,6 +80,7 @@ func WalkExpr(e Expr, visit func(Expr)) {
 type rewriter struct {
 	variable func(VarID) VarID
 	fail     func(int) int
+	buffer   func(BufID) BufID
 }
 
 func (r rewriter) block(body []Stmt) []Stmt {
@@ -91,7 +101,7 @@ func (r rewriter) stmt(s Stmt) Stmt {
 	case *Assign:
 		return &Assign{Var: r.variable(s.Var), Value: r.expr(s.Value)}
 	case *Store:
-		return &Store{Buf: s.Buf, Index: r.expr(s.Index), Value: r.expr(s.Value)}
+		return &Store{Buf: r.buffer(s.Buf), Index: r.expr(s.Index), Value: r.expr(s.Value)}
 	case *For:
 		lo, hi := r.expr(s.Lo), r.expr(s.Hi)
 		return &For{Var: r.variable(s.Var), Lo: lo, Hi: hi, Body: r.block(s.Body), Independent: s.Independent}
@@ -103,8 +113,28 @@ func (r rewriter) stmt(s Stmt) Stmt {
 		return &Fail{Code: r.fail(s.Code)}
 	case *Return:
 		return &Return{Value: r.expr(s.Value)}
+	case *Shuffle:
+		value, lane := r.expr(s.Value), r.expr(s.Lane)
+		return &Shuffle{Var: r.variable(s.Var), Kind: s.Kind, Value: value, Lane: lane, Width: s.Width}
+	case *Ballot:
+		return &Ballot{Cond: r.expr(s.Cond), Var: r.variable(s.Var)}
+	case *Atomic:
+		return r.atomic(s)
 	}
-	return s // a comment
+	return s // a comment or barrier
+}
+
+func (r rewriter) atomic(s *Atomic) Stmt {
+	out := *s
+	out.Buf, out.Index = r.buffer(s.Buf), r.expr(s.Index)
+	if s.Expected != nil {
+		out.Expected = r.expr(s.Expected)
+	}
+	out.Value = r.expr(s.Value)
+	if s.Var != NoVar {
+		out.Var = r.variable(s.Var)
+	}
+	return &out
 }
 
 func (r rewriter) expr(e Expr) Expr {
@@ -112,7 +142,7 @@ func (r rewriter) expr(e Expr) Expr {
 	case *Ref:
 		return &Ref{Var: r.variable(e.Var), Typ: e.Typ}
 	case *Load:
-		return &Load{Buf: e.Buf, Elem: e.Elem, Index: r.expr(e.Index)}
+		return &Load{Buf: r.buffer(e.Buf), Elem: e.Elem, Index: r.expr(e.Index)}
 	case *Unary:
 		return &Unary{Op: e.Op, Typ: e.Typ, X: r.expr(e.X)}
 	case *Binary:
@@ -128,5 +158,5 @@ func (r rewriter) expr(e Expr) Expr {
 		}
 		return &Call{Fn: e.Fn, Typ: e.Typ, Args: args}
 	}
-	return e // a constant
+	return e // a constant or special register
 }

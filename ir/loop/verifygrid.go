@@ -1,0 +1,90 @@
+package loop
+
+import "math/bits"
+
+// gridHeader checks what makes f a grid function or an ordinary one.
+func (v *verifier) gridHeader(f *Func) {
+	g := f.Grid
+	if g == nil {
+		return
+	}
+	if f.Chunk != NoVar || f.Lo != NoVar || f.Hi != NoVar {
+		v.problem("a grid function has no chunk; use blocks() and its parameters")
+	}
+	if g.Threads <= 0 || g.Threads > MaxThreads || g.Threads%WarpSize != 0 {
+		v.problem("a block of %d threads; it is a multiple of %d up to %d", g.Threads, WarpSize, MaxThreads)
+	}
+	for i, s := range g.Shared {
+		v.wantName(isName(s.Name), "shared array", s.Name)
+		if s.Elem == Invalid || int(s.Elem) >= len(types) {
+			v.problem("shared array %d has no element type", i)
+			return
+		}
+		if s.Len < 0 {
+			v.problem("the shared array %s has %d elements", s.Name, s.Len)
+		}
+	}
+	if n := g.Bytes(); n > MaxShared {
+		v.problem("the shared arrays of a block take more than %d bytes", MaxShared)
+	}
+}
+
+// gridStmt checks a statement of grid functions but for where it stands.
+func (v *verifier) gridStmt(s Stmt) {
+	if v.grid == nil {
+		v.problem("only a grid function may use this")
+	}
+	switch s := s.(type) {
+	case *Barrier:
+		if s.Scope > WarpScope {
+			v.problem("a barrier of scope %d", s.Scope)
+		}
+	case *Shuffle:
+		v.expr(s.Value)
+		v.expr(s.Lane)
+		v.want(s.Lane, I64, "the lane")
+		if int(s.Kind) >= len(shuffles) {
+			v.problem("a shuffle of kind %d", s.Kind)
+		}
+		if s.Width <= 0 || s.Width > WarpSize || bits.OnesCount(uint(s.Width)) != 1 {
+			v.problem("segments of %d lanes; they have 1, 2, 4, 8, 16 or 32", s.Width)
+		}
+		v.declare(s.Var, s.Value.Type(), fixedVar)
+	case *Ballot:
+		v.expr(s.Cond)
+		v.want(s.Cond, Bool, "the condition")
+		v.declare(s.Var, U32, fixedVar)
+	case *Atomic:
+		v.atomic(s)
+	}
+}
+
+func (v *verifier) atomic(s *Atomic) {
+	for _, e := range Exprs(s) {
+		v.expr(e)
+	}
+	v.want(s.Index, I64, "the index")
+	if !v.hasBuffer(s.Buf) {
+		return
+	}
+	b := v.bufs[s.Buf]
+	if b.ReadOnly {
+		v.problem("changes %s, which is read-only", v.names.buffer(s.Buf))
+	}
+	switch {
+	case !s.Op.Takes(b.Elem):
+		v.problem("%s is not defined on elements of type %s", s.Op, b.Elem)
+		return
+	case s.Op == AtomicCompareAndSwap:
+		v.want(s.Expected, b.Elem, "the expected value")
+	case s.Expected != nil:
+		v.problem("%s expects no value", s.Op)
+	}
+	v.want(s.Value, b.Elem, "the value")
+	if b.Elem.IsFloat() != s.Nondeterministic {
+		v.problem("a sum of floats depends on the order of the threads, others do not: only that one must be marked nondeterministic")
+	}
+	if s.Var != NoVar {
+		v.declare(s.Var, b.Elem, fixedVar)
+	}
+}
