@@ -122,7 +122,11 @@ func (k *kernel) placeStage(counts, totals loop.BufferID, nseg int64, part int) 
 		chunks = e.scalar(k.program.Partitions[part].Chunks)
 	}
 	cnt, tot := e.write(counts), e.write(totals)
+	var prefixes []loop.Prefix
 	for s := int64(0); s < nseg; s++ {
+		prefixes = append(prefixes, loop.Prefix{
+			Buffer: counts, First: s, Stride: nseg, N: k.chunks(part), Total: totals, At: s, Limit: maxEntries,
+		})
 		sum := b.Var("sum", loop.Int(0))
 		b.For("c", loop.Int(0), chunks, func(c loop.Expr) {
 			at := b.Let("at", b.Add(b.Mul(c, loop.Int(nseg)), loop.Int(s)))
@@ -134,6 +138,7 @@ func (k *kernel) placeStage(counts, totals loop.BufferID, nseg int64, part int) 
 		b.Store(tot, loop.Int(s), sum)
 	}
 	st := e.stage("place")
+	st.Prefixes = prefixes
 	st.Allocs = []loop.Alloc{{Buffer: totals, Len: loop.SizeConst(nseg)}}
 	return st
 }
@@ -177,12 +182,13 @@ func (k *kernel) allocateSegments(segments []segment, totals loop.BufferID) {
 // positions sums the counts that the fill left in the positions arrays. The
 // root segment has one parent: its count is the total.
 func (k *kernel) positions(segments []segment) {
-	e := k.emitter("positions")
-	b := e.b
 	for _, s := range segments {
+		e := k.emitter("positions")
+		b := e.b
 		pos := e.write(s.pos)
 		if s.first == 0 {
 			b.Store(pos, loop.Int(1), b.Cast(loop.U64, e.scalar(s.total)))
+			k.addStage(e.stage("positions"))
 			continue
 		}
 		n := e.parents(segments, s.first)
@@ -192,8 +198,13 @@ func (k *kernel) positions(segments []segment) {
 			b.Assign(sum, b.Add(sum, b.Load(pos, at)))
 			b.Store(pos, at, sum)
 		})
+		st := e.stage("positions")
+		st.Prefixes = []loop.Prefix{{
+			Buffer: s.pos, First: 1, Stride: 1, Inclusive: true, Total: -1,
+			N: &loop.SizeOp{Op: loop.Sub, X: loop.SizeLen{Buffer: s.pos}, Y: loop.SizeConst(1)},
+		}}
+		k.addStage(st)
 	}
-	k.addStage(e.stage("positions"))
 }
 
 // parents is the number of positions above a level.

@@ -33,6 +33,7 @@ type stagePlan struct {
 	args     []loop.ScalarID
 	scratch  []int   // which of bufs every thread has a copy of
 	elemSize []int64 // by buffer of the stage, where there is scratch
+	blocks   sizeCode // of a grid function
 	ordered  bool
 	symbolic bool
 	lastUses []loop.BufferID // temporaries that no later stage uses
@@ -101,6 +102,9 @@ func newPlan(program *loop.Program) *plan {
 			cuts[d] = true
 			part := &program.Partitions[d]
 			out.cut = &cutPlan{partition: d, n: p.size(part.N), weights: part.Weights, grain: part.Grain, chunks: part.Chunks}
+		}
+		if s.Blocks != nil {
+			out.blocks = p.size(s.Blocks)
 		}
 		if s.Func != nil {
 			out.kernel = len(p.funcs)
@@ -173,7 +177,7 @@ func (p *plan) findLastUses() {
 func (s *stagePlan) eachBuffer(visit func(loop.BufferID)) {
 	code := func(c sizeCode) {
 		for _, step := range c.steps {
-			if step.do == load {
+			if step.do == load || step.do == pushLen {
 				visit(loop.BufferID(step.arg))
 			}
 		}
@@ -197,6 +201,7 @@ func (s *stagePlan) eachBuffer(visit func(loop.BufferID)) {
 			visit(s.cut.weights)
 		}
 	}
+	code(s.blocks)
 	for _, id := range s.bufs {
 		visit(id)
 	}

@@ -22,6 +22,7 @@ type Executable struct {
 	memory  *allocator
 	states  sync.Pool // of *state
 	watcher watcher
+	grid    *gridProgram // set if an accelerator runs it; then there are no kernels
 }
 
 // newExecutable joins a plan and the kernels of its stages, which are in the
@@ -130,6 +131,9 @@ func (x *Executable) run(ctx context.Context, b *Bindings, o Options, r *Results
 		} else if err := keep.check(s); err != nil {
 			return err
 		}
+	}
+	if x.grid != nil {
+		return x.runGrid(ctx, s, o, r) // which computes what is symbolic again
 	}
 	for i := range s.plan.stages {
 		st := &s.plan.stages[i]
@@ -321,7 +325,7 @@ func (x *Executable) sizes(s *state, st *stagePlan, z *sizesPlan, o Options) err
 }
 
 func (s *state) eval(c *sizeCode) (int64, sizeFault) {
-	return c.eval(s.stack, s.scalars, s.mem, s.plan.program.Buffers)
+	return c.eval(s.stack, s.scalars, s.mem, s.plan.program.Buffers, nil)
 }
 
 func (s *state) sizeError(st *stagePlan, what string, c *sizeCode, fault sizeFault) error {
@@ -468,6 +472,8 @@ func formatSize(p *loop.Program, e loop.SizeExpr) string {
 		return fmt.Sprint(int64(e))
 	case loop.SizeScalar:
 		return p.Scalars[e].Name
+	case loop.SizeLen:
+		return fmt.Sprintf("len(%s)", p.Buffers[e.Buffer].Name)
 	case *loop.SizeLoad:
 		return fmt.Sprintf("%s[%s]", p.Buffers[e.Buffer].Name, formatSize(p, e.Index))
 	case *loop.SizeOp:

@@ -16,7 +16,7 @@ import (
 // sizeStep is one instruction of size code.
 type sizeStep struct {
 	do  sizeDo
-	arg int64 // pushConst: the value; pushScalar, load: the id
+	arg int64 // pushConst: the value; pushScalar, load, pushLen: the id
 }
 
 type sizeDo uint8
@@ -25,6 +25,7 @@ const (
 	pushConst sizeDo = iota
 	pushScalar
 	load // index -> element
+	pushLen
 	addSize
 	subSize
 	mulSize
@@ -61,6 +62,8 @@ func (c *sizeCode) emit(e loop.SizeExpr, height int) {
 		c.steps = append(c.steps, sizeStep{pushConst, int64(e)})
 	case loop.SizeScalar:
 		c.steps = append(c.steps, sizeStep{pushScalar, int64(e)})
+	case loop.SizeLen:
+		c.steps = append(c.steps, sizeStep{pushLen, int64(e.Buffer)})
 	case *loop.SizeLoad:
 		c.emit(e.Index, height)
 		c.steps = append(c.steps, sizeStep{load, int64(e.Buffer)})
@@ -80,8 +83,12 @@ func (c *sizeCode) emit(e loop.SizeExpr, height int) {
 // sizeFault says why a size has no value; "" means it has one.
 type sizeFault string
 
-// eval runs the code. The stack has at least depth words.
-func (c *sizeCode) eval(stack, scalars []int64, mem []Memory, buffers []loop.Buffer) (int64, sizeFault) {
+// fetch reads an element of a buffer that is not in this process's memory.
+type fetch func(id loop.BufferID, i int64) (v int64, ok bool)
+
+// eval runs the code. The stack has at least depth words. Elements are read from
+// mem, or by elsewhere if that is not nil.
+func (c *sizeCode) eval(stack, scalars []int64, mem []Memory, buffers []loop.Buffer, elsewhere fetch) (int64, sizeFault) {
 	top := -1
 	for _, s := range c.steps {
 		switch s.do {
@@ -93,12 +100,21 @@ func (c *sizeCode) eval(stack, scalars []int64, mem []Memory, buffers []loop.Buf
 			top++
 			stack[top] = scalars[s.arg]
 			continue
+		case pushLen:
+			top++
+			stack[top] = mem[s.arg].Len
+			continue
 		case load:
 			i, m := stack[top], mem[s.arg]
 			if i < 0 || i >= m.Len {
 				return 0, sizeFault(fmt.Sprintf("element %d of buffer %s does not exist: it has %d", i, buffers[s.arg].Name, m.Len))
 			}
-			v, ok := loadInt(m, buffers[s.arg].Elem, i)
+			v, ok := int64(0), false
+			if elsewhere != nil {
+				v, ok = elsewhere(loop.BufferID(s.arg), i)
+			} else {
+				v, ok = loadInt(m, buffers[s.arg].Elem, i)
+			}
 			if !ok {
 				return 0, sizeFault(fmt.Sprintf("element %d of buffer %s is %d, more than the largest size %d", i, buffers[s.arg].Name, uint64(v), int64(math.MaxInt64)))
 			}

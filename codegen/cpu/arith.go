@@ -37,6 +37,8 @@ func (f *function) expr(e loop.Expr) val {
 		return f.cast(e.Typ, e.X.Type(), f.expr(e.X))
 	case *loop.Call:
 		return f.call(e)
+	case *loop.Special:
+		return val{re: f.special(e.Reg)}
 	}
 	panic(fmt.Sprintf("BUG: expression %T", e))
 }

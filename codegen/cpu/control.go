@@ -37,10 +37,22 @@ func (f *function) stmt(s loop.Stmt) {
 	case *loop.If:
 		f.ifElse(s)
 	case *loop.Fail:
+		if f.status != nil {
+			f.failGrid(s.Code)
+			return
+		}
 		f.block.NewRet(intConst(loop.I64, 1+int64(s.Code)))
 		f.block = nil
 	case *loop.Return:
 		f.ret(f.expr(s.Value))
+	case *loop.Barrier:
+		f.barrier(s)
+	case *loop.Shuffle:
+		f.shuffle(s)
+	case *loop.Ballot:
+		f.ballot(s)
+	case *loop.Atomic:
+		f.atomic(s)
 	case *loop.Comment:
 	default:
 		panic(fmt.Sprintf("BUG: statement %T", s))

@@ -156,6 +156,13 @@ func (p *parser) stage() Stage {
 		p.expect("}")
 		p.skipComments()
 	}
+	for ; p.accept("prefix"); p.skipComments() {
+		s.Prefixes = append(s.Prefixes, p.prefixSum())
+	}
+	if p.accept("blocks") {
+		s.Blocks = p.size()
+		p.skipComments()
+	}
 	if p.accept("run") {
 		p.expect("(")
 		p.list(func() { s.Bufs = append(s.Bufs, p.bufferRef()) }, ";", ")")
@@ -168,6 +175,29 @@ func (p *parser) stage() Stage {
 	}
 	p.expect("}")
 	return s
+}
+
+// prefixSum reads what follows "prefix": "counts[0, 2] of n total sums[0] limit 1000".
+func (p *parser) prefixSum() Prefix {
+	x := Prefix{Buffer: p.bufferRef(), Total: -1}
+	p.expect("[")
+	x.First = p.wholeNumber(plus)
+	p.expect(",")
+	x.Stride = p.wholeNumber(plus)
+	p.expect("]")
+	p.expect("of")
+	x.N = p.size()
+	x.Inclusive = p.accept("inclusive")
+	if p.accept("total") {
+		x.Total = p.bufferRef()
+		p.expect("[")
+		x.At = p.wholeNumber(plus)
+		p.expect("]")
+	}
+	if p.accept("limit") {
+		x.Limit = p.wholeNumber(plus)
+	}
+	return x
 }
 
 func (p *parser) lets() []ScalarLet {
@@ -267,6 +297,11 @@ func (p *parser) sizePrimary() sizeOperand {
 	t := p.name("a size: a number, a scalar or an element of a buffer")
 	if p.err != nil {
 		return sizeOperand{e: SizeConst(0), depth: 1}
+	}
+	if t.text == "len" && p.accept("(") {
+		id := p.bufferRef()
+		p.expect(")")
+		return sizeOperand{e: SizeLen{id}, depth: 1}
 	}
 	if p.accept("(") {
 		x := p.sizeExpr(0)

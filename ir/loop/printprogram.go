@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 )
@@ -97,6 +98,12 @@ func (p *programPrinter) stage(s *Stage, partitions []string) {
 		p.indent--
 		p.line("}")
 	}
+	for _, x := range s.Prefixes {
+		p.line("prefix ", p.sizes.prefix(x))
+	}
+	if s.Blocks != nil {
+		p.line("blocks ", p.sizes.size(s.Blocks))
+	}
 	if s.Func != nil {
 		bufs, args := make([]string, len(s.Bufs)), make([]string, len(s.Args))
 		for i, b := range s.Bufs {
@@ -143,6 +150,21 @@ func (p sizePrinter) buffer(id BufferID) string {
 	return p.buffers[id]
 }
 
+// prefix writes a prefix: "counts[0, 2] of n total sums[0] limit 1000".
+func (p sizePrinter) prefix(x Prefix) string {
+	text := fmt.Sprintf("%s[%d, %d] of %s", p.buffer(x.Buffer), x.First, x.Stride, p.size(x.N))
+	if x.Inclusive {
+		text += " inclusive"
+	}
+	if x.Total >= 0 {
+		text += fmt.Sprintf(" total %s[%d]", p.buffer(x.Total), x.At)
+	}
+	if x.Limit > 0 {
+		text += fmt.Sprintf(" limit %d", x.Limit)
+	}
+	return text
+}
+
 func (p sizePrinter) size(e SizeExpr) string {
 	var w strings.Builder
 	p.write(&w, e, 0)
@@ -156,6 +178,8 @@ func (p sizePrinter) write(w *strings.Builder, e SizeExpr, prec int) {
 		w.WriteString(strconv.FormatInt(int64(e), 10))
 	case SizeScalar:
 		w.WriteString(p.scalar(ScalarID(e)))
+	case SizeLen:
+		w.WriteString("len(" + p.buffer(e.Buffer) + ")")
 	case *SizeLoad:
 		w.WriteString(p.buffer(e.Buffer) + "[" + p.size(e.Index) + "]")
 	case *SizeOp:

@@ -83,6 +83,28 @@ type Stage struct {
 	// An engine may keep it for runs where those are the same; later stages
 	// only read the Temps that it allocates.
 	Symbolic bool
+	// Blocks is how many blocks run a grid function; nil for other functions. A
+	// stage with a grid function has no partition. Blocks of 0 and less run nothing.
+	Blocks SizeExpr
+	// Prefixes, if there are any, say all that Func does, for engines that know a
+	// faster way to sum.
+	Prefixes []Prefix
+}
+
+// Prefix replaces the N elements of an integer buffer that start at First and lie
+// Stride apart by running sums, as I64 or, of U64 elements, modulo 2^64.
+type Prefix struct {
+	Buffer        BufferID
+	First, Stride int64
+	N             SizeExpr // at least 0
+	// Inclusive sums have the element itself in them, the others end before it.
+	Inclusive bool
+	// Total receives the sum of all elements in its element At; -1: none.
+	Total BufferID
+	At    int64
+	// Limit, if it is positive, is the greatest sum that is right; a greater one
+	// makes the stage fail with Fails[0] of its function.
+	Limit int64
 }
 
 // ScalarLet defines a program scalar.
@@ -120,6 +142,9 @@ type SizeLoad struct {
 	Index  SizeExpr
 }
 
+// SizeLen is the number of elements of a buffer that is there.
+type SizeLen struct{ Buffer BufferID }
+
 // SizeOp is + - * min max over two operands, or / (truncating) — one of
 // Add, Sub, Mul, Min, Max, Div.
 type SizeOp struct {
@@ -130,4 +155,5 @@ type SizeOp struct {
 func (SizeConst) size()  {}
 func (SizeScalar) size() {}
 func (*SizeLoad) size()  {}
+func (SizeLen) size()     {}
 func (*SizeOp) size()    {}

@@ -120,7 +120,51 @@ func (v *programVerifier) stage(s *Stage) {
 	for _, a := range s.PartitionAllocs {
 		v.scratch[a.Buffer] = s.Partition
 	}
+	for i := range s.Prefixes {
+		v.prefix(&s.Prefixes[i])
+	}
+	v.grid(s)
 	v.run(s)
+}
+
+// prefix checks a prefix.
+func (v *programVerifier) prefix(x *Prefix) {
+	v.size(x.N)
+	buffers := []BufferID{x.Buffer}
+	if x.Total >= 0 {
+		buffers = append(buffers, x.Total)
+	}
+	for _, id := range buffers {
+		if !v.hasBuffer(id) {
+			continue
+		}
+		if b := v.prog.Buffers[id]; !b.Elem.IsInt() || b.Elem.Size() != 8 {
+			v.problem("sums %s of %s, not of 64-bit integers", b.Name, b.Elem)
+		}
+	}
+	if x.First < 0 || x.Stride < 1 || x.At < 0 || x.Limit < 0 {
+		v.problem("a prefix with first %d, stride %d, total at %d, limit %d", x.First, x.Stride, x.At, x.Limit)
+	}
+}
+
+// grid checks that grid functions, and no others, come with a number of blocks.
+func (v *programVerifier) grid(s *Stage) {
+	grid := s.Func != nil && s.Func.Grid != nil
+	switch {
+	case s.Blocks != nil:
+		v.size(s.Blocks)
+		if !grid {
+			v.problem("has a number of blocks but no grid function")
+		}
+	case grid:
+		v.problem("has a grid function but no number of blocks")
+	}
+	if grid && (s.Partition >= 0 || s.Ordered) {
+		v.problem("has a grid function and a partition")
+	}
+	if len(s.Prefixes) > 0 && s.Func == nil {
+		v.problem("has prefixes but no function")
+	}
 }
 
 // partition evaluates a partition where it is used first.
@@ -217,6 +261,10 @@ func (v *programVerifier) sizeNode(e SizeExpr, depth int, budget *int) {
 	case SizeConst:
 	case SizeScalar:
 		v.hasScalar(ScalarID(e))
+	case SizeLen:
+		if v.hasBuffer(e.Buffer) && v.prog.Buffers[e.Buffer].Role == Scratch {
+			v.problem("takes the length of %s, of which every thread has its own", v.prog.Buffers[e.Buffer].Name)
+		}
 	case *SizeLoad:
 		if e == nil {
 			v.problem("a size expression is missing (nil)")

@@ -1,0 +1,169 @@
+package cpu
+
+import (
+	"fmt"
+
+	"github.com/lacuna-sparse/lacuna/ir/loop"
+	"github.com/llir/llvm/ir"
+	"github.com/llir/llvm/ir/constant"
+	"github.com/llir/llvm/ir/enum"
+	"github.com/llir/llvm/ir/types"
+	"github.com/llir/llvm/ir/value"
+)
+
+// This file emits what only grid functions have, as NVVM intrinsics. Their names are
+// those of LLVM 14; newer versions read them as what they are called now.
+
+// registerIntrinsics read the special registers, which are of 32 bits.
+var registerIntrinsics = map[loop.Register]string{
+	loop.BlockIndex: "ctaid.x", loop.BlockCount: "nctaid.x", loop.ThreadIndex: "tid.x",
+}
+
+// special reads a special register.
+func (f *function) special(r loop.Register) value.Value {
+	read := func(r loop.Register) value.Value {
+		fn := f.m.intrinsic("llvm.nvvm.read.ptx.sreg."+registerIntrinsics[r], types.I32)
+		return f.block.NewCall(fn)
+	}
+	var v value.Value
+	switch r {
+	case loop.WarpIndex:
+		v = f.block.NewLShr(read(loop.ThreadIndex), i32(5))
+	case loop.LaneIndex:
+		v = f.block.NewAnd(read(loop.ThreadIndex), i32(loop.WarpSize-1))
+	default:
+		v = read(r)
+	}
+	return f.block.NewZExt(v, types.I64)
+}
+
+func i32(n int64) *constant.Int { return constant.NewInt(types.I32, n) }
+
+// allLanes is the mask of a whole warp.
+func allLanes() *constant.Int { return i32(-1) }
+
+// barrier emits a barrier.
+func (f *function) barrier(s *loop.Barrier) {
+	if s.Scope == loop.WarpScope {
+		f.block.NewCall(f.m.intrinsic("llvm.nvvm.bar.warp.sync", types.Void, types.I32), allLanes())
+		return
+	}
+	f.block.NewCall(f.m.intrinsic("llvm.nvvm.barrier0", types.Void))
+}
+
+// shuffleModes gives for each kind of shuffle its intrinsic and the bits of its last
+// operand that bound the lanes.
+var shuffleModes = [...]struct {
+	name  string
+	bound int64
+}{
+	loop.ShuffleIndex: {"idx", 31}, loop.ShuffleXor: {"bfly", 31}, loop.ShuffleUp: {"up", 0}, loop.ShuffleDown: {"down", 31},
+}
+
+// shuffle emits a shuffle, in pieces of 32 bits.
+func (f *function) shuffle(s *loop.Shuffle) {
+	mode := shuffleModes[s.Kind]
+	v := f.expr(s.Value)
+	lane := value.Value(f.block.NewTrunc(llirIndex(f.expr(s.Lane).re), types.I32))
+	if s.Kind == loop.ShuffleXor {
+		lane = f.block.NewAnd(lane, i32(int64(s.Width)-1))
+	}
+	segment := i32(int64(loop.WarpSize-s.Width)<<8 | mode.bound)
+	fn := f.m.intrinsic("llvm.nvvm.shfl.sync."+mode.name+".i32", types.I32, types.I32, types.I32, types.I32, types.I32)
+	parts := v.parts()
+	out := make([]value.Value, len(parts))
+	for i, part := range parts {
+		out[i] = f.in32(part, func(piece value.Value) value.Value {
+			return f.block.NewCall(fn, allLanes(), piece, lane, segment)
+		})
+	}
+	f.vals[s.Var] = fromParts(out)
+}
+
+// in32 applies a function of 32 bits to all bits of v.
+func (f *function) in32(v value.Value, apply func(value.Value) value.Value) value.Value {
+	b := f.block
+	t := v.Type()
+	switch t := t.(type) {
+	case *types.FloatType:
+		bits := types.I32
+		if t.Kind == types.FloatKindDouble {
+			bits = types.I64
+		}
+		return b.NewBitCast(f.in32(b.NewBitCast(v, bits), apply), t)
+	case *types.IntType:
+		switch {
+		case t.BitSize == 32:
+			return apply(v)
+		case t.BitSize < 32:
+			return b.NewTrunc(apply(b.NewZExt(v, types.I32)), t)
+		}
+		low := apply(b.NewTrunc(v, types.I32))
+		high := apply(b.NewTrunc(b.NewLShr(v, constant.NewInt(t, 32)), types.I32))
+		return b.NewOr(b.NewZExt(low, t), b.NewShl(b.NewZExt(high, t), constant.NewInt(t, 32)))
+	}
+	panic(fmt.Sprintf("BUG: a shuffle of %v", t))
+}
+
+// ballot emits a ballot.
+func (f *function) ballot(s *loop.Ballot) {
+	fn := f.m.intrinsic("llvm.nvvm.vote.ballot.sync", types.I32, types.I32, types.I1)
+	f.vals[s.Var] = val{re: f.block.NewCall(fn, allLanes(), f.expr(s.Cond).re)}
+}
+
+// atomicOps gives LLVM's name of an operation, for signed and unsigned integers.
+var atomicOps = map[loop.AtomicOp][2]enum.AtomicOp{
+	loop.AtomicAdd: {enum.AtomicOpAdd, enum.AtomicOpAdd},
+	loop.AtomicMin: {enum.AtomicOpMin, enum.AtomicOpUMin},
+	loop.AtomicMax: {enum.AtomicOpMax, enum.AtomicOpUMax},
+	loop.AtomicAnd: {enum.AtomicOpAnd, enum.AtomicOpAnd},
+	loop.AtomicOr:  {enum.AtomicOpOr, enum.AtomicOpOr},
+
+	loop.AtomicExchange: {enum.AtomicOpXChg, enum.AtomicOpXChg},
+}
+
+// deviceScope is the scope of atomics: the threads of one device.
+const deviceScope = "device"
+
+// atomic emits an atomic.
+func (f *function) atomic(s *loop.Atomic) {
+	elem := f.bufs[s.Buf].elem
+	place := f.address(s.Buf, f.expr(s.Index).re, 0)
+	var old value.Value
+	if s.Op == loop.AtomicCompareAndSwap {
+		expected := f.expr(s.Expected).re
+		swap := f.block.NewCmpXchg(place, expected, f.expr(s.Value).re, enum.AtomicOrderingMonotonic, enum.AtomicOrderingMonotonic)
+		swap.SyncScope = deviceScope
+		old = f.block.NewExtractValue(swap, 0)
+	} else {
+		op := atomicOps[s.Op][0]
+		switch {
+		case elem.IsFloat():
+			op = enum.AtomicOpFAdd
+		case !elem.IsSigned():
+			op = atomicOps[s.Op][1]
+		}
+		change := f.block.NewAtomicRMW(op, place, f.expr(s.Value).re, enum.AtomicOrderingMonotonic)
+		change.SyncScope = deviceScope
+		old = change
+	}
+	if s.Var != loop.NoVar {
+		f.vals[s.Var] = val{re: old}
+	}
+}
+
+// sharedArray makes an array that the threads of a block share.
+func (m *Module) sharedArray(kernel string, s loop.Shared) buffer {
+	t := types.NewArray(uint64(s.Len), memoryType(s.Elem))
+	g := m.ir.NewGlobal(fmt.Sprintf("%s.%s.%d", kernel, s.Name, len(m.ir.Globals)), t)
+	g.AddrSpace = sharedSpace
+	g.Typ.AddrSpace = sharedSpace
+	g.Linkage = enum.LinkageInternal
+	g.Init = constant.NewUndef(t)
+	g.Align = ir.Align(16)
+	first := constant.NewGetElementPtr(t, g, constant.NewInt(types.I64, 0), constant.NewInt(types.I64, 0))
+	return buffer{elem: s.Elem, base: constant.NewAddrSpaceCast(first, types.NewPointer(memoryType(s.Elem)))}
+}
+
+// sharedSpace is NVPTX's address space of a block's memory.
+const sharedSpace = 3

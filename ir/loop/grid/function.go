@@ -1,0 +1,94 @@
+package grid
+
+import "github.com/lacuna-sparse/lacuna/ir/loop"
+
+// gridFunc is a grid function under construction.
+type gridFunc struct {
+	m    *mapper
+	b    *loop.Builder
+	bufs []loop.BufferID
+	args []loop.ScalarID
+	// worker numbers the thread among those that have copies of buffers.
+	worker loop.Expr
+	totals *loop.BufID // shared, of the warps; nil until needed
+}
+
+func (m *mapper) newFunc(name string) *gridFunc {
+	return &gridFunc{m: m, b: loop.NewGridBuilder(name, m.opts.Threads)}
+}
+
+// parameters gives the function the parameters of a stage's function, in its order.
+func (g *gridFunc) parameters(s *loop.Stage) loop.Inlining {
+	in := loop.Inlining{}
+	for i, id := range s.Bufs {
+		p := s.Func.Bufs[i]
+		access := loop.ReadWrite
+		if p.ReadOnly {
+			access = loop.ReadOnly
+		}
+		in.Bufs = append(in.Bufs, g.buffer(id, access))
+	}
+	for _, id := range s.Args {
+		in.Args = append(in.Args, g.scalar(id))
+	}
+	return in
+}
+
+// buffer adds a program buffer as a parameter.
+func (g *gridFunc) buffer(id loop.BufferID, access loop.Access) loop.BufID {
+	g.bufs = append(g.bufs, id)
+	b := g.m.out.Buffers[id]
+	return g.b.Buf(b.Name, b.Elem, access)
+}
+
+// scalar is the parameter for a program scalar.
+func (g *gridFunc) scalar(id loop.ScalarID) loop.Expr {
+	g.args = append(g.args, id)
+	return g.b.Arg(g.m.out.Scalars[id].Name)
+}
+
+func (g *gridFunc) block() loop.Expr  { return g.b.Special(loop.BlockIndex) }
+func (g *gridFunc) blocks() loop.Expr { return g.b.Special(loop.BlockCount) }
+func (g *gridFunc) thread() loop.Expr { return g.b.Special(loop.ThreadIndex) }
+func (g *gridFunc) warp() loop.Expr   { return g.b.Special(loop.WarpIndex) }
+func (g *gridFunc) lane() loop.Expr   { return g.b.Special(loop.LaneIndex) }
+
+// global is the number of the thread in the grid.
+func (g *gridFunc) global() loop.Expr {
+	return g.b.Add(g.b.Mul(g.block(), loop.Int(int64(g.m.opts.Threads))), g.thread())
+}
+
+// strided runs body for 0 … n-1, an element for each thread in turns.
+func (g *gridFunc) strided(n loop.Expr, body func(i loop.Expr)) {
+	b := g.b
+	all := b.Let("all", b.Mul(g.blocks(), loop.Int(int64(g.m.opts.Threads))))
+	g.inTurns(b.Let("first", g.global()), n, all, body)
+}
+
+// inTurns runs body for first, first+step, … below n.
+func (g *gridFunc) inTurns(first, n, step loop.Expr, body func(i loop.Expr)) {
+	b := g.b
+	at := b.Var("at", first)
+	b.While(b.Lt(at, n), func() {
+		body(b.Let("i", at))
+		b.Assign(at, b.Add(at, step))
+	})
+}
+
+// bounds is the part of the domain that is chunk k.
+func (g *gridFunc) bounds(bounds loop.BufID, k, n, step loop.Expr) (lo, hi loop.Expr) {
+	b := g.b
+	if bounds >= 0 {
+		return b.Let("lo", b.Load(bounds, k)), b.Let("hi", b.Load(bounds, b.Add(k, loop.Int(1))))
+	}
+	lo = b.Let("lo", b.Mul(k, step))
+	return lo, b.Let("hi", b.Add(lo, b.Min(step, b.Sub(n, lo))))
+}
+
+// launch adds a stage that runs the function with a number of blocks in place of s.
+func (m *mapper) launch(s *loop.Stage, mapping string, g *gridFunc, blocks loop.SizeExpr) {
+	m.add(loop.Stage{
+		Name: name(s, mapping), Partition: -1, Func: loop.RemoveDead(g.b.Func()), Bufs: g.bufs, Args: g.args, Blocks: blocks,
+		Symbolic: s.Symbolic,
+	})
+}

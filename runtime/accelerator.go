@@ -1,0 +1,410 @@
+package runtime
+
+import (
+	"context"
+	"fmt"
+	"unsafe"
+
+	"github.com/lacuna-sparse/lacuna/ir/loop"
+	"github.com/lacuna-sparse/lacuna/ir/loop/grid"
+	"github.com/lacuna-sparse/lacuna/ir/loop/lib"
+)
+
+// An accelerator has memory of its own and runs grid functions: a GPU, or the
+// interpreter that stands in for one (simulated.go). A run works through a queue:
+// what is put in is done in that order, and the host waits only where it must know
+// a value.
+type accelerator interface {
+	// queue opens a queue for a run; the run closes it.
+	queue(ctx context.Context) (queue, error)
+	// kernels compiles the functions of a program.
+	kernels(ctx context.Context, funcs []*loop.Func) ([]gridKernel, error)
+}
+
+// queue is the work of one run on an accelerator, in order. It is used by one
+// goroutine.
+type queue interface {
+	// alloc makes a block; the error is an *outOfMemory if there is too little.
+	alloc(bytes int64) (block, error)
+	free(block)
+	clear(b block, bytes int64) error
+	upload(b block, from unsafe.Pointer, bytes int64) error
+	// download waits until what is before it in the queue is done.
+	download(to unsafe.Pointer, b block, offset, bytes int64) error
+	launch(k gridKernel, blocks int64, c *gridCall) error
+	close()
+}
+
+// block is memory of an accelerator: an address that only it understands.
+type block uint64
+
+// gridKernel is a compiled grid function.
+type gridKernel any
+
+// gridCall is what a grid function is called with.
+type gridCall struct {
+	bufs []gridBuffer
+	args []int64
+	// status is the address of the function's status word; the word before it is
+	// that of the function called before, or 0.
+	status block
+}
+
+// gridBuffer is a buffer on an accelerator.
+type gridBuffer struct {
+	at    block
+	len   int64
+	bytes int64 // allocated
+	// owned says that the run must give the block back.
+	owned bool
+}
+
+// outOfMemory says that an accelerator has too little memory.
+type outOfMemory struct {
+	free, total int64
+	err         error
+}
+
+func (e *outOfMemory) Error() string { return e.err.Error() }
+
+// gridProgram is a program compiled for an accelerator.
+type gridProgram struct {
+	device  accelerator
+	kernels []gridKernel
+	// fails says which stages may fail.
+	fails bool
+}
+
+// compileGrid makes an executable that runs on an accelerator.
+func compileGrid(ctx context.Context, engine string, p *loop.Program, device accelerator) (*Executable, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if err := p.Verify(lib.Lookup); err != nil {
+		return nil, &ProgramError{Program: p.Name, Err: err}
+	}
+	mapped := grid.Map(p, grid.Options{})
+	if err := mapped.Verify(lib.Lookup); err != nil {
+		return nil, &ProgramError{Program: p.Name, Err: fmt.Errorf("BUG: the mapping to grids broke a rule: %w", err)}
+	}
+	plan := newPlan(mapped)
+	g := &gridProgram{device: device}
+	for _, f := range plan.funcs {
+		g.fails = g.fails || len(f.Fails) > 0
+	}
+	var err error
+	g.kernels, err = device.kernels(ctx, plan.funcs)
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return nil, ctx.Err()
+	case err != nil:
+		return nil, &ProgramError{Program: p.Name, Err: fmt.Errorf("engine %s: %w", engine, err)}
+	}
+	x := newExecutable(engine, plan, nil, newAllocator())
+	x.grid = g
+	return x, nil
+}
+
+// gridRun is a run on an accelerator.
+type gridRun struct {
+	x      *Executable
+	s      *state
+	q      queue
+	bufs   []gridBuffer // by buffer
+	call   gridCall
+	status gridBuffer // one word for each function, after a 0
+	ran    int        // functions launched
+	inUse  int64
+	limit  int64
+	err    error // of fetch
+}
+
+const statusSize = 4
+
+// runGrid runs the program on its accelerator.
+func (x *Executable) runGrid(ctx context.Context, s *state, o Options, r *Results) error {
+	q, err := x.grid.device.queue(ctx)
+	if err != nil {
+		return err
+	}
+	g := &gridRun{x: x, s: s, q: q, bufs: make([]gridBuffer, len(s.mem)), limit: o.MemoryLimit}
+	defer g.close()
+	if err := g.open(); err != nil {
+		return err
+	}
+	for i := range s.plan.stages {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err := g.stage(&s.plan.stages[i]); err != nil {
+			return err
+		}
+	}
+	return g.results(r)
+}
+
+func (g *gridRun) close() {
+	for _, b := range g.bufs {
+		g.release(b)
+	}
+	g.release(g.status)
+	g.q.close()
+}
+
+func (g *gridRun) release(b gridBuffer) {
+	if b.owned {
+		g.q.free(b.at)
+		g.inUse -= b.bytes
+	}
+}
+
+// open brings what the caller gives to the device.
+func (g *gridRun) open() error {
+	p := g.s.plan
+	if g.x.grid.fails {
+		bytes := int64(len(p.funcs)+1) * statusSize
+		b, err := g.alloc(bytes)
+		if err != nil {
+			return &MemoryLimitError{Program: p.program.Name, Buffer: "status", Len: bytes / statusSize, Elem: "i32", Need: bytes, Err: err}
+		}
+		g.status = b
+		if err := g.q.clear(b.at, bytes); err != nil {
+			return err
+		}
+	}
+	for _, id := range p.given {
+		m := g.s.mem[id]
+		bytes := m.Len * p.elemSize[id]
+		b, err := g.alloc(bytes)
+		if err != nil {
+			return g.refused(nil, id, m.Len, bytes, err)
+		}
+		b.len = m.Len
+		g.bufs[id] = b
+		if bytes > 0 {
+			if err := g.q.upload(b.at, m.Ptr, bytes); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// alloc makes a block of at least one byte.
+func (g *gridRun) alloc(bytes int64) (gridBuffer, error) {
+	size := padded(bytes)
+	if g.limit > 0 && size > g.limit-g.inUse {
+		return gridBuffer{}, errOverLimit
+	}
+	at, err := g.q.alloc(size)
+	if err != nil {
+		return gridBuffer{}, err
+	}
+	g.inUse += size
+	return gridBuffer{at: at, bytes: size, owned: true}, nil
+}
+
+var errOverLimit = &outOfMemory{}
+
+// refused is the error for a buffer that does not fit.
+func (g *gridRun) refused(st *stagePlan, id loop.BufferID, n, bytes int64, err error) error {
+	buf := &g.s.plan.program.Buffers[id]
+	e := &MemoryLimitError{Program: g.s.plan.program.Name, Stage: "inputs", Buffer: buf.Name,
+		Len: n, Elem: buf.Elem.String(), Need: bytes, InUse: g.inUse, Limit: g.limit, Source: limitOption}
+	if st != nil {
+		e.Stage = st.name
+	}
+	if oom, ok := err.(*outOfMemory); ok && oom != errOverLimit {
+		e.Limit, e.Source = oom.free+g.inUse, fmt.Sprintf("the device has %s free of %s", formatBytes(oom.free), formatBytes(oom.total))
+	} else if !ok {
+		e.Err = err
+	}
+	return e
+}
+
+func (g *gridRun) stage(st *stagePlan) error {
+	s := g.s
+	for i := range st.before.lets {
+		l := &st.before.lets[i]
+		v, err := g.eval(st, "scalar "+s.plan.program.Scalars[l.scalar].Name, &l.value)
+		if err != nil {
+			return err
+		}
+		s.scalars[l.scalar] = v
+	}
+	for i := range st.before.trims {
+		t := &st.before.trims[i]
+		b := &g.bufs[t.buffer]
+		n, err := g.eval(st, "length of buffer "+s.plan.program.Buffers[t.buffer].Name, &t.length)
+		if err != nil {
+			return err
+		}
+		if n < 0 || n > b.len {
+			return s.sizeError(st, "length of buffer "+s.plan.program.Buffers[t.buffer].Name, &t.length,
+				sizeFault(fmt.Sprintf("%d of %d elements are wanted", n, b.len)))
+		}
+		b.len = n
+		s.mem[t.buffer].Len = n
+	}
+	for i := range st.before.allocs {
+		if err := g.allocate(st, &st.before.allocs[i]); err != nil {
+			return err
+		}
+	}
+	if st.fn != nil {
+		if err := g.launch(st); err != nil {
+			return err
+		}
+	}
+	for _, id := range st.lastUses {
+		g.release(g.bufs[id])
+		g.bufs[id] = gridBuffer{}
+	}
+	return nil
+}
+
+// eval computes a size, which may read elements that are on the device.
+func (g *gridRun) eval(st *stagePlan, what string, c *sizeCode) (int64, error) {
+	s := g.s
+	g.err = nil
+	v, fault := c.eval(s.stack, s.scalars, s.mem, s.plan.program.Buffers, g.fetch)
+	switch {
+	case g.err != nil:
+		return 0, g.err
+	case fault != "":
+		return 0, s.sizeError(st, what, c, fault)
+	}
+	return v, nil
+}
+
+// fetch reads one element of a buffer on the device. What comes of a kernel that
+// failed must not become a size, so it looks at that first.
+func (g *gridRun) fetch(id loop.BufferID, i int64) (v int64, ok bool) {
+	if g.err = g.failure(); g.err != nil {
+		return 0, true
+	}
+	elem := g.s.plan.program.Buffers[id].Elem
+	var word uint64
+	size := int64(elem.Size())
+	if g.err = g.q.download(unsafe.Pointer(&word), g.bufs[id].at, i*size, size); g.err != nil {
+		return 0, true
+	}
+	return loadInt(Memory{Ptr: unsafe.Pointer(&word), Len: 1}, elem, 0)
+}
+
+func (g *gridRun) allocate(st *stagePlan, a *allocPlan) error {
+	s := g.s
+	buf := &s.plan.program.Buffers[a.buffer]
+	n, err := g.eval(st, "length of buffer "+buf.Name, &a.length)
+	if err != nil {
+		return err
+	}
+	if n < 0 {
+		return s.sizeError(st, "length of buffer "+buf.Name, &a.length, sizeFault(fmt.Sprintf("the length is negative (%d)", n)))
+	}
+	bytes := bytesOf(n, s.plan.elemSize[a.buffer])
+	if bytes > maxObject {
+		return g.refused(st, a.buffer, n, bytes, errOverLimit)
+	}
+	b, err := g.alloc(bytes)
+	if err != nil {
+		return g.refused(st, a.buffer, n, bytes, err)
+	}
+	b.len = n
+	g.bufs[a.buffer] = b
+	s.mem[a.buffer] = Memory{Len: n}
+	if a.fill == zeroed && bytes > 0 {
+		return g.q.clear(b.at, bytes)
+	}
+	return nil
+}
+
+func (g *gridRun) launch(st *stagePlan) error {
+	s := g.s
+	blocks, err := g.eval(st, "number of blocks", &st.blocks)
+	if err != nil {
+		return err
+	}
+	c := &g.call
+	c.bufs, c.args = c.bufs[:0], c.args[:0]
+	for _, id := range st.bufs {
+		c.bufs = append(c.bufs, g.bufs[id])
+	}
+	for _, id := range st.args {
+		c.args = append(c.args, s.scalars[id])
+	}
+	g.ran++
+	c.status = 0
+	if g.status.owned {
+		c.status = g.status.at + block(g.ran*statusSize)
+	}
+	if blocks <= 0 {
+		if g.status.owned && g.ran > 1 {
+			// Nobody passes on that a kernel before failed: look now.
+			return g.failure()
+		}
+		return nil
+	}
+	return g.q.launch(g.x.grid.kernels[st.kernel], blocks, c)
+}
+
+// failure waits for the kernels launched so far and is the error of the first that
+// failed.
+func (g *gridRun) failure() error {
+	if !g.status.owned || g.ran == 0 {
+		return nil
+	}
+	words := make([]uint32, g.ran+1)
+	if err := g.q.download(unsafe.Pointer(unsafe.SliceData(words)), g.status.at, 0, int64(len(words))*statusSize); err != nil {
+		return err
+	}
+	k := 0
+	for i := range g.s.plan.stages {
+		st := &g.s.plan.stages[i]
+		if st.fn == nil {
+			continue
+		}
+		k++
+		if k >= len(words) {
+			break
+		}
+		if words[k] != 0 {
+			return g.s.outcome(context.Background(), st, failure{0, int64(words[k]), nil})
+		}
+	}
+	return nil
+}
+
+// results brings the outputs to the host, into memory that is the caller's.
+func (g *gridRun) results(r *Results) error {
+	if err := g.failure(); err != nil {
+		return err
+	}
+	s := g.s
+	r.Buffers = r.Buffers[:0]
+	for id := range s.plan.program.Buffers {
+		m := Memory{}
+		bytes := g.bufs[id].len * s.plan.elemSize[id]
+		switch s.plan.program.Buffers[id].Role {
+		case loop.Output:
+			m = Memory{Ptr: g.x.memory.result(bytes, anything), Len: g.bufs[id].len}
+			if err := g.fetchAll(m.Ptr, loop.BufferID(id), bytes); err != nil {
+				return err
+			}
+		case loop.InOut:
+			if err := g.fetchAll(s.mem[id].Ptr, loop.BufferID(id), bytes); err != nil {
+				return err
+			}
+		}
+		r.Buffers = append(r.Buffers, m)
+	}
+	r.Scalars = append(r.Scalars[:0], s.scalars...)
+	return nil
+}
+
+func (g *gridRun) fetchAll(to unsafe.Pointer, id loop.BufferID, bytes int64) error {
+	if bytes == 0 {
+		return nil
+	}
+	return g.q.download(to, g.bufs[id].at, 0, bytes)
+}
