@@ -1,0 +1,81 @@
+package cuda
+
+import (
+	"fmt"
+)
+
+// Upload copies bytes to the device in stream order. The bytes are taken when
+// it returns: they go through pinned memory of the package's own, on several
+// goroutines if there are many, while the device fetches those that are there.
+func (s *Stream) Upload(dst Ptr, src []byte) error {
+	return s.transfer(dst, src, upload)
+}
+
+// Download copies bytes from the device after all earlier work on the stream,
+// and returns when they are there.
+func (s *Stream) Download(dst []byte, src Ptr) error {
+	return s.transfer(src, dst, download)
+}
+
+// CopyOnDevice copies bytes within the device's memory, in stream order. The
+// ranges must not overlap.
+func (s *Stream) CopyOnDevice(dst, src Ptr, bytes uint64) error {
+	if bytes == 0 {
+		return nil
+	}
+	f, err := s.r.enter()
+	if err != nil {
+		return err
+	}
+	defer f.leave()
+	return f.call(&f.ctx.driver.api.memcpyDtoDAsync, uintptr(dst), uintptr(src), uintptr(bytes), s.r.handle)
+}
+
+// UploadPinned copies bytes from a pinned buffer, from offset on, to the device
+// in stream order. They must stay as they are until the copy is done.
+func (s *Stream) UploadPinned(dst Ptr, src *HostBuffer, offset, bytes int) error {
+	return s.copyPinned(dst, src, offset, bytes, upload)
+}
+
+// DownloadPinned copies bytes from the device to a pinned buffer, from offset
+// on, in stream order. They are there when the copy is done: after Synchronize.
+func (s *Stream) DownloadPinned(dst *HostBuffer, offset int, src Ptr, bytes int) error {
+	return s.copyPinned(src, dst, offset, bytes, download)
+}
+
+// copyPinned is UploadPinned and DownloadPinned.
+func (s *Stream) copyPinned(p Ptr, b *HostBuffer, offset, bytes int, way direction) error {
+	if offset < 0 || bytes < 0 || bytes > b.size-offset {
+		return fmt.Errorf("bytes %d to %d of a pinned buffer of %d bytes do not exist", offset, offset+bytes, b.size)
+	}
+	if bytes == 0 {
+		return nil
+	}
+	if err := b.r.hold(); err != nil {
+		return err
+	}
+	defer b.r.drop()
+	f, err := s.r.enter()
+	if err != nil {
+		return err
+	}
+	defer f.leave()
+	return f.copyHost(p, b.r.handle+uintptr(offset), bytes, way, s.r.handle)
+}
+
+// direction is the way of a copy between host and device.
+type direction uint8
+
+const (
+	upload direction = iota
+	download
+)
+
+// copyHost puts a copy between the device and pinned memory into a stream.
+func (f *frame) copyHost(device Ptr, host uintptr, bytes int, way direction, stream uintptr) error {
+	api := &f.ctx.driver.api
+	if way == upload {
+		return f.call(&api.memcpyHtoDAsync, uintptr(device), host, uintptr(bytes), stream)
+	}
+	return f.call(&api.memcpyDtoHAsync, host, uintptr(device), uintptr(bytes), stream)
+}

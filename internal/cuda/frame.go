@@ -1,0 +1,80 @@
+package cuda
+
+import (
+	"runtime"
+	"sync"
+	"unsafe"
+)
+
+// frame is one visit of a goroutine to a context: from enter to leave the
+// goroutine is locked to its thread and the context is current there. It is also
+// the memory that the driver reads and writes meanwhile, which must not lie on
+// the goroutine's stack; frames are used again, so a visit allocates nothing.
+type frame struct {
+	ctx     *deviceContext
+	owner   *resource // held until leave; nil for visits of the context's own
+	restore bool      // the thread had another context, previous
+	current uintptr   // the thread's context before
+	out     [2]uint64 // results of driver functions
+	params  []byte    // a launch's parameters, and what tells the driver of them
+	size    uint64
+	extra   [5]uintptr
+}
+
+var frames = sync.Pool{New: func() any { return new(frame) }}
+
+// enter makes the context current on the goroutine's thread, to which the
+// goroutine stays bound until leave. A thread that has no context keeps this
+// one, which saves changing it back and forth; another's context comes back in
+// leave. Foreign contexts never stay, for their owner may destroy them.
+func (c *deviceContext) enter() (*frame, error) {
+	if lost := c.lost.Load(); lost != nil {
+		return nil, lost
+	}
+	runtime.LockOSThread()
+	f := frames.Get().(*frame)
+	f.ctx, f.restore, f.current = c, false, 0
+	d := c.driver
+	if code := d.invoke(&d.api.ctxGetCurrent, uintptr(unsafe.Pointer(&f.current))); code != 0 {
+		f.current = 0 // a context that is no more: there is nothing to come back to
+	}
+	if f.current != c.handle {
+		if err := f.call(&d.api.ctxSetCurrent, c.handle); err != nil {
+			f.leave()
+			return nil, err
+		}
+		f.restore = f.current != 0 || c.foreign
+	}
+	return f, nil
+}
+
+// leave ends the visit. The frame must not be used afterwards.
+func (f *frame) leave() {
+	if d := f.ctx.driver; f.restore {
+		d.invoke(&d.api.ctxSetCurrent, f.current) // best effort: it was current before
+	}
+	owner := f.owner
+	f.ctx, f.owner = nil, nil
+	frames.Put(f)
+	runtime.UnlockOSThread()
+	if owner != nil {
+		owner.drop()
+	}
+}
+
+// call calls a function of the driver. Errors are *Error, or *LostError when
+// the context is of no use any more.
+//
+//go:uintptrescapes
+func (f *frame) call(fn *function, args ...uintptr) error {
+	if code := f.ctx.driver.invoke(fn, args...); code != 0 {
+		return f.ctx.fail(fn, code)
+	}
+	return nil
+}
+
+// address is where the driver puts its i-th result.
+func (f *frame) address(i int) uintptr { return uintptr(unsafe.Pointer(&f.out[i])) }
+
+// clear sets the results to 0: not all functions write all of their 8 bytes.
+func (f *frame) clear() { f.out = [2]uint64{} }

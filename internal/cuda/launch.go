@@ -1,0 +1,51 @@
+package cuda
+
+import "unsafe"
+
+// Extent is the extent of a grid or a block; 0 in Y or Z counts as 1.
+type Extent struct{ X, Y, Z uint32 }
+
+// Grid is the form of a launch.
+type Grid struct {
+	Blocks  Extent
+	Threads Extent // of each block
+	Shared  uint32 // bytes of dynamic shared memory of each block
+}
+
+// Launch puts a run of the kernel into a stream. params are the kernel's
+// parameters as they lie in PTX's parameter space: in order, each at the next
+// multiple of its size, little-endian. They are taken when it returns. A grid
+// without blocks is nothing to do. Errors of the run itself come from a later
+// call, Synchronize at the latest. A launch allocates no Go memory.
+func (k *Function) Launch(s *Stream, g Grid, params []byte) error {
+	if g.Blocks.X == 0 {
+		return nil
+	}
+	module := k.module.r
+	if module.ctx != s.r.ctx {
+		return ErrMixedDevices
+	}
+	if err := module.hold(); err != nil {
+		return err
+	}
+	f, err := s.r.enter()
+	if err != nil {
+		_ = module.drop()
+		return err
+	}
+	f.params = append(f.params[:0], params...)
+	f.params = append(f.params, 0) // so that there is a first byte
+	f.size = uint64(len(params))
+	f.extra = [5]uintptr{
+		launchParamBufferPointer, uintptr(unsafe.Pointer(&f.params[0])),
+		launchParamBufferSize, uintptr(unsafe.Pointer(&f.size)),
+		0,
+	}
+	err = f.call(&f.ctx.driver.api.launchKernel, k.handle,
+		uintptr(g.Blocks.X), uintptr(max(g.Blocks.Y, 1)), uintptr(max(g.Blocks.Z, 1)),
+		uintptr(g.Threads.X), uintptr(max(g.Threads.Y, 1)), uintptr(max(g.Threads.Z, 1)),
+		uintptr(g.Shared), s.r.handle, 0, uintptr(unsafe.Pointer(&f.extra)))
+	f.leave()
+	_ = module.drop()
+	return err
+}

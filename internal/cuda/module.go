@@ -1,0 +1,223 @@
+package cuda
+
+import (
+	"bytes"
+	"debug/elf"
+	"errors"
+	"fmt"
+	"runtime"
+	"slices"
+	"unsafe"
+)
+
+// Module is code on a device.
+type Module struct{ r *resource }
+
+// jitLog takes what the driver's compiler says about an image.
+type jitLog struct {
+	text    []byte
+	options []uint32
+	values  []uintptr
+}
+
+func newJITLog() *jitLog {
+	l := &jitLog{text: make([]byte, 16<<10)}
+	l.options = []uint32{jitErrorLogBuffer, jitErrorLogBufferSize}
+	l.values = []uintptr{uintptr(unsafe.Pointer(&l.text[0])), uintptr(len(l.text) - 1)}
+	return l
+}
+
+// String is what the compiler said.
+func (l *jitLog) String() string {
+	text, _, _ := bytes.Cut(l.text, []byte{0})
+	return string(text)
+}
+
+// Load loads an image, PTX or a cubin, onto the device. PTX is compiled by the
+// driver, which takes milliseconds and more; its compiler's log is in the error.
+func (d *Device) Load(image []byte) (*Module, error) {
+	image, err := checkImage(image)
+	if err != nil {
+		return nil, err
+	}
+	f, err := d.r.enter()
+	if err != nil {
+		return nil, err
+	}
+	defer f.leave()
+	log := newJITLog()
+	defer runtime.KeepAlive(log)
+	f.clear()
+	api := &f.ctx.driver.api
+	err = f.call(&api.moduleLoadDataEx, f.address(0), uintptr(unsafe.Pointer(&image[0])),
+		uintptr(len(log.options)), uintptr(unsafe.Pointer(&log.options[0])), uintptr(unsafe.Pointer(&log.values[0])))
+	if isOutOfMemory(err) {
+		return nil, f.outOfMemory(err, uint64(len(image)))
+	}
+	if err != nil {
+		return nil, withLog(err, log.String())
+	}
+	r := newResource(f.ctx, uintptr(f.out[0]), &api.moduleUnload)
+	return closeWhenForgotten(&Module{r}, r), nil
+}
+
+// Cubin compiles PTX for the device to a cubin, which Load takes, in this
+// process or in a later one with a device of the same architecture. The
+// compiler's log is in the error.
+func (d *Device) Cubin(ptx []byte) ([]byte, error) {
+	ptx, err := checkPTX(ptx)
+	if err != nil {
+		return nil, err
+	}
+	f, err := d.r.enter()
+	if err != nil {
+		return nil, err
+	}
+	defer f.leave()
+	log := newJITLog()
+	defer runtime.KeepAlive(log)
+	f.clear()
+	api := &f.ctx.driver.api
+	if err := f.call(&api.linkCreate, uintptr(len(log.options)), uintptr(unsafe.Pointer(&log.options[0])),
+		uintptr(unsafe.Pointer(&log.values[0])), f.address(0)); err != nil {
+		return nil, withLog(err, log.String())
+	}
+	link := uintptr(f.out[0])
+	defer func() { _ = f.call(&api.linkDestroy, link) }()
+	name := []byte("lacuna.ptx\x00")
+	if err := f.call(&api.linkAddData, link, jitInputPTX, uintptr(unsafe.Pointer(&ptx[0])), uintptr(len(ptx)),
+		uintptr(unsafe.Pointer(&name[0])), 0, 0, 0); err != nil {
+		return nil, withLog(err, log.String())
+	}
+	f.clear()
+	if err := f.call(&api.linkComplete, link, f.address(0), f.address(1)); err != nil {
+		return nil, withLog(err, log.String())
+	}
+	cubin := unsafe.Slice((*byte)(pointer(uintptr(f.out[0]))), int(f.out[1]))
+	return slices.Clone(cubin), nil // the driver's copy goes with the link state
+}
+
+// checkImage makes sure that the driver, which is not told an image's size, will
+// not read beyond its end. PTX comes back with the zero byte that ends it.
+func checkImage(image []byte) ([]byte, error) {
+	if bytes.HasPrefix(image, []byte(elf.ELFMAG)) {
+		return image, checkCubin(image)
+	}
+	return checkPTX(image)
+}
+
+// checkPTX is checkImage for PTX.
+func checkPTX(image []byte) ([]byte, error) {
+	image = bytes.TrimRight(image, "\x00")
+	if !bytes.Contains(image, []byte(".target")) || bytes.IndexByte(image, 0) >= 0 {
+		return nil, errors.New("the image is neither PTX nor a cubin: PTX is text with a .target directive, a cubin is an ELF file")
+	}
+	return append(image[:len(image):len(image)], 0), nil
+}
+
+// checkCubin makes sure that all parts of an ELF file lie within it.
+func checkCubin(image []byte) error {
+	file, err := elf.NewFile(bytes.NewReader(image))
+	if err != nil {
+		return fmt.Errorf("the cubin is damaged: %w", err)
+	}
+	size := uint64(len(image))
+	for _, s := range file.Sections {
+		if s.Type != elf.SHT_NOBITS && (s.Offset > size || s.FileSize > size-s.Offset) {
+			return fmt.Errorf("the cubin is cut short: section %q ends at byte %d of %d", s.Name, s.Offset+s.FileSize, size)
+		}
+	}
+	for i, p := range file.Progs {
+		if p.Off > size || p.Filesz > size-p.Off {
+			return fmt.Errorf("the cubin is cut short: segment %d ends at byte %d of %d", i, p.Off+p.Filesz, size)
+		}
+	}
+	return nil
+}
+
+// Close unloads the module. Functions of it return ErrClosed from then on.
+func (m *Module) Close() error { return m.r.close() }
+
+// Function is a kernel in a module.
+type Function struct {
+	module *Module
+	name   string
+	handle uintptr
+	info   FunctionInfo
+}
+
+// FunctionInfo tells what a kernel needs.
+type FunctionInfo struct {
+	MaxThreads   int // in a block
+	Registers    int // of each thread
+	Shared       int // bytes of a block, apart from dynamic shared memory
+	Local        int // bytes of a thread, mostly spilled registers
+	DynamicLimit int // bytes of dynamic shared memory that a launch may ask for
+}
+
+// Function finds a kernel by its name.
+func (m *Module) Function(name string) (*Function, error) {
+	f, err := m.r.enter()
+	if err != nil {
+		return nil, err
+	}
+	defer f.leave()
+	f.clear()
+	text := append([]byte(name), 0)
+	api := &f.ctx.driver.api
+	if err := f.call(&api.moduleGetFunction, f.address(0), m.r.handle, uintptr(unsafe.Pointer(&text[0]))); err != nil {
+		if e, ok := errors.AsType[*Error](err); ok && e.Code == CodeNotFound {
+			e.Detail = fmt.Sprintf("the module has no kernel %q", name)
+		}
+		return nil, err
+	}
+	k := &Function{module: m, name: name, handle: uintptr(f.out[0])}
+	for _, a := range []struct {
+		number uintptr
+		into   *int
+	}{
+		{funcMaxThreadsPerBlock, &k.info.MaxThreads},
+		{funcNumRegs, &k.info.Registers},
+		{funcSharedSizeBytes, &k.info.Shared},
+		{funcLocalSizeBytes, &k.info.Local},
+		{funcMaxDynamicShared, &k.info.DynamicLimit},
+	} {
+		f.clear()
+		if err := f.call(&api.funcGetAttribute, f.address(0), a.number, k.handle); err != nil {
+			return nil, err
+		}
+		*a.into = int(int32(f.out[0]))
+	}
+	return k, nil
+}
+
+// Name is the kernel's name.
+func (k *Function) Name() string { return k.name }
+
+// Info tells what the kernel needs, as it was when Function found it.
+func (k *Function) Info() FunctionInfo { return k.info }
+
+// SetMaxDynamicShared lets launches ask for as many bytes of dynamic shared
+// memory, which together with FunctionInfo.Shared is at most
+// DeviceInfo.MaxSharedOptIn.
+func (k *Function) SetMaxDynamicShared(bytes int) error {
+	f, err := k.module.r.enter()
+	if err != nil {
+		return err
+	}
+	defer f.leave()
+	return f.call(&f.ctx.driver.api.funcSetAttribute, k.handle, funcMaxDynamicShared, uintptr(bytes))
+}
+
+// Occupancy returns how many blocks of so many threads and bytes of dynamic
+// shared memory a multiprocessor runs at once.
+func (k *Function) Occupancy(threads, shared int) (int, error) {
+	f, err := k.module.r.enter()
+	if err != nil {
+		return 0, err
+	}
+	defer f.leave()
+	f.clear()
+	err = f.call(&f.ctx.driver.api.occupancyMaxBlocks, f.address(0), k.handle, uintptr(threads), uintptr(shared))
+	return int(int32(f.out[0])), err
+}

@@ -1,0 +1,85 @@
+package cuda
+
+import (
+	"runtime"
+	"sync/atomic"
+)
+
+// resource is something in a context that must be given back. Its owner counts
+// as one user until it is closed, and so does each call under way; what is given
+// back goes with the last of them.
+type resource struct {
+	ctx     *deviceContext
+	handle  uintptr
+	release *function // gives the handle back; nil if it is not ours
+	users   atomic.Int64
+	closed  atomic.Bool
+}
+
+// newResource makes the resource of a handle in a context, which the caller
+// keeps alive meanwhile; from then on the resource does.
+func newResource(c *deviceContext, handle uintptr, release *function) *resource {
+	c.retain()
+	r := &resource{ctx: c, handle: handle, release: release}
+	r.users.Store(1)
+	return r
+}
+
+// closeWhenForgotten closes r when the collector finds that owner is not
+// reachable any more.
+func closeWhenForgotten[T any](owner *T, r *resource) *T {
+	runtime.AddCleanup(owner, func(r *resource) { _ = r.close() }, r)
+	return owner
+}
+
+// hold makes the caller a user of r. The error is ErrClosed.
+func (r *resource) hold() error {
+	for {
+		n := r.users.Load()
+		if n == 0 || r.closed.Load() {
+			return ErrClosed
+		}
+		if r.users.CompareAndSwap(n, n+1) {
+			return nil
+		}
+	}
+}
+
+// drop ends what hold began.
+func (r *resource) drop() error {
+	if r.users.Add(-1) > 0 {
+		return nil
+	}
+	defer r.ctx.drop()
+	if r.release == nil || r.ctx.lost.Load() != nil {
+		return nil // a lost context takes everything with it
+	}
+	f, err := r.ctx.enter()
+	if err != nil {
+		return err
+	}
+	defer f.leave()
+	return f.call(r.release, r.handle)
+}
+
+// close gives r back as soon as no call uses it; again it does nothing.
+func (r *resource) close() error {
+	if r.closed.Swap(true) {
+		return nil
+	}
+	return r.drop()
+}
+
+// enter is the context's enter for a call that uses r.
+func (r *resource) enter() (*frame, error) {
+	if err := r.hold(); err != nil {
+		return nil, err
+	}
+	f, err := r.ctx.enter()
+	if err != nil {
+		_ = r.drop()
+		return nil, err
+	}
+	f.owner = r
+	return f, nil
+}
