@@ -66,7 +66,7 @@ func EngineByName(name string, notice func(string)) (Engine, error) {
 	case CPUName:
 		return CPU()
 	case CUDAName:
-		return nil, &UnavailableError{Engine: CUDAName, Err: ErrNotSupported, Hint: "use the engine cpu or auto"}
+		return CUDA()
 	}
 	return nil, fmt.Errorf("%w %q: want auto, interp, cpu or cuda", ErrUnknownEngine, name)
 }

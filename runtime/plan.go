@@ -31,8 +31,8 @@ type stagePlan struct {
 	domain   int        // partition, or -1 for a single call
 	bufs     []loop.BufferID
 	args     []loop.ScalarID
-	scratch  []int   // which of bufs every thread has a copy of
-	elemSize []int64 // by buffer of the stage, where there is scratch
+	scratch  []int    // which of bufs every thread has a copy of
+	elemSize []int64  // by buffer of the stage, where there is scratch
 	blocks   sizeCode // of a grid function
 	ordered  bool
 	symbolic bool

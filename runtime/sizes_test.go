@@ -19,7 +19,7 @@ func evalSize(e loop.SizeExpr) (int64, sizeFault) {
 	code := compileSize(e)
 	buffers := []loop.Buffer{{Name: "pos", Elem: loop.U32}, {Name: "huge", Elem: loop.U64}}
 	mem := []Memory{MemoryOf([]uint32{0, 3, math.MaxUint32}), MemoryOf([]uint64{math.MaxInt64, 1 << 63})}
-	return code.eval(make([]int64, code.depth), []int64{7}, mem, buffers)
+	return code.eval(make([]int64, code.depth), []int64{7}, mem, buffers, nil)
 }
 
 func TestSizeEval(t *testing.T) {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/lacuna-sparse/lacuna"
 	"github.com/lacuna-sparse/lacuna/internal/debug"
+	"github.com/lacuna-sparse/lacuna/internal/testengine"
 	"github.com/lacuna-sparse/lacuna/lang"
 	"github.com/lacuna-sparse/lacuna/runtime"
 	"github.com/lacuna-sparse/lacuna/tensor"
@@ -97,6 +98,9 @@ var allThreads = flag.Bool("all-threads", false, "run the vectors of reductions 
 // with 1 and 7 threads and the compiler with 2 or, with -all-threads, both with 1, 2
 // and 7, on data cut into chunks of a few elements.
 func reductionSessions(t *testing.T) []*lacuna.Session {
+	if e := testengine.Named(t); e != nil {
+		return []*lacuna.Session{lacuna.NewSession(lacuna.WithEngine(e))}
+	}
 	defer func(grain int64) { debug.ChunkGrain = grain }(debug.ChunkGrain)
 	debug.ChunkGrain = 3
 	var sessions []*lacuna.Session
@@ -143,7 +147,7 @@ func TestReductions(t *testing.T) {
 			ran++
 			sessions := sessions
 			if !*allThreads && !overLines(file.Op) {
-				sessions = sessions[:2]
+				sessions = sessions[:min(2, len(sessions))]
 			}
 			t.Run(c.ID, func(t *testing.T) {
 				if why, ok := skippedReductions[c.ID]; ok {

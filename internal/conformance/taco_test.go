@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/lacuna-sparse/lacuna"
+	"github.com/lacuna-sparse/lacuna/internal/testengine"
 	"github.com/lacuna-sparse/lacuna/runtime"
 	"github.com/lacuna-sparse/lacuna/tensor"
 	"github.com/lacuna-sparse/lacuna/tensorio"
@@ -74,6 +75,9 @@ func TestTACO(t *testing.T) {
 
 // engines are the sessions that every vector runs on.
 func engines(t *testing.T) []*lacuna.Session {
+	if e := testengine.Named(t); e != nil {
+		return []*lacuna.Session{lacuna.NewSession(lacuna.WithEngine(e))}
+	}
 	list := []*lacuna.Session{lacuna.NewSession(lacuna.WithEngine(runtime.Interp()))}
 	cpu, err := runtime.CPU()
 	if err != nil {

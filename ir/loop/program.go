@@ -155,5 +155,5 @@ type SizeOp struct {
 func (SizeConst) size()  {}
 func (SizeScalar) size() {}
 func (*SizeLoad) size()  {}
-func (SizeLen) size()     {}
+func (SizeLen) size()    {}
 func (*SizeOp) size()    {}

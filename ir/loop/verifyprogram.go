@@ -302,9 +302,6 @@ func (v *programVerifier) run(s *Stage) {
 		}
 		return
 	}
-	if f.Grid != nil {
-		v.problem("runs the grid function %s; a stage says nothing of a number of blocks", f.Name)
-	}
 	var nested *VerifyError
 	if errors.As(f.Verify(v.resolve), &nested) {
 		for _, p := range nested.Problems {

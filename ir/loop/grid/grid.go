@@ -172,7 +172,9 @@ func (m *mapper) stage(s *loop.Stage) {
 
 // size expressions
 
-func sizeOp(op loop.BinaryOp, x, y loop.SizeExpr) loop.SizeExpr { return &loop.SizeOp{Op: op, X: x, Y: y} }
+func sizeOp(op loop.BinaryOp, x, y loop.SizeExpr) loop.SizeExpr {
+	return &loop.SizeOp{Op: op, X: x, Y: y}
+}
 
 // ceilDiv is x/y rounded up, for x not negative.
 func ceilDiv(x loop.SizeExpr, y loop.SizeExpr) loop.SizeExpr {

@@ -1,12 +1,12 @@
 package grid
 
 import (
-	"testing"
 	"fmt"
+	"testing"
 
-	"github.com/lacuna-sparse/lacuna/ir/loop"
 	"github.com/lacuna-sparse/lacuna/codegen/ptx"
 	"github.com/lacuna-sparse/lacuna/internal/llvm"
+	"github.com/lacuna-sparse/lacuna/ir/loop"
 )
 
 const spmv = `program y {
@@ -51,17 +51,29 @@ const spmv = `program y {
 
 func TestSpMV(t *testing.T) {
 	p, err := loop.ParseProgram(spmv)
-	if err != nil { t.Fatal(err) }
+	if err != nil {
+		t.Fatal(err)
+	}
 	g := Map(p, Options{})
 	fmt.Println(g)
 	var fs []*loop.Func
-	for _, s := range g.Stages { if s.Func != nil { fs = append(fs, s.Func) } }
+	for _, s := range g.Stages {
+		if s.Func != nil {
+			fs = append(fs, s.Func)
+		}
+	}
 	text, err := ptx.Emit("m", fs, nil)
-	if err != nil { t.Fatal(err) }
+	if err != nil {
+		t.Fatal(err)
+	}
 	fmt.Println(text)
 	l, err := llvm.Load("")
-	if err != nil { t.Fatal(err) }
+	if err != nil {
+		t.Fatal(err)
+	}
 	asm, err := l.EmitAssembly(text, llvm.Options{Target: llvm.Target{Triple: ptx.Triple, CPU: "sm_80"}})
-	if err != nil { t.Fatal(err) }
+	if err != nil {
+		t.Fatal(err)
+	}
 	fmt.Println(asm)
 }

@@ -1,0 +1,59 @@
+package testengine
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/lacuna-sparse/lacuna/codegen/ptx"
+	"github.com/lacuna-sparse/lacuna/internal/llvm"
+	"github.com/lacuna-sparse/lacuna/ir/loop"
+	"github.com/lacuna-sparse/lacuna/ir/loop/grid"
+	"github.com/lacuna-sparse/lacuna/ir/loop/lib"
+	"github.com/lacuna-sparse/lacuna/runtime"
+)
+
+// translated runs programs on the interpreter, but refuses those that cannot be
+// mapped to grids and translated to PTX: a test of all that needs no GPU.
+type translated struct {
+	runtime.Engine
+	llvm *llvm.LLVM
+}
+
+// targetCPU is the oldest architecture that kernels are made for.
+const targetCPU = "sm_70"
+
+func newTranslated() (runtime.Engine, error) {
+	l, err := llvm.Load("")
+	if err != nil {
+		return nil, err
+	}
+	return &translated{runtime.Interp(), l}, nil
+}
+
+func (e *translated) Name() string { return "ptx" }
+
+// Compile translates the program both ways.
+func (e *translated) Compile(ctx context.Context, p *loop.Program) (*runtime.Executable, error) {
+	mapped := grid.Map(p, grid.Options{})
+	if err := mapped.Verify(lib.Lookup); err != nil {
+		return nil, fmt.Errorf("mapped to grids: %w\n%s", err, mapped)
+	}
+	var funcs []*loop.Func
+	for i := range mapped.Stages {
+		if f := mapped.Stages[i].Func; f != nil {
+			named := *f
+			named.Name = fmt.Sprintf("%s_%d", f.Name, i)
+			funcs = append(funcs, &named)
+		}
+	}
+	if len(funcs) > 0 {
+		text, err := ptx.Emit("program", funcs, lib.Lookup)
+		if err != nil {
+			return nil, err
+		}
+		if _, err := e.llvm.EmitAssembly(text, llvm.Options{Target: llvm.Target{Triple: ptx.Triple, CPU: targetCPU}}); err != nil {
+			return nil, err
+		}
+	}
+	return e.Engine.Compile(ctx, p)
+}

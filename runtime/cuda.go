@@ -1,0 +1,179 @@
+package runtime
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+	"unsafe"
+
+	"github.com/lacuna-sparse/lacuna/codegen/ptx"
+	"github.com/lacuna-sparse/lacuna/internal/cuda"
+	"github.com/lacuna-sparse/lacuna/internal/llvm"
+	"github.com/lacuna-sparse/lacuna/ir/loop"
+	"github.com/lacuna-sparse/lacuna/ir/loop/lib"
+)
+
+// DeviceEnv names the environment variable that says which GPU the CUDA engine
+// uses, by its number; unset means the first.
+const DeviceEnv = "LACUNA_CUDA_DEVICE"
+
+// CUDA returns the engine that runs kernels on an NVIDIA GPU: LLVM makes PTX of
+// them, the driver machine code. The error is an *UnavailableError if there is no
+// driver, no device, or no LLVM.
+func CUDA() (Engine, error) {
+	e, err := openCUDA()
+	if err != nil {
+		return nil, err
+	}
+	return e, nil
+}
+
+// openCUDA opens the device once for the process.
+var openCUDA = sync.OnceValues(func() (*cudaEngine, error) {
+	driver, err := cuda.Open()
+	if err != nil {
+		return nil, &UnavailableError{Engine: CUDAName, Err: err}
+	}
+	ordinal := 0
+	if text := os.Getenv(DeviceEnv); text != "" {
+		if ordinal, err = strconv.Atoi(text); err != nil || ordinal < 0 {
+			return nil, &UnavailableError{Engine: CUDAName, Err: fmt.Errorf("%s is %q", DeviceEnv, text), Hint: "set it to the number of a GPU, such as 0"}
+		}
+	}
+	device, err := driver.Device(ordinal)
+	if err != nil {
+		return nil, &UnavailableError{Engine: CUDAName, Err: err}
+	}
+	l, err := llvm.Load("")
+	if err != nil {
+		return nil, missingLLVM(err)
+	}
+	info := device.Info()
+	target, err := ptx.CPU(info.Capability.Major*10+info.Capability.Minor, l.Version().Major)
+	if err != nil {
+		return nil, &UnavailableError{Engine: CUDAName, Err: err}
+	}
+	return &cudaEngine{device: device, driver: driver, llvm: l, target: llvm.Target{Triple: ptx.Triple, CPU: target}}, nil
+})
+
+type cudaEngine struct {
+	driver *cuda.Driver
+	device *cuda.Device
+	llvm   *llvm.LLVM
+	target llvm.Target
+	queues sync.Pool // of *cudaQueue
+}
+
+func (*cudaEngine) Name() string { return CUDAName }
+
+func (e *cudaEngine) Fingerprint() string {
+	return strings.Join([]string{CUDAName, "llvm", e.llvm.Version().String(), e.target.CPU,
+		"driver", e.driver.Version().String(), e.device.Info().Capability.Target()}, " ")
+}
+
+func (e *cudaEngine) Compile(ctx context.Context, p *loop.Program) (*Executable, error) {
+	return compileGrid(ctx, e.Name(), p, e)
+}
+
+// kernels makes PTX of the functions and loads it. Neither LLVM nor the driver can
+// be interrupted; the context is looked at between them.
+func (e *cudaEngine) kernels(ctx context.Context, funcs []*loop.Func) ([]gridKernel, error) {
+	if len(funcs) == 0 {
+		return nil, nil
+	}
+	named := uniqueNames(funcs)
+	text, err := ptx.Emit("program", named, lib.Lookup)
+	if err != nil {
+		return nil, err
+	}
+	assembly, err := e.llvm.EmitAssembly(text, llvm.Options{Target: e.target})
+	if err != nil {
+		return nil, err
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	module, err := e.device.Load([]byte(assembly))
+	if err != nil {
+		return nil, err
+	}
+	kernels := make([]gridKernel, len(funcs))
+	for i, f := range named {
+		entry, err := module.Function(f.Name)
+		if err != nil {
+			return nil, err
+		}
+		kernels[i] = &cudaKernel{entry, uint32(f.Grid.Threads)}
+	}
+	return kernels, nil
+}
+
+type cudaKernel struct {
+	entry   *cuda.Function
+	threads uint32
+}
+
+// queue takes a stream that no run uses.
+func (e *cudaEngine) queue(ctx context.Context) (queue, error) {
+	q, ok := e.queues.Get().(*cudaQueue)
+	if !ok {
+		stream, err := e.device.NewStream()
+		if err != nil {
+			return nil, err
+		}
+		q = &cudaQueue{engine: e, stream: stream}
+	}
+	return q, nil
+}
+
+// cudaQueue is a stream.
+type cudaQueue struct {
+	engine *cudaEngine
+	stream *cuda.Stream
+	params []byte
+}
+
+// close leaves what is still to be done to the stream, for another run.
+func (q *cudaQueue) close() { q.engine.queues.Put(q) }
+
+func (q *cudaQueue) alloc(bytes int64) (block, error) {
+	p, err := q.stream.Alloc(uint64(bytes))
+	if oom := (*cuda.OutOfMemoryError)(nil); errors.As(err, &oom) {
+		return 0, &outOfMemory{free: int64(oom.Free), total: int64(oom.Total), err: err}
+	}
+	return block(p), err
+}
+
+// free gives a block back when the work so far is done. Only a lost device fails
+// to, and then all memory is lost.
+func (q *cudaQueue) free(b block) { _ = q.stream.Free(cuda.Ptr(b)) }
+
+func (q *cudaQueue) clear(b block, bytes int64) error {
+	return q.stream.Set8(cuda.Ptr(b), 0, uint64(bytes))
+}
+
+func (q *cudaQueue) upload(b block, from unsafe.Pointer, bytes int64) error {
+	return q.stream.Upload(cuda.Ptr(b), unsafe.Slice((*byte)(from), bytes))
+}
+
+func (q *cudaQueue) download(to unsafe.Pointer, b block, offset, bytes int64) error {
+	return q.stream.Download(unsafe.Slice((*byte)(to), bytes), cuda.Ptr(b)+cuda.Ptr(offset))
+}
+
+func (q *cudaQueue) launch(kernel gridKernel, blocks int64, c *gridCall) error {
+	k := kernel.(*cudaKernel)
+	q.params = q.params[:0]
+	for i := range c.bufs {
+		q.params = binary.LittleEndian.AppendUint64(q.params, uint64(c.bufs[i].at))
+	}
+	for _, a := range c.args {
+		q.params = binary.LittleEndian.AppendUint64(q.params, uint64(a))
+	}
+	q.params = binary.LittleEndian.AppendUint64(q.params, uint64(c.status))
+	return k.entry.Launch(q.stream, cuda.Grid{Blocks: cuda.Extent{X: uint32(blocks)}, Threads: cuda.Extent{X: k.threads}}, q.params)
+}
