@@ -61,6 +61,7 @@ type Module struct {
 	intrinsics map[string]*ir.Func
 	properties map[string]*metadata.Tuple // of loops
 	likelyNode *metadata.Tuple
+	used       *ir.Global // the list of shared arrays; nil until there is one
 	err        error
 }
 

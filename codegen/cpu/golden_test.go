@@ -136,6 +136,7 @@ func TestErrors(t *testing.T) {
 		{"not in the library", []*loop.Func{call}, finds(nil), "square_f64"},
 		{"wrong type", []*loop.Func{wrongType}, nil, "func f"},
 		{"no return", []*loop.Func{call}, finds(noReturn), "scalar square_f64"},
+		{"grid", []*loop.Func{parse(t, "func f() grid threads 32 {\n}")}, nil, "f is a grid function"},
 		{"same name", []*loop.Func{call, call}, testLibrary(t), "two functions are called f"},
 	}
 	for _, test := range tests {

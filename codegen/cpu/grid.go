@@ -21,6 +21,10 @@ import (
 // ends. So of several failures the one with the highest number is reported,
 // whichever came first. Nothing stops a kernel from outside.
 //
+// A buffer that is stored to is noalias only where the function has no barriers:
+// behind one, a thread may find what another stored, through a pointer that LLVM
+// does not see.
+//
 // Kernels of a program run one after another without anybody looking in between.
 // Where one before may fail, the word before the status word is its status; unless
 // that is 0 the kernel does nothing but set its own to 1, so that the kernels after
@@ -47,11 +51,14 @@ func (m *Module) GridKernel(f *loop.Func, after After) {
 		return
 	}
 	var params []*ir.Param
+	alone := !f.HasBarriers()
 	for _, b := range f.Bufs {
 		p := ir.NewParam(b.Name, types.NewPointer(memoryType(b.Elem)))
-		p.Attrs = []ir.ParamAttribute{enum.ParamAttrNoAlias}
-		if b.ReadOnly {
-			p.Attrs = append(p.Attrs, enum.ParamAttrReadOnly)
+		switch {
+		case b.ReadOnly:
+			p.Attrs = []ir.ParamAttribute{enum.ParamAttrNoAlias, enum.ParamAttrReadOnly}
+		case alone:
+			p.Attrs = []ir.ParamAttribute{enum.ParamAttrNoAlias}
 		}
 		params = append(params, p)
 	}

@@ -161,8 +161,26 @@ func (m *Module) sharedArray(kernel string, s loop.Shared) buffer {
 	g.Linkage = enum.LinkageInternal
 	g.Init = constant.NewUndef(t)
 	g.Align = ir.Align(16)
+	m.keep(g)
 	first := constant.NewGetElementPtr(t, g, constant.NewInt(types.I64, 0), constant.NewInt(types.I64, 0))
 	return buffer{elem: s.Elem, base: constant.NewAddrSpaceCast(first, types.NewPointer(memoryType(s.Elem)))}
+}
+
+// keep lists a shared array among what is used in ways that LLVM does not see. LLVM 14
+// takes an internal variable that it knows all uses of as untouched by barriers, and
+// so by other threads.
+func (m *Module) keep(g *ir.Global) {
+	bytes := types.NewPointer(types.I8)
+	if m.used == nil {
+		m.used = m.ir.NewGlobalDef("llvm.used", constant.NewArray(types.NewArray(0, bytes)))
+		m.used.Linkage = enum.LinkageAppending
+		m.used.Section = "llvm.metadata"
+	}
+	list := m.used.Init.(*constant.Array)
+	inShared := &types.PointerType{ElemType: types.I8, AddrSpace: sharedSpace}
+	list.Elems = append(list.Elems, constant.NewAddrSpaceCast(constant.NewBitCast(g, inShared), bytes))
+	list.Typ = types.NewArray(uint64(len(list.Elems)), bytes)
+	m.used.ContentType, m.used.Typ = list.Typ, types.NewPointer(list.Typ)
 }
 
 // sharedSpace is NVPTX's address space of a block's memory.

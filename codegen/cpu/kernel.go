@@ -129,9 +129,14 @@ func (m *Module) Kernel(f *loop.Func) {
 // Body adds the code of a function to the module, as an internal function of its
 // buffers, its scalar arguments, the address of the stop word, and chunk, lo and
 // hi. It is for emitters that write other entries. The error is a
-// *loop.VerifyError.
+// *loop.VerifyError, or says that f is a grid function.
 func (m *Module) Body(f *loop.Func) (*ir.Func, error) {
 	if err := f.Verify(m.lookup); err != nil {
+		m.fail(err)
+		return nil, err
+	}
+	if f.Grid != nil {
+		err := fmt.Errorf("LLVM module: %s is a grid function; a processor has no grids", f.Name)
 		m.fail(err)
 		return nil, err
 	}

@@ -22,7 +22,8 @@ type compiler struct {
 	words     int // registers given out so far
 	constants map[loop.Const]slot
 	scalars   map[string]*callee
-	depth     int // of nested statements and expressions
+	depth     int       // of nested statements and expressions
+	grid      *gridCode // of a grid function; nil in others
 
 	function
 }

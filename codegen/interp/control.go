@@ -41,6 +41,8 @@ func (c *compiler) stmt(s loop.Stmt) exec {
 		return c.returned(s)
 	case *loop.Comment:
 		return nil
+	case *loop.Barrier, *loop.Shuffle, *loop.Ballot, *loop.Atomic:
+		return c.gridStmt(s)
 	}
 	c.fail("%T is no statement of the loop language", s)
 	return nil

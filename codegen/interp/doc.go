@@ -38,6 +38,16 @@
 // few thousand: so a call ends within milliseconds of being asked to, however
 // its loops are nested.
 //
+// # Grids
+//
+// A GridKernel runs a grid function, which a GPU would run, for tests of such
+// functions. It is the same closures, each thread with a register file of its own.
+// The threads of a block take turns: a thread runs until it waits at a barrier, a
+// shuffle or a ballot, as a coroutine where there are any; the exchange happens
+// when all threads of the warp wait. Loads and stores tell what they touch, so that
+// races and reads of undefined memory are errors (race.go). About ten million
+// statements of threads run in a second.
+//
 // # Safety
 //
 // Loads and stores are checked against the length that the caller states for

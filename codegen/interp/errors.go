@@ -3,12 +3,17 @@ package interp
 import (
 	"fmt"
 	"unsafe"
+
+	"github.com/lacuna-sparse/lacuna/ir/loop"
 )
 
 // A trap is what a closure panics with; Run recovers it.
 type trap uint8
 
-const outOfBounds trap = 0
+const (
+	outOfBounds trap = iota
+	misused          // a grid function broke a rule: thread.fault says which
+)
 
 // BoundsError says that a loop function read or wrote outside a buffer. The
 // call stopped there; what it had stored before stays stored.
@@ -33,7 +38,7 @@ type CallError struct {
 // Error implements error.
 func (e *CallError) Error() string { return fmt.Sprintf("interp: func %s: %s", e.Func, e.Reason) }
 
-func (k *Kernel) boundsError(fr *frame) *BoundsError {
+func boundsError(name string, bufs []loop.Buf, fr *frame) *BoundsError {
 	i := int(fr.badBuf / bufRef(unsafe.Sizeof(Memory{})))
-	return &BoundsError{Func: k.name, Buffer: k.bufs[i].Name, Index: fr.badIndex, Len: fr.mem[i].Len}
+	return &BoundsError{Func: name, Buffer: bufs[i].Name, Index: fr.badIndex, Len: fr.mem[i].Len}
 }

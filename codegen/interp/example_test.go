@@ -2,6 +2,7 @@ package interp_test
 
 import (
 	"fmt"
+	"strings"
 	"unsafe"
 
 	"github.com/lacuna-sparse/lacuna/codegen/interp"
@@ -35,4 +36,36 @@ func Example() {
 	// Output:
 	// 0 [10 20 30]
 	// interp: func scale: index 3 of buffer x is out of range: it has 3 elements
+}
+
+// Each block of 64 threads turns its part of y around. Without the barrier it is a
+// race.
+func ExampleGridKernel() {
+	const reverse = `func reverse(y: []i64) grid threads 64 {
+  let i: i64 = block() * 64
+  let v: i64 = y[i + 63 - thread()]
+  barrier
+  y[i + thread()] = v
+}
+`
+	for _, text := range []string{reverse, strings.Replace(reverse, "barrier", "", 1)} {
+		f, err := loop.ParseFunc(text)
+		if err != nil {
+			panic(err)
+		}
+		k, err := interp.CompileGrid(f, nil)
+		if err != nil {
+			panic(err)
+		}
+		y := make([]int64, 128)
+		for i := range y {
+			y[i] = int64(i)
+		}
+		bufs := []interp.Memory{{Ptr: unsafe.Pointer(&y[0]), Len: 128}}
+		status, err := k.Run(bufs, nil, interp.Launch{Blocks: 2})
+		fmt.Println(status, y[:3], y[126:], err)
+	}
+	// Output:
+	// 0 [63 62 61] [65 64] <nil>
+	// -4 [63 62 61] [126 127] interp: func reverse: race on y[31]: store by thread 31 of block 0 and load by thread 32 of block 0, with nothing between them that orders them
 }

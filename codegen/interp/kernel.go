@@ -2,6 +2,7 @@ package interp
 
 import (
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"unsafe"
@@ -43,6 +44,9 @@ type Kernel struct {
 // The error says which rule of the loop language f breaks.
 func Compile(f *loop.Func, lookup func(string) (*loop.Scalar, bool)) (*Kernel, error) {
 	c := &compiler{lookup: lookup}
+	if f.Grid != nil {
+		return nil, fmt.Errorf("interp: func %s is a grid function and does not run on chunks; CompileGrid takes it", f.Name)
+	}
 	k := &Kernel{name: f.Name, bufs: f.Bufs}
 	c.enter(function{where: "func " + f.Name, bufs: f.Bufs, fails: len(f.Fails)}, f.Vars)
 	for _, v := range f.Args {
@@ -79,7 +83,7 @@ var never atomic.Uint32
 // sets the stop word to other than 0. What the function has stored is then of no
 // use.
 func (k *Kernel) RunUntil(stop *atomic.Uint32, bufs []Memory, args []int64, chunk, lo, hi int64) (status int64, err error) {
-	if err := k.check(bufs, args); err != nil {
+	if err := checkCall(k.name, k.bufs, bufs, len(k.args), args); err != nil {
 		return StatusBadCall, err
 	}
 	fr := k.frame()
@@ -96,7 +100,7 @@ func (k *Kernel) RunUntil(stop *atomic.Uint32, bufs []Memory, args []int64, chun
 			if p != any(outOfBounds) {
 				panic(p)
 			}
-			status, err = StatusOutOfBounds, k.boundsError(fr)
+			status, err = StatusOutOfBounds, boundsError(k.name, k.bufs, fr)
 		}
 		fr.stop = nil
 		clear(fr.mem) // the pool must not keep the caller's memory alive
@@ -105,17 +109,18 @@ func (k *Kernel) RunUntil(stop *atomic.Uint32, bufs []Memory, args []int64, chun
 	return k.body(fr), nil
 }
 
-// check makes sure that the body cannot go astray on what the caller handed in.
-func (k *Kernel) check(bufs []Memory, args []int64) error {
-	if len(bufs) != len(k.bufs) {
-		return &CallError{k.name, fmt.Sprintf("takes %d buffers, got %d", len(k.bufs), len(bufs))}
+// checkCall makes sure that the body of a function, which takes certain buffers and
+// some scalars, cannot go astray on what the caller handed in.
+func checkCall(name string, takes []loop.Buf, bufs []Memory, scalars int, args []int64) error {
+	if len(bufs) != len(takes) {
+		return &CallError{name, fmt.Sprintf("takes %d buffers, got %d", len(takes), len(bufs))}
 	}
-	if len(args) != len(k.args) {
-		return &CallError{k.name, fmt.Sprintf("takes %d scalar arguments, got %d", len(k.args), len(args))}
+	if len(args) != scalars {
+		return &CallError{name, fmt.Sprintf("takes %d scalar arguments, got %d", scalars, len(args))}
 	}
 	for i, m := range bufs {
 		if m.Len < 0 || m.Len > 0 && m.Ptr == nil {
-			return &CallError{k.name, fmt.Sprintf("buffer %s has %d elements at address %p", k.bufs[i].Name, m.Len, m.Ptr)}
+			return &CallError{name, fmt.Sprintf("buffer %s has %d elements at address %p", takes[i].Name, m.Len, m.Ptr)}
 		}
 	}
 	return nil
@@ -134,6 +139,8 @@ type frame struct {
 	// Which access was out of bounds, when one was.
 	badBuf   bufRef
 	badIndex int64
+
+	thread *thread // of a grid; nil on chunks
 }
 
 // pollInterval is how many iterations of loops, however nested, pass between two
@@ -150,8 +157,12 @@ func (k *Kernel) frame() *frame {
 	if fr, ok := k.frames.Get().(*frame); ok {
 		return fr
 	}
-	fr := &frame{file: make([]uint64, len(k.registers)), mem: make([]Memory, len(k.bufs))}
-	copy(fr.file, k.registers)
+	return newFrame(k.registers, make([]Memory, len(k.bufs)))
+}
+
+// newFrame is a frame with registers as at the start of a call.
+func newFrame(registers []uint64, mem []Memory) *frame {
+	fr := &frame{file: slices.Clone(registers), mem: mem}
 	fr.regs = unsafe.Pointer(unsafe.SliceData(fr.file))
 	fr.bufs = unsafe.Pointer(unsafe.SliceData(fr.mem))
 	return fr

@@ -41,7 +41,7 @@ func gathers(i value[int64], t loop.Type) bool { return i.form == fetched && i.f
 
 // loadNumber reads elements that need no conversion.
 func loadNumber[E unchanged](c *compiler, e *loop.Load) value[E] {
-	b, i := c.buffer(e.Buf, e.Elem), c.index(e.Index)
+	b, i := c.place(e.Buf, e.Elem, e.Index, loading)
 	if el, ok := at(e.Elem, b, i); ok {
 		s, k := el.slot, el.k
 		if k == 0 {
@@ -67,7 +67,7 @@ func loadNumber[E unchanged](c *compiler, e *loop.Load) value[E] {
 
 // loadInteger reads elements of an integer type and extends them.
 func loadInteger[E integer](c *compiler, e *loop.Load) value[int64] {
-	b, i := c.buffer(e.Buf, e.Elem), c.index(e.Index)
+	b, i := c.place(e.Buf, e.Elem, e.Index, loading)
 	if el, ok := at(e.Elem, b, i); ok {
 		s, k := el.slot, el.k
 		v := computed(func(fr *frame) int64 { return int64(*elem[E](fr, b, *reg[int64](fr, s)+k)) })

@@ -12,7 +12,7 @@ func (c *compiler) store(s *loop.Store) exec {
 		c.fail("buffer %s is read-only and is stored to", buf.Name)
 	}
 	c.expect(s.Value, buf.Elem.Compute(), "a value stored to buffer "+buf.Name)
-	b, i := c.buffer(s.Buf, buf.Elem), c.index(s.Index)
+	b, i := c.place(s.Buf, buf.Elem, s.Index, storing)
 	if c.err != nil {
 		return nil
 	}

@@ -131,6 +131,8 @@ func expression[T any](c *compiler, cl *class[T], e loop.Expr) value[T] {
 		return cl.cast(c, e)
 	case *loop.Call:
 		return call[T](c, e)
+	case *loop.Special:
+		return readOf[T](c.special(e.Reg))
 	}
 	c.fail("%T is no expression of the loop language", e)
 	return value[T]{}

@@ -73,6 +73,10 @@ func (f *Func) Buffers() []Buf {
 	return all
 }
 
+// HasBarriers reports whether threads wait for each other at barriers of some scope,
+// behind which they see what others have stored.
+func (f *Func) HasBarriers() bool { return f.Stats().Barriers > 0 }
+
 // entry are the variables that have values when f starts, in the order of the
 // text.
 func (f *Func) entry() []VarID {
