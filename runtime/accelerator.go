@@ -76,14 +76,14 @@ type gridProgram struct {
 }
 
 // compileGrid makes an executable that runs on an accelerator.
-func compileGrid(ctx context.Context, engine string, p *loop.Program, device accelerator) (*Executable, error) {
+func compileGrid(ctx context.Context, engine string, p *loop.Program, device accelerator, o grid.Options) (*Executable, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
 	if err := p.Verify(lib.Lookup); err != nil {
 		return nil, &ProgramError{Program: p.Name, Err: err}
 	}
-	mapped := grid.Map(p, grid.Options{})
+	mapped := grid.Map(p, o)
 	if err := mapped.Verify(lib.Lookup); err != nil {
 		return nil, &ProgramError{Program: p.Name, Err: fmt.Errorf("BUG: the mapping to grids broke a rule: %w", err)}
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/lacuna-sparse/lacuna/internal/cuda"
 	"github.com/lacuna-sparse/lacuna/internal/llvm"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
+	"github.com/lacuna-sparse/lacuna/ir/loop/grid"
 	"github.com/lacuna-sparse/lacuna/ir/loop/lib"
 )
 
@@ -77,7 +78,7 @@ func (e *cudaEngine) Fingerprint() string {
 }
 
 func (e *cudaEngine) Compile(ctx context.Context, p *loop.Program) (*Executable, error) {
-	return compileGrid(ctx, e.Name(), p, e)
+	return compileGrid(ctx, e.Name(), p, e, grid.Options{})
 }
 
 // kernels makes PTX of the functions and loads it. Neither LLVM nor the driver can

@@ -67,6 +67,8 @@ func EngineByName(name string, notice func(string)) (Engine, error) {
 		return CPU()
 	case CUDAName:
 		return CUDA()
+	case SimulatedName:
+		return Simulated(), nil
 	}
 	return nil, fmt.Errorf("%w %q: want auto, interp, cpu or cuda", ErrUnknownEngine, name)
 }

@@ -228,8 +228,9 @@ func TestEngineByName(t *testing.T) {
 		},
 		"cuda": func(e Engine, err error) bool {
 			var u *UnavailableError
-			return errors.As(err, &u) && errors.Is(err, ErrNotSupported)
+			return err == nil && e.Name() == "cuda" || errors.As(err, &u) && strings.Contains(err.Error(), "install")
 		},
+		"simulated": func(e Engine, err error) bool { return err == nil && e.Name() == "simulated" },
 		"gpu": func(e Engine, err error) bool { return errors.Is(err, ErrUnknownEngine) },
 		"":    func(e Engine, err error) bool { return errors.Is(err, ErrUnknownEngine) },
 	} {

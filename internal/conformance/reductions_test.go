@@ -213,7 +213,7 @@ func (c *reductionCase) run(t *testing.T, op string, in *tensor.Tensor, sessions
 			t.Fatal(err)
 		}
 		args["A"] = stored
-		got, err := sessions[1].Eval(context.Background(), text, args)
+		got, err := sessions[len(sessions)-1].Eval(context.Background(), text, args)
 		if err != nil {
 			t.Fatalf("%s, A: %s: %v", text, format, err)
 		}

@@ -292,7 +292,7 @@ func TestVerifyProgramGrid(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	wantError(t, prog.Verify(nil), "runs the grid function f", "")
+	wantError(t, prog.Verify(nil), "has a grid function but no number of blocks", "")
 }
 
 func TestAtomicApply(t *testing.T) {

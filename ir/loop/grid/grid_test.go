@@ -1,12 +1,11 @@
-package grid
+package grid_test
 
 import (
-	"fmt"
+	"strings"
 	"testing"
 
-	"github.com/lacuna-sparse/lacuna/codegen/ptx"
-	"github.com/lacuna-sparse/lacuna/internal/llvm"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
+	"github.com/lacuna-sparse/lacuna/ir/loop/grid"
 )
 
 const spmv = `program y {
@@ -49,31 +48,32 @@ const spmv = `program y {
   }
 }`
 
-func TestSpMV(t *testing.T) {
+// A function that does not ask for its chunk's number gets an element for each
+// thread.
+func TestElements(t *testing.T) {
 	p, err := loop.ParseProgram(spmv)
 	if err != nil {
 		t.Fatal(err)
 	}
-	g := Map(p, Options{})
-	fmt.Println(g)
-	var fs []*loop.Func
-	for _, s := range g.Stages {
-		if s.Func != nil {
-			fs = append(fs, s.Func)
+	before := p.String()
+	g := grid.Map(p, grid.Options{})
+	if err := g.Verify(nil); err != nil {
+		t.Fatalf("%v\n%s", err, g)
+	}
+	if p.String() != before {
+		t.Error("the program itself has changed")
+	}
+	text := g.String()
+	for _, want := range []string{"stage compute_by_elements {", "grid threads 256 {", "while at < cut0_n {"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("there is no %q in\n%s", want, text)
 		}
 	}
-	text, err := ptx.Emit("m", fs, nil)
+	again, err := loop.ParseProgram(text)
 	if err != nil {
 		t.Fatal(err)
 	}
-	fmt.Println(text)
-	l, err := llvm.Load("")
-	if err != nil {
-		t.Fatal(err)
+	if again.String() != text {
+		t.Errorf("parsed again it is\n%s", again)
 	}
-	asm, err := l.EmitAssembly(text, llvm.Options{Target: llvm.Target{Triple: ptx.Triple, CPU: "sm_80"}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	fmt.Println(asm)
 }

@@ -1,0 +1,128 @@
+package runtime
+
+import (
+	"context"
+	"fmt"
+	"unsafe"
+
+	"github.com/lacuna-sparse/lacuna/codegen/interp"
+	"github.com/lacuna-sparse/lacuna/ir/loop"
+	"github.com/lacuna-sparse/lacuna/ir/loop/grid"
+	"github.com/lacuna-sparse/lacuna/ir/loop/lib"
+)
+
+// SimulatedName is the name of the engine that stands in for a GPU.
+const SimulatedName = "simulated"
+
+// Simulated returns the engine that runs the programs that a GPU would run, on the
+// interpreter's grids: it finds races, reads of memory that was never written and
+// accesses outside a buffer. It is slow, and there for tests.
+func Simulated() Engine { return simulated{} }
+
+type simulated struct{}
+
+func (simulated) Name() string        { return SimulatedName }
+func (simulated) Fingerprint() string { return SimulatedName }
+
+// Blocks of two warps and few workers, so that small data takes every way.
+var simulatedOptions = grid.Options{Threads: 64, Workers: 96}
+
+func (e simulated) Compile(ctx context.Context, p *loop.Program) (*Executable, error) {
+	return compileGrid(ctx, e.Name(), p, e, simulatedOptions)
+}
+
+func (simulated) kernels(ctx context.Context, funcs []*loop.Func) ([]gridKernel, error) {
+	kernels := make([]gridKernel, len(funcs))
+	for i, f := range funcs {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		k, err := interp.CompileGrid(f, lib.Lookup)
+		if err != nil {
+			return nil, err
+		}
+		kernels[i] = k
+	}
+	return kernels, nil
+}
+
+func (simulated) queue(context.Context) (queue, error) {
+	return &simulatedQueue{blocks: map[block][]byte{}}, nil
+}
+
+// simulatedQueue does everything at once. A block's address is its number.
+type simulatedQueue struct {
+	blocks   map[block][]byte
+	next     block
+	launches uint64
+}
+
+// numbersPerBlock keeps addresses inside a block apart from other blocks.
+const numbersPerBlock = 1 << 48
+
+func (q *simulatedQueue) alloc(bytes int64) (block, error) {
+	if bytes > simulatedMemory {
+		return 0, &outOfMemory{free: simulatedMemory, total: simulatedMemory, err: fmt.Errorf("%d bytes", bytes)}
+	}
+	q.next += numbersPerBlock
+	words := make([]uint64, (bytes+7)/8)
+	q.blocks[q.next] = unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(words))), bytes)
+	for i := range q.blocks[q.next] {
+		q.blocks[q.next][i] = 0xA5
+	}
+	return q.next, nil
+}
+
+// simulatedMemory is the memory of the device that is simulated.
+const simulatedMemory = 1 << 32
+
+func (q *simulatedQueue) free(b block) { delete(q.blocks, b) }
+
+// at is the memory at an address.
+func (q *simulatedQueue) at(b block) []byte {
+	offset := b % numbersPerBlock
+	return q.blocks[b-offset][offset:]
+}
+
+func (q *simulatedQueue) clear(b block, bytes int64) error {
+	clear(q.at(b)[:bytes])
+	return nil
+}
+
+func (q *simulatedQueue) upload(b block, from unsafe.Pointer, bytes int64) error {
+	copy(q.at(b)[:bytes], unsafe.Slice((*byte)(from), bytes))
+	return nil
+}
+
+func (q *simulatedQueue) download(to unsafe.Pointer, b block, offset, bytes int64) error {
+	copy(unsafe.Slice((*byte)(to), bytes), q.at(b)[offset:])
+	return nil
+}
+
+func (q *simulatedQueue) launch(kernel gridKernel, blocks int64, c *gridCall) error {
+	k := kernel.(*interp.GridKernel)
+	status := (*uint32)(nil)
+	if c.status != 0 {
+		words := q.at(c.status - statusSize)
+		if *(*uint32)(unsafe.Pointer(&words[0])) != 0 {
+			*(*uint32)(unsafe.Pointer(&words[statusSize])) = 1
+			return nil
+		}
+		status = (*uint32)(unsafe.Pointer(&words[statusSize]))
+	}
+	bufs := make([]interp.Memory, len(c.bufs))
+	for i, b := range c.bufs {
+		bufs[i] = interp.Memory{Ptr: unsafe.Pointer(unsafe.SliceData(q.at(b.at))), Len: b.len}
+	}
+	q.launches++
+	s, err := k.Run(bufs, c.args, interp.Launch{Blocks: blocks, Seed: q.launches})
+	if err != nil {
+		return err
+	}
+	if s > 0 {
+		*status = uint32(s)
+	}
+	return nil
+}
+
+func (q *simulatedQueue) close() {}
