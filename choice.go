@@ -2,6 +2,7 @@ package lacuna
 
 import (
 	"fmt"
+	"github.com/lacuna-sparse/lacuna/runtime"
 	"math"
 	"math/bits"
 	goruntime "runtime"
@@ -26,6 +27,9 @@ type choice struct {
 
 // oneThread reports whether runs of the kernel use one thread only.
 func (k *Kernel) oneThread() bool {
+	if runtime.OnGrids(k.session.engine) {
+		return false
+	}
 	return k.options.Threads == 1 || k.options.Threads == 0 && goruntime.GOMAXPROCS(0) == 1
 }
 

@@ -39,7 +39,7 @@ func WithConversionKernels() SessionOption { return func(s *Session) { s.convers
 // faster: on the session's threads, within its memory limit, and until ctx ends.
 // Arrays that the two formats have in common are shared.
 func (s *Session) Convert(ctx context.Context, t *tensor.Tensor, format tensor.Format) (*tensor.Tensor, error) {
-	c := &converting{session: s, options: s.options}
+	c := &converting{session: s, options: s.options.Here()}
 	return c.named(ctx, t, format, t.Name())
 }
 
@@ -77,7 +77,7 @@ func (s *Session) FromCoords(ctx context.Context, shape []int64, format tensor.F
 	for l, axis := range format.Order() {
 		levels[l].Crd = coords[axis]
 	}
-	c := &converting{session: s, options: s.options}
+	c := &converting{session: s, options: s.options.Here()}
 	out, err := c.fromCoords(ctx, tensor.Assemble(shape, list, levels, values, sample.Fill()), format)
 	if errors.Is(err, errPlain) {
 		return plain()
@@ -527,9 +527,9 @@ func (c *converting) call(ctx context.Context, v *variant, t *tensor.Tensor, lis
 		case in.Kind == lower.Words:
 			*m = list.words[in.Level]
 		case in.Kind == lower.Values && list != nil:
-			*m = memoryOf(list.values)
+			*m = memoryOf(c.session.engine, list.values)
 		default:
-			*m = memoryOf(operandArray(t, in))
+			*m = memoryOf(c.session.engine, operandArray(t, in))
 		}
 	}
 	for _, s := range v.lower.Scalars {

@@ -253,7 +253,8 @@ func (k *Kernel) variant(ctx context.Context, st *step, types declaredTypes, how
 		return v, nil
 	}
 	low, err := k.lowered(st.plan, types, lower.Options{Coordinates: how.crd, Workspace: how.work,
-		LimitWide: !k.plan.Options.NarrowWorkspaces, Tables: how.tables, OnePass: how.onePass, Grain: k.session.grain})
+		LimitWide: !k.plan.Options.NarrowWorkspaces, Tables: how.tables, OnePass: how.onePass,
+		Grids: runtime.OnGrids(k.session.engine), Grain: k.session.grain})
 	if err != nil {
 		return nil, err
 	}

@@ -51,7 +51,7 @@ func (s *Session) plainOperand(ctx context.Context, t *tensor.Tensor) (*tensor.T
 		return t, nil
 	}
 	return s.plain.copy([]*tensor.Tensor{t}, copyKey{format: t.Format(), way: madePlain}, func() (*tensor.Tensor, error) {
-		c := &converting{session: s, options: s.options}
+		c := &converting{session: s, options: s.options.Here()}
 		plain, err := c.sortedList(ctx, t, t.Format().Standard())
 		if errors.Is(err, errPlain) {
 			return t.Plain()

@@ -8,7 +8,6 @@ import (
 	goruntime "runtime"
 	"slices"
 	"sync/atomic"
-	"unsafe"
 	"weak"
 
 	"github.com/lacuna-sparse/lacuna/ir"
@@ -321,7 +320,7 @@ func (k *Kernel) runStep(ctx context.Context, st *step, b *stepBinding, vals val
 			vals[p.To.ID] = c.to
 			return nil
 		}
-		c := &converting{session: k.session, options: k.options}
+		c := &converting{session: k.session, options: k.options.Here()}
 		to, err := c.step(ctx, p, from)
 		if err != nil {
 			return err
@@ -411,7 +410,7 @@ func (k *Kernel) compute(ctx context.Context, st *step, b *stepBinding, vals val
 	call := v.calls.Get().(*call)
 	defer v.finish(call)
 	for _, in := range v.lower.Inputs {
-		call.bindings.Buffers[in.Buffer] = memoryOf(operandArray(vals[in.Tensor.ID], in))
+		call.bindings.Buffers[in.Buffer] = memoryOf(k.session.engine, operandArray(vals[in.Tensor.ID], in))
 	}
 	for _, s := range v.lower.Scalars {
 		switch {
@@ -516,8 +515,25 @@ func operandArray(t *tensor.Tensor, in lower.Input) tensor.Array {
 	return t.Values()
 }
 
-func memoryOf(a tensor.Array) runtime.Memory {
+// memoryOf is an array as an engine takes it: where the engine's device has a copy,
+// that.
+func memoryOf(e runtime.Engine, a tensor.Array) runtime.Memory {
+	if r, ok := a.Remote().(*runtime.Resident); ok && r.On(e) {
+		m := runtime.Memory{Len: int64(a.Len()), On: r}
+		if a.Here() {
+			m.Ptr = a.Pointer()
+		}
+		return m
+	}
 	return runtime.Memory{Ptr: a.Pointer(), Len: int64(a.Len())}
+}
+
+// arrayOf is what a run has made as an array, which may still be on a device.
+func arrayOf(dt tensor.DType, m runtime.Memory) tensor.Array {
+	if m.On != nil && m.Len > 0 {
+		return tensor.RemoteArrayAt(dt, m.Ptr, int(m.Len), m.On)
+	}
+	return tensor.ArrayAt(dt, m.Ptr, int(m.Len))
 }
 
 // result assembles the tensor that a run has made.
@@ -527,8 +543,7 @@ func (v *variant) result(shape []int64, r *runtime.Results, vals values) *tensor
 		if id < 0 {
 			return tensor.Array{}
 		}
-		m := r.Buffers[id]
-		return tensor.ArrayAt(tensor.DType(v.lower.Program.Buffers[id].Elem), unsafe.Pointer(m.Ptr), int(m.Len))
+		return arrayOf(tensor.DType(v.lower.Program.Buffers[id].Elem), r.Buffers[id])
 	}
 	var few [8]tensor.Level
 	levels := few[:0]

@@ -32,7 +32,7 @@ const (
 // emitted in lanes.
 func (w *walk) inLanes() bool {
 	leaf := w.floatFold()
-	if leaf == nil || len(w.followers) > 0 {
+	if leaf == nil || len(w.followers) > 0 || w.opts.Grids {
 		return false
 	}
 	switch leaf.Temp.Reduce.Fold {
@@ -47,7 +47,7 @@ func (w *walk) inLanes() bool {
 // seen twice.
 func (w *walk) inBlocks(it *iterator) bool {
 	leaf := w.floatFold()
-	if leaf == nil || !it.unique || it.stride > 1 || len(w.followers)+len(w.tabled) > 0 || w.count != nil {
+	if leaf == nil || w.opts.Grids || !it.unique || it.stride > 1 || len(w.followers)+len(w.tabled) > 0 || w.count != nil {
 		return false
 	}
 	switch leaf.Temp.Reduce.Fold {

@@ -108,6 +108,9 @@ type Options struct {
 	// a bound for their number that is not far from the size of the operands: for
 	// one thread. The program fails with [TooMany] where the bound turns out to be.
 	OnePass bool
+	// Grids is for engines that share loops among threads: folds stay plain loops,
+	// not cut into lanes and blocks for vector instructions.
+	Grids bool
 	// Grain, when not 0, is the work of one chunk of every parallel loop, so that
 	// tests cut small data too.
 	Grain int64

@@ -32,6 +32,8 @@ type queue interface {
 	// download waits until what is before it in the queue is done.
 	download(to unsafe.Pointer, b block, offset, bytes int64) error
 	launch(k gridKernel, blocks int64, c *gridCall) error
+	// wait waits until all work is done, or the context is.
+	wait(ctx context.Context) error
 	close()
 }
 
@@ -117,6 +119,8 @@ type gridRun struct {
 	inUse  int64
 	limit  int64
 	err    error // of fetch
+	stay   bool  // results stay on the device
+	held   []*Resident
 }
 
 const statusSize = 4
@@ -127,7 +131,7 @@ func (x *Executable) runGrid(ctx context.Context, s *state, o Options, r *Result
 	if err != nil {
 		return err
 	}
-	g := &gridRun{x: x, s: s, q: q, bufs: make([]gridBuffer, len(s.mem)), limit: o.MemoryLimit}
+	g := &gridRun{x: x, s: s, q: q, bufs: make([]gridBuffer, len(s.mem)), limit: o.MemoryLimit, stay: o.Resident}
 	defer g.close()
 	if err := g.open(); err != nil {
 		return err
@@ -140,7 +144,7 @@ func (x *Executable) runGrid(ctx context.Context, s *state, o Options, r *Result
 			return err
 		}
 	}
-	return g.results(r)
+	return g.results(ctx, r)
 }
 
 func (g *gridRun) close() {
@@ -149,6 +153,9 @@ func (g *gridRun) close() {
 	}
 	g.release(g.status)
 	g.q.close()
+	for _, r := range g.held {
+		r.uses.RUnlock()
+	}
 }
 
 func (g *gridRun) release(b gridBuffer) {
@@ -175,6 +182,15 @@ func (g *gridRun) open() error {
 	for _, id := range p.given {
 		m := g.s.mem[id]
 		bytes := m.Len * p.elemSize[id]
+		if r := m.On; r != nil && r.device == g.x.grid.device {
+			r.uses.RLock()
+			g.held = append(g.held, r)
+			if r.at.freed {
+				return &BindingError{p.program.Name, p.program.Buffers[id].Name, "was freed on the device"}
+			}
+			g.bufs[id] = gridBuffer{at: r.at.at, len: m.Len}
+			continue
+		}
 		b, err := g.alloc(bytes)
 		if err != nil {
 			return g.refused(nil, id, m.Len, bytes, err)
@@ -280,10 +296,13 @@ func (g *gridRun) eval(st *stagePlan, what string, c *sizeCode) (int64, error) {
 // fetch reads one element of a buffer on the device. What comes of a kernel that
 // failed must not become a size, so it looks at that first.
 func (g *gridRun) fetch(id loop.BufferID, i int64) (v int64, ok bool) {
+	elem := g.s.plan.program.Buffers[id].Elem
+	if m := g.s.mem[id]; m.Ptr != nil {
+		return loadInt(m, elem, i) // what the caller gave
+	}
 	if g.err = g.failure(); g.err != nil {
 		return 0, true
 	}
-	elem := g.s.plan.program.Buffers[id].Elem
 	var word uint64
 	size := int64(elem.Size())
 	if g.err = g.q.download(unsafe.Pointer(&word), g.bufs[id].at, i*size, size); g.err != nil {
@@ -375,24 +394,37 @@ func (g *gridRun) failure() error {
 	return nil
 }
 
-// results brings the outputs to the host, into memory that is the caller's.
-func (g *gridRun) results(r *Results) error {
+// results brings the outputs to the host, into memory that is the caller's, or leaves
+// them where they are.
+func (g *gridRun) results(ctx context.Context, r *Results) error {
 	if err := g.failure(); err != nil {
 		return err
 	}
 	s := g.s
+	if g.stay {
+		// Other queues may use them from now on.
+		if err := g.q.wait(ctx); err != nil {
+			return err
+		}
+	}
 	r.Buffers = r.Buffers[:0]
-	for id := range s.plan.program.Buffers {
+	for i := range s.plan.program.Buffers {
+		id := loop.BufferID(i)
 		m := Memory{}
-		bytes := g.bufs[id].len * s.plan.elemSize[id]
+		b := &g.bufs[id]
+		bytes := b.len * s.plan.elemSize[id]
 		switch s.plan.program.Buffers[id].Role {
 		case loop.Output:
-			m = Memory{Ptr: g.x.memory.result(bytes, anything), Len: g.bufs[id].len}
-			if err := g.fetchAll(m.Ptr, loop.BufferID(id), bytes); err != nil {
+			m = Memory{Ptr: g.x.memory.result(bytes, anything), Len: b.len}
+			if g.stay {
+				m.On = newResident(g.x.grid.device, b.at, bytes)
+				g.inUse -= b.bytes
+				b.owned = false
+			} else if err := g.fetchAll(m.Ptr, id, bytes); err != nil {
 				return err
 			}
 		case loop.InOut:
-			if err := g.fetchAll(s.mem[id].Ptr, loop.BufferID(id), bytes); err != nil {
+			if err := g.fetchAll(s.mem[id].Ptr, id, bytes); err != nil {
 				return err
 			}
 		}

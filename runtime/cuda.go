@@ -166,6 +166,8 @@ func (q *cudaQueue) download(to unsafe.Pointer, b block, offset, bytes int64) er
 	return q.stream.Download(unsafe.Slice((*byte)(to), bytes), cuda.Ptr(b)+cuda.Ptr(offset))
 }
 
+func (q *cudaQueue) wait(ctx context.Context) error { return q.stream.Synchronize(ctx) }
+
 func (q *cudaQueue) launch(kernel gridKernel, blocks int64, c *gridCall) error {
 	k := kernel.(*cudaKernel)
 	q.params = q.params[:0]

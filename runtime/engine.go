@@ -73,6 +73,16 @@ func EngineByName(name string, notice func(string)) (Engine, error) {
 	return nil, fmt.Errorf("%w %q: want auto, interp, cpu or cuda", ErrUnknownEngine, name)
 }
 
+// OnGrids reports whether an engine shares loops among the threads of grids, as a GPU
+// does.
+func OnGrids(e Engine) bool {
+	switch e.(type) {
+	case *cudaEngine, simulated:
+		return true
+	}
+	return false
+}
+
 // Auto returns the CPU engine if LLVM is there, and the interpreter if not.
 // In that case it calls notice, unless that is nil, once with a sentence that
 // says so and how to get LLVM.

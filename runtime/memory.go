@@ -17,6 +17,9 @@ type Memory struct {
 	// Keep holds whatever owns the memory when that is not the Go heap, such
 	// as a mapped file. The runtime only keeps it reachable.
 	Keep any
+	// On, if not nil, has the same elements in the memory of an accelerator; for
+	// that Ptr may be nil.
+	On *Resident
 }
 
 // MemoryOf is the memory of a slice. E must have the size of the buffer's

@@ -63,6 +63,15 @@ type Options struct {
 	// results and temporaries together. 0 means three quarters of the memory
 	// that is available when the run first needs more than 64 MiB.
 	MemoryLimit int64
+	// Resident leaves the results of an accelerator in its memory: Memory.On of a
+	// result has it, and what Ptr points to is undefined until it is fetched.
+	Resident bool
+}
+
+// Here is the options with results in this process's memory.
+func (o Options) Here() Options {
+	o.Resident = false
+	return o
 }
 
 // Results are what a run produced. The slices are indexed by the program's ids.
@@ -233,7 +242,7 @@ func (s *state) bind(b *Bindings) error {
 		switch {
 		case m.Len < 0 || bytesOf(m.Len, p.elemSize[id]) > maxObject:
 			reason = fmt.Sprintf("has %d elements", m.Len)
-		case m.Ptr == nil && m.Len > 0:
+		case m.Ptr == nil && m.Len > 0 && m.On == nil:
 			reason = fmt.Sprintf("has no memory for its %d elements", m.Len)
 		case uintptr(m.Ptr)%p.aligned[id] != 0:
 			reason = fmt.Sprintf("is not aligned to %d bytes", p.aligned[id])

@@ -3,6 +3,7 @@ package runtime
 import (
 	"context"
 	"fmt"
+	"sync"
 	"unsafe"
 
 	"github.com/lacuna-sparse/lacuna/codegen/interp"
@@ -17,9 +18,9 @@ const SimulatedName = "simulated"
 // Simulated returns the engine that runs the programs that a GPU would run, on the
 // interpreter's grids: it finds races, reads of memory that was never written and
 // accesses outside a buffer. It is slow, and there for tests.
-func Simulated() Engine { return simulated{} }
+func Simulated() Engine { return simulated{&simulatedBlocks{list: map[block][]byte{}}} }
 
-type simulated struct{}
+type simulated struct{ memory *simulatedBlocks }
 
 func (simulated) Name() string        { return SimulatedName }
 func (simulated) Fingerprint() string { return SimulatedName }
@@ -46,14 +47,21 @@ func (simulated) kernels(ctx context.Context, funcs []*loop.Func) ([]gridKernel,
 	return kernels, nil
 }
 
-func (simulated) queue(context.Context) (queue, error) {
-	return &simulatedQueue{blocks: map[block][]byte{}}, nil
+func (e simulated) queue(context.Context) (queue, error) {
+	return &simulatedQueue{memory: e.memory}, nil
 }
 
-// simulatedQueue does everything at once. A block's address is its number.
+// simulatedBlocks is the memory of a device that is simulated. A block's address is its
+// number.
+type simulatedBlocks struct {
+	mu   sync.Mutex
+	list map[block][]byte
+	next block
+}
+
+// simulatedQueue does everything at once.
 type simulatedQueue struct {
-	blocks   map[block][]byte
-	next     block
+	memory   *simulatedBlocks
 	launches uint64
 }
 
@@ -64,24 +72,34 @@ func (q *simulatedQueue) alloc(bytes int64) (block, error) {
 	if bytes > simulatedMemory {
 		return 0, &outOfMemory{free: simulatedMemory, total: simulatedMemory, err: fmt.Errorf("%d bytes", bytes)}
 	}
-	q.next += numbersPerBlock
 	words := make([]uint64, (bytes+7)/8)
-	q.blocks[q.next] = unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(words))), bytes)
-	for i := range q.blocks[q.next] {
-		q.blocks[q.next][i] = 0xA5
+	memory := unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(words))), bytes)
+	for i := range memory {
+		memory[i] = 0xA5
 	}
-	return q.next, nil
+	m := q.memory
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.next += numbersPerBlock
+	m.list[m.next] = memory
+	return m.next, nil
 }
 
 // simulatedMemory is the memory of the device that is simulated.
 const simulatedMemory = 1 << 32
 
-func (q *simulatedQueue) free(b block) { delete(q.blocks, b) }
+func (q *simulatedQueue) free(b block) {
+	q.memory.mu.Lock()
+	defer q.memory.mu.Unlock()
+	delete(q.memory.list, b)
+}
 
 // at is the memory at an address.
 func (q *simulatedQueue) at(b block) []byte {
+	q.memory.mu.Lock()
+	defer q.memory.mu.Unlock()
 	offset := b % numbersPerBlock
-	return q.blocks[b-offset][offset:]
+	return q.memory.list[b-offset][offset:]
 }
 
 func (q *simulatedQueue) clear(b block, bytes int64) error {
@@ -124,5 +142,7 @@ func (q *simulatedQueue) launch(kernel gridKernel, blocks int64, c *gridCall) er
 	}
 	return nil
 }
+
+func (q *simulatedQueue) wait(context.Context) error { return nil }
 
 func (q *simulatedQueue) close() {}

@@ -15,6 +15,8 @@ type Array struct {
 	n     int
 	data  unsafe.Pointer // keeps memory of the Go heap alive; nil only in the zero Array
 	owner *Foreign       // keeps other memory alive
+	// remote, if not nil, has the elements too, or has them alone until data is read.
+	remote *remote
 }
 
 // Element is a Go type that array elements can be viewed as. Float16 and
@@ -110,7 +112,7 @@ func View[T Element](a Array) []T {
 	if a.data == nil || int(unsafe.Sizeof(*new(T))) != a.dt.Size() {
 		return nil
 	}
-	return unsafe.Slice((*T)(a.data), a.n)
+	return unsafe.Slice((*T)(a.local()), a.n)
 }
 
 // DType is the type of the elements; Invalid for the zero Array.
@@ -128,7 +130,7 @@ func (a Array) Pointer() unsafe.Pointer {
 	if a.data == nil {
 		return unsafe.Pointer(&emptyMemory)
 	}
-	return a.data
+	return a.local()
 }
 
 // Raw is the memory of the elements as bytes, shared.
@@ -145,7 +147,7 @@ func (a Array) Slice(lo, hi int) Array {
 	if lo == hi {
 		return Array{dt: a.dt, data: a.Pointer(), owner: a.owner}
 	}
-	return Array{dt: a.dt, n: hi - lo, data: unsafe.Add(a.data, lo*a.dt.Size()), owner: a.owner}
+	return Array{dt: a.dt, n: hi - lo, data: unsafe.Add(a.data, lo*a.dt.Size()), owner: a.owner, remote: a.remote}
 }
 
 // At64 is element i of an array of integers or Bools, zero- or sign-extended

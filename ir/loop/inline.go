@@ -12,60 +12,83 @@ type Inlining struct {
 	// Index, when not nil, maps the index of an access to a buffer of the
 	// function.
 	Index func(buf BufID, index Expr) Expr
+	// Loop, when not nil, is asked to emit each counting loop itself; it says
+	// whether it did.
+	Loop func(s *For, n *Inliner) bool
+	// Guard, when not nil, is the condition under which stores are made.
+	Guard Expr
 }
 
 // Inline adds the statements of f, with fresh variables. What stands for the
 // parameters should be constants or variables: it may be evaluated many times.
 func (b *Builder) Inline(f *Func, in Inlining) {
-	n := inliner{b: b, f: f, in: in, exprs: make([]Expr, len(f.Vars))}
+	n := Inliner{b: b, f: f, in: in, exprs: make([]Expr, len(f.Vars))}
 	n.exprs[f.Chunk], n.exprs[f.Lo], n.exprs[f.Hi] = in.Chunk, in.Lo, in.Hi
 	for i, id := range f.Args {
 		n.exprs[id] = in.Args[i]
 	}
-	n.block(f.Body)
+	n.Block(f.Body)
 }
 
-// inliner puts the body of a function into a builder.
-type inliner struct {
+// An Inliner puts the body of a function into a builder.
+type Inliner struct {
 	b     *Builder
 	f     *Func
 	in    Inlining
 	exprs []Expr // by variable of the function: what stands for it
 }
 
-func (n *inliner) block(body []Stmt) {
+// Bind says what stands for a variable of the function from here on, such as that of
+// a loop that was emitted otherwise.
+func (n *Inliner) Bind(id VarID, e Expr) { n.exprs[id] = e }
+
+// Value is what stands for a variable now.
+func (n *Inliner) Value(id VarID) Expr { return n.exprs[id] }
+
+// Block adds statements of the function.
+func (n *Inliner) Block(body []Stmt) {
 	for _, s := range body {
 		n.stmt(s)
 	}
 }
 
-func (n *inliner) stmt(s Stmt) {
+func (n *Inliner) stmt(s Stmt) {
 	b := n.b
 	switch s := s.(type) {
 	case *Let:
 		v := n.f.Vars[s.Var]
 		id := b.fresh(v.Name, v.Type, !s.Mutable)
-		b.emit(&Let{Var: id, Mutable: s.Mutable, Value: n.expr(s.Value)})
+		b.emit(&Let{Var: id, Mutable: s.Mutable, Value: n.Expr(s.Value)})
 		n.exprs[s.Var] = b.ref(id)
 	case *Assign:
-		b.Assign(n.exprs[s.Var].(*Ref), n.expr(s.Value))
+		b.Assign(n.exprs[s.Var].(*Ref), n.Expr(s.Value))
 	case *Store:
-		b.emit(&Store{Buf: n.in.Bufs[s.Buf], Index: n.index(s.Buf, s.Index), Value: n.expr(s.Value)})
+		store := func() {
+			b.emit(&Store{Buf: n.in.Bufs[s.Buf], Index: n.index(s.Buf, s.Index), Value: n.Expr(s.Value)})
+		}
+		if n.in.Guard == nil {
+			store()
+		} else {
+			b.If(n.in.Guard, store, nil)
+		}
 	case *For:
 		if n.in.Single && n.is(s.Lo, n.f.Lo) && n.is(s.Hi, n.f.Hi) {
 			n.exprs[s.Var] = n.in.Lo
-			n.block(s.Body)
+			n.Block(s.Body)
+			return
+		}
+		if n.in.Loop != nil && n.in.Loop(s, n) {
 			return
 		}
 		id := b.fresh(n.f.Vars[s.Var].Name, I64, fixedVar)
-		lo, hi := n.expr(s.Lo), n.expr(s.Hi)
+		lo, hi := n.Expr(s.Lo), n.Expr(s.Hi)
 		n.exprs[s.Var] = b.ref(id)
-		b.emit(&For{Var: id, Lo: lo, Hi: hi, Independent: s.Independent, Body: b.nested(func() { n.block(s.Body) })})
+		b.emit(&For{Var: id, Lo: lo, Hi: hi, Independent: s.Independent, Body: b.nested(func() { n.Block(s.Body) })})
 	case *While:
-		b.emit(&While{Cond: n.expr(s.Cond), Body: b.nested(func() { n.block(s.Body) })})
+		b.emit(&While{Cond: n.Expr(s.Cond), Body: b.nested(func() { n.Block(s.Body) })})
 	case *If:
-		b.emit(&If{Cond: n.expr(s.Cond),
-			Then: b.nested(func() { n.block(s.Then) }), Else: b.nested(func() { n.block(s.Else) })})
+		b.emit(&If{Cond: n.Expr(s.Cond),
+			Then: b.nested(func() { n.Block(s.Then) }), Else: b.nested(func() { n.Block(s.Else) })})
 	case *Fail:
 		b.Fail("%s", n.f.Fails[s.Code])
 	case *Comment:
@@ -76,37 +99,38 @@ func (n *inliner) stmt(s Stmt) {
 }
 
 // is reports whether e is plainly the parameter id.
-func (n *inliner) is(e Expr, id VarID) bool {
+func (n *Inliner) is(e Expr, id VarID) bool {
 	r, ok := e.(*Ref)
 	return ok && r.Var == id
 }
 
-func (n *inliner) index(buf BufID, index Expr) Expr {
-	x := n.expr(index)
+func (n *Inliner) index(buf BufID, index Expr) Expr {
+	x := n.Expr(index)
 	if n.in.Index != nil {
 		x = n.in.Index(buf, x)
 	}
 	return x
 }
 
-func (n *inliner) expr(e Expr) Expr {
+// Expr is an expression of the function as the builder has it.
+func (n *Inliner) Expr(e Expr) Expr {
 	switch e := e.(type) {
 	case *Ref:
 		return n.exprs[e.Var]
 	case *Load:
 		return &Load{Buf: n.in.Bufs[e.Buf], Elem: e.Elem, Index: n.index(e.Buf, e.Index)}
 	case *Unary:
-		return NewUnary(e.Op, n.expr(e.X))
+		return NewUnary(e.Op, n.Expr(e.X))
 	case *Binary:
-		return NewBinary(e.Op, n.expr(e.X), n.expr(e.Y))
+		return NewBinary(e.Op, n.Expr(e.X), n.Expr(e.Y))
 	case *Select:
-		return NewSelect(n.expr(e.Cond), n.expr(e.X), n.expr(e.Y))
+		return NewSelect(n.Expr(e.Cond), n.Expr(e.X), n.Expr(e.Y))
 	case *Cast:
-		return NewCast(e.Typ, n.expr(e.X))
+		return NewCast(e.Typ, n.Expr(e.X))
 	case *Call:
 		args := make([]Expr, len(e.Args))
 		for i, a := range e.Args {
-			args[i] = n.expr(a)
+			args[i] = n.Expr(a)
 		}
 		return &Call{Fn: e.Fn, Typ: e.Typ, Args: args}
 	}

@@ -74,13 +74,7 @@ func (m *mapper) chunks(s *loop.Stage) {
 	in := g.parameters(s)
 	workers, count := m.workersOf(s)
 	chunks := g.scalar(c.chunks)
-	bounds := loop.BufID(-1)
-	var n, step loop.Expr
-	if c.bounds >= 0 {
-		bounds = g.buffer(c.bounds, loop.ReadOnly)
-	} else {
-		n, step = g.scalar(c.n), g.scalar(c.step)
-	}
+	bounds, n, step := g.cutParameters(c)
 	var all loop.Expr = chunks
 	if workers >= 0 {
 		all = g.scalar(workers)

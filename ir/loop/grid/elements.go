@@ -35,13 +35,7 @@ func (m *mapper) ordered(s *loop.Stage) {
 	g.interleave(&in, s)
 	g.worker = loop.Int(0)
 	b := g.b
-	bounds := loop.BufID(-1)
-	var n, step loop.Expr
-	if c.bounds >= 0 {
-		bounds = g.buffer(c.bounds, loop.ReadOnly)
-	} else {
-		n, step = g.scalar(c.n), g.scalar(c.step)
-	}
+	bounds, n, step := g.cutParameters(c)
 	chunks := g.scalar(c.chunks)
 	b.If(b.Eq(g.thread(), loop.Int(0)), func() {
 		b.For("chunk", loop.Int(0), chunks, func(k loop.Expr) {

@@ -11,6 +11,7 @@ type gridFunc struct {
 	// worker numbers the thread among those that have copies of buffers.
 	worker loop.Expr
 	totals *loop.BufID // shared, of the warps; nil until needed
+	shared int         // loops that a team shares
 }
 
 func (m *mapper) newFunc(name string) *gridFunc {
@@ -73,6 +74,15 @@ func (g *gridFunc) inTurns(first, n, step loop.Expr, body func(i loop.Expr)) {
 		body(b.Let("i", at))
 		b.Assign(at, b.Add(at, step))
 	})
+}
+
+// cutParameters are the parameters that tell the bounds of chunks: boundaries, or the
+// size of the domain and of a chunk.
+func (g *gridFunc) cutParameters(c *cut) (bounds loop.BufID, n, step loop.Expr) {
+	if c.bounds >= 0 {
+		return g.buffer(c.bounds, loop.ReadOnly), nil, nil
+	}
+	return -1, g.scalar(c.n), g.scalar(c.step)
 }
 
 // bounds is the part of the domain that is chunk k.

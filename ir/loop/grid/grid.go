@@ -12,7 +12,9 @@
 //     share (rows.go).
 //   - chunks: each thread takes whole chunks, of which there are as many as threads
 //     pay for; what every thread has a copy of is cut from one buffer (chunks.go).
-//   - serial: one thread does it all (a few sizes and sums).
+//   - blocks: each block takes whole chunks, its threads sharing the loop over them
+//     (blocks.go).
+//   - serial: one thread does it all, or one block (a few sizes and sums).
 //   - prefix: a running sum in three steps (prefix.go).
 //
 // How a stage was mapped is in its name, which explain shows.
@@ -160,13 +162,19 @@ func (m *mapper) stage(s *loop.Stage) {
 	case len(s.Prefixes) > 0:
 		m.prefixes(s)
 	case s.Partition < 0:
-		m.serial(s)
+		if !m.block(s) {
+			m.serial(s)
+		}
 	case s.Ordered:
 		m.ordered(s)
 	case m.cuts[s.Partition].style == single:
-		m.elements(s)
+		if !m.rows(s) {
+			m.elements(s)
+		}
 	default:
-		m.chunks(s)
+		if !m.blocks(s) {
+			m.chunks(s)
+		}
 	}
 }
 

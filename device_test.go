@@ -1,0 +1,57 @@
+package lacuna_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/lacuna-sparse/lacuna"
+	"github.com/lacuna-sparse/lacuna/runtime"
+	"github.com/lacuna-sparse/lacuna/tensor"
+)
+
+// Operands and results stay on a device from kernel to kernel and come back when they
+// are read.
+func TestResident(t *testing.T) {
+	ctx := context.Background()
+	s := lacuna.NewSession(lacuna.WithEngine(runtime.Simulated()), lacuna.WithResidentResults())
+	A, err := tensor.New([]int64{2, 3}, tensor.CSR, []tensor.Level{
+		{}, {Pos: tensor.ArrayOf([]uint32{0, 2, 3}), Crd: tensor.ArrayOf([]uint32{0, 2, 1})},
+	}, tensor.ArrayOf([]float64{1, 2, 3}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, err := tensor.FromDense([]int64{3}, tensor.Dense(1), tensor.ArrayOf([]float64{1, 10, 100}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	onDevice, err := s.ToDevice(ctx, A)
+	if err != nil {
+		t.Fatal(err)
+	}
+	y, err := s.Eval(ctx, "y(i) = A(i,j)*x(j)", lacuna.Args{"A": onDevice, "x": x})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if y.Values().Remote() == nil || y.Values().Here() {
+		t.Error("the result is not on the device")
+	}
+	B, err := s.Eval(ctx, "B(i,j) = A(i,j)*y(i)", lacuna.Args{"A": onDevice, "y": y}, lacuna.Format("B", tensor.CSR, tensor.Float64))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []float64{201, 402, 90}
+	for i, v := range tensor.View[float64](B.Values()) {
+		if v != want[i] {
+			t.Errorf("value %d is %v, want %v", i, v, want[i])
+		}
+	}
+	if err := lacuna.Release(onDevice); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Eval(ctx, "y(i) = A(i,j)*x(j)", lacuna.Args{"A": onDevice, "x": x}); err == nil {
+		t.Error("a tensor was used on the device after it was released")
+	}
+	if _, err := lacuna.NewSession(lacuna.WithEngine(runtime.Interp())).ToDevice(ctx, A); err == nil {
+		t.Error("the interpreter claims to have a device")
+	}
+}
