@@ -530,8 +530,8 @@ func memoryOf(e runtime.Engine, a tensor.Array) runtime.Memory {
 
 // arrayOf is what a run has made as an array, which may still be on a device.
 func arrayOf(dt tensor.DType, m runtime.Memory) tensor.Array {
-	if m.On != nil && m.Len > 0 {
-		return tensor.RemoteArrayAt(dt, m.Ptr, int(m.Len), m.On)
+	if m.On != nil {
+		return tensor.RemoteArray(dt, int(m.Len), m.On)
 	}
 	return tensor.ArrayAt(dt, m.Ptr, int(m.Len))
 }

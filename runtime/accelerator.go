@@ -415,12 +415,15 @@ func (g *gridRun) results(ctx context.Context, r *Results) error {
 		bytes := b.len * s.plan.elemSize[id]
 		switch s.plan.program.Buffers[id].Role {
 		case loop.Output:
-			m = Memory{Ptr: g.x.memory.result(bytes, anything), Len: b.len}
+			m.Len = b.len
 			if g.stay {
 				m.On = newResident(g.x.grid.device, b.at, bytes)
 				g.inUse -= b.bytes
 				b.owned = false
-			} else if err := g.fetchAll(m.Ptr, id, bytes); err != nil {
+				break
+			}
+			m.Ptr = g.x.memory.result(bytes, anything)
+			if err := g.fetchAll(m.Ptr, id, bytes); err != nil {
 				return err
 			}
 		case loop.InOut:

@@ -231,8 +231,8 @@ func TestEngineByName(t *testing.T) {
 			return err == nil && e.Name() == "cuda" || errors.As(err, &u) && strings.Contains(err.Error(), "install")
 		},
 		"simulated": func(e Engine, err error) bool { return err == nil && e.Name() == "simulated" },
-		"gpu": func(e Engine, err error) bool { return errors.Is(err, ErrUnknownEngine) },
-		"":    func(e Engine, err error) bool { return errors.Is(err, ErrUnknownEngine) },
+		"gpu":       func(e Engine, err error) bool { return errors.Is(err, ErrUnknownEngine) },
+		"":          func(e Engine, err error) bool { return errors.Is(err, ErrUnknownEngine) },
 	} {
 		if e, err := EngineByName(name, nil); !check(e, err) {
 			t.Errorf("EngineByName(%q) = %v, %v", name, e, err)

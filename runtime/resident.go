@@ -2,6 +2,7 @@ package runtime
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	goruntime "runtime"
 	"sync"
@@ -78,23 +79,27 @@ func (r *Resident) On(e Engine) bool {
 	return ok && device == r.device
 }
 
-// Fetch copies the array to memory of this process.
-func (r *Resident) Fetch(to unsafe.Pointer) error {
+// Fetch copies the array to new memory of this process.
+func (r *Resident) Fetch() (unsafe.Pointer, error) {
+	to := results.result(r.bytes, anything)
 	r.uses.RLock()
 	defer r.uses.RUnlock()
 	if r.at.freed {
-		return fmt.Errorf("an array on the device was read after it was freed")
+		return nil, errors.New("an array in a device's memory is read after it was freed")
 	}
 	if r.bytes == 0 {
-		return nil
+		return to, nil
 	}
 	q, err := r.device.queue(context.Background())
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer q.close()
-	return q.download(to, r.at.at, 0, r.bytes)
+	return to, q.download(to, r.at.at, 0, r.bytes)
 }
+
+// results makes memory for arrays that come from a device.
+var results = newAllocator()
 
 // Free gives the memory back, once runs that use it have ended. Later uses are errors.
 func (r *Resident) Free() {

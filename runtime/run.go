@@ -64,7 +64,7 @@ type Options struct {
 	// that is available when the run first needs more than 64 MiB.
 	MemoryLimit int64
 	// Resident leaves the results of an accelerator in its memory: Memory.On of a
-	// result has it, and what Ptr points to is undefined until it is fetched.
+	// result has it, and Ptr is nil.
 	Resident bool
 }
 

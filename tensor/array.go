@@ -11,10 +11,12 @@ import (
 // arrays. Copies of an Array share the memory. The zero Array has no type and
 // no elements.
 type Array struct {
-	dt    DType
-	n     int
-	data  unsafe.Pointer // keeps memory of the Go heap alive; nil only in the zero Array
-	owner *Foreign       // keeps other memory alive
+	dt DType
+	n  int
+	// data keeps memory of the Go heap alive; nil in the zero Array, and where only
+	// remote has the elements.
+	data  unsafe.Pointer
+	owner *Foreign // keeps other memory alive
 	// remote, if not nil, has the elements too, or has them alone until data is read.
 	remote *remote
 }
@@ -109,10 +111,14 @@ func dtypeOf[T Element]() DType {
 // uint16 views a Float16 array). Any other T gives nil. If the memory is that of a
 // mapped file, the array or its tensor must stay reachable while the slice is used.
 func View[T Element](a Array) []T {
-	if a.data == nil || int(unsafe.Sizeof(*new(T))) != a.dt.Size() {
+	if int(unsafe.Sizeof(*new(T))) != a.dt.Size() {
 		return nil
 	}
-	return unsafe.Slice((*T)(a.local()), a.n)
+	data := a.local()
+	if data == nil {
+		return nil
+	}
+	return unsafe.Slice((*T)(data), a.n)
 }
 
 // DType is the type of the elements; Invalid for the zero Array.
@@ -127,10 +133,10 @@ func (a Array) Bytes() int64 { return int64(a.n) * int64(a.dt.Size()) }
 // Pointer is the address of the first element; never nil, even when there is
 // no element. The memory lives as long as the Array or the pointer.
 func (a Array) Pointer() unsafe.Pointer {
-	if a.data == nil {
-		return unsafe.Pointer(&emptyMemory)
+	if data := a.local(); data != nil {
+		return data
 	}
-	return a.local()
+	return unsafe.Pointer(&emptyMemory)
 }
 
 // Raw is the memory of the elements as bytes, shared.
@@ -147,7 +153,7 @@ func (a Array) Slice(lo, hi int) Array {
 	if lo == hi {
 		return Array{dt: a.dt, data: a.Pointer(), owner: a.owner}
 	}
-	return Array{dt: a.dt, n: hi - lo, data: unsafe.Add(a.data, lo*a.dt.Size()), owner: a.owner, remote: a.remote}
+	return Array{dt: a.dt, n: hi - lo, data: unsafe.Add(a.local(), lo*a.dt.Size()), owner: a.owner}
 }
 
 // At64 is element i of an array of integers or Bools, zero- or sign-extended

@@ -89,7 +89,7 @@ func sameIndices(a, b Array) bool {
 	case a.n != b.n:
 		return false
 	case a.dt == b.dt:
-		return a.data == b.data || bytes.Equal(a.Raw(), b.Raw())
+		return a.Pointer() == b.Pointer() || bytes.Equal(a.Raw(), b.Raw())
 	}
 	return diffIndices(a, b) == ""
 }

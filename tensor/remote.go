@@ -8,88 +8,80 @@ import (
 // Remote is a copy of an array's elements in another memory, such as a GPU's. An
 // array that has one is used there without being brought over.
 type Remote interface {
-	// Fetch copies the elements to memory of this process, from to on. It is called
-	// at most once, before they are first read there, and may wait for a device.
-	Fetch(to unsafe.Pointer) error
+	// Fetch copies the elements to memory of this process, which stays valid as long
+	// as the pointer is held. It is called at most once for an array and its copies,
+	// before they are first read here, and may wait for a device.
+	Fetch() (unsafe.Pointer, error)
 }
 
-// remote is the remote of an array and of all slices of it.
+// remote is the remote of an array and of its copies.
 type remote struct {
 	Remote
-	base    unsafe.Pointer
-	once    sync.Once
-	err     error
-	present bool // the elements were here from the start
+	once sync.Once
+	data unsafe.Pointer // once fetched
+	err  error
 }
 
-// fetch brings the elements here. An error is one of the device, which has no elements
-// to give then, nor will have.
-func (r *remote) fetch() error {
-	if !r.present {
-		r.once.Do(func() { r.err = r.Fetch(r.base) })
+func (r *remote) fetch() (unsafe.Pointer, error) {
+	r.once.Do(func() { r.data, r.err = r.Fetch() })
+	return r.data, r.err
+}
+
+// RemoteArray is an array of n elements of type dt that r has and that are fetched when
+// something reads them here. Functions that read an array cannot return the error of a
+// fetch that fails, because the device is lost, say: they panic with it. Call Fetch
+// first where that must not be.
+func RemoteArray(dt DType, n int, r Remote) Array {
+	if n == 0 {
+		return ArrayAt(dt, nil, 0)
 	}
-	return r.err
-}
-
-// RemoteArrayAt is ArrayAt for n elements of type dt that r has and that are fetched to
-// the memory at data, which is large enough for them, when something reads them here.
-// Functions that read an array cannot return the error of a fetch that fails, because
-// the device is lost, say: they panic with it. Fetch the tensor first where that must
-// not be.
-func RemoteArrayAt(dt DType, data unsafe.Pointer, n int, r Remote) Array {
-	a := ArrayAt(dt, data, n)
-	a.remote = &remote{Remote: r, base: data}
-	return a
+	return Array{dt: dt, n: n, remote: &remote{Remote: r}}
 }
 
 // WithRemote is the array with a copy of it elsewhere, that has the same elements.
 func (a Array) WithRemote(r Remote) Array {
-	a.remote = &remote{Remote: r, base: a.data, present: true}
+	a.remote = &remote{Remote: r}
 	return a
 }
 
-// Remote is the copy of the array's elements elsewhere, nil if there is none. A part of
-// an array has none: its elements are read here.
+// Remote is the copy of the array's elements elsewhere, nil if there is none.
 func (a Array) Remote() Remote {
-	if a.remote == nil || a.remote.base != a.data {
+	if a.remote == nil {
 		return nil
 	}
 	return a.remote.Remote
 }
 
-// Here reports whether the elements are in this process's memory from the start.
-func (a Array) Here() bool { return a.remote == nil || a.remote.present }
+// Here reports whether the elements were in this process's memory from the start.
+func (a Array) Here() bool { return a.data != nil || a.remote == nil }
 
-// Fetch brings the elements to this process's memory, if they are not there.
+// Fetch brings the elements to this process's memory, if they are not there. The error
+// is that of the device that has them.
 func (a Array) Fetch() error {
-	if a.remote == nil {
+	if a.Here() {
 		return nil
 	}
-	return a.remote.fetch()
+	_, err := a.remote.fetch()
+	return err
 }
 
-// local is the memory of the elements, once they are there.
+// local is the memory of the elements, once they are there; nil for the zero Array.
 func (a Array) local() unsafe.Pointer {
-	if a.remote != nil {
-		if err := a.remote.fetch(); err != nil {
-			panic(err)
-		}
+	if a.Here() {
+		return a.data
 	}
-	return a.data
+	data, err := a.remote.fetch()
+	if err != nil {
+		panic(err)
+	}
+	return data
 }
 
 // Fetch brings all arrays of the tensor to this process's memory, as reading them
 // does. The error is that of the device that has them.
 func (t *Tensor) Fetch() error {
-	for l := range t.Levels() {
-		level := t.LevelAt(l)
-		for _, a := range []Array{level.Pos, level.Crd, level.Group} {
-			if err := a.Fetch(); err != nil {
-				return err
-			}
-		}
-	}
-	return t.Values().Fetch()
+	_, err := t.MapArrays(func(a Array) (Array, error) { return a, a.Fetch() })
+	return err
 }
 
 // MapArrays returns the tensor with other arrays of the same elements: what f makes of
