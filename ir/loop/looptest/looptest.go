@@ -33,7 +33,7 @@ func Func(t *rapid.T) *loop.Func { return Draw(t).Func }
 // given scalar functions; it needs a resolver that knows them to verify.
 // Variables are numbered as in the text (see loop.Compact).
 func Draw(t *rapid.T, scalars ...*loop.Scalar) Case {
-	g := &generator{t: t, scalars: scalars, loopsLeft: 3, stmtsLeft: 40}
+	g := &generator{t: t, scalars: scalars, types: elemTypes, loopsLeft: 3, stmtsLeft: 40}
 	return g.draw()
 }
 
