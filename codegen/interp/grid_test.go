@@ -275,6 +275,13 @@ func TestGridStatus(t *testing.T) {
 			}
 		})
 	}
+	// Of two blocks the first is worse.
+	k = mustCompileGrid(t, "func f(y: []i64) grid threads 32 {\nif block() == 0 {\nfail 1 \"first\"\n}\nif block() == 1 {\nfail 0 \"second\"\n}\n}\n")
+	eachOrder(t, 3, func(l Launch) {
+		if st, err := k.Run([]Memory{memory(make([]int64, 1))}, nil, l); st != 2 || err != nil {
+			t.Errorf("seed %d: status %d, %v; want 2", l.Seed, st, err)
+		}
+	})
 	// All threads of a warp fail before a shuffle of the others.
 	k = mustCompileGrid(t, "func f(y: []i64) grid threads 64 {\nif warp() == 1 {\nfail 0 \"one\"\n}\nlet v: i64 = shuffle(lane(), 3)\ny[block() * 32 + lane()] = v\n}\n")
 	y := make([]int64, 64)

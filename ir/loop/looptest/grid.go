@@ -298,7 +298,8 @@ func (g *gridGenerator) access() []loop.Stmt {
 			return []loop.Stmt{&loop.Store{Buf: a.id, Index: index, Value: g.even(nowhere, t, 3)}}
 		}
 	}
-	return []loop.Stmt{&loop.Let{Var: g.named(nowhere, t).Var, Value: &loop.Load{Buf: a.id, Elem: a.elem, Index: index}}}
+	r := g.named(nowhere, t)
+	return g.kept(&loop.Let{Var: r.Var, Value: &loop.Load{Buf: a.id, Elem: a.elem, Index: index}}, r)
 }
 
 // ownAtomic draws an atomic on an element that is the thread's own.
@@ -308,8 +309,9 @@ func (g *gridGenerator) ownAtomic(a array, index loop.Expr) []loop.Stmt {
 		s.Expected = g.even(nowhere, a.elem, 1)
 	}
 	s.Value = g.even(nowhere, a.elem, 2)
-	s.Var = g.named(nowhere, a.elem).Var
-	return []loop.Stmt{s}
+	r := g.named(nowhere, a.elem)
+	s.Var = r.Var
+	return g.kept(s, r)
 }
 
 func (g *gridGenerator) variable() []loop.Stmt {
@@ -346,7 +348,23 @@ func (g *gridGenerator) shuffle() []loop.Stmt {
 	if s.Kind == loop.ShuffleIndex && s.Width == loop.WarpSize {
 		l = max(min(l, inWarp), from)
 	}
-	s.Var = g.named(l, s.Value.Type()).Var
+	r := g.named(l, s.Value.Type())
+	s.Var = r.Var
+	return g.kept(s, r)
+}
+
+// kept is s and, often, a store of what it gives to the variable r, so that it is
+// seen.
+func (g *gridGenerator) kept(s loop.Stmt, r *loop.Ref) []loop.Stmt {
+	for _, a := range g.arrays {
+		if a.mode == owned && !g.oneIn(3) {
+			index := g.thread
+			if a.buffer {
+				index = g.own
+			}
+			return []loop.Stmt{s, &loop.Store{Buf: a.id, Index: index, Value: loop.NewCast(a.elem.Compute(), r)}}
+		}
+	}
 	return []loop.Stmt{s}
 }
 
@@ -356,8 +374,12 @@ func (g *gridGenerator) ballot() []loop.Stmt {
 	}
 	l := g.level()
 	s := &loop.Ballot{Cond: g.even(l, loop.Bool, 2)}
-	s.Var = g.named(min(l, inWarp), loop.U32).Var
-	return []loop.Stmt{s}
+	if l == nowhere && g.oneIn(2) {
+		s.Cond = &loop.Binary{Op: loop.Lt, Typ: loop.Bool, X: g.thread, Y: loop.Int(int64(g.upto(64)))}
+	}
+	r := g.named(min(l, inWarp), loop.U32)
+	s.Var = r.Var
+	return g.kept(s, r)
 }
 
 // barrier draws a barrier and what becomes of the arrays behind it.
