@@ -28,7 +28,8 @@ func (c GridCase) CopyMemory() [][]byte { return Case{Memory: c.Memory}.CopyMemo
 // threads of a block, of a warp, or of none, and threads meet only where what
 // decides is even enough. Read-only buffers are read anywhere, accumulators are
 // changed by one commutative atomic each. Every other element belongs to a
-// thread between two barriers, or is read by all, or is changed by atomics.
+// thread between two barriers, or is read by all, or is changed by atomics; between
+// two barriers of a warp its threads read what belongs to one of them.
 func DrawGrid(t *rapid.T, scalars ...*loop.Scalar) GridCase {
 	g := &gridGenerator{
 		generator: &generator{t: t, scalars: scalars, loopsLeft: 2, stmtsLeft: 40, exclusive: noBuffer},
@@ -384,8 +385,8 @@ func (g *gridGenerator) ballot() []loop.Stmt {
 
 // barrier draws a barrier and what becomes of the arrays behind it.
 func (g *gridGenerator) barrier() []loop.Stmt {
-	if g.control == inWarp && g.oneIn(2) {
-		return []loop.Stmt{&loop.Barrier{Scope: loop.WarpScope}}
+	if g.control <= inWarp && g.oneIn(3) {
+		return g.inWarp()
 	}
 	if g.control > inBlock {
 		return g.sum()
@@ -400,6 +401,24 @@ func (g *gridGenerator) barrier() []loop.Stmt {
 		}
 	}
 	return []loop.Stmt{&loop.Barrier{}}
+}
+
+// inWarp draws a load of an element of another thread of the warp, between two
+// barriers of the warp.
+func (g *gridGenerator) inWarp() []loop.Stmt {
+	wait := &loop.Barrier{Scope: loop.WarpScope}
+	a := pick(g.generator, g.arrays)
+	if a.mode != owned {
+		return []loop.Stmt{wait}
+	}
+	first := &loop.Binary{Op: loop.And, Typ: loop.I64, X: g.thread, Y: loop.Int(-loop.WarpSize)}
+	index := loop.NewBinary(loop.Add, first, masked(g.even(nowhere, loop.I64, 2), loop.WarpSize))
+	if a.buffer {
+		index = loop.NewBinary(loop.Add, g.place, index)
+	}
+	r := g.named(nowhere, a.elem.Compute())
+	load := &loop.Let{Var: r.Var, Value: &loop.Load{Buf: a.id, Elem: a.elem, Index: index}}
+	return append([]loop.Stmt{wait, load, wait}, g.kept(&loop.Comment{Text: "of the warp"}, r)...)
 }
 
 // sum draws a change of an accumulator.
