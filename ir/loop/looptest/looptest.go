@@ -1,7 +1,8 @@
 // Package looptest makes random functions of the loop language for tests of
 // whatever prints, changes or runs them. Draw gives a function that verifies,
 // ends, and touches only elements that exist, together with memory to run it
-// on; SameMemory judges what two engines made of that memory.
+// on; SameMemory judges what two engines made of that memory. DrawGrid does the same
+// for grid functions.
 //
 // Random functions never look at the bits of a NaN that arithmetic made, which
 // the loop language leaves open, so all else must agree bit for bit.
