@@ -128,7 +128,13 @@ const deviceScope = "device"
 // atomic emits an atomic.
 func (f *function) atomic(s *loop.Atomic) {
 	elem := f.bufs[s.Buf].elem
-	place := f.address(s.Buf, f.expr(s.Index).re, 0)
+	// LLVM finds out the address space of ordinary accesses, but not of volatile ones.
+	space := types.AddrSpace(globalSpace)
+	if f.bufs[s.Buf].shared {
+		space = sharedSpace
+	}
+	place := f.block.NewAddrSpaceCast(
+		f.address(s.Buf, f.expr(s.Index).re, 0), &types.PointerType{ElemType: memoryType(elem), AddrSpace: space})
 	var old value.Value
 	if s.Op == loop.AtomicCompareAndSwap {
 		expected := f.expr(s.Expected).re
@@ -145,6 +151,9 @@ func (f *function) atomic(s *loop.Atomic) {
 		}
 		change := f.block.NewAtomicRMW(op, place, f.expr(s.Value).re, enum.AtomicOrderingMonotonic)
 		change.SyncScope = deviceScope
+		// What changes nothing or wants no result LLVM would else turn into an atomic
+		// load or store, for which NVPTX has no code in older versions.
+		change.Volatile = true
 		old = change
 	}
 	if s.Var != loop.NoVar {
@@ -163,7 +172,7 @@ func (m *Module) sharedArray(kernel string, s loop.Shared) buffer {
 	g.Align = ir.Align(16)
 	m.keep(g)
 	first := constant.NewGetElementPtr(t, g, constant.NewInt(types.I64, 0), constant.NewInt(types.I64, 0))
-	return buffer{elem: s.Elem, base: constant.NewAddrSpaceCast(first, types.NewPointer(memoryType(s.Elem)))}
+	return buffer{elem: s.Elem, shared: true, base: constant.NewAddrSpaceCast(first, types.NewPointer(memoryType(s.Elem)))}
 }
 
 // keep lists a shared array among what is used in ways that LLVM does not see. LLVM 14
@@ -183,5 +192,8 @@ func (m *Module) keep(g *ir.Global) {
 	m.used.ContentType, m.used.Typ = list.Typ, types.NewPointer(list.Typ)
 }
 
-// sharedSpace is NVPTX's address space of a block's memory.
-const sharedSpace = 3
+// NVPTX's address spaces of the device's memory and of a block's.
+const (
+	globalSpace = 1
+	sharedSpace = 3
+)

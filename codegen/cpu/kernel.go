@@ -35,8 +35,9 @@ type function struct {
 
 // buffer is a buffer parameter.
 type buffer struct {
-	elem loop.Type
-	base value.Value
+	elem   loop.Type
+	base   value.Value
+	shared bool // an array of a grid's block
 }
 
 // newFunction starts the body of fn.

@@ -39,10 +39,14 @@ func CompileGrid(f *loop.Func, lookup func(string) (*loop.Scalar, bool)) (*GridK
 	if f.Grid == nil {
 		return nil, fmt.Errorf("interp: func %s is no grid function; Compile takes it", f.Name)
 	}
-	// The closures rely on all threads of a warp coming to each shuffle.
 	if err := f.Verify(lookup); err != nil {
 		return nil, err
 	}
+	return compileGrid(f, lookup)
+}
+
+// compileGrid is CompileGrid of a function whose threads may fail to meet.
+func compileGrid(f *loop.Func, lookup func(string) (*loop.Scalar, bool)) (*GridKernel, error) {
 	k := &GridKernel{name: f.Name, bufs: f.Buffers(), params: len(f.Bufs), grid: *f.Grid}
 	c := &compiler{lookup: lookup, grid: &k.code}
 	c.enter(function{where: "func " + f.Name, bufs: k.bufs, fails: len(f.Fails)}, f.Vars)
@@ -68,9 +72,8 @@ type Launch struct {
 	Stop *atomic.Uint32
 }
 
-// MismatchError says that some threads waited where others did not come to. Of
-// functions that the verifier passes it means that a value that should be the same
-// for them was not, as one of them changed it in between.
+// MismatchError says that some threads waited where others did not come to. The
+// verifier refuses functions where that may happen without a race.
 type MismatchError struct {
 	Func  string // name of the function
 	Block int64
@@ -154,7 +157,7 @@ type block struct {
 	epoch   uint64 // barriers so far, each block starting with one
 	shadows []*shadow
 	warps   []*warp
-	all     []*thread
+	all     []thread
 	turns   []*warp // the warps in the order in which they run
 	fault   error   // of a thread that broke a rule
 }
@@ -177,6 +180,7 @@ type thread struct {
 	at      *meeting // where it waits; nil: it runs or has ended
 	operand int64    // what a shuffle or ballot is given besides a value
 	running bool     // it has its turn; so after a panic it was its
+	started bool     // on the block
 	ended   bool
 	given   bool // it was given up at a meeting
 	status  int64
@@ -202,21 +206,27 @@ func (k *GridKernel) newBlock(bufs []Memory, args []int64, launch Launch) *block
 		s.shared = i >= k.params
 		b.shadows = append(b.shadows, s)
 	}
-	for i := range k.grid.Threads {
+	var fr *frame
+	b.all = make([]thread, k.grid.Threads)
+	for i := range b.all {
+		// Threads that never wait may have one frame after another.
+		if fr == nil || k.code.meets {
+			fr = newFrame(k.registers, mem)
+			fr.stop, fr.fuel = launch.Stop, pollInterval
+			for i, s := range k.args {
+				*reg[int64](fr, s) = args[i]
+			}
+		}
 		if i%loop.WarpSize == 0 {
-			b.warps = append(b.warps, &warp{number: int16(len(b.warps))})
+			b.warps = append(b.warps, &warp{number: int16(i / loop.WarpSize)})
 		}
 		w := b.warps[len(b.warps)-1]
-		t := &thread{number: int16(i), block: b, warp: w, frame: newFrame(k.registers, mem)}
-		t.frame.thread, t.frame.stop, t.frame.fuel = t, launch.Stop, pollInterval
-		for i, s := range k.args {
-			*reg[int64](t.frame, s) = args[i]
-		}
+		t := &b.all[i]
+		t.number, t.block, t.warp, t.frame = int16(i), b, w, fr
 		if k.code.meets {
 			t.next, t.stop = iter.Pull(t.coroutine)
 		}
 		w.threads = append(w.threads, t)
-		b.all = append(b.all, t)
 	}
 	return b
 }
@@ -247,14 +257,19 @@ func (b *block) start(number int64, seed uint64, rng *rand.Rand) {
 			w.turns = append(w.turns, w.threads[k])
 		}
 	}
-	for _, t := range b.all {
-		t.ended, t.at = false, nil
-		t.special(loop.BlockIndex, number)
-		t.special(loop.BlockCount, b.blocks)
-		t.special(loop.ThreadIndex, int64(t.number))
-		t.special(loop.WarpIndex, int64(t.number)/loop.WarpSize)
-		t.special(loop.LaneIndex, int64(t.number)%loop.WarpSize)
+	for i := range b.all {
+		b.all[i].ended, b.all[i].started, b.all[i].at = false, false, nil
 	}
+}
+
+// begin gives a thread its frame for the block.
+func (t *thread) begin() {
+	t.started, t.frame.thread = true, t
+	t.special(loop.BlockIndex, t.block.number)
+	t.special(loop.BlockCount, t.block.blocks)
+	t.special(loop.ThreadIndex, int64(t.number))
+	t.special(loop.WarpIndex, int64(t.number)/loop.WarpSize)
+	t.special(loop.LaneIndex, int64(t.number)%loop.WarpSize)
 }
 
 // special sets a special register, if the function reads it.
@@ -283,13 +298,13 @@ func (b *block) run() int64 {
 			break
 		}
 		b.epoch++
-		for _, t := range b.all {
-			t.at = nil
+		for i := range b.all {
+			b.all[i].at = nil
 		}
 	}
 	worst := int64(0)
-	for _, t := range b.all {
-		worst = max(worst, t.status)
+	for i := range b.all {
+		worst = max(worst, b.all[i].status)
 	}
 	return worst
 }
@@ -328,7 +343,9 @@ func (t *thread) resume() int64 {
 	if t.ended {
 		return 0
 	}
-	t.running = true
+	if t.running = true; !t.started {
+		t.begin()
+	}
 	switch t.next {
 	case nil:
 		t.status = t.block.k.body(t.frame)
@@ -359,8 +376,8 @@ func (b *block) reason(p any) (int64, error) {
 	case any(misused):
 		return StatusMisused, b.fault
 	case any(outOfBounds):
-		for _, t := range b.all {
-			if t.running {
+		for i := range b.all {
+			if t := &b.all[i]; t.running {
 				return StatusOutOfBounds, boundsError(b.k.name, b.k.bufs, t.frame)
 			}
 		}
@@ -370,9 +387,9 @@ func (b *block) reason(p any) (int64, error) {
 
 // end lets go of the threads.
 func (b *block) end() {
-	for _, t := range b.all {
-		if t.stop != nil {
-			t.stop()
+	for i := range b.all {
+		if stop := b.all[i].stop; stop != nil {
+			stop()
 		}
 	}
 }

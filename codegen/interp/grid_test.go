@@ -275,6 +275,13 @@ func TestGridStatus(t *testing.T) {
 			}
 		})
 	}
+	// Of two blocks the first is worse.
+	k = mustCompileGrid(t, "func f(y: []i64) grid threads 32 {\nif block() == 0 {\nfail 1 \"first\"\n}\nif block() == 1 {\nfail 0 \"second\"\n}\n}\n")
+	eachOrder(t, 3, func(l Launch) {
+		if st, err := k.Run([]Memory{memory(make([]int64, 1))}, nil, l); st != 2 || err != nil {
+			t.Errorf("seed %d: status %d, %v; want 2", l.Seed, st, err)
+		}
+	})
 	// All threads of a warp fail before a shuffle of the others.
 	k = mustCompileGrid(t, "func f(y: []i64) grid threads 64 {\nif warp() == 1 {\nfail 0 \"one\"\n}\nlet v: i64 = shuffle(lane(), 3)\ny[block() * 32 + lane()] = v\n}\n")
 	y := make([]int64, 64)
@@ -333,6 +340,34 @@ func TestGridCalls(t *testing.T) {
 	}
 }
 
+// What the verifier refuses ends with an error, too.
+func TestGridMismatch(t *testing.T) {
+	for _, c := range []struct{ body, want string }{
+		{"if lane() == 3 {\nbarrier\n}", "come to a barrier"},
+		{"if warp() == 1 {\nbarrier\n}", "come to a barrier"},
+		{"if warp() == 0 {\nbarrier\n} else {\nbarrier\n}", "come to a barrier"},
+		{"if lane() == 3 {\nlet v: i64 = shuffle_up(1, 2)\n}", "come to shuffle_up"},
+		{"if lane() == 3 {\nlet v: u32 = ballot(true)\n} else {\nbarrier_warp\n}", "come to a"},
+		{"if lane() == 3 {\nfail 0 \"x\"\n}\nbarrier", "come to a barrier"},
+	} {
+		f, err := loop.ParseFunc("func f() grid threads 64 {\n" + c.body + "\n}\n")
+		if err != nil {
+			t.Fatal(err)
+		}
+		k, err := compileGrid(f, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		eachOrder(t, 1, func(l Launch) {
+			st, err := k.Run(nil, nil, l)
+			var wrong *MismatchError
+			if st != StatusMisused || !errors.As(err, &wrong) || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%s: status %d, %v; want %s", c.body, st, err, c.want)
+			}
+		})
+	}
+}
+
 // A grid ends soon after it is asked to, within a block as between blocks.
 func TestGridStop(t *testing.T) {
 	for _, c := range []struct{ body, at string }{
@@ -361,4 +396,19 @@ func BenchmarkGridPrefix(b *testing.B) {
 	}
 	// About 40 statements for each thread.
 	b.ReportMetric(40*n*float64(b.N)/b.Elapsed().Seconds(), "thread-stmts/s")
+}
+
+// Most stages of small programs are one block that does little.
+func BenchmarkGridSmall(b *testing.B) {
+	for _, c := range []struct{ name, barrier string }{{"alone", ""}, {"barrier", "barrier\n"}} {
+		b.Run(c.name, func(b *testing.B) {
+			k := mustCompileGrid(b, "func f(y: []i64; n: i64) grid threads 256 {\n"+c.barrier+"let i: i64 = thread()\nif i < n {\ny[i] = i\n}\n}\n")
+			bufs := []Memory{memory(make([]int64, 10))}
+			for b.Loop() {
+				if st, err := k.Run(bufs, []int64{10}, Launch{Blocks: 1}); st != 0 || err != nil {
+					b.Fatal(st, err)
+				}
+			}
+		})
+	}
 }

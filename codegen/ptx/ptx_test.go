@@ -185,7 +185,10 @@ func TestRandomFunctions(t *testing.T) {
 	all := everyLLVM(t)
 	rapid.Check(t, func(t *rapid.T) {
 		l := rapid.SampledFrom(all).Draw(t, "LLVM")
-		f := onGrid(looptest.Func(t))
+		f := looptest.DrawGrid(t).Func
+		if rapid.Bool().Draw(t, "chunks") {
+			f = onGrid(looptest.Func(t))
+		}
 		module, err := ptx.Emit("random", []*loop.Func{f}, nil)
 		if err != nil {
 			t.Fatalf("%v\n%s", err, f)

@@ -28,6 +28,49 @@ func TestPrintParseProperty(t *testing.T) {
 	})
 }
 
+func TestPrintParseGridProperty(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		f := looptest.DrawGrid(t).Func
+		text := f.String()
+		got, err := loop.ParseFunc(text)
+		if err != nil {
+			t.Fatalf("%v in\n%s", err, text)
+		}
+		wantEqual(t, f, got, text)
+		if again := got.String(); again != text {
+			t.Fatalf("printed as\n%s\nthen as\n%s", text, again)
+		}
+	})
+}
+
+// Removing dead code from grid functions leaves them even where threads meet, and
+// changes nothing that can be seen.
+func TestRemoveDeadGridProperty(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		c := looptest.DrawGrid(t)
+		short := c
+		short.Func = loop.RemoveDead(c.Func)
+		if err := short.Func.Verify(nil); err != nil {
+			t.Fatalf("%v\nfrom\n%s", err, c.Func)
+		}
+		status, memory, err := c.Run(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, gotMemory, err := short.Run(nil)
+		if err != nil {
+			t.Fatalf("%v\nin\n%s\nfrom\n%s", err, short.Func, c.Func)
+		}
+		// Messages are numbered anew: of several failures another may be the greatest.
+		if (got == 0) != (status == 0) {
+			t.Fatalf("%s, want %s:\n%s\nfrom\n%s", message(short.Func, got), message(c.Func, status), short.Func, c.Func)
+		}
+		if err := looptest.SameMemory(c.Func, gotMemory, memory); err != nil {
+			t.Fatalf("%v:\n%s\nfrom\n%s", err, short.Func, c.Func)
+		}
+	})
+}
+
 // wantEqual compares trees, where nil and empty lists are the same. DeepEqual is
 // much faster than cmp and settles most cases.
 func wantEqual(t *rapid.T, printed, read any, text string) {
@@ -81,19 +124,20 @@ func wantSame(t *rapid.T, before, after looptest.Case) {
 	if err != nil {
 		t.Fatalf("%v\nin\n%s\nfrom\n%s", err, after.Func, before.Func)
 	}
-	// Messages may be numbered differently.
-	message := func(f *loop.Func, status int) string {
-		if status == 0 {
-			return "success"
-		}
-		return "failure: " + f.Fails[status-1]
-	}
 	if m, want := message(after.Func, got), message(before.Func, status); m != want {
 		t.Fatalf("%s, want %s:\n%s\nfrom\n%s", m, want, after.Func, before.Func)
 	}
 	if err := looptest.SameMemory(before.Func, gotMemory, memory); err != nil {
 		t.Fatalf("%v:\n%s\nfrom\n%s", err, after.Func, before.Func)
 	}
+}
+
+// message is what a status means: messages may be numbered differently.
+func message(f *loop.Func, status int) string {
+	if status == 0 {
+		return "success"
+	}
+	return "failure: " + f.Fails[status-1]
 }
 
 // rebuildBlock copies statements with every expression built anew.

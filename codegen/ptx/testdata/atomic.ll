@@ -11,45 +11,65 @@ entry:
 	store i32 0, i32* %2
 	call void @llvm.nvvm.barrier0()
 	%3 = getelementptr inbounds i32, i32* %i32s, i64 0
-	%4 = atomicrmw add i32* %3, i32 1 syncscope("device") monotonic
-	%5 = getelementptr inbounds i64, i64* %u64s, i64 0
-	%6 = atomicrmw add i64* %5, i64 %1 syncscope("device") monotonic
-	%7 = getelementptr inbounds float, float* %f32s, i64 0
-	%8 = atomicrmw fadd float* %7, float 1.500000e+00 syncscope("device") monotonic
-	%9 = getelementptr inbounds double, double* %f64s, i64 0
-	%10 = atomicrmw fadd double* %9, double 2.500000e+00 syncscope("device") monotonic
-	%11 = getelementptr inbounds i32, i32* %i32s, i64 1
-	%12 = trunc i64 %1 to i32
-	%13 = atomicrmw min i32* %11, i32 %12 syncscope("device") monotonic
-	%14 = getelementptr inbounds i32, i32* %u32s, i64 1
-	%15 = trunc i64 %1 to i32
-	%16 = atomicrmw umin i32* %14, i32 %15 syncscope("device") monotonic
-	%17 = getelementptr inbounds i64, i64* %i64s, i64 1
-	%18 = atomicrmw max i64* %17, i64 %1 syncscope("device") monotonic
-	%19 = getelementptr inbounds i64, i64* %u64s, i64 1
-	%20 = atomicrmw umax i64* %19, i64 %1 syncscope("device") monotonic
-	%21 = getelementptr inbounds i64, i64* %i64s, i64 2
-	%22 = atomicrmw and i64* %21, i64 %1 syncscope("device") monotonic
-	%23 = getelementptr inbounds i32, i32* %u32s, i64 2
-	%24 = trunc i64 %1 to i32
-	%25 = atomicrmw or i32* %23, i32 %24 syncscope("device") monotonic
-	%26 = getelementptr inbounds i32, i32* %u32s, i64 3
-	%27 = atomicrmw xchg i32* %26, i32 7 syncscope("device") monotonic
-	%28 = getelementptr inbounds i64, i64* %i64s, i64 3
-	%29 = add i64 %k, 1
-	%30 = cmpxchg i64* %28, i64 %k, i64 %29 syncscope("device") monotonic monotonic
-	%31 = extractvalue { i64, i1 } %30, 0
-	%32 = getelementptr inbounds i32, i32* addrspacecast (i32 addrspace(3)* getelementptr ([32 x i32], [32 x i32] addrspace(3)* @atomic.s.0, i64 0, i64 0) to i32*), i64 %k
-	%33 = atomicrmw add i32* %32, i32 %27 syncscope("device") monotonic
-	%34 = getelementptr inbounds i32, i32* addrspacecast (i32 addrspace(3)* getelementptr ([32 x i32], [32 x i32] addrspace(3)* @atomic.s.0, i64 0, i64 0) to i32*), i64 0
-	%35 = cmpxchg i32* %34, i32 %33, i32 5 syncscope("device") monotonic monotonic
-	%36 = extractvalue { i32, i1 } %35, 0
-	%37 = add i64 %1, 4
-	%38 = getelementptr inbounds i32, i32* %u32s, i64 %37
-	store i32 %36, i32* %38
-	%39 = add i64 %1, 4
-	%40 = getelementptr inbounds i64, i64* %i64s, i64 %39
-	store i64 %31, i64* %40
+	%4 = addrspacecast i32* %3 to i32 addrspace(1)*
+	%5 = atomicrmw volatile add i32 addrspace(1)* %4, i32 1 syncscope("device") monotonic
+	%6 = getelementptr inbounds i64, i64* %u64s, i64 0
+	%7 = addrspacecast i64* %6 to i64 addrspace(1)*
+	%8 = atomicrmw volatile add i64 addrspace(1)* %7, i64 %1 syncscope("device") monotonic
+	%9 = getelementptr inbounds float, float* %f32s, i64 0
+	%10 = addrspacecast float* %9 to float addrspace(1)*
+	%11 = atomicrmw volatile fadd float addrspace(1)* %10, float 1.500000e+00 syncscope("device") monotonic
+	%12 = getelementptr inbounds double, double* %f64s, i64 0
+	%13 = addrspacecast double* %12 to double addrspace(1)*
+	%14 = atomicrmw volatile fadd double addrspace(1)* %13, double 2.500000e+00 syncscope("device") monotonic
+	%15 = getelementptr inbounds i32, i32* %i32s, i64 1
+	%16 = addrspacecast i32* %15 to i32 addrspace(1)*
+	%17 = trunc i64 %1 to i32
+	%18 = atomicrmw volatile min i32 addrspace(1)* %16, i32 %17 syncscope("device") monotonic
+	%19 = getelementptr inbounds i32, i32* %u32s, i64 1
+	%20 = addrspacecast i32* %19 to i32 addrspace(1)*
+	%21 = trunc i64 %1 to i32
+	%22 = atomicrmw volatile umin i32 addrspace(1)* %20, i32 %21 syncscope("device") monotonic
+	%23 = getelementptr inbounds i64, i64* %i64s, i64 1
+	%24 = addrspacecast i64* %23 to i64 addrspace(1)*
+	%25 = atomicrmw volatile max i64 addrspace(1)* %24, i64 %1 syncscope("device") monotonic
+	%26 = getelementptr inbounds i64, i64* %u64s, i64 1
+	%27 = addrspacecast i64* %26 to i64 addrspace(1)*
+	%28 = atomicrmw volatile umax i64 addrspace(1)* %27, i64 %1 syncscope("device") monotonic
+	%29 = getelementptr inbounds i64, i64* %i64s, i64 2
+	%30 = addrspacecast i64* %29 to i64 addrspace(1)*
+	%31 = atomicrmw volatile and i64 addrspace(1)* %30, i64 %1 syncscope("device") monotonic
+	%32 = getelementptr inbounds i32, i32* %u32s, i64 2
+	%33 = addrspacecast i32* %32 to i32 addrspace(1)*
+	%34 = trunc i64 %1 to i32
+	%35 = atomicrmw volatile or i32 addrspace(1)* %33, i32 %34 syncscope("device") monotonic
+	%36 = getelementptr inbounds i64, i64* %i64s, i64 2
+	%37 = addrspacecast i64* %36 to i64 addrspace(1)*
+	%38 = atomicrmw volatile or i64 addrspace(1)* %37, i64 0 syncscope("device") monotonic
+	%39 = getelementptr inbounds i32, i32* %u32s, i64 2
+	%40 = addrspacecast i32* %39 to i32 addrspace(1)*
+	%41 = atomicrmw volatile xchg i32 addrspace(1)* %40, i32 7 syncscope("device") monotonic
+	%42 = getelementptr inbounds i32, i32* %u32s, i64 3
+	%43 = addrspacecast i32* %42 to i32 addrspace(1)*
+	%44 = atomicrmw volatile xchg i32 addrspace(1)* %43, i32 7 syncscope("device") monotonic
+	%45 = getelementptr inbounds i64, i64* %i64s, i64 3
+	%46 = addrspacecast i64* %45 to i64 addrspace(1)*
+	%47 = add i64 %k, 1
+	%48 = cmpxchg i64 addrspace(1)* %46, i64 %k, i64 %47 syncscope("device") monotonic monotonic
+	%49 = extractvalue { i64, i1 } %48, 0
+	%50 = getelementptr inbounds i32, i32* addrspacecast (i32 addrspace(3)* getelementptr ([32 x i32], [32 x i32] addrspace(3)* @atomic.s.0, i64 0, i64 0) to i32*), i64 %k
+	%51 = addrspacecast i32* %50 to i32 addrspace(3)*
+	%52 = atomicrmw volatile add i32 addrspace(3)* %51, i32 %44 syncscope("device") monotonic
+	%53 = getelementptr inbounds i32, i32* addrspacecast (i32 addrspace(3)* getelementptr ([32 x i32], [32 x i32] addrspace(3)* @atomic.s.0, i64 0, i64 0) to i32*), i64 0
+	%54 = addrspacecast i32* %53 to i32 addrspace(3)*
+	%55 = cmpxchg i32 addrspace(3)* %54, i32 %52, i32 5 syncscope("device") monotonic monotonic
+	%56 = extractvalue { i32, i1 } %55, 0
+	%57 = add i64 %1, 4
+	%58 = getelementptr inbounds i32, i32* %u32s, i64 %57
+	store i32 %56, i32* %58
+	%59 = add i64 %1, 4
+	%60 = getelementptr inbounds i64, i64* %i64s, i64 %59
+	store i64 %49, i64* %60
 	ret void
 }
 

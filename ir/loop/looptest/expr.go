@@ -63,7 +63,7 @@ func (g *generator) leaf(t loop.Type) loop.Expr {
 	}
 	for _, id := range g.loadable(t) {
 		index := loop.Int(int64(g.upto(int(g.lens[id]))))
-		known = append(known, &loop.Load{Buf: id, Elem: g.f.Bufs[id].Elem, Index: index})
+		known = append(known, &loop.Load{Buf: id, Elem: g.bufs[id].Elem, Index: index})
 	}
 	if len(known) > 0 && !g.oneIn(4) {
 		return pick(g, known)
@@ -102,7 +102,7 @@ func (g *generator) expr(t loop.Type, height int) loop.Expr {
 // loadable are the buffers that values of type t may be loaded from here.
 func (g *generator) loadable(t loop.Type) []loop.BufID {
 	var ids []loop.BufID
-	for i, b := range g.f.Bufs {
+	for i, b := range g.bufs {
 		if b.Elem.Compute() == t && g.lens[i] > 0 && loop.BufID(i) != g.exclusive {
 			ids = append(ids, loop.BufID(i))
 		}
@@ -116,7 +116,7 @@ func (g *generator) load(t loop.Type, height int) loop.Expr {
 		return g.leaf(t)
 	}
 	id := pick(g, ids)
-	return &loop.Load{Buf: id, Elem: g.f.Bufs[id].Elem, Index: masked(g.expr(loop.I64, height), g.lens[id])}
+	return &loop.Load{Buf: id, Elem: g.bufs[id].Elem, Index: masked(g.expr(loop.I64, height), g.lens[id])}
 }
 
 func (g *generator) call(t loop.Type, height int) loop.Expr {

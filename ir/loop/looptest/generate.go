@@ -35,8 +35,10 @@ const noBuffer loop.BufID = -1
 type generator struct {
 	t         *rapid.T
 	f         *loop.Func
+	bufs      []loop.Buf // of f, shared arrays included
 	scalars   []*loop.Scalar
-	lens      []int64 // elements of each buffer: 0 or a power of two
+	types     []loop.Type // that elements and variables have
+	lens      []int64     // elements of each buffer: 0 or a power of two
 	scope     []variable
 	exclusive loop.BufID // in an independent loop: the buffer it stores to, not to be loaded
 	loopsLeft int        // levels of loops that may still nest
@@ -75,6 +77,7 @@ func (g *generator) draw() Case {
 		g.lens = append(g.lens, n)
 		c.Memory = append(c.Memory, g.memory(b.Elem, int(n)))
 	}
+	g.bufs = g.f.Bufs
 	for range g.upto(3) {
 		g.f.Args = append(g.f.Args, g.declare(g.fresh(loop.I64)))
 		c.Args = append(c.Args, int64(g.constant(loop.I64).Bits))
@@ -146,7 +149,7 @@ func (g *generator) stmt() []loop.Stmt {
 	return []loop.Stmt{&loop.Comment{Text: pick(g, []string{"a comment", "", "  spaced {"})}}
 }
 
-func (g *generator) computeType() loop.Type { return pick(g, elemTypes).Compute() }
+func (g *generator) computeType() loop.Type { return pick(g, g.types).Compute() }
 
 func (g *generator) let(t loop.Type, u usage) loop.Stmt {
 	value := g.expr(t, 3)

@@ -1,7 +1,8 @@
 // Package looptest makes random functions of the loop language for tests of
 // whatever prints, changes or runs them. Draw gives a function that verifies,
 // ends, and touches only elements that exist, together with memory to run it
-// on; SameMemory judges what two engines made of that memory.
+// on; SameMemory judges what two engines made of that memory. DrawGrid does the same
+// for grid functions.
 //
 // Random functions never look at the bits of a NaN that arithmetic made, which
 // the loop language leaves open, so all else must agree bit for bit.
@@ -33,7 +34,7 @@ func Func(t *rapid.T) *loop.Func { return Draw(t).Func }
 // given scalar functions; it needs a resolver that knows them to verify.
 // Variables are numbered as in the text (see loop.Compact).
 func Draw(t *rapid.T, scalars ...*loop.Scalar) Case {
-	g := &generator{t: t, scalars: scalars, loopsLeft: 3, stmtsLeft: 40}
+	g := &generator{t: t, scalars: scalars, types: elemTypes, loopsLeft: 3, stmtsLeft: 40}
 	return g.draw()
 }
 

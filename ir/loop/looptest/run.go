@@ -18,7 +18,7 @@ const maxSteps = 1 << 20
 // a judge for engines. The error tells what no engine may be given: an index
 // out of range, an endless loop, an unknown function.
 func (c Case) Run(resolve loop.Resolver) (status int, memory [][]byte, err error) {
-	r := &runner{f: c.Func, vars: make([]loop.Const, len(c.Func.Vars)), memory: c.CopyMemory(), resolve: resolve}
+	r := &runner{bufs: c.Func.Bufs, vars: make([]loop.Const, len(c.Func.Vars)), memory: c.CopyMemory(), resolve: resolve}
 	r.steps = new(int)
 	for i, id := range c.Func.Args {
 		r.vars[id] = *loop.Int(c.Args[i])
@@ -62,7 +62,8 @@ func wrong(format string, args ...any) ending {
 }
 
 type runner struct {
-	f       *loop.Func
+	bufs    []loop.Buf // shared arrays included
+	special [loop.LaneIndex + 1]int64
 	vars    []loop.Const
 	memory  [][]byte
 	resolve loop.Resolver
@@ -161,6 +162,8 @@ func (r *runner) expr(e loop.Expr) loop.Const {
 		c = loop.EvalCast(e.Typ, r.expr(e.X))
 	case *loop.Call:
 		c = r.call(e)
+	case *loop.Special:
+		c = *loop.Int(r.special[e.Reg])
 	}
 	if r.err == nil && (!ok || c.Typ != e.Type()) {
 		r.err = fmt.Errorf("%T of type %s gave a %s", e, e.Type(), c.Typ)
@@ -214,7 +217,7 @@ func (r *runner) scalar(s *loop.Scalar, args []loop.Const) (loop.Const, error) {
 
 // element is the memory of one element, nil when there is none.
 func (r *runner) element(id loop.BufID, index int64) []byte {
-	b := r.f.Bufs[id]
+	b := r.bufs[id]
 	size := int64(b.Elem.Size())
 	if n := int64(len(r.memory[id])) / size; index < 0 || index >= n {
 		r.err = fmt.Errorf("%s[%d]: the buffer has %d elements", b.Name, index, n)
@@ -224,7 +227,7 @@ func (r *runner) element(id loop.BufID, index int64) []byte {
 }
 
 func (r *runner) load(id loop.BufID, index int64) loop.Const {
-	t := r.f.Bufs[id].Elem
+	t := r.bufs[id].Elem
 	m := r.element(id, index)
 	if m == nil {
 		return loop.Const{Typ: t.Compute()}
@@ -258,7 +261,7 @@ func word(m []byte) uint64 {
 }
 
 func (r *runner) store(id loop.BufID, index int64, c loop.Const) {
-	b := r.f.Bufs[id]
+	b := r.bufs[id]
 	m := r.element(id, index)
 	switch {
 	case m == nil:
