@@ -132,11 +132,12 @@ func open(path string) (*Driver, error) {
 }
 
 // invoke calls a function of the driver, on whatever thread and in whatever
-// context: for functions that need none.
+// context: for functions that need none. What args has the addresses of is moved
+// to the heap, and so is args.
 //
 //go:uintptrescapes
 func (d *Driver) invoke(f *function, args ...uintptr) Code {
-	return Code(uint32(callAddress(f.address, args...)))
+	return Code(uint32(callAddress(f.address, args)))
 }
 
 // pointer turns an address that the driver returned into a pointer. The memory

@@ -40,7 +40,7 @@ func (c *deviceContext) makePool() error {
 	props := &poolProps{allocType: memAllocationTypePinned, locationType: memLocationTypeDevice, locationID: int32(c.info.Ordinal)}
 	f.clear()
 	api := &c.driver.api
-	if err := f.call(&api.memPoolCreate, f.address(0), uintptr(unsafe.Pointer(props))); err != nil {
+	if err := f.callWithMemory(&api.memPoolCreate, f.address(0), uintptr(unsafe.Pointer(props))); err != nil {
 		return err
 	}
 	pool := uintptr(f.out[0])

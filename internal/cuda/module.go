@@ -13,23 +13,24 @@ import (
 // Module is code on a device.
 type Module struct{ r *resource }
 
-// jitLog takes what the driver's compiler says about an image.
+// jitLog takes what the driver's compiler says about an image. It is one piece,
+// so that handing the driver the addresses of its options keeps all of it in
+// place.
 type jitLog struct {
-	text    []byte
-	options []uint32
-	values  []uintptr
+	options [2]uint32
+	values  [2]uintptr
+	text    [16 << 10]byte
 }
 
 func newJITLog() *jitLog {
-	l := &jitLog{text: make([]byte, 16<<10)}
-	l.options = []uint32{jitErrorLogBuffer, jitErrorLogBufferSize}
-	l.values = []uintptr{uintptr(unsafe.Pointer(&l.text[0])), uintptr(len(l.text) - 1)}
+	l := &jitLog{options: [2]uint32{jitErrorLogBuffer, jitErrorLogBufferSize}}
+	l.values = [2]uintptr{uintptr(unsafe.Pointer(&l.text)), uintptr(len(l.text) - 1)}
 	return l
 }
 
 // String is what the compiler said.
 func (l *jitLog) String() string {
-	text, _, _ := bytes.Cut(l.text, []byte{0})
+	text, _, _ := bytes.Cut(l.text[:], []byte{0})
 	return string(text)
 }
 
@@ -49,8 +50,8 @@ func (d *Device) Load(image []byte) (*Module, error) {
 	defer runtime.KeepAlive(log)
 	f.clear()
 	api := &f.ctx.driver.api
-	err = f.call(&api.moduleLoadDataEx, f.address(0), uintptr(unsafe.Pointer(&image[0])),
-		uintptr(len(log.options)), uintptr(unsafe.Pointer(&log.options[0])), uintptr(unsafe.Pointer(&log.values[0])))
+	err = f.callWithMemory(&api.moduleLoadDataEx, f.address(0), uintptr(unsafe.Pointer(&image[0])),
+		uintptr(len(log.options)), uintptr(unsafe.Pointer(&log.options)), uintptr(unsafe.Pointer(&log.values)))
 	if isOutOfMemory(err) {
 		return nil, f.outOfMemory(err, uint64(len(image)))
 	}
@@ -78,14 +79,14 @@ func (d *Device) Cubin(ptx []byte) ([]byte, error) {
 	defer runtime.KeepAlive(log)
 	f.clear()
 	api := &f.ctx.driver.api
-	if err := f.call(&api.linkCreate, uintptr(len(log.options)), uintptr(unsafe.Pointer(&log.options[0])),
-		uintptr(unsafe.Pointer(&log.values[0])), f.address(0)); err != nil {
+	if err := f.callWithMemory(&api.linkCreate, uintptr(len(log.options)), uintptr(unsafe.Pointer(&log.options)),
+		uintptr(unsafe.Pointer(&log.values)), f.address(0)); err != nil {
 		return nil, withLog(err, log.String())
 	}
 	link := uintptr(f.out[0])
 	defer func() { _ = f.call(&api.linkDestroy, link) }()
 	name := []byte("lacuna.ptx\x00")
-	if err := f.call(&api.linkAddData, link, jitInputPTX, uintptr(unsafe.Pointer(&ptx[0])), uintptr(len(ptx)),
+	if err := f.callWithMemory(&api.linkAddData, link, jitInputPTX, uintptr(unsafe.Pointer(&ptx[0])), uintptr(len(ptx)),
 		uintptr(unsafe.Pointer(&name[0])), 0, 0, 0); err != nil {
 		return nil, withLog(err, log.String())
 	}
@@ -165,7 +166,7 @@ func (m *Module) Function(name string) (*Function, error) {
 	f.clear()
 	text := append([]byte(name), 0)
 	api := &f.ctx.driver.api
-	if err := f.call(&api.moduleGetFunction, f.address(0), m.r.handle, uintptr(unsafe.Pointer(&text[0]))); err != nil {
+	if err := f.callWithMemory(&api.moduleGetFunction, f.address(0), m.r.handle, uintptr(unsafe.Pointer(&text[0]))); err != nil {
 		if e, ok := errors.AsType[*Error](err); ok && e.Code == CodeNotFound {
 			e.Detail = fmt.Sprintf("the module has no kernel %q", name)
 		}
