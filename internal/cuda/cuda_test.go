@@ -14,6 +14,8 @@ import (
 	"testing"
 	"time"
 	"unsafe"
+
+	"github.com/lacuna-sparse/lacuna/internal/cuda/fakecuda"
 )
 
 // image is what the fake driver takes for PTX with four kernels.
@@ -65,21 +67,21 @@ func TestOpenErrors(t *testing.T) {
 }
 
 func TestOpenOldDriver(t *testing.T) {
-	t.Setenv(EnvVar, buildFake(t, "-DVERSION=11080"))
+	t.Setenv(EnvVar, fakecuda.Build(t, "-DVERSION=11080"))
 	if _, err := Open(); err == nil || !strings.Contains(err.Error(), "it supports CUDA 11.8; 12.0 or newer is needed") {
 		t.Errorf("error %v", err)
 	}
 }
 
 func TestOpenIncompleteDriver(t *testing.T) {
-	t.Setenv(EnvVar, buildFake(t, "-DINCOMPLETE"))
+	t.Setenv(EnvVar, fakecuda.Build(t, "-DINCOMPLETE"))
 	if _, err := Open(); err == nil || !strings.Contains(err.Error(), "it lacks cuLinkCreate_v2:") {
 		t.Errorf("error %v", err)
 	}
 }
 
 func TestOpenWithoutDevices(t *testing.T) {
-	path := buildFake(t)
+	path := fakecuda.Build(t)
 	library := must(openLibrary(path))(t)
 	callAddress(symbolAddress(library, "fake_devices"), []uintptr{0})
 	t.Setenv(EnvVar, path)
@@ -91,7 +93,7 @@ func TestOpenWithoutDevices(t *testing.T) {
 }
 
 func TestOpenTwice(t *testing.T) {
-	path := buildFake(t)
+	path := fakecuda.Build(t)
 	t.Setenv(EnvVar, path)
 	a, b := must(Open())(t), must(Open())(t)
 	if a != b || a.Path() != path || a.Version() != (Version{12, 8}) || a.Version().String() != "12.8" {
@@ -344,6 +346,9 @@ func TestPinned(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 	check(t, b.Close(), s.Close(), d.Close())
+	if b.Bytes() != nil || b.Len() != 1000 {
+		t.Errorf("a closed buffer has %d bytes", len(b.Bytes()))
+	}
 	f.nothingAlive()
 }
 

@@ -1,35 +1,15 @@
 package cuda
 
 import (
-	_ "embed"
 	"fmt"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"runtime"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 	"unsafe"
+
+	"github.com/lacuna-sparse/lacuna/internal/cuda/fakecuda"
 )
-
-//go:embed testdata/fake/fakecuda.c
-var fakeSource []byte
-
-// fakeDir is where the compiled drivers of no device are, by their flags.
-var fakeDir = struct {
-	sync.Mutex
-	path string
-}{}
-
-func TestMain(m *testing.M) {
-	code := m.Run()
-	if fakeDir.path != "" {
-		_ = os.RemoveAll(fakeDir.path) // what is open stays open
-	}
-	os.Exit(code)
-}
 
 // fake is a driver of no device, with a state of its own.
 type fake struct {
@@ -38,44 +18,9 @@ type fake struct {
 	library uintptr
 }
 
-// buildFake compiles the fake driver with the given flags and returns a copy of
-// it that no other test loads. Without a C compiler it skips the test.
-func buildFake(t testing.TB, flags ...string) string {
-	t.Helper()
-	cc, err := exec.LookPath("gcc")
-	if err != nil || runtime.GOOS != "linux" {
-		t.Skip("no gcc to build the fake driver with")
-	}
-	fakeDir.Lock()
-	defer fakeDir.Unlock()
-	if fakeDir.path == "" {
-		if fakeDir.path, err = os.MkdirTemp("", "fakecuda"); err != nil {
-			t.Fatal(err)
-		}
-	}
-	master := filepath.Join(fakeDir.path, "libcuda"+strings.Join(flags, "")+".so")
-	if _, err := os.Stat(master); err != nil {
-		args := append([]string{"-shared", "-fPIC", "-pthread", "-O1", "-fvisibility=hidden", "-x", "c", "-o", master, "-"}, flags...)
-		cmd := exec.Command(cc, args...)
-		cmd.Stdin = strings.NewReader(string(fakeSource))
-		if out, err := cmd.CombinedOutput(); err != nil {
-			t.Fatalf("%v\n%s", err, out)
-		}
-	}
-	library, err := os.ReadFile(master)
-	if err != nil {
-		t.Fatal(err)
-	}
-	path := filepath.Join(t.TempDir(), "libcuda.so.1")
-	if err := os.WriteFile(path, library, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return path
-}
-
 func newFake(t testing.TB, flags ...string) *fake {
 	t.Helper()
-	d, err := open(buildFake(t, flags...))
+	d, err := open(fakecuda.Build(t, flags...))
 	if err != nil {
 		t.Fatal(err)
 	}

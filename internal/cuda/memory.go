@@ -207,9 +207,12 @@ func (f *frame) allocHost(bytes int) (uintptr, error) {
 	return uintptr(f.out[0]), err
 }
 
-// Bytes is the memory. It may be used until the buffer is closed, or forgotten:
-// the slice does not keep it.
+// Bytes is the memory, nil once the buffer is closed. It may be used until the
+// buffer is closed, or forgotten: the slice does not keep it.
 func (b *HostBuffer) Bytes() []byte {
+	if b.r.closed.Load() {
+		return nil
+	}
 	return unsafe.Slice((*byte)(pointer(b.r.handle)), b.size)
 }
 
