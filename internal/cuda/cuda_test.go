@@ -49,7 +49,8 @@ func TestOpenErrors(t *testing.T) {
 	}{
 		{"off", []string{"switched off", EnvVar + "=off"}},
 		{"none", []string{"switched off"}},
-		{"/no/such/libcuda.so", []string{"/no/such/libcuda.so: cannot open it", Install, EnvVar}},
+		{"/no/such/libcuda.so", []string{"/no/such/libcuda.so: no such file", Install, EnvVar}},
+		{"/etc/passwd", []string{"/etc/passwd: cannot open it: "}},
 		{libc, []string{"it lacks cuInit, cuDriverGetVersion", "no driver of CUDA 12.0 or newer"}},
 	} {
 		t.Setenv(EnvVar, test.spec)
@@ -63,6 +64,18 @@ func TestOpenErrors(t *testing.T) {
 				t.Errorf("%s: %q not in\n%v", test.spec, want, err)
 			}
 		}
+	}
+}
+
+// Without a word from the user the usual places are tried, and told in one line.
+func TestOpenAnywhere(t *testing.T) {
+	t.Setenv(EnvVar, "")
+	d, err := Open()
+	if err == nil {
+		t.Skipf("there is a driver: %s", d.Path())
+	}
+	if nf, ok := errors.AsType[*NotFoundError](err); ok && runtime.GOOS == "linux" && (len(nf.Tried) == 0 || !strings.Contains(err.Error(), places[0])) {
+		t.Errorf("error %v", err)
 	}
 }
 
