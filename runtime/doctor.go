@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	goruntime "runtime"
+	"slices"
 	"strings"
 
 	"github.com/lacuna-sparse/lacuna/internal/cuda"
@@ -138,7 +139,7 @@ func (d Description) String() string {
 	if d.CUDA != "" {
 		line("cuda", "%s, %s", d.CUDA, d.CUDAPath)
 	}
-	if d.CUDAErr != nil {
+	if d.CUDAErr != nil && !d.told(d.CUDAErr) {
 		line("gpu", "missing: %s", indent(d.CUDAErr.Error(), 14))
 	}
 	for _, g := range d.GPUs {
@@ -151,6 +152,13 @@ func (d Description) String() string {
 	line("memory", "%s for a run (%s)", formatBytes(d.MemoryLimit), d.LimitSource)
 	line("platform", "%s, %s", d.Platform, d.GoVersion)
 	return b.String()
+}
+
+// told reports whether an engine is missing for this very reason.
+func (d Description) told(err error) bool {
+	return slices.ContainsFunc(d.Engines, func(e EngineInfo) bool {
+		return e.Err != nil && strings.Contains(e.Err.Error(), err.Error())
+	})
 }
 
 // String is the description of a GPU on several lines.

@@ -6,6 +6,7 @@
 #	sh scripts/gpu-pack.sh /tmp/pack      here; then copy the folder, and there:
 #	sh pack/run.sh                        all tests
 #	sh pack/run.sh internal/cuda -test.run=GPU -test.bench=.      one package, with arguments of one's own
+#	WRAP="compute-sanitizer --tool memcheck" sh pack/run.sh         all of them under another program
 #
 # GPU_PACK_HOOK may name a program that is run with DIR as its argument before the
 # sizes are summed up: what the tests need besides goes to DIR/extra, and
@@ -63,7 +64,7 @@ while read -r package name arguments; do
 	ran=$((ran + 1))
 	began=$(date +%s)
 	# The working directory is the package's, as under go test.
-	(cd "$PACK/src/$package" && exec "$PACK/bin/$name.test" -test.v $arguments) >"$logs/$name.log" 2>&1 </dev/null
+	(cd "$PACK/src/$package" && exec ${WRAP:-} "$PACK/bin/$name.test" -test.v $arguments) >"$logs/$name.log" 2>&1 </dev/null
 	status=$?
 	count() { grep -c "^ *--- $1" "$logs/$name.log"; }
 	printf '%-24s %s  %s passed, %s failed, %s skipped, %s s\n' "$package" \

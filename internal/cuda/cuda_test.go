@@ -502,6 +502,40 @@ func TestSynchronizeEndsWithItsContext(t *testing.T) {
 	}
 }
 
+// A device whose pools do not work has memory all the same.
+func TestPoolsNotSupported(t *testing.T) {
+	f := newFake(t)
+	f.fail("cuMemPoolCreate", codeNotSupported, 0)
+	d, s := f.open0()
+	p := must(s.Alloc(100))(t)
+	if use := must(d.MemoryUse())(t); use.Idle != 0 || use.Free != use.Total-100 {
+		t.Errorf("use %+v", use)
+	}
+	check(t, s.Free(p), s.Close(), d.Close())
+	f.nothingAlive()
+}
+
+// The image is checked before the driver sees it.
+func FuzzCheckImage(f *testing.F) {
+	f.Add(image)
+	f.Add([]byte("\x7fELF\x02\x01\x01"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		checked, err := checkImage(bytes.Clone(data))
+		if err != nil {
+			return
+		}
+		if bytes.HasPrefix(data, []byte("\x7fELF")) {
+			if !bytes.Equal(checked, data) {
+				t.Error("a cubin is changed")
+			}
+			return
+		}
+		if end := bytes.IndexByte(checked, 0); end != len(checked)-1 {
+			t.Errorf("PTX of %d bytes ends at %d", len(checked), end)
+		}
+	})
+}
+
 func TestEvents(t *testing.T) {
 	f := newFake(t)
 	d, s := f.open0()

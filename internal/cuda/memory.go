@@ -40,7 +40,11 @@ func (c *deviceContext) makePool() error {
 	props := &poolProps{allocType: memAllocationTypePinned, locationType: memLocationTypeDevice, locationID: int32(c.info.Ordinal)}
 	f.clear()
 	api := &c.driver.api
-	if err := f.callWithMemory(&api.memPoolCreate, f.address(0), uintptr(unsafe.Pointer(props))); err != nil {
+	err = f.callWithMemory(&api.memPoolCreate, f.address(0), uintptr(unsafe.Pointer(props)))
+	if e, ok := err.(*Error); ok && e.Code == codeNotSupported {
+		return nil // some virtual GPUs have no pools, although they say so
+	}
+	if err != nil {
 		return err
 	}
 	pool := uintptr(f.out[0])
