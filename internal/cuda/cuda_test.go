@@ -518,7 +518,10 @@ func TestPoolsNotSupported(t *testing.T) {
 // The image is checked before the driver sees it.
 func FuzzCheckImage(f *testing.F) {
 	f.Add(image)
-	f.Add([]byte("\x7fELF\x02\x01\x01"))
+	cubin := make([]byte, 200)
+	copy(cubin, "\x7fELF\x02\x01\x01")
+	cubin[40], cubin[58], cubin[60] = 64, 64, 2
+	f.Add(cubin)
 	f.Fuzz(func(t *testing.T, data []byte) {
 		checked, err := checkImage(bytes.Clone(data))
 		if err != nil {
@@ -699,7 +702,8 @@ func TestLoadErrors(t *testing.T) {
 	binary.LittleEndian.PutUint64(beyond[32:], 64) // a segment, in the text that follows
 	binary.LittleEndian.PutUint16(beyond[56:], 1)
 	for name, bad := range map[string][]byte{
-		"empty": nil, "noise": []byte("hello"), "PTX with a zero": []byte(".target\x00x"), "half a header": cubin[:40], "segment": beyond,
+		"big end first": bytes.Replace(cubin, []byte{2, 1, 1}, []byte{2, 2, 1}, 1),
+		"empty":         nil, "noise": []byte("hello"), "PTX with a zero": []byte(".target\x00x"), "half a header": cubin[:40], "segment": beyond,
 	} {
 		if _, err := d.Load(bad); err == nil {
 			t.Errorf("%s is loaded", name)

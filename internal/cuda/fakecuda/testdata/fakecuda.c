@@ -354,7 +354,7 @@ API cuLinkCreate_v2(unsigned n, int *options, void **values, void **out) { NEED_
 API cuLinkAddData_v2(char *link, int type, void *data, size_t size, const char *name, unsigned n, int *o, void **v) {
 	NEED_CONTEXT;
 	if (type != 1 || strlen(data) + 1 != size) return INVALID_VALUE;
-	static const unsigned char header[64] = {127, 'E', 'L', 'F', 2, 1, 1, [16] = 2, [18] = 190, [20] = 1, [52] = 64, [54] = 56, [58] = 64};
+	static const unsigned char header[64] = {127, 'E', 'L', 'F', 2, 1, 1, [16] = 2, [18] = 190, [20] = 0x76, [52] = 64, [54] = 56, [58] = 64};
 	memcpy(link, header, 64), strcpy(link + 64, data);
 	return 0;
 }
