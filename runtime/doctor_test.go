@@ -33,7 +33,8 @@ func TestDescribeWithoutLLVM(t *testing.T) {
 
 func TestDescribeGPUs(t *testing.T) {
 	t.Setenv(cuda.EnvVar, fakecuda.Build(t))
-	d := Describe()
+	var d Description // not Describe, whose engine would stay for the other tests
+	d.describeGPUs()
 	if d.CUDA != "12.8" || d.CUDAErr != nil || len(d.GPUs) != 2 || d.GPUs[1].Name != "Fake 1" || d.GPUs[1].Free != 8<<30 || d.GPUs[1].Err != nil {
 		t.Errorf("got %+v", d)
 	}
@@ -41,11 +42,15 @@ func TestDescribeGPUs(t *testing.T) {
 
 func TestDescribeWithoutGPU(t *testing.T) {
 	t.Setenv(cuda.EnvVar, "/no/such/libcuda.so.1")
-	d := Describe()
-	text := d.String()
-	for _, want := range []string{"missing: no driver of CUDA 12.0 or newer was found\n", "tried /no/such/libcuda.so.1: ", cuda.Install} {
-		if d.CUDA != "" || strings.Count(text, want) != 1 {
-			t.Errorf("%q is not, or twice, in\n%s", want, text)
+	var d Description
+	d.describeGPUs()
+	for _, engines := range [][]EngineInfo{nil, {{Name: CUDAName, Err: &UnavailableError{Engine: CUDAName, Err: d.CUDAErr}}}} {
+		d.Engines = engines
+		text := d.String()
+		for _, want := range []string{"missing: no driver of CUDA 12.0 or newer was found\n", "tried /no/such/libcuda.so.1: ", cuda.Install} {
+			if d.CUDA != "" || strings.Count(text, want) != 1 {
+				t.Errorf("%q is not, or twice, in\n%s", want, text)
+			}
 		}
 	}
 }
