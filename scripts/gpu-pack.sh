@@ -10,8 +10,10 @@
 #
 # GPU_PACK_HOOK may name a program that is run with DIR as its argument before the
 # sizes are summed up: what the tests need besides goes to DIR/extra, and
-# DIR/extra/env.sh, if there is one, is read by run.sh with PACK set to DIR. The
-# binaries travel compressed.
+# DIR/extra/env.sh, if there is one, is read by run.sh with PACK set to DIR.
+# gpu-pack-llvm.sh is such a program. The binaries travel compressed.
+#
+# LACUNA_TEST_ENGINE is "cuda" for the tests that obey it, unless it is set.
 set -eu
 [ $# = 1 ] || { echo "usage: gpu-pack.sh DIR" >&2; exit 2; }
 mkdir -p "$1"
@@ -20,7 +22,7 @@ cd "$(dirname "$0")/.."
 export CGO_ENABLED=0
 limit=60 # MB, of the whole
 
-rm -rf "$dir/bin" "$dir/src" "$dir/extra"
+rm -rf "$dir/bin" "$dir/src"
 mkdir -p "$dir/bin" "$dir/src" "$dir/extra"
 : >"$dir/suites.txt"
 while read -r package arguments; do
@@ -37,7 +39,7 @@ while read -r package arguments; do
 	echo "$package $name $arguments" >>"$dir/suites.txt"
 done <scripts/gpu-suites.txt
 ${GO:-go} build -trimpath -ldflags='-s -w' -o "$dir/bin/lacuna" ./cmd/lacuna
-gzip -9 "$dir"/bin/*
+gzip "$dir"/bin/*
 
 cat >"$dir/run.sh" <<'END'
 #!/bin/sh
@@ -47,11 +49,21 @@ PACK=$(cd "$(dirname "$0")" && pwd)
 export PACK
 logs=${LOGS:-$PACK/logs}
 mkdir -p "$logs"
-[ -f "$PACK/extra/env.sh" ] && . "$PACK/extra/env.sh"
+unpack() { # from.xz to
+	[ -f "$2" ] && return
+	if command -v xz >/dev/null; then
+		xz -dc "$1" >"$2.part"
+	else
+		python3 -c 'import lzma, shutil, sys; shutil.copyfileobj(lzma.open(sys.argv[1]), open(sys.argv[2], "wb"))' "$1" "$2.part"
+	fi && mv "$2.part" "$2"
+}
 for packed in "$PACK"/bin/*.gz; do
 	[ -f "$packed" ] && gunzip -f "$packed"
 done
 chmod +x "$PACK"/bin/*
+[ -f "$PACK/extra/env.sh" ] && . "$PACK/extra/env.sh"
+LACUNA_TEST_ENGINE=${LACUNA_TEST_ENGINE-cuda}
+export LACUNA_TEST_ENGINE
 "$PACK/bin/lacuna" doctor
 only=${1:-}
 [ $# -gt 0 ] && shift
