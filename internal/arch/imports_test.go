@@ -44,6 +44,8 @@ var allowed = map[string][]string{
 	"internal/conformance": {"", "tensor", "tensorio"},
 	"internal/arch":        {},
 	"cmd/lacuna":           {"", "lang", "runtime", "tensor", "tensorio", "tensorio/binsparse", "internal/debug"},
+
+	"internal/cuda/fakecuda": {}, // for tests
 }
 
 // TestImportsPointDown compares every import inside the module with the table.
