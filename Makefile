@@ -1,18 +1,22 @@
 # make demo   set up what is missing, build, and run a sparse expression on a real matrix
 # make test   the whole test suite
+# make test-gpu   the tests that run on a GPU, if there is one
 #
 # Both work on a fresh Debian or Ubuntu machine that has Go.
 
 GO ?= go
 export CGO_ENABLED = 0
 
-.PHONY: demo test build setup setup-test lint bench clean
+.PHONY: demo test test-gpu build setup setup-test lint bench clean
 
 demo: setup build
 	@sh scripts/demo.sh
 
 test: setup-test build
 	@sh scripts/test.sh
+
+test-gpu: build
+	@GO="$(GO)" sh scripts/test-gpu.sh
 
 build:
 	$(GO) build ./...

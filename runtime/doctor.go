@@ -6,8 +6,10 @@ import (
 	"io/fs"
 	"os"
 	goruntime "runtime"
+	"slices"
 	"strings"
 
+	"github.com/lacuna-sparse/lacuna/internal/cuda"
 	"github.com/lacuna-sparse/lacuna/internal/llvm"
 )
 
@@ -21,6 +23,11 @@ type Description struct {
 	LLVMTarget  string // triple that LLVM compiles for
 	TargetCPU   string // the processor as LLVM calls it, such as "znver4"
 	CPUFeatures string // as LLVM lists them
+
+	CUDA     string // the newest version of CUDA that the driver supports, "" if there is no driver that works
+	CUDAPath string // the driver's library
+	CUDAErr  error  // why there is no GPU to use
+	GPUs     []GPUInfo
 
 	CPU         string // the processor's own name, "" if not known
 	Processors  int    // logical processors
@@ -37,7 +44,22 @@ type EngineInfo struct {
 	Err  error // why it cannot be used, nil if it can
 }
 
-// Describe looks at the machine.
+// GPUInfo describes a GPU.
+type GPUInfo struct {
+	Name, UUID      string
+	Capability      string // compute capability, such as "9.0"
+	Multiprocessors int
+	Clock           int64 // of the multiprocessors at most, Hz; 0 if not known
+	Memory, Free    int64 // bytes
+	MemoryClock     int64 // at most, Hz; 0 if not known
+	MemoryBusWidth  int   // bits; 0 if not known
+	ECC             bool  // errors in memory are corrected
+	L2, Shared      int64 // bytes of cache, and of shared memory that a block may have
+	Err             error // why it cannot be used, nil if it can; then Free is not known
+}
+
+// Describe looks at the machine. Where there are GPUs it opens each of them,
+// which takes some tenths of a second.
 func Describe() Description {
 	var limit account
 	limit.settle(0, readMachineMemory())
@@ -58,7 +80,42 @@ func Describe() Description {
 			d.LLVMTarget, d.TargetCPU, d.CPUFeatures = e.host.Triple, e.host.CPU, e.host.Features
 		}
 	}
+	d.describeGPUs()
 	return d
+}
+
+// describeGPUs looks for GPUs.
+func (d *Description) describeGPUs() {
+	driver, err := cuda.Open()
+	if err != nil {
+		d.CUDAErr = err
+		return
+	}
+	d.CUDA, d.CUDAPath = driver.Version().String(), driver.Path()
+	devices, err := driver.Devices()
+	d.CUDAErr = err
+	for _, info := range devices {
+		g := GPUInfo{
+			Name: info.Name, UUID: info.UUID, Capability: info.Capability.String(),
+			Multiprocessors: info.Multiprocessors, Clock: info.Clock,
+			Memory: int64(info.Memory), MemoryClock: info.MemoryClock, MemoryBusWidth: info.MemoryBusWidth, ECC: info.ECC,
+			L2: int64(info.L2), Shared: int64(info.MaxSharedOptIn),
+		}
+		g.Free, g.Err = freeMemory(driver, info.Ordinal)
+		d.GPUs = append(d.GPUs, g)
+	}
+}
+
+// freeMemory opens a GPU, which tells whether it can be used, and returns the
+// bytes free in its memory.
+func freeMemory(driver *cuda.Driver, ordinal int) (int64, error) {
+	device, err := driver.Device(ordinal)
+	if err != nil {
+		return 0, err
+	}
+	defer device.Close()
+	use, err := device.MemoryUse()
+	return int64(use.Free), err
 }
 
 // String is the description on several lines, one fact each, each line ending
@@ -72,12 +129,21 @@ func (d Description) String() string {
 		if e.Err == nil {
 			line("engine", "%-6s  ready", e.Name)
 		} else {
-			line("engine", "%-6s  missing: %s", e.Name, strings.ReplaceAll(reason(e.Err), "\n", "\n"+strings.Repeat(" ", 22)))
+			line("engine", "%-6s  missing: %s", e.Name, indent(reason(e.Err), 22))
 		}
 	}
 	if d.LLVM != "" {
 		line("llvm", "%s, %s", d.LLVM, d.LLVMPath)
 		line("target", "%s, %s", d.LLVMTarget, d.TargetCPU)
+	}
+	if d.CUDA != "" {
+		line("cuda", "%s, %s", d.CUDA, d.CUDAPath)
+	}
+	if d.CUDAErr != nil && !d.told(d.CUDAErr) {
+		line("gpu", "missing: %s", indent(d.CUDAErr.Error(), 14))
+	}
+	for _, g := range d.GPUs {
+		line("gpu", "%s", indent(g.String(), 14))
 	}
 	if d.CPU != "" {
 		line("processor", "%s", d.CPU)
@@ -86,6 +152,47 @@ func (d Description) String() string {
 	line("memory", "%s for a run (%s)", formatBytes(d.MemoryLimit), d.LimitSource)
 	line("platform", "%s, %s", d.Platform, d.GoVersion)
 	return b.String()
+}
+
+// told reports whether an engine is missing for this very reason.
+func (d Description) told(err error) bool {
+	return slices.ContainsFunc(d.Engines, func(e EngineInfo) bool {
+		return e.Err != nil && strings.Contains(e.Err.Error(), err.Error())
+	})
+}
+
+// String is the description of a GPU on several lines.
+func (g GPUInfo) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s, compute capability %s, %s\n", g.Name, g.Capability, g.UUID)
+	fmt.Fprintf(&b, "%d multiprocessors%s, %s of L2 cache, %s of shared memory for a block\n",
+		g.Multiprocessors, atClock(g.Clock), formatBytes(g.L2), formatBytes(g.Shared))
+	fmt.Fprintf(&b, "%s of memory%s", formatBytes(g.Memory), atClock(g.MemoryClock))
+	if g.MemoryBusWidth > 0 {
+		fmt.Fprintf(&b, ", %d bits wide", g.MemoryBusWidth)
+	}
+	if g.ECC {
+		b.WriteString(", ECC")
+	}
+	if g.Err != nil {
+		fmt.Fprintf(&b, "\ncannot be used: %v", g.Err)
+	} else {
+		fmt.Fprintf(&b, ", %s free", formatBytes(g.Free))
+	}
+	return b.String()
+}
+
+// atClock says at which clock something runs, if that is known.
+func atClock(hertz int64) string {
+	if hertz == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" at up to %d MHz", hertz/1e6)
+}
+
+// indent puts so many spaces before the lines of a text after the first.
+func indent(text string, by int) string {
+	return strings.ReplaceAll(text, "\n", "\n"+strings.Repeat(" ", by))
 }
 
 // reason is the message of an error without the name of the engine, which the

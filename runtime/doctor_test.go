@@ -5,6 +5,9 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
+
+	"github.com/lacuna-sparse/lacuna/internal/cuda"
+	"github.com/lacuna-sparse/lacuna/internal/cuda/fakecuda"
 )
 
 func TestDescribe(t *testing.T) {
@@ -28,10 +31,39 @@ func TestDescribeWithoutLLVM(t *testing.T) {
 	}
 }
 
+func TestDescribeGPUs(t *testing.T) {
+	t.Setenv(cuda.EnvVar, fakecuda.Build(t))
+	var d Description // not Describe, whose engine would stay for the other tests
+	d.describeGPUs()
+	if d.CUDA != "12.8" || d.CUDAErr != nil || len(d.GPUs) != 2 || d.GPUs[1].Name != "Fake 1" || d.GPUs[1].Free != 8<<30 || d.GPUs[1].Err != nil {
+		t.Errorf("got %+v", d)
+	}
+}
+
+func TestDescribeWithoutGPU(t *testing.T) {
+	t.Setenv(cuda.EnvVar, "/no/such/libcuda.so.1")
+	var d Description
+	d.describeGPUs()
+	for _, engines := range [][]EngineInfo{nil, {{Name: CUDAName, Err: &UnavailableError{Engine: CUDAName, Err: d.CUDAErr}}}} {
+		d.Engines = engines
+		text := d.String()
+		for _, want := range []string{"missing: no driver of CUDA 12.0 or newer was found\n", "tried /no/such/libcuda.so.1: ", cuda.Install} {
+			if d.CUDA != "" || strings.Count(text, want) != 1 {
+				t.Errorf("%q is not, or twice, in\n%s", want, text)
+			}
+		}
+	}
+}
+
 func TestDescriptionString(t *testing.T) {
 	d := Description{
 		Engines: []EngineInfo{{"interp", nil}, {"cpu", errors.New("first\nsecond")}, {"cuda", &UnavailableError{Engine: "cuda", Err: ErrNotSupported, Hint: "use the CPU"}}},
 		LLVM:    "19.1.7", LLVMPath: "/lib/libLLVM.so", LLVMTarget: "x86_64-linux-gnu", TargetCPU: "znver4",
+		CUDA: "12.8", CUDAPath: "libcuda.so.1", GPUs: []GPUInfo{
+			{Name: "A GPU", UUID: "GPU-1", Capability: "9.0", Multiprocessors: 132, Clock: 1980e6, Memory: 8 << 30, Free: 7 << 30,
+				MemoryClock: 3201e6, MemoryBusWidth: 6144, ECC: true, L2: 60 << 20, Shared: 227 << 10},
+			{Name: "Another", UUID: "GPU-2", Capability: "7.0", Multiprocessors: 80, Memory: 4 << 30, L2: 6 << 20, Shared: 96 << 10, Err: errors.New("no")},
+		},
 		CPU: "A Processor", Processors: 8, Threads: 4, MemoryLimit: 3 << 30, LimitSource: "somewhere",
 		GoVersion: "go1.26", Platform: "linux/amd64",
 	}
@@ -41,6 +73,14 @@ engine        cpu     missing: first
 engine        cuda    missing: not supported yet; use the CPU
 llvm          19.1.7, /lib/libLLVM.so
 target        x86_64-linux-gnu, znver4
+cuda          12.8, libcuda.so.1
+gpu           A GPU, compute capability 9.0, GPU-1
+              132 multiprocessors at up to 1980 MHz, 60.0 MiB of L2 cache, 227.0 KiB of shared memory for a block
+              8.0 GiB of memory at up to 3201 MHz, 6144 bits wide, ECC, 7.0 GiB free
+gpu           Another, compute capability 7.0, GPU-2
+              80 multiprocessors, 6.0 MiB of L2 cache, 96.0 KiB of shared memory for a block
+              4.0 GiB of memory
+              cannot be used: no
 processor     A Processor
 threads       4 of 8 logical processors (GOMAXPROCS)
 memory        3.0 GiB for a run (somewhere)

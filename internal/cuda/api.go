@@ -35,7 +35,7 @@ type api struct {
 	memcpyHtoDAsync, memcpyDtoHAsync, memcpyDtoDAsync           function
 	streamCreate, streamDestroy, streamQuery, streamSynchronize function
 	streamWaitEvent                                             function
-	eventCreate, eventDestroy, eventRecord, eventQuery          function
+	eventCreate, eventDestroy, eventRecord                      function
 	eventSynchronize, eventElapsedTime                          function
 }
 
@@ -108,7 +108,6 @@ func (a *api) bindings() []binding {
 		{&a.eventCreate, "cuEventCreate"},
 		{&a.eventDestroy, "cuEventDestroy_v2"},
 		{&a.eventRecord, "cuEventRecord"},
-		{&a.eventQuery, "cuEventQuery"},
 		{&a.eventSynchronize, "cuEventSynchronize"},
 		{&a.eventElapsedTime, "cuEventElapsedTime"},
 	}

@@ -18,9 +18,9 @@ type deviceContext struct {
 	users atomic.Int64 // devices, resources and allocations in it
 	lost  atomic.Pointer[LostError]
 
-	pool    uintptr    // the memory pool; 0 if the device has none
-	mu      sync.Mutex // guards staging
-	staging *staging   // nil before its first use
+	pool         uintptr    // the memory pool; 0 if the device has none
+	mu           sync.Mutex // guards what follows
+	small, large *ring      // nil before their first use
 }
 
 // newContext makes a context known, with one user.
@@ -72,8 +72,10 @@ func (c *deviceContext) discard() {
 		return
 	}
 	defer f.leave()
-	if c.staging != nil {
-		c.staging.discard(f)
+	for _, r := range []*ring{c.small, c.large} {
+		if r != nil {
+			r.discard(f)
+		}
 	}
 	if c.pool != 0 {
 		_ = f.call(&c.driver.api.memPoolDestroy, c.pool)

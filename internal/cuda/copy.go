@@ -1,8 +1,6 @@
 package cuda
 
-import (
-	"fmt"
-)
+import "fmt"
 
 // Upload copies bytes to the device in stream order. The bytes are taken when
 // it returns: they go through pinned memory of the package's own, on several
@@ -12,7 +10,8 @@ func (s *Stream) Upload(dst Ptr, src []byte) error {
 }
 
 // Download copies bytes from the device after all earlier work on the stream,
-// and returns when they are there.
+// and returns when they are there. It cannot be interrupted: who wants to stop
+// waiting calls Synchronize first.
 func (s *Stream) Download(dst []byte, src Ptr) error {
 	return s.transfer(src, dst, download)
 }

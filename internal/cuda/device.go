@@ -2,6 +2,7 @@ package cuda
 
 import (
 	"fmt"
+	"math"
 	"unsafe"
 )
 
@@ -57,7 +58,7 @@ func (d *Driver) Devices() ([]DeviceInfo, error) {
 
 // info describes one device.
 func (d *Driver) info(ordinal int) (DeviceInfo, error) {
-	if ordinal < 0 {
+	if ordinal < 0 || ordinal > math.MaxInt32 {
 		return DeviceInfo{}, fmt.Errorf("there is no device %d: devices are numbered from 0", ordinal)
 	}
 	var device int32

@@ -16,5 +16,4 @@ func openLibrary(string) (uintptr, error) {
 
 func symbolAddress(uintptr, string) uintptr { return 0 }
 
-//go:uintptrescapes
-func callAddress(uintptr, ...uintptr) uintptr { panic("BUG: no library can be open") }
+func callAddress(uintptr, []uintptr) uintptr { panic("BUG: no library can be open") }

@@ -24,10 +24,9 @@ func symbolAddress(library uintptr, name string) uintptr {
 }
 
 // callAddress calls the C function at address, whose parameters are integers
-// and pointers, and returns its result.
-//
-//go:uintptrescapes
-func callAddress(address uintptr, args ...uintptr) uintptr {
+// and pointers, and returns its result. args must be on the heap, and Go memory
+// that it has the addresses of, too: stacks move.
+func callAddress(address uintptr, args []uintptr) uintptr {
 	result, _, _ := purego.SyscallN(address, args...)
 	return result
 }

@@ -22,6 +22,8 @@ const (
 	CodeOldPTX        Code = 222 // PTX newer than the driver
 	CodeNotFound      Code = 500
 	CodeNotReady      Code = 600
+
+	codeNotSupported Code = 801
 )
 
 // advice says what to do about an error, where that is known.

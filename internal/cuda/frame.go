@@ -12,11 +12,12 @@ import (
 // the goroutine's stack; frames are used again, so a visit allocates nothing.
 type frame struct {
 	ctx     *deviceContext
-	owner   *resource // held until leave; nil for visits of the context's own
-	restore bool      // the thread had another context, previous
-	current uintptr   // the thread's context before
-	out     [2]uint64 // results of driver functions
-	params  []byte    // a launch's parameters, and what tells the driver of them
+	owner   *resource   // held until leave; nil for visits of the context's own
+	restore bool        // the thread had another context, previous
+	current uintptr     // the thread's context before
+	args    [11]uintptr // of the function that is called
+	out     [2]uint64   // results of driver functions
+	params  []byte      // a launch's parameters, and what tells the driver of them
 	size    uint64
 	extra   [5]uintptr
 }
@@ -34,12 +35,12 @@ func (c *deviceContext) enter() (*frame, error) {
 	runtime.LockOSThread()
 	f := frames.Get().(*frame)
 	f.ctx, f.restore, f.current = c, false, 0
-	d := c.driver
-	if code := d.invoke(&d.api.ctxGetCurrent, uintptr(unsafe.Pointer(&f.current))); code != 0 {
+	api := &c.driver.api
+	if code := f.invoke(&api.ctxGetCurrent, uintptr(unsafe.Pointer(&f.current))); code != 0 {
 		f.current = 0 // a context that is no more: there is nothing to come back to
 	}
 	if f.current != c.handle {
-		if err := f.call(&d.api.ctxSetCurrent, c.handle); err != nil {
+		if err := f.call(&api.ctxSetCurrent, c.handle); err != nil {
 			f.leave()
 			return nil, err
 		}
@@ -50,8 +51,8 @@ func (c *deviceContext) enter() (*frame, error) {
 
 // leave ends the visit. The frame must not be used afterwards.
 func (f *frame) leave() {
-	if d := f.ctx.driver; f.restore {
-		d.invoke(&d.api.ctxSetCurrent, f.current) // best effort: it was current before
+	if f.restore {
+		f.invoke(&f.ctx.driver.api.ctxSetCurrent, f.current) // best effort: it was current before
 	}
 	owner := f.owner
 	f.ctx, f.owner = nil, nil
@@ -62,15 +63,28 @@ func (f *frame) leave() {
 	}
 }
 
-// call calls a function of the driver. Errors are *Error, or *LostError when
-// the context is of no use any more.
-//
-//go:uintptrescapes
+// invoke calls a function of the driver, whose arguments are numbers, addresses
+// that the driver gave, and addresses in the frame: other Go memory may move.
+func (f *frame) invoke(fn *function, args ...uintptr) Code {
+	n := copy(f.args[:], args)
+	return Code(uint32(callAddress(fn.address, f.args[:n])))
+}
+
+// call is invoke with the code made an error: *Error, or *LostError when the
+// context is of no use any more.
 func (f *frame) call(fn *function, args ...uintptr) error {
-	if code := f.ctx.driver.invoke(fn, args...); code != 0 {
+	if code := f.invoke(fn, args...); code != 0 {
 		return f.ctx.fail(fn, code)
 	}
 	return nil
+}
+
+// callWithMemory is call for arguments that are the addresses of Go memory
+// anywhere, which it moves to the heap.
+//
+//go:uintptrescapes
+func (f *frame) callWithMemory(fn *function, args ...uintptr) error {
+	return f.call(fn, args...)
 }
 
 // address is where the driver puts its i-th result.

@@ -88,6 +88,7 @@ var drivers = struct {
 func Open() (*Driver, error) {
 	spec := os.Getenv(EnvVar)
 	notFound := &NotFoundError{Spec: spec}
+	var absent []string // where there is no such file: one line for all
 	for _, path := range candidates(spec) {
 		d, err := open(path)
 		if err == nil {
@@ -96,16 +97,32 @@ func Open() (*Driver, error) {
 		if failed, ok := errors.AsType[*Error](err); ok {
 			return nil, failed
 		}
+		if spec == "" && errors.Is(err, errNoFile) {
+			absent = append(absent, path)
+			continue
+		}
 		notFound.Tried = append(notFound.Tried, fmt.Sprintf("%s: %v", path, err))
+	}
+	if len(absent) > 0 {
+		notFound.Tried = append(notFound.Tried, strings.Join(absent, ", ")+": "+errNoFile.Error())
 	}
 	return nil, notFound
 }
+
+// errNoFile marks a library that the dynamic loader did not find.
+var errNoFile = errors.New("no such file")
 
 // open loads one library, or finds it among those that are open.
 func open(path string) (*Driver, error) {
 	library, err := openLibrary(path)
 	if err != nil {
-		return nil, fmt.Errorf("cannot open it: %v", err)
+		// The loader says "PATH: cannot open shared object file: No such file or
+		// directory" of this file, or the same of another that it needs.
+		reason := strings.TrimPrefix(err.Error(), path+": ")
+		if strings.HasPrefix(reason, "cannot open shared object file: No such file") {
+			return nil, errNoFile
+		}
+		return nil, fmt.Errorf("cannot open it: %s", reason)
 	}
 	drivers.Lock()
 	defer drivers.Unlock()
@@ -132,11 +149,12 @@ func open(path string) (*Driver, error) {
 }
 
 // invoke calls a function of the driver, on whatever thread and in whatever
-// context: for functions that need none.
+// context: for functions that need none. What args has the addresses of is moved
+// to the heap, and so is args.
 //
 //go:uintptrescapes
 func (d *Driver) invoke(f *function, args ...uintptr) Code {
-	return Code(uint32(callAddress(f.address, args...)))
+	return Code(uint32(callAddress(f.address, args)))
 }
 
 // pointer turns an address that the driver returned into a pointer. The memory

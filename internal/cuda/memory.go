@@ -40,7 +40,11 @@ func (c *deviceContext) makePool() error {
 	props := &poolProps{allocType: memAllocationTypePinned, locationType: memLocationTypeDevice, locationID: int32(c.info.Ordinal)}
 	f.clear()
 	api := &c.driver.api
-	if err := f.call(&api.memPoolCreate, f.address(0), uintptr(unsafe.Pointer(props))); err != nil {
+	err = f.callWithMemory(&api.memPoolCreate, f.address(0), uintptr(unsafe.Pointer(props)))
+	if e, ok := err.(*Error); ok && e.Code == codeNotSupported {
+		return nil // some virtual GPUs have no pools, although they say so
+	}
+	if err != nil {
 		return err
 	}
 	pool := uintptr(f.out[0])
@@ -207,9 +211,12 @@ func (f *frame) allocHost(bytes int) (uintptr, error) {
 	return uintptr(f.out[0]), err
 }
 
-// Bytes is the memory. It may be used until the buffer is closed, or forgotten:
-// the slice does not keep it.
+// Bytes is the memory, nil once the buffer is closed. It may be used until the
+// buffer is closed, or forgotten: the slice does not keep it.
 func (b *HostBuffer) Bytes() []byte {
+	if b.r.closed.Load() {
+		return nil
+	}
 	return unsafe.Slice((*byte)(pointer(b.r.handle)), b.size)
 }
 

@@ -2,7 +2,7 @@ package cuda
 
 import (
 	"bytes"
-	"debug/elf"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"runtime"
@@ -13,23 +13,24 @@ import (
 // Module is code on a device.
 type Module struct{ r *resource }
 
-// jitLog takes what the driver's compiler says about an image.
+// jitLog takes what the driver's compiler says about an image. It is one piece,
+// so that handing the driver the addresses of its options keeps all of it in
+// place.
 type jitLog struct {
-	text    []byte
-	options []uint32
-	values  []uintptr
+	options [2]uint32
+	values  [2]uintptr
+	text    [16 << 10]byte
 }
 
 func newJITLog() *jitLog {
-	l := &jitLog{text: make([]byte, 16<<10)}
-	l.options = []uint32{jitErrorLogBuffer, jitErrorLogBufferSize}
-	l.values = []uintptr{uintptr(unsafe.Pointer(&l.text[0])), uintptr(len(l.text) - 1)}
+	l := &jitLog{options: [2]uint32{jitErrorLogBuffer, jitErrorLogBufferSize}}
+	l.values = [2]uintptr{uintptr(unsafe.Pointer(&l.text)), uintptr(len(l.text) - 1)}
 	return l
 }
 
 // String is what the compiler said.
 func (l *jitLog) String() string {
-	text, _, _ := bytes.Cut(l.text, []byte{0})
+	text, _, _ := bytes.Cut(l.text[:], []byte{0})
 	return string(text)
 }
 
@@ -49,8 +50,8 @@ func (d *Device) Load(image []byte) (*Module, error) {
 	defer runtime.KeepAlive(log)
 	f.clear()
 	api := &f.ctx.driver.api
-	err = f.call(&api.moduleLoadDataEx, f.address(0), uintptr(unsafe.Pointer(&image[0])),
-		uintptr(len(log.options)), uintptr(unsafe.Pointer(&log.options[0])), uintptr(unsafe.Pointer(&log.values[0])))
+	err = f.callWithMemory(&api.moduleLoadDataEx, f.address(0), uintptr(unsafe.Pointer(&image[0])),
+		uintptr(len(log.options)), uintptr(unsafe.Pointer(&log.options)), uintptr(unsafe.Pointer(&log.values)))
 	if isOutOfMemory(err) {
 		return nil, f.outOfMemory(err, uint64(len(image)))
 	}
@@ -78,14 +79,14 @@ func (d *Device) Cubin(ptx []byte) ([]byte, error) {
 	defer runtime.KeepAlive(log)
 	f.clear()
 	api := &f.ctx.driver.api
-	if err := f.call(&api.linkCreate, uintptr(len(log.options)), uintptr(unsafe.Pointer(&log.options[0])),
-		uintptr(unsafe.Pointer(&log.values[0])), f.address(0)); err != nil {
+	if err := f.callWithMemory(&api.linkCreate, uintptr(len(log.options)), uintptr(unsafe.Pointer(&log.options)),
+		uintptr(unsafe.Pointer(&log.values)), f.address(0)); err != nil {
 		return nil, withLog(err, log.String())
 	}
 	link := uintptr(f.out[0])
 	defer func() { _ = f.call(&api.linkDestroy, link) }()
 	name := []byte("lacuna.ptx\x00")
-	if err := f.call(&api.linkAddData, link, jitInputPTX, uintptr(unsafe.Pointer(&ptx[0])), uintptr(len(ptx)),
+	if err := f.callWithMemory(&api.linkAddData, link, jitInputPTX, uintptr(unsafe.Pointer(&ptx[0])), uintptr(len(ptx)),
 		uintptr(unsafe.Pointer(&name[0])), 0, 0, 0); err != nil {
 		return nil, withLog(err, log.String())
 	}
@@ -97,10 +98,13 @@ func (d *Device) Cubin(ptx []byte) ([]byte, error) {
 	return slices.Clone(cubin), nil // the driver's copy goes with the link state
 }
 
+// elfMagic starts ELF files, cubins among them.
+const elfMagic = "\x7fELF"
+
 // checkImage makes sure that the driver, which is not told an image's size, will
 // not read beyond its end. PTX comes back with the zero byte that ends it.
 func checkImage(image []byte) ([]byte, error) {
-	if bytes.HasPrefix(image, []byte(elf.ELFMAG)) {
+	if bytes.HasPrefix(image, []byte(elfMagic)) {
 		return image, checkCubin(image)
 	}
 	return checkPTX(image)
@@ -115,24 +119,53 @@ func checkPTX(image []byte) ([]byte, error) {
 	return append(image[:len(image):len(image)], 0), nil
 }
 
-// checkCubin makes sure that all parts of an ELF file lie within it.
+// checkCubin makes sure that all parts of a cubin lie within it. It is an ELF
+// file of 64 bits, little-endian, but for a version number of NVIDIA's own, which
+// debug/elf does not accept.
 func checkCubin(image []byte) error {
-	file, err := elf.NewFile(bytes.NewReader(image))
-	if err != nil {
-		return fmt.Errorf("the cubin is damaged: %w", err)
+	const headerSize, class64, littleEndian = 64, 2, 1
+	if len(image) < headerSize || image[4] != class64 || image[5] != littleEndian {
+		return errors.New("the cubin is damaged: it has no ELF header of 64 bits, little-endian")
 	}
-	size := uint64(len(image))
-	for _, s := range file.Sections {
-		if s.Type != elf.SHT_NOBITS && (s.Offset > size || s.FileSize > size-s.Offset) {
-			return fmt.Errorf("the cubin is cut short: section %q ends at byte %d of %d", s.Name, s.Offset+s.FileSize, size)
+	half := func(at int) uint64 { return uint64(binary.LittleEndian.Uint16(image[at:])) }
+	for _, table := range []struct {
+		name               string
+		offset             int // of the fields of the header: where the table is,
+		entrySize, entries int // how large its entries are, and how many
+		minSize            uint64
+		partOffset, size   uint64 // of the fields of an entry
+	}{
+		{"segment", 32, 54, 56, 56, 8, 32},
+		{"section", 40, 58, 60, 64, 24, 32},
+	} {
+		start, entrySize, entries := binary.LittleEndian.Uint64(image[table.offset:]), half(table.entrySize), half(table.entries)
+		if entries == 0 && start == 0 {
+			continue
 		}
-	}
-	for i, p := range file.Progs {
-		if p.Off > size || p.Filesz > size-p.Off {
-			return fmt.Errorf("the cubin is cut short: segment %d ends at byte %d of %d", i, p.Off+p.Filesz, size)
+		// No entries in a table that there is would mean more than fit the field.
+		if entries == 0 || entrySize < table.minSize || !within(image, start, entrySize*entries) {
+			return fmt.Errorf("the cubin is damaged or cut short: its table of %d %ss of %d bytes at byte %d is not within its %d bytes",
+				entries, table.name, entrySize, start, len(image))
+		}
+		for i := range entries {
+			entry := image[start+i*entrySize:]
+			const noBits = 8 // a section that takes no place in the file
+			if table.name == "section" && binary.LittleEndian.Uint32(entry[4:]) == noBits {
+				continue
+			}
+			offset, size := binary.LittleEndian.Uint64(entry[table.partOffset:]), binary.LittleEndian.Uint64(entry[table.size:])
+			if !within(image, offset, size) {
+				return fmt.Errorf("the cubin is damaged or cut short: %s %d, of %d bytes at byte %d, is not within its %d bytes",
+					table.name, i, size, offset, len(image))
+			}
 		}
 	}
 	return nil
+}
+
+// within reports whether image has size bytes from start on.
+func within(image []byte, start, size uint64) bool {
+	return start <= uint64(len(image)) && size <= uint64(len(image))-start
 }
 
 // Close unloads the module. Functions of it return ErrClosed from then on.
@@ -165,7 +198,7 @@ func (m *Module) Function(name string) (*Function, error) {
 	f.clear()
 	text := append([]byte(name), 0)
 	api := &f.ctx.driver.api
-	if err := f.call(&api.moduleGetFunction, f.address(0), m.r.handle, uintptr(unsafe.Pointer(&text[0]))); err != nil {
+	if err := f.callWithMemory(&api.moduleGetFunction, f.address(0), m.r.handle, uintptr(unsafe.Pointer(&text[0]))); err != nil {
 		if e, ok := errors.AsType[*Error](err); ok && e.Code == CodeNotFound {
 			e.Detail = fmt.Sprintf("the module has no kernel %q", name)
 		}

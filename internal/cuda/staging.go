@@ -12,72 +12,67 @@ import (
 // pageable memory itself it does not say when it has: Go memory must not be read
 // after a call returns.
 //
-// A slot is a piece of pinned memory and an event that is reached when the
-// device has done with it. There are a few large slots, whose copies by the
-// processor and by the device overlap, and more small ones, so that a series of
-// small copies does not wait for the device.
-const (
-	smallSlot, smallSlots = 64 << 10, 16
-	largeSlot, largeSlots = 4 << 20, 4
-)
+// A ring is pinned memory cut into slots, each with an event that is reached when
+// the device has done with it. A context has one of small slots, many enough that
+// a series of small copies does not wait for the device, and one of large slots,
+// whose copies by the processors and by the device overlap. Both are made on
+// first use.
+type ring struct {
+	size   int // bytes of a slot
+	memory uintptr
+	slots  []slot
+	free   chan slot // those that no goroutine uses
+}
 
+// slot is one piece of a ring.
 type slot struct {
 	memory uintptr
 	event  uintptr
 }
 
-// staging is the pinned memory of a context.
-type staging struct {
-	all          []slot
-	small, large chan slot // those that no goroutine uses
-}
+// The slots of the rings: bytes and number.
+const (
+	smallSlot, smallSlots = 64 << 10, 16
+	largeSlot, largeSlots = 2 << 20, 8
+)
 
-// stage returns the context's staging memory, which is made on first use.
-func (c *deviceContext) stage(f *frame) (*staging, error) {
+// ring returns the context's ring for copies of so many bytes.
+func (c *deviceContext) ring(f *frame, bytes int) (*ring, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.staging != nil {
-		return c.staging, nil
+	kept, size, count := &c.small, smallSlot, smallSlots
+	if bytes > smallSlot {
+		kept, size, count = &c.large, largeSlot, largeSlots
 	}
-	s := &staging{small: make(chan slot, smallSlots), large: make(chan slot, largeSlots)}
-	for _, class := range []struct {
-		bytes int
-		free  chan slot
-	}{{smallSlot, s.small}, {largeSlot, s.large}} {
-		memory, err := f.allocHost(class.bytes * cap(class.free))
-		if err != nil {
-			s.discard(f)
+	if *kept != nil {
+		return *kept, nil
+	}
+	memory, err := f.allocHost(size * count)
+	if err != nil {
+		return nil, err
+	}
+	r := &ring{size: size, memory: memory, free: make(chan slot, count)}
+	for i := range count {
+		f.clear()
+		if err := f.call(&c.driver.api.eventCreate, f.address(0), eventDisableTiming); err != nil {
+			r.discard(f)
 			return nil, err
 		}
-		for i := range cap(class.free) {
-			piece := slot{memory: memory + uintptr(i*class.bytes)}
-			f.clear()
-			err := f.call(&c.driver.api.eventCreate, f.address(0), eventDisableTiming)
-			piece.event = uintptr(f.out[0])
-			s.all = append(s.all, piece)
-			if err != nil {
-				s.discard(f)
-				return nil, err
-			}
-			class.free <- piece
-		}
+		r.slots = append(r.slots, slot{memory + uintptr(i*size), uintptr(f.out[0])})
+		r.free <- r.slots[i]
 	}
-	c.staging = s
-	return s, nil
+	*kept = r
+	return r, nil
 }
 
 // discard gives everything back, as far as it goes.
-func (s *staging) discard(f *frame) {
+func (r *ring) discard(f *frame) {
 	api := &f.ctx.driver.api
-	for i, piece := range s.all {
-		if piece.event != 0 {
-			_ = f.call(&api.eventSynchronize, piece.event)
-			_ = f.call(&api.eventDestroy, piece.event)
-		}
-		if i == 0 || i == smallSlots { // the first of its class
-			_ = f.call(&api.memFreeHost, piece.memory)
-		}
+	for _, piece := range r.slots {
+		_ = f.call(&api.eventSynchronize, piece.event)
+		_ = f.call(&api.eventDestroy, piece.event)
 	}
+	_ = f.call(&api.memFreeHost, r.memory)
 }
 
 // transfer copies between ordinary memory and the device, in stream order.
@@ -90,17 +85,14 @@ func (s *Stream) transfer(device Ptr, host []byte, way direction) error {
 		return err
 	}
 	defer f.leave()
-	staged, err := f.ctx.stage(f)
+	staged, err := f.ctx.ring(f, len(host))
 	if err != nil {
 		return err
 	}
-	if len(host) <= smallSlot {
-		return f.copyThrough(staged.small, device, host, way, s.r.handle)
-	}
-	chunks := (len(host) + largeSlot - 1) / largeSlot
+	chunks := (len(host) + staged.size - 1) / staged.size
 	chunk := func(f *frame, i int) error {
-		from, to := i*largeSlot, min((i+1)*largeSlot, len(host))
-		return f.copyThrough(staged.large, device+Ptr(from), host[from:to], way, s.r.handle)
+		from, to := i*staged.size, min((i+1)*staged.size, len(host))
+		return f.copyThrough(staged, device+Ptr(from), host[from:to], way, s.r.handle)
 	}
 	if chunks == 1 {
 		return chunk(f, 0)
@@ -109,7 +101,7 @@ func (s *Stream) transfer(device Ptr, host []byte, way direction) error {
 }
 
 // parallel does n pieces of work on as many goroutines as there are large slots
-// and processors, and returns the first error.
+// or processors, and returns the first error.
 func (c *deviceContext) parallel(n int, work func(*frame, int) error) error {
 	var (
 		next  atomic.Int64
@@ -138,10 +130,10 @@ func (c *deviceContext) parallel(n int, work func(*frame, int) error) error {
 }
 
 // copyThrough copies between the device and host, which is no longer than a
-// slot, through one of the free slots.
-func (f *frame) copyThrough(free chan slot, device Ptr, host []byte, way direction, stream uintptr) error {
-	piece := <-free
-	defer func() { free <- piece }()
+// slot, through one of the free slots of a ring.
+func (f *frame) copyThrough(staged *ring, device Ptr, host []byte, way direction, stream uintptr) error {
+	piece := <-staged.free
+	defer func() { staged.free <- piece }()
 	api := &f.ctx.driver.api
 	// What the slot was used for last may be under way yet.
 	if err := f.call(&api.eventSynchronize, piece.event); err != nil {

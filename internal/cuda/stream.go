@@ -54,10 +54,10 @@ func (s *Stream) Done() (bool, error) {
 		return false, err
 	}
 	defer f.leave()
-	d := f.ctx.driver
-	code := d.invoke(&d.api.streamQuery, s.r.handle)
+	query := &f.ctx.driver.api.streamQuery
+	code := f.invoke(query, s.r.handle)
 	if code != 0 && code != CodeNotReady {
-		return false, f.ctx.fail(&d.api.streamQuery, code)
+		return false, f.ctx.fail(query, code)
 	}
 	return code == 0, nil
 }

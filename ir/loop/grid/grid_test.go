@@ -48,9 +48,8 @@ const spmv = `program y {
   }
 }`
 
-// A function that does not ask for its chunk's number gets an element for each
-// thread.
-func TestElements(t *testing.T) {
+// The lanes of a warp share the loop over a row.
+func TestRows(t *testing.T) {
 	p, err := loop.ParseProgram(spmv)
 	if err != nil {
 		t.Fatal(err)
@@ -64,7 +63,7 @@ func TestElements(t *testing.T) {
 		t.Error("the program itself has changed")
 	}
 	text := g.String()
-	for _, want := range []string{"stage compute_by_elements {", "grid threads 256 {", "while at < cut0_n {"} {
+	for _, want := range []string{"stage compute_by_rows {", "grid threads 256 {", "shuffle_xor(sum, mask)"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("there is no %q in\n%s", want, text)
 		}
