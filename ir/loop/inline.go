@@ -42,6 +42,9 @@ type Inliner struct {
 // a loop that was emitted otherwise.
 func (n *Inliner) Bind(id VarID, e Expr) { n.exprs[id] = e }
 
+// Guard changes the condition under which stores are made from here on.
+func (n *Inliner) Guard(e Expr) { n.in.Guard = e }
+
 // Value is what stands for a variable now.
 func (n *Inliner) Value(id VarID) Expr { return n.exprs[id] }
 

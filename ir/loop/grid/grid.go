@@ -36,6 +36,9 @@ type Options struct {
 	// Scratch bounds the bytes of all copies of what every thread has one of,
 	// beyond the first 32; 0 means 1 GiB.
 	Scratch int64
+	// LongRow is how many iterations for each lane make a row too long for a team of
+	// lanes; 0 means 64.
+	LongRow int64
 }
 
 // Default sizes. They suit processors of some hundred thousand resident threads.
@@ -61,6 +64,9 @@ func Map(p *loop.Program, o Options) *loop.Program {
 	}
 	if o.Scratch == 0 {
 		o.Scratch = defaultScratch
+	}
+	if o.LongRow == 0 {
+		o.LongRow = defaultLongRow
 	}
 	m := &mapper{from: p, opts: o, cuts: make([]*cut, len(p.Partitions)), copies: map[loop.BufferID]loop.ScalarID{}}
 	m.out = &loop.Program{Name: p.Name, Scalars: slices.Clone(p.Scalars), Buffers: slices.Clone(p.Buffers)}

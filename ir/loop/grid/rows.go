@@ -35,10 +35,17 @@ func (m *mapper) rows(s *loop.Stage) bool {
 	t := &lanes{g: g, width: w, own: own}
 	g.share(&in, s.Func, t)
 	leader := in.Guard
+	long := m.longRows(s, g, w)
 	g.inTurns(b.Let("first", first), n, all, func(base loop.Expr) {
 		row := b.Let("row", b.Add(base, member))
 		in.Guard = b.Let("stores", b.And(leader, b.Lt(row, n)))
+		if long != nil {
+			long.guard = in.Guard
+		}
 		i := b.Let("i", b.Min(row, b.Sub(n, loop.Int(1))))
+		if long != nil {
+			long.row = i
+		}
 		in.Chunk, in.Lo, in.Hi, in.Single = i, i, b.Let("next", b.Add(i, loop.Int(1))), true
 		b.Inline(s.Func, in)
 	})
@@ -46,7 +53,11 @@ func (m *mapper) rows(s *loop.Stage) bool {
 	if f.Verify(lib.Lookup) != nil {
 		return false // threads of a warp would not stay together
 	}
-	m.sizes(s.Name+"_lanes", []loop.ScalarLet{{Scalar: doublings, Value: doublingsFor(length)}}, nil, nil)
+	var allocs []loop.Alloc
+	if long != nil {
+		allocs = m.longAllocs(s, long)
+	}
+	m.sizes(s.Name+"_lanes", []loop.ScalarLet{{Scalar: doublings, Value: doublingsFor(length)}}, nil, allocs)
 	// n << log threads; as a product, which is checked.
 	var threads loop.SizeExpr = loop.SizeScalar(c.n)
 	for k := int64(0); k < maxDoublings; k++ {
@@ -57,6 +68,9 @@ func (m *mapper) rows(s *loop.Stage) bool {
 		Name: name(s, "rows"), Partition: -1, Func: f, Bufs: g.bufs, Args: g.args, Symbolic: s.Symbolic,
 		Blocks: ceilDiv(sizeOp(loop.Min, threads, loop.SizeConst(maxRowThreads)), loop.SizeConst(int64(m.opts.Threads))),
 	})
+	if long != nil {
+		m.eachLongRow(s, long)
+	}
 	return true
 }
 

@@ -39,7 +39,10 @@ func (g *gridFunc) shareLoop(s *loop.For, n *loop.Inliner, folds []fold, t team)
 		parts[i] = b.Var("part", d.identity())
 		n.Bind(d.variable, parts[i])
 	}
-	g.inTurns(b.Let("from", b.Add(lo, t.rank())), b.Let("to", hi), t.size(), func(i loop.Expr) {
+	if g.split != nil {
+		hi = g.split(n, lo, hi)
+	}
+	g.unrolled(b.Let("from", b.Add(lo, t.rank())), b.Let("to", hi), t.size(), func(i loop.Expr) {
 		n.Bind(s.Var, i)
 		n.Block(s.Body)
 	})
@@ -48,6 +51,29 @@ func (g *gridFunc) shareLoop(s *loop.For, n *loop.Inliner, folds []fold, t team)
 		n.Bind(d.variable, whole[i])
 	}
 }
+
+// unrolled is inTurns with several turns at once as long as there are so many: the loads
+// of one need not wait for those of the one before.
+func (g *gridFunc) unrolled(first, n, step loop.Expr, body func(i loop.Expr)) {
+	b := g.b
+	at := b.Var("at", first)
+	ahead := b.Let("ahead", b.Mul(step, loop.Int(unroll-1)))
+	b.While(b.Lt(b.Add(at, ahead), n), func() {
+		i := b.Let("i", at)
+		for range unroll {
+			body(i)
+			i = b.Let("i", b.Add(i, step))
+		}
+		b.Assign(at, i)
+	})
+	b.While(b.Lt(at, n), func() {
+		body(b.Let("i", at))
+		b.Assign(at, b.Add(at, step))
+	})
+}
+
+// unroll is how many turns of a loop run at once.
+const unroll = 4
 
 // sharesLoop reports whether a function has a loop that a team could share, outside
 // loops other than that over its chunk.
