@@ -107,6 +107,24 @@ func TestOpenWithoutDevices(t *testing.T) {
 	}
 }
 
+// A driver that does not work does not hide one that does.
+func TestOpenTriesOn(t *testing.T) {
+	broken, good := fakecuda.Build(t), fakecuda.Build(t)
+	callAddress(symbolAddress(must(openLibrary(broken))(t), "fake_devices"), []uintptr{0})
+	usual := places
+	defer func() { places = usual }()
+	places = []string{"/no/such/libcuda.so.1", broken, good}
+	t.Setenv(EnvVar, "")
+	if d := must(Open())(t); d.Path() != good {
+		t.Errorf("opened %s", d.Path())
+	}
+	places = places[:2]
+	_, err := Open()
+	if e, ok := errors.AsType[*Error](err); !ok || e.Code != CodeNoDevice {
+		t.Errorf("error %v", err)
+	}
+}
+
 func TestOpenTwice(t *testing.T) {
 	path := fakecuda.Build(t)
 	t.Setenv(EnvVar, path)
