@@ -1,3 +1,5 @@
+//go:build linux || darwin
+
 package cuda
 
 import (
@@ -101,6 +103,24 @@ func TestOpenWithoutDevices(t *testing.T) {
 	_, err := Open()
 	e, ok := errors.AsType[*Error](err)
 	if !ok || e.Code != CodeNoDevice || !strings.Contains(err.Error(), "CUDA_VISIBLE_DEVICES") {
+		t.Errorf("error %v", err)
+	}
+}
+
+// A driver that does not work does not hide one that does.
+func TestOpenTriesOn(t *testing.T) {
+	broken, good := fakecuda.Build(t), fakecuda.Build(t)
+	callAddress(symbolAddress(must(openLibrary(broken))(t), "fake_devices"), []uintptr{0})
+	usual := places
+	defer func() { places = usual }()
+	places = []string{"/no/such/libcuda.so.1", broken, good}
+	t.Setenv(EnvVar, "")
+	if d := must(Open())(t); d.Path() != good {
+		t.Errorf("opened %s", d.Path())
+	}
+	places = places[:2]
+	_, err := Open()
+	if e, ok := errors.AsType[*Error](err); !ok || e.Code != CodeNoDevice {
 		t.Errorf("error %v", err)
 	}
 }
@@ -388,8 +408,13 @@ func TestOutOfMemory(t *testing.T) {
 	if use := must(d.MemoryUse())(t); use != (MemoryUse{Total: 8 * giB, Free: 5 * giB, Idle: 3 * giB}) {
 		t.Errorf("use %+v", use)
 	}
-	if _, err := s.Alloc(math.MaxUint64); err == nil {
-		t.Error("all of the address space was allocated")
+	for _, code := range []Code{CodeOutOfMemory, CodeInvalidValue} { // whichever the driver finds fitting
+		f.fail("cuMemAllocFromPoolAsync", code, 0)
+		_, err := s.Alloc(math.MaxUint64)
+		if e, ok := errors.AsType[*OutOfMemoryError](err); !ok || e.Need != math.MaxUint64 {
+			t.Errorf("error %v", err)
+		}
+		f.fail("", 0, 0)
 	}
 	if p, err := s.Alloc(0); p != 0 || err != nil || s.Free(0) != nil {
 		t.Errorf("0 bytes: %v, %v", p, err)
@@ -444,6 +469,72 @@ func TestManyGoroutines(t *testing.T) {
 	}
 	group.Wait()
 	check(t, shared.Close(), m.Close(), d.Close())
+	f.nothingAlive()
+}
+
+// Devices are opened and closed at will, the context is made and given back as
+// often as need be, and never while somebody uses it.
+func TestOpenAndCloseDevices(t *testing.T) {
+	f := newFake(t)
+	var group sync.WaitGroup
+	for g := range 6 {
+		group.Go(func() {
+			for turn := range 100 {
+				d, err := f.Device(g % 2)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				s, err := d.NewStream()
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				if turn%2 == 0 {
+					err = d.Close()
+				}
+				p, failed := s.Alloc(64)
+				got := make([]byte, 64)
+				if err = errors.Join(err, failed, s.Set8(p, byte(g), 64), s.Download(got, p), s.Free(p), s.Close(), d.Close()); err != nil {
+					t.Error(err)
+					return
+				}
+				if got[63] != byte(g) {
+					t.Errorf("goroutine %d: got %d", g, got[63])
+				}
+			}
+		})
+	}
+	group.Wait()
+	f.nothingAlive()
+}
+
+// A copy in many pieces that fails in the middle returns the error, and the
+// staging memory is there for the next.
+func TestCopyFailsInTheMiddle(t *testing.T) {
+	f := newFake(t)
+	d, s := f.open0()
+	host := make([]byte, 50*largeSlot+1)
+	p := must(s.Alloc(uint64(len(host))))(t)
+	for _, name := range []string{"cuMemcpyHtoDAsync_v2", "cuMemcpyDtoHAsync_v2", "cuEventRecord", "cuEventSynchronize", "cuCtxGetCurrent"} {
+		for range 3 {
+			f.fail(name, CodeInvalidValue, 7)
+			err := s.Upload(p, host)
+			if name == "cuMemcpyDtoHAsync_v2" {
+				err = s.Download(host, p)
+			}
+			f.fail("", 0, 0)
+			// Without cuCtxGetCurrent the context is just set.
+			if e, ok := errors.AsType[*Error](err); name != "cuCtxGetCurrent" && (!ok || e.Op != name) {
+				t.Errorf("when %s fails the error is %v", name, err)
+			}
+			check(t, s.Upload(p, host), s.Download(host, p))
+		}
+	}
+	if n := len(d.r.ctx.large.free); n != largeSlots {
+		t.Errorf("%d of %d slots are free", n, largeSlots)
+	}
+	check(t, s.Free(p), s.Close(), d.Close())
 	f.nothingAlive()
 }
 

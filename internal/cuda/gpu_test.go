@@ -1,3 +1,5 @@
+//go:build linux || darwin
+
 package cuda
 
 import (
@@ -197,7 +199,7 @@ func TestGPULoadErrors(t *testing.T) {
 		}
 	}
 	cubin := must(d.Cubin([]byte(kernels)))(t)
-	for _, size := range []int{len(cubin) / 2, len(cubin) - 1, 64, 5} {
+	for _, size := range []int{len(cubin) / 2, 64, 5} {
 		if _, err := d.Load(cubin[:size]); err == nil {
 			t.Errorf("%d of %d bytes of a cubin are loaded", size, len(cubin))
 		}

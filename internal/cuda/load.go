@@ -89,19 +89,27 @@ func Open() (*Driver, error) {
 	spec := os.Getenv(EnvVar)
 	notFound := &NotFoundError{Spec: spec}
 	var absent []string // where there is no such file: one line for all
+	var failed *Error   // the first of drivers that do not work
 	for _, path := range candidates(spec) {
 		d, err := open(path)
 		if err == nil {
 			return d, nil
 		}
-		if failed, ok := errors.AsType[*Error](err); ok {
-			return nil, failed
+		if e, ok := errors.AsType[*Error](err); ok {
+			// Another may work: the first may be a stub, or of another version.
+			if failed == nil {
+				failed = e
+			}
+			continue
 		}
 		if spec == "" && errors.Is(err, errNoFile) {
 			absent = append(absent, path)
 			continue
 		}
 		notFound.Tried = append(notFound.Tried, fmt.Sprintf("%s: %v", path, err))
+	}
+	if failed != nil {
+		return nil, failed
 	}
 	if len(absent) > 0 {
 		notFound.Tried = append(notFound.Tried, strings.Join(absent, ", ")+": "+errNoFile.Error())

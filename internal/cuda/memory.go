@@ -84,7 +84,7 @@ func (s *Stream) Alloc(bytes uint64) (Ptr, error) {
 		}
 		p, err = f.alloc(bytes, s.r.handle)
 	}
-	if isOutOfMemory(err) {
+	if e, ok := err.(*Error); ok && (e.Code == CodeOutOfMemory || e.Code == CodeInvalidValue && bytes > f.ctx.info.Memory) {
 		return 0, f.outOfMemory(err, bytes)
 	}
 	if err != nil {
