@@ -45,8 +45,14 @@ func TestResident(t *testing.T) {
 			t.Errorf("value %d is %v, want %v", i, v, want[i])
 		}
 	}
-	if err := lacuna.Release(onDevice); err != nil {
-		t.Fatal(err)
+	lacuna.Release(onDevice)
+	lacuna.Release(B) // which has been read
+	if v := tensor.View[float64](B.Values()); v[0] != want[0] {
+		t.Errorf("what was read before it was released is now %v", v)
+	}
+	lacuna.Release(y)
+	if y.Fetch() == nil {
+		t.Error("a result came back after it was released")
 	}
 	if _, err := s.Eval(ctx, "y(i) = A(i,j)*x(j)", lacuna.Args{"A": onDevice, "x": x}); err == nil {
 		t.Error("a tensor was used on the device after it was released")

@@ -87,18 +87,22 @@ func measure(s *lacuna.Session, c bench, dir string, scale, seconds float64) err
 		return err
 	}
 	first := time.Since(start)
+	bytes := c.bytes(args, out)
+	lacuna.Release(out)
 	var times []time.Duration
 	for total := time.Duration(0); len(times) < 3 || total.Seconds() < seconds && len(times) < 1000; {
 		start := time.Now()
-		if _, err = k.Run(ctx, on); err != nil {
+		result, err := k.Run(ctx, on)
+		if err != nil {
 			return err
 		}
 		d := time.Since(start)
+		lacuna.Release(result)
 		total += d
 		times = append(times, d)
 	}
 	slices.Sort(times)
 	ms := func(d time.Duration) float64 { return float64(d.Nanoseconds()) / 1e6 }
-	fmt.Printf("%s %.4f %.4f %d first %.1f\n", c.name, ms(times[len(times)/2]), ms(times[0]), c.bytes(args, out), ms(first))
+	fmt.Printf("%s %.4f %.4f %d first %.1f\n", c.name, ms(times[len(times)/2]), ms(times[0]), bytes, ms(first))
 	return nil
 }

@@ -108,11 +108,12 @@ func onGPU(stream *cuda.Stream, module *cuda.Module, c looptest.GridCase) error 
 	for _, a := range c.Args {
 		params = binary.LittleEndian.AppendUint64(params, uint64(a))
 	}
-	status := make([]byte, 4)
+	status := make([]byte, 8) // that of a kernel before, which did not fail, and this one's
 	p, err := pointer(status)
 	if err != nil {
 		return err
 	}
+	binary.LittleEndian.PutUint64(params[len(params)-8:], uint64(p)+4)
 	grid := cuda.Grid{Blocks: cuda.Extent{X: uint32(c.Blocks)}, Threads: cuda.Extent{X: uint32(c.Func.Grid.Threads)}}
 	if err := kernel.Launch(stream, grid, params); err != nil {
 		return err
@@ -132,7 +133,7 @@ func onGPU(stream *cuda.Stream, module *cuda.Module, c looptest.GridCase) error 
 			return err
 		}
 	}
-	if st := binary.LittleEndian.Uint32(status); st != uint32(wantStatus) {
+	if st := binary.LittleEndian.Uint32(status[4:]); st != uint32(wantStatus) {
 		return fmt.Errorf("status %d, want %d", st, wantStatus)
 	}
 	return looptest.SameMemory(c.Func, got, want)

@@ -82,7 +82,7 @@ const maxRowThreads = 1 << 22
 const maxDoublings = 5
 
 // doublingsFor is the binary logarithm of the size of a team for loops of a mean length:
-// so many lanes that each has two or three iterations, up to a warp.
+// so many lanes that each has about two iterations, up to a warp.
 func doublingsFor(length loop.SizeExpr) loop.SizeExpr {
 	var log loop.SizeExpr = loop.SizeConst(0)
 	for k := range maxDoublings {
