@@ -74,11 +74,11 @@ const (
 
 	needData, needBytes, needZero, needRole, needTensor, needLevel, needArray, needWords = 0, 1, 2, 3, 4, 5, 6, 7
 
-	callABI, callFlags, callCount, callTensors         = 0, 1, 2, 3
-	callState, callStateWords, callStop, callThreads   = 4, 5, 6, 7
-	callNeed, callChunks, callStage, callTensor        = 8, 8 + needWords, 9 + needWords, 10 + needWords
-	callMessage, callWords                             = 11 + needWords, 12 + needWords
-	argsABI, argsCount, argsTensors, argsAllocate      = 0, 1, 2, 3
-	argsRelease, argsUser, argsStop, argsTensor        = 4, 5, 6, 7
-	argsMessage, argsWords                             = 8, 9
+	callABI, callFlags, callCount, callTensors       = 0, 1, 2, 3
+	callState, callStateWords, callStop, callThreads = 4, 5, 6, 7
+	callNeed, callChunks, callStage, callTensor      = 8, 8 + needWords, 9 + needWords, 10 + needWords
+	callMessage, callWords                           = 11 + needWords, 12 + needWords
+	argsABI, argsCount, argsTensors, argsAllocate    = 0, 1, 2, 3
+	argsRelease, argsUser, argsStop, argsTensor      = 4, 5, 6, 7
+	argsMessage, argsWords                           = 8, 9
 )

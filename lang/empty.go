@@ -9,6 +9,9 @@ var undefinedOverNothing = map[Reduction]bool{
 	Mean: true, Var: true, Min: true, Max: true, ArgMin: true, ArgMax: true, Median: true, Quantile: true, NanQuantile: true,
 }
 
+// UndefinedOverNothing reports whether the reduction has no value over nothing.
+func (r Reduction) UndefinedOverNothing() bool { return undefinedOverNothing[r] }
+
 // checkEmpty reports reductions that have no value because an index of theirs
 // takes none, where a value is needed: a reduction that is evaluated for no element
 // at all, because an index around it takes no value either, is fine.
@@ -49,8 +52,8 @@ func (sb *stmtBinder) checkOrders() {
 		if !ok || r.Q == nil {
 			return true
 		}
-		for x, uses := range indexUses(r.Q) {
-			if sb.extentOf(x) == 0 && uses == indexUses(sb.stmt.RHS)[x] {
+		for x, uses := range IndexUses(r.Q) {
+			if sb.extentOf(x) == 0 && uses == IndexUses(sb.stmt.RHS)[x] {
 				sb.fail(ErrEmptyReduction, r.Q.Position(), "give at least one order, from 0 to 1",
 					"%s has no orders: the index %s takes no value", r.Op, x.Name)
 				return false
@@ -60,8 +63,8 @@ func (sb *stmtBinder) checkOrders() {
 	})
 }
 
-// indexUses counts how often the accesses of an expression use each index variable.
-func indexUses(e Expr) map[*Index]int {
+// IndexUses counts how often the accesses of an expression use each index variable.
+func IndexUses(e Expr) map[*Index]int {
 	uses := make(map[*Index]int)
 	for _, a := range Accesses(e) {
 		for _, x := range a.Indices {

@@ -119,6 +119,9 @@ func (f *function) floatUnary(e *loop.Unary, t loop.Type, x value.Value) value.V
 	if !ok {
 		panic(fmt.Sprintf("BUG: %v of %v", e.Op, t))
 	}
+	if f.m.variant.OwnRounding && isRounding(e.Op) {
+		return f.round(name, t, x)
+	}
 	return f.block.NewCall(f.m.intrinsic("llvm."+name+"."+suffix(t), registerType(t), registerType(t)), x)
 }
 

@@ -40,9 +40,10 @@ func (m *Module) scalar(name string, source *loop.Scalar) *ir.Func {
 			params = append(params, ir.NewParam(v.Name+part, registerType(v.Type)))
 		}
 	}
-	fn := m.ir.NewFunc(name, resultType(source.Result), params...)
+	fn := m.ir.NewFunc(name+m.variant.Suffix, resultType(source.Result), params...)
 	fn.Linkage = enum.LinkageInternal
 	fn.FuncAttrs = []ir.FuncAttribute{enum.FuncAttrInlineHint, enum.FuncAttrNoUnwind}
+	m.attributes(fn)
 	m.scalars[name] = fn
 	if err := source.Verify(m.lookup); err != nil {
 		m.fail(err)

@@ -29,7 +29,8 @@
 // saturating and guarded where the loop language is.
 //
 // One file deals with one construct: types.go, consts.go, loads.go, arith.go,
-// complex.go, convert.go, half.go, control.go, call.go, kernel.go.
+// complex.go, convert.go, half.go, control.go, call.go, kernel.go. What changes with
+// the use that is made of a module is in variant.go.
 package cpu
 
 import (
@@ -62,6 +63,7 @@ type Module struct {
 	properties map[string]*metadata.Tuple // of loops
 	likelyNode *metadata.Tuple
 	used       *ir.Global // the list of shared arrays; nil until there is one
+	variant    Variant
 	err        error
 }
 

@@ -53,17 +53,20 @@ scalar f32_to_bf16(x: f32) u32 {
 `
 
 // parsedHalfFunctions is halfFunctions by name, read on first use.
-var parsedHalfFunctions = sync.OnceValue(func() map[string]*loop.Scalar {
-	all, err := loop.ParseScalars(halfFunctions)
+var parsedHalfFunctions = sync.OnceValue(func() map[string]*loop.Scalar { return scalarsByName(halfFunctions) })
+
+// scalarsByName parses scalar functions of this package's own.
+func scalarsByName(text string) map[string]*loop.Scalar {
+	all, err := loop.ParseScalars(text)
 	if err != nil {
-		panic("BUG: half-precision functions: " + err.Error())
+		panic("BUG: functions of codegen/cpu: " + err.Error())
 	}
 	byName := map[string]*loop.Scalar{}
 	for _, s := range all {
 		byName[s.Name] = s
 	}
 	return byName
-})
+}
 
 // widenHalf converts the bits of an F16 or BF16, zero-extended to i32, to an F32.
 func (f *function) widenHalf(elem loop.Type, bits value.Value) value.Value {

@@ -88,11 +88,12 @@ func (f *function) unique(name string) string {
 // Kernel adds a function to the module: its body and the entry that unpacks the
 // argument block and calls it.
 func (m *Module) Kernel(f *loop.Func) {
-	if m.kernels[f.Name] {
-		m.fail(fmt.Errorf("LLVM module: two functions are called %s", f.Name))
+	name := f.Name + m.variant.Suffix
+	if m.kernels[name] {
+		m.fail(fmt.Errorf("LLVM module: two functions are called %s", name))
 		return
 	}
-	m.kernels[f.Name] = true
+	m.kernels[name] = true
 	body, err := m.Body(f)
 	if err != nil {
 		return // recorded
@@ -101,8 +102,10 @@ func (m *Module) Kernel(f *loop.Func) {
 	args := ir.NewParam("args", types.NewPointer(types.I64))
 	args.Attrs = []ir.ParamAttribute{enum.ParamAttrNoAlias, enum.ParamAttrReadOnly}
 	triple := []*ir.Param{ir.NewParam("chunk", types.I64), ir.NewParam("lo", types.I64), ir.NewParam("hi", types.I64)}
-	entry := m.ir.NewFunc(f.Name, types.I64, append([]*ir.Param{args}, triple...)...)
+	entry := m.ir.NewFunc(name, types.I64, append([]*ir.Param{args}, triple...)...)
 	entry.FuncAttrs = []ir.FuncAttribute{enum.FuncAttrNoUnwind}
+	m.publish(entry)
+	m.attributes(entry)
 	block := entry.NewBlock("entry")
 	never := block.NewAlloca(types.I32) // stands in for a stop word
 	block.NewStore(intConst(loop.I32, 0), never)
@@ -158,11 +161,12 @@ func (m *Module) Body(f *loop.Func) (*ir.Func, error) {
 	for _, id := range []loop.VarID{f.Chunk, f.Lo, f.Hi} {
 		params = append(params, ir.NewParam(f.Vars[id].Name, types.I64))
 	}
-	fn := m.ir.NewFunc(f.Name+".body", types.I64, params...)
+	fn := m.ir.NewFunc(f.Name+m.variant.Suffix+".body", types.I64, params...)
 	fn.Linkage = enum.LinkageInternal
 	// Not inlined: in the entry the buffers would no longer be parameters, and
 	// what is known about them weaker.
 	fn.FuncAttrs = []ir.FuncAttribute{enum.FuncAttrNoInline, enum.FuncAttrNoUnwind}
+	m.attributes(fn)
 
 	g := m.newFunction(fn, f.Vars)
 	g.stop = stop
