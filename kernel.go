@@ -184,11 +184,7 @@ func (k *Kernel) narrowed() (n *Kernel, err error) {
 func (k *Kernel) compile(opts ir.Options) error {
 	plan, err := ir.New(k.program, opts, lower.Eval)
 	if err != nil {
-		var unsupported *lang.Error
-		if errors.As(err, &unsupported) {
-			return unsupported.WithSource(k.source)
-		}
-		return err
+		return withSource(err, k.source)
 	}
 	k.plan, k.operands = plan, plan.Operands
 	k.patterns = make([]atomic.Pointer[conversion], len(k.operands))
@@ -214,6 +210,15 @@ func (k *Kernel) compile(opts ir.Options) error {
 		}
 	}
 	return nil
+}
+
+// withSource adds the text of a program to an error of the planner.
+func withSource(err error, src string) error {
+	var unsupported *lang.Error
+	if errors.As(err, &unsupported) {
+		return unsupported.WithSource(src)
+	}
+	return err
 }
 
 // variant is a step compiled for particular index widths.

@@ -44,6 +44,8 @@ type Program struct {
 	Checks  []Check
 	// Notes are those of lowering.
 	Notes []string
+	// StateWords is the length of the state that a call needs; Module sets it.
+	StateWords int
 }
 
 // Tensor is an operand or a result of a program.

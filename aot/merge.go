@@ -26,8 +26,11 @@ func (k *linker) join(low *lower.Kernel, to *ir.Tensor, shape []loop.SizeExpr, b
 		m.scalars[s.Scalar] = e
 	}
 	m.takeBuffers()
-	made := m.result(to, shape)
+	made := m.result(to)
+	made.dims = shape
 	m.takeStages()
+	m.rootPointers(to, made)
+	k.measure(to.Format, made)
 	k.stored[to] = made
 	k.out.Notes = append(k.out.Notes, low.Notes...)
 	return nil
@@ -86,9 +89,9 @@ func (k *linker) constant(name string, v tensor.Scalar) loop.BufferID {
 }
 
 // result is where what the step makes will be.
-func (m *merger) result(to *ir.Tensor, shape []loop.SizeExpr) *stored {
+func (m *merger) result(to *ir.Tensor) *stored {
 	res := m.low.Result
-	s := &stored{dims: shape, fill: -1, levels: make([]Level, len(to.Format.Levels()))}
+	s := &stored{fill: -1, levels: make([]Level, len(to.Format.Levels()))}
 	array := func(id loop.BufferID) Array {
 		if id < 0 {
 			return Array{Buffer: -1}
@@ -109,8 +112,48 @@ func (m *merger) result(to *ir.Tensor, shape []loop.SizeExpr) *stored {
 	if res.Fill >= 0 {
 		s.fill = m.buffers[res.Fill]
 	}
-	m.measure(to.Format, s)
 	return s
+}
+
+// rootPointers adds the pointers of an outermost level that is compressed, 0 and the
+// number of its entries, where the step has not made them.
+func (m *merger) rootPointers(to *ir.Tensor, s *stored) {
+	physical := to.Format.Physical()
+	if len(physical) == 0 || physical[0].Kind != tensor.CompressedLevel || s.levels[0].Pointers.Buffer >= 0 {
+		return
+	}
+	n := m.scalar(fmt.Sprintf("s%d_entries", m.step))
+	b := loop.NewBuilder("root_" + to.Name)
+	pos := b.Buf("pos", loop.U64, loop.ReadWrite)
+	count := b.Arg("entries")
+	b.Store(pos, loop.Int(0), loop.NewCast(loop.U64, loop.Int(0)))
+	b.Store(pos, loop.Int(1), loop.NewCast(loop.U64, count))
+	at := m.buffer(fmt.Sprintf("s%d_%s0_pos", m.step, to.Name), loop.U64, loop.Temp)
+	m.loops.Stages = append(m.loops.Stages, loop.Stage{
+		Name: "root", Partition: -1, Func: b.Func(), Bufs: []loop.BufferID{at}, Args: []loop.ScalarID{n},
+		Lets:   []loop.ScalarLet{{Scalar: n, Value: m.lengthOf(s.levels[0].Indices.Buffer)}},
+		Allocs: []loop.Alloc{{Buffer: at, Len: loop.SizeConst(2)}},
+	})
+	s.levels[0].Pointers = Array{Type: loop.U64, Buffer: at}
+}
+
+// lengthOf is the length of a buffer that a stage has allocated.
+func (k *linker) lengthOf(id loop.BufferID) loop.SizeExpr {
+	var n loop.SizeExpr
+	for i := range k.loops.Stages {
+		s := &k.loops.Stages[i]
+		for _, t := range s.Trims {
+			if t.Buffer == id {
+				n = t.Len
+			}
+		}
+		for _, a := range slices.Concat(s.Allocs, s.PartitionAllocs) {
+			if a.Buffer == id {
+				n = a.Len
+			}
+		}
+	}
+	return n
 }
 
 // scalarOf is a scalar of the step.
@@ -200,10 +243,14 @@ func (k *linker) convert(s *ir.Convert) error {
 			"store it as " + s.To.Format.String()}
 	}
 	from := k.stored[s.From]
-	if s.From.Format.IsDense() && s.To.FillKnown && from.fill < 0 {
+	if s.From.Format.IsDense() && s.To.FillKnown {
+		// What counts as not stored is the target's fill, whatever the source has beyond
+		// its extents.
+		own := from.fill
 		from.fill = k.constant(s.From.Name+"_fill", s.To.Fill)
+		defer func() { from.fill = own }()
 	}
-	path, err := anyPath(s.From.Format, s.To.Format, s.From.DType)
+	path, err := k.anyPath(s.From.Format, s.To.Format, s.From.DType)
 	if err != nil {
 		return err
 	}
@@ -218,7 +265,7 @@ func (k *linker) convert(s *ir.Convert) error {
 // anyPath is a path of a conversion that does for operands of any size: where one axis
 // is sorted by, a counting pass with a counter for each coordinate; else radix passes
 // over all bits that coordinates may have.
-func anyPath(from, to tensor.Format, dt tensor.DType) (lower.Path, error) {
+func (k *linker) anyPath(from, to tensor.Format, dt tensor.DType) (lower.Path, error) {
 	data := lower.Data{Shape: slices.Repeat([]int64{1}, from.Rank()), DType: dt, Entries: 1, Threads: 1}
 	path, _ := lower.ChoosePath(from, to, data)
 	if path.Axes <= 1 {
@@ -226,6 +273,9 @@ func anyPath(from, to tensor.Format, dt tensor.DType) (lower.Path, error) {
 	}
 	for axis := range data.Shape {
 		data.Shape[axis] = 1 << 32
+		if k.in.Wide {
+			data.Shape[axis] = 1 << 62
+		}
 	}
 	path, ok := lower.ChoosePath(from, to, data)
 	if !ok {

@@ -37,13 +37,14 @@ var allowed = map[string][]string{
 	"codegen/interp":       {"ir/loop", "internal/debug"},
 	"codegen/cpu":          {"ir/loop"},
 	"runtime":              {"ir/loop", "ir/loop/grid", "ir/loop/lib", "codegen/interp", "codegen/cpu", "codegen/ptx", "internal/cuda", "internal/llvm", "internal/debug", "tensor"},
-	"":                     {"lang", "ir", "ir/derive", "ir/loop", "ir/loop/lib", "lower", "runtime", "codegen/cpu", "internal/llvm", "internal/debug", "tensor"},
+	"aot":                  {"lang", "ir", "ir/loop", "ir/loop/lib", "lower", "codegen/cpu", "internal/llvm", "tensor"},
+	"":                     {"aot", "lang", "ir", "ir/derive", "ir/loop", "ir/loop/lib", "lower", "runtime", "codegen/cpu", "internal/llvm", "internal/debug", "tensor"},
 	"ops":                  {"", "tensor"},
 	"internal/oracle":      {"lang", "tensor"},
 	"internal/difftest":    {"", "internal/oracle", "lang", "tensor"},
 	"internal/conformance": {"", "tensor", "tensorio"},
 	"internal/arch":        {},
-	"cmd/lacuna":           {"", "lang", "runtime", "tensor", "tensorio", "tensorio/binsparse", "internal/debug"},
+	"cmd/lacuna":           {"", "aot", "lang", "runtime", "tensor", "tensorio", "tensorio/binsparse", "internal/debug"},
 
 	"internal/cuda/fakecuda": {}, // for tests
 }

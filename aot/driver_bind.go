@@ -1,0 +1,208 @@
+package aot
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/lacuna-sparse/lacuna/ir/loop"
+	"github.com/lacuna-sparse/lacuna/tensor"
+)
+
+// bind checks the tensors of a call, and enters those of operands in the state.
+func (d *driver) bind() {
+	tensors := d.pointer(d.load("%call", callTensors))
+	for i := range d.p.Tensors {
+		t := &d.p.Tensors[i]
+		base := d.word(tensors, i*tensorWords)
+		d.bindHead(i, t, base)
+		if i < d.p.Operands {
+			d.bindOperand(i, t, base)
+		}
+	}
+	for id := range d.loops.Buffers { // in order: maps have none
+		v, ok := d.p.Constants[loop.BufferID(id)]
+		if ok {
+			d.bindConstant(loop.BufferID(id), v)
+		}
+	}
+	for _, c := range d.p.Checks {
+		d.check(c)
+	}
+	d.lets(d.p.Extents)
+	for i := d.p.Operands; i < len(d.p.Tensors); i++ {
+		t := &d.p.Tensors[i]
+		if len(t.Extents) == 0 {
+			continue
+		}
+		at := d.pointer(d.load(d.word(tensors, i*tensorWords), tensorExtents))
+		for axis, e := range t.Extents {
+			d.store(at, axis, d.eval(e, sizeFailure(fmt.Sprintf("dimension %d of %s", axis, t.Name))))
+		}
+	}
+}
+
+// sparse reports whether a tensor has index arrays.
+func (t *Tensor) sparse() bool { return !t.Format.IsDense() }
+
+// bindHead checks rank and format, and that there are extents and levels.
+func (d *driver) bindHead(i int, t *Tensor, base string) {
+	rank := t.Format.Rank()
+	d.failIf(d.op("icmp ne i64 %s, %d", d.load(base, tensorRank), rank),
+		failure{ErrRank, i, fmt.Sprintf("%s must have rank %d", t.Name, rank)})
+	format := d.load(base, tensorFormat)
+	given, same := d.block("format"), d.block("formatted")
+	d.branch(d.op("icmp ne i64 %s, 0", format), given, same)
+	d.enter(given)
+	equal := d.op("call i1 @%s.same(i8* %s, i8* %s)", d.prefix, d.op("inttoptr i64 %s to i8*", format), d.text(t.Format.String()))
+	other := d.block("other")
+	d.branch(equal, same, other)
+	d.enter(other)
+	d.fail(failure{ErrFormat, i, fmt.Sprintf("%s must be stored as %s", t.Name, t.Format)})
+	d.enter(same)
+	if rank > 0 {
+		d.failIf(d.op("icmp eq i64 %s, 0", d.load(base, tensorExtents)), failure{ErrNull, i, "the extents of " + t.Name + " are null"})
+	}
+	if t.sparse() {
+		d.failIf(d.op("icmp eq i64 %s, 0", d.load(base, tensorLevels)), failure{ErrNull, i, "the levels of " + t.Name + " are null"})
+	}
+}
+
+// bindOperand enters the extents and the arrays of an operand.
+func (d *driver) bindOperand(i int, t *Tensor, base string) {
+	if len(t.Dims) > 0 {
+		extents := d.pointer(d.load(base, tensorExtents))
+		for axis, id := range t.Dims {
+			n := d.load(extents, axis)
+			d.failIf(d.op("icmp slt i64 %s, 0", n), failure{ErrExtent, i, fmt.Sprintf("extent %d of %s is negative", axis, t.Name)})
+			d.store("%state", scalarWord(id), n)
+		}
+	}
+	if t.sparse() {
+		levels := d.pointer(d.load(base, tensorLevels))
+		for l := range t.Levels {
+			what := fmt.Sprintf("of level %d of %s", l, t.Name)
+			d.bindArray(i, t.Levels[l].Pointers, d.word(levels, l*levelWords+levelPointers), "the pointers "+what, ErrWidth)
+			d.bindArray(i, t.Levels[l].Indices, d.word(levels, l*levelWords+levelIndices), "the indices "+what, ErrWidth)
+		}
+	}
+	d.bindArray(i, t.Values, d.word(base, tensorValues), "the values of "+t.Name, ErrType)
+	d.bindFill(i, t, base)
+}
+
+// bindArray enters an array of an operand, if it has what the levels before it ask for.
+func (d *driver) bindArray(i int, a Array, base, what string, typed Status) {
+	if a.Buffer < 0 {
+		return
+	}
+	d.failIf(d.op("icmp ne i64 %s, %d", d.load(base, arrayType), a.Type),
+		failure{typed, i, fmt.Sprintf("%s must be %s", what, a.Type)})
+	data, n := d.load(base, arrayData), d.load(base, arrayLen)
+	short := failure{ErrLength, i, what + " are fewer than the extents and the levels before ask for"}
+	wanted := d.eval(a.Len, short)
+	d.failIf(d.op("icmp slt i64 %s, %s", n, wanted), short)
+	d.failIf(d.op("icmp slt i64 %s, 0", n), short)
+	none, some := d.op("icmp eq i64 %s, 0", data), d.op("icmp ne i64 %s, 0", n)
+	d.failIf(d.op("and i1 %s, %s", none, some), failure{ErrNull, i, what + " are null"})
+	d.aligned(data, a.Type, failure{ErrAlign, i, fmt.Sprintf("%s are not aligned to %d bytes", what, alignment(a.Type))})
+	word := d.bufferWord(a.Buffer)
+	d.store("%state", word, data)
+	d.store("%state", word+1, n)
+}
+
+// alignment is that of elements: their size, or for complex types that of the parts.
+func alignment(t loop.Type) int { return t.Real().Size() }
+
+func (d *driver) aligned(address string, elem loop.Type, f failure) {
+	if n := alignment(elem); n > 1 {
+		d.failIf(d.op("icmp ne i64 %s, 0", d.op("and i64 %s, %d", address, n-1)), f)
+	}
+}
+
+// bindFill enters the fill of an operand that may have any, and compares that of others.
+func (d *driver) bindFill(i int, t *Tensor, base string) {
+	given := d.load(base, tensorFill)
+	if t.FillBuffer >= 0 {
+		zero := d.op("ptrtoint i8* %s to i64", d.bytes(make([]byte, t.DType.Size())))
+		chosen := d.op("select i1 %s, i64 %s, i64 %s", d.op("icmp eq i64 %s, 0", given), zero, given)
+		word := d.bufferWord(t.FillBuffer)
+		d.store("%state", word, chosen)
+		d.store("%state", word+1, "1")
+		return
+	}
+	if !t.sparse() || !t.FillKnown {
+		return
+	}
+	check, done := d.block("fill"), d.block("filled")
+	d.branch(d.op("icmp ne i64 %s, 0", given), check, done)
+	d.enter(check)
+	d.failIf(d.otherFill(given, t.Fill), failure{ErrFill, i, fmt.Sprintf("%s must have the fill %s", t.Name, t.Fill)})
+	d.jump(done)
+	d.enter(done)
+}
+
+// otherFill is whether the element at an address differs from a value. A NaN is the same
+// as any other.
+func (d *driver) otherFill(address string, want tensor.Scalar) string {
+	elem := loop.Type(want.DType())
+	lo, hi := want.Bits()
+	part := elem.Real()
+	differs := d.otherPart(address, "0", part, lo)
+	if elem.IsComplex() {
+		return d.op("or i1 %s, %s", differs, d.otherPart(address, "1", part, hi))
+	}
+	return differs
+}
+
+func (d *driver) otherPart(address, index string, part loop.Type, bits uint64) string {
+	unsigned := []loop.Type{1: loop.U8, 2: loop.U16, 4: loop.U32, 8: loop.U64}[part.Size()]
+	v := d.loadInt(address, index, unsigned)
+	inf, isFloat := map[loop.Type]uint64{loop.F16: 0x7c00, loop.BF16: 0x7f80, loop.F32: 0x7f80_0000, loop.F64: 0x7ff0_0000_0000_0000}[part]
+	mask := uint64(math.MaxUint64) >> (64 - 8*part.Size())
+	if isFloat && bits&(mask>>1) > inf {
+		magnitude := d.op("and i64 %s, %d", v, int64(mask>>1))
+		return d.op("icmp ule i64 %s, %d", magnitude, int64(inf))
+	}
+	return d.op("icmp ne i64 %s, %d", v, int64(bits&mask))
+}
+
+// bindConstant enters a buffer that holds one value known now.
+func (d *driver) bindConstant(id loop.BufferID, v tensor.Scalar) {
+	word := d.bufferWord(id)
+	d.store("%state", word, d.op("ptrtoint i8* %s to i64", d.bytes(scalarBytes(v))))
+	d.store("%state", word+1, "1")
+}
+
+// scalarBytes is a value as it is in memory.
+func scalarBytes(v tensor.Scalar) []byte {
+	lo, hi := v.Bits()
+	size := v.DType().Size()
+	part := loop.Type(v.DType()).Real().Size()
+	b := make([]byte, 0, size)
+	for _, bits := range []uint64{lo, hi} {
+		for i := range part {
+			if len(b) < size {
+				b = append(b, byte(bits>>(8*i)))
+			}
+		}
+	}
+	return b
+}
+
+// check makes a check of the program.
+func (d *driver) check(c Check) {
+	f := failure{c.Code, c.Tensor, c.Message}
+	done := d.block("checked")
+	for _, e := range c.If {
+		next := d.block("if")
+		d.branch(d.op("icmp sgt i64 %s, 0", d.eval(e, f)), next, done)
+		d.enter(next)
+	}
+	x, y := d.eval(c.X, f), d.eval(c.Y, f)
+	cond := "sgt"
+	if c.Equal {
+		cond = "ne"
+	}
+	d.failIf(d.op("icmp %s i64 %s, %s", cond, x, y), f)
+	d.jump(done)
+	d.enter(done)
+}

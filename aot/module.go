@@ -1,0 +1,60 @@
+package aot
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/lacuna-sparse/lacuna/codegen/cpu"
+	"github.com/lacuna-sparse/lacuna/ir/loop"
+	"github.com/lacuna-sparse/lacuna/ir/loop/lib"
+)
+
+// Module is the LLVM module of a program for a target: the functions of its stages, in
+// a variant for each processor, and the driver.
+func Module(p *Program, t Target) (string, error) {
+	m := cpu.NewModule(p.Name, lib.Lookup)
+	kernels := make([]string, len(p.Loops.Stages))
+	list := suffixes(t.CPUs)
+	for n, suffix := range list {
+		v := cpu.Variant{Suffix: suffix, Freestanding: true, OwnRounding: t.ownRounding(n)}
+		if len(list) > 1 {
+			v.CPU = t.CPUs[n]
+		}
+		m.Use(v)
+		for i := range p.Loops.Stages {
+			f := p.Loops.Stages[i].Func
+			if f == nil {
+				continue
+			}
+			named := *f
+			named.Name = fmt.Sprintf("%s_%d_%s", p.Name, i, loop.CleanName(f.Name))
+			kernels[i] = named.Name
+			m.Kernel(&named)
+		}
+		if n == 0 {
+			emitCuts(m, p)
+		}
+	}
+	text, err := m.Text()
+	if err != nil {
+		return "", err
+	}
+	d := newDriver(p, kernels, list)
+	p.StateWords = d.words
+	return strings.TrimRight(text, "\n") + "\n\n" + d.module(), nil
+}
+
+// emitCuts adds the functions that cut domains by weight, one for each type of weights.
+func emitCuts(m *cpu.Module, p *Program) {
+	var done [32]bool
+	for _, part := range p.Loops.Partitions {
+		if part.Weights < 0 {
+			continue
+		}
+		elem := p.Loops.Buffers[part.Weights].Elem
+		if !done[elem] {
+			done[elem] = true
+			m.Kernel(cutFunc(cutName(p.Name, elem), elem))
+		}
+	}
+}

@@ -1,0 +1,116 @@
+package aot
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/lacuna-sparse/lacuna/internal/llvm"
+)
+
+// Target is the machine that code is for.
+type Target struct {
+	Triple string // such as "x86_64-pc-linux-gnu"
+	// CPUs are the processors: one, or several levels of x86-64 in ascending order. The
+	// best that the machine has is chosen when a kernel is first called; the first
+	// must run everywhere.
+	CPUs     []string
+	Features string // of the one processor, as LLVM writes them
+}
+
+// TargetError is a target that kernels cannot be built for.
+type TargetError struct{ Target, Reason string }
+
+// Error says what is wrong with the target and which there are.
+func (e *TargetError) Error() string {
+	return fmt.Sprintf("target %s: %s", e.Target, e.Reason)
+}
+
+// architectures lists those that the C interface is defined for: 64 bits, little-endian.
+var architectures = []struct{ prefix, name string }{
+	{"x86_64", "amd64"}, {"amd64", "amd64"}, {"aarch64", "arm64"}, {"arm64", "arm64"},
+}
+
+// Arch is Go's name of the target's architecture, "" if kernels cannot be built for it.
+func (t Target) Arch() string {
+	for _, a := range architectures {
+		if strings.HasPrefix(t.Triple, a.prefix) && !strings.HasPrefix(t.Triple, "aarch64_be") {
+			return a.name
+		}
+	}
+	return ""
+}
+
+// ParseTarget reads a triple ("" for this machine) and a list of processors separated by
+// commas ("" or "native" for this machine's, "generic" for any).
+func ParseTarget(l *llvm.LLVM, triple, cpus string) (Target, error) {
+	host, err := l.Host()
+	if err != nil {
+		return Target{}, err
+	}
+	t := Target{Triple: triple}
+	if triple == "" {
+		t.Triple = host.Triple
+	}
+	arch, hostArch := t.Arch(), Target{Triple: host.Triple}.Arch()
+	if arch == "" {
+		return t, &TargetError{t.Triple, "kernels are built for x86_64 and aarch64, such as x86_64-linux-gnu or aarch64-linux-gnu"}
+	}
+	if cpus == "" {
+		cpus = "generic"
+		if triple == "" {
+			cpus = "native"
+		}
+	}
+	list := strings.Split(cpus, ",")
+	for i, cpu := range list {
+		switch {
+		case cpu == "":
+			return t, &TargetError{cpus, "the name of a processor is empty"}
+		case cpu == "native" && arch != hostArch:
+			return t, &TargetError{t.Triple, "the processor \"native\" is this machine's, which is another architecture: name one, or \"generic\""}
+		case cpu == "native" && len(list) == 1:
+			t.CPUs, t.Features = []string{host.CPU}, host.Features
+			return t, nil
+		case cpu == "generic" && arch == "amd64", cpu == "x86-64-v1":
+			list[i] = cpuLevels[0].name
+		}
+	}
+	if len(list) > 1 {
+		for i, cpu := range list {
+			if arch != "amd64" || levelOf(cpu) < 0 {
+				return t, &TargetError{cpus, "several processors in one file are levels of x86-64: x86-64, x86-64-v2, x86-64-v3, x86-64-v4"}
+			}
+			if i > 0 && levelOf(cpu) <= levelOf(list[i-1]) {
+				return t, &TargetError{cpus, "list the levels from the least to the highest, each once"}
+			}
+		}
+	}
+	t.CPUs = list
+	return t, nil
+}
+
+// llvm is the target as LLVM takes it: code outside the variants is for the least
+// processor.
+func (t Target) llvm() llvm.Target {
+	return llvm.Target{Triple: t.Triple, CPU: t.CPUs[0], Features: t.Features}
+}
+
+// ownRounding reports whether variant n is for processors without instructions that
+// round.
+func (t Target) ownRounding(n int) bool {
+	if t.Arch() != "amd64" {
+		return false
+	}
+	if t.Features != "" {
+		return !slices.Contains(strings.Split(t.Features, ","), "+sse4.1")
+	}
+	cpu := t.CPUs[n]
+	return levelOf(cpu) == 0 || slices.Contains(oldCPUs, cpu)
+}
+
+// oldCPUs are x86-64 processors before SSE4.1, as LLVM names them.
+var oldCPUs = []string{
+	"k8", "k8-sse3", "opteron", "opteron-sse3", "athlon64", "athlon64-sse3", "athlon-fx", "amdfam10", "barcelona", "btver1",
+	"nocona", "core2", "bonnell", "atom",
+}
