@@ -95,10 +95,23 @@ func (c *Case) failure(s *lacuna.Session, err error) error {
 
 // run compiles and runs the case.
 func (c *Case) run(ctx context.Context, s *lacuna.Session, strict bool) (lacuna.Outputs, error) {
-	var opts []lacuna.Option
+	opts := c.Options()
 	if strict {
 		opts = append(opts, lacuna.StrictIEEE())
 	}
+	args := lacuna.Args{}
+	for name, t := range c.Operands {
+		args[name] = t
+	}
+	for name, o := range c.Stored {
+		args[name] = o
+	}
+	return s.EvalAll(ctx, c.Text, args, opts...)
+}
+
+// Options are the declarations of results.
+func (c *Case) Options() []lacuna.Option {
+	var opts []lacuna.Option
 	for name, d := range c.Results {
 		if d.Shape != nil {
 			opts = append(opts, lacuna.Shape(name, d.Shape...))
@@ -113,14 +126,7 @@ func (c *Case) run(ctx context.Context, s *lacuna.Session, strict bool) (lacuna.
 			opts = append(opts, lacuna.Fill(name, *d.Fill))
 		}
 	}
-	args := lacuna.Args{}
-	for name, t := range c.Operands {
-		args[name] = t
-	}
-	for name, o := range c.Stored {
-		args[name] = o
-	}
-	return s.EvalAll(ctx, c.Text, args, opts...)
+	return opts
 }
 
 // judge evaluates the case with the oracle.
