@@ -2,16 +2,57 @@ package lacuna
 
 import (
 	"github.com/lacuna-sparse/lacuna/aot"
+	"github.com/lacuna-sparse/lacuna/internal/llvm"
 	"github.com/lacuna-sparse/lacuna/ir"
 	"github.com/lacuna-sparse/lacuna/lower"
 	"github.com/lacuna-sparse/lacuna/runtime"
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
-// Link plans a program and joins all that its run does to one list of stages, for
-// packages that compile it ahead of time. Options declare the operands, as for Compile.
-// The name is that of the kernel.
-func Link(name, src string, opts ...Option) (p *aot.Program, err error) {
+// BuildOptions say what a kernel that is compiled ahead of time is called and where it
+// is to run.
+type BuildOptions struct {
+	// Name is the kernel's: an identifier of C.
+	Name string
+	// Target is an LLVM triple of x86_64 or aarch64, such as "aarch64-linux-gnu"; "" is
+	// this machine.
+	Target string
+	// CPU is a processor as LLVM names it, such as "znver4" or "x86-64-v3"; several levels
+	// of x86-64, separated by commas; "native" or "generic". "" is native, or generic
+	// if Target is given.
+	CPU string
+	// Wide makes coordinates of sparse results 64 bits wide; extents of more than 2^32 are
+	// an error of the kernel without it.
+	Wide bool
+}
+
+// Build compiles a program ahead of time: what it returns writes object files,
+// libraries and the C header (see docs/aot.md). Options declare the operands, as for
+// Compile. The error is a *lang.Error for what is wrong in the program, an
+// *aot.NameError, *aot.TargetError or *aot.UnsupportedError, or a *runtime.UnavailableError
+// where there is no LLVM.
+func Build(src string, o BuildOptions, opts ...Option) (*aot.Unit, error) {
+	p, err := Link(src, o, opts...)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := runtime.CPU(); err != nil {
+		return nil, err
+	}
+	l, err := llvm.Load("")
+	if err != nil {
+		return nil, err
+	}
+	t, err := aot.ParseTarget(l, o.Target, o.CPU)
+	if err != nil {
+		return nil, err
+	}
+	return &aot.Unit{Program: p, Target: t, LLVM: l}, nil
+}
+
+// Link does the part of Build that needs no LLVM: it plans a program and joins all that a
+// run of it does to one list of stages. It is enough for the C header.
+func Link(src string, o BuildOptions, opts ...Option) (p *aot.Program, err error) {
 	defer caught(src, &err)
 	d := newDeclarations()
 	if err := d.apply(opts); err != nil {
@@ -29,8 +70,8 @@ func Link(name, src string, opts ...Option) (p *aot.Program, err error) {
 		return nil, withSource(err, src)
 	}
 	return aot.Link(aot.Input{
-		Name: name, Source: src, Plan: plan, Alg: ir.Algebra{Strict: d.strict, Eval: lower.Eval},
-		Index: declaredIndex{d}, Grain: 0,
+		Name: o.Name, Source: src, Plan: plan, Alg: ir.Algebra{Strict: d.strict, Eval: lower.Eval},
+		Index: declaredIndex{d}, Wide: o.Wide,
 	})
 }
 

@@ -71,7 +71,7 @@ func needLLVM(t testing.TB) *llvm.LLVM {
 func build(t testing.TB, src string, opts ...lacuna.Option) *kernel {
 	t.Helper()
 	l := needLLVM(t)
-	p, err := lacuna.Link("k", src, opts...)
+	p, err := lacuna.Link(src, lacuna.BuildOptions{Name: "k"}, opts...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,7 +84,7 @@ func load(t testing.TB, l *llvm.LLVM, p *aot.Program) *kernel {
 	if err != nil {
 		t.Fatal(err)
 	}
-	object, err := aot.Object(l, p, target)
+	object, err := (&aot.Unit{Program: p, Target: target, LLVM: l}).Object()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -44,7 +44,7 @@ type Program struct {
 	Checks  []Check
 	// Notes are those of lowering.
 	Notes []string
-	// StateWords is the length of the state that a call needs; Module sets it.
+	// StateWords is the length of the state that a call needs.
 	StateWords int
 }
 
@@ -103,8 +103,11 @@ type linker struct {
 }
 
 // Link lowers the steps of a plan and joins them to one program. The error is a
-// *lang.Error, or an *UnsupportedError for operands in parts.
+// *lang.Error, a *NameError, or an *UnsupportedError for operands in parts.
 func Link(in Input) (*Program, error) {
+	if err := CheckName(in.Name); err != nil {
+		return nil, err
+	}
 	k := &linker{
 		in:     in,
 		loops:  &loop.Program{Name: loop.CleanName(in.Name)},
@@ -121,6 +124,7 @@ func Link(in Input) (*Program, error) {
 		}
 	}
 	k.results()
+	k.out.StateWords = stateWords(k.out)
 	return k.out, nil
 }
 

@@ -40,7 +40,6 @@ func Module(p *Program, t Target) (string, error) {
 		return "", err
 	}
 	d := newDriver(p, kernels, list)
-	p.StateWords = d.words
 	return strings.TrimRight(text, "\n") + "\n\n" + d.module(), nil
 }
 

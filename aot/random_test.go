@@ -47,7 +47,7 @@ func TestRandom(t *testing.T) {
 			c.Operands[name] = plain
 			opts = append(opts, lacuna.Operand(name, plain))
 		}
-		p, err := lacuna.Link("k", c.Text, opts...)
+		p, err := lacuna.Link(c.Text, lacuna.BuildOptions{Name: "k"}, opts...)
 		var unsupported *aot.UnsupportedError
 		switch {
 		case errors.As(err, &unsupported):

@@ -1,0 +1,121 @@
+package aot
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/lacuna-sparse/lacuna/tensor"
+)
+
+// KernelHeader is the C header of a kernel: lacuna.h, what the tensors are, and the
+// functions.
+func KernelHeader(p *Program) string {
+	var b strings.Builder
+	b.WriteString(Header)
+	writeKernelHeader(&b, p)
+	return b.String()
+}
+
+// writeKernelHeader writes what is a kernel's own.
+func writeKernelHeader(b *strings.Builder, p *Program) {
+	guard := "LACUNA_KERNEL_" + p.Name
+	fmt.Fprintf(b, "\n#ifndef %s\n#define %s\n\n/*\n * %s\n *\n", guard, guard, commented(p.Source))
+	for i := range p.Tensors {
+		describe(b, i, &p.Tensors[i], i >= p.Operands)
+	}
+	b.WriteString(" */\n")
+	fmt.Fprintf(b, "enum {\n")
+	names := map[string]bool{}
+	for i := range p.Tensors {
+		name := p.Tensors[i].Name
+		if names[name] {
+			name += "_result" // an operand that is updated
+		}
+		names[name] = true
+		if isIdentifier(name) {
+			fmt.Fprintf(b, "  %s_%s = %d,\n", p.Name, name, i)
+		}
+	}
+	fmt.Fprintf(b, "  %s_COUNT = %d,\n  %s_STATE = %d /* words */\n};\n\n", p.Name, len(p.Tensors), p.Name, p.StateWords)
+	b.WriteString("#ifdef __cplusplus\nextern \"C\" {\n#endif\n")
+	fmt.Fprintf(b, "int %s(lacuna_args *args);\n", p.Name)
+	fmt.Fprintf(b, "int %s_step(lacuna_call *call);\n", p.Name)
+	fmt.Fprintf(b, "int %s_chunk(lacuna_call *call, int64_t chunk, int64_t thread);\n", p.Name)
+	fmt.Fprintf(b, "extern const lacuna_kernel %s_kernel;\n", p.Name)
+	b.WriteString("#ifdef __cplusplus\n}\n#endif\n\n#endif\n")
+}
+
+// stateWords is the length of the state of a program.
+func stateWords(p *Program) int { return newDriver(p, nil, nil).words }
+
+// commented is text that does not end a comment.
+func commented(s string) string {
+	return strings.ReplaceAll(strings.ReplaceAll(strings.TrimSpace(s), "*/", "* /"), "\n", "\n * ")
+}
+
+// describe writes what one tensor is.
+func describe(b *strings.Builder, place int, t *Tensor, result bool) {
+	kind := "operand"
+	if result {
+		kind = "result"
+	}
+	fmt.Fprintf(b, " * tensors[%d]: %s %s, format \"%s\", values %s", place, kind, t.Name, t.Format, t.Values.Type)
+	switch {
+	case t.Format.IsDense():
+	case t.FillKnown:
+		fmt.Fprintf(b, ", fill %s", t.Fill)
+	default:
+		fmt.Fprintf(b, ", fill computed")
+	}
+	b.WriteString("\n")
+	order := t.Format.Order()
+	for l, level := range t.Format.Physical() {
+		fmt.Fprintf(b, " *   levels[%d]: axis %d, %s", l, order[l], level.Kind)
+		if level.Kind == tensor.CompressedLevel {
+			fmt.Fprintf(b, ", pointers %s", t.Levels[l].Pointers.Type)
+		}
+		if level.Kind != tensor.DenseLevel {
+			fmt.Fprintf(b, ", indices %s", t.Levels[l].Indices.Type)
+		}
+		b.WriteString("\n")
+	}
+}
+
+// isIdentifier reports whether a name is an identifier of C and of LLVM.
+func isIdentifier(s string) bool {
+	for i, c := range []byte(s) {
+		letter := c == '_' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
+		if !letter && (i == 0 || c < '0' || c > '9') {
+			return false
+		}
+	}
+	return s != ""
+}
+
+// keywords are the words of C and C++ that name nothing else.
+var keywords = strings.Fields(`alignas alignof and and_eq asm auto bitand bitor bool break case catch char char16_t char32_t
+class compl const constexpr const_cast continue decltype default delete do double dynamic_cast else enum explicit export extern
+false float for friend goto if inline int long mutable namespace new noexcept not not_eq nullptr operator or or_eq private
+protected public register reinterpret_cast restrict return short signed sizeof static static_assert static_cast struct switch
+template this thread_local throw true try typedef typeid typename union unsigned using virtual void volatile wchar_t while xor
+xor_eq main`)
+
+// NameError is a name that no kernel can have.
+type NameError struct{ Name string }
+
+// Error says what names are.
+func (e *NameError) Error() string {
+	return fmt.Sprintf("%q cannot name a kernel: a name is letters of ASCII, digits and _, does not begin with a digit or lacuna_, and is no word of C", e.Name)
+}
+
+// CheckName reports a name that no kernel can have: it becomes the name of a C function.
+func CheckName(name string) error {
+	reserved := strings.HasPrefix(name, "lacuna_") || strings.HasPrefix(name, "LACUNA_") || strings.HasPrefix(name, "__")
+	for _, word := range keywords {
+		reserved = reserved || name == word
+	}
+	if !isIdentifier(name) || reserved {
+		return &NameError{name}
+	}
+	return nil
+}

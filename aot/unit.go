@@ -1,0 +1,93 @@
+package aot
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/lacuna-sparse/lacuna/internal/llvm"
+)
+
+// Unit is a program to be compiled for a target.
+type Unit struct {
+	Program *Program
+	Target  Target
+	LLVM    *llvm.LLVM
+}
+
+// Extensions are the kinds of files that a unit can be written as, by the ending of the
+// name.
+var Extensions = []string{".ll", ".s", ".o", ".a", ".so", ".h"}
+
+// UnknownKindError is a file name whose ending names no kind of file.
+type UnknownKindError struct{ Path string }
+
+// Error lists the endings there are.
+func (e *UnknownKindError) Error() string {
+	return fmt.Sprintf("%s: the name must end in one of %s", e.Path, strings.Join(Extensions, ", "))
+}
+
+// CheckPath reports a file name whose ending is unknown.
+func CheckPath(path string) error {
+	if !slices.Contains(Extensions, filepath.Ext(path)) {
+		return &UnknownKindError{path}
+	}
+	return nil
+}
+
+// File makes the contents of a file of the kind that the ending of its name tells.
+func (u *Unit) File(path string) ([]byte, error) {
+	switch filepath.Ext(path) {
+	case ".ll":
+		text, err := u.Module()
+		return []byte(text), err
+	case ".s":
+		text, err := u.Assembly()
+		return []byte(text), err
+	case ".o":
+		return u.Object()
+	case ".a":
+		object, err := u.Object()
+		if err != nil {
+			return nil, err
+		}
+		return Archive([]Member{{Name: u.Program.Name + ".o", Data: object}})
+	case ".so":
+		object, err := u.Object()
+		if err != nil {
+			return nil, err
+		}
+		return Shared(filepath.Base(path), u.Target, []Member{{Name: u.Program.Name + ".o", Data: object}})
+	case ".h":
+		return []byte(KernelHeader(u.Program)), nil
+	}
+	return nil, &UnknownKindError{path}
+}
+
+// Module is the unit's LLVM IR, with its target.
+func (u *Unit) Module() (string, error) {
+	text, err := Module(u.Program, u.Target)
+	if err != nil {
+		return "", err
+	}
+	return strings.Replace(text, "\n", fmt.Sprintf("\ntarget triple = %q\n", u.Target.Triple), 1), nil
+}
+
+// Object compiles the unit to an object file, which has no undefined symbols.
+func (u *Unit) Object() ([]byte, error) {
+	text, err := u.Module()
+	if err != nil {
+		return nil, err
+	}
+	return u.LLVM.EmitObject(text, llvm.Options{Target: u.Target.llvm()})
+}
+
+// Assembly compiles the unit to assembly.
+func (u *Unit) Assembly() (string, error) {
+	text, err := u.Module()
+	if err != nil {
+		return "", err
+	}
+	return u.LLVM.EmitAssembly(text, llvm.Options{Target: u.Target.llvm()})
+}
