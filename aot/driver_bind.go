@@ -46,36 +46,41 @@ func (t *Tensor) sparse() bool { return !t.Format.IsDense() }
 
 // bindHead checks rank and format, and that there are extents and levels.
 func (d *driver) bindHead(i int, t *Tensor, base string) {
-	rank := t.Format.Rank()
-	d.failIf(d.op("icmp ne i64 %s, %d", d.load(base, tensorRank), rank),
-		failure{ErrRank, i, fmt.Sprintf("%s must have rank %d", t.Name, rank)})
-	format := d.load(base, tensorFormat)
-	given, same := d.block("format"), d.block("formatted")
-	d.branch(d.op("icmp ne i64 %s, 0", format), given, same)
-	d.enter(given)
-	equal := d.op("call i1 @%s.same(i8* %s, i8* %s)", d.prefix, d.op("inttoptr i64 %s to i8*", format), d.text(t.Format.String()))
-	other := d.block("other")
-	d.branch(equal, same, other)
-	d.enter(other)
-	d.fail(failure{ErrFormat, i, fmt.Sprintf("%s must be stored as %s", t.Name, t.Format)})
-	d.enter(same)
-	if rank > 0 {
-		d.failIf(d.op("icmp eq i64 %s, 0", d.load(base, tensorExtents)), failure{ErrNull, i, "the extents of " + t.Name + " are null"})
+	needs := 0
+	if t.Format.Rank() > 0 {
+		needs |= needsExtents
 	}
 	if t.sparse() {
-		d.failIf(d.op("icmp eq i64 %s, 0", d.load(base, tensorLevels)), failure{ErrNull, i, "the levels of " + t.Name + " are null"})
+		needs |= needsLevels
 	}
+	messages := d.texts([]string{
+		fmt.Sprintf("%s must have rank %d", t.Name, t.Format.Rank()),
+		fmt.Sprintf("%s must be stored as %s", t.Name, t.Format),
+		"the extents of " + t.Name + " are null",
+		"the levels of " + t.Name + " are null",
+	})
+	d.bail(d.op("call i32 @%s.head(i64* %%call, i64* %s, i64 %d, i64 %d, i8* %s, i64 %d, i8* %s)", d.prefix,
+		base, i, t.Format.Rank(), d.text(t.Format.String()), needs, messages))
+}
+
+// What a tensor must have, for the helper head.
+const needsExtents, needsLevels = 1, 2
+
+// bail returns what a helper returns, unless that is 0.
+func (d *driver) bail(status string) {
+	bad, good := d.block("bad"), d.block("good")
+	d.branch(d.op("icmp eq i32 %s, 0", status), good, bad)
+	d.enter(bad)
+	d.do("ret i32 %s", status)
+	d.enter(good)
 }
 
 // bindOperand enters the extents and the arrays of an operand.
 func (d *driver) bindOperand(i int, t *Tensor, base string) {
-	if len(t.Dims) > 0 {
-		extents := d.pointer(d.load(base, tensorExtents))
-		for axis, id := range t.Dims {
-			n := d.load(extents, axis)
-			d.failIf(d.op("icmp slt i64 %s, 0", n), failure{ErrExtent, i, fmt.Sprintf("extent %d of %s is negative", axis, t.Name)})
-			d.store("%state", scalarWord(id), n)
-		}
+	if len(t.Dims) > 0 { // their scalars stand one after the other
+		d.bail(d.op("call i32 @%s.extents(i64* %%call, i64* %s, i64* %s, i64 %d, i64 %d, i8* %s)", d.prefix,
+			d.pointer(d.load(base, tensorExtents)), d.word("%state", scalarWord(t.Dims[0])), len(t.Dims), i,
+			d.text("an extent of "+t.Name+" is negative")))
 	}
 	if t.sparse() {
 		levels := d.pointer(d.load(base, tensorLevels))
@@ -94,19 +99,13 @@ func (d *driver) bindArray(i int, a Array, base, what string, typed Status) {
 	if a.Buffer < 0 {
 		return
 	}
-	d.failIf(d.op("icmp ne i64 %s, %d", d.load(base, arrayType), a.Type),
-		failure{typed, i, fmt.Sprintf("%s must be %s", what, a.Type)})
-	data, n := d.load(base, arrayData), d.load(base, arrayLen)
 	short := failure{ErrLength, i, what + " are fewer than the extents and the levels before ask for"}
-	wanted := d.eval(a.Len, short)
-	d.failIf(d.op("icmp slt i64 %s, %s", n, wanted), short)
-	d.failIf(d.op("icmp slt i64 %s, 0", n), short)
-	none, some := d.op("icmp eq i64 %s, 0", data), d.op("icmp ne i64 %s, 0", n)
-	d.failIf(d.op("and i1 %s, %s", none, some), failure{ErrNull, i, what + " are null"})
-	d.aligned(data, a.Type, failure{ErrAlign, i, fmt.Sprintf("%s are not aligned to %d bytes", what, alignment(a.Type))})
-	word := d.bufferWord(a.Buffer)
-	d.store("%state", word, data)
-	d.store("%state", word+1, n)
+	messages := d.texts([]string{
+		fmt.Sprintf("%s must be %s", what, a.Type), short.message, what + " are null",
+		fmt.Sprintf("%s are not aligned to %d bytes", what, alignment(a.Type)),
+	})
+	d.bail(d.op("call i32 @%s.array(i64* %%call, i64* %s, i64* %s, i64 %s, i64 %d, i64 %d, i64 %d, i32 %d, i8* %s)", d.prefix,
+		base, d.word("%state", d.bufferWord(a.Buffer)), d.eval(a.Len, short), a.Type, alignment(a.Type)-1, i, typed, messages))
 }
 
 // alignment is that of elements: their size, or for complex types that of the parts.

@@ -122,55 +122,44 @@ func (d *driver) threads() string {
 	return d.op("select i1 %s, i64 %s, i64 1", chunked, d.load("%call", callThreads))
 }
 
-// acquire gets memory of a size for a buffer.
+// acquire gets memory of a size for a buffer. One without elements has an address, too:
+// that of the state.
 func (d *driver) acquire(a loop.Alloc, size string) {
 	b := d.loops.Buffers[a.Buffer]
-	word := d.bufferWord(a.Buffer)
-	some, done := d.block("some"), d.block("have")
-	// A buffer without elements has an address, too: that of the state.
-	d.store("%state", word, d.op("ptrtoint i64* %%state to i64"))
-	_, _, _, isResult := d.resultArray(a.Buffer)
-	if isResult {
-		array := d.arrayOf(a.Buffer)
-		d.store(array, arrayLen, d.load("%state", word+1))
-		d.store(array, arrayType, integer(int64(b.Elem)))
-	}
-	d.branch(d.op("icmp eq i64 %s, 0", size), done, some)
-	d.enter(some)
-	if !isResult {
-		d.need(size, a.Zero, RoleTemporary, [3]int{-1, -1, -1})
-		d.store("%state", word, d.given(b, -1))
-		d.clearNeeded(a)
-		d.jump(done)
-		d.enter(done)
-		return
-	}
-	tensor, level, kind, _ := d.resultArray(a.Buffer)
-	array := d.arrayOf(a.Buffer)
-	own, ask, use := d.block("own"), d.block("ask"), d.block("use")
-	data := d.load(array, arrayData)
-	fits := d.op("icmp sge i64 %s, %s", d.load(array, arrayCap), d.load("%state", word+1))
-	d.branch(d.op("and i1 %s, %s", fits, d.op("icmp ne i64 %s, 0", data)), own, ask)
-	d.enter(own)
-	d.aligned(data, b.Elem, failure{ErrAlign, tensor, fmt.Sprintf("%s is not aligned to %d bytes", b.Name, alignment(b.Elem))})
-	d.store("%state", word, data)
+	slot := d.word("%state", d.bufferWord(a.Buffer))
+	messages := d.texts([]string{
+		fmt.Sprintf("there is no memory for %s", b.Name),
+		fmt.Sprintf("the memory of %s is not aligned to %d bytes", b.Name, alignment(b.Elem)),
+		fmt.Sprintf("the memory of %s overlaps that of an operand or of another result", b.Name),
+	})
+	zero := 0
 	if a.Zero {
-		d.do("call void @%s.zero(i64 %s, i64 %s)", d.prefix, data, d.bytesOf(a.Buffer))
+		zero = 1
 	}
-	d.jump(use)
-	d.enter(ask)
-	d.need(size, a.Zero, RoleResult, [3]int{tensor, level, kind})
-	data = d.given(b, tensor)
-	d.store("%state", word, data)
-	array = d.arrayOf(a.Buffer)
-	d.store(array, arrayData, data)
-	d.store(array, arrayCap, d.load("%state", word+1))
-	d.clearNeeded(a)
-	d.jump(use)
-	d.enter(use)
-	d.apart(a.Buffer)
-	d.jump(done)
-	d.enter(done)
+	tensor, level, kind, isResult := d.resultArray(a.Buffer)
+	if !isResult {
+		tensor, level, kind = -1, -1, -1
+		d.do("call void @%s.ask(i64* %%call, i64* %s, i64 %s, i64 %d, i64 %d, i64 %d, i64 %d, i64 %d)", d.prefix,
+			slot, size, zero, RoleTemporary, tensor, level, kind)
+	} else {
+		d.do("call void @%s.own(i64* %%call, i64* %s, i64* %s, i64 %s, i64 %d, i64 %d, i64 %d, i64 %d, i64 %d)", d.prefix,
+			d.arrayOf(a.Buffer), slot, size, b.Elem, zero, tensor, level, kind)
+	}
+	wait, have := d.block("wait"), d.block("have")
+	d.branch(d.op("icmp eq i64 %s, 0", d.load("%call", callNeed+needBytes)), have, wait)
+	d.enter(wait)
+	d.pause(Need)
+	slot = d.word("%state", d.bufferWord(a.Buffer))
+	array := "null"
+	if isResult {
+		array = d.arrayOf(a.Buffer)
+	}
+	d.bail(d.op("call i32 @%s.given(i64* %%call, i64* %s, i64* %s, i64 %d, i64 %d, i8* %s)", d.prefix, array, slot, alignment(b.Elem)-1, tensor, messages))
+	d.jump(have)
+	d.enter(have)
+	if isResult {
+		d.apart(a.Buffer, messages)
+	}
 }
 
 // bytesOf is the size of the elements of a buffer that has its length.
@@ -178,59 +167,20 @@ func (d *driver) bytesOf(id loop.BufferID) string {
 	return d.op("mul i64 %s, %d", d.load("%state", d.bufferWord(id)+1), d.loops.Buffers[id].Elem.Size())
 }
 
-// need asks the caller for memory.
-func (d *driver) need(size string, zero bool, role int, of [3]int) {
-	wanted := "0"
-	if zero {
-		wanted = "1"
-	}
-	d.store("%call", callNeed+needData, "0")
-	d.store("%call", callNeed+needBytes, size)
-	d.store("%call", callNeed+needZero, wanted)
-	d.store("%call", callNeed+needRole, integer(int64(role)))
-	d.store("%call", callNeed+needTensor, integer(int64(of[0])))
-	d.store("%call", callNeed+needLevel, integer(int64(of[1])))
-	d.store("%call", callNeed+needArray, integer(int64(of[2])))
-	d.pause(Need)
-}
-
-// given is the memory that the caller has provided.
-func (d *driver) given(b loop.Buffer, tensor int) string {
-	data := d.load("%call", callNeed+needData)
-	d.failIf(d.op("icmp eq i64 %s, 0", data), failure{ErrMemory, tensor, "there is no memory for " + b.Name})
-	d.aligned(data, b.Elem, failure{ErrAlign, tensor, fmt.Sprintf("the memory for %s is not aligned to %d bytes", b.Name, alignment(b.Elem))})
-	return data
-}
-
-// clearNeeded sets memory to zero that must be, unless the caller has done so. Each
-// thread's copy of scratch memory is cleared.
-func (d *driver) clearNeeded(a loop.Alloc) {
-	if !a.Zero {
-		return
-	}
-	clear, done := d.block("clear"), d.block("cleared")
-	d.branch(d.op("icmp ne i64 %s, 0", d.load("%call", callNeed+needZero)), clear, done)
-	d.enter(clear)
-	d.do("call void @%s.zero(i64 %s, i64 %s)", d.prefix, d.load("%call", callNeed+needData), d.load("%call", callNeed+needBytes))
-	d.jump(done)
-	d.enter(done)
-}
-
-// apart fails if memory of a result is also an operand's, or another result's.
-func (d *driver) apart(id loop.BufferID) {
+// apart fails if memory of a result is not aligned, or also an operand's or another
+// result's.
+func (d *driver) apart(id loop.BufferID, messages string) {
 	tensor, _, _, _ := d.resultArray(id)
-	start := d.load("%state", d.bufferWord(id))
-	size := d.bytesOf(id)
+	var others []int64 // the word of the state and the size of an element, by buffer
 	for other := range d.loops.Buffers {
 		b := d.loops.Buffers[other]
 		if _, constant := d.p.Constants[loop.BufferID(other)]; constant || loop.BufferID(other) == id || b.Role != loop.Input && b.Role != loop.Output {
 			continue
 		}
-		word := d.bufferWord(loop.BufferID(other))
-		overlap := d.op("call i1 @%s.overlap(i64 %s, i64 %s, i64 %s, i64 %s)", d.prefix, start, size,
-			d.load("%state", word), d.bytesOf(loop.BufferID(other)))
-		d.failIf(overlap, failure{ErrOverlap, tensor, fmt.Sprintf("the memory of %s overlaps that of %s", d.loops.Buffers[id].Name, b.Name)})
+		others = append(others, int64(d.bufferWord(loop.BufferID(other))), int64(b.Elem.Size()))
 	}
+	d.bail(d.op("call i32 @%s.apart(i64* %%call, i64* %%state, i64* %s, i64 %s, i64 %d, i64 %d, i64* %s, i64 %d, i8* %s)", d.prefix,
+		d.word("%state", d.bufferWord(id)), d.bytesOf(id), alignment(d.loops.Buffers[id].Elem)-1, tensor, d.words64(others), len(others)/2, messages))
 }
 
 // cut cuts the domain of a partition, as package runtime does.
@@ -296,9 +246,10 @@ func (d *driver) boundaries(part int) {
 	d.branch(chunked, keep, count)
 	d.enter(keep)
 	size := d.op("shl i64 %s, 3", d.op("add i64 %s, 1", d.load("%state", at+cutChunks)))
-	d.need(size, false, RoleTemporary, [3]int{-1, -1, -1})
-	bounds := loop.Buffer{Name: "the boundaries of chunks", Elem: loop.I64}
-	d.store("%state", at+cutBounds, d.given(bounds, -1))
+	d.do("call void @%s.ask(i64* %%call, i64* %s, i64 %s, i64 0, i64 %d, i64 -1, i64 -1, i64 -1)", d.prefix, d.word("%state", at+cutBounds), size, RoleTemporary)
+	d.pause(Need)
+	messages := d.texts([]string{"there is no memory for the boundaries of chunks", "the memory for the boundaries of chunks is not aligned to 8 bytes"})
+	d.bail(d.op("call i32 @%s.given(i64* %%call, i64* null, i64* %s, i64 7, i64 -1, i8* %s)", d.prefix, d.word("%state", at+cutBounds), messages))
 	d.jump(count)
 	d.enter(count)
 	n := d.op("call i64 @%s.count%d(i64* %%state)", d.prefix, part)

@@ -85,6 +85,30 @@ func (w *irWriter) text(s string) string {
 	return fmt.Sprintf("getelementptr ([%d x i8], [%d x i8]* %s, i64 0, i64 0)", len(s)+1, len(s)+1, name)
 }
 
+// texts is the address, as an i8*, of several strings, one after the other.
+func (w *irWriter) texts(list []string) string { return w.text(strings.Join(list, "\x00")) }
+
+// words64 is the address, as an i64*, of constant numbers.
+func (w *irWriter) words64(list []int64) string {
+	var elements []string
+	for _, n := range list {
+		elements = append(elements, fmt.Sprintf("i64 %d", n))
+	}
+	return w.constant(elements)
+}
+
+// constant is the address of constant words.
+func (w *irWriter) constant(elements []string) string {
+	text := strings.Join(elements, ", ")
+	name, ok := w.strings["words "+text]
+	if !ok {
+		name = fmt.Sprintf("@%s.words.%d", w.prefix, len(w.strings))
+		w.strings["words "+text] = name
+		fmt.Fprintf(&w.globals, "%s = private unnamed_addr constant [%d x i64] [%s]\n", name, len(elements), text)
+	}
+	return fmt.Sprintf("getelementptr ([%d x i64], [%d x i64]* %s, i64 0, i64 0)", len(elements), len(elements), name)
+}
+
 // escaped is a string as LLVM's notation has it, with a zero byte behind.
 func escaped(s string) string {
 	var b strings.Builder

@@ -9,11 +9,13 @@ import (
 	"github.com/lacuna-sparse/lacuna/internal/llvm"
 )
 
-// Unit is a program to be compiled for a target.
+// Unit is a program to be compiled for a target. It is not for several goroutines at once.
 type Unit struct {
 	Program *Program
 	Target  Target
 	LLVM    *llvm.LLVM
+
+	object []byte // once compiled
 }
 
 // Extensions are the kinds of files that a unit can be written as, by the ending of the
@@ -76,11 +78,15 @@ func (u *Unit) Module() (string, error) {
 
 // Object compiles the unit to an object file, which has no undefined symbols.
 func (u *Unit) Object() ([]byte, error) {
+	if u.object != nil {
+		return u.object, nil
+	}
 	text, err := u.Module()
 	if err != nil {
 		return nil, err
 	}
-	return u.LLVM.EmitObject(text, llvm.Options{Target: u.Target.llvm()})
+	u.object, err = u.LLVM.EmitObject(text, llvm.Options{Target: u.Target.llvm()})
+	return u.object, err
 }
 
 // Assembly compiles the unit to assembly.

@@ -2,7 +2,7 @@
 //
 //	lacuna eval 'y(i) = sum_j A(i,j)*x(j)' A=web.mtx:CSR x=x.npy -o y.npy
 //
-// One file holds one command: eval.go, explain.go, convert.go, inspect.go,
+// One file holds one command: eval.go, explain.go, build.go, convert.go, inspect.go,
 // doctor.go, version.go. What they share: the syntax of operands (operand.go,
 // qualifier.go) and where tensors come from (source.go, generate.go), the
 // names of a program (program.go), printing (print.go, stats.go, raster.go),

@@ -1,0 +1,127 @@
+package main
+
+import (
+	"context"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/lacuna-sparse/lacuna"
+	"github.com/lacuna-sparse/lacuna/aot"
+)
+
+// buildFlags are the flags of the command build.
+type buildFlags struct {
+	wishes  wishes
+	outputs []string
+	options lacuna.BuildOptions
+}
+
+func newBuild(a *app) *cobra.Command {
+	var f buildFlags
+	cmd := &cobra.Command{
+		Use:   "build PROGRAM [NAME:FORMAT[TYPE]]… -o FILE",
+		Short: "Compile a program ahead of time to an object file or a library",
+		Long: `Build compiles a program to a file that needs nothing of lacuna, of LLVM or of a C
+library when it runs. The ending of the name tells the kind of file:
+
+  .h    C header: the structures of lacuna.h, and this kernel's functions
+  .o    object file          .a    static library       .so   shared library
+  .s    assembly             .ll   LLVM IR
+
+With several -o, the program is compiled once for all of them. Operands are declared
+as A:CSR[f64], and are dense and f64 where nothing is said; their index arrays are
+32 bits wide, unless they are given as files (A=web.mtx), whose types they then have.
+
+The processor is this machine's. --cpu x86-64-v2,x86-64-v3,x86-64-v4 puts code for
+several levels in one file, of which each machine runs the best it can.`,
+		Example: `  lacuna build 'y(i) = A(i,j)*x(j)' A:CSR -o spmv.o -o spmv.h
+  lacuna build 'C(i,j) = A(i,j) + B(i,j)' A:CSR B:CSR --name add -o libadd.so --cpu x86-64-v3
+  lacuna build 'y(i) = A(i,j)*x(j)' A:CSR[f32] x:[f32] -o spmv.o --target aarch64-linux-gnu`,
+		Args: arguments(1, -1, "a program and its operands"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := f.check(); err != nil {
+				return err
+			}
+			return a.build(cmd.Context(), &f, args[0], args[1:])
+		},
+	}
+	cmd.Flags().StringArrayVarP(&f.outputs, "output", "o", nil, "write to `FILE`; may be given several times")
+	cmd.Flags().StringVar(&f.options.Name, "name", "", "the kernel's `NAME`, an identifier of C (default: from that of the file)")
+	cmd.Flags().StringVar(&f.options.Target, "target", "", "LLVM `TRIPLE` of another machine: x86_64-linux-gnu, aarch64-linux-gnu")
+	cmd.Flags().StringVar(&f.options.CPU, "cpu", "", "processor as LLVM names it, levels of x86-64, native or generic (default: native, or generic with --target)")
+	cmd.Flags().BoolVar(&f.options.Wide, "wide", false, "make coordinates of sparse results 64 bits wide")
+	f.wishes.register(cmd)
+	return cmd
+}
+
+// check reads the flags and finds what is wrong before anything is compiled.
+func (f *buildFlags) check() error {
+	if len(f.outputs) == 0 {
+		return usagef("give the file to write: -o NAME.o, or another ending: %s", strings.Join(aot.Extensions, ", "))
+	}
+	for _, path := range f.outputs {
+		if err := aot.CheckPath(path); err != nil {
+			return usagef("%s", err)
+		}
+	}
+	if f.options.Name == "" {
+		base := filepath.Base(f.outputs[0])
+		f.options.Name = strings.TrimPrefix(strings.TrimSuffix(base, filepath.Ext(base)), "lib")
+	}
+	if err := aot.CheckName(f.options.Name); err != nil {
+		return usagef("%s: give one with --name", err)
+	}
+	return f.wishes.parse()
+}
+
+// build compiles one program.
+func (a *app) build(ctx context.Context, f *buildFlags, source string, args []string) error {
+	operands, err := parseOperands(args)
+	if err != nil {
+		return err
+	}
+	p, err := parseProgram(source)
+	if err != nil {
+		return err
+	}
+	opts, _, err := a.declareAll(ctx, p, operands, &f.wishes)
+	if err != nil {
+		return withAdvice(err, "explain")
+	}
+	files, err := await(ctx, func() ([][]byte, error) { return f.compile(p.source, opts) })
+	if err != nil {
+		return withAdvice(err, "explain")
+	}
+	for i, path := range f.outputs {
+		if err := aot.WriteFile(path, files[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// compile makes the contents of all outputs. A header needs no LLVM.
+func (f *buildFlags) compile(source string, opts []lacuna.Option) ([][]byte, error) {
+	var files [][]byte
+	if len(f.outputs) == 1 && filepath.Ext(f.outputs[0]) == ".h" {
+		p, err := lacuna.Link(source, f.options, opts...)
+		if err != nil {
+			return nil, err
+		}
+		return append(files, []byte(aot.KernelHeader(p))), nil
+	}
+	u, err := lacuna.Build(source, f.options, opts...)
+	if err != nil {
+		return nil, err
+	}
+	for _, path := range f.outputs {
+		data, err := u.File(path)
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, data)
+	}
+	return files, nil
+}
