@@ -35,7 +35,7 @@ func (d *driver) callers() {
 // stageCall writes the function that packs a stage's arguments and calls its function.
 func (d *driver) stageCall(i int) {
 	s := &d.loops.Stages[i]
-	d.line("define internal i64 @%s.stage%d(i64* %%state, i64 %%stop, i64 %%chunk, i64 %%lo, i64 %%hi, i64 %%thread) nounwind \"no-builtins\" {", d.prefix, i)
+	d.line("define internal i64 @%s.stage%d(i64* %%state, i64 %%stop, i64 %%chunk, i64 %%lo, i64 %%hi, i64 %%thread) noinline optnone nounwind \"no-builtins\" {", d.prefix, i)
 	d.enter("entry")
 	d.line("\t%%block = alloca [%d x i64], align 8", len(s.Bufs)+len(s.Args)+1)
 	d.line("\t%%args = getelementptr [%d x i64], [%d x i64]* %%block, i64 0, i64 0", len(s.Bufs)+len(s.Args)+1, len(s.Bufs)+len(s.Args)+1)
@@ -81,7 +81,7 @@ func (d *driver) dispatch(kernel, args string) {
 func (d *driver) nextChunk(part int) {
 	p := &d.loops.Partitions[part]
 	at := d.cutWord(part)
-	d.line("define internal void @%s.next%d(i64* %%state, i64* %%iter) nounwind \"no-builtins\" {", d.prefix, part)
+	d.line("define internal void @%s.next%d(i64* %%state, i64* %%iter) noinline optnone nounwind \"no-builtins\" {", d.prefix, part)
 	d.enter("entry")
 	d.line("\t%%block = alloca [6 x i64], align 8")
 	d.line("\t%%args = getelementptr [6 x i64], [6 x i64]* %%block, i64 0, i64 0")
@@ -91,7 +91,7 @@ func (d *driver) nextChunk(part int) {
 	} {
 		d.store("%args", k, v)
 	}
-	d.op("call i64 @%s%s(i64* %%args, i64 0, i64 0, i64 0)", d.cutName(part), d.levels[0])
+	d.op("call i64 @%s(i64* %%args, i64 0, i64 0, i64 0)", d.cutName(part))
 	d.do("ret void")
 	d.line("}\n")
 }
@@ -121,7 +121,7 @@ func (d *driver) iterate(part int) {
 // keeps their boundaries if there is memory for them.
 func (d *driver) countChunks(part int) {
 	at := d.cutWord(part)
-	d.line("define internal i64 @%s.count%d(i64* %%state) nounwind \"no-builtins\" {", d.prefix, part)
+	d.line("define internal i64 @%s.count%d(i64* %%state) noinline optnone nounwind \"no-builtins\" {", d.prefix, part)
 	d.enter("entry")
 	d.iterate(part)
 	n := d.load("%state", at+cutElements)
@@ -206,7 +206,7 @@ func (d *driver) chunkRange(part int, next bool) (lo, hi string) {
 func (d *driver) allChunks(i int) {
 	part := d.loops.Stages[i].Partition
 	weighted := d.loops.Partitions[part].Weights >= 0
-	d.line("define internal i64 @%s.all%d(i64* %%state, i64 %%stop) nounwind \"no-builtins\" {", d.prefix, i)
+	d.line("define internal i64 @%s.all%d(i64* %%state, i64 %%stop) noinline optnone nounwind \"no-builtins\" {", d.prefix, i)
 	d.enter("entry")
 	if weighted {
 		d.iterate(part)
@@ -240,7 +240,7 @@ func (d *driver) allChunks(i int) {
 // oneChunk writes the function that runs one chunk of a stage.
 func (d *driver) oneChunk(i int) {
 	part := d.loops.Stages[i].Partition
-	d.line("define internal i64 @%s.one%d(i64* %%state, i64 %%stop, i64 %%k, i64 %%thread) nounwind \"no-builtins\" {", d.prefix, i)
+	d.line("define internal i64 @%s.one%d(i64* %%state, i64 %%stop, i64 %%k, i64 %%thread) noinline optnone nounwind \"no-builtins\" {", d.prefix, i)
 	d.enter("entry")
 	lo, hi := d.chunkRange(part, false)
 	d.do("ret i64 %s", d.op("call i64 @%s.stage%d(i64* %%state, i64 %%stop, i64 %%k, i64 %s, i64 %s, i64 %%thread)", d.prefix, i, lo, hi))

@@ -38,7 +38,7 @@ func (d *driver) stepFunc() string {
 	body := d.b.String()
 	d.b.Reset()
 
-	d.line("define i32 @%s_step(i64* %%call) nounwind \"no-builtins\" {", d.p.Name)
+	d.line("define i32 @%s_step(i64* %%call) noinline optnone nounwind \"no-builtins\" {", d.p.Name)
 	d.enter("entry")
 	d.open()
 	at := d.load("%state", stateAt)
@@ -137,7 +137,7 @@ func (d *driver) bytes(b []byte) string {
 
 // chunkFunc writes NAME_chunk.
 func (d *driver) chunkFunc() {
-	d.line("define i32 @%s_chunk(i64* %%call, i64 %%chunk, i64 %%thread) nounwind \"no-builtins\" {", d.p.Name)
+	d.line("define i32 @%s_chunk(i64* %%call, i64 %%chunk, i64 %%thread) noinline optnone nounwind \"no-builtins\" {", d.p.Name)
 	d.enter("entry")
 	d.line("\t%%none = icmp eq i64* %%call, null")
 	d.do("br i1 %%none, label %%null, label %%call.there")
@@ -207,7 +207,7 @@ func (d *driver) runFunc() {
 		}
 	}
 	list := max(1, entries*heldWords)
-	d.line("define i32 @%s(i64* %%args) nounwind \"no-builtins\" {", d.p.Name)
+	d.line("define i32 @%s(i64* %%args) noinline optnone nounwind \"no-builtins\" {", d.p.Name)
 	d.enter("entry")
 	d.line("\t%%callMemory = alloca [%d x i64], align 16", callWords)
 	d.line("\t%%stateMemory = alloca [%d x i64], align 16", d.words)

@@ -54,7 +54,7 @@ func requirements(level int) cpuLevel {
 func levelSource(suffixes []string) string {
 	w := newIRWriter("NAME")
 	w.line("@NAME.detected = internal global i64 0")
-	w.line("define internal i64 @NAME.level() nounwind \"no-builtins\" {")
+	w.line("define internal i64 @NAME.level() noinline optnone nounwind \"no-builtins\" {")
 	w.enter("entry")
 	known := w.op("load atomic i64, i64* @NAME.detected monotonic, align 8")
 	w.do("br i1 %s, label %%detect, label %%known", w.op("icmp eq i64 %s, 0", known))

@@ -31,10 +31,8 @@ func Module(p *Program, t Target) (string, error) {
 			kernels[i] = named.Name
 			m.Kernel(&named)
 		}
-		if n == 0 {
-			emitCuts(m, p)
-		}
 	}
+	emitCuts(m, p)
 	text, err := m.Text()
 	if err != nil {
 		return "", err
@@ -45,6 +43,7 @@ func Module(p *Program, t Target) (string, error) {
 
 // emitCuts adds the functions that cut domains by weight, one for each type of weights.
 func emitCuts(m *cpu.Module, p *Program) {
+	m.Use(cpu.Variant{Freestanding: true, Unoptimised: true})
 	var done [32]bool
 	for _, part := range p.Loops.Partitions {
 		if part.Weights < 0 {

@@ -1,6 +1,7 @@
 package cpu
 
 import (
+	"slices"
 	"sync"
 
 	"github.com/lacuna-sparse/lacuna/ir/loop"
@@ -23,6 +24,8 @@ type Variant struct {
 	// OwnRounding computes floor, ceil, trunc and rint without instructions for them, which
 	// LLVM would call the C library for on processors that have none: x86-64 before v2.
 	OwnRounding bool
+	// Unoptimised functions are called too seldom to be worth LLVM's time.
+	Unoptimised bool
 }
 
 // Use makes the functions that follow of a variant. Functions of the library are
@@ -37,9 +40,17 @@ func (m *Module) attributes(f *ir.Func) {
 	if m.variant.Freestanding {
 		f.FuncAttrs = append(f.FuncAttrs, ir.AttrString("no-builtins"))
 	}
+	if m.variant.Unoptimised {
+		f.FuncAttrs = append(slices.DeleteFunc(f.FuncAttrs, isAttr(enum.FuncAttrNoInline)), enum.FuncAttrNoInline, enum.FuncAttrOptNone)
+	}
 	if m.variant.CPU != "" {
 		f.FuncAttrs = append(f.FuncAttrs, ir.AttrPair{Key: "target-cpu", Value: m.variant.CPU})
 	}
+}
+
+// isAttr tells an attribute from others.
+func isAttr(a enum.FuncAttr) func(ir.FuncAttribute) bool {
+	return func(x ir.FuncAttribute) bool { return x == a }
 }
 
 // publish sets the linkage of a kernel's entry.
