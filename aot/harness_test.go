@@ -84,6 +84,11 @@ func load(t testing.TB, l *llvm.LLVM, p *aot.Program) *kernel {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return loadFor(t, l, p, target)
+}
+
+func loadFor(t testing.TB, l *llvm.LLVM, p *aot.Program, target aot.Target) *kernel {
+	t.Helper()
 	object, err := (&aot.Unit{Program: p, Target: target, LLVM: l}).Object()
 	if err != nil {
 		t.Fatal(err)

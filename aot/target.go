@@ -86,6 +86,11 @@ func ParseTarget(l *llvm.LLVM, triple, cpus string) (Target, error) {
 			}
 		}
 	}
+	for _, cpu := range list {
+		if !slices.Contains(processors[arch], cpu) && (cpu != host.CPU || arch != hostArch) {
+			return t, &TargetError{cpu, fmt.Sprintf("unknown processor of %s: want native, generic, or one of %s", arch, strings.Join(processors[arch], ", "))}
+		}
+	}
 	t.CPUs = list
 	return t, nil
 }
@@ -105,12 +110,5 @@ func (t Target) ownRounding(n int) bool {
 	if t.Features != "" {
 		return !slices.Contains(strings.Split(t.Features, ","), "+sse4.1")
 	}
-	cpu := t.CPUs[n]
-	return levelOf(cpu) == 0 || slices.Contains(oldCPUs, cpu)
-}
-
-// oldCPUs are x86-64 processors before SSE4.1, as LLVM names them.
-var oldCPUs = []string{
-	"k8", "k8-sse3", "opteron", "opteron-sse3", "athlon64", "athlon64-sse3", "athlon-fx", "amdfam10", "barcelona", "btver1",
-	"nocona", "core2", "bonnell", "atom",
+	return slices.Contains(oldProcessors, t.CPUs[n])
 }
