@@ -2,6 +2,7 @@ package lacuna
 
 import (
 	"github.com/lacuna-sparse/lacuna/aot"
+	"github.com/lacuna-sparse/lacuna/internal/debug"
 	"github.com/lacuna-sparse/lacuna/internal/llvm"
 	"github.com/lacuna-sparse/lacuna/ir"
 	"github.com/lacuna-sparse/lacuna/lower"
@@ -71,7 +72,7 @@ func Link(src string, o BuildOptions, opts ...Option) (p *aot.Program, err error
 	}
 	return aot.Link(aot.Input{
 		Name: o.Name, Source: src, Plan: plan, Alg: ir.Algebra{Strict: d.strict, Eval: lower.Eval},
-		Index: declaredIndex{d}, Wide: o.Wide,
+		Index: declaredIndex{d}, Wide: o.Wide, Grain: debug.ChunkGrain,
 	})
 }
 

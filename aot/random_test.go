@@ -26,6 +26,7 @@ func (s seeded) Intn(n int) int { return s.IntN(n) }
 // TestRandom compares random programs, on random operands, with a session.
 func TestRandom(t *testing.T) {
 	l := needLLVM(t)
+	smallChunks(t)
 	ran := 0
 	session := lacuna.NewSession(lacuna.WithEngine(runtime.Interp()))
 	for seed := *firstSeed; seed < *firstSeed+uint64(*randomSeeds); seed++ {

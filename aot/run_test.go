@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/lacuna-sparse/lacuna"
+	"github.com/lacuna-sparse/lacuna/internal/debug"
 	"github.com/lacuna-sparse/lacuna/runtime"
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
@@ -109,9 +110,16 @@ var cases = []struct {
 	{src: "C(i,j) = x(i)*z(j)", operands: []operandSpec{spec("x", "S", 20), spec("z", "S", 30)}},
 }
 
+// smallChunks makes chunks of few entries, so that small operands have several.
+func smallChunks(t *testing.T) {
+	debug.ChunkGrain = 7
+	t.Cleanup(func() { debug.ChunkGrain = 0 })
+}
+
 // TestRun compares kernels compiled ahead of time with those of a session, bit for bit,
 // on one thread and in chunks on several.
 func TestRun(t *testing.T) {
+	smallChunks(t)
 	session := lacuna.NewSession(lacuna.WithEngine(runtime.Interp()))
 	for _, c := range cases {
 		name := c.src
