@@ -15,13 +15,14 @@ import (
 type buildFlags struct {
 	wishes  wishes
 	outputs []string
+	file    string // that lists kernels
 	options lacuna.BuildOptions
 }
 
 func newBuild(a *app) *cobra.Command {
 	var f buildFlags
 	cmd := &cobra.Command{
-		Use:   "build PROGRAM [NAME:FORMAT[TYPE]]… -o FILE",
+		Use:   "build {PROGRAM [NAME:FORMAT[TYPE]]… | -f lacuna.toml} -o FILE",
 		Short: "Compile a program ahead of time to an object file or a library",
 		Long: `Build compiles a program to a file that needs nothing of lacuna, of LLVM or of a C
 library when it runs. The ending of the name tells the kind of file:
@@ -35,19 +36,27 @@ as A:CSR[f64], and are dense and f64 where nothing is said; their index arrays a
 32 bits wide, unless they are given as files (A=web.mtx), whose types they then have.
 
 The processor is this machine's. --cpu x86-64-v2,x86-64-v3,x86-64-v4 puts code for
-several levels in one file, of which each machine runs the best it can.`,
+several levels in one file, of which each machine runs the best it can.
+
+With -f, the kernels that a file lists, each for several formats and types, become one
+library, .a or .so, with a .h. What has not changed since the last build is not compiled
+again: the objects are kept beside the library, in .NAME.objects.`,
 		Example: `  lacuna build 'y(i) = A(i,j)*x(j)' A:CSR -o spmv.o -o spmv.h
   lacuna build 'C(i,j) = A(i,j) + B(i,j)' A:CSR B:CSR --name add -o libadd.so --cpu x86-64-v3
   lacuna build 'y(i) = A(i,j)*x(j)' A:CSR[f32] x:[f32] -o spmv.o --target aarch64-linux-gnu`,
-		Args: arguments(1, -1, "a program and its operands"),
+		Args: arguments(0, -1, "a program and its operands"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := f.check(); err != nil {
+			if err := f.check(args); err != nil {
 				return err
+			}
+			if f.file != "" {
+				return a.buildLibrary(cmd.Context(), &f, f.file)
 			}
 			return a.build(cmd.Context(), &f, args[0], args[1:])
 		},
 	}
 	cmd.Flags().StringArrayVarP(&f.outputs, "output", "o", nil, "write to `FILE`; may be given several times")
+	cmd.Flags().StringVarP(&f.file, "file", "f", "", "build the kernels that `FILE` lists")
 	cmd.Flags().StringVar(&f.options.Name, "name", "", "the kernel's `NAME`, an identifier of C (default: from that of the file)")
 	cmd.Flags().StringVar(&f.options.Target, "target", "", "LLVM `TRIPLE` of another machine: x86_64-linux-gnu, aarch64-linux-gnu")
 	cmd.Flags().StringVar(&f.options.CPU, "cpu", "", "processor as LLVM names it, levels of x86-64, native or generic (default: native, or generic with --target)")
@@ -57,7 +66,15 @@ several levels in one file, of which each machine runs the best it can.`,
 }
 
 // check reads the flags and finds what is wrong before anything is compiled.
-func (f *buildFlags) check() error {
+func (f *buildFlags) check(args []string) error {
+	switch {
+	case f.file == "" && len(args) == 0:
+		return usagef("give a program and its operands, or with -f a file that lists some")
+	case f.file != "" && len(args) > 0:
+		return usagef("give a program or, with -f, a file that lists some, not both")
+	case f.file != "" && (f.options.Target != "" || f.options.CPU != "" || f.options.Wide || f.wishes.given()):
+		return usagef("with -f, only -o and --name say more: write target, cpu, wide and strict-ieee in %s", f.file)
+	}
 	if len(f.outputs) == 0 {
 		return usagef("give the file to write: -o NAME.o, or another ending: %s", strings.Join(aot.Extensions, ", "))
 	}
@@ -94,7 +111,12 @@ func (a *app) build(ctx context.Context, f *buildFlags, source string, args []st
 	if err != nil {
 		return withAdvice(err, "explain")
 	}
-	for i, path := range f.outputs {
+	return writeFiles(f.outputs, files)
+}
+
+// writeFiles writes files that have all been made.
+func writeFiles(paths []string, files [][]byte) error {
+	for i, path := range paths {
 		if err := aot.WriteFile(path, files[i]); err != nil {
 			return err
 		}

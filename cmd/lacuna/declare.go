@@ -30,6 +30,9 @@ func (w *wishes) register(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&w.strict, "strict-ieee", false, "let 0*inf and 0*nan be nan where the 0 is not stored")
 }
 
+// given reports whether any of the flags was.
+func (w *wishes) given() bool { return len(w.shapeFlags)+len(w.fillFlags) > 0 || w.strict }
+
 // parse reads the flags' values.
 func (w *wishes) parse() error {
 	w.shapes, w.fills = map[string][]int64{}, map[string]tensor.Scalar{}
