@@ -176,3 +176,25 @@ func TestArchive(t *testing.T) {
 		}
 	}
 }
+
+// TestAllocation runs a kernel with an allocator that fails, and on several threads.
+func TestAllocation(t *testing.T) {
+	gcc := needTool(t, "gcc")
+	dir := t.TempDir()
+	write(t, dir, "C(i,j) = sum_k A(i,k)*B(k,j)", lacuna.BuildOptions{Name: "matmul", CPU: "generic"}, []string{"matmul.o", "matmul.h"},
+		lacuna.Format("A", tensor.CSR, f64), lacuna.Format("B", tensor.CSR, f64))
+	write(t, dir, "s = 3 + 4.0", lacuna.BuildOptions{Name: "seven", CPU: "generic"}, []string{"seven.o", "seven.h"})
+	exe := filepath.Join(dir, "alloc")
+	for _, sanitizer := range []string{"address,undefined", "thread"} {
+		args := []string{"-g", "-O1", "-fsanitize=" + sanitizer, "-Wall", "-Wextra", "-Werror", "-I", dir, "testdata/alloc.c",
+			filepath.Join(dir, "matmul.o"), filepath.Join(dir, "seven.o"), "-lpthread", "-o", exe}
+		if out, err := exec.Command(gcc, args...).CombinedOutput(); err != nil {
+			t.Fatalf("gcc: %v\n%s", err, out)
+		}
+		out, err := exec.Command(exe).CombinedOutput()
+		const want = "5 entries, 3 blocks, fill 0: sum 45\nneeds several allocations\n0 7\n-2 -2\n"
+		if err != nil || string(out) != want {
+			t.Errorf("%s: %v, the program prints\n%swant\n%s", sanitizer, err, out, want)
+		}
+	}
+}
