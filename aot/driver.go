@@ -189,6 +189,8 @@ func (d *driver) eval(e loop.SizeExpr, f failure) string {
 		return d.load("%state", scalarWord(loop.ScalarID(e)))
 	case *loop.SizeLoad:
 		return d.evalLoad(e, f)
+	case loop.SizeLen:
+		return d.load("%state", d.bufferWord(e.Buffer)+1)
 	case *loop.SizeOp:
 		x, y := d.eval(e.X, f), d.eval(e.Y, f)
 		switch e.Op {

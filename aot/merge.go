@@ -131,29 +131,10 @@ func (m *merger) rootPointers(to *ir.Tensor, s *stored) {
 	at := m.buffer(fmt.Sprintf("s%d_%s0_pos", m.step, to.Name), loop.U64, loop.Temp)
 	m.loops.Stages = append(m.loops.Stages, loop.Stage{
 		Name: "root", Partition: -1, Func: b.Func(), Bufs: []loop.BufferID{at}, Args: []loop.ScalarID{n},
-		Lets:   []loop.ScalarLet{{Scalar: n, Value: m.lengthOf(s.levels[0].Indices.Buffer)}},
+		Lets:   []loop.ScalarLet{{Scalar: n, Value: loop.SizeLen{Buffer: s.levels[0].Indices.Buffer}}},
 		Allocs: []loop.Alloc{{Buffer: at, Len: loop.SizeConst(2)}},
 	})
 	s.levels[0].Pointers = Array{Type: loop.U64, Buffer: at}
-}
-
-// lengthOf is the length of a buffer that a stage has allocated.
-func (k *linker) lengthOf(id loop.BufferID) loop.SizeExpr {
-	var n loop.SizeExpr
-	for i := range k.loops.Stages {
-		s := &k.loops.Stages[i]
-		for _, t := range s.Trims {
-			if t.Buffer == id {
-				n = t.Len
-			}
-		}
-		for _, a := range slices.Concat(s.Allocs, s.PartitionAllocs) {
-			if a.Buffer == id {
-				n = a.Len
-			}
-		}
-	}
-	return n
 }
 
 // scalarOf is a scalar of the step.
@@ -213,7 +194,7 @@ func (m *merger) takeStages() {
 	}
 	for i := range p.Stages {
 		s := p.Stages[i]
-		s.Symbolic = false
+		s.Symbolic, s.Prefixes = false, nil // of no use to a driver
 		s.Lets, s.PartitionLets = m.lets(s.Lets), m.lets(s.PartitionLets)
 		s.Allocs, s.PartitionAllocs = m.allocs(s.Allocs), m.allocs(s.PartitionAllocs)
 		trims := s.Trims

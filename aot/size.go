@@ -79,6 +79,8 @@ func mapSize(e loop.SizeExpr, scalar func(loop.ScalarID) loop.SizeExpr, buffer f
 		return scalar(loop.ScalarID(e))
 	case *loop.SizeLoad:
 		return &loop.SizeLoad{Buffer: buffer(e.Buffer), Index: mapSize(e.Index, scalar, buffer)}
+	case loop.SizeLen:
+		return loop.SizeLen{Buffer: buffer(e.Buffer)}
 	case *loop.SizeOp:
 		return &loop.SizeOp{Op: e.Op, X: mapSize(e.X, scalar, buffer), Y: mapSize(e.Y, scalar, buffer)}
 	}
