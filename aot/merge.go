@@ -244,12 +244,12 @@ func (k *linker) convert(s *ir.Convert) error {
 }
 
 // anyPath is a path of a conversion that does for operands of any size: where one axis
-// is sorted by, a counting pass with a counter for each coordinate; else radix passes
-// over all bits that coordinates may have.
+// is sorted by, and the target has a pointer for each of its coordinates, a counting pass with
+// a counter for each; else radix passes over all bits that coordinates may have.
 func (k *linker) anyPath(from, to tensor.Format, dt tensor.DType) (lower.Path, error) {
 	data := lower.Data{Shape: slices.Repeat([]int64{1}, from.Rank()), DType: dt, Entries: 1, Threads: 1}
 	path, _ := lower.ChoosePath(from, to, data)
-	if path.Axes <= 1 {
+	if path.None() || path.Axes == 1 && to.Physical()[0].Kind == tensor.DenseLevel {
 		return path, nil
 	}
 	for axis := range data.Shape {

@@ -27,7 +27,7 @@ func Module(p *Program, t Target) (string, error) {
 				continue
 			}
 			named := *f
-			named.Name = fmt.Sprintf("%s_%d_%s", p.Name, i, loop.CleanName(f.Name))
+			named.Name = functionName(p, i)
 			kernels[i] = named.Name
 			m.Kernel(&named)
 		}
@@ -39,6 +39,11 @@ func Module(p *Program, t Target) (string, error) {
 	}
 	d := newDriver(p, kernels, list)
 	return strings.TrimRight(text, "\n") + "\n\n" + d.module(), nil
+}
+
+// functionName is the LLVM name of a stage's function.
+func functionName(p *Program, stage int) string {
+	return fmt.Sprintf("%s_%d_%s", p.Name, stage, loop.CleanName(p.Loops.Stages[stage].Func.Name))
 }
 
 // emitCuts adds the functions that cut domains by weight, one for each type of weights.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"path/filepath"
 	"strings"
@@ -16,6 +17,7 @@ type buildFlags struct {
 	wishes  wishes
 	outputs []string
 	file    string // that lists kernels
+	report  bool
 	options lacuna.BuildOptions
 }
 
@@ -61,6 +63,7 @@ again: the objects are kept beside the library, in .NAME.objects.`,
 	cmd.Flags().StringVar(&f.options.Target, "target", "", "LLVM `TRIPLE` of another machine: x86_64-linux-gnu, aarch64-linux-gnu")
 	cmd.Flags().StringVar(&f.options.CPU, "cpu", "", "processor as LLVM names it, levels of x86-64, native or generic (default: native, or generic with --target)")
 	cmd.Flags().BoolVar(&f.options.Wide, "wide", false, "make coordinates of sparse results 64 bits wide")
+	cmd.Flags().BoolVar(&f.report, "report", false, "print what is in the kernel: its loops, the bytes and operations of an iteration, vectors")
 	f.wishes.register(cmd)
 	return cmd
 }
@@ -75,7 +78,12 @@ func (f *buildFlags) check(args []string) error {
 	case f.file != "" && (f.options.Target != "" || f.options.CPU != "" || f.options.Wide || f.wishes.given()):
 		return usagef("with -f, only -o and --name say more: write target, cpu, wide and strict-ieee in %s", f.file)
 	}
-	if len(f.outputs) == 0 {
+	if f.report && f.file != "" {
+		return usagef("--report is of one kernel, not of those of a file")
+	}
+	if len(f.outputs) == 0 && f.report {
+		f.options.Name = cmp.Or(f.options.Name, "kernel")
+	} else if len(f.outputs) == 0 {
 		return usagef("give the file to write: -o NAME.o, or another ending: %s", strings.Join(aot.Extensions, ", "))
 	}
 	for _, path := range f.outputs {
@@ -107,11 +115,18 @@ func (a *app) build(ctx context.Context, f *buildFlags, source string, args []st
 	if err != nil {
 		return withAdvice(err, "explain")
 	}
-	files, err := await(ctx, func() ([][]byte, error) { return f.compile(p.source, opts) })
+	made, err := await(ctx, func() (*buildResult, error) { return f.compile(p.source, opts) })
 	if err != nil {
 		return withAdvice(err, "explain")
 	}
-	return writeFiles(f.outputs, files)
+	a.printf("%s", made.report)
+	return writeFiles(f.outputs, made.files)
+}
+
+// buildResult is what a build has made.
+type buildResult struct {
+	files  [][]byte // by output
+	report string
 }
 
 // writeFiles writes files that have all been made.
@@ -125,14 +140,15 @@ func writeFiles(paths []string, files [][]byte) error {
 }
 
 // compile makes the contents of all outputs. A header needs no LLVM.
-func (f *buildFlags) compile(source string, opts []lacuna.Option) ([][]byte, error) {
-	var files [][]byte
-	if len(f.outputs) == 1 && filepath.Ext(f.outputs[0]) == ".h" {
+func (f *buildFlags) compile(source string, opts []lacuna.Option) (*buildResult, error) {
+	made := &buildResult{}
+	if !f.report && len(f.outputs) == 1 && filepath.Ext(f.outputs[0]) == ".h" {
 		p, err := lacuna.Link(source, f.options, opts...)
 		if err != nil {
 			return nil, err
 		}
-		return append(files, []byte(aot.KernelHeader(p))), nil
+		made.files = [][]byte{[]byte(aot.KernelHeader(p))}
+		return made, nil
 	}
 	u, err := lacuna.Build(source, f.options, opts...)
 	if err != nil {
@@ -143,7 +159,10 @@ func (f *buildFlags) compile(source string, opts []lacuna.Option) ([][]byte, err
 		if err != nil {
 			return nil, err
 		}
-		files = append(files, data)
+		made.files = append(made.files, data)
 	}
-	return files, nil
+	if f.report {
+		made.report, err = u.Report()
+	}
+	return made, err
 }
