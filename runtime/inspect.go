@@ -25,7 +25,8 @@ func Inspect(p *loop.Program, form Text) (string, error) {
 	if err := p.Verify(lib.Lookup); err != nil {
 		return "", &ProgramError{Program: p.Name, Err: err}
 	}
-	text, err := cpu.Emit(p.Name, uniqueNames(newPlan(p).funcs), lib.Lookup)
+	funcs := uniqueNames(newPlan(p).funcs)
+	text, err := cpu.Emit(p.Name, funcs, lib.Lookup)
 	if err != nil || form == LLVMText {
 		return text, err
 	}
@@ -41,7 +42,8 @@ func Inspect(p *loop.Program, form Text) (string, error) {
 	case OptimisedText:
 		return l.PrintOptimized(text, llvm.Options{Target: host})
 	case AssemblyText:
-		return l.EmitAssembly(text, llvm.Options{Target: host})
+		assembly, err := l.EmitAssembly(text, llvm.Options{Target: host, Comments: true})
+		return annotate(assembly, funcs), err
 	}
 	return "", fmt.Errorf("unknown form %d of a program", form)
 }

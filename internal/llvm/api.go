@@ -41,6 +41,7 @@ type api struct {
 	disposeTargetMachine    func(tm uintptr)
 	createTargetDataLayout  func(tm uintptr) uintptr
 	disposeTargetData       func(layout uintptr)
+	setAsmVerbosity         func(tm uintptr, on int32)
 	targetMachineEmitBuffer func(tm, mod uintptr, fileType int32, message, buf *uintptr) int32
 
 	// Passes
@@ -106,6 +107,7 @@ func (a *api) bindings() []binding {
 		{into: &a.disposeTargetMachine, name: "LLVMDisposeTargetMachine"},
 		{into: &a.createTargetDataLayout, name: "LLVMCreateTargetDataLayout"},
 		{into: &a.disposeTargetData, name: "LLVMDisposeTargetData"},
+		{into: &a.setAsmVerbosity, name: "LLVMSetTargetMachineAsmVerbosity"},
 		{into: &a.targetMachineEmitBuffer, name: "LLVMTargetMachineEmitToMemoryBuffer"},
 
 		{into: &a.createPassBuilderOptions, name: "LLVMCreatePassBuilderOptions"},

@@ -33,6 +33,8 @@ func (v Level) codegen() int32 { return levels[v].codegen }
 type Options struct {
 	Target Target
 	Level  Level
+	// Comments has assembly tell which blocks of the IR it comes from, and of loops.
+	Comments bool
 	// Warn gets the warnings of a compilation, one at a time, if it is not nil.
 	Warn func(message string)
 }
@@ -93,6 +95,9 @@ func (l *LLVM) emit(ir string, opts Options, kind fileType) ([]byte, error) {
 	const step = "generating code"
 	var out []byte
 	err := l.optimised(ir, opts, func(c *compilation) error {
+		if opts.Comments {
+			l.api.setAsmVerbosity(c.machine, 1)
+		}
 		var message, buf uintptr
 		failed := l.api.targetMachineEmitBuffer(c.machine, c.module, int32(kind), &message, &buf) != 0
 		text := ""
