@@ -1,6 +1,8 @@
 package lacuna
 
 import (
+	"sync"
+
 	"github.com/lacuna-sparse/lacuna/aot"
 	"github.com/lacuna-sparse/lacuna/internal/debug"
 	"github.com/lacuna-sparse/lacuna/internal/llvm"
@@ -37,10 +39,7 @@ func Build(src string, o BuildOptions, opts ...Option) (*aot.Unit, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, err := runtime.CPU(); err != nil {
-		return nil, err
-	}
-	l, err := llvm.Load("")
+	l, err := builderLLVM()
 	if err != nil {
 		return nil, err
 	}
@@ -50,6 +49,15 @@ func Build(src string, o BuildOptions, opts ...Option) (*aot.Unit, error) {
 	}
 	return &aot.Unit{Program: p, Target: t, LLVM: l}, nil
 }
+
+// builderLLVM is the LLVM that builds use, looked for once. The error is that of the engine
+// that needs it, too.
+var builderLLVM = sync.OnceValues(func() (*llvm.LLVM, error) {
+	if _, err := runtime.CPU(); err != nil {
+		return nil, err
+	}
+	return llvm.Load("")
+})
 
 // Link does the part of Build that needs no LLVM: it plans a program and joins all that a
 // run of it does to one list of stages. It is enough for the C header.
