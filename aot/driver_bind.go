@@ -111,12 +111,6 @@ func (d *driver) bindArray(i int, a Array, base, what string, typed Status) {
 // alignment is that of elements: their size, or for complex types that of the parts.
 func alignment(t loop.Type) int { return t.Real().Size() }
 
-func (d *driver) aligned(address string, elem loop.Type, f failure) {
-	if n := alignment(elem); n > 1 {
-		d.failIf(d.op("icmp ne i64 %s, 0", d.op("and i64 %s, %d", address, n-1)), f)
-	}
-}
-
 // bindFill enters the fill of an operand that may have any, and compares that of others.
 func (d *driver) bindFill(i int, t *Tensor, base string) {
 	given := d.load(base, tensorFill)

@@ -119,22 +119,6 @@ func (d *driver) finish() {
 	d.do("ret i32 %d", OK)
 }
 
-// bytes is the address, as an i8*, of constant memory.
-func (d *driver) bytes(b []byte) string {
-	s := string(b)
-	name, ok := d.strings["bytes "+s]
-	if !ok {
-		name = fmt.Sprintf("@%s.const.%d", d.prefix, len(d.strings))
-		d.strings["bytes "+s] = name
-		var text strings.Builder
-		for _, c := range b {
-			fmt.Fprintf(&text, "\\%02X", c)
-		}
-		fmt.Fprintf(&d.globals, "%s = private unnamed_addr constant [%d x i8] c\"%s\", align 16\n", name, len(b), text.String())
-	}
-	return fmt.Sprintf("getelementptr ([%d x i8], [%d x i8]* %s, i64 0, i64 0)", len(b), len(b), name)
-}
-
 // chunkFunc writes NAME_chunk.
 func (d *driver) chunkFunc() {
 	d.line("define i32 @%s_chunk(i64* %%call, i64 %%chunk, i64 %%thread) noinline optnone nounwind \"no-builtins\" {", d.p.Name)

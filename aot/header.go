@@ -25,13 +25,13 @@ func writeKernelHeader(b *strings.Builder, p *Program) {
 	}
 	b.WriteString(" */\n")
 	fmt.Fprintf(b, "enum {\n")
-	names := map[string]bool{}
+	taken := map[string]bool{"step": true, "chunk": true, "kernel": true, "COUNT": true, "STATE": true}
 	for i := range p.Tensors {
 		name := p.Tensors[i].Name
-		if names[name] {
-			name += "_result" // an operand that is updated
+		for taken[name] {
+			name += "_result" // an operand that is updated, or a word of the interface
 		}
-		names[name] = true
+		taken[name] = true
 		if isIdentifier(name) {
 			fmt.Fprintf(b, "  %s_%s = %d,\n", p.Name, name, i)
 		}

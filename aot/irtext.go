@@ -12,16 +12,16 @@ import (
 // arrays of words, and an address is a number until something is loaded from it. Pointers are
 // typed, as LLVM 14 wants them and later versions read them.
 type irWriter struct {
-	b       strings.Builder
-	values  int
-	blocks  int
-	strings map[string]string // global names by text
-	globals strings.Builder
-	prefix  string // of global names
+	b         strings.Builder
+	values    int
+	blocks    int
+	constants map[string]string // names by definition
+	globals   strings.Builder   // definitions, in order
+	prefix    string            // of global names
 }
 
 func newIRWriter(prefix string) *irWriter {
-	return &irWriter{strings: map[string]string{}, prefix: prefix}
+	return &irWriter{constants: map[string]string{}, prefix: prefix}
 }
 
 // line writes one line.
@@ -74,15 +74,32 @@ func (w *irWriter) store(base string, index int, value string) {
 // pointer turns an address into a pointer to words.
 func (w *irWriter) pointer(address string) string { return w.op("inttoptr i64 %s to i64*", address) }
 
+// global is the address, as a pointer to its first element, of a constant array. Equal
+// constants are one.
+func (w *irWriter) global(kind string, n int, elem, value string) string {
+	typ := fmt.Sprintf("[%d x %s]", n, elem)
+	definition := fmt.Sprintf("private unnamed_addr constant %s %s", typ, value)
+	name, ok := w.constants[definition]
+	if !ok {
+		name = fmt.Sprintf("@%s.%s.%d", w.prefix, kind, len(w.constants))
+		w.constants[definition] = name
+		fmt.Fprintf(&w.globals, "%s = %s\n", name, definition)
+	}
+	return fmt.Sprintf("getelementptr (%s, %s* %s, i64 0, i64 0)", typ, typ, name)
+}
+
 // text is the address, as an i8*, of a constant string.
 func (w *irWriter) text(s string) string {
-	name, ok := w.strings[s]
-	if !ok {
-		name = fmt.Sprintf("@%s.str.%d", w.prefix, len(w.strings))
-		w.strings[s] = name
-		fmt.Fprintf(&w.globals, "%s = private unnamed_addr constant [%d x i8] c\"%s\"\n", name, len(s)+1, escaped(s))
+	return w.global("str", len(s)+1, "i8", "c\""+escaped(s)+"\"")
+}
+
+// bytes is the address, as an i8*, of constant memory.
+func (w *irWriter) bytes(b []byte) string {
+	var text strings.Builder
+	for _, c := range b {
+		fmt.Fprintf(&text, "\\%02X", c)
 	}
-	return fmt.Sprintf("getelementptr ([%d x i8], [%d x i8]* %s, i64 0, i64 0)", len(s)+1, len(s)+1, name)
+	return w.global("const", len(b), "i8", "c\""+text.String()+"\", align 16")
 }
 
 // texts is the address, as an i8*, of several strings, one after the other.
@@ -94,19 +111,7 @@ func (w *irWriter) words64(list []int64) string {
 	for _, n := range list {
 		elements = append(elements, fmt.Sprintf("i64 %d", n))
 	}
-	return w.constant(elements)
-}
-
-// constant is the address of constant words.
-func (w *irWriter) constant(elements []string) string {
-	text := strings.Join(elements, ", ")
-	name, ok := w.strings["words "+text]
-	if !ok {
-		name = fmt.Sprintf("@%s.words.%d", w.prefix, len(w.strings))
-		w.strings["words "+text] = name
-		fmt.Fprintf(&w.globals, "%s = private unnamed_addr constant [%d x i64] [%s]\n", name, len(elements), text)
-	}
-	return fmt.Sprintf("getelementptr ([%d x i64], [%d x i64]* %s, i64 0, i64 0)", len(elements), len(elements), name)
+	return w.global("words", len(list), "i64", "["+strings.Join(elements, ", ")+"]")
 }
 
 // escaped is a string as LLVM's notation has it, with a zero byte behind.

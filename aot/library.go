@@ -75,12 +75,24 @@ func (lib *Library) check() error {
 	if len(lib.Units) == 0 {
 		return fmt.Errorf("the library %s has no kernels", lib.Name)
 	}
-	seen := map[string]bool{}
-	for _, u := range lib.Units {
-		if seen[u.Program.Name] {
-			return fmt.Errorf("two kernels of the library %s are called %s", lib.Name, u.Program.Name)
+	symbols := map[string]string{}
+	add := func(owner string, names ...string) error {
+		for _, name := range names {
+			if other, taken := symbols[name]; taken {
+				return fmt.Errorf("%s and %s of the library %s both define %s: give one another name", other, owner, lib.Name, name)
+			}
+			symbols[name] = owner
 		}
-		seen[u.Program.Name] = true
+		return nil
+	}
+	if err := add("the table", lib.Name+"_find", lib.Name+"_kernels"); err != nil {
+		return err
+	}
+	for _, u := range lib.Units {
+		name := u.Program.Name
+		if err := add("the kernel "+name, name, name+"_step", name+"_chunk", name+"_kernel"); err != nil {
+			return err
+		}
 		if first := lib.Units[0].Target; u.Target.Triple != first.Triple {
 			return fmt.Errorf("the kernels of the library %s are for %s and %s: build one for each", lib.Name, first.Triple, u.Target.Triple)
 		}

@@ -134,7 +134,34 @@ func TestObjectCache(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 	lib.Units = append(lib.Units, lib.Units[0])
-	if _, err := lib.Objects(context.Background(), ""); err == nil || !strings.Contains(err.Error(), "two kernels") {
+	if _, err := lib.Objects(context.Background(), ""); err == nil || !strings.Contains(err.Error(), "both define spmv_CSR_f32") {
 		t.Errorf("error %v", err)
+	}
+}
+
+// TestHeaderNames compiles a header of a kernel whose tensors are called as parts of the
+// interface, and one of an operand that is updated.
+func TestHeaderNames(t *testing.T) {
+	gcc := needTool(t, "gcc")
+	dir := t.TempDir()
+	for name, src := range map[string]string{"a": "STATE(i) = step(i)*chunk(i) + kernel(i)", "b": "y(i) += x(i)", "c": "ü(i) = x(i)*COUNT(i)"} {
+		src = strings.TrimSuffix(src, "")
+		var opts []lacuna.Option
+		for _, operand := range []string{"step", "chunk", "kernel", "x", "y", "COUNT"} {
+			if strings.Contains(src, operand+"(i)") {
+				opts = append(opts, lacuna.Format(operand, tensor.Dense(1), f64))
+			}
+		}
+		p, err := lacuna.Link(src, lacuna.BuildOptions{Name: name}, opts...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		path := filepath.Join(dir, name+".h")
+		if err := os.WriteFile(path, []byte(aot.KernelHeader(p)), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if out, err := exec.Command(gcc, "-x", "c", "-Wall", "-fsyntax-only", path).CombinedOutput(); err != nil {
+			t.Errorf("%s: %v\n%s", src, err, out)
+		}
 	}
 }

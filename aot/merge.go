@@ -39,10 +39,9 @@ func (k *linker) join(low *lower.Kernel, to *ir.Tensor, shape []loop.SizeExpr, b
 // merger adds one step's program to the linked one.
 type merger struct {
 	*linker
-	low        *lower.Kernel
-	scalars    map[loop.ScalarID]loop.SizeExpr
-	buffers    []loop.BufferID // by the step's own number
-	partitions []int
+	low     *lower.Kernel
+	scalars map[loop.ScalarID]loop.SizeExpr
+	buffers []loop.BufferID // by the step's own number
 }
 
 // takeBuffers gives every buffer of the step a place in the linked program.

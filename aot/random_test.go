@@ -15,7 +15,7 @@ import (
 	"github.com/lacuna-sparse/lacuna/runtime"
 )
 
-var randomSeeds = flag.Int("aot.random", 60, "how many random programs are compiled ahead of time")
+var randomSeeds = flag.Int("aot.random", 40, "how many random programs are compiled ahead of time")
 var firstSeed = flag.Uint64("aot.seed", 0, "the first of their seeds")
 
 // seeded is a difftest.Source.

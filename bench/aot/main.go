@@ -36,11 +36,11 @@ type (
 	level       struct{ pointers, indices array }
 	tensorOfABI struct {
 		rank    int64
-		format  unsafe.Pointer
+		_       unsafe.Pointer // format
 		extents *int64
 		levels  *level
 		values  array
-		fill    unsafe.Pointer
+		_       unsafe.Pointer // fill
 	}
 	args struct {
 		abi, count                    int64
