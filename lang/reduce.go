@@ -128,10 +128,15 @@ func (s *stmtChecker) storedIn(v *ReduceVar, n *FoldVar, body Expr) bool {
 		return false
 	}
 	var found *Access
-	for _, a := range Accesses(body) {
+	accesses := Accesses(body)
+	of := t
+	if t != nil && !slices.ContainsFunc(accesses, func(a *Access) bool { return a.Tensor == t }) {
+		of = patternIn(accesses, t) // stored(A(i,j)) tells as well what A stores
+	}
+	for _, a := range accesses {
 		plain := slices.ContainsFunc(a.Indices, func(x IndexExpr) bool { return x.Plain() == v.Var })
 		switch {
-		case t == nil || a.Tensor != t || !plain:
+		case of == nil || a.Tensor != of || !plain:
 		case found == nil:
 			found = a
 		case !sameAccess(found, a):
@@ -148,6 +153,16 @@ func (s *stmtChecker) storedIn(v *ReduceVar, n *FoldVar, body Expr) bool {
 	}
 	v.In, v.InAccess = t, found
 	return true
+}
+
+// patternIn is the tensor that tells what t stores, if one of the accesses reads it.
+func patternIn(accesses []*Access, t *Tensor) *Tensor {
+	for _, a := range accesses {
+		if a.Tensor.StoredOf == t {
+			return a.Tensor
+		}
+	}
+	return nil
 }
 
 // storedHint says what a body looks like in which "in" finds an access.

@@ -81,6 +81,23 @@ func LogCumSumExpGrad(ctx context.Context, A, upstream *tensor.Tensor, opts ...O
 	return scanGrad(ctx, reduction{name: "LogCumSumExpGrad", word: "logcumsumexp"}, A, upstream, opts)
 }
 
+// CumProdGrad is the gradient of [CumProd]; see [CumSumGrad].
+func CumProdGrad(ctx context.Context, A, upstream *tensor.Tensor, opts ...Option) (*tensor.Tensor, error) {
+	return scanGrad(ctx, reduction{name: "CumProdGrad", word: "cumprod"}, A, upstream, opts)
+}
+
+// CumMinGrad is the gradient of [CumMin]: the adjoint of each result goes to the last element up to there that is
+// as small as it, or NaN. See [CumSumGrad].
+func CumMinGrad(ctx context.Context, A, upstream *tensor.Tensor, opts ...Option) (*tensor.Tensor, error) {
+	return scanGrad(ctx, reduction{name: "CumMinGrad", word: "cummin"}, A, upstream, opts)
+}
+
+// CumMaxGrad is the gradient of [CumMax]: the adjoint of each result goes to the last element up to there that is
+// as large as it, or NaN, as in torch. See [CumSumGrad].
+func CumMaxGrad(ctx context.Context, A, upstream *tensor.Tensor, opts ...Option) (*tensor.Tensor, error) {
+	return scanGrad(ctx, reduction{name: "CumMaxGrad", word: "cummax"}, A, upstream, opts)
+}
+
 // QuantileGrad is the gradient of [Quantile] with respect to A for the same options: upstream, of the
 // shape of the result, is its adjoint, and goes to the one or two elements that the quantile is
 // made of.
