@@ -88,8 +88,19 @@ func (s *stmtChecker) quantileOrder(q value) Expr {
 
 // scan checks a scan: its indices are visible around it.
 func (s *stmtChecker) scan(n *Fold) value {
-	r := &Scan{Pos: n.Pos, Op: ScanOp(slices.Index(scanNames[:], n.Name)), Options: optionNames(n)}
+	r := &Scan{Pos: n.Pos, Op: ScanOp(slices.Index(scanNames[:], n.Name))}
 	good := true
+	for _, o := range n.Options {
+		if o.Number == 0 {
+			r.Options = append(r.Options, o.Name)
+			continue
+		}
+		r.First = o.Number
+		if len(n.Vars) > 1 {
+			s.fail(ErrOption, o.Pos, "sort one index; ops.TopK does it for all elements of a tensor", "first is for lines along one index")
+			good = false
+		}
+	}
 	for i, v := range n.Vars {
 		switch {
 		case v.In != "" && r.Op >= Sort:

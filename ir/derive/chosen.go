@@ -67,9 +67,15 @@ func (s *statement) sorted(e *lang.Scan, g lang.Node, at place) (lang.Node, *lan
 		return nil, err
 	}
 	free, _ := indicesOf(e)
-	from, err := s.define("p", s.ordered(free), fold(lang.ArgSort.String(), s.spell(e.Indices()), e.Options, body))
+	places := fold(lang.ArgSort.String(), s.spell(e.Indices()), nil, body)
+	places.Options = e.Words()
+	from, err := s.define("p", s.ordered(free), places)
 	if err != nil {
 		return nil, err
+	}
+	if e.First > 0 { // what is behind is 0 and came from nowhere
+		at := &lang.Ref{Name: s.names[e.Vars[0].Var]}
+		g = where(binary("<", at, integer(e.First)), g, zero())
 	}
 	return s.send(e, g, from, extents, at)
 }

@@ -53,7 +53,7 @@ func (s *statement) visited(e *lang.Scan, x lang.Node) lang.Node {
 }
 
 // running is a scan of x over what e runs over.
-func (s *statement) running(e *lang.Scan, op string, options []string, x lang.Node) lang.Node {
+func (s *statement) running(e *lang.Scan, op string, options []string, x lang.Node) *lang.Fold {
 	f := fold(op, s.spell(e.Indices()), options, s.visited(e, x))
 	for i, v := range e.Vars {
 		if v.In != nil {

@@ -109,7 +109,9 @@ func (s *statement) materialise(e lang.Expr) (*lang.Ref, *lang.Error) {
 		}
 		var body lang.Node
 		body, err = s.value(e.Body)
-		value = s.running(e, e.Op.String(), e.Options, body)
+		same := s.running(e, e.Op.String(), nil, body)
+		same.Options = e.Words()
+		value = same
 	}
 	if err != nil {
 		return nil, err
