@@ -169,18 +169,29 @@ func quantileGrad(ctx context.Context, name, word string, A *tensor.Tensor, q []
 
 // grad runs the gradient of a program with respect to A, of whose shape it is.
 func (op *operation) grad(p program, args lacuna.Args, A *tensor.Tensor) (*tensor.Tensor, error) {
+	out, err := op.gradOf(p, args)
+	if err != nil {
+		return nil, err
+	}
+	return op.shapedLike(out, A)
+}
+
+// gradOf runs the gradient of a program with respect to its operand A.
+func (op *operation) gradOf(p program, args lacuna.Args) (*tensor.Tensor, error) {
 	eval := lacuna.EvalGrad
 	if op.session != nil {
 		eval = op.session.EvalGrad
 	}
 	out, err := eval(op.ctx, p.text, "A", args, p.options...)
-	if err != nil {
-		return nil, op.fail(err)
+	return out, op.fail(err)
+}
+
+// shapedLike gives a gradient the shape and the format of the operand, which may have been flattened.
+func (op *operation) shapedLike(g, A *tensor.Tensor) (*tensor.Tensor, error) {
+	if g.Rank() == A.Rank() {
+		return op.finish(g, nil)
 	}
-	if out.Rank() != A.Rank() { // A has rank 0
-		out, err = out.Reshape(A.Shape(), A.Format())
-	}
-	return op.finish(out, err)
+	return op.finish(g.Reshape(A.Shape(), A.Format().Standard()))
 }
 
 // straightGrad writes dA(i,j) = where(stored(A(i,j)), dR(i), 0).

@@ -43,6 +43,7 @@ type settings struct {
 	dtype                                         tensor.DType // Invalid: that of the operand
 	method                                        Method       // "": Linear
 	straightThrough                               bool
+	descending, smallest                          bool
 }
 
 // StoredAs stores the result in a format.
