@@ -196,16 +196,9 @@ func (op *operation) topLine(A *tensor.Tensor, k int64) (lines, error) {
 
 // flat is a tensor with one axis that holds all elements, in row-major order.
 func (op *operation) flat(A *tensor.Tensor) (*tensor.Tensor, error) {
-	size := int64(1)
-	for _, n := range A.Shape() {
-		if n == 0 {
-			size = 0
-			break
-		}
-		if size > math.MaxInt64/n {
-			return nil, op.failf("the tensor has more than 2^63 elements: give an axis")
-		}
-		size *= n
+	size, fits := elements(A.Shape())
+	if !fits {
+		return nil, op.failf("the tensor has more than 2^63 elements: give an axis")
 	}
 	out, err := A.Reshape([]int64{size}, reshapedFormat(A, []int64{size}))
 	return out, op.fail(err)
