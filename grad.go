@@ -70,7 +70,8 @@ func (s *Session) EvalGrad(ctx context.Context, src, wrt string, args Args, opts
 // Run computes the gradient. args holds the operands of the program that was derived, of
 // which some may not matter, and the upstream adjoint.
 func (g *Gradient) Run(ctx context.Context, args Args) (*tensor.Tensor, error) {
-	if err := g.checkShapes(args); err != nil {
+	extents, err := g.checkShapes(args)
+	if err != nil {
 		return nil, err
 	}
 	mine := Args{}
@@ -87,28 +88,80 @@ func (g *Gradient) Run(ctx context.Context, args Args) (*tensor.Tensor, error) {
 			return nil, fmt.Errorf("the adjoint of %s is missing: pass a tensor of its shape as %s", g.of.Name, g.Upstream)
 		}
 	}
-	return g.kernel.Run(ctx, mine)
+	out, err := g.kernel.Run(ctx, mine)
+	if err != nil {
+		return nil, g.runError(err, args, extents)
+	}
+	return out, nil
+}
+
+// runError says what is wrong with an operand in terms of the program that was derived, if it can.
+func (g *Gradient) runError(err error, args Args, extents *lang.Extents) error {
+	if !outsideAxis(err) {
+		return gradientError(g.Source, err)
+	}
+	value := func(t *lang.Tensor) *tensor.Tensor {
+		v, _ := args[t.Name].(*tensor.Tensor)
+		return v
+	}
+	for _, s := range g.program.Stmts {
+		if e := findOutside(s, value, extents.Shapes); e != nil {
+			e.Err = err
+			return e.WithSource(g.program.Source)
+		}
+	}
+	return gradientError(g.Source, err)
 }
 
 // checkShapes binds the program that was derived: the derived one need not use every
 // dimension that must agree there.
-func (g *Gradient) checkShapes(args Args) error {
+func (g *Gradient) checkShapes(args Args) (*lang.Extents, error) {
 	shapes := map[string][]int64{}
 	for name, t := range args {
 		if missing(t) {
-			return fmt.Errorf("operand %s is nil: pass a tensor", name)
+			return nil, fmt.Errorf("operand %s is nil: pass a tensor", name)
 		}
 		shapes[name] = t.Shape()
 	}
 	extents, err := lang.Bind(g.program, shapes)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	want := extents.Shapes[g.of.Name]
 	if up := args[g.Upstream]; up != nil && !slices.Equal(up.Shape(), want) {
-		return fmt.Errorf("%s has shape %v, but it is the adjoint of %s, which has shape %v", g.Upstream, up.Shape(), g.of.Name, want)
+		e := &lang.Error{Code: lang.ErrDisagree, Pos: adjointOf(g.program).Pos, Hint: "the adjoint says for each element of " + g.of.Name + " how much a quantity changes with it",
+			Msg: fmt.Sprintf("%s has shape %v, but it is the adjoint of %s, which has shape %v", g.Upstream, up.Shape(), g.of.Name, want)}
+		return nil, e.WithSource(g.program.Source)
 	}
-	return nil
+	return extents, nil
+}
+
+// adjointOf is where the result that is differentiated is assigned.
+func adjointOf(p *lang.Program) *lang.Access { return p.Stmts[len(p.Stmts)-1].LHS }
+
+// checkUpstream refuses an adjoint, as it is declared, that cannot be that of the result.
+func checkUpstream(p *lang.Program, derived *derive.Gradient, says lang.Decl) error {
+	e := &lang.Error{Pos: adjointOf(p).Pos}
+	name, of := derived.Upstream, derived.Of
+	switch {
+	case says.Rank >= 0 && says.Rank != of.Rank:
+		e.Code, e.Msg = lang.ErrRank, fmt.Sprintf("%s has %s, but it is the adjoint of %s, which has %d", name, dimensions(says.Rank), of.Name, of.Rank)
+		e.Hint = fmt.Sprintf("%s has the shape of %s", name, of.Name)
+	case says.HasDType && says.DType.IsComplex() && !of.DType.IsComplex():
+		e.Code, e.Msg = lang.ErrType, fmt.Sprintf("%s holds %s, but it is the adjoint of %s, which holds %s", name, says.DType, of.Name, of.DType)
+		e.Hint = "the adjoint of a real tensor is real"
+	default:
+		return nil
+	}
+	return e.WithSource(p.Source)
+}
+
+// dimensions writes a rank.
+func dimensions(n int) string {
+	if n == 1 {
+		return "1 dimension"
+	}
+	return fmt.Sprintf("%d dimensions", n)
 }
 
 // gradient derives a program and compiles what comes of it.
@@ -131,6 +184,15 @@ func (s *Session) gradient(src, wrt string, d *declarations, opts []Option) (g *
 	derived, err := derive.Program(file, program, wrt, avoid...)
 	if err != nil {
 		return nil, err
+	}
+	says, err := d.decls(file)
+	if err != nil {
+		return nil, err
+	}
+	if u, ok := says[derived.Upstream]; ok {
+		if err := checkUpstream(program, derived, u); err != nil {
+			return nil, err
+		}
 	}
 	operand := program.Tensors[0]
 	for _, t := range program.Tensors {

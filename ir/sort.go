@@ -25,6 +25,7 @@ type Sort struct {
 	// Positions gives where along its line an element was, rather than its value.
 	Positions bool
 	Op        lang.ScanOp
+	Pos       lang.Pos // of the operator
 }
 
 func (*Sort) step() {}
@@ -35,7 +36,7 @@ func (b *builder) sort(e *lang.Scan) (Expr, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Sort{Axes: a.axes, Cast: a.cast(), First: e.First, Descending: e.Descending(), Positions: e.Op == lang.ArgSort, Op: e.Op}
+	s := &Sort{Axes: a.axes, Cast: a.cast(), First: e.First, Descending: e.Descending(), Positions: e.Op == lang.ArgSort, Op: e.Op, Pos: e.Pos}
 	kept := a.kept()
 	s.From = b.plan.materialise(a, func(f tensor.Format, fill *tensor.Scalar) tensor.Format {
 		every := s.Positions || s.First > 0 && (fill == nil || !fill.IsZero())

@@ -41,12 +41,12 @@ func MaxGrad(ctx context.Context, A, upstream *tensor.Tensor, opts ...Option) (*
 
 // MeanGrad is the gradient of [Mean]; see [SumGrad].
 func MeanGrad(ctx context.Context, A, upstream *tensor.Tensor, opts ...Option) (*tensor.Tensor, error) {
-	return reductionGrad(ctx, reduction{name: "MeanGrad", word: "mean", nanOfNone: true}, A, upstream, opts)
+	return reductionGrad(ctx, reduction{name: "MeanGrad", word: "mean"}, A, upstream, opts)
 }
 
 // VarGrad is the gradient of [Var]; see [SumGrad].
 func VarGrad(ctx context.Context, A, upstream *tensor.Tensor, opts ...Option) (*tensor.Tensor, error) {
-	return reductionGrad(ctx, reduction{name: "VarGrad", word: "var", nanOfNone: true}, A, upstream, opts)
+	return reductionGrad(ctx, reduction{name: "VarGrad", word: "var"}, A, upstream, opts)
 }
 
 // NormGrad is the gradient of [Norm], 0 where all elements are; see [SumGrad].
