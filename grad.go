@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/lacuna-sparse/lacuna/ir/derive"
 	"github.com/lacuna-sparse/lacuna/lang"
@@ -23,10 +24,12 @@ type Gradient struct {
 	// Upstream names the operand of Source that holds dy, of y's shape and type.
 	Upstream string
 	// Result names what Source computes: a tensor like the operand, in its format and
-	// with its coordinates where it is sparse.
+	// with its coordinates where it is sparse. Of an operand in a format with flags Run and EvalGrad
+	// put it in the operand's order, with the same value at each of several entries with equal coordinates.
 	Result string
 
 	kernel  *Kernel
+	wrt     string
 	program *lang.Program // that was derived
 	of      *lang.Tensor  // y
 }
@@ -92,7 +95,33 @@ func (g *Gradient) Run(ctx context.Context, args Args) (*tensor.Tensor, error) {
 	if err != nil {
 		return nil, g.runError(err, args, extents)
 	}
+	if a, ok := args[g.wrt].(*tensor.Tensor); ok && a.Structure() == tensor.General && a.Format().Relaxed() {
+		return g.kernel.session.valuesAt(ctx, out, a)
+	}
 	return out, nil
+}
+
+// valuesAt gives a tensor the format of another one, in whatever order its entries are: each gets
+// the value at its coordinates, repeated where they are.
+func (s *Session) valuesAt(ctx context.Context, t, like *tensor.Tensor) (*tensor.Tensor, error) {
+	coords, _, err := like.ToCoords()
+	if err != nil {
+		return nil, err
+	}
+	args := Args{"T": t}
+	var at []string
+	for axis, list := range coords {
+		name := fmt.Sprintf("c%d", axis)
+		if args[name], err = tensor.FromDense([]int64{int64(len(list))}, tensor.Dense(1), tensor.ArrayOf(list)); err != nil {
+			return nil, err
+		}
+		at = append(at, name+"(e)")
+	}
+	values, err := s.Eval(ctx, "v(e) = T("+strings.Join(at, ",")+")", args, Result("v", tensor.Dense(1)))
+	if err != nil {
+		return nil, err
+	}
+	return like.WithValues(values.Values(), nil, tensor.WithFill(tensor.Zero(t.DType())))
 }
 
 // runError says what is wrong with an operand in terms of the program that was derived, if it can.
@@ -215,7 +244,7 @@ func (s *Session) gradient(src, wrt string, d *declarations, opts []Option) (g *
 	if err != nil {
 		return nil, gradientError(derived.File.Source, err)
 	}
-	return &Gradient{Source: derived.File.Source, Upstream: derived.Upstream, Result: derived.Result, kernel: k, program: program, of: derived.Of}, nil
+	return &Gradient{Source: derived.File.Source, Upstream: derived.Upstream, Result: derived.Result, kernel: k, wrt: wrt, program: program, of: derived.Of}, nil
 }
 
 // gradientError says that an error is about the derived program, which it shows.

@@ -188,10 +188,21 @@ func (op *operation) gradOf(p program, args lacuna.Args) (*tensor.Tensor, error)
 
 // shapedLike gives a gradient the shape and the format of the operand, which may have been flattened.
 func (op *operation) shapedLike(g, A *tensor.Tensor) (*tensor.Tensor, error) {
-	if g.Rank() == A.Rank() {
-		return op.finish(g, nil)
+	var err error
+	if g.Rank() != A.Rank() {
+		if g, err = g.Reshape(A.Shape(), A.Format().Standard()); err != nil {
+			return nil, op.fail(err)
+		}
 	}
-	return op.finish(g.Reshape(A.Shape(), A.Format().Standard()))
+	if A.Structure() == tensor.General && A.Format().Relaxed() && g.Format() != A.Format() {
+		// What the identity hands back has the order of A.
+		names := indices(A.Rank())
+		same := program{access("R", names) + " = " + access("A", names), A, nil}
+		if g, err = op.gradOf(same, lacuna.Args{"A": A, "dR": g}); err != nil {
+			return nil, err
+		}
+	}
+	return op.finish(g, nil)
 }
 
 // straightGrad writes dA(i,j) = where(stored(A(i,j)), dR(i), 0).
