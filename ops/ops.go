@@ -43,7 +43,7 @@ type settings struct {
 	dtype                                         tensor.DType // Invalid: that of the operand
 	method                                        Method       // "": Linear
 	straightThrough                               bool
-	descending, smallest, inverse                 bool
+	descending, smallest, inverse, steps          bool
 }
 
 // StoredAs stores the result in a format.
