@@ -291,7 +291,11 @@ func (g *writer) scan(scope []string, depth int) string {
 	}
 	op := g.pick("cumsum", "logcumsumexp", "cumprod", "cummax", "cummin", "sort")
 	if op == "sort" {
-		return fmt.Sprintf("(sort_{%s}%s (%s))", strings.Join(vars, ","), g.pick("", "[descending]"), body)
+		options := []string{"", "[descending]"}
+		if len(vars) == 1 {
+			options = append(options, "[first=2]", "[descending, first=1]")
+		}
+		return fmt.Sprintf("(sort_{%s}%s (%s))", strings.Join(vars, ","), g.pick(options...), body)
 	}
 	options := g.pick("", "", "[exclusive]", "[reverse]", "[exclusive, reverse]")
 	body = "(" + body + ")"
