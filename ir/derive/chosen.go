@@ -127,7 +127,11 @@ func (s *statement) send(e *lang.Scan, g lang.Node, to *lang.Ref, extents []lang
 		}
 	}
 	vars = s.ordered(vars)
-	sum, err := s.define("s", vars, s.visited(e, cast(e.Typ, zero())))
+	zeros := s.visited(e, cast(e.Typ, zero()))
+	if a := s.sparse(e.Body, vars); a != nil && e.First > 0 { // few elements go to gaps
+		zeros = where(call("stored", lang.RefOf(a, s.names)), zeros, zero())
+	}
+	sum, err := s.define("s", vars, zeros)
 	if err != nil {
 		return nil, err
 	}
@@ -145,6 +149,23 @@ func (s *statement) send(e *lang.Scan, g lang.Node, to *lang.Ref, extents []lang
 	}
 	s.out = append(s.out, &lang.Assign{LHS: target, Op: lang.AddTo, RHS: g})
 	return sum, nil
+}
+
+// sparse is the access of a sparse operand, at vars and nothing else, that e is, or nil.
+func (s *statement) sparse(e lang.Expr, vars []*lang.Index) *lang.Access {
+	if c, ok := e.(*lang.Convert); ok {
+		e = c.X
+	}
+	a, ok := e.(*lang.Access)
+	if !ok || !a.Tensor.Operand || a.Tensor.Result || a.Tensor.StoredOf != nil || a.Tensor.Format.IsDense() || len(a.Indices) != len(vars) {
+		return nil
+	}
+	for _, v := range vars {
+		if !slices.ContainsFunc(a.Indices, func(x lang.IndexExpr) bool { return x.Plain() == v }) {
+			return nil
+		}
+	}
+	return a
 }
 
 // coordinates splits positions into a coordinate for each index of e, an element of a tensor.

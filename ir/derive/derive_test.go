@@ -104,6 +104,9 @@ func TestProgram(t *testing.T) {
 			"p(i) = argsort_i[descending] x(i)\ns(i) = like(f64(0), x(i))\ns(p(i)) += dy(i)\ndx(i) = s(i)"},
 		{"the first of a sort", "y(i) = sort_i[first=2] x(i)", "x", "",
 			"p(i) = argsort_i[first=2] x(i)\ng(i) = where(i < 2, dy(i), 0)\ns(i) = like(f64(0), x(i))\ns(p(i)) += g(i)\ndx(i) = s(i)"},
+		{"the first of a sort of a sparse operand", "y(i,j) = sort_j[first=2] A(i,j)", "A", "A:CSR",
+			"p(i,j) = argsort_j[first=2] A(i,j)\ng(i,j) = where(j < 2, dy(i,j), 0)\ns(i,j) = where(stored(A(i,j)), f64(0), 0)\n" +
+				"s(i,p(i,j)) += g(i,j)\ndA(i,j) = where(stored(A(i,j)), s(i,j), 0)"},
 		{"scan over stored elements", "y(i,j) = cumsum_{j in A} A(i,j)", "A", "A:CSR",
 			"g(i,j) = where(stored(A(i,j)), cumsum_{j in A}[reverse] where(stored(A(i,j)), dy(i,j), 0), 0)\ndA(i,j) = where(stored(A(i,j)), g(i,j), 0)"},
 		{"a gather by what the program computes", "p(i) = floor(n(i)/2); q(i) = i64(p(i)); y(i) = x(q(i))", "x", "n:i64",
