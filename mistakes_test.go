@@ -122,6 +122,19 @@ func TestMeansOfNothing(t *testing.T) {
 					}
 				}
 			}
+			prepared, err := engine.kernelFor(ctx, "y(i) = mean_j A(i,j)", Args{"A": A}, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			p, err := prepared.Prepare(ctx, Args{"A": A})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for range 2 {
+				if got, err := p.Run(ctx, Args{"A": A}); err != nil || !got.At(1).IsNaN() {
+					t.Errorf("A: %s, prepared: %v, %v", f, got, err)
+				}
+			}
 			// The same kernel goes on to operands that are not empty.
 			k, err := engine.kernelFor(ctx, "y(i) = mean_j A(i,j)", Args{"A": A}, nil)
 			if err != nil {
