@@ -106,6 +106,9 @@ func (l lines) sendBack(A *tensor.Tensor, program program, upstream *tensor.Tens
 	if !dt.IsFloat() {
 		return nil, l.failf("the tensor holds %s, and only floats have a gradient: convert it before", dt)
 	}
+	if l.dtype.Valid() && !l.dtype.IsFloat() {
+		return nil, l.fail(fmt.Errorf("%w: As converts them to %s", ErrNotDifferentiable, l.dtype))
+	}
 	inner := *l.operation
 	inner.format = nil
 	places, err := inner.run(program.text, lacuna.Args{"A": l.operand}, program.options...)

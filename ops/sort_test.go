@@ -254,7 +254,11 @@ func TestTopKArguments(t *testing.T) {
 		"descending":          func() error { _, _, err := ops.TopK(t.Context(), A, 1, ops.Descending()); return err },
 		"stored":              func() error { _, err := ops.Sort(t.Context(), A, ops.Stored()); return err },
 		"keep":                func() error { _, err := ops.ArgSort(t.Context(), A, ops.KeepDims()); return err },
-		"another upstream":    func() error { _, err := ops.TopKGrad(t.Context(), A, 1, A, ops.Axes(1)); return err },
+		"whole numbers": func() error {
+			_, err := ops.TopKGrad(t.Context(), A, 3, A, ops.Axes(1), ops.As(tensor.Int32))
+			return err
+		},
+		"another upstream": func() error { _, err := ops.TopKGrad(t.Context(), A, 1, A, ops.Axes(1)); return err },
 		"too many elements": func() error {
 			long, err := tensor.FromCoords([]int64{1 << 40, 1 << 40}, tensor.COO, [][]int64{{}, {}}, tensor.ArrayOf([]float64{}))
 			if err != nil {
