@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/lacuna-sparse/lacuna/ir/derive"
 	"github.com/lacuna-sparse/lacuna/lang"
@@ -23,10 +24,12 @@ type Gradient struct {
 	// Upstream names the operand of Source that holds dy, of y's shape and type.
 	Upstream string
 	// Result names what Source computes: a tensor like the operand, in its format and
-	// with its coordinates where it is sparse.
+	// with its coordinates where it is sparse. Of an operand in a format with flags Run and EvalGrad
+	// put it in the operand's order, with the same value at each of several entries with equal coordinates.
 	Result string
 
 	kernel  *Kernel
+	wrt     string
 	program *lang.Program // that was derived
 	of      *lang.Tensor  // y
 }
@@ -70,7 +73,8 @@ func (s *Session) EvalGrad(ctx context.Context, src, wrt string, args Args, opts
 // Run computes the gradient. args holds the operands of the program that was derived, of
 // which some may not matter, and the upstream adjoint.
 func (g *Gradient) Run(ctx context.Context, args Args) (*tensor.Tensor, error) {
-	if err := g.checkShapes(args); err != nil {
+	extents, err := g.checkShapes(args)
+	if err != nil {
 		return nil, err
 	}
 	mine := Args{}
@@ -87,28 +91,106 @@ func (g *Gradient) Run(ctx context.Context, args Args) (*tensor.Tensor, error) {
 			return nil, fmt.Errorf("the adjoint of %s is missing: pass a tensor of its shape as %s", g.of.Name, g.Upstream)
 		}
 	}
-	return g.kernel.Run(ctx, mine)
+	out, err := g.kernel.Run(ctx, mine)
+	if err != nil {
+		return nil, g.runError(err, args, extents)
+	}
+	if a, ok := args[g.wrt].(*tensor.Tensor); ok && a.Structure() == tensor.General && a.Format().Relaxed() {
+		return g.kernel.session.valuesAt(ctx, out, a)
+	}
+	return out, nil
+}
+
+// valuesAt gives a tensor the format of another one, in whatever order its entries are: each gets
+// the value at its coordinates, repeated where they are.
+func (s *Session) valuesAt(ctx context.Context, t, like *tensor.Tensor) (*tensor.Tensor, error) {
+	coords, _, err := like.ToCoords()
+	if err != nil {
+		return nil, err
+	}
+	args := Args{"T": t}
+	var at []string
+	for axis, list := range coords {
+		name := fmt.Sprintf("c%d", axis)
+		if args[name], err = tensor.FromDense([]int64{int64(len(list))}, tensor.Dense(1), tensor.ArrayOf(list)); err != nil {
+			return nil, err
+		}
+		at = append(at, name+"(e)")
+	}
+	values, err := s.Eval(ctx, "v(e) = T("+strings.Join(at, ",")+")", args, Result("v", tensor.Dense(1)))
+	if err != nil {
+		return nil, err
+	}
+	return like.WithValues(values.Values(), nil, tensor.WithFill(tensor.Zero(t.DType())))
+}
+
+// runError says what is wrong with an operand in terms of the program that was derived, if it can.
+func (g *Gradient) runError(err error, args Args, extents *lang.Extents) error {
+	if !outsideAxis(err) {
+		return gradientError(g.Source, err)
+	}
+	value := func(t *lang.Tensor) *tensor.Tensor {
+		v, _ := args[t.Name].(*tensor.Tensor)
+		return v
+	}
+	for _, s := range g.program.Stmts {
+		if e := findOutside(s, value, extents.Shapes); e != nil {
+			e.Err = err
+			return e.WithSource(g.program.Source)
+		}
+	}
+	return gradientError(g.Source, err)
 }
 
 // checkShapes binds the program that was derived: the derived one need not use every
 // dimension that must agree there.
-func (g *Gradient) checkShapes(args Args) error {
+func (g *Gradient) checkShapes(args Args) (*lang.Extents, error) {
 	shapes := map[string][]int64{}
 	for name, t := range args {
 		if missing(t) {
-			return fmt.Errorf("operand %s is nil: pass a tensor", name)
+			return nil, fmt.Errorf("operand %s is nil: pass a tensor", name)
 		}
 		shapes[name] = t.Shape()
 	}
 	extents, err := lang.Bind(g.program, shapes)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	want := extents.Shapes[g.of.Name]
 	if up := args[g.Upstream]; up != nil && !slices.Equal(up.Shape(), want) {
-		return fmt.Errorf("%s has shape %v, but it is the adjoint of %s, which has shape %v", g.Upstream, up.Shape(), g.of.Name, want)
+		e := &lang.Error{Code: lang.ErrDisagree, Pos: adjointOf(g.program).Pos, Hint: "the adjoint says for each element of " + g.of.Name + " how much a quantity changes with it",
+			Msg: fmt.Sprintf("%s has shape %v, but it is the adjoint of %s, which has shape %v", g.Upstream, up.Shape(), g.of.Name, want)}
+		return nil, e.WithSource(g.program.Source)
 	}
-	return nil
+	return extents, nil
+}
+
+// adjointOf is where the result that is differentiated is assigned.
+func adjointOf(p *lang.Program) *lang.Access { return p.Stmts[len(p.Stmts)-1].LHS }
+
+// checkUpstream refuses an adjoint, as it is declared, that cannot be that of the result.
+func checkUpstream(p *lang.Program, derived *derive.Gradient, says lang.Decl) error {
+	e := &lang.Error{Pos: adjointOf(p).Pos}
+	name, of := derived.Upstream, derived.Of
+	switch {
+	case says.Rank >= 0 && says.Rank != of.Rank:
+		e.Code, e.Msg = lang.ErrRank, fmt.Sprintf("%s has %s, but it is the adjoint of %s, which has %d", name, dimensions(says.Rank), of.Name, of.Rank)
+		e.Hint = fmt.Sprintf("%s has the shape of %s", name, of.Name)
+	case says.HasDType && says.DType.IsComplex() && !of.DType.IsComplex():
+		e.Code, e.Msg = lang.ErrType, fmt.Sprintf("%s holds %s, but it is the adjoint of %s, which holds %s", name, says.DType, of.Name, of.DType)
+		e.Hint = "the adjoint of a real tensor is real"
+	default:
+		return nil
+	}
+	return e.WithSource(p.Source)
+}
+
+// dimensions writes a rank.
+func dimensions(n int) string {
+	if n == 1 {
+		return "1 dimension"
+	}
+	return fmt.Sprintf("%d dimensions", n)
 }
 
 // gradient derives a program and compiles what comes of it.
@@ -132,6 +214,15 @@ func (s *Session) gradient(src, wrt string, d *declarations, opts []Option) (g *
 	if err != nil {
 		return nil, err
 	}
+	says, err := d.decls(file)
+	if err != nil {
+		return nil, err
+	}
+	if u, ok := says[derived.Upstream]; ok {
+		if err := checkUpstream(program, derived, u); err != nil {
+			return nil, err
+		}
+	}
 	operand := program.Tensors[0]
 	for _, t := range program.Tensors {
 		if t.Name == wrt {
@@ -153,7 +244,7 @@ func (s *Session) gradient(src, wrt string, d *declarations, opts []Option) (g *
 	if err != nil {
 		return nil, gradientError(derived.File.Source, err)
 	}
-	return &Gradient{Source: derived.File.Source, Upstream: derived.Upstream, Result: derived.Result, kernel: k, program: program, of: derived.Of}, nil
+	return &Gradient{Source: derived.File.Source, Upstream: derived.Upstream, Result: derived.Result, kernel: k, wrt: wrt, program: program, of: derived.Of}, nil
 }
 
 // gradientError says that an error is about the derived program, which it shows.

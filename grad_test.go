@@ -113,3 +113,52 @@ func mustParse(t *testing.T, s string, rank int) tensor.Format {
 	}
 	return f
 }
+
+// The gradient of an operand whose entries are in another order, or several to a coordinate, has the same entries.
+func TestGradOfUnsortedOperands(t *testing.T) {
+	values := tensor.ArrayOf([]float64{1, 2, 3, 4, 5})
+	coords := [][]int64{{2, 0, 2, 2, 1}, {0, 0, 1, 1, 0}}
+	x, err := tensor.FromDense([]int64{3}, tensor.Dense(1), tensor.ArrayOf([]float64{1, 2, 3}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, format := range []string{"CSR(unsorted,duplicates)", "CSR(unsorted)", "COO(duplicates)", "C-C(duplicates)", "DC(unsorted)-DC(duplicates)", "DC(duplicates)-S", "CSR"} {
+		in, v := coords, values
+		if !strings.Contains(format, "duplicates") {
+			in, v = [][]int64{{2, 0, 2, 1}, {1, 0, 0, 0}}, tensor.ArrayOf([]float64{1, 2, 3, 4})
+		}
+		a, err := tensor.FromCoords([]int64{3, 3}, mustParse(t, format, 2), in, v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		g, err := lacuna.EvalGrad(context.Background(), "y = sum_{i,j} A(i,j)^2*x(j)", "A", lacuna.Args{"A": a, "x": x})
+		if err != nil {
+			t.Fatalf("%s: %v", format, err)
+		}
+		if _, err := tensor.New(g.Shape(), g.Format(), g.Levels(), g.Values()); err != nil {
+			t.Errorf("%s: %v", format, err)
+		}
+		from, _, err := a.ToCoords()
+		if err != nil {
+			t.Fatal(err)
+		}
+		to, list, err := g.ToCoords()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if g.Format() != a.Format() || fmt.Sprint(from) != fmt.Sprint(to) {
+			t.Errorf("the gradient is %v with entries at %v, the operand %v with entries at %v", g, to, a, from)
+			continue
+		}
+		for e := range list.Len() {
+			i, j := from[0][e], from[1][e]
+			plain, err := a.Plain()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got, want := list.Scalar(e).Float64(), 2*plain.At(i, j).Float64()*x.At(j).Float64(); got != want {
+				t.Errorf("%s: at (%d,%d): %v, want %v", format, i, j, got, want)
+			}
+		}
+	}
+}

@@ -39,6 +39,8 @@ type Kernel struct {
 	// narrow is the kernel of another plan, for shapes that have too many keys
 	// for this one's workspaces; nil until it is needed.
 	narrow atomic.Pointer[Kernel]
+	// empty is the kernel of a plan for operands with means of nothing, made when they first come.
+	empty atomic.Pointer[Kernel]
 	// tooWide is set when a workspace of several dimensions would have been larger
 	// than the operands.
 	tooWide atomic.Bool
@@ -160,23 +162,43 @@ func (s *Session) compile(src string, d *declarations) (k *Kernel, err error) {
 	return k, nil
 }
 
+// emptied returns the kernel for operands with means and variances of nothing.
+func (k *Kernel) emptied(nothing []*lang.Reduce) (n *Kernel, err error) {
+	if n := k.empty.Load(); n != nil && slices.Equal(n.plan.Options.Nothing, nothing) {
+		return n, nil
+	}
+	opts := k.plan.Options
+	opts.Nothing = slices.Clone(nothing)
+	if n, err = k.replanned(opts); err == nil {
+		k.empty.Store(n)
+	}
+	return n, err
+}
+
 // narrowed is the kernel for the same program whose workspaces have one dimension
 // each.
 func (k *Kernel) narrowed() (n *Kernel, err error) {
 	if n := k.narrow.Load(); n != nil {
 		return n, nil
 	}
+	opts := k.plan.Options
+	opts.NarrowWorkspaces = true
+	if n, err = k.replanned(opts); err == nil {
+		k.narrow.Store(n)
+	}
+	return n, err
+}
+
+// replanned is the kernel for the same program and operands with another plan.
+func (k *Kernel) replanned(opts ir.Options) (n *Kernel, err error) {
 	defer caught(k.source, &err)
 	n = &Kernel{
 		session: k.session, options: k.options, source: k.source, file: k.file, program: k.program,
 		alg: k.alg, types: k.types,
 	}
-	opts := k.plan.Options
-	opts.NarrowWorkspaces = true
 	if err := n.compile(opts); err != nil {
 		return nil, err
 	}
-	k.narrow.Store(n)
 	return n, nil
 }
 

@@ -101,6 +101,13 @@ func (k *Kernel) run(ctx context.Context, args Args, kept *kept) (*Kernel, value
 	if err != nil {
 		return nil, nil, err
 	}
+	if nothing := b.extents.Nothing; !slices.Equal(k.plan.Options.Nothing, nothing) {
+		empty, err := k.emptied(nothing)
+		if err != nil {
+			return nil, nil, err
+		}
+		return empty.run(ctx, args, kept)
+	}
 	if b.tooManyKeys || k.tooWide.Load() && (kept == nil || kept.kernel != k) {
 		return k.runNarrow(ctx, args, kept)
 	}
@@ -121,6 +128,9 @@ func (k *Kernel) run(ctx context.Context, args Args, kept *kept) (*Kernel, value
 					kept.kernel = nil // it was the first run
 				}
 				return k.runNarrow(ctx, args, kept)
+			}
+			if c, ok := st.plan.(*ir.Compute); ok {
+				err = k.badIndex(c, err, b, vals)
 			}
 			return nil, nil, err
 		}
@@ -348,6 +358,11 @@ func (k *Kernel) runStep(ctx context.Context, st *step, b *stepBinding, vals val
 		vals[p.Result.ID] = out
 		return nil
 	case *ir.Scan:
+		if !p.Stored {
+			if err := k.checkLines(vals[p.From.ID], p.Axes, p.Op.String(), p.Pos); err != nil {
+				return err
+			}
+		}
 		out, err := k.compute(ctx, st, &stepBinding{shape: vals[p.From.ID].Dims(), crd: loop.U32}, vals, keep)
 		if err != nil {
 			return err
@@ -355,6 +370,9 @@ func (k *Kernel) runStep(ctx context.Context, st *step, b *stepBinding, vals val
 		vals[p.To.ID] = out
 		return nil
 	case *ir.Sort:
+		if err := k.checkLines(vals[p.From.ID], p.Axes, p.Op.String(), p.Pos); err != nil {
+			return err
+		}
 		out, err := k.compute(ctx, st, &stepBinding{shape: vals[p.From.ID].Dims(), crd: loop.U32}, vals, keep)
 		if err != nil {
 			return err
@@ -362,6 +380,11 @@ func (k *Kernel) runStep(ctx context.Context, st *step, b *stepBinding, vals val
 		vals[p.To.ID] = out
 		return nil
 	case *ir.Statistic:
+		if !p.Stored {
+			if err := k.checkLines(vals[p.From.ID], p.Axes, p.Name, p.Pos); err != nil {
+				return err
+			}
+		}
 		out, err := k.compute(ctx, st, &stepBinding{shape: statisticShape(p, vals), crd: loop.U32}, vals, keep)
 		if err != nil {
 			return k.badOrder(p, err)
@@ -388,17 +411,6 @@ func statisticShape(s *ir.Statistic, vals values) []int64 {
 		return slices.Concat(own, lines)
 	}
 	return slices.Concat(lines, own)
-}
-
-// badOrder gives the error of a quantile whose order is out of range a place and a code.
-func (k *Kernel) badOrder(s *ir.Statistic, err error) error {
-	var failed *runtime.KernelError
-	if !errors.As(err, &failed) || failed.Message != lower.BadOrder {
-		return err
-	}
-	e := &lang.Error{Code: lang.ErrRange, Pos: s.Pos, Msg: "an order of " + s.Name + " lies outside 0 to 1, or is NaN",
-		Hint: "orders count from 0, the smallest value, to 1, the largest"}
-	return e.WithSource(k.source)
 }
 
 // compute runs a step that is a kernel of its own.

@@ -313,13 +313,14 @@ func planes(f tensor.Format, kept, axes []int) tensor.Format {
 // that the statement asks for, and reports whether it did.
 func (p *planner) adopt(nf *normalForm, s *lang.Stmt) bool {
 	x, ok := nf.value.(*Access)
-	if !ok || len(p.Steps) == 0 || !slices.Equal(x.Vars(nil), nf.lhs.Vars(nil)) {
+	if !ok || len(p.Steps) == 0 || !samePlaces(x, nf.lhs) {
 		return false
 	}
 	made := producedBy(p.Steps[len(p.Steps)-1])
 	declared := s.LHS.Tensor
 	switch {
-	case made == nil || x.Tensor != made || made.DType != ComputeType(declared.DType):
+	case made == nil || x.Tensor != made || made.Source != nil || // that of a statement before
+		made.DType != ComputeType(declared.DType):
 		return false
 	case declared.HasFormat && declared.Format != made.Format, !slices.IsSorted(made.Format.Order()):
 		return false
@@ -330,6 +331,14 @@ func (p *planner) adopt(nf *normalForm, s *lang.Stmt) bool {
 	made.Fill = made.Fill.Convert(made.DType)
 	p.current[declared] = made
 	return true
+}
+
+// samePlaces reports whether two accesses name the same coordinates by plain indices.
+func samePlaces(x, y *Access) bool {
+	return slices.EqualFunc(x.Indices, y.Indices, func(a, b IndexExpr) bool {
+		v := a.Plain()
+		return v != nil && v == b.Plain()
+	})
 }
 
 // producedBy is the temporary that a scan, order statistic or sort makes, nil for other steps.

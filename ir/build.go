@@ -282,8 +282,14 @@ func (b *builder) reduction(e *lang.Reduce) (Expr, error) {
 		}
 		return b.cast(typ, b.call("sqrt", sq.DType(), b.fold(FoldSum, over, sq, sq.DType()))), nil
 	case lang.Mean:
+		if b.overNothing(e) {
+			return &Const{Value: NaN(tensor.Float64).Convert(typ)}, nil
+		}
 		return b.mean(over, b.cast(typ, body), typ), nil
 	case lang.Var:
+		if b.overNothing(e) {
+			return &Const{Value: NaN(tensor.Float64).Convert(typ)}, nil
+		}
 		if b.variances >= maxVariances {
 			return nil, lang.Unsupported(fmt.Sprintf("more than %d variances in one statement (split it)", maxVariances), e.Pos)
 		}
@@ -296,6 +302,11 @@ func (b *builder) reduction(e *lang.Reduce) (Expr, error) {
 		return b.fold(FoldArgMax, over, body, tensor.Int64), nil
 	}
 	panic("BUG: unknown reduction " + e.Op.String())
+}
+
+// overNothing reports whether a mean or variance is known to be NaN.
+func (b *builder) overNothing(e *lang.Reduce) bool {
+	return b.plan != nil && slices.Contains(b.plan.Options.Nothing, e)
 }
 
 // over is a reduction over vars, without a body yet.

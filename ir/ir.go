@@ -41,6 +41,9 @@ type Options struct {
 	// NarrowWorkspaces keeps every workspace to one dimension, for operands
 	// whose extents multiply to more keys than an integer can count.
 	NarrowWorkspaces bool
+	// Nothing lists means and variances that are NaN, because their indices take no value: a plan for
+	// operands that are this empty.
+	Nothing []*lang.Reduce
 	// Forms are those of operands that are stored as several pieces, or as a
 	// triangle, by name. The format of such an operand is the one that it gets
 	// where it has to be stored as one tensor.

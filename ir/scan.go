@@ -30,6 +30,7 @@ type Scan struct {
 	Reverse bool
 	// Stored runs over stored elements only.
 	Stored bool
+	Pos    lang.Pos // of the operator
 }
 
 func (*Scan) step() {}
@@ -46,7 +47,7 @@ func (b *builder) scan(e *lang.Scan) (Expr, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Scan{Cast: a.cast(), Axes: a.axes, Op: e.Op, Fold: scanFolds[e.Op], Typ: e.Typ, Exclusive: e.Exclusive(), Reverse: e.Reverse()}
+	s := &Scan{Cast: a.cast(), Axes: a.axes, Op: e.Op, Fold: scanFolds[e.Op], Typ: e.Typ, Exclusive: e.Exclusive(), Reverse: e.Reverse(), Pos: e.Pos}
 	b.plan.scan(a, s)
 	b.copies++
 	return accessOf(s.To, a.vars), nil

@@ -12,6 +12,9 @@ type Extents struct {
 	Index [][]int64
 	// Shapes holds the shape of every tensor of the program, operands and results.
 	Shapes map[string][]int64
+	// Nothing lists the means and variances over nothing, which are NaN: their indices take no
+	// value. A plan that does not know cannot tell, since zero entries add up to 0.
+	Nothing []*Reduce
 }
 
 // Bind computes the extents of a program for operands of the given shapes.

@@ -190,8 +190,10 @@ type Scan struct {
 	Op      ScanOp
 	Vars    []ReduceVar
 	Options []string // "exclusive", "reverse"; of sorts "descending"
-	Body    Expr
-	Typ     tensor.DType
+	// First, of sorts, is how many elements of a line are kept; those behind are 0. 0 keeps all.
+	First int64
+	Body  Expr
+	Typ   tensor.DType
 }
 
 // Indices are the index variables of Vars.
@@ -210,6 +212,15 @@ func (e *Scan) Stored() bool {
 
 // Exclusive reports whether an element of the scan leaves out its own value.
 func (e *Scan) Exclusive() bool { return slices.Contains(e.Options, "exclusive") }
+
+// Words are the options as they are written in brackets.
+func (e *Scan) Words() []Option {
+	list := options(e.Options)
+	if e.First > 0 {
+		list = append(list, Option{Name: firstOption, Number: e.First})
+	}
+	return list
+}
 
 // Descending reports whether a sort has the greatest element first.
 func (e *Scan) Descending() bool { return slices.Contains(e.Options, "descending") }

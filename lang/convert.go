@@ -184,7 +184,7 @@ func (c *converter) fold(f *fold) Node {
 }
 
 // foldHead converts what stands before the body of a reduction.
-func (c *converter) foldHead(pos Pos, word, open string, vars []*boundVar, options []*word) *Fold {
+func (c *converter) foldHead(pos Pos, word, open string, vars []*boundVar, options []*option) *Fold {
 	n := &Fold{Pos: pos}
 	if open != "" {
 		n.Name = strings.TrimSuffix(open, "_{")
@@ -203,10 +203,28 @@ func (c *converter) foldHead(pos Pos, word, open string, vars []*boundVar, optio
 		n.Vars = append(n.Vars, fv)
 	}
 	for _, o := range options {
-		n.Options = append(n.Options, Option{Pos: posOf(o.Pos), Name: o.Name})
+		n.Options = append(n.Options, Option{Pos: posOf(o.Pos), Name: o.Name, Number: c.optionNumber(n, o)})
 	}
 	c.options(n)
 	return n
+}
+
+// optionNumber is the number of first=5, 0 for options without one.
+func (c *converter) optionNumber(n *Fold, o *option) int64 {
+	sorts := n.Name == Sort.String() || n.Name == ArgSort.String()
+	switch {
+	case o.Number == "" && (o.Name != firstOption || !sorts):
+		return 0
+	case o.Number != "" && (o.Name != firstOption || !sorts):
+		c.fail(ErrOption, posOf(o.Pos), "remove the number", "the option %s of %s takes no number", o.Name, n.Name)
+		return 0
+	}
+	v, err := strconv.ParseInt(o.Number, 10, 32)
+	if err != nil || v < 1 {
+		c.fail(ErrOption, posOf(o.Pos), "write how many elements, from 1 to 2147483647: first=5", "first needs a number")
+		return 0
+	}
+	return v
 }
 
 // options checks the words in brackets.
@@ -222,6 +240,7 @@ func (c *converter) options(n *Fold) {
 	}
 	for i, o := range n.Options {
 		switch {
+		case c.err != nil: // a number is wrong
 		case allowed == nil:
 			c.fail(ErrOption, o.Pos, "remove the brackets", "%s takes no options", n.Name)
 		case !slices.Contains(allowed, o.Name):

@@ -2,11 +2,9 @@ package lang
 
 import "math"
 
-// undefinedOverNothing lists the reductions that have no value over nothing. The
-// mean and variance of nothing would be NaN, which rows that are not stored
-// cannot show while an implicit zero divided by zero is zero.
+// undefinedOverNothing lists the reductions that have no value over nothing.
 var undefinedOverNothing = map[Reduction]bool{
-	Mean: true, Var: true, Min: true, Max: true, ArgMin: true, ArgMax: true, Median: true, Quantile: true, NanQuantile: true,
+	Min: true, Max: true, ArgMin: true, ArgMax: true, Median: true, Quantile: true, NanQuantile: true,
 }
 
 // UndefinedOverNothing reports whether the reduction has no value over nothing.
@@ -34,7 +32,11 @@ func (sb *stmtBinder) checkEmpty() {
 			if sb.extentOf(v.Var) != 0 {
 				continue
 			}
-			if undefinedOverNothing[r.Op] && v.In == nil {
+			switch {
+			case v.In != nil:
+			case r.Op == Mean || r.Op == Var:
+				sb.out.Nothing = append(sb.out.Nothing, r)
+			case undefinedOverNothing[r.Op]:
 				sb.fail(ErrEmptyReduction, r.Pos, "",
 					"%s over index %s, which takes no value: its dimension has size 0", r.Op, v.Var.Name)
 			}

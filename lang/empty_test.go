@@ -18,7 +18,7 @@ func TestEmptyReductions(t *testing.T) {
 		{"y(i) = max_j A(i,j)", []int64{2, 0}, true},
 		{"y(i) = argmin_j A(i,j)", []int64{2, 0}, true},
 		{"y = min_{i,j} A(i,j)", []int64{0, 3}, true},
-		{"y(i) = mean_j A(i,j)", []int64{2, 0}, true},
+		{"y(i) = mean_j A(i,j)", []int64{2, 0}, false}, // NaN
 		{"y(i) = sum_j A(i,j)", []int64{2, 0}, false},
 		{"y(i) = any_j A(i,j)", []int64{2, 0}, false},
 		{"y(i) = max_j A(i,j)", []int64{0, 0}, false},      // no element needs it

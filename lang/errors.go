@@ -19,7 +19,11 @@ type Error struct {
 	Hint    string // what to write instead; may be ""
 	Related []Note // other places that matter
 	Source  string // the program text, to show the line; may be ""
+	Err     error  // what a run failed with, if the mistake showed only then; else nil
 }
+
+// Unwrap returns Err.
+func (e *Error) Unwrap() error { return e.Err }
 
 // Note points at a further place of an error.
 type Note struct {

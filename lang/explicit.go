@@ -111,7 +111,7 @@ func (w *writer) node(e Expr) Node {
 		}
 		return f
 	case *Scan:
-		return &Fold{Name: e.Op.String(), Options: options(e.Options), Vars: w.vars(e.Vars), Body: w.body(e.Body)}
+		return &Fold{Name: e.Op.String(), Options: e.Words(), Vars: w.vars(e.Vars), Body: w.body(e.Body)}
 	}
 	panic(fmt.Sprintf("BUG: unknown expression %T", e))
 }

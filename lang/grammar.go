@@ -117,7 +117,7 @@ type (
 		Word    string      `parser:"( @Fold"`
 		Open    string      `parser:"| @FoldOpen"`
 		Vars    []*boundVar `parser:"@@ ( ',' @@ )* '}' )"`
-		Options []*word     `parser:"( '[' @@ ( ',' @@ )* ']' )?"`
+		Options []*option   `parser:"( '[' @@ ( ',' @@ )* ']' )?"`
 		Body    *term       `parser:"@@"`
 	}
 
@@ -134,6 +134,12 @@ type (
 	word struct {
 		Pos  lexer.Position
 		Name string `parser:"@Name"`
+	}
+
+	option struct {
+		Pos    lexer.Position
+		Name   string `parser:"@Name"`
+		Number string `parser:"( '=' @Int )?"`
 	}
 
 	power struct {
@@ -174,7 +180,7 @@ type (
 		Word    string       `parser:"( @Quantile"`
 		Open    string       `parser:"| @QuantileOpen"`
 		Vars    []*boundVar  `parser:"@@ ( ',' @@ )* '}' )"`
-		Options []*word      `parser:"( '[' @@ ( ',' @@ )* ']' )?"`
+		Options []*option    `parser:"( '[' @@ ( ',' @@ )* ']' )?"`
 		Body    *disjunction `parser:"'(' @@ ','"`
 		Q       *disjunction `parser:"@@ ')'"`
 	}

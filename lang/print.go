@@ -168,6 +168,9 @@ func (p *printer) fold(n *Fold) {
 		words := make([]string, len(n.Options))
 		for i, o := range n.Options {
 			words[i] = o.Name
+			if o.Number > 0 {
+				words[i] += "=" + strconv.FormatInt(o.Number, 10)
+			}
 		}
 		p.WriteString("[" + strings.Join(words, ", ") + "]")
 	}

@@ -88,8 +88,19 @@ func (s *stmtChecker) quantileOrder(q value) Expr {
 
 // scan checks a scan: its indices are visible around it.
 func (s *stmtChecker) scan(n *Fold) value {
-	r := &Scan{Pos: n.Pos, Op: ScanOp(slices.Index(scanNames[:], n.Name)), Options: optionNames(n)}
+	r := &Scan{Pos: n.Pos, Op: ScanOp(slices.Index(scanNames[:], n.Name))}
 	good := true
+	for _, o := range n.Options {
+		if o.Number == 0 {
+			r.Options = append(r.Options, o.Name)
+			continue
+		}
+		r.First = o.Number
+		if len(n.Vars) > 1 {
+			s.fail(ErrOption, o.Pos, "sort one index; ops.TopK does it for all elements of a tensor", "first is for lines along one index")
+			good = false
+		}
+	}
 	for i, v := range n.Vars {
 		switch {
 		case v.In != "" && r.Op >= Sort:
@@ -128,10 +139,15 @@ func (s *stmtChecker) storedIn(v *ReduceVar, n *FoldVar, body Expr) bool {
 		return false
 	}
 	var found *Access
-	for _, a := range Accesses(body) {
+	accesses := Accesses(body)
+	of := t
+	if t != nil && !slices.ContainsFunc(accesses, func(a *Access) bool { return a.Tensor == t }) {
+		of = patternIn(accesses, t) // stored(A(i,j)) tells as well what A stores
+	}
+	for _, a := range accesses {
 		plain := slices.ContainsFunc(a.Indices, func(x IndexExpr) bool { return x.Plain() == v.Var })
 		switch {
-		case t == nil || a.Tensor != t || !plain:
+		case of == nil || a.Tensor != of || !plain:
 		case found == nil:
 			found = a
 		case !sameAccess(found, a):
@@ -148,6 +164,16 @@ func (s *stmtChecker) storedIn(v *ReduceVar, n *FoldVar, body Expr) bool {
 	}
 	v.In, v.InAccess = t, found
 	return true
+}
+
+// patternIn is the tensor that tells what t stores, if one of the accesses reads it.
+func patternIn(accesses []*Access, t *Tensor) *Tensor {
+	for _, a := range accesses {
+		if a.Tensor.StoredOf == t {
+			return a.Tensor
+		}
+	}
+	return nil
 }
 
 // storedHint says what a body looks like in which "in" finds an access.

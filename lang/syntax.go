@@ -114,10 +114,11 @@ type FoldVar struct {
 	InPos Pos
 }
 
-// Option is one word in the brackets of a Fold.
+// Option is one word in the brackets of a Fold, in first=5 with a number.
 type Option struct {
-	Pos  Pos
-	Name string
+	Pos    Pos
+	Name   string
+	Number int64 // 0 for a word without one
 }
 
 // Place returns the position of the literal.

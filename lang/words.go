@@ -31,7 +31,10 @@ var assignNames = [...]string{
 var scanOptions = []string{"exclusive", "reverse"}
 
 // sortOptions are the words that a sort takes in brackets.
-var sortOptions = []string{"descending"}
+var sortOptions = []string{"descending", firstOption}
+
+// firstOption is the option of sorts that keeps so many elements.
+const firstOption = "first"
 
 // quantileMethods are the words that a quantile takes in brackets: the
 // interpolation rules of Hyndman and Fan (1996) under NumPy's names.

@@ -85,6 +85,10 @@ func (e *emitter) coordinate(st *state, x ir.IndexExpr) (loop.Expr, bool) {
 	return e.b.Let("c", sum), true
 }
 
+// OutsideAxis ends the message of a program that meets an index, taken from a tensor, that is not on
+// the axis where it is used.
+const OutsideAxis = "is outside that axis"
+
 // locate resolves the next level at a known coordinate.
 func (e *emitter) locate(c cursor, x ir.IndexExpr, coord loop.Expr) cursor {
 	b := e.b
@@ -94,8 +98,8 @@ func (e *emitter) locate(c cursor, x ir.IndexExpr, coord loop.Expr) cursor {
 		// A signed index below 0 and an unsigned one above 2^63 both show as
 		// a negative I64.
 		b.If(b.Or(b.Lt(coord, loop.Int(0)), b.Ge(coord, size())), func() {
-			b.Fail("the value of %s, used as an index into axis %d of %s, is outside that axis",
-				ir.ExprString(x.Gather), c.axis(), c.access.Tensor.Name)
+			b.Fail("the value of %s, used as an index into axis %d of %s, %s",
+				ir.ExprString(x.Gather), c.axis(), c.access.Tensor.Name, OutsideAxis)
 		}, nil)
 	}
 	if level.Kind == tensor.DenseLevel {

@@ -26,6 +26,11 @@ func Sort(s *ir.Sort, types OperandTypes, opts Options) (*Kernel, error) {
 	} else {
 		total = &loop.SizeLoad{Buffer: x.pos, Index: loop.SizeScalar(x.groups)}
 	}
+	x.kept = x.length
+	if s.First > 0 {
+		x.kept = x.define("kept", sizeMin(loop.SizeConst(s.First), loop.SizeScalar(x.length)))
+		size = sizeProduct(loop.SizeScalar(x.groups), loop.SizeScalar(x.kept))
+	}
 	x.out = x.buffer(s.To.Name+"_vals", loopType(s.To.DType), loop.Output)
 	x.sorter = mergeSorter{carried: [2]loop.BufferID{-1, -1}, before: x.before}
 	allocs := []loop.Alloc{{Buffer: x.out, Len: size}}
@@ -37,14 +42,23 @@ func Sort(s *ir.Sort, types OperandTypes, opts Options) (*Kernel, error) {
 			allocs = append(allocs, loop.Alloc{Buffer: x.sorter.carried[i], Len: total})
 		}
 	}
+	if s.First > 0 {
+		x.starts, x.places = x.buffer(s.To.Name+"_pos", loop.U64, loop.Output), x.buffer(s.To.Name+"_crd", opts.Coordinates, loop.Output)
+		allocs = append(allocs, loop.Alloc{Buffer: x.starts, Len: &loop.SizeOp{Op: loop.Add, X: loop.SizeScalar(x.groups), Y: loop.SizeConst(1)}, Zero: true},
+			loop.Alloc{Buffer: x.places, Len: size})
+	}
 	x.addStage(loop.Stage{Name: "size", Partition: -1, Lets: x.lets, Allocs: allocs})
 	x.runStage()
 	x.result.Values = x.out
-	if !s.To.Format.IsDense() {
+	if !s.To.Format.IsDense() && !s.From.Format.IsDense() {
 		x.result.Shared, x.result.SharedLevels = s.From, len(x.above)
 	}
 	x.notes = append(x.notes, fmt.Sprintf("%s: %s: sorts the entries of each line", s.To.Name, s))
-	return x.finish(s.To), nil
+	k := x.finish(s.To)
+	if s.First > 0 {
+		k.Result.Levels[len(x.above)] = ResultLevel{Pos: x.starts, Crd: x.places}
+	}
+	return k, nil
 }
 
 // lineSort is a sort under construction.
@@ -55,6 +69,10 @@ type lineSort struct {
 	out    loop.BufferID
 	sorter mergeSorter
 	cut    cutItems // of planes
+	// kept is how many elements of a line the result has.
+	kept loop.ScalarID
+	// starts and places are the arrays of the result's last level, if it is sparse.
+	starts, places loop.BufferID
 }
 
 // before is the order of keys: NaN comes after all numbers, or first if descending.
@@ -86,12 +104,12 @@ func (x *lineSort) runStage() {
 		lo, hi := x.cut.bounds(e)
 		b.For("line", lo, hi, func(g loop.Expr) {
 			begin := b.Let("begin", b.Mul(g, n))
-			x.full(e, begin, b.Let("end", b.Add(begin, n)))
+			x.full(e, x.base(e, g), begin, b.Let("end", b.Add(begin, n)))
 		})
 	} else {
 		b.For("line", b.Lo(), b.Hi(), func(g loop.Expr) {
 			begin, end := x.segment(e, g)
-			x.sparse(e, b.Let("base", b.Mul(g, n)), begin, end)
+			x.sparse(e, x.base(e, g), begin, end)
 		})
 	}
 	st := e.stage("sort")
@@ -101,6 +119,20 @@ func (x *lineSort) runStage() {
 		st.Partition = x.kernel.partition(rootLoop{cut: true, n: loop.SizeScalar(x.groups), weight: x.pos})
 	}
 	x.addStage(st)
+}
+
+// base is where the result of a line begins; if the result is sparse its coordinates are written.
+func (x *lineSort) base(e *emitter, g loop.Expr) loop.Expr {
+	b := e.b
+	kept := e.scalar(x.kept)
+	base := b.Let("base", b.Mul(g, kept))
+	if x.step.First == 0 {
+		return base
+	}
+	starts, places := e.write(x.starts), e.write(x.places)
+	b.Store(starts, b.Add(g, loop.Int(1)), b.Cast(loop.U64, b.Add(base, kept)))
+	b.For("i", loop.Int(0), kept, func(i loop.Expr) { b.Store(places, b.Add(base, i), b.Cast(x.opts.Coordinates, i)) })
+	return base
 }
 
 // put appends a key and its coordinate along the line to those to be sorted.
@@ -123,15 +155,15 @@ func (x *lineSort) take(e *emitter, begin, i, at loop.Expr) {
 	e.b.Store(e.write(x.out), at, e.b.Load(e.write(from), e.b.Add(begin, i)))
 }
 
-// full sorts a line of a dense tensor.
-func (x *lineSort) full(e *emitter, begin, end loop.Expr) {
+// full sorts a line of a dense tensor, begin to end, into the result from base on.
+func (x *lineSort) full(e *emitter, base, begin, end loop.Expr) {
 	b := e.b
 	count := b.Var("count", loop.Int(0))
 	b.For("p", begin, end, func(p loop.Expr) {
 		x.put(e, begin, count, x.key(b.Load(e.read(x.vals), p)), b.Sub(p, begin))
 	})
 	x.sorter.sort(e, begin, count)
-	b.For("i", loop.Int(0), count, func(i loop.Expr) { x.take(e, begin, i, b.Add(begin, i)) })
+	b.For("i", loop.Int(0), e.scalar(x.kept), func(i loop.Expr) { x.take(e, begin, i, b.Add(base, i)) })
 }
 
 // sparse sorts the entries of a line, begin to end, into the result from base on.
@@ -149,18 +181,18 @@ func (x *lineSort) sparse(e *emitter, base, begin, end loop.Expr) {
 		}, nil)
 	})
 	x.sorter.sort(e, begin, count)
-	b.For("i", loop.Int(0), split, func(i loop.Expr) { x.take(e, begin, i, b.Add(base, i)) })
-	n := e.scalar(x.length)
+	n, kept := e.scalar(x.length), e.scalar(x.kept)
 	behind := b.Let("behind", b.Sub(n, count))
-	b.For("i", split, count, func(i loop.Expr) { x.take(e, begin, i, b.Add(base, b.Add(behind, i))) })
+	run := b.Let("run", b.Min(kept, b.Add(split, behind))) // where the run of the fill ends
+	b.For("i", loop.Int(0), b.Min(split, kept), func(i loop.Expr) { x.take(e, begin, i, b.Add(base, i)) })
+	b.For("at", b.Add(split, behind), kept, func(at loop.Expr) { x.take(e, begin, b.Sub(at, behind), b.Add(base, at)) })
 	out := e.write(x.out)
-	to := b.Var("to", b.Add(base, split))
 	if !x.step.Positions {
-		b.For("i", loop.Int(0), behind, func(i loop.Expr) { b.Store(out, b.Add(to, i), fill) })
+		b.For("at", split, run, func(at loop.Expr) { b.Store(out, b.Add(base, at), fill) })
 		return
 	}
-	p := b.Var("p", begin)
-	b.For("j", loop.Int(0), n, func(j loop.Expr) {
+	p, j, at := b.Var("p", begin), b.Var("j", loop.Int(0)), b.Var("at", split)
+	b.While(b.Lt(at, run), func() {
 		inRun := b.Var("inRun", loop.Truth(true))
 		b.If(b.Lt(p, end), func() {
 			b.If(b.Eq(x.place(e, p), j), func() {
@@ -169,8 +201,9 @@ func (x *lineSort) sparse(e *emitter, base, begin, end loop.Expr) {
 			}, nil)
 		}, nil)
 		b.If(inRun, func() {
-			b.Store(out, to, j)
-			b.Assign(to, b.Add(to, loop.Int(1)))
+			b.Store(out, b.Add(base, at), j)
+			b.Assign(at, b.Add(at, loop.Int(1)))
 		}, nil)
+		b.Assign(j, b.Add(j, loop.Int(1)))
 	})
 }

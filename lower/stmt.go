@@ -102,7 +102,7 @@ func (e *emitter) place(st *state, x ir.IndexExpr, n loop.ScalarID) loop.Expr {
 	if x.Gather != nil {
 		b := e.b
 		b.If(b.Or(b.Lt(c, loop.Int(0)), b.Ge(c, e.scalar(n))), func() {
-			b.Fail("the value of %s, which says where %s is updated, is outside the axis", ir.ExprString(x.Gather), e.step.Result.Name)
+			b.Fail("the value of %s, which says where %s is updated, %s", ir.ExprString(x.Gather), e.step.Result.Name, OutsideAxis)
 		}, nil)
 	}
 	return c

@@ -113,3 +113,38 @@ func ExamplePrune() {
 	// 3x4 f64 CSR, 1 stored, fill 0
 	// [[2] [0]] [3]
 }
+
+// The gaps of the second row are zeros, which take part.
+func ExampleTopK() {
+	values, places, err := ops.TopK(context.Background(), matrix(tensor.CSR), 2, ops.Axes(1))
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(tensor.View[float64](values.Values()), tensor.View[int64](places.Values()))
+	// Output: [2 1 0 0 4 3] [2 1 0 1 3 0]
+}
+
+func ExampleUnique() {
+	u, err := ops.Unique(context.Background(), matrix(tensor.CSR))
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(tensor.View[float64](u.Values.Values()), tensor.View[int64](u.Counts.Values()))
+	// Output: [0 1 2 3 4] [8 1 1 1 1]
+}
+
+// The running sum changes at the entries only.
+func ExampleSteps() {
+	ctx := context.Background()
+	steps, err := ops.CumSum(ctx, matrix(tensor.CSR), ops.Axes(1), ops.Steps())
+	if err != nil {
+		log.Fatal(err)
+	}
+	show(steps, nil)
+	show(ops.Repeat(ctx, steps, ops.Axes(1), ops.StoredAs(tensor.Dense(2))))
+	// Output:
+	// 3x4 f64 CSR, 5 stored, fill 0
+	// [[0 0 0 2 2] [0 1 2 0 3]] [0 1 3 3 7]
+	// 3x4 f64 D, 12 stored, fill 0
+	// [[0 0 0 0 1 1 1 1 2 2 2 2] [0 1 2 3 0 1 2 3 0 1 2 3]] [0 1 3 3 0 0 0 0 3 3 3 7]
+}

@@ -41,12 +41,12 @@ func MaxGrad(ctx context.Context, A, upstream *tensor.Tensor, opts ...Option) (*
 
 // MeanGrad is the gradient of [Mean]; see [SumGrad].
 func MeanGrad(ctx context.Context, A, upstream *tensor.Tensor, opts ...Option) (*tensor.Tensor, error) {
-	return reductionGrad(ctx, reduction{name: "MeanGrad", word: "mean", nanOfNone: true}, A, upstream, opts)
+	return reductionGrad(ctx, reduction{name: "MeanGrad", word: "mean"}, A, upstream, opts)
 }
 
 // VarGrad is the gradient of [Var]; see [SumGrad].
 func VarGrad(ctx context.Context, A, upstream *tensor.Tensor, opts ...Option) (*tensor.Tensor, error) {
-	return reductionGrad(ctx, reduction{name: "VarGrad", word: "var", nanOfNone: true}, A, upstream, opts)
+	return reductionGrad(ctx, reduction{name: "VarGrad", word: "var"}, A, upstream, opts)
 }
 
 // NormGrad is the gradient of [Norm], 0 where all elements are; see [SumGrad].
@@ -79,6 +79,23 @@ func CumSumGrad(ctx context.Context, A, upstream *tensor.Tensor, opts ...Option)
 // LogCumSumExpGrad is the gradient of [LogCumSumExp]; see [CumSumGrad].
 func LogCumSumExpGrad(ctx context.Context, A, upstream *tensor.Tensor, opts ...Option) (*tensor.Tensor, error) {
 	return scanGrad(ctx, reduction{name: "LogCumSumExpGrad", word: "logcumsumexp"}, A, upstream, opts)
+}
+
+// CumProdGrad is the gradient of [CumProd]; see [CumSumGrad].
+func CumProdGrad(ctx context.Context, A, upstream *tensor.Tensor, opts ...Option) (*tensor.Tensor, error) {
+	return scanGrad(ctx, reduction{name: "CumProdGrad", word: "cumprod"}, A, upstream, opts)
+}
+
+// CumMinGrad is the gradient of [CumMin]: the adjoint of each result goes to the last element up to there that is
+// as small as it, or NaN. See [CumSumGrad].
+func CumMinGrad(ctx context.Context, A, upstream *tensor.Tensor, opts ...Option) (*tensor.Tensor, error) {
+	return scanGrad(ctx, reduction{name: "CumMinGrad", word: "cummin"}, A, upstream, opts)
+}
+
+// CumMaxGrad is the gradient of [CumMax]: the adjoint of each result goes to the last element up to there that is
+// as large as it, or NaN, as in torch. See [CumSumGrad].
+func CumMaxGrad(ctx context.Context, A, upstream *tensor.Tensor, opts ...Option) (*tensor.Tensor, error) {
+	return scanGrad(ctx, reduction{name: "CumMaxGrad", word: "cummax"}, A, upstream, opts)
 }
 
 // QuantileGrad is the gradient of [Quantile] with respect to A for the same options: upstream, of the
@@ -152,18 +169,40 @@ func quantileGrad(ctx context.Context, name, word string, A *tensor.Tensor, q []
 
 // grad runs the gradient of a program with respect to A, of whose shape it is.
 func (op *operation) grad(p program, args lacuna.Args, A *tensor.Tensor) (*tensor.Tensor, error) {
+	out, err := op.gradOf(p, args)
+	if err != nil {
+		return nil, err
+	}
+	return op.shapedLike(out, A)
+}
+
+// gradOf runs the gradient of a program with respect to its operand A.
+func (op *operation) gradOf(p program, args lacuna.Args) (*tensor.Tensor, error) {
 	eval := lacuna.EvalGrad
 	if op.session != nil {
 		eval = op.session.EvalGrad
 	}
 	out, err := eval(op.ctx, p.text, "A", args, p.options...)
-	if err != nil {
-		return nil, op.fail(err)
+	return out, op.fail(err)
+}
+
+// shapedLike gives a gradient the shape and the format of the operand, which may have been flattened.
+func (op *operation) shapedLike(g, A *tensor.Tensor) (*tensor.Tensor, error) {
+	var err error
+	if g.Rank() != A.Rank() {
+		if g, err = g.Reshape(A.Shape(), A.Format().Standard()); err != nil {
+			return nil, op.fail(err)
+		}
 	}
-	if out.Rank() != A.Rank() { // A has rank 0
-		out, err = out.Reshape(A.Shape(), A.Format())
+	if A.Structure() == tensor.General && A.Format().Relaxed() && g.Format() != A.Format() {
+		// What the identity hands back has the order of A.
+		names := indices(A.Rank())
+		same := program{access("R", names) + " = " + access("A", names), A, nil}
+		if g, err = op.gradOf(same, lacuna.Args{"A": A, "dR": g}); err != nil {
+			return nil, err
+		}
 	}
-	return op.finish(out, err)
+	return op.finish(g, nil)
 }
 
 // straightGrad writes dA(i,j) = where(stored(A(i,j)), dR(i), 0).

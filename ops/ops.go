@@ -1,5 +1,5 @@
 // Package ops has operations on whole tensors, called as functions: reductions and scans along axes,
-// quantiles, their gradients, products and sums, softmax, transposition, slices, diagonals,
+// quantiles, sorting, their gradients, products and sums, softmax, transposition, slices, diagonals,
 // triangles, permutations, reshaping, concatenation.
 //
 //	L, err := ops.Tril(ctx, A, 0)
@@ -43,6 +43,7 @@ type settings struct {
 	dtype                                         tensor.DType // Invalid: that of the operand
 	method                                        Method       // "": Linear
 	straightThrough                               bool
+	descending, smallest, inverse, steps          bool
 }
 
 // StoredAs stores the result in a format.

@@ -83,3 +83,56 @@ func TestOperandsThatAreNotPlain(t *testing.T) {
 		}
 	}
 }
+
+// The gradients of functions have the entries of the operand, in its order.
+func TestGradientsOfUnsortedOperands(t *testing.T) {
+	f, err := tensor.ParseFormat("CSR(unsorted,duplicates)", 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	A, err := tensor.FromCoords([]int64{3, 3}, f, [][]int64{{2, 0, 2, 2, 1}, {1, 0, 0, 1, 0}}, tensor.ArrayOf([]float64{1, 2, 3, 4, 5}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	vector := func(list ...float64) *tensor.Tensor {
+		v, err := tensor.FromDense([]int64{int64(len(list))}, tensor.Dense(1), tensor.ArrayOf(list))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+	column, err := vector(1, 2, 3).Reshape([]int64{3, 1}, tensor.Dense(2))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, test := range map[string]struct {
+		g   func() (*tensor.Tensor, error)
+		sum map[[2]int64]float64
+	}{
+		"Sum":  {func() (*tensor.Tensor, error) { return ops.SumGrad(t.Context(), A, vector(1, 2, 3), ops.Axes(1)) }, map[[2]int64]float64{{0, 0}: 1, {1, 0}: 2, {2, 0}: 3, {2, 1}: 3}},
+		"TopK": {func() (*tensor.Tensor, error) { return ops.TopKGrad(t.Context(), A, 1, column, ops.Axes(1)) }, map[[2]int64]float64{{0, 0}: 1, {1, 0}: 2, {2, 1}: 3}},
+		"Sort": {func() (*tensor.Tensor, error) {
+			return ops.SortGrad(t.Context(), A, vector(0, 0, 0, 0, 0, 1, 2, 3, 4))
+		}, map[[2]int64]float64{{0, 0}: 1, {2, 0}: 2, {1, 0}: 3, {2, 1}: 4}},
+	} {
+		g, err := test.g()
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		from, _, err := A.ToCoords()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if g.Format() != f || g.Values().Len() != 5 {
+			t.Errorf("%s: the gradient is %v", name, g)
+			continue
+		}
+		for e := range 5 {
+			at := [2]int64{from[0][e], from[1][e]}
+			if v := g.Values().Scalar(e).Float64(); v != test.sum[at] {
+				t.Errorf("%s: at %v: %v, want %v", name, at, v, test.sum[at])
+			}
+		}
+	}
+}

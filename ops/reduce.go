@@ -52,13 +52,13 @@ func Count(ctx context.Context, A *tensor.Tensor, opts ...Option) (*tensor.Tenso
 
 // Mean is the arithmetic mean along axes, of integers in f64; that of nothing is NaN.
 func Mean(ctx context.Context, A *tensor.Tensor, opts ...Option) (*tensor.Tensor, error) {
-	return reduce(ctx, reduction{name: "Mean", word: "mean", nanOfNone: true}, A, opts)
+	return reduce(ctx, reduction{name: "Mean", word: "mean"}, A, opts)
 }
 
 // Var is the variance along axes, of the population: the mean of the squares of the distances
 // from the mean. Types are those of [Mean].
 func Var(ctx context.Context, A *tensor.Tensor, opts ...Option) (*tensor.Tensor, error) {
-	return reduce(ctx, reduction{name: "Var", word: "var", nanOfNone: true}, A, opts)
+	return reduce(ctx, reduction{name: "Var", word: "var"}, A, opts)
 }
 
 // Norm is the square root of the sum of the squared magnitudes along axes, of integers in f64.
@@ -88,7 +88,6 @@ func ArgMax(ctx context.Context, A *tensor.Tensor, opts ...Option) (*tensor.Tens
 type reduction struct {
 	name, word string
 	some       bool         // of nothing it has no value
-	nanOfNone  bool         // of nothing it is NaN
 	typ        tensor.DType // of the result, whatever the operand; Invalid if it follows
 }
 
@@ -164,8 +163,6 @@ func (op *operation) reductionProgram(kind reduction, A *tensor.Tensor) (program
 	switch {
 	case size == 0 && kind.some && !emptyResult(A.Shape(), along):
 		return program{}, op.fail(fmt.Errorf("%w: the axes of shape %v have no elements", ErrEmptyReduction, A.Shape()))
-	case size == 0 && kind.nanOfNone:
-		value = fmt.Sprintf("like(%s, %s)", nanOf(op.elementType(A)), access("A", zeroed(names, along)))
 	case size == 0 && kind.some:
 		value = fmt.Sprintf("like(%s(0), %s)", op.resultType(kind, A), access("A", zeroed(names, along)))
 	}
@@ -236,14 +233,6 @@ func emptyResult(shape []int64, along []bool) bool {
 		}
 	}
 	return false
-}
-
-// nanOf writes the value of a mean of nothing, of elements of type dt.
-func nanOf(dt tensor.DType) string {
-	if dt == tensor.Bool || dt.IsInteger() {
-		dt = tensor.Float64
-	}
-	return dt.String() + "(nan)"
 }
 
 // zeroed are indices with 0 for the axes that are reduced.

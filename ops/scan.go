@@ -56,12 +56,7 @@ func scan(ctx context.Context, kind reduction, A *tensor.Tensor, opts []Option) 
 	if err != nil || op.hasAxes || A.Rank() == 1 {
 		return out, err
 	}
-	size := int64(1)
-	for _, n := range A.Shape() {
-		size *= n // it has been allocated
-	}
-	flat, err := out.Reshape([]int64{size}, reshapedFormat(out, []int64{size}))
-	return flat, op.fail(err)
+	return op.flat(out)
 }
 
 // scanProgram writes R(i,j) = cumsum_j A(i,j).
@@ -72,6 +67,12 @@ func (op *operation) scanProgram(kind reduction, A *tensor.Tensor) (program, err
 		return program{}, err
 	case op.keepDims:
 		return program{}, op.failf("a scan keeps its axes: leave KeepDims out")
+	case op.steps:
+		if err := op.checkSteps(kind, A); err != nil {
+			return program{}, err
+		}
+	}
+	switch {
 	case op.hasAxes && len(op.axes) > 1:
 		return program{}, op.failf("a scan runs along one axis, or over all elements without Axes; %d axes are given", len(op.axes))
 	}
@@ -87,7 +88,7 @@ func (op *operation) scanProgram(kind reduction, A *tensor.Tensor) (program, err
 		if !along[axis] {
 			continue
 		}
-		if op.stored {
+		if op.stored || op.steps {
 			name += " in A"
 		}
 		over = append(over, name)

@@ -86,12 +86,6 @@ var reductionErrors = map[string]lang.Code{
 	"bad_method":        lang.ErrOption,
 }
 
-// skippedReductions lists the cases that are not run, and why.
-var skippedReductions = map[string]string{
-	"mean-fwd-0025": "the mean of nothing is an error rather than NaN",
-	"mean-fwd-0026": "the mean of nothing is an error rather than NaN",
-}
-
 var allThreads = flag.Bool("all-threads", false, "run the vectors of reductions with 1, 2 and 7 threads on every engine")
 
 // reductionSessions are sessions whose results must agree to the bit: the interpreter
@@ -150,9 +144,6 @@ func TestReductions(t *testing.T) {
 				sessions = sessions[:min(2, len(sessions))]
 			}
 			t.Run(c.ID, func(t *testing.T) {
-				if why, ok := skippedReductions[c.ID]; ok {
-					t.Skip(why)
-				}
 				in := file.Tensors[c.In]
 				c.run(t, file.Op, in.build(t), sessions)
 			})

@@ -31,6 +31,9 @@ func (g *generator) scan(scope []string, depth int) term {
 	op, dt := g.scanOp(body.dtype)
 	if sorts && !body.dtype.IsComplex() {
 		op, dt, options = "sort", body.dtype, []string{"", "[descending]"}
+		if len(over) == 1 {
+			options = append(options, "[first=2]", "[descending, first=1]", "[first=3, descending]")
+		}
 		if g.chance(50) {
 			op, dt = "argsort", tensor.Int64
 		}

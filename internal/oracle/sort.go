@@ -8,7 +8,7 @@ import (
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
-// sort is the element of the sorted line at the place that the indices name, or where
+// sort is 0 behind the first elements, if only those are asked for; else it is the element of the sorted line at the place that the indices name, or where
 // that element came from.
 func (e *evaluator) sort(x *lang.Scan) Value {
 	var vars []*lang.Index
@@ -36,6 +36,9 @@ func (e *evaluator) sort(x *lang.Scan) Value {
 		}
 		return c
 	})
+	if x.First > 0 && here >= x.First {
+		return Value{}
+	}
 	z := list[order[here]]
 	err := 0.0
 	for _, v := range list {

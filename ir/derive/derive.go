@@ -291,9 +291,19 @@ func choosesBy(n, cond lang.Node) bool {
 // needed lists the statements of the program whose results the derived ones read.
 func (d *deriver) needed() []*lang.Assign {
 	read := map[string]bool{}
-	note := func(n lang.Node) { eachName(n, func(name string) { read[name] = true }) }
+	note := func(a *lang.Assign) {
+		name := func(name string) { read[name] = true }
+		eachName(a.RHS, name)
+		for _, x := range a.LHS.Indices { // s(p(i)) += … reads p
+			for _, t := range x.Terms {
+				if t.Gather != nil {
+					eachName(t.Gather, name)
+				}
+			}
+		}
+	}
 	for _, s := range d.out {
-		note(s.RHS)
+		note(s)
 	}
 	var list []*lang.Assign
 	for i := len(d.prog.Stmts) - 1; i >= 0; i-- {
@@ -303,7 +313,7 @@ func (d *deriver) needed() []*lang.Assign {
 			continue
 		}
 		list = append(list, a)
-		note(a.RHS)
+		note(a)
 	}
 	slices.Reverse(list)
 	return list

@@ -98,6 +98,19 @@ func TestProgram(t *testing.T) {
 		{"an update", "y(i) += x(i)^2", "x", "", "dx(i) = dy(i)*2.0*x(i)"},
 		{"an update of the operand", "y(i) *= x(i)", "y", "", "dy1(i) = dy(i)*x(i)"},
 		{"complex numbers", "y(i) = x(i)*z(i)", "x", "x:c128 z:c128", "dx(i) = dy(i)*conj(z(i))"},
+		{"running maximum", "y(i) = cummax_i x(i)", "x", "",
+			"t(i) = cummax_i x(i)\np(i) = cummax_i where(x(i) == t(i) or x(i) != x(i), i, -1)\ns(i) = like(f64(0), x(i))\ns(p(i)) += dy(i)\ndx(i) = s(i)"},
+		{"sort", "y(i) = sort_i[descending] x(i)", "x", "",
+			"p(i) = argsort_i[descending] x(i)\ns(i) = like(f64(0), x(i))\ns(p(i)) += dy(i)\ndx(i) = s(i)"},
+		{"the first of a sort", "y(i) = sort_i[first=2] x(i)", "x", "",
+			"p(i) = argsort_i[first=2] x(i)\ng(i) = where(i < 2, dy(i), 0)\ns(i) = like(f64(0), x(i))\ns(p(i)) += g(i)\ndx(i) = s(i)"},
+		{"the first of a sort of a sparse operand", "y(i,j) = sort_j[first=2] A(i,j)", "A", "A:CSR",
+			"p(i,j) = argsort_j[first=2] A(i,j)\ng(i,j) = where(j < 2, dy(i,j), 0)\ns(i,j) = where(stored(A(i,j)), f64(0), 0)\n" +
+				"s(i,p(i,j)) += g(i,j)\ndA(i,j) = where(stored(A(i,j)), s(i,j), 0)"},
+		{"scan over stored elements", "y(i,j) = cumsum_{j in A} A(i,j)", "A", "A:CSR",
+			"g(i,j) = where(stored(A(i,j)), cumsum_{j in A}[reverse] where(stored(A(i,j)), dy(i,j), 0), 0)\ndA(i,j) = where(stored(A(i,j)), g(i,j), 0)"},
+		{"a gather by what the program computes", "p(i) = floor(n(i)/2); q(i) = i64(p(i)); y(i) = x(q(i))", "x", "n:i64",
+			"p(i) = floor(n(i)/2)\nq(i) = i64(p(i))\ns(m) = like(f64(0), x(m))\ns(q(i)) += dy(i)\ndx(m) = s(m)"},
 		{"names in use are avoided", "y = exp(sum_i t(i)*x(i))", "x", "",
 			"t1 = sum_i (t(i)*x(i))\ng = dy*exp(t1)\ndx(i) = g*t(i)"},
 	}
@@ -109,6 +122,25 @@ func TestProgram(t *testing.T) {
 		}
 		if _, err := lang.Parse(got); err != nil {
 			t.Errorf("%s: what is derived does not parse: %v", test.name, err)
+		}
+	}
+}
+
+func TestNoGradient(t *testing.T) {
+	tests := []struct{ src, operands, want string }{
+		{"y(i) = argsort_i x(i)*1.5", "", "argsort is not differentiable"},
+		{"T(i,j) = 2*x(i)*A(i,j); y(i) = sum_{j in T} T(i,j)", "A:CSR", "what the result T stores"},
+		{"T(i,j) = 2*x(i)*A(i,j); y(i,j) = cumsum_{j in T} T(i,j)", "A:CSR", "what the result T stores"},
+		{"y(i,j) = cummax_{i in A, j in A} (x(i)*A(i,j))", "A:CSR", "cummax over the stored elements of several axes"},
+		{"y(i) = cumsum_i x(i); z = y(p(i))", "p:i64", ""},
+	}
+	for _, test := range tests {
+		_, err := derived(t, test.src, "x", test.operands)
+		if test.want == "" && err == nil {
+			continue
+		}
+		if err == nil || test.want == "" || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%s: %v", test.src, err)
 		}
 	}
 }

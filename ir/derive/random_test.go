@@ -162,7 +162,7 @@ func (g *writer) fresh(kind string) string {
 
 // access is an element at indices of the scope, or a number.
 func (g *writer) access(scope []string) string {
-	find := func(kind string) string {
+	held := func(kind string) string {
 		var list []string
 		for _, v := range scope {
 			if v[:1] == kind {
@@ -187,11 +187,11 @@ func (g *writer) access(scope []string) string {
 		}
 		var vars []string
 		for _, k := range kinds {
-			v := find(k)
-			if v == "" && k == "j" && find("i") != "" {
+			v := held(k)
+			if v == "" && k == "j" && held("i") != "" {
 				switch g.IntN(3) {
 				case 0:
-					v = g.use("p") + "(" + find("i") + ")"
+					v = g.use("p") + "(" + held("i") + ")"
 				case 1:
 					v = "0"
 				}
@@ -276,19 +276,53 @@ func (g *writer) shifted(scope []string) string {
 	return fmt.Sprintf("(sum_%s (%s(%s+1)*%s(%s)))", l, g.use("x"), l, g.use("w"), l)
 }
 
-// scan writes a scan along an index of the scope.
+// scan writes a scan or a sort along one or two indices of the scope, sometimes over what A stores.
 func (g *writer) scan(scope []string, depth int) string {
 	if len(scope) == 0 {
 		return g.access(scope)
 	}
-	v := g.pick(scope...)
-	options := g.pick("", "", "[exclusive]", "[reverse]", "[exclusive, reverse]")
-	body := fmt.Sprintf("(%s + 0.01*%s)", g.expr(scope, depth-1), g.holding(v))
-	op := g.pick("cumsum", "logcumsumexp", "cumprod")
-	if op == "logcumsumexp" && strings.Contains(options, "exclusive") {
-		return fmt.Sprintf("exp(%s_%s%s %s)", op, v, options, body) // whose first is -inf
+	vars := []string{g.pick(scope...)}
+	if len(scope) > 1 && g.IntN(4) == 0 {
+		vars = scope[:2]
 	}
-	return fmt.Sprintf("(%s_%s%s %s)", op, v, options, body)
+	body := g.expr(scope, depth-1)
+	for _, v := range vars {
+		body += " + 0.01*" + g.holding(v)
+	}
+	op := g.pick("cumsum", "logcumsumexp", "cumprod", "cummax", "cummin", "sort")
+	if op == "sort" {
+		options := []string{"", "[descending]"}
+		if len(vars) == 1 {
+			options = append(options, "[first=2]", "[descending, first=1]")
+		}
+		return fmt.Sprintf("(sort_{%s}%s (%s))", strings.Join(vars, ","), g.pick(options...), body)
+	}
+	options := g.pick("", "", "[exclusive]", "[reverse]", "[exclusive, reverse]")
+	body = "(" + body + ")"
+	if i, j := find(scope, "i"), find(scope, "j"); i != "" && j != "" && g.IntN(2) == 0 {
+		a := g.use("A")
+		vars = []string{g.pick(i, j) + " in " + a}
+		if g.IntN(4) == 0 {
+			vars = []string{i + " in " + a, j + " in " + a}
+		}
+		body = fmt.Sprintf("(0.5 + %s)*%s(%s,%s)", body, a, i, j)
+	}
+	scan := fmt.Sprintf("%s_{%s}%s (%s)", op, strings.Join(vars, ","), options, body)
+	switch {
+	case op == "logcumsumexp": // -inf before the first
+		return "exp(" + scan + ")"
+	case op == "cummax" || op == "cummin": // infinite before the first
+		return "sigmoid(" + scan + ")"
+	}
+	return "(" + scan + ")"
+}
+
+// find is an index of a kind in the scope, "" if there is none.
+func find(scope []string, of string) string {
+	if i := slices.IndexFunc(scope, func(v string) bool { return kind(v) == of }); i >= 0 {
+		return scope[i]
+	}
+	return ""
 }
 
 // reduction writes a reduction over a new index.
@@ -297,9 +331,9 @@ func (g *writer) reduction(scope []string, depth int) string {
 	inner := append(slices.Clone(scope), v)
 	body := g.expr(inner, depth-1)
 	op := g.pick("sum", "sum", "sum", "mean", "max", "min", "logsumexp", "norm", "var", "prod")
-	if i := slices.IndexFunc(scope, func(s string) bool { return kind(s) == "i" }); i >= 0 && kind(v) == "j" && g.IntN(3) == 0 {
+	if i := find(scope, "i"); i != "" && kind(v) == "j" && g.IntN(3) == 0 {
 		a := g.use("A")
-		return fmt.Sprintf("(%s_{%s in A} ((0.5 + %s)*%s(%s,%s)))", op, v, body, a, scope[i], v)
+		return fmt.Sprintf("(%s_{%s in A} ((0.5 + %s)*%s(%s,%s)))", op, v, body, a, i, v)
 	}
 	if g.IntN(8) == 0 {
 		return fmt.Sprintf("(quantile_%s[%s](%s + 0.01*%s, %s))", v, g.pick("linear", "hazen", "midpoint", "higher", "weibull"),

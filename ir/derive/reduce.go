@@ -1,6 +1,7 @@
 package derive
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/lacuna-sparse/lacuna/lang"
@@ -10,6 +11,9 @@ import (
 // reduce is the chain rule for reductions: the adjoint of the body is that of the
 // result, times how much the result moves with the body, over the indices of both.
 func (s *statement) reduce(e *lang.Reduce, g lang.Node, at place) *lang.Error {
+	if err := ofOperands(e.Vars, e.Pos); err != nil {
+		return err
+	}
 	g, err := s.shared(g, at)
 	if err != nil {
 		return err
@@ -55,7 +59,12 @@ func init() {
 
 // within is x where a reduction with `in` looks, and other elsewhere.
 func (s *statement) within(e *lang.Reduce, x, other lang.Node) lang.Node {
-	for _, v := range e.Vars {
+	return s.storedBy(e.Vars, x, other)
+}
+
+// storedBy is x where the tensor stores something over which vars run with `in`, and other elsewhere.
+func (s *statement) storedBy(vars []lang.ReduceVar, x, other lang.Node) lang.Node {
+	for _, v := range vars {
 		if v.In == nil {
 			continue
 		}
@@ -64,6 +73,16 @@ func (s *statement) within(e *lang.Reduce, x, other lang.Node) lang.Node {
 		return where(call("stored", r), x, other)
 	}
 	return x
+}
+
+// ofOperands refuses `in T` of a result: what it stores is up to the planner.
+func ofOperands(vars []lang.ReduceVar, pos lang.Pos) *lang.Error {
+	for _, v := range vars {
+		if v.In != nil && (!v.In.Operand || v.In.Result) {
+			return unsupported(pos, fmt.Sprintf("what the result %s stores", v.In.Name), "put the operand that "+v.In.Name+" comes from behind in")
+		}
+	}
+	return nil
 }
 
 // group adds a statement that folds a value over the group of a reduction.
@@ -186,12 +205,17 @@ var identities = map[lang.Reduction]lang.Node{
 // body writes what a reduction folds. A type that is computed in a wider one is rounded
 // here, so that the largest value equals the result.
 func (s *statement) body(e *lang.Reduce) (lang.Node, *lang.Error) {
-	body, err := s.value(e.Body)
-	dt := e.Body.DType()
-	if _, read := e.Body.(*lang.Access); !read && (dt == tensor.Float16 || dt == tensor.BFloat16) {
-		body = cast(dt, body)
+	return s.rounded(e.Body)
+}
+
+// rounded writes a value as it is after it has been stored.
+func (s *statement) rounded(e lang.Expr) (lang.Node, *lang.Error) {
+	value, err := s.value(e)
+	dt := e.DType()
+	if _, read := e.(*lang.Access); !read && (dt == tensor.Float16 || dt == tensor.BFloat16) {
+		value = cast(dt, value)
 	}
-	return body, err
+	return value, err
 }
 
 // extreme shares the adjoint evenly among the values that are the largest or least;

@@ -6,11 +6,12 @@ import (
 	"github.com/lacuna-sparse/lacuna/lang"
 )
 
-// scan is the chain rule for scans. An element of the body moves every result from its
-// place on, so its adjoint is a scan of the results' adjoints that runs the other way.
+// scan is the chain rule for scans and sorts. An element of the body moves every result from its
+// place on, so its adjoint is a scan of the results' adjoints that runs the other way; those of
+// cummin, cummax and sort choose elements, and their adjoints go back to what they chose (chosen.go).
 func (s *statement) scan(e *lang.Scan, g lang.Node, at place) *lang.Error {
-	if e.Stored() {
-		return storedScan(e)
+	if err := ofOperands(e.Vars, e.Pos); err != nil {
+		return err
 	}
 	for _, v := range e.Indices() {
 		if v.Length >= 0 {
@@ -29,17 +30,37 @@ func (s *statement) scan(e *lang.Scan, g lang.Node, at place) *lang.Error {
 		adjoint, err = s.logCumSumExp(e, g, at)
 	case lang.CumProd:
 		adjoint, err = s.cumProd(e, g, at)
+	case lang.CumMin, lang.CumMax:
+		adjoint, err = s.runningExtreme(e, g, at)
+	case lang.Sort:
+		adjoint, err = s.sorted(e, g, at)
 	default:
-		err = unsupported(e.Pos, e.Op.String(), "")
+		err = flat(e.Pos, e.Op.String())
 	}
 	if err != nil {
 		return err
 	}
 	// Scans stand in statements of their own, so that what reads them can be sparse.
-	if adjoint, err = s.shared(adjoint, at); err != nil {
+	if adjoint, err = s.shared(s.visited(e, adjoint), at); err != nil {
 		return err
 	}
 	return s.back(e.Body, adjoint, at)
+}
+
+// visited is x where a scan with `in` looks, and 0 elsewhere.
+func (s *statement) visited(e *lang.Scan, x lang.Node) lang.Node {
+	return s.storedBy(e.Vars, x, zero())
+}
+
+// running is a scan of x over what e runs over.
+func (s *statement) running(e *lang.Scan, op string, options []string, x lang.Node) *lang.Fold {
+	f := fold(op, s.spell(e.Indices()), options, s.visited(e, x))
+	for i, v := range e.Vars {
+		if v.In != nil {
+			f.Vars[i].In = v.In.Name
+		}
+	}
+	return f
 }
 
 // backward is the sum of x over the results that an element moves.
@@ -47,7 +68,7 @@ func (s *statement) backward(e *lang.Scan, x lang.Node) lang.Node { return s.opp
 
 // opposite is a scan of x that runs the other way than e.
 func (s *statement) opposite(e *lang.Scan, op string, x lang.Node) lang.Node {
-	return fold(op, s.spell(e.Indices()), turned(e.Options), x)
+	return s.running(e, op, turned(e.Options), x)
 }
 
 // turned are the options of a scan that runs the other way.
@@ -102,7 +123,7 @@ func (s *statement) cumProd(e *lang.Scan, g lang.Node, at place) (lang.Node, *la
 			return zero()
 		}
 		var r *lang.Ref
-		r, err = s.define("t", vars, fold(op, s.spell(e.Indices()), options, body))
+		r, err = s.define("t", vars, s.running(e, op, options, body))
 		return r
 	}
 	zeros := define("cumsum", e.Options, indicator(isZero))
@@ -123,9 +144,4 @@ func (s *statement) cumProd(e *lang.Scan, g lang.Node, at place) (lang.Node, *la
 	}
 	first := where(binary("==", earlier, zero()), sum("1"), zero())
 	return where(isZero, first, binary("/", &lang.Paren{X: sum("0")}, x)), nil
-}
-
-// storedScan says that a scan over stored elements has no derivative yet.
-func storedScan(e *lang.Scan) *lang.Error {
-	return unsupported(e.Pos, "a scan over stored elements", "")
 }

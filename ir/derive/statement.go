@@ -100,14 +100,18 @@ func (s *statement) materialise(e lang.Expr) (*lang.Ref, *lang.Error) {
 	var err *lang.Error
 	switch e := e.(type) {
 	case *lang.Reduce:
-		value, err = s.folded(e)
+		if err = ofOperands(e.Vars, e.Pos); err == nil {
+			value, err = s.folded(e)
+		}
 	case *lang.Scan:
-		if e.Stored() {
-			return nil, storedScan(e)
+		if err = ofOperands(e.Vars, e.Pos); err != nil {
+			break
 		}
 		var body lang.Node
 		body, err = s.value(e.Body)
-		value = fold(e.Op.String(), s.spell(e.Indices()), e.Options, body)
+		same := s.running(e, e.Op.String(), nil, body)
+		same.Options = e.Words()
+		value = same
 	}
 	if err != nil {
 		return nil, err

@@ -48,7 +48,7 @@ func ref(tensor string, vars []string) *lang.Ref {
 }
 
 // fold is a reduction or scan; the body is copied with parentheses where it needs them.
-func fold(name string, vars []string, options []string, body lang.Node) lang.Node {
+func fold(name string, vars []string, options []string, body lang.Node) *lang.Fold {
 	f := &lang.Fold{Name: name, Body: body}
 	if _, ok := body.(*lang.Binary); ok {
 		f.Body = &lang.Paren{X: body}

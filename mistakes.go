@@ -1,0 +1,129 @@
+package lacuna
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/lacuna-sparse/lacuna/ir"
+	"github.com/lacuna-sparse/lacuna/lang"
+	"github.com/lacuna-sparse/lacuna/lower"
+	"github.com/lacuna-sparse/lacuna/runtime"
+	"github.com/lacuna-sparse/lacuna/tensor"
+)
+
+// What kernels find wrong in data they report without the data: here the message gets a
+// place in the program, a code, and the value that is wrong.
+
+// badOrder gives the error of a quantile whose order is out of range a place and a code.
+func (k *Kernel) badOrder(s *ir.Statistic, err error) error {
+	var failed *runtime.KernelError
+	if !errors.As(err, &failed) || failed.Message != lower.BadOrder {
+		return err
+	}
+	e := &lang.Error{Code: lang.ErrRange, Pos: s.Pos, Msg: "an order of " + s.Name + " lies outside 0 to 1, or is NaN",
+		Hint: "orders count from 0, the smallest value, to 1, the largest"}
+	return e.WithSource(k.source)
+}
+
+// badIndex gives the error of a gather or scatter out of range, in step c, a place and names the value.
+func (k *Kernel) badIndex(c *ir.Compute, err error, b *binding, vals values) error {
+	if !outsideAxis(err) {
+		return err
+	}
+	value := func(t *lang.Tensor) *tensor.Tensor {
+		for _, made := range k.plan.Tensors {
+			if made.Source == t && vals[made.ID] != nil {
+				return vals[made.ID]
+			}
+		}
+		return nil
+	}
+	if e := findOutside(c.Stmt, value, b.extents.Shapes); e != nil {
+		e.Err = err
+		return e.WithSource(k.source)
+	}
+	return err
+}
+
+// outsideAxis reports whether a kernel failed because a gathered index was out of range.
+func outsideAxis(err error) bool {
+	var failed *runtime.KernelError
+	return errors.As(err, &failed) && strings.HasSuffix(failed.Message, lower.OutsideAxis)
+}
+
+// findOutside looks through the tensors that give a statement indices for the first value that is no coordinate
+// where it is used, nil if it finds none: then the kernel has computed the indices otherwise.
+func findOutside(s *lang.Stmt, value func(*lang.Tensor) *tensor.Tensor, shapes map[string][]int64) *lang.Error {
+	for _, a := range append([]*lang.Access{s.LHS}, lang.Accesses(s.RHS)...) {
+		for axis, x := range a.Indices {
+			shape := shapes[a.Tensor.Name]
+			if x.Gather == nil || axis >= len(shape) {
+				continue
+			}
+			p := value(x.Gather.Tensor)
+			if p == nil {
+				continue
+			}
+			where, v, found := firstOutside(p, shape[axis])
+			if !found {
+				continue
+			}
+			e := &lang.Error{Code: lang.ErrOutOfRange, Pos: x.Gather.Pos,
+				Msg: fmt.Sprintf("%s is %s, and %s has the coordinates 0 to %d in dimension %d", x.Gather.Tensor.Name+where, v, a.Tensor.Name, shape[axis]-1, axis)}
+			if shape[axis] == 0 {
+				e.Msg = fmt.Sprintf("%s is %s, and %s has no coordinates in dimension %d", x.Gather.Tensor.Name+where, v, a.Tensor.Name, axis)
+			}
+			return e
+		}
+	}
+	return nil
+}
+
+// firstOutside is the first value of p that is not from 0 to n-1, and where it is.
+func firstOutside(p *tensor.Tensor, n int64) (where string, v tensor.Scalar, found bool) {
+	outside := func(v tensor.Scalar) bool {
+		c := v.Int64()
+		return c < 0 || c >= n
+	}
+	for i := range p.Values().Len() {
+		if v := p.Values().Scalar(i); outside(v) {
+			coords, _, err := p.ToCoords()
+			if err != nil {
+				return "", v, true
+			}
+			var at []string
+			for _, list := range coords {
+				at = append(at, fmt.Sprint(list[i]))
+			}
+			if len(at) > 0 {
+				where = "(" + strings.Join(at, ",") + ")"
+			}
+			return where, v, true
+		}
+	}
+	if v := p.Fill(); !p.Format().IsDense() && outside(v) {
+		return " where it stores nothing", v, true
+	}
+	return "", tensor.Scalar{}, false
+}
+
+// checkLines refuses lines of more than 2^63 elements, which have no positions and no ranks.
+func (k *Kernel) checkLines(from *tensor.Tensor, axes []int, name string, pos lang.Pos) error {
+	n, dims := int64(1), from.Dims()
+	for _, axis := range axes {
+		if dims[axis] == 0 {
+			return nil
+		}
+	}
+	for _, axis := range axes {
+		if n > math.MaxInt64/dims[axis] {
+			e := &lang.Error{Code: lang.ErrOutOfRange, Pos: pos, Msg: fmt.Sprintf("%s runs over 2^63 or more coordinates, and its ranks do not fit i64", name),
+				Hint: "run over fewer indices, or with in over what is stored"}
+			return e.WithSource(k.source)
+		}
+		n *= dims[axis]
+	}
+	return nil
+}

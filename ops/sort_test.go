@@ -1,0 +1,275 @@
+package ops_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/lacuna-sparse/lacuna/ops"
+	"github.com/lacuna-sparse/lacuna/tensor"
+)
+
+// before is the order in which elements are sorted: NaN comes last.
+func before(x, y tensor.Scalar) bool {
+	dt := x.DType()
+	switch {
+	case dt.IsFloat():
+		a, b := x.Float64(), y.Float64()
+		return a < b || a == a && b != b
+	case dt == tensor.Uint64:
+		return x.Uint64() < y.Uint64()
+	}
+	return x.Int64() < y.Int64()
+}
+
+// lineAt lists the elements along an axis of a line of A; axis -1 is all of them in row-major order.
+func lineAt(A *tensor.Tensor, at []int64, axis int) []tensor.Scalar {
+	var list []tensor.Scalar
+	if axis < 0 {
+		walk(A.Shape(), func(at []int64) { list = append(list, A.At(at...)) })
+		return list
+	}
+	c := slices.Clone(at)
+	for c[axis] = 0; c[axis] < A.Shape()[axis]; c[axis]++ {
+		list = append(list, A.At(c...))
+	}
+	return list
+}
+
+// inOrder are the places of a list in sorted order.
+func inOrder(list []tensor.Scalar, descending bool) []int64 {
+	places := make([]int64, len(list))
+	for i := range places {
+		places[i] = int64(i)
+	}
+	slices.SortStableFunc(places, func(i, j int64) int {
+		x, y := list[i], list[j]
+		if descending {
+			x, y = y, x
+		}
+		switch {
+		case before(x, y):
+			return -1
+		case before(y, x):
+			return 1
+		}
+		return 0
+	})
+	return places
+}
+
+func sameValue(x, y tensor.Scalar) bool {
+	return x.DType() == y.DType() && !before(x, y) && !before(y, x)
+}
+
+// ordered is a random tensor of a type that has an order, and an axis, -1 for none.
+func ordered(t *testing.T, r *rand.Rand, A *tensor.Tensor) (*tensor.Tensor, int, []ops.Option) {
+	for A.DType().IsComplex() {
+		A = random(t, r, A.Rank())
+	}
+	axis := r.IntN(A.Rank()+1) - 1
+	if axis < 0 {
+		return A, axis, nil
+	}
+	return A, axis, []ops.Option{ops.Axes(axis - A.Rank()*r.IntN(2))}
+}
+
+func TestTopK(t *testing.T) {
+	each(t, 1, func(t *testing.T, r *rand.Rand, A *tensor.Tensor, in ops.Option) {
+		A, axis, opts := ordered(t, r, A)
+		opts = append(opts, in)
+		largest := r.IntN(2) == 0
+		if !largest {
+			opts = append(opts, ops.Smallest())
+		}
+		shape := A.Shape()
+		if axis < 0 {
+			shape = []int64{int64(len(lineAt(A, nil, -1)))}
+		}
+		along := max(axis, 0)
+		k := r.Int64N(shape[along] + 1)
+		shape[along] = k
+		values, places, err := ops.TopK(t.Context(), A, k, opts...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		valid(t, values)
+		valid(t, places)
+		if !slices.Equal(values.Shape(), shape) || !slices.Equal(places.Shape(), shape) || values.DType() != A.DType() || places.DType() != tensor.Int64 {
+			t.Fatalf("the first %d along %d: %v and %v", k, axis, values, places)
+		}
+		walk(shape, func(at []int64) {
+			line := lineAt(A, at, axis)
+			want := inOrder(line, largest)[at[along]]
+			if !sameValue(values.At(at...), line[want]) || places.At(at...).Int64() != want {
+				t.Fatalf("the first %d along %d, at %v: %v at %v, want %v at %d", k, axis, at, values.At(at...), places.At(at...), line[want], want)
+			}
+		})
+	})
+}
+
+func TestSort(t *testing.T) {
+	each(t, 1, func(t *testing.T, r *rand.Rand, A *tensor.Tensor, in ops.Option) {
+		A, axis, opts := ordered(t, r, A)
+		opts = append(opts, in)
+		descending := r.IntN(2) == 0
+		if descending {
+			opts = append(opts, ops.Descending())
+		}
+		values, err := ops.Sort(t.Context(), A, opts...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		places, err := ops.ArgSort(t.Context(), A, opts...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		walk(values.Shape(), func(at []int64) {
+			line := lineAt(A, at, axis)
+			want := inOrder(line, descending)[at[max(axis, 0)]]
+			if !sameValue(values.At(at...), line[want]) || places.At(at...).Int64() != want {
+				t.Fatalf("along %d, at %v: %v at %v, want %v at %d", axis, at, values.At(at...), places.At(at...), line[want], want)
+			}
+		})
+	})
+}
+
+// The gradients of the k first elements and of all of them in order, against a loop.
+func TestSortGradients(t *testing.T) {
+	each(t, 1, func(t *testing.T, r *rand.Rand, A *tensor.Tensor, in ops.Option) {
+		for A.DType() != tensor.Float64 && A.DType() != tensor.Float32 {
+			A = random(t, r, A.Rank())
+		}
+		A, axis, opts := ordered(t, r, A)
+		opts = append(opts, in)
+		shape := A.Shape()
+		if axis < 0 {
+			shape = []int64{int64(len(lineAt(A, nil, -1)))}
+		}
+		along := max(axis, 0)
+		top := r.IntN(2) == 0
+		k := shape[along]
+		if top {
+			k = r.Int64N(k + 1)
+		}
+		shape[along] = k
+		size := int64(1)
+		for _, n := range shape {
+			size *= n
+		}
+		weights, err := tensor.MakeArray(A.DType(), int(size))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range int(size) {
+			weights.SetScalar(i, tensor.Int(tensor.Int64, r.Int64N(9)).Convert(A.DType()))
+		}
+		up, err := tensor.FromDense(shape, tensor.Dense(len(shape)), weights)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got *tensor.Tensor
+		if top {
+			got, err = ops.TopKGrad(t.Context(), A, k, up, opts...)
+		} else {
+			got, err = ops.SortGrad(t.Context(), A, up, opts...)
+		}
+		if err != nil {
+			t.Fatalf("along %d: %v", axis, err)
+		}
+		valid(t, got)
+		if got.NNZ() != A.NNZ() || got.Format() != A.Format() || got.DType() != A.DType() {
+			t.Fatalf("the gradient is %v", got)
+		}
+		pattern, err := tensor.Pattern(A)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := map[string]float64{}
+		walk(shape, func(at []int64) {
+			place := inOrder(lineAt(A, at, axis), top)[at[along]]
+			c := slices.Clone(at)
+			c[along] = place
+			if axis < 0 {
+				n := int64(0)
+				walk(A.Shape(), func(at []int64) {
+					if n == place {
+						c = slices.Clone(at)
+					}
+					n++
+				})
+			}
+			want[fmt.Sprint(c)] += up.At(at...).Float64()
+		})
+		walk(A.Shape(), func(at []int64) {
+			w := want[fmt.Sprint(at)]
+			if !pattern.At(at...).Bool() {
+				w = 0
+			}
+			if g := got.At(at...).Float64(); g != w {
+				t.Fatalf("%v, the first %d of all (%v) along %d, at %v: %v, want %v", A, k, top, axis, at, g, w)
+			}
+		})
+	})
+}
+
+// Lines far longer than memory take the time and the memory of their entries.
+func TestTopKOfLongLines(t *testing.T) {
+	A, err := tensor.FromCoords([]int64{2, 1 << 50}, tensor.CSR, [][]int64{{0, 0, 1}, {7, 1 << 40, 3}}, tensor.ArrayOf([]float64{2, 5, -1}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	up, err := tensor.FromDense([]int64{2, 2}, tensor.Dense(2), tensor.ArrayOf([]float64{10, 20, 30, 40}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range sessions(t) {
+		values, places, err := ops.TopK(t.Context(), A, 2, ops.Axes(1), ops.In(s))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, want := text(t, values), "[2 2] f64 D: 5 2 0 0"; got != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
+		if got, want := text(t, places), "[2 2] i64 D: 1099511627776 7 0 1"; got != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
+		g, err := ops.TopKGrad(t.Context(), A, 2, up, ops.Axes(1), ops.In(s))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if g.NNZ() != 3 || g.At(0, 1<<40).Float64() != 10 || g.At(0, 7).Float64() != 20 || g.At(1, 3).Float64() != 0 {
+			t.Errorf("the gradient is %v", g)
+		}
+	}
+}
+
+func TestTopKArguments(t *testing.T) {
+	A := twoRows(t, tensor.CSR)
+	for name, f := range map[string]func() error{
+		"more than there are": func() error { _, _, err := ops.TopK(t.Context(), A, 4, ops.Axes(1)); return err },
+		"less than none":      func() error { _, _, err := ops.TopK(t.Context(), A, -1, ops.Axes(1)); return err },
+		"two axes":            func() error { _, _, err := ops.TopK(t.Context(), A, 1, ops.Axes(0, 1)); return err },
+		"descending":          func() error { _, _, err := ops.TopK(t.Context(), A, 1, ops.Descending()); return err },
+		"stored":              func() error { _, err := ops.Sort(t.Context(), A, ops.Stored()); return err },
+		"keep":                func() error { _, err := ops.ArgSort(t.Context(), A, ops.KeepDims()); return err },
+		"whole numbers": func() error {
+			_, err := ops.TopKGrad(t.Context(), A, 3, A, ops.Axes(1), ops.As(tensor.Int32))
+			return err
+		},
+		"another upstream": func() error { _, err := ops.TopKGrad(t.Context(), A, 1, A, ops.Axes(1)); return err },
+		"too many elements": func() error {
+			long, err := tensor.FromCoords([]int64{1 << 40, 1 << 40}, tensor.COO, [][]int64{{}, {}}, tensor.ArrayOf([]float64{}))
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, _, err = ops.TopK(t.Context(), long, 1)
+			return err
+		},
+	} {
+		if err := f(); err == nil {
+			t.Errorf("%s is accepted", name)
+		}
+	}
+}

@@ -1,0 +1,96 @@
+package ops
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/lacuna-sparse/lacuna"
+	"github.com/lacuna-sparse/lacuna/tensor"
+)
+
+// Steps lets a scan give only the places where its value may change: the coordinates that A stores, in A's format.
+// It is the run-length form of a scan whose gaps change nothing, and takes time and memory of the entries,
+// however long the lines are. An element that is not stored equals the last one before it along the axis that is, with
+// [Reverse] the first one behind it, or the fill of the result, which is the identity of the scan, if there is none.
+// [Repeat] writes them out.
+//
+// It takes a fill that is the identity: 0 for [CumSum], 1 for [CumProd], the greatest and the least value for [CumMin] and
+// [CumMax], -inf for [LogCumSumExp]. Values of exclusive scans change behind the entries: leave [Exclusive] out.
+func Steps() Option { return func(s *settings) { s.steps = true } }
+
+// checkSteps refuses scans whose values change elsewhere than at the entries of A.
+func (op *operation) checkSteps(kind reduction, A *tensor.Tensor) error {
+	if op.exclusive {
+		return op.failf("the values of exclusive scans change behind the entries: leave Exclusive out")
+	}
+	want := identityOf(kind.word, op.scanType(kind, A))
+	if fill := A.Fill().Convert(op.elementType(A)).Convert(want.DType()); !A.Format().IsDense() && !fill.Same(want) {
+		return op.failf("gaps with the fill %s change the values of %s: Steps takes the fill %s", fill, kind.word, want)
+	}
+	return nil
+}
+
+// identityOf is what a scan gives before its first element.
+func identityOf(word string, dt tensor.DType) tensor.Scalar {
+	switch word {
+	case "cumprod":
+		return tensor.One(dt)
+	case "cummin":
+		return extreme(dt, 1)
+	case "cummax", "logcumsumexp":
+		return extreme(dt, -1)
+	}
+	return tensor.Zero(dt)
+}
+
+// extreme is the greatest value of a type, or for a negative sign the least.
+func extreme(dt tensor.DType, sign int) tensor.Scalar {
+	switch {
+	case dt.IsFloat():
+		return tensor.Float(dt, math.Inf(sign))
+	case dt.IsSigned() && sign > 0:
+		return tensor.Int(dt, 1<<(8*dt.Size()-1)-1)
+	case dt.IsSigned():
+		return tensor.Int(dt, -1<<(8*dt.Size()-1))
+	case sign < 0:
+		return tensor.Zero(dt)
+	case dt == tensor.Bool:
+		return tensor.Bool_(true)
+	}
+	return tensor.Uint(dt, math.MaxUint64>>(64-8*dt.Size()))
+}
+
+// Repeat writes out what [Steps] gave, or any tensor with gaps: along one axis, or over all elements of a tensor with one axis, every
+// element that is not stored gets the last stored one before it, with [Reverse] the first one behind it, or the fill if there
+// is none. The result is dense.
+func Repeat(ctx context.Context, A *tensor.Tensor, opts ...Option) (*tensor.Tensor, error) {
+	op, err := begin(ctx, "Repeat", opts, A)
+	if err != nil {
+		return nil, err
+	}
+	if !op.hasAxes && A.Rank() != 1 {
+		return nil, op.failf("a tensor with %d axes needs the one along which elements are repeated: Axes(0)", A.Rank())
+	}
+	l, err := op.lineOf(A)
+	if err != nil {
+		return nil, err
+	}
+	k, element := l.names[l.axis], access("A", l.names)
+	// The place of the last stored element so far, -1 before the first.
+	place := fmt.Sprintf("cummax_%[1]s where(stored(%[2]s), %[1]s, -1)", k, element)
+	if op.reverse { // from the end, with places counted down so that the latest is the greatest
+		place = fmt.Sprintf("-(cummax_%[1]s[reverse] where(stored(%[2]s), -%[1]s, -9223372036854775807))", k, element)
+	}
+	if l.operand.Format().IsDense() {
+		return op.finish(l.operand, nil)
+	}
+	at := append([]string(nil), l.names...)
+	at[l.axis] = access("q", l.names)
+	fill := tensor.ScalarTensor(A.Fill())
+	n := l.operand.Shape()[l.axis]
+	text := fmt.Sprintf("%[1]s = %[2]s; %[3]s = where(%[1]s >= 0 and %[1]s < %[4]d, %[1]s, 0); %[5]s = where(%[1]s >= 0 and %[1]s < %[4]d, %[6]s, f)",
+		access("p", l.names), place, access("q", l.names), n, access("R", l.names), access("A", at))
+	dense := lacuna.Result("R", tensor.Dense(len(l.names)))
+	return op.run(text, lacuna.Args{"A": l.operand, "f": fill}, dense, lacuna.ResultType("R", A.DType()))
+}
