@@ -123,7 +123,7 @@ func (g *generator) firstEmpty(vars, over []string) emptiness {
 
 // undefinedOverNothing lists the reductions of fold without a value over nothing.
 var undefinedOverNothing = map[string]bool{
-	"min": true, "max": true, "argmin": true, "argmax": true, "mean": true, "var": true,
+	"min": true, "max": true, "argmin": true, "argmax": true,
 	"median": true, "quantile": true, "nanquantile": true,
 }
 
