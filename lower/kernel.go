@@ -137,6 +137,7 @@ func (k *kernel) reduction(w *ir.Where) {
 	st := e.start(k.accessesIn(w.Producer))
 	acc := e.open(r)
 	e.stmt(st, w.Producer)
+	e.settle(acc)
 	result := k.newCell(r, "")
 	part := k.partition(e.root)
 	k.addTables(tables, part)
@@ -184,6 +185,9 @@ func (k *kernel) combineStage(w *ir.Where, part int, partial, result cell, visit
 			state = append(state, b.Let(fmt.Sprintf("part%d", i), b.Load(e.read(id), c)))
 		}
 		e.absorb(acc, state, b.Load(e.read(partial.seen), c))
+		if acc.blocks != nil {
+			e.closeBlock(acc)
+		}
 		if g != nil {
 			b.Assign(total, b.Add(total, b.Load(e.read(visited), c)))
 		}
@@ -192,6 +196,9 @@ func (k *kernel) combineStage(w *ir.Where, part int, partial, result cell, visit
 		// Outside the outermost loop there are results of earlier stages.
 		g.stored = e.alg.Of(leafOf(w.Producer).Value, outside{leaves{e: e, st: st, v: g.v}}).Set
 		e.foldGap(st, g, total)
+	}
+	if acc.blocks != nil {
+		e.joinBlocks(acc)
 	}
 	e.storeCell(result, acc, loop.Int(0))
 	s := e.stage("combine")

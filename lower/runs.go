@@ -74,13 +74,40 @@ func (w *walk) run(it *iterator, visit func(p loop.Expr)) {
 		return
 	}
 	more := b.Var("more", loop.Truth(true))
+	sum := w.blockSum()
+	if sum == nil {
+		w.runUntil(it, r.limit, more, visit)
+		return
+	}
+	acc := w.accs[leafOf(w.f.Body).Temp]
+	length := func() loop.Expr { return b.Sub(r.next, it.begin) }
+	w.counted(acc, length, func() {
+		b.While(more, func() {
+			end := b.Let("block", b.Min(r.limit, b.Add(r.next, loop.Int(orderedTerms))))
+			w.runUntil(it, end, more, visit)
+			b.If(b.Eq(r.next, end), func() {
+				w.goOn(it, r.limit, more)
+				b.If(more, func() { w.endBlock(acc) }, nil)
+			}, nil)
+		})
+	})
+}
+
+// runUntil emits the loop over the run of it up to a position.
+func (w *walk) runUntil(it *iterator, end loop.Expr, more *loop.Ref, visit func(p loop.Expr)) {
+	b, r := w.b, it.run
 	b.While(more, func() {
 		visit(b.Let("p_"+it.access.Tensor.Name, r.next))
 		b.Assign(r.next, b.Add(r.next, loop.Int(1)))
-		b.Assign(more, b.Lt(r.next, r.limit))
-		b.If(more, func() { b.Assign(more, b.Eq(b.LoadIndex(r.crd, r.next), r.coord)) }, nil)
+		w.goOn(it, end, more)
 	})
-	w.visited = b.Sub(r.next, it.begin)
+}
+
+// goOn finds out whether the next entry is before a position and in the run of it.
+func (w *walk) goOn(it *iterator, end loop.Expr, more *loop.Ref) {
+	b, r := w.b, it.run
+	b.Assign(more, b.Lt(r.next, end))
+	b.If(more, func() { b.Assign(more, b.Eq(b.LoadIndex(r.crd, r.next), r.coord)) }, nil)
 }
 
 // storesDirectly reports whether the body of f is a loop that writes the result itself.
