@@ -36,8 +36,8 @@ const (
 // inLanes reports whether the loop of w, over a whole dimension, is a fold to be
 // emitted in lanes.
 func (w *walk) inLanes() bool {
-	leaf := w.floatFold()
-	if leaf == nil || len(w.followers) > 0 || w.opts.Grids {
+	leaf := w.floatFold(nil)
+	if leaf == nil || len(w.followers) > 0 {
 		return false
 	}
 	switch leaf.Temp.Reduce.Fold {
@@ -51,7 +51,7 @@ func (w *walk) inLanes() bool {
 // emitted in blocks: one whose value is the same in any order, and if entries are
 // seen twice.
 func (w *walk) inBlocks(it *iterator) bool {
-	leaf := w.floatFold()
+	leaf := w.floatFold(it.access)
 	if leaf == nil || !w.visitsPlainly(it) {
 		return false
 	}
@@ -65,7 +65,7 @@ func (w *walk) inBlocks(it *iterator) bool {
 // inEntryLanes reports whether the loop of w, over the entries of it, is a sum to be
 // emitted in lanes where there are many.
 func (w *walk) inEntryLanes(it *iterator) bool {
-	leaf := w.floatFold()
+	leaf := w.floatFold(it.access)
 	return leaf != nil && leaf.Temp.Reduce.Fold == ir.FoldSum && w.visitsPlainly(it) && w.isCheapOver(it, leaf.Value)
 }
 
@@ -82,13 +82,16 @@ func (w *walk) isCheapOver(it *iterator, x ir.Expr) bool {
 	return isCheap(st, x)
 }
 
-// floatFold is the loop's body if that is a step of a fold of real numbers, nil
-// otherwise. Engines may reorder integers as they like, and the parts of complex
-// numbers are several chains as it is.
-func (w *walk) floatFold() *ir.Assign {
+// floatFold is the loop's body if that is a step of a fold of real numbers, over what
+// is stored at most by the operand that the loop walks; nil otherwise. Engines may
+// reorder integers as they like, and the parts of complex numbers are several chains
+// as it is.
+func (w *walk) floatFold(walked *ir.Access) *ir.Assign {
 	leaf, ok := w.f.Body.(*ir.Assign)
-	if !ok || leaf.Temp == nil || leaf.Temp.Reduce.In != nil || w.emitter.counting() ||
-		!computeType(leaf.Temp.Reduce.Typ).IsFloat() {
+	if !ok || leaf.Temp == nil || w.emitter.counting() || w.opts.Grids || !computeType(leaf.Temp.Reduce.Typ).IsFloat() {
+		return nil
+	}
+	if in := leaf.Temp.Reduce.In; in != nil && in != walked {
 		return nil
 	}
 	return leaf

@@ -44,7 +44,8 @@ func TestWhatRunsInLanes(t *testing.T) {
 		{"s = logsumexp_i x(i)", ""},
 		{"s = sum_i c(i)", ""}, // complex
 		{"y(i) = sum_j A(i,j)*x(j)", "lanes"},
-		{"y(i) = sum_{j in A} A(i,j)", ""},
+		{"y(i) = sum_{j in A} A(i,j)*x(j)", "lanes"},
+		{"y(i) = max_{j in A} A(i,j)", "blocks"},
 		{"y(i) = sum_j exp(A(i,j))", ""},
 		{"y(i) = sum_j A(i,j)*B(i,j)", ""}, // a merge
 		{"y(i) = min_j (A(i,j) * x(j))", "blocks"},
