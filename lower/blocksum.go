@@ -88,16 +88,11 @@ func (e *emitter) settle(acc accumulator) {
 func (e *emitter) closeFull(acc accumulator) {
 	b, s := e.b, acc.blocks
 	s.used = true
-	b.If(b.Ge(s.terms, loop.Int(orderedTerms)), func() { e.endBlock(acc) }, nil)
-}
-
-// endBlock closes the open block of a fold that goes on.
-func (e *emitter) endBlock(acc accumulator) {
-	b, s := e.b, acc.blocks
-	s.used = true
-	e.closeBlock(acc)
-	b.Assign(s.terms, loop.Int(0))
-	b.Assign(s.closed, loop.Truth(true))
+	b.If(b.Ge(s.terms, loop.Int(orderedTerms)), func() {
+		e.closeBlock(acc)
+		b.Assign(s.terms, loop.Int(0))
+		b.Assign(s.closed, loop.Truth(true))
+	}, nil)
 }
 
 // counted counts the n terms that emit adds to the sum, if that has terms from other

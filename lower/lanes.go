@@ -248,29 +248,32 @@ func (w *walk) blocks(it *iterator, begin, end loop.Expr, visit func(p loop.Expr
 	b, leaf := w.b, w.f.Body.(*ir.Assign)
 	acc := w.accs[leaf.Temp]
 	name, count := "p_"+it.access.Tensor.Name, loop.Int(blockCount)
-	block := func(first loop.Expr) {
-		values := make([]loop.Expr, blockCount)
-		for t := range values {
-			p := b.Add(first, loop.Int(int64(t)))
-			i := b.Let(w.f.Index.Name, it.index(b, p))
-			values[t] = w.expr(w.at(i, []cursor{it.child(p, nil, nil)}), leaf.Value)
-		}
-		for ; len(values) > 1; values = values[2:] {
-			values = append(values, w.combine(acc.reduce.Fold, values[0], values[1]))
-		}
-		b.Assign(acc.state[0], w.combine(acc.reduce.Fold, acc.state[0], values[0]))
-	}
 	n := b.Let("length", b.Sub(end, begin))
 	b.If(b.Ge(n, count), func() {
 		b.For("block", loop.Int(0), b.Let("blocks", b.Div(n, count)), func(i loop.Expr) {
-			block(b.Let(name, b.Add(begin, b.Mul(i, count))))
+			w.block(it, acc, b.Let(name, b.Add(begin, b.Mul(i, count))))
 		})
 		rest := b.Let("rest", b.Rem(n, count))
 		b.If(b.Eq(rest, loop.Int(1)), func() { visit(b.Let(name, b.Sub(end, loop.Int(1)))) }, func() {
-			b.If(b.Gt(rest, loop.Int(1)), func() { block(b.Let(name, b.Sub(end, count))) }, nil)
+			b.If(b.Gt(rest, loop.Int(1)), func() { w.block(it, acc, b.Let(name, b.Sub(end, count))) }, nil)
 		})
 		b.Assign(acc.seen, loop.Truth(true))
 	}, func() { b.For(name, begin, end, visit) })
+}
+
+// block folds the entries of it from first on, as many as make a block.
+func (w *walk) block(it *iterator, acc accumulator, first loop.Expr) {
+	b := w.b
+	values := make([]loop.Expr, blockCount)
+	for t := range values {
+		p := b.Add(first, loop.Int(int64(t)))
+		i := b.Let(w.f.Index.Name, it.index(b, p))
+		values[t] = w.expr(w.at(i, []cursor{it.child(p, nil, nil)}), w.f.Body.(*ir.Assign).Value)
+	}
+	for ; len(values) > 1; values = values[2:] {
+		values = append(values, w.combine(acc.reduce.Fold, values[0], values[1]))
+	}
+	b.Assign(acc.state[0], w.combine(acc.reduce.Fold, acc.state[0], values[0]))
 }
 
 // at is the state at index i of the loop, with the given cursors.

@@ -215,18 +215,23 @@ func TestExtremesOfRows(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		coo, err := a.Convert(tensor.COO)
+		if err != nil {
+			t.Fatal(err)
+		}
 		var first []float64
 		for _, s := range engines(t) {
 			for _, op := range []string{"min", "max"} {
 				got := numbers(t, s, "y(i) = "+op+"_j A(i,j)", lacuna.Args{"A": a})
+				listed := numbers(t, s, "y(i) = "+op+"_j A(i,j)", lacuna.Args{"A": coo}, lacuna.Result("y", tensor.Dense(1)))
 				of := numbers(t, s, "y(i) = "+op+"_j M(i,j)", lacuna.Args{"M": denseOf(t, dense, rows, cols)})
 				for i := range rows {
 					want := slices.Min(dense[i*cols : (i+1)*cols])
 					if op == "max" {
 						want = slices.Max(dense[i*cols : (i+1)*cols])
 					}
-					if !same(got[i], want) || !same(of[i], want) {
-						t.Errorf("%s, fill %v: %s of %v is %v, and %v of a dense row", s.Engine().Name(), fill, op, dense[i*cols:(i+1)*cols], got[i], of[i])
+					if !same(got[i], want) || !same(of[i], want) || !same(listed[i], want) {
+						t.Errorf("%s, fill %v: %s of %v is %v, %v of a dense row, %v of coordinates", s.Engine().Name(), fill, op, dense[i*cols:(i+1)*cols], got[i], of[i], listed[i])
 					}
 				}
 				first = append(first, append(got, of...)...)
@@ -254,9 +259,9 @@ func denseOf(t *testing.T, v []float64, shape ...int64) *tensor.Tensor {
 }
 
 // numbers are the values of a dense result.
-func numbers(t *testing.T, s *lacuna.Session, src string, args lacuna.Args) []float64 {
+func numbers(t *testing.T, s *lacuna.Session, src string, args lacuna.Args, opts ...lacuna.Option) []float64 {
 	t.Helper()
-	y, err := s.Eval(context.Background(), src, args)
+	y, err := s.Eval(context.Background(), src, args, opts...)
 	if err != nil {
 		t.Fatalf("%s: %v", src, err)
 	}
