@@ -237,27 +237,28 @@ func (k *kernel) dense(body ir.Stmt) {
 		return
 	}
 	tables := k.tableAllocs(body)
-	if k.step.Gap != nil {
-		k.counts = k.buffer(t.Name+"_visits", loop.I64, loop.Temp)
-	}
 	e := k.emitter("compute_" + t.Name)
 	e.root.wanted = k.parallel(body)
 	st := e.start(k.accessesIn(body))
 	e.stmt(st, body)
-	if k.step.Base != nil {
+	switch {
+	case k.step.Base != nil:
 		k.copyStage(k.result.Values, k.size(0), k.step.Base)
-	} else {
+	case e.gapRows != nil:
+		k.fillStage(k.result.Values, k.size(0), k.step.Gap, true)
+		k.fullStage(e.gapRows)
+	default:
 		initial, needed := k.initial(e.partial)
 		k.fillStage(k.result.Values, k.size(0), initial, needed)
 	}
 	s := e.stage("compute")
 	s.Partition = k.partition(e.root)
 	k.addTables(tables, s.Partition)
-	if k.step.Gap == nil {
+	if k.step.Gap == nil || e.gapRows != nil {
 		k.addStage(s)
 		return
 	}
-	s.Allocs = append(s.Allocs, loop.Alloc{Buffer: k.counts, Len: k.size(0), Zero: true})
+	s.Allocs = append(s.Allocs, loop.Alloc{Buffer: k.visits(), Len: k.size(0), Zero: true})
 	k.addStage(s)
 	k.gapStage()
 }

@@ -204,6 +204,9 @@ func (e *emitter) flat(st *state, f *ir.Forall) bool {
 	if len(its) != 1 || !sameAtom(e.need(inner.Body, leaves{e: e, st: st, v: inner.Index, iters: map[*ir.Access]*iterator{rows: its[0]}}), its[0].atom) {
 		return false
 	}
+	if e.step.Gap != nil && e.step.Base == nil && e.step.Over == f.Index && isIdempotent(e.step.Fold) {
+		e.gapRows = rows
+	}
 	e.forall(st, inner)
 	return true
 }
@@ -217,6 +220,20 @@ func (e *emitter) allEntries(rows *ir.Access, i *ir.Index) *[2]loop.Expr {
 	}
 	pos := e.read(e.input(rows.Tensor, 0, Positions))
 	return &[2]loop.Expr{e.b.LoadIndex(pos, loop.Int(0)), e.b.LoadIndex(pos, loop.Int(1))}
+}
+
+// rowEntries is the range of positions of the entries of row i of a matrix for which
+// rowsAlong holds.
+func (e *emitter) rowEntries(rows *ir.Access, i loop.Expr) (begin, end loop.Expr) {
+	b := e.b
+	if rows.Tensor.Format.Physical()[0].Kind == tensor.DenseLevel {
+		pos := e.read(e.input(rows.Tensor, 1, Positions))
+		return b.Let("begin", b.LoadIndex(pos, i)), b.Let("end", b.LoadIndex(pos, b.Add(i, loop.Int(1))))
+	}
+	pos, crd := e.read(e.input(rows.Tensor, 0, Positions)), e.read(e.input(rows.Tensor, 0, Coordinates))
+	limit := b.Let("limit", b.LoadIndex(pos, loop.Int(1)))
+	begin = e.lowerBound(crd, b.LoadIndex(pos, loop.Int(0)), limit, i)
+	return begin, e.lowerBound(crd, begin, limit, b.Let("next", b.Add(i, loop.Int(1))))
 }
 
 // rowsAlong reports whether a is an element of a matrix stored by rows like CSR or as
