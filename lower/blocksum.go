@@ -39,10 +39,11 @@ type blockSum struct {
 	each, used bool
 }
 
-// openBlocks declares the blocks of a fold, nil if it is no sum of numbers that round.
+// openBlocks declares the blocks of a fold, nil if it is no sum of numbers that round, or
+// if threads of a grid share its loops.
 func (e *emitter) openBlocks(r *ir.Reduce) *blockSum {
 	t := computeType(r.Typ)
-	if r.Fold != ir.FoldSum || !t.IsFloat() && !t.IsComplex() || e.counting() {
+	if r.Fold != ir.FoldSum || !t.IsFloat() && !t.IsComplex() || e.counting() || e.opts.Grids {
 		return nil
 	}
 	b := e.b

@@ -204,7 +204,7 @@ func (e *emitter) flat(st *state, f *ir.Forall) bool {
 	if len(its) != 1 || !sameAtom(e.need(inner.Body, leaves{e: e, st: st, v: inner.Index, iters: map[*ir.Access]*iterator{rows: its[0]}}), its[0].atom) {
 		return false
 	}
-	if e.step.Gap != nil && e.step.Base == nil && e.step.Over == f.Index && isIdempotent(e.step.Fold) {
+	if e.step.Gap != nil && e.step.Base == nil && !e.opts.Grids && e.step.Over == f.Index && isIdempotent(e.step.Fold) {
 		e.gapRows = rows
 	}
 	e.forall(st, inner)
