@@ -59,9 +59,11 @@ func TestColumnsCountGaps(t *testing.T) {
 						}
 					}
 					text := fmt.Sprintf("y(j) = %s_i %s", name, term)
-					got := numbers(t, evalAll(t, lineSessions(t), text, Args{"A": a}))
-					if !slices.EqualFunc(got, want, func(x, y float64) bool { return x == y || x != x && y != y }) {
-						t.Errorf("%s, A %v with fill %v:\n got %v\nwant %v", text, f, fill, got, want)
+					for _, opts := range [][]Option{nil, {Result("y", tensor.Dense(1))}} {
+						got := numbers(t, evalAll(t, lineSessions(t), text, Args{"A": a}, opts...))
+						if !slices.EqualFunc(got, want, func(x, y float64) bool { return x == y || x != x && y != y }) {
+							t.Errorf("%s, A %v with fill %v:\n got %v\nwant %v", text, f, fill, got, want)
+						}
 					}
 				}
 			}

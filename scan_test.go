@@ -34,11 +34,11 @@ func lineSessions(t *testing.T) []*Session {
 }
 
 // evalAll evaluates in all sessions, compares bits, and returns the result.
-func evalAll(t *testing.T, sessions []*Session, text string, args Args) *tensor.Tensor {
+func evalAll(t *testing.T, sessions []*Session, text string, args Args, opts ...Option) *tensor.Tensor {
 	t.Helper()
 	var first *tensor.Tensor
 	for i, s := range sessions {
-		got, err := s.Eval(context.Background(), text, args)
+		got, err := s.Eval(context.Background(), text, args, opts...)
 		if err != nil {
 			t.Fatalf("%s: %v", text, err)
 		}

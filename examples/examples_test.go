@@ -92,6 +92,32 @@ Füchtorf   inf
 		name: "pagerank of nothing", example: "pagerank", args: []string{"-file", os.DevNull},
 		fails: "the list holds no package",
 	},
+	{
+		name: "statistics of the license", example: "statistics", args: []string{"../LICENSE"},
+		want: `
+paragraphs                               33
+different words                         441
+stored, percent                         7.6
+words                                  1589
+words in a paragraph, median           34.0
+   nine in ten have at most           110.2
+   the longest has                      155
+words that a paragraph repeats           91
+words in most paragraphs                  8
+words that make up half of the text      32
+
+word          times   most median  gradient
+the             100     14    2.0    -96.40
+or               69      8    1.0    -65.40
+of               67      7    1.0    -63.40
+and              46      5    1.0    -42.40
+to               40      7    1.0    -36.40
+`,
+	},
+	{
+		name: "statistics of nothing", example: "statistics", args: []string{os.DevNull},
+		fails: "the text has no words",
+	},
 }
 
 func TestExamples(t *testing.T) {

@@ -149,7 +149,7 @@ func (e *emitter) forall(st *state, f *ir.Forall) {
 				w.note("entries", set)
 			}
 		} else {
-			w.merge(set)
+			w.eachCounted(w.blockSum(), func() { w.merge(set) })
 			w.note("merge", set)
 		}
 	}
@@ -307,9 +307,16 @@ func (w *walk) dense() {
 		return
 	}
 	if w.inLanes() {
-		w.lanes(lo, hi)
+		acc := w.accs[w.f.Body.(*ir.Assign).Temp]
+		w.counted(acc, func() loop.Expr { return b.Sub(hi, lo) }, func() { w.lanes(acc, lo, hi) })
 		return
 	}
+	w.eachCounted(w.blockSum(), func() { w.denseSteps(lo, hi) })
+}
+
+// denseSteps emits a loop over the whole dimension step by step.
+func (w *walk) denseSteps(lo, hi loop.Expr) {
+	b := w.b
 	if len(w.followers) == 0 {
 		run := b.For
 		if w.independent() {
@@ -392,23 +399,35 @@ func (w *walk) walkOne(it *iterator, set ir.Formula) {
 	switch {
 	case it.run != nil:
 		w.run(it, visit)
+		w.visited = b.Sub(it.run.next, it.begin)
 		return
 	case w.inBlocks(it):
 		w.blocks(it, begin, end, visit)
-	case it.unique:
-		b.For("p_"+it.access.Tensor.Name, begin, end, func(p loop.Expr) {
-			b.If(it.matches(b, p), func() { visit(p) }, nil)
-		})
+	case w.inEntryLanes(it):
+		acc := w.accs[w.f.Body.(*ir.Assign).Temp]
+		w.counted(acc, func() loop.Expr { return b.Sub(end, begin) }, func() { w.entryLanes(acc, it, begin, end, visit) })
 	default:
-		p := b.Var("p_"+it.access.Tensor.Name, begin)
-		b.While(b.Lt(p, end), func() {
-			b.If(it.matches(b, p), func() { visit(p) }, func() { b.Assign(p, b.Add(p, loop.Int(1))) })
-		})
+		w.eachCounted(w.blockSum(), func() { w.entrySteps(it, begin, end, visit) })
 	}
 	w.visited = b.Sub(end, begin)
 	if w.count != nil {
 		w.visited = w.count
 	}
+}
+
+// entrySteps emits a loop over the entries of it step by step.
+func (w *walk) entrySteps(it *iterator, begin, end loop.Expr, visit func(p loop.Expr)) {
+	b := w.b
+	if it.unique {
+		b.For("p_"+it.access.Tensor.Name, begin, end, func(p loop.Expr) {
+			b.If(it.matches(b, p), func() { visit(p) }, nil)
+		})
+		return
+	}
+	p := b.Var("p_"+it.access.Tensor.Name, begin)
+	b.While(b.Lt(p, end), func() {
+		b.If(it.matches(b, p), func() { visit(p) }, func() { b.Assign(p, b.Add(p, loop.Int(1))) })
+	})
 }
 
 // onlySeen returns the flag that the loop sets when all it has to find out, in a

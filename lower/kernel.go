@@ -137,6 +137,7 @@ func (k *kernel) reduction(w *ir.Where) {
 	st := e.start(k.accessesIn(w.Producer))
 	acc := e.open(r)
 	e.stmt(st, w.Producer)
+	e.settle(acc)
 	result := k.newCell(r, "")
 	part := k.partition(e.root)
 	k.addTables(tables, part)
@@ -184,6 +185,9 @@ func (k *kernel) combineStage(w *ir.Where, part int, partial, result cell, visit
 			state = append(state, b.Let(fmt.Sprintf("part%d", i), b.Load(e.read(id), c)))
 		}
 		e.absorb(acc, state, b.Load(e.read(partial.seen), c))
+		if acc.blocks != nil {
+			e.closeBlock(acc)
+		}
 		if g != nil {
 			b.Assign(total, b.Add(total, b.Load(e.read(visited), c)))
 		}
@@ -192,6 +196,9 @@ func (k *kernel) combineStage(w *ir.Where, part int, partial, result cell, visit
 		// Outside the outermost loop there are results of earlier stages.
 		g.stored = e.alg.Of(leafOf(w.Producer).Value, outside{leaves{e: e, st: st, v: g.v}}).Set
 		e.foldGap(st, g, total)
+	}
+	if acc.blocks != nil {
+		e.joinBlocks(acc)
 	}
 	e.storeCell(result, acc, loop.Int(0))
 	s := e.stage("combine")
@@ -230,27 +237,28 @@ func (k *kernel) dense(body ir.Stmt) {
 		return
 	}
 	tables := k.tableAllocs(body)
-	if k.step.Gap != nil {
-		k.counts = k.buffer(t.Name+"_visits", loop.I64, loop.Temp)
-	}
 	e := k.emitter("compute_" + t.Name)
 	e.root.wanted = k.parallel(body)
 	st := e.start(k.accessesIn(body))
 	e.stmt(st, body)
-	if k.step.Base != nil {
+	switch {
+	case k.step.Base != nil:
 		k.copyStage(k.result.Values, k.size(0), k.step.Base)
-	} else {
+	case e.gapRows != nil:
+		k.fillStage(k.result.Values, k.size(0), k.step.Gap, true)
+		k.fullStage(e.gapRows)
+	default:
 		initial, needed := k.initial(e.partial)
 		k.fillStage(k.result.Values, k.size(0), initial, needed)
 	}
 	s := e.stage("compute")
 	s.Partition = k.partition(e.root)
 	k.addTables(tables, s.Partition)
-	if k.step.Gap == nil {
+	if k.step.Gap == nil || e.gapRows != nil {
 		k.addStage(s)
 		return
 	}
-	s.Allocs = append(s.Allocs, loop.Alloc{Buffer: k.counts, Len: k.size(0), Zero: true})
+	s.Allocs = append(s.Allocs, loop.Alloc{Buffer: k.visits(), Len: k.size(0), Zero: true})
 	k.addStage(s)
 	k.gapStage()
 }

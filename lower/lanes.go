@@ -13,15 +13,20 @@ import (
 //
 //   - Over whole dimensions, in lanes: elements t, t+8, t+16, … go to lane t, then
 //     the lanes are folded in order, and then what is left at the end. Compilers
-//     make vectors of the lanes.
+//     make vectors of the lanes. Sums over the entries of a long row run in lanes too;
+//     those over short rows stay in order, as users' C loops do.
 //   - Over entries, the smallest or largest number, in blocks: the best of a block
-//     is found first, and one step for the block waits for the one before. Sums over
-//     entries stay in order: rows are short, and users compare them with C loops.
+//     is found first, and one step for the block waits for the one before.
+//
+// Long sums are cut into blocks as well, for another reason: see blocksum.go.
 
 const (
 	// laneCount is a constant of the language, whatever the machine: the order in
 	// which a sum is rounded follows from it.
 	laneCount = 8
+	// laneEntries is the least number of entries for which a sum over them is worth
+	// lanes. Most rows of most matrices have fewer.
+	laneEntries = 64
 	// blockCount is the number of entries in a block. Few rows are shorter.
 	blockCount = 4
 	// maxLaneTerms bounds how much of an expression is repeated for each lane.
@@ -31,8 +36,8 @@ const (
 // inLanes reports whether the loop of w, over a whole dimension, is a fold to be
 // emitted in lanes.
 func (w *walk) inLanes() bool {
-	leaf := w.floatFold()
-	if leaf == nil || len(w.followers) > 0 || w.opts.Grids {
+	leaf := w.floatFold(nil)
+	if leaf == nil || len(w.followers) > 0 {
 		return false
 	}
 	switch leaf.Temp.Reduce.Fold {
@@ -46,26 +51,47 @@ func (w *walk) inLanes() bool {
 // emitted in blocks: one whose value is the same in any order, and if entries are
 // seen twice.
 func (w *walk) inBlocks(it *iterator) bool {
-	leaf := w.floatFold()
-	if leaf == nil || w.opts.Grids || !it.unique || it.stride > 1 || len(w.followers)+len(w.tabled) > 0 || w.count != nil {
+	leaf := w.floatFold(it.access)
+	if leaf == nil || !w.visitsPlainly(it) {
 		return false
 	}
 	switch leaf.Temp.Reduce.Fold {
 	case ir.FoldMin, ir.FoldMax:
-		st := w.st.clone()
-		st.cursors[it.access] = it.child(loop.Int(0), nil, nil)
-		return isCheap(st, leaf.Value)
+		return w.isCheapOver(it, leaf.Value)
 	}
 	return false
 }
 
-// floatFold is the loop's body if that is a step of a fold of real numbers, nil
-// otherwise. Engines may reorder integers as they like, and the parts of complex
-// numbers are several chains as it is.
-func (w *walk) floatFold() *ir.Assign {
+// inEntryLanes reports whether the loop of w, over the entries of it, is a sum to be
+// emitted in lanes where there are many.
+func (w *walk) inEntryLanes(it *iterator) bool {
+	leaf := w.floatFold(it.access)
+	return leaf != nil && leaf.Temp.Reduce.Fold == ir.FoldSum && w.visitsPlainly(it) && w.isCheapOver(it, leaf.Value)
+}
+
+// visitsPlainly reports whether the loop of w visits all entries of it, each by
+// itself, and does nothing else.
+func (w *walk) visitsPlainly(it *iterator) bool {
+	return it.unique && it.stride == 1 && len(w.followers)+len(w.tabled) == 0 && w.count == nil
+}
+
+// isCheapOver reports whether x is cheap at an entry of it.
+func (w *walk) isCheapOver(it *iterator, x ir.Expr) bool {
+	st := w.st.clone()
+	st.cursors[it.access] = it.child(loop.Int(0), nil, nil)
+	return isCheap(st, x)
+}
+
+// floatFold is the loop's body if that is a step of a fold of real numbers, over what
+// is stored at most by the operand that the loop walks; nil otherwise. Engines may
+// reorder integers as they like, and the parts of complex numbers are several chains
+// as it is.
+func (w *walk) floatFold(walked *ir.Access) *ir.Assign {
 	leaf, ok := w.f.Body.(*ir.Assign)
-	if !ok || leaf.Temp == nil || leaf.Temp.Reduce.In != nil || w.emitter.counting() ||
-		!computeType(leaf.Temp.Reduce.Typ).IsFloat() {
+	if !ok || leaf.Temp == nil || w.emitter.counting() || w.opts.Grids || !computeType(leaf.Temp.Reduce.Typ).IsFloat() {
+		return nil
+	}
+	if in := leaf.Temp.Reduce.In; in != nil && in != walked {
 		return nil
 	}
 	return leaf
@@ -122,35 +148,95 @@ func isOperator(x *ir.Call) bool {
 	return binary || rounding
 }
 
-// lanes emits the loop from lo to hi as a fold in lanes.
-func (w *walk) lanes(lo, hi loop.Expr) {
-	b, leaf := w.b, w.f.Body.(*ir.Assign)
-	acc := w.accs[leaf.Temp]
-	r := acc.reduce
-	name, count := w.f.Index.Name, loop.Int(laneCount)
-	rest := b.Var("rest", lo)
-	n := b.Let("length", b.Sub(hi, lo))
-	b.If(b.Ge(n, count), func() {
-		lanes := make([]*loop.Ref, laneCount)
-		for t := range lanes {
-			lanes[t] = b.Var("lane", constant(r.Fold.Identity(r.Typ)))
-		}
-		blocks := b.Let("blocks", b.Div(n, count))
-		b.For("block", loop.Int(0), blocks, func(block loop.Expr) {
-			first := w.at(b.Let(name, b.Add(lo, b.Mul(block, count))), nil)
-			for t, lane := range lanes {
-				b.Assign(lane, w.combine(r.Fold, lane, w.expr(w.later(first, int64(t)), leaf.Value)))
-			}
-		})
-		// In order and not as a tree: LLVM would make vectors of two of a tree's
-		// sums, and of all that goes into them.
-		for _, lane := range lanes {
-			b.Assign(acc.state[0], w.combine(r.Fold, acc.state[0], lane))
+// laneLoop is a loop to be emitted as a fold in lanes.
+type laneLoop struct {
+	name   string
+	lo, hi loop.Expr
+	// at gives the states of the steps that follow a first one.
+	at    func(first loop.Expr) func(t int64) *state
+	visit func(loop.Expr) // emits one step by itself
+}
+
+// lanes emits the loop from lo to hi as a fold in lanes, over a whole dimension.
+func (w *walk) lanes(acc accumulator, lo, hi loop.Expr) {
+	b := w.b
+	l := laneLoop{name: w.f.Index.Name, lo: lo, hi: hi, visit: func(i loop.Expr) { w.body(i, nil) }}
+	l.at = func(i loop.Expr) func(t int64) *state {
+		first := w.at(i, nil)
+		return func(t int64) *state { return w.later(first, t) }
+	}
+	rest, n := b.Var("rest", lo), b.Let("length", b.Sub(hi, lo))
+	b.If(b.Ge(n, loop.Int(laneCount)), func() {
+		eights := b.Let("eights", b.Div(n, loop.Int(laneCount)))
+		short := func() { w.eights(l, acc, loop.Int(0), eights) }
+		if acc.blocks == nil {
+			short()
+		} else {
+			b.If(b.Le(eights, loop.Int(laneTerms)), short, func() { w.eightsInBlocks(l, acc, eights) })
 		}
 		b.Assign(acc.seen, loop.Truth(true))
-		b.Assign(rest, b.Add(lo, b.Mul(blocks, count)))
+		b.Assign(rest, b.Add(lo, b.Mul(eights, loop.Int(laneCount))))
 	}, nil)
-	b.For(name, b.Let("rest", rest), hi, func(i loop.Expr) { w.body(i, nil) })
+	b.For(l.name, b.Let("rest", rest), hi, l.visit)
+}
+
+// entryLanes emits the loop over the entries of it from begin to end as a sum in
+// lanes where there are many entries, and one by one where there are few.
+func (w *walk) entryLanes(acc accumulator, it *iterator, begin, end loop.Expr, visit func(p loop.Expr)) {
+	b := w.b
+	l := laneLoop{name: "p_" + it.access.Tensor.Name, lo: begin, hi: end, visit: visit}
+	l.at = func(first loop.Expr) func(t int64) *state {
+		return func(t int64) *state {
+			p := b.Add(first, loop.Int(t))
+			i := b.Let(w.f.Index.Name, it.index(b, p))
+			return w.at(i, []cursor{it.child(p, nil, nil)})
+		}
+	}
+	n := b.Let("length", b.Sub(end, begin))
+	// Empty rows go the other way: a row costs no more branches than without lanes.
+	few := b.Lt(b.Cast(loop.U64, b.Sub(n, loop.Int(1))), loop.Number(loop.U64, laneEntries-1))
+	b.If(few, func() { b.For(l.name, begin, end, visit) }, func() {
+		b.If(b.Gt(n, loop.Int(0)), func() {
+			eights := b.Let("eights", b.Div(n, loop.Int(laneCount)))
+			w.eightsInBlocks(l, acc, eights)
+			b.Assign(acc.seen, loop.Truth(true))
+			b.For(l.name, b.Let("rest", b.Add(begin, b.Mul(eights, loop.Int(laneCount)))), end, visit)
+		}, nil)
+	})
+}
+
+// eights emits the fold of steps 8*from to 8*to of the loop in lanes.
+func (w *walk) eights(l laneLoop, acc accumulator, from, to loop.Expr) {
+	b, r := w.b, acc.reduce
+	lanes := make([]*loop.Ref, laneCount)
+	for t := range lanes {
+		lanes[t] = b.Var("lane", constant(r.Fold.Identity(r.Typ)))
+	}
+	b.For("eight", from, to, func(eight loop.Expr) {
+		state := l.at(b.Let(l.name, b.Add(l.lo, b.Mul(eight, loop.Int(laneCount)))))
+		for t, lane := range lanes {
+			b.Assign(lane, w.combine(r.Fold, lane, w.expr(state(int64(t)), w.f.Body.(*ir.Assign).Value)))
+		}
+	})
+	// In order and not as a tree: LLVM would make vectors of two of a tree's sums,
+	// and of all that goes into them.
+	for _, lane := range lanes {
+		b.Assign(acc.state[0], w.combine(r.Fold, acc.state[0], lane))
+	}
+}
+
+// eightsInBlocks emits the sum of the first eights of the loop in blocks of laneTerms
+// eights. It is whole afterwards.
+func (w *walk) eightsInBlocks(l laneLoop, acc accumulator, eights loop.Expr) {
+	b, steps := w.b, loop.Int(laneTerms)
+	acc.blocks = w.openBlocks(acc.reduce)
+	blocks := b.Let("blocks", b.Div(b.Add(eights, loop.Int(laneTerms-1)), steps))
+	b.For("block", loop.Int(0), blocks, func(block loop.Expr) {
+		b.If(b.Gt(block, loop.Int(0)), func() { w.closeBlock(acc) }, nil)
+		from := b.Let("from", b.Mul(block, steps))
+		w.eights(l, acc, from, b.Let("to", b.Min(eights, b.Add(from, steps))))
+	})
+	b.If(b.Gt(blocks, loop.Int(1)), func() { w.joinBlocks(acc) }, nil)
 }
 
 // blocks emits the loop over the entries of it from begin to end as a fold in
@@ -162,29 +248,32 @@ func (w *walk) blocks(it *iterator, begin, end loop.Expr, visit func(p loop.Expr
 	b, leaf := w.b, w.f.Body.(*ir.Assign)
 	acc := w.accs[leaf.Temp]
 	name, count := "p_"+it.access.Tensor.Name, loop.Int(blockCount)
-	block := func(first loop.Expr) {
-		values := make([]loop.Expr, blockCount)
-		for t := range values {
-			p := b.Add(first, loop.Int(int64(t)))
-			i := b.Let(w.f.Index.Name, it.index(b, p))
-			values[t] = w.expr(w.at(i, []cursor{it.child(p, nil, nil)}), leaf.Value)
-		}
-		for ; len(values) > 1; values = values[2:] {
-			values = append(values, w.combine(acc.reduce.Fold, values[0], values[1]))
-		}
-		b.Assign(acc.state[0], w.combine(acc.reduce.Fold, acc.state[0], values[0]))
-	}
 	n := b.Let("length", b.Sub(end, begin))
 	b.If(b.Ge(n, count), func() {
 		b.For("block", loop.Int(0), b.Let("blocks", b.Div(n, count)), func(i loop.Expr) {
-			block(b.Let(name, b.Add(begin, b.Mul(i, count))))
+			w.block(it, acc, b.Let(name, b.Add(begin, b.Mul(i, count))))
 		})
 		rest := b.Let("rest", b.Rem(n, count))
 		b.If(b.Eq(rest, loop.Int(1)), func() { visit(b.Let(name, b.Sub(end, loop.Int(1)))) }, func() {
-			b.If(b.Gt(rest, loop.Int(1)), func() { block(b.Let(name, b.Sub(end, count))) }, nil)
+			b.If(b.Gt(rest, loop.Int(1)), func() { w.block(it, acc, b.Let(name, b.Sub(end, count))) }, nil)
 		})
 		b.Assign(acc.seen, loop.Truth(true))
 	}, func() { b.For(name, begin, end, visit) })
+}
+
+// block folds the entries of it from first on, as many as make a block.
+func (w *walk) block(it *iterator, acc accumulator, first loop.Expr) {
+	b := w.b
+	values := make([]loop.Expr, blockCount)
+	for t := range values {
+		p := b.Add(first, loop.Int(int64(t)))
+		i := b.Let(w.f.Index.Name, it.index(b, p))
+		values[t] = w.expr(w.at(i, []cursor{it.child(p, nil, nil)}), w.f.Body.(*ir.Assign).Value)
+	}
+	for ; len(values) > 1; values = values[2:] {
+		values = append(values, w.combine(acc.reduce.Fold, values[0], values[1]))
+	}
+	b.Assign(acc.state[0], w.combine(acc.reduce.Fold, acc.state[0], values[0]))
 }
 
 // at is the state at index i of the loop, with the given cursors.

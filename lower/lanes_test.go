@@ -43,7 +43,11 @@ func TestWhatRunsInLanes(t *testing.T) {
 		{"s = argmin_i x(i)", ""},
 		{"s = logsumexp_i x(i)", ""},
 		{"s = sum_i c(i)", ""}, // complex
-		{"y(i) = sum_j A(i,j)*x(j)", ""},
+		{"y(i) = sum_j A(i,j)*x(j)", "lanes"},
+		{"y(i) = sum_{j in A} A(i,j)*x(j)", "lanes"},
+		{"y(i) = max_{j in A} A(i,j)", "blocks"},
+		{"y(i) = sum_j exp(A(i,j))", ""},
+		{"y(i) = sum_j A(i,j)*B(i,j)", ""}, // a merge
 		{"y(i) = min_j (A(i,j) * x(j))", "blocks"},
 		{"y(i) = max_j A(i,j)", "blocks"},
 		{"s = max_{i,j} A(i,j)", "blocks"},
@@ -79,15 +83,12 @@ func TestWhatRunsInLanes(t *testing.T) {
 	}
 }
 
-// inLanes is the order that docs/numerics.md states: eight lanes, folded in order,
-// then the rest.
+// inLanes is the order that docs/numerics.md states: eight lanes for blocks of 4,096
+// terms, folded in order, then the rest.
 func inLanes(x []float64, start float64, step func(x, y float64) float64) float64 {
 	acc, rest := start, x
 	if len(x) >= 8 {
-		var lanes [8]float64
-		for t := range lanes {
-			lanes[t] = start
-		}
+		lanes := slices.Repeat([]float64{start}, 8)
 		for ; len(rest) >= 8; rest = rest[8:] {
 			for t := range lanes {
 				lanes[t] = step(lanes[t], rest[t])
@@ -103,14 +104,38 @@ func inLanes(x []float64, start float64, step func(x, y float64) float64) float6
 	return acc
 }
 
+func add(x, y float64) float64 { return x + y }
+
+// inBlocks is the order of long sums: blocks of 4,096 terms in lanes, their sums added
+// with what that rounds off, then what is left after the last eight.
+func inBlocks(x []float64) float64 {
+	const block = 4096
+	eights := x[:len(x)/8*8]
+	if len(eights) <= block {
+		return inLanes(x, 0, add)
+	}
+	var total, low float64
+	for ; len(eights) > 0; eights = eights[min(block, len(eights)):] {
+		v := inLanes(eights[:min(block, len(eights))], 0, add)
+		sum := total + v
+		part := sum - total
+		low += (total - (sum - part)) + (v - part)
+		total = sum
+	}
+	acc := total + low
+	for _, v := range x[len(x)/8*8:] {
+		acc += v
+	}
+	return acc
+}
+
 // TestOrderOfSums compares sums and products that round differently in every order
 // with the order that is documented, to the bit.
 func TestOrderOfSums(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
-	add := func(x, y float64) float64 { return x + y }
 	mul := func(x, y float64) float64 { return x * y }
 	for _, s := range engines(t) {
-		for n := range int64(50) {
+		for _, n := range append(below(50), 63, 64, 65, 71, 4095, 4096, 4103, 4104, 4105, 9000) {
 			a, x := make([]float64, 3*n), make([]float64, n)
 			for _, v := range [][]float64{a, x} {
 				for i := range v {
@@ -119,6 +144,11 @@ func TestOrderOfSums(t *testing.T) {
 			}
 			args := lacuna.Args{"A": denseOf(t, a, 3, n), "x": denseOf(t, x, n)}
 			sums := numbers(t, s, "y(i) = sum_j A(i,j)*x(j)", args)
+			stored, err := denseOf(t, a, 3, n).Convert(tensor.CSR)
+			if err != nil {
+				t.Fatal(err)
+			}
+			sparse := numbers(t, s, "y(i) = sum_j A(i,j)*x(j)", lacuna.Args{"A": stored, "x": args["x"]})
 			prods := numbers(t, s, "y(i) = prod_j A(i,j)", lacuna.Args{"A": args["A"]})
 			for i := range int64(3) {
 				row := a[i*n : (i+1)*n]
@@ -126,8 +156,18 @@ func TestOrderOfSums(t *testing.T) {
 				for j := range terms {
 					terms[j] = row[j] * x[j]
 				}
-				if want := inLanes(terms, 0, add); math.Float64bits(sums[i]) != math.Float64bits(want) {
+				if want := inBlocks(terms); math.Float64bits(sums[i]) != math.Float64bits(want) {
 					t.Errorf("%s: sum of %d products is %v, want %v", s.Engine().Name(), n, sums[i], want)
+				}
+				want := inBlocks(terms)
+				if n < 64 {
+					want = 0
+					for _, v := range terms {
+						want += v
+					}
+				}
+				if math.Float64bits(sparse[i]) != math.Float64bits(want) {
+					t.Errorf("%s: sum over %d entries is %v, want %v", s.Engine().Name(), n, sparse[i], want)
 				}
 				if want := inLanes(row, 1, mul); math.Float64bits(prods[i]) != math.Float64bits(want) {
 					t.Errorf("%s: product of %d numbers is %v, want %v", s.Engine().Name(), n, prods[i], want)
@@ -135,6 +175,15 @@ func TestOrderOfSums(t *testing.T) {
 			}
 		}
 	}
+}
+
+// below are the numbers from 0 to n-1.
+func below(n int64) []int64 {
+	list := make([]int64, n)
+	for i := range list {
+		list[i] = int64(i)
+	}
+	return list
 }
 
 // TestExtremesOfRows compares the smallest and largest numbers of rows of 0 to 13
@@ -166,18 +215,23 @@ func TestExtremesOfRows(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		coo, err := a.Convert(tensor.COO)
+		if err != nil {
+			t.Fatal(err)
+		}
 		var first []float64
 		for _, s := range engines(t) {
 			for _, op := range []string{"min", "max"} {
 				got := numbers(t, s, "y(i) = "+op+"_j A(i,j)", lacuna.Args{"A": a})
+				listed := numbers(t, s, "y(i) = "+op+"_j A(i,j)", lacuna.Args{"A": coo}, lacuna.Result("y", tensor.Dense(1)))
 				of := numbers(t, s, "y(i) = "+op+"_j M(i,j)", lacuna.Args{"M": denseOf(t, dense, rows, cols)})
 				for i := range rows {
 					want := slices.Min(dense[i*cols : (i+1)*cols])
 					if op == "max" {
 						want = slices.Max(dense[i*cols : (i+1)*cols])
 					}
-					if !same(got[i], want) || !same(of[i], want) {
-						t.Errorf("%s, fill %v: %s of %v is %v, and %v of a dense row", s.Engine().Name(), fill, op, dense[i*cols:(i+1)*cols], got[i], of[i])
+					if !same(got[i], want) || !same(of[i], want) || !same(listed[i], want) {
+						t.Errorf("%s, fill %v: %s of %v is %v, %v of a dense row, %v of coordinates", s.Engine().Name(), fill, op, dense[i*cols:(i+1)*cols], got[i], of[i], listed[i])
 					}
 				}
 				first = append(first, append(got, of...)...)
@@ -205,9 +259,9 @@ func denseOf(t *testing.T, v []float64, shape ...int64) *tensor.Tensor {
 }
 
 // numbers are the values of a dense result.
-func numbers(t *testing.T, s *lacuna.Session, src string, args lacuna.Args) []float64 {
+func numbers(t *testing.T, s *lacuna.Session, src string, args lacuna.Args, opts ...lacuna.Option) []float64 {
 	t.Helper()
-	y, err := s.Eval(context.Background(), src, args)
+	y, err := s.Eval(context.Background(), src, args, opts...)
 	if err != nil {
 		t.Fatalf("%s: %v", src, err)
 	}

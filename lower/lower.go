@@ -152,7 +152,7 @@ type kernel struct {
 	tables     map[*ir.Tabulate]*table
 	inserts    *loop.ScalarID // into all workspaces, where the program counts them
 	accessList []*ir.Access
-	counts     loop.BufferID // visits to each element of the result, where its gap is counted
+	counts     *loop.BufferID // visits to each element of the result, where its gap is counted
 }
 
 // loopType is the loop type of a tensor type: the two enumerations agree.

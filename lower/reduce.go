@@ -13,6 +13,7 @@ type accumulator struct {
 	reduce *ir.Reduce
 	state  []*loop.Ref
 	seen   *loop.Ref
+	blocks *blockSum // of a sum of numbers that round, else nil
 }
 
 func isArg(f ir.Fold) bool { return f == ir.FoldArgMin || f == ir.FoldArgMax }
@@ -42,6 +43,7 @@ func (e *emitter) open(r *ir.Reduce) accumulator {
 		acc.state = []*loop.Ref{b.Var("acc", constant(r.Fold.Identity(r.Typ)))}
 	}
 	acc.seen = b.Var("seen", loop.Truth(false))
+	acc.blocks = e.openBlocks(r)
 	e.accs[r.Temp] = acc
 	return acc
 }
@@ -56,6 +58,7 @@ func (e *emitter) fold(acc accumulator, x, flat loop.Expr) {
 			e.foldArg(acc, e.b.Let("x", x), e.b.Let("k", flat))
 		default:
 			e.b.Assign(acc.state[0], e.combine(acc.reduce.Fold, acc.state[0], x))
+			e.countTerm(acc)
 		}
 	}
 	e.b.Assign(acc.seen, loop.Truth(true))
@@ -160,6 +163,7 @@ func (e *emitter) finish(acc accumulator) loop.Expr {
 func (e *emitter) value(acc accumulator) value {
 	v := value{present: e.b.Let("seen", acc.seen)}
 	if !e.counting() {
+		e.settle(acc)
 		v.expr = e.finish(acc)
 	}
 	r := acc.reduce

@@ -73,14 +73,91 @@ func (w *walk) run(it *iterator, visit func(p loop.Expr)) {
 		b.Assign(r.next, b.Add(r.next, loop.Int(1)))
 		return
 	}
+	if w.inBlocks(it) {
+		w.blocksOfRun(it, visit)
+		return
+	}
 	more := b.Var("more", loop.Truth(true))
+	if w.blockSum() == nil {
+		w.runUntil(it, r.limit, more, visit)
+		return
+	}
+	acc := w.accs[leafOf(w.f.Body).Temp]
+	length := func() loop.Expr { return b.Sub(r.next, it.begin) }
+	w.counted(acc, length, func() {
+		// Coordinates are sorted: one look tells whether the run is longer than a block.
+		far := b.Let("far", b.Add(r.next, loop.Int(orderedTerms)))
+		long := b.Var("long", b.Lt(far, r.limit))
+		b.If(long, func() { b.Assign(long, b.Eq(b.LoadIndex(r.crd, far), r.coord)) }, nil)
+		b.If(long, func() { w.runInBlocks(acc, it, more, visit) }, func() { w.runUntil(it, r.limit, more, visit) })
+	})
+}
+
+// blocksOfRun emits the loop over the run of it as a fold in blocks. Coordinates are
+// sorted: that the last of a block is in the run tells it of all. What is left over
+// is counted without a branch, and folded as in blocks.
+func (w *walk) blocksOfRun(it *iterator, visit func(p loop.Expr)) {
+	b, r, count := w.b, it.run, loop.Int(blockCount)
+	acc := w.accs[w.f.Body.(*ir.Assign).Temp]
+	name := "p_" + it.access.Tensor.Name
+	inside := func(ahead int64) *loop.Ref {
+		last := b.Let("last", b.Add(r.next, loop.Int(ahead)))
+		is := b.Var("more", b.Lt(last, r.limit))
+		b.If(is, func() { b.Assign(is, b.Eq(b.LoadIndex(r.crd, last), r.coord)) }, nil)
+		return is
+	}
+	more := inside(blockCount - 1)
+	whole := b.Let("whole", more)
+	b.While(more, func() {
+		w.block(it, acc, b.Let(name, r.next))
+		b.Assign(r.next, b.Add(r.next, count))
+		b.Assign(more, inside(blockCount-1))
+	})
+	b.If(whole, func() {
+		b.Assign(acc.seen, loop.Truth(true))
+		rest := b.Var("rest", loop.Int(0))
+		b.If(b.Le(b.Add(r.next, loop.Int(blockCount-1)), r.limit), func() {
+			for t := range int64(blockCount - 1) {
+				b.Assign(rest, b.Add(rest, b.Cast(loop.I64, b.Eq(b.LoadIndex(r.crd, b.Add(r.next, loop.Int(t))), r.coord))))
+			}
+		}, func() {
+			b.Assign(rest, b.Sub(w.segmentEnd(r.crd, r.next, r.limit, r.coord), r.next))
+		})
+		b.Assign(r.next, b.Add(r.next, rest))
+		b.If(b.Eq(rest, loop.Int(1)), func() { visit(b.Let(name, b.Sub(r.next, loop.Int(1)))) }, func() {
+			b.If(b.Gt(rest, loop.Int(1)), func() { w.block(it, acc, b.Let(name, b.Sub(r.next, count))) }, nil)
+		})
+	}, func() { w.runUntil(it, r.limit, b.Var("more", loop.Truth(true)), visit) })
+}
+
+// runInBlocks emits the sum over the run of it in blocks.
+func (w *walk) runInBlocks(acc accumulator, it *iterator, more *loop.Ref, visit func(p loop.Expr)) {
+	b, r := w.b, it.run
+	acc.blocks = w.openBlocks(acc.reduce)
+	b.While(more, func() {
+		end := b.Let("block", b.Min(r.limit, b.Add(r.next, loop.Int(orderedTerms))))
+		w.runUntil(it, end, more, visit)
+		w.goOn(it, r.limit, more)
+		b.If(more, func() { w.closeBlock(acc) }, nil)
+	})
+	w.joinBlocks(acc)
+}
+
+// runUntil emits the loop over the run of it up to a position.
+func (w *walk) runUntil(it *iterator, end loop.Expr, more *loop.Ref, visit func(p loop.Expr)) {
+	b, r := w.b, it.run
 	b.While(more, func() {
 		visit(b.Let("p_"+it.access.Tensor.Name, r.next))
 		b.Assign(r.next, b.Add(r.next, loop.Int(1)))
-		b.Assign(more, b.Lt(r.next, r.limit))
-		b.If(more, func() { b.Assign(more, b.Eq(b.LoadIndex(r.crd, r.next), r.coord)) }, nil)
+		w.goOn(it, end, more)
 	})
-	w.visited = b.Sub(r.next, it.begin)
+}
+
+// goOn finds out whether the next entry is before a position and in the run of it.
+func (w *walk) goOn(it *iterator, end loop.Expr, more *loop.Ref) {
+	b, r := w.b, it.run
+	b.Assign(more, b.Lt(r.next, end))
+	b.If(more, func() { b.Assign(more, b.Eq(b.LoadIndex(r.crd, r.next), r.coord)) }, nil)
 }
 
 // storesDirectly reports whether the body of f is a loop that writes the result itself.
@@ -121,23 +198,54 @@ func (e *emitter) flat(st *state, f *ir.Forall) bool {
 	if rows == nil || !only {
 		return false
 	}
-	pos := e.read(e.input(rows.Tensor, 1, Positions))
 	st = st.clone()
-	st.cursors[rows] = cursor{access: rows, level: 1, pos: loop.Int(0), all: &[2]loop.Expr{
-		e.b.LoadIndex(pos, loop.Int(0)), e.b.LoadIndex(pos, e.scalar(e.extent(f.Index)))}}
+	st.cursors[rows] = cursor{access: rows, level: 1, pos: loop.Int(0), all: e.allEntries(rows, f.Index)}
 	its := e.iterators(st, inner.Index, inner.Body)
 	if len(its) != 1 || !sameAtom(e.need(inner.Body, leaves{e: e, st: st, v: inner.Index, iters: map[*ir.Access]*iterator{rows: its[0]}}), its[0].atom) {
 		return false
+	}
+	if e.step.Gap != nil && e.step.Base == nil && !e.opts.Grids && e.step.Over == f.Index && isIdempotent(e.step.Fold) {
+		e.gapRows = rows
 	}
 	e.forall(st, inner)
 	return true
 }
 
-// rowsAlong reports whether a is an element of a matrix stored by rows like CSR, with
-// row i and column j.
+// allEntries is the range of positions of the entries of a matrix stored by rows, along
+// which i runs.
+func (e *emitter) allEntries(rows *ir.Access, i *ir.Index) *[2]loop.Expr {
+	if rows.Tensor.Format.Physical()[0].Kind == tensor.DenseLevel {
+		pos := e.read(e.input(rows.Tensor, 1, Positions))
+		return &[2]loop.Expr{e.b.LoadIndex(pos, loop.Int(0)), e.b.LoadIndex(pos, e.scalar(e.extent(i)))}
+	}
+	pos := e.read(e.input(rows.Tensor, 0, Positions))
+	return &[2]loop.Expr{e.b.LoadIndex(pos, loop.Int(0)), e.b.LoadIndex(pos, loop.Int(1))}
+}
+
+// rowEntries is the range of positions of the entries of row i of a matrix for which
+// rowsAlong holds.
+func (e *emitter) rowEntries(rows *ir.Access, i loop.Expr) (begin, end loop.Expr) {
+	b := e.b
+	if rows.Tensor.Format.Physical()[0].Kind == tensor.DenseLevel {
+		pos := e.read(e.input(rows.Tensor, 1, Positions))
+		return b.Let("begin", b.LoadIndex(pos, i)), b.Let("end", b.LoadIndex(pos, b.Add(i, loop.Int(1))))
+	}
+	pos, crd := e.read(e.input(rows.Tensor, 0, Positions)), e.read(e.input(rows.Tensor, 0, Coordinates))
+	limit := b.Let("limit", b.LoadIndex(pos, loop.Int(1)))
+	begin = e.lowerBound(crd, b.LoadIndex(pos, loop.Int(0)), limit, i)
+	return begin, e.lowerBound(crd, begin, limit, b.Let("next", b.Add(i, loop.Int(1))))
+}
+
+// rowsAlong reports whether a is an element of a matrix stored by rows like CSR or as
+// coordinates, with row i and column j.
 func rowsAlong(a *ir.Access, i, j *ir.Index) bool {
 	levels, order := a.Tensor.Format.Physical(), a.Tensor.Format.Order()
-	return a.Tensor.Work == nil && len(levels) == 2 && levels[0].Kind == tensor.DenseLevel &&
-		levels[1].Kind == tensor.CompressedLevel && levels[1].Ordered && levels[1].Unique &&
-		a.Indices[order[0]].Plain() == i && a.Indices[order[1]].Plain() == j
+	if a.Tensor.Work != nil || len(levels) != 2 || a.Indices[order[0]].Plain() != i || a.Indices[order[1]].Plain() != j {
+		return false
+	}
+	if !levels[1].Ordered || !levels[1].Unique {
+		return false
+	}
+	return levels[0].Kind == tensor.DenseLevel && levels[1].Kind == tensor.CompressedLevel ||
+		levels[0].Kind == tensor.CompressedLevel && !levels[0].Unique && levels[1].Kind == tensor.SingletonLevel
 }

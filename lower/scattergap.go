@@ -9,14 +9,30 @@ import (
 // a matrix stored by rows, cannot tell what it left out of an element when it is done
 // with it: it is done with all of them at once. So visits are counted beside the
 // values, and what is missing is folded afterwards in closed form.
+//
+// Where it does not matter how much is missing, as for min and max, and the loops go
+// through the entries of one matrix row by row, nothing is counted: what is not stored
+// is folded beforehand into all elements but those of columns that are full. A full
+// column has an entry in the first row, and hardly any of those has one in the second
+// and the third row as well. Each search but the last of a column finds an entry, so
+// there are no more of them than entries.
 
 // count counts a visit to element p of the result, if somebody asks.
 func (e *emitter) count(p loop.Expr) {
-	if e.step.Gap == nil {
+	if e.step.Gap == nil || e.gapRows != nil {
 		return
 	}
-	counts := e.write(e.kernel.counts)
+	counts := e.write(e.visits())
 	e.b.Store(counts, p, e.b.Add(e.b.Load(counts, p), loop.Int(1)))
+}
+
+// visits is the buffer of counts, made when it is first asked for.
+func (k *kernel) visits() loop.BufferID {
+	if k.counts == nil {
+		id := k.buffer(k.step.Result.Name+"_visits", loop.I64, loop.Temp)
+		k.counts = &id
+	}
+	return *k.counts
 }
 
 // gapStage folds what the loops of a scatter did not visit into each element.
@@ -24,7 +40,7 @@ func (k *kernel) gapStage() {
 	e := k.emitter("gaps_" + k.step.Result.Name)
 	b := e.b
 	fold := &ir.Reduce{Fold: k.step.Fold, Typ: ir.ComputeType(k.step.Result.DType)}
-	vals, counts, n := e.write(k.result.Values), e.read(k.counts), e.scalar(e.extent(k.step.Over))
+	vals, counts, n := e.write(k.result.Values), e.read(k.visits()), e.scalar(e.extent(k.step.Over))
 	x := b.Cast(computeType(k.step.Result.DType), constant(k.step.Gap.Value))
 	b.ForIndependent("p", b.Lo(), b.Hi(), func(p loop.Expr) {
 		missing := b.Let("missing", b.Sub(n, b.Load(counts, p)))
@@ -35,4 +51,41 @@ func (k *kernel) gapStage() {
 	s := e.stage("gaps")
 	s.Partition = k.partition(rootLoop{cut: true, n: k.size(0), weight: -1})
 	k.addStage(s)
+}
+
+// isIdempotent reports whether folding a value twice is folding it once.
+func isIdempotent(f ir.Fold) bool {
+	switch f {
+	case ir.FoldMin, ir.FoldMax, ir.FoldOr, ir.FoldAnd:
+		return true
+	}
+	return false
+}
+
+// fullStage gives the elements of the result whose columns in rows have no gap the
+// identity of the fold; the others have the gap's value.
+func (k *kernel) fullStage(rows *ir.Access) {
+	e := k.emitter("full_" + k.step.Result.Name)
+	b := e.b
+	vals, n := e.write(k.result.Values), e.scalar(e.extent(k.step.Over))
+	identity := constant(k.step.Fold.Identity(ir.ComputeType(k.step.Result.DType)))
+	b.If(b.Eq(n, loop.Int(0)), func() {
+		b.For("p", loop.Int(0), e.scalar(k.dim(k.step.Result, 0)), func(p loop.Expr) { b.Store(vals, p, identity) })
+	}, func() {
+		crd := e.read(e.input(rows.Tensor, 1, Coordinates))
+		begin, end := e.rowEntries(rows, loop.Int(0))
+		b.For("p_"+rows.Tensor.Name, begin, end, func(p loop.Expr) {
+			j := b.Let("j", b.LoadIndex(crd, p))
+			i, full := b.Var("i", loop.Int(1)), b.Var("full", loop.Truth(true))
+			b.While(b.And(full, b.Lt(i, n)), func() {
+				begin, end := e.rowEntries(rows, b.Let("i", i))
+				at := e.lowerBound(crd, begin, end, j)
+				b.Assign(full, b.Lt(at, end))
+				b.If(full, func() { b.Assign(full, b.Eq(b.LoadIndex(crd, at), j)) }, nil)
+				b.Assign(i, b.Add(i, loop.Int(1)))
+			})
+			b.If(full, func() { b.Store(vals, j, identity) }, nil)
+		})
+	})
+	k.addStage(e.stage("full"))
 }

@@ -88,6 +88,9 @@ type emitter struct {
 	// partial is set when a loop over the result leaves coordinates out, so
 	// that what it leaves out must be there already.
 	partial bool
+	// gapRows, when not nil, is the matrix whose rows a scatter goes through, the gaps of
+	// which are folded before it: visits need not be counted.
+	gapRows *ir.Access
 	// rootGap is the gap of the outermost loop when that loop is cut into chunks.
 	rootGap *gap
 }
