@@ -76,8 +76,8 @@ func Describe() Description {
 		e, err := EngineByName(name, nil)
 		d.Engines = append(d.Engines, EngineInfo{name, err})
 		if e, ok := e.(*cpuEngine); ok {
-			d.LLVM, d.LLVMPath = e.llvm.Version().String(), e.llvm.Path()
-			d.LLVMTarget, d.TargetCPU, d.CPUFeatures = e.host.Triple, e.host.CPU, e.host.Features
+			d.LLVM, d.LLVMPath = e.host.Version.String(), e.host.Path
+			d.LLVMTarget, d.TargetCPU, d.CPUFeatures = e.host.Target.Triple, e.host.Target.CPU, e.host.Target.Features
 		}
 	}
 	d.describeGPUs()

@@ -17,7 +17,6 @@ type LLVM struct {
 	api     api
 
 	host    func() (Target, error) // found on first use
-	runtime func() []symbol        // what linked code may call, found on first use
 	targets targetSet              // initialised targets
 	diags   diagnostics            // messages of the compilations under way
 	fatal   fatalErrors            // LLVM's own crashes
@@ -118,7 +117,6 @@ func open(c Candidate) (*LLVM, error) {
 		return nil, fmt.Errorf("it is version %s; %d or newer is needed", l.version, Oldest)
 	}
 	l.host = sync.OnceValues(l.findHost)
-	l.runtime = sync.OnceValue(runtimeSymbols)
 	l.targets.handle = handle
 	if err := l.fatal.install(l); err != nil {
 		return nil, err
