@@ -99,7 +99,7 @@ func newHost(r hostRecord, l *llvm.LLVM) *host {
 		return h
 	}
 	h.open = sync.OnceValues(func() (*llvm.LLVM, error) {
-		l, err := llvm.Load(r.Path)
+		l, err := llvm.LoadCandidate(llvm.Candidate{Path: r.Path, Version: r.Version})
 		if err != nil {
 			return nil, missingLLVM(err)
 		}
@@ -107,7 +107,9 @@ func newHost(r hostRecord, l *llvm.LLVM) *host {
 		if err != nil {
 			return nil, missingLLVM(err)
 		}
-		if l.Version() != r.Version || target != r.Target {
+		// Minor versions may differ: of the oldest versions, which do not tell, only the name by which they were first
+		// opened in this process says more than the major one.
+		if l.Version().Major != r.Version.Major || target != r.Target {
 			return nil, fmt.Errorf("%s is LLVM %s for %s, but was LLVM %s for %s when it was last looked at, and its file has not changed since: run %q",
 				r.Path, l.Version(), target.CPU, r.Version, r.Target.CPU, "lacuna cache clean")
 		}

@@ -225,6 +225,9 @@ type Entry struct {
 	path string
 }
 
+// unfinished reports whether the file is one being written, or left behind.
+func (e Entry) unfinished() bool { return e.Kind == "" }
+
 // fileName is what the names of entries look like.
 var fileName = regexp.MustCompile(`^([a-z0-9]{1,16})-([0-9a-f]{64})$`)
 
@@ -264,7 +267,10 @@ func trim(dir, newest string, max int64) error {
 	var size int64
 	keep := func(e Entry) bool {
 		size += e.Size
-		return size <= max && (e.Kind != "" || time.Since(e.Used) < abandoned)
+		if e.unfinished() {
+			return time.Since(e.Used) < abandoned
+		}
+		return size <= max
 	}
 	for i, e := range list {
 		if filepath.Base(e.path) == newest {
@@ -293,7 +299,7 @@ func (c *Cache) List() ([]Entry, error) {
 	if err != nil {
 		return nil, err
 	}
-	all = slices.DeleteFunc(all, func(e Entry) bool { return e.Kind == "" })
+	all = slices.DeleteFunc(all, func(e Entry) bool { return e.unfinished() })
 	slices.SortFunc(all, func(a, b Entry) int { return b.Used.Compare(a.Used) })
 	return all, nil
 }
@@ -311,22 +317,22 @@ func (c *Cache) files() ([]Entry, error) {
 	return all, nil
 }
 
-// Clean removes all entries and returns how many bytes in how many files that were.
-// Files of other names stay.
+// Clean removes all entries, and files that were never finished, and returns how many
+// bytes in how many files that were. Files of other names stay, and so do folders and
+// files that are being written: other processes may be using the cache.
 func (c *Cache) Clean() (files int, size int64, err error) {
 	all, err := c.files()
 	if err != nil {
 		return 0, 0, err
 	}
 	for _, e := range all {
+		if e.unfinished() && time.Since(e.Used) < abandoned {
+			continue
+		}
 		if err := os.Remove(e.path); err != nil && !errors.Is(err, os.ErrNotExist) {
 			return files, size, err
 		}
 		files, size = files+1, size+e.Size
-	}
-	for i := range shards {
-		// Folders that others still write to, or that hold something else, stay.
-		_ = os.Remove(filepath.Join(c.dir, shard(Key{byte(i)})))
 	}
 	return files, size, nil
 }

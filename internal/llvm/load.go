@@ -94,6 +94,15 @@ func Load(spec string) (*LLVM, error) {
 	return nil, notFound
 }
 
+// LoadCandidate opens one library that Find, or Load in another process, has come upon.
+func LoadCandidate(c Candidate) (*LLVM, error) {
+	l, err := open(c)
+	if err != nil {
+		return nil, &NotFoundError{Spec: c.Path, Tried: []string{fmt.Sprintf("%s: %v", c.Path, err)}}
+	}
+	return l, nil
+}
+
 // errNoLibrary marks a library that the dynamic loader could not open.
 var errNoLibrary = errors.New("cannot open it")
 
