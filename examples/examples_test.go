@@ -105,6 +105,7 @@ func TestExamples(t *testing.T) {
 		t.Run(r.name, func(t *testing.T) {
 			var stdout, stderr bytes.Buffer
 			cmd := exec.Command(filepath.Join(bin, r.example), r.args...)
+			cmd.Env = append(os.Environ(), "LACUNA_CACHE=off")
 			cmd.Stdout, cmd.Stderr = &stdout, &stderr
 			err := cmd.Run()
 			if r.fails != "" {

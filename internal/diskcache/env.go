@@ -62,8 +62,9 @@ func fromEnvironment(env func(string) string) (*Cache, error) {
 	return Open(dir, size)
 }
 
-// testProgram reports whether this process is a test program of go test.
+// testProgram reports whether this process is a test program of go test. It is built
+// as a package of that name, but for those of main packages, and runs under that name.
 func testProgram() bool {
 	info, ok := debug.ReadBuildInfo()
-	return ok && strings.HasSuffix(info.Path, ".test")
+	return ok && strings.HasSuffix(info.Path, ".test") || len(os.Args) > 0 && strings.HasSuffix(os.Args[0], ".test")
 }
