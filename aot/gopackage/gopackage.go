@@ -70,11 +70,11 @@ func CheckFunc(name string) error {
 	return nil
 }
 
-// Symbol is the name that a kernel's program must have: that of its symbols, of which a Go
+// Symbol is the name that the program of a kernel must have: that of its symbols, of which a Go
 // program has only one each, whatever packages it is made of.
 func Symbol(pkg, function, source string) string {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%q %q %q", pkg, function, source))
-	return loop.CleanName("lacuna_"+strings.ToLower(function)) + "_" + hex.EncodeToString(sum[:6])
+	return "kernel_" + hex.EncodeToString(sum[:10])
 }
 
 //go:embed support/*.go
