@@ -20,8 +20,6 @@ type GoPackage struct {
 	// in BuildOptions. nil means both: x86-64 with variants for the levels v3 and v4, and
 	// any 64-bit Arm.
 	CPUs map[string]string
-	// Command, unless it is empty, is the command that makes the package, for go generate.
-	Command string
 }
 
 // GoKernel is a kernel of a Go package.
@@ -30,6 +28,8 @@ type GoKernel struct {
 	Source  string // the program
 	Options []Option
 	Wide    bool // as in BuildOptions
+	// Command, unless it is empty, is the command that makes the kernel's files, for go generate.
+	Command string
 }
 
 // anyProcessor is what GoPackage's CPUs are if nothing is said.
@@ -55,7 +55,7 @@ func BuildGo(p GoPackage) (files map[string][]byte, err error) {
 			return nil, &aot.TargetError{Target: arch, Reason: "Go packages are made for amd64 and arm64"}
 		}
 	}
-	out := gopackage.Package{Name: p.Name, Command: p.Command}
+	out := gopackage.Package{Name: p.Name}
 	for _, k := range p.Kernels {
 		if err := gopackage.CheckFunc(k.Func); err != nil {
 			return nil, err
@@ -64,7 +64,7 @@ func BuildGo(p GoPackage) (files map[string][]byte, err error) {
 		if err != nil {
 			return nil, err
 		}
-		out.Kernels = append(out.Kernels, gopackage.Kernel{Func: k.Func, Program: program, Objects: map[string][]byte{}})
+		out.Kernels = append(out.Kernels, gopackage.Kernel{Func: k.Func, Program: program, Objects: map[string][]byte{}, Command: k.Command})
 	}
 	if _, err := runtime.CPU(); err != nil {
 		return nil, err

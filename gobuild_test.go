@@ -91,6 +91,9 @@ func main() {
 	C, err := kernels.SpGEMM(ctx, A, A)
 	check(err)
 	show(C)
+	C, err = kernels.SpGEMM(ctx, C, A) // with the index types of results
+	check(err)
+	show(C)
 	m := make([]float64, 3)
 	s, err := kernels.Norms(ctx, A, m)
 	check(err)
@@ -117,6 +120,7 @@ func main() {
 		kernels.SpMV(ctx, none, x, y),
 		kernels.SpMV(ctx, matrix(tensor.CSC), x, y),
 		kernels.SpMV(ctx, matrix(tensor.CSR, tensor.WithIndexTypes(tensor.Uint64, tensor.Uint64)), x, y),
+		kernels.SpMV(ctx, wideMatrix(), x, y),
 		kernels.SpMV(ctx, A, x[:2], y),
 		kernels.SpMV(ctx, A, x, y[:2]),
 		kernels.SpMV(ctx, A, x, append(y, 0)),
@@ -137,6 +141,12 @@ func main() {
 	if len(os.Args) > 1 {
 		timeCalls(A, x, y)
 	}
+}
+
+func wideMatrix() *tensor.Tensor {
+	A, err := tensor.FromCoords([]int64{1, 1 << 40}, tensor.CSR, [][]int64{{0}, {1 << 39}}, tensor.ArrayOf([]float64{1}))
+	check(err)
+	return A
 }
 
 func emptyMatrix() *tensor.Tensor {
@@ -201,6 +211,7 @@ func timeCalls(A *tensor.Tensor, x, y []float64) {
 const goWant = `[-98 0 40]
 [-147 0 60]
 CSR [3 3] 3 0 [4 -4 -2 0 0 0 0 0 0]
+CSR [3 3] 3 0 [8 -8 -4 0 0 0 0 0 0]
 21 [2 0 4]
 1 3 1 true
 [3 30 300]
@@ -208,11 +219,12 @@ f16 3 -4
 [(25+0i)]
 true SpMV: A is nil
 true SpMV: A is stored as CSC: want CSR (use its method Convert)
-true SpMV: A has pointers of type u64 and indices of type u64 at level 1: want u32 and u32 (tensor.WithIndexTypes)
+false <nil>
+true SpMV: A has index arrays of type u64 with values up to 1099511627775: the kernel was built for u32
 true SpMV: the index j has one extent in x(j) and another in A(i,j)
 true SpMV: y has 2 elements: want 3
 true SpMV: y has 4 elements: want 3
-true SpMV: the memory of y_vals overlaps that of x_vals
+true SpMV: the memory of y_vals overlaps that of an operand or of another result
 true SpMV: the context is nil: pass context.Background() where there is no other
 true Gather: the value of p(i), used as an index into axis 0 of x, is outside that axis
 context canceled
@@ -374,7 +386,7 @@ func TestGoPackageIsDeterministic(t *testing.T) {
 	if !maps.EqualFunc(first, second, bytes.Equal) {
 		t.Error("the files differ from one time to the next")
 	}
-	for _, name := range []string{"kernels.go", "support.go", "spmv_linux_amd64.syso", "addto_linux_arm64.syso", "stubs_linux_amd64.s"} {
+	for _, name := range []string{"spmv_kernel.go", "support.go", "spmv_kernel_linux_amd64.syso", "addto_kernel_linux_arm64.syso", "spmv_stubs_linux_amd64.s"} {
 		if len(first[name]) == 0 {
 			t.Errorf("there is no file %s", name)
 		}
@@ -399,7 +411,7 @@ func TestGoPackageMistakes(t *testing.T) {
 		"differ only in case":                      change(func(p *lacuna.GoPackage) { k := p.Kernels[0]; k.Func = "SPMV"; p.Kernels = append(p.Kernels, k) }),
 		"made for amd64 and arm64":                 change(func(p *lacuna.GoPackage) { p.CPUs = map[string]string{"riscv64": ""} }),
 		"levels of x86-64":                         change(func(p *lacuna.GoPackage) { p.CPUs = map[string]string{"amd64": "znver4,znver5"} }),
-		"[E":                                        change(func(p *lacuna.GoPackage) { p.Kernels[0].Source = "y(i) = " }),
+		"[E":                                       change(func(p *lacuna.GoPackage) { p.Kernels[0].Source = "y(i) = " }),
 	} {
 		if _, err := lacuna.BuildGo(p); errors.As(err, new(*runtime.UnavailableError)) {
 			continue

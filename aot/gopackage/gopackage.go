@@ -1,12 +1,14 @@
 // Package gopackage makes Go packages of kernels compiled ahead of time. A package
 // needs nothing to be built but the go command, with cgo or without:
 //
-//	spmv_linux_amd64.syso   the machine code, which Go's linker takes as it is
-//	stubs_amd64.s           functions that return the addresses of its symbols
-//	kernels.go              a typed function for each kernel
-//	support.go, invoke_*.go what the functions share (package support)
+//	spmv_kernel.go                  a typed function for the kernel SpMV
+//	spmv_kernel_linux_amd64.syso    its machine code, which Go's linker takes as it is
+//	spmv_stubs_linux_amd64.s        functions that return the addresses of its symbols
+//	spmv_stubs_linux.go, …          declare them, or stand in for them elsewhere
+//	support.go, invoke_linux.go, …  what kernels share (package support)
 //
-// It depends on package tensor and on purego, which calls the machine code. Where there
+// Kernels share no other files, so that several can be put into a package one after the
+// other. It depends on package tensor and on purego, which calls the machine code. Where there
 // is none for the system, the package builds and its functions return an error.
 package gopackage
 
@@ -32,15 +34,15 @@ import (
 type Package struct {
 	Name    string   // of the package
 	Kernels []Kernel // at least one
-	// Command, unless it is empty, is the command that makes the package, for go generate.
-	Command string
 }
 
 // Kernel is a kernel of a package.
 type Kernel struct {
 	Func    string // the name of its function
 	Program *aot.Program
-	Objects map[string][]byte // by GOARCH: "amd64", "arm64"
+	Objects map[string][]byte // by GOARCH: "amd64", "arm64"; at least one
+	// Command, unless it is empty, is the command that makes the kernel's files, for go generate.
+	Command string
 }
 
 // NameError is a name that cannot be that of a package or of a function in one.
@@ -97,24 +99,48 @@ func (p *Package) Files() (map[string][]byte, error) {
 		files[name] = []byte(generated + inPackage(string(text), p.Name))
 	}
 	for _, k := range p.Kernels {
-		for arch, object := range k.Objects {
-			files[fmt.Sprintf("%s_linux_%s.syso", strings.ToLower(k.Func), arch)] = object
+		if err := k.files(p.Name, files); err != nil {
+			return nil, err
 		}
-	}
-	archs := p.archs()
-	for _, arch := range archs {
-		files["stubs_linux_"+arch+".s"] = []byte(p.stubs(arch))
-	}
-	for name, text := range map[string]string{
-		"kernels.go": p.kernels(), "stubs_linux.go": p.declarations(archs), "stubs_other.go": p.noStubs(archs),
-	} {
-		source, err := format.Source([]byte(text))
-		if err != nil {
-			panic(fmt.Sprintf("BUG: the generated file %s: %v\n%s", name, err, text))
-		}
-		files[name] = source
 	}
 	return files, nil
+}
+
+// The names of the files of a kernel, less those for processors.
+const (
+	kernelFile = "_kernel.go"
+	stubsFile  = "_stubs_linux.go"
+	otherFile  = "_stubs_other.go"
+)
+
+func objectFile(arch string) string   { return "_kernel_linux_" + arch + ".syso" }
+func assemblyFile(arch string) string { return "_stubs_linux_" + arch + ".s" }
+
+// FilesOf lists the names that the files of a function may have.
+func FilesOf(function string) []string {
+	prefix := strings.ToLower(function)
+	list := []string{prefix + kernelFile, prefix + stubsFile, prefix + otherFile}
+	for _, arch := range slices.Sorted(maps.Keys(addressCode)) {
+		list = append(list, prefix+objectFile(arch), prefix+assemblyFile(arch))
+	}
+	return list
+}
+
+// files adds the files of a kernel.
+func (k *Kernel) files(pkg string, files map[string][]byte) error {
+	prefix := strings.ToLower(k.Func)
+	for arch, object := range k.Objects {
+		files[prefix+objectFile(arch)] = object
+		files[prefix+assemblyFile(arch)] = []byte(k.stubs(arch))
+	}
+	for name, text := range map[string]string{kernelFile: k.source(pkg), stubsFile: k.declarations(pkg), otherFile: k.noStubs(pkg)} {
+		source, err := format.Source([]byte(text))
+		if err != nil {
+			return fmt.Errorf("BUG: the file %s%s: %w\n%s", prefix, name, err, text)
+		}
+		files[prefix+name] = source
+	}
+	return nil
 }
 
 // inPackage puts a file of package support into another package.
@@ -124,7 +150,11 @@ func inPackage(text, name string) string {
 	if line, _, _ := strings.Cut(text, "\n"); strings.HasPrefix(line, "//go:build ") {
 		constraint = line + "\n\n"
 	}
-	return constraint + "package " + name + "\n" + body
+	doc := ""
+	if strings.Contains(text, "\ntype kernel struct") {
+		doc = fmt.Sprintf("// Package %s has kernels that lacuna compiled ahead of time. Its functions may be called by\n// several goroutines at once.\n", name)
+	}
+	return constraint + doc + "package " + name + "\n" + body
 }
 
 func (p *Package) check() error {
@@ -143,8 +173,8 @@ func (p *Package) check() error {
 			return fmt.Errorf("functions %s and %s of package %s differ only in case: give one another name", other, k.Func, p.Name)
 		}
 		files[strings.ToLower(k.Func)] = k.Func
-		if !maps.EqualFunc(k.Objects, p.Kernels[0].Objects, func(_, _ []byte) bool { return true }) || len(k.Objects) == 0 {
-			return fmt.Errorf("the kernels of package %s are not for the same processors", p.Name)
+		if len(k.Objects) == 0 {
+			return fmt.Errorf("function %s of package %s has no machine code", k.Func, p.Name)
 		}
 		for arch := range k.Objects {
 			if addressCode[arch] == "" {
@@ -155,15 +185,9 @@ func (p *Package) check() error {
 	return nil
 }
 
-// archs lists the processors that the package is for.
-func (p *Package) archs() []string { return slices.Sorted(maps.Keys(p.Kernels[0].Objects)) }
-
-// constraint is the condition that there are kernels.
-func constraint(archs []string) string {
-	if len(archs) == 1 {
-		return "linux && " + archs[0]
-	}
-	return "linux && (" + strings.Join(archs, " || ") + ")"
+// constraint is the condition that there is machine code.
+func (k *Kernel) constraint() string {
+	return "linux && (" + strings.Join(slices.Sorted(maps.Keys(k.Objects)), " || ") + ")"
 }
 
 // addressCode takes the address of SYMBOL, by GOARCH.
@@ -176,58 +200,47 @@ var addressCode = map[string]string{
 var entries = []string{"step", "chunk"}
 
 // stubs is the file of assembly for a processor.
-func (p *Package) stubs(arch string) string {
+func (k *Kernel) stubs(arch string) string {
 	var b strings.Builder
 	b.WriteString(generated + "#include \"textflag.h\"\n")
-	for _, k := range p.Kernels {
-		for _, entry := range entries {
-			fmt.Fprintf(&b, "\n// func %s%s() uintptr\nTEXT ·%s%s(SB), NOSPLIT, $0-8\n%s\tRET\n", entry, k.Func, entry, k.Func,
-				strings.ReplaceAll(addressCode[arch], "SYMBOL", k.Program.Name+"_"+entry))
-		}
+	for _, entry := range entries {
+		fmt.Fprintf(&b, "\n// func %s%s() uintptr\nTEXT ·%s%s(SB), NOSPLIT, $0-8\n%s\tRET\n", entry, k.Func, entry, k.Func,
+			strings.ReplaceAll(addressCode[arch], "SYMBOL", k.Program.Name+"_"+entry))
 	}
 	return b.String()
 }
 
 // declarations declares the functions of the assembly.
-func (p *Package) declarations(archs []string) string {
+func (k *Kernel) declarations(pkg string) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s//go:build %s\n\npackage %s\n", generated, constraint(archs), p.Name)
-	for _, k := range p.Kernels {
-		for _, entry := range entries {
-			fmt.Fprintf(&b, "\nfunc %s%s() uintptr\n", entry, k.Func)
-		}
+	fmt.Fprintf(&b, "%s//go:build %s\n\npackage %s\n", generated, k.constraint(), pkg)
+	for _, entry := range entries {
+		fmt.Fprintf(&b, "\nfunc %s%s() uintptr\n", entry, k.Func)
 	}
 	return b.String()
 }
 
 // noStubs stands in for the assembly elsewhere.
-func (p *Package) noStubs(archs []string) string {
+func (k *Kernel) noStubs(pkg string) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s//go:build !(%s)\n\npackage %s\n", generated, constraint(archs), p.Name)
-	for _, k := range p.Kernels {
-		for _, entry := range entries {
-			fmt.Fprintf(&b, "\nfunc %s%s() uintptr { return 0 }\n", entry, k.Func)
-		}
+	fmt.Fprintf(&b, "%s//go:build !(%s)\n\npackage %s\n", generated, k.constraint(), pkg)
+	for _, entry := range entries {
+		fmt.Fprintf(&b, "\nfunc %s%s() uintptr { return 0 }\n", entry, k.Func)
 	}
 	return b.String()
 }
 
-// kernels is the file of the functions.
-func (p *Package) kernels() string {
+// source is the file of the function.
+func (k *Kernel) source(pkg string) string {
 	var b strings.Builder
-	b.WriteString(generated)
-	fmt.Fprintf(&b, "// Package %s has kernels that lacuna compiled ahead of time, for %s. Functions may be called by\n// several goroutines at once.\npackage %s\n\n",
-		p.Name, "linux on "+strings.Join(p.archs(), " and "), p.Name)
-	if p.Command != "" {
-		fmt.Fprintf(&b, "//go:generate %s\n\n", p.Command)
+	fmt.Fprintf(&b, "%spackage %s\n\n", generated, pkg)
+	if k.Command != "" {
+		fmt.Fprintf(&b, "//go:generate %s\n\n", k.Command)
 	}
-	b.WriteString("import (\n\t\"context\"\n\n\t\"github.com/lacuna-sparse/lacuna/tensor\"\n)\n")
-	for _, k := range p.Kernels {
-		b.WriteString("\n")
-		k.function(&b)
-		b.WriteString("\n")
-		k.table(&b)
-	}
+	b.WriteString("import (\n\t\"context\"\n\n\t\"github.com/lacuna-sparse/lacuna/tensor\"\n)\n\n")
+	k.function(&b)
+	b.WriteString("\n")
+	k.table(&b)
 	return b.String()
 }
 
@@ -347,6 +360,9 @@ func (k *Kernel) function(b *strings.Builder) {
 		fmt.Fprintf(b, "//\t%s\n", strings.TrimRight(line, "\r\n"))
 	}
 	b.WriteString("//\n")
+	if len(doc) > 0 && strings.Contains(strings.Join(doc, " "), "its ") {
+		doc = append(doc, "Index arrays of other types are copied for the call.")
+	}
 	for _, line := range append(doc, "It ends soon after ctx does.") {
 		fmt.Fprintf(b, "// %s\n", line)
 	}
