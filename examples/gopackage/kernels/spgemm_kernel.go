@@ -17,6 +17,7 @@ import (
 // A is stored as CSR and holds f64, its pointers are u32, its indices are u32.
 // B is stored as CSR and holds f64, its pointers are u32, its indices are u32.
 // The result C is stored as CSR and holds f64, its pointers are u64, its indices are u32.
+// Index arrays of other types are copied for the call.
 // It ends soon after ctx does.
 func SpGEMM(ctx context.Context, A *tensor.Tensor, B *tensor.Tensor) (*tensor.Tensor, error) {
 	c, err := kernelSpGEMM.begin()

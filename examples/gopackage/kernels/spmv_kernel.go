@@ -16,6 +16,7 @@ import (
 //
 // A is stored as CSR and holds f64, its pointers are u32, its indices are u32.
 // y gets the result, and must have its length.
+// Index arrays of other types are copied for the call.
 // It ends soon after ctx does.
 func SpMV(ctx context.Context, A *tensor.Tensor, x []float64, y []float64) error {
 	c, err := kernelSpMV.begin()

@@ -231,12 +231,10 @@ func (c *call) give(i int, t *tensor.Tensor) {
 	copy(c.extents[i], t.Dims())
 	for l, types := range d.levels {
 		level := t.LevelAt(l)
-		if level.Pos.DType() != types.pointers || level.Crd.DType() != types.indices {
-			c.wrong(i, "has pointers of type %s and indices of type %s at level %d: want %s and %s (tensor.WithIndexTypes)",
-				level.Pos.DType(), level.Crd.DType(), l, types.pointers, types.indices)
-			return
+		c.levels[i][l] = levelWords{
+			pointers: c.indexWords(i, level.Pos, types.pointers, int64(level.Crd.Len())),
+			indices:  c.indexWords(i, level.Crd, types.indices, level.Size-1),
 		}
-		c.levels[i][l] = levelWords{wordsOf(level.Pos), wordsOf(level.Crd)}
 	}
 	c.tensors[i].values = wordsOf(t.Values())
 	lo, hi := t.Fill().Bits()
@@ -244,6 +242,42 @@ func (c *call) give(i int, t *tensor.Tensor) {
 		lo |= hi << 32
 	}
 	c.fills[i] = [2]uint64{lo, hi}
+}
+
+// indexWords is an index array of operand i, whose values are at most largest, as kernels
+// take it: a copy if it has another type than the kernel was built for.
+func (c *call) indexWords(i int, a tensor.Array, dt tensor.DType, largest int64) arrayWords {
+	if a.DType() == dt || !dt.Valid() || !a.DType().Valid() {
+		return wordsOf(a)
+	}
+	if bits := 8 * dt.Size(); bits < 64 && largest>>bits > 0 {
+		c.wrong(i, "has index arrays of type %s with values up to %d: the kernel was built for %s", a.DType(), largest, dt)
+		return arrayWords{}
+	}
+	to, err := tensor.MakeArray(dt, a.Len())
+	if err != nil {
+		c.wrong(i, "has index arrays of type %s and the kernel was built for %s: %s", a.DType(), dt, err)
+		return arrayWords{}
+	}
+	switch dt {
+	case tensor.Uint8:
+		copyIndices[uint8](to, a)
+	case tensor.Uint16:
+		copyIndices[uint16](to, a)
+	case tensor.Uint32:
+		copyIndices[uint32](to, a)
+	default:
+		copyIndices[uint64](to, a)
+	}
+	c.keep = append(c.keep, to.Pointer())
+	return wordsOf(to)
+}
+
+func copyIndices[T uint8 | uint16 | uint32 | uint64](to, from tensor.Array) {
+	values := tensor.View[T](to)
+	for i := range values {
+		values[i] = T(from.At64(i))
+	}
 }
 
 // wordsOf is an array as kernels take it.
