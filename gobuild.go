@@ -60,6 +60,9 @@ func BuildGo(p GoPackage) (files map[string][]byte, err error) {
 		if err := gopackage.CheckFunc(k.Func); err != nil {
 			return nil, err
 		}
+		if err := k.wholeOperands(); err != nil {
+			return nil, err
+		}
 		program, err := Link(k.Source, BuildOptions{Name: gopackage.Symbol(p.Name, k.Func, k.Source), Wide: k.Wide}, k.Options...)
 		if err != nil {
 			return nil, err
@@ -87,4 +90,20 @@ func BuildGo(p GoPackage) (files map[string][]byte, err error) {
 		}
 	}
 	return out.Files()
+}
+
+// wholeOperands refuses operands of which less is stored than they mean: functions take plain
+// tensors only.
+func (k *GoKernel) wholeOperands() error {
+	d := newDeclarations()
+	if err := d.apply(k.Options); err != nil {
+		return err
+	}
+	forms := d.forms()
+	for _, name := range slices.Sorted(maps.Keys(forms)) {
+		if len(forms[name].Pieces) == 1 {
+			return &aot.UnsupportedError{What: "a function of a Go package with the operand " + name + ", one triangle of a matrix", Hint: "store the whole matrix"}
+		}
+	}
+	return nil
 }

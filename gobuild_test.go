@@ -411,7 +411,10 @@ func TestGoPackageMistakes(t *testing.T) {
 		"differ only in case":                      change(func(p *lacuna.GoPackage) { k := p.Kernels[0]; k.Func = "SPMV"; p.Kernels = append(p.Kernels, k) }),
 		"made for amd64 and arm64":                 change(func(p *lacuna.GoPackage) { p.CPUs = map[string]string{"riscv64": ""} }),
 		"levels of x86-64":                         change(func(p *lacuna.GoPackage) { p.CPUs = map[string]string{"amd64": "znver4,znver5"} }),
-		"[E":                                       change(func(p *lacuna.GoPackage) { p.Kernels[0].Source = "y(i) = " }),
+		"one triangle of a matrix": change(func(p *lacuna.GoPackage) {
+			p.Kernels[0].Options = append(p.Kernels[0].Options, lacuna.FormatTriangle("A", tensor.CSR, tensor.Float64, tensor.SymmetricLower))
+		}),
+		"[E": change(func(p *lacuna.GoPackage) { p.Kernels[0].Source = "y(i) = " }),
 	} {
 		if _, err := lacuna.BuildGo(p); errors.As(err, new(*runtime.UnavailableError)) {
 			continue

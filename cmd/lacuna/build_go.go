@@ -117,7 +117,9 @@ func generateCommand(cmd *cobra.Command, args []string) string {
 		}
 	})
 	for i, w := range words {
-		if strings.ContainsFunc(w, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("-_=.,:[]/", r) }) {
+		if strings.ContainsFunc(w, func(r rune) bool {
+			return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("-_=.,:[]/", r)
+		}) {
 			// go generate reads strings of Go, and replaces $NAME.
 			words[i] = strings.ReplaceAll(strconv.Quote(w), "$", "$DOLLAR")
 		}
