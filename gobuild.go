@@ -83,7 +83,7 @@ func BuildGo(p GoPackage) (files map[string][]byte, err error) {
 		}
 		for i := range out.Kernels {
 			k := &out.Kernels[i]
-			u := aot.Unit{Program: k.Program, Target: t, LLVM: l}
+			u := aot.Unit{Program: k.Program, Target: t, LLVM: l, Keep: runtime.KeptObject}
 			if k.Objects[arch], err = u.Object(); err != nil {
 				return nil, fmt.Errorf("%s for %s: %w", k.Func, arch, err)
 			}

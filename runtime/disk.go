@@ -12,6 +12,7 @@ import (
 const (
 	hostKind   = "host"   // a hostRecord
 	objectKind = "object" // machine code of a program's functions
+	aotKind    = "aot"    // machine code of a kernel compiled ahead of time
 )
 
 // objectABI is the version of what kernels and this package agree on: the argument
@@ -43,3 +44,23 @@ func writeLater(disk *diskcache.Cache, kind string, key diskcache.Key, data []by
 // Flush waits until everything compiled so far is on disk, for other processes. A
 // program that ends without it may leave them work to do again, nothing worse.
 func Flush() { writes.pending.Wait() }
+
+// KeptObject returns the object of a kernel compiled ahead of time that is on disk under a
+// key, which must name everything that the object depends on but this compiler, or else
+// what compile returns, and keeps that.
+func KeptObject(key string, compile func() ([]byte, error)) ([]byte, error) {
+	disk, err := diskcache.Default()
+	build := executableID()
+	if err != nil || build == "" { // Describe tells why
+		return compile()
+	}
+	id := diskcache.Key(sha256.Sum256(fmt.Appendf(nil, "%q %q", build, key)))
+	if object, ok := disk.Get(aotKind, id); ok {
+		return object, nil
+	}
+	object, err := compile()
+	if err == nil {
+		writeLater(disk, aotKind, id, object)
+	}
+	return object, err
+}
