@@ -69,6 +69,9 @@ func TestKnownKernelNeedsNoLLVM(t *testing.T) {
 		t.Fatal("an empty cache knew the host")
 	}
 	checkSum(t, first)
+	if !filepath.IsAbs(first.host.Path) {
+		t.Skip("LLVM is where only the dynamic loader finds it")
+	}
 	if n := len(files(t, disk, objectKind)); n != 1 {
 		t.Fatalf("%d objects on disk after one program, want 1", n)
 	}

@@ -3,6 +3,10 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -79,6 +83,9 @@ func (a *app) buildGo(ctx context.Context, f *buildFlags, command, source string
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
+	if err := checkFolder(dir, f.goPackage, files); err != nil {
+		return err
+	}
 	for name, data := range files {
 		if err := aot.WriteFile(filepath.Join(dir, name), data); err != nil {
 			return err
@@ -91,6 +98,32 @@ func (a *app) buildGo(ctx context.Context, f *buildFlags, command, source string
 		}
 		if err := os.Remove(filepath.Join(dir, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
+		}
+	}
+	return nil
+}
+
+// checkFolder refuses a folder of another package, and to write over files that lacuna build
+// has not made.
+func checkFolder(dir, pkg string, files map[string][]byte) error {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		path := filepath.Join(dir, e.Name())
+		if filepath.Ext(path) != ".go" || strings.HasSuffix(path, "_test.go") {
+			continue
+		}
+		source, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.PackageClauseOnly|parser.ParseComments)
+		if err != nil {
+			return fmt.Errorf("the folder of package %s has a file that is no Go: %w", pkg, err)
+		}
+		if source.Name.Name != pkg {
+			return fmt.Errorf("%s is in package %s: give package %s a folder of its own, or the name of this one", path, source.Name.Name, pkg)
+		}
+		if files[filepath.Base(path)] != nil && !ast.IsGenerated(source) {
+			return fmt.Errorf("%s would be overwritten, but was not made by lacuna build: move it, or choose another folder or --name", path)
 		}
 	}
 	return nil
