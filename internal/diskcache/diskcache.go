@@ -55,6 +55,9 @@ func Open(dir string, max int64) (*Cache, error) {
 	if !filepath.IsAbs(dir) {
 		return nil, fmt.Errorf("cache folder %q: want an absolute path", dir)
 	}
+	if why := foreign(dir); why != "" {
+		return nil, fmt.Errorf("cache folder %s %s: name another in %s", dir, why, DirVar)
+	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("cache folder: %w", err)
 	}

@@ -216,6 +216,13 @@ func TestFoldersThatAreNotTrusted(t *testing.T) {
 		if _, err := Open(dir, 64<<20); err == nil || !strings.Contains(err.Error(), "12345") {
 			t.Errorf("a folder of another user: error %v", err)
 		}
+		inside := filepath.Join(dir, "a", "b")
+		if _, err := Open(inside, 64<<20); err == nil || !strings.Contains(err.Error(), "12345") {
+			t.Errorf("a folder in one of another user: error %v", err)
+		}
+		if _, err := os.Stat(inside); err == nil {
+			t.Error("it was made nevertheless")
+		}
 	}
 	file := filepath.Join(t.TempDir(), "file")
 	must(t, os.WriteFile(file, nil, 0o600))

@@ -5,6 +5,7 @@ package diskcache
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"syscall"
 )
 
@@ -21,6 +22,26 @@ func distrusted(info os.FileInfo) string {
 		return fmt.Sprintf("may be written by others (mode %s)", info.Mode())
 	}
 	return ""
+}
+
+// foreign says why the administrator should not make a folder: it would lie in a user's own
+// folder, as that of the one who called sudo, who then could not use it.
+func foreign(dir string) string {
+	if os.Geteuid() != 0 {
+		return ""
+	}
+	for {
+		if info, err := os.Stat(dir); err == nil {
+			if stat, ok := info.Sys().(*syscall.Stat_t); ok && stat.Uid != 0 {
+				return fmt.Sprintf("would be made for the administrator in %s, which belongs to user %d", dir, stat.Uid)
+			}
+			return ""
+		}
+		if dir == filepath.Dir(dir) {
+			return ""
+		}
+		dir = filepath.Dir(dir)
+	}
 }
 
 // openNoFollow opens a file, no link, and does not wait for the other end of a pipe.
