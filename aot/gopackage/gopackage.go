@@ -297,7 +297,7 @@ func (k *Kernel) parameters() []string {
 		}
 		for {
 			other, ok := used[name]
-			if !token.IsKeyword(name) && !slices.Contains(taken, name) && !strings.HasPrefix(name, "kernel") && (!ok || other == of) {
+			if !token.IsKeyword(name) && !slices.Contains(taken, name) && name != "kernel"+k.Func && (!ok || other == of) {
 				break
 			}
 			name += "_"
