@@ -7,7 +7,6 @@ import (
 
 	"github.com/lacuna-sparse/lacuna/aot"
 	"github.com/lacuna-sparse/lacuna/aot/gopackage"
-	"github.com/lacuna-sparse/lacuna/internal/llvm"
 	"github.com/lacuna-sparse/lacuna/runtime"
 )
 
@@ -69,10 +68,7 @@ func BuildGo(p GoPackage) (files map[string][]byte, err error) {
 		}
 		out.Kernels = append(out.Kernels, gopackage.Kernel{Func: k.Func, Program: program, Objects: map[string][]byte{}, Command: k.Command})
 	}
-	if _, err := runtime.CPU(); err != nil {
-		return nil, err
-	}
-	l, err := llvm.Load("")
+	l, err := builderLLVM()
 	if err != nil {
 		return nil, err
 	}

@@ -33,6 +33,9 @@ func (f *buildFlags) checkGo(args []string) error {
 	if err := gopackage.CheckName(f.goPackage); err != nil {
 		return usagef("--go-package: %s", err)
 	}
+	if f.report {
+		return usagef("--report is of one kernel in a file of its own: leave out --go-package")
+	}
 	if len(f.outputs) != 1 {
 		return usagef("--go-package takes one -o, the folder of the package")
 	}
