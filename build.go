@@ -47,7 +47,7 @@ func Build(src string, o BuildOptions, opts ...Option) (*aot.Unit, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &aot.Unit{Program: p, Target: t, LLVM: l}, nil
+	return &aot.Unit{Program: p, Target: t, LLVM: l, Keep: runtime.KeptObject}, nil
 }
 
 // builderLLVM is the LLVM that builds use, looked for once. The error is that of the engine

@@ -85,6 +85,7 @@ func TestReadmeCommands(t *testing.T) {
 		command, shown, _ := strings.Cut(strings.TrimPrefix(b.text, "$ "), "\n")
 		cmd := exec.Command("sh", "-c", command)
 		cmd.Dir = root
+		cmd.Env = append(os.Environ(), "LACUNA_CACHE=off")
 		got, err := cmd.CombinedOutput()
 		if _, failed := err.(*exec.ExitError); err != nil && !failed {
 			t.Fatal(err)
@@ -137,7 +138,9 @@ func TestReadmeProgram(t *testing.T) {
 		t.Fatal(err)
 	}
 	program := build(t, dir, "readme", "-overlay", file, "./examples/readme")
-	got, err := exec.Command(program).Output()
+	cmd := exec.Command(program)
+	cmd.Env = append(os.Environ(), "LACUNA_CACHE=off")
+	got, err := cmd.Output()
 	if err != nil {
 		t.Fatal(err)
 	}

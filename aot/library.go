@@ -14,8 +14,6 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
-
-	"github.com/lacuna-sparse/lacuna/internal/llvm"
 )
 
 // Library is several kernels for one target, with a table of them: the function
@@ -117,7 +115,7 @@ func (lib *Library) object(i int, cache string) (Member, string, error) {
 	key := objectKey(text, u)
 	data, ok := readObject(cache, key)
 	if !ok {
-		if data, err = u.LLVM.EmitObject(text, llvm.Options{Target: u.Target.llvm()}); err != nil {
+		if data, err = u.emit(text); err != nil {
 			return Member{}, "", fmt.Errorf("kernel %s: %w", name, err)
 		}
 		if err := writeObject(cache, key, data); err != nil {

@@ -14,6 +14,9 @@ type Unit struct {
 	Program *Program
 	Target  Target
 	LLVM    *llvm.LLVM
+	// Keep, unless it is nil, returns the object that it has under a key, which names
+	// everything that the object depends on, or what compile returns, and keeps that.
+	Keep func(key string, compile func() ([]byte, error)) ([]byte, error)
 
 	object []byte // once compiled
 }
@@ -85,8 +88,17 @@ func (u *Unit) Object() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	u.object, err = u.LLVM.EmitObject(text, llvm.Options{Target: u.Target.llvm()})
+	u.object, err = u.emit(text)
 	return u.object, err
+}
+
+// emit compiles LLVM IR for the unit's target, or finds it compiled.
+func (u *Unit) emit(text string) ([]byte, error) {
+	compile := func() ([]byte, error) { return u.LLVM.EmitObject(text, llvm.Options{Target: u.Target.llvm()}) }
+	if u.Keep == nil {
+		return compile()
+	}
+	return u.Keep(objectKey(text, u), compile)
 }
 
 // Assembly compiles the unit to assembly.

@@ -17,9 +17,9 @@ import (
 // Key names the compiled form of a program: two programs with equal keys have
 // equal structure and are compiled by the same compiler for the same machine.
 //
-// A key is all that a lookup needs, on disk as in memory: a disk cache would
-// keep the object code of a program's functions under it, below the engine
-// (where code is made of LLVM text), while Cache keeps executables above it.
+// A key is all that a lookup needs, on disk as in memory. Cache keeps executables
+// under it, above the engine; on disk, below the engine, is the object code of a
+// program's functions (disk.go).
 type Key [sha256.Size]byte
 
 // String is the key in hexadecimal, fit for a file name.
@@ -38,8 +38,8 @@ func KeyOf(e Engine, p *loop.Program) Key {
 }
 
 // buildID tells builds of this compiler apart: module and Go version, revision
-// and whether that was modified. It does not tell two modified trees apart; a
-// cache that outlives the process must leave those out.
+// and whether that was modified. It does not tell two modified trees apart; that is
+// for executableID, which keys on disk have in addition.
 var buildID = sync.OnceValue(func() string {
 	info, ok := godebug.ReadBuildInfo()
 	if !ok {

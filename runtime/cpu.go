@@ -2,59 +2,106 @@ package runtime
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	goruntime "runtime"
 	"strings"
 
 	"github.com/lacuna-sparse/lacuna/codegen/cpu"
+	"github.com/lacuna-sparse/lacuna/internal/diskcache"
 	"github.com/lacuna-sparse/lacuna/internal/llvm"
+	"github.com/lacuna-sparse/lacuna/internal/object"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
 	"github.com/lacuna-sparse/lacuna/ir/loop/lib"
 )
 
 // CPU returns the engine that runs machine code for this processor, made by
-// LLVM. The error is an *UnavailableError if no LLVM is found.
+// LLVM. The error is an *UnavailableError if no LLVM is found. LLVM is opened when
+// there is something to compile: what another process has compiled comes from the
+// disk (see KeyOf and docs/internals.md).
 func CPU() (Engine, error) {
-	l, err := llvm.Load("")
-	if err != nil {
-		return nil, missingLLVM(err)
+	disk, err := diskcache.Default()
+	if err != nil { // Describe tells why
+		disk = nil
 	}
-	host, err := l.Host()
+	return newCPU(disk)
+}
+
+// newCPU is CPU with a given cache on disk; nil for none.
+func newCPU(disk *diskcache.Cache) (Engine, error) {
+	build := executableID()
+	if build == "" {
+		disk = nil
+	}
+	h, err := findHost(disk, build)
 	if err != nil {
 		return nil, missingLLVM(err)
 	}
 	memory := newAllocator()
 	memory.machine = func() machineMemory {
 		// A run that is about to take much memory does not need LLVM's.
-		l.ReleasePages()
+		if l := h.opened.Load(); l != nil {
+			l.ReleasePages()
+		}
 		return readMachineMemory()
 	}
-	return &cpuEngine{llvm: l, host: host, memory: memory}, nil
+	return &cpuEngine{host: h, memory: memory, disk: disk, build: build}, nil
 }
 
 type cpuEngine struct {
-	llvm   *llvm.LLVM
-	host   llvm.Target
+	host   *host
 	memory *allocator
+	disk   *diskcache.Cache // nil: nothing is kept
+	build  string           // executableID
 }
 
 func (*cpuEngine) Name() string { return CPUName }
 
 func (e *cpuEngine) Fingerprint() string {
-	return strings.Join([]string{CPUName, "llvm", e.llvm.Version().String(), e.host.Triple, e.host.CPU, e.host.Features}, " ")
+	h := e.host
+	return strings.Join([]string{CPUName, "llvm", h.Version.String(), h.Target.Triple, h.Target.CPU, h.Target.Features}, " ")
 }
 
 func (e *cpuEngine) Compile(ctx context.Context, p *loop.Program) (*Executable, error) {
-	return compile(ctx, e.Name(), p, e.memory, e.kernels)
+	return compile(ctx, e.Name(), p, e.memory, func(ctx context.Context, funcs []*loop.Func) ([]kernel, error) {
+		return e.kernels(ctx, p, funcs)
+	})
 }
 
-// kernels compiles the functions in one go. LLVM cannot be interrupted; the
-// context is looked at between its steps.
-func (e *cpuEngine) kernels(ctx context.Context, funcs []*loop.Func) ([]kernel, error) {
+// kernels compiles the functions of p in one go, or finds them compiled.
+func (e *cpuEngine) kernels(ctx context.Context, p *loop.Program, funcs []*loop.Func) ([]kernel, error) {
 	if len(funcs) == 0 {
 		return nil, nil
 	}
 	named := uniqueNames(funcs)
+	if e.disk == nil {
+		object, err := e.object(ctx, named)
+		if err != nil {
+			return nil, err
+		}
+		return e.link(object, named)
+	}
+	key := objectKey(e.build, KeyOf(e, p))
+	if object, ok := e.disk.Get(objectKind, key); ok {
+		// What does not load is as good as not there.
+		if kernels, err := e.link(object, named); err == nil {
+			return kernels, nil
+		}
+	}
+	object, err := e.object(ctx, named)
+	if err != nil {
+		return nil, err
+	}
+	kernels, err := e.link(object, named)
+	if err == nil {
+		writeLater(e.disk, objectKind, key, object)
+	}
+	return kernels, err
+}
+
+// object compiles functions to an object file. LLVM cannot be interrupted; the
+// context is looked at between its steps.
+func (e *cpuEngine) object(ctx context.Context, named []*loop.Func) ([]byte, error) {
 	text, err := cpu.Emit("program", named, lib.Lookup)
 	if err != nil {
 		return nil, err
@@ -62,28 +109,49 @@ func (e *cpuEngine) kernels(ctx context.Context, funcs []*loop.Func) ([]kernel, 
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	// Two steps, because the object is what can be kept for another process.
-	object, err := e.llvm.EmitObject(text, llvm.Options{Target: e.host})
+	l, err := e.host.open()
 	if err != nil {
 		return nil, err
 	}
-	if err := ctx.Err(); err != nil {
+	object, err := l.EmitObject(text, llvm.Options{Target: e.host.Target})
+	if err != nil {
 		return nil, err
 	}
-	module, err := e.llvm.Link(object)
+	return object, ctx.Err()
+}
+
+// link makes the functions of an object callable: by our own loader, which takes a
+// tenth of the time, or by LLVM's linker where ours does not know how.
+func (e *cpuEngine) link(file []byte, named []*loop.Func) ([]kernel, error) {
+	module, err := e.load(file)
 	if err != nil {
 		return nil, err
 	}
 	code := newMachineCode(module)
-	kernels := make([]kernel, len(funcs))
+	kernels := make([]kernel, len(named))
 	for i, f := range named {
 		entry, err := module.Func(f.Name)
 		if err != nil {
-			return nil, err
+			return nil, err // the code goes with the last mention of it
 		}
 		kernels[i] = &cpuKernel{code, entry}
 	}
 	return kernels, nil
+}
+
+func (e *cpuEngine) load(file []byte) (module, error) {
+	code, err := object.Load(file, llvm.RuntimeSymbol)
+	if err == nil {
+		return code, nil
+	}
+	if !errors.Is(err, object.ErrUnsupported) {
+		return nil, err
+	}
+	l, openErr := e.host.open()
+	if openErr != nil {
+		return nil, errors.Join(err, openErr)
+	}
+	return l.Link(file)
 }
 
 // uniqueNames returns the functions under names that differ: two stages may have
@@ -98,15 +166,21 @@ func uniqueNames(funcs []*loop.Func) []*loop.Func {
 	return named
 }
 
+// module is machine code in memory.
+type module interface {
+	Func(name string) (uintptr, error)
+	Close() error
+}
+
 // machineCode owns a module: the code is freed when no kernel of it is
 // reachable any more. Executables that a cache drops may still be running, so
 // nobody but the garbage collector knows when that is.
-type machineCode struct{ module *llvm.Module }
+type machineCode struct{ module module }
 
-func newMachineCode(m *llvm.Module) *machineCode {
+func newMachineCode(m module) *machineCode {
 	c := &machineCode{m}
-	goruntime.AddCleanup(c, func(m *llvm.Module) {
-		// Freeing takes LLVM a while, and other cleanups wait. An error means
+	goruntime.AddCleanup(c, func(m module) {
+		// Freeing may take LLVM a while, and other cleanups wait. An error means
 		// that the code stays, which harms nobody.
 		go func() { _ = m.Close() }()
 	}, m)

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/lacuna-sparse/lacuna/internal/cuda"
+	"github.com/lacuna-sparse/lacuna/internal/diskcache"
 	"github.com/lacuna-sparse/lacuna/internal/llvm"
 )
 
@@ -34,6 +35,7 @@ type Description struct {
 	Threads     int    // used by default: GOMAXPROCS
 	MemoryLimit int64  // bytes a run may allocate by default, as of now
 	LimitSource string // where that comes from
+	Cache       CacheInfo
 	GoVersion   string
 	Platform    string // such as "linux/amd64"
 }
@@ -58,6 +60,38 @@ type GPUInfo struct {
 	Err             error // why it cannot be used, nil if it can; then Free is not known
 }
 
+// CacheInfo is the state of the cache on disk.
+type CacheInfo struct {
+	Err     error  // why there is none, nil if there is one
+	Dir     string // the folder
+	Kernels int    // programs whose machine code is kept
+	Bytes   int64  // of all files
+	Limit   int64  // of Bytes
+}
+
+// describeCache looks at the cache on disk.
+func describeCache() (c CacheInfo) {
+	disk, err := diskcache.Default()
+	if err != nil {
+		c.Err = err
+		return c
+	}
+	c.Dir, c.Limit = disk.Dir(), disk.Max()
+	if executableID() == "" {
+		c.Err = errors.New("nothing is kept by a program that cannot be told from others (Linux executables can)")
+		return c
+	}
+	list, err := disk.List()
+	c.Err = err
+	for _, e := range list {
+		c.Bytes += e.Size
+		if e.Kind == objectKind {
+			c.Kernels++
+		}
+	}
+	return c
+}
+
 // Describe looks at the machine. Where there are GPUs it opens each of them,
 // which takes some tenths of a second.
 func Describe() Description {
@@ -69,6 +103,7 @@ func Describe() Description {
 		Threads:     goruntime.GOMAXPROCS(0),
 		MemoryLimit: limit.limit,
 		LimitSource: limit.source,
+		Cache:       describeCache(),
 		GoVersion:   goruntime.Version(),
 		Platform:    goruntime.GOOS + "/" + goruntime.GOARCH,
 	}
@@ -76,8 +111,8 @@ func Describe() Description {
 		e, err := EngineByName(name, nil)
 		d.Engines = append(d.Engines, EngineInfo{name, err})
 		if e, ok := e.(*cpuEngine); ok {
-			d.LLVM, d.LLVMPath = e.llvm.Version().String(), e.llvm.Path()
-			d.LLVMTarget, d.TargetCPU, d.CPUFeatures = e.host.Triple, e.host.CPU, e.host.Features
+			d.LLVM, d.LLVMPath = e.host.Version.String(), e.host.Path
+			d.LLVMTarget, d.TargetCPU, d.CPUFeatures = e.host.Target.Triple, e.host.Target.CPU, e.host.Target.Features
 		}
 	}
 	d.describeGPUs()
@@ -150,6 +185,11 @@ func (d Description) String() string {
 	}
 	line("threads", "%d of %d logical processors (GOMAXPROCS)", d.Threads, d.Processors)
 	line("memory", "%s for a run (%s)", formatBytes(d.MemoryLimit), d.LimitSource)
+	if c := d.Cache; c.Err != nil {
+		line("cache", "compiled kernels are not kept on disk: %v", c.Err)
+	} else {
+		line("cache", "%s, %d kernels, %s of at most %s", c.Dir, c.Kernels, formatBytes(c.Bytes), formatBytes(c.Limit))
+	}
 	line("platform", "%s, %s", d.Platform, d.GoVersion)
 	return b.String()
 }

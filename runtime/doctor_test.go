@@ -65,6 +65,7 @@ func TestDescriptionString(t *testing.T) {
 			{Name: "Another", UUID: "GPU-2", Capability: "7.0", Multiprocessors: 80, Memory: 4 << 30, L2: 6 << 20, Shared: 96 << 10, Err: errors.New("no")},
 		},
 		CPU: "A Processor", Processors: 8, Threads: 4, MemoryLimit: 3 << 30, LimitSource: "somewhere",
+		Cache:     CacheInfo{Dir: "/home/u/.cache/lacuna", Kernels: 3, Bytes: 12 << 10, Limit: 512 << 20},
 		GoVersion: "go1.26", Platform: "linux/amd64",
 	}
 	const want = `engine        interp  ready
@@ -84,10 +85,15 @@ gpu           Another, compute capability 7.0, GPU-2
 processor     A Processor
 threads       4 of 8 logical processors (GOMAXPROCS)
 memory        3.0 GiB for a run (somewhere)
+cache         /home/u/.cache/lacuna, 3 kernels, 12.0 KiB of at most 512.0 MiB
 platform      linux/amd64, go1.26
 `
 	if got := d.String(); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	d.Cache.Err = errors.New("switched off")
+	if got := d.String(); !strings.Contains(got, "\ncache         compiled kernels are not kept on disk: switched off\n") {
+		t.Errorf("got\n%s", got)
 	}
 }
 

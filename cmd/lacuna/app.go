@@ -11,6 +11,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
+
+	"github.com/lacuna-sparse/lacuna/runtime"
 )
 
 // app is what every command needs from its surroundings.
@@ -37,6 +39,9 @@ func runContext(ctx context.Context, args []string, stdout, stderr io.Writer) in
 		a.terminal = term.IsTerminal(int(f.Fd()))
 	}
 	cmd, err := a.execute(ctx, args)
+	if ctx.Err() == nil {
+		runtime.Flush() // the next process finds what this one compiled
+	}
 	if flushErr := a.stdout.Flush(); err == nil && flushErr != nil {
 		err = fmt.Errorf("writing to standard output: %w", flushErr)
 	}
@@ -84,7 +89,7 @@ Exit status: 0 success, 1 a mistake in the program or its data, 2 wrong usage,
 	root.SetOut(a.stdout)
 	root.SetErr(a.stderr)
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &usageError{err.Error()} })
-	root.AddCommand(newEval(a), newExplain(a), newBuild(a), newGrad(a), newConvert(a), newInspect(a), newBinsparse(a), newDoctor(a), newVersion(a))
+	root.AddCommand(newEval(a), newExplain(a), newBuild(a), newGrad(a), newConvert(a), newInspect(a), newBinsparse(a), newCache(a), newDoctor(a), newVersion(a))
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
 	return root

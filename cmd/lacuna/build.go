@@ -14,11 +14,12 @@ import (
 
 // buildFlags are the flags of the command build.
 type buildFlags struct {
-	wishes  wishes
-	outputs []string
-	file    string // that lists kernels
-	report  bool
-	options lacuna.BuildOptions
+	wishes    wishes
+	outputs   []string
+	file      string // that lists kernels
+	goPackage string // the name of a Go package to make instead
+	report    bool
+	options   lacuna.BuildOptions
 }
 
 func newBuild(a *app) *cobra.Command {
@@ -42,12 +43,22 @@ several levels in one file, of which each machine runs the best it can.
 
 With -f, the kernels that a file lists, each for several formats and types, become one
 library, .a or .so, with a .h. What has not changed since the last build is not compiled
-again: the objects are kept beside the library, in .NAME.objects.`,
+again: the objects are kept beside the library, in .NAME.objects.
+
+With --go-package, -o is the folder of a Go package, to which a function for the kernel
+is added. It is for Linux on x86-64 and 64-bit Arm unless there is a --target.`,
 		Example: `  lacuna build 'y(i) = A(i,j)*x(j)' A:CSR -o spmv.o -o spmv.h
   lacuna build 'C(i,j) = A(i,j) + B(i,j)' A:CSR B:CSR --name add -o libadd.so --cpu x86-64-v3
-  lacuna build 'y(i) = A(i,j)*x(j)' A:CSR[f32] x:[f32] -o spmv.o --target aarch64-linux-gnu`,
+  lacuna build 'y(i) = A(i,j)*x(j)' A:CSR[f32] x:[f32] -o spmv.o --target aarch64-linux-gnu
+  lacuna build 'y(i) = A(i,j)*x(j)' A:CSR --go-package kernels --name SpMV -o kernels`,
 		Args: arguments(0, -1, "a program and its operands"),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if cmd.Flags().Changed("go-package") {
+				if err := f.checkGo(args); err != nil {
+					return err
+				}
+				return a.buildGo(cmd.Context(), &f, generateCommand(cmd, args), args[0], args[1:])
+			}
 			if err := f.check(args); err != nil {
 				return err
 			}
@@ -59,7 +70,8 @@ again: the objects are kept beside the library, in .NAME.objects.`,
 	}
 	cmd.Flags().StringArrayVarP(&f.outputs, "output", "o", nil, "write to `FILE`; may be given several times")
 	cmd.Flags().StringVarP(&f.file, "file", "f", "", "build the kernels that `FILE` lists")
-	cmd.Flags().StringVar(&f.options.Name, "name", "", "the kernel's `NAME`, an identifier of C (default: from that of the file)")
+	cmd.Flags().StringVar(&f.options.Name, "name", "", "the kernel's `NAME`, an identifier of C (default: from that of the file); of a Go function (default: from that of the package)")
+	cmd.Flags().StringVar(&f.goPackage, "go-package", "", "make a Go package of this `NAME`")
 	cmd.Flags().StringVar(&f.options.Target, "target", "", "LLVM `TRIPLE` of another machine: x86_64-linux-gnu, aarch64-linux-gnu")
 	cmd.Flags().StringVar(&f.options.CPU, "cpu", "", "processor as LLVM names it, levels of x86-64, native or generic (default: native, or generic with --target)")
 	cmd.Flags().BoolVar(&f.options.Wide, "wide", false, "make coordinates of sparse results 64 bits wide")
@@ -101,19 +113,28 @@ func (f *buildFlags) check(args []string) error {
 	return f.wishes.parse()
 }
 
-// build compiles one program.
-func (a *app) build(ctx context.Context, f *buildFlags, source string, args []string) error {
+// buildOperands reads the program and what is declared of its operands.
+func (a *app) buildOperands(ctx context.Context, f *buildFlags, source string, args []string) (*program, []lacuna.Option, error) {
 	operands, err := parseOperands(args)
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
 	p, err := parseProgram(source)
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
 	opts, _, err := a.declareAll(ctx, p, operands, &f.wishes)
 	if err != nil {
-		return withAdvice(err, "explain")
+		return nil, nil, withAdvice(err, "explain")
+	}
+	return p, opts, nil
+}
+
+// build compiles one program.
+func (a *app) build(ctx context.Context, f *buildFlags, source string, args []string) error {
+	p, opts, err := a.buildOperands(ctx, f, source, args)
+	if err != nil {
+		return err
 	}
 	made, err := await(ctx, func() (*buildResult, error) { return f.compile(p.source, opts) })
 	if err != nil {

@@ -34,7 +34,6 @@ func (a *app) diagnose(d runtime.Description) {
 		kinds = append(kinds, strings.Join(k.Extensions, " "))
 	}
 	fmt.Fprintf(a.stdout, "%-12s  %s, each also with .gz\n", "files", strings.Join(kinds, " "))
-	fmt.Fprintf(a.stdout, "%-12s  compiled kernels are kept in memory, as long as a process runs\n", "cache")
 	for _, e := range d.Engines {
 		var missing *runtime.UnavailableError
 		if errors.As(e.Err, &missing) && missing.Hint != "" && !errors.Is(e.Err, runtime.ErrNotSupported) {

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lacuna-sparse/lacuna"
+	"github.com/lacuna-sparse/lacuna/internal/units"
 	"github.com/lacuna-sparse/lacuna/runtime"
 )
 
@@ -92,7 +93,7 @@ func (e *evaluation) parse(cmd *cobra.Command, args []string) (err error) {
 		return usagef("unknown engine %q%s (engines are auto, interp, cpu, cuda)", e.engine, didYouMean(e.engine, engines))
 	}
 	if e.memory != "" {
-		if e.limit, err = parseBytes(e.memory); err != nil {
+		if e.limit, err = units.ParseBytes(e.memory); err != nil {
 			return usagef("--memory-limit: %s", err)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/lacuna-sparse/lacuna/internal/units"
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
@@ -173,6 +174,6 @@ func FuzzOperand(f *testing.F) {
 	f.Fuzz(func(t *testing.T, arg string) {
 		parseOperand(arg)
 		parseDestination(arg)
-		parseBytes(arg)
+		units.ParseBytes(arg)
 	})
 }

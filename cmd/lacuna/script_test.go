@@ -37,6 +37,7 @@ func TestScript(t *testing.T) {
 		},
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("LACUNA_LLVM", os.Getenv("LACUNA_LLVM")) // the LLVM under test
+			env.Setenv("LACUNA_CACHE", "off")
 			return nil
 		},
 		RequireExplicitExec: true,

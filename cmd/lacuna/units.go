@@ -2,39 +2,10 @@ package main
 
 import (
 	"fmt"
-	"math"
 	"strconv"
 	"strings"
 	"time"
 )
-
-// byteUnits are the units of sizes, longest spelling first. Those with an i
-// and the single letters are powers of 1024.
-var byteUnits = []struct {
-	name   string
-	factor float64
-}{
-	{"KiB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", 1 << 30}, {"TiB", 1 << 40},
-	{"KB", 1e3}, {"MB", 1e6}, {"GB", 1e9}, {"TB", 1e12},
-	{"K", 1 << 10}, {"M", 1 << 20}, {"G", 1 << 30}, {"T", 1 << 40}, {"B", 1},
-}
-
-// parseBytes reads a size in bytes such as "512MiB", "2G" or "1e9".
-func parseBytes(s string) (int64, error) {
-	number, factor := s, 1.0
-	for _, u := range byteUnits {
-		if len(s) > len(u.name) && strings.EqualFold(s[len(s)-len(u.name):], u.name) {
-			number, factor = strings.TrimSpace(s[:len(s)-len(u.name)]), u.factor
-			break
-		}
-	}
-	v, err := strconv.ParseFloat(number, 64)
-	v *= factor
-	if err != nil || math.IsNaN(v) || v < 1 || v >= math.MaxInt64 {
-		return 0, fmt.Errorf("%q is not a size: write 512MiB, 2G or a number of bytes", s)
-	}
-	return int64(v), nil
-}
 
 // formatBytes writes a size with three digits or so: "17.1 GiB".
 func formatBytes(n int64) string {

@@ -5,22 +5,6 @@ import (
 	"time"
 )
 
-func TestParseBytes(t *testing.T) {
-	good := map[string]int64{
-		"1000": 1000, "1e9": 1e9, "512MiB": 512 << 20, "2G": 2 << 30, "2gib": 2 << 30, "1.5KB": 1500, "10 MB": 1e7, "7B": 7,
-	}
-	for text, want := range good {
-		if got, err := parseBytes(text); err != nil || got != want {
-			t.Errorf("parseBytes(%q) = %d, %v, want %d", text, got, err, want)
-		}
-	}
-	for _, text := range []string{"", "0", "-1", "G", "1Q", "nan", "inf", "1e300", "1 2"} {
-		if got, err := parseBytes(text); err == nil {
-			t.Errorf("parseBytes(%q) = %d, want an error", text, got)
-		}
-	}
-}
-
 func TestFormats(t *testing.T) {
 	tests := []struct{ got, want string }{
 		{formatBytes(0), "0 B"},

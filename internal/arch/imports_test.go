@@ -20,6 +20,10 @@ var allowed = map[string][]string{
 	"internal/parts":       {},
 	"internal/debug":       {},
 	"internal/llvm":        {},
+	"internal/object":      {},
+	"internal/cpuid":       {},
+	"internal/units":       {},
+	"internal/diskcache":   {"internal/units"},
 	"ir/loop":              {},
 	"ir/loop/lib":          {"ir/loop"},
 	"ir/loop/looptest":     {"ir/loop"},
@@ -36,17 +40,21 @@ var allowed = map[string][]string{
 	"lower":                {"ir", "ir/loop", "ir/loop/lib", "tensor"},
 	"codegen/interp":       {"ir/loop", "internal/debug"},
 	"codegen/cpu":          {"ir/loop"},
-	"runtime":              {"ir/loop", "ir/loop/grid", "ir/loop/lib", "codegen/interp", "codegen/cpu", "codegen/ptx", "internal/cuda", "internal/llvm", "internal/debug", "tensor"},
+	"runtime":              {"ir/loop", "ir/loop/grid", "ir/loop/lib", "codegen/interp", "codegen/cpu", "codegen/ptx", "internal/cuda", "internal/llvm", "internal/debug", "tensor", "internal/object", "internal/cpuid", "internal/diskcache"},
 	"aot":                  {"lang", "ir", "ir/loop", "ir/loop/lib", "lower", "codegen/cpu", "internal/llvm", "tensor"},
-	"":                     {"aot", "lang", "ir", "ir/derive", "ir/loop", "ir/loop/lib", "lower", "runtime", "codegen/cpu", "internal/llvm", "internal/debug", "tensor"},
+	"aot/gopackage":        {"aot", "ir/loop", "tensor"},
+	"":                     {"aot", "aot/gopackage", "lang", "ir", "ir/derive", "ir/loop", "ir/loop/lib", "lower", "runtime", "codegen/cpu", "internal/llvm", "internal/debug", "tensor"},
 	"ops":                  {"", "tensor"},
 	"internal/oracle":      {"lang", "tensor"},
 	"internal/difftest":    {"", "internal/oracle", "lang", "tensor"},
 	"internal/conformance": {"", "tensor", "tensorio"},
 	"internal/arch":        {},
-	"cmd/lacuna":           {"", "aot", "lang", "runtime", "tensor", "tensorio", "tensorio/binsparse", "internal/debug"},
+	"cmd/lacuna":           {"", "aot", "lang", "runtime", "tensor", "tensorio", "tensorio/binsparse", "internal/debug", "internal/diskcache", "internal/units", "aot/gopackage"},
 
 	"internal/cuda/fakecuda": {}, // for tests
+
+	// Copied into the packages that gopackage makes.
+	"aot/gopackage/support": {"tensor"},
 }
 
 // TestImportsPointDown compares every import inside the module with the table.

@@ -62,18 +62,8 @@ func candidates(spec string) []Candidate {
 // loader's path.
 func searchFiles() []Candidate {
 	var found []Candidate
-	for _, variable := range []string{"LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH"} {
-		for _, dir := range filepath.SplitList(os.Getenv(variable)) {
-			if dir != "" {
-				found = append(found, filesIn(dir)...)
-			}
-		}
-	}
-	for _, pattern := range libraryDirs[runtime.GOOS] {
-		dirs, _ := filepath.Glob(pattern) // the patterns are well formed
-		for _, dir := range dirs {
-			found = append(found, filesIn(dir)...)
-		}
+	for _, dir := range searchDirs() {
+		found = append(found, filesIn(dir)...)
 	}
 	return newestFirst(found)
 }

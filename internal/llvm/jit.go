@@ -38,7 +38,7 @@ var mathLibrary = map[string]string{
 
 // runtimeSymbols finds the functions of runtimeNames in this process. Those
 // that a C library lacks are left out: code that needs one fails to link.
-func runtimeSymbols() []symbol {
+var runtimeSymbols = sync.OnceValue(func() []symbol {
 	libraries := []uintptr{wholeProcess}
 	if libm, err := openLibrary(mathLibrary[runtime.GOOS]); err == nil {
 		libraries = append(libraries, libm)
@@ -53,6 +53,17 @@ func runtimeSymbols() []symbol {
 		}
 	}
 	return symbols
+})
+
+// RuntimeSymbol returns the address of a function of the C library that compiled
+// code may call; 0 if there is none of that name. It needs no LLVM.
+func RuntimeSymbol(name string) uintptr {
+	for _, s := range runtimeSymbols() {
+		if s.name == name {
+			return s.address
+		}
+	}
+	return 0
 }
 
 // symbolPair is LLVMOrcCSymbolMapPair: a name and an evaluated symbol.
@@ -101,7 +112,7 @@ func (m *Module) start() error {
 		return err
 	}
 	l.api.sessionSetErrorReporter(l.api.lljitGetExecutionSession(m.jit), l.diags.onError, m.logID)
-	symbols := l.runtime()
+	symbols := runtimeSymbols()
 	if len(symbols) == 0 {
 		return nil
 	}

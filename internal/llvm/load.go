@@ -17,7 +17,6 @@ type LLVM struct {
 	api     api
 
 	host    func() (Target, error) // found on first use
-	runtime func() []symbol        // what linked code may call, found on first use
 	targets targetSet              // initialised targets
 	diags   diagnostics            // messages of the compilations under way
 	fatal   fatalErrors            // LLVM's own crashes
@@ -95,6 +94,15 @@ func Load(spec string) (*LLVM, error) {
 	return nil, notFound
 }
 
+// LoadCandidate opens one library that Find, or Load in another process, has come upon.
+func LoadCandidate(c Candidate) (*LLVM, error) {
+	l, err := open(c)
+	if err != nil {
+		return nil, &NotFoundError{Spec: c.Path, Tried: []string{fmt.Sprintf("%s: %v", c.Path, err)}}
+	}
+	return l, nil
+}
+
 // errNoLibrary marks a library that the dynamic loader could not open.
 var errNoLibrary = errors.New("cannot open it")
 
@@ -118,7 +126,6 @@ func open(c Candidate) (*LLVM, error) {
 		return nil, fmt.Errorf("it is version %s; %d or newer is needed", l.version, Oldest)
 	}
 	l.host = sync.OnceValues(l.findHost)
-	l.runtime = sync.OnceValue(runtimeSymbols)
 	l.targets.handle = handle
 	if err := l.fatal.install(l); err != nil {
 		return nil, err
