@@ -15,6 +15,11 @@ type Inlining struct {
 	// Loop, when not nil, is asked to emit each counting loop itself; it says
 	// whether it did.
 	Loop func(s *For, n *Inliner) bool
+	// Load, when not nil, may give what stands for an element that is read, such as
+	// a variable that it is kept in; nil where nothing does.
+	Load func(e *Load) Expr
+	// Store, when not nil, is asked to emit each store itself; it says whether it did.
+	Store func(s *Store, n *Inliner) bool
 	// Guard, when not nil, is the condition under which stores are made.
 	Guard Expr
 }
@@ -66,6 +71,9 @@ func (n *Inliner) stmt(s Stmt) {
 	case *Assign:
 		b.Assign(n.exprs[s.Var].(*Ref), n.Expr(s.Value))
 	case *Store:
+		if n.in.Store != nil && n.in.Store(s, n) {
+			return
+		}
 		store := func() {
 			b.emit(&Store{Buf: n.in.Bufs[s.Buf], Index: n.index(s.Buf, s.Index), Value: n.Expr(s.Value)})
 		}
@@ -121,6 +129,11 @@ func (n *Inliner) Expr(e Expr) Expr {
 	case *Ref:
 		return n.exprs[e.Var]
 	case *Load:
+		if n.in.Load != nil {
+			if v := n.in.Load(e); v != nil {
+				return v
+			}
+		}
 		return &Load{Buf: n.in.Bufs[e.Buf], Elem: e.Elem, Index: n.index(e.Buf, e.Index)}
 	case *Unary:
 		return NewUnary(e.Op, n.Expr(e.X))

@@ -150,22 +150,11 @@ func folds(op loop.BinaryOp, t loop.Type) bool {
 // identity is the value that op leaves the other operand alone with. Of a sum of
 // floats that is -0, as 0 + -0 is 0.
 func (d fold) identity() loop.Expr {
-	real := d.typ.Real()
-	number := func(ints int64, floats float64) loop.Expr {
-		if real.IsFloat() {
-			return loop.Float(real, floats)
-		}
-		return loop.Number(real, ints)
-	}
 	switch d.op {
 	case loop.Add:
-		zero := number(0, math.Copysign(0, -1))
-		if d.typ.IsComplex() {
-			return loop.NewBinary(loop.Complex, zero, zero)
-		}
-		return zero
+		return number(d.typ, 0, math.Copysign(0, -1))
 	case loop.Mul:
-		return number(1, 1)
+		return number(d.typ, 1, 1) // not of complex values
 	case loop.Min:
 		return d.extreme(1)
 	case loop.Max:
@@ -180,6 +169,19 @@ func (d fold) identity() loop.Expr {
 		return loop.Truth(false)
 	}
 	return loop.Number(d.typ, 0)
+}
+
+// number is a number of type t: ints where that has integers, else floats, which is
+// also the imaginary part of a complex number.
+func number(t loop.Type, ints int64, floats float64) loop.Expr {
+	switch {
+	case t.IsComplex():
+		part := loop.Float(t.Real(), floats)
+		return loop.NewBinary(loop.Complex, part, part)
+	case t.IsFloat():
+		return loop.Float(t, floats)
+	}
+	return loop.Number(t, ints)
 }
 
 // extreme is the greatest value of the type for sign 1 and the least for -1.

@@ -10,6 +10,12 @@
 //     for any cut, so each thread takes single elements of the domain.
 //   - rows: the same, where the elements are rows with loops in them that lanes can
 //     share (rows.go).
+//   - columns: the same, where a row adds to a line of a dense result: lanes share the
+//     line and keep its elements (columns.go).
+//   - line elements: the same, where a row computes a line of a dense result, an element
+//     after another, in any type (linestores.go).
+//   - entries: the same, where a row appends an entry for each of an operand's: teams
+//     take entries, whatever their rows (entries.go).
 //   - chunks: each thread takes whole chunks, of which there are as many as threads
 //     pay for; what every thread has a copy of is cut from one buffer (chunks.go).
 //   - blocks: each block takes whole chunks, its threads sharing the loop over them
@@ -174,7 +180,7 @@ func (m *mapper) stage(s *loop.Stage) {
 	case s.Ordered:
 		m.ordered(s)
 	case m.cuts[s.Partition].style == single:
-		if !m.rows(s) {
+		if !m.rows(s) && !m.columns(s) && !m.entries(s) && !m.lineStores(s) {
 			m.elements(s)
 		}
 	default:

@@ -95,7 +95,10 @@ func onlyRowLoop(f *loop.Func) (loop.BufID, bool) {
 		return -1, false
 	}
 	row := loops[0]
-	if _, ok := foldsOf(f, row); !ok || !overPointers(f, row) {
+	if _, ok := foldsOf(f, row); !ok {
+		return -1, false
+	}
+	if _, ok := pointersOf(f, row); !ok {
 		return -1, false
 	}
 	found, entries := false, loop.BufID(-1)
@@ -111,9 +114,9 @@ func onlyRowLoop(f *loop.Func) (loop.BufID, bool) {
 	return entries, found
 }
 
-// overPointers reports whether a loop goes from pos[i] to pos[i+1], i being the element
-// of the chunk: then different elements have different iterations.
-func overPointers(f *loop.Func, row *loop.For) bool {
+// pointersOf finds the array pos of a loop that goes from pos[i] to pos[i+1], i being the
+// element of the chunk: then different elements have different iterations.
+func pointersOf(f *loop.Func, row *loop.For) (loop.BufID, bool) {
 	values := map[loop.VarID]loop.Expr{}
 	element := loop.NoVar
 	loop.WalkStmts(f.Body, func(s loop.Stmt) {
@@ -140,12 +143,12 @@ func overPointers(f *loop.Func, row *loop.For) bool {
 	}
 	lo, hi := load(row.Lo), load(row.Hi)
 	if lo == nil || hi == nil || lo.Buf != hi.Buf || !f.Bufs[lo.Buf].ReadOnly || !isRef(lo.Index, element) {
-		return false
+		return -1, false
 	}
 	next, ok := hi.Index.(*loop.Binary)
 	if !ok || next.Op != loop.Add || !isRef(next.X, element) {
-		return false
+		return -1, false
 	}
 	one, ok := next.Y.(*loop.Const)
-	return ok && one.Bits == 1
+	return lo.Buf, ok && one.Bits == 1
 }
