@@ -144,25 +144,30 @@ func (t *entryLoop) rest() bool {
 	return ok
 }
 
-// entriesTogether is how many entries a warp takes at a time.
-const entriesTogether = warp
+// entriesTogether is how many entries a warp takes at a time, and logTogether its binary
+// logarithm.
+const (
+	logTogether     = 5
+	entriesTogether = 1 << logTogether
+)
 
 // entries maps a stage whose rows append an entry for each of an operand's (see
 // entryLoop), such as a sampled product of dense matrices, to teams of lanes that take
 // entries, however long the rows are: the lanes of a team share a loop within the entry,
-// if there is one, and are one lane otherwise. The row of an entry is found by bisection, by
-// the lanes of a warp for 32 entries at a time. What is left to do for rows goes to a
-// thread each. It reports whether that could be done.
+// if there is one, and are one lane otherwise. A stage before notes the row of every
+// 32nd entry; those of the entries between are found by bisection. What is left to do
+// for rows goes to a thread each. It reports whether that could be done.
 func (m *mapper) entries(s *loop.Stage) bool {
 	t, ok := entryLoopOf(s.Func)
 	if !ok {
 		return false
 	}
-	scalars := len(m.out.Scalars)
+	buffers, scalars := len(m.out.Buffers), len(m.out.Scalars)
 	doublings := m.scalar(s.Name + "_lanes_log2")
-	apart, ok := m.entriesApart(s, t, doublings)
+	marks := m.temp(s.Name+"_marks", loop.I64)
+	apart, ok := m.entriesApart(s, t, doublings, marks)
 	if !ok {
-		m.out.Scalars = m.out.Scalars[:scalars]
+		m.out.Buffers, m.out.Scalars = m.out.Buffers[:buffers], m.out.Scalars[:scalars]
 		return false
 	}
 	var length loop.SizeExpr = loop.SizeConst(0)
@@ -172,8 +177,10 @@ func (m *mapper) entries(s *loop.Stage) bool {
 			length = loop.SizeScalar(argOf(s, hi.Var))
 		}
 	}
-	m.sizes(s.Name+"_lanes", []loop.ScalarLet{{Scalar: doublings, Value: doublingsForFolds(length)}}, nil, nil)
 	warps := ceilDiv(loop.SizeLen{Buffer: s.Bufs[t.along]}, loop.SizeConst(entriesTogether))
+	m.sizes(s.Name+"_lanes", []loop.ScalarLet{{Scalar: doublings, Value: doublingsForFolds(length)}}, nil,
+		[]loop.Alloc{{Buffer: marks, Len: sizeOp(loop.Add, warps, loop.SizeConst(1))}})
+	m.markRows(s, t, marks)
 	apart.Blocks = ceilDiv(sizeOp(loop.Min, warps, loop.SizeConst(maxRowThreads/warp)), loop.SizeConst(int64(m.opts.Threads/warp)))
 	m.add(apart)
 	m.rowsWithoutEntries(s, t)
@@ -192,12 +199,12 @@ func doublingsForFolds(length loop.SizeExpr) loop.SizeExpr {
 }
 
 // entriesApart is the stage that does what is done for entries.
-func (m *mapper) entriesApart(s *loop.Stage, t *entryLoop, doublings loop.ScalarID) (loop.Stage, bool) {
+func (m *mapper) entriesApart(s *loop.Stage, t *entryLoop, doublings loop.ScalarID, marks loop.BufferID) (loop.Stage, bool) {
 	g := m.newFunc(s.Func.Name)
 	in := g.parameters(s)
 	b := g.b
 	n, log := g.scalar(m.cuts[s.Partition].n), g.scalar(doublings)
-	pos := in.Bufs[t.pos]
+	pos, mark := in.Bufs[t.pos], g.buffer(marks, loop.ReadOnly)
 	teams := g.rowTeams(log)
 	team := &lanes{g: g, width: teams.width, own: teams.rank}
 	begin, end := b.Let("begin", b.LoadIndex(pos, loop.Int(0))), b.Let("end", b.LoadIndex(pos, n))
@@ -206,7 +213,12 @@ func (m *mapper) entriesApart(s *loop.Stage, t *entryLoop, doublings loop.Scalar
 	step := b.Let("all", b.Mul(b.Mul(g.blocks(), warps), loop.Int(entriesTogether)))
 	g.inTurns(b.Let("first", first), end, step, func(base loop.Expr) {
 		own := b.Let("own", b.Min(b.Add(base, g.lane()), b.Sub(end, loop.Int(1))))
-		found := g.rowOf(pos, n, own)
+		k := b.Let("mark", shr(b.Sub(base, begin), loop.Int(logTogether)))
+		lo, hi := b.Let("lo", b.Load(mark, k)), b.Var("hi", n)
+		b.If(b.Lt(b.Add(base, loop.Int(entriesTogether)), end), func() {
+			b.Assign(hi, b.Add(b.Load(mark, b.Add(k, loop.Int(1))), loop.Int(1)))
+		}, nil)
+		found := g.rowOf(pos, lo, hi, own)
 		b.For("turn", loop.Int(0), teams.width, func(turn loop.Expr) {
 			e := b.Let("e", b.Add(b.Mul(turn, teams.count), teams.member))
 			row := b.Shuffle("row", loop.ShuffleIndex, found, e, warp)
@@ -241,10 +253,32 @@ func (m *mapper) entriesApart(s *loop.Stage, t *entryLoop, doublings loop.Scalar
 		f.Verify(lib.Lookup) == nil
 }
 
-// rowOf is the last of n rows that begins at or before an entry, by bisection.
-func (g *gridFunc) rowOf(pos loop.BufID, n, entry loop.Expr) loop.Expr {
+// markRows adds the stage that notes the row of every 32nd entry.
+func (m *mapper) markRows(s *loop.Stage, t *entryLoop, marks loop.BufferID) {
+	c := m.cuts[s.Partition]
+	g := m.newFunc(s.Func.Name + "_marks")
 	b := g.b
-	lo, hi := b.Var("lo", loop.Int(0)), b.Var("hi", n)
+	pos, out := g.buffer(s.Bufs[t.pos], loop.ReadOnly), g.buffer(marks, loop.ReadWrite)
+	begin := b.Let("begin", b.LoadIndex(pos, loop.Int(0)))
+	g.strided(g.scalar(c.n), func(i loop.Expr) {
+		lo := b.Let("lo", b.Sub(b.LoadIndex(pos, i), begin))
+		hi := b.Let("hi", b.Sub(b.LoadIndex(pos, b.Add(i, loop.Int(1))), begin))
+		up := func(x loop.Expr) loop.Expr {
+			return shr(b.Add(x, loop.Int(entriesTogether-1)), loop.Int(logTogether))
+		}
+		b.For("mark", up(lo), up(hi), func(k loop.Expr) { b.Store(out, k, i) })
+	})
+	m.add(loop.Stage{
+		Name: s.Name + "_marks", Partition: -1, Func: loop.RemoveDead(b.Func()), Bufs: g.bufs, Args: g.args,
+		Blocks: m.blocksFor(loop.SizeScalar(c.n)),
+	})
+}
+
+// rowOf is the last of the rows from first to last-1 that begins at or before an entry,
+// by bisection.
+func (g *gridFunc) rowOf(pos loop.BufID, first, last, entry loop.Expr) loop.Expr {
+	b := g.b
+	lo, hi := b.Var("lo", first), b.Var("hi", last)
 	b.While(b.Lt(b.Add(lo, loop.Int(1)), hi), func() {
 		mid := b.Let("mid", shr(b.Add(lo, hi), loop.Int(1)))
 		b.If(b.Le(b.LoadIndex(pos, mid), entry), func() { b.Assign(lo, mid) }, func() { b.Assign(hi, mid) })
