@@ -1,0 +1,124 @@
+package lacuna
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/lacuna-sparse/lacuna/internal/debug"
+	"github.com/lacuna-sparse/lacuna/internal/testengine"
+	"github.com/lacuna-sparse/lacuna/runtime"
+	"github.com/lacuna-sparse/lacuna/tensor"
+)
+
+// gridSession is a session of an engine that runs grids, whose lines are cut as small
+// data need it if grain is not 0.
+func gridSession(t *testing.T, grain int64) *Session {
+	defer func(old int64) { debug.ChunkGrain = old }(debug.ChunkGrain)
+	debug.ChunkGrain = grain
+	if e := testengine.Named(t); e != nil {
+		return NewSession(WithEngine(e))
+	}
+	return NewSession(WithEngine(runtime.Simulated()))
+}
+
+// randomLines is a dense matrix of quarters, or of anything if special.
+func randomLines(t *testing.T, rows, cols int64, dt tensor.DType, special []float64) *tensor.Tensor {
+	t.Helper()
+	r := rand.New(rand.NewPCG(uint64(rows), uint64(cols)))
+	values := make([]float64, rows*cols)
+	for i := range values {
+		values[i] = float64(r.IntN(33)-16) / 4
+		if special != nil && r.IntN(40) == 0 {
+			values[i] = special[r.IntN(len(special))]
+		}
+	}
+	array, err := tensor.ArrayOf(values).Convert(dt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, err := tensor.FromDense([]int64{rows, cols}, tensor.Dense(2), array)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return x
+}
+
+// agree compares numbers; equal ones, or up to rounding with a tolerance.
+func agree(t *testing.T, what string, got, want []float64, tolerance float64) {
+	t.Helper()
+	if len(got) != len(want) {
+		t.Fatalf("%s: %d elements, want %d", what, len(got), len(want))
+	}
+	for i, w := range want {
+		g := got[i]
+		if g == w || math.IsNaN(g) && math.IsNaN(w) || math.Abs(g-w) <= tolerance*max(1, math.Abs(w)) {
+			continue
+		}
+		t.Errorf("%s: element %d is %v, want %v", what, i, g, w)
+		return
+	}
+}
+
+// TestGridScans compares scans by threads, warps and blocks with those of one thread.
+func TestGridScans(t *testing.T) {
+	oracle := NewSession(WithEngine(runtime.Interp()), WithThreads(1))
+	inf, nan := math.Inf(1), math.NaN()
+	for _, grain := range []int64{0, 3} {
+		session := gridSession(t, grain)
+		for _, shape := range [][2]int64{{0, 7}, {3, 0}, {2, 1}, {5, 3}, {3, 31}, {40, 33}, {2, 200}, {3, 1100}, {1, 10000}} {
+			if grain > 0 && shape[1] > 2000 {
+				continue
+			}
+			for _, options := range []string{"", "[exclusive]", "[reverse]", "[reverse, exclusive]"} {
+				for _, test := range []struct {
+					op        string
+					dt        tensor.DType
+					special   []float64
+					tolerance float64
+				}{
+					{"cumsum", tensor.Float32, nil, 0},
+					{"cumsum", tensor.Float16, []float64{-4}, 0.01},
+					{"cumsum", tensor.Complex128, nil, 0},
+					{"cummax", tensor.Float64, []float64{100, inf, nan}, 0},
+					{"cummin", tensor.Int64, []float64{-90}, 0},
+					{"cumprod", tensor.Int32, nil, 0},
+					{"logcumsumexp", tensor.Float64, []float64{-inf, -800, 500}, 1e-13},
+					{"logcumsumexp", tensor.Float32, []float64{-inf, inf, nan, 700, -700}, 1e-6},
+				} {
+					if options != "" && (shape[1] > 2000 || test.dt == tensor.Complex128 || test.dt == tensor.Float16) {
+						continue
+					}
+					A := randomLines(t, shape[0], shape[1], test.dt, test.special)
+					text := fmt.Sprintf("y(i,j) = %s_j%s A(i,j)", test.op, options)
+					want := numbers(t, evalAll(t, []*Session{oracle}, text, Args{"A": A}))
+					got := numbers(t, evalAll(t, []*Session{session}, text, Args{"A": A}))
+					agree(t, fmt.Sprintf("%s, %v of %v, grain %d", text, shape, test.dt, grain), got, want, test.tolerance)
+				}
+			}
+		}
+	}
+}
+
+// TestGridScansOfColumns compares scans of lines that lie side by side, and of stored
+// elements.
+func TestGridScansOfColumns(t *testing.T) {
+	oracle := NewSession(WithEngine(runtime.Interp()), WithThreads(1))
+	session := gridSession(t, 0)
+	A := randomLines(t, 1500, 5, tensor.Float64, nil)
+	S := sparseLine(t, 40*300, []int64{40, 300}, tensor.CSR, tensor.Float64, 0)
+	one := sparseLine(t, 9000, []int64{9000}, tensor.CSF(1), tensor.Float64, 0.25)
+	for _, test := range []struct {
+		text string
+		a    *tensor.Tensor
+	}{
+		{"y(i,j) = cumsum_i A(i,j)", A}, {"y(i,j) = cumsum_i[reverse, exclusive] A(i,j)", A},
+		{"y(i,j) = cumsum_{j in A} A(i,j)", S}, {"y(i,j) = cumsum_{j in A}[reverse, exclusive] A(i,j)", S},
+		{"y(i) = cumsum_{i in A} A(i)", one}, {"y(i) = cumsum_i A(i)", one},
+	} {
+		want := numbers(t, evalAll(t, []*Session{oracle}, test.text, Args{"A": test.a}))
+		got := numbers(t, evalAll(t, []*Session{session}, test.text, Args{"A": test.a}))
+		agree(t, test.text, got, want, 0)
+	}
+}
