@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"github.com/lacuna-sparse/lacuna/internal/debug"
@@ -120,5 +121,49 @@ func TestGridScansOfColumns(t *testing.T) {
 		want := numbers(t, evalAll(t, []*Session{oracle}, test.text, Args{"A": test.a}))
 		got := numbers(t, evalAll(t, []*Session{session}, test.text, Args{"A": test.a}))
 		agree(t, test.text, got, want, 0)
+	}
+}
+
+// TestGridQuantiles compares quantiles that blocks and threads select with those of one
+// thread.
+func TestGridQuantiles(t *testing.T) {
+	oracle := NewSession(WithEngine(runtime.Interp()), WithThreads(1))
+	inf, nan := math.Inf(1), math.NaN()
+	orders, err := tensor.FromDense([]int64{5}, tensor.Dense(1), tensor.ArrayOf([]float64{0, 0.1, 0.5, 0.77, 1}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, grain := range []int64{0, 3} {
+		session := gridSession(t, grain)
+		check := func(text string, A *tensor.Tensor) {
+			t.Helper()
+			args := Args{"A": A}
+			if strings.Contains(text, "q(") {
+				args["q"] = orders
+			}
+			want := numbers(t, evalAll(t, []*Session{oracle}, text, args))
+			got := numbers(t, evalAll(t, []*Session{session}, text, args))
+			agree(t, fmt.Sprintf("%s, %v of %v, grain %d", text, A.Shape(), A.DType(), grain), got, want, 0)
+		}
+		for _, shape := range [][2]int64{{3, 1}, {5, 3}, {3, 31}, {40, 33}, {2, 600}, {3, 1100}} {
+			for _, text := range []string{
+				"y(i) = quantile_j(A(i,j), 0.3)", "y(i) = median_j A(i,j)", "y(i) = nanquantile_j(A(i,j), 0.9)",
+				"y(u,i) = quantile_j(A(i,j), q(u))", "y(i) = quantile_j[midpoint](A(i,j), 0.25)",
+			} {
+				check(text, randomLines(t, shape[0], shape[1], tensor.Float32, []float64{inf, 1e-40, -1e30}))
+				check(text, randomLines(t, shape[0], shape[1], tensor.Float64, []float64{-inf, nan, 3e300}))
+				check(text, randomLines(t, shape[0], shape[1], tensor.Int16, nil))
+				check(text, randomLines(t, shape[0], shape[1], tensor.Float16, nil))
+			}
+		}
+		for _, fill := range []float64{0, -0.25, nan, inf} {
+			for _, text := range []string{
+				"y(i) = quantile_j(A(i,j), 0.3)", "y(i) = nanquantile_j(A(i,j), 0.5)", "y(u,i) = quantile_j(A(i,j), q(u))",
+				"y(i) = median_{j in A} A(i,j)", "y = median_{i,j} A(i,j)",
+			} {
+				check(text, sparseLine(t, 3*4000, []int64{3, 4000}, tensor.CSR, tensor.Float64, fill))
+				check(text, sparseLine(t, 20*30, []int64{20, 30}, tensor.CSR, tensor.Float32, fill))
+			}
+		}
 	}
 }
