@@ -167,3 +167,38 @@ func TestGridQuantiles(t *testing.T) {
 		}
 	}
 }
+
+// TestGridSorts compares sorts by blocks and threads with those of one thread. Ties show in
+// argsort.
+func TestGridSorts(t *testing.T) {
+	oracle := NewSession(WithEngine(runtime.Interp()), WithThreads(1))
+	inf, nan := math.Inf(1), math.NaN()
+	for _, grain := range []int64{0, 3} {
+		session := gridSession(t, grain)
+		for _, shape := range [][2]int64{{3, 0}, {3, 1}, {5, 3}, {3, 31}, {40, 33}, {2, 600}, {3, 1100}} {
+			for _, text := range []string{
+				"y(i,j) = sort_j A(i,j)", "y(i,j) = argsort_j A(i,j)", "y(i,j) = sort_j[descending] A(i,j)", "y(i,j) = argsort_j[descending] A(i,j)",
+			} {
+				for _, test := range []struct {
+					dt      tensor.DType
+					special []float64
+				}{
+					{tensor.Float32, []float64{inf, 1e-40, -1e30, nan, math.Copysign(0, -1)}},
+					{tensor.Float64, []float64{-inf, nan, 3e300, math.Copysign(0, -1)}},
+					{tensor.Int16, []float64{-30000, 255}}, {tensor.Uint8, nil}, {tensor.Int64, []float64{-1 << 60}},
+					{tensor.Float16, []float64{300}}, {tensor.Uint32, []float64{1 << 31}},
+				} {
+					if grain == 0 && shape[1] < 100 && test.dt != tensor.Float32 {
+						continue
+					}
+					A := randomLines(t, shape[0], shape[1], test.dt, test.special)
+					want := evalAll(t, []*Session{oracle}, text, Args{"A": A})
+					got := evalAll(t, []*Session{session}, text, Args{"A": A})
+					if d := tensor.Diff(want, got); d != "" {
+						t.Errorf("%s, %v of %v, grain %d: %s", text, shape, test.dt, grain, d)
+					}
+				}
+			}
+		}
+	}
+}
