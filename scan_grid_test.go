@@ -1,6 +1,7 @@
 package lacuna
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -145,7 +146,7 @@ func TestGridQuantiles(t *testing.T) {
 			got := numbers(t, evalAll(t, []*Session{session}, text, args))
 			agree(t, fmt.Sprintf("%s, %v of %v, grain %d", text, A.Shape(), A.DType(), grain), got, want, 0)
 		}
-		for _, shape := range [][2]int64{{3, 1}, {5, 3}, {3, 31}, {40, 33}, {2, 600}, {3, 1100}} {
+		for _, shape := range [][2]int64{{3, 1}, {40, 33}, {2, 600}} {
 			for _, text := range []string{
 				"y(i) = quantile_j(A(i,j), 0.3)", "y(i) = median_j A(i,j)", "y(i) = nanquantile_j(A(i,j), 0.9)",
 				"y(u,i) = quantile_j(A(i,j), q(u))", "y(i) = quantile_j[midpoint](A(i,j), 0.25)",
@@ -175,7 +176,7 @@ func TestGridSorts(t *testing.T) {
 	inf, nan := math.Inf(1), math.NaN()
 	for _, grain := range []int64{0, 3} {
 		session := gridSession(t, grain)
-		for _, shape := range [][2]int64{{3, 0}, {3, 1}, {5, 3}, {3, 31}, {40, 33}, {2, 600}, {3, 1100}} {
+		for _, shape := range [][2]int64{{3, 0}, {3, 31}, {40, 33}, {2, 600}} {
 			for _, text := range []string{
 				"y(i,j) = sort_j A(i,j)", "y(i,j) = argsort_j A(i,j)", "y(i,j) = sort_j[descending] A(i,j)", "y(i,j) = argsort_j[descending] A(i,j)",
 			} {
@@ -188,7 +189,7 @@ func TestGridSorts(t *testing.T) {
 					{tensor.Int16, []float64{-30000, 255}}, {tensor.Uint8, nil}, {tensor.Int64, []float64{-1 << 60}},
 					{tensor.Float16, []float64{300}}, {tensor.Uint32, []float64{1 << 31}},
 				} {
-					if grain == 0 && shape[1] < 100 && test.dt != tensor.Float32 {
+					if (grain == 0) != (shape[1] > 100) && test.dt != tensor.Float32 {
 						continue
 					}
 					A := randomLines(t, shape[0], shape[1], test.dt, test.special)
@@ -197,6 +198,38 @@ func TestGridSorts(t *testing.T) {
 					if d := tensor.Diff(want, got); d != "" {
 						t.Errorf("%s, %v of %v, grain %d: %s", text, shape, test.dt, grain, d)
 					}
+				}
+			}
+		}
+	}
+}
+
+// TestGridFoldsOfAll compares folds of all elements of a tensor.
+func TestGridFoldsOfAll(t *testing.T) {
+	oracle := NewSession(WithEngine(runtime.Interp()), WithThreads(1))
+	for _, test := range []struct {
+		f    tensor.Format
+		fill float64
+	}{{tensor.CSR, 0}, {tensor.CSR, 0.25}, {tensor.COO, 0}, {tensor.DCSR, 1}, {tensor.Dense(2), 0}} {
+		for _, run := range []struct {
+			grain int64
+			shape []int64
+		}{{0, []int64{0, 5}}, {0, []int64{7, 5}}, {3, []int64{31, 33}}} {
+			session := gridSession(t, run.grain)
+			A := sparseLine(t, run.shape[0]*run.shape[1], run.shape, test.f, tensor.Float64, test.fill)
+			for _, text := range []string{
+				"y = sum_{i,j} A(i,j)", "y = sum_{i,j} (A(i,j) * A(i,j))", "y = sum_{i,j} A(i,j) + 2", "y = prod_{i,j} (A(i,j) * 4)",
+				"y = sum_{i,j} (A(i,j) * i)", "y = sum_{j,i} abs(A(i,j))", "y = sum_i A(i,i)", "y = any_{i,j} (A(i,j) > 0.75)",
+				"y = logsumexp_{i,j} A(i,j)", "y = sum_{i,j} where(stored(A(i,j)), A(i,j) + 1, 0)", "y = sum_{i,j} where(A(i,j) > 0.5, 2, 0)", "y = mean_{i,j} A(i,j)", "y = sum_{i,j} A(i,j) / sum_{i,j} abs(A(i,j))",
+			} {
+				args := Args{"A": A}
+				want, err := oracle.Eval(context.Background(), text, args)
+				got, err2 := session.Eval(context.Background(), text, args)
+				if (err == nil) != (err2 == nil) {
+					t.Fatalf("%s: %v, %v", text, err, err2)
+				}
+				if err == nil {
+					agree(t, fmt.Sprintf("%s, %v %v fill %v, grain %d", text, run.shape, test.f, test.fill, run.grain), numbers(t, got), numbers(t, want), 1e-12)
 				}
 			}
 		}
