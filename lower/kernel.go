@@ -136,7 +136,11 @@ func (k *kernel) reduction(w *ir.Where) {
 	e.root.wanted = true
 	st := e.start(k.accessesIn(w.Producer))
 	acc := e.open(r)
-	e.stmt(st, w.Producer)
+	if a, leaf := e.flattened(w); a != nil {
+		e.positions(st, a, leaf)
+	} else {
+		e.stmt(st, w.Producer)
+	}
 	e.settle(acc)
 	result := k.newCell(r, "")
 	part := k.partition(e.root)

@@ -111,8 +111,11 @@ func (l *lines) place(e *emitter, p loop.Expr) loop.Expr {
 
 // grain is the work of a chunk.
 func (l *lines) grain() int64 {
-	if l.opts.Grain > 0 {
+	switch {
+	case l.opts.Grain > 0:
 		return l.opts.Grain
+	case l.opts.Grids:
+		return 1 // as many chunks as there are items
 	}
 	return chunkGrain
 }

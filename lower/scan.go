@@ -34,7 +34,10 @@ func Scan(s *ir.Scan, types OperandTypes, opts Options) (*Kernel, error) {
 	x.fold = &ir.Reduce{Fold: s.Fold, Typ: typ, Body: &ir.Const{Value: s.Fold.Identity(typ)}}
 	x.fold.Temp = &ir.Temp{Reduce: x.fold}
 	x.sizes()
-	if x.blocked() {
+	switch {
+	case x.inTeams():
+		x.teamStages()
+	case x.blocked():
 		x.blockStage()
 		x.carryStage()
 	}
@@ -64,6 +67,8 @@ type scanner struct {
 	pieces loop.ScalarID // that these are cut into
 	some   loop.ScalarID // 1 if lines have several blocks, else 0
 	cut    cutItems
+	teams  gridScan // of lines in teams
+	who    choice
 }
 
 // planar reports whether lines run side by side.
@@ -86,18 +91,27 @@ func (x *scanner) sizes() {
 	}
 	length := loop.SizeExpr(loop.SizeScalar(x.length))
 	groups := loop.SizeExpr(loop.SizeScalar(x.groups))
+	if x.inTeams() {
+		x.teams = x.gridScanSizes()
+		mean := length
+		if x.ragged() {
+			stored := &loop.SizeLoad{Buffer: x.pos, Index: groups}
+			mean = &loop.SizeOp{Op: loop.Div, X: stored, Y: sizeMax(groups, loop.SizeConst(1))}
+		}
+		x.who = x.choose(mean, x.teams.byWarp, x.teams.byBlock)
+	}
 	width, lanes := loop.SizeExpr(loop.SizeConst(1)), loop.SizeExpr(loop.SizeConst(1))
 	items := groups
 	if x.planar() {
 		x.inner = x.define("inner", x.product(x.below))
 		lanes = loop.SizeScalar(x.inner)
-		x.pieces = x.define("pieces", sizeCeil(lanes, loop.SizeConst(laneWidth)))
-		width = sizeMin(lanes, loop.SizeConst(laneWidth))
+		x.pieces = x.define("pieces", sizeCeil(lanes, loop.SizeConst(x.laneWidth())))
+		width = sizeMin(lanes, loop.SizeConst(x.laneWidth()))
 		items = sizeProduct(items, loop.SizeScalar(x.pieces))
 	}
 	var states loop.SizeExpr
 	if x.blocked() {
-		wanted := &loop.SizeOp{Op: loop.Div, X: loop.SizeConst(scanBlocks), Y: sizeMax(items, loop.SizeConst(1))}
+		wanted := x.wantedBlocks(items)
 		x.blocks = x.define("blocks", sizeMax(loop.SizeConst(1), sizeMin(sizeCeil(length, loop.SizeConst(x.least())), wanted)))
 		blocks := loop.SizeScalar(x.blocks)
 		x.block = x.define("block", sizeCeil(length, blocks))
@@ -127,10 +141,39 @@ func (x *scanner) sizes() {
 
 // least is the least length of a block; less in tests that cut small data.
 func (x *scanner) least() int64 {
-	if x.opts.Grain > 0 {
+	switch {
+	case x.inTeams():
+		return 4 * x.teams.byBlock
+	case x.opts.Grain > 0:
 		return x.opts.Grain
+	case x.opts.Grids:
+		return gridLeast
 	}
 	return blockLength
+}
+
+// wantedBlocks is how many blocks each of so many items is worth.
+func (x *scanner) wantedBlocks(items loop.SizeExpr) loop.SizeExpr {
+	wanted := int64(scanBlocks)
+	switch {
+	case x.inTeams():
+		wanted = gridBlocks
+	case x.opts.Grids:
+		wanted = gridThreadBlocks
+	}
+	blocks := &loop.SizeOp{Op: loop.Div, X: loop.SizeConst(wanted), Y: sizeMax(items, loop.SizeConst(1))}
+	if wanted > gridBlocks {
+		return sizeMin(blocks, loop.SizeConst(gridBlocks)) // one thread goes through those of a line
+	}
+	return blocks
+}
+
+// laneWidth is how many neighbouring lines run side by side: one for each thread.
+func (x *scanner) laneWidth() int64 {
+	if x.opts.Grids {
+		return 1
+	}
+	return laneWidth
 }
 
 // note describes the scan for explain.
@@ -212,6 +255,7 @@ func (x *scanner) advance(e *emitter, acc accumulator, v, p loop.Expr) {
 type span struct {
 	group, length, from, until loop.Expr
 	slot                       loop.Expr // of its state
+	lane                       loop.Expr // of lines side by side that one thread each runs
 }
 
 // spans emits a loop over the blocks of the chunk.
@@ -228,9 +272,15 @@ func (x *scanner) spans(e *emitter, body func(span)) {
 	lo, hi := x.cut.bounds(e)
 	blocks, size, n := e.scalar(x.blocks), e.scalar(x.block), e.scalar(x.length)
 	b.For("item", lo, hi, func(item loop.Expr) {
-		g := b.Let("line", b.Div(item, blocks))
-		from := b.Let("from", b.Min(n, b.Mul(b.Sub(item, b.Mul(g, blocks)), size)))
-		body(span{group: g, length: n, from: from, until: b.Let("until", b.Min(n, b.Add(from, size))), slot: item})
+		row, lane := item, loop.Expr(nil)
+		if x.planar() {
+			inner := e.scalar(x.inner)
+			row = b.Let("row", b.Div(item, inner))
+			lane = b.Let("lane", b.Sub(item, b.Mul(row, inner)))
+		}
+		g := b.Let("line", b.Div(row, blocks))
+		from := b.Let("from", b.Min(n, b.Mul(b.Sub(row, b.Mul(g, blocks)), size)))
+		body(span{group: g, length: n, from: from, until: b.Let("until", b.Min(n, b.Add(from, size))), slot: item, lane: lane})
 	})
 }
 
@@ -248,7 +298,11 @@ func (x *scanner) base(e *emitter, s span) loop.Expr {
 		begin, _ := x.segment(e, s.group)
 		return begin
 	}
-	return e.b.Let("base", e.b.Mul(s.group, s.length))
+	base := e.b.Mul(s.group, s.length)
+	if s.lane != nil {
+		base = e.b.Mul(base, e.scalar(x.inner))
+	}
+	return e.b.Let("base", base)
 }
 
 // values walks the elements of a block, in the order of the scan.
@@ -256,7 +310,11 @@ func (x *scanner) values(e *emitter, s span, body func(v, p loop.Expr)) {
 	b := e.b
 	base := x.base(e, s)
 	b.For("t", s.from, s.until, func(t loop.Expr) {
-		p := b.Let("p", b.Add(base, x.at(e, s, t)))
+		at := x.at(e, s, t)
+		if s.lane != nil {
+			at = b.Add(b.Mul(at, e.scalar(x.inner)), s.lane)
+		}
+		p := b.Let("p", b.Add(base, at))
 		body(x.load(e, p), p)
 	})
 }
@@ -362,7 +420,7 @@ func (x *scanner) total(e *emitter, s span, acc accumulator) {
 func (x *scanner) blockStage() {
 	e := x.emitter("blocks")
 	switch {
-	case x.planar():
+	case x.planar() && !x.opts.Grids:
 		x.planarBlocks(e)
 	case x.how == ir.Planes || x.step.Stored:
 		x.spans(e, func(s span) {
@@ -392,8 +450,12 @@ func (x *scanner) carryStage() {
 		lanes = e.scalar(x.inner)
 	}
 	blocks := e.scalar(x.blocks)
+	first, last := loop.Expr(loop.Int(0)), b.Mul(e.scalar(x.groups), lanes)
+	if x.opts.Grids {
+		first, last = b.Lo(), b.Hi()
+	}
 	b.If(b.Gt(e.scalar(x.some), loop.Int(0)), func() {
-		b.For("line", loop.Int(0), b.Mul(e.scalar(x.groups), lanes), func(line loop.Expr) {
+		b.For("line", first, last, func(line loop.Expr) {
 			g := b.Let("g", b.Div(line, lanes))
 			lane := b.Let("lane", b.Sub(line, b.Mul(g, lanes)))
 			acc := e.open(x.fold)
@@ -409,7 +471,15 @@ func (x *scanner) carryStage() {
 			})
 		})
 	}, nil)
-	x.addStage(e.stage("carry"))
+	st := e.stage("carry")
+	if x.opts.Grids {
+		n := sizeProduct(loop.SizeScalar(x.groups), loop.SizeScalar(x.some))
+		if x.planar() {
+			n = sizeProduct(n, loop.SizeScalar(x.inner))
+		}
+		st.Partition = x.kernel.partition(rootLoop{cut: true, n: n, weight: -1})
+	}
+	x.addStage(st)
 }
 
 // runStage writes the result.
@@ -424,7 +494,7 @@ func (x *scanner) runStage() {
 	}
 	var work logScan
 	switch {
-	case x.planar():
+	case x.planar() && !x.opts.Grids:
 		x.planarRun(e)
 	case x.inPasses():
 		work = x.newLogScan()
@@ -435,10 +505,17 @@ func (x *scanner) runStage() {
 		line(x.dense)
 	}
 	st := e.stage("run")
-	if x.ragged() {
+	factor := loop.SizeExpr(loop.SizeConst(1))
+	if x.inTeams() {
+		factor = loop.SizeScalar(x.who.thread)
+	}
+	switch {
+	case x.ragged() && x.inTeams(): // without weights, which would be of all lines
+		st.Partition = x.kernel.partition(rootLoop{cut: true, n: sizeProduct(loop.SizeScalar(x.groups), factor), weight: -1})
+	case x.ragged():
 		st.Partition = x.kernel.partition(rootLoop{cut: true, n: loop.SizeScalar(x.groups), weight: x.pos})
-	} else {
-		st.Partition = x.cut.partition(loop.SizeConst(1))
+	default:
+		st.Partition = x.cut.partition(factor)
 	}
 	if x.inPasses() {
 		st.PartitionAllocs = work.allocs(x.chunks(st.Partition))

@@ -24,7 +24,7 @@ type logScan struct {
 // inPasses reports whether lines are run so: the elements are all there, one behind the
 // other.
 func (x *scanner) inPasses() bool {
-	return x.step.Fold == ir.FoldLogSumExp && !x.planar() && (x.how == ir.Planes || x.step.Stored)
+	return x.step.Fold == ir.FoldLogSumExp && !x.opts.Grids && !x.planar() && (x.how == ir.Planes || x.step.Stored)
 }
 
 // newLogScan makes the working memory.

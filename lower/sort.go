@@ -31,6 +31,10 @@ func Sort(s *ir.Sort, types OperandTypes, opts Options) (*Kernel, error) {
 		x.kept = x.define("kept", sizeMin(loop.SizeConst(s.First), loop.SizeScalar(x.length)))
 		size = sizeProduct(loop.SizeScalar(x.groups), loop.SizeScalar(x.kept))
 	}
+	var blocks func()
+	if x.inBlocks() {
+		x.byThread, blocks = x.byRadix()
+	}
 	x.out = x.buffer(s.To.Name+"_vals", loopType(s.To.DType), loop.Output)
 	x.sorter = mergeSorter{carried: [2]loop.BufferID{-1, -1}, before: x.before}
 	allocs := []loop.Alloc{{Buffer: x.out, Len: size}}
@@ -48,6 +52,9 @@ func Sort(s *ir.Sort, types OperandTypes, opts Options) (*Kernel, error) {
 			loop.Alloc{Buffer: x.places, Len: size})
 	}
 	x.addStage(loop.Stage{Name: "size", Partition: -1, Lets: x.lets, Allocs: allocs})
+	if blocks != nil {
+		blocks()
+	}
 	x.runStage()
 	x.result.Values = x.out
 	if !s.To.Format.IsDense() && !s.From.Format.IsDense() {
@@ -73,7 +80,12 @@ type lineSort struct {
 	kept loop.ScalarID
 	// starts and places are the arrays of the result's last level, if it is sparse.
 	starts, places loop.BufferID
+	// byThread is 1 where threads sort lines of a dense tensor on grids, not blocks.
+	byThread loop.ScalarID
 }
+
+// inBlocks reports whether blocks of grids sort lines that are long: all of their elements.
+func (x *lineSort) inBlocks() bool { return x.opts.Grids && x.how == ir.Planes && x.step.First == 0 }
 
 // before is the order of keys: NaN comes after all numbers, or first if descending.
 func (x *lineSort) before(b *loop.Builder, v, w loop.Expr) loop.Expr {
@@ -113,9 +125,12 @@ func (x *lineSort) runStage() {
 		})
 	}
 	st := e.stage("sort")
-	if x.how == ir.Planes {
+	switch {
+	case x.inBlocks():
+		st.Partition = x.cut.partition(loop.SizeScalar(x.byThread))
+	case x.how == ir.Planes:
 		st.Partition = x.cut.partition(loop.SizeConst(1))
-	} else {
+	default:
 		st.Partition = x.kernel.partition(rootLoop{cut: true, n: loop.SizeScalar(x.groups), weight: x.pos})
 	}
 	x.addStage(st)

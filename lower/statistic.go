@@ -40,12 +40,20 @@ func Statistic(s *ir.Statistic, types OperandTypes, opts Options) (*Kernel, erro
 		// Of empty lines there is a result, too.
 		x.cut = x.evenly(loop.SizeScalar(x.groups), sizeMax(loop.SizeScalar(x.length), loop.SizeConst(1)))
 	}
+	workspace := total
+	if opts.Grids {
+		x.byThread = x.bySelection(total)
+		workspace = sizeProduct(total, loop.SizeScalar(x.byThread))
+	}
 	x.out = x.buffer(s.To.Name+"_vals", loopType(s.To.DType), loop.Output)
 	x.work = [2]loop.BufferID{x.buffer("sorted", loop.F64, loop.Temp), x.buffer("spare", loop.F64, loop.Temp)}
 	x.addStage(loop.Stage{Name: "size", Partition: -1, Lets: x.lets, Allocs: []loop.Alloc{
 		{Buffer: x.out, Len: sizeProduct(loop.SizeScalar(x.groups), loop.SizeScalar(x.number))},
-		{Buffer: x.work[0], Len: total}, {Buffer: x.work[1], Len: total},
+		{Buffer: x.work[0], Len: workspace}, {Buffer: x.work[1], Len: workspace},
 	}})
+	if x.selecting != nil {
+		x.selecting()
+	}
 	x.runStage()
 	x.result.Values = x.out
 	if !s.To.Format.IsDense() {
@@ -63,6 +71,10 @@ type selector struct {
 	out    loop.BufferID
 	work   [2]loop.BufferID
 	cut    cutItems // of planes
+	// On grids, selecting adds the stage for long lines; byThread is 1 where that of
+	// threads runs instead.
+	selecting func()
+	byThread  loop.ScalarID
 }
 
 // orderCount is the number of orders for each line: the product of the extents of
@@ -128,9 +140,15 @@ func (x *selector) runStage() {
 		})
 	}
 	st := e.stage("statistics")
-	if x.how == ir.Planes {
+	switch {
+	case x.how == ir.Planes && x.opts.Grids:
+		st.Partition = x.cut.partition(loop.SizeScalar(x.byThread))
+	case x.how == ir.Planes:
 		st.Partition = x.cut.partition(loop.SizeConst(1))
-	} else {
+	case x.opts.Grids:
+		n := sizeProduct(loop.SizeScalar(x.groups), loop.SizeScalar(x.byThread))
+		st.Partition = x.kernel.partition(rootLoop{cut: true, n: n, weight: -1})
+	default:
 		st.Partition = x.kernel.partition(rootLoop{cut: true, n: loop.SizeScalar(x.groups), weight: x.pos})
 	}
 	x.addStage(st)

@@ -23,6 +23,8 @@
 //   - serial: one thread does it all, or one block (a few sizes and sums).
 //   - prefix: a running sum in three steps (prefix.go).
 //
+// A stage that has a grid function already stays as it is.
+//
 // How a stage was mapped is in its name, which explain shows.
 package grid
 
@@ -162,6 +164,10 @@ func (m *mapper) sizes(name string, lets []loop.ScalarLet, trims []loop.Trim, al
 
 // stage maps one stage.
 func (m *mapper) stage(s *loop.Stage) {
+	if s.Blocks != nil {
+		m.add(*s)
+		return
+	}
 	m.sizes(s.Name+"_sizes", s.Lets, s.Trims, s.Allocs)
 	if d := s.Partition; d >= 0 {
 		if m.cuts[d] == nil {

@@ -1,0 +1,271 @@
+package lower
+
+import (
+	"github.com/lacuna-sparse/lacuna/ir"
+	"github.com/lacuna-sparse/lacuna/ir/loop"
+	"github.com/lacuna-sparse/lacuna/tensor"
+)
+
+// On grids, a block sorts a long line of a dense tensor by the digits of its values' bits,
+// the lowest first (radix sort: N. Satish, M. Harris and M. Garland, "Designing Efficient
+// Sorting Algorithms for Manycore GPUs", 2009). In each pass every warp counts the digits of
+// its part of the line in shared memory; the counts, added up in the order of digits and
+// then of warps, are where the values of a warp go; and each warp places its values, 32 at
+// a time, those of one digit in the order of their lanes. So every pass is stable. The
+// values are moved as they are: keys are made of them in every pass.
+
+const (
+	// sortDigit is the number of bits of a digit.
+	sortDigit = 8
+	// sortWarps is the size of a block that sorts.
+	sortWarps = 8
+	// sortLeast is the least length of lines that blocks sort.
+	sortLeast = 192
+	// sortMost bounds the length: the counters have 32 bits.
+	sortMost = 1<<32 - 1
+	// sortAhead is how many values a thread loads before it places the first.
+	sortAhead = 4
+)
+
+// radixSorter is the function in which blocks sort.
+type radixSorter struct {
+	*lineSort
+	t        *gridTeam
+	b        *loop.Builder
+	counters loop.BufID // shared: by warp and digit
+	prefix   *foldPrefix
+}
+
+// byRadix defines who sorts lines; it returns the stage of blocks, to be built when the
+// buffers are known. byThread is 1 where threads sort.
+func (x *lineSort) byRadix() (byThread loop.ScalarID, blocks func()) {
+	warps, least := sortWarps, int64(sortLeast)
+	if x.opts.Grain > 0 { // tests of small data
+		warps, least = 2, 2
+	}
+	ratio := func(d int64) loop.SizeExpr {
+		return sizeMin(loop.SizeConst(1), &loop.SizeOp{Op: loop.Div, X: loop.SizeScalar(x.length), Y: loop.SizeConst(d)})
+	}
+	less := func(y loop.SizeExpr) loop.SizeExpr { return &loop.SizeOp{Op: loop.Sub, X: loop.SizeConst(1), Y: y} }
+	byBlock := x.define("by_block", sizeTimes(ratio(least), less(ratio(sortMost))))
+	byThread = x.define("by_thread", less(loop.SizeScalar(byBlock)))
+	return byThread, func() {
+		s := &radixSorter{lineSort: x, t: x.gridEmitter("radix_sort", warps, warps)}
+		s.b = s.t.b
+		s.counters = s.b.Shared("counters", loop.U32, int64(warps)<<sortDigit)
+		sum := &ir.Reduce{Fold: ir.FoldSum, Typ: tensor.Int64, Body: &ir.Const{Value: ir.FoldSum.Identity(tensor.Int64)}}
+		sum.Temp = &ir.Temp{Reduce: sum}
+		s.prefix = s.t.newPrefix(sum)
+		s.t.each(s.t.scalar(x.groups), s.line)
+		x.addStage(s.t.gridStage("sort_by_block", s.t.blocksFor(sizeProduct(loop.SizeScalar(x.groups), loop.SizeScalar(byBlock)))))
+	}
+}
+
+// keyBits is how many bits keys have, and their type.
+func (s *radixSorter) keyBits() (int64, loop.Type) {
+	bits := int64(8 * s.typ.Size())
+	if s.typ == loop.Bool {
+		bits = 1
+	}
+	if bits > 32 {
+		return bits, loop.U64
+	}
+	return bits, loop.U32
+}
+
+// radixKey is a value as an unsigned integer in the order of the sort: -0 is 0, and all
+// NaNs are alike.
+func (s *radixSorter) radixKey(v loop.Expr) loop.Expr {
+	b := s.b
+	width, bits := s.keyBits()
+	top := loop.NewBinary(loop.Shl, loop.Number(bits, 1), loop.Number(bits, width-1))
+	key := loop.Expr(nil)
+	switch {
+	case s.typ.IsFloat():
+		zero := loop.Float(s.typ, 0)
+		raw := b.Let("raw", loop.NewUnary(loop.Bits, b.Select(b.Eq(v, zero), zero, v)))
+		negative := b.Ne(b.And(raw, top), loop.Number(bits, 0))
+		all := loop.NewUnary(loop.Not, loop.Number(bits, 0))
+		key = b.Select(b.Ne(v, v), all, b.Select(negative, loop.NewUnary(loop.Not, raw), b.Or(raw, top)))
+	case s.typ.IsSigned():
+		key = loop.NewBinary(loop.Xor, b.Cast(bits, v), top)
+	default:
+		key = b.Cast(bits, v)
+	}
+	if s.step.Descending {
+		key = loop.NewUnary(loop.Not, key)
+	}
+	return b.Let("key", key)
+}
+
+// digitOf is a digit of a key.
+func (s *radixSorter) digitOf(v loop.Expr, pass int64) loop.Expr {
+	_, bits := s.keyBits()
+	down := loop.NewBinary(loop.Shr, s.radixKey(v), loop.Number(bits, pass*sortDigit))
+	return s.b.Let("digit", s.b.Cast(loop.I64, s.b.And(down, loop.Number(bits, 1<<sortDigit-1))))
+}
+
+// line sorts line g.
+func (s *radixSorter) line(g loop.Expr) {
+	b := s.b
+	n := s.t.scalar(s.length)
+	begin := b.Let("begin", b.Mul(g, n))
+	width, _ := s.keyBits()
+	passes := (width + sortDigit - 1) / sortDigit
+	// Warps have parts of equal length, a multiple of the lanes.
+	round := s.t.threads()
+	part := b.Let("part", b.Mul(b.Div(b.Add(n, loop.Int(round-1)), loop.Int(round)), loop.Int(warpSize)))
+	low := b.Let("low", b.Min(n, b.Mul(s.t.warp(), part)))
+	high := b.Let("high", b.Min(n, b.Add(low, part)))
+	for pass := range passes {
+		s.pass(pass, pass == passes-1, begin, low, high)
+	}
+}
+
+// load is value i of a line before a pass, and where it was at first.
+func (s *radixSorter) load(pass int64, begin, i loop.Expr) (v, place loop.Expr) {
+	b, e := s.b, s.t.emitter
+	at := b.Let("at", b.Add(begin, i))
+	if pass == 0 {
+		return b.Let("v", s.key(b.Load(e.read(s.vals), at))), i
+	}
+	from := (pass - 1) % 2
+	v = b.Let("v", b.Load(e.write(s.sorter.keys[from]), at))
+	if s.step.Positions {
+		place = b.Let("place", b.Load(e.write(s.sorter.carried[from]), at))
+	}
+	return v, place
+}
+
+// store puts a value where a pass moves it.
+func (s *radixSorter) store(pass int64, last bool, at, v, place loop.Expr) {
+	b, e := s.b, s.t.emitter
+	switch {
+	case last && s.step.Positions:
+		b.Store(e.write(s.out), at, place)
+	case last:
+		b.Store(e.write(s.out), at, v)
+	default:
+		b.Store(e.write(s.sorter.keys[pass%2]), at, v)
+		if s.step.Positions {
+			b.Store(e.write(s.sorter.carried[pass%2]), at, place)
+		}
+	}
+}
+
+// pass moves the values of a line, of which the warp has those from low to high, to the
+// order of a digit.
+func (s *radixSorter) pass(pass int64, last bool, begin, low, high loop.Expr) {
+	b, t := s.b, s.t
+	const digits = int64(1) << sortDigit
+	one := loop.Number(loop.U32, 1)
+	t.barrier()
+	for i := int64(0); i < int64(t.warps)*digits; i += t.threads() {
+		b.Store(s.counters, b.Add(t.rank(), loop.Int(i)), loop.Number(loop.U32, 0))
+	}
+	t.barrier()
+	own := b.Let("own", b.Mul(t.warp(), loop.Int(digits)))
+	s.inSteps(low, high, func(at []loop.Expr, inside []loop.Expr) {
+		values := make([]*loop.Ref, len(at))
+		for k := range at {
+			values[k] = b.Var("v", loop.Number(s.typ, 0))
+			b.If(inside[k], func() {
+				v, _ := s.load(pass, begin, at[k])
+				b.Assign(values[k], v)
+			}, nil)
+		}
+		for k, v := range values {
+			b.If(inside[k], func() { b.Atomic(loop.AtomicAdd, s.counters, b.Add(own, s.digitOf(v, pass)), one) }, nil)
+		}
+	})
+	t.barrier()
+	s.starts()
+	t.barrier()
+	s.inSteps(low, high, func(at []loop.Expr, inside []loop.Expr) {
+		values, places := make([]*loop.Ref, len(at)), make([]*loop.Ref, len(at))
+		for k := range at {
+			values[k], places[k] = b.Var("v", loop.Number(s.typ, 0)), b.Var("place", loop.Int(0))
+			b.If(inside[k], func() {
+				v, place := s.load(pass, begin, at[k])
+				b.Assign(values[k], v)
+				if s.step.Positions {
+					b.Assign(places[k], place)
+				}
+			}, nil)
+		}
+		for k := range at {
+			s.place(pass, last, begin, own, inside[k], values[k], places[k])
+		}
+	})
+	// What has been stored is read in the next pass, behind a barrier.
+}
+
+// inSteps runs body for the places of a warp's part, some for each lane at a time. All
+// lanes run it; inside tells which places there are.
+func (s *radixSorter) inSteps(low, high loop.Expr, body func(at, inside []loop.Expr)) {
+	b := s.b
+	first := b.Var("first", low)
+	b.While(b.Lt(first, high), func() {
+		at, inside := make([]loop.Expr, sortAhead), make([]loop.Expr, sortAhead)
+		for k := range at {
+			at[k] = b.Let("i", b.Add(b.Add(first, s.t.lane()), loop.Int(int64(k)*warpSize)))
+			inside[k] = b.Let("inside", b.Lt(at[k], high))
+		}
+		body(at, inside)
+		b.Assign(first, b.Add(first, loop.Int(sortAhead*warpSize)))
+	})
+}
+
+// starts turns the counters into where the values of each digit and warp begin.
+func (s *radixSorter) starts() {
+	b, t := s.b, s.t
+	const digits = int64(1) << sortDigit
+	per := (digits + t.threads() - 1) / t.threads()
+	first := b.Let("first_digit", b.Mul(t.rank(), loop.Int(per)))
+	sum := t.open(s.prefix.fold)
+	mine := b.Let("mine", b.Min(loop.Int(digits), b.Add(first, loop.Int(per))))
+	all := func(body func(at loop.Expr)) {
+		b.For("d", first, mine, func(d loop.Expr) {
+			b.For("w", loop.Int(0), loop.Int(int64(t.warps)), func(w loop.Expr) {
+				body(b.Let("at", b.Add(b.Mul(w, loop.Int(digits)), d)))
+			})
+		})
+	}
+	all(func(at loop.Expr) {
+		b.Assign(sum.state[0], b.Add(sum.state[0], b.Cast(loop.I64, b.Load(s.counters, at))))
+	})
+	before, _ := s.prefix.of(sum)
+	next := b.Var("next", before.state[0])
+	all(func(at loop.Expr) {
+		n := b.Let("n", b.Load(s.counters, at))
+		b.Store(s.counters, at, b.Cast(loop.U32, next))
+		b.Assign(next, b.Add(next, b.Cast(loop.I64, n)))
+	})
+}
+
+// place stores the values of the lanes, those with the same digit behind each other.
+func (s *radixSorter) place(pass int64, last bool, begin, own, inside loop.Expr, v, place *loop.Ref) {
+	b, t := s.b, s.t
+	digit := s.digitOf(v, pass)
+	same := b.Var("same", b.Ballot("all", inside))
+	for bit := range sortDigit {
+		set := b.Let("set", b.Ne(b.And(digit, loop.Int(1<<bit)), loop.Int(0)))
+		with := b.Ballot("with", set)
+		b.Assign(same, b.And(same, b.Select(set, with, loop.NewUnary(loop.Not, with))))
+	}
+	lane := b.Cast(loop.U32, t.lane())
+	below := b.Sub(loop.NewBinary(loop.Shl, loop.Number(loop.U32, 1), lane), loop.Number(loop.U32, 1))
+	rank := b.Let("rank", loop.NewUnary(loop.OnesCount, b.And(same, below)))
+	counter := b.Let("counter", b.Add(own, digit))
+	to := b.Var("to", loop.Int(0))
+	b.If(inside, func() { b.Assign(to, b.Cast(loop.I64, b.Load(s.counters, counter))) }, nil)
+	b.Barrier(loop.WarpScope)
+	b.If(b.And(inside, b.Eq(rank, loop.Number(loop.U32, 0))), func() {
+		n := loop.NewUnary(loop.OnesCount, same)
+		b.Store(s.counters, counter, b.Add(b.Cast(loop.U32, to), n))
+	}, nil)
+	b.Barrier(loop.WarpScope)
+	b.If(inside, func() {
+		s.store(pass, last, b.Add(begin, b.Add(to, b.Cast(loop.I64, rank))), v, place)
+	}, nil)
+}
