@@ -156,7 +156,7 @@ func (s *Session) compile(src string, d *declarations) (k *Kernel, err error) {
 			k.types = append(k.types, d.typesOf(t, forms[t.Name])...) // the planner starts with the operands
 		}
 	}
-	if err := k.compile(ir.Options{StrictIEEE: d.strict, Forms: forms}); err != nil {
+	if err := k.compile(ir.Options{StrictIEEE: d.strict, Grids: runtime.OnGrids(s.engine), Forms: forms}); err != nil {
 		return nil, err
 	}
 	return k, nil
