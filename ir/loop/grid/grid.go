@@ -10,10 +10,13 @@
 //     for any cut, so each thread takes single elements of the domain.
 //   - rows: the same, where the elements are rows with loops in them that lanes can
 //     share (rows.go).
+//   - warps: the same, where each element stands for a list whose items are counted
+//     by buckets or moved to them (counters.go).
 //   - chunks: each thread takes whole chunks, of which there are as many as threads
 //     pay for; what every thread has a copy of is cut from one buffer (chunks.go).
 //   - blocks: each block takes whole chunks, its threads sharing the loop over them
 //     (blocks.go).
+//   - independent: the iterations of a loop that is independent (independent.go).
 //   - serial: one thread does it all, or one block (a few sizes and sums).
 //   - prefix: a running sum in three steps (prefix.go).
 //
@@ -168,13 +171,13 @@ func (m *mapper) stage(s *loop.Stage) {
 	case len(s.Prefixes) > 0:
 		m.prefixes(s)
 	case s.Partition < 0:
-		if !m.block(s) {
+		if !m.independent(s) && !m.block(s) {
 			m.serial(s)
 		}
 	case s.Ordered:
 		m.ordered(s)
 	case m.cuts[s.Partition].style == single:
-		if !m.rows(s) {
+		if !m.counters(s) && !m.rows(s) {
 			m.elements(s)
 		}
 	default:
