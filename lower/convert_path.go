@@ -107,17 +107,17 @@ func (p Path) String() string {
 // the caches and the page tables with every entry it moves, so several passes
 // over fewer are faster; so are they when the buckets outnumber the entries.
 const (
-	maxBuckets   = 1 << 20
-	fewBuckets   = 1 << 12
-	digitBits    = 10      // of a radix pass: its buckets' ends stay in the first caches
-	groupBits    = 8       // of a pass that groups
-	farBuckets   = 1 << 13 // from so many in use at a time, grouping pays,
-	manyEntries  = 1 << 16 // if there are so many entries
-	groupEntries = 1 << 12 // of a group that is sorted in the cache
-	maxGroupBits = 11
-	localBits    = 10 // of a radix pass over a group
-	gridDigitBits = 8 // of a radix pass by thousands of warps, with counters each
-	maxSortMoves = 24 // from here on a conversion is not worth a kernel
+	maxBuckets    = 1 << 20
+	fewBuckets    = 1 << 12
+	digitBits     = 10      // of a radix pass: its buckets' ends stay in the first caches
+	groupBits     = 8       // of a pass that groups
+	farBuckets    = 1 << 13 // from so many in use at a time, grouping pays,
+	manyEntries   = 1 << 16 // if there are so many entries
+	groupEntries  = 1 << 12 // of a group that is sorted in the cache
+	maxGroupBits  = 11
+	localBits     = 10 // of a radix pass over a group
+	gridDigitBits = 8  // of a radix pass by thousands of warps, with counters each
+	maxSortMoves  = 24 // from here on a conversion is not worth a kernel
 )
 
 // Limits of the path for rows.

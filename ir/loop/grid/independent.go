@@ -5,9 +5,6 @@ import (
 	"github.com/lacuna-sparse/lacuna/ir/loop/lib"
 )
 
-// independentBlocks share out loops of which nobody knows the length before they run.
-const independentBlocks = 512
-
 // independent maps a stage of one call whose stores are all in loops that are independent
 // to threads that take their iterations in turns. It reports whether that could be done.
 func (m *mapper) independent(s *loop.Stage) bool {
@@ -35,7 +32,8 @@ func (m *mapper) independent(s *loop.Stage) bool {
 	if loop.RemoveDead(b.Func()).Verify(lib.Lookup) != nil {
 		return false
 	}
-	m.launch(s, "iterations", g, loop.SizeConst(independentBlocks))
+	// Nobody knows how long the loops are before they run.
+	m.launch(s, "iterations", g, loop.SizeConst(max(1, m.opts.Workers/int64(m.opts.Threads))))
 	return true
 }
 
