@@ -15,6 +15,8 @@ type Inlining struct {
 	// Loop, when not nil, is asked to emit each counting loop itself; it says
 	// whether it did.
 	Loop func(s *For, n *Inliner) bool
+	// Store, when not nil, is asked to emit each store itself; it says whether it did.
+	Store func(s *Store, n *Inliner) bool
 	// Guard, when not nil, is the condition under which stores are made.
 	Guard Expr
 }
@@ -67,6 +69,9 @@ func (n *Inliner) stmt(s Stmt) {
 		b.Assign(n.exprs[s.Var].(*Ref), n.Expr(s.Value))
 	case *Store:
 		store := func() {
+			if n.in.Store != nil && n.in.Store(s, n) {
+				return
+			}
 			b.emit(&Store{Buf: n.in.Bufs[s.Buf], Index: n.index(s.Buf, s.Index), Value: n.Expr(s.Value)})
 		}
 		if n.in.Guard == nil {

@@ -17,6 +17,7 @@
 //   - blocks: each block takes whole chunks, its threads sharing the loop over them
 //     (blocks.go).
 //   - independent: the iterations of a loop that is independent (independent.go).
+//   - atomics: the iterations of a loop that folds integers into elements (atomics.go).
 //   - serial: one thread does it all, or one block (a few sizes and sums).
 //   - prefix: a running sum in three steps (prefix.go).
 //
@@ -171,7 +172,7 @@ func (m *mapper) stage(s *loop.Stage) {
 	case len(s.Prefixes) > 0:
 		m.prefixes(s)
 	case s.Partition < 0:
-		if !m.independent(s) && !m.block(s) {
+		if !m.independent(s) && !m.atomics(s) && !m.block(s) {
 			m.serial(s)
 		}
 	case s.Ordered:
