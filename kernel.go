@@ -226,6 +226,9 @@ func (k *Kernel) compile(opts ir.Options) error {
 			// Compile ahead of the first run what will most likely run.
 			how := choice{crd: loop.U32, work: k.session.workspace(lower.DenseWorkspace), onePass: k.oneThread()}
 			how.tables = how.work == lower.DenseWorkspace && len(sp.tables()) > 0
+			if runtime.OnGrids(k.session.engine) {
+				how.work = k.session.workspace(lower.HashWorkspace)
+			}
 			if _, err := k.variant(context.Background(), sp, types, how); err != nil {
 				return err
 			}
