@@ -57,6 +57,8 @@ func workspaceKeys(c *ir.Compute, extents []int64) (most int64, ok bool) {
 // within reach of the caches or within the size of the operands.
 const (
 	denseKeys = 1 << 20
+	// On grids each of thousands of threads has such a workspace.
+	gridKeys = 1 << 12
 	// Up to so many operand entries a sorted list will do: it may have as many
 	// elements as there are pairs of them.
 	sortEntries = 1 << 8
@@ -107,6 +109,9 @@ func (v *variant) entries(vals values) int64 {
 
 // workspaceKind chooses how workspaces store their entries.
 func (k *Kernel) workspaceKind(keys int64, v *variant, vals values) lower.WorkspaceKind {
+	if runtime.OnGrids(k.session.engine) && keys > gridKeys {
+		return k.session.workspace(lower.HashWorkspace)
+	}
 	if keys <= denseKeys {
 		return k.session.workspace(lower.DenseWorkspace)
 	}

@@ -7,7 +7,6 @@ import (
 	goruntime "runtime"
 	"slices"
 	"sync"
-	"unsafe"
 
 	"github.com/lacuna-sparse/lacuna/ir"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
@@ -114,6 +113,8 @@ type converting struct {
 	options runtime.Options
 	latest  *variant // the kernel run last, nil if none was worth it
 	begun   bool     // one kernel has been worth it: so are the others
+	// resident leaves what becomes of a tensor on the device.
+	resident bool
 }
 
 // named converts a tensor, by kernels or without, and names the result.
@@ -307,6 +308,7 @@ func (c *converting) convert(ctx context.Context, t *tensor.Tensor, format tenso
 			return nil, errPlain
 		}
 	}
+	c.options.Resident = c.resident
 	return c.kernel(ctx, t, format, lower.Stored)
 }
 
@@ -333,7 +335,7 @@ func (c *converting) kernelFor(ctx context.Context, t *tensor.Tensor, format ten
 // path chooses how entries are sorted.
 func (c *converting) path(t *tensor.Tensor, format tensor.Format, entries lower.EntryOrder) (lower.Path, error) {
 	data := lower.Data{Shape: t.Dims(), Entries: t.NNZ(), DType: t.DType(), Order: entries, Threads: c.threads(),
-		Spread: func(axis int) int64 { return spread(t, axis) }}
+		Grids: runtime.OnGrids(c.session.engine), Spread: func(axis int) int64 { return spread(t, axis) }}
 	if f := c.session.conversions.data; f != nil {
 		data = f(data)
 	}
@@ -347,6 +349,9 @@ func (c *converting) path(t *tensor.Tensor, format tensor.Format, entries lower.
 // threads is how many threads a kernel of the conversion runs on.
 func (c *converting) threads() int {
 	n := goruntime.GOMAXPROCS(0)
+	if runtime.OnGrids(c.session.engine) {
+		return 0
+	}
 	if c.options.Threads > 0 {
 		n = min(n, c.options.Threads)
 	}
@@ -406,7 +411,8 @@ func (c *converting) run(ctx context.Context, t *tensor.Tensor, format tensor.Fo
 		key += " " + types.IndexType(to, l, lower.Coordinates).String()
 	}
 	v, err := c.variant(ctx, key, t.NNZ(), func() (*lower.Kernel, error) {
-		return lower.Convert(from, to, types, lower.ConvertOptions{Grain: c.session.grain, Entries: entries, Path: path})
+		return lower.Convert(from, to, types, lower.ConvertOptions{Grain: c.session.grain, Entries: entries, Path: path,
+			Grids: runtime.OnGrids(c.session.engine)})
 	})
 	if err != nil {
 		return nil, nil, err
@@ -564,8 +570,7 @@ func (v *variant) converted(t *tensor.Tensor, values tensor.Array, r *runtime.Re
 				return operandArray(t, in)
 			}
 		}
-		m := r.Buffers[id]
-		return tensor.ArrayAt(dt, unsafe.Pointer(m.Ptr), int(m.Len))
+		return arrayOf(dt, r.Buffers[id])
 	}
 	index := func(id loop.BufferID) tensor.Array {
 		if id < 0 {

@@ -2,6 +2,7 @@ package lacuna_test
 
 import (
 	"context"
+	"slices"
 	"testing"
 
 	"github.com/lacuna-sparse/lacuna"
@@ -59,5 +60,40 @@ func TestResident(t *testing.T) {
 	}
 	if _, err := lacuna.NewSession(lacuna.WithEngine(runtime.Interp())).ToDevice(ctx, A); err == nil {
 		t.Error("the interpreter claims to have a device")
+	}
+}
+
+// What an operand is stored again as for the loops stays on the device too.
+func TestResidentConversion(t *testing.T) {
+	ctx := context.Background()
+	s := lacuna.NewSession(lacuna.WithEngine(runtime.Simulated()), lacuna.WithResidentResults(), lacuna.WithConversionKernels())
+	A, err := tensor.New([]int64{2, 3}, tensor.CSR, []tensor.Level{
+		{}, {Pos: tensor.ArrayOf([]uint32{0, 2, 3}), Crd: tensor.ArrayOf([]uint32{0, 2, 2})},
+	}, tensor.ArrayOf([]float64{1, 2, 3}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	A, err = s.ToDevice(ctx, A)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 { // the second time it is remembered
+		y, err := s.Eval(ctx, "y(j) = sum_i A(i,j)", lacuna.Args{"A": A})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, want := tensor.View[float64](y.Values()), []float64{1, 0, 5}; !slices.Equal(got, want) {
+			t.Errorf("%v, want %v", got, want)
+		}
+	}
+	B, err := s.Eval(ctx, "B(i,j) = A(i,j)", lacuna.Args{"A": A}, lacuna.Format("B", tensor.CSC, tensor.Float64))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if B.Values().Here() {
+		t.Error("the converted tensor is not on the device")
+	}
+	if got, want := tensor.View[float64](B.Values()), []float64{1, 2, 3}; !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
 	}
 }

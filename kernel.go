@@ -156,7 +156,7 @@ func (s *Session) compile(src string, d *declarations) (k *Kernel, err error) {
 			k.types = append(k.types, d.typesOf(t, forms[t.Name])...) // the planner starts with the operands
 		}
 	}
-	if err := k.compile(ir.Options{StrictIEEE: d.strict, Forms: forms}); err != nil {
+	if err := k.compile(ir.Options{StrictIEEE: d.strict, Grids: runtime.OnGrids(s.engine), Forms: forms}); err != nil {
 		return nil, err
 	}
 	return k, nil
@@ -226,6 +226,9 @@ func (k *Kernel) compile(opts ir.Options) error {
 			// Compile ahead of the first run what will most likely run.
 			how := choice{crd: loop.U32, work: k.session.workspace(lower.DenseWorkspace), onePass: k.oneThread()}
 			how.tables = how.work == lower.DenseWorkspace && len(sp.tables()) > 0
+			if runtime.OnGrids(k.session.engine) {
+				how.work = k.session.workspace(lower.HashWorkspace)
+			}
 			if _, err := k.variant(context.Background(), sp, types, how); err != nil {
 				return err
 			}

@@ -330,7 +330,7 @@ func (k *Kernel) runStep(ctx context.Context, st *step, b *stepBinding, vals val
 			vals[p.To.ID] = c.to
 			return nil
 		}
-		c := &converting{session: k.session, options: k.options.Here()}
+		c := &converting{session: k.session, options: k.options.Here(), resident: k.options.Resident}
 		to, err := c.step(ctx, p, from)
 		if err != nil {
 			return err

@@ -44,6 +44,9 @@ type Options struct {
 	// Nothing lists means and variances that are NaN, because their indices take no value: a plan for
 	// operands that are this empty.
 	Nothing []*lang.Reduce
+	// Grids is for engines that run thousands of threads, where what one thread does
+	// alone costs most: loops that can be cut are worth a conversion.
+	Grids bool
 	// Forms are those of operands that are stored as several pieces, or as a
 	// triangle, by name. The format of such an operand is the one that it gets
 	// where it has to be stored as one tensor.

@@ -1,6 +1,10 @@
 package ir
 
-import "github.com/lacuna-sparse/lacuna/tensor"
+import (
+	"slices"
+
+	"github.com/lacuna-sparse/lacuna/tensor"
+)
 
 // Cost estimates, in loop iterations. Extents are not known when a program is
 // compiled, so all dense loops count alike; what matters is which loops are
@@ -16,6 +20,7 @@ const (
 	// the more dimensions, the further apart are the places.
 	workspaceFactor = 2
 	maskedFactor    = 1.2 // most of what is computed is not kept
+	serialFactor    = 1e4 // one thread of a grid does it all
 	maxOrders       = 400 // loop orders tried
 )
 
@@ -253,10 +258,40 @@ func (s *scheduler) consider(c *candidate) float64 {
 			c.cost *= countFactor
 		}
 	}
+	if _, terms := c.body.(*Sequence); !terms {
+		c.cost *= s.weigh(c.body)
+	}
 	if s.best == nil || c.cost < s.best.cost {
 		s.best = c
 	}
 	return c.cost
+}
+
+// weigh is the factor by which a nest costs more because its outermost loop cannot be
+// cut, as chunks of it would write the same elements of the result.
+func (s *scheduler) weigh(body Stmt) float64 {
+	if !s.opts.Grids || s.lhs.Tensor.Rank == 0 {
+		return 1
+	}
+	for {
+		switch st := body.(type) {
+		case *Tabulate:
+			body = st.Body
+			continue
+		case *Where:
+			body = st.Consumer // a reduction outside all loops is cut itself
+			continue
+		case *Forall:
+			axis := s.lhs.Tensor.Format.Order()[0]
+			if s.lhs.Indices[axis].Plain() == st.Index {
+				return 1
+			}
+			if s.denseResult() && slices.ContainsFunc(s.lhs.Indices, func(x IndexExpr) bool { return x.Plain() == st.Index }) {
+				return 1
+			}
+		}
+		return serialFactor
+	}
 }
 
 // assess estimates the cost of a nest, and lists those of what it reads that have to be

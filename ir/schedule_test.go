@@ -27,6 +27,33 @@ func TestScatterTop(t *testing.T) {
 	}
 }
 
+// TestScheduleGrids: on grids loops that cannot be cut are worse than a conversion.
+func TestScheduleGrids(t *testing.T) {
+	for _, test := range []struct {
+		text           string
+		format         string // of the result
+		plain, grids   int    // conversions
+		scatters, cuts bool   // whether results are accumulated, without and on grids
+	}{
+		{"y(j) = sum_i A(i,j)", "D", 0, 1, true, false},
+		{"y(j) = sum_i A(i,j)*x(i)", "D", 0, 1, true, false},
+		{"y(i) = sum_j A(i,j)*x(j)", "D", 0, 0, false, false},
+		{"y(j) = sum_i A(i,j)", "S", 0, 1, false, false}, // not through a workspace
+	} {
+		decls := "A:CSR x:D =y:" + test.format + "[f64]"
+		plain := mustNormalForm(t, test.text, decls).schedule(testAlgebra, Options{})
+		grids := mustNormalForm(t, test.text, decls).schedule(testAlgebra, Options{Grids: true})
+		if len(plain.convert) != test.plain || len(grids.convert) != test.grids {
+			t.Errorf("%s into %s: %d and %d conversions, want %d and %d", test.text, test.format,
+				len(plain.convert), len(grids.convert), test.plain, test.grids)
+		}
+		if plain.accumulate != test.scatters || grids.accumulate != test.cuts {
+			t.Errorf("%s into %s accumulates %t, on grids %t; want %t, %t", test.text, test.format,
+				plain.accumulate, grids.accumulate, test.scatters, test.cuts)
+		}
+	}
+}
+
 // TestTempSupport: a reduction's result is where its body is, with the closed
 // form of its background elsewhere; restricted to what a tensor stores, it is
 // there where the tensor is.

@@ -143,7 +143,7 @@ func (n *nested) restore() {
 func (s *scheduler) cheaper(best *nested, body Stmt, factor float64, reduces []*Reduce) *nested {
 	s.tried++
 	cost, _ := s.assess(body, depths{}, readsOf(body))
-	cost *= factor
+	cost *= factor * s.weigh(body)
 	if best != nil && best.cost <= cost {
 		return best
 	}

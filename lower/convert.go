@@ -64,6 +64,9 @@ type ConvertOptions struct {
 	Entries EntryOrder
 	// Path says how entries are brought into order: see ChoosePath.
 	Path Path
+	// Grids is as in Options: a pass has a chunk for each of thousands of warps, and
+	// places are the running sums of all counts.
+	Grids bool
 }
 
 // Convert lowers the conversion of from to to. It gives the same arrays as

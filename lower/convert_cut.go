@@ -332,6 +332,12 @@ func (x *cutter) placeStage(filter bool) {
 	x.eachSlot(func(slot, i int) { b.Store(totals, loop.Int(int64(slot)), sums[i]) })
 	st := e.stage("place")
 	st.Allocs = []loop.Alloc{{Buffer: x.totals, Len: loop.SizeConst(x.slots)}}
+	if !filter {
+		x.eachSlot(func(slot, _ int) {
+			st.Prefixes = append(st.Prefixes, loop.Prefix{Buffer: x.counts, First: int64(slot), Stride: int64(x.slots),
+				N: x.chunks(x.part), Total: x.totals, At: int64(slot)})
+		})
+	}
 	x.addStage(st)
 }
 

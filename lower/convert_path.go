@@ -107,16 +107,17 @@ func (p Path) String() string {
 // the caches and the page tables with every entry it moves, so several passes
 // over fewer are faster; so are they when the buckets outnumber the entries.
 const (
-	maxBuckets   = 1 << 20
-	fewBuckets   = 1 << 12
-	digitBits    = 10      // of a radix pass: its buckets' ends stay in the first caches
-	groupBits    = 8       // of a pass that groups
-	farBuckets   = 1 << 13 // from so many in use at a time, grouping pays,
-	manyEntries  = 1 << 16 // if there are so many entries
-	groupEntries = 1 << 12 // of a group that is sorted in the cache
-	maxGroupBits = 11
-	localBits    = 10 // of a radix pass over a group
-	maxSortMoves = 24 // from here on a conversion is not worth a kernel
+	maxBuckets    = 1 << 20
+	fewBuckets    = 1 << 12
+	digitBits     = 10      // of a radix pass: its buckets' ends stay in the first caches
+	groupBits     = 8       // of a pass that groups
+	farBuckets    = 1 << 13 // from so many in use at a time, grouping pays,
+	manyEntries   = 1 << 16 // if there are so many entries
+	groupEntries  = 1 << 12 // of a group that is sorted in the cache
+	maxGroupBits  = 11
+	localBits     = 10 // of a radix pass over a group
+	gridDigitBits = 8  // of a radix pass by thousands of warps, with counters each
+	maxSortMoves  = 24 // from here on a conversion is not worth a kernel
 )
 
 // Limits of the path for rows.
@@ -140,6 +141,9 @@ type Data struct {
 	Order   EntryOrder
 	DType   tensor.DType
 	Threads int // that the kernel will run on; 0: not known
+	// Grids: the kernel runs on thousands of threads. Few buckets then matter more
+	// than few passes, and groups do not, as no thread's entries stay in a cache.
+	Grids bool
 	// Spread estimates over how many coordinates of an axis a few consecutive
 	// entries spread; nil or a result of 0 where nobody knows.
 	Spread func(axis int) int64
@@ -166,12 +170,16 @@ func ChoosePath(from, to tensor.Format, d Data) (p Path, ok bool) {
 		p.Words = wordsFor(axes, d.Shape, localBits, p.Group)
 		return p, p.Passes() <= maxSortMoves
 	}
-	if bucketsFor(axes, d.Shape) > max(fewBuckets, min(maxBuckets, 2*d.Entries)) {
-		p.Words = append(wordsFor(axes, d.Shape, digitBits, 0), wordsFor(carried, d.Shape, 0, 0)...)
+	most, digit := max(fewBuckets, min(maxBuckets, 2*d.Entries)), digitBits
+	if d.Grids {
+		most, digit = 1<<gridDigitBits, gridDigitBits
+	}
+	if bucketsFor(axes, d.Shape) > most {
+		p.Words = append(wordsFor(axes, d.Shape, digit, 0), wordsFor(carried, d.Shape, 0, 0)...)
 		return p, p.Passes() <= maxSortMoves
 	}
 	p.Buckets = true
-	if len(axes) == 1 && d.Entries >= manyEntries && d.Spread != nil && d.Spread(axes[0]) >= farBuckets {
+	if !d.Grids && len(axes) == 1 && d.Entries >= manyEntries && d.Spread != nil && d.Spread(axes[0]) >= farBuckets {
 		p.Group = groupBits
 		p.Words = wordsFor(append(append([]int(nil), axes...), carried...), d.Shape, 0, 0)
 	}

@@ -180,6 +180,9 @@ func (p *countingPass) counter(e *emitter, name string, row, bucket loop.Expr) l
 	if p.inPlace() {
 		return e.b.Let(name, e.b.Add(bucket, loop.Int(1)))
 	}
+	if p.how.Grids {
+		bucket = e.b.Mul(bucket, e.scalar(p.chunks))
+	}
 	return e.b.Let(name, e.b.Add(row, bucket))
 }
 
@@ -187,6 +190,9 @@ func (p *countingPass) counter(e *emitter, name string, row, bucket loop.Expr) l
 func (p *countingPass) row(e *emitter) loop.Expr {
 	if p.how.Path.Alone {
 		return loop.Int(0)
+	}
+	if p.how.Grids {
+		return e.b.Chunk() // counters of a bucket lie side by side
 	}
 	return e.b.Let("row", e.b.Mul(e.b.Chunk(), e.scalar(p.buckets)))
 }
@@ -225,18 +231,28 @@ func (p *countingPass) bucketCount() loop.SizeExpr {
 // maxParts bounds the chunks of a pass, each of which has counters of its own.
 const maxParts = 64
 
+// On grids a chunk is that of a warp.
+const (
+	gridParts = 1 << 12
+	gridGrain = 1 << 10
+)
+
 // lets are the scalars of the pass. Chunks are so large that counters take less
 // time than entries.
 func (p *countingPass) lets() []loop.ScalarLet {
 	op := func(op loop.BinaryOp, x, y loop.SizeExpr) loop.SizeExpr { return &loop.SizeOp{Op: op, X: x, Y: y} }
 	n, one := loop.SizeScalar(p.n), loop.SizeConst(1)
-	least := op(loop.Max, loop.SizeConst(chunkGrain), op(loop.Mul, loop.SizeConst(2), loop.SizeScalar(p.buckets)))
+	grain, most := loop.SizeConst(chunkGrain), loop.SizeConst(maxParts)
+	if p.how.Grids {
+		grain, most = loop.SizeConst(gridGrain), loop.SizeConst(gridParts)
+	}
+	least := op(loop.Max, grain, op(loop.Mul, loop.SizeConst(2), loop.SizeScalar(p.buckets)))
 	// An even number: two threads then have the same to do.
 	parts := op(loop.Mul, op(loop.Div, op(loop.Div, n, least), loop.SizeConst(2)), loop.SizeConst(2))
 	if p.how.Grain > 0 {
 		parts = op(loop.Div, n, loop.SizeConst(p.how.Grain))
 	}
-	parts = op(loop.Max, one, op(loop.Min, loop.SizeConst(maxParts), parts))
+	parts = op(loop.Max, one, op(loop.Min, most, parts))
 	if p.how.Path.Alone {
 		parts = one
 	}
@@ -389,6 +405,10 @@ const bucketGrain = 1 << 14
 // placeStages turn counts into places: within groups of buckets, then for the
 // groups, then adding the one to the other.
 func (p *countingPass) placeStages() {
+	if p.how.Grids {
+		p.placeAll()
+		return
+	}
 	grain := int64(bucketGrain)
 	if p.how.Grain > 0 {
 		grain = p.how.Grain
@@ -467,6 +487,52 @@ func (p *countingPass) placeStages() {
 	p.addStage(st)
 }
 
+// placeAll turns counts into places where those of a bucket lie side by side: by one
+// running sum.
+func (p *countingPass) placeAll() {
+	total := p.buffer(fmt.Sprintf("total%d", p.number), p.count, loop.Temp)
+	all := sizeTimes(loop.SizeScalar(p.chunks), loop.SizeScalar(p.buckets))
+	e := p.emitter("place")
+	b := e.b
+	counts := e.write(p.counts)
+	sum := b.Var("sum", loop.Number(p.count, 0))
+	b.For("at", loop.Int(0), b.Mul(e.scalar(p.chunks), e.scalar(p.buckets)), func(at loop.Expr) {
+		n := b.Let("n", b.Load(counts, at))
+		b.Store(counts, at, sum)
+		b.Assign(sum, b.Add(sum, n))
+	})
+	b.Store(e.write(total), loop.Int(0), sum)
+	st := e.stage("place")
+	st.Allocs = []loop.Alloc{{Buffer: total, Len: loop.SizeConst(1)}}
+	st.Prefixes = []loop.Prefix{{Buffer: p.counts, Stride: 1, N: all, Total: total}}
+	p.addStage(st)
+	if p.wanted() {
+		e := p.emitter("starts")
+		b := e.b
+		starts := e.write(p.starts)
+		b.ForIndependent("bucket", b.Lo(), b.Hi(), func(bucket loop.Expr) {
+			at := b.Let("at", b.Mul(bucket, e.scalar(p.chunks)))
+			b.Store(starts, bucket, b.Load(e.read(p.counts), at))
+		})
+		b.If(b.Eq(b.Hi(), e.scalar(p.buckets)), func() { b.Store(starts, b.Hi(), b.Load(e.read(total), loop.Int(0))) }, nil)
+		st := e.stage("starts")
+		st.Partition = p.partition(rootLoop{cut: true, n: loop.SizeScalar(p.buckets), weight: -1})
+		st.Allocs = []loop.Alloc{{Buffer: p.starts,
+			Len: &loop.SizeOp{Op: loop.Add, X: loop.SizeScalar(p.buckets), Y: loop.SizeConst(1)}}}
+		p.addStage(st)
+	}
+	p.keep(total)
+}
+
+// keep notes how many entries the first pass has kept.
+func (p *countingPass) keep(total loop.BufferID) {
+	if p.number == 0 && p.filter {
+		p.kept = p.newScalar("kept", false)
+		p.addStage(loop.Stage{Name: "kept", Partition: -1, Lets: []loop.ScalarLet{
+			{Scalar: p.kept, Value: &loop.SizeLoad{Buffer: total, Index: loop.SizeConst(0)}}}})
+	}
+}
+
 // placeAlone turns the counts of the only chunk into places, in one sweep.
 func (p *countingPass) placeAlone() {
 	e := p.emitter("place")
@@ -499,11 +565,7 @@ func (p *countingPass) placeAlone() {
 			Len: &loop.SizeOp{Op: loop.Add, X: loop.SizeScalar(p.buckets), Y: loop.SizeConst(1)}})
 	}
 	p.addStage(st)
-	if p.number == 0 && p.filter {
-		p.kept = p.newScalar("kept", false)
-		p.addStage(loop.Stage{Name: "kept", Partition: -1, Lets: []loop.ScalarLet{
-			{Scalar: p.kept, Value: &loop.SizeLoad{Buffer: total, Index: loop.SizeConst(0)}}}})
-	}
+	p.keep(total)
 }
 
 // moveStage moves every entry to its place.

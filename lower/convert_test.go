@@ -54,6 +54,10 @@ func TestChoosePath(t *testing.T) {
 		{"COO", "CSR", Data{Shape: []int64{1 << 40, 1 << 40}, Entries: 320000, Order: Unordered},
 			"grouped by 7 bits, then sorted within groups by radix: 1 axes in 64 bits by 4 passes of 9, 1 axes in 64 bits by 4 passes of 10"},
 		{"COO", "CSR", Data{Shape: []int64{1 << 40, 1 << 40}, Entries: 320000, Order: Repeating}, "in order"},
+		{"CSR", "CSC", Data{Shape: []int64{10, 200}, Entries: 1 << 20, Spread: far, Grids: true},
+			"sorted by the coordinates of 1 axes in one counting pass"},
+		{"CSR", "CSC", Data{Shape: []int64{10, 1 << 16}, Entries: 1 << 20, Spread: far, Grids: true},
+			"sorted by radix: 1 axes in 32 bits by 2 passes of 8, 1 axes carried in 32 bits"},
 	} {
 		if c.data.DType == tensor.Invalid {
 			c.data.DType = tensor.Float64

@@ -168,8 +168,13 @@ func (s *storedEntries) locate(e *emitter, p loop.Expr, top int) odometer {
 // parentOf is the parent of position p: the last of n whose positions begin at
 // or before it.
 func (e *emitter) parentOf(pos loop.BufID, n, p loop.Expr) loop.Expr {
+	return e.parentBetween(pos, loop.Int(0), n, p)
+}
+
+// parentBetween is parentOf where the parent is known to be from first to last.
+func (e *emitter) parentBetween(pos loop.BufID, first, last, p loop.Expr) loop.Expr {
 	b := e.b
-	lo, hi := b.Var("lo", loop.Int(0)), b.Var("hi", n)
+	lo, hi := b.Var("lo", first), b.Var("hi", last)
 	b.While(b.Lt(lo, hi), func() {
 		mid := b.Let("mid", loop.NewBinary(loop.Shr, b.Add(lo, hi), loop.Int(1)))
 		b.If(b.Gt(b.LoadIndex(pos, b.Add(mid, loop.Int(1))), p),
@@ -228,6 +233,10 @@ func (s *storedEntries) each(e *emitter, lo, hi loop.Expr, want axisSet, body fu
 		})
 		return
 	}
+	if s.c.how.Grids {
+		s.eachAlone(e, lo, hi, top, want, body)
+		return
+	}
 	o := s.locate(e, lo, top)
 	p := b.Var("p", lo)
 	b.While(b.Lt(p, hi), func() {
@@ -263,6 +272,36 @@ func (s *storedEntries) each(e *emitter, lo, hi loop.Expr, want axisSet, body fu
 		if top < leaf {
 			s.advance(e, &o, leaf-1, b.Lt(p, hi))
 		}
+	})
+}
+
+// eachAlone emits a loop whose iterations need nothing from each other: every entry
+// searches for its parents, between those of the first and of the last entry.
+func (s *storedEntries) eachAlone(e *emitter, lo, hi loop.Expr, top int, want axisSet, body func(entry)) {
+	b := e.b
+	from, to := s.locate(e, lo, top), s.locate(e, b.Let("last", b.Sub(hi, loop.Int(1))), top)
+	b.For("p", lo, hi, func(p loop.Expr) {
+		en := entry{pos: p, coords: map[int]loop.Expr{}}
+		at := p
+		for i := len(s.nodes) - 1; i >= top; i-- {
+			x := s.nodes[i]
+			if !x.dense {
+				s.coordinates(e, i, at, nil, want, en.coords)
+				if i > top {
+					at = e.parentBetween(e.read(x.pos), from.pos[i-1], to.pos[i-1], at)
+				}
+				continue
+			}
+			coord, size := at, e.scalar(s.c.extentOf(s.axis(x.first)))
+			if i > 0 {
+				coord = b.Let("i", b.Rem(at, size))
+			}
+			s.coordinates(e, i, at, coord, want, en.coords)
+			if i > top {
+				at = b.Let("parent", b.Div(at, size))
+			}
+		}
+		body(en)
 	})
 }
 

@@ -71,10 +71,10 @@ func (n *Inliner) stmt(s Stmt) {
 	case *Assign:
 		b.Assign(n.exprs[s.Var].(*Ref), n.Expr(s.Value))
 	case *Store:
-		if n.in.Store != nil && n.in.Store(s, n) {
-			return
-		}
 		store := func() {
+			if n.in.Store != nil && n.in.Store(s, n) {
+				return
+			}
 			b.emit(&Store{Buf: n.in.Bufs[s.Buf], Index: n.index(s.Buf, s.Index), Value: n.Expr(s.Value)})
 		}
 		if n.in.Guard == nil {

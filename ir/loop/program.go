@@ -92,7 +92,7 @@ type Stage struct {
 }
 
 // Prefix replaces the N elements of an integer buffer that start at First and lie
-// Stride apart by running sums, as I64 or, of U64 elements, modulo 2^64.
+// Stride apart by running sums, as I64 or, of U64 and U32 elements, modulo 2^64 and 2^32.
 type Prefix struct {
 	Buffer        BufferID
 	First, Stride int64

@@ -138,8 +138,8 @@ func (v *programVerifier) prefix(x *Prefix) {
 		if !v.hasBuffer(id) {
 			continue
 		}
-		if b := v.prog.Buffers[id]; !b.Elem.IsInt() || b.Elem.Size() != 8 {
-			v.problem("sums %s of %s, not of 64-bit integers", b.Name, b.Elem)
+		if b := v.prog.Buffers[id]; !b.Elem.IsInt() || b.Elem.Size() != 8 && b.Elem != U32 {
+			v.problem("sums %s of %s, not of 64-bit integers or U32", b.Name, b.Elem)
 		}
 	}
 	if x.First < 0 || x.Stride < 1 || x.At < 0 || x.Limit < 0 {

@@ -18,12 +18,13 @@ func (m *mapper) cut(d int) *cut {
 		m.sizes(p.Name, append(lets, loop.ScalarLet{Scalar: c.chunks, Value: n}), nil, nil)
 		return c
 	}
-	chunks := sizeOp(loop.Min, n, loop.SizeConst(maxChunks))
+	most := m.mostChunks(d)
+	chunks := sizeOp(loop.Min, n, most)
 	if p.Weights < 0 {
 		c.step = m.scalar(p.Name + "_step")
 		one := loop.SizeConst(1)
 		lets = append(lets,
-			loop.ScalarLet{Scalar: c.step, Value: sizeOp(loop.Max, one, ceilDiv(n, loop.SizeConst(maxChunks)))},
+			loop.ScalarLet{Scalar: c.step, Value: sizeOp(loop.Max, one, ceilDiv(n, most))},
 			loop.ScalarLet{Scalar: c.chunks, Value: ceilDiv(n, loop.SizeScalar(c.step))})
 	} else {
 		lets = append(lets, loop.ScalarLet{Scalar: c.chunks, Value: chunks})
@@ -33,6 +34,17 @@ func (m *mapper) cut(d int) *cut {
 		m.boundaries(p, c)
 	}
 	return c
+}
+
+// mostChunks bounds the chunks of a partition. Where threads have memory of their own,
+// one takes whole chunks, and there are some for each.
+func (m *mapper) mostChunks(d int) loop.SizeConst {
+	for i := range m.from.Stages {
+		if s := &m.from.Stages[i]; s.Partition == d && m.hasScratch(s) {
+			return loop.SizeConst(2 * m.opts.Workers)
+		}
+	}
+	return maxChunks
 }
 
 // perChunk adds what a stage computes and allocates once its partition is cut. Of a

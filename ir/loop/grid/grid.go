@@ -16,10 +16,14 @@
 //     after another, in any type (linestores.go).
 //   - entries: the same, where a row appends an entry for each of an operand's: teams
 //     take entries, whatever their rows (entries.go).
+//   - warps: the same, where each element stands for a list whose items are counted
+//     by buckets or moved to them (counters.go).
 //   - chunks: each thread takes whole chunks, of which there are as many as threads
 //     pay for; what every thread has a copy of is cut from one buffer (chunks.go).
 //   - blocks: each block takes whole chunks, its threads sharing the loop over them
 //     (blocks.go).
+//   - independent: the iterations of a loop that is independent (independent.go).
+//   - atomics: the iterations of a loop that folds integers into elements (atomics.go).
 //   - serial: one thread does it all, or one block (a few sizes and sums).
 //   - prefix: a running sum in three steps (prefix.go).
 //
@@ -180,13 +184,13 @@ func (m *mapper) stage(s *loop.Stage) {
 	case len(s.Prefixes) > 0:
 		m.prefixes(s)
 	case s.Partition < 0:
-		if !m.block(s) {
+		if !m.independent(s) && !m.atomics(s) && !m.block(s) {
 			m.serial(s)
 		}
 	case s.Ordered:
 		m.ordered(s)
 	case m.cuts[s.Partition].style == single:
-		if !m.rows(s) && !m.columns(s) && !m.entries(s) && !m.lineStores(s) {
+		if !m.counters(s) && !m.rows(s) && !m.columns(s) && !m.entries(s) && !m.lineStores(s) {
 			m.elements(s)
 		}
 	default:
