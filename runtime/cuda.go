@@ -162,7 +162,12 @@ func (q *cudaQueue) upload(b block, from unsafe.Pointer, bytes int64) error {
 	return q.stream.Upload(cuda.Ptr(b), unsafe.Slice((*byte)(from), bytes))
 }
 
-func (q *cudaQueue) download(to unsafe.Pointer, b block, offset, bytes int64) error {
+func (q *cudaQueue) download(ctx context.Context, to unsafe.Pointer, b block, offset, bytes int64) error {
+	if ctx.Done() != nil { // the copy's own waiting cannot be cut short
+		if err := q.stream.Synchronize(ctx); err != nil {
+			return err
+		}
+	}
 	return q.stream.Download(unsafe.Slice((*byte)(to), bytes), cuda.Ptr(b)+cuda.Ptr(offset))
 }
 
