@@ -192,7 +192,7 @@ func (g *gridRun) open() error {
 		bytes := int64(len(p.funcs)+1) * statusSize
 		b, err := g.alloc(bytes)
 		if err != nil {
-			return &MemoryLimitError{Program: p.program.Name, Buffer: "status", Len: bytes / statusSize, Elem: "i32", Need: bytes, Err: err}
+			return g.refused("inputs", &loop.Buffer{Name: "status", Elem: loop.U32}, bytes/statusSize, bytes, err)
 		}
 		g.status = b
 		if err := g.q.clear(b.at, bytes); err != nil {
@@ -212,7 +212,7 @@ func (g *gridRun) open() error {
 		}
 		b, err := g.alloc(bytes)
 		if err != nil {
-			return g.refused(nil, id, m.Len, bytes, err)
+			return g.refused("inputs", &p.program.Buffers[id], m.Len, bytes, err)
 		}
 		b.len = m.Len
 		g.bufs[id] = b
@@ -242,13 +242,9 @@ func (g *gridRun) alloc(bytes int64) (gridBuffer, error) {
 var errOverLimit = &outOfMemory{}
 
 // refused is the error for a buffer that does not fit.
-func (g *gridRun) refused(st *stagePlan, id loop.BufferID, n, bytes int64, err error) error {
-	buf := &g.s.plan.program.Buffers[id]
-	e := &MemoryLimitError{Program: g.s.plan.program.Name, Stage: "inputs", Buffer: buf.Name,
+func (g *gridRun) refused(stage string, buf *loop.Buffer, n, bytes int64, err error) error {
+	e := &MemoryLimitError{Program: g.s.plan.program.Name, Stage: stage, Buffer: buf.Name,
 		Len: n, Elem: buf.Elem.String(), Need: bytes, InUse: g.inUse, Limit: g.limit, Source: limitOption}
-	if st != nil {
-		e.Stage = st.name
-	}
 	if oom, ok := err.(*outOfMemory); ok && oom != errOverLimit {
 		e.Limit, e.Source = oom.free+g.inUse, oom.source()
 	} else if !ok {
@@ -342,11 +338,11 @@ func (g *gridRun) allocate(st *stagePlan, a *allocPlan) error {
 	}
 	bytes := bytesOf(n, s.plan.elemSize[a.buffer])
 	if bytes > maxObject {
-		return g.refused(st, a.buffer, n, bytes, errOverLimit)
+		return g.refused(st.name, buf, n, bytes, errOverLimit)
 	}
 	b, err := g.alloc(bytes)
 	if err != nil {
-		return g.refused(st, a.buffer, n, bytes, err)
+		return g.refused(st.name, buf, n, bytes, err)
 	}
 	b.len = n
 	g.bufs[a.buffer] = b
