@@ -21,8 +21,9 @@ type Resident struct {
 
 // residentBlock is the part of a Resident that outlives it.
 type residentBlock struct {
-	device accelerator
-	at     block
+	device  accelerator
+	at      block
+	foreign bool // the memory is somebody else's
 
 	mu    sync.Mutex
 	uses  int  // runs and copies at work
@@ -64,6 +65,9 @@ func (b *residentBlock) free() {
 
 func (b *residentBlock) giveBack() {
 	residents.Add(-1)
+	if b.foreign {
+		return
+	}
 	if q, err := b.device.queue(context.Background()); err == nil {
 		q.free(b.at)
 		q.close()
