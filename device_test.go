@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"unsafe"
 
 	"github.com/lacuna-sparse/lacuna"
 	"github.com/lacuna-sparse/lacuna/runtime"
@@ -116,5 +117,38 @@ func TestExplainGrids(t *testing.T) {
 		if runtime.OnGrids(e) != (err == nil) || err == nil && !strings.Contains(text, "grid threads 256") {
 			t.Errorf("engine %s: got %v and\n%s", e.Name(), err, text)
 		}
+	}
+}
+
+// Memory that other code has on the device is an operand without coming here.
+func TestForeignOperand(t *testing.T) {
+	ctx := context.Background()
+	e := runtime.Simulated()
+	theirs := []float64{1, 10, 100}
+	owner, err := runtime.Upload(ctx, e, unsafe.Pointer(&theirs[0]), 24)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer owner.Free()
+	r, err := runtime.ForeignResident(e, owner.Address(), 24)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, err := tensor.FromDense([]int64{3}, tensor.Dense(1), tensor.RemoteArray(tensor.Float64, 3, r))
+	if err != nil {
+		t.Fatal(err)
+	}
+	y, err := lacuna.NewSession(lacuna.WithEngine(e)).Eval(ctx, "y(i) = 2*x(i)", lacuna.Args{"x": x})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, v := range tensor.View[float64](y.Values()) {
+		if v != 2*theirs[i] {
+			t.Errorf("element %d is %v", i, v)
+		}
+	}
+	lacuna.Release(x)
+	if _, err := owner.Fetch(); err != nil {
+		t.Errorf("the owner's memory is gone: %v", err)
 	}
 }
