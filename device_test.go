@@ -2,8 +2,11 @@ package lacuna_test
 
 import (
 	"context"
+	"errors"
 	"slices"
+	"strings"
 	"testing"
+	"unsafe"
 
 	"github.com/lacuna-sparse/lacuna"
 	"github.com/lacuna-sparse/lacuna/runtime"
@@ -95,5 +98,93 @@ func TestResidentConversion(t *testing.T) {
 	}
 	if got, want := tensor.View[float64](B.Values()), []float64{1, 2, 3}; !slices.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
+	}
+}
+
+// Patterns are compared also where only the device has them.
+func TestPreparedOnDevice(t *testing.T) {
+	ctx := context.Background()
+	s := lacuna.NewSession(lacuna.WithEngine(runtime.Simulated()), lacuna.WithResidentResults())
+	matrix := func(crd ...uint32) *tensor.Tensor {
+		A, err := tensor.New([]int64{2, 3}, tensor.CSR, []tensor.Level{
+			{}, {Pos: tensor.ArrayOf([]uint32{0, 2, 3}), Crd: tensor.ArrayOf(crd)},
+		}, tensor.ArrayOf([]float64{1, 2, 3}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		made, err := s.Eval(ctx, "B(i,j) = 2*A(i,j)", lacuna.Args{"A": A}, lacuna.Format("B", tensor.CSR, tensor.Float64))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return made
+	}
+	B := matrix(0, 2, 1)
+	k, err := s.Compile("C(i,j) = A(i,k)*A(j,k)", lacuna.Operand("A", B), lacuna.Format("C", tensor.CSR, tensor.Float64))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := k.Prepare(ctx, lacuna.Args{"A": B})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, same := range []*tensor.Tensor{B, matrix(0, 2, 1)} {
+		C, err := p.Run(ctx, lacuna.Args{"A": same})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if v := tensor.View[float64](C.Values()); len(v) != 2 || v[0] != 20 || v[1] != 36 {
+			t.Errorf("the values are %v, want [20 36]", v)
+		}
+	}
+	if _, err := p.Run(ctx, lacuna.Args{"A": matrix(0, 1, 1)}); !errors.Is(err, lacuna.ErrPattern) {
+		t.Errorf("other patterns: got %v, want %v", err, lacuna.ErrPattern)
+	}
+}
+
+// Grids are shown of kernels that have them.
+func TestExplainGrids(t *testing.T) {
+	for _, e := range []runtime.Engine{runtime.Interp(), runtime.Simulated()} {
+		k, err := lacuna.NewSession(lacuna.WithEngine(e)).Compile("y(i) = A(i,j)*x(j)", lacuna.Format("A", tensor.CSR, tensor.Float64),
+			lacuna.Format("x", tensor.Dense(1), tensor.Float64))
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := k.Explain("grids")
+		if runtime.OnGrids(e) != (err == nil) || err == nil && !strings.Contains(text, "grid threads 256") {
+			t.Errorf("engine %s: got %v and\n%s", e.Name(), err, text)
+		}
+	}
+}
+
+// Memory that other code has on the device is an operand without coming here.
+func TestForeignOperand(t *testing.T) {
+	ctx := context.Background()
+	e := runtime.Simulated()
+	theirs := []float64{1, 10, 100}
+	owner, err := runtime.Upload(ctx, e, unsafe.Pointer(&theirs[0]), 24)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer owner.Free()
+	r, err := runtime.ForeignResident(e, owner.Address(), 24)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, err := tensor.FromDense([]int64{3}, tensor.Dense(1), tensor.RemoteArray(tensor.Float64, 3, r))
+	if err != nil {
+		t.Fatal(err)
+	}
+	y, err := lacuna.NewSession(lacuna.WithEngine(e)).Eval(ctx, "y(i) = 2*x(i)", lacuna.Args{"x": x})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, v := range tensor.View[float64](y.Values()) {
+		if v != 2*theirs[i] {
+			t.Errorf("element %d is %v", i, v)
+		}
+	}
+	lacuna.Release(x)
+	if _, err := owner.Fetch(); err != nil {
+		t.Errorf("the owner's memory is gone: %v", err)
 	}
 }

@@ -19,9 +19,15 @@ import (
 //	llvm       LLVM IR before optimisation
 //	optimised  LLVM IR after optimisation
 //	asm        assembly of this machine
+//	grids      the loop program as a GPU runs it: each stage with its mapping to threads
+//	ptx        PTX, the assembly of NVIDIA's GPUs
 func Stages() []string {
-	return []string{"syntax", "plan", "lattice", "loops", "llvm", "optimised", "asm"}
+	return []string{"syntax", "plan", "lattice", "loops", "llvm", "optimised", "asm", "grids", "ptx"}
 }
+
+// GridStages are the stages that only kernels for a GPU have: those of sessions with
+// the engine "cuda", or "simulated".
+func GridStages() []string { return []string{"grids", "ptx"} }
 
 // Explain prints the program at one stage of its compilation. The error of a
 // stage that needs LLVM where there is none is a *runtime.UnavailableError.
@@ -45,12 +51,26 @@ func (k *Kernel) Explain(stage string) (string, error) {
 		return k.inspect(runtime.OptimisedText)
 	case "asm":
 		return k.inspect(runtime.AssemblyText)
+	case "grids":
+		return k.onGrids(runtime.GridsText)
+	case "ptx":
+		return k.onGrids(runtime.PTXText)
 	}
 	return "", fmt.Errorf("unknown stage %q: want one of %s", stage, strings.Join(Stages(), ", "))
 }
 
 func (k *Kernel) inspect(form runtime.Text) (string, error) {
 	return k.eachVariant(func(v *variant) (string, error) { return runtime.Inspect(v.lower.Program, form) })
+}
+
+// onGrids prints what a GPU runs. The loops for a GPU differ from those for a
+// processor, so the kernel must have been compiled for one.
+func (k *Kernel) onGrids(form runtime.Text) (string, error) {
+	if e := k.session.engine; !runtime.OnGrids(e) {
+		return "", fmt.Errorf("engine %s has no grids: to see them, compile the program in a session with the engine %q, or %q where there is no GPU",
+			e.Name(), runtime.CUDAName, runtime.SimulatedName)
+	}
+	return k.inspect(form)
 }
 
 // eachVariant prints the latest variant of every step.

@@ -99,6 +99,13 @@ Füchtorf   inf
 `,
 	},
 	{
+		name: "gpu", example: "gpu", args: []string{"-n", "9", "-engine", "simulated"},
+		want: `
+81 points, 369 entries
+the middle is at 7.309844
+`,
+	},
+	{
 		name: "pagerank of nothing", example: "pagerank", args: []string{"-file", os.DevNull},
 		fails: "the list holds no package",
 	},

@@ -29,8 +29,8 @@ type queue interface {
 	free(block)
 	clear(b block, bytes int64) error
 	upload(b block, from unsafe.Pointer, bytes int64) error
-	// download waits until what is before it in the queue is done.
-	download(to unsafe.Pointer, b block, offset, bytes int64) error
+	// download waits until what is before it in the queue is done, or the context is.
+	download(ctx context.Context, to unsafe.Pointer, b block, offset, bytes int64) error
 	launch(k gridKernel, blocks int64, c *gridCall) error
 	// wait waits until all work is done, or the context is.
 	wait(ctx context.Context) error
@@ -68,6 +68,11 @@ type outOfMemory struct {
 }
 
 func (e *outOfMemory) Error() string { return e.err.Error() }
+
+// source is where the limit comes from.
+func (e *outOfMemory) source() string {
+	return fmt.Sprintf("the device has %s free of %s", formatBytes(e.free), formatBytes(e.total))
+}
 
 // gridProgram is a program compiled for an accelerator.
 type gridProgram struct {
@@ -109,6 +114,7 @@ func compileGrid(ctx context.Context, engine string, p *loop.Program, device acc
 
 // gridRun is a run on an accelerator.
 type gridRun struct {
+	ctx    context.Context
 	x      *Executable
 	s      *state
 	q      queue
@@ -120,7 +126,8 @@ type gridRun struct {
 	limit  int64
 	err    error // of fetch
 	stay   bool  // results stay on the device
-	held   []*Resident
+	held   []*residentBlock
+	quiet  bool // nothing is at work any more
 }
 
 const statusSize = 4
@@ -131,7 +138,7 @@ func (x *Executable) runGrid(ctx context.Context, s *state, o Options, r *Result
 	if err != nil {
 		return err
 	}
-	g := &gridRun{x: x, s: s, q: q, bufs: make([]gridBuffer, len(s.mem)), limit: o.MemoryLimit, stay: o.Resident}
+	g := &gridRun{ctx: ctx, x: x, s: s, q: q, bufs: make([]gridBuffer, len(s.mem)), limit: o.MemoryLimit, stay: o.Resident}
 	defer g.close()
 	if err := g.open(); err != nil {
 		return err
@@ -147,15 +154,28 @@ func (x *Executable) runGrid(ctx context.Context, s *state, o Options, r *Result
 	return g.results(ctx, r)
 }
 
+// close gives back what the run has. Blocks go in the order of the queue; but the
+// arrays of Residents are freed through other queues, so kernels that still read
+// them, after an error, are waited for: not by the caller.
 func (g *gridRun) close() {
 	for _, b := range g.bufs {
 		g.release(b)
 	}
 	g.release(g.status)
-	g.q.close()
-	for _, r := range g.held {
-		r.uses.RUnlock()
+	end := func() {
+		g.q.close()
+		for _, r := range g.held {
+			r.done()
+		}
 	}
+	if g.quiet || len(g.held) == 0 {
+		end()
+		return
+	}
+	go func() {
+		_ = g.q.wait(context.Background()) // only a lost device fails to
+		end()
+	}()
 }
 
 func (g *gridRun) release(b gridBuffer) {
@@ -172,7 +192,7 @@ func (g *gridRun) open() error {
 		bytes := int64(len(p.funcs)+1) * statusSize
 		b, err := g.alloc(bytes)
 		if err != nil {
-			return &MemoryLimitError{Program: p.program.Name, Buffer: "status", Len: bytes / statusSize, Elem: "i32", Need: bytes, Err: err}
+			return g.refused("inputs", &loop.Buffer{Name: "status", Elem: loop.U32}, bytes/statusSize, bytes, err)
 		}
 		g.status = b
 		if err := g.q.clear(b.at, bytes); err != nil {
@@ -182,18 +202,17 @@ func (g *gridRun) open() error {
 	for _, id := range p.given {
 		m := g.s.mem[id]
 		bytes := m.Len * p.elemSize[id]
-		if r := m.On; r != nil && r.device == g.x.grid.device {
-			r.uses.RLock()
-			g.held = append(g.held, r)
-			if r.at.freed {
+		if r := m.On; r != nil && r.device == g.x.grid.device && !p.written[id] {
+			if !r.at.use() {
 				return &BindingError{p.program.Name, p.program.Buffers[id].Name, "was freed on the device"}
 			}
+			g.held = append(g.held, r.at)
 			g.bufs[id] = gridBuffer{at: r.at.at, len: m.Len}
 			continue
 		}
 		b, err := g.alloc(bytes)
 		if err != nil {
-			return g.refused(nil, id, m.Len, bytes, err)
+			return g.refused("inputs", &p.program.Buffers[id], m.Len, bytes, err)
 		}
 		b.len = m.Len
 		g.bufs[id] = b
@@ -212,7 +231,7 @@ func (g *gridRun) alloc(bytes int64) (gridBuffer, error) {
 	if g.limit > 0 && size > g.limit-g.inUse {
 		return gridBuffer{}, errOverLimit
 	}
-	at, err := g.q.alloc(size)
+	at, err := allocate(g.q, size)
 	if err != nil {
 		return gridBuffer{}, err
 	}
@@ -223,15 +242,11 @@ func (g *gridRun) alloc(bytes int64) (gridBuffer, error) {
 var errOverLimit = &outOfMemory{}
 
 // refused is the error for a buffer that does not fit.
-func (g *gridRun) refused(st *stagePlan, id loop.BufferID, n, bytes int64, err error) error {
-	buf := &g.s.plan.program.Buffers[id]
-	e := &MemoryLimitError{Program: g.s.plan.program.Name, Stage: "inputs", Buffer: buf.Name,
+func (g *gridRun) refused(stage string, buf *loop.Buffer, n, bytes int64, err error) error {
+	e := &MemoryLimitError{Program: g.s.plan.program.Name, Stage: stage, Buffer: buf.Name,
 		Len: n, Elem: buf.Elem.String(), Need: bytes, InUse: g.inUse, Limit: g.limit, Source: limitOption}
-	if st != nil {
-		e.Stage = st.name
-	}
 	if oom, ok := err.(*outOfMemory); ok && oom != errOverLimit {
-		e.Limit, e.Source = oom.free+g.inUse, fmt.Sprintf("the device has %s free of %s", formatBytes(oom.free), formatBytes(oom.total))
+		e.Limit, e.Source = oom.free+g.inUse, oom.source()
 	} else if !ok {
 		e.Err = err
 	}
@@ -305,7 +320,7 @@ func (g *gridRun) fetch(id loop.BufferID, i int64) (v int64, ok bool) {
 	}
 	var word uint64
 	size := int64(elem.Size())
-	if g.err = g.q.download(unsafe.Pointer(&word), g.bufs[id].at, i*size, size); g.err != nil {
+	if g.err = g.q.download(g.ctx, unsafe.Pointer(&word), g.bufs[id].at, i*size, size); g.err != nil {
 		return 0, true
 	}
 	return loadInt(Memory{Ptr: unsafe.Pointer(&word), Len: 1}, elem, 0)
@@ -323,11 +338,11 @@ func (g *gridRun) allocate(st *stagePlan, a *allocPlan) error {
 	}
 	bytes := bytesOf(n, s.plan.elemSize[a.buffer])
 	if bytes > maxObject {
-		return g.refused(st, a.buffer, n, bytes, errOverLimit)
+		return g.refused(st.name, buf, n, bytes, errOverLimit)
 	}
 	b, err := g.alloc(bytes)
 	if err != nil {
-		return g.refused(st, a.buffer, n, bytes, err)
+		return g.refused(st.name, buf, n, bytes, err)
 	}
 	b.len = n
 	g.bufs[a.buffer] = b
@@ -374,7 +389,7 @@ func (g *gridRun) failure() error {
 		return nil
 	}
 	words := make([]uint32, g.ran+1)
-	if err := g.q.download(unsafe.Pointer(unsafe.SliceData(words)), g.status.at, 0, int64(len(words))*statusSize); err != nil {
+	if err := g.q.download(g.ctx, unsafe.Pointer(unsafe.SliceData(words)), g.status.at, 0, int64(len(words))*statusSize); err != nil {
 		return err
 	}
 	k := 0
@@ -434,6 +449,13 @@ func (g *gridRun) results(ctx context.Context, r *Results) error {
 		r.Buffers = append(r.Buffers, m)
 	}
 	r.Scalars = append(r.Scalars[:0], s.scalars...)
+	if !g.stay && len(g.held) > 0 {
+		// The last download may have been before the last kernel.
+		if err := g.q.wait(ctx); err != nil {
+			return err
+		}
+	}
+	g.quiet = true
 	return nil
 }
 
@@ -441,5 +463,5 @@ func (g *gridRun) fetchAll(to unsafe.Pointer, id loop.BufferID, bytes int64) err
 	if bytes == 0 {
 		return nil
 	}
-	return g.q.download(to, g.bufs[id].at, 0, bytes)
+	return g.q.download(g.ctx, to, g.bufs[id].at, 0, bytes)
 }

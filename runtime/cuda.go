@@ -50,6 +50,11 @@ var openCUDA = sync.OnceValues(func() (*cudaEngine, error) {
 	if err != nil {
 		return nil, &UnavailableError{Engine: CUDAName, Err: err}
 	}
+	return newCUDAEngine(driver, device)
+})
+
+// newCUDAEngine makes the engine for a device that is open.
+func newCUDAEngine(driver *cuda.Driver, device *cuda.Device) (*cudaEngine, error) {
 	l, err := llvm.Load("")
 	if err != nil {
 		return nil, missingLLVM(err)
@@ -60,7 +65,7 @@ var openCUDA = sync.OnceValues(func() (*cudaEngine, error) {
 		return nil, &UnavailableError{Engine: CUDAName, Err: err}
 	}
 	return &cudaEngine{device: device, driver: driver, llvm: l, target: llvm.Target{Triple: ptx.Triple, CPU: target}}, nil
-})
+}
 
 type cudaEngine struct {
 	driver *cuda.Driver
@@ -68,13 +73,17 @@ type cudaEngine struct {
 	llvm   *llvm.LLVM
 	target llvm.Target
 	queues sync.Pool // of *cudaQueue
+	// stream is that of the program that the engine was made for; nil: each run takes
+	// one of queues.
+	stream *cuda.Stream
+	key    string // tells engines of other contexts apart; "" for the process's own
 }
 
 func (*cudaEngine) Name() string { return CUDAName }
 
 func (e *cudaEngine) Fingerprint() string {
 	return strings.Join([]string{CUDAName, "llvm", e.llvm.Version().String(), e.target.CPU,
-		"driver", e.driver.Version().String(), e.device.Info().Capability.Target()}, " ")
+		"driver", e.driver.Version().String(), e.device.Info().Capability.Target() + e.key}, " ")
 }
 
 func (e *cudaEngine) Compile(ctx context.Context, p *loop.Program) (*Executable, error) {
@@ -121,6 +130,9 @@ type cudaKernel struct {
 
 // queue takes a stream that no run uses.
 func (e *cudaEngine) queue(ctx context.Context) (queue, error) {
+	if e.stream != nil {
+		return &cudaQueue{engine: e, stream: e.stream}, nil
+	}
 	q, ok := e.queues.Get().(*cudaQueue)
 	if !ok {
 		stream, err := e.device.NewStream()
@@ -140,7 +152,11 @@ type cudaQueue struct {
 }
 
 // close leaves what is still to be done to the stream, for another run.
-func (q *cudaQueue) close() { q.engine.queues.Put(q) }
+func (q *cudaQueue) close() {
+	if q.stream != q.engine.stream {
+		q.engine.queues.Put(q)
+	}
+}
 
 func (q *cudaQueue) alloc(bytes int64) (block, error) {
 	p, err := q.stream.Alloc(uint64(bytes))
@@ -162,7 +178,12 @@ func (q *cudaQueue) upload(b block, from unsafe.Pointer, bytes int64) error {
 	return q.stream.Upload(cuda.Ptr(b), unsafe.Slice((*byte)(from), bytes))
 }
 
-func (q *cudaQueue) download(to unsafe.Pointer, b block, offset, bytes int64) error {
+func (q *cudaQueue) download(ctx context.Context, to unsafe.Pointer, b block, offset, bytes int64) error {
+	if ctx.Done() != nil { // the copy's own waiting cannot be cut short
+		if err := q.stream.Synchronize(ctx); err != nil {
+			return err
+		}
+	}
 	return q.stream.Download(unsafe.Slice((*byte)(to), bytes), cuda.Ptr(b)+cuda.Ptr(offset))
 }
 

@@ -4,8 +4,10 @@ import (
 	"fmt"
 
 	"github.com/lacuna-sparse/lacuna/codegen/cpu"
+	"github.com/lacuna-sparse/lacuna/codegen/ptx"
 	"github.com/lacuna-sparse/lacuna/internal/llvm"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
+	"github.com/lacuna-sparse/lacuna/ir/loop/grid"
 	"github.com/lacuna-sparse/lacuna/ir/loop/lib"
 )
 
@@ -17,13 +19,18 @@ const (
 	LLVMText      Text = iota // LLVM IR as it is handed to LLVM
 	OptimisedText             // LLVM IR after optimisation
 	AssemblyText              // assembly of the host processor
+	GridsText                 // the program of grids that a GPU runs, with the mapping of each stage
+	PTXText                   // its PTX, for the oldest architecture that kernels are made for
 )
 
-// Inspect prints what the CPU engine makes of a program. LLVMText needs no
-// LLVM; without one the other forms are an *UnavailableError.
+// Inspect prints what an engine makes of a program: the CPU engine or, of GridsText and
+// PTXText, a GPU's. LLVMText and GridsText need no LLVM; without one the other forms are an *UnavailableError.
 func Inspect(p *loop.Program, form Text) (string, error) {
 	if err := p.Verify(lib.Lookup); err != nil {
 		return "", &ProgramError{Program: p.Name, Err: err}
+	}
+	if form == GridsText || form == PTXText {
+		return inspectGrids(p, form)
 	}
 	funcs := uniqueNames(newPlan(p).funcs)
 	text, err := cpu.Emit(p.Name, funcs, lib.Lookup)
@@ -46,4 +53,29 @@ func Inspect(p *loop.Program, form Text) (string, error) {
 		return annotate(assembly, funcs), err
 	}
 	return "", fmt.Errorf("unknown form %d of a program", form)
+}
+
+// inspectGrids prints what a GPU runs of a verified program.
+func inspectGrids(p *loop.Program, form Text) (string, error) {
+	mapped := grid.Map(p, grid.Options{})
+	if form == GridsText {
+		return mapped.String(), nil
+	}
+	funcs := uniqueNames(newPlan(mapped).funcs)
+	if len(funcs) == 0 {
+		return "", nil // nothing is computed
+	}
+	text, err := ptx.Emit("program", funcs, lib.Lookup)
+	if err != nil {
+		return "", err
+	}
+	l, err := llvm.Load("")
+	if err != nil {
+		return "", missingLLVM(err)
+	}
+	target, err := ptx.CPU(ptx.Oldest, l.Version().Major)
+	if err != nil {
+		return "", err
+	}
+	return l.EmitAssembly(text, llvm.Options{Target: llvm.Target{Triple: ptx.Triple, CPU: target}})
 }

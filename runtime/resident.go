@@ -6,6 +6,8 @@ import (
 	"fmt"
 	goruntime "runtime"
 	"sync"
+	"sync/atomic"
+	"time"
 	"unsafe"
 )
 
@@ -15,37 +17,95 @@ type Resident struct {
 	device accelerator
 	bytes  int64
 	at     *residentBlock
-	uses   sync.RWMutex // runs hold it for reading, Free for writing
 }
 
 // residentBlock is the part of a Resident that outlives it.
 type residentBlock struct {
-	device accelerator
-	at     block
-	freed  bool
+	device  accelerator
+	at      block
+	foreign bool // the memory is somebody else's
+
+	mu    sync.Mutex
+	uses  int  // runs and copies at work
+	freed bool // no further ones begin; the last one gives the memory back
 }
 
-func (b *residentBlock) free() {
+// use keeps the memory until the call of done. It is false once the block is freed.
+func (b *residentBlock) use() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
 	if b.freed {
+		return false
+	}
+	b.uses++
+	return true
+}
+
+// done ends a use.
+func (b *residentBlock) done() {
+	b.mu.Lock()
+	b.uses--
+	last := b.freed && b.uses == 0
+	b.mu.Unlock()
+	if last {
+		b.giveBack()
+	}
+}
+
+// free gives the memory back, or leaves that to the last use.
+func (b *residentBlock) free() {
+	b.mu.Lock()
+	now := !b.freed && b.uses == 0
+	b.freed = true
+	b.mu.Unlock()
+	if now {
+		b.giveBack()
+	}
+}
+
+func (b *residentBlock) giveBack() {
+	residents.Add(-1)
+	if b.foreign {
 		return
 	}
-	b.freed = true
 	if q, err := b.device.queue(context.Background()); err == nil {
 		q.free(b.at)
 		q.close()
 	}
 }
 
+// residents counts the blocks of all devices that have not been given back.
+var residents atomic.Int64
+
 func newResident(device accelerator, at block, bytes int64) *Resident {
 	b := &residentBlock{device: device, at: at}
 	r := &Resident{device: device, bytes: bytes, at: b}
+	residents.Add(1)
 	goruntime.AddCleanup(r, func(b *residentBlock) { go b.free() }, b)
 	return r
 }
 
+// allocate makes a block on a device. Where memory is short, it looks for
+// Residents that nobody can reach, which the device's memory alone would not make the
+// collector do.
+func allocate(q queue, bytes int64) (block, error) {
+	at, err := q.alloc(bytes)
+	for pause := time.Millisecond; pause < 16*time.Millisecond; pause *= 2 {
+		if _, short := err.(*outOfMemory); !short || residents.Load() == 0 {
+			break
+		}
+		if pause == time.Millisecond {
+			goruntime.GC()
+		}
+		time.Sleep(pause) // cleanups run on their own goroutines
+		at, err = q.alloc(bytes)
+	}
+	return at, err
+}
+
 // Upload copies memory, of bytes bytes, to the accelerator of an engine. The error is an
-// *OptionError-like refusal if the engine has no memory of its own, or that of the
-// device.
+// *MemoryLimitError if the device's memory is short, says so if the engine has no memory
+// of its own, and else is the device's.
 func Upload(ctx context.Context, e Engine, from unsafe.Pointer, bytes int64) (*Resident, error) {
 	device, ok := e.(accelerator)
 	if !ok {
@@ -56,7 +116,11 @@ func Upload(ctx context.Context, e Engine, from unsafe.Pointer, bytes int64) (*R
 		return nil, err
 	}
 	defer q.close()
-	at, err := q.alloc(padded(bytes))
+	at, err := allocate(q, padded(bytes))
+	if oom, ok := err.(*outOfMemory); ok {
+		return nil, &MemoryLimitError{Program: "upload", Stage: "inputs", Buffer: "array", Len: bytes, Elem: "byte",
+			Need: bytes, Limit: oom.free, Source: oom.source()}
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -82,11 +146,10 @@ func (r *Resident) On(e Engine) bool {
 // Fetch copies the array to new memory of this process.
 func (r *Resident) Fetch() (unsafe.Pointer, error) {
 	to := results.result(r.bytes, anything)
-	r.uses.RLock()
-	defer r.uses.RUnlock()
-	if r.at.freed {
+	if !r.at.use() {
 		return nil, errors.New("an array in a device's memory is read after it was freed")
 	}
+	defer r.at.done()
 	if r.bytes == 0 {
 		return to, nil
 	}
@@ -95,15 +158,12 @@ func (r *Resident) Fetch() (unsafe.Pointer, error) {
 		return nil, err
 	}
 	defer q.close()
-	return to, q.download(to, r.at.at, 0, r.bytes)
+	return to, q.download(context.Background(), to, r.at.at, 0, r.bytes)
 }
 
 // results makes memory for arrays that come from a device.
 var results = newAllocator()
 
-// Free gives the memory back, once runs that use it have ended. Later uses are errors.
-func (r *Resident) Free() {
-	r.uses.Lock()
-	defer r.uses.Unlock()
-	r.at.free()
-}
+// Free gives the memory back, once runs that use it have ended, for which it does not
+// wait. Later uses are errors.
+func (r *Resident) Free() { r.at.free() }

@@ -123,7 +123,7 @@ func (x *Executable) run(ctx context.Context, b *Bindings, o Options, r *Results
 	}
 	s := x.states.Get().(*state)
 	defer x.finish(s)
-	if err := s.bind(b); err != nil {
+	if err := s.bind(b, x.accelerator()); err != nil {
 		return err
 	}
 	if ctx.Done() != nil {
@@ -228,7 +228,8 @@ func (x *Executable) free(s *state, ids []loop.BufferID) {
 
 // bind copies the caller's memory and values in and checks that kernels may
 // use them: a wrong address or overlap would not fail but give wrong results.
-func (s *state) bind(b *Bindings) error {
+// device is what the program runs on, nil if that is the processor.
+func (s *state) bind(b *Bindings, device accelerator) error {
 	p := s.plan
 	if b == nil || len(b.Buffers) != len(s.mem) || len(b.Scalars) != len(s.scalars) {
 		return &BindingError{Program: p.program.Name, Reason: "the bindings were made for another program"}
@@ -242,8 +243,10 @@ func (s *state) bind(b *Bindings) error {
 		switch {
 		case m.Len < 0 || bytesOf(m.Len, p.elemSize[id]) > maxObject:
 			reason = fmt.Sprintf("has %d elements", m.Len)
-		case m.Ptr == nil && m.Len > 0 && m.On == nil:
+		case m.Ptr == nil && m.Len > 0 && (p.written[id] || m.On == nil || m.On.device != device):
 			reason = fmt.Sprintf("has no memory for its %d elements", m.Len)
+		case m.On != nil && m.On.device == device && bytesOf(m.Len, p.elemSize[id]) > m.On.bytes:
+			reason = fmt.Sprintf("has %d elements, but only %d bytes on the device", m.Len, m.On.bytes)
 		case uintptr(m.Ptr)%p.aligned[id] != 0:
 			reason = fmt.Sprintf("is not aligned to %d bytes", p.aligned[id])
 		}
@@ -259,6 +262,14 @@ func (s *state) bind(b *Bindings) error {
 		s.mem[id] = m
 	}
 	return nil
+}
+
+// accelerator is what the program runs on, nil if that is the processor.
+func (x *Executable) accelerator() accelerator {
+	if x.grid == nil {
+		return nil
+	}
+	return x.grid.device
 }
 
 // copies is how many threads may use a buffer of which each has its own.

@@ -18,7 +18,11 @@ const SimulatedName = "simulated"
 // Simulated returns the engine that runs the programs that a GPU would run, on the
 // interpreter's grids: it finds races, reads of memory that was never written and
 // accesses outside a buffer. It is slow, and there for tests.
-func Simulated() Engine { return simulated{&simulatedBlocks{list: map[block][]byte{}}} }
+func Simulated() Engine { return newSimulated(simulatedMemory) }
+
+func newSimulated(memory int64) simulated {
+	return simulated{&simulatedBlocks{list: map[block][]byte{}, size: memory}}
+}
 
 type simulated struct{ memory *simulatedBlocks }
 
@@ -57,6 +61,19 @@ type simulatedBlocks struct {
 	mu   sync.Mutex
 	list map[block][]byte
 	next block
+	size int64 // of the device
+	used int64
+}
+
+// take notes bytes as used.
+func (m *simulatedBlocks) take(bytes int64) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if free := m.size - m.used; bytes > free {
+		return &outOfMemory{free: free, total: m.size, err: fmt.Errorf("the simulated device has no %d bytes", bytes)}
+	}
+	m.used += bytes
+	return nil
 }
 
 // simulatedQueue does everything at once.
@@ -69,8 +86,8 @@ type simulatedQueue struct {
 const numbersPerBlock = 1 << 48
 
 func (q *simulatedQueue) alloc(bytes int64) (block, error) {
-	if bytes > simulatedMemory {
-		return 0, &outOfMemory{free: simulatedMemory, total: simulatedMemory, err: fmt.Errorf("%d bytes", bytes)}
+	if err := q.memory.take(bytes); err != nil {
+		return 0, err
 	}
 	words := make([]uint64, (bytes+7)/8)
 	memory := unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(words))), bytes)
@@ -91,6 +108,7 @@ const simulatedMemory = 1 << 32
 func (q *simulatedQueue) free(b block) {
 	q.memory.mu.Lock()
 	defer q.memory.mu.Unlock()
+	q.memory.used -= int64(len(q.memory.list[b]))
 	delete(q.memory.list, b)
 }
 
@@ -112,7 +130,7 @@ func (q *simulatedQueue) upload(b block, from unsafe.Pointer, bytes int64) error
 	return nil
 }
 
-func (q *simulatedQueue) download(to unsafe.Pointer, b block, offset, bytes int64) error {
+func (q *simulatedQueue) download(_ context.Context, to unsafe.Pointer, b block, offset, bytes int64) error {
 	copy(unsafe.Slice((*byte)(to), bytes), q.at(b)[offset:])
 	return nil
 }

@@ -81,11 +81,22 @@ func (k *Symbolic) check(s *state) error {
 	}
 	for i, id := range k.inputs {
 		now, then := s.mem[id], k.held[i]
-		if now.Ptr == then.Ptr && now.Len == then.Len {
+		if now.Ptr == then.Ptr && now.On == then.On && now.Len == then.Len {
 			continue
 		}
+		if now.Len != then.Len {
+			return ErrPattern
+		}
 		size := s.plan.elemSize[id]
-		if now.Len != then.Len || !bytes.Equal(bytesAt(now, size), bytesAt(then, size)) {
+		a, err := contents(now, size)
+		if err != nil {
+			return err
+		}
+		b, err := contents(then, size)
+		if err != nil {
+			return err
+		}
+		if !bytes.Equal(a, b) {
 			return ErrPattern
 		}
 	}
@@ -114,6 +125,18 @@ func (x *Executable) recall(s *state, st *stagePlan, o Options, k *Symbolic) err
 	}
 	restore(st.after.allocs)
 	return nil
+}
+
+// contents is a buffer's memory as bytes, brought from the device that alone has it.
+func contents(m Memory, elemSize int64) ([]byte, error) {
+	if m.Ptr == nil && m.On != nil {
+		p, err := m.On.Fetch()
+		if err != nil {
+			return nil, err
+		}
+		m.Ptr = p
+	}
+	return bytesAt(m, elemSize), nil
 }
 
 // bytesAt is a buffer's memory as bytes.

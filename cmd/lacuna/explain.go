@@ -34,7 +34,9 @@ Stages:
   loops      the loop program: stages, buffers, code
   llvm       LLVM IR before optimisation
   optimised  LLVM IR after optimisation
-  asm        assembly for this machine`,
+  asm        assembly for this machine
+  grids      the loop program as a GPU runs it: each stage with its mapping to threads
+  ptx        PTX, the assembly of NVIDIA's GPUs`,
 		Example: `  lacuna explain 'y(i) = A(i,j)*x(j)' A:CSR
   lacuna explain 'C(i,j) = A(i,j) + B(i,j)' A:CSR[f32] B:DCSR[f32] C:CSR --stage lattice,loops`,
 		Args: arguments(1, -1, "a program and its operands"),
@@ -54,11 +56,11 @@ Stages:
 			if err != nil {
 				return err
 			}
-			k, err := a.compileFor(cmd.Context(), p, operands, &w)
+			kernels, err := a.compileStages(cmd.Context(), p, operands, &w, stages)
 			if err != nil {
 				return withAdvice(err, "explain")
 			}
-			return a.explain(k, stages, stage == allStages)
+			return a.explain(kernels, stages, stage == allStages)
 		},
 	}
 	cmd.Flags().StringVar(&stage, "stage", "plan", "one or more of "+strings.Join(lacuna.Stages(), ", ")+", or all")
@@ -83,14 +85,34 @@ func parseStages(text string) ([]string, error) {
 	return list, nil
 }
 
-// compileFor compiles a program for declared operands. The interpreter does:
-// every stage can be printed of what it compiles.
-func (a *app) compileFor(ctx context.Context, p *program, operands []operand, w *wishes) (*lacuna.Kernel, error) {
+// compileStages compiles a program for each stage to print: on the interpreter, which
+// has the loops of machine code, or for a GPU, which need not be there.
+func (a *app) compileStages(ctx context.Context, p *program, operands []operand, w *wishes, stages []string) ([]*lacuna.Kernel, error) {
+	var host, device *lacuna.Kernel
+	var err error
+	kernels := make([]*lacuna.Kernel, len(stages))
+	for i, stage := range stages {
+		k, engine := &host, runtime.Interp()
+		if slices.Contains(lacuna.GridStages(), stage) {
+			k, engine = &device, runtime.Simulated()
+		}
+		if *k == nil {
+			if *k, err = a.compileFor(ctx, engine, p, operands, w); err != nil {
+				return nil, err
+			}
+		}
+		kernels[i] = *k
+	}
+	return kernels, nil
+}
+
+// compileFor compiles a program for declared operands.
+func (a *app) compileFor(ctx context.Context, engine runtime.Engine, p *program, operands []operand, w *wishes) (*lacuna.Kernel, error) {
 	opts, _, err := a.declareAll(ctx, p, operands, w)
 	if err != nil {
 		return nil, err
 	}
-	session := lacuna.NewSession(lacuna.WithEngine(runtime.Interp()))
+	session := lacuna.NewSession(lacuna.WithEngine(engine))
 	return await(ctx, func() (*lacuna.Kernel, error) { return session.Compile(p.source, opts...) })
 }
 
@@ -141,9 +163,9 @@ func (a *app) declare(ctx context.Context, p *program, o operand, w *wishes, loa
 
 // explain prints stages. Among all of them those that need an LLVM that is not
 // there are passed over with a word.
-func (a *app) explain(k *lacuna.Kernel, stages []string, tolerant bool) error {
+func (a *app) explain(kernels []*lacuna.Kernel, stages []string, tolerant bool) error {
 	for i, stage := range stages {
-		text, err := k.Explain(stage)
+		text, err := kernels[i].Explain(stage)
 		var missing *runtime.UnavailableError
 		if tolerant && errors.As(err, &missing) {
 			text, err = fmt.Sprintf("(left out: %s)\n", missing), nil

@@ -50,6 +50,7 @@ var skippedKinds = map[string]string{
 // directories of LACUNA_CONFORMANCE.
 func TestTACO(t *testing.T) {
 	sessions := engines(t)
+	all := sampled(sessions)
 	for _, path := range expressionFiles(t) {
 		text, err := os.ReadFile(path)
 		if err != nil {
@@ -59,7 +60,11 @@ func TestTACO(t *testing.T) {
 		if json.Unmarshal(text, &file) != nil || !strings.HasPrefix(file.Schema, "sparse-conformance/") {
 			continue // another schema
 		}
-		for _, c := range file.Cases {
+		for i, c := range file.Cases {
+			sessions := sessions
+			if i%sampling == 0 {
+				sessions = all
+			}
 			t.Run(c.ID, func(t *testing.T) {
 				if why := skippedKinds[c.Kind]; why != "" {
 					t.Skip(why)
@@ -71,6 +76,14 @@ func TestTACO(t *testing.T) {
 			})
 		}
 	}
+}
+
+// One of so many vectors runs as on a GPU too, which is slow to simulate.
+const sampling = 25
+
+// sampled are the sessions and one that does what a GPU does.
+func sampled(sessions []*lacuna.Session) []*lacuna.Session {
+	return append(slices.Clip(sessions), lacuna.NewSession(lacuna.WithEngine(runtime.Simulated())))
 }
 
 // engines are the sessions that every vector runs on.

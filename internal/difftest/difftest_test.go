@@ -24,6 +24,7 @@ var (
 	only     = flag.Int("only", -1, "the one program of TestSeeded to run")
 	failures = flag.Int("failures", 5, "mismatches after which TestSeeded stops")
 	sparse   = flag.Bool("sparse", false, "leave out the programs in which no result is declared sparse")
+	onGrids  = flag.Int("grids", 60, "number of random programs in TestSeededOnGrids")
 	native   = flag.Int("native", 15, "percentage of the programs that are compiled to machine code too")
 )
 
@@ -75,13 +76,30 @@ func program(seed int64, n int) Source {
 // same seed gives the same programs:
 //
 //	go test ./internal/difftest -run Seeded -programs 20000 -seed 1 -timeout 0
-func TestSeeded(t *testing.T) { seededPrograms(t, New, *programs) }
+func TestSeeded(t *testing.T) { seededPrograms(t, sessions, New, *programs) }
 
 // TestSeededStored is the same with programs whose operands are mostly in parts or
 // triangles.
-func TestSeededStored(t *testing.T) { seededPrograms(t, NewStored, *programs/3) }
+func TestSeededStored(t *testing.T) { seededPrograms(t, sessions, NewStored, *programs/3) }
 
-func seededPrograms(t *testing.T, makeCase func(Source) *Case, programs int) {
+// TestSeededOnGrids runs programs as a GPU does, on the interpreter, which finds races
+// and reads of memory that nobody wrote; and, where there is LLVM, makes PTX of a part.
+func TestSeededOnGrids(t *testing.T) {
+	seededPrograms(t, func(t testing.TB, how setting) []*lacuna.Session {
+		return []*lacuna.Session{session(runtime.Simulated(), 1, how)}
+	}, New, *onGrids)
+	t.Run("ptx", func(t *testing.T) {
+		e, err := testengine.PTX()
+		if err != nil {
+			t.Skip(err)
+		}
+		seededPrograms(t, func(t testing.TB, how setting) []*lacuna.Session {
+			return []*lacuna.Session{session(e, 1, how)}
+		}, New, *onGrids/4)
+	})
+}
+
+func seededPrograms(t *testing.T, sessions func(testing.TB, setting) []*lacuna.Session, makeCase func(Source) *Case, programs int) {
 	var all [][]*lacuna.Session
 	for _, how := range settings {
 		all = append(all, sessions(t, how))

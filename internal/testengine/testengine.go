@@ -24,7 +24,7 @@ func Named(t testing.TB) runtime.Engine {
 	var e runtime.Engine
 	var err error
 	if name == "ptx" {
-		e, err = newTranslated()
+		e, err = PTX()
 	} else {
 		e, err = runtime.EngineByName(name, nil)
 	}
