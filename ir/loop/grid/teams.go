@@ -57,22 +57,24 @@ func (g *gridFunc) shareLoop(s *loop.For, n *loop.Inliner, folds []fold, t team)
 func (g *gridFunc) unrolled(first, n, step loop.Expr, body func(i loop.Expr)) {
 	b := g.b
 	at := b.Var("at", first)
-	ahead := b.Let("ahead", b.Mul(step, loop.Int(unroll-1)))
-	b.While(b.Lt(b.Add(at, ahead), n), func() {
-		i := b.Let("i", at)
-		for range unroll {
-			body(i)
-			i = b.Let("i", b.Add(i, step))
-		}
-		b.Assign(at, i)
-	})
-	b.While(b.Lt(at, n), func() {
-		body(b.Let("i", at))
-		b.Assign(at, b.Add(at, step))
-	})
+	for _, turns := range unrolls {
+		ahead := b.Let("ahead", b.Mul(step, loop.Int(turns-1)))
+		b.While(b.Lt(b.Add(at, ahead), n), func() {
+			i := b.Let("i", at)
+			for range turns {
+				body(i)
+				i = b.Let("i", b.Add(i, step))
+			}
+			b.Assign(at, i)
+		})
+	}
 }
 
-// unroll is how many turns of a loop run at once.
+// unrolls are how many turns of a loop run at once: first as many as there is to gain
+// by, then what is left.
+var unrolls = [...]int64{unroll, 2, 1}
+
+// unroll is how many turns of a loop are worth running at once.
 const unroll = 4
 
 // sharesLoop reports whether a function has a loop that a team could share, outside
