@@ -1,6 +1,8 @@
 package lacuna
 
 import (
+	"fmt"
+
 	"sync"
 
 	"github.com/lacuna-sparse/lacuna/aot"
@@ -67,6 +69,9 @@ func Link(src string, o BuildOptions, opts ...Option) (p *aot.Program, err error
 	if err := d.apply(opts); err != nil {
 		return nil, err
 	}
+	if err := d.refuseRelaxed(); err != nil {
+		return nil, err
+	}
 	if err := d.makePlain(NewSession(WithEngine(runtime.Interp()))); err != nil {
 		return nil, err
 	}
@@ -82,6 +87,26 @@ func Link(src string, o BuildOptions, opts ...Option) (p *aot.Program, err error
 		Name: o.Name, Source: src, Plan: plan, Alg: ir.Algebra{Strict: d.strict, Eval: lower.Eval},
 		Index: declaredIndex{d}, Wide: o.Wide, Grain: debug.ChunkGrain,
 	})
+}
+
+// refuseRelaxed refuses operands that may be unsorted or have repeated entries: a session
+// stores them again before it runs a kernel; a kernel ahead of time would take them as
+// they are.
+func (d *declarations) refuseRelaxed() error {
+	for i := range d.list {
+		r := &d.list[i]
+		format := r.says.Format
+		if r.example != nil {
+			if t, ok := r.example.(*tensor.Tensor); ok {
+				format = t.Format()
+			}
+		}
+		if format.Relaxed() && !r.result {
+			return &aot.UnsupportedError{What: fmt.Sprintf("the operand %s, stored as %s", r.name, format),
+				Hint: fmt.Sprintf("declare %s, and convert tensors to it before the call", format.Standard())}
+		}
+	}
+	return nil
 }
 
 // declaredIndex gives the index types of operands: those of examples, and 32 bits

@@ -41,6 +41,20 @@ func (t Target) Arch() string {
 	return ""
 }
 
+// otherSystem is the part of a triple that names a system with other object files, other
+// conventions of calling, or shorter addresses, "" if none does.
+func otherSystem(triple string) string {
+	for _, part := range strings.Split(triple, "-")[1:] {
+		for _, other := range []string{"darwin", "macos", "ios", "tvos", "watchos", "xros", "driverkit", "win32", "windows", "cygwin", "mingw", "msvc",
+			"coff", "macho", "uefi", "gnux32", "muslx32", "ilp32", "gnu_ilp32", "wasm"} {
+			if strings.HasPrefix(part, other) {
+				return part
+			}
+		}
+	}
+	return ""
+}
+
 // ParseTarget reads a triple ("" for this machine) and a list of processors separated by
 // commas ("" or "native" for this machine's, "generic" for any).
 func ParseTarget(l *llvm.LLVM, triple, cpus string) (Target, error) {
@@ -55,6 +69,9 @@ func ParseTarget(l *llvm.LLVM, triple, cpus string) (Target, error) {
 	arch, hostArch := t.Arch(), Target{Triple: host.Triple}.Arch()
 	if arch == "" {
 		return t, &TargetError{t.Triple, "kernels are built for x86_64 and aarch64, such as x86_64-linux-gnu or aarch64-linux-gnu"}
+	}
+	if system := otherSystem(t.Triple); system != "" {
+		return t, &TargetError{t.Triple, fmt.Sprintf("kernels are built for ELF systems with 64-bit addresses (Linux), not for %s: such as x86_64-linux-gnu or aarch64-linux-gnu", system)}
 	}
 	if cpus == "" {
 		cpus = "generic"

@@ -89,6 +89,9 @@ func (a *app) buildGo(ctx context.Context, f *buildFlags, command, source string
 	if err := checkFolder(dir, f.goPackage, files); err != nil {
 		return err
 	}
+	if err := checkCase(dir, f.options.Name); err != nil {
+		return err
+	}
 	for name, data := range files {
 		if err := aot.WriteFile(filepath.Join(dir, name), data); err != nil {
 			return err
@@ -127,6 +130,28 @@ func checkFolder(dir, pkg string, files map[string][]byte) error {
 		}
 		if files[filepath.Base(path)] != nil && !ast.IsGenerated(source) {
 			return fmt.Errorf("%s would be overwritten, but was not made by lacuna build: move it, or choose another folder or --name", path)
+		}
+	}
+	return nil
+}
+
+// checkCase refuses a function whose name differs from that of another in the folder only in
+// the case of its letters: their files would have the same names.
+func checkCase(dir, function string) error {
+	for _, name := range gopackage.FilesOf(function) {
+		text, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil || filepath.Ext(name) != ".go" {
+			continue
+		}
+		source, err := parser.ParseFile(token.NewFileSet(), name, text, parser.SkipObjectResolution)
+		if err != nil {
+			continue // it is made again
+		}
+		for _, d := range source.Decls {
+			other, ok := d.(*ast.FuncDecl)
+			if ok && strings.EqualFold(other.Name.Name, function) && other.Name.Name != function {
+				return fmt.Errorf("the package has a function %s, whose name differs from %s only in case: their files would be the same; choose another --name", other.Name.Name, function)
+			}
 		}
 	}
 	return nil
