@@ -20,11 +20,12 @@ type BuildOptions struct {
 	// Name is the kernel's: an identifier of C.
 	Name string
 	// Target is an LLVM triple of x86_64 or aarch64, such as "aarch64-linux-gnu"; "" is
-	// this machine.
+	// this machine; aot.GPU makes PTX for NVIDIA's GPUs.
 	Target string
 	// CPU is a processor as LLVM names it, such as "znver4" or "x86-64-v3"; several levels
 	// of x86-64, separated by commas; "native" or "generic". "" is native, or generic
-	// if Target is given.
+	// if Target is given. Of aot.GPU it is the oldest architecture that is to run the kernel, such
+	// as "sm_80"; "" is sm_70.
 	CPU string
 	// Wide makes coordinates of sparse results 64 bits wide; extents of more than 2^32 are
 	// an error of the kernel without it.
@@ -79,13 +80,14 @@ func Link(src string, o BuildOptions, opts ...Option) (p *aot.Program, err error
 	if err != nil {
 		return nil, err
 	}
-	plan, err := ir.New(program, ir.Options{StrictIEEE: d.strict, Forms: d.forms()}, lower.Eval)
+	grids := o.Target == aot.GPU
+	plan, err := ir.New(program, ir.Options{StrictIEEE: d.strict, Grids: grids, Forms: d.forms()}, lower.Eval)
 	if err != nil {
 		return nil, withSource(err, src)
 	}
 	return aot.Link(aot.Input{
 		Name: o.Name, Source: src, Plan: plan, Alg: ir.Algebra{Strict: d.strict, Eval: lower.Eval},
-		Index: declaredIndex{d}, Wide: o.Wide, Grain: debug.ChunkGrain,
+		Index: declaredIndex{d}, Wide: o.Wide, Grain: debug.ChunkGrain, Grids: grids,
 	})
 }
 

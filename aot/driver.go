@@ -104,6 +104,9 @@ func (d *driver) findLastUses() {
 			sizeBuffers(t.Len, use)
 			use(t.Buffer)
 		}
+		if s.Blocks != nil {
+			sizeBuffers(s.Blocks, use)
+		}
 		if s.Partition >= 0 {
 			d.bounds[s.Partition] = i
 			part := &d.loops.Partitions[s.Partition]

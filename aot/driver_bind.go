@@ -1,6 +1,7 @@
 package aot
 
 import (
+	"encoding/binary"
 	"fmt"
 	"math"
 
@@ -137,7 +138,7 @@ func (d *driver) bindFill(i int, t *Tensor, base string) {
 // as any other.
 func (d *driver) otherFill(address string, want tensor.Scalar) string {
 	elem := loop.Type(want.DType())
-	lo, hi := want.Bits()
+	lo, hi := partBits(want)
 	part := elem.Real()
 	differs := d.otherPart(address, "0", part, lo)
 	if elem.IsComplex() {
@@ -165,20 +166,25 @@ func (d *driver) bindConstant(id loop.BufferID, v tensor.Scalar) {
 	d.store("%state", word+1, "1")
 }
 
-// scalarBytes is a value as it is in memory.
+// scalarBytes is a value as it is in memory. (Its Bits are wider for half-precision numbers.)
 func scalarBytes(v tensor.Scalar) []byte {
-	lo, hi := v.Bits()
-	size := v.DType().Size()
-	part := loop.Type(v.DType()).Real().Size()
-	b := make([]byte, 0, size)
-	for _, bits := range []uint64{lo, hi} {
-		for i := range part {
-			if len(b) < size {
-				b = append(b, byte(bits>>(8*i)))
-			}
-		}
+	one, _ := tensor.MakeArray(v.DType(), 1)
+	one.SetScalar(0, v)
+	return one.Raw()
+}
+
+// partBits are the bits of a value as it is in memory, of a complex one those of its parts.
+func partBits(v tensor.Scalar) (lo, hi uint64) {
+	data := scalarBytes(v)
+	bits := func(part []byte) uint64 {
+		var word [8]byte
+		copy(word[:], part)
+		return binary.LittleEndian.Uint64(word[:])
 	}
-	return b
+	if size := loop.Type(v.DType()).Real().Size(); size < len(data) {
+		return bits(data[:size]), bits(data[size:])
+	}
+	return bits(data), 0
 }
 
 // check makes a check of the program.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/lacuna-sparse/lacuna/ir"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
+	"github.com/lacuna-sparse/lacuna/ir/loop/grid"
 	"github.com/lacuna-sparse/lacuna/lang"
 	"github.com/lacuna-sparse/lacuna/lower"
 	"github.com/lacuna-sparse/lacuna/tensor"
@@ -24,6 +25,9 @@ type Input struct {
 	Wide bool
 	// Grain is as in lower.Options.
 	Grain int64
+	// Grids makes a program of grid functions, for a GPU. The plan must have been made
+	// with that option, too.
+	Grids bool
 }
 
 // Program is a program of all steps of a plan.
@@ -44,8 +48,10 @@ type Program struct {
 	Checks  []Check
 	// Notes are those of lowering.
 	Notes []string
-	// StateWords is the length of the state that a call needs.
+	// StateWords is the length of the state that a call needs; 0 with Grids.
 	StateWords int
+	// Grids says that the functions of all stages are grid functions.
+	Grids bool
 }
 
 // Tensor is an operand or a result of a program.
@@ -113,7 +119,7 @@ func Link(in Input) (*Program, error) {
 		loops:  &loop.Program{Name: loop.CleanName(in.Name)},
 		stored: map[*ir.Tensor]*stored{},
 	}
-	k.out = &Program{Name: in.Name, Source: in.Source, Loops: k.loops, Constants: map[loop.BufferID]tensor.Scalar{}}
+	k.out = &Program{Name: in.Name, Source: in.Source, Loops: k.loops, Constants: map[loop.BufferID]tensor.Scalar{}, Grids: in.Grids}
 	if err := k.operands(); err != nil {
 		return nil, err
 	}
@@ -124,7 +130,9 @@ func Link(in Input) (*Program, error) {
 		}
 	}
 	k.results()
-	k.out.StateWords = stateWords(k.out)
+	if !in.Grids {
+		k.out.StateWords = stateWords(k.out)
+	}
 	return k.out, nil
 }
 
@@ -284,8 +292,27 @@ func (k *linker) elementwise(name string, f *loop.Func, out loop.BufferID, n loo
 	part := len(k.loops.Partitions)
 	k.loops.Partitions = append(k.loops.Partitions, loop.Partition{Name: fmt.Sprintf("cut%d", part), N: n, Weights: -1,
 		Grain: evenGrain, Chunks: k.scalar(fmt.Sprintf("cut%d_chunks", part))})
-	k.loops.Stages = append(k.loops.Stages, loop.Stage{Name: name, Partition: part, Func: f, Bufs: bufs,
-		Allocs: []loop.Alloc{{Buffer: out, Len: n}}})
+	k.addStage(loop.Stage{Name: name, Partition: part, Func: f, Bufs: bufs, Allocs: []loop.Alloc{{Buffer: out, Len: n}}})
+}
+
+// addStage adds a stage that is not of a step's program, as grid functions if the
+// program is of those.
+func (k *linker) addStage(s loop.Stage) {
+	if !k.in.Grids {
+		k.loops.Stages = append(k.loops.Stages, s)
+		return
+	}
+	p := *k.loops
+	p.Stages = []loop.Stage{s}
+	p.Buffers = slices.Clone(p.Buffers)
+	for i, id := range s.Bufs {
+		p.Buffers[id].Elem = s.Func.Bufs[i].Elem // which may move values as integers
+	}
+	mapped := grid.Map(&p, grid.Options{})
+	k.loops.Partitions = nil // of this stage
+	k.loops.Scalars = mapped.Scalars
+	k.loops.Buffers = append(k.loops.Buffers, mapped.Buffers[len(k.loops.Buffers):]...)
+	k.loops.Stages = append(k.loops.Stages, mapped.Stages...)
 }
 
 // add lowers a step and adds its stages.
@@ -334,7 +361,7 @@ func (k *linker) coordinates() loop.Type {
 }
 
 func (k *linker) options(work lower.WorkspaceKind) lower.Options {
-	return lower.Options{Coordinates: k.coordinates(), Workspace: work, Grain: k.in.Grain}
+	return lower.Options{Coordinates: k.coordinates(), Workspace: work, Grids: k.in.Grids, Grain: k.in.Grain}
 }
 
 // narrow checks that coordinates of a shape have the bits that results have for them.
@@ -373,7 +400,7 @@ func (k *linker) compute(s *ir.Compute) error {
 	if !s.Result.Format.IsDense() {
 		k.narrow(s.Result.Name, shape)
 	}
-	low, err := lower.Step(s, k.in.Alg, k, k.options(workspaceKind(s)))
+	low, err := lower.Step(s, k.in.Alg, k, k.options(k.workspaceKind(s)))
 	if err != nil {
 		return err
 	}
@@ -390,8 +417,11 @@ func (k *linker) compute(s *ir.Compute) error {
 
 // workspaceKind is how workspaces store their entries: with a place for each key,
 // unless those are combinations of several coordinates, of which there may be far more
-// than there is memory for.
-func workspaceKind(s *ir.Compute) lower.WorkspaceKind {
+// than there is memory for, or on a grid, where thousands of threads have a workspace each.
+func (k *linker) workspaceKind(s *ir.Compute) lower.WorkspaceKind {
+	if k.in.Grids {
+		return lower.HashWorkspace
+	}
 	for _, w := range s.Workspaces {
 		if len(w.Indices) > 1 {
 			return lower.HashWorkspace

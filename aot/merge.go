@@ -6,6 +6,7 @@ import (
 
 	"github.com/lacuna-sparse/lacuna/ir"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
+	"github.com/lacuna-sparse/lacuna/ir/loop/grid"
 	"github.com/lacuna-sparse/lacuna/ir/loop/lib"
 	"github.com/lacuna-sparse/lacuna/lower"
 	"github.com/lacuna-sparse/lacuna/tensor"
@@ -16,6 +17,14 @@ import (
 func (k *linker) join(low *lower.Kernel, to *ir.Tensor, shape []loop.SizeExpr, bound func(lower.Scalar) loop.SizeExpr) error {
 	if err := low.Program.Verify(lib.Lookup); err != nil {
 		return err
+	}
+	if k.in.Grids {
+		mapped := *low
+		mapped.Program = grid.Map(low.Program, grid.Options{})
+		if err := mapped.Program.Verify(lib.Lookup); err != nil {
+			return fmt.Errorf("BUG: the mapping to grids broke a rule: %w", err)
+		}
+		low = &mapped
 	}
 	m := &merger{linker: k, low: low, scalars: map[loop.ScalarID]loop.SizeExpr{}, buffers: make([]loop.BufferID, len(low.Program.Buffers))}
 	for _, s := range low.Scalars {
@@ -128,7 +137,7 @@ func (m *merger) rootPointers(to *ir.Tensor, s *stored) {
 	b.Store(pos, loop.Int(0), loop.NewCast(loop.U64, loop.Int(0)))
 	b.Store(pos, loop.Int(1), loop.NewCast(loop.U64, count))
 	at := m.buffer(fmt.Sprintf("s%d_%s0_pos", m.step, to.Name), loop.U64, loop.Temp)
-	m.loops.Stages = append(m.loops.Stages, loop.Stage{
+	m.addStage(loop.Stage{
 		Name: "root", Partition: -1, Func: b.Func(), Bufs: []loop.BufferID{at}, Args: []loop.ScalarID{n},
 		Lets:   []loop.ScalarLet{{Scalar: n, Value: loop.SizeLen{Buffer: s.levels[0].Indices.Buffer}}},
 		Allocs: []loop.Alloc{{Buffer: at, Len: loop.SizeConst(2)}},
@@ -194,6 +203,9 @@ func (m *merger) takeStages() {
 	for i := range p.Stages {
 		s := p.Stages[i]
 		s.Symbolic, s.Prefixes = false, nil // of no use to a driver
+		if s.Blocks != nil {
+			s.Blocks = m.size(s.Blocks)
+		}
 		s.Lets, s.PartitionLets = m.lets(s.Lets), m.lets(s.PartitionLets)
 		s.Allocs, s.PartitionAllocs = m.allocs(s.Allocs), m.allocs(s.PartitionAllocs)
 		trims := s.Trims
@@ -235,7 +247,7 @@ func (k *linker) convert(s *ir.Convert) error {
 		return err
 	}
 	k.narrow(s.From.Name, from.dims)
-	low, err := lower.Convert(s.From, s.To, k, lower.ConvertOptions{Grain: k.in.Grain, Path: path})
+	low, err := lower.Convert(s.From, s.To, k, lower.ConvertOptions{Grain: k.in.Grain, Path: path, Grids: k.in.Grids})
 	if err != nil {
 		return err
 	}
@@ -244,11 +256,14 @@ func (k *linker) convert(s *ir.Convert) error {
 
 // anyPath is a path of a conversion that does for operands of any size: where one axis
 // is sorted by, and the target has a pointer for each of its coordinates, a counting pass with
-// a counter for each; else radix passes over all bits that coordinates may have.
+// a counter for each; else, and on grids, radix passes over all bits that coordinates may have.
 func (k *linker) anyPath(from, to tensor.Format, dt tensor.DType) (lower.Path, error) {
 	data := lower.Data{Shape: slices.Repeat([]int64{1}, from.Rank()), DType: dt, Entries: 1, Threads: 1}
+	if k.in.Grids {
+		data.Threads, data.Grids = 0, true
+	}
 	path, _ := lower.ChoosePath(from, to, data)
-	if path.None() || path.Axes == 1 && to.Physical()[0].Kind == tensor.DenseLevel {
+	if path.None() || !k.in.Grids && path.Axes == 1 && to.Physical()[0].Kind == tensor.DenseLevel {
 		return path, nil
 	}
 	for axis := range data.Shape {

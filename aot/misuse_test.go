@@ -163,3 +163,25 @@ func TestFail(t *testing.T) {
 		}
 	}
 }
+
+// Fills of half-precision numbers are compared, and told, in their own bits.
+func TestHalfFill(t *testing.T) {
+	one := tensor.Int(tensor.Float16, 1)
+	x, err := tensor.FromCoords([]int64{4}, format(t, "S", 1), [][]int64{{2}}, must(tensor.ArrayOf([]float64{3}).Convert(tensor.Float16)), tensor.WithFill(one))
+	if err != nil {
+		t.Fatal(err)
+	}
+	k := build(t, "y(i) = x(i)", lacuna.Operand("x", x))
+	for fill, want := range map[float64]aot.Status{1: aot.OK, 0: aot.ErrFill} {
+		a := k.pack(map[string]*tensor.Tensor{"x": x})
+		given := must(tensor.ArrayOf([]float64{fill}).Convert(tensor.Float16))
+		a.tensors[0].fill = given.Pointer()
+		err := k.steps(a, 0)
+		if got := status(err); got != want {
+			t.Errorf("fill %v: %v", fill, err)
+		}
+		if got := a.fills[1][0]; want == aot.OK && got != 0x3c00 {
+			t.Errorf("the fill of the result is %#x", got)
+		}
+	}
+}

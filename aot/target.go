@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/lacuna-sparse/lacuna/codegen/ptx"
 	"github.com/lacuna-sparse/lacuna/internal/llvm"
 )
 
@@ -55,9 +56,30 @@ func otherSystem(triple string) string {
 	return ""
 }
 
-// ParseTarget reads a triple ("" for this machine) and a list of processors separated by
-// commas ("" or "native" for this machine's, "generic" for any).
+// GPU is the target of PTX, for NVIDIA's GPUs.
+const GPU = ptx.Triple
+
+// parseGPU reads an architecture of GPUs, "" for the oldest.
+func parseGPU(l *llvm.LLVM, cpu string) (Target, error) {
+	t := Target{Triple: GPU, CPUs: []string{cpu}}
+	known := ptx.CPUs(l.Version().Major)
+	switch {
+	case cpu == "":
+		t.CPUs[0] = known[0]
+	case strings.Contains(cpu, ","):
+		return t, &TargetError{cpu, "PTX is for one architecture, and newer GPUs run it too: name the oldest"}
+	case !slices.Contains(known, cpu):
+		return t, &TargetError{cpu, fmt.Sprintf("unknown architecture of GPUs: LLVM %v makes PTX for %s", l.Version(), strings.Join(known, ", "))}
+	}
+	return t, nil
+}
+
+// ParseTarget reads a triple ("" for this machine, GPU for PTX) and a list of processors separated by
+// commas ("" or "native" for this machine's, "generic" for any; of PTX, one such as "sm_80").
 func ParseTarget(l *llvm.LLVM, triple, cpus string) (Target, error) {
+	if triple == GPU {
+		return parseGPU(l, cpus)
+	}
 	host, err := l.Host()
 	if err != nil {
 		return Target{}, err

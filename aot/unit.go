@@ -23,7 +23,7 @@ type Unit struct {
 
 // Extensions are the kinds of files that a unit can be written as, by the ending of the
 // name.
-var Extensions = []string{".ll", ".s", ".o", ".a", ".so", ".h"}
+var Extensions = []string{".ll", ".s", ".o", ".a", ".so", ".h", ".ptx"}
 
 // UnknownKindError is a file name whose ending names no kind of file.
 type UnknownKindError struct{ Path string }
@@ -41,9 +41,36 @@ func CheckPath(path string) error {
 	return nil
 }
 
-// File makes the contents of a file of the kind that the ending of its name tells.
+// Files makes a file of the kind that the ending of its name tells, and what belongs to
+// it: the description beside PTX.
+func (u *Unit) Files(path string) ([]Member, error) {
+	paths := []string{path}
+	if filepath.Ext(path) == ".ptx" {
+		paths = append(paths, strings.TrimSuffix(path, ".ptx")+".json")
+	}
+	var files []Member
+	for _, name := range paths {
+		data, err := u.File(name)
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, Member{Name: name, Data: data})
+	}
+	return files, nil
+}
+
+// File makes the contents of a file of the kind that the ending of its name tells: one
+// of Extensions or, for a GPU, also .json, the description of the .ptx with the same name.
 func (u *Unit) File(path string) ([]byte, error) {
-	switch filepath.Ext(path) {
+	ext := filepath.Ext(path)
+	if forGPU := ext == ".ptx" || ext == ".json"; u.Program.Grids && !forGPU {
+		return nil, u.notForGPU()
+	}
+	switch ext {
+	case ".ptx":
+		return u.PTX()
+	case ".json":
+		return u.Description(strings.TrimSuffix(filepath.Base(path), ext) + ".ptx")
 	case ".ll":
 		text, err := u.Module()
 		return []byte(text), err
@@ -72,6 +99,9 @@ func (u *Unit) File(path string) ([]byte, error) {
 
 // Module is the unit's LLVM IR, with its target.
 func (u *Unit) Module() (string, error) {
+	if u.Program.Grids {
+		return "", u.notForGPU()
+	}
 	text, err := Module(u.Program, u.Target)
 	if err != nil {
 		return "", err

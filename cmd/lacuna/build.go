@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -33,13 +34,15 @@ library when it runs. The ending of the name tells the kind of file:
   .h    C header: the structures of lacuna.h, and this kernel's functions
   .o    object file          .a    static library       .so   shared library
   .s    assembly             .ll   LLVM IR
+  .ptx  kernels for NVIDIA's GPUs, and beside it a .json that tells how to launch them
 
 With several -o, the program is compiled once for all of them. Operands are declared
 as A:CSR[f64], and are dense and f64 where nothing is said; their index arrays are
 32 bits wide, unless they are given as files (A=web.mtx), whose types they then have.
 
 The processor is this machine's. --cpu x86-64-v2,x86-64-v3,x86-64-v4 puts code for
-several levels in one file, of which each machine runs the best it can.
+several levels in one file, of which each machine runs the best it can. For a .ptx it is
+the oldest architecture of GPUs that is to run it (default: sm_70).
 
 With -f, the kernels that a file lists, each for several formats and types, become one
 library, .a or .so, with a .h. What has not changed since the last build is not compiled
@@ -50,6 +53,7 @@ is added. It is for Linux on x86-64 and 64-bit Arm unless there is a --target.`,
 		Example: `  lacuna build 'y(i) = A(i,j)*x(j)' A:CSR -o spmv.o -o spmv.h
   lacuna build 'C(i,j) = A(i,j) + B(i,j)' A:CSR B:CSR --name add -o libadd.so --cpu x86-64-v3
   lacuna build 'y(i) = A(i,j)*x(j)' A:CSR[f32] x:[f32] -o spmv.o --target aarch64-linux-gnu
+  lacuna build 'y(i) = A(i,j)*x(j)' A:CSR -o spmv.ptx --cpu sm_80
   lacuna build 'y(i) = A(i,j)*x(j)' A:CSR --go-package kernels --name SpMV -o kernels`,
 		Args: arguments(0, -1, "a program and its operands"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -73,7 +77,7 @@ is added. It is for Linux on x86-64 and 64-bit Arm unless there is a --target.`,
 	cmd.Flags().StringVar(&f.options.Name, "name", "", "the kernel's `NAME`, an identifier of C (default: from that of the file); of a Go function (default: from that of the package)")
 	cmd.Flags().StringVar(&f.goPackage, "go-package", "", "make a Go package of this `NAME`")
 	cmd.Flags().StringVar(&f.options.Target, "target", "", "LLVM `TRIPLE` of another machine: x86_64-linux-gnu, aarch64-linux-gnu")
-	cmd.Flags().StringVar(&f.options.CPU, "cpu", "", "processor as LLVM names it, levels of x86-64, native or generic (default: native, or generic with --target)")
+	cmd.Flags().StringVar(&f.options.CPU, "cpu", "", "processor as LLVM names it, levels of x86-64, native or generic (default: native, or generic with --target); of a .ptx, an architecture of GPUs (default: sm_70)")
 	cmd.Flags().BoolVar(&f.options.Wide, "wide", false, "make coordinates of sparse results 64 bits wide")
 	cmd.Flags().BoolVar(&f.report, "report", false, "print what is in the kernel: its loops, the bytes and operations of an iteration, vectors")
 	f.wishes.register(cmd)
@@ -107,10 +111,34 @@ func (f *buildFlags) check(args []string) error {
 		base := filepath.Base(f.outputs[0])
 		f.options.Name = strings.TrimPrefix(strings.TrimSuffix(base, filepath.Ext(base)), "lib")
 	}
+	if err := f.checkGPU(); err != nil {
+		return err
+	}
 	if err := aot.CheckName(f.options.Name); err != nil {
 		return usagef("%s: give one with --name", err)
 	}
 	return f.wishes.parse()
+}
+
+// checkGPU finds what does not go with a .ptx, and sets the target for one.
+func (f *buildFlags) checkGPU() error {
+	other := func(path string) bool { return filepath.Ext(path) != ".ptx" }
+	switch at := slices.IndexFunc(f.outputs, other); {
+	case !slices.ContainsFunc(f.outputs, func(path string) bool { return !other(path) }):
+		return nil
+	case at >= 0:
+		return usagef("%s is not for GPUs, as a .ptx is: build it by a command of its own", f.outputs[at])
+	case f.file != "":
+		return usagef("with -f, only .a, .so and .h are built: build each .ptx by a command of its own")
+	case f.options.Target != "":
+		return usagef("a .ptx has no --target: the GPU is given by --cpu, such as sm_80")
+	case strings.Contains(f.options.CPU, ","):
+		return usagef("a .ptx is for one --cpu: newer GPUs run what is for older ones")
+	case f.report:
+		return usagef("--report is of kernels for CPUs: see lacuna explain --stage grids")
+	}
+	f.options.Target = aot.GPU
+	return nil
 }
 
 // buildOperands reads the program and what is declared of its operands.
@@ -141,34 +169,24 @@ func (a *app) build(ctx context.Context, f *buildFlags, source string, args []st
 		return withAdvice(err, "explain")
 	}
 	a.printf("%s", made.report)
-	return writeFiles(f.outputs, made.files)
+	return aot.WriteFiles(made.files)
 }
 
 // buildResult is what a build has made.
 type buildResult struct {
-	files  [][]byte // by output
+	files  []aot.Member
 	report string
-}
-
-// writeFiles writes files that have all been made.
-func writeFiles(paths []string, files [][]byte) error {
-	for i, path := range paths {
-		if err := aot.WriteFile(path, files[i]); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // compile makes the contents of all outputs. A header needs no LLVM.
 func (f *buildFlags) compile(source string, opts []lacuna.Option) (*buildResult, error) {
 	made := &buildResult{}
-	if !f.report && len(f.outputs) == 1 && filepath.Ext(f.outputs[0]) == ".h" {
+	if !f.report && len(f.outputs) == 1 && filepath.Ext(f.outputs[0]) == ".h" && f.options.Target != aot.GPU {
 		p, err := lacuna.Link(source, f.options, opts...)
 		if err != nil {
 			return nil, err
 		}
-		made.files = [][]byte{[]byte(aot.KernelHeader(p))}
+		made.files = []aot.Member{{Name: f.outputs[0], Data: []byte(aot.KernelHeader(p))}}
 		return made, nil
 	}
 	u, err := lacuna.Build(source, f.options, opts...)
@@ -176,11 +194,11 @@ func (f *buildFlags) compile(source string, opts []lacuna.Option) (*buildResult,
 		return nil, err
 	}
 	for _, path := range f.outputs {
-		data, err := u.File(path)
+		files, err := u.Files(path)
 		if err != nil {
 			return nil, err
 		}
-		made.files = append(made.files, data)
+		made.files = append(made.files, files...)
 	}
 	if f.report {
 		made.report, err = u.Report()

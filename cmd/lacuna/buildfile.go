@@ -188,15 +188,15 @@ func (a *app) buildLibrary(ctx context.Context, f *buildFlags, path string) erro
 	if err != nil {
 		return err
 	}
-	var files [][]byte
+	var files []aot.Member
 	for _, out := range f.outputs {
 		data, err := lib.File(out, members)
 		if err != nil {
 			return err
 		}
-		files = append(files, data)
+		files = append(files, aot.Member{Name: out, Data: data})
 	}
-	return writeFiles(f.outputs, files)
+	return aot.WriteFiles(files)
 }
 
 // cache is the directory beside the first output that keeps objects, so that what has

@@ -43,6 +43,20 @@ var architectures = []struct{ capability, llvm int }{
 	{70, 14}, {75, 14}, {80, 14}, {86, 14}, {87, 16}, {89, 16}, {90, 16},
 }
 
+// CPUs lists the architectures that an LLVM of the given version makes PTX for, as it
+// names them, from the oldest on.
+func CPUs(llvm int) []string {
+	var names []string
+	for _, a := range architectures {
+		if a.llvm <= llvm {
+			names = append(names, cpuName(a.capability))
+		}
+	}
+	return names
+}
+
+func cpuName(capability int) string { return fmt.Sprintf("sm_%d", capability) }
+
 // Oldest is the lowest compute capability that kernels are made for: shuffles and
 // barriers of warps whose threads do not run in step.
 const Oldest = 70
@@ -62,5 +76,5 @@ func CPU(capability, llvm int) (string, error) {
 		return "", fmt.Errorf("the device has compute capability %d.%d; kernels need %d.%d",
 			capability/10, capability%10, Oldest/10, Oldest%10)
 	}
-	return fmt.Sprintf("sm_%d", best), nil
+	return cpuName(best), nil
 }
