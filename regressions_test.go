@@ -182,3 +182,31 @@ func TestEntryCountsDoNotWrap(t *testing.T) {
 		}
 	}
 }
+
+// A variance does not have the square of its mean's rounding error in it.
+func TestVarianceOfLargeValues(t *testing.T) {
+	same := make([]float32, 3000)
+	large := make([]float64, 3000)
+	for i := range same {
+		same[i] = 1e8
+		large[i] = 1e15 + float64(i%3)
+	}
+	for _, s := range both(t) {
+		for _, c := range []struct {
+			values tensor.Array
+			want   float64
+		}{{tensor.ArrayOf(same), 0}, {tensor.ArrayOf(large), 2.0 / 3}} {
+			x, err := tensor.FromDense([]int64{3000}, tensor.Dense(1), c.values)
+			if err != nil {
+				t.Fatal(err)
+			}
+			v, err := s.Eval(context.Background(), "v = var_i x(i)", Args{"x": x}, Format("v", tensor.Dense(0), tensor.Float64))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := floats(t, v)[0]; math.Abs(got-c.want) > 1e-12 {
+				t.Errorf("the variance is %v, want %v", got, c.want)
+			}
+		}
+	}
+}

@@ -394,7 +394,11 @@ func (b *builder) variance(over *Reduce, body Expr, typ tensor.DType) Expr {
 		return b.cast(typ, b.mean(over, b.call("+", re.DType(), b.call("square", re.DType(), re), b.call("square", im.DType(), im)), re.DType()))
 	}
 	x := b.cast(typ, body)
+	// The rounded mean may be off by more than the values differ: what it is off by is
+	// the mean of the differences (T. Chan, G. Golub, R. LeVeque, Algorithms for
+	// computing the sample variance, 1983).
 	mu := b.mean(over, x, typ)
+	mu = b.call("+", typ, mu, b.mean(over, b.call("-", typ, x, mu), typ))
 	return b.mean(over, b.call("square", typ, b.call("-", typ, x, mu)), typ)
 }
 

@@ -218,8 +218,10 @@ func TestDeviceConcurrency(t *testing.T) {
 func TestResidentUses(t *testing.T) {
 	e := newSimulated(simulatedMemory)
 	r := onDevice(t, e, []float64{1})
-	if !r.at.use() || !r.at.use() {
-		t.Fatal("an array cannot be used twice")
+	for use := range 2 {
+		if !r.at.use() {
+			t.Fatalf("an array cannot be used %d times", use+1)
+		}
 	}
 	r.Free()
 	r.Free()
