@@ -39,7 +39,7 @@ type builder struct {
 	bound map[*Index]bool
 	// copies counts the accesses that renaming has made.
 	copies int
-	// variances counts the variances so far: each reads its body twice, so
+	// variances counts the variances so far: each reads its body three times, so
 	// nested ones multiply.
 	variances int
 	spreading
@@ -115,7 +115,7 @@ func (b *builder) newAccess(key string, t *Tensor, a *lang.Access) (*Access, err
 }
 
 func tooManyAccesses(pos lang.Pos) error {
-	return lang.Unsupported(fmt.Sprintf("more than %d tensor elements read in one statement (split it; a variance reads its argument twice)", maxAccesses), pos)
+	return lang.Unsupported(fmt.Sprintf("more than %d tensor elements read in one statement (split it; a variance reads its argument three times)", maxAccesses), pos)
 }
 
 // key is the same for accesses that read the same element.

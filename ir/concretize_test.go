@@ -66,15 +66,18 @@ forall i
       t1 sum= (A(i,j) * t0)
   y(i) = t1
 `},
-		{"two passes in a row", "y(i) = var_j A(i,j)", `
+		{"three passes in a row", "y(i) = var_j A(i,j)", `
 forall i
   where t0 = sum over j
     forall j
       t0 sum= A(i,j)
   where t1 = sum over j2
     forall j2
-      t1 sum= square((A(i,j2) - (t0 / f64(|j|))))
-  y(i) = (t1 / f64(|j|))
+      t1 sum= (A(i,j2) - (t0 / f64(|j|)))
+  where t2 = sum over j3
+    forall j3
+      t2 sum= square((A(i,j3) - ((t0 / f64(|j|)) + (t1 / f64(|j|)))))
+  y(i) = (t2 / f64(|j|))
 `},
 	} {
 		if got := nestOf(t, test.text); got != test.want[1:] {

@@ -15,7 +15,7 @@ func TestFlatten(t *testing.T) {
 		{"y = sum_i (2*(sum_j A(i,j)))", "t1\nt0 sum over j: A(i,j)\nt1 sum over i: (2 * t0)"},
 		{"y = sum_i (sum_{j in A} A(i,j))", "t1\nt0 sum over j in A(i,j): A(i,j)\nt1 sum over i: t0"},
 		{"y = logsumexp_i (logsumexp_j A(i,j))", "t1\nt0 logsumexp over j: A(i,j)\nt1 logsumexp over i: t0"},
-		// A mean reads its sum once, a variance its body twice.
+		// A mean reads its sum once, a variance its body three times.
 		{"y = mean_i (sum_j A(i,j))", "(t0 / f64(|i|))\nt0 sum over i j: A(i,j)"},
 	} {
 		got := mustNormalForm(t, test.text, "A:CSR x:D").describe()
