@@ -119,6 +119,7 @@ func (op *operation) quantileProgram(word string, A *tensor.Tensor, q []float64,
 			return program{}, nil, op.fail(err)
 		}
 		along = []bool{true}
+		op = op.withoutKept()
 	}
 	names := indices(A.Rank())
 	left, within := op.leftSide(names, along)

@@ -155,6 +155,7 @@ func (op *operation) reductionProgram(kind reduction, A *tensor.Tensor) (program
 			return program{}, op.fail(err)
 		}
 		along = []bool{true}
+		op = op.withoutKept()
 	}
 	names := indices(A.Rank())
 	left, within := op.leftSide(names, along)
@@ -176,6 +177,14 @@ func (op *operation) reductionProgram(kind reduction, A *tensor.Tensor) (program
 		p.options = append(p.options, lacuna.Result("R", keptLevels(A.Format(), kept)))
 	}
 	return p, nil
+}
+
+// withoutKept is the operation on a tensor of rank 0 that stands as one of rank 1: it has
+// no axis to keep.
+func (op *operation) withoutKept() *operation {
+	o := *op
+	o.keepDims = false
+	return &o
 }
 
 // leftSide lists the indices of the result and those that are reduced.
