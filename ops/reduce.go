@@ -146,6 +146,9 @@ type program struct {
 
 // reductionProgram writes R(i) = sum_j A(i,j).
 func (op *operation) reductionProgram(kind reduction, A *tensor.Tensor) (program, error) {
+	if err := op.refuse("a reduction", slices.Concat(op.ofScans(), op.ofSorts(), op.ofQuantiles())...); err != nil {
+		return program{}, err
+	}
 	along, err := op.reducedAxes(A.Rank())
 	if err != nil {
 		return program{}, err

@@ -3,6 +3,7 @@ package ops
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/lacuna-sparse/lacuna"
@@ -61,6 +62,9 @@ func scan(ctx context.Context, kind reduction, A *tensor.Tensor, opts []Option) 
 
 // scanProgram writes R(i,j) = cumsum_j A(i,j).
 func (op *operation) scanProgram(kind reduction, A *tensor.Tensor) (program, error) {
+	if err := op.refuse("a scan", slices.Concat(op.ofSorts(), op.ofQuantiles())...); err != nil {
+		return program{}, err
+	}
 	along, err := op.reducedAxes(A.Rank())
 	switch {
 	case err != nil:
