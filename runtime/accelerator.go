@@ -121,13 +121,15 @@ type gridRun struct {
 	bufs   []gridBuffer // by buffer
 	call   gridCall
 	status gridBuffer // one word for each function, after a 0
-	ran    int        // functions launched
-	inUse  int64
-	limit  int64
-	err    error // of fetch
-	stay   bool  // results stay on the device
-	held   []*residentBlock
-	quiet  bool // nothing is at work any more
+	// launched are the stages whose functions were launched: word k of the status is
+	// that of the k-th, counted from 1.
+	launched []*stagePlan
+	inUse    int64
+	limit    int64
+	err      error // of fetch
+	stay     bool  // results stay on the device
+	held     []*residentBlock
+	quiet    bool // nothing is at work any more
 }
 
 const statusSize = 4
@@ -367,17 +369,13 @@ func (g *gridRun) launch(st *stagePlan) error {
 	for _, id := range st.args {
 		c.args = append(c.args, s.scalars[id])
 	}
-	g.ran++
+	if blocks <= 0 {
+		return nil // and the next one looks at the status of the one before
+	}
+	g.launched = append(g.launched, st)
 	c.status = 0
 	if g.status.owned {
-		c.status = g.status.at + block(g.ran*statusSize)
-	}
-	if blocks <= 0 {
-		if g.status.owned && g.ran > 1 {
-			// Nobody passes on that a kernel before failed: look now.
-			return g.failure()
-		}
-		return nil
+		c.status = g.status.at + block(len(g.launched)*statusSize)
 	}
 	return g.q.launch(g.x.grid.kernels[st.kernel], blocks, c)
 }
@@ -385,25 +383,16 @@ func (g *gridRun) launch(st *stagePlan) error {
 // failure waits for the kernels launched so far and is the error of the first that
 // failed.
 func (g *gridRun) failure() error {
-	if !g.status.owned || g.ran == 0 {
+	if !g.status.owned || len(g.launched) == 0 {
 		return nil
 	}
-	words := make([]uint32, g.ran+1)
+	words := make([]uint32, len(g.launched)+1)
 	if err := g.q.download(g.ctx, unsafe.Pointer(unsafe.SliceData(words)), g.status.at, 0, int64(len(words))*statusSize); err != nil {
 		return err
 	}
-	k := 0
-	for i := range g.s.plan.stages {
-		st := &g.s.plan.stages[i]
-		if st.fn == nil {
-			continue
-		}
-		k++
-		if k >= len(words) {
-			break
-		}
-		if words[k] != 0 {
-			return g.s.outcome(context.Background(), st, failure{0, int64(words[k]), nil})
+	for k, st := range g.launched {
+		if status := words[k+1]; status != 0 {
+			return g.s.outcome(context.Background(), st, failure{0, int64(status), nil})
 		}
 	}
 	return nil
