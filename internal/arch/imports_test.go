@@ -41,7 +41,7 @@ var allowed = map[string][]string{
 	"codegen/interp":       {"ir/loop", "internal/debug"},
 	"codegen/cpu":          {"ir/loop"},
 	"runtime":              {"ir/loop", "ir/loop/grid", "ir/loop/lib", "codegen/interp", "codegen/cpu", "codegen/ptx", "internal/cuda", "internal/llvm", "internal/debug", "tensor", "internal/object", "internal/cpuid", "internal/diskcache"},
-	"aot":                  {"lang", "ir", "ir/loop", "ir/loop/lib", "lower", "codegen/cpu", "internal/llvm", "tensor"},
+	"aot":                  {"lang", "ir", "ir/loop", "ir/loop/grid", "ir/loop/lib", "lower", "codegen/cpu", "codegen/ptx", "internal/llvm", "tensor"},
 	"aot/gopackage":        {"aot", "ir/loop", "tensor"},
 	"":                     {"aot", "aot/gopackage", "lang", "ir", "ir/derive", "ir/loop", "ir/loop/lib", "lower", "runtime", "codegen/cpu", "internal/llvm", "internal/debug", "tensor"},
 	"ops":                  {"", "tensor"},
