@@ -90,7 +90,7 @@ func (e *emitter) combine(f ir.Fold, x, y loop.Expr) loop.Expr {
 func (e *emitter) foldLSE(acc accumulator, x, n loop.Expr) {
 	b, m, s := e.b, acc.state[0], acc.state[1]
 	d := b.Let("d", lseDistance(b, x, m))
-	w := b.Let("w", b.Call("exp_f64", loop.F64, lseExponent(d)))
+	w := b.Let("w", b.Call(e.lseExp(acc.reduce), loop.F64, lseExponent(d)))
 	up := b.Let("up", b.Gt(d, loop.Float(loop.F64, 0)))
 	b.Assign(s, b.Select(up, b.Add(b.Mul(s, w), n), b.Add(s, b.Mul(n, w))))
 	b.Assign(m, lseMax(b, x, m))

@@ -77,11 +77,14 @@ func (m *Module) GridKernel(f *loop.Func, after After) {
 	fn.FuncAttrs = []ir.FuncAttribute{enum.FuncAttrNoUnwind}
 	m.annotate(fn, "kernel", 1)
 	m.annotate(fn, "maxntidx", int64(f.Grid.Threads))
+	if f.Grid.Resident > 0 {
+		m.annotate(fn, "minctasm", int64(f.Grid.Resident))
+	}
 
 	g := m.newFunction(fn, f.Vars)
 	g.status = status
 	for i, b := range f.Bufs {
-		g.bufs = append(g.bufs, buffer{elem: b.Elem, base: params[i]})
+		g.bufs = append(g.bufs, buffer{elem: b.Elem, base: params[i], once: b.Once})
 	}
 	for _, a := range f.Grid.Shared {
 		g.bufs = append(g.bufs, m.sharedArray(f.Name, a))

@@ -90,6 +90,9 @@ func (m *mapper) columns(s *loop.Stage) bool {
 const (
 	// wideColumns is how many columns of a wide line a lane takes.
 	wideColumns = 4
+	// fewResident is for how many blocks of those that take lines a processor should
+	// have room: less than there could be, as what is read at once needs registers.
+	fewResident = 4
 	// longLines is how many times as many iterations as for the lanes of a team that
 	// shares them make a row long that each lane goes through alone.
 	longLines = 8
@@ -148,6 +151,7 @@ func (m *mapper) rowsByTeams(s *loop.Stage, t *lineNest, by lineTeams, long *lon
 	teams := g.rowTeams(log)
 	g.roundDown(s.Func, &in, by.strides)
 	columns := in.Args[argIndex(s.Func, t.width)]
+	b.Resident(fewResident)
 	var rows, count loop.BufID
 	if long != nil {
 		rows, count = g.buffer(long.rows, loop.ReadWrite), g.buffer(long.count, loop.ReadWrite)
@@ -212,7 +216,7 @@ func (m *mapper) rowsByBlocks(s *loop.Stage, t *lineNest, by lineTeams, long *lo
 	columns := in.Args[argIndex(s.Func, t.width)]
 	warps := loop.Int(int64(threads / warp))
 	elem := m.out.Buffers[s.Bufs[t.buf]].Elem
-	if elem.Size()*threads*by.perLane > maxShared {
+	if elem.Size()*threads*by.perLane > loop.MaxShared {
 		return loop.Stage{}, false
 	}
 	sums := b.Shared("sums", elem, int64(threads*by.perLane))
@@ -260,9 +264,6 @@ func (m *mapper) rowsByBlocks(s *loop.Stage, t *lineNest, by lineTeams, long *lo
 	})
 	return loop.Stage{Name: name(s, "blocks_of_"+by.mapping), Partition: -1, Func: loop.RemoveDead(b.Func()), Bufs: g.bufs, Args: g.args, Symbolic: s.Symbolic}, true
 }
-
-// maxShared is how many bytes of shared arrays a block has at most.
-const maxShared = 48 << 10
 
 // lineWork emits what a thread does for a row: its columns' elements are variables.
 type lineWork struct {
