@@ -243,7 +243,7 @@ func (s *scheduler) consider(c *candidate) float64 {
 	} else {
 		number(c.body, 0, c.at)
 		for _, a := range reads {
-			if a.Tensor.Work == nil && !c.at.concordant(a) {
+			if a.Tensor.Work == nil && (!c.at.concordant(a) || s.inRows(a)) {
 				c.convert = append(c.convert, a)
 				c.cost += convertCost
 			}
@@ -292,6 +292,19 @@ func (s *scheduler) weigh(body Stmt) float64 {
 		}
 		return serialFactor
 	}
+}
+
+// inRows reports whether a list of coordinates is to be stored by rows before it is
+// walked. A thread of a grid cannot tell where the row of an entry begins or ends but by
+// going through it; a positions array tells all threads. A fold over all of one list
+// does not ask.
+func (s *scheduler) inRows(a *Access) bool {
+	if !s.opts.Grids || len(s.builder.spreads) > 0 || s.lhs.Tensor.Rank == 0 && len(s.accesses) == 1 {
+		return false
+	}
+	levels := a.Tensor.Format.Physical()
+	return len(levels) > 1 && levels[0].Kind == tensor.CompressedLevel && !levels[0].Unique &&
+		levels[1].Kind == tensor.SingletonLevel
 }
 
 // assess estimates the cost of a nest, and lists those of what it reads that have to be
