@@ -404,7 +404,10 @@ func (p *planner) convert(nf *normalForm, best *candidate) {
 			p.again, p.why = append(p.again, t), "the loops need both triangles in one order"
 		}
 		format := best.at.reordered(a)
-		if best.at.concordant(a) {
+		switch {
+		case best.lists:
+			format = listIn(format.Order())
+		case best.at.concordant(a):
 			format = nf.withAllRows(a, format)
 		}
 		k := key{a.Tensor, format.String(), nf.runsOver(a)}
@@ -419,6 +422,15 @@ func (p *planner) convert(nf *normalForm, best *candidate) {
 		}
 		a.Tensor = to
 	}
+}
+
+// listIn is a list of coordinates with the axes in the given order.
+func listIn(order []int) tensor.Format {
+	f, err := tensor.Coordinates(len(order)).WithOrder(order)
+	if err != nil {
+		panic("BUG: " + err.Error())
+	}
+	return f
 }
 
 // withAllRows is a format for an access whose outermost level stores all coordinates, if

@@ -9,10 +9,10 @@ import (
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
-// On grids, two operands that are stored alike, in rows, and a result in such rows are not
-// merged row by row: a thread takes an entry, whatever its row. It finds the rank of the
-// entry in the other operand, the number of entries there that come before it, by
-// bisection in the row, and whether that operand stores the coordinate as well. Running
+// On grids, two operands that are stored alike, in rows or as lists of coordinates, and a
+// result like them are not merged row by row: a thread takes an entry, whatever its row.
+// It finds the rank of the entry in the other operand, the number of entries there that
+// come before it, by bisection, and whether that operand stores the coordinates as well. Running
 // sums over the matches then tell the place of every entry in the result: of p entries
 // of one operand and q of the other that come before, m of them in both,
 //
@@ -34,17 +34,20 @@ type mergedRows struct {
 	outer    []*ir.Index // of the loops over rows
 	inner    *ir.Index   // of the loop over a row
 	leaf     *ir.Assign
+	lists    bool            // not rows
 	operands [2][]*ir.Access // the accesses that read each operand
 	others   []*ir.Access    // dense
 	stored   kinds           // which coordinates the result stores
-	byRow    bool            // what is computed depends on more than entries
+	byRow    bool            // what is computed depends on coordinates of rows
 
 	rows, matches loop.ScalarID
 	count, words  [2]loop.ScalarID // of an operand's entries, and of words of 32 that they fill
-	marks         [2]loop.BufferID // the row of the first entry of each word, and of the last entry
-	ranks         loop.BufferID    // of the first operand's entries in the second one
-	bits, sums    loop.BufferID    // matches of each word, and how many there are before it
-	totals        loop.BufferID    // one element: all matches
+	// marks are, of rows, that of the first entry of each word, and of the last entry; of
+	// lists, the rank of the first entry of each word in the other list, and its length.
+	marks      [2]loop.BufferID
+	ranks      loop.BufferID // of the first operand's entries in the second one
+	bits, sums loop.BufferID // matches of each word, and how many there are before it
+	totals     loop.BufferID // one element: all matches
 }
 
 // mergeWarps is the size of a block.
@@ -63,7 +66,14 @@ func (k *kernel) mergedRows(body ir.Stmt) *mergedRows {
 		loops, body = append(loops, f.Index), f.Body
 	}
 	leaf, ok := body.(*ir.Assign)
-	if !ok || len(loops) == 0 || leaf.Temp != nil || leaf.LHS.Tensor.Work != nil || !inRows(leaf.LHS, loops) || leaf.LHS.Tensor != t {
+	if !ok || len(loops) == 0 || leaf.Temp != nil || leaf.LHS.Tensor != t {
+		return nil
+	}
+	fits := inRows
+	if m.lists = inList(leaf.LHS, loops); m.lists {
+		fits = inList
+	}
+	if !fits(leaf.LHS, loops) {
 		return nil
 	}
 	m.leaf, m.outer, m.inner = leaf, loops[:len(loops)-1], loops[len(loops)-1]
@@ -77,7 +87,7 @@ func (k *kernel) mergedRows(body ir.Stmt) *mergedRows {
 		for at < n && m.operands[at][0].Tensor != a.Tensor {
 			at++
 		}
-		if at == len(m.operands) || a.Tensor.Work != nil || !a.Tensor.FillKnown || !inRows(a, loops) {
+		if at == len(m.operands) || a.Tensor.Work != nil || !a.Tensor.FillKnown || !fits(a, loops) {
 			return nil
 		}
 		m.operands[at] = append(m.operands[at], a)
@@ -104,6 +114,25 @@ func inRows(a *ir.Access, loops []*ir.Index) bool {
 		}
 		last := l == len(levels)-1
 		if !last && level.Kind != tensor.DenseLevel || last && (level.Kind != tensor.CompressedLevel || !level.Ordered || !level.Unique) {
+			return false
+		}
+	}
+	return true
+}
+
+// inList reports whether a tensor is a sorted list of the coordinates that the loops go
+// through, each once.
+func inList(a *ir.Access, loops []*ir.Index) bool {
+	levels, order := a.Tensor.Format.Physical(), a.Tensor.Format.Order()
+	if len(levels) != len(loops) || !levels[len(levels)-1].Unique {
+		return false
+	}
+	for l, level := range levels {
+		x, kind := a.Indices[order[l]], tensor.SingletonLevel
+		if l == 0 {
+			kind = tensor.CompressedLevel
+		}
+		if level.Kind != kind || !level.Ordered || x.Plain() != loops[l] || x.Pad {
 			return false
 		}
 	}

@@ -21,7 +21,7 @@ func (m *mergedRows) stages(seg segment) {
 	m.marksStage(0)
 	m.rankStage()
 	m.sumStage()
-	m.addStage(loop.Stage{
+	st := loop.Stage{
 		Name: "allocate", Partition: -1,
 		Lets: []loop.ScalarLet{
 			{Scalar: m.matches, Value: &loop.SizeLoad{Buffer: m.totals, Index: loop.SizeConst(0)}},
@@ -29,10 +29,13 @@ func (m *mergedRows) stages(seg segment) {
 		},
 		Allocs: []loop.Alloc{
 			{Buffer: seg.pos, Len: sizePlus(loop.SizeScalar(m.rows), 1)},
-			{Buffer: seg.crd[0], Len: loop.SizeScalar(seg.total)},
 			{Buffer: m.result.Values, Len: loop.SizeScalar(seg.total)},
 		},
-	})
+	}
+	for _, crd := range seg.crd {
+		st.Allocs = append(st.Allocs, loop.Alloc{Buffer: crd, Len: loop.SizeScalar(seg.total)})
+	}
+	m.addStage(st)
 	m.positionsStage(seg)
 	m.fillFirst(seg)
 	if m.stored.second {
@@ -45,19 +48,60 @@ func sizePlus(n loop.SizeExpr, more int64) loop.SizeExpr {
 	return &loop.SizeOp{Op: loop.Add, X: n, Y: loop.SizeConst(more)}
 }
 
-// level is the storage level that holds the entries of the operands and of the result.
-func (m *mergedRows) level() int { return len(m.outer) }
-
+// pos is the positions array of an operand: where rows begin, or the list.
 func (m *mergedRows) pos(operand int) loop.BufferID {
-	return m.input(m.operands[operand][0].Tensor, m.level(), Positions)
+	level := len(m.outer)
+	if m.lists {
+		level = 0
+	}
+	return m.input(m.operands[operand][0].Tensor, level, Positions)
 }
 
-func (m *mergedRows) crd(operand int) loop.BufferID {
-	return m.input(m.operands[operand][0].Tensor, m.level(), Coordinates)
+// levels are the first and the last level that have a coordinate for each entry.
+func (m *mergedRows) levels() (first, last int) {
+	if m.lists {
+		return 0, len(m.outer)
+	}
+	return len(m.outer), len(m.outer)
+}
+
+func (m *mergedRows) crd(operand, level int) loop.BufferID {
+	return m.input(m.operands[operand][0].Tensor, level, Coordinates)
+}
+
+// coordinates are those of entry p of an operand that are stored for it, by level from
+// the first.
+func (m *mergedRows) coordinates(t *gridTeam, operand int, p loop.Expr) []loop.Expr {
+	var list []loop.Expr
+	first, last := m.levels()
+	for l := first; l <= last; l++ {
+		list = append(list, t.b.Let("c", t.b.LoadIndex(t.read(m.crd(operand, l)), p)))
+	}
+	return list
+}
+
+// less and equal compare coordinates.
+func less(b *loop.Builder, x, y []loop.Expr) loop.Expr {
+	last := len(x) - 1
+	is := b.Lt(x[last], y[last])
+	for l := last - 1; l >= 0; l-- {
+		is = b.Or(b.Lt(x[l], y[l]), b.And(b.Eq(x[l], y[l]), is))
+	}
+	return b.Let("less", is)
+}
+
+func equal(b *loop.Builder, x, y []loop.Expr) loop.Expr {
+	is := loop.Expr(loop.Truth(true))
+	for l := range x {
+		is = b.And(is, b.Eq(x[l], y[l]))
+	}
+	return b.Let("equal", is)
 }
 
 // entries is the number of entries of an operand.
-func (m *mergedRows) entries(operand int) loop.SizeExpr { return loop.SizeLen{Buffer: m.crd(operand)} }
+func (m *mergedRows) entries(operand int) loop.SizeExpr {
+	return loop.SizeLen{Buffer: m.crd(operand, len(m.outer))}
+}
 
 // sizes emits the stage that computes how many rows and words there are. Behind the
 // entries there is always a place in a word of the first operand.
@@ -65,8 +109,10 @@ func (m *mergedRows) sizes() {
 	name := m.step.Result.Name
 	m.rows, m.matches = m.newScalar(name+"_rows", false), m.newScalar(name+"_matches", false)
 	var rows loop.SizeExpr = loop.SizeConst(1)
-	for _, v := range m.outer {
-		rows = sizeTimes(rows, loop.SizeScalar(m.extent(v)))
+	if !m.lists {
+		for _, v := range m.outer {
+			rows = sizeTimes(rows, loop.SizeScalar(m.extent(v)))
+		}
 	}
 	st := loop.Stage{Name: "size", Partition: -1, Lets: []loop.ScalarLet{{Scalar: m.rows, Value: rows}}}
 	for i := range m.operands {
@@ -91,29 +137,44 @@ func (m *mergedRows) mergeEmitter(name string) *gridTeam {
 	return m.gridEmitter(name, 1, warps)
 }
 
-// marksStage emits the stage that finds the row of the first entry of each word of an
-// operand, and of the last entry.
+// marksStage emits the stage that finds the marks of an operand.
 func (m *mergedRows) marksStage(operand int) {
-	if len(m.outer) == 0 {
-		return
-	}
 	marks := m.buffer(fmt.Sprintf("%s_marks%d", m.step.Result.Name, operand), loop.I64, loop.Temp)
 	m.marks[operand] = marks
-	t := m.mergeEmitter("mark_rows")
+	t := m.mergeEmitter("marks")
 	b := t.b
 	words := t.scalar(m.words[operand])
-	last := b.Let("last", b.Sub(t.scalar(m.count[operand]), loop.Int(1)))
-	rows := b.Let("rows", b.Sub(t.scalar(m.rows), loop.Int(1)))
-	pos := t.read(m.pos(operand))
+	n := b.Let("entries", t.scalar(m.count[operand]))
 	t.eachThread(b.Let("marks", b.Add(words, loop.Int(1))), func(k loop.Expr) {
-		p := b.Let("p", b.Min(last, loop.NewBinary(loop.Shl, k, loop.Int(logWord))))
-		b.Store(t.write(marks), k, t.rowOf(pos, loop.Int(0), rows, p))
+		p := b.Let("p", b.Min(n, loop.NewBinary(loop.Shl, k, loop.Int(logWord))))
+		if m.lists {
+			rank := b.Var("rank", t.scalar(m.count[1-operand]))
+			b.If(b.Lt(p, n), func() {
+				b.Assign(rank, m.lowerBound(t, 1-operand, loop.Int(0), rank, m.coordinates(t, operand, p)))
+			}, nil)
+			b.Store(t.write(marks), k, rank)
+			return
+		}
+		last := b.Let("last", b.Sub(t.scalar(m.rows), loop.Int(1)))
+		b.Store(t.write(marks), k, t.rowOf(t.read(m.pos(operand)), loop.Int(0), last, b.Min(p, b.Sub(n, loop.Int(1)))))
 	})
-	n := sizePlus(loop.SizeScalar(m.words[operand]), 1)
-	st := t.gridStage("mark", t.blocksForThreads(n))
-	st.Allocs = []loop.Alloc{{Buffer: marks, Len: n}}
+	count := sizePlus(loop.SizeScalar(m.words[operand]), 1)
+	st := t.gridStage("marks", t.blocksForThreads(count))
+	st.Allocs = []loop.Alloc{{Buffer: marks, Len: count}}
 	st.Symbolic = true
 	m.addStage(st)
+}
+
+// lowerBound is the first entry of an operand from lo to hi-1 that is not before the given
+// coordinates, hi if there is none.
+func (m *mergedRows) lowerBound(t *gridTeam, operand int, lo, hi loop.Expr, coords []loop.Expr) loop.Expr {
+	b := t.b
+	from, to := b.Var("lo", lo), b.Var("hi", hi)
+	b.While(b.Lt(from, to), func() {
+		mid := b.Let("mid", loop.NewBinary(loop.Shr, b.Add(from, to), loop.Int(1)))
+		b.If(less(b, m.coordinates(t, operand, mid), coords), func() { b.Assign(from, b.Add(mid, loop.Int(1))) }, func() { b.Assign(to, mid) })
+	})
+	return b.Let("rank", from)
 }
 
 // eachThread runs body for items 0 … n-1, which threads take in turns.
@@ -147,42 +208,55 @@ func (e *emitter) rowOf(pos loop.BufID, first, last, p loop.Expr) loop.Expr {
 
 // row is the row of entry p, in a word of an operand.
 func (m *mergedRows) row(t *gridTeam, operand int, word, p loop.Expr) loop.Expr {
-	if len(m.outer) == 0 {
-		return loop.Int(0)
+	if m.lists {
+		return nil
 	}
-	b, marks := t.b, t.read(m.marks[operand])
-	first := b.Let("first_row", b.Load(marks, word))
-	last := b.Let("last_row", b.Load(marks, b.Add(word, loop.Int(1))))
+	first, last := m.marked(t, operand, word)
 	return t.rowOf(t.read(m.pos(operand)), first, last, p)
 }
 
+// marked are the marks of a word and of the next one.
+func (m *mergedRows) marked(t *gridTeam, operand int, word loop.Expr) (first, last loop.Expr) {
+	b, marks := t.b, t.read(m.marks[operand])
+	return b.Let("first", b.Load(marks, word)), b.Let("last", b.Load(marks, b.Add(word, loop.Int(1))))
+}
+
 // search finds the rank of entry p of an operand in the other one, given its row and
-// coordinate: the first entry there that is not before it, and whether its coordinate
-// is the same.
-func (m *mergedRows) search(t *gridTeam, operand int, row, p, coord loop.Expr) (rank loop.Expr, match loop.Expr) {
-	b := t.b
+// coordinates: the first entry there that is not before it, and whether its coordinates
+// are the same.
+func (m *mergedRows) search(t *gridTeam, operand int, word, row, p loop.Expr, coords []loop.Expr) (rank, match loop.Expr) {
+	b, other := t.b, 1-operand
+	var end loop.Expr
+	if m.lists {
+		first, last := m.marked(t, operand, word)
+		rank, end = m.lowerBound(t, other, first, last, coords), t.scalar(m.count[other])
+	} else {
+		rank, end = m.searchRow(t, operand, row, p, coords)
+	}
+	is := b.Var("match", loop.Truth(false))
+	b.If(b.Lt(rank, end), func() { b.Assign(is, equal(b, m.coordinates(t, other, rank), coords)) }, nil)
+	return rank, is
+}
+
+// searchRow is search in a row, of which it also finds the end.
+func (m *mergedRows) searchRow(t *gridTeam, operand int, row, p loop.Expr, coords []loop.Expr) (rank, end loop.Expr) {
+	b, other := t.b, 1-operand
 	begin := b.Let("begin", b.LoadIndex(t.read(m.pos(operand)), row))
-	other, crd := t.read(m.pos(1-operand)), t.read(m.crd(1-operand))
-	from := b.Let("from", b.LoadIndex(other, row))
-	end := b.Let("end", b.LoadIndex(other, b.Add(row, loop.Int(1))))
+	pos := t.read(m.pos(other))
+	from := b.Let("from", b.LoadIndex(pos, row))
+	end = b.Let("end", b.LoadIndex(pos, b.Add(row, loop.Int(1))))
 	lo, hi := b.Var("lo", from), b.Var("hi", end)
 	// Operands often resemble each other: the entry at the same place in the row is
 	// where the search begins.
 	b.If(b.Lt(lo, hi), func() {
 		at := b.Let("guess", b.Min(b.Add(from, b.Sub(p, begin)), b.Sub(end, loop.Int(1))))
-		c := b.Let("c", b.LoadIndex(crd, at))
-		b.If(b.Lt(c, coord), func() { b.Assign(lo, b.Add(at, loop.Int(1))) }, func() {
+		c := m.coordinates(t, other, at)
+		b.If(less(b, c, coords), func() { b.Assign(lo, b.Add(at, loop.Int(1))) }, func() {
 			b.Assign(hi, at)
-			b.Assign(lo, b.Select(b.Eq(c, coord), at, lo))
+			b.Assign(lo, b.Select(equal(b, c, coords), at, lo))
 		})
 	}, nil)
-	b.While(b.Lt(lo, hi), func() {
-		mid := b.Let("mid", loop.NewBinary(loop.Shr, b.Add(lo, hi), loop.Int(1)))
-		b.If(b.Lt(b.LoadIndex(crd, mid), coord), func() { b.Assign(lo, b.Add(mid, loop.Int(1))) }, func() { b.Assign(hi, mid) })
-	})
-	is := b.Var("match", loop.Truth(false))
-	b.If(b.Lt(lo, end), func() { b.Assign(is, b.Eq(b.LoadIndex(crd, lo), coord)) }, nil)
-	return b.Let("rank", lo), is
+	return m.lowerBound(t, other, lo, hi, coords), end
 }
 
 // rankStage emits the stage that finds the ranks of the first operand's entries in the
@@ -196,9 +270,8 @@ func (m *mergedRows) rankStage() {
 		p := b.Let("p", b.Add(loop.NewBinary(loop.Shl, word, loop.Int(logWord)), t.lane()))
 		match := b.Var("matches", loop.Truth(false))
 		b.If(b.Lt(p, n), func() {
-			coord := b.Let("c", b.LoadIndex(t.read(m.crd(0)), p))
-			row := m.row(t, 0, word, p)
-			rank, is := m.search(t, 0, row, p, coord)
+			coords := m.coordinates(t, 0, p)
+			rank, is := m.search(t, 0, word, m.row(t, 0, word, p), p, coords)
 			b.Store(ranks, p, b.Cast(b.Elem(ranks), rank))
 			b.Assign(match, is)
 		}, nil)
@@ -294,9 +367,18 @@ func (m *mergedRows) positionsStage(seg segment) {
 	m.addStage(t.gridStage("positions", t.blocksForThreads(sizePlus(loop.SizeScalar(m.rows), 1))))
 }
 
+// entry is an entry of the result on its way.
+type mergedEntry struct {
+	at     loop.Expr // its place
+	coords []loop.Expr
+	row    loop.Expr // nil of lists, and where nobody needs it
+	// other is the entry of the other operand, if present holds.
+	other, present loop.Expr
+}
+
 // fillFirst emits the stage that writes what comes of the first operand's entries.
 func (m *mergedRows) fillFirst(seg segment) {
-	m.fill(seg, 0, func(t *gridTeam, word, p loop.Expr, write func(at, row, coord, other, present loop.Expr)) {
+	m.fill(seg, 0, func(t *gridTeam, word, p loop.Expr, write func(mergedEntry)) {
 		b := t.b
 		q := b.Let("q", b.LoadIndex(t.read(m.ranks), p))
 		matches, match := m.before(t, p)
@@ -309,12 +391,12 @@ func (m *mergedRows) fillFirst(seg segment) {
 			keep, present = b.Not(match), loop.Truth(false)
 		}
 		b.If(keep, func() {
-			coord := b.Let("c", b.LoadIndex(t.read(m.crd(0)), p))
-			var row loop.Expr
+			x := mergedEntry{coords: m.coordinates(t, 0, p), other: q, present: present}
 			if m.byRow {
-				row = m.row(t, 0, word, p)
+				x.row = m.row(t, 0, word, p)
 			}
-			write(m.place(b, p, q, matches), row, coord, q, present)
+			x.at = m.place(b, p, q, matches)
+			write(x)
 		}, nil)
 	})
 }
@@ -322,22 +404,22 @@ func (m *mergedRows) fillFirst(seg segment) {
 // fillSecond emits the stage that writes what comes of the entries of the second operand
 // that the first one does not have.
 func (m *mergedRows) fillSecond(seg segment) {
-	m.fill(seg, 1, func(t *gridTeam, word, q loop.Expr, write func(at, row, coord, other, present loop.Expr)) {
+	m.fill(seg, 1, func(t *gridTeam, word, q loop.Expr, write func(mergedEntry)) {
 		b := t.b
-		coord := b.Let("c", b.LoadIndex(t.read(m.crd(1)), q))
-		row := m.row(t, 1, word, q)
-		p, match := m.search(t, 1, row, q, coord)
+		x := mergedEntry{coords: m.coordinates(t, 1, q), other: loop.Int(0), present: loop.Truth(false)}
+		x.row = m.row(t, 1, word, q)
+		p, match := m.search(t, 1, word, x.row, q, x.coords)
 		b.If(b.Not(match), func() {
 			matches, _ := m.before(t, p)
-			write(m.place(b, p, q, matches), row, coord, loop.Int(0), loop.Truth(false))
+			x.at = m.place(b, p, q, matches)
+			write(x)
 		}, nil)
 	})
 }
 
 // fill emits a stage in which threads take the entries of an operand. What it does for
-// one calls write with the place in the result, the row, nil where nobody needs it, the
-// coordinate, the entry of the other operand, and whether there is one.
-func (m *mergedRows) fill(seg segment, operand int, each func(t *gridTeam, word, p loop.Expr, write func(at, row, coord, other, present loop.Expr))) {
+// one, in a word, calls write if it is in the result.
+func (m *mergedRows) fill(seg segment, operand int, each func(t *gridTeam, word, p loop.Expr, write func(mergedEntry))) {
 	t := m.mergeEmitter(fmt.Sprintf("fill%d_%s", operand, m.step.Result.Name))
 	t.quiet = true
 	b := t.b
@@ -345,16 +427,17 @@ func (m *mergedRows) fill(seg segment, operand int, each func(t *gridTeam, word,
 	t.each(t.scalar(m.words[operand]), func(word loop.Expr) {
 		p := b.Let("p", b.Add(loop.NewBinary(loop.Shl, word, loop.Int(logWord)), t.lane()))
 		b.If(b.Lt(p, t.scalar(m.count[operand])), func() {
-			each(t, word, p, func(at, row, coord, other, present loop.Expr) {
+			each(t, word, p, func(x mergedEntry) {
 				st := outside.clone()
-				m.indices(t.emitter, st, row)
-				st.index[m.inner] = coord
+				m.indices(t.emitter, st, x)
 				m.bind(st, m.operands[operand], p, loop.Truth(true))
-				m.bind(st, m.operands[1-operand], other, present)
+				m.bind(st, m.operands[1-operand], x.other, x.present)
 				t.advance(st)
-				crd := t.write(seg.crd[0])
-				b.Store(crd, at, b.Cast(b.Elem(crd), coord))
-				b.Store(t.write(m.result.Values), at, t.expr(st, m.leaf.Value))
+				for i, c := range x.coords {
+					crd := t.write(seg.crd[i])
+					b.Store(crd, x.at, b.Cast(b.Elem(crd), c))
+				}
+				b.Store(t.write(m.result.Values), x.at, t.expr(st, m.leaf.Value))
 			})
 		}, nil)
 	})
@@ -367,12 +450,20 @@ func (m *mergedRows) fill(seg segment, operand int, each func(t *gridTeam, word,
 	m.addStage(t.gridStage("fill", blocks))
 }
 
-// indices binds the indices of the loops over rows, if a row is given.
-func (m *mergedRows) indices(e *emitter, st *state, row loop.Expr) {
+// indices binds the indices of the loops, but those over rows if none is given.
+func (m *mergedRows) indices(e *emitter, st *state, x mergedEntry) {
+	b, last := e.b, len(x.coords)-1
+	st.index[m.inner] = x.coords[last]
+	if m.lists {
+		for l, v := range m.outer {
+			st.index[v] = x.coords[l]
+		}
+		return
+	}
+	row := x.row
 	if !m.byRow {
 		return
 	}
-	b := e.b
 	for i := len(m.outer) - 1; i >= 0; i-- {
 		v := m.outer[i]
 		if i == 0 {
