@@ -404,6 +404,12 @@ func (p *planner) convert(nf *normalForm, best *candidate) {
 			p.again, p.why = append(p.again, t), "the loops need both triangles in one order"
 		}
 		format := best.at.reordered(a)
+		switch {
+		case best.lists:
+			format = listIn(format.Order())
+		case best.at.concordant(a):
+			format = nf.withAllRows(a, format)
+		}
 		k := key{a.Tensor, format.String(), nf.runsOver(a)}
 		to := done[k]
 		if to == nil {
@@ -416,6 +422,52 @@ func (p *planner) convert(nf *normalForm, best *candidate) {
 		}
 		a.Tensor = to
 	}
+}
+
+// listIn is a list of coordinates with the axes in the given order.
+func listIn(order []int) tensor.Format {
+	f, err := tensor.Coordinates(len(order)).WithOrder(order)
+	if err != nil {
+		panic("BUG: " + err.Error())
+	}
+	return f
+}
+
+// withAllRows is a format for an access whose outermost level stores all coordinates, if
+// another tensor of the statement stores all of that index: then there is room for a
+// position for each. Formats that cannot be so stay.
+func (nf *normalForm) withAllRows(a *Access, format tensor.Format) tensor.Format {
+	levels := slices.Clone(format.Levels())
+	v := a.Indices[format.Order()[0]].Plain()
+	if v == nil || levels[0] != tensor.DC || len(levels) < 2 {
+		return format
+	}
+	all := nf.lhs.storesAll(v)
+	nf.eachAccess(func(b *Access) { all = all || b.storesAll(v) })
+	if !all {
+		return format
+	}
+	levels[0] = tensor.C
+	whole, err := tensor.FormatOf(levels, format.Order())
+	if err != nil {
+		return format
+	}
+	return whole
+}
+
+// storesAll reports whether the tensor has a place for each value of an index, whatever
+// the other ones are.
+func (a *Access) storesAll(v *Index) bool {
+	f := a.Tensor.Format
+	for l, level := range f.Physical() {
+		if a.Indices[f.Order()[l]].Plain() == v {
+			return level.Kind == tensor.DenseLevel
+		}
+		if level.Kind != tensor.DenseLevel {
+			return false
+		}
+	}
+	return false
 }
 
 // runsOver reports whether a reduction runs over the stored coordinates of a.

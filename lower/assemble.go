@@ -191,12 +191,8 @@ func (a *assembly) push(e *emitter, seg int, coords []loop.Expr) {
 // it is stored.
 func (a *assembly) leaf(e *emitter, st *state, s *ir.Assign) {
 	b := e.b
-	sup := e.alg.Of(s.Value, leaves{e: e, st: st})
-	cond := loop.Expr(loop.Truth(true))
+	cond := e.leafCondition(st, s)
 	scatter := e.step.Scatter
-	if scatter && isIdentity(e.step.Fold, sup.Background) || !scatter && sup.Background != nil && e.leftAlone(sup.Background) {
-		cond = e.holds(sup.Set, func(at ir.Atom) loop.Expr { return e.atoms[at].flag })
-	}
 	// What the guard computes stays inside it.
 	inner := st.clone()
 	b.If(cond, func() {
@@ -219,4 +215,15 @@ func (a *assembly) leaf(e *emitter, st *state, s *ir.Assign) {
 			b.Assign(st.result.emitted, loop.Truth(true))
 		}
 	}, nil)
+}
+
+// leafCondition tells whether the operands' patterns say that the value at one coordinate
+// is stored.
+func (e *emitter) leafCondition(st *state, s *ir.Assign) loop.Expr {
+	sup := e.alg.Of(s.Value, leaves{e: e, st: st})
+	scatter := e.step.Scatter
+	if scatter && isIdentity(e.step.Fold, sup.Background) || !scatter && sup.Background != nil && e.leftAlone(sup.Background) {
+		return e.holds(sup.Set, func(at ir.Atom) loop.Expr { return e.atoms[at].flag })
+	}
+	return loop.Truth(true)
 }

@@ -13,6 +13,11 @@ func (k *kernel) sparse(body ir.Stmt) {
 	t := k.step.Result
 	segments := k.segmentsOf(t)
 	k.result.Values = k.buffer(t.Name+"_vals", loopType(t.DType), loop.Output)
+	if m := k.mergedRows(body); m != nil {
+		m.stages(segments[0])
+		k.sparseLevels(segments)
+		return
+	}
 	k.prepareWorkspaces(body)
 	counts := k.buffer(t.Name+"_counts", loop.I64, loop.Temp)
 	totals := k.buffer(t.Name+"_totals", loop.I64, loop.Temp)

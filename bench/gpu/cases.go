@@ -50,6 +50,7 @@ var cases = func() []bench {
 		add("sddmm32f/"+m, "D(i,j) = A(i,j)*sum_k B(i,k)*C(j,k)",
 			with(m, tensor.CSR, f32, dense{"B", []int{rows, 32}, f32}, dense{"C", []int{cols, 32}, f32}), lacuna.Format("D", tensor.CSR, f32))
 		add("add/"+m, "C(i,j) = A(i,j)+B(i,j)", twice(m, tensor.CSR), csrF64)
+		add("addnext/"+m, "C(i,j) = A(i,j)+B(i,j)", besideNext(m), csrF64)
 		add("sumrows/"+m, "y(i) = sum_j A(i,j)", with(m, tensor.CSR, f64), lacuna.Format("y", d1, f64))
 		add("sumcols/"+m, "y(j) = sum_i A(i,j)", with(m, tensor.CSR, f64), lacuna.Format("y", d1, f64))
 		add("sumall/"+m, "y = sum_{i,j} A(i,j)", with(m, tensor.CSR, f64))
@@ -138,6 +139,24 @@ func twice(name string, format tensor.Format) func(string, float64) (map[string]
 		if err == nil {
 			args["B"] = args["A"]
 		}
+		return args, err
+	}
+}
+
+// besideNext is a matrix as A, and as B the same with its rows moved up by one, the first
+// one to the end: other patterns in most rows.
+func besideNext(name string) func(string, float64) (map[string]*tensor.Tensor, error) {
+	one := with(name, tensor.CSR, f64)
+	return func(dir string, scale float64) (map[string]*tensor.Tensor, error) {
+		args, err := one(dir, scale)
+		if err != nil {
+			return nil, err
+		}
+		m, err := load(filepath.Join(dir, name))
+		if err != nil {
+			return nil, err
+		}
+		args["B"], err = m.rotated().tensor(tensor.CSR, f64)
 		return args, err
 	}
 }

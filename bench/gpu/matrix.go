@@ -158,6 +158,19 @@ func load(base string) (*csr, error) {
 	return m, err
 }
 
+// rotated is the matrix with its rows moved up by one, the first one to the end.
+func (m *csr) rotated() *csr {
+	first := m.pos[1]
+	r := &csr{n: m.n, pos: make([]uint32, m.n+1)}
+	for i := range m.n {
+		r.pos[i] = m.pos[i+1] - first
+	}
+	r.pos[m.n] = m.pos[m.n]
+	r.crd = slices.Concat(m.crd[first:], m.crd[:first])
+	r.vals = slices.Concat(m.vals[first:], m.vals[:first])
+	return r
+}
+
 // tensor is the matrix in a format, of f32 or f64.
 func (m *csr) tensor(format tensor.Format, dt tensor.DType) (*tensor.Tensor, error) {
 	values := tensor.ArrayOf(m.vals)

@@ -119,6 +119,17 @@ def cupy_binary(name, op):
     return make
 
 
+def cupy_add_next(name):
+    """A plus the matrix with the rows moved up by one, the first one to the end."""
+    def make():
+        pos, crd, vals = load(name, np.float64)
+        A, n, first = cupy_csr(name, np.float64), len(pos) - 1, pos[1]
+        moved = np.concatenate([pos[1:] - first, pos[-1:]])
+        B = cps.csr_matrix((cupy.asarray(np.roll(vals, -first)), cupy.asarray(np.roll(crd, -first)), cupy.asarray(moved)), shape=(n, n))
+        return lambda: A + B
+    return make
+
+
 def cupy_sum(name, axis):
     def make():
         A = cupy_csr(name, np.float64)
@@ -135,6 +146,7 @@ for m in ["unif", "rmat"]:
     time(f"spmm128f/{m}", "torch", mm(m, np.float32, 128))
     time(f"sddmm32f/{m}", "torch", sddmm(m, 32))
     time(f"add/{m}", "cupy", cupy_binary(m, lambda A, B: A + B))
+    time(f"addnext/{m}", "cupy", cupy_add_next(m))
     time(f"coo-sumrows/{m}", "torch", coo_sum(m, 1))
     time(f"coo-sumcols/{m}", "torch", coo_sum(m, 0))
     time(f"sumrows/{m}", "cupy", cupy_sum(m, 1))
