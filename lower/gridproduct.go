@@ -3,7 +3,6 @@ package lower
 import (
 	"fmt"
 	"math"
-	"slices"
 
 	"github.com/lacuna-sparse/lacuna/ir"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
@@ -15,8 +14,9 @@ import (
 // sparse matrices, is made by teams of threads. How many values a row puts into its
 // workspace is counted first. A row with few is a warp's: its lanes share the values of
 // all loops of the row evenly, and find out which are of one column by a hash table in
-// shared memory (productteam.go). Rows with many are run by single threads, in the
-// general way.
+// shared memory (productteam.go, producthash.go). A row with so many that few columns are
+// without one is cut into slices of columns that warps take, with a place for each column
+// (productslice.go). Other rows are run by single threads, in the general way.
 
 // teamProducts is a nest whose rows are shared out to teams.
 type teamProducts struct {
@@ -31,21 +31,28 @@ type teamProducts struct {
 	products, counts loop.BufferID
 	rows             loop.ScalarID
 	classes          []rowClass
+	slicing          slicing
+	// others is 1 if there are rows for single threads, else 0.
+	others loop.ScalarID
 }
 
 // rowClass is a class of rows by their products.
 type rowClass struct {
-	above, most int64 // products: more than above, at most most
-	warps       int   // of a block, whose warps take a row each
-	rows        loop.ScalarID
+	above, most int64         // products: more than above, at most most
+	warps       int           // of a block, whose warps take a row each
+	some        loop.ScalarID // 1 if there are rows of the class, else 0
 }
 
 // teamClasses are the classes of rows that warps take; smaller ones in tests.
 func (k *kernel) teamClasses() []rowClass {
+	list := []rowClass{{above: 0, most: 64, warps: 8}, {above: 64, most: 256, warps: 4}}
 	if k.opts.Grain > 0 {
-		return []rowClass{{0, 4, 2, -1}, {4, 64, 2, -1}}
+		list = []rowClass{{above: 0, most: 4, warps: 2}, {above: 4, most: 64, warps: 2}}
 	}
-	return []rowClass{{0, 64, 8, -1}, {64, 256, 4, -1}}
+	for i := range list {
+		list[i].some = k.newScalar(k.step.Result.Name+"_class", false)
+	}
+	return list
 }
 
 // teamProducts returns the nest if teams can make it, else nil.
@@ -63,7 +70,10 @@ func (k *kernel) teamProducts(body ir.Stmt, segments []segment) *teamProducts {
 		return nil
 	}
 	p.classes = k.teamClasses()
-	p.products = k.buffer(k.step.Result.Name+"_products", loop.I64, loop.Temp)
+	name := k.step.Result.Name
+	p.products = k.buffer(name+"_products", loop.I64, loop.Temp)
+	p.rows, p.others = k.newScalar(name+"_rows", false), k.newScalar(name+"_others", false)
+	p.slicing = p.newSlicing()
 	return p
 }
 
@@ -96,21 +106,20 @@ func (p *teamProducts) stages(counts, totals loop.BufferID) bool {
 	if !ok {
 		return false
 	}
-	var count, fill []loop.Stage
-	p.rows = p.newScalar(p.step.Result.Name+"_rows", false)
-	for i := range p.classes {
-		p.classes[i].rows = p.newScalar(p.step.Result.Name+"_class", false)
-		for _, mode := range []assemblyMode{countEntries, fillEntries} {
+	var stages [2][]loop.Stage // by mode
+	for _, mode := range []assemblyMode{countEntries, fillEntries} {
+		for i := range p.classes {
 			s, ok := p.teamStage(&p.classes[i], mode)
 			if !ok {
 				return false
 			}
-			if mode == countEntries {
-				count = append(count, s)
-			} else {
-				fill = append(fill, s)
-			}
+			stages[mode] = append(stages[mode], s)
 		}
+		s, ok := p.sliceStage(mode)
+		if !ok {
+			return false
+		}
+		stages[mode] = append(stages[mode], s)
 	}
 	nseg := int64(len(p.segments))
 	rows := loop.SizeScalar(p.rows)
@@ -119,14 +128,14 @@ func (p *teamProducts) stages(counts, totals loop.BufferID) bool {
 	measure.Allocs = []loop.Alloc{{Buffer: p.products, Len: rows}}
 	measure.Symbolic = true
 	p.addStage(measure)
-	others := p.classStages()
+	p.classStages()
 	p.addStage(loop.Stage{Name: "counts", Partition: -1,
 		Allocs: []loop.Alloc{{Buffer: counts, Len: sizeTimes(rows, loop.SizeConst(nseg)), Zero: true}}})
 
-	p.addStages(count)
+	p.addStages(stages[countEntries])
+	p.joinSlices()
 	// The rest is for single threads.
-	part := p.partition(rootLoop{cut: true, n: sizeProduct(rows, loop.SizeScalar(others)), weight: -1, grain: p.root.grain})
-	p.boundOthers(part)
+	part := p.partition(rootLoop{cut: true, n: sizeProduct(rows, loop.SizeScalar(p.others)), weight: -1, grain: p.root.grain})
 	p.makeRoom(part)
 	s := p.singles("count", countEntries)
 	s.Partition, s.Symbolic = part, true
@@ -136,7 +145,7 @@ func (p *teamProducts) stages(counts, totals loop.BufferID) bool {
 	place.Symbolic = true
 	p.addStage(place)
 	p.allocateSegments(p.segments, totals)
-	p.addStages(fill)
+	p.addStages(stages[fillEntries])
 	s = p.singles("fill", fillEntries)
 	s.Partition = part
 	p.addStage(s)
@@ -169,13 +178,7 @@ func (p *teamProducts) place(b *loop.Builder, row loop.Expr, segment int) loop.E
 // row emits a row between the loading and storing of what is known of its entries.
 func (p *teamProducts) row(e *emitter, row loop.Expr, body func(p loop.Expr)) {
 	b := e.b
-	for i, n := range e.out.current {
-		start := loop.Expr(loop.Int(0))
-		if e.out.mode == fillEntries {
-			start = b.Load(e.read(p.counts), p.place(b, row, i))
-		}
-		b.Assign(n, start)
-	}
+	p.openRow(e, row)
 	body(row)
 	if e.out.mode == countEntries {
 		b.If(e.leads(loop.Truth(true)), func() {
@@ -183,6 +186,17 @@ func (p *teamProducts) row(e *emitter, row loop.Expr, body func(p loop.Expr)) {
 				b.Store(e.write(p.counts), p.place(b, row, i), n)
 			}
 		}, nil)
+	}
+}
+
+// openRow says where the entries of a row begin: at its places, or at 0 to count them.
+func (p *teamProducts) openRow(e *emitter, row loop.Expr) {
+	for i, n := range e.out.current {
+		start := loop.Expr(loop.Int(0))
+		if e.out.mode == fillEntries {
+			start = e.b.Load(e.read(p.counts), p.place(e.b, row, i))
+		}
+		e.b.Assign(n, start)
 	}
 }
 
@@ -207,7 +221,7 @@ func (p *teamProducts) measure() (loop.Stage, bool) {
 					s.visit(row)
 					if p.keyType() == loop.U32 {
 						// The greatest key is no column.
-						b.If(b.Ge(keys, loop.Int(math.MaxUint32)), func() { b.Assign(n, b.Add(n, loop.Int(p.most()))) }, nil)
+						b.If(b.And(b.Gt(n, loop.Int(0)), b.Ge(keys, loop.Int(math.MaxUint32))), func() { b.Assign(n, b.Add(n, loop.Int(p.most()))) }, nil)
 					}
 					b.Store(e.write(p.products), row, n)
 				})
@@ -240,50 +254,99 @@ func (p *teamProducts) most() int64 { return p.classes[len(p.classes)-1].most }
 // keyType is the type of keys in tables.
 func (p *teamProducts) keyType() loop.Type { return p.opts.Coordinates }
 
-// classStages counts the rows of each class; the scalar that is returned is 1 where there
-// are rows of none, and 0 else.
-func (p *teamProducts) classStages() loop.ScalarID {
-	name := p.step.Result.Name
-	classes := p.buffer(name+"_classes", loop.I64, loop.Temp)
+// classStages counts the rows of each class, lists those that are cut into slices, and
+// finds out how much room the workspaces of single threads need.
+func (p *teamProducts) classStages() {
+	name, k := p.step.Result.Name, int64(len(p.classes))
+	// Rows of each class, in slices and for single threads, and the most products of these.
+	tallies := p.buffer(name+"_tallies", loop.I64, loop.Temp)
 	t := p.gridEmitter("classes", 8, 8)
 	b := t.b
-	all := append(slices.Clone(p.classes), rowClass{above: p.most(), most: math.MaxInt64})
 	var tally []*loop.Ref
-	for range all {
+	for range k + 3 {
 		tally = append(tally, b.Var("rows", loop.Int(0)))
 	}
-	rows := t.scalar(p.rows)
+	rows, least := t.scalar(p.rows), t.scalar(p.slicing.least)
 	threads := loop.Int(t.threads())
 	at := b.Var("row", b.Add(b.Mul(b.Special(loop.BlockIndex), threads), b.Special(loop.ThreadIndex)))
 	step := b.Let("step", b.Mul(b.Special(loop.BlockCount), threads))
+	count := func(i int64, is loop.Expr) { b.Assign(tally[i], b.Add(tally[i], b.Cast(loop.I64, is))) }
 	b.While(b.Lt(at, rows), func() {
 		n := b.Let("products", b.Load(t.read(p.products), at))
-		for i, c := range all {
-			b.Assign(tally[i], b.Add(tally[i], b.Cast(loop.I64, c.has(b, n))))
+		for i, c := range p.classes {
+			count(int64(i), c.has(b, n))
 		}
+		b.If(b.Gt(n, loop.Int(p.most())), func() {
+			b.If(b.Ge(n, least), func() {
+				place := b.AtomicOld("place", loop.AtomicAdd, t.write(tallies), loop.Int(k), loop.Int(1))
+				b.Store(t.write(p.slicing.rowOf), place, at)
+			}, func() {
+				count(k+1, loop.Truth(true))
+				b.Assign(tally[k+2], b.Max(tally[k+2], n))
+			})
+		}, nil)
 		b.Assign(at, b.Add(at, step))
 	})
 	for i, n := range tally {
+		combine, op := b.Add, loop.AtomicAdd
+		switch int64(i) {
+		case k:
+			continue
+		case k + 2:
+			combine, op = b.Max, loop.AtomicMax
+		}
 		for d := int64(warpSize / 2); d > 0; d /= 2 {
-			b.Assign(n, b.Add(n, b.Shuffle("other", loop.ShuffleXor, n, loop.Int(d), warpSize)))
+			b.Assign(n, combine(n, b.Shuffle("other", loop.ShuffleXor, n, loop.Int(d), warpSize)))
 		}
 		b.If(b.And(b.Eq(t.lane(), loop.Int(0)), b.Gt(n, loop.Int(0))), func() {
-			b.Atomic(loop.AtomicAdd, t.write(classes), loop.Int(int64(i)), n)
+			b.Atomic(op, t.write(tallies), loop.Int(int64(i)), n)
 		}, nil)
 	}
 	const perThread = 8
 	s := t.gridStage("classes", sizeMin(sizeCeil(loop.SizeScalar(p.rows), loop.SizeConst(perThread*t.threads())), loop.SizeConst(maxGridBlocks)))
-	s.Allocs = []loop.Alloc{{Buffer: classes, Len: loop.SizeConst(len(all)), Zero: true}}
+	s.Lets = p.slicing.lets
+	s.Allocs = []loop.Alloc{{Buffer: tallies, Len: loop.SizeConst(k + 3), Zero: true}, {Buffer: p.slicing.rowOf, Len: loop.SizeScalar(p.rows)}}
 	s.Symbolic = true
 	p.addStage(s)
-	others := p.newScalar(name+"_others", false)
-	sizes := loop.Stage{Name: "rows", Partition: -1}
-	for i, c := range append(slices.Clone(p.classes), rowClass{rows: others}) {
-		n := loop.SizeExpr(&loop.SizeLoad{Buffer: classes, Index: loop.SizeConst(i)})
-		sizes.Lets = append(sizes.Lets, loop.ScalarLet{Scalar: c.rows, Value: sizeMin(n, loop.SizeConst(1))})
+	p.sizeStages(tallies)
+}
+
+// sizeStages takes the tallies to the host, with the capacity of a workspace for all that
+// a single thread's row may insert.
+func (p *teamProducts) sizeStages(tallies loop.BufferID) {
+	name, k := p.step.Result.Name, len(p.classes)
+	sizes := p.buffer(name+"_sizes", loop.I64, loop.Temp)
+	e := p.emitter("sizes")
+	b := e.b
+	for i := range k + 2 {
+		b.Store(e.write(sizes), loop.Int(int64(i)), b.Load(e.read(tallies), loop.Int(int64(i))))
 	}
-	p.addStage(sizes)
-	return others
+	list := []loop.ScalarID{p.slicing.rows, p.others}
+	if w := p.store; w.store.bounded() {
+		need := b.Var("need", b.Load(e.read(tallies), loop.Int(int64(k+2))))
+		if w.store.distinct() {
+			e.limitToKeys(w, need)
+		}
+		b.Assign(need, b.Min(need, loop.Int(maxEntries)))
+		e.storeRoom(w, need, sizes, int64(k+2))
+		list = append(list, w.capacity, w.shift)
+	}
+	s := e.stage("sizes")
+	s.Allocs, s.Symbolic = []loop.Alloc{{Buffer: sizes, Len: loop.SizeConst(k + len(list))}}, true
+	p.addStage(s)
+	lets := loop.Stage{Name: "rows", Partition: -1}
+	load := func(i int) loop.SizeExpr { return &loop.SizeLoad{Buffer: sizes, Index: loop.SizeConst(i)} }
+	for i, c := range p.classes {
+		lets.Lets = append(lets.Lets, loop.ScalarLet{Scalar: c.some, Value: sizeMin(load(i), loop.SizeConst(1))})
+	}
+	for i, id := range list {
+		v := load(k + i)
+		if id == p.others {
+			v = sizeMin(v, loop.SizeConst(1))
+		}
+		lets.Lets = append(lets.Lets, loop.ScalarLet{Scalar: id, Value: v})
+	}
+	p.addStage(lets)
 }
 
 // has reports whether a row of n products is of the class.
@@ -291,26 +354,20 @@ func (c rowClass) has(b *loop.Builder, n loop.Expr) loop.Expr {
 	return b.And(b.Gt(n, loop.Int(c.above)), b.Le(n, loop.Int(c.most)))
 }
 
-// others is how single threads run the rows that are of no class: each of the function's
-// chunk, between what before and after do.
-func (p *teamProducts) others(each func(e *emitter, row loop.Expr, body func(row loop.Expr))) *sharing {
+// single lets the thread of a chunk run those of its rows that are for single threads.
+func (p *teamProducts) single() *sharing {
 	return &sharing{loop: func(w *walk, s steps) bool {
 		if w.depth != 1 {
 			return false
 		}
 		b := w.b
+		least := w.scalar(p.slicing.least)
 		b.For("row", s.begin, s.end, func(row loop.Expr) {
-			b.If(b.Gt(b.Load(w.read(p.products), row), loop.Int(p.most())), func() { each(w.emitter, row, s.visit) }, nil)
+			n := b.Let("products", b.Load(w.read(p.products), row))
+			b.If(b.And(b.Gt(n, loop.Int(p.most())), b.Lt(n, least)), func() { p.row(w.emitter, row, s.visit) }, nil)
 		})
 		return true
 	}}
-}
-
-// boundOthers emits the stages that find how much room the workspaces of single threads need.
-func (p *teamProducts) boundOthers(part int) {
-	p.sharing = p.others(func(_ *emitter, row loop.Expr, body func(loop.Expr)) { body(row) })
-	p.boundStages(p.body, part)
-	p.sharing = nil
 }
 
 // singles is the stage in which single threads run rows.
@@ -318,7 +375,7 @@ func (p *teamProducts) singles(name string, mode assemblyMode) loop.Stage {
 	e := p.emitter(name + "_" + p.step.Result.Name)
 	e.root.wanted = true
 	p.assembling(e, mode)
-	e.shared = p.others(p.row)
+	e.shared = p.single()
 	p.nest(e)
 	return e.stage(name)
 }
@@ -330,10 +387,9 @@ func (p *teamProducts) teamStage(c *rowClass, mode assemblyMode) (loop.Stage, bo
 	g := p.gridEmitter(fmt.Sprintf("%s%d_%s", name, c.most, p.step.Result.Name), 1, c.warps)
 	g.leader = g.b.Let("leader", g.b.Eq(g.lane(), loop.Int(0)))
 	p.assembling(g.emitter, mode)
-	t := newProductTeam(g, p, c)
-	g.shared = &sharing{loop: t.loop, workspace: t.workspace, insert: t.insert}
+	t := newHashTeam(g, p, c)
 	p.nest(g.emitter)
-	s := g.gridStage(name+"_by_warp", sizeProduct(g.blocksFor(sizeCeil(loop.SizeScalar(p.rows), loop.SizeConst(rowsPerWarp))), loop.SizeScalar(c.rows)))
+	s := g.gridStage(name+"_by_warp", sizeProduct(g.blocksFor(sizeCeil(loop.SizeScalar(p.rows), loop.SizeConst(rowsPerWarp))), loop.SizeScalar(c.some)))
 	s.Symbolic = mode == countEntries
 	return s, t.fits && s.Func.Verify(lib.Lookup) == nil
 }

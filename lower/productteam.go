@@ -1,7 +1,6 @@
 package lower
 
 import (
-	"math/bits"
 	"slices"
 
 	"github.com/lacuna-sparse/lacuna/ir"
@@ -11,24 +10,20 @@ import (
 // A warp makes a row of a result that is gathered in a workspace. The entries of the
 // outer loop of a producer are spread over the lanes, 32 at a time, to see how long the
 // inner loop is for each; a running sum of the lengths numbers all values, and the lanes
-// take them 32 at a time, however long the inner loops are. Each value's key is looked up
-// in a hash table in shared memory and entered if it is not there (compare and swap).
-// Where two lanes have one key at the same time, they take turns in the order of the
-// values: so sums are added in the order in which a single thread would.
-//
-// The keys that are found first are listed, and sorted in registers at the end (lanesort.go).
-// Which lane enters a key, and where in the table it lands, differs from run to run; what
-// is written does not.
+// take them 32 at a time, however long the inner loops are. A table in shared memory has a
+// place for each key. Where two lanes have one key at the same time, they take turns in
+// the order of the values: so sums are added in the order in which a single thread would.
 type productTeam struct {
 	*gridTeam
 	rows  *teamProducts
-	class *rowClass
 	fits  bool
-
-	keyType loop.Type
-	slots   int64
-	// Shared, a part of each for every warp. vals, owner and list are of functions that fill.
-	table, vals, owner, list, firsts, lows loop.BufID
+	table rowTable
+	slots int64 // of the table
+	// each runs body for what the warps take, which narrow, when not nil, says the columns of.
+	each   func(body func(row loop.Expr))
+	narrow func(s steps) (begin, end loop.Expr)
+	// Shared, a part of each for every warp. vals and owner are of functions that fill.
+	vals, owner, firsts, lows loop.BufID
 
 	phase phase
 	at    loop.Expr                  // of the inner loop, while placing
@@ -36,7 +31,19 @@ type productTeam struct {
 	// What the lane puts into the workspace in this step, if active.
 	active, key, value *loop.Ref
 	distinct           *loop.Ref // keys so far
-	turn               *loop.Ref // number of turns that lanes with one key have taken
+	turn               *loop.Ref // grows with the turns that lanes with one key have taken
+}
+
+// rowTable tells the keys of a row's values apart.
+type rowTable interface {
+	// clear makes the table empty. A barrier follows.
+	clear()
+	// enter finds the slot of the lane's key, if it is active, and says whether the lane
+	// is the first that has the key. The ballot of the latter is entered.
+	enter() (slot loop.Expr, fresh *loop.Ref, entered loop.Expr)
+	// done ends a row: where it fills, the entries are appended to the last segment of the
+	// result, in the order of their columns. It returns how many the row has in all.
+	done(st *state, current loop.Expr) loop.Expr
 }
 
 // phase says how the team goes through the inner loop of a producer.
@@ -48,20 +55,33 @@ const (
 	placing         // one turn of it is
 )
 
-// rowsPerWarp is how many rows a warp looks at together.
-const rowsPerWarp = 8
-
-func newProductTeam(g *gridTeam, p *teamProducts, c *rowClass) *productTeam {
-	t := &productTeam{gridTeam: g, rows: p, class: c, fits: true, keyType: p.keyType(), slots: 2 * max(c.most, warpSize)}
-	t.table = t.perWarp("table", t.keyType, t.slots)
+func newProductTeam(g *gridTeam, p *teamProducts, slots int64) *productTeam {
+	t := &productTeam{gridTeam: g, rows: p, fits: true, slots: slots}
 	t.firsts, t.lows = t.perWarp("firsts", loop.I64, warpSize), t.perWarp("lows", loop.I64, warpSize)
 	if t.fills() {
-		t.vals = t.perWarp("vals", p.store.valueType(), t.slots)
-		t.owner = t.perWarp("owner", loop.U32, t.slots)
-		t.list = t.perWarp("list", t.keyType, t.slots/2)
+		t.vals = t.perWarp("vals", p.store.valueType(), slots)
+		t.owner = t.perWarp("owner", loop.U32, slots)
+		t.turn = t.b.Var("turn", loop.Number(loop.U32, 0))
+		t.clearOwners()
 	}
+	t.shared = &sharing{loop: t.loop, workspace: t.workspace, insert: t.insert}
 	return t
 }
+
+// clearOwners forgets the turns that were taken.
+func (t *productTeam) clearOwners() {
+	t.slotsInTurns(func(at loop.Expr) { t.b.Store(t.owner, at, loop.Number(loop.U32, 0)) })
+}
+
+// slotsInTurns runs body for the places of all slots, those of a lane after each other.
+func (t *productTeam) slotsInTurns(body func(at loop.Expr)) {
+	for i := int64(0); i < t.slots; i += warpSize {
+		body(t.slot(t.b.Add(t.lane(), loop.Int(i))))
+	}
+}
+
+// lastTurn is when owners are cleared and turns begin anew.
+const lastTurn = 1 << 30
 
 // fills reports whether values are wanted.
 func (t *productTeam) fills() bool { return !t.symbolic }
@@ -78,9 +98,6 @@ func (t *productTeam) own(n int64, i loop.Expr) loop.Expr {
 
 func (t *productTeam) slot(i loop.Expr) loop.Expr { return t.own(t.slots, i) }
 
-// free is the key of a slot that is not in use; it is no column.
-func (t *productTeam) free() loop.Expr { return loop.NewUnary(loop.Not, loop.Number(t.keyType, 0)) }
-
 // loop emits a loop of the nest.
 func (t *productTeam) loop(w *walk, s steps) bool {
 	inner := inserts(w.f.Body)
@@ -89,13 +106,14 @@ func (t *productTeam) loop(w *walk, s steps) bool {
 	case !s.plain:
 		t.fits = false
 	case w.depth == 1:
-		t.eachRow(func(row loop.Expr) { t.rows.row(t.emitter, row, s.visit) })
+		t.each(s.visit)
 	case t.phase == measuring && inner:
-		t.found(s.begin, s.end)
+		t.found(t.ends(w, s))
 	case t.phase == placing && inner:
 		s.visit(t.at)
 	case t.phase == idle && inner:
-		t.spread(t.b.Sub(s.end, s.begin), func(i loop.Expr) { s.visit(t.b.Let("p", t.b.Add(s.begin, i))) })
+		begin, end := t.ends(w, s)
+		t.spread(t.b.Sub(end, begin), func(i loop.Expr) { s.visit(t.b.Let("p", t.b.Add(begin, i))) })
 	case t.phase == idle:
 		f, ok := w.f.Body.(*ir.Forall)
 		if t.fits = ok && inserts(f.Body); t.fits {
@@ -107,27 +125,15 @@ func (t *productTeam) loop(w *walk, s steps) bool {
 	return true
 }
 
-// eachRow runs body for the rows of the class. A warp looks at some rows together, so that
-// those of other classes cost little.
-func (t *productTeam) eachRow(body func(row loop.Expr)) {
-	b := t.b
-	rows := t.scalar(t.rows.rows)
-	items := b.Div(b.Add(rows, loop.Int(rowsPerWarp-1)), loop.Int(rowsPerWarp))
-	t.each(b.Let("items", items), func(item loop.Expr) {
-		first := b.Let("first", b.Mul(item, loop.Int(rowsPerWarp)))
-		mine := b.Var("mine", loop.Truth(false))
-		row := b.Let("row", b.Add(first, t.lane()))
-		b.If(b.And(b.Lt(t.lane(), loop.Int(rowsPerWarp)), b.Lt(row, rows)), func() {
-			b.Assign(mine, t.class.has(b, b.Let("products", b.Load(t.read(t.rows.products), row))))
-		}, nil)
-		todo := b.Var("todo", b.Ballot("theirs", mine))
-		b.While(b.Ne(todo, loop.Number(loop.U32, 0)), func() {
-			lowest := b.Cast(loop.I64, loop.NewUnary(loop.TrailingZeros, todo))
-			row := b.Let("row", b.Add(first, lowest))
-			b.Assign(todo, b.And(todo, b.Sub(todo, loop.Number(loop.U32, 1))))
-			body(row)
-		})
-	})
+// ends are those of an inner loop.
+func (t *productTeam) ends(w *walk, s steps) (begin, end loop.Expr) {
+	if t.narrow == nil {
+		return s.begin, s.end
+	}
+	if x := w.f.Body.(*ir.Assign).LHS.Indices[0]; x.Plain() != w.f.Index {
+		t.fits = false // the loop does not go through columns
+	}
+	return t.narrow(s)
 }
 
 // strided runs body for the lane's elements of n.
@@ -144,29 +150,21 @@ func (t *productTeam) strided(n loop.Expr, body func(i loop.Expr)) {
 // appended to the result in the order of their columns.
 func (t *productTeam) workspace(st *state, s *ir.Workspace) {
 	b := t.b
-	for i := int64(0); i < t.slots; i += warpSize {
-		at := t.slot(b.Add(t.lane(), loop.Int(i)))
-		b.Store(t.table, at, t.free())
-		if t.fills() {
-			b.Store(t.owner, at, loop.Number(loop.U32, 0))
-		}
-	}
+	t.table.clear()
 	t.active = b.Var("active", loop.Truth(false))
-	t.key = b.Var("key", loop.Number(t.keyType, 0))
+	t.key = b.Var("key", loop.Number(t.rows.keyType(), 0))
 	t.distinct = b.Var("distinct", loop.Int(0))
 	if t.fills() {
 		t.value = b.Var("value", loop.Number(t.rows.store.valueType(), 0))
-		t.turn = b.Var("turn", loop.Number(loop.U32, 0))
+		b.If(b.Gt(t.turn, loop.Number(loop.U32, lastTurn)), func() {
+			t.clearOwners()
+			b.Assign(t.turn, loop.Number(loop.U32, 0))
+		}, nil)
 	}
 	t.barrier()
 	t.emitter.produce(st, s)
-	n := t.distinct
 	current := t.out.current[len(t.out.segments)-1]
-	if t.fills() {
-		t.sortKeys(n)
-		t.appendEntries(st, current)
-	}
-	b.Assign(current, b.Add(current, n))
+	b.Assign(current, b.Add(current, t.table.done(st, current)))
 	t.barrier() // the table is free again
 }
 
@@ -174,7 +172,7 @@ func (t *productTeam) workspace(st *state, s *ir.Workspace) {
 func (t *productTeam) insert(_ *emitter, _ *workspace, key, x loop.Expr) {
 	b := t.b
 	b.Assign(t.active, loop.Truth(true))
-	b.Assign(t.key, b.Cast(t.keyType, key))
+	b.Assign(t.key, b.Cast(t.rows.keyType(), key))
 	if x != nil {
 		b.Assign(t.value, x)
 	}
@@ -196,11 +194,7 @@ func (t *productTeam) outer(s steps) {
 			s.visit(p)
 			t.phase = idle
 		}, nil)
-		sum := b.Var("sum", length)
-		for d := int64(1); d < warpSize; d *= 2 {
-			below := b.Shuffle("below", loop.ShuffleUp, sum, loop.Int(d), warpSize)
-			b.If(b.Ge(t.lane(), loop.Int(d)), func() { b.Assign(sum, b.Add(sum, below)) }, nil)
-		}
+		sum := t.lanesUpTo(length)
 		total := b.Shuffle("total", loop.ShuffleIndex, sum, loop.Int(warpSize-1), warpSize)
 		before := b.Let("before", b.Sub(sum, length))
 		b.Store(t.firsts, t.own(warpSize, t.lane()), before)
@@ -236,48 +230,20 @@ func (t *productTeam) spread(n loop.Expr, visit func(i loop.Expr)) {
 	})
 }
 
-// firstSlot is where the search for a key begins.
-func (t *productTeam) firstSlot(key loop.Expr) loop.Expr {
-	b := t.b
-	// 2^32 divided by the golden ratio; see hashFactor.
-	factor, width := int64(0x9e3779b1), int64(32)
-	if t.keyType == loop.U64 {
-		factor, width = hashFactor, 64
-	}
-	bits := int64(bits.Len64(uint64(t.slots)) - 1)
-	return b.Cast(loop.I64, loop.NewBinary(loop.Shr, b.Mul(key, loop.Number(t.keyType, factor)), loop.Number(t.keyType, width-bits)))
-}
-
-// after is the slot after one.
-func (t *productTeam) after(slot loop.Expr) loop.Expr {
-	return t.b.And(t.b.Add(slot, loop.Int(1)), loop.Int(t.slots-1))
-}
-
 // enter puts the lanes' values into the table.
 func (t *productTeam) enter() {
 	b := t.b
-	at := b.Var("slot", loop.Int(0))
-	fresh := b.Var("fresh", loop.Truth(false))
-	b.If(t.active, func() {
-		b.Assign(at, t.firstSlot(t.key))
-		going := b.Var("going", loop.Truth(true))
-		b.While(going, func() {
-			old := b.CompareAndSwap("old", t.table, t.slot(at), t.free(), t.key)
-			b.Assign(fresh, b.Eq(old, t.free()))
-			b.Assign(going, b.Not(b.Or(fresh, b.Eq(old, t.key))))
-			b.If(going, func() { b.Assign(at, t.after(at)) }, nil)
-		})
-	}, nil)
-	entered := b.Ballot("entered", fresh)
+	at, fresh, entered := t.table.enter()
 	if t.fills() {
-		b.If(fresh, func() {
-			below := b.And(entered, b.Sub(loop.NewBinary(loop.Shl, loop.Number(loop.U32, 1), b.Cast(loop.U32, t.lane())), loop.Number(loop.U32, 1)))
-			place := b.Add(t.distinct, b.Cast(loop.I64, loop.NewUnary(loop.OnesCount, below)))
-			b.Store(t.list, t.own(t.slots/2, place), t.key)
-		}, nil)
-		t.fold(t.slot(b.Let("at", at)), fresh)
+		t.fold(t.slot(at), fresh)
 	}
 	b.Assign(t.distinct, b.Add(t.distinct, b.Cast(loop.I64, loop.NewUnary(loop.OnesCount, entered))))
+}
+
+// lanesBelow are those bits of a ballot that stand for the lanes before the own one.
+func (t *productTeam) lanesBelow(ballot loop.Expr) loop.Expr {
+	b, one := t.b, loop.Number(loop.U32, 1)
+	return b.And(ballot, b.Sub(loop.NewBinary(loop.Shl, one, b.Cast(loop.U32, t.lane())), one))
 }
 
 // fold folds the lanes' values into those of their slots.
@@ -310,48 +276,13 @@ func (t *productTeam) fold(at loop.Expr, fresh loop.Expr) {
 	t.barrier()
 }
 
-// sortKeys sorts the n keys of the list.
-func (t *productTeam) sortKeys(n loop.Expr) {
-	b := t.b
-	var sorted func(per int64)
-	sorted = func(per int64) {
-		run := func() {
-			var keys []loop.Expr
-			for e := range per {
-				i := b.Let("i", b.Add(b.Mul(t.lane(), loop.Int(per)), loop.Int(e)))
-				key := b.Var("key", t.free())
-				b.If(b.Lt(i, n), func() { b.Assign(key, b.Load(t.list, t.own(t.slots/2, i))) }, nil)
-				keys = append(keys, key)
-			}
-			keys = t.sortLanes(keys)
-			for e, key := range keys {
-				b.Store(t.list, t.own(t.slots/2, b.Add(b.Mul(t.lane(), loop.Int(per)), loop.Int(int64(e)))), key)
-			}
-		}
-		if per*warpSize >= t.slots/2 {
-			run()
-			return
-		}
-		b.If(b.Le(n, loop.Int(per*warpSize)), run, func() { sorted(2 * per) })
-	}
-	sorted(1)
-	t.barrier()
-}
-
-// appendEntries appends the listed keys and their values to the last segment of the result.
-func (t *productTeam) appendEntries(st *state, current loop.Expr) {
+// appendEntry stores the coordinates and the value of an entry of the result.
+func (t *productTeam) appendEntry(st *state, to, key, slot loop.Expr) {
 	b := t.b
 	s := t.out.segments[len(t.out.segments)-1]
-	vals := t.write(t.result.Values)
-	t.strided(t.distinct, func(i loop.Expr) {
-		key := b.Let("key", b.Load(t.list, t.own(t.slots/2, i)))
-		at := b.Var("slot", t.firstSlot(key))
-		b.While(b.Ne(b.Load(t.table, t.slot(at)), key), func() { b.Assign(at, t.after(at)) })
-		to := b.Let("to", b.Add(current, i))
-		for k, c := range append(slices.Clone(st.result.coords), b.Cast(loop.I64, key)) {
-			crd := t.write(s.crd[k])
-			b.Store(crd, to, b.Cast(b.Elem(crd), c))
-		}
-		b.Store(vals, to, b.Load(t.vals, t.slot(at)))
-	})
+	for k, c := range append(slices.Clone(st.result.coords), b.Cast(loop.I64, key)) {
+		crd := t.write(s.crd[k])
+		b.Store(crd, to, b.Cast(b.Elem(crd), c))
+	}
+	b.Store(t.write(t.result.Values), to, b.Load(t.vals, t.slot(slot)))
 }

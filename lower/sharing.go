@@ -24,6 +24,8 @@ type steps struct {
 	// plain says that the loop is no more than its body for each p from begin to end, so
 	// that other threads may run other turns.
 	plain bool
+	// narrow gives the ends of the part of the loop with indices from lo to below hi.
+	narrow func(lo, hi loop.Expr) (begin, end loop.Expr)
 }
 
 // sharedLoop offers a loop to those who share it.
