@@ -170,7 +170,7 @@ func (a *assembly) enter(e *emitter, st *state, body func()) {
 	a.descend(e, st, body)
 	n := b.Let("n", b.Sub(a.current[next], before))
 	// A parent without entries may not exist itself: positions start as zeros.
-	b.If(b.Gt(n, loop.Int(0)), func() {
+	b.If(e.leads(b.Gt(n, loop.Int(0))), func() {
 		b.Store(e.write(a.segments[next].pos), b.Add(parent, loop.Int(1)), b.Cast(loop.U64, n))
 	}, nil)
 }
@@ -179,10 +179,12 @@ func (a *assembly) enter(e *emitter, st *state, body func()) {
 func (a *assembly) push(e *emitter, seg int, coords []loop.Expr) {
 	b, cur := e.b, a.current[seg]
 	if a.mode == fillEntries {
-		for i, c := range coords {
-			crd := e.write(a.segments[seg].crd[i])
-			b.Store(crd, cur, b.Cast(b.Elem(crd), c))
-		}
+		b.If(e.leads(loop.Truth(true)), func() {
+			for i, c := range coords {
+				crd := e.write(a.segments[seg].crd[i])
+				b.Store(crd, cur, b.Cast(b.Elem(crd), c))
+			}
+		}, nil)
 	}
 	b.Assign(cur, b.Add(cur, loop.Int(1)))
 }

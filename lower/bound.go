@@ -89,29 +89,13 @@ func (k *kernel) capacityStage(body ir.Stmt, needs loop.BufferID, part int) {
 			b.Assign(need, b.Max(need, b.Load(e.read(needs), b.Add(b.Mul(c, loop.Int(n)), loop.Int(int64(i))))))
 		})
 		if w.store.distinct() {
-			keys := loop.Expr(loop.Int(1))
-			for _, v := range w.vars {
-				keys = b.Mul(keys, e.scalar(e.extent(v)))
-			}
-			b.Assign(need, b.Min(need, keys))
+			e.limitToKeys(w, need)
 			if len(w.vars) > 1 && k.opts.LimitWide {
 				b.If(b.Gt(need, e.scalar(limit)), func() { b.Fail("%s", TooWide) }, nil)
 			}
 		}
 		e.checkEntries(need)
-		if !w.store.distinct() {
-			// A list needs no more room than that.
-			b.Store(e.write(sizes), loop.Int(int64(2*i)), need)
-			b.Store(e.write(sizes), loop.Int(int64(2*i+1)), loop.Int(0))
-			continue
-		}
-		capacity, shift := b.Var("capacity", loop.Int(minCapacity)), b.Var("shift", loop.Int(64-minCapacityLog))
-		b.While(b.Lt(capacity, b.Add(need, need)), func() {
-			b.Assign(capacity, b.Add(capacity, capacity))
-			b.Assign(shift, b.Sub(shift, loop.Int(1)))
-		})
-		b.Store(e.write(sizes), loop.Int(int64(2*i)), capacity)
-		b.Store(e.write(sizes), loop.Int(int64(2*i+1)), shift)
+		e.storeRoom(w, need, sizes, int64(2*i))
 	}
 	s := e.stage("capacity")
 	s.Allocs, s.Symbolic = []loop.Alloc{{Buffer: sizes, Len: loop.SizeConst(2 * n)}}, true
@@ -124,6 +108,35 @@ func (k *kernel) capacityStage(body ir.Stmt, needs loop.BufferID, part int) {
 		}
 	}
 	k.addStage(lets)
+}
+
+// limitToKeys bounds the entries that a workspace needs room for by its keys.
+func (e *emitter) limitToKeys(w *workspace, need *loop.Ref) {
+	b := e.b
+	keys := loop.Expr(loop.Int(1))
+	for _, v := range w.vars {
+		keys = b.Mul(keys, e.scalar(e.extent(v)))
+	}
+	b.Assign(need, b.Min(need, keys))
+}
+
+// storeRoom stores the capacity and the shift of a workspace that needs room for so many
+// entries, from element at of a buffer on.
+func (e *emitter) storeRoom(w *workspace, need *loop.Ref, sizes loop.BufferID, at int64) {
+	b := e.b
+	if !w.store.distinct() {
+		// A list needs no more room than that.
+		b.Store(e.write(sizes), loop.Int(at), need)
+		b.Store(e.write(sizes), loop.Int(at+1), loop.Int(0))
+		return
+	}
+	capacity, shift := b.Var("capacity", loop.Int(minCapacity)), b.Var("shift", loop.Int(64-minCapacityLog))
+	b.While(b.Lt(capacity, b.Add(need, need)), func() {
+		b.Assign(capacity, b.Add(capacity, capacity))
+		b.Assign(shift, b.Sub(shift, loop.Int(1)))
+	})
+	b.Store(e.write(sizes), loop.Int(at), capacity)
+	b.Store(e.write(sizes), loop.Int(at+1), shift)
 }
 
 // wideLimit emits the stage that sets the limit for hash tables for several

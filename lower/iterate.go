@@ -149,6 +149,9 @@ func (e *emitter) forall(st *state, f *ir.Forall) {
 				w.note("entries", set)
 			}
 		} else {
+			if w.sharedLoop(steps{}) {
+				break
+			}
 			w.eachCounted(w.blockSum(), func() { w.merge(set) })
 			w.note("merge", set)
 		}
@@ -296,6 +299,12 @@ func (w *walk) dense() {
 		lo, hi = b.Lo(), b.Hi()
 	}
 	w.visited = n
+	if w.sharedLoop(steps{
+		begin: lo, end: hi, visit: func(i loop.Expr) { w.body(i, nil) }, plain: len(w.followers) == 0,
+		narrow: func(from, to loop.Expr) (begin, end loop.Expr) { return b.Max(lo, from), b.Min(hi, to) },
+	}) {
+		return
+	}
 	if w.emitter.counting() && w.out != nil {
 		// Counts must not wrap: a loop adds no more than its length, and what
 		// it added is compared after it.
@@ -389,6 +398,17 @@ func (w *walk) walkOne(it *iterator, set ir.Formula) {
 	}
 	gapFirst := w.counting && w.gapFirst()
 	strided := it.stride > 1
+	plain := it.unique && it.run == nil && !w.counting && len(w.followers)+len(w.tabled) == 0
+	if w.sharedLoop(steps{
+		begin: begin, end: end, plain: plain,
+		visit: func(p loop.Expr) { b.If(it.matches(b, p), func() { visit(p) }, nil) },
+		narrow: func(from, to loop.Expr) (first, last loop.Expr) {
+			first = w.lowerBound(it.crd, begin, end, b.Let("from", it.coordinate(b, from)))
+			return first, w.lowerBound(it.crd, first, end, b.Let("to", it.coordinate(b, to)))
+		},
+	}) {
+		return
+	}
 	if w.counting && (!it.unique || strided || gapFirst || len(w.tabled) > 0) {
 		w.startCount(gapFirst)
 	}

@@ -152,6 +152,7 @@ type kernel struct {
 	tables     map[*ir.Tabulate]*table
 	inserts    *loop.ScalarID // into all workspaces, where the program counts them
 	accessList []*ir.Access
+	sharing    *sharing       // of the functions that are begun now
 	counts     *loop.BufferID // visits to each element of the result, where its gap is counted
 }
 

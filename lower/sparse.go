@@ -30,6 +30,11 @@ func (k *kernel) sparse(body ir.Stmt) {
 		}
 	}
 
+	if p := k.teamProducts(body, segments); p != nil && p.stages(counts, totals) {
+		k.sparseLevels(segments)
+		return
+	}
+
 	tables := k.tableAllocs(body)
 	count, root := k.assemble("count_"+t.Name, body, segments, countEntries, counts)
 	part := k.partition(root)
@@ -44,7 +49,7 @@ func (k *kernel) sparse(body ir.Stmt) {
 	k.makeRoom(part)
 	count.Symbolic = true
 	k.addStage(count)
-	place := k.placeStage(counts, totals, nseg, part)
+	place := k.placeStage(counts, totals, nseg, k.chunkCount(part))
 	place.Symbolic = true
 	k.addStage(place)
 
@@ -118,19 +123,28 @@ func (k *kernel) assemble(name string, body ir.Stmt, segments []segment, mode as
 	return e.stage("fill"), e.root
 }
 
-// placeStage turns the counts of chunks into the places where they start.
-func (k *kernel) placeStage(counts, totals loop.BufferID, nseg int64, part int) loop.Stage {
+// chunkCount is the scalar with the number of chunks of a partition, -1 without one.
+func (k *kernel) chunkCount(part int) loop.ScalarID {
+	if part < 0 {
+		return -1
+	}
+	return k.program.Partitions[part].Chunks
+}
+
+// placeStage turns the counts of parts of the work, such as chunks, into the places where
+// they start. parts is how many there are, -1 for one.
+func (k *kernel) placeStage(counts, totals loop.BufferID, nseg int64, parts loop.ScalarID) loop.Stage {
 	e := k.emitter("place")
 	b := e.b
-	chunks := loop.Expr(loop.Int(1))
-	if part >= 0 {
-		chunks = e.scalar(k.program.Partitions[part].Chunks)
+	chunks, n := loop.Expr(loop.Int(1)), loop.SizeExpr(loop.SizeConst(1))
+	if parts >= 0 {
+		chunks, n = e.scalar(parts), loop.SizeScalar(parts)
 	}
 	cnt, tot := e.write(counts), e.write(totals)
 	var prefixes []loop.Prefix
 	for s := int64(0); s < nseg; s++ {
 		prefixes = append(prefixes, loop.Prefix{
-			Buffer: counts, First: s, Stride: nseg, N: k.chunks(part), Total: totals, At: s, Limit: maxEntries,
+			Buffer: counts, First: s, Stride: nseg, N: n, Total: totals, At: s, Limit: maxEntries,
 		})
 		sum := b.Var("sum", loop.Int(0))
 		b.For("c", loop.Int(0), chunks, func(c loop.Expr) {

@@ -82,9 +82,13 @@ type emitter struct {
 	lookups map[*ir.Access]lookup    // by what is in tables now
 	// bound, when not nil, counts insertions instead of making them.
 	bound *bound
-	quiet bool // do not add notes: this is a second emission of the same nest
-	root  rootLoop
-	depth int // loops open
+	// shared, when not nil, emits loops and workspaces for a team of threads.
+	shared *sharing
+	// leader, when not nil, holds for the one thread of a team that stores what all have.
+	leader loop.Expr
+	quiet  bool // do not add notes: this is a second emission of the same nest
+	root   rootLoop
+	depth  int // loops open
 	// partial is set when a loop over the result leaves coordinates out, so
 	// that what it leaves out must be there already.
 	partial bool
@@ -112,7 +116,7 @@ func (k *kernel) emitter(name string) *emitter {
 		kernel: k, b: loop.NewBuilder(name),
 		bufs: map[loop.BufferID]loop.BufID{}, args: map[loop.ScalarID]loop.Expr{},
 		accs: map[*ir.Temp]accumulator{}, entries: map[*workspace]loop.Expr{}, held: map[*workspace]*loop.Ref{},
-		lookups: map[*ir.Access]lookup{}, root: rootLoop{weight: -1},
+		lookups: map[*ir.Access]lookup{}, root: rootLoop{weight: -1}, shared: k.sharing,
 	}
 }
 

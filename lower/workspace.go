@@ -156,6 +156,10 @@ func (k *kernel) keys(w *workspace) loop.SizeExpr {
 // workspace emits a producer, puts its entries in order, and emits the consumer.
 func (e *emitter) workspace(st *state, s *ir.Workspace) {
 	w := e.workspaceOf(s.Tensor)
+	if e.shared != nil && e.shared.workspace != nil {
+		e.shared.workspace(st, s)
+		return
+	}
 	if e.bound != nil {
 		e.produce(st, s)
 		e.bound.close(e, w)
@@ -234,6 +238,10 @@ func (e *emitter) insert(st *state, s *ir.Assign) {
 			e.bound.insert(e, w)
 			return
 		}
+		insert := w.store.insert
+		if e.shared != nil && e.shared.insert != nil {
+			insert = e.shared.insert
+		}
 		var key loop.Expr = loop.Int(0)
 		for axis, x := range s.LHS.Indices {
 			n := e.extent(w.vars[axis])
@@ -245,10 +253,10 @@ func (e *emitter) insert(st *state, s *ir.Assign) {
 		}
 		key = b.Let("key", key)
 		if e.counting() {
-			w.store.insert(e, w, key, nil)
+			insert(e, w, key, nil)
 			return
 		}
-		w.store.insert(e, w, key, b.Let("x", e.expr(inner, s.Value)))
+		insert(e, w, key, b.Let("x", e.expr(inner, s.Value)))
 	}, nil)
 }
 

@@ -3,6 +3,7 @@ package runtime
 import (
 	"context"
 	"fmt"
+	"slices"
 	"unsafe"
 
 	"github.com/lacuna-sparse/lacuna/ir/loop"
@@ -130,7 +131,21 @@ type gridRun struct {
 	stay     bool  // results stay on the device
 	held     []*residentBlock
 	quiet    bool // nothing is at work any more
+	// sound is how many of launched are known not to have failed.
+	sound int
+	small smallBuffer
 }
+
+// smallBuffer is a copy of a buffer that sizes are read from: all of it is fetched at once,
+// since what costs is the wait.
+type smallBuffer struct {
+	id       loop.BufferID
+	launched int // stages before the copy was made
+	bytes    []byte
+}
+
+// smallBytes is how large a buffer may be that is fetched at once.
+const smallBytes = 256
 
 const statusSize = 4
 
@@ -320,9 +335,20 @@ func (g *gridRun) fetch(id loop.BufferID, i int64) (v int64, ok bool) {
 	if g.err = g.failure(); g.err != nil {
 		return 0, true
 	}
-	var word uint64
 	size := int64(elem.Size())
-	if g.err = g.q.download(g.ctx, unsafe.Pointer(&word), g.bufs[id].at, i*size, size); g.err != nil {
+	b := g.bufs[id]
+	if bytes := b.len * size; bytes > 0 && bytes <= smallBytes {
+		c := &g.small
+		if c.bytes == nil || c.id != id || c.launched != len(g.launched) {
+			*c = smallBuffer{id, len(g.launched), make([]byte, smallBytes)}
+			if g.err = g.q.download(g.ctx, unsafe.Pointer(unsafe.SliceData(c.bytes)), b.at, 0, bytes); g.err != nil {
+				return 0, true
+			}
+		}
+		return loadInt(Memory{Ptr: unsafe.Pointer(unsafe.SliceData(c.bytes)), Len: b.len}, elem, i)
+	}
+	var word uint64
+	if g.err = g.q.download(g.ctx, unsafe.Pointer(&word), b.at, i*size, size); g.err != nil {
 		return 0, true
 	}
 	return loadInt(Memory{Ptr: unsafe.Pointer(&word), Len: 1}, elem, 0)
@@ -383,7 +409,7 @@ func (g *gridRun) launch(st *stagePlan) error {
 // failure waits for the kernels launched so far and is the error of the first that
 // failed.
 func (g *gridRun) failure() error {
-	if !g.status.owned || len(g.launched) == 0 {
+	if !g.status.owned || !slices.ContainsFunc(g.launched[g.sound:], func(st *stagePlan) bool { return len(st.fn.Fails) > 0 }) {
 		return nil
 	}
 	words := make([]uint32, len(g.launched)+1)
@@ -395,6 +421,7 @@ func (g *gridRun) failure() error {
 			return g.s.outcome(context.Background(), st, failure{0, int64(status), nil})
 		}
 	}
+	g.sound = len(g.launched)
 	return nil
 }
 

@@ -1,0 +1,395 @@
+package lower
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/lacuna-sparse/lacuna/ir"
+	"github.com/lacuna-sparse/lacuna/ir/loop"
+	"github.com/lacuna-sparse/lacuna/ir/loop/lib"
+	"github.com/lacuna-sparse/lacuna/tensor"
+)
+
+// On grids, a result that is gathered row by row in a workspace, such as a product of
+// sparse matrices, is made by teams of threads. How many values a row puts into its
+// workspace is counted first. A row with few is a warp's: its lanes share the values of
+// all loops of the row evenly, and find out which are of one column by a hash table in
+// shared memory (productteam.go, producthash.go). A row with so many that few columns are
+// without one is cut into slices of columns that warps take, with a place for each column
+// (productslice.go). Other rows are run by single threads, in the general way.
+
+// teamProducts is a nest whose rows are shared out to teams.
+type teamProducts struct {
+	*kernel
+	body     *ir.Forall
+	work     *ir.Workspace
+	store    *workspace
+	segments []segment
+	root     rootLoop // of the rows
+	// products has for each row how many values it puts into its workspace, at most;
+	// counts how many entries it appends to each segment, and then their places.
+	products, counts loop.BufferID
+	rows             loop.ScalarID
+	classes          []rowClass
+	slicing          slicing
+	// others is 1 if there are rows for single threads, else 0.
+	others loop.ScalarID
+}
+
+// rowClass is a class of rows by their products.
+type rowClass struct {
+	above, most int64         // products: more than above, at most most
+	warps       int           // of a block, whose warps take a row each
+	some        loop.ScalarID // 1 if there are rows of the class, else 0
+}
+
+// teamClasses are the classes of rows that warps take; smaller ones in tests.
+func (k *kernel) teamClasses() []rowClass {
+	list := []rowClass{{above: 0, most: 64, warps: 8}, {above: 64, most: 256, warps: 4}}
+	if k.opts.Grain > 0 {
+		list = []rowClass{{above: 0, most: 4, warps: 2}, {above: 4, most: 64, warps: 2}}
+	}
+	for i := range list {
+		list[i].some = k.newScalar(k.step.Result.Name+"_class", false)
+	}
+	return list
+}
+
+// teamProducts returns the nest if teams can make it, else nil.
+func (k *kernel) teamProducts(body ir.Stmt, segments []segment) *teamProducts {
+	outer, ok := body.(*ir.Forall)
+	if !ok || !k.opts.Grids || k.opts.Tables || k.step.Scatter || !k.parallel(body) {
+		return nil
+	}
+	work, ok := outer.Body.(*ir.Workspace)
+	if !ok || work.Mask != nil || len(k.workspaces) != 1 || !k.copiesLast(work) {
+		return nil
+	}
+	p := &teamProducts{kernel: k, body: outer, work: work, store: k.workspaces[0], segments: segments}
+	if len(p.store.vars) != 1 {
+		return nil
+	}
+	p.classes = k.teamClasses()
+	name := k.step.Result.Name
+	p.products = k.buffer(name+"_products", loop.I64, loop.Temp)
+	p.rows, p.others = k.newScalar(name+"_rows", false), k.newScalar(name+"_others", false)
+	p.slicing = p.newSlicing()
+	return p
+}
+
+// copiesLast reports whether the consumer of a workspace copies its entries to the last
+// level of the result.
+func (k *kernel) copiesLast(work *ir.Workspace) bool {
+	f, ok := work.Consumer.(*ir.Forall)
+	if !ok {
+		return false
+	}
+	leaf, ok := f.Body.(*ir.Assign)
+	if !ok || leaf.LHS == nil {
+		return false
+	}
+	a, ok := leaf.Value.(*ir.Access)
+	t := k.step.Result
+	levels, order := t.Format.Physical(), t.Format.Order()
+	last := len(levels) - 1
+	return ok && a.Tensor == work.Tensor && len(a.Indices) == 1 && a.Indices[0].Plain() == f.Index &&
+		levels[last].Kind != tensor.DenseLevel && len(levels) > 1 &&
+		k.step.LHS.Indices[order[last]].Plain() == f.Index &&
+		computeType(t.DType) == computeType(work.Tensor.DType)
+}
+
+// stages emits the stages. It reports false, having emitted nothing, where the nest
+// turns out to be another than teams can make.
+func (p *teamProducts) stages(counts, totals loop.BufferID) bool {
+	p.counts = counts
+	measure, ok := p.measure()
+	if !ok {
+		return false
+	}
+	var stages [2][]loop.Stage // by mode
+	for _, mode := range []assemblyMode{countEntries, fillEntries} {
+		for i := range p.classes {
+			s, ok := p.teamStage(&p.classes[i], mode)
+			if !ok {
+				return false
+			}
+			stages[mode] = append(stages[mode], s)
+		}
+		s, ok := p.sliceStage(mode)
+		if !ok {
+			return false
+		}
+		stages[mode] = append(stages[mode], s)
+	}
+	nseg := int64(len(p.segments))
+	rows := loop.SizeScalar(p.rows)
+	measure.Partition = p.partition(p.root)
+	measure.Lets = []loop.ScalarLet{{Scalar: p.rows, Value: p.root.n}}
+	measure.Allocs = []loop.Alloc{{Buffer: p.products, Len: rows}}
+	measure.Symbolic = true
+	p.addStage(measure)
+	p.classStages()
+	p.addStage(loop.Stage{Name: "counts", Partition: -1,
+		Allocs: []loop.Alloc{{Buffer: counts, Len: sizeTimes(rows, loop.SizeConst(nseg)), Zero: true}}})
+
+	p.addStages(stages[countEntries])
+	p.joinSlices()
+	// The rest is for single threads.
+	part := p.partition(rootLoop{cut: true, n: sizeProduct(rows, loop.SizeScalar(p.others)), weight: -1, grain: p.root.grain})
+	p.makeRoom(part)
+	s := p.singles("count", countEntries)
+	s.Partition, s.Symbolic = part, true
+	p.addStage(s)
+
+	place := p.placeStage(counts, totals, nseg, p.rows)
+	place.Symbolic = true
+	p.addStage(place)
+	p.allocateSegments(p.segments, totals)
+	p.addStages(stages[fillEntries])
+	s = p.singles("fill", fillEntries)
+	s.Partition = part
+	p.addStage(s)
+	p.positions(p.segments)
+	return true
+}
+
+func (k *kernel) addStages(list []loop.Stage) { k.program.Stages = append(k.program.Stages, list...) }
+
+// assembling begins a function that runs rows of the nest in one of its modes.
+func (p *teamProducts) assembling(e *emitter, mode assemblyMode) {
+	e.quiet, e.symbolic = mode == fillEntries, mode == countEntries
+	e.out = &assembly{mode: mode, levels: p.step.Result.Format.Physical(), segments: p.segments}
+	for range p.segments {
+		e.out.current = append(e.out.current, e.b.Var("n", loop.Int(0)))
+	}
+}
+
+// nest emits the whole nest.
+func (p *teamProducts) nest(e *emitter) {
+	st := e.start(p.accessesIn(p.body))
+	e.withResult(st, func() { e.stmt(st, p.body) })
+}
+
+// place is where the number of entries that a row appends to a segment is kept.
+func (p *teamProducts) place(b *loop.Builder, row loop.Expr, segment int) loop.Expr {
+	return b.Add(b.Mul(row, loop.Int(int64(len(p.segments)))), loop.Int(int64(segment)))
+}
+
+// row emits a row between the loading and storing of what is known of its entries.
+func (p *teamProducts) row(e *emitter, row loop.Expr, body func(p loop.Expr)) {
+	b := e.b
+	p.openRow(e, row)
+	body(row)
+	if e.out.mode == countEntries {
+		b.If(e.leads(loop.Truth(true)), func() {
+			for i, n := range e.out.current {
+				b.Store(e.write(p.counts), p.place(b, row, i), n)
+			}
+		}, nil)
+	}
+}
+
+// openRow says where the entries of a row begin: at its places, or at 0 to count them.
+func (p *teamProducts) openRow(e *emitter, row loop.Expr) {
+	for i, n := range e.out.current {
+		start := loop.Expr(loop.Int(0))
+		if e.out.mode == fillEntries {
+			start = e.b.Load(e.read(p.counts), p.place(e.b, row, i))
+		}
+		e.b.Assign(n, start)
+	}
+}
+
+// measure is the stage that counts the products of each row. It reports false where rows
+// or what they insert cannot be told from loops alone.
+func (p *teamProducts) measure() (loop.Stage, bool) {
+	e := p.emitter("products_" + p.step.Result.Name)
+	e.quiet, e.symbolic = true, true
+	e.root.wanted = true
+	b, fits := e.b, true
+	var n *loop.Ref
+	e.shared = &sharing{
+		loop: func(w *walk, s steps) bool {
+			switch {
+			case w.depth == 1:
+				if fits = fits && s.plain && w.root.cut; !fits {
+					return true
+				}
+				keys := e.scalar(p.extent(p.store.vars[0]))
+				b.For("row", s.begin, s.end, func(row loop.Expr) {
+					n = b.Var("products", loop.Int(0))
+					s.visit(row)
+					if p.keyType() == loop.U32 {
+						// The greatest key is no column.
+						b.If(b.And(b.Gt(n, loop.Int(0)), b.Ge(keys, loop.Int(math.MaxUint32))), func() { b.Assign(n, b.Add(n, loop.Int(p.most()))) }, nil)
+					}
+					b.Store(e.write(p.products), row, n)
+				})
+			case inserts(w.f.Body):
+				if fits = fits && s.plain; fits {
+					b.Assign(n, b.Add(n, b.Max(loop.Int(0), b.Sub(s.end, s.begin))))
+				}
+			default:
+				return false
+			}
+			return true
+		},
+		workspace: func(st *state, s *ir.Workspace) { e.produce(st, s) },
+		insert:    func(*emitter, *workspace, loop.Expr, loop.Expr) { fits = false }, // outside all loops
+	}
+	e.stmt(e.start(p.accessesIn(p.body)), p.body)
+	p.root = e.root
+	return e.stage("products"), fits && n != nil
+}
+
+// inserts reports whether a statement puts one value into a workspace.
+func inserts(s ir.Stmt) bool {
+	leaf, ok := s.(*ir.Assign)
+	return ok && leaf.Temp == nil && leaf.LHS.Tensor.Work != nil
+}
+
+// most is how many products a row has at most that a team takes.
+func (p *teamProducts) most() int64 { return p.classes[len(p.classes)-1].most }
+
+// keyType is the type of keys in tables.
+func (p *teamProducts) keyType() loop.Type { return p.opts.Coordinates }
+
+// classStages counts the rows of each class, lists those that are cut into slices, and
+// finds out how much room the workspaces of single threads need.
+func (p *teamProducts) classStages() {
+	name, k := p.step.Result.Name, int64(len(p.classes))
+	// Rows of each class, in slices and for single threads, and the most products of these.
+	tallies := p.buffer(name+"_tallies", loop.I64, loop.Temp)
+	t := p.gridEmitter("classes", 8, 8)
+	b := t.b
+	var tally []*loop.Ref
+	for range k + 3 {
+		tally = append(tally, b.Var("rows", loop.Int(0)))
+	}
+	rows, least := t.scalar(p.rows), t.scalar(p.slicing.least)
+	threads := loop.Int(t.threads())
+	at := b.Var("row", b.Add(b.Mul(b.Special(loop.BlockIndex), threads), b.Special(loop.ThreadIndex)))
+	step := b.Let("step", b.Mul(b.Special(loop.BlockCount), threads))
+	count := func(i int64, is loop.Expr) { b.Assign(tally[i], b.Add(tally[i], b.Cast(loop.I64, is))) }
+	b.While(b.Lt(at, rows), func() {
+		n := b.Let("products", b.Load(t.read(p.products), at))
+		for i, c := range p.classes {
+			count(int64(i), c.has(b, n))
+		}
+		b.If(b.Gt(n, loop.Int(p.most())), func() {
+			b.If(b.Ge(n, least), func() {
+				place := b.AtomicOld("place", loop.AtomicAdd, t.write(tallies), loop.Int(k), loop.Int(1))
+				b.Store(t.write(p.slicing.rowOf), place, at)
+			}, func() {
+				count(k+1, loop.Truth(true))
+				b.Assign(tally[k+2], b.Max(tally[k+2], n))
+			})
+		}, nil)
+		b.Assign(at, b.Add(at, step))
+	})
+	for i, n := range tally {
+		combine, op := b.Add, loop.AtomicAdd
+		switch int64(i) {
+		case k:
+			continue
+		case k + 2:
+			combine, op = b.Max, loop.AtomicMax
+		}
+		for d := int64(warpSize / 2); d > 0; d /= 2 {
+			b.Assign(n, combine(n, b.Shuffle("other", loop.ShuffleXor, n, loop.Int(d), warpSize)))
+		}
+		b.If(b.And(b.Eq(t.lane(), loop.Int(0)), b.Gt(n, loop.Int(0))), func() {
+			b.Atomic(op, t.write(tallies), loop.Int(int64(i)), n)
+		}, nil)
+	}
+	const perThread = 8
+	s := t.gridStage("classes", sizeMin(sizeCeil(loop.SizeScalar(p.rows), loop.SizeConst(perThread*t.threads())), loop.SizeConst(maxGridBlocks)))
+	s.Lets = p.slicing.lets
+	s.Allocs = []loop.Alloc{{Buffer: tallies, Len: loop.SizeConst(k + 3), Zero: true}, {Buffer: p.slicing.rowOf, Len: loop.SizeScalar(p.rows)}}
+	s.Symbolic = true
+	p.addStage(s)
+	p.sizeStages(tallies)
+}
+
+// sizeStages takes the tallies to the host, with the capacity of a workspace for all that
+// a single thread's row may insert.
+func (p *teamProducts) sizeStages(tallies loop.BufferID) {
+	name, k := p.step.Result.Name, len(p.classes)
+	sizes := p.buffer(name+"_sizes", loop.I64, loop.Temp)
+	e := p.emitter("sizes")
+	b := e.b
+	for i := range k + 2 {
+		b.Store(e.write(sizes), loop.Int(int64(i)), b.Load(e.read(tallies), loop.Int(int64(i))))
+	}
+	list := []loop.ScalarID{p.slicing.rows, p.others}
+	if w := p.store; w.store.bounded() {
+		need := b.Var("need", b.Load(e.read(tallies), loop.Int(int64(k+2))))
+		if w.store.distinct() {
+			e.limitToKeys(w, need)
+		}
+		b.Assign(need, b.Min(need, loop.Int(maxEntries)))
+		e.storeRoom(w, need, sizes, int64(k+2))
+		list = append(list, w.capacity, w.shift)
+	}
+	s := e.stage("sizes")
+	s.Allocs, s.Symbolic = []loop.Alloc{{Buffer: sizes, Len: loop.SizeConst(k + len(list))}}, true
+	p.addStage(s)
+	lets := loop.Stage{Name: "rows", Partition: -1}
+	load := func(i int) loop.SizeExpr { return &loop.SizeLoad{Buffer: sizes, Index: loop.SizeConst(i)} }
+	for i, c := range p.classes {
+		lets.Lets = append(lets.Lets, loop.ScalarLet{Scalar: c.some, Value: sizeMin(load(i), loop.SizeConst(1))})
+	}
+	for i, id := range list {
+		v := load(k + i)
+		if id == p.others {
+			v = sizeMin(v, loop.SizeConst(1))
+		}
+		lets.Lets = append(lets.Lets, loop.ScalarLet{Scalar: id, Value: v})
+	}
+	p.addStage(lets)
+}
+
+// has reports whether a row of n products is of the class.
+func (c rowClass) has(b *loop.Builder, n loop.Expr) loop.Expr {
+	return b.And(b.Gt(n, loop.Int(c.above)), b.Le(n, loop.Int(c.most)))
+}
+
+// single lets the thread of a chunk run those of its rows that are for single threads.
+func (p *teamProducts) single() *sharing {
+	return &sharing{loop: func(w *walk, s steps) bool {
+		if w.depth != 1 {
+			return false
+		}
+		b := w.b
+		least := w.scalar(p.slicing.least)
+		b.For("row", s.begin, s.end, func(row loop.Expr) {
+			n := b.Let("products", b.Load(w.read(p.products), row))
+			b.If(b.And(b.Gt(n, loop.Int(p.most())), b.Lt(n, least)), func() { p.row(w.emitter, row, s.visit) }, nil)
+		})
+		return true
+	}}
+}
+
+// singles is the stage in which single threads run rows.
+func (p *teamProducts) singles(name string, mode assemblyMode) loop.Stage {
+	e := p.emitter(name + "_" + p.step.Result.Name)
+	e.root.wanted = true
+	p.assembling(e, mode)
+	e.shared = p.single()
+	p.nest(e)
+	return e.stage(name)
+}
+
+// teamStage is the stage in which warps run the rows of a class. It reports false where
+// they cannot.
+func (p *teamProducts) teamStage(c *rowClass, mode assemblyMode) (loop.Stage, bool) {
+	name := [...]string{countEntries: "count", fillEntries: "fill"}[mode]
+	g := p.gridEmitter(fmt.Sprintf("%s%d_%s", name, c.most, p.step.Result.Name), 1, c.warps)
+	g.leader = g.b.Let("leader", g.b.Eq(g.lane(), loop.Int(0)))
+	p.assembling(g.emitter, mode)
+	t := newHashTeam(g, p, c)
+	p.nest(g.emitter)
+	s := g.gridStage(name+"_by_warp", sizeProduct(g.blocksFor(sizeCeil(loop.SizeScalar(p.rows), loop.SizeConst(rowsPerWarp))), loop.SizeScalar(c.some)))
+	s.Symbolic = mode == countEntries
+	return s, t.fits && s.Func.Verify(lib.Lookup) == nil
+}

@@ -1,0 +1,149 @@
+package lower
+
+import (
+	"math/bits"
+
+	"github.com/lacuna-sparse/lacuna/ir/loop"
+)
+
+// hashTeam is the table of a row with few values: a hash table into which keys are entered
+// by compare and swap. The keys that are found first are listed, and sorted in registers
+// at the end (lanesorh.go). Which lane enters a key, and where in the table it lands,
+// differs from run to run; what is written does noh.
+type hashTeam struct {
+	*productTeam
+	class       *rowClass
+	keyType     loop.Type
+	table, list loop.BufID // shared; the list is of functions that fill
+}
+
+// rowsPerWarp is how many rows a warp looks at together.
+const rowsPerWarp = 8
+
+func newHashTeam(g *gridTeam, p *teamProducts, c *rowClass) *productTeam {
+	h := &hashTeam{productTeam: newProductTeam(g, p, 2*max(c.most, warpSize)), class: c, keyType: p.keyType()}
+	h.table = h.perWarp("table", h.keyType, h.slots)
+	if h.fills() {
+		h.list = h.perWarp("list", h.keyType, h.slots/2)
+	}
+	h.productTeam.table, h.productTeam.each = h, h.eachRow
+	return h.productTeam
+}
+
+// free is the key of a slot that is not in use; it is no column.
+func (h *hashTeam) free() loop.Expr { return loop.NewUnary(loop.Not, loop.Number(h.keyType, 0)) }
+
+// eachRow runs body for the rows of the class. A warp looks at some rows together, so that
+// those of other classes cost little.
+func (h *hashTeam) eachRow(body func(row loop.Expr)) {
+	b := h.b
+	rows := h.scalar(h.rows.rows)
+	items := b.Div(b.Add(rows, loop.Int(rowsPerWarp-1)), loop.Int(rowsPerWarp))
+	h.gridTeam.each(b.Let("items", items), func(item loop.Expr) {
+		first := b.Let("first", b.Mul(item, loop.Int(rowsPerWarp)))
+		mine := b.Var("mine", loop.Truth(false))
+		row := b.Let("row", b.Add(first, h.lane()))
+		b.If(b.And(b.Lt(h.lane(), loop.Int(rowsPerWarp)), b.Lt(row, rows)), func() {
+			b.Assign(mine, h.class.has(b, b.Let("products", b.Load(h.read(h.rows.products), row))))
+		}, nil)
+		todo := b.Var("todo", b.Ballot("theirs", mine))
+		b.While(b.Ne(todo, loop.Number(loop.U32, 0)), func() {
+			lowest := b.Cast(loop.I64, loop.NewUnary(loop.TrailingZeros, todo))
+			row := b.Let("row", b.Add(first, lowest))
+			b.Assign(todo, b.And(todo, b.Sub(todo, loop.Number(loop.U32, 1))))
+			h.rows.row(h.emitter, row, body)
+		})
+	})
+}
+
+func (h *hashTeam) clear() {
+	h.slotsInTurns(func(at loop.Expr) { h.b.Store(h.table, at, h.free()) })
+}
+
+// firstSlot is where the search for a key begins.
+func (h *hashTeam) firstSlot(key loop.Expr) loop.Expr {
+	b := h.b
+	// 2^32 divided by the golden ratio; see hashFactor.
+	factor, width := int64(0x9e3779b1), int64(32)
+	if h.keyType == loop.U64 {
+		factor, width = hashFactor, 64
+	}
+	bits := int64(bits.Len64(uint64(h.slots)) - 1)
+	return b.Cast(loop.I64, loop.NewBinary(loop.Shr, b.Mul(key, loop.Number(h.keyType, factor)), loop.Number(h.keyType, width-bits)))
+}
+
+// after is the slot after one.
+func (h *hashTeam) after(slot loop.Expr) loop.Expr {
+	return h.b.And(h.b.Add(slot, loop.Int(1)), loop.Int(h.slots-1))
+}
+
+func (h *hashTeam) enter() (slot loop.Expr, fresh *loop.Ref, entered loop.Expr) {
+	b := h.b
+	at := b.Var("slot", loop.Int(0))
+	fresh = b.Var("fresh", loop.Truth(false))
+	b.If(h.active, func() {
+		b.Assign(at, h.firstSlot(h.key))
+		going := b.Var("going", loop.Truth(true))
+		b.While(going, func() {
+			old := b.CompareAndSwap("old", h.table, h.slot(at), h.free(), h.key)
+			b.Assign(fresh, b.Eq(old, h.free()))
+			b.Assign(going, b.Not(b.Or(fresh, b.Eq(old, h.key))))
+			b.If(going, func() { b.Assign(at, h.after(at)) }, nil)
+		})
+	}, nil)
+	entered = b.Ballot("entered", fresh)
+	if h.fills() {
+		b.If(fresh, func() {
+			before := b.Cast(loop.I64, loop.NewUnary(loop.OnesCount, h.lanesBelow(entered)))
+			b.Store(h.list, h.own(h.slots/2, b.Add(h.distinct, before)), h.key)
+		}, nil)
+	}
+	return b.Let("at", at), fresh, entered
+}
+
+func (h *hashTeam) done(st *state, current loop.Expr) loop.Expr {
+	if h.fills() {
+		h.sortKeys(h.distinct)
+		h.appendEntries(st, current)
+	}
+	return h.distinct
+}
+
+// sortKeys sorts the n keys of the list.
+func (h *hashTeam) sortKeys(n loop.Expr) {
+	b := h.b
+	var sorted func(per int64)
+	sorted = func(per int64) {
+		run := func() {
+			var keys []loop.Expr
+			for e := range per {
+				i := b.Let("i", b.Add(b.Mul(h.lane(), loop.Int(per)), loop.Int(e)))
+				key := b.Var("key", h.free())
+				b.If(b.Lt(i, n), func() { b.Assign(key, b.Load(h.list, h.own(h.slots/2, i))) }, nil)
+				keys = append(keys, key)
+			}
+			keys = h.sortLanes(keys)
+			for e, key := range keys {
+				b.Store(h.list, h.own(h.slots/2, b.Add(b.Mul(h.lane(), loop.Int(per)), loop.Int(int64(e)))), key)
+			}
+		}
+		if per*warpSize >= h.slots/2 {
+			run()
+			return
+		}
+		b.If(b.Le(n, loop.Int(per*warpSize)), run, func() { sorted(2 * per) })
+	}
+	sorted(1)
+	h.barrier()
+}
+
+// appendEntries appends the listed keys and their values.
+func (h *hashTeam) appendEntries(st *state, current loop.Expr) {
+	b := h.b
+	h.strided(h.distinct, func(i loop.Expr) {
+		key := b.Let("key", b.Load(h.list, h.own(h.slots/2, i)))
+		at := b.Var("slot", h.firstSlot(key))
+		b.While(b.Ne(b.Load(h.table, h.slot(at)), key), func() { b.Assign(at, h.after(at)) })
+		h.appendEntry(st, b.Let("to", b.Add(current, i)), key, at)
+	})
+}

@@ -1,0 +1,190 @@
+package lower
+
+import (
+	"fmt"
+
+	"github.com/lacuna-sparse/lacuna/ir/loop"
+	"github.com/lacuna-sparse/lacuna/ir/loop/lib"
+)
+
+// A row with many products is cut into slices of columns. Warps take them one by one: the
+// table is a bit and a value for each column of the slice, so that nothing is sorted. For
+// each entry of the outer loop the part of the inner loop that is in the slice is searched
+// for. How many entries a slice has is kept between counting and filling.
+
+// slicing is how rows are cut into slices.
+type slicing struct {
+	width  int64         // columns of a slice
+	slices loop.ScalarID // of a row
+	least  loop.ScalarID // products from which on a row is cut
+	rows   loop.ScalarID // that are cut
+	lets   []loop.ScalarLet
+	rowOf  loop.BufferID // the rows that are cut, in any order
+	// entries are those of each slice of the rows in that order, then their number in the
+	// slices before it; totals are those of the rows.
+	entries, totals loop.BufferID
+}
+
+const (
+	sliceWidth = 512
+	sliceWarps = 4 // of a block
+	// sliceProducts is how many products there are for each slice of a row, at least: the
+	// search in each row of the inner loop, and the table, cost about as much as some.
+	sliceProducts = 8
+)
+
+func (p *teamProducts) newSlicing() slicing {
+	name := p.step.Result.Name
+	s := slicing{width: sliceWidth,
+		slices: p.newScalar(name+"_slices", false), least: p.newScalar(name+"_least", false), rows: p.newScalar(name+"_sliced", false),
+		rowOf: p.buffer(name+"_sliced", loop.I64, loop.Temp), entries: p.buffer(name+"_slice_entries", loop.I64, loop.Temp),
+		totals: p.buffer(name+"_slice_totals", loop.I64, loop.Temp)}
+	products := int64(sliceProducts)
+	if p.opts.Grain > 0 { // tests of small data
+		s.width, products = warpSize, 40
+	}
+	s.lets = []loop.ScalarLet{
+		{Scalar: s.slices, Value: sizeCeil(loop.SizeScalar(p.extent(p.store.vars[0])), loop.SizeConst(s.width))},
+		{Scalar: s.least, Value: sizeMax(loop.SizeConst(p.most()+1), sizeTimes(sizeMin(loop.SizeScalar(s.slices), loop.SizeConst(maxEntries)), loop.SizeConst(products)))},
+	}
+	return s
+}
+
+// sliceTeam is the table of a slice.
+type sliceTeam struct {
+	*productTeam
+	slicing   *slicing
+	marks     loop.BufID // shared: a bit for each column
+	item      loop.Expr  // number of the slice among those of all rows
+	low, high loop.Expr  // columns of the slice
+	place     loop.Expr  // of the row in the list
+}
+
+// words is how many words of marks a slice has.
+func (s *sliceTeam) words() int64 { return s.slicing.width / 32 }
+
+// sliceStage is the stage in which warps run slices. It reports false where they cannot.
+func (p *teamProducts) sliceStage(mode assemblyMode) (loop.Stage, bool) {
+	name := [...]string{countEntries: "count", fillEntries: "fill"}[mode]
+	g := p.gridEmitter(fmt.Sprintf("%s_slices_%s", name, p.step.Result.Name), 1, sliceWarps)
+	p.assembling(g.emitter, mode)
+	s := &sliceTeam{productTeam: newProductTeam(g, p, p.slicing.width), slicing: &p.slicing}
+	s.marks = s.perWarp("marks", loop.U32, s.words())
+	s.productTeam.table, s.productTeam.each, s.productTeam.narrow = s, s.eachSlice, s.part
+	p.nest(g.emitter)
+	items := sizeTimes(loop.SizeScalar(p.slicing.rows), loop.SizeScalar(p.slicing.slices))
+	st := g.gridStage(name+"_by_slices", g.blocksFor(items))
+	if mode == countEntries {
+		st.Symbolic = true
+		st.Allocs = []loop.Alloc{{Buffer: p.slicing.entries, Len: items}}
+	}
+	return st, s.fits && st.Func.Verify(lib.Lookup) == nil
+}
+
+// eachSlice runs body for the slices of all rows.
+func (s *sliceTeam) eachSlice(body func(row loop.Expr)) {
+	b := s.b
+	slices, keys := s.scalar(s.slicing.slices), s.scalar(s.extent(s.rows.store.vars[0]))
+	items := b.Let("items", b.Mul(s.scalar(s.slicing.rows), slices))
+	s.gridTeam.each(items, func(item loop.Expr) {
+		s.item = item
+		s.place = b.Let("place", b.Div(item, slices))
+		k := b.Let("slice", b.Sub(item, b.Mul(s.place, slices)))
+		s.low = b.Let("low", b.Mul(k, loop.Int(s.slicing.width)))
+		s.high = b.Let("high", b.Min(keys, b.Add(s.low, loop.Int(s.slicing.width))))
+		row := b.Let("row", b.Load(s.read(s.slicing.rowOf), s.place))
+		// What is of the row, and not of a slice, the first slice's warp stores.
+		s.leader = b.Let("leader", b.And(b.Eq(s.lane(), loop.Int(0)), b.Eq(k, loop.Int(0))))
+		s.rows.openRow(s.emitter, row)
+		body(row)
+	})
+}
+
+// part is the part of an inner loop that is in the slice.
+func (s *sliceTeam) part(l steps) (begin, end loop.Expr) { return l.narrow(s.low, s.high) }
+
+func (s *sliceTeam) clear() {
+	b := s.b
+	s.strided(loop.Int(s.words()), func(i loop.Expr) { b.Store(s.marks, s.own(s.words(), i), loop.Number(loop.U32, 0)) })
+}
+
+func (s *sliceTeam) enter() (slot loop.Expr, fresh *loop.Ref, entered loop.Expr) {
+	b := s.b
+	at := b.Let("at", b.Select(s.active, b.Sub(b.Cast(loop.I64, s.key), s.low), loop.Int(0)))
+	fresh = b.Var("fresh", loop.Truth(false))
+	b.If(s.active, func() {
+		bit := b.Let("bit", loop.NewBinary(loop.Shl, loop.Number(loop.U32, 1), b.Cast(loop.U32, b.And(at, loop.Int(31)))))
+		old := b.AtomicOld("old", loop.AtomicOr, s.marks, s.own(s.words(), shr(at, 5)), bit)
+		b.Assign(fresh, b.Eq(b.And(old, bit), loop.Number(loop.U32, 0)))
+	}, nil)
+	return at, fresh, b.Ballot("entered", fresh)
+}
+
+func (s *sliceTeam) done(st *state, current loop.Expr) loop.Expr {
+	b := s.b
+	if !s.fills() {
+		b.If(b.Eq(s.lane(), loop.Int(0)), func() { b.Store(s.write(s.slicing.entries), s.item, s.distinct) }, nil)
+		return s.distinct
+	}
+	to := b.Var("to", b.Add(current, b.Load(s.read(s.slicing.entries), s.item)))
+	b.For("word", loop.Int(0), loop.Int(s.words()), func(w loop.Expr) {
+		marks := b.Let("marks", b.Load(s.marks, s.own(s.words(), w)))
+		count := func(bits loop.Expr) loop.Expr { return b.Cast(loop.I64, loop.NewUnary(loop.OnesCount, bits)) }
+		own := b.And(loop.NewBinary(loop.Shr, marks, b.Cast(loop.U32, s.lane())), loop.Number(loop.U32, 1))
+		b.If(b.Ne(own, loop.Number(loop.U32, 0)), func() {
+			at := b.Let("at", b.Add(b.Mul(w, loop.Int(32)), s.lane()))
+			s.appendEntry(st, b.Let("p", b.Add(to, count(s.lanesBelow(marks)))), b.Add(s.low, at), at)
+		}, nil)
+		b.Assign(to, b.Add(to, count(marks)))
+	})
+	return b.Load(s.read(s.slicing.totals), s.place)
+}
+
+// joinSlices adds up the entries of the slices of each row.
+func (p *teamProducts) joinSlices() {
+	t := p.gridEmitter("slices_"+p.step.Result.Name, 1, 8)
+	b, sl := t.b, &p.slicing
+	slices := t.scalar(sl.slices)
+	t.each(t.scalar(sl.rows), func(place loop.Expr) {
+		first := b.Let("first", b.Mul(place, slices))
+		total := b.Var("total", loop.Int(0))
+		k := b.Var("k", loop.Int(0))
+		b.While(b.Lt(k, slices), func() {
+			own := b.Let("own", b.Add(k, t.lane()))
+			at := b.Let("at", b.Add(first, own))
+			n := b.Var("n", loop.Int(0))
+			b.If(b.Lt(own, slices), func() { b.Assign(n, b.Load(t.write(sl.entries), at)) }, nil)
+			sum := t.lanesUpTo(n)
+			b.If(b.Lt(own, slices), func() { b.Store(t.write(sl.entries), at, b.Add(total, b.Sub(sum, n))) }, nil)
+			b.Assign(total, b.Add(total, b.Shuffle("all", loop.ShuffleIndex, sum, loop.Int(warpSize-1), warpSize)))
+			b.Assign(k, b.Add(k, loop.Int(warpSize)))
+		})
+		b.If(b.Eq(t.lane(), loop.Int(0)), func() {
+			row := b.Let("row", b.Load(t.read(sl.rowOf), place))
+			b.Store(t.write(sl.totals), place, total)
+			last := len(p.segments) - 1
+			for i := range p.segments {
+				n := loop.Expr(total)
+				if i < last { // there is one entry of it for the row, if any
+					n = b.Min(total, loop.Int(1))
+				}
+				b.Store(t.write(p.counts), p.place(b, row, i), n)
+			}
+		}, nil)
+	})
+	s := t.gridStage("join_slices", t.blocksFor(loop.SizeScalar(sl.rows)))
+	s.Allocs = []loop.Alloc{{Buffer: sl.totals, Len: loop.SizeScalar(sl.rows)}}
+	s.Symbolic = true
+	p.addStage(s)
+}
+
+// lanesUpTo is the sum of what the lanes up to the own one have.
+func (t *gridTeam) lanesUpTo(n loop.Expr) *loop.Ref {
+	b := t.b
+	sum := b.Var("sum", n)
+	for d := int64(1); d < warpSize; d *= 2 {
+		below := b.Shuffle("below", loop.ShuffleUp, sum, loop.Int(d), warpSize)
+		b.If(b.Ge(t.lane(), loop.Int(d)), func() { b.Assign(sum, b.Add(sum, below)) }, nil)
+	}
+	return sum
+}

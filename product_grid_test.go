@@ -1,0 +1,106 @@
+package lacuna
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/lacuna-sparse/lacuna/runtime"
+	"github.com/lacuna-sparse/lacuna/tensor"
+)
+
+// skewed is a matrix whose rows have from none to many entries, in columns of which few are
+// common, with values that make every order of a sum tell.
+func skewed(t *testing.T, r *rand.Rand, rows, cols, entries int64, f tensor.Format, dt tensor.DType, opts ...tensor.Option) *tensor.Tensor {
+	t.Helper()
+	seen := map[[2]int64]bool{}
+	var coords [2][]int64
+	var values []float64
+	for range entries {
+		if rows*cols == 0 {
+			break
+		}
+		at := [2]int64{int64(float64(rows) * r.Float64() * r.Float64() * r.Float64()), int64(float64(cols) * r.Float64() * r.Float64())}
+		if seen[at] {
+			continue
+		}
+		seen[at] = true
+		coords[0], coords[1] = append(coords[0], at[0]), append(coords[1], at[1])
+		values = append(values, r.NormFloat64()*float64(int(1)<<r.IntN(12)))
+	}
+	array, err := tensor.ArrayOf(values).Convert(dt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, err := tensor.FromCoords([]int64{rows, cols}, f, coords[:], array, opts...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return x
+}
+
+// TestGridProducts compares products of sparse matrices by teams of threads with those of
+// one thread: the same arrays, bit for bit.
+func TestGridProducts(t *testing.T) {
+	for _, c := range []struct {
+		text    string
+		formats string // of A, B and C
+	}{
+		{"C(i,k) = A(i,j)*B(j,k)", "CSR CSR CSR"},
+		{"C(i,k) = A(i,j)*B(j,k)", "DCSR CSR DCSR"},
+		{"C(i,k) = A(i,j)*B(j,k)", "CSR DCSR COO"},
+		{"C(i,k) = A(i,j)*B(j,k)", "COO COO CSR"},
+		{"C(i,k) = A(i,j)*B(j,k)", "CSC CSC CSC"},
+		{"C(i,k) = (i+j)*A(i,j)*B(j,k)", "CSR CSR CSR"},
+		{"C(i,k) = A(i,j)*B(j,k) + B(i,k)", "CSR CSR CSR"},
+		{"C(i,k) = where(B(i,k) > 0, A(i,j)*B(j,k), 0)", "CSR CSR CSR"},
+		{"C(i,k) = max_j A(i,j)*B(j,k)", "CSR CSR CSR"},
+		{"C(i,k) = any_j (A(i,j) > 0 and B(j,k) != 0)", "CSR CSR CSR"},
+		{"C(i,k) = A(i,j)*B(j,l)*A(l,k)", "CSR CSR CSR"},
+		{"C(k,i) = A(i,j)*B(k,j)", "CSC CSC CSC"},
+	} {
+		for _, dt := range []tensor.DType{tensor.Float64, tensor.Float32, tensor.Float16, tensor.Int32, tensor.Complex128} {
+			if dt == tensor.Complex128 && strings.ContainsAny(c.text, ">_") {
+				continue
+			}
+			for _, grain := range []int64{0, 1} {
+				t.Run(fmt.Sprintf("%s/%s/%v/%d", strings.ReplaceAll(c.text, " ", ""), c.formats, dt, grain), func(t *testing.T) {
+					testGridProduct(t, c.text, strings.Fields(c.formats), dt, grain)
+				})
+			}
+		}
+	}
+}
+
+func testGridProduct(t *testing.T, text string, formats []string, dt tensor.DType, grain int64) {
+	grids := gridSession(t, grain)
+	serial := NewSession(WithEngine(runtime.Interp()), WithThreads(1))
+	var f [3]tensor.Format
+	for i, name := range formats {
+		var err error
+		if f[i], err = tensor.ParseFormat(name, 2); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r := rand.New(rand.NewPCG(3, uint64(len(text))))
+	for _, size := range [][2]int64{{0, 0}, {1, 1}, {2, 3}, {31, 60}, {32, 200}, {33, 400}, {90, 1200}} {
+		n := size[0]
+		args := Args{"A": skewed(t, r, n, n, size[1], f[0], dt), "B": skewed(t, r, n, n, size[1], f[1], dt)}
+		options := []Option{Format("C", f[2], dt)}
+		if strings.Contains(text, "any") {
+			options[0] = Format("C", f[2], tensor.Bool)
+		}
+		want, err := serial.Eval(t.Context(), text, args, options...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := grids.Eval(t.Context(), text, args, options...)
+		if err != nil {
+			t.Fatalf("%d: %v", n, err)
+		}
+		if err := sameArrays(got, want); err != nil {
+			t.Errorf("%d: %v", n, err)
+		}
+	}
+}
