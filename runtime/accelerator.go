@@ -17,8 +17,8 @@ import (
 type accelerator interface {
 	// queue opens a queue for a run; the run closes it.
 	queue(ctx context.Context) (queue, error)
-	// kernels compiles the functions of a program.
-	kernels(ctx context.Context, funcs []*loop.Func) ([]gridKernel, error)
+	// kernels compiles funcs, the functions of a program of grids.
+	kernels(ctx context.Context, p *loop.Program, funcs []*loop.Func) ([]gridKernel, error)
 }
 
 // queue is the work of one run on an accelerator, in order. It is used by one
@@ -100,7 +100,7 @@ func compileGrid(ctx context.Context, engine string, p *loop.Program, device acc
 		g.fails = g.fails || len(f.Fails) > 0
 	}
 	var err error
-	g.kernels, err = device.kernels(ctx, plan.funcs)
+	g.kernels, err = device.kernels(ctx, mapped, plan.funcs)
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return nil, ctx.Err()

@@ -13,10 +13,10 @@ import (
 
 	"github.com/lacuna-sparse/lacuna/codegen/ptx"
 	"github.com/lacuna-sparse/lacuna/internal/cuda"
+	"github.com/lacuna-sparse/lacuna/internal/diskcache"
 	"github.com/lacuna-sparse/lacuna/internal/llvm"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
 	"github.com/lacuna-sparse/lacuna/ir/loop/grid"
-	"github.com/lacuna-sparse/lacuna/ir/loop/lib"
 )
 
 // DeviceEnv names the environment variable that says which GPU the CUDA engine
@@ -50,29 +50,38 @@ var openCUDA = sync.OnceValues(func() (*cudaEngine, error) {
 	if err != nil {
 		return nil, &UnavailableError{Engine: CUDAName, Err: err}
 	}
-	return newCUDAEngine(driver, device)
+	return newCUDAEngine(driver, device, defaultDisk())
 })
 
-// newCUDAEngine makes the engine for a device that is open.
-func newCUDAEngine(driver *cuda.Driver, device *cuda.Device) (*cudaEngine, error) {
-	l, err := llvm.Load("")
+// newCUDAEngine makes the engine for a device that is open, with a given cache on disk;
+// nil for none. LLVM is opened when there is something to compile.
+func newCUDAEngine(driver *cuda.Driver, device *cuda.Device, disk *diskcache.Cache) (*cudaEngine, error) {
+	build := executableID()
+	if build == "" {
+		disk = nil
+	}
+	h, err := findHost(disk, build)
 	if err != nil {
 		return nil, missingLLVM(err)
 	}
 	info := device.Info()
-	target, err := ptx.CPU(info.Capability.Major*10+info.Capability.Minor, l.Version().Major)
+	target, err := ptx.CPU(info.Capability.Major*10+info.Capability.Minor, h.Version.Major)
 	if err != nil {
 		return nil, &UnavailableError{Engine: CUDAName, Err: err}
 	}
-	return &cudaEngine{device: device, driver: driver, llvm: l, target: llvm.Target{Triple: ptx.Triple, CPU: target}}, nil
+	return &cudaEngine{
+		device: device, driver: driver, host: h, target: llvm.Target{Triple: ptx.Triple, CPU: target}, disk: disk, build: build,
+	}, nil
 }
 
 type cudaEngine struct {
 	driver *cuda.Driver
 	device *cuda.Device
-	llvm   *llvm.LLVM
+	host   *host
 	target llvm.Target
-	queues sync.Pool // of *cudaQueue
+	disk   *diskcache.Cache // nil: nothing is kept
+	build  string           // executableID
+	queues sync.Pool        // of *cudaQueue
 	// stream is that of the program that the engine was made for; nil: each run takes
 	// one of queues.
 	stream *cuda.Stream
@@ -81,46 +90,17 @@ type cudaEngine struct {
 
 func (*cudaEngine) Name() string { return CUDAName }
 
-func (e *cudaEngine) Fingerprint() string {
-	return strings.Join([]string{CUDAName, "llvm", e.llvm.Version().String(), e.target.CPU,
-		"driver", e.driver.Version().String(), e.device.Info().Capability.Target() + e.key}, " ")
+func (e *cudaEngine) Fingerprint() string { return e.codeFingerprint() + e.key }
+
+// codeFingerprint names what machine code depends on besides the program: code is the
+// same in every context.
+func (e *cudaEngine) codeFingerprint() string {
+	return strings.Join([]string{CUDAName, "llvm", e.host.Version.String(), e.target.CPU,
+		"driver", e.driver.Version().String(), e.device.Info().Capability.Target()}, " ")
 }
 
 func (e *cudaEngine) Compile(ctx context.Context, p *loop.Program) (*Executable, error) {
 	return compileGrid(ctx, e.Name(), p, e, grid.Options{})
-}
-
-// kernels makes PTX of the functions and loads it. Neither LLVM nor the driver can
-// be interrupted; the context is looked at between them.
-func (e *cudaEngine) kernels(ctx context.Context, funcs []*loop.Func) ([]gridKernel, error) {
-	if len(funcs) == 0 {
-		return nil, nil
-	}
-	named := uniqueNames(funcs)
-	text, err := ptx.Emit("program", named, lib.Lookup)
-	if err != nil {
-		return nil, err
-	}
-	assembly, err := e.llvm.EmitAssembly(text, llvm.Options{Target: e.target})
-	if err != nil {
-		return nil, err
-	}
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	module, err := e.device.Load([]byte(assembly))
-	if err != nil {
-		return nil, err
-	}
-	kernels := make([]gridKernel, len(funcs))
-	for i, f := range named {
-		entry, err := module.Function(f.Name)
-		if err != nil {
-			return nil, err
-		}
-		kernels[i] = &cudaKernel{entry, uint32(f.Grid.Threads)}
-	}
-	return kernels, nil
 }
 
 type cudaKernel struct {

@@ -30,7 +30,7 @@ func CUDAOn(cuContext, cuStream uintptr) (e Engine, close func() error, err erro
 		_ = device.Close() // which the caller has never seen
 		return nil, nil, &UnavailableError{Engine: CUDAName, Err: err}
 	}
-	engine, err := newCUDAEngine(driver, device)
+	engine, err := newCUDAEngine(driver, device, defaultDisk())
 	if err != nil {
 		_, _ = wrapped.Close(), device.Close()
 		return nil, nil, err

@@ -36,7 +36,7 @@ func (e simulated) Compile(ctx context.Context, p *loop.Program) (*Executable, e
 	return compileGrid(ctx, e.Name(), p, e, simulatedOptions)
 }
 
-func (simulated) kernels(ctx context.Context, funcs []*loop.Func) ([]gridKernel, error) {
+func (simulated) kernels(ctx context.Context, _ *loop.Program, funcs []*loop.Func) ([]gridKernel, error) {
 	kernels := make([]gridKernel, len(funcs))
 	for i, f := range funcs {
 		if err := ctx.Err(); err != nil {
