@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	goruntime "runtime"
 	"strconv"
 	"strings"
 	"sync"
@@ -129,13 +130,72 @@ type cudaQueue struct {
 	engine *cudaEngine
 	stream *cuda.Stream
 	params []byte
+	arena  arena
 }
+
+// arena is memory that runs on a stream use one after another for small temporaries, which spares
+// each of those the driver's allocation. The part for zeros holds zeros between runs.
+type arena struct {
+	at           cuda.Ptr // 0: not allocated yet
+	used, zeroes int64    // by the run, of arenaBytes and of arenaZeroes
+}
+
+const (
+	arenaBytes  = 1 << 20
+	arenaZeroes = 1 << 15 // at its end
+)
 
 // close leaves what is still to be done to the stream, for another run.
 func (q *cudaQueue) close() {
-	if q.stream != q.engine.stream {
-		q.engine.queues.Put(q)
+	if q.stream == q.engine.stream {
+		return
 	}
+	a := &q.arena
+	if a.zeroes > 0 && q.stream.Set8(a.at+arenaBytes-arenaZeroes, 0, uint64(a.zeroes)) != nil {
+		return // the stream is of no use, and goes with the queue
+	}
+	a.used, a.zeroes = 0, 0
+	q.engine.queues.Put(q)
+}
+
+func (q *cudaQueue) scratch(bytes int64, fill fillMode) (block, bool) {
+	// Several runs at once may use a stream that is the program's own.
+	if q.stream == q.engine.stream || bytes > arenaBytes-arenaZeroes || !q.openArena() {
+		return 0, false
+	}
+	a := &q.arena
+	from, used, size := cuda.Ptr(0), &a.used, int64(arenaBytes-arenaZeroes)
+	if fill == zeroed {
+		from, used, size = arenaBytes-arenaZeroes, &a.zeroes, arenaZeroes
+	}
+	at := *used
+	if bytes > size-at {
+		return 0, false
+	}
+	*used += (bytes + arenaAlignment - 1) / arenaAlignment * arenaAlignment
+	return block(a.at + from + cuda.Ptr(at)), true
+}
+
+// arenaAlignment is that of the driver's own allocations.
+const arenaAlignment = 256
+
+// openArena allocates the arena unless it is there. It is freed when the queue is forgotten.
+func (q *cudaQueue) openArena() bool {
+	if q.arena.at != 0 {
+		return true
+	}
+	at, err := q.stream.Alloc(arenaBytes)
+	if err != nil {
+		return false
+	}
+	stream := q.stream
+	if stream.Set8(at+arenaBytes-arenaZeroes, 0, arenaZeroes) != nil {
+		_ = stream.Free(at)
+		return false
+	}
+	q.arena.at = at
+	goruntime.AddCleanup(q, func(at cuda.Ptr) { go func() { _ = stream.Free(at) }() }, at)
+	return true
 }
 
 func (q *cudaQueue) alloc(bytes int64) (block, error) {

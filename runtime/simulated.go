@@ -161,6 +161,9 @@ func (q *simulatedQueue) launch(kernel gridKernel, blocks int64, c *gridCall) er
 	return nil
 }
 
+// scratch has nothing: that blocks are apart shows accesses outside them.
+func (q *simulatedQueue) scratch(int64, fillMode) (block, bool) { return 0, false }
+
 func (q *simulatedQueue) wait(context.Context) error { return nil }
 
 func (q *simulatedQueue) close() {}
