@@ -37,6 +37,9 @@ type queue interface {
 	launch(k gridKernel, blocks int64, c *gridCall) error
 	// wait waits until all work is done, or the context is.
 	wait(ctx context.Context) error
+	// publish makes what was computed fit for other queues of the device: it waits, unless
+	// they all put their work behind this queue's.
+	publish(ctx context.Context) error
 	close()
 }
 
@@ -453,7 +456,7 @@ func (g *gridRun) results(ctx context.Context, r *Results) error {
 	s := g.s
 	if g.stay {
 		// Other queues may use them from now on.
-		if err := g.q.wait(ctx); err != nil {
+		if err := g.q.publish(ctx); err != nil {
 			return err
 		}
 	}

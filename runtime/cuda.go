@@ -229,6 +229,13 @@ func (q *cudaQueue) download(ctx context.Context, to unsafe.Pointer, b block, of
 
 func (q *cudaQueue) wait(ctx context.Context) error { return q.stream.Synchronize(ctx) }
 
+func (q *cudaQueue) publish(ctx context.Context) error {
+	if q.stream == q.engine.stream {
+		return nil // the only one that there is
+	}
+	return q.wait(ctx)
+}
+
 func (q *cudaQueue) launch(kernel gridKernel, blocks int64, c *gridCall) error {
 	k := kernel.(*cudaKernel)
 	q.params = q.params[:0]

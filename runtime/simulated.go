@@ -166,4 +166,6 @@ func (q *simulatedQueue) scratch(int64, fillMode) (block, bool) { return 0, fals
 
 func (q *simulatedQueue) wait(context.Context) error { return nil }
 
+func (q *simulatedQueue) publish(context.Context) error { return nil }
+
 func (q *simulatedQueue) close() {}
