@@ -156,6 +156,11 @@ func (k *kernel) keys(w *workspace) loop.SizeExpr {
 // workspace emits a producer, puts its entries in order, and emits the consumer.
 func (e *emitter) workspace(st *state, s *ir.Workspace) {
 	w := e.workspaceOf(s.Tensor)
+	if e.bound != nil && e.bound.masks != nil {
+		it := e.maskEntries(st, s)
+		e.b.Assign(e.bound.masks, e.b.Add(e.bound.masks, e.b.Sub(it.end, it.begin)))
+		return
+	}
 	if e.bound != nil {
 		e.produce(st, s)
 		e.bound.close(e, w)
