@@ -18,6 +18,7 @@ type assembly struct {
 	mode     assemblyMode
 	levels   []tensor.LevelType
 	segments []segment
+	values   loop.BufferID
 	current  []*loop.Ref // entries appended to each segment
 }
 
@@ -204,7 +205,7 @@ func (a *assembly) leaf(e *emitter, st *state, s *ir.Assign) {
 			at = st.result.pos
 		}
 		if a.mode == fillEntries {
-			vals, x := e.write(e.result.Values), e.expr(inner, s.Value)
+			vals, x := e.write(a.values), e.expr(inner, s.Value)
 			if scatter {
 				at = b.Let("at", at)
 				x = e.combine(e.step.Fold, b.Load(vals, at), x)

@@ -160,6 +160,11 @@ func (e *emitter) workspace(st *state, s *ir.Workspace) {
 		e.shared.workspace(st, s)
 		return
 	}
+	if e.bound != nil && e.bound.masks != nil {
+		it := e.maskEntries(st, s)
+		e.b.Assign(e.bound.masks, e.b.Add(e.bound.masks, e.b.Sub(it.end, it.begin)))
+		return
+	}
 	if e.bound != nil {
 		e.produce(st, s)
 		e.bound.close(e, w)
