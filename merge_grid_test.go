@@ -4,6 +4,7 @@ import (
 	"context"
 	"maps"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -22,6 +23,7 @@ func TestMergesOnGrids(t *testing.T) {
 		t.Fatal(err)
 	}
 	lists := map[string]tensor.Format{"A": tensor.COO, "B": tensor.COO, "C": tensor.COO}
+	rows := map[string]tensor.Format{"A": tensor.DCSR, "B": tensor.DCSR, "C": tensor.DCSR}
 	vector := tensor.Coordinates(1)
 	cases := []struct {
 		text    string
@@ -39,8 +41,18 @@ func TestMergesOnGrids(t *testing.T) {
 		{"C(i,j) = A(i,j)*x(j) + y(i)*B(i,j)", map[string]tensor.Format{"x": tensor.Dense(1), "y": tensor.Dense(1)}, "ranks"},
 		{"C(i,j) = A(i,j)*i + B(i,j)*j", nil, "ranks"},
 		{"C(i,j) = A(i,j)*sum_k x(k) + B(i,j)", map[string]tensor.Format{"x": tensor.Dense(1)}, "ranks"},
-		{"C(i,j) = where(i < j, A(i,j) + B(i,j), 0)", nil, "count"},
-		{"C(i,j) = A(i,j) + B(i,j) + D(i,j)", map[string]tensor.Format{"D": tensor.CSR}, "count"},
+		{"C(i,j) = where(i < j, A(i,j) + B(i,j), 0)", nil, "ranks"},
+		{"C(i,j) = where(i < j, A(i,j), 0)", nil, "ranks"},
+		{"C(i,j) = where(i < j, A(i,j), 0)", lists, "ranks"},
+		{"C(i,j) = where(i < j, A(i,j), B(i,j))", lists, "ranks"},
+		{"C(i,j) = where(i < j, A(i,j), B(i,j)) * x(j)", map[string]tensor.Format{"x": tensor.Dense(1)}, "ranks"},
+		{"C(i,j) = -A(i,j)", lists, "ranks"},
+		{"C(i,j) = -A(i,j)", nil, "count"},
+		{"C(i,j) = A(i,j) + B(i,j) + D(i,j)", nil, "ranks"},
+		{"C(i,j) = A(i,j) * (B(i,j) + D(i,j))", nil, "ranks"},
+		{"C(i,j) = A(i,j) + B(i,j) * D(i,j)", map[string]tensor.Format{"A": tensor.COO, "B": tensor.COO, "C": tensor.COO, "D": tensor.COO}, "ranks"},
+		{"C(i,j) = A(i,j) + B(i,j) + D(i,j)*A(j,i) - B(j,i)", nil, "count"},
+		{"C(i,j) = A(i,j) + B(i,j) + D(i,j)*A(j,i)", nil, "ranks"},
 		{"C(i,j) = A(i,j) + x(j)", map[string]tensor.Format{"A": tensor.CSR, "x": vector}, "count"},
 		{"C(j) = x(j) + y(j)", map[string]tensor.Format{"C": vector, "x": vector, "y": vector}, "ranks"},
 		{"C(i,j) = A(i,j) + B(i,j)", lists, "ranks"},
@@ -49,6 +61,9 @@ func TestMergesOnGrids(t *testing.T) {
 		{"C(i,j) = A(i,j) * (B(i,j) + 1)", lists, "ranks"},
 		{"C(i,j) = A(i,j) + B(j,i)", lists, "ranks"},
 		{"C(i,j) = A(i,j) - A(j,i)", lists, "ranks"},
+		{"C(i,j) = A(i,j) + B(i,j)", rows, "ranks"},
+		{"C(i,j) = A(i,j) * B(j,i)", rows, "ranks"},
+		{"C(i,j) = A(i,j) * x(j) + B(i,j)", map[string]tensor.Format{"C": tensor.COO, "x": tensor.Dense(1), "B": tensor.DCSR}, "ranks"},
 		{"C(i,j) = A(i,j) - A(j,i)", nil, "ranks"},
 		{"C(i,j,k) = T(i,j,k)*i + U(i,j,k)*j", map[string]tensor.Format{"T": tensor.Coordinates(3), "U": tensor.Coordinates(3), "C": tensor.Coordinates(3)}, "ranks"},
 		{"C(j,i) = A(j,i) + B(j,i)", map[string]tensor.Format{"A": tensor.CSC, "B": tensor.CSC, "C": tensor.CSC}, "ranks"},
@@ -120,7 +135,7 @@ func TestMergesOnGrids(t *testing.T) {
 	}
 }
 
-// hasStage reports whether the program of the last step has a stage.
+// hasStage reports whether one of the program's steps has a stage.
 func hasStage(t *testing.T, s *lacuna.Session, text, name string, opts ...lacuna.Option) bool {
 	t.Helper()
 	k, err := s.Compile(text, opts...)
@@ -131,12 +146,12 @@ func hasStage(t *testing.T, s *lacuna.Session, text, name string, opts ...lacuna
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := loop.ParseProgram(loops[strings.LastIndex(loops, "program "):])
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, st := range p.Stages {
-		if st.Name == name {
+	for _, step := range strings.Split("\n"+loops, "\nprogram ")[1:] {
+		p, err := loop.ParseProgram("program " + step)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if slices.ContainsFunc(p.Stages, func(st loop.Stage) bool { return st.Name == name }) {
 			return true
 		}
 	}
@@ -182,4 +197,54 @@ func similarIntegers(t *testing.T, shape []int64, format tensor.Format, dt tenso
 		t.Fatal(err)
 	}
 	return out
+}
+
+// A prepared merge finds ranks once, for any values.
+func TestPreparedMergesOnGrids(t *testing.T) {
+	grids := lacuna.NewSession(lacuna.WithEngine(runtime.Simulated()))
+	serial := lacuna.NewSession(lacuna.WithEngine(runtime.Interp()))
+	ctx := context.Background()
+	for _, text := range []string{"C(i,j) = A(i,j) + 2*B(i,j)", "C(i,j) = where(i < j, A(i,j)*B(i,j) + B(i,j), 0)"} {
+		var opts []lacuna.Option
+		for _, name := range []string{"A", "B", "C"} {
+			opts = append(opts, lacuna.Format(name, tensor.CSR, tensor.Float64))
+		}
+		k, err := grids.Compile(text, opts...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		args := func(scale float64) lacuna.Args {
+			list := lacuna.Args{}
+			for own, name := range []string{"A", "B"} {
+				a := similarIntegers(t, []int64{40, 40}, tensor.CSR, tensor.Float64, 5, uint64(own))
+				values := slices.Clone(tensor.View[float64](a.Values()))
+				for i := range values {
+					values[i] *= scale
+				}
+				b, err := tensor.New(a.Shape(), a.Format(), a.Levels(), tensor.ArrayOf(values))
+				if err != nil {
+					t.Fatal(err)
+				}
+				list[name] = b
+			}
+			return list
+		}
+		p, err := k.Prepare(ctx, args(1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, scale := range []float64{1, 3} {
+			got, err := p.Run(ctx, args(scale))
+			if err != nil {
+				t.Fatal(text, err)
+			}
+			want, err := serial.Eval(ctx, text, args(scale), opts[2])
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !tensor.Equal(got, want) {
+				t.Errorf("%s: got %v, want %v", text, got, want)
+			}
+		}
+	}
 }

@@ -287,18 +287,22 @@ func (p *planner) temporary(t *Tensor) string {
 // the order of the result's storage, or its loops need operands stored otherwise,
 // conversions.
 func (p *planner) compute(nf *normalForm, s *lang.Stmt, result *Tensor, step *Compute) {
-	target := result
-	if !result.Format.IsDense() && !nf.appendable() {
-		// Entries would not arise in storage order: compute densely, then store.
-		target = p.tensor(&Tensor{Name: p.temporary(result), Rank: result.Rank, DType: result.DType,
-			Format: tensor.Dense(result.Rank), Fill: result.Fill, FillKnown: result.FillKnown})
+	target, why := result, ""
+	store := func(format tensor.Format, reason string) {
+		target, why = p.tensor(&Tensor{Name: p.temporary(result), Rank: result.Rank, DType: result.DType,
+			Format: format, Fill: result.Fill, FillKnown: result.FillKnown}), reason
 		nf.lhs.Tensor = target
+	}
+	switch {
+	case !result.Format.IsDense() && !nf.appendable():
+		store(tensor.Dense(result.Rank), "its entries do not arise in the order in which it is stored")
+	case p.Options.Grids && nf.becomesList(result):
+		store(listIn(result.Format.Order()), "its entries are found as a list")
 	}
 	p.emit(nf, nf.schedule(p.alg, p.Options), step, target)
 	step.Stmt = s
 	if target != result {
-		p.Steps = append(p.Steps, &Convert{From: target, To: result,
-			Why: "its entries do not arise in the order in which it is stored"})
+		p.Steps = append(p.Steps, &Convert{From: target, To: result, Why: why})
 	}
 }
 
@@ -422,15 +426,6 @@ func (p *planner) convert(nf *normalForm, best *candidate) {
 		}
 		a.Tensor = to
 	}
-}
-
-// listIn is a list of coordinates with the axes in the given order.
-func listIn(order []int) tensor.Format {
-	f, err := tensor.Coordinates(len(order)).WithOrder(order)
-	if err != nil {
-		panic("BUG: " + err.Error())
-	}
-	return f
 }
 
 // withAllRows is a format for an access whose outermost level stores all coordinates, if

@@ -231,7 +231,7 @@ func (s *scheduler) eachReduceOrder(i int, skip *Reduce, f func()) {
 // far, and returns the cost.
 func (s *scheduler) consider(c *candidate) float64 {
 	s.tried++
-	c.lists = s.mergesLists()
+	c.lists = s.opts.Grids && isList(s.lhs.Tensor.Format) && s.mergedLists() > 0
 	c.order = append([]*Index(nil), c.order...)
 	c.at = depths{}
 	for _, r := range s.reduces {
@@ -246,7 +246,7 @@ func (s *scheduler) consider(c *candidate) float64 {
 	} else {
 		number(c.body, 0, c.at)
 		for _, a := range reads {
-			if a.Tensor.Work == nil && (!c.at.concordant(a) || s.inRows(a)) {
+			if s.stale(a, c.at) {
 				c.convert = append(c.convert, a)
 				c.cost += convertCost
 			}
@@ -297,56 +297,29 @@ func (s *scheduler) weigh(body Stmt) float64 {
 	}
 }
 
+// stale reports whether an access cannot be walked well as its tensor is stored, and has
+// to read a copy that is stored otherwise.
+func (s *scheduler) stale(a *Access, at depths) bool {
+	switch {
+	case a.Tensor.Work != nil:
+		return false
+	case !at.concordant(a):
+		return true
+	case !s.opts.Grids || len(s.builder.spreads) > 0:
+		return false
+	case isList(s.lhs.Tensor.Format) && s.mergedLists() > 0:
+		return !a.Tensor.Format.IsDense() && !isList(a.Tensor.Format)
+	}
+	return s.inRows(a)
+}
+
 // inRows reports whether a list of coordinates is to be stored by rows before it is
 // walked. A thread of a grid cannot tell where the row of an entry begins or ends but by
 // going through it; a positions array tells all threads. A fold over all of one list
-// does not ask, nor does a list that becomes of two lists.
+// does not ask.
 func (s *scheduler) inRows(a *Access) bool {
-	if !s.opts.Grids || len(s.builder.spreads) > 0 || s.lhs.Tensor.Rank == 0 && len(s.accesses) == 1 {
-		return false
-	}
-	return a.Tensor.Rank > 1 && isList(a.Tensor.Format) && !s.mergesLists()
-}
-
-// isList reports whether a format is a list of coordinates.
-func isList(f tensor.Format) bool {
-	return !slices.ContainsFunc(f.Levels(), func(kind tensor.LevelKind) bool { return kind != tensor.S })
-}
-
-// mergesLists reports whether a grid makes a list of two, which are stored in its order
-// if they are not yet.
-func (s *scheduler) mergesLists() bool {
-	if !s.opts.Grids || len(s.reduces) > 0 {
-		return false
-	}
-	var lists []*Access
-	for _, a := range s.accesses {
-		if a.Tensor.Format.IsDense() {
-			continue
-		}
-		if !s.alongResult(a) || !isList(a.Tensor.Format) {
-			return false
-		}
-		if !slices.ContainsFunc(lists, func(b *Access) bool { return Equal(a, b) }) {
-			lists = append(lists, a)
-		}
-	}
-	return len(lists) == 2 && isList(s.lhs.Tensor.Format)
-}
-
-// alongResult reports whether an access has the variables of the result, each once.
-func (s *scheduler) alongResult(a *Access) bool {
-	if len(a.Indices) != len(s.lhs.Indices) {
-		return false
-	}
-	for i, x := range a.Indices {
-		v := x.Plain()
-		is := func(y IndexExpr) bool { return y.Plain() == v }
-		if v == nil || slices.ContainsFunc(a.Indices[:i], is) || !slices.ContainsFunc(s.lhs.Indices, is) {
-			return false
-		}
-	}
-	return true
+	whole := s.lhs.Tensor.Rank == 0 && len(s.accesses) == 1
+	return !whole && a.Tensor.Rank > 1 && isList(a.Tensor.Format)
 }
 
 // assess estimates the cost of a nest, and lists those of what it reads that have to be

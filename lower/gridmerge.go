@@ -9,20 +9,15 @@ import (
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
-// On grids, two operands that are stored alike, in rows or as lists of coordinates, and a
+// On grids, operands that are stored alike, in rows or as lists of coordinates, and a
 // result like them are not merged row by row: a thread takes an entry, whatever its row.
-// It finds the rank of the entry in the other operand, the number of entries there that
-// come before it, by bisection, and whether that operand stores the coordinates as well. Running
-// sums over the matches then tell the place of every entry in the result: of p entries
-// of one operand and q of the other that come before, m of them in both,
-//
-//	p-m are in the first one only, q-m in the second one only, and m in both,
-//
-// and the result has all of a kind or none. So its rows need not be counted, and no
-// thread has more to do than others where rows differ in length. (The merging of
-// sorted lists by ranks: S. Odeh, O. Green, Z. Mwassi, O. Shmueli and Y. Birk, "Merge
-// Path: Parallel Merging Made Simple", 2012, has the same places for lists without
-// matches.)
+// It finds the rank of the entry in the other operands, the number of entries there that
+// come before it, by bisection, and whether they store the coordinates as well. Running
+// sums then tell its place in the result. So rows need not be counted, and no thread has
+// more to do than others where they differ in length. (Lists are merged by ranks in S. Odeh,
+// O. Green, Z. Mwassi, O. Shmueli and Y. Birk, "Merge Path: Parallel Merging Made Simple",
+// 2012.) Two operands whose patterns alone say what is stored are merged by mergedPair,
+// all others by mergedMany.
 
 // kinds tells something of the coordinates that only the first operand stores, only the
 // second one, or both.
@@ -34,33 +29,65 @@ type mergedRows struct {
 	outer    []*ir.Index // of the loops over rows
 	inner    *ir.Index   // of the loop over a row
 	leaf     *ir.Assign
-	lists    bool            // not rows
-	operands [2][]*ir.Access // the accesses that read each operand
-	others   []*ir.Access    // dense
-	stored   kinds           // which coordinates the result stores
-	byRow    bool            // what is computed depends on coordinates of rows
+	lists    bool           // not rows
+	operands [][]*ir.Access // the accesses that read each operand
+	others   []*ir.Access   // dense
+	set      ir.Formula     // what the innermost loop visits; the atoms number the operands
+	byRow    bool           // what is computed depends on coordinates of rows
 
-	rows, matches loop.ScalarID
-	count, words  [2]loop.ScalarID // of an operand's entries, and of words of 32 that they fill
-	// marks are, of rows, that of the first entry of each word, and of the last entry; of
-	// lists, the rank of the first entry of each word in the other list, and its length.
-	marks      [2]loop.BufferID
-	ranks      loop.BufferID // of the first operand's entries in the second one
-	bits, sums loop.BufferID // matches of each word, and how many there are before it
-	totals     loop.BufferID // one element: all matches
+	rows         loop.ScalarID
+	count, words []loop.ScalarID // of an operand's entries, and of words of 32 that they fill
+	// marks are, of rows, that of the first entry of each word of an operand, and of the
+	// last entry; of lists, the rank of the first entry of each word in another list,
+	// and its length. They are by operand and other operand, of rows the same one.
+	marks map[[2]int]loop.BufferID
 }
 
-// mergeWarps is the size of a block.
-const mergeWarps = 8
+const (
+	// mergeWarps is the size of a block.
+	mergeWarps = 8
+	// mostMerged bounds the operands: each searches all others.
+	mostMerged = 4
+)
 
-// mergedRows finds out whether the nest merges two operands whose ranks tell all; nil if
+// merged emits the stages of a result whose last level is seg by ranks, and reports
+// whether it did.
+func (k *kernel) merged(body ir.Stmt, seg segment) bool {
+	m := k.mergedRows(body)
+	if m == nil {
+		return false
+	}
+	stored, static := m.storedKinds()
+	gathers := slices.ContainsFunc(m.others, func(a *ir.Access) bool {
+		return slices.ContainsFunc(a.Indices, func(x ir.IndexExpr) bool { return x.Gather != nil })
+	})
+	switch {
+	case !static && gathers:
+		return false // coordinates are checked, where lanes have to stay together
+	case len(m.operands) == 2 && stored != kinds{}:
+		m.note()
+		if stored.second && !stored.first {
+			m.operands[0], m.operands[1] = m.operands[1], m.operands[0]
+			stored.first, stored.second = true, false
+		}
+		(&mergedPair{mergedRows: m, stored: stored}).stages(seg)
+	case len(m.operands) > 2 && !gathers, !static, m.lists && !gathers:
+		m.note()
+		(&mergedMany{mergedRows: m}).stages(seg)
+	default:
+		return false
+	}
+	return true
+}
+
+// mergedRows finds out whether the nest makes one of operands that are stored alike; nil if
 // not.
 func (k *kernel) mergedRows(body ir.Stmt) *mergedRows {
 	t := k.step.Result
 	if !k.opts.Grids || k.step.Scatter || k.step.Base != nil {
 		return nil
 	}
-	m := &mergedRows{kernel: k}
+	m := &mergedRows{kernel: k, marks: map[[2]int]loop.BufferID{}}
 	var loops []*ir.Index
 	for f, ok := body.(*ir.Forall); ok; f, ok = body.(*ir.Forall) {
 		loops, body = append(loops, f.Index), f.Body
@@ -77,23 +104,24 @@ func (k *kernel) mergedRows(body ir.Stmt) *mergedRows {
 		return nil
 	}
 	m.leaf, m.outer, m.inner = leaf, loops[:len(loops)-1], loops[len(loops)-1]
-	n := 0
 	for _, a := range k.accessesIn(body) {
 		if a.Tensor.Format.IsDense() {
+			if slices.ContainsFunc(a.Indices, func(x ir.IndexExpr) bool { return x.Pad }) {
+				return nil
+			}
 			m.others = append(m.others, a)
 			continue
 		}
-		at := 0
-		for at < n && m.operands[at][0].Tensor != a.Tensor {
-			at++
-		}
-		if at == len(m.operands) || a.Tensor.Work != nil || !a.Tensor.FillKnown || !fits(a, loops) {
+		if a.Tensor.Work != nil || !a.Tensor.FillKnown || !fits(a, loops) {
 			return nil
 		}
+		at := slices.IndexFunc(m.operands, func(list []*ir.Access) bool { return list[0].Tensor == a.Tensor })
+		if at < 0 {
+			at, m.operands = len(m.operands), append(m.operands, nil)
+		}
 		m.operands[at] = append(m.operands[at], a)
-		n = max(n, at+1)
 	}
-	if n < len(m.operands) || !m.storedKinds() {
+	if len(m.operands) == 0 || len(m.operands) > mostMerged || !m.visits() {
 		return nil
 	}
 	m.byRow = m.readsRow()
@@ -157,59 +185,74 @@ func (m *mergedRows) readsRow() bool {
 	return found
 }
 
-// storedKinds finds out which coordinates the result stores. It is not ok if that depends
-// on more than which operands store them. Afterwards coordinates that only one operand
-// stores are of the first one, if only one kind of them is in the result.
-func (m *mergedRows) storedKinds() bool {
+// probe is a function that is never run, the state outside the innermost loop, about
+// whose indices nothing is known, and the leaves along that loop.
+func (m *mergedRows) probe() (*emitter, *state, leaves) {
 	e := m.gridEmitter("probe", 1, 1).emitter
 	e.quiet = true
 	outside := e.start(m.others)
 	for _, v := range m.outer {
-		outside.index[v] = e.b.Var(v.Name, loop.Int(0)) // of which nothing is known
+		outside.index[v] = e.b.Var(v.Name, loop.Int(0))
 	}
-	var its [2]*iterator
 	l := leaves{e: e, st: outside, v: m.inner, iters: map[*ir.Access]*iterator{}}
 	for i, list := range m.operands {
-		c := cursor{access: list[0], level: len(m.outer), pos: loop.Int(0)}
-		its[i] = &iterator{cursor: c, stride: 1, unique: true, atom: ir.Atom(len(e.atoms))}
-		e.atoms = append(e.atoms, atom{name: list[0].Tensor.Name, iter: its[i]})
+		it := &iterator{stride: 1, unique: true, atom: ir.Atom(i)}
+		e.atoms = append(e.atoms, atom{name: list[0].Tensor.Name, iter: it})
 		for _, a := range list {
-			c.access = a
-			outside.cursors[a], l.iters[a] = c, its[i]
+			c := cursor{access: a, level: len(m.outer), pos: loop.Int(0)}
+			it.cursor = c
+			outside.cursors[a], l.iters[a] = c, it
 		}
 	}
 	e.advance(outside)
-	set := e.need(m.leaf, l)
-	if set.IsAll() || set.IsNone() || slices.ContainsFunc(set.Atoms(nil), func(a ir.Atom) bool { return e.atoms[a].iter == nil }) {
-		return false
-	}
-	known := true
-	holds := func(first, second bool) bool {
-		is := []bool{first, second}
+	return e, outside, l
+}
+
+// visits finds the set of coordinates that the innermost loop visits, and reports
+// whether entries of the operands cover it.
+func (m *mergedRows) visits() bool {
+	e, _, l := m.probe()
+	m.set = e.need(m.leaf, l)
+	return !m.set.IsAll() && !m.set.IsNone() &&
+		!slices.ContainsFunc(m.set.Atoms(nil), func(a ir.Atom) bool { return int(a) >= len(m.operands) })
+}
+
+// storedKinds finds out which coordinates of two operands the result stores. It is static if that
+// depends on nothing but which of all operands store them.
+func (m *mergedRows) storedKinds() (stored kinds, static bool) {
+	e, outside, _ := m.probe()
+	var cases []bool
+	for bits := range 1 << len(m.operands) {
+		holds := func(operand int) bool { return bits>>operand&1 != 0 }
 		st := outside.clone()
 		st.index[m.inner] = e.b.Var(m.inner.Name, loop.Int(0))
 		for i, list := range m.operands {
-			m.bind(st, list, loop.Int(0), loop.Truth(is[i]))
+			m.bind(st, list, loop.Int(0), loop.Truth(holds(i)))
 		}
 		e.advance(st)
 		cond, ok := e.leafCondition(st, m.leaf).(*loop.Const)
-		known = known && ok
-		return ok && cond.Bits != 0 && set.Holds(func(a ir.Atom) bool { return is[a-its[0].atom] })
+		if !ok && bits > 0 {
+			return kinds{}, false
+		}
+		cases = append(cases, ok && cond.Bits != 0 && m.set.Holds(func(a ir.Atom) bool { return holds(int(a)) }))
 	}
-	m.stored = kinds{first: holds(true, false), second: holds(false, true), both: holds(true, true)}
-	if m.stored.second && !m.stored.first {
-		m.operands[0], m.operands[1] = m.operands[1], m.operands[0]
-		m.stored.first, m.stored.second = true, false
+	if len(m.operands) == 2 {
+		stored = kinds{first: cases[1], second: cases[2], both: cases[3]}
 	}
-	if !known || m.stored == (kinds{}) {
-		return false
-	}
+	return stored, true
+}
+
+// note tells how the loops run.
+func (m *mergedRows) note() {
+	names := m.set.Format(func(a ir.Atom) string { return m.operands[a][0].Tensor.Name })
 	for _, v := range m.outer {
-		m.notes = append(m.notes, v.Name+": ⊤, by whole dimension")
+		note := v.Name + ": ⊤, by whole dimension"
+		if m.lists {
+			note = fmt.Sprintf("%s: %s, by ranks", v.Name, names)
+		}
+		m.notes = append(m.notes, note)
 	}
-	names := set.Format(func(a ir.Atom) string { return e.atoms[a].name })
 	m.notes = append(m.notes, fmt.Sprintf("%s: %s, by ranks", m.inner.Name, names))
-	return true
 }
 
 // bind places the accesses of an operand at an entry, which may be absent.

@@ -6,27 +6,42 @@ import (
 	"github.com/lacuna-sparse/lacuna/ir/loop"
 )
 
-// The stages of mergedRows. A warp goes through 32 neighbouring entries at a time, a word:
-// marks tell the row of the first entry of each, and the matches of a word are bits of an
-// integer, so that running sums are needed of words only.
+// What the ways to merge by ranks share. A warp goes through 32 neighbouring entries at a
+// time, a word: marks tell where the search for those of a word begins and ends, and
+// what is true of some entries of a word is kept as bits of an integer, so that running
+// sums are needed of words only.
 
 const (
 	logWord     = 5
 	wordEntries = 1 << logWord
 )
 
-// stages emits the stages of the result, whose last level is seg.
-func (m *mergedRows) stages(seg segment) {
-	m.sizes()
-	m.marksStage(0)
-	m.rankStage()
-	m.sumStage()
+// sizes emits the stage that computes how many rows and words there are. Behind the
+// entries there is always a place in a word.
+func (m *mergedRows) sizes() {
+	name := m.step.Result.Name
+	m.rows = m.newScalar(name+"_rows", false)
+	var rows loop.SizeExpr = loop.SizeConst(1)
+	if !m.lists {
+		for _, v := range m.outer {
+			rows = sizeTimes(rows, loop.SizeScalar(m.extent(v)))
+		}
+	}
+	st := loop.Stage{Name: "size", Partition: -1, Lets: []loop.ScalarLet{{Scalar: m.rows, Value: rows}}}
+	for i := range m.operands {
+		words, count := m.newScalar(fmt.Sprintf("%s_words%d", name, i), false), m.newScalar(fmt.Sprintf("%s_entries%d", name, i), false)
+		m.words, m.count = append(m.words, words), append(m.count, count)
+		full := &loop.SizeOp{Op: loop.Div, X: m.entries(i), Y: loop.SizeConst(wordEntries)}
+		st.Lets = append(st.Lets, loop.ScalarLet{Scalar: words, Value: sizePlus(full, 1)}, loop.ScalarLet{Scalar: count, Value: m.entries(i)})
+	}
+	m.addStage(st)
+}
+
+// allocate emits the stage that sizes the result, whose last level is seg.
+func (m *mergedRows) allocate(seg segment, lets []loop.ScalarLet, total loop.SizeExpr) {
 	st := loop.Stage{
 		Name: "allocate", Partition: -1,
-		Lets: []loop.ScalarLet{
-			{Scalar: m.matches, Value: &loop.SizeLoad{Buffer: m.totals, Index: loop.SizeConst(0)}},
-			{Scalar: seg.total, Value: m.total()},
-		},
+		Lets: append(lets, loop.ScalarLet{Scalar: seg.total, Value: total}),
 		Allocs: []loop.Alloc{
 			{Buffer: seg.pos, Len: sizePlus(loop.SizeScalar(m.rows), 1)},
 			{Buffer: m.result.Values, Len: loop.SizeScalar(seg.total)},
@@ -36,12 +51,6 @@ func (m *mergedRows) stages(seg segment) {
 		st.Allocs = append(st.Allocs, loop.Alloc{Buffer: crd, Len: loop.SizeScalar(seg.total)})
 	}
 	m.addStage(st)
-	m.positionsStage(seg)
-	m.fillFirst(seg)
-	if m.stored.second {
-		m.marksStage(1)
-		m.fillSecond(seg)
-	}
 }
 
 func sizePlus(n loop.SizeExpr, more int64) loop.SizeExpr {
@@ -103,31 +112,6 @@ func (m *mergedRows) entries(operand int) loop.SizeExpr {
 	return loop.SizeLen{Buffer: m.crd(operand, len(m.outer))}
 }
 
-// sizes emits the stage that computes how many rows and words there are. Behind the
-// entries there is always a place in a word of the first operand.
-func (m *mergedRows) sizes() {
-	name := m.step.Result.Name
-	m.rows, m.matches = m.newScalar(name+"_rows", false), m.newScalar(name+"_matches", false)
-	var rows loop.SizeExpr = loop.SizeConst(1)
-	if !m.lists {
-		for _, v := range m.outer {
-			rows = sizeTimes(rows, loop.SizeScalar(m.extent(v)))
-		}
-	}
-	st := loop.Stage{Name: "size", Partition: -1, Lets: []loop.ScalarLet{{Scalar: m.rows, Value: rows}}}
-	for i := range m.operands {
-		m.words[i] = m.newScalar(fmt.Sprintf("%s_words%d", name, i), false)
-		m.count[i] = m.newScalar(fmt.Sprintf("%s_entries%d", name, i), false)
-		words := &loop.SizeOp{Op: loop.Div, X: m.entries(i), Y: loop.SizeConst(wordEntries)}
-		st.Lets = append(st.Lets, loop.ScalarLet{Scalar: m.words[i], Value: sizePlus(words, 1)},
-			loop.ScalarLet{Scalar: m.count[i], Value: m.entries(i)})
-	}
-	m.addStage(st)
-	m.ranks = m.buffer(name+"_ranks", m.program.Buffers[m.pos(1)].Elem, loop.Temp)
-	m.bits, m.sums = m.buffer(name+"_bits", loop.U32, loop.Temp), m.buffer(name+"_sums", loop.I64, loop.Temp)
-	m.totals = m.buffer(name+"_totals", loop.I64, loop.Temp)
-}
-
 // mergeEmitter begins a function for warps that take words.
 func (m *mergedRows) mergeEmitter(name string) *gridTeam {
 	warps := mergeWarps
@@ -135,46 +119,6 @@ func (m *mergedRows) mergeEmitter(name string) *gridTeam {
 		warps = 2
 	}
 	return m.gridEmitter(name, 1, warps)
-}
-
-// marksStage emits the stage that finds the marks of an operand.
-func (m *mergedRows) marksStage(operand int) {
-	marks := m.buffer(fmt.Sprintf("%s_marks%d", m.step.Result.Name, operand), loop.I64, loop.Temp)
-	m.marks[operand] = marks
-	t := m.mergeEmitter("marks")
-	b := t.b
-	words := t.scalar(m.words[operand])
-	n := b.Let("entries", t.scalar(m.count[operand]))
-	t.eachThread(b.Let("marks", b.Add(words, loop.Int(1))), func(k loop.Expr) {
-		p := b.Let("p", b.Min(n, loop.NewBinary(loop.Shl, k, loop.Int(logWord))))
-		if m.lists {
-			rank := b.Var("rank", t.scalar(m.count[1-operand]))
-			b.If(b.Lt(p, n), func() {
-				b.Assign(rank, m.lowerBound(t, 1-operand, loop.Int(0), rank, m.coordinates(t, operand, p)))
-			}, nil)
-			b.Store(t.write(marks), k, rank)
-			return
-		}
-		last := b.Let("last", b.Sub(t.scalar(m.rows), loop.Int(1)))
-		b.Store(t.write(marks), k, t.rowOf(t.read(m.pos(operand)), loop.Int(0), last, b.Min(p, b.Sub(n, loop.Int(1)))))
-	})
-	count := sizePlus(loop.SizeScalar(m.words[operand]), 1)
-	st := t.gridStage("marks", t.blocksForThreads(count))
-	st.Allocs = []loop.Alloc{{Buffer: marks, Len: count}}
-	st.Symbolic = true
-	m.addStage(st)
-}
-
-// lowerBound is the first entry of an operand from lo to hi-1 that is not before the given
-// coordinates, hi if there is none.
-func (m *mergedRows) lowerBound(t *gridTeam, operand int, lo, hi loop.Expr, coords []loop.Expr) loop.Expr {
-	b := t.b
-	from, to := b.Var("lo", lo), b.Var("hi", hi)
-	b.While(b.Lt(from, to), func() {
-		mid := b.Let("mid", loop.NewBinary(loop.Shr, b.Add(from, to), loop.Int(1)))
-		b.If(less(b, m.coordinates(t, operand, mid), coords), func() { b.Assign(from, b.Add(mid, loop.Int(1))) }, func() { b.Assign(to, mid) })
-	})
-	return b.Let("rank", from)
 }
 
 // eachThread runs body for items 0 … n-1, which threads take in turns.
@@ -206,32 +150,84 @@ func (e *emitter) rowOf(pos loop.BufID, first, last, p loop.Expr) loop.Expr {
 	return b.Let("row", lo)
 }
 
+// marksStage emits the stage that finds the marks of an operand for searches in another
+// one, unless they are there.
+func (m *mergedRows) marksStage(operand, other int) {
+	if !m.lists {
+		other = operand
+	}
+	key := [2]int{operand, other}
+	if _, there := m.marks[key]; there {
+		return
+	}
+	marks := m.buffer(fmt.Sprintf("%s_marks%d%d", m.step.Result.Name, operand, other), loop.I64, loop.Temp)
+	m.marks[key] = marks
+	t := m.mergeEmitter("marks")
+	b := t.b
+	words := t.scalar(m.words[operand])
+	n := b.Let("entries", t.scalar(m.count[operand]))
+	t.eachThread(b.Let("marks", b.Add(words, loop.Int(1))), func(k loop.Expr) {
+		p := b.Let("p", b.Min(n, loop.NewBinary(loop.Shl, k, loop.Int(logWord))))
+		if m.lists {
+			rank := b.Var("rank", t.scalar(m.count[other]))
+			b.If(b.Lt(p, n), func() {
+				b.Assign(rank, m.lowerBound(t, other, loop.Int(0), rank, m.coordinates(t, operand, p)))
+			}, nil)
+			b.Store(t.write(marks), k, rank)
+			return
+		}
+		last := b.Let("last", b.Sub(t.scalar(m.rows), loop.Int(1)))
+		b.Store(t.write(marks), k, t.rowOf(t.read(m.pos(operand)), loop.Int(0), last, b.Min(p, b.Sub(n, loop.Int(1)))))
+	})
+	count := sizePlus(loop.SizeScalar(m.words[operand]), 1)
+	st := t.gridStage("marks", t.blocksForThreads(count))
+	st.Allocs = []loop.Alloc{{Buffer: marks, Len: count}}
+	st.Symbolic = true
+	m.addStage(st)
+}
+
+// lowerBound is the first entry of an operand from lo to hi-1 that is not before the given
+// coordinates, hi if there is none. It is found in 32 bits where positions have no more.
+func (m *mergedRows) lowerBound(t *gridTeam, operand int, lo, hi loop.Expr, coords []loop.Expr) loop.Expr {
+	b, typ := t.b, loop.I64
+	if m.program.Buffers[m.pos(operand)].Elem == loop.U32 {
+		typ = loop.U32
+	}
+	one := loop.Number(typ, 1)
+	from, to := b.Var("lo", b.Cast(typ, lo)), b.Var("hi", b.Cast(typ, hi))
+	b.While(b.Lt(from, to), func() {
+		mid := b.Let("mid", b.Add(from, loop.NewBinary(loop.Shr, b.Sub(to, from), one)))
+		b.If(less(b, m.coordinates(t, operand, b.Cast(loop.I64, mid)), coords), func() { b.Assign(from, b.Add(mid, one)) }, func() { b.Assign(to, mid) })
+	})
+	return b.Let("rank", b.Cast(loop.I64, from))
+}
+
 // row is the row of entry p, in a word of an operand.
 func (m *mergedRows) row(t *gridTeam, operand int, word, p loop.Expr) loop.Expr {
 	if m.lists {
 		return nil
 	}
-	first, last := m.marked(t, operand, word)
+	first, last := m.marked(t, operand, operand, word)
 	return t.rowOf(t.read(m.pos(operand)), first, last, p)
 }
 
 // marked are the marks of a word and of the next one.
-func (m *mergedRows) marked(t *gridTeam, operand int, word loop.Expr) (first, last loop.Expr) {
-	b, marks := t.b, t.read(m.marks[operand])
+func (m *mergedRows) marked(t *gridTeam, operand, other int, word loop.Expr) (first, last loop.Expr) {
+	b, marks := t.b, t.read(m.marks[[2]int{operand, other}])
 	return b.Let("first", b.Load(marks, word)), b.Let("last", b.Load(marks, b.Add(word, loop.Int(1))))
 }
 
-// search finds the rank of entry p of an operand in the other one, given its row and
+// search finds the rank of entry p of an operand in another one, given its row and
 // coordinates: the first entry there that is not before it, and whether its coordinates
 // are the same.
-func (m *mergedRows) search(t *gridTeam, operand int, word, row, p loop.Expr, coords []loop.Expr) (rank, match loop.Expr) {
-	b, other := t.b, 1-operand
+func (m *mergedRows) search(t *gridTeam, operand, other int, word, row, p loop.Expr, coords []loop.Expr) (rank loop.Expr, match *loop.Ref) {
+	b := t.b
 	var end loop.Expr
 	if m.lists {
-		first, last := m.marked(t, operand, word)
+		first, last := m.marked(t, operand, other, word)
 		rank, end = m.lowerBound(t, other, first, last, coords), t.scalar(m.count[other])
 	} else {
-		rank, end = m.searchRow(t, operand, row, p, coords)
+		rank, end = m.searchRow(t, operand, other, row, p, coords)
 	}
 	is := b.Var("match", loop.Truth(false))
 	b.If(b.Lt(rank, end), func() { b.Assign(is, equal(b, m.coordinates(t, other, rank), coords)) }, nil)
@@ -239,8 +235,8 @@ func (m *mergedRows) search(t *gridTeam, operand int, word, row, p loop.Expr, co
 }
 
 // searchRow is search in a row, of which it also finds the end.
-func (m *mergedRows) searchRow(t *gridTeam, operand int, row, p loop.Expr, coords []loop.Expr) (rank, end loop.Expr) {
-	b, other := t.b, 1-operand
+func (m *mergedRows) searchRow(t *gridTeam, operand, other int, row, p loop.Expr, coords []loop.Expr) (rank, end loop.Expr) {
+	b := t.b
 	begin := b.Let("begin", b.LoadIndex(t.read(m.pos(operand)), row))
 	pos := t.read(m.pos(other))
 	from := b.Let("from", b.LoadIndex(pos, row))
@@ -259,167 +255,111 @@ func (m *mergedRows) searchRow(t *gridTeam, operand int, row, p loop.Expr, coord
 	return m.lowerBound(t, other, lo, hi, coords), end
 }
 
-// rankStage emits the stage that finds the ranks of the first operand's entries in the
-// second one, and which of them match.
-func (m *mergedRows) rankStage() {
-	t := m.mergeEmitter("ranks")
+// wordBits tells something of the entries of an operand: a bit for each of a word, how
+// many are set before the word, and in all, in a buffer of one element and as a scalar.
+type wordBits struct {
+	bits, sums, totals loop.BufferID
+	total              loop.ScalarID
+}
+
+func (m *mergedRows) newWordBits(name string) wordBits {
+	name = m.step.Result.Name + "_" + name
+	return wordBits{
+		bits: m.buffer(name+"_bits", loop.U32, loop.Temp), sums: m.buffer(name+"_sums", loop.I64, loop.Temp),
+		totals: m.buffer(name+"_total", loop.I64, loop.Temp), total: m.newScalar(name, false),
+	}
+}
+
+// bitsStage emits the stage that sets the bits of an operand's entries: those for which
+// holds, called with an entry and its word, says so. Further allocations are for what that stores.
+func (m *mergedRows) bitsStage(name string, operand int, w wordBits, allocs []loop.Alloc, holds func(t *gridTeam, word, p loop.Expr) loop.Expr) {
+	t := m.mergeEmitter(name)
+	t.quiet, t.symbolic = true, true
 	b := t.b
-	words, n := t.scalar(m.words[0]), t.scalar(m.count[0])
-	ranks, bits, sums := t.write(m.ranks), t.write(m.bits), t.write(m.sums)
+	words, n := t.scalar(m.words[operand]), t.scalar(m.count[operand])
+	bits, sums := t.write(w.bits), t.write(w.sums)
 	t.each(words, func(word loop.Expr) {
 		p := b.Let("p", b.Add(loop.NewBinary(loop.Shl, word, loop.Int(logWord)), t.lane()))
-		match := b.Var("matches", loop.Truth(false))
-		b.If(b.Lt(p, n), func() {
-			coords := m.coordinates(t, 0, p)
-			rank, is := m.search(t, 0, word, m.row(t, 0, word, p), p, coords)
-			b.Store(ranks, p, b.Cast(b.Elem(ranks), rank))
-			b.Assign(match, is)
-		}, nil)
-		all := b.Ballot("all", match)
+		is := b.Var("is", loop.Truth(false))
+		b.If(b.Lt(p, n), func() { b.Assign(is, holds(t, word, p)) }, nil)
+		all := b.Ballot("all", is)
 		b.If(b.Eq(t.lane(), loop.Int(0)), func() {
 			b.Store(bits, word, all)
 			b.Store(sums, word, b.Cast(loop.I64, loop.NewUnary(loop.OnesCount, all)))
 		}, nil)
 	})
-	n0 := loop.SizeScalar(m.words[0])
-	st := t.gridStage("ranks", t.blocksFor(n0))
-	st.Allocs = []loop.Alloc{
-		{Buffer: m.ranks, Len: m.entries(0)}, {Buffer: m.bits, Len: n0}, {Buffer: m.sums, Len: n0},
-	}
+	size := loop.SizeScalar(m.words[operand])
+	st := t.gridStage(name, t.blocksFor(size))
+	st.Allocs = append(allocs, loop.Alloc{Buffer: w.bits, Len: size}, loop.Alloc{Buffer: w.sums, Len: size})
 	st.Symbolic = true
 	m.addStage(st)
+	m.sumStage(operand, w)
 }
 
-// sumStage emits the stage that turns the matches of words into running sums.
-func (m *mergedRows) sumStage() {
-	e := m.emitter("matches_before")
+// sumStage emits the stage that turns the counts of words into running sums.
+func (m *mergedRows) sumStage(operand int, w wordBits) {
+	e := m.emitter("before_words")
 	b := e.b
-	sums := e.write(m.sums)
+	sums := e.write(w.sums)
 	sum := b.Var("sum", loop.Int(0))
-	b.For("w", loop.Int(0), e.scalar(m.words[0]), func(w loop.Expr) {
+	b.For("w", loop.Int(0), e.scalar(m.words[operand]), func(w loop.Expr) {
 		n := b.Let("n", b.Load(sums, w))
 		b.Store(sums, w, sum)
 		b.Assign(sum, b.Add(sum, n))
 	})
-	b.Store(e.write(m.totals), loop.Int(0), sum)
+	b.Store(e.write(w.totals), loop.Int(0), sum)
 	st := e.stage("sums")
-	st.Prefixes = []loop.Prefix{{Buffer: m.sums, Stride: 1, N: loop.SizeScalar(m.words[0]), Total: m.totals}}
-	st.Allocs = []loop.Alloc{{Buffer: m.totals, Len: loop.SizeConst(1)}}
+	st.Prefixes = []loop.Prefix{{Buffer: w.sums, Stride: 1, N: loop.SizeScalar(m.words[operand]), Total: w.totals}}
+	st.Allocs = []loop.Alloc{{Buffer: w.totals, Len: loop.SizeConst(1)}}
 	st.Symbolic = true
 	m.addStage(st)
 }
 
-// factors are how often the entries of the first operand, those of the second one and
-// the matches count towards those of the result.
-func (m *mergedRows) factors() (first, second, both int64) {
-	number := func(is bool) int64 {
-		if is {
-			return 1
-		}
-		return 0
-	}
-	first, second = number(m.stored.first), number(m.stored.second)
-	return first, second, number(m.stored.both) - first - second
+// let defines the scalar with the number of all bits.
+func (w wordBits) let() loop.ScalarLet {
+	return loop.ScalarLet{Scalar: w.total, Value: &loop.SizeLoad{Buffer: w.totals, Index: loop.SizeConst(0)}}
 }
 
-// total is the number of entries of the result.
-func (m *mergedRows) total() loop.SizeExpr {
-	first, second, both := m.factors()
-	times := func(n loop.SizeExpr, factor int64) loop.SizeExpr {
-		return &loop.SizeOp{Op: loop.Mul, X: n, Y: loop.SizeConst(factor)}
-	}
-	plus := func(x, y loop.SizeExpr) loop.SizeExpr { return &loop.SizeOp{Op: loop.Add, X: x, Y: y} }
-	return plus(plus(times(loop.SizeScalar(m.count[0]), first), times(loop.SizeScalar(m.count[1]), second)),
-		times(loop.SizeScalar(m.matches), both))
-}
-
-// place is where the result has what comes after p entries of the first operand, q of
-// the second one, and so many matches.
-func (m *mergedRows) place(b *loop.Builder, p, q, matches loop.Expr) loop.Expr {
-	first, second, both := m.factors()
-	times := func(x loop.Expr, factor int64) loop.Expr { return b.Mul(x, loop.Int(factor)) }
-	return b.Let("at", b.Add(b.Add(times(p, first), times(q, second)), times(matches, both)))
-}
-
-// before is the number of matches among the entries of the first operand before p, and
-// whether p is one.
-func (m *mergedRows) before(t *gridTeam, p loop.Expr) (matches, match loop.Expr) {
+// before is the number of bits of the entries before p, and whether that of p is set.
+func (w wordBits) before(t *gridTeam, p loop.Expr) (count, is loop.Expr) {
 	b := t.b
 	word := b.Let("word", loop.NewBinary(loop.Shr, p, loop.Int(logWord)))
-	bits := b.Let("bits", b.Load(t.read(m.bits), word))
+	bits := b.Let("bits", b.Load(t.read(w.bits), word))
 	bit := b.Let("bit", loop.NewBinary(loop.Shl, loop.Number(loop.U32, 1), b.Cast(loop.U32, b.And(p, loop.Int(wordEntries-1)))))
 	below := loop.NewUnary(loop.OnesCount, b.And(bits, b.Sub(bit, loop.Number(loop.U32, 1))))
-	matches = b.Let("matches", b.Add(b.Load(t.read(m.sums), word), b.Cast(loop.I64, below)))
-	return matches, b.Let("match", b.Ne(b.And(bits, bit), loop.Number(loop.U32, 0)))
+	count = b.Let("count", b.Add(b.Load(t.read(w.sums), word), b.Cast(loop.I64, below)))
+	return count, b.Let("is", b.Ne(b.And(bits, bit), loop.Number(loop.U32, 0)))
 }
 
-// positionsStage emits the stage that says where the rows of the result begin.
-func (m *mergedRows) positionsStage(seg segment) {
+// positionsStage emits the stage that says where the rows of the result begin: at the
+// place of what comes after the entries of all operands in the rows before.
+func (m *mergedRows) positionsStage(seg segment, place func(t *gridTeam, begins []loop.Expr) loop.Expr) {
 	t := m.mergeEmitter("positions")
 	b := t.b
 	rows := t.scalar(m.rows)
 	t.eachThread(b.Let("n", b.Add(rows, loop.Int(1))), func(row loop.Expr) {
-		p := b.Let("p", b.LoadIndex(t.read(m.pos(0)), row))
-		q := b.Let("q", b.LoadIndex(t.read(m.pos(1)), row))
-		matches, _ := m.before(t, p)
-		b.Store(t.write(seg.pos), row, b.Cast(loop.U64, m.place(b, p, q, matches)))
+		var begins []loop.Expr
+		for i := range m.operands {
+			begins = append(begins, b.Let("p", b.LoadIndex(t.read(m.pos(i)), row)))
+		}
+		b.Store(t.write(seg.pos), row, b.Cast(loop.U64, place(t, begins)))
 	})
 	m.addStage(t.gridStage("positions", t.blocksForThreads(sizePlus(loop.SizeScalar(m.rows), 1))))
 }
 
-// entry is an entry of the result on its way.
+// mergedEntry is an entry of the result on its way.
 type mergedEntry struct {
 	at     loop.Expr // its place
 	coords []loop.Expr
 	row    loop.Expr // nil of lists, and where nobody needs it
-	// other is the entry of the other operand, if present holds.
-	other, present loop.Expr
+	// others are the entries of the other operands, by operand, where present holds.
+	others, present []loop.Expr
 }
 
-// fillFirst emits the stage that writes what comes of the first operand's entries.
-func (m *mergedRows) fillFirst(seg segment) {
-	m.fill(seg, 0, func(t *gridTeam, word, p loop.Expr, write func(mergedEntry)) {
-		b := t.b
-		q := b.Let("q", b.LoadIndex(t.read(m.ranks), p))
-		matches, match := m.before(t, p)
-		keep := loop.Expr(loop.Truth(true))
-		present := match
-		switch {
-		case !m.stored.first:
-			keep, present = match, loop.Truth(true)
-		case !m.stored.both:
-			keep, present = b.Not(match), loop.Truth(false)
-		}
-		b.If(keep, func() {
-			x := mergedEntry{coords: m.coordinates(t, 0, p), other: q, present: present}
-			if m.byRow {
-				x.row = m.row(t, 0, word, p)
-			}
-			x.at = m.place(b, p, q, matches)
-			write(x)
-		}, nil)
-	})
-}
-
-// fillSecond emits the stage that writes what comes of the entries of the second operand
-// that the first one does not have.
-func (m *mergedRows) fillSecond(seg segment) {
-	m.fill(seg, 1, func(t *gridTeam, word, q loop.Expr, write func(mergedEntry)) {
-		b := t.b
-		x := mergedEntry{coords: m.coordinates(t, 1, q), other: loop.Int(0), present: loop.Truth(false)}
-		x.row = m.row(t, 1, word, q)
-		p, match := m.search(t, 1, word, x.row, q, x.coords)
-		b.If(b.Not(match), func() {
-			matches, _ := m.before(t, p)
-			x.at = m.place(b, p, q, matches)
-			write(x)
-		}, nil)
-	})
-}
-
-// fill emits a stage in which threads take the entries of an operand. What it does for
-// one, in a word, calls write if it is in the result.
-func (m *mergedRows) fill(seg segment, operand int, each func(t *gridTeam, word, p loop.Expr, write func(mergedEntry))) {
+// fillStage emits a stage in which threads take the entries of an operand, in so many
+// blocks or as many as they need. What it does for one, in a word, calls write if it is in
+// the result.
+func (m *mergedRows) fillStage(seg segment, operand int, some loop.SizeExpr, each func(t *gridTeam, word, p loop.Expr, write func(mergedEntry))) {
 	t := m.mergeEmitter(fmt.Sprintf("fill%d_%s", operand, m.step.Result.Name))
 	t.quiet = true
 	b := t.b
@@ -429,9 +369,14 @@ func (m *mergedRows) fill(seg segment, operand int, each func(t *gridTeam, word,
 		b.If(b.Lt(p, t.scalar(m.count[operand])), func() {
 			each(t, word, p, func(x mergedEntry) {
 				st := outside.clone()
-				m.indices(t.emitter, st, x)
-				m.bind(st, m.operands[operand], p, loop.Truth(true))
-				m.bind(st, m.operands[1-operand], x.other, x.present)
+				m.indices(t.emitter, st, x.coords, x.row)
+				for i, list := range m.operands {
+					if i == operand {
+						m.bind(st, list, p, loop.Truth(true))
+					} else {
+						m.bind(st, list, x.others[i], x.present[i])
+					}
+				}
 				t.advance(st)
 				for i, c := range x.coords {
 					crd := t.write(seg.crd[i])
@@ -442,26 +387,21 @@ func (m *mergedRows) fill(seg segment, operand int, each func(t *gridTeam, word,
 		}, nil)
 	})
 	blocks := t.blocksFor(loop.SizeScalar(m.words[operand]))
-	if operand > 0 {
-		// Often all of one operand's coordinates are the other's too.
-		left := &loop.SizeOp{Op: loop.Sub, X: loop.SizeScalar(m.count[operand]), Y: loop.SizeScalar(m.matches)}
-		blocks = sizeProduct(blocks, sizeMin(left, loop.SizeConst(1)))
-	}
-	m.addStage(t.gridStage("fill", blocks))
+	// Often an operand has nothing that is not the others' too.
+	m.addStage(t.gridStage("fill", sizeProduct(blocks, sizeMin(some, loop.SizeConst(1)))))
 }
 
 // indices binds the indices of the loops, but those over rows if none is given.
-func (m *mergedRows) indices(e *emitter, st *state, x mergedEntry) {
-	b, last := e.b, len(x.coords)-1
-	st.index[m.inner] = x.coords[last]
+func (m *mergedRows) indices(e *emitter, st *state, coords []loop.Expr, row loop.Expr) {
+	b := e.b
+	st.index[m.inner] = coords[len(coords)-1]
 	if m.lists {
 		for l, v := range m.outer {
-			st.index[v] = x.coords[l]
+			st.index[v] = coords[l]
 		}
 		return
 	}
-	row := x.row
-	if !m.byRow {
+	if row == nil {
 		return
 	}
 	for i := len(m.outer) - 1; i >= 0; i-- {

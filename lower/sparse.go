@@ -13,8 +13,7 @@ func (k *kernel) sparse(body ir.Stmt) {
 	t := k.step.Result
 	segments := k.segmentsOf(t)
 	k.result.Values = k.buffer(t.Name+"_vals", loopType(t.DType), loop.Output)
-	if m := k.mergedRows(body); m != nil {
-		m.stages(segments[0])
+	if k.merged(body, segments[0]) {
 		k.sparseLevels(segments)
 		return
 	}
