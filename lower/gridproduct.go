@@ -39,20 +39,39 @@ type teamProducts struct {
 // rowClass is a class of rows by their products.
 type rowClass struct {
 	above, most int64         // products: more than above, at most most
-	warps       int           // of a block, whose warps take a row each
+	team, warps int           // warps of a team, which takes a row, and of a block
 	some        loop.ScalarID // 1 if there are rows of the class, else 0
 }
 
-// teamClasses are the classes of rows that warps take; smaller ones in tests.
-func (k *kernel) teamClasses() []rowClass {
-	list := []rowClass{{above: 0, most: 64, warps: 8}, {above: 64, most: 256, warps: 4}}
-	if k.opts.Grain > 0 {
-		list = []rowClass{{above: 0, most: 4, warps: 2}, {above: 4, most: 64, warps: 2}}
+// teamClasses are the classes of rows that teams take, by their products; smaller ones in tests.
+func (p *teamProducts) teamClasses() []rowClass {
+	list := []rowClass{{most: 64, team: 1, warps: 8}, {most: 256, team: 1, warps: 4}, {most: 1024, team: 8, warps: 8}}
+	if p.opts.Grain > 0 {
+		list = []rowClass{{most: 4, team: 1, warps: 2}, {most: 64, team: 1, warps: 2}, {most: 128, team: 2, warps: 2}}
 	}
+	above := int64(0)
 	for i := range list {
-		list[i].some = k.newScalar(k.step.Result.Name+"_class", false)
+		c := &list[i]
+		c.above = above
+		for c.bytes(p) > loop.MaxShared {
+			if c.team == 1 && c.warps > 2 {
+				c.warps--
+			} else {
+				c.most /= 2
+			}
+		}
+		above = c.most
+		c.some = p.newScalar(p.step.Result.Name+"_class", false)
 	}
 	return list
+}
+
+// bytes is the shared memory that a block needs to fill rows.
+func (c *rowClass) bytes(p *teamProducts) int64 {
+	const more = 512 // sums, and what arrays are rounded up by
+	key, value := int64(p.keyType().Size()), int64(p.store.valueType().Size())
+	n := max(c.most, warpSize)
+	return int64(c.warps/c.team)*(n*(3*key+2*value+8)+int64(c.team)*warpSize*16) + more
 }
 
 // teamProducts returns the nest if teams can make it, else nil.
@@ -69,7 +88,7 @@ func (k *kernel) teamProducts(body ir.Stmt, segments []segment) *teamProducts {
 	if len(p.store.vars) != 1 {
 		return nil
 	}
-	p.classes = k.teamClasses()
+	p.classes = p.teamClasses()
 	name := k.step.Result.Name
 	p.products = k.buffer(name+"_products", loop.I64, loop.Temp)
 	p.rows, p.others = k.newScalar(name+"_rows", false), k.newScalar(name+"_others", false)
@@ -380,16 +399,20 @@ func (p *teamProducts) singles(name string, mode assemblyMode) loop.Stage {
 	return e.stage(name)
 }
 
-// teamStage is the stage in which warps run the rows of a class. It reports false where
+// teamStage is the stage in which teams run the rows of a class. It reports false where
 // they cannot.
 func (p *teamProducts) teamStage(c *rowClass, mode assemblyMode) (loop.Stage, bool) {
 	name := [...]string{countEntries: "count", fillEntries: "fill"}[mode]
-	g := p.gridEmitter(fmt.Sprintf("%s%d_%s", name, c.most, p.step.Result.Name), 1, c.warps)
-	g.leader = g.b.Let("leader", g.b.Eq(g.lane(), loop.Int(0)))
+	g := p.gridEmitter(fmt.Sprintf("%s%d_%s", name, c.most, p.step.Result.Name), c.team, c.warps)
+	g.leader = g.b.Let("leader", g.b.Eq(g.rank(), loop.Int(0)))
 	p.assembling(g.emitter, mode)
 	t := newHashTeam(g, p, c)
 	p.nest(g.emitter)
-	s := g.gridStage(name+"_by_warp", sizeProduct(g.blocksFor(sizeCeil(loop.SizeScalar(p.rows), loop.SizeConst(rowsPerWarp))), loop.SizeScalar(c.some)))
+	how := "_by_warp"
+	if !g.single() {
+		how = "_by_block"
+	}
+	s := g.gridStage(name+how, sizeProduct(g.blocksFor(sizeCeil(loop.SizeScalar(p.rows), loop.SizeConst(rowsPerTeam))), loop.SizeScalar(c.some)))
 	s.Symbolic = mode == countEntries
 	return s, t.fits && s.Func.Verify(lib.Lookup) == nil
 }

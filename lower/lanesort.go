@@ -40,3 +40,45 @@ func (t *gridTeam) compareKeys(keys []loop.Expr, flip, first int64) []loop.Expr 
 	}
 	return out
 }
+
+// sortShared sorts the first n of the keys in a shared array of a block, which has
+// room for a power of two; last is at least as great as any key. Barriers stand around it.
+func (t *gridTeam) sortShared(keys loop.BufID, n, last loop.Expr) {
+	b := t.b
+	size := b.Var("size", loop.Int(2))
+	b.While(b.Lt(size, n), func() { b.Assign(size, b.Add(size, size)) })
+	inTurns := func(first, end loop.Expr, body func(i loop.Expr)) {
+		at := b.Var("at", b.Add(first, t.rank()))
+		b.While(b.Lt(at, end), func() {
+			body(b.Let("i", at))
+			b.Assign(at, b.Add(at, loop.Int(t.threads())))
+		})
+	}
+	inTurns(n, size, func(i loop.Expr) { b.Store(keys, i, last) })
+	t.barrier()
+	// compare compares keys whose numbers differ in the bits of flip, of which first is
+	// the uppermost.
+	compare := func(flip, first loop.Expr) {
+		inTurns(loop.Int(0), b.Let("half", shr(size, 1)), func(i loop.Expr) {
+			x := b.Let("x", b.Add(i, b.And(i, b.Sub(loop.Int(0), first)))) // i with a 0 put in at the bit
+			y := b.Let("y", loop.NewBinary(loop.Xor, x, flip))
+			kx, ky := b.Let("key", b.Load(keys, x)), b.Let("key", b.Load(keys, y))
+			b.If(b.Gt(kx, ky), func() {
+				b.Store(keys, x, ky)
+				b.Store(keys, y, kx)
+			}, nil)
+		})
+		t.barrier()
+	}
+	run := b.Var("run", loop.Int(2))
+	b.While(b.Le(run, size), func() {
+		compare(b.Let("flip", b.Sub(run, loop.Int(1))), b.Let("first", shr(run, 1)))
+		d := b.Var("distance", shr(run, 2))
+		b.While(b.Gt(d, loop.Int(0)), func() {
+			apart := b.Let("apart", d)
+			compare(apart, apart)
+			b.Assign(d, shr(d, 1))
+		})
+		b.Assign(run, b.Add(run, run))
+	})
+}

@@ -17,14 +17,14 @@ type hashTeam struct {
 	table, list loop.BufID // shared; the list is of functions that fill
 }
 
-// rowsPerWarp is how many rows a warp looks at together.
-const rowsPerWarp = 8
+// rowsPerTeam is how many rows a team looks at together.
+const rowsPerTeam = 8
 
 func newHashTeam(g *gridTeam, p *teamProducts, c *rowClass) *productTeam {
 	h := &hashTeam{productTeam: newProductTeam(g, p, 2*max(c.most, warpSize)), class: c, keyType: p.keyType()}
-	h.table = h.perWarp("table", h.keyType, h.slots)
+	h.table = h.perTeam("table", h.keyType, h.slots)
 	if h.fills() {
-		h.list = h.perWarp("list", h.keyType, h.slots/2)
+		h.list = h.perTeam("list", h.keyType, h.slots/2)
 	}
 	h.productTeam.table, h.productTeam.each = h, h.eachRow
 	return h.productTeam
@@ -33,20 +33,24 @@ func newHashTeam(g *gridTeam, p *teamProducts, c *rowClass) *productTeam {
 // free is the key of a slot that is not in use; it is no column.
 func (h *hashTeam) free() loop.Expr { return loop.NewUnary(loop.Not, loop.Number(h.keyType, 0)) }
 
-// eachRow runs body for the rows of the class. A warp looks at some rows together, so that
+// eachRow runs body for the rows of the class. A team looks at some rows together, so that
 // those of other classes cost little.
 func (h *hashTeam) eachRow(body func(row loop.Expr)) {
 	b := h.b
 	rows := h.scalar(h.rows.rows)
-	items := b.Div(b.Add(rows, loop.Int(rowsPerWarp-1)), loop.Int(rowsPerWarp))
+	items := b.Div(b.Add(rows, loop.Int(rowsPerTeam-1)), loop.Int(rowsPerTeam))
 	h.gridTeam.each(b.Let("items", items), func(item loop.Expr) {
-		first := b.Let("first", b.Mul(item, loop.Int(rowsPerWarp)))
+		first := b.Let("first", b.Mul(item, loop.Int(rowsPerTeam)))
 		mine := b.Var("mine", loop.Truth(false))
 		row := b.Let("row", b.Add(first, h.lane()))
-		b.If(b.And(b.Lt(h.lane(), loop.Int(rowsPerWarp)), b.Lt(row, rows)), func() {
+		b.If(b.And(b.Lt(h.lane(), loop.Int(rowsPerTeam)), b.Lt(row, rows)), func() {
 			b.Assign(mine, h.class.has(b, b.Let("products", b.Load(h.read(h.rows.products), row))))
 		}, nil)
-		todo := b.Var("todo", b.Ballot("theirs", mine))
+		theirs := b.Ballot("theirs", mine)
+		if !h.single() {
+			theirs = h.told(theirs)
+		}
+		todo := b.Var("todo", theirs)
 		b.While(b.Ne(todo, loop.Number(loop.U32, 0)), func() {
 			lowest := b.Cast(loop.I64, loop.NewUnary(loop.TrailingZeros, todo))
 			row := b.Let("row", b.Add(first, lowest))
@@ -54,6 +58,16 @@ func (h *hashTeam) eachRow(body func(row loop.Expr)) {
 			h.rows.row(h.emitter, row, body)
 		})
 	})
+}
+
+// told gives the block what its first thread has.
+func (h *hashTeam) told(v loop.Expr) loop.Expr {
+	b := h.b
+	b.If(b.Eq(h.rank(), loop.Int(0)), func() { b.Store(h.tallies, loop.Int(0), v) }, nil)
+	h.barrier()
+	told := b.Let("told", b.Load(h.tallies, loop.Int(0)))
+	h.barrier()
+	return told
 }
 
 func (h *hashTeam) clear() {
@@ -77,7 +91,7 @@ func (h *hashTeam) after(slot loop.Expr) loop.Expr {
 	return h.b.And(h.b.Add(slot, loop.Int(1)), loop.Int(h.slots-1))
 }
 
-func (h *hashTeam) enter() (slot loop.Expr, fresh *loop.Ref, entered loop.Expr) {
+func (h *hashTeam) enter() (slot loop.Expr, fresh *loop.Ref) {
 	b := h.b
 	at := b.Var("slot", loop.Int(0))
 	fresh = b.Var("fresh", loop.Truth(false))
@@ -91,15 +105,10 @@ func (h *hashTeam) enter() (slot loop.Expr, fresh *loop.Ref, entered loop.Expr) 
 			b.If(going, func() { b.Assign(at, h.after(at)) }, nil)
 		})
 	}, nil)
-	entered = b.Ballot("entered", fresh)
-	if h.fills() {
-		b.If(fresh, func() {
-			before := b.Cast(loop.I64, loop.NewUnary(loop.OnesCount, h.lanesBelow(entered)))
-			b.Store(h.list, h.own(h.slots/2, b.Add(h.distinct, before)), h.key)
-		}, nil)
-	}
-	return b.Let("at", at), fresh, entered
+	return b.Let("at", at), fresh
 }
+
+func (h *hashTeam) entered(n loop.Expr) { h.b.Store(h.list, h.own(h.slots/2, n), h.key) }
 
 func (h *hashTeam) done(st *state, current loop.Expr) loop.Expr {
 	if h.fills() {
@@ -112,6 +121,10 @@ func (h *hashTeam) done(st *state, current loop.Expr) loop.Expr {
 // sortKeys sorts the n keys of the list.
 func (h *hashTeam) sortKeys(n loop.Expr) {
 	b := h.b
+	if !h.single() {
+		h.sortShared(h.list, n, h.free())
+		return
+	}
 	var sorted func(per int64)
 	sorted = func(per int64) {
 		run := func() {

@@ -69,7 +69,7 @@ func (p *teamProducts) sliceStage(mode assemblyMode) (loop.Stage, bool) {
 	g := p.gridEmitter(fmt.Sprintf("%s_slices_%s", name, p.step.Result.Name), 1, sliceWarps)
 	p.assembling(g.emitter, mode)
 	s := &sliceTeam{productTeam: newProductTeam(g, p, p.slicing.width), slicing: &p.slicing}
-	s.marks = s.perWarp("marks", loop.U32, s.words())
+	s.marks = s.perTeam("marks", loop.U32, s.words())
 	s.productTeam.table, s.productTeam.each, s.productTeam.narrow = s, s.eachSlice, s.part
 	p.nest(g.emitter)
 	items := sizeTimes(loop.SizeScalar(p.slicing.rows), loop.SizeScalar(p.slicing.slices))
@@ -108,7 +108,7 @@ func (s *sliceTeam) clear() {
 	s.strided(loop.Int(s.words()), func(i loop.Expr) { b.Store(s.marks, s.own(s.words(), i), loop.Number(loop.U32, 0)) })
 }
 
-func (s *sliceTeam) enter() (slot loop.Expr, fresh *loop.Ref, entered loop.Expr) {
+func (s *sliceTeam) enter() (slot loop.Expr, fresh *loop.Ref) {
 	b := s.b
 	at := b.Let("at", b.Select(s.active, b.Sub(b.Cast(loop.I64, s.key), s.low), loop.Int(0)))
 	fresh = b.Var("fresh", loop.Truth(false))
@@ -117,8 +117,10 @@ func (s *sliceTeam) enter() (slot loop.Expr, fresh *loop.Ref, entered loop.Expr)
 		old := b.AtomicOld("old", loop.AtomicOr, s.marks, s.own(s.words(), shr(at, 5)), bit)
 		b.Assign(fresh, b.Eq(b.And(old, bit), loop.Number(loop.U32, 0)))
 	}, nil)
-	return at, fresh, b.Ballot("entered", fresh)
+	return at, fresh
 }
+
+func (s *sliceTeam) entered(loop.Expr) {} // the marks tell
 
 func (s *sliceTeam) done(st *state, current loop.Expr) loop.Expr {
 	b := s.b
@@ -129,13 +131,12 @@ func (s *sliceTeam) done(st *state, current loop.Expr) loop.Expr {
 	to := b.Var("to", b.Add(current, b.Load(s.read(s.slicing.entries), s.item)))
 	b.For("word", loop.Int(0), loop.Int(s.words()), func(w loop.Expr) {
 		marks := b.Let("marks", b.Load(s.marks, s.own(s.words(), w)))
-		count := func(bits loop.Expr) loop.Expr { return b.Cast(loop.I64, loop.NewUnary(loop.OnesCount, bits)) }
 		own := b.And(loop.NewBinary(loop.Shr, marks, b.Cast(loop.U32, s.lane())), loop.Number(loop.U32, 1))
 		b.If(b.Ne(own, loop.Number(loop.U32, 0)), func() {
 			at := b.Let("at", b.Add(b.Mul(w, loop.Int(32)), s.lane()))
-			s.appendEntry(st, b.Let("p", b.Add(to, count(s.lanesBelow(marks)))), b.Add(s.low, at), at)
+			s.appendEntry(st, b.Let("p", b.Add(to, s.bitsOf(s.lanesBelow(marks)))), b.Add(s.low, at), at)
 		}, nil)
-		b.Assign(to, b.Add(to, count(marks)))
+		b.Assign(to, b.Add(to, s.bitsOf(marks)))
 	})
 	return b.Load(s.read(s.slicing.totals), s.place)
 }

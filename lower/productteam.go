@@ -7,40 +7,45 @@ import (
 	"github.com/lacuna-sparse/lacuna/ir/loop"
 )
 
-// A warp makes a row of a result that is gathered in a workspace. The entries of the
-// outer loop of a producer are spread over the lanes, 32 at a time, to see how long the
-// inner loop is for each; a running sum of the lengths numbers all values, and the lanes
-// take them 32 at a time, however long the inner loops are. A table in shared memory has a
-// place for each key. Where two lanes have one key at the same time, they take turns in
-// the order of the values: so sums are added in the order in which a single thread would.
+// A warp, or a block, makes a row of a result that is gathered in a workspace. The entries
+// of the outer loop of a producer are spread over the threads, one for each at a time, to
+// see how long the inner loop is for each; a running sum of the lengths numbers all values,
+// and the threads take them in turns, however long the inner loops are. A table in shared
+// memory has a place for each key. Where two threads have one key at the same time, they
+// take turns in the order of the values: so sums are added in the order in which a single
+// thread would.
 type productTeam struct {
 	*gridTeam
 	rows  *teamProducts
 	fits  bool
 	table rowTable
 	slots int64 // of the table
-	// each runs body for what the warps take, which narrow, when not nil, says the columns of.
+	// each runs body for what the teams take, which narrow, when not nil, says the columns of.
 	each   func(body func(row loop.Expr))
 	narrow func(s steps) (begin, end loop.Expr)
-	// Shared, a part of each for every warp. vals and owner are of functions that fill.
-	vals, owner, firsts, lows loop.BufID
+	// Shared, a part of each for every team. vals and owner are of functions that fill,
+	// tallies and sums, by warp, of blocks.
+	vals, owner, firsts, lows, tallies, sums loop.BufID
 
 	phase phase
 	at    loop.Expr                  // of the inner loop, while placing
 	found func(begin, end loop.Expr) // tells the ends of the inner loop, while measuring
-	// What the lane puts into the workspace in this step, if active.
+	// What the thread puts into the workspace in this step, if active.
 	active, key, value *loop.Ref
 	distinct           *loop.Ref // keys so far
-	turn               *loop.Ref // grows with the turns that lanes with one key have taken
+	turn               *loop.Ref // grows with the turns that threads with one key have taken
 }
 
 // rowTable tells the keys of a row's values apart.
 type rowTable interface {
 	// clear makes the table empty. A barrier follows.
 	clear()
-	// enter finds the slot of the lane's key, if it is active, and says whether the lane
-	// is the first that has the key. The ballot of the latter is entered.
-	enter() (slot loop.Expr, fresh *loop.Ref, entered loop.Expr)
+	// enter finds the slot of the thread's key, if it is active, and says whether the thread
+	// is the first that has the key.
+	enter() (slot loop.Expr, fresh *loop.Ref)
+	// entered says that the key of a thread that is the first is number n of the row's. It is
+	// asked by functions that fill.
+	entered(n loop.Expr)
 	// done ends a row: where it fills, the entries are appended to the last segment of the
 	// result, in the order of their columns. It returns how many the row has in all.
 	done(st *state, current loop.Expr) loop.Expr
@@ -57,10 +62,13 @@ const (
 
 func newProductTeam(g *gridTeam, p *teamProducts, slots int64) *productTeam {
 	t := &productTeam{gridTeam: g, rows: p, fits: true, slots: slots}
-	t.firsts, t.lows = t.perWarp("firsts", loop.I64, warpSize), t.perWarp("lows", loop.I64, warpSize)
+	t.firsts, t.lows = t.perTeam("firsts", loop.I64, t.threads()), t.perTeam("lows", loop.I64, t.threads())
+	if !t.single() {
+		t.tallies, t.sums = t.b.Shared("tallies", loop.U32, int64(t.warps)), t.b.Shared("sums", loop.I64, int64(t.warps))
+	}
 	if t.fills() {
-		t.vals = t.perWarp("vals", p.store.valueType(), slots)
-		t.owner = t.perWarp("owner", loop.U32, slots)
+		t.vals = t.perTeam("vals", p.store.valueType(), slots)
+		t.owner = t.perTeam("owner", loop.U32, slots)
 		t.turn = t.b.Var("turn", loop.Number(loop.U32, 0))
 		t.clearOwners()
 	}
@@ -73,26 +81,29 @@ func (t *productTeam) clearOwners() {
 	t.slotsInTurns(func(at loop.Expr) { t.b.Store(t.owner, at, loop.Number(loop.U32, 0)) })
 }
 
-// slotsInTurns runs body for the places of all slots, those of a lane after each other.
+// slotsInTurns runs body for the places of all slots.
 func (t *productTeam) slotsInTurns(body func(at loop.Expr)) {
-	for i := int64(0); i < t.slots; i += warpSize {
-		body(t.slot(t.b.Add(t.lane(), loop.Int(i))))
+	for i := int64(0); i < t.slots; i += t.threads() {
+		body(t.slot(t.b.Add(t.rank(), loop.Int(i))))
 	}
 }
 
-// lastTurn is when owners are cleared and turns begin anew.
+// lastTurn is when owners are cleared and turns begin anew, so that numbers do not wrap.
 const lastTurn = 1 << 30
 
 // fills reports whether values are wanted.
 func (t *productTeam) fills() bool { return !t.symbolic }
 
-// perWarp makes a shared array of n elements for each warp.
-func (t *productTeam) perWarp(name string, elem loop.Type, n int64) loop.BufID {
-	return t.b.Shared(name, elem, n*int64(t.block))
+// perTeam makes a shared array of n elements for each team.
+func (t *productTeam) perTeam(name string, elem loop.Type, n int64) loop.BufID {
+	return t.b.Shared(name, elem, n*int64(t.block/t.warps))
 }
 
-// own is the place of element i of the n that the warp has of a shared array.
+// own is the place of element i of the n that the team has of a shared array.
 func (t *productTeam) own(n int64, i loop.Expr) loop.Expr {
+	if !t.single() {
+		return i
+	}
 	return t.b.Add(t.b.Mul(t.warp(), loop.Int(n)), i)
 }
 
@@ -136,13 +147,13 @@ func (t *productTeam) ends(w *walk, s steps) (begin, end loop.Expr) {
 	return t.narrow(s)
 }
 
-// strided runs body for the lane's elements of n.
+// strided runs body for the thread's elements of n.
 func (t *productTeam) strided(n loop.Expr, body func(i loop.Expr)) {
 	b := t.b
-	at := b.Var("at", t.lane())
+	at := b.Var("at", t.rank())
 	b.While(b.Lt(at, n), func() {
 		body(b.Let("i", at))
-		b.Assign(at, b.Add(at, loop.Int(warpSize)))
+		b.Assign(at, b.Add(at, loop.Int(t.threads())))
 	})
 }
 
@@ -156,10 +167,6 @@ func (t *productTeam) workspace(st *state, s *ir.Workspace) {
 	t.distinct = b.Var("distinct", loop.Int(0))
 	if t.fills() {
 		t.value = b.Var("value", loop.Number(t.rows.store.valueType(), 0))
-		b.If(b.Gt(t.turn, loop.Number(loop.U32, lastTurn)), func() {
-			t.clearOwners()
-			b.Assign(t.turn, loop.Number(loop.U32, 0))
-		}, nil)
 	}
 	t.barrier()
 	t.emitter.produce(st, s)
@@ -168,7 +175,7 @@ func (t *productTeam) workspace(st *state, s *ir.Workspace) {
 	t.barrier() // the table is free again
 }
 
-// insert takes note of what the lane has.
+// insert takes note of what the thread has.
 func (t *productTeam) insert(_ *emitter, _ *workspace, key, x loop.Expr) {
 	b := t.b
 	b.Assign(t.active, loop.Truth(true))
@@ -184,7 +191,7 @@ func (t *productTeam) outer(s steps) {
 	first := b.Var("first", s.begin)
 	b.While(b.Lt(first, s.end), func() {
 		low, length := b.Var("low", loop.Int(0)), b.Var("length", loop.Int(0))
-		p := b.Let("p", b.Add(first, t.lane()))
+		p := b.Let("p", b.Add(first, t.rank()))
 		b.If(b.Lt(p, s.end), func() {
 			t.phase = measuring
 			t.found = func(begin, end loop.Expr) {
@@ -194,50 +201,56 @@ func (t *productTeam) outer(s steps) {
 			s.visit(p)
 			t.phase = idle
 		}, nil)
-		sum := t.lanesUpTo(length)
-		total := b.Shuffle("total", loop.ShuffleIndex, sum, loop.Int(warpSize-1), warpSize)
-		before := b.Let("before", b.Sub(sum, length))
-		b.Store(t.firsts, t.own(warpSize, t.lane()), before)
-		b.Store(t.lows, t.own(warpSize, t.lane()), b.Sub(low, before))
+		before, total := t.sum(length)
+		b.Store(t.firsts, t.own(t.threads(), t.rank()), before)
+		b.Store(t.lows, t.own(t.threads(), t.rank()), b.Sub(low, before))
 		t.barrier()
 		t.spread(total, func(i loop.Expr) {
-			// The last lane whose values begin at i or before has it.
+			// The last thread whose values begin at i or before has it.
 			k := b.Let("k", loop.Int(0))
-			for d := int64(warpSize / 2); d > 0; d /= 2 {
+			for d := t.threads() / 2; d > 0; d /= 2 {
 				next := b.Add(k, loop.Int(d))
-				k = b.Let("k", b.Select(b.Le(b.Load(t.firsts, t.own(warpSize, next)), i), next, k))
+				k = b.Let("k", b.Select(b.Le(b.Load(t.firsts, t.own(t.threads(), next)), i), next, k))
 			}
 			t.phase = placing
-			t.at = b.Let("p", b.Add(b.Load(t.lows, t.own(warpSize, k)), i))
+			t.at = b.Let("p", b.Add(b.Load(t.lows, t.own(t.threads(), k)), i))
 			s.visit(b.Let("p", b.Add(first, k)))
 			t.phase = idle
 		})
 		t.barrier()
-		b.Assign(first, b.Add(first, loop.Int(warpSize)))
+		b.Assign(first, b.Add(first, loop.Int(t.threads())))
 	})
 }
 
-// spread runs visit for 0 … n-1, a value for each lane at a time.
+// spread runs visit for 0 … n-1, a value for each thread at a time.
 func (t *productTeam) spread(n loop.Expr, visit func(i loop.Expr)) {
 	b := t.b
 	done := b.Var("done", loop.Int(0))
 	b.While(b.Lt(done, n), func() {
 		b.Assign(t.active, loop.Truth(false))
-		i := b.Let("i", b.Add(done, t.lane()))
+		i := b.Let("i", b.Add(done, t.rank()))
 		b.If(b.Lt(i, n), func() { visit(i) }, nil)
 		t.enter()
-		b.Assign(done, b.Add(done, loop.Int(warpSize)))
+		b.Assign(done, b.Add(done, loop.Int(t.threads())))
 	})
 }
 
-// enter puts the lanes' values into the table.
+// enter puts the threads' values into the table.
 func (t *productTeam) enter() {
 	b := t.b
-	at, fresh, entered := t.table.enter()
-	if t.fills() {
-		t.fold(t.slot(at), fresh)
+	at, fresh := t.table.enter()
+	if !t.fills() {
+		_, n, _ := t.tally(fresh, loop.Truth(false))
+		b.Assign(t.distinct, b.Add(t.distinct, n))
+		if !t.single() {
+			t.barrier() // the tallies have been read
+		}
+		return
 	}
-	b.Assign(t.distinct, b.Add(t.distinct, b.Cast(loop.I64, loop.NewUnary(loop.OnesCount, entered))))
+	before, n, again := t.tally(fresh, b.And(t.active, b.Not(fresh)))
+	b.If(fresh, func() { t.table.entered(b.Add(t.distinct, before)) }, nil)
+	t.fold(t.slot(at), fresh, again)
+	b.Assign(t.distinct, b.Add(t.distinct, n))
 }
 
 // lanesBelow are those bits of a ballot that stand for the lanes before the own one.
@@ -246,21 +259,81 @@ func (t *productTeam) lanesBelow(ballot loop.Expr) loop.Expr {
 	return b.And(ballot, b.Sub(loop.NewBinary(loop.Shl, one, b.Cast(loop.U32, t.lane())), one))
 }
 
-// fold folds the lanes' values into those of their slots.
-func (t *productTeam) fold(at loop.Expr, fresh loop.Expr) {
+// bitsOf is the number of bits that are set.
+func (t *productTeam) bitsOf(word loop.Expr) loop.Expr {
+	return t.b.Cast(loop.I64, loop.NewUnary(loop.OnesCount, word))
+}
+
+// tally counts the threads for which x holds: those before the own one and all; and those
+// for which y holds. In a block there is a barrier in it, and there must be one before the
+// next.
+func (t *productTeam) tally(x, y loop.Expr) (before, all, others loop.Expr) {
+	b := t.b
+	of := func(name string, cond loop.Expr) loop.Expr {
+		if c, ok := cond.(*loop.Const); ok && c.Bits == 0 {
+			return loop.Number(loop.U32, 0)
+		}
+		return b.Ballot(name, cond)
+	}
+	bx, by := of("entered", x), of("again", y)
+	before = t.bitsOf(t.lanesBelow(bx))
+	if t.single() {
+		return before, t.bitsOf(bx), t.bitsOf(by)
+	}
+	// Both numbers in one word.
+	const half = 16
+	count := func(word loop.Expr) loop.Expr { return loop.NewUnary(loop.OnesCount, word) }
+	b.If(b.Eq(t.lane(), loop.Int(0)), func() {
+		b.Store(t.tallies, t.warp(), b.Or(count(bx), loop.NewBinary(loop.Shl, count(by), loop.Number(loop.U32, half))))
+	}, nil)
+	t.barrier()
+	sum, earlier := b.Var("sum", loop.Number(loop.U32, 0)), b.Var("earlier", loop.Number(loop.U32, 0))
+	for w := range int64(t.warps) {
+		b.If(b.Eq(t.warp(), loop.Int(w)), func() { b.Assign(earlier, sum) }, nil)
+		b.Assign(sum, b.Add(sum, b.Load(t.tallies, loop.Int(w))))
+	}
+	low := func(v loop.Expr) loop.Expr { return b.Cast(loop.I64, b.And(v, loop.Number(loop.U32, 1<<half-1))) }
+	return b.Add(before, low(earlier)), low(sum), b.Cast(loop.I64, loop.NewBinary(loop.Shr, sum, loop.Number(loop.U32, half)))
+}
+
+// sum is the sum of what the threads before the own one have, and of all.
+func (t *productTeam) sum(n loop.Expr) (before, all loop.Expr) {
+	b := t.b
+	upTo := t.lanesUpTo(n)
+	before = b.Let("before", b.Sub(upTo, n))
+	if t.single() {
+		return before, b.Shuffle("total", loop.ShuffleIndex, upTo, loop.Int(warpSize-1), warpSize)
+	}
+	b.If(b.Eq(t.lane(), loop.Int(warpSize-1)), func() { b.Store(t.sums, t.warp(), upTo) }, nil)
+	t.barrier()
+	sum, earlier := b.Var("sum", loop.Int(0)), b.Var("earlier", loop.Int(0))
+	for w := range int64(t.warps) {
+		b.If(b.Eq(t.warp(), loop.Int(w)), func() { b.Assign(earlier, sum) }, nil)
+		b.Assign(sum, b.Add(sum, b.Load(t.sums, loop.Int(w))))
+	}
+	return b.Let("before", b.Add(before, earlier)), b.Let("total", sum)
+}
+
+// fold folds the threads' values into those of their slots. fresh says that the thread is
+// the first with its key, and again counts those that are not.
+func (t *productTeam) fold(at, fresh, again loop.Expr) {
 	b, w := t.b, t.rows.store
 	fold := func(old loop.Expr) { b.Store(t.vals, at, t.combine(w.tensor.Work.Fold, old, t.value)) }
-	again := b.Ballot("again", b.And(t.active, b.Not(fresh)))
-	b.If(b.Eq(again, loop.Number(loop.U32, 0)), func() {
+	b.If(b.Eq(again, loop.Int(0)), func() {
 		b.If(t.active, func() { fold(w.identity()) }, nil)
 	}, func() {
+		b.If(b.Gt(t.turn, loop.Number(loop.U32, lastTurn)), func() {
+			t.clearOwners()
+			b.Assign(t.turn, loop.Number(loop.U32, 0))
+		}, nil)
 		b.If(fresh, func() { b.Store(t.vals, at, w.identity()) }, nil)
+		t.barrier()
 		left := b.Var("left", again)
-		b.While(b.Ne(left, loop.Number(loop.U32, 0)), func() {
+		b.While(b.Gt(left, loop.Int(0)), func() {
 			// The owner of a slot has the greatest number: that of the last turn and, in
-			// it, of the first lane.
-			b.Assign(t.turn, b.Add(t.turn, loop.Number(loop.U32, warpSize)))
-			number := b.Let("number", b.Sub(t.turn, b.Cast(loop.U32, t.lane())))
+			// it, of the first thread.
+			b.Assign(t.turn, b.Add(t.turn, loop.Number(loop.U32, t.threads())))
+			number := b.Let("number", b.Sub(t.turn, b.Cast(loop.U32, t.rank())))
 			b.If(t.active, func() { b.Atomic(loop.AtomicMax, t.owner, at, number) }, nil)
 			t.barrier()
 			b.If(t.active, func() {
@@ -269,7 +342,8 @@ func (t *productTeam) fold(at loop.Expr, fresh loop.Expr) {
 					b.Assign(t.active, loop.Truth(false))
 				}, nil)
 			}, nil)
-			b.Assign(left, b.Ballot("more", t.active))
+			_, more, _ := t.tally(t.active, loop.Truth(false))
+			b.Assign(left, more)
 			t.barrier()
 		})
 	})
