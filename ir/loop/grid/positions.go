@@ -282,6 +282,21 @@ func (p *positions) foldTiles() loop.Stage {
 		first := b.Let("first", b.Load(starts, tile))
 		// The rows that start here, and before them what belongs to an earlier one.
 		rows := b.Let("rows", b.Add(b.Sub(b.Load(starts, b.Add(tile, loop.Int(1))), first), loop.Int(1)))
+		log := b.Var("lanes_log2", loop.Int(0))
+		b.While(b.And(b.Lt(log, loop.Int(maxDoublings)), b.Le(shl(rows, b.Add(log, loop.Int(1))), threads)), func() {
+			b.Assign(log, b.Add(log, loop.Int(1)))
+		})
+		width := b.Let("width", shl(loop.Int(1), log))
+		teams := &lanes{g: g, width: width, own: b.Let("rank", b.And(g.thread(), b.Sub(width, loop.Int(1))))}
+		team := b.Let("team", shr(g.thread(), log))
+		// Where rows begin and end is read a turn ahead.
+		item := func(base loop.Expr) loop.Expr { return b.Let("item", b.Min(b.Add(base, team), b.Sub(rows, loop.Int(1)))) }
+		bounds := func(k loop.Expr) (lo, end loop.Expr) {
+			r := b.Let("row", b.Sub(b.Add(first, k), loop.Int(1)))
+			return b.Select(b.Eq(k, loop.Int(0)), t0, at(b.Max(r, loop.Int(0)))), at(b.Add(r, loop.Int(1)))
+		}
+		lo, rowEnd := bounds(item(loop.Int(0)))
+		nextLo, nextEnd := b.Var("next_lo", lo), b.Var("next_end", rowEnd)
 		b.If(b.Eq(g.thread(), loop.Int(0)), func() { b.Store(count, loop.Int(0), loop.Int(0)) }, nil)
 		b.If(b.Lt(t0, t1), func() {
 			for e := range perThread {
@@ -293,15 +308,9 @@ func (p *positions) foldTiles() loop.Stage {
 			}
 		}, nil)
 		b.Barrier(loop.BlockScope)
-		log := b.Var("lanes_log2", loop.Int(0))
-		b.While(b.And(b.Lt(log, loop.Int(maxDoublings)), b.Le(shl(rows, b.Add(log, loop.Int(1))), threads)), func() {
-			b.Assign(log, b.Add(log, loop.Int(1)))
-		})
-		fold := func(t *lanes, k, valid, limit loop.Expr) loop.Expr {
+		fold := func(t *lanes, k, lo, end, valid, limit loop.Expr) loop.Expr {
 			r := b.Let("row", b.Sub(b.Add(first, k), loop.Int(1)))
 			earlier := b.Let("earlier", b.Eq(k, loop.Int(0)))
-			lo := b.Let("lo", b.Select(earlier, t0, at(b.Max(r, loop.Int(0)))))
-			end := b.Let("row_end", at(b.Add(r, loop.Int(1))))
 			hi := b.Let("hi", b.Min(end, t1))
 			var long loop.Expr = loop.Truth(false)
 			if limit != nil {
@@ -337,14 +346,14 @@ func (p *positions) foldTiles() loop.Stage {
 			}, nil)
 			return long
 		}
-		width := b.Let("width", shl(loop.Int(1), log))
-		teams := &lanes{g: g, width: width, own: b.Let("rank", b.And(g.thread(), b.Sub(width, loop.Int(1))))}
-		team := b.Let("team", shr(g.thread(), log))
 		g.inTurns(loop.Int(0), rows, b.Let("teams", shr(threads, log)), func(base loop.Expr) {
-			k := b.Let("k", b.Add(base, team))
-			valid := b.Let("valid", b.Lt(k, rows))
-			place := b.Let("item", b.Min(k, b.Sub(rows, loop.Int(1))))
-			long := fold(teams, place, valid, b.Mul(width, loop.Int(patience)))
+			valid := b.Let("valid", b.Lt(b.Add(base, team), rows))
+			place := item(base)
+			lo, end := b.Let("lo", nextLo), b.Let("row_end", nextEnd)
+			following, followingEnd := bounds(item(b.Add(base, b.Let("teams", shr(threads, log)))))
+			b.Assign(nextLo, following)
+			b.Assign(nextEnd, followingEnd)
+			long := fold(teams, place, lo, end, valid, b.Mul(width, loop.Int(patience)))
 			b.If(b.And(b.And(valid, long), b.Eq(teams.own, loop.Int(0))), func() {
 				b.Store(list, b.AtomicOld("at", loop.AtomicAdd, count, loop.Int(0), loop.Int(1)), place)
 			}, nil)
@@ -352,7 +361,9 @@ func (p *positions) foldTiles() loop.Stage {
 		b.Barrier(loop.BlockScope)
 		whole := &lanes{g: g, width: loop.Int(warp), own: g.lane()}
 		g.inTurns(g.warp(), b.Let("longs", b.Load(count, loop.Int(0))), loop.Int(int64(m.opts.Threads/warp)), func(i loop.Expr) {
-			fold(whole, b.Let("item", b.Load(list, i)), loop.Truth(true), nil)
+			k := b.Let("item", b.Load(list, i))
+			lo, end := bounds(k)
+			fold(whole, k, b.Let("lo", lo), b.Let("row_end", end), loop.Truth(true), nil)
 		})
 		b.Barrier(loop.BlockScope)
 	})
