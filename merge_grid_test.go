@@ -66,6 +66,8 @@ func TestMergesOnGrids(t *testing.T) {
 		{"C(i,j) = A(i,j) * x(j) + B(i,j)", map[string]tensor.Format{"C": tensor.COO, "x": tensor.Dense(1), "B": tensor.DCSR}, "ranks"},
 		{"C(i,j) = A(i,j) - A(j,i)", nil, "ranks"},
 		{"C(i,j,k) = T(i,j,k)*i + U(i,j,k)*j", map[string]tensor.Format{"T": tensor.Coordinates(3), "U": tensor.Coordinates(3), "C": tensor.Coordinates(3)}, "ranks"},
+		{"C(i,j) = A(i,j) + B(i,j)", map[string]tensor.Format{"A": tensor.DCSR, "B": tensor.COO}, "ranks"},
+		{"C(i,j,k) = T(i,j,k) + U(i,k,j)", map[string]tensor.Format{"T": tensor.CSF(3), "U": tensor.Coordinates(3), "C": csf}, "ranks"},
 		{"C(j,i) = A(j,i) + B(j,i)", map[string]tensor.Format{"A": tensor.CSC, "B": tensor.CSC, "C": tensor.CSC}, "ranks"},
 		{"C(i,j) = A(i,j) + B(j,i)", nil, "ranks"},
 		{"C(i,j,k) = T(i,j,k)*i + U(i,j,k)*j", map[string]tensor.Format{"T": csf, "U": csf, "C": csf}, "ranks"},
