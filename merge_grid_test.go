@@ -81,7 +81,7 @@ func TestMergesOnGrids(t *testing.T) {
 			c.formats["C"] = tensor.CSR
 		}
 		for _, dt := range []tensor.DType{tensor.Float64, tensor.Float16, tensor.Int32, tensor.Complex64} {
-			if dt == tensor.Complex64 && strings.Contains(c.text, "max") || testing.Short() && dt != tensor.Float64 {
+			if dt == tensor.Complex64 && strings.Contains(c.text, "max") {
 				continue
 			}
 			t.Run(strings.ReplaceAll(c.text, " ", "")+"/"+c.formats["C"].String()+"/"+dt.String(), func(t *testing.T) {
@@ -108,6 +108,9 @@ func TestMergesOnGrids(t *testing.T) {
 					t.Errorf("no stage %s", c.stage)
 				}
 				for seed, n := range []int64{0, 1, 2, 31, 32, 33, 70} {
+					if dt != tensor.Float64 && n != 33 {
+						continue
+					}
 					args := lacuna.Args{}
 					for name, rank := range operands {
 						shape := make([]int64, rank)
