@@ -22,7 +22,7 @@ import (
 type teamProducts struct {
 	*kernel
 	body     *ir.Forall
-	work     *ir.Workspace
+	consumer consumer
 	store    *workspace
 	segments []segment
 	root     rootLoop // of the rows
@@ -81,11 +81,11 @@ func (k *kernel) teamProducts(body ir.Stmt, segments []segment) *teamProducts {
 		return nil
 	}
 	work, ok := outer.Body.(*ir.Workspace)
-	if !ok || work.Mask != nil || len(k.workspaces) != 1 || !k.copiesLast(work) {
+	if !ok || len(k.workspaces) != 1 || len(k.workspaces[0].vars) != 1 {
 		return nil
 	}
-	p := &teamProducts{kernel: k, body: outer, work: work, store: k.workspaces[0], segments: segments}
-	if len(p.store.vars) != 1 {
+	p := &teamProducts{kernel: k, body: outer, store: k.workspaces[0], segments: segments}
+	if p.consumer, ok = k.lastConsumer(work); !ok {
 		return nil
 	}
 	p.classes = p.teamClasses()
@@ -96,25 +96,33 @@ func (k *kernel) teamProducts(body ir.Stmt, segments []segment) *teamProducts {
 	return p
 }
 
-// copiesLast reports whether the consumer of a workspace copies its entries to the last
-// level of the result.
-func (k *kernel) copiesLast(work *ir.Workspace) bool {
+// consumer is what is made of the entries of a workspace: an entry of the last level of
+// the result for each, or for some.
+type consumer struct {
+	loop *ir.Forall
+	leaf *ir.Assign
+	// plain is where the leaf is the workspace's value alone, and all entries are taken.
+	plain bool
+}
+
+// lastConsumer is the consumer of a workspace, if it is of that kind.
+func (k *kernel) lastConsumer(work *ir.Workspace) (consumer, bool) {
 	f, ok := work.Consumer.(*ir.Forall)
 	if !ok {
-		return false
+		return consumer{}, false
 	}
 	leaf, ok := f.Body.(*ir.Assign)
 	if !ok || leaf.LHS == nil {
-		return false
+		return consumer{}, false
 	}
-	a, ok := leaf.Value.(*ir.Access)
 	t := k.step.Result
 	levels, order := t.Format.Physical(), t.Format.Order()
 	last := len(levels) - 1
-	return ok && a.Tensor == work.Tensor && len(a.Indices) == 1 && a.Indices[0].Plain() == f.Index &&
-		levels[last].Kind != tensor.DenseLevel && len(levels) > 1 &&
-		k.step.LHS.Indices[order[last]].Plain() == f.Index &&
-		computeType(t.DType) == computeType(work.Tensor.DType)
+	c := consumer{loop: f, leaf: leaf}
+	if a, ok := leaf.Value.(*ir.Access); ok && a.Tensor == work.Tensor {
+		c.plain = computeType(t.DType) == computeType(work.Tensor.DType)
+	}
+	return c, levels[last].Kind != tensor.DenseLevel && len(levels) > 1 && k.step.LHS.Indices[order[last]].Plain() == f.Index
 }
 
 // stages emits the stages. It reports false, having emitted nothing, where the nest

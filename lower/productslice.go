@@ -124,21 +124,45 @@ func (s *sliceTeam) entered(loop.Expr) {} // the marks tell
 
 func (s *sliceTeam) done(st *state, current loop.Expr) loop.Expr {
 	b := s.b
-	if !s.fills() {
-		b.If(b.Eq(s.lane(), loop.Int(0)), func() { b.Store(s.write(s.slicing.entries), s.item, s.distinct) }, nil)
-		return s.distinct
+	chooses := s.chooses(st)
+	start := loop.Expr(loop.Int(0))
+	if s.fills() {
+		start = b.Add(current, b.Load(s.read(s.slicing.entries), s.item))
 	}
-	to := b.Var("to", b.Add(current, b.Load(s.read(s.slicing.entries), s.item)))
+	if chooses && !s.fills() {
+		s.barrier() // the marks are complete
+	}
+	to := b.Var("to", start)
+	if !s.fills() && !chooses {
+		b.Assign(to, s.distinct)
+	} else {
+		s.eachWord(func(marks, first loop.Expr) {
+			own := b.And(loop.NewBinary(loop.Shr, marks, b.Cast(loop.U32, s.lane())), loop.Number(loop.U32, 1))
+			is := b.Let("is", b.Ne(own, loop.Number(loop.U32, 0)))
+			at := b.Let("at", b.Add(first, s.lane()))
+			if chooses {
+				s.choose(st, to, is, func() (key, slot loop.Expr) { return b.Let("column", b.Add(s.low, at)), at })
+				return
+			}
+			b.If(is, func() {
+				s.appendEntry(st, b.Let("p", b.Add(to, s.bitsOf(s.lanesBelow(marks)))), b.Add(s.low, at), s.valueAt(at))
+			}, nil)
+			b.Assign(to, b.Add(to, s.bitsOf(marks)))
+		})
+	}
+	if s.fills() {
+		return b.Load(s.read(s.slicing.totals), s.place)
+	}
+	b.If(b.Eq(s.lane(), loop.Int(0)), func() { b.Store(s.write(s.slicing.entries), s.item, to) }, nil)
+	return to
+}
+
+// eachWord runs body for the words of marks and the first column of each in the slice.
+func (s *sliceTeam) eachWord(body func(marks, first loop.Expr)) {
+	b := s.b
 	b.For("word", loop.Int(0), loop.Int(s.words()), func(w loop.Expr) {
-		marks := b.Let("marks", b.Load(s.marks, s.own(s.words(), w)))
-		own := b.And(loop.NewBinary(loop.Shr, marks, b.Cast(loop.U32, s.lane())), loop.Number(loop.U32, 1))
-		b.If(b.Ne(own, loop.Number(loop.U32, 0)), func() {
-			at := b.Let("at", b.Add(b.Mul(w, loop.Int(32)), s.lane()))
-			s.appendEntry(st, b.Let("p", b.Add(to, s.bitsOf(s.lanesBelow(marks)))), b.Add(s.low, at), at)
-		}, nil)
-		b.Assign(to, b.Add(to, s.bitsOf(marks)))
+		body(b.Let("marks", b.Load(s.marks, s.own(s.words(), w))), b.Let("first", b.Mul(w, loop.Int(32))))
 	})
-	return b.Load(s.read(s.slicing.totals), s.place)
 }
 
 // joinSlices adds up the entries of the slices of each row.

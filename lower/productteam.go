@@ -32,8 +32,9 @@ type productTeam struct {
 	found func(begin, end loop.Expr) // tells the ends of the inner loop, while measuring
 	// What the thread puts into the workspace in this step, if active.
 	active, key, value *loop.Ref
-	distinct           *loop.Ref // keys so far
-	turn               *loop.Ref // grows with the turns that threads with one key have taken
+	work               *ir.Access // the workspace, as the consumer reads it
+	distinct           *loop.Ref  // keys so far
+	turn               *loop.Ref  // grows with the turns that threads with one key have taken
 }
 
 // rowTable tells the keys of a row's values apart.
@@ -44,7 +45,7 @@ type rowTable interface {
 	// is the first that has the key.
 	enter() (slot loop.Expr, fresh *loop.Ref)
 	// entered says that the key of a thread that is the first is number n of the row's. It is
-	// asked by functions that fill.
+	// not said by functions that only count them.
 	entered(n loop.Expr)
 	// done ends a row: where it fills, the entries are appended to the last segment of the
 	// result, in the order of their columns. It returns how many the row has in all.
@@ -240,7 +241,10 @@ func (t *productTeam) enter() {
 	b := t.b
 	at, fresh := t.table.enter()
 	if !t.fills() {
-		_, n, _ := t.tally(fresh, loop.Truth(false))
+		before, n, _ := t.tally(fresh, loop.Truth(false))
+		if !t.rows.consumer.plain {
+			b.If(fresh, func() { t.table.entered(b.Add(t.distinct, before)) }, nil)
+		}
 		b.Assign(t.distinct, b.Add(t.distinct, n))
 		if !t.single() {
 			t.barrier() // the tallies have been read
@@ -351,12 +355,86 @@ func (t *productTeam) fold(at, fresh, again loop.Expr) {
 }
 
 // appendEntry stores the coordinates and the value of an entry of the result.
-func (t *productTeam) appendEntry(st *state, to, key, slot loop.Expr) {
+func (t *productTeam) appendEntry(st *state, to, key, value loop.Expr) {
 	b := t.b
 	s := t.out.segments[len(t.out.segments)-1]
 	for k, c := range append(slices.Clone(st.result.coords), b.Cast(loop.I64, key)) {
 		crd := t.write(s.crd[k])
 		b.Store(crd, to, b.Cast(b.Elem(crd), c))
 	}
-	b.Store(t.write(t.result.Values), to, b.Load(t.vals, t.slot(slot)))
+	b.Store(t.write(t.result.Values), to, value)
+}
+
+// valueAt is the value of a slot.
+func (t *productTeam) valueAt(slot loop.Expr) loop.Expr { return t.b.Load(t.vals, t.slot(slot)) }
+
+// chooses reports whether the consumer takes some of the entries only, or makes other
+// values of them; it must not take others.
+func (t *productTeam) chooses(st *state) bool {
+	c := t.rows.consumer
+	if c.plain {
+		return false
+	}
+	for _, a := range t.ordered(st) {
+		if a.Tensor == t.rows.store.tensor {
+			t.work = a
+		}
+	}
+	if t.work == nil {
+		t.fits = false
+		return true
+	}
+	t.entries[t.rows.store] = loop.Int(0) // it can be read from here on
+	others := st.clone()
+	delete(others.cursors, t.work)
+	l := leaves{e: t.emitter, st: st, v: c.loop.Index, iters: map[*ir.Access]*iterator{}}
+	for _, it := range t.iterators(others, c.loop.Index, c.loop.Body) {
+		l.iters[it.access] = it
+	}
+	own := &iterator{cursor: cursor{access: t.work}}
+	t.atoms = append(t.atoms, atom{name: t.work.Tensor.Name, iter: own})
+	own.atom = ir.Atom(len(t.atoms) - 1)
+	l.iters[t.work] = own
+	t.fits = t.fits && t.need(c.loop.Body, l).Inside(ir.AtomOf(own.atom))
+	return true
+}
+
+// choose appends an entry for each thread for which is holds, and whose entry the consumer
+// takes, to those up to place to; entry gives its key and slot.
+func (t *productTeam) choose(st *state, to *loop.Ref, is loop.Expr, entry func() (key, slot loop.Expr)) {
+	b, leaf := t.b, t.rows.consumer.leaf
+	taken, column := b.Var("taken", loop.Truth(false)), b.Var("column", loop.Int(0))
+	var value *loop.Ref
+	if t.fills() {
+		value = b.Var("result", loop.Number(computeType(t.step.Result.DType), 0))
+	}
+	b.If(is, func() {
+		key, slot := entry()
+		b.Assign(column, key)
+		inner := st.clone()
+		inner.index[t.rows.consumer.loop.Index] = column
+		inner.cursors[t.work] = cursor{access: t.work, level: 1, pos: loop.Int(0), exact: true}
+		if t.fills() {
+			inner.values[t.work] = b.Let(t.work.Tensor.Name, t.valueAt(slot))
+		}
+		t.advance(inner)
+		cond := loop.Expr(loop.Truth(true))
+		if sup := t.alg.Of(leaf.Value, leaves{e: t.emitter, st: inner}); sup.Background != nil && t.leftAlone(sup.Background) {
+			cond = t.holds(sup.Set, func(at ir.Atom) loop.Expr { return t.emitter.atoms[at].flag })
+		}
+		b.If(cond, func() {
+			b.Assign(taken, loop.Truth(true))
+			if t.fills() {
+				b.Assign(value, t.expr(inner.clone(), leaf.Value))
+			}
+		}, nil)
+	}, nil)
+	before, n, _ := t.tally(taken, loop.Truth(false))
+	if t.fills() {
+		b.If(taken, func() { t.appendEntry(st, b.Let("p", b.Add(to, before)), column, value) }, nil)
+	}
+	b.Assign(to, b.Add(to, n))
+	if !t.single() {
+		t.barrier()
+	}
 }
