@@ -54,6 +54,7 @@ func TestGridProducts(t *testing.T) {
 		{"C(i,k) = A(i,j)*B(j,k)", "CSC CSC CSC"},
 		{"C(i,k) = (i+j)*A(i,j)*B(j,k)", "CSR CSR CSR"},
 		{"C(i,k) = A(i,j)*B(j,k) + B(i,k)", "CSR CSR CSR"},
+		{"C(i,k) = A(i,j)*B(j,k) - 2*A(i,k)", "CSR DCSR DCSR"},
 		{"C(i,k) = where(B(i,k) > 0, A(i,j)*B(j,k), 0)", "CSR CSR CSR"},
 		{"C(i,k) = A(i,k)*sum_j (A(i,j)*B(j,k))", "CSR CSR DCSR"},
 		{"C(i,k) = abs(sum_j (A(i,j)*B(j,k)))", "CSR CSR CSR"},

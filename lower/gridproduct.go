@@ -101,6 +101,7 @@ func (k *kernel) teamProducts(body ir.Stmt, segments []segment) *teamProducts {
 type consumer struct {
 	loop *ir.Forall
 	leaf *ir.Assign
+	work *ir.Access // the workspace, as the leaf reads it
 	// plain is where the leaf is the workspace's value alone, and all entries are taken.
 	plain bool
 }
@@ -119,10 +120,58 @@ func (k *kernel) lastConsumer(work *ir.Workspace) (consumer, bool) {
 	levels, order := t.Format.Physical(), t.Format.Order()
 	last := len(levels) - 1
 	c := consumer{loop: f, leaf: leaf}
-	if a, ok := leaf.Value.(*ir.Access); ok && a.Tensor == work.Tensor {
-		c.plain = computeType(t.DType) == computeType(work.Tensor.DType)
+	for a := range accessesOf(leaf) {
+		if a.Tensor == work.Tensor {
+			ok = ok && c.work == nil
+			c.work = a
+		}
 	}
+	if !ok || c.work == nil {
+		return consumer{}, false
+	}
+	c.plain = leaf.Value == ir.Expr(c.work) && computeType(t.DType) == computeType(work.Tensor.DType)
 	return c, levels[last].Kind != tensor.DenseLevel && len(levels) > 1 && k.step.LHS.Indices[order[last]].Plain() == f.Index
+}
+
+// beside are the operands whose entries the consumer takes beside those of the workspace. It
+// reports false where it does not take all of these, or more than entries.
+func (p *teamProducts) beside(e *emitter, st *state) ([]*iterator, bool) {
+	c, w := p.consumer, p.store
+	e.entries[w] = loop.Int(0) // it can be read from here on
+	rest := st.clone()
+	delete(rest.cursors, c.work)
+	its := e.iterators(rest, c.loop.Index, c.loop.Body)
+	own := &iterator{cursor: cursor{access: c.work}}
+	e.atoms = append(e.atoms, atom{name: c.work.Tensor.Name, iter: own})
+	own.atom = ir.Atom(len(e.atoms) - 1)
+	l := leaves{e: e, st: st, v: c.loop.Index, iters: map[*ir.Access]*iterator{c.work: own}}
+	for _, it := range its {
+		l.iters[it.access] = it
+	}
+	set := e.need(c.loop.Body, l)
+	if set.Inside(ir.AtomOf(own.atom)) {
+		return nil, true
+	}
+	// A key of another operand is taken for one of the workspace, with the value of its gaps.
+	identity := w.tensor.Work.Fold.Identity(w.tensor.Work.Typ)
+	if !unionOfAtoms(set) || !w.tensor.FillKnown || !sameValue(identity, w.tensor.Fill.Convert(identity.DType())) {
+		return nil, false
+	}
+	var list []*iterator
+	found := false
+	for _, x := range set.Args() {
+		a, _ := x.IsAtom()
+		it := e.atoms[a].iter
+		switch {
+		case it == own:
+			found = true
+		case it == nil || !it.unique || it.stride > 1 || it.trimmed || it.run != nil:
+			return nil, false
+		default:
+			list = append(list, it)
+		}
+	}
+	return list, found
 }
 
 // stages emits the stages. It reports false, having emitted nothing, where the nest
@@ -261,8 +310,18 @@ func (p *teamProducts) measure() (loop.Stage, bool) {
 			}
 			return true
 		},
-		workspace: func(st *state, s *ir.Workspace) { e.produce(st, s) },
-		insert:    func(*emitter, *workspace, loop.Expr, loop.Expr) { fits = false }, // outside all loops
+		workspace: func(st *state, s *ir.Workspace) {
+			e.produce(st, s)
+			if p.consumer.plain {
+				return
+			}
+			others, ok := p.beside(e, st)
+			fits = fits && ok
+			for _, it := range others {
+				b.Assign(n, b.Add(n, b.Sub(it.end, it.begin)))
+			}
+		},
+		insert: func(*emitter, *workspace, loop.Expr, loop.Expr) { fits = false }, // outside all loops
 	}
 	e.stmt(e.start(p.accessesIn(p.body)), p.body)
 	p.root = e.root

@@ -115,7 +115,7 @@ func (h *hashTeam) done(st *state, current loop.Expr) loop.Expr {
 	if h.fills() {
 		h.sortKeys(h.distinct)
 	}
-	if !h.chooses(st) {
+	if h.plain() {
 		if h.fills() {
 			h.appendEntries(st, current)
 		}

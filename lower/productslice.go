@@ -124,7 +124,7 @@ func (s *sliceTeam) entered(loop.Expr) {} // the marks tell
 
 func (s *sliceTeam) done(st *state, current loop.Expr) loop.Expr {
 	b := s.b
-	chooses := s.chooses(st)
+	chooses := !s.plain()
 	start := loop.Expr(loop.Int(0))
 	if s.fills() {
 		start = b.Add(current, b.Load(s.read(s.slicing.entries), s.item))

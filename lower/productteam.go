@@ -92,6 +92,9 @@ func (t *productTeam) slotsInTurns(body func(at loop.Expr)) {
 // lastTurn is when owners are cleared and turns begin anew, so that numbers do not wrap.
 const lastTurn = 1 << 30
 
+// plain reports whether the consumer takes the workspace's entries as they are.
+func (t *productTeam) plain() bool { return t.rows.consumer.plain }
+
 // fills reports whether values are wanted.
 func (t *productTeam) fills() bool { return !t.symbolic }
 
@@ -171,6 +174,7 @@ func (t *productTeam) workspace(st *state, s *ir.Workspace) {
 	}
 	t.barrier()
 	t.emitter.produce(st, s)
+	t.consume(st)
 	current := t.out.current[len(t.out.segments)-1]
 	b.Assign(current, b.Add(current, t.table.done(st, current)))
 	t.barrier() // the table is free again
@@ -224,14 +228,17 @@ func (t *productTeam) outer(s steps) {
 }
 
 // spread runs visit for 0 … n-1, a value for each thread at a time.
-func (t *productTeam) spread(n loop.Expr, visit func(i loop.Expr)) {
+func (t *productTeam) spread(n loop.Expr, visit func(i loop.Expr)) { t.spreading(n, visit, t.enter) }
+
+// spreading is spread with another way to enter the values.
+func (t *productTeam) spreading(n loop.Expr, visit func(i loop.Expr), enter func()) {
 	b := t.b
 	done := b.Var("done", loop.Int(0))
 	b.While(b.Lt(done, n), func() {
 		b.Assign(t.active, loop.Truth(false))
 		i := b.Let("i", b.Add(done, t.rank()))
 		b.If(b.Lt(i, n), func() { visit(i) }, nil)
-		t.enter()
+		enter()
 		b.Assign(done, b.Add(done, loop.Int(t.threads())))
 	})
 }
@@ -242,7 +249,7 @@ func (t *productTeam) enter() {
 	at, fresh := t.table.enter()
 	if !t.fills() {
 		before, n, _ := t.tally(fresh, loop.Truth(false))
-		if !t.rows.consumer.plain {
+		if !t.plain() {
 			b.If(fresh, func() { t.table.entered(b.Add(t.distinct, before)) }, nil)
 		}
 		b.Assign(t.distinct, b.Add(t.distinct, n))
@@ -368,35 +375,41 @@ func (t *productTeam) appendEntry(st *state, to, key, value loop.Expr) {
 // valueAt is the value of a slot.
 func (t *productTeam) valueAt(slot loop.Expr) loop.Expr { return t.b.Load(t.vals, t.slot(slot)) }
 
-// chooses reports whether the consumer takes some of the entries only, or makes other
-// values of them; it must not take others.
-func (t *productTeam) chooses(st *state) bool {
-	c := t.rows.consumer
-	if c.plain {
-		return false
+// consume prepares what the consumer reads: it may take some of the workspace's entries
+// only, or make other values of them. Where it takes others as well, those of operands, their
+// keys are entered into the table, with the value that stands for no entry.
+func (t *productTeam) consume(st *state) {
+	c, w := t.rows.consumer, t.rows.store
+	if t.plain() {
+		return
 	}
-	for _, a := range t.ordered(st) {
-		if a.Tensor == t.rows.store.tensor {
-			t.work = a
+	others, ok := t.rows.beside(t.emitter, st)
+	t.work = c.work
+	t.fits = t.fits && ok
+	if !t.fits {
+		return
+	}
+	for _, it := range others {
+		begin, end := it.begin, it.end
+		if t.narrow != nil {
+			begin, end = t.narrow(it.steps(t.emitter, begin, end))
 		}
+		t.spreading(t.b.Sub(end, begin), func(i loop.Expr) {
+			t.b.Assign(t.active, loop.Truth(true))
+			t.b.Assign(t.key, t.b.Cast(t.rows.keyType(), it.index(t.b, t.b.Let("p", t.b.Add(begin, i)))))
+		}, func() {
+			at, fresh := t.table.enter()
+			before, n, _ := t.tally(fresh, loop.Truth(false))
+			t.b.If(fresh, func() {
+				t.table.entered(t.b.Add(t.distinct, before))
+				if t.fills() {
+					t.b.Store(t.vals, t.slot(at), w.identity())
+				}
+			}, nil)
+			t.b.Assign(t.distinct, t.b.Add(t.distinct, n))
+			t.barrier()
+		})
 	}
-	if t.work == nil {
-		t.fits = false
-		return true
-	}
-	t.entries[t.rows.store] = loop.Int(0) // it can be read from here on
-	others := st.clone()
-	delete(others.cursors, t.work)
-	l := leaves{e: t.emitter, st: st, v: c.loop.Index, iters: map[*ir.Access]*iterator{}}
-	for _, it := range t.iterators(others, c.loop.Index, c.loop.Body) {
-		l.iters[it.access] = it
-	}
-	own := &iterator{cursor: cursor{access: t.work}}
-	t.atoms = append(t.atoms, atom{name: t.work.Tensor.Name, iter: own})
-	own.atom = ir.Atom(len(t.atoms) - 1)
-	l.iters[t.work] = own
-	t.fits = t.fits && t.need(c.loop.Body, l).Inside(ir.AtomOf(own.atom))
-	return true
 }
 
 // choose appends an entry for each thread for which is holds, and whose entry the consumer
