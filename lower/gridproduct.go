@@ -15,7 +15,7 @@ import (
 // workspace is counted first. A row with few is a warp's: its lanes share the values of
 // all loops of the row evenly, and find out which are of one column by a hash table in
 // shared memory (productteam.go, producthash.go). A row with so many that few columns are
-// without one is cut into slices of columns that warps take, with a place for each column
+// without one is cut into slices of columns that blocks take, with a place for each column
 // (productslice.go). Other rows are run by single threads, in the general way.
 
 // teamProducts is a nest whose rows are shared out to teams.

@@ -155,6 +155,7 @@ func (h *hashTeam) sortKeys(n loop.Expr) {
 		h.sortShared(h.list, n, h.free())
 		return
 	}
+	// Rows of fewer keys than half of what the class has room for are rare.
 	var sorted func(per int64)
 	sorted = func(per int64) {
 		run := func() {
@@ -176,7 +177,7 @@ func (h *hashTeam) sortKeys(n loop.Expr) {
 		}
 		b.If(b.Le(n, loop.Int(per*warpSize)), run, func() { sorted(2 * per) })
 	}
-	sorted(1)
+	sorted(max(1, h.slots/2/warpSize/2))
 	h.barrier()
 }
 
