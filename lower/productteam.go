@@ -113,9 +113,16 @@ func (t *productTeam) own(n int64, i loop.Expr) loop.Expr {
 
 func (t *productTeam) slot(i loop.Expr) loop.Expr { return t.own(t.slots, i) }
 
-// loop emits a loop of the nest.
+// loop emits a loop of the nest. Loops that it leaves alone are run by all threads of a
+// team, in step.
 func (t *productTeam) loop(w *walk, s steps) bool {
 	inner := inserts(w.f.Body)
+	if t.phase == idle && w.depth > 1 && !inner {
+		f, ok := w.f.Body.(*ir.Forall)
+		if !ok || !inserts(f.Body) || !s.plain {
+			return false
+		}
+	}
 	switch {
 	case !t.fits:
 	case !s.plain:
@@ -130,10 +137,7 @@ func (t *productTeam) loop(w *walk, s steps) bool {
 		begin, end := t.ends(w, s)
 		t.spread(t.b.Sub(end, begin), func(i loop.Expr) { s.visit(t.b.Let("p", t.b.Add(begin, i))) })
 	case t.phase == idle:
-		f, ok := w.f.Body.(*ir.Forall)
-		if t.fits = ok && inserts(f.Body); t.fits {
-			t.outer(s)
-		}
+		t.outer(s)
 	default:
 		t.fits = false
 	}
