@@ -233,7 +233,7 @@ func (k *kernel) addStages(list []loop.Stage) { k.program.Stages = append(k.prog
 
 // assembling begins a function that runs rows of the nest in one of its modes.
 func (p *teamProducts) assembling(e *emitter, mode assemblyMode) {
-	e.quiet, e.symbolic = mode == fillEntries, mode == countEntries
+	e.quiet, e.symbolic = true, mode == countEntries
 	e.out = &assembly{mode: mode, levels: p.step.Result.Format.Physical(), segments: p.segments}
 	for range p.segments {
 		e.out.current = append(e.out.current, e.b.Var("n", loop.Int(0)))
@@ -461,6 +461,7 @@ func (p *teamProducts) singles(name string, mode assemblyMode) loop.Stage {
 	e := p.emitter(name + "_" + p.step.Result.Name)
 	e.root.wanted = true
 	p.assembling(e, mode)
+	e.quiet = mode == fillEntries // the notes are those of one function
 	e.shared = p.single()
 	p.nest(e)
 	return e.stage(name)
