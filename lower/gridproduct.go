@@ -15,14 +15,14 @@ import (
 // workspace is counted first. A row with few is a warp's: its lanes share the values of
 // all loops of the row evenly, and find out which are of one column by a hash table in
 // shared memory (productteam.go, producthash.go). A row with so many that few columns are
-// without one is cut into slices of columns that warps take, with a place for each column
+// without one is cut into slices of columns that blocks take, with a place for each column
 // (productslice.go). Other rows are run by single threads, in the general way.
 
 // teamProducts is a nest whose rows are shared out to teams.
 type teamProducts struct {
 	*kernel
 	body     *ir.Forall
-	work     *ir.Workspace
+	consumer consumer
 	store    *workspace
 	segments []segment
 	root     rootLoop // of the rows
@@ -81,11 +81,11 @@ func (k *kernel) teamProducts(body ir.Stmt, segments []segment) *teamProducts {
 		return nil
 	}
 	work, ok := outer.Body.(*ir.Workspace)
-	if !ok || work.Mask != nil || len(k.workspaces) != 1 || !k.copiesLast(work) {
+	if !ok || len(k.workspaces) != 1 || len(k.workspaces[0].vars) != 1 {
 		return nil
 	}
-	p := &teamProducts{kernel: k, body: outer, work: work, store: k.workspaces[0], segments: segments}
-	if len(p.store.vars) != 1 {
+	p := &teamProducts{kernel: k, body: outer, store: k.workspaces[0], segments: segments}
+	if p.consumer, ok = k.lastConsumer(work); !ok {
 		return nil
 	}
 	p.classes = p.teamClasses()
@@ -96,25 +96,82 @@ func (k *kernel) teamProducts(body ir.Stmt, segments []segment) *teamProducts {
 	return p
 }
 
-// copiesLast reports whether the consumer of a workspace copies its entries to the last
-// level of the result.
-func (k *kernel) copiesLast(work *ir.Workspace) bool {
+// consumer is what is made of the entries of a workspace: an entry of the last level of
+// the result for each, or for some.
+type consumer struct {
+	loop *ir.Forall
+	leaf *ir.Assign
+	work *ir.Access // the workspace, as the leaf reads it
+	// plain is where the leaf is the workspace's value alone, and all entries are taken.
+	plain bool
+}
+
+// lastConsumer is the consumer of a workspace, if it is of that kind.
+func (k *kernel) lastConsumer(work *ir.Workspace) (consumer, bool) {
 	f, ok := work.Consumer.(*ir.Forall)
 	if !ok {
-		return false
+		return consumer{}, false
 	}
 	leaf, ok := f.Body.(*ir.Assign)
 	if !ok || leaf.LHS == nil {
-		return false
+		return consumer{}, false
 	}
-	a, ok := leaf.Value.(*ir.Access)
 	t := k.step.Result
 	levels, order := t.Format.Physical(), t.Format.Order()
 	last := len(levels) - 1
-	return ok && a.Tensor == work.Tensor && len(a.Indices) == 1 && a.Indices[0].Plain() == f.Index &&
-		levels[last].Kind != tensor.DenseLevel && len(levels) > 1 &&
-		k.step.LHS.Indices[order[last]].Plain() == f.Index &&
-		computeType(t.DType) == computeType(work.Tensor.DType)
+	c := consumer{loop: f, leaf: leaf}
+	for a := range accessesOf(leaf) {
+		if a.Tensor == work.Tensor {
+			ok = ok && c.work == nil
+			c.work = a
+		}
+	}
+	if !ok || c.work == nil {
+		return consumer{}, false
+	}
+	c.plain = leaf.Value == ir.Expr(c.work) && computeType(t.DType) == computeType(work.Tensor.DType)
+	return c, levels[last].Kind != tensor.DenseLevel && len(levels) > 1 && k.step.LHS.Indices[order[last]].Plain() == f.Index
+}
+
+// beside are the operands whose entries the consumer takes beside those of the workspace. It
+// reports false where it does not take all of these, or more than entries.
+func (p *teamProducts) beside(e *emitter, st *state) ([]*iterator, bool) {
+	c, w := p.consumer, p.store
+	e.entries[w] = loop.Int(0) // it can be read from here on
+	rest := st.clone()
+	delete(rest.cursors, c.work)
+	its := e.iterators(rest, c.loop.Index, c.loop.Body)
+	own := &iterator{cursor: cursor{access: c.work}}
+	e.atoms = append(e.atoms, atom{name: c.work.Tensor.Name, iter: own})
+	own.atom = ir.Atom(len(e.atoms) - 1)
+	l := leaves{e: e, st: st, v: c.loop.Index, iters: map[*ir.Access]*iterator{c.work: own}}
+	for _, it := range its {
+		l.iters[it.access] = it
+	}
+	set := e.need(c.loop.Body, l)
+	if set.Inside(ir.AtomOf(own.atom)) {
+		return nil, true
+	}
+	// A key of another operand is taken for one of the workspace, with the value of its gaps.
+	identity := w.tensor.Work.Fold.Identity(w.tensor.Work.Typ)
+	if !unionOfAtoms(set) || !w.tensor.FillKnown || !sameValue(identity, w.tensor.Fill.Convert(identity.DType())) {
+		return nil, false
+	}
+	var list []*iterator
+	found := false
+	for _, x := range set.Args() {
+		a, _ := x.IsAtom()
+		it := e.atoms[a].iter
+		switch {
+		case it == own:
+			found = true
+		case it == nil || !it.unique || it.stride > 1 || it.trimmed || it.run != nil:
+			return nil, false
+		default:
+			list = append(list, it)
+		}
+	}
+	return list, found
 }
 
 // stages emits the stages. It reports false, having emitted nothing, where the nest
@@ -176,7 +233,7 @@ func (k *kernel) addStages(list []loop.Stage) { k.program.Stages = append(k.prog
 
 // assembling begins a function that runs rows of the nest in one of its modes.
 func (p *teamProducts) assembling(e *emitter, mode assemblyMode) {
-	e.quiet, e.symbolic = mode == fillEntries, mode == countEntries
+	e.quiet, e.symbolic = true, mode == countEntries
 	e.out = &assembly{mode: mode, levels: p.step.Result.Format.Physical(), segments: p.segments, values: p.result.Values}
 	for range p.segments {
 		e.out.current = append(e.out.current, e.b.Var("n", loop.Int(0)))
@@ -253,8 +310,18 @@ func (p *teamProducts) measure() (loop.Stage, bool) {
 			}
 			return true
 		},
-		workspace: func(st *state, s *ir.Workspace) { e.produce(st, s) },
-		insert:    func(*emitter, *workspace, loop.Expr, loop.Expr) { fits = false }, // outside all loops
+		workspace: func(st *state, s *ir.Workspace) {
+			e.produce(st, s)
+			if p.consumer.plain {
+				return
+			}
+			others, ok := p.beside(e, st)
+			fits = fits && ok
+			for _, it := range others {
+				b.Assign(n, b.Add(n, b.Sub(it.end, it.begin)))
+			}
+		},
+		insert: func(*emitter, *workspace, loop.Expr, loop.Expr) { fits = false }, // outside all loops
 	}
 	e.stmt(e.start(p.accessesIn(p.body)), p.body)
 	p.root = e.root
@@ -394,6 +461,7 @@ func (p *teamProducts) singles(name string, mode assemblyMode) loop.Stage {
 	e := p.emitter(name + "_" + p.step.Result.Name)
 	e.root.wanted = true
 	p.assembling(e, mode)
+	e.quiet = mode == fillEntries // the notes are those of one function
 	e.shared = p.single()
 	p.nest(e)
 	return e.stage(name)

@@ -399,14 +399,10 @@ func (w *walk) walkOne(it *iterator, set ir.Formula) {
 	gapFirst := w.counting && w.gapFirst()
 	strided := it.stride > 1
 	plain := it.unique && it.run == nil && !w.counting && len(w.followers)+len(w.tabled) == 0
-	if w.sharedLoop(steps{
-		begin: begin, end: end, plain: plain,
-		visit: func(p loop.Expr) { b.If(it.matches(b, p), func() { visit(p) }, nil) },
-		narrow: func(from, to loop.Expr) (first, last loop.Expr) {
-			first = w.lowerBound(it.crd, begin, end, b.Let("from", it.coordinate(b, from)))
-			return first, w.lowerBound(it.crd, first, end, b.Let("to", it.coordinate(b, to)))
-		},
-	}) {
+	inSteps := it.steps(w.emitter, begin, end)
+	inSteps.plain = plain
+	inSteps.visit = func(p loop.Expr) { b.If(it.matches(b, p), func() { visit(p) }, nil) }
+	if w.sharedLoop(inSteps) {
 		return
 	}
 	if w.counting && (!it.unique || strided || gapFirst || len(w.tabled) > 0) {

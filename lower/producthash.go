@@ -23,7 +23,7 @@ const rowsPerTeam = 8
 func newHashTeam(g *gridTeam, p *teamProducts, c *rowClass) *productTeam {
 	h := &hashTeam{productTeam: newProductTeam(g, p, 2*max(c.most, warpSize)), class: c, keyType: p.keyType()}
 	h.table = h.perTeam("table", h.keyType, h.slots)
-	if h.fills() {
+	if h.fills() || !p.consumer.plain {
 		h.list = h.perTeam("list", h.keyType, h.slots/2)
 	}
 	h.productTeam.table, h.productTeam.each = h, h.eachRow
@@ -111,11 +111,41 @@ func (h *hashTeam) enter() (slot loop.Expr, fresh *loop.Ref) {
 func (h *hashTeam) entered(n loop.Expr) { h.b.Store(h.list, h.own(h.slots/2, n), h.key) }
 
 func (h *hashTeam) done(st *state, current loop.Expr) loop.Expr {
+	b := h.b
 	if h.fills() {
 		h.sortKeys(h.distinct)
-		h.appendEntries(st, current)
 	}
-	return h.distinct
+	if h.plain() {
+		if h.fills() {
+			h.appendEntries(st, current)
+		}
+		return h.distinct
+	}
+	if !h.fills() {
+		h.barrier() // the list is complete
+	}
+	to, first := b.Var("to", current), b.Var("first", loop.Int(0))
+	b.While(b.Lt(first, h.distinct), func() {
+		i := b.Let("i", b.Add(first, h.rank()))
+		h.choose(st, to, b.Lt(i, h.distinct), func() (key, slot loop.Expr) {
+			found := b.Let("key", b.Load(h.list, h.own(h.slots/2, i)))
+			key = b.Let("column", b.Cast(loop.I64, found))
+			if h.fills() {
+				slot = h.find(found)
+			}
+			return key, slot
+		})
+		b.Assign(first, b.Add(first, loop.Int(h.threads())))
+	})
+	return b.Sub(to, current)
+}
+
+// find is the slot of a key that is in the table.
+func (h *hashTeam) find(key loop.Expr) loop.Expr {
+	b := h.b
+	at := b.Var("slot", h.firstSlot(key))
+	b.While(b.Ne(b.Load(h.table, h.slot(at)), key), func() { b.Assign(at, h.after(at)) })
+	return b.Let("at", at)
 }
 
 // sortKeys sorts the n keys of the list.
@@ -125,6 +155,7 @@ func (h *hashTeam) sortKeys(n loop.Expr) {
 		h.sortShared(h.list, n, h.free())
 		return
 	}
+	// Rows of fewer keys than half of what the class has room for are rare.
 	var sorted func(per int64)
 	sorted = func(per int64) {
 		run := func() {
@@ -146,7 +177,7 @@ func (h *hashTeam) sortKeys(n loop.Expr) {
 		}
 		b.If(b.Le(n, loop.Int(per*warpSize)), run, func() { sorted(2 * per) })
 	}
-	sorted(1)
+	sorted(max(1, h.slots/2/warpSize/2))
 	h.barrier()
 }
 
@@ -155,8 +186,7 @@ func (h *hashTeam) appendEntries(st *state, current loop.Expr) {
 	b := h.b
 	h.strided(h.distinct, func(i loop.Expr) {
 		key := b.Let("key", b.Load(h.list, h.own(h.slots/2, i)))
-		at := b.Var("slot", h.firstSlot(key))
-		b.While(b.Ne(b.Load(h.table, h.slot(at)), key), func() { b.Assign(at, h.after(at)) })
-		h.appendEntry(st, b.Let("to", b.Add(current, i)), key, at)
+		at := h.find(key)
+		h.appendEntry(st, b.Let("to", b.Add(current, i)), key, h.valueAt(at))
 	})
 }

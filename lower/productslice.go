@@ -7,14 +7,15 @@ import (
 	"github.com/lacuna-sparse/lacuna/ir/loop/lib"
 )
 
-// A row with many products is cut into slices of columns. Warps take them one by one: the
+// A row with many products is cut into slices of columns. Blocks take them one by one: the
 // table is a bit and a value for each column of the slice, so that nothing is sorted. For
 // each entry of the outer loop the part of the inner loop that is in the slice is searched
 // for. How many entries a slice has is kept between counting and filling.
 
 // slicing is how rows are cut into slices.
 type slicing struct {
-	width  int64         // columns of a slice
+	width  int64         // columns of a slice, a multiple of the threads
+	warps  int           // of a block
 	slices loop.ScalarID // of a row
 	least  loop.ScalarID // products from which on a row is cut
 	rows   loop.ScalarID // that are cut
@@ -26,8 +27,8 @@ type slicing struct {
 }
 
 const (
-	sliceWidth = 512
-	sliceWarps = 4 // of a block
+	sliceWidth = 2048
+	sliceWarps = 8 // of a block
 	// sliceProducts is how many products there are for each slice of a row, at least: the
 	// search in each row of the inner loop, and the table, cost about as much as some.
 	sliceProducts = 8
@@ -35,13 +36,13 @@ const (
 
 func (p *teamProducts) newSlicing() slicing {
 	name := p.step.Result.Name
-	s := slicing{width: sliceWidth,
+	s := slicing{width: sliceWidth, warps: sliceWarps,
 		slices: p.newScalar(name+"_slices", false), least: p.newScalar(name+"_least", false), rows: p.newScalar(name+"_sliced", false),
 		rowOf: p.buffer(name+"_sliced", loop.I64, loop.Temp), entries: p.buffer(name+"_slice_entries", loop.I64, loop.Temp),
 		totals: p.buffer(name+"_slice_totals", loop.I64, loop.Temp)}
 	products := int64(sliceProducts)
 	if p.opts.Grain > 0 { // tests of small data
-		s.width, products = warpSize, 40
+		s.width, s.warps, products = 2*warpSize, 2, 40
 	}
 	s.lets = []loop.ScalarLet{
 		{Scalar: s.slices, Value: sizeCeil(loop.SizeScalar(p.extent(p.store.vars[0])), loop.SizeConst(s.width))},
@@ -63,10 +64,10 @@ type sliceTeam struct {
 // words is how many words of marks a slice has.
 func (s *sliceTeam) words() int64 { return s.slicing.width / 32 }
 
-// sliceStage is the stage in which warps run slices. It reports false where they cannot.
+// sliceStage is the stage in which blocks run slices. It reports false where they cannot.
 func (p *teamProducts) sliceStage(mode assemblyMode) (loop.Stage, bool) {
 	name := [...]string{countEntries: "count", fillEntries: "fill"}[mode]
-	g := p.gridEmitter(fmt.Sprintf("%s_slices_%s", name, p.step.Result.Name), 1, sliceWarps)
+	g := p.gridEmitter(fmt.Sprintf("%s_slices_%s", name, p.step.Result.Name), p.slicing.warps, p.slicing.warps)
 	p.assembling(g.emitter, mode)
 	s := &sliceTeam{productTeam: newProductTeam(g, p, p.slicing.width), slicing: &p.slicing}
 	s.marks = s.perTeam("marks", loop.U32, s.words())
@@ -93,8 +94,8 @@ func (s *sliceTeam) eachSlice(body func(row loop.Expr)) {
 		s.low = b.Let("low", b.Mul(k, loop.Int(s.slicing.width)))
 		s.high = b.Let("high", b.Min(keys, b.Add(s.low, loop.Int(s.slicing.width))))
 		row := b.Let("row", b.Load(s.read(s.slicing.rowOf), s.place))
-		// What is of the row, and not of a slice, the first slice's warp stores.
-		s.leader = b.Let("leader", b.And(b.Eq(s.lane(), loop.Int(0)), b.Eq(k, loop.Int(0))))
+		// What is of the row, and not of a slice, the first slice's block stores.
+		s.leader = b.Let("leader", b.And(b.Eq(s.rank(), loop.Int(0)), b.Eq(k, loop.Int(0))))
 		s.rows.openRow(s.emitter, row)
 		body(row)
 	})
@@ -124,21 +125,39 @@ func (s *sliceTeam) entered(loop.Expr) {} // the marks tell
 
 func (s *sliceTeam) done(st *state, current loop.Expr) loop.Expr {
 	b := s.b
-	if !s.fills() {
-		b.If(b.Eq(s.lane(), loop.Int(0)), func() { b.Store(s.write(s.slicing.entries), s.item, s.distinct) }, nil)
-		return s.distinct
+	chooses := !s.plain()
+	start := loop.Expr(loop.Int(0))
+	if s.fills() {
+		start = b.Add(current, b.Load(s.read(s.slicing.entries), s.item))
 	}
-	to := b.Var("to", b.Add(current, b.Load(s.read(s.slicing.entries), s.item)))
-	b.For("word", loop.Int(0), loop.Int(s.words()), func(w loop.Expr) {
-		marks := b.Let("marks", b.Load(s.marks, s.own(s.words(), w)))
-		own := b.And(loop.NewBinary(loop.Shr, marks, b.Cast(loop.U32, s.lane())), loop.Number(loop.U32, 1))
-		b.If(b.Ne(own, loop.Number(loop.U32, 0)), func() {
-			at := b.Let("at", b.Add(b.Mul(w, loop.Int(32)), s.lane()))
-			s.appendEntry(st, b.Let("p", b.Add(to, s.bitsOf(s.lanesBelow(marks)))), b.Add(s.low, at), at)
-		}, nil)
-		b.Assign(to, b.Add(to, s.bitsOf(marks)))
-	})
-	return b.Load(s.read(s.slicing.totals), s.place)
+	if chooses && !s.fills() {
+		s.barrier() // the marks are complete
+	}
+	to := b.Var("to", start)
+	if !s.fills() && !chooses {
+		b.Assign(to, s.distinct)
+	} else {
+		b.For("round", loop.Int(0), loop.Int(s.slicing.width/s.threads()), func(round loop.Expr) {
+			at := b.Let("at", b.Add(b.Mul(round, loop.Int(s.threads())), s.rank()))
+			marks := b.Load(s.marks, s.own(s.words(), shr(at, 5)))
+			own := b.And(loop.NewBinary(loop.Shr, marks, b.Cast(loop.U32, s.lane())), loop.Number(loop.U32, 1))
+			is := b.Let("is", b.Ne(own, loop.Number(loop.U32, 0)))
+			key := b.Let("column", b.Add(s.low, at))
+			if chooses {
+				s.choose(st, to, is, func() (loop.Expr, loop.Expr) { return key, at })
+				return
+			}
+			before, n, _ := s.tally(is, loop.Truth(false))
+			b.If(is, func() { s.appendEntry(st, b.Let("p", b.Add(to, before)), key, s.valueAt(at)) }, nil)
+			b.Assign(to, b.Add(to, n))
+			s.barrier()
+		})
+	}
+	if s.fills() {
+		return b.Load(s.read(s.slicing.totals), s.place)
+	}
+	b.If(b.Eq(s.rank(), loop.Int(0)), func() { b.Store(s.write(s.slicing.entries), s.item, to) }, nil)
+	return to
 }
 
 // joinSlices adds up the entries of the slices of each row.

@@ -32,8 +32,9 @@ type productTeam struct {
 	found func(begin, end loop.Expr) // tells the ends of the inner loop, while measuring
 	// What the thread puts into the workspace in this step, if active.
 	active, key, value *loop.Ref
-	distinct           *loop.Ref // keys so far
-	turn               *loop.Ref // grows with the turns that threads with one key have taken
+	work               *ir.Access // the workspace, as the consumer reads it
+	distinct           *loop.Ref  // keys so far
+	turn               *loop.Ref  // grows with the turns that threads with one key have taken
 }
 
 // rowTable tells the keys of a row's values apart.
@@ -44,7 +45,7 @@ type rowTable interface {
 	// is the first that has the key.
 	enter() (slot loop.Expr, fresh *loop.Ref)
 	// entered says that the key of a thread that is the first is number n of the row's. It is
-	// asked by functions that fill.
+	// not said by functions that only count them.
 	entered(n loop.Expr)
 	// done ends a row: where it fills, the entries are appended to the last segment of the
 	// result, in the order of their columns. It returns how many the row has in all.
@@ -91,6 +92,9 @@ func (t *productTeam) slotsInTurns(body func(at loop.Expr)) {
 // lastTurn is when owners are cleared and turns begin anew, so that numbers do not wrap.
 const lastTurn = 1 << 30
 
+// plain reports whether the consumer takes the workspace's entries as they are.
+func (t *productTeam) plain() bool { return t.rows.consumer.plain }
+
 // fills reports whether values are wanted.
 func (t *productTeam) fills() bool { return !t.symbolic }
 
@@ -109,9 +113,16 @@ func (t *productTeam) own(n int64, i loop.Expr) loop.Expr {
 
 func (t *productTeam) slot(i loop.Expr) loop.Expr { return t.own(t.slots, i) }
 
-// loop emits a loop of the nest.
+// loop emits a loop of the nest. Loops that it leaves alone are run by all threads of a
+// team, in step.
 func (t *productTeam) loop(w *walk, s steps) bool {
 	inner := inserts(w.f.Body)
+	if t.phase == idle && w.depth > 1 && !inner {
+		f, ok := w.f.Body.(*ir.Forall)
+		if !ok || !inserts(f.Body) || !s.plain {
+			return false
+		}
+	}
 	switch {
 	case !t.fits:
 	case !s.plain:
@@ -126,10 +137,7 @@ func (t *productTeam) loop(w *walk, s steps) bool {
 		begin, end := t.ends(w, s)
 		t.spread(t.b.Sub(end, begin), func(i loop.Expr) { s.visit(t.b.Let("p", t.b.Add(begin, i))) })
 	case t.phase == idle:
-		f, ok := w.f.Body.(*ir.Forall)
-		if t.fits = ok && inserts(f.Body); t.fits {
-			t.outer(s)
-		}
+		t.outer(s)
 	default:
 		t.fits = false
 	}
@@ -170,6 +178,7 @@ func (t *productTeam) workspace(st *state, s *ir.Workspace) {
 	}
 	t.barrier()
 	t.emitter.produce(st, s)
+	t.consume(st)
 	current := t.out.current[len(t.out.segments)-1]
 	b.Assign(current, b.Add(current, t.table.done(st, current)))
 	t.barrier() // the table is free again
@@ -223,14 +232,17 @@ func (t *productTeam) outer(s steps) {
 }
 
 // spread runs visit for 0 … n-1, a value for each thread at a time.
-func (t *productTeam) spread(n loop.Expr, visit func(i loop.Expr)) {
+func (t *productTeam) spread(n loop.Expr, visit func(i loop.Expr)) { t.spreading(n, visit, t.enter) }
+
+// spreading is spread with another way to enter the values.
+func (t *productTeam) spreading(n loop.Expr, visit func(i loop.Expr), enter func()) {
 	b := t.b
 	done := b.Var("done", loop.Int(0))
 	b.While(b.Lt(done, n), func() {
 		b.Assign(t.active, loop.Truth(false))
 		i := b.Let("i", b.Add(done, t.rank()))
 		b.If(b.Lt(i, n), func() { visit(i) }, nil)
-		t.enter()
+		enter()
 		b.Assign(done, b.Add(done, loop.Int(t.threads())))
 	})
 }
@@ -240,7 +252,10 @@ func (t *productTeam) enter() {
 	b := t.b
 	at, fresh := t.table.enter()
 	if !t.fills() {
-		_, n, _ := t.tally(fresh, loop.Truth(false))
+		before, n, _ := t.tally(fresh, loop.Truth(false))
+		if !t.plain() {
+			b.If(fresh, func() { t.table.entered(b.Add(t.distinct, before)) }, nil)
+		}
 		b.Assign(t.distinct, b.Add(t.distinct, n))
 		if !t.single() {
 			t.barrier() // the tallies have been read
@@ -351,12 +366,92 @@ func (t *productTeam) fold(at, fresh, again loop.Expr) {
 }
 
 // appendEntry stores the coordinates and the value of an entry of the result.
-func (t *productTeam) appendEntry(st *state, to, key, slot loop.Expr) {
+func (t *productTeam) appendEntry(st *state, to, key, value loop.Expr) {
 	b := t.b
 	s := t.out.segments[len(t.out.segments)-1]
 	for k, c := range append(slices.Clone(st.result.coords), b.Cast(loop.I64, key)) {
 		crd := t.write(s.crd[k])
 		b.Store(crd, to, b.Cast(b.Elem(crd), c))
 	}
-	b.Store(t.write(t.result.Values), to, b.Load(t.vals, t.slot(slot)))
+	b.Store(t.write(t.result.Values), to, value)
+}
+
+// valueAt is the value of a slot.
+func (t *productTeam) valueAt(slot loop.Expr) loop.Expr { return t.b.Load(t.vals, t.slot(slot)) }
+
+// consume prepares what the consumer reads: it may take some of the workspace's entries
+// only, or make other values of them. Where it takes others as well, those of operands, their
+// keys are entered into the table, with the value that stands for no entry.
+func (t *productTeam) consume(st *state) {
+	c, w := t.rows.consumer, t.rows.store
+	if t.plain() {
+		return
+	}
+	others, ok := t.rows.beside(t.emitter, st)
+	t.work = c.work
+	t.fits = t.fits && ok
+	if !t.fits {
+		return
+	}
+	for _, it := range others {
+		begin, end := it.begin, it.end
+		if t.narrow != nil {
+			begin, end = t.narrow(it.steps(t.emitter, begin, end))
+		}
+		t.spreading(t.b.Sub(end, begin), func(i loop.Expr) {
+			t.b.Assign(t.active, loop.Truth(true))
+			t.b.Assign(t.key, t.b.Cast(t.rows.keyType(), it.index(t.b, t.b.Let("p", t.b.Add(begin, i)))))
+		}, func() {
+			at, fresh := t.table.enter()
+			before, n, _ := t.tally(fresh, loop.Truth(false))
+			t.b.If(fresh, func() {
+				t.table.entered(t.b.Add(t.distinct, before))
+				if t.fills() {
+					t.b.Store(t.vals, t.slot(at), w.identity())
+				}
+			}, nil)
+			t.b.Assign(t.distinct, t.b.Add(t.distinct, n))
+			t.barrier()
+		})
+	}
+}
+
+// choose appends an entry for each thread for which is holds, and whose entry the consumer
+// takes, to those up to place to; entry gives its key and slot.
+func (t *productTeam) choose(st *state, to *loop.Ref, is loop.Expr, entry func() (key, slot loop.Expr)) {
+	b, leaf := t.b, t.rows.consumer.leaf
+	taken, column := b.Var("taken", loop.Truth(false)), b.Var("column", loop.Int(0))
+	var value *loop.Ref
+	if t.fills() {
+		value = b.Var("result", loop.Number(computeType(t.step.Result.DType), 0))
+	}
+	b.If(is, func() {
+		key, slot := entry()
+		b.Assign(column, key)
+		inner := st.clone()
+		inner.index[t.rows.consumer.loop.Index] = column
+		inner.cursors[t.work] = cursor{access: t.work, level: 1, pos: loop.Int(0), exact: true}
+		if t.fills() {
+			inner.values[t.work] = b.Let(t.work.Tensor.Name, t.valueAt(slot))
+		}
+		t.advance(inner)
+		cond := loop.Expr(loop.Truth(true))
+		if sup := t.alg.Of(leaf.Value, leaves{e: t.emitter, st: inner}); sup.Background != nil && t.leftAlone(sup.Background) {
+			cond = t.holds(sup.Set, func(at ir.Atom) loop.Expr { return t.emitter.atoms[at].flag })
+		}
+		b.If(cond, func() {
+			b.Assign(taken, loop.Truth(true))
+			if t.fills() {
+				b.Assign(value, t.expr(inner.clone(), leaf.Value))
+			}
+		}, nil)
+	}, nil)
+	before, n, _ := t.tally(taken, loop.Truth(false))
+	if t.fills() {
+		b.If(taken, func() { t.appendEntry(st, b.Let("p", b.Add(to, before)), column, value) }, nil)
+	}
+	b.Assign(to, b.Add(to, n))
+	if !t.single() {
+		t.barrier()
+	}
 }

@@ -40,3 +40,11 @@ func (e *emitter) leads(cond loop.Expr) loop.Expr {
 	}
 	return e.b.And(e.leader, cond)
 }
+
+// steps are those of a loop over entries of an iterator, but for their body.
+func (it *iterator) steps(e *emitter, begin, end loop.Expr) steps {
+	return steps{begin: begin, end: end, narrow: func(from, to loop.Expr) (first, last loop.Expr) {
+		first = e.lowerBound(it.crd, begin, end, e.b.Let("from", it.coordinate(e.b, from)))
+		return first, e.lowerBound(it.crd, first, end, e.b.Let("to", it.coordinate(e.b, to)))
+	}}
+}
