@@ -18,9 +18,10 @@ import (
 const (
 	// tileWarps is the size of a block, tileRounds how many entries a thread has.
 	tileWarps  = 8
-	tileRounds = 16
-	// countRounds is how many digits a thread loads before it counts the first.
-	countRounds = 8
+	tileRounds = 12
+	// tilesResident is how many blocks a processor has room for: while some wait at a
+	// barrier, others load and store.
+	tilesResident = 3
 )
 
 // tiledPass is a function of a pass by tiles under construction.
@@ -152,21 +153,18 @@ func (p *countingPass) countTiles() {
 	b, t := x.b, x.t
 	counts := t.write(p.counts)
 	_, rounds := p.tileSize()
-	ahead := min(countRounds, rounds)
 	bins := b.Shared("bins", loop.U32, 1<<p.words[p.digit.word].Bits)
 	x.eachTile(func(tile, lo, hi loop.Expr) {
 		x.eachDigit(func(d loop.Expr) { b.Store(bins, d, loop.Number(loop.U32, 0)) })
 		t.barrier()
 		word := x.word(p.digit.word, lo, hi)
-		for first := int64(0); first < rounds; first += ahead {
-			var at []loop.Expr
-			for k := first; k < first+ahead; k++ {
-				at = append(at, b.Let("p", b.Add(b.Add(lo, loop.Int(k*t.threads())), t.rank())))
-			}
-			words, inside := x.load(word, hi, at)
-			for k := range at {
-				b.If(inside[k], func() { b.Atomic(loop.AtomicAdd, bins, x.digitOf(words[k]), loop.Number(loop.U32, 1)) }, nil)
-			}
+		var at []loop.Expr
+		for k := range rounds {
+			at = append(at, b.Let("p", b.Add(b.Add(lo, loop.Int(k*t.threads())), t.rank())))
+		}
+		words, inside := x.load(word, hi, at)
+		for k := range at {
+			b.If(inside[k], func() { b.Atomic(loop.AtomicAdd, bins, x.digitOf(words[k]), loop.Number(loop.U32, 1)) }, nil)
 		}
 		t.barrier()
 		x.eachDigit(func(d loop.Expr) {
@@ -218,6 +216,7 @@ func (p *countingPass) moveTiles() {
 	if wide {
 		shared = loop.U64
 	}
+	b.Resident(tilesResident)
 	exchange := b.Shared("exchange", shared, int64(warps)*warpSize*rounds)
 	counters := b.Shared("counters", loop.U32, int64(warps)*digits)
 	base := b.Shared("base", p.count, digits)
