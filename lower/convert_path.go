@@ -160,12 +160,16 @@ func ChoosePath(from, to tensor.Format, d Data) (p Path, ok bool) {
 		return Path{}, true
 	}
 	p.Axes, p.Alone = len(axes), d.Threads == 1
-	if d.Order == Unordered && hasRows(to) && canSumMoved(d.DType) {
+	if d.Order == Unordered && !d.Grids && hasRows(to) && canSumMoved(d.DType) {
 		if rows, ok := rowPath(axes, d); ok {
 			return rows, true
 		}
 	}
 	if d.Order == Unordered {
+		if d.Grids {
+			p.Words = wordsFor(axes, d.Shape, gridDigitBits, 0)
+			return p, p.Passes() > 0 && p.Passes() <= maxSortMoves
+		}
 		p.Group = min(max(bits.Len64(uint64(d.Entries/groupEntries)), 1), maxGroupBits)
 		p.Words = wordsFor(axes, d.Shape, localBits, p.Group)
 		return p, p.Passes() <= maxSortMoves
