@@ -119,7 +119,7 @@ const (
 	gridDigitBits = 8  // of a radix pass by thousands of warps, with counters each
 	maxSortMoves  = 24 // from here on a conversion is not worth a kernel
 	// Up to so many entries one thread is done with a pass, of tens of microseconds,
-	// by the time that others have been woken for it and have counters of their own.
+	// by the time that another has been woken for it and has counters of its own.
 	aloneEntries = 1 << 17
 )
 
@@ -153,9 +153,16 @@ type Data struct {
 	Spread func(axis int) int64
 }
 
-// alone reports whether one thread does all passes.
+// alone reports whether one thread does all passes: where there are no others, or
+// entries for no more than one chunk, or too few of them for that many threads.
 func (d *Data) alone() bool {
-	return d.Threads == 1 || d.Grain == 0 && !d.Grids && d.Entries <= aloneEntries
+	switch {
+	case d.Threads == 1:
+		return true
+	case d.Grain > 0 || d.Grids:
+		return false
+	}
+	return d.Entries < 2*chunkGrain || d.Threads > 0 && d.Entries <= aloneEntries*2/int64(d.Threads)
 }
 
 // ChoosePath chooses the path of a conversion. It is not ok if there would be so
