@@ -63,8 +63,8 @@ func (k *Kernel) small(st *step, b *stepBinding, v *variant, vals values) bool {
 }
 
 // patience is after how many small runs the program for them is compiled: compiling
-// takes as long as some hundred of them.
-const patience = 64
+// takes as long as what so many lose without it.
+const patience = 32
 
 // workspaceKeys is the largest number of elements that one of the step's
 // workspaces stands for, 0 if it has none; not ok if that does not fit 63 bits.
