@@ -14,7 +14,7 @@ import (
 // A kernel looks at the stop word so that no more than some ten milliseconds pass
 // between two looks, and so that the loops that matter are not slower for it:
 //
-//   - A while looks after each iteration. So does a for that holds loops none of
+//   - A while looks after each iteration, but for the last case below. So does a for that holds loops none of
 //     which surely looks: it puts the sign of the stop word into its bound, and
 //     finds out behind the loop why that ended. One branch more for each row costs
 //     up to half of SpMV's speed, where it spoils the prediction of the row's end;
@@ -23,7 +23,8 @@ import (
 //     it would be without.
 //   - Finding the end of a strip costs as much as an entry of a short row. So a
 //     loop inside another whose iterations are cheap and work on consecutive
-//     elements of a buffer, as those over the entries of a row do, is left whole.
+//     elements of a buffer, as those over the entries of a row do, for or while,
+//     is left whole.
 //     Memory bounds it: 2^27 elements are a tenth of a second.
 //   - A loop of few iterations, known here, is no loop.
 
@@ -69,9 +70,42 @@ func (f *function) inStrips(s *loop.For) bool {
 // isSweep reports whether every iteration of an innermost loop is cheap and loads
 // or stores an element of a buffer that is its own: element i, or 8*i, or such and
 // a term that is added.
-func isSweep(s *loop.For) bool {
-	cheap := true
+func isSweep(s *loop.For) bool { return sweeps(s.Body, map[loop.VarID]bool{s.Var: true}) }
+
+// isSweepingWhile reports the same of a while: its body steps a variable forward, as
+// a loop over a run of equal coordinates does.
+func isSweepingWhile(s *loop.While) bool {
+	assigned := map[loop.VarID]int{}
 	loop.WalkStmts(s.Body, func(s loop.Stmt) {
+		if a, ok := s.(*loop.Assign); ok {
+			assigned[a.Var]++
+		}
+	})
+	moving := map[loop.VarID]bool{}
+	for _, s := range s.Body {
+		if a, ok := s.(*loop.Assign); ok && assigned[a.Var] == 1 && isStep(a) {
+			moving[a.Var] = true
+		}
+	}
+	return !holdsLoop(s.Body) && sweeps(s.Body, moving)
+}
+
+// isStep reports whether a statement adds a small positive number to a variable.
+func isStep(a *loop.Assign) bool {
+	sum, ok := a.Value.(*loop.Binary)
+	if !ok || sum.Op != loop.Add || sum.Typ != loop.I64 {
+		return false
+	}
+	v, ok1 := sum.X.(*loop.Ref)
+	c, ok2 := sum.Y.(*loop.Const)
+	return ok1 && ok2 && v.Var == a.Var && 0 < c.Bits && c.Bits <= shortLoop
+}
+
+// sweeps reports whether the body of a loop is cheap and loads or stores, each time, at
+// an index made of a variable that moves on with the loop.
+func sweeps(body []loop.Stmt, moving map[loop.VarID]bool) bool {
+	cheap := true
+	loop.WalkStmts(body, func(s loop.Stmt) {
 		for _, e := range loop.Exprs(s) {
 			loop.WalkExpr(e, func(e loop.Expr) {
 				_, call := e.(*loop.Call)
@@ -80,8 +114,7 @@ func isSweep(s *loop.For) bool {
 		}
 	})
 	own := false
-	moving := map[loop.VarID]bool{s.Var: true} // variables that grow with the loop's
-	for _, s := range s.Body {
+	for _, s := range body {
 		for _, e := range loop.Exprs(s) {
 			loop.WalkExpr(e, func(e loop.Expr) {
 				if load, ok := e.(*loop.Load); ok && moves(load.Index, moving) {
