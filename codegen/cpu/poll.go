@@ -104,15 +104,6 @@ func isStep(a *loop.Assign) bool {
 // sweeps reports whether the body of a loop is cheap and loads or stores, each time, at
 // an index made of a variable that moves on with the loop.
 func sweeps(body []loop.Stmt, moving map[loop.VarID]bool) bool {
-	cheap := true
-	loop.WalkStmts(body, func(s loop.Stmt) {
-		for _, e := range loop.Exprs(s) {
-			loop.WalkExpr(e, func(e loop.Expr) {
-				_, call := e.(*loop.Call)
-				cheap = cheap && !call
-			})
-		}
-	})
 	own := false
 	for _, s := range body {
 		for _, e := range loop.Exprs(s) {
@@ -129,7 +120,7 @@ func sweeps(body []loop.Stmt, moving map[loop.VarID]bool) bool {
 			own = own || moves(s.Index, moving)
 		}
 	}
-	return own && cheap
+	return own && !callsScalars(body)
 }
 
 // moves reports whether e is a variable that moves, a small multiple of one, or the
