@@ -13,22 +13,27 @@ import (
 )
 
 // TestColumnsCountGaps reduces columns of matrices stored by rows: what is not stored
-// is counted and folded in the end. Columns of the input are full, empty, and in
-// between; the results are exact in any order.
+// is counted and folded in the end, or looked for beforehand in some of the rows. Columns
+// of the input are full, full but for one row, empty, and in between; the results are
+// exact in any order.
 func TestColumnsCountGaps(t *testing.T) {
-	const rows, columns = 7, 90
+	const columns = 90
 	r := rand.New(rand.NewPCG(7, 7))
 	nan := math.NaN()
-	for _, fill := range []float64{0, 2, -1, nan} {
+	for k, fill := range []float64{0, 2, -1, nan} {
+		rows := []int{7, 30}[k%2]
 		dense := make([]float64, rows*columns)
 		var coords [2][]int64
 		var values []float64
 		for p := range dense {
 			dense[p] = fill
 			i, j := int64(p/columns), int64(p%columns)
-			if j == 1 || j != 2 && r.IntN(3) == 0 {
+			if j == 1 || j == 3 && i != 20 || j != 2 && r.IntN(3) == 0 {
 				dense[p] = float64(r.IntN(5) - 2)
-				if r.IntN(40) == 0 {
+				switch {
+				case j == 1:
+					dense[p] = -3 // with max, nothing that is not stored may come in
+				case r.IntN(40) == 0:
 					dense[p] = []float64{nan, math.Inf(1), math.Inf(-1)}[r.IntN(3)]
 				}
 				coords[0], coords[1], values = append(coords[0], i), append(coords[1], j), append(values, dense[p])
@@ -42,7 +47,7 @@ func TestColumnsCountGaps(t *testing.T) {
 		}
 		start := map[string]float64{"sum": 0, "prod": 1, "max": math.Inf(-1), "min": math.Inf(1)}
 		for _, f := range []tensor.Format{tensor.CSR, tensor.COO, tensor.DCSR, tensor.CSC} {
-			a, err := tensor.FromCoords([]int64{rows, columns}, f, coords[:], tensor.ArrayOf(values), tensor.WithFill(tensor.Float(tensor.Float64, fill)))
+			a, err := tensor.FromCoords([]int64{int64(rows), columns}, f, coords[:], tensor.ArrayOf(values), tensor.WithFill(tensor.Float(tensor.Float64, fill)))
 			if err != nil {
 				t.Fatal(err)
 			}

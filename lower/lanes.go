@@ -49,17 +49,15 @@ func (w *walk) inLanes() bool {
 
 // inBlocks reports whether the loop of w, over the entries of it, is a fold to be
 // emitted in blocks: one whose value is the same in any order, and if entries are
-// seen twice.
+// seen twice. Where it is known how many there are, LLVM makes better loops of
+// integers and truth values itself.
 func (w *walk) inBlocks(it *iterator) bool {
-	leaf := w.floatFold(it.access)
+	leaf := w.innerFold(it.access)
 	if leaf == nil || !w.visitsPlainly(it) {
 		return false
 	}
-	switch leaf.Temp.Reduce.Fold {
-	case ir.FoldMin, ir.FoldMax:
-		return w.isCheapOver(it, leaf.Value)
-	}
-	return false
+	r := leaf.Temp.Reduce
+	return isIdempotent(r.Fold) && (it.run != nil || computeType(r.Typ).IsFloat()) && w.isCheapOver(it, leaf.Value)
 }
 
 // inEntryLanes reports whether the loop of w, over the entries of it, is a sum to be
@@ -87,8 +85,17 @@ func (w *walk) isCheapOver(it *iterator, x ir.Expr) bool {
 // reorder integers as they like, and the parts of complex numbers are several chains
 // as it is.
 func (w *walk) floatFold(walked *ir.Access) *ir.Assign {
+	leaf := w.innerFold(walked)
+	if leaf == nil || !computeType(leaf.Temp.Reduce.Typ).IsFloat() {
+		return nil
+	}
+	return leaf
+}
+
+// innerFold is floatFold for numbers of any type.
+func (w *walk) innerFold(walked *ir.Access) *ir.Assign {
 	leaf, ok := w.f.Body.(*ir.Assign)
-	if !ok || leaf.Temp == nil || w.emitter.counting() || w.opts.Grids || !computeType(leaf.Temp.Reduce.Typ).IsFloat() {
+	if !ok || leaf.Temp == nil || w.emitter.counting() || w.opts.Grids {
 		return nil
 	}
 	if in := leaf.Temp.Reduce.In; in != nil && in != walked {

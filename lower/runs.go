@@ -123,9 +123,16 @@ func (w *walk) blocksOfRun(it *iterator, visit func(p loop.Expr)) {
 		}, func() {
 			b.Assign(rest, b.Sub(w.segmentEnd(r.crd, r.next, r.limit, r.coord), r.next))
 		})
-		b.Assign(r.next, b.Add(r.next, rest))
-		b.If(b.Eq(rest, loop.Int(1)), func() { visit(b.Let(name, b.Sub(r.next, loop.Int(1)))) }, func() {
-			b.If(b.Gt(rest, loop.Int(1)), func() { w.block(it, acc, b.Let(name, b.Sub(r.next, count))) }, nil)
+		// Each way steps by itself: where the next row begins then follows from what the
+		// processor predicts, and it need not wait for coordinates.
+		b.If(b.Eq(rest, loop.Int(1)), func() {
+			visit(b.Let(name, r.next))
+			b.Assign(r.next, b.Add(r.next, loop.Int(1)))
+		}, func() {
+			b.If(b.Gt(rest, loop.Int(1)), func() {
+				b.Assign(r.next, b.Add(r.next, rest))
+				w.block(it, acc, b.Let(name, b.Sub(r.next, count)))
+			}, nil)
 		})
 	}, func() { w.runUntil(it, r.limit, b.Var("more", loop.Truth(true)), visit) })
 }

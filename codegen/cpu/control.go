@@ -118,7 +118,7 @@ func (f *function) whileLoop(s *loop.While) {
 	f.depth--
 	switch {
 	case f.block == nil:
-	case f.depth > 0 && isAppending(s):
+	case f.depth > 0 && (isAppending(s) || isSweepingWhile(s)):
 		f.block.NewBr(cond)
 	default:
 		f.poll(cond)

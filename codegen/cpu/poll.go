@@ -16,7 +16,7 @@ import (
 //
 //   - A while looks after each iteration, unless it is inside another loop and
 //     appends an element to a buffer each time: memory bounds it as well as the
-//     sweeps below. So does a for that holds loops none of
+//     sweeps below, whose case is the other exception. So does a for that holds loops none of
 //     which surely looks: it puts the sign of the stop word into its bound, and
 //     finds out behind the loop why that ended. One branch more for each row costs
 //     up to half of SpMV's speed, where it spoils the prediction of the row's end;
@@ -25,7 +25,8 @@ import (
 //     it would be without.
 //   - Finding the end of a strip costs as much as an entry of a short row. So a
 //     loop inside another whose iterations are cheap and work on consecutive
-//     elements of a buffer, as those over the entries of a row do, is left whole.
+//     elements of a buffer, as those over the entries of a row do, for or while,
+//     is left whole.
 //     Memory bounds it: 2^27 elements are a tenth of a second.
 //   - A loop of few iterations, known here, is no loop.
 
@@ -71,10 +72,54 @@ func (f *function) inStrips(s *loop.For) bool {
 // isSweep reports whether every iteration of an innermost loop is cheap and loads
 // or stores an element of a buffer that is its own: element i, or 8*i, or such and
 // a term that is added.
-func isSweep(s *loop.For) bool {
-	own := false
-	moving := map[loop.VarID]bool{s.Var: true} // variables that grow with the loop's
+func isSweep(s *loop.For) bool { return sweeps(s.Body, map[loop.VarID]bool{s.Var: true}) }
+
+// isSweepingWhile reports the same of a while: its body steps a variable forward, as
+// a loop over a run of equal coordinates does.
+func isSweepingWhile(s *loop.While) bool {
+	assigned := map[loop.VarID]int{}
+	loop.WalkStmts(s.Body, func(s loop.Stmt) {
+		if a, ok := s.(*loop.Assign); ok {
+			assigned[a.Var]++
+		}
+	})
+	moving := map[loop.VarID]bool{}
 	for _, s := range s.Body {
+		if a, ok := s.(*loop.Assign); ok && assigned[a.Var] == 1 && isStep(a) {
+			moving[a.Var] = true
+		}
+	}
+	return !countsUp(s, moving) && !holdsLoop(s.Body) && sweeps(s.Body, moving)
+}
+
+// countsUp reports whether a while counts a variable up to a bound. If it did not look,
+// LLVM would take it for a for and make vector code and calls of memcpy of it, for which
+// what a merge leaves of a row is too short, and keep registers for them that the merge needs.
+func countsUp(s *loop.While, grows map[loop.VarID]bool) bool {
+	cond, ok := s.Cond.(*loop.Binary)
+	if !ok {
+		return false
+	}
+	n, ok := cond.X.(*loop.Ref)
+	return ok && grows[n.Var]
+}
+
+// isStep reports whether a statement adds a small positive number to a variable.
+func isStep(a *loop.Assign) bool {
+	sum, ok := a.Value.(*loop.Binary)
+	if !ok || sum.Op != loop.Add || sum.Typ != loop.I64 {
+		return false
+	}
+	v, ok1 := sum.X.(*loop.Ref)
+	c, ok2 := sum.Y.(*loop.Const)
+	return ok1 && ok2 && v.Var == a.Var && 0 < c.Bits && c.Bits <= shortLoop
+}
+
+// sweeps reports whether the body of a loop is cheap and loads or stores, each time, at
+// an index made of a variable that moves on with the loop.
+func sweeps(body []loop.Stmt, moving map[loop.VarID]bool) bool {
+	own := false
+	for _, s := range body {
 		for _, e := range loop.Exprs(s) {
 			loop.WalkExpr(e, func(e loop.Expr) {
 				if load, ok := e.(*loop.Load); ok && moves(load.Index, moving) {
@@ -89,29 +134,21 @@ func isSweep(s *loop.For) bool {
 			own = own || moves(s.Index, moving)
 		}
 	}
-	return own && isCheap(s.Body)
+	return own && !callsScalars(body)
 }
 
-// isAppending reports whether every iteration of an innermost while stores an
-// element behind that of the one before: at n, where it adds a constant to n. One
-// that counts up to a bound is none: if it did not look, LLVM would take it for a
-// for and make vector code and calls of memcpy of it, for which what a merge leaves
-// of a row is too short, and keep registers for them that the merge needs.
+// isAppending reports whether every iteration of an innermost while, not one that only
+// counts up, stores an element behind that of the one before: at n, where it adds a
+// constant to n.
 func isAppending(s *loop.While) bool {
 	grows := map[loop.VarID]bool{}
 	for _, s := range s.Body {
 		if a, ok := s.(*loop.Assign); ok {
-			if sum, ok := a.Value.(*loop.Binary); ok && sum.Op == loop.Add {
-				x, isVar := sum.X.(*loop.Ref)
-				c, isConst := sum.Y.(*loop.Const)
-				grows[a.Var] = isVar && x.Var == a.Var && isConst && 0 < c.Bits && c.Bits <= shortLoop
-			}
+			grows[a.Var] = isStep(a)
 		}
 	}
-	if cond, ok := s.Cond.(*loop.Binary); ok {
-		if n, ok := cond.X.(*loop.Ref); ok && grows[n.Var] {
-			return false
-		}
+	if countsUp(s, grows) {
+		return false
 	}
 	stores := false
 	for _, s := range s.Body {
@@ -122,21 +159,7 @@ func isAppending(s *loop.While) bool {
 		n, ok := store.Index.(*loop.Ref)
 		stores = stores || ok && grows[n.Var]
 	}
-	return stores && !holdsLoop(s.Body) && isCheap(s.Body)
-}
-
-// isCheap reports whether no function is called.
-func isCheap(body []loop.Stmt) bool {
-	cheap := true
-	loop.WalkStmts(body, func(s loop.Stmt) {
-		for _, e := range loop.Exprs(s) {
-			loop.WalkExpr(e, func(e loop.Expr) {
-				_, call := e.(*loop.Call)
-				cheap = cheap && !call
-			})
-		}
-	})
-	return cheap
+	return stores && !holdsLoop(s.Body) && !callsScalars(s.Body)
 }
 
 // moves reports whether e is a variable that moves, a small multiple of one, or the

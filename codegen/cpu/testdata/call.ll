@@ -1,6 +1,6 @@
 source_filename = "call"
 
-define internal i64 @calls.body(double* noalias readonly %a, double* noalias %y, { double, double }* noalias readonly %z, { double, double }* noalias %w, i64 %n, i32* %stop, i64 %c, i64 %lo, i64 %hi) noinline nounwind {
+define internal i64 @calls.body(double* noalias readonly %a, double* noalias %y, { double, double }* noalias readonly %z, { double, double }* noalias %w, i64 %n, i32* %stop, i64 %c, i64 %lo, i64 %hi) noinline nounwind "prefer-vector-width"="512" {
 entry:
 	%0 = icmp slt i64 %lo, %hi
 	br i1 %0, label %for.i.strip, label %for.i.end

@@ -2,6 +2,8 @@ source_filename = "poll"
 
 define internal i64 @poll.body(i32* noalias readonly %pos, double* noalias readonly %v, double* noalias %y, i64 %n, i32* %stop, i64 %c, i64 %lo, i64 %hi) noinline nounwind {
 entry:
+	%q = alloca i64
+	%r = alloca i64
 	%m = alloca i64
 	%0 = icmp slt i64 %lo, %hi
 	br i1 %0, label %for.i, label %for.i.end
@@ -65,80 +67,129 @@ for.j.strip.next:
 	br i1 %28, label %for.j.strip, label %stopped, !prof !4
 
 for.j.end:
-	%29 = icmp slt i64 0, 4
-	br i1 %29, label %for.k, label %for.k.end
-
-for.k:
-	%k = phi i64 [ 0, %for.j.end ], [ %k.next, %for.k ]
-	%30 = getelementptr inbounds double, double* %y, i64 %k
-	%31 = load double, double* %30
-	%32 = fmul double %31, 2.000000e+00
-	%33 = getelementptr inbounds double, double* %y, i64 %k
-	store double %32, double* %33
-	%k.next = add nuw nsw i64 %k, 1
-	%34 = icmp slt i64 %k.next, 4
-	br i1 %34, label %for.k, label %for.k.end, !llvm.loop !5
-
-for.k.end:
-	%35 = load volatile i32, i32* %stop, align 4
-	%36 = sext i32 %35 to i64
-	%37 = or i64 %hi, %36
-	%i.next = add nsw i64 %i, 1
-	%38 = icmp slt i64 %i.next, %37
-	br i1 %38, label %for.i, label %for.i.end, !llvm.loop !6
-
-for.i.end:
-	%39 = load volatile i32, i32* %stop, align 4
-	%40 = icmp eq i32 %39, 0
-	br i1 %40, label %for.i.done, label %stopped, !prof !4
-
-for.i.done:
-	%41 = icmp slt i64 0, %n
-	br i1 %41, label %for.q.strip, label %for.q.end
-
-for.q.strip:
-	%q.from = phi i64 [ 0, %for.i.done ], [ %q.to, %for.q.strip.next ]
-	%42 = sub i64 %n, %q.from
-	%43 = icmp ule i64 %42, 65536
-	%44 = add i64 %q.from, 65536
-	%q.to = select i1 %43, i64 %n, i64 %44
-	br label %for.q
-
-for.q:
-	%q = phi i64 [ %q.from, %for.q.strip ], [ %q.next, %for.q ]
-	%45 = getelementptr inbounds double, double* %y, i64 %q
-	store double 0.000000e+00, double* %45
-	%q.next = add nuw nsw i64 %q, 1
-	%46 = icmp slt i64 %q.next, %q.to
-	br i1 %46, label %for.q, label %for.q.strip.end, !llvm.loop !7
-
-for.q.strip.end:
-	%47 = icmp eq i64 %q.to, %n
-	br i1 %47, label %for.q.end, label %for.q.strip.next, !prof !4
-
-for.q.strip.next:
-	%48 = load volatile i32, i32* %stop, align 4
-	%49 = icmp eq i32 %48, 0
-	br i1 %49, label %for.q.strip, label %stopped, !prof !4
-
-for.q.end:
-	store i64 %n, i64* %m
+	store i64 %i, i64* %q
 	br label %while.cond
 
 while.cond:
-	%50 = load i64, i64* %m
-	%51 = icmp sgt i64 %50, 0
-	br i1 %51, label %while.body, label %while.end
+	%29 = load i64, i64* %q
+	%30 = icmp slt i64 %29, %n
+	br i1 %30, label %while.body, label %while.end
 
 while.body:
-	%52 = load i64, i64* %m
-	%53 = sdiv i64 %52, 2
-	store i64 %53, i64* %m
-	%54 = load volatile i32, i32* %stop, align 4
-	%55 = icmp eq i32 %54, 0
-	br i1 %55, label %while.cond, label %stopped, !prof !4
+	%31 = getelementptr inbounds double, double* %y, i64 %i
+	%32 = load double, double* %31
+	%33 = load i64, i64* %q
+	%34 = getelementptr inbounds i32, i32* %pos, i64 %33
+	%35 = load i32, i32* %34
+	%36 = zext i32 %35 to i64
+	%37 = sitofp i64 %36 to double
+	%38 = fadd double %32, %37
+	%39 = getelementptr inbounds double, double* %y, i64 %i
+	store double %38, double* %39
+	%40 = load i64, i64* %q
+	%41 = add i64 %40, 2
+	store i64 %41, i64* %q
+	br label %while.cond
 
 while.end:
+	store i64 %n, i64* %r
+	br label %while.cond.1
+
+while.cond.1:
+	%42 = load i64, i64* %r
+	%43 = icmp sgt i64 %42, 0
+	br i1 %43, label %while.body.1, label %while.end.1
+
+while.body.1:
+	%44 = getelementptr inbounds double, double* %y, i64 %i
+	%45 = load double, double* %44
+	%46 = load i64, i64* %r
+	%47 = sitofp i64 %46 to double
+	%48 = fadd double %45, %47
+	%49 = getelementptr inbounds double, double* %y, i64 %i
+	store double %48, double* %49
+	%50 = load i64, i64* %r
+	%51 = add i64 %50, -2
+	store i64 %51, i64* %r
+	%52 = load volatile i32, i32* %stop, align 4
+	%53 = icmp eq i32 %52, 0
+	br i1 %53, label %while.cond.1, label %stopped, !prof !4
+
+while.end.1:
+	%54 = icmp slt i64 0, 4
+	br i1 %54, label %for.k, label %for.k.end
+
+for.k:
+	%k = phi i64 [ 0, %while.end.1 ], [ %k.next, %for.k ]
+	%55 = getelementptr inbounds double, double* %y, i64 %k
+	%56 = load double, double* %55
+	%57 = fmul double %56, 2.000000e+00
+	%58 = getelementptr inbounds double, double* %y, i64 %k
+	store double %57, double* %58
+	%k.next = add nuw nsw i64 %k, 1
+	%59 = icmp slt i64 %k.next, 4
+	br i1 %59, label %for.k, label %for.k.end, !llvm.loop !5
+
+for.k.end:
+	%60 = load volatile i32, i32* %stop, align 4
+	%61 = sext i32 %60 to i64
+	%62 = or i64 %hi, %61
+	%i.next = add nsw i64 %i, 1
+	%63 = icmp slt i64 %i.next, %62
+	br i1 %63, label %for.i, label %for.i.end, !llvm.loop !6
+
+for.i.end:
+	%64 = load volatile i32, i32* %stop, align 4
+	%65 = icmp eq i32 %64, 0
+	br i1 %65, label %for.i.done, label %stopped, !prof !4
+
+for.i.done:
+	%66 = icmp slt i64 0, %n
+	br i1 %66, label %for.q.strip, label %for.q.end
+
+for.q.strip:
+	%q.from = phi i64 [ 0, %for.i.done ], [ %q.to, %for.q.strip.next ]
+	%67 = sub i64 %n, %q.from
+	%68 = icmp ule i64 %67, 65536
+	%69 = add i64 %q.from, 65536
+	%q.to = select i1 %68, i64 %n, i64 %69
+	br label %for.q
+
+for.q:
+	%q.1 = phi i64 [ %q.from, %for.q.strip ], [ %q.next, %for.q ]
+	%70 = getelementptr inbounds double, double* %y, i64 %q.1
+	store double 0.000000e+00, double* %70
+	%q.next = add nuw nsw i64 %q.1, 1
+	%71 = icmp slt i64 %q.next, %q.to
+	br i1 %71, label %for.q, label %for.q.strip.end, !llvm.loop !7
+
+for.q.strip.end:
+	%72 = icmp eq i64 %q.to, %n
+	br i1 %72, label %for.q.end, label %for.q.strip.next, !prof !4
+
+for.q.strip.next:
+	%73 = load volatile i32, i32* %stop, align 4
+	%74 = icmp eq i32 %73, 0
+	br i1 %74, label %for.q.strip, label %stopped, !prof !4
+
+for.q.end:
+	store i64 %n, i64* %m
+	br label %while.cond.2
+
+while.cond.2:
+	%75 = load i64, i64* %m
+	%76 = icmp sgt i64 %75, 0
+	br i1 %76, label %while.body.2, label %while.end.2
+
+while.body.2:
+	%77 = load i64, i64* %m
+	%78 = sdiv i64 %77, 2
+	store i64 %78, i64* %m
+	%79 = load volatile i32, i32* %stop, align 4
+	%80 = icmp eq i32 %79, 0
+	br i1 %80, label %while.cond.2, label %stopped, !prof !4
+
+while.end.2:
 	ret i64 0
 
 stopped:

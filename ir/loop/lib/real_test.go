@@ -20,12 +20,14 @@ func bigExp2(x *big.Float) *big.Float  { return bigExp(mul(x, ln2())) }
 func bigLog2(x *big.Float) *big.Float  { return quo(bigLog(x), ln2()) }
 func bigLog10(x *big.Float) *big.Float { return quo(bigLog(x), bigLog(exact(10))) }
 
-// unary lists the functions of one argument with the domains to sample.
-var unary = []struct {
+// unaryFunction is a function of one argument with its reference and the domains to sample.
+type unaryFunction struct {
 	name    string
 	judge   func(*big.Float) *big.Float
 	domains []domain
-}{
+}
+
+var unary = []unaryFunction{
 	{"exp_f64", bigExp, []domain{{lo: -746, hi: 710, minExp: -60, maxExp: 9}}},
 	{"exp2_f64", bigExp2, []domain{{lo: -1076, hi: 1024, minExp: -60, maxExp: 10}}},
 	{"expm1_f64", bigExpm1, []domain{{lo: -3, hi: 3, minExp: lowest, maxExp: 6}, {lo: -40, hi: 710, minExp: -3, maxExp: 9}}},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"flag"
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/lacuna-sparse/lacuna"
@@ -15,7 +16,7 @@ var sweep = flag.Bool("sweep", false, "try all 2^32 arguments of f32 functions, 
 
 // narrow lists the functions of one argument as expressions name them, with a
 // reference in f64, which need not be better than a few units in its last place: an
-// f32 has 29 bits fewer.
+// f32 has 29 bits fewer. Where it disagrees, that in math/big decides.
 var narrow = []struct {
 	name  string
 	judge func(float64) float64
@@ -98,8 +99,14 @@ func TestNarrowAccuracy(t *testing.T) {
 					from, to := wide(t, x), wide(t, y.Values())
 					for i, v := range from {
 						want := f.judge(v)
-						if n.dtype == tensor.Float32 && float64(float32(want)) == to[i] {
-							continue // rounded correctly, as nearly all are
+						if n.dtype == tensor.Float32 {
+							if float64(float32(want)) == to[i] {
+								continue // rounded correctly, as nearly all are
+							}
+							var nearest float64
+							if nearest, want = closer(f.name, v, want); nearest == to[i] {
+								continue // and the reference is not
+							}
 						}
 						e := n.off(to[i], want)
 						if e > 0.5 {
@@ -127,6 +134,20 @@ func TestNarrowAccuracy(t *testing.T) {
 			})
 		}
 	}
+}
+
+// closer is the f32 and the f64 nearest to the value of a function at v, where want is
+// its value by a reference that may be off by some of its last places, or by more: Go's
+// sine of large numbers is.
+func closer(name string, v, want float64) (nearest, value float64) {
+	if math.IsNaN(want) || math.IsInf(want, 0) || math.IsInf(v, 0) {
+		return want, want
+	}
+	k := slices.IndexFunc(unary, func(u unaryFunction) bool { return u.name == name+"_f64" })
+	y := unary[k].judge(exact(v))
+	narrow, _ := y.Float32()
+	value, _ = y.Float64()
+	return float64(narrow), value
 }
 
 // wide are the numbers of an array as f64.
