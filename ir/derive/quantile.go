@@ -47,7 +47,7 @@ func (s *statement) quantile(e *lang.Reduce, g lang.Node) (lang.Node, *lang.Erro
 	if err != nil {
 		return nil, err
 	}
-	one := func(at, weight lang.Node) (lang.Node, *lang.Error) {
+	part := func(at, weight lang.Node) (lang.Node, *lang.Error) {
 		value, err := s.orderStatistic(e, body, binary("/", at, call("max", binary("-", n, number("1")), number("1"))))
 		if err != nil {
 			return nil, err
@@ -59,11 +59,11 @@ func (s *statement) quantile(e *lang.Reduce, g lang.Node) (lang.Node, *lang.Erro
 	}
 	below := call("floor", rank)
 	fraction := binary("-", rank, below)
-	low, err := one(below, binary("-", number("1"), fraction))
+	low, err := part(below, binary("-", number("1"), fraction))
 	if err != nil {
 		return nil, err
 	}
-	high, err := one(call("ceil", rank), fraction)
+	high, err := part(call("ceil", rank), fraction)
 	if err != nil {
 		return nil, err
 	}
