@@ -234,7 +234,7 @@ func (s *Session) gradient(src, wrt string, d *declarations, opts []Option) (g *
 			operand = t
 		}
 	}
-	format, groups := groupFormats(operand.Format, derived.Groups, func(name string) bool {
+	format, groups := groupFormats(operand.Format, derived.Groups, derived.Upstream, func(name string) bool {
 		return name == derived.Upstream && denseUpstream(says, name)
 	})
 	more := []Option{

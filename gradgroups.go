@@ -10,18 +10,32 @@ import (
 )
 
 // groupFormats says how a derived program stores its result and the tensors that run over some axes of
-// the operand, so that time and memory are those of the entries of an operand that has all coordinates of no level: one number
-// for each row of a million rows, of which few store anything, is more than the operand.
+// the operand, so that time and memory are those of the operand's entries: one number for each of a million rows, of which few
+// store anything, is more than the operand.
 //
 // A group whose axes are the first levels has these levels, and loops go through both side by side. For others
 // the levels of the result are put in another order, which the planner converts the operand to. If no order does for
-// all groups it is left alone, and so is an operand with levels that are C or D. dense tells of groups that are stored
-// densely: they can be read in any order.
-func groupFormats(operand tensor.Format, groups []derive.Group, dense func(name string) bool) (tensor.Format, map[string]tensor.Format) {
+// all groups it is left alone, and so is an operand with dense blocks. The groups of one with levels that are C, as the
+// rows of CSR, are stored densely; but if the adjoint is sparse and its axes are not the first, every row
+// would go through all of it, and the operand is converted too.
+//
+// dense tells of groups that are stored densely, and can be read in any order; upstream is the adjoint.
+func groupFormats(operand tensor.Format, groups []derive.Group, upstream string, dense func(name string) bool) (tensor.Format, map[string]tensor.Format) {
 	groups = slices.DeleteFunc(slices.Clone(groups), func(g derive.Group) bool { return dense(g.Name) })
 	levels, order := operand.Levels(), operand.Order()
-	if len(groups) == 0 || operand.Relaxed() || slices.Contains(levels, tensor.C) || slices.Contains(levels, tensor.D) {
+	if len(groups) == 0 || operand.Relaxed() || slices.Contains(levels, tensor.D) {
 		return operand, nil
+	}
+	if slices.Contains(levels, tensor.C) {
+		across := func(g derive.Group) bool {
+			return g.Name == upstream && slices.ContainsFunc(order[:len(g.Axes)], func(axis int) bool { return !slices.Contains(g.Axes, axis) })
+		}
+		if !slices.ContainsFunc(groups, across) {
+			return operand, nil
+		}
+		for l := range levels[:len(levels)-1] {
+			levels[l] = tensor.DC
+		}
 	}
 	slices.SortStableFunc(groups, func(a, b derive.Group) int { return cmp.Compare(len(a.Axes), len(b.Axes)) })
 	var front []int
