@@ -19,7 +19,7 @@ func TestMasksKeepTheirShape(t *testing.T) {
 	}
 	formats := []string{"CSR", "CSC", "DCSR", "DCSC", "COO", "COOC", "CSR(unsorted)"}
 	for _, from := range formats {
-		A, err := tensor.FromCoords([]int64{4, 5}, mustParse(t, from, 2), [][]int64{{3, 0, 1, 3, 0}, {3, 1, 0, 0, 4}}, tensor.ArrayOf([]float64{1, 2, 3, 4, 0}))
+		A, err := tensor.FromCoords([]int64{5, 5}, mustParse(t, from, 2), [][]int64{{3, 0, 1, 3, 0}, {3, 1, 0, 0, 4}}, tensor.ArrayOf([]float64{1, 2, 3, 4, 0}))
 		if err != nil {
 			t.Fatal(err)
 		}
