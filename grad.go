@@ -29,7 +29,7 @@ type Gradient struct {
 	Result string
 
 	kernel  *Kernel
-	wrt     string
+	wrt     *lang.Tensor
 	program *lang.Program // that was derived
 	of      *lang.Tensor  // y
 }
@@ -95,7 +95,12 @@ func (g *Gradient) Run(ctx context.Context, args Args) (*tensor.Tensor, error) {
 	if err != nil {
 		return nil, g.runError(err, args, extents)
 	}
-	if a, ok := args[g.wrt].(*tensor.Tensor); ok && a.Structure() == tensor.General && a.Format().Relaxed() {
+	if out.Format() != g.wrt.Format {
+		if out, err = g.kernel.session.Convert(ctx, out, g.wrt.Format); err != nil {
+			return nil, err
+		}
+	}
+	if a, ok := args[g.wrt.Name].(*tensor.Tensor); ok && a.Structure() == tensor.General && a.Format().Relaxed() {
 		return g.kernel.session.valuesAt(ctx, out, a)
 	}
 	return out, nil
@@ -229,8 +234,11 @@ func (s *Session) gradient(src, wrt string, d *declarations, opts []Option) (g *
 			operand = t
 		}
 	}
+	format, groups := groupFormats(operand.Format, derived.Groups, derived.Upstream, func(name string) bool {
+		return name == derived.Upstream && denseUpstream(says, name)
+	})
 	more := []Option{
-		Result(derived.Result, operand.Format), ResultType(derived.Result, operand.DType), Fill(derived.Result, tensor.Zero(operand.DType)),
+		Result(derived.Result, format), ResultType(derived.Result, operand.DType), Fill(derived.Result, tensor.Zero(operand.DType)),
 	}
 	if u := d.example(derived.Upstream); u == nil && !d.declared(derived.Upstream) {
 		more = append(more, Format(derived.Upstream, tensor.Dense(derived.Of.Rank), derived.Of.DType))
@@ -240,11 +248,16 @@ func (s *Session) gradient(src, wrt string, d *declarations, opts []Option) (g *
 			d.drop(t.Name) // what was said of results concerns the program itself
 		}
 	}
+	for name, f := range groups {
+		if name != derived.Upstream {
+			more = append(more, Result(name, f))
+		}
+	}
 	k, err := s.kernel(derived.File.Source, d, more)
 	if err != nil {
 		return nil, gradientError(derived.File.Source, err)
 	}
-	return &Gradient{Source: derived.File.Source, Upstream: derived.Upstream, Result: derived.Result, kernel: k, wrt: wrt, program: program, of: derived.Of}, nil
+	return &Gradient{Source: derived.File.Source, Upstream: derived.Upstream, Result: derived.Result, kernel: k, wrt: operand, program: program, of: derived.Of}, nil
 }
 
 // gradientError says that an error is about the derived program, which it shows.

@@ -67,6 +67,8 @@ type Tensor struct {
 	FillKnown bool
 	// Source is the tensor of the checked program; nil for what planning added.
 	Source *lang.Tensor
+	// Pattern says that the tensor is what an operand stores, stored(A), in whatever format it was converted to.
+	Pattern bool
 	// Work is the fold that this workspace holds the results of, nil if the
 	// tensor is not a workspace.
 	Work *Reduce

@@ -55,7 +55,7 @@ type planner struct {
 func (p *planner) operand(t *lang.Tensor) {
 	o := &Operand{Source: t}
 	p.Operands = append(p.Operands, o)
-	whole := Tensor{Name: t.Name, Rank: t.Rank, DType: t.DType, Format: t.Format, Fill: t.Fill, FillKnown: t.HasFill, Source: t}
+	whole := Tensor{Name: t.Name, Rank: t.Rank, DType: t.DType, Format: t.Format, Fill: t.Fill, FillKnown: t.HasFill, Source: t, Pattern: t.StoredOf != nil}
 	declared, ok := p.Options.Forms[t.Name]
 	if !ok {
 		p.current[t] = p.tensor(&whole)
@@ -79,7 +79,7 @@ func (p *planner) join(t *lang.Tensor, why string) {
 		return
 	}
 	at := slices.IndexFunc(p.Operands, func(o *Operand) bool { return o.Source == t })
-	to := p.tensor(&Tensor{Name: t.Name, Rank: t.Rank, DType: t.DType, Format: t.Format, Fill: t.Fill, FillKnown: t.HasFill})
+	to := p.tensor(&Tensor{Name: t.Name, Rank: t.Rank, DType: t.DType, Format: t.Format, Fill: t.Fill, FillKnown: t.HasFill, Pattern: t.StoredOf != nil})
 	if len(p.Operands[at].Pieces) == 1 {
 		to.Name = p.temporary(to)
 	}
@@ -419,7 +419,7 @@ func (p *planner) convert(nf *normalForm, best *candidate) {
 		if to == nil {
 			p.temps++
 			to = p.tensor(&Tensor{Name: fmt.Sprintf("%s_%d", a.Tensor.Name, p.temps), Rank: a.Tensor.Rank, DType: a.Tensor.DType,
-				Format: format, Fill: a.Tensor.Fill, FillKnown: a.Tensor.FillKnown})
+				Format: format, Fill: a.Tensor.Fill, FillKnown: a.Tensor.FillKnown, Pattern: a.Tensor.Pattern})
 			done[k] = to
 			p.Steps = append(p.Steps, &Convert{From: a.Tensor, To: to, Stored: k.stored,
 				Why: fmt.Sprintf("the loops need it as %s", format)})

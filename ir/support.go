@@ -163,7 +163,7 @@ func (g Algebra) choice(e *Select, leaves Leaves) Support {
 // gradients are stored as their operands are.
 func isPattern(cond Expr) bool {
 	a, ok := cond.(*Access)
-	return ok && a.Tensor.Source != nil && a.Tensor.Source.StoredOf != nil
+	return ok && a.Tensor.Pattern
 }
 
 // onIndices reports whether e depends on nothing but indices and extents.

@@ -59,8 +59,43 @@ func softmax(ctx context.Context, name, form string, A *tensor.Tensor, opts []Op
 			empty = "-inf"
 		}
 		value = fmt.Sprintf("where(stored(%s), %s, %s)", access("A", names), value, empty)
-		options = append(options, lacuna.Result("R", A.Format().Standard()))
+		return op.softmaxOfStored(A, along, fmt.Sprintf("%s = logsumexp_{%s} %s; %s = %s", whole, strings.Join(within, ","), x, access("R", names), value), options)
 	}
 	text := fmt.Sprintf("%s = logsumexp_{%s} %s; %s = %s", whole, strings.Join(within, ","), x, access("R", names), value)
 	return op.run(text, lacuna.Args{"A": A}, options...)
+}
+
+// softmaxOfStored runs the program of a softmax over what A stores. If A has all coordinates of no level, neither have the
+// sums t: they run through the levels of A that stay, which come first, side by side with A.
+func (op *operation) softmaxOfStored(A *tensor.Tensor, along []bool, text string, options []lacuna.Option) (*tensor.Tensor, error) {
+	format := A.Format().Standard()
+	levels := format.Levels()
+	if slices.Contains(levels, tensor.C) || slices.Contains(levels, tensor.D) || !slices.Contains(along, false) {
+		return op.run(text, lacuna.Args{"A": A}, append(options, lacuna.Result("R", format))...)
+	}
+	order := format.Order()
+	kept := make([]bool, len(along))
+	for axis := range kept {
+		kept[axis] = !along[axis]
+	}
+	slices.SortStableFunc(order, func(a, b int) int {
+		switch {
+		case kept[a] == kept[b]:
+			return 0
+		case kept[a]:
+			return -1
+		}
+		return 1
+	})
+	front, err := tensor.FormatOf(levels, order)
+	if err != nil {
+		return nil, op.fail(err)
+	}
+	plain := *op
+	plain.format = nil
+	out, err := plain.run(text, lacuna.Args{"A": A}, append(options, lacuna.Result("R", front), lacuna.Result("t", keptLevels(front, kept)))...)
+	if err != nil {
+		return nil, err
+	}
+	return op.convert(out, op.target(format))
 }

@@ -2,6 +2,9 @@
 //
 //	go run ./examples/statistics LICENSE
 //
+// The data are a text with empty lines between its paragraphs: here the license of this repository,
+// the Apache License 2.0; any book in plain text will do.
+//
 // A(i,j) is how often word j stands in paragraph i: a matrix of which a few percent are
 // stored. What is not stored is 0 and counts: the median of a word over the paragraphs is
 // 0 for most words, without a zero being visited.

@@ -42,6 +42,15 @@ type Gradient struct {
 	// Result names the gradient, which has the shape and type of the operand. It is
 	// assigned last.
 	Result string
+	// Groups are tensors of File that have the coordinates of some axes of the operand: the adjoint
+	// of Of, and results in between, such as the maximum of each row.
+	Groups []Group
+}
+
+// Group is a tensor whose dimension k runs over the coordinates of the operand's axis Axes[k].
+type Group struct {
+	Name string
+	Axes []int
 }
 
 // Program derives the gradient of the last statement's result with respect to an operand
@@ -78,6 +87,7 @@ func Program(file *lang.File, p *lang.Program, wrt string, avoid ...string) (*Gr
 		return nil, err.WithSource(p.Source)
 	}
 	d.assignGradient(g)
+	g.Groups = d.groups
 	g.File = &lang.File{Stmts: append(d.needed(), d.out...)}
 	g.File.Source = g.File.String()
 	return g, nil
@@ -95,6 +105,7 @@ type deriver struct {
 	adjoint map[*lang.Tensor]string
 	parts   map[*lang.Tensor][]*part // contributions to adjoints, by tensor
 	out     []*lang.Assign
+	groups  []Group
 }
 
 // check refuses what cannot be differentiated as a whole and finds out what depends on
@@ -224,6 +235,13 @@ func (d *deriver) statements(last *lang.Tensor) *lang.Error {
 			d.assign(d.adjoint[t], vars, value)
 		}
 		sd := newStatement(d, s)
+		if t == last && whole(s.LHS) {
+			var vars []*lang.Index
+			for _, x := range s.LHS.Indices {
+				vars = append(vars, x.Plain())
+			}
+			sd.noteGroup(d.adjoint[t], vars)
+		}
 		if err := sd.back(sd.rhs, sd.upstream(), place{vars: sd.left}); err != nil {
 			return err
 		}

@@ -61,7 +61,7 @@ func TestProgram(t *testing.T) {
 		{"a sum of everything needs the extents of the operand", "y = sum_{i,j} A(i,j)", "A", "",
 			"dA(i,j) = like(dy, A(i,j))"},
 		{"ties share", "y(i) = max_j A(i,j)", "A", "A:CSR",
-			"t(i) = max_j A(i,j)\nn(i) = sum_j where(A(i,j) == t(i) or A(i,j) != A(i,j), 1, 0)\n" +
+			"t(i) = max_j A(i,j)\nn(i) = sum_j where(A(i,j) == t(i) or A(i,j) != A(i,j), 1.0, 0)\n" +
 				"dA(i,j) = where(stored(A(i,j)), where(A(i,j) == t(i) or A(i,j) != A(i,j), dy(i)/f64(n(i)), 0), 0)"},
 		{"used twice", "y(i) = x(i)*x(i)", "x", "", "dx(i) = dy(i)*x(i) + dy(i)*x(i)"},
 		{"two statements", "t(i) = exp(x(i)); y = sum_i t(i)*t(i)", "x", "",
@@ -94,7 +94,7 @@ func TestProgram(t *testing.T) {
 			"dx(i) = f32(dy(i)*z(i))"},
 		{"powers by a number", "y(i) = x(i)^3", "x", "", "dx(i) = dy(i)*3.0*x(i)^2.0"},
 		{"mean", "y(i) = mean_j A(i,j)", "A", "",
-			"n = sum_j like(1, A(0,j))\ndA(i,j) = like(dy(i)/f64(n), A(i,j))"},
+			"n = sum_j like(1.0, A(0,j))\ndA(i,j) = like(dy(i)/f64(n), A(i,j))"},
 		{"an update", "y(i) += x(i)^2", "x", "", "dx(i) = dy(i)*2.0*x(i)"},
 		{"an update of the operand", "y(i) *= x(i)", "y", "", "dy1(i) = dy(i)*x(i)"},
 		{"complex numbers", "y(i) = x(i)*z(i)", "x", "x:c128 z:c128", "dx(i) = dy(i)*conj(z(i))"},

@@ -34,57 +34,85 @@ func (s *statement) quantile(e *lang.Reduce, g lang.Node) (lang.Node, *lang.Erro
 		return nil, err
 	}
 	isNaN := binary("!=", body, body)
-	counted := binary("==", body, body)
-	if e.Op != lang.NanQuantile {
-		counted = &lang.Const{Name: "true"}
-	}
-	count, err := s.group(e, "n", "sum", s.within(e, indicator(counted), zero()))
+	nans, err := s.group(e, "n", "sum", s.within(e, indicator(isNaN), zero()))
 	if err != nil {
 		return nil, err
 	}
-	n := cast(tensor.Float64, count)
-	rank, err := s.rank(e, n)
-	if err != nil {
-		return nil, err
+	adjoint, err := s.shares(e, body, nans, g)
+	if err != nil || e.Op == lang.NanQuantile {
+		return adjoint, err
 	}
-	one := func(at, weight lang.Node) (lang.Node, *lang.Error) {
-		value, err := s.orderStatistic(e, body, binary("/", at, call("max", binary("-", n, number("1")), number("1"))))
+	return where(binary(">", nans, zero()), where(isNaN, binary("/", g, cast(wide(e.Typ), some(nans))), zero()), adjoint), nil
+}
+
+// shares writes the adjoint of a value that is no NaN.
+func (s *statement) shares(e *lang.Reduce, body, nans, g lang.Node) (lang.Node, *lang.Error) {
+	share := func(method string, order, weight lang.Node) (lang.Node, *lang.Error) {
+		value, err := s.orderStatistic(e, body, method, order)
 		if err != nil {
 			return nil, err
 		}
 		tie := binary("==", body, value)
 		ties, err := s.group(e, "n", "sum", s.within(e, indicator(tie), zero()))
-		share := binary("/", binary("*", g, cast(wide(e.Typ), weight)), cast(wide(e.Typ), some(ties)))
-		return where(tie, share, zero()), err
+		part := g
+		if weight != nil {
+			part = binary("*", g, weight)
+		}
+		return where(tie, binary("/", part, cast(wide(e.Typ), some(ties))), zero()), err
+	}
+	order := lang.Node(number("0.5"))
+	if e.Q != nil {
+		var err *lang.Error
+		if order, err = s.value(e.Q); err != nil {
+			return nil, err
+		}
+	}
+	method := methodOf(e)
+	if method == "lower" || method == "higher" || method == "nearest" { // one of the values
+		return share(method, order, nil)
+	}
+	// The number of values is written so that it is one number where nothing is stored.
+	n, err := s.size(e, tensor.Float64)
+	if err != nil {
+		return nil, err
+	}
+	if e.Op == lang.NanQuantile {
+		n = &lang.Paren{X: binary("-", n, nans)}
+	}
+	rank, err := s.rank(e, n)
+	if err != nil {
+		return nil, err
 	}
 	below := call("floor", rank)
 	fraction := binary("-", rank, below)
-	low, err := one(below, binary("-", number("1"), fraction))
+	lowMethod, lowOrder, highMethod, highOrder := "lower", order, "higher", order
+	if method != "linear" && method != "midpoint" { // whose ranks are not those of lower and higher
+		last := call("max", binary("-", n, number("1")), number("1"))
+		lowMethod, lowOrder = "nearest", binary("/", below, last)
+		highMethod, highOrder = "nearest", binary("/", call("ceil", rank), last)
+	}
+	low, err := share(lowMethod, lowOrder, cast(wide(e.Typ), binary("-", number("1"), fraction)))
 	if err != nil {
 		return nil, err
 	}
-	high, err := one(call("ceil", rank), fraction)
-	if err != nil {
-		return nil, err
-	}
-	adjoint := binary("+", low, high)
-	if e.Op == lang.NanQuantile {
-		return adjoint, nil
-	}
-	nans, err := s.group(e, "n", "sum", s.within(e, indicator(isNaN), zero()))
-	return where(binary(">", nans, zero()), where(isNaN, binary("/", g, cast(wide(e.Typ), some(nans))), zero()), adjoint), err
+	high, err := share(highMethod, highOrder, cast(wide(e.Typ), fraction))
+	return binary("+", low, high), err
 }
 
 // some is a count that is a divisor where it is not 0: in the gradient of the gradient
 // 0/0 must not arise elsewhere either.
 func some(count lang.Node) lang.Node { return call("max", count, number("1")) }
 
+// methodOf is the method of a quantile.
+func methodOf(e *lang.Reduce) string {
+	if len(e.Options) > 0 {
+		return e.Options[0]
+	}
+	return "linear"
+}
+
 // rank adds a statement for the rank of a quantile among n values.
 func (s *statement) rank(e *lang.Reduce, n lang.Node) (lang.Node, *lang.Error) {
-	method := "linear"
-	if len(e.Options) > 0 {
-		method = e.Options[0]
-	}
 	q := number("0.5")
 	var vars []*lang.Index
 	if e.Q != nil {
@@ -103,14 +131,14 @@ func (s *statement) rank(e *lang.Reduce, n lang.Node) (lang.Node, *lang.Error) {
 			vars = append(vars, v)
 		}
 	}
-	rank := substitute(parsed()[ranks[method]], map[string]lang.Node{"q": q, "n": n})
+	rank := substitute(parsed()[ranks[methodOf(e)]], map[string]lang.Node{"q": q, "n": n})
 	last := call("max", binary("-", n, number("1")), zero())
 	return refOf(s.define("h", s.ordered(vars), call("max", call("min", rank, last), zero())))
 }
 
-// orderStatistic adds a statement for the value at a rank, given as a part of the last.
-func (s *statement) orderStatistic(e *lang.Reduce, body, part lang.Node) (lang.Node, *lang.Error) {
-	f := &lang.Fold{Name: lang.Quantile.String(), Options: []lang.Option{{Name: "nearest"}}, Body: body, Q: part}
+// orderStatistic adds a statement for a quantile that is one of the values.
+func (s *statement) orderStatistic(e *lang.Reduce, body lang.Node, method string, order lang.Node) (lang.Node, *lang.Error) {
+	f := &lang.Fold{Name: lang.Quantile.String(), Options: []lang.Option{{Name: method}}, Body: body, Q: order}
 	if e.Op == lang.NanQuantile {
 		f.Name = lang.NanQuantile.String()
 	}

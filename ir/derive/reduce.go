@@ -111,13 +111,14 @@ func refOf(r *lang.Ref, err *lang.Error) (lang.Node, *lang.Error) {
 }
 
 // indicator is 1 where a condition holds and 0 elsewhere: sums of it count, and unlike
-// count they have a derivative, 0, so that gradients can be derived again.
-func indicator(cond lang.Node) lang.Node { return where(cond, number("1"), zero()) }
+// count they have a derivative, 0, so that gradients can be derived again. They are sums of f64, since a
+// group may have more than 2^63 elements.
+func indicator(cond lang.Node) lang.Node { return where(cond, one(), zero()) }
 
 // size is the number of values in the group of a reduction, as a number of type dt or a wider one.
 func (s *statement) size(e *lang.Reduce, dt tensor.DType) (lang.Node, *lang.Error) {
 	if s.counts[e] == nil {
-		n, err := s.group(e, "n", "sum", s.within(e, number("1"), zero()))
+		n, err := s.group(e, "n", "sum", s.within(e, one(), zero()))
 		if err != nil {
 			return nil, err
 		}

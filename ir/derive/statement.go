@@ -128,7 +128,26 @@ func (s *statement) define(base string, vars []*lang.Index, value lang.Node) (*l
 	}
 	r := ref(s.fresh(base), names)
 	s.out = append(s.out, &lang.Assign{LHS: r, Op: lang.Set, RHS: value})
+	s.noteGroup(r.Name, vars)
 	return r, nil
+}
+
+// noteGroup notes that a tensor runs over some axes of the operand, if vars are indices that stand alone where
+// the statement reads it.
+func (s *statement) noteGroup(name string, vars []*lang.Index) {
+	for _, a := range lang.Accesses(s.rhs) {
+		if a.Tensor != s.wrt || !whole(a) || len(vars) == 0 || len(vars) == len(a.Indices) {
+			continue
+		}
+		axes := make([]int, len(vars))
+		for k, v := range vars {
+			axes[k] = slices.IndexFunc(a.Indices, func(x lang.IndexExpr) bool { return x.Plain() == v })
+		}
+		if !slices.Contains(axes, -1) {
+			s.groups = append(s.groups, Group{name, axes})
+			return
+		}
+	}
 }
 
 // shared returns an adjoint that may be computed many times, as the element of a

@@ -12,6 +12,9 @@ import (
 
 func zero() lang.Node { return number("0") }
 
+// one is 1 as an f64, unless it meets another type.
+func one() lang.Node { return number("1.0") }
+
 func number(text string) lang.Node { return &lang.Number{Text: text} }
 
 func integer(n int64) lang.Node {
