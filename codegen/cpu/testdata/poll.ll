@@ -73,22 +73,29 @@ for.j.end:
 while.cond:
 	%29 = load i64, i64* %q
 	%30 = icmp slt i64 %29, %n
-	br i1 %30, label %while.body, label %while.end
+	%31 = load i64, i64* %q
+	%32 = getelementptr inbounds i32, i32* %pos, i64 %31
+	%33 = load i32, i32* %32
+	%34 = getelementptr inbounds i32, i32* %pos, i64 %i
+	%35 = load i32, i32* %34
+	%36 = icmp eq i32 %33, %35
+	%37 = and i1 %30, %36
+	br i1 %37, label %while.body, label %while.end
 
 while.body:
-	%31 = getelementptr inbounds double, double* %y, i64 %i
-	%32 = load double, double* %31
-	%33 = load i64, i64* %q
-	%34 = getelementptr inbounds i32, i32* %pos, i64 %33
-	%35 = load i32, i32* %34
-	%36 = zext i32 %35 to i64
-	%37 = sitofp i64 %36 to double
-	%38 = fadd double %32, %37
-	%39 = getelementptr inbounds double, double* %y, i64 %i
-	store double %38, double* %39
+	%38 = getelementptr inbounds double, double* %y, i64 %i
+	%39 = load double, double* %38
 	%40 = load i64, i64* %q
-	%41 = add i64 %40, 2
-	store i64 %41, i64* %q
+	%41 = getelementptr inbounds i32, i32* %pos, i64 %40
+	%42 = load i32, i32* %41
+	%43 = zext i32 %42 to i64
+	%44 = sitofp i64 %43 to double
+	%45 = fadd double %39, %44
+	%46 = getelementptr inbounds double, double* %y, i64 %i
+	store double %45, double* %46
+	%47 = load i64, i64* %q
+	%48 = add i64 %47, 2
+	store i64 %48, i64* %q
 	br label %while.cond
 
 while.end:
@@ -96,98 +103,98 @@ while.end:
 	br label %while.cond.1
 
 while.cond.1:
-	%42 = load i64, i64* %r
-	%43 = icmp sgt i64 %42, 0
-	br i1 %43, label %while.body.1, label %while.end.1
+	%49 = load i64, i64* %r
+	%50 = icmp sgt i64 %49, 0
+	br i1 %50, label %while.body.1, label %while.end.1
 
 while.body.1:
-	%44 = getelementptr inbounds double, double* %y, i64 %i
-	%45 = load double, double* %44
-	%46 = load i64, i64* %r
-	%47 = sitofp i64 %46 to double
-	%48 = fadd double %45, %47
-	%49 = getelementptr inbounds double, double* %y, i64 %i
-	store double %48, double* %49
-	%50 = load i64, i64* %r
-	%51 = add i64 %50, -2
-	store i64 %51, i64* %r
-	%52 = load volatile i32, i32* %stop, align 4
-	%53 = icmp eq i32 %52, 0
-	br i1 %53, label %while.cond.1, label %stopped, !prof !4
+	%51 = getelementptr inbounds double, double* %y, i64 %i
+	%52 = load double, double* %51
+	%53 = load i64, i64* %r
+	%54 = sitofp i64 %53 to double
+	%55 = fadd double %52, %54
+	%56 = getelementptr inbounds double, double* %y, i64 %i
+	store double %55, double* %56
+	%57 = load i64, i64* %r
+	%58 = add i64 %57, -2
+	store i64 %58, i64* %r
+	%59 = load volatile i32, i32* %stop, align 4
+	%60 = icmp eq i32 %59, 0
+	br i1 %60, label %while.cond.1, label %stopped, !prof !4
 
 while.end.1:
-	%54 = icmp slt i64 0, 4
-	br i1 %54, label %for.k, label %for.k.end
+	%61 = icmp slt i64 0, 4
+	br i1 %61, label %for.k, label %for.k.end
 
 for.k:
 	%k = phi i64 [ 0, %while.end.1 ], [ %k.next, %for.k ]
-	%55 = getelementptr inbounds double, double* %y, i64 %k
-	%56 = load double, double* %55
-	%57 = fmul double %56, 2.000000e+00
-	%58 = getelementptr inbounds double, double* %y, i64 %k
-	store double %57, double* %58
+	%62 = getelementptr inbounds double, double* %y, i64 %k
+	%63 = load double, double* %62
+	%64 = fmul double %63, 2.000000e+00
+	%65 = getelementptr inbounds double, double* %y, i64 %k
+	store double %64, double* %65
 	%k.next = add nuw nsw i64 %k, 1
-	%59 = icmp slt i64 %k.next, 4
-	br i1 %59, label %for.k, label %for.k.end, !llvm.loop !5
+	%66 = icmp slt i64 %k.next, 4
+	br i1 %66, label %for.k, label %for.k.end, !llvm.loop !5
 
 for.k.end:
-	%60 = load volatile i32, i32* %stop, align 4
-	%61 = sext i32 %60 to i64
-	%62 = or i64 %hi, %61
+	%67 = load volatile i32, i32* %stop, align 4
+	%68 = sext i32 %67 to i64
+	%69 = or i64 %hi, %68
 	%i.next = add nsw i64 %i, 1
-	%63 = icmp slt i64 %i.next, %62
-	br i1 %63, label %for.i, label %for.i.end, !llvm.loop !6
+	%70 = icmp slt i64 %i.next, %69
+	br i1 %70, label %for.i, label %for.i.end, !llvm.loop !6
 
 for.i.end:
-	%64 = load volatile i32, i32* %stop, align 4
-	%65 = icmp eq i32 %64, 0
-	br i1 %65, label %for.i.done, label %stopped, !prof !4
+	%71 = load volatile i32, i32* %stop, align 4
+	%72 = icmp eq i32 %71, 0
+	br i1 %72, label %for.i.done, label %stopped, !prof !4
 
 for.i.done:
-	%66 = icmp slt i64 0, %n
-	br i1 %66, label %for.q.strip, label %for.q.end
+	%73 = icmp slt i64 0, %n
+	br i1 %73, label %for.q.strip, label %for.q.end
 
 for.q.strip:
 	%q.from = phi i64 [ 0, %for.i.done ], [ %q.to, %for.q.strip.next ]
-	%67 = sub i64 %n, %q.from
-	%68 = icmp ule i64 %67, 65536
-	%69 = add i64 %q.from, 65536
-	%q.to = select i1 %68, i64 %n, i64 %69
+	%74 = sub i64 %n, %q.from
+	%75 = icmp ule i64 %74, 65536
+	%76 = add i64 %q.from, 65536
+	%q.to = select i1 %75, i64 %n, i64 %76
 	br label %for.q
 
 for.q:
 	%q.1 = phi i64 [ %q.from, %for.q.strip ], [ %q.next, %for.q ]
-	%70 = getelementptr inbounds double, double* %y, i64 %q.1
-	store double 0.000000e+00, double* %70
+	%77 = getelementptr inbounds double, double* %y, i64 %q.1
+	store double 0.000000e+00, double* %77
 	%q.next = add nuw nsw i64 %q.1, 1
-	%71 = icmp slt i64 %q.next, %q.to
-	br i1 %71, label %for.q, label %for.q.strip.end, !llvm.loop !7
+	%78 = icmp slt i64 %q.next, %q.to
+	br i1 %78, label %for.q, label %for.q.strip.end, !llvm.loop !7
 
 for.q.strip.end:
-	%72 = icmp eq i64 %q.to, %n
-	br i1 %72, label %for.q.end, label %for.q.strip.next, !prof !4
+	%79 = icmp eq i64 %q.to, %n
+	br i1 %79, label %for.q.end, label %for.q.strip.next, !prof !4
 
 for.q.strip.next:
-	%73 = load volatile i32, i32* %stop, align 4
-	%74 = icmp eq i32 %73, 0
-	br i1 %74, label %for.q.strip, label %stopped, !prof !4
+	%80 = load volatile i32, i32* %stop, align 4
+	%81 = icmp eq i32 %80, 0
+	br i1 %81, label %for.q.strip, label %stopped, !prof !4
 
 for.q.end:
 	store i64 %n, i64* %m
 	br label %while.cond.2
 
 while.cond.2:
-	%75 = load i64, i64* %m
-	%76 = icmp sgt i64 %75, 0
-	br i1 %76, label %while.body.2, label %while.end.2
+	%82 = load i64, i64* %m
+	%83 = icmp sgt i64 %82, 0
+	br i1 %83, label %while.body.2, label %while.end.2
 
 while.body.2:
-	%77 = load i64, i64* %m
-	%78 = sdiv i64 %77, 2
-	store i64 %78, i64* %m
-	%79 = load volatile i32, i32* %stop, align 4
-	%80 = icmp eq i32 %79, 0
-	br i1 %80, label %while.cond.2, label %stopped, !prof !4
+	%84 = load i64, i64* %m
+	%85 = sdiv i64 %84, 2
+	store i64 %85, i64* %m
+	%86 = load volatile i32, i32* %stop, align 4
+	%87 = icmp eq i32 %86, 0
+	br i1 %87, label %while.cond.2, label %stopped, !prof !4
 
 while.end.2:
 	ret i64 0
