@@ -21,8 +21,8 @@ type choice struct {
 	work lower.WorkspaceKind
 	// tables makes the plan's tables.
 	tables bool
-	// onePass appends sparse results without counting them first.
-	onePass bool
+	// assembly is how sparse results are assembled.
+	assembly lower.Assembly
 }
 
 // oneThread reports whether runs of the kernel use one thread only.
@@ -31,6 +31,18 @@ func (k *Kernel) oneThread() bool {
 		return false
 	}
 	return k.options.Threads == 1 || k.options.Threads == 0 && goruntime.GOMAXPROCS(0) == 1
+}
+
+// assembly is how sparse results are assembled where nothing of it is kept for later
+// runs: without counting the entries first, if that is possible.
+func (k *Kernel) assembly() lower.Assembly {
+	switch {
+	case runtime.OnGrids(k.session.engine):
+		return lower.Counted
+	case k.oneThread():
+		return lower.Appended
+	}
+	return lower.Joined
 }
 
 // workspaceKeys is the largest number of elements that one of the step's

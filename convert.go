@@ -36,9 +36,10 @@ func WithConversionKernels() SessionOption { return func(s *Session) { s.convers
 // Convert stores a tensor in another format. The result is that of
 // [tensor.Tensor.Convert], made by a kernel for the two formats where that is
 // faster: on the session's threads, within its memory limit, and until ctx ends.
-// Arrays that the two formats have in common are shared.
+// Arrays that the two formats have in common are shared. With [WithResidentResults] the
+// others stay on the device.
 func (s *Session) Convert(ctx context.Context, t *tensor.Tensor, format tensor.Format) (*tensor.Tensor, error) {
-	c := &converting{session: s, options: s.options.Here()}
+	c := &converting{session: s, options: s.options.Here(), resident: s.options.Resident}
 	return c.named(ctx, t, format, t.Name())
 }
 
@@ -252,6 +253,7 @@ func (c *converting) fromCoords(ctx context.Context, list *tensor.Tensor, format
 	if found[lower.CoordinateOutside] != 0 {
 		return nil, errPlain // which says where
 	}
+	c.options.Resident = c.resident
 	falls, repeats := found[lower.CoordinateFalls] != 0, found[lower.CoordinateRepeats] != 0
 	switch {
 	case falls || repeats:
@@ -376,14 +378,22 @@ func (c *converting) sorted(ctx context.Context, list *tensor.Tensor, format ten
 	for _, id := range res.Words {
 		words = append(words, call.results.Buffers[id])
 	}
-	m := call.results.Buffers[res.Values]
-	values := tensor.ArrayAt(list.DType(), m.Ptr, int(m.Len))
+	values := arrayOf(list.DType(), call.results.Buffers[res.Values])
+	found := arrayOf(tensor.Uint8, call.results.Buffers[res.Found])
+	v.finish(call)
+	if err := found.Fetch(); err != nil {
+		return nil, err
+	}
 	entries := lower.Packed
-	if runtime.SliceOf[uint8](call.results.Buffers[res.Found])[0] != 0 {
+	if tensor.View[uint8](found)[0] != 0 {
 		entries = lower.PackedRepeating
 	}
-	v.finish(call)
 	v, call, err = c.run(ctx, list, format, entries, path, &packedList{words, values})
+	for _, m := range words {
+		if m.On != nil {
+			m.On.Free()
+		}
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -482,7 +492,9 @@ func (c *converting) check(ctx context.Context, list *tensor.Tensor) ([]uint8, e
 	if err != nil {
 		return nil, err
 	}
-	call, err := c.call(ctx, v, list, nil)
+	here := *c
+	here.options = c.options.Here()
+	call, err := here.call(ctx, v, list, nil)
 	if err != nil {
 		return nil, err
 	}

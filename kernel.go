@@ -224,7 +224,7 @@ func (k *Kernel) compile(opts ir.Options) error {
 		switch st.(type) {
 		case *ir.Compute, *ir.Scan, *ir.Statistic, *ir.Sort:
 			// Compile ahead of the first run what will most likely run.
-			how := choice{crd: loop.U32, work: k.session.workspace(lower.DenseWorkspace), onePass: k.oneThread()}
+			how := choice{crd: loop.U32, work: k.session.workspace(lower.DenseWorkspace), assembly: k.assembly()}
 			how.tables = how.work == lower.DenseWorkspace && len(sp.tables()) > 0
 			if runtime.OnGrids(k.session.engine) {
 				how.work = k.session.workspace(lower.HashWorkspace)
@@ -283,7 +283,7 @@ func (k *Kernel) variant(ctx context.Context, st *step, types declaredTypes, how
 		return v, nil
 	}
 	low, err := k.lowered(st.plan, types, lower.Options{Coordinates: how.crd, Workspace: how.work,
-		LimitWide: !k.plan.Options.NarrowWorkspaces, Tables: how.tables, OnePass: how.onePass,
+		LimitWide: !k.plan.Options.NarrowWorkspaces, Tables: how.tables, Assembly: how.assembly,
 		Grids: runtime.OnGrids(k.session.engine), Grain: k.session.grain})
 	if err != nil {
 		return nil, err
@@ -330,9 +330,7 @@ func (st *step) key(types declaredTypes, how choice) string {
 	if how.tables {
 		b.WriteString(" tables")
 	}
-	if how.onePass {
-		b.WriteString(" one pass")
-	}
+	b.WriteString(" " + how.assembly.String())
 	for _, t := range st.reads {
 		if v := types[t.ID]; v != nil {
 			fmt.Fprintf(&b, ";%s %s", t.Name, indexTypes(v))

@@ -440,7 +440,7 @@ func (k *Kernel) compute(ctx context.Context, st *step, b *stepBinding, vals val
 		err = v.exe.RunInto(ctx, call.bindings, k.options, &call.results)
 	}
 	goruntime.KeepAlive(vals) // the bindings do not keep memory of mapped files
-	if err != nil && v.onePass && tooManyForOnePass(err) {
+	if err != nil && v.assembly != lower.Counted && tooManyForOnePass(err) {
 		st.twoPasses.Store(true)
 		return k.compute(ctx, st, b, vals, keep)
 	}
@@ -450,7 +450,7 @@ func (k *Kernel) compute(ctx context.Context, st *step, b *stepBinding, vals val
 	return v.result(b.shape, &call.results, vals), nil
 }
 
-// tooManyForOnePass reports whether a program that appends in one pass did not
+// tooManyForOnePass reports whether a program that writes in one pass did not
 // have the memory for it, while two passes may have.
 func tooManyForOnePass(err error) bool {
 	var failed *runtime.KernelError
@@ -467,7 +467,10 @@ func (k *Kernel) chosen(ctx context.Context, st *step, b *stepBinding, vals valu
 		return keep.variant, nil
 	}
 	v := st.latest.Load()
-	how := choice{crd: b.crd, onePass: keep == nil && !st.twoPasses.Load() && k.oneThread()}
+	how := choice{crd: b.crd}
+	if keep == nil && !st.twoPasses.Load() {
+		how.assembly = k.assembly()
+	}
 	if b.keys > 0 && v != nil {
 		how.work = k.workspaceKind(b.keys, v, vals)
 	}

@@ -287,18 +287,22 @@ func (p *planner) temporary(t *Tensor) string {
 // the order of the result's storage, or its loops need operands stored otherwise,
 // conversions.
 func (p *planner) compute(nf *normalForm, s *lang.Stmt, result *Tensor, step *Compute) {
-	target := result
-	if !result.Format.IsDense() && !nf.appendable() {
-		// Entries would not arise in storage order: compute densely, then store.
-		target = p.tensor(&Tensor{Name: p.temporary(result), Rank: result.Rank, DType: result.DType,
-			Format: tensor.Dense(result.Rank), Fill: result.Fill, FillKnown: result.FillKnown})
+	target, why := result, ""
+	store := func(format tensor.Format, reason string) {
+		target, why = p.tensor(&Tensor{Name: p.temporary(result), Rank: result.Rank, DType: result.DType,
+			Format: format, Fill: result.Fill, FillKnown: result.FillKnown}), reason
 		nf.lhs.Tensor = target
+	}
+	switch {
+	case !result.Format.IsDense() && !nf.appendable():
+		store(tensor.Dense(result.Rank), "its entries do not arise in the order in which it is stored")
+	case p.Options.Grids && nf.becomesList(result):
+		store(listIn(result.Format.Order()), "its entries are found as a list")
 	}
 	p.emit(nf, nf.schedule(p.alg, p.Options), step, target)
 	step.Stmt = s
 	if target != result {
-		p.Steps = append(p.Steps, &Convert{From: target, To: result,
-			Why: "its entries do not arise in the order in which it is stored"})
+		p.Steps = append(p.Steps, &Convert{From: target, To: result, Why: why})
 	}
 }
 
@@ -404,6 +408,12 @@ func (p *planner) convert(nf *normalForm, best *candidate) {
 			p.again, p.why = append(p.again, t), "the loops need both triangles in one order"
 		}
 		format := best.at.reordered(a)
+		switch {
+		case best.lists:
+			format = listIn(format.Order())
+		case best.at.concordant(a):
+			format = nf.withAllRows(a, format)
+		}
 		k := key{a.Tensor, format.String(), nf.runsOver(a)}
 		to := done[k]
 		if to == nil {
@@ -416,6 +426,43 @@ func (p *planner) convert(nf *normalForm, best *candidate) {
 		}
 		a.Tensor = to
 	}
+}
+
+// withAllRows is a format for an access whose outermost level stores all coordinates, if
+// another tensor of the statement stores all of that index: then there is room for a
+// position for each. Formats that cannot be so stay.
+func (nf *normalForm) withAllRows(a *Access, format tensor.Format) tensor.Format {
+	levels := slices.Clone(format.Levels())
+	v := a.Indices[format.Order()[0]].Plain()
+	if v == nil || levels[0] != tensor.DC || len(levels) < 2 {
+		return format
+	}
+	all := nf.lhs.storesAll(v)
+	nf.eachAccess(func(b *Access) { all = all || b.storesAll(v) })
+	if !all {
+		return format
+	}
+	levels[0] = tensor.C
+	whole, err := tensor.FormatOf(levels, format.Order())
+	if err != nil {
+		return format
+	}
+	return whole
+}
+
+// storesAll reports whether the tensor has a place for each value of an index, whatever
+// the other ones are.
+func (a *Access) storesAll(v *Index) bool {
+	f := a.Tensor.Format
+	for l, level := range f.Physical() {
+		if a.Indices[f.Order()[l]].Plain() == v {
+			return level.Kind == tensor.DenseLevel
+		}
+		if level.Kind != tensor.DenseLevel {
+			return false
+		}
+	}
+	return false
 }
 
 // runsOver reports whether a reduction runs over the stored coordinates of a.

@@ -220,9 +220,11 @@ func (c *converter) optionNumber(n *Fold, o *option) int64 {
 		return 0
 	}
 	v, err := strconv.ParseInt(o.Number, 10, 32)
-	if err != nil || v < 1 {
+	switch {
+	case o.Number == "":
 		c.fail(ErrOption, posOf(o.Pos), "write how many elements, from 1 to 2147483647: first=5", "first needs a number")
-		return 0
+	case err != nil || v < 1:
+		c.fail(ErrOption, posOf(o.Pos), "write how many elements, from 1 to 2147483647: first=5", "first=%s is no number of elements to keep", o.Number)
 	}
 	return v
 }

@@ -116,6 +116,8 @@ func (c context) expected() string {
 		return "the name of a tensor"
 	case c.open == "{":
 		return "the name of an index"
+	case c.open == "[" && c.prev.Value == "=":
+		return "a number of elements, from 1 to 2147483647"
 	case c.open == "[" && done:
 		return `"," or "]"`
 	case c.open == "[":
@@ -142,6 +144,8 @@ func (c context) hint(t lexer.Token) string {
 		return operatorHint(t.Value)
 	case c.prev.Type == tokName && foldKindOf(c.prev.Value) != notFold && (t.Type == tokName || t.Type == tokFunc):
 		return fmt.Sprintf("a reduction names its index behind an underscore: %s_i %s(i)", c.prev.Value, t.Value)
+	case endsOperand(c.prev) && foldSlip(c.prev.Value) != "":
+		return foldSlip(c.prev.Value)
 	case c.prev.Value == "^" && fold:
 		return "put the reduction in parentheses"
 	case t.Value == "=" && c.assigned:
@@ -156,6 +160,25 @@ func (c context) hint(t lexer.Token) string {
 		if reserved := reservedAs(t.Value); reserved != "" {
 			return fmt.Sprintf("%s is %s", t.Value, reserved)
 		}
+	}
+	return ""
+}
+
+// foldSlip explains a word that reads like a reduction that is not there, such as topk_j, or returns "".
+func foldSlip(word string) string {
+	op, index, found := strings.Cut(word, "_")
+	if !found || index == "" {
+		return ""
+	}
+	switch op {
+	case "topk":
+		return fmt.Sprintf("the five largest elements are sort_%[1]s[descending, first=5], their places argsort_%[1]s[descending, first=5]", index)
+	case "std":
+		return fmt.Sprintf("a standard deviation is the root of the variance: sqrt(var_%s …)", index)
+	}
+	names := slices.Concat(reductionNames[:], scanNames[:])
+	if best := nearest(op, names); best != "" {
+		return fmt.Sprintf("did you mean %s_%s?", best, index)
 	}
 	return ""
 }

@@ -18,6 +18,7 @@ type assembly struct {
 	mode     assemblyMode
 	levels   []tensor.LevelType
 	segments []segment
+	values   loop.BufferID
 	current  []*loop.Ref // entries appended to each segment
 }
 
@@ -193,12 +194,8 @@ func (a *assembly) push(e *emitter, seg int, coords []loop.Expr) {
 // it is stored.
 func (a *assembly) leaf(e *emitter, st *state, s *ir.Assign) {
 	b := e.b
-	sup := e.alg.Of(s.Value, leaves{e: e, st: st})
-	cond := loop.Expr(loop.Truth(true))
+	cond := e.leafCondition(st, s)
 	scatter := e.step.Scatter
-	if scatter && isIdentity(e.step.Fold, sup.Background) || !scatter && sup.Background != nil && e.leftAlone(sup.Background) {
-		cond = e.holds(sup.Set, func(at ir.Atom) loop.Expr { return e.atoms[at].flag })
-	}
 	// What the guard computes stays inside it.
 	inner := st.clone()
 	b.If(cond, func() {
@@ -208,7 +205,7 @@ func (a *assembly) leaf(e *emitter, st *state, s *ir.Assign) {
 			at = st.result.pos
 		}
 		if a.mode == fillEntries {
-			vals, x := e.write(e.result.Values), e.expr(inner, s.Value)
+			vals, x := e.write(a.values), e.expr(inner, s.Value)
 			if scatter {
 				at = b.Let("at", at)
 				x = e.combine(e.step.Fold, b.Load(vals, at), x)
@@ -221,4 +218,15 @@ func (a *assembly) leaf(e *emitter, st *state, s *ir.Assign) {
 			b.Assign(st.result.emitted, loop.Truth(true))
 		}
 	}, nil)
+}
+
+// leafCondition tells whether the operands' patterns say that the value at one coordinate
+// is stored.
+func (e *emitter) leafCondition(st *state, s *ir.Assign) loop.Expr {
+	sup := e.alg.Of(s.Value, leaves{e: e, st: st})
+	scatter := e.step.Scatter
+	if scatter && isIdentity(e.step.Fold, sup.Background) || !scatter && sup.Background != nil && e.leftAlone(sup.Background) {
+		return e.holds(sup.Set, func(at ir.Atom) loop.Expr { return e.atoms[at].flag })
+	}
+	return loop.Truth(true)
 }

@@ -67,11 +67,16 @@ func (s *blockSum) add(b *loop.Builder, x loop.Expr) {
 	b.Assign(s.total, sum)
 }
 
-// joinBlocks leaves the whole sum in the accumulator's state. Infinite sums round off
-// NaN, which says nothing.
+// joinBlocks leaves the whole sum in the accumulator's state.
 func (e *emitter) joinBlocks(acc accumulator) {
+	acc.blocks.add(e.b, acc.state[0])
+	e.total(acc)
+}
+
+// total leaves the sum of the finished blocks in the accumulator's state. Infinite sums
+// round off NaN, which says nothing.
+func (e *emitter) total(acc accumulator) {
 	b, s := e.b, acc.blocks
-	s.add(b, acc.state[0])
 	low := b.Let("low", s.low)
 	finite := b.Eq(b.Sub(low, low), constant(acc.reduce.Fold.Identity(acc.reduce.Typ)))
 	b.Assign(acc.state[0], b.Select(finite, b.Add(s.total, low), s.total))

@@ -14,6 +14,9 @@ import (
 type bound struct {
 	inserts, need map[*workspace]*loop.Ref
 	total         *loop.Ref // of all uses of all workspaces, when not nil
+	// masks, when not nil, counts the entries of the masks of workspaces, and
+	// nothing is produced.
+	masks *loop.Ref
 }
 
 func (c *bound) insert(e *emitter, w *workspace) {
@@ -59,13 +62,8 @@ func (k *kernel) boundStages(body ir.Stmt, part int) {
 		b.Store(e.write(needs), b.Add(b.Mul(b.Chunk(), n), loop.Int(int64(i))), e.bound.need[w])
 	}
 	s := e.stage("bound")
-	s.Partition, s.Symbolic = part, true
-	allocs := []loop.Alloc{{Buffer: needs, Len: sizeTimes(k.chunks(part), loop.SizeConst(int64(len(k.workspaces))))}}
-	if part < 0 {
-		s.Allocs = allocs
-	} else {
-		s.PartitionAllocs = allocs
-	}
+	s.Symbolic = true
+	k.perChunk(&s, part, loop.Alloc{Buffer: needs, Len: sizeTimes(k.chunks(part), loop.SizeConst(int64(len(k.workspaces))))})
 	k.addStage(s)
 	k.capacityStage(body, needs, part)
 }

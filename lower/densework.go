@@ -84,7 +84,7 @@ func (d *denseStore) mark(e *emitter, level int, word, at loop.Expr) {
 }
 
 // drain walks the bitmaps from the top and clears what it has read.
-func (d *denseStore) drain(e *emitter, w *workspace, listed bool) loop.Expr {
+func (d *denseStore) drain(e *emitter, w *workspace, visit func(p, key loop.Expr)) loop.Expr {
 	b := e.b
 	n := b.Var("n_"+w.tensor.Name, loop.Int(0))
 	top := e.write(d.bits[bitmaps-1])
@@ -97,16 +97,16 @@ func (d *denseStore) drain(e *emitter, w *workspace, listed bool) loop.Expr {
 		word := b.Let("word", b.Load(top, g))
 		b.If(b.Ne(word, loop.Number(loop.U64, 0)), func() {
 			b.Store(top, g, loop.Number(loop.U64, 0))
-			d.descend(e, w, bitmaps-1, g, word, n, listed)
+			d.descend(e, w, bitmaps-1, g, word, n, visit)
 		}, nil)
 	})
 	return b.Let("n", n)
 }
 
 // descend visits what the bits of word number at of a level's bitmap stand for.
-func (d *denseStore) descend(e *emitter, w *workspace, level int, at, word loop.Expr, n *loop.Ref, listed bool) {
+func (d *denseStore) descend(e *emitter, w *workspace, level int, at, word loop.Expr, n *loop.Ref, visit func(p, key loop.Expr)) {
 	b := e.b
-	if level == 0 && !listed {
+	if level == 0 && visit == nil {
 		b.Assign(n, b.Add(n, b.Cast(loop.I64, loop.NewUnary(loop.OnesCount, word))))
 		return
 	}
@@ -116,14 +116,14 @@ func (d *denseStore) descend(e *emitter, w *workspace, level int, at, word loop.
 		below := b.Let("below", b.Add(loop.NewBinary(loop.Shl, at, loop.Int(wordShift)), low))
 		b.Assign(rest, b.And(rest, b.Sub(rest, loop.Number(loop.U64, 1))))
 		if level == 0 {
-			e.list(w, n, below)
+			visit(n, below)
 			b.Assign(n, b.Add(n, loop.Int(1)))
 			return
 		}
 		bits := e.write(d.bits[level-1])
 		next := b.Let("word", b.Load(bits, below))
 		b.Store(bits, below, loop.Number(loop.U64, 0))
-		d.descend(e, w, level-1, below, next, n, listed)
+		d.descend(e, w, level-1, below, next, n, visit)
 	})
 }
 
@@ -135,6 +135,10 @@ func (d *denseStore) element(e *emitter, w *workspace, p loop.Expr) loop.Expr {
 	}
 	return key
 }
+
+func (d *denseStore) complete() bool { return true }
+
+func (d *denseStore) visited(_ *emitter, _, key loop.Expr) loop.Expr { return key }
 
 func shr(x loop.Expr, n int64) loop.Expr { return loop.NewBinary(loop.Shr, x, loop.Int(n)) }
 

@@ -234,7 +234,7 @@ func (k *kernel) addStages(list []loop.Stage) { k.program.Stages = append(k.prog
 // assembling begins a function that runs rows of the nest in one of its modes.
 func (p *teamProducts) assembling(e *emitter, mode assemblyMode) {
 	e.quiet, e.symbolic = true, mode == countEntries
-	e.out = &assembly{mode: mode, levels: p.step.Result.Format.Physical(), segments: p.segments}
+	e.out = &assembly{mode: mode, levels: p.step.Result.Format.Physical(), segments: p.segments, values: p.result.Values}
 	for range p.segments {
 		e.out.current = append(e.out.current, e.b.Var("n", loop.Int(0)))
 	}

@@ -66,20 +66,20 @@ func (h *hashStore) insert(e *emitter, w *workspace, key, x loop.Expr) {
 	}
 }
 
-func (h *hashStore) drain(e *emitter, w *workspace, listed bool) loop.Expr {
+func (h *hashStore) drain(e *emitter, w *workspace, visit func(p, key loop.Expr)) loop.Expr {
 	b, n := e.b, e.held[w]
 	table, items := e.write(h.table), e.write(h.pairs.items)
 	b.For("p", loop.Int(0), n, func(p loop.Expr) {
 		slot := b.Let("slot", b.Load(items, p))
-		if listed {
+		if visit != nil {
 			b.Store(e.write(h.pairs.keys), p, b.Sub(b.Load(table, slot), loop.Int(1)))
 		}
 		b.Store(table, slot, loop.Int(0))
 	})
-	if listed {
+	if visit != nil {
 		e.sort(h.pairs, n)
 		b.For("p", loop.Int(0), n, func(p loop.Expr) {
-			e.list(w, p, b.Let("key", b.Load(e.read(h.pairs.keys), p)))
+			visit(p, b.Let("key", b.Load(e.read(h.pairs.keys), p)))
 		})
 	}
 	return b.Let("n", n)
@@ -88,3 +88,7 @@ func (h *hashStore) drain(e *emitter, w *workspace, listed bool) loop.Expr {
 func (h *hashStore) element(e *emitter, _ *workspace, p loop.Expr) loop.Expr {
 	return e.b.Load(e.read(h.pairs.items), p)
 }
+
+func (h *hashStore) complete() bool { return true }
+
+func (h *hashStore) visited(e *emitter, p, _ loop.Expr) loop.Expr { return h.element(e, nil, p) }

@@ -104,16 +104,38 @@ type Options struct {
 	// their operands. Their index variables must not have more than MaxTableKeys
 	// values.
 	Tables bool
-	// OnePass appends the entries of a sparse result in one pass, where there is
-	// a bound for their number that is not far from the size of the operands: for
-	// one thread. The program fails with [TooMany] where the bound turns out to be.
-	OnePass bool
+	// Assembly is how the entries of a sparse result get their places, where it
+	// can be chosen.
+	Assembly Assembly
 	// Grids is for engines that share loops among threads: folds stay plain loops,
 	// not cut into lanes and blocks for vector instructions.
 	Grids bool
 	// Grain, when not 0, is the work of one chunk of every parallel loop, so that
 	// tests cut small data too.
 	Grain int64
+}
+
+// Assembly is how the entries of a sparse result get their places.
+type Assembly uint8
+
+// The ways of assembly. All give the same result.
+const (
+	// Counted entries are counted first, by the chunks of the nest, and then written
+	// where the sums of the counts say.
+	Counted Assembly = iota
+	// Appended entries are written in one pass by one thread, where there is a bound
+	// for their number that is not far from the size of the operands. The program
+	// fails with [TooMany] where the bound turns out to be.
+	Appended
+	// Joined entries are written in one pass by several threads, each chunk into room
+	// of its own, and then moved to where they belong: where counting them would cost
+	// as much as writing them, and a mask bounds how many there are.
+	Joined
+)
+
+// String is the name of the way.
+func (a Assembly) String() string {
+	return [...]string{Counted: "counted", Appended: "appended", Joined: "joined"}[a]
 }
 
 // chunkGrain is how much work (entries and rows) one chunk of a parallel loop

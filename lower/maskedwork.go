@@ -57,14 +57,14 @@ func (m *maskedStore) insert(e *emitter, w *workspace, key, x loop.Expr) {
 	}, nil)
 }
 
-func (m *maskedStore) drain(e *emitter, w *workspace, listed bool) loop.Expr {
+func (m *maskedStore) drain(e *emitter, w *workspace, visit func(p, key loop.Expr)) loop.Expr {
 	b, marks := e.b, e.write(m.marks)
 	n := b.Var("n_"+w.tensor.Name, loop.Int(0))
 	b.For("p", w.mask.begin, w.mask.end, func(p loop.Expr) {
 		key := b.Let("key", w.mask.index(b, p))
 		b.If(b.Eq(b.Load(marks, key), mark(present)), func() {
-			if listed {
-				e.list(w, n, key)
+			if visit != nil {
+				visit(n, key)
 			}
 			b.Assign(n, b.Add(n, loop.Int(1)))
 		}, nil)
@@ -76,3 +76,7 @@ func (m *maskedStore) drain(e *emitter, w *workspace, listed bool) loop.Expr {
 func (m *maskedStore) element(e *emitter, w *workspace, p loop.Expr) loop.Expr {
 	return e.b.LoadIndex(e.read(w.crd[0]), p)
 }
+
+func (m *maskedStore) complete() bool { return true }
+
+func (m *maskedStore) visited(_ *emitter, _, key loop.Expr) loop.Expr { return key }

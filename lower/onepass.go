@@ -33,11 +33,20 @@ func (k *kernel) entryBound(body ir.Stmt) loop.SizeExpr {
 		return nil // counting what they hold is a pass of its own
 	}
 	c := &coverage{k: k, outside: loopsOutside(body)}
-	sup := k.alg.Of(leafOf(body).Value, c)
-	if v, ok := ir.ConstValue(sup.Background); !ok || !sameValue(v.Convert(t.DType), t.Fill) {
+	set, ok := c.of(body)
+	if !ok {
 		return nil
 	}
-	return c.bound(sup.Set)
+	return c.bound(set)
+}
+
+// of is the set of entries that the leaf of a nest has; not ok if what is outside it
+// is not the result's fill.
+func (c *coverage) of(body ir.Stmt) (set ir.Formula, ok bool) {
+	t := c.k.step.Result
+	sup := c.k.alg.Of(leafOf(body).Value, c)
+	v, ok := ir.ConstValue(sup.Background)
+	return sup.Set, ok && sameValue(v.Convert(t.DType), t.Fill)
 }
 
 // denseBelowSparse reports whether each entry of some level has a block of
@@ -201,7 +210,7 @@ func (k *kernel) onePass(body ir.Stmt, segments []segment, totals loop.BufferID,
 	tables := k.tableAllocs(body)
 	e := k.emitter("append_" + t.Name)
 	b := e.b
-	e.out = &assembly{mode: fillEntries, levels: t.Format.Physical(), segments: segments}
+	e.out = &assembly{mode: fillEntries, levels: t.Format.Physical(), segments: segments, values: k.result.Values}
 	e.root.wanted = k.parallel(body)
 	for i := range segments {
 		e.out.current = append(e.out.current, b.Var("n", b.Load(e.write(totals), loop.Int(int64(i)))))
@@ -271,14 +280,8 @@ func (k *kernel) insertStages(body ir.Stmt, part int) {
 	e.stmt(e.start(k.accessesIn(body)), body)
 	b.Store(e.write(inserts), b.Chunk(), e.bound.total)
 	s := e.stage("inserts")
-	s.Partition = part
 	s.Lets = []loop.ScalarLet{{Scalar: limit, Value: &loop.SizeOp{Op: loop.Mul, X: operands, Y: loop.SizeConst(onePassFactor)}}}
-	allocs := []loop.Alloc{{Buffer: inserts, Len: k.chunks(part)}}
-	if part < 0 {
-		s.Allocs = allocs
-	} else {
-		s.PartitionAllocs = allocs
-	}
+	k.perChunk(&s, part, loop.Alloc{Buffer: inserts, Len: k.chunks(part)})
 	k.addStage(s)
 
 	e = k.emitter("all_inserts")

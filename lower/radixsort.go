@@ -99,9 +99,9 @@ func (s *radixSorter) radixKey(v loop.Expr) loop.Expr {
 }
 
 // digitOf is a digit of a key.
-func (s *radixSorter) digitOf(v loop.Expr, pass int64) loop.Expr {
+func (s *radixSorter) digitOf(v, pass loop.Expr) loop.Expr {
 	_, bits := s.keyBits()
-	down := loop.NewBinary(loop.Shr, s.radixKey(v), loop.Number(bits, pass*sortDigit))
+	down := loop.NewBinary(loop.Shr, s.radixKey(v), s.b.Cast(bits, s.b.Mul(pass, loop.Int(sortDigit))))
 	return s.b.Let("digit", s.b.Cast(loop.I64, s.b.And(down, loop.Number(bits, 1<<sortDigit-1))))
 }
 
@@ -117,45 +117,82 @@ func (s *radixSorter) line(g loop.Expr) {
 	part := b.Let("part", b.Mul(b.Div(b.Add(n, loop.Int(round-1)), loop.Int(round)), loop.Int(warpSize)))
 	low := b.Let("low", b.Min(n, b.Mul(s.t.warp(), part)))
 	high := b.Let("high", b.Min(n, b.Add(low, part)))
-	for pass := range passes {
-		s.pass(pass, pass == passes-1, begin, low, high)
-	}
+	// One body for all passes takes LLVM and the driver a fraction of the time that one for each does.
+	b.For("pass", loop.Int(0), loop.Int(passes), func(pass loop.Expr) {
+		s.pass(pass, b.Let("last", b.Eq(pass, loop.Int(passes-1))), begin, low, high)
+	})
 }
 
-// load is value i of a line before a pass, and where it was at first.
-func (s *radixSorter) load(pass int64, begin, i loop.Expr) (v, place loop.Expr) {
+// sortedValue is one that a lane holds, and where it was at first.
+type sortedValue struct{ v, place *loop.Ref }
+
+// load reads values of a line, at those of the places that are inside, before a pass.
+func (s *radixSorter) load(pass, begin loop.Expr, places, inside []loop.Expr) []sortedValue {
 	b, e := s.b, s.t.emitter
-	at := b.Let("at", b.Add(begin, i))
-	if pass == 0 {
-		return b.Let("v", s.key(b.Load(e.read(s.vals), at))), i
+	values := make([]sortedValue, len(places))
+	for k := range values {
+		values[k].v = b.Var("v", loop.Number(s.typ, 0))
+		if s.step.Positions {
+			values[k].place = b.Var("place", loop.Int(0))
+		}
 	}
-	from := (pass - 1) % 2
-	v = b.Let("v", b.Load(e.write(s.sorter.keys[from]), at))
-	if s.step.Positions {
-		place = b.Let("place", b.Load(e.write(s.sorter.carried[from]), at))
+	each := func(read func(k int, at loop.Expr)) func() {
+		return func() {
+			for k := range values {
+				b.If(inside[k], func() { read(k, b.Let("at", b.Add(begin, places[k]))) }, nil)
+			}
+		}
 	}
-	return v, place
+	from := func(which int) func() {
+		return each(func(k int, at loop.Expr) {
+			b.Assign(values[k].v, b.Load(e.write(s.sorter.keys[which]), at))
+			if s.step.Positions {
+				b.Assign(values[k].place, b.Load(e.write(s.sorter.carried[which]), at))
+			}
+		})
+	}
+	b.If(b.Eq(pass, loop.Int(0)), each(func(k int, at loop.Expr) {
+		b.Assign(values[k].v, s.key(b.Load(e.read(s.vals), at)))
+		if s.step.Positions {
+			b.Assign(values[k].place, places[k])
+		}
+	}), func() {
+		b.If(s.even(pass), from(1), from(0))
+	})
+	return values
+}
+
+// even reports whether the number of a pass is. Even passes move values to the first of
+// the sorter's buffers, odd ones to the second.
+func (s *radixSorter) even(pass loop.Expr) loop.Expr {
+	return s.b.Eq(s.b.And(pass, loop.Int(1)), loop.Int(0))
 }
 
 // store puts a value where a pass moves it.
-func (s *radixSorter) store(pass int64, last bool, at, v, place loop.Expr) {
+func (s *radixSorter) store(pass, last, at loop.Expr, x sortedValue) {
 	b, e := s.b, s.t.emitter
-	switch {
-	case last && s.step.Positions:
-		b.Store(e.write(s.out), at, place)
-	case last:
-		b.Store(e.write(s.out), at, v)
-	default:
-		b.Store(e.write(s.sorter.keys[pass%2]), at, v)
-		if s.step.Positions {
-			b.Store(e.write(s.sorter.carried[pass%2]), at, place)
+	to := func(which int) func() {
+		return func() {
+			b.Store(e.write(s.sorter.keys[which]), at, x.v)
+			if s.step.Positions {
+				b.Store(e.write(s.sorter.carried[which]), at, x.place)
+			}
 		}
 	}
+	b.If(last, func() {
+		out := x.v
+		if s.step.Positions {
+			out = x.place
+		}
+		b.Store(e.write(s.out), at, out)
+	}, func() {
+		b.If(s.even(pass), to(0), to(1))
+	})
 }
 
 // pass moves the values of a line, of which the warp has those from low to high, to the
 // order of a digit.
-func (s *radixSorter) pass(pass int64, last bool, begin, low, high loop.Expr) {
+func (s *radixSorter) pass(pass, last, begin, low, high loop.Expr) {
 	b, t := s.b, s.t
 	const digits = int64(1) << sortDigit
 	one := loop.Number(loop.U32, 1)
@@ -166,35 +203,16 @@ func (s *radixSorter) pass(pass int64, last bool, begin, low, high loop.Expr) {
 	t.barrier()
 	own := b.Let("own", b.Mul(t.warp(), loop.Int(digits)))
 	s.inSteps(low, high, func(at []loop.Expr, inside []loop.Expr) {
-		values := make([]*loop.Ref, len(at))
-		for k := range at {
-			values[k] = b.Var("v", loop.Number(s.typ, 0))
-			b.If(inside[k], func() {
-				v, _ := s.load(pass, begin, at[k])
-				b.Assign(values[k], v)
-			}, nil)
-		}
-		for k, v := range values {
-			b.If(inside[k], func() { b.Atomic(loop.AtomicAdd, s.counters, b.Add(own, s.digitOf(v, pass)), one) }, nil)
+		for k, x := range s.load(pass, begin, at, inside) {
+			b.If(inside[k], func() { b.Atomic(loop.AtomicAdd, s.counters, b.Add(own, s.digitOf(x.v, pass)), one) }, nil)
 		}
 	})
 	t.barrier()
 	s.starts()
 	t.barrier()
 	s.inSteps(low, high, func(at []loop.Expr, inside []loop.Expr) {
-		values, places := make([]*loop.Ref, len(at)), make([]*loop.Ref, len(at))
-		for k := range at {
-			values[k], places[k] = b.Var("v", loop.Number(s.typ, 0)), b.Var("place", loop.Int(0))
-			b.If(inside[k], func() {
-				v, place := s.load(pass, begin, at[k])
-				b.Assign(values[k], v)
-				if s.step.Positions {
-					b.Assign(places[k], place)
-				}
-			}, nil)
-		}
-		for k := range at {
-			s.place(pass, last, begin, own, inside[k], values[k], places[k])
+		for k, x := range s.load(pass, begin, at, inside) {
+			s.place(pass, last, begin, own, inside[k], x)
 		}
 	})
 	// What has been stored is read in the next pass, behind a barrier.
@@ -244,9 +262,9 @@ func (s *radixSorter) starts() {
 }
 
 // place stores the values of the lanes, those with the same digit behind each other.
-func (s *radixSorter) place(pass int64, last bool, begin, own, inside loop.Expr, v, place *loop.Ref) {
+func (s *radixSorter) place(pass, last, begin, own, inside loop.Expr, x sortedValue) {
 	b, t := s.b, s.t
-	digit := s.digitOf(v, pass)
+	digit := s.digitOf(x.v, pass)
 	same := b.Var("same", b.Ballot("all", inside))
 	for bit := range sortDigit {
 		set := b.Let("set", b.Ne(b.And(digit, loop.Int(1<<bit)), loop.Int(0)))
@@ -266,6 +284,6 @@ func (s *radixSorter) place(pass int64, last bool, begin, own, inside loop.Expr,
 	}, nil)
 	b.Barrier(loop.WarpScope)
 	b.If(inside, func() {
-		s.store(pass, last, b.Add(begin, b.Add(to, b.Cast(loop.I64, rank))), v, place)
+		s.store(pass, last, b.Let("at", b.Add(begin, b.Add(to, b.Cast(loop.I64, rank)))), x)
 	}, nil)
 }

@@ -14,6 +14,7 @@ type accumulator struct {
 	state  []*loop.Ref
 	seen   *loop.Ref
 	blocks *blockSum // of a sum of numbers that round, else nil
+	pass   lsePass
 }
 
 func isArg(f ir.Fold) bool { return f == ir.FoldArgMin || f == ir.FoldArgMax }
@@ -53,7 +54,7 @@ func (e *emitter) fold(acc accumulator, x, flat loop.Expr) {
 	if !e.counting() {
 		switch {
 		case acc.reduce.Fold == ir.FoldLogSumExp:
-			e.foldLSE(acc, e.b.Let("x", e.b.Cast(loop.F64, x)), loop.Float(loop.F64, 1))
+			e.foldExp(acc, e.b.Let("x", e.b.Cast(loop.F64, x)), loop.Float(loop.F64, 1))
 		case isArg(acc.reduce.Fold):
 			e.foldArg(acc, e.b.Let("x", x), e.b.Let("k", flat))
 		default:
@@ -90,7 +91,7 @@ func (e *emitter) combine(f ir.Fold, x, y loop.Expr) loop.Expr {
 func (e *emitter) foldLSE(acc accumulator, x, n loop.Expr) {
 	b, m, s := e.b, acc.state[0], acc.state[1]
 	d := b.Let("d", lseDistance(b, x, m))
-	w := b.Let("w", b.Call("exp_f64", loop.F64, lseExponent(d)))
+	w := b.Let("w", b.Call(e.lseExp(acc.reduce), loop.F64, lseExponent(d)))
 	up := b.Let("up", b.Gt(d, loop.Float(loop.F64, 0)))
 	b.Assign(s, b.Select(up, b.Add(b.Mul(s, w), n), b.Add(s, b.Mul(n, w))))
 	b.Assign(m, lseMax(b, x, m))
@@ -306,7 +307,7 @@ func (e *emitter) foldCopies(acc accumulator, x loop.Expr, counts []loop.Expr) {
 		for _, c := range counts {
 			n = b.Mul(n, b.Cast(loop.F64, c))
 		}
-		e.foldLSE(acc, b.Let("x", b.Cast(loop.F64, x)), b.Let("n", n))
+		e.foldExp(acc, b.Let("x", b.Cast(loop.F64, x)), b.Let("n", n))
 	default:
 		b.Assign(acc.state[0], e.combine(acc.reduce.Fold, acc.state[0], x))
 	}

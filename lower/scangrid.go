@@ -164,6 +164,10 @@ func (x *scanner) teamRun(t *gridTeam) {
 	}
 	out := e.write(x.out)
 	rank := b.Let("rank", t.rank())
+	logs := x.newLogTerms(t, room*teams)
+	if logs != nil && !t.single() {
+		b.Resident(3) // threads have several exponentials under way, which needs registers
+	}
 	x.teamSpans(t, func(s span, first, item loop.Expr) {
 		base := x.base(e, s)
 		carry := e.open(x.fold)
@@ -190,22 +194,35 @@ func (x *scanner) teamRun(t *gridTeam) {
 			mine := b.Let("mine", b.Mul(rank, loop.Int(per)))
 			end := b.Let("end", b.Min(n, b.Add(mine, loop.Int(per))))
 			own := e.open(x.fold)
-			b.For("k", mine, end, func(k loop.Expr) { e.fold(own, b.Let("x", b.Load(shared, place(k))), nil) })
+			load := func(k loop.Expr) loop.Expr { return b.Load(shared, place(k)) }
+			var largest, plain loop.Expr
+			if logs != nil {
+				largest, plain = logs.fold(own, mine, end, load, place)
+			} else {
+				b.For("k", mine, end, func(k loop.Expr) { e.fold(own, b.Let("x", load(k)), nil) })
+			}
 			before, total := prefix.of(own)
 			acc := e.open(x.fold)
 			prefix.assign(acc, parts(carry))
 			e.absorb(acc, parts(before), loop.Truth(true))
-			b.For("k", mine, end, func(k loop.Expr) {
-				at := b.Let("at", place(k))
-				v := b.Let("x", b.Load(shared, at))
-				if x.step.Exclusive {
-					b.Store(shared, at, e.finish(acc))
-				}
-				e.fold(acc, v, nil)
-				if !x.step.Exclusive {
-					b.Store(shared, at, e.finish(acc))
-				}
-			})
+			each := func() {
+				b.For("k", mine, end, func(k loop.Expr) {
+					at := b.Let("at", place(k))
+					v := b.Let("x", b.Load(shared, at))
+					if x.step.Exclusive {
+						b.Store(shared, at, e.finish(acc))
+					}
+					e.fold(acc, v, nil)
+					if !x.step.Exclusive {
+						b.Store(shared, at, e.finish(acc))
+					}
+				})
+			}
+			if logs != nil {
+				logs.run(acc, largest, plain, mine, end, shared, place, each)
+			} else {
+				each()
+			}
 			t.barrier()
 			for r := range per {
 				k := turn(r)

@@ -13,9 +13,13 @@ import (
 // Where it does not matter how much is missing, as for min and max, and the loops go
 // through the entries of one matrix row by row, nothing is counted: what is not stored
 // is folded beforehand into all elements but those of columns that are full. A full
-// column has an entry in the first row, and hardly any of those has one in the second
-// and the third row as well. Each search but the last of a column finds an entry, so
-// there are no more of them than entries.
+// column has an entry in each row, so the shortest of a few rows says which columns may
+// be full, and hardly any of those has an entry in the next row as well. Each search
+// but the last of a column finds an entry, so there are no more of them than entries.
+
+// sampledRows is how many rows, evenly spread, the shortest is chosen from. The first
+// rows of many matrices are their longest.
+const sampledRows = 8
 
 // count counts a visit to element p of the result, if somebody asks.
 func (e *emitter) count(p loop.Expr) {
@@ -73,19 +77,40 @@ func (k *kernel) fullStage(rows *ir.Access) {
 		b.For("p", loop.Int(0), e.scalar(k.dim(k.step.Result, 0)), func(p loop.Expr) { b.Store(vals, p, identity) })
 	}, func() {
 		crd := e.read(e.input(rows.Tensor, 1, Coordinates))
-		begin, end := e.rowEntries(rows, loop.Int(0))
-		b.For("p_"+rows.Tensor.Name, begin, end, func(p loop.Expr) {
+		from, first, last := e.shortRow(rows, n)
+		b.For("p_"+rows.Tensor.Name, first, last, func(p loop.Expr) {
 			j := b.Let("j", b.LoadIndex(crd, p))
-			i, full := b.Var("i", loop.Int(1)), b.Var("full", loop.Truth(true))
-			b.While(b.And(full, b.Lt(i, n)), func() {
-				begin, end := e.rowEntries(rows, b.Let("i", i))
-				at := e.lowerBound(crd, begin, end, j)
-				b.Assign(full, b.Lt(at, end))
-				b.If(full, func() { b.Assign(full, b.Eq(b.LoadIndex(crd, at), j)) }, nil)
-				b.Assign(i, b.Add(i, loop.Int(1)))
+			at, left, full := b.Var("at", from), b.Var("left", b.Sub(n, loop.Int(1))), b.Var("full", loop.Truth(true))
+			b.While(b.And(full, b.Gt(left, loop.Int(0))), func() {
+				b.Assign(at, b.Select(b.Eq(at, b.Sub(n, loop.Int(1))), loop.Int(0), b.Add(at, loop.Int(1))))
+				begin, end := e.rowEntries(rows, b.Let("i", at))
+				q := e.lowerBound(crd, begin, end, j)
+				b.Assign(full, b.Lt(q, end))
+				b.If(full, func() { b.Assign(full, b.Eq(b.LoadIndex(crd, q), j)) }, nil)
+				b.Assign(left, b.Sub(left, loop.Int(1)))
 			})
 			b.If(full, func() { b.Store(vals, j, identity) }, nil)
 		})
 	})
 	k.addStage(e.stage("full"))
+}
+
+// shortRow is the shortest of sampledRows of the n rows of a matrix, n > 0, and the range
+// of positions of its entries.
+func (e *emitter) shortRow(rows *ir.Access, n loop.Expr) (row, begin, end loop.Expr) {
+	b := e.b
+	samples := b.Let("samples", b.Min(n, loop.Int(sampledRows)))
+	apart := b.Let("apart", b.Div(n, samples))
+	begin, end = e.rowEntries(rows, loop.Int(0))
+	least := [3]*loop.Ref{b.Var("least", loop.Int(0)), b.Var("first", begin), b.Var("last", end)}
+	b.For("sample", loop.Int(1), samples, func(s loop.Expr) {
+		i := b.Let("i", b.Mul(s, apart))
+		begin, end := e.rowEntries(rows, i)
+		b.If(b.Lt(b.Sub(end, begin), b.Sub(least[2], least[1])), func() {
+			for k, x := range []loop.Expr{i, begin, end} {
+				b.Assign(least[k], x)
+			}
+		}, nil)
+	})
+	return b.Let("least", least[0]), b.Let("first", least[1]), b.Let("last", least[2])
 }

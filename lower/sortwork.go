@@ -44,7 +44,7 @@ func (s *sortStore) insert(e *emitter, w *workspace, key, x loop.Expr) {
 	b.Assign(n, b.Add(n, loop.Int(1)))
 }
 
-func (s *sortStore) drain(e *emitter, w *workspace, listed bool) loop.Expr {
+func (s *sortStore) drain(e *emitter, w *workspace, visit func(p, key loop.Expr)) loop.Expr {
 	b := e.b
 	e.sort(s.pairs, e.held[w])
 	n, last := b.Var("distinct", loop.Int(0)), b.Var("last", loop.Int(-1))
@@ -52,8 +52,8 @@ func (s *sortStore) drain(e *emitter, w *workspace, listed bool) loop.Expr {
 		key := b.Let("key", b.Load(e.read(s.pairs.keys), p))
 		b.If(b.Ne(key, last), func() {
 			b.Assign(last, key)
-			if listed {
-				e.list(w, n, key)
+			if visit != nil {
+				visit(n, key)
 			}
 			if !e.counting() {
 				b.Store(e.write(s.vals), n, w.identity())
@@ -70,6 +70,12 @@ func (s *sortStore) drain(e *emitter, w *workspace, listed bool) loop.Expr {
 }
 
 func (s *sortStore) element(_ *emitter, _ *workspace, p loop.Expr) loop.Expr { return p }
+
+func (s *sortStore) complete() bool { return false }
+
+func (s *sortStore) visited(*emitter, loop.Expr, loop.Expr) loop.Expr {
+	panic("BUG: a sorted list combines values after it has been drained")
+}
 
 // pairs is a list of keys with an item each, and room to sort it.
 type pairs struct{ keys, items, keys2, items2 loop.BufferID }

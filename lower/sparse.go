@@ -13,13 +13,24 @@ func (k *kernel) sparse(body ir.Stmt) {
 	t := k.step.Result
 	segments := k.segmentsOf(t)
 	k.result.Values = k.buffer(t.Name+"_vals", loopType(t.DType), loop.Output)
+	if k.merged(body, segments[0]) {
+		k.sparseLevels(segments)
+		return
+	}
 	k.prepareWorkspaces(body)
 	counts := k.buffer(t.Name+"_counts", loop.I64, loop.Temp)
 	totals := k.buffer(t.Name+"_totals", loop.I64, loop.Temp)
 	nseg := int64(len(segments))
-	if k.opts.OnePass {
+	switch k.opts.Assembly {
+	case Appended:
 		if bound := k.entryBound(body); bound != nil {
 			k.onePass(body, segments, totals, bound)
+			k.sparseLevels(segments)
+			return
+		}
+	case Joined:
+		if len(segments) == 1 && k.boundByMask(body) {
+			k.joined(body, segments[0], counts, totals)
 			k.sparseLevels(segments)
 			return
 		}
@@ -33,12 +44,7 @@ func (k *kernel) sparse(body ir.Stmt) {
 	tables := k.tableAllocs(body)
 	count, root := k.assemble("count_"+t.Name, body, segments, countEntries, counts)
 	part := k.partition(root)
-	count.Partition = part
-	n := sizeTimes(k.chunks(part), loop.SizeConst(nseg))
-	count.PartitionAllocs = []loop.Alloc{{Buffer: counts, Len: n}}
-	if part < 0 {
-		count.Allocs, count.PartitionAllocs = count.PartitionAllocs, nil
-	}
+	k.perChunk(&count, part, loop.Alloc{Buffer: counts, Len: sizeTimes(k.chunks(part), loop.SizeConst(nseg))})
 	k.addTables(tables, part)
 	k.boundStages(body, part)
 	k.makeRoom(part)
@@ -67,13 +73,20 @@ func (k *kernel) makeRoom(part int) {
 	for _, w := range k.workspaces {
 		allocs = append(allocs, w.store.allocs(k, w)...)
 	}
-	room := loop.Stage{Name: "workspaces", Partition: part}
-	if part < 0 {
-		room.Allocs = allocs
-	} else {
-		room.PartitionAllocs = allocs
-	}
+	room := loop.Stage{Name: "workspaces"}
+	k.perChunk(&room, part, allocs...)
 	k.addStage(room)
+}
+
+// perChunk gives a stage the chunks of a partition, -1 for none, and what is allocated
+// once it is known how many there are.
+func (k *kernel) perChunk(s *loop.Stage, part int, allocs ...loop.Alloc) {
+	s.Partition = part
+	if part < 0 {
+		s.Allocs = append(s.Allocs, allocs...)
+	} else {
+		s.PartitionAllocs = append(s.PartitionAllocs, allocs...)
+	}
 }
 
 // sparseLevels says where the arrays of a sparse result are.
@@ -97,7 +110,7 @@ func (k *kernel) assemble(name string, body ir.Stmt, segments []segment, mode as
 	e := k.emitter(name)
 	b := e.b
 	e.quiet, e.symbolic = mode == fillEntries, mode == countEntries
-	e.out = &assembly{mode: mode, levels: k.step.Result.Format.Physical(), segments: segments}
+	e.out = &assembly{mode: mode, levels: k.step.Result.Format.Physical(), segments: segments, values: k.result.Values}
 	e.root.wanted = k.parallel(body)
 	n := loop.Int(int64(len(segments)))
 	for i := range segments {

@@ -12,7 +12,7 @@ func (e *emitter) stmt(st *state, s ir.Stmt) {
 		e.forall(st, s)
 	case *ir.Where:
 		acc := e.open(s.Temp.Reduce)
-		e.stmt(st, s.Producer)
+		e.produceFold(st, s.Producer, acc)
 		st.temps[s.Temp] = e.value(acc)
 		e.stmt(st, s.Consumer)
 	case *ir.Workspace:

@@ -43,12 +43,16 @@ type store interface {
 	// insert folds x into the entry of key. In a function that counts, x is nil
 	// and only the key counts.
 	insert(e *emitter, w *workspace, key, x loop.Expr)
-	// drain ends a use and returns the number of entries. With listed, it
-	// leaves their coordinates in order (emitter.list), and their values can
-	// be read until the next use.
-	drain(e *emitter, w *workspace, listed bool) loop.Expr
-	// element is where the p-th entry's value is in the buffer values.
+	// drain ends a use and returns the number of entries. It calls visit, if that is
+	// not nil, for the number and key of each, in order. Where the p-th had the
+	// coordinates that emitter.list leaves, its value can be read until the next use.
+	drain(e *emitter, w *workspace, visit func(p, key loop.Expr)) loop.Expr
+	// element is where the p-th entry's value is in the buffer values, after the drain.
 	element(e *emitter, w *workspace, p loop.Expr) loop.Expr
+	// complete reports whether an entry's value can be read while it is visited;
+	// visited is where it is then.
+	complete() bool
+	visited(e *emitter, p, key loop.Expr) loop.Expr
 	values() loop.BufferID
 }
 
@@ -160,6 +164,11 @@ func (e *emitter) workspace(st *state, s *ir.Workspace) {
 		e.shared.workspace(st, s)
 		return
 	}
+	if e.bound != nil && e.bound.masks != nil {
+		it := e.maskEntries(st, s)
+		e.b.Assign(e.bound.masks, e.b.Add(e.bound.masks, e.b.Sub(it.end, it.begin)))
+		return
+	}
 	if e.bound != nil {
 		e.produce(st, s)
 		e.bound.close(e, w)
@@ -171,13 +180,38 @@ func (e *emitter) workspace(st *state, s *ir.Workspace) {
 	w.mask = e.maskEntries(st, s)
 	w.store.open(e, w)
 	e.produce(st, s)
-	if e.counting() && e.plainCopy(st, s) {
-		last := len(e.out.segments) - 1
-		e.b.Assign(e.out.current[last], e.b.Add(e.out.current[last], w.store.drain(e, w, false)))
-		return
+	if e.plainCopy(st, s) {
+		if e.counting() {
+			last := len(e.out.segments) - 1
+			e.b.Assign(e.out.current[last], e.b.Add(e.out.current[last], w.store.drain(e, w, nil)))
+			return
+		}
+		if w.store.complete() {
+			e.copyOut(st, s, w)
+			return
+		}
 	}
-	e.entries[w] = w.store.drain(e, w, true)
+	e.entries[w] = w.store.drain(e, w, func(p, key loop.Expr) { e.list(w, p, key) })
 	e.stmt(st, s.Consumer)
+}
+
+// copyOut appends the entries of a workspace to the result as they are drained,
+// without a list of their coordinates in between.
+func (e *emitter) copyOut(st *state, s *ir.Workspace, w *workspace) {
+	f := s.Consumer.(*ir.Forall)
+	leaf := f.Body.(*ir.Assign)
+	a := leaf.Value.(*ir.Access)
+	e.entries[w] = loop.Int(0) // it is there to be read
+	w.store.drain(e, w, func(p, key loop.Expr) {
+		inner := st.clone()
+		inner.index[f.Index] = key
+		inner.cursors[a] = cursor{access: a, level: len(a.Tensor.Format.Physical()), pos: p}
+		inner.values[a] = e.b.Let(a.Tensor.Name, e.b.Load(e.read(w.store.values()), w.store.visited(e, p, key)))
+		e.withResult(inner, func() { e.stmt(inner, leaf) })
+	})
+	if !e.quiet {
+		e.kernel.notes = append(e.kernel.notes, fmt.Sprintf("%s: %s, by entries", f.Index.Name, w.tensor.Name))
+	}
 }
 
 // produce emits the producers. They write no result, although they bind the

@@ -21,11 +21,12 @@ var (
 	ErrMethod = errors.New("there is no such method")
 )
 
-// Method is how a quantile between two elements is made of them. The names are NumPy's;
-// all but the last five of Hyndman and Fan's nine types are continuous.
+// Method is how a quantile between two elements is made of them. The names and the formulas are those of NumPy's
+// quantile, and the last eight with Linear are the nine types of Hyndman and Fan (Sample Quantiles in Statistical Packages, 1996).
 type Method string
 
-// The methods.
+// The methods. ClosestObservation is that of NumPy from 2.0.1 on: the versions before take the other one
+// of two elements that are equally close.
 const (
 	Linear                  Method = "linear"
 	Lower                   Method = "lower"

@@ -24,8 +24,11 @@ func (s *settings) ofScans() []given {
 
 // ofSorts are the options of sorts and of unique elements.
 func (s *settings) ofSorts() []given {
-	return []given{{"Descending", s.descending}, {"Smallest", s.smallest}, {"Inverse", s.inverse}}
+	return append([]given{{"Descending", s.descending}, {"Smallest", s.smallest}}, s.ofUnique()...)
 }
+
+// ofUnique is the option of unique elements.
+func (s *settings) ofUnique() []given { return []given{{"Inverse", s.inverse}} }
 
 // ofQuantiles is the option of quantiles.
 func (s *settings) ofQuantiles() []given { return []given{{"With", s.method != ""}} }

@@ -16,6 +16,7 @@ func TestMeaninglessOptions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	of := func(_ *tensor.Tensor, _ *tensor.Tensor, err error) (*tensor.Tensor, error) { return nil, err }
 	for want, f := range map[string]func() (*tensor.Tensor, error){
 		"Descending": func() (*tensor.Tensor, error) { return ops.Sum(ctx, A, ops.Descending()) },
 		"Steps":      func() (*tensor.Tensor, error) { return ops.Max(ctx, A, ops.Steps()) },
@@ -23,8 +24,23 @@ func TestMeaninglessOptions(t *testing.T) {
 		"With":       func() (*tensor.Tensor, error) { return ops.CumSum(ctx, A, ops.With("hazen")) },
 		"Exclusive":  func() (*tensor.Tensor, error) { return ops.Median(ctx, A, ops.Exclusive()) },
 		"Smallest":   func() (*tensor.Tensor, error) { return ops.SumGrad(ctx, A, A, ops.Smallest()) },
+
+		"Smallest means nothing to sorting":           func() (*tensor.Tensor, error) { return ops.Sort(ctx, A, ops.Smallest()) },
+		"Reverse means nothing to sorting":            func() (*tensor.Tensor, error) { return ops.SortGrad(ctx, A, A, ops.Reverse()) },
+		"Inverse means nothing to the first elements": func() (*tensor.Tensor, error) { return of(ops.TopK(ctx, A, 1, ops.Inverse())) },
+		"Exclusive means nothing to unique elements":  func() (*tensor.Tensor, error) { return nil, second(ops.Unique(ctx, A, ops.Exclusive())) },
+		"With means nothing to unique elements":       func() (*tensor.Tensor, error) { return nil, second(ops.UniqueAlong(ctx, A, 0, ops.With("lower"))) },
+		"Stored means nothing to repeating elements":  func() (*tensor.Tensor, error) { return ops.Repeat(ctx, A, ops.Stored()) },
+		"Steps means nothing to softmax":              func() (*tensor.Tensor, error) { return ops.Softmax(ctx, A, ops.Steps()) },
+		"Inverse means nothing here":                  func() (*tensor.Tensor, error) { return nil, second(ops.UniqueAlong(ctx, A, 0, ops.Inverse())) },
+		"rank 0 has no axis along which elements are repea": func() (*tensor.Tensor, error) {
+			return ops.Repeat(ctx, tensor.ScalarTensor(tensor.Int(tensor.Int64, 3)))
+		},
 	} {
-		if _, err := f(); err == nil || !strings.Contains(err.Error(), want+" means nothing to") {
+		if !strings.Contains(want, " ") {
+			want += " means nothing to"
+		}
+		if _, err := f(); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: error %v", want, err)
 		}
 	}

@@ -3,6 +3,7 @@ package ops
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/lacuna-sparse/lacuna"
@@ -25,6 +26,9 @@ func LogSoftmax(ctx context.Context, A *tensor.Tensor, opts ...Option) (*tensor.
 func softmax(ctx context.Context, name, form string, A *tensor.Tensor, opts []Option) (*tensor.Tensor, error) {
 	op, err := begin(ctx, name, opts, A)
 	if err != nil {
+		return nil, err
+	}
+	if err := op.refuse("softmax", slices.Concat(op.ofScans(), op.ofSorts(), op.ofQuantiles())...); err != nil {
 		return nil, err
 	}
 	along, err := op.reducedAxes(A.Rank())

@@ -38,7 +38,7 @@ func SortGrad(ctx context.Context, A, upstream *tensor.Tensor, opts ...Option) (
 	if err != nil {
 		return nil, err
 	}
-	l, err := op.lineOf(A)
+	l, err := op.sortedLine(A)
 	if err != nil {
 		return nil, err
 	}
@@ -50,7 +50,7 @@ func sorted(ctx context.Context, name, word string, A *tensor.Tensor, opts []Opt
 	if err != nil {
 		return nil, err
 	}
-	l, err := op.lineOf(A)
+	l, err := op.sortedLine(A)
 	if err != nil {
 		return nil, err
 	}
@@ -181,8 +181,19 @@ func (op *operation) lineOf(A *tensor.Tensor) (lines, error) {
 	return l, nil
 }
 
+// sortedLine is lineOf for whole lines.
+func (op *operation) sortedLine(A *tensor.Tensor) (lines, error) {
+	if err := op.refuse("sorting", slices.Concat(op.ofScans(), op.ofQuantiles(), op.ofUnique(), []given{{"Smallest", op.smallest}})...); err != nil {
+		return lines{}, err
+	}
+	return op.lineOf(A)
+}
+
 // topLine is lineOf for the k first elements.
 func (op *operation) topLine(A *tensor.Tensor, k int64) (lines, error) {
+	if err := op.refuse("the first elements", slices.Concat(op.ofScans(), op.ofQuantiles(), op.ofUnique())...); err != nil {
+		return lines{}, err
+	}
 	if op.descending {
 		return lines{}, op.failf("the largest elements come first; Smallest takes the least")
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/lacuna-sparse/lacuna"
 	"github.com/lacuna-sparse/lacuna/tensor"
@@ -69,7 +70,14 @@ func Repeat(ctx context.Context, A *tensor.Tensor, opts ...Option) (*tensor.Tens
 	if err != nil {
 		return nil, err
 	}
-	if !op.hasAxes && A.Rank() != 1 {
+	others := []given{{"Exclusive", op.exclusive}, {"Steps", op.steps}, {"Stored", op.stored}, {"KeepDims", op.keepDims}}
+	if err := op.refuse("repeating elements", slices.Concat(others, op.ofSorts(), op.ofQuantiles())...); err != nil {
+		return nil, err
+	}
+	switch {
+	case A.Rank() == 0:
+		return nil, op.failf("a tensor of rank 0 has no axis along which elements are repeated: its one element is written out")
+	case !op.hasAxes && A.Rank() != 1:
 		return nil, op.failf("a tensor with %d axes needs the one along which elements are repeated: Axes(0)", A.Rank())
 	}
 	l, err := op.lineOf(A)

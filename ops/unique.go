@@ -80,7 +80,7 @@ func UniqueAlong(ctx context.Context, A *tensor.Tensor, axis int, opts ...Option
 	case op.hasAxes:
 		return Uniques{}, op.failf("the axis is an argument: leave Axes out")
 	case op.inverse:
-		return Uniques{}, op.failf("the places of gaps differ from line to line: only Unique has Inverse")
+		return Uniques{}, op.failf("Inverse means nothing here, as gaps have another place in each line: leave it out, or use Unique, which has it for the whole tensor")
 	}
 	op.axes, op.hasAxes = []int{axis}, true
 	along, err := op.reducedAxes(A.Rank())
@@ -112,6 +112,9 @@ type unique struct {
 
 // newUnique takes the elements of a tensor that are stored.
 func (op *operation) newUnique(A *tensor.Tensor) (*unique, error) {
+	if err := op.refuse("unique elements", slices.Concat(op.ofScans(), op.ofQuantiles(), []given{{"Smallest", op.smallest}})...); err != nil {
+		return nil, err
+	}
 	switch {
 	case op.elementType(A).IsComplex():
 		return nil, op.failf("complex numbers have no order: take abs, real or imag first")

@@ -18,8 +18,8 @@ import (
 type accelerator interface {
 	// queue opens a queue for a run; the run closes it.
 	queue(ctx context.Context) (queue, error)
-	// kernels compiles the functions of a program.
-	kernels(ctx context.Context, funcs []*loop.Func) ([]gridKernel, error)
+	// kernels compiles funcs, the functions of a program of grids.
+	kernels(ctx context.Context, p *loop.Program, funcs []*loop.Func) ([]gridKernel, error)
 }
 
 // queue is the work of one run on an accelerator, in order. It is used by one
@@ -28,6 +28,9 @@ type queue interface {
 	// alloc makes a block; the error is an *outOfMemory if there is too little.
 	alloc(bytes int64) (block, error)
 	free(block)
+	// scratch finds memory that the run needs not give back, for a small temporary: it is
+	// the run's until the queue is closed. It is not ok if there is none.
+	scratch(bytes int64, fill fillMode) (b block, ok bool)
 	clear(b block, bytes int64) error
 	upload(b block, from unsafe.Pointer, bytes int64) error
 	// download waits until what is before it in the queue is done, or the context is.
@@ -35,6 +38,9 @@ type queue interface {
 	launch(k gridKernel, blocks int64, c *gridCall) error
 	// wait waits until all work is done, or the context is.
 	wait(ctx context.Context) error
+	// publish makes what was computed fit for other queues of the device: it waits, unless
+	// they all put their work behind this queue's.
+	publish(ctx context.Context) error
 	close()
 }
 
@@ -101,7 +107,7 @@ func compileGrid(ctx context.Context, engine string, p *loop.Program, device acc
 		g.fails = g.fails || len(f.Fails) > 0
 	}
 	var err error
-	g.kernels, err = device.kernels(ctx, plan.funcs)
+	g.kernels, err = device.kernels(ctx, mapped, plan.funcs)
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return nil, ctx.Err()
@@ -113,7 +119,7 @@ func compileGrid(ctx context.Context, engine string, p *loop.Program, device acc
 	return x, nil
 }
 
-// gridRun is a run on an accelerator.
+// gridRun is a run on an accelerator. It is part of a state, and used again.
 type gridRun struct {
 	ctx    context.Context
 	x      *Executable
@@ -155,7 +161,8 @@ func (x *Executable) runGrid(ctx context.Context, s *state, o Options, r *Result
 	if err != nil {
 		return err
 	}
-	g := &gridRun{ctx: ctx, x: x, s: s, q: q, bufs: make([]gridBuffer, len(s.mem)), limit: o.MemoryLimit, stay: o.Resident}
+	g := &s.grid
+	g.begin(ctx, x, s, q, o)
 	defer g.close()
 	if err := g.open(); err != nil {
 		return err
@@ -171,6 +178,16 @@ func (x *Executable) runGrid(ctx context.Context, s *state, o Options, r *Result
 	return g.results(ctx, r)
 }
 
+// begin makes g the next run, with the memory that its lists have.
+func (g *gridRun) begin(ctx context.Context, x *Executable, s *state, q queue, o Options) {
+	bufs := g.bufs
+	if bufs == nil {
+		bufs = make([]gridBuffer, len(s.mem))
+	}
+	*g = gridRun{ctx: ctx, x: x, s: s, q: q, bufs: bufs, call: g.call, launched: g.launched[:0], held: g.held[:0],
+		limit: o.MemoryLimit, stay: o.Resident}
+}
+
 // close gives back what the run has. Blocks go in the order of the queue; but the
 // arrays of Residents are freed through other queues, so kernels that still read
 // them, after an error, are waited for: not by the caller.
@@ -179,26 +196,33 @@ func (g *gridRun) close() {
 		g.release(b)
 	}
 	g.release(g.status)
-	end := func() {
-		g.q.close()
-		for _, r := range g.held {
-			r.done()
-		}
-	}
-	if g.quiet || len(g.held) == 0 {
-		end()
+	clear(g.bufs)
+	q, held := g.q, g.held
+	g.ctx, g.q = nil, nil
+	if g.quiet || len(held) == 0 {
+		q.close()
+		doneAll(held)
+		clear(held)
 		return
 	}
+	g.held = nil
 	go func() {
-		_ = g.q.wait(context.Background()) // only a lost device fails to
-		end()
+		_ = q.wait(context.Background()) // only a lost device fails to
+		q.close()
+		doneAll(held)
 	}()
 }
 
+func doneAll(held []*residentBlock) {
+	for _, r := range held {
+		r.done()
+	}
+}
+
 func (g *gridRun) release(b gridBuffer) {
+	g.inUse -= b.bytes
 	if b.owned {
 		g.q.free(b.at)
-		g.inUse -= b.bytes
 	}
 }
 
@@ -207,14 +231,11 @@ func (g *gridRun) open() error {
 	p := g.s.plan
 	if g.x.grid.fails {
 		bytes := int64(len(p.funcs)+1) * statusSize
-		b, err := g.alloc(bytes)
+		b, err := g.temporary(bytes, zeroed)
 		if err != nil {
 			return g.refused("inputs", &loop.Buffer{Name: "status", Elem: loop.U32}, bytes/statusSize, bytes, err)
 		}
 		g.status = b
-		if err := g.q.clear(b.at, bytes); err != nil {
-			return err
-		}
 	}
 	for _, id := range p.given {
 		m := g.s.mem[id]
@@ -227,7 +248,7 @@ func (g *gridRun) open() error {
 			g.bufs[id] = gridBuffer{at: r.at.at, len: m.Len}
 			continue
 		}
-		b, err := g.alloc(bytes)
+		b, err := g.alloc(bytes, anything)
 		if err != nil {
 			return g.refused("inputs", &p.program.Buffers[id], m.Len, bytes, err)
 		}
@@ -243,7 +264,7 @@ func (g *gridRun) open() error {
 }
 
 // alloc makes a block of at least one byte.
-func (g *gridRun) alloc(bytes int64) (gridBuffer, error) {
+func (g *gridRun) alloc(bytes int64, fill fillMode) (gridBuffer, error) {
 	size := padded(bytes)
 	if g.limit > 0 && size > g.limit-g.inUse {
 		return gridBuffer{}, errOverLimit
@@ -252,8 +273,28 @@ func (g *gridRun) alloc(bytes int64) (gridBuffer, error) {
 	if err != nil {
 		return gridBuffer{}, err
 	}
+	if fill == zeroed && bytes > 0 {
+		if err := g.q.clear(at, bytes); err != nil {
+			g.q.free(at)
+			return gridBuffer{}, err
+		}
+	}
 	g.inUse += size
 	return gridBuffer{at: at, bytes: size, owned: true}, nil
+}
+
+// temporary is alloc for what ends with the run.
+func (g *gridRun) temporary(bytes int64, fill fillMode) (gridBuffer, error) {
+	size := padded(bytes)
+	if g.limit > 0 && size > g.limit-g.inUse {
+		return gridBuffer{}, errOverLimit
+	}
+	at, ok := g.q.scratch(size, fill)
+	if !ok {
+		return g.alloc(bytes, fill)
+	}
+	g.inUse += size
+	return gridBuffer{at: at, bytes: size}, nil
 }
 
 var errOverLimit = &outOfMemory{}
@@ -274,7 +315,7 @@ func (g *gridRun) stage(st *stagePlan) error {
 	s := g.s
 	for i := range st.before.lets {
 		l := &st.before.lets[i]
-		v, err := g.eval(st, "scalar "+s.plan.program.Scalars[l.scalar].Name, &l.value)
+		v, err := g.eval(st, sizeOf{"scalar ", s.plan.program.Scalars[l.scalar].Name}, &l.value)
 		if err != nil {
 			return err
 		}
@@ -283,12 +324,13 @@ func (g *gridRun) stage(st *stagePlan) error {
 	for i := range st.before.trims {
 		t := &st.before.trims[i]
 		b := &g.bufs[t.buffer]
-		n, err := g.eval(st, "length of buffer "+s.plan.program.Buffers[t.buffer].Name, &t.length)
+		what := sizeOf{"length of buffer ", s.plan.program.Buffers[t.buffer].Name}
+		n, err := g.eval(st, what, &t.length)
 		if err != nil {
 			return err
 		}
 		if n < 0 || n > b.len {
-			return s.sizeError(st, "length of buffer "+s.plan.program.Buffers[t.buffer].Name, &t.length,
+			return s.sizeError(st, what.String(), &t.length,
 				sizeFault(fmt.Sprintf("%d of %d elements are wanted", n, b.len)))
 		}
 		b.len = n
@@ -312,7 +354,7 @@ func (g *gridRun) stage(st *stagePlan) error {
 }
 
 // eval computes a size, which may read elements that are on the device.
-func (g *gridRun) eval(st *stagePlan, what string, c *sizeCode) (int64, error) {
+func (g *gridRun) eval(st *stagePlan, what sizeOf, c *sizeCode) (int64, error) {
 	s := g.s
 	g.err = nil
 	v, fault := c.eval(s.stack, s.scalars, s.mem, s.plan.program.Buffers, g.fetch)
@@ -320,10 +362,15 @@ func (g *gridRun) eval(st *stagePlan, what string, c *sizeCode) (int64, error) {
 	case g.err != nil:
 		return 0, g.err
 	case fault != "":
-		return 0, s.sizeError(st, what, c, fault)
+		return 0, s.sizeError(st, what.String(), c, fault)
 	}
 	return v, nil
 }
+
+// sizeOf says what a size is of, for errors: nothing is put together where there is none.
+type sizeOf struct{ kind, name string }
+
+func (w sizeOf) String() string { return w.kind + w.name }
 
 // fetch reads one element of a buffer on the device. What comes of a kernel that
 // failed must not become a size, so it looks at that first.
@@ -357,33 +404,35 @@ func (g *gridRun) fetch(id loop.BufferID, i int64) (v int64, ok bool) {
 func (g *gridRun) allocate(st *stagePlan, a *allocPlan) error {
 	s := g.s
 	buf := &s.plan.program.Buffers[a.buffer]
-	n, err := g.eval(st, "length of buffer "+buf.Name, &a.length)
+	what := sizeOf{"length of buffer ", buf.Name}
+	n, err := g.eval(st, what, &a.length)
 	if err != nil {
 		return err
 	}
 	if n < 0 {
-		return s.sizeError(st, "length of buffer "+buf.Name, &a.length, sizeFault(fmt.Sprintf("the length is negative (%d)", n)))
+		return s.sizeError(st, what.String(), &a.length, sizeFault(fmt.Sprintf("the length is negative (%d)", n)))
 	}
 	bytes := bytesOf(n, s.plan.elemSize[a.buffer])
 	if bytes > maxObject {
 		return g.refused(st.name, buf, n, bytes, errOverLimit)
 	}
-	b, err := g.alloc(bytes)
+	make := g.temporary
+	if buf.Role == loop.Output {
+		make = g.alloc
+	}
+	b, err := make(bytes, a.fill)
 	if err != nil {
 		return g.refused(st.name, buf, n, bytes, err)
 	}
 	b.len = n
 	g.bufs[a.buffer] = b
 	s.mem[a.buffer] = Memory{Len: n}
-	if a.fill == zeroed && bytes > 0 {
-		return g.q.clear(b.at, bytes)
-	}
 	return nil
 }
 
 func (g *gridRun) launch(st *stagePlan) error {
 	s := g.s
-	blocks, err := g.eval(st, "number of blocks", &st.blocks)
+	blocks, err := g.eval(st, sizeOf{"number of ", "blocks"}, &st.blocks)
 	if err != nil {
 		return err
 	}
@@ -400,7 +449,7 @@ func (g *gridRun) launch(st *stagePlan) error {
 	}
 	g.launched = append(g.launched, st)
 	c.status = 0
-	if g.status.owned {
+	if g.x.grid.fails {
 		c.status = g.status.at + block(len(g.launched)*statusSize)
 	}
 	return g.q.launch(g.x.grid.kernels[st.kernel], blocks, c)
@@ -409,7 +458,7 @@ func (g *gridRun) launch(st *stagePlan) error {
 // failure waits for the kernels launched so far and is the error of the first that
 // failed.
 func (g *gridRun) failure() error {
-	if !g.status.owned || !slices.ContainsFunc(g.launched[g.sound:], func(st *stagePlan) bool { return len(st.fn.Fails) > 0 }) {
+	if !g.x.grid.fails || !slices.ContainsFunc(g.launched[g.sound:], func(st *stagePlan) bool { return len(st.fn.Fails) > 0 }) {
 		return nil
 	}
 	words := make([]uint32, len(g.launched)+1)
@@ -434,7 +483,7 @@ func (g *gridRun) results(ctx context.Context, r *Results) error {
 	s := g.s
 	if g.stay {
 		// Other queues may use them from now on.
-		if err := g.q.wait(ctx); err != nil {
+		if err := g.q.publish(ctx); err != nil {
 			return err
 		}
 	}
@@ -450,7 +499,7 @@ func (g *gridRun) results(ctx context.Context, r *Results) error {
 			if g.stay {
 				m.On = newResident(g.x.grid.device, b.at, bytes)
 				g.inUse -= b.bytes
-				b.owned = false
+				*b = gridBuffer{at: b.at, len: b.len} // which is not the run's any more
 				break
 			}
 			m.Ptr = g.x.memory.result(bytes, anything)

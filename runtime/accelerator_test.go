@@ -32,7 +32,7 @@ func (e simulated) nothingAlive(t *testing.T) {
 }
 
 // onDevice uploads a slice.
-func onDevice[E any](t *testing.T, e Engine, s []E) *Resident {
+func onDevice[E any](t testing.TB, e Engine, s []E) *Resident {
 	t.Helper()
 	r, err := Upload(t.Context(), e, unsafe.Pointer(unsafe.SliceData(s)), int64(len(s))*int64(unsafe.Sizeof(*new(E))))
 	if err != nil {

@@ -14,7 +14,8 @@ import (
 // depends on who has it afterwards and on its size:
 //
 //   - Results are Go memory, because the caller keeps them for as long as he
-//     likes and only the garbage collector knows when he is done.
+//     likes and only the garbage collector knows when he is done. Blocks that it
+//     has found are used again (recycle.go).
 //   - Temporaries up to maxPooled are Go memory from pools by size class, so
 //     that repeated calls find warm pages. A pool that is not used is emptied
 //     by the garbage collector.
@@ -35,9 +36,10 @@ const (
 type allocator struct {
 	pools   [classCount]sync.Pool // of *pooled
 	machine func() machineMemory
+	idle    *recycler
 }
 
-func newAllocator() *allocator { return &allocator{machine: readMachineMemory} }
+func newAllocator() *allocator { return &allocator{machine: readMachineMemory, idle: idleResults} }
 
 // pooled is a temporary on the Go heap. Its size is that of its class.
 type pooled struct {
@@ -55,26 +57,42 @@ type temporary struct {
 
 // result returns Go memory of at least one byte, whose bytes are zero if that is
 // asked for and anything otherwise.
-func (*allocator) result(bytes int64, fill fillMode) unsafe.Pointer {
+func (a *allocator) result(bytes int64, fill fillMode) unsafe.Pointer {
+	size := padded(bytes)
+	if !recycles(size) {
+		return goMemory(size, fill)
+	}
+	p, used := a.idle.block(size, func(size int64) unsafe.Pointer { return goMemory(size, fill) })
+	if used && fill == zeroed {
+		clear(unsafe.Slice((*byte)(p), size))
+	} else if used {
+		poison(p, size)
+	}
+	return p
+}
+
+// goMemory is a new block of the Go heap. From minRecycled bytes on it begins where
+// the heap's object does: such objects have pages of their own.
+func goMemory(size int64, fill fillMode) unsafe.Pointer {
 	const word = 8
-	size := padded(bytes) + blockAlign - word
+	room := size + blockAlign - word
 	var p unsafe.Pointer
 	if fill == zeroed || size < minUnzeroed {
-		p = unsafe.Pointer(unsafe.SliceData(make([]uint64, size/word)))
+		p = unsafe.Pointer(unsafe.SliceData(make([]uint64, room/word)))
 	} else {
 		// A kernel that writes every element need not find zeros: clearing a
 		// result costs as much as an eighth of a product that fills it. A
 		// string builder is the public way to Go memory that is not cleared;
 		// nobody sees the string.
 		var b strings.Builder
-		b.Grow(int(size))
+		b.Grow(int(room))
 		b.WriteByte(0)
 		p = unsafe.Pointer(unsafe.StringData(b.String()))
 	}
 	p = unsafe.Add(p, -uintptr(p)&(blockAlign-1))
-	adviseHuge(p, padded(bytes))
+	adviseHuge(p, size)
 	if fill == anything {
-		poison(p, padded(bytes))
+		poison(p, size)
 	}
 	return p
 }
@@ -101,7 +119,7 @@ func (a *allocator) temporary(bytes int64, fill fillMode) (temporary, error) {
 	class := classOf(size)
 	h, ok := a.pools[class].Get().(*pooled)
 	if !ok {
-		h = &pooled{ptr: a.result(classSize(class), fill), class: class}
+		h = &pooled{ptr: goMemory(classSize(class), fill), class: class}
 		if fill == zeroed {
 			return temporary{ptr: h.ptr, bytes: size, heap: h}, nil
 		}

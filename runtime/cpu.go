@@ -20,11 +20,7 @@ import (
 // there is something to compile: what another process has compiled comes from the
 // disk (see KeyOf and docs/internals.md).
 func CPU() (Engine, error) {
-	disk, err := diskcache.Default()
-	if err != nil { // Describe tells why
-		disk = nil
-	}
-	return newCPU(disk)
+	return newCPU(defaultDisk())
 }
 
 // newCPU is CPU with a given cache on disk; nil for none.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	goruntime "runtime"
 	"strconv"
 	"strings"
 	"sync"
@@ -13,10 +14,10 @@ import (
 
 	"github.com/lacuna-sparse/lacuna/codegen/ptx"
 	"github.com/lacuna-sparse/lacuna/internal/cuda"
+	"github.com/lacuna-sparse/lacuna/internal/diskcache"
 	"github.com/lacuna-sparse/lacuna/internal/llvm"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
 	"github.com/lacuna-sparse/lacuna/ir/loop/grid"
-	"github.com/lacuna-sparse/lacuna/ir/loop/lib"
 )
 
 // DeviceEnv names the environment variable that says which GPU the CUDA engine
@@ -50,29 +51,38 @@ var openCUDA = sync.OnceValues(func() (*cudaEngine, error) {
 	if err != nil {
 		return nil, &UnavailableError{Engine: CUDAName, Err: err}
 	}
-	return newCUDAEngine(driver, device)
+	return newCUDAEngine(driver, device, defaultDisk())
 })
 
-// newCUDAEngine makes the engine for a device that is open.
-func newCUDAEngine(driver *cuda.Driver, device *cuda.Device) (*cudaEngine, error) {
-	l, err := llvm.Load("")
+// newCUDAEngine makes the engine for a device that is open, with a given cache on disk;
+// nil for none. LLVM is opened when there is something to compile.
+func newCUDAEngine(driver *cuda.Driver, device *cuda.Device, disk *diskcache.Cache) (*cudaEngine, error) {
+	build := executableID()
+	if build == "" {
+		disk = nil
+	}
+	h, err := findHost(disk, build)
 	if err != nil {
 		return nil, missingLLVM(err)
 	}
 	info := device.Info()
-	target, err := ptx.CPU(info.Capability.Major*10+info.Capability.Minor, l.Version().Major)
+	target, err := ptx.CPU(info.Capability.Major*10+info.Capability.Minor, h.Version.Major)
 	if err != nil {
 		return nil, &UnavailableError{Engine: CUDAName, Err: err}
 	}
-	return &cudaEngine{device: device, driver: driver, llvm: l, target: llvm.Target{Triple: ptx.Triple, CPU: target}}, nil
+	return &cudaEngine{
+		device: device, driver: driver, host: h, target: llvm.Target{Triple: ptx.Triple, CPU: target}, disk: disk, build: build,
+	}, nil
 }
 
 type cudaEngine struct {
 	driver *cuda.Driver
 	device *cuda.Device
-	llvm   *llvm.LLVM
+	host   *host
 	target llvm.Target
-	queues sync.Pool // of *cudaQueue
+	disk   *diskcache.Cache // nil: nothing is kept
+	build  string           // executableID
+	queues sync.Pool        // of *cudaQueue
 	// stream is that of the program that the engine was made for; nil: each run takes
 	// one of queues.
 	stream *cuda.Stream
@@ -81,46 +91,17 @@ type cudaEngine struct {
 
 func (*cudaEngine) Name() string { return CUDAName }
 
-func (e *cudaEngine) Fingerprint() string {
-	return strings.Join([]string{CUDAName, "llvm", e.llvm.Version().String(), e.target.CPU,
-		"driver", e.driver.Version().String(), e.device.Info().Capability.Target() + e.key}, " ")
+func (e *cudaEngine) Fingerprint() string { return e.codeFingerprint() + e.key }
+
+// codeFingerprint names what machine code depends on besides the program: code is the
+// same in every context.
+func (e *cudaEngine) codeFingerprint() string {
+	return strings.Join([]string{CUDAName, "llvm", e.host.Version.String(), e.target.CPU,
+		"driver", e.driver.Version().String(), e.device.Info().Capability.Target()}, " ")
 }
 
 func (e *cudaEngine) Compile(ctx context.Context, p *loop.Program) (*Executable, error) {
 	return compileGrid(ctx, e.Name(), p, e, grid.Options{})
-}
-
-// kernels makes PTX of the functions and loads it. Neither LLVM nor the driver can
-// be interrupted; the context is looked at between them.
-func (e *cudaEngine) kernels(ctx context.Context, funcs []*loop.Func) ([]gridKernel, error) {
-	if len(funcs) == 0 {
-		return nil, nil
-	}
-	named := uniqueNames(funcs)
-	text, err := ptx.Emit("program", named, lib.Lookup)
-	if err != nil {
-		return nil, err
-	}
-	assembly, err := e.llvm.EmitAssembly(text, llvm.Options{Target: e.target})
-	if err != nil {
-		return nil, err
-	}
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	module, err := e.device.Load([]byte(assembly))
-	if err != nil {
-		return nil, err
-	}
-	kernels := make([]gridKernel, len(funcs))
-	for i, f := range named {
-		entry, err := module.Function(f.Name)
-		if err != nil {
-			return nil, err
-		}
-		kernels[i] = &cudaKernel{entry, uint32(f.Grid.Threads)}
-	}
-	return kernels, nil
 }
 
 type cudaKernel struct {
@@ -149,13 +130,72 @@ type cudaQueue struct {
 	engine *cudaEngine
 	stream *cuda.Stream
 	params []byte
+	arena  arena
 }
+
+// arena is memory that runs on a stream use one after another for small temporaries, which spares
+// each of those the driver's allocation. The part for zeros holds zeros between runs.
+type arena struct {
+	at           cuda.Ptr // 0: not allocated yet
+	used, zeroes int64    // by the run, of arenaBytes and of arenaZeroes
+}
+
+const (
+	arenaBytes  = 1 << 20
+	arenaZeroes = 1 << 15 // at its end
+)
 
 // close leaves what is still to be done to the stream, for another run.
 func (q *cudaQueue) close() {
-	if q.stream != q.engine.stream {
-		q.engine.queues.Put(q)
+	if q.stream == q.engine.stream {
+		return
 	}
+	a := &q.arena
+	if a.zeroes > 0 && q.stream.Set8(a.at+arenaBytes-arenaZeroes, 0, uint64(a.zeroes)) != nil {
+		return // the stream is of no use, and goes with the queue
+	}
+	a.used, a.zeroes = 0, 0
+	q.engine.queues.Put(q)
+}
+
+func (q *cudaQueue) scratch(bytes int64, fill fillMode) (block, bool) {
+	// Several runs at once may use a stream that is the program's own.
+	if q.stream == q.engine.stream || bytes > arenaBytes-arenaZeroes || !q.openArena() {
+		return 0, false
+	}
+	a := &q.arena
+	from, used, size := cuda.Ptr(0), &a.used, int64(arenaBytes-arenaZeroes)
+	if fill == zeroed {
+		from, used, size = arenaBytes-arenaZeroes, &a.zeroes, arenaZeroes
+	}
+	at := *used
+	if bytes > size-at {
+		return 0, false
+	}
+	*used += (bytes + arenaAlignment - 1) / arenaAlignment * arenaAlignment
+	return block(a.at + from + cuda.Ptr(at)), true
+}
+
+// arenaAlignment is that of the driver's own allocations.
+const arenaAlignment = 256
+
+// openArena allocates the arena unless it is there. It is freed when the queue is forgotten.
+func (q *cudaQueue) openArena() bool {
+	if q.arena.at != 0 {
+		return true
+	}
+	at, err := q.stream.Alloc(arenaBytes)
+	if err != nil {
+		return false
+	}
+	stream := q.stream
+	if stream.Set8(at+arenaBytes-arenaZeroes, 0, arenaZeroes) != nil {
+		_ = stream.Free(at)
+		return false
+	}
+	q.arena.at = at
+	goruntime.AddCleanup(q, func(at cuda.Ptr) { go func() { _ = stream.Free(at) }() }, at)
+	return true
 }
 
 func (q *cudaQueue) alloc(bytes int64) (block, error) {
@@ -188,6 +228,13 @@ func (q *cudaQueue) download(ctx context.Context, to unsafe.Pointer, b block, of
 }
 
 func (q *cudaQueue) wait(ctx context.Context) error { return q.stream.Synchronize(ctx) }
+
+func (q *cudaQueue) publish(ctx context.Context) error {
+	if q.stream == q.engine.stream {
+		return nil // the only one that there is
+	}
+	return q.wait(ctx)
+}
 
 func (q *cudaQueue) launch(kernel gridKernel, blocks int64, c *gridCall) error {
 	k := kernel.(*cudaKernel)

@@ -12,12 +12,22 @@ import (
 const (
 	hostKind   = "host"   // a hostRecord
 	objectKind = "object" // machine code of a program's functions
+	gpuKind    = "gpu"    // the same for a GPU: images
 	aotKind    = "aot"    // machine code of a kernel compiled ahead of time
 )
 
 // objectABI is the version of what kernels and this package agree on: the argument
 // block, the status, the names of functions in an object.
 const objectABI = 1
+
+// defaultDisk is the cache on disk; nil if there is none, of which Describe tells why.
+func defaultDisk() *diskcache.Cache {
+	disk, err := diskcache.Default()
+	if err != nil {
+		return nil
+	}
+	return disk
+}
 
 // objectKey is the key on disk of a program's machine code. The executable's
 // identity is in it besides KeyOf's parts: two builds of a modified tree differ.

@@ -26,6 +26,7 @@ func newDisk(t testing.TB) *diskcache.Cache {
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(Flush)
 	return disk
 }
 
@@ -59,6 +60,15 @@ func files(t testing.TB, disk *diskcache.Cache, kind string) []diskcache.Entry {
 		t.Fatal(err)
 	}
 	return slices.DeleteFunc(list, func(e diskcache.Entry) bool { return e.Kind != kind })
+}
+
+// entryKey is the key of an entry.
+func entryKey(t testing.TB, e diskcache.Entry) (key diskcache.Key) {
+	t.Helper()
+	if _, err := hex.Decode(key[:], []byte(e.Key)); err != nil {
+		t.Fatal(err)
+	}
+	return key
 }
 
 // The second engine finds everything on disk and opens no LLVM.
@@ -131,10 +141,7 @@ func TestWrongHostsAreAskedAgain(t *testing.T) {
 	if len(list) != 1 {
 		t.Skipf("%d records of the host: LLVM is where only the dynamic loader finds it", len(list))
 	}
-	var key diskcache.Key
-	if _, err := hex.Decode(key[:], []byte(list[0].Key)); err != nil {
-		t.Fatal(err)
-	}
+	key := entryKey(t, list[0])
 	good, _ := disk.Get(hostKind, key)
 	var record hostRecord
 	if err := json.Unmarshal(good, &record); err != nil {

@@ -85,7 +85,7 @@ func describeCache() (c CacheInfo) {
 	c.Err = err
 	for _, e := range list {
 		c.Bytes += e.Size
-		if e.Kind == objectKind {
+		if e.Kind == objectKind || e.Kind == gpuKind {
 			c.Kernels++
 		}
 	}

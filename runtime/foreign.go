@@ -11,7 +11,8 @@ import (
 // the program has made by other means, such as gorgonia.org/cu: cuContext is a CUcontext,
 // cuStream a CUstream, 0 for the default stream. All that the engine does is put into
 // that stream, so it is done after what the program put in before, and before what it
-// puts in later. Nothing of the context is ended by the engine; close gives back what
+// puts in later: a run whose results stay on the device returns before they are computed, unless
+// it must know a size or whether a kernel failed. Nothing of the context is ended by the engine; close gives back what
 // the engine holds, and comes after the last run and before the end of the context.
 // Which context is current on the caller's thread stays as it is.
 //
@@ -30,7 +31,7 @@ func CUDAOn(cuContext, cuStream uintptr) (e Engine, close func() error, err erro
 		_ = device.Close() // which the caller has never seen
 		return nil, nil, &UnavailableError{Engine: CUDAName, Err: err}
 	}
-	engine, err := newCUDAEngine(driver, device)
+	engine, err := newCUDAEngine(driver, device, defaultDisk())
 	if err != nil {
 		_, _ = wrapped.Close(), device.Close()
 		return nil, nil, err
@@ -54,8 +55,8 @@ const foreignAlignment = 16
 
 // ForeignResident is an array that is in the memory of an engine's device already: bytes
 // bytes from address on, a CUdeviceptr of the engine's context. Kernels read it where it
-// is. It stays the caller's, who frees it after the Resident is freed and the runs that
-// use it have ended. The error says that the engine has no device, or that the address
+// is. It stays the caller's, who frees it after the Resident is freed and what runs that
+// use it have put into the stream is done. The error says that the engine has no device, or that the address
 // is not a multiple of 16.
 func ForeignResident(e Engine, address uint64, bytes int64) (*Resident, error) {
 	device, ok := e.(accelerator)

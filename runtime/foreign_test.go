@@ -16,12 +16,12 @@ import (
 
 // fakeDevice opens a device of a driver without one, whose kernels do nothing. LLVM is
 // needed to make the engine.
-func fakeDevice(t *testing.T) *cuda.Device {
+func fakeDevice(t testing.TB, flags ...string) *cuda.Device {
 	t.Helper()
 	if _, err := CPU(); err != nil {
 		t.Skip(err)
 	}
-	t.Setenv("LACUNA_CUDA", fakecuda.Build(t))
+	t.Setenv("LACUNA_CUDA", fakecuda.Build(t, flags...))
 	driver, err := cuda.Open()
 	if err != nil {
 		t.Fatal(err)

@@ -188,6 +188,7 @@ type state struct {
 	threads int64 // that this run may use
 	account account
 	watched watched
+	grid    gridRun // if an accelerator runs it
 }
 
 func newState(p *plan) *state {

@@ -36,7 +36,7 @@ func (e simulated) Compile(ctx context.Context, p *loop.Program) (*Executable, e
 	return compileGrid(ctx, e.Name(), p, e, simulatedOptions)
 }
 
-func (simulated) kernels(ctx context.Context, funcs []*loop.Func) ([]gridKernel, error) {
+func (simulated) kernels(ctx context.Context, _ *loop.Program, funcs []*loop.Func) ([]gridKernel, error) {
 	kernels := make([]gridKernel, len(funcs))
 	for i, f := range funcs {
 		if err := ctx.Err(); err != nil {
@@ -161,6 +161,11 @@ func (q *simulatedQueue) launch(kernel gridKernel, blocks int64, c *gridCall) er
 	return nil
 }
 
+// scratch has nothing: that blocks are apart shows accesses outside them.
+func (q *simulatedQueue) scratch(int64, fillMode) (block, bool) { return 0, false }
+
 func (q *simulatedQueue) wait(context.Context) error { return nil }
+
+func (q *simulatedQueue) publish(context.Context) error { return nil }
 
 func (q *simulatedQueue) close() {}

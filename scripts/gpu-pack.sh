@@ -7,6 +7,8 @@
 #	sh pack/run.sh                        all tests
 #	sh pack/run.sh internal/cuda -test.run=GPU -test.bench=.      one package, with arguments of one's own
 #	WRAP="compute-sanitizer --tool memcheck" sh pack/run.sh         all of them under another program
+#	sh pack/run.sh sanitize               a selection, gpu-sanitize.txt, under each tool of compute-sanitizer
+#	sh pack/run.sh sanitize racecheck     under one of them; SANITIZER names the program
 #
 # GPU_PACK_HOOK may name a program that is run with DIR as its argument before the
 # sizes are summed up: what the tests need besides goes to DIR/extra, and
@@ -38,6 +40,7 @@ while read -r package arguments; do
 	fi
 	echo "$package $name $arguments" >>"$dir/suites.txt"
 done <scripts/gpu-suites.txt
+sed -e '/^#/d' -e 's/^\([^ ]*\)/\1 \1/' scripts/gpu-sanitize.txt | awk '{ gsub("/", "-", $2); print }' >"$dir/sanitize.txt"
 ${GO:-go} build -trimpath -ldflags='-s -w' -o "$dir/bin/lacuna" ./cmd/lacuna
 gzip "$dir"/bin/*
 
@@ -45,6 +48,8 @@ cat >"$dir/run.sh" <<'END'
 #!/bin/sh
 # Runs the packed tests: all of them, or those of one package with the arguments
 # that follow its name. The log of each is in logs/, or in the folder LOGS names.
+# "sanitize" runs a selection by itself, which fills a cache of kernels, so that no
+# LLVM is opened later, and then under each tool of compute-sanitizer.
 PACK=$(cd "$(dirname "$0")" && pwd)
 export PACK
 logs=${LOGS:-$PACK/logs}
@@ -64,7 +69,23 @@ chmod +x "$PACK"/bin/*
 [ -f "$PACK/extra/env.sh" ] && . "$PACK/extra/env.sh"
 LACUNA_TEST_ENGINE=${LACUNA_TEST_ENGINE-cuda}
 export LACUNA_TEST_ENGINE
-"$PACK/bin/lacuna" doctor
+if [ "${1:-}" = sanitize ]; then
+	shift
+	sanitizer=${SANITIZER:-$(command -v compute-sanitizer || echo /usr/local/cuda/bin/compute-sanitizer)}
+	LACUNA_CACHE=${LACUNA_CACHE:-$PACK/cache}
+	export LACUNA_CACHE
+	failed=0
+	for tool in plain ${*:-memcheck racecheck initcheck synccheck}; do
+		printf '\n%s\n' "$tool"
+		[ $tool = plain ] && wrap= || wrap="$sanitizer --tool $tool --error-exitcode 99 --print-limit 20"
+		SUITES=sanitize.txt LOGS="$logs/$tool" WRAP="timeout ${LIMIT:-180} $wrap" sh "$PACK/run.sh" || failed=1
+		for log in "$logs/$tool"/*.log; do
+			grep -H -e '=========.*ERROR SUMMARY' -e '=========.*RACECHECK SUMMARY' "$log"
+		done
+	done
+	exit $failed
+fi
+[ "${SUITES:-}" ] || "$PACK/bin/lacuna" doctor
 only=${1:-}
 [ $# -gt 0 ] && shift
 failed=0
@@ -86,7 +107,7 @@ while read -r package name arguments; do
 		grep -A12 -E '^ *--- FAIL|^panic:|^fatal error:' "$logs/$name.log" | head -80
 	fi
 	grep '^Benchmark.*ns/op' "$logs/$name.log"
-done <"$PACK/suites.txt"
+done <"$PACK/${SUITES:-suites.txt}"
 [ $ran -gt 0 ] || { echo "run.sh: there is no package $only in suites.txt" >&2; exit 2; }
 exit $failed
 END

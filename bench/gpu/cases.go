@@ -8,10 +8,11 @@ import (
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
-// bench is a case: an expression and its operands.
+// bench is a case: an expression and its operands, or a conversion of A.
 type bench struct {
 	name    string
 	text    string
+	to      tensor.Format // where there is no text
 	options []lacuna.Option
 	args    func(dir string, scale float64) (map[string]*tensor.Tensor, error)
 	// bytes is what a run must move at least: each array once.
@@ -28,16 +29,32 @@ var matrices = []struct {
 	name string
 	make func(scale float64) *csr
 }{
-	{"unif", func(s float64) *csr { return uniform(int64(4e6*s), 16, 1) }},
+	{"unif", func(s float64) *csr { return uniform(int64(4e6*s), int64(4e6*s), 16, 1) }},
 	{"rmat", func(s float64) *csr { return rmat(log2(float64(1<<20)*s), 16, 2) }},
 	{"band", func(s float64) *csr { return banded(int64(4e6*s), 16) }},
-	{"small", func(s float64) *csr { return uniform(int64(2e5*s), 8, 3) }},
+	{"small", func(s float64) *csr { return uniform(int64(2e5*s), int64(2e5*s), 8, 3) }},
+	{"percent", func(s float64) *csr { return percent(1024, 16384, s) }},
+	{"percents", func(s float64) *csr { return percent(8192, 65536, s) }},
+	{"tiny", func(float64) *csr { return uniform(1000, 1000, 8, 5) }},
+}
+
+// percent stores one element of a hundred, as many in each row.
+func percent(rows, cols int64, scale float64) *csr {
+	rows, cols = max(int64(float64(rows)*scale), 1), max(int64(float64(cols)*scale), 100)
+	return uniform(rows, cols, int(cols/100), 6)
 }
 
 var cases = func() []bench {
 	var list []bench
 	add := func(name, text string, args func(dir string, scale float64) (map[string]*tensor.Tensor, error), options ...lacuna.Option) {
-		list = append(list, bench{name, text, options, args, eachOnce})
+		list = append(list, bench{name: name, text: text, options: options, args: args, bytes: eachOnce})
+	}
+	convert := func(name, matrix string, from, to tensor.Format) {
+		list = append(list, bench{name: name, to: to, args: with(matrix, from, f64), bytes: eachOnce})
+	}
+	shuffled, err := tensor.ParseFormat("COO(unsorted)", 2)
+	if err != nil {
+		panic(err)
 	}
 	csrF64 := lacuna.Format("C", tensor.CSR, f64)
 	for _, m := range []string{"unif", "rmat", "band"} {
@@ -50,6 +67,7 @@ var cases = func() []bench {
 		add("sddmm32f/"+m, "D(i,j) = A(i,j)*sum_k B(i,k)*C(j,k)",
 			with(m, tensor.CSR, f32, dense{"B", []int{rows, 32}, f32}, dense{"C", []int{cols, 32}, f32}), lacuna.Format("D", tensor.CSR, f32))
 		add("add/"+m, "C(i,j) = A(i,j)+B(i,j)", twice(m, tensor.CSR), csrF64)
+		add("addnext/"+m, "C(i,j) = A(i,j)+B(i,j)", besideNext(m), csrF64)
 		add("sumrows/"+m, "y(i) = sum_j A(i,j)", with(m, tensor.CSR, f64), lacuna.Format("y", d1, f64))
 		add("sumcols/"+m, "y(j) = sum_i A(i,j)", with(m, tensor.CSR, f64), lacuna.Format("y", d1, f64))
 		add("sumall/"+m, "y = sum_{i,j} A(i,j)", with(m, tensor.CSR, f64))
@@ -62,8 +80,36 @@ var cases = func() []bench {
 	add("logcumsumexp/dense", "y(i,j) = logcumsumexp_j x(i,j)", only(dense{"x", []int{4096, 65536}, f32}))
 	add("quantile/dense", "y(i) = quantile_j(x(i,j), 0.5)", only(dense{"x", []int{1024, 16384}, f32}))
 	add("sort/dense", "y(i,j) = sort_j x(i,j)", only(dense{"x", []int{1024, 16384}, f32}))
+	add("softmax/dense", "t(i) = logsumexp_j x(i,j); y(i,j) = exp(x(i,j) - t(i))", only(dense{"x", []int{4096, 65536}, f32}))
+	for _, m := range []string{"unif", "rmat"} {
+		convert("coo-csr/"+m, m, tensor.COO, tensor.CSR)
+		convert("shuffled-csr/"+m, m, shuffled, tensor.CSR)
+		convert("csr-csc/"+m, m, tensor.CSR, tensor.CSC)
+	}
+	for _, m := range []string{"percent", "percents"} {
+		add("quantile/"+m, "y(i) = quantile_j(A(i,j), 0.5)", with(m, tensor.CSR, f32))
+	}
+	add("scatter/dense", "y(p(i)) += x(i)", scatter(1<<20, 1<<22))
+	add("spmv/tiny", "y(i) = A(i,j)*x(j)", with("tiny", tensor.CSR, f64, dense{"x", []int{cols}, f64}))
 	return list
 }()
+
+// scatter is n values, the places in y, of m elements, that they are added to, and y.
+func scatter(m, n int) func(string, float64) (map[string]*tensor.Tensor, error) {
+	return func(_ string, scale float64) (map[string]*tensor.Tensor, error) {
+		args, err := only(dense{"y", []int{m}, f64}, dense{"x", []int{n}, f64})("", scale)
+		if err != nil {
+			return nil, err
+		}
+		rng := rand.New(rand.NewPCG(9, 9))
+		places := make([]int64, args["x"].Dims()[0])
+		for i := range places {
+			places[i] = rng.Int64N(args["y"].Dims()[0])
+		}
+		args["p"], err = tensor.FromDense([]int64{int64(len(places))}, d1, tensor.ArrayOf(places))
+		return args, err
+	}
+}
 
 // Extents of dense operands that are those of the matrix.
 const (
@@ -78,14 +124,17 @@ type dense struct {
 	dt    tensor.DType
 }
 
-func (d dense) make(n int64, scale float64) (*tensor.Tensor, error) {
+// make makes the operand that goes with a matrix, or one of its own extents if m is nil.
+func (d dense) make(m *csr, scale float64) (*tensor.Tensor, error) {
 	shape, total := make([]int64, len(d.shape)), int64(1)
 	for i, x := range d.shape {
 		shape[i] = int64(x)
 		switch {
-		case x < 0:
-			shape[i] = n
-		case n == 0:
+		case x == rows:
+			shape[i] = m.rows
+		case x == cols:
+			shape[i] = m.cols
+		case m == nil:
 			shape[i] = max(int64(float64(x)*scale), 1)
 		}
 		total *= shape[i]
@@ -122,7 +171,7 @@ func with(name string, format tensor.Format, dt tensor.DType, list ...dense) fun
 		}
 		args := map[string]*tensor.Tensor{"A": A}
 		for _, d := range list {
-			if args[d.name], err = d.make(m.n, scale); err != nil {
+			if args[d.name], err = d.make(m, scale); err != nil {
 				return nil, err
 			}
 		}
@@ -142,12 +191,30 @@ func twice(name string, format tensor.Format) func(string, float64) (map[string]
 	}
 }
 
+// besideNext is a matrix as A, and as B the same with its rows moved up by one, the first
+// one to the end: other patterns in most rows.
+func besideNext(name string) func(string, float64) (map[string]*tensor.Tensor, error) {
+	one := with(name, tensor.CSR, f64)
+	return func(dir string, scale float64) (map[string]*tensor.Tensor, error) {
+		args, err := one(dir, scale)
+		if err != nil {
+			return nil, err
+		}
+		m, err := load(filepath.Join(dir, name))
+		if err != nil {
+			return nil, err
+		}
+		args["B"], err = m.rotated().tensor(tensor.CSR, f64)
+		return args, err
+	}
+}
+
 // only is dense operands alone.
 func only(list ...dense) func(string, float64) (map[string]*tensor.Tensor, error) {
 	return func(dir string, scale float64) (map[string]*tensor.Tensor, error) {
 		args := map[string]*tensor.Tensor{}
 		for _, d := range list {
-			t, err := d.make(0, scale)
+			t, err := d.make(nil, scale)
 			if err != nil {
 				return nil, err
 			}

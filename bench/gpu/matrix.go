@@ -13,9 +13,10 @@ import (
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
-// csr is a square matrix in compressed rows.
+// csr is a matrix in compressed rows.
 type csr struct {
-	n    int64
+	rows int64
+	cols int64
 	pos  []uint32
 	crd  []uint32
 	vals []float64
@@ -34,18 +35,18 @@ func eachPart(n int64, work func(part int, lo, hi int64)) {
 }
 
 // uniform has rows of k entries in columns drawn evenly, without repetition.
-func uniform(n int64, k int, seed uint64) *csr {
-	m := &csr{n: n, pos: make([]uint32, n+1), crd: make([]uint32, n*int64(k)), vals: make([]float64, n*int64(k))}
-	eachPart(n, func(part int, lo, hi int64) {
+func uniform(rows, cols int64, k int, seed uint64) *csr {
+	m := &csr{rows: rows, cols: cols, pos: make([]uint32, rows+1), crd: make([]uint32, rows*int64(k)), vals: make([]float64, rows*int64(k))}
+	eachPart(rows, func(part int, lo, hi int64) {
 		rng := rand.New(rand.NewPCG(seed, uint64(part)))
 		for i := lo; i < hi; i++ {
-			row := m.crd[i*int64(k) : (i+1)*int64(k)]
-			for distinct := false; !distinct; {
-				for p := range row {
-					row[p] = uint32(rng.Int64N(n))
+			row := m.crd[i*int64(k) : i*int64(k)]
+			for len(row) < k {
+				for len(row) < k {
+					row = append(row, uint32(rng.Int64N(cols)))
 				}
 				slices.Sort(row)
-				distinct = len(slices.Compact(slices.Clone(row))) == k
+				row = slices.Compact(row)
 			}
 			for p := range row {
 				m.vals[i*int64(k)+int64(p)] = rng.Float64()
@@ -58,7 +59,7 @@ func uniform(n int64, k int, seed uint64) *csr {
 
 // banded has k entries around the diagonal in each row.
 func banded(n int64, k int64) *csr {
-	m := &csr{n: n, pos: make([]uint32, n+1), crd: make([]uint32, n*k), vals: make([]float64, n*k)}
+	m := &csr{rows: n, cols: n, pos: make([]uint32, n+1), crd: make([]uint32, n*k), vals: make([]float64, n*k)}
 	eachPart(n, func(part int, lo, hi int64) {
 		for i := lo; i < hi; i++ {
 			first := min(max(i-k/2, 0), n-k)
@@ -96,7 +97,7 @@ func rmat(scale, k int, seed uint64) *csr {
 		}
 		rows[i] = append(rows[i], uint32(j))
 	}
-	m := &csr{n: n, pos: make([]uint32, n+1)}
+	m := &csr{rows: n, cols: n, pos: make([]uint32, n+1)}
 	for i, row := range rows {
 		slices.Sort(row)
 		m.crd = append(m.crd, slices.Compact(row)...)
@@ -109,7 +110,8 @@ func rmat(scale, k int, seed uint64) *csr {
 	return m
 }
 
-// generate writes all matrices, each as three files of plain numbers.
+// generate writes all matrices, each as four files of plain numbers: the number of columns, and
+// the arrays.
 func generate(dir string, scale float64) error {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return err
@@ -117,6 +119,9 @@ func generate(dir string, scale float64) error {
 	for _, x := range matrices {
 		m := x.make(scale)
 		base := filepath.Join(dir, x.name)
+		if err := save(base+".cols", []uint32{uint32(m.cols)}); err != nil {
+			return err
+		}
 		if err := save(base+".pos", m.pos); err != nil {
 			return err
 		}
@@ -126,7 +131,7 @@ func generate(dir string, scale float64) error {
 		if err := save(base+".vals", m.vals); err != nil {
 			return err
 		}
-		fmt.Printf("%s: %d rows, %d entries\n", x.name, m.n, len(m.crd))
+		fmt.Printf("%s: %d rows, %d columns, %d entries\n", x.name, m.rows, m.cols, len(m.crd))
 	}
 	return nil
 }
@@ -153,33 +158,66 @@ func load(base string) (*csr, error) {
 	if m.crd, err = read[uint32](base + ".crd"); err != nil {
 		return nil, err
 	}
-	m.vals, err = read[float64](base + ".vals")
-	m.n = int64(len(m.pos)) - 1
-	return m, err
+	if m.vals, err = read[float64](base + ".vals"); err != nil {
+		return nil, err
+	}
+	cols, err := read[uint32](base + ".cols")
+	if err != nil {
+		return nil, err
+	}
+	m.rows, m.cols = int64(len(m.pos))-1, int64(cols[0])
+	return m, nil
 }
 
-// tensor is the matrix in a format, of f32 or f64.
-func (m *csr) tensor(format tensor.Format, dt tensor.DType) (*tensor.Tensor, error) {
-	values := tensor.ArrayOf(m.vals)
-	if dt == tensor.Float32 {
-		narrow := make([]float32, len(m.vals))
-		for i, v := range m.vals {
-			narrow[i] = float32(v)
-		}
-		values = tensor.ArrayOf(narrow)
+// rotated is the matrix with its rows moved up by one, the first one to the end.
+func (m *csr) rotated() *csr {
+	first := m.pos[1]
+	r := &csr{rows: m.rows, cols: m.cols, pos: make([]uint32, m.rows+1)}
+	for i := range m.rows {
+		r.pos[i] = m.pos[i+1] - first
 	}
-	crd := tensor.ArrayOf(m.crd)
+	r.pos[m.rows] = m.pos[m.rows]
+	r.crd = slices.Concat(m.crd[first:], m.crd[:first])
+	r.vals = slices.Concat(m.vals[first:], m.vals[:first])
+	return r
+}
+
+// tensor is the matrix in a format, of f32 or f64. Where the format allows any order, the
+// entries are shuffled.
+func (m *csr) tensor(format tensor.Format, dt tensor.DType) (*tensor.Tensor, error) {
+	crd, vals := m.crd, m.vals
+	shape := []int64{m.rows, m.cols}
 	if format.IsDense() || format.Rank() != 2 {
 		return nil, fmt.Errorf("no matrices in %s", format)
 	}
-	if format.String() == tensor.COO.String() {
-		rows := make([]uint32, len(m.crd))
-		for i := range m.n {
-			for p := m.pos[i]; p < m.pos[i+1]; p++ {
-				rows[p] = uint32(i)
-			}
-		}
-		return tensor.New([]int64{m.n, m.n}, format, []tensor.Level{{Crd: tensor.ArrayOf(rows)}, {Crd: crd}}, values)
+	var rows []uint32
+	if format.String() == tensor.CSR.String() {
+		return tensor.New(shape, format, []tensor.Level{{}, {Pos: tensor.ArrayOf(m.pos), Crd: tensor.ArrayOf(crd)}}, numbers(vals, dt))
 	}
-	return tensor.New([]int64{m.n, m.n}, format, []tensor.Level{{}, {Pos: tensor.ArrayOf(m.pos), Crd: crd}}, values)
+	for i := range m.rows {
+		for range m.pos[i+1] - m.pos[i] {
+			rows = append(rows, uint32(i))
+		}
+	}
+	if format.Relaxed() {
+		crd, vals = slices.Clone(crd), slices.Clone(vals)
+		rand.New(rand.NewPCG(4, 4)).Shuffle(len(rows), func(i, j int) {
+			rows[i], rows[j] = rows[j], rows[i]
+			crd[i], crd[j] = crd[j], crd[i]
+			vals[i], vals[j] = vals[j], vals[i]
+		})
+	}
+	return tensor.New(shape, format, []tensor.Level{{Crd: tensor.ArrayOf(rows)}, {Crd: tensor.ArrayOf(crd)}}, numbers(vals, dt))
+}
+
+// numbers are values of f32 or f64.
+func numbers(vals []float64, dt tensor.DType) tensor.Array {
+	if dt == tensor.Float64 {
+		return tensor.ArrayOf(vals)
+	}
+	narrow := make([]float32, len(vals))
+	for i, v := range vals {
+		narrow[i] = float32(v)
+	}
+	return tensor.ArrayOf(narrow)
 }

@@ -89,7 +89,7 @@ Exit status: 0 success, 1 a mistake in the program or its data, 2 wrong usage,
 	root.SetOut(a.stdout)
 	root.SetErr(a.stderr)
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &usageError{err.Error()} })
-	root.AddCommand(newEval(a), newExplain(a), newBuild(a), newGrad(a), newConvert(a), newInspect(a), newBinsparse(a), newCache(a), newDoctor(a), newVersion(a))
+	root.AddCommand(newEval(a), newExplain(a), newBuild(a), newGrad(a), newConvert(a), newInspect(a), newUnique(a), newBinsparse(a), newCache(a), newDoctor(a), newVersion(a))
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
 	return root

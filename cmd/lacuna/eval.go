@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -103,29 +102,11 @@ func (e *evaluation) parse(cmd *cobra.Command, args []string) (err error) {
 	if e.operands, err = parseOperands(args[1:]); err != nil {
 		return err
 	}
-	if err := e.parseOutputs(); err != nil {
+	if e.writes, err = parseDestinations(e.outputs); err != nil {
 		return err
 	}
 	e.program, err = parseProgram(args[0])
 	return err
-}
-
-// parseOutputs reads the values of -o.
-func (e *evaluation) parseOutputs() error {
-	paths := map[string]bool{}
-	for _, text := range e.outputs {
-		d, err := parseDestination(text)
-		if err != nil {
-			return err
-		}
-		path := filepath.Clean(d.path)
-		if paths[path] {
-			return usagef("-o writes %s twice", d.path)
-		}
-		paths[path] = true
-		e.writes = append(e.writes, d)
-	}
-	return nil
 }
 
 // run loads the operands, compiles, runs, and shows the results.

@@ -3,8 +3,8 @@
 //	lacuna eval 'y(i) = sum_j A(i,j)*x(j)' A=web.mtx:CSR x=x.npy -o y.npy
 //
 // One file holds one command: eval.go, explain.go, build.go, convert.go, inspect.go,
-// cache.go, doctor.go, version.go. What they share: the syntax of operands (operand.go,
-// qualifier.go) and where tensors come from (source.go, generate.go), the
+// unique.go, cache.go, doctor.go, version.go. What they share: the syntax of operands
+// (operand.go, qualifier.go) and where tensors come from (source.go, generate.go), the
 // names of a program (program.go), printing (print.go, stats.go, raster.go),
 // progress (progress.go), and errors with their exit statuses (errors.go).
 package main

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"unicode"
 
@@ -187,6 +188,25 @@ func parseDestination(text string) (destination, error) {
 	}
 	d.path, d.qual = string(src.(file)), q
 	return d, nil
+}
+
+// parseDestinations reads the values of -o, of which no two may name one file.
+func parseDestinations(outputs []string) ([]destination, error) {
+	var list []destination
+	paths := map[string]bool{}
+	for _, text := range outputs {
+		d, err := parseDestination(text)
+		if err != nil {
+			return nil, err
+		}
+		path := filepath.Clean(d.path)
+		if paths[path] {
+			return nil, usagef("-o writes %s twice", d.path)
+		}
+		paths[path] = true
+		list = append(list, d)
+	}
+	return list, nil
 }
 
 // isNumber says whether text is a number or truth value.

@@ -203,8 +203,11 @@ func (f *function) shiftCount(t loop.Type, y value.Value) value.Value {
 
 // divide emits Div or Rem of integers. LLVM leaves x/0 and min/-1 undefined, so
 // the divisor is 1 in those cases; then x/1 = min and x%1 = 0 are already the
-// answers but for x/0 = 0.
+// answers but for x/0 = 0. A positive number in the program is no such case.
 func (f *function) divide(op loop.BinaryOp, t loop.Type, x, y value.Value) value.Value {
+	if c, ok := y.(intValue); ok && c.value > 0 {
+		return f.quotient(op, t, x, y)
+	}
 	b := f.block
 	byZero := b.NewICmp(enum.IPredEQ, y, intConst(t, 0))
 	var bad value.Value = byZero
@@ -214,15 +217,25 @@ func (f *function) divide(op loop.BinaryOp, t loop.Type, x, y value.Value) value
 		bad = b.NewOr(byZero, overflow)
 	}
 	divisor := b.NewSelect(bad, intConst(t, 1), y)
+	result := f.quotient(op, t, x, divisor)
+	if op == loop.Rem {
+		return result
+	}
+	return b.NewSelect(byZero, intConst(t, 0), result)
+}
+
+// quotient emits Div or Rem of integers by one that makes them defined in LLVM.
+func (f *function) quotient(op loop.BinaryOp, t loop.Type, x, y value.Value) value.Value {
+	b := f.block
 	switch {
 	case op == loop.Rem && t.IsSigned():
-		return b.NewSRem(x, divisor)
+		return b.NewSRem(x, y)
 	case op == loop.Rem:
-		return b.NewURem(x, divisor)
+		return b.NewURem(x, y)
 	case t.IsSigned():
-		return b.NewSelect(byZero, intConst(t, 0), b.NewSDiv(x, divisor))
+		return b.NewSDiv(x, y)
 	}
-	return b.NewSelect(byZero, intConst(t, 0), b.NewUDiv(x, divisor))
+	return b.NewUDiv(x, y)
 }
 
 // floatPredicates are LLVM's names of the comparisons of floats. A NaN is

@@ -25,10 +25,16 @@ import (
 // behind one, a thread may find what another stored, through a pointer that LLVM
 // does not see.
 //
+// Every buffer starts at a multiple of gridAlign, so that accesses side by side can
+// become one.
+//
 // Kernels of a program run one after another without anybody looking in between.
 // Where one before may fail, the word before the status word is its status; unless
 // that is 0 the kernel does nothing but set its own to 1, so that the kernels after
 // it do as little: none works on what a failed one left.
+
+// gridAlign is what the addresses of buffers on a device are multiples of.
+const gridAlign = ir.Align(16)
 
 // After says what kernels there are before a grid function in its program.
 type After uint8
@@ -60,6 +66,7 @@ func (m *Module) GridKernel(f *loop.Func, after After) {
 		case alone:
 			p.Attrs = []ir.ParamAttribute{enum.ParamAttrNoAlias}
 		}
+		p.Attrs = append(p.Attrs, gridAlign)
 		params = append(params, p)
 	}
 	for _, id := range f.Args {
@@ -70,11 +77,14 @@ func (m *Module) GridKernel(f *loop.Func, after After) {
 	fn.FuncAttrs = []ir.FuncAttribute{enum.FuncAttrNoUnwind}
 	m.annotate(fn, "kernel", 1)
 	m.annotate(fn, "maxntidx", int64(f.Grid.Threads))
+	if f.Grid.Resident > 0 {
+		m.annotate(fn, "minctasm", int64(f.Grid.Resident))
+	}
 
 	g := m.newFunction(fn, f.Vars)
 	g.status = status
 	for i, b := range f.Bufs {
-		g.bufs = append(g.bufs, buffer{elem: b.Elem, base: params[i]})
+		g.bufs = append(g.bufs, buffer{elem: b.Elem, base: params[i], once: b.Once})
 	}
 	for _, a := range f.Grid.Shared {
 		g.bufs = append(g.bufs, m.sharedArray(f.Name, a))

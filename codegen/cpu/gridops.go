@@ -2,6 +2,7 @@ package cpu
 
 import (
 	"fmt"
+	"strconv"
 
 	"github.com/lacuna-sparse/lacuna/ir/loop"
 	"github.com/llir/llvm/ir"
@@ -197,3 +198,35 @@ const (
 	globalSpace = 1
 	sharedSpace = 3
 )
+
+// loadOnce reads what is not read again: caches give it up before other data. LLVM has
+// no such load for NVPTX; as assembly that has no effects it may be moved like one.
+func (f *function) loadOnce(place value.Value) value.Value {
+	elem := place.Type().(*types.PointerType).ElemType
+	kind, result, register := "", elem, "r"
+	switch t := elem.(type) {
+	case *types.IntType:
+		kind = "u" + strconv.FormatUint(t.BitSize, 10)
+		switch {
+		case t.BitSize < 32:
+			result = types.I16
+			register = "h"
+		case t.BitSize == 64:
+			register = "l"
+		}
+	case *types.FloatType:
+		kind, register = "f32", "f"
+		if t.Kind == types.FloatKindDouble {
+			kind, register = "f64", "d"
+		}
+	}
+	global := types.NewPointer(elem)
+	global.AddrSpace = globalSpace
+	asm := ir.NewInlineAsm(types.NewPointer(types.NewFunc(result, global)), "ld.global.cs.nc."+kind+" $0, [$1];", "="+register+",l")
+	call := f.block.NewCall(asm, f.block.NewAddrSpaceCast(place, global))
+	call.FuncAttrs = []ir.FuncAttribute{enum.FuncAttrNoUnwind, enum.FuncAttrReadNone}
+	if result != elem {
+		return f.block.NewTrunc(call, elem)
+	}
+	return call
+}

@@ -38,6 +38,7 @@ type buffer struct {
 	elem   loop.Type
 	base   value.Value
 	shared bool // an array of a grid's block
+	once   bool // see loop.Buf
 }
 
 // newFunction starts the body of fn.

@@ -38,9 +38,15 @@ func (f *function) load(e *loop.Load) val {
 	parts := make([]value.Value, len(partNames(elem)))
 	for i := range parts {
 		place := f.address(e.Buf, index, int64(i))
-		l := f.block.NewLoad(place.Type().(*types.PointerType).ElemType, place)
-		l.Metadata = f.accessGroup()
-		parts[i] = f.fromMemory(elem, l)
+		var v value.Value
+		if f.bufs[e.Buf].once {
+			v = f.loadOnce(place)
+		} else {
+			l := f.block.NewLoad(place.Type().(*types.PointerType).ElemType, place)
+			l.Metadata = f.accessGroup()
+			v = l
+		}
+		parts[i] = f.fromMemory(elem, v)
 	}
 	return fromParts(parts)
 }

@@ -10,6 +10,7 @@ package ptx
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/lacuna-sparse/lacuna/codegen/cpu"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
@@ -23,18 +24,47 @@ const Triple = "nvptx64-nvidia-cuda"
 // The functions' names must differ. The error is a *loop.VerifyError for a function
 // that is not well formed.
 func Emit(name string, funcs []*loop.Func, lookup func(string) (*loop.Scalar, bool)) (string, error) {
+	return EmitPart(name, funcs, Split(funcs, 1)[0], lookup)
+}
+
+// EmitPart is Emit for some of the functions only, whose indices part lists.
+func EmitPart(name string, funcs []*loop.Func, part []int, lookup func(string) (*loop.Scalar, bool)) (string, error) {
 	m := cpu.NewModule(name, lookup)
 	after := cpu.NoFailure
-	for _, f := range funcs {
+	for i, f := range funcs {
 		if f.Grid == nil {
 			return "", fmt.Errorf("PTX: function %s is not for a grid", f.Name)
 		}
-		m.GridKernel(f, after)
+		if slices.Contains(part, i) {
+			m.GridKernel(f, after)
+		}
 		if len(f.Fails) > 0 {
 			after = cpu.AFailure
 		}
 	}
 	return m.Text()
+}
+
+// Split shares functions out among n modules, or fewer, so that compiling them at once takes
+// little longer than the largest function: it lists the indices of the functions of each, in order.
+func Split(funcs []*loop.Func, n int) [][]int {
+	size := make([]int, len(funcs))
+	order := make([]int, len(funcs))
+	for i, f := range funcs {
+		size[i], order[i] = f.Stats().Statements, i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return size[b] - size[a] })
+	parts := make([][]int, max(min(n, len(funcs)), 1))
+	load := make([]int, len(parts))
+	for _, i := range order {
+		least := slices.Index(load, slices.Min(load))
+		parts[least] = append(parts[least], i)
+		load[least] += 1 + size[i]
+	}
+	for _, part := range parts {
+		slices.Sort(part)
+	}
+	return parts
 }
 
 // architectures lists the compute capabilities that LLVM has names for, and the

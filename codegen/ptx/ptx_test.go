@@ -265,3 +265,47 @@ func TestCPU(t *testing.T) {
 		}
 	}
 }
+
+// Parts have every function once, the large ones apart.
+func TestSplit(t *testing.T) {
+	functions := map[rune]*loop.Func{
+		'l': parse(t, "func large(y: []i64) grid threads 64 {\n"+strings.Repeat("  y[0] = 1\n", 20)+"}\n"),
+		's': parse(t, "func small(y: []i64) grid threads 64 {\n  y[0] = 1\n}\n"),
+	}
+	for _, c := range []struct {
+		funcs string
+		n     int
+		want  string
+	}{
+		{"", 4, "[[]]"}, {"s", 4, "[[0]]"}, {"sls", 2, "[[1] [0 2]]"}, {"lsls", 3, "[[0] [2] [1 3]]"}, {"ll", 1, "[[0 1]]"},
+	} {
+		var funcs []*loop.Func
+		for _, f := range c.funcs {
+			funcs = append(funcs, functions[f])
+		}
+		if got := fmt.Sprint(ptx.Split(funcs, c.n)); got != c.want {
+			t.Errorf("%s in %d parts: %s, want %s", c.funcs, c.n, got, c.want)
+		}
+	}
+}
+
+// A function knows of those before it that may fail, which are in other parts.
+func TestPartsAfterFailure(t *testing.T) {
+	failing := parse(t, "func failing(x: []i64) grid threads 64 {\n  if x[0] < 0 {\n    fail 0 \"negative\"\n  }\n}\n")
+	after := parse(t, "func after(y: []i64) grid threads 64 {\n  y[0] = 1\n}\n")
+	for _, c := range []struct {
+		funcs []*loop.Func
+		part  int
+		looks bool
+	}{
+		{[]*loop.Func{failing, after}, 1, true}, {[]*loop.Func{after, failing}, 0, false},
+	} {
+		text, err := ptx.EmitPart("part", c.funcs, []int{c.part}, lib.Lookup)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(text, "@failing") || !strings.Contains(text, "@after") || strings.Contains(text, "failed.before") != c.looks {
+			t.Errorf("part %d is\n%s", c.part, text)
+		}
+	}
+}

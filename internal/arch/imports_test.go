@@ -49,7 +49,7 @@ var allowed = map[string][]string{
 	"internal/difftest":    {"", "internal/oracle", "lang", "tensor"},
 	"internal/conformance": {"", "tensor", "tensorio"},
 	"internal/arch":        {},
-	"cmd/lacuna":           {"", "aot", "lang", "runtime", "tensor", "tensorio", "tensorio/binsparse", "internal/debug", "internal/diskcache", "internal/units", "aot/gopackage"},
+	"cmd/lacuna":           {"", "aot", "lang", "ops", "runtime", "tensor", "tensorio", "tensorio/binsparse", "internal/debug", "internal/diskcache", "internal/units", "aot/gopackage"},
 
 	"internal/cuda/fakecuda": {}, // for tests
 

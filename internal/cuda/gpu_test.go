@@ -557,3 +557,30 @@ func BenchmarkGPULoad(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkGPUCubin compiles modules one after another and at once, which tells whether the
+// driver's compiler does several at a time.
+func BenchmarkGPUCubin(b *testing.B) {
+	d, _, _ := gpu(b)
+	number := 0
+	for _, c := range []struct {
+		name   string
+		atOnce int
+	}{{"one", 1}, {"eight", 8}} {
+		b.Run(c.name, func(b *testing.B) {
+			for b.Loop() {
+				var all sync.WaitGroup
+				for range c.atOnce {
+					number++
+					text := fmt.Sprintf("%s// %d: not one that the driver has kept\n", kernels, number)
+					all.Go(func() {
+						if _, err := d.Cubin([]byte(text)); err != nil {
+							b.Error(err)
+						}
+					})
+				}
+				all.Wait()
+			}
+		})
+	}
+}

@@ -61,8 +61,8 @@ func TestProgram(t *testing.T) {
 		{"a sum of everything needs the extents of the operand", "y = sum_{i,j} A(i,j)", "A", "",
 			"dA(i,j) = like(dy, A(i,j))"},
 		{"ties share", "y(i) = max_j A(i,j)", "A", "A:CSR",
-			"t(i) = max_j A(i,j)\nn(i) = sum_j where(A(i,j) == t(i), 1, 0)\n" +
-				"dA(i,j) = where(stored(A(i,j)), where(A(i,j) == t(i), dy(i)/f64(n(i)), 0), 0)"},
+			"t(i) = max_j A(i,j)\nn(i) = sum_j where(A(i,j) == t(i) or A(i,j) != A(i,j), 1, 0)\n" +
+				"dA(i,j) = where(stored(A(i,j)), where(A(i,j) == t(i) or A(i,j) != A(i,j), dy(i)/f64(n(i)), 0), 0)"},
 		{"used twice", "y(i) = x(i)*x(i)", "x", "", "dx(i) = dy(i)*x(i) + dy(i)*x(i)"},
 		{"two statements", "t(i) = exp(x(i)); y = sum_i t(i)*t(i)", "x", "",
 			"t(i) = exp(x(i))\ndt(i) = dy*t(i) + dy*t(i)\ndx(i) = dt(i)*exp(x(i))"},

@@ -54,7 +54,7 @@ func (s *statement) quantile(e *lang.Reduce, g lang.Node) (lang.Node, *lang.Erro
 		}
 		tie := binary("==", body, value)
 		ties, err := s.group(e, "n", "sum", s.within(e, indicator(tie), zero()))
-		share := binary("/", binary("*", g, cast(e.Typ, weight)), cast(e.Typ, some(ties)))
+		share := binary("/", binary("*", g, cast(wide(e.Typ), weight)), cast(wide(e.Typ), some(ties)))
 		return where(tie, share, zero()), err
 	}
 	below := call("floor", rank)
@@ -72,7 +72,7 @@ func (s *statement) quantile(e *lang.Reduce, g lang.Node) (lang.Node, *lang.Erro
 		return adjoint, nil
 	}
 	nans, err := s.group(e, "n", "sum", s.within(e, indicator(isNaN), zero()))
-	return where(binary(">", nans, zero()), where(isNaN, binary("/", g, cast(e.Typ, some(nans))), zero()), adjoint), err
+	return where(binary(">", nans, zero()), where(isNaN, binary("/", g, cast(wide(e.Typ), some(nans))), zero()), adjoint), err
 }
 
 // some is a count that is a divisor where it is not 0: in the gradient of the gradient

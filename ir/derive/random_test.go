@@ -11,8 +11,8 @@ import (
 )
 
 // writer writes random differentiable programs over a fixed set of operands:
-// A(i,j), B(j,k), C(i,k), x(j), v(i), w(3) and the gather p, with values away from the
-// points where the functions have kinks.
+// A(i,j), B(j,k), C(i,k), x(j), v(i), w(2) and the gather p, with values away from the
+// points where the functions have kinks, and u(i) and U(i,k), which are updated.
 type writer struct {
 	*rand.Rand
 	extents map[string]int64 // of the kinds of index
@@ -25,6 +25,7 @@ type writer struct {
 // operands lists the operands with the kinds of their indices.
 var operands = map[string][]string{
 	"A": {"i", "j"}, "B": {"j", "k"}, "C": {"i", "k"}, "x": {"j"}, "v": {"i"}, "w": {"l"}, "s": {},
+	"u": {"i"}, "U": {"i", "k"},
 }
 
 func newWriter(r *rand.Rand) *writer {
@@ -44,10 +45,10 @@ func (g *writer) use(name string) string {
 	if g.args[name] != nil {
 		return name
 	}
-	if name == "p" {
+	if name == "p" || name == "r" {
 		list := make([]int64, g.extents["i"])
 		for i := range list {
-			list[i] = g.Int64N(g.extents["j"])
+			list[i] = g.Int64N(g.extents[map[string]string{"p": "j", "r": "i"}[name]])
 		}
 		p, err := tensor.FromDense([]int64{g.extents["i"]}, tensor.Dense(1), tensor.ArrayOf(list))
 		must(err)
@@ -58,7 +59,12 @@ func (g *writer) use(name string) string {
 	for _, kind := range operands[name] {
 		shape = append(shape, g.extents[kind])
 	}
-	g.args[name] = g.tensor(shape)
+	if g.args[name] = g.tensor(shape); name == "u" || name == "U" {
+		dense, err := g.args[name].ToDense()
+		must(err)
+		g.args[name], err = tensor.FromDense(shape, tensor.Dense(len(shape)), dense)
+		must(err)
+	}
 	return name
 }
 
@@ -119,7 +125,12 @@ func (g *writer) program() string {
 		g.statement(name, kinds)
 		g.temps[name] = kinds
 	}
-	g.statement("y", [][]string{{}, {}, {"i"}, {"i", "j"}, {"k"}}[g.IntN(5)])
+	switch g.IntN(8) {
+	case 0:
+		g.update()
+	default:
+		g.statement("y", [][]string{{}, {}, {"i"}, {"i", "j"}, {"k"}}[g.IntN(5)])
+	}
 	return strings.Join(g.stmts, "; ")
 }
 
@@ -136,6 +147,22 @@ func (g *writer) statement(name string, kinds []string) {
 		body += " + 0.1*" + g.holding(v)
 	}
 	g.stmts = append(g.stmts, left+" = "+body)
+}
+
+// update writes a last statement that changes an operand, also a row of it or elements that p names.
+func (g *writer) update() {
+	name := g.pick("u", "U")
+	kinds := operands[name]
+	g.use(name)
+	g.next = 0
+	body := g.expr(slices.Clone(kinds), 2+g.IntN(2))
+	left := name + "(" + strings.Join(kinds, ",") + ")"
+	op := g.pick("+=", "*=", "min=", "max=")
+	if op == "+=" && g.IntN(2) == 0 {
+		left = map[string]string{"u": "u(r(i))", "U": "U(r(i),k)"}[name]
+		g.use("r")
+	}
+	g.stmts = append(g.stmts, left+" "+op+" "+body+" + 0.1*"+g.holding("i"))
 }
 
 // holding is an access with the index v alone.
@@ -325,28 +352,41 @@ func find(scope []string, of string) string {
 	return ""
 }
 
-// reduction writes a reduction over a new index.
+// reduction writes a reduction over one or two new indices.
 func (g *writer) reduction(scope []string, depth int) string {
 	v := g.fresh(g.pick("j", "j", "i", "k"))
-	inner := append(slices.Clone(scope), v)
-	body := g.expr(inner, depth-1)
-	op := g.pick("sum", "sum", "sum", "mean", "max", "min", "logsumexp", "norm", "var", "prod")
-	if i := find(scope, "i"); i != "" && kind(v) == "j" && g.IntN(3) == 0 {
+	vars := []string{v}
+	i := find(scope, "i")
+	within := i != "" && kind(v) == "j" && g.IntN(3) == 0
+	if !within && g.IntN(6) == 0 {
+		vars = append(vars, g.fresh(g.pick("i", "j", "k")))
+	}
+	body := g.expr(append(slices.Clone(scope), vars...), depth-1)
+	for _, v := range vars {
+		body += " + 0.01*" + g.holding(v)
+	}
+	body = "(" + body + ")"
+	over := "{" + strings.Join(vars, ",") + "}"
+	if within {
 		a := g.use("A")
-		return fmt.Sprintf("(%s_{%s in A} ((0.5 + %s)*%s(%s,%s)))", op, v, body, a, i, v)
+		over = "{" + v + " in " + a + "}"
+		body = fmt.Sprintf("((0.5 + %s)*%s(%s,%s))", body, a, i, v)
 	}
-	if g.IntN(8) == 0 {
-		return fmt.Sprintf("(quantile_%s[%s](%s + 0.01*%s, %s))", v, g.pick("linear", "hazen", "midpoint", "higher", "weibull"),
-			body, g.holding(v), g.pick("0.5", "0.3", "0.81", "0", "1"))
+	switch method := g.pick("linear", "hazen", "midpoint", "higher", "weibull", "nearest", "averaged_inverted_cdf", "closest_observation"); g.IntN(12) {
+	case 0, 1:
+		return fmt.Sprintf("(%s_%s[%s](%s, %s))", g.pick("quantile", "nanquantile"), over, method, body, g.pick("0.5", "0.3", "0.81", "0", "1"))
+	case 2:
+		return fmt.Sprintf("(median_%s[%s] %s)", over, method, body)
 	}
-	return fmt.Sprintf("(%s_%s (%s + 0.01*%s))", op, v, body, g.holding(v))
+	op := g.pick("sum", "sum", "sum", "mean", "max", "min", "logsumexp", "norm", "var", "prod")
+	return fmt.Sprintf("(%s_%s %s)", op, over, body)
 }
 
 // operand picks what to differentiate by: an operand that the program uses.
 func (g *writer) operand() string {
 	var names []string
 	for name := range g.args {
-		if name != "p" {
+		if name != "p" && name != "r" {
 			names = append(names, name)
 		}
 	}

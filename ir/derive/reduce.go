@@ -114,7 +114,7 @@ func refOf(r *lang.Ref, err *lang.Error) (lang.Node, *lang.Error) {
 // count they have a derivative, 0, so that gradients can be derived again.
 func indicator(cond lang.Node) lang.Node { return where(cond, number("1"), zero()) }
 
-// size is the number of values in the group of a reduction, as a number of type dt.
+// size is the number of values in the group of a reduction, as a number of type dt or a wider one.
 func (s *statement) size(e *lang.Reduce, dt tensor.DType) (lang.Node, *lang.Error) {
 	if s.counts[e] == nil {
 		n, err := s.group(e, "n", "sum", s.within(e, number("1"), zero()))
@@ -123,7 +123,15 @@ func (s *statement) size(e *lang.Reduce, dt tensor.DType) (lang.Node, *lang.Erro
 		}
 		s.counts[e] = n
 	}
-	return cast(dt.Real(), s.counts[e]), nil
+	return cast(wide(dt.Real()), s.counts[e]), nil
+}
+
+// wide is the type in which counts are divisors: not all fit f16.
+func wide(dt tensor.DType) tensor.DType {
+	if dt == tensor.Float16 || dt == tensor.BFloat16 {
+		return tensor.Float32
+	}
+	return dt
 }
 
 // bodyAndValue writes the body of a reduction and its result.
@@ -151,10 +159,10 @@ func (s *statement) variance(e *lang.Reduce, g lang.Node) (lang.Node, *lang.Erro
 	return binary("/", binary("*", binary("*", g, number("2")), &lang.Paren{X: binary("-", body, m)}), n), err
 }
 
-// norm: x/|x|, and 0 at the origin.
+// norm: x/|x|, which is no larger than 1, and 0 at the origin.
 func (s *statement) norm(e *lang.Reduce, g lang.Node) (lang.Node, *lang.Error) {
 	body, f, err := s.bodyAndValue(e)
-	return where(binary("==", f, zero()), zero(), binary("/", binary("*", g, body), f)), err
+	return where(binary("==", f, zero()), zero(), binary("*", g, &lang.Paren{X: binary("/", body, f)})), err
 }
 
 // folded writes a reduction over values that read the statements of inner ones. A
@@ -218,16 +226,16 @@ func (s *statement) rounded(e lang.Expr) (lang.Node, *lang.Error) {
 	return value, err
 }
 
-// extreme shares the adjoint evenly among the values that are the largest or least;
-// of those that are not stored the share is dropped.
+// extreme shares the adjoint evenly among the values that are the largest or least, or if there
+// are NaNs among those; of values that are not stored the share is dropped.
 func (s *statement) extreme(e *lang.Reduce, g lang.Node) (lang.Node, *lang.Error) {
 	body, f, err := s.bodyAndValue(e)
 	if err != nil {
 		return nil, err
 	}
-	tie := binary("==", body, f)
+	tie := binary("or", binary("==", body, f), binary("!=", body, body))
 	ties, err := s.group(e, "n", "sum", s.within(e, indicator(tie), zero()))
-	return where(tie, binary("/", g, cast(e.Typ, ties)), zero()), err
+	return where(tie, binary("/", g, cast(wide(e.Typ), ties)), zero()), err
 }
 
 // logSumExp: exp(x - f). An infinite value has the whole weight, -inf has none.
@@ -237,8 +245,9 @@ func (s *statement) logSumExp(e *lang.Reduce, g lang.Node) (lang.Node, *lang.Err
 	return where(binary("==", body, negated(infinity())), zero(), binary("*", g, weight)), err
 }
 
-// prod is the product of the others. With one zero in a group only that one moves the
-// product, with two nothing does.
+// prod is the product of the others: of those that are not 0 their product, divided by x, and of
+// the zeros 0, unless there are none. Of a single other zero the value is written,
+// as the sum of all zeros without x, because the gradient of the gradient sees what it moves.
 func (s *statement) prod(e *lang.Reduce, g lang.Node) (lang.Node, *lang.Error) {
 	body, err := s.value(e.Body)
 	if err != nil {
@@ -249,14 +258,22 @@ func (s *statement) prod(e *lang.Reduce, g lang.Node) (lang.Node, *lang.Error) {
 	if err != nil {
 		return nil, err
 	}
+	sum, err := s.group(e, "z", "sum", s.within(e, where(isZero, body, zero()), zero()))
+	if err != nil {
+		return nil, err
+	}
 	rest, err := s.group(e, "p", "prod", s.within(e, where(isZero, number("1"), body), number("1")))
 	if err != nil {
 		return nil, err
 	}
 	divisor := body
 	if e.Typ.IsComplex() {
-		rest, divisor = call("conj", rest), call("conj", body)
+		rest, divisor, sum = call("conj", rest), call("conj", body), call("conj", sum)
 	}
-	one := where(binary("and", binary("==", zeros, number("1")), isZero), binary("*", g, rest), zero())
-	return where(binary("==", zeros, zero()), binary("/", binary("*", g, rest), divisor), one), nil
+	others := binary("-", zeros, indicator(isZero))
+	other := binary("-", sum, where(isZero, divisor, zero()))
+	nonzero := where(isZero, rest, binary("/", rest, divisor))
+	single := binary("and", binary("==", others, number("1")), call("isfinite", body)) // inf/inf is no number
+	product := where(binary("==", others, zero()), nonzero, where(single, binary("*", nonzero, &lang.Paren{X: other}), zero()))
+	return binary("*", g, product), nil
 }

@@ -30,7 +30,7 @@ var rules = map[string][]string{
 	"asinh": {"g/hypot(x, 1)"}, "acosh": {"g/sqrt((x - 1)*(x + 1))"}, "atanh": {"g/((1 - x)*(1 + x))"},
 	"sigmoid": {"g*f*(1 - f)"}, "erf": {"g*1.1283791670955126*exp(-(x*x))"},
 	"atan2":     {"g*y/(x*x + y*y)", "-(g*x/(x*x + y*y))"},
-	"hypot":     {"where(f == 0, 0, g*x/f)", "where(f == 0, 0, g*y/f)"},
+	"hypot":     {"where(f == 0, 0, g*(x/f))", "where(f == 0, 0, g*(y/f))"},
 	"logaddexp": {"where(x == -inf, 0, g*where(x == f, 1, exp(x - f)))", "where(y == -inf, 0, g*where(y == f, 1, exp(y - f)))"},
 	"heaviside": {"", ""}, "copysign": {"where((copysign(1, x) < 0) == (copysign(1, y) < 0), g, -g)", ""},
 	"mod": {"g", "-(g*floor(x/y))"}, "floordiv": {"", ""},

@@ -81,7 +81,8 @@ func turned(options []string) []string {
 
 // logCumSumExp: the sum of g exp(x - f) over the results from here on, as exp(x + log
 // of the sum of g exp(-f)), with positive and negative adjoints apart, so that nothing
-// overflows.
+// overflows. NaN counts as positive, and as negative. An element that is inf is all of every result that
+// it moves.
 func (s *statement) logCumSumExp(e *lang.Scan, g lang.Node, at place) (lang.Node, *lang.Error) {
 	g, err := s.shared(g, at)
 	if err != nil {
@@ -96,18 +97,24 @@ func (s *statement) logCumSumExp(e *lang.Scan, g lang.Node, at place) (lang.Node
 		return nil, err
 	}
 	side := func(g lang.Node) lang.Node {
-		moved := binary("and", binary(">", g, zero()), binary("!=", f, negated(infinity())))
+		moved := binary("and", &lang.Unary{Op: "not", X: binary("<=", g, zero())}, binary("!=", f, negated(infinity())))
 		// The inner choice keeps log(0) out of the gradient of the gradient.
 		log := call("log", where(moved, g, number("1")))
 		logs := s.opposite(e, "logcumsumexp", where(moved, binary("-", log, f), negated(infinity())))
 		return call("exp", binary("+", x, logs))
 	}
-	return where(binary("==", x, negated(infinity())), zero(), binary("-", side(g), side(negated(g)))), nil
+	all := s.backward(e, where(binary("!=", f, f), f, g))
+	finite := binary("-", side(g), side(negated(g)))
+	return where(binary("==", x, infinity()), all, where(binary("==", x, negated(infinity())), zero(), finite)), nil
 }
 
-// cumProd: the sum of g f over the results from here on, divided by x. A zero ends all
-// results after it; only the first of them moves those, up to the next.
+// cumProd: the sum over the results from here on of g times the product of the other elements in
+// each, which is that of those that are not 0, divided by x, times that of the zeros. As in
+// prod, of a single other zero the value is written, because the gradient of the gradient sees what it moves.
 func (s *statement) cumProd(e *lang.Scan, g lang.Node, at place) (lang.Node, *lang.Error) {
+	if e.Typ.IsComplex() {
+		return nil, unsupported(e.Pos, "cumprod of complex numbers", "")
+	}
 	x, err := s.value(e.Body)
 	if err != nil {
 		return nil, err
@@ -118,30 +125,28 @@ func (s *statement) cumProd(e *lang.Scan, g lang.Node, at place) (lang.Node, *la
 	vars, _ := indicesOf(e)
 	vars = s.ordered(vars)
 	isZero := binary("==", x, zero())
-	define := func(op string, options []string, body lang.Node) lang.Node {
+	define := func(op string, body lang.Node) lang.Node {
 		if err != nil {
 			return zero()
 		}
 		var r *lang.Ref
-		r, err = s.define("t", vars, s.running(e, op, options, body))
+		r, err = s.define("t", vars, s.running(e, op, e.Options, body))
 		return r
 	}
-	zeros := define("cumsum", e.Options, indicator(isZero))
-	rest := define("cumprod", e.Options, where(isZero, number("1"), x))
-	before := e.Options
-	if !slices.Contains(before, "exclusive") {
-		before = append([]string{"exclusive"}, before...)
-	}
-	earlier := define("cumsum", before, indicator(isZero))
+	zeros := define("cumsum", indicator(isZero))
+	sum := define("cumsum", where(isZero, x, zero()))
+	rest := define("cumprod", where(isZero, number("1"), x))
 	if err != nil {
 		return nil, err
 	}
-	if e.Typ.IsComplex() {
-		return nil, unsupported(e.Pos, "cumprod of complex numbers", "")
+	term := binary("*", g, rest)
+	has := func(count string) lang.Node { return binary("==", zeros, number(count)) }
+	// times writes what another zero makes of a term; not of inf, of which the zero would make NaN.
+	times := func(count string) lang.Node {
+		return where(binary("and", has(count), call("isfinite", rest)), binary("*", term, sum), zero())
 	}
-	sum := func(zerosSoFar string) lang.Node {
-		return s.backward(e, where(binary("==", zeros, number(zerosSoFar)), binary("*", g, rest), zero()))
-	}
-	first := where(binary("==", earlier, zero()), sum("1"), zero())
-	return where(isZero, first, binary("/", &lang.Paren{X: sum("0")}, x)), nil
+	nonzero := s.backward(e, where(has("0"), term, times("1")))
+	first := s.backward(e, where(has("1"), term, times("2")))
+	own := s.backward(e, where(binary("and", has("2"), call("isfinite", rest)), term, zero()))
+	return where(isZero, binary("-", first, binary("*", x, own)), binary("/", &lang.Paren{X: nonzero}, x)), nil
 }

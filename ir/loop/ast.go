@@ -18,6 +18,9 @@ type Buf struct {
 	Name     string
 	Elem     Type
 	ReadOnly bool // the function never stores to it
+	// Once says of a read-only buffer of a grid function that each element is read
+	// about once, so that caches had better keep others.
+	Once bool
 }
 
 // Func is one loop function: straight structured code over scalars and typed

@@ -67,6 +67,12 @@ func (b *Builder) Buf(name string, elem Type, access Access) BufID {
 	return BufID(len(b.f.Bufs) - 1)
 }
 
+// Once says that each element of a read-only buffer is read about once; see Buf.
+func (b *Builder) Once(buf BufID) {
+	b.grid()
+	b.f.Bufs[buf].Once = true
+}
+
 // Elem is the element type of a buffer; its values are of type Elem.Compute().
 func (b *Builder) Elem(buf BufID) Type { return b.buf(buf).Elem }
 

@@ -11,6 +11,9 @@ func NewGridBuilder(name string, threads int) *Builder {
 	return b
 }
 
+// Resident sets how many blocks a processor should have room for; see Grid.
+func (b *Builder) Resident(blocks int) { b.grid().Resident = blocks }
+
 // firstShared is the number that a Builder gives to the first shared array, as
 // buffers may still come; Func numbers them anew.
 const firstShared BufID = 1 << 30

@@ -24,7 +24,7 @@ func compact(f *Func, buffer func(BufID) BufID) *Func {
 		out.Chunk, out.Lo, out.Hi = c.number(f.Chunk), c.number(f.Lo), c.number(f.Hi)
 	} else {
 		out.Chunk, out.Lo, out.Hi = NoVar, NoVar, NoVar
-		out.Grid = &Grid{Threads: f.Grid.Threads, Shared: slices.Clone(f.Grid.Shared)}
+		out.Grid = &Grid{Threads: f.Grid.Threads, Resident: f.Grid.Resident, Shared: slices.Clone(f.Grid.Shared)}
 	}
 	codes := map[int]int{}
 	c.rewriter.fail = func(code int) int {

@@ -21,6 +21,9 @@ package loop
 type Grid struct {
 	// Threads is how many threads a block has: a multiple of 32, up to 1024.
 	Threads int
+	// Resident is how many blocks each processor of the device should have room for at
+	// once: the more, the fewer registers a thread has. 0 leaves that to compilers.
+	Resident int
 	// Shared are the arrays that each block has for itself. As buffers they are
 	// numbered after Func.Bufs. Their elements are undefined when a block starts.
 	Shared []Shared
@@ -35,9 +38,11 @@ type Shared struct {
 
 // Limits of grid functions.
 const (
-	WarpSize   = 32       // threads of a warp
-	MaxThreads = 1024     // threads of a block
-	MaxShared  = 48 << 10 // bytes of all shared arrays, each rounded up to 16: what every GPU has
+	WarpSize   = 32   // threads of a warp
+	MaxThreads = 1024 // threads of a block
+	// MaxResident bounds Grid.Resident.
+	MaxResident = 32
+	MaxShared   = 48 << 10 // bytes of all shared arrays, each rounded up to 16: what every GPU has
 )
 
 // NoVar is no variable: the chunk triple of a grid function, and the variable of

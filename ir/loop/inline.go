@@ -26,13 +26,16 @@ type Inlining struct {
 
 // Inline adds the statements of f, with fresh variables. What stands for the
 // parameters should be constants or variables: it may be evaluated many times.
-func (b *Builder) Inline(f *Func, in Inlining) {
-	n := Inliner{b: b, f: f, in: in, exprs: make([]Expr, len(f.Vars))}
+func (b *Builder) Inline(f *Func, in Inlining) { b.Inliner(f, in).Block(f.Body) }
+
+// Inliner prepares to add parts of the body of f.
+func (b *Builder) Inliner(f *Func, in Inlining) *Inliner {
+	n := &Inliner{b: b, f: f, in: in, exprs: make([]Expr, len(f.Vars))}
 	n.exprs[f.Chunk], n.exprs[f.Lo], n.exprs[f.Hi] = in.Chunk, in.Lo, in.Hi
 	for i, id := range f.Args {
 		n.exprs[id] = in.Args[i]
 	}
-	n.Block(f.Body)
+	return n
 }
 
 // An Inliner puts the body of a function into a builder.

@@ -241,18 +241,22 @@ func (p *parser) fn() *Func {
 	return f
 }
 
-// buffer reads "readonly A: []f64" or "y: []f64".
+// buffer reads "readonly once A: []f64", "readonly A: []f64" or "y: []f64".
 func (p *parser) buffer(f *Func) {
 	t := p.name("a buffer's name")
-	readonly := false
-	if t.text == "readonly" && p.tok.kind == tokName {
-		readonly = true
+	word := func(w string) bool {
+		if t.text != w || p.tok.kind != tokName {
+			return false
+		}
 		t = p.name("a buffer's name")
+		return true
 	}
+	readonly := word("readonly")
+	once := readonly && word("once")
 	p.expect(":")
 	p.expect("[")
 	p.expect("]")
-	b := Buf{Name: baseName(t.text), Elem: p.typ(), ReadOnly: readonly}
+	b := Buf{Name: baseName(t.text), Elem: p.typ(), ReadOnly: readonly, Once: once}
 	p.scope.declare(p, t, declared{kind: isBuffer, id: len(f.Bufs)})
 	f.Bufs = append(f.Bufs, b)
 }

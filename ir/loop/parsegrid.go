@@ -14,6 +14,9 @@ func (p *parser) convention(f *Func) {
 		p.expect("threads")
 		f.Chunk, f.Lo, f.Hi = NoVar, NoVar, NoVar
 		f.Grid = &Grid{Threads: int(p.whole(MaxThreads, "the number of threads in a block"))}
+		if p.accept("resident") {
+			f.Grid.Resident = int(p.whole(MaxResident, "the number of blocks that a processor has room for"))
+		}
 		return
 	}
 	if !p.at("chunk") {

@@ -91,6 +91,9 @@ func (p *printer) fn(f *Func) {
 	bufs := make([]string, len(f.Bufs))
 	for i, b := range f.Bufs {
 		bufs[i] = p.names.bufs[i] + ": []" + b.Elem.String()
+		if b.Once {
+			bufs[i] = "once " + bufs[i]
+		}
 		if b.ReadOnly {
 			bufs[i] = "readonly " + bufs[i]
 		}

@@ -7,7 +7,11 @@ import "strconv"
 // convention is what stands behind the parameters of a function.
 func (p *printer) convention(f *Func) string {
 	if f.Grid != nil {
-		return "grid threads " + strconv.Itoa(f.Grid.Threads) + " {"
+		text := "grid threads " + strconv.Itoa(f.Grid.Threads)
+		if f.Grid.Resident != 0 {
+			text += " resident " + strconv.Itoa(f.Grid.Resident)
+		}
+		return text + " {"
 	}
 	return "chunk " + p.names.variable(f.Chunk) + ", " + p.names.variable(f.Lo) + ", " + p.names.variable(f.Hi) + " {"
 }

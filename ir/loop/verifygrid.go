@@ -11,6 +11,9 @@ func (v *verifier) gridHeader(f *Func) {
 	if f.Chunk != NoVar || f.Lo != NoVar || f.Hi != NoVar {
 		v.problem("a grid function has no chunk; use blocks() and its parameters")
 	}
+	if g.Resident < 0 || g.Resident > MaxResident {
+		v.problem("%d resident blocks; there are 0 to %d", g.Resident, MaxResident)
+	}
 	if g.Threads <= 0 || g.Threads > MaxThreads || g.Threads%WarpSize != 0 {
 		v.problem("a block of %d threads; it is a multiple of %d up to %d", g.Threads, WarpSize, MaxThreads)
 	}

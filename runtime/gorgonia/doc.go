@@ -15,4 +15,6 @@
 // with those of CUDA 13. Lacuna's engine "cuda" needs neither.
 //
 //	CGO_CFLAGS=-I/usr/local/cuda-12/include go build -tags gorgonia_cu
+//
+// The folder example has a program that checks itself.
 package gorgonia

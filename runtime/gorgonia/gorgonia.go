@@ -25,7 +25,7 @@ const (
 
 // New returns the engine for a context and a stream of it; cu.NoStream is the default
 // stream. Runs put their work into the stream; results are there for what is put in
-// later. The context need not be current, and what is current stays so. The error is a
+// later, and for the host once it has waited for the stream. The context need not be current, and what is current stays so. The error is a
 // *runtime.UnavailableError.
 func New(ctx cu.CUContext, stream cu.Stream) (*Engine, error) {
 	e, end, err := runtime.CUDAOn(*(*uintptr)(unsafe.Pointer(&ctx)), uintptr(unsafe.Pointer(stream.C())))

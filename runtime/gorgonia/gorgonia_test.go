@@ -4,6 +4,7 @@ package gorgonia
 
 import (
 	"context"
+	"runtime"
 	"testing"
 	"unsafe"
 
@@ -18,6 +19,8 @@ func TestProduct(t *testing.T) {
 	if n, err := cu.NumDevices(); err != nil || n == 0 {
 		t.Skip("there is no GPU", err)
 	}
+	runtime.LockOSThread() // cu works in the context that is current on the thread
+	defer runtime.UnlockOSThread()
 	device := cu.Device(0)
 	ctx, err := device.MakeContext(cu.SchedAuto)
 	if err != nil {

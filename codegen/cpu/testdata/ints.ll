@@ -56,40 +56,35 @@ for.i:
 	%42 = add i32 %40, %41
 	%43 = getelementptr inbounds i8, i8* %u, i64 %i
 	%44 = load i8, i8* %43
-	%45 = icmp eq i8 3, 0
-	%46 = select i1 %45, i8 1, i8 3
-	%47 = udiv i8 %44, %46
-	%48 = select i1 %45, i8 0, i8 %47
-	%49 = lshr i8 %44, 1
-	%50 = add i8 %48, %49
-	%51 = icmp ule i8 %44, 7
-	%52 = select i1 %51, i8 %44, i8 7
-	%53 = add i8 %50, %52
-	%54 = add i8 %53, %44
-	%55 = icmp eq i8 10, 0
-	%56 = select i1 %55, i8 1, i8 10
-	%57 = urem i8 %44, %56
-	%58 = add i8 %54, %57
-	%59 = getelementptr inbounds i8, i8* %outu, i64 %i
-	store i8 %58, i8* %59
-	%60 = icmp slt i32 %5, %7
-	%61 = add i32 %23, %30
-	%62 = add i32 %35, %42
-	%63 = select i1 %60, i32 %61, i32 %62
-	%64 = getelementptr inbounds i32, i32* %out, i64 %i
-	store i32 %63, i32* %64
+	%45 = udiv i8 %44, 3
+	%46 = lshr i8 %44, 1
+	%47 = add i8 %45, %46
+	%48 = icmp ule i8 %44, 7
+	%49 = select i1 %48, i8 %44, i8 7
+	%50 = add i8 %47, %49
+	%51 = add i8 %50, %44
+	%52 = urem i8 %44, 10
+	%53 = add i8 %51, %52
+	%54 = getelementptr inbounds i8, i8* %outu, i64 %i
+	store i8 %53, i8* %54
+	%55 = icmp slt i32 %5, %7
+	%56 = add i32 %23, %30
+	%57 = add i32 %35, %42
+	%58 = select i1 %55, i32 %56, i32 %57
+	%59 = getelementptr inbounds i32, i32* %out, i64 %i
+	store i32 %58, i32* %59
 	%i.next = add nsw i64 %i, 1
-	%65 = icmp slt i64 %i.next, %i.to
-	br i1 %65, label %for.i, label %for.i.strip.end, !llvm.loop !2
+	%60 = icmp slt i64 %i.next, %i.to
+	br i1 %60, label %for.i, label %for.i.strip.end, !llvm.loop !2
 
 for.i.strip.end:
-	%66 = icmp eq i64 %i.to, %hi
-	br i1 %66, label %for.i.end, label %for.i.strip.next, !prof !3
+	%61 = icmp eq i64 %i.to, %hi
+	br i1 %61, label %for.i.end, label %for.i.strip.next, !prof !3
 
 for.i.strip.next:
-	%67 = load volatile i32, i32* %stop, align 4
-	%68 = icmp eq i32 %67, 0
-	br i1 %68, label %for.i.strip, label %stopped, !prof !3
+	%62 = load volatile i32, i32* %stop, align 4
+	%63 = icmp eq i32 %62, 0
+	br i1 %63, label %for.i.strip, label %stopped, !prof !3
 
 for.i.end:
 	ret i64 0

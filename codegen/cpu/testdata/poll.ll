@@ -132,18 +132,11 @@ while.cond:
 
 while.body:
 	%52 = load i64, i64* %m
-	%53 = icmp eq i64 2, 0
-	%54 = icmp eq i64 %52, -9223372036854775808
-	%55 = icmp eq i64 2, -1
-	%56 = and i1 %54, %55
-	%57 = or i1 %53, %56
-	%58 = select i1 %57, i64 1, i64 2
-	%59 = sdiv i64 %52, %58
-	%60 = select i1 %53, i64 0, i64 %59
-	store i64 %60, i64* %m
-	%61 = load volatile i32, i32* %stop, align 4
-	%62 = icmp eq i32 %61, 0
-	br i1 %62, label %while.cond, label %stopped, !prof !4
+	%53 = sdiv i64 %52, 2
+	store i64 %53, i64* %m
+	%54 = load volatile i32, i32* %stop, align 4
+	%55 = icmp eq i32 %54, 0
+	br i1 %55, label %while.cond, label %stopped, !prof !4
 
 while.end:
 	ret i64 0

@@ -3,7 +3,7 @@ source_filename = "atomic"
 @atomic.s.0 = internal addrspace(3) global [32 x i32] undef, align 16
 @llvm.used = appending global [1 x i8*] [i8* addrspacecast (i8 addrspace(3)* bitcast ([32 x i32] addrspace(3)* @atomic.s.0 to i8 addrspace(3)*) to i8*)], section "llvm.metadata"
 
-define void @atomic(i32* %i32s, i32* %u32s, i64* %i64s, i64* %u64s, float* %f32s, double* %f64s, i64 %k, i32* %status) nounwind {
+define void @atomic(i32* align 16 %i32s, i32* align 16 %u32s, i64* align 16 %i64s, i64* align 16 %u64s, float* align 16 %f32s, double* align 16 %f64s, i64 %k, i32* %status) nounwind {
 entry:
 	%0 = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
 	%1 = zext i32 %0 to i64

@@ -1,6 +1,6 @@
 source_filename = "ballot"
 
-define void @ballot(double* noalias readonly %x, i32* noalias %y, i32* %status) nounwind {
+define void @ballot(double* noalias readonly align 16 %x, i32* noalias align 16 %y, i32* %status) nounwind {
 entry:
 	%0 = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
 	%1 = zext i32 %0 to i64

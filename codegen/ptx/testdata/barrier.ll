@@ -4,7 +4,7 @@ source_filename = "barrier"
 @llvm.used = appending global [2 x i8*] [i8* addrspacecast (i8 addrspace(3)* bitcast ([64 x double] addrspace(3)* @barrier.s.0 to i8 addrspace(3)*) to i8*), i8* addrspacecast (i8 addrspace(3)* bitcast ([64 x i8] addrspace(3)* @barrier.flags.2 to i8 addrspace(3)*) to i8*)], section "llvm.metadata"
 @barrier.flags.2 = internal addrspace(3) global [64 x i8] undef, align 16
 
-define void @barrier(double* %y, double* %z, i64 %k, i32* %status) nounwind {
+define void @barrier(double* align 16 %y, double* align 16 %z, i64 %k, i32* %status) nounwind {
 entry:
 	%0 = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
 	%1 = zext i32 %0 to i64

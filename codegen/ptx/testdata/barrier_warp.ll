@@ -3,7 +3,7 @@ source_filename = "barrier_warp"
 @barrier_warp.s.0 = internal addrspace(3) global [32 x double] undef, align 16
 @llvm.used = appending global [1 x i8*] [i8* addrspacecast (i8 addrspace(3)* bitcast ([32 x double] addrspace(3)* @barrier_warp.s.0 to i8 addrspace(3)*) to i8*)], section "llvm.metadata"
 
-define void @barrier_warp(double* %y, double* %z, i64 %k, i32* %status) nounwind {
+define void @barrier_warp(double* align 16 %y, double* align 16 %z, i64 %k, i32* %status) nounwind {
 entry:
 	%0 = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
 	%1 = zext i32 %0 to i64

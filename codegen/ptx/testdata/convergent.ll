@@ -3,7 +3,7 @@ source_filename = "convergent"
 @convergent.s.0 = internal addrspace(3) global [64 x double] undef, align 16
 @llvm.used = appending global [1 x i8*] [i8* addrspacecast (i8 addrspace(3)* bitcast ([64 x double] addrspace(3)* @convergent.s.0 to i8 addrspace(3)*) to i8*)], section "llvm.metadata"
 
-define void @convergent(double* noalias readonly %x, double* %y, i64 %n, i32* %status) nounwind {
+define void @convergent(double* noalias readonly align 16 %x, double* align 16 %y, i64 %n, i32* %status) nounwind {
 entry:
 	%a = alloca double
 	%large = alloca i1

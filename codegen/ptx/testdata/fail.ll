@@ -1,6 +1,6 @@
 source_filename = "fail"
 
-define void @failing(i64* noalias readonly %x, double* noalias %y, i32* %status) nounwind {
+define void @failing(i64* noalias readonly align 16 %x, double* noalias align 16 %y, i32* %status) nounwind {
 entry:
 	%0 = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
 	%1 = zext i32 %0 to i64

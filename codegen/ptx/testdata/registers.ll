@@ -1,6 +1,6 @@
 source_filename = "registers"
 
-define void @registers(i64* noalias %y, i32* %status) nounwind {
+define void @registers(i64* noalias align 16 %y, i32* %status) nounwind {
 entry:
 	%0 = call i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()
 	%1 = zext i32 %0 to i64

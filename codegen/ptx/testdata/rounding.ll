@@ -1,6 +1,6 @@
 source_filename = "rounding"
 
-define void @rounding(double* noalias readonly %x, double* noalias %y, float* noalias readonly %u, float* noalias %v, i32* %status) nounwind {
+define void @rounding(double* noalias readonly align 16 %x, double* noalias align 16 %y, float* noalias readonly align 16 %u, float* noalias align 16 %v, i32* %status) nounwind {
 entry:
 	%0 = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
 	%1 = zext i32 %0 to i64

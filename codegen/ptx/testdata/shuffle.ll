@@ -1,6 +1,6 @@
 source_filename = "shuffle"
 
-define void @shuffle(i8* noalias %i8s, i8* noalias %bools, i32* noalias %i32s, i64* noalias %i64s, float* noalias %f32s, double* noalias %f64s, { float, float }* noalias %c64s, { double, double }* noalias %c128s, i64 %k, i32* %status) nounwind {
+define void @shuffle(i8* noalias align 16 %i8s, i8* noalias align 16 %bools, i32* noalias align 16 %i32s, i64* noalias align 16 %i64s, float* noalias align 16 %f32s, double* noalias align 16 %f64s, { float, float }* noalias align 16 %c64s, { double, double }* noalias align 16 %c128s, i64 %k, i32* %status) nounwind {
 entry:
 	%0 = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
 	%1 = zext i32 %0 to i64

@@ -1,6 +1,8 @@
 package grid
 
 import (
+	"slices"
+
 	"github.com/lacuna-sparse/lacuna/ir/loop"
 	"github.com/lacuna-sparse/lacuna/ir/loop/lib"
 )
@@ -30,43 +32,67 @@ func (m *mapper) columns(s *loop.Stage) bool {
 	if t.split {
 		long = &longList{m.temp(s.Name+"_long", loop.I64), m.temp(s.Name+"_long_count", loop.I64)}
 	}
-	doublings := m.scalar(s.Name + "_lanes_log2")
-	narrow, okNarrow := m.rowsByTeams(s, t, doublings, 1, long)
-	wide, okWide := m.rowsByTeams(s, t, -1, wideColumns, long)
-	if !okNarrow || !okWide {
+	doublings, vectorDoublings := m.scalar(s.Name+"_lanes_log2"), m.scalar(s.Name+"_vector_lanes_log2")
+	narrow, okNarrow := m.rowsByTeams(s, t, lineTeams{"columns", doublings, 1, nil}, long)
+	wide, okWide := m.rowsByTeams(s, t, lineTeams{"tiles_of_columns", -1, wideColumns, nil}, long)
+	strides := stridesOf(s.Func, t.width)
+	byVectors := lineTeams{"vectors", vectorDoublings, wideColumns, strides}
+	vectors, okVectors := m.rowsByTeams(s, t, byVectors, long)
+	if !okNarrow || !okWide || !okVectors {
 		m.out.Buffers, m.out.Scalars = m.out.Buffers[:buffers], m.out.Scalars[:scalars]
 		return false
 	}
 	n, k := loop.SizeExpr(loop.SizeScalar(c.n)), loop.SizeExpr(loop.SizeScalar(width))
 	one := loop.SizeConst(1)
-	// 1 where the lines have more columns than a warp has lanes, else 0; and 1 where
-	// they have any.
+	// 1 where the lines have more columns than a warp has lanes, else 0; 1 where
+	// they have any; and 1 where lanes may take vectors of them.
 	isWide := sizeOp(loop.Min, one, sizeOp(loop.Div, sizeOp(loop.Max, sizeOp(loop.Sub, k, one), loop.SizeConst(0)), loop.SizeConst(warp)))
 	any := sizeOp(loop.Min, one, k)
-	teams := func(tiles loop.SizeExpr) loop.SizeExpr {
-		threads := sizeOp(loop.Mul, sizeOp(loop.Min, sizeOp(loop.Mul, n, tiles), loop.SizeConst(maxRowThreads/warp)), loop.SizeConst(warp))
-		return ceilDiv(threads, loop.SizeConst(int64(m.opts.Threads)))
+	isVector := m.scalar(s.Name + "_vectors")
+	noVectors := sizeOp(loop.Sub, one, loop.SizeScalar(isVector))
+	warps := func(tiles loop.SizeExpr) loop.SizeExpr {
+		return sizeOp(loop.Min, sizeOp(loop.Mul, n, tiles), loop.SizeConst(maxRowThreads/warp))
+	}
+	blocks := func(warps loop.SizeExpr) loop.SizeExpr {
+		return ceilDiv(sizeOp(loop.Mul, warps, loop.SizeConst(warp)), loop.SizeConst(int64(m.opts.Threads)))
 	}
 	var allocs []loop.Alloc
 	if long != nil {
 		allocs = []loop.Alloc{{Buffer: long.rows, Len: n}, {Buffer: long.count, Len: one, Zero: true}}
 	}
-	m.sizes(s.Name+"_lanes", []loop.ScalarLet{{Scalar: doublings, Value: doublingsToCover(k)}}, nil, allocs)
-	narrow.Blocks = sizeOp(loop.Mul, sizeOp(loop.Mul, teams(one), any), sizeOp(loop.Sub, one, isWide))
-	wide.Blocks = sizeOp(loop.Mul, teams(ceilDiv(k, loop.SizeConst(warp*wideColumns))), isWide)
+	m.sizes(s.Name+"_lanes", []loop.ScalarLet{
+		{Scalar: doublings, Value: doublingsToCover(k)},
+		{Scalar: vectorDoublings, Value: doublingsToCover(ceilDiv(k, loop.SizeConst(wideColumns)))},
+		{Scalar: isVector, Value: sizeOp(loop.Mul, sizeOp(loop.Min, one, sizeOp(loop.Div, k, loop.SizeConst(vectorsFrom))), wholeVectors(s, strides))},
+	}, nil, allocs)
+	tiles := ceilDiv(k, loop.SizeConst(warp*wideColumns))
+	narrow.Blocks = sizeOp(loop.Mul, sizeOp(loop.Mul, blocks(warps(one)), any), sizeOp(loop.Mul, noVectors, sizeOp(loop.Sub, one, isWide)))
+	wide.Blocks = sizeOp(loop.Mul, blocks(warps(tiles)), sizeOp(loop.Mul, noVectors, isWide))
+	vectors.Blocks = sizeOp(loop.Mul, blocks(warps(tiles)), loop.SizeScalar(isVector))
 	m.add(narrow)
 	m.add(wide)
-	if long != nil {
-		rest := m.rowsByBlocks(s, t, long)
-		rest.Blocks = sizeOp(loop.Min, sizeOp(loop.Mul, n, any), loop.SizeConst(maxLongBlocks))
-		m.add(rest)
+	m.add(vectors)
+	if long == nil {
+		return true
 	}
+	each := sizeOp(loop.Min, sizeOp(loop.Mul, n, any), loop.SizeConst(maxLongBlocks))
+	rest, _ := m.rowsByBlocks(s, t, lineTeams{"columns", -1, 1, nil}, long)
+	if vectors, ok := m.rowsByBlocks(s, t, byVectors, long); ok {
+		vectors.Blocks = sizeOp(loop.Mul, each, loop.SizeScalar(isVector))
+		m.add(vectors)
+		each = sizeOp(loop.Mul, each, noVectors)
+	}
+	rest.Blocks = each
+	m.add(rest)
 	return true
 }
 
 const (
 	// wideColumns is how many columns of a wide line a lane takes.
 	wideColumns = 4
+	// fewResident is for how many blocks of those that take lines a processor should
+	// have room: less than there could be, as what is read at once needs registers.
+	fewResident = 4
 	// longLines is how many times as many iterations as for the lanes of a team that
 	// shares them make a row long that each lane goes through alone.
 	longLines = 8
@@ -98,32 +124,42 @@ func doublingsToCover(columns loop.SizeExpr) loop.SizeExpr {
 	return log
 }
 
-// rowsByTeams is the stage in which teams of lanes take rows, each lane some columns of
-// the line, a team apart. Teams are of 2^doublings lanes, and have the whole line; or, for
-// a negative scalar, of a warp, and have a tile of it. Long rows are noted, if there
+// lineTeams say how teams take lines.
+type lineTeams struct {
+	mapping string
+	// lanes is the binary logarithm of the size of a team; negative for warps.
+	lanes   loop.ScalarID
+	perLane int // columns of a lane
+	// strides, when not nil, are parameters that are multiples of wideColumns: then the
+	// columns of a lane are a vector, side by side.
+	strides []loop.VarID
+}
+
+// rowsByTeams is the stage in which teams of lanes take rows, or tiles of them, each lane
+// some columns of the line: a team apart, or side by side. Long rows are noted, if there
 // is a list for them.
-func (m *mapper) rowsByTeams(s *loop.Stage, t *lineNest, doublings loop.ScalarID, perLane int, long *longList) (loop.Stage, bool) {
+func (m *mapper) rowsByTeams(s *loop.Stage, t *lineNest, by lineTeams, long *longList) (loop.Stage, bool) {
 	c := m.cuts[s.Partition]
 	g := m.newFunc(s.Func.Name)
 	in := g.parameters(s)
 	b := g.b
 	n := g.scalar(c.n)
 	var log loop.Expr = loop.Int(maxDoublings)
-	if doublings >= 0 {
-		log = g.scalar(doublings)
+	if by.lanes >= 0 {
+		log = g.scalar(by.lanes)
 	}
 	teams := g.rowTeams(log)
+	g.roundDown(s.Func, &in, by.strides)
 	columns := in.Args[argIndex(s.Func, t.width)]
+	b.Resident(fewResident)
 	var rows, count loop.BufID
 	if long != nil {
 		rows, count = g.buffer(long.rows, loop.ReadWrite), g.buffer(long.count, loop.ReadWrite)
 	}
 	item := func(row, tile loop.Expr) {
 		w := m.newLineWork(s, g, t, &in, row)
-		for u := range perLane {
-			k := b.Add(teams.rank, b.Mul(teams.width, loop.Int(int64(u))))
-			w.column(b.Add(b.Mul(tile, loop.Int(warp*wideColumns)), k), columns)
-		}
+		start := b.Let("start", b.Mul(tile, b.Mul(teams.width, loop.Int(int64(by.perLane)))))
+		w.take(by, start, teams.rank, teams.width, columns)
 		w.run = func(n *loop.Inliner) {
 			body := t.row.Body
 			n.Block(body[:t.start])
@@ -146,18 +182,15 @@ func (m *mapper) rowsByTeams(s *loop.Stage, t *lineNest, doublings loop.ScalarID
 		}
 		b.Inline(s.Func, in)
 	}
-	if doublings >= 0 {
+	if by.perLane == 1 {
 		g.inTurns(teams.first, n, teams.all, func(row loop.Expr) { item(row, loop.Int(0)) })
 	} else {
-		tiles := b.Let("tiles", b.Add(b.Div(b.Sub(columns, loop.Int(1)), loop.Int(warp*wideColumns)), loop.Int(1)))
+		tile := b.Let("tile_width", b.Mul(teams.width, loop.Int(int64(by.perLane))))
+		tiles := b.Let("tiles", b.Div(b.Add(columns, b.Sub(tile, loop.Int(1))), tile))
 		g.inTurns(teams.first, b.Let("items", b.Mul(n, tiles)), teams.all, func(i loop.Expr) { item(g.tileOf(i, n, tiles)) })
 	}
 	f := loop.RemoveDead(b.Func())
-	mapping := "columns"
-	if doublings < 0 {
-		mapping = "tiles_of_columns"
-	}
-	return loop.Stage{Name: name(s, mapping), Partition: -1, Func: f, Bufs: g.bufs, Args: g.args, Symbolic: s.Symbolic},
+	return loop.Stage{Name: name(s, by.mapping), Partition: -1, Func: f, Bufs: g.bufs, Args: g.args, Symbolic: s.Symbolic},
 		f.Verify(lib.Lookup) == nil
 }
 
@@ -171,52 +204,65 @@ func argIndex(f *loop.Func, id loop.VarID) int {
 }
 
 // rowsByBlocks is the stage in which blocks take the rows of a list: each warp a part
-// of the entries, each lane a column of a tile. The sums of the warps are added up in
-// the order of the entries.
-func (m *mapper) rowsByBlocks(s *loop.Stage, t *lineNest, long *longList) loop.Stage {
+// of the entries, each lane a column of a tile, or a vector of them. The sums of the
+// warps are added up in the order of the entries.
+func (m *mapper) rowsByBlocks(s *loop.Stage, t *lineNest, by lineTeams, long *longList) (loop.Stage, bool) {
 	threads := min(4*m.opts.Threads, loop.MaxThreads)
 	g := &gridFunc{m: m, b: loop.NewGridBuilder(s.Func.Name, threads)}
 	in := g.parameters(s)
 	b := g.b
 	rows, count := g.buffer(long.rows, loop.ReadOnly), g.buffer(long.count, loop.ReadOnly)
+	g.roundDown(s.Func, &in, by.strides)
 	columns := in.Args[argIndex(s.Func, t.width)]
 	warps := loop.Int(int64(threads / warp))
-	sums := b.Shared("sums", m.out.Buffers[s.Bufs[t.buf]].Elem, int64(threads))
-	tiles := b.Let("tiles", b.Add(b.Div(b.Sub(columns, loop.Int(1)), loop.Int(warp)), loop.Int(1)))
+	elem := m.out.Buffers[s.Bufs[t.buf]].Elem
+	if elem.Size()*threads*by.perLane > loop.MaxShared {
+		return loop.Stage{}, false
+	}
+	sums := b.Shared("sums", elem, int64(threads*by.perLane))
+	width := loop.Int(int64(warp * by.perLane))
+	tiles := b.Let("tiles", b.Div(b.Add(columns, b.Sub(width, loop.Int(1))), width))
 	items := b.Let("items", b.Mul(b.Load(count, loop.Int(0)), tiles))
 	g.inTurns(g.block(), items, g.blocks(), func(item loop.Expr) {
 		place := b.Let("place", b.Div(item, tiles))
 		tile := b.Let("tile", b.Sub(item, b.Mul(place, tiles)))
 		row := b.Let("row", b.Load(rows, place))
 		w := m.newLineWork(s, g, t, &in, row)
-		w.column(b.Add(b.Mul(tile, loop.Int(warp)), g.lane()), columns)
+		w.take(by, b.Mul(tile, width), g.lane(), loop.Int(warp), columns)
 		w.run = func(n *loop.Inliner) {
 			n.Block(t.row.Body[:t.start])
 			w.begin(n)
-			total := w.values[0]
-			d := fold{op: t.op, typ: total.Typ}
-			w.values[0] = b.Var("part", d.identity())
+			totals := slices.Clone(w.values)
+			for u := range w.values {
+				d := fold{op: t.op, typ: totals[u].Typ}
+				w.values[u] = b.Var("part", d.identity())
+			}
 			outer := t.row.Body[t.start].(*loop.For)
 			lo, hi := b.Let("lo", n.Expr(outer.Lo)), b.Let("hi", n.Expr(outer.Hi))
 			each := b.Let("each", b.Div(b.Add(b.Sub(hi, lo), b.Sub(warps, loop.Int(1))), warps))
 			from := b.Let("from", b.Min(b.Add(lo, b.Mul(g.warp(), each)), hi))
 			w.loop(outer, n, from, b.Let("to", b.Min(b.Add(from, each), hi)))
 			b.Barrier(loop.BlockScope) // the sums of the last row have been read
-			b.Store(sums, g.thread(), w.values[0])
+			for u, v := range w.values {
+				b.Store(sums, b.Add(g.thread(), loop.Int(int64(u*threads))), v)
+			}
 			b.Barrier(loop.BlockScope)
-			w.values[0] = total
+			w.values = totals
 			b.If(b.Eq(g.warp(), loop.Int(0)), func() {
-				sum := b.Var("sum", b.Load(sums, g.lane()))
-				b.For("w", loop.Int(1), warps, func(i loop.Expr) {
-					w.assign(sum, loop.NewBinary(t.op, sum, b.Load(sums, b.Add(b.Mul(i, loop.Int(warp)), g.lane()))))
-				})
-				w.assign(total, loop.NewBinary(t.op, total, sum))
+				for u, total := range totals {
+					first := b.Let("first", b.Add(g.lane(), loop.Int(int64(u*threads))))
+					sum := b.Var("sum", b.Load(sums, first))
+					b.For("w", loop.Int(1), warps, func(i loop.Expr) {
+						b.Assign(sum, loop.NewBinary(t.op, sum, b.Load(sums, b.Add(b.Mul(i, loop.Int(warp)), first))))
+					})
+					b.Assign(total, loop.NewBinary(t.op, total, sum))
+				}
 				w.end()
 			}, nil)
 		}
 		b.Inline(s.Func, in)
 	})
-	return loop.Stage{Name: name(s, "blocks_of_columns"), Partition: -1, Func: loop.RemoveDead(b.Func()), Bufs: g.bufs, Args: g.args, Symbolic: s.Symbolic}
+	return loop.Stage{Name: name(s, "blocks_of_"+by.mapping), Partition: -1, Func: loop.RemoveDead(b.Func()), Bufs: g.bufs, Args: g.args, Symbolic: s.Symbolic}, true
 }
 
 // lineWork emits what a thread does for a row: its columns' elements are variables.
@@ -227,11 +273,13 @@ type lineWork struct {
 	buf     loop.BufID
 	zeroed  bool        // the buffer has nothing but zeros before
 	columns []loop.Expr // that a thread has, within the line
-	valid   []loop.Expr // whether it really has: else nothing is stored
+	valid   []loop.Expr // whether it really has each, or all of them: else nothing is stored
 	values  []*loop.Ref // what becomes of the elements
 	places  []loop.Expr // where they are in the buffer
 	current int         // the column that is emitted
+	unroll  int         // how many iterations between are emitted at a time
 	counts  loop.Expr   // whether what is emitted counts; nil: it does
+	turn    *turn       // that is emitted, of a loop that is unrolled
 	run     func(n *loop.Inliner)
 }
 
@@ -239,7 +287,7 @@ type lineWork struct {
 // caller sets.
 func (m *mapper) newLineWork(s *loop.Stage, g *gridFunc, t *lineNest, in *loop.Inlining, row loop.Expr) *lineWork {
 	id := s.Bufs[t.buf]
-	w := &lineWork{g: g, t: t, elem: m.out.Buffers[id].Elem, buf: in.Bufs[t.buf], zeroed: m.zeroed(s, id)}
+	w := &lineWork{g: g, t: t, elem: m.out.Buffers[id].Elem, buf: in.Bufs[t.buf], zeroed: m.zeroed(s, id), unroll: unroll}
 	in.Chunk, in.Lo, in.Hi = row, row, row
 	in.Loop = func(f *loop.For, n *loop.Inliner) bool {
 		switch {
@@ -260,6 +308,11 @@ func (m *mapper) newLineWork(s *loop.Stage, g *gridFunc, t *lineNest, in *loop.I
 	in.Load = func(e *loop.Load) loop.Expr {
 		if e.Buf == t.buf {
 			return w.values[w.current]
+		}
+		if w.turn != nil && isRef(e.Index, w.turn.loop.Var) {
+			if v := w.turn.loads[e.Buf]; v != nil {
+				return v
+			}
 		}
 		return nil
 	}
@@ -292,6 +345,19 @@ func (m *mapper) zeroed(s *loop.Stage, id loop.BufferID) bool {
 	return zero
 }
 
+// take gives the thread its columns of those from start on.
+func (w *lineWork) take(by lineTeams, start, rank, width, columns loop.Expr) {
+	b := w.g.b
+	if by.strides != nil {
+		w.unroll = vectorUnroll
+		w.vector(b.Add(start, b.Mul(rank, loop.Int(int64(by.perLane)))), columns, by.perLane)
+		return
+	}
+	for u := range by.perLane {
+		w.column(b.Add(start, b.Add(rank, b.Mul(width, loop.Int(int64(u))))), columns)
+	}
+}
+
 // column gives the thread a column. Beyond the end it goes along with the last one.
 func (w *lineWork) column(k, columns loop.Expr) {
 	b := w.g.b
@@ -304,16 +370,28 @@ func (w *lineWork) column(k, columns loop.Expr) {
 func (w *lineWork) begin(n *loop.Inliner) {
 	b := w.g.b
 	zero := number(w.elem, 0, 0)
-	for u, k := range w.columns {
+	for _, k := range w.columns {
 		n.Bind(w.t.first.Var, k)
 		index := store(w.t.first).Index
 		w.bindLets(n, index)
-		at := b.Let("at", n.Expr(index))
-		v := b.Var("value", zero)
-		if !w.zeroed {
-			b.If(w.valid[u], func() { b.Assign(v, b.Load(w.buf, at)) }, nil)
-		}
-		w.places, w.values = append(w.places, at), append(w.values, v)
+		w.places, w.values = append(w.places, b.Let("at", n.Expr(index))), append(w.values, b.Var("value", zero))
+	}
+	if !w.zeroed {
+		w.each(func(u int) { b.Assign(w.values[u], b.Load(w.buf, w.places[u])) })
+	}
+}
+
+// each emits something for the columns that the thread really has.
+func (w *lineWork) each(emit func(u int)) {
+	b := w.g.b
+	for u := 0; u < len(w.columns); {
+		group := len(w.columns) / len(w.valid)
+		b.If(w.valid[u/group], func() {
+			for range group {
+				emit(u)
+				u++
+			}
+		}, nil)
 	}
 }
 
@@ -332,9 +410,7 @@ func (w *lineWork) bindLets(n *loop.Inliner, e loop.Expr) {
 
 // end stores the elements.
 func (w *lineWork) end() {
-	for u, v := range w.values {
-		w.g.b.If(w.valid[u], func() { w.g.b.Store(w.buf, w.places[u], v) }, nil)
-	}
+	w.each(func(u int) { w.g.b.Store(w.buf, w.places[u], w.values[u]) })
 }
 
 // assign gives an element's variable a value.
@@ -359,22 +435,77 @@ func (w *lineWork) loop(f *loop.For, n *loop.Inliner, lo, hi loop.Expr) {
 	}
 	hi = b.Let("to", hi)
 	at := b.Var("at", lo)
-	b.While(b.Le(at, b.Let("last", b.Sub(hi, loop.Int(unroll)))), func() {
-		for u := range unroll {
-			n.Bind(f.Var, b.Let("p", b.Add(at, loop.Int(int64(u)))))
-			n.Block(f.Body)
+	b.While(b.Le(at, b.Let("last", b.Sub(hi, loop.Int(int64(w.unroll))))), func() {
+		var turns []turn
+		for u := range w.unroll {
+			turns = append(turns, w.fetch(f, n, b.Let("p", b.Add(at, loop.Int(int64(u))))))
 		}
-		b.Assign(at, b.Add(at, loop.Int(unroll)))
+		for _, t := range turns {
+			w.do(n, t)
+		}
+		b.Assign(at, b.Add(at, loop.Int(int64(w.unroll))))
 	})
 	b.If(b.Lt(at, hi), func() {
-		for u := range unroll - 1 {
+		var turns []turn
+		for u := range w.unroll - 1 {
 			p := b.Let("p", b.Add(at, loop.Int(int64(u))))
-			n.Bind(f.Var, b.Let("p", b.Min(p, b.Sub(hi, loop.Int(1)))))
-			w.counts = b.Let("counts", b.Lt(p, hi))
-			n.Block(f.Body)
+			t := w.fetch(f, n, b.Let("p", b.Min(p, b.Sub(hi, loop.Int(1)))))
+			t.counts = b.Let("counts", b.Lt(p, hi))
+			turns = append(turns, t)
 		}
-		w.counts = nil
+		for _, t := range turns {
+			w.do(n, t)
+		}
 	}, nil)
+}
+
+// turn is an iteration of a loop between the row and the columns.
+type turn struct {
+	loop   *loop.For
+	p      loop.Expr
+	lets   map[loop.VarID]loop.Expr // what is declared in it outside the loops over columns
+	loads  map[loop.BufID]loop.Expr // elements p of buffers
+	counts loop.Expr                // see lineWork
+}
+
+// fetch emits what an iteration reads before its columns: other iterations' reads, which
+// come next, need not wait for what depends on these.
+func (w *lineWork) fetch(f *loop.For, n *loop.Inliner, p loop.Expr) turn {
+	t := turn{loop: f, p: p, lets: map[loop.VarID]loop.Expr{}, loads: map[loop.BufID]loop.Expr{}}
+	n.Bind(f.Var, p)
+	for _, s := range f.Body {
+		switch s := s.(type) {
+		case *loop.Let:
+			n.Block([]loop.Stmt{s})
+			t.lets[s.Var] = n.Value(s.Var)
+		case *loop.For:
+			loop.WalkStmts(s.Body, func(s loop.Stmt) {
+				for _, e := range loop.Exprs(s) {
+					loop.WalkExpr(e, func(e loop.Expr) {
+						if l, ok := e.(*loop.Load); ok && isRef(l.Index, f.Var) && w.t.f.Bufs[l.Buf].ReadOnly && t.loads[l.Buf] == nil {
+							t.loads[l.Buf] = w.g.b.Let("entry", n.Expr(l))
+						}
+					})
+				}
+			})
+		}
+	}
+	return t
+}
+
+// do emits the columns of an iteration.
+func (w *lineWork) do(n *loop.Inliner, t turn) {
+	w.counts, w.turn = t.counts, &t
+	n.Bind(t.loop.Var, t.p)
+	for id, e := range t.lets {
+		n.Bind(id, e)
+	}
+	for _, s := range t.loop.Body {
+		if s, ok := s.(*loop.For); ok {
+			n.Block([]loop.Stmt{s})
+		}
+	}
+	w.counts, w.turn = nil, nil
 }
 
 // unrolls reports whether a loop has nothing in it but loops over columns.

@@ -201,6 +201,7 @@ func doublingsForFolds(length loop.SizeExpr) loop.SizeExpr {
 // entriesApart is the stage that does what is done for entries.
 func (m *mapper) entriesApart(s *loop.Stage, t *entryLoop, doublings loop.ScalarID, marks loop.BufferID) (loop.Stage, bool) {
 	g := m.newFunc(s.Func.Name)
+	g.b.Resident(fewResident)
 	in := g.parameters(s)
 	b := g.b
 	n, log := g.scalar(m.cuts[s.Partition].n), g.scalar(doublings)

@@ -10,8 +10,10 @@
 //     for any cut, so each thread takes single elements of the domain.
 //   - rows: the same, where the elements are rows with loops in them that lanes can
 //     share (rows.go).
+//   - positions: the same, where what threads wait for are places that entries tell: a
+//     block takes so many entries, whatever their rows (positions.go).
 //   - columns: the same, where a row adds to a line of a dense result: lanes share the
-//     line and keep its elements (columns.go).
+//     line and keep its elements, single ones or vectors (columns.go, vectors.go).
 //   - line elements: the same, where a row computes a line of a dense result, an element
 //     after another, in any type (linestores.go).
 //   - entries: the same, where a row appends an entry for each of an operand's: teams
@@ -190,7 +192,7 @@ func (m *mapper) stage(s *loop.Stage) {
 	case s.Ordered:
 		m.ordered(s)
 	case m.cuts[s.Partition].style == single:
-		if !m.counters(s) && !m.rows(s) && !m.columns(s) && !m.entries(s) && !m.lineStores(s) {
+		if !m.counters(s) && !m.positions(s) && !m.rows(s) && !m.columns(s) && !m.entries(s) && !m.lineStores(s) {
 			m.elements(s)
 		}
 	default:

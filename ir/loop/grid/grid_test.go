@@ -48,9 +48,37 @@ const spmv = `program y {
   }
 }`
 
+// What is read at places that entries tell is read by tiles of entries; rows that do
+// not say which entries are whose, or entries that ask for their row, are left to lanes.
+func TestPositions(t *testing.T) {
+	for _, test := range []struct {
+		name, old, replacement, want string
+	}{
+		{"product", "", "", "starts_of_tiles positions long_rows"},
+		{"nothing gathered", "acc + A * x", "acc + A", "rows long_rows"},
+		{"the row is asked for", "acc + A * x", "acc + A * x * f64(i)", "rows long_rows"},
+		{"not a fold", "acc + A * x", "acc * 2.0 + A * x", "elements"},
+		{"other rows' entries", "A1_pos[i + 1]", "A1_pos[i + 2]", "rows"},
+	} {
+		text := spmv
+		if test.old != "" {
+			text = strings.ReplaceAll(spmv, test.old, test.replacement)
+		}
+		var got []string
+		for _, s := range mapped(t, text).Stages {
+			if how, ok := strings.CutPrefix(s.Name, "compute_by_"); ok {
+				got = append(got, how)
+			}
+		}
+		if how := strings.Join(got, " "); how != test.want {
+			t.Errorf("%s: mapped to %s, want %s", test.name, how, test.want)
+		}
+	}
+}
+
 // The lanes of a warp share the loop over a row.
 func TestRows(t *testing.T) {
-	p, err := loop.ParseProgram(spmv)
+	p, err := loop.ParseProgram(strings.ReplaceAll(spmv, "acc + A * x", "acc + A"))
 	if err != nil {
 		t.Fatal(err)
 	}

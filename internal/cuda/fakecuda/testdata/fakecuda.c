@@ -5,7 +5,8 @@
 // fail and count what is alive.
 //
 // Compile with -DVERSION=11080 for an old driver, -DNO_POOLS for a device
-// without memory pools, -DINCOMPLETE for a library that lacks a function.
+// without memory pools, -DINCOMPLETE for a library that lacks a function, -DNO_LINKER
+// for one whose linker always fails.
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <stdint.h>
@@ -20,6 +21,7 @@
 #define VERSION 12080
 #endif
 #define CAPACITY ((size_t)8 << 30) // of the device
+#define LINK_SIZE ((size_t)8 << 20) // of what is linked, and 64 bytes
 #define API __attribute__((visibility("default"))) int
 
 enum { INVALID_VALUE = 1, OUT_OF_MEMORY = 2, NO_DEVICE = 100, INVALID_DEVICE = 101,
@@ -140,7 +142,7 @@ static int give(uintptr_t p) {
 // ---- streams
 
 typedef struct event { long asked, reached; struct timespec when; } event;
-typedef struct module { char *text; struct { char name[64]; struct module *of; } functions[8]; int n; } module;
+typedef struct module { char *text; struct { char name[64]; struct module *of; } functions[64]; int n; } module;
 
 typedef struct op {
 	enum { COPY, FILL8, FILL32, FREE, RECORD, WAIT, KERNEL } what;
@@ -342,23 +344,30 @@ API cuModuleGetFunction(void **out, module *m, const char *name) {
 	NEED_CONTEXT;
 	char entry[128];
 	snprintf(entry, sizeof entry, ".entry %s(", name);
-	if (!strstr(m->text, entry) || m->n == 8) return NOT_FOUND;
+	if (!strstr(m->text, entry) || m->n == 64) return NOT_FOUND;
 	snprintf(m->functions[m->n].name, 64, "%s", name);
 	m->functions[m->n].of = m;
 	*out = &m->functions[m->n++];
 	return 0;
 }
 #ifndef INCOMPLETE
-API cuLinkCreate_v2(unsigned n, int *options, void **values, void **out) { NEED_CONTEXT; *out = calloc(1, 1 << 16); count(LINKS, 1); return 0; }
+API cuLinkCreate_v2(unsigned n, int *options, void **values, void **out) { NEED_CONTEXT; *out = calloc(1, LINK_SIZE); count(LINKS, 1); return 0; }
 #endif
 API cuLinkAddData_v2(char *link, int type, void *data, size_t size, const char *name, unsigned n, int *o, void **v) {
 	NEED_CONTEXT;
-	if (type != 1 || strlen(data) + 1 != size) return INVALID_VALUE;
+	if (type != 1 || strlen(data) + 1 != size || size > LINK_SIZE - 64) return INVALID_VALUE;
 	static const unsigned char header[64] = {127, 'E', 'L', 'F', 2, 1, 1, [16] = 2, [18] = 190, [20] = 0x76, [52] = 64, [54] = 56, [58] = 64};
 	memcpy(link, header, 64), strcpy(link + 64, data);
 	return 0;
 }
-API cuLinkComplete(char *link, void **cubin, size_t *size) { NEED_CONTEXT; *cubin = link, *size = 64 + strlen(link + 64) + 1; return 0; }
+API cuLinkComplete(char *link, void **cubin, size_t *size) {
+	NEED_CONTEXT;
+#ifdef NO_LINKER
+	return INVALID_IMAGE;
+#endif
+	*cubin = link, *size = 64 + strlen(link + 64) + 1;
+	return 0;
+}
 API cuLinkDestroy(void *link) { MAYBE_FAIL; free(link); count(LINKS, -1); return 0; }
 API cuFuncGetAttribute(int *v, int a, void *f) {
 	NEED_CONTEXT;

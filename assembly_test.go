@@ -1,0 +1,97 @@
+package lacuna
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/lacuna-sparse/lacuna/ir/loop"
+	"github.com/lacuna-sparse/lacuna/lower"
+	"github.com/lacuna-sparse/lacuna/runtime"
+	"github.com/lacuna-sparse/lacuna/tensor"
+)
+
+// TestAssembly shows which way of assembly a product takes that several threads run,
+// and that each gives the arrays that one thread does.
+func TestAssembly(t *testing.T) {
+	const n = 40
+	ctx := context.Background()
+	engines := []runtime.Engine{runtime.Interp()}
+	if cpu, err := runtime.CPU(); err == nil {
+		engines = append(engines, cpu)
+	}
+	for _, test := range []struct {
+		src          string
+		mask, result tensor.Format
+		want         lower.Assembly // by several threads
+		entries      int            // of the mask
+	}{
+		{src: "C(i,j) = M(i,j) * sum_k A(i,k) * A(k,j)", mask: tensor.CSR, result: tensor.CSR, want: lower.Joined, entries: 300},
+		{src: "C(i,j) = M(i,j) * sum_k A(i,k) * A(k,j)", mask: tensor.CSR, result: tensor.CSR, want: lower.Joined, entries: 0},
+		{src: "C(i,j) = M(i,j) * sum_k A(i,k) * A(k,j)", mask: tensor.CSR, result: tensor.COO, want: lower.Joined, entries: 300},
+		{src: "C(i,j) = where(M(i,j) != 0, sum_k A(i,k) * A(k,j), 0)", mask: tensor.CSR, result: tensor.CSR, want: lower.Joined, entries: 300},
+		// Rows are entries of their own, which nobody has counted.
+		{src: "C(i,j) = M(i,j) * sum_k A(i,k) * A(k,j)", mask: tensor.CSR, result: tensor.DCSR, want: lower.Counted, entries: 300},
+		// No mask bounds the entries.
+		{src: "C(i,j) = M(i,j) + sum_k A(i,k) * A(k,j)", mask: tensor.CSR, result: tensor.CSR, want: lower.Counted, entries: 300},
+		{src: "C(i,j) = sum_k A(i,k) * A(k,j)", mask: tensor.CSR, result: tensor.CSR, want: lower.Counted, entries: 300},
+	} {
+		for _, e := range engines {
+			name := fmt.Sprintf("%s %s of %d, %s", test.src, test.result, test.entries, e.Name())
+			t.Run(name, func(t *testing.T) {
+				a := scattered(t, 1, n, 200, tensor.CSR)
+				args := Args{"A": a}
+				operands := []Option{Operand("A", a), Result("C", test.result)}
+				if test.src != "C(i,j) = sum_k A(i,k) * A(k,j)" {
+					m := scattered(t, 2, n, test.entries, test.mask)
+					args["M"] = m
+					operands = append(operands, Operand("M", m))
+				}
+				var want *tensor.Tensor
+				for _, threads := range []int{1, 3} {
+					s := NewSession(WithEngine(e), WithThreads(threads))
+					s.grain = 1
+					k, err := s.Compile(test.src, operands...)
+					if err != nil {
+						t.Fatal(err)
+					}
+					for range 2 { // the second run finds used memory
+						got, err := k.Run(ctx, args)
+						if err != nil {
+							t.Fatal(err)
+						}
+						if want == nil {
+							want = got
+						}
+						if err := sameArrays(got, want); err != nil {
+							t.Errorf("%d threads: %v", threads, err)
+						}
+					}
+					stages := k.steps[len(k.steps)-1].latest.Load().lower.Program.Stages
+					joins := slices.ContainsFunc(stages, func(s loop.Stage) bool { return s.Name == "join" })
+					if want := threads > 1 && test.want == lower.Joined; joins != want {
+						t.Errorf("%d threads: chunks are joined: %v, want %v", threads, joins, want)
+					}
+				}
+			})
+		}
+	}
+}
+
+// scattered is a square matrix with small whole numbers at random coordinates.
+func scattered(t *testing.T, seed uint64, size, entries int, f tensor.Format) *tensor.Tensor {
+	t.Helper()
+	r := rand.New(rand.NewPCG(seed, 1))
+	rows, columns, values := []int64{}, []int64{}, []float64{}
+	for _, c := range r.Perm(size * size)[:entries] {
+		rows, columns = append(rows, int64(c/size)), append(columns, int64(c%size))
+		values = append(values, float64(1+r.IntN(9)))
+	}
+	a, err := tensor.FromCoords([]int64{int64(size), int64(size)}, f, [][]int64{rows, columns}, tensor.ArrayOf(values))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}

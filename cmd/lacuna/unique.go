@@ -1,0 +1,159 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/lacuna-sparse/lacuna"
+	"github.com/lacuna-sparse/lacuna/ops"
+	"github.com/lacuna-sparse/lacuna/runtime"
+	"github.com/lacuna-sparse/lacuna/tensor"
+)
+
+// uniqueness is one run of the command unique.
+type uniqueness struct {
+	app     *app
+	axis    int
+	along   bool // an axis is given
+	inverse bool
+	outputs []string
+	format  string
+	dtype   string
+	engine  string
+	threads int
+}
+
+func newUnique(a *app) *cobra.Command {
+	u := &uniqueness{app: a}
+	cmd := &cobra.Command{
+		Use:   "unique FILE [--axis N | --inverse] [-o values=FILE] [-o counts=FILE]",
+		Short: "List the different elements of a tensor and how often each occurs",
+		Long: `Unique lists the different elements of a tensor in ascending order, and how often each
+occurs. Elements that are not stored count too, as so many that equal the fill. NaNs are
+one element, and so are 0 and -0.
+
+How many there are follows from values, which the extents of a result of eval do not;
+so unique is a command of its own.
+
+FILE may carry the same options as an operand of eval (data.npz:entry=x), and may be
+random(…).`,
+		Example: `  lacuna unique web.mtx
+  lacuna unique labels.npy -o values=v.npy -o counts=c.npy
+  lacuna unique ratings.mtx --axis 1     each row by itself
+  lacuna unique labels.npy --inverse     and which of them each element is`,
+		Args: arguments(1, 1, "one file"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			u.along = cmd.Flags().Changed("axis")
+			switch {
+			case u.threads < 0:
+				return usagef("--threads %d: want 0 or more", u.threads)
+			case u.along && u.inverse:
+				return usagef("--inverse tells places among the elements of the whole tensor: leave --axis out")
+			}
+			return u.run(cmd.Context(), args[0])
+		},
+	}
+	f := cmd.Flags()
+	f.IntVar(&u.axis, "axis", 0, "look at each line along axis `N` by itself; negative ones count from the end")
+	f.BoolVar(&u.inverse, "inverse", false, "tell for each element which of the unique ones it is")
+	f.StringArrayVarP(&u.outputs, "output", "o", nil, "write values, counts or inverse, as NAME=`FILE`; may be repeated")
+	f.StringVar(&u.format, "format", "", "the storage `FORMAT` in which the tensor is read")
+	f.StringVar(&u.dtype, "dtype", "", "the element `TYPE` to which elements are converted first, such as i64")
+	f.StringVar(&u.engine, "engine", runtime.AutoName, "auto, interp, cpu or cuda")
+	f.IntVar(&u.threads, "threads", 0, "how many threads may work; 0 means all processors")
+	cmd.RegisterFlagCompletionFunc("engine", cobra.FixedCompletions(engines, cobra.ShellCompDirectiveNoFileComp))
+	return cmd
+}
+
+// results are the names of what unique finds, in the order in which it prints them.
+func (u *uniqueness) results() []string {
+	if u.inverse {
+		return []string{"values", "counts", "inverse"}
+	}
+	return []string{"values", "counts"}
+}
+
+// destinations reads the values of -o.
+func (u *uniqueness) destinations() ([]destination, error) {
+	list, err := parseDestinations(u.outputs)
+	if err != nil {
+		return nil, err
+	}
+	for i, d := range list {
+		text := u.outputs[i]
+		switch {
+		case d.name == "":
+			return nil, usagef("-o %s: say what to write there, as in -o values=%s", text, text)
+		case d.name == "inverse" && !u.inverse:
+			return nil, usagef("-o %s: there is no inverse without --inverse", text)
+		case !slices.Contains(u.results(), d.name):
+			return nil, usagef("-o %s: there is no result %s%s (the results are values, counts and, with --inverse, inverse)", text, d.name, didYouMean(d.name, u.results()))
+		}
+	}
+	return list, nil
+}
+
+// run reads the tensor, finds its unique elements, and prints or writes them.
+func (u *uniqueness) run(ctx context.Context, file string) error {
+	src, q, err := parseSource(file, fileExists)
+	if err != nil {
+		return usagef("%s: %s", file, err)
+	}
+	if err := q.noParts(); err != nil {
+		return err
+	}
+	if err := q.override(u.format, u.dtype); err != nil {
+		return err
+	}
+	writes, err := u.destinations()
+	if err != nil {
+		return err
+	}
+	engine, err := runtime.EngineByName(u.engine, func(note string) { fmt.Fprintln(u.app.stderr, "lacuna: "+note) })
+	if err != nil {
+		return err
+	}
+	t, err := src.load(ctx, u.app, q, nil)
+	if err != nil {
+		return err
+	}
+	if u.along && (u.axis >= t.Rank() || u.axis < -t.Rank()) {
+		return usagef("--axis %d: the tensor has %d axes, counted from 0", u.axis, t.Rank())
+	}
+	session := lacuna.NewSession(lacuna.WithEngine(engine), lacuna.WithThreads(u.threads))
+	task := u.app.begin("sorting", -1)
+	found, err := await(ctx, func() (ops.Uniques, error) { return u.find(ctx, t, ops.In(session)) })
+	task.end()
+	if of := (*ops.Error)(nil); errors.As(err, &of) {
+		return of.Err // the user called no function
+	}
+	if err != nil {
+		return err
+	}
+	out := map[string]*tensor.Tensor{"values": found.Values, "counts": found.Counts, "inverse": found.Inverse}
+	if len(writes) == 0 {
+		for _, name := range u.results() {
+			printTensor(u.app.stdout, name, out[name])
+		}
+		return nil
+	}
+	var errs []error
+	for _, d := range writes {
+		errs = append(errs, u.app.write(ctx, d, out[d.name]))
+	}
+	return errors.Join(errs...)
+}
+
+func (u *uniqueness) find(ctx context.Context, t *tensor.Tensor, opts ...ops.Option) (ops.Uniques, error) {
+	if u.inverse {
+		opts = append(opts, ops.Inverse())
+	}
+	if u.along {
+		return ops.UniqueAlong(ctx, t, u.axis, opts...)
+	}
+	return ops.Unique(ctx, t, opts...)
+}

@@ -1,0 +1,100 @@
+package lacuna
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/lacuna-sparse/lacuna/runtime"
+	"github.com/lacuna-sparse/lacuna/tensor"
+)
+
+// TestGridMappings compares mappings that depend on sizes, which small random programs do
+// not reach, with the interpreter: rows of all lengths, and lines of all widths.
+func TestGridMappings(t *testing.T) {
+	ctx := t.Context()
+	r := rand.New(rand.NewPCG(5, 5))
+	on, plain := NewSession(WithEngine(runtime.Simulated())), NewSession(WithEngine(runtime.Interp()))
+	same := func(name, text string, args Args, options ...Option) {
+		t.Helper()
+		want, err := plain.Eval(ctx, text, args, options...)
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		got, err := on.Eval(ctx, text, args, options...)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		x, y := tensor.View[float64](got.Values()), tensor.View[float64](want.Values())
+		if len(x) != len(y) {
+			t.Fatalf("%s: %d values, want %d", name, len(x), len(y))
+		}
+		for i := range x {
+			if math.Abs(x[i]-y[i]) > 1e-12*math.Abs(y[i]) && x[i] != y[i] {
+				t.Fatalf("%s: value %d is %v, want %v", name, i, x[i], y[i])
+			}
+		}
+	}
+	const columns = 11000
+	for _, lengths := range [][]int{
+		{}, {0}, {1}, {0, 0, 3}, {2048}, {2047, 1, 1}, {2049, 0, 2}, {0, 5000, 1, 0}, {10000}, {100, 3, 300, 0, 0, 1700, 2100, 1, 1, 1, 4000, 0},
+		randomLengths(r, 3000, 4), randomLengths(r, 700, 40), randomLengths(r, 9, 3000),
+	} {
+		a := rowsOf(t, r, lengths, columns)
+		x := randomDense(t, r, columns)
+		name := fmt.Sprint(len(lengths), " rows")
+		same(name, "y(i) = A(i,j)*x(j)", Args{"A": a, "x": x})
+		same(name+", max", "y(i) = max_j (A(i,j)*x(j))", Args{"A": a, "x": x})
+		same(name+", shifted", "y(i) = A(i,j)*x(j) + z(i)", Args{"A": a, "x": x, "z": randomDense(t, r, int64(len(lengths)))})
+	}
+	for _, width := range []int64{0, 1, 31, 32, 33, 36, 64, 66, 100, 128, 132, 260} {
+		a := rowsOf(t, r, []int{3, 0, 9, 8, 7, 1, 600, 17, 0}, 700)
+		same(fmt.Sprint("width ", width), "C(i,k) = A(i,j)*B(j,k)", Args{"A": a, "B": randomDense(t, r, 700, width)})
+	}
+}
+
+func randomLengths(r *rand.Rand, n, most int) []int {
+	list := make([]int, n)
+	for i := range list {
+		list[i] = r.IntN(most + 1)
+	}
+	return list
+}
+
+// rowsOf makes a matrix with rows of such lengths.
+func rowsOf(t *testing.T, r *rand.Rand, lengths []int, columns int) *tensor.Tensor {
+	t.Helper()
+	pos, crd := []int64{0}, []int64{}
+	var vals []float64
+	for _, n := range lengths {
+		for k := range n {
+			from, to := k*columns/n, (k+1)*columns/n
+			crd, vals = append(crd, int64(from+r.IntN(to-from))), append(vals, r.Float64()-0.2)
+		}
+		pos = append(pos, int64(len(crd)))
+	}
+	a, err := tensor.New([]int64{int64(len(lengths)), int64(columns)}, tensor.CSR,
+		[]tensor.Level{{}, {Pos: tensor.ArrayOf(pos), Crd: tensor.ArrayOf(crd)}}, tensor.ArrayOf(vals))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+func randomDense(t *testing.T, r *rand.Rand, shape ...int64) *tensor.Tensor {
+	t.Helper()
+	n := int64(1)
+	for _, d := range shape {
+		n *= d
+	}
+	values := make([]float64, n)
+	for i := range values {
+		values[i] = r.Float64()
+	}
+	x, err := tensor.FromDense(shape, tensor.Dense(len(shape)), tensor.ArrayOf(values))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return x
+}

@@ -1,0 +1,124 @@
+package derive_test
+
+import (
+	"context"
+	"math"
+	"testing"
+
+	"github.com/lacuna-sparse/lacuna"
+	"github.com/lacuna-sparse/lacuna/runtime"
+	"github.com/lacuna-sparse/lacuna/tensor"
+)
+
+// TestSpecialValues says what gradients are at zeros, ties, infinities and NaN, where differences say nothing. Where torch 1.13
+// has another value than we, the comment has it.
+func TestSpecialValues(t *testing.T) {
+	inf, nan := math.Inf(1), math.NaN()
+	type v = []float64
+	tests := []struct {
+		src         string
+		x, dy, want v
+	}{
+		{"y = prod_i x(i)", v{2, 0, 3}, v{1}, v{0, 6, 0}},
+		{"y = prod_i x(i)", v{0, 0, 3}, v{1}, v{0, 0, 0}},
+		{"y = prod_i x(i)", v{2, inf}, v{1}, v{inf, nan}}, // y/x
+		{"y = prod_i x(i)", v{0, inf}, v{1}, v{inf, 0}},
+		{"y = prod_i x(i)", v{0, 2, inf}, v{1}, v{inf, nan, 0}}, // 0*inf moves with 2
+		{"y = prod_i x(i)", v{0, 0, inf}, v{1}, v{nan, nan, 0}},
+		{"y = prod_i x(i)", v{0, nan}, v{1}, v{nan, 0}},
+		{"y = prod_i x(i)", v{2, nan}, v{1}, v{nan, nan}},
+
+		{"y = max_i x(i)", v{2, 5, 5, 1}, v{3}, v{0, 1.5, 1.5, 0}},
+		{"y = max_i x(i)", v{2, inf, inf}, v{1}, v{0, 0.5, 0.5}},
+		{"y = min_i x(i)", v{-inf, 1}, v{1}, v{1, 0}},
+		{"y = max_i x(i)", v{2, nan, inf, nan}, v{1}, v{0, 0.5, 0, 0.5}},
+		{"y = min_i x(i)", v{2, nan, -inf}, v{1}, v{0, 1, 0}},
+		{"y = max_i x(i)", v{0, 0}, v{nan}, v{nan, nan}},
+
+		{"y = logsumexp_i x(i)", v{-inf, -inf}, v{1}, v{0, 0}},          // torch: NaN
+		{"y = logsumexp_i x(i)", v{1, inf}, v{1}, v{0, 1}},              // torch: 0, NaN
+		{"y = logsumexp_i x(i)", v{1, -inf}, v{1}, v{1, 0}},             //
+		{"y = logsumexp_i x(i)", v{1000, -1000}, v{1}, v{1, 0}},         //
+		{"y = logsumexp_i x(i)", v{1, nan, -inf}, v{1}, v{nan, nan, 0}}, // torch: NaN for all
+
+		{"y = norm_i x(i)", v{0, 0}, v{1}, v{0, 0}},
+		{"y = norm_i x(i)", v{3, 4}, v{5}, v{3, 4}},
+		{"y = norm_i x(i)", v{1, inf}, v{1}, v{0, nan}}, // inf/inf
+		{"y = norm_i x(i)", v{3e100, 4e100}, v{5e250}, v{3e250, 4e250}},
+		{"y = var_i x(i)", v{1, inf}, v{1}, v{-inf, nan}}, // the mean is inf
+		{"y = var_i x(i)", v{2, 2}, v{1}, v{0, 0}},
+		{"y = mean_i x(i)", v{inf, nan}, v{1}, v{0.5, 0.5}},
+
+		{"y = quantile_i(x(i), 0.5)", v{1, 3, 3, 7}, v{1}, v{0, 0.5, 0.5, 0}}, // torch: the whole to one of the ties
+		{"y = quantile_i(x(i), 0.5)", v{1, nan}, v{1}, v{0, 1}},
+		{"y = quantile_i(x(i), 0.25)", v{1, inf, inf}, v{1}, v{0.5, 0.25, 0.25}},
+		{"y = nanquantile_i(x(i), 0.5)", v{1, nan, 3}, v{1}, v{0.5, 0, 0.5}},
+		{"y = nanquantile_i(x(i), 0.5)", v{nan, nan}, v{1}, v{0, 0}}, // torch: 1, 0
+
+		{"y(i) = cumprod_i x(i)", v{2, 0, 3, 0, 5}, v{1, 1, 1, 1, 1}, v{1, 8, 0, 0, 0}},
+		{"y(i) = cumprod_i x(i)", v{2, inf}, v{1, 1}, v{inf, nan}}, // y/x
+		{"y(i) = cumprod_i x(i)", v{0, inf}, v{1, 1}, v{inf, 0}},
+		{"y(i) = cumprod_i x(i)", v{2, nan}, v{1, 1}, v{nan, nan}},
+
+		{"y(i) = logcumsumexp_i x(i)", v{-inf, -inf, 0}, v{1, 1, 1}, v{0, 0, 1}}, // torch: NaN for the first two
+		{"y(i) = logcumsumexp_i x(i)", v{0, inf, 1}, v{1, 2, -3}, v{1, -1, 0}},   // torch: 1, NaN, 0
+		{"y(i) = logcumsumexp_i x(i)", v{inf, inf}, v{1, 2}, v{3, 2}},            // torch: NaN
+		{"y(i) = logcumsumexp_i x(i)", v{0, nan, 1}, v{1, 2, -3}, v{nan, nan, nan}},
+		{"y(i) = logcumsumexp_i x(i)", v{0, 0}, v{nan, 0}, v{nan, 0}}, // torch: 0, 0
+		{"y(i) = logcumsumexp_i x(i)", v{0, 0}, v{1, nan}, v{nan, nan}},
+		{"y(i) = logcumsumexp_i x(i)", v{0, -inf}, v{inf, 0}, v{inf, 0}},
+		{"y(i) = logcumsumexp_i[reverse] x(i)", v{0, inf}, v{1, 2}, v{0, 3}},
+		{"y(i) = logcumsumexp_i[exclusive] x(i)", v{inf, 0, 0}, v{1, 2, 4}, v{6, 0, 0}},
+
+		{"y(i) = cummax_i x(i)", v{1, nan, inf}, v{1, 2, 4}, v{1, 6, 0}},
+		{"y(i) = cummin_i x(i)", v{1, 1, -inf}, v{1, 2, 4}, v{1, 2, 4}},
+		{"y(i) = sort_i x(i)", v{nan, inf, -inf}, v{1, 2, 4}, v{4, 2, 1}},
+		{"y(i) = logaddexp(x(i), 1)", v{-inf, inf, 1}, v{1, 1, 1}, v{0, 1, 0.5}},
+		{"y(i) = hypot(x(i), 0)", v{0, 3e200}, v{1, 2e200}, v{0, 2e200}},
+		{"t = logsumexp_i x(i); y(i) = exp(x(i) - t)", v{-inf, 2, -inf}, v{1, 2, 3}, v{0, 0, 0}},
+		{"t = logsumexp_i x(i); y(i) = x(i) - t", v{1000, -inf}, v{1, 1}, v{-1, 1}},
+	}
+	s := lacuna.NewSession(lacuna.WithEngine(runtime.Interp()))
+	for _, test := range tests {
+		x, err := tensor.FromDense([]int64{int64(len(test.x))}, tensor.Dense(1), tensor.ArrayOf(test.x))
+		must(err)
+		dy := tensor.ScalarTensor(tensor.Float(tensor.Float64, test.dy[0]))
+		if len(test.dy) > 1 {
+			dy, err = tensor.FromDense([]int64{int64(len(test.dy))}, tensor.Dense(1), tensor.ArrayOf(test.dy))
+			must(err)
+		}
+		got, err := s.EvalGrad(context.Background(), test.src, "x", lacuna.Args{"x": x, "dy": dy})
+		if err != nil {
+			t.Errorf("%s: %v", test.src, err)
+			continue
+		}
+		for i, want := range test.want {
+			g := got.At(int64(i)).Float64()
+			if !(math.Abs(g-want) <= 1e-12*math.Abs(want) || g == want || g != g && want != want) {
+				t.Errorf("%s for x = %v: the gradient is %v, want %v", test.src, test.x, tensor.View[float64](got.Values()), test.want)
+				break
+			}
+		}
+	}
+}
+
+// TestNarrowCounts: counts over 65504 are divisors that f16 does not hold.
+func TestNarrowCounts(t *testing.T) {
+	const n = 1 << 17
+	for _, src := range []string{"y = mean_i x(i)", "y = max_i x(i)", "y = quantile_i(x(i), 0.5)"} {
+		for _, dt := range []tensor.DType{tensor.Float16, tensor.BFloat16} {
+			values, err := tensor.MakeArray(dt, n)
+			must(err)
+			x, err := tensor.FromDense([]int64{n}, tensor.Dense(1), values)
+			must(err)
+			dy := tensor.ScalarTensor(tensor.Float(dt, 4))
+			got, err := lacuna.EvalGrad(context.Background(), src, "x", lacuna.Args{"x": x, "dy": dy})
+			if err != nil {
+				t.Fatalf("%s: %v", src, err)
+			}
+			if got.DType() != dt || got.At(5).Float64() != 4.0/n {
+				t.Errorf("%s, %v: the gradient is %v of %v, want %v", src, dt, got.At(5), got.DType(), 4.0/n)
+			}
+		}
+	}
+}

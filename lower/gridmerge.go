@@ -1,0 +1,266 @@
+package lower
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/lacuna-sparse/lacuna/ir"
+	"github.com/lacuna-sparse/lacuna/ir/loop"
+	"github.com/lacuna-sparse/lacuna/tensor"
+)
+
+// On grids, operands that are stored alike, in rows or as lists of coordinates, and a
+// result like them are not merged row by row: a thread takes an entry, whatever its row.
+// It finds the rank of the entry in the other operands, the number of entries there that
+// come before it, by bisection, and whether they store the coordinates as well. Running
+// sums then tell its place in the result. So rows need not be counted, and no thread has
+// more to do than others where they differ in length. (Lists are merged by ranks in S. Odeh,
+// O. Green, Z. Mwassi, O. Shmueli and Y. Birk, "Merge Path: Parallel Merging Made Simple",
+// 2012.) Two operands whose patterns alone say what is stored are merged by mergedPair,
+// all others by mergedMany.
+
+// kinds tells something of the coordinates that only the first operand stores, only the
+// second one, or both.
+type kinds struct{ first, second, both bool }
+
+// mergedRows is a sparse result whose entries are placed by ranks.
+type mergedRows struct {
+	*kernel
+	outer    []*ir.Index // of the loops over rows
+	inner    *ir.Index   // of the loop over a row
+	leaf     *ir.Assign
+	lists    bool           // not rows
+	operands [][]*ir.Access // the accesses that read each operand
+	others   []*ir.Access   // dense
+	set      ir.Formula     // what the innermost loop visits; the atoms number the operands
+	byRow    bool           // what is computed depends on coordinates of rows
+
+	rows         loop.ScalarID
+	count, words []loop.ScalarID // of an operand's entries, and of words of 32 that they fill
+	// marks are, of rows, that of the first entry of each word of an operand, and of the
+	// last entry; of lists, the rank of the first entry of each word in another list,
+	// and its length. They are by operand and other operand, of rows the same one.
+	marks map[[2]int]loop.BufferID
+}
+
+const (
+	// mergeWarps is the size of a block.
+	mergeWarps = 8
+	// mostMerged bounds the operands: each searches all others.
+	mostMerged = 4
+)
+
+// merged emits the stages of a result whose last level is seg by ranks, and reports
+// whether it did.
+func (k *kernel) merged(body ir.Stmt, seg segment) bool {
+	m := k.mergedRows(body)
+	if m == nil {
+		return false
+	}
+	stored, static := m.storedKinds()
+	gathers := slices.ContainsFunc(m.others, func(a *ir.Access) bool {
+		return slices.ContainsFunc(a.Indices, func(x ir.IndexExpr) bool { return x.Gather != nil })
+	})
+	switch {
+	case !static && gathers:
+		return false // coordinates are checked, where lanes have to stay together
+	case len(m.operands) == 2 && stored != kinds{}:
+		m.note()
+		if stored.second && !stored.first {
+			m.operands[0], m.operands[1] = m.operands[1], m.operands[0]
+			stored.first, stored.second = true, false
+		}
+		(&mergedPair{mergedRows: m, stored: stored}).stages(seg)
+	case len(m.operands) > 2 && !gathers, !static, m.lists && !gathers:
+		m.note()
+		(&mergedMany{mergedRows: m}).stages(seg)
+	default:
+		return false
+	}
+	return true
+}
+
+// mergedRows finds out whether the nest makes one of operands that are stored alike; nil if
+// not.
+func (k *kernel) mergedRows(body ir.Stmt) *mergedRows {
+	t := k.step.Result
+	if !k.opts.Grids || k.step.Scatter || k.step.Base != nil {
+		return nil
+	}
+	m := &mergedRows{kernel: k, marks: map[[2]int]loop.BufferID{}}
+	var loops []*ir.Index
+	for f, ok := body.(*ir.Forall); ok; f, ok = body.(*ir.Forall) {
+		loops, body = append(loops, f.Index), f.Body
+	}
+	leaf, ok := body.(*ir.Assign)
+	if !ok || len(loops) == 0 || leaf.Temp != nil || leaf.LHS.Tensor != t {
+		return nil
+	}
+	fits := inRows
+	if m.lists = inList(leaf.LHS, loops); m.lists {
+		fits = inList
+	}
+	if !fits(leaf.LHS, loops) {
+		return nil
+	}
+	m.leaf, m.outer, m.inner = leaf, loops[:len(loops)-1], loops[len(loops)-1]
+	for _, a := range k.accessesIn(body) {
+		if a.Tensor.Format.IsDense() {
+			if slices.ContainsFunc(a.Indices, func(x ir.IndexExpr) bool { return x.Pad }) {
+				return nil
+			}
+			m.others = append(m.others, a)
+			continue
+		}
+		if a.Tensor.Work != nil || !a.Tensor.FillKnown || !fits(a, loops) {
+			return nil
+		}
+		at := slices.IndexFunc(m.operands, func(list []*ir.Access) bool { return list[0].Tensor == a.Tensor })
+		if at < 0 {
+			at, m.operands = len(m.operands), append(m.operands, nil)
+		}
+		m.operands[at] = append(m.operands[at], a)
+	}
+	if len(m.operands) == 0 || len(m.operands) > mostMerged || !m.visits() {
+		return nil
+	}
+	m.byRow = m.readsRow()
+	return m
+}
+
+// inRows reports whether the loops go through a tensor in the order of its levels, all of
+// them dense but the last, which stores only some coordinates, each once.
+func inRows(a *ir.Access, loops []*ir.Index) bool {
+	levels, order := a.Tensor.Format.Physical(), a.Tensor.Format.Order()
+	if len(levels) != len(loops) {
+		return false
+	}
+	for l, level := range levels {
+		x := a.Indices[order[l]]
+		if x.Plain() != loops[l] || x.Pad {
+			return false
+		}
+		last := l == len(levels)-1
+		if !last && level.Kind != tensor.DenseLevel || last && (level.Kind != tensor.CompressedLevel || !level.Ordered || !level.Unique) {
+			return false
+		}
+	}
+	return true
+}
+
+// inList reports whether a tensor is a sorted list of the coordinates that the loops go
+// through, each once.
+func inList(a *ir.Access, loops []*ir.Index) bool {
+	levels, order := a.Tensor.Format.Physical(), a.Tensor.Format.Order()
+	if len(levels) != len(loops) || !levels[len(levels)-1].Unique {
+		return false
+	}
+	for l, level := range levels {
+		x, kind := a.Indices[order[l]], tensor.SingletonLevel
+		if l == 0 {
+			kind = tensor.CompressedLevel
+		}
+		if level.Kind != kind || !level.Ordered || x.Plain() != loops[l] || x.Pad {
+			return false
+		}
+	}
+	return true
+}
+
+// readsRow reports whether the leaf reads anything that depends on the row but entries.
+func (m *mergedRows) readsRow() bool {
+	for _, v := range m.outer {
+		for _, a := range m.others {
+			if dependsOn(a, v) {
+				return true
+			}
+		}
+	}
+	found := false
+	ir.Walk(m.leaf.Value, func(x ir.Expr) {
+		if v, ok := x.(*ir.IndexValue); ok && v.Var != m.inner {
+			found = true
+		}
+	})
+	return found
+}
+
+// probe is a function that is never run, the state outside the innermost loop, about
+// whose indices nothing is known, and the leaves along that loop.
+func (m *mergedRows) probe() (*emitter, *state, leaves) {
+	e := m.gridEmitter("probe", 1, 1).emitter
+	e.quiet = true
+	outside := e.start(m.others)
+	for _, v := range m.outer {
+		outside.index[v] = e.b.Var(v.Name, loop.Int(0))
+	}
+	l := leaves{e: e, st: outside, v: m.inner, iters: map[*ir.Access]*iterator{}}
+	for i, list := range m.operands {
+		it := &iterator{stride: 1, unique: true, atom: ir.Atom(i)}
+		e.atoms = append(e.atoms, atom{name: list[0].Tensor.Name, iter: it})
+		for _, a := range list {
+			c := cursor{access: a, level: len(m.outer), pos: loop.Int(0)}
+			it.cursor = c
+			outside.cursors[a], l.iters[a] = c, it
+		}
+	}
+	e.advance(outside)
+	return e, outside, l
+}
+
+// visits finds the set of coordinates that the innermost loop visits, and reports
+// whether entries of the operands cover it.
+func (m *mergedRows) visits() bool {
+	e, _, l := m.probe()
+	m.set = e.need(m.leaf, l)
+	return !m.set.IsAll() && !m.set.IsNone() &&
+		!slices.ContainsFunc(m.set.Atoms(nil), func(a ir.Atom) bool { return int(a) >= len(m.operands) })
+}
+
+// storedKinds finds out which coordinates of two operands the result stores. It is static if that
+// depends on nothing but which of all operands store them.
+func (m *mergedRows) storedKinds() (stored kinds, static bool) {
+	e, outside, _ := m.probe()
+	var cases []bool
+	for bits := range 1 << len(m.operands) {
+		holds := func(operand int) bool { return bits>>operand&1 != 0 }
+		st := outside.clone()
+		st.index[m.inner] = e.b.Var(m.inner.Name, loop.Int(0))
+		for i, list := range m.operands {
+			m.bind(st, list, loop.Int(0), loop.Truth(holds(i)))
+		}
+		e.advance(st)
+		cond, ok := e.leafCondition(st, m.leaf).(*loop.Const)
+		if !ok && bits > 0 {
+			return kinds{}, false
+		}
+		cases = append(cases, ok && cond.Bits != 0 && m.set.Holds(func(a ir.Atom) bool { return holds(int(a)) }))
+	}
+	if len(m.operands) == 2 {
+		stored = kinds{first: cases[1], second: cases[2], both: cases[3]}
+	}
+	return stored, true
+}
+
+// note tells how the loops run.
+func (m *mergedRows) note() {
+	names := m.set.Format(func(a ir.Atom) string { return m.operands[a][0].Tensor.Name })
+	for _, v := range m.outer {
+		note := v.Name + ": ⊤, by whole dimension"
+		if m.lists {
+			note = fmt.Sprintf("%s: %s, by ranks", v.Name, names)
+		}
+		m.notes = append(m.notes, note)
+	}
+	m.notes = append(m.notes, fmt.Sprintf("%s: %s, by ranks", m.inner.Name, names))
+}
+
+// bind places the accesses of an operand at an entry, which may be absent.
+func (m *mergedRows) bind(st *state, list []*ir.Access, p, present loop.Expr) {
+	if c, ok := present.(*loop.Const); ok && c.Bits != 0 {
+		present = nil
+	}
+	for _, a := range list {
+		st.cursors[a] = cursor{access: a, level: len(m.outer) + 1, pos: p, present: present}
+	}
+}

@@ -1,0 +1,116 @@
+package lower
+
+import "github.com/lacuna-sparse/lacuna/ir/loop"
+
+// mergedPair is a result of two operands whose patterns alone say what it stores. Of p
+// entries of the first one and q of the second that come before a coordinate, m of them in
+// both, p-m are in the first one only, q-m in the second one only, and m in both; the result
+// has all of a kind or none. So the matches are all that has to be counted.
+type mergedPair struct {
+	*mergedRows
+	stored  kinds         // which coordinates the result stores; first if second
+	ranks   loop.BufferID // of the first operand's entries in the second one
+	matches wordBits      // entries of the first operand that the second one has too
+}
+
+// stages emits the stages of the result, whose last level is seg.
+func (m *mergedPair) stages(seg segment) {
+	m.sizes()
+	m.marksStage(0, 1)
+	m.ranks = m.buffer(m.step.Result.Name+"_ranks", m.program.Buffers[m.pos(1)].Elem, loop.Temp)
+	m.matches = m.newWordBits("matches")
+	m.bitsStage("ranks", 0, m.matches, []loop.Alloc{{Buffer: m.ranks, Len: m.entries(0)}}, func(t *gridTeam, word, p loop.Expr) loop.Expr {
+		ranks := t.write(m.ranks)
+		coords := m.coordinates(t, 0, p)
+		rank, is := m.search(t, 0, 1, word, m.row(t, 0, word, p), p, coords)
+		t.b.Store(ranks, p, t.b.Cast(t.b.Elem(ranks), rank))
+		return is
+	})
+	m.allocate(seg, []loop.ScalarLet{m.matches.let()}, m.total())
+	m.positionsStage(seg, func(t *gridTeam, begins []loop.Expr) loop.Expr {
+		matches, _ := m.matches.before(t, begins[0])
+		return m.place(t.b, begins[0], begins[1], matches)
+	})
+	m.fillFirst(seg)
+	if m.stored.second {
+		m.marksStage(1, 0)
+		m.fillSecond(seg)
+	}
+}
+
+// factors are how often the entries of the first operand, those of the second one and
+// the matches count towards those of the result.
+func (m *mergedPair) factors() (first, second, both int64) {
+	number := func(is bool) int64 {
+		if is {
+			return 1
+		}
+		return 0
+	}
+	first, second = number(m.stored.first), number(m.stored.second)
+	return first, second, number(m.stored.both) - first - second
+}
+
+// total is the number of entries of the result.
+func (m *mergedPair) total() loop.SizeExpr {
+	first, second, both := m.factors()
+	times := func(n loop.SizeExpr, factor int64) loop.SizeExpr {
+		return &loop.SizeOp{Op: loop.Mul, X: n, Y: loop.SizeConst(factor)}
+	}
+	plus := func(x, y loop.SizeExpr) loop.SizeExpr { return &loop.SizeOp{Op: loop.Add, X: x, Y: y} }
+	return plus(plus(times(loop.SizeScalar(m.count[0]), first), times(loop.SizeScalar(m.count[1]), second)),
+		times(loop.SizeScalar(m.matches.total), both))
+}
+
+// place is where the result has what comes after p entries of the first operand, q of
+// the second one, and so many matches.
+func (m *mergedPair) place(b *loop.Builder, p, q, matches loop.Expr) loop.Expr {
+	first, second, both := m.factors()
+	times := func(x loop.Expr, factor int64) loop.Expr { return b.Mul(x, loop.Int(factor)) }
+	return b.Let("at", b.Add(b.Add(times(p, first), times(q, second)), times(matches, both)))
+}
+
+// fillFirst emits the stage that writes what comes of the first operand's entries.
+func (m *mergedPair) fillFirst(seg segment) {
+	m.fillStage(seg, 0, loop.SizeConst(1), func(t *gridTeam, word, p loop.Expr, write func(mergedEntry)) {
+		b := t.b
+		q := b.Let("q", b.LoadIndex(t.read(m.ranks), p))
+		matches, match := m.matches.before(t, p)
+		keep := loop.Expr(loop.Truth(true))
+		present := match
+		switch {
+		case !m.stored.first:
+			keep, present = match, loop.Truth(true)
+		case !m.stored.both:
+			keep, present = b.Not(match), loop.Truth(false)
+		}
+		b.If(keep, func() {
+			x := mergedEntry{coords: m.coordinates(t, 0, p), others: []loop.Expr{nil, q}, present: []loop.Expr{nil, present}}
+			if m.byRow {
+				x.row = m.row(t, 0, word, p)
+			}
+			x.at = m.place(b, p, q, matches)
+			write(x)
+		}, nil)
+	})
+}
+
+// fillSecond emits the stage that writes what comes of the entries of the second operand
+// that the first one does not have.
+func (m *mergedPair) fillSecond(seg segment) {
+	left := &loop.SizeOp{Op: loop.Sub, X: loop.SizeScalar(m.count[1]), Y: loop.SizeScalar(m.matches.total)}
+	m.fillStage(seg, 1, left, func(t *gridTeam, word, q loop.Expr, write func(mergedEntry)) {
+		b := t.b
+		x := mergedEntry{coords: m.coordinates(t, 1, q), others: []loop.Expr{loop.Int(0), nil}, present: []loop.Expr{loop.Truth(false), nil}}
+		row := m.row(t, 1, word, q)
+		p, match := m.search(t, 1, 0, word, row, q, x.coords)
+		b.If(b.Not(match), func() {
+			matches, _ := m.matches.before(t, p)
+			x.at = m.place(b, p, q, matches)
+			if m.byRow {
+				x.row = row
+			}
+			write(x)
+		}, nil)
+	})
+}

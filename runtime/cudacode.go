@@ -1,0 +1,151 @@
+package runtime
+
+import (
+	"bytes"
+	"context"
+	"encoding/gob"
+	"errors"
+	"fmt"
+	goruntime "runtime"
+	"sync"
+
+	"github.com/lacuna-sparse/lacuna/codegen/ptx"
+	"github.com/lacuna-sparse/lacuna/internal/llvm"
+	"github.com/lacuna-sparse/lacuna/ir/loop"
+	"github.com/lacuna-sparse/lacuna/ir/loop/lib"
+)
+
+// This file makes machine code for a GPU, or finds it on disk:
+//
+//	functions ──split──▶ parts, each: LLVM IR ──LLVM──▶ PTX ──driver──▶ image ──load──▶ kernels
+//
+// LLVM and the driver's compiler take tens of milliseconds for a large program, so
+// the parts are compiled at once.
+
+// gpuImage is machine code of some of a program's functions: a cubin, or PTX where the
+// driver's linker gives none.
+type gpuImage struct {
+	Funcs []int // which functions of the program, by their indices
+	Code  []byte
+}
+
+// kernels compiles the functions of p, or finds them compiled.
+func (e *cudaEngine) kernels(ctx context.Context, p *loop.Program, funcs []*loop.Func) ([]gridKernel, error) {
+	if len(funcs) == 0 {
+		return nil, nil
+	}
+	named := uniqueNames(funcs)
+	if e.disk == nil {
+		images, err := e.images(ctx, named)
+		if err != nil {
+			return nil, err
+		}
+		return e.load(images, named)
+	}
+	key := objectKey(e.build, keyOf(e.codeFingerprint(), p))
+	if data, ok := e.disk.Get(gpuKind, key); ok {
+		// What does not load is as good as not there.
+		if kernels, err := e.loadKept(data, named); err == nil {
+			return kernels, nil
+		}
+	}
+	images, err := e.images(ctx, named)
+	if err != nil {
+		return nil, err
+	}
+	kernels, err := e.load(images, named)
+	if err == nil {
+		var data bytes.Buffer
+		if err := gob.NewEncoder(&data).Encode(images); err != nil {
+			panic("BUG: " + err.Error())
+		}
+		writeLater(e.disk, gpuKind, key, data.Bytes())
+	}
+	return kernels, err
+}
+
+// images compiles functions, in parts and at once. Neither LLVM nor the driver can be
+// interrupted; the context is looked at between them.
+func (e *cudaEngine) images(ctx context.Context, named []*loop.Func) ([]gpuImage, error) {
+	l, err := e.host.open()
+	if err != nil {
+		return nil, err
+	}
+	parts := ptx.Split(named, goruntime.GOMAXPROCS(0))
+	images := make([]gpuImage, len(parts))
+	errs := make([]error, len(parts))
+	var all sync.WaitGroup
+	for i, part := range parts {
+		all.Go(func() {
+			code, err := e.image(ctx, l, named, part)
+			images[i], errs[i] = gpuImage{part, code}, err
+		})
+	}
+	all.Wait()
+	for _, err := range errs {
+		if err != nil {
+			return nil, err // any of them: they are mostly the same
+		}
+	}
+	return images, nil
+}
+
+// image compiles some of the functions.
+func (e *cudaEngine) image(ctx context.Context, l *llvm.LLVM, named []*loop.Func, part []int) ([]byte, error) {
+	text, err := ptx.EmitPart("program", named, part, lib.Lookup)
+	if err != nil {
+		return nil, err
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	assembly, err := l.EmitAssembly(text, llvm.Options{Target: e.target})
+	if err != nil {
+		return nil, err
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	cubin, err := e.device.Cubin([]byte(assembly))
+	if err != nil {
+		return []byte(assembly), nil // loading it says what is wrong, if it is not the linker
+	}
+	return cubin, nil
+}
+
+// loadKept loads what was on disk.
+func (e *cudaEngine) loadKept(data []byte, named []*loop.Func) ([]gridKernel, error) {
+	var images []gpuImage
+	if err := gob.NewDecoder(bytes.NewReader(data)).Decode(&images); err != nil {
+		return nil, err
+	}
+	return e.load(images, named)
+}
+
+// load loads images onto the device and finds the functions in them.
+func (e *cudaEngine) load(images []gpuImage, named []*loop.Func) ([]gridKernel, error) {
+	kernels := make([]gridKernel, len(named))
+	for _, image := range images {
+		module, err := e.device.Load(image.Code)
+		if err != nil {
+			return nil, err
+		}
+		for _, i := range image.Funcs {
+			if i < 0 || i >= len(named) {
+				return nil, fmt.Errorf("an image has function %d of %d", i, len(named))
+			}
+			f := named[i]
+			entry, err := module.Function(f.Name)
+			if err != nil {
+				return nil, err
+			}
+			kernels[i] = &cudaKernel{entry, uint32(f.Grid.Threads)}
+		}
+	}
+	for _, k := range kernels {
+		if k == nil {
+			return nil, errors.New("the images lack a function")
+		}
+	}
+	return kernels, nil
+}
