@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	goruntime "runtime"
 	"slices"
 	"testing"
 
@@ -77,6 +78,54 @@ func TestAssembly(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// TestAssemblyOfSmallSums shows that a kernel that is often run for few entries is
+// compiled for one thread, whatever threads there are; and not one whose work the
+// entries do not tell.
+func TestAssemblyOfSmallSums(t *testing.T) {
+	const n, few, many = 2000, 100, 400_000
+	defer goruntime.GOMAXPROCS(goruntime.GOMAXPROCS(2)) // no more threads are used
+	ctx := context.Background()
+	for _, test := range []struct {
+		src     string
+		entries int
+		want    lower.Assembly
+	}{
+		{"C(i,j) = A(i,j) + B(i,j)", few, lower.Appended},
+		{"C(i,j) = A(i,j) + B(i,j)", many, lower.Joined},
+		{"C(i,j) = sum_k A(i,k) * B(k,j)", few, lower.Joined},
+	} {
+		t.Run(fmt.Sprintf("%s of %d", test.src, test.entries), func(t *testing.T) {
+			s := NewSession(WithEngine(runtime.Interp()), WithThreads(2))
+			a, b := scattered(t, 1, n, test.entries, tensor.CSR), scattered(t, 2, n, few, tensor.CSR)
+			k, err := s.Compile(test.src, Operand("A", a), Operand("B", b), Result("C", tensor.CSR))
+			if err != nil {
+				t.Fatal(err)
+			}
+			st := k.steps[len(k.steps)-1]
+			first, err := k.Run(ctx, Args{"A": a, "B": b})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := st.latest.Load().assembly; got != lower.Joined {
+				t.Errorf("the first run is %v, want %v", got, lower.Joined)
+			}
+			st.smallRuns.Add(patience)
+			for range 2 {
+				c, err := k.Run(ctx, Args{"A": a, "B": b})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if err := sameArrays(c, first); err != nil {
+					t.Error(err)
+				}
+			}
+			if got := st.latest.Load().assembly; got != test.want {
+				t.Errorf("after many runs it is %v, want %v", got, test.want)
+			}
+		})
 	}
 }
 

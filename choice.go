@@ -45,6 +45,27 @@ func (k *Kernel) assembly() lower.Assembly {
 	return lower.Joined
 }
 
+// small reports whether one thread, which need not count the entries of the result
+// first, is done before several would be. They do 1.8 times the work of it at least,
+// and have to be woken twice, while it goes through handOver entries. It is for steps
+// without workspaces, the work of which the entries tell.
+func (k *Kernel) small(st *step, b *stepBinding, v *variant, vals values) bool {
+	const handOver, counted = 1 << 15, 1.8
+	c, ok := st.plan.(*ir.Compute)
+	if !ok || c.Result.Format.IsDense() || len(c.Workspaces) > 0 || b.tabled > 0 || k.session.grain > 0 {
+		return false
+	}
+	threads := goruntime.GOMAXPROCS(0)
+	if k.options.Threads > 0 {
+		threads = min(threads, k.options.Threads)
+	}
+	return float64(v.entries(vals))*(float64(threads)-counted) < handOver*float64(threads)
+}
+
+// patience is after how many small runs the program for them is compiled: compiling
+// takes as long as what so many lose without it.
+const patience = 32
+
 // workspaceKeys is the largest number of elements that one of the step's
 // workspaces stands for, 0 if it has none; not ok if that does not fit 63 bits.
 func workspaceKeys(c *ir.Compute, extents []int64) (most int64, ok bool) {

@@ -336,7 +336,7 @@ func (c *converting) kernelFor(ctx context.Context, t *tensor.Tensor, format ten
 
 // path chooses how entries are sorted.
 func (c *converting) path(t *tensor.Tensor, format tensor.Format, entries lower.EntryOrder) (lower.Path, error) {
-	data := lower.Data{Shape: t.Dims(), Entries: t.NNZ(), DType: t.DType(), Order: entries, Threads: c.threads(),
+	data := lower.Data{Shape: t.Dims(), Entries: t.NNZ(), DType: t.DType(), Order: entries, Threads: c.threads(), Grain: c.session.grain,
 		Grids: runtime.OnGrids(c.session.engine), Spread: func(axis int) int64 { return spread(t, axis) }}
 	if f := c.session.conversions.data; f != nil {
 		data = f(data)
@@ -344,6 +344,9 @@ func (c *converting) path(t *tensor.Tensor, format tensor.Format, entries lower.
 	path, ok := lower.ChoosePath(t.Format(), format, data)
 	if !ok {
 		return path, errPlain
+	}
+	if path.Alone {
+		c.options.Threads = 1 // for what is left to do there is no need of others either
 	}
 	return path, nil
 }

@@ -31,6 +31,11 @@ func rowSessions() map[string]*Session {
 			}
 		}
 	}
+	for _, grain := range []int64{0, 3} {
+		s := NewSession(WithEngine(runtime.Simulated()))
+		s.conversions.always, s.grain = true, grain
+		sessions[fmt.Sprintf("grids, grain %d", grain)] = s
+	}
 	return sessions
 }
 

@@ -50,8 +50,9 @@ type Kernel struct {
 type step struct {
 	plan ir.Step
 
-	mu       sync.Mutex
-	variants map[string]*variant
+	mu        sync.Mutex
+	variants  map[string]*variant
+	smallRuns atomic.Int64 // see Kernel.small
 	// twoPasses is set when one pass would have needed too much memory.
 	twoPasses atomic.Bool
 	reads     []*ir.Tensor // whose arrays variants take; known with the first of them

@@ -66,6 +66,8 @@ func TestMergesOnGrids(t *testing.T) {
 		{"C(i,j) = A(i,j) * x(j) + B(i,j)", map[string]tensor.Format{"C": tensor.COO, "x": tensor.Dense(1), "B": tensor.DCSR}, "ranks"},
 		{"C(i,j) = A(i,j) - A(j,i)", nil, "ranks"},
 		{"C(i,j,k) = T(i,j,k)*i + U(i,j,k)*j", map[string]tensor.Format{"T": tensor.Coordinates(3), "U": tensor.Coordinates(3), "C": tensor.Coordinates(3)}, "ranks"},
+		{"C(i,j) = A(i,j) + B(i,j)", map[string]tensor.Format{"A": tensor.DCSR, "B": tensor.COO}, "ranks"},
+		{"C(i,j,k) = T(i,j,k) + U(i,k,j)", map[string]tensor.Format{"T": tensor.CSF(3), "U": tensor.Coordinates(3), "C": csf}, "ranks"},
 		{"C(j,i) = A(j,i) + B(j,i)", map[string]tensor.Format{"A": tensor.CSC, "B": tensor.CSC, "C": tensor.CSC}, "ranks"},
 		{"C(i,j) = A(i,j) + B(j,i)", nil, "ranks"},
 		{"C(i,j,k) = T(i,j,k)*i + U(i,j,k)*j", map[string]tensor.Format{"T": csf, "U": csf, "C": csf}, "ranks"},
@@ -79,7 +81,7 @@ func TestMergesOnGrids(t *testing.T) {
 			c.formats["C"] = tensor.CSR
 		}
 		for _, dt := range []tensor.DType{tensor.Float64, tensor.Float16, tensor.Int32, tensor.Complex64} {
-			if dt == tensor.Complex64 && strings.Contains(c.text, "max") || testing.Short() && dt != tensor.Float64 {
+			if dt == tensor.Complex64 && strings.Contains(c.text, "max") {
 				continue
 			}
 			t.Run(strings.ReplaceAll(c.text, " ", "")+"/"+c.formats["C"].String()+"/"+dt.String(), func(t *testing.T) {
@@ -106,6 +108,9 @@ func TestMergesOnGrids(t *testing.T) {
 					t.Errorf("no stage %s", c.stage)
 				}
 				for seed, n := range []int64{0, 1, 2, 31, 32, 33, 70} {
+					if dt != tensor.Float64 && n != 33 {
+						continue
+					}
 					args := lacuna.Args{}
 					for name, rank := range operands {
 						shape := make([]int64, rank)

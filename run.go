@@ -474,6 +474,9 @@ func (k *Kernel) chosen(ctx context.Context, st *step, b *stepBinding, vals valu
 	if b.keys > 0 && v != nil {
 		how.work = k.workspaceKind(b.keys, v, vals)
 	}
+	if how.assembly == lower.Joined && v != nil && k.small(st, b, v, vals) && st.smallRuns.Add(1) > patience {
+		how.assembly = lower.Appended
+	}
 	if len(st.tables()) > 0 && v != nil {
 		how.tables = k.tables(b.tabled, v, vals)
 	}

@@ -18,13 +18,59 @@ func onlyLevels(f tensor.Format, kinds ...tensor.LevelKind) bool {
 	return !slices.ContainsFunc(f.Levels(), func(kind tensor.LevelKind) bool { return !slices.Contains(kinds, kind) })
 }
 
-// listIn is a list of coordinates with the axes in the given order.
-func listIn(order []int) tensor.Format {
-	f, err := tensor.Coordinates(len(order)).WithOrder(order)
+// listLevels are the levels of a list of coordinates.
+func listLevels(rank int) []tensor.LevelKind {
+	return slices.Repeat([]tensor.LevelKind{tensor.S}, rank)
+}
+
+func mustFormat(levels []tensor.LevelKind, order []int) tensor.Format {
+	f, err := tensor.FormatOf(levels, order)
 	if err != nil {
 		panic("BUG: " + err.Error())
 	}
 	return f
+}
+
+// stale reports whether an access cannot be walked well as its tensor is stored, and has
+// to read a copy that is stored otherwise.
+func (s *scheduler) stale(a *Access, c *candidate) bool {
+	switch {
+	case a.Tensor.Work != nil:
+		return false
+	case !c.at.concordant(a):
+		return true
+	case !s.opts.Grids || len(s.builder.spreads) > 0:
+		return false
+	case c.merged != nil:
+		return !a.Tensor.Format.IsDense() && !slices.Equal(a.Tensor.Format.Levels(), c.merged)
+	}
+	return s.inRows(a)
+}
+
+// inRows reports whether a list of coordinates is to be stored by rows before it is
+// walked. A thread of a grid cannot tell where the row of an entry begins or ends but by
+// going through it; a positions array tells all threads. A fold over all of one list
+// does not ask.
+func (s *scheduler) inRows(a *Access) bool {
+	whole := s.lhs.Tensor.Rank == 0 && len(s.accesses) == 1
+	return !whole && a.Tensor.Rank > 1 && isList(a.Tensor.Format)
+}
+
+// mergedLevels are the levels that sparse operands have to have for a grid to take
+// their entries, whatever their rows: those of the result, a list or all rows. Nil is for
+// other statements.
+func (s *scheduler) mergedLevels() []tensor.LevelKind {
+	f := s.lhs.Tensor.Format
+	if !s.opts.Grids || f.Rank() == 0 || f.IsDense() {
+		return nil
+	}
+	levels := slices.Clone(f.Levels())
+	n, last := s.mergedLists(), f.Rank()-1
+	rows := levels[last] == tensor.S && !slices.ContainsFunc(levels[:last], func(kind tensor.LevelKind) bool { return kind != tensor.C })
+	if isList(f) && n > 0 || rows && n > 1 {
+		return levels
+	}
+	return nil
 }
 
 // becomesList reports whether a result that stores only some rows is better computed as a
@@ -73,4 +119,41 @@ func (nf *normalForm) alongResult(a *Access) bool {
 		}
 	}
 	return true
+}
+
+// withAllRows is a format for an access whose outermost level stores all coordinates, if
+// another tensor of the statement stores all of that index: then there is room for a
+// position for each. Formats that cannot be so stay.
+func (nf *normalForm) withAllRows(a *Access, format tensor.Format) tensor.Format {
+	levels := slices.Clone(format.Levels())
+	v := a.Indices[format.Order()[0]].Plain()
+	if v == nil || levels[0] != tensor.DC || len(levels) < 2 {
+		return format
+	}
+	all := nf.lhs.storesAll(v)
+	nf.eachAccess(func(b *Access) { all = all || b.storesAll(v) })
+	if !all {
+		return format
+	}
+	levels[0] = tensor.C
+	whole, err := tensor.FormatOf(levels, format.Order())
+	if err != nil {
+		return format
+	}
+	return whole
+}
+
+// storesAll reports whether the tensor has a place for each value of an index, whatever
+// the other ones are.
+func (a *Access) storesAll(v *Index) bool {
+	f := a.Tensor.Format
+	for l, level := range f.Physical() {
+		if a.Indices[f.Order()[l]].Plain() == v {
+			return level.Kind == tensor.DenseLevel
+		}
+		if level.Kind != tensor.DenseLevel {
+			return false
+		}
+	}
+	return false
 }

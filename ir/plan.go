@@ -297,7 +297,7 @@ func (p *planner) compute(nf *normalForm, s *lang.Stmt, result *Tensor, step *Co
 	case !result.Format.IsDense() && !nf.appendable():
 		store(tensor.Dense(result.Rank), "its entries do not arise in the order in which it is stored")
 	case p.Options.Grids && nf.becomesList(result):
-		store(listIn(result.Format.Order()), "its entries are found as a list")
+		store(mustFormat(listLevels(result.Rank), result.Format.Order()), "its entries are found as a list")
 	}
 	p.emit(nf, nf.schedule(p.alg, p.Options), step, target)
 	step.Stmt = s
@@ -409,8 +409,8 @@ func (p *planner) convert(nf *normalForm, best *candidate) {
 		}
 		format := best.at.reordered(a)
 		switch {
-		case best.lists:
-			format = listIn(format.Order())
+		case best.merged != nil && !a.Tensor.Format.IsDense():
+			format = mustFormat(best.merged, format.Order())
 		case best.at.concordant(a):
 			format = nf.withAllRows(a, format)
 		}
@@ -426,43 +426,6 @@ func (p *planner) convert(nf *normalForm, best *candidate) {
 		}
 		a.Tensor = to
 	}
-}
-
-// withAllRows is a format for an access whose outermost level stores all coordinates, if
-// another tensor of the statement stores all of that index: then there is room for a
-// position for each. Formats that cannot be so stay.
-func (nf *normalForm) withAllRows(a *Access, format tensor.Format) tensor.Format {
-	levels := slices.Clone(format.Levels())
-	v := a.Indices[format.Order()[0]].Plain()
-	if v == nil || levels[0] != tensor.DC || len(levels) < 2 {
-		return format
-	}
-	all := nf.lhs.storesAll(v)
-	nf.eachAccess(func(b *Access) { all = all || b.storesAll(v) })
-	if !all {
-		return format
-	}
-	levels[0] = tensor.C
-	whole, err := tensor.FormatOf(levels, format.Order())
-	if err != nil {
-		return format
-	}
-	return whole
-}
-
-// storesAll reports whether the tensor has a place for each value of an index, whatever
-// the other ones are.
-func (a *Access) storesAll(v *Index) bool {
-	f := a.Tensor.Format
-	for l, level := range f.Physical() {
-		if a.Indices[f.Order()[l]].Plain() == v {
-			return level.Kind == tensor.DenseLevel
-		}
-		if level.Kind != tensor.DenseLevel {
-			return false
-		}
-	}
-	return false
 }
 
 // runsOver reports whether a reduction runs over the stored coordinates of a.

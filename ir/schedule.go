@@ -35,8 +35,7 @@ type candidate struct {
 	scatter    *Reduce // the reduction whose loops are among the result's, if one's are
 	split      *split  // nil without workspaces
 	tables     []*Tabulate
-	// lists says that operands that are stored again are so as lists of coordinates.
-	lists bool
+	merged     []tensor.LevelKind // in which operands are stored again; nil if that follows from the loops
 	// convert lists accesses that have to read a re-stored operand.
 	convert []*Access
 	at      depths
@@ -52,6 +51,7 @@ type scheduler struct {
 	accesses []*Access
 	best     *candidate
 	tried    int
+	merged   []tensor.LevelKind // see mergedLevels
 }
 
 // scheduler is ready to choose loops for the statement.
@@ -78,6 +78,7 @@ func (nf *normalForm) scheduler(alg Algebra, opts Options) *scheduler {
 			add(r.In)
 		}
 	}
+	s.merged = s.mergedLevels()
 	return s
 }
 
@@ -231,7 +232,7 @@ func (s *scheduler) eachReduceOrder(i int, skip *Reduce, f func()) {
 // far, and returns the cost.
 func (s *scheduler) consider(c *candidate) float64 {
 	s.tried++
-	c.lists = s.opts.Grids && isList(s.lhs.Tensor.Format) && s.mergedLists() > 0
+	c.merged = s.merged
 	c.order = append([]*Index(nil), c.order...)
 	c.at = depths{}
 	for _, r := range s.reduces {
@@ -246,7 +247,7 @@ func (s *scheduler) consider(c *candidate) float64 {
 	} else {
 		number(c.body, 0, c.at)
 		for _, a := range reads {
-			if s.stale(a, c.at) {
+			if s.stale(a, c) {
 				c.convert = append(c.convert, a)
 				c.cost += convertCost
 			}
@@ -295,31 +296,6 @@ func (s *scheduler) weigh(body Stmt) float64 {
 		}
 		return serialFactor
 	}
-}
-
-// stale reports whether an access cannot be walked well as its tensor is stored, and has
-// to read a copy that is stored otherwise.
-func (s *scheduler) stale(a *Access, at depths) bool {
-	switch {
-	case a.Tensor.Work != nil:
-		return false
-	case !at.concordant(a):
-		return true
-	case !s.opts.Grids || len(s.builder.spreads) > 0:
-		return false
-	case isList(s.lhs.Tensor.Format) && s.mergedLists() > 0:
-		return !a.Tensor.Format.IsDense() && !isList(a.Tensor.Format)
-	}
-	return s.inRows(a)
-}
-
-// inRows reports whether a list of coordinates is to be stored by rows before it is
-// walked. A thread of a grid cannot tell where the row of an entry begins or ends but by
-// going through it; a positions array tells all threads. A fold over all of one list
-// does not ask.
-func (s *scheduler) inRows(a *Access) bool {
-	whole := s.lhs.Tensor.Rank == 0 && len(s.accesses) == 1
-	return !whole && a.Tensor.Rank > 1 && isList(a.Tensor.Format)
 }
 
 // assess estimates the cost of a nest, and lists those of what it reads that have to be

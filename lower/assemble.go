@@ -19,7 +19,12 @@ type assembly struct {
 	levels   []tensor.LevelType
 	segments []segment
 	values   loop.BufferID
-	current  []*loop.Ref // entries appended to each segment
+	// A nest that runs in order, as one thread appends, writes the positions of the
+	// first segment as it goes if it visits all of that one's parents, which the
+	// outermost loop finds out.
+	ordered    bool
+	allParents bool
+	current    []*loop.Ref // entries appended to each segment
 }
 
 type assemblyMode uint8
@@ -167,6 +172,12 @@ func (a *assembly) enter(e *emitter, st *state, body func()) {
 		return
 	}
 	b := e.b
+	if a.allParents && r.level == 1 {
+		parent := r.pos
+		a.descend(e, st, body)
+		b.Store(e.write(a.segments[next].pos), b.Add(parent, loop.Int(1)), b.Cast(loop.U64, a.current[next]))
+		return
+	}
 	parent, before := r.pos, b.Let("before", a.current[next])
 	a.descend(e, st, body)
 	n := b.Let("n", b.Sub(a.current[next], before))

@@ -14,10 +14,15 @@ func (c *converter) sortPacked() {
 	s := c.sorter()
 	steps := s.digits()
 	s.packed, s.results = true, len(steps)%2
-	s.starts = c.buffer("groups", c.count, loop.Temp)
-	s.pass(0, digit{word: wordGroup}, false)
-	if len(steps) > 0 {
-		s.groupStage(steps)
+	if s.how.Path.Group > 0 {
+		s.starts = c.buffer("groups", c.count, loop.Temp)
+		s.pass(0, digit{word: wordGroup}, false)
+		if len(steps) > 0 {
+			s.groupStage(steps)
+		}
+	} else {
+		s.results = (len(steps) + 1) % 2 // the set that the last pass writes
+		s.passes()
 	}
 	c.result.Values = s.payload[s.results]
 	for w := range s.words {

@@ -31,9 +31,9 @@ type Path struct {
 	// bits of the column, in the passes of the word, and then by row; if Group is
 	// not 0, within groups of rows.
 	Rows bool
-	// Alone is for one thread: passes have one chunk, and so one set of counters,
-	// which are the positions of the result where it has such. Entries go where
-	// they would without.
+	// Alone is for one thread, or few entries: passes have one chunk, and so one set
+	// of counters, which are the positions of the result where it has such. Entries
+	// go where they would without.
 	Alone bool
 }
 
@@ -118,6 +118,9 @@ const (
 	localBits     = 10 // of a radix pass over a group
 	gridDigitBits = 8  // of a radix pass by thousands of warps, with counters each
 	maxSortMoves  = 24 // from here on a conversion is not worth a kernel
+	// Up to so many entries one thread is done with a pass, of tens of microseconds,
+	// by the time that another has been woken for it and has counters of its own.
+	aloneEntries = 1 << 17
 )
 
 // Limits of the path for rows.
@@ -140,13 +143,26 @@ type Data struct {
 	Entries int64
 	Order   EntryOrder
 	DType   tensor.DType
-	Threads int // that the kernel will run on; 0: not known
+	Threads int   // that the kernel will run on; 0: not known
+	Grain   int64 // as in Options
 	// Grids: the kernel runs on thousands of threads. Few buckets then matter more
 	// than few passes, and groups do not, as no thread's entries stay in a cache.
 	Grids bool
 	// Spread estimates over how many coordinates of an axis a few consecutive
 	// entries spread; nil or a result of 0 where nobody knows.
 	Spread func(axis int) int64
+}
+
+// alone reports whether one thread does all passes: where there are no others, or
+// entries for no more than one chunk, or too few of them for that many threads.
+func (d *Data) alone() bool {
+	switch {
+	case d.Threads == 1:
+		return true
+	case d.Grain > 0 || d.Grids:
+		return false
+	}
+	return d.Entries < 2*chunkGrain || d.Threads > 0 && d.Entries <= aloneEntries*2/int64(d.Threads)
 }
 
 // ChoosePath chooses the path of a conversion. It is not ok if there would be so
@@ -159,13 +175,17 @@ func ChoosePath(from, to tensor.Format, d Data) (p Path, ok bool) {
 	if len(axes) == 0 {
 		return Path{}, true
 	}
-	p.Axes, p.Alone = len(axes), d.Threads == 1
-	if d.Order == Unordered && hasRows(to) && canSumMoved(d.DType) {
+	p.Axes, p.Alone = len(axes), d.alone()
+	if d.Order == Unordered && !d.Grids && hasRows(to) && canSumMoved(d.DType) {
 		if rows, ok := rowPath(axes, d); ok {
 			return rows, true
 		}
 	}
 	if d.Order == Unordered {
+		if d.Grids {
+			p.Words = wordsFor(axes, d.Shape, gridDigitBits, 0)
+			return p, p.Passes() > 0 && p.Passes() <= maxSortMoves
+		}
 		p.Group = min(max(bits.Len64(uint64(d.Entries/groupEntries)), 1), maxGroupBits)
 		p.Words = wordsFor(axes, d.Shape, localBits, p.Group)
 		return p, p.Passes() <= maxSortMoves
@@ -194,7 +214,7 @@ func rowPath(axes []int, d Data) (p Path, ok bool) {
 	if rows > min(max(fewBuckets, rowsPerEntry*d.Entries), keyLimit) || columns > keyLimit || d.Entries >= keyLimit {
 		return p, false
 	}
-	p = Path{Axes: 2, Rows: true, Alone: d.Threads == 1}
+	p = Path{Axes: 2, Rows: true, Alone: d.alone()}
 	rowBits, columnBits := bits.Len64(uint64(rows-1)), bits.Len64(uint64(columns-1))
 	if d.Entries > nearEntries {
 		p.Group = max(min(bits.Len64(uint64(d.Entries/rowGroupEntries)), maxGroupBits, rowBits), 1)

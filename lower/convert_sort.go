@@ -154,6 +154,12 @@ func (s *sorter) pass(i int, d digit, last bool) {
 	} else {
 		p.counts = s.buffer(name("counts"), s.count, loop.Temp)
 	}
+	if p.tiled() {
+		p.countTiles()
+		p.placeAll()
+		p.moveTiles()
+		return
+	}
 	p.countStage()
 	if s.how.Path.Alone {
 		p.placeAlone()
@@ -568,46 +574,48 @@ func (p *countingPass) placeAlone() {
 	p.keep(total)
 }
 
+// moveAllocs allocates what the pass moves entries to: packed, with all words, or to the
+// arrays of the result, for which it needs the word of the digit.
+func (p *countingPass) moveAllocs(to int) (list []loop.Alloc, words []int, pack bool) {
+	kept := loop.SizeScalar(p.kept)
+	if pack = !p.last || p.packed; pack {
+		p.moved(to)
+		for w := range p.words {
+			words = append(words, w)
+			list = p.allocate(list, p.words[w].bufs[to], kept)
+		}
+		return p.allocate(list, p.payload[to], kept), words, pack
+	}
+	if p.digit.word >= 0 {
+		words = []int{p.digit.word}
+	}
+	for _, axis := range p.axes {
+		if id, ok := p.out[axis]; ok {
+			list = append(list, loop.Alloc{Buffer: id, Len: kept})
+		}
+	}
+	return append(list, loop.Alloc{Buffer: p.values, Len: sizeTimes(kept, p.sizeOf(p.blockAxes()))}), words, pack
+}
+
+// blockAxes are the axes of the dense blocks that are moved.
+func (s *sorter) blockAxes() []int {
+	if !s.blocks {
+		return nil
+	}
+	return s.to.Format.Order()[sparseRank(s.to.Format):]
+}
+
 // moveStage moves every entry to its place.
 func (p *countingPass) moveStage() {
 	e := p.emitter("move")
 	b := e.b
 	counts := e.write(p.counts)
 	row := p.row(e)
-	st := loop.Stage{}
-	kept := loop.SizeScalar(p.kept)
 	to := p.number % 2
-	var words []int
-	pack := !p.last || p.packed
-	if pack {
-		for w := range p.words {
-			words = append(words, w)
-		}
-		p.moved(to)
-		for w := range p.words {
-			st.Allocs = p.allocate(st.Allocs, p.words[w].bufs[to], kept)
-		}
-		st.Allocs = p.allocate(st.Allocs, p.payload[to], kept)
-	} else {
-		if p.digit.word >= 0 {
-			words = []int{p.digit.word}
-		}
-		for _, axis := range p.axes {
-			if id, ok := p.out[axis]; ok {
-				st.Allocs = append(st.Allocs, loop.Alloc{Buffer: id, Len: kept})
-			}
-		}
-	}
-	var block []int
-	if p.blocks {
-		block = p.to.Format.Order()[sparseRank(p.to.Format):]
-	}
-	if !pack {
-		st.Allocs = append(st.Allocs, loop.Alloc{Buffer: p.values, Len: sizeTimes(kept, p.sizeOf(block))})
-	}
+	allocs, words, pack := p.moveAllocs(to)
 	var size loop.Expr
 	if p.last && p.blocks {
-		size = p.extentsIn(e, block)
+		size = p.extentsIn(e, p.blockAxes())
 	}
 	p.eachItem(e, words, !pack, func(it item) {
 		slot := p.counter(e, "slot", row, p.bucket(e, it))
@@ -639,8 +647,7 @@ func (p *countingPass) moveStage() {
 			b.Store(values, b.Add(dest, k), b.Load(in, b.Add(from, k)))
 		})
 	})
-	allocs := st.Allocs
-	st = e.stage("move")
+	st := e.stage("move")
 	st.Allocs = allocs
 	st.Partition = p.part
 	p.addStage(st)

@@ -234,7 +234,7 @@ func (s *storedEntries) each(e *emitter, lo, hi loop.Expr, want axisSet, body fu
 		return
 	}
 	if s.c.how.Grids {
-		s.eachAlone(e, lo, hi, top, want, body)
+		s.eachAlone(e, lo, hi, want, body)
 		return
 	}
 	o := s.locate(e, lo, top)
@@ -277,13 +277,24 @@ func (s *storedEntries) each(e *emitter, lo, hi loop.Expr, want axisSet, body fu
 
 // eachAlone emits a loop whose iterations need nothing from each other: every entry
 // searches for its parents, between those of the first and of the last entry.
-func (s *storedEntries) eachAlone(e *emitter, lo, hi loop.Expr, top int, want axisSet, body func(entry)) {
+func (s *storedEntries) eachAlone(e *emitter, lo, hi loop.Expr, want axisSet, body func(entry)) {
+	at := s.within(e, lo, hi, want)
+	e.b.For("p", lo, hi, func(p loop.Expr) { body(at(p)) })
+}
+
+// within emits what finds single entries of those from lo to hi, in any order: it looks
+// for the parents of the first and of the last.
+func (s *storedEntries) within(e *emitter, lo, hi loop.Expr, want axisSet) func(p loop.Expr) entry {
 	b := e.b
-	from, to := s.locate(e, lo, top), s.locate(e, b.Let("last", b.Sub(hi, loop.Int(1))), top)
-	b.For("p", lo, hi, func(p loop.Expr) {
+	leaf, top := len(s.nodes)-1, s.top(want)
+	var from, to odometer
+	if top < leaf || s.nodes[leaf].dense && leaf > 0 {
+		from, to = s.locate(e, lo, top), s.locate(e, b.Let("last", b.Sub(hi, loop.Int(1))), top)
+	}
+	return func(p loop.Expr) entry {
 		en := entry{pos: p, coords: map[int]loop.Expr{}}
 		at := p
-		for i := len(s.nodes) - 1; i >= top; i-- {
+		for i := leaf; i >= top; i-- {
 			x := s.nodes[i]
 			if !x.dense {
 				s.coordinates(e, i, at, nil, want, en.coords)
@@ -301,8 +312,8 @@ func (s *storedEntries) eachAlone(e *emitter, lo, hi loop.Expr, top int, want ax
 				at = b.Let("parent", b.Div(at, size))
 			}
 		}
-		body(en)
-	})
+		return en
+	}
 }
 
 // advance moves the odometer to the next position of node i. Parents without

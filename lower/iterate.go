@@ -6,6 +6,7 @@ import (
 
 	"github.com/lacuna-sparse/lacuna/ir"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
+	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
 // accessesOf is the set of accesses that a nest reads.
@@ -297,6 +298,9 @@ func (w *walk) dense() {
 			w.root.grain = chunkGrain >> workspaceGrain
 		}
 		lo, hi = b.Lo(), b.Hi()
+		if w.out != nil {
+			w.out.allParents = w.out.ordered && w.out.levels[0].Kind == tensor.DenseLevel
+		}
 	}
 	w.visited = n
 	if w.sharedLoop(steps{

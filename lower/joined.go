@@ -93,7 +93,7 @@ func (k *kernel) joined(body ir.Stmt, s segment, counts, totals loop.BufferID) {
 	k.addStage(st)
 	k.addStage(k.placeStage(counts, totals, 1, k.chunkCount(part)))
 	k.joinStage(inRooms, s, values, [3]loop.BufferID{starts, counts, totals}, part)
-	k.positions([]segment{s})
+	k.positions([]segment{s}, 0)
 }
 
 // joinStage moves what the chunks have written together. places are where rooms

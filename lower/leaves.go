@@ -240,8 +240,17 @@ func (e *emitter) holds(f ir.Formula, in func(ir.Atom) loop.Expr) loop.Expr {
 		return loop.Truth(true)
 	}
 	var cond loop.Expr
+	either := 0
 	for _, g := range f.Args() {
 		c := e.holds(g, in)
+		for _, one := range e.either {
+			if sameRef(c, one) {
+				either++
+			}
+		}
+		if f.IsUnion() && either == len(e.either) && either > 0 {
+			return loop.Truth(true)
+		}
 		switch {
 		case cond == nil:
 			cond = c

@@ -148,7 +148,8 @@ func (w *walk) plainUnion(set ir.Formula) (x, y *iterator) {
 
 // mergeTwo emits the union of two operands as three loops: while both have
 // entries, neither needs a guard, and the choice between them costs no branch;
-// then each one's rest.
+// then each one's rest, of which there is little as a rule: loops that LLVM does not
+// vectorise, which would cost more than it saves.
 func (w *walk) mergeTwo(x, y *iterator) {
 	b := w.b
 	for _, it := range []*iterator{x, y} {
@@ -161,14 +162,18 @@ func (w *walk) mergeTwo(x, y *iterator) {
 		hasY := b.Let("has_"+y.access.Tensor.Name, b.Le(iy, ix))
 		cx, cy := x.child(b.Let("p", x.at), nil, hasX), y.child(b.Let("p", y.at), nil, hasY)
 		cx.exact, cy.exact = true, true
+		w.emitter.either = []loop.Expr{hasX, hasY}
 		w.body(b.Let(w.f.Index.Name, b.Min(ix, iy)), []cursor{cx, cy})
+		w.emitter.either = nil
 		b.Assign(x.at, b.Add(x.at, b.Cast(loop.I64, hasX)))
 		b.Assign(y.at, b.Add(y.at, b.Cast(loop.I64, hasY)))
 	})
 	rest := func(it, gone *iterator) {
-		b.For("p_"+it.access.Tensor.Name, b.Let("p", it.at), it.end, func(p loop.Expr) {
+		b.While(b.Lt(it.at, it.end), func() {
+			p := b.Let("p", it.at)
 			absent := gone.child(loop.Int(0), nil, loop.Truth(false))
 			w.body(b.Let(w.f.Index.Name, it.index(b, p)), []cursor{it.child(p, nil, nil), absent})
+			b.Assign(it.at, b.Add(it.at, loop.Int(1)))
 		})
 	}
 	rest(x, y)

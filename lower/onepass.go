@@ -210,7 +210,7 @@ func (k *kernel) onePass(body ir.Stmt, segments []segment, totals loop.BufferID,
 	tables := k.tableAllocs(body)
 	e := k.emitter("append_" + t.Name)
 	b := e.b
-	e.out = &assembly{mode: fillEntries, levels: t.Format.Physical(), segments: segments, values: k.result.Values}
+	e.out = &assembly{mode: fillEntries, levels: t.Format.Physical(), segments: segments, values: k.result.Values, ordered: true}
 	e.root.wanted = k.parallel(body)
 	for i := range segments {
 		e.out.current = append(e.out.current, b.Var("n", b.Load(e.write(totals), loop.Int(int64(i)))))
@@ -219,6 +219,10 @@ func (k *kernel) onePass(body ir.Stmt, segments []segment, totals loop.BufferID,
 	e.withResult(st, func() { e.stmt(st, body) })
 	for i := range segments {
 		b.Store(e.write(totals), loop.Int(int64(i)), e.out.current[i])
+	}
+	written := 0 // segments whose positions the nest has written, but for the first
+	if e.out.allParents && segments[0].first == 1 {
+		written = 1
 	}
 	part := k.partition(e.root)
 
@@ -235,7 +239,7 @@ func (k *kernel) onePass(body ir.Stmt, segments []segment, totals loop.BufferID,
 				continue
 			}
 			one := loop.SizeConst(1)
-			room.Allocs = append(room.Allocs, loop.Alloc{Buffer: s.pos, Len: &loop.SizeOp{Op: loop.Add, X: parents, Y: one}, Zero: true})
+			room.Allocs = append(room.Allocs, loop.Alloc{Buffer: s.pos, Len: &loop.SizeOp{Op: loop.Add, X: parents, Y: one}, Zero: i >= written})
 			if i > 0 {
 				trim.Trims = append(trim.Trims, loop.Trim{Buffer: s.pos, Len: &loop.SizeOp{Op: loop.Add, X: used, Y: one}})
 			}
@@ -260,7 +264,12 @@ func (k *kernel) onePass(body ir.Stmt, segments []segment, totals loop.BufferID,
 	s.Allocs = []loop.Alloc{{Buffer: totals, Len: loop.SizeConst(len(segments)), Zero: true}}
 	k.addStage(s)
 	k.addStage(trim)
-	k.positions(segments)
+	if written > 0 {
+		e := k.emitter("first")
+		e.b.Store(e.write(segments[0].pos), loop.Int(0), loop.Number(loop.U64, 0))
+		k.addStage(e.stage("first"))
+	}
+	k.positions(segments, written)
 }
 
 // insertStages emits the stages that count insertions into the workspaces, each

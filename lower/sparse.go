@@ -58,7 +58,7 @@ func (k *kernel) sparse(body ir.Stmt) {
 	fill.Partition = part
 	k.allocateSegments(segments, totals)
 	k.addStage(fill)
-	k.positions(segments)
+	k.positions(segments, 0)
 
 	k.sparseLevels(segments)
 }
@@ -206,10 +206,10 @@ func (k *kernel) allocateSegments(segments []segment, totals loop.BufferID) {
 	k.fillStage(k.result.Values, parents, background, last < len(order)-1)
 }
 
-// positions sums the counts that the fill left in the positions arrays. The
-// root segment has one parent: its count is the total.
-func (k *kernel) positions(segments []segment) {
-	for _, s := range segments {
+// positions sums the counts that the fill left in the positions arrays, from the
+// given segment on. The root segment has one parent: its count is the total.
+func (k *kernel) positions(segments []segment, from int) {
+	for _, s := range segments[from:] {
 		e := k.emitter("positions")
 		b := e.b
 		pos := e.write(s.pos)

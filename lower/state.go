@@ -92,6 +92,8 @@ type emitter struct {
 	// partial is set when a loop over the result leaves coordinates out, so
 	// that what it leaves out must be there already.
 	partial bool
+	// either are two different conditions of which one holds, in a merge.
+	either []loop.Expr
 	// gapRows, when not nil, is the matrix whose rows a scatter goes through, the gaps of
 	// which are folded before it: visits need not be counted.
 	gapRows *ir.Access

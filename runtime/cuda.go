@@ -83,6 +83,8 @@ type cudaEngine struct {
 	disk   *diskcache.Cache // nil: nothing is kept
 	build  string           // executableID
 	queues sync.Pool        // of *cudaQueue
+	// compiler is for the first use of the driver's.
+	compiler sync.Once
 	// stream is that of the program that the engine was made for; nil: each run takes
 	// one of queues.
 	stream *cuda.Stream

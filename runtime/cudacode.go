@@ -67,6 +67,7 @@ func (e *cudaEngine) kernels(ctx context.Context, p *loop.Program, funcs []*loop
 // images compiles functions, in parts and at once. Neither LLVM nor the driver can be
 // interrupted; the context is looked at between them.
 func (e *cudaEngine) images(ctx context.Context, named []*loop.Func) ([]gpuImage, error) {
+	e.compiler.Do(func() { go e.openCompiler() })
 	l, err := e.host.open()
 	if err != nil {
 		return nil, err
@@ -88,6 +89,13 @@ func (e *cudaEngine) images(ctx context.Context, named []*loop.Func) ([]gpuImage
 		}
 	}
 	return images, nil
+}
+
+// openCompiler makes the driver load its compiler, a library of its own, while LLVM is opened
+// and has the first PTX yet to make.
+func (e *cudaEngine) openCompiler() {
+	text := fmt.Sprintf(".version 7.8\n.target %s\n.address_size 64\n.visible .entry nothing() { ret; }\n", e.target.CPU)
+	_, _ = e.device.Cubin([]byte(text)) // whether it can compile is seen later
 }
 
 // image compiles some of the functions.

@@ -116,7 +116,11 @@ func (f *function) whileLoop(s *loop.While) {
 	f.depth++
 	f.stmts(s.Body)
 	f.depth--
-	if f.block != nil {
+	switch {
+	case f.block == nil:
+	case f.depth > 0 && isAppending(s):
+		f.block.NewBr(cond)
+	default:
 		f.poll(cond)
 	}
 	f.enter(end)

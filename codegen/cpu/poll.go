@@ -14,7 +14,9 @@ import (
 // A kernel looks at the stop word so that no more than some ten milliseconds pass
 // between two looks, and so that the loops that matter are not slower for it:
 //
-//   - A while looks after each iteration. So does a for that holds loops none of
+//   - A while looks after each iteration, unless it is inside another loop and
+//     appends an element to a buffer each time: memory bounds it as well as the
+//     sweeps below. So does a for that holds loops none of
 //     which surely looks: it puts the sign of the stop word into its bound, and
 //     finds out behind the loop why that ended. One branch more for each row costs
 //     up to half of SpMV's speed, where it spoils the prediction of the row's end;
@@ -70,15 +72,6 @@ func (f *function) inStrips(s *loop.For) bool {
 // or stores an element of a buffer that is its own: element i, or 8*i, or such and
 // a term that is added.
 func isSweep(s *loop.For) bool {
-	cheap := true
-	loop.WalkStmts(s.Body, func(s loop.Stmt) {
-		for _, e := range loop.Exprs(s) {
-			loop.WalkExpr(e, func(e loop.Expr) {
-				_, call := e.(*loop.Call)
-				cheap = cheap && !call
-			})
-		}
-	})
 	own := false
 	moving := map[loop.VarID]bool{s.Var: true} // variables that grow with the loop's
 	for _, s := range s.Body {
@@ -96,7 +89,54 @@ func isSweep(s *loop.For) bool {
 			own = own || moves(s.Index, moving)
 		}
 	}
-	return own && cheap
+	return own && isCheap(s.Body)
+}
+
+// isAppending reports whether every iteration of an innermost while stores an
+// element behind that of the one before: at n, where it adds a constant to n. One
+// that counts up to a bound is none: if it did not look, LLVM would take it for a
+// for and make vector code and calls of memcpy of it, for which what a merge leaves
+// of a row is too short, and keep registers for them that the merge needs.
+func isAppending(s *loop.While) bool {
+	grows := map[loop.VarID]bool{}
+	for _, s := range s.Body {
+		if a, ok := s.(*loop.Assign); ok {
+			if sum, ok := a.Value.(*loop.Binary); ok && sum.Op == loop.Add {
+				x, isVar := sum.X.(*loop.Ref)
+				c, isConst := sum.Y.(*loop.Const)
+				grows[a.Var] = isVar && x.Var == a.Var && isConst && 0 < c.Bits && c.Bits <= shortLoop
+			}
+		}
+	}
+	if cond, ok := s.Cond.(*loop.Binary); ok {
+		if n, ok := cond.X.(*loop.Ref); ok && grows[n.Var] {
+			return false
+		}
+	}
+	stores := false
+	for _, s := range s.Body {
+		store, ok := s.(*loop.Store)
+		if !ok {
+			continue
+		}
+		n, ok := store.Index.(*loop.Ref)
+		stores = stores || ok && grows[n.Var]
+	}
+	return stores && !holdsLoop(s.Body) && isCheap(s.Body)
+}
+
+// isCheap reports whether no function is called.
+func isCheap(body []loop.Stmt) bool {
+	cheap := true
+	loop.WalkStmts(body, func(s loop.Stmt) {
+		for _, e := range loop.Exprs(s) {
+			loop.WalkExpr(e, func(e loop.Expr) {
+				_, call := e.(*loop.Call)
+				cheap = cheap && !call
+			})
+		}
+	})
+	return cheap
 }
 
 // moves reports whether e is a variable that moves, a small multiple of one, or the

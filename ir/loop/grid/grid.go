@@ -26,6 +26,8 @@
 //     (blocks.go).
 //   - independent: the iterations of a loop that is independent (independent.go).
 //   - atomics: the iterations of a loop that folds integers into elements (atomics.go).
+//   - owners: the iterations of a loop that folds into elements in order: every warp
+//     goes through all of them, and does what falls to its elements (owners.go).
 //   - serial: one thread does it all, or one block (a few sizes and sums).
 //   - prefix: a running sum in three steps (prefix.go).
 //
@@ -186,7 +188,7 @@ func (m *mapper) stage(s *loop.Stage) {
 	case len(s.Prefixes) > 0:
 		m.prefixes(s)
 	case s.Partition < 0:
-		if !m.independent(s) && !m.atomics(s) && !m.block(s) {
+		if !m.independent(s) && !m.atomics(s) && !m.block(s) && !m.owners(s) {
 			m.serial(s)
 		}
 	case s.Ordered:

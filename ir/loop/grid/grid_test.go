@@ -55,7 +55,7 @@ func TestPositions(t *testing.T) {
 		name, old, replacement, want string
 	}{
 		{"product", "", "", "starts_of_tiles positions long_rows"},
-		{"nothing gathered", "acc + A * x", "acc + A", "rows long_rows"},
+		{"nothing gathered", "x_vals[j]", "x_vals[p_A]", "rows long_rows"},
 		{"the row is asked for", "acc + A * x", "acc + A * x * f64(i)", "rows long_rows"},
 		{"not a fold", "acc + A * x", "acc * 2.0 + A * x", "elements"},
 		{"other rows' entries", "A1_pos[i + 1]", "A1_pos[i + 2]", "rows"},
@@ -78,7 +78,7 @@ func TestPositions(t *testing.T) {
 
 // The lanes of a warp share the loop over a row.
 func TestRows(t *testing.T) {
-	p, err := loop.ParseProgram(strings.ReplaceAll(spmv, "acc + A * x", "acc + A"))
+	p, err := loop.ParseProgram(strings.ReplaceAll(spmv, "x_vals[j]", "x_vals[p_A]"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -78,6 +78,9 @@ const (
 	// which one is not used: else lanes that each read a row would want the same bank of the memory, as
 	// rows often have a power of two of entries.
 	skewLog2 = 4
+	// tileResident is for how many blocks a processor should have room: while the threads
+	// of some wait for each other, others read.
+	tileResident = 6
 	// patience is how many entries of a row there are for each lane of a team before
 	// the row is left to a warp.
 	patience = 16
@@ -262,7 +265,7 @@ func (p *positions) foldTiles() loop.Stage {
 		g.b.Once(in.Bufs[id])
 	}
 	b := g.b
-	b.Resident(fewResident)
+	b.Resident(tileResident)
 	pos, starts := in.Bufs[p.pos], g.buffer(p.starts, loop.ReadOnly)
 	var heads, tails, shared []loop.BufID
 	slots := p.tile() + p.tile()>>skewLog2

@@ -1,0 +1,378 @@
+package lower
+
+import (
+	"github.com/lacuna-sparse/lacuna/ir"
+	"github.com/lacuna-sparse/lacuna/ir/loop"
+	"github.com/lacuna-sparse/lacuna/tensor"
+)
+
+// On grids, a pass by a digit of a word goes through tiles of entries, a block for each
+// (N. Satish, M. Harris and M. Garland, "Designing Efficient Sorting Algorithms for
+// Manycore GPUs", 2009). One stage counts the digits of every tile; the running sum over
+// digits, and tiles within each, is where a tile's entries of a digit go. In the other
+// stage every warp ranks its entries among those of the same digit, in their order, by
+// ballots; sums over the warps and digits of the block then are where entries go in the
+// tile, in which the arrays of the entries are brought into that order in shared memory,
+// one after another, so that what neighbouring threads store lies side by side.
+
+const (
+	// tileWarps is the size of a block, tileRounds how many entries a thread has.
+	tileWarps  = 8
+	tileRounds = 12
+	// tilesResident is how many blocks a processor has room for: while some wait at a
+	// barrier, others load and store.
+	tilesResident = 3
+)
+
+// tiledPass is a function of a pass by tiles under construction.
+type tiledPass struct {
+	*countingPass
+	t       *gridTeam
+	b       *loop.Builder
+	pack    packing
+	differs func(loop.Expr) loop.Expr // nil without a filter in the pass
+	group   loop.Expr
+}
+
+// tiled reports whether the pass goes by tiles.
+func (p *countingPass) tiled() bool {
+	return p.how.Grids && !p.how.Path.Alone && !p.blocks && p.digit.word >= 0 &&
+		p.words[p.digit.word].Bits <= gridDigitBits && !p.elem.IsComplex()
+}
+
+// tileSize is how many warps a block has, and how many entries each thread.
+func (p *countingPass) tileSize() (warps int, rounds int64) {
+	if p.how.Grain > 0 { // tests of small data
+		return 2, 2
+	}
+	return tileWarps, tileRounds
+}
+
+// tileLets are the scalars of a pass by tiles.
+func (p *countingPass) tileLets() []loop.ScalarLet {
+	warps, rounds := p.tileSize()
+	tile := loop.SizeConst(int64(warps) * warpSize * rounds)
+	return []loop.ScalarLet{
+		{Scalar: p.buckets, Value: p.bucketCount()},
+		{Scalar: p.per, Value: tile},
+		{Scalar: p.chunks, Value: &loop.SizeOp{Op: loop.Max, X: loop.SizeConst(1), Y: sizeCeil(loop.SizeScalar(p.n), tile)}},
+	}
+}
+
+// tiledFunc begins a function that uses some words, and coordinates of the result.
+func (p *countingPass) tiledFunc(name string, words []int, coords bool) *tiledPass {
+	warps, _ := p.tileSize()
+	x := &tiledPass{countingPass: p, t: p.gridEmitter(name, warps, warps)}
+	x.b = x.t.b
+	var want axisSet
+	if p.number == 0 {
+		for _, w := range words {
+			want |= axesOf(p.words[w].axes)
+		}
+	}
+	if coords {
+		for axis := range p.out {
+			want |= 1 << axis
+		}
+	}
+	x.pack = p.packing(x.t.emitter, p.words, want)
+	if p.number == 0 && p.filter {
+		x.differs = p.differs(x.t.emitter)
+	}
+	return x
+}
+
+// tileStage finishes the function.
+func (x *tiledPass) tileStage(name string) loop.Stage {
+	return x.t.gridStage(name, x.t.blocksFor(loop.SizeScalar(x.chunks)))
+}
+
+// eachTile runs body for the tiles, which have the entries from lo to hi.
+func (x *tiledPass) eachTile(body func(tile, lo, hi loop.Expr)) {
+	b := x.b
+	warps, rounds := x.tileSize()
+	size := loop.Int(int64(warps) * warpSize * rounds)
+	x.t.each(x.t.scalar(x.chunks), func(tile loop.Expr) {
+		lo := b.Let("begin", b.Mul(tile, size))
+		body(tile, lo, b.Let("end", b.Min(x.t.scalar(x.n), b.Add(lo, size))))
+	})
+}
+
+// word gives a word of the entries from lo to hi.
+func (x *tiledPass) word(w int, lo, hi loop.Expr) func(p loop.Expr) loop.Expr {
+	b, e := x.b, x.t.emitter
+	if x.number > 0 {
+		buf := e.read(x.words[w].bufs[(x.number-1)%2])
+		return func(p loop.Expr) loop.Expr { return b.Load(buf, p) }
+	}
+	at := x.source.within(e, lo, hi, axesOf(x.words[w].axes))
+	return func(p loop.Expr) loop.Expr {
+		return b.Cast(x.words[w].elem(), x.pack.word(b, x.words[w].axes, at(p)))
+	}
+}
+
+// value gives the payload of entries.
+func (x *tiledPass) value() func(p loop.Expr) loop.Expr {
+	buf := x.vals
+	if x.number > 0 {
+		buf = x.payload[(x.number-1)%2]
+	}
+	id := x.t.read(buf)
+	return func(p loop.Expr) loop.Expr { return x.b.Load(id, p) }
+}
+
+// digitOf is the digit of a word that the pass sorts by.
+func (x *tiledPass) digitOf(word loop.Expr) loop.Expr {
+	elem := word.Type()
+	down := loop.NewBinary(loop.Shr, word, loop.Number(elem, int64(x.digit.shift)))
+	mask := loop.Number(elem, 1<<x.words[x.digit.word].Bits-1)
+	return x.b.Let("digit", x.b.Cast(loop.I64, x.b.And(down, mask)))
+}
+
+// load reads the words of entries into variables. It returns which there are: those
+// beyond the end and those that are left out are not.
+func (x *tiledPass) load(word func(p loop.Expr) loop.Expr, hi loop.Expr, at []loop.Expr) (words, inside []*loop.Ref) {
+	b := x.b
+	elem := x.words[x.digit.word].elem()
+	for _, p := range at {
+		v, in := b.Var("word", loop.Number(elem, 0)), b.Var("inside", b.Lt(p, hi))
+		b.If(in, func() {
+			b.Assign(v, word(p))
+			if x.differs != nil {
+				b.Assign(in, x.differs(b.Let("v", b.Load(x.t.read(x.vals), p))))
+			}
+		}, nil)
+		words, inside = append(words, v), append(inside, in)
+	}
+	return words, inside
+}
+
+// countTiles is the stage that counts the digits of every tile.
+func (p *countingPass) countTiles() {
+	x := p.tiledFunc("count", []int{p.digit.word}, false)
+	b, t := x.b, x.t
+	counts := t.write(p.counts)
+	_, rounds := p.tileSize()
+	bins := b.Shared("bins", loop.U32, 1<<p.words[p.digit.word].Bits)
+	x.eachTile(func(tile, lo, hi loop.Expr) {
+		x.eachDigit(func(d loop.Expr) { b.Store(bins, d, loop.Number(loop.U32, 0)) })
+		t.barrier()
+		word := x.word(p.digit.word, lo, hi)
+		var at []loop.Expr
+		for k := range rounds {
+			at = append(at, b.Let("p", b.Add(b.Add(lo, loop.Int(k*t.threads())), t.rank())))
+		}
+		words, inside := x.load(word, hi, at)
+		for k := range at {
+			b.If(inside[k], func() { b.Atomic(loop.AtomicAdd, bins, x.digitOf(words[k]), loop.Number(loop.U32, 1)) }, nil)
+		}
+		t.barrier()
+		x.eachDigit(func(d loop.Expr) {
+			at := b.Let("at", b.Add(b.Mul(d, t.scalar(p.chunks)), tile))
+			b.Store(counts, at, b.Cast(p.count, b.Load(bins, d)))
+		})
+	})
+	st := x.tileStage("count")
+	st.Lets = p.tileLets()
+	st.Allocs = []loop.Alloc{{Buffer: p.counts, Len: sizeTimes(loop.SizeScalar(p.chunks), loop.SizeScalar(p.buckets))}}
+	p.addStage(st)
+}
+
+// eachDigit runs body for every digit, each of which is a thread's.
+func (x *tiledPass) eachDigit(body func(d loop.Expr)) {
+	b := x.b
+	digits, threads := int64(1)<<x.words[x.digit.word].Bits, x.t.threads()
+	for first := int64(0); first < digits; first += threads {
+		d := b.Let("d", b.Add(x.t.rank(), loop.Int(first)))
+		if first+threads <= digits {
+			body(d)
+			continue
+		}
+		b.If(b.Lt(d, loop.Int(digits)), func() { body(d) }, nil)
+	}
+}
+
+// moveTiles is the stage that moves the entries of every tile to their places.
+func (p *countingPass) moveTiles() {
+	to := p.number % 2
+	allocs, words, pack := p.moveAllocs(to)
+	if !pack { // those of which a coordinate is kept, and that of the digit
+		words = nil
+		for w := range p.words {
+			if w == p.digit.word || len(p.writtenAxes(w)) > 0 {
+				words = append(words, w)
+			}
+		}
+	}
+	x := p.tiledFunc("move", words, !pack)
+	b, t := x.b, x.t
+	warps, rounds := p.tileSize()
+	digits := int64(1) << p.words[p.digit.word].Bits
+	wide := p.elem.Size() == 8
+	for _, w := range words {
+		wide = wide || p.words[w].Wide
+	}
+	shared := loop.U32
+	if wide {
+		shared = loop.U64
+	}
+	b.Resident(tilesResident)
+	exchange := b.Shared("exchange", shared, int64(warps)*warpSize*rounds)
+	counters := b.Shared("counters", loop.U32, int64(warps)*digits)
+	base := b.Shared("base", p.count, digits)
+	sum := &ir.Reduce{Fold: ir.FoldSum, Typ: tensor.Int64, Body: &ir.Const{Value: ir.FoldSum.Identity(tensor.Int64)}}
+	sum.Temp = &ir.Temp{Reduce: sum}
+	prefix := t.newPrefix(sum)
+	own := b.Let("own", b.Mul(t.warp(), loop.Int(digits)))
+	place := func(words, inside []*loop.Ref, tile loop.Expr) (places []loop.Expr, total loop.Expr) {
+		var ranks []loop.Expr
+		for k := range words {
+			ranks = append(ranks, x.rankOf(counters, own, words[k], inside[k]))
+		}
+		t.barrier()
+		total = x.startTile(prefix, counters, base, tile)
+		t.barrier()
+		for k := range words {
+			start := b.Var("to", loop.Number(loop.U32, 0))
+			b.If(inside[k], func() { b.Assign(start, b.Add(b.Load(counters, b.Add(own, x.digitOf(words[k]))), ranks[k])) }, nil)
+			places = append(places, start)
+		}
+		return places, total
+	}
+	x.eachTile(func(tile, lo, hi loop.Expr) {
+		for i := int64(0); i < int64(warps)*digits; i += t.threads() {
+			at := b.Let("at", b.Add(t.rank(), loop.Int(i)))
+			b.If(b.Lt(at, loop.Int(int64(warps)*digits)), func() { b.Store(counters, at, loop.Number(loop.U32, 0)) }, nil)
+		}
+		t.barrier()
+		first := b.Let("first", b.Add(b.Add(lo, b.Mul(t.warp(), loop.Int(rounds*warpSize))), t.lane()))
+		var at []loop.Expr
+		for k := range rounds {
+			at = append(at, b.Let("p", b.Add(first, loop.Int(k*warpSize))))
+		}
+		keys, inside := x.load(x.word(p.digit.word, lo, hi), hi, at)
+		places, total := place(keys, inside, tile)
+		// through sends an array of the entries through shared memory.
+		through := func(load func(k int) loop.Expr, store func(k int, i, v loop.Expr)) {
+			values := make([]*loop.Ref, len(at))
+			for k := range at {
+				values[k] = b.Var("v", loop.Number(shared, 0))
+				b.If(inside[k], func() { b.Assign(values[k], b.Cast(shared, load(k))) }, nil)
+			}
+			for k := range at {
+				b.If(inside[k], func() { b.Store(exchange, b.Cast(loop.I64, places[k]), values[k]) }, nil)
+			}
+			t.barrier()
+			for k := range at {
+				i := b.Let("i", b.Add(t.rank(), loop.Int(int64(k)*t.threads())))
+				b.If(b.Lt(i, total), func() { store(k, i, b.Let("v", b.Load(exchange, i))) }, nil)
+			}
+			t.barrier()
+		}
+		targets := make([]*loop.Ref, len(at))
+		for k := range targets {
+			targets[k] = b.Var("target", loop.Number(p.count, 0))
+		}
+		storeWord := func(w, k int, v loop.Expr) {
+			target := b.Cast(loop.I64, targets[k])
+			if pack {
+				out := t.write(p.words[w].bufs[to])
+				b.Store(out, target, b.Cast(p.words[w].elem(), v))
+				return
+			}
+			for _, axis := range p.writtenAxes(w) {
+				out := t.write(p.out[axis])
+				b.Store(out, target, b.Cast(b.Elem(out), x.pack.coordinate(b, b.Cast(loop.U64, v), axis)))
+			}
+		}
+		through(func(k int) loop.Expr { return keys[k] }, func(k int, i, v loop.Expr) {
+			key := b.Let("key", b.Cast(p.words[p.digit.word].elem(), v))
+			b.Assign(targets[k], b.Add(b.Load(base, x.digitOf(key)), b.Cast(p.count, i)))
+			storeWord(p.digit.word, k, key)
+		})
+		for _, w := range words {
+			if w == p.digit.word {
+				continue
+			}
+			word := x.word(w, lo, hi)
+			through(func(k int) loop.Expr { return word(at[k]) }, func(k int, _, v loop.Expr) { storeWord(w, k, v) })
+		}
+		values := p.values
+		if pack {
+			values = p.payload[to]
+		}
+		value := x.value()
+		through(func(k int) loop.Expr { return value(at[k]) }, func(k int, _, v loop.Expr) {
+			out := t.write(values)
+			b.Store(out, b.Cast(loop.I64, targets[k]), b.Cast(b.Elem(out), v))
+		})
+	})
+	st := x.tileStage("move")
+	st.Allocs = allocs
+	p.addStage(st)
+}
+
+// writtenAxes are the axes of a word of which the last pass writes coordinates.
+func (p *countingPass) writtenAxes(w int) (axes []int) {
+	for _, axis := range p.words[w].axes {
+		if _, ok := p.out[axis]; ok {
+			axes = append(axes, axis)
+		}
+	}
+	return axes
+}
+
+// rankOf is how many entries of a warp stand before that of the lane and have its
+// digit. All those before have been counted, and then so are the warp's.
+func (x *tiledPass) rankOf(counters loop.BufID, own loop.Expr, word, inside *loop.Ref) loop.Expr {
+	b, t := x.b, x.t
+	digit := x.digitOf(word)
+	same := b.Var("same", b.Ballot("all", inside))
+	for bit := range x.words[x.digit.word].Bits {
+		set := b.Let("set", b.Ne(b.And(digit, loop.Int(1<<bit)), loop.Int(0)))
+		with := b.Ballot("with", set)
+		b.Assign(same, b.And(same, b.Select(set, with, loop.NewUnary(loop.Not, with))))
+	}
+	one := loop.Number(loop.U32, 1)
+	below := b.Sub(loop.NewBinary(loop.Shl, one, b.Cast(loop.U32, t.lane())), one)
+	among := b.Let("among", b.Cast(loop.U32, loop.NewUnary(loop.OnesCount, b.And(same, below))))
+	counter := b.Let("counter", b.Add(own, digit))
+	before := b.Let("before", b.Load(counters, counter))
+	b.Barrier(loop.WarpScope)
+	b.If(b.And(inside, b.Eq(among, loop.Number(loop.U32, 0))), func() {
+		b.Store(counters, counter, b.Add(before, b.Cast(loop.U32, loop.NewUnary(loop.OnesCount, same))))
+	}, nil)
+	b.Barrier(loop.WarpScope)
+	return b.Let("rank", b.Add(before, among))
+}
+
+// startTile turns the counters of the warps into where their entries of a digit begin
+// in the tile. base becomes how far they go from there. It returns the number of entries.
+func (x *tiledPass) startTile(prefix *foldPrefix, counters, base loop.BufID, tile loop.Expr) loop.Expr {
+	b, t := x.b, x.t
+	digits := int64(1) << x.words[x.digit.word].Bits
+	per := (digits + t.threads() - 1) / t.threads()
+	first := b.Let("first_digit", b.Min(loop.Int(digits), b.Mul(t.rank(), loop.Int(per))))
+	end := b.Let("end_digit", b.Min(loop.Int(digits), b.Add(first, loop.Int(per))))
+	counter := func(w int, d loop.Expr) loop.Expr { return b.Let("at", b.Add(d, loop.Int(int64(w)*digits))) }
+	sum := t.open(prefix.fold)
+	b.For("d", first, end, func(d loop.Expr) {
+		for w := range t.warps {
+			b.Assign(sum.state[0], b.Add(sum.state[0], b.Cast(loop.I64, b.Load(counters, counter(w, d)))))
+		}
+	})
+	before, total := prefix.of(sum)
+	next := b.Var("next", b.Cast(loop.U32, before.state[0]))
+	counts := t.read(x.counts)
+	b.For("d", first, end, func(d loop.Expr) {
+		at := b.Let("place", b.Load(counts, b.Add(b.Mul(d, t.scalar(x.chunks)), tile)))
+		b.Store(base, d, b.Sub(at, b.Cast(x.count, next)))
+		for w := range t.warps {
+			at := counter(w, d)
+			n := b.Let("n", b.Load(counters, at))
+			b.Store(counters, at, next)
+			b.Assign(next, b.Add(next, n))
+		}
+	})
+	return b.Let("total", total.state[0])
+}
