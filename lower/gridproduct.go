@@ -225,7 +225,7 @@ func (p *teamProducts) stages(counts, totals loop.BufferID) bool {
 	s = p.singles("fill", fillEntries)
 	s.Partition = part
 	p.addStage(s)
-	p.positions(p.segments)
+	p.positions(p.segments, 0)
 	return true
 }
 
