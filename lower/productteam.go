@@ -435,10 +435,7 @@ func (t *productTeam) choose(st *state, to *loop.Ref, is loop.Expr, entry func()
 			inner.values[t.work] = b.Let(t.work.Tensor.Name, t.valueAt(slot))
 		}
 		t.advance(inner)
-		cond := loop.Expr(loop.Truth(true))
-		if sup := t.alg.Of(leaf.Value, leaves{e: t.emitter, st: inner}); sup.Background != nil && t.leftAlone(sup.Background) {
-			cond = t.holds(sup.Set, func(at ir.Atom) loop.Expr { return t.emitter.atoms[at].flag })
-		}
+		cond := t.leafCondition(inner, leaf)
 		b.If(cond, func() {
 			b.Assign(taken, loop.Truth(true))
 			if t.fills() {
