@@ -173,12 +173,16 @@ func (c *converter) flags(e *emitter, part int, found []*loop.Ref) loop.BufferID
 	e = c.emitter("gather")
 	b = e.b
 	result := e.write(all)
-	b.For("p", loop.Int(0), b.Mul(e.scalar(c.program.Partitions[part].Chunks), n), func(p loop.Expr) {
-		at := b.Let("at", b.Rem(p, n))
-		b.Store(result, at, b.Or(b.Load(result, at), b.Load(e.read(chunks), p)))
-	})
+	for i := range found {
+		some := b.Var("some", loop.Truth(false))
+		b.For("c", loop.Int(0), e.scalar(c.program.Partitions[part].Chunks), func(chunk loop.Expr) {
+			at := b.Let("at", b.Add(b.Mul(chunk, n), loop.Int(int64(i))))
+			b.Assign(some, b.Or(some, b.Ne(b.Load(e.read(chunks), at), loop.Number(loop.U8, 0))))
+		})
+		b.Store(result, loop.Int(int64(i)), b.Cast(loop.U8, some))
+	}
 	st = e.stage("gather")
-	st.Allocs = []loop.Alloc{{Buffer: all, Len: loop.SizeConst(len(found)), Zero: true}}
+	st.Allocs = []loop.Alloc{{Buffer: all, Len: loop.SizeConst(len(found))}}
 	c.addStage(st)
 	return all
 }

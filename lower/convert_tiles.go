@@ -208,16 +208,8 @@ func (p *countingPass) moveTiles() {
 	b, t := x.b, x.t
 	warps, rounds := p.tileSize()
 	digits := int64(1) << p.words[p.digit.word].Bits
-	wide := p.elem.Size() == 8
-	for _, w := range words {
-		wide = wide || p.words[w].Wide
-	}
-	shared := loop.U32
-	if wide {
-		shared = loop.U64
-	}
 	b.Resident(tilesResident)
-	exchange := b.Shared("exchange", shared, int64(warps)*warpSize*rounds)
+	exchange := b.Shared("exchange", loop.U64, int64(warps)*warpSize*rounds)
 	counters := b.Shared("counters", loop.U32, int64(warps)*digits)
 	base := b.Shared("base", p.count, digits)
 	sum := &ir.Reduce{Fold: ir.FoldSum, Typ: tensor.Int64, Body: &ir.Const{Value: ir.FoldSum.Identity(tensor.Int64)}}
@@ -252,23 +244,6 @@ func (p *countingPass) moveTiles() {
 		}
 		keys, inside := x.load(x.word(p.digit.word, lo, hi), hi, at)
 		places, total := place(keys, inside, tile)
-		// through sends an array of the entries through shared memory.
-		through := func(load func(k int) loop.Expr, store func(k int, i, v loop.Expr)) {
-			values := make([]*loop.Ref, len(at))
-			for k := range at {
-				values[k] = b.Var("v", loop.Number(shared, 0))
-				b.If(inside[k], func() { b.Assign(values[k], b.Cast(shared, load(k))) }, nil)
-			}
-			for k := range at {
-				b.If(inside[k], func() { b.Store(exchange, b.Cast(loop.I64, places[k]), values[k]) }, nil)
-			}
-			t.barrier()
-			for k := range at {
-				i := b.Let("i", b.Add(t.rank(), loop.Int(int64(k)*t.threads())))
-				b.If(b.Lt(i, total), func() { store(k, i, b.Let("v", b.Load(exchange, i))) }, nil)
-			}
-			t.barrier()
-		}
 		targets := make([]*loop.Ref, len(at))
 		for k := range targets {
 			targets[k] = b.Var("target", loop.Number(p.count, 0))
@@ -285,31 +260,78 @@ func (p *countingPass) moveTiles() {
 				b.Store(out, target, b.Cast(b.Elem(out), x.pack.coordinate(b, b.Cast(loop.U64, v), axis)))
 			}
 		}
-		through(func(k int) loop.Expr { return keys[k] }, func(k int, i, v loop.Expr) {
-			key := b.Let("key", b.Cast(p.words[p.digit.word].elem(), v))
-			b.Assign(targets[k], b.Add(b.Load(base, x.digitOf(key)), b.Cast(p.count, i)))
-			storeWord(p.digit.word, k, key)
-		})
+		arrays := []movedArray{{p.words[p.digit.word].elem(), func(k int) loop.Expr { return keys[k] }, func(k int, i, v loop.Expr) {
+			b.Assign(targets[k], b.Add(b.Load(base, x.digitOf(v)), b.Cast(p.count, i)))
+			storeWord(p.digit.word, k, v)
+		}}}
 		for _, w := range words {
 			if w == p.digit.word {
 				continue
 			}
 			word := x.word(w, lo, hi)
-			through(func(k int) loop.Expr { return word(at[k]) }, func(k int, _, v loop.Expr) { storeWord(w, k, v) })
+			arrays = append(arrays, movedArray{p.words[w].elem(), func(k int) loop.Expr { return word(at[k]) },
+				func(k int, _, v loop.Expr) { storeWord(w, k, v) }})
 		}
 		values := p.values
 		if pack {
 			values = p.payload[to]
 		}
 		value := x.value()
-		through(func(k int) loop.Expr { return value(at[k]) }, func(k int, _, v loop.Expr) {
-			out := t.write(values)
-			b.Store(out, b.Cast(loop.I64, targets[k]), b.Cast(b.Elem(out), v))
-		})
+		arrays = append(arrays, movedArray{p.elem, func(k int) loop.Expr { return value(at[k]) }, func(k int, _, v loop.Expr) {
+			b.Store(t.write(values), b.Cast(loop.I64, targets[k]), v)
+		}})
+		for len(arrays) > 0 {
+			n := 1
+			if len(arrays) > 1 && arrays[0].elem.Size() <= 4 && arrays[1].elem.Size() <= 4 {
+				n = 2
+			}
+			x.exchange(exchange, arrays[:n], inside, places, total)
+			arrays = arrays[n:]
+		}
 	})
 	st := x.tileStage("move")
 	st.Allocs = allocs
 	p.addStage(st)
+}
+
+// movedArray is an array of the entries that are moved: how a thread loads its k-th
+// entry's element and, as the k-th one that it stores, stores element i of the tile.
+type movedArray struct {
+	elem  loop.Type
+	load  func(k int) loop.Expr
+	store func(k int, i, v loop.Expr)
+}
+
+// exchange sends an array, or two that are narrow, through shared memory.
+func (x *tiledPass) exchange(shared loop.BufID, arrays []movedArray, inside []*loop.Ref, places []loop.Expr, total loop.Expr) {
+	b, t := x.b, x.t
+	half := loop.Number(loop.U64, 32)
+	values := make([]*loop.Ref, len(places))
+	for k := range places {
+		values[k] = b.Var("v", loop.Number(loop.U64, 0))
+		b.If(inside[k], func() {
+			v := b.Cast(loop.U64, arrays[0].load(k))
+			if len(arrays) == 2 {
+				v = b.Or(v, loop.NewBinary(loop.Shl, b.Cast(loop.U64, arrays[1].load(k)), half))
+			}
+			b.Assign(values[k], v)
+		}, nil)
+	}
+	for k := range places {
+		b.If(inside[k], func() { b.Store(shared, b.Cast(loop.I64, places[k]), values[k]) }, nil)
+	}
+	t.barrier()
+	for k := range places {
+		i := b.Let("i", b.Add(t.rank(), loop.Int(int64(k)*t.threads())))
+		b.If(b.Lt(i, total), func() {
+			v := b.Let("v", b.Load(shared, i))
+			arrays[0].store(k, i, b.Let("low", b.Cast(arrays[0].elem, v)))
+			if len(arrays) == 2 {
+				arrays[1].store(k, i, b.Let("high", b.Cast(arrays[1].elem, loop.NewBinary(loop.Shr, v, half))))
+			}
+		}, nil)
+	}
+	t.barrier()
 }
 
 // writtenAxes are the axes of a word of which the last pass writes coordinates.
