@@ -10,8 +10,8 @@ import (
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
-// TestConvertGrids compares conversions by grids with tensor.Convert: with buckets as
-// they come and with the radix passes of large axes, in one list and in many.
+// TestConvertGrids compares conversions by grids with tensor.Convert: with the few
+// digits of small axes, or buckets, and with those of large ones, in one list and in many.
 func TestConvertGrids(t *testing.T) {
 	large := func(d lower.Data) lower.Data {
 		d.Shape = slices.Clone(d.Shape)
@@ -26,7 +26,7 @@ func TestConvertGrids(t *testing.T) {
 		grain int64
 		data  func(lower.Data) lower.Data
 	}{
-		{"buckets", 0, nil}, {"buckets of many lists", 37, nil}, {"radix", 0, large}, {"radix of many lists", 50, large},
+		{"small axes", 0, nil}, {"small axes, many lists", 37, nil}, {"large axes", 0, large}, {"large axes, many lists", 50, large},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			engine := runtime.Simulated()
@@ -116,4 +116,56 @@ func TestConvertResident(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestConvertTiles sorts lists by digits in tiles of blocks: of no more entries than a
+// warp, a tile, and more; in order and not, with many at the same coordinates and with
+// one digit for all.
+func TestConvertTiles(t *testing.T) {
+	unordered, err := tensor.ParseFormat("COO(unsorted,duplicates)", 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := rand.New(rand.NewPCG(12, 13))
+	engine := runtime.Simulated()
+	s := NewSession(WithEngine(engine), WithConversionKernels())
+	s.conversions.always = true
+	for _, n := range []int{1, 32, 33, 3072, 7000} {
+		shape := []int64{1 << 9, 70000}
+		dt := []tensor.DType{tensor.Float64, tensor.Float32, tensor.Uint8, tensor.Bool, tensor.Float16, tensor.Complex64}[r.IntN(6)]
+		rows, cols := make([]uint32, n), make([]uint32, n)
+		for i := range n {
+			rows[i], cols[i] = uint32(r.Int64N(shape[0])), uint32(r.Int64N(shape[1]))
+			switch {
+			case i > 0 && r.IntN(4) == 0: // again, but not next to it
+				p := r.IntN(i)
+				rows[i], cols[i] = rows[p], cols[p]
+			case n == 7000 && i < 6000:
+				cols[i] = 256 * uint32(r.IntN(3))
+			}
+		}
+		rows[0] = uint32(shape[0] - 1)
+		a, err := tensor.New(shape, unordered, []tensor.Level{{Crd: tensor.ArrayOf(rows)}, {Crd: tensor.ArrayOf(cols)}}, randomValues(t, r, dt, n))
+		if err != nil {
+			t.Fatal(err)
+		}
+		check := func(from *tensor.Tensor, to tensor.Format) *tensor.Tensor {
+			want, err := from.Convert(to)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := s.Convert(t.Context(), from, to)
+			if err != nil {
+				t.Fatalf("%d %s, %v to %v: %v", n, dt, from.Format(), to, err)
+			}
+			if err := sameArrays(got, want); err != nil {
+				t.Fatalf("%d %s, %v to %v: %v", n, dt, from.Format(), to, err)
+			}
+			return want
+		}
+		list := check(a, tensor.COO)
+		check(check(a, tensor.CSR), tensor.CSC)
+		check(list, tensor.CSC)
+	}
+	checkKernelsRan(t, map[string]*Session{"grids": s})
 }

@@ -193,6 +193,9 @@ func ChoosePath(from, to tensor.Format, d Data) (p Path, ok bool) {
 	most, digit := max(fewBuckets, min(maxBuckets, 2*d.Entries)), digitBits
 	if d.Grids {
 		most, digit = 1<<gridDigitBits, gridDigitBits
+		if sparse := sparseRank(from); !d.DType.IsComplex() && (sparse == from.Rank() || sparse != sparseRank(to)) {
+			most = 1 // digits go by tiles
+		}
 	}
 	if bucketsFor(axes, d.Shape) > most {
 		p.Words = append(wordsFor(axes, d.Shape, digit, 0), wordsFor(carried, d.Shape, 0, 0)...)

@@ -165,7 +165,7 @@ def cupy_binary(name, op):
 def cupy_add_next(name):
     """A plus the matrix with the rows moved up by one, the first one to the end."""
     def make():
-        pos, crd, vals = load(name, np.float64)
+        pos, crd, vals, _ = load(name, np.float64)
         A, n, first = cupy_csr(name, np.float64), len(pos) - 1, pos[1]
         moved = np.concatenate([pos[1:] - first, pos[-1:]])
         B = cps.csr_matrix((cupy.asarray(np.roll(vals, -first)), cupy.asarray(np.roll(crd, -first)), cupy.asarray(moved)), shape=(n, n))
