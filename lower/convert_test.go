@@ -113,6 +113,7 @@ func TestConvertPrograms(t *testing.T) {
 		from, to, stages string
 		order            EntryOrder
 		threads          int
+		entries          int64 // 0: enough for several threads
 	}{
 		{from: "COO", to: "CSR", stages: "size allocate fill close"},
 		{from: "DCSR", to: "COO", stages: "size allocate fill"},
@@ -123,13 +124,18 @@ func TestConvertPrograms(t *testing.T) {
 		{from: "D-D", to: "COO", stages: "size count place allocate fill"},
 		{from: "COO", to: "S-D", stages: "size count place allocate initialise fill"},
 		{from: "CSR", to: "CSC", stages: "size count place move", threads: 1},
+		{from: "CSR", to: "CSC", stages: "size count place move", entries: 1000},
 		{from: "COO", to: "CSR", stages: "size count place move count place move repeats gather merge trim", order: Unordered, threads: 1},
 		{from: "COO", to: "CSR", order: Unordered,
 			stages: "size count place place_groups shift_groups move count place place_groups shift_groups move repeats gather merge trim"},
 	} {
 		from := &ir.Tensor{Name: "A", Rank: 2, DType: tensor.Float64, Format: format(t, c.from, 2)}
 		to := &ir.Tensor{Name: "B", Rank: 2, DType: tensor.Float64, Format: format(t, c.to, 2)}
-		path, _ := ChoosePath(from.Format, to.Format, Data{Shape: []int64{100, 100}, Entries: 1000, DType: tensor.Float64, Order: c.order, Threads: c.threads})
+		entries := c.entries
+		if entries == 0 {
+			entries = 2 * chunkGrain
+		}
+		path, _ := ChoosePath(from.Format, to.Format, Data{Shape: []int64{1000, 1000}, Entries: entries, DType: tensor.Float64, Order: c.order, Threads: c.threads})
 		k, err := Convert(from, to, narrowTypes{}, ConvertOptions{Path: path, Entries: c.order})
 		if err != nil {
 			t.Fatal(err)
