@@ -293,7 +293,9 @@ func (p *positions) foldTiles() loop.Stage {
 		teams := &lanes{g: g, width: width, own: b.Let("rank", b.And(g.thread(), b.Sub(width, loop.Int(1))))}
 		team := b.Let("team", shr(g.thread(), log))
 		// Where rows begin and end is read a turn ahead.
-		item := func(base loop.Expr) loop.Expr { return b.Let("item", b.Min(b.Add(base, team), b.Sub(rows, loop.Int(1)))) }
+		item := func(base loop.Expr) loop.Expr {
+			return b.Let("item", b.Min(b.Add(base, team), b.Sub(rows, loop.Int(1))))
+		}
 		bounds := func(k loop.Expr) (lo, end loop.Expr) {
 			r := b.Let("row", b.Sub(b.Add(first, k), loop.Int(1)))
 			return b.Select(b.Eq(k, loop.Int(0)), t0, at(b.Max(r, loop.Int(0)))), at(b.Add(r, loop.Int(1)))
