@@ -102,7 +102,9 @@ func (x *tiledPass) eachTile(body func(tile, lo, hi loop.Expr)) {
 func (x *tiledPass) word(w int, lo, hi loop.Expr) func(p loop.Expr) loop.Expr {
 	b, e := x.b, x.t.emitter
 	if x.number > 0 {
-		buf := e.read(x.words[w].bufs[(x.number-1)%2])
+		// Not as what is only read: such loads are moved behind barriers, to where they
+		// are waited for one by one.
+		buf := e.write(x.words[w].bufs[(x.number-1)%2])
 		return func(p loop.Expr) loop.Expr { return b.Load(buf, p) }
 	}
 	at := x.source.within(e, lo, hi, axesOf(x.words[w].axes))
@@ -129,20 +131,21 @@ func (x *tiledPass) digitOf(word loop.Expr) loop.Expr {
 	return x.b.Let("digit", x.b.Cast(loop.I64, x.b.And(down, mask)))
 }
 
-// load reads the words of entries into variables. It returns which there are: those
-// beyond the end and those that are left out are not.
-func (x *tiledPass) load(word func(p loop.Expr) loop.Expr, hi loop.Expr, at []loop.Expr) (words, inside []*loop.Ref) {
+// load reads the words of entries of a tile that has some. It returns which there are:
+// those beyond the end, for which the last one is read, and those that are left out are
+// not.
+func (x *tiledPass) load(word func(p loop.Expr) loop.Expr, hi loop.Expr, at []loop.Expr) (words []loop.Expr, inside []*loop.Ref) {
 	b := x.b
-	elem := x.words[x.digit.word].elem()
+	last := b.Let("last", b.Sub(hi, loop.Int(1)))
+	for _, p := range at { // without a condition, so that all loads are under way at once
+		words = append(words, b.Let("word", word(b.Let("read", b.Min(p, last)))))
+	}
 	for _, p := range at {
-		v, in := b.Var("word", loop.Number(elem, 0)), b.Var("inside", b.Lt(p, hi))
-		b.If(in, func() {
-			b.Assign(v, word(p))
-			if x.differs != nil {
-				b.Assign(in, x.differs(b.Let("v", b.Load(x.t.read(x.vals), p))))
-			}
-		}, nil)
-		words, inside = append(words, v), append(inside, in)
+		in := b.Var("inside", b.Lt(p, hi))
+		if x.differs != nil {
+			b.Assign(in, b.And(in, x.differs(b.Let("v", b.Load(x.t.read(x.vals), b.Min(p, last))))))
+		}
+		inside = append(inside, in)
 	}
 	return words, inside
 }
@@ -162,10 +165,12 @@ func (p *countingPass) countTiles() {
 		for k := range rounds {
 			at = append(at, b.Let("p", b.Add(b.Add(lo, loop.Int(k*t.threads())), t.rank())))
 		}
-		words, inside := x.load(word, hi, at)
-		for k := range at {
-			b.If(inside[k], func() { b.Atomic(loop.AtomicAdd, bins, x.digitOf(words[k]), loop.Number(loop.U32, 1)) }, nil)
-		}
+		b.If(b.Lt(lo, hi), func() {
+			words, inside := x.load(word, hi, at)
+			for k := range at {
+				b.If(inside[k], func() { b.Atomic(loop.AtomicAdd, bins, x.digitOf(words[k]), loop.Number(loop.U32, 1)) }, nil)
+			}
+		}, nil)
 		t.barrier()
 		x.eachDigit(func(d loop.Expr) {
 			at := b.Let("at", b.Add(b.Mul(d, t.scalar(p.chunks)), tile))
@@ -216,7 +221,7 @@ func (p *countingPass) moveTiles() {
 	sum.Temp = &ir.Temp{Reduce: sum}
 	prefix := t.newPrefix(sum)
 	own := b.Let("own", b.Mul(t.warp(), loop.Int(digits)))
-	place := func(words, inside []*loop.Ref, tile loop.Expr) (places []loop.Expr, total loop.Expr) {
+	place := func(words []loop.Expr, inside []*loop.Ref, tile loop.Expr) (places []loop.Expr, total loop.Expr) {
 		var ranks []loop.Expr
 		for k := range words {
 			ranks = append(ranks, x.rankOf(counters, own, words[k], inside[k]))
@@ -231,18 +236,18 @@ func (p *countingPass) moveTiles() {
 		}
 		return places, total
 	}
-	x.eachTile(func(tile, lo, hi loop.Expr) {
-		for i := int64(0); i < int64(warps)*digits; i += t.threads() {
-			at := b.Let("at", b.Add(t.rank(), loop.Int(i)))
-			b.If(b.Lt(at, loop.Int(int64(warps)*digits)), func() { b.Store(counters, at, loop.Number(loop.U32, 0)) }, nil)
-		}
-		t.barrier()
+	moveTile := func(tile, lo, hi loop.Expr) {
 		first := b.Let("first", b.Add(b.Add(lo, b.Mul(t.warp(), loop.Int(rounds*warpSize))), t.lane()))
 		var at []loop.Expr
 		for k := range rounds {
 			at = append(at, b.Let("p", b.Add(first, loop.Int(k*warpSize))))
 		}
 		keys, inside := x.load(x.word(p.digit.word, lo, hi), hi, at)
+		for i := int64(0); i < int64(warps)*digits; i += t.threads() {
+			at := b.Let("at", b.Add(t.rank(), loop.Int(i)))
+			b.If(b.Lt(at, loop.Int(int64(warps)*digits)), func() { b.Store(counters, at, loop.Number(loop.U32, 0)) }, nil)
+		}
+		t.barrier()
 		places, total := place(keys, inside, tile)
 		targets := make([]*loop.Ref, len(at))
 		for k := range targets {
@@ -288,6 +293,9 @@ func (p *countingPass) moveTiles() {
 			x.exchange(exchange, arrays[:n], inside, places, total)
 			arrays = arrays[n:]
 		}
+	}
+	x.eachTile(func(tile, lo, hi loop.Expr) {
+		b.If(b.Lt(lo, hi), func() { moveTile(tile, lo, hi) }, nil)
 	})
 	st := x.tileStage("move")
 	st.Allocs = allocs
@@ -346,7 +354,7 @@ func (p *countingPass) writtenAxes(w int) (axes []int) {
 
 // rankOf is how many entries of a warp stand before that of the lane and have its
 // digit. All those before have been counted, and then so are the warp's.
-func (x *tiledPass) rankOf(counters loop.BufID, own loop.Expr, word, inside *loop.Ref) loop.Expr {
+func (x *tiledPass) rankOf(counters loop.BufID, own, word loop.Expr, inside *loop.Ref) loop.Expr {
 	b, t := x.b, x.t
 	digit := x.digitOf(word)
 	same := b.Var("same", b.Ballot("all", inside))
