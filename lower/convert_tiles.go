@@ -31,7 +31,6 @@ type tiledPass struct {
 	b       *loop.Builder
 	pack    packing
 	differs func(loop.Expr) loop.Expr // nil without a filter in the pass
-	group   loop.Expr
 }
 
 // tiled reports whether the pass goes by tiles.

@@ -90,6 +90,7 @@ var cases = func() []bench {
 		add("quantile/"+m, "y(i) = quantile_j(A(i,j), 0.5)", with(m, tensor.CSR, f32))
 	}
 	add("scatter/dense", "y(p(i)) += x(i)", scatter(1<<20, 1<<22))
+	add("scale/tiny", "y(i) = 2*x(i)", only(dense{"x", []int{1000}, f64}))
 	add("spmv/tiny", "y(i) = A(i,j)*x(j)", with("tiny", tensor.CSR, f64, dense{"x", []int{cols}, f64}))
 	return list
 }()
