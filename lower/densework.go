@@ -60,7 +60,15 @@ func (d *denseStore) insert(e *emitter, w *workspace, key, x loop.Expr) {
 	if x != nil {
 		vals := e.write(d.vals)
 		known := b.Ne(b.And(word, bit), loop.Number(loop.U64, 0))
-		old := b.Let("old", b.Select(known, b.Load(vals, key), w.identity()))
+		var old loop.Expr
+		if e.opts.Grids {
+			// Memory that was never written is not read there, not even for nothing.
+			held := b.Var("old", w.identity())
+			b.If(known, func() { b.Assign(held, b.Load(vals, key)) }, nil)
+			old = b.Let("old", held)
+		} else {
+			old = b.Let("old", b.Select(known, b.Load(vals, key), w.identity()))
+		}
 		b.Store(vals, key, e.combine(w.tensor.Work.Fold, old, x))
 	}
 	b.Store(bits, at, b.Or(word, bit))

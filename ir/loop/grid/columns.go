@@ -22,7 +22,8 @@ func (m *mapper) columns(s *loop.Stage) bool {
 	if !ok {
 		return false
 	}
-	if e := s.Func.Bufs[t.buf].Elem; e != e.Compute() {
+	elem := s.Func.Bufs[t.buf].Elem
+	if elem != elem.Compute() {
 		return false // a register would not round like the buffer
 	}
 	c := m.cuts[s.Partition]
@@ -63,7 +64,7 @@ func (m *mapper) columns(s *loop.Stage) bool {
 	m.sizes(s.Name+"_lanes", []loop.ScalarLet{
 		{Scalar: doublings, Value: doublingsToCover(k)},
 		{Scalar: vectorDoublings, Value: doublingsToCover(ceilDiv(k, loop.SizeConst(wideColumns)))},
-		{Scalar: isVector, Value: sizeOp(loop.Mul, sizeOp(loop.Min, one, sizeOp(loop.Div, k, loop.SizeConst(vectorsFrom))), wholeVectors(s, strides))},
+		{Scalar: isVector, Value: sizeOp(loop.Mul, sizeOp(loop.Min, one, sizeOp(loop.Div, k, vectorsFrom(elem.Size()))), wholeVectors(s, strides))},
 	}, nil, allocs)
 	tiles := ceilDiv(k, loop.SizeConst(warp*wideColumns))
 	narrow.Blocks = sizeOp(loop.Mul, sizeOp(loop.Mul, blocks(warps(one)), any), sizeOp(loop.Mul, noVectors, sizeOp(loop.Sub, one, isWide)))

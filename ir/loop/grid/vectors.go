@@ -11,13 +11,13 @@ import "github.com/lacuna-sparse/lacuna/ir/loop"
 // wideDoublings is the binary logarithm of wideColumns.
 const wideDoublings = 2
 
-// vectorsFrom is how many columns lines must have for vectors: less are too few for the
-// lanes of a warp to have enough to do.
-const vectorsFrom = 32
+// vectorsFrom is how many columns lines must have for vectors, of elements of so many
+// bytes: with less, teams are so small that rows of different lengths keep a warp waiting.
+func vectorsFrom(bytes int) loop.SizeExpr { return loop.SizeConst(8 * max(4, bytes)) }
 
 // vectorUnroll is how many entries of a row are read at once by lanes with vectors: few
 // instructions do that, so that there can be more under way.
-const vectorUnroll = 8
+const vectorUnroll = 4
 
 // stridesOf finds the parameters that index arithmetic multiplies by, and the width.
 func stridesOf(f *loop.Func, width loop.VarID) []loop.VarID {
