@@ -44,7 +44,7 @@ func Unique(ctx context.Context, A *tensor.Tensor, opts ...Option) (Uniques, err
 	}
 	size, fits := elements(u.from.Shape())
 	if !fits {
-		return Uniques{}, op.failf("the tensor has more than 2^63 elements, and their counts do not fit i64")
+		return Uniques{}, op.failf("the tensor has more than 2^63 elements, extents %v, and their counts do not fit i64: look at lines along an axis, or at ranges, one after the other", A.Shape())
 	}
 	if stored := int64(u.from.Values().Len()); size > stored {
 		u.add(op.numbers(u.fill), op.numbers(tensor.Int(tensor.Int64, size-stored)), nil)

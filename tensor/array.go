@@ -110,6 +110,8 @@ func dtypeOf[T Element]() DType {
 // be as wide as the element type; a type of the same width reads the bits (so
 // uint16 views a Float16 array). Any other T gives nil. If the memory is that of a
 // mapped file, the array or its tensor must stay reachable while the slice is used.
+// Finalizers and cleanups belong on the tensor, not on the memory of its elements: that of
+// a result has a finalizer already.
 func View[T Element](a Array) []T {
 	if int(unsafe.Sizeof(*new(T))) != a.dt.Size() {
 		return nil
