@@ -54,6 +54,36 @@ func TestGridMappings(t *testing.T) {
 	}
 }
 
+// TestPatternsOnGrids compares what is stored where folds are folded, which must not depend on
+// which loops are best for an engine.
+func TestPatternsOnGrids(t *testing.T) {
+	s, p := NewSession(WithEngine(runtime.Simulated())), NewSession(WithEngine(runtime.Interp()))
+	r := rand.New(rand.NewPCG(1, 1))
+	for n := 1; n < 40; n += 7 {
+		lengths := func() []int { return randomLengths(r, n, min(n, 3)) }
+		args := Args{"A": rowsOf(t, r, lengths(), n), "B": rowsOf(t, r, lengths(), n), "G": rowsOf(t, r, lengths(), n)}
+		for _, text := range []string{
+			"C(i,l) = sum_k G(k,l)*sum_j A(i,j)*B(j,k)", "C(i,l) = sum_k sum_j G(k,l)*A(i,j)*B(j,k)", "C(i,l) = max_k G(k,l)*sum_j A(i,j)*B(j,k)",
+			"C(i,l) = sum_k (G(k,l)+A(k,l))*sum_j A(i,j)*B(j,k)", "C(i,l) = A(i,l)*sum_k G(k,l)*sum_j A(i,j)*B(j,k)",
+		} {
+			for _, f := range []string{"CSC", "COOC", "DCSC", "CSR", "COO"} {
+				ft, _ := tensor.ParseFormat(f, 2)
+				x, err := s.Eval(t.Context(), text, args, Format("C", ft, tensor.Float64))
+				if err != nil {
+					t.Fatal(err)
+				}
+				y, err := p.Eval(t.Context(), text, args, Format("C", ft, tensor.Float64))
+				if err != nil {
+					t.Fatal(err)
+				}
+				if err := sameArrays(x, y); err != nil {
+					t.Errorf("%s of %s, %d rows: %v", text, f, n, err)
+				}
+			}
+		}
+	}
+}
+
 func randomLengths(r *rand.Rand, n, most int) []int {
 	list := make([]int, n)
 	for i := range list {

@@ -277,6 +277,11 @@ func (s *scheduler) weigh(body Stmt) float64 {
 	if !s.opts.Grids || s.lhs.Tensor.Rank == 0 {
 		return 1
 	}
+	if !s.denseResult() && foldsFolds(s.value) {
+		// Of the inner fold's result the outer one knows only that it was visited, so that which
+		// entries are stored depends on the loops: let them be those of other engines.
+		return 1
+	}
 	for {
 		switch st := body.(type) {
 		case *Tabulate:
@@ -296,6 +301,22 @@ func (s *scheduler) weigh(body Stmt) float64 {
 		}
 		return serialFactor
 	}
+}
+
+// foldsFolds reports whether an expression folds the results of folds.
+func foldsFolds(e Expr) bool {
+	return anyFold(e, func(r *Reduce) bool { return anyFold(r.Body, func(*Reduce) bool { return true }) })
+}
+
+// anyFold reports whether f holds for a fold whose result an expression takes.
+func anyFold(e Expr, f func(*Reduce) bool) bool {
+	found := false
+	Walk(e, func(x Expr) {
+		if t, ok := x.(*TempRef); ok {
+			found = found || f(t.Temp.Reduce) || anyFold(t.Temp.Reduce.Body, f)
+		}
+	})
+	return found
 }
 
 // assess estimates the cost of a nest, and lists those of what it reads that have to be
