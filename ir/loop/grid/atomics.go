@@ -27,21 +27,8 @@ func (m *mapper) atomics(s *loop.Stage) bool {
 	}
 	g := m.newFunc(s.Func.Name)
 	in := g.parameters(s)
-	in.Chunk, in.Lo, in.Hi = loop.Int(0), loop.Int(0), loop.Int(0)
+	g.iterations(&in, func(x *loop.For) bool { return x == l })
 	b := g.b
-	all := b.Let("all", b.Mul(g.blocks(), loop.Int(int64(m.opts.Threads))))
-	me := b.Let("me", g.global())
-	in.Loop = func(x *loop.For, n *loop.Inliner) bool {
-		if x != l {
-			return false
-		}
-		lo, hi := n.Expr(l.Lo), n.Expr(l.Hi)
-		g.inTurns(b.Let("from", b.Add(lo, me)), b.Let("to", hi), all, func(i loop.Expr) {
-			n.Bind(l.Var, i)
-			n.Block(l.Body)
-		})
-		return true
-	}
 	in.Store = func(st *loop.Store, n *loop.Inliner) bool {
 		d := folded[st]
 		b.Atomic(d.op, in.Bufs[st.Buf], n.Expr(st.Index), n.Expr(d.value))

@@ -278,7 +278,6 @@ type lineWork struct {
 	values  []*loop.Ref // what becomes of the elements
 	places  []loop.Expr // where they are in the buffer
 	current int         // the column that is emitted
-	unroll  int         // how many iterations between are emitted at a time
 	counts  loop.Expr   // whether what is emitted counts; nil: it does
 	turn    *turn       // that is emitted, of a loop that is unrolled
 	run     func(n *loop.Inliner)
@@ -288,7 +287,7 @@ type lineWork struct {
 // caller sets.
 func (m *mapper) newLineWork(s *loop.Stage, g *gridFunc, t *lineNest, in *loop.Inlining, row loop.Expr) *lineWork {
 	id := s.Bufs[t.buf]
-	w := &lineWork{g: g, t: t, elem: m.out.Buffers[id].Elem, buf: in.Bufs[t.buf], zeroed: m.zeroed(s, id), unroll: unroll}
+	w := &lineWork{g: g, t: t, elem: m.out.Buffers[id].Elem, buf: in.Bufs[t.buf], zeroed: m.zeroed(s, id)}
 	in.Chunk, in.Lo, in.Hi = row, row, row
 	in.Loop = func(f *loop.For, n *loop.Inliner) bool {
 		switch {
@@ -350,7 +349,6 @@ func (m *mapper) zeroed(s *loop.Stage, id loop.BufferID) bool {
 func (w *lineWork) take(by lineTeams, start, rank, width, columns loop.Expr) {
 	b := w.g.b
 	if by.strides != nil {
-		w.unroll = vectorUnroll
 		w.vector(b.Add(start, b.Mul(rank, loop.Int(int64(by.perLane)))), columns, by.perLane)
 		return
 	}
@@ -436,19 +434,19 @@ func (w *lineWork) loop(f *loop.For, n *loop.Inliner, lo, hi loop.Expr) {
 	}
 	hi = b.Let("to", hi)
 	at := b.Var("at", lo)
-	b.While(b.Le(at, b.Let("last", b.Sub(hi, loop.Int(int64(w.unroll))))), func() {
+	b.While(b.Le(at, b.Let("last", b.Sub(hi, loop.Int(unroll)))), func() {
 		var turns []turn
-		for u := range w.unroll {
+		for u := range unroll {
 			turns = append(turns, w.fetch(f, n, b.Let("p", b.Add(at, loop.Int(int64(u))))))
 		}
 		for _, t := range turns {
 			w.do(n, t)
 		}
-		b.Assign(at, b.Add(at, loop.Int(int64(w.unroll))))
+		b.Assign(at, b.Add(at, loop.Int(unroll)))
 	})
 	b.If(b.Lt(at, hi), func() {
 		var turns []turn
-		for u := range w.unroll - 1 {
+		for u := range unroll - 1 {
 			p := b.Let("p", b.Add(at, loop.Int(int64(u))))
 			t := w.fetch(f, n, b.Let("p", b.Min(p, b.Sub(hi, loop.Int(1)))))
 			t.counts = b.Let("counts", b.Lt(p, hi))

@@ -69,6 +69,26 @@ func (g *gridFunc) strided(n loop.Expr, body func(i loop.Expr)) {
 	g.inTurns(b.Let("first", g.global()), n, all, body)
 }
 
+// iterations makes an inlined function of one call run the iterations of some of its loops
+// in turns, one for each thread of the grid.
+func (g *gridFunc) iterations(in *loop.Inlining, of func(*loop.For) bool) {
+	b := g.b
+	in.Chunk, in.Lo, in.Hi = loop.Int(0), loop.Int(0), loop.Int(0)
+	all := b.Let("all", b.Mul(g.blocks(), loop.Int(int64(g.m.opts.Threads))))
+	me := b.Let("me", g.global())
+	in.Loop = func(l *loop.For, n *loop.Inliner) bool {
+		if !of(l) {
+			return false
+		}
+		lo, hi := n.Expr(l.Lo), n.Expr(l.Hi)
+		g.inTurns(b.Let("from", b.Add(lo, me)), b.Let("to", hi), all, func(i loop.Expr) {
+			n.Bind(l.Var, i)
+			n.Block(l.Body)
+		})
+		return true
+	}
+}
+
 // inTurns runs body for first, first+step, … below n.
 func (g *gridFunc) inTurns(first, n, step loop.Expr, body func(i loop.Expr)) {
 	b := g.b

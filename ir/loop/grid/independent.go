@@ -13,21 +13,8 @@ func (m *mapper) independent(s *loop.Stage) bool {
 	}
 	g := m.newFunc(s.Func.Name)
 	in := g.parameters(s)
-	in.Chunk, in.Lo, in.Hi = loop.Int(0), loop.Int(0), loop.Int(0)
+	g.iterations(&in, func(l *loop.For) bool { return l.Independent })
 	b := g.b
-	all := b.Let("all", b.Mul(g.blocks(), loop.Int(int64(m.opts.Threads))))
-	me := b.Let("me", g.global())
-	in.Loop = func(l *loop.For, n *loop.Inliner) bool {
-		if !l.Independent {
-			return false
-		}
-		lo, hi := n.Expr(l.Lo), n.Expr(l.Hi)
-		g.inTurns(b.Let("from", b.Add(lo, me)), b.Let("to", hi), all, func(i loop.Expr) {
-			n.Bind(l.Var, i)
-			n.Block(l.Body)
-		})
-		return true
-	}
 	b.Inline(s.Func, in)
 	if loop.RemoveDead(b.Func()).Verify(lib.Lookup) != nil {
 		return false

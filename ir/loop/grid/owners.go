@@ -56,23 +56,9 @@ func (m *mapper) owners(s *loop.Stage) bool {
 // withoutStores runs the iterations of l in turns, but for their stores.
 func (g *gridFunc) withoutStores(s *loop.Stage, l *loop.For) {
 	in := g.parameters(s)
-	in.Chunk, in.Lo, in.Hi = loop.Int(0), loop.Int(0), loop.Int(0)
-	b := g.b
-	all := b.Let("all", b.Mul(g.blocks(), loop.Int(int64(g.m.opts.Threads))))
-	me := b.Let("me", g.global())
-	in.Loop = func(x *loop.For, n *loop.Inliner) bool {
-		if x != l {
-			return false
-		}
-		lo, hi := n.Expr(l.Lo), n.Expr(l.Hi)
-		g.inTurns(b.Let("from", b.Add(lo, me)), b.Let("to", hi), all, func(i loop.Expr) {
-			n.Bind(l.Var, i)
-			n.Block(l.Body)
-		})
-		return true
-	}
+	g.iterations(&in, func(x *loop.For) bool { return x == l })
 	in.Store = func(*loop.Store, *loop.Inliner) bool { return true }
-	b.Inline(s.Func, in)
+	g.b.Inline(s.Func, in)
 }
 
 // byOwners goes through the iterations of l with every warp. None of them fails: then the

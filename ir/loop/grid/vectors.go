@@ -15,10 +15,6 @@ const wideDoublings = 2
 // bytes: with less, teams are so small that rows of different lengths keep a warp waiting.
 func vectorsFrom(bytes int) loop.SizeExpr { return loop.SizeConst(8 * max(4, bytes)) }
 
-// vectorUnroll is how many entries of a row are read at once by lanes with vectors: few
-// instructions do that, so that there can be more under way.
-const vectorUnroll = 4
-
 // stridesOf finds the parameters that index arithmetic multiplies by, and the width.
 func stridesOf(f *loop.Func, width loop.VarID) []loop.VarID {
 	isArg := map[loop.VarID]bool{}
