@@ -6,10 +6,13 @@ import (
 	"encoding/gob"
 	"errors"
 	"fmt"
+	"os"
 	goruntime "runtime"
 	"sync"
+	"time"
 
 	"github.com/lacuna-sparse/lacuna/codegen/ptx"
+	"github.com/lacuna-sparse/lacuna/internal/debug"
 	"github.com/lacuna-sparse/lacuna/internal/llvm"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
 	"github.com/lacuna-sparse/lacuna/ir/loop/lib"
@@ -67,8 +70,10 @@ func (e *cudaEngine) kernels(ctx context.Context, p *loop.Program, funcs []*loop
 // images compiles functions, in parts and at once. Neither LLVM nor the driver can be
 // interrupted; the context is looked at between them.
 func (e *cudaEngine) images(ctx context.Context, named []*loop.Func) ([]gpuImage, error) {
+	begin := time.Now()
 	e.compiler.Do(func() { go e.openCompiler() })
 	l, err := e.host.open()
+	traced(begin, "LLVM opened")
 	if err != nil {
 		return nil, err
 	}
@@ -91,30 +96,53 @@ func (e *cudaEngine) images(ctx context.Context, named []*loop.Func) ([]gpuImage
 	return images, nil
 }
 
+// traced prints what took from begin until now, where that is wanted.
+func traced(begin time.Time, format string, args ...any) {
+	if debug.TraceCompilation {
+		ms := func(d time.Duration) float64 { return float64(d.Microseconds()) / 1e3 }
+		fmt.Fprintf(os.Stderr, "%9.1f ms for %8.1f ms: %s\n", ms(begin.Sub(traceStart)), ms(time.Since(begin)), fmt.Sprintf(format, args...))
+	}
+}
+
+// traceStart is when the process was started, or soon after.
+var traceStart = time.Now()
+
 // openCompiler makes the driver load its compiler, a library of its own, while LLVM is opened
 // and has the first PTX yet to make.
 func (e *cudaEngine) openCompiler() {
 	text := fmt.Sprintf(".version 7.8\n.target %s\n.address_size 64\n.visible .entry nothing() { ret; }\n", e.target.CPU)
+	begin := time.Now()
 	_, _ = e.device.Cubin([]byte(text)) // whether it can compile is seen later
+	traced(begin, "the driver's compiler opened")
 }
 
 // image compiles some of the functions.
 func (e *cudaEngine) image(ctx context.Context, l *llvm.LLVM, named []*loop.Func, part []int) ([]byte, error) {
+	names := ""
+	for _, i := range part {
+		names += " " + named[i].Name
+	}
+	begin := time.Now()
 	text, err := ptx.EmitPart("program", named, part, lib.Lookup)
 	if err != nil {
 		return nil, err
 	}
+	traced(begin, "LLVM IR of%s", names)
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
+	begin = time.Now()
 	assembly, err := l.EmitAssembly(text, llvm.Options{Target: e.target})
 	if err != nil {
 		return nil, err
 	}
+	traced(begin, "PTX of%s", names)
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
+	begin = time.Now()
 	cubin, err := e.device.Cubin([]byte(assembly))
+	traced(begin, "machine code of%s", names)
 	if err != nil {
 		return []byte(assembly), nil // loading it says what is wrong, if it is not the linker
 	}
@@ -132,6 +160,8 @@ func (e *cudaEngine) loadKept(data []byte, named []*loop.Func) ([]gridKernel, er
 
 // load loads images onto the device and finds the functions in them.
 func (e *cudaEngine) load(images []gpuImage, named []*loop.Func) ([]gridKernel, error) {
+	begin := time.Now()
+	defer func() { traced(begin, "%d images loaded", len(images)) }()
 	kernels := make([]gridKernel, len(named))
 	for _, image := range images {
 		module, err := e.device.Load(image.Code)

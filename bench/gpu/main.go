@@ -27,6 +27,7 @@ import (
 	"time"
 
 	"github.com/lacuna-sparse/lacuna"
+	"github.com/lacuna-sparse/lacuna/internal/debug"
 	"github.com/lacuna-sparse/lacuna/runtime"
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
@@ -40,6 +41,7 @@ func main() {
 	scale := flag.Float64("scale", 1, "fraction of the sizes")
 	list := flag.Bool("list", false, "list the cases")
 	seconds := flag.Float64("seconds", 1, "time for each case, twice: for the whole run and on the device")
+	flag.BoolVar(&debug.TraceCompilation, "trace", debug.TraceCompilation, "print what was compiled when, and how long it took")
 	flag.Parse()
 	if *list {
 		for _, c := range cases {

@@ -25,6 +25,10 @@ var (
 	// sessions made from then on (lower), so that small data is cut into many.
 	ChunkGrain int64
 
+	// TraceCompilation prints on standard error when each part of a program for a GPU
+	// was translated, compiled and loaded (runtime).
+	TraceCompilation = false
+
 	// Workspace, when not "", is the kind of every workspace in the sessions
 	// made from then on: dense, hash or sort (lower).
 	Workspace string

@@ -12,9 +12,10 @@ func TestAllSwitchesAreOff(t *testing.T) {
 		t.Error("debug.ChunkGrain is set")
 	}
 	for name, on := range map[string]bool{
-		"PoisonMemory":  PoisonMemory,
-		"ReverseChunks": ReverseChunks,
-		"TraceStages":   TraceStages,
+		"PoisonMemory":     PoisonMemory,
+		"ReverseChunks":    ReverseChunks,
+		"TraceCompilation": TraceCompilation,
+		"TraceStages":      TraceStages,
 	} {
 		if on {
 			t.Errorf("debug.%s is on", name)
