@@ -40,6 +40,8 @@ func TestGridMappings(t *testing.T) {
 	for _, lengths := range [][]int{
 		{}, {0}, {1}, {0, 0, 3}, {2048}, {2047, 1, 1}, {2049, 0, 2}, {0, 5000, 1, 0}, {10000}, {100, 3, 300, 0, 0, 1700, 2100, 1, 1, 1, 4000, 0},
 		randomLengths(r, 3000, 4), randomLengths(r, 700, 40), randomLengths(r, 9, 3000),
+		// Few entries in all, some of them in rows too long for lanes.
+		randomLengths(r, 300, 3), {0, 700, 1, 0, 0, 299, 2}, randomLengths(r, 40, 40), {257}, {256},
 	} {
 		a := rowsOf(t, r, lengths, columns)
 		x := randomDense(t, r, columns)

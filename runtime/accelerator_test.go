@@ -291,3 +291,53 @@ func TestDeviceInOut(t *testing.T) {
 		t.Errorf("got %v, want a refusal", err)
 	}
 }
+
+// A product with few entries is one launch: each takes longer than the work. With many entries,
+// or rows that are long on average, it is the starts of tiles, the tiles and what goes
+// beyond them.
+func TestLaunchesOfProducts(t *testing.T) {
+	e := stopping{newSimulated(simulatedMemory), func() {}, new(int)}
+	p := spmvProgram(t)
+	p.Stages[0].Func = mustFunc(t, `func spmv(readonly pos: []u32, readonly crd: []u32, readonly vals: []f64, readonly x: []f64, y: []f64; n: i64) chunk c, lo, hi {
+		for i = lo to hi {
+			var s: f64 = 0.0
+			for p = i64(pos[i]) to i64(pos[i + 1]) {
+				s = s + vals[p] * x[i64(crd[p])]
+			}
+			y[i] = s
+		}
+	}`)
+	x, err := compileGrid(t.Context(), SimulatedName, p, e, simulatedOptions)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ rows, each, want int }{
+		{0, 0, 0}, {5, 0, 1}, {300, 3, 1}, {4, 256, 1}, {2, 257, 3}, {205, 5, 3}, {900, 2, 3},
+	} {
+		pos, crd, vals := make([]uint32, c.rows+1), make([]uint32, c.rows*c.each), make([]float64, c.rows*c.each)
+		for i := range c.rows {
+			pos[i+1] = pos[i] + uint32(c.each)
+		}
+		for k := range crd {
+			crd[k], vals[k] = uint32(k%3), float64(k/max(c.each, 1))
+		}
+		b := x.NewBindings()
+		for i, m := range []Memory{MemoryOf(pos), MemoryOf(crd), MemoryOf(vals), MemoryOf([]float64{1, 1, 1})} {
+			b.Buffers[i] = m
+		}
+		b.Scalars[0], b.Scalars[1] = int64(c.rows), 3
+		*e.launches = 0
+		r, err := x.Run(t.Context(), b, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if *e.launches != c.want {
+			t.Errorf("%d rows of %d: %d launches, want %d", c.rows, c.each, *e.launches, c.want)
+		}
+		for i, y := range SliceOf[float64](r.Buffers[4]) {
+			if y != float64(i*c.each) {
+				t.Fatalf("%d rows of %d: y[%d] = %v, want %d", c.rows, c.each, i, y, i*c.each)
+			}
+		}
+	}
+}

@@ -11,7 +11,8 @@
 //   - rows: the same, where the elements are rows with loops in them that lanes can
 //     share (rows.go).
 //   - positions: the same, where what threads wait for are places that entries tell: a
-//     block takes so many entries, whatever their rows (positions.go).
+//     block takes so many entries, whatever their rows (positions.go). If there are few
+//     entries in all, one grid of lanes for each row does it (few.go).
 //   - columns: the same, where a row adds to a line of a dense result: lanes share the
 //     line and keep its elements, single ones or vectors (columns.go, vectors.go).
 //   - line elements: the same, where a row computes a line of a dense result, an element
@@ -55,6 +56,8 @@ type Options struct {
 	// LongRow is how many iterations for each lane make a row too long for a team of
 	// lanes; 0 means 64.
 	LongRow int64
+	// Few is up to how many entries an operand has few of; 0 means 32768.
+	Few int64
 }
 
 // Default sizes. They suit processors of some hundred thousand resident threads.
@@ -83,6 +86,9 @@ func Map(p *loop.Program, o Options) *loop.Program {
 	}
 	if o.LongRow == 0 {
 		o.LongRow = defaultLongRow
+	}
+	if o.Few == 0 {
+		o.Few = defaultFew
 	}
 	m := &mapper{from: p, opts: o, cuts: make([]*cut, len(p.Partitions)), copies: map[loop.BufferID]loop.ScalarID{}}
 	m.out = &loop.Program{Name: p.Name, Scalars: slices.Clone(p.Scalars), Buffers: slices.Clone(p.Buffers)}

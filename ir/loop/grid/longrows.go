@@ -30,10 +30,15 @@ func (m *mapper) longRows(s *loop.Stage, g *gridFunc, width loop.Expr) *longRows
 	if !ok {
 		return nil
 	}
-	b := g.b
 	x := &longRows{entries: entries, list: m.temp(s.Name+"_long", loop.I64), count: m.temp(s.Name+"_longs", loop.I64)}
-	list, count := g.buffer(x.list, loop.ReadWrite), g.buffer(x.count, loop.ReadWrite)
-	limit := b.Let("limit", b.Mul(width, loop.Int(m.opts.LongRow)))
+	g.leave(x, width, g.buffer(x.list, loop.ReadWrite), g.buffer(x.count, loop.ReadWrite))
+	return x
+}
+
+// leave makes teams of some width leave out long rows, which go into a list.
+func (g *gridFunc) leave(x *longRows, width loop.Expr, list, count loop.BufID) {
+	b := g.b
+	limit := b.Let("limit", b.Mul(width, loop.Int(g.m.opts.LongRow)))
 	g.split = func(n *loop.Inliner, lo, hi loop.Expr) loop.Expr {
 		long := b.Let("long", b.Gt(b.Sub(hi, lo), limit))
 		b.If(b.And(long, x.guard), func() {
@@ -43,7 +48,17 @@ func (m *mapper) longRows(s *loop.Stage, g *gridFunc, width loop.Expr) *longRows
 		n.Guard(b.Let("stores", b.And(x.guard, b.Not(long))))
 		return b.Select(long, lo, hi)
 	}
-	return x
+}
+
+// blocksTake emits the loop in which blocks take rows of a list, from the first on by steps.
+func (g *gridFunc) blocksTake(s *loop.Stage, in loop.Inlining, list, count loop.BufID, first, step loop.Expr) {
+	b := g.b
+	g.share(&in, s.Func, g.wholeBlock())
+	g.inTurns(first, b.Let("rows", b.Load(count, loop.Int(0))), step, func(k loop.Expr) {
+		i := b.Let("row", b.Load(list, k))
+		in.Chunk, in.Lo, in.Hi, in.Single = i, i, b.Let("next", b.Add(i, loop.Int(1))), true
+		b.Inline(s.Func, in)
+	})
 }
 
 // longAllocs makes the list: there are no more long rows than entries allow.
@@ -60,13 +75,7 @@ func (m *mapper) eachLongRow(s *loop.Stage, x *longRows) {
 	g := m.newFunc(s.Func.Name + "_long")
 	in := g.parameters(s)
 	list, count := g.buffer(x.list, loop.ReadOnly), g.buffer(x.count, loop.ReadOnly)
-	b := g.b
-	g.share(&in, s.Func, g.wholeBlock())
-	g.inTurns(g.block(), b.Let("rows", b.Load(count, loop.Int(0))), g.blocks(), func(k loop.Expr) {
-		i := b.Let("row", b.Load(list, k))
-		in.Chunk, in.Lo, in.Hi, in.Single = i, i, b.Let("next", b.Add(i, loop.Int(1))), true
-		b.Inline(s.Func, in)
-	})
+	g.blocksTake(s, in, list, count, g.block(), g.blocks())
 	m.launch(s, "long_rows", g, loop.SizeConst(longBlocks))
 }
 

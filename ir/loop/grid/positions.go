@@ -63,7 +63,9 @@ func (m *mapper) positions(s *loop.Stage) bool {
 	stages[0].Blocks = m.blocksFor(sizeOp(loop.Add, loop.SizeScalar(p.n), one))
 	stages[1].Blocks = sizeOp(loop.Min, tiles, loop.SizeConst(maxBlocks))
 	stages[2].Blocks = m.blocksFor(sizeOp(loop.Mul, sizeOp(loop.Min, tiles, loop.SizeConst(maxBlocks)), loop.SizeConst(warp)))
+	many := m.fewRows(s, p.entries, p.n)
 	for _, stage := range stages {
+		stage.Blocks = sizeOp(loop.Mul, many, stage.Blocks)
 		m.add(stage)
 	}
 	return true

@@ -21,8 +21,35 @@ func (m *mapper) rows(s *loop.Stage) bool {
 	doublings := m.scalar(s.Name + "_lanes_log2")
 	g := m.newFunc(s.Func.Name)
 	in := g.parameters(s)
-	b := g.b
 	n, log := g.scalar(c.n), g.scalar(doublings)
+	var long *longRows
+	g.teamsOfRows(s, in, n, log, func(width loop.Expr) *longRows {
+		long = m.longRows(s, g, width)
+		return long
+	})
+	f := loop.RemoveDead(g.b.Func())
+	if f.Verify(lib.Lookup) != nil {
+		return false // threads of a warp would not stay together
+	}
+	var allocs []loop.Alloc
+	if long != nil {
+		allocs = m.longAllocs(s, long)
+	}
+	m.sizes(s.Name+"_lanes", []loop.ScalarLet{{Scalar: doublings, Value: doublingsFor(length)}}, nil, allocs)
+	m.add(loop.Stage{
+		Name: name(s, "rows"), Partition: -1, Func: f, Bufs: g.bufs, Args: g.args, Symbolic: s.Symbolic,
+		Blocks: m.blocksFor(threadsOfTeams(c.n, doublings)),
+	})
+	if long != nil {
+		m.eachLongRow(s, long)
+	}
+	return true
+}
+
+// teamsOfRows emits the loop over n rows in which teams of 1<<log lanes take one after another.
+// long, when not nil, may leave out those that are too long for a team of the given width.
+func (g *gridFunc) teamsOfRows(s *loop.Stage, in loop.Inlining, n, log loop.Expr, long func(width loop.Expr) *longRows) {
+	b, m := g.b, g.m
 	w := b.Let("width", shl(loop.Int(1), log))
 	// The teams of a warp take elements that follow each other, so that its threads
 	// stay together: all go through the loop as often, those beyond the end with the
@@ -32,46 +59,31 @@ func (m *mapper) rows(s *loop.Stage) bool {
 	first := b.Mul(b.Add(b.Mul(g.block(), loop.Int(int64(m.opts.Threads/warp))), g.warp()), teams)
 	own := b.Let("rank", b.And(g.lane(), b.Sub(w, loop.Int(1))))
 	member := b.Let("member", shr(g.lane(), log))
-	t := &lanes{g: g, width: w, own: own}
-	g.share(&in, s.Func, t)
+	g.share(&in, s.Func, &lanes{g: g, width: w, own: own})
 	leader := in.Guard
-	long := m.longRows(s, g, w)
+	x := long(w)
 	g.inTurns(b.Let("first", first), n, all, func(base loop.Expr) {
 		row := b.Let("row", b.Add(base, member))
 		in.Guard = b.Let("stores", b.And(leader, b.Lt(row, n)))
-		if long != nil {
-			long.guard = in.Guard
-		}
 		i := b.Let("i", b.Min(row, b.Sub(n, loop.Int(1))))
-		if long != nil {
-			long.row = i
+		if x != nil {
+			x.row, x.guard = i, in.Guard
 		}
 		in.Chunk, in.Lo, in.Hi, in.Single = i, i, b.Let("next", b.Add(i, loop.Int(1))), true
 		b.Inline(s.Func, in)
 	})
-	f := loop.RemoveDead(b.Func())
-	if f.Verify(lib.Lookup) != nil {
-		return false // threads of a warp would not stay together
-	}
-	var allocs []loop.Alloc
-	if long != nil {
-		allocs = m.longAllocs(s, long)
-	}
-	m.sizes(s.Name+"_lanes", []loop.ScalarLet{{Scalar: doublings, Value: doublingsFor(length)}}, nil, allocs)
+	g.split = nil
+}
+
+// threadsOfTeams is the number of threads for n teams of 1<<doublings lanes.
+func threadsOfTeams(n, doublings loop.ScalarID) loop.SizeExpr {
 	// n << log threads; as a product, which is checked.
-	var threads loop.SizeExpr = loop.SizeScalar(c.n)
+	var threads loop.SizeExpr = loop.SizeScalar(n)
 	for k := int64(0); k < maxDoublings; k++ {
 		twice := sizeOp(loop.Min, loop.SizeConst(1), sizeOp(loop.Div, loop.SizeScalar(doublings), loop.SizeConst(k+1)))
 		threads = sizeOp(loop.Mul, sizeOp(loop.Min, threads, loop.SizeConst(maxRowThreads)), sizeOp(loop.Add, loop.SizeConst(1), twice))
 	}
-	m.add(loop.Stage{
-		Name: name(s, "rows"), Partition: -1, Func: f, Bufs: g.bufs, Args: g.args, Symbolic: s.Symbolic,
-		Blocks: ceilDiv(sizeOp(loop.Min, threads, loop.SizeConst(maxRowThreads)), loop.SizeConst(int64(m.opts.Threads))),
-	})
-	if long != nil {
-		m.eachLongRow(s, long)
-	}
-	return true
+	return sizeOp(loop.Min, threads, loop.SizeConst(maxRowThreads))
 }
 
 // maxRowThreads bounds the threads that rows are shared out to: enough to fill any
