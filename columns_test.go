@@ -28,6 +28,9 @@ func TestProductsOnGrids(t *testing.T) {
 	tall := func(name string) operand {
 		return operand{name, tensor.Dense(2), func(n, k int64) []int64 { return []int64{n, k} }}
 	}
+	wide := func(name string) operand {
+		return operand{name, tensor.Dense(2), func(n, k int64) []int64 { return []int64{k, n} }}
+	}
 	third := func(f tensor.Format) operand {
 		return operand{"T", f, func(n, _ int64) []int64 { return []int64{n, n, 3} }}
 	}
@@ -42,8 +45,11 @@ func TestProductsOnGrids(t *testing.T) {
 		{"C(i,k) = A(i,j)*B(j,k)", tensor.Dense(2), []operand{matrix("A", tensor.DCSR), tall("B")}, "by_columns"},
 		{"C(i,k) = A(i,j)*B(j,k)", tensor.Dense(2), []operand{matrix("A", tensor.Dense(2)), tall("B")}, "by_columns"},
 		{"C(i,k) = sum_j A(i,j)*(B(j,k) + D(i,k))", tensor.Dense(2), []operand{matrix("A", tensor.CSR), tall("B"), tall("D")}, "by_columns"},
-		{"D(i,j) = A(i,j)*sum_k B(i,k)*G(j,k)", tensor.CSR, []operand{matrix("A", tensor.CSR), tall("B"), tall("G")}, "by_entries"},
-		{"D(i,j) = A(i,j)*sum_k B(i,k)*G(j,k)", tensor.CSR, []operand{matrix("A", tensor.DCSR), tall("B"), tall("G")}, "by_entries"},
+		{"D(i,j) = A(i,j)*sum_k B(i,k)*G(j,k)", tensor.CSR, []operand{matrix("A", tensor.CSR), tall("B"), tall("G")}, "by_dots"},
+		{"D(i,j) = A(i,j)*sum_k B(i,k)*G(j,k)", tensor.CSR, []operand{matrix("A", tensor.DCSR), tall("B"), tall("G")}, "by_dots"},
+		{"D(i,j) = A(i,j)*sum_k B(i,k)*H(k,j)", tensor.CSR, []operand{matrix("A", tensor.CSR), tall("B"), wide("H")}, "by_dots"},
+		{"D(i,j) = A(i,j)*sum_k (B(i,k)+j)*(G(j,k)-i)", tensor.CSR, []operand{matrix("A", tensor.CSR), tall("B"), tall("G")}, "by_dots"},
+		{"D(i,j) = A(i,j)*any_k (B(i,k) != G(j,k))", tensor.CSR, []operand{matrix("A", tensor.CSR), tall("B"), tall("G")}, "by_dots"},
 		{"C(i,k) = max_j A(i,j)*B(j,k)", tensor.Dense(2), []operand{matrix("A", tensor.CSR), tall("B")}, "by_line_elements"},
 		{"D(i,j) = -2*A(i,j)", tensor.CSR, []operand{matrix("A", tensor.CSR)}, "by_entries"},
 		{"C(i,l) = T(i,j,k)*B(j,l)*E(k,l)", tensor.Dense(2), []operand{third(tensor.CSF(3)), tall("B"), small}, "by_columns"},
@@ -65,7 +71,7 @@ func TestProductsOnGrids(t *testing.T) {
 					opts = append(opts, lacuna.Format(a.name, a.format, dt))
 				}
 				wantMapping(t, grids, c.text, mapping, opts...)
-				for _, size := range [][2]int64{{0, 3}, {3, 0}, {1, 1}, {5, 2}, {31, 33}, {33, 31}, {32, 32}, {40, 7}, {9, 129}, {4, 300}} {
+				for _, size := range [][2]int64{{0, 3}, {3, 0}, {1, 1}, {5, 2}, {31, 33}, {33, 31}, {32, 32}, {40, 16}, {200, 64}, {40, 7}, {9, 129}, {4, 300}} {
 					n, k := size[0], size[1]
 					args := lacuna.Args{}
 					for i, a := range c.args {

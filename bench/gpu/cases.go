@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"path/filepath"
 
@@ -64,8 +65,10 @@ var cases = func() []bench {
 		add("spmm32/"+m, "C(i,k) = A(i,j)*B(j,k)", with(m, tensor.CSR, f64, dense{"B", []int{cols, 32}, f64}))
 		add("spmm32f/"+m, "C(i,k) = A(i,j)*B(j,k)", with(m, tensor.CSR, f32, dense{"B", []int{cols, 32}, f32}))
 		add("spmm128f/"+m, "C(i,k) = A(i,j)*B(j,k)", with(m, tensor.CSR, f32, dense{"B", []int{cols, 128}, f32}))
-		add("sddmm32f/"+m, "D(i,j) = A(i,j)*sum_k B(i,k)*C(j,k)",
-			with(m, tensor.CSR, f32, dense{"B", []int{rows, 32}, f32}, dense{"C", []int{cols, 32}, f32}), lacuna.Format("D", tensor.CSR, f32))
+		for _, k := range []int{32, 128} {
+			add(fmt.Sprintf("sddmm%df/%s", k, m), "D(i,j) = A(i,j)*sum_k B(i,k)*C(j,k)",
+				with(m, tensor.CSR, f32, dense{"B", []int{rows, k}, f32}, dense{"C", []int{cols, k}, f32}), lacuna.Format("D", tensor.CSR, f32))
+		}
 		add("add/"+m, "C(i,j) = A(i,j)+B(i,j)", twice(m, tensor.CSR), csrF64)
 		add("addnext/"+m, "C(i,j) = A(i,j)+B(i,j)", besideNext(m), csrF64)
 		add("sumrows/"+m, "y(i) = sum_j A(i,j)", with(m, tensor.CSR, f64), lacuna.Format("y", d1, f64))

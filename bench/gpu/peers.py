@@ -188,6 +188,7 @@ for m in ["unif", "rmat"]:
     time(f"spmm32f/{m}", "torch", mm(m, np.float32, 32))
     time(f"spmm128f/{m}", "torch", mm(m, np.float32, 128))
     time(f"sddmm32f/{m}", "torch", sddmm(m, 32))
+    time(f"sddmm128f/{m}", "torch", sddmm(m, 128))
     time(f"add/{m}", "cupy", cupy_binary(m, lambda A, B: A + B))
     time(f"addnext/{m}", "cupy", cupy_add_next(m))
     time(f"coo-sumrows/{m}", "torch", coo_sum(m, 1))

@@ -9,6 +9,7 @@ func (m *mapper) elements(s *loop.Stage) {
 	g := m.newFunc(s.Func.Name)
 	in := g.parameters(s)
 	b := g.b
+	in.Loop = g.countAtOnce
 	g.strided(g.scalar(c.n), func(i loop.Expr) {
 		in.Chunk, in.Lo, in.Hi, in.Single = i, i, b.Let("next", b.Add(i, loop.Int(1))), true
 		b.Inline(s.Func, in)

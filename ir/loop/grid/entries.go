@@ -181,8 +181,11 @@ func (m *mapper) entries(s *loop.Stage) bool {
 	m.sizes(s.Name+"_lanes", []loop.ScalarLet{{Scalar: doublings, Value: doublingsForFolds(length)}}, nil,
 		[]loop.Alloc{{Buffer: marks, Len: sizeOp(loop.Add, warps, loop.SizeConst(1))}})
 	m.markRows(s, t, marks)
-	apart.Blocks = ceilDiv(sizeOp(loop.Min, warps, loop.SizeConst(maxRowThreads/warp)), loop.SizeConst(int64(m.opts.Threads/warp)))
-	m.add(apart)
+	blocks := ceilDiv(sizeOp(loop.Min, warps, loop.SizeConst(maxRowThreads/warp)), loop.SizeConst(int64(m.opts.Threads/warp)))
+	if d, ok := dotOf(t); !ok || !m.dots(s, d, marks, blocks) {
+		apart.Blocks = blocks
+		m.add(apart)
+	}
 	m.rowsWithoutEntries(s, t)
 	return true
 }
@@ -204,47 +207,24 @@ func (m *mapper) entriesApart(s *loop.Stage, t *entryLoop, doublings loop.Scalar
 	g.b.Resident(fewResident)
 	in := g.parameters(s)
 	b := g.b
-	n, log := g.scalar(m.cuts[s.Partition].n), g.scalar(doublings)
-	pos, mark := in.Bufs[t.pos], g.buffer(marks, loop.ReadOnly)
-	teams := g.rowTeams(log)
+	teams := g.rowTeams(g.scalar(doublings))
 	team := &lanes{g: g, width: teams.width, own: teams.rank}
-	begin, end := b.Let("begin", b.LoadIndex(pos, loop.Int(0))), b.Let("end", b.LoadIndex(pos, n))
-	warps := loop.Int(int64(m.opts.Threads / warp))
-	first := b.Add(begin, b.Mul(b.Add(b.Mul(g.block(), warps), g.warp()), loop.Int(entriesTogether)))
-	step := b.Let("all", b.Mul(b.Mul(g.blocks(), warps), loop.Int(entriesTogether)))
-	g.inTurns(b.Let("first", first), end, step, func(base loop.Expr) {
-		own := b.Let("own", b.Min(b.Add(base, g.lane()), b.Sub(end, loop.Int(1))))
-		k := b.Let("mark", shr(b.Sub(base, begin), loop.Int(logTogether)))
-		lo, hi := b.Let("lo", b.Load(mark, k)), b.Var("hi", n)
-		b.If(b.Lt(b.Add(base, loop.Int(entriesTogether)), end), func() {
-			b.Assign(hi, b.Add(b.Load(mark, b.Add(k, loop.Int(1))), loop.Int(1)))
-		}, nil)
-		found := g.rowOf(pos, lo, hi, own)
+	g.entryTiles(s, t, &in, marks, nil, func(tile entryTile) {
 		b.For("turn", loop.Int(0), teams.width, func(turn loop.Expr) {
 			e := b.Let("e", b.Add(b.Mul(turn, teams.count), teams.member))
-			row := b.Shuffle("row", loop.ShuffleIndex, found, e, warp)
-			p := b.Let("p", b.Min(b.Add(base, e), b.Sub(end, loop.Int(1))))
-			in.Guard = b.Let("stores", b.And(b.Lt(b.Add(base, e), end), b.Eq(teams.rank, loop.Int(0))))
+			row := b.Shuffle("row", loop.ShuffleIndex, tile.row, e, warp)
+			p := b.Let("p", b.Min(b.Add(tile.base, e), b.Sub(tile.end, loop.Int(1))))
+			in.Guard = b.Let("stores", b.And(b.Lt(b.Add(tile.base, e), tile.end), b.Eq(teams.rank, loop.Int(0))))
 			in.Chunk, in.Lo, in.Hi = row, row, row
 			in.Loop = func(f *loop.For, inliner *loop.Inliner) bool {
-				switch f {
-				case t.row:
-					inliner.Bind(f.Var, row)
-					inliner.Block(f.Body[:t.start+1])
-				case t.entries:
-					count := inliner.Value(t.counter)
-					inliner.Bind(t.counter, b.Let("n", b.Add(count, b.Sub(p, inliner.Expr(f.Lo)))))
-					inliner.Bind(f.Var, p)
-					inliner.Block(f.Body[:len(f.Body)-1])
-					inliner.Bind(t.counter, count)
-				default:
-					folds, ok := foldsOf(s.Func, f)
-					if ok {
-						g.shareLoop(f, inliner, folds, team)
-					}
-					return ok
+				if t.takes(g, f, inliner, row, p) {
+					return true
 				}
-				return true
+				folds, ok := foldsOf(s.Func, f)
+				if ok {
+					g.shareLoop(f, inliner, folds, team)
+				}
+				return ok
 			}
 			b.Inline(s.Func, in)
 		})
@@ -252,6 +232,57 @@ func (m *mapper) entriesApart(s *loop.Stage, t *entryLoop, doublings loop.Scalar
 	f := loop.RemoveDead(b.Func())
 	return loop.Stage{Name: name(s, "entries"), Partition: -1, Func: f, Bufs: g.bufs, Args: g.args, Symbolic: s.Symbolic},
 		f.Verify(lib.Lookup) == nil
+}
+
+// takes emits the loops over rows and entries for one entry p of a row.
+func (t *entryLoop) takes(g *gridFunc, f *loop.For, n *loop.Inliner, row, p loop.Expr) bool {
+	b := g.b
+	switch f {
+	case t.row:
+		n.Bind(f.Var, row)
+		n.Block(f.Body[:t.start+1])
+	case t.entries:
+		count := n.Value(t.counter)
+		n.Bind(t.counter, b.Let("n", b.Add(count, b.Sub(p, n.Expr(f.Lo)))))
+		n.Bind(f.Var, p)
+		n.Block(f.Body[:len(f.Body)-1])
+		n.Bind(t.counter, count)
+	default:
+		return false
+	}
+	return true
+}
+
+// entryTile is what a warp takes at a time: the entries from base on.
+type entryTile struct {
+	base, end loop.Expr // end is that of all entries
+	own, row  loop.Expr // the lane's entry, the last one beyond the end, and its row
+}
+
+// entryTiles emits something for each tile of entries, in turns by warps. What fetch emits,
+// if it is not nil, needs no more than to know the lane's entry, and need not wait for the row.
+func (g *gridFunc) entryTiles(
+	s *loop.Stage, t *entryLoop, in *loop.Inlining, marks loop.BufferID, fetch func(own loop.Expr), do func(tile entryTile),
+) {
+	b := g.b
+	n := g.scalar(g.m.cuts[s.Partition].n)
+	pos, mark := in.Bufs[t.pos], g.buffer(marks, loop.ReadOnly)
+	begin, end := b.Let("begin", b.LoadIndex(pos, loop.Int(0))), b.Let("end", b.LoadIndex(pos, n))
+	warps := loop.Int(int64(g.m.opts.Threads / warp))
+	first := b.Add(begin, b.Mul(b.Add(b.Mul(g.block(), warps), g.warp()), loop.Int(entriesTogether)))
+	step := b.Let("all", b.Mul(b.Mul(g.blocks(), warps), loop.Int(entriesTogether)))
+	g.inTurns(b.Let("first", first), end, step, func(base loop.Expr) {
+		own := b.Let("own", b.Min(b.Add(base, g.lane()), b.Sub(end, loop.Int(1))))
+		if fetch != nil {
+			fetch(own)
+		}
+		k := b.Let("mark", shr(b.Sub(base, begin), loop.Int(logTogether)))
+		lo, hi := b.Let("lo", b.Load(mark, k)), b.Var("hi", n)
+		b.If(b.Lt(b.Add(base, loop.Int(entriesTogether)), end), func() {
+			b.Assign(hi, b.Add(b.Load(mark, b.Add(k, loop.Int(1))), loop.Int(1)))
+		}, nil)
+		do(entryTile{base, end, own, g.rowOf(pos, lo, hi, own)})
+	})
 }
 
 // markRows adds the stage that notes the row of every 32nd entry.
