@@ -78,7 +78,7 @@ func TestScatters(t *testing.T) {
 		spread := map[string]func(m int64) int64{
 			"evenly":  func(m int64) int64 { return r.Int64N(m) },
 			"one":     func(m int64) int64 { return m - 1 },
-			"powers":  func(m int64) int64 { return r.Int64N(1 << (r.IntN(20) + 1)) % m },
+			"powers":  func(m int64) int64 { return r.Int64N(1<<(r.IntN(20)+1)) % m },
 			"few":     func(m int64) int64 { return r.Int64N(min(m, 3)) * (m - 1) / 2 },
 			"mostly1": func(m int64) int64 { return max(0, r.Int64N(40)-38) * (m - 1) },
 		}
