@@ -30,7 +30,7 @@ func (simulated) Name() string        { return SimulatedName }
 func (simulated) Fingerprint() string { return SimulatedName }
 
 // Blocks of two warps and few workers, so that small data takes every way.
-var simulatedOptions = grid.Options{Threads: 64, Workers: 96, LongRow: 1, Few: 1 << 10}
+var simulatedOptions = grid.Options{Threads: 64, Workers: 96, LongRow: 1, Few: 1 << 10, Scatter: 8}
 
 func (e simulated) Compile(ctx context.Context, p *loop.Program) (*Executable, error) {
 	return compileGrid(ctx, e.Name(), p, e, simulatedOptions)

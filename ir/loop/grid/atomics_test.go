@@ -64,7 +64,7 @@ func TestAtomicsMapping(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if text := grid.Map(floats, grid.Options{}).String(); strings.Contains(text, "atomic") {
+	if text := grid.Map(floats, grid.Options{}).String(); strings.Contains(text, "by_atomics") {
 		t.Errorf("floats are added by atomics in\n%s", text)
 	}
 }

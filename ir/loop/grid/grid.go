@@ -58,6 +58,8 @@ type Options struct {
 	LongRow int64
 	// Few is up to how many entries an operand has few of; 0 means 32768.
 	Few int64
+	// Scatter is from how many updates on those of a scatter are sorted; 0 means 2048.
+	Scatter int64
 }
 
 // Default sizes. They suit processors of some hundred thousand resident threads.
@@ -90,7 +92,12 @@ func Map(p *loop.Program, o Options) *loop.Program {
 	if o.Few == 0 {
 		o.Few = defaultFew
 	}
-	m := &mapper{from: p, opts: o, cuts: make([]*cut, len(p.Partitions)), copies: map[loop.BufferID]loop.ScalarID{}}
+	if o.Scatter == 0 {
+		o.Scatter = defaultScatter
+	}
+	from := *p // partitions are added
+	from.Partitions = slices.Clone(p.Partitions)
+	m := &mapper{from: &from, opts: o, cuts: make([]*cut, len(p.Partitions)), copies: map[loop.BufferID]loop.ScalarID{}}
 	m.out = &loop.Program{Name: p.Name, Scalars: slices.Clone(p.Scalars), Buffers: slices.Clone(p.Buffers)}
 	for i := range m.out.Buffers {
 		if b := &m.out.Buffers[i]; b.Role == loop.Scratch {
@@ -154,7 +161,9 @@ func (m *mapper) styles() {
 }
 
 func (m *mapper) hasScratch(s *loop.Stage) bool {
-	return slices.ContainsFunc(s.Bufs, func(b loop.BufferID) bool { return m.from.Buffers[b].Role == loop.Scratch })
+	return slices.ContainsFunc(s.Bufs, func(b loop.BufferID) bool {
+		return int(b) < len(m.from.Buffers) && m.from.Buffers[b].Role == loop.Scratch // others are made here
+	})
 }
 
 func (m *mapper) scalar(name string) loop.ScalarID {
@@ -194,7 +203,7 @@ func (m *mapper) stage(s *loop.Stage) {
 	case len(s.Prefixes) > 0:
 		m.prefixes(s)
 	case s.Partition < 0:
-		if !m.independent(s) && !m.atomics(s) && !m.block(s) && !m.owners(s) {
+		if !m.independent(s) && !m.atomics(s) && !m.block(s) && !m.scatters(s) && !m.owners(s) {
 			m.serial(s)
 		}
 	case s.Ordered:

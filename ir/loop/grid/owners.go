@@ -34,7 +34,7 @@ func (m *mapper) owners(s *loop.Stage) bool {
 	if l == nil {
 		return false
 	}
-	fold, ok := orderedFold(l)
+	fold, ok := orderedFold(l, outsideLoops)
 	if !ok {
 		return false
 	}
@@ -204,9 +204,17 @@ type inOrder struct {
 	value    func(element loop.Expr, operands []loop.Expr) loop.Expr
 }
 
+// storePlaces says where in a loop its store may stand.
+type storePlaces uint8
+
+const (
+	outsideLoops storePlaces = iota // iterations store once or not
+	anywhere
+)
+
 // orderedFold finds what a loop folds. It is not ok if iterations have anything else to do with
-// each other, or may store more than once.
-func orderedFold(l *loop.For) (*inOrder, bool) {
+// each other, or store elsewhere.
+func orderedFold(l *loop.For, where storePlaces) (*inOrder, bool) {
 	f, ok := &inOrder{}, true
 	inside := map[loop.VarID]bool{}
 	var exprs []loop.Expr
@@ -215,7 +223,7 @@ func orderedFold(l *loop.For) (*inOrder, bool) {
 		for _, s := range body {
 			switch s := s.(type) {
 			case *loop.Store:
-				ok = ok && !nested && f.store == nil
+				ok = ok && (where == anywhere || !nested) && f.store == nil
 				f.store = s
 				continue
 			case *loop.Let:
