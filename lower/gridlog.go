@@ -207,9 +207,11 @@ func (w *narrowScan) fetch(s span, base, start loop.Expr) {
 		ahead()
 		return
 	}
-	at := b.Let("at", b.Add(base, start))
-	b.If(b.And(b.Eq(n, loop.Int(w.perTile())), b.Eq(b.And(at, loop.Int(quadSize-1)), loop.Int(0))), func() {
-		p := w.vectors(at)
+	// A condition on the sum would tell LLVM that the sum need not be rounded, but not
+	// what that says of addresses.
+	whole := b.Eq(b.And(b.Or(base, start), loop.Int(quadSize-1)), loop.Int(0))
+	b.If(b.And(b.Eq(n, loop.Int(w.perTile())), whole), func() {
+		p := w.vectors(b.Add(base, start))
 		for r, v := range w.values {
 			b.Assign(v, x.load(e, b.Add(p, loop.Int(int64(r/quadSize*quadSize*warpSize+r%quadSize)))))
 		}
