@@ -54,6 +54,14 @@ func evalExpr(e loop.Expr, f *frame) (loop.Const, bool) {
 			return x, false
 		}
 		return loop.EvalBinary(e.Op, x, y)
+	case *loop.FMA:
+		x, ok := evalExpr(e.X, f)
+		y, ok2 := evalExpr(e.Y, f)
+		z, ok3 := evalExpr(e.Z, f)
+		if !ok || !ok2 || !ok3 {
+			return x, false
+		}
+		return loop.EvalFMA(x, y, z)
 	case *loop.Cast:
 		x, ok := evalExpr(e.X, f)
 		if !ok {

@@ -7,17 +7,21 @@ import (
 	"github.com/lacuna-sparse/lacuna/ir/loop"
 )
 
-// A running log of a sum of exponentials is bound by arithmetic on grids, of which
-// double precision has half the rate or less. So where its results are rounded to 32
-// bits or fewer, a thread computes the exponentials of its elements once, relative to
-// their maximum m, and adds them up for the scan; then it has with the scale R of what
-// is before and m, the factors w0 and w1 of both, and no other exponentials,
+// A running log of a sum of exponentials is bound by arithmetic on grids. Where its
+// results are rounded to 32 bits or fewer, the sums are not kept beside a maximum that
+// grows with them, but at a scale c that stays as long as it does:
 //
-//	y(k) = R + log(w0 + w1 * (e(0) + … + e(k)))
+//	y(k) = c + log(s + e^(x(0)-c) + … + e^(x(k)-c))
 //
-// That is as good as folding an element at a time, unless the first of the elements
-// are so far below R that they vanish beside it, or there are infinities or NaNs: then
-// they are folded so after all.
+// in f64, whose exponents leave room for hundreds of powers of e above and below. So a
+// tile is a plain scan, with one exponential and one logarithm for each element, which
+// are cheap as they need not be right to the last bit of f64; their tables lie in the
+// lanes of each warp. c is 0 where the first sum of a tile is near enough to 1, so that
+// y is rounded once.
+//
+// A tile with elements too far above the first one, or with NaN or infinity, or without
+// a scale as nothing but -infinity came before, is folded in pairs of a maximum and a
+// sum like any other scan, an element at a time.
 
 // narrowResult reports whether a fold's result is rounded to 32 bits or fewer, which
 // needs no functions that are right to the last bit of 64.
@@ -34,123 +38,421 @@ func (e *emitter) lseExp(r *ir.Reduce) string {
 	return "exp_f64"
 }
 
-// logTerms are what threads have of their elements beside them.
-type logTerms struct {
-	x       *scanner
-	t       *gridTeam
-	terms   loop.BufID // shared: the exponentials, in F32
-	inverse loop.BufID // shared: a table for logarithms, see _lognarrow
-	logs    loop.BufID
+// narrowLogs reports whether teams scan so.
+func (x *scanner) narrowLogs() bool {
+	return x.fold.Fold == ir.FoldLogSumExp && narrowResult(x.fold)
 }
 
 const (
-	logSlots = 64
-	// nearScale is how far the greatest of the first of some terms may be below their
-	// scale.
-	nearScale = 64
-	// logsAtOnce is how many functions are computed at a time: they do not wait for
-	// each other.
-	logsAtOnce = 4
+	// quadSize is how many elements a vector has.
+	quadSize = 4
+	// zeroScale is how far from 0 the logarithm of the first sum of a tile may be for
+	// the scale 0. Beyond, the scale is that logarithm or near it, and then x-c is exact
+	// by Sterbenz's lemma for x from c/2 to 2c, or so far below that it does not count.
+	zeroScale = 256
+	// aboveZero is how far elements may be above a scale of 0, and aboveOther above
+	// another: less than half of what that may be. The sums of fewer terms than there
+	// are addresses stay finite.
+	aboveZero, aboveOther = 512, 128
+	// below is where elements count no longer, as the first sum is at least
+	// e^-zeroScale.
+	below = -600
 )
 
-// newLogTerms prepares for a scan in tiles of room elements; it is nil for other scans
-// than those.
-func (x *scanner) newLogTerms(t *gridTeam, room int64) *logTerms {
-	if x.fold.Fold != ir.FoldLogSumExp || !narrowResult(x.fold) || x.step.Exclusive {
-		return nil
+// A narrowScan is the function of a team for such a scan.
+type narrowScan struct {
+	x      *scanner
+	t      *gridTeam
+	prefix *foldPrefix
+	quads  int64       // of each thread
+	tile   loop.BufID  // shared: the elements, then the results; see place
+	totals loop.BufID  // shared: the sums of the warps, twice by turns; of blocks only
+	kept   loop.BufID  // shared: a state, as all threads of a block see it; of blocks only
+	origin loop.Expr   // of the warp in tile
+	own    loop.Expr   // where the thread's elements are in tile
+	lane   loop.Expr   // number of the lane
+	tables logTables   // of the lane
+	values []*loop.Ref // elements under way from memory
+	wide   *loop.Ref   // these are vectors
+	carry  accumulator // what is before the tile, in pairs, unless there is a scale
+	c, sum *loop.Ref   // what is before the tile, at a scale
+	scaled *loop.Ref   // there is a scale
+	turn   *loop.Ref   // which half of totals is next
+}
+
+// logTables are slots of tables; see the functions that use them.
+type logTables struct {
+	high, low loop.Expr // of an _expslot
+	part      loop.Expr // of _logpart
+	inverse   loop.Expr // e^-part
+}
+
+// teamLogs writes the result.
+func (x *scanner) teamLogs(t *gridTeam) {
+	b, e := t.b, t.emitter
+	w := &narrowScan{x: x, t: t, quads: x.teams.perThread / quadSize, prefix: t.newPrefix(x.fold)}
+	w.tile = b.Shared("tile", x.scanned(), w.region()*int64(t.block))
+	if !t.single() {
+		w.totals, w.kept = b.Shared("sums", loop.F64, 2*int64(t.warps)), b.Shared("kept", loop.F64, 2)
+		b.Resident(logResident)
 	}
-	b := t.b
-	w := &logTerms{x: x, t: t, terms: b.Shared("terms", loop.F32, room)}
-	w.inverse, w.logs = b.Shared("inverse", loop.F64, logSlots), b.Shared("logs", loop.F64, logSlots)
-	i := b.Var("slot", b.Special(loop.ThreadIndex))
-	b.While(b.Lt(i, loop.Int(logSlots)), func() {
-		middle := b.Add(loop.Float(loop.F64, 1+0.5/logSlots), b.Mul(b.Cast(loop.F64, i), loop.Float(loop.F64, 1.0/logSlots)))
-		c := b.Let("c", b.Select(b.Eq(i, loop.Int(0)), loop.Float(loop.F64, 1), b.Div(loop.Float(loop.F64, 1), middle)))
-		b.Store(w.inverse, i, c)
-		b.Store(w.logs, i, b.Sub(loop.Float(loop.F64, 0), b.Call("log_f64", loop.F64, c)))
-		b.Assign(i, b.Add(i, loop.Int(int64(t.block*warpSize))))
-	})
-	b.Barrier(loop.BlockScope)
-	return w
-}
-
-// each runs body for elements from mine to end, several at a time.
-func (w *logTerms) each(mine, end loop.Expr, body func(places []loop.Expr)) {
-	b := w.t.b
-	k := b.Var("k", mine)
-	for _, n := range [...]int64{logsAtOnce, 1} {
-		b.While(b.Le(k, b.Let("last", b.Sub(end, loop.Int(n)))), func() {
-			var places []loop.Expr
-			for u := range n {
-				places = append(places, b.Let("at", b.Add(k, loop.Int(u))))
-			}
-			body(places)
-			b.Assign(k, b.Add(k, loop.Int(n)))
-		})
+	w.lane = b.Let("lane", t.lane())
+	w.origin = b.Let("origin", b.Mul(t.warp(), loop.Int(w.region())))
+	w.own = b.Let("own", b.Add(w.origin, padded(b, b.Mul(w.lane, loop.Int(w.quads)))))
+	w.fillTables()
+	for range x.teams.perThread {
+		w.values = append(w.values, b.Var("v", loop.Number(loop.F32, 0)))
 	}
+	w.wide = b.Var("wide", loop.Truth(false))
+	x.teamSpans(t, func(s span, first, item loop.Expr) {
+		base := x.base(e, s)
+		w.carry = e.open(x.fold)
+		if x.blocked() && !t.single() {
+			earlier := e.open(x.fold)
+			x.teamCarry(t, w.prefix, earlier, first, item)
+			w.carryOn(earlier)
+		}
+		w.c, w.sum = b.Var("c", loop.Number(loop.F32, 0)), b.Var("sum", loop.Float(loop.F64, 0))
+		w.scaled, w.turn = b.Var("scaled", loop.Truth(false)), b.Var("turn", loop.Int(0))
+		start := b.Var("start", s.from)
+		b.If(b.Lt(start, s.until), func() { w.fetch(s, base, start) }, nil)
+		b.While(b.Lt(start, s.until), func() { w.step(s, base, start) })
+	})
 }
 
-// fold folds the thread's elements into own and keeps their exponentials. It returns
-// their maximum, and whether all are plain numbers.
-func (w *logTerms) fold(own accumulator, mine, end loop.Expr, load func(k loop.Expr) loop.Expr, place func(k loop.Expr) loop.Expr) (largest, plain loop.Expr) {
-	b := w.t.b
-	infinity, minus := loop.Float(loop.F64, math.Inf(1)), loop.Float(loop.F64, math.Inf(-1))
-	m, numbers := b.Var("largest", minus), b.Var("plain", loop.Truth(true))
-	b.For("k", mine, end, func(k loop.Expr) {
-		v := b.Let("v", b.Cast(loop.F64, load(k)))
-		b.Assign(m, lseMax(b, v, m))
-		b.Assign(numbers, b.And(numbers, b.Eq(v, v)))
-	})
-	b.Assign(numbers, b.And(numbers, b.And(b.Lt(m, infinity), b.Gt(m, minus))))
-	b.If(numbers, func() {
-		s := own.state[1]
-		w.each(mine, end, func(places []loop.Expr) {
-			var terms []loop.Expr
-			for _, k := range places {
-				d := b.Let("d", b.Sub(b.Cast(loop.F64, load(k)), m))
-				terms = append(terms, b.Let("term", b.Cast(loop.F32, b.Call("_expnarrow_f64", loop.F64, d))))
-			}
-			for i, k := range places {
-				b.Store(w.terms, place(k), terms[i])
-				b.Assign(s, b.Add(s, b.Cast(loop.F64, terms[i])))
-			}
-		})
-		b.Assign(own.state[0], m)
-		b.Assign(own.seen, loop.Truth(true))
-	}, func() {
-		b.For("k", mine, end, func(k loop.Expr) { w.t.fold(own, b.Let("x", load(k)), nil) })
-	})
-	return m, numbers
+// logResident is how many blocks of such a scan a processor has room for: more have too
+// few registers for the sums of a thread.
+const logResident = 6
+
+// region is the room of a warp in tile: behind every 32 elements is a gap of a vector, so
+// that vectors of neighbouring lanes and those one thread's elements apart lie in
+// different banks.
+func (w *narrowScan) region() int64 {
+	n := w.quads * quadSize * warpSize
+	return n + n/(2*quadSize)
 }
 
-// run stores the results of the thread's elements, acc being what is before them; slow
-// does so an element at a time.
-func (w *logTerms) run(acc accumulator, largest, plain, mine, end loop.Expr, shared loop.BufID, place func(k loop.Expr) loop.Expr, slow func()) {
+// padded is the place of vector q of a warp in its region.
+func padded(b *loop.Builder, q loop.Expr) loop.Expr {
+	return b.Mul(b.Add(q, loop.NewBinary(loop.Shr, q, loop.Int(3))), loop.Int(quadSize))
+}
+
+// fillTables computes the slots of the lane.
+func (w *narrowScan) fillTables() {
 	b := w.t.b
-	before, sum := acc.state[0], acc.state[1]
-	scale := b.Let("scale", b.Select(b.Gt(before, largest), before, largest))
-	near := b.Var("near", b.And(plain, b.Eq(sum, sum)))
-	b.If(near, func() {
-		first := b.Let("first", b.Cast(loop.F64, b.Load(shared, place(mine))))
-		b.Assign(near, b.And(b.Lt(scale, loop.Float(loop.F64, math.Inf(1))),
-			b.Ge(b.Select(b.Gt(before, first), before, first), b.Sub(scale, loop.Float(loop.F64, nearScale)))))
+	power := b.Let("power", b.Call("_expslot_u64", loop.U64, w.lane))
+	w.tables.high = b.Let("power_high", b.Cast(loop.U32, loop.NewBinary(loop.Shr, power, loop.Number(loop.U64, 32))))
+	w.tables.low = b.Let("power_low", b.Cast(loop.U32, power))
+	part := b.Let("part", b.Call("_logpart_f32", loop.F32, w.lane))
+	w.tables.part = part
+	w.tables.inverse = b.Let("inverse", b.Call("exp_f64", loop.F64, loop.NewUnary(loop.Neg, b.Cast(loop.F64, part))))
+}
+
+// carryOn makes a state what is before the next tile. The threads of a block take that of
+// the first one, which is plainly the same for all.
+func (w *narrowScan) carryOn(acc accumulator) {
+	b, t := w.t.b, w.t
+	if t.single() {
+		w.prefix.assign(w.carry, parts(acc))
+		return
+	}
+	t.barrier()
+	b.If(b.Eq(t.rank(), loop.Int(0)), func() {
+		for i, v := range acc.state {
+			b.Store(w.kept, loop.Int(int64(i)), v)
+		}
 	}, nil)
-	b.If(near, func() {
-		exp := func(d loop.Expr) loop.Expr { return b.Call("_expnarrow_f64", loop.F64, d) }
-		w0 := b.Let("w0", b.Mul(sum, exp(b.Let("d", b.Sub(before, scale)))))
-		w1 := b.Let("w1", exp(b.Let("d", b.Sub(largest, scale))))
-		c := b.Var("c", loop.Float(loop.F64, 0))
-		w.each(mine, end, func(places []loop.Expr) {
-			var sums []loop.Expr
-			for _, k := range places {
-				b.Assign(c, b.Add(c, b.Cast(loop.F64, b.Load(w.terms, place(k)))))
-				sums = append(sums, b.Let("sum", b.Add(w0, b.Mul(c, w1))))
-			}
-			for i, k := range places {
-				slot := b.Let("slot", b.Call("_logslot_i64", loop.I64, sums[i]))
-				log := b.Call("_lognarrow_f64", loop.F64, sums[i], b.Load(w.inverse, slot), b.Load(w.logs, slot))
-				b.Store(shared, place(k), b.Cast(loop.F32, b.Add(scale, log)))
-			}
+	t.barrier()
+	var state []loop.Expr
+	for i := range acc.state {
+		state = append(state, b.Load(w.kept, loop.Int(int64(i))))
+	}
+	w.prefix.assign(w.carry, state)
+}
+
+// perTile is the number of elements of a tile.
+func (w *narrowScan) perTile() int64 { return w.x.teams.perThread * w.t.threads() }
+
+// firstOf is the number of the warp's first element in a tile.
+func (w *narrowScan) firstOf() loop.Expr {
+	if w.t.single() {
+		return loop.Int(0)
+	}
+	return w.t.b.Mul(w.t.warp(), loop.Int(w.x.teams.perThread*warpSize))
+}
+
+// count is how many elements the tile at start has.
+func (w *narrowScan) count(s span, start loop.Expr) loop.Expr {
+	b := w.t.b
+	return b.Let("count", b.Min(loop.Int(w.perTile()), b.Sub(s.until, start)))
+}
+
+// Elements are read and written one behind the other by the lanes of a warp: as vectors
+// where a whole tile begins at a multiple of their size, else one at a time. Values r of a
+// lane are then in vector r/4 · 32 + lane of the warp's elements, or are element r · 32 + lane.
+
+// fetch loads the elements of the tile at start.
+func (w *narrowScan) fetch(s span, base, start loop.Expr) {
+	b, x, e := w.t.b, w.x, w.t.emitter
+	n := w.count(s, start)
+	ahead := func() {
+		for r, v := range w.values {
+			k := w.single(r)
+			b.Assign(v, loop.Float(loop.F32, math.Inf(-1)))
+			b.If(b.Lt(k, n), func() { b.Assign(v, x.load(e, w.element(s, base, start, k))) }, nil)
+		}
+		b.Assign(w.wide, loop.Truth(false))
+	}
+	if x.step.Reverse {
+		ahead()
+		return
+	}
+	// A condition on the sum would tell LLVM that the sum need not be rounded, but not
+	// what that says of addresses.
+	whole := b.Eq(b.And(b.Or(base, start), loop.Int(quadSize-1)), loop.Int(0))
+	b.If(b.And(b.Eq(n, loop.Int(w.perTile())), whole), func() {
+		p := w.vectors(b.Add(base, start))
+		for r, v := range w.values {
+			b.Assign(v, x.load(e, b.Add(p, loop.Int(int64(r/quadSize*quadSize*warpSize+r%quadSize)))))
+		}
+		b.Assign(w.wide, loop.Truth(true))
+	}, ahead)
+}
+
+// vectors is the place of the lane's first vector of the tile at a multiple of the size
+// of vectors, written so that compilers see that it is one, too.
+func (w *narrowScan) vectors(at loop.Expr) loop.Expr {
+	b := w.t.b
+	whole := loop.NewBinary(loop.Shl, loop.NewBinary(loop.Shr, at, loop.Int(2)), loop.Int(2))
+	return b.Let("p", b.Add(whole, b.Add(w.firstOf(), b.Mul(w.lane, loop.Int(quadSize)))))
+}
+
+// single is the number in the tile of value r of the lane, where there are no vectors.
+func (w *narrowScan) single(r int) loop.Expr {
+	b := w.t.b
+	return b.Let("k", b.Add(b.Add(w.firstOf(), w.lane), loop.Int(int64(r*warpSize))))
+}
+
+func (w *narrowScan) element(s span, base, start, k loop.Expr) loop.Expr {
+	b := w.t.b
+	return b.Let("p", b.Add(base, w.x.at(w.t.emitter, s, b.Add(start, k))))
+}
+
+// places runs body for the lane's values and their places in the shared tile.
+func (w *narrowScan) places(wide bool, body func(r int, place loop.Expr)) {
+	b := w.t.b
+	if wide {
+		at := b.Let("at", b.Add(w.origin, padded(b, w.lane)))
+		for r := range w.values {
+			g := int64(r / quadSize)
+			body(r, b.Add(at, loop.Int(g*(warpSize+warpSize/8)*quadSize+int64(r%quadSize))))
+		}
+		return
+	}
+	at := b.Let("at", b.Add(w.origin, w.lane))
+	for r := range w.values {
+		body(r, b.Add(at, loop.Int(int64(r)*(warpSize+quadSize))))
+	}
+}
+
+// put brings the fetched elements into the shared tile.
+func (w *narrowScan) put() {
+	b := w.t.b
+	store := func(wide bool) func() {
+		return func() {
+			w.places(wide, func(r int, place loop.Expr) { b.Store(w.tile, place, w.values[r]) })
+		}
+	}
+	if w.x.step.Reverse {
+		store(false)()
+		return
+	}
+	b.If(w.wide, store(true), store(false))
+}
+
+// write stores the results that are in the shared tile.
+func (w *narrowScan) write(s span, base, start, n loop.Expr, wide loop.Expr) {
+	b, out := w.t.b, w.t.emitter.write(w.x.out)
+	ahead := func() {
+		w.places(false, func(r int, place loop.Expr) {
+			k := w.single(r)
+			b.If(b.Lt(k, n), func() { b.Store(out, w.element(s, base, start, k), b.Load(w.tile, place)) }, nil)
 		})
-	}, slow)
+	}
+	if w.x.step.Reverse {
+		ahead()
+		return
+	}
+	b.If(wide, func() {
+		p := w.vectors(b.Add(base, start))
+		var results []loop.Expr
+		w.places(true, func(r int, place loop.Expr) { results = append(results, b.Let("y", b.Load(w.tile, place))) })
+		for r, y := range results {
+			b.Store(out, b.Add(p, loop.Int(int64(r/quadSize*quadSize*warpSize+r%quadSize))), y)
+		}
+	}, ahead)
+}
+
+// step runs a tile.
+func (w *narrowScan) step(s span, base loop.Expr, start *loop.Ref) {
+	b, x, t := w.t.b, w.x, w.t
+	n := w.count(s, start)
+	b.If(b.Not(w.scaled), func() {
+		w.scale(x.load(t.emitter, w.element(s, base, start, loop.Int(0))))
+	}, nil)
+	b.Barrier(loop.WarpScope) // the results of the tile before have been written
+	w.put()
+	b.Barrier(loop.WarpScope)
+	wide := b.Let("was_wide", w.wide)
+	var values []loop.Expr
+	for i := range x.teams.perThread {
+		values = append(values, b.Let("x", b.Load(w.tile, b.Add(w.own, loop.Int(i)))))
+	}
+	next := b.Let("next", b.Add(start, loop.Int(w.perTile())))
+	b.If(b.Lt(next, s.until), func() { w.fetch(s, base, next) }, nil)
+	done := b.Var("done", loop.Truth(false))
+	b.If(w.scaled, func() { w.scanned(values, done) }, nil)
+	b.If(b.Not(done), func() { w.inPairs(n) }, nil)
+	b.Barrier(loop.WarpScope)
+	w.write(s, base, start, n, wide)
+	b.Assign(start, next)
+}
+
+// scale finds a scale for what is before the tile, or for its first element where that
+// is nothing.
+func (w *narrowScan) scale(first loop.Expr) {
+	b := w.t.b
+	m, sum := w.carry.state[0], w.carry.state[1]
+	inf := loop.Float(loop.F64, math.Inf(1))
+	near := func(v loop.Expr) loop.Expr {
+		return b.Le(loop.NewUnary(loop.Abs, v), loop.Float(loop.F64, zeroScale))
+	}
+	// Where only -infinity came before, m is that.
+	empty := b.Let("empty", b.And(b.Eq(sum, sum), b.Eq(m, loop.NewUnary(loop.Neg, inf))))
+	of := b.Let("of", b.Select(empty, b.Cast(loop.F64, first), m))
+	b.If(b.And(b.Eq(sum, sum), b.Lt(loop.NewUnary(loop.Abs, of), inf)), func() {
+		b.Assign(w.scaled, loop.Truth(true))
+		b.Assign(w.c, b.Select(near(of), loop.Number(loop.F32, 0), b.Cast(loop.F32, of)))
+		b.Assign(w.sum, b.Select(empty, loop.Float(loop.F64, 0), sum))
+		b.If(b.And(near(of), b.Not(empty)), func() { b.Assign(w.sum, b.Mul(sum, b.Call("exp_f64", loop.F64, m))) }, nil)
+	}, nil)
+}
+
+// scanned stores the results of the tile, unless it has elements too far above.
+func (w *narrowScan) scanned(values []loop.Expr, done *loop.Ref) {
+	b, t := w.t.b, w.t
+	atZero := b.Eq(w.c, loop.Number(loop.F32, 0))
+	above := b.Let("above", b.Select(atZero, loop.Float(loop.F32, aboveZero), loop.Float(loop.F32, aboveOther)))
+	limit := b.Let("limit", b.Select(atZero, loop.Float(loop.F64, math.Ldexp(1, 738)), loop.Float(loop.F64, math.Ldexp(1, 184))))
+	sums := make([]loop.Expr, len(values))
+	var sum loop.Expr
+	for i, v := range values {
+		term := w.term(v, above)
+		if i > 0 {
+			term = b.Add(sum, term)
+		}
+		sum = b.Let("sum", term)
+		sums[i] = sum
+	}
+	before, all := w.sumBefore(sum)
+	b.If(b.Lt(all, limit), func() {
+		for i := range sums {
+			s := before
+			if !w.x.step.Exclusive {
+				s = b.Let("s", b.Add(before, sums[i]))
+			} else if i > 0 {
+				s = b.Let("s", b.Add(before, sums[i-1]))
+			}
+			b.Store(w.tile, b.Add(w.own, loop.Int(int64(i))), b.Add(w.c, w.log(s)))
+		}
+		// The first sum is exact.
+		b.If(b.And(b.Eq(w.sum, loop.Float(loop.F64, 0)), b.Eq(t.rank(), loop.Int(0))), func() {
+			y := loop.Expr(loop.Float(loop.F32, math.Inf(-1)))
+			if !w.x.step.Exclusive {
+				y = values[0]
+			}
+			b.Store(w.tile, w.own, y)
+		}, nil)
+		b.Assign(w.sum, all)
+		b.Assign(done, loop.Truth(true))
+	}, nil)
+}
+
+// term is e^(v-c). A NaN and what is too far above give so much that the limit is
+// reached.
+func (w *narrowScan) term(v, above loop.Expr) loop.Expr {
+	b := w.t.b
+	d := b.Let("d", loop.NewBinary(loop.MaxNum, loop.NewBinary(loop.MinNum, b.Sub(v, w.c), above), loop.Float(loop.F32, below)))
+	count := b.Let("count", b.Call("_expcount_f32", loop.F32, d))
+	slot := b.Let("slot", b.Cast(loop.I64, loop.NewUnary(loop.Bits, count)))
+	high := b.Shuffle("high", loop.ShuffleIndex, w.tables.high, slot, warpSize)
+	low := b.Shuffle("low", loop.ShuffleIndex, w.tables.low, slot, warpSize)
+	return b.Let("term", b.Call("_expjoin_f64", loop.F64, b.Call("_exprest_f32", loop.F32, d, count), count, high, low))
+}
+
+// log is the logarithm of a sum.
+func (w *narrowScan) log(s loop.Expr) loop.Expr {
+	b := w.t.b
+	slot := b.Let("slot", b.Cast(loop.I64, b.Call("_logslot_u32", loop.U32, s)))
+	part := b.Shuffle("part", loop.ShuffleIndex, w.tables.part, slot, warpSize)
+	inverse := b.Shuffle("inverse", loop.ShuffleIndex, w.tables.inverse, slot, warpSize)
+	return b.Let("log", b.Call("_lognarrow_f32", loop.F32, s, part, inverse))
+}
+
+// sumBefore is what comes before the thread's elements, of which it has the sum, and the
+// sum of all to the tile's end.
+func (w *narrowScan) sumBefore(own loop.Expr) (before, all loop.Expr) {
+	b, t := w.t.b, w.t
+	zero := loop.Float(loop.F64, 0)
+	sum := b.Var("sum", own)
+	for d := int64(1); d < warpSize; d *= 2 {
+		other := b.Shuffle("other", loop.ShuffleUp, sum, loop.Int(d), warpSize)
+		b.If(b.Ge(w.lane, loop.Int(d)), func() { b.Assign(sum, b.Add(sum, other)) }, nil)
+	}
+	other := b.Shuffle("other", loop.ShuffleUp, sum, loop.Int(1), warpSize)
+	lanes := b.Let("lanes", b.Select(b.Eq(w.lane, loop.Int(0)), zero, other))
+	if t.single() {
+		total := b.Shuffle("total", loop.ShuffleIndex, sum, loop.Int(warpSize-1), warpSize)
+		return b.Let("before", b.Add(w.sum, lanes)), b.Let("all", b.Add(w.sum, total))
+	}
+	half := b.Let("half", b.Mul(w.turn, loop.Int(int64(t.warps))))
+	b.If(b.Eq(w.lane, loop.Int(warpSize-1)), func() { b.Store(w.totals, b.Add(half, t.warp()), sum) }, nil)
+	t.barrier()
+	b.Assign(w.turn, b.Sub(loop.Int(1), w.turn))
+	start := b.Var("before", w.sum)
+	all = w.sum
+	for k := range int64(t.warps) {
+		total := b.Let("total", b.Load(w.totals, b.Add(half, loop.Int(k))))
+		if k < int64(t.warps)-1 {
+			b.If(b.Lt(loop.Int(k), t.warp()), func() { b.Assign(start, b.Add(start, total)) }, nil)
+		}
+		all = b.Let("all", b.Add(all, total))
+	}
+	return b.Let("before", b.Add(start, lanes)), all
+}
+
+// inPairs stores the results of the tile by pairs of a maximum and a sum.
+func (w *narrowScan) inPairs(n loop.Expr) {
+	b, x, t := w.t.b, w.x, w.t
+	b.If(w.scaled, func() {
+		minus := loop.Float(loop.F64, math.Inf(-1))
+		b.Assign(w.carry.state[0], b.Select(b.Gt(w.sum, loop.Float(loop.F64, 0)), b.Cast(loop.F64, w.c), minus))
+		b.Assign(w.carry.state[1], w.sum)
+		b.Assign(w.scaled, loop.Truth(false))
+	}, nil)
+	t.barrier() // the totals of a tile before have been read
+	mine := b.Let("mine", b.Add(w.firstOf(), b.Mul(w.lane, loop.Int(x.teams.perThread))))
+	rest := b.Let("rest", b.Min(loop.Int(x.teams.perThread), b.Sub(n, mine)))
+	end := b.Let("end", b.Add(w.own, b.Max(rest, loop.Int(0))))
+	own := t.open(x.fold)
+	b.For("k", w.own, end, func(k loop.Expr) { t.fold(own, b.Let("x", b.Load(w.tile, k)), nil) })
+	before, total := w.prefix.of(own)
+	acc := t.open(x.fold)
+	w.prefix.assign(acc, parts(w.carry))
+	t.absorb(acc, parts(before), loop.Truth(true))
+	b.For("k", w.own, end, func(k loop.Expr) { x.foldAndStore(t.emitter, acc, w.tile, k) })
+	next := t.open(x.fold)
+	w.prefix.assign(next, parts(w.carry))
+	t.absorb(next, parts(total), loop.Truth(true))
+	w.carryOn(next)
 }

@@ -26,9 +26,16 @@ type gridScan struct {
 // gridScanSizes are smaller in tests, whose lines are short.
 func (x *scanner) gridScanSizes() gridScan {
 	if x.opts.Grain > 0 {
+		if x.narrowLogs() {
+			return gridScan{warps: 2, perThread: quadSize, byWarp: 2, byBlock: 5}
+		}
 		return gridScan{warps: 2, perThread: 3, byWarp: 2, byBlock: 5}
 	}
 	per := int64(64) / max(4, int64(x.scanned().Size()))
+	if x.narrowLogs() {
+		// Fewer threads wait for each other.
+		return gridScan{warps: 4, perThread: per, byWarp: 16, byBlock: 1 << 10}
+	}
 	return gridScan{warps: 8, perThread: per, byWarp: 16, byBlock: 1 << 10}
 }
 
@@ -143,6 +150,10 @@ func (x *scanner) teamFold(t *gridTeam) {
 
 // teamRun writes the result.
 func (x *scanner) teamRun(t *gridTeam) {
+	if x.narrowLogs() {
+		x.teamLogs(t)
+		return
+	}
 	b, e := t.b, t.emitter
 	per := x.teams.perThread
 	tile := per * t.threads()
@@ -164,10 +175,6 @@ func (x *scanner) teamRun(t *gridTeam) {
 	}
 	out := e.write(x.out)
 	rank := b.Let("rank", t.rank())
-	logs := x.newLogTerms(t, room*teams)
-	if logs != nil && !t.single() {
-		b.Resident(3) // threads have several exponentials under way, which needs registers
-	}
 	x.teamSpans(t, func(s span, first, item loop.Expr) {
 		base := x.base(e, s)
 		carry := e.open(x.fold)
@@ -194,35 +201,12 @@ func (x *scanner) teamRun(t *gridTeam) {
 			mine := b.Let("mine", b.Mul(rank, loop.Int(per)))
 			end := b.Let("end", b.Min(n, b.Add(mine, loop.Int(per))))
 			own := e.open(x.fold)
-			load := func(k loop.Expr) loop.Expr { return b.Load(shared, place(k)) }
-			var largest, plain loop.Expr
-			if logs != nil {
-				largest, plain = logs.fold(own, mine, end, load, place)
-			} else {
-				b.For("k", mine, end, func(k loop.Expr) { e.fold(own, b.Let("x", load(k)), nil) })
-			}
+			b.For("k", mine, end, func(k loop.Expr) { e.fold(own, b.Let("x", b.Load(shared, place(k))), nil) })
 			before, total := prefix.of(own)
 			acc := e.open(x.fold)
 			prefix.assign(acc, parts(carry))
 			e.absorb(acc, parts(before), loop.Truth(true))
-			each := func() {
-				b.For("k", mine, end, func(k loop.Expr) {
-					at := b.Let("at", place(k))
-					v := b.Let("x", b.Load(shared, at))
-					if x.step.Exclusive {
-						b.Store(shared, at, e.finish(acc))
-					}
-					e.fold(acc, v, nil)
-					if !x.step.Exclusive {
-						b.Store(shared, at, e.finish(acc))
-					}
-				})
-			}
-			if logs != nil {
-				logs.run(acc, largest, plain, mine, end, shared, place, each)
-			} else {
-				each()
-			}
+			b.For("k", mine, end, func(k loop.Expr) { x.foldAndStore(e, acc, shared, b.Let("at", place(k))) })
 			t.barrier()
 			for r := range per {
 				k := turn(r)
@@ -232,6 +216,19 @@ func (x *scanner) teamRun(t *gridTeam) {
 			b.Assign(start, b.Add(start, loop.Int(tile)))
 		})
 	})
+}
+
+// foldAndStore folds the element of a shared array at a place and puts the running value there.
+func (x *scanner) foldAndStore(e *emitter, acc accumulator, shared loop.BufID, at loop.Expr) {
+	b := e.b
+	v := b.Let("x", b.Load(shared, at))
+	if x.step.Exclusive {
+		b.Store(shared, at, e.finish(acc))
+	}
+	e.fold(acc, v, nil)
+	if !x.step.Exclusive {
+		b.Store(shared, at, e.finish(acc))
+	}
 }
 
 // teamCarry folds the blocks of a line before an item.

@@ -33,6 +33,8 @@ func (f *function) expr(e loop.Expr) val {
 		return f.binary(e.Op, e.X.Type(), x, f.expr(e.Y))
 	case *loop.Select:
 		return f.selectExpr(e)
+	case *loop.FMA:
+		return f.fma(e)
 	case *loop.Cast:
 		return f.cast(e.Typ, e.X.Type(), f.expr(e.X))
 	case *loop.Call:
@@ -53,6 +55,14 @@ func (f *function) selectExpr(e *loop.Select) val {
 		parts[i] = f.block.NewSelect(cond, part, y[i])
 	}
 	return fromParts(parts)
+}
+
+// fma emits a product and a sum that are rounded once. Processors without such an
+// instruction call the C library.
+func (f *function) fma(e *loop.FMA) val {
+	t := registerType(e.Type())
+	x, y, z := f.expr(e.X).re, f.expr(e.Y).re, f.expr(e.Z).re
+	return val{re: f.block.NewCall(f.m.intrinsic("llvm.fma."+suffix(e.Type()), t, t, t, t), x, y, z)}
 }
 
 // unary emits an operator of one operand.
@@ -258,6 +268,9 @@ func (f *function) floatBinary(op loop.BinaryOp, t loop.Type, x, y value.Value) 
 		return b.NewFMul(x, y)
 	case loop.Div:
 		return b.NewFDiv(x, y)
+	case loop.MinNum, loop.MaxNum:
+		name := "llvm." + op.String() + "." + suffix(t)
+		return b.NewCall(f.m.intrinsic(name, registerType(t), registerType(t), registerType(t)), x, y)
 	}
 	p, ok := floatPredicates[op]
 	if !ok {

@@ -129,13 +129,11 @@ const deviceScope = "device"
 // atomic emits an atomic.
 func (f *function) atomic(s *loop.Atomic) {
 	elem := f.bufs[s.Buf].elem
-	// LLVM finds out the address space of ordinary accesses, but not of volatile ones.
-	space := types.AddrSpace(globalSpace)
-	if f.bufs[s.Buf].shared {
-		space = sharedSpace
+	place := value.Value(f.address(s.Buf, f.expr(s.Index).re, 0))
+	if f.bufs[s.Buf].shared == nil {
+		// LLVM finds out the address space of ordinary accesses, but not of volatile ones.
+		place = f.block.NewAddrSpaceCast(place, &types.PointerType{ElemType: memoryType(elem), AddrSpace: globalSpace})
 	}
-	place := f.block.NewAddrSpaceCast(
-		f.address(s.Buf, f.expr(s.Index).re, 0), &types.PointerType{ElemType: memoryType(elem), AddrSpace: space})
 	var old value.Value
 	if s.Op == loop.AtomicCompareAndSwap {
 		expected := f.expr(s.Expected).re
@@ -162,7 +160,9 @@ func (f *function) atomic(s *loop.Atomic) {
 	}
 }
 
-// sharedArray makes an array that the threads of a block share.
+// sharedArray makes an array that the threads of a block share. Accesses to it name its
+// address space: through casts LLVM would not see how they are aligned, and so makes no
+// vectors of neighbouring ones.
 func (m *Module) sharedArray(kernel string, s loop.Shared) buffer {
 	t := types.NewArray(uint64(s.Len), memoryType(s.Elem))
 	g := m.ir.NewGlobal(fmt.Sprintf("%s.%s.%d", kernel, s.Name, len(m.ir.Globals)), t)
@@ -172,8 +172,7 @@ func (m *Module) sharedArray(kernel string, s loop.Shared) buffer {
 	g.Init = constant.NewUndef(t)
 	g.Align = ir.Align(16)
 	m.keep(g)
-	first := constant.NewGetElementPtr(t, g, constant.NewInt(types.I64, 0), constant.NewInt(types.I64, 0))
-	return buffer{elem: s.Elem, shared: true, base: constant.NewAddrSpaceCast(first, types.NewPointer(memoryType(s.Elem)))}
+	return buffer{elem: s.Elem, shared: t, base: g}
 }
 
 // keep lists a shared array among what is used in ways that LLVM does not see. LLVM 14

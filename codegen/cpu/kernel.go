@@ -37,8 +37,8 @@ type function struct {
 type buffer struct {
 	elem   loop.Type
 	base   value.Value
-	shared bool // an array of a grid's block
-	once   bool // see loop.Buf
+	shared types.Type // the array of a block that it is, else nil
+	once   bool       // see loop.Buf
 }
 
 // newFunction starts the body of fn.

@@ -14,12 +14,21 @@ import (
 // store happens where it stands, and only inside the buffer.
 func (f *function) address(buf loop.BufID, index value.Value, part int64) value.Value {
 	b := f.bufs[buf]
+	elem := memoryType(b.elem)
 	path := []value.Value{llirIndex(index)}
+	from := elem
+	if b.shared != nil {
+		from = b.shared
+		path = append([]value.Value{constant.NewInt(types.I64, 0)}, path...)
+	}
 	if b.elem.IsComplex() {
 		path = append(path, constant.NewInt(types.I32, part)) // fields are numbered in i32
 	}
-	p := f.block.NewGetElementPtr(memoryType(b.elem), b.base, path...)
+	p := f.block.NewGetElementPtr(from, b.base, path...)
 	p.InBounds = true
+	if b.shared != nil { // llir takes all results for addresses of space 0
+		p.Typ = &types.PointerType{ElemType: p.Typ.(*types.PointerType).ElemType, AddrSpace: sharedSpace}
+	}
 	return p
 }
 

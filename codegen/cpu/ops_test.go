@@ -118,6 +118,13 @@ func operations(t loop.Type) []operation {
 			return y
 		},
 	})
+	if loop.FMAType(t) != loop.Invalid {
+		all = append(all, operation{
+			name: "fma", result: t,
+			build: func(x, y loop.Expr) loop.Expr { return &loop.FMA{X: x, Y: y, Z: x} },
+			eval:  func(x, y loop.Const) loop.Const { r, _ := loop.EvalFMA(x, y, x); return r },
+		})
+	}
 	return all
 }
 

@@ -97,6 +97,20 @@ func floatBinary[T floating](c *compiler, e *loop.Binary, operand func(loop.Expr
 			}
 			return y
 		})
+	case loop.MinNum:
+		return map2(x, y, func(x, y T) T {
+			if x != x || y < x {
+				return y
+			}
+			return x
+		})
+	case loop.MaxNum:
+		return map2(x, y, func(x, y T) T {
+			if x != x || y > x {
+				return y
+			}
+			return x
+		})
 	}
 	return map2(x, y, func(x, y T) T { // Max
 		if x >= y || x != x {
@@ -104,6 +118,14 @@ func floatBinary[T floating](c *compiler, e *loop.Binary, operand func(loop.Expr
 		}
 		return y
 	})
+}
+
+// fma is a product and a sum rounded once, by op.
+func fma[T floating](op func(x, y, z T) T) func(x, y, z value[T]) value[T] {
+	return func(x, y, z value[T]) value[T] {
+		f, g, h := x.code(), y.code(), z.code()
+		return computed(func(fr *frame) T { return op(f(fr), g(fr), h(fr)) })
+	}
 }
 
 func quotient[T floating](x, y value[T]) value[T] {

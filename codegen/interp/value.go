@@ -80,6 +80,7 @@ type class[T any] struct {
 	unary   func(*compiler, *loop.Unary) value[T]
 	binary  func(*compiler, *loop.Binary) value[T]
 	cast    func(*compiler, *loop.Cast) value[T]
+	fma     func(x, y, z value[T]) value[T] // nil: there is none
 }
 
 // expression compiles e, whose type the class carries.
@@ -123,6 +124,16 @@ func expression[T any](c *compiler, cl *class[T], e loop.Expr) value[T] {
 			return value[T]{}
 		}
 		return selected(c.bool(e.Cond), expression(c, cl, e.X), expression(c, cl, e.Y))
+	case *loop.FMA:
+		c.expect(e.Y, e.X.Type(), "the second factor of an fma")
+		c.expect(e.Z, e.X.Type(), "the summand of an fma")
+		if c.err == nil && cl.fma == nil {
+			c.fail("fma of %s", e.X.Type())
+		}
+		if c.err != nil {
+			return value[T]{}
+		}
+		return cl.fma(expression(c, cl, e.X), expression(c, cl, e.Y), expression(c, cl, e.Z))
 	case *loop.Cast:
 		if !e.X.Type().IsCompute() {
 			c.fail("cast from %s to %s", e.X.Type(), e.Typ)
@@ -164,27 +175,27 @@ func selected[T any](cond value[bool], x, y value[T]) value[T] {
 // functions that use it.
 
 func (c *compiler) bool(e loop.Expr) value[bool] {
-	return expression(c, &class[bool]{boolLiteral, boolLoad, boolUnary, boolBinary, boolCast}, e)
+	return expression(c, &class[bool]{boolLiteral, boolLoad, boolUnary, boolBinary, boolCast, nil}, e)
 }
 
 func (c *compiler) int(e loop.Expr) value[int64] {
-	return expression(c, &class[int64]{intLiteral, intLoad, intUnary, intBinary, intCast}, e)
+	return expression(c, &class[int64]{intLiteral, intLoad, intUnary, intBinary, intCast, nil}, e)
 }
 
 func (c *compiler) f32(e loop.Expr) value[float32] {
-	return expression(c, &class[float32]{f32Literal, f32Load, f32Unary, f32Binary, f32Cast}, e)
+	return expression(c, &class[float32]{f32Literal, f32Load, f32Unary, f32Binary, f32Cast, fma(loop.FMA32)}, e)
 }
 
 func (c *compiler) f64(e loop.Expr) value[float64] {
-	return expression(c, &class[float64]{f64Literal, f64Load, f64Unary, f64Binary, f64Cast}, e)
+	return expression(c, &class[float64]{f64Literal, f64Load, f64Unary, f64Binary, f64Cast, fma(math.FMA)}, e)
 }
 
 func (c *compiler) c64(e loop.Expr) value[complex64] {
-	return expression(c, &class[complex64]{c64Literal, c64Load, c64Unary, c64Binary, c64Cast}, e)
+	return expression(c, &class[complex64]{c64Literal, c64Load, c64Unary, c64Binary, c64Cast, nil}, e)
 }
 
 func (c *compiler) c128(e loop.Expr) value[complex128] {
-	return expression(c, &class[complex128]{c128Literal, c128Load, c128Unary, c128Binary, c128Cast}, e)
+	return expression(c, &class[complex128]{c128Literal, c128Load, c128Unary, c128Binary, c128Cast, nil}, e)
 }
 
 func boolLiteral(k loop.Const) bool   { return k.Bits != 0 }

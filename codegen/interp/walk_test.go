@@ -141,6 +141,9 @@ func (w *walker) expr(e loop.Expr) loop.Const {
 			return x
 		}
 		return y
+	case *loop.FMA:
+		r, _ := loop.EvalFMA(w.expr(e.X), w.expr(e.Y), w.expr(e.Z))
+		return r
 	case *loop.Cast:
 		return loop.EvalCast(e.Typ, w.expr(e.X))
 	case *loop.Call:

@@ -170,6 +170,11 @@ type Select struct {
 	Cond, X, Y Expr
 }
 
+// FMA is X*Y + Z, rounded once. All are of one type, F32 or F64.
+type FMA struct {
+	X, Y, Z Expr
+}
+
 // Cast converts X to Typ. Integer to integer wraps; integer to float rounds to
 // nearest even; float to integer truncates toward zero, saturates, and makes
 // NaN 0; anything to Bool is x != 0 (NaN is true); Bool to a number is 0 or 1;
@@ -193,5 +198,6 @@ func (e *Load) Type() Type   { return e.Elem.Compute() }
 func (e *Unary) Type() Type  { return e.Typ }
 func (e *Binary) Type() Type { return e.Typ }
 func (e *Select) Type() Type { return e.X.Type() }
+func (e *FMA) Type() Type    { return e.X.Type() }
 func (e *Cast) Type() Type   { return e.Typ }
 func (e *Call) Type() Type   { return e.Typ }

@@ -249,7 +249,7 @@ func (b *Builder) Fail(format string, args ...any) {
 	b.emit(&Fail{Code: code})
 }
 
-// The operators, for short; see NewBinary, NewUnary, NewSelect and NewCast.
+// The operators, for short; see NewBinary, NewUnary, NewSelect, NewFMA and NewCast.
 
 // Add is x + y.
 func (b *Builder) Add(x, y Expr) Expr { return NewBinary(Add, x, y) }
@@ -301,6 +301,9 @@ func (b *Builder) Ge(x, y Expr) Expr { return NewBinary(Ge, x, y) }
 
 // Select is x where cond holds and y otherwise; both are evaluated.
 func (b *Builder) Select(cond, x, y Expr) Expr { return NewSelect(cond, x, y) }
+
+// FMA is x*y + z, rounded once.
+func (b *Builder) FMA(x, y, z Expr) Expr { return NewFMA(x, y, z) }
 
 // Cast converts x to t.
 func (b *Builder) Cast(t Type, x Expr) Expr { return NewCast(t, x) }

@@ -154,6 +154,8 @@ func TestSimplify(t *testing.T) {
 		{b.Select(Truth(true), n, p), "n"},
 		{b.Select(Truth(false), n, p), "p"},
 		{b.Select(less, n, p), "select(n < p, n, p)"},
+		{b.FMA(b.Cast(F32, n), Float(F32, 2), Float(F32, 3)), "fma(f32(n), 2.0:f32, 3.0:f32)"},
+		{b.FMA(Float(F32, 2), Float(F32, 2), Float(F32, 3)), "7.0:f32"},
 		{b.Cast(I64, n), "n"},
 		{b.Cast(F32, Int(3)), "3.0:f32"},
 		{b.Cast(U8, Int(-1)), "255:u8"},

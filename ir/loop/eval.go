@@ -70,6 +70,43 @@ func EvalBinary(op BinaryOp, x, y Const) (Const, bool) {
 	return Const{}, false
 }
 
+// EvalFMA is x*y + z, rounded once. It reports false when the types differ or have no
+// such operation.
+func EvalFMA(x, y, z Const) (Const, bool) {
+	if x.Typ != y.Typ || x.Typ != z.Typ {
+		return Const{}, false
+	}
+	switch x.Typ {
+	case F32:
+		return f32Const(FMA32(x.f32(), y.f32(), z.f32())), true
+	case F64:
+		return f64Const(math.FMA(x.f64(), y.f64(), z.f64())), true
+	}
+	return Const{}, false
+}
+
+// FMA32 is x*y + z, rounded once. The product is exact in F64. The sum is first rounded
+// there to odd: to the neighbour whose last bit is 1 if it is not exact, so that rounding
+// it again decides as the exact sum would (S. Boldo and G. Melquiond, "Emulation of FMA
+// and correctly rounded sums: proved algorithms using rounding to odd", IEEE Trans.
+// Comput. 57(4), 2008).
+func FMA32(x, y, z float32) float32 {
+	p, c := float64(x)*float64(y), float64(z)
+	s := p + c
+	// What the rounding of the sum left out (D. Knuth, TAOCP 2, 4.2.2).
+	b := s - p
+	rest := (p - (s - b)) + (c - b)
+	if bits := math.Float64bits(s); rest != 0 && bits&1 == 0 && !math.IsInf(s, 0) && rest == rest {
+		if (rest > 0) == (s > 0) {
+			bits++
+		} else {
+			bits--
+		}
+		s = math.Float64frombits(bits)
+	}
+	return float32(s)
+}
+
 // EvalCast converts a constant by the rules of Cast. A complex number is
 // cast to Bool by both parts (it is false only when both are zero) and to any
 // other type that is not complex by its real part. Where there is no such

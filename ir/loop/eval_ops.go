@@ -201,6 +201,8 @@ func evalF32Binary(op BinaryOp, x, y float32) (Const, bool) {
 			return f32Const(x), true
 		}
 		return f32Const(y), true
+	case MinNum, MaxNum:
+		return f32Const(extremeNumber(op, x, y)), true
 	case Complex:
 		return c64Const(complex(x, y)), true
 	}
@@ -227,10 +229,20 @@ func evalF64Binary(op BinaryOp, x, y float64) (Const, bool) {
 			return f64Const(x), true
 		}
 		return f64Const(y), true
+	case MinNum, MaxNum:
+		return f64Const(extremeNumber(op, x, y)), true
 	case Complex:
 		return c128Const(complex(x, y)), true
 	}
 	return evalOrder(op, x, y)
+}
+
+// extremeNumber is MinNum or MaxNum.
+func extremeNumber[T float32 | float64](op BinaryOp, x, y T) T {
+	if x != x || op == MinNum && y < x || op == MaxNum && y > x {
+		return y
+	}
+	return x
 }
 
 func evalComplexBinary(op BinaryOp, x, y Const) (Const, bool) {

@@ -3,6 +3,7 @@ package loop
 import (
 	"math"
 	"math/big"
+	"math/rand/v2"
 	"testing"
 )
 
@@ -394,5 +395,50 @@ func TestEvalCast(t *testing.T) {
 		if r := EvalCast(test.want.Typ, test.x); r != test.want {
 			t.Errorf("%s(%s) = %s, want %s", test.want.Typ, test.x.String(), r.String(), test.want.String())
 		}
+	}
+}
+
+// FMA32 rounds the exact result once, also where it is halfway between two numbers or
+// subnormal.
+func TestFMA32(t *testing.T) {
+	rng := rand.New(rand.NewPCG(11, 12))
+	draw := func() float32 {
+		switch rng.IntN(4) {
+		case 0:
+			return float32(rng.IntN(1 << 25))
+		case 1:
+			return float32(math.Ldexp(1+float64(rng.IntN(8))/8, rng.IntN(60)-30))
+		}
+		return float32(math.Ldexp(rng.Float64()-0.5, rng.IntN(200)-100))
+	}
+	exact := func(x, y, z float32) float32 {
+		f := func(x float32) *big.Float { return new(big.Float).SetPrec(2000).SetFloat64(float64(x)) }
+		r := f(x)
+		v, _ := r.Add(r.Mul(r, f(y)), f(z)).Float32()
+		return v
+	}
+	for range 200_000 {
+		x, y, z := draw(), draw(), draw()
+		switch rng.IntN(4) {
+		case 0: // nearly cancelled
+			z = -x * y
+		case 1: // just beside the middle of two numbers
+			x, z = 1+float32(rng.IntN(1<<20))*0x1p-23, 0x1p-24
+			y = 1 + float32(rng.IntN(3)-1)*0x1p-23
+		}
+		if got, want := FMA32(x, y, z), exact(x, y, z); got != want {
+			t.Fatalf("fma(%g, %g, %g) = %g, want %g", x, y, z, got, want)
+		}
+	}
+	big := float32(math.MaxFloat32)
+	for _, test := range [][4]float32{
+		{big, big, float32(-inf), float32(-inf)}, {big, 2, -big, big}, {float32(inf), 1, 1, float32(inf)}, {0, -1, 0, 0}, {0x1p-126, 0x1p-23, 0, 0x1p-149},
+	} {
+		if got := FMA32(test[0], test[1], test[2]); got != test[3] {
+			t.Errorf("fma(%g, %g, %g) = %g", test[0], test[1], test[2], got)
+		}
+	}
+	if got := FMA32(float32(inf), 0, 1); got == got {
+		t.Errorf("fma(inf, 0, 1) = %g", got)
 	}
 }

@@ -194,6 +194,24 @@ func NewSelect(cond, x, y Expr) Expr {
 	return &Select{Cond: cond, X: x, Y: y}
 }
 
+// NewFMA is x*y + z, rounded once; of constants it is computed, unless it is a NaN. It
+// panics when it is not defined on the operands.
+func NewFMA(x, y, z Expr) Expr {
+	t := x.Type()
+	if FMAType(t) == Invalid || y.Type() != t || z.Type() != t {
+		panic(fmt.Sprintf("BUG: fma of %s, %s and %s", t, y.Type(), z.Type()))
+	}
+	cx, ok := x.(*Const)
+	cy, ok2 := y.(*Const)
+	cz, ok3 := z.(*Const)
+	if ok && ok2 && ok3 {
+		if folded, ok := EvalFMA(*cx, *cy, *cz); ok && !folded.isNaN() {
+			return &folded
+		}
+	}
+	return &FMA{X: x, Y: y, Z: z}
+}
+
 // NewCast converts x to the compute type t. A cast to the type x has is x, and
 // casts of constants are computed. It panics when t is not a compute type.
 func NewCast(t Type, x Expr) Expr {

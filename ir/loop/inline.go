@@ -144,6 +144,8 @@ func (n *Inliner) Expr(e Expr) Expr {
 		return NewBinary(e.Op, n.Expr(e.X), n.Expr(e.Y))
 	case *Select:
 		return NewSelect(n.Expr(e.Cond), n.Expr(e.X), n.Expr(e.Y))
+	case *FMA:
+		return NewFMA(n.Expr(e.X), n.Expr(e.Y), n.Expr(e.Z))
 	case *Cast:
 		return NewCast(e.Typ, n.Expr(e.X))
 	case *Call:

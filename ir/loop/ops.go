@@ -32,12 +32,14 @@ const (
 	InvalidBinary BinaryOp = iota
 	Add                    // integers wrap; floats, complex IEEE (no contraction)
 	Sub
-	Mul // complex: (ac-bd) + (ad+bc)i
-	Div // F32, F64: IEEE; complex: Smith's method, see EvalBinary; integers: truncates, x/0 = 0, min/-1 = min
-	Rem // integers: sign of the dividend, x%0 = 0, min%-1 = 0
-	Min // integers, Bool, floats: x if x<=y or x is NaN, else y (so NaN wins)
-	Max // integers, Bool, floats: x if x>=y or x is NaN, else y (so NaN wins)
-	And // Bool: logical (both sides evaluated); integers: bitwise
+	Mul    // complex: (ac-bd) + (ad+bc)i
+	Div    // F32, F64: IEEE; complex: Smith's method, see EvalBinary; integers: truncates, x/0 = 0, min/-1 = min
+	Rem    // integers: sign of the dividend, x%0 = 0, min%-1 = 0
+	Min    // integers, Bool, floats: x if x<=y or x is NaN, else y (so NaN wins)
+	Max    // integers, Bool, floats: x if x>=y or x is NaN, else y (so NaN wins)
+	MinNum // F32, F64: the smaller one, the other one if one is NaN; of zeros either
+	MaxNum // F32, F64: the larger one, the other one if one is NaN; of zeros either
+	And    // Bool: logical (both sides evaluated); integers: bitwise
 	Or
 	Xor
 	Shl // integers: y taken modulo the width
@@ -68,7 +70,7 @@ var unaryOps = [...]opFacts{
 var binaryOps = [...]opFacts{
 	Add: {name: "+", prec: 4}, Sub: {name: "-", prec: 4},
 	Mul: {name: "*", prec: 5}, Div: {name: "/", prec: 5}, Rem: {name: "%", prec: 5},
-	Min: {name: "min"}, Max: {name: "max"},
+	Min: {name: "min"}, Max: {name: "max"}, MinNum: {name: "minnum"}, MaxNum: {name: "maxnum"},
 	And: {name: "&", prec: 2}, Or: {name: "|", prec: 1}, Xor: {name: "xor"},
 	Shl: {name: "shl"}, Shr: {name: "shr"},
 	Eq: {name: "==", prec: 3, cmp: true}, Ne: {name: "!=", prec: 3, cmp: true},

@@ -57,6 +57,8 @@ func TestParseErrors(t *testing.T) {
 		{inFunc("x[0] = sqrt(1.0, 2.0)"), `2:8: sqrt takes 1 arguments, not 2`},
 		{inFunc("x[0] = min(1.0)"), `2:8: min takes 2 arguments, not 1`},
 		{inFunc("x[0] = sqrt(n)"), `2:8: sqrt is not defined on i64`},
+		{inFunc("x[0] = fma(1.0, 2.0:f32, 1.0)"), `2:8: fma takes three f32 or three f64; these are f64, f32, f64`},
+		{inFunc("x[0] = fma(1.0, 2.0)"), `2:8: fma takes 3 arguments, not 2`},
 		{inFunc("x[0] = select(n, 1.0, 1.0)"), `2:8: select takes bool, T, T; these are i64, f64, f64`},
 		{inFunc("x[0] = f16(1.0)"), `2:8: f16 is a type of buffers only; round with roundf16`},
 		{inFunc("x[0] = f64()"), `2:8: f64 takes 1 arguments, not 0`},

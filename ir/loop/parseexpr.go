@@ -11,12 +11,13 @@ type builtin struct {
 	unary    UnaryOp
 	binary   BinaryOp
 	register Register
-	stmt     bool // a statement; nothing set: select
+	three    func(p *parser, name token, args []operand) operand
+	stmt     bool // a statement
 }
 
 // builtins maps the names of operators in function syntax to the operators.
 var builtins = func() map[string]builtin {
-	m := map[string]builtin{"select": {}}
+	m := map[string]builtin{"select": {three: (*parser).selection}, "fma": {three: (*parser).fma}}
 	for op, facts := range unaryOps {
 		if facts.name != "" && isName(facts.name) {
 			m[facts.name] = builtin{unary: UnaryOp(op)}
@@ -271,8 +272,8 @@ func (p *parser) application(name token) operand {
 			return placeholder
 		}
 		return p.prefix(name.offset, b.unary, args[0])
-	case b.binary == InvalidBinary:
-		return p.selection(name, args)
+	case b.three != nil:
+		return b.three(p, name, args)
 	case !p.count(name, args, 2):
 		return placeholder
 	}
@@ -329,6 +330,18 @@ func (p *parser) selection(name token, args []operand) operand {
 		return placeholder
 	}
 	return p.node(&Select{Cond: args[0].e, X: args[1].e, Y: args[2].e}, args...)
+}
+
+func (p *parser) fma(name token, args []operand) operand {
+	if !p.count(name, args, 3) {
+		return placeholder
+	}
+	x, y, z := args[0].e.Type(), args[1].e.Type(), args[2].e.Type()
+	if FMAType(x) == Invalid || x != y || x != z {
+		p.failAt(name.offset, "fma takes three f32 or three f64; these are %s, %s, %s", x, y, z)
+		return placeholder
+	}
+	return p.node(&FMA{X: args[0].e, Y: args[1].e, Z: args[2].e}, args...)
 }
 
 // call reads the result type of a library function where its name does not tell.

@@ -212,6 +212,8 @@ func (p *exprPrinter) expr(e Expr, prec int) {
 		p.binary(e, prec)
 	case *Select:
 		p.call("select", e.Cond, e.X, e.Y)
+	case *FMA:
+		p.call("fma", e.X, e.Y, e.Z)
 	case *Cast:
 		p.call(e.Typ.String(), e.X)
 	case *Call:

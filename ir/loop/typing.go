@@ -66,6 +66,10 @@ func BinaryType(op BinaryOp, x Type) Type {
 		if isOrdered(x) {
 			return x
 		}
+	case MinNum, MaxNum:
+		if isReal(x) {
+			return x
+		}
 	case And, Or, Xor:
 		if x == Bool || x.IsInt() {
 			return x
@@ -85,6 +89,14 @@ func BinaryType(op BinaryOp, x Type) Type {
 		case F64:
 			return C128
 		}
+	}
+	return Invalid
+}
+
+// FMAType is the result type of an FMA of operands of type x, or Invalid when there is none.
+func FMAType(x Type) Type {
+	if isReal(x) {
+		return x
 	}
 	return Invalid
 }

@@ -37,6 +37,10 @@ func (v *verifier) expr(e Expr) {
 		if e.X.Type() != e.Y.Type() {
 			v.problem("select between %s and %s", e.X.Type(), e.Y.Type())
 		}
+	case *FMA:
+		if t := e.X.Type(); FMAType(t) == Invalid || e.Y.Type() != t || e.Z.Type() != t {
+			v.problem("fma of %s, %s and %s", t, e.Y.Type(), e.Z.Type())
+		}
 	case *Cast:
 		if !e.Typ.IsCompute() {
 			v.problem("casts to %s, which is not a type to compute in", e.Typ)

@@ -59,6 +59,8 @@ func Operands(e Expr) []Expr {
 		return []Expr{e.X, e.Y}
 	case *Select:
 		return []Expr{e.Cond, e.X, e.Y}
+	case *FMA:
+		return []Expr{e.X, e.Y, e.Z}
 	case *Cast:
 		return []Expr{e.X}
 	case *Call:
@@ -149,6 +151,8 @@ func (r rewriter) expr(e Expr) Expr {
 		return &Binary{Op: e.Op, Typ: e.Typ, X: r.expr(e.X), Y: r.expr(e.Y)}
 	case *Select:
 		return &Select{Cond: r.expr(e.Cond), X: r.expr(e.X), Y: r.expr(e.Y)}
+	case *FMA:
+		return &FMA{X: r.expr(e.X), Y: r.expr(e.Y), Z: r.expr(e.Z)}
 	case *Cast:
 		return &Cast{Typ: e.Typ, X: r.expr(e.X)}
 	case *Call:

@@ -7,7 +7,10 @@ import (
 )
 
 // forGrids are functions that package lower calls for results that are rounded to 32 bits.
-var forGrids = []string{"_expnarrow_f64", "_logslot_i64", "_lognarrow_f64"}
+var forGrids = []string{
+	"_expnarrow_f64", "_expcount_f32", "_exprest_f32", "_expslot_u64", "_expjoin_f64",
+	"_logslot_u32", "_logpart_f32", "_lognarrow_f32",
+}
 
 // TestNarrowExp checks the relative error of 2^-33, and where the result is exact.
 func TestNarrowExp(t *testing.T) {
@@ -34,32 +37,56 @@ func TestNarrowExp(t *testing.T) {
 	}
 }
 
-// TestNarrowLog checks the absolute error of 2^-44 with the table that it is for.
+// TestExpInSteps checks the relative error of 2^-29 of the exponential in steps, over all
+// counts and slots.
+func TestExpInSteps(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 5))
+	x := []float64{0, math.Copysign(0, -1), -600, 512, 0x1p-149, -0x1p-149}
+	for k := range 2 * 27_000 {
+		// Halfway between counts, too.
+		x = append(x, float64(float32((float64(k-27_000)+0.5)*math.Ln2/32)))
+	}
+	for range samples() {
+		x = append(x, float64(float32(math.Copysign(math.Ldexp(1+rng.Float64(), rng.IntN(38)-30), rng.Float64()-0.5))))
+	}
+	slot := "_expslot_u64(i64(bits(_expcount_f32(f32(x[i])))) & 31)"
+	text := "_expjoin_f64(_exprest_f32(f32(x[i]), _expcount_f32(f32(x[i]))), _expcount_f32(f32(x[i])), u32(shr(" + slot + ", 32:u64)), u32(" + slot + "))"
+	worst := 0.0
+	for i, y := range run[float64, float64](t, text, "f64", "f64", x, nil) {
+		if x[i] == 0 && y != 1 {
+			t.Errorf("of %v: %v", x[i], y)
+		}
+		worst = max(worst, math.Abs(y/math.Exp(x[i])-1))
+	}
+	t.Logf("relative error 2^%.2f", math.Log2(worst))
+	if worst > 0x1p-29 {
+		t.Errorf("relative error %g = 2^%.2f", worst, math.Log2(worst))
+	}
+}
+
+// TestNarrowLog checks the absolute error of 2^-28 besides that of rounding the result.
 func TestNarrowLog(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
-	x := []float64{1, math.Nextafter(1, 0), math.Nextafter(1, 2), 0x1p-1022, math.MaxFloat64, 1 + 1.0/64, math.Nextafter(1+1.0/64, 0), 2}
+	x := []float64{1, math.Nextafter(1, 0), math.Nextafter(1, 2), 0x1p-1022, math.MaxFloat64, 2}
+	for j := range 32 {
+		border := 1 + float64(j)/32
+		x = append(x, border, math.Nextafter(border, 0), math.Nextafter(border, 2), border*0x1p-700, border*0x1p700)
+	}
 	for range samples() {
 		x = append(x, math.Ldexp(1+rng.Float64(), rng.IntN(60)-30))
 	}
-	var c []float64
-	for _, v := range x {
-		m, _ := math.Frexp(v)
-		slot := math.Floor((2*m - 1) * 64)
-		inverse := 1.0
-		if slot > 0 {
-			inverse = 1 / (1 + (slot+0.5)/64)
-		}
-		c = append(c, inverse)
-	}
+	part := "_logpart_f32(i64(_logslot_u32(x[i]) & 31:u32))"
 	worst := 0.0
-	for i, y := range run[float64, float64](t, "_lognarrow_f64(x[i], w[i], 0.0 - log_f64(w[i]))", "f64", "f64", x, c) {
+	for i, y := range run[float64, float64](t, "f64(_lognarrow_f32(x[i], "+part+", exp_f64(f64(-"+part+"))))", "f64", "f64", x, nil) {
 		if x[i] == 1 && y != 0 {
 			t.Errorf("log 1 = %v", y)
 		}
-		// As the logarithm grows, so do the roundings of sums.
-		worst = max(worst, math.Abs(y-math.Log(x[i]))/max(1, math.Abs(y)/16))
+		a := float32(math.Abs(y))
+		half := float64(math.Nextafter32(a, 1e9)-a) / 2
+		worst = max(worst, math.Abs(y-math.Log(x[i]))-half)
 	}
-	if worst > 0x1p-44 {
+	t.Logf("absolute error 2^%.2f", math.Log2(worst))
+	if worst > 0x1p-28 {
 		t.Errorf("absolute error %g = 2^%.2f", worst, math.Log2(worst))
 	}
 }

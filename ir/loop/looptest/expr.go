@@ -187,10 +187,24 @@ func (g *generator) bits(t loop.Type, height int) loop.Expr {
 	}
 }
 
+// extremeNumber draws a MinNum or MaxNum. Sums with 0 make signalling NaNs quiet and the
+// zero that results positive, of which engines may take either.
+func (g *generator) extremeNumber(t loop.Type, height int) loop.Expr {
+	plus0 := func(x loop.Expr) loop.Expr {
+		return &loop.Binary{Op: loop.Add, Typ: t, X: x, Y: loop.Number(t, 0)}
+	}
+	op := pick(g, []loop.BinaryOp{loop.MinNum, loop.MaxNum})
+	return plus0(&loop.Binary{Op: op, Typ: t, X: plus0(g.expr(t, height)), Y: plus0(g.expr(t, height))})
+}
+
 func (g *generator) float(t loop.Type, height int) loop.Expr {
 	wide := map[loop.Type]loop.Type{loop.F32: loop.C64, loop.F64: loop.C128}
 	bits := map[loop.Type]loop.Type{loop.F32: loop.U32, loop.F64: loop.U64}
-	switch g.upto(8) {
+	switch g.upto(10) {
+	case 8:
+		return &loop.FMA{X: g.expr(t, height), Y: g.expr(t, height), Z: g.expr(t, height)}
+	case 9:
+		return g.extremeNumber(t, height)
 	case 0, 1:
 		return g.unary(pick(g, floatUnary), t, height)
 	case 2:

@@ -158,6 +158,9 @@ func (r *runner) expr(e loop.Expr) loop.Const {
 		if c = y; cond.Bits != 0 {
 			c = x
 		}
+	case *loop.FMA:
+		x, y := r.expr(e.X), r.expr(e.Y)
+		c, ok = loop.EvalFMA(x, y, r.expr(e.Z))
 	case *loop.Cast:
 		c = loop.EvalCast(e.Typ, r.expr(e.X))
 	case *loop.Call:
