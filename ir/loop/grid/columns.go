@@ -31,7 +31,8 @@ func (m *mapper) columns(s *loop.Stage) bool {
 	buffers, scalars := len(m.out.Buffers), len(m.out.Scalars)
 	var long *longList
 	if t.split {
-		long = &longList{m.temp(s.Name+"_long", loop.I64), m.temp(s.Name+"_long_count", loop.I64)}
+		long = &longList{rows: m.temp(s.Name+"_long", loop.I64), count: m.temp(s.Name+"_long_count", loop.I64)}
+		long.pieces = m.piecesOf(s, t)
 	}
 	doublings, vectorDoublings := m.scalar(s.Name+"_lanes_log2"), m.scalar(s.Name+"_vector_lanes_log2")
 	narrow, okNarrow := m.rowsByTeams(s, t, lineTeams{"columns", doublings, 1, nil}, long)
@@ -55,17 +56,22 @@ func (m *mapper) columns(s *loop.Stage) bool {
 		return sizeOp(loop.Min, sizeOp(loop.Mul, n, tiles), loop.SizeConst(maxRowThreads/warp))
 	}
 	blocks := func(warps loop.SizeExpr) loop.SizeExpr {
-		return ceilDiv(sizeOp(loop.Mul, warps, loop.SizeConst(warp)), loop.SizeConst(int64(m.opts.Threads)))
+		return ceilDiv(sizeOp(loop.Mul, warps, loop.SizeConst(warp)), loop.SizeConst(int64(m.lineThreads())))
 	}
 	var allocs []loop.Alloc
 	if long != nil {
-		allocs = []loop.Alloc{{Buffer: long.rows, Len: n}, {Buffer: long.count, Len: one, Zero: true}}
+		allocs = []loop.Alloc{{Buffer: long.rows, Len: n}, {Buffer: long.count, Len: loop.SizeConst(2), Zero: true}}
 	}
-	m.sizes(s.Name+"_lanes", []loop.ScalarLet{
+	lets := []loop.ScalarLet{
 		{Scalar: doublings, Value: doublingsToCover(k)},
 		{Scalar: vectorDoublings, Value: doublingsToCover(ceilDiv(k, loop.SizeConst(wideColumns)))},
 		{Scalar: isVector, Value: sizeOp(loop.Mul, sizeOp(loop.Min, one, sizeOp(loop.Div, k, vectorsFrom(elem.Size()))), wholeVectors(s, strides))},
-	}, nil, allocs)
+	}
+	if long != nil && long.pieces != nil {
+		length, room := long.pieces.sizes(m, k)
+		lets, allocs = append(lets, length), append(allocs, room...)
+	}
+	m.sizes(s.Name+"_lanes", lets, nil, allocs)
 	tiles := ceilDiv(k, loop.SizeConst(warp*wideColumns))
 	narrow.Blocks = sizeOp(loop.Mul, sizeOp(loop.Mul, blocks(warps(one)), any), sizeOp(loop.Mul, noVectors, sizeOp(loop.Sub, one, isWide)))
 	wide.Blocks = sizeOp(loop.Mul, blocks(warps(tiles)), sizeOp(loop.Mul, noVectors, isWide))
@@ -74,6 +80,10 @@ func (m *mapper) columns(s *loop.Stage) bool {
 	m.add(wide)
 	m.add(vectors)
 	if long == nil {
+		return true
+	}
+	if long.pieces != nil {
+		m.pieces(s, t, long, byVectors, lineTeams{"columns", doublings, 1, nil}, isVector, any)
 		return true
 	}
 	each := sizeOp(loop.Min, sizeOp(loop.Mul, n, any), loop.SizeConst(maxLongBlocks))
@@ -102,7 +112,10 @@ const (
 )
 
 // longList is a list of rows in memory: numbers, and how many there are.
-type longList struct{ rows, count loop.BufferID }
+type longList struct {
+	rows, count loop.BufferID
+	pieces      *pieceList // of those rows; nil: blocks take them
+}
 
 // argOf is the program scalar that a stage passes for a parameter.
 func argOf(s *loop.Stage, id loop.VarID) loop.ScalarID {
@@ -141,7 +154,7 @@ type lineTeams struct {
 // is a list for them.
 func (m *mapper) rowsByTeams(s *loop.Stage, t *lineNest, by lineTeams, long *longList) (loop.Stage, bool) {
 	c := m.cuts[s.Partition]
-	g := m.newFunc(s.Func.Name)
+	g := m.newLineFunc(s.Func.Name)
 	in := g.parameters(s)
 	b := g.b
 	n := g.scalar(c.n)
@@ -152,10 +165,13 @@ func (m *mapper) rowsByTeams(s *loop.Stage, t *lineNest, by lineTeams, long *lon
 	teams := g.rowTeams(log)
 	g.roundDown(s.Func, &in, by.strides)
 	columns := in.Args[argIndex(s.Func, t.width)]
-	b.Resident(fewResident)
 	var rows, count loop.BufID
+	var cutting *pieceParameters
 	if long != nil {
 		rows, count = g.buffer(long.rows, loop.ReadWrite), g.buffer(long.count, loop.ReadWrite)
+		if long.pieces != nil {
+			cutting = g.pieceParameters(long.pieces, loop.ReadWrite)
+		}
 	}
 	item := func(row, tile loop.Expr) {
 		w := m.newLineWork(s, g, t, &in, row)
@@ -175,9 +191,17 @@ func (m *mapper) rowsByTeams(s *loop.Stage, t *lineNest, by lineTeams, long *lon
 			}
 			outer := body[t.start].(*loop.For)
 			length := b.Sub(n.Expr(outer.Hi), n.Expr(outer.Lo))
-			b.If(b.Gt(length, loop.Int(longLines*m.opts.LongRow)), func() {
+			limit := loop.Expr(loop.Int(longLines * m.opts.LongRow))
+			if cutting != nil {
+				limit = cutting.length
+			}
+			b.If(b.Gt(length, limit), func() {
 				b.If(b.And(b.Eq(teams.rank, loop.Int(0)), b.Eq(tile, loop.Int(0))), func() {
-					b.Store(rows, b.AtomicOld("place", loop.AtomicAdd, count, loop.Int(0), loop.Int(1)), row)
+					place := b.AtomicOld("place", loop.AtomicAdd, count, loop.Int(0), loop.Int(1))
+					b.Store(rows, place, row)
+					if cutting != nil {
+						cutting.note(g, count, place, row, n.Expr(outer.Lo), length)
+					}
 				}, nil)
 			}, work)
 		}
@@ -209,7 +233,7 @@ func argIndex(f *loop.Func, id loop.VarID) int {
 // warps are added up in the order of the entries.
 func (m *mapper) rowsByBlocks(s *loop.Stage, t *lineNest, by lineTeams, long *longList) (loop.Stage, bool) {
 	threads := min(4*m.opts.Threads, loop.MaxThreads)
-	g := &gridFunc{m: m, b: loop.NewGridBuilder(s.Func.Name, threads)}
+	g := m.newFuncOf(s.Func.Name, threads)
 	in := g.parameters(s)
 	b := g.b
 	rows, count := g.buffer(long.rows, loop.ReadOnly), g.buffer(long.count, loop.ReadOnly)
@@ -434,6 +458,10 @@ func (w *lineWork) loop(f *loop.For, n *loop.Inliner, lo, hi loop.Expr) {
 	}
 	hi = b.Let("to", hi)
 	at := b.Var("at", lo)
+	if x2ahead {
+		w.loopAhead(f, n, at, hi)
+		return
+	}
 	b.While(b.Le(at, b.Let("last", b.Sub(hi, loop.Int(unroll)))), func() {
 		var turns []turn
 		for u := range unroll {

@@ -4,10 +4,11 @@ import "github.com/lacuna-sparse/lacuna/ir/loop"
 
 // gridFunc is a grid function under construction.
 type gridFunc struct {
-	m    *mapper
-	b    *loop.Builder
-	bufs []loop.BufferID
-	args []loop.ScalarID
+	m       *mapper
+	b       *loop.Builder
+	threads int // of a block
+	bufs    []loop.BufferID
+	args    []loop.ScalarID
 	// worker numbers the thread among those that have copies of buffers.
 	worker loop.Expr
 	totals *loop.BufID // shared, of the warps; nil until needed
@@ -18,7 +19,12 @@ type gridFunc struct {
 }
 
 func (m *mapper) newFunc(name string) *gridFunc {
-	return &gridFunc{m: m, b: loop.NewGridBuilder(name, m.opts.Threads)}
+	return m.newFuncOf(name, m.opts.Threads)
+}
+
+// newFuncOf is newFunc with another size of blocks.
+func (m *mapper) newFuncOf(name string, threads int) *gridFunc {
+	return &gridFunc{m: m, b: loop.NewGridBuilder(name, threads), threads: threads}
 }
 
 // parameters gives the function the parameters of a stage's function, in its order.

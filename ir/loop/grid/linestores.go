@@ -172,7 +172,7 @@ type rowTeams struct {
 // rowTeams makes teams of 2^log lanes.
 func (g *gridFunc) rowTeams(log loop.Expr) rowTeams {
 	b := g.b
-	warps := loop.Int(int64(g.m.opts.Threads / warp))
+	warps := loop.Int(int64(g.threads / warp))
 	t := rowTeams{width: b.Let("width", shl(loop.Int(1), log)), count: b.Let("teams", shr(loop.Int(warp), log))}
 	t.rank = b.Let("rank", b.And(g.lane(), b.Sub(t.width, loop.Int(1))))
 	t.member = b.Let("member", shr(g.lane(), log))
