@@ -197,13 +197,13 @@ func (m *mapper) stage(s *loop.Stage) {
 	case len(s.Prefixes) > 0:
 		m.prefixes(s)
 	case s.Partition < 0:
-		if !m.independent(s) && !m.atomics(s) && !m.block(s) && !m.scatters(s) && !m.owners(s) {
+		if !m.independent(s) && !m.atomics(flattened(s)) && !m.block(s) && !m.scatters(s) && !m.owners(s) {
 			m.serial(s)
 		}
 	case s.Ordered:
 		m.ordered(s)
 	case m.cuts[s.Partition].style == single:
-		if !m.counters(s) && !m.positions(s) && !m.rows(s) && !m.columns(s) && !m.entries(s) && !m.lineStores(s) {
+		if !m.counters(s) && !m.positions(s) && !m.rows(s) && !m.columns(s) && !m.entries(s) && !m.lineStores(s) && !m.updates(s) {
 			m.elements(s)
 		}
 	default:
