@@ -145,13 +145,11 @@ func (m *mapper) updates(s *loop.Stage) bool {
 	}
 	few := sizeOp(loop.Sub, loop.SizeConst(1), atLeast(loop.SizeScalar(m.cuts[s.Partition].n), fewElements))
 	many := sizeOp(loop.Sub, loop.SizeConst(1), few)
-	if _, ok := foldedStores(l); ok {
-		done := false
-		m.when(few, func() { done = m.atomics(flat) })
-		if done {
-			m.when(many, func() { m.elements(s) })
-		}
-		return done
+	done := false
+	m.when(few, func() { done = m.atomics(flat) || m.extremes(flat) })
+	if done {
+		m.when(many, func() { m.elements(s) })
+		return true
 	}
 	return m.sorted(flat, few, func() { m.elements(s) })
 }

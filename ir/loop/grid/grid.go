@@ -26,8 +26,11 @@
 //     (blocks.go).
 //   - independent: the iterations of a loop that is independent (independent.go).
 //   - atomics: the iterations of a loop that folds integers into elements (atomics.go).
-//   - owners: the iterations of a loop that folds into elements in order: every warp
-//     goes through all of them, and does what falls to its elements (owners.go).
+//   - extremes: the same, by min or max of floats (extremes.go).
+//   - updates: the iterations of a loop that folds into elements in order are sorted by
+//     their elements and folded (scatter.go, sortpairs.go, foldruns.go).
+//   - owners: the same, where they are few: every warp goes through all of them, and
+//     does what falls to its elements (owners.go).
 //   - serial: one thread does it all, or one block (a few sizes and sums).
 //   - prefix: a running sum in three steps (prefix.go).
 //
@@ -197,7 +200,7 @@ func (m *mapper) stage(s *loop.Stage) {
 	case len(s.Prefixes) > 0:
 		m.prefixes(s)
 	case s.Partition < 0:
-		if !m.independent(s) && !m.atomics(flattened(s)) && !m.block(s) && !m.scatters(s) && !m.owners(s) {
+		if !m.independent(s) && !m.atomics(flattened(s)) && !m.extremes(flattened(s)) && !m.block(s) && !m.scatters(s) && !m.owners(s) {
 			m.serial(s)
 		}
 	case s.Ordered:

@@ -131,7 +131,7 @@ func (f *listFunc) turns(x *scatter, iteration []loop.Stmt, body func(k loop.Exp
 
 // countUpdates is the stage that counts the updates of each iteration.
 func (x *scatter) countUpdates(part int, counts loop.BufferID) loop.Stage {
-	f := x.m.listFunc(x.s, x.s.Func.Name + "_counts")
+	f := x.m.listFunc(x.s, x.s.Func.Name+"_counts")
 	b := f.b
 	out := f.buffer(counts, loop.ReadWrite)
 	var n *loop.Ref
@@ -149,7 +149,7 @@ func (x *scatter) countUpdates(part int, counts loop.BufferID) loop.Stage {
 
 // writeUpdates is the stage that writes the list.
 func (x *scatter) writeUpdates(part int, starts loop.BufferID) loop.Stage {
-	f := x.m.listFunc(x.s, x.s.Func.Name + "_list")
+	f := x.m.listFunc(x.s, x.s.Func.Name+"_list")
 	b := f.b
 	start := f.buffer(starts, loop.ReadOnly)
 	even, odd := f.buffer(x.sort.keys[0], loop.ReadWrite), f.buffer(x.sort.keys[1], loop.ReadWrite)
