@@ -2,6 +2,7 @@ package lacuna
 
 import (
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"github.com/lacuna-sparse/lacuna/runtime"
@@ -59,6 +60,79 @@ func TestScatterOnGrids(t *testing.T) {
 				}
 				if err := sameArrays(got, want); err != nil {
 					t.Errorf("%s of %v, %d: %v", text, dt, n, err)
+				}
+			}
+		}
+	}
+}
+
+// Scatters of rows, of two indices and of entries that are stored have those bits too.
+func TestScattersOfMatricesOnGrids(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 5))
+	grid, one := gridSession(t, 0), NewSession(WithEngine(runtime.Interp()), WithThreads(1))
+	formats := map[string]tensor.Format{"dense": tensor.Dense(2), "CSR": tensor.CSR, "COO": tensor.COO}
+	for _, dt := range []tensor.DType{tensor.Float64, tensor.BFloat16, tensor.Complex64, tensor.Int8, tensor.Bool} {
+		for _, shape := range [][2]int64{{0, 3}, {3, 0}, {1, 1}, {31, 33}, {200, 5}} {
+			places := func(n, below int64) *tensor.Tensor {
+				list := make([]int64, n)
+				for i := range list {
+					list[i] = r.Int64N(below)
+				}
+				return indices(list...)
+			}
+			matrix := randomLines(t, shape[0], shape[1], dt, nil)
+			zeros := func(shape ...int64) *tensor.Tensor {
+				n := int64(1)
+				for _, d := range shape {
+					n *= d
+				}
+				array, err := tensor.ArrayOf(make([]float64, n)).Convert(dt)
+				if err != nil {
+					t.Fatal(err)
+				}
+				x, err := tensor.FromDense(shape, tensor.Dense(len(shape)), array)
+				if err != nil {
+					t.Fatal(err)
+				}
+				return x
+			}
+			all := Args{"p": places(shape[0], 7), "q": places(shape[1], 90)}
+			for _, test := range []struct {
+				text string
+				y    *tensor.Tensor
+			}{
+				{"y(p(i),q(j)) += A(i,j)", zeros(7, 90)},
+				{"y(p(i),j) += A(i,j)", zeros(7, shape[1])},
+				{"y(i,q(j)) += A(i,j)", zeros(shape[0], 90)},
+				{"y(p(i)) += A(i,j)*A(i,j)", zeros(7)},
+				{"y(q(j)) max= A(i,j)", zeros(90)},
+				{"y(q(j)) *= 2+A(i,j)", zeros(90)},
+			} {
+				for name, format := range formats {
+					if dt.IsComplex() && strings.Contains(test.text, "max") || dt == tensor.Bool && strings.ContainsAny(test.text, "2*x") {
+						continue
+					}
+					a, err := matrix.Convert(format)
+					if err != nil {
+						t.Fatal(err)
+					}
+					args := Args{"A": a, "y": test.y}
+					for name, x := range all {
+						if strings.Contains(test.text, name+"(") {
+							args[name] = x
+						}
+					}
+					want, err := one.Eval(t.Context(), test.text, args)
+					if err != nil {
+						t.Fatal(test.text, dt, name, err)
+					}
+					got, err := grid.Eval(t.Context(), test.text, args)
+					if err != nil {
+						t.Fatal(test.text, dt, name, err)
+					}
+					if err := sameArrays(got, want); err != nil {
+						t.Errorf("%s of a %s matrix of %v, %d x %d: %v", test.text, name, dt, shape[0], shape[1], err)
+					}
 				}
 			}
 		}

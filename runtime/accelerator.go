@@ -127,7 +127,7 @@ type gridRun struct {
 	q      queue
 	bufs   []gridBuffer // by buffer
 	call   gridCall
-	status gridBuffer // one word for each function, after a 0
+	status gridBuffer // one word for each stage, after a 0
 	// launched are the stages whose functions were launched: word k of the status is
 	// that of the k-th, counted from 1.
 	launched []*stagePlan
@@ -230,7 +230,7 @@ func (g *gridRun) release(b gridBuffer) {
 func (g *gridRun) open() error {
 	p := g.s.plan
 	if g.x.grid.fails {
-		bytes := int64(len(p.funcs)+1) * statusSize
+		bytes := int64(len(p.stages)+1) * statusSize
 		b, err := g.temporary(bytes, zeroed)
 		if err != nil {
 			return g.refused("inputs", &loop.Buffer{Name: "status", Elem: loop.U32}, bytes/statusSize, bytes, err)

@@ -1,6 +1,10 @@
 package runtime
 
-import "github.com/lacuna-sparse/lacuna/ir/loop"
+import (
+	"reflect"
+
+	"github.com/lacuna-sparse/lacuna/ir/loop"
+)
 
 // plan is a program made ready to run: ids resolved, size expressions
 // compiled, the life of each temporary known. Running it looks nothing up.
@@ -107,8 +111,7 @@ func newPlan(program *loop.Program) *plan {
 			out.blocks = p.size(s.Blocks)
 		}
 		if s.Func != nil {
-			out.kernel = len(p.funcs)
-			p.funcs = append(p.funcs, s.Func)
+			out.kernel = p.kernelOf(s.Func)
 			p.maxBufs = max(p.maxBufs, len(s.Bufs))
 			p.maxArgs = max(p.maxArgs, len(s.Args))
 			p.findScratch(&out)
@@ -117,6 +120,18 @@ func newPlan(program *loop.Program) *plan {
 	}
 	p.findLastUses()
 	return p
+}
+
+// kernelOf is the index in funcs of a function. Those that are alike, such as the passes of
+// a sort, are one: to compile takes longer than to compare.
+func (p *plan) kernelOf(f *loop.Func) int {
+	for i, other := range p.funcs {
+		if f == other || f.Name == other.Name && reflect.DeepEqual(f, other) {
+			return i
+		}
+	}
+	p.funcs = append(p.funcs, f)
+	return len(p.funcs) - 1
 }
 
 // findScratch notes which of a stage's buffers every thread has a copy of.

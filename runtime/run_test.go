@@ -212,7 +212,10 @@ func TestRunGivesZeroedMemory(t *testing.T) {
 func TestRunCancelledBetweenStages(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	p := scaleProgram(t)
+	second := *p.Stages[0].Func // alike, it would be the same kernel
+	second.Name = "second"
 	p.Stages = append(p.Stages, p.Stages[0])
+	p.Stages[1].Func = &second
 	x := withKernels(t, p,
 		func(*frame, int64, int64, int64) int64 { cancel(); return 0 },
 		func(*frame, int64, int64, int64) int64 { t.Error("the second stage ran"); return 0 })

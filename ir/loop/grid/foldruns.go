@@ -13,8 +13,12 @@ import (
 // the block goes on with the next tile, for this group only, as long as it lasts; the block
 // of that tile leaves alone what begins before it.
 
-// foldUnroll is how many updates a lane reads from shared memory at a time.
-const foldUnroll = 4
+const (
+	// foldRounds is how many updates of a tile there are for each thread.
+	foldRounds = 4
+	// foldUnroll is how many updates a lane reads from shared memory at a time.
+	foldUnroll = 4
+)
 
 // runFolder is the function that folds, under construction.
 type runFolder struct {
@@ -25,6 +29,9 @@ type runFolder struct {
 	rounded  loop.BufID   // shared: what an element is, stored, where that rounds; -1 else
 	vals     loop.BufID   // the elements
 }
+
+// foldTile is how many updates are folded together.
+func (x *scatter) foldTile() int64 { return int64(x.m.opts.Threads) * foldRounds }
 
 // foldRuns is the stage that folds the sorted updates into the elements.
 func (x *scatter) foldRuns() (loop.Stage, bool) {
@@ -46,9 +53,9 @@ func (x *scatter) foldRuns() (loop.Stage, bool) {
 	} else {
 		f.inlined(in)
 	}
-	func_ := loop.RemoveDead(f.b.Func())
-	return loop.Stage{Name: name(x.s, "runs"), Partition: -1, Func: func_, Bufs: f.bufs, Args: f.args, Symbolic: x.s.Symbolic},
-		func_.Verify(lib.Lookup) == nil
+	fn := loop.RemoveDead(f.b.Func())
+	return loop.Stage{Name: name(x.s, "runs"), Partition: -1, Func: fn, Bufs: f.bufs, Args: f.args, Symbolic: x.s.Symbolic},
+		fn.Verify(lib.Lookup) == nil
 }
 
 // inlined computes what is folded by the iterations of the loop.
@@ -90,10 +97,11 @@ func (f *runFolder) tiles(operandsAt func(at loop.Expr) []loop.Expr) {
 	b, x := f.b, f.x
 	p := &x.sort
 	threads := int64(f.m.opts.Threads)
-	tile, warps := p.tile(), threads/warp
+	tile, warps := x.foldTile(), threads/warp
 	keys, numbers := f.buffer(p.keys[0], loop.ReadOnly), f.buffer(p.numbers[0], loop.ReadOnly)
-	n, tiles, elements := f.scalar(p.n), f.scalar(p.tiles), f.scalar(x.elements)
+	n, tiles, elements := f.scalar(p.n), f.scalar(x.foldTiles), f.scalar(x.elements)
 	passes, group := f.scalar(p.passCount), b.Cast(loop.U32, f.scalar(p.group))
+	b.Resident(sortResident)
 	f.keys = b.Shared("keys", loop.U32, tile)
 	for _, e := range x.fold.operands {
 		f.operands = append(f.operands, b.Shared("operands", e.Type(), tile))
@@ -101,7 +109,7 @@ func (f *runFolder) tiles(operandsAt func(at loop.Expr) []loop.Expr) {
 	if elem := b.Elem(f.vals); elem != elem.Compute() {
 		f.rounded = b.Shared("rounded", elem, threads)
 	}
-	flags := b.Shared("flags", loop.U32, warps*sortRounds)
+	flags := b.Shared("flags", loop.U32, warps*foldRounds)
 	heads := b.Shared("heads", loop.U32, tile+1)
 	zero, one := loop.Int(0), loop.Int(1)
 	lanes := b.Let("lanes", loop.NewBinary(loop.Shl, one, b.Cast(loop.I64, group)))
@@ -157,15 +165,15 @@ func (f *runFolder) load(operandsAt func(at loop.Expr) []loop.Expr, keys, number
 	zero, one := loop.Int(0), loop.Int(1)
 	last := b.Let("last", b.Sub(hi, one))
 	sorted := b.Let("sorted", b.Gt(passes, zero))
-	places, at, words := make([]loop.Expr, sortRounds), make([]loop.Expr, sortRounds), make([]loop.Expr, sortRounds)
-	before := make([]loop.Expr, sortRounds)
+	places, at, words := make([]loop.Expr, foldRounds), make([]loop.Expr, foldRounds), make([]loop.Expr, foldRounds)
+	before := make([]loop.Expr, foldRounds)
 	for k := range places {
 		places[k] = b.Let("p", b.Add(lo, b.Add(f.thread(), loop.Int(int64(k)*threads))))
 		at[k] = b.Let("at", b.Min(places[k], last))
 		words[k] = b.Let("key", b.Load(keys, at[k]))
 		before[k] = b.Let("before", b.Load(keys, b.Max(zero, b.Sub(at[k], one))))
 	}
-	numbered := make([]*loop.Ref, sortRounds)
+	numbered := make([]*loop.Ref, foldRounds)
 	for k := range places {
 		numbered[k] = b.Var("number", at[k])
 	}
@@ -178,7 +186,7 @@ func (f *runFolder) load(operandsAt func(at loop.Expr) []loop.Expr, keys, number
 	for k := range places {
 		operands = append(operands, operandsAt(numbered[k]))
 	}
-	ballots, begins := make([]loop.Expr, sortRounds), make([]loop.Expr, sortRounds)
+	ballots, begins := make([]loop.Expr, foldRounds), make([]loop.Expr, foldRounds)
 	for k, p := range places {
 		inside := b.Let("inside", b.Lt(p, hi))
 		slot := b.Let("slot", b.Sub(p, lo))
@@ -197,11 +205,11 @@ func (f *runFolder) load(operandsAt func(at loop.Expr) []loop.Expr, keys, number
 	b.Barrier(loop.BlockScope)
 	// Every thread finds how many begin in the parts before its own.
 	count := b.Var("count", zero)
-	mineBefore := make([]*loop.Ref, sortRounds)
+	mineBefore := make([]*loop.Ref, foldRounds)
 	for k := range mineBefore {
 		mineBefore[k] = b.Var("earlier", zero)
 	}
-	for k := range int64(sortRounds) {
+	for k := range int64(foldRounds) {
 		for w := range warps {
 			b.If(b.Eq(f.warp(), loop.Int(w)), func() { b.Assign(mineBefore[k], count) }, nil)
 			b.Assign(count, b.Add(count, b.Cast(loop.I64, loop.NewUnary(loop.OnesCount, b.Load(flags, loop.Int(k*warps+w))))))

@@ -27,8 +27,11 @@
 //     (blocks.go).
 //   - independent: the iterations of a loop that is independent (independent.go).
 //   - atomics: the iterations of a loop that folds integers into elements (atomics.go).
-//   - owners: the iterations of a loop that folds into elements in order: every warp
-//     goes through all of them, and does what falls to its elements (owners.go).
+//   - extremes: the same, by min or max of floats (extremes.go).
+//   - updates: the iterations of a loop that folds into elements in order are sorted by
+//     their elements and folded (scatter.go, sortpairs.go, foldruns.go).
+//   - owners: the same, where they are few: every warp goes through all of them, and
+//     does what falls to its elements (owners.go).
 //   - serial: one thread does it all, or one block (a few sizes and sums).
 //   - prefix: a running sum in three steps (prefix.go).
 //
@@ -203,13 +206,13 @@ func (m *mapper) stage(s *loop.Stage) {
 	case len(s.Prefixes) > 0:
 		m.prefixes(s)
 	case s.Partition < 0:
-		if !m.independent(s) && !m.atomics(s) && !m.block(s) && !m.scatters(s) && !m.owners(s) {
+		if !m.independent(s) && !m.atomics(flattened(s)) && !m.extremes(flattened(s)) && !m.block(s) && !m.scatters(s) && !m.owners(s) {
 			m.serial(s)
 		}
 	case s.Ordered:
 		m.ordered(s)
 	case m.cuts[s.Partition].style == single:
-		if !m.counters(s) && !m.positions(s) && !m.rows(s) && !m.columns(s) && !m.entries(s) && !m.lineStores(s) {
+		if !m.counters(s) && !m.positions(s) && !m.rows(s) && !m.columns(s) && !m.entries(s) && !m.lineStores(s) && !m.updates(s) {
 			m.elements(s)
 		}
 	default:

@@ -264,13 +264,18 @@ func (f *inOrder) reads(e loop.Expr) bool {
 	return found
 }
 
+// isElement reports whether an expression is the element as it was.
+func (f *inOrder) isElement(e loop.Expr) bool {
+	x, ok := e.(*loop.Load)
+	return ok && x.Buf == f.store.Buf && reflect.DeepEqual(x.Index, f.store.Index)
+}
+
 // apart takes an expression apart into the element and what is beside it, the operands; it
 // returns a function that puts it together.
 func (f *inOrder) apart(e loop.Expr) (func(element loop.Expr, operands []loop.Expr) loop.Expr, bool) {
 	switch e := e.(type) {
 	case *loop.Load:
-		return func(element loop.Expr, _ []loop.Expr) loop.Expr { return element },
-			e.Buf == f.store.Buf && reflect.DeepEqual(e.Index, f.store.Index)
+		return func(element loop.Expr, _ []loop.Expr) loop.Expr { return element }, f.isElement(e)
 	case *loop.Cast:
 		inner, ok := f.apart(e.X)
 		return func(element loop.Expr, operands []loop.Expr) loop.Expr {

@@ -12,6 +12,10 @@ const (
 	defaultScatter = 1 << 11
 	// keyLimit bounds the updates and the elements: keys and numbers of updates have 32 bits.
 	keyLimit = 1<<32 - 1
+	// Updates for which the memory may be had: so many for each element of any operand or
+	// of the result, and some more.
+	updatesPerElement = 4
+	freeUpdates       = 1 << 16
 )
 
 // scatter is a stage on its way whose only loop folds something into elements that
@@ -32,22 +36,34 @@ type scatter struct {
 	// operands are the arrays of what the updates of a list fold; none without one.
 	operands []loop.BufferID
 	listed   bool
+	on       loop.SizeExpr // 1 where updates may be sorted, else 0
 
-	n        loop.ScalarID // updates
-	elements loop.ScalarID
-	sorts    loop.ScalarID // 1 where they are sorted, else 0
-	sort     pairSort
+	n         loop.ScalarID // updates
+	elements  loop.ScalarID
+	sorts     loop.ScalarID // 1 where they are sorted, else 0
+	sort      pairSort
+	foldTiles loop.ScalarID
 }
 
 // scatters maps a stage of one call whose only loop folds, where the order matters, to
 // grids that sort the updates. Others run where there are too few or too many of them. It
 // reports whether that could be done.
 func (m *mapper) scatters(s *loop.Stage) bool {
+	s = flattened(s)
+	return m.sorted(s, loop.SizeConst(1), func() {
+		if !m.owners(s) {
+			m.serial(s)
+		}
+	})
+}
+
+// sorted does that where a number, 0 or 1, is 1; others adds the stages that run otherwise.
+func (m *mapper) sorted(s *loop.Stage, on loop.SizeExpr, others func()) bool {
 	l := onlyLoop(s.Func)
 	if l == nil {
 		return false
 	}
-	x := &scatter{m: m, s: s, l: l}
+	x := &scatter{m: m, s: s, l: l, on: on}
 	var ok bool
 	if x.fold, ok = orderedFold(l, outsideLoops); !ok {
 		if x.fold, ok = orderedFold(l, anywhere); !ok {
@@ -68,12 +84,7 @@ func (m *mapper) scatters(s *loop.Stage) bool {
 		m.back(mark)
 		return false
 	}
-	one := loop.SizeExpr(loop.SizeConst(1))
-	m.when(sizeOp(loop.Sub, one, loop.SizeScalar(x.sorts)), func() {
-		if !m.owners(s) {
-			m.serial(s)
-		}
-	})
+	m.when(sizeOp(loop.Sub, loop.SizeConst(1), loop.SizeScalar(x.sorts)), others)
 	return true
 }
 
@@ -81,6 +92,7 @@ func (m *mapper) scatters(s *loop.Stage) bool {
 func (x *scatter) emit() bool {
 	m := x.m
 	x.n, x.elements, x.sorts = m.scalar(x.s.Name+"_updates"), m.scalar(x.s.Name+"_elements"), m.scalar(x.s.Name+"_sorts")
+	x.foldTiles = m.scalar(x.s.Name + "_fold_tiles")
 	x.sort = newPairSort(m, x.s, x.n)
 	if x.listed {
 		if !x.list() {
@@ -94,7 +106,7 @@ func (x *scatter) emit() bool {
 	if !ok {
 		return false
 	}
-	f.Blocks = sizeOp(loop.Mul, loop.SizeScalar(x.sorts), sizeOp(loop.Min, loop.SizeScalar(x.sort.tiles), loop.SizeConst(maxBlocks)))
+	f.Blocks = sizeOp(loop.Mul, loop.SizeScalar(x.sorts), sizeOp(loop.Min, loop.SizeScalar(x.foldTiles), loop.SizeConst(maxBlocks)))
 	m.add(f)
 	return true
 }
@@ -103,11 +115,17 @@ func (x *scatter) emit() bool {
 func (x *scatter) lets(updates loop.SizeExpr) []loop.ScalarLet {
 	one, n, elements := loop.SizeConst(1), loop.SizeScalar(x.n), loop.SizeScalar(x.elements)
 	fits := func(n loop.SizeExpr) loop.SizeExpr { return sizeOp(loop.Sub, one, atLeast(n, keyLimit)) }
-	sorts := sizeOp(loop.Mul, atLeast(n, x.m.opts.Scatter), sizeOp(loop.Mul, fits(n), fits(elements)))
+	var most loop.SizeExpr = loop.SizeConst(freeUpdates)
+	for _, id := range x.s.Bufs {
+		most = sizeOp(loop.Add, most, sizeOp(loop.Mul, loop.SizeConst(updatesPerElement), loop.SizeLen{Buffer: id}))
+	}
+	spare := sizeOp(loop.Sub, one, sizeOp(loop.Min, one, sizeOp(loop.Div, n, most)))
+	sorts := sizeOp(loop.Mul, sizeOp(loop.Mul, x.on, atLeast(n, x.m.opts.Scatter)), sizeOp(loop.Mul, spare, sizeOp(loop.Mul, fits(n), fits(elements))))
 	lets := []loop.ScalarLet{
 		{Scalar: x.n, Value: updates},
 		{Scalar: x.elements, Value: loop.SizeLen{Buffer: x.s.Bufs[x.fold.store.Buf]}},
 		{Scalar: x.sorts, Value: sorts},
+		{Scalar: x.foldTiles, Value: ceilDiv(n, loop.SizeConst(x.foldTile()))},
 	}
 	keys := loop.SizeExpr(elements)
 	if !x.always {

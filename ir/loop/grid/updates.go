@@ -59,16 +59,17 @@ type listFunc struct {
 	in   loop.Inlining
 }
 
-func (x *scatter) listFunc(name string) *listFunc {
-	f := &listFunc{m: x.m, b: loop.NewBuilder(name)}
-	for i, id := range x.s.Bufs {
+// listFunc begins a function with the parameters of a stage's.
+func (m *mapper) listFunc(s *loop.Stage, name string) *listFunc {
+	f := &listFunc{m: m, b: loop.NewBuilder(name)}
+	for i, id := range s.Bufs {
 		access := loop.ReadOnly
-		if !x.s.Func.Bufs[i].ReadOnly {
+		if !s.Func.Bufs[i].ReadOnly {
 			access = loop.ReadWrite
 		}
 		f.in.Bufs = append(f.in.Bufs, f.buffer(id, access))
 	}
-	for _, id := range x.s.Args {
+	for _, id := range s.Args {
 		f.in.Args = append(f.in.Args, f.scalar(id))
 	}
 	f.in.Chunk, f.in.Lo, f.in.Hi = loop.Int(0), loop.Int(0), loop.Int(0)
@@ -101,8 +102,9 @@ func (f *listFunc) stage(s *loop.Stage, what string, part int) loop.Stage {
 	return loop.Stage{Name: s.Name + what, Partition: part, Func: fn, Bufs: f.bufs, Args: f.args, Symbolic: s.Symbolic}
 }
 
-// turns inlines the stage's function, its loop cut down to the iterations of the chunk.
-func (f *listFunc) turns(x *scatter, body func(k loop.Expr, run func())) {
+// turns inlines the stage's function, its loop cut down to the iterations of the chunk, with
+// a body of its own.
+func (f *listFunc) turns(x *scatter, iteration []loop.Stmt, body func(k loop.Expr, run func())) {
 	b := f.b
 	f.in.Loop = func(l *loop.For, n *loop.Inliner) bool {
 		if l != x.l {
@@ -119,7 +121,7 @@ func (f *listFunc) turns(x *scatter, body func(k loop.Expr, run func())) {
 					i = b.Let("i", i)
 				}
 				n.Bind(l.Var, i)
-				n.Block(l.Body)
+				n.Block(iteration)
 			})
 		})
 		return true
@@ -129,7 +131,7 @@ func (f *listFunc) turns(x *scatter, body func(k loop.Expr, run func())) {
 
 // countUpdates is the stage that counts the updates of each iteration.
 func (x *scatter) countUpdates(part int, counts loop.BufferID) loop.Stage {
-	f := x.listFunc(x.s.Func.Name + "_counts")
+	f := x.m.listFunc(x.s, x.s.Func.Name+"_counts")
 	b := f.b
 	out := f.buffer(counts, loop.ReadWrite)
 	var n *loop.Ref
@@ -137,7 +139,7 @@ func (x *scatter) countUpdates(part int, counts loop.BufferID) loop.Stage {
 		b.Assign(n, b.Add(n, loop.Int(1)))
 		return true
 	}
-	f.turns(x, func(k loop.Expr, run func()) {
+	f.turns(x, x.l.Body, func(k loop.Expr, run func()) {
 		n = b.Var("n", loop.Int(0))
 		run()
 		b.Store(out, k, n)
@@ -147,7 +149,7 @@ func (x *scatter) countUpdates(part int, counts loop.BufferID) loop.Stage {
 
 // writeUpdates is the stage that writes the list.
 func (x *scatter) writeUpdates(part int, starts loop.BufferID) loop.Stage {
-	f := x.listFunc(x.s.Func.Name + "_list")
+	f := x.m.listFunc(x.s, x.s.Func.Name+"_list")
 	b := f.b
 	start := f.buffer(starts, loop.ReadOnly)
 	even, odd := f.buffer(x.sort.keys[0], loop.ReadWrite), f.buffer(x.sort.keys[1], loop.ReadWrite)
@@ -166,6 +168,7 @@ func (x *scatter) writeUpdates(part int, starts loop.BufferID) loop.Stage {
 		b.Assign(at, b.Add(at, loop.Int(1)))
 		return true
 	}
-	f.turns(x, func(_ loop.Expr, run func()) { run() })
+	// Where anything fails, counting has.
+	f.turns(x, withoutFails(x.l.Body), func(_ loop.Expr, run func()) { run() })
 	return f.stage(x.s, "_list", part)
 }
