@@ -186,6 +186,8 @@ func (s *statement) folded(e *lang.Reduce) (lang.Node, *lang.Error) {
 		return lang.NodeOf(e, s.names, nil), nil
 	case !stored:
 		return fold(e.Op.String(), names, e.Options, body), nil
+	case e.Op == lang.Min || e.Op == lang.Max: // which over no coordinates have no value
+		return s.over(e.Vars, e.Op.String(), e.Options, s.within(e, body, identity)), nil
 	case known:
 		return fold(e.Op.String(), names, e.Options, s.within(e, body, identity)), nil
 	}

@@ -54,11 +54,18 @@ func (s *statement) visited(e *lang.Scan, x lang.Node) lang.Node {
 
 // running is a scan of x over what e runs over.
 func (s *statement) running(e *lang.Scan, op string, options []string, x lang.Node) *lang.Fold {
-	f := fold(op, s.spell(e.Indices()), options, s.visited(e, x))
-	for i, v := range e.Vars {
+	return s.over(e.Vars, op, options, s.visited(e, x))
+}
+
+// over folds x over indices of a reduction or scan, with `in` where these have it.
+func (s *statement) over(vars []lang.ReduceVar, op string, options []string, x lang.Node) *lang.Fold {
+	f := fold(op, nil, options, x)
+	for _, v := range vars {
+		n := &lang.FoldVar{Name: s.names[v.Var]}
 		if v.In != nil {
-			f.Vars[i].In = v.In.Name
+			n.In = v.In.Name
 		}
+		f.Vars = append(f.Vars, n)
 	}
 	return f
 }
