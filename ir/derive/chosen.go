@@ -176,7 +176,7 @@ func (s *statement) sparse(e lang.Expr, vars []*lang.Index) *lang.Access {
 		return nil
 	}
 	for _, v := range vars {
-		if !slices.ContainsFunc(a.Indices, func(x lang.IndexExpr) bool { return x.Plain() == v }) {
+		if !slices.ContainsFunc(a.Indices, func(x lang.IndexExpr) bool { return plain(x) == v }) {
 			return nil
 		}
 	}

@@ -175,7 +175,7 @@ func scatters(a *lang.Access) bool {
 func whole(a *lang.Access) bool {
 	seen := map[*lang.Index]bool{}
 	for _, x := range a.Indices {
-		v := x.Plain()
+		v := plain(x)
 		if v == nil || seen[v] {
 			return false
 		}
@@ -238,7 +238,7 @@ func (d *deriver) statements(last *lang.Tensor) *lang.Error {
 		if t == last && whole(s.LHS) {
 			var vars []*lang.Index
 			for _, x := range s.LHS.Indices {
-				vars = append(vars, x.Plain())
+				vars = append(vars, plain(x))
 			}
 			sd.noteGroup(d.adjoint[t], vars)
 		}

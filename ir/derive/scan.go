@@ -10,13 +10,8 @@ import (
 // place on, so its adjoint is a scan of the results' adjoints that runs the other way; those of
 // cummin, cummax and sort choose elements, and their adjoints go back to what they chose (chosen.go).
 func (s *statement) scan(e *lang.Scan, g lang.Node, at place) *lang.Error {
-	if err := ofOperands(e.Vars, e.Pos); err != nil {
+	if err := ofOperands(e.Vars, e.Body, e.Pos); err != nil {
 		return err
-	}
-	for _, v := range e.Indices() {
-		if v.Length >= 0 {
-			return unsupported(e.Pos, "a scan over a slice with an end", "copy the slice in a statement before, and scan the copy")
-		}
 	}
 	// The results that are not chosen move nothing before the scan that sums the others.
 	g = only(at.conditions, g)
