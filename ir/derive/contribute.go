@@ -26,7 +26,7 @@ func (s *statement) contribute(a *lang.Access, g lang.Node, at place) *lang.Erro
 	if scatters(a) {
 		return s.scatter(a, g, at)
 	}
-	if s.pastes(a) {
+	if copiesPart(s.stmt) {
 		s.paste(a)
 		return nil
 	}

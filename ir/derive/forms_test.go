@@ -28,6 +28,14 @@ func TestForms(t *testing.T) {
 		{"r", "y(:,:) = B(0:3,1:4)*r(3:6); z(k) = max_i y(i,k)*r(k+1)"},
 		{"A", "y(:) = sum_{i in A} A(i,1:4)*v(i)"},
 		{"A", "y = sum_{i,j} where(stored(A(i,j)), A(i,j)*A(i,2), 0)*exp(A(1,0:3))"},
+		// Adjoints of results that depend on single elements are stored where the operand is.
+		{"A", "t(i,j) = exp(A(i,j)*v(i)); u(j,i) = t(i,j)*x(j); y(i) = sum_j u(j,i)*x(j)"},
+		{"A", "t(i,j) = A(i,j) + A(i,j)^2; y(j) = max_i t(i,j)*v(i)"},
+		{"A", "t(i,j,k) = A(i,j)*x(k); y(k) = sum_{i,j} t(i,j,k)*t(i,j,0)"},
+		{"A", "t(i) = A(i,i+1); y(i,j) = t(i)*x(j) + A(i,j)"},
+		{"A", "t(i,j) = cumsum_j A(i,j); y(i) = sum_j t(i,j)*x(j)"},
+		{"A", "t(i,j) = A(i,j) + sum_k A(k,j); y(i) = sum_j t(i,j)*x(j)"},
+		{"A", "y(i) = sum_j max(A(i,j), 0.1)*x(j) + min(A(i,2), A(0,i+1))"},
 	}
 	s := lacuna.NewSession(lacuna.WithEngine(runtime.Interp()), lacuna.WithThreads(2))
 	total := tally{}

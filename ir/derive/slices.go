@@ -149,13 +149,12 @@ func isCopy(a *lang.Assign) bool {
 	return good && alike && !slices.ContainsFunc(a.LHS.Indices, takesPart) && left == right && slices.Equal(to, from)
 }
 
-// pastes reports whether a statement copies slices: the adjoint of what is copied goes back to where
-// it came from.
-func (s *statement) pastes(a *lang.Access) bool {
-	if s.rhs != lang.Expr(a) || s.stmt.Op != lang.Set || !slices.ContainsFunc(a.Indices, func(x lang.IndexExpr) bool { return x.Slice && plain(x) == nil }) {
-		return false
-	}
-	return whole(s.stmt.LHS)
+// copiesPart reports whether a statement copies slices of a tensor: the adjoint of what is copied goes back to where it
+// came from.
+func copiesPart(s *lang.Stmt) bool {
+	a, ok := s.RHS.(*lang.Access)
+	return ok && s.Op == lang.Set && whole(s.LHS) && slices.ContainsFunc(a.Indices, func(x lang.IndexExpr) bool { return x.Slice && plain(x) == nil }) &&
+		!slices.ContainsFunc(a.Indices, func(x lang.IndexExpr) bool { return x.Gather != nil || !x.Slice && plain(x) == nil })
 }
 
 // paste adds the adjoint of a copy of slices to the elements that were copied.
@@ -167,15 +166,15 @@ func (s *statement) paste(a *lang.Access) {
 	sum := s.zeros(a.Tensor, vars)
 	target, copied := lang.RefOf(a, s.names), lang.RefOf(s.stmt.LHS, s.names)
 	target.Name, copied.Name = sum.Name, s.adjoint[s.stmt.LHS.Tensor]
-	s.sliced(a, target)
-	s.sliced(s.stmt.LHS, copied)
+	sliced(a, target)
+	sliced(s.stmt.LHS, copied)
 	s.out = append(s.out, &lang.Assign{LHS: target, Op: lang.AddTo, RHS: copied})
 	s.add(a.Tensor, vars, sum)
 }
 
 // sliced writes the slices of an access as such in r: the n-th of two tensors run together, which named indices of
 // different extents would not.
-func (s *statement) sliced(a *lang.Access, r *lang.Ref) {
+func sliced(a *lang.Access, r *lang.Ref) {
 	for k, x := range a.Indices {
 		if x.Slice {
 			r.Indices[k] = sliceOf(x)
