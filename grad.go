@@ -215,7 +215,12 @@ func (s *Session) gradient(src, wrt string, d *declarations, opts []Option) (g *
 	for i := range d.list {
 		avoid = append(avoid, d.list[i].name)
 	}
-	derived, err := derive.Program(file, program, wrt, avoid...)
+	copied := derive.CopySlices(file, avoid)
+	whole, err := checkFile(copied, d)
+	if err != nil {
+		return nil, err
+	}
+	derived, err := derive.Program(copied, whole, wrt, avoid...)
 	if err != nil {
 		return nil, err
 	}

@@ -133,12 +133,17 @@ func check(src string, d *declarations) (*lang.File, *lang.Program, error) {
 	if err != nil {
 		return nil, nil, err
 	}
+	program, err := checkFile(file, d)
+	return file, program, err
+}
+
+// checkFile resolves and types what check has parsed.
+func checkFile(file *lang.File, d *declarations) (*lang.Program, error) {
 	decls, err := d.decls(file)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	program, err := lang.Check(file, decls)
-	return file, program, err
+	return lang.Check(file, decls)
 }
 
 func (s *Session) compile(src string, d *declarations) (k *Kernel, err error) {

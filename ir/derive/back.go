@@ -74,7 +74,7 @@ func (s *statement) call(e *lang.Call, g lang.Node, at place) *lang.Error {
 		}
 		by := map[string]lang.Node{"g": g}
 		if uses(rule, "g") > 1 {
-			if by["g"], err = s.shared(g, at); err != nil {
+			if by["g"], err = s.shared(s.relevant(e, g, at), at); err != nil {
 				return err
 			}
 		}

@@ -14,9 +14,6 @@ import (
 // that was as large or as small as all before it (torch's rule for cummax: of equal elements the later one has it all). A NaN
 // counts as the extreme, like in torch; after it the results are NaN.
 func (s *statement) runningExtreme(e *lang.Scan, g lang.Node, at place) (lang.Node, *lang.Error) {
-	if e.Stored() && len(e.Vars) > 1 {
-		return nil, unsupported(e.Pos, e.Op.String()+" over the stored elements of several axes", "positions over several axes need not fit i64: run over one axis")
-	}
 	x, err := s.rounded(e.Body)
 	if err != nil {
 		return nil, err
@@ -27,33 +24,51 @@ func (s *statement) runningExtreme(e *lang.Scan, g lang.Node, at place) (lang.No
 	if err != nil {
 		return nil, err
 	}
+	sets := binary("or", binary("==", x, f), binary("!=", x, x))
+	if e.Stored() {
+		return s.latestStored(e, g, sets, at)
+	}
 	position, extents, err := s.position(e)
 	if err != nil {
 		return nil, err
 	}
-	// Positions grow as the scan goes on, or shrink: the latest is a running extreme itself.
-	op, none, comparison := lang.CumMax.String(), integer(-1), ">="
-	bound := zero()
-	if e.Reverse() {
-		op, none, comparison = lang.CumMin.String(), number("9223372036854775807"), "<"
-		bound = none
-	}
-	sets := binary("or", binary("==", x, f), binary("!=", x, x))
 	free, _ := indicesOf(e)
-	free = s.ordered(free)
-	latest, err := s.define("p", free, s.running(e, op, e.Options, where(sets, position, none)))
+	way := wayOf(e)
+	latest, err := s.define("p", s.ordered(free), s.running(e, way.running, e.Options, where(sets, position, way.none)))
 	if err != nil {
 		return nil, err
 	}
-	if !e.Exclusive() && !e.Stored() { // the first element is one
+	if !e.Exclusive() { // the first element is one
 		return s.send(e, g, latest, extents, at)
 	}
-	some := binary(comparison, latest, bound)
-	to, err := s.define("p", free, s.visited(e, where(some, latest, zero())))
+	to, err := s.define("p", s.ordered(free), where(way.some(latest), latest, zero()))
 	if err != nil {
 		return nil, err
 	}
-	return s.send(e, s.visited(e, where(some, g, zero())), to, extents, at)
+	return s.send(e, where(way.some(latest), g, zero()), to, extents, at)
+}
+
+// way says how to find the latest of the coordinates that a scan has gone through: they grow, or if it
+// runs in reverse shrink, so it is a running extreme of them.
+type way struct {
+	running, last string    // the scan and the reduction that find it
+	none          lang.Node // what they give where there is none
+	reverse       bool
+}
+
+func wayOf(e *lang.Scan) way {
+	if e.Reverse() {
+		return way{lang.CumMin.String(), lang.Min.String(), number("9223372036854775807"), true}
+	}
+	return way{lang.CumMax.String(), lang.Max.String(), integer(-1), false}
+}
+
+// some is true where a coordinate was found. An exclusive scan begins with another value than none.
+func (w way) some(latest lang.Node) lang.Node {
+	if w.reverse {
+		return binary("<", latest, w.none)
+	}
+	return binary(">=", latest, zero())
 }
 
 // sorted sends the adjoint of every element of a sorted line to where it came from.
@@ -161,7 +176,7 @@ func (s *statement) sparse(e lang.Expr, vars []*lang.Index) *lang.Access {
 		return nil
 	}
 	for _, v := range vars {
-		if !slices.ContainsFunc(a.Indices, func(x lang.IndexExpr) bool { return x.Plain() == v }) {
+		if !slices.ContainsFunc(a.Indices, func(x lang.IndexExpr) bool { return plain(x) == v }) {
 			return nil
 		}
 	}

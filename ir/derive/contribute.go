@@ -26,12 +26,16 @@ func (s *statement) contribute(a *lang.Access, g lang.Node, at place) *lang.Erro
 	if scatters(a) {
 		return s.scatter(a, g, at)
 	}
+	if copiesPart(s.stmt) {
+		s.paste(a)
+		return nil
+	}
 	scope := at.vars
 	left := slices.Clone(scope)
 	conditions := append(s.limits(scope), at.conditions...)
 	vars := make([]string, len(a.Indices))
 	for k, x := range a.Indices {
-		if v := x.Plain(); v != nil && slices.Contains(left, v) {
+		if v := plain(x); v != nil && slices.Contains(left, v) {
 			vars[k] = s.names[v]
 			left = without(left, v)
 		}
@@ -98,19 +102,12 @@ func (s *statement) scatter(a *lang.Access, g lang.Node, at place) *lang.Error {
 	for range a.Indices {
 		vars = append(vars, s.deriver.index("m", s.taken))
 	}
-	zeros := cast(a.Tensor.DType, zero())
-	if element := ref(a.Tensor.Name, vars); a.Tensor.Operand && !a.Tensor.Result && !a.Tensor.Format.IsDense() {
-		zeros = where(call("stored", element), zeros, zero())
-	} else {
-		zeros = call("like", zeros, element)
-	}
-	sum := ref(s.fresh("s"), vars)
-	s.out = append(s.out, &lang.Assign{LHS: sum, Op: lang.Set, RHS: zeros})
+	sum := s.zeros(a.Tensor, vars)
 	conditions, left := append(s.limits(scope), at.conditions...), slices.Clone(scope)
 	target := &lang.Ref{Name: sum.Name, Parens: true}
 	used := map[string]bool{}
 	for k, x := range a.Indices {
-		v := x.Plain()
+		v := plain(x)
 		switch {
 		case x.Gather != nil:
 			target.Indices = append(target.Indices, &lang.RefIndex{Terms: []*lang.IndexTerm{{Coef: 1, Gather: lang.RefOf(x.Gather, s.names)}}})
@@ -139,6 +136,20 @@ func (s *statement) scatter(a *lang.Access, g lang.Node, at place) *lang.Error {
 	return nil
 }
 
+// zeros adds a statement that makes zeros to which the adjoint of a tensor is added: of an operand that is sparse where it
+// stores something.
+func (s *statement) zeros(t *lang.Tensor, vars []string) *lang.Ref {
+	zeros := cast(t.DType, zero())
+	if element := ref(t.Name, vars); t.Operand && !t.Result && !t.Format.IsDense() {
+		zeros = where(call("stored", element), zeros, zero())
+	} else {
+		zeros = call("like", zeros, element)
+	}
+	sum := ref(s.fresh("s"), vars)
+	s.out = append(s.out, &lang.Assign{LHS: sum, Op: lang.Set, RHS: zeros})
+	return sum
+}
+
 // solution says that an index is a sum of others.
 type solution struct {
 	name string
@@ -165,7 +176,7 @@ func (s *statement) solve(x lang.IndexExpr, m string, open []*lang.Index) (*lang
 
 // plainLeft reports whether v stands alone in a dimension of the left side.
 func (s *statement) plainLeft(v *lang.Index) bool {
-	return slices.ContainsFunc(s.stmt.LHS.Indices, func(x lang.IndexExpr) bool { return x.Plain() == v })
+	return slices.ContainsFunc(s.stmt.LHS.Indices, func(x lang.IndexExpr) bool { return plain(x) == v })
 }
 
 // coordinate writes an index as a number.

@@ -61,7 +61,7 @@ type Group struct {
 // The error, a *lang.Error, has one of the codes E501 to E503: the operand is not one that can be
 // differentiated by, an operator has no derivative, or a form is not supported.
 func Program(file *lang.File, p *lang.Program, wrt string, avoid ...string) (*Gradient, error) {
-	d := &deriver{prog: p, file: file, taken: map[string]bool{}, indices: map[string]bool{}, parts: map[*lang.Tensor][]*part{}, depends: map[*lang.Tensor]bool{}}
+	d := &deriver{prog: p, file: file, taken: map[string]bool{}, indices: map[string]bool{}, parts: map[*lang.Tensor][]*part{}, depends: map[*lang.Tensor]bool{}, sources: map[*lang.Tensor]source{}}
 	for _, name := range avoid {
 		d.taken[name] = true
 	}
@@ -88,7 +88,7 @@ func Program(file *lang.File, p *lang.Program, wrt string, avoid ...string) (*Gr
 	}
 	d.assignGradient(g)
 	g.Groups = d.groups
-	g.File = &lang.File{Stmts: append(d.needed(), d.out...)}
+	g.File = &lang.File{Stmts: slices.Concat(d.needed(), d.usedPatterns(), d.out)}
 	g.File.Source = g.File.String()
 	return g, nil
 }
@@ -100,12 +100,15 @@ type deriver struct {
 	wrt  *lang.Tensor
 	// depends holds the tensors through which the result depends on the operand.
 	depends map[*lang.Tensor]bool
-	taken   map[string]bool // names of tensors
-	indices map[string]bool // names of indices, in any statement
-	adjoint map[*lang.Tensor]string
-	parts   map[*lang.Tensor][]*part // contributions to adjoints, by tensor
-	out     []*lang.Assign
-	groups  []Group
+	sources map[*lang.Tensor]source
+	// patterns are statements that copy what the operand stores, for sources.
+	patterns []*lang.Assign
+	taken    map[string]bool // names of tensors
+	indices  map[string]bool // names of indices, in any statement
+	adjoint  map[*lang.Tensor]string
+	parts    map[*lang.Tensor][]*part // contributions to adjoints, by tensor
+	out      []*lang.Assign
+	groups   []Group
 }
 
 // check refuses what cannot be differentiated as a whole and finds out what depends on
@@ -133,6 +136,7 @@ func (d *deriver) check(wrt string) *lang.Error {
 		if assigned[t] && (s.Op != lang.AddTo || read[t]) || t == d.wrt && s.Op == lang.Set {
 			return unsupported(s.Pos, "a tensor that is assigned more than once", "give each value a name of its own; only += may follow, before anything reads the tensor")
 		}
+		d.noteSource(s, assigned[t])
 		assigned[t] = true
 		if !d.dependent(rightSide(s)) {
 			continue
@@ -175,7 +179,7 @@ func scatters(a *lang.Access) bool {
 func whole(a *lang.Access) bool {
 	seen := map[*lang.Index]bool{}
 	for _, x := range a.Indices {
-		v := x.Plain()
+		v := plain(x)
 		if v == nil || seen[v] {
 			return false
 		}
@@ -232,13 +236,16 @@ func (d *deriver) statements(last *lang.Tensor) *lang.Error {
 		if d.adjoint[t] == "" {
 			d.adjoint[t] = d.fresh("d" + t.Name)
 			vars, value := d.sum(t)
+			if o := d.sources[t]; o.stored != nil {
+				value = masked(o.at(vars), value)
+			}
 			d.assign(d.adjoint[t], vars, value)
 		}
 		sd := newStatement(d, s)
 		if t == last && whole(s.LHS) {
 			var vars []*lang.Index
 			for _, x := range s.LHS.Indices {
-				vars = append(vars, x.Plain())
+				vars = append(vars, plain(x))
 			}
 			sd.noteGroup(d.adjoint[t], vars)
 		}

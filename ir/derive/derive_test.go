@@ -131,7 +131,6 @@ func TestNoGradient(t *testing.T) {
 		{"y(i) = argsort_i x(i)*1.5", "", "argsort is not differentiable"},
 		{"T(i,j) = 2*x(i)*A(i,j); y(i) = sum_{j in T} T(i,j)", "A:CSR", "what the result T stores"},
 		{"T(i,j) = 2*x(i)*A(i,j); y(i,j) = cumsum_{j in T} T(i,j)", "A:CSR", "what the result T stores"},
-		{"y(i,j) = cummax_{i in A, j in A} (x(i)*A(i,j))", "A:CSR", "cummax over the stored elements of several axes"},
 		{"y(i) = cumsum_i x(i); z = y(p(i))", "p:i64", ""},
 	}
 	for _, test := range tests {

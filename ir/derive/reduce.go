@@ -11,7 +11,7 @@ import (
 // reduce is the chain rule for reductions: the adjoint of the body is that of the
 // result, times how much the result moves with the body, over the indices of both.
 func (s *statement) reduce(e *lang.Reduce, g lang.Node, at place) *lang.Error {
-	if err := ofOperands(e.Vars, e.Pos); err != nil {
+	if err := ofOperands(e.Vars, e.Body, e.Pos); err != nil {
 		return err
 	}
 	g, err := s.shared(g, at)
@@ -25,13 +25,6 @@ func (s *statement) reduce(e *lang.Reduce, g lang.Node, at place) *lang.Error {
 	rule, ok := reductionRules[e.Op]
 	if !ok {
 		return flat(e.Pos, e.Op.String())
-	}
-	if e.Op != lang.Sum {
-		for _, v := range e.Vars {
-			if v.Var.Length >= 0 {
-				return unsupported(e.Pos, "a reduction over a slice with an end", "copy the slice in a statement before, and reduce the copy")
-			}
-		}
 	}
 	adjoint, err := rule(s, e, g)
 	if err != nil {
@@ -75,11 +68,20 @@ func (s *statement) storedBy(vars []lang.ReduceVar, x, other lang.Node) lang.Nod
 	return x
 }
 
-// ofOperands refuses `in T` of a result: what it stores is up to the planner.
-func ofOperands(vars []lang.ReduceVar, pos lang.Pos) *lang.Error {
+// ofOperands refuses `in T` of a result: what it stores is up to the planner. It refuses T at an index that is bound
+// further inside, too, over which `in` does not say which coordinates are meant.
+func ofOperands(vars []lang.ReduceVar, body lang.Expr, pos lang.Pos) *lang.Error {
+	_, bound := indicesOf(body)
 	for _, v := range vars {
-		if v.In != nil && (!v.In.Operand || v.In.Result) {
+		if v.In == nil {
+			continue
+		}
+		if !v.In.Operand || v.In.Result {
 			return unsupported(pos, fmt.Sprintf("what the result %s stores", v.In.Name), "put the operand that "+v.In.Name+" comes from behind in")
+		}
+		free, _ := indicesOf(v.InAccess)
+		if slices.ContainsFunc(free, func(x *lang.Index) bool { return slices.Contains(bound, x) }) {
+			return unsupported(pos, fmt.Sprintf("what %s stores, while an index of it is bound further inside,", v.In.Name), "fold over all indices at once")
 		}
 	}
 	return nil
@@ -174,6 +176,13 @@ func (s *statement) folded(e *lang.Reduce) (lang.Node, *lang.Error) {
 	if err != nil {
 		return nil, err
 	}
+	if e.Op == lang.Sum { // over a slice with an end, that `stored` asks for
+		var bound []*lang.Index
+		for _, v := range e.Vars {
+			bound = append(bound, v.Var)
+		}
+		body = only(s.limits(bound), body)
+	}
 	var names []string
 	stored := false
 	for _, v := range e.Vars {
@@ -186,6 +195,8 @@ func (s *statement) folded(e *lang.Reduce) (lang.Node, *lang.Error) {
 		return lang.NodeOf(e, s.names, nil), nil
 	case !stored:
 		return fold(e.Op.String(), names, e.Options, body), nil
+	case e.Op == lang.Min || e.Op == lang.Max: // which over no coordinates have no value
+		return s.over(e.Vars, e.Op.String(), e.Options, s.within(e, body, identity)), nil
 	case known:
 		return fold(e.Op.String(), names, e.Options, s.within(e, body, identity)), nil
 	}

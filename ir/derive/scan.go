@@ -10,13 +10,8 @@ import (
 // place on, so its adjoint is a scan of the results' adjoints that runs the other way; those of
 // cummin, cummax and sort choose elements, and their adjoints go back to what they chose (chosen.go).
 func (s *statement) scan(e *lang.Scan, g lang.Node, at place) *lang.Error {
-	if err := ofOperands(e.Vars, e.Pos); err != nil {
+	if err := ofOperands(e.Vars, e.Body, e.Pos); err != nil {
 		return err
-	}
-	for _, v := range e.Indices() {
-		if v.Length >= 0 {
-			return unsupported(e.Pos, "a scan over a slice with an end", "copy the slice in a statement before, and scan the copy")
-		}
 	}
 	// The results that are not chosen move nothing before the scan that sums the others.
 	g = only(at.conditions, g)
@@ -54,11 +49,18 @@ func (s *statement) visited(e *lang.Scan, x lang.Node) lang.Node {
 
 // running is a scan of x over what e runs over.
 func (s *statement) running(e *lang.Scan, op string, options []string, x lang.Node) *lang.Fold {
-	f := fold(op, s.spell(e.Indices()), options, s.visited(e, x))
-	for i, v := range e.Vars {
+	return s.over(e.Vars, op, options, s.visited(e, x))
+}
+
+// over folds x over indices of a reduction or scan, with `in` where these have it.
+func (s *statement) over(vars []lang.ReduceVar, op string, options []string, x lang.Node) *lang.Fold {
+	f := fold(op, nil, options, x)
+	for _, v := range vars {
+		n := &lang.FoldVar{Name: s.names[v.Var]}
 		if v.In != nil {
-			f.Vars[i].In = v.In.Name
+			n.In = v.In.Name
 		}
+		f.Vars = append(f.Vars, n)
 	}
 	return f
 }

@@ -122,3 +122,19 @@ func TestNarrowCounts(t *testing.T) {
 		}
 	}
 }
+
+// TestGradientsOfNothing: over stored elements max and min have a value where there is no coordinate at all.
+func TestGradientsOfNothing(t *testing.T) {
+	for _, src := range []string{"y(i) = max_{j in A} A(i,j)", "y(i) = min_{j in A} A(i,j)", "y(i) = sum_j cummax_{i, j in A} A(i,j)"} {
+		for _, shape := range [][]int64{{3, 0}, {0, 3}, {0, 0}} {
+			A, err := tensor.FromCoords(shape, tensor.CSR, [][]int64{{}, {}}, tensor.ArrayOf([]float64{}))
+			must(err)
+			dy, err := tensor.FromDense(shape[:1], tensor.Dense(1), tensor.ArrayOf(make([]float64, shape[0])))
+			must(err)
+			got, err := lacuna.EvalGrad(context.Background(), src, "A", lacuna.Args{"A": A, "dy": dy})
+			if err != nil || got.NNZ() != 0 {
+				t.Errorf("%s of %v: %v, %v", src, shape, got, err)
+			}
+		}
+	}
+}

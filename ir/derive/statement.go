@@ -59,10 +59,27 @@ func assigned(s *lang.Stmt) lang.Expr {
 	return rightSide(s)
 }
 
-// upstream is the adjoint of the left side.
+// upstream is the adjoint of the left side. Of slices a copy is made, whose extents are those of the right side.
 func (s *statement) upstream() lang.Node {
-	r := lang.RefOf(s.stmt.LHS, s.names)
-	r.Name = s.adjoint[s.stmt.LHS.Tensor]
+	lhs := s.stmt.LHS
+	r := lang.RefOf(lhs, s.names)
+	r.Name = s.adjoint[lhs.Tensor]
+	if !slices.ContainsFunc(lhs.Indices, func(x lang.IndexExpr) bool { return x.Slice && plain(x) == nil }) {
+		return r
+	}
+	from, to := &lang.Ref{Name: r.Name, Parens: true}, &lang.Ref{Name: s.fresh("g"), Parens: true}
+	for k, x := range lhs.Indices {
+		if x.Slice {
+			from.Indices = append(from.Indices, sliceOf(x))
+			to.Indices = append(to.Indices, &lang.RefIndex{Slice: &lang.Slice{Step: 1, Open: true}})
+			r.Indices[k] = plainIndex(s.names[x.Terms[0].Var])
+			continue
+		}
+		v := plainIndex(s.deriver.index("m", s.taken))
+		from.Indices, to.Indices = append(from.Indices, v), append(to.Indices, v)
+	}
+	s.out = append(s.out, &lang.Assign{LHS: to, Op: lang.Set, RHS: from})
+	r.Name = to.Name
 	return r
 }
 
@@ -90,21 +107,16 @@ func (s *statement) value(e lang.Expr) (lang.Node, *lang.Error) {
 // materialise adds a statement for the value of a reduction or scan. What it folds reads
 // the statements of inner ones, so that equal values are equal to the bit.
 func (s *statement) materialise(e lang.Expr) (*lang.Ref, *lang.Error) {
-	vars, bound := indicesOf(e)
-	for _, v := range bound {
-		if v.Length >= 0 {
-			return nil, unsupported(e.Position(), "a reduction over a slice with an end", "copy the slice in a statement before, and reduce the copy")
-		}
-	}
+	vars, _ := indicesOf(e)
 	var value lang.Node
 	var err *lang.Error
 	switch e := e.(type) {
 	case *lang.Reduce:
-		if err = ofOperands(e.Vars, e.Pos); err == nil {
+		if err = ofOperands(e.Vars, e.Body, e.Pos); err == nil {
 			value, err = s.folded(e)
 		}
 	case *lang.Scan:
-		if err = ofOperands(e.Vars, e.Pos); err != nil {
+		if err = ofOperands(e.Vars, e.Body, e.Pos); err != nil {
 			break
 		}
 		var body lang.Node
@@ -141,7 +153,7 @@ func (s *statement) noteGroup(name string, vars []*lang.Index) {
 		}
 		axes := make([]int, len(vars))
 		for k, v := range vars {
-			axes[k] = slices.IndexFunc(a.Indices, func(x lang.IndexExpr) bool { return x.Plain() == v })
+			axes[k] = slices.IndexFunc(a.Indices, func(x lang.IndexExpr) bool { return plain(x) == v })
 		}
 		if !slices.Contains(axes, -1) {
 			s.groups = append(s.groups, Group{name, axes})
@@ -252,14 +264,14 @@ func (s *statement) carry(value lang.Node, vars []*lang.Index) (lang.Node, *lang
 // carriers lists elements that give an index its extent: one that it indexes by itself
 // if there is any, else all it occurs in.
 func (s *statement) carriers(v *lang.Index, vars []*lang.Index) ([]lang.Node, *lang.Error) {
-	plain := func(a *lang.Access) bool {
-		return slices.ContainsFunc(a.Indices, func(x lang.IndexExpr) bool { return x.Plain() == v })
+	byItself := func(a *lang.Access) bool {
+		return slices.ContainsFunc(a.Indices, func(x lang.IndexExpr) bool { return plain(x) == v })
 	}
 	accesses := append(lang.Accesses(s.rhs), likes(s.rhs)...)
-	if i := slices.IndexFunc(accesses, plain); i >= 0 {
+	if i := slices.IndexFunc(accesses, byItself); i >= 0 {
 		return []lang.Node{s.alone(accesses[i], v)}, nil
 	}
-	if plain(s.stmt.LHS) {
+	if byItself(s.stmt.LHS) {
 		r := s.alone(s.stmt.LHS, v)
 		r.Name = s.adjoint[s.stmt.LHS.Tensor]
 		return []lang.Node{r}, nil
@@ -308,9 +320,17 @@ func (s *statement) alone(a *lang.Access, v *lang.Index) *lang.Ref {
 		r.Name = of.Name
 	}
 	for k, x := range a.Indices {
-		if x.Plain() != v {
+		if plain(x) != v {
 			r.Indices[k] = &lang.RefIndex{Terms: []*lang.IndexTerm{{}}}
 		}
 	}
 	return r
+}
+
+// plain is the variable of an index that runs over its whole dimension, that of the slice : too, or nil.
+func plain(x lang.IndexExpr) *lang.Index {
+	if x.Open {
+		x.Slice = false
+	}
+	return x.Plain()
 }
