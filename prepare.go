@@ -2,9 +2,11 @@ package lacuna
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
+	"github.com/lacuna-sparse/lacuna/ir"
 	"github.com/lacuna-sparse/lacuna/runtime"
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
@@ -49,7 +51,9 @@ type keptStep struct {
 }
 
 // Prepare runs the kernel on args, whose values do not matter, and keeps what
-// follows from their patterns. The operands must stay unchanged, as everywhere.
+// follows from their patterns. The operands must stay unchanged, as everywhere. Where the
+// kernel stores an operand with D levels again without them ([Kernel.Conversions]), the
+// pattern is that of the elements that do not equal the fill.
 func (k *Kernel) Prepare(ctx context.Context, args Args) (*Prepared, error) {
 	p := &Prepared{kernel: k}
 	if _, _, err := k.run(ctx, args, &p.kept); err != nil {
@@ -61,6 +65,23 @@ func (k *Kernel) Prepare(ctx context.Context, args Args) (*Prepared, error) {
 		}
 	}
 	return p, nil
+}
+
+// whyOtherPattern adds to ErrPattern what operands are stored again without the zeros of
+// their dense blocks: then values decide the pattern that the kernel sees.
+func (k *Kernel) whyOtherPattern(err error) error {
+	if !errors.Is(err, ErrPattern) {
+		return err
+	}
+	for _, st := range k.steps {
+		c, ok := st.plan.(*ir.Convert)
+		if !ok || c.Stored || !slices.Contains(c.From.Format.Levels(), tensor.D) || c.To.Format.IsDense() {
+			continue
+		}
+		err = fmt.Errorf("%w; this kernel stores %s, which is %s, again as %s without the elements of its dense blocks that equal its fill, so values decide that pattern: pass it without D levels",
+			err, c.From.Name, c.From.Format, c.To.Format)
+	}
+	return err
 }
 
 // keep keeps the pattern of an operand, or of a piece of one.

@@ -132,7 +132,7 @@ func (k *Kernel) run(ctx context.Context, args Args, kept *kept) (*Kernel, value
 			if c, ok := st.plan.(*ir.Compute); ok {
 				err = k.badIndex(c, err, b, vals)
 			}
-			return nil, nil, err
+			return nil, nil, k.whyOtherPattern(err)
 		}
 	}
 	return k, vals, nil

@@ -108,6 +108,13 @@ func (f *function) ifElse(s *loop.If) {
 
 // whileLoop emits a loop with its condition at the top; LLVM rotates it.
 func (f *function) whileLoop(s *loop.While) {
+	bounded := f.depth > 0 && f.stop != nil && (isAppending(s) || isSweepingWhile(s) || isRun(s))
+	if bounded {
+		if how, ok := f.stripesOf(s); ok {
+			f.whileStrips(s, how)
+			return
+		}
+	}
 	cond, body, end := f.newBlock("while.cond"), f.newBlock("while.body"), f.newBlock("while.end")
 	f.block.NewBr(cond)
 	f.enter(cond)
@@ -118,7 +125,7 @@ func (f *function) whileLoop(s *loop.While) {
 	f.depth--
 	switch {
 	case f.block == nil:
-	case f.depth > 0 && (isAppending(s) || isSweepingWhile(s)):
+	case bounded:
 		f.block.NewBr(cond)
 	default:
 		f.poll(cond)
@@ -134,16 +141,22 @@ func (f *function) forLoop(s *loop.For) {
 	lo, hi := f.expr(s.Lo).re, f.expr(s.Hi).re
 	body, end := f.newBlock("for."+name), f.newBlock("for."+name+".end")
 	some := f.block.NewICmp(enum.IPredSLT, lo, hi)
-	if !f.inStrips(s) {
+	inner := func(from, to value.Value, done *ir.Block) {
+		f.block.NewBr(body)
+		f.iterations(s, name, body, from, to, done)
+	}
+	long := f.inLongStrips(s)
+	if !long && !f.inStrips(s) {
 		f.block.NewCondBr(some, body, end)
 		f.iterations(s, name, body, lo, hi, end)
 	} else {
 		strip := f.newBlock("for." + name + ".strip")
 		f.block.NewCondBr(some, strip, end)
-		f.strips(name, strip, lo, hi, end, func(from, to value.Value, done *ir.Block) {
-			f.block.NewBr(body)
-			f.iterations(s, name, body, from, to, done)
-		})
+		if long {
+			f.longStrips(name, strip, lo, hi, end, inner)
+		} else {
+			f.strips(name, strip, lo, hi, end, inner)
+		}
 	}
 	f.enter(end)
 	if f.looks(s) {
@@ -175,9 +188,12 @@ func (f *function) iterations(s *loop.For, name string, body *ir.Block, lo, hi v
 			Fields:     []metadata.Field{&metadata.String{Value: "llvm.loop.parallel_accesses"}, group},
 		})
 	}
+	beside := f.alone
 	f.depth++
+	f.alone = holdsOneLoop(s.Body)
 	f.stmts(s.Body)
 	f.depth--
+	f.alone = beside
 	if s.Independent {
 		f.groups = f.groups[:len(f.groups)-1]
 	}

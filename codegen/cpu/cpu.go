@@ -55,16 +55,16 @@ func Emit(name string, funcs []*loop.Func, lookup func(string) (*loop.Scalar, bo
 // Module is an LLVM module under construction. Errors stick: the first one is
 // what Text returns, and after it the rest is emitted in vain.
 type Module struct {
-	ir         *ir.Module
-	lookup     loop.Resolver
-	kernels    map[string]bool
-	scalars    map[string]*ir.Func
-	intrinsics map[string]*ir.Func
-	properties map[string]*metadata.Tuple // of loops
-	likelyNode *metadata.Tuple
-	used       *ir.Global // the list of shared arrays; nil until there is one
-	variant    Variant
-	err        error
+	ir                       *ir.Module
+	lookup                   loop.Resolver
+	kernels                  map[string]bool
+	scalars                  map[string]*ir.Func
+	intrinsics               map[string]*ir.Func
+	properties               map[string]*metadata.Tuple // of loops
+	likelyNode, unlikelyNode *metadata.Tuple
+	used                     *ir.Global // the list of shared arrays; nil until there is one
+	variant                  Variant
+	err                      error
 }
 
 // NewModule returns an empty module. lookup finds the scalar functions that the

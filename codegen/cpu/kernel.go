@@ -30,6 +30,7 @@ type function struct {
 	stop    value.Value // address of the stop word; nil in scalar functions
 	stopped *ir.Block   // returns StatusStopped; nil until needed
 	depth   int         // of the loops around
+	alone   bool        // the loop around, a for, holds one loop
 	status  value.Value // address of a grid's status word; nil in other functions
 }
 

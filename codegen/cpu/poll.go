@@ -15,8 +15,9 @@ import (
 // between two looks, and so that the loops that matter are not slower for it:
 //
 //   - A while looks after each iteration, unless it is inside another loop and
-//     appends an element to a buffer each time: memory bounds it as well as the
-//     sweeps below, whose case is the other exception. So does a for that holds loops none of
+//     appends an element to a buffer each time, is a sweep like those below, or finds the
+//     end of a run: that runs in strips (whilestrips.go), or is left whole if its
+//     condition is no bound. So does a for that holds loops none of
 //     which surely looks: it puts the sign of the stop word into its bound, and
 //     finds out behind the loop why that ended. One branch more for each row costs
 //     up to half of SpMV's speed, where it spoils the prediction of the row's end;
@@ -27,7 +28,8 @@ import (
 //     loop inside another whose iterations are cheap and work on consecutive
 //     elements of a buffer, as those over the entries of a row do, for or while,
 //     is left whole.
-//     Memory bounds it: 2^27 elements are a tenth of a second.
+//     Memory bounds it: 2^27 elements are a tenth of a second. One that stores here
+//     and there takes longer: inLongStrips.
 //   - A loop of few iterations, known here, is no loop.
 
 // stripLength is how many iterations make a strip: some ten microseconds of cheap
@@ -67,6 +69,37 @@ func (f *function) inStrips(s *loop.For) bool {
 		return false
 	}
 	return f.depth == 0 || !isSweep(s)
+}
+
+// inLongStrips decides whether a for inside another, which is too short for strips most
+// often, runs in strips where it is long: one that stores here and there, as a transpose
+// does with the entries of a row. An entry may take a hundred nanoseconds then. A branch
+// more for each row is lost in that where it is the only loop of the row; beside others
+// it cost masked products of matrices a tenth.
+func (f *function) inLongStrips(s *loop.For) bool {
+	return f.stop != nil && f.depth == 1 && f.alone && !holdsLoop(s.Body) && !isShort(s) && isSweep(s) && scatters(s)
+}
+
+// scatters reports whether an innermost loop stores elements whose places it loads.
+func scatters(s *loop.For) (found bool) {
+	loaded := map[loop.VarID]bool{}
+	isLoaded := func(e loop.Expr) (yes bool) {
+		loop.WalkExpr(e, func(e loop.Expr) {
+			_, load := e.(*loop.Load)
+			v, ref := e.(*loop.Ref)
+			yes = yes || load || ref && loaded[v.Var]
+		})
+		return yes
+	}
+	loop.WalkStmts(s.Body, func(s loop.Stmt) {
+		switch s := s.(type) {
+		case *loop.Let:
+			loaded[s.Var] = isLoaded(s.Value)
+		case *loop.Store:
+			found = found || isLoaded(s.Index)
+		}
+	})
+	return found
 }
 
 // isSweep reports whether every iteration of an innermost loop is cheap and loads
@@ -217,14 +250,48 @@ func (f *function) strips(name string, head *ir.Block, lo, hi value.Value, end *
 	f.poll(head)
 }
 
+// longStrips is strips for a loop that is most often shorter than one: then the end of
+// the strip is the loop's, which a branch finds that goes one way.
+func (f *function) longStrips(name string, head *ir.Block, lo, hi value.Value, end *ir.Block,
+	inner func(from, to value.Value, done *ir.Block)) {
+	before := f.block
+	f.enter(head)
+	from := f.block.NewPhi(ir.NewIncoming(lo, before))
+	from.SetName(f.unique(name + ".from"))
+	long, start := f.newBlock("for."+name+".strip.long"), f.newBlock("for."+name+".strip.start")
+	isLong := f.block.NewICmp(enum.IPredSGT, f.block.NewSub(hi, from), intConst(loop.I64, stripLength))
+	f.block.NewCondBr(isLong, long, start).Metadata = f.m.unlikely()
+	f.enter(long)
+	far := f.block.NewAdd(from, intConst(loop.I64, stripLength))
+	f.block.NewBr(start)
+	f.enter(start)
+	to := f.block.NewPhi(ir.NewIncoming(hi, head), ir.NewIncoming(far, long))
+	to.SetName(f.unique(name + ".to"))
+
+	done, more := f.newBlock("for."+name+".strip.end"), f.newBlock("for."+name+".strip.next")
+	inner(from, to, done)
+	f.enter(done)
+	f.block.NewCondBr(f.block.NewICmp(enum.IPredSLT, to, hi), more, end).Metadata = f.m.unlikely()
+	f.enter(more)
+	from.Incs = append(from.Incs, ir.NewIncoming(to, f.block))
+	f.poll(head)
+}
+
 // likely is the metadata of a branch that nearly always goes to its first target.
-func (m *Module) likely() ir.Metadata {
-	if m.likelyNode == nil {
-		m.likelyNode = m.newNode(&metadata.Tuple{Fields: []metadata.Field{
-			&metadata.String{Value: "branch_weights"}, intConst(loop.I32, 1<<20), intConst(loop.I32, 1),
+func (m *Module) likely() ir.Metadata { return m.weights(&m.likelyNode, 1<<20, 1) }
+
+// unlikely is that of one that nearly never does.
+func (m *Module) unlikely() ir.Metadata { return m.weights(&m.unlikelyNode, 1, 1<<20) }
+
+// weights is the metadata of how often a branch goes to its first and its second target.
+// The module has it once.
+func (m *Module) weights(node **metadata.Tuple, first, second int64) ir.Metadata {
+	if *node == nil {
+		*node = m.newNode(&metadata.Tuple{Fields: []metadata.Field{
+			&metadata.String{Value: "branch_weights"}, intConst(loop.I32, first), intConst(loop.I32, second),
 		}})
 	}
-	return ir.Metadata{{Name: "prof", Node: m.likelyNode}}
+	return ir.Metadata{{Name: "prof", Node: *node}}
 }
 
 // holdsLoop reports whether a block has a loop in it, of more than a few
@@ -245,6 +312,17 @@ func holdsLoop(body []loop.Stmt) bool {
 		}
 	}
 	return false
+}
+
+// holdsOneLoop reports whether one statement of a block is a loop, or holds loops.
+func holdsOneLoop(body []loop.Stmt) bool {
+	n := 0
+	for i := range body {
+		if holdsLoop(body[i : i+1]) {
+			n++
+		}
+	}
+	return n == 1
 }
 
 // isShort reports whether a loop plainly has few iterations.

@@ -99,6 +99,10 @@ func (c *Case) run(ctx context.Context, s *lacuna.Session, strict bool) (lacuna.
 	if strict {
 		opts = append(opts, lacuna.StrictIEEE())
 	}
+	return s.EvalAll(ctx, c.Text, c.args(), opts...)
+}
+
+func (c *Case) args() lacuna.Args {
 	args := lacuna.Args{}
 	for name, t := range c.Operands {
 		args[name] = t
@@ -106,7 +110,7 @@ func (c *Case) run(ctx context.Context, s *lacuna.Session, strict bool) (lacuna.
 	for name, o := range c.Stored {
 		args[name] = o
 	}
-	return s.EvalAll(ctx, c.Text, args, opts...)
+	return args
 }
 
 // Options are the declarations of results.
@@ -254,7 +258,7 @@ func (c *Case) String() string {
 		switch stored := c.Stored[name].(type) {
 		case *tensor.Tensor:
 			fmt.Fprintf(&b, " stored as %s", stored.Structure())
-		case *tensor.Parts:
+		case *tensor.Parts, *tensor.Blocks:
 			fmt.Fprintf(&b, " stored as %s", stored)
 		}
 		coords, vals, err := t.ToCoords()

@@ -23,6 +23,7 @@ type shape struct {
 func anyNumber(tensor.DType) bool       { return true }
 func ordered(dt tensor.DType) bool      { return !dt.IsComplex() }
 func summable(dt tensor.DType) bool     { return dt != tensor.Bool && !dt.IsComplex() }
+func accumulates(dt tensor.DType) bool  { return sumType(dt) == dt } // R = …; R += … is of one type
 func subtractable(dt tensor.DType) bool { return dt != tensor.Bool }
 
 var shapes = []shape{
@@ -84,6 +85,29 @@ var shapes = []shape{
 	{"R(1,j) = A(i,k)*B(k,j)", anyNumber, false},
 	{"R(i,i) = A(i,k)*B(k,i)", anyNumber, false},
 	{"R(i,j) = A(i,k)*B(k,j); R(i,j) += C(i,j)", anyNumber, false},
+	{"R(i,j,l) = T(i,j,l); R(i,j,l) += U(i,j,k)*B(k,l)", accumulates, false},
+	{"R(i,j,l) = T(l,j,i); R(l,i,j) += R(i,j,l)", anyNumber, false},
+	{"R(i,j) = where(C(i,j) != 0 or D(j,i) != 0, A(i,k)*B(k,j), 0)", subtractable, false},
+	{"R(i,j) = (C(i,j) + D(i,j))*(A(i,k)*B(k,j)) + E(i,j)", anyNumber, false},
+	{"R(i,j) = where(C(i,j) > 0 and not D(i,j) > 0, A(i,k)*B(k,j), E(i,j))", ordered, false},
+	{"R(i,j) = max(C(i,j), sum_k (A(i,k)*B(k,j)), D(i,j))", ordered, false},
+	{"S(i,j) = A(i,k)*B(k,j); Q(j,i) = A(i,k)*C(k,j); R(i,j) = S(i,j) + Q(j,i)*S(j,i)", anyNumber, false},
+	{"Q(i) = A(i,k)*x(k); S(i,j) = Q(i)*A(i,j); R(j) = S(i,j)*Q(i)", anyNumber, false},
+	{"R(i,j,k,l) = A(i,j)*B(k,l)", anyNumber, false},
+	{"R(k,i,l,j) = A(i,j)*B(k,l) + V(i,j,k,l)", anyNumber, false},
+	{"R(i,j,k,l) = V(i,j,k,l) + W(l,k,j,i)", anyNumber, false},
+	{"R(l,k,j,i) = V(i,j,k,l)", anyNumber, false},
+	{"R(j,k,l) = V(i,j,k,l)*x(i)", anyNumber, false},
+	{"R(i,j,m,n) = V(i,j,k,l)*W(k,l,m,n)", anyNumber, false},
+	{"R(i,j,l,m) = T(i,j,k)*U(k,l,m)", anyNumber, false},
+	{"R(i,m,l) = V(i,j,k,l)*B(j,m)*C(k,m)", anyNumber, false},
+	{"R(i,j,k,l,m) = V(i,j,k,l)*x(m)", anyNumber, false},
+	{"R(m,l,k,j,i) = V(i,j,k,l)*B(l,m)", anyNumber, false},
+	{"R(i,j,k,l,m,n) = T(i,j,k)*U(l,m,n)", anyNumber, false},
+	{"R(n,j,k,l,m,i) = F(i,j,k,l,m,n) + T(i,j,k)*U(l,m,n)", anyNumber, false},
+	{"R(i,l) = F(i,j,k,l,m,n)*T(j,k,m)", anyNumber, false},
+	{"R(k) = max_{i,j,l} V(i,j,k,l)", ordered, false}, // never over nothing: see product
+	{"R(i,j) = any_{k,l} (V(i,k,j,l) and B(k,l))", anyNumber, false},
 	{"S(i,k) = A(i,l)*B(l,k); R(i,j) = S(i,k)*C(k,j)", anyNumber, false},
 	{"S(k,i) = A(i,l)*B(l,k); R(i,j) = S(k,i)*S(k,j)", anyNumber, false},
 }
@@ -141,18 +165,16 @@ func (g *generator) product(name string) {
 	for !sh.needs(g.dtype) {
 		sh = shapes[g.intn(4)]
 	}
-	for _, v := range []string{"i", "j", "k", "l"} {
+	for _, v := range indexNames {
 		g.extents[v] = int64(pick(g, 3, 4, 1, 2, 6, 9, 5, 14, 19))
-		if g.chance(4) {
+		if isHigh(sh.text) {
+			g.extents[v] = int64(pick(g, 2, 3, 1, 4))
+		}
+		if g.chance(4) && !strings.Contains(sh.text, "max_{i") {
 			g.extents[v] = 0
 		}
 	}
-	if strings.Contains(sh.text, "A(k,j)") && strings.Contains(sh.text, "A(i,k)") {
-		g.extents["i"], g.extents["j"] = g.extents["k"], g.extents["k"] // a square
-	}
-	if strings.Contains(sh.text, "A(k,i)*A(k,j)") || strings.Contains(sh.text, "S(k,i)*S(k,j)") {
-		g.extents["j"] = g.extents["i"]
-	}
+	g.fit(sh.text)
 	for _, stmt := range strings.Split(sh.text, "; ") {
 		left, right, _ := strings.Cut(stmt, "=")
 		g.shapeOperands(right)
@@ -162,6 +184,33 @@ func (g *generator) product(name string) {
 	_, free, _ := strings.Cut(sh.text[:strings.Index(sh.text, "=")], "(")
 	if sh.undefined && g.extents["k"] == 0 && g.extents["i"] > 0 && (g.extents["j"] > 0 || !strings.Contains(free, "j")) {
 		g.Refused = lang.ErrEmptyReduction
+	}
+}
+
+// isHigh reports whether a text has a tensor of rank 4 or more, whose extents must be few
+// for the oracle, which is dense.
+func isHigh(text string) bool {
+	high := false
+	letters(text, func(_ string, indices []string) { high = high || len(indices) > 3 })
+	return high
+}
+
+// fit gives indices that stand at one place of a tensor the same extent.
+func (g *generator) fit(text string) {
+	for range indexNames { // until nothing changes
+		first := map[string][]string{}
+		letters(text, func(name string, indices []string) {
+			if first[name] == nil {
+				first[name] = indices
+			}
+			for axis, v := range indices {
+				w := first[name][axis]
+				n, plain := g.extents[v]
+				if m, ok := g.extents[w]; plain && ok {
+					g.extents[v], g.extents[w] = min(m, n), min(m, n)
+				}
+			}
+		})
 	}
 }
 

@@ -24,6 +24,9 @@ func (g *generator) operand(name string, shape []int64, dt tensor.DType) {
 			g.Operands[name], g.Stored[name] = whole, triangle
 			return
 		}
+	case len(shape) > 0 && len(shape) <= tensor.MaxRank/2 && g.chance(25):
+		g.Operands[name], g.Stored[name] = g.blocks(t)
+		return
 	case len(shape) > 0:
 		g.Stored[name] = g.parts(t)
 	}
@@ -74,6 +77,27 @@ func (g *generator) parts(t *tensor.Tensor) tensor.Operand {
 		panic(fmt.Sprintf("difftest: %v", err))
 	}
 	return p
+}
+
+// blocks stores a tensor in blocks, which may have values where it has none: whole is what
+// they say.
+func (g *generator) blocks(t *tensor.Tensor) (whole *tensor.Tensor, blocked tensor.Operand) {
+	block, dense := make([]int64, t.Rank()), pick(g, t.Rank(), t.Rank(), 0)
+	for axis := range block {
+		block[axis] = int64(pick(g, 2, 3, 1))
+	}
+	split, err := t.Blocked(block, g.formatWith(2*t.Rank(), dense))
+	if err != nil {
+		panic(fmt.Sprintf("difftest: %v", err))
+	}
+	b, err := tensor.NewBlocks(split, t.Shape())
+	if err != nil {
+		panic(fmt.Sprintf("difftest: %v", err))
+	}
+	if whole, err = b.Expand(tensor.CSF(t.Rank())); err != nil {
+		panic(fmt.Sprintf("difftest: %v", err))
+	}
+	return whole, b
 }
 
 // triangle makes a matrix with a symmetry of a square matrix, whole and as one

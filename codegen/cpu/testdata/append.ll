@@ -18,80 +18,104 @@ for.i:
 	%4 = getelementptr inbounds i64, i64* %pos, i64 %3
 	%5 = load i64, i64* %4
 	store i64 0, i64* %q
+	br label %while.strip
+
+while.strip:
+	%6 = load i64, i64* %p
+	%7 = add i64 %6, 65536
+	%8 = icmp slt i64 %7, %5
+	%9 = select i1 %8, i64 %7, i64 %5
+	%10 = load i64, i64* %q
+	%11 = add i64 %10, 65536
+	%12 = icmp slt i64 %11, %n
+	%13 = select i1 %12, i64 %11, i64 %n
 	br label %while.cond
 
 while.cond:
-	%6 = load i64, i64* %p
-	%7 = icmp slt i64 %6, %5
-	%8 = load i64, i64* %q
-	%9 = icmp slt i64 %8, %n
-	%10 = and i1 %7, %9
-	br i1 %10, label %while.body, label %while.end
+	%14 = load i64, i64* %p
+	%15 = icmp slt i64 %14, %9
+	%16 = load i64, i64* %q
+	%17 = icmp slt i64 %16, %13
+	%18 = and i1 %15, %17
+	br i1 %18, label %while.body, label %while.strip.end
 
 while.body:
-	%11 = load i64, i64* %p
-	%12 = getelementptr inbounds i64, i64* %x, i64 %11
-	%13 = load i64, i64* %12
-	%14 = load i64, i64* %q
-	%15 = getelementptr inbounds i64, i64* %y, i64 %14
-	%16 = load i64, i64* %15
-	%17 = load i64, i64* %at
-	%18 = icmp sle i64 %13, %16
-	%19 = select i1 %18, i64 %13, i64 %16
-	%20 = getelementptr inbounds i64, i64* %out, i64 %17
-	store i64 %19, i64* %20
-	%21 = load i64, i64* %at
-	%22 = add i64 %21, 1
-	store i64 %22, i64* %at
-	%23 = load i64, i64* %p
-	%24 = icmp sle i64 %13, %16
-	%25 = zext i1 %24 to i64
-	%26 = add i64 %23, %25
-	store i64 %26, i64* %p
-	%27 = load i64, i64* %q
-	%28 = icmp sle i64 %16, %13
-	%29 = zext i1 %28 to i64
-	%30 = add i64 %27, %29
-	store i64 %30, i64* %q
+	%19 = load i64, i64* %p
+	%20 = getelementptr inbounds i64, i64* %x, i64 %19
+	%21 = load i64, i64* %20
+	%22 = load i64, i64* %q
+	%23 = getelementptr inbounds i64, i64* %y, i64 %22
+	%24 = load i64, i64* %23
+	%25 = load i64, i64* %at
+	%26 = icmp sle i64 %21, %24
+	%27 = select i1 %26, i64 %21, i64 %24
+	%28 = getelementptr inbounds i64, i64* %out, i64 %25
+	store i64 %27, i64* %28
+	%29 = load i64, i64* %at
+	%30 = add i64 %29, 1
+	store i64 %30, i64* %at
+	%31 = load i64, i64* %p
+	%32 = icmp sle i64 %21, %24
+	%33 = zext i1 %32 to i64
+	%34 = add i64 %31, %33
+	store i64 %34, i64* %p
+	%35 = load i64, i64* %q
+	%36 = icmp sle i64 %24, %21
+	%37 = zext i1 %36 to i64
+	%38 = add i64 %35, %37
+	store i64 %38, i64* %q
 	br label %while.cond
+
+while.strip.end:
+	%39 = load i64, i64* %p
+	%40 = icmp slt i64 %39, %5
+	%41 = load i64, i64* %q
+	%42 = icmp slt i64 %41, %n
+	%43 = and i1 %40, %42
+	br i1 %43, label %while.strip.next, label %while.end, !prof !2
+
+while.strip.next:
+	%44 = load volatile i32, i32* %stop, align 4
+	%45 = icmp eq i32 %44, 0
+	br i1 %45, label %while.strip, label %stopped, !prof !3
 
 while.end:
 	br label %while.cond.1
 
 while.cond.1:
-	%31 = load i64, i64* %p
-	%32 = icmp slt i64 %31, %5
-	br i1 %32, label %while.body.1, label %while.end.1
+	%46 = load i64, i64* %p
+	%47 = icmp slt i64 %46, %5
+	br i1 %47, label %while.body.1, label %while.end.1
 
 while.body.1:
-	%33 = load i64, i64* %at
-	%34 = load i64, i64* %p
-	%35 = getelementptr inbounds i64, i64* %x, i64 %34
-	%36 = load i64, i64* %35
-	%37 = getelementptr inbounds i64, i64* %out, i64 %33
-	store i64 %36, i64* %37
-	%38 = load i64, i64* %at
-	%39 = add i64 %38, 1
-	store i64 %39, i64* %at
-	%40 = load i64, i64* %p
-	%41 = add i64 %40, 1
-	store i64 %41, i64* %p
-	%42 = load volatile i32, i32* %stop, align 4
-	%43 = icmp eq i32 %42, 0
-	br i1 %43, label %while.cond.1, label %stopped, !prof !2
+	%48 = load i64, i64* %at
+	%49 = load i64, i64* %p
+	%50 = getelementptr inbounds i64, i64* %x, i64 %49
+	%51 = load i64, i64* %50
+	%52 = getelementptr inbounds i64, i64* %out, i64 %48
+	store i64 %51, i64* %52
+	%53 = load i64, i64* %at
+	%54 = add i64 %53, 1
+	store i64 %54, i64* %at
+	%55 = load i64, i64* %p
+	%56 = add i64 %55, 1
+	store i64 %56, i64* %p
+	%57 = load volatile i32, i32* %stop, align 4
+	%58 = icmp eq i32 %57, 0
+	br i1 %58, label %while.cond.1, label %stopped, !prof !3
 
 while.end.1:
-	%44 = load volatile i32, i32* %stop, align 4
-	%45 = sext i32 %44 to i64
-	%46 = or i64 %hi, %45
+	%59 = load volatile i32, i32* %stop, align 4
+	%60 = sext i32 %59 to i64
+	%61 = or i64 %hi, %60
 	%i.next = add nsw i64 %i, 1
-	%47 = icmp slt i64 %i.next, %46
-	br i1 %47, label %for.i, label %for.i.end, !llvm.loop !3
+	%62 = icmp slt i64 %i.next, %61
+	br i1 %62, label %for.i, label %for.i.end, !llvm.loop !4
 
 for.i.end:
-	%48 = load volatile i32, i32* %stop, align 4
-	%49 = icmp eq i32 %48, 0
-	br i1 %49, label %for.i.done, label %stopped, !prof !2
+	%63 = load volatile i32, i32* %stop, align 4
+	%64 = icmp eq i32 %63, 0
+	br i1 %64, label %for.i.done, label %stopped, !prof !3
 
 for.i.done:
 	ret i64 0
@@ -129,5 +153,6 @@ entry:
 
 !0 = !{!"llvm.loop.mustprogress"}
 !1 = !{!"llvm.loop.unroll.runtime.disable"}
-!2 = !{!"branch_weights", i32 1048576, i32 1}
-!3 = distinct !{!3, !0, !1}
+!2 = !{!"branch_weights", i32 1, i32 1048576}
+!3 = !{!"branch_weights", i32 1048576, i32 1}
+!4 = distinct !{!4, !0, !1}
