@@ -84,7 +84,8 @@ type narrowScan struct {
 type logTables struct {
 	high, low loop.Expr // of an _expslot
 	part      loop.Expr // of _logpart
-	inverse   loop.Expr // e^-part
+	// inverseHigh and inverseLow are of _loginverse.
+	inverseHigh, inverseLow loop.Expr
 }
 
 // teamLogs writes the result.
@@ -115,14 +116,13 @@ func (x *scanner) teamLogs(t *gridTeam) {
 		w.c, w.sum = b.Var("c", loop.Number(loop.F32, 0)), b.Var("sum", loop.Float(loop.F64, 0))
 		w.scaled, w.turn = b.Var("scaled", loop.Truth(false)), b.Var("turn", loop.Int(0))
 		start := b.Var("start", s.from)
-		b.If(b.Lt(start, s.until), func() { w.fetch(s, base, start) }, nil)
 		b.While(b.Lt(start, s.until), func() { w.step(s, base, start) })
 	})
 }
 
 // logResident is how many blocks of such a scan a processor has room for: more have too
 // few registers for the sums of a thread.
-const logResident = 6
+const logResident = 8
 
 // region is the room of a warp in tile: behind every 32 elements is a gap of a vector, so
 // that vectors of neighbouring lanes and those one thread's elements apart lie in
@@ -140,12 +140,14 @@ func padded(b *loop.Builder, q loop.Expr) loop.Expr {
 // fillTables computes the slots of the lane.
 func (w *narrowScan) fillTables() {
 	b := w.t.b
-	power := b.Let("power", b.Call("_expslot_u64", loop.U64, w.lane))
-	w.tables.high = b.Let("power_high", b.Cast(loop.U32, loop.NewBinary(loop.Shr, power, loop.Number(loop.U64, 32))))
-	w.tables.low = b.Let("power_low", b.Cast(loop.U32, power))
-	part := b.Let("part", b.Call("_logpart_f32", loop.F32, w.lane))
-	w.tables.part = part
-	w.tables.inverse = b.Let("inverse", b.Call("exp_f64", loop.F64, loop.NewUnary(loop.Neg, b.Cast(loop.F64, part))))
+	halves := func(name, fn string) (high, low loop.Expr) {
+		bits := b.Let(name, b.Call(fn, loop.U64, w.lane))
+		high = b.Let("high", b.Cast(loop.U32, loop.NewBinary(loop.Shr, bits, loop.Number(loop.U64, 32))))
+		return high, b.Let("low", b.Cast(loop.U32, bits))
+	}
+	w.tables.high, w.tables.low = halves("power", "_expslot_u64")
+	w.tables.part = b.Let("part", b.Call("_logpart_f32", loop.F32, w.lane))
+	w.tables.inverseHigh, w.tables.inverseLow = halves("inverse", "_loginverse_u64")
 }
 
 // carryOn makes a state what is before the next tile. The threads of a block take that of
@@ -271,7 +273,7 @@ func (w *narrowScan) put() {
 }
 
 // write stores the results that are in the shared tile.
-func (w *narrowScan) write(s span, base, start, n loop.Expr, wide loop.Expr) {
+func (w *narrowScan) write(s span, base, start, n loop.Expr) {
 	b, out := w.t.b, w.t.emitter.write(w.x.out)
 	ahead := func() {
 		w.places(false, func(r int, place loop.Expr) {
@@ -283,7 +285,7 @@ func (w *narrowScan) write(s span, base, start, n loop.Expr, wide loop.Expr) {
 		ahead()
 		return
 	}
-	b.If(wide, func() {
+	b.If(w.wide, func() {
 		p := w.vectors(b.Add(base, start))
 		var results []loop.Expr
 		w.places(true, func(r int, place loop.Expr) { results = append(results, b.Let("y", b.Load(w.tile, place))) })
@@ -300,22 +302,20 @@ func (w *narrowScan) step(s span, base loop.Expr, start *loop.Ref) {
 	b.If(b.Not(w.scaled), func() {
 		w.scale(x.load(t.emitter, w.element(s, base, start, loop.Int(0))))
 	}, nil)
+	w.fetch(s, base, start)
 	b.Barrier(loop.WarpScope) // the results of the tile before have been written
 	w.put()
 	b.Barrier(loop.WarpScope)
-	wide := b.Let("was_wide", w.wide)
 	var values []loop.Expr
 	for i := range x.teams.perThread {
 		values = append(values, b.Let("x", b.Load(w.tile, b.Add(w.own, loop.Int(i)))))
 	}
-	next := b.Let("next", b.Add(start, loop.Int(w.perTile())))
-	b.If(b.Lt(next, s.until), func() { w.fetch(s, base, next) }, nil)
 	done := b.Var("done", loop.Truth(false))
 	b.If(w.scaled, func() { w.scanned(values, done) }, nil)
 	b.If(b.Not(done), func() { w.inPairs(n) }, nil)
 	b.Barrier(loop.WarpScope)
-	w.write(s, base, start, n, wide)
-	b.Assign(start, next)
+	w.write(s, base, start, n)
+	b.Assign(start, b.Add(start, loop.Int(w.perTile())))
 }
 
 // scale finds a scale for what is before the tile, or for its first element where that
@@ -395,8 +395,9 @@ func (w *narrowScan) log(s loop.Expr) loop.Expr {
 	b := w.t.b
 	slot := b.Let("slot", b.Cast(loop.I64, b.Call("_logslot_u32", loop.U32, s)))
 	part := b.Shuffle("part", loop.ShuffleIndex, w.tables.part, slot, warpSize)
-	inverse := b.Shuffle("inverse", loop.ShuffleIndex, w.tables.inverse, slot, warpSize)
-	return b.Let("log", b.Call("_lognarrow_f32", loop.F32, s, part, inverse))
+	high := b.Shuffle("high", loop.ShuffleIndex, w.tables.inverseHigh, slot, warpSize)
+	low := b.Shuffle("low", loop.ShuffleIndex, w.tables.inverseLow, slot, warpSize)
+	return b.Let("log", b.Call("_lognarrow_f32", loop.F32, s, part, high, low))
 }
 
 // sumBefore is what comes before the thread's elements, of which it has the sum, and the
