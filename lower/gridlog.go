@@ -72,8 +72,7 @@ type narrowScan struct {
 	own    loop.Expr   // where the thread's elements are in tile
 	lane   loop.Expr   // number of the lane
 	tables logTables   // of the lane
-	values []*loop.Ref // elements under way from memory
-	wide   *loop.Ref   // these are vectors
+	wide   *loop.Ref   // the tile came in vectors
 	carry  accumulator // what is before the tile, in pairs, unless there is a scale
 	c, sum *loop.Ref   // what is before the tile, at a scale
 	scaled *loop.Ref   // there is a scale
@@ -84,7 +83,8 @@ type narrowScan struct {
 type logTables struct {
 	high, low loop.Expr // of an _expslot
 	part      loop.Expr // of _logpart
-	inverse   loop.Expr // e^-part
+	// inverseHigh and inverseLow are of _loginverse.
+	inverseHigh, inverseLow loop.Expr
 }
 
 // teamLogs writes the result.
@@ -94,15 +94,12 @@ func (x *scanner) teamLogs(t *gridTeam) {
 	w.tile = b.Shared("tile", x.scanned(), w.region()*int64(t.block))
 	if !t.single() {
 		w.totals, w.kept = b.Shared("sums", loop.F64, 2*int64(t.warps)), b.Shared("kept", loop.F64, 2)
-		b.Resident(logResident)
 	}
+	b.Resident(logResident)
 	w.lane = b.Let("lane", t.lane())
 	w.origin = b.Let("origin", b.Mul(t.warp(), loop.Int(w.region())))
 	w.own = b.Let("own", b.Add(w.origin, padded(b, b.Mul(w.lane, loop.Int(w.quads)))))
 	w.fillTables()
-	for range x.teams.perThread {
-		w.values = append(w.values, b.Var("v", loop.Number(loop.F32, 0)))
-	}
 	w.wide = b.Var("wide", loop.Truth(false))
 	x.teamSpans(t, func(s span, first, item loop.Expr) {
 		base := x.base(e, s)
@@ -115,14 +112,24 @@ func (x *scanner) teamLogs(t *gridTeam) {
 		w.c, w.sum = b.Var("c", loop.Number(loop.F32, 0)), b.Var("sum", loop.Float(loop.F64, 0))
 		w.scaled, w.turn = b.Var("scaled", loop.Truth(false)), b.Var("turn", loop.Int(0))
 		start := b.Var("start", s.from)
-		b.If(b.Lt(start, s.until), func() { w.fetch(s, base, start) }, nil)
 		b.While(b.Lt(start, s.until), func() { w.step(s, base, start) })
 	})
 }
 
-// logResident is how many blocks of such a scan a processor has room for: more have too
-// few registers for the sums of a thread.
-const logResident = 6
+const (
+	// logResident is how many blocks of such a scan a processor has room for: with that, a
+	// thread has just the registers for its sums.
+	logResident = 8
+	// logBlocks is how many blocks there are at most, as each computes its tables.
+	logBlocks = 1 << 13
+)
+
+// logTeams is runTeams for such scans.
+func (x *scanner) logTeams(name string, warps int, items loop.SizeExpr) {
+	t := x.gridEmitter(name, warps, x.teams.warps)
+	x.teamLogs(t)
+	x.addStage(t.gridStage(name, sizeMin(t.blocksFor(items), loop.SizeConst(logBlocks))))
+}
 
 // region is the room of a warp in tile: behind every 32 elements is a gap of a vector, so
 // that vectors of neighbouring lanes and those one thread's elements apart lie in
@@ -140,12 +147,14 @@ func padded(b *loop.Builder, q loop.Expr) loop.Expr {
 // fillTables computes the slots of the lane.
 func (w *narrowScan) fillTables() {
 	b := w.t.b
-	power := b.Let("power", b.Call("_expslot_u64", loop.U64, w.lane))
-	w.tables.high = b.Let("power_high", b.Cast(loop.U32, loop.NewBinary(loop.Shr, power, loop.Number(loop.U64, 32))))
-	w.tables.low = b.Let("power_low", b.Cast(loop.U32, power))
-	part := b.Let("part", b.Call("_logpart_f32", loop.F32, w.lane))
-	w.tables.part = part
-	w.tables.inverse = b.Let("inverse", b.Call("exp_f64", loop.F64, loop.NewUnary(loop.Neg, b.Cast(loop.F64, part))))
+	halves := func(name, fn string) (high, low loop.Expr) {
+		bits := b.Let(name, b.Call(fn, loop.U64, w.lane))
+		high = b.Let("high", b.Cast(loop.U32, loop.NewBinary(loop.Shr, bits, loop.Number(loop.U64, 32))))
+		return high, b.Let("low", b.Cast(loop.U32, bits))
+	}
+	w.tables.high, w.tables.low = halves("power", "_expslot_u64")
+	w.tables.part = b.Let("part", b.Call("_logpart_f32", loop.F32, w.lane))
+	w.tables.inverseHigh, w.tables.inverseLow = halves("inverse", "_loginverse_u64")
 }
 
 // carryOn makes a state what is before the next tile. The threads of a block take that of
@@ -191,20 +200,24 @@ func (w *narrowScan) count(s span, start loop.Expr) loop.Expr {
 // where a whole tile begins at a multiple of their size, else one at a time. Values r of a
 // lane are then in vector r/4 · 32 + lane of the warp's elements, or are element r · 32 + lane.
 
-// fetch loads the elements of the tile at start.
-func (w *narrowScan) fetch(s span, base, start loop.Expr) {
+// fetch brings the elements of the tile at start into the shared one.
+func (w *narrowScan) fetch(s span, base, start, n loop.Expr) {
 	b, x, e := w.t.b, w.x, w.t.emitter
-	n := w.count(s, start)
-	ahead := func() {
-		for r, v := range w.values {
-			k := w.single(r)
-			b.Assign(v, loop.Float(loop.F32, math.Inf(-1)))
+	store := func(wide bool, values []loop.Expr) {
+		w.places(wide, func(r int, place loop.Expr) { b.Store(w.tile, place, values[r]) })
+		b.Assign(w.wide, loop.Truth(wide))
+	}
+	single := func() {
+		var values []loop.Expr
+		for r := range int(x.teams.perThread) {
+			k, v := w.single(r), b.Var("v", loop.Float(loop.F32, math.Inf(-1)))
 			b.If(b.Lt(k, n), func() { b.Assign(v, x.load(e, w.element(s, base, start, k))) }, nil)
+			values = append(values, v)
 		}
-		b.Assign(w.wide, loop.Truth(false))
+		store(false, values)
 	}
 	if x.step.Reverse {
-		ahead()
+		single()
 		return
 	}
 	// A condition on the sum would tell LLVM that the sum need not be rounded, but not
@@ -212,12 +225,16 @@ func (w *narrowScan) fetch(s span, base, start loop.Expr) {
 	whole := b.Eq(b.And(b.Or(base, start), loop.Int(quadSize-1)), loop.Int(0))
 	b.If(b.And(b.Eq(n, loop.Int(w.perTile())), whole), func() {
 		p := w.vectors(b.Add(base, start))
-		for r, v := range w.values {
-			b.Assign(v, x.load(e, b.Add(p, loop.Int(int64(r/quadSize*quadSize*warpSize+r%quadSize)))))
+		var values []loop.Expr
+		for r := range int(x.teams.perThread) {
+			values = append(values, x.load(e, b.Add(p, inVectors(r))))
 		}
-		b.Assign(w.wide, loop.Truth(true))
-	}, ahead)
+		store(true, values)
+	}, single)
 }
+
+// inVectors is where value r of a lane is behind its first one.
+func inVectors(r int) loop.Expr { return loop.Int(int64(r/quadSize*quadSize*warpSize + r%quadSize)) }
 
 // vectors is the place of the lane's first vector of the tile at a multiple of the size
 // of vectors, written so that compilers see that it is one, too.
@@ -243,35 +260,20 @@ func (w *narrowScan) places(wide bool, body func(r int, place loop.Expr)) {
 	b := w.t.b
 	if wide {
 		at := b.Let("at", b.Add(w.origin, padded(b, w.lane)))
-		for r := range w.values {
+		for r := range int(w.x.teams.perThread) {
 			g := int64(r / quadSize)
 			body(r, b.Add(at, loop.Int(g*(warpSize+warpSize/8)*quadSize+int64(r%quadSize))))
 		}
 		return
 	}
 	at := b.Let("at", b.Add(w.origin, w.lane))
-	for r := range w.values {
+	for r := range int(w.x.teams.perThread) {
 		body(r, b.Add(at, loop.Int(int64(r)*(warpSize+quadSize))))
 	}
 }
 
-// put brings the fetched elements into the shared tile.
-func (w *narrowScan) put() {
-	b := w.t.b
-	store := func(wide bool) func() {
-		return func() {
-			w.places(wide, func(r int, place loop.Expr) { b.Store(w.tile, place, w.values[r]) })
-		}
-	}
-	if w.x.step.Reverse {
-		store(false)()
-		return
-	}
-	b.If(w.wide, store(true), store(false))
-}
-
 // write stores the results that are in the shared tile.
-func (w *narrowScan) write(s span, base, start, n loop.Expr, wide loop.Expr) {
+func (w *narrowScan) write(s span, base, start, n loop.Expr) {
 	b, out := w.t.b, w.t.emitter.write(w.x.out)
 	ahead := func() {
 		w.places(false, func(r int, place loop.Expr) {
@@ -283,12 +285,12 @@ func (w *narrowScan) write(s span, base, start, n loop.Expr, wide loop.Expr) {
 		ahead()
 		return
 	}
-	b.If(wide, func() {
+	b.If(w.wide, func() {
 		p := w.vectors(b.Add(base, start))
 		var results []loop.Expr
 		w.places(true, func(r int, place loop.Expr) { results = append(results, b.Let("y", b.Load(w.tile, place))) })
 		for r, y := range results {
-			b.Store(out, b.Add(p, loop.Int(int64(r/quadSize*quadSize*warpSize+r%quadSize))), y)
+			b.Store(out, b.Add(p, inVectors(r)), y)
 		}
 	}, ahead)
 }
@@ -300,22 +302,19 @@ func (w *narrowScan) step(s span, base loop.Expr, start *loop.Ref) {
 	b.If(b.Not(w.scaled), func() {
 		w.scale(x.load(t.emitter, w.element(s, base, start, loop.Int(0))))
 	}, nil)
-	b.Barrier(loop.WarpScope) // the results of the tile before have been written
-	w.put()
+	w.fetch(s, base, start, n)
 	b.Barrier(loop.WarpScope)
-	wide := b.Let("was_wide", w.wide)
 	var values []loop.Expr
 	for i := range x.teams.perThread {
 		values = append(values, b.Let("x", b.Load(w.tile, b.Add(w.own, loop.Int(i)))))
 	}
-	next := b.Let("next", b.Add(start, loop.Int(w.perTile())))
-	b.If(b.Lt(next, s.until), func() { w.fetch(s, base, next) }, nil)
 	done := b.Var("done", loop.Truth(false))
 	b.If(w.scaled, func() { w.scanned(values, done) }, nil)
 	b.If(b.Not(done), func() { w.inPairs(n) }, nil)
 	b.Barrier(loop.WarpScope)
-	w.write(s, base, start, n, wide)
-	b.Assign(start, next)
+	w.write(s, base, start, n)
+	b.Barrier(loop.WarpScope)
+	b.Assign(start, b.Add(start, loop.Int(w.perTile())))
 }
 
 // scale finds a scale for what is before the tile, or for its first element where that
@@ -395,8 +394,9 @@ func (w *narrowScan) log(s loop.Expr) loop.Expr {
 	b := w.t.b
 	slot := b.Let("slot", b.Cast(loop.I64, b.Call("_logslot_u32", loop.U32, s)))
 	part := b.Shuffle("part", loop.ShuffleIndex, w.tables.part, slot, warpSize)
-	inverse := b.Shuffle("inverse", loop.ShuffleIndex, w.tables.inverse, slot, warpSize)
-	return b.Let("log", b.Call("_lognarrow_f32", loop.F32, s, part, inverse))
+	high := b.Shuffle("high", loop.ShuffleIndex, w.tables.inverseHigh, slot, warpSize)
+	low := b.Shuffle("low", loop.ShuffleIndex, w.tables.inverseLow, slot, warpSize)
+	return b.Let("log", b.Call("_lognarrow_f32", loop.F32, s, part, high, low))
 }
 
 // sumBefore is what comes before the thread's elements, of which it has the sum, and the

@@ -88,12 +88,19 @@ func (x *scanner) teamStages() {
 		x.teamFold(t)
 		x.addStage(t.gridStage("blocks", t.blocksFor(sizeProduct(items, loop.SizeScalar(x.some)))))
 	}
-	t := x.gridEmitter("run_by_block", x.teams.warps, x.teams.warps)
+	run := x.runTeams
+	if x.narrowLogs() {
+		run = x.logTeams
+	}
+	run("run_by_block", x.teams.warps, sizeProduct(items, loop.SizeScalar(x.who.block)))
+	run("run_by_warp", 1, sizeProduct(items, loop.SizeScalar(x.who.warp)))
+}
+
+// runTeams adds the stage in which teams of so many warps run items.
+func (x *scanner) runTeams(name string, warps int, items loop.SizeExpr) {
+	t := x.gridEmitter(name, warps, x.teams.warps)
 	x.teamRun(t)
-	x.addStage(t.gridStage("run_by_block", t.blocksFor(sizeProduct(items, loop.SizeScalar(x.who.block)))))
-	t = x.gridEmitter("run_by_warp", 1, x.teams.warps)
-	x.teamRun(t)
-	x.addStage(t.gridStage("run_by_warp", t.blocksFor(sizeProduct(items, loop.SizeScalar(x.who.warp)))))
+	x.addStage(t.gridStage(name, t.blocksFor(items)))
 }
 
 // teamSpans runs body for the blocks of lines, of which each team takes one at a time.
@@ -150,10 +157,6 @@ func (x *scanner) teamFold(t *gridTeam) {
 
 // teamRun writes the result.
 func (x *scanner) teamRun(t *gridTeam) {
-	if x.narrowLogs() {
-		x.teamLogs(t)
-		return
-	}
 	b, e := t.b, t.emitter
 	per := x.teams.perThread
 	tile := per * t.threads()
