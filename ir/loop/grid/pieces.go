@@ -2,7 +2,9 @@ package grid
 
 import (
 	"maps"
+	"os"
 	"slices"
+	"strconv"
 
 	"github.com/lacuna-sparse/lacuna/ir/loop"
 	"github.com/lacuna-sparse/lacuna/ir/loop/lib"
@@ -207,6 +209,13 @@ func (g *gridFunc) lineStage(s *loop.Stage, mapping string) loop.Stage {
 }
 
 // X2 variants
+func x2env(name string, def int64) int64 {
+	if v, err := strconv.ParseInt(os.Getenv(name), 10, 64); err == nil {
+		return v
+	}
+	return def
+}
+
 var (
 	x2pieces    = x2env("LACUNA_X2_PIECE", pieceLines)
 	x2ahead     = x2env("LACUNA_X2_AHEAD", 0) != 0
