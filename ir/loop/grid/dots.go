@@ -1,9 +1,7 @@
 package grid
 
 import (
-	"os"
 	"slices"
-	"strconv"
 
 	"github.com/lacuna-sparse/lacuna/ir/loop"
 	"github.com/lacuna-sparse/lacuna/ir/loop/lib"
@@ -25,8 +23,8 @@ type dot struct {
 	at    int // the statement of the entry that is the fold
 	fold  fold
 	width loop.VarID // the parameter that tells how many columns there are
-	// outer are the variables of rows and entries that the fold reads, the first of them
-	// those of rows: so many.
+	// outer are the variables of rows and entries that the fold reads, first those of rows,
+	// so many; if there are any, the very first is the row itself.
 	outer []loop.VarID
 	rows  int
 	// bytes is the size of the largest element that it reads.
@@ -38,23 +36,12 @@ const (
 	// logDotLanes is the binary logarithm of dotLanes, the lanes of a team.
 	logDotLanes = 3
 	dotLanes    = 1 << logDotLanes
+	// dotsAtOnce is for how many entries a lane reads at once, and logDotsAtOnce its binary
+	// logarithm: four lines of 16 bytes for each lane are what there are registers for.
+	logDotsAtOnce = 2
+	dotsAtOnce    = 1 << logDotsAtOnce
 	// vectorBytes is what a lane reads of a line by one access, at most.
 	vectorBytes = 16
-)
-
-// X2 variants
-func x2env(name string, def int64) int64 {
-	if v, err := strconv.ParseInt(os.Getenv(name), 10, 64); err == nil {
-		return v
-	}
-	return def
-}
-
-var (
-	logDotsAtOnce = x2env("LACUNA_X2_LOGG", 3)
-	dotsAtOnce    = 1 << logDotsAtOnce
-	x2rows        = x2env("LACUNA_X2_ROWS", 0) != 0
-	x2resident    = int(x2env("LACUNA_X2_R", 4))
 )
 
 // dotOf finds out whether an entry loop is of that kind.
@@ -95,10 +82,6 @@ func dotOf(t *entryLoop) (*dot, bool) {
 		}
 	}
 	d.reads(f)
-	slices.SortStableFunc(d.outer, func(x, y loop.VarID) int { return d.isEntry(x) - d.isEntry(y) })
-	for _, id := range d.outer {
-		d.rows += 1 - d.isEntry(id)
-	}
 	return d, d.bytes > 0
 }
 
@@ -121,17 +104,12 @@ func (d *dot) along() []loop.BufID {
 	return list
 }
 
-// isEntry is 0 for the variables of rows and 1 for others.
-func (d *dot) isEntry(id loop.VarID) int {
-	if id == d.t.row.Var {
-		return 0
-	}
-	for _, s := range d.t.row.Body[:d.t.start] {
-		if l, ok := s.(*loop.Let); ok && l.Var == id {
-			return 0
-		}
-	}
-	return 1
+// ofRow reports whether a variable is declared for a row.
+func (d *dot) ofRow(id loop.VarID) bool {
+	return slices.ContainsFunc(d.t.row.Body[:d.t.start], func(s loop.Stmt) bool {
+		l, ok := s.(*loop.Let)
+		return ok && l.Var == id
+	})
 }
 
 // reads notes what the fold reads.
@@ -145,20 +123,31 @@ func (d *dot) reads(f *loop.For) {
 			uniform[l.Var] = true
 		}
 	}
+	row := d.t.row.Var
+	var ofRows, ofEntries []loop.VarID
 	loop.WalkStmts(f.Body, func(s loop.Stmt) {
 		for _, e := range loop.Exprs(s) {
 			loop.WalkExpr(e, func(e loop.Expr) {
 				switch e := e.(type) {
 				case *loop.Ref:
-					if !uniform[e.Var] && !slices.Contains(d.outer, e.Var) {
-						d.outer = append(d.outer, e.Var)
+					switch {
+					case uniform[e.Var]:
+					case e.Var == row || d.ofRow(e.Var):
+						ofRows = append(ofRows, e.Var)
+					default:
+						ofEntries = append(ofEntries, e.Var)
 					}
+					uniform[e.Var] = true // once is enough
 				case *loop.Load:
 					d.bytes = max(d.bytes, d.t.f.Bufs[e.Buf].Elem.Size())
 				}
 			})
 		}
 	})
+	if len(ofRows) > 0 {
+		ofRows = slices.Insert(slices.DeleteFunc(ofRows, func(id loop.VarID) bool { return id == row }), 0, row)
+	}
+	d.outer, d.rows = slices.Concat(ofRows, ofEntries), len(ofRows)
 }
 
 // dots maps the entries of a stage whose entries have a fold over columns each (see dot)
@@ -166,26 +155,33 @@ func (d *dot) reads(f *loop.For) {
 // its fold. The folds are shared by teams of lanes, each those of its lanes' entries, a few
 // at once: neighbouring lanes have neighbouring columns, or vectors of them where lines are
 // apart by whole vectors, so that lines are read whole, and their values are folded such
-// that each lane ends with that of its own entry. It reports whether that could be done.
-func (m *mapper) dots(s *loop.Stage, d *dot, marks loop.BufferID, blocks loop.SizeExpr) bool {
+// that each lane ends with that of its own entry. It gives the stages, which run on so many
+// blocks, and a scalar that they need; it is not ok if that cannot be done.
+func (m *mapper) dots(s *loop.Stage, t *entryLoop, marks loop.BufferID, blocks loop.SizeExpr) ([]loop.Stage, []loop.ScalarLet, bool) {
+	d, ok := dotOf(t)
+	if !ok {
+		return nil, nil, false
+	}
 	single, ok := m.dotsApart(s, d, marks, 1)
 	if !ok {
-		return false
-	}
-	per := min(wideColumns, vectorBytes/d.bytes)
-	vectors, ok := m.dotsApart(s, d, marks, per)
-	if per > 1 && ok {
-		isVector := m.scalar(s.Name + "_vectors")
-		columns := loop.SizeScalar(argOf(s, d.width))
-		wide := sizeOp(loop.Min, loop.SizeConst(1), sizeOp(loop.Div, columns, loop.SizeConst(dotLanes+1)))
-		m.sizes(s.Name+"_lanes", []loop.ScalarLet{{Scalar: isVector, Value: sizeOp(loop.Mul, wide, wholeVectors(s, stridesOf(s.Func, d.width)))}}, nil, nil)
-		vectors.Blocks = sizeOp(loop.Mul, blocks, loop.SizeScalar(isVector))
-		m.add(vectors)
-		blocks = sizeOp(loop.Mul, blocks, sizeOp(loop.Sub, loop.SizeConst(1), loop.SizeScalar(isVector)))
+		return nil, nil, false
 	}
 	single.Blocks = blocks
-	m.add(single)
-	return true
+	per := min(wideColumns, vectorBytes/d.bytes)
+	if per <= 1 {
+		return []loop.Stage{single}, nil, true
+	}
+	vectors, ok := m.dotsApart(s, d, marks, per)
+	if !ok {
+		return []loop.Stage{single}, nil, true
+	}
+	isVector := m.scalar(s.Name + "_vectors")
+	// With no more columns than lanes, one for each lane keeps more of them busy.
+	wide := sizeOp(loop.Min, loop.SizeConst(1), sizeOp(loop.Div, loop.SizeScalar(argOf(s, d.width)), loop.SizeConst(dotLanes+1)))
+	whole := wholeVectors(s, stridesOf(s.Func, d.width))
+	vectors.Blocks = sizeOp(loop.Mul, blocks, loop.SizeScalar(isVector))
+	single.Blocks = sizeOp(loop.Mul, blocks, sizeOp(loop.Sub, loop.SizeConst(1), loop.SizeScalar(isVector)))
+	return []loop.Stage{vectors, single}, []loop.ScalarLet{{Scalar: isVector, Value: sizeOp(loop.Mul, wide, whole)}}, true
 }
 
 // dotsApart is the stage that does what is done for entries, with so many columns side by
@@ -193,7 +189,7 @@ func (m *mapper) dots(s *loop.Stage, d *dot, marks loop.BufferID, blocks loop.Si
 func (m *mapper) dotsApart(s *loop.Stage, d *dot, marks loop.BufferID, columns int) (loop.Stage, bool) {
 	g := m.newFunc(s.Func.Name)
 	b := g.b
-	b.Resident(x2resident)
+	b.Resident(fewResident)
 	in := g.parameters(s)
 	mapping := "dots"
 	if columns > 1 {
@@ -278,10 +274,11 @@ func (g *gridFunc) shareDots(d *dot, f *loop.For, n *loop.Inliner, columns int64
 			}, nil)
 		}
 		all := func(e, i int) loop.Expr { return outer[e][i] }
-		if x2rows && d.rows > 0 {
+		if d.rows > 0 {
+			// Where each team is in one row, what depends on the row only is read once.
 			var same loop.Expr = loop.Truth(true)
-			for e := range outer[1:] {
-				same = b.And(same, b.Eq(outer[e+1][0], outer[0][0]))
+			for _, other := range outer[1:] {
+				same = b.And(same, b.Eq(other[0], outer[0][0]))
 			}
 			b.If(b.Eq(b.Ballot("same", same), loop.Number(loop.U32, -1)), func() {
 				folds(func(e, i int) loop.Expr {

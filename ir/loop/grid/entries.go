@@ -163,13 +163,29 @@ func (m *mapper) entries(s *loop.Stage) bool {
 		return false
 	}
 	buffers, scalars := len(m.out.Buffers), len(m.out.Scalars)
-	doublings := m.scalar(s.Name + "_lanes_log2")
 	marks := m.temp(s.Name+"_marks", loop.I64)
-	apart, ok := m.entriesApart(s, t, doublings, marks)
+	warps := ceilDiv(loop.SizeLen{Buffer: s.Bufs[t.along]}, loop.SizeConst(entriesTogether))
+	blocks := ceilDiv(sizeOp(loop.Min, warps, loop.SizeConst(maxRowThreads/warp)), loop.SizeConst(int64(m.opts.Threads/warp)))
+	stages, lets, ok := m.dots(s, t, marks, blocks)
+	if !ok {
+		stages, lets, ok = m.entriesByTeams(s, t, marks, blocks)
+	}
 	if !ok {
 		m.out.Buffers, m.out.Scalars = m.out.Buffers[:buffers], m.out.Scalars[:scalars]
 		return false
 	}
+	m.sizes(s.Name+"_lanes", lets, nil, []loop.Alloc{{Buffer: marks, Len: sizeOp(loop.Add, warps, loop.SizeConst(1))}})
+	m.markRows(s, t, marks)
+	for _, apart := range stages {
+		m.add(apart)
+	}
+	m.rowsWithoutEntries(s, t)
+	return true
+}
+
+// entriesByTeams is the stage in which teams take entries, with what they need, as for dots.
+func (m *mapper) entriesByTeams(s *loop.Stage, t *entryLoop, marks loop.BufferID, blocks loop.SizeExpr) ([]loop.Stage, []loop.ScalarLet, bool) {
+	doublings := m.scalar(s.Name + "_lanes_log2")
 	var length loop.SizeExpr = loop.SizeConst(0)
 	if t.fold != nil {
 		length = loop.SizeConst(16 * unroll)
@@ -177,17 +193,9 @@ func (m *mapper) entries(s *loop.Stage) bool {
 			length = loop.SizeScalar(argOf(s, hi.Var))
 		}
 	}
-	warps := ceilDiv(loop.SizeLen{Buffer: s.Bufs[t.along]}, loop.SizeConst(entriesTogether))
-	m.sizes(s.Name+"_lanes", []loop.ScalarLet{{Scalar: doublings, Value: doublingsForFolds(length)}}, nil,
-		[]loop.Alloc{{Buffer: marks, Len: sizeOp(loop.Add, warps, loop.SizeConst(1))}})
-	m.markRows(s, t, marks)
-	blocks := ceilDiv(sizeOp(loop.Min, warps, loop.SizeConst(maxRowThreads/warp)), loop.SizeConst(int64(m.opts.Threads/warp)))
-	if d, ok := dotOf(t); !ok || !m.dots(s, d, marks, blocks) {
-		apart.Blocks = blocks
-		m.add(apart)
-	}
-	m.rowsWithoutEntries(s, t)
-	return true
+	apart, ok := m.entriesApart(s, t, doublings, marks)
+	apart.Blocks = blocks
+	return []loop.Stage{apart}, []loop.ScalarLet{{Scalar: doublings, Value: doublingsForFolds(length)}}, ok
 }
 
 // doublingsForFolds is the binary logarithm of the size of a team for loops of a

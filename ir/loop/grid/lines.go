@@ -26,6 +26,25 @@ type lineNest struct {
 	// what they add up combined by op.
 	split bool
 	op    loop.BinaryOp
+	// sum, when not nil, says that elements are variables until they are stored; then there
+	// are no first and no lines, and no loads from the buffer.
+	sum *lineFold
+}
+
+// folded is the loop over what adds to a line, which may be split if t.split says so.
+func (t *lineNest) folded() *loop.For {
+	if t.sum != nil {
+		return t.sum.over
+	}
+	return t.row.Body[t.start].(*loop.For)
+}
+
+// elem is the type of what a line's elements are while they are added to.
+func (t *lineNest) elem() loop.Type {
+	if t.sum != nil {
+		return t.sum.fold.typ
+	}
+	return t.f.Bufs[t.buf].Elem
 }
 
 // lineNestOf finds out whether a function is such a nest.

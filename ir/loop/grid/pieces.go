@@ -2,7 +2,9 @@ package grid
 
 import (
 	"maps"
+	"os"
 	"slices"
+	"strconv"
 
 	"github.com/lacuna-sparse/lacuna/ir/loop"
 	"github.com/lacuna-sparse/lacuna/ir/loop/lib"
@@ -33,7 +35,7 @@ const (
 
 // piecesOf prepares to cut the rows of a nest, if they have entries of their own each.
 func (m *mapper) piecesOf(s *loop.Stage, t *lineNest) *pieceList {
-	outer := t.row.Body[t.start].(*loop.For)
+	outer := t.folded()
 	if _, ok := pointersOf(t.f, outer); !ok {
 		return nil
 	}
@@ -52,7 +54,7 @@ func (m *mapper) piecesOf(s *loop.Stage, t *lineNest) *pieceList {
 	}
 	return &pieceList{
 		length: m.scalar(s.Name + "_piece"), rows: m.temp(s.Name+"_piece_rows", loop.I64), starts: m.temp(s.Name+"_piece_starts", loop.I64),
-		first: m.temp(s.Name+"_first_pieces", loop.I64), lines: m.temp(s.Name+"_piece_lines", s.Func.Bufs[t.buf].Elem), entries: s.Bufs[entries],
+		first: m.temp(s.Name+"_first_pieces", loop.I64), lines: m.temp(s.Name+"_piece_lines", t.elem()), entries: s.Bufs[entries],
 	}
 }
 
@@ -135,12 +137,16 @@ func (m *mapper) piecesByTeams(s *loop.Stage, t *lineNest, by lineTeams, long *l
 		w.take(by, start, teams.rank, teams.width, columns)
 		w.run = func(n *loop.Inliner) {
 			n.Block(t.row.Body[:t.start])
+			if t.sum != nil {
+				w.begin(n)
+				w.values = nil
+			}
 			line := b.Let("line", b.Mul(piece, columns))
 			for _, k := range w.columns {
 				d := fold{op: t.op, typ: w.elem}
 				w.places, w.values = append(w.places, b.Let("at", b.Add(line, k))), append(w.values, b.Var("part", d.identity()))
 			}
-			outer := t.row.Body[t.start].(*loop.For)
+			outer := t.folded()
 			from := b.Let("from", b.Load(x.starts, piece))
 			w.loop(outer, n, from, b.Min(b.Add(from, x.length), n.Expr(outer.Hi)))
 			w.each(func(u int) { b.Store(lines, w.places[u], w.values[u]) })
@@ -166,7 +172,7 @@ func (m *mapper) joinedPieces(s *loop.Stage, t *lineNest, by lineTeams, long *lo
 		w.run = func(n *loop.Inliner) {
 			n.Block(t.row.Body[:t.start])
 			w.begin(n)
-			outer := t.row.Body[t.start].(*loop.For)
+			outer := t.folded()
 			pieces := x.count(g, b.Sub(n.Expr(outer.Hi), n.Expr(outer.Lo)))
 			first := b.Let("first", b.Load(x.first, place))
 			end := b.Let("end", b.Add(first, pieces))
@@ -183,7 +189,7 @@ func (m *mapper) joinedPieces(s *loop.Stage, t *lineNest, by lineTeams, long *lo
 					b.Assign(at, b.Add(at, loop.Int(turns)))
 				})
 			}
-			w.end()
+			w.end(n)
 		}
 		b.Inline(s.Func, in)
 	})
@@ -207,6 +213,13 @@ func (g *gridFunc) lineStage(s *loop.Stage, mapping string) loop.Stage {
 }
 
 // X2 variants
+func x2env(name string, def int64) int64 {
+	if v, err := strconv.ParseInt(os.Getenv(name), 10, 64); err == nil {
+		return v
+	}
+	return def
+}
+
 var (
 	x2pieces    = x2env("LACUNA_X2_PIECE", pieceLines)
 	x2ahead     = x2env("LACUNA_X2_AHEAD", 0) != 0
