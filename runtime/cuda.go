@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"unsafe"
 
 	"github.com/lacuna-sparse/lacuna/codegen/ptx"
@@ -70,9 +71,11 @@ func newCUDAEngine(driver *cuda.Driver, device *cuda.Device, disk *diskcache.Cac
 	if err != nil {
 		return nil, &UnavailableError{Engine: CUDAName, Err: err}
 	}
-	return &cudaEngine{
+	e := &cudaEngine{
 		device: device, driver: driver, host: h, target: llvm.Target{Triple: ptx.Triple, CPU: target}, disk: disk, build: build,
-	}, nil
+	}
+	e.later.ctx, e.later.stop = context.WithCancel(context.Background())
+	return e, nil
 }
 
 type cudaEngine struct {
@@ -85,6 +88,7 @@ type cudaEngine struct {
 	queues sync.Pool        // of *cudaQueue
 	// compiler is for the first use of the driver's.
 	compiler sync.Once
+	later    improvements
 	// stream is that of the program that the engine was made for; nil: each run takes
 	// one of queues.
 	stream *cuda.Stream
@@ -106,8 +110,10 @@ func (e *cudaEngine) Compile(ctx context.Context, p *loop.Program) (*Executable,
 	return compileGrid(ctx, e.Name(), p, e, grid.Options{})
 }
 
+// cudaKernel is a function on the device. The code becomes better once (tiers.go).
 type cudaKernel struct {
-	entry   *cuda.Function
+	entry   atomic.Pointer[cuda.Function]
+	first   *cuda.Function // stays loaded: it may still run
 	threads uint32
 }
 
@@ -248,5 +254,5 @@ func (q *cudaQueue) launch(kernel gridKernel, blocks int64, c *gridCall) error {
 		q.params = binary.LittleEndian.AppendUint64(q.params, uint64(a))
 	}
 	q.params = binary.LittleEndian.AppendUint64(q.params, uint64(c.status))
-	return k.entry.Launch(q.stream, cuda.Grid{Blocks: cuda.Extent{X: uint32(blocks)}, Threads: cuda.Extent{X: k.threads}}, q.params)
+	return k.entry.Load().Launch(q.stream, cuda.Grid{Blocks: cuda.Extent{X: uint32(blocks)}, Threads: cuda.Extent{X: k.threads}}, q.params)
 }

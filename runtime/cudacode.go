@@ -7,12 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	goruntime "runtime"
 	"sync"
 	"time"
 
 	"github.com/lacuna-sparse/lacuna/codegen/ptx"
 	"github.com/lacuna-sparse/lacuna/internal/debug"
+	"github.com/lacuna-sparse/lacuna/internal/diskcache"
 	"github.com/lacuna-sparse/lacuna/internal/llvm"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
 	"github.com/lacuna-sparse/lacuna/ir/loop/lib"
@@ -22,7 +22,7 @@ import (
 //
 //	functions ──split──▶ parts, each: LLVM IR ──LLVM──▶ PTX ──driver──▶ image ──load──▶ kernels
 //
-// LLVM and the driver's compiler take tens of milliseconds for a large program, so
+// LLVM and the driver's compiler take tens of milliseconds for a large function, so
 // the parts are compiled at once.
 
 // gpuImage is machine code of some of a program's functions: a cubin, or PTX where the
@@ -32,44 +32,46 @@ type gpuImage struct {
 	Code  []byte
 }
 
-// kernels compiles the functions of p, or finds them compiled.
+// kernels compiles the functions of p, or finds them compiled. What it compiles is quick at
+// first; see tiers.go.
 func (e *cudaEngine) kernels(ctx context.Context, p *loop.Program, funcs []*loop.Func) ([]gridKernel, error) {
 	if len(funcs) == 0 {
 		return nil, nil
 	}
 	named := uniqueNames(funcs)
-	if e.disk == nil {
-		images, err := e.images(ctx, named)
-		if err != nil {
-			return nil, err
-		}
-		return e.load(images, named)
-	}
-	key := objectKey(e.build, keyOf(e.codeFingerprint(), p))
-	if data, ok := e.disk.Get(gpuKind, key); ok {
-		// What does not load is as good as not there.
-		if kernels, err := e.loadKept(data, named); err == nil {
-			return kernels, nil
+	var key diskcache.Key
+	if e.disk != nil {
+		key = objectKey(e.build, keyOf(e.codeFingerprint(), p))
+		if data, ok := e.disk.Get(gpuKind, key); ok {
+			// What does not load is as good as not there.
+			if kernels, err := e.loadKept(data, named); err == nil {
+				return anyKernels(kernels), nil
+			}
 		}
 	}
-	images, err := e.images(ctx, named)
+	images, err := e.images(ctx, named, quickly)
 	if err != nil {
 		return nil, err
 	}
 	kernels, err := e.load(images, named)
-	if err == nil {
-		var data bytes.Buffer
-		if err := gob.NewEncoder(&data).Encode(images); err != nil {
-			panic("BUG: " + err.Error())
-		}
-		writeLater(e.disk, gpuKind, key, data.Bytes())
+	if err != nil {
+		return nil, err
 	}
-	return kernels, err
+	e.improve(kernels, named, key)
+	return anyKernels(kernels), nil
+}
+
+func anyKernels(kernels []*cudaKernel) []gridKernel {
+	list := make([]gridKernel, len(kernels))
+	for i, k := range kernels {
+		list[i] = k
+	}
+	return list
 }
 
 // images compiles functions, in parts and at once. Neither LLVM nor the driver can be
 // interrupted; the context is looked at between them.
-func (e *cudaEngine) images(ctx context.Context, named []*loop.Func) ([]gpuImage, error) {
+func (e *cudaEngine) images(ctx context.Context, named []*loop.Func, how effort) ([]gpuImage, error) {
 	begin := time.Now()
 	e.compiler.Do(func() { go e.openCompiler() })
 	l, err := e.host.open()
@@ -77,13 +79,13 @@ func (e *cudaEngine) images(ctx context.Context, named []*loop.Func) ([]gpuImage
 	if err != nil {
 		return nil, err
 	}
-	parts := ptx.Split(named, goruntime.GOMAXPROCS(0))
+	parts := ptx.Split(named, how.processors())
 	images := make([]gpuImage, len(parts))
 	errs := make([]error, len(parts))
 	var all sync.WaitGroup
 	for i, part := range parts {
 		all.Go(func() {
-			code, err := e.image(ctx, l, named, part)
+			code, err := e.image(ctx, l, named, part, how)
 			images[i], errs[i] = gpuImage{part, code}, err
 		})
 	}
@@ -117,7 +119,7 @@ func (e *cudaEngine) openCompiler() {
 }
 
 // image compiles some of the functions.
-func (e *cudaEngine) image(ctx context.Context, l *llvm.LLVM, named []*loop.Func, part []int) ([]byte, error) {
+func (e *cudaEngine) image(ctx context.Context, l *llvm.LLVM, named []*loop.Func, part []int, how effort) ([]byte, error) {
 	names := ""
 	for _, i := range part {
 		names += " " + named[i].Name
@@ -132,17 +134,17 @@ func (e *cudaEngine) image(ctx context.Context, l *llvm.LLVM, named []*loop.Func
 		return nil, err
 	}
 	begin = time.Now()
-	assembly, err := l.EmitAssembly(text, llvm.Options{Target: e.target})
+	assembly, err := l.EmitAssembly(text, llvm.Options{Target: e.target, Level: how.llvm()})
 	if err != nil {
 		return nil, err
 	}
-	traced(begin, "PTX of%s", names)
+	traced(begin, "%sPTX of%s", how, names)
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
 	begin = time.Now()
-	cubin, err := e.device.Cubin([]byte(assembly))
-	traced(begin, "machine code of%s", names)
+	cubin, err := how.cubin(e.device, []byte(assembly))
+	traced(begin, "%smachine code of%s", how, names)
 	if err != nil {
 		return []byte(assembly), nil // loading it says what is wrong, if it is not the linker
 	}
@@ -150,7 +152,7 @@ func (e *cudaEngine) image(ctx context.Context, l *llvm.LLVM, named []*loop.Func
 }
 
 // loadKept loads what was on disk.
-func (e *cudaEngine) loadKept(data []byte, named []*loop.Func) ([]gridKernel, error) {
+func (e *cudaEngine) loadKept(data []byte, named []*loop.Func) ([]*cudaKernel, error) {
 	var images []gpuImage
 	if err := gob.NewDecoder(bytes.NewReader(data)).Decode(&images); err != nil {
 		return nil, err
@@ -159,10 +161,10 @@ func (e *cudaEngine) loadKept(data []byte, named []*loop.Func) ([]gridKernel, er
 }
 
 // load loads images onto the device and finds the functions in them.
-func (e *cudaEngine) load(images []gpuImage, named []*loop.Func) ([]gridKernel, error) {
+func (e *cudaEngine) load(images []gpuImage, named []*loop.Func) ([]*cudaKernel, error) {
 	begin := time.Now()
 	defer func() { traced(begin, "%d images loaded", len(images)) }()
-	kernels := make([]gridKernel, len(named))
+	kernels := make([]*cudaKernel, len(named))
 	for _, image := range images {
 		module, err := e.device.Load(image.Code)
 		if err != nil {
@@ -177,7 +179,8 @@ func (e *cudaEngine) load(images []gpuImage, named []*loop.Func) ([]gridKernel, 
 			if err != nil {
 				return nil, err
 			}
-			kernels[i] = &cudaKernel{entry, uint32(f.Grid.Threads)}
+			kernels[i] = &cudaKernel{first: entry, threads: uint32(f.Grid.Threads)}
+			kernels[i].entry.Store(entry)
 		}
 	}
 	for _, k := range kernels {

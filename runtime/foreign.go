@@ -39,6 +39,7 @@ func CUDAOn(cuContext, cuStream uintptr) (e Engine, close func() error, err erro
 	engine.stream = wrapped
 	engine.key = fmt.Sprintf(" context %#x stream %#x", cuContext, cuStream)
 	return engine, func() error {
+		engine.later.leave()
 		err := wrapped.Synchronize(context.Background())
 		for _, c := range []interface{ Close() error }{wrapped, device} {
 			if e := c.Close(); err == nil {

@@ -109,6 +109,7 @@ func measure(e runtime.Engine, d *device, c bench, dir string, scale, seconds fl
 	first := time.Since(start)
 	bytes := c.bytes(args, out)
 	release(out, turns[0])
+	runtime.Flush() // the kernels of the first runs are compiled again
 	walls, err := repeat(seconds, func(i int) (time.Duration, error) {
 		start := time.Now()
 		out, err := run(ctx, turns[i%len(turns)])

@@ -119,7 +119,7 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// assemble verifies a module and makes PTX of it.
+// assemble verifies a module and makes PTX of it, quickly and then with care, which it returns.
 func assemble(t interface {
 	Helper()
 	Fatalf(string, ...any)
@@ -128,9 +128,12 @@ func assemble(t interface {
 	if err := l.Verify(text); err != nil {
 		t.Fatalf("LLVM %v: %v\n%s", l.Version(), err, text)
 	}
-	assembly, err := l.EmitAssembly(text, llvm.Options{Target: target})
-	if err != nil {
-		t.Fatalf("LLVM %v: %v\n%s", l.Version(), err, text)
+	var assembly string
+	for _, level := range []llvm.Level{llvm.Quick, llvm.O3} {
+		var err error
+		if assembly, err = l.EmitAssembly(text, llvm.Options{Target: target, Level: level}); err != nil {
+			t.Fatalf("LLVM %v: %v\n%s", l.Version(), err, text)
+		}
 	}
 	return assembly
 }

@@ -154,6 +154,7 @@ const (
 
 	jitErrorLogBuffer     = 5
 	jitErrorLogBufferSize = 6
+	jitOptimizationLevel  = 7
 	jitInputPTX           = 1
 
 	launchParamBufferPointer = 1

@@ -14,6 +14,9 @@ const (
 	O2
 	O1
 	O0
+	// Quick keeps variables in registers, drops what is computed twice, and little else. It is
+	// for PTX that is wanted soon: the driver's compiler optimises it again.
+	Quick
 )
 
 // levels gives for each Level the pass pipeline and LLVMCodeGenOptLevel.
@@ -25,6 +28,8 @@ var levels = [...]struct {
 	O2: {"default<O2>", 2},
 	O1: {"default<O1>", 1},
 	O0: {"default<O0>", 0},
+
+	Quick: {"function(sroa,early-cse,simplifycfg)", 1},
 }
 
 func (v Level) codegen() int32 { return levels[v].codegen }

@@ -146,7 +146,7 @@ func TestCompileAndCall(t *testing.T) {
 
 func TestObjectIsLinkedAgain(t *testing.T) {
 	eachLLVM(t, func(t *testing.T, l *LLVM) {
-		for _, level := range []Level{O0, O1, O2, O3} {
+		for _, level := range []Level{O0, O1, O2, O3, Quick} {
 			object, err := l.EmitObject(spmv, Options{Level: level})
 			if err != nil {
 				t.Fatal(err)

@@ -21,7 +21,7 @@
 #define VERSION 12080
 #endif
 #define CAPACITY ((size_t)8 << 30) // of the device
-#define LINK_SIZE ((size_t)8 << 20) // of what is linked, and 64 bytes
+#define LINK_SIZE ((size_t)8 << 20) // of what is linked, 64 bytes before it and the level of optimisation behind it
 #define API __attribute__((visibility("default"))) int
 
 enum { INVALID_VALUE = 1, OUT_OF_MEMORY = 2, NO_DEVICE = 100, INVALID_DEVICE = 101,
@@ -351,13 +351,22 @@ API cuModuleGetFunction(void **out, module *m, const char *name) {
 	return 0;
 }
 #ifndef INCOMPLETE
-API cuLinkCreate_v2(unsigned n, int *options, void **values, void **out) { NEED_CONTEXT; *out = calloc(1, LINK_SIZE); count(LINKS, 1); return 0; }
+API cuLinkCreate_v2(unsigned n, int *options, void **values, void **out) {
+	NEED_CONTEXT;
+	char *link = calloc(1, LINK_SIZE);
+	for (unsigned i = 0; i < n; i++)
+		if (options[i] == 7) link[LINK_SIZE - 1] = (char)(size_t)values[i];
+	*out = link;
+	count(LINKS, 1);
+	return 0;
+}
 #endif
 API cuLinkAddData_v2(char *link, int type, void *data, size_t size, const char *name, unsigned n, int *o, void **v) {
 	NEED_CONTEXT;
-	if (type != 1 || strlen(data) + 1 != size || size > LINK_SIZE - 64) return INVALID_VALUE;
+	if (type != 1 || strlen(data) + 1 != size || size > LINK_SIZE - 65) return INVALID_VALUE;
 	static const unsigned char header[64] = {127, 'E', 'L', 'F', 2, 1, 1, [16] = 2, [18] = 190, [20] = 0x76, [52] = 64, [54] = 56, [58] = 64};
 	memcpy(link, header, 64), strcpy(link + 64, data);
+	link[48] = link[LINK_SIZE - 1]; // in the flags of the file
 	return 0;
 }
 API cuLinkComplete(char *link, void **cubin, size_t *size) {

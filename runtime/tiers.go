@@ -1,0 +1,106 @@
+package runtime
+
+import (
+	"bytes"
+	"context"
+	"encoding/gob"
+	goruntime "runtime"
+	"sync"
+
+	"github.com/lacuna-sparse/lacuna/internal/cuda"
+	"github.com/lacuna-sparse/lacuna/internal/diskcache"
+	"github.com/lacuna-sparse/lacuna/internal/llvm"
+	"github.com/lacuna-sparse/lacuna/ir/loop"
+)
+
+// Whoever calls a new kernel waits for LLVM and for the driver's compiler, which may take some hundred
+// times as long as the kernel. So what is waited for is compiled with little optimisation, and
+// compiled again behind the first runs; then later launches take that. The results
+// are the same bits: neither compiler changes what an operation of floats gives, whatever it optimises. What
+// is kept on disk is what was compiled with care.
+
+// effort says how a function is compiled.
+type effort uint8
+
+const (
+	quickly effort = iota
+	carefully
+)
+
+func (e effort) String() string {
+	if e == quickly {
+		return "quick "
+	}
+	return ""
+}
+
+// llvm is the level of LLVM's optimisation.
+func (e effort) llvm() llvm.Level {
+	if e == quickly {
+		return llvm.Quick
+	}
+	return llvm.O3
+}
+
+// cubin compiles PTX.
+func (e effort) cubin(d *cuda.Device, ptx []byte) ([]byte, error) {
+	if e == quickly {
+		return d.QuickCubin(ptx)
+	}
+	return d.Cubin(ptx)
+}
+
+// processors is how many functions are compiled at once: what nobody waits for leaves
+// processors to others.
+func (e effort) processors() int {
+	if n := goruntime.GOMAXPROCS(0); e == quickly || n == 1 {
+		return n
+	}
+	return goruntime.GOMAXPROCS(0) / 2
+}
+
+// improvements are the compilations behind the first runs, which go one after another.
+type improvements struct {
+	one     sync.Mutex
+	pending sync.WaitGroup
+	// ctx ends when the engine must leave its context alone.
+	ctx  context.Context
+	stop context.CancelFunc
+}
+
+// improve compiles kernels again, with care, and puts the code into them and on disk. If that
+// fails they stay as they are.
+func (e *cudaEngine) improve(kernels []*cudaKernel, named []*loop.Func, key diskcache.Key) {
+	later := &e.later
+	later.pending.Add(1)
+	writes.pending.Go(func() {
+		defer later.pending.Done()
+		later.one.Lock()
+		defer later.one.Unlock()
+		images, err := e.images(later.ctx, named, carefully)
+		if err != nil {
+			return
+		}
+		better, err := e.load(images, named)
+		if err != nil {
+			return
+		}
+		for i, k := range kernels {
+			k.entry.Store(better[i].entry.Load())
+		}
+		if e.disk == nil {
+			return
+		}
+		var data bytes.Buffer
+		if err := gob.NewEncoder(&data).Encode(images); err != nil {
+			panic("BUG: " + err.Error())
+		}
+		writeLater(e.disk, gpuKind, key, data.Bytes())
+	})
+}
+
+// leave ends the compilations that nobody waits for; then nothing uses the context any more.
+func (i *improvements) leave() {
+	i.stop()
+	i.pending.Wait()
+}
