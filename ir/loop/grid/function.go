@@ -13,6 +13,8 @@ type gridFunc struct {
 	worker loop.Expr
 	totals *loop.BufID // shared, of the warps; nil until needed
 	shared int         // loops that a team shares
+	// sharing says that what is emitted is in such a loop.
+	sharing bool
 	// split, when not nil, may leave iterations of a shared loop to others: it gives
 	// the end of those to be made here.
 	split func(n *loop.Inliner, lo, hi loop.Expr) loop.Expr

@@ -14,16 +14,22 @@ type team interface {
 	combine(d fold, v loop.Expr) loop.Expr
 }
 
-// share makes the loops of an inlined function that only fold the team's.
+// share makes the loops of an inlined function that only fold the team's. Those in such a
+// loop are gone through by the thread that has the iteration.
 func (g *gridFunc) share(in *loop.Inlining, f *loop.Func, t team) {
 	in.Guard = g.b.Let("leader", g.b.Eq(t.rank(), loop.Int(0)))
 	in.Loop = func(s *loop.For, n *loop.Inliner) bool {
+		if g.sharing {
+			return false
+		}
 		folds, ok := foldsOf(f, s)
 		if !ok {
 			return false
 		}
 		g.shared++
+		g.sharing = true
 		g.shareLoop(s, n, folds, t)
+		g.sharing = false
 		return true
 	}
 }
@@ -42,7 +48,11 @@ func (g *gridFunc) shareLoop(s *loop.For, n *loop.Inliner, folds []fold, t team)
 	if g.split != nil {
 		hi = g.split(n, lo, hi)
 	}
-	g.unrolled(b.Let("from", b.Add(lo, t.rank())), b.Let("to", hi), t.size(), func(i loop.Expr) {
+	turns := g.unrolled
+	if hasLoops(s.Body) {
+		turns = g.inTurns
+	}
+	turns(b.Let("from", b.Add(lo, t.rank())), b.Let("to", hi), t.size(), func(i loop.Expr) {
 		n.Bind(s.Var, i)
 		n.Block(s.Body)
 	})
