@@ -182,6 +182,7 @@ func fromDense(shape []int64, format Format, values Array, o options) (*Tensor, 
 	if err != nil {
 		return nil, err
 	}
+	defer dense.Release()
 	return dense.convert(format, o)
 }
 

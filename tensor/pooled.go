@@ -56,6 +56,9 @@ func NewPooled(memory []byte, giveBack func()) *Pooled {
 	return p
 }
 
+// Pointer is where the block begins.
+func (p *Pooled) Pointer() unsafe.Pointer { return unsafe.Pointer(unsafe.SliceData(p.memory)) }
+
 // Array is the array of n elements of type dt at an address in the block, with all of them
 // in it.
 func (p *Pooled) Array(dt DType, at unsafe.Pointer, n int) Array {
@@ -70,6 +73,17 @@ func (p *Pooled) Array(dt DType, at unsafe.Pointer, n int) Array {
 func (p *Pooled) GiveBack() {
 	if p.close() {
 		p.giveBack()
+	}
+}
+
+// Discard gives back what the array lies in, on a device too, if no tensor was made with
+// it: it is for who knows that nobody else has it.
+func (a Array) Discard() {
+	if a.owner != nil && a.owner.foreign == nil && a.owner.close() {
+		a.owner.giveBack()
+	}
+	if a.remote != nil && a.remote.close() {
+		a.remote.free()
 	}
 }
 

@@ -17,8 +17,8 @@ var ErrReleased = errors.New("the tensor was released: its arrays are gone")
 // do arrays of the caller's own and those in mapped files.
 //
 // It must be the last use of the tensor by the caller, and of arrays and slices that he
-// got from it: their memory may belong to another result at once. The memory goes when runs
-// and other calls that use the tensor at that time have ended. From then on the tensor
+// got from it: their memory may belong to another result at once. The memory goes when no
+// run or other call uses the tensor any more. From then on the tensor
 // stores nothing: its Values and index arrays are empty, [Tensor.At] finds nothing, and
 // whatever returns an error returns one that wraps [ErrReleased]. Name, shape, format,
 // type and fill stay. To release a tensor again does nothing. A nil tensor is released

@@ -30,9 +30,12 @@ func (r *remote) hold() bool { return r == nil || r.holders.hold() }
 
 // drop ends a hold. The last one frees the elements, if they can be.
 func (r *remote) drop() {
-	if r == nil || !r.holders.drop() {
-		return
+	if r != nil && r.holders.drop() {
+		r.free()
 	}
+}
+
+func (r *remote) free() {
 	if f, ok := r.Remote.(interface{ Free() }); ok {
 		f.Free()
 	}
@@ -126,6 +129,7 @@ func (t *Tensor) MapArrays(f func(Array) (Array, error)) (*Tensor, error) {
 		})
 	})
 	if err != nil {
+		out.Release()
 		return nil, err
 	}
 	return out, nil
