@@ -39,6 +39,10 @@ func WithConversionKernels() SessionOption { return func(s *Session) { s.convers
 // Arrays that the two formats have in common are shared. With [WithResidentResults] the
 // others stay on the device.
 func (s *Session) Convert(ctx context.Context, t *tensor.Tensor, format tensor.Format) (*tensor.Tensor, error) {
+	if err := t.Pin(); err != nil {
+		return nil, err
+	}
+	defer t.Unpin()
 	c := &converting{session: s, options: s.options.Here(), resident: s.options.Resident}
 	return c.named(ctx, t, format, t.Name())
 }
@@ -78,14 +82,22 @@ func (s *Session) FromCoords(ctx context.Context, shape []int64, format tensor.F
 		levels[l].Crd = coords[axis]
 	}
 	c := &converting{session: s, options: s.options.Here()}
-	out, err := c.fromCoords(ctx, tensor.Assemble(shape, list, levels, values, sample.Fill()), format)
+	given := tensor.Assemble(shape, list, levels, values, sample.Fill())
+	if err := given.Pin(); err != nil { // of arrays that were released
+		return nil, err
+	}
+	defer given.Unpin()
+	out, err := c.fromCoords(ctx, given, format)
+	if err != nil {
+		given.Release()
+	}
 	if errors.Is(err, errPlain) {
 		return plain()
 	}
-	if err != nil || sample.Name() == "" {
-		return out, err
+	if err != nil {
+		return nil, err
 	}
-	return out.Convert(format, tensor.WithName(sample.Name()))
+	return renamed(replaced(given, out), sample.Name())
 }
 
 // sampleOf makes an empty tensor to see what options ask for. It is not ok if that
@@ -131,13 +143,30 @@ func (c *converting) named(ctx context.Context, t *tensor.Tensor, format tensor.
 	if errors.Is(err, errPlain) {
 		return t.Convert(format, tensor.WithName(name))
 	}
-	if err == nil {
-		out = out.WithAttributesOf(t)
+	if err != nil {
+		return nil, err
 	}
-	if err != nil || name == "" {
-		return out, err
+	return renamed(replaced(out, out.WithAttributesOf(t)), name)
+}
+
+// renamed is a tensor, that nobody else has, by another name.
+func renamed(t *tensor.Tensor, name string) (*tensor.Tensor, error) {
+	if name == "" {
+		return t, nil
 	}
-	return out.Convert(format, tensor.WithName(name))
+	out, err := t.Convert(t.Format(), tensor.WithName(name))
+	if err != nil {
+		return nil, err
+	}
+	return replaced(t, out), nil
+}
+
+// replaced is a tensor that was made of another one, which nobody else has.
+func replaced(old, by *tensor.Tensor) *tensor.Tensor {
+	if old != by {
+		old.Release()
+	}
+	return by
 }
 
 // step runs a convert step of a plan.
@@ -269,6 +298,7 @@ func (c *converting) fromCoords(ctx context.Context, list *tensor.Tensor, format
 		if err != nil || to == format {
 			return list, err
 		}
+		defer list.Release()
 	case list.Format() == format && narrowlyTyped(list):
 		return list, nil
 	}
@@ -393,15 +423,15 @@ func (c *converting) sorted(ctx context.Context, list *tensor.Tensor, format ten
 	}
 	v, call, err = c.run(ctx, list, format, entries, path, &packedList{words, values})
 	for _, m := range words {
-		if m.On != nil {
-			m.On.Free()
-		}
+		m.GiveBack()
 	}
 	if err != nil {
 		return nil, err
 	}
 	defer v.finish(call)
-	return v.converted(list, values, &call.results), nil
+	out := v.converted(list, values, &call.results)
+	values.Discard() // unless they are in the result
+	return out, nil
 }
 
 // packedList is what a kernel for unordered entries has made.

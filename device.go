@@ -14,8 +14,8 @@ func WithResidentResults() SessionOption { return func(s *Session) { s.options.R
 
 // ToDevice returns the tensor with copies of its arrays in the memory of the session's
 // device, where kernels of the session use them without bringing them over again. The
-// tensor shares the arrays of t, which it keeps too. The copies are freed by Release, or
-// when the tensor is no longer reachable. The error says that the session's engine has
+// tensor shares the arrays of t, which it keeps too. The copies are freed by
+// [tensor.Tensor.Release], or when the tensor is no longer reachable. The error says that the session's engine has
 // no device, or that its memory is short.
 func (s *Session) ToDevice(ctx context.Context, t *tensor.Tensor) (*tensor.Tensor, error) {
 	var made []*runtime.Resident
@@ -37,16 +37,4 @@ func (s *Session) ToDevice(ctx context.Context, t *tensor.Tensor) (*tensor.Tenso
 		return nil, err
 	}
 	return out, nil
-}
-
-// Release frees the copies that a device has of the tensor's arrays, once runs that use
-// them have ended. A result that has not come to this process is lost: Fetch it first
-// to keep it.
-func Release(t *tensor.Tensor) {
-	_, _ = t.MapArrays(func(a tensor.Array) (tensor.Array, error) {
-		if r, ok := a.Remote().(*runtime.Resident); ok {
-			r.Free()
-		}
-		return a, nil
-	})
 }

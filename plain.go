@@ -135,5 +135,11 @@ func (c *converting) sortedList(ctx context.Context, t *tensor.Tensor, format te
 	for l, axis := range format.Order() {
 		list[l].Crd = t.LevelAt(slices.Index(t.Format().Order(), axis)).Crd
 	}
-	return c.fromCoords(ctx, tensor.Assemble(t.Shape(), order, list, t.Values(), t.Fill()), format)
+	entries := tensor.Assemble(t.Shape(), order, list, t.Values(), t.Fill())
+	out, err := c.fromCoords(ctx, entries, format)
+	if err != nil {
+		entries.Release()
+		return nil, err
+	}
+	return replaced(entries, out), nil
 }

@@ -21,9 +21,9 @@ var ErrPattern = runtime.ErrPattern
 type Prepared struct {
 	kernel *Kernel
 	kept   kept
-	// memory keeps the patterns of operands in mapped files: steps know them by
-	// address.
-	memory []*tensor.Foreign
+	// operands keep the patterns, in mapped files or released by the caller: steps know
+	// them by address.
+	operands []*tensor.Tensor
 }
 
 // kept is what is kept of a run, by step of the kernel that ran.
@@ -56,13 +56,16 @@ type keptStep struct {
 // pattern is that of the elements that do not equal the fill.
 func (k *Kernel) Prepare(ctx context.Context, args Args) (*Prepared, error) {
 	p := &Prepared{kernel: k}
+	pinned, err := pinArgs(args, nil)
+	defer unpin(pinned)
+	if err != nil {
+		return nil, err
+	}
 	if _, _, err := k.run(ctx, args, &p.kept); err != nil {
 		return nil, err
 	}
-	for _, o := range args {
-		for _, t := range piecesOf(o) {
-			p.keep(t)
-		}
+	for _, t := range pinned {
+		p.operands = append(p.operands, t.Share())
 	}
 	return p, nil
 }
@@ -82,18 +85,6 @@ func (k *Kernel) whyOtherPattern(err error) error {
 			err, c.From.Name, c.From.Format, c.To.Format)
 	}
 	return err
-}
-
-// keep keeps the pattern of an operand, or of a piece of one.
-func (p *Prepared) keep(t *tensor.Tensor) {
-	for k := range t.Rank() {
-		l := t.LevelAt(k)
-		for _, f := range []*tensor.Foreign{l.Pos.Foreign(), l.Crd.Foreign(), l.Group.Foreign()} {
-			if f != nil && !slices.Contains(p.memory, f) {
-				p.memory = append(p.memory, f)
-			}
-		}
-	}
 }
 
 // Run is [Kernel.Run] on operands with the patterns of Prepare's. The patterns are

@@ -30,7 +30,34 @@ func (k *Kernel) Run(ctx context.Context, args Args) (*tensor.Tensor, error) {
 // last is the result of the last statement.
 func (k *Kernel) last(vals values) *tensor.Tensor {
 	last := k.program.Stmts[len(k.program.Stmts)-1].LHS.Tensor
-	return vals[k.plan.Results[last].ID]
+	return k.own(k.plan.Results[last], vals)
+}
+
+// own is a result as the caller's own tensor, to release when he likes: what is an operand
+// too, or may be remembered as what was made of one, is shared.
+func (k *Kernel) own(result *ir.Tensor, vals values) *tensor.Tensor {
+	t := vals[result.ID]
+	for _, st := range k.plan.Steps {
+		switch p := st.(type) {
+		case *ir.Compute:
+			if p.Result == result {
+				return t
+			}
+		case *ir.Scan:
+			if p.To == result {
+				return t
+			}
+		case *ir.Sort:
+			if p.To == result {
+				return t
+			}
+		case *ir.Statistic:
+			if p.To == result {
+				return t
+			}
+		}
+	}
+	return t.Share()
 }
 
 // RunAll runs the program on args and returns all its results.
@@ -45,7 +72,7 @@ func (k *Kernel) RunAll(ctx context.Context, args Args) (Outputs, error) {
 func (k *Kernel) outputs(vals values) Outputs {
 	out := Outputs{}
 	for t, p := range k.plan.Results {
-		out[t.Name] = vals[p.ID]
+		out[t.Name] = k.own(p, vals)
 	}
 	return out
 }
@@ -76,6 +103,12 @@ type stepBinding struct {
 // patterns, or takes it. The values are those of the plan of the kernel returned.
 func (k *Kernel) run(ctx context.Context, args Args, kept *kept) (*Kernel, values, error) {
 	if err := checkContext(ctx); err != nil {
+		return nil, nil, err
+	}
+	var few pins
+	pinned, err := pinArgs(args, few[:0])
+	defer unpin(pinned)
+	if err != nil {
 		return nil, nil, err
 	}
 	vals := make(values, len(k.plan.Tensors))
@@ -551,7 +584,10 @@ func arrayOf(dt tensor.DType, m runtime.Memory) tensor.Array {
 	if m.On != nil {
 		return tensor.RemoteArray(dt, int(m.Len), m.On)
 	}
-	return tensor.ArrayAt(dt, m.Ptr, int(m.Len))
+	if m.Pooled != nil {
+		return m.Pooled.Array(dt, m.Ptr, int(m.Len))
+	}
+	return tensor.HeapArray(dt, m.Ptr, int(m.Len))
 }
 
 // result assembles the tensor that a run has made.

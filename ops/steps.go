@@ -91,7 +91,7 @@ func Repeat(ctx context.Context, A *tensor.Tensor, opts ...Option) (*tensor.Tens
 		place = fmt.Sprintf("-(cummax_%[1]s[reverse] where(stored(%[2]s), -%[1]s, -9223372036854775807))", k, element)
 	}
 	if l.operand.Format().IsDense() {
-		return op.finish(l.operand, nil)
+		return op.finish(l.operand.Share(), nil)
 	}
 	at := append([]string(nil), l.names...)
 	at[l.axis] = access("q", l.names)

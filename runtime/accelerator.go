@@ -502,7 +502,7 @@ func (g *gridRun) results(ctx context.Context, r *Results) error {
 				*b = gridBuffer{at: b.at, len: b.len} // which is not the run's any more
 				break
 			}
-			m.Ptr = g.x.memory.result(bytes, anything)
+			m = g.x.memory.result(b.len, s.plan.elemSize[id], anything)
 			if err := g.fetchAll(m.Ptr, id, bytes); err != nil {
 				return err
 			}

@@ -14,8 +14,8 @@ import (
 // depends on who has it afterwards and on its size:
 //
 //   - Results are Go memory, because the caller keeps them for as long as he
-//     likes and only the garbage collector knows when he is done. Blocks that it
-//     has found are used again (recycle.go).
+//     likes. Blocks that he has released, or that the garbage collector has
+//     found, are used again (recycle.go).
 //   - Temporaries up to maxPooled are Go memory from pools by size class, so
 //     that repeated calls find warm pages. A pool that is not used is emptied
 //     by the garbage collector.
@@ -55,20 +55,21 @@ type temporary struct {
 	mapped []byte
 }
 
-// result returns Go memory of at least one byte, whose bytes are zero if that is
-// asked for and anything otherwise.
-func (a *allocator) result(bytes int64, fill fillMode) unsafe.Pointer {
-	size := padded(bytes)
-	if !recycles(size) {
-		return goMemory(size, fill)
+// result returns Go memory for n elements, and of at least one byte, whose bytes are zero
+// if that is asked for and anything otherwise.
+func (a *allocator) result(n, elemSize int64, fill fillMode) Memory {
+	size := padded(n * elemSize)
+	if size < minRecycled {
+		return Memory{Ptr: goMemory(size, fill), Len: n}
 	}
-	p, used := a.idle.block(size, func(size int64) unsafe.Pointer { return goMemory(size, fill) })
+	b, used := a.idle.block(size, func(size int64) unsafe.Pointer { return goMemory(size, fill) })
+	p := b.Pointer()
 	if used && fill == zeroed {
 		clear(unsafe.Slice((*byte)(p), size))
 	} else if used {
 		poison(p, size)
 	}
-	return p
+	return Memory{Ptr: p, Len: n, Pooled: b}
 }
 
 // goMemory is a new block of the Go heap. From minRecycled bytes on it begins where

@@ -40,9 +40,9 @@ func TestAllocatorGivesAlignedZeroedBlocks(t *testing.T) {
 				t.Errorf("%s of %d bytes is not zero", kind, size)
 			}
 		}
-		check("result", a.result(size, zeroed))
-		a.result(size, anything) // any bytes will do, but there must be some
-		for range 2 {            // the second time round the block comes from a pool
+		check("result", a.result(size, 1, zeroed).Ptr)
+		a.result(size, 1, anything) // any bytes will do, but there must be some
+		for range 2 {               // the second time round the block comes from a pool
 			tmp, err := a.temporary(size, zeroed)
 			if err != nil {
 				t.Fatal(err)

@@ -4,6 +4,7 @@ import (
 	"unsafe"
 
 	"github.com/lacuna-sparse/lacuna/ir/loop"
+	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
 // Memory is a block of elements of one buffer. The element type is the
@@ -17,9 +18,22 @@ type Memory struct {
 	// Keep holds whatever owns the memory when that is not the Go heap, such
 	// as a mapped file. The runtime only keeps it reachable.
 	Keep any
+	// Pooled, of a result, is the block that it lies in; nil for small ones.
+	Pooled *tensor.Pooled
 	// On, if not nil, has the same elements in the memory of an accelerator; for
 	// that Ptr may be nil.
 	On *Resident
+}
+
+// GiveBack gives the memory of a result back before a tensor was made of it; it must not
+// be used any more.
+func (m Memory) GiveBack() {
+	if m.Pooled != nil {
+		m.Pooled.GiveBack()
+	}
+	if m.On != nil {
+		m.On.Free()
+	}
 }
 
 // MemoryOf is the memory of a slice. E must have the size of the buffer's

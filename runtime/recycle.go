@@ -2,42 +2,52 @@ package runtime
 
 import (
 	goruntime "runtime"
+	"slices"
 	"sync"
 	"unsafe"
+
+	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
-// recycler keeps blocks of results that the garbage collector found unreachable,
-// for results to come. A result belongs to the caller, who says nothing when he is
-// done with it; only the collector knows. A finalizer on the block tells us: it
-// runs once nothing points into the block any more, and until the block is handed
-// out again nothing but the list here does. So this is as safe as the heap itself.
+// recycler keeps blocks of results that nobody uses any more, for results to come. They
+// come to it in two ways.
+//
+// A caller who is done with a result may say so, by [tensor.Tensor.Release]. Then blocks
+// of any size from minRecycled on come at once.
+//
+// A caller who says nothing leaves it to the garbage collector. A finalizer on the block
+// tells us what it found: it runs once nothing points into the block any more, and until
+// the block is handed out again nothing but the list here does. So this is as safe as the
+// heap itself. Blocks over maxRecycled are left alone: a collection costs little next to
+// writing them, and keeping idle ones raises the heap's target, so that more pages are
+// new.
 //
 // What it saves: where the rest of the heap is small, a collection for every few
 // results, and pages that the Go runtime gives back to the system while nobody uses
-// them, to be faulted in and cleared again one by one. Results of some hundred KiB,
-// made one after the other, otherwise take up to twice their time. Larger blocks
-// are left alone: a collection costs little next to writing them, and keeping idle
-// ones raises the heap's target, so that more pages are new.
+// them, to be faulted in and cleared again one by one. Results made one after the
+// other otherwise take up to twice their time.
 //
-// What it costs is bounded: idle blocks are at most limit bytes, and those that two
-// collections in a row found idle are let go.
+// What it costs is bounded: idle blocks are at most limit bytes, or releasedLimit where
+// they were released, and those that two collections in a row found idle are let go.
 type recycler struct {
-	limit func() int64 // on idle bytes
+	limit, releasedLimit func() int64 // on idle bytes
 
 	mu       sync.Mutex
 	idle     int64
 	blocks   [recycledClasses][]idleBlock
-	now      uint32 // collections seen while there were idle blocks
-	watching bool   // a clock is set
+	large    []idleBlock // those over maxRecycled; by age, as the others
+	now      uint32      // collections seen while there were idle blocks
+	watching bool        // a clock is set
 }
 
 // idleBlock is a block that nobody uses.
 type idleBlock struct {
 	base  *byte
+	size  int64
 	since uint32
 }
 
-// The sizes of blocks that are recycled.
+// The sizes of blocks that are recycled. Above maxRecycled they have no classes.
 const (
 	minRecycled     = 64 << 10
 	maxRecycledBits = 22
@@ -45,32 +55,83 @@ const (
 	recycledClasses = (maxRecycledBits-minClassBits)*4 + 1 // by size, as of temporaries
 )
 
-// Idle blocks take at most maxIdle bytes, and 1/idleShare of the memory that the
-// process may use.
+// Idle blocks that the collector found take at most maxIdle bytes, and 1/idleShare of the
+// memory that the process may use; with those that were released, 1/releasedShare.
 const (
-	maxIdle   = 32 << 20
-	idleShare = 64
+	maxIdle       = 32 << 20
+	idleShare     = 64
+	releasedShare = 8
 )
 
 // idleResults are shared by all engines: they are a claim on the whole process.
-var idleResults = &recycler{limit: sync.OnceValue(func() int64 { return min(maxIdle, readMachineMemory().total/idleShare) })}
+var idleResults = &recycler{
+	limit:         sync.OnceValue(func() int64 { return min(maxIdle, readMachineMemory().total/idleShare) }),
+	releasedLimit: sync.OnceValue(func() int64 { return readMachineMemory().total / releasedShare }),
+}
 
 // keepsIdle is how many collections a block may be idle for.
 const keepsIdle = 2
 
-// recycles reports whether blocks of that size are recycled.
-func recycles(size int64) bool { return minRecycled <= size && size <= maxRecycled }
-
-// block returns a block of at least size bytes, which has been used before or is
-// made by fresh, a function of its size.
-func (r *recycler) block(size int64, fresh func(int64) unsafe.Pointer) (p unsafe.Pointer, used bool) {
+// block returns a block of at least size bytes, which must be minRecycled or more. It has
+// been used before or is made by fresh, a function of its size.
+func (r *recycler) block(size int64, fresh func(int64) unsafe.Pointer) (b *tensor.Pooled, used bool) {
+	if size > maxRecycled {
+		return r.largeBlock(size, fresh)
+	}
 	class := classOf(size)
 	base := r.take(class)
 	if used = base != nil; !used {
 		base = (*byte)(fresh(classSize(class)))
 	}
-	goruntime.SetFinalizer(base, func(base *byte) { r.put(base, class) })
-	return unsafe.Pointer(base), used
+	goruntime.SetFinalizer(base, func(base *byte) { r.put(base, class, r.limit()) })
+	return tensor.NewPooled(unsafe.Slice(base, classSize(class)), func() {
+		goruntime.SetFinalizer(base, nil)
+		r.put(base, class, r.releasedLimit())
+	}), used
+}
+
+// largeBlock is block for sizes without classes.
+func (r *recycler) largeBlock(size int64, fresh func(int64) unsafe.Pointer) (b *tensor.Pooled, used bool) {
+	block := r.takeLarge(size)
+	if used = block.base != nil; !used {
+		block = idleBlock{base: (*byte)(fresh(size)), size: size}
+	}
+	return tensor.NewPooled(unsafe.Slice(block.base, block.size), func() { r.putLarge(block.base, block.size) }), used
+}
+
+// maxExcess is the part of a block that a result need not use.
+const maxExcess = 4
+
+// takeLarge returns the smallest idle block of at least size bytes, the one used last of
+// several; one without base if there is none, or it is far too large.
+func (r *recycler) takeLarge(size int64) idleBlock {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	best := -1
+	for i, b := range r.large {
+		if size <= b.size && b.size-b.size/maxExcess <= size && (best < 0 || b.size <= r.large[best].size) {
+			best = i
+		}
+	}
+	if best < 0 {
+		return idleBlock{}
+	}
+	b := r.large[best]
+	r.large = slices.Delete(r.large, best, best+1)
+	r.idle -= b.size
+	return b
+}
+
+// putLarge keeps a block that was released, unless there are enough.
+func (r *recycler) putLarge(base *byte, size int64) {
+	limit := r.releasedLimit()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.idle+size > limit {
+		return
+	}
+	r.large = append(r.large, idleBlock{base, size, r.now})
+	r.keep(size)
 }
 
 // take returns the idle block that was used last, nil if there is none.
@@ -89,16 +150,20 @@ func (r *recycler) take(class int) *byte {
 	return base
 }
 
-// put keeps a block to which nothing else points, unless there are enough.
-func (r *recycler) put(base *byte, class int) {
-	limit := r.limit()
+// put keeps a block that nobody uses, unless that makes more than limit idle bytes.
+func (r *recycler) put(base *byte, class int, limit int64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.idle+classSize(class) > limit {
 		return
 	}
-	r.idle += classSize(class)
-	r.blocks[class] = append(r.blocks[class], idleBlock{base, r.now})
+	r.blocks[class] = append(r.blocks[class], idleBlock{base, classSize(class), r.now})
+	r.keep(classSize(class))
+}
+
+// keep counts a block that was put.
+func (r *recycler) keep(size int64) {
+	r.idle += size
 	if !r.watching {
 		r.watching = true
 		watchCollections(&clock{r})
@@ -118,20 +183,20 @@ func (c *clock) tick() {
 	defer r.mu.Unlock()
 	r.now++
 	for class := range r.blocks {
-		list := r.blocks[class]
-		old := 0 // the list is by age
-		for old < len(list) && r.now-list[old].since > keepsIdle {
-			old++
-		}
-		if old == 0 {
-			continue
-		}
-		n := copy(list, list[old:])
-		clear(list[n:])
-		r.blocks[class] = list[:n]
-		r.idle -= int64(old) * classSize(class)
+		r.blocks[class] = r.young(r.blocks[class])
 	}
+	r.large = r.young(r.large)
 	if r.watching = r.idle > 0; r.watching {
 		watchCollections(c)
 	}
+}
+
+// young lets go of the blocks of a list, which is by age, that have been idle for long.
+func (r *recycler) young(list []idleBlock) []idleBlock {
+	old := 0
+	for old < len(list) && r.now-list[old].since > keepsIdle {
+		r.idle -= list[old].size
+		old++
+	}
+	return slices.Delete(list, 0, old)
 }

@@ -14,7 +14,8 @@ const (
 
 // newTestRecycler has room for two blocks of the test's class.
 func newTestRecycler() *recycler {
-	return &recycler{limit: func() int64 { return roomForTwo * classSize(recycledClass) }}
+	room := func() int64 { return roomForTwo * classSize(recycledClass) }
+	return &recycler{limit: room, releasedLimit: room}
 }
 
 func newBlock(size int64) unsafe.Pointer { return goMemory(size, anything) }
@@ -44,7 +45,7 @@ func TestRecyclerReusesBlocksThatNobodyHas(t *testing.T) {
 		if used {
 			t.Fatal("an empty recycler had a block")
 		}
-		return (*byte)(unsafe.Add(p, size/2))
+		return (*byte)(unsafe.Add(p.Pointer(), size/2))
 	}()
 	start := uintptr(unsafe.Pointer(inside)) - uintptr(size/2)
 	*inside = 42
@@ -54,7 +55,7 @@ func TestRecyclerReusesBlocksThatNobodyHas(t *testing.T) {
 		t.Fatalf("%d bytes are idle while they are in use", got)
 	}
 	if p, used := r.block(size, newBlock); used {
-		t.Fatalf("the block at %p is in use and was handed out again", p)
+		t.Fatalf("the block at %p is in use and was handed out again", p.Pointer())
 	}
 	if *inside != 42 {
 		t.Fatalf("the block in use holds %d, want 42", *inside)
@@ -70,7 +71,7 @@ func TestRecyclerReusesBlocksThatNobodyHas(t *testing.T) {
 		if !used {
 			t.Error("an idle block was not used")
 		}
-		found = found || uintptr(p) == start
+		found = found || uintptr(p.Pointer()) == start
 	}
 	if !found {
 		t.Error("another block was handed out than the one that was idle")
@@ -79,7 +80,7 @@ func TestRecyclerReusesBlocksThatNobodyHas(t *testing.T) {
 
 func TestRecyclerLetsGoOfIdleBlocks(t *testing.T) {
 	r, size := newTestRecycler(), classSize(recycledClass)
-	r.put((*byte)(newBlock(size)), recycledClass)
+	r.put((*byte)(newBlock(size)), recycledClass, r.limit())
 	if r.idle != size {
 		t.Fatalf("%d bytes are idle, want %d", r.idle, size)
 	}
@@ -105,7 +106,7 @@ func TestRecyclerLetsGoOfIdleBlocks(t *testing.T) {
 func TestRecyclerKeepsWithinItsLimit(t *testing.T) {
 	r, size := newTestRecycler(), classSize(recycledClass)
 	for range roomForTwo + 1 {
-		r.put((*byte)(newBlock(size)), recycledClass)
+		r.put((*byte)(newBlock(size)), recycledClass, r.limit())
 	}
 	if r.idle != roomForTwo*size || len(r.blocks[recycledClass]) != roomForTwo {
 		t.Errorf("%d blocks of %d bytes are idle, want %d", len(r.blocks[recycledClass]), r.idle, roomForTwo)
@@ -120,9 +121,9 @@ func TestResultsOfUsedBlocksAreCleared(t *testing.T) {
 	for i := range dirty {
 		dirty[i] = 0xFF
 	}
-	a.idle.put(&dirty[0], recycledClass)
+	a.idle.put(&dirty[0], recycledClass, a.idle.limit())
 	const unused = 100
-	b := unsafe.Slice((*byte)(a.result(size-unused, zeroed)), size-unused)
+	b := SliceOf[byte](a.result(size-unused, 1, zeroed))
 	if a.idle.idle != 0 {
 		t.Fatal("the idle block was not used")
 	}
@@ -130,5 +131,78 @@ func TestResultsOfUsedBlocksAreCleared(t *testing.T) {
 		if x != 0 {
 			t.Fatalf("byte %d of a zeroed result is %#x", i, x)
 		}
+	}
+}
+
+// Blocks that were released are handed out again at once, the large ones too, where they
+// are not far larger than what is wanted.
+func TestRecyclerReusesReleasedBlocks(t *testing.T) {
+	for _, size := range []int64{minRecycled, classSize(recycledClass), maxRecycled, maxRecycled + blockAlign, 3 * maxRecycled} {
+		room := func() int64 { return 3 * size }
+		r := &recycler{limit: room, releasedLimit: room}
+		b, _ := r.block(size, newBlock)
+		start := b.Pointer()
+		b.GiveBack()
+		b.GiveBack() // does nothing
+		if r.idle < size {
+			t.Fatalf("%d bytes are idle after a block of %d was given back", r.idle, size)
+		}
+		if half := size / 2; half >= minRecycled {
+			if _, used := r.block(half, newBlock); used {
+				t.Errorf("a block of %d bytes was used for %d", size, half)
+			}
+		}
+		less := size
+		if size > 2*maxRecycled {
+			less -= size / 8
+		}
+		again, used := r.block(less, newBlock)
+		if !used || again.Pointer() != start || r.idle != 0 {
+			t.Errorf("a block of %d bytes is not used again: %v, %d bytes are idle", size, used, r.idle)
+		}
+	}
+}
+
+func TestRecyclerKeepsReleasedBlocksWithinItsLimit(t *testing.T) {
+	const size = 2 * maxRecycled
+	r := &recycler{limit: func() int64 { return 0 }, releasedLimit: func() int64 { return 2 * size }}
+	for range 3 {
+		b, used := r.block(size, newBlock)
+		if used {
+			t.Fatal("an empty recycler had a block")
+		}
+		defer b.GiveBack()
+	}
+	b, _ := r.block(size, newBlock)
+	b.GiveBack()
+	if r.idle != size {
+		t.Fatalf("%d bytes are idle, want %d", r.idle, size)
+	}
+	b = nil
+	for range keepsIdle + 2 {
+		goruntime.GC()
+		time.Sleep(10 * time.Millisecond)
+	}
+	if got := r.idleBytes(0); got != 0 {
+		t.Errorf("%d bytes are still idle after %d collections", got, keepsIdle+2)
+	}
+	for range 3 {
+		r.putLarge((*byte)(newBlock(size)), size)
+	}
+	if r.idle != 2*size || len(r.large) != 2 {
+		t.Errorf("%d blocks are idle, of %d bytes, want 2", len(r.large), r.idle)
+	}
+}
+
+// What a run wrote beyond what it needed is released with the rest.
+func TestTrimmedResultsKeepTheirBlock(t *testing.T) {
+	room := func() int64 { return 1 << 30 }
+	a := newAllocator()
+	a.idle = &recycler{limit: room, releasedLimit: room}
+	m := a.result(1<<20, 8, anything)
+	m.Len -= 1 << 18 // as trim does
+	m.GiveBack()
+	if want := int64(8 << 20); a.idle.idle != want {
+		t.Errorf("%d bytes are idle, want %d", a.idle.idle, want)
 	}
 }

@@ -145,7 +145,7 @@ func (r *Resident) On(e Engine) bool {
 
 // Fetch copies the array to new memory of this process.
 func (r *Resident) Fetch() (unsafe.Pointer, error) {
-	to := results.result(r.bytes, anything)
+	to := results.result(r.bytes, 1, anything).Ptr
 	if !r.at.use() {
 		return nil, errors.New("an array in a device's memory is read after it was freed")
 	}

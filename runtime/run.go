@@ -378,7 +378,7 @@ func (x *Executable) allocate(s *state, st *stagePlan, a *allocPlan, o Options) 
 		return refused(nil)
 	}
 	if buf.Role == loop.Output {
-		s.mem[a.buffer] = Memory{Ptr: x.memory.result(bytes, a.fill), Len: n}
+		s.mem[a.buffer] = x.memory.result(n, s.plan.elemSize[a.buffer], a.fill)
 		return nil
 	}
 	t, err := x.memory.temporary(bytes, a.fill)
@@ -403,9 +403,10 @@ func (x *Executable) trim(s *state, st *stagePlan, t *trimPlan) error {
 	}
 	if n < m.Len/2 {
 		size := s.plan.elemSize[t.buffer]
-		p := x.memory.result(n*size, anything)
-		copy(unsafe.Slice((*byte)(p), n*size), unsafe.Slice((*byte)(m.Ptr), n*size))
-		m.Ptr = p
+		shorter := x.memory.result(n, size, anything)
+		copy(unsafe.Slice((*byte)(shorter.Ptr), n*size), unsafe.Slice((*byte)(m.Ptr), n*size))
+		m.GiveBack()
+		*m = shorter
 	}
 	m.Len = n
 	return nil

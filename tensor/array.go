@@ -16,7 +16,7 @@ type Array struct {
 	// data keeps memory of the Go heap alive; nil in the zero Array, and where only
 	// remote has the elements.
 	data  unsafe.Pointer
-	owner *Foreign // keeps other memory alive
+	owner *owner // of memory that is foreign or from a pool; keeps the former alive
 	// remote, if not nil, has the elements too, or has them alone until data is read.
 	remote *remote
 }

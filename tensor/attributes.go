@@ -91,15 +91,17 @@ func (t *Tensor) Attributes() Attributes { return t.attributes }
 // arrays are shared and the entries are not looked at: that is CheckAttributes. A claim
 // that cannot be of this shape or element type is an error.
 func (t *Tensor) WithAttributes(a Attributes) (*Tensor, error) {
+	if err := t.Pin(); err != nil {
+		return nil, err
+	}
+	defer t.Unpin()
 	if !a.Properties.Has(DiagonalKnown) {
 		a.Diagonal = 0
 	}
 	if err := t.attributesFit(a); err != nil {
 		return nil, named(err, t.name)
 	}
-	out := *t
-	out.attributes = a
-	return &out, nil
+	return t.with(func(out *Tensor) { out.attributes = a }), nil
 }
 
 // WithAttributesOf returns the tensor with those claims about from that hold of it too,
@@ -112,9 +114,7 @@ func (t *Tensor) WithAttributesOf(from *Tensor) *Tensor {
 	if kept == t.attributes {
 		return t
 	}
-	out := *t
-	out.attributes = kept
-	return &out
+	return t.with(func(out *Tensor) { out.attributes = kept })
 }
 
 // attributesFit checks claims against shape and element type.
@@ -136,6 +136,10 @@ func (t *Tensor) attributesFit(a Attributes) error {
 // CheckAttributes compares the tensor's claims with its entries; the error names the
 // first that does not hold and an element that shows it.
 func (t *Tensor) CheckAttributes() error {
+	if err := t.Pin(); err != nil {
+		return err
+	}
+	defer t.Unpin()
 	return named(t.checkClaims(), t.name)
 }
 
@@ -158,6 +162,10 @@ func (t *Tensor) checkClaims() error {
 
 // FindAttributes goes over the entries and returns all that can be claimed of the tensor.
 func (t *Tensor) FindAttributes() (Attributes, error) {
+	if err := t.Pin(); err != nil {
+		return Attributes{}, err
+	}
+	defer t.Unpin()
 	want := Iso
 	if len(t.shape) == 2 && t.shape[0] == t.shape[1] {
 		want = lastProperty<<1 - 1
@@ -187,6 +195,7 @@ func (f *finding) drop(p Property, format string, args ...any) {
 func (t *Tensor) findAttributes(want Property) (finding, error) {
 	f := finding{Attributes: Attributes{Properties: want}}
 	stored := t.triangle()
+	defer stored.Release()
 	if want.Has(Iso) {
 		stored.findIso(&f)
 	}

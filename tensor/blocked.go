@@ -30,6 +30,10 @@ func HiCOO(rank int) Format {
 // level that stores coordinates within blocks has the narrowest type that holds them, u8
 // for blocks of up to 256.
 func (t *Tensor) Blocked(block []int64, format Format, opts ...Option) (*Tensor, error) {
+	if err := t.Pin(); err != nil {
+		return nil, err
+	}
+	defer t.Unpin()
 	o := collect(opts)
 	if o.name == "" {
 		o.name = t.name
@@ -132,6 +136,10 @@ func smallestIndex(max uint64) DType {
 // of the tensor's extents is the block. What lies beyond the shape is cut off, whatever it
 // is. The result is stored in the given format.
 func (t *Tensor) Unblocked(shape []int64, format Format, opts ...Option) (*Tensor, error) {
+	if err := t.Pin(); err != nil {
+		return nil, err
+	}
+	defer t.Unpin()
 	o := collect(opts)
 	if o.name == "" {
 		o.name = t.name
@@ -236,6 +244,10 @@ func joinAxes(e entries, shape, block []int64) (entries, error) {
 // sort such operands again, so it is for data that others read. It is an error if level 0
 // is C or D.
 func (t *Tensor) MortonOrder() (*Tensor, error) {
+	if err := t.Pin(); err != nil {
+		return nil, err
+	}
+	defer t.Unpin()
 	out, err := t.mortonOrder()
 	return out, named(err, t.name)
 }
@@ -285,32 +297,31 @@ func compareMorton(keys []column, a, b int) int {
 // reordered puts the positions of the first segment in another order, and all that is
 // under them with them.
 func (t *Tensor) reordered(perm permutation) (*Tensor, error) {
-	out := *t
-	out.levels = t.Levels()
+	levels := t.Levels()
 	var err error
 	for k, l := range t.levels {
 		switch {
 		case l.Kind == DenseLevel:
 			perm, err = perm.spread(l.Size)
 		case l.Kind == CompressedLevel && k > 0:
-			out.levels[k].Pos, perm, err = perm.descend(l.Pos)
+			levels[k].Pos, perm, err = perm.descend(l.Pos)
 		}
 		if err != nil {
 			return nil, err
 		}
 		if l.Kind != DenseLevel {
-			if out.levels[k].Crd, err = gather(l.Crd, perm); err != nil {
+			if levels[k].Crd, err = gather(l.Crd, perm); err != nil {
 				return nil, err
 			}
 		}
 		if l.Group.dt != Invalid {
-			if out.levels[k].Group, perm, err = perm.descend(l.Group); err != nil {
+			if levels[k].Group, perm, err = perm.descend(l.Group); err != nil {
 				return nil, err
 			}
 		}
 	}
-	out.values, err = gather(t.values, perm)
-	return &out, err
+	values, err := gather(t.values, perm)
+	return t.with(func(out *Tensor) { out.levels, out.values = levels, values }), err
 }
 
 // spread is the permutation of the positions of a dense level under permuted parents.

@@ -66,6 +66,9 @@ func build(e entries, shape []int64, format Format, fill Scalar, opts *options) 
 	}
 	t := Assemble(shape, format, levels, values, fill)
 	t.name = opts.name
+	if t.Released() {
+		return nil, t.releasedError()
+	}
 	return t, nil
 }
 

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"container/heap"
 	"math"
-	"runtime"
 	"slices"
 )
 
@@ -15,11 +14,15 @@ import (
 // the same axes stay too. Index arrays keep their type where all have the same one and it
 // holds what it must.
 func Concat(axis int, format Format, tensors ...*Tensor) (*Tensor, error) {
-	defer runtime.KeepAlive(tensors)
 	shape, err := concatShape(axis, tensors)
 	if err != nil {
 		return nil, err
 	}
+	unpin, err := pinAll(tensors)
+	if err != nil {
+		return nil, err
+	}
+	defer unpin()
 	if err := checkShape(shape, format); err != nil {
 		return nil, err
 	}

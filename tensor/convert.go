@@ -106,13 +106,12 @@ func (t *Tensor) limited(format Format, o *options) (*Tensor, error) {
 
 // relabelled is the tensor in a format whose flags allow what the tensor is.
 func (t *Tensor) relabelled(format Format) *Tensor {
-	out := *t
-	out.format = format
-	out.levels = t.Levels()
-	for k, physical := range format.Physical() {
-		out.levels[k].LevelType = physical
-	}
-	return &out
+	return t.with(func(out *Tensor) {
+		out.format, out.levels = format, t.Levels()
+		for k, physical := range format.Physical() {
+			out.levels[k].LevelType = physical
+		}
+	})
 }
 
 // sharedColumn checks the coordinates of one axis, which are copied only if they
@@ -183,6 +182,7 @@ func fromDense(shape []int64, format Format, values Array, o options) (*Tensor, 
 	if err != nil {
 		return nil, err
 	}
+	defer dense.Release()
 	return dense.convert(format, o)
 }
 
@@ -200,7 +200,10 @@ func fromDense(shape []int64, format Format, values Array, o options) (*Tensor, 
 // [Structure]): another fill would change the tensor's meaning. The structure
 // stays: the stored triangle is converted. See [Tensor.Attributes] for those.
 func (t *Tensor) Convert(format Format, opts ...Option) (*Tensor, error) {
-	defer runtime.KeepAlive(t)
+	if err := t.Pin(); err != nil {
+		return nil, err
+	}
+	defer t.Unpin()
 	o := collect(opts)
 	if o.name == "" {
 		o.name = t.name
@@ -213,7 +216,7 @@ func (t *Tensor) convert(format Format, o options) (*Tensor, error) {
 	if err := checkShape(t.shape, format); err != nil {
 		return nil, err
 	}
-	source := *t
+	source := t.Share()
 	source.name = o.name
 	if o.fill.dt.Valid() {
 		fill, err := o.fillFor(t.DType())
@@ -231,26 +234,37 @@ func (t *Tensor) convert(format Format, o options) (*Tensor, error) {
 		}
 		source.fill = fill
 	}
-	out := &source
-	var err error
-	switch {
-	case format.allows(t.format):
-		out, err = source.retyped(&o)
-	case format == t.format.Standard():
-		if out, err = source.standard(); err == nil {
-			out, err = out.retyped(&o)
-		}
-	default:
-		out, err = source.stored(format.unsplit(), &o)
-	}
+	out, err := source.rearranged(format, &o)
 	if err != nil {
 		return nil, err
 	}
-	if out, err = out.limited(format, &o); err != nil {
+	limited, err := out.limited(format, &o)
+	if err != nil {
 		return nil, err
 	}
-	out.structure = source.structure
-	return out.WithAttributesOf(&source), nil
+	limited.structure = source.structure
+	result := limited.WithAttributesOf(source)
+	for _, temporary := range []*Tensor{source, out, limited} {
+		if temporary != result {
+			temporary.Release()
+		}
+	}
+	return result, nil
+}
+
+// rearranged is the tensor, whose arrays it may share, in a format but for its limit.
+func (t *Tensor) rearranged(format Format, o *options) (*Tensor, error) {
+	switch {
+	case format.allows(t.format):
+		return t.retyped(o)
+	case format == t.format.Standard():
+		out, err := t.standard()
+		if err != nil {
+			return nil, err
+		}
+		return out.retyped(o)
+	}
+	return t.stored(format.unsplit(), o)
 }
 
 // stored stores what the tensor stores in another format, whose levels do not split.
@@ -333,16 +347,17 @@ func (t *Tensor) retyped(o *options) (*Tensor, error) {
 			}
 		}
 	}
-	out := *t
-	out.levels = levels
-	return &out, nil
+	return t.with(func(out *Tensor) { out.levels = levels }), nil
 }
 
 // ToCoords returns the coordinates of every stored value, one slice for each
 // logical axis, and the values, shared, both in storage order. Every element of
 // a dense block is listed, even where it equals the fill.
 func (t *Tensor) ToCoords() (coords [][]int64, values Array, err error) {
-	defer runtime.KeepAlive(t)
+	if err := t.Pin(); err != nil {
+		return nil, Array{}, err
+	}
+	defer t.Unpin()
 	e, err := t.elementEntries(permutation{}, t.values.n)
 	if err != nil {
 		return nil, Array{}, named(tensorError("%v", err), t.name)
@@ -366,7 +381,10 @@ func (t *Tensor) ToCoords() (coords [][]int64, values Array, err error) {
 // tensor with a [Structure]. It is an error if there are more than 2^63-1, or more
 // than the memory holds. The array is shared with the tensor if it is stored so.
 func (t *Tensor) ToDense() (Array, error) {
-	defer runtime.KeepAlive(t)
+	if err := t.Pin(); err != nil {
+		return Array{}, err
+	}
+	defer t.Unpin()
 	plain, err := t.Plain()
 	if err != nil {
 		return Array{}, err

@@ -15,6 +15,10 @@ import (
 // A tensor with a [Structure] keeps it, if the new values fit it; with extra axes there
 // is none to keep, and it is an error. Attributes are dropped.
 func (t *Tensor) WithValues(values Array, extra []int64, opts ...Option) (*Tensor, error) {
+	if err := t.Pin(); err != nil {
+		return nil, err
+	}
+	defer t.Unpin()
 	o := collect(opts)
 	if o.name == "" {
 		o.name = t.name
@@ -65,8 +69,13 @@ func (f Format) withBlocks(n int) (Format, error) {
 // SameStructure reports whether two tensors store values at the same places: the levels of
 // the one are the first levels of the other, what the other has more are D levels of
 // further axes, and the index arrays have the same elements. Values, fills, names and index
-// types do not matter.
+// types do not matter. A tensor that was released has no places.
 func SameStructure(a, b *Tensor) bool {
+	unpin, err := pinAll([]*Tensor{a, b})
+	if err != nil {
+		return false
+	}
+	defer unpin()
 	if a.Rank() > b.Rank() {
 		a, b = b, a
 	}
@@ -121,14 +130,19 @@ func NewFields(names []string, tensors []*Tensor) (*Fields, error) {
 			base = i
 		}
 	}
+	unpin, err := pinAll(tensors)
+	if err != nil {
+		return nil, err
+	}
+	defer unpin()
 	for i, t := range tensors {
 		if !SameStructure(tensors[base], t) {
 			return nil, named(tensorError("it is stored at other places than field %q, or in another format", names[base]), names[i])
 		}
-		shared := *t
-		shared.levels = t.Levels()
-		copy(shared.levels, tensors[base].levels)
-		f.tensors = append(f.tensors, &shared)
+		f.tensors = append(f.tensors, t.with(func(out *Tensor) {
+			out.levels = t.Levels()
+			copy(out.levels, tensors[base].levels)
+		}))
 	}
 	return f, nil
 }

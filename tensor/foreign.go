@@ -15,49 +15,77 @@ import (
 // keeps it; a slice that [View] returns does not: the array or its tensor must be
 // reachable as long as the slice is used.
 type Foreign struct {
-	memory []byte
+	owner
 }
 
-// foreignRegions are the regions of foreign memory in use, by address. Arrays are
+// owner is what an array knows of memory that is foreign or goes back to a pool. It
+// keeps foreign memory; that of a pool would stay without it.
+type owner struct {
+	memory   []byte
+	foreign  *Foreign // that this is part of, nil if the memory is from a pool
+	holders           // of memory from a pool
+	giveBack func()
+}
+
+// regions are the regions of memory in use that have an owner, by address. Arrays are
 // made of slices and of addresses that kernels hand back, which do not say what
 // they lie in; this table does.
-var foreignRegions struct {
-	count  atomic.Int32 // of list: almost always 0, and then nobody looks further
+var regions struct {
+	count  atomic.Int32 // of sorted: where it is 0, nobody looks further
 	mu     sync.RWMutex
-	sorted []foreignRegion
+	sorted []region
 }
 
-type foreignRegion struct {
+type region struct {
 	begin, end uintptr
-	owner      weak.Pointer[Foreign]
+	owner      weak.Pointer[owner]
+}
+
+// enter puts an owner into the table, in place of one that was there before and cannot
+// be reached any more.
+func (o *owner) enter() region {
+	begin := uintptr(unsafe.Pointer(unsafe.SliceData(o.memory)))
+	e := region{begin, begin + uintptr(len(o.memory)), weak.Make(o)}
+	r := &regions
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	at, found := slices.BinarySearchFunc(r.sorted, begin, byBegin)
+	if found {
+		r.sorted[at] = e
+		return e
+	}
+	r.sorted = slices.Insert(r.sorted, at, e)
+	r.count.Add(1)
+	return e
+}
+
+// leave takes a region out of the table, if it is there.
+func (e region) leave() {
+	r := &regions
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	at, found := slices.BinarySearchFunc(r.sorted, e.begin, byBegin)
+	if !found || r.sorted[at].owner != e.owner {
+		return
+	}
+	r.sorted = slices.Delete(r.sorted, at, at+1)
+	r.count.Add(-1)
 }
 
 // NewForeign hands memory, which must not be on the Go heap, to arrays. release is
 // called, on a goroutine of its own, once neither the Foreign nor an array in it is
 // reachable; it must not refer to either.
 func NewForeign(memory []byte, release func()) *Foreign {
-	f := &Foreign{memory: memory}
-	begin := uintptr(unsafe.Pointer(unsafe.SliceData(memory)))
-	region := foreignRegion{begin, begin + uintptr(len(memory)), weak.Make(f)}
-	r := &foreignRegions
-	r.mu.Lock()
-	at, _ := slices.BinarySearchFunc(r.sorted, begin, byBegin)
-	r.sorted = slices.Insert(r.sorted, at, region)
-	r.mu.Unlock()
-	r.count.Add(1)
-	runtime.AddCleanup(f, func(begin uintptr) {
-		r.mu.Lock()
-		if at, ok := slices.BinarySearchFunc(r.sorted, begin, byBegin); ok {
-			r.sorted = slices.Delete(r.sorted, at, at+1)
-		}
-		r.mu.Unlock()
-		r.count.Add(-1)
+	f := &Foreign{owner: owner{memory: memory}}
+	f.foreign = f
+	runtime.AddCleanup(f, func(e region) {
+		e.leave()
 		release()
-	}, begin)
+	}, f.enter())
 	return f
 }
 
-func byBegin(r foreignRegion, begin uintptr) int {
+func byBegin(r region, begin uintptr) int {
 	switch {
 	case r.begin < begin:
 		return -1
@@ -67,9 +95,9 @@ func byBegin(r foreignRegion, begin uintptr) int {
 	return 0
 }
 
-// ownerOf is the foreign memory that p points into, nil for Go's own.
-func ownerOf(p unsafe.Pointer) *Foreign {
-	r := &foreignRegions
+// ownerOf is the owner of the memory that p points into, nil if it has none.
+func ownerOf(p unsafe.Pointer) *owner {
+	r := &regions
 	if r.count.Load() == 0 {
 		return nil
 	}
@@ -79,10 +107,16 @@ func ownerOf(p unsafe.Pointer) *Foreign {
 	if !ok {
 		at--
 	}
-	if at < 0 || uintptr(p) >= r.sorted[at].end {
-		return nil
+	for ; at >= 0; at-- {
+		// Live regions do not overlap; those whose cleanups have yet to run may overlap any.
+		if o := r.sorted[at].owner.Value(); o != nil {
+			if uintptr(p) < r.sorted[at].end {
+				return o
+			}
+			return nil
+		}
 	}
-	return r.sorted[at].owner.Value()
+	return nil
 }
 
 // Array is the array of n elements of type dt at a byte offset of the memory. It is an
@@ -103,8 +137,13 @@ func (f *Foreign) Array(dt DType, offset, n int) (Array, error) {
 	if uintptr(p)%uintptr(align) != 0 {
 		return Array{}, fmt.Errorf("offset %d is not aligned to %d bytes, as %s must be", offset, align, dt)
 	}
-	return Array{dt: dt, n: n, data: p, owner: f}, nil
+	return Array{dt: dt, n: n, data: p, owner: &f.owner}, nil
 }
 
 // Foreign is the foreign memory that the array lies in, nil if it is Go's own.
-func (a Array) Foreign() *Foreign { return a.owner }
+func (a Array) Foreign() *Foreign {
+	if a.owner == nil {
+		return nil
+	}
+	return a.owner.foreign
+}

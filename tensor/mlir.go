@@ -28,6 +28,10 @@ type MLIR struct {
 // coordinates, which is a conversion. MLIR's implicit value is 0: another fill is an
 // error, and so is a [Structure].
 func (t *Tensor) ToMLIR() (*MLIR, error) {
+	if err := t.Pin(); err != nil {
+		return nil, err
+	}
+	defer t.Unpin()
 	dims := make([]mlirLevel, t.Rank())
 	for k, axis := range t.format.Order() {
 		dims[k].dim = axis
@@ -40,6 +44,10 @@ func (t *Tensor) ToMLIR() (*MLIR, error) {
 // shape: levels are written as quotients and remainders of the dimensions, such as
 // "d0 floordiv 2 : dense" and "d0 mod 2 : dense".
 func (t *Tensor) ToMLIRBlocked(shape []int64) (*MLIR, error) {
+	if err := t.Pin(); err != nil {
+		return nil, err
+	}
+	defer t.Unpin()
 	rank := len(shape)
 	if t.Rank() != 2*rank {
 		return nil, named(tensorError("a tensor of rank %d has no blocks for shape %s: that takes the rank %d", t.Rank(), shapeString(shape), 2*rank), t.name)

@@ -41,7 +41,12 @@ func newTensor(shape []int64, format Format, levels []Level, values Array, o opt
 	}
 	t := Assemble(shape, format, levels, values, fill)
 	t.name = o.name
+	if err := t.Pin(); err != nil {
+		return nil, err
+	}
+	defer t.Unpin()
 	if err := validate(t); err != nil {
+		t.Release()
 		return nil, err
 	}
 	return t, nil

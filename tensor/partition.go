@@ -23,6 +23,10 @@ import (
 // Nisa, Li, Sukumaran-Rajam, Vuduc, Sadayappan: Load-Balanced Sparse MTTKRP on
 // GPUs, IPDPS 2019 (arXiv 1904.03329).
 func HBCSF(t *Tensor, order []int) (*Parts, error) {
+	if err := t.Pin(); err != nil {
+		return nil, err
+	}
+	defer t.Unpin()
 	p, err := hbcsf(t, order)
 	return p, named(err, t.name)
 }
@@ -99,6 +103,10 @@ func hybridFormats(order []int) (list, slice, csf Format, err error) {
 // Nisa, Li, Sukumaran-Rajam, Rawat, Krishnamoorthy, Sadayappan: An Efficient
 // Mixed-Mode Representation of Sparse Tensors, SC 2019.
 func MMCSF(t *Tensor) (*Parts, error) {
+	if err := t.Pin(); err != nil {
+		return nil, err
+	}
+	defer t.Unpin()
 	p, err := mmcsf(t)
 	return p, named(err, t.name)
 }

@@ -69,6 +69,11 @@ func NewParts(parts ...*Tensor) (*Parts, error) {
 			return nil, tensorError("part %d has the fill %v, but part 0 has %v", k, t.fill, first.fill)
 		}
 	}
+	unpin, err := pinAll(parts)
+	if err != nil {
+		return nil, err
+	}
+	defer unpin()
 	if err := p.checkDisjoint(); err != nil {
 		return nil, err
 	}
@@ -138,6 +143,11 @@ func (p *Parts) Expand(format Format, opts ...Option) (*Tensor, error) {
 	if err := checkShape(p.parts[0].shape, format); err != nil {
 		return nil, named(err, o.name)
 	}
+	unpin, err := pinAll(p.parts)
+	if err != nil {
+		return nil, err
+	}
+	defer unpin()
 	e, err := p.entries()
 	if err != nil {
 		return nil, named(tensorError("%v", err), o.name)

@@ -8,17 +8,21 @@ import "fmt"
 // byte for each stored value; the error says that there is no room. Of a tensor that is
 // not plain it is the pattern of the plain form (see [Tensor.Plain]).
 func Pattern(t *Tensor) (*Tensor, error) {
-	t, err := t.Plain()
+	if err := t.Pin(); err != nil {
+		return nil, err
+	}
+	defer t.Unpin()
+	plain, err := t.Plain()
 	if err != nil {
 		return nil, err
 	}
-	values, err := MakeArray(Bool, t.values.n)
+	values, err := MakeArray(Bool, plain.values.n)
 	if err != nil {
-		return nil, fmt.Errorf("the pattern of a tensor with %d stored values: %w", t.NNZ(), err)
+		return nil, fmt.Errorf("the pattern of a tensor with %d stored values: %w", plain.NNZ(), err)
 	}
 	list := View[bool](values)
 	for i := range list {
 		list[i] = true
 	}
-	return Assemble(t.shape, t.format, t.levels, values, Bool_(false)), nil
+	return Assemble(plain.shape, plain.format, plain.levels, values, Bool_(false)), nil
 }

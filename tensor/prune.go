@@ -3,7 +3,6 @@ package tensor
 import (
 	"iter"
 	"math/bits"
-	"runtime"
 )
 
 // Prune returns the tensor without the stored entries that equal its fill, in the same
@@ -17,7 +16,10 @@ import (
 //
 // The options are those of [Tensor.Convert].
 func (t *Tensor) Prune(opts ...Option) (*Tensor, error) {
-	defer runtime.KeepAlive(t)
+	if err := t.Pin(); err != nil {
+		return nil, err
+	}
+	defer t.Unpin()
 	out, err := t.standard()
 	if err == nil {
 		out, err = out.prune()

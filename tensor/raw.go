@@ -12,6 +12,14 @@ func FromBits(dt DType, lo, hi uint64) Scalar {
 	return Scalar{dt: dt, lo: lo, hi: hi}
 }
 
+// HeapArray is ArrayAt of memory on the Go heap that is known to be in no [Pooled] block.
+func HeapArray(dt DType, p unsafe.Pointer, n int) Array {
+	if n == 0 {
+		p = unsafe.Pointer(&emptyMemory)
+	}
+	return Array{dt: dt, n: n, data: p}
+}
+
 // ArrayAt is the array of n elements of type dt at p, which must stay valid as
 // long as the array is in use (Go memory stays alive through it).
 func ArrayAt(dt DType, p unsafe.Pointer, n int) Array {
@@ -32,4 +40,9 @@ func (f Format) AppendKey(b []byte) []byte {
 }
 
 // LevelAt is storage level k, 0 being the outermost.
-func (t *Tensor) LevelAt(k int) Level { return t.levels[k] }
+func (t *Tensor) LevelAt(k int) Level {
+	if t.Released() {
+		return t.levels[k].gone()
+	}
+	return t.levels[k]
+}

@@ -166,17 +166,16 @@ func (o *options) fibreLimit(format Format) (int, error) {
 // split splits the positions of levels that allow it until none has more than limit
 // positions under it. Inner levels come first, so that the pieces count above them.
 func (t *Tensor) split(limit int) (*Tensor, error) {
-	out := *t
-	out.levels = t.Levels()
+	levels := t.Levels()
 	for _, seg := range slices.Backward(t.format.segments()) {
-		if !t.format.splits(seg.last) || out.levels[seg.last+1].Kind != CompressedLevel {
+		if !t.format.splits(seg.last) || levels[seg.last+1].Kind != CompressedLevel {
 			continue
 		}
-		if err := splitSegment(out.levels, seg, limit); err != nil {
+		if err := splitSegment(levels, seg, limit); err != nil {
 			return nil, levelError(seg.last, "%v", err)
 		}
 	}
-	return &out, nil
+	return t.with(func(out *Tensor) { out.levels = levels }), nil
 }
 
 // splitSegment splits the positions of one segment.

@@ -1,12 +1,14 @@
 package tensor
 
 import (
+	"slices"
 	"sync"
 	"unsafe"
 )
 
 // Remote is a copy of an array's elements in another memory, such as a GPU's. An
-// array that has one is used there without being brought over.
+// array that has one is used there without being brought over. If it has a method Free,
+// that is called when the last tensor with the array is released.
 type Remote interface {
 	// Fetch copies the elements to memory of this process, which stays valid as long
 	// as the pointer is held. It is called at most once for an array and its copies,
@@ -17,9 +19,26 @@ type Remote interface {
 // remote is the remote of an array and of its copies.
 type remote struct {
 	Remote
+	holders
 	once sync.Once
 	data unsafe.Pointer // once fetched
 	err  error
+}
+
+// hold counts one array of a tensor. It is false if the elements were freed.
+func (r *remote) hold() bool { return r == nil || r.holders.hold() }
+
+// drop ends a hold. The last one frees the elements, if they can be.
+func (r *remote) drop() {
+	if r != nil && r.holders.drop() {
+		r.free()
+	}
+}
+
+func (r *remote) free() {
+	if f, ok := r.Remote.(interface{ Free() }); ok {
+		f.Free()
+	}
 }
 
 func (r *remote) fetch() (unsafe.Pointer, error) {
@@ -80,29 +99,38 @@ func (a Array) local() unsafe.Pointer {
 // Fetch brings all arrays of the tensor to this process's memory, as reading them
 // does. The error is that of the device that has them.
 func (t *Tensor) Fetch() error {
-	_, err := t.MapArrays(func(a Array) (Array, error) { return a, a.Fetch() })
+	if err := t.Pin(); err != nil {
+		return err
+	}
+	defer t.Unpin()
+	var err error
+	t.eachArray(func(a *Array) {
+		if err == nil {
+			err = a.Fetch()
+		}
+	})
 	return err
 }
 
 // MapArrays returns the tensor with other arrays of the same elements: what f makes of
 // each of its index arrays and of its values. An error of f ends it.
 func (t *Tensor) MapArrays(f func(Array) (Array, error)) (*Tensor, error) {
-	out := *t
-	out.levels = t.Levels()
-	var err error
-	change := func(a *Array) {
-		if err == nil && a.dt.Valid() {
-			*a, err = f(*a)
-		}
-	}
-	for l := range out.levels {
-		change(&out.levels[l].Pos)
-		change(&out.levels[l].Crd)
-		change(&out.levels[l].Group)
-	}
-	change(&out.values)
-	if err != nil {
+	if err := t.Pin(); err != nil {
 		return nil, err
 	}
-	return &out, nil
+	defer t.Unpin()
+	var err error
+	out := t.with(func(out *Tensor) {
+		out.levels = slices.Clone(t.levels)
+		out.eachArray(func(a *Array) {
+			if err == nil && a.dt.Valid() {
+				*a, err = f(*a)
+			}
+		})
+	})
+	if err != nil {
+		out.Release()
+		return nil, err
+	}
+	return out, nil
 }

@@ -2,7 +2,6 @@ package tensor
 
 import (
 	"math/big"
-	"runtime"
 	"slices"
 )
 
@@ -10,7 +9,10 @@ import (
 // perm[k] of t, and a nil perm reverses them. The arrays are shared; what changes is the
 // axis that each level stores, so that a matrix in CSR becomes its transpose in CSC.
 func (t *Tensor) Transpose(perm []int) (*Tensor, error) {
-	defer runtime.KeepAlive(t)
+	if err := t.Pin(); err != nil {
+		return nil, err
+	}
+	defer t.Unpin()
 	rank := t.Rank()
 	if perm == nil {
 		perm = identity(rank)
@@ -32,12 +34,12 @@ func (t *Tensor) Transpose(perm []int) (*Tensor, error) {
 	if err != nil {
 		return nil, named(tensorError("%v", err), t.name)
 	}
-	out := *t
-	out.shape, out.format = shape, format
-	if !slices.IsSorted(perm) { // a matrix with its axes swapped
-		out.structure, out.attributes = t.structure.Transposed(), t.attributes.transposed()
-	}
-	return &out, nil
+	return t.with(func(out *Tensor) {
+		out.shape, out.format = shape, format
+		if !slices.IsSorted(perm) { // a matrix with its axes swapped
+			out.structure, out.attributes = t.structure.Transposed(), t.attributes.transposed()
+		}
+	}), nil
 }
 
 // Reshape returns the elements in row-major order as a tensor of another shape with as many
@@ -50,7 +52,10 @@ func (t *Tensor) Transpose(perm []int) (*Tensor, error) {
 // The options are those of [Tensor.Convert]. Without them, index arrays keep their type
 // where all of them have the same one and it holds what it must.
 func (t *Tensor) Reshape(shape []int64, format Format, opts ...Option) (*Tensor, error) {
-	defer runtime.KeepAlive(t)
+	if err := t.Pin(); err != nil {
+		return nil, err
+	}
+	defer t.Unpin()
 	o := collect(opts)
 	if o.name == "" {
 		o.name = t.name

@@ -3,7 +3,6 @@ package tensor
 import (
 	"fmt"
 	"math"
-	"runtime"
 	"slices"
 )
 
@@ -21,7 +20,10 @@ type FibreStats struct {
 // fibres of a dense level all have its size, those of a singleton length 1. A
 // level that does not exist is an error.
 func (t *Tensor) FibreLengths(level int) (FibreStats, error) {
-	defer runtime.KeepAlive(t)
+	if err := t.Pin(); err != nil {
+		return FibreStats{}, err
+	}
+	defer t.Unpin()
 	if level < 0 || level >= len(t.levels) {
 		return FibreStats{}, named(tensorError("there is no level %d: format %v has %d levels", level, t.format, len(t.levels)), t.name)
 	}
@@ -89,8 +91,14 @@ func Equal(a, b *Tensor) bool { return Diff(a, b) == "" }
 // Diff says where two tensors first differ in the sense of [Equal], for test
 // messages; "" if they do not.
 func Diff(a, b *Tensor) string {
-	defer runtime.KeepAlive(a)
-	defer runtime.KeepAlive(b)
+	if err := a.Pin(); err != nil {
+		return err.Error()
+	}
+	defer a.Unpin()
+	if err := b.Pin(); err != nil {
+		return "wanted: " + err.Error()
+	}
+	defer b.Unpin()
 	switch {
 	case !slices.Equal(a.shape, b.shape):
 		return fmt.Sprintf("shape %s, want %s", shapeString(a.shape), shapeString(b.shape))

@@ -2,7 +2,6 @@ package tensor
 
 import (
 	"fmt"
-	"runtime"
 	"slices"
 	"strings"
 )
@@ -159,28 +158,31 @@ func (t *Tensor) Structure() Structure { return t.structure }
 // other use Expand and Triangle. WithStructure(General) takes the stored triangle as the
 // whole.
 func (t *Tensor) WithStructure(s Structure) (*Tensor, error) {
+	if err := t.Pin(); err != nil {
+		return nil, err
+	}
+	defer t.Unpin()
 	if s == t.structure {
 		return t, nil
 	}
-	out := *t
-	out.structure = s
-	out.attributes = Attributes{}
+	out := t.with(func(out *Tensor) { out.structure, out.attributes = s, Attributes{} })
 	if s == General {
-		return &out, nil
+		return out, nil
 	}
 	if err := out.checkStructure(); err != nil {
+		out.Release()
 		return nil, named(err, t.name)
 	}
-	return &out, nil
+	return out, nil
 }
 
 // checkStructure checks what WithStructure documents.
 func (t *Tensor) checkStructure() error {
-	if err := t.structureFits(); err != nil {
+	if err := t.structureFits(t.structure); err != nil {
 		return err
 	}
-	triangle := *t
-	triangle.structure = General
+	triangle := t.triangle()
+	defer triangle.Release()
 	e, err := triangle.valueEntries()
 	if err != nil {
 		return tensorError("%v", err)
@@ -201,8 +203,7 @@ func (t *Tensor) checkStructure() error {
 }
 
 // structureFits checks a structure against shape, type and fill.
-func (t *Tensor) structureFits() error {
-	s := t.structure
+func (t *Tensor) structureFits(s Structure) error {
 	skew := s == SkewSymmetricLower || s == SkewSymmetricUpper
 	switch {
 	case s >= numStructures:
@@ -231,6 +232,10 @@ func diagonalOf(s Structure) string {
 // and with the same fill; a General tensor is returned as it is. Entries of the triangle
 // come first at their coordinates, so explicit zeros off the diagonal are mirrored too.
 func (t *Tensor) Expand() (*Tensor, error) {
+	if err := t.Pin(); err != nil {
+		return nil, err
+	}
+	defer t.Unpin()
 	if t.structure == General {
 		return t, nil
 	}
@@ -239,7 +244,9 @@ func (t *Tensor) Expand() (*Tensor, error) {
 }
 
 func (t *Tensor) expand() (*Tensor, error) {
-	triangle, err := t.triangle().standard()
+	stored := t.triangle()
+	defer stored.Release()
+	triangle, err := stored.standard()
 	if err != nil {
 		return nil, err
 	}
@@ -279,7 +286,10 @@ func (t *Tensor) expand() (*Tensor, error) {
 // Plain returns the tensor as kernels take it: in a standard format (see
 // [Format.Standard]) and expanded (see Expand). It is t itself if that is so already.
 func (t *Tensor) Plain() (*Tensor, error) {
-	defer runtime.KeepAlive(t)
+	if err := t.Pin(); err != nil {
+		return nil, err
+	}
+	defer t.Unpin()
 	if t.IsPlain() {
 		return t, nil
 	}
@@ -298,9 +308,7 @@ func (t *Tensor) IsPlain() bool { return t.structure == General && !t.format.Rel
 
 // triangle is the stored triangle as a tensor of its own.
 func (t *Tensor) triangle() *Tensor {
-	out := *t
-	out.structure, out.attributes = General, Attributes{}
-	return &out
+	return t.with(func(out *Tensor) { out.structure, out.attributes = General, Attributes{} })
 }
 
 // offDiagonal lists the entries of a matrix that are not on its diagonal.
@@ -341,6 +349,10 @@ func gatherMirrored(s Structure, values Array, list permutation) (Array, error) 
 // format: what [Tensor.Expand] undoes. An element whose mirror image is not what s says
 // is an error; NaN mirrors NaN. A matrix with a structure is expanded first.
 func (t *Tensor) Triangle(s Structure) (*Tensor, error) {
+	if err := t.Pin(); err != nil {
+		return nil, err
+	}
+	defer t.Unpin()
 	out, err := t.fold(s)
 	return out, named(err, t.name)
 }
@@ -350,9 +362,7 @@ func (t *Tensor) fold(s Structure) (*Tensor, error) {
 	if err != nil || s == General {
 		return whole, err
 	}
-	probe := *whole
-	probe.structure = s
-	if err := probe.structureFits(); err != nil {
+	if err := whole.structureFits(s); err != nil {
 		return nil, err
 	}
 	e, err := whole.valueEntries()

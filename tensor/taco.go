@@ -40,6 +40,10 @@ var tacoModes = []struct {
 // multigraph becomes one with repeated coordinates, which is a conversion. TACO's letters
 // say nothing of unsorted levels: those are an error, and so is a [Structure].
 func (t *Tensor) ToTACO() (*TACO, error) {
+	if err := t.Pin(); err != nil {
+		return nil, err
+	}
+	defer t.Unpin()
 	out, err := t.toTACO()
 	return out, named(err, t.name)
 }

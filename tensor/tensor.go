@@ -3,7 +3,6 @@ package tensor
 import (
 	"fmt"
 	"math"
-	"runtime"
 	"slices"
 	"strings"
 )
@@ -26,7 +25,8 @@ type Level struct {
 }
 
 // Tensor is a stored tensor: shape, format, element type, fill, index arrays
-// and values. It is immutable and safe for concurrent use.
+// and values. It is immutable and safe for concurrent use, to the end that Release
+// makes of it.
 type Tensor struct {
 	name       string
 	shape      []int64
@@ -36,6 +36,7 @@ type Tensor struct {
 	values     Array
 	structure  Structure
 	attributes Attributes
+	state      int64 // see Pin; atomic
 }
 
 // Assemble makes a tensor of arrays that are known to be right, without
@@ -55,7 +56,7 @@ func Assemble(shape []int64, format Format, levels []Level, values Array, fill S
 		for k := range t.levels {
 			t.levels[k] = Level{LevelType: LevelType{DenseLevel, true, true}, Size: shape[format.order[k]]}
 		}
-		return t
+		return holding(t)
 	}
 	order := format.Order()
 	for k, physical := range format.Physical() {
@@ -75,7 +76,7 @@ func Assemble(shape []int64, format Format, levels []Level, values Array, fill S
 		last := format.sparseRank() - 1
 		t.levels[last].Group = levels[last].Group
 	}
-	return t
+	return holding(t)
 }
 
 // rootPos is the Pos array [0, n] of a compressed level 0.
@@ -119,16 +120,32 @@ func (t *Tensor) Fill() Scalar { return t.fill }
 
 // NNZ is the number of stored values: explicit zeros and every element of a
 // dense block count.
-func (t *Tensor) NNZ() int64 { return int64(t.values.n) }
+func (t *Tensor) NNZ() int64 { return int64(t.Values().n) }
 
 // Levels returns the physical levels in storage order.
-func (t *Tensor) Levels() []Level { return slices.Clone(t.levels) }
+func (t *Tensor) Levels() []Level {
+	levels := slices.Clone(t.levels)
+	if t.Released() {
+		for k := range levels {
+			levels[k] = levels[k].gone()
+		}
+	}
+	return levels
+}
 
 // Values returns the stored values in storage order, shared.
-func (t *Tensor) Values() Array { return t.values }
+func (t *Tensor) Values() Array {
+	if t.Released() {
+		return t.values.gone()
+	}
+	return t.values
+}
 
 // Bytes is the memory that values and index arrays take, in bytes.
 func (t *Tensor) Bytes() int64 {
+	if t.Released() {
+		return 0
+	}
 	n := t.values.Bytes()
 	for _, l := range t.levels {
 		n += l.Pos.Bytes() + l.Crd.Bytes() + l.Group.Bytes()
@@ -142,7 +159,7 @@ func (t *Tensor) Indices(k int) (Array, bool) {
 	if k < 0 || k >= len(t.levels) || t.levels[k].Kind == DenseLevel {
 		return Array{}, false
 	}
-	return t.levels[k].Crd, true
+	return t.LevelAt(k).Crd, true
 }
 
 // Pointers returns pointers_k, the array that groups the positions of spelled
@@ -150,12 +167,12 @@ func (t *Tensor) Indices(k int) (Array, bool) {
 // none: it is S or D, or the level after it is C.
 func (t *Tensor) Pointers(k int) (Array, bool) {
 	if t.format.grouped() && k == t.format.sparseRank()-1 {
-		return t.levels[k].Group, true
+		return t.LevelAt(k).Group, true
 	}
 	if k < 0 || k+1 >= len(t.levels) || t.levels[k+1].Kind != CompressedLevel {
 		return Array{}, false
 	}
-	return t.levels[k+1].Pos, true
+	return t.LevelAt(k + 1).Pos, true
 }
 
 // block is the number of values of each position of the last sparse level:
@@ -174,10 +191,9 @@ func blockLen(levels []Level) int {
 // At returns the value at a coordinate given by its logical axes: the stored
 // one, the sum of several, or the fill; for a tensor with a [Structure], of the
 // whole matrix. With the wrong number of coordinates, or one outside the
-// shape, it returns the zero Scalar, whose type is Invalid. It searches every
+// shape, and of a tensor that was released, it returns the zero Scalar, whose type is Invalid. It searches every
 // level and is meant for looking at single elements.
 func (t *Tensor) At(coord ...int64) Scalar {
-	defer runtime.KeepAlive(t)
 	if len(coord) != len(t.shape) {
 		return Scalar{}
 	}
@@ -186,6 +202,10 @@ func (t *Tensor) At(coord ...int64) Scalar {
 			return Scalar{}
 		}
 	}
+	if t.Pin() != nil {
+		return Scalar{}
+	}
+	defer t.Unpin()
 	if t.structure != General && !t.structure.Stores(coord[0], coord[1]) {
 		x, _ := t.lookUp(coord[1], coord[0])
 		return t.structure.Mirror(x)
@@ -251,6 +271,9 @@ func (t *Tensor) String() string {
 	fmt.Fprintf(&b, " %v %v, %d stored, fill %v", t.DType(), t.format, t.NNZ(), t.fill)
 	if t.structure != General {
 		fmt.Fprintf(&b, ", %v", t.structure)
+	}
+	if t.Released() {
+		b.WriteString(", released")
 	}
 	return b.String()
 }

@@ -1,7 +1,5 @@
 package tensor
 
-import "runtime"
-
 // Window lists the coordinates of a tensor's stored values a part at a time, where
 // [Tensor.ToCoords] lists them all. A Window is used by one goroutine at a time.
 type Window struct {
@@ -18,9 +16,12 @@ func (t *Tensor) Window() *Window {
 
 // Coords returns the coordinates of stored values lo to hi-1 in storage order, one
 // slice for each logical axis. They are valid until the next call. Bounds are those of
-// a slice expression on the values.
+// a slice expression on the values. Of a tensor that was released there are none.
 func (w *Window) Coords(lo, hi int) [][]int64 {
-	defer runtime.KeepAlive(w.t)
+	if w.t.Pin() != nil {
+		return make([][]int64, w.t.Rank())
+	}
+	defer w.t.Unpin()
 	n := w.t.values.Slice(lo, hi).n // which checks the bounds
 	if cap(w.positions) < n {
 		w.positions = make([]int64, n)

@@ -12,7 +12,8 @@ import (
 
 const reductionsNotes = `f64 values, one thread unless a column says otherwise. Results are dense vectors
 and matrices. Every side reads the same arrays, with 32-bit indices but for
-PyTorch, which takes 64 bits. Allocating the result is timed, freeing it is not.
+PyTorch, which takes 64 bits. Allocating the result is timed, freeing it is not;
+every side frees its result before the next repetition, ours by Release.
 "Rows" are results by row, reductions along axis 1; "columns" those along axis 0.
 
 SciPy is asked for A.sum(axis) and so on; its max and min are sparse. NumPy does

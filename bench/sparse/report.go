@@ -54,11 +54,11 @@ func (rep *report) print(out io.Writer) {
 const resultsNotes = `f64 values. Every side reads the same arrays, with 32-bit indices; GraphBLAS
 holds them with 64 bits. All peers use one thread.
 
-Allocating the result is timed, freeing it is not. Ours is left to the garbage
-collector, which may run at any time; results over 256 MiB are collected
-between repetitions. The peers' malloc is told to keep memory that was freed, as
-our garbage collector does: otherwise clearing new pages takes up to half of
-their time. Kernels are compiled before.
+Allocating the result is timed, freeing it is not. Every side frees its result
+before the next repetition: the peers by their destructors and counts of
+references, ours by Release. The peers' malloc is told to keep memory that was
+freed, as our pool does for some collections: otherwise clearing new pages takes
+up to half of their time. Kernels are compiled before.
 
 Sums of 8 and 16 are one kernel for us; peers add two matrices at a time, either
 pairs, pairs of those and so on, or all one after another, whichever is faster.

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	goruntime "runtime"
 	"slices"
 	"strings"
 	"time"
@@ -80,13 +79,10 @@ func answerCheck(run task, what string, out io.Writer) error {
 	if s.sorted {
 		sorted = 1
 	}
+	t.Release()
 	_, err = fmt.Fprintf(out, "%d %d %016x %.17g %.17g %.17g %d\n", s.nnz, sorted, s.pattern, s.sum, s.weighted, s.absolute, peak)
 	return err
 }
-
-// large results are given back at once, so that memory does not run out. Small
-// ones are left to the garbage collector as in any program.
-const large = 256 << 20
 
 // answerTime measures a burst of at least two repetitions, unless they take far
 // too long.
@@ -102,10 +98,7 @@ func answerTime(run task, what string, budget time.Duration, out io.Writer) erro
 			return err
 		}
 		wall, cpu = append(wall, took.wall), append(cpu, took.cpu)
-		if t.Bytes() > large {
-			t = nil
-			goruntime.GC()
-		}
+		t.Release()
 	}
 	slices.Sort(wall)
 	slices.Sort(cpu)

@@ -72,7 +72,7 @@ func run(ctx context.Context, engine runtime.Engine, n int) error {
 	if A, err = s.ToDevice(ctx, A); err != nil {
 		return err
 	}
-	defer lacuna.Release(A)
+	defer A.Release()
 	square := float64(n * n) // of b
 	args := lacuna.Args{"A": A, "x": x, "r": b, "p": b, "rr": tensor.ScalarTensor(tensor.Float(tensor.Float64, square))}
 	start := time.Now()
@@ -83,11 +83,11 @@ func run(ctx context.Context, engine runtime.Engine, n int) error {
 		}
 		// What the next iteration does not read can go.
 		for _, name := range []string{"q", "alpha", "beta"} {
-			lacuna.Release(out[name])
+			out[name].Release()
 		}
 		if steps > 1 {
 			for _, name := range []string{"x", "r", "p", "rr"} {
-				lacuna.Release(args[name].(*tensor.Tensor))
+				args[name].(*tensor.Tensor).Release()
 			}
 		}
 		args["x"], args["r"], args["p"], args["rr"] = out["xnext"], out["rnext"], out["pnext"], out["rrnext"]

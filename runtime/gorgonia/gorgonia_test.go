@@ -68,5 +68,5 @@ func TestProduct(t *testing.T) {
 	if got[0] != 201 || got[1] != 30 {
 		t.Errorf("y = %v, want [201 30]", got)
 	}
-	lacuna.Release(y)
+	y.Release()
 }
