@@ -129,6 +129,31 @@ func (k *Kernel) tables(keys int64, v *variant, vals values) bool {
 	return keys <= sortEntries || keys <= entries || keys <= denseKeys && keys/placesPerEntry <= entries
 }
 
+// galloping bounds the entries of a line for each entry of a vector that is in a table: a merge takes the vector's,
+// times what finding each in the line costs, and the table all of the line's.
+const galloping = 32
+
+// gallops reports whether merges with a vector of few entries take less than a table of it.
+func (k *Kernel) gallops(st *step, b *stepBinding, v *variant, vals values) bool {
+	c := st.plan.(*ir.Compute)
+	for _, t := range c.Tables {
+		if len(t.Access.Indices) != 1 {
+			return false
+		}
+		few := vals[t.Access.Tensor.ID].NNZ()
+		others := v.entries(vals) - few
+		for _, x := range c.Indices {
+			if x != t.Index && b.indices[x.ID] > 0 {
+				others /= b.indices[x.ID]
+			}
+		}
+		if others/galloping <= few {
+			return false
+		}
+	}
+	return true
+}
+
 // entries is the number of elements that the operands of a variant store.
 func (v *variant) entries(vals values) int64 {
 	var entries int64

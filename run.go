@@ -511,7 +511,7 @@ func (k *Kernel) chosen(ctx context.Context, st *step, b *stepBinding, vals valu
 		how.assembly = lower.Appended
 	}
 	if len(st.tables()) > 0 && v != nil {
-		how.tables = k.tables(b.tabled, v, vals)
+		how.tables = k.tables(b.tabled, v, vals) && !k.gallops(st, b, v, vals)
 	}
 	if v == nil || v.choice != how || !v.fits(vals) {
 		var err error

@@ -16,6 +16,12 @@ func (w *walk) follow(i loop.Expr) []cursor {
 		has := b.Var("has_"+it.access.Tensor.Name, loop.Truth(false))
 		behind := b.Var("behind", b.Lt(it.at, it.end))
 		target := b.Let("target", b.Mul(i, loop.Int(it.stride)))
+		if it.long != nil {
+			b.If(it.long, func() {
+				w.seek(it, i)
+				b.Assign(behind, b.Lt(it.at, it.end))
+			}, nil)
+		}
 		b.While(behind, func() {
 			b.Assign(behind, loop.Truth(false))
 			j := b.Let("j", it.distance(b, it.at))
@@ -88,4 +94,15 @@ func (w *walk) prepareFollowers(driver *iterator, begin, end loop.Expr) {
 		}
 		it.at = b.Var("p_"+it.access.Tensor.Name, first)
 	}
+	w.findLong([]*iterator{driver}, func(it *iterator) loop.Expr {
+		if it == driver {
+			return begin
+		}
+		return it.at
+	}, func(it *iterator) loop.Expr {
+		if it == driver {
+			return end
+		}
+		return it.end
+	})
 }

@@ -154,7 +154,11 @@ func (e *emitter) forall(st *state, f *ir.Forall) {
 				break
 			}
 			w.eachCounted(w.blockSum(), func() { w.merge(set) })
-			w.note("merge", set)
+			how := "merge"
+			if slices.ContainsFunc(w.drivers, func(it *iterator) bool { return it.long != nil }) {
+				how = "merge, galloping where sizes differ"
+			}
+			w.note(how, set)
 		}
 	}
 	if e.depth == 1 {

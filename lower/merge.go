@@ -23,6 +23,8 @@ func (w *walk) merge(set ir.Formula) {
 	for _, it := range w.iters {
 		it.at = b.Var("p_"+it.access.Tensor.Name, it.begin)
 	}
+	required := w.required(set)
+	w.findLong(required, func(it *iterator) loop.Expr { return it.begin }, func(it *iterator) loop.Expr { return it.end })
 	for _, it := range w.drivers {
 		w.settle(it)
 	}
@@ -32,7 +34,10 @@ func (w *walk) merge(set ir.Formula) {
 		}
 		return w.atoms[a].flag
 	}
-	b.While(w.holds(set, alive), func() { w.mergeStep(set) })
+	b.While(w.holds(set, alive), func() {
+		w.mergeStep(set)
+		w.catchUp(required)
+	})
 	w.finishMerge()
 }
 

@@ -30,7 +30,7 @@ func TestStridedLoops(t *testing.T) {
 	s := lacuna.NewSession(lacuna.WithEngine(runtime.Interp()))
 	for _, test := range []struct{ text, want string }{
 		{"y(i) = x(2*i)", "i: x, by entries"},
-		{"y(i) = x(3*i+1) * z(2*i)", "i: x ∩ z, by merge"},
+		{"y(i) = x(3*i+1) * z(2*i)", "i: x ∩ z, by merge, galloping where sizes differ"},
 		{"y(i) = x(3*i+1) + z(i)", "i: x ∪ z, by merge"},
 		{"y = max_i x(2*i)", "i: x, by entries"},
 		{"y(i) = x(2*i) * (z(3*i) + 1)", "i: x, by entries"},
