@@ -7,8 +7,8 @@ define void @atomic(i32* align 16 %i32s, i32* align 16 %u32s, i64* align 16 %i64
 entry:
 	%0 = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
 	%1 = zext i32 %0 to i64
-	%2 = getelementptr inbounds i32, i32* addrspacecast (i32 addrspace(3)* getelementptr ([32 x i32], [32 x i32] addrspace(3)* @atomic.s.0, i64 0, i64 0) to i32*), i64 %1
-	store i32 0, i32* %2
+	%2 = getelementptr inbounds [32 x i32], [32 x i32] addrspace(3)* @atomic.s.0, i64 0, i64 %1
+	store i32 0, i32 addrspace(3)* %2
 	call void @llvm.nvvm.barrier0()
 	%3 = getelementptr inbounds i32, i32* %i32s, i64 0
 	%4 = addrspacecast i32* %3 to i32 addrspace(1)*
@@ -57,19 +57,17 @@ entry:
 	%47 = add i64 %k, 1
 	%48 = cmpxchg i64 addrspace(1)* %46, i64 %k, i64 %47 syncscope("device") monotonic monotonic
 	%49 = extractvalue { i64, i1 } %48, 0
-	%50 = getelementptr inbounds i32, i32* addrspacecast (i32 addrspace(3)* getelementptr ([32 x i32], [32 x i32] addrspace(3)* @atomic.s.0, i64 0, i64 0) to i32*), i64 %k
-	%51 = addrspacecast i32* %50 to i32 addrspace(3)*
-	%52 = atomicrmw volatile add i32 addrspace(3)* %51, i32 %44 syncscope("device") monotonic
-	%53 = getelementptr inbounds i32, i32* addrspacecast (i32 addrspace(3)* getelementptr ([32 x i32], [32 x i32] addrspace(3)* @atomic.s.0, i64 0, i64 0) to i32*), i64 0
-	%54 = addrspacecast i32* %53 to i32 addrspace(3)*
-	%55 = cmpxchg i32 addrspace(3)* %54, i32 %52, i32 5 syncscope("device") monotonic monotonic
-	%56 = extractvalue { i32, i1 } %55, 0
+	%50 = getelementptr inbounds [32 x i32], [32 x i32] addrspace(3)* @atomic.s.0, i64 0, i64 %k
+	%51 = atomicrmw volatile add i32 addrspace(3)* %50, i32 %44 syncscope("device") monotonic
+	%52 = getelementptr inbounds [32 x i32], [32 x i32] addrspace(3)* @atomic.s.0, i64 0, i64 0
+	%53 = cmpxchg i32 addrspace(3)* %52, i32 %51, i32 5 syncscope("device") monotonic monotonic
+	%54 = extractvalue { i32, i1 } %53, 0
+	%55 = add i64 %1, 4
+	%56 = getelementptr inbounds i32, i32* %u32s, i64 %55
+	store i32 %54, i32* %56
 	%57 = add i64 %1, 4
-	%58 = getelementptr inbounds i32, i32* %u32s, i64 %57
-	store i32 %56, i32* %58
-	%59 = add i64 %1, 4
-	%60 = getelementptr inbounds i64, i64* %i64s, i64 %59
-	store i64 %49, i64* %60
+	%58 = getelementptr inbounds i64, i64* %i64s, i64 %57
+	store i64 %49, i64* %58
 	ret void
 }
 

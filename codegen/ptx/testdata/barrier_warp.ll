@@ -10,11 +10,11 @@ entry:
 	%2 = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
 	%3 = zext i32 %2 to i64
 	%4 = sitofp i64 %3 to double
-	%5 = getelementptr inbounds double, double* addrspacecast (double addrspace(3)* getelementptr ([32 x double], [32 x double] addrspace(3)* @barrier_warp.s.0, i64 0, i64 0) to double*), i64 %1
-	store double %4, double* %5
+	%5 = getelementptr inbounds [32 x double], [32 x double] addrspace(3)* @barrier_warp.s.0, i64 0, i64 %1
+	store double %4, double addrspace(3)* %5
 	call void @llvm.nvvm.barrier0()
-	%6 = getelementptr inbounds double, double* addrspacecast (double addrspace(3)* getelementptr ([32 x double], [32 x double] addrspace(3)* @barrier_warp.s.0, i64 0, i64 0) to double*), i64 %k
-	%7 = load double, double* %6
+	%6 = getelementptr inbounds [32 x double], [32 x double] addrspace(3)* @barrier_warp.s.0, i64 0, i64 %k
+	%7 = load double, double addrspace(3)* %6
 	%8 = getelementptr inbounds double, double* %y, i64 %k
 	%9 = load double, double* %8
 	call void @llvm.nvvm.bar.warp.sync(i32 -1)
@@ -24,8 +24,8 @@ entry:
 	br i1 %12, label %if.then, label %if.end
 
 if.then:
-	%13 = getelementptr inbounds double, double* addrspacecast (double addrspace(3)* getelementptr ([32 x double], [32 x double] addrspace(3)* @barrier_warp.s.0, i64 0, i64 0) to double*), i64 %k
-	store double 5.000000e+00, double* %13
+	%13 = getelementptr inbounds [32 x double], [32 x double] addrspace(3)* @barrier_warp.s.0, i64 0, i64 %k
+	store double 5.000000e+00, double addrspace(3)* %13
 	%14 = getelementptr inbounds double, double* %y, i64 %k
 	store double 6.000000e+00, double* %14
 	br label %if.end
@@ -35,8 +35,8 @@ if.end:
 	%15 = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
 	%16 = zext i32 %15 to i64
 	%17 = fmul double %7, %9
-	%18 = getelementptr inbounds double, double* addrspacecast (double addrspace(3)* getelementptr ([32 x double], [32 x double] addrspace(3)* @barrier_warp.s.0, i64 0, i64 0) to double*), i64 %k
-	%19 = load double, double* %18
+	%18 = getelementptr inbounds [32 x double], [32 x double] addrspace(3)* @barrier_warp.s.0, i64 0, i64 %k
+	%19 = load double, double addrspace(3)* %18
 	%20 = getelementptr inbounds double, double* %y, i64 %k
 	%21 = load double, double* %20
 	%22 = fdiv double %19, %21

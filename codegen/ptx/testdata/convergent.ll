@@ -68,8 +68,8 @@ if.then.2:
 	br label %if.end.2
 
 if.end.2:
-	%33 = getelementptr inbounds double, double* addrspacecast (double addrspace(3)* getelementptr ([64 x double], [64 x double] addrspace(3)* @convergent.s.0, i64 0, i64 0) to double*), i64 %1
-	store double 0.000000e+00, double* %33
+	%33 = getelementptr inbounds [64 x double], [64 x double] addrspace(3)* @convergent.s.0, i64 0, i64 %1
+	store double 0.000000e+00, double addrspace(3)* %33
 	%34 = icmp slt i64 0, %n
 	br i1 %34, label %for.k, label %for.k.end
 
@@ -79,23 +79,23 @@ for.k:
 	br i1 %35, label %if.then.3, label %if.else.1
 
 if.then.3:
-	%36 = getelementptr inbounds double, double* addrspacecast (double addrspace(3)* getelementptr ([64 x double], [64 x double] addrspace(3)* @convergent.s.0, i64 0, i64 0) to double*), i64 %1
-	%37 = load double, double* %36
+	%36 = getelementptr inbounds [64 x double], [64 x double] addrspace(3)* @convergent.s.0, i64 0, i64 %1
+	%37 = load double, double addrspace(3)* %36
 	%38 = getelementptr inbounds double, double* %x, i64 %k
 	%39 = load double, double* %38
 	%40 = fadd double %37, %39
-	%41 = getelementptr inbounds double, double* addrspacecast (double addrspace(3)* getelementptr ([64 x double], [64 x double] addrspace(3)* @convergent.s.0, i64 0, i64 0) to double*), i64 %1
-	store double %40, double* %41
+	%41 = getelementptr inbounds [64 x double], [64 x double] addrspace(3)* @convergent.s.0, i64 0, i64 %1
+	store double %40, double addrspace(3)* %41
 	br label %if.end.3
 
 if.else.1:
-	%42 = getelementptr inbounds double, double* addrspacecast (double addrspace(3)* getelementptr ([64 x double], [64 x double] addrspace(3)* @convergent.s.0, i64 0, i64 0) to double*), i64 %1
-	%43 = load double, double* %42
+	%42 = getelementptr inbounds [64 x double], [64 x double] addrspace(3)* @convergent.s.0, i64 0, i64 %1
+	%43 = load double, double addrspace(3)* %42
 	%44 = getelementptr inbounds double, double* %x, i64 %k
 	%45 = load double, double* %44
 	%46 = fsub double %43, %45
-	%47 = getelementptr inbounds double, double* addrspacecast (double addrspace(3)* getelementptr ([64 x double], [64 x double] addrspace(3)* @convergent.s.0, i64 0, i64 0) to double*), i64 %1
-	store double %46, double* %47
+	%47 = getelementptr inbounds [64 x double], [64 x double] addrspace(3)* @convergent.s.0, i64 0, i64 %1
+	store double %46, double addrspace(3)* %47
 	br label %if.end.3
 
 if.end.3:
@@ -105,8 +105,8 @@ if.end.3:
 
 if.then.4:
 	%49 = add i64 %1, 192
-	%50 = getelementptr inbounds double, double* addrspacecast (double addrspace(3)* getelementptr ([64 x double], [64 x double] addrspace(3)* @convergent.s.0, i64 0, i64 0) to double*), i64 %1
-	%51 = load double, double* %50
+	%50 = getelementptr inbounds [64 x double], [64 x double] addrspace(3)* @convergent.s.0, i64 0, i64 %1
+	%51 = load double, double addrspace(3)* %50
 	%52 = getelementptr inbounds double, double* %y, i64 %49
 	store double %51, double* %52
 	br label %if.end.4

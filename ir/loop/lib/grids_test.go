@@ -8,7 +8,7 @@ import (
 
 // forGrids are functions that package lower calls for results that are rounded to 32 bits.
 var forGrids = []string{
-	"_expnarrow_f64", "_expcount_f32", "_exprest_f32", "_expslot_u64", "_expjoin_f64",
+	"_expnarrow_f64", "_expsingle_f32", "_expcount_f32", "_exprest_f32", "_expslot_u64", "_expjoin_f64",
 	"_logslot_u32", "_logpart_f32", "_loginverse_u64", "_lognarrow_f32",
 }
 
@@ -34,6 +34,31 @@ func TestNarrowExp(t *testing.T) {
 	}
 	if worst > 0x1p-33 {
 		t.Errorf("relative error %g = 2^%.2f", worst, math.Log2(worst))
+	}
+}
+
+// TestSingleExp checks that results are those of exp_f64, rounded, but for very few, and
+// those are the other neighbour.
+func TestSingleExp(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 8))
+	x := []float32{0, float32(math.Copysign(0, -1)), float32(math.Inf(1)), float32(math.Inf(-1)), float32(math.NaN()), 88.72283, 88.72284, 89, 90, 1e30, -1e30,
+		-87.33654, -103.97, -103.972084, -104, -105, 0x1p-149, -0x1p-149, 0x1p-24, -0x1p-25}
+	for range 50 * samples() {
+		x = append(x, float32(math.Copysign(math.Ldexp(1+rng.Float64(), rng.IntN(37)-30), rng.Float64()-0.5)))
+	}
+	got := run[float32, float32](t, "_expsingle_f32(x[i])", "f32", "f32", x, nil)
+	others := 0
+	for i, want := range run[float32, float32](t, "f32(exp_f64(f64(x[i])))", "f32", "f32", x, nil) {
+		y := got[i]
+		if y == want || y != y && want != want {
+			continue
+		}
+		if others++; y != math.Nextafter32(want, y) {
+			t.Errorf("of %v: %v, want %v", x[i], y, want)
+		}
+	}
+	if others > 1 {
+		t.Errorf("%d of %d results are not those of exp_f64", others, len(x))
 	}
 }
 

@@ -7,7 +7,7 @@
 // # Names
 //
 // A function is called by name and operand type: exp_f64, pow_i64, sqrt_c128.
-// There are versions for f64, c128, i64 and u64 only; callers cast other types
+// There are versions for f64, c128, i64 and u64 only, but for some steps in f32; callers cast other types
 // (which makes f32 results nearly always correctly rounded). The result type is the
 // operand type, except that abs_c128 returns f64. Functions whose names start
 // with an underscore are parts of others; Lookup finds them, because engines
@@ -16,7 +16,7 @@
 // # What engines must keep
 //
 // Accuracy rests on every operation being rounded as IEEE 754 says: no fused
-// multiply-add, no reassociation, no flushing of subnormals, rounding to
+// multiply-add but where the text has fma, no reassociation, no flushing of subnormals, rounding to
 // nearest. Several functions add a constant to a number only to subtract it
 // again, or recover the rounding error of a product; "fast" floating-point flags
 // break them.
