@@ -14,9 +14,9 @@ import (
 // read the lines of the dense operand whole. Teams are as wide as the lines, up to a
 // warp; of wide lines a lane takes several columns, so that the entries are read less
 // often (C. Yang, A. Buluç and J. D. Owens, "Design principles for sparse matrix
-// multiplication on the GPU", Euro-Par 2018). Rows with many entries are left to
-// blocks, whose warps go through parts of the entries and add up in their order. It
-// reports whether that could be done.
+// multiplication on the GPU", Euro-Par 2018). Rows with many entries are cut into
+// pieces (see pieceList); where that cannot be, blocks take them, whose warps go through
+// parts of the entries and add up in their order. It reports whether that could be done.
 func (m *mapper) columns(s *loop.Stage) bool {
 	t, ok := lineNestOf(s.Func)
 	if !ok {
