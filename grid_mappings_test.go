@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/lacuna-sparse/lacuna/runtime"
@@ -50,9 +51,16 @@ func TestGridMappings(t *testing.T) {
 		same(name+", max", "y(i) = max_j (A(i,j)*x(j))", Args{"A": a, "x": x})
 		same(name+", shifted", "y(i) = A(i,j)*x(j) + z(i)", Args{"A": a, "x": x, "z": randomDense(t, r, int64(len(lengths)))})
 	}
+	// Rows that are cut into as many pieces as there is room for: one entry longer than a piece.
+	barely := slices.Repeat([]int{3, 5}, 20)
 	for _, width := range []int64{0, 1, 31, 32, 33, 36, 64, 66, 100, 128, 132, 260} {
-		a := rowsOf(t, r, []int{3, 0, 9, 8, 7, 1, 600, 17, 0}, 700)
-		same(fmt.Sprint("width ", width), "C(i,k) = A(i,j)*B(j,k)", Args{"A": a, "B": randomDense(t, r, 700, width)})
+		for _, lengths := range [][]int{{3, 0, 9, 8, 7, 1, 600, 17, 0}, barely} {
+			name := fmt.Sprintf("width %d, %d rows", width, len(lengths))
+			a, b := rowsOf(t, r, lengths, 700), randomDense(t, r, 700, width)
+			same(name, "C(i,k) = A(i,j)*B(j,k)", Args{"A": a, "B": b})
+			same(name+", max", "C(i,k) = max_j A(i,j)*B(j,k)", Args{"A": a, "B": b})
+			same(name+", sampled", "D(i,j) = A(i,j)*sum_k E(i,k)*B(j,k)", Args{"A": a, "B": b, "E": randomDense(t, r, int64(len(lengths)), width)}, Format("D", tensor.CSR, tensor.Float64))
+		}
 	}
 }
 

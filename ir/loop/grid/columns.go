@@ -14,9 +14,9 @@ import (
 // read the lines of the dense operand whole. Teams are as wide as the lines, up to a
 // warp; of wide lines a lane takes several columns, so that the entries are read less
 // often (C. Yang, A. Buluç and J. D. Owens, "Design principles for sparse matrix
-// multiplication on the GPU", Euro-Par 2018). Rows with many entries are left to
-// blocks, whose warps go through parts of the entries and add up in their order. It
-// reports whether that could be done.
+// multiplication on the GPU", Euro-Par 2018). Rows with many entries are cut into
+// pieces (see pieceList); where that cannot be, blocks take them, whose warps go through
+// parts of the entries and add up in their order. It reports whether that could be done.
 func (m *mapper) columns(s *loop.Stage) bool {
 	t, ok := lineNestOf(s.Func)
 	if !ok {
@@ -38,10 +38,13 @@ func (m *mapper) columns(s *loop.Stage) bool {
 		long.pieces = m.piecesOf(s, t)
 	}
 	doublings, vectorDoublings := m.scalar(s.Name+"_lanes_log2"), m.scalar(s.Name+"_vector_lanes_log2")
-	narrow, okNarrow := m.rowsByTeams(s, t, lineTeams{"columns", doublings, 1, nil}, long)
-	wide, okWide := m.rowsByTeams(s, t, lineTeams{"tiles_of_columns", -1, wideColumns, nil}, long)
+	byColumns := lineTeams{mapping: "columns", lanes: doublings, perLane: 1, threads: m.teamThreads(columnThreads)}
+	narrow, okNarrow := m.rowsByTeams(s, t, byColumns, long)
+	wide, okWide := m.rowsByTeams(s, t, lineTeams{mapping: "tiles_of_columns", lanes: -1, perLane: wideColumns, threads: byColumns.threads}, long)
 	strides := stridesOf(s.Func, t.width)
-	byVectors := lineTeams{"vectors", vectorDoublings, wideColumns, strides}
+	byVectors := lineTeams{
+		mapping: "vectors", lanes: vectorDoublings, perLane: wideColumns, strides: strides, threads: m.teamThreads(x2threads), ahead: true,
+	}
 	vectors, okVectors := m.rowsByTeams(s, t, byVectors, long)
 	if !okNarrow || !okWide || !okVectors {
 		m.out.Buffers, m.out.Scalars = m.out.Buffers[:buffers], m.out.Scalars[:scalars]
@@ -58,8 +61,8 @@ func (m *mapper) columns(s *loop.Stage) bool {
 	warps := func(tiles loop.SizeExpr) loop.SizeExpr {
 		return sizeOp(loop.Min, sizeOp(loop.Mul, n, tiles), loop.SizeConst(maxRowThreads/warp))
 	}
-	blocks := func(warps loop.SizeExpr) loop.SizeExpr {
-		return ceilDiv(sizeOp(loop.Mul, warps, loop.SizeConst(warp)), loop.SizeConst(int64(m.lineThreads())))
+	blocks := func(warps loop.SizeExpr, by lineTeams) loop.SizeExpr {
+		return ceilDiv(sizeOp(loop.Mul, warps, loop.SizeConst(warp)), loop.SizeConst(int64(by.threads)))
 	}
 	var allocs []loop.Alloc
 	if long != nil {
@@ -71,14 +74,14 @@ func (m *mapper) columns(s *loop.Stage) bool {
 		{Scalar: isVector, Value: sizeOp(loop.Mul, sizeOp(loop.Min, one, sizeOp(loop.Div, k, vectorsFrom(elem.Size()))), wholeVectors(s, strides))},
 	}
 	if long != nil && long.pieces != nil {
-		length, room := long.pieces.sizes(m, k)
+		length, room := long.pieces.sizes(m, k, isVector)
 		lets, allocs = append(lets, length), append(allocs, room...)
 	}
 	m.sizes(s.Name+"_lanes", lets, nil, allocs)
 	tiles := ceilDiv(k, loop.SizeConst(warp*wideColumns))
-	narrow.Blocks = sizeOp(loop.Mul, sizeOp(loop.Mul, blocks(warps(one)), any), sizeOp(loop.Mul, noVectors, sizeOp(loop.Sub, one, isWide)))
-	wide.Blocks = sizeOp(loop.Mul, blocks(warps(tiles)), sizeOp(loop.Mul, noVectors, isWide))
-	vectors.Blocks = sizeOp(loop.Mul, blocks(warps(tiles)), loop.SizeScalar(isVector))
+	narrow.Blocks = sizeOp(loop.Mul, sizeOp(loop.Mul, blocks(warps(one), byColumns), any), sizeOp(loop.Mul, noVectors, sizeOp(loop.Sub, one, isWide)))
+	wide.Blocks = sizeOp(loop.Mul, blocks(warps(tiles), byColumns), sizeOp(loop.Mul, noVectors, isWide))
+	vectors.Blocks = sizeOp(loop.Mul, blocks(warps(tiles), byVectors), loop.SizeScalar(isVector))
 	m.add(narrow)
 	m.add(wide)
 	m.add(vectors)
@@ -86,11 +89,11 @@ func (m *mapper) columns(s *loop.Stage) bool {
 		return true
 	}
 	if long.pieces != nil {
-		m.pieces(s, t, long, byVectors, lineTeams{"columns", doublings, 1, nil}, isVector, any)
+		m.pieces(s, t, long, byVectors, byColumns, isVector, any)
 		return true
 	}
 	each := sizeOp(loop.Min, sizeOp(loop.Mul, n, any), loop.SizeConst(maxLongBlocks))
-	rest, _ := m.rowsByBlocks(s, t, lineTeams{"columns", -1, 1, nil}, long)
+	rest, _ := m.rowsByBlocks(s, t, lineTeams{mapping: "columns", perLane: 1}, long)
 	if vectors, ok := m.rowsByBlocks(s, t, byVectors, long); ok {
 		vectors.Blocks = sizeOp(loop.Mul, each, loop.SizeScalar(isVector))
 		m.add(vectors)
@@ -150,6 +153,27 @@ type lineTeams struct {
 	// strides, when not nil, are parameters that are multiples of wideColumns: then the
 	// columns of a lane are a vector, side by side.
 	strides []loop.VarID
+	threads int // of a block, where teams are lanes
+	// ahead says that the entries of the next turns are read while the columns of those at
+	// hand are under way.
+	ahead bool
+}
+
+// A block is done when its longest row is, so of skewed matrices small blocks leave less
+// of a processor idle. Lanes with vectors gain less by that.
+const (
+	columnThreads = 64
+	vectorThreads = 128
+)
+
+// teamThreads is the size of blocks of teams.
+func (m *mapper) teamThreads(threads int) int { return min(threads, m.opts.Threads) }
+
+// newLineFunc starts a function for teams that take lines.
+func (m *mapper) newLineFunc(s *loop.Stage, by lineTeams) *gridFunc {
+	g := m.newFuncOf(s.Func.Name, by.threads)
+	g.b.Resident(min(fewResident*defaultThreads/by.threads, loop.MaxResident))
+	return g
 }
 
 // rowsByTeams is the stage in which teams of lanes take rows, or tiles of them, each lane
@@ -157,7 +181,7 @@ type lineTeams struct {
 // is a list for them.
 func (m *mapper) rowsByTeams(s *loop.Stage, t *lineNest, by lineTeams, long *longList) (loop.Stage, bool) {
 	c := m.cuts[s.Partition]
-	g := m.newLineFunc(s.Func.Name)
+	g := m.newLineFunc(s, by)
 	in := g.parameters(s)
 	b := g.b
 	n := g.scalar(c.n)

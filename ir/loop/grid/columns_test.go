@@ -65,16 +65,23 @@ func TestColumns(t *testing.T) {
 		if test.old == "" {
 			text = spmm
 		}
-		var got []string
-		for _, s := range mapped(t, text).Stages {
-			if how, ok := strings.CutPrefix(s.Name, "compute_by_"); ok {
-				got = append(got, how)
-			}
-		}
-		if strings.Join(got, " ") != strings.Join(test.want, " ") {
+		got := mappings(t, text)
+		if got != strings.Join(test.want, " ") {
 			t.Errorf("%s: mapped to %v, want %v", test.name, got, test.want)
 		}
 	}
+}
+
+// mappings are how the stage "compute" of a program is mapped.
+func mappings(t *testing.T, text string) string {
+	t.Helper()
+	var got []string
+	for _, s := range mapped(t, text).Stages {
+		if how, ok := strings.CutPrefix(s.Name, "compute_by_"); ok {
+			got = append(got, how)
+		}
+	}
+	return strings.Join(got, " ")
 }
 
 // mapped is a program mapped to grids, which the verifier passes.

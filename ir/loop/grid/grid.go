@@ -13,12 +13,14 @@
 //   - positions: the same, where what threads wait for are places that entries tell: a
 //     block takes so many entries, whatever their rows (positions.go). If there are few
 //     entries in all, one grid of lanes for each row does it (few.go).
-//   - columns: the same, where a row adds to a line of a dense result: lanes share the
-//     line and keep its elements, single ones or vectors (columns.go, vectors.go).
+//   - columns: the same, where a row adds to a line of a dense result, or folds for each of
+//     its elements: lanes share the line and keep its elements, single ones or vectors
+//     (columns.go, linefolds.go, vectors.go); long rows are cut into pieces (pieces.go).
 //   - line elements: the same, where a row computes a line of a dense result, an element
 //     after another, in any type (linestores.go).
 //   - entries: the same, where a row appends an entry for each of an operand's: teams
-//     take entries, whatever their rows (entries.go).
+//     take entries, whatever their rows (entries.go); where each is a fold over a dense
+//     dimension, they share the folds of several (dots.go).
 //   - warps: the same, where each element stands for a list whose items are counted
 //     by buckets or moved to them (counters.go).
 //   - chunks: each thread takes whole chunks, of which there are as many as threads

@@ -1,6 +1,11 @@
 package grid
 
-import "github.com/lacuna-sparse/lacuna/ir/loop"
+import (
+	"maps"
+	"slices"
+
+	"github.com/lacuna-sparse/lacuna/ir/loop"
+)
 
 // lineWork emits what a thread does for a row: its columns' elements are variables.
 type lineWork struct {
@@ -14,6 +19,7 @@ type lineWork struct {
 	values  []*loop.Ref                // what becomes of the elements
 	places  []loop.Expr                // where they are in the buffer
 	bound   []map[loop.VarID]loop.Expr // of a lineFold: what is declared for each column
+	ahead   bool                       // see lineTeams
 	current int                        // the column that is emitted
 	counts  loop.Expr                  // whether what is emitted counts; nil: it does
 	turn    *turn                      // that is emitted, of a loop that is unrolled
@@ -89,6 +95,7 @@ func (m *mapper) zeroed(s *loop.Stage, id loop.BufferID) bool {
 
 // take gives the thread its columns of those from start on.
 func (w *lineWork) take(by lineTeams, start, rank, width, columns loop.Expr) {
+	w.ahead = by.ahead
 	b := w.g.b
 	if by.strides != nil {
 		w.vector(b.Add(start, b.Mul(rank, loop.Int(int64(by.perLane)))), columns, by.perLane)
@@ -184,7 +191,7 @@ func (w *lineWork) loop(f *loop.For, n *loop.Inliner, lo, hi loop.Expr) {
 	}
 	hi = b.Let("to", hi)
 	at := b.Var("at", lo)
-	if x2ahead {
+	if w.ahead {
 		w.loopAhead(f, n, at, hi)
 		return
 	}
@@ -210,6 +217,70 @@ func (w *lineWork) loop(f *loop.For, n *loop.Inliner, lo, hi loop.Expr) {
 			w.do(n, t)
 		}
 	}, nil)
+}
+
+// loopAhead is loop where the entries of the next turns are read before the columns of
+// those at hand.
+func (w *lineWork) loopAhead(f *loop.For, n *loop.Inliner, at *loop.Ref, hi loop.Expr) {
+	b := w.g.b
+	b.If(b.Lt(at, hi), func() {
+		end := b.Let("end", b.Sub(hi, loop.Int(1)))
+		fetch := func(at loop.Expr) []turn {
+			var turns []turn
+			for u := range unroll {
+				turns = append(turns, w.fetch(f, n, b.Let("p", b.Min(b.Add(at, loop.Int(int64(u))), end))))
+			}
+			return turns
+		}
+		next := fetch(at)
+		for _, t := range next {
+			t.each(func(e loop.Expr) loop.Expr { return b.Var("ahead", e) })
+		}
+		b.While(b.Le(at, b.Let("last", b.Sub(hi, loop.Int(unroll)))), func() {
+			var turns []turn
+			for u, t := range next {
+				c := t.clone()
+				c.p = b.Let("p", b.Add(at, loop.Int(int64(u))))
+				c.each(func(e loop.Expr) loop.Expr { return b.Let("entry", e) })
+				turns = append(turns, c)
+			}
+			b.Assign(at, b.Add(at, loop.Int(unroll)))
+			later := fetch(at)
+			for _, t := range turns {
+				w.do(n, t)
+			}
+			for u, t := range next {
+				for _, id := range slices.Sorted(maps.Keys(t.lets)) {
+					b.Assign(t.lets[id].(*loop.Ref), later[u].lets[id])
+				}
+				for _, id := range slices.Sorted(maps.Keys(t.loads)) {
+					b.Assign(t.loads[id].(*loop.Ref), later[u].loads[id])
+				}
+			}
+		})
+		b.If(b.Lt(at, hi), func() {
+			for u, t := range next {
+				p := b.Let("p", b.Add(at, loop.Int(int64(u))))
+				t.p = b.Let("p", b.Min(p, end))
+				t.counts = b.Let("counts", b.Lt(p, hi))
+				w.do(n, t)
+			}
+		}, nil)
+	}, nil)
+}
+
+func (t turn) each(with func(loop.Expr) loop.Expr) {
+	for _, id := range slices.Sorted(maps.Keys(t.lets)) {
+		t.lets[id] = with(t.lets[id])
+	}
+	for _, id := range slices.Sorted(maps.Keys(t.loads)) {
+		t.loads[id] = with(t.loads[id])
+	}
+}
+
+func (t turn) clone() turn {
+	t.lets, t.loads = maps.Clone(t.lets), maps.Clone(t.loads)
+	return t
 }
 
 // turn is an iteration of a loop between the row and the columns.

@@ -1,13 +1,10 @@
 package grid
 
 import (
-	"maps"
 	"os"
-	"slices"
 	"strconv"
 
 	"github.com/lacuna-sparse/lacuna/ir/loop"
-	"github.com/lacuna-sparse/lacuna/ir/loop/lib"
 )
 
 // Rows with many entries that add to lines are cut into pieces of so many entries. Teams
@@ -26,8 +23,10 @@ type pieceList struct {
 }
 
 const (
-	// pieceLines is how many times LongRow a piece is long, if not more.
-	pieceLines = 4
+	// shortPieces is how many times LongRow a piece is long, if not more, and longPieces
+	// that for warps that take vectors of a whole line.
+	shortPieces = 2
+	longPieces  = 4
 	// maxPieceBytes bounds the memory for the lines of pieces: half of it are the lines of
 	// as many pieces as there would be if each row's length were a whole number of pieces.
 	maxPieceBytes = 64 << 20
@@ -49,7 +48,7 @@ func (m *mapper) piecesOf(s *loop.Stage, t *lineNest) *pieceList {
 			})
 		}
 	})
-	if entries < 0 || x2pieces == 0 {
+	if entries < 0 {
 		return nil
 	}
 	return &pieceList{
@@ -59,12 +58,15 @@ func (m *mapper) piecesOf(s *loop.Stage, t *lineNest) *pieceList {
 }
 
 // sizes are the length of pieces, and the memory for them, for lines of some width.
-func (x *pieceList) sizes(m *mapper, width loop.SizeExpr) (loop.ScalarLet, []loop.Alloc) {
+func (x *pieceList) sizes(m *mapper, width loop.SizeExpr, isVector loop.ScalarID) (loop.ScalarLet, []loop.Alloc) {
 	entries := loop.SizeExpr(loop.SizeLen{Buffer: x.entries})
 	bytes := loop.SizeConst(m.out.Buffers[x.lines].Elem.Size())
 	atLeastOne := func(x loop.SizeExpr) loop.SizeExpr { return sizeOp(loop.Max, x, loop.SizeConst(1)) }
 	lines := atLeastOne(sizeOp(loop.Div, sizeOp(loop.Div, loop.SizeConst(maxPieceBytes/2), bytes), atLeastOne(width)))
-	length := sizeOp(loop.Max, ceilDiv(entries, lines), loop.SizeConst(x2pieces*m.opts.LongRow))
+	// 1 where warps take vectors of a line, else 0.
+	warps := sizeOp(loop.Mul, sizeOp(loop.Min, loop.SizeConst(1), sizeOp(loop.Div, width, loop.SizeConst(warp*wideColumns))), loop.SizeScalar(isVector))
+	least := sizeOp(loop.Add, loop.SizeConst(shortPieces*m.opts.LongRow), sizeOp(loop.Mul, warps, loop.SizeConst((x2long-shortPieces)*m.opts.LongRow)))
+	length := sizeOp(loop.Max, ceilDiv(entries, lines), least)
 	whole := sizeOp(loop.Div, entries, loop.SizeScalar(x.length))
 	// A row that is cut is longer than one piece: the last, shorter ones at most double them.
 	pieces := sizeOp(loop.Add, sizeOp(loop.Mul, whole, loop.SizeConst(2)), loop.SizeConst(1))
@@ -123,7 +125,7 @@ const maxPieceBlocks = 2048
 
 // piecesByTeams is the stage in which teams add up pieces.
 func (m *mapper) piecesByTeams(s *loop.Stage, t *lineNest, by lineTeams, long *longList) loop.Stage {
-	g := m.newLineFunc(s.Func.Name)
+	g := m.newLineFunc(s, by)
 	in := g.parameters(s)
 	b := g.b
 	x := g.pieceParameters(long.pieces, loop.ReadOnly)
@@ -158,7 +160,7 @@ func (m *mapper) piecesByTeams(s *loop.Stage, t *lineNest, by lineTeams, long *l
 
 // joinedPieces is the stage in which teams add up the pieces of rows.
 func (m *mapper) joinedPieces(s *loop.Stage, t *lineNest, by lineTeams, long *longList) loop.Stage {
-	g := m.newLineFunc(s.Func.Name)
+	g := m.newLineFunc(s, by)
 	in := g.parameters(s)
 	b := g.b
 	x := g.pieceParameters(long.pieces, loop.ReadOnly)
@@ -212,7 +214,7 @@ func (g *gridFunc) lineStage(s *loop.Stage, mapping string) loop.Stage {
 	return loop.Stage{Name: name(s, mapping), Partition: -1, Func: loop.RemoveDead(g.b.Func()), Bufs: g.bufs, Args: g.args, Symbolic: s.Symbolic}
 }
 
-// X2 variants
+// X2: a scratch switch
 func x2env(name string, def int64) int64 {
 	if v, err := strconv.ParseInt(os.Getenv(name), 10, 64); err == nil {
 		return v
@@ -221,82 +223,6 @@ func x2env(name string, def int64) int64 {
 }
 
 var (
-	x2pieces    = x2env("LACUNA_X2_PIECE", pieceLines)
-	x2ahead     = x2env("LACUNA_X2_AHEAD", 0) != 0
-	lineThreads = int(x2env("LACUNA_X2_THREADS", 256))
-	x2lines     = int(x2env("LACUNA_X2_LR", 4))
+	x2long    = x2env("LACUNA_X2_PIECE", longPieces)
+	x2threads = int(x2env("LACUNA_X2_THREADS", vectorThreads))
 )
-
-func (m *mapper) lineThreads() int { return min(lineThreads, m.opts.Threads) }
-
-func (m *mapper) newLineFunc(name string) *gridFunc {
-	g := m.newFuncOf(name, m.lineThreads())
-	g.b.Resident(min(x2lines*256/m.lineThreads(), loop.MaxResident))
-	return g
-}
-
-var _ = lib.Lookup
-
-// loopAhead is loop where the entries of the next turns are read before the columns of
-// those at hand.
-func (w *lineWork) loopAhead(f *loop.For, n *loop.Inliner, at *loop.Ref, hi loop.Expr) {
-	b := w.g.b
-	b.If(b.Lt(at, hi), func() {
-		end := b.Let("end", b.Sub(hi, loop.Int(1)))
-		fetch := func(at loop.Expr) []turn {
-			var turns []turn
-			for u := range unroll {
-				turns = append(turns, w.fetch(f, n, b.Let("p", b.Min(b.Add(at, loop.Int(int64(u))), end))))
-			}
-			return turns
-		}
-		next := fetch(at)
-		for _, t := range next {
-			t.each(func(e loop.Expr) loop.Expr { return b.Var("ahead", e) })
-		}
-		b.While(b.Le(at, b.Let("last", b.Sub(hi, loop.Int(unroll)))), func() {
-			var turns []turn
-			for u, t := range next {
-				c := t.clone()
-				c.p = b.Let("p", b.Add(at, loop.Int(int64(u))))
-				c.each(func(e loop.Expr) loop.Expr { return b.Let("entry", e) })
-				turns = append(turns, c)
-			}
-			b.Assign(at, b.Add(at, loop.Int(unroll)))
-			later := fetch(at)
-			for _, t := range turns {
-				w.do(n, t)
-			}
-			for u, t := range next {
-				for _, id := range slices.Sorted(maps.Keys(t.lets)) {
-					b.Assign(t.lets[id].(*loop.Ref), later[u].lets[id])
-				}
-				for _, id := range slices.Sorted(maps.Keys(t.loads)) {
-					b.Assign(t.loads[id].(*loop.Ref), later[u].loads[id])
-				}
-			}
-		})
-		b.If(b.Lt(at, hi), func() {
-			for u, t := range next {
-				p := b.Let("p", b.Add(at, loop.Int(int64(u))))
-				t.p = b.Let("p", b.Min(p, end))
-				t.counts = b.Let("counts", b.Lt(p, hi))
-				w.do(n, t)
-			}
-		}, nil)
-	}, nil)
-}
-
-func (t turn) each(with func(loop.Expr) loop.Expr) {
-	for _, id := range slices.Sorted(maps.Keys(t.lets)) {
-		t.lets[id] = with(t.lets[id])
-	}
-	for _, id := range slices.Sorted(maps.Keys(t.loads)) {
-		t.loads[id] = with(t.loads[id])
-	}
-}
-
-func (t turn) clone() turn {
-	t.lets, t.loads = maps.Clone(t.lets), maps.Clone(t.loads)
-	return t
-}
