@@ -528,8 +528,7 @@ func (c *converting) variant(ctx context.Context, key string, n int64, lowered f
 	if err != nil {
 		return nil, err
 	}
-	v = &variant{lower: low, exe: exe}
-	v.calls.New = func() any { return &call{bindings: exe.NewBindings()} }
+	v = newVariant(choice{}, low, compiled(exe))
 	s.conversions.mu.Lock()
 	defer s.conversions.mu.Unlock()
 	if s.conversions.kernels == nil || len(s.conversions.kernels) >= cachedKernels {
@@ -556,7 +555,7 @@ func (c *converting) call(ctx context.Context, v *variant, t *tensor.Tensor, lis
 	for _, s := range v.lower.Scalars {
 		call.bindings.Scalars[s.Scalar] = t.Dims()[s.Axis]
 	}
-	err := v.exe.RunInto(ctx, call.bindings, c.options, &call.results)
+	err := v.exe.exe.RunInto(ctx, call.bindings, c.options, &call.results)
 	goruntime.KeepAlive(t) // as in Kernel.compute
 	if err == nil {
 		return call, nil
