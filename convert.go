@@ -126,6 +126,9 @@ type converting struct {
 	options runtime.Options
 	latest  *variant // the kernel run last, nil if none was worth it
 	begun   bool     // one kernel has been worth it: so are the others
+	// unordered says that entries are most likely in no order, so that what sorts them can be
+	// compiled ahead.
+	unordered bool
 	// resident leaves what becomes of a tensor on the device.
 	resident bool
 }
@@ -275,6 +278,12 @@ func (c *conversions) pays(engine runtime.Engine, key string, n int64) bool {
 
 // fromCoords converts a list of coordinates that nobody has looked at.
 func (c *converting) fromCoords(ctx context.Context, list *tensor.Tensor, format tensor.Format) (*tensor.Tensor, error) {
+	if err := c.worth(checkKey(list), list.NNZ()/2); err != nil { // a list takes several kernels
+		return nil, err
+	}
+	if c.unordered {
+		c.sortAhead(list, format)
+	}
 	found, err := c.check(ctx, list)
 	if err != nil {
 		return nil, err
@@ -402,6 +411,7 @@ func (c *converting) sorted(ctx context.Context, list *tensor.Tensor, format ten
 	if path.Rows {
 		return c.kernelFor(ctx, list, format, lower.Unordered, path)
 	}
+	c.ahead(list, format, lower.Packed, path)
 	v, call, err := c.run(ctx, list, list.Format(), lower.Unordered, path, nil)
 	if err != nil {
 		return nil, err
@@ -440,10 +450,51 @@ type packedList struct {
 	values tensor.Array
 }
 
+// sortAhead begins to compile what sorted runs, while the list is looked at.
+func (c *converting) sortAhead(list *tensor.Tensor, format tensor.Format) {
+	guess := *c
+	if !sparseOnly(format) {
+		format = list.Format()
+	}
+	path, err := guess.path(list, format, lower.Unordered)
+	if err != nil {
+		return
+	}
+	if path.Rows {
+		c.ahead(list, format, lower.Unordered, path)
+		return
+	}
+	c.ahead(list, list.Format(), lower.Unordered, path)
+	c.ahead(list, format, lower.Packed, path)
+}
+
+// ahead begins to compile a kernel that will most likely be run, on engines whose
+// compilers take long. Whoever runs it waits for the same compilation.
+func (c *converting) ahead(t *tensor.Tensor, format tensor.Format, entries lower.EntryOrder, path lower.Path) {
+	if !runtime.OnGrids(c.session.engine) {
+		return
+	}
+	other := *c
+	other.begun = true
+	go func() {
+		_, _ = other.conversion(context.Background(), t, format, entries, path) // an error comes again when it is run
+	}()
+}
+
 // run runs the kernel of one conversion on the arrays of a tensor and, in place
 // of its coordinates and values, those of a packed list. The call must be
 // finished.
 func (c *converting) run(ctx context.Context, t *tensor.Tensor, format tensor.Format, entries lower.EntryOrder, path lower.Path, list *packedList) (*variant, *call, error) {
+	v, err := c.conversion(ctx, t, format, entries, path)
+	if err != nil {
+		return nil, nil, err
+	}
+	call, err := c.call(ctx, v, t, list)
+	return v, call, err
+}
+
+// conversion is the kernel that run runs.
+func (c *converting) conversion(ctx context.Context, t *tensor.Tensor, format tensor.Format, entries lower.EntryOrder, path lower.Path) (*variant, error) {
 	from, to := c.planned("A", t, t.Format()), c.planned("B", t, format)
 	types := conversionTypes{t: t, to: to, pos: tensor.Uint32}
 	if t.NNZ() >= wide {
@@ -453,15 +504,10 @@ func (c *converting) run(ctx context.Context, t *tensor.Tensor, format tensor.Fo
 	for l := range format.Rank() {
 		key += " " + types.IndexType(to, l, lower.Coordinates).String()
 	}
-	v, err := c.variant(ctx, key, t.NNZ(), func() (*lower.Kernel, error) {
+	return c.variant(ctx, key, t.NNZ(), func() (*lower.Kernel, error) {
 		return lower.Convert(from, to, types, lower.ConvertOptions{Grain: c.session.grain, Entries: entries, Path: path,
 			Grids: runtime.OnGrids(c.session.engine)})
 	})
-	if err != nil {
-		return nil, nil, err
-	}
-	call, err := c.call(ctx, v, t, list)
-	return v, call, err
 }
 
 // spread estimates over how many coordinates of an axis a few consecutive entries
@@ -517,9 +563,7 @@ func (c conversionTypes) IndexType(t *ir.Tensor, level int, kind lower.ArrayKind
 // check looks for faults in a list of coordinates.
 func (c *converting) check(ctx context.Context, list *tensor.Tensor) ([]uint8, error) {
 	from := c.planned("A", list, list.Format())
-	key := fmt.Sprintf("check %s %v %s", list.Format(), list.DType(), indexTypes(list))
-	// A list takes several kernels.
-	v, err := c.variant(ctx, key, list.NNZ()/2, func() (*lower.Kernel, error) {
+	v, err := c.variant(ctx, checkKey(list), list.NNZ()/2, func() (*lower.Kernel, error) {
 		return lower.CheckCoordinates(from, conversionTypes{t: list}, c.session.grain), nil
 	})
 	if err != nil {
@@ -535,15 +579,28 @@ func (c *converting) check(ctx context.Context, list *tensor.Tensor) ([]uint8, e
 	return runtime.SliceOf[uint8](call.results.Buffers[v.lower.Result.Found]), nil
 }
 
+// checkKey names the kernel that checks a list.
+func checkKey(list *tensor.Tensor) string {
+	return fmt.Sprintf("check %s %v %s", list.Format(), list.DType(), indexTypes(list))
+}
+
+// worth is errPlain if a kernel for n entries is not worth its compilation.
+func (c *converting) worth(key string, n int64) error {
+	if !c.begun && !c.session.conversions.pays(c.session.engine, key, n) {
+		return errPlain
+	}
+	c.begun = true
+	return nil
+}
+
 // variant returns the kernel of a key, or errPlain where none is worth its
 // compilation.
 func (c *converting) variant(ctx context.Context, key string, n int64, lowered func() (*lower.Kernel, error)) (v *variant, err error) {
 	defer caught(key, &err)
-	s := c.session
-	if !c.begun && !s.conversions.pays(s.engine, key, n) {
-		return nil, errPlain
+	if err := c.worth(key, n); err != nil {
+		return nil, err
 	}
-	c.begun = true
+	s := c.session
 	s.conversions.mu.Lock()
 	v = s.conversions.kernels[key]
 	s.conversions.mu.Unlock()
@@ -558,8 +615,7 @@ func (c *converting) variant(ctx context.Context, key string, n int64, lowered f
 	if err != nil {
 		return nil, err
 	}
-	v = &variant{lower: low, exe: exe}
-	v.calls.New = func() any { return &call{bindings: exe.NewBindings()} }
+	v = newVariant(choice{}, low, compiled(exe))
 	s.conversions.mu.Lock()
 	defer s.conversions.mu.Unlock()
 	if s.conversions.kernels == nil || len(s.conversions.kernels) >= cachedKernels {
@@ -586,7 +642,7 @@ func (c *converting) call(ctx context.Context, v *variant, t *tensor.Tensor, lis
 	for _, s := range v.lower.Scalars {
 		call.bindings.Scalars[s.Scalar] = t.Dims()[s.Axis]
 	}
-	err := v.exe.RunInto(ctx, call.bindings, c.options, &call.results)
+	err := v.exe.exe.RunInto(ctx, call.bindings, c.options, &call.results)
 	goruntime.KeepAlive(t) // as in Kernel.compute
 	if err == nil {
 		return call, nil

@@ -218,11 +218,14 @@ func (k *Kernel) compile(opts ir.Options) error {
 	k.patterns = make([]atomic.Pointer[conversion], len(k.operands))
 	types := make(declaredTypes, len(plan.Tensors))
 	copy(types, k.types)
+	var begun []*compilation
+	converts := false
 	for _, st := range plan.Steps {
 		sp := &step{plan: st, variants: map[string]*variant{}}
 		k.steps = append(k.steps, sp)
 		if c, ok := st.(*ir.Convert); ok {
 			types[c.To.ID] = emptyTensor(c.To.Format, c.To.DType)
+			converts = true
 		}
 		if j, ok := st.(*ir.Join); ok {
 			types[j.To.ID] = emptyTensor(j.To.Format, j.To.DType)
@@ -235,9 +238,20 @@ func (k *Kernel) compile(opts ir.Options) error {
 			if runtime.OnGrids(k.session.engine) {
 				how.work = k.session.workspace(lower.HashWorkspace)
 			}
-			if _, err := k.variant(context.Background(), sp, types, how); err != nil {
+			c, err := k.begin(sp, types, how)
+			if err != nil {
 				return err
 			}
+			begun = append(begun, c)
+		}
+	}
+	if converts && runtime.OnGrids(k.session.engine) {
+		// The first run compiles the conversions, which takes longer; meanwhile these are compiled.
+		return nil
+	}
+	for _, c := range begun {
+		if _, err := c.wait(context.Background()); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -256,8 +270,55 @@ func withSource(err error, src string) error {
 type variant struct {
 	choice
 	lower *lower.Kernel
-	exe   *runtime.Executable
+	exe   *compilation
 	calls sync.Pool // of *call
+}
+
+// newVariant is a variant whose program is compiled, or about to be.
+func newVariant(how choice, low *lower.Kernel, exe *compilation) *variant {
+	v := &variant{choice: how, lower: low, exe: exe}
+	v.calls.New = func() any { return &call{bindings: exe.exe.NewBindings()} } // which is there by then
+	return v
+}
+
+// compilation is a program that is being compiled, or that has been.
+type compilation struct {
+	done chan struct{} // closed when what follows is there
+	exe  *runtime.Executable
+	err  error
+}
+
+// compileAhead compiles a program in the background; what names it in errors.
+func (s *Session) compileAhead(what string, p *loop.Program) *compilation {
+	c := &compilation{done: make(chan struct{})}
+	go func() {
+		defer close(c.done)
+		defer caught(what, &c.err)
+		c.exe, c.err = s.cache.Compile(context.Background(), s.engine, p)
+	}()
+	return c
+}
+
+// compiled is a compilation that is done.
+func compiled(exe *runtime.Executable) *compilation {
+	c := &compilation{done: make(chan struct{}), exe: exe}
+	close(c.done)
+	return c
+}
+
+// wait waits for the compilation, or the end of ctx.
+func (c *compilation) wait(ctx context.Context) (*runtime.Executable, error) {
+	select {
+	case <-c.done:
+		return c.exe, c.err
+	default:
+	}
+	select {
+	case <-c.done:
+		return c.exe, c.err
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
 }
 
 // declaredTypes gives index widths where tensors are known, and the usual ones
@@ -288,9 +349,7 @@ func (k *Kernel) variant(ctx context.Context, st *step, types declaredTypes, how
 		st.latest.Store(v)
 		return v, nil
 	}
-	low, err := k.lowered(st.plan, types, lower.Options{Coordinates: how.crd, Workspace: how.work,
-		LimitWide: !k.plan.Options.NarrowWorkspaces, Tables: how.tables, Assembly: how.assembly,
-		Grids: runtime.OnGrids(k.session.engine), Grain: k.session.grain})
+	low, err := k.lowered(st.plan, types, k.lowering(how))
 	if err != nil {
 		return nil, err
 	}
@@ -298,14 +357,35 @@ func (k *Kernel) variant(ctx context.Context, st *step, types declaredTypes, how
 	if err != nil {
 		return nil, err
 	}
-	v = &variant{choice: how, lower: low, exe: exe}
-	v.calls.New = func() any { return &call{bindings: exe.NewBindings()} }
-	if st.reads == nil {
-		st.reads = tensorsOf(low.Inputs)
+	return st.keep(types, newVariant(how, low, compiled(exe))), nil
+}
+
+// begin is variant, for the first one of a step, that does not wait for the compilation.
+func (k *Kernel) begin(st *step, types declaredTypes, how choice) (*compilation, error) {
+	low, err := k.lowered(st.plan, types, k.lowering(how))
+	if err != nil {
+		return nil, err
 	}
-	st.variants[st.key(types, how)] = v
+	c := k.session.compileAhead(k.source, low.Program)
+	st.keep(types, newVariant(how, low, c))
+	return c, nil
+}
+
+// keep makes a variant one of the step's, and the latest.
+func (st *step) keep(types declaredTypes, v *variant) *variant {
+	if st.reads == nil {
+		st.reads = tensorsOf(v.lower.Inputs)
+	}
+	st.variants[st.key(types, v.choice)] = v
 	st.latest.Store(v)
-	return v, nil
+	return v
+}
+
+// lowering are the options that a choice stands for.
+func (k *Kernel) lowering(how choice) lower.Options {
+	return lower.Options{Coordinates: how.crd, Workspace: how.work,
+		LimitWide: !k.plan.Options.NarrowWorkspaces, Tables: how.tables, Assembly: how.assembly,
+		Grids: runtime.OnGrids(k.session.engine), Grain: k.session.grain}
 }
 
 // lowered is the program of a step.

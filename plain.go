@@ -135,6 +135,7 @@ func (c *converting) sortedList(ctx context.Context, t *tensor.Tensor, format te
 	for l, axis := range format.Order() {
 		list[l].Crd = t.LevelAt(slices.Index(t.Format().Order(), axis)).Crd
 	}
+	c.unordered = t.Format().Flags()[0]&tensor.Unsorted != 0
 	entries := tensor.Assemble(t.Shape(), order, list, t.Values(), t.Fill())
 	out, err := c.fromCoords(ctx, entries, format)
 	if err != nil {

@@ -452,6 +452,10 @@ func (k *Kernel) compute(ctx context.Context, st *step, b *stepBinding, vals val
 	if err != nil {
 		return nil, err
 	}
+	exe, err := v.exe.wait(ctx)
+	if err != nil {
+		return nil, err
+	}
 	call := v.calls.Get().(*call)
 	defer v.finish(call)
 	for _, in := range v.lower.Inputs {
@@ -468,9 +472,9 @@ func (k *Kernel) compute(ctx context.Context, st *step, b *stepBinding, vals val
 		}
 	}
 	if keep != nil {
-		err = v.exe.RunSymbolic(ctx, call.bindings, k.options, &call.results, &keep.symbolic)
+		err = exe.RunSymbolic(ctx, call.bindings, k.options, &call.results, &keep.symbolic)
 	} else {
-		err = v.exe.RunInto(ctx, call.bindings, k.options, &call.results)
+		err = exe.RunInto(ctx, call.bindings, k.options, &call.results)
 	}
 	goruntime.KeepAlive(vals) // the bindings do not keep memory of mapped files
 	if err != nil && v.assembly != lower.Counted && tooManyForOnePass(err) {

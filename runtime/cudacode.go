@@ -38,6 +38,11 @@ func (e *cudaEngine) kernels(ctx context.Context, p *loop.Program, funcs []*loop
 	if len(funcs) == 0 {
 		return nil, nil
 	}
+	e.later.using.RLock()
+	defer e.later.using.RUnlock()
+	if e.later.ctx.Err() != nil {
+		return nil, errors.New("the engine was closed")
+	}
 	named := uniqueNames(funcs)
 	var key diskcache.Key
 	if e.disk != nil {

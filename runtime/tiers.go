@@ -61,22 +61,23 @@ func (e effort) processors() int {
 
 // improvements are the compilations behind the first runs, which go one after another.
 type improvements struct {
-	one     sync.Mutex
-	pending sync.WaitGroup
-	// ctx ends when the engine must leave its context alone.
-	ctx  context.Context
-	stop context.CancelFunc
+	one sync.Mutex
+	// ctx ends when the engine must leave its context alone. Compilations hold using until
+	// they are done with it.
+	ctx   context.Context
+	stop  context.CancelFunc
+	using sync.RWMutex
 }
 
 // improve compiles kernels again, with care, and puts the code into them and on disk. If that
 // fails they stay as they are.
 func (e *cudaEngine) improve(kernels []*cudaKernel, named []*loop.Func, key diskcache.Key) {
 	later := &e.later
-	later.pending.Add(1)
 	writes.pending.Go(func() {
-		defer later.pending.Done()
 		later.one.Lock()
 		defer later.one.Unlock()
+		later.using.RLock()
+		defer later.using.RUnlock()
 		images, err := e.images(later.ctx, named, carefully)
 		if err != nil {
 			return
@@ -99,8 +100,9 @@ func (e *cudaEngine) improve(kernels []*cudaKernel, named []*loop.Func, key disk
 	})
 }
 
-// leave ends the compilations that nobody waits for; then nothing uses the context any more.
+// leave ends the compilations that nobody waits for; then nothing that compiles uses the context any more.
 func (i *improvements) leave() {
 	i.stop()
-	i.pending.Wait()
+	i.using.Lock()
+	defer i.using.Unlock()
 }

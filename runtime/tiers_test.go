@@ -3,6 +3,7 @@
 package runtime
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/lacuna-sparse/lacuna/internal/cuda"
@@ -57,9 +58,11 @@ func TestKernelsAreImproved(t *testing.T) {
 func TestKernelsThatAreNotImproved(t *testing.T) {
 	device, disk := fakeDevice(t), newDisk(t)
 	e := gpuEngine(t, device, disk)
-	e.later.leave()
+	e.later.one.Lock() // as if another program were being improved
 	x := mustCompile(t, e, filterProgram(t))
 	before := entries(x)
+	e.later.leave()
+	e.later.one.Unlock()
 	Flush()
 	for i, entry := range entries(x) {
 		if entry != before[i] {
@@ -68,6 +71,9 @@ func TestKernelsThatAreNotImproved(t *testing.T) {
 	}
 	if list := files(t, disk, gpuKind); len(list) != 0 {
 		t.Errorf("%d programs are on disk", len(list))
+	}
+	if _, err := e.Compile(t.Context(), scaleProgram(t)); err == nil || !strings.Contains(err.Error(), "closed") {
+		t.Errorf("got %v from an engine that was closed", err)
 	}
 }
 
