@@ -423,6 +423,9 @@ func (c *converting) run(ctx context.Context, t *tensor.Tensor, format tensor.Fo
 	for l := range format.Rank() {
 		key += " " + types.IndexType(to, l, lower.Coordinates).String()
 	}
+	if r, ok := t.Values().Remote().(*runtime.Resident); ok && r.On(c.session.engine) && t.NNZ() >= fewEntries {
+		c.begun = true // it is not brought here for what the device can do
+	}
 	v, err := c.variant(ctx, key, t.NNZ(), func() (*lower.Kernel, error) {
 		return lower.Convert(from, to, types, lower.ConvertOptions{Grain: c.session.grain, Entries: entries, Path: path,
 			Grids: runtime.OnGrids(c.session.engine)})
