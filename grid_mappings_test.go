@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/lacuna-sparse/lacuna/internal/testengine"
 	"github.com/lacuna-sparse/lacuna/runtime"
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
@@ -15,7 +16,7 @@ import (
 func TestGridMappings(t *testing.T) {
 	ctx := t.Context()
 	r := rand.New(rand.NewPCG(5, 5))
-	on, plain := NewSession(WithEngine(runtime.Simulated())), NewSession(WithEngine(runtime.Interp()))
+	on, plain := NewSession(WithEngine(testengine.Or(t, runtime.Simulated()))), NewSession(WithEngine(runtime.Interp()))
 	same := func(name, text string, args Args, options ...Option) {
 		t.Helper()
 		want, err := plain.Eval(ctx, text, args, options...)
@@ -57,7 +58,7 @@ func TestGridMappings(t *testing.T) {
 // TestPatternsOnGrids compares what is stored where folds are folded, which must not depend on
 // which loops are best for an engine.
 func TestPatternsOnGrids(t *testing.T) {
-	s, p := NewSession(WithEngine(runtime.Simulated())), NewSession(WithEngine(runtime.Interp()))
+	s, p := NewSession(WithEngine(testengine.Or(t, runtime.Simulated()))), NewSession(WithEngine(runtime.Interp()))
 	r := rand.New(rand.NewPCG(1, 1))
 	for n := 1; n < 40; n += 7 {
 		lengths := func() []int { return randomLengths(r, n, min(n, 3)) }
