@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/lacuna-sparse/lacuna"
+	"github.com/lacuna-sparse/lacuna/internal/testengine"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
 	"github.com/lacuna-sparse/lacuna/ir/loop/grid"
 	"github.com/lacuna-sparse/lacuna/runtime"
@@ -63,7 +64,7 @@ func TestProductsOnGrids(t *testing.T) {
 				continue
 			}
 			t.Run(strings.ReplaceAll(c.text, " ", "")+"/"+dt.String(), func(t *testing.T) {
-				grids := lacuna.NewSession(lacuna.WithEngine(runtime.Simulated()))
+				grids := lacuna.NewSession(lacuna.WithEngine(testengine.Or(t, runtime.Simulated())))
 				serial := lacuna.NewSession(lacuna.WithEngine(runtime.Interp()))
 				opts := []lacuna.Option{lacuna.Format(c.text[:1], c.out, dt)}
 				for _, a := range c.args {

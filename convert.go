@@ -504,6 +504,9 @@ func (c *converting) conversion(ctx context.Context, t *tensor.Tensor, format te
 	for l := range format.Rank() {
 		key += " " + types.IndexType(to, l, lower.Coordinates).String()
 	}
+	if r, ok := t.Values().Remote().(*runtime.Resident); ok && r.On(c.session.engine) && t.NNZ() >= fewEntries {
+		c.begun = true // it is not brought here for what the device can do
+	}
 	return c.variant(ctx, key, t.NNZ(), func() (*lower.Kernel, error) {
 		return lower.Convert(from, to, types, lower.ConvertOptions{Grain: c.session.grain, Entries: entries, Path: path,
 			Grids: runtime.OnGrids(c.session.engine)})

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/lacuna-sparse/lacuna/internal/testengine"
 	"github.com/lacuna-sparse/lacuna/lower"
 	"github.com/lacuna-sparse/lacuna/runtime"
 	"github.com/lacuna-sparse/lacuna/tensor"
@@ -29,7 +30,7 @@ func TestConvertGrids(t *testing.T) {
 		{"small axes", 0, nil}, {"small axes, many lists", 37, nil}, {"large axes", 0, large}, {"large axes, many lists", 50, large},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			engine := runtime.Simulated()
+			engine := testengine.Or(t, runtime.Simulated())
 			here, there := NewSession(WithEngine(engine)), NewSession(WithEngine(engine), WithResidentResults())
 			for _, s := range []*Session{here, there} {
 				s.grain, s.conversions.always, s.conversions.data = c.grain, true, c.data
@@ -65,7 +66,7 @@ func TestConvertGrids(t *testing.T) {
 // be sorted first too.
 func TestConvertResident(t *testing.T) {
 	r := rand.New(rand.NewPCG(10, 11))
-	s := NewSession(WithEngine(runtime.Simulated()), WithResidentResults(), WithConversionKernels())
+	s := NewSession(WithEngine(testengine.Or(t, runtime.Simulated())), WithResidentResults(), WithConversionKernels())
 	for _, from := range []string{"CSR", "COO", "COO(unsorted)", "COO(unsorted,duplicates)"} {
 		format, err := tensor.ParseFormat(from, 2)
 		if err != nil {
@@ -127,7 +128,7 @@ func TestConvertTiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := rand.New(rand.NewPCG(12, 13))
-	engine := runtime.Simulated()
+	engine := testengine.Or(t, runtime.Simulated())
 	s := NewSession(WithEngine(engine), WithConversionKernels())
 	s.conversions.always = true
 	for _, n := range []int{1, 32, 33, 3072, 7000} {

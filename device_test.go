@@ -100,6 +100,43 @@ func TestResidentConversion(t *testing.T) {
 	}
 }
 
+// What is on the device is converted there if it has more than a few entries, however
+// little the session has converted before.
+func TestConversionWhereTheDataIs(t *testing.T) {
+	s := lacuna.NewSession(lacuna.WithEngine(runtime.Simulated()), lacuna.WithResidentResults())
+	for _, n := range []int64{10, 5000} {
+		rows, columns, values := make([]int64, n), make([]int64, n), make([]float64, n)
+		for i := range n {
+			rows[i], columns[i], values[i] = i%100, i/100*7%61, float64(i)
+		}
+		list, err := tensor.FromCoords([]int64{100, 61}, tensor.CSR, [][]int64{rows, columns}, tensor.ArrayOf(values))
+		if err != nil {
+			t.Fatal(err)
+		}
+		A, err := s.ToDevice(t.Context(), list)
+		if err != nil {
+			t.Fatal(err)
+		}
+		B, err := s.Convert(t.Context(), A, tensor.CSC)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if few := n < 1000; B.Values().Here() != few {
+			t.Errorf("%d entries: the converted tensor is here: %v, want %v", n, !few, few)
+		}
+		want, err := list.Convert(tensor.CSC)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := B.Fetch(); err != nil {
+			t.Fatal(err)
+		}
+		if !tensor.Equal(B, want) {
+			t.Errorf("%d entries: %v, want %v", n, B, want)
+		}
+	}
+}
+
 // Patterns are compared also where only the device has them.
 func TestPreparedOnDevice(t *testing.T) {
 	ctx := context.Background()

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/lacuna-sparse/lacuna/internal/testengine"
 	"github.com/lacuna-sparse/lacuna/runtime"
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
@@ -16,7 +17,7 @@ import (
 func TestGridMappings(t *testing.T) {
 	ctx := t.Context()
 	r := rand.New(rand.NewPCG(5, 5))
-	on, plain := NewSession(WithEngine(runtime.Simulated())), NewSession(WithEngine(runtime.Interp()))
+	on, plain := NewSession(WithEngine(testengine.Or(t, runtime.Simulated()))), NewSession(WithEngine(runtime.Interp()))
 	same := func(name, text string, args Args, options ...Option) {
 		t.Helper()
 		want, err := plain.Eval(ctx, text, args, options...)
@@ -67,7 +68,7 @@ func TestGridMappings(t *testing.T) {
 // TestPatternsOnGrids compares what is stored where folds are folded, which must not depend on
 // which loops are best for an engine.
 func TestPatternsOnGrids(t *testing.T) {
-	s, p := NewSession(WithEngine(runtime.Simulated())), NewSession(WithEngine(runtime.Interp()))
+	s, p := NewSession(WithEngine(testengine.Or(t, runtime.Simulated()))), NewSession(WithEngine(runtime.Interp()))
 	r := rand.New(rand.NewPCG(1, 1))
 	for n := 1; n < 40; n += 7 {
 		lengths := func() []int { return randomLengths(r, n, min(n, 3)) }
@@ -137,4 +138,44 @@ func randomDense(t *testing.T, r *rand.Rand, shape ...int64) *tensor.Tensor {
 		t.Fatal(err)
 	}
 	return x
+}
+
+// Folds in loops in loops, which a team shares as one: of few and of many axes, with axes of
+// one element and of none.
+func TestNestedFoldsOnGrids(t *testing.T) {
+	grids, plain := NewSession(WithEngine(testengine.Or(t, runtime.Simulated()))), NewSession(WithEngine(runtime.Interp()))
+	for _, test := range []struct {
+		text  string
+		shape []int64
+	}{
+		{"y(i) = sum_j sum_k A(i,j,k)*A(i,j,k)", []int64{3, 5, 7}},
+		{"y(i) = sum_j sum_k A(i,j,k)*(1+j)*k", []int64{2, 40, 3}},
+		{"y(i) = sum_j sum_k A(i,j,k)*(1+j)*k", []int64{4, 3, 0}},
+		{"y(i) = max_j min_k A(i,j,k)", []int64{3, 9, 33}},
+		{"y = sum_i sum_j sum_k A(i,j,k)*(i+2*j+3*k)", []int64{17, 1, 9}},
+		{"y = max_{a,b,c,d,e,f,g,h} (A(a,b,c,d,e,f,g,h)+1)", []int64{2, 1, 3, 2, 1, 2, 2, 3}},
+		{"y(a) = logsumexp_{b,c,d,e,f,g,h} A(a,b,c,d,e,f,g,h)", []int64{2, 1, 3, 2, 1, 2, 2, 3}},
+	} {
+		n := int64(1)
+		for _, d := range test.shape {
+			n *= d
+		}
+		values := make([]float64, n)
+		for i := range values {
+			values[i] = float64(i*7%23 - 11)
+		}
+		A, err := tensor.FromDense(test.shape, tensor.Dense(len(test.shape)), tensor.ArrayOf(values))
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, err := plain.Eval(t.Context(), test.text, Args{"A": A})
+		if err != nil {
+			t.Fatal(test.text, err)
+		}
+		got, err := grids.Eval(t.Context(), test.text, Args{"A": A})
+		if err != nil {
+			t.Fatal(test.text, err)
+		}
+		agree(t, test.text, tensor.View[float64](got.Values()), tensor.View[float64](want.Values()), 1e-14)
+	}
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/lacuna-sparse/lacuna"
+	"github.com/lacuna-sparse/lacuna/internal/testengine"
 	"github.com/lacuna-sparse/lacuna/runtime"
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
@@ -42,7 +43,7 @@ func TestListsByRowsOnGrids(t *testing.T) {
 					delete(formats, name)
 				}
 			}
-			grids := lacuna.NewSession(lacuna.WithEngine(runtime.Simulated()), lacuna.WithConversionKernels())
+			grids := lacuna.NewSession(lacuna.WithEngine(testengine.Or(t, runtime.Simulated())), lacuna.WithConversionKernels())
 			k, err := grids.Compile(c.text, opts...)
 			if err != nil {
 				t.Fatal(err)

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/lacuna-sparse/lacuna"
+	"github.com/lacuna-sparse/lacuna/internal/testengine"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
 	"github.com/lacuna-sparse/lacuna/runtime"
 	"github.com/lacuna-sparse/lacuna/tensor"
@@ -102,7 +103,7 @@ func TestMergesOnGrids(t *testing.T) {
 				for name := range operands {
 					opts = append(opts, lacuna.Format(name, format(name), dt))
 				}
-				grids := lacuna.NewSession(lacuna.WithEngine(runtime.Simulated()))
+				grids := lacuna.NewSession(lacuna.WithEngine(testengine.Or(t, runtime.Simulated())))
 				serial := lacuna.NewSession(lacuna.WithEngine(runtime.Interp()))
 				if !hasStage(t, grids, c.text, c.stage, opts...) {
 					t.Errorf("no stage %s", c.stage)
@@ -206,7 +207,7 @@ func similarIntegers(t *testing.T, shape []int64, format tensor.Format, dt tenso
 
 // A prepared merge finds ranks once, for any values.
 func TestPreparedMergesOnGrids(t *testing.T) {
-	grids := lacuna.NewSession(lacuna.WithEngine(runtime.Simulated()))
+	grids := lacuna.NewSession(lacuna.WithEngine(testengine.Or(t, runtime.Simulated())))
 	serial := lacuna.NewSession(lacuna.WithEngine(runtime.Interp()))
 	ctx := context.Background()
 	for _, text := range []string{"C(i,j) = A(i,j) + 2*B(i,j)", "C(i,j) = where(i < j, A(i,j)*B(i,j) + B(i,j), 0)"} {

@@ -19,10 +19,7 @@ import (
 func gridSession(t *testing.T, grain int64) *Session {
 	defer func(old int64) { debug.ChunkGrain = old }(debug.ChunkGrain)
 	debug.ChunkGrain = grain
-	if e := testengine.Named(t); e != nil {
-		return NewSession(WithEngine(e))
-	}
-	return NewSession(WithEngine(runtime.Simulated()))
+	return NewSession(WithEngine(testengine.Or(t, runtime.Simulated())))
 }
 
 // randomLines is a dense matrix of quarters, or of anything if special.

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/lacuna-sparse/lacuna"
+	"github.com/lacuna-sparse/lacuna/internal/testengine"
 	"github.com/lacuna-sparse/lacuna/lang"
 	"github.com/lacuna-sparse/lacuna/ops"
 	"github.com/lacuna-sparse/lacuna/runtime"
@@ -19,9 +20,9 @@ import (
 
 // sessions are one for each engine there is.
 func sessions(t *testing.T) map[string]*lacuna.Session {
-	list := map[string]*lacuna.Session{"interp": lacuna.NewSession(lacuna.WithEngine(runtime.Interp()))}
-	if cpu, err := runtime.CPU(); err == nil {
-		list["cpu"] = lacuna.NewSession(lacuna.WithEngine(cpu))
+	list := map[string]*lacuna.Session{}
+	for _, e := range testengine.All(t) {
+		list[e.Name()] = lacuna.NewSession(lacuna.WithEngine(e))
 	}
 	return list
 }
@@ -31,6 +32,9 @@ func sessions(t *testing.T) map[string]*lacuna.Session {
 func each(t *testing.T, minRank int, test func(t *testing.T, r *rand.Rand, A *tensor.Tensor, in ops.Option)) {
 	for name, s := range sessions(t) {
 		cases := map[string]int{"interp": 150, "cpu": 10}[name]
+		if cases == 0 {
+			cases = 50 // another engine
+		}
 		if testing.Short() {
 			cases /= 10
 		}
@@ -470,7 +474,7 @@ func TestReshapeFormats(t *testing.T) {
 // TestHuge has extents over which no loop can run.
 func TestHuge(t *testing.T) {
 	const n = int64(1) << 40
-	in := ops.In(lacuna.NewSession(lacuna.WithEngine(runtime.Interp())))
+	in := ops.In(lacuna.NewSession(lacuna.WithEngine(testengine.Or(t, runtime.Interp()))))
 	for _, f := range []tensor.Format{tensor.DCSR, tensor.DCSC, tensor.COO} {
 		rows, columns := []int64{3, 7, n - 2, n - 1}, []int64{3, 8, n - 1, 2}
 		A, err := tensor.FromCoords([]int64{n, n}, f, [][]int64{rows, columns}, tensor.ArrayOf([]float64{1, 2, 3, 4}))

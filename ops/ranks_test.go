@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/lacuna-sparse/lacuna"
+	"github.com/lacuna-sparse/lacuna/internal/testengine"
 	"github.com/lacuna-sparse/lacuna/lang"
 	"github.com/lacuna-sparse/lacuna/ops"
 	"github.com/lacuna-sparse/lacuna/runtime"
@@ -42,7 +43,7 @@ var folded = []struct {
 // TestRanks compares reductions, scans and their gradients of tensors of rank 0 to 10, in random formats, types
 // and fills, along random axes, with those of the same elements as a list of coordinates of rank 2, whose rows are the groups.
 func TestRanks(t *testing.T) {
-	in := ops.In(lacuna.NewSession(lacuna.WithEngine(runtime.Interp())))
+	in := ops.In(lacuna.NewSession(lacuna.WithEngine(testengine.Or(t, runtime.Interp()))))
 	cases := 150
 	if testing.Short() {
 		cases = 15

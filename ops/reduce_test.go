@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/lacuna-sparse/lacuna"
+	"github.com/lacuna-sparse/lacuna/internal/testengine"
 	"github.com/lacuna-sparse/lacuna/ops"
 	"github.com/lacuna-sparse/lacuna/runtime"
 	"github.com/lacuna-sparse/lacuna/tensor"
@@ -92,7 +93,7 @@ func TestReductions(t *testing.T) {
 }
 
 func TestReductionsOfNothing(t *testing.T) {
-	s := ops.In(lacuna.NewSession(lacuna.WithEngine(runtime.Interp())))
+	s := ops.In(lacuna.NewSession(lacuna.WithEngine(testengine.Or(t, runtime.Interp()))))
 	empty, err := tensor.FromCoords([]int64{2, 0}, tensor.CSR, [][]int64{nil, nil}, tensor.ArrayOf([]float64{}))
 	if err != nil {
 		t.Fatal(err)
@@ -158,7 +159,7 @@ func TestReductionArguments(t *testing.T) {
 
 // Broadcasting and products against loops.
 func TestArithmetic(t *testing.T) {
-	s := ops.In(lacuna.NewSession(lacuna.WithEngine(runtime.Interp())))
+	s := ops.In(lacuna.NewSession(lacuna.WithEngine(testengine.Or(t, runtime.Interp()))))
 	A := twoRows(t, tensor.CSR)
 	row, err := tensor.FromDense([]int64{1, 3}, tensor.Dense(2), tensor.ArrayOf([]float64{10, 20, 30}))
 	if err != nil {
@@ -230,7 +231,7 @@ func TestArithmetic(t *testing.T) {
 }
 
 func TestSoftmax(t *testing.T) {
-	s := ops.In(lacuna.NewSession(lacuna.WithEngine(runtime.Interp())))
+	s := ops.In(lacuna.NewSession(lacuna.WithEngine(testengine.Or(t, runtime.Interp()))))
 	A := twoRows(t, tensor.CSR)
 	all, err := ops.Softmax(t.Context(), A, ops.Axes(1), s, ops.StoredAs(tensor.Dense(2)))
 	if err != nil {

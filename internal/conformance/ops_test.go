@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/lacuna-sparse/lacuna"
+	"github.com/lacuna-sparse/lacuna/internal/testengine"
 	"github.com/lacuna-sparse/lacuna/ops"
 	"github.com/lacuna-sparse/lacuna/runtime"
 	"github.com/lacuna-sparse/lacuna/tensor"
@@ -40,7 +41,7 @@ var adjoints = map[string]adjoint{
 // TestOps runs all vectors, forward and backward, through the functions of package ops:
 // values, shapes, types, what is stored, and errors.
 func TestOps(t *testing.T) {
-	s := lacuna.NewSession(lacuna.WithEngine(runtime.Interp()), lacuna.WithThreads(2))
+	s := lacuna.NewSession(lacuna.WithEngine(testengine.Or(t, runtime.Interp())), lacuna.WithThreads(2))
 	paths, err := filepath.Glob(filepath.Join("testdata", "reductions", "*.json"))
 	if err != nil || len(paths) < 13 {
 		t.Fatalf("testdata/reductions has %d files, %v", len(paths), err)

@@ -88,16 +88,11 @@ func sampled(sessions []*lacuna.Session) []*lacuna.Session {
 
 // engines are the sessions that every vector runs on.
 func engines(t *testing.T) []*lacuna.Session {
-	if e := testengine.Named(t); e != nil {
-		return []*lacuna.Session{lacuna.NewSession(lacuna.WithEngine(e))}
+	var list []*lacuna.Session
+	for _, e := range testengine.All(t) {
+		list = append(list, lacuna.NewSession(lacuna.WithEngine(e)))
 	}
-	list := []*lacuna.Session{lacuna.NewSession(lacuna.WithEngine(runtime.Interp()))}
-	cpu, err := runtime.CPU()
-	if err != nil {
-		t.Logf("interpreter only: %v", err)
-		return list
-	}
-	return append(list, lacuna.NewSession(lacuna.WithEngine(cpu)))
+	return list
 }
 
 // expressionFiles lists the JSON files of expression vectors.

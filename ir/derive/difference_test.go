@@ -11,7 +11,7 @@ import (
 
 	"github.com/lacuna-sparse/lacuna"
 	"github.com/lacuna-sparse/lacuna/internal/oracle"
-	"github.com/lacuna-sparse/lacuna/runtime"
+	"github.com/lacuna-sparse/lacuna/internal/testengine"
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
@@ -27,9 +27,9 @@ var (
 //
 //	go test ./ir/derive -run Differences -programs 2000 -seed 1 -timeout 0
 func TestDifferences(t *testing.T) {
-	engines := []*lacuna.Session{lacuna.NewSession(lacuna.WithEngine(runtime.Interp()), lacuna.WithThreads(2))}
-	if cpu, err := runtime.CPU(); err == nil {
-		engines = append(engines, lacuna.NewSession(lacuna.WithEngine(cpu), lacuna.WithThreads(2)))
+	var engines []*lacuna.Session
+	for _, e := range testengine.All(t) {
+		engines = append(engines, lacuna.NewSession(lacuna.WithEngine(e), lacuna.WithThreads(2)))
 	}
 	total := tally{}
 	for n := range *programs {

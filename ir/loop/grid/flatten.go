@@ -81,11 +81,16 @@ func storesAtRead(l *loop.For) bool {
 	return found && !hasLoops(l.Body)
 }
 
-// lastLoop finds the loop that a body ends with, if there are only declarations before it.
+// lastLoop finds the loop that a body ends with, if there are only values before it: what
+// may be assigned, one iteration of that loop might leave to the next.
 func lastLoop(body []loop.Stmt) (*loop.For, []loop.Stmt) {
 	for i, s := range body {
 		switch s := s.(type) {
-		case *loop.Let, *loop.Comment:
+		case *loop.Let:
+			if s.Mutable {
+				return nil, nil
+			}
+		case *loop.Comment:
 		case *loop.For:
 			if i == len(body)-1 {
 				return s, body[:i]

@@ -37,6 +37,10 @@ func (g *gridFunc) share(in *loop.Inlining, f *loop.Func, t team) {
 // shareLoop emits a loop whose iterations the threads of a team take in turns.
 func (g *gridFunc) shareLoop(s *loop.For, n *loop.Inliner, folds []fold, t team) {
 	b := g.b
+	levels := []*loop.For{s}
+	if g.split == nil {
+		levels = nest(s)
+	}
 	lo, hi := n.Expr(s.Lo), n.Expr(s.Hi)
 	whole := make([]*loop.Ref, len(folds))
 	parts := make([]*loop.Ref, len(folds))
@@ -49,16 +53,81 @@ func (g *gridFunc) shareLoop(s *loop.For, n *loop.Inliner, folds []fold, t team)
 		hi = g.split(n, lo, hi)
 	}
 	turns := g.unrolled
-	if hasLoops(s.Body) {
+	if hasLoops(levels[len(levels)-1].Body) {
 		turns = g.inTurns
 	}
-	turns(b.Let("from", b.Add(lo, t.rank())), b.Let("to", hi), t.size(), func(i loop.Expr) {
-		n.Bind(s.Var, i)
-		n.Block(s.Body)
-	})
+	if len(levels) > 1 {
+		g.shareNest(levels, n, t, turns)
+	} else {
+		turns(b.Let("from", b.Add(lo, t.rank())), b.Let("to", hi), t.size(), func(i loop.Expr) {
+			n.Bind(s.Var, i)
+			n.Block(s.Body)
+		})
+	}
 	for i, d := range folds {
 		b.Assign(whole[i], loop.NewBinary(d.op, whole[i], t.combine(d, parts[i])))
 		n.Bind(d.variable, whole[i])
+	}
+}
+
+// shareNest emits loops of which each is all that there is in the one before, beside
+// declarations: threads take combinations of iterations in turns, so that
+// neighbours have those of the innermost loop.
+func (g *gridFunc) shareNest(levels []*loop.For, n *loop.Inliner, t team, turns func(first, n, step loop.Expr, body func(i loop.Expr))) {
+	b := g.b
+	total := loop.Expr(loop.Int(1))
+	lows, counts := make([]loop.Expr, len(levels)), make([]loop.Expr, len(levels))
+	for k, l := range levels {
+		lows[k] = b.Let("low", n.Expr(l.Lo))
+		counts[k] = b.Let("count", b.Max(loop.Int(0), b.Sub(n.Expr(l.Hi), lows[k])))
+		total = b.Mul(total, counts[k])
+	}
+	turns(b.Let("from", t.rank()), b.Let("total", total), t.size(), func(turn loop.Expr) {
+		places := make([]loop.Expr, len(levels))
+		for k := len(levels) - 1; k > 0; k-- {
+			places[k] = b.Let("place", b.Rem(turn, counts[k]))
+			turn = b.Let("rest", b.Div(turn, counts[k]))
+		}
+		places[0] = turn
+		for k, l := range levels {
+			n.Bind(l.Var, b.Let("i", b.Add(lows[k], places[k])))
+			if k < len(levels)-1 {
+				n.Block(l.Body[:len(l.Body)-1])
+				continue
+			}
+			n.Block(l.Body)
+		}
+	})
+}
+
+// nest lists a loop and those in it of which each is all that there is in the one before,
+// but for declarations, as long as they have the same bounds in all iterations.
+func nest(s *loop.For) []*loop.For {
+	levels := []*loop.For{s}
+	inside := map[loop.VarID]bool{s.Var: true}
+	for {
+		inner, declared := lastLoop(levels[len(levels)-1].Body)
+		if inner == nil {
+			return levels
+		}
+		for _, d := range declared {
+			if id, ok := loop.Declared(d); ok {
+				inside[id] = true
+			}
+		}
+		ok := true
+		for _, bound := range []loop.Expr{inner.Lo, inner.Hi} {
+			loop.WalkExpr(bound, func(e loop.Expr) {
+				if r, is := e.(*loop.Ref); is {
+					ok = ok && !inside[r.Var]
+				}
+			})
+		}
+		if !ok {
+			return levels
+		}
+		inside[inner.Var] = true
+		levels = append(levels, inner)
 	}
 }
 
