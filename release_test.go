@@ -211,6 +211,52 @@ func TestReleaseRecycles(t *testing.T) {
 	}
 }
 
+// What a run makes on the way goes when it ends, but for what its results share.
+func TestReleaseOfStepsBetween(t *testing.T) {
+	ctx := context.Background()
+	s := lacuna.NewSession()
+	A, _ := releaseMatrix(t, s, 9)
+	programs := []string{
+		"T(i,j) = A(i,j) + A(j,i); B(i,j) = 2*T(i,j)",
+		"T(i,j) = sum_k A(i,k)*A(k,j); B(i,j) = T(j,i)",
+		"B(i,j) = sum_{k,l} A(i,k)*A(k,l)*A(l,j)",
+		"T(i,j) = A(i,j) + A(j,i); U(i,j) = T(i,j); B(i,j) = U(i,j) + T(j,i)",
+	}
+	for _, program := range programs {
+		args := lacuna.Args{"A": A}
+		var want *tensor.Tensor
+		for round := range 4 {
+			out, err := s.EvalAll(ctx, program, args, lacuna.Result("B", tensor.CSR))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if round == 0 {
+				want = deepCopy(t, out["B"])
+			}
+			kept := deepCopy(t, out["B"])
+			for name, x := range out {
+				if name != "B" {
+					x.Release()
+				}
+			}
+			overwrite(t, s, sizesOf(kept))
+			if d := tensor.Diff(out["B"], want); d != "" {
+				t.Errorf("%s, round %d: %s", program, round, d)
+			}
+			B, err := s.Eval(ctx, program, args, lacuna.Result("B", tensor.CSR))
+			if err != nil {
+				t.Fatal(err)
+			}
+			overwrite(t, s, sizesOf(kept))
+			if d := tensor.Diff(B, want); d != "" {
+				t.Errorf("%s, round %d, the last result alone: %s", program, round, d)
+			}
+			B.Release()
+			out["B"].Release()
+		}
+	}
+}
+
 // A Prepared kernel knows patterns by address: that of an operand that was released is not
 // that of another.
 func TestReleasePrepared(t *testing.T) {
