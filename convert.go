@@ -152,26 +152,6 @@ func (c *converting) named(ctx context.Context, t *tensor.Tensor, format tensor.
 	return renamed(replaced(out, out.WithAttributesOf(t)), name)
 }
 
-// renamed is a tensor, that nobody else has, by another name.
-func renamed(t *tensor.Tensor, name string) (*tensor.Tensor, error) {
-	if name == "" {
-		return t, nil
-	}
-	out, err := t.Convert(t.Format(), tensor.WithName(name))
-	if err != nil {
-		return nil, err
-	}
-	return replaced(t, out), nil
-}
-
-// replaced is a tensor that was made of another one, which nobody else has.
-func replaced(old, by *tensor.Tensor) *tensor.Tensor {
-	if old != by {
-		old.Release()
-	}
-	return by
-}
-
 // step runs a convert step of a plan.
 func (c *converting) step(ctx context.Context, p *ir.Convert, from *tensor.Tensor) (*tensor.Tensor, error) {
 	if p.From.Format.IsDense() && p.To.FillKnown {

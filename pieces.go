@@ -39,36 +39,6 @@ func piecesOf(o tensor.Operand) []*tensor.Tensor {
 	return nil
 }
 
-// pins has room for the operands of most programs.
-type pins [8]*tensor.Tensor
-
-// pinArgs keeps what the arguments are stored as from being released, until unpin of the
-// list, also after an error.
-func pinArgs(args Args, list []*tensor.Tensor) ([]*tensor.Tensor, error) {
-	for name, o := range args {
-		if missing(o) {
-			continue // which is reported where it matters
-		}
-		pieces := piecesOf(o)
-		if b, ok := o.(*tensor.Blocks); ok {
-			pieces = []*tensor.Tensor{b.Blocked()}
-		}
-		for _, t := range pieces {
-			if err := t.Pin(); err != nil {
-				return list, fmt.Errorf("operand %s: %w", name, err)
-			}
-			list = append(list, t)
-		}
-	}
-	return list, nil
-}
-
-func unpin(list []*tensor.Tensor) {
-	for _, t := range list {
-		t.Unpin()
-	}
-}
-
 // formatOf is the format of an operand where it is one tensor.
 func formatOf(o tensor.Operand) tensor.Format {
 	switch o := o.(type) {

@@ -33,33 +33,6 @@ func (k *Kernel) last(vals values) *tensor.Tensor {
 	return k.own(k.plan.Results[last], vals)
 }
 
-// own is a result as the caller's own tensor, to release when he likes: what is an operand
-// too, or may be remembered as what was made of one, is shared.
-func (k *Kernel) own(result *ir.Tensor, vals values) *tensor.Tensor {
-	t := vals[result.ID]
-	for _, st := range k.plan.Steps {
-		switch p := st.(type) {
-		case *ir.Compute:
-			if p.Result == result {
-				return t
-			}
-		case *ir.Scan:
-			if p.To == result {
-				return t
-			}
-		case *ir.Sort:
-			if p.To == result {
-				return t
-			}
-		case *ir.Statistic:
-			if p.To == result {
-				return t
-			}
-		}
-	}
-	return t.Share()
-}
-
 // RunAll runs the program on args and returns all its results.
 func (k *Kernel) RunAll(ctx context.Context, args Args) (Outputs, error) {
 	k, values, err := k.run(ctx, args, nil)
@@ -72,7 +45,13 @@ func (k *Kernel) RunAll(ctx context.Context, args Args) (Outputs, error) {
 func (k *Kernel) outputs(vals values) Outputs {
 	out := Outputs{}
 	for t, p := range k.plan.Results {
-		out[t.Name] = k.own(p, vals)
+		own := k.own(p, vals)
+		for _, other := range out {
+			if own == other {
+				own = own.Share()
+			}
+		}
+		out[t.Name] = own
 	}
 	return out
 }
@@ -167,6 +146,9 @@ func (k *Kernel) run(ctx context.Context, args Args, kept *kept) (*Kernel, value
 			}
 			return nil, nil, k.whyOtherPattern(err)
 		}
+	}
+	if kept == nil { // else operands of later steps are known by address
+		k.letGo(vals)
 	}
 	return k, vals, nil
 }
@@ -372,7 +354,7 @@ func (k *Kernel) runStep(ctx context.Context, st *step, b *stepBinding, vals val
 			st.latest.Store(c.latest)
 		}
 		vals[p.To.ID] = to
-		if p.From.Source != nil && p.From.Source.Operand {
+		if remembered(p) {
 			remember(&st.converted, from, to)
 		}
 		return nil

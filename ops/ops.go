@@ -88,6 +88,9 @@ func begin(ctx context.Context, name string, opts []Option, operands ...*tensor.
 		if t == nil {
 			return nil, op.fail(errors.New("an operand is nil: pass a tensor"))
 		}
+		if t.Released() {
+			return nil, op.fail(tensor.ErrReleased)
+		}
 	}
 	if err := ctx.Err(); err != nil {
 		return nil, op.fail(err)

@@ -38,9 +38,10 @@ func (t *Tensor) Release() {
 func (t *Tensor) Released() bool { return atomic.LoadInt64(&t.state) == released }
 
 // Pin keeps the arrays of the tensor, should someone release it, until the call of Unpin
-// for it. The error wraps [ErrReleased]: the arrays are gone, and there must be no Unpin. All
-// functions of this module that read a tensor pin it; it is for code that reads arrays
-// itself, in a goroutine that does not know of a release in another.
+// for it. The error wraps [ErrReleased]: the arrays are gone, and there must be no Unpin. Runs
+// of kernels, conversions, writing to files and the functions of this package pin what they
+// read; it is for code that reads arrays itself, in a goroutine that does not know of a
+// release in another.
 func (t *Tensor) Pin() error {
 	for {
 		old := atomic.LoadInt64(&t.state)

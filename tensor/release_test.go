@@ -8,7 +8,7 @@ import (
 	"go/parser"
 	"go/token"
 	"go/types"
-	"io/fs"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -374,12 +374,19 @@ func (p *Pooled) leaveUnseen() {
 // where it is made to hold its arrays, and that its arrays are not changed later.
 func TestTensorsAreHeld(t *testing.T) {
 	fset := token.NewFileSet()
-	packages, err := parser.ParseDir(fset, ".", func(f fs.FileInfo) bool { return !strings.HasSuffix(f.Name(), "_test.go") }, 0)
+	names, err := filepath.Glob("*.go")
 	if err != nil {
 		t.Fatal(err)
 	}
 	var files []*ast.File
-	for _, f := range packages["tensor"].Files {
+	for _, name := range names {
+		if strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		f, err := parser.ParseFile(fset, name, nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
 		files = append(files, f)
 	}
 	info := &types.Info{Types: map[ast.Expr]types.TypeAndValue{}}

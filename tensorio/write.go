@@ -10,7 +10,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 
 	"github.com/lacuna-sparse/lacuna/tensor"
@@ -42,7 +41,10 @@ func Write(path string, t *tensor.Tensor, opts ...Option) error {
 	}
 	if kind.writeDir != nil {
 		return writeDirectory(path, func(dir string) error {
-			defer runtime.KeepAlive(t)
+			if err := t.Pin(); err != nil {
+				return err
+			}
+			defer t.Unpin()
 			return kind.writeDir(cfg, dir, t)
 		})
 	}
@@ -141,7 +143,10 @@ func emitter(kind *Kind, name string, cfg *config, t *tensor.Tensor) func(io.Wri
 }
 
 func emitKind(kind *Kind, name string, cfg *config, w io.Writer, t *tensor.Tensor) error {
-	defer runtime.KeepAlive(t) // which keeps what its values are in, where that is a mapped file
+	if err := t.Pin(); err != nil { // which keeps what its values are in, also where that is a mapped file
+		return err
+	}
+	defer t.Unpin()
 	out := &output{name: name, cfg: cfg, w: bufio.NewWriterSize(w, 256<<10)}
 	if f, ok := w.(newFile); ok {
 		out.at = f

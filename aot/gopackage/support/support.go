@@ -128,6 +128,7 @@ type call struct {
 	extents [][]int64
 	fills   [][2]uint64      // by tensor: its fill
 	scalars [][2]uint64      // by tensor: the value of an operand of rank 0
+	pinned  []*tensor.Tensor // operands
 	keep    []unsafe.Pointer // memory of the caller's
 	made    []made           // memory made for the kernel
 	err     error            // the first thing wrong with the operands
@@ -191,9 +192,13 @@ func (k *kernel) begin() (*call, error) {
 // end lets go of all memory and keeps the call for the next run.
 func (c *call) end() {
 	clear(c.state)
+	for _, t := range c.pinned {
+		t.Unpin()
+	}
+	clear(c.pinned)
 	clear(c.keep)
 	clear(c.made)
-	c.keep, c.made, c.err = c.keep[:0], c.made[:0], nil
+	c.pinned, c.keep, c.made, c.err = c.pinned[:0], c.keep[:0], c.made[:0], nil
 	for i := range c.tensors[c.kernel.operands:] {
 		i += c.kernel.operands
 		c.tensors[i].values = arrayWords{}
@@ -231,7 +236,11 @@ func (c *call) give(i int, t *tensor.Tensor) {
 		c.wrong(i, "is stored as %s: want %s (use its method Convert)", t.Format(), d.format)
 		return
 	}
-	c.keep = append(c.keep, unsafe.Pointer(t))
+	if err := t.Pin(); err != nil {
+		c.wrong(i, "cannot be read: %v", err)
+		return
+	}
+	c.pinned = append(c.pinned, t)
 	copy(c.extents[i], t.Dims())
 	for l, types := range d.levels {
 		level := t.LevelAt(l)
