@@ -129,10 +129,10 @@ func (u *uniqueness) run(ctx context.Context, file string) error {
 	found, err := await(ctx, func() (ops.Uniques, error) { return u.find(ctx, t, ops.In(session)) })
 	task.end()
 	if of := (*ops.Error)(nil); errors.As(err, &of) {
-		return of.Err // the user called no function
+		err = of.Err // the user called no function
 	}
 	if err != nil {
-		return err
+		return fmt.Errorf("%s: %w", file, err)
 	}
 	out := map[string]*tensor.Tensor{"values": found.Values, "counts": found.Counts, "inverse": found.Inverse}
 	if len(writes) == 0 {
