@@ -37,6 +37,7 @@ type stagePlan struct {
 	ordered  bool
 	symbolic bool
 	lastUses []loop.BufferID // temporaries that no later stage uses
+	tallies  []tallyPlan     // what its chunks count
 }
 
 // sizesPlan is a list of scalars to compute and then buffers to allocate.
@@ -116,6 +117,7 @@ func newPlan(program *loop.Program) *plan {
 		p.stages = append(p.stages, out)
 	}
 	p.findLastUses()
+	p.findTallies()
 	return p
 }
 
