@@ -108,6 +108,8 @@ type MemoryLimitError struct {
 	Len            int64  // elements asked for
 	Elem           string // their type
 	Need           int64  // bytes asked for, math.MaxInt64 if more than that
+	Result         int64  // bytes of all that is known to be needed for results, math.MaxInt64 if more; 0: nothing is
+	AtLeast        bool   // Buffer was not asked for: more than Len entries were counted, of at least Need bytes
 	InUse          int64  // bytes that the run holds already
 	Limit          int64  // bytes that the run may hold
 	Source         string // where the limit comes from
@@ -117,13 +119,20 @@ type MemoryLimitError struct {
 // Error names the buffer, its size, the limit and where the limit comes from.
 func (e *MemoryLimitError) Error() string {
 	s := fmt.Sprintf("program %s, stage %s: buffer %s needs %s (%d × %s)", e.Program, e.Stage, e.Buffer, formatBytes(e.Need), e.Len, e.Elem)
+	if e.AtLeast {
+		s = fmt.Sprintf("program %s, stage %s: the result has more than %d entries, which need more than %s", e.Program, e.Stage, e.Len, formatBytes(e.Need))
+	}
 	if e.Err != nil {
 		return s + fmt.Sprintf(", which the operating system refused: %v", e.Err)
 	}
 	if e.InUse > 0 {
 		s += fmt.Sprintf(" on top of %s in use", formatBytes(e.InUse))
 	}
-	return s + fmt.Sprintf("; the memory limit is %s (%s): choose a sparser format for the result, or raise the limit", formatBytes(e.Limit), e.Source)
+	s += fmt.Sprintf("; the memory limit is %s (%s)", formatBytes(e.Limit), e.Source)
+	if e.Result > e.Need {
+		s += fmt.Sprintf(", and all of the result needs %s", formatBytes(e.Result))
+	}
+	return s + ": choose a sparser format for the result, or raise the limit"
 }
 
 // Unwrap returns the operating system's error, or nil.

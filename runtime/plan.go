@@ -41,6 +41,7 @@ type stagePlan struct {
 	ordered  bool
 	symbolic bool
 	lastUses []loop.BufferID // temporaries that no later stage uses
+	tallies  []tallyPlan     // what its chunks count
 }
 
 // sizesPlan is a list of scalars to compute and then buffers to allocate.
@@ -119,6 +120,7 @@ func newPlan(program *loop.Program) *plan {
 		p.stages = append(p.stages, out)
 	}
 	p.findLastUses()
+	p.findTallies()
 	return p
 }
 

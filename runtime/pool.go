@@ -2,6 +2,7 @@ package runtime
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"runtime/debug"
@@ -22,6 +23,7 @@ type team struct {
 	frame  *frame
 	cut    *cut
 	done   <-chan struct{} // the context's
+	tally  *tally          // what chunks count is added up here; nil for most stages
 
 	next atomic.Int64 // the chunk to hand out next
 	stop atomic.Int64 // chunks handed out from this one on need not run
@@ -31,6 +33,9 @@ type team struct {
 	failure failure // the first
 	panics  any     // what a kernel panicked with, or nil
 }
+
+// errTooMany says that chunks have counted more entries than memory holds.
+var errTooMany = errors.New("too many entries")
 
 // failure is how a chunk failed. The zero value is success.
 type failure struct {
@@ -49,7 +54,7 @@ func (f *failure) failed() bool { return f.status != 0 || f.err != nil }
 // reported is the same for any number of threads.
 func (t *team) run(ctx context.Context, k kernel, f *frame, c *cut, threads int64) (failure, error) {
 	t.kernel, t.frame, t.cut, t.done = k, f, c, ctx.Done()
-	defer func() { t.kernel, t.done = nil, nil }()
+	defer func() { t.kernel, t.done, t.tally = nil, nil, nil }()
 	threads = min(threads, c.chunks)
 	if threads <= 1 {
 		return t.inOrder(ctx)
@@ -110,6 +115,9 @@ func (t *team) work(f *frame) {
 func (t *team) chunk(f *frame, i int64) failure {
 	lo, hi := t.cut.chunk(i)
 	status, err := t.kernel.call(f, i, lo, hi)
+	if err == nil && status == 0 && t.tally != nil && !t.tally.add(i) {
+		err = errTooMany
+	}
 	return failure{i, status, err}
 }
 

@@ -3,6 +3,7 @@ package runtime
 import (
 	"context"
 	"fmt"
+	"math"
 	"os"
 	goruntime "runtime"
 	"strings"
@@ -185,6 +186,7 @@ type state struct {
 	stack   []int64
 	frame   frame
 	team    team
+	tally   tally
 	threads int64 // that this run may use
 	account account
 	watched watched
@@ -308,6 +310,10 @@ func (x *Executable) stage(ctx context.Context, s *state, st *stagePlan, o Optio
 		return err
 	}
 	if st.fn != nil {
+		if st.tallies != nil {
+			s.tally.open(s, st, o, x.memory.machine)
+			s.team.tally = &s.tally
+		}
 		if err := x.call(ctx, s, st, threads); err != nil {
 			return err
 		}
@@ -371,7 +377,7 @@ func (x *Executable) allocate(s *state, st *stagePlan, a *allocPlan, o Options) 
 	}
 	refused := func(err error) error {
 		return &MemoryLimitError{Program: s.plan.program.Name, Stage: st.name, Buffer: buf.Name,
-			Len: n, Elem: buf.Elem.String(), Need: bytes,
+			Len: n, Elem: buf.Elem.String(), Need: bytes, Result: s.resultBytes(st),
 			InUse: s.account.inUse, Limit: s.account.limit, Source: s.account.source, Err: err}
 	}
 	if !s.account.reserve(padded(min(bytes, maxObject)), o.MemoryLimit, x.memory.machine) {
@@ -388,6 +394,47 @@ func (x *Executable) allocate(s *state, st *stagePlan, a *allocPlan, o Options) 
 	s.temps[a.buffer] = t
 	s.mem[a.buffer] = Memory{Ptr: t.ptr, Len: n}
 	return nil
+}
+
+// resultBytes is what the results need whose sizes are known when a stage allocates: those
+// it has, and those that it and the next stages allocate, up to one that computes.
+func (s *state) resultBytes(from *stagePlan) int64 {
+	total := int64(0)
+	for id, m := range s.mem {
+		if s.plan.program.Buffers[id].Role == loop.Output {
+			total = saturatingAdd(total, bytesOf(m.Len, s.plan.elemSize[id]))
+		}
+	}
+	reached := false
+	for i := range s.plan.stages {
+		st := &s.plan.stages[i]
+		if reached = reached || st == from; !reached {
+			continue
+		}
+		for j := range st.before.lets {
+			l := &st.before.lets[j]
+			v, fault := s.eval(&l.value)
+			if fault != "" {
+				return total
+			}
+			s.scalars[l.scalar] = v
+		}
+		for j := range st.before.allocs {
+			a := &st.before.allocs[j]
+			if s.plan.program.Buffers[a.buffer].Role != loop.Output || s.mem[a.buffer].Ptr != nil {
+				continue
+			}
+			if n, fault := s.eval(&a.length); fault == "" && n > 0 {
+				total = saturatingAdd(total, bytesOf(n, s.plan.elemSize[a.buffer]))
+			} else if fault != "" {
+				total = math.MaxInt64
+			}
+		}
+		if st.fn != nil {
+			break
+		}
+	}
+	return total
 }
 
 // trim shortens an output. Where more than half of it is not needed, it moves to
@@ -463,6 +510,9 @@ func (s *state) outcome(ctx context.Context, st *stagePlan, f failure) error {
 		return nil
 	case f.err == nil && f.status == loop.StatusStopped:
 		return ctx.Err()
+	}
+	if f.err == errTooMany {
+		return s.tooMany(st)
 	}
 	e := &KernelError{Program: s.plan.program.Name, Stage: st.name, Func: st.fn.Name, Chunk: f.chunk, Code: int(f.status - 1)}
 	switch {
