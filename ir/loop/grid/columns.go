@@ -43,7 +43,7 @@ func (m *mapper) columns(s *loop.Stage) bool {
 	wide, okWide := m.rowsByTeams(s, t, lineTeams{mapping: "tiles_of_columns", lanes: -1, perLane: wideColumns, threads: byColumns.threads}, long)
 	strides := stridesOf(s.Func, t.width)
 	byVectors := lineTeams{
-		mapping: "vectors", lanes: vectorDoublings, perLane: wideColumns, strides: strides, threads: m.teamThreads(x2threads), ahead: true,
+		mapping: "vectors", lanes: vectorDoublings, perLane: wideColumns, strides: strides, threads: m.teamThreads(vectorThreads), ahead: true,
 	}
 	vectors, okVectors := m.rowsByTeams(s, t, byVectors, long)
 	if !okNarrow || !okWide || !okVectors {

@@ -250,14 +250,11 @@ func (w *lineWork) loopAhead(f *loop.For, n *loop.Inliner, at *loop.Ref, hi loop
 				w.do(n, t)
 			}
 			for u, t := range next {
-				for _, id := range slices.Sorted(maps.Keys(t.lets)) {
-					b.Assign(t.lets[id].(*loop.Ref), later[u].lets[id])
-				}
-				for _, id := range slices.Sorted(maps.Keys(t.loads)) {
-					b.Assign(t.loads[id].(*loop.Ref), later[u].loads[id])
-				}
+				t.assign(b, later[u])
 			}
 		})
+		// The last of next never counts here, but with no use behind the loop LLVM would not
+		// carry what was read for it from turn to turn: it would read it when it is needed.
 		b.If(b.Lt(at, hi), func() {
 			for u, t := range next {
 				p := b.Let("p", b.Add(at, loop.Int(int64(u))))
@@ -269,6 +266,16 @@ func (w *lineWork) loopAhead(f *loop.For, n *loop.Inliner, at *loop.Ref, hi loop
 	}, nil)
 }
 
+// turn is an iteration of a loop between the row and the columns.
+type turn struct {
+	loop   *loop.For
+	p      loop.Expr
+	lets   map[loop.VarID]loop.Expr // what is declared in it outside the loops over columns
+	loads  map[loop.BufID]loop.Expr // elements p of buffers
+	counts loop.Expr                // see lineWork
+}
+
+// each puts something in place of each value that was read.
 func (t turn) each(with func(loop.Expr) loop.Expr) {
 	for _, id := range slices.Sorted(maps.Keys(t.lets)) {
 		t.lets[id] = with(t.lets[id])
@@ -278,18 +285,20 @@ func (t turn) each(with func(loop.Expr) loop.Expr) {
 	}
 }
 
+// assign gives the variables that a turn's values are those of another.
+func (t turn) assign(b *loop.Builder, from turn) {
+	for _, id := range slices.Sorted(maps.Keys(t.lets)) {
+		b.Assign(t.lets[id].(*loop.Ref), from.lets[id])
+	}
+	for _, id := range slices.Sorted(maps.Keys(t.loads)) {
+		b.Assign(t.loads[id].(*loop.Ref), from.loads[id])
+	}
+}
+
+// clone is a turn whose values may become others.
 func (t turn) clone() turn {
 	t.lets, t.loads = maps.Clone(t.lets), maps.Clone(t.loads)
 	return t
-}
-
-// turn is an iteration of a loop between the row and the columns.
-type turn struct {
-	loop   *loop.For
-	p      loop.Expr
-	lets   map[loop.VarID]loop.Expr // what is declared in it outside the loops over columns
-	loads  map[loop.BufID]loop.Expr // elements p of buffers
-	counts loop.Expr                // see lineWork
 }
 
 // fetch emits what an iteration reads before its columns: other iterations' reads, which

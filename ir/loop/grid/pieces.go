@@ -1,11 +1,6 @@
 package grid
 
-import (
-	"os"
-	"strconv"
-
-	"github.com/lacuna-sparse/lacuna/ir/loop"
-)
+import "github.com/lacuna-sparse/lacuna/ir/loop"
 
 // Rows with many entries that add to lines are cut into pieces of so many entries. Teams
 // leave such rows out and note their pieces, in whatever order they come to them; after
@@ -65,15 +60,19 @@ func (x *pieceList) sizes(m *mapper, width loop.SizeExpr, isVector loop.ScalarID
 	lines := atLeastOne(sizeOp(loop.Div, sizeOp(loop.Div, loop.SizeConst(maxPieceBytes/2), bytes), atLeastOne(width)))
 	// 1 where warps take vectors of a line, else 0.
 	warps := sizeOp(loop.Mul, sizeOp(loop.Min, loop.SizeConst(1), sizeOp(loop.Div, width, loop.SizeConst(warp*wideColumns))), loop.SizeScalar(isVector))
-	least := sizeOp(loop.Add, loop.SizeConst(shortPieces*m.opts.LongRow), sizeOp(loop.Mul, warps, loop.SizeConst((x2long-shortPieces)*m.opts.LongRow)))
+	least := sizeOp(loop.Add, loop.SizeConst(shortPieces*m.opts.LongRow), sizeOp(loop.Mul, warps, loop.SizeConst((longPieces-shortPieces)*m.opts.LongRow)))
 	length := sizeOp(loop.Max, ceilDiv(entries, lines), least)
-	whole := sizeOp(loop.Div, entries, loop.SizeScalar(x.length))
-	// A row that is cut is longer than one piece: the last, shorter ones at most double them.
-	pieces := sizeOp(loop.Add, sizeOp(loop.Mul, whole, loop.SizeConst(2)), loop.SizeConst(1))
+	rows, pieces := x.most()
 	return loop.ScalarLet{Scalar: x.length, Value: length}, []loop.Alloc{
-		{Buffer: x.rows, Len: pieces}, {Buffer: x.starts, Len: pieces}, {Buffer: x.first, Len: sizeOp(loop.Add, whole, loop.SizeConst(1))},
-		{Buffer: x.lines, Len: sizeOp(loop.Mul, pieces, width)},
+		{Buffer: x.rows, Len: pieces}, {Buffer: x.starts, Len: pieces}, {Buffer: x.first, Len: rows}, {Buffer: x.lines, Len: sizeOp(loop.Mul, pieces, width)},
 	}
+}
+
+// most is how many rows may be cut, and into how many pieces, or one more.
+func (x *pieceList) most() (rows, pieces loop.SizeExpr) {
+	whole := sizeOp(loop.Div, loop.SizeLen{Buffer: x.entries}, loop.SizeScalar(x.length))
+	// A row that is cut is longer than one piece: the last, shorter ones at most double them.
+	return sizeOp(loop.Add, whole, loop.SizeConst(1)), sizeOp(loop.Add, sizeOp(loop.Mul, whole, loop.SizeConst(2)), loop.SizeConst(1))
 }
 
 // pieceParameters are a function's parameters for pieces.
@@ -108,13 +107,16 @@ func (x *pieceParameters) count(g *gridFunc, length loop.Expr) loop.Expr {
 // pieces adds the stages for long rows: teams take pieces, by vectors where lanes may, and
 // then rows, whose pieces they add up.
 func (m *mapper) pieces(s *loop.Stage, t *lineNest, long *longList, byVectors, byColumns lineTeams, isVector loop.ScalarID, any loop.SizeExpr) {
-	blocks := sizeOp(loop.Mul, sizeOp(loop.Min, loop.SizeScalar(m.cuts[s.Partition].n), loop.SizeConst(maxPieceBlocks)), any)
+	blocks := func(items loop.SizeExpr) loop.SizeExpr {
+		return sizeOp(loop.Mul, sizeOp(loop.Min, items, loop.SizeConst(maxPieceBlocks)), any)
+	}
+	rows, pieces := long.pieces.most()
 	vectors := m.piecesByTeams(s, t, byVectors, long)
-	vectors.Blocks = sizeOp(loop.Mul, blocks, loop.SizeScalar(isVector))
+	vectors.Blocks = sizeOp(loop.Mul, blocks(pieces), loop.SizeScalar(isVector))
 	columns := m.piecesByTeams(s, t, byColumns, long)
-	columns.Blocks = sizeOp(loop.Mul, blocks, sizeOp(loop.Sub, loop.SizeConst(1), loop.SizeScalar(isVector)))
+	columns.Blocks = sizeOp(loop.Mul, blocks(pieces), sizeOp(loop.Sub, loop.SizeConst(1), loop.SizeScalar(isVector)))
 	joined := m.joinedPieces(s, t, byColumns, long)
-	joined.Blocks = blocks
+	joined.Blocks = blocks(rows)
 	m.add(vectors)
 	m.add(columns)
 	m.add(joined)
@@ -213,16 +215,3 @@ func (g *gridFunc) eachTile(teams rowTeams, by lineTeams, items, columns loop.Ex
 func (g *gridFunc) lineStage(s *loop.Stage, mapping string) loop.Stage {
 	return loop.Stage{Name: name(s, mapping), Partition: -1, Func: loop.RemoveDead(g.b.Func()), Bufs: g.bufs, Args: g.args, Symbolic: s.Symbolic}
 }
-
-// X2: a scratch switch
-func x2env(name string, def int64) int64 {
-	if v, err := strconv.ParseInt(os.Getenv(name), 10, 64); err == nil {
-		return v
-	}
-	return def
-}
-
-var (
-	x2long    = x2env("LACUNA_X2_PIECE", longPieces)
-	x2threads = int(x2env("LACUNA_X2_THREADS", vectorThreads))
-)
