@@ -78,7 +78,7 @@ func anyKernels(kernels []*cudaKernel) []gridKernel {
 // interrupted; the context is looked at between them.
 func (e *cudaEngine) images(ctx context.Context, named []*loop.Func, how effort) ([]gpuImage, error) {
 	begin := time.Now()
-	e.compiler.Do(func() { go e.openCompiler() })
+	e.compiler.Do(func() { go e.later.do(e.openCompiler) })
 	l, err := e.host.open()
 	traced(begin, "LLVM opened")
 	if err != nil {

@@ -76,28 +76,40 @@ func (e *cudaEngine) improve(kernels []*cudaKernel, named []*loop.Func, key disk
 	writes.pending.Go(func() {
 		later.one.Lock()
 		defer later.one.Unlock()
-		later.using.RLock()
-		defer later.using.RUnlock()
-		images, err := e.images(later.ctx, named, carefully)
-		if err != nil {
-			return
-		}
-		better, err := e.load(images, named)
-		if err != nil {
-			return
-		}
-		for i, k := range kernels {
-			k.entry.Store(better[i].entry.Load())
-		}
-		if e.disk == nil {
-			return
-		}
-		var data bytes.Buffer
-		if err := gob.NewEncoder(&data).Encode(images); err != nil {
-			panic("BUG: " + err.Error())
-		}
-		writeLater(e.disk, gpuKind, key, data.Bytes())
+		later.do(func() { e.compileAgain(kernels, named, key) })
 	})
+}
+
+// do does what nobody waits for, unless the engine was closed.
+func (i *improvements) do(what func()) {
+	i.using.RLock()
+	defer i.using.RUnlock()
+	if i.ctx.Err() == nil {
+		what()
+	}
+}
+
+// compileAgain is what improve does later.
+func (e *cudaEngine) compileAgain(kernels []*cudaKernel, named []*loop.Func, key diskcache.Key) {
+	images, err := e.images(e.later.ctx, named, carefully)
+	if err != nil {
+		return
+	}
+	better, err := e.load(images, named)
+	if err != nil {
+		return
+	}
+	for i, k := range kernels {
+		k.entry.Store(better[i].entry.Load())
+	}
+	if e.disk == nil {
+		return
+	}
+	var data bytes.Buffer
+	if err := gob.NewEncoder(&data).Encode(images); err != nil {
+		panic("BUG: " + err.Error())
+	}
+	writeLater(e.disk, gpuKind, key, data.Bytes())
 }
 
 // leave ends the compilations that nobody waits for; then nothing that compiles uses the context any more.
