@@ -170,3 +170,54 @@ func TestConvertTiles(t *testing.T) {
 	}
 	checkKernelsRan(t, map[string]*Session{"grids": s})
 }
+
+// Values in blocks that equal the fill are left out, also where chunks of entries are counted
+// one by one: complex values do not go by tiles.
+func TestConvertBlocksOnGrids(t *testing.T) {
+	s := NewSession(WithEngine(testengine.Or(t, runtime.Simulated())), WithConversionKernels())
+	s.grain = 3
+	r := rand.New(rand.NewPCG(4, 4))
+	format := func(text string) tensor.Format {
+		f, err := tensor.ParseFormat(text, 3)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return f
+	}
+	from := format("C-S-D")
+	for _, name := range []string{"S-S-S[1,2,0]", "CSF", "C-C-S", "D"} {
+		to := format(name)
+		for _, dt := range []tensor.DType{tensor.Complex64, tensor.Float64, tensor.Int8} {
+			for range 10 {
+				shape := []int64{1 + r.Int64N(4), 1 + r.Int64N(4), 1 + r.Int64N(4)}
+				coords := make([][]int64, 3)
+				values := make([]float64, r.IntN(20))
+				for i := range values {
+					for axis := range coords {
+						coords[axis] = append(coords[axis], r.Int64N(shape[axis]))
+					}
+					values[i] = float64(r.IntN(3))
+				}
+				array, err := tensor.ArrayOf(values).Convert(dt)
+				if err != nil {
+					t.Fatal(err)
+				}
+				a, err := tensor.FromCoords(shape, from, coords, array)
+				if err != nil {
+					t.Fatal(err)
+				}
+				want, err := a.Convert(to)
+				if err != nil {
+					t.Fatal(err)
+				}
+				got, err := s.Convert(t.Context(), a, to)
+				if err != nil {
+					t.Fatalf("%v to %v: %v", a, to, err)
+				}
+				if err := sameArrays(got, want); err != nil {
+					t.Fatalf("%v to %v: %v", a, to, err)
+				}
+			}
+		}
+	}
+}

@@ -54,6 +54,26 @@ func flattened(s *loop.Stage) *loop.Stage {
 	}
 }
 
+// onlyGoesThrough reports whether a function is one loop over the elements of its chunk, and
+// nothing in it asks for the chunk.
+func onlyGoesThrough(f *loop.Func) bool {
+	l := onlyLoop(f)
+	if l == nil || !isRef(l.Lo, f.Lo) || !isRef(l.Hi, f.Hi) {
+		return false
+	}
+	asks := 0
+	loop.WalkStmts(f.Body, func(s loop.Stmt) {
+		for _, e := range loop.Exprs(s) {
+			loop.WalkExpr(e, func(e loop.Expr) {
+				if isRef(e, f.Lo) || isRef(e, f.Hi) || isRef(e, f.Chunk) {
+					asks++
+				}
+			})
+		}
+	})
+	return asks == 2 // the bounds of the loop
+}
+
 // storesAtRead reports whether a loop without loops in it stores at places that are read.
 func storesAtRead(l *loop.For) bool {
 	read := map[loop.VarID]bool{}
@@ -136,7 +156,7 @@ const fewElements = 1 << 14
 // reads, such as y(p(i),j) += A(i,j) over j, by updates where there are few elements, and
 // else by elements. It reports whether that could be done.
 func (m *mapper) updates(s *loop.Stage) bool {
-	if !readsOwnStores(s.Func) {
+	if !readsOwnStores(s.Func) || !onlyGoesThrough(s.Func) {
 		return false
 	}
 	f := m.listFunc(s, s.Func.Name)
