@@ -49,7 +49,7 @@ type idleBlock struct {
 
 // The sizes of blocks that are recycled. Above maxRecycled they have no classes.
 const (
-	minRecycled     = 64 << 10
+	minRecycled     = 32 << 10
 	maxRecycledBits = 22
 	maxRecycled     = 1 << maxRecycledBits
 	recycledClasses = (maxRecycledBits-minClassBits)*4 + 1 // by size, as of temporaries
