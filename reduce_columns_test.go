@@ -20,6 +20,7 @@ func TestColumnsCountGaps(t *testing.T) {
 	const columns = 90
 	r := rand.New(rand.NewPCG(7, 7))
 	nan := math.NaN()
+	sessions := lineSessions(t)
 	for k, fill := range []float64{0, 2, -1, nan} {
 		rows := []int{7, 30}[k%2]
 		dense := make([]float64, rows*columns)
@@ -65,7 +66,7 @@ func TestColumnsCountGaps(t *testing.T) {
 					}
 					text := fmt.Sprintf("y(j) = %s_i %s", name, term)
 					for _, opts := range [][]Option{nil, {Result("y", tensor.Dense(1))}} {
-						got := numbers(t, evalAll(t, lineSessions(t), text, Args{"A": a}, opts...))
+						got := numbers(t, evalAll(t, sessions, text, Args{"A": a}, opts...))
 						if !slices.EqualFunc(got, want, func(x, y float64) bool { return x == y || x != x && y != y }) {
 							t.Errorf("%s, A %v with fill %v:\n got %v\nwant %v", text, f, fill, got, want)
 						}
@@ -78,12 +79,13 @@ func TestColumnsCountGaps(t *testing.T) {
 
 // TestColumnsOfNothing reduces columns without rows, and rows without columns.
 func TestColumnsOfNothing(t *testing.T) {
+	sessions := lineSessions(t)
 	for _, shape := range [][]int64{{0, 3}, {3, 0}, {0, 0}} {
 		a, err := tensor.FromCoords(shape, tensor.CSR, [][]int64{{}, {}}, tensor.ArrayOf([]float64{}), tensor.WithFill(tensor.Float(tensor.Float64, 2)))
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, v := range numbers(t, evalAll(t, lineSessions(t), "y(j) = sum_i A(i,j)", Args{"A": a})) {
+		for _, v := range numbers(t, evalAll(t, sessions, "y(j) = sum_i A(i,j)", Args{"A": a})) {
 			if v != 0 {
 				t.Errorf("%v: a sum over no rows is %v", shape, v)
 			}
@@ -93,6 +95,7 @@ func TestColumnsOfNothing(t *testing.T) {
 
 // TestManyRows counts rows in a column of more than 2^32 that are not stored.
 func TestManyRows(t *testing.T) {
+	sessions := lineSessions(t)
 	a, err := tensor.FromCoords([]int64{1 << 40, 2}, tensor.DCSR, [][]int64{{5, 1 << 39}, {0, 0}}, tensor.ArrayOf([]float64{-3, -4}), tensor.WithFill(tensor.Float(tensor.Float64, -1)))
 	if err != nil {
 		t.Fatal(err)
@@ -102,7 +105,7 @@ func TestManyRows(t *testing.T) {
 		"y(j) = min_i A(i,j)": {-4, -1},
 		"y(j) = sum_i A(i,j)": {-7 - (1<<40 - 2), -(1 << 40)},
 	} {
-		if got := numbers(t, evalAll(t, lineSessions(t), text, Args{"A": a})); !slices.Equal(got, want[:]) {
+		if got := numbers(t, evalAll(t, sessions, text, Args{"A": a})); !slices.Equal(got, want[:]) {
 			t.Errorf("%s is %v, want %v", text, got, want)
 		}
 	}
@@ -112,6 +115,7 @@ func TestManyRows(t *testing.T) {
 // side, which are run step by step: bits must agree. Pieces begin and end among numbers,
 // maxima, infinities and NaN.
 func TestLogScanInPasses(t *testing.T) {
+	sessions := lineSessions(t)
 	const lines, length = 9, 1000
 	r := rand.New(rand.NewPCG(8, 8))
 	inf := math.Inf(1)
@@ -146,8 +150,8 @@ func TestLogScanInPasses(t *testing.T) {
 		t.Fatal(err1, err2)
 	}
 	for _, options := range []string{"", "[exclusive]", "[reverse]", "[exclusive, reverse]"} {
-		x := numbers(t, evalAll(t, lineSessions(t), "y(i,j) = logcumsumexp_j"+options+" A(i,j)", Args{"A": a}))
-		y := numbers(t, evalAll(t, lineSessions(t), "y(i,j) = logcumsumexp_i"+options+" A(i,j)", Args{"A": b}))
+		x := numbers(t, evalAll(t, sessions, "y(i,j) = logcumsumexp_j"+options+" A(i,j)", Args{"A": a}))
+		y := numbers(t, evalAll(t, sessions, "y(i,j) = logcumsumexp_i"+options+" A(i,j)", Args{"A": b}))
 		for g := range lines {
 			for k := range length {
 				v, w := x[g*length+k], y[k*lines+g]
@@ -168,6 +172,7 @@ func TestLogScanInPasses(t *testing.T) {
 // walked without a search for their ends where nobody needs those, with the same over
 // rows that have pointers. Sums are exact in any order.
 func TestRowsOfCoordinates(t *testing.T) {
+	sessions := lineSessions(t)
 	const rows, columns = 30, 30
 	r := rand.New(rand.NewPCG(9, 9))
 	for _, fill := range []float64{0, -1} {
@@ -238,7 +243,7 @@ func TestRowsOfCoordinates(t *testing.T) {
 				if strings.Contains(text, "v(") {
 					args["v"], options = some, append(options, Operand("v", some))
 				}
-				for s, session := range lineSessions(t) {
+				for s, session := range sessions {
 					k, err := session.Compile(text, options...)
 					if err != nil {
 						t.Fatalf("%s: %v", text, err)
