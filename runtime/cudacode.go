@@ -140,6 +140,9 @@ func (e *cudaEngine) image(ctx context.Context, l *llvm.LLVM, named []*loop.Func
 	}
 	begin = time.Now()
 	assembly, err := l.EmitAssembly(text, llvm.Options{Target: e.target, Level: how.llvm()})
+	if err != nil && how == quickly { // which leaves code in forms that targets know less well
+		assembly, err = l.EmitAssembly(text, llvm.Options{Target: e.target})
+	}
 	if err != nil {
 		return nil, err
 	}

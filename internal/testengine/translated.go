@@ -53,8 +53,10 @@ func (e *translated) Compile(ctx context.Context, p *loop.Program) (*runtime.Exe
 		if err != nil {
 			return nil, err
 		}
-		if _, err := e.llvm.EmitAssembly(text, llvm.Options{Target: llvm.Target{Triple: ptx.Triple, CPU: targetCPU}}); err != nil {
-			return nil, err
+		for _, level := range []llvm.Level{llvm.Quick, llvm.O3} { // as the engine for GPUs does
+			if _, err := e.llvm.EmitAssembly(text, llvm.Options{Target: llvm.Target{Triple: ptx.Triple, CPU: targetCPU}, Level: level}); err != nil {
+				return nil, err
+			}
 		}
 	}
 	return e.Engine.Compile(ctx, p)
