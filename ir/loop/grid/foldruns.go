@@ -119,12 +119,14 @@ func (f *runFolder) tiles(operandsAt func(at loop.Expr) []loop.Expr) {
 
 	f.inTurns(f.block(), tiles, f.blocks(), func(t loop.Expr) {
 		lo := b.Var("lo", b.Mul(t, loop.Int(tile)))
+		// Most groups that go past the end have few updates there.
+		length := b.Var("length", loop.Int(tile))
 		going, rest := b.Var("going", loop.Truth(true)), b.Var("rest", loop.Truth(false))
 		mine, any := b.Var("mine", loop.Truth(false)), b.Var("any", loop.Truth(false))
 		element := b.Var("element", zero)
 		acc := b.Var("acc", loop.Number(b.Elem(f.vals).Compute(), 0))
 		b.While(going, func() {
-			hi := b.Let("hi", b.Min(n, b.Add(lo, loop.Int(tile))))
+			hi := b.Let("hi", b.Min(n, b.Add(lo, length)))
 			count := f.load(operandsAt, keys, numbers, passes, group, lo, hi, flags, heads)
 			size := b.Let("size", b.Sub(hi, lo))
 			// Whether the last group goes on behind the tile, and is the block's.
@@ -148,6 +150,7 @@ func (f *runFolder) tiles(operandsAt func(at loop.Expr) []loop.Expr) {
 				b.If(b.And(any, b.And(b.Not(mine), b.Lt(element, elements))), func() { b.Store(f.vals, element, acc) }, nil)
 				b.Assign(h, b.Add(h, teams))
 			})
+			b.Assign(length, b.Select(rest, loop.Int(tile), loop.Int(threads)))
 			b.Assign(going, more)
 			b.Assign(rest, more)
 			b.Assign(lo, hi)
