@@ -108,7 +108,7 @@ func TestGridScans(t *testing.T) {
 // elements.
 func TestGridScansOfColumns(t *testing.T) {
 	oracle := NewSession(WithEngine(runtime.Interp()), WithThreads(1))
-	session := gridSession(t, 0)
+	session, cut := gridSession(t, 0), gridSession(t, 3)
 	A := randomLines(t, 1500, 5, tensor.Float64, nil)
 	S := sparseLine(t, 40*300, []int64{40, 300}, tensor.CSR, tensor.Float64, 0)
 	one := sparseLine(t, 9000, []int64{9000}, tensor.CSF(1), tensor.Float64, 0.25)
@@ -129,6 +129,10 @@ func TestGridScansOfColumns(t *testing.T) {
 			tolerance = 1.2e-7
 		}
 		agree(t, test.text, got, want, tolerance)
+		if test.a == short {
+			got := numbers(t, evalAll(t, []*Session{cut}, test.text, Args{"A": test.a}))
+			agree(t, test.text+" by few blocks", got, want, tolerance)
+		}
 	}
 }
 

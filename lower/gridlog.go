@@ -100,35 +100,42 @@ func (x *scanner) teamLogs(t *gridTeam) {
 	w.origin = b.Let("origin", b.Mul(t.warp(), loop.Int(w.region())))
 	w.own = b.Let("own", b.Add(w.origin, padded(b, b.Mul(w.lane, loop.Int(w.quads)))))
 	w.fillTables()
-	w.wide = b.Var("wide", loop.Truth(false))
+	w.wide, w.turn = b.Var("wide", loop.Truth(false)), b.Var("turn", loop.Int(0))
 	x.teamSpans(t, func(s span, first, item loop.Expr) {
 		base := x.base(e, s)
 		w.carry = e.open(x.fold)
 		if x.blocked() && !t.single() {
-			earlier := e.open(x.fold)
-			x.teamCarry(t, w.prefix, earlier, first, item)
-			w.carryOn(earlier)
+			b.If(b.Gt(e.scalar(x.some), loop.Int(0)), func() {
+				earlier := e.open(x.fold)
+				x.teamCarry(t, w.prefix, earlier, first, item)
+				w.carryOn(earlier)
+			}, nil)
 		}
 		w.c, w.sum = b.Var("c", loop.Number(loop.F32, 0)), b.Var("sum", loop.Float(loop.F64, 0))
-		w.scaled, w.turn = b.Var("scaled", loop.Truth(false)), b.Var("turn", loop.Int(0))
+		w.scaled = b.Var("scaled", loop.Truth(false))
 		start := b.Var("start", s.from)
 		b.While(b.Lt(start, s.until), func() { w.step(s, base, start) })
 	})
 }
 
-const (
-	// logResident is how many blocks of such a scan a processor has room for: with that, a
-	// thread has just the registers for its sums.
-	logResident = 8
-	// logBlocks is how many blocks there are at most, as each computes its tables.
-	logBlocks = 1 << 13
-)
+// logResident is how many blocks of such a scan a processor has room for: with that, a
+// thread has just the registers for its sums.
+const logResident = 8
+
+// logBlocks is how many blocks there are at most, as each computes its tables; few in tests,
+// whose blocks are to take several lines.
+func (x *scanner) logBlocks() int64 {
+	if x.opts.Grain > 0 {
+		return 2
+	}
+	return 1 << 13
+}
 
 // logTeams is runTeams for such scans.
 func (x *scanner) logTeams(name string, warps int, items loop.SizeExpr) {
 	t := x.gridEmitter(name, warps, x.teams.warps)
 	x.teamLogs(t)
-	x.addStage(t.gridStage(name, sizeMin(t.blocksFor(items), loop.SizeConst(logBlocks))))
+	x.addStage(t.gridStage(name, sizeMin(t.blocksFor(items), loop.SizeConst(x.logBlocks()))))
 }
 
 // region is the room of a warp in tile: behind every 32 elements is a gap of a vector, so
