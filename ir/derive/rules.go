@@ -77,8 +77,10 @@ var parsed = sync.OnceValue(func() map[string]lang.Node {
 		note(list)
 	}
 	note(makeComplex)
-	for _, rank := range ranks {
-		note([]string{rank})
+	for _, table := range []map[string]string{ranks, slopes} {
+		for _, text := range table {
+			note([]string{text})
+		}
 	}
 	return m
 })
