@@ -32,6 +32,8 @@ func TestSkewedOperands(t *testing.T) {
 		"y(i) = sum_j A(i,j)*B(i,j)",
 		"y(j) = sum_i A(i,j)*b(j)*B(i,j)",
 		"Y(i,j) = A(i,j)*B(i,j)",
+		"y(i) = sum_j A(i,j)*b(j)*(1 + B(i,j))", // b in a table, B keeps up
+		"y(j) = sum_i (A(i,j)*B(i,j) + A(i,j)*a(j)*b(j))",
 		"Y(i,j) = A(i,j)*(2 + B(i,j))",
 		"y(i) = sum_j A(i,j)*b(j)",
 		"y(i) = max_j (A(i,j)*b(j)*c(j) - 2)",
@@ -81,6 +83,9 @@ func TestSkewedOperands(t *testing.T) {
 				t.Fatalf("%s: %v", src, err)
 			}
 			for _, s := range engines {
+				if _, err := s.Eval(ctx, src, sparse); err != nil { // tables are made from the second run on
+					t.Fatalf("%s: %v", src, err)
+				}
 				got, err := s.Eval(ctx, src, sparse)
 				if err != nil {
 					t.Fatalf("%s: %v", src, err)

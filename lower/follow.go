@@ -94,7 +94,7 @@ func (w *walk) prepareFollowers(driver *iterator, begin, end loop.Expr) {
 		}
 		it.at = b.Var("p_"+it.access.Tensor.Name, first)
 	}
-	w.findLong([]*iterator{driver}, func(it *iterator) loop.Expr {
+	w.findLong(w.followers, []*iterator{driver}, func(it *iterator) loop.Expr {
 		if it == driver {
 			return begin
 		}

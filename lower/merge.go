@@ -2,6 +2,7 @@ package lower
 
 import (
 	"math"
+	"slices"
 
 	"github.com/lacuna-sparse/lacuna/ir"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
@@ -24,7 +25,7 @@ func (w *walk) merge(set ir.Formula) {
 		it.at = b.Var("p_"+it.access.Tensor.Name, it.begin)
 	}
 	required := w.required(set)
-	w.findLong(required, func(it *iterator) loop.Expr { return it.begin }, func(it *iterator) loop.Expr { return it.end })
+	w.findLong(slices.Concat(w.drivers, w.followers), required, func(it *iterator) loop.Expr { return it.begin }, func(it *iterator) loop.Expr { return it.end })
 	for _, it := range w.drivers {
 		w.settle(it)
 	}

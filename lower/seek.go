@@ -26,10 +26,10 @@ func (w *walk) required(set ir.Formula) []*iterator {
 	return list
 }
 
-// findLong finds out which of the operands of a loop are long: those other than the shortest of some. The loop goes
-// through no more than the entries of each of these.
-func (w *walk) findLong(some []*iterator, begin, end func(*iterator) loop.Expr) {
-	if len(some) == 0 || len(some) == 1 && len(w.iters) == 1 {
+// findLong finds out which operands of a loop are long: those of list that have many more entries than the shortest of
+// some. The loop goes through no more than the entries of each of these.
+func (w *walk) findLong(list, some []*iterator, begin, end func(*iterator) loop.Expr) {
+	if len(some) == 0 || len(some) == 1 && len(list) == 1 && list[0] == some[0] {
 		return
 	}
 	b := w.b
@@ -43,7 +43,7 @@ func (w *walk) findLong(some []*iterator, begin, end func(*iterator) loop.Expr) 
 		}
 	}
 	shortest = b.Let("shortest", shortest)
-	for _, it := range w.iters {
+	for _, it := range list {
 		if len(some) == 1 && it == some[0] {
 			continue
 		}

@@ -28,6 +28,13 @@ func TestForms(t *testing.T) {
 		{"r", "y(:,:) = B(0:3,1:4)*r(3:6); z(k) = max_i y(i,k)*r(k+1)"},
 		{"A", "y(:) = sum_{i in A} A(i,1:4)*v(i)"},
 		{"A", "y = sum_{i,j} where(stored(A(i,j)), A(i,j)*A(i,2), 0)*exp(A(1,0:3))"},
+		// The order of a quantile.
+		{"q", "y(k,i) = quantile_j(A(i,j), q(k))"},
+		{"q", "y(k) = quantile_i[hazen](r(i), q(k))*x(1)"},
+		{"q", "y(k) = nanquantile_i[weibull](r(i), square(q(k)))"},
+		{"q", "y = quantile_i[median_unbiased](v(i)*q(0), q(1))"},
+		{"q", "y(k) = quantile_{i in r}[normal_unbiased](r(i), q(k)) + quantile_i[interpolated_inverted_cdf](r(i), q(k))"},
+		{"r", "y(k) = quantile_i(r(i), q(k))"},
 		// Adjoints of results that depend on single elements are stored where the operand is.
 		{"A", "t(i,j) = exp(A(i,j)*v(i)); u(j,i) = t(i,j)*x(j); y(i) = sum_j u(j,i)*x(j)"},
 		{"A", "t(i,j) = A(i,j) + A(i,j)^2; y(j) = max_i t(i,j)*v(i)"},

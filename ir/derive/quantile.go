@@ -26,18 +26,11 @@ var ranks = map[string]string{
 // evenly by those that are equal; of those that are not stored the share is dropped.
 // Where a NaN makes the quantile NaN it has all of the adjoint.
 func (s *statement) quantile(e *lang.Reduce, g lang.Node) (lang.Node, *lang.Error) {
-	if e.Q != nil && s.dependent(e.Q) {
-		return nil, unsupported(e.Q.Position(), "the order of a quantile", "differentiate by the values")
-	}
-	body, err := s.body(e)
+	body, nans, err := s.bodyAndNaNs(e)
 	if err != nil {
 		return nil, err
 	}
 	isNaN := binary("!=", body, body)
-	nans, err := s.group(e, "n", "sum", s.within(e, indicator(isNaN), zero()))
-	if err != nil {
-		return nil, err
-	}
 	adjoint, err := s.shares(e, body, nans, g)
 	if err != nil || e.Op == lang.NanQuantile {
 		return adjoint, err
@@ -60,43 +53,118 @@ func (s *statement) shares(e *lang.Reduce, body, nans, g lang.Node) (lang.Node, 
 		}
 		return where(tie, binary("/", part, cast(wide(e.Typ), some(ties))), zero()), err
 	}
-	order := lang.Node(number("0.5"))
-	if e.Q != nil {
-		var err *lang.Error
-		if order, err = s.value(e.Q); err != nil {
-			return nil, err
-		}
-	}
 	method := methodOf(e)
 	if method == "lower" || method == "higher" || method == "nearest" { // one of the values
+		order, err := s.order(e)
+		if err != nil {
+			return nil, err
+		}
 		return share(method, order, nil)
 	}
-	// The number of values is written so that it is one number where nothing is stored.
-	n, err := s.size(e, tensor.Float64)
+	n, err := s.ranked(e, nans)
 	if err != nil {
 		return nil, err
 	}
-	if e.Op == lang.NanQuantile {
+	between, err := s.between(e, n)
+	if err != nil {
+		return nil, err
+	}
+	low, err := share(between.lowMethod, between.lowOrder, cast(wide(e.Typ), binary("-", number("1"), between.fraction)))
+	if err != nil {
+		return nil, err
+	}
+	high, err := share(between.highMethod, between.highOrder, cast(wide(e.Typ), between.fraction))
+	return binary("+", low, high), err
+}
+
+// bodyAndNaNs writes the body of a quantile, and adds a statement for how many NaNs there are.
+func (s *statement) bodyAndNaNs(e *lang.Reduce) (body, nans lang.Node, err *lang.Error) {
+	if body, err = s.body(e); err == nil {
+		nans, err = s.group(e, "n", "sum", s.within(e, indicator(binary("!=", body, body)), zero()))
+	}
+	return body, nans, err
+}
+
+// order writes the order of a quantile.
+func (s *statement) order(e *lang.Reduce) (lang.Node, *lang.Error) {
+	if e.Q == nil {
+		return number("0.5"), nil
+	}
+	return s.value(e.Q)
+}
+
+// ranked is how many values have a rank, written so that it is one number where nothing is stored.
+func (s *statement) ranked(e *lang.Reduce, nans lang.Node) (lang.Node, *lang.Error) {
+	n, err := s.size(e, tensor.Float64)
+	if err == nil && e.Op == lang.NanQuantile {
 		n = &lang.Paren{X: binary("-", n, nans)}
 	}
+	return n, err
+}
+
+// neighbours are the two values between which a quantile lies, as quantiles that are one of the values, and how far it is
+// from the lower to the higher.
+type neighbours struct {
+	lowMethod, highMethod         string
+	lowOrder, highOrder, fraction lang.Node
+}
+
+func (s *statement) between(e *lang.Reduce, n lang.Node) (neighbours, *lang.Error) {
 	rank, err := s.rank(e, n)
 	if err != nil {
-		return nil, err
+		return neighbours{}, err
+	}
+	order, err := s.order(e)
+	if err != nil {
+		return neighbours{}, err
 	}
 	below := call("floor", rank)
-	fraction := binary("-", rank, below)
-	lowMethod, lowOrder, highMethod, highOrder := "lower", order, "higher", order
-	if method != "linear" && method != "midpoint" { // whose ranks are not those of lower and higher
+	b := neighbours{"lower", "higher", order, order, binary("-", rank, below)}
+	if method := methodOf(e); method != "linear" && method != "midpoint" { // whose ranks are not those of lower and higher
 		last := call("max", binary("-", n, number("1")), number("1"))
-		lowMethod, lowOrder = "nearest", binary("/", below, last)
-		highMethod, highOrder = "nearest", binary("/", call("ceil", rank), last)
+		b.lowMethod, b.lowOrder = "nearest", binary("/", below, last)
+		b.highMethod, b.highOrder = "nearest", binary("/", call("ceil", rank), last)
 	}
-	low, err := share(lowMethod, lowOrder, cast(wide(e.Typ), binary("-", number("1"), fraction)))
+	return b, nil
+}
+
+// slopes has how fast the rank grows with the order, for the methods of which it does not grow in steps.
+var slopes = map[string]string{
+	"linear": "n - 1", "hazen": "n", "weibull": "n + 1", "median_unbiased": "n + 1/3", "normal_unbiased": "n + 0.25",
+	"interpolated_inverted_cdf": "n",
+}
+
+// moveOrder hands the adjoint g of a quantile to its order: the difference of the values on both sides, for each
+// rank that the order passes. Where the rank is a whole number, or does not grow further, and for methods that choose
+// a value, it is 0.
+func (s *statement) moveOrder(e *lang.Reduce, g lang.Node, at place) *lang.Error {
+	slope, grows := slopes[methodOf(e)]
+	if !grows {
+		return nil
+	}
+	body, nans, err := s.bodyAndNaNs(e)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	high, err := share(highMethod, highOrder, cast(wide(e.Typ), fraction))
-	return binary("+", low, high), err
+	n, err := s.ranked(e, nans)
+	if err != nil {
+		return err
+	}
+	between, err := s.between(e, n)
+	if err != nil {
+		return err
+	}
+	low, err := s.orderStatistic(e, body, between.lowMethod, between.lowOrder)
+	if err != nil {
+		return err
+	}
+	high, err := s.orderStatistic(e, body, between.highMethod, between.highOrder)
+	if err != nil {
+		return err
+	}
+	speed := &lang.Paren{X: substitute(parsed()[slope], map[string]lang.Node{"n": n})}
+	distance := where(binary("==", low, high), zero(), binary("-", high, low))
+	return s.back(e.Q, cast(e.Q.DType(), binary("*", binary("*", g, speed), distance)), at)
 }
 
 // some is a count that is a divisor where it is not 0: in the gradient of the gradient

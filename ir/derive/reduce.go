@@ -26,6 +26,14 @@ func (s *statement) reduce(e *lang.Reduce, g lang.Node, at place) *lang.Error {
 	if !ok {
 		return flat(e.Pos, e.Op.String())
 	}
+	if e.Q != nil && s.dependent(e.Q) {
+		if err := s.moveOrder(e, g, at); err != nil {
+			return err
+		}
+	}
+	if !s.dependent(e.Body) {
+		return nil
+	}
 	adjoint, err := rule(s, e, g)
 	if err != nil {
 		return err

@@ -48,9 +48,13 @@ var complexRules = map[string][]string{
 	"+": {"g", "g"}, "-": {"g", "-g"}, "*": {"g*conj(y)", "g*conj(x)"}, "/": {"g/conj(y)", "-(g*conj(f/y))"}, "neg": {"-g"},
 	"square": {"g*2*conj(x)"}, "cube": {"g*3*conj(x*x)"},
 	"exp": {"g*conj(f)"}, "log": {"g/conj(x)"}, "sqrt": {"g*0.5/conj(f)"},
+	"^": complexPowerRules, "pow": complexPowerRules,
 	"conj": {"conj(g)"},
 	"abs":  {"where(f == 0, 0, complex(g/f, 0)*x)"}, "real": {"complex(g, 0)"}, "imag": {"complex(0, g)"},
 }
+
+// complexPowerRules are powerRules for complex numbers.
+var complexPowerRules = []string{"where(y == 0, 0, g*conj(y*x^(y - 1)))", "where(f == 0, 0, g*conj(f*log(x)))"}
 
 // makeComplex has the adjoints of the real arguments of complex(re, im).
 var makeComplex = []string{"real(g)", "imag(g)"}
@@ -77,8 +81,10 @@ var parsed = sync.OnceValue(func() map[string]lang.Node {
 		note(list)
 	}
 	note(makeComplex)
-	for _, rank := range ranks {
-		note([]string{rank})
+	for _, table := range []map[string]string{ranks, slopes} {
+		for _, text := range table {
+			note([]string{text})
+		}
 	}
 	return m
 })

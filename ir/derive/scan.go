@@ -114,9 +114,6 @@ func (s *statement) logCumSumExp(e *lang.Scan, g lang.Node, at place) (lang.Node
 // each, which is that of those that are not 0, divided by x, times that of the zeros. As in
 // prod, of a single other zero the value is written, because the gradient of the gradient sees what it moves.
 func (s *statement) cumProd(e *lang.Scan, g lang.Node, at place) (lang.Node, *lang.Error) {
-	if e.Typ.IsComplex() {
-		return nil, unsupported(e.Pos, "cumprod of complex numbers", "")
-	}
 	x, err := s.value(e.Body)
 	if err != nil {
 		return nil, err
@@ -141,14 +138,19 @@ func (s *statement) cumProd(e *lang.Scan, g lang.Node, at place) (lang.Node, *la
 	if err != nil {
 		return nil, err
 	}
-	term := binary("*", g, rest)
+	divisor := x
+	var others, otherZero lang.Node = rest, sum
+	if e.Typ.IsComplex() {
+		others, otherZero, divisor = call("conj", rest), call("conj", sum), call("conj", x)
+	}
+	term := binary("*", g, others)
 	has := func(count string) lang.Node { return binary("==", zeros, number(count)) }
 	// times writes what another zero makes of a term; not of inf, of which the zero would make NaN.
 	times := func(count string) lang.Node {
-		return where(binary("and", has(count), call("isfinite", rest)), binary("*", term, sum), zero())
+		return where(binary("and", has(count), call("isfinite", rest)), binary("*", term, otherZero), zero())
 	}
 	nonzero := s.backward(e, where(has("0"), term, times("1")))
 	first := s.backward(e, where(has("1"), term, times("2")))
 	own := s.backward(e, where(binary("and", has("2"), call("isfinite", rest)), term, zero()))
-	return where(isZero, binary("-", first, binary("*", x, own)), binary("/", &lang.Paren{X: nonzero}, x)), nil
+	return where(isZero, binary("-", first, binary("*", divisor, own)), binary("/", &lang.Paren{X: nonzero}, divisor)), nil
 }

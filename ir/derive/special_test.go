@@ -3,6 +3,7 @@ package derive_test
 import (
 	"context"
 	"math"
+	"math/cmplx"
 	"testing"
 
 	"github.com/lacuna-sparse/lacuna"
@@ -135,6 +136,38 @@ func TestGradientsOfNothing(t *testing.T) {
 			got, err := lacuna.EvalGrad(context.Background(), src, "A", lacuna.Args{"A": A, "dy": dy})
 			if err != nil || got.NNZ() != 0 {
 				t.Errorf("%s of %v: %v, %v", src, shape, got, err)
+			}
+		}
+	}
+}
+
+// TestComplexGradients: gradients with respect to complex operands are torch's, of which these are.
+func TestComplexGradients(t *testing.T) {
+	x, withZero, dy := []complex128{1 + 2i, -0.5 + 1i, 0.5, 2 - 1i}, []complex128{1 + 2i, 0, 0.5, 2 - 1i}, []complex128{1, 1i, 2, 1 - 1i}
+	tests := []struct {
+		src     string
+		x, want []complex128
+	}{
+		{"y(i) = cumprod_i x(i)", x, []complex128{0.25 - 2.75i, 3.5 - 4.5i, -12.5 + 2.5i, -1.25 + 1.25i}},
+		{"y(i) = cumprod_i x(i)", withZero, []complex128{1, 3.5 - 4.5i, 0, 0}},
+		{"y(i) = x(i)^x(i)", x, []complex128{-0.513080916371 + 0.064607906815i, 0.047112968615 + 0.28278125394i, 0.433955418905, 3.017751233515 + 7.718342563632i}},
+		{"y(i) = x(i)^3", x, []complex128{-9 - 12i, -3 - 2.25i, 1.5, 21 + 3i}},
+	}
+	vector := func(v []complex128) *tensor.Tensor {
+		a, err := tensor.FromDense([]int64{int64(len(v))}, tensor.Dense(1), tensor.ArrayOf(v))
+		must(err)
+		return a
+	}
+	for _, test := range tests {
+		got, err := lacuna.EvalGrad(context.Background(), test.src, "x", lacuna.Args{"x": vector(test.x), "dy": vector(dy)})
+		if err != nil {
+			t.Errorf("%s: %v", test.src, err)
+			continue
+		}
+		for i, want := range test.want {
+			if g := got.At(int64(i)).Complex128(); cmplx.Abs(g-want) > 1e-9 {
+				t.Errorf("%s of %v: the gradient is %v, want %v", test.src, test.x, tensor.View[complex128](got.Values()), test.want)
+				break
 			}
 		}
 	}
