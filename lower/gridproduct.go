@@ -102,7 +102,8 @@ type consumer struct {
 	loop *ir.Forall
 	leaf *ir.Assign
 	work *ir.Access // the workspace, as the leaf reads it
-	// plain is where the leaf is the workspace's value alone, and all entries are taken.
+	// plain is where the leaf is the workspace's value alone, and its entries are all that is
+	// taken.
 	plain bool
 }
 
@@ -312,11 +313,8 @@ func (p *teamProducts) measure() (loop.Stage, bool) {
 		},
 		workspace: func(st *state, s *ir.Workspace) {
 			e.produce(st, s)
-			if p.consumer.plain {
-				return
-			}
 			others, ok := p.beside(e, st)
-			fits = fits && ok
+			fits = fits && ok && (len(others) == 0 || !p.consumer.plain)
 			for _, it := range others {
 				b.Assign(n, b.Add(n, b.Sub(it.end, it.begin)))
 			}
