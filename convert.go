@@ -256,69 +256,6 @@ func (c *conversions) pays(engine runtime.Engine, key string, n int64) bool {
 	return false
 }
 
-// fromCoords converts a list of coordinates that nobody has looked at.
-func (c *converting) fromCoords(ctx context.Context, list *tensor.Tensor, format tensor.Format) (*tensor.Tensor, error) {
-	if err := c.worth(checkKey(list), list.NNZ()/2); err != nil { // a list takes several kernels
-		return nil, err
-	}
-	if c.unordered {
-		c.sortAhead(list, format)
-	}
-	found, err := c.check(ctx, list)
-	if err != nil {
-		return nil, err
-	}
-	if found[lower.CoordinateOutside] != 0 {
-		return nil, errPlain // which says where
-	}
-	c.options.Resident = c.resident
-	falls, repeats := found[lower.CoordinateFalls] != 0, found[lower.CoordinateRepeats] != 0
-	switch {
-	case falls || repeats:
-		to := format
-		if !sparseOnly(format) {
-			to = list.Format()
-		}
-		if falls {
-			list, err = c.sorted(ctx, list, to)
-		} else {
-			list, err = c.kernel(ctx, list, to, lower.Repeating)
-		}
-		if err != nil || to == format {
-			return list, err
-		}
-		defer list.Release()
-	case list.Format() == format && narrowlyTyped(list):
-		return list, nil
-	}
-	return c.kernel(ctx, list, format, lower.Stored)
-}
-
-// sparseOnly reports whether a format has no D levels.
-func sparseOnly(f tensor.Format) bool {
-	levels := f.Levels()
-	return levels[len(levels)-1] != tensor.D
-}
-
-// narrowlyTyped reports whether coordinates have the types that tensors have them
-// in by default; those of a list that a caller has made may be others.
-func narrowlyTyped(list *tensor.Tensor) bool {
-	for _, l := range list.Levels() {
-		if l.Crd.DType() != coordinateType(l.Size) {
-			return false
-		}
-	}
-	return true
-}
-
-// coordinateType is the type of the coordinates of an axis of the given extent.
-func coordinateType(extent int64) tensor.DType {
-	if extent > wide {
-		return tensor.Uint64
-	}
-	return tensor.Uint32
-}
-
 // convert stores a tensor in another format.
 func (c *converting) convert(ctx context.Context, t *tensor.Tensor, format tensor.Format) (*tensor.Tensor, error) {
 	if t.Rank() == 0 || t.Rank() != format.Rank() || t.Format() == format {
@@ -380,85 +317,6 @@ func (c *converting) threads() int {
 		n = min(n, c.options.Threads)
 	}
 	return n
-}
-
-// sorted sorts a list and stores it in a format of the same order.
-func (c *converting) sorted(ctx context.Context, list *tensor.Tensor, format tensor.Format) (*tensor.Tensor, error) {
-	path, err := c.path(list, format, lower.Unordered)
-	if err != nil {
-		return nil, err
-	}
-	if path.Rows {
-		return c.kernelFor(ctx, list, format, lower.Unordered, path)
-	}
-	c.ahead(list, format, lower.Packed, path)
-	v, call, err := c.run(ctx, list, list.Format(), lower.Unordered, path, nil)
-	if err != nil {
-		return nil, err
-	}
-	res := v.lower.Result
-	var words []runtime.Memory
-	for _, id := range res.Words {
-		words = append(words, call.results.Buffers[id])
-	}
-	values := arrayOf(list.DType(), call.results.Buffers[res.Values])
-	found := arrayOf(tensor.Uint8, call.results.Buffers[res.Found])
-	v.finish(call)
-	if err := found.Fetch(); err != nil {
-		return nil, err
-	}
-	entries := lower.Packed
-	if tensor.View[uint8](found)[0] != 0 {
-		entries = lower.PackedRepeating
-	}
-	v, call, err = c.run(ctx, list, format, entries, path, &packedList{words, values})
-	for _, m := range words {
-		m.GiveBack()
-	}
-	if err != nil {
-		return nil, err
-	}
-	defer v.finish(call)
-	out := v.converted(list, values, &call.results)
-	values.Discard() // unless they are in the result
-	return out, nil
-}
-
-// packedList is what a kernel for unordered entries has made.
-type packedList struct {
-	words  []runtime.Memory
-	values tensor.Array
-}
-
-// sortAhead begins to compile what sorted runs, while the list is looked at.
-func (c *converting) sortAhead(list *tensor.Tensor, format tensor.Format) {
-	guess := *c
-	if !sparseOnly(format) {
-		format = list.Format()
-	}
-	path, err := guess.path(list, format, lower.Unordered)
-	if err != nil {
-		return
-	}
-	if path.Rows {
-		c.ahead(list, format, lower.Unordered, path)
-		return
-	}
-	c.ahead(list, list.Format(), lower.Unordered, path)
-	c.ahead(list, format, lower.Packed, path)
-}
-
-// ahead begins to compile a kernel that will most likely be run, on engines whose
-// compilers take long. Whoever runs it waits for the same compilation.
-func (c *converting) ahead(t *tensor.Tensor, format tensor.Format, entries lower.EntryOrder, path lower.Path) {
-	if !runtime.OnGrids(c.session.engine) {
-		return
-	}
-	other := *c
-	other.begun = true
-	go func() {
-		_, _ = other.conversion(context.Background(), t, format, entries, path) // an error comes again when it is run
-	}()
 }
 
 // run runs the kernel of one conversion on the arrays of a tensor and, in place
@@ -541,30 +399,6 @@ func (c conversionTypes) IndexType(t *ir.Tensor, level int, kind lower.ArrayKind
 		return c.pos
 	}
 	return coordinateType(c.t.Dims()[t.Format.Order()[level]])
-}
-
-// check looks for faults in a list of coordinates.
-func (c *converting) check(ctx context.Context, list *tensor.Tensor) ([]uint8, error) {
-	from := c.planned("A", list, list.Format())
-	v, err := c.variant(ctx, checkKey(list), list.NNZ()/2, func() (*lower.Kernel, error) {
-		return lower.CheckCoordinates(from, conversionTypes{t: list}, c.session.grain), nil
-	})
-	if err != nil {
-		return nil, err
-	}
-	here := *c
-	here.options = c.options.Here()
-	call, err := here.call(ctx, v, list, nil)
-	if err != nil {
-		return nil, err
-	}
-	defer v.finish(call)
-	return runtime.SliceOf[uint8](call.results.Buffers[v.lower.Result.Found]), nil
-}
-
-// checkKey names the kernel that checks a list.
-func checkKey(list *tensor.Tensor) string {
-	return fmt.Sprintf("check %s %v %s", list.Format(), list.DType(), indexTypes(list))
 }
 
 // worth is errPlain if a kernel for n entries is not worth its compilation.
