@@ -81,8 +81,11 @@ func (k *Kernel) whyOtherPattern(err error) error {
 		if !ok || c.Stored || !slices.Contains(c.From.Format.Levels(), tensor.D) || c.To.Format.IsDense() {
 			continue
 		}
-		err = fmt.Errorf("%w; this kernel stores %s, which is %s, again as %s without the elements of its dense blocks that equal its fill, so values decide that pattern: pass it without D levels",
+		err = fmt.Errorf("%w; this kernel stores %s, which is %s, again as %s without the elements of its dense blocks that equal its fill, so values decide that pattern",
 			err, c.From.Name, c.From.Format, c.To.Format)
+		if c.From.Source != nil {
+			err = fmt.Errorf("%w: pass it without D levels", err)
+		}
 	}
 	return err
 }

@@ -12,15 +12,16 @@ import (
 
 // Softmax is exp(A) divided by its sum along axes; see [LogSoftmax].
 func Softmax(ctx context.Context, A *tensor.Tensor, opts ...Option) (*tensor.Tensor, error) {
-	return softmax(ctx, "Softmax", "exp(%[1]s - %[2]s)", A, opts)
+	return softmax(ctx, "Softmax", "exp(%[1]s - %[2]s) / %[3]s", A, opts)
 }
 
-// LogSoftmax is A less the logarithm of the sum of its exponentials along axes; integers are computed in f64.
+// LogSoftmax is A less the logarithm of the sum of its exponentials along axes; integers are computed in f64,
+// f16 and bf16 in f32.
 // A gap with a fill of 0 has the weight exp(0), so that the result of a sparse tensor stores every
 // element; with [Stored] gaps have no weight, as in torch.sparse, and the result has the
 // coordinates of A: what is not stored is 0 for Softmax and -inf for LogSoftmax.
 func LogSoftmax(ctx context.Context, A *tensor.Tensor, opts ...Option) (*tensor.Tensor, error) {
-	return softmax(ctx, "LogSoftmax", "%[1]s - %[2]s", A, opts)
+	return softmax(ctx, "LogSoftmax", "(%[1]s - %[2]s) - log(%[3]s)", A, opts)
 }
 
 func softmax(ctx context.Context, name, form string, A *tensor.Tensor, opts []Option) (*tensor.Tensor, error) {
@@ -47,26 +48,36 @@ func softmax(ctx context.Context, name, form string, A *tensor.Tensor, opts []Op
 	if dt == tensor.Bool || dt.IsInteger() {
 		dt = tensor.Float64
 	}
+	// What is computed of halves is kept in f32 up to the result.
+	work := dt
+	if dt == tensor.Float16 || dt == tensor.BFloat16 {
+		work = tensor.Float32
+	}
 	names := indices(A.Rank())
-	x := dt.String() + "(" + access("A", names) + ")"
+	x := work.String() + "(" + access("A", names) + ")"
 	kept, within := op.leftSide(names, along)
-	whole := access("t", kept)
-	value := fmt.Sprintf(form, x, whole)
-	options := []lacuna.Option{lacuna.ResultType("R", dt)}
+	// The logarithm of a sum far from 0 is rounded by more than the differences that count: it only
+	// keeps the exponentials from overflowing, and what they add up to then is divided by.
+	shift, sum := access("t", kept), access("u", kept)
+	value := fmt.Sprintf(form, x, shift, sum)
+	options := []lacuna.Option{lacuna.ResultType("R", dt), lacuna.ResultType("t", work), lacuna.ResultType("u", work)}
+	over := strings.Join(within, ",")
+	program := func() string {
+		return fmt.Sprintf("%[1]s = logsumexp_{%[2]s} %[3]s; %[4]s = sum_{%[2]s} exp(%[3]s - %[1]s); %[5]s = %[6]s", shift, over, x, sum, access("R", names), value)
+	}
 	if op.stored && !A.Format().IsDense() {
 		empty := "0"
 		if name == "LogSoftmax" {
 			empty = "-inf"
 		}
 		value = fmt.Sprintf("where(stored(%s), %s, %s)", access("A", names), value, empty)
-		return op.softmaxOfStored(A, along, fmt.Sprintf("%s = logsumexp_{%s} %s; %s = %s", whole, strings.Join(within, ","), x, access("R", names), value), options)
+		return op.softmaxOfStored(A, along, program(), options)
 	}
-	text := fmt.Sprintf("%s = logsumexp_{%s} %s; %s = %s", whole, strings.Join(within, ","), x, access("R", names), value)
-	return op.run(text, lacuna.Args{"A": A}, options...)
+	return op.run(program(), lacuna.Args{"A": A}, options...)
 }
 
 // softmaxOfStored runs the program of a softmax over what A stores. If A has all coordinates of no level, neither have the
-// sums t: they run through the levels of A that stay, which come first, side by side with A.
+// sums: they run through the levels of A that stay, which come first, side by side with A.
 func (op *operation) softmaxOfStored(A *tensor.Tensor, along []bool, text string, options []lacuna.Option) (*tensor.Tensor, error) {
 	format := A.Format().Standard()
 	levels := format.Levels()
@@ -93,7 +104,7 @@ func (op *operation) softmaxOfStored(A *tensor.Tensor, along []bool, text string
 	}
 	plain := *op
 	plain.format = nil
-	out, err := plain.run(text, lacuna.Args{"A": A}, append(options, lacuna.Result("R", front), lacuna.Result("t", keptLevels(front, kept)))...)
+	out, err := plain.run(text, lacuna.Args{"A": A}, append(options, lacuna.Result("R", front), lacuna.Result("t", keptLevels(front, kept)), lacuna.Result("u", keptLevels(front, kept)))...)
 	if err != nil {
 		return nil, err
 	}

@@ -111,9 +111,6 @@ func (t *Tensor) WithAttributesOf(from *Tensor) *Tensor {
 	if t.format.sparseRank() != from.format.sparseRank() || t.format.Relaxed() || from.format.Relaxed() {
 		kept = kept.without(PatternSymmetric | Iso | DiagonalKnown)
 	}
-	if kept == t.attributes {
-		return t
-	}
 	return t.with(func(out *Tensor) { out.attributes = kept })
 }
 

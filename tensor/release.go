@@ -120,6 +120,9 @@ func (t *Tensor) with(change func(out *Tensor)) *Tensor {
 		structure: t.structure, attributes: t.attributes,
 	}
 	change(out)
+	if t.Released() {
+		out.state = released
+	}
 	return holding(out)
 }
 

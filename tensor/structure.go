@@ -163,7 +163,7 @@ func (t *Tensor) WithStructure(s Structure) (*Tensor, error) {
 	}
 	defer t.Unpin()
 	if s == t.structure {
-		return t, nil
+		return t.Share(), nil
 	}
 	out := t.with(func(out *Tensor) { out.structure, out.attributes = s, Attributes{} })
 	if s == General {

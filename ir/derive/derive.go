@@ -298,7 +298,10 @@ func (d *deriver) assignGradient(g *Gradient) {
 		for range d.wrt.Rank {
 			vars = append(vars, d.index("m", taken))
 		}
-		value = call("like", cast(d.wrt.DType, zero()), ref(d.wrt.Name, vars))
+		value = cast(d.wrt.DType, zero())
+		if d.wrt.Rank > 0 {
+			value = call("like", value, ref(d.wrt.Name, vars))
+		}
 	}
 	stored := call("stored", ref(d.wrt.Name, vars))
 	if !d.wrt.Format.IsDense() && !choosesBy(value, stored) {

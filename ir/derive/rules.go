@@ -38,8 +38,9 @@ var rules = map[string][]string{
 	"conj": {"g"}, "real": {"g"},
 }
 
-// powerRules are those of x^y. x^0 is 1 for every x, and 0^y is 0 for every positive y.
-var powerRules = []string{"where(y == 0, 0, g*y*x^(y - 1))", "where(f == 0, 0, g*f*log(x))"}
+// powerRules are those of x^y. x^0 is 1 for every x, and 0^y is 0 for every positive y. At 0^0 both
+// derivatives are 0, as in torch.
+var powerRules = []string{"where(y == 0, 0, g*y*x^(y - 1))", "where(f == 0 or x == 0 and y == 0, 0, g*f*log(x))"}
 
 // complexRules has the adjoints of complex arguments: of L = Re and Im of what is
 // minimised, dL/dRe + i dL/dIm. A holomorphic function hands on g times the conjugate of
@@ -54,7 +55,7 @@ var complexRules = map[string][]string{
 }
 
 // complexPowerRules are powerRules for complex numbers.
-var complexPowerRules = []string{"where(y == 0, 0, g*conj(y*x^(y - 1)))", "where(f == 0, 0, g*conj(f*log(x)))"}
+var complexPowerRules = []string{"where(y == 0, 0, g*conj(y*x^(y - 1)))", "where(f == 0 or x == 0 and y == 0, 0, g*conj(f*log(x)))"}
 
 // makeComplex has the adjoints of the real arguments of complex(re, im).
 var makeComplex = []string{"real(g)", "imag(g)"}
