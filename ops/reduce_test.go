@@ -230,6 +230,41 @@ func TestArithmetic(t *testing.T) {
 	}
 }
 
+// TestSoftmaxFarFromZero: the logarithm of a sum far from 0 has few digits behind the point, or none.
+func TestSoftmaxFarFromZero(t *testing.T) {
+	s := ops.In(lacuna.NewSession(lacuna.WithEngine(testengine.Or(t, runtime.Interp()))))
+	for _, c := range []struct {
+		dt  tensor.DType
+		x   float64
+		ulp float64
+	}{{tensor.Float64, 1e17, 1e-15}, {tensor.Float64, 1e6, 1e-15}, {tensor.Float32, 1e7, 1e-6}, {tensor.Float16, 1000, 1e-3}, {tensor.BFloat16, 1000, 1e-2}} {
+		values, err := tensor.ArrayOf([]float64{c.x, c.x, c.x, math.Inf(-1)}).Convert(c.dt)
+		if err != nil {
+			t.Fatal(err)
+		}
+		A, err := tensor.FromDense([]int64{4}, tensor.Dense(1), values)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := ops.Softmax(t.Context(), A, ops.Axes(0), s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		l, err := ops.LogSoftmax(t.Context(), A, ops.Axes(0), s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, want := range []float64{1.0 / 3, 1.0 / 3, 1.0 / 3, 0} {
+			if got := p.At(int64(i)).Float64(); math.Abs(got-want) > c.ulp || p.DType() != c.dt {
+				t.Errorf("%v %g: softmax %v, want %v", c.dt, c.x, got, want)
+			}
+			if got, want := l.At(int64(i)).Float64(), math.Log(want); math.Abs(got-want) > 3*c.ulp {
+				t.Errorf("%v %g: log of it %v, want %v", c.dt, c.x, got, want)
+			}
+		}
+	}
+}
+
 func TestSoftmax(t *testing.T) {
 	s := ops.In(lacuna.NewSession(lacuna.WithEngine(testengine.Or(t, runtime.Interp()))))
 	A := twoRows(t, tensor.CSR)

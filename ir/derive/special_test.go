@@ -43,6 +43,9 @@ func TestSpecialValues(t *testing.T) {
 		{"y = logsumexp_i x(i)", v{1000, -1000}, v{1}, v{1, 0}},         //
 		{"y = logsumexp_i x(i)", v{1, nan, -inf}, v{1}, v{nan, nan, 0}}, // torch: NaN for all
 
+		{"y(i) = (0.0)^x(i)", v{0, 1, -1}, v{1, 1, 1}, v{0, 0, -inf}},
+		{"y(i) = 2^x(i)", v{0, 1}, v{1, 1}, v{math.Ln2, 2 * math.Ln2}},
+
 		{"y = norm_i x(i)", v{0, 0}, v{1}, v{0, 0}},
 		{"y = norm_i x(i)", v{3, 4}, v{5}, v{3, 4}},
 		{"y = norm_i x(i)", v{1, inf}, v{1}, v{0, nan}}, // inf/inf
