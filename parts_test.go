@@ -166,7 +166,7 @@ func TestPieces(t *testing.T) {
 		{"parts, norm", "y = norm_{i,j} A(i,j)", three, A, 0},
 		{"parts, prod", "y(i) = prod_j (A(i,j)+1)", three, A, 0},
 		{"parts, max", "y(i) = max_j A(i,j)", three, A, restores},
-		{"parts, SpGEMM", "C(i,k) = sum_j A(i,j)*S(j,k)", three, A, 0},
+		{"parts, SpGEMM", "C(i,k) = sum_j A(i,j)*S(j,k)", three, A, 1}, // of the part by columns
 		{"parts, twice", "C(i,k) = sum_j A(i,j)*A(j,k)", three, A, restores},
 		{"parts, elementwise", "C(i,j) = A(i,j)*S(i,j) + S(j,i)", three, A, restores},
 		{"parts, stored", "y(i) = sum_{j in A} (A(i,j)+1)", three, A, 1},

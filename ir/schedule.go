@@ -448,7 +448,7 @@ func (w *costWalk) stmt(st Stmt, times float64) float64 {
 	case *Forall:
 		trips := float64(denseTrips)
 		if set := w.alg.stmtSet(st.Body, dryLeaves{w.alg, st.Index, w.at, w.converted}); !set.IsAll() && !w.everything {
-			trips = sparseTrips
+			trips = tripsIn(set)
 			if n := operandsAlong(st); n > 2 {
 				// A merge of n operands visits up to n times as many coordinates,
 				// and looks at all n operands at each.
@@ -463,6 +463,31 @@ func (w *costWalk) stmt(st Stmt, times float64) float64 {
 	}
 	panic("BUG: unknown plan statement")
 }
+
+// tripsIn estimates how many coordinates a set has.
+func tripsIn(set Formula) float64 {
+	switch a, atom := set.IsAtom(); {
+	case atom && a == storedRows:
+		return denseTrips
+	case set.IsUnion():
+		most := 0.0
+		for _, f := range set.Args() {
+			most = max(most, tripsIn(f))
+		}
+		return most
+	case set.IsIntersection():
+		least := tripsIn(set.Args()[0])
+		for _, f := range set.Args()[1:] {
+			least = min(least, tripsIn(f))
+		}
+		return least
+	}
+	return sparseTrips
+}
+
+// storedRows stands for what the first level of a matrix or a tensor stores: its rows with entries, which
+// may be all. Other atoms are levels.
+const storedRows = Atom(-1)
 
 // operandsAlong is the number of sparse operands that an innermost loop reads
 // along its index.
@@ -586,7 +611,11 @@ func (d dryLeaves) Access(a *Access) Support {
 			continue
 		}
 		if level.Kind != tensor.DenseLevel {
-			return Support{Set: AtomOf(Atom(l)), Background: &Const{Value: a.Tensor.Fill.Convert(ComputeType(a.Tensor.DType))}}
+			set := Atom(l)
+			if l == 0 && len(order) > 1 {
+				set = storedRows
+			}
+			return Support{Set: AtomOf(set), Background: &Const{Value: a.Tensor.Fill.Convert(ComputeType(a.Tensor.DType))}}
 		}
 	}
 	return Everywhere()
