@@ -120,7 +120,7 @@ func (k *Kernel) run(ctx context.Context, args Args, kept *kept) (*Kernel, value
 		}
 		return empty.run(ctx, args, kept)
 	}
-	if b.tooManyKeys || k.tooWide.Load() && (kept == nil || kept.kernel != k) {
+	if b.tooManyKeys || k.tooManyRows(vals) || k.tooWide.Load() && (kept == nil || kept.kernel != k) {
 		return k.runNarrow(ctx, args, kept)
 	}
 	if kept != nil {
@@ -151,6 +151,27 @@ func (k *Kernel) run(ctx context.Context, args Args, kept *kept) (*Kernel, value
 		k.letGo(vals)
 	}
 	return k, vals, nil
+}
+
+// manyRows is how many rows may have a place each in an operand that is stored again.
+const manyRows = 1 << 32
+
+// tooManyRows reports whether an operand would be stored again with a place for each of
+// more rows than that, which the other plan does not do.
+func (k *Kernel) tooManyRows(vals values) bool {
+	if k.plan.Options.NarrowWorkspaces {
+		return false
+	}
+	for _, st := range k.steps {
+		c, ok := st.plan.(*ir.Convert)
+		if !ok || vals[c.From.ID] == nil {
+			continue
+		}
+		if f := c.To.Format; f.Rank() > 1 && f.Levels()[0] == tensor.C && vals[c.From.ID].Shape()[f.Order()[0]] > manyRows {
+			return true
+		}
+	}
+	return false
 }
 
 // runNarrow is run by the plan whose workspaces have one dimension each.

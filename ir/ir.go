@@ -38,8 +38,9 @@ type Options struct {
 	// StrictIEEE makes multiplication by an implicit zero honest: 0*inf and
 	// 0*nan are nan, so a product must visit every coordinate.
 	StrictIEEE bool
-	// NarrowWorkspaces keeps every workspace to one dimension, for operands
-	// whose extents multiply to more keys than an integer can count.
+	// NarrowWorkspaces keeps every workspace to one dimension, and conversions to the rows
+	// that have entries, for operands whose extents multiply to more keys than an integer
+	// can count, or that have more rows than an array has places.
 	NarrowWorkspaces bool
 	// Nothing lists means and variances that are NaN, because their indices take no value: a plan for
 	// operands that are this empty.

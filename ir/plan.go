@@ -413,6 +413,8 @@ func (p *planner) convert(nf *normalForm, best *candidate) {
 			format = mustFormat(best.merged, format.Order())
 		case best.at.concordant(a):
 			format = nf.withAllRows(a, format)
+		case p.Options.NarrowWorkspaces:
+			format = rowsOnly(format)
 		}
 		k := key{a.Tensor, format.String(), nf.runsOver(a)}
 		to := done[k]
@@ -426,6 +428,17 @@ func (p *planner) convert(nf *normalForm, best *candidate) {
 		}
 		a.Tensor = to
 	}
+}
+
+// rowsOnly is f with only the rows that have entries, where it has a place for every row: for extents
+// that no array has.
+func rowsOnly(f tensor.Format) tensor.Format {
+	levels := f.Levels()
+	if f.Rank() < 2 || levels[0] != tensor.C {
+		return f
+	}
+	levels[0] = tensor.DC
+	return mustFormat(levels, f.Order())
 }
 
 // runsOver reports whether a reduction runs over the stored coordinates of a.
