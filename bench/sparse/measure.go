@@ -12,7 +12,7 @@ import (
 const bursts = 3
 
 // slow is how long an operation must take to be measured only once.
-const slow = 2 * time.Second
+const slow = 10 * time.Second
 
 // cell is what was measured of one side with a number of threads.
 type cell struct {
