@@ -23,7 +23,6 @@ func (p place) within(cond lang.Node) place {
 type statement struct {
 	*deriver
 	stmt *lang.Stmt
-	rhs  lang.Expr
 	left []*lang.Index // the indices of the left side, each once
 	// names gives every index of the statement a name of its own, which is no
 	// tensor's either.
@@ -36,7 +35,7 @@ type statement struct {
 
 func newStatement(d *deriver, s *lang.Stmt) *statement {
 	sd := &statement{
-		deriver: d, stmt: s, rhs: assigned(s), names: map[*lang.Index]string{}, taken: map[string]bool{},
+		deriver: d, stmt: s, names: map[*lang.Index]string{}, taken: map[string]bool{},
 		values: map[lang.Expr]*lang.Ref{}, merged: map[string]*part{}, counts: map[*lang.Reduce]lang.Node{},
 	}
 	for _, x := range s.Indices {
@@ -49,14 +48,6 @@ func newStatement(d *deriver, s *lang.Stmt) *statement {
 	sd.left, _ = indicesOf(s.LHS)
 	sd.left = sd.ordered(sd.left)
 	return sd
-}
-
-// assigned is the value that a statement assigns or adds.
-func assigned(s *lang.Stmt) lang.Expr {
-	if s.Op == lang.AddTo {
-		return s.RHS
-	}
-	return rightSide(s)
 }
 
 // upstream is the adjoint of the left side. Of slices a copy is made, whose extents are those of the right side.
@@ -147,7 +138,7 @@ func (s *statement) define(base string, vars []*lang.Index, value lang.Node) (*l
 // noteGroup notes that a tensor runs over some axes of the operand, if vars are indices that stand alone where
 // the statement reads it.
 func (s *statement) noteGroup(name string, vars []*lang.Index) {
-	for _, a := range lang.Accesses(s.rhs) {
+	for _, a := range lang.Accesses(s.stmt.RHS) {
 		if a.Tensor != s.wrt || !whole(a) || len(vars) == 0 || len(vars) == len(a.Indices) {
 			continue
 		}
@@ -267,7 +258,7 @@ func (s *statement) carriers(v *lang.Index, vars []*lang.Index) ([]lang.Node, *l
 	byItself := func(a *lang.Access) bool {
 		return slices.ContainsFunc(a.Indices, func(x lang.IndexExpr) bool { return plain(x) == v })
 	}
-	accesses := append(lang.Accesses(s.rhs), likes(s.rhs)...)
+	accesses := append(lang.Accesses(s.stmt.RHS), likes(s.stmt.RHS)...)
 	if i := slices.IndexFunc(accesses, byItself); i >= 0 {
 		return []lang.Node{s.alone(accesses[i], v)}, nil
 	}
