@@ -1,6 +1,7 @@
 package derive
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/lacuna-sparse/lacuna/lang"
@@ -275,21 +276,60 @@ func (s *statement) carriers(v *lang.Index, vars []*lang.Index) ([]lang.Node, *l
 		return list, err
 	}
 	var list []lang.Node
-	for _, a := range accesses {
+	for _, a := range append(accesses, s.stmt.LHS) {
 		for _, x := range a.Indices {
-			holds := slices.ContainsFunc(x.Terms, func(t lang.Term) bool { return t.Var == v })
-			foreign := slices.ContainsFunc(x.Terms, func(t lang.Term) bool { return !slices.Contains(vars, t.Var) })
-			if !holds {
+			if !slices.ContainsFunc(x.Terms, func(t lang.Term) bool { return t.Var == v }) {
 				continue
 			}
-			if foreign {
-				return nil, unsupported(a.Pos, "an index whose extent follows from others that are summed before", "use the index by itself in some tensor")
+			if slices.ContainsFunc(x.Terms, func(t lang.Term) bool { return !slices.Contains(vars, t.Var) }) {
+				return []lang.Node{s.length(v)}, nil
 			}
-			list = append(list, lang.RefOf(a, s.names))
+			r := lang.RefOf(a, s.names)
+			if a == s.stmt.LHS {
+				r.Name = s.adjoint[a.Tensor]
+			}
+			list = append(list, r)
 			break
 		}
 	}
 	return list, nil
+}
+
+// length adds a statement for a tensor that v indexes by itself. Its extent follows from all that the statement
+// indexes, as there: t(i) = sum_k like(0.0, x(i+k), w(k)).
+func (s *statement) length(v *lang.Index) lang.Node {
+	names := maps.Clone(s.names)
+	var others []string
+	for _, x := range s.stmt.Indices {
+		if x.Like != nil {
+			names[x] = names[x.Like] // earlier in the list
+			continue
+		}
+		if x != v {
+			others = append(others, names[x])
+		}
+	}
+	args := []lang.Node{number("0.0")}
+	for _, a := range append(append(lang.Accesses(s.stmt.RHS), likes(s.stmt.RHS)...), s.stmt.LHS) {
+		r := lang.RefOf(a, names)
+		switch of := a.Tensor.StoredOf; {
+		case of != nil:
+			r.Name = of.Name
+		case a == s.stmt.LHS:
+			r.Name = s.adjoint[a.Tensor]
+		}
+		for k, x := range a.Indices {
+			if x.Gather != nil {
+				r.Indices[k] = &lang.RefIndex{Terms: []*lang.IndexTerm{{}}}
+			}
+		}
+		if r.Parens {
+			args = append(args, r)
+		}
+	}
+	r := ref(s.fresh("e"), []string{names[v]})
+	s.out = append(s.out, &lang.Assign{LHS: r, Op: lang.Set, RHS: fold("sum", others, nil, call("like", args...))})
+	return r
 }
 
 // likes lists the accesses of e that give extents only.
