@@ -215,12 +215,8 @@ func (s *Session) gradient(src, wrt string, d *declarations, opts []Option) (g *
 	for i := range d.list {
 		avoid = append(avoid, d.list[i].name)
 	}
-	copied := derive.CopySlices(file, avoid)
-	whole, err := checkFile(copied, d)
-	if err != nil {
-		return nil, err
-	}
-	derived, err := derive.Program(copied, whole, wrt, avoid...)
+	checked := func(f *lang.File) (*lang.Program, error) { return checkFile(f, d) }
+	derived, err := derive.Program(file, checked, wrt, avoid...)
 	if err != nil {
 		return nil, err
 	}

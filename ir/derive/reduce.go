@@ -290,10 +290,15 @@ func (s *statement) prod(e *lang.Reduce, g lang.Node) (lang.Node, *lang.Error) {
 	if e.Typ.IsComplex() {
 		rest, divisor, sum = call("conj", rest), call("conj", body), call("conj", sum)
 	}
+	return binary("*", g, otherFactors(divisor, isZero, zeros, sum, rest)), nil
+}
+
+// otherFactors is the product of the factors without x, of which there are zeros that are 0, whose sum is sum, and rest is
+// the product of those that are not 0.
+func otherFactors(x, isZero, zeros, sum, rest lang.Node) lang.Node {
 	others := binary("-", zeros, indicator(isZero))
-	other := binary("-", sum, where(isZero, divisor, zero()))
-	nonzero := where(isZero, rest, binary("/", rest, divisor))
-	single := binary("and", binary("==", others, number("1")), call("isfinite", body)) // inf/inf is no number
-	product := where(binary("==", others, zero()), nonzero, where(single, binary("*", nonzero, &lang.Paren{X: other}), zero()))
-	return binary("*", g, product), nil
+	other := binary("-", sum, where(isZero, x, zero()))
+	nonzero := where(isZero, rest, binary("/", rest, x))
+	single := binary("and", binary("==", others, number("1")), call("isfinite", x)) // inf/inf is no number
+	return where(binary("==", others, zero()), nonzero, where(single, binary("*", nonzero, &lang.Paren{X: other}), zero()))
 }
