@@ -1,6 +1,8 @@
 package lower
 
 import (
+	"slices"
+
 	"github.com/lacuna-sparse/lacuna/ir"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
 )
@@ -17,6 +19,9 @@ type gridTeam struct {
 	*emitter
 	warps int // of the team
 	block int // warps of a block
+	// quick says that the function stands in for another while that is compiled; see
+	// loop.Func.Quick.
+	quick bool
 }
 
 // gridEmitter begins a function for blocks of so many warps, in teams of one warp or of
@@ -25,6 +30,36 @@ func (k *kernel) gridEmitter(name string, warps, block int) *gridTeam {
 	e := k.emitter(name)
 	e.b = loop.NewGridBuilder(name, block*warpSize)
 	return &gridTeam{emitter: e, warps: warps, block: block}
+}
+
+// standIn begins the quick function of a stage.
+func (t *gridTeam) standIn(st loop.Stage) {
+	t.quick = true
+	for i, id := range st.Bufs {
+		t.buf(id, loop.Access(st.Func.Bufs[i].ReadOnly))
+	}
+	for _, id := range st.Args {
+		t.scalar(id)
+	}
+}
+
+// standsIn finishes the quick function of a stage.
+func (t *gridTeam) standsIn(st *loop.Stage) {
+	if !slices.Equal(t.bufList, st.Bufs) || !slices.Equal(t.argList, st.Args) {
+		panic("BUG: the quick function of " + st.Name + " has other parameters")
+	}
+	st.Func.Quick = loop.RemoveDead(t.b.Func())
+}
+
+// times runs body for 0 … n-1, in copies of it or, in quick functions, in a loop.
+func (t *gridTeam) times(n int64, body func(k loop.Expr)) {
+	if t.quick {
+		t.b.For("k", loop.Int(0), loop.Int(n), body)
+		return
+	}
+	for k := range n {
+		body(loop.Int(k))
+	}
 }
 
 func (t *gridTeam) lane() loop.Expr { return t.b.Special(loop.LaneIndex) }
