@@ -1,6 +1,7 @@
 package lower
 
 import (
+	"math/bits"
 	"slices"
 
 	"github.com/lacuna-sparse/lacuna/ir"
@@ -11,8 +12,12 @@ import (
 // knows of (package grid), functions of grids are written here. A team of threads goes
 // through tiles of a line: a block, or a warp where lines are short.
 
-// warpSize is the number of lanes of a warp.
-const warpSize = loop.WarpSize
+const (
+	// warpSize is the number of lanes of a warp.
+	warpSize = loop.WarpSize
+	// warpLog is the logarithm of that to the base 2.
+	warpLog = 5
+)
 
 // gridTeam is the team that a grid function is written for.
 type gridTeam struct {
@@ -167,10 +172,11 @@ func (p *foldPrefix) assign(acc accumulator, state []loop.Expr) {
 // inclusive folds into the state of each lane those of the lanes below, as far as the
 // first so many lanes need.
 func (p *foldPrefix) inclusive(acc accumulator, lanes int) {
-	for d := int64(1); d < int64(lanes); d *= 2 {
-		other := p.shuffled(loop.ShuffleUp, acc, loop.Int(d))
-		p.b.If(p.b.Ge(p.lane(), loop.Int(d)), func() { p.absorb(acc, other, loop.Truth(true)) }, nil)
-	}
+	p.times(int64(bits.Len(uint(lanes-1))), func(k loop.Expr) {
+		d := loop.NewBinary(loop.Shl, loop.Int(1), k)
+		other := p.shuffled(loop.ShuffleUp, acc, d)
+		p.b.If(p.b.Ge(p.lane(), d), func() { p.absorb(acc, other, loop.Truth(true)) }, nil)
+	})
 }
 
 // of returns the fold before the thread and that of the whole team; own is changed.
