@@ -53,7 +53,13 @@ func (s *Session) Convert(ctx context.Context, t *tensor.Tensor, format tensor.F
 // equal coordinates are summed in the order in which they are given, explicit
 // zeros are stored, arrays may be shared.
 func (s *Session) FromCoords(ctx context.Context, shape []int64, format tensor.Format, coords []tensor.Array, values tensor.Array, opts ...tensor.Option) (*tensor.Tensor, error) {
-	plain := func() (*tensor.Tensor, error) { return tensor.FromColumns(shape, format, coords, values, opts...) }
+	arrays := append(slices.Clone(coords), values)
+	plain := func() (*tensor.Tensor, error) {
+		if err := s.fetchFor("make a tensor of coordinates", arrays); err != nil {
+			return nil, err
+		}
+		return tensor.FromColumns(shape, format, coords, values, opts...)
+	}
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -66,7 +72,7 @@ func (s *Session) FromCoords(ctx context.Context, shape []int64, format tensor.F
 			return plain()
 		}
 	}
-	if values.DType() == tensor.Bool && slices.ContainsFunc(tensor.View[uint8](values), func(v uint8) bool { return v > 1 }) {
+	if values.DType() == tensor.Bool && values.Fetched() && slices.ContainsFunc(tensor.View[uint8](values), func(v uint8) bool { return v > 1 }) {
 		return plain() // which says where
 	}
 	sample, ok := sampleOf(shape, format, values, opts)
@@ -81,7 +87,8 @@ func (s *Session) FromCoords(ctx context.Context, shape []int64, format tensor.F
 	for l, axis := range format.Order() {
 		levels[l].Crd = coords[axis]
 	}
-	c := &converting{session: s, options: s.options.Here()}
+	c := &converting{session: s, options: s.options.Here(), resident: s.options.Resident,
+		begun: slices.ContainsFunc(arrays, func(a tensor.Array) bool { return !a.Fetched() })}
 	given := tensor.Assemble(shape, list, levels, values, sample.Fill())
 	if err := given.Pin(); err != nil { // of arrays that were released
 		return nil, err
@@ -144,6 +151,11 @@ func (c *converting) named(ctx context.Context, t *tensor.Tensor, format tensor.
 	}
 	out, err := convert(ctx, t, format)
 	if errors.Is(err, errPlain) {
+		if why := reasonOf(err); why != "" {
+			if err := c.session.onHost(fmt.Sprintf("convert %s to %s", t.Format(), format), why, t); err != nil {
+				return nil, err
+			}
+		}
 		return t.Convert(format, tensor.WithName(name))
 	}
 	if err != nil {
@@ -161,6 +173,10 @@ func (c *converting) step(ctx context.Context, p *ir.Convert, from *tensor.Tenso
 		}
 	}
 	if p.Stored && slices.Contains(p.From.Format.Levels(), tensor.D) {
+		op := fmt.Sprintf("store %s, which is %s, as %s with all that its blocks hold", p.From.Name, p.From.Format, p.To.Format)
+		if err := c.session.onHost(op, "kernels leave out what equals the fill", from); err != nil {
+			return nil, err
+		}
 		return keepStored(from, p.To.Format)
 	}
 	return c.named(ctx, from, p.To.Format, p.From.Name)
@@ -262,6 +278,9 @@ func (c *converting) convert(ctx context.Context, t *tensor.Tensor, format tenso
 		return nil, errPlain
 	}
 	for _, n := range t.Dims() {
+		if n == 0 && bytesAway(t) > 0 { // positions
+			return emptyOf(t.Shape(), format, t.DType(), t.Fill())
+		}
 		if n == 0 {
 			return nil, errPlain
 		}
@@ -299,7 +318,7 @@ func (c *converting) path(t *tensor.Tensor, format tensor.Format, entries lower.
 	}
 	path, ok := lower.ChoosePath(t.Format(), format, data)
 	if !ok {
-		return path, errPlain
+		return path, notForKernels("it takes more passes to sort than kernels are made for")
 	}
 	if path.Alone {
 		c.options.Threads = 1 // for what is left to do there is no need of others either
@@ -342,7 +361,7 @@ func (c *converting) conversion(ctx context.Context, t *tensor.Tensor, format te
 	for l := range format.Rank() {
 		key += " " + types.IndexType(to, l, lower.Coordinates).String()
 	}
-	if r, ok := t.Values().Remote().(*runtime.Resident); ok && r.On(c.session.engine) && t.NNZ() >= fewEntries {
+	if c.session.onDevice(t) {
 		c.begun = true // it is not brought here for what the device can do
 	}
 	return c.variant(ctx, key, t.NNZ(), func() (*lower.Kernel, error) {
@@ -404,7 +423,7 @@ func (c conversionTypes) IndexType(t *ir.Tensor, level int, kind lower.ArrayKind
 // worth is errPlain if a kernel for n entries is not worth its compilation.
 func (c *converting) worth(key string, n int64) error {
 	if !c.begun && !c.session.conversions.pays(c.session.engine, key, n) {
-		return errPlain
+		return notForKernels("a kernel takes longer to compile than so few entries to convert (WithConversionKernels compiles one)")
 	}
 	c.begun = true
 	return nil

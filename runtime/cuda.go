@@ -226,6 +226,10 @@ func (q *cudaQueue) upload(b block, from unsafe.Pointer, bytes int64) error {
 	return q.stream.Upload(cuda.Ptr(b), unsafe.Slice((*byte)(from), bytes))
 }
 
+func (q *cudaQueue) copy(to, from block, bytes int64) error {
+	return q.stream.CopyOnDevice(cuda.Ptr(to), cuda.Ptr(from), uint64(bytes))
+}
+
 func (q *cudaQueue) download(ctx context.Context, to unsafe.Pointer, b block, offset, bytes int64) error {
 	if ctx.Done() != nil { // the copy's own waiting cannot be cut short
 		if err := q.stream.Synchronize(ctx); err != nil {

@@ -150,6 +150,11 @@ func (q *simulatedQueue) upload(b block, from unsafe.Pointer, bytes int64) error
 	return nil
 }
 
+func (q *simulatedQueue) copy(to, from block, bytes int64) error {
+	copy(q.at(to)[:bytes], q.at(from)[:bytes])
+	return nil
+}
+
 func (q *simulatedQueue) download(_ context.Context, to unsafe.Pointer, b block, offset, bytes int64) error {
 	copy(unsafe.Slice((*byte)(to), bytes), q.at(b)[offset:])
 	return nil
