@@ -15,6 +15,7 @@ type accumulator struct {
 	seen   *loop.Ref
 	blocks *blockSum // of a sum of numbers that round, else nil
 	pass   lsePass
+	scaled *scaledSum // of the first pass, if that adds up, too
 }
 
 func isArg(f ir.Fold) bool { return f == ir.FoldArgMin || f == ir.FoldArgMax }
@@ -54,7 +55,7 @@ func (e *emitter) fold(acc accumulator, x, flat loop.Expr) {
 	if !e.counting() {
 		switch {
 		case acc.reduce.Fold == ir.FoldLogSumExp:
-			e.foldExp(acc, e.b.Let("x", e.b.Cast(loop.F64, x)), loop.Float(loop.F64, 1))
+			e.foldExp(acc, x, loop.Float(loop.F64, 1))
 		case isArg(acc.reduce.Fold):
 			e.foldArg(acc, e.b.Let("x", x), e.b.Let("k", flat))
 		default:
@@ -307,7 +308,7 @@ func (e *emitter) foldCopies(acc accumulator, x loop.Expr, counts []loop.Expr) {
 		for _, c := range counts {
 			n = b.Mul(n, b.Cast(loop.F64, c))
 		}
-		e.foldExp(acc, b.Let("x", b.Cast(loop.F64, x)), b.Let("n", n))
+		e.foldExp(acc, x, b.Let("n", n))
 	default:
 		b.Assign(acc.state[0], e.combine(acc.reduce.Fold, acc.state[0], x))
 	}

@@ -74,9 +74,14 @@ func newCUDAEngine(driver *cuda.Driver, device *cuda.Device, disk *diskcache.Cac
 	e := &cudaEngine{
 		device: device, driver: driver, host: h, target: llvm.Target{Triple: ptx.Triple, CPU: target}, disk: disk, build: build,
 	}
+	_, e.early = ptx.StartEarly("", target)
+	e.early = e.early && os.Getenv("LACUNA_EARLY") != "off"
 	e.later.ctx, e.later.stop = context.WithCancel(context.Background())
 	return e, nil
 }
+
+// perThreadStream is the last of the handles that stand for a default stream.
+const perThreadStream = 2
 
 type cudaEngine struct {
 	driver *cuda.Driver
@@ -88,6 +93,7 @@ type cudaEngine struct {
 	queues sync.Pool        // of *cudaQueue
 	// compiler is for the first use of the driver's.
 	compiler sync.Once
+	early    bool // blocks of a kernel start before the one before it is done
 	later    improvements
 	// stream is that of the program that the engine was made for; nil: each run takes
 	// one of queues.
@@ -258,5 +264,7 @@ func (q *cudaQueue) launch(kernel gridKernel, blocks int64, c *gridCall) error {
 		q.params = binary.LittleEndian.AppendUint64(q.params, uint64(a))
 	}
 	q.params = binary.LittleEndian.AppendUint64(q.params, uint64(c.status))
-	return k.entry.Load().Launch(q.stream, cuda.Grid{Blocks: cuda.Extent{X: uint32(blocks)}, Threads: cuda.Extent{X: k.threads}}, q.params)
+	return k.entry.Load().Launch(q.stream, cuda.Grid{
+		Blocks: cuda.Extent{X: uint32(blocks)}, Threads: cuda.Extent{X: k.threads}, Early: q.engine.early && q.stream.Handle() > perThreadStream,
+	}, q.params)
 }

@@ -24,7 +24,7 @@ type api struct {
 	moduleLoadDataEx, moduleUnload, moduleGetFunction      function
 	linkCreate, linkAddData, linkComplete, linkDestroy     function
 	funcGetAttribute, funcSetAttribute, occupancyMaxBlocks function
-	launchKernel                                           function
+	launchKernel, launchKernelEx                           function
 
 	memGetInfo, memAlloc, memFree                               function
 	memPoolCreate, memPoolDestroy                               function
@@ -81,6 +81,7 @@ func (a *api) bindings() []binding {
 		{&a.funcSetAttribute, "cuFuncSetAttribute"},
 		{&a.occupancyMaxBlocks, "cuOccupancyMaxActiveBlocksPerMultiprocessor"},
 		{&a.launchKernel, "cuLaunchKernel"},
+		{&a.launchKernelEx, "cuLaunchKernelEx"},
 
 		{&a.memGetInfo, "cuMemGetInfo_v2"},
 		{&a.memAlloc, "cuMemAlloc_v2"},
@@ -159,6 +160,8 @@ const (
 
 	launchParamBufferPointer = 1
 	launchParamBufferSize    = 2
+
+	launchAttributeProgrammaticStreamSerialization = 6
 
 	memAllocationTypePinned = 1
 	memLocationTypeDevice   = 1

@@ -212,6 +212,7 @@ func TestFailures(t *testing.T) {
 			s.Set8(p, 0, 80), s.Set32(p, 0, 20),
 			s.Upload(p, make([]byte, 80)),
 			k.Launch(s, line(1, 32), pack(p, int64(10), 2.0)),
+			k.Launch(s, Grid{Blocks: Extent{X: 1}, Threads: Extent{X: 32}, Early: true}, pack(p, int64(10), 2.0)),
 			s.CopyOnDevice(p, p+40, 40),
 			e.Record(s), s.Wait(e), e.Synchronize(),
 			s.Download(make([]byte, 80), p),
@@ -225,7 +226,7 @@ func TestFailures(t *testing.T) {
 		"cuMemPoolSetAttribute", "cuStreamCreate", "cuEventCreate", "cuLinkCreate_v2", "cuLinkAddData_v2", "cuLinkComplete",
 		"cuModuleLoadDataEx", "cuModuleGetFunction", "cuFuncGetAttribute", "cuOccupancyMaxActiveBlocksPerMultiprocessor",
 		"cuFuncSetAttribute", "cuMemHostAlloc", "cuMemGetInfo_v2", "cuMemPoolGetAttribute", "cuMemAllocFromPoolAsync", "cuMemsetD8Async",
-		"cuMemsetD32Async", "cuMemcpyHtoDAsync_v2", "cuLaunchKernel", "cuMemcpyDtoDAsync_v2", "cuEventRecord", "cuStreamWaitEvent",
+		"cuMemsetD32Async", "cuMemcpyHtoDAsync_v2", "cuLaunchKernel", "cuLaunchKernelEx", "cuMemcpyDtoDAsync_v2", "cuEventRecord", "cuStreamWaitEvent",
 		"cuEventSynchronize", "cuMemcpyDtoHAsync_v2", "cuStreamQuery",
 	} {
 		for after := range 4 {
@@ -830,7 +831,11 @@ func TestLaunchAllocatesNothing(t *testing.T) {
 	defer d.Close()
 	nop := must(must(d.Load(image))(t).Function("nop"))(t)
 	params := make([]byte, 200)
-	launch := func() { check(t, nop.Launch(s, line(1, 1), params)) }
+	launch := func() {
+		early := line(1, 1)
+		early.Early = true
+		check(t, nop.Launch(s, line(1, 1), params), nop.Launch(s, early, params))
+	}
 	launch()
 	if raceEnabled {
 		t.Skip("the race detector empties pools")

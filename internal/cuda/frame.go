@@ -20,6 +20,8 @@ type frame struct {
 	params  []byte      // a launch's parameters, and what tells the driver of them
 	size    uint64
 	extra   [5]uintptr
+	config  launchConfig
+	early   launchAttribute
 }
 
 var frames = sync.Pool{New: func() any { return new(frame) }}

@@ -230,6 +230,25 @@ func (b *Builder) If(cond Expr, then, otherwise func()) {
 	b.emit(s)
 }
 
+// Unless runs body where cond does not hold. Its loops over ranges are not put under a condition
+// but have no iterations where it holds, so that threads which go through them
+// together stay together; what body declares is there in either case.
+func (b *Builder) Unless(cond Expr, body func()) {
+	wantBool(cond)
+	for _, s := range b.nested(body) {
+		switch s := s.(type) {
+		case *Let, *Comment:
+			b.emit(s)
+		case *For:
+			s.Lo = b.Let("from", s.Lo)
+			s.Hi = b.Let("to", NewSelect(cond, s.Lo, s.Hi))
+			b.emit(s)
+		default:
+			b.emit(&If{Cond: NewUnary(Not, cond), Then: []Stmt{s}})
+		}
+	}
+}
+
 func wantBool(e Expr) {
 	if e.Type() != Bool {
 		panic("BUG: a condition of type " + e.Type().String())

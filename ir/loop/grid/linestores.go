@@ -155,7 +155,8 @@ func (m *mapper) lineStores(s *loop.Stage) bool {
 	count := ceilDiv(loop.SizeScalar(columns), loop.SizeConst(wideColumns)) // threads that a row has work for, if it is long
 	count = sizeOp(loop.Max, count, sizeOp(loop.Min, loop.SizeScalar(columns), loop.SizeConst(warp)))
 	threads := sizeOp(loop.Min, sizeOp(loop.Mul, loop.SizeScalar(c.n), count), loop.SizeConst(maxRowThreads))
-	m.launch(s, "line_elements", g, ceilDiv(threads, loop.SizeConst(int64(m.opts.Threads))))
+	blocks := ceilDiv(threads, loop.SizeConst(int64(m.opts.Threads)))
+	m.launch(s, "line_elements", g, sizeOp(loop.Mul, m.longLines(s, t), blocks))
 	return true
 }
 

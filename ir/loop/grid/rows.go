@@ -36,13 +36,25 @@ func (m *mapper) rows(s *loop.Stage) bool {
 		allocs = m.longAllocs(s, long)
 	}
 	m.sizes(s.Name+"_lanes", []loop.ScalarLet{{Scalar: doublings, Value: doublingsFor(length)}}, nil, allocs)
-	m.add(loop.Stage{
+	lanes := loop.Stage{
 		Name: name(s, "rows"), Partition: -1, Func: f, Bufs: g.bufs, Args: g.args, Symbolic: s.Symbolic,
 		Blocks: m.blocksFor(threadsOfTeams(c.n, doublings)),
-	})
-	if long != nil {
-		m.eachLongRow(s, long)
 	}
+	if long != nil {
+		m.add(lanes)
+		m.eachLongRow(s, long)
+		return true
+	}
+	byBlock := loop.SizeExpr(loop.SizeConst(0))
+	if whole, ok := m.wholeRows(s, c.n); ok {
+		many := m.scalar(s.Name + "_by_block")
+		byBlock = loop.SizeScalar(many)
+		m.sizes(s.Name+"_blocks", []loop.ScalarLet{{Scalar: many, Value: m.blocksForRows(loop.SizeScalar(c.n), length)}}, nil, nil)
+		whole.Blocks = sizeOp(loop.Mul, byBlock, sizeOp(loop.Min, loop.SizeScalar(c.n), loop.SizeConst(maxBlocks)))
+		m.add(whole)
+	}
+	lanes.Blocks = sizeOp(loop.Mul, sizeOp(loop.Sub, loop.SizeConst(1), byBlock), lanes.Blocks)
+	m.add(lanes)
 	return true
 }
 

@@ -8,7 +8,7 @@ import (
 
 // forGrids are functions that package lower calls for results that are rounded to 32 bits.
 var forGrids = []string{
-	"_expnarrow_f64", "_expsingle_f32", "_expcount_f32", "_exprest_f32", "_expslot_u64", "_expjoin_f64",
+	"_expnarrow_f64", "_expscaled_f64", "_expsingle_f32", "_expcount_f32", "_exprest_f32", "_expslot_u64", "_expjoin_f64",
 	"_logslot_u32", "_logpart_f32", "_loginverse_u64", "_lognarrow_f32",
 }
 
@@ -30,6 +30,33 @@ func TestNarrowExp(t *testing.T) {
 			t.Errorf("e^%v = %v", d, y)
 		case d >= -700:
 			worst = max(worst, math.Abs(y/math.Exp(d)-1))
+		}
+	}
+	if worst > 0x1p-33 {
+		t.Errorf("relative error %g = 2^%.2f", worst, math.Log2(worst))
+	}
+}
+
+// TestScaledExp checks the relative error of 2^-33, also of what is added to 1, and the bounds.
+func TestScaledExp(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 6))
+	x := []float32{0, float32(math.Copysign(0, -1)), 512, 513, float32(math.Inf(1)), -600, -601, float32(math.Inf(-1)), float32(math.NaN()), 0x1p-149}
+	for range 10 * samples() {
+		x = append(x, float32(math.Copysign(math.Ldexp(1+rng.Float64(), rng.IntN(38)-30), rng.Float64()-0.5)))
+	}
+	worst := 0.0
+	for i, y := range run[float32, float64](t, "_expscaled_f64(x[i])", "f32", "f64", x, nil) {
+		d := float64(x[i])
+		if !(d < 512) {
+			d = 512
+		}
+		d = max(d, -600)
+		if d == 0 && y != 1 {
+			t.Errorf("e^%v = %v", d, y)
+		}
+		worst = max(worst, math.Abs(y/math.Exp(d)-1))
+		if e := math.Expm1(d); math.Abs((y-1)-e) > 0x1p-30*math.Abs(e)+0x1p-53 {
+			t.Errorf("e^%v - 1 = %v, want %v", d, y-1, e)
 		}
 	}
 	if worst > 0x1p-33 {

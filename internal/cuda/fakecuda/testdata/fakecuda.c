@@ -397,6 +397,15 @@ API cuLaunchKernel(char *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, 
 	return put(s, o);
 }
 
+typedef struct { unsigned grid[3], threads[3], shared; void *stream; const struct { unsigned id, pad, value, rest[15]; } *attributes; unsigned count; } launch_config;
+API cuLaunchKernelEx(const launch_config *c, char *f, void **params, void **extra) {
+	MAYBE_FAIL;
+	if (sizeof *c != 56 || sizeof *c->attributes != 72 || c->count != 1) return INVALID_VALUE;
+	// Blocks may start early, and not in the legacy default stream.
+	if (c->attributes->id != 6 || c->attributes->value != 1 || !c->stream) return INVALID_VALUE;
+	return cuLaunchKernel(f, c->grid[0], c->grid[1], c->grid[2], c->threads[0], c->threads[1], c->threads[2], c->shared, c->stream, params, extra);
+}
+
 // ---- memory
 
 API cuMemGetInfo_v2(size_t *avail, size_t *total) { NEED_CONTEXT; *avail = CAPACITY - taken, *total = CAPACITY; return 0; }
