@@ -39,6 +39,7 @@ type stagePlan struct {
 	elemSize []int64  // by buffer of the stage, where there is scratch
 	blocks   sizeCode // of a grid function
 	ordered  bool
+	join     *joinPlan // how an ordered stage's chunks may run at the same time
 	symbolic bool
 	lastUses []loop.BufferID // temporaries that no later stage uses
 	tallies  []tallyPlan     // what its chunks count
@@ -116,6 +117,7 @@ func newPlan(program *loop.Program) *plan {
 			p.maxBufs = max(p.maxBufs, len(s.Bufs))
 			p.maxArgs = max(p.maxArgs, len(s.Args))
 			p.findScratch(&out)
+			out.join = p.join(s)
 		}
 		p.stages = append(p.stages, out)
 	}
@@ -219,6 +221,9 @@ func (s *stagePlan) eachBuffer(visit func(loop.BufferID)) {
 		}
 	}
 	code(s.blocks)
+	if s.join != nil {
+		code(s.join.room)
+	}
 	for _, id := range s.bufs {
 		visit(id)
 	}

@@ -24,6 +24,7 @@ type team struct {
 	cut    *cut
 	done   <-chan struct{} // the context's
 	tally  *tally          // what chunks count is added up here; nil for most stages
+	join   *joiner         // how chunks of an ordered stage run at the same time; nil for most
 
 	next atomic.Int64 // the chunk to hand out next
 	stop atomic.Int64 // chunks handed out from this one on need not run
@@ -54,7 +55,7 @@ func (f *failure) failed() bool { return f.status != 0 || f.err != nil }
 // reported is the same for any number of threads.
 func (t *team) run(ctx context.Context, k kernel, f *frame, c *cut, threads int64) (failure, error) {
 	t.kernel, t.frame, t.cut, t.done = k, f, c, ctx.Done()
-	defer func() { t.kernel, t.done, t.tally = nil, nil, nil }()
+	defer func() { t.kernel, t.done, t.tally, t.join = nil, nil, nil, nil }()
 	threads = min(threads, c.chunks)
 	if threads <= 1 {
 		return t.inOrder(ctx)
@@ -64,16 +65,20 @@ func (t *team) run(ctx context.Context, k kernel, f *frame, c *cut, threads int6
 	t.failure, t.panics = failure{}, nil
 	t.wait.Add(int(threads))
 	for thread := int64(1); thread < threads; thread++ {
-		go t.work(t.frame.forThread(thread))
+		own := t.frame.forThread(thread)
+		if t.join != nil && own == t.frame {
+			own = t.frame.clone()
+		}
+		go t.work(own, thread)
 	}
-	t.work(t.frame)
+	t.work(t.frame, 0)
 	t.wait.Wait()
 	switch {
 	case t.panics != nil:
 		panic(t.panics)
 	case t.failure.failed():
 		return t.failure, nil
-	case t.next.Load() < c.chunks: // the context stopped the workers early
+	case t.next.Load() < c.chunks || t.join != nil && t.join.over: // the context stopped the workers early
 		return failure{}, ctx.Err()
 	}
 	return failure{}, nil
@@ -93,9 +98,13 @@ func (t *team) inOrder(ctx context.Context) (failure, error) {
 }
 
 // work takes chunks until there are none, one fails or the run is cancelled.
-func (t *team) work(f *frame) {
+func (t *team) work(f *frame, thread int64) {
 	defer t.wait.Done()
 	defer t.catch()
+	if t.join != nil {
+		t.join.work(f, thread)
+		return
+	}
 	for !t.cancelled() {
 		i := t.next.Add(1) - 1
 		if i >= t.cut.chunks || i >= t.stop.Load() {
@@ -153,9 +162,12 @@ func (t *team) catch() {
 		return
 	}
 	t.mu.Lock()
-	defer t.mu.Unlock()
 	t.stop.Store(-1)
 	if t.panics == nil {
 		t.panics = fmt.Sprintf("%v\n\n%s", v, debug.Stack())
+	}
+	t.mu.Unlock()
+	if t.join != nil {
+		t.join.wake()
 	}
 }
