@@ -12,10 +12,9 @@ import (
 	switches "github.com/lacuna-sparse/lacuna/internal/debug"
 )
 
-// A stage's chunks are run by the goroutine that called Run and as many more
-// as there are threads to use, started for the stage and gone after it. An
-// idle pool would save half a microsecond a stage and cost goroutines that
-// outlive the run. With one thread or one chunk nothing is started at all.
+// A stage's chunks are run by the goroutine that called Run and as many helpers
+// as there are threads to use beside it (helper.go). With one thread or one chunk
+// nothing is started at all.
 
 // team runs the chunks of one stage.
 type team struct {
@@ -27,7 +26,10 @@ type team struct {
 
 	next atomic.Int64 // the chunk to hand out next
 	stop atomic.Int64 // chunks handed out from this one on need not run
-	wait sync.WaitGroup
+
+	helpers []*helper    // that were called last, by thread less one
+	busy    atomic.Int64 // helpers that the stage has to wait for
+	wait    sync.WaitGroup
 
 	mu      sync.Mutex
 	failure failure // the first
@@ -62,12 +64,13 @@ func (t *team) run(ctx context.Context, k kernel, f *frame, c *cut, threads int6
 	t.next.Store(0)
 	t.stop.Store(math.MaxInt64)
 	t.failure, t.panics = failure{}, nil
-	t.wait.Add(int(threads))
+	t.busy.Store(threads - 1)
+	t.wait.Add(int(threads - 1))
 	for thread := int64(1); thread < threads; thread++ {
-		go t.work(t.frame.forThread(thread))
+		t.call(thread)
 	}
 	t.work(t.frame)
-	t.wait.Wait()
+	t.join(threads)
 	switch {
 	case t.panics != nil:
 		panic(t.panics)
@@ -94,7 +97,6 @@ func (t *team) inOrder(ctx context.Context) (failure, error) {
 
 // work takes chunks until there are none, one fails or the run is cancelled.
 func (t *team) work(f *frame) {
-	defer t.wait.Done()
 	defer t.catch()
 	for !t.cancelled() {
 		i := t.next.Add(1) - 1
