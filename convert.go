@@ -373,22 +373,36 @@ func (c *converting) conversion(ctx context.Context, t *tensor.Tensor, format te
 // spread estimates over how many coordinates of an axis a few consecutive entries
 // spread: the median over short windows; 0 if entries do not store the coordinate.
 func spread(t *tensor.Tensor, axis int) int64 {
-	const windows, width = 33, 64
 	last := t.LevelAt(t.Rank() - 1)
 	l := slices.Index(t.Format().Order(), axis)
 	crd := t.LevelAt(l).Crd
-	if crd.Len() == 0 || crd.Len() != last.Crd.Len() || crd.Len() < windows*width {
+	if crd.Len() != last.Crd.Len() {
+		return 0
+	}
+	switch crd.DType() {
+	case tensor.Uint16:
+		return spreadOf(tensor.View[uint16](crd))
+	case tensor.Uint32:
+		return spreadOf(tensor.View[uint32](crd))
+	case tensor.Uint64:
+		return spreadOf(tensor.View[uint64](crd))
+	case tensor.Int64:
+		return spreadOf(tensor.View[int64](crd))
+	}
+	return 0
+}
+
+// spreadOf is spread for the coordinates of all entries.
+func spreadOf[T uint16 | uint32 | uint64 | int64](crd []T) int64 {
+	const windows, width = 33, 64
+	if len(crd) < windows*width {
 		return 0
 	}
 	var ranges [windows]int64
 	for w := range ranges {
-		begin := (crd.Len() - width) / windows * w
-		low, high := crd.At64(begin), crd.At64(begin)
-		for i := begin + 1; i < begin+width; i++ {
-			c := crd.At64(i)
-			low, high = min(low, c), max(high, c)
-		}
-		ranges[w] = high - low
+		begin := (len(crd) - width) / windows * w
+		window := crd[begin : begin+width]
+		ranges[w] = int64(slices.Max(window) - slices.Min(window))
 	}
 	slices.Sort(ranges[:])
 	return ranges[windows/2]
