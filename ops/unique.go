@@ -117,7 +117,7 @@ func (op *operation) newUnique(A *tensor.Tensor) (*unique, error) {
 	}
 	switch {
 	case op.elementType(A).IsComplex():
-		return nil, op.failf("complex numbers have no order: take abs, real or imag first")
+		return nil, op.fail(errComplexOrder)
 	case op.stored, op.keepDims, op.descending:
 		return nil, op.failf("all elements count, and the result is in ascending order: leave Stored, KeepDims and Descending out")
 	}

@@ -64,7 +64,7 @@ func newCUDAEngine(driver *cuda.Driver, device *cuda.Device, disk *diskcache.Cac
 	}
 	h, err := findHost(disk, build)
 	if err != nil {
-		return nil, missingLLVM(err)
+		return nil, missingLLVM(CUDAName, err)
 	}
 	info := device.Info()
 	target, err := ptx.CPU(info.Capability.Major*10+info.Capability.Minor, h.Version.Major)

@@ -39,11 +39,11 @@ func Inspect(p *loop.Program, form Text) (string, error) {
 	}
 	l, err := llvm.Load("")
 	if err != nil {
-		return "", missingLLVM(err)
+		return "", missingLLVM(CPUName, err)
 	}
 	host, err := l.Host()
 	if err != nil {
-		return "", missingLLVM(err)
+		return "", missingLLVM(CPUName, err)
 	}
 	switch form {
 	case OptimisedText:
@@ -71,7 +71,7 @@ func inspectGrids(p *loop.Program, form Text) (string, error) {
 	}
 	l, err := llvm.Load("")
 	if err != nil {
-		return "", missingLLVM(err)
+		return "", missingLLVM(CUDAName, err)
 	}
 	target, err := ptx.CPU(ptx.Oldest, l.Version().Major)
 	if err != nil {

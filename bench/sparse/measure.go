@@ -64,7 +64,7 @@ func measure(s settings, op operation, in inputFacts, sides []*side) row {
 				r.cells = append(r.cells, check(s, op.name, in, side, 2))
 			}
 		default:
-			for _, way := range op.peerWays() {
+			for _, way := range op.waysOf(side.name) {
 				r.cells = append(r.cells, check(s, way, in, side, 1))
 			}
 		}
