@@ -23,12 +23,15 @@ func TestSpecialValues(t *testing.T) {
 	}{
 		{"y = prod_i x(i)", v{2, 0, 3}, v{1}, v{0, 6, 0}},
 		{"y = prod_i x(i)", v{0, 0, 3}, v{1}, v{0, 0, 0}},
-		{"y = prod_i x(i)", v{2, inf}, v{1}, v{inf, nan}}, // y/x
+		{"y = prod_i x(i)", v{2, inf}, v{1}, v{inf, 2}},
 		{"y = prod_i x(i)", v{0, inf}, v{1}, v{inf, 0}},
 		{"y = prod_i x(i)", v{0, 2, inf}, v{1}, v{inf, nan, 0}}, // 0*inf moves with 2
 		{"y = prod_i x(i)", v{0, 0, inf}, v{1}, v{nan, nan, 0}},
 		{"y = prod_i x(i)", v{0, nan}, v{1}, v{nan, 0}},
-		{"y = prod_i x(i)", v{2, nan}, v{1}, v{nan, nan}},
+		{"y = prod_i x(i)", v{2, nan}, v{1}, v{nan, 2}}, // torch: NaN for both
+		{"y = prod_i x(i)", v{1e-200, 1e-200, 1e200}, v{1}, v{1, 1, 0}},
+		{"y = prod_i x(i)", v{1e200, 1e-200, 1e200}, v{2}, v{2, inf, 2}},
+		{"y = prod_i x(i)^2", v{1e-100, 1e-20, 1e150}, v{1}, v{2e160, 2e80, 2e-90}},
 
 		{"y = max_i x(i)", v{2, 5, 5, 1}, v{3}, v{0, 1.5, 1.5, 0}},
 		{"y = max_i x(i)", v{2, inf, inf}, v{1}, v{0, 0.5, 0.5}},
