@@ -137,14 +137,6 @@ func (s *statement) size(e *lang.Reduce, dt tensor.DType) (lang.Node, *lang.Erro
 	return cast(wide(dt.Real()), s.counts[e]), nil
 }
 
-// wide is the type in which counts are divisors: not all fit f16.
-func wide(dt tensor.DType) tensor.DType {
-	if dt == tensor.Float16 || dt == tensor.BFloat16 {
-		return tensor.Float32
-	}
-	return dt
-}
-
 // bodyAndValue writes the body of a reduction and its result.
 func (s *statement) bodyAndValue(e *lang.Reduce) (body, value lang.Node, err *lang.Error) {
 	if body, err = s.body(e); err == nil {
@@ -240,7 +232,7 @@ func (s *statement) body(e *lang.Reduce) (lang.Node, *lang.Error) {
 func (s *statement) rounded(e lang.Expr) (lang.Node, *lang.Error) {
 	value, err := s.value(e)
 	dt := e.DType()
-	if _, read := e.(*lang.Access); !read && (dt == tensor.Float16 || dt == tensor.BFloat16) {
+	if _, read := e.(*lang.Access); !read && narrow(dt) {
 		value = cast(dt, value)
 	}
 	return value, err

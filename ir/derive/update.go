@@ -19,6 +19,15 @@ func (d *deriver) copyOf(i int) int {
 	return -1
 }
 
+// copied is the tensor that such a statement copies.
+func copied(s *lang.Stmt) *lang.Tensor {
+	x := s.RHS
+	if c, ok := x.(*lang.Convert); ok { // of a narrow type
+		x = c.X
+	}
+	return x.(*lang.Access).Tensor
+}
+
 // update derives a statement that assigns a part of a tensor, or scatters to it, of which old is the value before.
 func (s *statement) update(old *lang.Tensor) *lang.Error {
 	switch s.stmt.Op {
