@@ -31,7 +31,7 @@ func (s *statement) prod(e *lang.Reduce, g lang.Node) (lang.Node, *lang.Error) {
 	f := factors{vars: s.ordered(vars)}
 	var rest lang.Node
 	x, err := s.value(e.Body)
-	switch stored := s.factorsStored(e); {
+	switch stored := s.factorsStored(e, f.vars); {
 	case err != nil:
 	case slices.ContainsFunc(e.Vars, func(v lang.ReduceVar) bool { return v.In != nil }):
 		f.stored = s.storedBy(e.Vars, x, zero()).(*lang.Apply).Args[0]
@@ -90,10 +90,10 @@ func (s *statement) runningProduct(f factors, x lang.Node, options ...string) (l
 }
 
 // factorsStored is the condition that some sparse operand stores an element, if the operand moves no other factors of the
-// products, and each stored element belongs to a factor of its own in its product; or nil.
-func (s *statement) factorsStored(e *lang.Reduce) lang.Node {
+// products, and each stored element belongs to a factor of its own in its product; or nil. vars are the indices of all factors.
+func (s *statement) factorsStored(e *lang.Reduce, vars []*lang.Index) lang.Node {
 	stored := s.support(e.Body)
-	if stored == nil {
+	if stored == nil || indicesIn(stored) < len(vars) && !s.mayScan(e, vars) {
 		return nil
 	}
 	_, bound := indicesOf(e.Body)
@@ -147,20 +147,29 @@ func (s *statement) support(e lang.Expr) lang.Node {
 		return s.commonSupport([]lang.Expr{e.Then, e.Else})
 	case *lang.Call:
 		stored := s.commonSupport(e.Args)
-		if stored != nil || e.Fn.Name != "*" {
+		if e.Fn.Name != "*" || s.dependent(e.Args[0]) && s.dependent(e.Args[1]) {
 			return stored
 		}
-		for i, x := range e.Args {
-			if stored := s.pattern(x); stored != nil && s.dependent(e.Args[1-i]) {
-				return stored
+		for i, x := range e.Args { // of a product with an element of more dimensions, that
+			if by := s.pattern(x); by != nil && s.dependent(e.Args[1-i]) && indicesIn(by) > indicesIn(stored) {
+				stored = by
 			}
 		}
+		return stored
 	case *lang.Reduce:
 		if e.Q == nil || !s.dependent(e.Q) {
 			return s.support(e.Body)
 		}
 	}
 	return nil
+}
+
+// indicesIn is how many indices the condition stored(T(…)) has, 0 for none.
+func indicesIn(stored lang.Node) int {
+	if stored == nil {
+		return 0
+	}
+	return len(stored.(*lang.Apply).Args[0].(*lang.Ref).Indices)
 }
 
 // commonSupport is the support of those of the expressions that depend on the operand, if it is the same.

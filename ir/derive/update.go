@@ -187,12 +187,23 @@ func (s *statement) scatterExtreme(old *lang.Tensor) *lang.Error {
 		return err
 	}
 	tie := func(x, f lang.Node) lang.Node { return binary("or", binary("==", x, f), binary("!=", x, x)) }
-	before := tie(ref(old.Name, vars), ref(t.Name, vars))
-	ties := s.scattered("n", vars, indicator(before), lang.AddTo, indicator(tie(e, s.at(t.Name))))
-	share := s.fresh("g")
-	s.assign(share, vars, binary("/", ref(s.adjoint[t], vars), cast(wide(t.DType), ref(ties, vars))))
-	s.handTo(old, vars, where(before, ref(share, vars), zero()))
-	return s.back(s.stmt.RHS, where(tie(e, s.at(t.Name)), s.at(share), zero()), place{vars: s.left})
+	// Ties among the scattered values are counted apart: they are as sparse as those.
+	ties := s.scattered("n", vars, s.start(old, vars, tensor.Float64, "0"), lang.AddTo, indicator(tie(e, s.at(t.Name))))
+	wasTie := tie(ref(old.Name, vars), ref(t.Name, vars))
+	share := binary("/", ref(s.adjoint[t], vars), cast(wide(t.DType), binary("+", ref(ties, vars), number("1"))))
+	s.handTo(old, vars, where(wasTie, share, zero()))
+	all := binary("+", s.at(ties), indicator(tie(s.at(old.Name), s.at(t.Name))))
+	share = binary("/", s.at(s.adjoint[t]), cast(wide(t.DType), all))
+	return s.back(s.stmt.RHS, where(tie(e, s.at(t.Name)), share, zero()), place{vars: s.left})
+}
+
+// start is a value for every element of a new tensor like t: zeros only where a sparse operand stores something.
+func (s *statement) start(t *lang.Tensor, vars []string, dt tensor.DType, value string) lang.Node {
+	x := cast(dt, number(value))
+	if value == "0" && sparseOperand(t) && !t.Result {
+		return where(call("stored", ref(t.Name, vars)), x, zero())
+	}
+	return call("like", x, ref(t.Name, vars))
 }
 
 // scatterProduct: the adjoint of the value before is multiplied by all factors, that of a factor by the value before and the
@@ -204,9 +215,7 @@ func (s *statement) scatterProduct(old *lang.Tensor) *lang.Error {
 	if err != nil {
 		return err
 	}
-	start := func(dt tensor.DType, value string) lang.Node {
-		return call("like", cast(dt, number(value)), ref(old.Name, vars))
-	}
+	start := func(dt tensor.DType, value string) lang.Node { return s.start(old, vars, wide(dt), value) }
 	conj := func(x lang.Node) lang.Node {
 		if t.DType.IsComplex() {
 			return call("conj", x)
