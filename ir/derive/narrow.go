@@ -26,6 +26,26 @@ func wide(dt tensor.DType) tensor.DType {
 	return dt
 }
 
+// ranged is a type of which a product of some values of type dt does not leave the range, as it would that of dt: where products are
+// divided, what is lost there is lost for the others too. f64 has no such type.
+func ranged(dt tensor.DType) tensor.DType {
+	switch {
+	case dt == tensor.Complex64:
+		return tensor.Complex128
+	case dt.IsFloat():
+		return tensor.Float64
+	}
+	return dt
+}
+
+// convertedTo is x, of type dt, in type to.
+func convertedTo(to, dt tensor.DType, x lang.Node) lang.Node {
+	if to == dt {
+		return x
+	}
+	return cast(to, x)
+}
+
 // widened is a file in which tensors of narrow types are read as f32. p is what the file says; it is returned as it is
 // if there are none.
 func widened(file *lang.File, p *lang.Program) *lang.File {

@@ -234,8 +234,9 @@ func (s *statement) standAlone(n lang.Node) bool {
 
 // byDivision finds the product of the others by division: of those that are not 0 their product, divided by x, and of
 // the zeros 0, unless there are none. Of a single other zero the value is written,
-// as the sum of all zeros without x, because the gradient of the gradient sees what it moves.
+// as the sum of all zeros without x, because the gradient of the gradient sees what it moves. Products of f32 are f64 here.
 func (s *statement) byDivision(e *lang.Reduce, x, g lang.Node) (lang.Node, *lang.Error) {
+	x = convertedTo(ranged(e.Typ), e.Typ, x)
 	isZero := binary("==", x, zero())
 	zeros, err := s.group(e, "n", "sum", indicator(isZero))
 	if err != nil {
@@ -252,7 +253,7 @@ func (s *statement) byDivision(e *lang.Reduce, x, g lang.Node) (lang.Node, *lang
 	if e.Typ.IsComplex() {
 		rest, x, sum = call("conj", rest), call("conj", x), call("conj", sum)
 	}
-	return binary("*", g, otherFactors(x, isZero, zeros, sum, rest)), nil
+	return convertedTo(wide(e.Typ), ranged(e.Typ), binary("*", g, otherFactors(x, isZero, zeros, sum, rest))), nil
 }
 
 // otherFactors is the product of the factors without x, of which there are zeros that are 0, whose sum is sum, and rest is

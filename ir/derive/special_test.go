@@ -178,3 +178,47 @@ func TestComplexGradients(t *testing.T) {
 		}
 	}
 }
+
+// TestProductsOutOfRange: products of the others are in range where the whole one is not. What is found by division is f64
+// for f32.
+func TestProductsOutOfRange(t *testing.T) {
+	x := []float32{1e-30, 1e-30, 1e30}
+	k, err := tensor.FromDense([]int64{3}, tensor.Dense(1), tensor.ArrayOf([]int64{0, 0, 0}))
+	must(err)
+	A, err := tensor.FromCoords([]int64{1, 3}, tensor.CSR, [][]int64{{0, 0, 0}, {0, 1, 2}}, tensor.ArrayOf(x))
+	must(err)
+	one, err := tensor.FromDense([]int64{1}, tensor.Dense(1), tensor.ArrayOf([]float32{1}))
+	must(err)
+	vector, err := tensor.FromDense([]int64{3}, tensor.Dense(1), tensor.ArrayOf(x))
+	must(err)
+	dy, err := tensor.FromDense([]int64{3}, tensor.Dense(1), tensor.ArrayOf([]float32{0, 0, 1}))
+	must(err)
+	tests := []struct {
+		src, wrt string
+		args     lacuna.Args
+	}{
+		{"y = prod_i x(i)", "x", lacuna.Args{"x": vector}},
+		{"y(i) = cumprod_i x(i)", "x", lacuna.Args{"x": vector, "dy": dy}},
+		{"y(i) = prod_j A(i,j)", "A", lacuna.Args{"A": A, "dy": one}},
+		{"y(i) = prod_{j in A} A(i,j)", "A", lacuna.Args{"A": A, "dy": one}},
+		{"y = prod_{i,j} A(i,j)", "A", lacuna.Args{"A": A}},
+		{"y(i) = prod_j (A(i,j) + A(i,j+3))", "A", lacuna.Args{"A": A, "dy": one}}, // by division
+		{"y(k(i)) *= x(i)", "x", lacuna.Args{"x": vector, "k": k, "y": one, "dy": one}},
+	}
+	s := lacuna.NewSession(lacuna.WithEngine(testengine.Or(t, runtime.Interp())))
+	for _, test := range tests {
+		got, err := s.EvalGrad(context.Background(), test.src, test.wrt, test.args)
+		if err != nil {
+			t.Errorf("%s: %v", test.src, err)
+			continue
+		}
+		values, err := got.ToDense()
+		must(err)
+		for i, want := range []float32{1, 1, 0} {
+			if g := tensor.View[float32](values)[i]; got.DType() != tensor.Float32 || math.Abs(float64(g-want)) > 1e-6 {
+				t.Errorf("%s: the gradient is %v, want 1, 1, 0", test.src, tensor.View[float32](values))
+				break
+			}
+		}
+	}
+}

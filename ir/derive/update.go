@@ -215,6 +215,8 @@ func (s *statement) scatterProduct(old *lang.Tensor) *lang.Error {
 	if err != nil {
 		return err
 	}
+	typ := ranged(t.DType)
+	e = convertedTo(typ, t.DType, e)
 	start := func(dt tensor.DType, value string) lang.Node { return s.start(old, vars, wide(dt), value) }
 	conj := func(x lang.Node) lang.Node {
 		if t.DType.IsComplex() {
@@ -223,17 +225,17 @@ func (s *statement) scatterProduct(old *lang.Tensor) *lang.Error {
 		return x
 	}
 	if s.depends[old] {
-		all := s.scattered("p", vars, start(t.DType, "1"), lang.MulTo, e)
-		s.handTo(old, vars, binary("*", ref(s.adjoint[t], vars), conj(ref(all, vars))))
+		all := s.scattered("p", vars, start(typ, "1"), lang.MulTo, e)
+		s.handTo(old, vars, binary("*", ref(s.adjoint[t], vars), convertedTo(wide(t.DType), typ, conj(ref(all, vars)))))
 	}
 	if !s.dependent(s.stmt.RHS) {
 		return nil
 	}
 	isZero := binary("==", e, zero())
 	zeros := s.scattered("n", vars, start(tensor.Float64, "0"), lang.AddTo, indicator(isZero))
-	rest := s.scattered("p", vars, start(t.DType, "1"), lang.MulTo, where(isZero, number("1"), e))
-	sum := s.scattered("z", vars, start(t.DType, "0"), lang.AddTo, where(isZero, e, zero()))
+	rest := s.scattered("p", vars, start(typ, "1"), lang.MulTo, where(isZero, number("1"), e))
+	sum := s.scattered("z", vars, start(typ, "0"), lang.AddTo, where(isZero, e, zero()))
 	moved := binary("*", s.at(s.adjoint[t]), conj(s.at(old.Name)))
 	product := otherFactors(conj(e), isZero, s.at(zeros), conj(s.at(sum)), conj(s.at(rest)))
-	return s.back(s.stmt.RHS, binary("*", moved, product), place{vars: s.left})
+	return s.back(s.stmt.RHS, convertedTo(wide(t.DType), typ, binary("*", moved, product)), place{vars: s.left})
 }
