@@ -140,14 +140,8 @@ func (s *statement) scatter(a *lang.Access, g lang.Node, at place) *lang.Error {
 // zeros adds a statement that makes zeros to which the adjoint of a tensor is added: of an operand that is sparse where it
 // stores something.
 func (s *statement) zeros(t *lang.Tensor, vars []string) *lang.Ref {
-	zeros := cast(t.DType, zero())
-	if element := ref(t.Name, vars); t.Operand && !t.Result && !t.Format.IsDense() {
-		zeros = where(call("stored", element), zeros, zero())
-	} else {
-		zeros = call("like", zeros, element)
-	}
 	sum := ref(s.fresh("s"), vars)
-	s.out = append(s.out, &lang.Assign{LHS: sum, Op: lang.Set, RHS: zeros})
+	s.out = append(s.out, &lang.Assign{LHS: sum, Op: lang.Set, RHS: s.start(t, vars, wide(t.DType), "0")})
 	return sum
 }
 

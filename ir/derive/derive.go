@@ -66,7 +66,7 @@ func Program(file *lang.File, check func(*lang.File) (*lang.Program, error), wrt
 	if err != nil {
 		return nil, err
 	}
-	d := &deriver{taken: map[string]bool{}, indices: map[string]bool{}, parts: map[*lang.Tensor][]*part{}, depends: map[*lang.Tensor]bool{}, sources: map[*lang.Tensor]source{}}
+	d := &deriver{narrowResult: narrow(p.Stmts[len(p.Stmts)-1].LHS.Tensor.DType), taken: map[string]bool{}, indices: map[string]bool{}, parts: map[*lang.Tensor][]*part{}, depends: map[*lang.Tensor]bool{}, sources: map[*lang.Tensor]source{}}
 	for _, name := range avoid {
 		d.taken[name] = true
 	}
@@ -80,12 +80,18 @@ func Program(file *lang.File, check func(*lang.File) (*lang.Program, error), wrt
 		}
 		d.noteNames(d.prog)
 	}
+	if file := widened(d.file, d.prog); file != d.file {
+		d.file = file
+		if d.prog, err = check(d.file); err != nil {
+			return nil, err
+		}
+	}
 	if err := d.check(wrt); err != nil {
 		return nil, err.WithSource(p.Source)
 	}
 	last := d.prog.Stmts[len(d.prog.Stmts)-1].LHS.Tensor
 	g.Result = d.fresh("d" + d.wrt.Name)
-	d.adjoint = map[*lang.Tensor]string{last: g.Upstream}
+	d.given, d.adjoint = g.Upstream, map[*lang.Tensor]string{last: g.Upstream}
 	if err := d.statements(last); err != nil {
 		return nil, err.WithSource(p.Source)
 	}
@@ -113,6 +119,9 @@ type deriver struct {
 	prog *lang.Program
 	file *lang.File
 	wrt  *lang.Tensor
+	// given names the adjoint of the result. narrowResult says that it is of a narrow type.
+	given        string
+	narrowResult bool
 	// depends holds the tensors through which the result depends on the operand.
 	depends map[*lang.Tensor]bool
 	sources map[*lang.Tensor]source
@@ -226,7 +235,7 @@ func (d *deriver) statements(last *lang.Tensor) *lang.Error {
 		}
 		if c := d.copyOf(i); c >= 0 {
 			derived[c] = true
-			if err := sd.update(d.prog.Stmts[c].RHS.(*lang.Access).Tensor); err != nil {
+			if err := sd.update(copied(d.prog.Stmts[c])); err != nil {
 				return err
 			}
 			continue
@@ -235,7 +244,6 @@ func (d *deriver) statements(last *lang.Tensor) *lang.Error {
 			return err
 		}
 	}
-	d.updated()
 	return nil
 }
 
@@ -250,20 +258,6 @@ func (d *deriver) sumUp(t *lang.Tensor) {
 		value = masked(o.at(vars), value)
 	}
 	d.assign(d.adjoint[t], vars, value)
-}
-
-// updated adds what an operand that the program adds to contributes by itself: every
-// element of it moves the same element of the result as much.
-func (d *deriver) updated() {
-	adds := slices.ContainsFunc(d.prog.Stmts, func(s *lang.Stmt) bool { return s.LHS.Tensor == d.wrt && s.Op == lang.AddTo })
-	if !adds {
-		return
-	}
-	vars, taken := make([]string, d.wrt.Rank), map[string]bool{}
-	for k := range vars {
-		vars[k] = d.index("m", taken)
-	}
-	d.parts[d.wrt] = append(d.parts[d.wrt], &part{vars: vars, value: ref(d.adjoint[d.wrt], vars)})
 }
 
 // sum is the sum of the contributions to the adjoint of a tensor, at the element that
@@ -297,6 +291,9 @@ func (d *deriver) assignGradient(g *Gradient) {
 		if d.wrt.Rank > 0 {
 			value = call("like", value, ref(d.wrt.Name, vars))
 		}
+	}
+	if narrow(d.wrt.DType) {
+		value = cast(d.wrt.DType, value)
 	}
 	stored := call("stored", ref(d.wrt.Name, vars))
 	if !d.wrt.Format.IsDense() && !choosesBy(value, stored) {

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/lacuna-sparse/lacuna/lang"
+	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
 // place is where in a statement an adjoint stands: the indices that are visible, and the
@@ -57,7 +58,7 @@ func (s *statement) upstream() lang.Node {
 	r := lang.RefOf(lhs, s.names)
 	r.Name = s.adjoint[lhs.Tensor]
 	if !slices.ContainsFunc(lhs.Indices, func(x lang.IndexExpr) bool { return x.Slice && plain(x) == nil }) {
-		return r
+		return s.computed(r)
 	}
 	from, to := &lang.Ref{Name: r.Name, Parens: true}, &lang.Ref{Name: s.fresh("g"), Parens: true}
 	for k, x := range lhs.Indices {
@@ -72,6 +73,14 @@ func (s *statement) upstream() lang.Node {
 	}
 	s.out = append(s.out, &lang.Assign{LHS: to, Op: lang.Set, RHS: from})
 	r.Name = to.Name
+	return s.computed(r)
+}
+
+// computed is an element of the adjoint of a result, in the type in which it is computed with.
+func (s *statement) computed(r *lang.Ref) lang.Node {
+	if s.narrowResult && s.adjoint[s.stmt.LHS.Tensor] == s.given {
+		return cast(tensor.Float32, r)
+	}
 	return r
 }
 
@@ -179,6 +188,9 @@ func cheap(n lang.Node) bool {
 		return true
 	case *lang.Unary:
 		return cheap(n.X)
+	case *lang.Apply:
+		_, err := tensor.ParseDType(n.Name)
+		return err == nil && cheap(n.Args[0])
 	}
 	return false
 }

@@ -19,6 +19,15 @@ func (d *deriver) copyOf(i int) int {
 	return -1
 }
 
+// copied is the tensor that such a statement copies.
+func copied(s *lang.Stmt) *lang.Tensor {
+	x := s.RHS
+	if c, ok := x.(*lang.Convert); ok { // of a narrow type
+		x = c.X
+	}
+	return x.(*lang.Access).Tensor
+}
+
 // update derives a statement that assigns a part of a tensor, or scatters to it, of which old is the value before.
 func (s *statement) update(old *lang.Tensor) *lang.Error {
 	switch s.stmt.Op {
@@ -178,12 +187,23 @@ func (s *statement) scatterExtreme(old *lang.Tensor) *lang.Error {
 		return err
 	}
 	tie := func(x, f lang.Node) lang.Node { return binary("or", binary("==", x, f), binary("!=", x, x)) }
-	before := tie(ref(old.Name, vars), ref(t.Name, vars))
-	ties := s.scattered("n", vars, indicator(before), lang.AddTo, indicator(tie(e, s.at(t.Name))))
-	share := s.fresh("g")
-	s.assign(share, vars, binary("/", ref(s.adjoint[t], vars), cast(wide(t.DType), ref(ties, vars))))
-	s.handTo(old, vars, where(before, ref(share, vars), zero()))
-	return s.back(s.stmt.RHS, where(tie(e, s.at(t.Name)), s.at(share), zero()), place{vars: s.left})
+	// Ties among the scattered values are counted apart: they are as sparse as those.
+	ties := s.scattered("n", vars, s.start(old, vars, tensor.Float64, "0"), lang.AddTo, indicator(tie(e, s.at(t.Name))))
+	wasTie := tie(ref(old.Name, vars), ref(t.Name, vars))
+	share := binary("/", ref(s.adjoint[t], vars), cast(wide(t.DType), binary("+", ref(ties, vars), number("1"))))
+	s.handTo(old, vars, where(wasTie, share, zero()))
+	all := binary("+", s.at(ties), indicator(tie(s.at(old.Name), s.at(t.Name))))
+	share = binary("/", s.at(s.adjoint[t]), cast(wide(t.DType), all))
+	return s.back(s.stmt.RHS, where(tie(e, s.at(t.Name)), share, zero()), place{vars: s.left})
+}
+
+// start is a value for every element of a new tensor like t: zeros only where a sparse operand stores something.
+func (s *statement) start(t *lang.Tensor, vars []string, dt tensor.DType, value string) lang.Node {
+	x := cast(dt, number(value))
+	if value == "0" && sparseOperand(t) && !t.Result {
+		return where(call("stored", ref(t.Name, vars)), x, zero())
+	}
+	return call("like", x, ref(t.Name, vars))
 }
 
 // scatterProduct: the adjoint of the value before is multiplied by all factors, that of a factor by the value before and the
@@ -195,9 +215,9 @@ func (s *statement) scatterProduct(old *lang.Tensor) *lang.Error {
 	if err != nil {
 		return err
 	}
-	start := func(dt tensor.DType, value string) lang.Node {
-		return call("like", cast(dt, number(value)), ref(old.Name, vars))
-	}
+	typ := ranged(t.DType)
+	e = convertedTo(typ, t.DType, e)
+	start := func(dt tensor.DType, value string) lang.Node { return s.start(old, vars, wide(dt), value) }
 	conj := func(x lang.Node) lang.Node {
 		if t.DType.IsComplex() {
 			return call("conj", x)
@@ -205,17 +225,17 @@ func (s *statement) scatterProduct(old *lang.Tensor) *lang.Error {
 		return x
 	}
 	if s.depends[old] {
-		all := s.scattered("p", vars, start(t.DType, "1"), lang.MulTo, e)
-		s.handTo(old, vars, binary("*", ref(s.adjoint[t], vars), conj(ref(all, vars))))
+		all := s.scattered("p", vars, start(typ, "1"), lang.MulTo, e)
+		s.handTo(old, vars, binary("*", ref(s.adjoint[t], vars), convertedTo(wide(t.DType), typ, conj(ref(all, vars)))))
 	}
 	if !s.dependent(s.stmt.RHS) {
 		return nil
 	}
 	isZero := binary("==", e, zero())
 	zeros := s.scattered("n", vars, start(tensor.Float64, "0"), lang.AddTo, indicator(isZero))
-	rest := s.scattered("p", vars, start(t.DType, "1"), lang.MulTo, where(isZero, number("1"), e))
-	sum := s.scattered("z", vars, start(t.DType, "0"), lang.AddTo, where(isZero, e, zero()))
+	rest := s.scattered("p", vars, start(typ, "1"), lang.MulTo, where(isZero, number("1"), e))
+	sum := s.scattered("z", vars, start(typ, "0"), lang.AddTo, where(isZero, e, zero()))
 	moved := binary("*", s.at(s.adjoint[t]), conj(s.at(old.Name)))
 	product := otherFactors(conj(e), isZero, s.at(zeros), conj(s.at(sum)), conj(s.at(rest)))
-	return s.back(s.stmt.RHS, binary("*", moved, product), place{vars: s.left})
+	return s.back(s.stmt.RHS, convertedTo(wide(t.DType), typ, binary("*", moved, product)), place{vars: s.left})
 }

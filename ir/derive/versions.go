@@ -54,7 +54,7 @@ func (v *versioner) statement(a *lang.Assign, s *lang.Stmt) []*lang.Assign {
 	old.Name = v.latest[t.Name]
 	has := v.known[t.Name]
 	v.known[t.Name] = true
-	if !has || a.Op == lang.AddTo && !v.read[old.Name] && old.Name != v.wrt {
+	if !has || a.Op == lang.AddTo && !v.read[old.Name] && old.Name != v.wrt && !(t.Operand && narrow(t.DType)) {
 		return []*lang.Assign{{Pos: a.Pos, LHS: &old, Op: a.Op, RHS: rhs}}
 	}
 	v.renamed = true
@@ -98,6 +98,9 @@ func (v *versioner) copied(t *lang.Tensor, old string, left *lang.Ref) []*lang.A
 // converted is the right side in the type of the tensor, which its version would not have by itself.
 func converted(s *lang.Stmt, rhs lang.Node) lang.Node {
 	dt := s.LHS.Tensor.DType
+	if narrow(dt) {
+		return rhs // versions are f32
+	}
 	if call, ok := rhs.(*lang.Apply); ok && call.Name == dt.String() {
 		return rhs
 	}
