@@ -44,8 +44,8 @@ type Func struct {
 	Grid  *Grid    // nil: an ordinary function
 	// Quick, unless nil, stands in for a grid function as long as that is not compiled: it has
 	// the same parameters and threads and stores the same bits, but is much smaller
-	// and may be slower. Neither can fail, and the stand-in has none itself. It is no part
-	// of the text: that of the function says what is stored.
+	// and may be slower. It fails where the function does, and has no stand-in itself. It is
+	// no part of the text: that of the function says what is stored.
 	Quick *Func
 }
 

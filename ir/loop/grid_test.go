@@ -158,8 +158,8 @@ func TestVerifyQuick(t *testing.T) {
 		{func(f *Func) { q := quick(f); q.Bufs = q.Bufs[1:] }, "has other buffers"},
 		{func(f *Func) { quick(f).Bufs[0].ReadOnly = false }, "has other buffers"},
 		{func(f *Func) { quick(f).Bufs[0].Elem = U8 }, "has other buffers"},
-		{func(f *Func) { quick(f).Fails = []string{"no"} }, "a function that may fail has no quick one"},
-		{func(f *Func) { quick(f); f.Fails = []string{"no"} }, "a function that may fail has no quick one"},
+		{func(f *Func) { quick(f).Fails = []string{"no"} }, "the quick function fails with other messages"},
+		{func(f *Func) { quick(f); f.Fails = []string{"no"} }, "the quick function fails with other messages"},
 		{func(f *Func) { q := quick(f); q.Body = append(q.Body, &Barrier{Scope: 9}) }, "the quick function: a barrier of scope 9"},
 	} {
 		f, err := ParseFunc(inGrid("w[0] = n"))
