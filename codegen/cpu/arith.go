@@ -280,22 +280,34 @@ func (f *function) floatBinary(op loop.BinaryOp, t loop.Type, x, y value.Value) 
 }
 
 // extremum emits Min or Max of floats, and those nested in it at once: NaN if one of
-// the operands is, else the best one, the first if several are equal. So little
+// the operands is, else the best one. Operands that are equal have the same bits, or are zeros: of
+// those the bits are joined, so that one with a sign makes a minimum of -0, and one
+// without makes a maximum of 0. So little
 // waits for the first operand, which in a fold is the accumulator: on x86 minsd and
 // a blend. As for NaN, comparisons keep the first operand if that is one, and one
 // choice does for all others. It is a constant: with the operand itself, LLVM would
 // join the choices and take longer for both.
 func (f *function) extremum(e *loop.Binary) value.Value {
-	p := enum.FPredOLT
+	p, joined := enum.FPredOLT, loop.Or
 	if e.Op == loop.Max {
-		p = enum.FPredOGT
+		p, joined = enum.FPredOGT, loop.And
+	}
+	bits := loop.U64
+	if e.Typ == loop.F32 {
+		bits = loop.U32
+	}
+	zeros := func(x, y value.Value) value.Value {
+		b := f.block
+		both := f.intBinary(joined, bits, b.NewBitCast(x, registerType(bits)), b.NewBitCast(y, registerType(bits)))
+		return b.NewBitCast(both, registerType(e.Typ))
 	}
 	var nan value.Value
 	var best func(x loop.Expr, first bool) value.Value
 	best = func(x loop.Expr, first bool) value.Value {
 		if e2, ok := x.(*loop.Binary); ok && e2.Op == e.Op {
 			x, y := best(e2.X, first), best(e2.Y, false)
-			return f.block.NewSelect(f.block.NewFCmp(p, y, x), y, x)
+			one := f.block.NewSelect(f.block.NewFCmp(p, y, x), y, x)
+			return f.block.NewSelect(f.block.NewFCmp(enum.FPredOEQ, x, y), zeros(x, y), one)
 		}
 		v := f.expr(x).re
 		if !first {
