@@ -26,7 +26,7 @@ type coordList struct {
 	coords  []*tensor.Tensor // by axis
 	values  *tensor.Tensor
 	fill    tensor.Scalar
-	sorted  bool // in row-major order
+	sorted  bool             // in row-major order
 	made    []*tensor.Tensor // to be released at the end
 	err     error            // the first one
 }

@@ -111,7 +111,7 @@ func TestOnDevice(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	csc := tensor.CSC
 	for _, format := range []tensor.Format{tensor.CSR, csc, tensor.COO, tensor.DCSR, tensor.Dense(2)} {
-		for _, entries := range []int{0, 1, 33, 90} {
+		for _, entries := range []int{0, 33} {
 			A := onDeviceOperand(t, r, format, entries, 10, 12)
 			for _, c := range cases {
 				t.Run(fmt.Sprintf("%s/%v/%d", c.name, format, entries), func(t *testing.T) {

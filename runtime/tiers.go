@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/lacuna-sparse/lacuna/internal/cuda"
+	"github.com/lacuna-sparse/lacuna/internal/debug"
 	"github.com/lacuna-sparse/lacuna/internal/diskcache"
 	"github.com/lacuna-sparse/lacuna/internal/llvm"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
@@ -90,6 +91,9 @@ type improvements struct {
 // improve compiles kernels again, with care, and puts the code into them and on disk. If that
 // fails they stay as they are.
 func (e *cudaEngine) improve(kernels []*cudaKernel, named []*loop.Func, key diskcache.Key) {
+	if debug.QuickOnly {
+		return
+	}
 	later := &e.later
 	writes.pending.Go(func() {
 		later.one.Lock()

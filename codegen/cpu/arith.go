@@ -2,7 +2,6 @@ package cpu
 
 import (
 	"fmt"
-	"math"
 
 	"github.com/lacuna-sparse/lacuna/ir/loop"
 	"github.com/llir/llvm/ir/constant"
@@ -26,10 +25,10 @@ func (f *function) expr(e loop.Expr) val {
 	case *loop.Unary:
 		return f.unary(e)
 	case *loop.Binary:
-		if (e.Op == loop.Min || e.Op == loop.Max) && e.Typ.IsFloat() {
-			return val{re: f.extremum(e)}
-		}
 		x := f.expr(e.X)
+		if (e.Op == loop.Min || e.Op == loop.Max) && e.Typ.IsFloat() {
+			return val{re: f.extremum(e.Op, e.Typ, x.re, f.expr(e.Y).re)}
+		}
 		return f.binary(e.Op, e.X.Type(), x, f.expr(e.Y))
 	case *loop.Select:
 		return f.selectExpr(e)
@@ -279,34 +278,26 @@ func (f *function) floatBinary(op loop.BinaryOp, t loop.Type, x, y value.Value) 
 	return b.NewFCmp(p, x, y)
 }
 
-// extremum emits Min or Max of floats, and those nested in it at once: NaN if one of
-// the operands is, else the best one, the first if several are equal. So little
-// waits for the first operand, which in a fold is the accumulator: on x86 minsd and
-// a blend. As for NaN, comparisons keep the first operand if that is one, and one
-// choice does for all others. It is a constant: with the operand itself, LLVM would
-// join the choices and take longer for both.
-func (f *function) extremum(e *loop.Binary) value.Value {
-	p := enum.FPredOLT
-	if e.Op == loop.Max {
-		p = enum.FPredOGT
+// extremum emits Min or Max of floats. The better operand is chosen twice, each time another
+// one where they are equal or one is NaN, which is two instructions on x86, and the bits of both
+// are joined: of zeros one with a sign makes a minimum of -0, and one without makes a
+// maximum of 0; all other numbers are joined with themselves. With NaN anything makes NaN in a
+// minimum, since no bit goes; in a maximum all bits are set for it. So little waits for
+// the first operand, which in a fold is the accumulator: no more than for a choice.
+func (f *function) extremum(op loop.BinaryOp, t loop.Type, x, y value.Value) value.Value {
+	p, joined := enum.FPredOLT, loop.Or
+	if op == loop.Max {
+		p, joined = enum.FPredOGT, loop.And
 	}
-	var nan value.Value
-	var best func(x loop.Expr, first bool) value.Value
-	best = func(x loop.Expr, first bool) value.Value {
-		if e2, ok := x.(*loop.Binary); ok && e2.Op == e.Op {
-			x, y := best(e2.X, first), best(e2.Y, false)
-			return f.block.NewSelect(f.block.NewFCmp(p, y, x), y, x)
-		}
-		v := f.expr(x).re
-		if !first {
-			isNaN := value.Value(f.block.NewFCmp(enum.FPredUNO, v, v))
-			if nan != nil {
-				isNaN = f.block.NewOr(nan, isNaN)
-			}
-			nan = isNaN
-		}
-		return v
+	integer := loop.U64
+	if t == loop.F32 {
+		integer = loop.U32
 	}
-	x := best(e, true)
-	return f.block.NewSelect(nan, constOf(loop.Float(e.Typ, math.NaN())).re, x)
+	b, bits := f.block, registerType(integer)
+	one, other := b.NewSelect(b.NewFCmp(p, y, x), y, x), b.NewSelect(b.NewFCmp(p, x, y), x, y)
+	both := f.intBinary(joined, integer, b.NewBitCast(one, bits), b.NewBitCast(other, bits))
+	if op == loop.Max {
+		both = b.NewOr(both, b.NewSExt(b.NewFCmp(enum.FPredUNO, x, y), bits))
+	}
+	return b.NewBitCast(both, registerType(t))
 }

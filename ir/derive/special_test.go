@@ -15,6 +15,7 @@ import (
 // TestSpecialValues says what gradients are at zeros, ties, infinities and NaN, where differences say nothing. Where torch 1.13
 // has another value than we, the comment has it.
 func TestSpecialValues(t *testing.T) {
+	testengine.Parallel(t)
 	inf, nan := math.Inf(1), math.NaN()
 	type v = []float64
 	tests := []struct {
