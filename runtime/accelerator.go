@@ -28,6 +28,10 @@ type queue interface {
 	// alloc makes a block; the error is an *outOfMemory if there is too little.
 	alloc(bytes int64) (block, error)
 	free(block)
+	// allocResident is alloc for a block that becomes a Resident, and freeResident gives such a
+	// block back, of so many bytes, when no work under way has to do with it.
+	allocResident(bytes int64) (block, error)
+	freeResident(b block, bytes int64)
 	// scratch finds memory that the run needs not give back, for a small temporary: it is
 	// the run's until the queue is closed. It is not ok if there is none.
 	scratch(bytes int64, fill fillMode) (b block, ok bool)
@@ -139,6 +143,8 @@ type gridRun struct {
 	quiet    bool // nothing is at work any more
 	// sound is how many of launched are known not to have failed.
 	sound int
+	// idle says that nothing was put into the queue since the host has waited for it.
+	idle  bool
 	small smallBuffer
 }
 
@@ -248,7 +254,7 @@ func (g *gridRun) open() error {
 			g.bufs[id] = gridBuffer{at: r.at.at, len: m.Len}
 			continue
 		}
-		b, err := g.alloc(bytes, anything)
+		b, err := g.alloc(bytes, anything, ofRun)
 		if err != nil {
 			return g.refused("inputs", &p.program.Buffers[id], m.Len, bytes, err)
 		}
@@ -264,12 +270,12 @@ func (g *gridRun) open() error {
 }
 
 // alloc makes a block of at least one byte.
-func (g *gridRun) alloc(bytes int64, fill fillMode) (gridBuffer, error) {
+func (g *gridRun) alloc(bytes int64, fill fillMode, life lifetime) (gridBuffer, error) {
 	size := padded(bytes)
 	if g.limit > 0 && size > g.limit-g.inUse {
 		return gridBuffer{}, errOverLimit
 	}
-	at, err := allocate(g.q, size)
+	at, err := allocate(g.q, size, life)
 	if err != nil {
 		return gridBuffer{}, err
 	}
@@ -278,6 +284,7 @@ func (g *gridRun) alloc(bytes int64, fill fillMode) (gridBuffer, error) {
 			g.q.free(at)
 			return gridBuffer{}, err
 		}
+		g.idle = false
 	}
 	g.inUse += size
 	return gridBuffer{at: at, bytes: size, owned: true}, nil
@@ -291,7 +298,7 @@ func (g *gridRun) temporary(bytes int64, fill fillMode) (gridBuffer, error) {
 	}
 	at, ok := g.q.scratch(size, fill)
 	if !ok {
-		return g.alloc(bytes, fill)
+		return g.alloc(bytes, fill, ofRun)
 	}
 	g.inUse += size
 	return gridBuffer{at: at, bytes: size}, nil
@@ -416,11 +423,15 @@ func (g *gridRun) allocate(st *stagePlan, a *allocPlan) error {
 	if bytes > maxObject {
 		return g.refused(st.name, buf, n, bytes, errOverLimit)
 	}
-	make := g.temporary
-	if buf.Role == loop.Output {
-		make = g.alloc
+	var b gridBuffer
+	switch {
+	case buf.Role != loop.Output:
+		b, err = g.temporary(bytes, a.fill)
+	case g.stay:
+		b, err = g.alloc(bytes, a.fill, stays)
+	default:
+		b, err = g.alloc(bytes, a.fill, ofRun)
 	}
-	b, err := make(bytes, a.fill)
 	if err != nil {
 		return g.refused(st.name, buf, n, bytes, err)
 	}
@@ -452,6 +463,7 @@ func (g *gridRun) launch(st *stagePlan) error {
 	if g.x.grid.fails {
 		c.status = g.status.at + block(len(g.launched)*statusSize)
 	}
+	g.idle = false
 	return g.q.launch(g.x.grid.kernels[st.kernel], blocks, c)
 }
 
@@ -470,7 +482,7 @@ func (g *gridRun) failure() error {
 			return g.s.outcome(context.Background(), st, failure{0, int64(status), nil})
 		}
 	}
-	g.sound = len(g.launched)
+	g.sound, g.idle = len(g.launched), true
 	return nil
 }
 
@@ -481,7 +493,7 @@ func (g *gridRun) results(ctx context.Context, r *Results) error {
 		return err
 	}
 	s := g.s
-	if g.stay {
+	if g.stay && !g.idle {
 		// Other queues may use them from now on.
 		if err := g.q.publish(ctx); err != nil {
 			return err
@@ -497,7 +509,7 @@ func (g *gridRun) results(ctx context.Context, r *Results) error {
 		case loop.Output:
 			m.Len = b.len
 			if g.stay {
-				m.On = newResident(g.x.grid.device, b.at, bytes)
+				m.On = newResident(g.x.grid.device, b.at, bytes, b.bytes)
 				g.inUse -= b.bytes
 				*b = gridBuffer{at: b.at, len: b.len} // which is not the run's any more
 				break

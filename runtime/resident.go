@@ -23,7 +23,8 @@ type Resident struct {
 type residentBlock struct {
 	device  accelerator
 	at      block
-	foreign bool // the memory is somebody else's
+	size    int64 // allocated
+	foreign bool  // the memory is somebody else's
 
 	mu    sync.Mutex
 	uses  int  // runs and copies at work
@@ -69,7 +70,7 @@ func (b *residentBlock) giveBack() {
 		return
 	}
 	if q, err := b.device.queue(context.Background()); err == nil {
-		q.free(b.at)
+		q.freeResident(b.at, b.size)
 		q.close()
 	}
 }
@@ -77,19 +78,36 @@ func (b *residentBlock) giveBack() {
 // residents counts the blocks of all devices that have not been given back.
 var residents atomic.Int64
 
-func newResident(device accelerator, at block, bytes int64) *Resident {
-	b := &residentBlock{device: device, at: at}
+// newResident makes a Resident of a block that was allocated with a size.
+func newResident(device accelerator, at block, bytes, size int64) *Resident {
+	b := &residentBlock{device: device, at: at, size: size}
 	r := &Resident{device: device, bytes: bytes, at: b}
 	residents.Add(1)
 	goruntime.AddCleanup(r, func(b *residentBlock) { go b.free() }, b)
 	return r
 }
 
+// lifetime says how long a block of a device is there.
+type lifetime uint8
+
+const (
+	ofRun lifetime = iota
+	stays          // as a Resident
+)
+
+// allocateOnce makes a block on a device, unless memory is short.
+func allocateOnce(q queue, bytes int64, life lifetime) (block, error) {
+	if life == stays {
+		return q.allocResident(bytes)
+	}
+	return q.alloc(bytes)
+}
+
 // allocate makes a block on a device. Where memory is short, it looks for
 // Residents that nobody can reach, which the device's memory alone would not make the
 // collector do.
-func allocate(q queue, bytes int64) (block, error) {
-	at, err := q.alloc(bytes)
+func allocate(q queue, bytes int64, life lifetime) (block, error) {
+	at, err := allocateOnce(q, bytes, life)
 	for pause := time.Millisecond; pause < 16*time.Millisecond; pause *= 2 {
 		if _, short := err.(*outOfMemory); !short || residents.Load() == 0 {
 			break
@@ -98,7 +116,7 @@ func allocate(q queue, bytes int64) (block, error) {
 			goruntime.GC()
 		}
 		time.Sleep(pause) // cleanups run on their own goroutines
-		at, err = q.alloc(bytes)
+		at, err = allocateOnce(q, bytes, life)
 	}
 	return at, err
 }
@@ -116,7 +134,7 @@ func Upload(ctx context.Context, e Engine, from unsafe.Pointer, bytes int64) (*R
 		return nil, err
 	}
 	defer q.close()
-	at, err := allocate(q, padded(bytes))
+	at, err := allocate(q, padded(bytes), stays)
 	if oom, ok := err.(*outOfMemory); ok {
 		return nil, &MemoryLimitError{Program: "upload", Stage: "inputs", Buffer: "array", Len: bytes, Elem: "byte",
 			Need: bytes, Limit: oom.free, Source: oom.source()}
@@ -134,7 +152,7 @@ func Upload(ctx context.Context, e Engine, from unsafe.Pointer, bytes int64) (*R
 		q.free(at)
 		return nil, err
 	}
-	return newResident(device, at, bytes), nil
+	return newResident(device, at, bytes, padded(bytes)), nil
 }
 
 // On reports whether the array is in the memory of the engine's accelerator.
