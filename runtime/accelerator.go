@@ -90,7 +90,8 @@ type gridProgram struct {
 	device  accelerator
 	kernels []gridKernel
 	// fails says which stages may fail.
-	fails bool
+	fails   bool
+	lasting lasting
 }
 
 // compileGrid makes an executable that runs on an accelerator.
@@ -106,7 +107,7 @@ func compileGrid(ctx context.Context, engine string, p *loop.Program, device acc
 		return nil, &ProgramError{Program: p.Name, Err: fmt.Errorf("BUG: the mapping to grids broke a rule: %w", err)}
 	}
 	plan := newPlan(mapped)
-	g := &gridProgram{device: device}
+	g := &gridProgram{device: device, lasting: findLasting(plan)}
 	for _, f := range plan.funcs {
 		g.fails = g.fails || len(f.Fails) > 0
 	}
@@ -145,6 +146,7 @@ type gridRun struct {
 	sound int
 	// idle says that nothing was put into the queue since the host has waited for it.
 	idle  bool
+	parts []partState // by lasting.parts
 	small smallBuffer
 }
 
@@ -177,7 +179,7 @@ func (x *Executable) runGrid(ctx context.Context, s *state, o Options, r *Result
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if err := g.stage(&s.plan.stages[i]); err != nil {
+		if err := g.stage(i); err != nil {
 			return err
 		}
 	}
@@ -190,7 +192,7 @@ func (g *gridRun) begin(ctx context.Context, x *Executable, s *state, q queue, o
 	if bufs == nil {
 		bufs = make([]gridBuffer, len(s.mem))
 	}
-	*g = gridRun{ctx: ctx, x: x, s: s, q: q, bufs: bufs, call: g.call, launched: g.launched[:0], held: g.held[:0],
+	*g = gridRun{ctx: ctx, x: x, s: s, q: q, bufs: bufs, call: g.call, launched: g.launched[:0], held: g.held[:0], parts: g.parts[:0],
 		limit: o.MemoryLimit, stay: o.Resident}
 }
 
@@ -203,6 +205,7 @@ func (g *gridRun) close() {
 	}
 	g.release(g.status)
 	clear(g.bufs)
+	clear(g.parts)
 	q, held := g.q, g.held
 	g.ctx, g.q = nil, nil
 	if g.quiet || len(held) == 0 {
@@ -266,6 +269,7 @@ func (g *gridRun) open() error {
 			}
 		}
 	}
+	g.recall()
 	return nil
 }
 
@@ -275,7 +279,7 @@ func (g *gridRun) alloc(bytes int64, fill fillMode, life lifetime) (gridBuffer, 
 	if g.limit > 0 && size > g.limit-g.inUse {
 		return gridBuffer{}, errOverLimit
 	}
-	at, err := allocate(g.q, size, life)
+	at, err := allocate(g.x.grid.device, g.q, size, life)
 	if err != nil {
 		return gridBuffer{}, err
 	}
@@ -318,8 +322,9 @@ func (g *gridRun) refused(stage string, buf *loop.Buffer, n, bytes int64, err er
 	return e
 }
 
-func (g *gridRun) stage(st *stagePlan) error {
+func (g *gridRun) stage(number int) error {
 	s := g.s
+	st := &s.plan.stages[number]
 	for i := range st.before.lets {
 		l := &st.before.lets[i]
 		v, err := g.eval(st, sizeOf{"scalar ", s.plan.program.Scalars[l.scalar].Name}, &l.value)
@@ -348,12 +353,15 @@ func (g *gridRun) stage(st *stagePlan) error {
 			return err
 		}
 	}
-	if st.fn != nil {
+	if st.fn != nil && !g.skips(number) {
 		if err := g.launch(st); err != nil {
 			return err
 		}
 	}
 	for _, id := range st.lastUses {
+		if g.keeps(id) {
+			continue
+		}
 		g.release(g.bufs[id])
 		g.bufs[id] = gridBuffer{}
 	}
@@ -425,6 +433,11 @@ func (g *gridRun) allocate(st *stagePlan, a *allocPlan) error {
 	}
 	var b gridBuffer
 	switch {
+	case g.recalled(a.buffer, n):
+		s.mem[a.buffer] = Memory{Len: n}
+		return nil
+	case g.keeps(a.buffer):
+		b, err = g.alloc(bytes, a.fill, stays)
 	case buf.Role != loop.Output:
 		b, err = g.temporary(bytes, a.fill)
 	case g.stay:
@@ -533,6 +546,7 @@ func (g *gridRun) results(ctx context.Context, r *Results) error {
 		}
 	}
 	g.quiet = true
+	g.remember()
 	return nil
 }
 

@@ -29,6 +29,8 @@ type residentBlock struct {
 	mu    sync.Mutex
 	uses  int  // runs and copies at work
 	freed bool // no further ones begin; the last one gives the memory back
+	// remembered is what runs have left that follows from the array.
+	remembered map[rememberedAs]*remembered
 }
 
 // use keeps the memory until the call of done. It is false once the block is freed.
@@ -65,6 +67,7 @@ func (b *residentBlock) free() {
 }
 
 func (b *residentBlock) giveBack() {
+	b.forget()
 	residents.Add(-1)
 	if b.foreign {
 		return
@@ -78,11 +81,15 @@ func (b *residentBlock) giveBack() {
 // residents counts the blocks of all devices that have not been given back.
 var residents atomic.Int64
 
+func newResidentBlock(device accelerator, at block, size int64) *residentBlock {
+	residents.Add(1)
+	return &residentBlock{device: device, at: at, size: size}
+}
+
 // newResident makes a Resident of a block that was allocated with a size.
 func newResident(device accelerator, at block, bytes, size int64) *Resident {
-	b := &residentBlock{device: device, at: at, size: size}
+	b := newResidentBlock(device, at, size)
 	r := &Resident{device: device, bytes: bytes, at: b}
-	residents.Add(1)
 	goruntime.AddCleanup(r, func(b *residentBlock) { go b.free() }, b)
 	return r
 }
@@ -106,8 +113,12 @@ func allocateOnce(q queue, bytes int64, life lifetime) (block, error) {
 // allocate makes a block on a device. Where memory is short, it looks for
 // Residents that nobody can reach, which the device's memory alone would not make the
 // collector do.
-func allocate(q queue, bytes int64, life lifetime) (block, error) {
+func allocate(device accelerator, q queue, bytes int64, life lifetime) (block, error) {
 	at, err := allocateOnce(q, bytes, life)
+	if _, short := err.(*outOfMemory); short {
+		forgetAll(device)
+		at, err = allocateOnce(q, bytes, life)
+	}
 	for pause := time.Millisecond; pause < 16*time.Millisecond; pause *= 2 {
 		if _, short := err.(*outOfMemory); !short || residents.Load() == 0 {
 			break
@@ -134,7 +145,7 @@ func Upload(ctx context.Context, e Engine, from unsafe.Pointer, bytes int64) (*R
 		return nil, err
 	}
 	defer q.close()
-	at, err := allocate(q, padded(bytes), stays)
+	at, err := allocate(device, q, padded(bytes), stays)
 	if oom, ok := err.(*outOfMemory); ok {
 		return nil, &MemoryLimitError{Program: "upload", Stage: "inputs", Buffer: "array", Len: bytes, Elem: "byte",
 			Need: bytes, Limit: oom.free, Source: oom.source()}
