@@ -1,6 +1,10 @@
 package runtime
 
-import "github.com/lacuna-sparse/lacuna/ir/loop"
+import (
+	"slices"
+
+	"github.com/lacuna-sparse/lacuna/ir/loop"
+)
 
 // Some of what a program for an accelerator computes follows from one input alone, such as where tiles of a
 // matrix's entries begin among its rows, or in which order indices come that are scattered to. Symbolic
@@ -78,36 +82,43 @@ func touchesOf(f *loop.Func, bufs []loop.BufferID) touches {
 
 // find adds the part of an input, if there is one.
 func (l *lasting) find(p *plan, touched []touches, input loop.BufferID) {
-	own := map[loop.BufferID]bool{} // temporaries
-	var stages []int
+	inside := map[int]bool{}
 	for i := range p.stages {
-		st := &p.stages[i]
-		if !st.symbolic || st.fn == nil || l.stage[i] >= 0 || len(touched[i].reads) == 0 {
-			continue
-		}
-		ok := true
-		for id := range touched[i].reads {
-			ok = ok && (id == input || own[id])
-		}
-		for id := range touched[i].writes {
-			ok = ok && p.program.Buffers[id].Role == loop.Temp && l.buffer[id] < 0
-		}
-		if !ok {
-			continue
-		}
-		stages = append(stages, i)
-		for id := range touched[i].writes {
-			own[id] = true
+		inside[i] = p.stages[i].symbolic && p.stages[i].fn != nil && l.stage[i] < 0
+	}
+	own := map[loop.BufferID]bool{} // temporaries
+	for id := range p.elemSize {
+		own[loop.BufferID(id)] = p.program.Buffers[id].Role == loop.Temp && l.buffer[id] < 0
+	}
+	// What reads or writes something else is not part of it, nor is what that writes.
+	for changed := true; changed; {
+		changed = false
+		for i := range p.stages {
+			if inside[i] && !touched[i].onlyReads(own, input) {
+				inside[i], changed = false, true
+			}
+			for id := range touched[i].writes {
+				if !inside[i] && own[id] {
+					own[id], changed = false, true
+				}
+			}
 		}
 	}
-	if len(stages) == 0 || !p.followsFrom(stages, own, touched) {
+	var stages []int
+	used := false
+	for i := range p.stages {
+		if inside[i] {
+			stages = append(stages, i)
+			used = used || touched[i].reads[input]
+		}
+	}
+	for id := range own {
+		own[id] = own[id] && slices.ContainsFunc(stages, func(i int) bool { return touched[i].writes[id] })
+	}
+	if !used || !p.followsFrom(stages, own) {
 		return
 	}
 	part := lastingPart{input: input}
-	inside := map[int]bool{}
-	for _, i := range stages {
-		inside[i] = true
-	}
 	for i := range p.stages {
 		st := &p.stages[i]
 		if inside[i] {
@@ -121,11 +132,14 @@ func (l *lasting) find(p *plan, touched []touches, input loop.BufferID) {
 	if len(part.kept) == 0 {
 		return
 	}
+	slices.Sort(part.kept)
 	for _, i := range stages {
 		l.stage[i] = len(l.parts)
 	}
 	for id := range own {
-		l.buffer[id] = len(l.parts)
+		if own[id] {
+			l.buffer[id] = len(l.parts)
+		}
 	}
 	l.parts = append(l.parts, part)
 }
@@ -137,9 +151,24 @@ func (l *lasting) keep(part *lastingPart, own map[loop.BufferID]bool, id loop.Bu
 	}
 }
 
-// followsFrom reports whether nobody else writes the temporaries of some stages, and whether all sizes and
-// parameters of them follow from the lengths of what is given and from bound scalars.
-func (p *plan) followsFrom(stages []int, own map[loop.BufferID]bool, touched []touches) bool {
+// onlyReads reports whether a stage reads and writes nothing but its own temporaries, and reads an input.
+func (t *touches) onlyReads(own map[loop.BufferID]bool, input loop.BufferID) bool {
+	for id := range t.reads {
+		if id != input && !own[id] {
+			return false
+		}
+	}
+	for id := range t.writes {
+		if !own[id] {
+			return false
+		}
+	}
+	return true
+}
+
+// followsFrom reports whether all sizes and parameters of some stages and of their temporaries follow from the
+// lengths of what is given and from bound scalars.
+func (p *plan) followsFrom(stages []int, own map[loop.BufferID]bool) bool {
 	read := map[loop.ScalarID]bool{} // scalars that elements of a buffer decide
 	decided := func(c sizeCode) bool {
 		for _, step := range c.steps {
@@ -168,11 +197,6 @@ func (p *plan) followsFrom(stages []int, own map[loop.BufferID]bool, touched []t
 			}
 		}
 		if next == len(stages) || stages[next] != i {
-			for id := range touched[i].writes {
-				if own[id] {
-					return false
-				}
-			}
 			continue
 		}
 		next++
