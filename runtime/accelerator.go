@@ -28,6 +28,10 @@ type queue interface {
 	// alloc makes a block; the error is an *outOfMemory if there is too little.
 	alloc(bytes int64) (block, error)
 	free(block)
+	// allocResident is alloc for a block that becomes a Resident, and freeResident gives such a
+	// block back, of so many bytes, when no work under way has to do with it.
+	allocResident(bytes int64) (block, error)
+	freeResident(b block, bytes int64)
 	// scratch finds memory that the run needs not give back, for a small temporary: it is
 	// the run's until the queue is closed. It is not ok if there is none.
 	scratch(bytes int64, fill fillMode) (b block, ok bool)
@@ -88,7 +92,8 @@ type gridProgram struct {
 	device  accelerator
 	kernels []gridKernel
 	// fails says which stages may fail.
-	fails bool
+	fails   bool
+	lasting lasting
 }
 
 // compileGrid makes an executable that runs on an accelerator.
@@ -104,7 +109,7 @@ func compileGrid(ctx context.Context, engine string, p *loop.Program, device acc
 		return nil, &ProgramError{Program: p.Name, Err: fmt.Errorf("BUG: the mapping to grids broke a rule: %w", err)}
 	}
 	plan := newPlan(mapped)
-	g := &gridProgram{device: device}
+	g := &gridProgram{device: device, lasting: findLasting(plan)}
 	for _, f := range plan.funcs {
 		g.fails = g.fails || len(f.Fails) > 0
 	}
@@ -141,6 +146,9 @@ type gridRun struct {
 	quiet    bool // nothing is at work any more
 	// sound is how many of launched are known not to have failed.
 	sound int
+	// idle says that nothing was put into the queue since the host has waited for it.
+	idle  bool
+	parts []partState // by lasting.parts
 	small smallBuffer
 }
 
@@ -173,7 +181,7 @@ func (x *Executable) runGrid(ctx context.Context, s *state, o Options, r *Result
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if err := g.stage(&s.plan.stages[i]); err != nil {
+		if err := g.stage(i); err != nil {
 			return err
 		}
 	}
@@ -186,7 +194,7 @@ func (g *gridRun) begin(ctx context.Context, x *Executable, s *state, q queue, o
 	if bufs == nil {
 		bufs = make([]gridBuffer, len(s.mem))
 	}
-	*g = gridRun{ctx: ctx, x: x, s: s, q: q, bufs: bufs, call: g.call, launched: g.launched[:0], held: g.held[:0],
+	*g = gridRun{ctx: ctx, x: x, s: s, q: q, bufs: bufs, call: g.call, launched: g.launched[:0], held: g.held[:0], parts: g.parts[:0],
 		limit: o.MemoryLimit, stay: o.Resident}
 }
 
@@ -199,6 +207,7 @@ func (g *gridRun) close() {
 	}
 	g.release(g.status)
 	clear(g.bufs)
+	clear(g.parts)
 	q, held := g.q, g.held
 	g.ctx, g.q = nil, nil
 	if g.quiet || len(held) == 0 {
@@ -250,7 +259,7 @@ func (g *gridRun) open() error {
 			g.bufs[id] = gridBuffer{at: r.at.at, len: m.Len}
 			continue
 		}
-		b, err := g.alloc(bytes, anything)
+		b, err := g.alloc(bytes, anything, ofRun)
 		if err != nil {
 			return g.refused("inputs", &p.program.Buffers[id], m.Len, bytes, err)
 		}
@@ -262,16 +271,17 @@ func (g *gridRun) open() error {
 			}
 		}
 	}
+	g.recall()
 	return nil
 }
 
 // alloc makes a block of at least one byte.
-func (g *gridRun) alloc(bytes int64, fill fillMode) (gridBuffer, error) {
+func (g *gridRun) alloc(bytes int64, fill fillMode, life lifetime) (gridBuffer, error) {
 	size := padded(bytes)
 	if g.limit > 0 && size > g.limit-g.inUse {
 		return gridBuffer{}, errOverLimit
 	}
-	at, err := allocate(g.q, size)
+	at, err := allocate(g.x.grid.device, g.q, size, life)
 	if err != nil {
 		return gridBuffer{}, err
 	}
@@ -280,6 +290,7 @@ func (g *gridRun) alloc(bytes int64, fill fillMode) (gridBuffer, error) {
 			g.q.free(at)
 			return gridBuffer{}, err
 		}
+		g.idle = false
 	}
 	g.inUse += size
 	return gridBuffer{at: at, bytes: size, owned: true}, nil
@@ -293,7 +304,7 @@ func (g *gridRun) temporary(bytes int64, fill fillMode) (gridBuffer, error) {
 	}
 	at, ok := g.q.scratch(size, fill)
 	if !ok {
-		return g.alloc(bytes, fill)
+		return g.alloc(bytes, fill, ofRun)
 	}
 	g.inUse += size
 	return gridBuffer{at: at, bytes: size}, nil
@@ -313,8 +324,9 @@ func (g *gridRun) refused(stage string, buf *loop.Buffer, n, bytes int64, err er
 	return e
 }
 
-func (g *gridRun) stage(st *stagePlan) error {
+func (g *gridRun) stage(number int) error {
 	s := g.s
+	st := &s.plan.stages[number]
 	for i := range st.before.lets {
 		l := &st.before.lets[i]
 		v, err := g.eval(st, sizeOf{"scalar ", s.plan.program.Scalars[l.scalar].Name}, &l.value)
@@ -343,12 +355,15 @@ func (g *gridRun) stage(st *stagePlan) error {
 			return err
 		}
 	}
-	if st.fn != nil {
+	if st.fn != nil && !g.skips(number) {
 		if err := g.launch(st); err != nil {
 			return err
 		}
 	}
 	for _, id := range st.lastUses {
+		if g.keeps(id) {
+			continue
+		}
 		g.release(g.bufs[id])
 		g.bufs[id] = gridBuffer{}
 	}
@@ -418,11 +433,20 @@ func (g *gridRun) allocate(st *stagePlan, a *allocPlan) error {
 	if bytes > maxObject {
 		return g.refused(st.name, buf, n, bytes, errOverLimit)
 	}
-	make := g.temporary
-	if buf.Role == loop.Output {
-		make = g.alloc
+	var b gridBuffer
+	switch {
+	case g.recalled(a.buffer, n):
+		s.mem[a.buffer] = Memory{Len: n}
+		return nil
+	case g.keeps(a.buffer):
+		b, err = g.alloc(bytes, a.fill, stays)
+	case buf.Role != loop.Output:
+		b, err = g.temporary(bytes, a.fill)
+	case g.stay:
+		b, err = g.alloc(bytes, a.fill, stays)
+	default:
+		b, err = g.alloc(bytes, a.fill, ofRun)
 	}
-	b, err := make(bytes, a.fill)
 	if err != nil {
 		return g.refused(st.name, buf, n, bytes, err)
 	}
@@ -454,6 +478,7 @@ func (g *gridRun) launch(st *stagePlan) error {
 	if g.x.grid.fails {
 		c.status = g.status.at + block(len(g.launched)*statusSize)
 	}
+	g.idle = false
 	return g.q.launch(g.x.grid.kernels[st.kernel], blocks, c)
 }
 
@@ -472,7 +497,7 @@ func (g *gridRun) failure() error {
 			return g.s.outcome(context.Background(), st, failure{0, int64(status), nil})
 		}
 	}
-	g.sound = len(g.launched)
+	g.sound, g.idle = len(g.launched), true
 	return nil
 }
 
@@ -483,7 +508,7 @@ func (g *gridRun) results(ctx context.Context, r *Results) error {
 		return err
 	}
 	s := g.s
-	if g.stay {
+	if g.stay && !g.idle {
 		// Other queues may use them from now on.
 		if err := g.q.publish(ctx); err != nil {
 			return err
@@ -499,7 +524,7 @@ func (g *gridRun) results(ctx context.Context, r *Results) error {
 		case loop.Output:
 			m.Len = b.len
 			if g.stay {
-				m.On = newResident(g.x.grid.device, b.at, bytes)
+				m.On = newResident(g.x.grid.device, b.at, bytes, b.bytes)
 				g.inUse -= b.bytes
 				*b = gridBuffer{at: b.at, len: b.len} // which is not the run's any more
 				break
@@ -523,6 +548,7 @@ func (g *gridRun) results(ctx context.Context, r *Results) error {
 		}
 	}
 	g.quiet = true
+	g.remember()
 	return nil
 }
 

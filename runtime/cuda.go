@@ -73,7 +73,9 @@ func newCUDAEngine(driver *cuda.Driver, device *cuda.Device, disk *diskcache.Cac
 	}
 	e := &cudaEngine{
 		device: device, driver: driver, host: h, target: llvm.Target{Triple: ptx.Triple, CPU: target}, disk: disk, build: build,
+		spare: &spareBlocks{},
 	}
+	goruntime.AddCleanup(e, func(spare *spareBlocks) { go spare.flush() }, e.spare)
 	_, e.early = ptx.StartEarly("", target)
 	e.early = e.early && os.Getenv("LACUNA_EARLY") != "off"
 	e.later.ctx, e.later.stop = context.WithCancel(context.Background())
@@ -91,6 +93,7 @@ type cudaEngine struct {
 	disk   *diskcache.Cache // nil: nothing is kept
 	build  string           // executableID
 	queues sync.Pool        // of *cudaQueue
+	spare  *spareBlocks
 	// compiler is for the first use of the driver's.
 	compiler sync.Once
 	early    bool // blocks of a kernel start before the one before it is done
@@ -214,6 +217,10 @@ func (q *cudaQueue) openArena() bool {
 
 func (q *cudaQueue) alloc(bytes int64) (block, error) {
 	p, err := q.stream.Alloc(uint64(bytes))
+	if errors.As(err, new(*cuda.OutOfMemoryError)) {
+		q.engine.spare.flush()
+		p, err = q.stream.Alloc(uint64(bytes))
+	}
 	if oom := (*cuda.OutOfMemoryError)(nil); errors.As(err, &oom) {
 		return 0, &outOfMemory{free: int64(oom.Free), total: int64(oom.Total), err: err}
 	}
@@ -223,6 +230,23 @@ func (q *cudaQueue) alloc(bytes int64) (block, error) {
 // free gives a block back when the work so far is done. Only a lost device fails
 // to, and then all memory is lost.
 func (q *cudaQueue) free(b block) { _ = q.stream.Free(cuda.Ptr(b)) }
+
+func (q *cudaQueue) allocResident(bytes int64) (block, error) {
+	if class, ok := spareClass(bytes); ok {
+		if p, ok := q.engine.spare.take(class); ok {
+			return block(p), nil
+		}
+		bytes = 1 << class
+	}
+	return q.alloc(bytes)
+}
+
+func (q *cudaQueue) freeResident(b block, bytes int64) {
+	if class, ok := spareClass(bytes); ok && q.engine.spare.keep(class, spareBlock{cuda.Ptr(b), q.stream}) {
+		return
+	}
+	q.free(b)
+}
 
 func (q *cudaQueue) clear(b block, bytes int64) error {
 	return q.stream.Set8(cuda.Ptr(b), 0, uint64(bytes))

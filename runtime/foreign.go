@@ -40,6 +40,7 @@ func CUDAOn(cuContext, cuStream uintptr) (e Engine, close func() error, err erro
 	engine.key = fmt.Sprintf(" context %#x stream %#x", cuContext, cuStream)
 	return engine, func() error {
 		engine.later.leave()
+		engine.spare.close()
 		err := wrapped.Synchronize(context.Background())
 		for _, c := range []interface{ Close() error }{wrapped, device} {
 			if e := c.Close(); err == nil {
@@ -71,7 +72,7 @@ func ForeignResident(e Engine, address uint64, bytes int64) (*Resident, error) {
 	case address%foreignAlignment != 0:
 		return nil, fmt.Errorf("the address %#x in a device's memory is not a multiple of %d: copy the array to memory of its own", address, foreignAlignment)
 	}
-	r := newResident(device, block(address), bytes)
+	r := newResident(device, block(address), bytes, bytes)
 	r.at.foreign = true
 	return r, nil
 }

@@ -23,11 +23,14 @@ type Resident struct {
 type residentBlock struct {
 	device  accelerator
 	at      block
-	foreign bool // the memory is somebody else's
+	size    int64 // allocated
+	foreign bool  // the memory is somebody else's
 
 	mu    sync.Mutex
 	uses  int  // runs and copies at work
 	freed bool // no further ones begin; the last one gives the memory back
+	// remembered is what runs have left that follows from the array.
+	remembered map[rememberedAs]*remembered
 }
 
 // use keeps the memory until the call of done. It is false once the block is freed.
@@ -64,12 +67,13 @@ func (b *residentBlock) free() {
 }
 
 func (b *residentBlock) giveBack() {
+	b.forget()
 	residents.Add(-1)
 	if b.foreign {
 		return
 	}
 	if q, err := b.device.queue(context.Background()); err == nil {
-		q.free(b.at)
+		q.freeResident(b.at, b.size)
 		q.close()
 	}
 }
@@ -77,19 +81,44 @@ func (b *residentBlock) giveBack() {
 // residents counts the blocks of all devices that have not been given back.
 var residents atomic.Int64
 
-func newResident(device accelerator, at block, bytes int64) *Resident {
-	b := &residentBlock{device: device, at: at}
-	r := &Resident{device: device, bytes: bytes, at: b}
+func newResidentBlock(device accelerator, at block, size int64) *residentBlock {
 	residents.Add(1)
+	return &residentBlock{device: device, at: at, size: size}
+}
+
+// newResident makes a Resident of a block that was allocated with a size.
+func newResident(device accelerator, at block, bytes, size int64) *Resident {
+	b := newResidentBlock(device, at, size)
+	r := &Resident{device: device, bytes: bytes, at: b}
 	goruntime.AddCleanup(r, func(b *residentBlock) { go b.free() }, b)
 	return r
+}
+
+// lifetime says how long a block of a device is there.
+type lifetime uint8
+
+const (
+	ofRun lifetime = iota
+	stays          // as a Resident
+)
+
+// allocateOnce makes a block on a device, unless memory is short.
+func allocateOnce(q queue, bytes int64, life lifetime) (block, error) {
+	if life == stays {
+		return q.allocResident(bytes)
+	}
+	return q.alloc(bytes)
 }
 
 // allocate makes a block on a device. Where memory is short, it looks for
 // Residents that nobody can reach, which the device's memory alone would not make the
 // collector do.
-func allocate(q queue, bytes int64) (block, error) {
-	at, err := q.alloc(bytes)
+func allocate(device accelerator, q queue, bytes int64, life lifetime) (block, error) {
+	at, err := allocateOnce(q, bytes, life)
+	if _, short := err.(*outOfMemory); short {
+		forgetAll(device)
+		at, err = allocateOnce(q, bytes, life)
+	}
 	for pause := time.Millisecond; pause < 16*time.Millisecond; pause *= 2 {
 		if _, short := err.(*outOfMemory); !short || residents.Load() == 0 {
 			break
@@ -98,7 +127,7 @@ func allocate(q queue, bytes int64) (block, error) {
 			goruntime.GC()
 		}
 		time.Sleep(pause) // cleanups run on their own goroutines
-		at, err = q.alloc(bytes)
+		at, err = allocateOnce(q, bytes, life)
 	}
 	return at, err
 }
@@ -127,7 +156,7 @@ func Concatenate(ctx context.Context, e Engine, arrays []Memory, size int64) (*R
 	for _, m := range arrays {
 		bytes += m.Len * size
 	}
-	at, err := allocate(q, padded(bytes))
+	at, err := allocate(device, q, padded(bytes), stays)
 	if oom, ok := err.(*outOfMemory); ok {
 		return nil, &MemoryLimitError{Program: "upload", Stage: "inputs", Buffer: "array", Len: bytes, Elem: "byte",
 			Need: bytes, Limit: oom.free, Source: oom.source()}
@@ -165,7 +194,7 @@ func Concatenate(ctx context.Context, e Engine, arrays []Memory, size int64) (*R
 		q.free(at)
 		return nil, err
 	}
-	return newResident(device, at, bytes), nil
+	return newResident(device, at, bytes, padded(bytes)), nil
 }
 
 // On reports whether the array is in the memory of the engine's accelerator.

@@ -132,6 +132,10 @@ func (q *simulatedQueue) free(b block) {
 	delete(q.memory.list, b)
 }
 
+func (q *simulatedQueue) allocResident(bytes int64) (block, error) { return q.alloc(bytes) }
+
+func (q *simulatedQueue) freeResident(b block, _ int64) { q.free(b) }
+
 // at is the memory at an address.
 func (q *simulatedQueue) at(b block) []byte {
 	q.memory.mu.Lock()

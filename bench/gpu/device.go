@@ -44,9 +44,9 @@ func (d *device) close() {
 	}
 }
 
-// measure measures a case on arrays that are on the device: the first call in a context that is
+// measure measures a case on as many copies of the operands as turns are: the first call in a context that is
 // new to the engine, and times between events.
-func (d *device) measure(ctx context.Context, c bench, args map[string]*tensor.Tensor, turns []lacuna.Args, seconds float64) (known time.Duration, times []time.Duration, err error) {
+func (d *device) measure(ctx context.Context, c bench, args map[string]*tensor.Tensor, turns int, seconds float64) (known time.Duration, times []time.Duration, err error) {
 	runtime.Flush()
 	e, end, err := runtime.CUDAOn(d.device.Context(), d.stream.Handle())
 	if err != nil {
@@ -57,17 +57,22 @@ func (d *device) measure(ctx context.Context, c bench, args map[string]*tensor.T
 			err = failed
 		}
 	}()
-	shared := make([]lacuna.Args, len(turns))
-	for i, turn := range turns {
-		shared[i] = lacuna.Args{}
-		for name, t := range turn {
-			if shared[i][name], err = onEngine(e, t.(*tensor.Tensor)); err != nil {
-				return 0, nil, err
+	own := session(e)
+	shared := make([]lacuna.Args, turns)
+	defer func() {
+		for _, turn := range shared {
+			for _, x := range turn {
+				x.(*tensor.Tensor).Release()
 			}
+		}
+	}()
+	for i := range turns {
+		if shared[i], err = onDevice(ctx, own, args); err != nil {
+			return 0, nil, err
 		}
 	}
 	begun := time.Now()
-	run, err := c.compile(session(e), args)
+	run, err := c.compile(own, args)
 	if err != nil {
 		return 0, nil, err
 	}
@@ -94,19 +99,4 @@ func (d *device) measure(ctx context.Context, c bench, args map[string]*tensor.T
 	known = time.Since(begun)
 	times, err = repeat(seconds, once)
 	return known, times, err
-}
-
-// onEngine is a tensor whose arrays are on the device, for another engine of that.
-func onEngine(e runtime.Engine, t *tensor.Tensor) (*tensor.Tensor, error) {
-	return t.MapArrays(func(a tensor.Array) (tensor.Array, error) {
-		r, ok := a.Remote().(*runtime.Resident)
-		if !ok {
-			return a, nil
-		}
-		foreign, err := runtime.ForeignResident(e, r.Address(), r.Bytes())
-		if err != nil {
-			return a, err
-		}
-		return a.WithRemote(foreign), nil
-	})
 }

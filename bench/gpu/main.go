@@ -128,7 +128,7 @@ func measure(e runtime.Engine, d *device, c bench, dir string, scale, seconds fl
 	if d == nil {
 		return nil
 	}
-	known, times, err := d.measure(ctx, c, args, turns, seconds)
+	known, times, err := d.measure(ctx, c, args, len(turns), seconds)
 	if err != nil {
 		return err
 	}

@@ -238,7 +238,9 @@ func (p *positions) findStarts() loop.Stage {
 			b.Assign(from, b.Add(from, loop.Int(1)))
 		})
 	})
-	return p.stage("starts_of_tiles", g)
+	s := p.stage("starts_of_tiles", g)
+	s.Symbolic = true
+	return s
 }
 
 // finish emits the rest of a row's work, what was folded of its entries being known.

@@ -93,7 +93,9 @@ func (x *scatter) emit() bool {
 	m := x.m
 	x.n, x.elements, x.sorts = m.scalar(x.s.Name+"_updates"), m.scalar(x.s.Name+"_elements"), m.scalar(x.s.Name+"_sorts")
 	x.foldTiles = m.scalar(x.s.Name + "_fold_tiles")
-	x.sort = newPairSort(m, x.s, x.n)
+	order := *x.s // the order of updates follows from their indices
+	order.Symbolic = true
+	x.sort = newPairSort(m, &order, x.n)
 	if x.listed {
 		if !x.list() {
 			return false
@@ -172,7 +174,7 @@ func (x *scatter) keys() bool {
 	if loop.RemoveDead(b.Func()).Verify(lib.Lookup) != nil {
 		return false
 	}
-	m.when(loop.SizeScalar(x.sorts), func() { m.launch(s, "keys", g, m.blocksFor(loop.SizeScalar(x.n))) })
+	m.when(loop.SizeScalar(x.sorts), func() { m.launch(x.sort.s, "keys", g, m.blocksFor(loop.SizeScalar(x.n))) })
 	return true
 }
 

@@ -42,7 +42,7 @@ func TestScattersMapping(t *testing.T) {
 		text   string
 		stages []string
 	}{
-		{floatScatter, []string{"compute_by_keys", "compute_by_digits", "compute_by_moves", "compute_by_runs", "compute_by_owners"}},
+		{floatScatter, []string{"compute_by_keys symbolic", "compute_by_digits symbolic", "compute_by_moves symbolic", "compute_by_runs", "compute_by_owners"}},
 		{listedScatter, []string{"compute_counts_by_elements", "compute_list_by_elements", "compute_by_runs", "compute_by_one_thread"}},
 	} {
 		text := mapped(t, c.text).String()

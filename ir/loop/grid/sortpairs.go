@@ -32,6 +32,7 @@ type pairSort struct {
 	m                    *mapper
 	s                    *loop.Stage
 	n, tiles             loop.ScalarID
+	bits                 loop.ScalarID // of keys
 	passCount            loop.ScalarID // how many there are
 	group                loop.ScalarID // the bits that are not sorted by
 	width                loop.ScalarID // the bits of a digit
@@ -47,7 +48,7 @@ func newPairSort(m *mapper, s *loop.Stage, n loop.ScalarID) pairSort {
 	for _, x := range []struct {
 		id   *loop.ScalarID
 		name string
-	}{{&p.tiles, "_tiles"}, {&p.passCount, "_passes"}, {&p.group, "_group"}, {&p.width, "_digit"}, {&p.odd, "_odd"}, {&p.cells, "_cells"}} {
+	}{{&p.tiles, "_tiles"}, {&p.bits, "_bits"}, {&p.passCount, "_passes"}, {&p.group, "_group"}, {&p.width, "_digit"}, {&p.odd, "_odd"}, {&p.cells, "_cells"}} {
 		*x.id = m.scalar(s.Name + x.name)
 	}
 	for i := range p.active {
@@ -69,11 +70,12 @@ func (p *pairSort) lets(keys, on loop.SizeExpr) []loop.ScalarLet {
 	con := func(x int64) loop.SizeExpr { return loop.SizeConst(x) }
 	one, eight := con(1), con(digitBits)
 	n, count, group, width := loop.SizeScalar(p.n), loop.SizeScalar(p.passCount), loop.SizeScalar(p.group), loop.SizeScalar(p.width)
-	bits := bitsFor(keys)
+	bits := loop.SizeScalar(p.bits)
 	few := sizeOp(loop.Min, one, sizeOp(loop.Div, sizeOp(loop.Mul, con(groupUpdates), keys), sizeOp(loop.Max, one, n)))
 	needed := sizeOp(loop.Max, con(0), sizeOp(loop.Sub, bits, sizeOp(loop.Mul, con(groupBits), few)))
 	lets := []loop.ScalarLet{
 		{Scalar: p.tiles, Value: sizeOp(loop.Mul, on, ceilDiv(n, con(p.tile())))},
+		{Scalar: p.bits, Value: bitsFor(keys)},
 		{Scalar: p.passCount, Value: ceilDiv(needed, eight)},
 		{Scalar: p.group, Value: sizeOp(loop.Max, con(0), sizeOp(loop.Sub, bits, sizeOp(loop.Mul, eight, count)))},
 		{Scalar: p.width, Value: ceilDiv(sizeOp(loop.Sub, bits, group), sizeOp(loop.Max, one, count))},
