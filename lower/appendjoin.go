@@ -16,7 +16,7 @@ import (
 // joinGrain is the work of a chunk that appends, divided by the number of operands that
 // are read: what it appends should stay in the caches until it is moved.
 const (
-	joinGrain    = 1 << 14
+	joinGrain    = 3 << 12
 	minJoinGrain = 1 << 10
 )
 

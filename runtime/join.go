@@ -8,20 +8,27 @@ import (
 	"github.com/lacuna-sparse/lacuna/ir/loop"
 )
 
-// The chunks of a stage with a loop.Join append to lists. Threads take them in order.
-// A chunk before which all have ended appends to the lists themselves. Another one
-// appends to a slot, memory of its thread small enough to stay in the caches, and is
-// copied to where it belongs when all before it have ended: most often soon, for they
-// were begun before it. So what is appended is written to memory once, as by one thread.
+// The chunks of a stage with a loop.Join append to lists. One thread at a time is in
+// front: all chunks before its own have ended, so it appends to the lists themselves. The
+// others are ahead of it by some chunks, which they append to slots, memory of each thread
+// that is small enough to stay in the caches. When the thread in front gets to those, they
+// have places, to which their threads copy them, and another thread is in front. So what is
+// appended is written to memory once, as by one thread, and a part of it to caches before.
 // Where it is known how much each chunk appends, all append to the lists themselves.
 
+// Threads that are ahead leave maxLead chunks to the thread in front, fewer where there are
+// not many, and have slots for twice as many: chunks that follow each other are read faster
+// than others, which is what a longer lead is good for, and slots must fit the caches.
 const (
-	// slotsPerThread is how many chunks of a thread may wait for those before them.
-	slotsPerThread = 2
-	// maxSlot is the largest size of a slot. A chunk that may need more waits for its
-	// turn and appends to the lists themselves.
-	maxSlot = 1 << 20
+	maxLead     = 4
+	leadShare   = 8 // of the chunks, at most one in so many
+	slotsOfLead = 2
 )
+
+// maxSlot is the largest size of a slot, and minSlots what all slots of a thread may take
+// even if that is more than the lists. Only the thread in front runs chunks that may need
+// more. Tests change them.
+var maxSlot, minSlots int64 = 16 << 20, 2 << 20
 
 // joinPlan is a loop.Join made ready to run.
 type joinPlan struct {
@@ -76,37 +83,49 @@ type joiner struct {
 	slots    temporary
 	perSlot  int64 // bytes
 	each     int64 // slots of a thread
+	lead     int64
 
 	mu    sync.Mutex
 	moved sync.Cond // placed has risen, or chunks will not end
-	// Of list i, chunk c has marks[c*lists+i] entries, or, from where placed is on
-	// downwards, begins there. Where the last chunk ends is behind it.
+	// Chunk c begins in list i at marks[c*lists+i], up to the chunk placed. Behind that are
+	// the numbers of entries of the chunk before, if it has ended.
 	marks  []int64
-	ended  []bool // by chunk
-	placed int64  // the first chunk that has not ended: it and all before it have places
-	over   bool   // chunks will not end
+	states []chunkState
+	placed int64 // the first chunk that has not ended
+	next   int64 // the first that was not taken, where all have places
+	over   bool  // chunks will not end
 }
+
+type chunkState uint8
+
+const (
+	untaken chunkState = iota
+	running
+	ended
+)
 
 // open prepares the run of a stage by several threads, and reports whether there is
 // anything to be had from it: memory for slots, and bounds for what they hold.
 func (j *joiner) open(x *Executable, s *state, st *stagePlan, o Options, threads int64) bool {
 	p, c := st.join, &s.cuts[st.domain]
-	j.plan, j.team = p, &s.team
-	j.moved.L = &j.mu
+	j.plan, j.team, j.moved.L = p, &s.team, &j.mu
 	j.rooms = j.rooms[:0]
-	most := int64(0)
+	most, all := int64(0), int64(0)
 	for i := range c.chunks {
 		lo, hi := c.chunk(i)
 		s.scalars[p.chunk], s.scalars[p.lo], s.scalars[p.hi] = i, lo, hi
 		room, fault := s.eval(&p.room)
-		if fault != "" || room < 0 {
+		if fault != "" || room < 0 || room > maxObject {
 			return false
 		}
 		j.rooms = append(j.rooms, room)
-		most = max(most, room)
+		most, all = max(most, room), saturatingAdd(all, room)
 	}
-	j.capacity = min(most, maxSlot/p.entry)
-	j.each = min(slotsPerThread, (c.chunks-1+threads-1)/threads)
+	j.lead = max(1, min(maxLead, c.chunks/leadShare))
+	j.each = min(slotsOfLead*maxLead, (c.chunks-1+threads-1)/threads)
+	budget := max(bytesOf(all, p.entry), threads*minSlots) / threads
+	j.capacity = min(most, maxSlot/p.entry, budget/p.entry)
+	j.each = max(1, min(j.each, budget/(max(1, j.capacity)*p.entry)))
 	if p.exact {
 		j.capacity, j.each = 0, 0
 	}
@@ -132,9 +151,9 @@ func (j *joiner) open(x *Executable, s *state, st *stagePlan, o Options, threads
 		j.shift = SliceOf[uint64](s.mem[p.shift])
 	}
 	j.marks = resized(j.marks, (c.chunks+1)*p.lists)
-	j.ended = resized(j.ended, c.chunks)
+	j.states = resized(j.states, c.chunks)
 	copy(j.marks, SliceOf[int64](j.mem[p.ends]))
-	j.placed, j.over = 0, false
+	j.placed, j.next, j.over = 0, 0, false
 	if p.exact {
 		j.placed = c.chunks
 		for i, n := range j.rooms {
@@ -171,80 +190,112 @@ type joinThread struct {
 	*joiner
 	frame *frame
 	ends  []int64
-	free  []int64         // slots
-	wait  []waitingChunk  // chunks in slots, in order
-	space [2]waitingChunk // for wait
+	free  []int64        // slots
+	wait  []waitingChunk // chunks in slots, in the order in which they were taken
 }
 
-// waitingChunk is a chunk that has ended in a slot.
+// waitingChunk is a chunk in a slot.
 type waitingChunk struct{ chunk, slot int64 }
 
 // work runs chunks until there are none, one fails or the run is cancelled.
 func (j *joiner) work(f *frame, thread int64) {
-	t := joinThread{joiner: j, frame: f, ends: make([]int64, j.plan.lists, blockAlign/8+j.plan.lists)}
-	t.wait = t.space[:0]
+	const line = blockAlign / 8 // no other thread writes to the line of the ends
+	t := joinThread{joiner: j, frame: f, ends: make([]int64, j.plan.lists, j.plan.lists+line)}
 	for i := range j.each {
 		t.free = append(t.free, thread*j.each+i)
 	}
 	f.set(j.plan.ends, Memory{Ptr: unsafe.Pointer(unsafe.SliceData(t.ends)), Len: j.plan.lists})
-	team := j.team
 	for {
-		if team.cancelled() {
-			j.giveUp()
+		i, inSlot := t.take()
+		if i < 0 {
 			return
 		}
-		i := team.next.Add(1) - 1
-		if i >= team.cut.chunks || i >= team.stop.Load() {
-			break
+		t.begin(i, inSlot)
+		failed := j.team.chunk(f, i)
+		if !failed.failed() {
+			failed.err = t.end(i, inSlot)
 		}
-		if !t.begin(i) {
-			return
-		}
-		if failed := team.chunk(f, i); failed.failed() {
-			team.fail(i, failed)
+		if failed.failed() {
+			j.team.fail(i, failed)
 			j.wake()
-			return
-		}
-		if err := t.end(i); err != nil {
-			team.fail(i, failure{chunk: i, err: err})
-			j.wake()
-			return
 		}
 	}
-	t.settle(0)
 }
 
-// begin says where a chunk appends, and reports false if it need not run.
-func (t *joinThread) begin(i int64) bool {
-	start := t.start(i)
-	if start == nil && (t.rooms[i] > t.capacity || len(t.free) == 0) {
-		kept := t.each - 1
-		if t.rooms[i] > t.capacity {
-			kept = 0
+// take finds the next chunk for the thread, and moves what has a place by now. It is -1 if
+// there is nothing left to do.
+func (t *joinThread) take() (i int64, inSlot bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for {
+		limit := min(t.team.cut.chunks, t.team.stop.Load())
+		if len(t.wait) > 0 && t.placed > t.wait[0].chunk {
+			t.mu.Unlock()
+			t.move()
+			t.mu.Lock()
+			continue
 		}
-		if !t.settle(kept) {
-			return false
+		if t.placed >= limit && (!t.plan.exact || t.next >= limit) {
+			return -1, false
 		}
-		if start = t.start(i); start == nil && t.rooms[i] > t.capacity {
-			start = t.awaited(i)
-			if start == nil {
-				return false
-			}
+		if t.over = t.over || t.team.cancelled(); t.over {
+			t.moved.Broadcast()
+			return -1, false
+		}
+		switch i := t.ahead(limit); {
+		case t.plan.exact:
+			t.next++
+			return t.next - 1, false
+		case t.states[t.placed] == untaken:
+			t.states[t.placed] = running
+			return t.placed, false
+		case i >= 0:
+			t.states[i] = running
+			return i, true
+		}
+		t.moved.Wait()
+	}
+}
+
+// ahead is a chunk to append to a slot, -1 for none: one that is not soon the turn of the
+// thread in front, if possible.
+func (t *joinThread) ahead(limit int64) int64 {
+	if len(t.free) == 0 {
+		return -1
+	}
+	from := t.placed + 1
+	if to := from + t.lead; to < limit {
+		from = to
+	}
+	// So many may have been taken, or be too large.
+	const window = 1 << 10
+	for i := from; i < min(limit, from+window); i++ {
+		if t.states[i] == untaken && t.rooms[i] <= t.capacity {
+			return i
 		}
 	}
-	if start != nil {
-		copy(t.ends, start)
+	for i := t.placed + 1; i < min(limit, from); i++ {
+		if t.states[i] == untaken && t.rooms[i] <= t.capacity {
+			return i
+		}
+	}
+	return -1
+}
+
+// begin says where a chunk appends.
+func (t *joinThread) begin(i int64, inSlot bool) {
+	if !inSlot {
+		copy(t.ends, t.marks[i*t.plan.lists:])
 		for _, m := range t.plan.moves {
 			t.frame.set(m.place, t.mem[m.place])
 		}
-		return true
+		return
 	}
 	clear(t.ends)
 	slot := t.free[len(t.free)-1]
 	t.free = t.free[:len(t.free)-1]
 	t.wait = append(t.wait, waitingChunk{i, slot})
 	t.eachArray(slot, func(m *movePlan, array Memory) { t.frame.set(m.place, array) })
-	return true
 }
 
 // eachArray visits the arrays of a slot.
@@ -257,16 +308,14 @@ func (j *joiner) eachArray(slot int64, visit func(m *movePlan, array Memory)) {
 	}
 }
 
-// end takes over what a chunk has appended, and moves what has got a place by now.
-func (t *joinThread) end(i int64) error {
+// end takes over what a chunk has appended.
+func (t *joinThread) end(i int64, inSlot bool) error {
 	p, room := t.plan, t.rooms[i]
-	if inSlot := len(t.wait) > 0 && t.wait[len(t.wait)-1].chunk == i; !inSlot {
-		for l := range t.ends {
+	for l := range t.ends {
+		if !inSlot {
 			t.ends[l] -= t.marks[i*p.lists+int64(l)]
 		}
-	}
-	for _, n := range t.ends {
-		if n < 0 || n > room || p.exact && n < room {
+		if n := t.ends[l]; n < 0 || n > room || p.exact && n < room {
 			return fmt.Errorf("BUG: a chunk has appended %d entries and has room for %d", t.ends, room)
 		}
 	}
@@ -274,11 +323,11 @@ func (t *joinThread) end(i int64) error {
 		return nil
 	}
 	t.mu.Lock()
+	defer t.mu.Unlock()
 	copy(t.marks[(i+1)*p.lists:], t.ends)
-	t.ended[i] = true
+	t.states[i] = ended
 	before := t.placed
-	for t.placed < int64(len(t.ended)) && t.ended[t.placed] {
-		// The marks behind a chunk are its counts until it has a place.
+	for t.placed < int64(len(t.states)) && t.states[t.placed] == ended {
 		for l := range p.lists {
 			t.marks[(t.placed+1)*p.lists+l] += t.marks[t.placed*p.lists+l]
 		}
@@ -287,67 +336,23 @@ func (t *joinThread) end(i int64) error {
 	if t.placed > before {
 		t.moved.Broadcast()
 	}
-	t.mu.Unlock()
-	for len(t.wait) > 0 {
-		start := t.start(t.wait[0].chunk)
-		if start == nil {
-			break
-		}
-		t.move(start)
-	}
 	return nil
 }
 
-// start is where a chunk begins in each list, nil if that is not known yet; and then
-// where it ends, if it has.
-func (j *joiner) start(i int64) []int64 {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	if j.placed < i {
-		return nil
-	}
-	return j.marks[i*j.plan.lists : (i+2)*j.plan.lists]
-}
-
-// awaited is start, once that is known; nil if it never will be.
-func (j *joiner) awaited(i int64) []int64 {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	for j.placed < i {
-		if j.over || j.team.stop.Load() <= i {
-			return nil
-		}
-		j.moved.Wait()
-	}
-	return j.marks[i*j.plan.lists : (i+2)*j.plan.lists]
-}
-
-// settle waits until no more than so many chunks of the thread are in slots, and
-// reports false if that will never be.
-func (t *joinThread) settle(kept int64) bool {
-	for int64(len(t.wait)) > kept {
-		start := t.awaited(t.wait[0].chunk)
-		if start == nil {
-			return false
-		}
-		t.move(start)
-	}
-	return true
-}
-
 // move copies the thread's first chunk in a slot to where it belongs.
-func (t *joinThread) move(start []int64) {
+func (t *joinThread) move() {
 	p, w := t.plan, t.wait[0]
-	size := func(list int64) int64 { return start[p.lists+list] - start[list] }
+	starts := t.marks[w.chunk*p.lists:]
 	t.eachArray(w.slot, func(m *movePlan, array Memory) {
-		n := size(m.list) * m.size
+		start := starts[m.list]
+		n := (starts[p.lists+m.list] - start) * m.size
 		to := t.mem[m.place]
-		copy(unsafe.Slice((*byte)(unsafe.Add(to.Ptr, (start[m.list]+m.first)*m.size)), n),
+		copy(unsafe.Slice((*byte)(unsafe.Add(to.Ptr, (start+m.first)*m.size)), n),
 			unsafe.Slice((*byte)(unsafe.Add(array.Ptr, m.first*m.size)), n))
 	})
-	if t.shift != nil && start[0] != 0 {
+	if t.shift != nil && starts[0] != 0 {
 		lo, hi := t.team.cut.chunk(w.chunk)
-		by := uint64(start[0])
+		by := uint64(starts[0])
 		rows := t.shift[lo+1 : hi+1]
 		for i := range rows {
 			rows[i] += by
@@ -355,14 +360,6 @@ func (t *joinThread) move(start []int64) {
 	}
 	t.wait = append(t.wait[:0], t.wait[1:]...)
 	t.free = append(t.free, w.slot)
-}
-
-// giveUp says that chunks will not end.
-func (j *joiner) giveUp() {
-	j.mu.Lock()
-	j.over = true
-	j.mu.Unlock()
-	j.moved.Broadcast()
 }
 
 // wake lets threads look again whether what they wait for will ever be.

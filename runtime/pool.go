@@ -89,7 +89,7 @@ func (t *team) run(ctx context.Context, k kernel, f *frame, c *cut, threads int6
 		panic(t.panics)
 	case t.failure.failed():
 		return t.failure, nil
-	case t.next.Load() < c.chunks || t.join != nil && t.join.over: // the context stopped the workers early
+	case t.join == nil && t.next.Load() < c.chunks, t.join != nil && t.join.over: // the context stopped the workers early
 		return failure{}, ctx.Err()
 	}
 	return failure{}, nil
