@@ -204,9 +204,10 @@ func (st *step) explained(s *Session) (*variant, error) {
 	for axis := range shape {
 		shape[axis] = 1 << 10
 	}
-	path, _ := lower.ChoosePath(p.From.Format, p.To.Format, lower.Data{Shape: shape, Entries: 1 << 20})
+	grids := runtime.OnGrids(s.engine)
+	path, _ := lower.ChoosePath(p.From.Format, p.To.Format, lower.Data{Shape: shape, Entries: 1 << 20, DType: p.From.DType, Grids: grids})
 	low, err := lower.Convert(p.From, p.To, usualTypes{},
-		lower.ConvertOptions{Grain: s.grain, Path: path})
+		lower.ConvertOptions{Grain: s.grain, Path: path, Grids: grids})
 	if err != nil {
 		return nil, err
 	}

@@ -59,7 +59,11 @@ func Inspect(p *loop.Program, form Text) (string, error) {
 func inspectGrids(p *loop.Program, form Text) (string, error) {
 	mapped := grid.Map(p, grid.Options{})
 	if form == GridsText {
-		return mapped.String(), nil
+		text := mapped.String()
+		if how := grid.Mappings(mapped); how != "" {
+			text = "mappings:\n" + how + "\n" + text
+		}
+		return text, nil
 	}
 	funcs := uniqueNames(newPlan(mapped).funcs)
 	if len(funcs) == 0 {

@@ -278,26 +278,22 @@ func (f *function) floatBinary(op loop.BinaryOp, t loop.Type, x, y value.Value) 
 	return b.NewFCmp(p, x, y)
 }
 
-// extremum emits Min or Max of floats. The better operand is chosen twice, each time another
+// extremum emits Min or Max of floats. The smaller operand is chosen twice, each time another
 // one where they are equal or one is NaN, which is two instructions on x86, and the bits of both
-// are joined: of zeros one with a sign makes a minimum of -0, and one without makes a
-// maximum of 0; all other numbers are joined with themselves. With NaN anything makes NaN in a
-// minimum, since no bit goes; in a maximum all bits are set for it. So little waits for
-// the first operand, which in a fold is the accumulator: no more than for a choice.
+// are joined: of zeros one with a sign makes -0, other numbers are joined with themselves,
+// and NaN with anything is NaN, since no bit goes. No more waits for the first operand, which in a fold
+// is the accumulator, than for a comparison and a choice. A maximum is the negative of the
+// minimum of the negatives: LLVM keeps an accumulator negative.
 func (f *function) extremum(op loop.BinaryOp, t loop.Type, x, y value.Value) value.Value {
-	p, joined := enum.FPredOLT, loop.Or
+	b := f.block
 	if op == loop.Max {
-		p, joined = enum.FPredOGT, loop.And
+		return b.NewFNeg(f.extremum(loop.Min, t, b.NewFNeg(x), b.NewFNeg(y)))
 	}
-	integer := loop.U64
+	bits := registerType(loop.U64)
 	if t == loop.F32 {
-		integer = loop.U32
+		bits = registerType(loop.U32)
 	}
-	b, bits := f.block, registerType(integer)
+	const p = enum.FPredOLT
 	one, other := b.NewSelect(b.NewFCmp(p, y, x), y, x), b.NewSelect(b.NewFCmp(p, x, y), x, y)
-	both := f.intBinary(joined, integer, b.NewBitCast(one, bits), b.NewBitCast(other, bits))
-	if op == loop.Max {
-		both = b.NewOr(both, b.NewSExt(b.NewFCmp(enum.FPredUNO, x, y), bits))
-	}
-	return b.NewBitCast(both, registerType(t))
+	return b.NewBitCast(b.NewOr(b.NewBitCast(one, bits), b.NewBitCast(other, bits)), registerType(t))
 }
