@@ -113,6 +113,9 @@ const (
 // anything to be had from it: memory for slots, and bounds for what they hold.
 func (j *joiner) open(x *Executable, s *state, st *stagePlan, o Options, threads int64) bool {
 	p, c := st.join, &s.cuts[st.domain]
+	if s.mem[st.bufs[p.ends]].Len != p.lists {
+		return false // there are ends of more than what is moved
+	}
 	j.plan, j.team, j.moved.L = p, &s.team, &j.mu
 	j.rooms = j.rooms[:0]
 	most, all := int64(0), int64(0)
