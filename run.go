@@ -491,11 +491,11 @@ func (k *Kernel) compute(ctx context.Context, st *step, b *stepBinding, vals val
 }
 
 // tooManyForOnePass reports whether a program that writes in one pass did not
-// have the memory for it, while two passes may have.
+// have the memory for it, or the places, while two passes may have.
 func tooManyForOnePass(err error) bool {
 	var failed *runtime.KernelError
 	var memory *runtime.MemoryLimitError
-	return errors.As(err, &failed) && failed.Message == lower.TooMany || errors.As(err, &memory)
+	return errors.As(err, &failed) && failed.Message == lower.TooMany || errors.As(err, &memory) || errors.Is(err, runtime.ErrInexact)
 }
 
 // chosen is the variant of a step that a run needs.
