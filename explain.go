@@ -100,7 +100,11 @@ func (k *Kernel) Conversions() []string {
 	for _, s := range k.plan.Steps {
 		switch c := s.(type) {
 		case *ir.Convert:
-			list = append(list, fmt.Sprintf("%s: %s to %s: %s", c.From.Name, c.From.Format, c.To.Format, c.Why))
+			name := c.From.Name
+			if c.Axes != nil {
+				name += fmt.Sprintf(", axes %v", c.Axes)
+			}
+			list = append(list, fmt.Sprintf("%s: %s to %s: %s", name, c.From.Format, c.To.Format, c.Why))
 		case *ir.Join:
 			list = append(list, fmt.Sprintf("%s: made one tensor, %s: %s", c.Operand.Source.Name, c.To.Format, c.Why))
 		}

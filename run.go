@@ -167,8 +167,14 @@ func (k *Kernel) tooManyRows(vals values) bool {
 		if !ok || vals[c.From.ID] == nil {
 			continue
 		}
-		if f := c.To.Format; f.Rank() > 1 && f.Levels()[0] == tensor.C && vals[c.From.ID].Shape()[f.Order()[0]] > manyRows {
-			return true
+		if f := c.To.Format; f.Rank() > 1 && f.Levels()[0] == tensor.C {
+			axis := f.Order()[0]
+			if c.Axes != nil {
+				axis = c.Axes[axis]
+			}
+			if vals[c.From.ID].Shape()[axis] > manyRows {
+				return true
+			}
 		}
 	}
 	return false

@@ -226,6 +226,9 @@ func (p *planner) assignment(s *lang.Stmt, joined map[*lang.Tensor]bool) error {
 		return nil
 	}
 	background := p.alg.Of(nf.value, globalLeaves{p.alg}).Background
+	if covers && s.LHS.Tensor.HasFormat && p.restore(nf, s, result, background) {
+		return nil
+	}
 	if !covers && old != nil {
 		return p.part(nf, s, result, old, background)
 	}
