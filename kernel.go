@@ -57,6 +57,8 @@ type step struct {
 	twoPasses atomic.Bool
 	reads     []*ir.Tensor // whose arrays variants take; known with the first of them
 	latest    atomic.Pointer[variant]
+	// keys and entries are what the latest run chose the kind of workspaces by, for explain.
+	keys, entries atomic.Int64
 	// converted remembers the latest conversion of a convert step.
 	converted atomic.Pointer[conversion]
 }

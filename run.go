@@ -518,7 +518,10 @@ func (k *Kernel) chosen(ctx context.Context, st *step, b *stepBinding, vals valu
 		how.assembly = k.assembly()
 	}
 	if b.keys > 0 && v != nil {
-		how.work = k.workspaceKind(b.keys, v, vals)
+		entries := v.entries(vals)
+		how.work = k.workspaceKind(b.keys, entries)
+		st.keys.Store(b.keys)
+		st.entries.Store(entries)
 	}
 	if how.assembly == lower.Joined && v != nil && k.small(st, b, v, vals) && st.smallRuns.Add(1) > patience {
 		how.assembly = lower.Appended

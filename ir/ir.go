@@ -131,6 +131,9 @@ type Compute struct {
 	Workspaces []*Access
 	// Tables are the tables of Body.
 	Tables []*Tabulate
+	// Ways are the kinds of plans that were compared, the one chosen first; none where
+	// there is nothing but loops.
+	Ways []WayCost
 }
 
 func (*Convert) step() {}

@@ -325,6 +325,7 @@ func (p *planner) emit(nf *normalForm, best *candidate, step *Compute, target *T
 		}
 	}
 	step.Scatter, step.Fold = best.accumulate, best.fold
+	step.Ways = best.ways
 	if best.scatter != nil && target.Format.IsDense() {
 		if gap := p.alg.scatterGap(best.scatter); gap != nil {
 			step.Gap, step.Over = gap, best.scatter.Vars[0]

@@ -42,6 +42,9 @@ func (p *Plan) String() string {
 			if s.Base != nil {
 				fmt.Fprintf(&b, "copy %s -> %s\n", s.Base.Name, s.Result.Name)
 			}
+			if len(s.Ways) > 0 {
+				b.WriteString(formatWays(s.Ways) + "\n")
+			}
 			printStmt(&b, s, s.Body, 0)
 		}
 	}
