@@ -179,7 +179,24 @@ func (c *converting) step(ctx context.Context, p *ir.Convert, from *tensor.Tenso
 		}
 		return keepStored(from, p.To.Format)
 	}
+	if p.Restores() {
+		return c.result(ctx, p, from)
+	}
 	return c.named(ctx, from, p.To.Format, p.From.Name)
+}
+
+// result makes a result of an operand that a statement only stores again. Nothing but the arrays
+// is the operand's.
+func (c *converting) result(ctx context.Context, p *ir.Convert, from *tensor.Tensor) (*tensor.Tensor, error) {
+	view := from
+	if p.Axes != nil {
+		var err error
+		if view, err = from.Transpose(p.Axes); err != nil {
+			return nil, err
+		}
+		defer view.Release()
+	}
+	return c.named(ctx, view, p.To.Format, p.To.Name)
 }
 
 // keepStored converts a tensor without dropping what its dense blocks hold beyond
@@ -205,8 +222,9 @@ func (st *step) explained(s *Session) (*variant, error) {
 		shape[axis] = 1 << 10
 	}
 	grids := runtime.OnGrids(s.engine)
-	path, _ := lower.ChoosePath(p.From.Format, p.To.Format, lower.Data{Shape: shape, Entries: 1 << 20, DType: p.From.DType, Grids: grids})
-	low, err := lower.Convert(p.From, p.To, usualTypes{},
+	from := p.View()
+	path, _ := lower.ChoosePath(from.Format, p.To.Format, lower.Data{Shape: shape, Entries: 1 << 20, DType: from.DType, Grids: grids})
+	low, err := lower.Convert(from, p.To, usualTypes{},
 		lower.ConvertOptions{Grain: s.grain, Path: path, Grids: grids})
 	if err != nil {
 		return nil, err
