@@ -71,7 +71,11 @@ func (s *statement) prod(e *lang.Reduce, g lang.Node) (lang.Node, *lang.Error) {
 	if e.Typ.IsComplex() {
 		product = call("conj", product)
 	}
-	return masked(f.stored, binary("*", g, parenthesised(product))), nil
+	adjoint := binary("*", g, parenthesised(product))
+	if rest == nil { // reduce keeps to what `in` looks at
+		return adjoint, nil
+	}
+	return masked(f.stored, adjoint), nil
 }
 
 // factors are the factors of products, one for every value of vars, and the indices with which scans run over them.
@@ -132,6 +136,9 @@ func sparseOperand(t *lang.Tensor) bool {
 func (s *statement) support(e lang.Expr) lang.Node {
 	switch e := e.(type) {
 	case *lang.Access:
+		if s.wrt.Format.IsDense() {
+			return nil
+		}
 		stored := s.sourceAt(e, s.names)
 		if c, ok := stored.(*lang.Apply); ok && s.standAlone(c.Args[0]) {
 			return stored
