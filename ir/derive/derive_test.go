@@ -154,8 +154,8 @@ func TestProgram(t *testing.T) {
 				"dx(i,j) = dy(i)*(p(i,j)*p1(i,j))"},
 		{"product of a sparse operand", "y(i) = prod_j A(i,j)", "A", "A:CSR",
 			"n(i) = prod_j where(stored(A(i,j)), 1, A(i,j))\n" +
-				"p(i,j) = where(stored(A(i,j)), cumprod_{j in A}[exclusive] where(stored(A(i,j)), A(i,j), 0), 0)\n" +
-				"p1(i,j) = where(stored(A(i,j)), cumprod_{j in A}[exclusive, reverse] where(stored(A(i,j)), A(i,j), 0), 0)\n" +
+				"p(i,j) = cumprod_{j in A}[exclusive] A(i,j)\n" +
+				"p1(i,j) = cumprod_{j in A}[exclusive, reverse] A(i,j)\n" +
 				"dA(i,j) = where(stored(A(i,j)), dy(i)*(p(i,j)*p1(i,j)*n(i)), 0)"},
 		{"product over stored elements", "y(i) = prod_{j in A} A(i,j)*x(j)", "x", "A:CSR",
 			"x1(i,j) = where(stored(A(i,j)), A(i,j)*x(j), 0)\n" +

@@ -88,8 +88,15 @@ type factors struct {
 
 // runningProduct adds a statement for a running product of x.
 func (s *statement) runningProduct(f factors, x lang.Node, options ...string) (lang.Node, *lang.Error) {
-	scan := fold(lang.CumProd.String(), nil, options, masked(f.stored, x))
+	of := masked(f.stored, x)
+	if f.stored != nil && lang.FormatNode(f.stored) == lang.FormatNode(call("stored", x)) {
+		of = x // what is stored is what is scanned
+	}
+	scan := fold(lang.CumProd.String(), nil, options, of)
 	scan.Vars = f.over
+	if of == x {
+		return refOf(s.define("p", f.vars, scan))
+	}
 	return refOf(s.define("p", f.vars, masked(f.stored, scan)))
 }
 
