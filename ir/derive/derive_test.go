@@ -129,6 +129,10 @@ func TestProgram(t *testing.T) {
 			"A1(i,j) = A(i,j)*x(j)\n" +
 				"dA1(i,j) = where(stored(A(i,j)), dy(i)*2.0*A1(i,j), 0)\n" +
 				"dA(i,j) = where(stored(A(i,j)), dA1(i,j)*x(j), 0)"},
+		{"an adjoint is stored where the operand is after an update, too", "t(i,j) = exp(A(i,j)); t(0,j) = 1; y(i) = sum_j t(i,j)*x(j)", "A", "A:CSR",
+			"dt1(i,j) = where(stored(A(i,j)), dy(i)*x(j), 0)\n" +
+				"dt(m,m1) = where(stored(A(m,m1)), where(m == 0, 0, dt1(m,m1)), 0)\n" +
+				"dA(i,j) = where(stored(A(i,j)), dt(i,j)*exp(A(i,j)), 0)"},
 		{"a scatter of maxima", "r(p(i)) max= x(i)^2; y = sum_i r(i)*z(i)", "x", "p:i64 r:S",
 			"r1(m) = r(m)\n" +
 				"r1(p(i)) max= x(i)^2\n" +
@@ -139,7 +143,7 @@ func TestProgram(t *testing.T) {
 		{"a scatter of factors", "r(p(i)) *= x(i); y(i) = r(i)^2", "r", "p:i64 r:S",
 			"r1(m) = r(m)\n" +
 				"r1(p(i)) *= x(i)\n" +
-				"dr1(i) = dy(i)*2.0*r1(i)\n" +
+				"dr1(i) = where(stored(r(i)), dy(i)*2.0*r1(i), 0)\n" +
 				"p1(m) = like(f64(1), r(m))\n" +
 				"p1(p(i)) *= x(i)\n" +
 				"dr(m) = where(stored(r(m)), dr1(m)*p1(m), 0)"},
