@@ -51,7 +51,7 @@ func (s *statement) prod(e *lang.Reduce, g lang.Node) (lang.Node, *lang.Error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, direct := x.(*lang.Ref); !direct { // in the scans nothing but stored says what is stored
+	if _, direct := x.(*lang.Ref); !direct || !allPlain(x, s.spell(f.vars)) { // in the scans nothing but stored says what is stored
 		if x, err = refOf(s.define("x", f.vars, masked(f.stored, x))); err != nil {
 			return nil, err
 		}
