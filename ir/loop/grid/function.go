@@ -175,8 +175,12 @@ func (g *gridFunc) bounds(bounds loop.BufID, k, n, step loop.Expr) (lo, hi loop.
 
 // launch adds a stage that runs the function with a number of blocks in place of s.
 func (m *mapper) launch(s *loop.Stage, mapping string, g *gridFunc, blocks loop.SizeExpr) {
-	m.add(loop.Stage{
-		Name: name(s, mapping), Partition: -1, Func: g.function(), Bufs: g.bufs, Args: g.args, Blocks: blocks,
-		Symbolic: s.Symbolic,
-	})
+	stage := g.stage(s, mapping)
+	stage.Blocks = blocks
+	m.add(stage)
+}
+
+// stage is a stage that runs the function in place of s, but for the number of blocks.
+func (g *gridFunc) stage(s *loop.Stage, mapping string) loop.Stage {
+	return loop.Stage{Name: name(s, mapping), Partition: -1, Func: g.function(), Bufs: g.bufs, Args: g.args, Symbolic: s.Symbolic}
 }

@@ -19,16 +19,20 @@ func (m *mapper) rows(s *loop.Stage) bool {
 		return false
 	}
 	doublings := m.scalar(s.Name + "_lanes_log2")
-	g := m.newFunc(s.Func.Name)
-	in := g.parameters(s)
-	n, log := g.scalar(c.n), g.scalar(doublings)
 	var long *longRows
-	g.teamsOfRows(s, in, n, log, func(width loop.Expr) *longRows {
-		long = m.longRows(s, g, width)
-		return long
+	stage, ok := m.withQuick(func() (loop.Stage, bool) {
+		g := m.newFunc(s.Func.Name)
+		in := g.parameters(s)
+		n, log := g.scalar(c.n), g.scalar(doublings)
+		g.teamsOfRows(s, in, n, log, func(width loop.Expr) *longRows {
+			long = m.longRows(s, g, width, long)
+			return long
+		})
+		f := loop.RemoveDead(g.b.Func())
+		return loop.Stage{Name: name(s, "rows"), Partition: -1, Func: f, Bufs: g.bufs, Args: g.args, Symbolic: s.Symbolic},
+			f.Verify(lib.Lookup) == nil
 	})
-	f := loop.RemoveDead(g.b.Func())
-	if f.Verify(lib.Lookup) != nil {
+	if !ok {
 		return false // threads of a warp would not stay together
 	}
 	var allocs []loop.Alloc
@@ -36,10 +40,8 @@ func (m *mapper) rows(s *loop.Stage) bool {
 		allocs = m.longAllocs(s, long)
 	}
 	m.sizes(s.Name+"_lanes", []loop.ScalarLet{{Scalar: doublings, Value: doublingsFor(length)}}, nil, allocs)
-	m.add(loop.Stage{
-		Name: name(s, "rows"), Partition: -1, Func: f, Bufs: g.bufs, Args: g.args, Symbolic: s.Symbolic,
-		Blocks: m.blocksFor(threadsOfTeams(c.n, doublings)),
-	})
+	stage.Blocks = m.blocksFor(threadsOfTeams(c.n, doublings))
+	m.add(stage)
 	if long != nil {
 		m.eachLongRow(s, long)
 	}
