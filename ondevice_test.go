@@ -212,3 +212,28 @@ func TestNothingComesBackSilently(t *testing.T) {
 		t.Errorf("without a device: %v, %v", got, err)
 	}
 }
+
+// The gradient of an operand that is not sorted is stored in its order, where it is.
+func TestGradientOfUnsortedOnDevice(t *testing.T) {
+	ctx := context.Background()
+	r := rand.New(rand.NewPCG(9, 10))
+	unsorted, err := tensor.CSR.Flag(1, tensor.Unsorted)
+	if err != nil {
+		t.Fatal(err)
+	}
+	A := shuffledRows(t, r, strewn(t, r, 40, tensor.CSR, 9, 14), unsorted)
+	want, err := lacuna.NewSession(lacuna.WithEngine(runtime.Interp())).EvalGrad(ctx, "y = sum_{i,j} A(i,j)^2", "A", lacuna.Args{"A": A})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := lacuna.NewSession(lacuna.WithEngine(runtime.Simulated()), lacuna.WithResidentResults())
+	there := away(t, s, A)
+	got, err := s.EvalGrad(ctx, "y = sum_{i,j} A(i,j)^2", "A", lacuna.Args{"A": there})
+	if err != nil {
+		t.Fatal(err)
+	}
+	stayedAway(t, there)
+	if d := tensor.Diff(got, want); d != "" {
+		t.Error(d)
+	}
+}
