@@ -116,6 +116,15 @@ func tableKeys(c *ir.Compute, extents []int64) int64 {
 	return most
 }
 
+// mayTabulate reports whether a step has tables to choose. On grids those of a scatter are not made: a table is
+// for a loop that one thread goes through, and the updates are shared only without.
+func (k *Kernel) mayTabulate(st *step) bool {
+	if c, ok := st.plan.(*ir.Compute); ok && c.Scatter && c.Result.Format.IsDense() && runtime.OnGrids(k.session.engine) {
+		return false
+	}
+	return len(st.tables()) > 0
+}
+
 // placesPerEntry bounds the places of a table, which all have to be cleared first,
 // for each entry of the operands.
 const placesPerEntry = 16

@@ -87,13 +87,13 @@ func (s *Session) FromCoords(ctx context.Context, shape []int64, format tensor.F
 	for l, axis := range format.Order() {
 		levels[l].Crd = coords[axis]
 	}
-	c := &converting{session: s, options: s.options.Here(), resident: s.options.Resident,
-		begun: slices.ContainsFunc(arrays, func(a tensor.Array) bool { return !a.Fetched() })}
+	c := &converting{session: s, options: s.options.Here(), resident: s.options.Resident}
 	given := tensor.Assemble(shape, list, levels, values, sample.Fill())
 	if err := given.Pin(); err != nil { // of arrays that were released
 		return nil, err
 	}
 	defer given.Unpin()
+	c.begun = s.onDevice(given)
 	out, err := c.fromCoords(ctx, given, format)
 	if err != nil {
 		given.Release()
@@ -145,6 +145,7 @@ func (c *converting) named(ctx context.Context, t *tensor.Tensor, format tensor.
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
+	c.begun = c.begun || c.session.onDevice(t) // it is not brought here for what the device can do
 	convert := c.convert
 	if !t.IsPlain() || format.Relaxed() {
 		convert = c.sortedList
@@ -379,9 +380,6 @@ func (c *converting) conversion(ctx context.Context, t *tensor.Tensor, format te
 	key := fmt.Sprintf("%s %s %v %v %v %s %v", t.Format(), format, t.DType(), entries, path, indexTypes(t), types.pos)
 	for l := range format.Rank() {
 		key += " " + types.IndexType(to, l, lower.Coordinates).String()
-	}
-	if c.session.onDevice(t) {
-		c.begun = true // it is not brought here for what the device can do
 	}
 	return c.variant(ctx, key, t.NNZ(), func() (*lower.Kernel, error) {
 		return lower.Convert(from, to, types, lower.ConvertOptions{Grain: c.session.grain, Entries: entries, Path: path,

@@ -240,7 +240,7 @@ func (k *Kernel) compile(opts ir.Options) error {
 		case *ir.Compute, *ir.Scan, *ir.Statistic, *ir.Sort:
 			// Compile ahead of the first run what will most likely run.
 			how := choice{crd: loop.U32, work: k.session.workspace(lower.DenseWorkspace), assembly: k.assembly()}
-			how.tables = how.work == lower.DenseWorkspace && len(sp.tables()) > 0
+			how.tables = how.work == lower.DenseWorkspace && k.mayTabulate(sp)
 			if runtime.OnGrids(k.session.engine) {
 				how.work = k.session.workspace(lower.HashWorkspace)
 			}

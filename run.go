@@ -556,7 +556,7 @@ func (k *Kernel) chosen(ctx context.Context, st *step, b *stepBinding, vals valu
 	if how.assembly == lower.Joined && v != nil && k.small(st, b, v, vals) && st.smallRuns.Add(1) > patience {
 		how.assembly = lower.Appended
 	}
-	if len(st.tables()) > 0 && v != nil {
+	if v != nil && k.mayTabulate(st) {
 		how.tables = k.tables(b.tabled, v, vals) && !k.gallops(st, b, v, vals)
 	}
 	if v == nil || v.choice != how || !v.fits(vals) {
