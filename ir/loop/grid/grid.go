@@ -214,7 +214,10 @@ func (m *mapper) stage(s *loop.Stage) {
 	case s.Ordered:
 		m.ordered(s)
 	case m.cuts[s.Partition].style == single:
-		if !m.counters(s) && !m.positions(s) && !m.rows(s) && !m.columns(s) && !m.entries(s) && !m.lineStores(s) && !m.updates(s) {
+		if m.byElements(m.pairs(s, onlySideBySide)) {
+			return
+		}
+		if s = m.pairs(s, anywhereAtAll); !m.byElements(s) {
 			m.elements(s)
 		}
 	default:
@@ -244,3 +247,9 @@ func (m *mapper) blocksFor(n loop.SizeExpr) loop.SizeExpr {
 }
 
 func name(s *loop.Stage, mapping string) string { return fmt.Sprintf("%s_by_%s", s.Name, mapping) }
+
+// byElements maps a stage whose chunks are single elements in one of the ways that are better than
+// a thread for each, and reports whether there is one.
+func (m *mapper) byElements(s *loop.Stage) bool {
+	return m.counters(s) || m.positions(s) || m.rows(s) || m.columns(s) || m.entries(s) || m.lineStores(s) || m.updates(s)
+}
