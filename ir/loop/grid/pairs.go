@@ -102,7 +102,8 @@ func overDimensions(f *loop.Func, l *loop.For) bool {
 
 // storesApart reports whether iterations of a loop in a row have nothing to do with each other, and the only
 // thing that they store is at x + k, for the iteration k and an x of the row, or from there on in an array
-// with further dimensions: at (x + k)*n + l for a loop over l.
+// with further dimensions: at (x + k)*n + l for a loop over l, which goes through a dimension of n, as it does
+// for all dense arrays.
 func storesApart(f *loop.Func, outer, inner *loop.For) bool {
 	values := map[loop.VarID]loop.Expr{}
 	inside, counters := map[loop.VarID]bool{}, map[loop.VarID]bool{}
