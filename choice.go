@@ -48,11 +48,12 @@ func (k *Kernel) assembly() lower.Assembly {
 // small reports whether one thread, which need not count the entries of the result
 // first, is done before several would be. They do 1.8 times the work of it at least,
 // and have to be woken twice, while it goes through handOver entries. It is for steps
-// without workspaces, the work of which the entries tell.
+// that several threads do not do in one pass, and without workspaces, the work of which
+// the entries tell.
 func (k *Kernel) small(st *step, b *stepBinding, v *variant, vals values) bool {
 	const handOver, counted = 1 << 15, 1.8
 	c, ok := st.plan.(*ir.Compute)
-	if !ok || c.Result.Format.IsDense() || len(c.Workspaces) > 0 || b.tabled > 0 || k.session.grain > 0 {
+	if onePass := v.assembly == lower.Joined && v.lower.OnePass; !ok || onePass || c.Result.Format.IsDense() || len(c.Workspaces) > 0 || b.tabled > 0 || k.session.grain > 0 {
 		return false
 	}
 	threads := goruntime.GOMAXPROCS(0)

@@ -53,7 +53,13 @@ func (s *Session) Convert(ctx context.Context, t *tensor.Tensor, format tensor.F
 // equal coordinates are summed in the order in which they are given, explicit
 // zeros are stored, arrays may be shared.
 func (s *Session) FromCoords(ctx context.Context, shape []int64, format tensor.Format, coords []tensor.Array, values tensor.Array, opts ...tensor.Option) (*tensor.Tensor, error) {
-	plain := func() (*tensor.Tensor, error) { return tensor.FromColumns(shape, format, coords, values, opts...) }
+	arrays := append(slices.Clone(coords), values)
+	plain := func() (*tensor.Tensor, error) {
+		if err := s.fetchFor("make a tensor of coordinates", arrays); err != nil {
+			return nil, err
+		}
+		return tensor.FromColumns(shape, format, coords, values, opts...)
+	}
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -66,7 +72,7 @@ func (s *Session) FromCoords(ctx context.Context, shape []int64, format tensor.F
 			return plain()
 		}
 	}
-	if values.DType() == tensor.Bool && slices.ContainsFunc(tensor.View[uint8](values), func(v uint8) bool { return v > 1 }) {
+	if values.DType() == tensor.Bool && values.Fetched() && slices.ContainsFunc(tensor.View[uint8](values), func(v uint8) bool { return v > 1 }) {
 		return plain() // which says where
 	}
 	sample, ok := sampleOf(shape, format, values, opts)
@@ -81,7 +87,8 @@ func (s *Session) FromCoords(ctx context.Context, shape []int64, format tensor.F
 	for l, axis := range format.Order() {
 		levels[l].Crd = coords[axis]
 	}
-	c := &converting{session: s, options: s.options.Here()}
+	c := &converting{session: s, options: s.options.Here(), resident: s.options.Resident,
+		begun: slices.ContainsFunc(arrays, func(a tensor.Array) bool { return !a.Fetched() })}
 	given := tensor.Assemble(shape, list, levels, values, sample.Fill())
 	if err := given.Pin(); err != nil { // of arrays that were released
 		return nil, err
@@ -144,6 +151,11 @@ func (c *converting) named(ctx context.Context, t *tensor.Tensor, format tensor.
 	}
 	out, err := convert(ctx, t, format)
 	if errors.Is(err, errPlain) {
+		if why := reasonOf(err); why != "" {
+			if err := c.session.onHost(fmt.Sprintf("convert %s to %s", t.Format(), format), why, t); err != nil {
+				return nil, err
+			}
+		}
 		return t.Convert(format, tensor.WithName(name))
 	}
 	if err != nil {
@@ -161,6 +173,10 @@ func (c *converting) step(ctx context.Context, p *ir.Convert, from *tensor.Tenso
 		}
 	}
 	if p.Stored && slices.Contains(p.From.Format.Levels(), tensor.D) {
+		op := fmt.Sprintf("store %s, which is %s, as %s with all that its blocks hold", p.From.Name, p.From.Format, p.To.Format)
+		if err := c.session.onHost(op, "kernels leave out what equals the fill", from); err != nil {
+			return nil, err
+		}
 		return keepStored(from, p.To.Format)
 	}
 	return c.named(ctx, from, p.To.Format, p.From.Name)
@@ -188,9 +204,10 @@ func (st *step) explained(s *Session) (*variant, error) {
 	for axis := range shape {
 		shape[axis] = 1 << 10
 	}
-	path, _ := lower.ChoosePath(p.From.Format, p.To.Format, lower.Data{Shape: shape, Entries: 1 << 20})
+	grids := runtime.OnGrids(s.engine)
+	path, _ := lower.ChoosePath(p.From.Format, p.To.Format, lower.Data{Shape: shape, Entries: 1 << 20, DType: p.From.DType, Grids: grids})
 	low, err := lower.Convert(p.From, p.To, usualTypes{},
-		lower.ConvertOptions{Grain: s.grain, Path: path})
+		lower.ConvertOptions{Grain: s.grain, Path: path, Grids: grids})
 	if err != nil {
 		return nil, err
 	}
@@ -262,6 +279,9 @@ func (c *converting) convert(ctx context.Context, t *tensor.Tensor, format tenso
 		return nil, errPlain
 	}
 	for _, n := range t.Dims() {
+		if n == 0 && bytesAway(t) > 0 { // positions
+			return emptyOf(t.Shape(), format, t.DType(), t.Fill())
+		}
 		if n == 0 {
 			return nil, errPlain
 		}
@@ -299,7 +319,7 @@ func (c *converting) path(t *tensor.Tensor, format tensor.Format, entries lower.
 	}
 	path, ok := lower.ChoosePath(t.Format(), format, data)
 	if !ok {
-		return path, errPlain
+		return path, notForKernels("it takes more passes to sort than kernels are made for")
 	}
 	if path.Alone {
 		c.options.Threads = 1 // for what is left to do there is no need of others either
@@ -342,7 +362,7 @@ func (c *converting) conversion(ctx context.Context, t *tensor.Tensor, format te
 	for l := range format.Rank() {
 		key += " " + types.IndexType(to, l, lower.Coordinates).String()
 	}
-	if r, ok := t.Values().Remote().(*runtime.Resident); ok && r.On(c.session.engine) && t.NNZ() >= fewEntries {
+	if c.session.onDevice(t) {
 		c.begun = true // it is not brought here for what the device can do
 	}
 	return c.variant(ctx, key, t.NNZ(), func() (*lower.Kernel, error) {
@@ -354,22 +374,36 @@ func (c *converting) conversion(ctx context.Context, t *tensor.Tensor, format te
 // spread estimates over how many coordinates of an axis a few consecutive entries
 // spread: the median over short windows; 0 if entries do not store the coordinate.
 func spread(t *tensor.Tensor, axis int) int64 {
-	const windows, width = 33, 64
 	last := t.LevelAt(t.Rank() - 1)
 	l := slices.Index(t.Format().Order(), axis)
 	crd := t.LevelAt(l).Crd
-	if crd.Len() == 0 || crd.Len() != last.Crd.Len() || crd.Len() < windows*width {
+	if crd.Len() != last.Crd.Len() {
+		return 0
+	}
+	switch crd.DType() {
+	case tensor.Uint16:
+		return spreadOf(tensor.View[uint16](crd))
+	case tensor.Uint32:
+		return spreadOf(tensor.View[uint32](crd))
+	case tensor.Uint64:
+		return spreadOf(tensor.View[uint64](crd))
+	case tensor.Int64:
+		return spreadOf(tensor.View[int64](crd))
+	}
+	return 0
+}
+
+// spreadOf is spread for the coordinates of all entries.
+func spreadOf[T uint16 | uint32 | uint64 | int64](crd []T) int64 {
+	const windows, width = 33, 64
+	if len(crd) < windows*width {
 		return 0
 	}
 	var ranges [windows]int64
 	for w := range ranges {
-		begin := (crd.Len() - width) / windows * w
-		low, high := crd.At64(begin), crd.At64(begin)
-		for i := begin + 1; i < begin+width; i++ {
-			c := crd.At64(i)
-			low, high = min(low, c), max(high, c)
-		}
-		ranges[w] = high - low
+		begin := (len(crd) - width) / windows * w
+		window := crd[begin : begin+width]
+		ranges[w] = int64(slices.Max(window) - slices.Min(window))
 	}
 	slices.Sort(ranges[:])
 	return ranges[windows/2]
@@ -404,7 +438,7 @@ func (c conversionTypes) IndexType(t *ir.Tensor, level int, kind lower.ArrayKind
 // worth is errPlain if a kernel for n entries is not worth its compilation.
 func (c *converting) worth(key string, n int64) error {
 	if !c.begun && !c.session.conversions.pays(c.session.engine, key, n) {
-		return errPlain
+		return notForKernels("a kernel takes longer to compile than so few entries to convert (WithConversionKernels compiles one)")
 	}
 	c.begun = true
 	return nil

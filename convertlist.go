@@ -43,7 +43,14 @@ func (c *converting) fromCoords(ctx context.Context, list *tensor.Tensor, format
 			return list, err
 		}
 		defer list.Release()
-	case list.Format() == format && narrowlyTyped(list):
+	}
+	return c.fromSorted(ctx, list, format)
+}
+
+// fromSorted converts a list of different coordinates in order.
+func (c *converting) fromSorted(ctx context.Context, list *tensor.Tensor, format tensor.Format) (*tensor.Tensor, error) {
+	c.options.Resident = c.resident
+	if list.Format() == format && narrowlyTyped(list) {
 		return list, nil
 	}
 	return c.kernel(ctx, list, format, lower.Stored)

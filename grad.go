@@ -215,12 +215,8 @@ func (s *Session) gradient(src, wrt string, d *declarations, opts []Option) (g *
 	for i := range d.list {
 		avoid = append(avoid, d.list[i].name)
 	}
-	copied := derive.CopySlices(file, avoid)
-	whole, err := checkFile(copied, d)
-	if err != nil {
-		return nil, err
-	}
-	derived, err := derive.Program(copied, whole, wrt, avoid...)
+	checked := func(f *lang.File) (*lang.Program, error) { return checkFile(f, d) }
+	derived, err := derive.Program(file, checked, wrt, avoid...)
 	if err != nil {
 		return nil, err
 	}
@@ -248,9 +244,14 @@ func (s *Session) gradient(src, wrt string, d *declarations, opts []Option) (g *
 	if u := d.example(derived.Upstream); u == nil && !d.declared(derived.Upstream) {
 		more = append(more, Format(derived.Upstream, tensor.Dense(derived.Of.Rank), derived.Of.DType))
 	}
+	kept := map[string]bool{} // results that the derived program needs, too
+	for _, n := range derived.File.Names() {
+		kept[n.Name] = n.Assigned
+	}
 	for _, t := range program.Tensors {
-		if t.Result && !t.Operand {
-			d.drop(t.Name) // what was said of results concerns the program itself
+		// What was said of results concerns the program itself, except for the value of elements that it does not assign.
+		if t.Result && !t.Operand && !(kept[t.Name] && t.HasFill) {
+			d.drop(t.Name)
 		}
 	}
 	for name, f := range groups {

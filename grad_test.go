@@ -162,3 +162,24 @@ func TestGradOfUnsortedOperands(t *testing.T) {
 		}
 	}
 }
+
+// TestGradWithDeclaredFill: what a result holds where it is not assigned moves the gradient.
+func TestGradWithDeclaredFill(t *testing.T) {
+	x, err := tensor.FromDense([]int64{2}, tensor.Dense(1), tensor.ArrayOf([]float64{3, 5}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	opts := []lacuna.Option{lacuna.Result("t", tensor.Dense(1)), lacuna.Fill("t", tensor.Float(tensor.Float64, 2)), lacuna.ResultType("t", tensor.Float64)}
+	for src, want := range map[string]float64{
+		"t(2) = x(0); y = prod_i t(i)":                4,
+		"t(2) = x(0); t(1) *= x(0); y = sum_i t(i)^2": 30,
+	} {
+		got, err := lacuna.EvalGrad(context.Background(), src, "x", lacuna.Args{"x": x}, opts...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got.At(0).Float64() != want {
+			t.Errorf("%s: the gradient is %v, want %v", src, got.At(0), want)
+		}
+	}
+}

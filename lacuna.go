@@ -44,9 +44,11 @@ type Session struct {
 	// conversions are the kernels that store tensors in other formats.
 	conversions conversions
 	plain       plainCopies
+	notice      func(string) // of WithNotice, nil without
 
 	mu      sync.Mutex
 	kernels map[string]*Kernel
+	staying *Session // see resident
 }
 
 // SessionOption configures a Session.

@@ -154,7 +154,7 @@ func (k *Kernel) takePattern(ctx context.Context, i int, vals values) error {
 	}
 	whole, err := k.session.plainOperand(ctx, pieces[0])
 	if len(pieces) > 1 {
-		whole, err = k.session.plain.joined(pieces, o.Source.Format)
+		whole, err = k.session.joined(ctx, pieces, o.Source.Format)
 	}
 	if err != nil {
 		return err
@@ -187,7 +187,7 @@ func (k *Kernel) take(ctx context.Context, o *ir.Operand, arg tensor.Operand, va
 	}
 	form, formed := k.plan.Options.Forms[t.Name]
 	if b, ok := arg.(*tensor.Blocks); ok {
-		whole, err := k.session.plain.unblocked(b, t.Format)
+		whole, err := k.session.unblocked(ctx, b, t.Format)
 		if err != nil {
 			return err
 		}
@@ -202,7 +202,7 @@ func (k *Kernel) take(ctx context.Context, o *ir.Operand, arg tensor.Operand, va
 	}
 	pieces := piecesOf(arg)
 	if !formed {
-		whole, err := k.session.plain.joined(pieces, t.Format)
+		whole, err := k.session.joined(ctx, pieces, t.Format)
 		if err != nil {
 			return err
 		}

@@ -10,6 +10,7 @@ import (
 	"weak"
 
 	"github.com/lacuna-sparse/lacuna/ir"
+	"github.com/lacuna-sparse/lacuna/lower"
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
@@ -51,12 +52,16 @@ func (s *Session) plainOperand(ctx context.Context, t *tensor.Tensor) (*tensor.T
 		return t, nil
 	}
 	return s.plain.copy([]*tensor.Tensor{t}, copyKey{format: t.Format(), way: madePlain}, func() (*tensor.Tensor, error) {
-		c := &converting{session: s, options: s.options.Here()}
-		plain, err := c.sortedList(ctx, t, t.Format().Standard())
-		if errors.Is(err, errPlain) {
-			return t.Plain()
-		}
-		return plain, err
+		return s.moved(fmt.Sprintf("store %s %s sorted and whole", t.Structure(), t.Format()),
+			func(s *Session) (*tensor.Tensor, error) { return s.there(ctx, t, t.Format().Standard()) },
+			func() (*tensor.Tensor, error) {
+				c := &converting{session: s, options: s.options.Here()}
+				plain, err := c.sortedList(ctx, t, t.Format().Standard())
+				if errors.Is(err, errPlain) {
+					return t.Plain()
+				}
+				return plain, err
+			}, t)
 	})
 }
 
@@ -69,18 +74,30 @@ func (s *Session) sortedOperand(ctx context.Context, o tensor.Operand) (tensor.O
 	case t.Structure() == tensor.General:
 		return s.plainOperand(ctx, t)
 	}
-	return s.plain.copy([]*tensor.Tensor{t}, copyKey{format: t.Format(), way: madeSorted}, func() (*tensor.Tensor, error) { return t.Convert(t.Format().Standard()) })
+	return s.plain.copy([]*tensor.Tensor{t}, copyKey{format: t.Format(), way: madeSorted}, func() (*tensor.Tensor, error) {
+		if err := s.onHost(fmt.Sprintf("sort a triangle in %s", t.Format()), "kernels are for whole matrices", t); err != nil {
+			return nil, err
+		}
+		return t.Convert(t.Format().Standard())
+	})
 }
 
 // joined returns parts as one tensor.
-func (p *plainCopies) joined(parts []*tensor.Tensor, format tensor.Format) (*tensor.Tensor, error) {
-	return p.copy(parts, copyKey{format: format, way: madeOne}, func() (*tensor.Tensor, error) { return tensor.AssembleParts(parts...).Expand(format) })
+func (s *Session) joined(ctx context.Context, parts []*tensor.Tensor, format tensor.Format) (*tensor.Tensor, error) {
+	return s.plain.copy(parts, copyKey{format: format, way: madeOne}, func() (*tensor.Tensor, error) {
+		return s.moved(fmt.Sprintf("join %d parts to %s", len(parts), format),
+			func(s *Session) (*tensor.Tensor, error) { return s.joinedThere(ctx, parts, format) },
+			func() (*tensor.Tensor, error) { return tensor.AssembleParts(parts...).Expand(format) }, parts...)
+	})
 }
 
 // unblocked returns a tensor in blocks without them.
-func (p *plainCopies) unblocked(b *tensor.Blocks, format tensor.Format) (*tensor.Tensor, error) {
-	return p.copy([]*tensor.Tensor{b.Blocked()}, copyKey{format: format, way: madeWhole, shape: fmt.Sprint(b.Shape())},
-		func() (*tensor.Tensor, error) { return b.Expand(format) })
+func (s *Session) unblocked(ctx context.Context, b *tensor.Blocks, format tensor.Format) (*tensor.Tensor, error) {
+	return s.plain.copy([]*tensor.Tensor{b.Blocked()}, copyKey{format: format, way: madeWhole, shape: fmt.Sprint(b.Shape())}, func() (*tensor.Tensor, error) {
+		return s.moved(fmt.Sprintf("store blocks in %s as %s", b.Blocked().Format(), format),
+			func(s *Session) (*tensor.Tensor, error) { return s.unblockedThere(ctx, b, format) },
+			func() (*tensor.Tensor, error) { return b.Expand(format) }, b.Blocked())
+	})
 }
 
 // join runs a join step of a plan.
@@ -92,7 +109,7 @@ func (s *Session) join(ctx context.Context, step *ir.Join, vals values) (*tensor
 	if len(parts) == 1 {
 		return s.plainOperand(ctx, parts[0])
 	}
-	return s.plain.joined(parts, step.To.Format)
+	return s.joined(ctx, parts, step.To.Format)
 }
 
 // copy returns the remembered copy of some tensors, or makes it; the key says what it is
@@ -122,10 +139,18 @@ func (p *plainCopies) copy(from []*tensor.Tensor, key copyKey, make func() (*ten
 // format, by kernels where that pays: sorting is most of the work. It says errPlain of
 // other tensors.
 func (c *converting) sortedList(ctx context.Context, t *tensor.Tensor, format tensor.Format) (*tensor.Tensor, error) {
+	if c.session.onDevice(t) && expands(t) {
+		list, err := c.expanded(ctx, t)
+		if err != nil {
+			return nil, err
+		}
+		defer list.Release()
+		t = list
+	}
 	levels := t.Format().Levels()
 	if t.Structure() != tensor.General || len(levels) == 0 || format.Relaxed() || slices.Contains(t.Dims(), 0) ||
 		slices.ContainsFunc(levels, func(k tensor.LevelKind) bool { return k != tensor.S }) {
-		return nil, errPlain
+		return nil, notForKernels("kernels sort lists of coordinates, not %s %s", t.Structure(), t.Format())
 	}
 	order, err := tensor.Coordinates(t.Rank()).WithOrder(format.Order())
 	if err != nil {
@@ -143,4 +168,27 @@ func (c *converting) sortedList(ctx context.Context, t *tensor.Tensor, format te
 		return nil, err
 	}
 	return replaced(entries, out), nil
+}
+
+// expands reports whether a tensor that is not sorted has a sorted counterpart with the same arrays,
+// of which a kernel can make a list.
+func expands(t *tensor.Tensor) bool {
+	levels := t.Format().Levels()
+	return t.Structure() == tensor.General && !slices.Contains(t.Dims(), 0) && !slices.Contains(levels, tensor.D) &&
+		slices.ContainsFunc(levels, func(k tensor.LevelKind) bool { return k != tensor.S }) &&
+		!slices.ContainsFunc(t.Levels(), func(l tensor.Level) bool { return l.Group.Len() > 0 })
+}
+
+// expanded lists the entries of such a tensor in the order in which they are stored: the kernel goes
+// by positions, and compares no coordinates.
+func (c *converting) expanded(ctx context.Context, t *tensor.Tensor) (*tensor.Tensor, error) {
+	order, err := tensor.Coordinates(t.Rank()).WithOrder(t.Format().Order())
+	if err != nil {
+		return nil, err
+	}
+	given := tensor.Assemble(t.Shape(), t.Format().Standard(), t.Levels(), t.Values(), t.Fill())
+	defer given.Release()
+	there := *c
+	there.options.Resident = true
+	return there.kernel(ctx, given, order, lower.Stored)
 }

@@ -88,7 +88,7 @@ func Convert(from, to *ir.Tensor, types OperandTypes, opts ConvertOptions) (*Ker
 	}
 	c := newConverter(from, to, types, opts)
 	switch {
-	case opts.Entries == Unordered && opts.Path.Rows:
+	case opts.Path.Rows:
 		c.sortRows()
 	case opts.Entries == Unordered:
 		c.sortPacked()

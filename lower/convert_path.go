@@ -35,6 +35,9 @@ type Path struct {
 	// of counters, which are the positions of the result where it has such. Entries
 	// go where they would without.
 	Alone bool
+	// Chunks, when not 0, is the most chunks of a pass. Where two chunks write next to each
+	// other, threads take lines of the cache from each other, so there are not many more than threads.
+	Chunks int
 }
 
 // Word packs the coordinates of some axes into an integer.
@@ -69,6 +72,10 @@ func (p Path) String() string {
 	if p.Alone {
 		p.Alone = false
 		return p.String() + ", by one thread"
+	}
+	if n := p.Chunks; n > 0 {
+		p.Chunks = 0
+		return fmt.Sprintf("%s, in up to %d chunks", p.String(), n)
 	}
 	switch {
 	case p.None():
@@ -119,8 +126,12 @@ const (
 	gridDigitBits = 8  // of a radix pass by thousands of warps, with counters each
 	maxSortMoves  = 24 // from here on a conversion is not worth a kernel
 	// Up to so many entries one thread is done with a pass, of tens of microseconds,
-	// by the time that another has been woken for it and has counters of its own.
+	// before two threads that write next to each other are, and have counters of their own.
 	aloneEntries = 1 << 17
+	// Groups are sorted by one thread each, which pays from fewer entries on.
+	aloneGrouped = 1 << 16
+	// So many chunks for each thread even out what slows one of them down.
+	chunksPerThread = 4
 )
 
 // Limits of the path for rows.
@@ -153,8 +164,8 @@ type Data struct {
 	Spread func(axis int) int64
 }
 
-// alone reports whether one thread does all passes: where there are no others, or
-// entries for no more than one chunk, or too few of them for that many threads.
+// alone reports whether one thread does all passes: where there are no others, or too
+// few entries for that many threads.
 func (d *Data) alone() bool {
 	switch {
 	case d.Threads == 1:
@@ -163,6 +174,17 @@ func (d *Data) alone() bool {
 		return false
 	}
 	return d.Entries < 2*chunkGrain || d.Threads > 0 && d.Entries <= aloneEntries*2/int64(d.Threads)
+}
+
+// aloneInGroups is alone for entries that are grouped and then sorted within groups.
+func (d *Data) aloneInGroups() bool { return d.alone() && (d.Threads == 1 || d.Entries < aloneGrouped) }
+
+// share notes for how many threads the path is.
+func (p *Path) share(d *Data, alone bool) {
+	if p.Alone = alone; alone || d.Threads == 0 || d.Grids {
+		return
+	}
+	p.Chunks = min(chunksPerThread*d.Threads, maxParts)
 }
 
 // ChoosePath chooses the path of a conversion. It is not ok if there would be so
@@ -175,7 +197,8 @@ func ChoosePath(from, to tensor.Format, d Data) (p Path, ok bool) {
 	if len(axes) == 0 {
 		return Path{}, true
 	}
-	p.Axes, p.Alone = len(axes), d.alone()
+	p.Axes = len(axes)
+	p.share(&d, d.alone())
 	if d.Order == Unordered && !d.Grids && hasRows(to) && canSumMoved(d.DType) {
 		if rows, ok := rowPath(axes, d); ok {
 			return rows, true
@@ -201,8 +224,14 @@ func ChoosePath(from, to tensor.Format, d Data) (p Path, ok bool) {
 		p.Words = append(wordsFor(axes, d.Shape, digit, 0), wordsFor(carried, d.Shape, 0, 0)...)
 		return p, p.Passes() <= maxSortMoves
 	}
+	far := !d.Grids && len(axes) == 1 && d.Entries >= manyEntries && d.Spread != nil && d.Spread(axes[0]) >= farBuckets
+	if far && hasRows(to) {
+		if rows, ok := rowPath([]int{axes[0], carried[0]}, d); ok {
+			return rows, true
+		}
+	}
 	p.Buckets = true
-	if !d.Grids && len(axes) == 1 && d.Entries >= manyEntries && d.Spread != nil && d.Spread(axes[0]) >= farBuckets {
+	if far {
 		p.Group = groupBits
 		p.Words = wordsFor(append(append([]int(nil), axes...), carried...), d.Shape, 0, 0)
 	}
@@ -217,12 +246,22 @@ func rowPath(axes []int, d Data) (p Path, ok bool) {
 	if rows > min(max(fewBuckets, rowsPerEntry*d.Entries), keyLimit) || columns > keyLimit || d.Entries >= keyLimit {
 		return p, false
 	}
-	p = Path{Axes: 2, Rows: true, Alone: d.alone()}
+	p = Path{Axes: 2, Rows: true}
+	p.share(&d, d.aloneInGroups())
 	rowBits, columnBits := bits.Len64(uint64(rows-1)), bits.Len64(uint64(columns-1))
-	if d.Entries > nearEntries {
-		p.Group = max(min(bits.Len64(uint64(d.Entries/rowGroupEntries)), maxGroupBits, rowBits), 1)
+	group := func(entries int64, most int) int {
+		return max(min(bits.Len64(uint64(d.Entries/entries)), most, rowBits), 1)
 	}
-	w := Word{Axes: 2, Wide: rowBits-p.Group+columnBits > 32, Passes: (columnBits + rowDigitBits - 1) / rowDigitBits}
+	switch {
+	case d.Order != Unordered: // by the columns entries are in order
+		p.Axes, p.Group = 1, group(groupEntries, groupBits)
+	case d.Entries > nearEntries || !p.Alone:
+		p.Group = group(rowGroupEntries, maxGroupBits)
+	}
+	w := Word{Axes: 2, Wide: rowBits-p.Group+columnBits > 32}
+	if d.Order == Unordered {
+		w.Passes = (columnBits + rowDigitBits - 1) / rowDigitBits
+	}
 	if w.Passes > 0 {
 		w.Bits = (columnBits + w.Passes - 1) / w.Passes
 	}

@@ -33,6 +33,9 @@ func (c *converter) sortRows() {
 		s.targets()
 		s.passes()
 	}
+	if c.how.Entries != Unordered {
+		return // there are no repeats
+	}
 	levels := c.result.Levels[1]
 	c.mergeRows(c.repeatedRows(levels.Pos, levels.Crd))
 }
@@ -43,18 +46,25 @@ func (s *sorter) groupRows() {
 	c := s.converter
 	outPos := c.buffer(fmt.Sprintf("%s1_pos", c.to.Name), c.count, loop.Output)
 	outCrd, outVals := c.crdBuffer(1), c.buffer(c.to.Name+"_vals", c.elem, loop.Output)
-	counters := s.buffer("counters", s.count, loop.Scratch)
-	s.moved(1)
 	row, column := s.axes[0], s.axes[1]
+	passes, buckets := s.words[0].Passes, int64(1)<<s.words[0].Bits
+	counters := loop.BufferID(-1) // of the digits
+	if passes > 0 {
+		counters = s.buffer("counters", s.count, loop.Scratch)
+		s.moved(1)
+	}
 	word := s.words[0]
-	buckets := int64(1) << word.Bits
 
 	e := s.emitter("sort_rows")
 	b := e.b
 	pack := s.packing(e, s.words, allAxes(2))
 	shift := s.groupShift(e)
 	n := e.scalar(s.extentOf(row))
-	starts, counts := e.read(s.starts), e.write(counters)
+	starts := e.read(s.starts)
+	var counts loop.BufID
+	if passes > 0 {
+		counts = e.write(counters)
+	}
 	pos, crd, vals := e.write(outPos), e.write(outCrd), e.write(outVals)
 	one, none := loop.Int(1), loop.Number(s.count, 0)
 	increment := func(buf loop.BufID, at loop.Expr) {
@@ -97,18 +107,20 @@ func (s *sorter) groupRows() {
 		}
 		b.ForIndependent("i", first, last, func(i loop.Expr) { b.Store(pos, i, none) })
 		b.If(b.Lt(begin, end), func() {
-			b.ForIndependent("bucket", loop.Int(0), loop.Int(int64(word.Passes)*buckets), func(i loop.Expr) { b.Store(counts, i, none) })
+			if passes > 0 {
+				b.ForIndependent("bucket", loop.Int(0), loop.Int(int64(passes)*buckets), func(i loop.Expr) { b.Store(counts, i, none) })
+			}
 			b.For("p", begin, end, func(p loop.Expr) {
 				w := load(0, p)
 				increment(pos, slot(w))
-				for k := range word.Passes {
+				for k := range passes {
 					increment(counts, bucket(k, w))
 				}
 			})
 		}, nil)
 		place(pos, first, last, begin)
 		b.If(b.Lt(begin, end), func() {
-			for k := range word.Passes {
+			for k := range passes {
 				from, to := k%2, (k+1)%2
 				place(counts, loop.Int(int64(k)*buckets), loop.Int(int64(k+1)*buckets), begin)
 				b.For("p", begin, end, func(p loop.Expr) {
@@ -119,7 +131,7 @@ func (s *sorter) groupRows() {
 					b.Store(e.write(s.payload[to]), at, b.Load(e.write(s.payload[from]), p))
 				})
 			}
-			from := word.Passes % 2
+			from := passes % 2
 			b.For("p", begin, end, func(p loop.Expr) {
 				w := load(from, p)
 				at := next(pos, slot(w))
@@ -129,13 +141,15 @@ func (s *sorter) groupRows() {
 		}, nil)
 	})
 	st := e.stage("sort_rows")
-	entries := loop.SizeScalar(s.entries)
+	entries := loop.SizeScalar(s.kept)
 	st.Allocs = []loop.Alloc{
 		{Buffer: outPos, Len: &loop.SizeOp{Op: loop.Add, X: loop.SizeScalar(s.extentOf(row)), Y: loop.SizeConst(1)}},
 		{Buffer: outCrd, Len: entries}, {Buffer: outVals, Len: entries},
-		{Buffer: word.bufs[1], Len: entries}, {Buffer: s.payload[1], Len: entries},
 	}
-	st.PartitionAllocs = []loop.Alloc{{Buffer: counters, Len: loop.SizeConst(word.Passes << word.Bits)}}
+	if passes > 0 {
+		st.Allocs = append(st.Allocs, loop.Alloc{Buffer: word.bufs[1], Len: entries}, loop.Alloc{Buffer: s.payload[1], Len: entries})
+		st.PartitionAllocs = []loop.Alloc{{Buffer: counters, Len: loop.SizeConst(passes << word.Bits)}}
+	}
 	st.Partition = s.partition(rootLoop{cut: true, n: loop.SizeConst(1 << s.how.Path.Group), weight: s.starts, grain: s.how.Grain})
 	s.addStage(st)
 	c.result.Levels = []ResultLevel{{-1, -1}, {outPos, outCrd}}

@@ -140,7 +140,9 @@ type countingPass struct {
 
 	n, chunks, per loop.ScalarID // entries, chunks of them, entries in a chunk
 	buckets        loop.ScalarID
-	counts         loop.BufferID // chunks × buckets: the count, then the place
+	stride, ranges loop.ScalarID // where chunks have counters of their own: see lets
+	counts         loop.BufferID // chunks × stride: the count, then the place
+	sums           loop.BufferID // chunks × ranges: how many entries a chunk has in a range of buckets
 	part           int
 }
 
@@ -149,6 +151,10 @@ func (s *sorter) pass(i int, d digit, last bool) {
 	p := &countingPass{sorter: s, number: i, digit: d, last: last,
 		n: s.kept, chunks: s.newScalar(name("parts"), false), per: s.newScalar(name("per"), false),
 		buckets: s.newScalar(name("buckets"), false)}
+	if p.ownCounters() {
+		p.stride, p.ranges = s.newScalar(name("stride"), false), s.newScalar(name("ranges"), false)
+		p.sums = s.buffer(name("sums"), s.count, loop.Temp)
+	}
 	if p.inPlace() {
 		p.counts = s.starts
 	} else {
@@ -161,13 +167,20 @@ func (s *sorter) pass(i int, d digit, last bool) {
 		return
 	}
 	p.countStage()
-	if s.how.Path.Alone {
+	switch {
+	case s.how.Path.Alone:
 		p.placeAlone()
-	} else {
-		p.placeStages()
+	case s.how.Grids:
+		p.placeAll()
+	default:
+		p.placeRanges()
 	}
 	p.moveStage()
 }
+
+// ownCounters reports whether every chunk has a row of counters, all buckets side by
+// side, so that threads do not write to the same cache lines.
+func (p *countingPass) ownCounters() bool { return !p.how.Path.Alone && !p.how.Grids }
 
 // inPlace reports whether the positions array of the target serves as counters:
 // element b+1 counts bucket b, then is where it begins, and as entries are moved
@@ -200,7 +213,7 @@ func (p *countingPass) row(e *emitter) loop.Expr {
 	if p.how.Grids {
 		return e.b.Chunk() // counters of a bucket lie side by side
 	}
-	return e.b.Let("row", e.b.Mul(e.b.Chunk(), e.scalar(p.buckets)))
+	return e.b.Let("row", e.b.Mul(e.b.Chunk(), e.scalar(p.stride)))
 }
 
 // bucketAxes are the axes whose coordinates number the buckets.
@@ -237,6 +250,18 @@ func (p *countingPass) bucketCount() loop.SizeExpr {
 // maxParts bounds the chunks of a pass, each of which has counters of its own.
 const maxParts = 64
 
+// passGrain is how many entries a chunk of a pass has at least.
+const passGrain = 1 << 14
+
+// Between the counters of two chunks there is room for rowGap at least, and they begin at
+// multiples of it: processors fetch neighbouring lines of the cache along with those that are
+// asked for, and take them from each other where both write.
+const rowGap = 64
+
+// bucketGrain is how many buckets a chunk of the prefix sum has: their sums stay in the
+// first cache.
+const bucketGrain = 1 << 13
+
 // On grids a chunk is that of a warp.
 const (
 	gridParts = 1 << 12
@@ -248,7 +273,10 @@ const (
 func (p *countingPass) lets() []loop.ScalarLet {
 	op := func(op loop.BinaryOp, x, y loop.SizeExpr) loop.SizeExpr { return &loop.SizeOp{Op: op, X: x, Y: y} }
 	n, one := loop.SizeScalar(p.n), loop.SizeConst(1)
-	grain, most := loop.SizeConst(chunkGrain), loop.SizeConst(maxParts)
+	grain, most := loop.SizeConst(passGrain), loop.SizeConst(maxParts)
+	if n := p.how.Path.Chunks; n > 0 {
+		most = loop.SizeConst(n)
+	}
 	if p.how.Grids {
 		grain, most = loop.SizeConst(gridGrain), loop.SizeConst(gridParts)
 	}
@@ -263,11 +291,36 @@ func (p *countingPass) lets() []loop.ScalarLet {
 		parts = one
 	}
 	chunks := loop.SizeScalar(p.chunks)
-	return []loop.ScalarLet{
+	up := func(n loop.SizeExpr, by loop.SizeExpr) loop.SizeExpr { // n / by, rounded up
+		return op(loop.Div, op(loop.Sub, op(loop.Add, n, by), one), by)
+	}
+	lets := []loop.ScalarLet{
 		{Scalar: p.buckets, Value: p.bucketCount()},
 		{Scalar: p.chunks, Value: parts},
-		{Scalar: p.per, Value: op(loop.Div, op(loop.Sub, op(loop.Add, n, chunks), one), chunks)},
+		{Scalar: p.per, Value: up(n, chunks)},
 	}
+	if p.ownCounters() {
+		gap, buckets := loop.SizeConst(rowGap), loop.SizeScalar(p.buckets)
+		lets = append(lets,
+			loop.ScalarLet{Scalar: p.stride, Value: op(loop.Mul, op(loop.Add, up(buckets, gap), one), gap)},
+			loop.ScalarLet{Scalar: p.ranges, Value: up(buckets, loop.SizeConst(p.rangeSize()))})
+	}
+	return lets
+}
+
+// rangeSize is how many buckets a range has.
+func (p *countingPass) rangeSize() int64 {
+	if p.how.Grain > 0 {
+		return p.how.Grain
+	}
+	return bucketGrain
+}
+
+// eachBucket runs body for the buckets of a range.
+func (p *countingPass) eachBucket(e *emitter, number loop.Expr, body func(first, last loop.Expr)) {
+	b := e.b
+	first := b.Let("first", b.Mul(number, loop.Int(p.rangeSize())))
+	body(first, b.Let("last", b.Min(e.scalar(p.buckets), b.Add(first, loop.Int(p.rangeSize())))))
 }
 
 // item is an entry as a pass sees it.
@@ -389,10 +442,16 @@ func (p *countingPass) countStage() {
 	case p.digit.word == wordGroup:
 		words = []int{0}
 	}
+	if p.ownCounters() {
+		b.ForIndependent("bucket", row, b.Add(row, e.scalar(p.buckets)), func(at loop.Expr) { b.Store(counts, at, loop.Number(p.count, 0)) })
+	}
 	p.eachItem(e, words, false, func(it item) {
 		at := p.counter(e, "at", row, p.bucket(e, it))
 		b.Store(counts, at, b.Add(b.Load(counts, at), loop.Number(p.count, 1)))
 	})
+	if p.ownCounters() {
+		p.sumRanges(e, row)
+	}
 	p.part = p.partition(rootLoop{cut: true, n: loop.SizeScalar(p.chunks), weight: -1, grain: 1})
 	st := e.stage("count")
 	st.Partition = p.part
@@ -402,95 +461,99 @@ func (p *countingPass) countStage() {
 		size = &loop.SizeOp{Op: loop.Add, X: loop.SizeScalar(p.buckets), Y: loop.SizeConst(1)}
 	}
 	st.Allocs = []loop.Alloc{{Buffer: p.counts, Zero: true, Len: size}}
+	if p.ownCounters() {
+		st.Allocs = []loop.Alloc{{Buffer: p.counts, Len: sizeTimes(loop.SizeScalar(p.chunks), loop.SizeScalar(p.stride))},
+			{Buffer: p.sums, Len: sizeTimes(loop.SizeScalar(p.chunks), loop.SizeScalar(p.ranges))}}
+	}
 	p.addStage(st)
 }
 
-// bucketGrain is how many buckets a chunk of the prefix sum has.
-const bucketGrain = 1 << 14
+// sumRanges ends the counting of a chunk: it adds its counters up by ranges of buckets,
+// while they are in the cache.
+func (p *countingPass) sumRanges(e *emitter, row loop.Expr) {
+	b := e.b
+	counts, sums := e.write(p.counts), e.write(p.sums)
+	own := b.Let("own", b.Mul(b.Chunk(), e.scalar(p.ranges)))
+	b.For("range", loop.Int(0), e.scalar(p.ranges), func(r loop.Expr) {
+		sum := b.Var("sum", loop.Number(p.count, 0))
+		p.eachBucket(e, r, func(first, last loop.Expr) {
+			b.For("bucket", b.Add(row, first), b.Add(row, last), func(at loop.Expr) { b.Assign(sum, b.Add(sum, b.Load(counts, at))) })
+		})
+		b.Store(sums, b.Add(own, r), sum)
+	})
+}
 
-// placeStages turn counts into places: within groups of buckets, then for the
-// groups, then adding the one to the other.
-func (p *countingPass) placeStages() {
-	if p.how.Grids {
-		p.placeAll()
-		return
-	}
-	grain := int64(bucketGrain)
-	if p.how.Grain > 0 {
-		grain = p.how.Grain
-	}
-	part := p.partition(rootLoop{cut: true, n: loop.SizeScalar(p.buckets), weight: -1, grain: grain})
-	groups := p.buffer(fmt.Sprintf("groups%d", p.number), p.count, loop.Temp)
-	total := p.buffer(fmt.Sprintf("total%d", p.number), p.count, loop.Temp)
-
+// placeRanges turns counts into places, range by range. All entries in the buckets of ranges
+// before come first, which the chunks have added up. Within a range rows are added to
+// each other, which is vector code; only the sum of the buckets of the last, which then
+// are those of all chunks, goes from one to the next.
+func (p *countingPass) placeRanges() {
 	e := p.emitter("place")
 	b := e.b
-	counts := e.write(p.counts)
-	size := e.scalar(p.buckets)
-	sum := b.Var("sum", loop.Number(p.count, 0))
-	b.For("bucket", b.Lo(), b.Hi(), func(bucket loop.Expr) {
-		b.For("part", loop.Int(0), e.scalar(p.chunks), func(c loop.Expr) {
-			at := b.Let("at", b.Add(b.Mul(c, size), bucket))
-			n := b.Let("n", b.Load(counts, at))
-			b.Store(counts, at, sum)
-			b.Assign(sum, b.Add(sum, n))
-		})
-	})
-	b.Store(e.write(groups), b.Chunk(), sum)
-	st := e.stage("place")
-	st.Partition = part
-	st.PartitionAllocs = []loop.Alloc{{Buffer: groups, Len: p.converter.chunks(part)}}
-	p.addStage(st)
-
-	e = p.emitter("place_groups")
-	b = e.b
-	group := e.write(groups)
-	sum = b.Var("sum", loop.Number(p.count, 0))
-	b.For("group", loop.Int(0), e.scalar(p.program.Partitions[part].Chunks), func(g loop.Expr) {
-		n := b.Let("n", b.Load(group, g))
-		b.Store(group, g, sum)
-		b.Assign(sum, b.Add(sum, n))
-	})
-	b.Store(e.write(total), loop.Int(0), sum)
-	wanted := p.wanted()
-	if wanted {
-		b.Store(e.write(p.starts), e.scalar(p.buckets), sum)
+	counts, sums := e.write(p.counts), e.read(p.sums)
+	one := loop.Int(1)
+	chunks, stride, ranges := e.scalar(p.chunks), e.scalar(p.stride), e.scalar(p.ranges)
+	places, total := p.starts, loop.BufferID(-1)
+	st := loop.Stage{}
+	size := &loop.SizeOp{Op: loop.Add, X: loop.SizeScalar(p.buckets), Y: loop.SizeConst(1)}
+	if p.wanted() {
+		st.Allocs = append(st.Allocs, loop.Alloc{Buffer: p.starts, Len: size})
+	} else {
+		places = p.buffer(fmt.Sprintf("places%d", p.number), p.count, loop.Temp)
+		st.Allocs = append(st.Allocs, loop.Alloc{Buffer: places, Len: size})
 	}
-	st = e.stage("place_groups")
-	st.Allocs = []loop.Alloc{{Buffer: total, Len: loop.SizeConst(1)}}
-	if wanted {
-		st.Allocs = append(st.Allocs, loop.Alloc{Buffer: p.starts,
-			Len: &loop.SizeOp{Op: loop.Add, X: loop.SizeScalar(p.buckets), Y: loop.SizeConst(1)}})
-	}
-	p.addStage(st)
-
-	e = p.emitter("shift_groups")
-	b = e.b
-	counts = e.write(p.counts)
-	size = e.scalar(p.buckets)
-	base := b.Let("base", b.Load(e.read(groups), b.Chunk()))
-	b.If(b.Gt(base, loop.Number(p.count, 0)), func() {
-		b.For("part", loop.Int(0), e.scalar(p.chunks), func(c loop.Expr) {
-			row := b.Let("row", b.Mul(c, size))
-			b.ForIndependent("bucket", b.Lo(), b.Hi(), func(bucket loop.Expr) {
-				at := b.Let("at", b.Add(row, bucket))
-				b.Store(counts, at, b.Add(b.Load(counts, at), base))
-			})
-		})
-	}, nil)
-	if wanted {
-		starts := e.write(p.starts)
-		b.ForIndependent("bucket", b.Lo(), b.Hi(), func(bucket loop.Expr) {
-			b.Store(starts, bucket, b.Load(counts, bucket))
-		})
-	}
-	st = e.stage("shift_groups")
-	st.Partition = part
 	if p.number == 0 && p.filter {
-		p.kept = p.newScalar("kept", false)
-		st.Lets = append(st.Lets, loop.ScalarLet{Scalar: p.kept, Value: &loop.SizeLoad{Buffer: total, Index: loop.SizeConst(0)}})
+		total = p.buffer("total", p.count, loop.Temp)
+		st.Allocs = append(st.Allocs, loop.Alloc{Buffer: total, Len: loop.SizeConst(1)})
 	}
-	p.addStage(st)
+	out := e.write(places)
+	b.For("range", b.Lo(), b.Hi(), func(r loop.Expr) {
+		place := b.Var("place", loop.Number(p.count, 0))
+		b.For("part", loop.Int(0), chunks, func(c loop.Expr) {
+			row := b.Let("row", b.Mul(c, ranges))
+			b.For("before", row, b.Add(row, r), func(at loop.Expr) { b.Assign(place, b.Add(place, b.Load(sums, at))) })
+		})
+		p.eachBucket(e, r, func(first, last loop.Expr) {
+			// rows visits the counters of a chunk and, as far back as by, those of another.
+			rows := func(c loop.Expr, body func(bucket, at, before loop.Expr)) {
+				row := b.Let("row", b.Mul(c, stride))
+				b.ForIndependent("bucket", first, last, func(bucket loop.Expr) {
+					at := b.Let("at", b.Add(row, bucket))
+					body(bucket, at, b.Sub(at, stride))
+				})
+			}
+			b.For("part", one, chunks, func(c loop.Expr) {
+				rows(c, func(_, at, before loop.Expr) {
+					b.Store(counts, at, b.Add(b.Load(counts, at), b.Load(counts, before)))
+				})
+			})
+			all := b.Let("all", b.Mul(b.Sub(chunks, one), stride))
+			b.For("bucket", first, last, func(bucket loop.Expr) {
+				n := b.Let("n", b.Load(counts, b.Add(all, bucket)))
+				b.Store(out, bucket, place)
+				b.Assign(place, b.Add(place, n))
+			})
+			b.For("part", one, chunks, func(c loop.Expr) {
+				rows(b.Sub(chunks, c), func(bucket, at, before loop.Expr) {
+					b.Store(counts, at, b.Add(b.Load(counts, before), b.Load(out, bucket)))
+				})
+			})
+			b.ForIndependent("bucket", first, last, func(bucket loop.Expr) { b.Store(counts, bucket, b.Load(out, bucket)) })
+		})
+		b.If(b.Eq(r, b.Sub(ranges, one)), func() {
+			b.Store(out, e.scalar(p.buckets), place)
+			if total >= 0 {
+				b.Store(e.write(total), loop.Int(0), place)
+			}
+		}, nil)
+	})
+	done := e.stage("place")
+	done.Allocs = st.Allocs
+	done.Partition = p.partition(rootLoop{cut: true, n: loop.SizeScalar(p.ranges), weight: -1, grain: 1})
+	p.addStage(done)
+	if total >= 0 {
+		p.keep(total)
+	}
 }
 
 // placeAll turns counts into places where those of a bucket lie side by side: by one

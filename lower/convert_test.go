@@ -32,15 +32,23 @@ func TestChoosePath(t *testing.T) {
 		{"CSR", "CSC", Data{Shape: []int64{10, 1 << 16}, Entries: 1 << 20, Spread: near},
 			"sorted by the coordinates of 1 axes in one counting pass"},
 		{"CSR", "CSC", Data{Shape: []int64{1 << 16, 1 << 16}, Entries: 1 << 20, Spread: far},
+			"grouped by 8 bits of the row, then within groups sorted by radix, then in one counting pass by row: 2 axes carried in 32 bits"},
+		{"CSR", "DCSC", Data{Shape: []int64{1 << 16, 1 << 16}, Entries: 1 << 20, Spread: far},
 			"grouped by 8 bits, then sorted by the coordinates of 1 axes in one counting pass: 2 axes carried in 32 bits"},
+		{"CSR", "CSC", Data{Shape: []int64{20000, 20000}, Entries: 320000, Spread: far, Threads: 2},
+			"grouped by 7 bits of the row, then within groups sorted by radix, then in one counting pass by row: 2 axes carried in 32 bits, in up to 8 chunks"},
 		{"DCSR", "DCSC", Data{Shape: []int64{1 << 30, 1 << 30}, Entries: 5000},
 			"sorted by radix: 1 axes in 32 bits by 3 passes of 10, 1 axes carried in 32 bits, by one thread"},
 		{"DCSR", "DCSC", Data{Shape: []int64{1 << 30, 1 << 30}, Entries: 5000, Threads: 2, Grain: 1},
-			"sorted by radix: 1 axes in 32 bits by 3 passes of 10, 1 axes carried in 32 bits"},
+			"sorted by radix: 1 axes in 32 bits by 3 passes of 10, 1 axes carried in 32 bits, in up to 8 chunks"},
 		{"DCSR", "DCSC", Data{Shape: []int64{1 << 30, 1 << 30}, Entries: aloneEntries + 1, Threads: 2},
-			"sorted by radix: 1 axes in 32 bits by 3 passes of 10, 1 axes carried in 32 bits"},
+			"sorted by radix: 1 axes in 32 bits by 3 passes of 10, 1 axes carried in 32 bits, in up to 8 chunks"},
 		{"COO", "CSR", Data{Shape: []int64{20000, 20000}, Entries: 320000, Order: Unordered},
 			"grouped by 5 bits of the row, then within groups sorted by radix, then in one counting pass by row: 2 axes in 32 bits by 2 passes of 8"},
+		{"COO", "CSR", Data{Shape: []int64{8192, 8192}, Entries: aloneGrouped, Order: Unordered, Threads: 2},
+			"grouped by 3 bits of the row, then within groups sorted by radix, then in one counting pass by row: 2 axes in 32 bits by 1 passes of 13, in up to 8 chunks"},
+		{"COO", "CSR", Data{Shape: []int64{8192, 8192}, Entries: aloneGrouped - 1, Order: Unordered, Threads: 2},
+			"sorted by radix, then in one counting pass by row: 2 axes in 32 bits by 1 passes of 13, by one thread"},
 		{"COO", "CSC", Data{Shape: []int64{5000, 3000}, Entries: 100000, Order: Unordered, Threads: 1},
 			"sorted by radix, then in one counting pass by row: 2 axes in 32 bits by 1 passes of 13, by one thread"},
 		{"COO", "CSR", Data{Shape: []int64{1 << 20, 1 << 16}, Entries: 1 << 20, Order: Unordered},
@@ -114,12 +122,13 @@ func TestConvertPrograms(t *testing.T) {
 		order            EntryOrder
 		threads          int
 		entries          int64 // 0: enough for several threads
+		far              bool  // neighbours go to places far apart
 	}{
 		{from: "COO", to: "CSR", stages: "size allocate fill close"},
 		{from: "DCSR", to: "COO", stages: "size allocate fill"},
 		{from: "CSR", to: "DCSR", stages: "size count place allocate fill close"},
-		{from: "CSR", to: "CSC", stages: "size count place place_groups shift_groups move"},
-		{from: "CSR", to: "DCSC", stages: "size count place place_groups shift_groups move count place allocate fill close"},
+		{from: "CSR", to: "CSC", stages: "size count place move"},
+		{from: "CSR", to: "DCSC", stages: "size count place move count place allocate fill close"},
 		{from: "CSR", to: "D-D", stages: "size initialise scatter"},
 		{from: "D-D", to: "COO", stages: "size count place allocate fill"},
 		{from: "COO", to: "S-D", stages: "size count place allocate initialise fill"},
@@ -127,7 +136,8 @@ func TestConvertPrograms(t *testing.T) {
 		{from: "CSR", to: "CSC", stages: "size count place move", entries: 1000},
 		{from: "COO", to: "CSR", stages: "size count place move count place move repeats gather merge trim", order: Unordered, threads: 1},
 		{from: "COO", to: "CSR", order: Unordered,
-			stages: "size count place place_groups shift_groups move count place place_groups shift_groups move repeats gather merge trim"},
+			stages: "size count place move sort_rows repeats gather merge trim"},
+		{from: "CSR", to: "CSC", stages: "size count place move sort_rows", far: true},
 	} {
 		from := &ir.Tensor{Name: "A", Rank: 2, DType: tensor.Float64, Format: format(t, c.from, 2)}
 		to := &ir.Tensor{Name: "B", Rank: 2, DType: tensor.Float64, Format: format(t, c.to, 2)}
@@ -135,7 +145,11 @@ func TestConvertPrograms(t *testing.T) {
 		if entries == 0 {
 			entries = 2 * chunkGrain
 		}
-		path, _ := ChoosePath(from.Format, to.Format, Data{Shape: []int64{1000, 1000}, Entries: entries, DType: tensor.Float64, Order: c.order, Threads: c.threads})
+		data := Data{Shape: []int64{1000, 1000}, Entries: entries, DType: tensor.Float64, Order: c.order, Threads: c.threads}
+		if c.far {
+			data.Spread = func(int) int64 { return farBuckets }
+		}
+		path, _ := ChoosePath(from.Format, to.Format, data)
 		k, err := Convert(from, to, narrowTypes{}, ConvertOptions{Path: path, Entries: c.order})
 		if err != nil {
 			t.Fatal(err)

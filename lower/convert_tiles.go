@@ -58,11 +58,15 @@ func (p *countingPass) tileLets() []loop.ScalarLet {
 	}
 }
 
-// tiledFunc begins a function that uses some words, and coordinates of the result.
-func (p *countingPass) tiledFunc(name string, words []int, coords bool) *tiledPass {
+// tileTeam begins a function.
+func (p *countingPass) tileTeam(name string) *gridTeam {
 	warps, _ := p.tileSize()
-	x := &tiledPass{countingPass: p, t: p.gridEmitter(name, warps, warps)}
-	x.b = x.t.b
+	return p.gridEmitter(name, warps, warps)
+}
+
+// tiledFunc makes it one that uses some words, and coordinates of the result.
+func (p *countingPass) tiledFunc(t *gridTeam, words []int, coords bool) *tiledPass {
+	x := &tiledPass{countingPass: p, t: t, b: t.b}
 	var want axisSet
 	if p.number == 0 {
 		for _, w := range words {
@@ -151,7 +155,7 @@ func (x *tiledPass) load(word func(p loop.Expr) loop.Expr, hi loop.Expr, at []lo
 
 // countTiles is the stage that counts the digits of every tile.
 func (p *countingPass) countTiles() {
-	x := p.tiledFunc("count", []int{p.digit.word}, false)
+	x := p.tiledFunc(p.tileTeam("count"), []int{p.digit.word}, false)
 	b, t := x.b, x.t
 	counts := t.write(p.counts)
 	_, rounds := p.tileSize()
@@ -196,10 +200,43 @@ func (x *tiledPass) eachDigit(body func(d loop.Expr)) {
 	}
 }
 
+// tileMove is the function that moves entries under construction.
+type tileMove struct {
+	*tiledPass
+	moves   []int // the words that are read
+	toWords bool  // to the buffers of words; else to the arrays of the result
+	to      int   // which of the buffers of words
+	prefix  *foldPrefix
+	// Shared: what goes to its place in the tile, the counters of digits by warp, how far
+	// the entries of a digit go from their place in the tile. The first is not in a quick function.
+	exchanged, counters, base loop.BufID
+	own                       loop.Expr // where the counters of the warp begin
+}
+
+// tileMove begins the function.
+func (p *countingPass) tileMove(t *gridTeam, words []int, pack bool) *tileMove {
+	m := &tileMove{tiledPass: p.tiledFunc(t, words, !pack), moves: words, toWords: pack, to: p.number % 2}
+	warps, rounds := p.tileSize()
+	digits := m.digits()
+	if !t.quick {
+		m.b.Resident(tilesResident)
+		m.exchanged = m.b.Shared("exchange", loop.U64, int64(warps)*warpSize*rounds)
+	}
+	m.counters = m.b.Shared("counters", loop.U32, int64(warps)*digits)
+	m.base = m.b.Shared("base", p.count, digits)
+	sum := &ir.Reduce{Fold: ir.FoldSum, Typ: tensor.Int64, Body: &ir.Const{Value: ir.FoldSum.Identity(tensor.Int64)}}
+	sum.Temp = &ir.Temp{Reduce: sum}
+	m.prefix = t.newPrefix(sum)
+	m.own = m.b.Let("own", m.b.Mul(t.warp(), loop.Int(digits)))
+	return m
+}
+
+// digits is how many there are.
+func (x *tiledPass) digits() int64 { return int64(1) << x.words[x.digit.word].Bits }
+
 // moveTiles is the stage that moves the entries of every tile to their places.
 func (p *countingPass) moveTiles() {
-	to := p.number % 2
-	allocs, words, pack := p.moveAllocs(to)
+	allocs, words, pack := p.moveAllocs(p.number % 2)
 	if !pack { // those of which a coordinate is kept, and that of the digit
 		words = nil
 		for w := range p.words {
@@ -208,97 +245,167 @@ func (p *countingPass) moveTiles() {
 			}
 		}
 	}
-	x := p.tiledFunc("move", words, !pack)
-	b, t := x.b, x.t
-	warps, rounds := p.tileSize()
-	digits := int64(1) << p.words[p.digit.word].Bits
-	b.Resident(tilesResident)
-	exchange := b.Shared("exchange", loop.U64, int64(warps)*warpSize*rounds)
-	counters := b.Shared("counters", loop.U32, int64(warps)*digits)
-	base := b.Shared("base", p.count, digits)
-	sum := &ir.Reduce{Fold: ir.FoldSum, Typ: tensor.Int64, Body: &ir.Const{Value: ir.FoldSum.Identity(tensor.Int64)}}
-	sum.Temp = &ir.Temp{Reduce: sum}
-	prefix := t.newPrefix(sum)
-	own := b.Let("own", b.Mul(t.warp(), loop.Int(digits)))
-	place := func(words []loop.Expr, inside []*loop.Ref, tile loop.Expr) (places []loop.Expr, total loop.Expr) {
-		var ranks []loop.Expr
-		for k := range words {
-			ranks = append(ranks, x.rankOf(counters, own, words[k], inside[k]))
-		}
-		t.barrier()
-		total = x.startTile(prefix, counters, base, tile)
-		t.barrier()
-		for k := range words {
-			start := b.Var("to", loop.Number(loop.U32, 0))
-			b.If(inside[k], func() { b.Assign(start, b.Add(b.Load(counters, b.Add(own, x.digitOf(words[k]))), ranks[k])) }, nil)
-			places = append(places, start)
-		}
-		return places, total
-	}
-	moveTile := func(tile, lo, hi loop.Expr) {
-		first := b.Let("first", b.Add(b.Add(lo, b.Mul(t.warp(), loop.Int(rounds*warpSize))), t.lane()))
-		var at []loop.Expr
-		for k := range rounds {
-			at = append(at, b.Let("p", b.Add(first, loop.Int(k*warpSize))))
-		}
-		keys, inside := x.load(x.word(p.digit.word, lo, hi), hi, at)
-		for i := int64(0); i < int64(warps)*digits; i += t.threads() {
-			at := b.Let("at", b.Add(t.rank(), loop.Int(i)))
-			b.If(b.Lt(at, loop.Int(int64(warps)*digits)), func() { b.Store(counters, at, loop.Number(loop.U32, 0)) }, nil)
-		}
-		t.barrier()
-		places, total := place(keys, inside, tile)
-		targets := make([]*loop.Ref, len(at))
-		for k := range targets {
-			targets[k] = b.Var("target", loop.Number(p.count, 0))
-		}
-		storeWord := func(w, k int, v loop.Expr) {
-			target := b.Cast(loop.I64, targets[k])
-			if pack {
-				out := t.write(p.words[w].bufs[to])
-				b.Store(out, target, b.Cast(p.words[w].elem(), v))
-				return
-			}
-			for _, axis := range p.writtenAxes(w) {
-				out := t.write(p.out[axis])
-				b.Store(out, target, b.Cast(b.Elem(out), x.pack.coordinate(b, b.Cast(loop.U64, v), axis)))
-			}
-		}
-		arrays := []movedArray{{p.words[p.digit.word].elem(), func(k int) loop.Expr { return keys[k] }, func(k int, i, v loop.Expr) {
-			b.Assign(targets[k], b.Add(b.Load(base, x.digitOf(v)), b.Cast(p.count, i)))
-			storeWord(p.digit.word, k, v)
-		}}}
-		for _, w := range words {
-			if w == p.digit.word {
-				continue
-			}
-			word := x.word(w, lo, hi)
-			arrays = append(arrays, movedArray{p.words[w].elem(), func(k int) loop.Expr { return word(at[k]) },
-				func(k int, _, v loop.Expr) { storeWord(w, k, v) }})
-		}
-		values := p.values
-		if pack {
-			values = p.payload[to]
-		}
-		value := x.value()
-		arrays = append(arrays, movedArray{p.elem, func(k int) loop.Expr { return value(at[k]) }, func(k int, _, v loop.Expr) {
-			b.Store(t.write(values), b.Cast(loop.I64, targets[k]), v)
-		}})
-		for len(arrays) > 0 {
-			n := 1
-			if len(arrays) > 1 && arrays[0].elem.Size() <= 4 && arrays[1].elem.Size() <= 4 {
-				n = 2
-			}
-			x.exchange(exchange, arrays[:n], inside, places, total)
-			arrays = arrays[n:]
-		}
-	}
-	x.eachTile(func(tile, lo, hi loop.Expr) {
-		b.If(b.Lt(lo, hi), func() { moveTile(tile, lo, hi) }, nil)
-	})
-	st := x.tileStage("move")
+	m := p.tileMove(p.tileTeam("move"), words, pack)
+	m.eachFullTile(m.moveTile)
+	st := m.tileStage("move")
 	st.Allocs = allocs
+	t := p.tileTeam("move")
+	t.standIn(st)
+	q := p.tileMove(t, words, pack)
+	q.eachFullTile(q.moveQuickly)
+	t.standsIn(&st)
 	p.addStage(st)
+}
+
+// eachFullTile runs body for the tiles that have entries.
+func (x *tiledPass) eachFullTile(body func(tile, lo, hi loop.Expr)) {
+	x.eachTile(func(tile, lo, hi loop.Expr) {
+		x.b.If(x.b.Lt(lo, hi), func() { body(tile, lo, hi) }, nil)
+	})
+}
+
+// clearCounters sets the counters of all warps to 0.
+func (m *tileMove) clearCounters() {
+	b, t := m.b, m.t
+	n := int64(t.warps) * m.digits()
+	t.times((n+t.threads()-1)/t.threads(), func(k loop.Expr) {
+		at := b.Let("at", b.Add(t.rank(), b.Mul(k, loop.Int(t.threads()))))
+		b.If(b.Lt(at, loop.Int(n)), func() { b.Store(m.counters, at, loop.Number(loop.U32, 0)) }, nil)
+	})
+}
+
+// moveTile moves a tile through shared memory.
+func (m *tileMove) moveTile(tile, lo, hi loop.Expr) {
+	b, t := m.b, m.t
+	_, rounds := m.tileSize()
+	digit := m.digit.word
+	first := m.first(lo)
+	var at []loop.Expr
+	for k := range rounds {
+		at = append(at, b.Let("p", b.Add(first, loop.Int(k*warpSize))))
+	}
+	keys, inside := m.load(m.word(digit, lo, hi), hi, at)
+	m.clearCounters()
+	t.barrier()
+	places, total := m.places(keys, inside, tile)
+	targets := make([]*loop.Ref, len(at))
+	for k := range targets {
+		targets[k] = b.Var("target", loop.Number(m.count, 0))
+	}
+	storeWord := func(w, k int, v loop.Expr) { m.storeWord(w, b.Cast(loop.I64, targets[k]), v) }
+	arrays := []movedArray{{m.words[digit].elem(), func(k int) loop.Expr { return keys[k] }, func(k int, i, v loop.Expr) {
+		b.Assign(targets[k], b.Add(b.Load(m.base, m.digitOf(v)), b.Cast(m.count, i)))
+		storeWord(digit, k, v)
+	}}}
+	for _, w := range m.moves {
+		if w == digit {
+			continue
+		}
+		word := m.word(w, lo, hi)
+		arrays = append(arrays, movedArray{m.words[w].elem(), func(k int) loop.Expr { return word(at[k]) },
+			func(k int, _, v loop.Expr) { storeWord(w, k, v) }})
+	}
+	value := m.value()
+	arrays = append(arrays, movedArray{m.elem, func(k int) loop.Expr { return value(at[k]) }, func(k int, _, v loop.Expr) {
+		m.storeValue(b.Cast(loop.I64, targets[k]), v)
+	}})
+	for len(arrays) > 0 {
+		n := 1
+		if len(arrays) > 1 && arrays[0].elem.Size() <= 4 && arrays[1].elem.Size() <= 4 {
+			n = 2
+		}
+		m.exchange(m.exchanged, arrays[:n], inside, places, total)
+		arrays = arrays[n:]
+	}
+}
+
+// first is the place of the lane's first entry in a tile from lo on.
+func (m *tileMove) first(lo loop.Expr) loop.Expr {
+	b, t := m.b, m.t
+	_, rounds := m.tileSize()
+	return b.Let("first", b.Add(b.Add(lo, b.Mul(t.warp(), loop.Int(rounds*warpSize))), t.lane()))
+}
+
+// places are where entries go in the tile, of which total are inside.
+func (m *tileMove) places(keys []loop.Expr, inside []*loop.Ref, tile loop.Expr) (places []loop.Expr, total loop.Expr) {
+	b, t := m.b, m.t
+	var ranks []loop.Expr
+	for k := range keys {
+		ranks = append(ranks, m.rankOf(m.counters, m.own, keys[k], inside[k]))
+	}
+	t.barrier()
+	total = m.startTile(m.prefix, m.counters, m.base, tile)
+	t.barrier()
+	for k := range keys {
+		start := b.Var("to", loop.Number(loop.U32, 0))
+		b.If(inside[k], func() { b.Assign(start, b.Add(b.Load(m.counters, b.Add(m.own, m.digitOf(keys[k]))), ranks[k])) }, nil)
+		places = append(places, start)
+	}
+	return places, total
+}
+
+// storeWord stores a word of an entry, or the coordinates in it, at its target.
+func (m *tileMove) storeWord(w int, target, v loop.Expr) {
+	b, t, p := m.b, m.t, m.countingPass
+	if m.toWords {
+		b.Store(t.write(p.words[w].bufs[m.to]), target, b.Cast(p.words[w].elem(), v))
+		return
+	}
+	for _, axis := range p.writtenAxes(w) {
+		out := t.write(p.out[axis])
+		b.Store(out, target, b.Cast(b.Elem(out), m.pack.coordinate(b, b.Cast(loop.U64, v), axis)))
+	}
+}
+
+// storeValue stores the payload of an entry at its target.
+func (m *tileMove) storeValue(target, v loop.Expr) {
+	values := m.values
+	if m.toWords {
+		values = m.payload[m.to]
+	}
+	m.b.Store(m.t.write(values), target, v)
+}
+
+// moveQuickly moves a tile without shared memory but for the counters: entries are counted,
+// and then read again one after another.
+func (m *tileMove) moveQuickly(tile, lo, hi loop.Expr) {
+	b, t := m.b, m.t
+	_, rounds := m.tileSize()
+	digit := m.digit.word
+	m.clearCounters()
+	t.barrier()
+	first := m.first(lo)
+	word := m.word(digit, lo, hi)
+	each := func(body func(p, key loop.Expr, inside *loop.Ref)) {
+		t.times(rounds, func(k loop.Expr) {
+			p := b.Let("p", b.Add(first, b.Mul(k, loop.Int(warpSize))))
+			keys, inside := m.load(word, hi, []loop.Expr{p})
+			body(p, keys[0], inside[0])
+		})
+	}
+	each(func(_, key loop.Expr, inside *loop.Ref) {
+		b.If(inside, func() {
+			b.Atomic(loop.AtomicAdd, m.counters, b.Add(m.own, m.digitOf(key)), loop.Number(loop.U32, 1))
+		}, nil)
+	})
+	t.barrier()
+	m.startTile(m.prefix, m.counters, m.base, tile)
+	t.barrier()
+	value := m.value()
+	each(func(p, key loop.Expr, inside *loop.Ref) {
+		place := m.rankOf(m.counters, m.own, key, inside)
+		b.If(inside, func() {
+			target := b.Let("target", b.Cast(loop.I64, b.Add(b.Load(m.base, m.digitOf(key)), b.Cast(m.count, place))))
+			m.storeWord(digit, target, key)
+			for _, w := range m.moves {
+				if w != digit {
+					m.storeWord(w, target, m.word(w, lo, hi)(p))
+				}
+			}
+			m.storeValue(target, value(p))
+		}, nil)
+	})
+	t.barrier() // before the counters are cleared again
 }
 
 // movedArray is an array of the entries that are moved: how a thread loads its k-th
@@ -357,11 +464,11 @@ func (x *tiledPass) rankOf(counters loop.BufID, own, word loop.Expr, inside *loo
 	b, t := x.b, x.t
 	digit := x.digitOf(word)
 	same := b.Var("same", b.Ballot("all", inside))
-	for bit := range x.words[x.digit.word].Bits {
-		set := b.Let("set", b.Ne(b.And(digit, loop.Int(1<<bit)), loop.Int(0)))
+	x.t.times(int64(x.words[x.digit.word].Bits), func(bit loop.Expr) {
+		set := b.Let("set", b.Ne(b.And(digit, loop.NewBinary(loop.Shl, loop.Int(1), bit)), loop.Int(0)))
 		with := b.Ballot("with", set)
 		b.Assign(same, b.And(same, b.Select(set, with, loop.NewUnary(loop.Not, with))))
-	}
+	})
 	one := loop.Number(loop.U32, 1)
 	below := b.Sub(loop.NewBinary(loop.Shl, one, b.Cast(loop.U32, t.lane())), one)
 	among := b.Let("among", b.Cast(loop.U32, loop.NewUnary(loop.OnesCount, b.And(same, below))))
@@ -383,12 +490,12 @@ func (x *tiledPass) startTile(prefix *foldPrefix, counters, base loop.BufID, til
 	per := (digits + t.threads() - 1) / t.threads()
 	first := b.Let("first_digit", b.Min(loop.Int(digits), b.Mul(t.rank(), loop.Int(per))))
 	end := b.Let("end_digit", b.Min(loop.Int(digits), b.Add(first, loop.Int(per))))
-	counter := func(w int, d loop.Expr) loop.Expr { return b.Let("at", b.Add(d, loop.Int(int64(w)*digits))) }
+	counter := func(w, d loop.Expr) loop.Expr { return b.Let("at", b.Add(d, b.Mul(w, loop.Int(digits)))) }
 	sum := t.open(prefix.fold)
 	b.For("d", first, end, func(d loop.Expr) {
-		for w := range t.warps {
+		t.times(int64(t.warps), func(w loop.Expr) {
 			b.Assign(sum.state[0], b.Add(sum.state[0], b.Cast(loop.I64, b.Load(counters, counter(w, d)))))
-		}
+		})
 	})
 	before, total := prefix.of(sum)
 	next := b.Var("next", b.Cast(loop.U32, before.state[0]))
@@ -396,12 +503,12 @@ func (x *tiledPass) startTile(prefix *foldPrefix, counters, base loop.BufID, til
 	b.For("d", first, end, func(d loop.Expr) {
 		at := b.Let("place", b.Load(counts, b.Add(b.Mul(d, t.scalar(x.chunks)), tile)))
 		b.Store(base, d, b.Sub(at, b.Cast(x.count, next)))
-		for w := range t.warps {
+		t.times(int64(t.warps), func(w loop.Expr) {
 			at := counter(w, d)
 			n := b.Let("n", b.Load(counters, at))
 			b.Store(counters, at, next)
 			b.Assign(next, b.Add(next, n))
-		}
+		})
 	})
 	return b.Let("total", total.state[0])
 }

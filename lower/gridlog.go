@@ -105,7 +105,9 @@ func (x *scanner) teamLogs(t *gridTeam) {
 	w.wide, w.turn = b.Var("wide", loop.Truth(false)), b.Var("turn", loop.Int(0))
 	w.ahead = b.Var("ahead", loop.Truth(false))
 	for range x.teams.perThread {
-		w.next = append(w.next, b.Var("next", loop.Number(x.scanned(), 0)))
+		if !t.quick {
+			w.next = append(w.next, b.Var("next", loop.Number(x.scanned(), 0)))
+		}
 	}
 	x.teamSpans(t, func(s span, first, item loop.Expr) {
 		base := x.base(e, s)
@@ -143,7 +145,12 @@ func (x *scanner) logBlocks() int64 {
 func (x *scanner) logTeams(name string, warps int, items loop.SizeExpr) {
 	t := x.gridEmitter(name, warps, x.teams.warps)
 	x.teamLogs(t)
-	x.addStage(t.gridStage(name, sizeMin(t.blocksFor(items), loop.SizeConst(x.logBlocks()))))
+	st := t.gridStage(name, sizeMin(t.blocksFor(items), loop.SizeConst(x.logBlocks())))
+	q := x.gridEmitter(name, warps, x.teams.warps)
+	q.standIn(st)
+	x.teamLogs(q)
+	q.standsIn(&st)
+	x.addStage(st)
 }
 
 // region is the room of a warp in tile: behind every 32 elements is a gap of a vector, so
@@ -225,11 +232,15 @@ func (w *narrowScan) fetch(s span, base, start, n loop.Expr) {
 	single := func() {
 		var values []loop.Expr
 		for r := range int(x.teams.perThread) {
-			k, v := w.single(r), b.Var("v", loop.Float(loop.F32, math.Inf(-1)))
+			k, v := w.single(loop.Int(int64(r))), b.Var("v", loop.Float(loop.F32, math.Inf(-1)))
 			b.If(b.Lt(k, n), func() { b.Assign(v, x.load(e, w.element(s, base, start, k))) }, nil)
 			values = append(values, v)
 		}
 		store(false, values)
+	}
+	if w.t.quick {
+		w.fetchQuickly(s, base, start, n)
+		return
 	}
 	if x.step.Reverse {
 		single()
@@ -274,9 +285,9 @@ func (w *narrowScan) vectors(at loop.Expr) loop.Expr {
 }
 
 // single is the number in the tile of value r of the lane, where there are no vectors.
-func (w *narrowScan) single(r int) loop.Expr {
+func (w *narrowScan) single(r loop.Expr) loop.Expr {
 	b := w.t.b
-	return b.Let("k", b.Add(b.Add(w.firstOf(), w.lane), loop.Int(int64(r*warpSize))))
+	return b.Let("k", b.Add(b.Add(w.firstOf(), w.lane), b.Mul(r, loop.Int(warpSize))))
 }
 
 func (w *narrowScan) element(s span, base, start, k loop.Expr) loop.Expr {
@@ -301,16 +312,24 @@ func (w *narrowScan) places(wide bool, body func(r int, place loop.Expr)) {
 	}
 }
 
+// eachSingle runs body for the numbers of the lane's values, where there are no vectors, and their places.
+func (w *narrowScan) eachSingle(body func(k, place loop.Expr)) {
+	b := w.t.b
+	at := b.Let("at", b.Add(w.origin, w.lane))
+	w.t.times(w.x.teams.perThread, func(r loop.Expr) {
+		body(w.single(r), b.Add(at, b.Mul(r, loop.Int(warpSize+quadSize))))
+	})
+}
+
 // write stores the results that are in the shared tile.
 func (w *narrowScan) write(s span, base, start, n loop.Expr) {
 	b, out := w.t.b, w.t.emitter.write(w.x.out)
 	ahead := func() {
-		w.places(false, func(r int, place loop.Expr) {
-			k := w.single(r)
+		w.eachSingle(func(k, place loop.Expr) {
 			b.If(b.Lt(k, n), func() { b.Store(out, w.element(s, base, start, k), b.Load(w.tile, place)) }, nil)
 		})
 	}
-	if w.x.step.Reverse {
+	if w.t.quick || w.x.step.Reverse {
 		ahead()
 		return
 	}
@@ -333,12 +352,7 @@ func (w *narrowScan) step(s span, base loop.Expr, start *loop.Ref) {
 	}, nil)
 	w.fetch(s, base, start, n)
 	b.Barrier(loop.WarpScope)
-	var values []loop.Expr
-	for i := range x.teams.perThread {
-		values = append(values, b.Let("x", b.Load(w.tile, b.Add(w.own, loop.Int(i)))))
-	}
-	done := b.Var("done", loop.Truth(false))
-	b.If(w.scaled, func() { w.scanned(values, done) }, nil)
+	done := w.scanAtScale()
 	b.If(b.Not(done), func() { w.inPairs(n) }, nil)
 	b.Barrier(loop.WarpScope)
 	w.write(s, base, start, n)
@@ -366,12 +380,39 @@ func (w *narrowScan) scale(first loop.Expr) {
 	}, nil)
 }
 
+// scanAtScale stores the results of the tile if there is a scale for it. It returns whether it did.
+func (w *narrowScan) scanAtScale() (done *loop.Ref) {
+	b := w.t.b
+	var values []loop.Expr
+	for i := range w.x.teams.perThread {
+		if !w.t.quick || i == 0 { // a quick function reads the others twice
+			values = append(values, b.Let("x", b.Load(w.tile, b.Add(w.own, loop.Int(i)))))
+		}
+	}
+	done = b.Var("done", loop.Truth(false))
+	b.If(w.scaled, func() {
+		if w.t.quick {
+			w.scannedQuickly(values[0], done)
+			return
+		}
+		w.scanned(values, done)
+	}, nil)
+	return done
+}
+
+// limits are how far above the scale elements may be, and the sum that is not reached then.
+func (w *narrowScan) limits() (above, limit loop.Expr) {
+	b := w.t.b
+	atZero := b.Eq(w.c, loop.Number(loop.F32, 0))
+	above = b.Let("above", b.Select(atZero, loop.Float(loop.F32, aboveZero), loop.Float(loop.F32, aboveOther)))
+	limit = b.Let("limit", b.Select(atZero, loop.Float(loop.F64, math.Ldexp(1, 738)), loop.Float(loop.F64, math.Ldexp(1, 184))))
+	return above, limit
+}
+
 // scanned stores the results of the tile, unless it has elements too far above.
 func (w *narrowScan) scanned(values []loop.Expr, done *loop.Ref) {
-	b, t := w.t.b, w.t
-	atZero := b.Eq(w.c, loop.Number(loop.F32, 0))
-	above := b.Let("above", b.Select(atZero, loop.Float(loop.F32, aboveZero), loop.Float(loop.F32, aboveOther)))
-	limit := b.Let("limit", b.Select(atZero, loop.Float(loop.F64, math.Ldexp(1, 738)), loop.Float(loop.F64, math.Ldexp(1, 184))))
+	b := w.t.b
+	above, limit := w.limits()
 	sums := make([]loop.Expr, len(values))
 	var sum loop.Expr
 	for i, v := range values {
@@ -393,17 +434,22 @@ func (w *narrowScan) scanned(values []loop.Expr, done *loop.Ref) {
 			}
 			b.Store(w.tile, b.Add(w.own, loop.Int(int64(i))), b.Add(w.c, w.log(s)))
 		}
-		// The first sum is exact.
-		b.If(b.And(b.Eq(w.sum, loop.Float(loop.F64, 0)), b.Eq(t.rank(), loop.Int(0))), func() {
-			y := loop.Expr(loop.Float(loop.F32, math.Inf(-1)))
-			if !w.x.step.Exclusive {
-				y = values[0]
-			}
-			b.Store(w.tile, w.own, y)
-		}, nil)
-		b.Assign(w.sum, all)
-		b.Assign(done, loop.Truth(true))
+		w.endTile(values[0], all, done)
 	}, nil)
+}
+
+// endTile stores the first result of a line, which is exact, and what is before the next tile.
+func (w *narrowScan) endTile(first, all loop.Expr, done *loop.Ref) {
+	b := w.t.b
+	b.If(b.And(b.Eq(w.sum, loop.Float(loop.F64, 0)), b.Eq(w.t.rank(), loop.Int(0))), func() {
+		y := loop.Expr(loop.Float(loop.F32, math.Inf(-1)))
+		if !w.x.step.Exclusive {
+			y = first
+		}
+		b.Store(w.tile, w.own, y)
+	}, nil)
+	b.Assign(w.sum, all)
+	b.Assign(done, loop.Truth(true))
 }
 
 // term is e^(v-c). A NaN and what is too far above give so much that the limit is
@@ -434,10 +480,11 @@ func (w *narrowScan) sumBefore(own loop.Expr) (before, all loop.Expr) {
 	b, t := w.t.b, w.t
 	zero := loop.Float(loop.F64, 0)
 	sum := b.Var("sum", own)
-	for d := int64(1); d < warpSize; d *= 2 {
-		other := b.Shuffle("other", loop.ShuffleUp, sum, loop.Int(d), warpSize)
-		b.If(b.Ge(w.lane, loop.Int(d)), func() { b.Assign(sum, b.Add(sum, other)) }, nil)
-	}
+	t.times(warpLog, func(k loop.Expr) {
+		d := loop.NewBinary(loop.Shl, loop.Int(1), k)
+		other := b.Shuffle("other", loop.ShuffleUp, sum, d, warpSize)
+		b.If(b.Ge(w.lane, d), func() { b.Assign(sum, b.Add(sum, other)) }, nil)
+	})
 	other := b.Shuffle("other", loop.ShuffleUp, sum, loop.Int(1), warpSize)
 	lanes := b.Let("lanes", b.Select(b.Eq(w.lane, loop.Int(0)), zero, other))
 	if t.single() {

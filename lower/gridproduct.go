@@ -469,16 +469,30 @@ func (p *teamProducts) singles(name string, mode assemblyMode) loop.Stage {
 // they cannot.
 func (p *teamProducts) teamStage(c *rowClass, mode assemblyMode) (loop.Stage, bool) {
 	name := [...]string{countEntries: "count", fillEntries: "fill"}[mode]
-	g := p.gridEmitter(fmt.Sprintf("%s%d_%s", name, c.most, p.step.Result.Name), c.team, c.warps)
-	g.leader = g.b.Let("leader", g.b.Eq(g.rank(), loop.Int(0)))
-	p.assembling(g.emitter, mode)
-	t := newHashTeam(g, p, c)
-	p.nest(g.emitter)
+	begin := func() *gridTeam {
+		return p.gridEmitter(fmt.Sprintf("%s%d_%s", name, c.most, p.step.Result.Name), c.team, c.warps)
+	}
+	rows := func(g *gridTeam) (fits bool) {
+		g.leader = g.b.Let("leader", g.b.Eq(g.rank(), loop.Int(0)))
+		p.assembling(g.emitter, mode)
+		t := newHashTeam(g, p, c)
+		p.nest(g.emitter)
+		return t.fits
+	}
+	g := begin()
+	fits := rows(g)
 	how := "_by_warp"
 	if !g.single() {
 		how = "_by_block"
 	}
 	s := g.gridStage(name+how, sizeProduct(g.blocksFor(sizeCeil(loop.SizeScalar(p.rows), loop.SizeConst(rowsPerTeam))), loop.SizeScalar(c.some)))
 	s.Symbolic = mode == countEntries
-	return s, t.fits && s.Func.Verify(lib.Lookup) == nil
+	if !fits || s.Func.Verify(lib.Lookup) != nil {
+		return s, false
+	}
+	q := begin()
+	q.standIn(s)
+	rows(q)
+	q.standsIn(&s)
+	return s, true
 }

@@ -1,6 +1,9 @@
 package lower
 
 import (
+	"math/bits"
+	"slices"
+
 	"github.com/lacuna-sparse/lacuna/ir"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
 )
@@ -9,14 +12,21 @@ import (
 // knows of (package grid), functions of grids are written here. A team of threads goes
 // through tiles of a line: a block, or a warp where lines are short.
 
-// warpSize is the number of lanes of a warp.
-const warpSize = loop.WarpSize
+const (
+	// warpSize is the number of lanes of a warp.
+	warpSize = loop.WarpSize
+	// warpLog is the logarithm of that to the base 2.
+	warpLog = 5
+)
 
 // gridTeam is the team that a grid function is written for.
 type gridTeam struct {
 	*emitter
 	warps int // of the team
 	block int // warps of a block
+	// quick says that the function stands in for another while that is compiled; see
+	// loop.Func.Quick.
+	quick bool
 }
 
 // gridEmitter begins a function for blocks of so many warps, in teams of one warp or of
@@ -25,6 +35,36 @@ func (k *kernel) gridEmitter(name string, warps, block int) *gridTeam {
 	e := k.emitter(name)
 	e.b = loop.NewGridBuilder(name, block*warpSize)
 	return &gridTeam{emitter: e, warps: warps, block: block}
+}
+
+// standIn begins the quick function of a stage.
+func (t *gridTeam) standIn(st loop.Stage) {
+	t.quick = true
+	for i, id := range st.Bufs {
+		t.buf(id, loop.Access(st.Func.Bufs[i].ReadOnly))
+	}
+	for _, id := range st.Args {
+		t.scalar(id)
+	}
+}
+
+// standsIn finishes the quick function of a stage.
+func (t *gridTeam) standsIn(st *loop.Stage) {
+	if !slices.Equal(t.bufList, st.Bufs) || !slices.Equal(t.argList, st.Args) {
+		panic("BUG: the quick function of " + st.Name + " has other parameters")
+	}
+	st.Func.Quick = loop.RemoveDead(t.b.Func())
+}
+
+// times runs body for 0 … n-1, in copies of it or, in quick functions, in a loop.
+func (t *gridTeam) times(n int64, body func(k loop.Expr)) {
+	if t.quick {
+		t.b.For("k", loop.Int(0), loop.Int(n), body)
+		return
+	}
+	for k := range n {
+		body(loop.Int(k))
+	}
 }
 
 func (t *gridTeam) lane() loop.Expr { return t.b.Special(loop.LaneIndex) }
@@ -132,10 +172,11 @@ func (p *foldPrefix) assign(acc accumulator, state []loop.Expr) {
 // inclusive folds into the state of each lane those of the lanes below, as far as the
 // first so many lanes need.
 func (p *foldPrefix) inclusive(acc accumulator, lanes int) {
-	for d := int64(1); d < int64(lanes); d *= 2 {
-		other := p.shuffled(loop.ShuffleUp, acc, loop.Int(d))
-		p.b.If(p.b.Ge(p.lane(), loop.Int(d)), func() { p.absorb(acc, other, loop.Truth(true)) }, nil)
-	}
+	p.times(int64(bits.Len(uint(lanes-1))), func(k loop.Expr) {
+		d := loop.NewBinary(loop.Shl, loop.Int(1), k)
+		other := p.shuffled(loop.ShuffleUp, acc, d)
+		p.b.If(p.b.Ge(p.lane(), d), func() { p.absorb(acc, other, loop.Truth(true)) }, nil)
+	})
 }
 
 // of returns the fold before the thread and that of the whole team; own is changed.

@@ -380,7 +380,7 @@ func (w *walk) walkOne(it *iterator, set ir.Formula) {
 		end = b.Let("end", b.Select(on, end, begin))
 	}
 	if w.root.wanted && it.level == 0 && !it.trimmed {
-		w.root.cut = true
+		w.root.cut, w.root.over, w.root.ragged = true, it.access, !it.unique
 		pos := w.input(it.access.Tensor, 0, Positions)
 		w.root.n = &loop.SizeLoad{Buffer: pos, Index: loop.SizeConst(1)}
 		w.root.weight = w.childWeights(it.access, 1)

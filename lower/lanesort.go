@@ -41,9 +41,9 @@ func (t *gridTeam) compareKeys(keys []loop.Expr, flip, first int64) []loop.Expr 
 	return out
 }
 
-// sortShared sorts the first n of the keys in a shared array of a block, which has
-// room for a power of two; last is at least as great as any key. Barriers stand around it.
-func (t *gridTeam) sortShared(keys loop.BufID, n, last loop.Expr) {
+// sortShared sorts the first n of the keys in a shared array, of which the team has the elements
+// that place tells, a power of two; last is at least as great as any key. Barriers stand around it.
+func (t *gridTeam) sortShared(keys loop.BufID, n, last loop.Expr, place func(i loop.Expr) loop.Expr) {
 	b := t.b
 	size := b.Var("size", loop.Int(2))
 	b.While(b.Lt(size, n), func() { b.Assign(size, b.Add(size, size)) })
@@ -54,7 +54,7 @@ func (t *gridTeam) sortShared(keys loop.BufID, n, last loop.Expr) {
 			b.Assign(at, b.Add(at, loop.Int(t.threads())))
 		})
 	}
-	inTurns(n, size, func(i loop.Expr) { b.Store(keys, i, last) })
+	inTurns(n, size, func(i loop.Expr) { b.Store(keys, place(i), last) })
 	t.barrier()
 	// compare compares keys whose numbers differ in the bits of flip, of which first is
 	// the uppermost.
@@ -62,10 +62,10 @@ func (t *gridTeam) sortShared(keys loop.BufID, n, last loop.Expr) {
 		inTurns(loop.Int(0), b.Let("half", shr(size, 1)), func(i loop.Expr) {
 			x := b.Let("x", b.Add(i, b.And(i, b.Sub(loop.Int(0), first)))) // i with a 0 put in at the bit
 			y := b.Let("y", loop.NewBinary(loop.Xor, x, flip))
-			kx, ky := b.Let("key", b.Load(keys, x)), b.Let("key", b.Load(keys, y))
+			kx, ky := b.Let("key", b.Load(keys, place(x))), b.Let("key", b.Load(keys, place(y)))
 			b.If(b.Gt(kx, ky), func() {
-				b.Store(keys, x, ky)
-				b.Store(keys, y, kx)
+				b.Store(keys, place(x), ky)
+				b.Store(keys, place(y), kx)
 			}, nil)
 		})
 		t.barrier()

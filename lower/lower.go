@@ -32,6 +32,9 @@ type Kernel struct {
 	// Notes say for each loop which set of coordinates it visits and how, for
 	// explain --stage lattice.
 	Notes []string
+	// OnePass says that a sparse result is appended to in one pass, by one thread or
+	// several.
+	OnePass bool
 }
 
 // ArrayKind names one of the arrays of a tensor.
@@ -127,9 +130,9 @@ const (
 	// for their number that is not far from the size of the operands. The program
 	// fails with [TooMany] where the bound turns out to be.
 	Appended
-	// Joined entries are written in one pass by several threads, each chunk into room
-	// of its own, and then moved to where they belong: where counting them would cost
-	// as much as writing them, and a mask bounds how many there are.
+	// Joined entries are appended in one pass by several threads, where there is such a
+	// bound for each chunk too, or nothing to cut into chunks. Where only a mask bounds
+	// them, each chunk writes into room of its own, from which all is moved together.
 	Joined
 )
 
@@ -144,6 +147,17 @@ const chunkGrain = 1 << 15
 
 // Step lowers a compute step.
 func Step(c *ir.Compute, alg ir.Algebra, types OperandTypes, opts Options) (*Kernel, error) {
+	k := newKernel(c, alg, types, opts)
+	k.lower()
+	if k.roomless {
+		k = newKernel(c, alg, types, opts)
+		k.roomless = true
+		k.lower()
+	}
+	return &Kernel{Program: k.program, Inputs: k.inputList, Scalars: k.scalarList, Result: k.result, Notes: k.notes, OnePass: k.appends}, nil
+}
+
+func newKernel(c *ir.Compute, alg ir.Algebra, types OperandTypes, opts Options) *kernel {
 	k := &kernel{
 		step: c, alg: alg, types: types, opts: opts,
 		program: &loop.Program{Name: loop.CleanName(c.Result.Name)},
@@ -152,8 +166,7 @@ func Step(c *ir.Compute, alg ir.Algebra, types OperandTypes, opts Options) (*Ker
 		tables:  map[*ir.Tabulate]*table{},
 	}
 	k.result.Tensor, k.result.Fill = c.Result, -1
-	k.lower()
-	return &Kernel{Program: k.program, Inputs: k.inputList, Scalars: k.scalarList, Result: k.result, Notes: k.notes}, nil
+	return k
 }
 
 // kernel is a program under construction.
@@ -173,6 +186,11 @@ type kernel struct {
 	workspaces []*workspace
 	tables     map[*ir.Tabulate]*table
 	inserts    *loop.ScalarID // into all workspaces, where the program counts them
+	// chunkInserts are those of each chunk, once their stage is there.
+	chunkInserts loop.BufferID
+	appends      bool // the result is appended to in one pass
+	// roomless: the nest has chunks of which nobody knows how much they append.
+	roomless   bool
 	accessList []*ir.Access
 	sharing    *sharing       // of the functions that are begun now
 	counts     *loop.BufferID // visits to each element of the result, where its gap is counted

@@ -13,11 +13,12 @@ import (
 // intersection stops with its first exhausted operand) and which coordinates
 // to visit; the code grows linearly with the number of operands.
 func (w *walk) merge(set ir.Formula) {
-	if a, b := w.plainUnion(set); a != nil {
-		w.mergeTwo(a, b)
+	b := w.b
+	plain := w.plainUnion(set)
+	if len(plain) == 2 {
+		w.mergeTwo(plain[0], plain[1])
 		return
 	}
-	b := w.b
 	if w.counting {
 		w.startCount(w.gapFirst())
 	}
@@ -29,6 +30,7 @@ func (w *walk) merge(set ir.Formula) {
 	for _, it := range w.drivers {
 		w.settle(it)
 	}
+	w.alike(plain)
 	alive := func(a ir.Atom) loop.Expr {
 		if it := w.atoms[a].iter; it != nil {
 			return b.Lt(it.at, it.end)
@@ -132,27 +134,29 @@ func unionOfAtoms(set ir.Formula) bool {
 	return set.IsUnion()
 }
 
-// plainUnion returns the two iterators when the set is the union of exactly
-// two, both without repeated coordinates and strides, around an innermost body.
-func (w *walk) plainUnion(set ir.Formula) (x, y *iterator) {
-	if !set.IsUnion() || len(set.Args()) != 2 || len(w.followers) > 0 || w.counting {
-		return nil, nil
+// plainUnion returns the iterators when the set is the union of several, each
+// without repeated coordinates and strides, around an innermost body, and nil
+// otherwise.
+func (w *walk) plainUnion(set ir.Formula) []*iterator {
+	if !set.IsUnion() || len(w.followers) > 0 || w.counting {
+		return nil
 	}
 	if _, leaf := w.f.Body.(*ir.Assign); !leaf {
-		return nil, nil
+		return nil
 	}
-	var its [2]*iterator
-	for k, f := range set.Args() {
+	var its []*iterator
+	for _, f := range set.Args() {
 		a, ok := f.IsAtom()
 		if !ok || w.atoms[a].iter == nil || !w.atoms[a].iter.unique || w.atoms[a].iter.stride > 1 {
-			return nil, nil
+			return nil
 		}
-		its[k] = w.atoms[a].iter
+		its = append(its, w.atoms[a].iter)
 	}
-	return its[0], its[1]
+	return its
 }
 
-// mergeTwo emits the union of two operands as three loops: while both have
+// mergeTwo emits the union of two operands as loops one after another: what both
+// begin with alike; while both have
 // entries, neither needs a guard, and the choice between them costs no branch;
 // then each one's rest, of which there is little as a rule: loops that LLVM does not
 // vectorise, which would cost more than it saves.
@@ -161,6 +165,7 @@ func (w *walk) mergeTwo(x, y *iterator) {
 	for _, it := range []*iterator{x, y} {
 		it.at = b.Var("p_"+it.access.Tensor.Name, it.begin)
 	}
+	w.alike([]*iterator{x, y})
 	b.While(b.And(b.Lt(x.at, x.end), b.Lt(y.at, y.end)), func() {
 		ix := b.Let("i_"+x.access.Tensor.Name, x.index(b, x.at))
 		iy := b.Let("i_"+y.access.Tensor.Name, y.index(b, y.at))
@@ -185,4 +190,51 @@ func (w *walk) mergeTwo(x, y *iterator) {
 	rest(x, y)
 	rest(y, x)
 	w.finishMerge()
+}
+
+// alike emits, before a merge, a loop over the coordinates that the operands begin with
+// alike, up to the first that one of them lacks. Matrices of one mesh have the same
+// pattern: then this is all there is to do, and as fast as memory, since a processor
+// foresees its branches, where a merge has it wait for coordinates to know what comes
+// next. To operands that differ it costs a comparison for each row. Lanes of a grid
+// have no such foresight.
+func (w *walk) alike(its []*iterator) {
+	if len(its) < 2 || w.opts.Grids {
+		return
+	}
+	b := w.b
+	all := func(its []*iterator, holds func(*iterator) loop.Expr) loop.Expr {
+		cond := holds(its[0])
+		for _, it := range its[1:] {
+			cond = b.And(cond, holds(it))
+		}
+		return cond
+	}
+	alive := func(it *iterator) loop.Expr { return b.Lt(it.at, it.end) }
+	equal := func(it *iterator) loop.Expr { return b.Eq(it.index(b, it.at), its[0].index(b, its[0].at)) }
+	step := func() {
+		i := b.Let(w.f.Index.Name, its[0].index(b, its[0].at))
+		var cursors []cursor
+		for _, it := range its {
+			cursors = append(cursors, it.child(b.Let("p", it.at), nil, nil))
+		}
+		w.body(i, cursors)
+		for _, it := range its {
+			b.Assign(it.at, b.Add(it.at, loop.Int(1)))
+		}
+	}
+	b.If(all(its, alive), func() {
+		// The first two tell most operands that differ: others are not looked at then.
+		b.If(equal(its[1]), func() {
+			same := b.Var("same", loop.Truth(true))
+			if len(its) > 2 {
+				b.Assign(same, all(its[2:], equal))
+			}
+			b.While(same, func() {
+				step()
+				b.Assign(same, all(its, alive))
+				b.If(same, func() { b.Assign(same, all(its[1:], equal)) }, nil)
+			})
+		}, nil)
+	}, nil)
 }

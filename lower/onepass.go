@@ -37,7 +37,7 @@ func (k *kernel) entryBound(body ir.Stmt) loop.SizeExpr {
 	if !ok {
 		return nil
 	}
-	return c.bound(set)
+	return c.bound(set, c.entries)
 }
 
 // of is the set of entries that the leaf of a nest has; not ok if what is outside it
@@ -127,8 +127,9 @@ func (c *coverage) Index(*ir.Index) ir.Support { return ir.Everywhere() }
 // Temp implements ir.Leaves.
 func (c *coverage) Temp(*ir.Temp) ir.Support { return ir.Everywhere() }
 
-// bound is how many coordinates a set can have at most; nil if that is not known.
-func (c *coverage) bound(f ir.Formula) loop.SizeExpr {
+// bound is how many coordinates a set can have at most, where accesses have so many
+// entries; nil if that is not known.
+func (c *coverage) bound(f ir.Formula, entries func(*ir.Access) loop.SizeExpr) loop.SizeExpr {
 	if f.IsAll() {
 		return nil
 	}
@@ -136,11 +137,11 @@ func (c *coverage) bound(f ir.Formula) loop.SizeExpr {
 		return loop.SizeConst(0)
 	}
 	if a, ok := f.IsAtom(); ok {
-		return c.entries(c.accesses[a])
+		return entries(c.accesses[a])
 	}
 	var total loop.SizeExpr
 	for _, g := range f.Args() {
-		n := c.bound(g)
+		n := c.bound(g, entries)
 		switch {
 		case f.IsUnion() && n == nil:
 			return nil
@@ -224,6 +225,9 @@ func (k *kernel) onePass(body ir.Stmt, segments []segment, totals loop.BufferID,
 	if e.out.allParents && segments[0].first == 1 {
 		written = 1
 	}
+	if e.root.cut && len(k.workspaces) == 0 && e.root.grain == 0 {
+		e.root.grain = max(joinGrain/int64(len(k.accessesIn(body))), minJoinGrain)
+	}
 	part := k.partition(e.root)
 
 	k.addTables(tables, part)
@@ -258,9 +262,17 @@ func (k *kernel) onePass(body ir.Stmt, segments []segment, totals loop.BufferID,
 	room.Allocs = append(room.Allocs, loop.Alloc{Buffer: k.result.Values, Len: bound})
 	trim.Trims = append(trim.Trims, loop.Trim{Buffer: k.result.Values, Len: loop.SizeScalar(segments[len(segments)-1].total)})
 	k.addStage(room)
-	k.makeRoom(-1) // the chunks run in order
+	k.makeRoom(part)
 	s := e.stage("append")
 	s.Partition, s.Ordered = part, true
+	if part >= 0 {
+		s.Join = k.join(body, segments, totals, e.root)
+		if s.Join != nil && written > 0 {
+			s.Join.Shift = segments[0].pos
+		}
+		k.roomless = s.Join == nil && k.opts.Assembly == Joined
+	}
+	k.appends = true
 	s.Allocs = []loop.Alloc{{Buffer: totals, Len: loop.SizeConst(len(segments)), Zero: true}}
 	k.addStage(s)
 	k.addStage(trim)
@@ -277,6 +289,7 @@ func (k *kernel) onePass(body ir.Stmt, segments []segment, totals loop.BufferID,
 func (k *kernel) insertStages(body ir.Stmt, part int) {
 	t := k.step.Result
 	inserts := k.buffer(t.Name+"_chunk_inserts", loop.I64, loop.Temp)
+	k.chunkInserts = inserts
 	total := k.buffer(t.Name+"_all_inserts", loop.I64, loop.Temp)
 	limit := k.newScalar(t.Name+"_limit", false)
 	operands := &loop.SizeOp{Op: loop.Add, X: loop.SizeConst(1 << 12), Y: k.operandEntries(body)}

@@ -151,8 +151,8 @@ func (h *hashTeam) find(key loop.Expr) loop.Expr {
 // sortKeys sorts the n keys of the list.
 func (h *hashTeam) sortKeys(n loop.Expr) {
 	b := h.b
-	if !h.single() {
-		h.sortShared(h.list, n, h.free())
+	if h.quick || !h.single() {
+		h.sortShared(h.list, n, h.free(), func(i loop.Expr) loop.Expr { return h.own(h.slots/2, i) })
 		return
 	}
 	// Rows of fewer keys than half of what the class has room for are rare.

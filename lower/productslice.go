@@ -67,19 +67,33 @@ func (s *sliceTeam) words() int64 { return s.slicing.width / 32 }
 // sliceStage is the stage in which blocks run slices. It reports false where they cannot.
 func (p *teamProducts) sliceStage(mode assemblyMode) (loop.Stage, bool) {
 	name := [...]string{countEntries: "count", fillEntries: "fill"}[mode]
-	g := p.gridEmitter(fmt.Sprintf("%s_slices_%s", name, p.step.Result.Name), p.slicing.warps, p.slicing.warps)
-	p.assembling(g.emitter, mode)
-	s := &sliceTeam{productTeam: newProductTeam(g, p, p.slicing.width), slicing: &p.slicing}
-	s.marks = s.perTeam("marks", loop.U32, s.words())
-	s.productTeam.table, s.productTeam.each, s.productTeam.narrow = s, s.eachSlice, s.part
-	p.nest(g.emitter)
+	begin := func() *gridTeam {
+		return p.gridEmitter(fmt.Sprintf("%s_slices_%s", name, p.step.Result.Name), p.slicing.warps, p.slicing.warps)
+	}
+	slices := func(g *gridTeam) (fits bool) {
+		p.assembling(g.emitter, mode)
+		s := &sliceTeam{productTeam: newProductTeam(g, p, p.slicing.width), slicing: &p.slicing}
+		s.marks = s.perTeam("marks", loop.U32, s.words())
+		s.productTeam.table, s.productTeam.each, s.productTeam.narrow = s, s.eachSlice, s.part
+		p.nest(g.emitter)
+		return s.fits
+	}
+	g := begin()
+	fits := slices(g)
 	items := sizeTimes(loop.SizeScalar(p.slicing.rows), loop.SizeScalar(p.slicing.slices))
 	st := g.gridStage(name+"_by_slices", g.blocksFor(items))
 	if mode == countEntries {
 		st.Symbolic = true
 		st.Allocs = []loop.Alloc{{Buffer: p.slicing.entries, Len: items}}
 	}
-	return st, s.fits && st.Func.Verify(lib.Lookup) == nil
+	if !fits || st.Func.Verify(lib.Lookup) != nil {
+		return st, false
+	}
+	q := begin()
+	q.standIn(st)
+	slices(q)
+	q.standsIn(&st)
+	return st, true
 }
 
 // eachSlice runs body for the slices of all rows.
@@ -202,9 +216,10 @@ func (p *teamProducts) joinSlices() {
 func (t *gridTeam) lanesUpTo(n loop.Expr) *loop.Ref {
 	b := t.b
 	sum := b.Var("sum", n)
-	for d := int64(1); d < warpSize; d *= 2 {
-		below := b.Shuffle("below", loop.ShuffleUp, sum, loop.Int(d), warpSize)
-		b.If(b.Ge(t.lane(), loop.Int(d)), func() { b.Assign(sum, b.Add(sum, below)) }, nil)
-	}
+	t.times(warpLog, func(k loop.Expr) {
+		d := loop.NewBinary(loop.Shl, loop.Int(1), k)
+		below := b.Shuffle("below", loop.ShuffleUp, sum, d, warpSize)
+		b.If(b.Ge(t.lane(), d), func() { b.Assign(sum, b.Add(sum, below)) }, nil)
+	})
 	return sum
 }

@@ -84,9 +84,9 @@ func (t *productTeam) clearOwners() {
 
 // slotsInTurns runs body for the places of all slots.
 func (t *productTeam) slotsInTurns(body func(at loop.Expr)) {
-	for i := int64(0); i < t.slots; i += t.threads() {
-		body(t.slot(t.b.Add(t.rank(), loop.Int(i))))
-	}
+	t.times((t.slots+t.threads()-1)/t.threads(), func(k loop.Expr) {
+		body(t.slot(t.b.Add(t.rank(), t.b.Mul(k, loop.Int(t.threads())))))
+	})
 }
 
 // lastTurn is when owners are cleared and turns begin anew, so that numbers do not wrap.
@@ -215,12 +215,7 @@ func (t *productTeam) outer(s steps) {
 		b.Store(t.lows, t.own(t.threads(), t.rank()), b.Sub(low, before))
 		t.barrier()
 		t.spread(total, func(i loop.Expr) {
-			// The last thread whose values begin at i or before has it.
-			k := b.Let("k", loop.Int(0))
-			for d := t.threads() / 2; d > 0; d /= 2 {
-				next := b.Add(k, loop.Int(d))
-				k = b.Let("k", b.Select(b.Le(b.Load(t.firsts, t.own(t.threads(), next)), i), next, k))
-			}
+			k := t.lastBefore(i) // which has it
 			t.phase = placing
 			t.at = b.Let("p", b.Add(b.Load(t.lows, t.own(t.threads(), k)), i))
 			s.visit(b.Let("p", b.Add(first, k)))
@@ -229,6 +224,29 @@ func (t *productTeam) outer(s steps) {
 		t.barrier()
 		b.Assign(first, b.Add(first, loop.Int(t.threads())))
 	})
+}
+
+// lastBefore is the last thread whose values begin at i or before.
+func (t *productTeam) lastBefore(i loop.Expr) loop.Expr {
+	b := t.b
+	better := func(k, d loop.Expr) loop.Expr {
+		next := b.Add(k, d)
+		return b.Select(b.Le(b.Load(t.firsts, t.own(t.threads(), next)), i), next, k)
+	}
+	half := t.threads() / 2
+	if t.quick {
+		k, d := b.Var("k", loop.Int(0)), b.Var("d", loop.Int(half))
+		b.While(b.Gt(d, loop.Int(0)), func() {
+			b.Assign(k, better(k, d))
+			b.Assign(d, shr(d, 1))
+		})
+		return k
+	}
+	k := b.Let("k", loop.Int(0))
+	for d := half; d > 0; d /= 2 {
+		k = b.Let("k", better(k, loop.Int(d)))
+	}
+	return k
 }
 
 // spread runs visit for 0 … n-1, a value for each thread at a time.
@@ -303,10 +321,10 @@ func (t *productTeam) tally(x, y loop.Expr) (before, all, others loop.Expr) {
 	}, nil)
 	t.barrier()
 	sum, earlier := b.Var("sum", loop.Number(loop.U32, 0)), b.Var("earlier", loop.Number(loop.U32, 0))
-	for w := range int64(t.warps) {
-		b.If(b.Eq(t.warp(), loop.Int(w)), func() { b.Assign(earlier, sum) }, nil)
-		b.Assign(sum, b.Add(sum, b.Load(t.tallies, loop.Int(w))))
-	}
+	t.times(int64(t.warps), func(w loop.Expr) {
+		b.If(b.Eq(t.warp(), w), func() { b.Assign(earlier, sum) }, nil)
+		b.Assign(sum, b.Add(sum, b.Load(t.tallies, w)))
+	})
 	low := func(v loop.Expr) loop.Expr { return b.Cast(loop.I64, b.And(v, loop.Number(loop.U32, 1<<half-1))) }
 	return b.Add(before, low(earlier)), low(sum), b.Cast(loop.I64, loop.NewBinary(loop.Shr, sum, loop.Number(loop.U32, half)))
 }
@@ -322,10 +340,10 @@ func (t *productTeam) sum(n loop.Expr) (before, all loop.Expr) {
 	b.If(b.Eq(t.lane(), loop.Int(warpSize-1)), func() { b.Store(t.sums, t.warp(), upTo) }, nil)
 	t.barrier()
 	sum, earlier := b.Var("sum", loop.Int(0)), b.Var("earlier", loop.Int(0))
-	for w := range int64(t.warps) {
-		b.If(b.Eq(t.warp(), loop.Int(w)), func() { b.Assign(earlier, sum) }, nil)
-		b.Assign(sum, b.Add(sum, b.Load(t.sums, loop.Int(w))))
-	}
+	t.times(int64(t.warps), func(w loop.Expr) {
+		b.If(b.Eq(t.warp(), w), func() { b.Assign(earlier, sum) }, nil)
+		b.Assign(sum, b.Add(sum, b.Load(t.sums, w)))
+	})
 	return b.Let("before", b.Add(before, earlier)), b.Let("total", sum)
 }
 

@@ -55,23 +55,33 @@ func (x *selector) bySelection(entries loop.SizeExpr) loop.ScalarID {
 	byBlock := x.define("by_block", sizeTimes(ratio(mean, least), less(ratio(entries, selectMost))))
 	byThread := x.define("by_thread", less(loop.SizeScalar(byBlock)))
 	x.selecting = func() {
-		s := &radixSelector{selector: x, t: x.gridEmitter("select", warps, warps), digit: digit, bits: loop.U64}
-		s.b = s.t.b
-		if x.keyType() == loop.F32 {
-			s.bits = loop.U32
-		}
-		s.bins, s.told = s.b.Shared("bins", loop.U32, 1<<digit), s.b.Shared("told", loop.I64, 4)
-		fold := func(f ir.Fold, t tensor.DType) *ir.Reduce {
-			r := &ir.Reduce{Fold: f, Typ: t, Body: &ir.Const{Value: f.Identity(t)}}
-			r.Temp = &ir.Temp{Reduce: r}
-			return r
-		}
-		s.prefix = s.t.newPrefix(fold(ir.FoldSum, tensor.Int64))
-		s.least = s.t.newPrefix(fold(ir.FoldMin, tensor.Float64))
-		s.t.each(s.t.scalar(x.groups), s.line)
-		x.addStage(s.t.gridStage("select", s.t.blocksFor(sizeProduct(groups, loop.SizeScalar(byBlock)))))
+		t := x.gridEmitter("select", warps, warps)
+		x.selectLines(t, digit)
+		st := t.gridStage("select", t.blocksFor(sizeProduct(groups, loop.SizeScalar(byBlock))))
+		q := x.gridEmitter("select", warps, warps)
+		q.standIn(st)
+		x.selectLines(q, digit)
+		q.standsIn(&st)
+		x.addStage(st)
 	}
 	return byThread
+}
+
+// selectLines is the function in which blocks select, by digits of so many bits.
+func (x *selector) selectLines(t *gridTeam, digit int64) {
+	s := &radixSelector{selector: x, t: t, b: t.b, digit: digit, bits: loop.U64}
+	if x.keyType() == loop.F32 {
+		s.bits = loop.U32
+	}
+	s.bins, s.told = s.b.Shared("bins", loop.U32, 1<<digit), s.b.Shared("told", loop.I64, 4)
+	fold := func(f ir.Fold, t tensor.DType) *ir.Reduce {
+		r := &ir.Reduce{Fold: f, Typ: t, Body: &ir.Const{Value: f.Identity(t)}}
+		r.Temp = &ir.Temp{Reduce: r}
+		return r
+	}
+	s.prefix = t.newPrefix(fold(ir.FoldSum, tensor.Int64))
+	s.least = t.newPrefix(fold(ir.FoldMin, tensor.Float64))
+	t.each(t.scalar(x.groups), s.line)
 }
 
 // keyType is the type in which values are compared.
@@ -119,7 +129,7 @@ func (s *radixSelector) values(begin, end loop.Expr, body func(v loop.Expr)) {
 	b, threads := s.b, s.t.threads()
 	load := func(p loop.Expr) loop.Expr { return s.number(b.Load(s.t.read(s.vals), p)) }
 	at := b.Var("p", b.Add(begin, s.t.rank()))
-	b.While(b.Lt(b.Add(at, loop.Int((selectAhead-1)*threads)), end), func() {
+	several := func() {
 		var list [selectAhead]loop.Expr
 		for i := range list {
 			list[i] = load(b.Add(at, loop.Int(int64(i)*threads)))
@@ -128,7 +138,10 @@ func (s *radixSelector) values(begin, end loop.Expr, body func(v loop.Expr)) {
 			body(v)
 		}
 		b.Assign(at, b.Add(at, loop.Int(selectAhead*threads)))
-	})
+	}
+	if !s.t.quick {
+		b.While(b.Lt(b.Add(at, loop.Int((selectAhead-1)*threads)), end), several)
+	}
 	b.While(b.Lt(at, end), func() {
 		body(load(at))
 		b.Assign(at, b.Add(at, loop.Int(threads)))
@@ -228,9 +241,9 @@ func (s *radixSelector) pick(begin, end, gaps, fill loop.Expr, r rank) (low, hig
 		}
 		first := b.Let("first_bin", b.Mul(s.t.rank(), loop.Int(per)))
 		s.t.barrier()
-		for i := range per {
-			b.Store(s.bins, b.Add(s.t.rank(), loop.Int(i*s.t.threads())), loop.Number(loop.U32, 0))
-		}
+		s.t.times(per, func(i loop.Expr) {
+			b.Store(s.bins, b.Add(s.t.rank(), b.Mul(i, loop.Int(s.t.threads()))), loop.Number(loop.U32, 0))
+		})
 		s.t.barrier()
 		s.values(begin, end, func(v loop.Expr) {
 			key := s.key(v)
@@ -249,9 +262,7 @@ func (s *radixSelector) pick(begin, end, gaps, fill loop.Expr, r rank) (low, hig
 			return b.Let("held", n)
 		}
 		own := s.t.open(s.prefix.fold)
-		for i := range per {
-			b.Assign(own.state[0], b.Add(own.state[0], held(b.Add(first, loop.Int(i)))))
-		}
+		s.t.times(per, func(i loop.Expr) { b.Assign(own.state[0], b.Add(own.state[0], held(b.Add(first, i)))) })
 		mine := b.Let("mine", own.state[0])
 		before, _ := s.prefix.of(own)
 		below := b.Var("below", before.state[0])

@@ -50,15 +50,25 @@ func (x *lineSort) byRadix() (byThread loop.ScalarID, blocks func()) {
 	byBlock := x.define("by_block", sizeTimes(ratio(least), less(ratio(sortMost))))
 	byThread = x.define("by_thread", less(loop.SizeScalar(byBlock)))
 	return byThread, func() {
-		s := &radixSorter{lineSort: x, t: x.gridEmitter("radix_sort", warps, warps)}
-		s.b = s.t.b
-		s.counters = s.b.Shared("counters", loop.U32, int64(warps)<<sortDigit)
-		sum := &ir.Reduce{Fold: ir.FoldSum, Typ: tensor.Int64, Body: &ir.Const{Value: ir.FoldSum.Identity(tensor.Int64)}}
-		sum.Temp = &ir.Temp{Reduce: sum}
-		s.prefix = s.t.newPrefix(sum)
-		s.t.each(s.t.scalar(x.groups), s.line)
-		x.addStage(s.t.gridStage("sort_by_block", s.t.blocksFor(sizeProduct(loop.SizeScalar(x.groups), loop.SizeScalar(byBlock)))))
+		t := x.gridEmitter("radix_sort", warps, warps)
+		x.sortLines(t)
+		st := t.gridStage("sort_by_block", t.blocksFor(sizeProduct(loop.SizeScalar(x.groups), loop.SizeScalar(byBlock))))
+		q := x.gridEmitter("radix_sort", warps, warps)
+		q.standIn(st)
+		x.sortLines(q)
+		q.standsIn(&st)
+		x.addStage(st)
 	}
+}
+
+// sortLines is the function in which blocks sort.
+func (x *lineSort) sortLines(t *gridTeam) {
+	s := &radixSorter{lineSort: x, t: t, b: t.b}
+	s.counters = s.b.Shared("counters", loop.U32, int64(t.warps)<<sortDigit)
+	sum := &ir.Reduce{Fold: ir.FoldSum, Typ: tensor.Int64, Body: &ir.Const{Value: ir.FoldSum.Identity(tensor.Int64)}}
+	sum.Temp = &ir.Temp{Reduce: sum}
+	s.prefix = t.newPrefix(sum)
+	t.each(t.scalar(x.groups), s.line)
 }
 
 // keyBits is how many bits keys have, and their type.
@@ -197,9 +207,9 @@ func (s *radixSorter) pass(pass, last, begin, low, high loop.Expr) {
 	const digits = int64(1) << sortDigit
 	one := loop.Number(loop.U32, 1)
 	t.barrier()
-	for i := int64(0); i < int64(t.warps)*digits; i += t.threads() {
-		b.Store(s.counters, b.Add(t.rank(), loop.Int(i)), loop.Number(loop.U32, 0))
-	}
+	t.times(digits/warpSize, func(k loop.Expr) {
+		b.Store(s.counters, b.Add(t.rank(), b.Mul(k, loop.Int(t.threads()))), loop.Number(loop.U32, 0))
+	})
 	t.barrier()
 	own := b.Let("own", b.Mul(t.warp(), loop.Int(digits)))
 	s.inSteps(low, high, func(at []loop.Expr, inside []loop.Expr) {
@@ -222,15 +232,19 @@ func (s *radixSorter) pass(pass, last, begin, low, high loop.Expr) {
 // lanes run it; inside tells which places there are.
 func (s *radixSorter) inSteps(low, high loop.Expr, body func(at, inside []loop.Expr)) {
 	b := s.b
+	ahead := int64(sortAhead)
+	if s.t.quick {
+		ahead = 1
+	}
 	first := b.Var("first", low)
 	b.While(b.Lt(first, high), func() {
-		at, inside := make([]loop.Expr, sortAhead), make([]loop.Expr, sortAhead)
+		at, inside := make([]loop.Expr, ahead), make([]loop.Expr, ahead)
 		for k := range at {
 			at[k] = b.Let("i", b.Add(b.Add(first, s.t.lane()), loop.Int(int64(k)*warpSize)))
 			inside[k] = b.Let("inside", b.Lt(at[k], high))
 		}
 		body(at, inside)
-		b.Assign(first, b.Add(first, loop.Int(sortAhead*warpSize)))
+		b.Assign(first, b.Add(first, loop.Int(ahead*warpSize)))
 	})
 }
 
@@ -266,11 +280,11 @@ func (s *radixSorter) place(pass, last, begin, own, inside loop.Expr, x sortedVa
 	b, t := s.b, s.t
 	digit := s.digitOf(x.v, pass)
 	same := b.Var("same", b.Ballot("all", inside))
-	for bit := range sortDigit {
-		set := b.Let("set", b.Ne(b.And(digit, loop.Int(1<<bit)), loop.Int(0)))
+	t.times(sortDigit, func(bit loop.Expr) {
+		set := b.Let("set", b.Ne(b.And(digit, loop.NewBinary(loop.Shl, loop.Int(1), bit)), loop.Int(0)))
 		with := b.Ballot("with", set)
 		b.Assign(same, b.And(same, b.Select(set, with, loop.NewUnary(loop.Not, with))))
-	}
+	})
 	lane := b.Cast(loop.U32, t.lane())
 	below := b.Sub(loop.NewBinary(loop.Shl, loop.Number(loop.U32, 1), lane), loop.Number(loop.U32, 1))
 	rank := b.Let("rank", loop.NewUnary(loop.OnesCount, b.And(same, below)))

@@ -100,7 +100,12 @@ func (x *scanner) teamStages() {
 func (x *scanner) runTeams(name string, warps int, items loop.SizeExpr) {
 	t := x.gridEmitter(name, warps, x.teams.warps)
 	x.teamRun(t)
-	x.addStage(t.gridStage(name, t.blocksFor(items)))
+	st := t.gridStage(name, t.blocksFor(items))
+	q := x.gridEmitter(name, warps, x.teams.warps)
+	q.standIn(st)
+	x.teamRun(q)
+	q.standsIn(&st)
+	x.addStage(st)
 }
 
 // teamSpans runs body for the blocks of lines, of which each team takes one at a time.
@@ -188,17 +193,25 @@ func (x *scanner) teamRun(t *gridTeam) {
 		b.While(b.Lt(start, s.until), func() {
 			n := b.Let("count", b.Min(loop.Int(tile), b.Sub(s.until, start)))
 			element := func(k loop.Expr) loop.Expr { return b.Let("p", b.Add(base, x.at(e, s, b.Add(start, k)))) }
-			turn := func(r int64) loop.Expr { return b.Let("k", b.Add(rank, loop.Int(r*t.threads()))) }
-			var loaded []*loop.Ref
-			for r := range per {
+			turn := func(r loop.Expr) loop.Expr { return b.Let("k", b.Add(rank, b.Mul(r, loop.Int(t.threads())))) }
+			load := func(r loop.Expr) *loop.Ref {
 				v := b.Var("v", loop.Number(elem, 0))
 				k := turn(r)
 				b.If(b.Lt(k, n), func() { b.Assign(v, x.load(e, element(k))) }, nil)
-				loaded = append(loaded, v)
+				return v
+			}
+			var loaded []*loop.Ref
+			if !t.quick {
+				for r := range per { // all are under way at once
+					loaded = append(loaded, load(loop.Int(r)))
+				}
 			}
 			t.barrier() // the tile before has been written
+			if t.quick {
+				t.times(per, func(r loop.Expr) { b.Store(shared, place(turn(r)), load(r)) })
+			}
 			for r, v := range loaded {
-				b.Store(shared, place(turn(int64(r))), v)
+				b.Store(shared, place(turn(loop.Int(int64(r)))), v)
 			}
 			t.barrier()
 			mine := b.Let("mine", b.Mul(rank, loop.Int(per)))
@@ -211,10 +224,10 @@ func (x *scanner) teamRun(t *gridTeam) {
 			e.absorb(acc, parts(before), loop.Truth(true))
 			b.For("k", mine, end, func(k loop.Expr) { x.foldAndStore(e, acc, shared, b.Let("at", place(k))) })
 			t.barrier()
-			for r := range per {
+			t.times(per, func(r loop.Expr) {
 				k := turn(r)
 				b.If(b.Lt(k, n), func() { b.Store(out, element(k), b.Load(shared, place(k))) }, nil)
-			}
+			})
 			e.absorb(carry, parts(total), loop.Truth(true))
 			b.Assign(start, b.Add(start, loop.Int(tile)))
 		})

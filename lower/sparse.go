@@ -21,19 +21,17 @@ func (k *kernel) sparse(body ir.Stmt) {
 	counts := k.buffer(t.Name+"_counts", loop.I64, loop.Temp)
 	totals := k.buffer(t.Name+"_totals", loop.I64, loop.Temp)
 	nseg := int64(len(segments))
-	switch k.opts.Assembly {
-	case Appended:
+	if k.opts.Assembly != Counted && !k.roomless {
 		if bound := k.entryBound(body); bound != nil {
 			k.onePass(body, segments, totals, bound)
 			k.sparseLevels(segments)
 			return
 		}
-	case Joined:
-		if len(segments) == 1 && k.boundByMask(body) {
-			k.joined(body, segments[0], counts, totals)
-			k.sparseLevels(segments)
-			return
-		}
+	}
+	if k.opts.Assembly == Joined && len(segments) == 1 && k.boundByMask(body) {
+		k.joined(body, segments[0], counts, totals)
+		k.sparseLevels(segments)
+		return
 	}
 
 	if p := k.teamProducts(body, segments); p != nil && p.stages(counts, totals) {

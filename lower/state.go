@@ -108,6 +108,10 @@ type rootLoop struct {
 	n      loop.SizeExpr
 	weight loop.BufferID // -1: none
 	grain  int64         // 0: the usual one
+	// over is the access whose outermost entries are cut, nil where a whole dimension
+	// is; ragged says that a chunk begins and ends elsewhere than it is told.
+	over   *ir.Access
+	ragged bool
 	// Visited, when not nil, receives the number of coordinates visited by the
 	// chunk; the gap is folded in later.
 	visited *loop.Ref

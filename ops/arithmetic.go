@@ -201,8 +201,8 @@ func MaskedSelect(ctx context.Context, A, mask *tensor.Tensor, opts ...Option) (
 	if err != nil {
 		return nil, err
 	}
-	if truth, err = truth.Prune(); err != nil {
-		return nil, op.fail(err)
+	if truth, err = where.prune(truth); err != nil {
+		return nil, err
 	}
 	chosen, err := where.run(fmt.Sprintf("%s = where(stored(%s), %s, 0)", access("R", names), access("M", names), op.element(names)),
 		lacuna.Args{"A": A, "M": truth}, lacuna.Result("R", coordinates), lacuna.ResultType("R", op.elementType(A)))

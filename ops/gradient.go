@@ -147,8 +147,8 @@ func scanGrad(ctx context.Context, kind reduction, A, upstream *tensor.Tensor, o
 		return nil, err
 	}
 	if !op.hasAxes && A.Rank() != 1 {
-		if upstream, err = upstream.Reshape(p.operand.Shape(), reshapedFormat(upstream, p.operand.Shape())); err != nil {
-			return nil, op.fail(err)
+		if upstream, err = op.reshape(upstream, p.operand.Shape(), reshapedFormat(upstream, p.operand.Shape())); err != nil {
+			return nil, err
 		}
 	}
 	return op.grad(p, lacuna.Args{"A": p.operand, "dR": upstream}, A)
@@ -190,8 +190,8 @@ func (op *operation) gradOf(p program, args lacuna.Args) (*tensor.Tensor, error)
 func (op *operation) shapedLike(g, A *tensor.Tensor) (*tensor.Tensor, error) {
 	var err error
 	if g.Rank() != A.Rank() {
-		if g, err = g.Reshape(A.Shape(), A.Format().Standard()); err != nil {
-			return nil, op.fail(err)
+		if g, err = op.reshape(g, A.Shape(), A.Format().Standard()); err != nil {
+			return nil, err
 		}
 	}
 	if A.Structure() == tensor.General && A.Format().Relaxed() && g.Format() != A.Format() {

@@ -14,6 +14,7 @@ import (
 // TestHugeReductions: reductions and gradients of 2^31 by 2^31 elements, of which four are stored, take no more than
 // 16 MiB, and give the gradient of the same entries in a matrix of 4 by 4 where the size does not matter.
 func TestHugeReductions(t *testing.T) {
+	testengine.Parallel(t)
 	const n = int64(1) << 31
 	type reduction = func(context.Context, *tensor.Tensor, ...ops.Option) (*tensor.Tensor, error)
 	type gradient = func(context.Context, *tensor.Tensor, *tensor.Tensor, ...ops.Option) (*tensor.Tensor, error)

@@ -112,7 +112,11 @@ func (op *operation) failf(format string, args ...any) error {
 
 // plain is an operand as expressions take it, whose format is one for results too.
 func (op *operation) plain(t *tensor.Tensor) (*tensor.Tensor, error) {
-	out, err := t.Plain()
+	plain := lacuna.Plain
+	if op.session != nil {
+		plain = op.session.Plain
+	}
+	out, err := plain(op.ctx, t)
 	return out, op.fail(err)
 }
 
@@ -141,6 +145,46 @@ func (op *operation) convert(t *tensor.Tensor, f tensor.Format) (*tensor.Tensor,
 		convert = op.session.Convert
 	}
 	out, err := convert(op.ctx, t, f)
+	return out, op.fail(err)
+}
+
+// reshape gives a tensor another shape.
+func (op *operation) reshape(t *tensor.Tensor, shape []int64, f tensor.Format) (*tensor.Tensor, error) {
+	reshape := lacuna.Reshape
+	if op.session != nil {
+		reshape = op.session.Reshape
+	}
+	out, err := reshape(op.ctx, t, shape, f)
+	return out, op.fail(err)
+}
+
+// concat joins tensors.
+func (op *operation) concat(axis int, f tensor.Format, tensors ...*tensor.Tensor) (*tensor.Tensor, error) {
+	concat := lacuna.Concat
+	if op.session != nil {
+		concat = op.session.Concat
+	}
+	out, err := concat(op.ctx, axis, f, tensors...)
+	return out, op.fail(err)
+}
+
+// prune drops what equals the fill.
+func (op *operation) prune(t *tensor.Tensor) (*tensor.Tensor, error) {
+	prune := lacuna.Prune
+	if op.session != nil {
+		prune = op.session.Prune
+	}
+	out, err := prune(op.ctx, t)
+	return out, op.fail(err)
+}
+
+// fromCoords makes a tensor of columns of coordinates.
+func (op *operation) fromCoords(shape []int64, f tensor.Format, coords []tensor.Array, values tensor.Array) (*tensor.Tensor, error) {
+	from := lacuna.FromCoords
+	if op.session != nil {
+		from = op.session.FromCoords
+	}
+	out, err := from(op.ctx, shape, f, coords, values)
 	return out, op.fail(err)
 }
 

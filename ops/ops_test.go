@@ -39,13 +39,23 @@ func each(t *testing.T, minRank int, test func(t *testing.T, r *rand.Rand, A *te
 			cases /= 10
 		}
 		t.Run(name, func(t *testing.T) {
-			for seed := range uint64(cases) {
+			one := func(t *testing.T, seed uint64) {
 				r := rand.New(rand.NewPCG(seed, 7))
 				A := random(t, r, minRank+r.IntN(5-minRank))
 				test(t, r, A, ops.In(s))
 				if t.Failed() {
 					t.Fatalf("seed %d, %v", seed, A)
 				}
+			}
+			for seed := range uint64(cases) {
+				if !testengine.Asked() {
+					one(t, seed)
+					continue
+				}
+				t.Run(fmt.Sprint(seed), func(t *testing.T) {
+					testengine.Parallel(t)
+					one(t, seed)
+				})
 			}
 		})
 	}
@@ -243,6 +253,7 @@ func wantFormat(t *testing.T, got *tensor.Tensor, f tensor.Format) {
 }
 
 func TestTranspose(t *testing.T) {
+	testengine.Parallel(t)
 	each(t, 0, func(t *testing.T, r *rand.Rand, A *tensor.Tensor, in ops.Option) {
 		perm := r.Perm(A.Rank())
 		shape := make([]int64, A.Rank())
@@ -267,6 +278,7 @@ func TestTranspose(t *testing.T) {
 }
 
 func TestPermute(t *testing.T) {
+	testengine.Parallel(t)
 	each(t, 1, func(t *testing.T, r *rand.Rand, A *tensor.Tensor, in ops.Option) {
 		axis := r.IntN(A.Rank())
 		p := make([]int64, A.Shape()[axis])
@@ -284,6 +296,7 @@ func TestPermute(t *testing.T) {
 }
 
 func TestSlice(t *testing.T) {
+	testengine.Parallel(t)
 	each(t, 0, func(t *testing.T, r *rand.Rand, A *tensor.Tensor, in ops.Option) {
 		ranges := make([]ops.Range, r.IntN(A.Rank()+1))
 		var shape []int64
@@ -343,6 +356,7 @@ func randomRange(r *rand.Rand, n int64) (_ ops.Range, lo, hi, step int64, kept b
 }
 
 func TestDiagonal(t *testing.T) {
+	testengine.Parallel(t)
 	each(t, 2, func(t *testing.T, r *rand.Rand, A *tensor.Tensor, in ops.Option) {
 		rank := A.Rank()
 		k := r.Int64N(15) - 7
@@ -368,6 +382,7 @@ func TestDiagonal(t *testing.T) {
 }
 
 func TestTriangles(t *testing.T) {
+	testengine.Parallel(t)
 	each(t, 2, func(t *testing.T, r *rand.Rand, A *tensor.Tensor, in ops.Option) {
 		rank := A.Rank()
 		k := r.Int64N(15) - 7
@@ -390,6 +405,7 @@ func TestTriangles(t *testing.T) {
 // TestPackageTensor has the operations that package tensor does, where they are tested, with
 // and without a format.
 func TestPackageTensor(t *testing.T) {
+	testengine.Parallel(t)
 	each(t, 1, func(t *testing.T, r *rand.Rand, A *tensor.Tensor, in ops.Option) {
 		size := int64(1)
 		for _, n := range A.Shape() {
@@ -473,6 +489,7 @@ func TestReshapeFormats(t *testing.T) {
 
 // TestHuge has extents over which no loop can run.
 func TestHuge(t *testing.T) {
+	testengine.Parallel(t)
 	const n = int64(1) << 40
 	in := ops.In(lacuna.NewSession(lacuna.WithEngine(testengine.Or(t, runtime.Interp()))))
 	for _, f := range []tensor.Format{tensor.DCSR, tensor.DCSC, tensor.COO} {

@@ -99,8 +99,15 @@ func quantile(ctx context.Context, name, word string, A *tensor.Tensor, q []floa
 
 // quantileProgram writes R(k,i) = quantile_j[linear](A(i,j), q(k)).
 func (op *operation) quantileProgram(word string, A *tensor.Tensor, q []float64, one bool) (program, lacuna.Args, error) {
-	if err := op.refuse("a quantile", slices.Concat(op.ofScans(), op.ofSorts())...); err != nil {
+	what := "a quantile"
+	if strings.HasPrefix(op.name, "Median") {
+		what = "a median"
+	}
+	if err := op.refuse(what, slices.Concat(op.ofScans(), op.ofSorts())...); err != nil {
 		return program{}, nil, err
+	}
+	if op.elementType(A).IsComplex() {
+		return program{}, nil, op.fail(errComplexOrder)
 	}
 	if len(q) == 0 {
 		return program{}, nil, op.fail(ErrNoOrder)

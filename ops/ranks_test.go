@@ -43,6 +43,7 @@ var folded = []struct {
 // TestRanks compares reductions, scans and their gradients of tensors of rank 0 to 10, in random formats, types
 // and fills, along random axes, with those of the same elements as a list of coordinates of rank 2, whose rows are the groups.
 func TestRanks(t *testing.T) {
+	testengine.Parallel(t)
 	in := ops.In(lacuna.NewSession(lacuna.WithEngine(testengine.Or(t, runtime.Interp()))))
 	cases := 150
 	if testing.Short() {

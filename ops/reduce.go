@@ -126,15 +126,13 @@ func (op *operation) reduce(kind reduction, A *tensor.Tensor) (*tensor.Tensor, e
 	}
 	if f := op.target(A.Format()); out.Rank() == 0 && !f.IsDense() && A.NNZ() > 0 {
 		// One number, which is stored even if it equals the fill.
-		coords := make([][]int64, len(shape))
+		coords := make([]tensor.Array, len(shape))
 		for axis := range coords {
-			coords[axis] = []int64{0}
+			coords[axis] = tensor.ArrayOf([]int64{0})
 		}
-		out, err = tensor.FromCoords(shape, f, coords, out.Values())
-		return out, op.fail(err)
+		return op.fromCoords(shape, f, coords, out.Values())
 	}
-	out, err = out.Reshape(shape, op.target(A.Format()))
-	return out, op.fail(err)
+	return op.reshape(out, shape, op.target(A.Format()))
 }
 
 // program is an expression with its operand and what is declared of its result R.

@@ -53,6 +53,7 @@ func text(t testing.TB, A *tensor.Tensor) string {
 type reducer = func(context.Context, *tensor.Tensor, ...ops.Option) (*tensor.Tensor, error)
 
 func TestReductions(t *testing.T) {
+	testengine.Parallel(t)
 	tests := []struct {
 		name string
 		f    reducer
@@ -93,6 +94,7 @@ func TestReductions(t *testing.T) {
 }
 
 func TestReductionsOfNothing(t *testing.T) {
+	testengine.Parallel(t)
 	s := ops.In(lacuna.NewSession(lacuna.WithEngine(testengine.Or(t, runtime.Interp()))))
 	empty, err := tensor.FromCoords([]int64{2, 0}, tensor.CSR, [][]int64{nil, nil}, tensor.ArrayOf([]float64{}))
 	if err != nil {
@@ -159,6 +161,7 @@ func TestReductionArguments(t *testing.T) {
 
 // Broadcasting and products against loops.
 func TestArithmetic(t *testing.T) {
+	testengine.Parallel(t)
 	s := ops.In(lacuna.NewSession(lacuna.WithEngine(testengine.Or(t, runtime.Interp()))))
 	A := twoRows(t, tensor.CSR)
 	row, err := tensor.FromDense([]int64{1, 3}, tensor.Dense(2), tensor.ArrayOf([]float64{10, 20, 30}))
@@ -232,6 +235,7 @@ func TestArithmetic(t *testing.T) {
 
 // TestSoftmaxFarFromZero: the logarithm of a sum far from 0 has few digits behind the point, or none.
 func TestSoftmaxFarFromZero(t *testing.T) {
+	testengine.Parallel(t)
 	s := ops.In(lacuna.NewSession(lacuna.WithEngine(testengine.Or(t, runtime.Interp()))))
 	for _, c := range []struct {
 		dt  tensor.DType
@@ -266,6 +270,7 @@ func TestSoftmaxFarFromZero(t *testing.T) {
 }
 
 func TestSoftmax(t *testing.T) {
+	testengine.Parallel(t)
 	s := ops.In(lacuna.NewSession(lacuna.WithEngine(testengine.Or(t, runtime.Interp()))))
 	A := twoRows(t, tensor.CSR)
 	all, err := ops.Softmax(t.Context(), A, ops.Axes(1), s, ops.StoredAs(tensor.Dense(2)))

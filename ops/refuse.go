@@ -1,5 +1,10 @@
 package ops
 
+import "errors"
+
+// errComplexOrder refuses complex numbers where elements are compared.
+var errComplexOrder = errors.New("complex numbers have no order: take abs, real or imag first")
+
 // given is an option by name, and whether a call has it.
 type given struct {
 	name string

@@ -19,8 +19,7 @@ func Reshape(ctx context.Context, A *tensor.Tensor, shape []int64, opts ...Optio
 	if len(shape) > tensor.MaxRank {
 		return nil, op.failf("the shape has %d axes: a tensor has at most %d", len(shape), tensor.MaxRank)
 	}
-	out, err := A.Reshape(shape, op.target(reshapedFormat(A, shape)))
-	return out, op.fail(err)
+	return op.reshape(A, shape, op.target(reshapedFormat(A, shape)))
 }
 
 // reshapedFormat is the format for a tensor in another shape.
@@ -60,8 +59,7 @@ func Concat(ctx context.Context, axis int, tensors []*tensor.Tensor, opts ...Opt
 	if len(tensors) > 0 {
 		first = tensors[0].Format()
 	}
-	out, err := tensor.Concat(axis, op.target(first), tensors...)
-	return out, op.fail(err)
+	return op.concat(axis, op.target(first), tensors...)
 }
 
 // Prune drops the stored entries that equal the fill, such as explicit zeros, which all other
@@ -71,5 +69,9 @@ func Prune(ctx context.Context, A *tensor.Tensor, opts ...Option) (*tensor.Tenso
 	if err != nil {
 		return nil, err
 	}
-	return op.finish(A.Prune())
+	out, err := op.prune(A)
+	if err != nil {
+		return nil, err
+	}
+	return op.finish(out, nil)
 }

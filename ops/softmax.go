@@ -16,7 +16,8 @@ func Softmax(ctx context.Context, A *tensor.Tensor, opts ...Option) (*tensor.Ten
 }
 
 // LogSoftmax is A less the logarithm of the sum of its exponentials along axes; integers are computed in f64,
-// f16 and bf16 in f32.
+// f16 and bf16 in f32. One number without axes is taken for a vector of one element, as in
+// torch: its axis is 0 or -1.
 // A gap with a fill of 0 has the weight exp(0), so that the result of a sparse tensor stores every
 // element; with [Stored] gaps have no weight, as in torch.sparse, and the result has the
 // coordinates of A: what is not stored is 0 for Softmax and -inf for LogSoftmax.
@@ -32,17 +33,33 @@ func softmax(ctx context.Context, name, form string, A *tensor.Tensor, opts []Op
 	if err := op.refuse("softmax", slices.Concat(op.ofScans(), op.ofSorts(), op.ofQuantiles())...); err != nil {
 		return nil, err
 	}
-	along, err := op.reducedAxes(A.Rank())
-	switch {
-	case err != nil:
-		return nil, err
-	case op.keepDims:
+	if op.keepDims {
 		return nil, op.failf("the result keeps its axes: leave KeepDims out")
-	case A.Rank() == 0:
-		return nil, op.failf("a tensor of rank 0 has no axis")
+	}
+	if A.Rank() == 0 {
+		line, err := A.Reshape([]int64{1}, tensor.Dense(1))
+		if err != nil {
+			return nil, op.fail(err)
+		}
+		of := *op
+		of.format = nil
+		out, err := of.softmax(form, line)
+		if err != nil {
+			return nil, err
+		}
+		return op.finish(out.Reshape(nil, tensor.Dense(0)))
+	}
+	return op.softmax(form, A)
+}
+
+// softmax is that of a tensor with axes.
+func (op *operation) softmax(form string, A *tensor.Tensor) (*tensor.Tensor, error) {
+	along, err := op.reducedAxes(A.Rank())
+	if err != nil {
+		return nil, err
 	}
 	if op.elementType(A).IsComplex() {
-		return nil, op.failf("complex numbers have no order: take abs, real or imag first")
+		return nil, op.fail(errComplexOrder)
 	}
 	dt := op.elementType(A)
 	if dt == tensor.Bool || dt.IsInteger() {
@@ -67,7 +84,7 @@ func softmax(ctx context.Context, name, form string, A *tensor.Tensor, opts []Op
 	}
 	if op.stored && !A.Format().IsDense() {
 		empty := "0"
-		if name == "LogSoftmax" {
+		if op.name == "LogSoftmax" {
 			empty = "-inf"
 		}
 		value = fmt.Sprintf("where(stored(%s), %s, %s)", access("A", names), value, empty)

@@ -120,11 +120,13 @@ func (l lines) sendBack(A *tensor.Tensor, program program, upstream *tensor.Tens
 	}
 	// What A stores, zeros in dense blocks too, which A may have lost where it got one axis.
 	is, err := tensor.Pattern(A)
-	if err == nil && is.Rank() != l.operand.Rank() {
-		is, err = is.Reshape(l.operand.Shape(), reshapedFormat(is, l.operand.Shape()))
-	}
 	if err != nil {
 		return nil, l.fail(err)
+	}
+	if is.Rank() != l.operand.Rank() {
+		if is, err = l.reshape(is, l.operand.Shape(), reshapedFormat(is, l.operand.Shape())); err != nil {
+			return nil, err
+		}
 	}
 	element := access("M", l.names)
 	zeros, only := fmt.Sprintf("where(stored(%s), %s(0), 0)", element, dt), fmt.Sprintf("where(stored(%s), %s, 0)", element, access("T", l.names))
@@ -214,8 +216,7 @@ func (op *operation) flat(A *tensor.Tensor) (*tensor.Tensor, error) {
 	if !fits {
 		return nil, op.failf("the tensor has more than 2^63 elements: give an axis")
 	}
-	out, err := A.Reshape([]int64{size}, reshapedFormat(A, []int64{size}))
-	return out, op.fail(err)
+	return op.reshape(A, []int64{size}, reshapedFormat(A, []int64{size}))
 }
 
 // sort writes R(i,j) = sort_j A(i,j).

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/lacuna-sparse/lacuna/internal/testengine"
 	"github.com/lacuna-sparse/lacuna/ops"
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
@@ -76,6 +77,7 @@ func ordered(t *testing.T, r *rand.Rand, A *tensor.Tensor) (*tensor.Tensor, int,
 }
 
 func TestTopK(t *testing.T) {
+	testengine.Parallel(t)
 	each(t, 1, func(t *testing.T, r *rand.Rand, A *tensor.Tensor, in ops.Option) {
 		A, axis, opts := ordered(t, r, A)
 		opts = append(opts, in)
@@ -110,6 +112,7 @@ func TestTopK(t *testing.T) {
 }
 
 func TestSort(t *testing.T) {
+	testengine.Parallel(t)
 	each(t, 1, func(t *testing.T, r *rand.Rand, A *tensor.Tensor, in ops.Option) {
 		A, axis, opts := ordered(t, r, A)
 		opts = append(opts, in)
@@ -137,6 +140,7 @@ func TestSort(t *testing.T) {
 
 // The gradients of the k first elements and of all of them in order, against a loop.
 func TestSortGradients(t *testing.T) {
+	testengine.Parallel(t)
 	each(t, 1, func(t *testing.T, r *rand.Rand, A *tensor.Tensor, in ops.Option) {
 		for A.DType() != tensor.Float64 && A.DType() != tensor.Float32 {
 			A = random(t, r, A.Rank())
@@ -216,6 +220,7 @@ func TestSortGradients(t *testing.T) {
 
 // Lines far longer than memory take the time and the memory of their entries.
 func TestTopKOfLongLines(t *testing.T) {
+	testengine.Parallel(t)
 	A, err := tensor.FromCoords([]int64{2, 1 << 50}, tensor.CSR, [][]int64{{0, 0, 1}, {7, 1 << 40, 3}}, tensor.ArrayOf([]float64{2, 5, -1}))
 	if err != nil {
 		t.Fatal(err)

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/lacuna-sparse/lacuna/internal/testengine"
 	"github.com/lacuna-sparse/lacuna/ops"
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
@@ -20,6 +21,7 @@ var scans = map[string]func(context.Context, *tensor.Tensor, ...ops.Option) (*te
 
 // TestSteps writes the steps of scans out and compares with the scans.
 func TestSteps(t *testing.T) {
+	testengine.Parallel(t)
 	each(t, 1, func(t *testing.T, r *rand.Rand, A *tensor.Tensor, in ops.Option) {
 		for A.DType().IsComplex() {
 			A = random(t, r, A.Rank())
@@ -79,6 +81,7 @@ func TestSteps(t *testing.T) {
 
 // Lines far longer than memory have steps, too.
 func TestStepsOfLongLines(t *testing.T) {
+	testengine.Parallel(t)
 	A, err := tensor.FromCoords([]int64{1 << 40, 1 << 50}, tensor.COO, [][]int64{{5, 5, 1 << 30}, {7, 1 << 40, 3}}, tensor.ArrayOf([]int32{2, 5, -1}))
 	if err != nil {
 		t.Fatal(err)

@@ -117,7 +117,7 @@ func (op *operation) newUnique(A *tensor.Tensor) (*unique, error) {
 	}
 	switch {
 	case op.elementType(A).IsComplex():
-		return nil, op.failf("complex numbers have no order: take abs, real or imag first")
+		return nil, op.fail(errComplexOrder)
 	case op.stored, op.keepDims, op.descending:
 		return nil, op.failf("all elements count, and the result is in ascending order: leave Stored, KeepDims and Descending out")
 	}
@@ -213,8 +213,8 @@ func (u *unique) joined(x, y *tensor.Tensor) *tensor.Tensor {
 		return nil
 	}
 	// Of dense vectors the fills do not matter, but must agree here.
-	out, err := tensor.Concat(0, tensor.Dense(1), u.vector(x.Values()), u.vector(y.Values()))
-	u.note(err)
+	out, err := u.concat(0, tensor.Dense(1), u.vector(x.Values()), u.vector(y.Values()))
+	u.err = err
 	return out
 }
 
@@ -232,12 +232,27 @@ func (u *unique) sort() {
 	u.first = u.ask("R(k(i)) += where(i == 0 or k(i) != k(i-1), p(i), 0)", lacuna.Args{"R": u.zeros(u.last(u.number) + 1)})
 }
 
-// last is the last element of a vector of i64, -1 if it has none.
+// last is the last element of a vector of i64 that never falls, -1 if it has none.
 func (u *unique) last(v *tensor.Tensor) int64 {
 	if u.err != nil || v.Shape()[0] == 0 {
 		return -1
 	}
-	return v.At(v.Shape()[0] - 1).Int64()
+	return u.one("R = max_i v(i)", lacuna.Args{"v": v}).Int64()
+}
+
+// one is the number that a program computes of vectors of i64.
+func (u *unique) one(text string, args lacuna.Args) tensor.Scalar {
+	if u.err != nil {
+		return tensor.Zero(tensor.Int64)
+	}
+	out, err := u.run(text, args)
+	if u.err = err; err == nil {
+		u.note(out.Fetch())
+	}
+	if u.err != nil {
+		return tensor.Zero(tensor.Int64)
+	}
+	return out.At()
 }
 
 // counts adds the weights of equal elements.
@@ -252,7 +267,7 @@ func (u *unique) places() *tensor.Tensor {
 	if u.number != nil {
 		places = u.ask("R(p(i)) += k(i)", lacuna.Args{"R": u.zeros(u.order.Shape()[0])})
 		if u.err == nil && places.Shape()[0] > stored { // the last is the run of gaps
-			fill = places.At(stored)
+			fill = u.one("R = sum_i where(i == n, v(i), 0)", lacuna.Args{"v": places, "n": tensor.ScalarTensor(tensor.Int(tensor.Int64, stored))})
 			places = u.ask(fmt.Sprintf("R(:) = I(0:%d)", stored), lacuna.Args{"I": places})
 		}
 	}
@@ -279,7 +294,10 @@ func (u *unique) alongAxis(axis int) (Uniques, error) {
 		u.addGaps(count, length)
 	}
 	longest := int64(0)
-	coords := make([][]int64, len(shape))
+	coords := make([]tensor.Array, len(shape))
+	for k := range coords {
+		coords[k] = tensor.ArrayOf([]int64(nil))
+	}
 	values, counts := u.empty(u.values.DType()), u.empty(tensor.Int64)
 	if count > 0 && length > 0 {
 		u.sort()
@@ -299,7 +317,7 @@ func (u *unique) alongAxis(axis int) (Uniques, error) {
 			if u.err != nil {
 				return Uniques{}, u.err
 			}
-			coords[k] = tensor.View[int64](at.Values())
+			coords[k] = at.Values()
 		}
 	}
 	if u.err != nil {
@@ -311,8 +329,11 @@ func (u *unique) alongAxis(axis int) (Uniques, error) {
 		format = *u.wanted
 	}
 	assemble := func(v *tensor.Tensor) *tensor.Tensor {
-		out, err := tensor.FromCoords(shape, format, coords, v.Values())
-		u.note(err)
+		if u.err != nil {
+			return nil
+		}
+		out, err := u.fromCoords(shape, format, coords, v.Values())
+		u.err = err
 		return out
 	}
 	return Uniques{Values: assemble(values), Counts: assemble(counts)}, u.err
@@ -320,11 +341,10 @@ func (u *unique) alongAxis(axis int) (Uniques, error) {
 
 // findLines numbers the lines along an axis in row-major order, and finds that of each element.
 func (u *unique) findLines(axis int) {
-	coords, _, err := u.from.ToCoords()
-	u.note(err)
 	if u.err != nil {
 		return
 	}
+	coords := u.coordinates()
 	number := "i64(0)"
 	args := lacuna.Args{}
 	for k, n := range u.from.Shape() {
@@ -332,10 +352,39 @@ func (u *unique) findLines(axis int) {
 			continue
 		}
 		name := fmt.Sprintf("c%d", k)
-		number = fmt.Sprintf("(%s)*%d + %s(i)", number, n, name)
-		args[name] = u.vector(tensor.ArrayOf(coords[k]))
+		number = fmt.Sprintf("(%s)*%d + i64(%s(i))", number, n, name)
+		args[name] = u.vector(coords[k])
 	}
 	u.line = u.ask("R(i) = like("+number+", V(i))", args)
+}
+
+// coordinates are those of the elements, in the order of the values, by axis.
+func (u *unique) coordinates() []tensor.Array {
+	coords := make([]tensor.Array, u.from.Rank())
+	if u.from.Values().Fetched() {
+		all, _, err := u.from.ToCoords()
+		u.note(err)
+		for axis := range all {
+			coords[axis] = tensor.ArrayOf(all[axis])
+		}
+		return coords
+	}
+	names, format := indices(u.from.Rank()), u.from.Format()
+	element := access("A", names)
+	for axis, name := range names {
+		text := fmt.Sprintf("%s = where(stored(%s), %s, 0)", access("R", names), element, name)
+		if format.IsDense() {
+			text = fmt.Sprintf("%s = where(%s == %s, %s, %s)", access("R", names), element, element, name, name)
+		}
+		if u.err != nil {
+			return coords
+		}
+		out, err := u.run(text, lacuna.Args{"A": u.from}, lacuna.Result("R", format), lacuna.ResultType("R", tensor.Int64), lacuna.Fill("R", tensor.Zero(tensor.Int64)))
+		if u.err = err; err == nil {
+			coords[axis] = out.Values()
+		}
+	}
+	return coords
 }
 
 // addGaps adds an element for the gaps of each line that has some.

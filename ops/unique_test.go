@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/lacuna-sparse/lacuna/internal/testengine"
 	"github.com/lacuna-sparse/lacuna/ops"
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
@@ -23,6 +24,7 @@ func different(list []tensor.Scalar) (values []tensor.Scalar, counts []int64) {
 }
 
 func TestUnique(t *testing.T) {
+	testengine.Parallel(t)
 	each(t, 0, func(t *testing.T, r *rand.Rand, A *tensor.Tensor, in ops.Option) {
 		for A.DType().IsComplex() {
 			A = random(t, r, A.Rank())
@@ -54,6 +56,7 @@ func TestUnique(t *testing.T) {
 }
 
 func TestUniqueAlong(t *testing.T) {
+	testengine.Parallel(t)
 	each(t, 1, func(t *testing.T, r *rand.Rand, A *tensor.Tensor, in ops.Option) {
 		for A.DType().IsComplex() {
 			A = random(t, r, A.Rank())
@@ -92,6 +95,7 @@ func TestUniqueAlong(t *testing.T) {
 
 // Gaps of any number count, and cost nothing.
 func TestUniqueOfLargeTensors(t *testing.T) {
+	testengine.Parallel(t)
 	A, err := tensor.FromCoords([]int64{3, 1 << 60}, tensor.CSR, [][]int64{{0, 0, 2}, {7, 1 << 40, 3}}, tensor.ArrayOf([]float32{0, -1, -1}))
 	if err != nil {
 		t.Fatal(err)

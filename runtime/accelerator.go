@@ -37,6 +37,8 @@ type queue interface {
 	scratch(bytes int64, fill fillMode) (b block, ok bool)
 	clear(b block, bytes int64) error
 	upload(b block, from unsafe.Pointer, bytes int64) error
+	// copy copies within the accelerator, between blocks that do not overlap.
+	copy(to, from block, bytes int64) error
 	// download waits until what is before it in the queue is done, or the context is.
 	download(ctx context.Context, to unsafe.Pointer, b block, offset, bytes int64) error
 	launch(k gridKernel, blocks int64, c *gridCall) error

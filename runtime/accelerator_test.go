@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 	"unsafe"
+
+	"github.com/lacuna-sparse/lacuna/ir/loop"
 )
 
 // alive is the number of blocks that a simulated device has given out.
@@ -338,6 +340,35 @@ func TestLaunchesOfProducts(t *testing.T) {
 			if y != float64(i*c.each) {
 				t.Fatalf("%d rows of %d: y[%d] = %v, want %d", c.rows, c.each, i, y, i*c.each)
 			}
+		}
+	}
+}
+
+// What stands in for a function while it is compiled must store the same.
+func TestQuickFunctionsAreCompared(t *testing.T) {
+	store := func(factor string) *loop.Func {
+		return mustFunc(t, `func store(readonly x: []f64, y: []f64) grid threads 32 {
+			y[thread()] = `+factor+` * x[thread()]
+		}`)
+	}
+	for factor, want := range map[string]string{"2.0": "", "3.0": "the quick function of store stores something else in its parameter 1"} {
+		p := &loop.Program{
+			Name:    "quick",
+			Buffers: []loop.Buffer{{Name: "x", Elem: loop.F64, Role: loop.Input}, {Name: "y", Elem: loop.F64, Role: loop.InOut}},
+			Stages:  []loop.Stage{{Name: "store", Partition: -1, Func: store("2.0"), Bufs: []loop.BufferID{0, 1}, Blocks: loop.SizeConst(1)}},
+		}
+		p.Stages[0].Func.Quick = store(factor)
+		x := mustCompile(t, newSimulated(simulatedMemory), p)
+		b := x.NewBindings()
+		in, out := make([]float64, 32), make([]float64, 32)
+		in[31] = 21
+		b.Buffers[0], b.Buffers[1] = MemoryOf(in), MemoryOf(out)
+		_, err := x.Run(t.Context(), b, Options{})
+		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want %q", err, want)
+		}
+		if err == nil && out[31] != 42 {
+			t.Errorf("got %v, want 42", out[31])
 		}
 	}
 }

@@ -31,7 +31,7 @@ func newCPU(disk *diskcache.Cache) (Engine, error) {
 	}
 	h, err := findHost(disk, build)
 	if err != nil {
-		return nil, missingLLVM(err)
+		return nil, missingLLVM(CPUName, err)
 	}
 	memory := newAllocator()
 	memory.machine = func() machineMemory {

@@ -64,7 +64,7 @@ func newCUDAEngine(driver *cuda.Driver, device *cuda.Device, disk *diskcache.Cac
 	}
 	h, err := findHost(disk, build)
 	if err != nil {
-		return nil, missingLLVM(err)
+		return nil, missingLLVM(CUDAName, err)
 	}
 	info := device.Info()
 	target, err := ptx.CPU(info.Capability.Major*10+info.Capability.Minor, h.Version.Major)
@@ -253,6 +253,10 @@ func (q *cudaQueue) clear(b block, bytes int64) error {
 
 func (q *cudaQueue) upload(b block, from unsafe.Pointer, bytes int64) error {
 	return q.stream.Upload(cuda.Ptr(b), unsafe.Slice((*byte)(from), bytes))
+}
+
+func (q *cudaQueue) copy(to, from block, bytes int64) error {
+	return q.stream.CopyOnDevice(cuda.Ptr(to), cuda.Ptr(from), uint64(bytes))
 }
 
 func (q *cudaQueue) download(ctx context.Context, to unsafe.Pointer, b block, offset, bytes int64) error {

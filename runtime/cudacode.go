@@ -84,6 +84,7 @@ func (e *cudaEngine) images(ctx context.Context, named []*loop.Func, how effort)
 	if err != nil {
 		return nil, err
 	}
+	named = how.funcs(named)
 	parts := ptx.Split(named, how.processors())
 	images := make([]gpuImage, len(parts))
 	errs := make([]error, len(parts))

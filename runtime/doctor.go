@@ -261,9 +261,9 @@ func processorName(root fs.FS) string {
 	return ""
 }
 
-// missingLLVM is the error of the CPU engine for an LLVM that does not load.
-func missingLLVM(err error) error {
-	e := &UnavailableError{Engine: CPUName, Err: err}
+// missingLLVM is the error of an engine for an LLVM that does not load.
+func missingLLVM(engine string, err error) error {
+	e := &UnavailableError{Engine: engine, Err: err}
 	if nf, ok := errors.AsType[*llvm.NotFoundError](err); !ok || nf.Spec == "none" {
 		e.Hint = fmt.Sprintf("install LLVM (%s) or name it in %s", llvm.Install, llvm.EnvVar)
 	}

@@ -252,6 +252,23 @@ func TestAutoSaysWhatIsMissing(t *testing.T) {
 	}
 }
 
+// What cannot be printed without LLVM names the engine that would run it.
+func TestInspectWithoutLLVM(t *testing.T) {
+	t.Setenv("LACUNA_LLVM", "/nowhere/libLLVM.so")
+	for form, engine := range map[Text]string{OptimisedText: CPUName, AssemblyText: CPUName, PTXText: CUDAName} {
+		_, err := Inspect(scaleProgram(t), form)
+		var missing *UnavailableError
+		if !errors.As(err, &missing) || missing.Engine != engine {
+			t.Errorf("form %d: error %v, want one of the engine %s", form, err, engine)
+		}
+	}
+	for _, form := range []Text{LLVMText, GridsText} {
+		if _, err := Inspect(scaleProgram(t), form); err != nil {
+			t.Errorf("form %d needs no LLVM: %v", form, err)
+		}
+	}
+}
+
 func TestCompileHonoursContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()

@@ -101,11 +101,11 @@ func newHost(r hostRecord, l *llvm.LLVM) *host {
 	h.open = sync.OnceValues(func() (*llvm.LLVM, error) {
 		l, err := llvm.LoadCandidate(llvm.Candidate{Path: r.Path, Version: r.Version})
 		if err != nil {
-			return nil, missingLLVM(err)
+			return nil, missingLLVM(CPUName, err)
 		}
 		target, err := l.Host()
 		if err != nil {
-			return nil, missingLLVM(err)
+			return nil, missingLLVM(CPUName, err)
 		}
 		// Minor versions may differ: of the oldest versions, which do not tell, only the name by which they were first
 		// opened in this process says more than the major one.

@@ -39,11 +39,11 @@ func Inspect(p *loop.Program, form Text) (string, error) {
 	}
 	l, err := llvm.Load("")
 	if err != nil {
-		return "", missingLLVM(err)
+		return "", missingLLVM(CPUName, err)
 	}
 	host, err := l.Host()
 	if err != nil {
-		return "", missingLLVM(err)
+		return "", missingLLVM(CPUName, err)
 	}
 	switch form {
 	case OptimisedText:
@@ -59,7 +59,11 @@ func Inspect(p *loop.Program, form Text) (string, error) {
 func inspectGrids(p *loop.Program, form Text) (string, error) {
 	mapped := grid.Map(p, grid.Options{})
 	if form == GridsText {
-		return mapped.String(), nil
+		text := mapped.String()
+		if how := grid.Mappings(mapped); how != "" {
+			text = "mappings:\n" + how + "\n" + text
+		}
+		return text, nil
 	}
 	funcs := uniqueNames(newPlan(mapped).funcs)
 	if len(funcs) == 0 {
@@ -71,7 +75,7 @@ func inspectGrids(p *loop.Program, form Text) (string, error) {
 	}
 	l, err := llvm.Load("")
 	if err != nil {
-		return "", missingLLVM(err)
+		return "", missingLLVM(CUDAName, err)
 	}
 	target, err := ptx.CPU(ptx.Oldest, l.Version().Major)
 	if err != nil {

@@ -74,15 +74,27 @@ func (f *frame) forThread(thread int64) *frame {
 	if thread == 0 || len(f.scratch) == 0 {
 		return f
 	}
-	own := *f
-	own.bufs = slices.Clone(f.bufs)
-	own.block = slices.Clone(f.block)
+	own := f.clone()
 	for _, s := range f.scratch {
 		b := &own.bufs[s.buf]
 		b.Ptr = unsafe.Add(b.Ptr, s.stride*uintptr(thread))
 		own.block[s.buf] = uint64(uintptr(b.Ptr))
 	}
+	return own
+}
+
+// clone is a frame with the same buffers, of which others can be set.
+func (f *frame) clone() *frame {
+	own := *f
+	own.bufs = slices.Clone(f.bufs)
+	own.block = slices.Clone(f.block)
 	return &own
+}
+
+// set gives the function another memory as its i-th buffer.
+func (f *frame) set(i int, m Memory) {
+	f.bufs[i] = interp.Memory{Ptr: m.Ptr, Len: m.Len}
+	f.block[i] = uint64(uintptr(m.Ptr))
 }
 
 // reset lets go of the memory of a run.

@@ -2,6 +2,7 @@ package runtime
 
 import (
 	"reflect"
+	"slices"
 
 	"github.com/lacuna-sparse/lacuna/ir/loop"
 )
@@ -39,6 +40,7 @@ type stagePlan struct {
 	elemSize []int64  // by buffer of the stage, where there is scratch
 	blocks   sizeCode // of a grid function
 	ordered  bool
+	join     *joinPlan // how an ordered stage's chunks may run at the same time
 	symbolic bool
 	lastUses []loop.BufferID // temporaries that no later stage uses
 	tallies  []tallyPlan     // what its chunks count
@@ -116,6 +118,7 @@ func newPlan(program *loop.Program) *plan {
 			p.maxBufs = max(p.maxBufs, len(s.Bufs))
 			p.maxArgs = max(p.maxArgs, len(s.Args))
 			p.findScratch(&out)
+			out.join = p.join(s)
 		}
 		p.stages = append(p.stages, out)
 	}
@@ -124,16 +127,33 @@ func newPlan(program *loop.Program) *plan {
 	return p
 }
 
-// kernelOf is the index in funcs of a function. Those that are alike, such as the passes of
-// a sort, are one: to compile takes longer than to compare.
+// kernelOf is the index in funcs of a function. Those that are alike but for the names of what they
+// use, such as the passes of a sort, are one: to compile takes longer than to compare.
 func (p *plan) kernelOf(f *loop.Func) int {
+	bare := withoutNames(f)
 	for i, other := range p.funcs {
-		if f == other || f.Name == other.Name && reflect.DeepEqual(f, other) {
+		if f == other || f.Name == other.Name && reflect.DeepEqual(bare, withoutNames(other)) {
 			return i
 		}
 	}
 	p.funcs = append(p.funcs, f)
 	return len(p.funcs) - 1
+}
+
+// withoutNames is a function whose buffers and variables have no names.
+func withoutNames(f *loop.Func) *loop.Func {
+	bare := *f
+	bare.Bufs, bare.Vars = slices.Clone(f.Bufs), slices.Clone(f.Vars)
+	for i := range bare.Bufs {
+		bare.Bufs[i].Name = ""
+	}
+	for i := range bare.Vars {
+		bare.Vars[i].Name = ""
+	}
+	if f.Quick != nil {
+		bare.Quick = withoutNames(f.Quick)
+	}
+	return &bare
 }
 
 // findScratch notes which of a stage's buffers every thread has a copy of.
@@ -219,6 +239,9 @@ func (s *stagePlan) eachBuffer(visit func(loop.BufferID)) {
 		}
 	}
 	code(s.blocks)
+	if s.join != nil {
+		code(s.join.room)
+	}
 	for _, id := range s.bufs {
 		visit(id)
 	}

@@ -12,10 +12,9 @@ import (
 	switches "github.com/lacuna-sparse/lacuna/internal/debug"
 )
 
-// A stage's chunks are run by the goroutine that called Run and as many more
-// as there are threads to use, started for the stage and gone after it. An
-// idle pool would save half a microsecond a stage and cost goroutines that
-// outlive the run. With one thread or one chunk nothing is started at all.
+// A stage's chunks are run by the goroutine that called Run and as many helpers
+// as there are threads to use beside it (helper.go). With one thread or one chunk
+// nothing is started at all.
 
 // team runs the chunks of one stage.
 type team struct {
@@ -24,10 +23,15 @@ type team struct {
 	cut    *cut
 	done   <-chan struct{} // the context's
 	tally  *tally          // what chunks count is added up here; nil for most stages
+	join   *joiner         // how chunks of an ordered stage run at the same time; nil for most
 
 	next atomic.Int64 // the chunk to hand out next
 	stop atomic.Int64 // chunks handed out from this one on need not run
-	wait sync.WaitGroup
+
+	helpers []*helper    // that were called last, by thread less one
+	frames  []*frame     // theirs
+	busy    atomic.Int64 // helpers that the stage has to wait for
+	wait    sync.WaitGroup
 
 	mu      sync.Mutex
 	failure failure // the first
@@ -54,7 +58,10 @@ func (f *failure) failed() bool { return f.status != 0 || f.err != nil }
 // reported is the same for any number of threads.
 func (t *team) run(ctx context.Context, k kernel, f *frame, c *cut, threads int64) (failure, error) {
 	t.kernel, t.frame, t.cut, t.done = k, f, c, ctx.Done()
-	defer func() { t.kernel, t.done, t.tally = nil, nil, nil }()
+	defer func() {
+		t.kernel, t.done, t.tally, t.join = nil, nil, nil, nil
+		clear(t.frames) // which hold on to memory
+	}()
 	threads = min(threads, c.chunks)
 	if threads <= 1 {
 		return t.inOrder(ctx)
@@ -62,18 +69,27 @@ func (t *team) run(ctx context.Context, k kernel, f *frame, c *cut, threads int6
 	t.next.Store(0)
 	t.stop.Store(math.MaxInt64)
 	t.failure, t.panics = failure{}, nil
-	t.wait.Add(int(threads))
+	t.busy.Store(threads - 1)
+	t.wait.Add(int(threads - 1))
+	t.frames = t.frames[:0]
 	for thread := int64(1); thread < threads; thread++ {
-		go t.work(t.frame.forThread(thread))
+		own := t.frame.forThread(thread)
+		if t.join != nil && own == t.frame {
+			own = t.frame.clone()
+		}
+		t.frames = append(t.frames, own)
 	}
-	t.work(t.frame)
-	t.wait.Wait()
+	for thread := int64(1); thread < threads; thread++ {
+		t.call(thread)
+	}
+	t.work(t.frame, 0)
+	t.await(threads)
 	switch {
 	case t.panics != nil:
 		panic(t.panics)
 	case t.failure.failed():
 		return t.failure, nil
-	case t.next.Load() < c.chunks: // the context stopped the workers early
+	case t.join == nil && t.next.Load() < c.chunks, t.join != nil && t.join.over: // the context stopped the workers early
 		return failure{}, ctx.Err()
 	}
 	return failure{}, nil
@@ -93,9 +109,12 @@ func (t *team) inOrder(ctx context.Context) (failure, error) {
 }
 
 // work takes chunks until there are none, one fails or the run is cancelled.
-func (t *team) work(f *frame) {
-	defer t.wait.Done()
+func (t *team) work(f *frame, thread int64) {
 	defer t.catch()
+	if t.join != nil {
+		t.join.work(f, thread)
+		return
+	}
 	for !t.cancelled() {
 		i := t.next.Add(1) - 1
 		if i >= t.cut.chunks || i >= t.stop.Load() {
@@ -153,9 +172,12 @@ func (t *team) catch() {
 		return
 	}
 	t.mu.Lock()
-	defer t.mu.Unlock()
 	t.stop.Store(-1)
 	if t.panics == nil {
 		t.panics = fmt.Sprintf("%v\n\n%s", v, debug.Stack())
+	}
+	t.mu.Unlock()
+	if t.join != nil {
+		t.join.wake()
 	}
 }

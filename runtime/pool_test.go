@@ -5,6 +5,7 @@ import (
 	"errors"
 	goruntime "runtime"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -68,8 +69,11 @@ func TestTeamStopsBetweenChunks(t *testing.T) {
 		ctx, cancel := context.WithCancel(context.Background())
 		var ran atomic.Int64
 		_, err := new(team).run(ctx, goKernel(func(*frame, int64, int64, int64) int64 {
-			if ran.Add(1) == 10 {
+			switch n := ran.Add(1); {
+			case n == 10:
 				cancel()
+			case n > 10:
+				<-ctx.Done() // which takes a moment
 			}
 			return 0
 		}), new(frame), evenCut(10_000), threads)
@@ -118,13 +122,63 @@ func TestTeamPassesPanicsOn(t *testing.T) {
 	}
 }
 
-// No goroutine outlives a run, however it ends.
+// Helpers go on to the next stage, which may be another run's; a stage does not wait for
+// those that have not begun when it is done.
+func TestTeamCallsHelpersAgain(t *testing.T) {
+	const runs = 2000
+	for _, threads := range threadCounts {
+		teams := [2]*team{new(team), new(team)}
+		var sum atomic.Int64
+		for i := range int64(runs) {
+			var own int64
+			_, err := teams[i%2].run(context.Background(), goKernel(func(_ *frame, chunk, _, _ int64) int64 {
+				sum.Add(chunk)
+				if chunk == 0 {
+					own = i // of this run, and seen by it
+				}
+				return 0
+			}), new(frame), evenCut(1+i%5), threads)
+			if err != nil || own != i {
+				t.Fatalf("%d threads, run %d: %d, %v", threads, i, own, err)
+			}
+		}
+		if want := int64(runs / 5 * (0 + 1 + 3 + 6 + 10)); sum.Load() != want {
+			t.Errorf("%d threads: chunks add up to %d, want %d", threads, sum.Load(), want)
+		}
+	}
+}
+
+// Runs at the same time take each other's helpers.
+func TestTeamsShareHelpers(t *testing.T) {
+	var wait sync.WaitGroup
+	for range 8 {
+		wait.Go(func() {
+			tm := new(team)
+			for range 300 {
+				ran := make([]int64, 20)
+				if _, err := tm.run(context.Background(), goKernel(func(_ *frame, chunk, _, _ int64) int64 {
+					ran[chunk]++
+					return 0
+				}), new(frame), evenCut(20), 5); err != nil {
+					t.Error(err)
+				}
+				for chunk, n := range ran {
+					if n != 1 {
+						t.Errorf("chunk %d ran %d times", chunk, n)
+					}
+				}
+			}
+		})
+	}
+	wait.Wait()
+}
+
+// No goroutine outlives a run for long, however it ends.
 func TestTeamLeaksNothing(t *testing.T) {
 	before := goruntime.NumGoroutine()
 	TestTeamReportsFirstFailure(t)
 	TestTeamStopsBetweenChunks(t)
 	TestTeamPassesPanicsOn(t)
-	// A worker's last act, after the run was told of it, is to exit.
 	for deadline := time.Now().Add(10 * time.Second); goruntime.NumGoroutine() > before; {
 		if time.Now().After(deadline) {
 			t.Fatalf("%d goroutines, %d before", goruntime.NumGoroutine(), before)

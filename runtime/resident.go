@@ -136,6 +136,13 @@ func allocate(device accelerator, q queue, bytes int64, life lifetime) (block, e
 // *MemoryLimitError if the device's memory is short, says so if the engine has no memory
 // of its own, and else is the device's.
 func Upload(ctx context.Context, e Engine, from unsafe.Pointer, bytes int64) (*Resident, error) {
+	return Concatenate(ctx, e, []Memory{{Ptr: from, Len: bytes}}, 1)
+}
+
+// Concatenate copies arrays, whose elements have size bytes, one after the other to the accelerator of
+// an engine: those that are there already within its memory. Errors are those of Upload,
+// and that an array was freed.
+func Concatenate(ctx context.Context, e Engine, arrays []Memory, size int64) (*Resident, error) {
 	device, ok := e.(accelerator)
 	if !ok {
 		return nil, fmt.Errorf("engine %s computes in this process's memory: there is no device to bring tensors to", e.Name())
@@ -145,6 +152,10 @@ func Upload(ctx context.Context, e Engine, from unsafe.Pointer, bytes int64) (*R
 		return nil, err
 	}
 	defer q.close()
+	var bytes int64
+	for _, m := range arrays {
+		bytes += m.Len * size
+	}
 	at, err := allocate(device, q, padded(bytes), stays)
 	if oom, ok := err.(*outOfMemory); ok {
 		return nil, &MemoryLimitError{Program: "upload", Stage: "inputs", Buffer: "array", Len: bytes, Elem: "byte",
@@ -153,12 +164,32 @@ func Upload(ctx context.Context, e Engine, from unsafe.Pointer, bytes int64) (*R
 	if err != nil {
 		return nil, err
 	}
-	if bytes > 0 {
-		err = q.upload(at, from, bytes)
+	to := at
+	var held []*residentBlock
+	for _, m := range arrays {
+		n := m.Len * size
+		switch there := m.On != nil && m.On.device == device; {
+		case n == 0:
+		case there && !m.On.at.use():
+			err = errors.New("an array in a device's memory is copied after it was freed")
+		case there:
+			held = append(held, m.On.at)
+			err = q.copy(to, m.On.at.at, n)
+		default:
+			err = q.upload(to, m.Ptr, n)
+		}
+		if err != nil {
+			break
+		}
+		to += block(n)
 	}
-	if err == nil {
-		err = q.wait(ctx)
+	if len(held) > 0 { // what is freed is freed through other queues; copies take a moment
+		ctx = context.WithoutCancel(ctx)
 	}
+	if waited := q.wait(ctx); err == nil {
+		err = waited
+	}
+	doneAll(held)
 	if err != nil {
 		q.free(at)
 		return nil, err

@@ -186,6 +186,7 @@ type state struct {
 	stack   []int64
 	frame   frame
 	team    team
+	join    joiner
 	tally   tally
 	threads int64 // that this run may use
 	account account
@@ -314,7 +315,7 @@ func (x *Executable) stage(ctx context.Context, s *state, st *stagePlan, o Optio
 			s.tally.open(s, st, o, x.memory.machine)
 			s.team.tally = &s.tally
 		}
-		if err := x.call(ctx, s, st, threads); err != nil {
+		if err := x.call(ctx, s, st, o, threads); err != nil {
 			return err
 		}
 	}
@@ -481,7 +482,7 @@ func (s *state) partition(st *stagePlan) error {
 }
 
 // call runs a stage's function over its chunks.
-func (x *Executable) call(ctx context.Context, s *state, st *stagePlan, threads int64) error {
+func (x *Executable) call(ctx context.Context, s *state, st *stagePlan, o Options, threads int64) error {
 	s.frame.fill(st, s.mem, s.scalars)
 	kernel := x.kernels[st.kernel]
 	if st.domain == -1 {
@@ -493,7 +494,13 @@ func (x *Executable) call(ctx context.Context, s *state, st *stagePlan, threads 
 		return s.outcome(ctx, st, failure{0, status, err})
 	}
 	if st.ordered {
-		threads = 1
+		threads = min(threads, s.cuts[st.domain].chunks)
+		if st.join != nil && threads > 1 && s.join.open(x, s, st, o, threads) {
+			s.team.join = &s.join
+			defer s.join.close(x, s)
+		} else {
+			threads = 1
+		}
 	}
 	f, err := s.team.run(ctx, kernel, &s.frame, &s.cuts[st.domain], threads)
 	if err != nil {

@@ -3,6 +3,7 @@ package runtime
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"unsafe"
 
@@ -42,13 +43,32 @@ func (simulated) kernels(ctx context.Context, _ *loop.Program, funcs []*loop.Fun
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		k, err := interp.CompileGrid(f, lib.Lookup)
-		if err != nil {
+		k := &simulatedKernel{name: f.Name}
+		var err error
+		if k.careful, err = interp.CompileGrid(f, lib.Lookup); err != nil {
 			return nil, err
+		}
+		if f.Quick != nil {
+			if k.quick, err = interp.CompileGrid(f.Quick, lib.Lookup); err != nil {
+				return nil, err
+			}
+			for j, buf := range f.Bufs {
+				if !buf.ReadOnly {
+					k.written = append(k.written, j)
+				}
+			}
 		}
 		kernels[i] = k
 	}
 	return kernels, nil
+}
+
+// simulatedKernel is a function, and what stands in for it while it is compiled, if there is
+// something: both run, and must store the same.
+type simulatedKernel struct {
+	name           string
+	careful, quick *interp.GridKernel
+	written        []int // parameters that may be written; of one with a quick function
 }
 
 func (e simulated) queue(context.Context) (queue, error) {
@@ -134,13 +154,18 @@ func (q *simulatedQueue) upload(b block, from unsafe.Pointer, bytes int64) error
 	return nil
 }
 
+func (q *simulatedQueue) copy(to, from block, bytes int64) error {
+	copy(q.at(to)[:bytes], q.at(from)[:bytes])
+	return nil
+}
+
 func (q *simulatedQueue) download(_ context.Context, to unsafe.Pointer, b block, offset, bytes int64) error {
 	copy(unsafe.Slice((*byte)(to), bytes), q.at(b)[offset:])
 	return nil
 }
 
 func (q *simulatedQueue) launch(kernel gridKernel, blocks int64, c *gridCall) error {
-	k := kernel.(*interp.GridKernel)
+	k := kernel.(*simulatedKernel)
 	status := (*uint32)(nil)
 	if c.status != 0 {
 		words := q.at(c.status - statusSize)
@@ -155,14 +180,48 @@ func (q *simulatedQueue) launch(kernel gridKernel, blocks int64, c *gridCall) er
 		bufs[i] = interp.Memory{Ptr: unsafe.Pointer(unsafe.SliceData(q.at(b.at))), Len: b.len}
 	}
 	q.launches++
-	s, err := k.Run(bufs, c.args, interp.Launch{Blocks: blocks, Seed: q.launches})
+	how := interp.Launch{Blocks: blocks, Seed: q.launches}
+	stored, quickly, err := q.runQuick(k, bufs, c, how)
 	if err != nil {
 		return err
+	}
+	s, err := k.careful.Run(bufs, c.args, how)
+	if err != nil {
+		return err
+	}
+	if k.quick != nil && s != quickly {
+		return fmt.Errorf("BUG: the quick function of %s ends with status %d, not %d", k.name, quickly, s)
+	}
+	for i, bytes := range stored {
+		if s == 0 && !slices.Equal(bytes, q.at(c.bufs[k.written[i]].at)) {
+			return fmt.Errorf("BUG: the quick function of %s stores something else in its parameter %d", k.name, k.written[i])
+		}
 	}
 	if s > 0 {
 		*status = uint32(s)
 	}
 	return nil
+}
+
+// runQuick runs the quick function, if there is one, and returns its status and what is then in the
+// buffers that may be written, which have afterwards what they had before.
+func (q *simulatedQueue) runQuick(k *simulatedKernel, bufs []interp.Memory, c *gridCall, how interp.Launch) (stored [][]byte, status int64, err error) {
+	if k.quick == nil {
+		return nil, 0, nil
+	}
+	var before [][]byte
+	for _, i := range k.written {
+		before = append(before, slices.Clone(q.at(c.bufs[i].at)))
+	}
+	if status, err = k.quick.Run(bufs, c.args, how); err != nil {
+		return nil, 0, fmt.Errorf("quickly: %w", err)
+	}
+	for j, i := range k.written {
+		memory := q.at(c.bufs[i].at)
+		stored = append(stored, slices.Clone(memory))
+		copy(memory, before[j])
+	}
+	return stored, status, nil
 }
 
 // scratch has nothing: that blocks are apart shows accesses outside them.

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/lacuna-sparse/lacuna/internal/cuda"
+	"github.com/lacuna-sparse/lacuna/internal/debug"
 	"github.com/lacuna-sparse/lacuna/internal/diskcache"
 	"github.com/lacuna-sparse/lacuna/internal/llvm"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
@@ -16,7 +17,8 @@ import (
 // Whoever calls a new kernel waits for LLVM and for the driver's compiler, which may take some hundred
 // times as long as the kernel. So what is waited for is compiled with little optimisation, and
 // compiled again behind the first runs; then later launches take that. The results
-// are the same bits: neither compiler changes what an operation of floats gives, whatever it optimises. What
+// are the same bits: neither compiler changes what an operation of floats gives, whatever it optimises; and where
+// a function has a smaller one that does the same (loop.Func.Quick), that is compiled first. What
 // is kept on disk is what was compiled with care.
 
 // effort says how a function is compiled.
@@ -40,6 +42,23 @@ func (e effort) llvm() llvm.Level {
 		return llvm.Quick
 	}
 	return llvm.O3
+}
+
+// funcs are the functions to compile in place of the given ones.
+func (e effort) funcs(named []*loop.Func) []*loop.Func {
+	if e == carefully {
+		return named
+	}
+	list := make([]*loop.Func, len(named))
+	for i, f := range named {
+		list[i] = f
+		if f.Quick != nil {
+			quick := *f.Quick
+			quick.Name = f.Name
+			list[i] = &quick
+		}
+	}
+	return list
 }
 
 // cubin compiles PTX.
@@ -72,6 +91,9 @@ type improvements struct {
 // improve compiles kernels again, with care, and puts the code into them and on disk. If that
 // fails they stay as they are.
 func (e *cudaEngine) improve(kernels []*cudaKernel, named []*loop.Func, key diskcache.Key) {
+	if debug.QuickOnly {
+		return
+	}
 	later := &e.later
 	writes.pending.Go(func() {
 		later.one.Lock()

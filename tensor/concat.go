@@ -14,7 +14,7 @@ import (
 // the same axes stay too. Index arrays keep their type where all have the same one and it
 // holds what it must.
 func Concat(axis int, format Format, tensors ...*Tensor) (*Tensor, error) {
-	shape, err := concatShape(axis, tensors)
+	shape, err := ConcatShape(axis, tensors)
 	if err != nil {
 		return nil, err
 	}
@@ -46,8 +46,8 @@ func Concat(axis int, format Format, tensors ...*Tensor) (*Tensor, error) {
 	return build(e, shape, format, tensors[0].fill, &o)
 }
 
-// concatShape is the shape of the result, or why there is none.
-func concatShape(axis int, tensors []*Tensor) ([]int64, error) {
+// ConcatShape is the shape of what [Concat] makes of tensors, or the error if they do not fit.
+func ConcatShape(axis int, tensors []*Tensor) ([]int64, error) {
 	if len(tensors) == 0 {
 		return nil, tensorError("there is nothing to concatenate: pass one tensor or more")
 	}

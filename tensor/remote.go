@@ -3,6 +3,7 @@ package tensor
 import (
 	"slices"
 	"sync"
+	"sync/atomic"
 	"unsafe"
 )
 
@@ -23,6 +24,7 @@ type remote struct {
 	once sync.Once
 	data unsafe.Pointer // once fetched
 	err  error
+	near atomic.Bool // data is there
 }
 
 // hold counts one array of a tensor. It is false if the elements were freed.
@@ -42,7 +44,10 @@ func (r *remote) free() {
 }
 
 func (r *remote) fetch() (unsafe.Pointer, error) {
-	r.once.Do(func() { r.data, r.err = r.Fetch() })
+	r.once.Do(func() {
+		r.data, r.err = r.Fetch()
+		r.near.Store(r.err == nil)
+	})
 	return r.data, r.err
 }
 
@@ -73,6 +78,10 @@ func (a Array) Remote() Remote {
 
 // Here reports whether the elements were in this process's memory from the start.
 func (a Array) Here() bool { return a.data != nil || a.remote == nil }
+
+// Fetched reports whether reading the elements brings nothing over: they are in this
+// process's memory, from the start or since something read them.
+func (a Array) Fetched() bool { return a.Here() || a.remote.near.Load() }
 
 // Fetch brings the elements to this process's memory, if they are not there. The error
 // is that of the device that has them.

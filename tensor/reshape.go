@@ -67,6 +67,30 @@ func (t *Tensor) Reshape(shape []int64, format Format, opts ...Option) (*Tensor,
 	return out.Convert(format, opts...)
 }
 
+// Reshaped is [Tensor.Reshape] if that only shares arrays: it reads none of them, wherever they are.
+func (t *Tensor) Reshaped(shape []int64, format Format) (*Tensor, bool) {
+	if checkShape(shape, format) != nil || !t.IsPlain() || t.Pin() != nil {
+		return nil, false
+	}
+	defer t.Unpin()
+	groups, err := reshapeGroups(t.shape, shape)
+	if err != nil {
+		return nil, false
+	}
+	if t.format == Dense(t.Rank()) && format == Dense(len(shape)) {
+		out := Assemble(shape, format, nil, t.values, t.fill)
+		out.name = t.name
+		return out, true
+	}
+	r := &reshaping{from: t, shape: shape, format: format, groups: groups, blocks: blocksSurvive(t, format, groups)}
+	out := r.shared()
+	if out == nil || format.IsDense() {
+		return nil, false
+	}
+	out.name = t.name
+	return out, true
+}
+
 func (t *Tensor) reshape(shape []int64, format Format, o options) (*Tensor, error) {
 	if err := checkShape(shape, format); err != nil {
 		return nil, err

@@ -9,6 +9,9 @@ type operation struct {
 	sides []string
 	// ways are what peers are asked for if not for name: the fastest counts.
 	ways []string
+	// loops are what the C side is asked for where it shows what the machine can do: the
+	// fastest is in the table, and is no peer.
+	loops []string
 	// anyPattern: results may differ in explicit zeros.
 	anyPattern bool
 	// inputs are the only ones that it is for, if not nil.
@@ -22,12 +25,20 @@ func (o operation) takes(input string) bool {
 	return o.inputs == nil || slices.Contains(o.inputs, input)
 }
 
-// peerWays are what a peer is asked for.
-func (o operation) peerWays() []string {
-	if o.ways != nil {
+// waysOf are what a side other than ours is asked for.
+func (o operation) waysOf(side string) []string {
+	switch {
+	case side == cLoop && o.loops != nil:
+		return o.loops
+	case o.ways != nil:
 		return o.ways
 	}
 	return []string{o.name}
+}
+
+// isPeer reports whether ours is compared with a side.
+func (o operation) isPeer(side string) bool {
+	return side != ours && (side != cLoop || o.loops == nil)
 }
 
 // suite is a list of operations and the inputs that they are measured on.

@@ -171,7 +171,7 @@ func quotient(a, b *cell, time func(*cell) float64) string {
 func (rep *report) lead(r row, time func(*cell) float64) string {
 	var fastest *cell
 	for _, name := range rep.peerColumns() {
-		if c := r.cell(name, 1); c != nil && c.err == nil && (fastest == nil || time(c) < time(fastest)) {
+		if c := r.cell(name, 1); r.op.isPeer(name) && c != nil && c.err == nil && (fastest == nil || time(c) < time(fastest)) {
 			fastest = c
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"sync"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -19,6 +20,8 @@ import (
 type app struct {
 	stdout *bufio.Writer
 	stderr io.Writer
+	// told are the notes that notice has printed.
+	told sync.Map
 	// terminal says that stderr is a terminal, where progress is shown.
 	terminal bool
 }
@@ -50,6 +53,13 @@ func runContext(ctx context.Context, args []string, stdout, stderr io.Writer) in
 	}
 	a.report(cmd, err)
 	return statusOf(err)
+}
+
+// notice prints what an engine does without, or leaves to the processor: once.
+func (a *app) notice(note string) {
+	if _, told := a.told.LoadOrStore(note, true); !told {
+		fmt.Fprintln(a.stderr, "lacuna: "+note)
+	}
 }
 
 // execute runs the command that args name and returns it with its error. A

@@ -118,7 +118,7 @@ func (e *evaluation) run(ctx context.Context) error {
 			return err
 		}
 	}
-	engine, err := runtime.EngineByName(e.engine, func(note string) { fmt.Fprintln(e.app.stderr, "lacuna: "+note) })
+	engine, err := runtime.EngineByName(e.engine, e.app.notice)
 	if err != nil {
 		return err
 	}
@@ -191,7 +191,7 @@ func (e *evaluation) compute(ctx context.Context, engine runtime.Engine) (lacuna
 	opts = append(opts, e.options...)
 	var kernel *lacuna.Kernel
 	compiling, err := measure(t.repeats, func() (err error) {
-		session := lacuna.NewSession(lacuna.WithEngine(engine), lacuna.WithThreads(e.threads), lacuna.WithMemoryLimit(e.limit))
+		session := lacuna.NewSession(lacuna.WithEngine(engine), lacuna.WithNotice(e.app.notice), lacuna.WithThreads(e.threads), lacuna.WithMemoryLimit(e.limit))
 		kernel, err = await(ctx, func() (*lacuna.Kernel, error) { return session.Compile(e.program.source, opts...) })
 		return err
 	})

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/spf13/cobra"
 
@@ -78,7 +77,7 @@ func (g *gradient) run(ctx context.Context, source string, operands []operand) e
 			return usagef("-o %s: there is one result, so write the file's name alone", g.output)
 		}
 	}
-	engine, err := runtime.EngineByName(g.engine, func(note string) { fmt.Fprintln(g.app.stderr, "lacuna: "+note) })
+	engine, err := runtime.EngineByName(g.engine, g.app.notice)
 	if err != nil {
 		return err
 	}
@@ -87,7 +86,7 @@ func (g *gradient) run(ctx context.Context, source string, operands []operand) e
 	if err != nil {
 		return err
 	}
-	session := lacuna.NewSession(lacuna.WithEngine(engine), lacuna.WithThreads(g.threads))
+	session := lacuna.NewSession(lacuna.WithEngine(engine), lacuna.WithNotice(g.app.notice), lacuna.WithThreads(g.threads))
 	derived, err := await(ctx, func() (*lacuna.Gradient, error) { return session.Grad(p.source, g.wrt, opts...) })
 	if err != nil {
 		return err

@@ -113,7 +113,7 @@ func (u *uniqueness) run(ctx context.Context, file string) error {
 	if err != nil {
 		return err
 	}
-	engine, err := runtime.EngineByName(u.engine, func(note string) { fmt.Fprintln(u.app.stderr, "lacuna: "+note) })
+	engine, err := runtime.EngineByName(u.engine, u.app.notice)
 	if err != nil {
 		return err
 	}
@@ -124,7 +124,7 @@ func (u *uniqueness) run(ctx context.Context, file string) error {
 	if u.along && (u.axis >= t.Rank() || u.axis < -t.Rank()) {
 		return usagef("--axis %d: the tensor has %d axes, counted from 0", u.axis, t.Rank())
 	}
-	session := lacuna.NewSession(lacuna.WithEngine(engine), lacuna.WithThreads(u.threads))
+	session := lacuna.NewSession(lacuna.WithEngine(engine), lacuna.WithNotice(u.app.notice), lacuna.WithThreads(u.threads))
 	task := u.app.begin("sorting", -1)
 	found, err := await(ctx, func() (ops.Uniques, error) { return u.find(ctx, t, ops.In(session)) })
 	task.end()

@@ -2,7 +2,6 @@ package cpu
 
 import (
 	"fmt"
-	"math"
 
 	"github.com/lacuna-sparse/lacuna/ir/loop"
 	"github.com/llir/llvm/ir/constant"
@@ -26,10 +25,10 @@ func (f *function) expr(e loop.Expr) val {
 	case *loop.Unary:
 		return f.unary(e)
 	case *loop.Binary:
-		if (e.Op == loop.Min || e.Op == loop.Max) && e.Typ.IsFloat() {
-			return val{re: f.extremum(e)}
-		}
 		x := f.expr(e.X)
+		if (e.Op == loop.Min || e.Op == loop.Max) && e.Typ.IsFloat() {
+			return val{re: f.extremum(e.Op, e.Typ, x.re, f.expr(e.Y).re)}
+		}
 		return f.binary(e.Op, e.X.Type(), x, f.expr(e.Y))
 	case *loop.Select:
 		return f.selectExpr(e)
@@ -279,34 +278,22 @@ func (f *function) floatBinary(op loop.BinaryOp, t loop.Type, x, y value.Value) 
 	return b.NewFCmp(p, x, y)
 }
 
-// extremum emits Min or Max of floats, and those nested in it at once: NaN if one of
-// the operands is, else the best one, the first if several are equal. So little
-// waits for the first operand, which in a fold is the accumulator: on x86 minsd and
-// a blend. As for NaN, comparisons keep the first operand if that is one, and one
-// choice does for all others. It is a constant: with the operand itself, LLVM would
-// join the choices and take longer for both.
-func (f *function) extremum(e *loop.Binary) value.Value {
-	p := enum.FPredOLT
-	if e.Op == loop.Max {
-		p = enum.FPredOGT
+// extremum emits Min or Max of floats. The smaller operand is chosen twice, each time another
+// one where they are equal or one is NaN, which is two instructions on x86, and the bits of both
+// are joined: of zeros one with a sign makes -0, other numbers are joined with themselves,
+// and NaN with anything is NaN, since no bit goes. No more waits for the first operand, which in a fold
+// is the accumulator, than for a comparison and a choice. A maximum is the negative of the
+// minimum of the negatives: LLVM keeps an accumulator negative.
+func (f *function) extremum(op loop.BinaryOp, t loop.Type, x, y value.Value) value.Value {
+	b := f.block
+	if op == loop.Max {
+		return b.NewFNeg(f.extremum(loop.Min, t, b.NewFNeg(x), b.NewFNeg(y)))
 	}
-	var nan value.Value
-	var best func(x loop.Expr, first bool) value.Value
-	best = func(x loop.Expr, first bool) value.Value {
-		if e2, ok := x.(*loop.Binary); ok && e2.Op == e.Op {
-			x, y := best(e2.X, first), best(e2.Y, false)
-			return f.block.NewSelect(f.block.NewFCmp(p, y, x), y, x)
-		}
-		v := f.expr(x).re
-		if !first {
-			isNaN := value.Value(f.block.NewFCmp(enum.FPredUNO, v, v))
-			if nan != nil {
-				isNaN = f.block.NewOr(nan, isNaN)
-			}
-			nan = isNaN
-		}
-		return v
+	bits := registerType(loop.U64)
+	if t == loop.F32 {
+		bits = registerType(loop.U32)
 	}
-	x := best(e, true)
-	return f.block.NewSelect(nan, constOf(loop.Float(e.Typ, math.NaN())).re, x)
+	const p = enum.FPredOLT
+	one, other := b.NewSelect(b.NewFCmp(p, y, x), y, x), b.NewSelect(b.NewFCmp(p, x, y), x, y)
+	return b.NewBitCast(b.NewOr(b.NewBitCast(one, bits), b.NewBitCast(other, bits)), registerType(t))
 }

@@ -91,12 +91,7 @@ func floatBinary[T floating](c *compiler, e *loop.Binary, operand func(loop.Expr
 	case loop.Div:
 		return quotient(x, y)
 	case loop.Min:
-		return map2(x, y, func(x, y T) T {
-			if x <= y || x != x {
-				return x
-			}
-			return y
-		})
+		return map2(x, y, func(x, y T) T { return min(x, y) })
 	case loop.MinNum:
 		return map2(x, y, func(x, y T) T {
 			if x != x || y < x {
@@ -112,12 +107,7 @@ func floatBinary[T floating](c *compiler, e *loop.Binary, operand func(loop.Expr
 			return x
 		})
 	}
-	return map2(x, y, func(x, y T) T { // Max
-		if x >= y || x != x {
-			return x
-		}
-		return y
-	})
+	return map2(x, y, func(x, y T) T { return max(x, y) })
 }
 
 // fma is a product and a sum rounded once, by op.

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/lacuna-sparse/lacuna/internal/testengine"
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
@@ -106,6 +107,7 @@ func TestFormats(t *testing.T) {
 			for _, c := range file.Groups[group] {
 				count++
 				t.Run(c.ID, func(t *testing.T) {
+					testengine.Parallel(t)
 					if c.Array != "" {
 						c.formatArray = file.Arrays[c.Array]
 					}

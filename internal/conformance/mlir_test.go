@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/lacuna-sparse/lacuna"
+	"github.com/lacuna-sparse/lacuna/internal/testengine"
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
@@ -130,7 +131,10 @@ func TestMLIR(t *testing.T) {
 		}
 		for _, c := range file.Cases {
 			count++
-			t.Run(c.ID, func(t *testing.T) { c.run(t, sessions) })
+			t.Run(c.ID, func(t *testing.T) {
+				testengine.Parallel(t)
+				c.run(t, sessions)
+			})
 		}
 	}
 	if count < 82 {

@@ -60,6 +60,7 @@ func TestOps(t *testing.T) {
 			c := &file.Cases[i]
 			ran[c.Dir]++
 			t.Run(c.ID, func(t *testing.T) {
+				testengine.Parallel(t)
 				in := file.Tensors[c.In]
 				o := opsCase{c, file.Op, in, in.build(t), c.options(t, s)}
 				if c.Dir == "bwd" {

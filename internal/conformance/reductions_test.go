@@ -144,6 +144,7 @@ func TestReductions(t *testing.T) {
 				sessions = sessions[:min(2, len(sessions))]
 			}
 			t.Run(c.ID, func(t *testing.T) {
+				testengine.Parallel(t)
 				in := file.Tensors[c.In]
 				c.run(t, file.Op, in.build(t), sessions)
 			})

@@ -66,6 +66,7 @@ func TestTACO(t *testing.T) {
 				sessions = all
 			}
 			t.Run(c.ID, func(t *testing.T) {
+				testengine.Parallel(t)
 				if why := skippedKinds[c.Kind]; why != "" {
 					t.Skip(why)
 				}

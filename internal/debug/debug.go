@@ -25,6 +25,10 @@ var (
 	// sessions made from then on (lower), so that small data is cut into many.
 	ChunkGrain int64
 
+	// QuickOnly leaves programs for a GPU as they are compiled first, quickly: nothing is
+	// compiled again behind their runs, nor kept on disk (runtime).
+	QuickOnly = false
+
 	// TraceCompilation prints on standard error when each part of a program for a GPU
 	// was translated, compiled and loaded (runtime).
 	TraceCompilation = false

@@ -13,6 +13,7 @@ func TestAllSwitchesAreOff(t *testing.T) {
 	}
 	for name, on := range map[string]bool{
 		"PoisonMemory":     PoisonMemory,
+		"QuickOnly":        QuickOnly,
 		"ReverseChunks":    ReverseChunks,
 		"TraceCompilation": TraceCompilation,
 		"TraceStages":      TraceStages,

@@ -4,9 +4,11 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -105,13 +107,16 @@ func seededPrograms(t *testing.T, sessions func(testing.TB, setting) []*lacuna.S
 		all = append(all, sessions(t, how))
 	}
 	defer func(old bool) { debug.PoisonMemory = old }(debug.PoisonMemory)
-	bad, refused, ran, total := 0, 0, 0, Outcome{}
-	for n := range programs {
+	var mu sync.Mutex
+	mismatches, refused, ran, total := map[int]error{}, 0, 0, Outcome{}
+	testengine.Each(programs, func(n int) bool {
 		if *only >= 0 && n != *only {
-			continue
+			return true
 		}
 		s := all[n%len(all)]
-		debug.PoisonMemory = n/len(all)%2 == 1
+		if !testengine.Asked() { // other engines have memory of their own
+			debug.PoisonMemory = n/len(all)%2 == 1
+		}
 		choose := program(*seed, n)
 		if choose.Intn(100) >= *native {
 			s = s[:min(2, len(s))]
@@ -119,9 +124,8 @@ func seededPrograms(t *testing.T, sessions func(testing.TB, setting) []*lacuna.S
 		record := &recorder{Source: choose}
 		c := makeCase(record)
 		if *sparse && !c.sparseResult() {
-			continue
+			return true
 		}
-		ran++
 		compare := func(c *Case) (out Outcome, err error) {
 			if out, err = c.Compare(context.Background(), s...); err == nil && n%4 == 0 {
 				err = c.ComparePrepared(context.Background(), s[0])
@@ -130,16 +134,27 @@ func seededPrograms(t *testing.T, sessions func(testing.TB, setting) []*lacuna.S
 		}
 		out, err := compare(c)
 		if err != nil {
-			t.Errorf("program %d of seed %d: %v", n, *seed, smallest(makeCase, record.choices, compare, err))
-			if bad++; bad >= *failures {
-				t.Fatalf("stopping after %d mismatches in %d programs", bad, n+1)
-			}
+			err = smallest(makeCase, record.choices, compare, err)
 		}
+		mu.Lock()
+		defer mu.Unlock()
+		ran++
 		if out.Refused {
 			refused++
 		}
 		total.Elements += out.Elements
 		total.Open += out.Open
+		if err != nil {
+			mismatches[n] = err
+		}
+		return len(mismatches) < *failures
+	})
+	// Programs are begun in order, so that the first of them that fail are always the same.
+	for k, n := range slices.Sorted(maps.Keys(mismatches)) {
+		t.Errorf("program %d of seed %d: %v", n, *seed, mismatches[n])
+		if k+1 >= *failures {
+			t.Fatalf("stopping after %d mismatches", *failures)
+		}
 	}
 	t.Logf("%d programs, %d refused as they should; %d elements compared, %d left open", ran, refused, total.Elements, total.Open)
 	if *only < 0 && total.Open > total.Elements/5 {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/lacuna-sparse/lacuna/internal/testengine"
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
@@ -65,6 +66,7 @@ func TestPeerPrograms(t *testing.T) {
 	s := sessions(t, setting{})
 	for n, text := range peerPrograms {
 		t.Run(text, func(t *testing.T) {
+			testengine.Parallel(t)
 			r := rand.New(rand.NewSource(int64(n)))
 			for trial := 0; trial < 24; trial++ {
 				c := peerCase(t, r, text)
@@ -85,18 +87,26 @@ func TestSpGEMMFormats(t *testing.T) {
 	s := sessions(t, setting{grain: 2})[:1]
 	r := rand.New(rand.NewSource(1))
 	all := []tensor.Format{tensor.Dense(2), tensor.CSR, tensor.CSC, tensor.DCSR, tensor.COO}
+	var cases []*Case
 	for _, out := range all {
 		for _, fa := range all {
 			for _, fb := range all {
-				c := &Case{Text: "R(i,j) = A(i,k)*B(k,j)",
+				cases = append(cases, &Case{Text: "R(i,j) = A(i,k)*B(k,j)",
 					Results: map[string]Result{"R": {Shape: []int64{4, 5}, Format: out, HasFormat: true}},
 					Operands: map[string]*tensor.Tensor{
 						"A": peerTensor(t, r, []int64{4, 3}, fa), "B": peerTensor(t, r, []int64{3, 5}, fb),
-					}}
-				if _, err := c.Compare(context.Background(), s...); err != nil {
-					t.Fatal(err)
-				}
+					}})
 			}
+		}
+	}
+	errs := make([]error, len(cases))
+	testengine.Each(len(cases), func(i int) bool {
+		_, errs[i] = cases[i].Compare(context.Background(), s...)
+		return errs[i] == nil
+	})
+	for _, err := range errs {
+		if err != nil {
+			t.Fatal(err)
 		}
 	}
 }

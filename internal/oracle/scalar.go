@@ -411,15 +411,9 @@ func callFloat(fn string, dt, out tensor.DType, a []Value) Value {
 	case "^", "pow":
 		return num(math.Pow(x, y))
 	case "min":
-		if x <= y || math.IsNaN(x) {
-			return a[0]
-		}
-		return a[1]
+		return num(min(x, y))
 	case "max":
-		if x >= y || math.IsNaN(x) {
-			return a[0]
-		}
-		return a[1]
+		return num(max(x, y))
 	case "==":
 		return Value{B: x == y}
 	case "!=":

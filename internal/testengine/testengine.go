@@ -4,8 +4,10 @@ package testengine
 
 import (
 	"os"
+	"sync"
 	"testing"
 
+	"github.com/lacuna-sparse/lacuna/internal/debug"
 	"github.com/lacuna-sparse/lacuna/runtime"
 )
 
@@ -13,6 +15,8 @@ import (
 // "simulated" for the interpreter in place of a GPU, or "ptx" for translation to PTX
 // and runs on the interpreter.
 const Env = "LACUNA_TEST_ENGINE"
+
+var quick sync.Once
 
 // Named returns the engine that the environment asks for, nil if it asks for none.
 // The test fails if that engine is not to be had.
@@ -23,6 +27,9 @@ func Named(t testing.TB) runtime.Engine {
 	}
 	var e runtime.Engine
 	var err error
+	if name == runtime.CUDAName { // most programs of tests run once
+		quick.Do(func() { debug.QuickOnly = true })
+	}
 	if name == "ptx" {
 		e, err = PTX()
 	} else {

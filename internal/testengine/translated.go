@@ -40,24 +40,40 @@ func (e *translated) Compile(ctx context.Context, p *loop.Program) (*runtime.Exe
 	if err := mapped.Verify(lib.Lookup); err != nil {
 		return nil, fmt.Errorf("mapped to grids: %w\n%s", err, mapped)
 	}
-	var funcs []*loop.Func
-	for i := range mapped.Stages {
-		if f := mapped.Stages[i].Func; f != nil {
-			named := *f
-			named.Name = fmt.Sprintf("%s_%d", f.Name, i)
-			funcs = append(funcs, &named)
-		}
+	var quick, careful []*loop.Func
+	add := func(list []*loop.Func, f *loop.Func, i int) []*loop.Func {
+		named := *f
+		named.Name = fmt.Sprintf("%s_%d", f.Name, i)
+		return append(list, &named)
 	}
-	if len(funcs) > 0 {
-		text, err := ptx.Emit("program", funcs, lib.Lookup)
-		if err != nil {
+	for i := range mapped.Stages {
+		f := mapped.Stages[i].Func
+		if f == nil {
+			continue
+		}
+		careful = add(careful, f, i)
+		if f.Quick != nil {
+			f = f.Quick
+		}
+		quick = add(quick, f, i)
+	}
+	if len(careful) > 0 { // both tiers, as the engine for GPUs does
+		if err := e.translate(quick, llvm.Quick); err != nil {
 			return nil, err
 		}
-		for _, level := range []llvm.Level{llvm.Quick, llvm.O3} { // as the engine for GPUs does
-			if _, err := e.llvm.EmitAssembly(text, llvm.Options{Target: llvm.Target{Triple: ptx.Triple, CPU: targetCPU}, Level: level}); err != nil {
-				return nil, err
-			}
+		if err := e.translate(careful, llvm.O3); err != nil {
+			return nil, err
 		}
 	}
 	return e.Engine.Compile(ctx, p)
+}
+
+// translate makes PTX of functions.
+func (e *translated) translate(funcs []*loop.Func, level llvm.Level) error {
+	text, err := ptx.Emit("program", funcs, lib.Lookup)
+	if err != nil {
+		return err
+	}
+	_, err = e.llvm.EmitAssembly(text, llvm.Options{Target: llvm.Target{Triple: ptx.Triple, CPU: targetCPU}, Level: level})
+	return err
 }

@@ -49,6 +49,9 @@ func (s *statement) convert(e *lang.Convert, g lang.Node, at place) *lang.Error 
 	case e.To.IsComplex() && !from.IsComplex():
 		g = call("real", g)
 	}
+	if narrow(from) {
+		return s.back(e.X, g, at) // rounded once, in the end
+	}
 	return s.back(e.X, cast(from, g), at)
 }
 

@@ -142,7 +142,7 @@ func (s *statement) send(e *lang.Scan, g lang.Node, to *lang.Ref, extents []lang
 		}
 	}
 	vars = s.ordered(vars)
-	zeros := s.visited(e, cast(e.Typ, zero()))
+	zeros := s.visited(e, cast(wide(e.Typ), zero()))
 	if a := s.sparse(e.Body, vars); a != nil && e.First > 0 { // few elements go to gaps
 		zeros = where(call("stored", lang.RefOf(a, s.names)), zeros, zero())
 	}

@@ -18,6 +18,7 @@ import (
 // TestChosenGradients compares gradients of running extremes and sorts, of matrices with ties, NaNs, explicit
 // zeros and gaps, with a loop over the line: differences say nothing about ties.
 func TestChosenGradients(t *testing.T) {
+	testengine.Parallel(t)
 	s := lacuna.NewSession(lacuna.WithEngine(testengine.Or(t, runtime.Interp())))
 	formats := []tensor.Format{tensor.Dense(2), tensor.CSR, tensor.CSC, tensor.DCSR, tensor.COO}
 	words := []string{"cummax", "cummin", "sort"}

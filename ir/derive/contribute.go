@@ -47,7 +47,8 @@ func (s *statement) contribute(a *lang.Access, g lang.Node, at place) *lang.Erro
 		}
 		m := s.deriver.index("m", s.taken)
 		vars[k] = m
-		if v, by, ok := s.solve(x, m, left); ok {
+		v, by, ok := s.solve(x, m, left)
+		if ok && !comesPlain(only(conditions, g), solution{s.names[v], by}, m, elementOf{a.Tensor.Name, k}) {
 			left = without(left, v)
 			solved = append(solved, solution{s.names[v], by})
 			continue
@@ -139,14 +140,8 @@ func (s *statement) scatter(a *lang.Access, g lang.Node, at place) *lang.Error {
 // zeros adds a statement that makes zeros to which the adjoint of a tensor is added: of an operand that is sparse where it
 // stores something.
 func (s *statement) zeros(t *lang.Tensor, vars []string) *lang.Ref {
-	zeros := cast(t.DType, zero())
-	if element := ref(t.Name, vars); t.Operand && !t.Result && !t.Format.IsDense() {
-		zeros = where(call("stored", element), zeros, zero())
-	} else {
-		zeros = call("like", zeros, element)
-	}
 	sum := ref(s.fresh("s"), vars)
-	s.out = append(s.out, &lang.Assign{LHS: sum, Op: lang.Set, RHS: zeros})
+	s.out = append(s.out, &lang.Assign{LHS: sum, Op: lang.Set, RHS: s.start(t, vars, wide(t.DType), "0")})
 	return sum
 }
 
@@ -154,6 +149,29 @@ func (s *statement) zeros(t *lang.Tensor, vars []string) *lang.Ref {
 type solution struct {
 	name string
 	by   affine
+}
+
+// elementOf is a dimension of a tensor.
+type elementOf struct {
+	name string
+	dim  int
+}
+
+// comesPlain reports whether n indexes some dimension other than one with m by itself once an index is replaced: m
+// would have to run as far as both.
+func comesPlain(n lang.Node, e solution, m string, except elementOf) bool {
+	found := false
+	each(eliminate(n, e.name, e.by), func(x lang.Node) {
+		r, ok := x.(*lang.Ref)
+		if !ok {
+			return
+		}
+		for k, i := range r.Indices {
+			plain := len(i.Terms) == 1 && i.Terms[0].Gather == nil && i.Terms[0].Name == m && i.Terms[0].Coef == 1
+			found = found || plain && (elementOf{r.Name, k}) != except
+		}
+	})
+	return found
 }
 
 // solve writes one variable of an index through the coordinate m and the others.

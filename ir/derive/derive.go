@@ -55,34 +55,43 @@ type Group struct {
 
 // Program derives the gradient of the last statement's result with respect to an operand
 // of float or complex type. The gradient with respect to a complex operand z = x + iy
-// of a real quantity L is dL/dx + i dL/dy, the direction of steepest ascent. The derived
-// program gives no tensor of its own one of the names in avoid.
+// of a real quantity L is dL/dx + i dL/dy, the direction of steepest ascent. check resolves
+// the names of a file, as lang.Check does with the declarations of the operands: it is asked about file and about what
+// file is rewritten to before it is derived. The derived program gives no tensor of its own one of the names in avoid.
 //
 // The error, a *lang.Error, has one of the codes E501 to E503: the operand is not one that can be
-// differentiated by, an operator has no derivative, or a form is not supported.
-func Program(file *lang.File, p *lang.Program, wrt string, avoid ...string) (*Gradient, error) {
-	d := &deriver{prog: p, file: file, taken: map[string]bool{}, indices: map[string]bool{}, parts: map[*lang.Tensor][]*part{}, depends: map[*lang.Tensor]bool{}, sources: map[*lang.Tensor]source{}}
+// differentiated by, an operator has no derivative, or a form is not supported; or it is one of check.
+func Program(file *lang.File, check func(*lang.File) (*lang.Program, error), wrt string, avoid ...string) (*Gradient, error) {
+	p, err := check(file)
+	if err != nil {
+		return nil, err
+	}
+	d := &deriver{narrowResult: narrow(p.Stmts[len(p.Stmts)-1].LHS.Tensor.DType), taken: map[string]bool{}, indices: map[string]bool{}, parts: map[*lang.Tensor][]*part{}, depends: map[*lang.Tensor]bool{}, sources: map[*lang.Tensor]source{}}
 	for _, name := range avoid {
 		d.taken[name] = true
 	}
-	for _, t := range p.Tensors {
-		d.taken[t.Name] = true
-		if t.Name == wrt && t.Operand && t.StoredOf == nil {
-			d.wrt = t
+	d.noteNames(p)
+	of := p.Stmts[len(p.Stmts)-1].LHS.Tensor
+	g := &Gradient{Of: of, Upstream: d.upstream(p, of)}
+	d.file = copySlices(versions(file, p, wrt, d.fresh), d.taken)
+	if d.prog = p; d.file != file {
+		if d.prog, err = check(d.file); err != nil {
+			return nil, err
 		}
+		d.noteNames(d.prog)
 	}
-	for _, s := range p.Stmts {
-		for _, x := range s.Indices {
-			d.indices[x.Name] = true
+	if file := widened(d.file, d.prog); file != d.file {
+		d.file = file
+		if d.prog, err = check(d.file); err != nil {
+			return nil, err
 		}
 	}
 	if err := d.check(wrt); err != nil {
 		return nil, err.WithSource(p.Source)
 	}
-	last := p.Stmts[len(p.Stmts)-1].LHS.Tensor
-	g := &Gradient{Of: last, Upstream: d.upstream(last)}
+	last := d.prog.Stmts[len(d.prog.Stmts)-1].LHS.Tensor
 	g.Result = d.fresh("d" + d.wrt.Name)
-	d.adjoint = map[*lang.Tensor]string{last: g.Upstream}
+	d.given, d.adjoint = g.Upstream, map[*lang.Tensor]string{last: g.Upstream}
 	if err := d.statements(last); err != nil {
 		return nil, err.WithSource(p.Source)
 	}
@@ -93,11 +102,26 @@ func Program(file *lang.File, p *lang.Program, wrt string, avoid ...string) (*Gr
 	return g, nil
 }
 
+// noteNames notes which names a program uses.
+func (d *deriver) noteNames(p *lang.Program) {
+	for _, t := range p.Tensors {
+		d.taken[t.Name] = true
+	}
+	for _, s := range p.Stmts {
+		for _, x := range s.Indices {
+			d.indices[x.Name] = true
+		}
+	}
+}
+
 // deriver holds the state of one derivation.
 type deriver struct {
 	prog *lang.Program
 	file *lang.File
 	wrt  *lang.Tensor
+	// given names the adjoint of the result. narrowResult says that it is of a narrow type.
+	given        string
+	narrowResult bool
 	// depends holds the tensors through which the result depends on the operand.
 	depends map[*lang.Tensor]bool
 	sources map[*lang.Tensor]source
@@ -114,6 +138,11 @@ type deriver struct {
 // check refuses what cannot be differentiated as a whole and finds out what depends on
 // the operand.
 func (d *deriver) check(wrt string) *lang.Error {
+	for _, t := range d.prog.Tensors {
+		if t.Name == wrt && t.Operand && t.StoredOf == nil {
+			d.wrt = t
+		}
+	}
 	if d.wrt == nil {
 		return &lang.Error{Code: lang.ErrGradientOf, Msg: fmt.Sprintf("%s is no operand of the program", wrt),
 			Hint: "name a tensor that the program reads"}
@@ -122,37 +151,14 @@ func (d *deriver) check(wrt string) *lang.Error {
 		return &lang.Error{Code: lang.ErrGradientOf, Pos: d.wrt.Pos, Msg: fmt.Sprintf("%s holds %s, and only floats and complex numbers have a gradient", wrt, d.wrt.DType),
 			Hint: "convert the operand before: its gradient is then that of the converted one"}
 	}
-	assigned, read := map[*lang.Tensor]bool{}, map[*lang.Tensor]bool{}
+	assigned := map[*lang.Tensor]bool{}
 	d.depends[d.wrt] = true
-	for i, s := range d.prog.Stmts {
+	for _, s := range d.prog.Stmts {
 		t := s.LHS.Tensor
-		if t.Operand && s.Op == lang.AddTo && i+1 < len(d.prog.Stmts) &&
-			slices.ContainsFunc(lang.Accesses(s.RHS), func(a *lang.Access) bool { return a.Tensor == t }) {
-			return updatedTwice(s)
-		}
-		for _, a := range lang.Accesses(s.RHS) {
-			read[a.Tensor] = read[a.Tensor] || assigned[a.Tensor]
-		}
-		if assigned[t] && (s.Op != lang.AddTo || read[t]) || t == d.wrt && s.Op == lang.Set {
-			return unsupported(s.Pos, "a tensor that is assigned more than once", "give each value a name of its own; only += may follow, before anything reads the tensor")
-		}
 		d.noteSource(s, assigned[t])
 		assigned[t] = true
-		if !d.dependent(rightSide(s)) {
-			continue
-		}
-		d.depends[t] = true
-		if s.Op == lang.AddTo || s.Op == lang.Set {
-			continue
-		}
-		if i+1 < len(d.prog.Stmts) && t.Operand {
-			return updatedTwice(s)
-		}
-		if scatters(s.LHS) {
-			return unsupported(s.Pos, "a scatter that does not add", "sum, or multiply, over a comparison instead: y(k) = prod_i where(p(i) == k, x(i), 1)")
-		}
-		if t == d.wrt && !whole(s.LHS) {
-			return unsupported(s.Pos, "an update of a part that does not add", "update the whole tensor: where(condition, …, …)")
+		if d.dependent(s.RHS) {
+			d.depends[t] = true
 		}
 	}
 	last := d.prog.Stmts[len(d.prog.Stmts)-1]
@@ -162,12 +168,6 @@ func (d *deriver) check(wrt string) *lang.Error {
 			Hint: "the gradient would be zero everywhere"}
 	}
 	return nil
-}
-
-// updatedTwice refuses an update whose gradient needs the old value of an operand, where
-// later statements need the new one.
-func updatedTwice(s *lang.Stmt) *lang.Error {
-	return unsupported(s.Pos, "an operand of which both the old and the new value are needed", "assign the new value to a tensor of another name")
 }
 
 // scatters reports whether a left side takes a coordinate from a tensor.
@@ -186,16 +186,6 @@ func whole(a *lang.Access) bool {
 		seen[v] = true
 	}
 	return true
-}
-
-// rightSide is the value that a statement assigns, updates written out.
-func rightSide(s *lang.Stmt) lang.Expr {
-	fn, ok := updates[s.Op]
-	if !ok {
-		return s.RHS
-	}
-	old := &lang.Access{Pos: s.LHS.Pos, Tensor: s.LHS.Tensor, Indices: s.LHS.Indices}
-	return &lang.Call{Pos: s.Pos, Fn: lang.Functions[fn], Args: []lang.Expr{old, s.RHS}, Typ: s.LHS.Tensor.DType}
 }
 
 // updates are the operators of updates.
@@ -227,20 +217,14 @@ func (d *deriver) dependent(e lang.Expr) bool {
 
 // statements derives the statements, last to first.
 func (d *deriver) statements(last *lang.Tensor) *lang.Error {
+	derived := map[int]bool{} // with a later statement
 	for i := len(d.prog.Stmts) - 1; i >= 0; i-- {
 		s := d.prog.Stmts[i]
 		t := s.LHS.Tensor
-		if !d.depends[t] || t != last && len(d.parts[t]) == 0 {
+		if !d.depends[t] || derived[i] || t != last && len(d.parts[t]) == 0 {
 			continue
 		}
-		if d.adjoint[t] == "" {
-			d.adjoint[t] = d.fresh("d" + t.Name)
-			vars, value := d.sum(t)
-			if o := d.sources[t]; o.stored != nil {
-				value = masked(o.at(vars), value)
-			}
-			d.assign(d.adjoint[t], vars, value)
-		}
+		d.sumUp(t)
 		sd := newStatement(d, s)
 		if t == last && whole(s.LHS) {
 			var vars []*lang.Index
@@ -249,26 +233,31 @@ func (d *deriver) statements(last *lang.Tensor) *lang.Error {
 			}
 			sd.noteGroup(d.adjoint[t], vars)
 		}
-		if err := sd.back(sd.rhs, sd.upstream(), place{vars: sd.left}); err != nil {
+		if c := d.copyOf(i); c >= 0 {
+			derived[c] = true
+			if err := sd.update(copied(d.prog.Stmts[c])); err != nil {
+				return err
+			}
+			continue
+		}
+		if err := sd.back(s.RHS, sd.upstream(), place{vars: sd.left}); err != nil {
 			return err
 		}
 	}
-	d.updated()
 	return nil
 }
 
-// updated adds what an operand that the program adds to contributes by itself: every
-// element of it moves the same element of the result as much.
-func (d *deriver) updated() {
-	adds := slices.ContainsFunc(d.prog.Stmts, func(s *lang.Stmt) bool { return s.LHS.Tensor == d.wrt && s.Op == lang.AddTo })
-	if !adds {
+// sumUp adds a statement for the adjoint of a tensor, unless it has one.
+func (d *deriver) sumUp(t *lang.Tensor) {
+	if d.adjoint[t] != "" {
 		return
 	}
-	vars, taken := make([]string, d.wrt.Rank), map[string]bool{}
-	for k := range vars {
-		vars[k] = d.index("m", taken)
+	d.adjoint[t] = d.fresh("d" + t.Name)
+	vars, value := d.sum(t)
+	if o := d.sources[t]; o.stored != nil {
+		value = masked(o.at(vars), value)
 	}
-	d.parts[d.wrt] = append(d.parts[d.wrt], &part{vars: vars, value: ref(d.adjoint[d.wrt], vars)})
+	d.assign(d.adjoint[t], vars, value)
 }
 
 // sum is the sum of the contributions to the adjoint of a tensor, at the element that
@@ -303,6 +292,9 @@ func (d *deriver) assignGradient(g *Gradient) {
 			value = call("like", value, ref(d.wrt.Name, vars))
 		}
 	}
+	if narrow(d.wrt.DType) {
+		value = cast(d.wrt.DType, value)
+	}
 	stored := call("stored", ref(d.wrt.Name, vars))
 	if !d.wrt.Format.IsDense() && !choosesBy(value, stored) {
 		value = where(stored, value, zero())
@@ -336,7 +328,7 @@ func (d *deriver) needed() []*lang.Assign {
 	var list []*lang.Assign
 	for i := len(d.prog.Stmts) - 1; i >= 0; i-- {
 		a := d.file.Stmts[i]
-		// The last statement reads old values of what it updates.
+		// What the last statement adds to is read before.
 		if s := d.prog.Stmts[i]; !read[a.LHS.Name] || s.LHS.Tensor.Operand && i+1 == len(d.prog.Stmts) {
 			continue
 		}
@@ -349,9 +341,9 @@ func (d *deriver) needed() []*lang.Assign {
 
 // upstream is the name of the adjoint of the result. It may be among the names to avoid:
 // then it is the operand that is meant.
-func (d *deriver) upstream(last *lang.Tensor) string {
+func (d *deriver) upstream(p *lang.Program, last *lang.Tensor) string {
 	name := "d" + last.Name
-	if !slices.ContainsFunc(d.prog.Tensors, func(t *lang.Tensor) bool { return t.Name == name }) {
+	if !slices.ContainsFunc(p.Tensors, func(t *lang.Tensor) bool { return t.Name == name }) {
 		delete(d.taken, name)
 	}
 	return d.fresh(name)

@@ -39,11 +39,11 @@ func derived(t *testing.T, src, wrt, operands string) (string, error) {
 		}
 		decls[name] = d
 	}
-	p, err := lang.Check(file, decls)
-	if err != nil {
+	check := func(f *lang.File) (*lang.Program, error) { return lang.Check(f, decls) }
+	if _, err := check(file); err != nil {
 		t.Fatal(err)
 	}
-	g, err := derive.Program(file, p, wrt)
+	g, err := derive.Program(file, check, wrt)
 	if err != nil {
 		return "", err
 	}

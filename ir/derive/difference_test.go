@@ -27,14 +27,15 @@ var (
 //
 //	go test ./ir/derive -run Differences -programs 2000 -seed 1 -timeout 0
 func TestDifferences(t *testing.T) {
+	testengine.Parallel(t)
 	var engines []*lacuna.Session
 	for _, e := range testengine.All(t) {
 		engines = append(engines, lacuna.NewSession(lacuna.WithEngine(e), lacuna.WithThreads(2)))
 	}
-	total := tally{}
-	for n := range *programs {
+	tallies := make([]tally, *programs)
+	testengine.Each(*programs, func(n int) bool {
 		if *only >= 0 && n != *only {
-			continue
+			return true
 		}
 		g := newWriter(rand.New(rand.NewPCG(*seed, uint64(n))))
 		s := engines[0]
@@ -43,14 +44,22 @@ func TestDifferences(t *testing.T) {
 		}
 		src := g.program()
 		wrt := g.operand()
-		derived := compare(t, s, g, src, wrt, &total, n)
+		derived := compare(t, s, g, src, wrt, &tallies[n], n)
 		if derived != nil && n%10 == 1 {
 			g.args[derived.Upstream] = g.upstream(src)
-			compare(t, s, g, derived.Source, wrt, &total, n)
+			compare(t, s, g, derived.Source, wrt, &tallies[n], n)
 		}
-		if t.Failed() {
-			return
-		}
+		return !t.Failed()
+	})
+	if t.Failed() {
+		return
+	}
+	total := tally{}
+	for _, one := range tallies {
+		total.gradients += one.gradients
+		total.elements += one.elements
+		total.kinks += one.kinks
+		total.refused += one.refused
 	}
 	t.Logf("%d gradients, %d elements compared, %d at kinks left out, %d programs without a gradient", total.gradients, total.elements, total.kinks, total.refused)
 	if *only < 0 && (total.kinks > total.elements/10 || total.refused > *programs/3) {

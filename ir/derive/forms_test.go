@@ -43,6 +43,52 @@ func TestForms(t *testing.T) {
 		{"A", "t(i,j) = cumsum_j A(i,j); y(i) = sum_j t(i,j)*x(j)"},
 		{"A", "t(i,j) = A(i,j) + sum_k A(k,j); y(i) = sum_j t(i,j)*x(j)"},
 		{"A", "y(i) = sum_j max(A(i,j), 0.1)*x(j) + min(A(i,2), A(0,i+1))"},
+		// Tensors that are read and then assigned again, and updates of which both values are needed.
+		{"x", "t(i) = exp(x(i)); t(i) = t(i)*x(i); t(i) *= t(i) + 1; y = sum_i t(i)*x(i)"},
+		{"x", "t(i) = x(i); z(i) = t(i)^2; t(i) += z(i); z(i) = t(i)*z(i); y = sum_i z(i)*t(i)"},
+		{"v", "v(i) *= v(i) + 2; y = sum_i v(i)^2"},
+		{"v", "y = sum_i v(i)^2; v(i) max= 0.5; y += prod_i v(i); y *= y"},
+		{"x", "v(i) min= x(i+1)*A(i,2); y = sum_i v(i)^3"},
+		{"v", "v(i) min= x(i+1)*A(i,2); y = sum_i v(i)^3"},
+		{"v", "v(i) = v(i)*v(i); v(i) += 2*v(i); y(i) = exp(v(i))"},
+		{"s", "y(i) = s*x(i); s *= s + 1; y(i) += s^3"},
+		{"x", "t = 1.5; t *= x(2); t max= 0.1*t^2; y(i) = t*x(i)"},
+		// Extents that follow only from others, summed before.
+		{"r", "y = sum_i (sum_k r(i+k)*v(k))^2"},
+		{"v", "y = prod_i (sum_k r(i+k)*v(k))"},
+		{"r", "y = logsumexp_i (max_j r(2*i+j)*x(j+1)*v(j))"},
+		{"r", "y = norm_i (sum_k r(i+k)*v(k) + sum_k x(k+i))"},
+		{"A", "y = max_i (norm_k (A(k,2*i) + r(i+k)))"},
+		{"r", "y = sum_{i} (i*sum_k r(k+i)*B(k(k),k+i))^2"},
+		// Parts.
+		{"x", "t(i) = x(i)^2; t(1:3) = x(0:2)*t(2:4); y(i) = t(i)*x(i)"},
+		{"r", "r(1:8:3) *= x(0:3); y = sum_i r(i)^3"},
+		{"x", "r(1:8:3) *= x(0:3); y = sum_i r(i)^3"},
+		{"r", "r(4) = r(0)*r(1); y(i) = r(i)^2"},
+		{"r", "r(2*i) max= x(i)^2; y = sum_i r(i)^3"},
+		{"x", "r(2*i) max= x(i)^2; y = sum_i r(i)^3"},
+		{"r", "r(4-i) = v(i)*r(4); y = sum_i r(i)^3"},
+		{"r", "r(8-2*i) = v(i)*r(4); y = sum_i r(i)^3"},
+		{"A", "A(i,i+1) *= A(i,0); y(i) = sum_j A(i,j)^2*x(j)"},
+		{"x", "t(i,j) = x(i)*x(j); t(i,i) *= x(i); t(2*i,4-2*i) *= t(0,1); y = sum_{i,j} t(i,j)^2"},
+		{"A", "A(i,i+1) = 0.5; y(i) = sum_j A(i,j)^2*x(j)"},
+		{"A", "t(i,j) = A(i,j)^2; t(2*i,4-3*i) = x(i+3); y(i) = sum_j t(i,j)*x(j)"},
+		{"A", "t(i,j) = A(i,j)^2; t(1,j) = x(j); t(:,1) min= 0.3; t(0:2,2:) += A(0:2,1:4)*t(1:3,:3); y(i) = sum_j t(i,j)*x(j)"},
+		{"A", "A(0,1:3) = 2; A(:,:) *= A(:,:); y = sum_{i,j} A(i,j)*x(j)"},
+		{"x", "y(1) = x(2)*x(3); y(0) = y(1)*x(2); z = y(0)^2 + y(1)"},
+		// Scatters.
+		{"r", "r(k(i)) max= x(i)^2; y = sum_i r(i)^3"},
+		{"x", "r(k(i)) max= x(i)^2; y = sum_i r(i)^3"},
+		{"x", "t(i) = r(i)*x(1); t(k(i)) min= x(i)*x(2); y(i) = t(i)*exp(t(8))"},
+		{"r", "r(k(i)) *= x(i) + 2; y = sum_i r(i)^3"},
+		{"x", "r(k(i)) *= x(i) + 2*x(1); y = sum_i r(i)^3"},
+		{"x", "r(k(i)) *= x(i); r(k(i)) += r(k(i))*x(i); y(i) = r(i)^2"},
+		{"B", "B(k(i),j) max= x(i)*r(j+1); y(i) = sum_j B(i,j)^2"},
+		{"x", "B(k(i),j) max= x(i)*r(j+1); y(i) = sum_j B(i,j)^2"},
+		{"x", "B(k(i),1:4) *= x(i)*v(1:4); y(i) = sum_j B(i,j)^2"},
+		{"x", "B(k(i),1:4) *= x(i); y(i) = sum_j B(i,j)^2"},
+		{"B", "B(k(i),j+1) min= sum_l x(i)*A(j,l)*B(3,2); y(i) = sum_j B(i,j)^2"},
+		{"A", "B(k(i),j+1) min= sum_l x(i)*A(j,l)*B(3,2); y(i) = sum_j B(i,j)^2"},
 	}
 	s := lacuna.NewSession(lacuna.WithEngine(runtime.Interp()), lacuna.WithThreads(2))
 	total := tally{}
@@ -55,6 +101,9 @@ func TestForms(t *testing.T) {
 			q, err := tensor.FromDense([]int64{2}, tensor.Dense(1), tensor.ArrayOf([]float64{0.1 + 0.2*g.Float64(), 0.6 + 0.3*g.Float64()}))
 			must(err)
 			g.args["q"] = q
+			k, err := tensor.FromDense([]int64{5}, tensor.Dense(1), tensor.ArrayOf([]int64{3, 0, 3, 3, 2}))
+			must(err)
+			g.args["k"], g.args["s"] = k, g.tensor(nil)
 			refused := total.refused
 			d := compare(t, s, g, test.src, test.wrt, &total, n)
 			if total.refused != refused {

@@ -60,7 +60,7 @@ func (s *statement) latestStored(e *lang.Scan, g, sets lang.Node, at place) (lan
 		if err != nil {
 			return nil, err
 		}
-		if sums[k], err = s.perPrefix(e, "s", "sum", append(slices.Clone(outside), list[:k+1]...), s.visited(e, cast(e.Typ, zero()))); err != nil {
+		if sums[k], err = s.perPrefix(e, "s", "sum", append(slices.Clone(outside), list[:k+1]...), s.visited(e, cast(wide(e.Typ), zero()))); err != nil {
 			return nil, err
 		}
 		target := &lang.Ref{Name: sums[k].Name, Parens: true}

@@ -124,6 +124,15 @@ func (g *writer) program() string {
 		name := fmt.Sprintf("T%d", n)
 		g.statement(name, kinds)
 		g.temps[name] = kinds
+		for g.IntN(3) == 0 {
+			g.change(name, kinds)
+		}
+		if g.IntN(6) == 0 { // what follows reads the new value
+			name := g.pick("u", "U")
+			g.use(name)
+			g.change(name, operands[name])
+			g.temps[name] = operands[name]
+		}
 	}
 	switch g.IntN(8) {
 	case 0:
@@ -149,20 +158,48 @@ func (g *writer) statement(name string, kinds []string) {
 	g.stmts = append(g.stmts, left+" = "+body)
 }
 
-// update writes a last statement that changes an operand, also a row of it or elements that p names.
+// update writes a last statement that changes an operand.
 func (g *writer) update() {
 	name := g.pick("u", "U")
-	kinds := operands[name]
 	g.use(name)
+	g.change(name, operands[name])
+}
+
+// change writes a statement that assigns or updates a tensor that has a value: all of it, a row or a part, or the elements that r
+// names. It may read the tensor.
+func (g *writer) change(name string, kinds []string) {
 	g.next = 0
-	body := g.expr(slices.Clone(kinds), 2+g.IntN(2))
-	left := name + "(" + strings.Join(kinds, ",") + ")"
-	op := g.pick("+=", "*=", "min=", "max=")
-	if op == "+=" && g.IntN(2) == 0 {
-		left = map[string]string{"u": "u(r(i))", "U": "U(r(i),k)"}[name]
-		g.use("r")
+	op := g.pick("=", "+=", "*=", "min=", "max=")
+	scope, left := slices.Clone(kinds), slices.Clone(kinds)
+	if len(kinds) > 0 && kinds[0] == "i" {
+		switch g.IntN(5) {
+		case 0, 1:
+			if op != "=" {
+				left[0] = "r(i)"
+				g.use("r")
+			}
+		case 2:
+			left[0], scope = "0", scope[1:]
+		case 3:
+			if g.extents["i"] > 2 { // z has two values
+				left[0] = g.pick("z+1", "1-z", "2*z", "2-2*z")
+				scope = append(scope[1:], "l")
+				left[0] = strings.ReplaceAll(left[0], "z", "l")
+			}
+		}
 	}
-	g.stmts = append(g.stmts, left+" "+op+" "+body+" + 0.1*"+g.holding("i"))
+	if g.temps[name] == nil {
+		g.temps[name] = kinds
+		defer delete(g.temps, name)
+	}
+	body := g.expr(scope, 2+g.IntN(2))
+	for _, v := range scope {
+		body += " + 0.1*" + g.holding(v)
+	}
+	if len(left) > 0 {
+		name += "(" + strings.Join(left, ",") + ")"
+	}
+	g.stmts = append(g.stmts, name+" "+op+" "+body)
 }
 
 // holding is an access with the index v alone.

@@ -137,14 +137,6 @@ func (s *statement) size(e *lang.Reduce, dt tensor.DType) (lang.Node, *lang.Erro
 	return cast(wide(dt.Real()), s.counts[e]), nil
 }
 
-// wide is the type in which counts are divisors: not all fit f16.
-func wide(dt tensor.DType) tensor.DType {
-	if dt == tensor.Float16 || dt == tensor.BFloat16 {
-		return tensor.Float32
-	}
-	return dt
-}
-
 // bodyAndValue writes the body of a reduction and its result.
 func (s *statement) bodyAndValue(e *lang.Reduce) (body, value lang.Node, err *lang.Error) {
 	if body, err = s.body(e); err == nil {
@@ -240,7 +232,7 @@ func (s *statement) body(e *lang.Reduce) (lang.Node, *lang.Error) {
 func (s *statement) rounded(e lang.Expr) (lang.Node, *lang.Error) {
 	value, err := s.value(e)
 	dt := e.DType()
-	if _, read := e.(*lang.Access); !read && (dt == tensor.Float16 || dt == tensor.BFloat16) {
+	if _, read := e.(*lang.Access); !read && narrow(dt) {
 		value = cast(dt, value)
 	}
 	return value, err
@@ -263,37 +255,4 @@ func (s *statement) logSumExp(e *lang.Reduce, g lang.Node) (lang.Node, *lang.Err
 	body, f, err := s.bodyAndValue(e)
 	weight := where(binary("==", body, f), number("1"), call("exp", binary("-", body, f)))
 	return where(binary("==", body, negated(infinity())), zero(), binary("*", g, weight)), err
-}
-
-// prod is the product of the others: of those that are not 0 their product, divided by x, and of
-// the zeros 0, unless there are none. Of a single other zero the value is written,
-// as the sum of all zeros without x, because the gradient of the gradient sees what it moves.
-func (s *statement) prod(e *lang.Reduce, g lang.Node) (lang.Node, *lang.Error) {
-	body, err := s.value(e.Body)
-	if err != nil {
-		return nil, err
-	}
-	isZero := binary("==", body, zero())
-	zeros, err := s.group(e, "n", "sum", s.within(e, indicator(isZero), zero()))
-	if err != nil {
-		return nil, err
-	}
-	sum, err := s.group(e, "z", "sum", s.within(e, where(isZero, body, zero()), zero()))
-	if err != nil {
-		return nil, err
-	}
-	rest, err := s.group(e, "p", "prod", s.within(e, where(isZero, number("1"), body), number("1")))
-	if err != nil {
-		return nil, err
-	}
-	divisor := body
-	if e.Typ.IsComplex() {
-		rest, divisor, sum = call("conj", rest), call("conj", body), call("conj", sum)
-	}
-	others := binary("-", zeros, indicator(isZero))
-	other := binary("-", sum, where(isZero, divisor, zero()))
-	nonzero := where(isZero, rest, binary("/", rest, divisor))
-	single := binary("and", binary("==", others, number("1")), call("isfinite", body)) // inf/inf is no number
-	product := where(binary("==", others, zero()), nonzero, where(single, binary("*", nonzero, &lang.Paren{X: other}), zero()))
-	return binary("*", g, product), nil
 }

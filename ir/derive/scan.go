@@ -112,7 +112,8 @@ func (s *statement) logCumSumExp(e *lang.Scan, g lang.Node, at place) (lang.Node
 
 // cumProd: the sum over the results from here on of g times the product of the other elements in
 // each, which is that of those that are not 0, divided by x, times that of the zeros. As in
-// prod, of a single other zero the value is written, because the gradient of the gradient sees what it moves.
+// byDivision, of a single other zero the value is written, because the gradient of the gradient sees what it moves. To find the sum
+// without division would take a scan of s(k) = g(k) + x(k+1)*s(k+1), which the language does not have. Products of f32 are f64.
 func (s *statement) cumProd(e *lang.Scan, g lang.Node, at place) (lang.Node, *lang.Error) {
 	x, err := s.value(e.Body)
 	if err != nil {
@@ -121,6 +122,7 @@ func (s *statement) cumProd(e *lang.Scan, g lang.Node, at place) (lang.Node, *la
 	if g, err = s.shared(g, at); err != nil {
 		return nil, err
 	}
+	x = convertedTo(ranged(e.Typ), e.Typ, x)
 	vars, _ := indicesOf(e)
 	vars = s.ordered(vars)
 	isZero := binary("==", x, zero())
@@ -152,5 +154,6 @@ func (s *statement) cumProd(e *lang.Scan, g lang.Node, at place) (lang.Node, *la
 	nonzero := s.backward(e, where(has("0"), term, times("1")))
 	first := s.backward(e, where(has("1"), term, times("2")))
 	own := s.backward(e, where(binary("and", has("2"), call("isfinite", rest)), term, zero()))
-	return where(isZero, binary("-", first, binary("*", divisor, own)), binary("/", &lang.Paren{X: nonzero}, divisor)), nil
+	moved := where(isZero, binary("-", first, binary("*", divisor, own)), binary("/", &lang.Paren{X: nonzero}, divisor))
+	return convertedTo(wide(e.Typ), ranged(e.Typ), moved), nil
 }

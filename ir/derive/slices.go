@@ -1,13 +1,14 @@
 package derive
 
 import (
+	"maps"
 	"slices"
 	"strconv"
 
 	"github.com/lacuna-sparse/lacuna/lang"
 )
 
-// CopySlices puts every slice of a part of an axis that an expression reads into a statement of its own:
+// copySlices puts every slice of a part of an axis that an expression reads into a statement of its own:
 //
 //	y = exp(x(0:3))
 //
@@ -17,12 +18,9 @@ import (
 //
 // In a gradient indices have names, and run as far as the tensors that they index; of c that is as far as in
 // the slice. Left alone are slices of what `in` and `stored` ask for, since what c stores is up to the planner. The file is
-// returned as it is if nothing is to be copied. New names are not among those in avoid.
-func CopySlices(file *lang.File, avoid []string) *lang.File {
-	c := &copier{taken: map[string]bool{}}
-	for _, name := range avoid {
-		c.taken[name] = true
-	}
+// returned as it is if nothing is to be copied. New names are not among those taken.
+func copySlices(file *lang.File, taken map[string]bool) *lang.File {
+	c := &copier{taken: maps.Clone(taken)}
 	for _, n := range file.Names() {
 		c.taken[n.Name] = true
 	}
@@ -123,7 +121,7 @@ func takesPart(x *lang.RefIndex) bool {
 	return x.Slice != nil && (!x.Slice.Open || x.Slice.Lo != 0 || x.Slice.Step != 1)
 }
 
-// isCopy reports whether a statement copies slices, as those of CopySlices do.
+// isCopy reports whether a statement copies slices, as those of copySlices do.
 func isCopy(a *lang.Assign) bool {
 	r, ok := a.RHS.(*lang.Ref)
 	if !ok || a.Op != lang.Set {

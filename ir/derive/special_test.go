@@ -15,6 +15,7 @@ import (
 // TestSpecialValues says what gradients are at zeros, ties, infinities and NaN, where differences say nothing. Where torch 1.13
 // has another value than we, the comment has it.
 func TestSpecialValues(t *testing.T) {
+	testengine.Parallel(t)
 	inf, nan := math.Inf(1), math.NaN()
 	type v = []float64
 	tests := []struct {
@@ -23,12 +24,15 @@ func TestSpecialValues(t *testing.T) {
 	}{
 		{"y = prod_i x(i)", v{2, 0, 3}, v{1}, v{0, 6, 0}},
 		{"y = prod_i x(i)", v{0, 0, 3}, v{1}, v{0, 0, 0}},
-		{"y = prod_i x(i)", v{2, inf}, v{1}, v{inf, nan}}, // y/x
+		{"y = prod_i x(i)", v{2, inf}, v{1}, v{inf, 2}},
 		{"y = prod_i x(i)", v{0, inf}, v{1}, v{inf, 0}},
 		{"y = prod_i x(i)", v{0, 2, inf}, v{1}, v{inf, nan, 0}}, // 0*inf moves with 2
 		{"y = prod_i x(i)", v{0, 0, inf}, v{1}, v{nan, nan, 0}},
 		{"y = prod_i x(i)", v{0, nan}, v{1}, v{nan, 0}},
-		{"y = prod_i x(i)", v{2, nan}, v{1}, v{nan, nan}},
+		{"y = prod_i x(i)", v{2, nan}, v{1}, v{nan, 2}}, // torch: NaN for both
+		{"y = prod_i x(i)", v{1e-200, 1e-200, 1e200}, v{1}, v{1, 1, 0}},
+		{"y = prod_i x(i)", v{1e200, 1e-200, 1e200}, v{2}, v{2, inf, 2}},
+		{"y = prod_i x(i)^2", v{1e-100, 1e-20, 1e150}, v{1}, v{2e160, 2e80, 2e-90}},
 
 		{"y = max_i x(i)", v{2, 5, 5, 1}, v{3}, v{0, 1.5, 1.5, 0}},
 		{"y = max_i x(i)", v{2, inf, inf}, v{1}, v{0, 0.5, 0.5}},
@@ -170,6 +174,50 @@ func TestComplexGradients(t *testing.T) {
 		for i, want := range test.want {
 			if g := got.At(int64(i)).Complex128(); cmplx.Abs(g-want) > 1e-9 {
 				t.Errorf("%s of %v: the gradient is %v, want %v", test.src, test.x, tensor.View[complex128](got.Values()), test.want)
+				break
+			}
+		}
+	}
+}
+
+// TestProductsOutOfRange: products of the others are in range where the whole one is not. What is found by division is f64
+// for f32.
+func TestProductsOutOfRange(t *testing.T) {
+	x := []float32{1e-30, 1e-30, 1e30}
+	k, err := tensor.FromDense([]int64{3}, tensor.Dense(1), tensor.ArrayOf([]int64{0, 0, 0}))
+	must(err)
+	A, err := tensor.FromCoords([]int64{1, 3}, tensor.CSR, [][]int64{{0, 0, 0}, {0, 1, 2}}, tensor.ArrayOf(x))
+	must(err)
+	one, err := tensor.FromDense([]int64{1}, tensor.Dense(1), tensor.ArrayOf([]float32{1}))
+	must(err)
+	vector, err := tensor.FromDense([]int64{3}, tensor.Dense(1), tensor.ArrayOf(x))
+	must(err)
+	dy, err := tensor.FromDense([]int64{3}, tensor.Dense(1), tensor.ArrayOf([]float32{0, 0, 1}))
+	must(err)
+	tests := []struct {
+		src, wrt string
+		args     lacuna.Args
+	}{
+		{"y = prod_i x(i)", "x", lacuna.Args{"x": vector}},
+		{"y(i) = cumprod_i x(i)", "x", lacuna.Args{"x": vector, "dy": dy}},
+		{"y(i) = prod_j A(i,j)", "A", lacuna.Args{"A": A, "dy": one}},
+		{"y(i) = prod_{j in A} A(i,j)", "A", lacuna.Args{"A": A, "dy": one}},
+		{"y = prod_{i,j} A(i,j)", "A", lacuna.Args{"A": A}},
+		{"y(i) = prod_j (A(i,j) + A(i,j+3))", "A", lacuna.Args{"A": A, "dy": one}}, // by division
+		{"y(k(i)) *= x(i)", "x", lacuna.Args{"x": vector, "k": k, "y": one, "dy": one}},
+	}
+	s := lacuna.NewSession(lacuna.WithEngine(testengine.Or(t, runtime.Interp())))
+	for _, test := range tests {
+		got, err := s.EvalGrad(context.Background(), test.src, test.wrt, test.args)
+		if err != nil {
+			t.Errorf("%s: %v", test.src, err)
+			continue
+		}
+		values, err := got.ToDense()
+		must(err)
+		for i, want := range []float32{1, 1, 0} {
+			if g := tensor.View[float32](values)[i]; got.DType() != tensor.Float32 || math.Abs(float64(g-want)) > 1e-6 {
+				t.Errorf("%s: the gradient is %v, want 1, 1, 0", test.src, tensor.View[float32](values))
 				break
 			}
 		}

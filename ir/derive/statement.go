@@ -1,9 +1,11 @@
 package derive
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/lacuna-sparse/lacuna/lang"
+	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
 // place is where in a statement an adjoint stands: the indices that are visible, and the
@@ -23,7 +25,6 @@ func (p place) within(cond lang.Node) place {
 type statement struct {
 	*deriver
 	stmt *lang.Stmt
-	rhs  lang.Expr
 	left []*lang.Index // the indices of the left side, each once
 	// names gives every index of the statement a name of its own, which is no
 	// tensor's either.
@@ -36,7 +37,7 @@ type statement struct {
 
 func newStatement(d *deriver, s *lang.Stmt) *statement {
 	sd := &statement{
-		deriver: d, stmt: s, rhs: assigned(s), names: map[*lang.Index]string{}, taken: map[string]bool{},
+		deriver: d, stmt: s, names: map[*lang.Index]string{}, taken: map[string]bool{},
 		values: map[lang.Expr]*lang.Ref{}, merged: map[string]*part{}, counts: map[*lang.Reduce]lang.Node{},
 	}
 	for _, x := range s.Indices {
@@ -51,21 +52,13 @@ func newStatement(d *deriver, s *lang.Stmt) *statement {
 	return sd
 }
 
-// assigned is the value that a statement assigns or adds.
-func assigned(s *lang.Stmt) lang.Expr {
-	if s.Op == lang.AddTo {
-		return s.RHS
-	}
-	return rightSide(s)
-}
-
 // upstream is the adjoint of the left side. Of slices a copy is made, whose extents are those of the right side.
 func (s *statement) upstream() lang.Node {
 	lhs := s.stmt.LHS
 	r := lang.RefOf(lhs, s.names)
 	r.Name = s.adjoint[lhs.Tensor]
 	if !slices.ContainsFunc(lhs.Indices, func(x lang.IndexExpr) bool { return x.Slice && plain(x) == nil }) {
-		return r
+		return s.computed(r)
 	}
 	from, to := &lang.Ref{Name: r.Name, Parens: true}, &lang.Ref{Name: s.fresh("g"), Parens: true}
 	for k, x := range lhs.Indices {
@@ -80,6 +73,14 @@ func (s *statement) upstream() lang.Node {
 	}
 	s.out = append(s.out, &lang.Assign{LHS: to, Op: lang.Set, RHS: from})
 	r.Name = to.Name
+	return s.computed(r)
+}
+
+// computed is an element of the adjoint of a result, in the type in which it is computed with.
+func (s *statement) computed(r *lang.Ref) lang.Node {
+	if s.narrowResult && s.adjoint[s.stmt.LHS.Tensor] == s.given {
+		return cast(tensor.Float32, r)
+	}
 	return r
 }
 
@@ -147,7 +148,7 @@ func (s *statement) define(base string, vars []*lang.Index, value lang.Node) (*l
 // noteGroup notes that a tensor runs over some axes of the operand, if vars are indices that stand alone where
 // the statement reads it.
 func (s *statement) noteGroup(name string, vars []*lang.Index) {
-	for _, a := range lang.Accesses(s.rhs) {
+	for _, a := range lang.Accesses(s.stmt.RHS) {
 		if a.Tensor != s.wrt || !whole(a) || len(vars) == 0 || len(vars) == len(a.Indices) {
 			continue
 		}
@@ -187,6 +188,9 @@ func cheap(n lang.Node) bool {
 		return true
 	case *lang.Unary:
 		return cheap(n.X)
+	case *lang.Apply:
+		_, err := tensor.ParseDType(n.Name)
+		return err == nil && cheap(n.Args[0])
 	}
 	return false
 }
@@ -267,7 +271,7 @@ func (s *statement) carriers(v *lang.Index, vars []*lang.Index) ([]lang.Node, *l
 	byItself := func(a *lang.Access) bool {
 		return slices.ContainsFunc(a.Indices, func(x lang.IndexExpr) bool { return plain(x) == v })
 	}
-	accesses := append(lang.Accesses(s.rhs), likes(s.rhs)...)
+	accesses := append(lang.Accesses(s.stmt.RHS), likes(s.stmt.RHS)...)
 	if i := slices.IndexFunc(accesses, byItself); i >= 0 {
 		return []lang.Node{s.alone(accesses[i], v)}, nil
 	}
@@ -284,21 +288,60 @@ func (s *statement) carriers(v *lang.Index, vars []*lang.Index) ([]lang.Node, *l
 		return list, err
 	}
 	var list []lang.Node
-	for _, a := range accesses {
+	for _, a := range append(accesses, s.stmt.LHS) {
 		for _, x := range a.Indices {
-			holds := slices.ContainsFunc(x.Terms, func(t lang.Term) bool { return t.Var == v })
-			foreign := slices.ContainsFunc(x.Terms, func(t lang.Term) bool { return !slices.Contains(vars, t.Var) })
-			if !holds {
+			if !slices.ContainsFunc(x.Terms, func(t lang.Term) bool { return t.Var == v }) {
 				continue
 			}
-			if foreign {
-				return nil, unsupported(a.Pos, "an index whose extent follows from others that are summed before", "use the index by itself in some tensor")
+			if slices.ContainsFunc(x.Terms, func(t lang.Term) bool { return !slices.Contains(vars, t.Var) }) {
+				return []lang.Node{s.length(v)}, nil
 			}
-			list = append(list, lang.RefOf(a, s.names))
+			r := lang.RefOf(a, s.names)
+			if a == s.stmt.LHS {
+				r.Name = s.adjoint[a.Tensor]
+			}
+			list = append(list, r)
 			break
 		}
 	}
 	return list, nil
+}
+
+// length adds a statement for a tensor that v indexes by itself. Its extent follows from all that the statement
+// indexes, as there: t(i) = sum_k like(0.0, x(i+k), w(k)).
+func (s *statement) length(v *lang.Index) lang.Node {
+	names := maps.Clone(s.names)
+	var others []string
+	for _, x := range s.stmt.Indices {
+		if x.Like != nil {
+			names[x] = names[x.Like] // earlier in the list
+			continue
+		}
+		if x != v {
+			others = append(others, names[x])
+		}
+	}
+	args := []lang.Node{number("0.0")}
+	for _, a := range append(append(lang.Accesses(s.stmt.RHS), likes(s.stmt.RHS)...), s.stmt.LHS) {
+		r := lang.RefOf(a, names)
+		switch of := a.Tensor.StoredOf; {
+		case of != nil:
+			r.Name = of.Name
+		case a == s.stmt.LHS:
+			r.Name = s.adjoint[a.Tensor]
+		}
+		for k, x := range a.Indices {
+			if x.Gather != nil {
+				r.Indices[k] = &lang.RefIndex{Terms: []*lang.IndexTerm{{}}}
+			}
+		}
+		if r.Parens {
+			args = append(args, r)
+		}
+	}
+	r := ref(s.fresh("e"), []string{names[v]})
+	s.out = append(s.out, &lang.Assign{LHS: r, Op: lang.Set, RHS: fold("sum", others, nil, call("like", args...))})
+	return r
 }
 
 // likes lists the accesses of e that give extents only.

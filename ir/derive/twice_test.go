@@ -15,6 +15,7 @@ import (
 // central differences of the gradient: sum_e v(e)*d(dA(e))/dA, for an adjoint v of the gradient. The operand
 // has zeros where a case says so, which differences of products can be taken at.
 func TestTwice(t *testing.T) {
+	testengine.Parallel(t)
 	s := lacuna.NewSession(lacuna.WithEngine(testengine.Or(t, runtime.Interp())))
 	plain := []float64{0.7, -0.4, 1.3, 0.9, 0.25, -1.1, 0.6, 2.1}
 	zeros := []float64{0, 1.3, 0.9, -0.4, 0, -1.1, 0, 2.1}

@@ -42,6 +42,11 @@ type Func struct {
 	Body  []Stmt
 	Fails []string // messages of the Fail statements, by number
 	Grid  *Grid    // nil: an ordinary function
+	// Quick, unless nil, stands in for a grid function as long as that is not compiled: it has
+	// the same parameters and threads and stores the same bits, but is much smaller
+	// and may be slower. It fails where the function does, and has no stand-in itself. It is
+	// no part of the text: that of the function says what is stored.
+	Quick *Func
 }
 
 // StatusStopped is the status of a function that gave up because its caller

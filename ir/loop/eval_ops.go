@@ -192,15 +192,9 @@ func evalF32Binary(op BinaryOp, x, y float32) (Const, bool) {
 	case Div:
 		return f32Const(x / y), true
 	case Min:
-		if x <= y || x != x {
-			return f32Const(x), true
-		}
-		return f32Const(y), true
+		return f32Const(min(x, y)), true
 	case Max:
-		if x >= y || x != x {
-			return f32Const(x), true
-		}
-		return f32Const(y), true
+		return f32Const(max(x, y)), true
 	case MinNum, MaxNum:
 		return f32Const(extremeNumber(op, x, y)), true
 	case Complex:
@@ -220,15 +214,9 @@ func evalF64Binary(op BinaryOp, x, y float64) (Const, bool) {
 	case Div:
 		return f64Const(x / y), true
 	case Min:
-		if x <= y || x != x {
-			return f64Const(x), true
-		}
-		return f64Const(y), true
+		return f64Const(min(x, y)), true
 	case Max:
-		if x >= y || x != x {
-			return f64Const(x), true
-		}
-		return f64Const(y), true
+		return f64Const(max(x, y)), true
 	case MinNum, MaxNum:
 		return f64Const(extremeNumber(op, x, y)), true
 	case Complex:

@@ -210,13 +210,13 @@ func TestEvalFloats(t *testing.T) {
 		{Min, 2, 1, 1},
 		{Min, nan, 1, nan},
 		{Min, 1, nan, nan},
-		{Min, 0, negZero, 0}, // equal: the first
+		{Min, 0, negZero, negZero}, // which is below 0
 		{Min, negZero, 0, negZero},
 		{Max, 1, 2, 2},
 		{Max, nan, inf, nan},
 		{Max, inf, nan, nan},
 		{Max, 0, negZero, 0},
-		{Max, negZero, 0, negZero},
+		{Max, negZero, 0, 0},
 		{Div, 1, 0, inf},
 		{Div, 1, negZero, -inf},
 		{Div, 0, 0, nan},

@@ -136,6 +136,41 @@ func TestVerifyGrid(t *testing.T) {
 	}
 }
 
+// A quick function has the parameters of the one that it stands in for, and is well formed itself.
+func TestVerifyQuick(t *testing.T) {
+	quick := func(f *Func) *Func {
+		q, err := ParseFunc(inGrid("w[0] = n"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.Quick = q
+		return q
+	}
+	for _, c := range []struct {
+		change func(f *Func)
+		want   string
+	}{
+		{func(f *Func) { quick(f) }, ""},
+		{func(f *Func) { quick(f).Grid.Threads = 32 }, "has blocks of 32 threads, not 64"},
+		{func(f *Func) { quick(f).Grid = nil }, "which is a grid function too"},
+		{func(f *Func) { quick(quick(f)) }, "has a quick one itself"},
+		{func(f *Func) { q := quick(f); q.Args = q.Args[:0] }, "has 0 scalar parameters, not 1"},
+		{func(f *Func) { q := quick(f); q.Bufs = q.Bufs[1:] }, "has other buffers"},
+		{func(f *Func) { quick(f).Bufs[0].ReadOnly = false }, "has other buffers"},
+		{func(f *Func) { quick(f).Bufs[0].Elem = U8 }, "has other buffers"},
+		{func(f *Func) { quick(f).Fails = []string{"no"} }, "the quick function fails with other messages"},
+		{func(f *Func) { quick(f); f.Fails = []string{"no"} }, "the quick function fails with other messages"},
+		{func(f *Func) { q := quick(f); q.Body = append(q.Body, &Barrier{Scope: 9}) }, "the quick function: a barrier of scope 9"},
+	} {
+		f, err := ParseFunc(inGrid("w[0] = n"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.change(f)
+		wantError(t, f.Verify(nil), c.want, f.String())
+	}
+}
+
 // Ordinary functions, and scalar ones, have no grid constructs.
 func TestVerifyNoGrid(t *testing.T) {
 	for _, body := range []string{

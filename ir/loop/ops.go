@@ -35,8 +35,8 @@ const (
 	Mul    // complex: (ac-bd) + (ad+bc)i
 	Div    // F32, F64: IEEE; complex: Smith's method, see EvalBinary; integers: truncates, x/0 = 0, min/-1 = min
 	Rem    // integers: sign of the dividend, x%0 = 0, min%-1 = 0
-	Min    // integers, Bool, floats: x if x<=y or x is NaN, else y (so NaN wins)
-	Max    // integers, Bool, floats: x if x>=y or x is NaN, else y (so NaN wins)
+	Min    // integers, Bool, floats: the smaller one, NaN if one is; -0 is below 0
+	Max    // integers, Bool, floats: the larger one, NaN if one is; -0 is below 0
 	MinNum // F32, F64: the smaller one, the other one if one is NaN; of zeros either
 	MaxNum // F32, F64: the larger one, the other one if one is NaN; of zeros either
 	And    // Bool: logical (both sides evaluated); integers: bitwise

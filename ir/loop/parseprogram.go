@@ -159,6 +159,10 @@ func (p *parser) stage() Stage {
 	for ; p.accept("prefix"); p.skipComments() {
 		s.Prefixes = append(s.Prefixes, p.prefixSum())
 	}
+	if p.accept("join") {
+		s.Join = p.join()
+		p.skipComments()
+	}
 	if p.accept("blocks") {
 		s.Blocks = p.size()
 		p.skipComments()
@@ -175,6 +179,38 @@ func (p *parser) stage() Stage {
 	}
 	p.expect("}")
 	return s
+}
+
+// join reads what follows "join": "ends of chunk, lo, hi room hi - lo { … }".
+func (p *parser) join() *Join {
+	j := &Join{Ends: p.bufferRef(), Shift: -1}
+	p.expect("of")
+	j.Chunk = p.scalarRef()
+	p.expect(",")
+	j.Lo = p.scalarRef()
+	p.expect(",")
+	j.Hi = p.scalarRef()
+	if j.Exact = p.accept("exactly"); !j.Exact {
+		p.expect("room")
+	}
+	j.Room = p.size()
+	p.expect("{")
+	p.skipComments()
+	for ; p.accept("move"); p.skipComments() {
+		m := Move{Buffer: p.bufferRef()}
+		p.expect("[")
+		m.First = p.wholeNumber(plus)
+		p.expect("]")
+		p.expect("of")
+		m.List = p.wholeNumber(plus)
+		j.Moves = append(j.Moves, m)
+	}
+	if p.accept("shift") {
+		j.Shift = p.bufferRef()
+		p.skipComments()
+	}
+	p.expect("}")
+	return j
 }
 
 // prefixSum reads what follows "prefix": "counts[0, 2] of n total sums[0] limit 1000".

@@ -101,6 +101,9 @@ func (p *programPrinter) stage(s *Stage, partitions []string) {
 	for _, x := range s.Prefixes {
 		p.line("prefix ", p.sizes.prefix(x))
 	}
+	if s.Join != nil {
+		p.join(s.Join)
+	}
 	if s.Blocks != nil {
 		p.line("blocks ", p.sizes.size(s.Blocks))
 	}
@@ -114,6 +117,26 @@ func (p *programPrinter) stage(s *Stage, partitions []string) {
 		}
 		p.header("run", bufs, args, "")
 		p.fn(s.Func)
+	}
+	p.indent--
+	p.line("}")
+}
+
+// join writes a join: "join ends of chunk, lo, hi room hi - lo {", or "exactly" for
+// "room", and lines for its buffers: "move crd[0] of 0", "shift pos".
+func (p *programPrinter) join(j *Join) {
+	room := " room "
+	if j.Exact {
+		room = " exactly "
+	}
+	p.line("join ", p.sizes.buffer(j.Ends), " of ", p.sizes.scalar(j.Chunk), ", ", p.sizes.scalar(j.Lo), ", ", p.sizes.scalar(j.Hi),
+		room, p.sizes.size(j.Room), " {")
+	p.indent++
+	for _, m := range j.Moves {
+		p.line(fmt.Sprintf("move %s[%d] of %d", p.sizes.buffer(m.Buffer), m.First, m.List))
+	}
+	if j.Shift >= 0 {
+		p.line("shift ", p.sizes.buffer(j.Shift))
 	}
 	p.indent--
 	p.line("}")

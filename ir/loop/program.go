@@ -76,8 +76,10 @@ type Stage struct {
 	Func *Func
 	Bufs []BufferID // program buffer of each Func.Bufs
 	Args []ScalarID // program scalar of each Func.Args
-	// Ordered forbids running chunks of this stage at the same time.
+	// Ordered forbids running chunks of this stage at the same time, but as Join says.
 	Ordered bool
+	// Join, when not nil, says how chunks of an ordered stage may run at the same time.
+	Join *Join
 	// Symbolic says that what the stage computes follows from the bound scalars
 	// and the inputs that symbolic stages read, whatever the other inputs hold.
 	// An engine may keep it for runs where those are the same; later stages
@@ -105,6 +107,36 @@ type Prefix struct {
 	// Limit, if it is positive, is the greatest sum that is right; a greater one
 	// makes the stage fail with Fails[0] of its function.
 	Limit int64
+}
+
+// Join describes an ordered stage whose chunks append to lists, each after what the
+// chunk before it has left. An engine may run them at the same time: a chunk then
+// appends to memory of its own, as if nothing were before it, and what came of it is
+// moved once it is known how much the chunks before have appended.
+type Join struct {
+	// Ends is an I64 temporary that the function both reads and writes: element i is how
+	// many entries list i has before the chunk, and then after it.
+	Ends BufferID
+	// Chunk, Lo and Hi are scalars that are those of a chunk where Room is evaluated,
+	// and mean nothing elsewhere. Room is how many entries the chunk appends to any of
+	// the lists at most.
+	Chunk, Lo, Hi ScalarID
+	Room          SizeExpr
+	// Exact says that the chunk appends as many as Room to each list, no fewer.
+	Exact bool
+	// Moves are the outputs that hold the entries of lists. The function accesses
+	// those that it appends, and no other elements.
+	Moves []Move
+	// Shift is an output of U64, -1 for none, of which a chunk sets the elements lo+1 to
+	// hi to lengths of list 0.
+	Shift BufferID
+}
+
+// Move is a buffer with an element for each entry of a list: First+i for entry i.
+type Move struct {
+	Buffer BufferID
+	List   int64
+	First  int64 // 0 or 1
 }
 
 // ScalarLet defines a program scalar.

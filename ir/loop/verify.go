@@ -48,7 +48,7 @@ func (e *VerifyError) Error() string {
 // language; trees are of bounded size. Whether indices are in range it does not
 // tell. In a grid function, all threads of the block come to each barrier, and all
 // of the warp to each shuffle and ballot, if there are no races; that threads do
-// not race Verify does not tell. The error is a *VerifyError.
+// not race Verify does not tell. A function's Quick is verified too. The error is a *VerifyError.
 func (f *Func) Verify(resolve Resolver) error {
 	v := verifier{vars: f.Vars, bufs: f.Buffers(), grid: f.Grid, fails: f.Fails, resolve: resolve}
 	v.wantName(isEntity(f.Name), "function", f.Name)
@@ -68,6 +68,9 @@ func (f *Func) Verify(resolve Resolver) error {
 		if f.Grid != nil && len(v.problems) == 0 {
 			v.divergence(f.Body)
 		}
+	}
+	if f.Quick != nil && len(v.problems) == 0 {
+		v.quick(f)
 	}
 	return v.result("func " + CleanName(f.Name))
 }

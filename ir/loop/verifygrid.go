@@ -1,6 +1,10 @@
 package loop
 
-import "math/bits"
+import (
+	"errors"
+	"math/bits"
+	"slices"
+)
 
 // gridHeader checks what makes f a grid function or an ordinary one.
 func (v *verifier) gridHeader(f *Func) {
@@ -29,6 +33,30 @@ func (v *verifier) gridHeader(f *Func) {
 	}
 	if n := g.Bytes(); n > MaxShared {
 		v.problem("the shared arrays of a block take more than %d bytes", MaxShared)
+	}
+}
+
+// quick checks what stands in for f while f is compiled.
+func (v *verifier) quick(f *Func) {
+	q := f.Quick
+	switch {
+	case f.Grid == nil || q.Grid == nil:
+		v.problem("only a grid function has a quick one, which is a grid function too")
+		return
+	case q.Quick != nil:
+		v.problem("the quick function has a quick one itself")
+		return
+	case q.Grid.Threads != f.Grid.Threads:
+		v.problem("the quick function has blocks of %d threads, not %d", q.Grid.Threads, f.Grid.Threads)
+	case len(q.Args) != len(f.Args):
+		v.problem("the quick function has %d scalar parameters, not %d", len(q.Args), len(f.Args))
+	case !slices.EqualFunc(q.Bufs, f.Bufs, func(x, y Buf) bool { return x.Elem == y.Elem && (x.ReadOnly || !y.ReadOnly) }):
+		v.problem("the quick function has other buffers")
+	case !slices.Equal(q.Fails, f.Fails):
+		v.problem("the quick function fails with other messages")
+	}
+	if err := (*VerifyError)(nil); errors.As(q.Verify(v.resolve), &err) {
+		v.problem("the quick function: %s", err.Problems[0].Msg)
 	}
 }
 

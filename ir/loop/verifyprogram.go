@@ -40,6 +40,9 @@ func (prog *Program) Verify(resolve Resolver) error {
 	return &VerifyError{What: "program " + CleanName(prog.Name), Problems: v.problems}
 }
 
+// maxLists is more lists than a stage joins: one for each level of a tensor at most.
+const maxLists = 1 << 10
+
 type programVerifier struct {
 	prog     *Program
 	resolve  Resolver
@@ -123,8 +126,58 @@ func (v *programVerifier) stage(s *Stage) {
 	for i := range s.Prefixes {
 		v.prefix(&s.Prefixes[i])
 	}
+	v.join(s)
 	v.grid(s)
 	v.run(s)
+}
+
+// join checks what allows the chunks of an ordered stage to run at the same time.
+func (v *programVerifier) join(s *Stage) {
+	j := s.Join
+	if j == nil {
+		return
+	}
+	if s.Partition < 0 || !s.Ordered || s.Func == nil {
+		v.problem("joins chunks, but is no ordered stage with a partition and a function")
+	}
+	for _, id := range []ScalarID{j.Chunk, j.Lo, j.Hi} {
+		v.define(id)
+		if slices.Contains(s.Args, id) {
+			v.problem("passes scalar %d of a join to its function", id)
+		}
+	}
+	v.size(j.Room)
+	if v.hasBuffer(j.Ends) && (v.prog.Buffers[j.Ends].Elem != I64 || v.prog.Buffers[j.Ends].Role != Temp) {
+		v.problem("joins lists by the ends in %s, which is no temporary of I64", v.prog.Buffers[j.Ends].Name)
+	}
+	joined := []BufferID{j.Ends}
+	for _, m := range j.Moves {
+		if m.List < 0 || m.List > maxLists || m.First < 0 || m.First > 1 {
+			v.problem("moves list %d from element %d on", m.List, m.First)
+		}
+		joined = append(joined, m.Buffer)
+	}
+	if j.Shift >= 0 {
+		joined = append(joined, j.Shift)
+		if v.hasBuffer(j.Shift) && v.prog.Buffers[j.Shift].Elem != U64 {
+			v.problem("shifts %s, which is not of U64", v.prog.Buffers[j.Shift].Name)
+		}
+	}
+	for i, id := range joined {
+		if !v.hasBuffer(id) {
+			continue
+		}
+		name := v.prog.Buffers[id].Name
+		if i > 0 && v.prog.Buffers[id].Role != Output {
+			v.problem("joins parts of %s, which is not an output", name)
+		}
+		if slices.Contains(joined[:i], id) {
+			v.problem("joins parts of %s twice", name)
+		}
+		if !slices.Contains(s.Bufs, id) {
+			v.problem("joins parts of %s, which its function does not get", name)
+		}
+	}
 }
 
 // prefix checks a prefix.
@@ -321,7 +374,7 @@ func (v *programVerifier) run(s *Stage) {
 			continue
 		}
 		b, param := v.prog.Buffers[id], f.Bufs[i]
-		if cut, ok := v.scratch[id]; b.Role == Scratch && s.Partition >= 0 && !s.Ordered && (!ok || cut != s.Partition) {
+		if cut, ok := v.scratch[id]; b.Role == Scratch && s.Partition >= 0 && (!s.Ordered || s.Join != nil) && (!ok || cut != s.Partition) {
 			v.problem("passes %s to several threads, but it is not allocated for the chunks of %s", b.Name, v.prog.Partitions[s.Partition].Name)
 		}
 		if b.Elem != param.Elem {

@@ -29,55 +29,66 @@ for.i:
 	%15 = call double @llvm.rint.f64(double %5)
 	%16 = fdiv double %14, %15
 	%17 = fsub double %11, %16
-	%18 = fcmp uno double 1.000000e+00, 1.000000e+00
-	%19 = fcmp olt double 1.000000e+00, %5
-	%20 = select i1 %19, double 1.000000e+00, double %5
-	%21 = select i1 %18, double 0x7FF8000000000000, double %20
-	%22 = fadd double %17, %21
-	%23 = fneg double %5
-	%24 = fcmp uno double 1.000000e-01, 1.000000e-01
-	%25 = fcmp ogt double 1.000000e-01, %23
-	%26 = select i1 %25, double 1.000000e-01, double %23
-	%27 = select i1 %24, double 0x7FF8000000000000, double %26
-	%28 = fsub double %22, %27
-	%29 = getelementptr inbounds double, double* %out, i64 %i
-	store double %28, double* %29
-	%30 = bitcast float %7 to i32
-	%31 = and i32 %30, 2147483647
-	%32 = bitcast i32 %31 to float
-	%33 = bitcast float %7 to i32
-	%34 = or i32 %33, 1
-	%35 = bitcast i32 %34 to float
-	%36 = fadd float %32, %35
-	%37 = getelementptr inbounds float, float* %outb, i64 %i
-	store float %36, float* %37
-	%38 = fcmp oeq double %5, 0.000000e+00
-	%39 = fcmp une double %5, %5
-	%40 = or i1 %38, %39
-	%41 = fcmp olt double %5, 0x7FF0000000000000
-	%42 = xor i1 %41, true
-	%43 = and i1 %40, %42
-	%44 = fcmp oge double %5, 3.000000e+00
-	%45 = fcmp ole double %5, 4.000000e+00
-	%46 = and i1 %44, %45
-	%47 = or i1 %43, %46
-	%48 = fcmp ogt double %5, 0x7FF8000000000000
-	%49 = or i1 %47, %48
-	%50 = zext i1 %49 to i8
-	%51 = getelementptr inbounds i8, i8* %flags, i64 %i
-	store i8 %50, i8* %51
+	%18 = fcmp olt double 1.000000e+00, %5
+	%19 = select i1 %18, double 1.000000e+00, double %5
+	%20 = fcmp olt double %5, 1.000000e+00
+	%21 = select i1 %20, double %5, double 1.000000e+00
+	%22 = bitcast double %19 to i64
+	%23 = bitcast double %21 to i64
+	%24 = or i64 %22, %23
+	%25 = bitcast i64 %24 to double
+	%26 = fadd double %17, %25
+	%27 = fneg double %5
+	%28 = fneg double %27
+	%29 = fneg double 1.000000e-01
+	%30 = fcmp olt double %29, %28
+	%31 = select i1 %30, double %29, double %28
+	%32 = fcmp olt double %28, %29
+	%33 = select i1 %32, double %28, double %29
+	%34 = bitcast double %31 to i64
+	%35 = bitcast double %33 to i64
+	%36 = or i64 %34, %35
+	%37 = bitcast i64 %36 to double
+	%38 = fneg double %37
+	%39 = fsub double %26, %38
+	%40 = getelementptr inbounds double, double* %out, i64 %i
+	store double %39, double* %40
+	%41 = bitcast float %7 to i32
+	%42 = and i32 %41, 2147483647
+	%43 = bitcast i32 %42 to float
+	%44 = bitcast float %7 to i32
+	%45 = or i32 %44, 1
+	%46 = bitcast i32 %45 to float
+	%47 = fadd float %43, %46
+	%48 = getelementptr inbounds float, float* %outb, i64 %i
+	store float %47, float* %48
+	%49 = fcmp oeq double %5, 0.000000e+00
+	%50 = fcmp une double %5, %5
+	%51 = or i1 %49, %50
+	%52 = fcmp olt double %5, 0x7FF0000000000000
+	%53 = xor i1 %52, true
+	%54 = and i1 %51, %53
+	%55 = fcmp oge double %5, 3.000000e+00
+	%56 = fcmp ole double %5, 4.000000e+00
+	%57 = and i1 %55, %56
+	%58 = or i1 %54, %57
+	%59 = fcmp ogt double %5, 0x7FF8000000000000
+	%60 = or i1 %58, %59
+	%61 = zext i1 %60 to i8
+	%62 = getelementptr inbounds i8, i8* %flags, i64 %i
+	store i8 %61, i8* %62
 	%i.next = add nsw i64 %i, 1
-	%52 = icmp slt i64 %i.next, %i.to
-	br i1 %52, label %for.i, label %for.i.strip.end, !llvm.loop !2
+	%63 = icmp slt i64 %i.next, %i.to
+	br i1 %63, label %for.i, label %for.i.strip.end, !llvm.loop !2
 
 for.i.strip.end:
-	%53 = icmp eq i64 %i.to, %hi
-	br i1 %53, label %for.i.end, label %for.i.strip.next, !prof !3
+	%64 = icmp eq i64 %i.to, %hi
+	br i1 %64, label %for.i.end, label %for.i.strip.next, !prof !3
 
 for.i.strip.next:
-	%54 = load volatile i32, i32* %stop, align 4
-	%55 = icmp eq i32 %54, 0
-	br i1 %55, label %for.i.strip, label %stopped, !prof !3
+	%65 = load volatile i32, i32* %stop, align 4
+	%66 = icmp eq i32 %65, 0
+	br i1 %66, label %for.i.strip, label %stopped, !prof !3
 
 for.i.end:
 	ret i64 0

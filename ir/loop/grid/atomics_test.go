@@ -1,15 +1,9 @@
 package grid_test
 
 import (
-	"context"
 	"slices"
 	"strings"
 	"testing"
-	"unsafe"
-
-	"github.com/lacuna-sparse/lacuna/ir/loop"
-	"github.com/lacuna-sparse/lacuna/ir/loop/grid"
-	"github.com/lacuna-sparse/lacuna/runtime"
 )
 
 const scatter = `program scatter {
@@ -51,50 +45,28 @@ func TestAtomicsMapping(t *testing.T) {
 		{"y[at] = y[at] + t", "y[at] = y[at + 1] + t", false},
 		{"y[at] = y[at] + t", "y[at] = y[at] + t\n        y[at] = min(y[at], t)", false},
 	} {
-		p, err := loop.ParseProgram(strings.Replace(scatter, c.old, c.new, 1))
-		if err != nil {
-			t.Fatal(err)
-		}
-		text := grid.Map(p, grid.Options{}).String()
+		text := mapped(t, strings.Replace(scatter, c.old, c.new, 1)).String()
 		if got := strings.Contains(text, "stage compute_by_atomics {"); got != c.atomic {
 			t.Errorf("with %q for %q: atomics %v, want %v, in\n%s", c.new, c.old, got, c.atomic, text)
 		}
 	}
-	floats, err := loop.ParseProgram(strings.ReplaceAll(strings.ReplaceAll(scatter, "[]i64", "[]f64"), "var t: i64 = x[i]\n        if t > 100 {\n          t = 100\n        }", "let t: f64 = x[i]"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if text := grid.Map(floats, grid.Options{}).String(); strings.Contains(text, "by_atomics") {
+	floats := strings.ReplaceAll(strings.ReplaceAll(scatter, "[]i64", "[]f64"), "var t: i64 = x[i]\n        if t > 100 {\n          t = 100\n        }", "let t: f64 = x[i]")
+	if text := mapped(t, floats).String(); strings.Contains(text, "by_atomics") {
 		t.Errorf("floats are added by atomics in\n%s", text)
 	}
 }
 
 // TestAtomics runs a scatter on the simulated engine, which finds races.
 func TestAtomics(t *testing.T) {
-	program, err := loop.ParseProgram(scatter)
-	if err != nil {
-		t.Fatal(err)
-	}
-	e, err := runtime.Simulated().Compile(context.Background(), program)
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := simulated(t, scatter)
 	for _, n := range []int{0, 1, 31, 32, 33, 1000} {
 		p, x, want := make([]uint32, n), make([]int64, n), make([]int64, 7)
 		for i := range p {
 			p[i], x[i] = uint32(i*i%7), int64(i-20)
 			want[p[i]] += min(x[i], 100)
 		}
-		b := e.NewBindings()
-		b.Buffers[0] = runtime.Memory{Ptr: unsafe.Pointer(unsafe.SliceData(p)), Len: int64(n)}
-		b.Buffers[1] = runtime.Memory{Ptr: unsafe.Pointer(unsafe.SliceData(x)), Len: int64(n)}
-		b.Scalars[0], b.Scalars[1] = int64(n), 7
-		var res runtime.Results
-		if err := e.RunInto(t.Context(), b, runtime.Options{}, &res); err != nil {
-			t.Fatal(err)
-		}
-		if got := runtime.SliceOf[int64](res.Buffers[2]); !slices.Equal(got, want) {
-			t.Errorf("%d values: %v, want %v", n, got, want)
+		if got, err := scatterInto(t, e, p, x, 7); err != nil || !slices.Equal(got, want) {
+			t.Errorf("%d values: %v, %v, want %v", n, got, err, want)
 		}
 	}
 }

@@ -1,15 +1,11 @@
 package grid_test
 
 import (
-	"context"
 	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
-	"unsafe"
 
-	"github.com/lacuna-sparse/lacuna/ir/loop"
-	"github.com/lacuna-sparse/lacuna/ir/loop/grid"
 	"github.com/lacuna-sparse/lacuna/runtime"
 )
 
@@ -75,11 +71,7 @@ const countingPass = `program sort {
 }`
 
 func TestCountersMapping(t *testing.T) {
-	p, err := loop.ParseProgram(countingPass)
-	if err != nil {
-		t.Fatal(err)
-	}
-	text := grid.Map(p, grid.Options{}).String()
+	text := mapped(t, countingPass).String()
 	for _, want := range []string{"stage count_by_warps {", "stage move_by_warps {", "ballot(", "stage close_by_iterations {"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("there is no %q in\n%s", want, text)
@@ -93,11 +85,7 @@ func TestCountersMapping(t *testing.T) {
 		{"place[dest] = u32(p)", "place[dest] = place[0]"},
 		{"counts[slot] = u32(dest + 1)", "counts[slot] = u32(dest + 2)"},
 	} {
-		p, err := loop.ParseProgram(strings.Replace(countingPass, change[0], change[1], 1))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if text := grid.Map(p, grid.Options{}).String(); strings.Contains(text, "move_by_warps") {
+		if text := mapped(t, strings.Replace(countingPass, change[0], change[1], 1)).String(); strings.Contains(text, "move_by_warps") {
 			t.Errorf("with %s the stage is still mapped to warps", change[1])
 		}
 	}
@@ -105,14 +93,7 @@ func TestCountersMapping(t *testing.T) {
 
 // TestCounters runs the pass on the simulated engine, which finds races.
 func TestCounters(t *testing.T) {
-	p, err := loop.ParseProgram(countingPass)
-	if err != nil {
-		t.Fatal(err)
-	}
-	x, err := runtime.Simulated().Compile(context.Background(), p)
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := simulated(t, countingPass)
 	r := rand.New(rand.NewPCG(3, 4))
 	for _, n := range []int{0, 1, 31, 32, 33, 95, 96, 97, 1000} {
 		for _, buckets := range []int{1, 2, 8} {
@@ -123,11 +104,8 @@ func TestCounters(t *testing.T) {
 			}
 			slices.SortStableFunc(want, func(i, j uint32) int { return int(keys[i]) - int(keys[j]) })
 			want = append(want, 7, 7, 7, 7, 7)
-			b := x.NewBindings()
-			b.Buffers[0] = runtime.Memory{Ptr: unsafe.Pointer(unsafe.SliceData(keys)), Len: int64(n)}
-			b.Scalars[0] = int64(n)
-			var res runtime.Results
-			if err := x.RunInto(t.Context(), b, runtime.Options{}, &res); err != nil {
+			res, err := results(t, e, []runtime.Memory{memory(keys)}, int64(n))
+			if err != nil {
 				t.Fatal(err)
 			}
 			if got := runtime.SliceOf[uint32](res.Buffers[3]); !slices.Equal(got, want) {

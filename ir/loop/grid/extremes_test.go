@@ -1,16 +1,10 @@
 package grid_test
 
 import (
-	"context"
 	"math"
 	"math/rand/v2"
 	"strings"
 	"testing"
-	"unsafe"
-
-	"github.com/lacuna-sparse/lacuna/ir/loop"
-	"github.com/lacuna-sparse/lacuna/ir/loop/grid"
-	"github.com/lacuna-sparse/lacuna/runtime"
 )
 
 // TestExtremes compares what atomics make of floats with one thread's.
@@ -21,20 +15,14 @@ func TestExtremes(t *testing.T) {
 		"min": func(x, y float64) float64 { return min(x, y) }, "max": func(x, y float64) float64 { return max(x, y) },
 	} {
 		for _, order := range []string{"(y[at], t)", "(t, y[at])"} {
-			program, err := loop.ParseProgram(strings.Replace(floatScatter, "y[at] + t", op+order, 1))
-			if err != nil {
-				t.Fatal(err)
-			}
-			text := grid.Map(program, grid.Options{}).String()
+			program := strings.Replace(floatScatter, "y[at] + t", op+order, 1)
+			text := mapped(t, program).String()
 			for _, stage := range []string{"compute_by_keys", "compute_by_extremes", "compute_by_values"} {
 				if !strings.Contains(text, "stage "+stage+" {") {
 					t.Fatalf("no stage %s in\n%s", stage, text)
 				}
 			}
-			e, err := runtime.Simulated().Compile(context.Background(), program)
-			if err != nil {
-				t.Fatal(err)
-			}
+			e := simulated(t, program)
 			for _, kinds := range []int{len(special), 5, 1} {
 				n, m := int64(300), int64(40)
 				p, x, want := make([]uint32, n), make([]float64, n), make([]float64, m)
@@ -44,15 +32,11 @@ func TestExtremes(t *testing.T) {
 						want[p[i]] = fold(want[p[i]], x[i])
 					}
 				}
-				b := e.NewBindings()
-				b.Buffers[0] = runtime.Memory{Ptr: unsafe.Pointer(unsafe.SliceData(p)), Len: n}
-				b.Buffers[1] = runtime.Memory{Ptr: unsafe.Pointer(unsafe.SliceData(x)), Len: n}
-				b.Scalars[0], b.Scalars[1] = n, m
-				var res runtime.Results
-				if err := e.RunInto(t.Context(), b, runtime.Options{}, &res); err != nil {
+				y, err := scatterInto(t, e, p, x, m)
+				if err != nil {
 					t.Fatal(err)
 				}
-				for i, got := range runtime.SliceOf[float64](res.Buffers[2]) {
+				for i, got := range y {
 					if got != want[i] && !(math.IsNaN(got) && math.IsNaN(want[i])) {
 						t.Errorf("%s%s, element %d: %v, want %v", op, order, i, got, want[i])
 					}

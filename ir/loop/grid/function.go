@@ -1,6 +1,10 @@
 package grid
 
-import "github.com/lacuna-sparse/lacuna/ir/loop"
+import (
+	"slices"
+
+	"github.com/lacuna-sparse/lacuna/ir/loop"
+)
 
 // gridFunc is a grid function under construction.
 type gridFunc struct {
@@ -18,6 +22,36 @@ type gridFunc struct {
 	// split, when not nil, may leave iterations of a shared loop to others: it gives
 	// the end of those to be made here.
 	split func(n *loop.Inliner, lo, hi loop.Expr) loop.Expr
+	// quick stands in for the function while it is compiled (loop.Func.Quick); nil: nothing
+	// does. small says that this is such a function.
+	quick *gridFunc
+	small bool
+}
+
+// standIn makes the function, which has nothing yet but the parameters, the quick one of another.
+func (g *gridFunc) standIn(of *gridFunc) { g.small, of.quick = true, g }
+
+// times runs body for 0 … n-1, in copies of it or, in a small function, in a loop.
+func (g *gridFunc) times(n int64, body func(k loop.Expr)) {
+	if g.small {
+		g.b.For("k", loop.Int(0), loop.Int(n), body)
+		return
+	}
+	for k := range n {
+		body(loop.Int(k))
+	}
+}
+
+// function finishes the function.
+func (g *gridFunc) function() *loop.Func {
+	f := loop.RemoveDead(g.b.Func())
+	if q := g.quick; q != nil {
+		if !slices.Equal(q.bufs, g.bufs) || !slices.Equal(q.args, g.args) {
+			panic("BUG: the quick function of " + f.Name + " has other parameters")
+		}
+		f.Quick = q.function()
+	}
+	return f
 }
 
 func (m *mapper) newFunc(name string) *gridFunc {
@@ -129,7 +163,7 @@ func (g *gridFunc) bounds(bounds loop.BufID, k, n, step loop.Expr) (lo, hi loop.
 // launch adds a stage that runs the function with a number of blocks in place of s.
 func (m *mapper) launch(s *loop.Stage, mapping string, g *gridFunc, blocks loop.SizeExpr) {
 	m.add(loop.Stage{
-		Name: name(s, mapping), Partition: -1, Func: loop.RemoveDead(g.b.Func()), Bufs: g.bufs, Args: g.args, Blocks: blocks,
+		Name: name(s, mapping), Partition: -1, Func: g.function(), Bufs: g.bufs, Args: g.args, Blocks: blocks,
 		Symbolic: s.Symbolic,
 	})
 }

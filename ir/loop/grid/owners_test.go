@@ -1,16 +1,12 @@
 package grid_test
 
 import (
-	"context"
 	"errors"
 	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
-	"unsafe"
 
-	"github.com/lacuna-sparse/lacuna/ir/loop"
-	"github.com/lacuna-sparse/lacuna/ir/loop/grid"
 	"github.com/lacuna-sparse/lacuna/runtime"
 )
 
@@ -55,11 +51,7 @@ func TestOwnersMapping(t *testing.T) {
 		{"y[at] = y[at] + t", "for k = 0 to 3 {\n            y[at] = y[at] + t\n          }", false},
 		{"var t: f64 = x[i]", "var t: f64 = x[i]\n        for k = 0 to 3 {\n          t = t + x[k]\n        }", true},
 	} {
-		p, err := loop.ParseProgram(strings.Replace(floatScatter, c.old, c.new, 1))
-		if err != nil {
-			t.Fatal(err)
-		}
-		text := grid.Map(p, grid.Options{}).String()
+		text := mapped(t, strings.Replace(floatScatter, c.old, c.new, 1)).String()
 		if got := strings.Contains(text, "stage compute_by_owners {"); got != c.owners {
 			t.Errorf("with %q for %q: owners %v, want %v, in\n%s", c.new, c.old, got, c.owners, text)
 		}
@@ -69,14 +61,7 @@ func TestOwnersMapping(t *testing.T) {
 // TestOwners runs scatters on the simulated engine, which finds races: sums have the bits of
 // one thread's.
 func TestOwners(t *testing.T) {
-	program, err := loop.ParseProgram(floatScatter)
-	if err != nil {
-		t.Fatal(err)
-	}
-	e, err := runtime.Simulated().Compile(context.Background(), program)
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := simulated(t, floatScatter)
 	r := rand.New(rand.NewPCG(1, 2))
 	for _, m := range []int64{1, 2, 7, 100} {
 		for _, n := range []int{0, 1, 31, 32, 33, 255, 256, 257, 1000} {
@@ -87,18 +72,7 @@ func TestOwners(t *testing.T) {
 					want[p[i]] += x[i]
 				}
 			}
-			run := func() ([]float64, error) {
-				b := e.NewBindings()
-				b.Buffers[0] = runtime.Memory{Ptr: unsafe.Pointer(unsafe.SliceData(p)), Len: int64(n)}
-				b.Buffers[1] = runtime.Memory{Ptr: unsafe.Pointer(unsafe.SliceData(x)), Len: int64(n)}
-				b.Scalars[0], b.Scalars[1] = int64(n), m
-				var res runtime.Results
-				if err := e.RunInto(t.Context(), b, runtime.Options{}, &res); err != nil {
-					return nil, err
-				}
-				return runtime.SliceOf[float64](res.Buffers[2]), nil
-			}
-			if got, err := run(); err != nil || !slices.Equal(got, want) {
+			if got, err := scatterInto(t, e, p, x, m); err != nil || !slices.Equal(got, want) {
 				t.Errorf("%d values to %d elements: %v, %v, want %v", n, m, got, err, want)
 			}
 			if n == 0 {
@@ -106,7 +80,7 @@ func TestOwners(t *testing.T) {
 			}
 			p[n-1] = uint32(m)
 			var failed *runtime.KernelError
-			if _, err := run(); !errors.As(err, &failed) || failed.Message != "outside" {
+			if _, err := scatterInto(t, e, p, x, m); !errors.As(err, &failed) || failed.Message != "outside" {
 				t.Errorf("%d values, the last outside: %v", n, err)
 			}
 		}

@@ -1,17 +1,13 @@
 package grid_test
 
 import (
-	"context"
 	"errors"
 	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
-	"unsafe"
 
-	"github.com/lacuna-sparse/lacuna/ir/loop"
-	"github.com/lacuna-sparse/lacuna/ir/loop/grid"
 	"github.com/lacuna-sparse/lacuna/runtime"
 )
 
@@ -49,11 +45,7 @@ func TestScattersMapping(t *testing.T) {
 		{floatScatter, []string{"compute_by_keys symbolic", "compute_by_digits symbolic", "compute_by_moves symbolic", "compute_by_runs", "compute_by_owners"}},
 		{listedScatter, []string{"compute_counts_by_elements", "compute_list_by_elements", "compute_by_runs", "compute_by_one_thread"}},
 	} {
-		p, err := loop.ParseProgram(c.text)
-		if err != nil {
-			t.Fatal(err)
-		}
-		text := grid.Map(p, grid.Options{}).String()
+		text := mapped(t, c.text).String()
 		for _, stage := range c.stages {
 			if !strings.Contains(text, "stage "+stage+" {") {
 				t.Errorf("no stage %s in\n%s", stage, text)
@@ -66,14 +58,7 @@ func TestScattersMapping(t *testing.T) {
 // of one thread's, however the elements are spread.
 func TestScatters(t *testing.T) {
 	for name, text := range map[string]string{"plain": floatScatter, "listed": listedScatter} {
-		program, err := loop.ParseProgram(text)
-		if err != nil {
-			t.Fatal(err)
-		}
-		e, err := runtime.Simulated().Compile(context.Background(), program)
-		if err != nil {
-			t.Fatal(err)
-		}
+		e := simulated(t, text)
 		r := rand.New(rand.NewPCG(1, 2))
 		spread := map[string]func(m int64) int64{
 			"evenly":  func(m int64) int64 { return r.Int64N(m) },
@@ -95,19 +80,8 @@ func TestScatters(t *testing.T) {
 					if n > 600 && m > 5000 && kind != "evenly" {
 						continue
 					}
-					run := func() ([]float64, error) {
-						b := e.NewBindings()
-						b.Buffers[0] = runtime.Memory{Ptr: unsafe.Pointer(unsafe.SliceData(p)), Len: int64(n)}
-						b.Buffers[1] = runtime.Memory{Ptr: unsafe.Pointer(unsafe.SliceData(x)), Len: int64(n)}
-						b.Scalars[0], b.Scalars[1] = int64(n), m
-						var res runtime.Results
-						if err := e.RunInto(t.Context(), b, runtime.Options{}, &res); err != nil {
-							return nil, err
-						}
-						return runtime.SliceOf[float64](res.Buffers[2]), nil
-					}
 					same := func(a, b float64) bool { return math.Float64bits(a) == math.Float64bits(b) }
-					if got, err := run(); err != nil || !slices.EqualFunc(got, want, same) {
+					if got, err := scatterInto(t, e, p, x, m); err != nil || !slices.EqualFunc(got, want, same) {
 						t.Errorf("%s: %d values to %d elements, %s: %v, differ", name, n, m, kind, err)
 					}
 					if n == 0 || m > 100 {
@@ -115,7 +89,7 @@ func TestScatters(t *testing.T) {
 					}
 					p[n-1] = uint32(m)
 					var failed *runtime.KernelError
-					if _, err := run(); !errors.As(err, &failed) || failed.Message != "outside" {
+					if _, err := scatterInto(t, e, p, x, m); !errors.As(err, &failed) || failed.Message != "outside" {
 						t.Errorf("%s: %d values, the last outside: %v", name, n, err)
 					}
 				}

@@ -228,67 +228,131 @@ func (p *pairSort) countDigits(i, from int) *gridFunc {
 	return x.gridFunc
 }
 
-// movePairs is the function that moves the pairs of a tile.
+// pairMove is the function that moves the pairs of a tile under construction.
+type pairMove struct {
+	*digitPass
+	keys, numbers, keysOut, numbersOut, counts loop.BufID
+	first                                      loop.Expr  // the numbers are those of the places
+	counters, base                             loop.BufID // shared: by warp and digit, by digit
+	begin                                      loop.Expr  // the place of the lane's first pair
+	own                                        loop.Expr  // where the warp's counters begin
+}
+
+// pairMove begins the function.
+func (p *pairSort) pairMove(i, from, to int) *pairMove {
+	x := &pairMove{digitPass: p.digitPass("moves", i)}
+	b := x.b
+	x.keys, x.numbers = x.buffer(p.keys[from], loop.ReadWrite), x.buffer(p.numbers[from], loop.ReadWrite)
+	x.keysOut, x.numbersOut = x.buffer(p.keys[to], loop.ReadWrite), x.buffer(p.numbers[to], loop.ReadWrite)
+	x.counts = x.buffer(p.counts, loop.ReadWrite)
+	x.first = x.scalar(p.first[i])
+	x.counters = b.Shared("counters", loop.U32, x.warps()*digits)
+	x.base = b.Shared("base", loop.U32, digits)
+	x.begin = b.Let("first", b.Add(b.Add(x.lo, b.Mul(x.warp(), loop.Int(sortRounds*warp))), x.lane()))
+	return x
+}
+
+// warps is how many a block has.
+func (x *digitPass) warps() int64 { return int64(x.threads / warp) }
+
+// movePairs is the function that moves the pairs of a tile, and what stands in for it.
 func (p *pairSort) movePairs(i, from, to int) *gridFunc {
-	x := p.digitPass("moves", i)
+	x, q := p.pairMove(i, from, to), p.pairMove(i, from, to)
+	x.throughShared(p.tile())
+	q.standIn(x.gridFunc)
+	q.oneByOne()
+	return x.gridFunc
+}
+
+// throughShared moves the pairs through shared memory, where they come into their order.
+func (x *pairMove) throughShared(tile int64) {
 	b := x.b
 	b.Resident(sortResident)
-	keys, numbers := x.buffer(p.keys[from], loop.ReadWrite), x.buffer(p.numbers[from], loop.ReadWrite)
-	keysOut, numbersOut := x.buffer(p.keys[to], loop.ReadWrite), x.buffer(p.numbers[to], loop.ReadWrite)
-	counts := x.buffer(p.counts, loop.ReadWrite)
-	first := x.scalar(p.first[i])
-	warps := int64(p.m.opts.Threads / warp)
-	counters := b.Shared("counters", loop.U32, warps*digits)
-	base := b.Shared("base", loop.U32, digits)
-	exchange := b.Shared("exchange", loop.U64, p.tile())
-
+	exchange := b.Shared("exchange", loop.U64, tile)
 	var at []loop.Expr
-	begin := b.Let("first", b.Add(b.Add(x.lo, b.Mul(x.warp(), loop.Int(sortRounds*warp))), x.lane()))
 	for k := range int64(sortRounds) {
-		at = append(at, b.Let("p", b.Add(begin, loop.Int(k*warp))))
+		at = append(at, b.Let("p", b.Add(x.begin, loop.Int(k*warp))))
 	}
-	words := x.load(keys, at)
-	for k := range warps * digits / int64(p.m.opts.Threads) {
-		b.Store(counters, b.Add(x.thread(), loop.Int(k*int64(p.m.opts.Threads))), loop.Number(loop.U32, 0))
-	}
-	b.Barrier(loop.BlockScope)
-	own := b.Let("own", b.Mul(x.warp(), loop.Int(digits)))
+	words := x.load(x.keys, at)
+	x.clearCounters()
 	ranks := make([]loop.Expr, len(at))
 	for k := range at {
-		ranks[k] = x.rank(counters, b.Let("counter", b.Add(own, x.digitOf(words[k]))), words[k], b.Let("inside", b.Lt(at[k], x.hi)))
+		ranks[k] = x.rank(x.counters, b.Let("counter", b.Add(x.own, x.digitOf(words[k]))), words[k], b.Let("inside", b.Lt(at[k], x.hi)))
 	}
 	b.Barrier(loop.BlockScope)
-	x.starts(counters, base, counts)
+	x.starts(x.counters, x.base, x.counts)
 	b.Barrier(loop.BlockScope)
 	carried := make([]*loop.Ref, len(at))
 	for k, q := range at {
 		carried[k] = b.Var("number", b.Cast(loop.U32, q))
 	}
-	b.If(b.Eq(first, loop.Int(0)), func() {
-		for k, number := range x.load(numbers, at) {
+	b.If(b.Eq(x.first, loop.Int(0)), func() {
+		for k, number := range x.load(x.numbers, at) {
 			b.Assign(carried[k], number)
 		}
 	}, nil)
 	half := loop.Number(loop.U64, 32)
 	for k := range at {
 		b.If(b.Lt(at[k], x.hi), func() {
-			place := b.Add(b.Load(counters, b.Add(own, x.digitOf(words[k]))), ranks[k])
+			place := b.Add(b.Load(x.counters, b.Add(x.own, x.digitOf(words[k]))), ranks[k])
 			pair := b.Or(b.Cast(loop.U64, words[k]), loop.NewBinary(loop.Shl, b.Cast(loop.U64, carried[k]), half))
 			b.Store(exchange, b.Cast(loop.I64, place), pair)
 		}, nil)
 	}
 	b.Barrier(loop.BlockScope)
 	for k := range int64(sortRounds) {
-		place := b.Let("i", b.Add(x.thread(), loop.Int(k*int64(p.m.opts.Threads))))
+		place := b.Let("i", b.Add(x.thread(), loop.Int(k*int64(x.threads))))
 		b.If(b.Lt(place, b.Sub(x.hi, x.lo)), func() {
 			pair := b.Let("pair", b.Load(exchange, place))
 			key := b.Let("key", b.Cast(loop.U32, pair))
-			target := b.Let("target", b.Cast(loop.I64, b.Add(b.Load(base, x.digitOf(key)), b.Cast(loop.U32, place))))
-			b.Store(keysOut, target, key)
-			b.Store(numbersOut, target, b.Cast(loop.U32, shr(pair, half)))
+			x.store(key, b.Cast(loop.U32, place), b.Cast(loop.U32, shr(pair, half)))
 		}, nil)
 	}
-	return x.gridFunc
+}
+
+// clearCounters sets all counters to 0, behind which is a barrier.
+func (x *pairMove) clearCounters() {
+	b := x.b
+	x.times(x.warps()*digits/int64(x.threads), func(k loop.Expr) {
+		b.Store(x.counters, b.Add(x.thread(), b.Mul(k, loop.Int(int64(x.threads)))), loop.Number(loop.U32, 0))
+	})
+	b.Barrier(loop.BlockScope)
+	x.own = b.Let("own", b.Mul(x.warp(), loop.Int(digits)))
+}
+
+// store puts a pair that has a place in the tile's order where it goes.
+func (x *pairMove) store(key, place, number loop.Expr) {
+	b := x.b
+	target := b.Let("target", b.Cast(loop.I64, b.Add(b.Load(x.base, x.digitOf(key)), place)))
+	b.Store(x.keysOut, target, key)
+	b.Store(x.numbersOut, target, number)
+}
+
+// oneByOne moves the pairs from where they are to where they go. They are read twice, as
+// they are counted first.
+func (x *pairMove) oneByOne() {
+	b := x.b
+	x.clearCounters()
+	each := func(body func(p, key, inside loop.Expr)) {
+		x.times(sortRounds, func(k loop.Expr) {
+			p := b.Let("p", b.Add(x.begin, b.Mul(k, loop.Int(warp))))
+			body(p, x.load(x.keys, []loop.Expr{p})[0], b.Let("inside", b.Lt(p, x.hi)))
+		})
+	}
+	each(func(_, key, inside loop.Expr) {
+		b.If(inside, func() { b.Atomic(loop.AtomicAdd, x.counters, b.Add(x.own, x.digitOf(key)), loop.Number(loop.U32, 1)) }, nil)
+	})
+	b.Barrier(loop.BlockScope)
+	x.starts(x.counters, x.base, x.counts)
+	b.Barrier(loop.BlockScope)
+	each(func(p, key, inside loop.Expr) {
+		place := x.rank(x.counters, b.Let("counter", b.Add(x.own, x.digitOf(key))), key, inside)
+		b.If(inside, func() {
+			number := b.Var("number", b.Cast(loop.U32, p))
+			b.If(b.Eq(x.first, loop.Int(0)), func() { b.Assign(number, b.Load(x.numbers, p)) }, nil)
+			x.store(key, place, number)
+		}, nil)
+	})
 }
 
 // rank is how many pairs of the warp stand before that of the lane and have its digit. All
@@ -297,11 +361,11 @@ func (x *digitPass) rank(counters loop.BufID, counter, key, inside loop.Expr) lo
 	b := x.b
 	digit := x.digitOf(key)
 	same := b.Var("same", b.Ballot("all", inside))
-	for bit := range digitBits {
-		set := b.Let("set", b.Ne(b.And(digit, loop.Int(1<<bit)), loop.Int(0)))
+	x.times(digitBits, func(bit loop.Expr) {
+		set := b.Let("set", b.Ne(b.And(digit, loop.NewBinary(loop.Shl, loop.Int(1), bit)), loop.Int(0)))
 		with := b.Ballot("with", set)
 		b.Assign(same, b.And(same, b.Select(set, with, loop.NewUnary(loop.Not, with))))
-	}
+	})
 	one := loop.Number(loop.U32, 1)
 	below := b.Sub(loop.NewBinary(loop.Shl, one, b.Cast(loop.U32, x.lane())), one)
 	among := b.Let("among", b.Cast(loop.U32, loop.NewUnary(loop.OnesCount, b.And(same, below))))
@@ -318,29 +382,26 @@ func (x *digitPass) rank(counters loop.BufID, counter, key, inside loop.Expr) lo
 // tile. base becomes how far they go from there.
 func (x *digitPass) starts(counters, base, counts loop.BufID) {
 	b := x.b
-	threads := int64(x.m.opts.Threads)
-	warps := threads / warp
+	threads := int64(x.threads)
 	per := max(1, digits/threads)
 	first := b.Let("first_digit", b.Mul(x.thread(), loop.Int(per)))
 	inside := b.Let("has_digits", b.Lt(first, loop.Int(digits)))
-	each := func(body func(d, at loop.Expr, w int64)) {
+	each := func(digit func(d loop.Expr), body func(at loop.Expr)) {
 		b.If(inside, func() {
 			for k := range per {
 				d := b.Let("d", b.Add(first, loop.Int(k)))
-				for w := range warps {
-					body(d, b.Let("at", b.Add(d, loop.Int(w*digits))), w)
-				}
+				digit(d)
+				x.times(x.warps(), func(w loop.Expr) { body(b.Let("at", b.Add(d, b.Mul(w, loop.Int(digits))))) })
 			}
 		}, nil)
 	}
 	sum := b.Var("sum", loop.Number(loop.U32, 0))
-	each(func(_, at loop.Expr, _ int64) { b.Assign(sum, b.Add(sum, b.Load(counters, at))) })
+	each(func(loop.Expr) {}, func(at loop.Expr) { b.Assign(sum, b.Add(sum, b.Load(counters, at))) })
 	before, _ := x.blockPrefix(&prefixParts{Prefix: &loop.Prefix{}, elem: loop.U32, threads: int(threads)}, sum)
 	next := b.Var("next", before)
-	each(func(d, at loop.Expr, w int64) {
-		if w == 0 {
-			b.If(b.Le(d, b.Cast(loop.I64, x.mask)), func() { b.Store(base, d, b.Sub(b.Load(counts, x.place(d)), next)) }, nil)
-		}
+	each(func(d loop.Expr) {
+		b.If(b.Le(d, b.Cast(loop.I64, x.mask)), func() { b.Store(base, d, b.Sub(b.Load(counts, x.place(d)), next)) }, nil)
+	}, func(at loop.Expr) {
 		n := b.Let("n", b.Load(counters, at))
 		b.Store(counters, at, next)
 		b.Assign(next, b.Add(next, n))

@@ -1,0 +1,33 @@
+package grid_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/lacuna-sparse/lacuna/ir/loop"
+	"github.com/lacuna-sparse/lacuna/ir/loop/grid"
+)
+
+// What runs on one thread says why; what does not, says who shares it.
+func TestMappings(t *testing.T) {
+	long := loop.NewBuilder("long")
+	list := long.Buf("list", loop.I64, loop.ReadWrite)
+	long.For("i", loop.Int(1), loop.Int(100), func(i loop.Expr) {
+		long.Store(list, i, long.Add(long.Load(list, long.Sub(i, loop.Int(1))), i))
+	})
+	p := &loop.Program{Name: "p", Buffers: []loop.Buffer{{Name: "list", Elem: loop.I64, Role: loop.InOut}},
+		Stages: []loop.Stage{{Name: "chain", Partition: -1, Func: long.Func(), Bufs: []loop.BufferID{0}}}}
+	got := grid.Mappings(grid.Map(p, grid.Options{}))
+	for _, want := range []string{"chain_by_one_thread", "in order: iterations read what earlier ones wrote to list"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%q does not say %q", got, want)
+		}
+	}
+	p = mapped(t, spmv)
+	got = grid.Mappings(p)
+	for _, s := range p.Stages {
+		if s.Func != nil && !strings.Contains(got, "  "+s.Name+" ") {
+			t.Errorf("there is nothing about stage %s in\n%s", s.Name, got)
+		}
+	}
+}
