@@ -56,3 +56,30 @@ func TestGridLines(t *testing.T) {
 		}
 	}
 }
+
+// TestGridPairs does so for tensors of rank 3, of which a row is a pair of coordinates.
+func TestGridPairs(t *testing.T) {
+	oracle := NewSession(WithEngine(runtime.Interp()), WithThreads(1))
+	session := gridSession(t, 0)
+	for _, shape := range [][3]int64{{0, 2, 3}, {2, 0, 3}, {2, 3, 0}, {3, 1, 5}, {2, 5, 40}, {1, 3, 300}, {9, 7, 4}, {70, 2, 1}} {
+		flat := randomLines(t, shape[0]*shape[1], shape[2], tensor.Float32, []float64{300, -300})
+		z, err := tensor.FromDense(shape[:], tensor.Dense(3), flat.Values())
+		if err != nil {
+			t.Fatal(err)
+		}
+		v := randomLines(t, shape[1], shape[2], tensor.Float32, nil)
+		for _, text := range []string{
+			"y(i,j,k) = 2*z(i,j,k)", "y(i,j,k) = z(i,j,k)*v(j,k) + i", "y(i,k,j) = z(i,j,k)", "y(k,j,i) = z(i,j,k) - j", "y(j,k,i) = where(z(i,j,k) > 0, v(j,k), k)",
+			"t(i,j) = sum_k z(i,j,k)", "t(i,k) = sum_j z(i,j,k)", "t(j,i) = sum_k z(i,j,k)*v(j,k)", "t(i,j) = sum_k z(i,j,k)*v(j,k)",
+			"t(i,j) = logsumexp_k z(i,j,k); y(i,j,k) = exp(z(i,j,k) - t(i,j))", "t(i,k) = logsumexp_j z(i,j,k); y(i,j,k) = exp(z(i,j,k) - t(i,k))",
+		} {
+			args := Args{"z": z}
+			if strings.Contains(text, "v(") {
+				args["v"] = v
+			}
+			want := numbers(t, evalAll(t, []*Session{oracle}, text, args))
+			got := numbers(t, evalAll(t, []*Session{session}, text, args))
+			agree(t, fmt.Sprintf("%s of %v", text, shape), got, want, 1e-6)
+		}
+	}
+}

@@ -77,7 +77,6 @@ func newCUDAEngine(driver *cuda.Driver, device *cuda.Device, disk *diskcache.Cac
 	}
 	goruntime.AddCleanup(e, func(spare *spareBlocks) { go spare.flush() }, e.spare)
 	_, e.early = ptx.StartEarly("", target)
-	e.early = e.early && os.Getenv("LACUNA_EARLY") != "off"
 	e.later.ctx, e.later.stop = context.WithCancel(context.Background())
 	return e, nil
 }

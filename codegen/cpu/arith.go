@@ -2,6 +2,7 @@ package cpu
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/lacuna-sparse/lacuna/ir/loop"
 	"github.com/llir/llvm/ir/constant"
@@ -286,6 +287,9 @@ func (f *function) floatBinary(op loop.BinaryOp, t loop.Type, x, y value.Value) 
 // minimum of the negatives: LLVM keeps an accumulator negative.
 func (f *function) extremum(op loop.BinaryOp, t loop.Type, x, y value.Value) value.Value {
 	b := f.block
+	if f.status != nil {
+		return f.gridExtremum(op, t, x, y)
+	}
 	if op == loop.Max {
 		return b.NewFNeg(f.extremum(loop.Min, t, b.NewFNeg(x), b.NewFNeg(y)))
 	}
@@ -296,4 +300,16 @@ func (f *function) extremum(op loop.BinaryOp, t loop.Type, x, y value.Value) val
 	const p = enum.FPredOLT
 	one, other := b.NewSelect(b.NewFCmp(p, y, x), y, x), b.NewSelect(b.NewFCmp(p, x, y), x, y)
 	return b.NewBitCast(b.NewOr(b.NewBitCast(one, bits), b.NewBitCast(other, bits)), registerType(t))
+}
+
+// gridExtremum is extremum where max and min are instructions that order zeros, as they are in PTX, and
+// leave NaN aside.
+func (f *function) gridExtremum(op loop.BinaryOp, t loop.Type, x, y value.Value) value.Value {
+	b := f.block
+	number := loop.MinNum
+	if op == loop.Max {
+		number = loop.MaxNum
+	}
+	best := f.floatBinary(number, t, x, y)
+	return b.NewSelect(b.NewFCmp(enum.FPredUNO, x, y), floatValue(t, math.NaN()), best)
 }

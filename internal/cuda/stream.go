@@ -3,7 +3,6 @@ package cuda
 import (
 	"context"
 	"math"
-	"os"
 	"runtime"
 	"time"
 	"unsafe"
@@ -71,10 +70,6 @@ const (
 	maxPause = time.Millisecond
 )
 
-var spins = os.Getenv("LACUNA_SPIN") == "on"
-
-const spinBefore = 50 * time.Microsecond
-
 // Synchronize waits until all that was put into the stream has run, and returns
 // the error of whatever failed. When ctx ends first it returns ctx's error; the
 // work goes on, and what it uses must be left to it, which freeing in stream
@@ -86,18 +81,6 @@ func (s *Stream) Synchronize(ctx context.Context) error {
 			return err
 		}
 		defer f.leave()
-		if spins {
-			query := &f.ctx.driver.api.streamQuery
-			for start := time.Now(); time.Since(start) < spinBefore; {
-				code := f.invoke(query, s.r.handle)
-				if code == 0 {
-					return nil
-				}
-				if code != CodeNotReady {
-					return f.ctx.fail(query, code)
-				}
-			}
-		}
 		return f.call(&f.ctx.driver.api.streamSynchronize, s.r.handle)
 	}
 	for start := time.Now(); ; {

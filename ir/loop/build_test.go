@@ -2,6 +2,7 @@ package loop
 
 import (
 	"math"
+	"strings"
 	"testing"
 )
 
@@ -99,6 +100,37 @@ func TestBuilderPanicsOnCompilerMistakes(t *testing.T) {
 			}()
 			mistake()
 		})
+	}
+}
+
+// Loops keep their place outside of a condition, what else there is does not.
+func TestUnless(t *testing.T) {
+	b := NewBuilder("f")
+	y := b.Buf("y", I64, ReadWrite)
+	n, m := b.Arg("n"), b.Arg("m")
+	done := b.Let("done", b.Lt(n, m))
+	b.Unless(done, func() {
+		k := b.Let("k", b.Mul(n, m))
+		b.For("i", b.Add(n, Int(1)), k, func(i Expr) { b.Store(y, i, k) })
+		b.Store(y, Int(0), k)
+	})
+	const want = `  let done: bool = n < m
+  let k: i64 = n * m
+  let from: i64 = n + 1
+  let to: i64 = select(done, from, k)
+  for i = from to to.1 {
+    y[i] = k
+  }
+  if !done {
+    y[0] = k
+  }
+`
+	f := b.Func()
+	if err := f.Verify(nil); err != nil {
+		t.Fatal(err)
+	}
+	if text := f.String(); !strings.Contains(strings.ReplaceAll(text, "to.1", "to"), strings.ReplaceAll(want, "to.1", "to")) {
+		t.Errorf("got\n%swant\n%s", text, want)
 	}
 }
 

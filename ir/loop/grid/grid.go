@@ -9,7 +9,8 @@
 //   - elements: a function that does not ask for the number of its chunk is right
 //     for any cut, so each thread takes single elements of the domain.
 //   - rows: the same, where the elements are rows with loops in them that lanes can
-//     share (rows.go).
+//     share (rows.go), or blocks, if rows are long (wholerows.go). Pairs of coordinates are
+//     rows, too (pairs.go).
 //   - positions: the same, where what threads wait for are places that entries tell: a
 //     block takes so many entries, whatever their rows (positions.go). If there are few
 //     entries in all, one grid of lanes for each row does it (few.go).
@@ -17,7 +18,7 @@
 //     its elements: lanes share the line and keep its elements, single ones or vectors
 //     (columns.go, linefolds.go, vectors.go); long rows are cut into pieces (pieces.go).
 //   - line elements: the same, where a row computes a line of a dense result, an element
-//     after another, in any type (linestores.go).
+//     after another, in any type (linestores.go); by vectors, if lines are long (longlines.go).
 //   - entries: the same, where a row appends an entry for each of an operand's: teams
 //     take entries, whatever their rows (entries.go); where each is a fold over a dense
 //     dimension, they share the folds of several (dots.go).
@@ -215,7 +216,10 @@ func (m *mapper) stage(s *loop.Stage) {
 	case s.Ordered:
 		m.ordered(s)
 	case m.cuts[s.Partition].style == single:
-		if !m.counters(s) && !m.positions(s) && !m.rows(s) && !m.columns(s) && !m.entries(s) && !m.lineStores(s) && !m.updates(s) {
+		if m.byElements(m.pairs(s, onlySideBySide)) {
+			return
+		}
+		if s = m.pairs(s, anywhereAtAll); !m.byElements(s) {
 			m.elements(s)
 		}
 	default:
@@ -245,3 +249,9 @@ func (m *mapper) blocksFor(n loop.SizeExpr) loop.SizeExpr {
 }
 
 func name(s *loop.Stage, mapping string) string { return fmt.Sprintf("%s_by_%s", s.Name, mapping) }
+
+// byElements maps a stage whose chunks are single elements in one of the ways that are better than
+// a thread for each, and reports whether there is one.
+func (m *mapper) byElements(s *loop.Stage) bool {
+	return m.counters(s) || m.positions(s) || m.rows(s) || m.columns(s) || m.entries(s) || m.lineStores(s) || m.updates(s)
+}
