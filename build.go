@@ -81,7 +81,7 @@ func Link(src string, o BuildOptions, opts ...Option) (p *aot.Program, err error
 		return nil, err
 	}
 	grids := o.Target == aot.GPU
-	plan, err := ir.New(program, ir.Options{StrictIEEE: d.strict, Grids: grids, Forms: d.forms()}, lower.Eval)
+	plan, err := ir.New(program, ir.Options{StrictIEEE: d.strict, Grids: grids, Forms: d.forms(), OwnResults: true}, lower.Eval)
 	if err != nil {
 		return nil, withSource(err, src)
 	}

@@ -116,6 +116,15 @@ func tableKeys(c *ir.Compute, extents []int64) int64 {
 	return most
 }
 
+// mayTabulate reports whether a step has tables to choose. On grids those of a scatter are not made: a table is
+// for a loop that one thread goes through, and the updates are shared only without.
+func (k *Kernel) mayTabulate(st *step) bool {
+	if c, ok := st.plan.(*ir.Compute); ok && c.Scatter && c.Result.Format.IsDense() && runtime.OnGrids(k.session.engine) {
+		return false
+	}
+	return len(st.tables()) > 0
+}
+
 // placesPerEntry bounds the places of a table, which all have to be cleared first,
 // for each entry of the operands.
 const placesPerEntry = 16
@@ -167,14 +176,13 @@ func (v *variant) entries(vals values) int64 {
 }
 
 // workspaceKind chooses how workspaces store their entries.
-func (k *Kernel) workspaceKind(keys int64, v *variant, vals values) lower.WorkspaceKind {
+func (k *Kernel) workspaceKind(keys, entries int64) lower.WorkspaceKind {
 	if runtime.OnGrids(k.session.engine) && keys > gridKeys {
 		return k.session.workspace(lower.HashWorkspace)
 	}
 	if keys <= denseKeys {
 		return k.session.workspace(lower.DenseWorkspace)
 	}
-	entries := v.entries(vals)
 	switch {
 	case keys <= entries:
 		return k.session.workspace(lower.DenseWorkspace)
@@ -182,6 +190,57 @@ func (k *Kernel) workspaceKind(keys int64, v *variant, vals values) lower.Worksp
 		return k.session.workspace(lower.SortWorkspace)
 	}
 	return k.session.workspace(lower.HashWorkspace)
+}
+
+// whyWorkspace explains the kind of a step's workspaces.
+func (k *Kernel) whyWorkspace(st *step, v *variant) string {
+	c, ok := st.plan.(*ir.Compute)
+	if !ok || len(c.Workspaces) == 0 {
+		return ""
+	}
+	kind, keys, entries := v.choice.work, st.keys.Load(), st.entries.Load()
+	switch {
+	case k.session.work != "":
+		return "workspaces: asked for"
+	case keys == 0:
+		return fmt.Sprintf("workspaces: %s until a run tells the extents", kind)
+	case kind == lower.DenseWorkspace && keys <= denseKeys:
+		return fmt.Sprintf("workspaces: %s, as %s keys are no more than %s: %s for each thread", kind, withCommas(keys), withCommas(denseKeys), placesSize(c, keys))
+	case kind == lower.DenseWorkspace:
+		return fmt.Sprintf("workspaces: %s, as %s keys are no more than the operands have entries, %s: %s for each thread",
+			kind, withCommas(keys), withCommas(entries), placesSize(c, keys))
+	case runtime.OnGrids(k.session.engine):
+		return fmt.Sprintf("workspaces: %s, as each of thousands of threads would need %s for a place for each of %s keys", kind, placesSize(c, keys), withCommas(keys))
+	case kind == lower.SortWorkspace:
+		return fmt.Sprintf("workspaces: %s, as %s keys are too many for a place each (%s), and the operands have only %s entries",
+			kind, withCommas(keys), placesSize(c, keys), withCommas(entries))
+	}
+	return fmt.Sprintf("workspaces: %s, as %s keys are too many for a place each (%s), and the operands have %s entries, too many for a list to sort",
+		kind, withCommas(keys), placesSize(c, keys), withCommas(entries))
+}
+
+// placesSize is the memory of a dense workspace: a value and a bit for each key.
+func placesSize(c *ir.Compute, keys int64) string {
+	size := 0.0
+	for _, w := range c.Workspaces {
+		size = max(size, float64(keys)*(float64(w.Tensor.DType.Size())+1.0/8))
+	}
+	for _, unit := range []string{"B", "KiB", "MiB", "GiB", "TiB"} {
+		if size < 1024 {
+			return fmt.Sprintf("%.3g %s", size, unit)
+		}
+		size /= 1024
+	}
+	return fmt.Sprintf("%.3g PiB", size)
+}
+
+// withCommas writes a number with commas between thousands.
+func withCommas(n int64) string {
+	digits := fmt.Sprint(n)
+	for i := len(digits) - 3; i > 0; i -= 3 {
+		digits = digits[:i] + "," + digits[i:]
+	}
+	return digits
 }
 
 // workspace is the given kind, unless a debugging switch asks for another.

@@ -87,13 +87,13 @@ func (s *Session) FromCoords(ctx context.Context, shape []int64, format tensor.F
 	for l, axis := range format.Order() {
 		levels[l].Crd = coords[axis]
 	}
-	c := &converting{session: s, options: s.options.Here(), resident: s.options.Resident,
-		begun: slices.ContainsFunc(arrays, func(a tensor.Array) bool { return !a.Fetched() })}
+	c := &converting{session: s, options: s.options.Here(), resident: s.options.Resident}
 	given := tensor.Assemble(shape, list, levels, values, sample.Fill())
 	if err := given.Pin(); err != nil { // of arrays that were released
 		return nil, err
 	}
 	defer given.Unpin()
+	c.begun = s.onDevice(given)
 	out, err := c.fromCoords(ctx, given, format)
 	if err != nil {
 		given.Release()
@@ -145,6 +145,7 @@ func (c *converting) named(ctx context.Context, t *tensor.Tensor, format tensor.
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
+	c.begun = c.begun || c.session.onDevice(t) // it is not brought here for what the device can do
 	convert := c.convert
 	if !t.IsPlain() || format.Relaxed() {
 		convert = c.sortedList
@@ -179,7 +180,24 @@ func (c *converting) step(ctx context.Context, p *ir.Convert, from *tensor.Tenso
 		}
 		return keepStored(from, p.To.Format)
 	}
+	if p.Restores() {
+		return c.result(ctx, p, from)
+	}
 	return c.named(ctx, from, p.To.Format, p.From.Name)
+}
+
+// result makes a result of an operand that a statement only stores again. Nothing but the arrays
+// is the operand's.
+func (c *converting) result(ctx context.Context, p *ir.Convert, from *tensor.Tensor) (*tensor.Tensor, error) {
+	view := from
+	if p.Axes != nil {
+		var err error
+		if view, err = from.Transpose(p.Axes); err != nil {
+			return nil, err
+		}
+		defer view.Release()
+	}
+	return c.named(ctx, view, p.To.Format, p.To.Name)
 }
 
 // keepStored converts a tensor without dropping what its dense blocks hold beyond
@@ -205,8 +223,9 @@ func (st *step) explained(s *Session) (*variant, error) {
 		shape[axis] = 1 << 10
 	}
 	grids := runtime.OnGrids(s.engine)
-	path, _ := lower.ChoosePath(p.From.Format, p.To.Format, lower.Data{Shape: shape, Entries: 1 << 20, DType: p.From.DType, Grids: grids})
-	low, err := lower.Convert(p.From, p.To, usualTypes{},
+	from := p.View()
+	path, _ := lower.ChoosePath(from.Format, p.To.Format, lower.Data{Shape: shape, Entries: 1 << 20, DType: from.DType, Grids: grids})
+	low, err := lower.Convert(from, p.To, usualTypes{},
 		lower.ConvertOptions{Grain: s.grain, Path: path, Grids: grids})
 	if err != nil {
 		return nil, err
@@ -361,9 +380,6 @@ func (c *converting) conversion(ctx context.Context, t *tensor.Tensor, format te
 	key := fmt.Sprintf("%s %s %v %v %v %s %v", t.Format(), format, t.DType(), entries, path, indexTypes(t), types.pos)
 	for l := range format.Rank() {
 		key += " " + types.IndexType(to, l, lower.Coordinates).String()
-	}
-	if c.session.onDevice(t) {
-		c.begun = true // it is not brought here for what the device can do
 	}
 	return c.variant(ctx, key, t.NNZ(), func() (*lower.Kernel, error) {
 		return lower.Convert(from, to, types, lower.ConvertOptions{Grain: c.session.grain, Entries: entries, Path: path,

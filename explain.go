@@ -42,7 +42,13 @@ func (k *Kernel) Explain(stage string) (string, error) {
 		}
 		return text, nil
 	case "lattice":
-		return k.eachVariant(func(v *variant) (string, error) { return strings.Join(v.lower.Notes, "\n") + "\n", nil })
+		return k.eachStep(func(st *step, v *variant) (string, error) {
+			notes := v.lower.Notes
+			if why := k.whyWorkspace(st, v); why != "" {
+				notes = append(slices.Clip(notes), why)
+			}
+			return strings.Join(notes, "\n") + "\n", nil
+		})
 	case "loops":
 		return k.eachVariant(func(v *variant) (string, error) { return v.lower.Program.String(), nil })
 	case "llvm":
@@ -75,6 +81,11 @@ func (k *Kernel) onGrids(form runtime.Text) (string, error) {
 
 // eachVariant prints the latest variant of every step.
 func (k *Kernel) eachVariant(f func(*variant) (string, error)) (string, error) {
+	return k.eachStep(func(_ *step, v *variant) (string, error) { return f(v) })
+}
+
+// eachStep prints every step with its latest variant.
+func (k *Kernel) eachStep(f func(*step, *variant) (string, error)) (string, error) {
 	var parts []string
 	for _, st := range k.steps {
 		v, err := st.explained(k.session)
@@ -84,7 +95,7 @@ func (k *Kernel) eachVariant(f func(*variant) (string, error)) (string, error) {
 		if v == nil {
 			continue
 		}
-		text, err := f(v)
+		text, err := f(st, v)
 		if err != nil {
 			return "", err
 		}
@@ -100,7 +111,11 @@ func (k *Kernel) Conversions() []string {
 	for _, s := range k.plan.Steps {
 		switch c := s.(type) {
 		case *ir.Convert:
-			list = append(list, fmt.Sprintf("%s: %s to %s: %s", c.From.Name, c.From.Format, c.To.Format, c.Why))
+			name := c.From.Name
+			if c.Axes != nil {
+				name += fmt.Sprintf(", axes %v", c.Axes)
+			}
+			list = append(list, fmt.Sprintf("%s: %s to %s: %s", name, c.From.Format, c.To.Format, c.Why))
 		case *ir.Join:
 			list = append(list, fmt.Sprintf("%s: made one tensor, %s: %s", c.Operand.Source.Name, c.To.Format, c.Why))
 		}

@@ -151,3 +151,43 @@ func TestWarnings(t *testing.T) {
 		}
 	}
 }
+
+// TestExplainWorkspaceKind: the extents and entries of the latest run are why workspaces are of
+// their kind.
+func TestExplainWorkspaceKind(t *testing.T) {
+	matrix := func(columns int64, entries int) *tensor.Tensor {
+		coords := [][]int64{{}, {}}
+		for p := range int64(entries) {
+			coords[0], coords[1] = append(coords[0], p%7), append(coords[1], p*(columns/int64(entries)))
+		}
+		a, err := tensor.FromCoords([]int64{7, columns}, tensor.DCSR, coords, tensor.ArrayOf(make([]float64, entries)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return a
+	}
+	small := matrix(7, 7)
+	k, err := NewSession(WithEngine(runtime.Interp())).Compile("C(i,j) = sum_k A(i,k) * B(k,j)", Operand("A", small), Operand("B", small), Result("C", tensor.DCSR))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		b    *tensor.Tensor // nil: no run
+		want string
+	}{
+		{nil, "workspaces: dense until a run tells the extents"},
+		{matrix(20_000, 20), "workspaces: dense, as 20,000 keys are no more than 1,048,576: 159 KiB for each thread"},
+		{matrix(1<<40, 20), "workspaces: sort, as 1,099,511,627,776 keys are too many for a place each (8.12 TiB), and the operands have only 27 entries"},
+		{matrix(1<<40, 1000), "workspaces: hash, as 1,099,511,627,776 keys are too many for a place each (8.12 TiB), and the operands have 1,007 entries, too many for a list to sort"},
+	} {
+		if c.b != nil {
+			if _, err := k.Run(t.Context(), Args{"A": small, "B": c.b}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		text, err := k.Explain("lattice")
+		if err != nil || !strings.Contains(text, c.want) {
+			t.Errorf("want %q in:\n%s (%v)", c.want, text, err)
+		}
+	}
+}

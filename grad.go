@@ -109,7 +109,7 @@ func (g *Gradient) Run(ctx context.Context, args Args) (*tensor.Tensor, error) {
 // valuesAt gives a tensor the format of another one, in whatever order its entries are: each gets
 // the value at its coordinates, repeated where they are.
 func (s *Session) valuesAt(ctx context.Context, t, like *tensor.Tensor) (*tensor.Tensor, error) {
-	coords, _, err := like.ToCoords()
+	coords, err := s.coordinates(ctx, like)
 	if err != nil {
 		return nil, err
 	}
@@ -117,7 +117,7 @@ func (s *Session) valuesAt(ctx context.Context, t, like *tensor.Tensor) (*tensor
 	var at []string
 	for axis, list := range coords {
 		name := fmt.Sprintf("c%d", axis)
-		if args[name], err = tensor.FromDense([]int64{int64(len(list))}, tensor.Dense(1), tensor.ArrayOf(list)); err != nil {
+		if args[name], err = tensor.FromDense([]int64{int64(list.Len())}, tensor.Dense(1), list); err != nil {
 			return nil, err
 		}
 		at = append(at, name+"(e)")
@@ -127,6 +127,33 @@ func (s *Session) valuesAt(ctx context.Context, t, like *tensor.Tensor) (*tensor
 		return nil, err
 	}
 	return like.WithValues(values.Values(), nil, tensor.WithFill(tensor.Zero(t.DType())))
+}
+
+// coordinates are those of the entries of a tensor in any format, in the order of its values, by axis.
+func (s *Session) coordinates(ctx context.Context, t *tensor.Tensor) ([]tensor.Array, error) {
+	list := t
+	if s.onDevice(t) && expands(t) {
+		c := &converting{session: s, options: s.options.Here(), begun: true}
+		var err error
+		if list, err = c.expanded(ctx, t); err != nil {
+			return nil, err
+		}
+	}
+	arrays := make([]tensor.Array, t.Rank())
+	if s.onDevice(list) && !slices.ContainsFunc(list.Format().Levels(), func(k tensor.LevelKind) bool { return k != tensor.S }) {
+		for l, axis := range list.Format().Order() {
+			arrays[axis] = list.LevelAt(l).Crd
+		}
+		return arrays, nil
+	}
+	if err := s.onHost("list the coordinates of "+t.Format().String(), "kernels list those of tensors without dense blocks", t); err != nil {
+		return nil, err
+	}
+	coords, _, err := t.ToCoords()
+	for axis := range coords {
+		arrays[axis] = tensor.ArrayOf(coords[axis])
+	}
+	return arrays, err
 }
 
 // runError says what is wrong with an operand in terms of the program that was derived, if it can.

@@ -85,7 +85,7 @@ func TestJoinedResults(t *testing.T) {
 	if cpu, err := runtime.CPU(); err == nil {
 		engines = append(engines, cpu)
 	}
-	vector, matrix, cube, four := []int64{90}, []int64{90, 30}, []int64{60, 9, 8}, []int64{60, 5, 4, 6}
+	vector, matrix, square, cube, four := []int64{90}, []int64{90, 30}, []int64{50, 50}, []int64{60, 9, 8}, []int64{60, 5, 4, 6}
 	for _, test := range []struct {
 		src             string
 		shape           []int64
@@ -103,6 +103,9 @@ func TestJoinedResults(t *testing.T) {
 		{"C(i,j) = A(i,j) * B(i,j)", matrix, "CSR", "CSR", tensor.Float64, inSlots},
 		{"C(i,j) = A(i,j) * B(i,j)", matrix, "DCSR", "DCSR", tensor.Float64, alone},
 		{"C(i,j) = 2 * A(i,j)", matrix, "CSR", "CSR", tensor.Float32, inSlots},
+		{"C(i,j) = A(i,j) * A(i,i)", square, "CSR", "CSR", tensor.Float64, inSlots},
+		{"C(i,j) = where(i < j, A(i,j), 0)", matrix, "CSR", "CSR", tensor.Float64, inSlots},
+		{"C(i,j) = A(i,j) * sum_k sum_l B(k,l)", matrix, "CSR", "CSR", tensor.Float64, inSlots},
 		{"C(i,j) = 2 * A(i,j)", matrix, "CSR", "DCSR", tensor.Float32, inSlots},
 		{"C(i,j) = 2 * A(i,j)", matrix, "DCSR", "CSR", tensor.Float64, inSlots},
 		{"C(i,j) = 2 * A(i,j)", matrix, "COO", "COO", tensor.Float64, counted},

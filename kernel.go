@@ -57,6 +57,9 @@ type step struct {
 	twoPasses atomic.Bool
 	reads     []*ir.Tensor // whose arrays variants take; known with the first of them
 	latest    atomic.Pointer[variant]
+	// keys and entries are what the latest run chose the kind of workspaces by, for explain.
+	keys, entries atomic.Int64
+	broadcasts    []ir.Broadcast // of the step's result
 	// converted remembers the latest conversion of a convert step.
 	converted atomic.Pointer[conversion]
 }
@@ -222,6 +225,9 @@ func (k *Kernel) compile(opts ir.Options) error {
 	converts := false
 	for _, st := range plan.Steps {
 		sp := &step{plan: st, variants: map[string]*variant{}}
+		if c, ok := st.(*ir.Compute); ok {
+			sp.broadcasts = c.Broadcasts(k.alg)
+		}
 		k.steps = append(k.steps, sp)
 		if c, ok := st.(*ir.Convert); ok {
 			types[c.To.ID] = emptyTensor(c.To.Format, c.To.DType)
@@ -234,7 +240,7 @@ func (k *Kernel) compile(opts ir.Options) error {
 		case *ir.Compute, *ir.Scan, *ir.Statistic, *ir.Sort:
 			// Compile ahead of the first run what will most likely run.
 			how := choice{crd: loop.U32, work: k.session.workspace(lower.DenseWorkspace), assembly: k.assembly()}
-			how.tables = how.work == lower.DenseWorkspace && len(sp.tables()) > 0
+			how.tables = how.work == lower.DenseWorkspace && k.mayTabulate(sp)
 			if runtime.OnGrids(k.session.engine) {
 				how.work = k.session.workspace(lower.HashWorkspace)
 			}

@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"strings"
 	"testing"
 
 	"github.com/lacuna-sparse/lacuna"
+	"github.com/lacuna-sparse/lacuna/internal/testengine"
 	"github.com/lacuna-sparse/lacuna/runtime"
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
@@ -70,7 +72,10 @@ func TestPlainOnDevice(t *testing.T) {
 	ctx := context.Background()
 	r := rand.New(rand.NewPCG(3, 4))
 	for _, n := range []int{1, 31, 33, 200} {
-		s := lacuna.NewSession(lacuna.WithEngine(runtime.Simulated()), lacuna.WithResidentResults())
+		s := lacuna.NewSession(lacuna.WithEngine(testengine.Or(t, runtime.Simulated())), lacuna.WithResidentResults())
+		if !runtime.OnGrids(s.Engine()) {
+			t.Skipf("engine %s has no memory of its own", s.Engine().Name())
+		}
 		here := lacuna.NewSession(lacuna.WithEngine(runtime.Interp()))
 		compare := func(what, program string, there, local tensor.Operand, parts ...*tensor.Tensor) {
 			t.Helper()
@@ -210,5 +215,86 @@ func TestNothingComesBackSilently(t *testing.T) {
 	plain := lacuna.NewSession(lacuna.WithEngine(runtime.Interp()))
 	if got, err := plain.Prune(ctx, A); err != nil || !tensor.Equal(got, want) {
 		t.Errorf("without a device: %v, %v", got, err)
+	}
+}
+
+// The gradient of an operand that is not sorted is stored in its order, where it is.
+func TestGradientOfUnsortedOnDevice(t *testing.T) {
+	ctx := context.Background()
+	r := rand.New(rand.NewPCG(9, 10))
+	unsorted, err := tensor.CSR.Flag(1, tensor.Unsorted)
+	if err != nil {
+		t.Fatal(err)
+	}
+	A := shuffledRows(t, r, strewn(t, r, 40, tensor.CSR, 9, 14), unsorted)
+	want, err := lacuna.NewSession(lacuna.WithEngine(runtime.Interp())).EvalGrad(ctx, "y = sum_{i,j} A(i,j)^2", "A", lacuna.Args{"A": A})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := lacuna.NewSession(lacuna.WithEngine(testengine.Or(t, runtime.Simulated())), lacuna.WithResidentResults())
+	if !runtime.OnGrids(s.Engine()) {
+		t.Skipf("engine %s has no memory of its own", s.Engine().Name())
+	}
+	there := away(t, s, A)
+	got, err := s.EvalGrad(ctx, "y = sum_{i,j} A(i,j)^2", "A", lacuna.Args{"A": there})
+	if err != nil {
+		t.Fatal(err)
+	}
+	stayedAway(t, there)
+	if d := tensor.Diff(got, want); d != "" {
+		t.Error(d)
+	}
+}
+
+// What is pruned is what the bits say, on a device too; lists in no order are sorted there, however short they are.
+func TestPruneAndSortOnDevice(t *testing.T) {
+	ctx := context.Background()
+	s := lacuna.NewSession(lacuna.WithEngine(testengine.Or(t, runtime.Simulated())), lacuna.WithResidentResults())
+	if !runtime.OnGrids(s.Engine()) {
+		t.Skipf("engine %s has no memory of its own", s.Engine().Name())
+	}
+	values := []float64{0, math.Copysign(0, -1), 1, math.NaN(), 0, 2}
+	coords := [][]int64{{0, 0, 1, 2, 3, 3}, {0, 2, 1, 0, 1, 2}}
+	for _, fill := range []float64{0, math.Copysign(0, -1), math.NaN(), 2} {
+		A, err := tensor.FromCoords([]int64{4, 3}, tensor.CSR, coords, tensor.ArrayOf(values), tensor.WithFill(tensor.Float(tensor.Float64, fill)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, err := A.Prune()
+		if err != nil {
+			t.Fatal(err)
+		}
+		there := away(t, s, A)
+		got, err := s.Prune(ctx, there)
+		if err != nil {
+			t.Fatal(err)
+		}
+		stayedAway(t, there)
+		if d := tensor.Diff(got, want); d != "" {
+			t.Errorf("fill %v: %s", fill, d)
+		}
+	}
+
+	unsorted, err := tensor.COO.Flag(0, tensor.Unsorted)
+	if err != nil {
+		t.Fatal(err)
+	}
+	A, err := tensor.New([]int64{4, 3}, unsorted, []tensor.Level{{Crd: tensor.ArrayOf([]uint32{3, 0, 3, 1})}, {Crd: tensor.ArrayOf([]uint32{0, 1, 2, 1})}},
+		tensor.ArrayOf([]float64{1, 2, 3, 4}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := A.Convert(tensor.CSR)
+	if err != nil {
+		t.Fatal(err)
+	}
+	there := away(t, s, A)
+	got, err := s.Convert(ctx, there, tensor.CSR)
+	if err != nil {
+		t.Fatal(err)
+	}
+	stayedAway(t, there)
+	if d := tensor.Diff(got, want); d != "" {
+		t.Error(d)
 	}
 }

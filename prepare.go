@@ -55,6 +55,14 @@ type keptStep struct {
 // kernel stores an operand with D levels again without them ([Kernel.Conversions]), the
 // pattern is that of the elements that do not equal the fill.
 func (k *Kernel) Prepare(ctx context.Context, args Args) (*Prepared, error) {
+	if k.restores() { // conversions do not keep what follows from patterns
+		opts := k.plan.Options
+		opts.OwnResults = true
+		var err error
+		if k, err = k.replanned(opts); err != nil {
+			return nil, err
+		}
+	}
 	p := &Prepared{kernel: k}
 	pinned, err := pinArgs(args, nil)
 	defer unpin(pinned)
@@ -68,6 +76,14 @@ func (k *Kernel) Prepare(ctx context.Context, args Args) (*Prepared, error) {
 		p.operands = append(p.operands, t.Share())
 	}
 	return p, nil
+}
+
+// restores reports whether a result is an operand stored again.
+func (k *Kernel) restores() bool {
+	return slices.ContainsFunc(k.plan.Steps, func(st ir.Step) bool {
+		c, ok := st.(*ir.Convert)
+		return ok && c.Restores()
+	})
 }
 
 // whyOtherPattern adds to ErrPattern what operands are stored again without the zeros of

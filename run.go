@@ -167,8 +167,14 @@ func (k *Kernel) tooManyRows(vals values) bool {
 		if !ok || vals[c.From.ID] == nil {
 			continue
 		}
-		if f := c.To.Format; f.Rank() > 1 && f.Levels()[0] == tensor.C && vals[c.From.ID].Shape()[f.Order()[0]] > manyRows {
-			return true
+		if f := c.To.Format; f.Rank() > 1 && f.Levels()[0] == tensor.C {
+			axis := f.Order()[0]
+			if c.Axes != nil {
+				axis = c.Axes[axis]
+			}
+			if vals[c.From.ID].Shape()[axis] > manyRows {
+				return true
+			}
 		}
 	}
 	return false
@@ -474,6 +480,7 @@ func (k *Kernel) compute(ctx context.Context, st *step, b *stepBinding, vals val
 			call.bindings.Scalars[s.Scalar] = vals[s.Tensor.ID].Dims()[s.Axis]
 		}
 	}
+	call.bindings.Entries, call.bindings.EntryBytes = st.least(b, vals)
 	if keep != nil {
 		err = exe.RunSymbolic(ctx, call.bindings, k.options, &call.results, &keep.symbolic)
 	} else {
@@ -491,11 +498,40 @@ func (k *Kernel) compute(ctx context.Context, st *step, b *stepBinding, vals val
 }
 
 // tooManyForOnePass reports whether a program that writes in one pass did not
-// have the memory for it, while two passes may have.
+// have the memory for it, or the places, while two passes may have.
 func tooManyForOnePass(err error) bool {
 	var failed *runtime.KernelError
 	var memory *runtime.MemoryLimitError
-	return errors.As(err, &failed) && failed.Message == lower.TooMany || errors.As(err, &memory)
+	return errors.As(err, &failed) && failed.Message == lower.TooMany || errors.As(err, &memory) && memory.Stage != "" ||
+		errors.Is(err, runtime.ErrInexact)
+}
+
+// least is how many entries the result of a step has at least, as far as operands that are
+// broadcast tell, and the bytes that each takes.
+func (st *step) least(b *stepBinding, vals values) (entries, bytes int64) {
+	for _, bc := range st.broadcasts {
+		n, each := int64(1), product(bc.Over, b.indices)
+		if bc.Of != nil {
+			n = vals[bc.Of.ID].NNZ()
+		}
+		switch {
+		case n == 0:
+			continue
+		case each < 0 || each > math.MaxInt64/n:
+			entries = math.MaxInt64
+		default:
+			entries = max(entries, n*each)
+		}
+	}
+	if len(st.broadcasts) == 0 {
+		return 0, 0
+	}
+	result := st.plan.(*ir.Compute).Result
+	bytes = int64(result.DType.Size())
+	if levels := result.Format.Levels(); levels[len(levels)-1] != tensor.D {
+		bytes += 4 // a coordinate
+	}
+	return entries, bytes
 }
 
 // chosen is the variant of a step that a run needs.
@@ -512,12 +548,15 @@ func (k *Kernel) chosen(ctx context.Context, st *step, b *stepBinding, vals valu
 		how.assembly = k.assembly()
 	}
 	if b.keys > 0 && v != nil {
-		how.work = k.workspaceKind(b.keys, v, vals)
+		entries := v.entries(vals)
+		how.work = k.workspaceKind(b.keys, entries)
+		st.keys.Store(b.keys)
+		st.entries.Store(entries)
 	}
 	if how.assembly == lower.Joined && v != nil && k.small(st, b, v, vals) && st.smallRuns.Add(1) > patience {
 		how.assembly = lower.Appended
 	}
-	if len(st.tables()) > 0 && v != nil {
+	if v != nil && k.mayTabulate(st) {
 		how.tables = k.tables(b.tabled, v, vals) && !k.gallops(st, b, v, vals)
 	}
 	if v == nil || v.choice != how || !v.fits(vals) {

@@ -138,3 +138,66 @@ func TestScattersOfMatricesOnGrids(t *testing.T) {
 		}
 	}
 }
+
+// A scatter whose other operand is a sparse vector makes no table of it on grids, where one thread would
+// have to go through all: its updates are sorted as others are, and folded in the same order.
+func TestScatterOfProductsOnGrids(t *testing.T) {
+	r := rand.New(rand.NewPCG(4, 5))
+	grid, one := gridSession(t, 0), NewSession(WithEngine(runtime.Interp()))
+	for _, rows := range []int64{0, 1, 31, 33, 200} {
+		for _, stored := range []int{0, 1, 33} {
+			vector := func(n int64, entries int) *tensor.Tensor {
+				coords, values := make([]int64, entries), make([]float64, entries)
+				for i := range coords {
+					coords[i], values[i] = r.Int64N(n), r.Float64()
+				}
+				x, err := tensor.FromCoords([]int64{n}, tensor.Coordinates(1), [][]int64{coords}, tensor.ArrayOf(values))
+				if err != nil {
+					t.Fatal(err)
+				}
+				return x
+			}
+			places, coords := make([]int64, rows), make([][]int64, 2)
+			var values []float64
+			for i := range places {
+				places[i] = r.Int64N(9)
+				for range r.IntN(6) {
+					coords[0], coords[1] = append(coords[0], int64(i)), append(coords[1], r.Int64N(50))
+					values = append(values, r.Float64())
+				}
+			}
+			A, err := tensor.FromCoords([]int64{rows, 50}, tensor.CSR, coords, tensor.ArrayOf(values))
+			if err != nil {
+				t.Fatal(err)
+			}
+			y, err := tensor.FromDense([]int64{9}, tensor.Dense(1), tensor.ArrayOf(make([]float64, 9)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			args := Args{"A": A, "x": vector(50, stored), "p": indices(places...), "y": y}
+			const text = "y(p(i)) += A(i,j)*x(j)"
+			want, err := one.Eval(t.Context(), text, args)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := grid.Eval(t.Context(), text, args)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if d := tensor.Diff(got, want); d != "" {
+				t.Errorf("%d rows, %d stored: %s", rows, stored, d)
+			}
+			k, err := grid.Compile(text, Operand("A", A), Operand("x", args["x"]), Operand("p", args["p"]), Operand("y", y))
+			if err != nil {
+				t.Fatal(err)
+			}
+			grids, err := k.Explain("grids")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if strings.Contains(grids, "compute_by_one_thread") || !strings.Contains(grids, "compute_by_runs") {
+				t.Error("one thread makes the updates")
+			}
+		}
+	}
+}

@@ -42,6 +42,8 @@ type Options struct {
 	// that have entries, for operands whose extents multiply to more keys than an integer
 	// can count, or that have more rows than an array has places.
 	NarrowWorkspaces bool
+	// OwnResults has every result computed by loops: none shares arrays with an operand.
+	OwnResults bool
 	// Nothing lists means and variances that are NaN, because their indices take no value: a plan for
 	// operands that are this empty.
 	Nothing []*lang.Reduce
@@ -81,7 +83,9 @@ type Step interface{ step() }
 // Convert stores From again in To's format.
 type Convert struct {
 	From, To *Tensor
-	Why      string // for explain
+	// Axes, when not nil, says which axis of From each axis of To is.
+	Axes []int
+	Why  string // for explain
 	// Stored keeps every stored element, also those of dense blocks that equal
 	// the fill: a reduction runs over what is stored.
 	Stored bool
@@ -127,6 +131,9 @@ type Compute struct {
 	Workspaces []*Access
 	// Tables are the tables of Body.
 	Tables []*Tabulate
+	// Ways are the kinds of plans that were compared, the one chosen first; none where
+	// there is nothing but loops.
+	Ways []WayCost
 }
 
 func (*Convert) step() {}

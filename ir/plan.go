@@ -226,6 +226,9 @@ func (p *planner) assignment(s *lang.Stmt, joined map[*lang.Tensor]bool) error {
 		return nil
 	}
 	background := p.alg.Of(nf.value, globalLeaves{p.alg}).Background
+	if covers && s.LHS.Tensor.HasFormat && p.restore(nf, s, result, background) {
+		return nil
+	}
 	if !covers && old != nil {
 		return p.part(nf, s, result, old, background)
 	}
@@ -322,6 +325,7 @@ func (p *planner) emit(nf *normalForm, best *candidate, step *Compute, target *T
 		}
 	}
 	step.Scatter, step.Fold = best.accumulate, best.fold
+	step.Ways = best.ways
 	if best.scatter != nil && target.Format.IsDense() {
 		if gap := p.alg.scatterGap(best.scatter); gap != nil {
 			step.Gap, step.Over = gap, best.scatter.Vars[0]

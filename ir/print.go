@@ -21,7 +21,11 @@ func (p *Plan) String() string {
 	for _, s := range p.Steps {
 		switch s := s.(type) {
 		case *Convert:
-			fmt.Fprintf(&b, "convert %s -> %s: %s    # %s\n", s.From.Name, s.To.Name, s.To.Format, s.Why)
+			axes := ""
+			if s.Axes != nil {
+				axes = fmt.Sprintf(", axes %v", s.Axes)
+			}
+			fmt.Fprintf(&b, "convert %s%s -> %s: %s    # %s\n", s.From.Name, axes, s.To.Name, s.To.Format, s.Why)
 		case *Scan:
 			fmt.Fprintf(&b, "scan %s -> %s: %s    # %s\n", s.From.Name, s.To.Name, s.To.Format, s)
 		case *Statistic:
@@ -37,6 +41,9 @@ func (p *Plan) String() string {
 		case *Compute:
 			if s.Base != nil {
 				fmt.Fprintf(&b, "copy %s -> %s\n", s.Base.Name, s.Result.Name)
+			}
+			if len(s.Ways) > 0 {
+				b.WriteString(formatWays(s.Ways) + "\n")
 			}
 			printStmt(&b, s, s.Body, 0)
 		}

@@ -40,6 +40,7 @@ type candidate struct {
 	convert []*Access
 	at      depths
 	cost    float64
+	ways    []WayCost // of the best candidate: what it was compared with
 }
 
 // scheduler chooses loop orders for one statement.
@@ -51,6 +52,7 @@ type scheduler struct {
 	accesses []*Access
 	best     *candidate
 	tried    int
+	ways     []WayCost          // of the candidates so far
 	merged   []tensor.LevelKind // see mergedLevels
 }
 
@@ -105,6 +107,7 @@ func (nf *normalForm) schedule(alg Algebra, opts Options) *candidate {
 		s.trySplits(free)
 		s.tryBlocks(free)
 	}
+	s.best.ways = s.compared()
 	return s.best
 }
 
@@ -265,6 +268,7 @@ func (s *scheduler) consider(c *candidate) float64 {
 	if _, terms := c.body.(*Sequence); !terms {
 		c.cost *= s.weigh(c.body)
 	}
+	s.compare(c)
 	if s.best == nil || c.cost < s.best.cost {
 		s.best = c
 	}

@@ -63,10 +63,10 @@ func (k *kernel) join(body ir.Stmt, segments []segment, ends loop.BufferID, root
 	return j
 }
 
-// exact reports whether a set has a coordinate for each entry of an operand.
+// exact reports whether the set of a nest has a coordinate for each entry of an operand.
 func (c *coverage) exact(set ir.Formula) bool {
 	atom, ok := set.IsAtom()
-	if !ok || c.accesses[atom].Tensor.Work != nil {
+	if !ok || c.loose || c.accesses[atom].Tensor.Work != nil {
 		return false
 	}
 	a := c.accesses[atom]

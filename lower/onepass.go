@@ -84,6 +84,8 @@ type coverage struct {
 	k        *kernel
 	outside  []*ir.Index  // variables of the loops around workspaces
 	accesses []*ir.Access // by atom
+	// loose: more than the entries described may decide whether the result has one.
+	loose bool
 }
 
 // loopsOutside are the variables of the loops around the first workspace.
@@ -103,7 +105,11 @@ func loopsOutside(s ir.Stmt) []*ir.Index {
 
 // Access implements ir.Leaves.
 func (c *coverage) Access(a *ir.Access) ir.Support {
-	if a.Tensor.Format.IsDense() || !a.Tensor.FillKnown {
+	if a.Tensor.Format.IsDense() {
+		return ir.Everywhere()
+	}
+	if !a.Tensor.FillKnown {
+		c.loose = true
 		return ir.Everywhere()
 	}
 	for _, x := range c.k.step.LHS.Indices {
@@ -113,6 +119,7 @@ func (c *coverage) Access(a *ir.Access) ir.Support {
 			found = found || y.Plain() == x.Plain()
 		}
 		if !found {
+			c.loose = true
 			return ir.Everywhere()
 		}
 	}
@@ -122,10 +129,16 @@ func (c *coverage) Access(a *ir.Access) ir.Support {
 }
 
 // Index implements ir.Leaves.
-func (c *coverage) Index(*ir.Index) ir.Support { return ir.Everywhere() }
+func (c *coverage) Index(*ir.Index) ir.Support {
+	c.loose = true
+	return ir.Everywhere()
+}
 
 // Temp implements ir.Leaves.
-func (c *coverage) Temp(*ir.Temp) ir.Support { return ir.Everywhere() }
+func (c *coverage) Temp(*ir.Temp) ir.Support {
+	c.loose = true
+	return ir.Everywhere()
+}
 
 // bound is how many coordinates a set can have at most, where accesses have so many
 // entries; nil if that is not known.

@@ -112,6 +112,11 @@ func (h *hashTeam) entered(n loop.Expr) { h.b.Store(h.list, h.own(h.slots/2, n),
 
 func (h *hashTeam) done(st *state, current loop.Expr) loop.Expr {
 	b := h.b
+	if h.quick && h.plain() && h.fills() {
+		h.barrier()
+		h.appendByRank(st, current)
+		return h.distinct
+	}
 	if h.fills() {
 		h.sortKeys(h.distinct)
 	}
@@ -179,6 +184,19 @@ func (h *hashTeam) sortKeys(n loop.Expr) {
 	}
 	sorted(max(1, h.slots/2/warpSize/2))
 	h.barrier()
+}
+
+// appendByRank appends the listed keys and their values, each where the number of lesser keys tells.
+func (h *hashTeam) appendByRank(st *state, current loop.Expr) {
+	b := h.b
+	h.strided(h.distinct, func(i loop.Expr) {
+		key := b.Let("key", b.Load(h.list, h.own(h.slots/2, i)))
+		to := b.Var("to", current)
+		b.For("k", loop.Int(0), h.distinct, func(k loop.Expr) {
+			b.Assign(to, b.Add(to, b.Cast(loop.I64, b.Lt(b.Load(h.list, h.own(h.slots/2, k)), key))))
+		})
+		h.appendEntry(st, to, key, h.valueAt(h.find(key)))
+	})
 }
 
 // appendEntries appends the listed keys and their values.

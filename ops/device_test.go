@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/lacuna-sparse/lacuna"
+	"github.com/lacuna-sparse/lacuna/internal/testengine"
 	"github.com/lacuna-sparse/lacuna/ops"
 	"github.com/lacuna-sparse/lacuna/runtime"
 	"github.com/lacuna-sparse/lacuna/tensor"
@@ -34,7 +35,10 @@ func onDeviceOperand(t *testing.T, r *rand.Rand, format tensor.Format, entries i
 // array of an operand that only the device has, which would be an error here.
 func TestOnDevice(t *testing.T) {
 	ctx := context.Background()
-	s := lacuna.NewSession(lacuna.WithEngine(runtime.Simulated()), lacuna.WithResidentResults())
+	s := lacuna.NewSession(lacuna.WithEngine(testengine.Or(t, runtime.Simulated())), lacuna.WithResidentResults())
+	if !runtime.OnGrids(s.Engine()) {
+		t.Skipf("engine %s has no memory of its own", s.Engine().Name())
+	}
 	cases := []struct {
 		name string
 		do   func(A *tensor.Tensor, opts ...ops.Option) (*tensor.Tensor, error)

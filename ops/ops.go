@@ -9,8 +9,8 @@
 //
 //	R(i,j) = where(j <= i, A(i,j), 0)
 //
-// and has it compiled and run, or calls package tensor where arrays have only to be
-// shared or moved. So formats, element types and fills are as free as in expressions; what
+// and has it compiled and run, or has the session share or move arrays
+// about, on its device if it has one. So formats, element types and fills are as free as in expressions; what
 // a result stores follows from what the operands store, explicit zeros stay (see [Prune]),
 // and nothing larger than operand and result is made along the way.
 //

@@ -119,7 +119,11 @@ func (l lines) sendBack(A *tensor.Tensor, program program, upstream *tensor.Tens
 		return nil, l.failf("the adjoint has shape %v, and the result has %v", upstream.Shape(), places.Shape())
 	}
 	// What A stores, zeros in dense blocks too, which A may have lost where it got one axis.
-	is, err := tensor.Pattern(A)
+	whole, err := inner.plain(A)
+	if err != nil {
+		return nil, err
+	}
+	is, err := tensor.Pattern(whole)
 	if err != nil {
 		return nil, l.fail(err)
 	}

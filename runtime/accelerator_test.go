@@ -193,7 +193,7 @@ func TestDeviceConcurrency(t *testing.T) {
 		wg.Go(func() {
 			for range 10 {
 				vals, vec := onDevice(t, e, []float64{1, 2, 3}), onDevice(t, e, []float64{1, 10, 100})
-				mine := &Bindings{slices.Clone(b.Buffers), b.Scalars}
+				mine := &Bindings{Buffers: slices.Clone(b.Buffers), Scalars: b.Scalars}
 				mine.Buffers[2] = Memory{Len: 3, On: vals}
 				mine.Buffers[3] = Memory{Len: 3, On: vec}
 				var free sync.WaitGroup

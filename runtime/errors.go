@@ -109,17 +109,22 @@ type MemoryLimitError struct {
 	Elem           string // their type
 	Need           int64  // bytes asked for, math.MaxInt64 if more than that
 	Result         int64  // bytes of all that is known to be needed for results, math.MaxInt64 if more; 0: nothing is
-	AtLeast        bool   // Buffer was not asked for: more than Len entries were counted, of at least Need bytes
-	InUse          int64  // bytes that the run holds already
-	Limit          int64  // bytes that the run may hold
-	Source         string // where the limit comes from
-	Err            error  // the operating system's refusal, if that was the cause
+	// AtLeast: Buffer was not asked for. More than Len entries were counted, of at least Need bytes; or, without
+	// a Stage, it was known beforehand that there are at least Len entries.
+	AtLeast bool
+	InUse   int64  // bytes that the run holds already
+	Limit   int64  // bytes that the run may hold
+	Source  string // where the limit comes from
+	Err     error  // the operating system's refusal, if that was the cause
 }
 
 // Error names the buffer, its size, the limit and where the limit comes from.
 func (e *MemoryLimitError) Error() string {
 	s := fmt.Sprintf("program %s, stage %s: buffer %s needs %s (%d × %s)", e.Program, e.Stage, e.Buffer, formatBytes(e.Need), e.Len, e.Elem)
-	if e.AtLeast {
+	switch {
+	case e.AtLeast && e.Stage == "":
+		s = fmt.Sprintf("program %s: the result has at least %d entries, which need %s or more", e.Program, e.Len, formatBytes(e.Need))
+	case e.AtLeast:
 		s = fmt.Sprintf("program %s, stage %s: the result has more than %d entries, which need more than %s", e.Program, e.Stage, e.Len, formatBytes(e.Need))
 	}
 	if e.Err != nil {

@@ -1,6 +1,7 @@
 package runtime
 
 import (
+	"errors"
 	"fmt"
 	"sync"
 	"unsafe"
@@ -29,6 +30,10 @@ const (
 // even if that is more than the lists. Only the thread in front runs chunks that may need
 // more. Tests change them.
 var maxSlot, minSlots int64 = 16 << 20, 2 << 20
+
+// ErrInexact is wrapped by the error of a run whose chunks were expected to append a
+// certain number of entries and have appended fewer.
+var ErrInexact = errors.New("a chunk has appended fewer entries than it was expected to")
 
 // joinPlan is a loop.Join made ready to run.
 type joinPlan struct {
@@ -108,6 +113,9 @@ const (
 // anything to be had from it: memory for slots, and bounds for what they hold.
 func (j *joiner) open(x *Executable, s *state, st *stagePlan, o Options, threads int64) bool {
 	p, c := st.join, &s.cuts[st.domain]
+	if s.mem[st.bufs[p.ends]].Len != p.lists {
+		return false // there are ends of more than what is moved
+	}
 	j.plan, j.team, j.moved.L = p, &s.team, &j.mu
 	j.rooms = j.rooms[:0]
 	most, all := int64(0), int64(0)
@@ -315,8 +323,10 @@ func (t *joinThread) end(i int64, inSlot bool) error {
 		if !inSlot {
 			t.ends[l] -= t.marks[i*p.lists+int64(l)]
 		}
-		if n := t.ends[l]; n < 0 || n > room || p.exact && n < room {
+		if n := t.ends[l]; n < 0 || n > room {
 			return fmt.Errorf("BUG: a chunk has appended %d entries and has room for %d", t.ends, room)
+		} else if p.exact && n < room {
+			return ErrInexact
 		}
 	}
 	if p.exact {

@@ -67,3 +67,32 @@ func FuzzPlan(f *testing.F) {
 		newState(newPlan(p))
 	})
 }
+
+// Functions that differ in the names of buffers and variables only are one kernel; others, and those
+// with other quick functions, are not.
+func TestAlikeFunctionsAreOneKernel(t *testing.T) {
+	text := `func store(readonly x: []f64, y: []f64) grid threads 32 { let v: f64 = x[thread()] y[thread()] = v }`
+	renamed := strings.NewReplacer(" x:", " in:", "x[", "in[", " y:", " out:", "y[", "out[", "v:", "w:", "= v", "= w")
+	with := func(f, quick *loop.Func) *loop.Func { f.Quick = quick; return f }
+	first := mustFunc(t, text)
+	for _, c := range []struct {
+		other *loop.Func
+		same  bool
+	}{
+		{mustFunc(t, text), true},
+		{mustFunc(t, renamed.Replace(text)), true},
+		{mustFunc(t, strings.Replace(text, "store", "put", 1)), false},
+		{mustFunc(t, strings.Replace(text, "threads 32", "threads 64", 1)), false},
+		{mustFunc(t, strings.ReplaceAll(text, "f64", "f32")), false},
+		{with(mustFunc(t, text), first), false},
+	} {
+		p := &plan{}
+		if same := p.kernelOf(first) == p.kernelOf(c.other); same != c.same {
+			t.Errorf("one kernel: %v, want %v, for\n%s", same, c.same, c.other)
+		}
+	}
+	p := &plan{}
+	if p.kernelOf(with(mustFunc(t, text), first)) != p.kernelOf(with(mustFunc(t, text), mustFunc(t, renamed.Replace(text)))) {
+		t.Error("functions whose quick ones differ in names only are two kernels")
+	}
+}

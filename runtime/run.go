@@ -47,6 +47,9 @@ func (x *Executable) Engine() string { return x.engine }
 type Bindings struct {
 	Buffers []Memory // by loop.BufferID
 	Scalars []int64  // by loop.ScalarID
+	// Entries is how many entries the result has at least, and EntryBytes what one takes. A
+	// processor does not begin a run whose memory limit they exceed.
+	Entries, EntryBytes int64
 }
 
 // NewBindings returns empty bindings of the right lengths.
@@ -134,6 +137,11 @@ func (x *Executable) run(ctx context.Context, b *Bindings, o Options, r *Results
 	}
 	s.account.open(o.MemoryLimit)
 	s.threads = threads
+	if x.grid == nil {
+		if err := x.affords(s, b, o); err != nil {
+			return err
+		}
+	}
 	reuse := false
 	if keep != nil {
 		if reuse = keep.buffers != nil; !reuse {

@@ -168,7 +168,7 @@ func TestRunReleasesTemporariesEarly(t *testing.T) {
 	p.Stages = nil
 	for i := range 3 {
 		p.Stages = append(p.Stages, loop.Stage{
-			Name: "s", Partition: -1, Func: &loop.Func{Name: "f", Bufs: first.Func.Bufs[i : i+2]},
+			Name: "s", Partition: -1, Func: &loop.Func{Name: []string{"f", "g", "h"}[i], Bufs: first.Func.Bufs[i : i+2]},
 			Allocs: first.Allocs[i+1 : i+2], Bufs: first.Bufs[i : i+2],
 		})
 	}

@@ -105,6 +105,22 @@ func (t *tally) mayFit(entries int64) bool {
 	return entries <= t.most.Load()
 }
 
+// affords refuses a run of which it is known beforehand that its result does not fit.
+func (x *Executable) affords(s *state, b *Bindings, o Options) error {
+	need := bytesOf(b.Entries, b.EntryBytes)
+	if s.account.fits(need) {
+		return nil
+	}
+	if !s.account.settled {
+		s.account.settle(o.MemoryLimit, x.memory.machine())
+	}
+	if s.account.fits(need) {
+		return nil
+	}
+	return &MemoryLimitError{Program: s.plan.program.Name, Len: b.Entries, Need: need, AtLeast: true,
+		Limit: s.account.limit, Source: s.account.source}
+}
+
 // tooMany is the error of a run whose result has more entries than fit.
 func (s *state) tooMany(st *stagePlan) error {
 	most := s.tally.most.Load()

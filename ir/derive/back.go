@@ -64,9 +64,6 @@ func (s *statement) call(e *lang.Call, g lang.Node, at place) *lang.Error {
 		}
 		rule, ok := ruleOf(e, i)
 		if !ok || !e.Typ.IsFloat() && !e.Typ.IsComplex() {
-			if e.Args[i].DType().IsComplex() && rules[e.Fn.Name] != nil {
-				return unsupported(e.Pos, e.Fn.Name+" of complex numbers", "")
-			}
 			return flat(e.Pos, e.Fn.Name)
 		}
 		if c, constant := constantPower(e); constant && i == 0 {

@@ -14,7 +14,7 @@
 // every node has an adjoint over the indices visible there: an operator hands its own
 // on to its arguments by the chain rule (rules.go), a reduction makes its indices
 // visible (reduce.go), and at an access of the operand the adjoint is summed over all
-// indices that the access does not hold (contribute.go). Statements are taken last to
+// indices that the access does not hold (contribute.go). Before that every value of a tensor gets a name of its own (versions.go). Statements are taken last to
 // first. Reductions whose values the chain rule needs, and adjoints that would be
 // computed over and over inside a reduction, become statements of their own.
 //

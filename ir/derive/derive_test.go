@@ -111,6 +111,65 @@ func TestProgram(t *testing.T) {
 			"g(i,j) = where(stored(A(i,j)), cumsum_{j in A}[reverse] where(stored(A(i,j)), dy(i,j), 0), 0)\ndA(i,j) = where(stored(A(i,j)), g(i,j), 0)"},
 		{"a gather by what the program computes", "p(i) = floor(n(i)/2); q(i) = i64(p(i)); y(i) = x(q(i))", "x", "n:i64",
 			"p(i) = floor(n(i)/2)\nq(i) = i64(p(i))\ns(m) = like(f64(0), x(m))\ns(q(i)) += dy(i)\ndx(m) = s(m)"},
+		{"a value for each assignment", "t(i) = exp(x(i)); t(i) *= t(i) + x(i); y = sum_i t(i)", "x", "",
+			"t(i) = exp(x(i))\n" +
+				"t1(i) = t(i)*(t(i) + x(i))\n" +
+				"dt1(i) = like(dy, t1(i))\n" +
+				"dt(i) = dt1(i)*(t(i) + x(i)) + dt1(i)*t(i)\n" +
+				"dx(i) = dt1(i)*t(i) + dt(i)*exp(x(i))"},
+		{"a part that is assigned", "t(i) = x(i)^2; t(0:3) = z(:)*x(1); y(i) = t(i)*x(i)", "x", "",
+			"t(i) = x(i)^2\n" +
+				"t1(m) = t(m)\n" +
+				"t1(:3) = z(:)*x(1)\n" +
+				"dt1(i) = dy(i)*x(i)\n" +
+				"g(:) = dt1(:3)\n" +
+				"dt(m) = where(m < 3, 0, dt1(m))\n" +
+				"dx(i) = dy(i)*t1(i) + like(sum_s where(s < 3 and i == 1, g(s)*z(s), 0), x(i)) + dt(i)*2.0*x(i)"},
+		{"an update of a sparse operand that is read again", "A(i,j) *= x(j); y(i) = sum_j A(i,j)^2", "A", "A:CSR",
+			"A1(i,j) = A(i,j)*x(j)\n" +
+				"dA1(i,j) = where(stored(A(i,j)), dy(i)*2.0*A1(i,j), 0)\n" +
+				"dA(i,j) = where(stored(A(i,j)), dA1(i,j)*x(j), 0)"},
+		{"an adjoint is stored where the operand is after an update, too", "t(i,j) = exp(A(i,j)); t(0,j) = 1; y(i) = sum_j t(i,j)*x(j)", "A", "A:CSR",
+			"dt1(i,j) = where(stored(A(i,j)), dy(i)*x(j), 0)\n" +
+				"dt(m,m1) = where(stored(A(m,m1)), where(m == 0, 0, dt1(m,m1)), 0)\n" +
+				"dA(i,j) = where(stored(A(i,j)), dt(i,j)*exp(A(i,j)), 0)"},
+		{"a scatter of maxima", "r(p(i)) max= x(i)^2; y = sum_i r(i)*z(i)", "x", "p:i64 r:S",
+			"r1(m) = r(m)\n" +
+				"r1(p(i)) max= x(i)^2\n" +
+				"dr1(i) = dy*z(i)\n" +
+				"n(m) = where(stored(r(m)), f64(0), 0)\n" +
+				"n(p(i)) += where(x(i)^2.0 == r1(p(i)) or x(i)^2.0 != x(i)^2.0, 1.0, 0)\n" +
+				"dx(i) = where(x(i)^2.0 == r1(p(i)) or x(i)^2.0 != x(i)^2.0, dr1(p(i))/f64(n(p(i)) + where(r(p(i)) == r1(p(i)) or r(p(i)) != r(p(i)), 1.0, 0)), 0)*2.0*x(i)"},
+		{"a scatter of factors", "r(p(i)) *= x(i); y(i) = r(i)^2", "r", "p:i64 r:S",
+			"r1(m) = r(m)\n" +
+				"r1(p(i)) *= x(i)\n" +
+				"dr1(i) = where(stored(r(i)), dy(i)*2.0*r1(i), 0)\n" +
+				"p1(m) = like(f64(1), r(m))\n" +
+				"p1(p(i)) *= x(i)\n" +
+				"dr(m) = where(stored(r(m)), dr1(m)*p1(m), 0)"},
+		{"an extent from an index summed before", "y = sum_i (sum_k x(i+k)*w(k))^2", "w", "",
+			"e(i) = sum_k like(0.0, x(i+k), w(k))\n" +
+				"t(i) = like(sum_k (x(i+k)*w(k)), e(i))\n" +
+				"g(i) = dy*2.0*t(i)\n" +
+				"dw(k) = like(sum_i (g(i)*x(i+k)), w(k))"},
+		{"product", "y(i) = prod_j x(i,j)", "x", "",
+			"p(i,j) = cumprod_j[exclusive] x(i,j)\n" +
+				"p1(i,j) = cumprod_j[exclusive, reverse] x(i,j)\n" +
+				"dx(i,j) = dy(i)*(p(i,j)*p1(i,j))"},
+		{"product of a sparse operand", "y(i) = prod_j A(i,j)", "A", "A:CSR",
+			"n(i) = prod_j where(stored(A(i,j)), 1, A(i,j))\n" +
+				"p(i,j) = cumprod_{j in A}[exclusive] A(i,j)\n" +
+				"p1(i,j) = cumprod_{j in A}[exclusive, reverse] A(i,j)\n" +
+				"dA(i,j) = where(stored(A(i,j)), dy(i)*(p(i,j)*p1(i,j)*n(i)), 0)"},
+		{"product over stored elements", "y(i) = prod_{j in A} A(i,j)*x(j)", "x", "A:CSR",
+			"x1(i,j) = where(stored(A(i,j)), A(i,j)*x(j), 0)\n" +
+				"p(i,j) = where(stored(A(i,j)), cumprod_{j in A}[exclusive] where(stored(A(i,j)), x1(i,j), 0), 0)\n" +
+				"p1(i,j) = where(stored(A(i,j)), cumprod_{j in A}[exclusive, reverse] where(stored(A(i,j)), x1(i,j), 0), 0)\n" +
+				"dx(j) = sum_i (where(stored(A(i,j)), dy(i)*(p(i,j)*p1(i,j)), 0)*A(i,j))"},
+		{"a narrow type", "y(i) = var_j A(i,j)", "A", "A:bf16",
+			"n = sum_j like(1.0, A(0,j))\n" +
+				"t(i) = mean_j f32(A(i,j))\n" +
+				"dA(i,j) = bf16(f32(dy(i))*2*(f32(A(i,j)) - t(i))/f32(n))"},
 		{"names in use are avoided", "y = exp(sum_i t(i)*x(i))", "x", "",
 			"t1 = sum_i (t(i)*x(i))\ng = dy*exp(t1)\ndx(i) = g*t(i)"},
 	}

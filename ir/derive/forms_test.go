@@ -60,6 +60,16 @@ func TestForms(t *testing.T) {
 		{"r", "y = norm_i (sum_k r(i+k)*v(k) + sum_k x(k+i))"},
 		{"A", "y = max_i (norm_k (A(k,2*i) + r(i+k)))"},
 		{"r", "y = sum_{i} (i*sum_k r(k+i)*B(k(k),k+i))^2"},
+		// Products.
+		{"v", "y(i) = prod_j like(v(i), A(i,j))"},
+		{"x", "y(i) = prod_j x(j)*v(i)"},
+		{"x", "y = prod_{i,j} (1 + A(i,j)*x(j))"},
+		{"A", "y = prod_{i,j} (A(i,j) + A(i,j+1))"},
+		{"A", "y(j) = prod_i (A(i,j)*x(j) + B(j,i+1))"},
+		{"r", "y(i) = prod_k r(i+k)*v(k)"},
+		{"A", "y(k) = prod_i (sum_j A(i,j)*B(j,k))"},
+		{"A", "y(i) = prod_j where(stored(A(i,j)), A(i,j), x(j))"},
+		{"B", "y(j) = prod_{i in B} B(i,j)*x(i)"},
 		// Parts.
 		{"x", "t(i) = x(i)^2; t(1:3) = x(0:2)*t(2:4); y(i) = t(i)*x(i)"},
 		{"r", "r(1:8:3) *= x(0:3); y = sum_i r(i)^3"},

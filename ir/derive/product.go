@@ -51,7 +51,7 @@ func (s *statement) prod(e *lang.Reduce, g lang.Node) (lang.Node, *lang.Error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, direct := x.(*lang.Ref); !direct { // in the scans nothing but stored says what is stored
+	if _, direct := x.(*lang.Ref); !direct || !allPlain(x, s.spell(f.vars)) { // in the scans nothing but stored says what is stored
 		if x, err = refOf(s.define("x", f.vars, masked(f.stored, x))); err != nil {
 			return nil, err
 		}
@@ -71,7 +71,11 @@ func (s *statement) prod(e *lang.Reduce, g lang.Node) (lang.Node, *lang.Error) {
 	if e.Typ.IsComplex() {
 		product = call("conj", product)
 	}
-	return masked(f.stored, binary("*", g, parenthesised(product))), nil
+	adjoint := binary("*", g, parenthesised(product))
+	if rest == nil { // reduce keeps to what `in` looks at
+		return adjoint, nil
+	}
+	return masked(f.stored, adjoint), nil
 }
 
 // factors are the factors of products, one for every value of vars, and the indices with which scans run over them.
@@ -84,8 +88,15 @@ type factors struct {
 
 // runningProduct adds a statement for a running product of x.
 func (s *statement) runningProduct(f factors, x lang.Node, options ...string) (lang.Node, *lang.Error) {
-	scan := fold(lang.CumProd.String(), nil, options, masked(f.stored, x))
+	of := masked(f.stored, x)
+	if f.stored != nil && lang.FormatNode(f.stored) == lang.FormatNode(call("stored", x)) {
+		of = x // what is stored is what is scanned
+	}
+	scan := fold(lang.CumProd.String(), nil, options, of)
 	scan.Vars = f.over
+	if of == x {
+		return refOf(s.define("p", f.vars, scan))
+	}
 	return refOf(s.define("p", f.vars, masked(f.stored, scan)))
 }
 
@@ -132,6 +143,9 @@ func sparseOperand(t *lang.Tensor) bool {
 func (s *statement) support(e lang.Expr) lang.Node {
 	switch e := e.(type) {
 	case *lang.Access:
+		if s.wrt.Format.IsDense() {
+			return nil
+		}
 		stored := s.sourceAt(e, s.names)
 		if c, ok := stored.(*lang.Apply); ok && s.standAlone(c.Args[0]) {
 			return stored

@@ -35,7 +35,7 @@ var rules = map[string][]string{
 	"heaviside": {"", ""}, "copysign": {"where((copysign(1, x) < 0) == (copysign(1, y) < 0), g, -g)", ""},
 	"mod": {"g", "-(g*floor(x/y))"}, "floordiv": {"", ""},
 	"floor": {""}, "ceil": {""}, "round": {""}, "trunc": {""},
-	"conj": {"g"}, "real": {"g"},
+	"conj": {"g"}, "real": {"g"}, "imag": {""},
 }
 
 // powerRules are those of x^y. x^0 is 1 for every x, and 0^y is 0 for every positive y. At 0^0 both

@@ -29,6 +29,9 @@ func (o source) at(vars []string) lang.Node {
 // up to there.
 func (d *deriver) noteSource(s *lang.Stmt, again bool) {
 	t := s.LHS.Tensor
+	if again && !d.dependent(s.RHS) {
+		return // elements that are changed depend on nothing more
+	}
 	delete(d.sources, t)
 	if again || s.Op != lang.Set || t.Operand || !whole(s.LHS) {
 		return

@@ -137,13 +137,16 @@ func (s *statement) span(m lang.Node, x lang.IndexExpr) ([]lang.Node, *lang.Erro
 	if a < 0 {
 		upward, steps = binary("-", integer(b), m), -a
 	}
-	list := []lang.Node{binary(">=", upward, zero())}
+	var list []lang.Node
+	if a < 0 || b != 0 {
+		list = append(list, binary(">=", upward, zero()))
+	}
 	if steps > 1 {
 		list = append(list, binary("==", call("mod", upward, integer(steps)), zero()))
 	}
 	switch {
 	case x.Open:
-		return list, nil
+		return list, nil // some: a slice that is not the whole dimension
 	case v.Length >= 0:
 		return append(list, binary("<", upward, integer(steps*v.Length))), nil
 	}

@@ -47,6 +47,21 @@ func TestVerifyProgram(t *testing.T) {
 	size := func(e SizeExpr) func(*Program) {
 		return func(p *Program) { p.Stages[0].Lets[0].Value = e }
 	}
+	// join makes the second stage join parts of y, and changes that.
+	join := func(change func(*Stage)) func(*Program) {
+		return func(p *Program) {
+			p.Scalars = append(p.Scalars, ProgramScalar{Name: "c"}, ProgramScalar{Name: "lo"}, ProgramScalar{Name: "hi"})
+			p.Buffers = append(p.Buffers, Buffer{Name: "ends", Elem: I64, Role: Temp})
+			s := &p.Stages[1]
+			s.Allocs = []Alloc{{Buffer: 3, Len: one}}
+			s.Bufs = append(s.Bufs, 3)
+			s.Func.Bufs = append(s.Func.Bufs, Buf{Name: "ends", Elem: I64})
+			s.Join = &Join{Ends: 3, Chunk: 3, Lo: 4, Hi: 5, Room: SizeScalar(5), Moves: []Move{{Buffer: 2}}, Shift: -1}
+			if change != nil {
+				change(s)
+			}
+		}
+	}
 	for _, c := range []struct {
 		change func(*Program)
 		want   string
@@ -96,6 +111,19 @@ func TestVerifyProgram(t *testing.T) {
 			p.Buffers[1].Role = Scratch
 			p.Stages[1].Lets = []ScalarLet{{Scalar: 1, Value: &SizeLoad{Buffer: 1, Index: one}}}
 		}, "reads a size from t, of which every thread has its own"},
+		{join(nil), ""},
+		{join(func(s *Stage) { s.Ordered = false }), "is no ordered stage with a partition"},
+		{join(func(s *Stage) { s.Join.Lo = 0 }), "defines n, which the caller binds"},
+		{join(func(s *Stage) { s.Join.Lo = s.Join.Hi }), "defines hi again"},
+		{join(func(s *Stage) { s.Join.Room = nil }), "a size expression is missing (nil)"},
+		{join(func(s *Stage) { s.Join.Room = SizeScalar(99) }), "uses scalar 99"},
+		{join(func(s *Stage) { s.Join.Ends = 2 }), "joins lists by the ends in y, which is no temporary of I64"},
+		{join(func(s *Stage) { s.Join.Ends = 77 }), "uses buffer 77"},
+		{join(func(s *Stage) { s.Join.Moves[0].Buffer = 0 }), "joins parts of A, which is not an output"},
+		{join(func(s *Stage) { s.Join.Moves[0].List = -1 }), "moves list -1 from element 0 on"},
+		{join(func(s *Stage) { s.Join.Moves[0].First = 2 }), "moves list 0 from element 2 on"},
+		{join(func(s *Stage) { s.Join.Moves = append(s.Join.Moves, s.Join.Moves[0]) }), "joins parts of y twice"},
+		{join(func(s *Stage) { s.Join.Shift = 2 }), "shifts y, which is not of U64"},
 		{func(p *Program) { p.Stages[0].Func = nil }, "passes buffers or scalars, but has no function"},
 		{func(p *Program) { p.Stages[0].Bufs = p.Stages[0].Bufs[1:] }, "passes 2 buffers and 1 scalars; f takes 3 and 1"},
 		{func(p *Program) { p.Stages[1].Args = nil }, "passes 1 buffers and 0 scalars; g takes 1 and 1"},

@@ -13,17 +13,17 @@ func (m *mapper) blocks(s *loop.Stage) bool {
 		return false
 	}
 	c := m.cuts[s.Partition]
-	g := m.newFunc(s.Func.Name)
-	in := g.parameters(s)
-	chunks := g.scalar(c.chunks)
-	bounds, n, step := g.cutParameters(c)
-	g.share(&in, s.Func, g.wholeBlock())
-	g.inTurns(g.block(), chunks, g.blocks(), func(chunk loop.Expr) {
-		in.Chunk = chunk
-		in.Lo, in.Hi = g.bounds(bounds, chunk, n, step)
-		g.b.Inline(s.Func, in)
+	return m.launchShared(s, "blocks", loop.SizeScalar(c.chunks), func(g *gridFunc) {
+		in := g.parameters(s)
+		chunks := g.scalar(c.chunks)
+		bounds, n, step := g.cutParameters(c)
+		g.share(&in, s.Func, g.wholeBlock())
+		g.inTurns(g.block(), chunks, g.blocks(), func(chunk loop.Expr) {
+			in.Chunk = chunk
+			in.Lo, in.Hi = g.bounds(bounds, chunk, n, step)
+			g.b.Inline(s.Func, in)
+		})
 	})
-	return m.launchShared(s, "blocks", g, loop.SizeScalar(c.chunks))
 }
 
 // block maps a stage of one call to one block, where it has loops that threads can
@@ -32,24 +32,30 @@ func (m *mapper) block(s *loop.Stage) bool {
 	if !sharesLoop(s.Func) || readsOwnStores(s.Func) {
 		return false
 	}
-	g := m.newFunc(s.Func.Name)
-	in := g.parameters(s)
-	in.Chunk, in.Lo, in.Hi = loop.Int(0), loop.Int(0), loop.Int(0)
-	g.share(&in, s.Func, g.wholeBlock())
-	g.b.Inline(s.Func, in)
-	return m.launchShared(s, "one_block", g, loop.SizeConst(1))
+	return m.launchShared(s, "one_block", loop.SizeConst(1), func(g *gridFunc) {
+		in := g.parameters(s)
+		in.Chunk, in.Lo, in.Hi = loop.Int(0), loop.Int(0), loop.Int(0)
+		g.share(&in, s.Func, g.wholeBlock())
+		g.b.Inline(s.Func, in)
+	})
 }
 
 func (g *gridFunc) wholeBlock() *wholeBlock {
 	return &wholeBlock{g: g, partial: map[loop.Type]loop.BufID{}}
 }
 
-// launchShared is launch for a function with shared loops, unless the threads that
-// share them would not stay together.
-func (m *mapper) launchShared(s *loop.Stage, mapping string, g *gridFunc, blocks loop.SizeExpr) bool {
-	if g.shared == 0 || loop.RemoveDead(g.b.Func()).Verify(lib.Lookup) != nil {
-		return false
+// launchShared adds a stage in place of s that runs a function with shared loops, unless there are none, or the
+// threads that share them would not stay together.
+func (m *mapper) launchShared(s *loop.Stage, mapping string, blocks loop.SizeExpr, body func(g *gridFunc)) bool {
+	stage, ok := m.withQuick(func() (loop.Stage, bool) {
+		g := m.newFunc(s.Func.Name)
+		body(g)
+		stage := g.stage(s, mapping)
+		return stage, g.shared > 0 && stage.Func.Verify(lib.Lookup) == nil
+	})
+	if ok {
+		stage.Blocks = blocks
+		m.add(stage)
 	}
-	m.launch(s, mapping, g, blocks)
-	return true
+	return ok
 }

@@ -39,13 +39,16 @@ func (m *mapper) columns(s *loop.Stage) bool {
 	}
 	doublings, vectorDoublings := m.scalar(s.Name+"_lanes_log2"), m.scalar(s.Name+"_vector_lanes_log2")
 	byColumns := lineTeams{mapping: "columns", lanes: doublings, perLane: 1, threads: m.teamThreads(columnThreads)}
-	narrow, okNarrow := m.rowsByTeams(s, t, byColumns, long)
-	wide, okWide := m.rowsByTeams(s, t, lineTeams{mapping: "tiles_of_columns", lanes: -1, perLane: wideColumns, threads: byColumns.threads}, long)
+	byTeams := func(by lineTeams) (loop.Stage, bool) {
+		return m.withQuick(func() (loop.Stage, bool) { return m.rowsByTeams(s, t, by, long) })
+	}
+	narrow, okNarrow := byTeams(byColumns)
+	wide, okWide := byTeams(lineTeams{mapping: "tiles_of_columns", lanes: -1, perLane: wideColumns, threads: byColumns.threads})
 	strides := stridesOf(s.Func, t.width)
 	byVectors := lineTeams{
 		mapping: "vectors", lanes: vectorDoublings, perLane: wideColumns, strides: strides, threads: m.teamThreads(vectorThreads), ahead: true,
 	}
-	vectors, okVectors := m.rowsByTeams(s, t, byVectors, long)
+	vectors, okVectors := byTeams(byVectors)
 	if !okNarrow || !okWide || !okVectors {
 		m.out.Buffers, m.out.Scalars = m.out.Buffers[:buffers], m.out.Scalars[:scalars]
 		return false

@@ -78,7 +78,10 @@ func Mappings(p *loop.Program) string {
 			continue
 		}
 		if way := wayOf(s); way != "" {
-			lines = append(lines, fmt.Sprintf("  %-*s  %s\n", width, s.Name, way))
+			line := fmt.Sprintf("  %-*s  %s\n", width, s.Name, way)
+			if !slices.Contains(lines, line) { // digits are sorted by one after the other
+				lines = append(lines, line)
+			}
 		}
 	}
 	return strings.Join(lines, "")

@@ -162,7 +162,7 @@ func (m *mapper) dots(s *loop.Stage, t *entryLoop, marks loop.BufferID, blocks l
 	if !ok {
 		return nil, nil, false
 	}
-	single, ok := m.dotsApart(s, d, marks, 1)
+	single, ok := m.withQuick(func() (loop.Stage, bool) { return m.dotsApart(s, d, marks, 1) })
 	if !ok {
 		return nil, nil, false
 	}
@@ -171,7 +171,7 @@ func (m *mapper) dots(s *loop.Stage, t *entryLoop, marks loop.BufferID, blocks l
 	if per <= 1 {
 		return []loop.Stage{single}, nil, true
 	}
-	vectors, ok := m.dotsApart(s, d, marks, per)
+	vectors, ok := m.withQuick(func() (loop.Stage, bool) { return m.dotsApart(s, d, marks, per) })
 	if !ok {
 		return []loop.Stage{single}, nil, true
 	}
@@ -268,13 +268,17 @@ func (g *gridFunc) shareDots(d *dot, f *loop.For, n *loop.Inliner, columns int64
 				}
 				b.Assign(at, b.Add(k, loop.Int(dotLanes*columns)))
 			}
+			if g.small {
+				b.While(b.Lt(at, width), turn)
+				return
+			}
 			b.If(b.Lt(at, width), func() {
 				turn()
 				b.While(b.Lt(at, width), turn)
 			}, nil)
 		}
 		all := func(e, i int) loop.Expr { return outer[e][i] }
-		if d.rows > 0 {
+		if d.rows > 0 && !g.small {
 			// Where each team is in one row, what depends on the row only is read once.
 			var same loop.Expr = loop.Truth(true)
 			for _, other := range outer[1:] {

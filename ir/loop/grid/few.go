@@ -24,6 +24,29 @@ const (
 // numbers of blocks of the stages that compute s otherwise.
 func (m *mapper) fewRows(s *loop.Stage, entries loop.BufferID, n loop.ScalarID) loop.SizeExpr {
 	doublings, few, threads := m.scalar(s.Name+"_few_lanes_log2"), m.scalar(s.Name+"_few"), m.scalar(s.Name+"_few_threads")
+	stage, ok := m.withQuick(func() (loop.Stage, bool) { return m.fewFunc(s, n, doublings) })
+	if !ok {
+		m.out.Scalars = m.out.Scalars[:len(m.out.Scalars)-3]
+		return loop.SizeConst(1)
+	}
+	all := loop.SizeLen{Buffer: entries}
+	mean := sizeOp(loop.Div, all, sizeOp(loop.Max, loop.SizeScalar(n), loop.SizeConst(1)))
+	below := func(x loop.SizeExpr, limit int64) loop.SizeExpr { // 1 for up to the limit, else 0
+		return sizeOp(loop.Sub, loop.SizeConst(1), sizeOp(loop.Min, loop.SizeConst(1), sizeOp(loop.Div, x, loop.SizeConst(limit+1))))
+	}
+	m.sizes(s.Name+"_few", []loop.ScalarLet{
+		{Scalar: doublings, Value: doublingsFor(mean)},
+		{Scalar: few, Value: sizeOp(loop.Mul, below(all, m.opts.Few), below(mean, fewPerRow))},
+		{Scalar: threads, Value: sizeOp(loop.Mul, loop.SizeScalar(few), threadsOfTeams(n, doublings))},
+	}, nil, nil)
+	stage.Blocks = m.blocksFor(loop.SizeScalar(threads))
+	m.add(stage)
+	return sizeOp(loop.Sub, loop.SizeConst(1), loop.SizeScalar(few))
+}
+
+// fewFunc is that stage without its blocks, for n rows and teams of lanes of which doublings is the
+// binary logarithm.
+func (m *mapper) fewFunc(s *loop.Stage, n, doublings loop.ScalarID) (loop.Stage, bool) {
 	g := m.newFunc(s.Func.Name + "_few")
 	in := g.parameters(s)
 	b := g.b
@@ -39,23 +62,6 @@ func (m *mapper) fewRows(s *loop.Stage, entries loop.BufferID, n loop.ScalarID) 
 	b.Barrier(loop.BlockScope)
 	g.blocksTake(s, in, list, count, loop.Int(0), loop.Int(1))
 	f := loop.RemoveDead(b.Func())
-	if f.Verify(lib.Lookup) != nil {
-		m.out.Scalars = m.out.Scalars[:len(m.out.Scalars)-3]
-		return loop.SizeConst(1)
-	}
-	all := loop.SizeLen{Buffer: entries}
-	mean := sizeOp(loop.Div, all, sizeOp(loop.Max, loop.SizeScalar(n), loop.SizeConst(1)))
-	below := func(x loop.SizeExpr, limit int64) loop.SizeExpr { // 1 for up to the limit, else 0
-		return sizeOp(loop.Sub, loop.SizeConst(1), sizeOp(loop.Min, loop.SizeConst(1), sizeOp(loop.Div, x, loop.SizeConst(limit+1))))
-	}
-	m.sizes(s.Name+"_few", []loop.ScalarLet{
-		{Scalar: doublings, Value: doublingsFor(mean)},
-		{Scalar: few, Value: sizeOp(loop.Mul, below(all, m.opts.Few), below(mean, fewPerRow))},
-		{Scalar: threads, Value: sizeOp(loop.Mul, loop.SizeScalar(few), threadsOfTeams(n, doublings))},
-	}, nil, nil)
-	m.add(loop.Stage{
-		Name: name(s, "few_rows"), Partition: -1, Func: f, Bufs: g.bufs, Args: g.args, Symbolic: s.Symbolic,
-		Blocks: m.blocksFor(loop.SizeScalar(threads)),
-	})
-	return sizeOp(loop.Sub, loop.SizeConst(1), loop.SizeScalar(few))
+	return loop.Stage{Name: name(s, "few_rows"), Partition: -1, Func: f, Bufs: g.bufs, Args: g.args, Symbolic: s.Symbolic},
+		f.Verify(lib.Lookup) == nil
 }

@@ -213,10 +213,10 @@ func (f *runFolder) load(operandsAt func(at loop.Expr) []loop.Expr, keys, number
 		mineBefore[k] = b.Var("earlier", zero)
 	}
 	for k := range int64(foldRounds) {
-		for w := range warps {
-			b.If(b.Eq(f.warp(), loop.Int(w)), func() { b.Assign(mineBefore[k], count) }, nil)
-			b.Assign(count, b.Add(count, b.Cast(loop.I64, loop.NewUnary(loop.OnesCount, b.Load(flags, loop.Int(k*warps+w))))))
-		}
+		f.times(warps, func(w loop.Expr) {
+			b.If(b.Eq(f.warp(), w), func() { b.Assign(mineBefore[k], count) }, nil)
+			b.Assign(count, b.Add(count, b.Cast(loop.I64, loop.NewUnary(loop.OnesCount, b.Load(flags, b.Add(w, loop.Int(k*warps)))))))
+		})
 	}
 	oneBit := loop.Number(loop.U32, 1)
 	below := b.Let("below", b.Sub(loop.NewBinary(loop.Shl, oneBit, b.Cast(loop.U32, f.lane())), oneBit))
@@ -257,6 +257,8 @@ func (f *runFolder) scan(acc, any *loop.Ref, element loop.Expr, start, end loop.
 		}
 		b.Assign(p, b.Add(p, loop.Int(count)))
 	}
-	b.While(b.Le(b.Add(p, loop.Int(foldUnroll)), end), func() { steps(foldUnroll) })
+	if !f.small {
+		b.While(b.Le(b.Add(p, loop.Int(foldUnroll)), end), func() { steps(foldUnroll) })
+	}
 	b.While(b.Lt(p, end), func() { steps(1) })
 }

@@ -42,13 +42,26 @@ func (g *gridFunc) times(n int64, body func(k loop.Expr)) {
 	}
 }
 
+// withQuick gives the function of a stage a quick one, if that is smaller: build makes the stage, and
+// then one whose function is small.
+func (m *mapper) withQuick(build func() (loop.Stage, bool)) (loop.Stage, bool) {
+	s, ok := build()
+	if !ok {
+		return s, false
+	}
+	m.small = true
+	q, ok := build()
+	m.small = false
+	if ok && slices.Equal(q.Bufs, s.Bufs) && slices.Equal(q.Args, s.Args) && q.Func.Stats().Statements < s.Func.Stats().Statements {
+		s.Func.Quick = q.Func
+	}
+	return s, true
+}
+
 // function finishes the function.
 func (g *gridFunc) function() *loop.Func {
 	f := loop.RemoveDead(g.b.Func())
-	if q := g.quick; q != nil {
-		if !slices.Equal(q.bufs, g.bufs) || !slices.Equal(q.args, g.args) {
-			panic("BUG: the quick function of " + f.Name + " has other parameters")
-		}
+	if q := g.quick; q != nil && slices.Equal(q.bufs, g.bufs) && slices.Equal(q.args, g.args) {
 		f.Quick = q.function()
 	}
 	return f
@@ -60,7 +73,7 @@ func (m *mapper) newFunc(name string) *gridFunc {
 
 // newFuncOf is newFunc with another size of blocks.
 func (m *mapper) newFuncOf(name string, threads int) *gridFunc {
-	return &gridFunc{m: m, b: loop.NewGridBuilder(name, threads), threads: threads}
+	return &gridFunc{m: m, b: loop.NewGridBuilder(name, threads), threads: threads, small: m.small}
 }
 
 // parameters gives the function the parameters of a stage's function, in its order.
@@ -162,8 +175,12 @@ func (g *gridFunc) bounds(bounds loop.BufID, k, n, step loop.Expr) (lo, hi loop.
 
 // launch adds a stage that runs the function with a number of blocks in place of s.
 func (m *mapper) launch(s *loop.Stage, mapping string, g *gridFunc, blocks loop.SizeExpr) {
-	m.add(loop.Stage{
-		Name: name(s, mapping), Partition: -1, Func: g.function(), Bufs: g.bufs, Args: g.args, Blocks: blocks,
-		Symbolic: s.Symbolic,
-	})
+	stage := g.stage(s, mapping)
+	stage.Blocks = blocks
+	m.add(stage)
+}
+
+// stage is a stage that runs the function in place of s, but for the number of blocks.
+func (g *gridFunc) stage(s *loop.Stage, mapping string) loop.Stage {
+	return loop.Stage{Name: name(s, mapping), Partition: -1, Func: g.function(), Bufs: g.bufs, Args: g.args, Symbolic: s.Symbolic}
 }

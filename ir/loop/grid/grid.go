@@ -119,6 +119,7 @@ func Map(p *loop.Program, o Options) *loop.Program {
 
 // mapper is a program on its way.
 type mapper struct {
+	small bool // functions that are begun stand in for others; see gridFunc
 	from  *loop.Program
 	out   *loop.Program
 	opts  Options

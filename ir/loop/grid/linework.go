@@ -189,6 +189,10 @@ func (w *lineWork) loop(f *loop.For, n *loop.Inliner, lo, hi loop.Expr) {
 		})
 		return
 	}
+	if w.g.small {
+		b.For("p", lo, hi, func(p loop.Expr) { w.do(n, w.fetch(f, n, p)) })
+		return
+	}
 	hi = b.Let("to", hi)
 	at := b.Var("at", lo)
 	if w.ahead {

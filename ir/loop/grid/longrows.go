@@ -24,13 +24,19 @@ type longRows struct {
 
 // longRows prepares g, a function for teams of some width, to leave long rows out. It
 // does so for functions with one loop that is shared, over positions, which stands in
-// the loop over rows itself; for others the result is nil.
-func (m *mapper) longRows(s *loop.Stage, g *gridFunc, width loop.Expr) *longRows {
+// the loop over rows itself; for others the result is nil. The list is that of an earlier function for
+// the same rows, if there was one.
+func (m *mapper) longRows(s *loop.Stage, g *gridFunc, width loop.Expr, earlier *longRows) *longRows {
 	entries, ok := onlyRowLoop(s.Func)
 	if !ok {
 		return nil
 	}
-	x := &longRows{entries: entries, list: m.temp(s.Name+"_long", loop.I64), count: m.temp(s.Name+"_longs", loop.I64)}
+	x := &longRows{entries: entries}
+	if earlier != nil {
+		x.list, x.count = earlier.list, earlier.count
+	} else {
+		x.list, x.count = m.temp(s.Name+"_long", loop.I64), m.temp(s.Name+"_longs", loop.I64)
+	}
 	g.leave(x, width, g.buffer(x.list, loop.ReadWrite), g.buffer(x.count, loop.ReadWrite))
 	return x
 }
@@ -72,11 +78,15 @@ func (m *mapper) longAllocs(s *loop.Stage, x *longRows) []loop.Alloc {
 
 // eachLongRow adds the stage in which blocks take the long rows.
 func (m *mapper) eachLongRow(s *loop.Stage, x *longRows) {
-	g := m.newFunc(s.Func.Name + "_long")
-	in := g.parameters(s)
-	list, count := g.buffer(x.list, loop.ReadOnly), g.buffer(x.count, loop.ReadOnly)
-	g.blocksTake(s, in, list, count, g.block(), g.blocks())
-	m.launch(s, "long_rows", g, loop.SizeConst(longBlocks))
+	stage, _ := m.withQuick(func() (loop.Stage, bool) {
+		g := m.newFunc(s.Func.Name + "_long")
+		in := g.parameters(s)
+		list, count := g.buffer(x.list, loop.ReadOnly), g.buffer(x.count, loop.ReadOnly)
+		g.blocksTake(s, in, list, count, g.block(), g.blocks())
+		return g.stage(s, "long_rows"), true
+	})
+	stage.Blocks = loop.SizeConst(longBlocks)
+	m.add(stage)
 }
 
 // onlyRowLoop finds the array that the one loop of a function that teams share reads

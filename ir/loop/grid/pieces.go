@@ -111,11 +111,11 @@ func (m *mapper) pieces(s *loop.Stage, t *lineNest, long *longList, byVectors, b
 		return sizeOp(loop.Mul, sizeOp(loop.Min, items, loop.SizeConst(maxPieceBlocks)), any)
 	}
 	rows, pieces := long.pieces.most()
-	vectors := m.piecesByTeams(s, t, byVectors, long)
+	vectors, _ := m.withQuick(func() (loop.Stage, bool) { return m.piecesByTeams(s, t, byVectors, long), true })
 	vectors.Blocks = sizeOp(loop.Mul, blocks(pieces), loop.SizeScalar(isVector))
-	columns := m.piecesByTeams(s, t, byColumns, long)
+	columns, _ := m.withQuick(func() (loop.Stage, bool) { return m.piecesByTeams(s, t, byColumns, long), true })
 	columns.Blocks = sizeOp(loop.Mul, blocks(pieces), sizeOp(loop.Sub, loop.SizeConst(1), loop.SizeScalar(isVector)))
-	joined := m.joinedPieces(s, t, byColumns, long)
+	joined, _ := m.withQuick(func() (loop.Stage, bool) { return m.joinedPieces(s, t, byColumns, long), true })
 	joined.Blocks = blocks(rows)
 	m.add(vectors)
 	m.add(columns)
@@ -181,7 +181,11 @@ func (m *mapper) joinedPieces(s *loop.Stage, t *lineNest, by lineTeams, long *lo
 			first := b.Let("first", b.Load(x.first, place))
 			end := b.Let("end", b.Add(first, pieces))
 			at := b.Var("piece", first)
-			for _, turns := range []int64{2 * unroll, 1} {
+			all := []int64{2 * unroll, 1}
+			if g.small {
+				all = all[1:]
+			}
+			for _, turns := range all {
 				b.While(b.Le(b.Add(at, loop.Int(turns)), end), func() {
 					var parts []loop.Expr
 					for u := range turns {

@@ -43,7 +43,8 @@ func (m *mapper) positions(s *loop.Stage) bool {
 		p.heads = append(p.heads, m.temp(s.Name+"_heads", d.typ))
 		p.tails = append(p.tails, m.temp(s.Name+"_tails", d.typ))
 	}
-	stages := []loop.Stage{p.findStarts(), p.foldTiles(), p.foldLongRows()}
+	tilewise, _ := m.withQuick(func() (loop.Stage, bool) { return p.foldTiles(), true })
+	stages := []loop.Stage{p.findStarts(), tilewise, p.foldLongRows()}
 	for i := range stages {
 		if stages[i].Func.Verify(lib.Lookup) != nil {
 			m.out.Buffers, m.out.Scalars = m.out.Buffers[:buffers], m.out.Scalars[:scalars]
@@ -308,13 +309,13 @@ func (p *positions) foldTiles() loop.Stage {
 		nextLo, nextEnd := b.Var("next_lo", lo), b.Var("next_end", rowEnd)
 		b.If(b.Eq(g.thread(), loop.Int(0)), func() { b.Store(count, loop.Int(0), loop.Int(0)) }, nil)
 		b.If(b.Lt(t0, t1), func() {
-			for e := range perThread {
-				k := b.Let("k", b.Add(g.thread(), b.Mul(threads, loop.Int(int64(e)))))
+			g.times(perThread, func(e loop.Expr) {
+				k := b.Let("k", b.Add(g.thread(), b.Mul(threads, e)))
 				i := b.Let("p", b.Min(b.Add(t0, k), b.Sub(t1, loop.Int(1))))
 				for j, v := range p.terms(g, in, i) {
 					b.Store(shared[j], slot(k), v)
 				}
-			}
+			})
 		}, nil)
 		b.Barrier(loop.BlockScope)
 		fold := func(t *lanes, k, lo, end, valid, limit loop.Expr) loop.Expr {

@@ -19,16 +19,20 @@ func (m *mapper) rows(s *loop.Stage) bool {
 		return false
 	}
 	doublings := m.scalar(s.Name + "_lanes_log2")
-	g := m.newFunc(s.Func.Name)
-	in := g.parameters(s)
-	n, log := g.scalar(c.n), g.scalar(doublings)
 	var long *longRows
-	g.teamsOfRows(s, in, n, log, func(width loop.Expr) *longRows {
-		long = m.longRows(s, g, width)
-		return long
+	stage, ok := m.withQuick(func() (loop.Stage, bool) {
+		g := m.newFunc(s.Func.Name)
+		in := g.parameters(s)
+		n, log := g.scalar(c.n), g.scalar(doublings)
+		g.teamsOfRows(s, in, n, log, func(width loop.Expr) *longRows {
+			long = m.longRows(s, g, width, long)
+			return long
+		})
+		f := loop.RemoveDead(g.b.Func())
+		return loop.Stage{Name: name(s, "rows"), Partition: -1, Func: f, Bufs: g.bufs, Args: g.args, Symbolic: s.Symbolic},
+			f.Verify(lib.Lookup) == nil
 	})
-	f := loop.RemoveDead(g.b.Func())
-	if f.Verify(lib.Lookup) != nil {
+	if !ok {
 		return false // threads of a warp would not stay together
 	}
 	var allocs []loop.Alloc
@@ -36,25 +40,22 @@ func (m *mapper) rows(s *loop.Stage) bool {
 		allocs = m.longAllocs(s, long)
 	}
 	m.sizes(s.Name+"_lanes", []loop.ScalarLet{{Scalar: doublings, Value: doublingsFor(length)}}, nil, allocs)
-	lanes := loop.Stage{
-		Name: name(s, "rows"), Partition: -1, Func: f, Bufs: g.bufs, Args: g.args, Symbolic: s.Symbolic,
-		Blocks: m.blocksFor(threadsOfTeams(c.n, doublings)),
-	}
+	stage.Blocks = m.blocksFor(threadsOfTeams(c.n, doublings))
 	if long != nil {
-		m.add(lanes)
+		m.add(stage)
 		m.eachLongRow(s, long)
 		return true
 	}
 	byBlock := loop.SizeExpr(loop.SizeConst(0))
-	if whole, ok := m.wholeRows(s, c.n); ok {
+	if whole, ok := m.withQuick(func() (loop.Stage, bool) { return m.wholeRows(s, c.n) }); ok {
 		many := m.scalar(s.Name + "_by_block")
 		byBlock = loop.SizeScalar(many)
 		m.sizes(s.Name+"_blocks", []loop.ScalarLet{{Scalar: many, Value: m.blocksForRows(loop.SizeScalar(c.n), length)}}, nil, nil)
 		whole.Blocks = sizeOp(loop.Mul, byBlock, sizeOp(loop.Min, loop.SizeScalar(c.n), loop.SizeConst(maxBlocks)))
 		m.add(whole)
 	}
-	lanes.Blocks = sizeOp(loop.Mul, sizeOp(loop.Sub, loop.SizeConst(1), byBlock), lanes.Blocks)
-	m.add(lanes)
+	stage.Blocks = sizeOp(loop.Mul, sizeOp(loop.Sub, loop.SizeConst(1), byBlock), stage.Blocks)
+	m.add(stage)
 	return true
 }
 

@@ -104,7 +104,7 @@ func (x *scatter) emit() bool {
 		return false
 	}
 	m.when(loop.SizeScalar(x.sorts), func() { x.sort.passes() })
-	f, ok := x.foldRuns()
+	f, ok := x.m.withQuick(x.foldRuns)
 	if !ok {
 		return false
 	}

@@ -135,6 +135,10 @@ func nest(s *loop.For) []*loop.For {
 // of one need not wait for those of the one before.
 func (g *gridFunc) unrolled(first, n, step loop.Expr, body func(i loop.Expr)) {
 	b := g.b
+	if g.small {
+		g.inTurns(first, n, step, body)
+		return
+	}
 	at := b.Var("at", first)
 	for _, turns := range unrolls {
 		ahead := b.Let("ahead", b.Mul(step, loop.Int(turns-1)))

@@ -1,0 +1,90 @@
+package ir
+
+// Broadcast is what makes a sparse result store whole lines: where Of stores an entry, the
+// result stores every element with its coordinates, so as many for each entry as Over run
+// through together. A nil Of is for a result that stores all its elements.
+type Broadcast struct {
+	Of   *Tensor
+	Over []*Index
+}
+
+// Broadcasts lists the broadcasts of a step with a sparse result. They tell how many entries it has at
+// least before any loop runs: patterns follow from patterns, and a formula of iteration
+// sets that one operand alone fulfils is fulfilled wherever that stores something.
+func (c *Compute) Broadcasts(alg Algebra) []Broadcast {
+	if c.Result.Format.IsDense() || !c.Covers || c.Scatter || len(c.Axes) > 0 || c.Shape != nil || c.Base != nil {
+		return nil
+	}
+	var free []*Index
+	for _, x := range c.LHS.Indices {
+		v := x.Plain()
+		if v == nil {
+			return nil
+		}
+		free = append(free, v)
+	}
+	leaves := &singleLeaves{alg: alg, atoms: map[*Access]Atom{}}
+	set := alg.Of(c.Value, leaves).Set
+	if set.Holds(func(Atom) bool { return false }) {
+		return []Broadcast{{Over: free}}
+	}
+	var list []Broadcast
+	for _, a := range leaves.accesses {
+		over, ok := missing(a, free)
+		if atom := leaves.atoms[a]; ok && len(over) > 0 && set.Holds(func(x Atom) bool { return x == atom }) {
+			list = append(list, Broadcast{a.Tensor, over})
+		}
+	}
+	return list
+}
+
+// missing lists the variables that an access does not have. It is not ok if something else than
+// variables of their own stands for its axes, or its entries may repeat.
+func missing(a *Access, free []*Index) (over []*Index, ok bool) {
+	var has []*Index
+	for _, x := range a.Indices {
+		v := x.Plain()
+		if v == nil || contains(has, v) || !contains(free, v) {
+			return nil, false
+		}
+		has = append(has, v)
+	}
+	for _, v := range free {
+		if !contains(has, v) {
+			over = append(over, v)
+		}
+	}
+	return over, !a.Tensor.Format.Relaxed() && a.Tensor.Work == nil
+}
+
+// singleLeaves describes leaves by an atom for each access outside reductions, all
+// operands absent.
+type singleLeaves struct {
+	alg      Algebra
+	accesses []*Access
+	atoms    map[*Access]Atom
+	inside   int // reductions around
+}
+
+func (l *singleLeaves) Access(a *Access) Support {
+	s := globalLeaves{l.alg}.Access(a)
+	if _, single := s.Set.IsAtom(); !single {
+		return s
+	}
+	if _, seen := l.atoms[a]; !seen {
+		l.atoms[a] = Atom(len(l.atoms))
+		if l.inside == 0 {
+			l.accesses = append(l.accesses, a)
+		}
+	}
+	s.Set = AtomOf(l.atoms[a])
+	return s
+}
+
+func (l *singleLeaves) Index(*Index) Support { return Everywhere() }
+
+func (l *singleLeaves) Temp(t *Temp) Support {
+	l.inside++
+	defer func() { l.inside-- }()
+	return l.alg.TempSupport(t, l)
+}
