@@ -23,11 +23,13 @@ func TestMappings(t *testing.T) {
 			t.Errorf("%q does not say %q", got, want)
 		}
 	}
-	p = mapped(t, spmv)
-	got = grid.Mappings(p)
-	for _, s := range p.Stages {
-		if s.Func != nil && !strings.Contains(got, "  "+s.Name+" ") {
-			t.Errorf("there is nothing about stage %s in\n%s", s.Name, got)
+	for _, text := range []string{spmv, cube, strings.NewReplacer("p_A = begin to end", "p_A = 0 to n_i", "x_vals[j]", "x_vals[i]").Replace(spmv)} {
+		p := mapped(t, text)
+		got := grid.Mappings(p)
+		for _, s := range p.Stages {
+			if s.Func != nil && !strings.Contains(got, "  "+s.Name+" ") {
+				t.Errorf("there is nothing about stage %s in\n%s", s.Name, got)
+			}
 		}
 	}
 }
