@@ -180,7 +180,7 @@ func (c *converting) step(ctx context.Context, p *ir.Convert, from *tensor.Tenso
 		}
 		return keepStored(from, p.To.Format)
 	}
-	if p.Restores() {
+	if p.Restores {
 		return c.result(ctx, p, from)
 	}
 	return c.named(ctx, from, p.To.Format, p.From.Name)

@@ -82,7 +82,7 @@ func (k *Kernel) Prepare(ctx context.Context, args Args) (*Prepared, error) {
 func (k *Kernel) restores() bool {
 	return slices.ContainsFunc(k.plan.Steps, func(st ir.Step) bool {
 		c, ok := st.(*ir.Convert)
-		return ok && c.Restores()
+		return ok && c.Restores
 	})
 }
 

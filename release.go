@@ -44,7 +44,7 @@ func made(st ir.Step) *ir.Tensor {
 
 // remembered reports whether what a conversion makes is remembered for the next run.
 func remembered(p *ir.Convert) bool {
-	return p.From.Source != nil && p.From.Source.Operand && !p.Restores()
+	return p.From.Source != nil && p.From.Source.Operand && !p.Restores
 }
 
 // letGo releases what the steps of a run have made for later steps only.

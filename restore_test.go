@@ -190,3 +190,29 @@ func TestRestorePrepared(t *testing.T) {
 		t.Errorf("another pattern: %v, want %v", err, ErrPattern)
 	}
 }
+
+// What is stored again may be the result of a step before, which no statement has a name for.
+func TestRestoreStatistic(t *testing.T) {
+	a, err := tensor.FromCoords([]int64{2, 3, 2}, tensor.Coordinates(3), [][]int64{{0, 0, 1}, {1, 1, 2}, {0, 1, 0}}, tensor.ArrayOf([]float64{4, 6, 8}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	k, err := Compile("R(j,i) = median_k A(i,j,k)", Operand("A", a), Result("R", tensor.CSR))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if plan, _ := k.Explain("plan"); !strings.Contains(plan, "only stores it again") {
+		t.Errorf("the result of a statistic is not stored by a conversion:\n%s", plan)
+	}
+	got, err := k.Run(t.Context(), Args{"A": a})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := tensor.FromCoords([]int64{3, 2}, tensor.CSR, [][]int64{{1, 2}, {0, 1}}, tensor.ArrayOf([]float64{5, 4}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !tensor.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+}

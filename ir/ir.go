@@ -86,6 +86,8 @@ type Convert struct {
 	// Axes, when not nil, says which axis of From each axis of To is.
 	Axes []int
 	Why  string // for explain
+	// Restores says that To is what a statement assigns, which only stores From again.
+	Restores bool
 	// Stored keeps every stored element, also those of dense blocks that equal
 	// the fill: a reduction runs over what is stored.
 	Stored bool

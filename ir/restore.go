@@ -32,7 +32,7 @@ func (p *planner) restore(nf *normalForm, s *lang.Stmt, result *Tensor, backgrou
 	case !onlyEntries(from.Format) || !onlyEntries(result.Format):
 		return false
 	}
-	step := &Convert{From: from, To: result, Axes: axes, Why: "the statement only stores it again"}
+	step := &Convert{From: from, To: result, Axes: axes, Why: "the statement only stores it again", Restores: true}
 	if slices.IsSorted(axes) {
 		step.Axes = nil
 	}
@@ -52,9 +52,6 @@ func (p *planner) restore(nf *normalForm, s *lang.Stmt, result *Tensor, backgrou
 func onlyEntries(f tensor.Format) bool {
 	return f.Rank() > 0 && !f.Relaxed() && !slices.Contains(f.Levels(), tensor.D)
 }
-
-// Restores reports whether the conversion makes a result of what a statement reads.
-func (c *Convert) Restores() bool { return c.From.Source != nil && c.To.Source != nil }
 
 // View is the source of a conversion with its axes in the order of the target's: it has
 // the same arrays.
