@@ -30,7 +30,7 @@ var allowed = map[string][]string{
 	"ir/loop/grid":         {"ir/loop", "ir/loop/lib"},
 	"internal/cuda":        {},
 	"codegen/ptx":          {"ir/loop", "codegen/cpu"},
-	"internal/testengine":  {"ir/loop", "ir/loop/grid", "ir/loop/lib", "codegen/ptx", "internal/llvm", "runtime"},
+	"internal/testengine":  {"internal/debug", "ir/loop", "ir/loop/grid", "ir/loop/lib", "codegen/ptx", "internal/llvm", "runtime"},
 	"tensorio/hdf5":        {},
 	"tensorio/binsparse":   {"tensor"},
 	"tensorio":             {"tensor", "tensorio/binsparse", "tensorio/hdf5", "internal/parts"},
