@@ -77,6 +77,8 @@ func TestBroadcastsThatFit(t *testing.T) {
 		{"C(i,j) = x(i) * w(j)", 5 * 30, 5 * 30},
 		{"C(i,j) = (v(i) + x(i)) * w(j)", 5 * 30, 5 * 30},
 		{"C(i,j) = n(j) + v(i) * w(j)", 30, 30 + 3*4},
+		{"C(i,j) = v(i) * w(j) + where(i < 1, w(j), 0)", 0, 15},
+		{"C(i,j) = v(i) * w(j) + w(j) * n(2)", 0, 15},
 	} {
 		operands := map[string]*tensor.Tensor{"v": v, "w": w, "x": x, "n": none}
 		k, err := Compile(c.src, used(c.src, operands)...)

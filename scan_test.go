@@ -532,3 +532,39 @@ func TestStatisticOfNothing(t *testing.T) {
 		}
 	}
 }
+
+// A running product is 0 behind the first gap, also where what is stored behind it makes a product beyond
+// the range of its type; in blocks, which are multiplied on their own, too.
+func TestProductsBehindGaps(t *testing.T) {
+	var coords [2][]int64
+	var values []float32
+	for j := int64(0); j < 2000; j += 2 {
+		coords[0], coords[1], values = append(coords[0], 1), append(coords[1], j), append(values, 30)
+	}
+	for _, format := range []tensor.Format{tensor.CSR, tensor.DCSR} {
+		a, err := tensor.FromCoords([]int64{2, 2000}, format, coords[:], tensor.ArrayOf(values))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, engine := range []runtime.Engine{runtime.Interp(), runtime.Simulated()} {
+			for _, program := range []string{"R(i,j) = cumprod_j A(i,j)", "R(i,j) = cumprod_{i,j} A(i,j)", "R(i,j) = cumprod_j[reverse] A(i,j)"} {
+				s := NewSession(WithEngine(engine), WithThreads(3))
+				s.grain = 60
+				got, err := s.Eval(t.Context(), program, Args{"A": a})
+				if err != nil {
+					t.Fatal(err)
+				}
+				_, v, err := got.ToCoords()
+				if err != nil {
+					t.Fatal(err)
+				}
+				for k := range v.Len() {
+					if x := tensor.View[float32](v)[k]; x != 0 && x != 30 {
+						t.Errorf("%s of %s on %s: element %d of the stored ones is %v", program, format, engine.Name(), k, x)
+						break
+					}
+				}
+			}
+		}
+	}
+}

@@ -25,6 +25,9 @@ func (c *Compute) Broadcasts(alg Algebra) []Broadcast {
 	}
 	leaves := &singleLeaves{alg: alg, atoms: map[*Access]Atom{}}
 	set := alg.Of(c.Value, leaves).Set
+	if leaves.unsure {
+		return nil
+	}
 	if set.Holds(func(Atom) bool { return false }) {
 		return []Broadcast{{Over: free}}
 	}
@@ -64,11 +67,15 @@ type singleLeaves struct {
 	accesses []*Access
 	atoms    map[*Access]Atom
 	inside   int // reductions around
+	// unsure: the pattern depends on something else too, the values of indices or what
+	// is stored at one place.
+	unsure bool
 }
 
 func (l *singleLeaves) Access(a *Access) Support {
 	s := globalLeaves{l.alg}.Access(a)
 	if _, single := s.Set.IsAtom(); !single {
+		l.unsure = l.unsure || !a.Tensor.Format.IsDense()
 		return s
 	}
 	if _, seen := l.atoms[a]; !seen {
@@ -81,7 +88,10 @@ func (l *singleLeaves) Access(a *Access) Support {
 	return s
 }
 
-func (l *singleLeaves) Index(*Index) Support { return Everywhere() }
+func (l *singleLeaves) Index(*Index) Support {
+	l.unsure = true
+	return Everywhere()
+}
 
 func (l *singleLeaves) Temp(t *Temp) Support {
 	l.inside++

@@ -390,11 +390,18 @@ func (x *scanner) dense(e *emitter, s span, body func(v, p loop.Expr)) {
 	})
 }
 
-// total folds a block of a sparse line: its entries, then its gap in closed form.
+// total folds a block of a sparse line: its entries, then its gap in closed form. A
+// gap of 0 is multiplied into a product where the first one is: what the entries behind it make alone
+// may be beyond the range of their type, and NaN times 0.
 func (x *scanner) total(e *emitter, s span, acc accumulator) {
 	b := e.b
 	w := x.open(e, s)
 	count := b.Var("count", loop.Int(0))
+	annihilates := x.fold.Fold == ir.FoldProd && x.from.Fill.IsZero()
+	var zero *loop.Ref // whether the first gap is in the product
+	if annihilates {
+		zero = b.Var("zero", loop.Truth(false))
+	}
 	inside := func() loop.Expr {
 		place := x.place(e, w.cursor)
 		if x.step.Reverse {
@@ -407,12 +414,22 @@ func (x *scanner) total(e *emitter, s span, acc accumulator) {
 		b.Assign(going, x.more(e, w))
 		b.If(going, func() { b.Assign(going, inside()) }, nil)
 		b.If(going, func() {
+			if annihilates {
+				here := x.at(e, s, b.Add(s.from, count))
+				b.If(b.And(b.Not(zero), b.Ne(x.place(e, w.cursor), here)), func() {
+					e.fold(acc, x.gapValue(e), nil)
+					b.Assign(zero, loop.Truth(true))
+				}, nil)
+			}
 			e.fold(acc, x.load(e, w.cursor), nil)
 			b.Assign(count, b.Add(count, loop.Int(1)))
 			x.next(e, w)
 		}, nil)
 	})
-	missing := b.Let("missing", b.Sub(b.Sub(s.until, s.from), count))
+	missing := loop.Expr(b.Let("missing", b.Sub(b.Sub(s.until, s.from), count)))
+	if annihilates {
+		missing = b.Let("left", b.Sub(missing, b.Cast(loop.I64, zero)))
+	}
 	b.If(b.Gt(missing, loop.Int(0)), func() { e.foldCopies(acc, x.gapValue(e), []loop.Expr{missing}) }, nil)
 }
 

@@ -33,7 +33,9 @@ func spin(done func() bool) bool {
 
 // helper is a goroutine that runs chunks beside the one that called Run.
 type helper struct {
-	state atomic.Int32
+	// state is one of the states below, and above them how often the helper was called: one that has
+	// done what a team called it for may do something for another when that team looks again.
+	state atomic.Uint64
 	// What to do, for whoever has changed the state to helperTaken or helperBusy.
 	team   *team
 	thread int64
@@ -42,13 +44,25 @@ type helper struct {
 // The states of a helper. Every change is made by one goroutine alone: a helper that is idle
 // or cancelled may be taken by any run or begin to do something else itself.
 const (
-	helperIdle      int32 = iota // watches for work
-	helperTaken                  // a run is telling it what to do
-	helperCalled                 // it has been told, and has not begun
-	helperBusy                   // it works
-	helperCancelled              // it need not begin, and does not know that yet
+	helperIdle      uint64 = iota // watches for work
+	helperTaken                   // a run is telling it what to do
+	helperCalled                  // it has been told, and has not begun
+	helperBusy                    // it works
+	helperCancelled               // it need not begin, and does not know that yet
 	helperGone
+	helperStates = 8
 )
+
+// helperCall is a helper and its state when it was called.
+type helperCall struct {
+	*helper
+	called uint64
+}
+
+// change changes the state, unless the helper is not as it was any more.
+func (h *helper) change(was, to uint64) bool {
+	return h.state.CompareAndSwap(was, was-was%helperStates+to)
+}
 
 // idleHelpers are where those that watch for work are found; and some that are not idle any more.
 var idleHelpers [64]atomic.Pointer[helper]
@@ -58,37 +72,43 @@ var idleHelpers [64]atomic.Pointer[helper]
 func (t *team) call(thread int64) {
 	k := int(thread - 1)
 	if k == len(t.helpers) {
-		t.helpers = append(t.helpers, nil)
+		t.helpers = append(t.helpers, helperCall{})
 	}
-	if h := t.helpers[k]; h != nil && h.take(t, thread) {
+	last := &t.helpers[k]
+	if last.helper != nil && last.take(last.helper, t, thread) {
 		return
 	}
 	for i := range idleHelpers {
-		if h := idleHelpers[i].Load(); h != nil && h.take(t, thread) {
-			t.helpers[k] = h
+		if h := idleHelpers[i].Load(); h != nil && last.take(h, t, thread) {
 			return
 		}
 	}
 	h := &helper{team: t, thread: thread}
 	h.state.Store(helperCalled)
-	t.helpers[k] = h
+	*last = helperCall{h, helperCalled}
 	go h.run()
 }
 
 // take calls a helper, unless it does something else.
-func (h *helper) take(t *team, thread int64) bool {
-	if !h.state.CompareAndSwap(helperIdle, helperTaken) && !h.state.CompareAndSwap(helperCancelled, helperTaken) {
+func (c *helperCall) take(h *helper, t *team, thread int64) bool {
+	was := h.state.Load()
+	if s := was % helperStates; s != helperIdle && s != helperCancelled {
+		return false
+	}
+	next := was - was%helperStates + helperStates
+	if !h.state.CompareAndSwap(was, next+helperTaken) {
 		return false
 	}
 	h.team, h.thread = t, thread
-	h.state.Store(helperCalled)
+	*c = helperCall{h, next + helperCalled}
+	h.state.Store(c.called)
 	return true
 }
 
 // await waits for the helpers of a stage of which all chunks have been handed out.
 func (t *team) await(threads int64) {
-	for _, h := range t.helpers[:threads-1] {
-		if h.state.CompareAndSwap(helperCalled, helperCancelled) {
+	for _, c := range t.helpers[:threads-1] {
+		if c.change(c.called, helperCancelled) {
 			t.busy.Add(-1)
 			t.wait.Done()
 		}
@@ -101,19 +121,24 @@ func (t *team) await(threads int64) {
 // run works on stages until there is none for a while.
 func (h *helper) run() {
 	for {
-		switch {
-		case h.state.CompareAndSwap(helperCalled, helperBusy):
+		switch now := h.state.Load(); now % helperStates {
+		case helperCalled:
+			if !h.change(now, helperBusy) {
+				continue
+			}
 			t := h.team
 			h.team = nil
 			t.work(t.frames[h.thread-1], h.thread)
-			h.state.Store(helperIdle)
+			h.state.Store(now - helperCalled + helperIdle)
 			t.busy.Add(-1)
 			t.wait.Done()
-		case h.state.CompareAndSwap(helperCancelled, helperTaken):
-			h.team = nil
-			h.state.Store(helperIdle)
-		case h.state.Load() == helperIdle:
-			if !h.waits() {
+		case helperCancelled:
+			if h.change(now, helperTaken) {
+				h.team = nil
+				h.state.Store(now - helperCancelled + helperIdle)
+			}
+		case helperIdle:
+			if !h.waits(now) {
 				return
 			}
 		default:
@@ -123,7 +148,7 @@ func (h *helper) run() {
 }
 
 // waits watches for a call. It returns false when the helper is gone.
-func (h *helper) waits() bool {
+func (h *helper) waits(idle uint64) bool {
 	for i := range idleHelpers {
 		slot := &idleHelpers[i]
 		if slot.CompareAndSwap(nil, h) {
@@ -131,5 +156,5 @@ func (h *helper) waits() bool {
 			break
 		}
 	}
-	return spin(func() bool { return h.state.Load() != helperIdle }) || !h.state.CompareAndSwap(helperIdle, helperGone)
+	return spin(func() bool { return h.state.Load() != idle }) || !h.change(idle, helperGone)
 }

@@ -28,7 +28,7 @@ type team struct {
 	next atomic.Int64 // the chunk to hand out next
 	stop atomic.Int64 // chunks handed out from this one on need not run
 
-	helpers []*helper    // that were called last, by thread less one
+	helpers []helperCall // that were called last, by thread less one
 	frames  []*frame     // theirs
 	busy    atomic.Int64 // helpers that the stage has to wait for
 	wait    sync.WaitGroup

@@ -186,3 +186,25 @@ func TestTeamLeaksNothing(t *testing.T) {
 		goruntime.Gosched()
 	}
 }
+
+// A team does not take back what another one has called its helper for since.
+func TestHelperOfAnotherTeam(t *testing.T) {
+	h := new(helper)
+	var first, second helperCall
+	if !first.take(h, new(team), 1) || !h.change(first.called, helperBusy) {
+		t.Fatal("an idle helper is not called")
+	}
+	if second.take(h, new(team), 1) {
+		t.Fatal("a busy helper is called")
+	}
+	h.state.Store(first.called - helperCalled + helperIdle)
+	if !second.take(h, new(team), 1) {
+		t.Fatal("a helper that is done is not called again")
+	}
+	if first.change(first.called, helperCancelled) {
+		t.Error("the first team cancels what the second one called for")
+	}
+	if !second.change(second.called, helperCancelled) {
+		t.Error("the second team cannot cancel its call")
+	}
+}
