@@ -173,6 +173,7 @@ func (s *sorter) pass(i int, d digit, last bool) {
 	case s.how.Grids:
 		p.placeAll()
 	default:
+		p.firstOfRanges()
 		p.placeRanges()
 	}
 	p.moveStage()
@@ -483,8 +484,25 @@ func (p *countingPass) sumRanges(e *emitter, row loop.Expr) {
 	})
 }
 
+// firstOfRanges puts into the first chunk's sums how many entries are in the buckets of all ranges before.
+func (p *countingPass) firstOfRanges() {
+	e := p.emitter("place_ranges")
+	b := e.b
+	sums, chunks, ranges := e.write(p.sums), e.scalar(p.chunks), e.scalar(p.ranges)
+	place := b.Var("place", loop.Number(p.count, 0))
+	b.For("range", loop.Int(0), ranges, func(r loop.Expr) {
+		n := b.Var("n", loop.Number(p.count, 0))
+		b.For("part", loop.Int(0), chunks, func(c loop.Expr) {
+			b.Assign(n, b.Add(n, b.Load(sums, b.Add(b.Mul(c, ranges), r))))
+		})
+		b.Store(sums, r, place)
+		b.Assign(place, b.Add(place, n))
+	})
+	p.addStage(e.stage("place_ranges"))
+}
+
 // placeRanges turns counts into places, range by range. All entries in the buckets of ranges
-// before come first, which the chunks have added up. Within a range rows are added to
+// before come first. Within a range rows are added to
 // each other, which is vector code; only the sum of the buckets of the last, which then
 // are those of all chunks, goes from one to the next.
 func (p *countingPass) placeRanges() {
@@ -508,11 +526,7 @@ func (p *countingPass) placeRanges() {
 	}
 	out := e.write(places)
 	b.For("range", b.Lo(), b.Hi(), func(r loop.Expr) {
-		place := b.Var("place", loop.Number(p.count, 0))
-		b.For("part", loop.Int(0), chunks, func(c loop.Expr) {
-			row := b.Let("row", b.Mul(c, ranges))
-			b.For("before", row, b.Add(row, r), func(at loop.Expr) { b.Assign(place, b.Add(place, b.Load(sums, at))) })
-		})
+		place := b.Var("place", b.Load(sums, r))
 		p.eachBucket(e, r, func(first, last loop.Expr) {
 			// rows visits the counters of a chunk and, as far back as by, those of another.
 			rows := func(c loop.Expr, body func(bucket, at, before loop.Expr)) {
