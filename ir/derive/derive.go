@@ -28,6 +28,7 @@ import (
 	"strconv"
 
 	"github.com/lacuna-sparse/lacuna/lang"
+	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
 // Gradient is a derived program.
@@ -61,12 +62,12 @@ type Group struct {
 //
 // The error, a *lang.Error, has one of the codes E501 to E503: the operand is not one that can be
 // differentiated by, an operator has no derivative, or a form is not supported; or it is one of check.
-func Program(file *lang.File, check func(*lang.File) (*lang.Program, error), wrt string, avoid ...string) (*Gradient, error) {
+func Program(file *lang.File, check func(*lang.File) (*lang.Program, error), stores func(*lang.Program) map[*lang.Tensor]tensor.Format, wrt string, avoid ...string) (*Gradient, error) {
 	p, err := check(file)
 	if err != nil {
 		return nil, err
 	}
-	d := &deriver{narrowResult: narrow(p.Stmts[len(p.Stmts)-1].LHS.Tensor.DType), taken: map[string]bool{}, indices: map[string]bool{}, parts: map[*lang.Tensor][]*part{}, depends: map[*lang.Tensor]bool{}, sources: map[*lang.Tensor]source{}}
+	d := &deriver{stores: stores, narrowResult: narrow(p.Stmts[len(p.Stmts)-1].LHS.Tensor.DType), taken: map[string]bool{}, indices: map[string]bool{}, parts: map[*lang.Tensor][]*part{}, depends: map[*lang.Tensor]bool{}, sources: map[*lang.Tensor]source{}}
 	for _, name := range avoid {
 		d.taken[name] = true
 	}
@@ -125,6 +126,10 @@ type deriver struct {
 	// depends holds the tensors through which the result depends on the operand.
 	depends map[*lang.Tensor]bool
 	sources map[*lang.Tensor]source
+	// formats are those of the results of prog, as stores gives them, once planned is set.
+	stores  func(*lang.Program) map[*lang.Tensor]tensor.Format
+	formats map[*lang.Tensor]tensor.Format
+	planned bool
 	// patterns are statements that copy what the operand stores, for sources.
 	patterns []*lang.Assign
 	taken    map[string]bool // names of tensors
