@@ -38,8 +38,8 @@ type Gradient struct {
 
 // Grad compiles the gradient of a program with respect to the operand wrt, with the
 // shared session. Options declare the operands, as for Compile; the upstream adjoint
-// may be declared too, by the name "d" and that of the last result, and is dense
-// otherwise. Errors are those of Compile and, for what has no gradient, a *lang.Error
+// may be declared too, by the name "d" and that of the last result (and 1 behind it if the program has a
+// tensor of that name), and is dense otherwise. Errors are those of Compile and, for what has no gradient, a *lang.Error
 // with one of the codes E501 to E503.
 func Grad(src, wrt string, opts ...Option) (*Gradient, error) {
 	return shared().Grad(src, wrt, opts...)

@@ -22,7 +22,7 @@ func derived(t *testing.T, src, wrt, operands string) (string, error) {
 	}
 	decls := map[string]lang.Decl{}
 	for _, n := range file.Names() {
-		if !n.Assigned || strings.Contains(src, n.Name+"(i) +=") || strings.Contains(src, n.Name+"(i) *=") || strings.Contains(src, n.Name+"(0) +=") ||
+		if !n.Assigned || strings.Contains(src, n.Name+"(i) +=") || strings.Contains(src, n.Name+"(i) *=") || strings.Contains(src, n.Name+"(i) max=") || strings.Contains(src, n.Name+"(i) |=") || strings.Contains(src, n.Name+"(0) +=") ||
 			strings.HasPrefix(src, n.Name+"(p(i)) +=") {
 			decls[n.Name] = lang.Decl{Rank: n.Rank, Format: tensor.Dense(n.Rank), HasFormat: true}
 		}
@@ -216,6 +216,13 @@ func TestNoGradient(t *testing.T) {
 		{"T(i,j) = 2*x(i)*A(i,j); y(i) = sum_{j in T} T(i,j)", "A:CSR", "what the result T stores"},
 		{"T(i,j) = 2*x(i)*A(i,j); y(i,j) = cumsum_{j in T} T(i,j)", "A:CSR", "what the result T stores"},
 		{"y(i) = cumsum_i x(i); z = y(p(i))", "p:i64", ""},
+		{"n(i) *= i64(x(i)); y = sum_i n(i)*x(i)", "n:i64", "1:9: a conversion to i64 is not differentiable"},
+		{"n(i) max= i64(x(i)); y = sum_i n(i)*x(i)", "n:i64", "1:11: a conversion to i64 is not differentiable"},
+		{"n(i) |= x(i) > 0.2; y = sum_i n(i)*x(i)", "n:bool", "1:14: > is not differentiable"},
+		{"z(i) = x(i) > 0.2; n(i) |= z(i); y = sum_i n(i)*x(i)", "n:bool", "1:20: or is not differentiable"},
+		{"x(i) *= 2; y = prod_{i in x} x(i)", "x:S", "1:16: the gradient through what x stores after it was assigned again"},
+		{"x(i) = 2.0", "", "1:1: x is assigned before anything reads it"},
+		{"y(i) = z(i); y(i) *= z(i); w = sum_i x(i); y(i) += 1", "", "y does not depend on the values of x"},
 	}
 	for _, test := range tests {
 		_, err := derived(t, test.src, "x", test.operands)
