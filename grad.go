@@ -7,8 +7,10 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/lacuna-sparse/lacuna/ir"
 	"github.com/lacuna-sparse/lacuna/ir/derive"
 	"github.com/lacuna-sparse/lacuna/lang"
+	"github.com/lacuna-sparse/lacuna/lower"
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
@@ -36,8 +38,8 @@ type Gradient struct {
 
 // Grad compiles the gradient of a program with respect to the operand wrt, with the
 // shared session. Options declare the operands, as for Compile; the upstream adjoint
-// may be declared too, by the name "d" and that of the last result, and is dense
-// otherwise. Errors are those of Compile and, for what has no gradient, a *lang.Error
+// may be declared too, by the name "d" and that of the last result (and 1 behind it if the program has a
+// tensor of that name), and is dense otherwise. Errors are those of Compile and, for what has no gradient, a *lang.Error
 // with one of the codes E501 to E503.
 func Grad(src, wrt string, opts ...Option) (*Gradient, error) {
 	return shared().Grad(src, wrt, opts...)
@@ -243,7 +245,8 @@ func (s *Session) gradient(src, wrt string, d *declarations, opts []Option) (g *
 		avoid = append(avoid, d.list[i].name)
 	}
 	checked := func(f *lang.File) (*lang.Program, error) { return checkFile(f, d) }
-	derived, err := derive.Program(file, checked, wrt, avoid...)
+	stores := func(p *lang.Program) map[*lang.Tensor]tensor.Format { return resultFormats(p, d) }
+	derived, err := derive.Program(file, checked, stores, wrt, avoid...)
 	if err != nil {
 		return nil, err
 	}
@@ -291,6 +294,19 @@ func (s *Session) gradient(src, wrt string, d *declarations, opts []Option) (g *
 		return nil, gradientError(derived.File.Source, err)
 	}
 	return &Gradient{Source: derived.File.Source, Upstream: derived.Upstream, Result: derived.Result, kernel: k, wrt: operand, program: program, of: derived.Of}, nil
+}
+
+// resultFormats is how the results of a program are stored, nothing if that cannot be planned.
+func resultFormats(p *lang.Program, d *declarations) map[*lang.Tensor]tensor.Format {
+	plan, err := ir.New(p, ir.Options{StrictIEEE: d.strict, Forms: d.forms()}, lower.Eval)
+	if err != nil {
+		return nil
+	}
+	formats := map[*lang.Tensor]tensor.Format{}
+	for of, t := range plan.Results {
+		formats[of] = t.Format
+	}
+	return formats
 }
 
 // gradientError says that an error is about the derived program, which it shows.

@@ -84,6 +84,25 @@ func TestGradErrors(t *testing.T) {
 	}
 }
 
+// Where the program has a tensor called dy the adjoint of y is dy1, in Args too.
+func TestGradAdjointName(t *testing.T) {
+	vector := func(list ...float64) *tensor.Tensor {
+		v, err := tensor.FromDense([]int64{int64(len(list))}, tensor.Dense(1), tensor.ArrayOf(list))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+	args := lacuna.Args{"x": vector(1, 2), "dy": vector(3, 5), "dy1": vector(7, 11)}
+	got, err := lacuna.EvalGrad(context.Background(), "y(i) = x(i)*dy(i)", "x", args)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.At(0).Float64() != 21 || got.At(1).Float64() != 55 {
+		t.Errorf("got %v, want 21, 55", got)
+	}
+}
+
 // A program derived twice: the Hessian of sum x^3 is diag(6x).
 func TestGradTwice(t *testing.T) {
 	ctx, args := context.Background(), gradOperands(t)

@@ -60,7 +60,7 @@ func (op *operation) reducedAxes(rank int) ([]bool, error) {
 		}
 		switch {
 		case axis < 0 || axis >= rank:
-			return nil, op.fail(fmt.Errorf("%w: axis %d of a tensor with %d axes", ErrAxis, a, rank))
+			return nil, op.fail(fmt.Errorf("%w: axis %d of a tensor of rank %d", ErrAxis, a, rank))
 		case along[axis]:
 			return nil, op.fail(fmt.Errorf("%w: %d is axis %d", ErrAxisTwice, a, axis))
 		}

@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/lacuna-sparse/lacuna"
+	"github.com/lacuna-sparse/lacuna/lang"
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
@@ -183,7 +185,17 @@ func (op *operation) gradOf(p program, args lacuna.Args) (*tensor.Tensor, error)
 		eval = op.session.EvalGrad
 	}
 	out, err := eval(op.ctx, p.text, "A", args, p.options...)
-	return out, op.fail(err)
+	return out, op.fail(adjointError(err))
+}
+
+// adjointError says what is wrong with an adjoint in the words of who passed it as upstream, and knows nothing of dR and R.
+func adjointError(err error) error {
+	var e *lang.Error
+	if !errors.As(err, &e) || !strings.HasPrefix(e.Msg, "dR ") {
+		return err
+	}
+	words := strings.NewReplacer("dR ", "upstream ", "it is the adjoint of R, which", "the result")
+	return &lang.Error{Code: e.Code, Msg: words.Replace(e.Msg), Hint: "the adjoint says for each element of the result how much a quantity changes with it", Err: e.Err}
 }
 
 // shapedLike gives a gradient the shape and the format of the operand, which may have been flattened.

@@ -25,9 +25,14 @@ func TestMeaninglessOptions(t *testing.T) {
 		"Exclusive":  func() (*tensor.Tensor, error) { return ops.Median(ctx, A, ops.Exclusive()) },
 		"Smallest":   func() (*tensor.Tensor, error) { return ops.SumGrad(ctx, A, A, ops.Smallest()) },
 
-		"Median: Reverse means nothing to a median":   func() (*tensor.Tensor, error) { return ops.Median(ctx, A, ops.Reverse()) },
-		"Median: complex numbers have no order":       func() (*tensor.Tensor, error) { return ops.Median(ctx, A, ops.As(tensor.Complex128)) },
-		"MedianGrad: complex numbers have no order":   func() (*tensor.Tensor, error) { return ops.MedianGrad(ctx, A, A, ops.As(tensor.Complex128)) },
+		"Median: Reverse means nothing to a median":                        func() (*tensor.Tensor, error) { return ops.Median(ctx, A, ops.Reverse()) },
+		"Median: complex numbers have no order":                            func() (*tensor.Tensor, error) { return ops.Median(ctx, A, ops.As(tensor.Complex128)) },
+		"MedianGrad: complex numbers have no order":                        func() (*tensor.Tensor, error) { return ops.MedianGrad(ctx, A, A, ops.As(tensor.Complex128)) },
+		"MedianGrad: upstream has shape [3], but the result has shape [1]": func() (*tensor.Tensor, error) { return ops.MedianGrad(ctx, A, A, ops.KeepDims()) },
+		"SumGrad: upstream has 1 dimension, but the result has 0":          func() (*tensor.Tensor, error) { return ops.SumGrad(ctx, A, A) },
+		"axis 1 of one number, which has the axis 0 or -1": func() (*tensor.Tensor, error) {
+			return ops.Softmax(ctx, tensor.ScalarTensor(tensor.Float(tensor.Float64, 3)), ops.Axes(1))
+		},
 		"Smallest means nothing to sorting":           func() (*tensor.Tensor, error) { return ops.Sort(ctx, A, ops.Smallest()) },
 		"Reverse means nothing to sorting":            func() (*tensor.Tensor, error) { return ops.SortGrad(ctx, A, A, ops.Reverse()) },
 		"Inverse means nothing to the first elements": func() (*tensor.Tensor, error) { return of(ops.TopK(ctx, A, 1, ops.Inverse())) },

@@ -37,6 +37,11 @@ func softmax(ctx context.Context, name, form string, A *tensor.Tensor, opts []Op
 		return nil, op.failf("the result keeps its axes: leave KeepDims out")
 	}
 	if A.Rank() == 0 {
+		for _, axis := range op.axes {
+			if axis != 0 && axis != -1 {
+				return nil, op.fail(fmt.Errorf("%w: axis %d of one number, which has the axis 0 or -1", ErrAxis, axis))
+			}
+		}
 		line, err := A.Reshape([]int64{1}, tensor.Dense(1))
 		if err != nil {
 			return nil, op.fail(err)

@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lacuna-sparse/lacuna"
+	"github.com/lacuna-sparse/lacuna/ir/derive"
 	"github.com/lacuna-sparse/lacuna/runtime"
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
@@ -29,7 +30,7 @@ func newGrad(a *app) *cobra.Command {
 computes the gradient. If operands have values it runs it too.
 
 The adjoint of the program's last result y, how much some quantity changes with y, is
-an operand named dy. For a result of rank 0 it is 1 if nothing is said. The gradient of
+an operand named dy, or dy1 if the program has a dy of its own. For a result of rank 0 it is 1 if nothing is said. The gradient of
 a sparse operand is stored like the operand.`,
 		Example: `  lacuna grad 'y(i) = sum_j A(i,j)*x(j)' --wrt A A:CSR
   lacuna grad 's = sum_{i,j} A(i,j)^2' --wrt A A=web.mtx:CSR -o grad.mtx
@@ -81,7 +82,7 @@ func (g *gradient) run(ctx context.Context, source string, operands []operand) e
 	if err != nil {
 		return err
 	}
-	p.addOperand("d"+p.last, p.uses[p.last].rank)
+	p.addOperand(derive.Upstream(p.file), p.uses[p.last].rank)
 	opts, loaded, err := g.app.declareAll(ctx, p, operands, &g.wishes)
 	if err != nil {
 		return err

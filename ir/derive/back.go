@@ -64,7 +64,7 @@ func (s *statement) call(e *lang.Call, g lang.Node, at place) *lang.Error {
 		}
 		rule, ok := ruleOf(e, i)
 		if !ok || !e.Typ.IsFloat() && !e.Typ.IsComplex() {
-			return flat(e.Pos, e.Fn.Name)
+			return s.flatCall(e, x, g, at)
 		}
 		if c, constant := constantPower(e); constant && i == 0 {
 			rule = c
@@ -96,6 +96,17 @@ func (s *statement) call(e *lang.Call, g lang.Node, at place) *lang.Error {
 		}
 	}
 	return nil
+}
+
+// flatCall refuses a call of which x is an argument. What makes a whole number or a truth value of the operand
+// further inside is what the user has to change.
+func (s *statement) flatCall(e *lang.Call, x lang.Expr, g lang.Node, at place) *lang.Error {
+	if dt := x.DType(); !dt.IsFloat() && !dt.IsComplex() {
+		if err := s.back(x, g, at); err != nil && err.Code == lang.ErrNotDifferentiable {
+			return err
+		}
+	}
+	return flat(e.Pos, e.Fn.Name)
 }
 
 // constantPower is the rule for x^c with a number c: without the case of c == 0, which

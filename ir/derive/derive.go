@@ -28,6 +28,7 @@ import (
 	"strconv"
 
 	"github.com/lacuna-sparse/lacuna/lang"
+	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
 // Gradient is a derived program.
@@ -57,23 +58,26 @@ type Group struct {
 // of float or complex type. The gradient with respect to a complex operand z = x + iy
 // of a real quantity L is dL/dx + i dL/dy, the direction of steepest ascent. check resolves
 // the names of a file, as lang.Check does with the declarations of the operands: it is asked about file and about what
-// file is rewritten to before it is derived. The derived program gives no tensor of its own one of the names in avoid.
+// file is rewritten to before it is derived. The derived program gives no tensor of its own one of the names in avoid; that of the adjoint,
+// which is passed like them, is Upstream(file).
 //
 // The error, a *lang.Error, has one of the codes E501 to E503: the operand is not one that can be
 // differentiated by, an operator has no derivative, or a form is not supported; or it is one of check.
-func Program(file *lang.File, check func(*lang.File) (*lang.Program, error), wrt string, avoid ...string) (*Gradient, error) {
+func Program(file *lang.File, check func(*lang.File) (*lang.Program, error), stores func(*lang.Program) map[*lang.Tensor]tensor.Format, wrt string, avoid ...string) (*Gradient, error) {
 	p, err := check(file)
 	if err != nil {
 		return nil, err
 	}
-	d := &deriver{narrowResult: narrow(p.Stmts[len(p.Stmts)-1].LHS.Tensor.DType), taken: map[string]bool{}, indices: map[string]bool{}, parts: map[*lang.Tensor][]*part{}, depends: map[*lang.Tensor]bool{}, sources: map[*lang.Tensor]source{}}
+	d := &deriver{stores: stores, narrowResult: narrow(p.Stmts[len(p.Stmts)-1].LHS.Tensor.DType), taken: map[string]bool{}, indices: map[string]bool{}, parts: map[*lang.Tensor][]*part{}, depends: map[*lang.Tensor]bool{}, sources: map[*lang.Tensor]source{}}
 	for _, name := range avoid {
 		d.taken[name] = true
 	}
 	d.noteNames(p)
 	of := p.Stmts[len(p.Stmts)-1].LHS.Tensor
-	g := &Gradient{Of: of, Upstream: d.upstream(p, of)}
-	d.file = copySlices(versions(file, p, wrt, d.fresh), d.taken)
+	g := &Gradient{Of: of, Upstream: Upstream(file)}
+	d.taken[g.Upstream] = true
+	versioned, written := versions(file, p, wrt, d.fresh)
+	d.file, d.written = copySlices(versioned, d.taken), written
 	if d.prog = p; d.file != file {
 		if d.prog, err = check(d.file); err != nil {
 			return nil, err
@@ -125,6 +129,12 @@ type deriver struct {
 	// depends holds the tensors through which the result depends on the operand.
 	depends map[*lang.Tensor]bool
 	sources map[*lang.Tensor]source
+	// formats are those of the results of prog, as stores gives them, once planned is set.
+	stores  func(*lang.Program) map[*lang.Tensor]tensor.Format
+	formats map[*lang.Tensor]tensor.Format
+	planned bool
+	// written has the name in the program of each version of a tensor that is assigned again.
+	written map[string]string
 	// patterns are statements that copy what the operand stores, for sources.
 	patterns []*lang.Assign
 	taken    map[string]bool // names of tensors
@@ -142,6 +152,10 @@ func (d *deriver) check(wrt string) *lang.Error {
 		if t.Name == wrt && t.Operand && t.StoredOf == nil {
 			d.wrt = t
 		}
+	}
+	if i := slices.IndexFunc(d.prog.Tensors, func(t *lang.Tensor) bool { return t.Name == wrt }); d.wrt == nil && i >= 0 {
+		return &lang.Error{Code: lang.ErrGradientOf, Pos: d.prog.Tensors[i].Pos, Msg: fmt.Sprintf("%s is assigned before anything reads it: its value from outside moves nothing", wrt),
+			Hint: "name a tensor that the program reads before it assigns it"}
 	}
 	if d.wrt == nil {
 		return &lang.Error{Code: lang.ErrGradientOf, Msg: fmt.Sprintf("%s is no operand of the program", wrt),
@@ -164,10 +178,18 @@ func (d *deriver) check(wrt string) *lang.Error {
 	last := d.prog.Stmts[len(d.prog.Stmts)-1]
 	if !d.depends[last.LHS.Tensor] {
 		return &lang.Error{Code: lang.ErrGradientOf, Pos: last.Pos,
-			Msg:  fmt.Sprintf("%s does not depend on the values of %s", last.LHS.Tensor.Name, wrt),
+			Msg:  fmt.Sprintf("%s does not depend on the values of %s", d.nameOf(last.LHS.Tensor), wrt),
 			Hint: "the gradient would be zero everywhere"}
 	}
 	return nil
+}
+
+// nameOf is what the program that was written calls a tensor.
+func (d *deriver) nameOf(t *lang.Tensor) string {
+	if name, ok := d.written[t.Name]; ok {
+		return name
+	}
+	return t.Name
 }
 
 // scatters reports whether a left side takes a coordinate from a tensor.
@@ -339,32 +361,39 @@ func (d *deriver) needed() []*lang.Assign {
 	return list
 }
 
-// upstream is the name of the adjoint of the result. It may be among the names to avoid:
-// then it is the operand that is meant.
-func (d *deriver) upstream(p *lang.Program, last *lang.Tensor) string {
-	name := "d" + last.Name
-	if !slices.ContainsFunc(p.Tensors, func(t *lang.Tensor) bool { return t.Name == name }) {
-		delete(d.taken, name)
+// Upstream is the name of the adjoint of a program's last result y: dy, or if the program has another use for that name the first one of
+// dy1, dy2 and so on.
+func Upstream(file *lang.File) string {
+	taken := map[string]bool{}
+	note := func(name string) { taken[name] = true }
+	for _, a := range file.Stmts {
+		for _, n := range []lang.Node{a.LHS, a.RHS} {
+			eachName(n, note)
+			eachIndexName(n, note)
+		}
 	}
-	return d.fresh(name)
+	return numbered("d"+file.Stmts[len(file.Stmts)-1].LHS.Name, func(name string) bool { return taken[name] || lang.Reserved(name) })
+}
+
+// numbered is base, or if that is taken the first one of base1, base2 and so on that is not.
+func numbered(base string, taken func(name string) bool) string {
+	name := base
+	for n := 1; taken(name); n++ {
+		name = base + strconv.Itoa(n)
+	}
+	return name
 }
 
 // fresh is a name for a tensor that nothing has yet.
 func (d *deriver) fresh(base string) string {
-	name := base
-	for n := 1; d.taken[name] || d.indices[name] || lang.Reserved(name); n++ {
-		name = base + strconv.Itoa(n)
-	}
+	name := numbered(base, func(name string) bool { return d.taken[name] || d.indices[name] || lang.Reserved(name) })
 	d.taken[name] = true
 	return name
 }
 
 // index is a name for an index that is not among the taken ones and is no tensor's.
 func (d *deriver) index(base string, taken map[string]bool) string {
-	name := base
-	for n := 1; taken[name] || d.taken[name] || lang.Reserved(name); n++ {
-		name = base + strconv.Itoa(n)
-	}
+	name := numbered(base, func(name string) bool { return taken[name] || d.taken[name] || lang.Reserved(name) })
 	taken[name], d.indices[name] = true, true
 	return name
 }

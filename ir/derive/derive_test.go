@@ -6,8 +6,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/lacuna-sparse/lacuna/ir"
 	"github.com/lacuna-sparse/lacuna/ir/derive"
 	"github.com/lacuna-sparse/lacuna/lang"
+	"github.com/lacuna-sparse/lacuna/lower"
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
@@ -20,7 +22,7 @@ func derived(t *testing.T, src, wrt, operands string) (string, error) {
 	}
 	decls := map[string]lang.Decl{}
 	for _, n := range file.Names() {
-		if !n.Assigned || strings.Contains(src, n.Name+"(i) +=") || strings.Contains(src, n.Name+"(i) *=") || strings.Contains(src, n.Name+"(0) +=") ||
+		if !n.Assigned || strings.Contains(src, n.Name+"(i) +=") || strings.Contains(src, n.Name+"(i) *=") || strings.Contains(src, n.Name+"(i) max=") || strings.Contains(src, n.Name+"(i) |=") || strings.Contains(src, n.Name+"(0) +=") ||
 			strings.HasPrefix(src, n.Name+"(p(i)) +=") {
 			decls[n.Name] = lang.Decl{Rank: n.Rank, Format: tensor.Dense(n.Rank), HasFormat: true}
 		}
@@ -43,7 +45,18 @@ func derived(t *testing.T, src, wrt, operands string) (string, error) {
 	if _, err := check(file); err != nil {
 		t.Fatal(err)
 	}
-	g, err := derive.Program(file, check, wrt)
+	stores := func(p *lang.Program) map[*lang.Tensor]tensor.Format {
+		plan, err := ir.New(p, ir.Options{}, lower.Eval)
+		if err != nil {
+			t.Fatal(err)
+		}
+		formats := map[*lang.Tensor]tensor.Format{}
+		for of, r := range plan.Results {
+			formats[of] = r.Format
+		}
+		return formats
+	}
+	g, err := derive.Program(file, check, stores, wrt)
 	if err != nil {
 		return "", err
 	}
@@ -166,6 +179,18 @@ func TestProgram(t *testing.T) {
 				"p(i,j) = where(stored(A(i,j)), cumprod_{j in A}[exclusive] where(stored(A(i,j)), x1(i,j), 0), 0)\n" +
 				"p1(i,j) = where(stored(A(i,j)), cumprod_{j in A}[exclusive, reverse] where(stored(A(i,j)), x1(i,j), 0), 0)\n" +
 				"dx(j) = sum_i (where(stored(A(i,j)), dy(i)*(p(i,j)*p1(i,j)), 0)*A(i,j))"},
+		{"product of results that are dense beside a sparse operand", "t(i) = sum_j A(i,j)*x(j); y = prod_i t(i)", "x", "A:CSR",
+			"t(i) = sum_j A(i,j)*x(j)\n" +
+				"p(i) = cumprod_i[exclusive] t(i)\n" +
+				"p1(i) = cumprod_i[exclusive, reverse] t(i)\n" +
+				"dt(i) = dy*(p(i)*p1(i))\n" +
+				"dx(j) = sum_i (dt(i)*A(i,j))"},
+		{"product of rows that the operand has places for", "y = prod_i (sum_j A(i,j)*x(j))", "x", "A:CSR",
+			"t(i) = sum_j (A(i,j)*x(j))\n" +
+				"p(i) = cumprod_i[exclusive] t(i)\n" +
+				"p1(i) = cumprod_i[exclusive, reverse] t(i)\n" +
+				"g(i) = dy*(p(i)*p1(i))\n" +
+				"dx(j) = sum_i (g(i)*A(i,j))"},
 		{"a narrow type", "y(i) = var_j A(i,j)", "A", "A:bf16",
 			"n = sum_j like(1.0, A(0,j))\n" +
 				"t(i) = mean_j f32(A(i,j))\n" +
@@ -191,6 +216,13 @@ func TestNoGradient(t *testing.T) {
 		{"T(i,j) = 2*x(i)*A(i,j); y(i) = sum_{j in T} T(i,j)", "A:CSR", "what the result T stores"},
 		{"T(i,j) = 2*x(i)*A(i,j); y(i,j) = cumsum_{j in T} T(i,j)", "A:CSR", "what the result T stores"},
 		{"y(i) = cumsum_i x(i); z = y(p(i))", "p:i64", ""},
+		{"n(i) *= i64(x(i)); y = sum_i n(i)*x(i)", "n:i64", "1:9: a conversion to i64 is not differentiable"},
+		{"n(i) max= i64(x(i)); y = sum_i n(i)*x(i)", "n:i64", "1:11: a conversion to i64 is not differentiable"},
+		{"n(i) |= x(i) > 0.2; y = sum_i n(i)*x(i)", "n:bool", "1:14: > is not differentiable"},
+		{"z(i) = x(i) > 0.2; n(i) |= z(i); y = sum_i n(i)*x(i)", "n:bool", "1:20: or is not differentiable"},
+		{"x(i) *= 2; y = prod_{i in x} x(i)", "x:S", "1:16: the gradient through what x stores after it was assigned again"},
+		{"x(i) = 2.0", "", "1:1: x is assigned before anything reads it"},
+		{"y(i) = z(i); y(i) *= z(i); w = sum_i x(i); y(i) += 1", "", "y does not depend on the values of x"},
 	}
 	for _, test := range tests {
 		_, err := derived(t, test.src, "x", test.operands)

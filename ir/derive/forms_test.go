@@ -70,6 +70,10 @@ func TestForms(t *testing.T) {
 		{"A", "y(k) = prod_i (sum_j A(i,j)*B(j,k))"},
 		{"A", "y(i) = prod_j where(stored(A(i,j)), A(i,j), x(j))"},
 		{"B", "y(j) = prod_{i in B} B(i,j)*x(i)"},
+		{"x", "t(j) = sum_i A(i,j)*v(i) + x(j); y = prod_j t(j)*x(j)"},
+		{"A", "y(i) = prod_{j in A} (A(i,j)*x(j) + v(i))"},
+		{"x", "y(i) = prod_{j in x} (1 + v(i)*x(j))"},
+		{"v", "y(i) = prod_{j in x} (1 + v(i)*x(j))"},
 		// Parts.
 		{"x", "t(i) = x(i)^2; t(1:3) = x(0:2)*t(2:4); y(i) = t(i)*x(i)"},
 		{"r", "r(1:8:3) *= x(0:3); y = sum_i r(i)^3"},

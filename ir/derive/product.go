@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/lacuna-sparse/lacuna/lang"
+	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
 // The derivative of a product by a factor is the product of the other factors. The whole product divided by the factor
@@ -19,8 +20,8 @@ import (
 //	p(i,j) = cumprod_{j in A}[exclusive] A(i,j)
 //	n(i) = prod_j where(stored(A(i,j)), 1, A(i,j))
 //
-// What is left are factors like those of prod_j (A(i,j) + A(j,i)), of a sparse A: scans of them could take more memory than there
-// is. There the product is divided (byDivision).
+// What is left are factors that are more than what is stored, like those of prod_j (A(i,j) + A(j,i)) of a sparse A, or of
+// prod_j (x(i) + z(j)): scans of them could take more memory than there is. There the product is divided (byDivision).
 
 // prod is the chain rule for products.
 func (s *statement) prod(e *lang.Reduce, g lang.Node) (lang.Node, *lang.Error) {
@@ -34,6 +35,9 @@ func (s *statement) prod(e *lang.Reduce, g lang.Node) (lang.Node, *lang.Error) {
 	switch stored := s.factorsStored(e, f.vars); {
 	case err != nil:
 	case slices.ContainsFunc(e.Vars, func(v lang.ReduceVar) bool { return v.In != nil }):
+		if !entriesOf(e.Vars, f.vars) && !s.mayScan(e, f.vars) {
+			return s.byDivision(e, s.within(e, x, number("1")), g)
+		}
 		f.stored = s.storedBy(e.Vars, x, zero()).(*lang.Apply).Args[0]
 		f.over = s.over(e.Vars, "", nil, nil).Vars
 	case stored != nil:
@@ -121,16 +125,79 @@ func (s *statement) factorsStored(e *lang.Reduce, vars []*lang.Index) lang.Node 
 	return stored
 }
 
-// mayScan reports whether a value for each of vars takes no more memory than the operands allow: none is sparse, or a
-// dense one that e reads is as large.
+// mayScan reports whether something that e reads is stored with a place for each value of vars, so that scans of as many
+// take no more memory than it does: a tensor, or the results of a reduction of dense ones, which become a statement.
 func (s *statement) mayScan(e *lang.Reduce, vars []*lang.Index) bool {
-	if !slices.ContainsFunc(s.prog.Tensors, sparseOperand) {
+	if slices.ContainsFunc(likes(e.Body), func(a *lang.Access) bool { return contains(s.places(a), vars) }) {
 		return true
 	}
-	return slices.ContainsFunc(lang.Accesses(e.Body), func(a *lang.Access) bool {
-		return a.Tensor.Operand && a.Tensor.Format.IsDense() && !slices.ContainsFunc(vars, func(v *lang.Index) bool {
-			return !slices.ContainsFunc(a.Indices, func(x lang.IndexExpr) bool { return plain(x) == v })
-		})
+	found := false
+	lang.Walk(e.Body, func(x lang.Expr) bool {
+		switch x := x.(type) {
+		case *lang.Access:
+			found = found || contains(s.places(x), vars)
+		case *lang.Reduce, *lang.Scan:
+			free, _ := indicesOf(x)
+			found = found || contains(free, vars) && !slices.ContainsFunc(lang.Accesses(x), func(a *lang.Access) bool {
+				return len(s.wholeAxes(a.Tensor)) < a.Tensor.Rank
+			})
+		}
+		return !found
+	})
+	return found
+}
+
+// contains reports whether all of vars are in a list.
+func contains(list, vars []*lang.Index) bool {
+	return !slices.ContainsFunc(vars, func(v *lang.Index) bool { return !slices.Contains(list, v) })
+}
+
+// places are the indices that stand alone in an access, of axes of which the tensor stores every coordinate.
+func (s *statement) places(a *lang.Access) []*lang.Index {
+	var list []*lang.Index
+	for _, axis := range s.wholeAxes(a.Tensor) {
+		if v := plain(a.Indices[axis]); v != nil {
+			list = append(list, v)
+		}
+	}
+	return list
+}
+
+// wholeAxes are the axes of a tensor of which it stores every coordinate, as positions at least: all of a dense one,
+// the rows of CSR.
+func (d *deriver) wholeAxes(t *lang.Tensor) []int {
+	if t.StoredOf != nil {
+		t = t.StoredOf
+	}
+	f := t.Format
+	if !t.Operand {
+		if !d.planned {
+			d.formats, d.planned = d.stores(d.prog), true
+		}
+		var known bool
+		if f, known = d.formats[t]; !known {
+			return nil
+		}
+	}
+	order := f.Order()
+	if f.IsDense() {
+		return order
+	}
+	return order[:slices.IndexFunc(f.Levels(), func(k tensor.LevelKind) bool { return k != tensor.C })]
+}
+
+// entriesOf reports whether the tensor that some of over run over with `in` has all of vars among its indices: there are no
+// more values than it has entries.
+func entriesOf(over []lang.ReduceVar, vars []*lang.Index) bool {
+	return slices.ContainsFunc(over, func(v lang.ReduceVar) bool {
+		if v.In == nil {
+			return false
+		}
+		var list []*lang.Index
+		for _, x := range v.InAccess.Indices {
+			list = append(list, plain(x))
+		}
+		return contains(list, vars)
 	})
 }
 

@@ -11,7 +11,7 @@ import (
 // reduce is the chain rule for reductions: the adjoint of the body is that of the
 // result, times how much the result moves with the body, over the indices of both.
 func (s *statement) reduce(e *lang.Reduce, g lang.Node, at place) *lang.Error {
-	if err := ofOperands(e.Vars, e.Body, e.Pos); err != nil {
+	if err := s.ofOperands(e.Vars, e.Body, e.Pos); err != nil {
 		return err
 	}
 	g, err := s.shared(g, at)
@@ -78,18 +78,24 @@ func (s *statement) storedBy(vars []lang.ReduceVar, x, other lang.Node) lang.Nod
 
 // ofOperands refuses `in T` of a result: what it stores is up to the planner. It refuses T at an index that is bound
 // further inside, too, over which `in` does not say which coordinates are meant.
-func ofOperands(vars []lang.ReduceVar, body lang.Expr, pos lang.Pos) *lang.Error {
+func (d *deriver) ofOperands(vars []lang.ReduceVar, body lang.Expr, pos lang.Pos) *lang.Error {
 	_, bound := indicesOf(body)
 	for _, v := range vars {
 		if v.In == nil {
 			continue
 		}
+		name := d.nameOf(v.In)
 		if !v.In.Operand || v.In.Result {
-			return unsupported(pos, fmt.Sprintf("what the result %s stores", v.In.Name), "put the operand that "+v.In.Name+" comes from behind in")
+			what, hint := "what the result "+name+" stores", "put the operand that "+name+" comes from behind in"
+			if name != v.In.Name {
+				what = "what " + name + " stores after it was assigned again"
+				hint = "assign the new values to a tensor of another name, and put the one that " + name + " was made from behind in"
+			}
+			return unsupported(pos, what, hint)
 		}
 		free, _ := indicesOf(v.InAccess)
 		if slices.ContainsFunc(free, func(x *lang.Index) bool { return slices.Contains(bound, x) }) {
-			return unsupported(pos, fmt.Sprintf("what %s stores, while an index of it is bound further inside,", v.In.Name), "fold over all indices at once")
+			return unsupported(pos, fmt.Sprintf("what %s stores, while an index of it is bound further inside,", name), "fold over all indices at once")
 		}
 	}
 	return nil

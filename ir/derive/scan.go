@@ -10,7 +10,7 @@ import (
 // place on, so its adjoint is a scan of the results' adjoints that runs the other way; those of
 // cummin, cummax and sort choose elements, and their adjoints go back to what they chose (chosen.go).
 func (s *statement) scan(e *lang.Scan, g lang.Node, at place) *lang.Error {
-	if err := ofOperands(e.Vars, e.Body, e.Pos); err != nil {
+	if err := s.ofOperands(e.Vars, e.Body, e.Pos); err != nil {
 		return err
 	}
 	// The results that are not chosen move nothing before the scan that sums the others.

@@ -180,6 +180,66 @@ func TestComplexGradients(t *testing.T) {
 	}
 }
 
+// TestProductsBesideSparseOperands: what is sparse elsewhere in a program leaves the products of dense values in range.
+func TestProductsBesideSparseOperands(t *testing.T) {
+	x, err := tensor.FromDense([]int64{4}, tensor.Dense(1), tensor.ArrayOf([]float64{1e-200, 1e-200, 1e200, 3}))
+	must(err)
+	s := lacuna.NewSession(lacuna.WithEngine(testengine.Or(t, runtime.Interp())))
+	for _, f := range []tensor.Format{tensor.Dense(2), tensor.CSR, tensor.CSC} {
+		diagonal := []int64{0, 1, 2, 3}
+		A, err := tensor.FromCoords([]int64{4, 4}, f, [][]int64{diagonal, diagonal}, tensor.ArrayOf([]float64{1, 1, 1, 1}))
+		must(err)
+		for _, src := range []string{
+			"t(i) = sum_j A(i,j)*x(j); y = prod_i t(i)",
+			"t(i) = sum_j A(j,i)*x(j); y = prod_i t(i)",
+			"t(i) = x(i)/2; y = prod_i 2*t(i) + sum_{i,j} A(i,j)",
+			"y = prod_i x(i) + sum_{i,j} A(i,j)",
+		} {
+			got, err := s.EvalGrad(context.Background(), src, "x", lacuna.Args{"A": A, "x": x})
+			if err != nil {
+				t.Errorf("%s, A in %v: %v", src, f, err)
+				continue
+			}
+			for i, want := range []float64{3, 3, 0, 0} {
+				if g := got.At(int64(i)).Float64(); math.Abs(g-want) > 1e-12 {
+					t.Errorf("%s, A in %v: element %d of the gradient is %v, want %v", src, f, i, g, want)
+				}
+			}
+		}
+	}
+}
+
+// TestProductsOfBroadcasts: gradients of products whose factors nothing stores take no memory for each factor.
+func TestProductsOfBroadcasts(t *testing.T) {
+	const n = 600
+	numbers := make([]float64, n)
+	for i := range numbers {
+		numbers[i] = 0.5
+	}
+	x, err := tensor.FromDense([]int64{n}, tensor.Dense(1), tensor.ArrayOf(numbers))
+	must(err)
+	e, err := tensor.FromCoords([]int64{n}, named("S"), [][]int64{{0, 1, n - 1}}, tensor.ArrayOf([]float64{0.5, 0.5, 0.5}))
+	must(err)
+	s := lacuna.NewSession(lacuna.WithEngine(runtime.Interp()), lacuna.WithMemoryLimit(1<<20)) // one number for each factor takes 2.9 MB
+	for _, test := range []struct {
+		src  string
+		args lacuna.Args
+		want float64 // of the first element
+	}{
+		{"y(i) = prod_j (1 + 0.0001*x(i)*z(j)); s = sum_i y(i)", lacuna.Args{"x": x, "z": x}, n * 0.0001 * 0.5 * math.Pow(1+0.0001*0.25, n-1)},
+		{"y(i) = prod_{j in z} (1 + x(i)*z(j)); s = sum_i y(i)", lacuna.Args{"x": x, "z": e}, n * 0.5 * 1.25 * 1.25},
+	} {
+		got, err := s.EvalGrad(context.Background(), test.src, "z", test.args)
+		if err != nil {
+			t.Errorf("%s: %v", test.src, err)
+			continue
+		}
+		if g := got.At(0).Float64(); math.Abs(g-test.want) > 1e-12*test.want {
+			t.Errorf("%s: the gradient is %v, want %v", test.src, g, test.want)
+		}
+	}
+}
+
 // TestProductsOutOfRange: products of the others are in range where the whole one is not. What is found by division is f64
 // for f32.
 func TestProductsOutOfRange(t *testing.T) {

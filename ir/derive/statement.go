@@ -113,11 +113,11 @@ func (s *statement) materialise(e lang.Expr) (*lang.Ref, *lang.Error) {
 	var err *lang.Error
 	switch e := e.(type) {
 	case *lang.Reduce:
-		if err = ofOperands(e.Vars, e.Body, e.Pos); err == nil {
+		if err = s.ofOperands(e.Vars, e.Body, e.Pos); err == nil {
 			value, err = s.folded(e)
 		}
 	case *lang.Scan:
-		if err = ofOperands(e.Vars, e.Body, e.Pos); err != nil {
+		if err = s.ofOperands(e.Vars, e.Body, e.Pos); err != nil {
 			break
 		}
 		var body lang.Node

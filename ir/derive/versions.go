@@ -18,9 +18,10 @@ import (
 //
 // Statements of a result are then one that assigns it whole, or copies an earlier version of it, and updates that
 // nothing reads in between: any number of +=, or one assignment to a part, or one scatter, which need the copied value. += in place
-// stays where nothing needs the value before. The file is returned as it is if no name is needed.
-func versions(file *lang.File, p *lang.Program, wrt string, fresh func(base string) string) *lang.File {
-	v := &versioner{wrt: wrt, fresh: fresh, tensors: map[string]*lang.Tensor{}, latest: map[string]string{}, known: map[string]bool{}, read: map[string]bool{}}
+// stays where nothing needs the value before. The file is returned as it is if no name is needed. written says of each new name
+// which one the program has for it.
+func versions(file *lang.File, p *lang.Program, wrt string, fresh func(base string) string) (versioned *lang.File, written map[string]string) {
+	v := &versioner{wrt: wrt, fresh: fresh, written: map[string]string{}, tensors: map[string]*lang.Tensor{}, latest: map[string]string{}, known: map[string]bool{}, read: map[string]bool{}}
 	for _, t := range p.Tensors {
 		if t.StoredOf == nil {
 			v.tensors[t.Name], v.latest[t.Name], v.known[t.Name] = t, t.Name, t.Operand
@@ -30,10 +31,10 @@ func versions(file *lang.File, p *lang.Program, wrt string, fresh func(base stri
 	for i, a := range file.Stmts {
 		out.Stmts = append(out.Stmts, v.statement(a, p.Stmts[i])...)
 	}
-	if !v.renamed {
-		return file
+	if len(v.written) == 0 {
+		return file, nil
 	}
-	return out
+	return out, v.written
 }
 
 // versioner renames statement after statement.
@@ -44,7 +45,7 @@ type versioner struct {
 	latest  map[string]string       // the name of a tensor's value
 	known   map[string]bool         // the tensor has a value
 	read    map[string]bool         // by name of a version: something reads it
-	renamed bool
+	written map[string]string       // the name in the program, by name of a version
 }
 
 // statement writes one statement with versions.
@@ -57,8 +58,8 @@ func (v *versioner) statement(a *lang.Assign, s *lang.Stmt) []*lang.Assign {
 	if !has || a.Op == lang.AddTo && !v.read[old.Name] && old.Name != v.wrt && !(t.Operand && narrow(t.DType)) {
 		return []*lang.Assign{{Pos: a.Pos, LHS: &old, Op: a.Op, RHS: rhs}}
 	}
-	v.renamed = true
 	left.Name = v.fresh(t.Name)
+	v.written[left.Name] = t.Name
 	v.latest[t.Name] = left.Name
 	value := converted(s, rhs)
 	switch {
@@ -119,9 +120,9 @@ func updated(s *lang.Stmt, old *lang.Ref, value lang.Node) lang.Node {
 	}
 	switch s.Op {
 	case lang.MinTo, lang.MaxTo:
-		return call(fn, old, value)
+		return &lang.Apply{Pos: s.Pos, Name: fn, Args: []lang.Node{old, value}}
 	}
-	return binary(fn, old, parenthesised(value))
+	return &lang.Binary{Pos: s.Pos, Op: fn, X: old, Y: parenthesised(value)}
 }
 
 // sliceCarrier is the element of a tensor at the slices of r, and at 0 in other dimensions.
