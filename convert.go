@@ -150,6 +150,9 @@ func (c *converting) named(ctx context.Context, t *tensor.Tensor, format tensor.
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
+	if format.Allows(t.Format()) { // arrays are shared, and none is read
+		return t.Convert(format, tensor.WithName(name))
+	}
 	c.begun = c.begun || c.session.onDevice(t) // it is not brought here for what the device can do
 	convert := c.convert
 	if !t.IsPlain() || format.Relaxed() {

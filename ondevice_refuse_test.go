@@ -83,6 +83,27 @@ func TestRefusalsOnDevice(t *testing.T) {
 		})
 	}
 
+	// What only shares arrays is no work.
+	for _, c := range []struct {
+		operand *tensor.Tensor
+		format  tensor.Format
+	}{{unsorted(A), flagged}, {A, parsed("COO(unsorted,duplicates)")}, {triangle, flagged}, {triangle, tensor.CSR}} {
+		want, err := c.operand.Convert(c.format)
+		if err != nil {
+			t.Fatal(err)
+		}
+		there := away(t, s, c.operand)
+		got, err := s.Convert(ctx, there, c.format)
+		if err != nil {
+			t.Errorf("%v to %v: %v", c.operand, c.format, err)
+			continue
+		}
+		stayedAway(t, there)
+		if d := tensor.Diff(got, want); d != "" {
+			t.Errorf("%v to %v: %s", c.operand, c.format, d)
+		}
+	}
+
 	// Fetching would not help here.
 	huge := matrixOf(t, tensor.COO, 1<<40, 1<<40, [][]int64{{5}, {7}}, 1)
 	for _, shape := range [][]int64{{1 << 20, 1 << 60}, {4, 4}, {-1, 3}} {
