@@ -1,6 +1,7 @@
 package lacuna
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -54,8 +55,8 @@ func (s *Session) Convert(ctx context.Context, t *tensor.Tensor, format tensor.F
 // zeros are stored, arrays may be shared.
 func (s *Session) FromCoords(ctx context.Context, shape []int64, format tensor.Format, coords []tensor.Array, values tensor.Array, opts ...tensor.Option) (*tensor.Tensor, error) {
 	arrays := append(slices.Clone(coords), values)
-	plain := func() (*tensor.Tensor, error) {
-		if err := s.fetchFor("make a tensor of coordinates", arrays); err != nil {
+	plain := func(why string) (*tensor.Tensor, error) {
+		if err := s.fetchFor(fmt.Sprintf("make %s of coordinates", format), why, arrays); err != nil {
 			return nil, err
 		}
 		return tensor.FromColumns(shape, format, coords, values, opts...)
@@ -64,20 +65,24 @@ func (s *Session) FromCoords(ctx context.Context, shape []int64, format tensor.F
 		return nil, err
 	}
 	rank := len(shape)
-	if rank == 0 || format.Rank() != rank || len(coords) != rank || format.Relaxed() {
-		return plain()
-	}
-	for axis, c := range coords {
-		if shape[axis] <= 0 || !c.DType().IsInteger() || c.Len() != values.Len() {
-			return plain()
-		}
+	switch {
+	case format.Rank() != rank || len(coords) != rank || slices.ContainsFunc(coords, func(c tensor.Array) bool { return !c.DType().IsInteger() }):
+		return tensor.FromColumns(shape, format, coords, values, opts...) // which says what is wrong, and reads no array
+	case slices.ContainsFunc(coords, func(c tensor.Array) bool { return c.Len() != values.Len() }):
+		return plain("the arrays differ in length")
+	case rank == 0:
+		return plain("kernels are for tensors with axes")
+	case slices.Min(shape) <= 0:
+		return plain(outsideReason)
+	case format.Relaxed():
+		return plain(flagsReason(format))
 	}
 	if values.DType() == tensor.Bool && values.Fetched() && slices.ContainsFunc(tensor.View[uint8](values), func(v uint8) bool { return v > 1 }) {
-		return plain() // which says where
+		return plain("a bool is neither 0 nor 1")
 	}
 	sample, ok := sampleOf(shape, format, values, opts)
 	if !ok {
-		return plain()
+		return plain("kernels make index arrays of the usual types")
 	}
 	list, err := tensor.Coordinates(rank).WithOrder(format.Order())
 	if err != nil {
@@ -99,7 +104,7 @@ func (s *Session) FromCoords(ctx context.Context, shape []int64, format tensor.F
 		given.Release()
 	}
 	if errors.Is(err, errPlain) {
-		return plain()
+		return plain(cmp.Or(reasonOf(err), "the result is too large"))
 	}
 	if err != nil {
 		return nil, err
@@ -144,6 +149,9 @@ type converting struct {
 func (c *converting) named(ctx context.Context, t *tensor.Tensor, format tensor.Format, name string) (*tensor.Tensor, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
+	}
+	if format.Allows(t.Format()) { // arrays are shared, and none is read
+		return t.Convert(format, tensor.WithName(name))
 	}
 	c.begun = c.begun || c.session.onDevice(t) // it is not brought here for what the device can do
 	convert := c.convert

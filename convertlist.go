@@ -24,7 +24,7 @@ func (c *converting) fromCoords(ctx context.Context, list *tensor.Tensor, format
 		return nil, err
 	}
 	if found[lower.CoordinateOutside] != 0 {
-		return nil, errPlain // which says where
+		return nil, notForKernels(outsideReason)
 	}
 	c.options.Resident = c.resident
 	falls, repeats := found[lower.CoordinateFalls] != 0, found[lower.CoordinateRepeats] != 0

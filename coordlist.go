@@ -50,7 +50,7 @@ func (s *Session) there(ctx context.Context, t *tensor.Tensor, format tensor.For
 	c := &converting{session: s, options: s.options.Here(), resident: true, begun: true}
 	switch {
 	case format.Relaxed():
-		return nil, notForKernels("%s is not sorted", format)
+		return nil, notForKernels("%s", flagsReason(format))
 	case t.Structure() != tensor.General:
 		l, err := s.triangleList(ctx, t)
 		if err != nil {
@@ -360,17 +360,17 @@ func emptyOf(shape []int64, format tensor.Format, dt tensor.DType, fill tensor.S
 	return tensor.FromCoords(shape, format, make([][]int64, len(shape)), none, tensor.WithFill(fill))
 }
 
-// countable reports whether the elements of a shape have numbers below 2^63, and how many there are.
-func countable(shape []int64) (n int64, ok bool) {
-	n = 1
+// countable reports whether the elements of a shape have numbers below 2^63.
+func countable(shape []int64) bool {
 	if slices.Contains(shape, 0) {
-		return 0, true
+		return true
 	}
+	n := int64(1)
 	for _, size := range shape {
-		if size < 0 || n > math.MaxInt64/size {
-			return 0, false
+		if n > math.MaxInt64/size {
+			return false
 		}
 		n *= size
 	}
-	return n, true
+	return true
 }

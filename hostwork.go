@@ -62,7 +62,7 @@ func (s *Session) onHost(op, why string, tensors ...*tensor.Tensor) error {
 }
 
 // fetchFor is onHost for arrays that are no tensor yet.
-func (s *Session) fetchFor(op string, arrays []tensor.Array) error {
+func (s *Session) fetchFor(op, why string, arrays []tensor.Array) error {
 	away := int64(0)
 	for _, a := range arrays {
 		if !a.Fetched() {
@@ -72,7 +72,6 @@ func (s *Session) fetchFor(op string, arrays []tensor.Array) error {
 	if away == 0 || !runtime.OnGrids(s.engine) {
 		return nil
 	}
-	why := "kernels are for lists of 32-bit coordinates, in range, that need few passes to sort"
 	if s.notice == nil {
 		return &HostError{Op: op, Engine: s.engine.Name(), Why: why, Bytes: away}
 	}
@@ -119,6 +118,14 @@ func (s *Session) onDevice(tensors ...*tensor.Tensor) bool {
 	return runtime.OnGrids(s.engine) && slices.ContainsFunc(tensors, func(t *tensor.Tensor) bool {
 		return there(t.Values()) || slices.ContainsFunc(t.Levels(), func(l tensor.Level) bool { return there(l.Pos) || there(l.Crd) })
 	})
+}
+
+// outsideReason is why a list of coordinates is none for kernels that one of them is outside of.
+const outsideReason = "a coordinate is out of range, and the processor says which"
+
+// flagsReason is why no kernel makes tensors in a format with flags.
+func flagsReason(format tensor.Format) string {
+	return fmt.Sprintf("kernels make sorted tensors, not %s", format)
 }
 
 // notForKernels is errPlain with the reason.

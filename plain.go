@@ -139,6 +139,14 @@ func (p *plainCopies) copy(from []*tensor.Tensor, key copyKey, make func() (*ten
 // format, by kernels where that pays: sorting is most of the work. It says errPlain of
 // other tensors.
 func (c *converting) sortedList(ctx context.Context, t *tensor.Tensor, format tensor.Format) (*tensor.Tensor, error) {
+	switch {
+	case format.Relaxed():
+		return nil, notForKernels("%s", flagsReason(format))
+	case t.Structure() != tensor.General:
+		return nil, notForKernels("kernels convert whole matrices, not one triangle (%s)", t.Structure())
+	case slices.Contains(t.Dims(), 0) && bytesAway(t) > 0: // positions
+		return emptyOf(t.Shape(), format, t.DType(), t.Fill())
+	}
 	if c.session.onDevice(t) && expands(t) {
 		list, err := c.expanded(ctx, t)
 		if err != nil {
@@ -148,9 +156,8 @@ func (c *converting) sortedList(ctx context.Context, t *tensor.Tensor, format te
 		t = list
 	}
 	levels := t.Format().Levels()
-	if t.Structure() != tensor.General || len(levels) == 0 || format.Relaxed() || slices.Contains(t.Dims(), 0) ||
-		slices.ContainsFunc(levels, func(k tensor.LevelKind) bool { return k != tensor.S }) {
-		return nil, notForKernels("kernels sort lists of coordinates, not %s %s", t.Structure(), t.Format())
+	if len(levels) == 0 || slices.Contains(t.Dims(), 0) || slices.ContainsFunc(levels, func(k tensor.LevelKind) bool { return k != tensor.S }) {
+		return nil, notForKernels("kernels sort lists of coordinates, not %s", t.Format())
 	}
 	order, err := tensor.Coordinates(t.Rank()).WithOrder(format.Order())
 	if err != nil {

@@ -42,9 +42,7 @@ func (s *Session) Plain(ctx context.Context, t *tensor.Tensor) (*tensor.Tensor, 
 // on the session's device: there if that has the tensor, and with [WithResidentResults] it stays there.
 func (s *Session) Reshape(ctx context.Context, t *tensor.Tensor, shape []int64, format tensor.Format) (*tensor.Tensor, error) {
 	here := func() (*tensor.Tensor, error) { return t.Reshape(shape, format) }
-	before, ok := countable(t.Dims())
-	after, fits := countable(shape)
-	if (ok && fits && before != after) || len(shape) != format.Rank() {
+	if tensor.CheckReshape(t.Dims(), shape, format) != nil {
 		return here() // which says what is wrong
 	}
 	if shared, ok := t.Reshaped(shape, format); ok {
@@ -52,7 +50,7 @@ func (s *Session) Reshape(ctx context.Context, t *tensor.Tensor, shape []int64, 
 	}
 	return s.moved(fmt.Sprintf("reshape %s to %s", t.Format(), format), func(s *Session) (*tensor.Tensor, error) {
 		switch {
-		case !ok || !fits:
+		case !countable(shape):
 			return nil, notForKernels("the shape has more than 2^63-1 elements")
 		case keepsBlocks(t.Format()) && !format.IsDense():
 			return nil, notForKernels("kernels do not keep the dense blocks of %s", t.Format())

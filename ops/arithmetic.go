@@ -209,6 +209,5 @@ func MaskedSelect(ctx context.Context, A, mask *tensor.Tensor, opts ...Option) (
 	if err != nil {
 		return nil, err
 	}
-	out, err := tensor.FromDense([]int64{chosen.NNZ()}, tensor.Dense(1), chosen.Values())
-	return op.finish(out, err)
+	return op.finish(vectorOf(chosen.Values()), nil)
 }

@@ -14,17 +14,25 @@ import (
 )
 
 // onDeviceOperand is a tensor with some entries, of which some are zeros.
-func onDeviceOperand(t *testing.T, r *rand.Rand, format tensor.Format, entries int, shape ...int64) *tensor.Tensor {
+func onDeviceOperand(t *testing.T, r *rand.Rand, format tensor.Format, dt tensor.DType, entries int, shape ...int64) *tensor.Tensor {
 	t.Helper()
 	coords := make([][]int64, len(shape))
-	values := make([]float64, entries)
-	for i := range values {
+	values, err := tensor.MakeArray(dt, entries)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range entries {
 		for axis, n := range shape {
 			coords[axis] = append(coords[axis], r.Int64N(n))
 		}
-		values[i] = float64(r.IntN(5) - 1)
+		x := r.IntN(5) - 1
+		if dt == tensor.Bool {
+			tensor.View[bool](values)[i] = x > 0
+		} else {
+			tensor.View[float64](values)[i] = float64(x)
+		}
 	}
-	A, err := tensor.FromCoords(shape, format, coords, tensor.ArrayOf(values))
+	A, err := tensor.FromCoords(shape, format, coords, values)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -115,10 +123,11 @@ func TestOnDevice(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	csc := tensor.CSC
 	for _, format := range []tensor.Format{tensor.CSR, csc, tensor.COO, tensor.DCSR, tensor.Dense(2)} {
-		for _, entries := range []int{0, 33} {
-			A := onDeviceOperand(t, r, format, entries, 10, 12)
+		for k, entries := range []int{0, 33, 33} {
+			dt := []tensor.DType{tensor.Float64, tensor.Float64, tensor.Bool}[k] // what makes a tensor of bools looks at them
+			A := onDeviceOperand(t, r, format, dt, entries, 10, 12)
 			for _, c := range cases {
-				t.Run(fmt.Sprintf("%s/%v/%d", c.name, format, entries), func(t *testing.T) {
+				t.Run(fmt.Sprintf("%s/%v/%v/%d", c.name, format, dt, entries), func(t *testing.T) {
 					want, wantErr := c.do(A)
 					// A result of the device, so that the process does not have it.
 					there, err := s.Eval(ctx, "R(i,j) = A(i,j)", lacuna.Args{"A": A}, lacuna.Result("R", format))
@@ -139,6 +148,9 @@ func TestOnDevice(t *testing.T) {
 					}
 					if v := there.Values(); entries > 0 && (v.Here() || v.Fetched()) {
 						t.Error("the values of the operand were brought here")
+					}
+					if v := got.Values(); v.Remote() != nil && v.Fetched() {
+						t.Error("the values of the result were brought here")
 					}
 					if c.name == "Softmax" { // sums in another order
 						return

@@ -207,6 +207,12 @@ func (op *operation) target(otherwise tensor.Format) tensor.Format {
 	return otherwise
 }
 
+// vectorOf is an array of a tensor as a dense vector. It reads nothing, wherever the array is:
+// [tensor.FromDense] would look for bools that are not 0 or 1.
+func vectorOf(values tensor.Array) *tensor.Tensor {
+	return tensor.Assemble([]int64{int64(values.Len())}, tensor.Dense(1), nil, values, tensor.Zero(values.DType()))
+}
+
 // indices are the names of the index variables of a tensor of the given rank.
 func indices(rank int) []string {
 	names := make([]string, rank)

@@ -128,7 +128,7 @@ func (op *operation) newUnique(A *tensor.Tensor) (*unique, error) {
 	plain := *op
 	plain.format = nil
 	u := &unique{operation: &plain, wanted: op.format, from: A, fill: A.Fill().Convert(op.elementType(A))}
-	u.values = u.vector(A.Values())
+	u.values = vectorOf(A.Values())
 	if op.dtype.Valid() && op.dtype != A.DType() {
 		u.values = u.ask(fmt.Sprintf("R(i) = %s(V(i))", op.dtype))
 	}
@@ -136,24 +136,21 @@ func (op *operation) newUnique(A *tensor.Tensor) (*unique, error) {
 	return u, u.err
 }
 
-// vector is a tensor with one axis.
-func (u *unique) vector(values tensor.Array) *tensor.Tensor {
-	out, err := tensor.FromDense([]int64{int64(values.Len())}, tensor.Dense(1), values)
-	u.note(err)
-	return out
-}
-
 // zeros is a vector of n zeros.
 func (u *unique) zeros(n int64) *tensor.Tensor {
-	values, err := tensor.MakeArray(tensor.Int64, int(n))
-	u.note(err)
-	return u.vector(values)
+	return u.made(tensor.MakeArray(tensor.Int64, int(n)))
 }
 
 func (u *unique) empty(dt tensor.DType) *tensor.Tensor {
-	values, err := tensor.MakeArray(dt, 0)
-	u.note(err)
-	return u.vector(values)
+	return u.made(tensor.MakeArray(dt, 0))
+}
+
+// made is a new array as a vector.
+func (u *unique) made(values tensor.Array, err error) *tensor.Tensor {
+	if u.note(err); err != nil {
+		return nil
+	}
+	return vectorOf(values)
 }
 
 // numbers is a vector of one number.
@@ -213,7 +210,7 @@ func (u *unique) joined(x, y *tensor.Tensor) *tensor.Tensor {
 		return nil
 	}
 	// Of dense vectors the fills do not matter, but must agree here.
-	out, err := u.concat(0, tensor.Dense(1), u.vector(x.Values()), u.vector(y.Values()))
+	out, err := u.concat(0, tensor.Dense(1), vectorOf(x.Values()), vectorOf(y.Values()))
 	u.err = err
 	return out
 }
@@ -345,6 +342,9 @@ func (u *unique) findLines(axis int) {
 		return
 	}
 	coords := u.coordinates()
+	if u.err != nil {
+		return
+	}
 	number := "i64(0)"
 	args := lacuna.Args{}
 	for k, n := range u.from.Shape() {
@@ -353,7 +353,7 @@ func (u *unique) findLines(axis int) {
 		}
 		name := fmt.Sprintf("c%d", k)
 		number = fmt.Sprintf("(%s)*%d + i64(%s(i))", number, n, name)
-		args[name] = u.vector(coords[k])
+		args[name] = vectorOf(coords[k])
 	}
 	u.line = u.ask("R(i) = like("+number+", V(i))", args)
 }

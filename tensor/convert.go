@@ -255,7 +255,7 @@ func (t *Tensor) convert(format Format, o options) (*Tensor, error) {
 // rearranged is the tensor, whose arrays it may share, in a format but for its limit.
 func (t *Tensor) rearranged(format Format, o *options) (*Tensor, error) {
 	switch {
-	case format.allows(t.format):
+	case format.Allows(t.format):
 		return t.retyped(o)
 	case format == t.format.Standard():
 		out, err := t.standard()

@@ -195,9 +195,9 @@ func (f Format) unsplit() Format {
 	return f
 }
 
-// allows reports whether arrays in format g are arrays in format f: the levels are the
+// Allows reports whether arrays in format g are arrays in format f: the levels are the
 // same, and f has the flags that g has.
-func (f Format) allows(g Format) bool {
+func (f Format) Allows(g Format) bool {
 	if f.levels != g.levels || f.order != g.order {
 		return false
 	}

@@ -91,6 +91,15 @@ func (t *Tensor) Reshaped(shape []int64, format Format) (*Tensor, bool) {
 	return out, true
 }
 
+// CheckReshape is nil if [Tensor.Reshape] gives a tensor of one shape another one and a format, or its error.
+func CheckReshape(from, to []int64, format Format) error {
+	err := checkShape(to, format)
+	if err == nil {
+		_, err = reshapeGroups(from, to)
+	}
+	return err
+}
+
 func (t *Tensor) reshape(shape []int64, format Format, o options) (*Tensor, error) {
 	if err := checkShape(shape, format); err != nil {
 		return nil, err
