@@ -104,6 +104,21 @@ func TestRefusalsOnDevice(t *testing.T) {
 		}
 	}
 
+	// An operand that is here goes to where the others are.
+	want, err := tensor.Concat(0, tensor.CSR, A, unsorted(A))
+	if err != nil {
+		t.Fatal(err)
+	}
+	elsewhere := away(t, s, A)
+	got, err := s.Concat(ctx, 0, tensor.CSR, elsewhere, unsorted(A))
+	if err != nil {
+		t.Fatal(err)
+	}
+	stayedAway(t, elsewhere)
+	if d := tensor.Diff(got, want); d != "" {
+		t.Error(d)
+	}
+
 	// Fetching would not help here.
 	huge := matrixOf(t, tensor.COO, 1<<40, 1<<40, [][]int64{{5}, {7}}, 1)
 	for _, shape := range [][]int64{{1 << 20, 1 << 60}, {4, 4}, {-1, 3}} {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/lacuna-sparse/lacuna/ir"
 	"github.com/lacuna-sparse/lacuna/lower"
+	"github.com/lacuna-sparse/lacuna/runtime"
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
@@ -147,7 +148,7 @@ func (c *converting) sortedList(ctx context.Context, t *tensor.Tensor, format te
 	case slices.Contains(t.Dims(), 0) && bytesAway(t) > 0: // positions
 		return emptyOf(t.Shape(), format, t.DType(), t.Fill())
 	}
-	if c.session.onDevice(t) && expands(t) {
+	if c.begun && runtime.OnGrids(c.session.engine) && expands(t) {
 		list, err := c.expanded(ctx, t)
 		if err != nil {
 			return nil, err
