@@ -15,9 +15,9 @@ import (
 // -0 is below 0 in min and max, in whatever order an engine folds.
 func TestSignsOfZeros(t *testing.T) {
 	ctx := context.Background()
-	engines := []runtime.Engine{runtime.Interp(), runtime.Simulated()}
+	sessions := []*lacuna.Session{lacuna.NewSession(lacuna.WithEngine(runtime.Interp())), lacuna.NewSession(lacuna.WithEngine(runtime.Simulated()))}
 	if cpu, err := runtime.CPU(); err == nil {
-		engines = append(engines, cpu)
+		sessions = append(sessions, lacuna.NewSession(lacuna.WithEngine(cpu)))
 	}
 	r := rand.New(rand.NewPCG(7, 8))
 	// Few elements are of the rare sign, so that folds of both results occur.
@@ -80,15 +80,15 @@ func TestSignsOfZeros(t *testing.T) {
 				} {
 					text := strings.ReplaceAll(c.text, "WORD", word)
 					var first *tensor.Tensor
-					for _, e := range engines {
-						got, err := lacuna.NewSession(lacuna.WithEngine(e)).Eval(ctx, text, c.args)
+					for _, session := range sessions {
+						got, err := session.Eval(ctx, text, c.args)
 						if err != nil {
 							t.Fatalf("%s: %v", text, err)
 						}
 						if first == nil {
 							first = got
 						} else if d := tensor.Diff(first, got); d != "" {
-							t.Errorf("%s of %d columns of %s: %s and %s differ: %s", text, columns, dt, engines[0].Name(), e.Name(), d)
+							t.Errorf("%s of %d columns of %s: %s and %s differ: %s", text, columns, dt, sessions[0].Engine().Name(), session.Engine().Name(), d)
 						}
 					}
 					if strings.HasPrefix(c.text, "z = WORD_") {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strings"
 
 	"github.com/lacuna-sparse/lacuna/ir/loop"
 )
@@ -123,7 +124,11 @@ func (e *MemoryLimitError) Error() string {
 	s := fmt.Sprintf("program %s, stage %s: buffer %s needs %s (%d × %s)", e.Program, e.Stage, e.Buffer, formatBytes(e.Need), e.Len, e.Elem)
 	switch {
 	case e.AtLeast && e.Stage == "":
-		s = fmt.Sprintf("program %s: the result has at least %d entries, which need %s or more", e.Program, e.Len, formatBytes(e.Need))
+		need := formatBytes(e.Need)
+		if !strings.HasPrefix(need, "more than") {
+			need += " or more"
+		}
+		s = fmt.Sprintf("program %s: the result has at least %d entries, which need %s", e.Program, e.Len, need)
 	case e.AtLeast:
 		s = fmt.Sprintf("program %s, stage %s: the result has more than %d entries, which need more than %s", e.Program, e.Stage, e.Len, formatBytes(e.Need))
 	}

@@ -44,12 +44,12 @@ var allowed = map[string][]string{
 	"aot":                  {"lang", "ir", "ir/loop", "ir/loop/grid", "ir/loop/lib", "lower", "codegen/cpu", "codegen/ptx", "internal/llvm", "tensor"},
 	"aot/gopackage":        {"aot", "ir/loop", "tensor"},
 	"":                     {"aot", "aot/gopackage", "lang", "ir", "ir/derive", "ir/loop", "ir/loop/lib", "lower", "runtime", "codegen/cpu", "internal/llvm", "internal/debug", "tensor"},
-	"ops":                  {"", "tensor"},
+	"ops":                  {"", "lang", "tensor"},
 	"internal/oracle":      {"lang", "tensor"},
 	"internal/difftest":    {"", "internal/oracle", "lang", "tensor"},
 	"internal/conformance": {"", "tensor", "tensorio"},
 	"internal/arch":        {},
-	"cmd/lacuna":           {"", "aot", "lang", "ops", "runtime", "tensor", "tensorio", "tensorio/binsparse", "internal/debug", "internal/diskcache", "internal/units", "aot/gopackage"},
+	"cmd/lacuna":           {"", "aot", "ir/derive", "lang", "ops", "runtime", "tensor", "tensorio", "tensorio/binsparse", "internal/debug", "internal/diskcache", "internal/units", "aot/gopackage"},
 
 	"internal/cuda/fakecuda": {}, // for tests
 
