@@ -31,6 +31,9 @@ func TestQuickFunctions(t *testing.T) {
 	if err != nil && *update {
 		t.Fatal("the bounds need LLVM: ", err)
 	}
+	if l != nil && l.Version().Major < 16 {
+		l = nil // it does not know the devices that the bounds are for, and makes more of loops
+	}
 	var table bytes.Buffer
 	w := tabwriter.NewWriter(&table, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(w, "case\tfunction\tstatements\tquick\tPTX lines at most\t")
