@@ -2,7 +2,6 @@ package cpu
 
 import (
 	"fmt"
-	"math"
 
 	"github.com/lacuna-sparse/lacuna/ir/loop"
 	"github.com/llir/llvm/ir/constant"
@@ -27,7 +26,7 @@ func (f *function) expr(e loop.Expr) val {
 		return f.unary(e)
 	case *loop.Binary:
 		x := f.expr(e.X)
-		if (e.Op == loop.Min || e.Op == loop.Max) && e.Typ.IsFloat() {
+		if isExtremum(e) {
 			return val{re: f.extremum(e.Op, e.Typ, x.re, f.expr(e.Y).re)}
 		}
 		return f.binary(e.Op, e.X.Type(), x, f.expr(e.Y))
@@ -277,39 +276,4 @@ func (f *function) floatBinary(op loop.BinaryOp, t loop.Type, x, y value.Value) 
 		panic(fmt.Sprintf("BUG: %v of %v", op, t))
 	}
 	return b.NewFCmp(p, x, y)
-}
-
-// extremum emits Min or Max of floats. The smaller operand is chosen twice, each time another
-// one where they are equal or one is NaN, which is two instructions on x86, and the bits of both
-// are joined: of zeros one with a sign makes -0, other numbers are joined with themselves,
-// and NaN with anything is NaN, since no bit goes. No more waits for the first operand, which in a fold
-// is the accumulator, than for a comparison and a choice. A maximum is the negative of the
-// minimum of the negatives: LLVM keeps an accumulator negative.
-func (f *function) extremum(op loop.BinaryOp, t loop.Type, x, y value.Value) value.Value {
-	b := f.block
-	if f.status != nil {
-		return f.gridExtremum(op, t, x, y)
-	}
-	if op == loop.Max {
-		return b.NewFNeg(f.extremum(loop.Min, t, b.NewFNeg(x), b.NewFNeg(y)))
-	}
-	bits := registerType(loop.U64)
-	if t == loop.F32 {
-		bits = registerType(loop.U32)
-	}
-	const p = enum.FPredOLT
-	one, other := b.NewSelect(b.NewFCmp(p, y, x), y, x), b.NewSelect(b.NewFCmp(p, x, y), x, y)
-	return b.NewBitCast(b.NewOr(b.NewBitCast(one, bits), b.NewBitCast(other, bits)), registerType(t))
-}
-
-// gridExtremum is extremum where max and min are instructions that order zeros, as they are in PTX, and
-// leave NaN aside.
-func (f *function) gridExtremum(op loop.BinaryOp, t loop.Type, x, y value.Value) value.Value {
-	b := f.block
-	number := loop.MinNum
-	if op == loop.Max {
-		number = loop.MaxNum
-	}
-	best := f.floatBinary(number, t, x, y)
-	return b.NewSelect(b.NewFCmp(enum.FPredUNO, x, y), floatValue(t, math.NaN()), best)
 }

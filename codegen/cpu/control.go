@@ -13,6 +13,9 @@ import (
 // stmts emits a block of statements. What follows a Fail or Return is never
 // reached and is left out.
 func (f *function) stmts(body []loop.Stmt) {
+	outer := f.extrema
+	f.extrema = extremaIn(body)
+	defer func() { f.extrema = outer }()
 	for _, s := range body {
 		if f.block == nil {
 			return
@@ -27,7 +30,7 @@ func (f *function) stmt(s loop.Stmt) {
 	case *loop.Let:
 		f.let(s)
 	case *loop.Assign:
-		f.assign(f.slots[s.Var], f.expr(s.Value))
+		f.assign(f.slots[s.Var], f.updated(s.Value, f.extrema == 1))
 	case *loop.Store:
 		f.store(s)
 	case *loop.For:
@@ -188,12 +191,12 @@ func (f *function) iterations(s *loop.For, name string, body *ir.Block, lo, hi v
 			Fields:     []metadata.Field{&metadata.String{Value: "llvm.loop.parallel_accesses"}, group},
 		})
 	}
-	beside := f.alone
+	beside, outer := f.alone, f.scatters
 	f.depth++
-	f.alone = holdsOneLoop(s.Body)
+	f.alone, f.scatters = holdsOneLoop(s.Body), scatters(s)
 	f.stmts(s.Body)
 	f.depth--
-	f.alone = beside
+	f.alone, f.scatters = beside, outer
 	if s.Independent {
 		f.groups = f.groups[:len(f.groups)-1]
 	}

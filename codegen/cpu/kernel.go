@@ -27,11 +27,13 @@ type function struct {
 	groups  []*metadata.Tuple
 	used    map[string]bool // local names
 
-	stop    value.Value // address of the stop word; nil in scalar functions
-	stopped *ir.Block   // returns StatusStopped; nil until needed
-	depth   int         // of the loops around
-	alone   bool        // the loop around, a for, holds one loop
-	status  value.Value // address of a grid's status word; nil in other functions
+	stop     value.Value // address of the stop word; nil in scalar functions
+	stopped  *ir.Block   // returns StatusStopped; nil until needed
+	depth    int         // of the loops around
+	alone    bool        // the loop around, a for, holds one loop
+	scatters bool        // it stores elements whose places it loads
+	extrema  int         // how many variables are given minima or maxima of floats in the block around
+	status   value.Value // address of a grid's status word; nil in other functions
 }
 
 // buffer is a buffer parameter.

@@ -1,0 +1,170 @@
+package cpu
+
+import (
+	"math"
+
+	"github.com/lacuna-sparse/lacuna/ir/loop"
+	"github.com/llir/llvm/ir/constant"
+	"github.com/llir/llvm/ir/enum"
+	"github.com/llir/llvm/ir/types"
+	"github.com/llir/llvm/ir/value"
+)
+
+// Minima and maxima of floats: NaN if an operand is, and -0 is less than 0. A comparison and a choice, minsd and maxsd
+// of x86, do neither: where the operands are equal or one is NaN they give the one that is named last. There are two ways from
+// there. One takes two operands and has a form that LLVM vectorises. The other takes all that are nested at once, with less work for
+// each, but LLVM leaves it as it is: it is for folds over sparse lines, which are not vectorised anyhow.
+
+// isExtremum tells whether e is a minimum or maximum of floats.
+func isExtremum(e *loop.Binary) bool {
+	return (e.Op == loop.Min || e.Op == loop.Max) && e.Typ.IsFloat()
+}
+
+// extremum emits Min or Max of two floats. The better operand is chosen twice, each time another one where they
+// are equal or one is NaN, and the bits of both are joined. Numbers are joined with themselves; of zeros one with a
+// sign makes a minimum of -0, and one without makes a maximum of 0; and NaN stays NaN, since only the sign is ever lost.
+func (f *function) extremum(op loop.BinaryOp, t loop.Type, x, y value.Value) value.Value {
+	if f.status != nil {
+		return f.gridExtremum(op, t, x, y)
+	}
+	b, integer := f.block, sameSize(t)
+	bits := registerType(integer)
+	one := b.NewBitCast(f.better(op, y, x), bits)
+	other := b.NewBitCast(f.better(op, x, y), bits)
+	joined := value.Value(b.NewOr(one, other))
+	if op == loop.Max {
+		joined = b.NewOr(b.NewAnd(one, other), b.NewAnd(joined, intConst(integer, ^signBit(integer))))
+	}
+	return b.NewBitCast(joined, registerType(t))
+}
+
+// better emits the better one of two floats, and y if none is.
+func (f *function) better(op loop.BinaryOp, x, y value.Value) value.Value {
+	p := enum.FPredOLT
+	if op == loop.Max {
+		p = enum.FPredOGT
+	}
+	return f.block.NewSelect(f.block.NewFCmp(p, x, y), x, y)
+}
+
+// gridExtremum is extremum where max and min are instructions that order zeros, as they are in PTX, and
+// leave NaN aside.
+func (f *function) gridExtremum(op loop.BinaryOp, t loop.Type, x, y value.Value) value.Value {
+	number := loop.MinNum
+	if op == loop.Max {
+		number = loop.MaxNum
+	}
+	best := f.floatBinary(number, t, x, y)
+	return f.block.NewSelect(f.block.NewFCmp(enum.FPredUNO, x, y), floatValue(t, math.NaN()), best)
+}
+
+// updated emits the value that a statement gives to a place, alone if none beside it gives another place
+// one like it, which LLVM would vectorise together.
+func (f *function) updated(e loop.Expr, alone bool) val {
+	b, ok := e.(*loop.Binary)
+	if !ok || !alone || !isExtremum(b) || f.status != nil {
+		return f.expr(e)
+	}
+	operands := nested(b.Op, b)
+	if b.Op == loop.Min && len(operands) == 2 {
+		return f.expr(e) // which is less work
+	}
+	return val{re: f.extremumOf(b, operands)}
+}
+
+// nested are the operands of op in e, however it is nested, the first one first.
+func nested(op loop.BinaryOp, e loop.Expr) []loop.Expr {
+	if b, ok := e.(*loop.Binary); ok && b.Op == op {
+		return append(nested(op, b.X), nested(op, b.Y)...)
+	}
+	return []loop.Expr{e}
+}
+
+// extremumOf emits Min or Max of several floats: an instruction for each to choose the best one, and half of one each
+// to look for NaN and at signs. Little waits for the first operand, which in a fold is the accumulator: maxsd, an operation on
+// bits, a blend.
+//
+// Choices keep the first operand if that is NaN, and one choice more does for all others. It is of a constant: with
+// the operand itself, LLVM would join the choices and take longer for both. As to zeros, the sign of a minimum is the disjunction of the
+// operands' and that of a maximum their conjunction, whatever they are, and where they are not zeros the best one has it already. Signs
+// are kept in vectors, one lane of which counts: LLVM would take scalar bits to general registers and back.
+func (f *function) extremumOf(e *loop.Binary, operands []loop.Expr) value.Value {
+	b, integer := f.block, sameSize(e.Typ)
+	lanes := uint64(128 / width(integer))
+	floats, bits := types.NewVector(lanes, registerType(e.Typ)), types.NewVector(lanes, registerType(integer))
+	first := intConst(loop.I64, 0)
+	vector := func(x value.Value) value.Value {
+		return b.NewBitCast(b.NewInsertElement(constant.NewUndef(floats), x, first), bits)
+	}
+
+	values := map[loop.Expr]value.Value{}
+	var signs, nan value.Value
+	for _, x := range operands {
+		v := f.expr(x).re
+		values[x] = v
+		if signs == nil {
+			signs = vector(v)
+			continue
+		}
+		if e.Op == loop.Max {
+			signs = b.NewAnd(signs, vector(v))
+		} else {
+			signs = b.NewOr(signs, vector(v))
+		}
+		isNaN := value.Value(b.NewFCmp(enum.FPredUNO, v, v))
+		if nan != nil {
+			isNaN = b.NewOr(nan, isNaN)
+		}
+		nan = isNaN
+	}
+	var best func(loop.Expr) value.Value
+	best = func(x loop.Expr) value.Value {
+		if v, ok := values[x]; ok {
+			return v
+		}
+		two := x.(*loop.Binary)
+		y := best(two.X)
+		return f.better(two.Op, best(two.Y), y)
+	}
+	chosen := vector(best(e))
+	if e.Op == loop.Max {
+		chosen = b.NewAnd(chosen, b.NewOr(signs, repeated(bits, intConst(integer, ^signBit(integer)))))
+	} else {
+		chosen = b.NewOr(chosen, b.NewAnd(signs, repeated(bits, intConst(integer, signBit(integer)))))
+	}
+	signed := b.NewExtractElement(b.NewBitCast(chosen, floats), first)
+	return b.NewSelect(nan, floatValue(e.Typ, math.NaN()), signed)
+}
+
+// repeated is a vector of equal elements.
+func repeated(t *types.VectorType, x constant.Constant) constant.Constant {
+	elems := make([]constant.Constant, t.Len)
+	for i := range elems {
+		elems[i] = x
+	}
+	return constant.NewVector(t, elems...)
+}
+
+// sameSize is the unsigned type as wide as a float.
+func sameSize(t loop.Type) loop.Type {
+	if t == loop.F32 {
+		return loop.U32
+	}
+	return loop.U64
+}
+
+// signBit is an integer whose highest bit only is set.
+func signBit(t loop.Type) int64 { return math.MinInt64 >> (64 - width(t)) }
+
+// extremaIn counts the variables that statements give minima or maxima of floats.
+func extremaIn(body []loop.Stmt) int {
+	vars := map[loop.VarID]bool{}
+	for _, s := range body {
+		if a, ok := s.(*loop.Assign); ok {
+			if b, ok := a.Value.(*loop.Binary); ok && isExtremum(b) {
+				vars[a.Var] = true
+			}
+		}
+	}
+	return len(vars)
+}
