@@ -51,14 +51,10 @@ func (k *kernel) addUpdates(s loop.Stage, copies bool) {
 	if k.counts != nil {
 		folds = append(folds, copied{*k.counts, ir.FoldSum, loop.Int(0)})
 	}
-	grain := int64(chunkGrain)
-	if k.opts.Grain > 0 {
-		grain = k.opts.Grain
-	}
 	least := sizeTimes(k.size(0), loop.SizeConst(updatesPerElement*int64(len(folds))))
 	c := &loop.Copies{
 		Count:  k.newScalar(name+"_copies", false),
-		Chunks: &loop.SizeOp{Op: loop.Add, X: loop.SizeConst(1), Y: &loop.SizeOp{Op: loop.Div, X: least, Y: loop.SizeConst(grain)}},
+		Chunks: &loop.SizeOp{Op: loop.Add, X: loop.SizeConst(1), Y: &loop.SizeOp{Op: loop.Div, X: least, Y: loop.SizeConst(chunkGrain)}},
 	}
 	for i := range folds {
 		b := k.program.Buffers[folds[i].buffer]
@@ -67,7 +63,7 @@ func (k *kernel) addUpdates(s loop.Stage, copies bool) {
 	s.Ordered, s.Copies = true, c
 	k.addStage(s)
 	k.foldCopiesStage(c, folds)
-	k.notes = append(k.notes, fmt.Sprintf("several threads: each has a copy of %s if it has %d updates of an element; %s joins copies", name, updatesPerElement*len(folds), k.step.Fold))
+	k.notes = append(k.notes, fmt.Sprintf("several threads: each updates a copy of %s where it has %d updates for each element; %s joins copies", name, updatesPerElement*len(folds), k.step.Fold))
 }
 
 // copied is a buffer of which threads have copies: the fold that updates it, and what that makes
