@@ -12,9 +12,13 @@ import (
 // updates does not matter, threads may have copies of the result of their own (loop.Copies),
 // which a stage behind the nest folds into it.
 
-// updatesPerElement is how many updates of an element a thread must make for a copy of it to
-// pay: to make a copy and to fold it takes as long as one update to two.
-const updatesPerElement = 2
+// updatesPerElement is how many updates of each element a thread must make for a copy to pay:
+// to make one and to fold it takes as long as half an update to one. copiedChunks is how many
+// chunks a thread must have in any case, which is what it takes to wake it and more.
+const (
+	updatesPerElement = 2
+	copiedChunks      = 2
+)
 
 // foldGrain is how many elements of copies a chunk folds.
 const foldGrain = 1 << 13
@@ -54,7 +58,7 @@ func (k *kernel) addUpdates(s loop.Stage, copies bool) {
 	least := sizeTimes(k.size(0), loop.SizeConst(updatesPerElement*int64(len(folds))))
 	c := &loop.Copies{
 		Count:  k.newScalar(name+"_copies", false),
-		Chunks: &loop.SizeOp{Op: loop.Add, X: loop.SizeConst(1), Y: &loop.SizeOp{Op: loop.Div, X: least, Y: loop.SizeConst(chunkGrain)}},
+		Chunks: &loop.SizeOp{Op: loop.Add, X: loop.SizeConst(copiedChunks), Y: &loop.SizeOp{Op: loop.Div, X: least, Y: loop.SizeConst(chunkGrain)}},
 	}
 	for i := range folds {
 		b := k.program.Buffers[folds[i].buffer]
