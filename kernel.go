@@ -389,9 +389,10 @@ func (st *step) keep(types declaredTypes, v *variant) *variant {
 
 // lowering are the options that a choice stands for.
 func (k *Kernel) lowering(how choice) lower.Options {
+	grids := runtime.OnGrids(k.session.engine)
 	return lower.Options{Coordinates: how.crd, Workspace: how.work,
 		LimitWide: !k.plan.Options.NarrowWorkspaces, Tables: how.tables, Assembly: how.assembly,
-		Grids: runtime.OnGrids(k.session.engine), Grain: k.session.grain}
+		Grids: grids, Copies: !grids, Grain: k.session.grain}
 }
 
 // lowered is the program of a step.

@@ -242,7 +242,8 @@ func (k *kernel) dense(body ir.Stmt) {
 	}
 	tables := k.tableAllocs(body)
 	e := k.emitter("compute_" + t.Name)
-	e.root.wanted = k.parallel(body)
+	copies := k.copies(body)
+	e.root.wanted = copies || k.parallel(body)
 	st := e.start(k.accessesIn(body))
 	e.stmt(st, body)
 	switch {
@@ -259,11 +260,11 @@ func (k *kernel) dense(body ir.Stmt) {
 	s.Partition = k.partition(e.root)
 	k.addTables(tables, s.Partition)
 	if k.step.Gap == nil || e.gapRows != nil {
-		k.addStage(s)
+		k.addUpdates(s, copies)
 		return
 	}
 	s.Allocs = append(s.Allocs, loop.Alloc{Buffer: k.visits(), Len: k.size(0), Zero: true})
-	k.addStage(s)
+	k.addUpdates(s, copies)
 	k.gapStage()
 }
 
@@ -274,11 +275,12 @@ func (k *kernel) terms(list *ir.Sequence) {
 	for i, body := range list.Stmts {
 		body = k.outside(body)
 		e := k.emitter(fmt.Sprintf("add%d_%s", i, k.step.Result.Name))
-		e.root.wanted = k.parallel(body)
+		copies := k.copies(body)
+		e.root.wanted = copies || k.parallel(body)
 		e.stmt(e.start(k.accessesIn(body)), body)
 		s := e.stage("add")
 		s.Partition = k.partition(e.root)
-		k.addStage(s)
+		k.addUpdates(s, copies)
 	}
 }
 

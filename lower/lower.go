@@ -113,6 +113,9 @@ type Options struct {
 	// Grids is for engines that share loops among threads: folds stay plain loops,
 	// not cut into lanes and blocks for vector instructions.
 	Grids bool
+	// Copies lets threads have copies of a dense result where the order of updates does
+	// not matter, for engines that run such chunks at the same time.
+	Copies bool
 	// Grain, when not 0, is the work of one chunk of every parallel loop, so that
 	// tests cut small data too.
 	Grain int64

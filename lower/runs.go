@@ -205,14 +205,21 @@ func (e *emitter) flat(st *state, f *ir.Forall) bool {
 	if rows == nil || !only {
 		return false
 	}
+	all := e.allEntries(rows, f.Index)
+	if e.root.wanted {
+		all = &[2]loop.Expr{e.b.Add(all[0], e.b.Lo()), e.b.Add(all[0], e.b.Hi())}
+	}
 	st = st.clone()
-	st.cursors[rows] = cursor{access: rows, level: 1, pos: loop.Int(0), all: e.allEntries(rows, f.Index)}
+	st.cursors[rows] = cursor{access: rows, level: 1, pos: loop.Int(0), all: all}
 	its := e.iterators(st, inner.Index, inner.Body)
 	if len(its) != 1 || !sameAtom(e.need(inner.Body, leaves{e: e, st: st, v: inner.Index, iters: map[*ir.Access]*iterator{rows: its[0]}}), its[0].atom) {
 		return false
 	}
 	if e.step.Gap != nil && e.step.Base == nil && !e.opts.Grids && e.step.Over == f.Index && isIdempotent(e.step.Fold) {
 		e.gapRows = rows
+	}
+	if e.root.wanted {
+		e.root = rootLoop{cut: true, n: e.countEntries(rows, f.Index), weight: -1}
 	}
 	e.forall(st, inner)
 	return true
@@ -227,6 +234,16 @@ func (e *emitter) allEntries(rows *ir.Access, i *ir.Index) *[2]loop.Expr {
 	}
 	pos := e.read(e.input(rows.Tensor, 0, Positions))
 	return &[2]loop.Expr{e.b.LoadIndex(pos, loop.Int(0)), e.b.LoadIndex(pos, loop.Int(1))}
+}
+
+// countEntries is how many entries allEntries goes through.
+func (k *kernel) countEntries(rows *ir.Access, i *ir.Index) loop.SizeExpr {
+	level, end := 0, loop.SizeExpr(loop.SizeConst(1))
+	if rows.Tensor.Format.Physical()[0].Kind == tensor.DenseLevel {
+		level, end = 1, loop.SizeScalar(k.extent(i))
+	}
+	pos := k.input(rows.Tensor, level, Positions)
+	return &loop.SizeOp{Op: loop.Sub, X: &loop.SizeLoad{Buffer: pos, Index: end}, Y: &loop.SizeLoad{Buffer: pos, Index: loop.SizeConst(0)}}
 }
 
 // rowEntries is the range of positions of the entries of row i of a matrix for which

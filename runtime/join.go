@@ -60,17 +60,9 @@ func (p *plan) join(s *loop.Stage) *joinPlan {
 	if j == nil {
 		return nil
 	}
-	place := func(id loop.BufferID) int {
-		for i, b := range s.Bufs {
-			if b == id {
-				return i
-			}
-		}
-		panic("BUG: a join of a buffer that its function does not get")
-	}
-	out := &joinPlan{ends: place(j.Ends), chunk: j.Chunk, lo: j.Lo, hi: j.Hi, room: p.size(j.Room), exact: j.Exact, shift: j.Shift}
+	out := &joinPlan{ends: placeOf(s, j.Ends), chunk: j.Chunk, lo: j.Lo, hi: j.Hi, room: p.size(j.Room), exact: j.Exact, shift: j.Shift}
 	for _, m := range j.Moves {
-		out.moves = append(out.moves, movePlan{place(m.Buffer), m.List, m.First, p.elemSize[m.Buffer]})
+		out.moves = append(out.moves, movePlan{placeOf(s, m.Buffer), m.List, m.First, p.elemSize[m.Buffer]})
 		out.lists = max(out.lists, m.List+1)
 		out.entry += p.elemSize[m.Buffer]
 	}

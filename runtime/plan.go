@@ -41,6 +41,7 @@ type stagePlan struct {
 	blocks   sizeCode // of a grid function
 	ordered  bool
 	join     *joinPlan // how an ordered stage's chunks may run at the same time
+	copies   *copiesPlan
 	symbolic bool
 	lastUses []loop.BufferID // temporaries that no later stage uses
 	tallies  []tallyPlan     // what its chunks count
@@ -118,7 +119,7 @@ func newPlan(program *loop.Program) *plan {
 			p.maxBufs = max(p.maxBufs, len(s.Bufs))
 			p.maxArgs = max(p.maxArgs, len(s.Args))
 			p.findScratch(&out)
-			out.join = p.join(s)
+			out.join, out.copies = p.join(s), p.copies(s)
 		}
 		p.stages = append(p.stages, out)
 	}
@@ -241,6 +242,12 @@ func (s *stagePlan) eachBuffer(visit func(loop.BufferID)) {
 	code(s.blocks)
 	if s.join != nil {
 		code(s.join.room)
+	}
+	if s.copies != nil {
+		code(s.copies.chunks)
+		for i := range s.copies.list {
+			visit(s.copies.list[i].all)
+		}
 	}
 	for _, id := range s.bufs {
 		visit(id)

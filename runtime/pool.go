@@ -24,6 +24,7 @@ type team struct {
 	done   <-chan struct{} // the context's
 	tally  *tally          // what chunks count is added up here; nil for most stages
 	join   *joiner         // how chunks of an ordered stage run at the same time; nil for most
+	copies *copier         // what threads but the first have copies of; nil for most stages
 
 	next atomic.Int64 // the chunk to hand out next
 	stop atomic.Int64 // chunks handed out from this one on need not run
@@ -59,7 +60,7 @@ func (f *failure) failed() bool { return f.status != 0 || f.err != nil }
 func (t *team) run(ctx context.Context, k kernel, f *frame, c *cut, threads int64) (failure, error) {
 	t.kernel, t.frame, t.cut, t.done = k, f, c, ctx.Done()
 	defer func() {
-		t.kernel, t.done, t.tally, t.join = nil, nil, nil, nil
+		t.kernel, t.done, t.tally, t.join, t.copies = nil, nil, nil, nil, nil
 		clear(t.frames) // which hold on to memory
 	}()
 	threads = min(threads, c.chunks)
@@ -74,7 +75,7 @@ func (t *team) run(ctx context.Context, k kernel, f *frame, c *cut, threads int6
 	t.frames = t.frames[:0]
 	for thread := int64(1); thread < threads; thread++ {
 		own := t.frame.forThread(thread)
-		if t.join != nil && own == t.frame {
+		if (t.join != nil || t.copies != nil) && own == t.frame {
 			own = t.frame.clone()
 		}
 		t.frames = append(t.frames, own)
@@ -113,6 +114,9 @@ func (t *team) work(f *frame, thread int64) {
 	defer t.catch()
 	if t.join != nil {
 		t.join.work(f, thread)
+		return
+	}
+	if t.copies != nil && thread > 0 && !t.copies.give(f, t.cut.chunks-t.next.Load()) {
 		return
 	}
 	for !t.cancelled() {

@@ -195,6 +195,7 @@ type state struct {
 	frame   frame
 	team    team
 	join    joiner
+	copier  copier
 	tally   tally
 	threads int64 // that this run may use
 	account account
@@ -501,16 +502,30 @@ func (x *Executable) call(ctx context.Context, s *state, st *stagePlan, o Option
 		status, err := kernel.call(&s.frame, 0, 0, 0)
 		return s.outcome(ctx, st, failure{0, status, err})
 	}
+	c := &s.cuts[st.domain]
+	if c.chunks == 0 && st.copies == nil {
+		return nil
+	}
 	if st.ordered {
-		threads = min(threads, s.cuts[st.domain].chunks)
-		if st.join != nil && threads > 1 && s.join.open(x, s, st, o, threads) {
+		threads = min(threads, c.chunks)
+		switch {
+		case st.join != nil && threads > 1 && s.join.open(x, s, st, o, threads):
 			s.team.join = &s.join
 			defer s.join.close(x, s)
-		} else {
+		case st.copies != nil:
+			threads = s.copier.open(x, s, st, o, threads)
+			s.team.copies = &s.copier
+			defer s.copier.close(s)
+			if threads <= 1 && c.chunks > 1 && len(st.fn.Fails) == 0 {
+				// Functions watch for the stop word, so chunks would be of no use.
+				s.copier.whole = cut{n: c.n, chunks: 1, step: c.n}
+				c = &s.copier.whole
+			}
+		default:
 			threads = 1
 		}
 	}
-	f, err := s.team.run(ctx, kernel, &s.frame, &s.cuts[st.domain], threads)
+	f, err := s.team.run(ctx, kernel, &s.frame, c, threads)
 	if err != nil {
 		return err
 	}

@@ -163,6 +163,10 @@ func (p *parser) stage() Stage {
 		s.Join = p.join()
 		p.skipComments()
 	}
+	if p.accept("copies") {
+		s.Copies = p.copies()
+		p.skipComments()
+	}
 	if p.accept("blocks") {
 		s.Blocks = p.size()
 		p.skipComments()
@@ -211,6 +215,42 @@ func (p *parser) join() *Join {
 	}
 	p.expect("}")
 	return j
+}
+
+// copies reads what follows "copies": "count for 2 chunks { … }".
+func (p *parser) copies() *Copies {
+	c := &Copies{Count: p.scalarRef()}
+	p.expect("for")
+	c.Chunks = p.size()
+	p.expect("chunks")
+	p.expect("{")
+	for p.skipComments(); p.err == nil && !p.at("}"); p.skipComments() {
+		x := Copy{All: p.bufferRef()}
+		p.expect("of")
+		x.Buffer = p.bufferRef()
+		p.expect("begins")
+		x.Start = p.constant()
+		c.List = append(c.List, x)
+	}
+	p.expect("}")
+	return c
+}
+
+// constant reads a literal.
+func (p *parser) constant() *Const {
+	var x operand
+	switch {
+	case p.accept("true"):
+		return Truth(true)
+	case p.accept("false"):
+		return Truth(false)
+	case p.accept("-"):
+		x = p.literal(minus)
+	default:
+		x = p.literal(plus)
+	}
+	c, _ := x.e.(*Const) // nil after an error
+	return c
 }
 
 // prefixSum reads what follows "prefix": "counts[0, 2] of n total sums[0] limit 1000".

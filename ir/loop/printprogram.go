@@ -104,6 +104,9 @@ func (p *programPrinter) stage(s *Stage, partitions []string) {
 	if s.Join != nil {
 		p.join(s.Join)
 	}
+	if s.Copies != nil {
+		p.copies(s.Copies)
+	}
 	if s.Blocks != nil {
 		p.line("blocks ", p.sizes.size(s.Blocks))
 	}
@@ -137,6 +140,22 @@ func (p *programPrinter) join(j *Join) {
 	}
 	if j.Shift >= 0 {
 		p.line("shift ", p.sizes.buffer(j.Shift))
+	}
+	p.indent--
+	p.line("}")
+}
+
+// copies writes copies: "copies count for 2 chunks {", and a line for each buffer:
+// "all of y begins 0.0".
+func (p *programPrinter) copies(c *Copies) {
+	p.line("copies ", p.sizes.scalar(c.Count), " for ", p.sizes.size(c.Chunks), " chunks {")
+	p.indent++
+	for _, x := range c.List {
+		start := "?"
+		if x.Start != nil {
+			start = x.Start.String()
+		}
+		p.line(p.sizes.buffer(x.All), " of ", p.sizes.buffer(x.Buffer), " begins ", start)
 	}
 	p.indent--
 	p.line("}")

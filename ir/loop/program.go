@@ -76,10 +76,11 @@ type Stage struct {
 	Func *Func
 	Bufs []BufferID // program buffer of each Func.Bufs
 	Args []ScalarID // program scalar of each Func.Args
-	// Ordered forbids running chunks of this stage at the same time, but as Join says.
+	// Ordered forbids running chunks of this stage at the same time, but as Join or Copies
+	// say, of which one at most is not nil.
 	Ordered bool
-	// Join, when not nil, says how chunks of an ordered stage may run at the same time.
-	Join *Join
+	Join    *Join
+	Copies  *Copies
 	// Symbolic says that what the stage computes follows from the bound scalars
 	// and the inputs that symbolic stages read, whatever the other inputs hold.
 	// An engine may keep it for runs where those are the same; later stages
@@ -138,6 +139,34 @@ type Move struct {
 	List   int64
 	First  int64 // 0 or 1
 }
+
+// Copies describes an ordered stage whose chunks update elements of buffers by folds that
+// have one result in any order, and do not look at them otherwise. An engine may run chunks
+// at the same time: a thread then updates the buffers themselves or copies of its own, and a
+// later stage folds all copies into the buffers.
+type Copies struct {
+	// Count receives how many copies there are of each buffer: 0 if chunks ran one after
+	// another.
+	Count ScalarID
+	// Chunks is how many chunks a thread must have for a copy to be worth making and folding.
+	Chunks SizeExpr
+	List   []Copy
+}
+
+// Copy is a buffer with its copies.
+type Copy struct {
+	Buffer BufferID // an output or temporary that the function updates
+	// All is a temporary of the same type, which the stage allocates: Count copies, one
+	// behind the other, which begin at multiples of CopyAlign elements.
+	All BufferID
+	// Start is what the elements of a copy are in the beginning: what the fold makes of no
+	// values, of the type of the elements.
+	Start *Const
+}
+
+// CopyAlign is a number of elements, a power of two, that share no cache line with others
+// if they begin at a multiple of it.
+const CopyAlign = 128
 
 // ScalarLet defines a program scalar.
 type ScalarLet struct {

@@ -129,6 +129,7 @@ func (v *programVerifier) stage(s *Stage) {
 	v.join(s)
 	v.grid(s)
 	v.run(s)
+	v.copies(s)
 }
 
 // join checks what allows the chunks of an ordered stage to run at the same time.
@@ -176,6 +177,44 @@ func (v *programVerifier) join(s *Stage) {
 		}
 		if !slices.Contains(s.Bufs, id) {
 			v.problem("joins parts of %s, which its function does not get", name)
+		}
+	}
+}
+
+// copies checks what allows threads to have copies of buffers. Count and the copies are
+// there behind the stage.
+func (v *programVerifier) copies(s *Stage) {
+	c := s.Copies
+	if c == nil {
+		return
+	}
+	if s.Partition < 0 || !s.Ordered || s.Func == nil || s.Join != nil {
+		v.problem("copies buffers, but is no ordered stage with a partition and a function and without a join")
+	}
+	v.size(c.Chunks)
+	v.define(c.Count)
+	for i, x := range c.List {
+		if !v.hasBuffer(x.Buffer) {
+			continue
+		}
+		b := v.prog.Buffers[x.Buffer]
+		if b.Role != Output && b.Role != Temp {
+			v.problem("copies %s, which is no output and no temporary", b.Name)
+		}
+		if slices.ContainsFunc(c.List[:i], func(y Copy) bool { return y.Buffer == x.Buffer }) {
+			v.problem("copies %s twice", b.Name)
+		}
+		if !slices.Contains(s.Bufs, x.Buffer) {
+			v.problem("copies %s, which its function does not get", b.Name)
+		}
+		if x.Start == nil || x.Start.Typ != b.Elem || !x.Start.isCanonical() {
+			v.problem("has no start of %s for copies of %s", b.Elem, b.Name)
+		}
+		v.sizing(nil, []Alloc{{Buffer: x.All, Len: SizeConst(0)}})
+		if x.All >= 0 && int(x.All) < len(v.prog.Buffers) {
+			if all := v.prog.Buffers[x.All]; all.Role != Temp || all.Elem != b.Elem {
+				v.problem("keeps copies of %s in %s, which is no temporary of %s", b.Name, all.Name, b.Elem)
+			}
 		}
 	}
 }
@@ -374,7 +413,7 @@ func (v *programVerifier) run(s *Stage) {
 			continue
 		}
 		b, param := v.prog.Buffers[id], f.Bufs[i]
-		if cut, ok := v.scratch[id]; b.Role == Scratch && s.Partition >= 0 && (!s.Ordered || s.Join != nil) && (!ok || cut != s.Partition) {
+		if cut, ok := v.scratch[id]; b.Role == Scratch && s.Partition >= 0 && (!s.Ordered || s.Join != nil || s.Copies != nil) && (!ok || cut != s.Partition) {
 			v.problem("passes %s to several threads, but it is not allocated for the chunks of %s", b.Name, v.prog.Partitions[s.Partition].Name)
 		}
 		if b.Elem != param.Elem {

@@ -62,6 +62,18 @@ func TestVerifyProgram(t *testing.T) {
 			}
 		}
 	}
+	// copies makes threads have copies of y in the second stage, and changes that.
+	copies := func(change func(*Stage)) func(*Program) {
+		return func(p *Program) {
+			p.Scalars = append(p.Scalars, ProgramScalar{Name: "copies"})
+			p.Buffers = append(p.Buffers, Buffer{Name: "all", Elem: p.Buffers[2].Elem, Role: Temp})
+			s := &p.Stages[1]
+			s.Copies = &Copies{Count: 3, Chunks: SizeScalar(0), List: []Copy{{Buffer: 2, All: 3, Start: Number(p.Buffers[2].Elem, 0)}}}
+			if change != nil {
+				change(s)
+			}
+		}
+	}
 	for _, c := range []struct {
 		change func(*Program)
 		want   string
@@ -124,6 +136,24 @@ func TestVerifyProgram(t *testing.T) {
 		{join(func(s *Stage) { s.Join.Moves[0].First = 2 }), "moves list 0 from element 2 on"},
 		{join(func(s *Stage) { s.Join.Moves = append(s.Join.Moves, s.Join.Moves[0]) }), "joins parts of y twice"},
 		{join(func(s *Stage) { s.Join.Shift = 2 }), "shifts y, which is not of U64"},
+		{copies(nil), ""},
+		{copies(func(s *Stage) { s.Ordered = false }), "copies buffers, but is no ordered stage"},
+		{copies(func(s *Stage) { s.Join = &Join{} }), "copies buffers, but is no ordered stage"},
+		{copies(func(s *Stage) { s.Copies.Count = 0 }), "defines n, which the caller binds"},
+		{copies(func(s *Stage) { s.Copies.Chunks = nil }), "a size expression is missing (nil)"},
+		{copies(func(s *Stage) { s.Args[0] = 3 }), "uses the scalar copies before it is defined"},
+		{copies(func(s *Stage) { s.Copies.List[0].Buffer = 99 }), "uses buffer 99"},
+		{copies(func(s *Stage) { s.Copies.List[0].Buffer = 0 }), "copies A, which is no output"},
+		{copies(func(s *Stage) { s.Copies.List[0].Buffer = 1 }), "copies t, which its function does not get"},
+		{copies(func(s *Stage) { s.Copies.List = append(s.Copies.List, s.Copies.List[0]) }), "copies y twice"},
+		{copies(func(s *Stage) { s.Copies.List[0].Start = nil }), "has no start of"},
+		{copies(func(s *Stage) { s.Copies.List[0].Start = Truth(false) }), "has no start of"},
+		{copies(func(s *Stage) { s.Copies.List[0].All = 99 }), "allocates buffer 99"},
+		{copies(func(s *Stage) { s.Copies.List[0].All = 1 }), "allocates t again"},
+		{func(p *Program) {
+			copies(nil)(p)
+			p.Buffers[3].Role = Output
+		}, "keeps copies of y in all, which is no temporary"},
 		{func(p *Program) { p.Stages[0].Func = nil }, "passes buffers or scalars, but has no function"},
 		{func(p *Program) { p.Stages[0].Bufs = p.Stages[0].Bufs[1:] }, "passes 2 buffers and 1 scalars; f takes 3 and 1"},
 		{func(p *Program) { p.Stages[1].Args = nil }, "passes 1 buffers and 0 scalars; g takes 1 and 1"},

@@ -1,0 +1,105 @@
+package lower
+
+import (
+	"fmt"
+
+	"github.com/lacuna-sparse/lacuna/ir"
+	"github.com/lacuna-sparse/lacuna/ir/loop"
+)
+
+// A nest whose outermost loop is not one of the result's, as that of the columns of a matrix
+// stored by rows, updates one element of a dense result in many chunks. Where the order of
+// updates does not matter, threads may have copies of the result of their own (loop.Copies),
+// which a stage behind the nest folds into it.
+
+// updatesPerElement is how many updates of each element a thread must make for a copy to pay:
+// to make one and to fold it takes as long as half an update to one. copiedChunks is how many
+// chunks a thread must have in any case, which is what it takes to wake it and more.
+const (
+	updatesPerElement = 2
+	copiedChunks      = 2
+)
+
+// foldGrain is how many elements of copies a chunk folds.
+const foldGrain = 1 << 13
+
+// copies reports whether threads that run a nest may have copies of the result.
+func (k *kernel) copies(body ir.Stmt) bool {
+	t := k.step.Result.DType
+	if _, ok := body.(*ir.Forall); !ok || !k.opts.Copies || !k.step.Scatter || computeType(t) != loopType(t) {
+		return false
+	}
+	return !k.parallel(body) && anyOrder(k.step.Fold, computeType(t))
+}
+
+// anyOrder reports whether a fold of values of type t has one result in any order, but for
+// which NaN it is.
+func anyOrder(f ir.Fold, t loop.Type) bool {
+	switch f {
+	case ir.FoldSum, ir.FoldProd:
+		return t == loop.Bool || t.IsInt()
+	}
+	return isIdempotent(f)
+}
+
+// addUpdates adds the stage of a nest that updates the result, and one that folds what threads
+// have in copies, if they may have any.
+func (k *kernel) addUpdates(s loop.Stage, copies bool) {
+	if !copies || s.Partition < 0 {
+		k.addStage(s)
+		return
+	}
+	name := k.step.Result.Name
+	typ := ir.ComputeType(k.step.Result.DType)
+	folds := []copied{{k.result.Values, k.step.Fold, constant(k.step.Fold.Identity(typ))}}
+	if k.counts != nil {
+		folds = append(folds, copied{*k.counts, ir.FoldSum, loop.Int(0)})
+	}
+	least := sizeTimes(k.size(0), loop.SizeConst(updatesPerElement*int64(len(folds))))
+	c := &loop.Copies{
+		Count:  k.newScalar(name+"_copies", false),
+		Chunks: &loop.SizeOp{Op: loop.Add, X: loop.SizeConst(copiedChunks), Y: &loop.SizeOp{Op: loop.Div, X: least, Y: loop.SizeConst(chunkGrain)}},
+	}
+	for i := range folds {
+		b := k.program.Buffers[folds[i].buffer]
+		c.List = append(c.List, loop.Copy{Buffer: folds[i].buffer, All: k.buffer(b.Name+"_copies", b.Elem, loop.Temp), Start: folds[i].start})
+	}
+	s.Ordered, s.Copies = true, c
+	k.addStage(s)
+	k.foldCopiesStage(c, folds)
+	k.notes = append(k.notes, fmt.Sprintf("several threads: each updates a copy of %s where it has %d updates for each element; %s joins copies", name, updatesPerElement*len(folds), k.step.Fold))
+}
+
+// copied is a buffer of which threads have copies: the fold that updates it, and what that makes
+// of nothing.
+type copied struct {
+	buffer loop.BufferID
+	fold   ir.Fold
+	start  *loop.Const
+}
+
+// foldCopiesStage emits the stage that folds copies into the buffers, the elements in chunks.
+// Without copies it has none.
+func (k *kernel) foldCopiesStage(c *loop.Copies, folds []copied) {
+	e := k.emitter("fold_" + k.step.Result.Name)
+	b := e.b
+	n := loop.Expr(loop.Int(1))
+	for axis := range k.step.Result.Rank {
+		n = b.Mul(n, e.scalar(k.dim(k.step.Result, axis)))
+	}
+	const last = loop.CopyAlign - 1
+	apart := b.Let("apart", b.And(b.Add(n, loop.Int(last)), loop.Int(^last)))
+	b.For("copy", loop.Int(0), e.scalar(c.Count), func(copy loop.Expr) {
+		from := b.Let("from", b.Mul(copy, apart))
+		for i, f := range folds {
+			vals, all := e.write(f.buffer), e.read(c.List[i].All)
+			b.ForIndependent("p", b.Lo(), b.Hi(), func(p loop.Expr) {
+				b.Store(vals, p, e.combine(f.fold, b.Load(vals, p), b.Load(all, b.Add(from, p))))
+			})
+		}
+	})
+	s := e.stage("fold")
+	elements := sizeTimes(k.size(0), &loop.SizeOp{Op: loop.Min, X: loop.SizeConst(1), Y: loop.SizeScalar(c.Count)})
+	s.Partition = k.partition(rootLoop{cut: true, n: elements, weight: -1, grain: foldGrain})
+	k.addStage(s)
+}
