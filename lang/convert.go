@@ -216,7 +216,11 @@ func (c *converter) optionNumber(n *Fold, o *option) int64 {
 	case o.Number == "" && (o.Name != firstOption || !sorts):
 		return 0
 	case o.Number != "" && (o.Name != firstOption || !sorts):
-		c.fail(ErrOption, posOf(o.Pos), "remove the number", "the option %s of %s takes no number", o.Name, n.Name)
+		hint := "remove the number"
+		if sorts && nearest(o.Name, []string{firstOption}) != "" {
+			hint = "did you mean first?"
+		}
+		c.fail(ErrOption, posOf(o.Pos), hint, "the option %s of %s takes no number", o.Name, n.Name)
 		return 0
 	}
 	v, err := strconv.ParseInt(o.Number, 10, 32)

@@ -180,7 +180,7 @@ var foreign = map[rune]string{
 	'&': "write and for logic, bitand(a, b) for bits and &= to update",
 	'|': "write or for logic, bitor(a, b) for bits and |= to update",
 	'%': "write mod(a, b)",
-	'@': "write the product with indices: C(i,k) = sum_j A(i,j)*B(j,k)",
+	'@': matrixProduct, '?': "write where(condition, a, b)",
 	'·': "write *", '×': "write *", '÷': "write /", '−': "write -",
 	'≤': "write <=", '≥': "write >=", '≠': "write !=", '∑': "write sum_j", 'Σ': "write sum_j",
 	'"': "there are no strings", '\'': "there are no strings; write a new name",

@@ -74,9 +74,37 @@ func (f *File) MisusedTensor(name string) error {
 	return &Error{
 		Code: ErrUnknownName, Pos: found.Pos, Source: f.Source,
 		Msg:  fmt.Sprintf("%s is an index here, but a tensor %s is given, which the program does not use", name, name),
-		Hint: fmt.Sprintf("to index %s by the elements of %s write %s(%s(i)), or %s(%s()) if it is a scalar", in.Name, name, in.Name, name, in.Name, name),
+		Hint: misusedHint(in, name),
 	}
 }
+
+// misusedHint says what x(p) may have been meant to be.
+func misusedHint(in *Ref, name string) string {
+	if hint := elsewhere[in.Name]; hint != "" {
+		return hint
+	}
+	return fmt.Sprintf("to index %s by the elements of %s write %s(%s(i)), or %s(%s()) if it is a scalar", in.Name, name, in.Name, name, in.Name, name)
+}
+
+// elsewhere maps functions of other languages and libraries to what this one has instead.
+var elsewhere = map[string]string{
+	"ln": "write log(x)", "power": "write x^y or pow(x, y)", "fabs": "write abs(x)", "absolute": "write abs(x)", "sgn": "write sign(x)",
+	"arcsin": "write asin(x)", "arccos": "write acos(x)", "arctan": "write atan(x)", "arctan2": "write atan2(y, x)",
+	"arcsinh": "write asinh(x)", "arccosh": "write acosh(x)", "arctanh": "write atanh(x)",
+	"maximum": "write max(a, b) of two, max_i x(i) of many", "minimum": "write min(a, b) of two, min_i x(i) of many",
+	"fmod": "write mod(a, b), which has the sign of b", "remainder": "write mod(a, b)", "rint": "write round(x)", "conjugate": "write conj(x)",
+	"expit": "write sigmoid(x)", "logistic": "write sigmoid(x)", "clip": "write min(max(x, low), high)",
+	"select": "write where(condition, a, b)", "iif": "write where(condition, a, b)", "ifelse": "write where(condition, a, b)", "cond": "write where(condition, a, b)",
+	"matmul": matrixProduct, "dot": matrixProduct, "einsum": matrixProduct,
+	"transpose": "exchange the indices: R(j,i) = A(i,j)",
+	"softmax":   softmaxForm, "logsoftmax": "write x(i) - logsumexp_i x(i), or call ops.LogSoftmax",
+	"std": "a standard deviation is the root of the variance: sqrt(var_i x(i))",
+}
+
+const (
+	matrixProduct = "write the product with indices: C(i,k) = sum_j A(i,j)*B(j,k)"
+	softmaxForm   = "write exp(x(i) - logsumexp_i x(i)), or call ops.Softmax"
+)
 
 // eachRef calls g for every reference of the file, gathers included.
 func (f *File) eachRef(g func(*Ref)) {

@@ -21,6 +21,7 @@ func TestMisread(t *testing.T) {
 		{"y(i) = x(2*p+1)", "p", "", "x(p(i))"},
 		{"y(i) = x(p(i))", "p", "", ""},
 		{"y(p) = x(i)", "p", "", "y(p(i))"},
+		{"y = matmul(A, B)", "A", "", "C(i,k) = sum_j A(i,j)*B(j,k)"},
 		{"y = x(i) + max(1, z(q(p)))", "p", "", "q(p(i))"},
 	} {
 		f, err := Parse(c.src)

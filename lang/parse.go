@@ -144,8 +144,16 @@ func (c context) hint(t lexer.Token) string {
 		return operatorHint(t.Value)
 	case c.prev.Type == tokName && foldKindOf(c.prev.Value) != notFold && (t.Type == tokName || t.Type == tokFunc):
 		return fmt.Sprintf("a reduction names its index behind an underscore: %s_i %s(i)", c.prev.Value, t.Value)
+	case c.prev.Type == tokFold && t.Value == "in":
+		return fmt.Sprintf("put the index and the tensor in braces: %s", strings.Replace(c.prev.Value, "_", "_{", 1)+" in A}")
+	case c.prev.Type == tokName && strings.HasSuffix(c.prev.Value, "_") && t.Value == "{":
+		return foldSlip(c.prev.Value + "{i,j}")
 	case endsOperand(c.prev) && foldSlip(c.prev.Value) != "":
 		return foldSlip(c.prev.Value)
+	case c.prev.Type == tokName && t.Value == "[":
+		return fmt.Sprintf("indices stand in parentheses: %s(i)", c.prev.Value)
+	case endsOperand(c.prev) && t.Value == "if":
+		return "write where(condition, a, b)"
 	case c.prev.Value == "^" && fold:
 		return "put the reduction in parentheses"
 	case t.Value == "=" && c.assigned:
@@ -173,7 +181,11 @@ func foldSlip(word string) string {
 	switch op {
 	case "topk":
 		return fmt.Sprintf("the five largest elements are sort_%[1]s[descending, first=5], their places argsort_%[1]s[descending, first=5]", index)
-	case "std":
+	case "softmax":
+		return fmt.Sprintf("write exp(A(i,j) - logsumexp_%s A(i,j)), or call ops.Softmax", index)
+	case "avg", "average":
+		return "did you mean mean_" + index + "?"
+	case "std", "stddev", "stdev":
 		return fmt.Sprintf("a standard deviation is the root of the variance: sqrt(var_%s …)", index)
 	}
 	names := slices.Concat(reductionNames[:], scanNames[:])

@@ -178,6 +178,10 @@ func (c *checker) unknownTensor(r *Ref) {
 		c.fail(ErrUnknownName, r.Pos, hint, "unknown tensor %s", r.Name)
 		return
 	}
+	if hint := elsewhere[r.Name]; hint != "" && r.Parens {
+		c.fail(ErrUnknownName, r.Pos, hint, "unknown tensor %s", r.Name)
+		return
+	}
 	names := slices.Collect(maps.Keys(c.decls))
 	for _, s := range c.file.Stmts {
 		names = append(names, s.LHS.Name)

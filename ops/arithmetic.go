@@ -33,7 +33,7 @@ func Div(ctx context.Context, A, B *tensor.Tensor, opts ...Option) (*tensor.Tens
 }
 
 func binary(ctx context.Context, name, operator string, A, B *tensor.Tensor, opts []Option) (*tensor.Tensor, error) {
-	op, err := begin(ctx, name, opts, A, B)
+	op, err := beginElements(ctx, name, opts, A, B)
 	if err != nil {
 		return nil, err
 	}
@@ -47,7 +47,7 @@ func binary(ctx context.Context, name, operator string, A, B *tensor.Tensor, opt
 
 // Where is A where cond is not zero and B elsewhere, with the shapes broadcast; see [Add].
 func Where(ctx context.Context, cond, A, B *tensor.Tensor, opts ...Option) (*tensor.Tensor, error) {
-	op, err := begin(ctx, "Where", opts, cond, A, B)
+	op, err := beginElements(ctx, "Where", opts, cond, A, B)
 	if err != nil {
 		return nil, err
 	}
@@ -108,9 +108,10 @@ func shapesOf(tensors []*tensor.Tensor) string {
 
 // MatMul is the matrix product, as NumPy's matmul: of the last two axes, with the axes before them
 // broadcast; a vector stands for a row on the left and for a column on the right, and its axis is
-// not in the result. Integers and bool are added as i64.
+// not in the result. Integers and bool are multiplied and added as i64, those of u64 as u64; [As] converts
+// the elements first, and the result is of its type.
 func MatMul(ctx context.Context, A, B *tensor.Tensor, opts ...Option) (*tensor.Tensor, error) {
-	op, err := begin(ctx, "MatMul", opts, A, B)
+	op, err := beginElements(ctx, "MatMul", opts, A, B)
 	if err != nil {
 		return nil, err
 	}
@@ -161,8 +162,45 @@ func MatMul(ctx context.Context, A, B *tensor.Tensor, opts ...Option) (*tensor.T
 	if len(b) > 1 {
 		right, out = append(right, "c"), append(out, "c")
 	}
-	text := fmt.Sprintf("%s = sum_s (%s*%s)", access("R", out), op.cast(access("A", left)), op.cast(access("B", right)))
-	return op.run(text, lacuna.Args{"A": A, "B": B})
+	work := addedType(op.productType(A, B))
+	text := fmt.Sprintf("%s = sum_s (%s*%s)", access("R", out), op.factor(access("A", left), A, work), op.factor(access("B", right), B, work))
+	return op.run(text, lacuna.Args{"A": A, "B": B}, op.wished()...)
+}
+
+// productType is the type in which elements of tensors are multiplied: the one in which all of them
+// meet, as NumPy's, and not two after two.
+func (op *operation) productType(tensors ...*tensor.Tensor) tensor.DType {
+	work := op.elementType(tensors[0])
+	for _, t := range tensors[1:] {
+		work = tensor.Promote(work, op.elementType(t))
+	}
+	return work
+}
+
+// addedType is the type of a product that is added up. Narrow integers are multiplied in it too: their
+// products would wrap before they are added.
+func addedType(product tensor.DType) tensor.DType {
+	if product == tensor.Bool || product.IsInteger() && product != tensor.Uint64 {
+		return tensor.Int64
+	}
+	return product
+}
+
+// wished declares that the result has the type that the caller wishes.
+func (op *operation) wished() []lacuna.Option {
+	if op.dtype.Valid() {
+		return []lacuna.Option{lacuna.ResultType("R", op.dtype)}
+	}
+	return nil
+}
+
+// factor writes an element of a tensor in the type of a product.
+func (op *operation) factor(element string, t *tensor.Tensor, work tensor.DType) string {
+	element = op.cast(element)
+	if op.elementType(t) != work {
+		element = fmt.Sprintf("%s(%s)", work, element)
+	}
+	return element
 }
 
 // extent is that of an axis of the result in a shape that is aligned at its end.
@@ -176,7 +214,7 @@ func extent(shape []int64, axis, rank int) int64 {
 // MaskedSelect is the vector of the elements of A where mask is not zero, in row-major order; the
 // shape of mask is that of A.
 func MaskedSelect(ctx context.Context, A, mask *tensor.Tensor, opts ...Option) (*tensor.Tensor, error) {
-	op, err := begin(ctx, "MaskedSelect", opts, A, mask)
+	op, err := beginElements(ctx, "MaskedSelect", opts, A, mask)
 	if err != nil {
 		return nil, err
 	}

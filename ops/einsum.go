@@ -21,9 +21,9 @@ import (
 //
 //	C, err := ops.Einsum(ctx, "ij,jk->ik", []*tensor.Tensor{A, B})
 //
-// Integers and bool that are summed are added as i64.
+// The elements are multiplied in the type in which all operands meet, integers and bool that are summed as those of [MatMul].
 func Einsum(ctx context.Context, subscripts string, tensors []*tensor.Tensor, opts ...Option) (*tensor.Tensor, error) {
-	op, err := begin(ctx, "Einsum", opts, tensors...)
+	op, err := beginElements(ctx, "Einsum", opts, tensors...)
 	if err != nil {
 		return nil, err
 	}
@@ -31,14 +31,7 @@ func Einsum(ctx context.Context, subscripts string, tensors []*tensor.Tensor, op
 	if err != nil {
 		return nil, op.fail(err)
 	}
-	args := lacuna.Args{}
-	var factors, sums []string
-	for i, t := range tensors {
-		name := fmt.Sprintf("A%d", i)
-		args[name] = t
-		factors = append(factors, op.cast(access(name, e.operands[i])))
-	}
-	var seen []string
+	var seen, sums []string
 	for _, list := range e.operands {
 		for _, name := range list {
 			if name != "0" && !slices.Contains(seen, name) {
@@ -49,11 +42,22 @@ func Einsum(ctx context.Context, subscripts string, tensors []*tensor.Tensor, op
 			}
 		}
 	}
+	work := op.productType(tensors...)
+	if len(sums) > 0 {
+		work = addedType(work)
+	}
+	args := lacuna.Args{}
+	var factors []string
+	for i, t := range tensors {
+		name := fmt.Sprintf("A%d", i)
+		args[name] = t
+		factors = append(factors, op.factor(access(name, e.operands[i]), t, work))
+	}
 	value := strings.Join(factors, "*")
 	if len(sums) > 0 {
 		value = fmt.Sprintf("sum_{%s} (%s)", strings.Join(sums, ","), value)
 	}
-	return op.run(access("R", e.result)+" = "+value, args)
+	return op.run(access("R", e.result)+" = "+value, args, op.wished()...)
 }
 
 // einsum is a parsed product: the indices of the operands and of the result.

@@ -12,7 +12,7 @@ import (
 // perm reverses them. Without [StoredAs] the arrays are shared and each level stores the axis
 // that it stored before, under its new number: the transpose of a CSR matrix is a CSC matrix.
 func Transpose(ctx context.Context, A *tensor.Tensor, perm []int, opts ...Option) (*tensor.Tensor, error) {
-	op, err := begin(ctx, "Transpose", opts, A)
+	op, err := beginMoving(ctx, "Transpose", opts, A)
 	if err != nil {
 		return nil, err
 	}
@@ -23,7 +23,7 @@ func Transpose(ctx context.Context, A *tensor.Tensor, perm []int, opts ...Option
 // coordinate p[i] of A's, as in R(i,j) = A(p(i),j). p must have each coordinate once. The
 // result has the format of A.
 func Permute(ctx context.Context, A *tensor.Tensor, axis int, p []int64, opts ...Option) (*tensor.Tensor, error) {
-	op, err := begin(ctx, "Permute", opts, A)
+	op, err := beginMoving(ctx, "Permute", opts, A)
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,12 @@
 package ops
 
-import "errors"
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/lacuna-sparse/lacuna/tensor"
+)
 
 // errComplexOrder refuses complex numbers where elements are compared.
 var errComplexOrder = errors.New("complex numbers have no order: take abs, real or imag first")
@@ -20,6 +26,25 @@ func (op *operation) refuse(what string, options ...given) error {
 		}
 	}
 	return nil
+}
+
+// beginMoving is begin for operations that move elements: they take [StoredAs] and [In] alone.
+func beginMoving(ctx context.Context, name string, opts []Option, operands ...*tensor.Tensor) (*operation, error) {
+	op, err := beginElements(ctx, name, opts, operands...)
+	if err != nil {
+		return nil, err
+	}
+	return op, op.refuse(name, given{"As", op.dtype.Valid()})
+}
+
+// beginElements is begin for operations that take [As] too, and have no axes to choose.
+func beginElements(ctx context.Context, name string, opts []Option, operands ...*tensor.Tensor) (*operation, error) {
+	op, err := begin(ctx, name, opts, operands...)
+	if err != nil {
+		return nil, err
+	}
+	others := []given{{"Axes", op.hasAxes}, {"KeepDims", op.keepDims}, {"Stored", op.stored}, {"StraightThrough", op.straightThrough}}
+	return op, op.refuse(name, slices.Concat(others, op.ofScans(), op.ofSorts(), op.ofQuantiles())...)
 }
 
 // ofScans are the options of scans.

@@ -40,6 +40,12 @@ func TestMeaninglessOptions(t *testing.T) {
 		"With means nothing to unique elements":       func() (*tensor.Tensor, error) { return nil, second(ops.UniqueAlong(ctx, A, 0, ops.With("lower"))) },
 		"Stored means nothing to repeating elements":  func() (*tensor.Tensor, error) { return ops.Repeat(ctx, A, ops.Stored()) },
 		"Steps means nothing to softmax":              func() (*tensor.Tensor, error) { return ops.Softmax(ctx, A, ops.Steps()) },
+		"As means nothing to Transpose":               func() (*tensor.Tensor, error) { return ops.Transpose(ctx, A, nil, ops.As(tensor.Float32)) },
+		"Stored means nothing to Slice":               func() (*tensor.Tensor, error) { return ops.Slice(ctx, A, nil, ops.Stored()) },
+		"Axes means nothing to Reshape":               func() (*tensor.Tensor, error) { return ops.Reshape(ctx, A, []int64{3, 1}, ops.Axes(0)) },
+		"Stored means nothing to Add":                 func() (*tensor.Tensor, error) { return ops.Add(ctx, A, A, ops.Stored()) },
+		"KeepDims means nothing to MatMul":            func() (*tensor.Tensor, error) { return ops.MatMul(ctx, A, A, ops.KeepDims()) },
+		"Axes means nothing to Einsum":                func() (*tensor.Tensor, error) { return ops.Einsum(ctx, "i", []*tensor.Tensor{A}, ops.Axes(0)) },
 		"Inverse means nothing here":                  func() (*tensor.Tensor, error) { return nil, second(ops.UniqueAlong(ctx, A, 0, ops.Inverse())) },
 		"rank 0 has no axis along which elements are repea": func() (*tensor.Tensor, error) {
 			return ops.Repeat(ctx, tensor.ScalarTensor(tensor.Int(tensor.Int64, 3)))

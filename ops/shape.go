@@ -12,7 +12,7 @@ import (
 // axes. Else a dense tensor stays dense and a list of coordinates one; other tensors
 // become CSF. Trailing dense levels stay if the shape keeps their extents.
 func Reshape(ctx context.Context, A *tensor.Tensor, shape []int64, opts ...Option) (*tensor.Tensor, error) {
-	op, err := begin(ctx, "Reshape", opts, A)
+	op, err := beginMoving(ctx, "Reshape", opts, A)
 	if err != nil {
 		return nil, err
 	}
@@ -51,7 +51,7 @@ func reshapedFormat(A *tensor.Tensor, shape []int64) tensor.Format {
 // Concat joins tensors along an axis: see [tensor.Concat]. Without [StoredAs] the result has the
 // format of the first.
 func Concat(ctx context.Context, axis int, tensors []*tensor.Tensor, opts ...Option) (*tensor.Tensor, error) {
-	op, err := begin(ctx, "Concat", opts, tensors...)
+	op, err := beginMoving(ctx, "Concat", opts, tensors...)
 	if err != nil {
 		return nil, err
 	}
@@ -65,7 +65,7 @@ func Concat(ctx context.Context, axis int, tensors []*tensor.Tensor, opts ...Opt
 // Prune drops the stored entries that equal the fill, such as explicit zeros, which all other
 // operations keep: see [tensor.Tensor.Prune].
 func Prune(ctx context.Context, A *tensor.Tensor, opts ...Option) (*tensor.Tensor, error) {
-	op, err := begin(ctx, "Prune", opts, A)
+	op, err := beginMoving(ctx, "Prune", opts, A)
 	if err != nil {
 		return nil, err
 	}

@@ -50,7 +50,7 @@ func (r Range) Step(n int64) Range {
 // end, are taken whole. The result has the levels of A, but for those of axes taken
 // [At] one coordinate.
 func Slice(ctx context.Context, A *tensor.Tensor, ranges []Range, opts ...Option) (*tensor.Tensor, error) {
-	op, err := begin(ctx, "Slice", opts, A)
+	op, err := beginMoving(ctx, "Slice", opts, A)
 	if err != nil {
 		return nil, err
 	}

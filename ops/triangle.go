@@ -13,7 +13,7 @@ import (
 // two axes it takes the diagonals of the last two, which become the last axis of the result.
 // A diagonal outside the matrix has no elements. The result is dense if A is, else sparse.
 func Diagonal(ctx context.Context, A *tensor.Tensor, k int64, opts ...Option) (*tensor.Tensor, error) {
-	op, err := begin(ctx, "Diagonal", opts, A)
+	op, err := beginMoving(ctx, "Diagonal", opts, A)
 	if err != nil {
 		return nil, err
 	}
@@ -64,7 +64,7 @@ func Triu(ctx context.Context, A *tensor.Tensor, k int64, opts ...Option) (*tens
 }
 
 func triangle(ctx context.Context, name, relation string, A *tensor.Tensor, k int64, opts []Option) (*tensor.Tensor, error) {
-	op, err := begin(ctx, name, opts, A)
+	op, err := beginMoving(ctx, name, opts, A)
 	if err != nil {
 		return nil, err
 	}

@@ -242,9 +242,10 @@ func blockGroups(f Format, groups []axisGroup, side func(axisGroup) []int) (list
 
 // shared is the result if its index arrays are those of the source: if the levels, but for
 // dense ones of size 1 and the trailing dense ones, are the same and store the same
-// axes. Else it is nil.
+// axes. Else it is nil. The source is plain and has no groups of values, so that a format with groups
+// shares nothing.
 func (r *reshaping) shared() *Tensor {
-	if !r.blocks {
+	if !r.blocks || r.format.grouped() {
 		return nil
 	}
 	from := storing(r.from.format, r.from.shape)

@@ -253,3 +253,46 @@ func TestTranspose(t *testing.T) {
 		t.Errorf("axes 0, 0: %v", err)
 	}
 }
+
+// TestReshapeFlags reshapes to and from formats with flags, the groups of values of a multigraph among them.
+func TestReshapeFlags(t *testing.T) {
+	formats := func(rank int) (list []Format) {
+		names := [][]string{1: {"D", "S", "DC(duplicates)", "C(duplicates)", "S(unsorted,duplicates)"},
+			2: {"CSR", "C-S(duplicates)", "C-DC(duplicates)", "DC-DC(duplicates)", "DC(duplicates)-D", "COO(unsorted,duplicates)"}}[rank]
+		for _, name := range names {
+			f, err := ParseFormat(name, rank)
+			if err != nil {
+				t.Fatal(err)
+			}
+			list = append(list, f)
+		}
+		return list
+	}
+	values := ArrayOf([]float64{0, 3, 0, 4})
+	for _, from := range [][]int64{{4}, {4, 1}, {1, 4}, {2, 2}} {
+		for _, to := range [][]int64{{4}, {4, 1}, {1, 4}, {2, 2}} {
+			for _, f := range formats(len(from)) {
+				for _, g := range formats(len(to)) {
+					a, err := FromDense(from, f, values)
+					if err != nil {
+						t.Fatal(err)
+					}
+					b, err := a.Reshape(to, g)
+					if err != nil {
+						t.Fatal(err)
+					}
+					if shared, ok := a.Reshaped(to, g); ok {
+						b = shared
+					}
+					if err := validate(b); err != nil {
+						t.Errorf("%v as %v %s: %v", a, g, shapeString(to), err)
+						continue
+					}
+					if got, err := b.ToDense(); err != nil || !slices.Equal(View[float64](got), View[float64](values)) {
+						t.Errorf("%v as %v %s has the elements %v (%v)", a, g, shapeString(to), got, err)
+					}
+				}
+			}
+		}
+	}
+}
