@@ -39,7 +39,7 @@ func (b *builder) sort(e *lang.Scan) (Expr, error) {
 	s := &Sort{Axes: a.axes, Cast: a.cast(), First: e.First, Descending: e.Descending(), Positions: e.Op == lang.ArgSort, Op: e.Op, Pos: e.Pos}
 	kept := a.kept()
 	s.From = b.plan.materialise(a, func(f tensor.Format, fill *tensor.Scalar) tensor.Format {
-		every := s.Positions || s.First > 0 && (fill == nil || !fill.IsZero())
+		every := s.Positions || s.First > 0 && (fill == nil || !fill.Same(tensor.Zero(fill.DType())))
 		return (&Statistic{Axes: s.Axes, PerLine: every}).layout(f, fill, kept, false)
 	})
 	f := s.From.Format

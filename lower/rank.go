@@ -25,8 +25,10 @@ func (x *selector) rank(e *emitter, q, n loop.Expr) rank {
 	count := b.Let("size", b.Cast(loop.F64, n))
 	last := b.Let("last", b.Sub(count, number(1)))
 	round := func(op loop.UnaryOp, v loop.Expr) loop.Expr { return b.Let("r", loop.NewUnary(op, v)) }
+	// Beyond 2^53 values their number may be rounded up: the last of them bounds the rank as an integer again.
+	end := b.Let("end", b.Sub(n, loop.Int(1)))
 	index := func(v loop.Expr) loop.Expr {
-		return b.Let("rank", b.Cast(loop.I64, b.Max(number(0), b.Min(last, v))))
+		return b.Let("rank", b.Min(end, b.Cast(loop.I64, b.Max(number(0), b.Min(last, v)))))
 	}
 	// at is one rank, middle the mean of two where split holds.
 	at := func(v loop.Expr) rank {

@@ -8,7 +8,7 @@ import (
 )
 
 // Sorting a sparse line sorts its entries. The coordinates that hold the fill, entries
-// with that value included, are one run among them: in the order of their coordinates,
+// equal to it included, are one run among them: in the order of their coordinates,
 // as a stable sort leaves them.
 
 // Sort lowers the sorting of lines.
@@ -181,6 +181,27 @@ func (x *lineSort) full(e *emitter, base, begin, end loop.Expr) {
 	b.For("i", loop.Int(0), e.scalar(x.kept), func(i loop.Expr) { x.take(e, begin, i, b.Add(base, i)) })
 }
 
+// signs stores the entries that count for the fill at their places in the run of it, from split on: they may be zeros of the
+// other sign. Before each are the coordinates before its own, but for those of entries elsewhere in the order.
+func (x *lineSort) signs(e *emitter, base, begin, end, split, run loop.Expr, like, key func(loop.Expr) loop.Expr) {
+	fill := x.from.Fill
+	if x.step.Cast.Valid() {
+		fill = fill.Convert(x.step.Cast)
+	}
+	if !fill.IsZero() {
+		return
+	}
+	b := e.b
+	others := b.Var("others", loop.Int(0))
+	b.For("p", begin, end, func(p loop.Expr) {
+		v := key(p)
+		b.If(like(v), func() {
+			at := b.Let("at", b.Add(split, b.Sub(x.place(e, p), others)))
+			b.If(b.Lt(at, run), func() { b.Store(e.write(x.out), b.Add(base, at), v) }, nil)
+		}, func() { b.Assign(others, b.Add(others, loop.Int(1))) })
+	})
+}
+
 // sparse sorts the entries of a line, begin to end, into the result from base on.
 func (x *lineSort) sparse(e *emitter, base, begin, end loop.Expr) {
 	b := e.b
@@ -204,6 +225,9 @@ func (x *lineSort) sparse(e *emitter, base, begin, end loop.Expr) {
 	out := e.write(x.out)
 	if !x.step.Positions {
 		b.For("at", split, run, func(at loop.Expr) { b.Store(out, b.Add(base, at), fill) })
+		if x.typ.IsFloat() {
+			x.signs(e, base, begin, end, split, run, like, key)
+		}
 		return
 	}
 	p, j, at := b.Var("p", begin), b.Var("j", loop.Int(0)), b.Var("at", split)

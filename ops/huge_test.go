@@ -124,3 +124,56 @@ func TestHugeReductions(t *testing.T) {
 		}
 	}
 }
+
+// TestHugeQuantiles: of more than 2^53 elements, whose number f64 may round up, the last one has the highest rank.
+func TestHugeQuantiles(t *testing.T) {
+	testengine.Parallel(t)
+	const n = int64(1e18)
+	A, err := tensor.FromCoords([]int64{n}, tensor.CSF(1), [][]int64{{3, 5e9, n - 1}}, tensor.ArrayOf([]float64{-3, 7, 2}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	session := lacuna.NewSession(lacuna.WithEngine(testengine.Or(t, runtime.Interp())), lacuna.WithMemoryLimit(16<<20))
+	for _, m := range []ops.Method{ops.Linear, ops.Lower, ops.Higher, ops.Nearest, ops.Midpoint, ops.Hazen, ops.Weibull,
+		ops.MedianUnbiased, ops.NormalUnbiased, ops.InterpolatedInvertedCDF, ops.InvertedCDF, ops.AveragedInvertedCDF, ops.ClosestObservation} {
+		got, err := ops.Quantiles(t.Context(), A, []float64{0, 0.5, 1}, ops.With(m), ops.In(session))
+		if err != nil {
+			t.Errorf("%s: %v", m, err)
+			continue
+		}
+		for i, want := range []float64{-3, 0, 7} {
+			if x := got.At(int64(i)).Float64(); x != want {
+				t.Errorf("%s: quantile %d is %v, want %v", m, i, x, want)
+			}
+		}
+	}
+}
+
+// TestKeptQuantilesStaySparse: KeepDims takes no memory for the rows that store nothing.
+func TestKeptQuantilesStaySparse(t *testing.T) {
+	testengine.Parallel(t)
+	const n = int64(1e12)
+	session := lacuna.NewSession(lacuna.WithEngine(testengine.Or(t, runtime.Interp())), lacuna.WithMemoryLimit(16<<20))
+	for _, f := range []tensor.Format{tensor.COO, tensor.DCSR, tensor.DCSC} {
+		A, err := tensor.FromCoords([]int64{n, 4}, f, [][]int64{{3, 3, 3, n - 1}, {0, 1, 2, 3}}, tensor.ArrayOf([]float64{5, 6, 7, 8}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := ops.Median(t.Context(), A, ops.Axes(1), ops.KeepDims(), ops.In(session))
+		if err != nil {
+			t.Errorf("%v: %v", f, err)
+			continue
+		}
+		if got.Format() != f || got.NNZ() != 2 || got.At(3, 0).Float64() != 5.5 || got.At(n-1, 0).Float64() != 0 {
+			t.Errorf("%v: the medians are %v: %v and %v", f, got, got.At(3, 0), got.At(n-1, 0))
+		}
+		many, err := ops.Quantiles(t.Context(), A, []float64{1}, ops.Axes(1), ops.KeepDims(), ops.In(session))
+		if err != nil {
+			t.Errorf("%v: %v", f, err)
+			continue
+		}
+		if many.Rank() != 3 || many.NNZ() != 2 || many.At(0, 3, 0).Float64() != 7 || many.At(0, n-1, 0).Float64() != 8 {
+			t.Errorf("%v: the maxima are %v", f, many)
+		}
+	}
+}

@@ -90,11 +90,35 @@ func quantile(ctx context.Context, name, word string, A *tensor.Tensor, q []floa
 	if err != nil {
 		return nil, err
 	}
-	p, args, err := op.quantileProgram(word, A, q, one)
+	without := *op
+	if without.keepDims = false; op.keepDims {
+		without.format = nil
+	}
+	p, args, err := without.quantileProgram(word, A, q, one)
 	if err != nil {
 		return nil, err
 	}
-	return op.run(p.text, args, p.options...)
+	out, err := without.run(p.text, args, p.options...)
+	if err != nil {
+		return nil, err
+	}
+	if !op.keepDims || A.Rank() == 0 {
+		return op.finish(out, nil)
+	}
+	// Axes of extent 1 are put in afterwards, as for reductions: so a sparse result stays one.
+	shape, err := op.keptShape(A)
+	if err != nil {
+		return nil, err
+	}
+	format := A.Format().Standard()
+	if !one {
+		shape = append([]int64{int64(len(q))}, shape...)
+		format = reshapedFormat(out, shape)
+	}
+	if out.Format().IsDense() {
+		format = tensor.Dense(len(shape))
+	}
+	return op.reshape(out, shape, op.target(format))
 }
 
 // quantileProgram writes R(k,i) = quantile_j[linear](A(i,j), q(k)).

@@ -114,15 +114,9 @@ func (op *operation) reduce(kind reduction, A *tensor.Tensor) (*tensor.Tensor, e
 	if err != nil || !op.keepDims {
 		return out, err
 	}
-	along, err := op.reducedAxes(A.Rank())
+	shape, err := op.keptShape(A)
 	if err != nil {
 		return nil, err
-	}
-	shape := A.Shape()
-	for axis := range shape {
-		if along[axis] {
-			shape[axis] = 1
-		}
 	}
 	if f := op.target(A.Format()); out.Rank() == 0 && !f.IsDense() && A.NNZ() > 0 {
 		// One number, which is stored even if it equals the fill.
@@ -133,6 +127,21 @@ func (op *operation) reduce(kind reduction, A *tensor.Tensor) (*tensor.Tensor, e
 		return op.fromCoords(shape, f, coords, out.Values())
 	}
 	return op.reshape(out, shape, op.target(A.Format()))
+}
+
+// keptShape is the shape of A with extent 1 along the axes that are reduced.
+func (op *operation) keptShape(A *tensor.Tensor) ([]int64, error) {
+	along, err := op.reducedAxes(A.Rank())
+	if err != nil {
+		return nil, err
+	}
+	shape := A.Shape()
+	for axis := range shape {
+		if along[axis] {
+			shape[axis] = 1
+		}
+	}
+	return shape, nil
 }
 
 // program is an expression with its operand and what is declared of its result R.

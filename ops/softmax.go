@@ -76,7 +76,7 @@ func (op *operation) softmax(form string, A *tensor.Tensor) (*tensor.Tensor, err
 		work = tensor.Float32
 	}
 	names := indices(A.Rank())
-	x := work.String() + "(" + access("A", names) + ")"
+	x := work.String() + "(" + op.element(names) + ")"
 	kept, within := op.leftSide(names, along)
 	// The logarithm of a sum far from 0 is rounded by more than the differences that count: it only
 	// keeps the exponentials from overflowing, and what they add up to then is divided by.

@@ -2,6 +2,7 @@ package ops_test
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -275,6 +276,48 @@ func TestTopKArguments(t *testing.T) {
 	} {
 		if err := f(); err == nil {
 			t.Errorf("%s is accepted", name)
+		}
+	}
+}
+
+// TestSortKeepsSigns: zeros of either sign stay in the order of their coordinates, gaps among them, as in a dense tensor.
+func TestSortKeepsSigns(t *testing.T) {
+	testengine.Parallel(t)
+	minus := math.Copysign(0, -1)
+	places := [][]int64{{0, 0, 0, 0, 0, 1, 1, 2, 2, 2}, {1, 2, 4, 5, 7, 0, 3, 0, 1, 2}}
+	values := tensor.ArrayOf([]float64{minus, 3, minus, -1, 0, minus, math.NaN(), 5, minus, 6})
+	for _, fill := range []float64{0, minus} {
+		A, err := tensor.FromCoords([]int64{4, 8}, tensor.CSR, places, values, tensor.WithFill(tensor.Float(tensor.Float64, fill)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		D, err := A.Convert(tensor.Dense(2))
+		if err != nil {
+			t.Fatal(err)
+		}
+		same := func(what string, X, Y *tensor.Tensor, err, errD error) {
+			if err != nil || errD != nil {
+				t.Fatal(err, errD)
+			}
+			walk(X.Shape(), func(at []int64) {
+				if x, y := X.At(at...), Y.At(at...); !x.Same(y) {
+					t.Errorf("%s, fill %v: %v is %v, and %v in a dense tensor", what, fill, at, x, y)
+				}
+			})
+		}
+		for what, opts := range map[string][]ops.Option{"sort": {ops.Axes(1)}, "sort of columns": {ops.Axes(0)}, "descending": {ops.Axes(1), ops.Descending()}, "f32": {ops.Axes(1), ops.As(tensor.Float32)}} {
+			X, err := ops.Sort(t.Context(), A, opts...)
+			Y, errD := ops.Sort(t.Context(), D, opts...)
+			same(what, X, Y, err, errD)
+		}
+		for _, f := range []tensor.Format{tensor.CSR, tensor.DCSR} { // which has lines that store nothing
+			B, err := A.Convert(f)
+			if err != nil {
+				t.Fatal(err)
+			}
+			X, _, err := ops.TopK(t.Context(), B, 4, ops.Axes(1))
+			Y, _, errD := ops.TopK(t.Context(), D, 4, ops.Axes(1))
+			same("topk of "+f.String(), X, Y, err, errD)
 		}
 	}
 }
