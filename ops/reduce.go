@@ -124,7 +124,8 @@ func (op *operation) reduce(kind reduction, A *tensor.Tensor) (*tensor.Tensor, e
 			shape[axis] = 1
 		}
 	}
-	if f := op.target(A.Format()); out.Rank() == 0 && !f.IsDense() && A.NNZ() > 0 {
+	f := op.target(A.Format().Standard())
+	if out.Rank() == 0 && !f.IsDense() && A.NNZ() > 0 {
 		// One number, which is stored even if it equals the fill.
 		coords := make([]tensor.Array, len(shape))
 		for axis := range coords {
@@ -132,7 +133,7 @@ func (op *operation) reduce(kind reduction, A *tensor.Tensor) (*tensor.Tensor, e
 		}
 		return op.fromCoords(shape, f, coords, out.Values())
 	}
-	return op.reshape(out, shape, op.target(A.Format()))
+	return op.reshape(out, shape, f)
 }
 
 // program is an expression with its operand and what is declared of its result R.
@@ -146,6 +147,9 @@ type program struct {
 func (op *operation) reductionProgram(kind reduction, A *tensor.Tensor) (program, error) {
 	if err := op.refuse("a reduction", slices.Concat(op.ofScans(), op.ofSorts(), op.ofQuantiles())...); err != nil {
 		return program{}, err
+	}
+	if kind.some && op.elementType(A).IsComplex() { // there may be no element to refuse
+		return program{}, op.fail(errComplexOrder)
 	}
 	along, err := op.reducedAxes(A.Rank())
 	if err != nil {

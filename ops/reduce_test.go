@@ -124,6 +124,11 @@ func TestReductionsOfNothing(t *testing.T) {
 	if out, err := ops.Max(t.Context(), empty, ops.Axes(0), s); err != nil || out.Shape()[0] != 0 {
 		t.Errorf("no maxima: %v, %v", out, err)
 	}
+	for name, f := range map[string]reducer{"Min": ops.Min, "ArgMax": ops.ArgMax} {
+		if out, err := f(t.Context(), empty, ops.Axes(0), ops.As(tensor.Complex128), s); err == nil {
+			t.Errorf("%s of no complex numbers: %v", name, out)
+		}
+	}
 	number := tensor.ScalarTensor(tensor.Int(tensor.Int32, -3))
 	for f, want := range map[string]reducer{"[] i64 D: -3": ops.Sum, "[] i32 D: -3": ops.Max, "[] bool D: true": ops.Any, "[] f64 D: -3": ops.Mean, "[] i64 D: 0": ops.ArgMin} {
 		out, err := want(t.Context(), number, s)

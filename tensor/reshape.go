@@ -60,7 +60,8 @@ func (t *Tensor) Reshape(shape []int64, format Format, opts ...Option) (*Tensor,
 	if o.name == "" {
 		o.name = t.name
 	}
-	out, err := t.reshape(shape, format, o)
+	// Flags are for Convert, which knows how the values of one coordinate are grouped.
+	out, err := t.reshape(shape, format.Standard(), o)
 	if err != nil {
 		return nil, named(err, o.name)
 	}
@@ -69,7 +70,7 @@ func (t *Tensor) Reshape(shape []int64, format Format, opts ...Option) (*Tensor,
 
 // Reshaped is [Tensor.Reshape] if that only shares arrays: it reads none of them, wherever they are.
 func (t *Tensor) Reshaped(shape []int64, format Format) (*Tensor, bool) {
-	if checkShape(shape, format) != nil || !t.IsPlain() || t.Pin() != nil {
+	if checkShape(shape, format) != nil || format.Relaxed() || !t.IsPlain() || t.Pin() != nil {
 		return nil, false
 	}
 	defer t.Unpin()
