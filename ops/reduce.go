@@ -164,12 +164,12 @@ func (op *operation) reductionProgram(kind reduction, A *tensor.Tensor) (program
 	}
 	names := indices(A.Rank())
 	left, within := op.leftSide(names, along)
-	size := groupSize(A.Shape(), along)
+	nothing := groupSize(A.Shape(), along) == 0 && kind.some && !op.stored // stored ones have an identity
 	value := fmt.Sprintf("%s_{%s} %s", kind.word, strings.Join(within, ","), op.element(names))
 	switch {
-	case size == 0 && kind.some && !emptyResult(A.Shape(), along):
+	case nothing && !emptyResult(A.Shape(), along):
 		return program{}, op.fail(fmt.Errorf("%w: the axes of shape %v have no elements", ErrEmptyReduction, A.Shape()))
-	case size == 0 && kind.some:
+	case nothing:
 		value = fmt.Sprintf("like(%s(0), %s)", op.resultType(kind, A), access("A", zeroed(names, along)))
 	}
 	p := program{text: access("R", left) + " = " + value, operand: A}
