@@ -84,6 +84,31 @@ func TestOperandsThatAreNotPlain(t *testing.T) {
 	}
 }
 
+// A reduction that keeps its axes is stored as the operand, sorted and with one value for each coordinate.
+func TestKeepDimsOfFlags(t *testing.T) {
+	for text, want := range map[string]string{
+		"CSR(unsorted,duplicates)": "CSR", "COO(unsorted,duplicates)": "COO", "C-C(duplicates)": "CSR", "C-DC(duplicates)": "CSR",
+		"DC-C(duplicates)": "DCSR", "DC(duplicates)-D": "S-D",
+	} {
+		f, err := tensor.ParseFormat(text, 2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		a, err := tensor.FromCoords([]int64{3, 2}, f, [][]int64{{2, 0, 2, 2}, {0, 0, 1, 1}}, tensor.ArrayOf([]float64{1, 2, 3, 4}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, err := ops.Sum(t.Context(), a, ops.Axes(1), ops.KeepDims())
+		if err != nil {
+			t.Errorf("%s: %v", text, err)
+			continue
+		}
+		if out.Format().String() != want || out.At(0, 0).Float64() != 2 || out.At(1, 0).Float64() != 0 || out.At(2, 0).Float64() != 8 {
+			t.Errorf("%s: %v of %v, %v, %v, want %s of 2, 0, 8", text, out, out.At(0, 0), out.At(1, 0), out.At(2, 0), want)
+		}
+	}
+}
+
 // The gradients of functions have the entries of the operand, in its order.
 func TestGradientsOfUnsortedOperands(t *testing.T) {
 	f, err := tensor.ParseFormat("CSR(unsorted,duplicates)", 2)

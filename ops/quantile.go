@@ -169,7 +169,7 @@ func (op *operation) quantileProgram(word string, A *tensor.Tensor, q []float64,
 	}
 	dt := op.resultType(kind, A)
 	value := fmt.Sprintf("%s_{%s}%s(%s, %s)", word, strings.Join(within, ","), op.brackets(), op.element(names), order)
-	if groupSize(A.Shape(), along) == 0 {
+	if groupSize(A.Shape(), along) == 0 && !op.stored {
 		if !emptyResult(A.Shape(), along) {
 			return program{}, nil, op.fail(fmt.Errorf("%w: the axes of shape %v have no elements", ErrEmptyReduction, A.Shape()))
 		}

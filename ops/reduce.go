@@ -118,7 +118,8 @@ func (op *operation) reduce(kind reduction, A *tensor.Tensor) (*tensor.Tensor, e
 	if err != nil {
 		return nil, err
 	}
-	if f := op.target(A.Format()); out.Rank() == 0 && !f.IsDense() && A.NNZ() > 0 {
+	f := op.target(A.Format().Standard())
+	if out.Rank() == 0 && !f.IsDense() && A.NNZ() > 0 {
 		// One number, which is stored even if it equals the fill.
 		coords := make([]tensor.Array, len(shape))
 		for axis := range coords {
@@ -126,7 +127,7 @@ func (op *operation) reduce(kind reduction, A *tensor.Tensor) (*tensor.Tensor, e
 		}
 		return op.fromCoords(shape, f, coords, out.Values())
 	}
-	return op.reshape(out, shape, op.target(A.Format()))
+	return op.reshape(out, shape, f)
 }
 
 // keptShape is the shape of A with extent 1 along the axes that are reduced.
@@ -156,6 +157,9 @@ func (op *operation) reductionProgram(kind reduction, A *tensor.Tensor) (program
 	if err := op.refuse("a reduction", slices.Concat(op.ofScans(), op.ofSorts(), op.ofQuantiles())...); err != nil {
 		return program{}, err
 	}
+	if kind.some && op.elementType(A).IsComplex() { // there may be no element to refuse
+		return program{}, op.fail(errComplexOrder)
+	}
 	along, err := op.reducedAxes(A.Rank())
 	if err != nil {
 		return program{}, err
@@ -169,12 +173,12 @@ func (op *operation) reductionProgram(kind reduction, A *tensor.Tensor) (program
 	}
 	names := indices(A.Rank())
 	left, within := op.leftSide(names, along)
-	size := groupSize(A.Shape(), along)
+	nothing := groupSize(A.Shape(), along) == 0 && kind.some && !op.stored // stored ones have an identity
 	value := fmt.Sprintf("%s_{%s} %s", kind.word, strings.Join(within, ","), op.element(names))
 	switch {
-	case size == 0 && kind.some && !emptyResult(A.Shape(), along):
+	case nothing && !emptyResult(A.Shape(), along):
 		return program{}, op.fail(fmt.Errorf("%w: the axes of shape %v have no elements", ErrEmptyReduction, A.Shape()))
-	case size == 0 && kind.some:
+	case nothing:
 		value = fmt.Sprintf("like(%s(0), %s)", op.resultType(kind, A), access("A", zeroed(names, along)))
 	}
 	p := program{text: access("R", left) + " = " + value, operand: A}

@@ -124,6 +124,34 @@ func TestReductionsOfNothing(t *testing.T) {
 	if out, err := ops.Max(t.Context(), empty, ops.Axes(0), s); err != nil || out.Shape()[0] != 0 {
 		t.Errorf("no maxima: %v, %v", out, err)
 	}
+	// Of nothing that is stored there is the identity, however many gaps there are.
+	gaps, err := tensor.FromCoords([]int64{2, 3}, tensor.CSR, [][]int64{nil, nil}, tensor.ArrayOf([]float64{}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, test := range map[string]struct {
+		f    reducer
+		want string
+	}{
+		"min": {ops.Min, "[2] f64 D: inf inf"}, "max": {ops.Max, "[2] f64 D: -inf -inf"}, "argmin": {ops.ArgMin, "[2] i64 D: -1 -1"},
+		"argmax": {ops.ArgMax, "[2] i64 D: -1 -1"}, "median": {ops.Median, "[2] f64 D: nan nan"},
+	} {
+		for _, a := range []*tensor.Tensor{empty, gaps} {
+			out, err := test.f(t.Context(), a, ops.Axes(1), ops.Stored(), dense, s)
+			if err != nil {
+				t.Errorf("stored %s of %v: %v", name, a, err)
+				continue
+			}
+			if got := text(t, out); got != test.want {
+				t.Errorf("stored %s of %v: got %s, want %s", name, a, got, test.want)
+			}
+		}
+	}
+	for name, f := range map[string]reducer{"Min": ops.Min, "ArgMax": ops.ArgMax} {
+		if out, err := f(t.Context(), empty, ops.Axes(0), ops.As(tensor.Complex128), s); err == nil {
+			t.Errorf("%s of no complex numbers: %v", name, out)
+		}
+	}
 	number := tensor.ScalarTensor(tensor.Int(tensor.Int32, -3))
 	for f, want := range map[string]reducer{"[] i64 D: -3": ops.Sum, "[] i32 D: -3": ops.Max, "[] bool D: true": ops.Any, "[] f64 D: -3": ops.Mean, "[] i64 D: 0": ops.ArgMin} {
 		out, err := want(t.Context(), number, s)

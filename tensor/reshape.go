@@ -60,7 +60,8 @@ func (t *Tensor) Reshape(shape []int64, format Format, opts ...Option) (*Tensor,
 	if o.name == "" {
 		o.name = t.name
 	}
-	out, err := t.reshape(shape, format, o)
+	// Flags are for Convert, which knows how the values of one coordinate are grouped.
+	out, err := t.reshape(shape, format.Standard(), o)
 	if err != nil {
 		return nil, named(err, o.name)
 	}
@@ -69,7 +70,7 @@ func (t *Tensor) Reshape(shape []int64, format Format, opts ...Option) (*Tensor,
 
 // Reshaped is [Tensor.Reshape] if that only shares arrays: it reads none of them, wherever they are.
 func (t *Tensor) Reshaped(shape []int64, format Format) (*Tensor, bool) {
-	if checkShape(shape, format) != nil || !t.IsPlain() || t.Pin() != nil {
+	if checkShape(shape, format) != nil || format.Relaxed() || !t.IsPlain() || t.Pin() != nil {
 		return nil, false
 	}
 	defer t.Unpin()
@@ -242,10 +243,9 @@ func blockGroups(f Format, groups []axisGroup, side func(axisGroup) []int) (list
 
 // shared is the result if its index arrays are those of the source: if the levels, but for
 // dense ones of size 1 and the trailing dense ones, are the same and store the same
-// axes. Else it is nil. The source is plain and has no groups of values, so that a format with groups
-// shares nothing.
+// axes. Else it is nil.
 func (r *reshaping) shared() *Tensor {
-	if !r.blocks || r.format.grouped() {
+	if !r.blocks {
 		return nil
 	}
 	from := storing(r.from.format, r.from.shape)

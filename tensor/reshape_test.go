@@ -101,6 +101,36 @@ func commonPos(a *Tensor, pos DType) DType {
 	return Invalid
 }
 
+// TestReshapeToFlags reshapes to formats with flags: those whose last level groups values have an array for that,
+// which no reshape takes from the operand.
+func TestReshapeToFlags(t *testing.T) {
+	a := must(FromCoords([]int64{2, 3}, CSR, [][]int64{{0, 1, 1}, {2, 0, 2}}, ArrayOf([]float64{1, 2, 3})))
+	want := []float64{0, 0, 1, 2, 0, 3}
+	for _, text := range []string{
+		"C-C-C(duplicates)", "C-DC-DC(duplicates)", "DC(duplicates)-C-S", "S(unsorted)-S-S(duplicates)", "C-C-S(duplicates)",
+		"DC(duplicates)-D-D", "C-C(duplicates)-D", "C-DC(duplicates)-D",
+	} {
+		f := mustParse(t, text, 3)
+		for _, shape := range [][]int64{{2, 1, 3}, {1, 2, 3}, {2, 3, 1}, {3, 2, 1}} {
+			if shared, ok := a.Reshaped(shape, f); ok {
+				t.Errorf("%v shares its arrays with %v", a, shared)
+			}
+			b, err := a.Reshape(shape, f)
+			if err != nil {
+				t.Errorf("%s: %v", text, err)
+				continue
+			}
+			if err := validate(b); err != nil {
+				t.Errorf("%v breaks the rules: %v", b, err)
+				continue
+			}
+			if got := View[float64](must(b.ToDense())); b.Format() != f || !slices.Equal(got, want) {
+				t.Errorf("%s as %s: %v with %v, want %v", text, shapeString(shape), b, got, want)
+			}
+		}
+	}
+}
+
 // TestReshapeShares has the reshapes that copy nothing.
 func TestReshapeShares(t *testing.T) {
 	for _, c := range []struct {

@@ -182,6 +182,19 @@ func TestStructuresMeanTheWhole(t *testing.T) {
 	})
 }
 
+// TestMirroredFill: across the diagonal of an element that is not stored is the fill with its sign.
+func TestMirroredFill(t *testing.T) {
+	half := must(FromCoords([]int64{2, 2}, CSR, [][]int64{{1}, {0}}, ArrayOf([]float64{0})))
+	a := must(half.WithStructure(SkewSymmetricLower))
+	if x := a.At(0, 1); !x.Same(Float(Float64, math.Copysign(0, -1))) {
+		t.Errorf("the mirrored element is %v, want -0", x)
+	}
+	a = must(half.Transpose(nil))
+	if x := must(must(a.Prune()).WithStructure(SkewSymmetricUpper)).At(1, 0); !x.Same(Zero(Float64)) {
+		t.Errorf("across from nothing is %v, want the fill 0", x)
+	}
+}
+
 func TestStructureRefused(t *testing.T) {
 	matrix := func(shape []int64, dt DType, i, j int64, x Scalar) *Tensor {
 		values, _ := MakeArray(dt, 1)

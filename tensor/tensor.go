@@ -207,7 +207,10 @@ func (t *Tensor) At(coord ...int64) Scalar {
 	}
 	defer t.Unpin()
 	if t.structure != General && !t.structure.Stores(coord[0], coord[1]) {
-		x, _ := t.lookUp(coord[1], coord[0])
+		x, stored := t.lookUp(coord[1], coord[0])
+		if !stored { // the fill as it is: -0 would be another
+			return x
+		}
 		return t.structure.Mirror(x)
 	}
 	x, _ := t.lookUp(coord...)
