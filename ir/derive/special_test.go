@@ -48,6 +48,8 @@ func TestSpecialValues(t *testing.T) {
 		{"y = logsumexp_i x(i)", v{1, nan, -inf}, v{1}, v{nan, nan, 0}}, // torch: NaN for all
 
 		{"y(i) = (0.0)^x(i)", v{0, 1, -1}, v{1, 1, 1}, v{0, 0, -inf}},
+		{"y(i) = x(i)^floor(0.1*x(i))", v{0, 1e-310, 2}, v{1, 1, 1}, v{0, 0, 0}},
+		{"y(i) = heaviside(i - 1, x(i))", v{3, 4, 5}, v{1, 2, 3}, v{0, 2, 0}}, // the second argument is the value at 0
 		{"y(i) = 2^x(i)", v{0, 1}, v{1, 1}, v{math.Ln2, 2 * math.Ln2}},
 
 		{"y = norm_i x(i)", v{0, 0}, v{1}, v{0, 0}},
