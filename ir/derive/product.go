@@ -239,8 +239,22 @@ func (s *statement) support(e lang.Expr) lang.Node {
 		if e.Q == nil || !s.dependent(e.Q) {
 			return s.support(e.Body)
 		}
+	case *lang.Scan:
+		return s.scanned(e)
 	}
 	return nil
+}
+
+// scanned is the condition that a scan with `in` of a sparse operand looks at an element, and gives the identity elsewhere; or nil.
+func (s *statement) scanned(e *lang.Scan) lang.Node {
+	if slices.ContainsFunc(e.Vars, func(v lang.ReduceVar) bool { return v.In == nil || !sparseOperand(v.In) || v.In.Result }) {
+		return nil
+	}
+	r := lang.RefOf(e.Vars[0].InAccess, s.names)
+	if r.Name = e.Vars[0].In.Name; !s.standAlone(r) {
+		return nil
+	}
+	return call("stored", r)
 }
 
 // indicesIn is how many indices the condition stored(T(…)) has, 0 for none.
@@ -302,6 +316,10 @@ func (s *statement) pattern(e lang.Expr) lang.Node {
 			if stored := s.pattern(x); stored != nil {
 				return stored
 			}
+		}
+	case *lang.Scan:
+		if e.Op == lang.CumSum {
+			return s.scanned(e)
 		}
 	}
 	return nil
