@@ -42,7 +42,7 @@ func (b *builder) argument(body lang.Expr, vars []lang.ReduceVar, pos lang.Pos) 
 		return nil, err
 	}
 	if over.In != nil {
-		if err := sub.checkStored(over, pos); err != nil {
+		if err := sub.checkStored(over, body, pos); err != nil {
 			return nil, err
 		}
 	}

@@ -254,7 +254,7 @@ func (b *builder) reduction(e *lang.Reduce) (Expr, error) {
 		return nil, err
 	}
 	if over.In != nil {
-		if err := b.checkStored(over, e.Pos); err != nil {
+		if err := b.checkStored(over, e.Body, e.Pos); err != nil {
 			return nil, err
 		}
 	}
@@ -330,17 +330,17 @@ func (b *builder) over(vars []lang.ReduceVar, pos lang.Pos) (*Reduce, error) {
 }
 
 // checkStored refuses `in A` where A has further indices that are bound inside
-// the body: what A stores is then not decided by the reduction's own indices.
-func (b *builder) checkStored(over *Reduce, pos lang.Pos) error {
+// the body, by a reduction or an order statistic: what A stores is then not decided by the reduction's own indices.
+func (b *builder) checkStored(over *Reduce, body lang.Expr, pos lang.Pos) error {
 	bound := map[*Index]bool{}
-	for _, r := range b.reduces {
-		for _, v := range r.Vars {
-			bound[v] = true
+	lang.Walk(body, func(e lang.Expr) bool {
+		if r, ok := e.(*lang.Reduce); ok {
+			for _, v := range r.Vars {
+				bound[b.indices[v.Var.ID]] = true
+			}
 		}
-	}
-	for _, v := range over.Vars {
-		delete(bound, v)
-	}
+		return true
+	})
 	for _, v := range over.In.Vars(nil) {
 		if bound[v] {
 			return lang.Unsupported(fmt.Sprintf("`in %s` while index %s of %s is bound further inside",

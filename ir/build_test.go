@@ -1,6 +1,7 @@
 package ir
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"strings"
@@ -186,6 +187,20 @@ func TestTooManyAccesses(t *testing.T) {
 		_, err := normalFormOf(t, test.text, "x:D")
 		if (err == nil) != test.ok || err != nil && !strings.Contains(err.Error(), "split it") {
 			t.Errorf("%.20s… (%d bytes): error %v, want one: %t", test.text, len(test.text), err, !test.ok)
+		}
+	}
+}
+
+// TestBoundInside: `in A` does not say which coordinates are meant where an index of A is bound further inside, by a median as by a sum.
+func TestBoundInside(t *testing.T) {
+	for _, inner := range []string{"sum", "median"} {
+		for _, outer := range []string{"sum", "median"} {
+			text := "y(i) = " + outer + "_{j in A} (where(stored(B(i,j)), 0, 1) + " + inner + "_k A(k,j))"
+			_, err := New(checked(t, text, "A:CSR B:CSR"), Options{}, arithmetic)
+			var e *lang.Error
+			if !errors.As(err, &e) || e.Code != lang.ErrUnsupported || !strings.Contains(e.Msg, "index k of A is bound further inside") {
+				t.Errorf("%s gives %v, want code %s", text, err, lang.ErrUnsupported)
+			}
 		}
 	}
 }

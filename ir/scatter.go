@@ -52,7 +52,7 @@ func (p *planner) scatter(nf *normalForm, s *lang.Stmt, result, old *Tensor) err
 	narrow := ComputeType(result.DType) != result.DType // rounded once, so not in place
 	if result.Format.IsDense() && !narrow {
 		step.Base = p.base(old, result)
-		permutations(nf.lhs.Vars(nil), maxOrders, sched.tryGather)
+		sched.eachOrder(nf.lhs.Vars(nil), sched.accesses, sched.tryGather)
 		p.emit(nf, sched.best, step, result)
 		step.Scatter, step.Fold = true, fold
 	} else {
@@ -106,10 +106,10 @@ func (s *scheduler) scatterSparse(op lang.AssignOp, f Fold, old *Tensor, ev Eval
 	s.lhs = target
 	value := updated(accumulating[op], typ, &Access{Tensor: old, Indices: target.Indices}, w.reads, ev)
 	sp := &split{outer: outer, tail: tail, works: []*work{w}, value: value}
-	permutations(loops, maxOrders, func(order []*Index) {
-		s.eachReduceOrder(0, nil, func() {
-			order := slices.Clone(order)
-			s.consider(&candidate{body: sp.nest(target, [][][]*Index{{order}}), order: slices.Concat(outer, tail), split: sp})
+	s.eachOrder(loops, s.accesses, func(order []*Index) {
+		order = slices.Clone(order)
+		s.eachReduceOrder(nil, func() float64 {
+			return s.consider(&candidate{body: sp.nest(target, [][][]*Index{{order}}), order: slices.Concat(outer, tail), split: sp})
 		})
 	})
 	return axes

@@ -22,6 +22,10 @@ const (
 	maskedFactor    = 1.2 // most of what is computed is not kept
 	serialFactor    = 1e4 // one thread of a grid does it all
 	maxOrders       = 400 // loop orders tried
+	leastTries      = 24  // candidates that are compared at least, of one kind
+	// Looking at a candidate costs about its size. This many elements of expressions are looked at for each kind of candidate, of which
+	// there may be as many as reductions: more than what people write needs, and what keeps derived programs from taking minutes.
+	effort = 100_000
 )
 
 // candidate is one way to run a statement.
@@ -51,7 +55,8 @@ type scheduler struct {
 	// accesses are all reads of the statement, gathers included.
 	accesses []*Access
 	best     *candidate
-	tried    int
+	tried    int                // candidates of the present kind
+	most     int                // of one kind that are tried
 	ways     []WayCost          // of the candidates so far
 	merged   []tensor.LevelKind // see mergedLevels
 }
@@ -81,7 +86,46 @@ func (nf *normalForm) scheduler(alg Algebra, opts Options) *scheduler {
 		}
 	}
 	s.merged = s.mergedLevels()
+	s.most = min(4*maxOrders, max(leastTries, effort/(nf.size()*(1+len(nf.reduces)))))
 	return s
+}
+
+// size is the number of nodes of a statement's expressions.
+func (nf *normalForm) size() int {
+	n := 0
+	count := func(Expr) { n++ }
+	Walk(nf.value, count)
+	for _, r := range nf.reduces {
+		Walk(r.Body, count)
+	}
+	return n
+}
+
+// eachOrder calls f with every order of the loops over vars; where they are too many, or the statement is large, with
+// those in which an access of reads is stored, which are the ones worth trying.
+func (s *scheduler) eachOrder(vars []*Index, reads []*Access, f func([]*Index)) {
+	if ordersOf(vars, maxOrders) <= s.most {
+		permutations(vars, maxOrders, f)
+		return
+	}
+	tried := [][]*Index{vars}
+	f(slices.Clone(vars))
+	for _, a := range reads {
+		order := storageOrder(a, vars)
+		if !slices.ContainsFunc(tried, func(x []*Index) bool { return slices.Equal(x, order) }) {
+			tried = append(tried, order)
+			f(slices.Clone(order))
+		}
+	}
+}
+
+// ordersOf is how many orders variables have, or limit if it is less.
+func ordersOf(vars []*Index, limit int) int {
+	n := 1
+	for k := 2; k <= len(vars) && n < limit; k++ {
+		n *= k
+	}
+	return min(n, limit)
 }
 
 // schedule picks the cheapest loop orders by trying them.
@@ -89,11 +133,11 @@ func (nf *normalForm) schedule(alg Algebra, opts Options) *candidate {
 	s := nf.scheduler(alg, opts)
 	free := s.resultOrder()
 	if s.denseResult() {
-		permutations(free, maxOrders, func(order []*Index) { s.tryGather(order) })
+		s.eachOrder(free, s.accesses, s.tryGather)
 		if top := s.scatterTop(); top != nil {
 			joint := append(append([]*Index(nil), free...), top.Vars...)
 			s.tried = 0
-			permutations(joint, maxOrders, func(order []*Index) { s.tryScatter(order, top) })
+			s.eachOrder(joint, nil, func(order []*Index) { s.tryScatter(order, top) })
 			// Beyond maxOrders permutations, storage orders are the ones worth trying.
 			for _, a := range s.accesses {
 				s.tryScatter(storageOrder(a, joint), top)
@@ -170,7 +214,7 @@ func (s *scheduler) tryBlocks(free []*Index) {
 	}
 	rest := append(append([]*Index(nil), free[len(sparse):]...), top.Vars...)
 	s.tried = 0
-	permutations(rest, maxOrders, func(order []*Index) {
+	s.eachOrder(rest, s.accesses, func(order []*Index) {
 		s.tryScatter(append(sparse[:len(sparse):len(sparse)], order...), top)
 	})
 }
@@ -191,21 +235,45 @@ func storageOrder(a *Access, vars []*Index) []*Index {
 	return order
 }
 
-// tryGather tries every combination of reduction orders under one order of the
-// result's loops.
+// tryGather tries the orders of reductions under one order of the result's loops.
 func (s *scheduler) tryGather(order []*Index) {
-	s.eachReduceOrder(0, nil, func() { s.consider(&candidate{body: s.gather(order), order: order}) })
+	s.eachReduceOrder(nil, func() float64 { return s.consider(&candidate{body: s.gather(order), order: order}) })
 }
 
 func (s *scheduler) tryScatter(order []*Index, top *Reduce) {
 	top.Order = top.Vars
-	s.eachReduceOrder(0, top, func() {
-		s.consider(&candidate{body: s.scatter(order, top), order: order, accumulate: true, fold: top.Fold, scatter: top})
+	s.eachReduceOrder(top, func() float64 {
+		return s.consider(&candidate{body: s.scatter(order, top), order: order, accumulate: true, fold: top.Fold, scatter: top})
 	})
 }
 
-func (s *scheduler) eachReduceOrder(i int, skip *Reduce, f func()) {
-	if s.tried > 4*maxOrders && s.best != nil {
+// eachReduceOrder calls f, which returns what a candidate costs, with every combination of orders of the reductions' loops but
+// skip's. Where there are too many, orders are chosen for one reduction after the other, with f of the first candidate, and stay.
+func (s *scheduler) eachReduceOrder(skip *Reduce, f func() float64) {
+	combinations := 1
+	for _, r := range s.reduces {
+		if r != skip && combinations < s.most {
+			combinations *= ordersOf(r.Vars, 24)
+		}
+	}
+	switch {
+	case combinations <= max(s.most/4, leastTries):
+		s.eachCombination(0, skip, f)
+	case s.best == nil:
+		s.eachInTurn(skip, f)
+	default:
+		for i, r := range s.reduces {
+			if r != skip {
+				r.Order = s.best.orders[i]
+			}
+		}
+		f()
+	}
+}
+
+// eachCombination is eachReduceOrder for all reductions from the i-th on.
+func (s *scheduler) eachCombination(i int, skip *Reduce, f func() float64) {
+	if s.tried > s.most && s.best != nil {
 		return
 	}
 	if i == len(s.reduces) {
@@ -214,21 +282,49 @@ func (s *scheduler) eachReduceOrder(i int, skip *Reduce, f func()) {
 	}
 	r := s.reduces[i]
 	if r == skip {
-		s.eachReduceOrder(i+1, skip, f)
+		s.eachCombination(i+1, skip, f)
 		return
 	}
-	next := func(order []*Index) {
-		r.Order = append([]*Index(nil), order...)
-		s.eachReduceOrder(i+1, skip, f)
+	s.ordersOfReduce(r, func(order []*Index) {
+		r.Order = order
+		s.eachCombination(i+1, skip, f)
+	})
+}
+
+// eachInTurn tries the orders of one reduction after the other, and keeps the cheapest of each.
+func (s *scheduler) eachInTurn(skip *Reduce, f func() float64) {
+	for _, r := range s.reduces {
+		r.Order = r.Vars
 	}
+	cost := f()
+	for _, r := range s.reduces {
+		if r == skip || len(r.Vars) < 2 {
+			continue
+		}
+		best := r.Order
+		s.ordersOfReduce(r, func(order []*Index) {
+			if slices.Equal(order, r.Vars) {
+				return
+			}
+			r.Order = order
+			if c := f(); c < cost {
+				cost, best = c, order
+			}
+		})
+		r.Order = best
+	}
+}
+
+// ordersOfReduce calls f with the orders of a reduction's loops that are worth trying.
+func (s *scheduler) ordersOfReduce(r *Reduce, f func([]*Index)) {
 	if len(r.Vars) > 4 {
-		next(r.Vars)
+		f(slices.Clone(r.Vars))
 		for _, a := range s.accesses {
-			next(storageOrder(a, r.Vars))
+			f(storageOrder(a, r.Vars))
 		}
 		return
 	}
-	permutations(r.Vars, 24, next)
+	permutations(r.Vars, 24, func(order []*Index) { f(slices.Clone(order)) })
 }
 
 // consider estimates the cost of a candidate, keeps it if it is the cheapest so

@@ -159,9 +159,9 @@ func (s *scheduler) cheaper(best *nested, body Stmt, factor float64, reduces []*
 func (s *scheduler) bestTerm(t *summand, f Fold) *nested {
 	var best *nested
 	s.tried = 0
-	permutations(t.free, maxOrders, func(order []*Index) {
+	s.eachOrder(t.free, readsIn(t.value), func(order []*Index) {
 		order = slices.Clone(order)
-		s.eachOrder(t.all, func() { best = s.cheaper(best, nest(order, nil, t.all, &Assign{LHS: t.lhs, Value: t.value}), 1, t.all) })
+		s.eachOrders(t.all, func() { best = s.cheaper(best, nest(order, nil, t.all, &Assign{LHS: t.lhs, Value: t.value}), 1, t.all) })
 	})
 	if t.top == nil {
 		return best
@@ -171,21 +171,21 @@ func (s *scheduler) bestTerm(t *summand, f Fold) *nested {
 	scatter := func(order []*Index) {
 		order = slices.Clone(order)
 		t.top.Order = t.top.Vars
-		s.eachOrder(t.inner, func() {
+		s.eachOrders(t.inner, func() {
 			best = s.cheaper(best, nest(order, nil, t.inner, &Assign{LHS: t.lhs, Value: t.body}), scatterFactor, t.all)
 		})
 	}
-	permutations(joint, maxOrders, scatter)
+	s.eachOrder(joint, nil, scatter)
 	for _, a := range readsIn(t.body) {
 		scatter(storageOrder(a, joint))
 	}
 	return best
 }
 
-// eachOrder calls f with every combination of orders of reductions' loops, up to a
+// eachOrders calls f with every combination of orders of reductions' loops, up to a
 // limit.
-func (s *scheduler) eachOrder(list []*Reduce, f func()) {
-	if s.tried > 4*maxOrders {
+func (s *scheduler) eachOrders(list []*Reduce, f func()) {
+	if s.tried > s.most {
 		return
 	}
 	if len(list) == 0 {
@@ -199,7 +199,7 @@ func (s *scheduler) eachOrder(list []*Reduce, f func()) {
 	}
 	permutations(r.Vars, limit, func(order []*Index) {
 		r.Order = slices.Clone(order)
-		s.eachOrder(list[1:], f)
+		s.eachOrders(list[1:], f)
 	})
 }
 

@@ -311,6 +311,15 @@ func (s *scheduler) trySplits(free []*Index) {
 	}
 }
 
+// reads lists the accesses of a term.
+func (t term) reads() []*Access {
+	list := readsIn(t.value)
+	for _, r := range t.inner {
+		list = append(list, readsIn(r.Body)...)
+	}
+	return list
+}
+
 // trySplit tries the loop orders of a split's only term. It returns the cheapest,
 // as places in the term's list of loops.
 func (s *scheduler) trySplit(sp *split) []int {
@@ -319,9 +328,9 @@ func (s *scheduler) trySplit(sp *split) []int {
 	var best []int
 	cheapest := 0.0
 	s.tried = 0
-	permutations(loops, maxOrders, func(order []*Index) {
-		s.eachReduceOrder(0, w.original, func() {
-			order := slices.Clone(order)
+	s.eachOrder(loops, w.terms[0].reads(), func(order []*Index) {
+		order = slices.Clone(order)
+		s.eachReduceOrder(w.original, func() float64 {
 			cost := s.consider(&candidate{body: sp.nest(s.lhs, [][][]*Index{{order}}), order: slices.Concat(sp.outer, sp.tail), split: sp})
 			if best == nil || cost < cheapest {
 				best, cheapest = nil, cost
@@ -329,6 +338,7 @@ func (s *scheduler) trySplit(sp *split) []int {
 					best = append(best, slices.Index(loops, v))
 				}
 			}
+			return cost
 		})
 	})
 	return best

@@ -51,6 +51,13 @@ func (s *statement) contribute(a *lang.Access, g lang.Node, at place) *lang.Erro
 		if ok && !comesPlain(only(conditions, g), solution{s.names[v], by}, m, elementOf{a.Tensor.Name, k}) {
 			left = without(left, v)
 			solved = append(solved, solution{s.names[v], by})
+			if !s.vanishes(g) {
+				within, err := s.inRange(v, by)
+				if err != nil {
+					return err
+				}
+				conditions = append(conditions, within...)
+			}
 			continue
 		}
 		conditions = append(conditions, binary("==", &lang.Ref{Name: m}, s.coordinate(x)))
@@ -70,6 +77,54 @@ func (s *statement) contribute(a *lang.Access, g lang.Node, at place) *lang.Erro
 	}
 	s.add(a.Tensor, vars, value)
 	return nil
+}
+
+// vanishes reports whether an adjoint is zero where an index that is eliminated leaves its range: a product of the adjoint of the
+// result, which is zero there, and of elements of operands. Other values may be anything there: 1/w(i-1) is 1/0, and a result has its
+// own fill.
+func (s *statement) vanishes(g lang.Node) bool {
+	given := false
+	var product func(n lang.Node) bool
+	product = func(n lang.Node) bool {
+		switch n := n.(type) {
+		case *lang.Number:
+			return true
+		case *lang.Paren:
+			return product(n.X)
+		case *lang.Unary:
+			return n.Op == "-" && product(n.X)
+		case *lang.Binary:
+			return n.Op == "*" && product(n.X) && product(n.Y)
+		case *lang.Ref:
+			if n.Name == s.given {
+				given = true
+				return true
+			}
+			return n.Parens && slices.ContainsFunc(s.prog.Tensors, func(t *lang.Tensor) bool {
+				return t.Name == n.Name && t.Operand && !t.Result && t.StoredOf == nil && t.Fill.IsZero()
+			})
+		}
+		return false
+	}
+	return product(g) && given
+}
+
+// inRange lists the conditions that an index which is a sum of others is one of its values.
+func (s *statement) inRange(v *lang.Index, by affine) ([]lang.Node, *lang.Error) {
+	i := &lang.Ref{Name: s.names[v]}
+	one, err := s.carry(number("1"), []*lang.Index{v})
+	if err != nil {
+		return nil, err
+	}
+	n, err := refOf(s.define("n", nil, fold("sum", s.spell([]*lang.Index{v}), nil, one)))
+	if err != nil {
+		return nil, err
+	}
+	list := []lang.Node{binary("<", i, n)}
+	if by.rest < 0 || slices.ContainsFunc(by.terms, func(t *lang.IndexTerm) bool { return t.Coef < 0 }) {
+		list = append([]lang.Node{binary(">=", i, zero())}, list...)
+	}
+	return list, nil
 }
 
 // limits are the conditions that the indices of slices with an end run no further.

@@ -68,7 +68,7 @@ func Program(file *lang.File, check func(*lang.File) (*lang.Program, error), sto
 	if err != nil {
 		return nil, err
 	}
-	d := &deriver{stores: stores, narrowResult: narrow(p.Stmts[len(p.Stmts)-1].LHS.Tensor.DType), taken: map[string]bool{}, indices: map[string]bool{}, parts: map[*lang.Tensor][]*part{}, depends: map[*lang.Tensor]bool{}, sources: map[*lang.Tensor]source{}}
+	d := &deriver{stores: stores, narrowResult: narrow(p.Stmts[len(p.Stmts)-1].LHS.Tensor.DType), taken: map[string]bool{}, indices: map[string]bool{}, parts: map[*lang.Tensor][]*part{}, depends: map[*lang.Tensor]bool{}, sources: map[*lang.Tensor]source{}, zeroOutside: map[*lang.Tensor]source{}}
 	for _, name := range avoid {
 		d.taken[name] = true
 	}
@@ -129,6 +129,8 @@ type deriver struct {
 	// depends holds the tensors through which the result depends on the operand.
 	depends map[*lang.Tensor]bool
 	sources map[*lang.Tensor]source
+	// zeroOutside has for results a condition outside of which they are zero.
+	zeroOutside map[*lang.Tensor]source
 	// formats are those of the results of prog, as stores gives them, once planned is set.
 	stores  func(*lang.Program) map[*lang.Tensor]tensor.Format
 	formats map[*lang.Tensor]tensor.Format

@@ -33,6 +33,10 @@ func TestHugeOperands(t *testing.T) {
 		{"A", "y(i) = prod_{j in A} A(i,j)"},
 		{"A", "y = prod_{i in A, j in A} A(i,j)"},
 		{"A", "y(i) = prod_j A(i,j)"},
+		{"A", "t(i) = max_j A(i,j); e(i,j) = where(stored(A(i,j)), exp(A(i,j) - t(i)), 0); d(i) = sum_j e(i,j); y(i) = log(1 + d(i))"},
+		{"A", "d(i) = sum_j A(i,j)^2; t(i,j) = A(i,j)/(1 + d(i)); u(i,j) = -t(i,j)*d(i); y(i) = sum_j u(i,j)*v(j)"},
+		{"A", "t(i,j) = cumsum_{j in A} A(i,j)^2; u(i,j) = t(i,j)*v(j); y(i) = sum_j u(i,j)"},
+		{"v", "t(i,j) = A(i,j)*v(j); y(i) = sum_j t(i,j)"},
 	}
 	s := lacuna.NewSession(lacuna.WithEngine(runtime.Interp()), lacuna.WithMemoryLimit(16<<20))
 	for _, test := range tests {

@@ -228,11 +228,9 @@ func (s *statement) support(e lang.Expr) lang.Node {
 		return s.commonSupport([]lang.Expr{e.Then, e.Else})
 	case *lang.Call:
 		stored := s.commonSupport(e.Args)
-		if e.Fn.Name != "*" || s.dependent(e.Args[0]) && s.dependent(e.Args[1]) {
-			return stored
-		}
-		for i, x := range e.Args { // of a product with an element of more dimensions, that
-			if by := s.pattern(x); by != nil && s.dependent(e.Args[1-i]) && indicesIn(by) > indicesIn(stored) {
+		for _, x := range annihilators(e) { // where it is zero, the others move nothing
+			by := s.pattern(x)
+			if by != nil && indicesIn(by) > indicesIn(stored) && (!s.dependent(x) || same(by, s.support(x))) {
 				stored = by
 			}
 		}
@@ -241,8 +239,22 @@ func (s *statement) support(e lang.Expr) lang.Node {
 		if e.Q == nil || !s.dependent(e.Q) {
 			return s.support(e.Body)
 		}
+	case *lang.Scan:
+		return s.scanned(e)
 	}
 	return nil
+}
+
+// scanned is the condition that a scan with `in` of a sparse operand looks at an element, and gives the identity elsewhere; or nil.
+func (s *statement) scanned(e *lang.Scan) lang.Node {
+	if slices.ContainsFunc(e.Vars, func(v lang.ReduceVar) bool { return v.In == nil || !sparseOperand(v.In) || v.In.Result }) {
+		return nil
+	}
+	r := lang.RefOf(e.Vars[0].InAccess, s.names)
+	if r.Name = e.Vars[0].In.Name; !s.standAlone(r) {
+		return nil
+	}
+	return call("stored", r)
 }
 
 // indicesIn is how many indices the condition stored(T(…)) has, 0 for none.
@@ -261,7 +273,7 @@ func (s *statement) commonSupport(list []lang.Expr) lang.Node {
 			continue
 		}
 		stored := s.support(x)
-		if stored == nil || common != nil && lang.FormatNode(stored) != lang.FormatNode(common) {
+		if stored == nil || common != nil && !same(stored, common) {
 			return nil
 		}
 		common = stored
@@ -279,22 +291,54 @@ func (s *statement) pattern(e lang.Expr) lang.Node {
 		}
 		r := lang.RefOf(e, s.names)
 		r.Name = t.Name
+		if o := s.zeroOutside[t]; o.stored != nil && s.standAlone(r) {
+			var at []string
+			for _, x := range r.Indices {
+				at = append(at, x.Terms[0].Name)
+			}
+			return o.at(at)
+		}
 		if sparseOperand(t) && !t.Result && (e.Tensor.StoredOf != nil || t.Fill.IsZero()) && s.standAlone(r) {
 			return call("stored", r)
 		}
 	case *lang.Convert:
 		return s.pattern(e.X)
-	case *lang.Call:
-		if e.Fn.Name != "*" {
+	case *lang.Where:
+		if c, ok := e.Else.(*lang.Literal); !ok || !c.Value.IsZero() {
 			return nil
 		}
-		for _, x := range e.Args {
+		if stored := s.pattern(e.Cond); stored != nil {
+			return stored
+		}
+		return s.pattern(e.Then)
+	case *lang.Call:
+		for _, x := range annihilators(e) {
 			if stored := s.pattern(x); stored != nil {
 				return stored
 			}
 		}
+	case *lang.Scan:
+		if e.Op == lang.CumSum {
+			return s.scanned(e)
+		}
 	}
 	return nil
+}
+
+// annihilators are the arguments of a call that make it zero where they are.
+func annihilators(e *lang.Call) []lang.Expr {
+	switch e.Fn.Name {
+	case "*":
+		return e.Args
+	case "/", "neg":
+		return e.Args[:1]
+	}
+	return nil
+}
+
+// same reports whether two conditions are written alike.
+func same(a, b lang.Node) bool {
+	return a != nil && b != nil && lang.FormatNode(a) == lang.FormatNode(b)
 }
 
 // standAlone reports whether an element has an index by itself, a different one, in each dimension.

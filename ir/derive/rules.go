@@ -32,15 +32,15 @@ var rules = map[string][]string{
 	"atan2":     {"g*y/(x*x + y*y)", "-(g*x/(x*x + y*y))"},
 	"hypot":     {"where(f == 0, 0, g*(x/f))", "where(f == 0, 0, g*(y/f))"},
 	"logaddexp": {"where(x == -inf, 0, g*where(x == f, 1, exp(x - f)))", "where(y == -inf, 0, g*where(y == f, 1, exp(y - f)))"},
-	"heaviside": {"", ""}, "copysign": {"where((copysign(1, x) < 0) == (copysign(1, y) < 0), g, -g)", ""},
+	"heaviside": {"", "where(x == 0, g, 0)"}, "copysign": {"where((copysign(1, x) < 0) == (copysign(1, y) < 0), g, -g)", ""},
 	"mod": {"g", "-(g*floor(x/y))"}, "floordiv": {"", ""},
 	"floor": {""}, "ceil": {""}, "round": {""}, "trunc": {""},
 	"conj": {"g"}, "real": {"g"}, "imag": {""},
 }
 
 // powerRules are those of x^y. x^0 is 1 for every x, and 0^y is 0 for every positive y. At 0^0 both
-// derivatives are 0, as in torch.
-var powerRules = []string{"where(y == 0, 0, g*y*x^(y - 1))", "where(f == 0 or x == 0 and y == 0, 0, g*f*log(x))"}
+// derivatives are 0, as in torch. Elsewhere the formula is written where y is 0 too, because the gradient of the gradient sees what y moves.
+var powerRules = []string{"where(y == 0 and not isfinite(1/x), 0, g*y*x^(y - 1))", "where(f == 0 or x == 0 and y == 0, 0, g*f*log(x))"}
 
 // complexRules has the adjoints of complex arguments: of L = Re and Im of what is
 // minimised, dL/dRe + i dL/dIm. A holomorphic function hands on g times the conjugate of
@@ -55,7 +55,7 @@ var complexRules = map[string][]string{
 }
 
 // complexPowerRules are powerRules for complex numbers.
-var complexPowerRules = []string{"where(y == 0, 0, g*conj(y*x^(y - 1)))", "where(f == 0 or x == 0 and y == 0, 0, g*conj(f*log(x)))"}
+var complexPowerRules = []string{"where(y == 0 and not isfinite(1/abs(x)), 0, g*conj(y*x^(y - 1)))", "where(f == 0 or x == 0 and y == 0, 0, g*conj(f*log(x)))"}
 
 // makeComplex has the adjoints of the real arguments of complex(re, im).
 var makeComplex = []string{"real(g)", "imag(g)"}

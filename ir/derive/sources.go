@@ -11,7 +11,8 @@ import (
 // needed nowhere else. It is stored there only: an adjoint like dy(i)*x(j) would take the product of the extents.
 
 // source is the condition that the operand stores the one element through which an element of a result depends on
-// it. The indices of the result's dimensions have the names of position(k) there.
+// it, or another condition outside of which the operand does not move the element: what is computed from A(i,j)/t(i) or where(stored(A(i,j)), …, 0)
+// may depend on all of A, but only there. The indices of the result's dimensions have the names of position(k) there.
 type source struct{ stored lang.Node }
 
 func position(k int) string { return "#" + strconv.Itoa(k) }
@@ -29,6 +30,7 @@ func (o source) at(vars []string) lang.Node {
 // up to there.
 func (d *deriver) noteSource(s *lang.Stmt, again bool) {
 	t := s.LHS.Tensor
+	delete(d.zeroOutside, t)
 	if again && !d.dependent(s.RHS) {
 		return // elements that are changed depend on nothing more
 	}
@@ -44,8 +46,18 @@ func (d *deriver) noteSource(s *lang.Stmt, again bool) {
 		d.sources[t] = source{d.pattern(s, a, names)}
 		return
 	}
-	if stored := d.sourceOf(s.RHS, names); stored != nil {
+	at := &statement{deriver: d, stmt: s, names: names}
+	stored := d.sourceOf(s.RHS, names)
+	if _, copied := stored.(*lang.Ref); !copied {
+		if by := at.support(s.RHS); indicesIn(by) > indicesIn(stored) {
+			stored = by
+		}
+	}
+	if stored != nil {
 		d.sources[t] = source{stored}
+	}
+	if stored := at.pattern(s.RHS); stored != nil {
+		d.zeroOutside[t] = source{stored}
 	}
 }
 

@@ -22,6 +22,11 @@ func TestSpecialValues(t *testing.T) {
 		src         string
 		x, dy, want v
 	}{
+		// What is read outside the extents is no number: 1/x(-1).
+		{"y(i) = x(i+1)/x(i)", v{1, 2, 4}, v{1, 1, 1}, v{-2, 0, 0.5}},
+		{"y(i) = x(i-1)*log(x(i))", v{1, 2, 1}, v{1, 1, 0}, v{math.Ln2, 0.5, 0}},
+		{"t(i) = 1/x(i); y(i) = exp(0*x(i+2)*t(i))*x(i+1)", v{1, 2, 4}, v{1, 1, 1}, v{0, 1, 1}},
+
 		{"y = prod_i x(i)", v{2, 0, 3}, v{1}, v{0, 6, 0}},
 		{"y = prod_i x(i)", v{0, 0, 3}, v{1}, v{0, 0, 0}},
 		{"y = prod_i x(i)", v{2, inf}, v{1}, v{inf, 2}},
@@ -48,6 +53,8 @@ func TestSpecialValues(t *testing.T) {
 		{"y = logsumexp_i x(i)", v{1, nan, -inf}, v{1}, v{nan, nan, 0}}, // torch: NaN for all
 
 		{"y(i) = (0.0)^x(i)", v{0, 1, -1}, v{1, 1, 1}, v{0, 0, -inf}},
+		{"y(i) = x(i)^floor(0.1*x(i))", v{0, 1e-310, 2}, v{1, 1, 1}, v{0, 0, 0}},
+		{"y(i) = heaviside(i - 1, x(i))", v{3, 4, 5}, v{1, 2, 3}, v{0, 2, 0}}, // the second argument is the value at 0
 		{"y(i) = 2^x(i)", v{0, 1}, v{1, 1}, v{math.Ln2, 2 * math.Ln2}},
 
 		{"y = norm_i x(i)", v{0, 0}, v{1}, v{0, 0}},

@@ -58,6 +58,7 @@ func TestTwice(t *testing.T) {
 		{"y(i,j) = A(i,j)*sum_k A(k,j)^2", plain},
 		{"t(i) = logsumexp_j A(i,j); y(i,j) = exp(A(i,j) - t(i))", plain},
 		{"y(i) = A(i,i+1)^3", plain},
+		{"y(i,j) = (1.5 + A(i,j))^A(i,j)", zeros},
 		{"y(i,j) = hypot(A(i,j), 2) + sigmoid(A(i,j))*tanh(A(i,j))", plain},
 	}
 	coords := [][]int64{{0, 0, 0, 0, 1, 1, 2, 2}, {0, 1, 2, 3, 1, 3, 0, 2}}
