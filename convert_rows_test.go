@@ -19,9 +19,10 @@ func rowSessions() map[string]*Session {
 	}
 	sessions := map[string]*Session{}
 	for name, engine := range engines {
+		compiled := runtime.NewCache(cachedPrograms)
 		for _, threads := range []int{1, 3} {
 			for _, entries := range []int64{0, 1 << 20} {
-				s := NewSession(WithEngine(engine), WithThreads(threads))
+				s := NewSession(WithEngine(engine), WithThreads(threads), sharing(compiled))
 				s.conversions.always, s.grain = true, int64(threads-1)
 				s.conversions.data = func(d lower.Data) lower.Data {
 					d.Entries = max(d.Entries, entries)

@@ -19,8 +19,9 @@ func TestConvertThreads(t *testing.T) {
 	}
 	defer goruntime.GOMAXPROCS(goruntime.GOMAXPROCS(7))
 	sessions := map[string]*Session{}
+	compiled := runtime.NewCache(cachedPrograms)
 	for _, threads := range []int{1, 2, 3, 7} {
-		s := NewSession(WithEngine(cpu), WithThreads(threads), WithConversionKernels())
+		s := NewSession(WithEngine(cpu), WithThreads(threads), WithConversionKernels(), sharing(compiled))
 		sessions[fmt.Sprintf("%d threads", threads)] = s
 	}
 	r := rand.New(rand.NewPCG(8, 9))

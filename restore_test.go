@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/lacuna-sparse/lacuna/runtime"
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
@@ -26,7 +27,7 @@ func TestRestore(t *testing.T) {
 	}
 	sessions := map[int]*Session{}
 	for _, threads := range []int{1, 2, 3, 7} {
-		sessions[threads] = NewSession(WithThreads(threads))
+		sessions[threads] = NewSession(WithThreads(threads), WithEngine(runtime.Interp())) // TestConvertRandom compiles conversions
 		sessions[threads].grain = 20
 	}
 	sessions[3].conversions.always = true
