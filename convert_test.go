@@ -98,6 +98,18 @@ func randomValues(t testing.TB, r *rand.Rand, dt tensor.DType, n int) tensor.Arr
 	return a
 }
 
+// randomNumbers are values that may be summed: which NaN a sum of NaNs is, nobody promises.
+func randomNumbers(t testing.TB, r *rand.Rand, dt tensor.DType, n int) tensor.Array {
+	a, err := tensor.MakeArray(dt, n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range n {
+		a.SetScalar(i, tensor.Float(tensor.Float64, []float64{0, 1, -2, 0.1, 1e5, 300}[r.IntN(6)]).Convert(dt))
+	}
+	return a
+}
+
 var allDTypes = []tensor.DType{tensor.Bool, tensor.Int8, tensor.Int16, tensor.Int32, tensor.Int64, tensor.Uint8,
 	tensor.Uint16, tensor.Uint32, tensor.Uint64, tensor.Float16, tensor.BFloat16, tensor.Float32, tensor.Float64,
 	tensor.Complex64, tensor.Complex128}
@@ -246,14 +258,7 @@ func TestFromCoordsRandom(t *testing.T) {
 		coords, arrays := randomCoords(t, r, f, shape)
 		n := arrays[0].Len()
 		dt := allDTypes[r.IntN(len(allDTypes))]
-		// Sums of numbers: which NaN a sum of NaNs is, nobody promises.
-		values, err := tensor.MakeArray(dt, n)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for k := range n {
-			values.SetScalar(k, tensor.Float(tensor.Float64, []float64{0, 1, -2, 0.1, 1e5, 300}[r.IntN(6)]))
-		}
+		values := randomNumbers(t, r, dt, n)
 		opts := []tensor.Option{tensor.WithFill(randomScalar(r, dt)), tensor.WithName("A")}
 		want, err := tensor.FromCoords(shape, f, coords, values, opts...)
 		if err != nil {

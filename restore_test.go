@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/lacuna-sparse/lacuna/internal/testengine"
 	"github.com/lacuna-sparse/lacuna/runtime"
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
@@ -16,6 +17,7 @@ import (
 // TestRestore: statements that only store an operand again are one conversion, with the
 // arrays of [tensor.Tensor.Convert], for every number of threads.
 func TestRestore(t *testing.T) {
+	testengine.Interpreted(t)
 	r := rand.New(rand.NewPCG(3, 4))
 	formats := map[int][]string{2: {"CSR", "CSC", "DCSR", "DCSC", "COO", "COOC"}, 3: {"CSF", "COO", "C-DC-S[1,2,0]", "DC-C-S[2,0,1]"}}
 	statements := map[int][]struct {

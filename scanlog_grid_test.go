@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/lacuna-sparse/lacuna/internal/testengine"
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
@@ -91,6 +92,7 @@ var lineKinds = []struct {
 // TestGridRunningLogs compares running logs of sums of exponentials by warps and blocks with
 // those in f64: what docs/numerics.md says.
 func TestGridRunningLogs(t *testing.T) {
+	testengine.Interpreted(t)
 	for _, run := range []struct {
 		grain   int64
 		columns []int
