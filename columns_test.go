@@ -18,6 +18,7 @@ import (
 // sampled at the entries of a matrix: rows of all lengths, lines narrower and wider than a warp. The values are small
 // integers, so that every order of a sum gives the same bits.
 func TestProductsOnGrids(t *testing.T) {
+	testengine.Interpreted(t)
 	type operand struct {
 		name   string
 		format tensor.Format
@@ -71,7 +72,11 @@ func TestProductsOnGrids(t *testing.T) {
 					opts = append(opts, lacuna.Format(a.name, a.format, dt))
 				}
 				wantMapping(t, grids, c.text, c.mapping, opts...)
-				for _, size := range [][2]int64{{0, 3}, {3, 0}, {1, 1}, {5, 2}, {31, 33}, {33, 31}, {32, 32}, {40, 16}, {200, 64}, {40, 7}, {9, 129}, {4, 300}} {
+				sizes := [][2]int64{{31, 33}, {40, 7}, {9, 129}}
+				if dt == tensor.Float64 {
+					sizes = append(sizes, [][2]int64{{0, 3}, {3, 0}, {1, 1}, {5, 2}, {33, 31}, {32, 32}, {40, 64}, {200, 16}, {4, 300}}...)
+				}
+				for _, size := range sizes {
 					n, k := size[0], size[1]
 					args := lacuna.Args{}
 					for i, a := range c.args {

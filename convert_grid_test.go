@@ -14,6 +14,7 @@ import (
 // TestConvertGrids compares conversions by grids with tensor.Convert: with the few
 // digits of small axes, or buckets, and with those of large ones, in one list and in many.
 func TestConvertGrids(t *testing.T) {
+	testengine.Interpreted(t)
 	large := func(d lower.Data) lower.Data {
 		d.Shape = slices.Clone(d.Shape)
 		for axis := range d.Shape {
@@ -65,6 +66,7 @@ func TestConvertGrids(t *testing.T) {
 // Conversions leave results on the device where they shall be there, of lists that must
 // be sorted first too.
 func TestConvertResident(t *testing.T) {
+	testengine.Interpreted(t)
 	r := rand.New(rand.NewPCG(10, 11))
 	s := NewSession(WithEngine(testengine.Or(t, runtime.Simulated())), WithResidentResults(), WithConversionKernels())
 	for _, from := range []string{"CSR", "COO", "COO(unsorted)", "COO(unsorted,duplicates)"} {
@@ -119,19 +121,24 @@ func TestConvertResident(t *testing.T) {
 	}
 }
 
-// TestConvertTiles sorts lists by digits in tiles of blocks: of no more entries than a
-// warp, a tile, and more; in order and not, with many at the same coordinates and with
+// TestConvertTiles sorts lists by digits in tiles of blocks, of 3072 entries or, with a grain,
+// 128: of no more entries than a warp, a tile, and more; in order and not, with many at the same coordinates and with
 // one digit for all.
 func TestConvertTiles(t *testing.T) {
+	testengine.Interpreted(t)
 	unordered, err := tensor.ParseFormat("COO(unsorted,duplicates)", 2)
 	if err != nil {
 		t.Fatal(err)
 	}
 	r := rand.New(rand.NewPCG(12, 13))
 	engine := testengine.Or(t, runtime.Simulated())
-	s := NewSession(WithEngine(engine), WithConversionKernels())
-	s.conversions.always = true
-	for _, n := range []int{1, 32, 33, 3072, 7000} {
+	usual, small := NewSession(WithEngine(engine), WithConversionKernels()), NewSession(WithEngine(engine), WithConversionKernels())
+	usual.conversions.always, small.conversions.always, small.grain = true, true, 1
+	for _, c := range []struct {
+		s *Session
+		n int
+	}{{small, 1}, {small, 32}, {small, 33}, {small, 128}, {small, 300}, {usual, 40}, {usual, 3072 + 100}} {
+		s, n := c.s, c.n
 		shape := []int64{1 << 9, 70000}
 		dt := []tensor.DType{tensor.Float64, tensor.Float32, tensor.Uint8, tensor.Bool, tensor.Float16, tensor.Complex64}[r.IntN(6)]
 		rows, cols := make([]uint32, n), make([]uint32, n)
@@ -141,12 +148,12 @@ func TestConvertTiles(t *testing.T) {
 			case i > 0 && r.IntN(4) == 0: // again, but not next to it
 				p := r.IntN(i)
 				rows[i], cols[i] = rows[p], cols[p]
-			case n == 7000 && i < 6000:
+			case n > 3072 && i < 3072:
 				cols[i] = 256 * uint32(r.IntN(3))
 			}
 		}
 		rows[0] = uint32(shape[0] - 1)
-		a, err := tensor.New(shape, unordered, []tensor.Level{{Crd: tensor.ArrayOf(rows)}, {Crd: tensor.ArrayOf(cols)}}, randomValues(t, r, dt, n))
+		a, err := tensor.New(shape, unordered, []tensor.Level{{Crd: tensor.ArrayOf(rows)}, {Crd: tensor.ArrayOf(cols)}}, randomNumbers(t, r, dt, n))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -168,12 +175,13 @@ func TestConvertTiles(t *testing.T) {
 		check(check(a, tensor.CSR), tensor.CSC)
 		check(list, tensor.CSC)
 	}
-	checkKernelsRan(t, map[string]*Session{"grids": s})
+	checkKernelsRan(t, map[string]*Session{"tiles": usual, "small tiles": small})
 }
 
 // Values in blocks that equal the fill are left out, also where chunks of entries are counted
 // one by one: complex values do not go by tiles.
 func TestConvertBlocksOnGrids(t *testing.T) {
+	testengine.Interpreted(t)
 	s := NewSession(WithEngine(testengine.Or(t, runtime.Simulated())), WithConversionKernels())
 	s.grain = 3
 	r := rand.New(rand.NewPCG(4, 4))

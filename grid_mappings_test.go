@@ -15,6 +15,7 @@ import (
 // TestGridMappings compares mappings that depend on sizes, which small random programs do
 // not reach, with the interpreter: rows of all lengths, and lines of all widths.
 func TestGridMappings(t *testing.T) {
+	testengine.Interpreted(t)
 	ctx := t.Context()
 	r := rand.New(rand.NewPCG(5, 5))
 	on, plain := NewSession(WithEngine(testengine.Or(t, runtime.Simulated()))), NewSession(WithEngine(runtime.Interp()))
@@ -68,6 +69,7 @@ func TestGridMappings(t *testing.T) {
 // TestPatternsOnGrids compares what is stored where folds are folded, which must not depend on
 // which loops are best for an engine.
 func TestPatternsOnGrids(t *testing.T) {
+	testengine.Interpreted(t)
 	s, p := NewSession(WithEngine(testengine.Or(t, runtime.Simulated()))), NewSession(WithEngine(runtime.Interp()))
 	r := rand.New(rand.NewPCG(1, 1))
 	for n := 1; n < 40; n += 7 {
@@ -143,6 +145,7 @@ func randomDense(t *testing.T, r *rand.Rand, shape ...int64) *tensor.Tensor {
 // Folds in loops in loops, which a team shares as one: of few and of many axes, with axes of
 // one element and of none.
 func TestNestedFoldsOnGrids(t *testing.T) {
+	testengine.Interpreted(t)
 	grids, plain := NewSession(WithEngine(testengine.Or(t, runtime.Simulated()))), NewSession(WithEngine(runtime.Interp()))
 	for _, test := range []struct {
 		text  string

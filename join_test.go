@@ -178,8 +178,9 @@ func (j *joinedKernels) check(t *testing.T, shape []int64, dt tensor.DType, want
 	t.Helper()
 	ctx := context.Background()
 	kernels := map[int]*Kernel{}
+	compiled := runtime.NewCache(cachedPrograms)
 	for _, threads := range []int{1, 2, 3, 7} {
-		s := NewSession(WithEngine(j.engine), WithThreads(threads))
+		s := NewSession(WithEngine(j.engine), WithThreads(threads), sharing(compiled))
 		s.grain = 3
 		options := []Option{Result("C", j.result)}
 		for name, a := range j.args(t, 0, shape, dt) {

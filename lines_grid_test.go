@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/lacuna-sparse/lacuna/internal/testengine"
 	"github.com/lacuna-sparse/lacuna/runtime"
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
@@ -13,6 +14,7 @@ import (
 // TestGridLines compares what is computed of lines of dense tensors, by lanes and by blocks, with one
 // thread: sums, logarithms of sums of exponentials near 0 and far from it, and elements.
 func TestGridLines(t *testing.T) {
+	testengine.Interpreted(t)
 	oracle := NewSession(WithEngine(runtime.Interp()), WithThreads(1))
 	session := gridSession(t, 0)
 	inf, nan := math.Inf(1), math.NaN()
@@ -59,6 +61,7 @@ func TestGridLines(t *testing.T) {
 
 // TestGridPairs does so for tensors of rank 3, of which a row is a pair of coordinates.
 func TestGridPairs(t *testing.T) {
+	testengine.Interpreted(t)
 	oracle := NewSession(WithEngine(runtime.Interp()), WithThreads(1))
 	session := gridSession(t, 0)
 	for _, shape := range [][3]int64{{0, 2, 3}, {2, 0, 3}, {2, 3, 0}, {3, 1, 5}, {2, 5, 40}, {1, 3, 300}, {9, 7, 4}, {70, 2, 1}} {

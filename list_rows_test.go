@@ -16,6 +16,7 @@ import (
 // them, if another tensor has room for each, else in those that are not empty. The sum of
 // a whole list needs no rows.
 func TestListsByRowsOnGrids(t *testing.T) {
+	testengine.Interpreted(t)
 	dense := tensor.Dense(1)
 	for _, c := range []struct {
 		text    string

@@ -19,6 +19,7 @@ import (
 // patterns that are the same, have nothing in common, or something, and rows of all
 // lengths.
 func TestMergesOnGrids(t *testing.T) {
+	testengine.Interpreted(t)
 	csf, err := tensor.FormatOf([]tensor.LevelKind{tensor.C, tensor.C, tensor.S}, []int{0, 1, 2})
 	if err != nil {
 		t.Fatal(err)
@@ -207,6 +208,7 @@ func similarIntegers(t *testing.T, shape []int64, format tensor.Format, dt tenso
 
 // A prepared merge finds ranks once, for any values.
 func TestPreparedMergesOnGrids(t *testing.T) {
+	testengine.Interpreted(t)
 	grids := lacuna.NewSession(lacuna.WithEngine(testengine.Or(t, runtime.Simulated())))
 	serial := lacuna.NewSession(lacuna.WithEngine(runtime.Interp()))
 	ctx := context.Background()

@@ -9,12 +9,15 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/lacuna-sparse/lacuna/internal/testengine"
+	"github.com/lacuna-sparse/lacuna/runtime"
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
 // TestRestore: statements that only store an operand again are one conversion, with the
 // arrays of [tensor.Tensor.Convert], for every number of threads.
 func TestRestore(t *testing.T) {
+	testengine.Interpreted(t)
 	r := rand.New(rand.NewPCG(3, 4))
 	formats := map[int][]string{2: {"CSR", "CSC", "DCSR", "DCSC", "COO", "COOC"}, 3: {"CSF", "COO", "C-DC-S[1,2,0]", "DC-C-S[2,0,1]"}}
 	statements := map[int][]struct {
@@ -26,7 +29,7 @@ func TestRestore(t *testing.T) {
 	}
 	sessions := map[int]*Session{}
 	for _, threads := range []int{1, 2, 3, 7} {
-		sessions[threads] = NewSession(WithThreads(threads))
+		sessions[threads] = NewSession(WithThreads(threads), WithEngine(runtime.Interp())) // TestConvertRandom compiles conversions
 		sessions[threads].grain = 20
 	}
 	sessions[3].conversions.always = true

@@ -26,12 +26,17 @@ func lineSessions(t *testing.T) []*Session {
 	}
 	var list []*Session
 	for _, e := range engines {
+		compiled := runtime.NewCache(cachedPrograms)
 		for _, threads := range []int{1, 2, 7} {
-			list = append(list, NewSession(WithEngine(e), WithThreads(threads)))
+			list = append(list, NewSession(WithEngine(e), WithThreads(threads), sharing(compiled)))
 		}
 	}
 	return list
 }
+
+// sharing is the option with which sessions of one engine compile every program once:
+// most do not depend on how many threads there are, but on what a test sets besides.
+func sharing(c *runtime.Cache) SessionOption { return func(s *Session) { s.cache = c } }
 
 // evalAll evaluates in all sessions, compares bits, and returns the result.
 func evalAll(t *testing.T, sessions []*Session, text string, args Args, opts ...Option) *tensor.Tensor {

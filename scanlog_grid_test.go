@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/lacuna-sparse/lacuna/internal/testengine"
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
@@ -91,17 +92,18 @@ var lineKinds = []struct {
 // TestGridRunningLogs compares running logs of sums of exponentials by warps and blocks with
 // those in f64: what docs/numerics.md says.
 func TestGridRunningLogs(t *testing.T) {
+	testengine.Interpreted(t)
 	for _, run := range []struct {
 		grain   int64
 		columns []int
-	}{{0, []int{1, 16, 31, 33, 512, 515, 1024, 2050, 4100}}, {3, []int{2, 3, 5, 31, 128, 129, 300}}} {
+	}{{0, []int{1, 16, 33, 512, 515, 1024, 2050, 4100}}, {3, []int{2, 3, 5, 31, 90}}} {
 		session := gridSession(t, run.grain)
 		rows := 2
 		if run.grain > 0 {
-			rows = 5 // of which blocks take several
+			rows = 3 // of which blocks take several
 		}
 		for k, kind := range lineKinds {
-			for _, n := range run.columns {
+			for c, n := range run.columns {
 				if n > 3000 && k%4 != 0 {
 					continue
 				}
@@ -117,9 +119,10 @@ func TestGridRunningLogs(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				options := []string{"", "[exclusive]", "[reverse]", "[reverse, exclusive]"}
+				// Every kind of line is run in all ways, at different lengths.
+				options := []string{"", []string{"[exclusive]", "[reverse]", "[reverse, exclusive]"}[(k+c)%3]}
 				if n > 600 {
-					options = options[:1+k%2]
+					options = options[(k+c)%2:][:1]
 				}
 				for _, option := range options {
 					y, err := session.Eval(context.Background(), fmt.Sprintf("y(i,j) = logcumsumexp_j%s A(i,j)", option), Args{"A": A})

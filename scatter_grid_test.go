@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/lacuna-sparse/lacuna/internal/testengine"
 	"github.com/lacuna-sparse/lacuna/runtime"
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
@@ -12,6 +13,7 @@ import (
 // Scatters of floats on grids have the bits of those on one thread: what falls to an
 // element is folded in order.
 func TestScatterOnGrids(t *testing.T) {
+	testengine.Interpreted(t)
 	r := rand.New(rand.NewPCG(3, 5))
 	grid, one := gridSession(t, 0), NewSession(WithEngine(runtime.Interp()))
 	for _, dt := range []tensor.DType{tensor.Float64, tensor.Float32, tensor.Float16, tensor.Complex128} {
@@ -68,6 +70,7 @@ func TestScatterOnGrids(t *testing.T) {
 
 // Scatters of rows, of two indices and of entries that are stored have those bits too.
 func TestScattersOfMatricesOnGrids(t *testing.T) {
+	testengine.Interpreted(t)
 	r := rand.New(rand.NewPCG(7, 5))
 	grid, one := gridSession(t, 0), NewSession(WithEngine(runtime.Interp()), WithThreads(1))
 	formats := map[string]tensor.Format{"dense": tensor.Dense(2), "CSR": tensor.CSR, "COO": tensor.COO}
@@ -142,6 +145,7 @@ func TestScattersOfMatricesOnGrids(t *testing.T) {
 // A scatter whose other operand is a sparse vector makes no table of it on grids, where one thread would
 // have to go through all: its updates are sorted as others are, and folded in the same order.
 func TestScatterOfProductsOnGrids(t *testing.T) {
+	testengine.Interpreted(t)
 	r := rand.New(rand.NewPCG(4, 5))
 	grid, one := gridSession(t, 0), NewSession(WithEngine(runtime.Interp()))
 	for _, rows := range []int64{0, 1, 31, 33, 200} {

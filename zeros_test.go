@@ -44,7 +44,11 @@ func TestSignsOfZeros(t *testing.T) {
 	}
 	const rows = 5
 	for _, dt := range []tensor.DType{tensor.Float64, tensor.Float32, tensor.Float16} {
-		for _, columns := range []int64{1, 3, 33, 700} {
+		sizes := []int64{1, 3, 33, 300}
+		if dt != tensor.Float64 {
+			sizes = []int64{3, 120}
+		}
+		for _, columns := range sizes {
 			for word, rare := range map[string]float64{"min": math.Copysign(0, -1), "max": 0} {
 				A, B, v := zeros(dt, rare, rows, columns), zeros(dt, rare, rows, columns), zeros(dt, rare, columns)
 				// All elements are stored, zeros too.

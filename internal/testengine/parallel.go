@@ -21,6 +21,20 @@ func Parallel(t *testing.T) {
 	}
 }
 
+// AgainEnv names the environment variable that is set where all tests have run and some run
+// again, only for another version of LLVM.
+const AgainEnv = "LACUNA_TEST_AGAIN"
+
+// Interpreted says that a test runs programs on interpreters, unless the environment names
+// an engine. So it is skipped where tests run again for another version of LLVM. As
+// interpreters of grids take long, such tests run beside others.
+func Interpreted(t *testing.T) {
+	if os.Getenv(AgainEnv) != "" && !Asked() {
+		t.Skip(AgainEnv + " is set, and no version of LLVM makes a difference here")
+	}
+	t.Parallel()
+}
+
 // Each calls f with 0, 1, … n-1, begun in that order, until f returns false: one after the
 // other or, where the environment names an engine, several at once. After
 // the first false none is begun, but those that were are done before Each returns.

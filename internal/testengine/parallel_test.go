@@ -31,3 +31,17 @@ func TestEach(t *testing.T) {
 		}
 	}
 }
+
+// Where tests run again for another LLVM, those on interpreters are skipped.
+func TestInterpreted(t *testing.T) {
+	ran := false
+	t.Run("again", func(t *testing.T) {
+		t.Setenv(Env, "")
+		t.Setenv(AgainEnv, "1")
+		Interpreted(t)
+		ran = true
+	})
+	if ran {
+		t.Error("a test on interpreters runs again")
+	}
+}
