@@ -123,6 +123,9 @@ func (k *Kernel) run(ctx context.Context, args Args, kept *kept) (*Kernel, value
 	if b.tooManyKeys || k.tooManyRows(vals) || k.tooWide.Load() && (kept == nil || kept.kernel != k) {
 		return k.runNarrow(ctx, args, kept)
 	}
+	if err := k.affords(b); err != nil {
+		return nil, nil, err
+	}
 	if kept != nil {
 		if err := kept.of(k); err != nil {
 			return nil, nil, err

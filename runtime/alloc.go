@@ -8,6 +8,7 @@ import (
 	"unsafe"
 
 	"github.com/lacuna-sparse/lacuna/internal/debug"
+	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
 // All memory of a run is allocated here, between stages. Where it comes from
@@ -225,6 +226,18 @@ func (c *account) reserve(bytes, option int64, machine func() machineMemory) boo
 }
 
 func (c *account) fits(bytes int64) bool { return bytes <= c.limit-c.inUse }
+
+// Affords says whether a run with the given options may allocate the n elements of a dense result, before any
+// stage has begun: nil, or a [*MemoryLimitError].
+func Affords(result string, n int64, elem tensor.DType, o Options) error {
+	var c account
+	c.open(o.MemoryLimit)
+	need := bytesOf(n, int64(elem.Size()))
+	if c.reserve(need, o.MemoryLimit, readMachineMemory) {
+		return nil
+	}
+	return &MemoryLimitError{Program: result, Buffer: result, Len: n, Elem: elem.String(), Need: need, Limit: c.limit, Source: c.source}
+}
 
 // settle sets the limit for good. Without an option it is three quarters of
 // what is available now, on top of what the run holds. With one, it is that,

@@ -105,7 +105,7 @@ func (e *SizeError) Error() string {
 // memory limit, or that the operating system refused. Nothing was allocated.
 type MemoryLimitError struct {
 	Program, Stage string
-	Buffer         string
+	Buffer         string // or, without a Stage, a result that was not asked for yet
 	Len            int64  // elements asked for
 	Elem           string // their type
 	Need           int64  // bytes asked for, math.MaxInt64 if more than that
@@ -129,6 +129,8 @@ func (e *MemoryLimitError) Error() string {
 			need += " or more"
 		}
 		s = fmt.Sprintf("program %s: the result has at least %d entries, which need %s", e.Program, e.Len, need)
+	case e.Stage == "":
+		s = fmt.Sprintf("%s needs %s (%d × %s)", e.Buffer, formatBytes(e.Need), e.Len, e.Elem)
 	case e.AtLeast:
 		s = fmt.Sprintf("program %s, stage %s: the result has more than %d entries, which need more than %s", e.Program, e.Stage, e.Len, formatBytes(e.Need))
 	}
