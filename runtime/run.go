@@ -503,9 +503,6 @@ func (x *Executable) call(ctx context.Context, s *state, st *stagePlan, o Option
 		return s.outcome(ctx, st, failure{0, status, err})
 	}
 	c := &s.cuts[st.domain]
-	if c.chunks == 0 && st.copies == nil {
-		return nil
-	}
 	if st.ordered {
 		threads = min(threads, c.chunks)
 		switch {
