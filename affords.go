@@ -16,7 +16,7 @@ func (k *Kernel) affords(b *binding) error {
 	}
 	for i, st := range k.plan.Steps {
 		c, ok := st.(*ir.Compute)
-		if !ok || !c.Result.Format.IsDense() {
+		if !ok || c.Result.Rank == 0 || !c.Result.Format.IsDense() {
 			continue
 		}
 		if err := runtime.Affords(c.Result.Name, elements(b.steps[i].shape), c.Result.DType, k.options); err != nil {
