@@ -145,20 +145,10 @@ func (w *walk) blockSum() *blockSum {
 
 // hasLoop reports whether there are loops on the way from s to its leaf.
 func hasLoop(s ir.Stmt) bool {
-	for {
-		switch t := s.(type) {
-		case *ir.Forall:
+	for ; s != nil; s = towardsLeaf(s) {
+		if _, ok := s.(*ir.Forall); ok {
 			return true
-		case *ir.Where:
-			s = t.Consumer
-		case *ir.Workspace:
-			s = t.Consumer
-		case *ir.Tabulate:
-			s = t.Body
-		case *ir.Sequence:
-			s = t.Stmts[0]
-		default:
-			return false
 		}
 	}
+	return false
 }

@@ -207,22 +207,30 @@ func sameValue(v, w tensor.Scalar) bool {
 
 // leafOf is the assignment that a nest ends in, the first of several.
 func leafOf(s ir.Stmt) *ir.Assign {
-	for {
-		switch t := s.(type) {
-		case *ir.Forall:
-			s = t.Body
-		case *ir.Where:
-			s = t.Consumer
-		case *ir.Workspace:
-			s = t.Consumer
-		case *ir.Tabulate:
-			s = t.Body
-		case *ir.Sequence:
-			s = t.Stmts[0]
-		case *ir.Assign:
-			return t
+	for ; s != nil; s = towardsLeaf(s) {
+		if leaf, ok := s.(*ir.Assign); ok {
+			return leaf
 		}
 	}
+	return nil
+}
+
+// towardsLeaf is the statement one level down from s on the way to the leaf of its nest, nil if s
+// is a leaf.
+func towardsLeaf(s ir.Stmt) ir.Stmt {
+	switch t := s.(type) {
+	case *ir.Forall:
+		return t.Body
+	case *ir.Where:
+		return t.Consumer
+	case *ir.Workspace:
+		return t.Consumer
+	case *ir.Tabulate:
+		return t.Body
+	case *ir.Sequence:
+		return t.Stmts[0]
+	}
+	return nil
 }
 
 // holds is f as a condition, given the condition of each atom (nil: certain).

@@ -290,19 +290,24 @@ func (s *radixSelector) pick(begin, end, gaps, fill loop.Expr, r rank) (low, hig
 	low = s.value(found)
 	top := b.Var("high", low)
 	// Another rank above the last of the equal values has the least greater one.
-	b.If(b.And(b.Ne(r.high, r.low), b.Ge(b.Add(k, loop.Int(1)), equal)), func() {
-		s.t.barrier()
-		own := s.t.open(s.least.fold)
-		take := func(v, key loop.Expr) {
-			above := b.And(b.Eq(v, v), b.Gt(key, found))
-			b.Assign(own.state[0], b.Min(own.state[0], b.Select(above, b.Cast(loop.F64, v), loop.Float(loop.F64, math.Inf(1)))))
-		}
-		s.values(begin, end, func(v loop.Expr) { take(v, s.key(v)) })
-		if fill != nil {
-			b.If(b.Gt(gaps, loop.Int(0)), func() { take(fill, gapKey) }, nil)
-		}
-		_, least := s.least.of(own)
-		b.Assign(top, least.state[0])
-	}, nil)
+	b.If(b.And(b.Ne(r.high, r.low), b.Ge(b.Add(k, loop.Int(1)), equal)), func() { b.Assign(top, s.leastAbove(found, begin, end, gaps, fill, gapKey)) }, nil)
 	return low, b.Let("highest", top)
+}
+
+// leastAbove is the least value of a line whose key is above one. fill and its key are nil where
+// the line has no gaps.
+func (s *radixSelector) leastAbove(bound, begin, end, gaps, fill, fillKey loop.Expr) loop.Expr {
+	b := s.b
+	s.t.barrier()
+	own := s.t.open(s.least.fold)
+	take := func(v, key loop.Expr) {
+		above := b.And(b.Eq(v, v), b.Gt(key, bound))
+		b.Assign(own.state[0], b.Min(own.state[0], b.Select(above, b.Cast(loop.F64, v), loop.Float(loop.F64, math.Inf(1)))))
+	}
+	s.values(begin, end, func(v loop.Expr) { take(v, s.key(v)) })
+	if fill != nil {
+		b.If(b.Gt(gaps, loop.Int(0)), func() { take(fill, fillKey) }, nil)
+	}
+	_, least := s.least.of(own)
+	return least.state[0]
 }

@@ -123,16 +123,7 @@ func (op *operation) plain(t *tensor.Tensor) (*tensor.Tensor, error) {
 // eval runs a program that makes R of A. R has the fill of A, and is stored in the format that
 // the caller asked for.
 func (op *operation) eval(program string, args lacuna.Args, opts ...lacuna.Option) (*tensor.Tensor, error) {
-	opts = append(opts, lacuna.Fill("R", args["A"].Fill()))
-	if op.format != nil {
-		opts = append(opts, lacuna.Result("R", *op.format))
-	}
-	eval := lacuna.Eval
-	if op.session != nil {
-		eval = op.session.Eval
-	}
-	out, err := eval(op.ctx, program, args, opts...)
-	return out, op.fail(err)
+	return op.run(program, args, append(opts, lacuna.Fill("R", args["A"].Fill()))...)
 }
 
 // convert stores a tensor in a format.

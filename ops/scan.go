@@ -76,8 +76,7 @@ func (op *operation) scanProgram(kind reduction, A *tensor.Tensor) (program, err
 			return program{}, err
 		}
 	}
-	switch {
-	case op.hasAxes && len(op.axes) > 1:
+	if op.hasAxes && len(op.axes) > 1 {
 		return program{}, op.failf("a scan runs along one axis, or over all elements without Axes; %d axes are given", len(op.axes))
 	}
 	if A.Rank() == 0 {

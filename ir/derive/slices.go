@@ -92,15 +92,7 @@ func (c *copier) ref(r *lang.Ref) *lang.Ref {
 			}
 			from.Indices = append(from.Indices, plainIndex(v))
 			to.Indices = append(to.Indices, plainIndex(v))
-			at := &lang.RefIndex{Pos: x.Pos, Slice: x.Slice}
-			for _, t := range x.Terms {
-				u := *t
-				if t.Gather != nil {
-					u.Gather = c.ref(t.Gather)
-				}
-				at.Terms = append(at.Terms, &u)
-			}
-			x = at
+			x = gathering(x, c.ref)
 		}
 		out.Indices = append(out.Indices, x)
 	}

@@ -182,15 +182,20 @@ func (v *versioner) version(name string) string {
 func (v *versioner) indices(r *lang.Ref) *lang.Ref {
 	out := &lang.Ref{Pos: r.Pos, Name: r.Name, Parens: r.Parens}
 	for _, x := range r.Indices {
-		at := &lang.RefIndex{Pos: x.Pos, Slice: x.Slice}
-		for _, t := range x.Terms {
-			u := *t
-			if t.Gather != nil {
-				u.Gather = v.ref(t.Gather)
-			}
-			at.Terms = append(at.Terms, &u)
+		out.Indices = append(out.Indices, gathering(x, v.ref))
+	}
+	return out
+}
+
+// gathering is an index with other tensors for those that it gathers from.
+func gathering(x *lang.RefIndex, from func(*lang.Ref) *lang.Ref) *lang.RefIndex {
+	out := &lang.RefIndex{Pos: x.Pos, Slice: x.Slice}
+	for _, t := range x.Terms {
+		u := *t
+		if t.Gather != nil {
+			u.Gather = from(t.Gather)
 		}
-		out.Indices = append(out.Indices, at)
+		out.Terms = append(out.Terms, &u)
 	}
 	return out
 }
