@@ -90,10 +90,16 @@ func (nf *normalForm) scheduler(alg Algebra, opts Options) *scheduler {
 	return s
 }
 
-// size is the number of nodes of a statement's expressions.
+// size is the number of nodes of a statement's expressions. Accesses of many indices count for more: each is looked
+// at in each of as many loops.
 func (nf *normalForm) size() int {
 	n := 0
-	count := func(Expr) { n++ }
+	count := func(x Expr) {
+		n++
+		if a, ok := x.(*Access); ok && len(a.Indices) > 8 {
+			n += len(a.Indices) * len(a.Indices) / 2
+		}
+	}
 	Walk(nf.value, count)
 	for _, r := range nf.reduces {
 		Walk(r.Body, count)

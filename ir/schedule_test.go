@@ -133,3 +133,19 @@ func TestManyOrders(t *testing.T) {
 		t.Errorf("the loops of a large statement are tried in %d orders, want 3", n)
 	}
 }
+
+// TestManyIndices: an access of many indices counts as a large statement.
+func TestManyIndices(t *testing.T) {
+	var names, levels []string
+	for _, name := range strings.Split("abcdefghijklmnopqrst", "") {
+		names, levels = append(names, name), append(levels, "S")
+	}
+	format := strings.Join(levels, "-")
+	text := "y(" + strings.Join(names[1:], ",") + ") = sum_a A(" + strings.Join(names, ",") + ")"
+	s := mustNormalForm(t, text, "A:"+format+" y:"+format[2:]).scheduler(testAlgebra, Options{})
+	n := 0
+	s.eachOrder(s.indices, s.accesses, func([]*Index) { n++ })
+	if n > leastTries {
+		t.Errorf("the loops over 20 indices are tried in %d orders, want %d at most", n, leastTries)
+	}
+}
