@@ -2,6 +2,7 @@ package difftest
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 
 	"github.com/lacuna-sparse/lacuna/lang"
@@ -146,7 +147,7 @@ func (g *generator) right(l *leftSide) term {
 // finish declares the result of a new assignment and adds its line.
 func (g *generator) finish(name string, l *leftSide, op string, rhs term) {
 	d := Result{Shape: l.shape, DType: tensor.Invalid}
-	if !g.needsShape(l) && g.chance(30) {
+	if !g.needsShape(l, rhs) && g.chance(30) {
 		d.Shape = nil
 	}
 	m := &made{shape: append([]int64{}, l.shape...), dtype: rhs.dtype}
@@ -191,10 +192,10 @@ func (g *generator) add(name string, l *leftSide, op string, rhs term) {
 
 // needsShape reports whether the result's shape must be declared: a variable
 // without a plain use on the right, or a slice without an end, has no other
-// extent.
-func (g *generator) needsShape(l *leftSide) bool {
+// extent. (A term with such a use may have been dropped again.)
+func (g *generator) needsShape(l *leftSide, rhs term) bool {
 	for _, v := range l.free {
-		if !g.stmt.plain[v] {
+		if !g.stmt.plain[v] || !regexp.MustCompile(`\b`+v+`\b`).MatchString(rhs.text) {
 			return true
 		}
 	}
