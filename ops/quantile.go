@@ -91,7 +91,8 @@ func quantile(ctx context.Context, name, word string, A *tensor.Tensor, q []floa
 		return nil, err
 	}
 	without := *op
-	if without.keepDims = false; op.keepDims {
+	without.keepDims = false
+	if op.keepDims {
 		without.format = nil
 	}
 	p, args, err := without.quantileProgram(word, A, q, one)
