@@ -81,6 +81,9 @@ func begin(ctx context.Context, name string, opts []Option, operands ...*tensor.
 		}
 		o(&op.settings)
 	}
+	if op.dtype != tensor.Invalid && !op.dtype.Valid() {
+		return nil, op.fail(fmt.Errorf("As(%d) is no element type: take one of package tensor, such as tensor.Float64", op.dtype))
+	}
 	if ctx == nil {
 		return nil, op.fail(errors.New("the context is nil: pass context.Background() where there is no other"))
 	}

@@ -559,6 +559,7 @@ func TestErrors(t *testing.T) {
 		{of(ops.Transpose(ctx, nil, nil)), "an operand is nil"},
 		{of(ops.Transpose(none, A, nil)), "the context is nil"},
 		{of(ops.Transpose(ctx, A, nil, nil)), "an option is nil"},
+		{of(ops.Sum(ctx, A, ops.As(tensor.DType(99)))), "As(99) is no element type"},
 		{of(ops.Transpose(ended, A, nil)), "context canceled"},
 		{of(ops.Permute(ctx, A, 2, nil)), "there is no axis 2: the tensor has 2 axes"},
 		{of(ops.Permute(ctx, A, 0, []int64{0})), "p has 1 elements: it must have one for each of the 3 coordinates of axis 0"},
