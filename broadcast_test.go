@@ -30,6 +30,10 @@ func spreadVector(t *testing.T, extent int64, n int) *tensor.Tensor {
 func TestBroadcastsThatDoNotFit(t *testing.T) {
 	const billions = 4_000_000_000
 	v, w := spreadVector(t, billions, 3), spreadVector(t, billions, 2)
+	row, err := w.Reshape([]int64{1, billions}, tensor.Coordinates(2))
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, c := range []struct {
 		src     string
 		entries int64
@@ -40,15 +44,20 @@ func TestBroadcastsThatDoNotFit(t *testing.T) {
 		{"C(i,j) = v(i) + w(j) + 1*w(i)", 3 * billions},
 		{"C(i,j,k) = v(i) + w(j) * v(k)", math.MaxInt64},
 		{"C(i,j) = v(i) + sum_k w(k)*v(j)", 3 * billions},
+		{"C(i,j) = v(i) * w(j) + B(0,j)", 2 * billions},
 	} {
 		format := tensor.Coordinates(strings.Count(c.src[:10], ",") + 1)
 		for _, engine := range []runtime.Engine{runtime.Interp(), runtime.Auto(nil)} {
-			k, err := NewSession(WithEngine(engine)).Compile(c.src, Operand("v", v), Operand("w", w), Result("C", format))
+			options, args := []Option{Operand("v", v), Operand("w", w), Result("C", format)}, Args{"v": v, "w": w}
+			if strings.Contains(c.src, "B(") {
+				options, args["B"] = append(options, Operand("B", row)), row
+			}
+			k, err := NewSession(WithEngine(engine)).Compile(c.src, options...)
 			if err != nil {
 				t.Fatal(err)
 			}
 			begun := time.Now()
-			_, err = k.Run(t.Context(), Args{"v": v, "w": w})
+			_, err = k.Run(t.Context(), args)
 			var limit *runtime.MemoryLimitError
 			if !errors.As(err, &limit) || !limit.AtLeast || limit.Len != c.entries || !strings.Contains(err.Error(), "the result has at least") {
 				t.Errorf("%s: %v, want at least %d entries", c.src, err, c.entries)
@@ -67,6 +76,14 @@ func TestBroadcastsThatFit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	row, err := w.Reshape([]int64{1, 40}, tensor.Coordinates(2))
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, err := tensor.FromCoords([]int64{2, 40}, tensor.Coordinates(2), [][]int64{{0, 0, 1}, {3, 4, 5}}, tensor.ArrayOf([]float64{1, 2, 3}))
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, c := range []struct {
 		src           string
 		least, stored int64
@@ -79,8 +96,10 @@ func TestBroadcastsThatFit(t *testing.T) {
 		{"C(i,j) = n(j) + v(i) * w(j)", 30, 30 + 3*4},
 		{"C(i,j) = v(i) * w(j) + where(i < 1, w(j), 0)", 0, 15},
 		{"C(i,j) = v(i) * w(j) + w(j) * n(2)", 0, 15},
+		{"C(i,j) = v(i) * w(j) + B(0,j)", 0, 15 + 30*2},
+		{"C(i,j) = v(i) * w(j) + R(0,j)", 5 * 30, 5 * 30},
 	} {
-		operands := map[string]*tensor.Tensor{"v": v, "w": w, "x": x, "n": none}
+		operands := map[string]*tensor.Tensor{"v": v, "w": w, "x": x, "n": none, "B": rows, "R": row}
 		k, err := Compile(c.src, used(c.src, operands)...)
 		if err != nil {
 			t.Fatal(err)

@@ -515,7 +515,11 @@ func (st *step) least(b *stepBinding, vals values) (entries, bytes int64) {
 	for _, bc := range st.broadcasts {
 		n, each := int64(1), product(bc.Over, b.indices)
 		if bc.Of != nil {
-			n = vals[bc.Of.ID].NNZ()
+			of := vals[bc.Of.ID]
+			if slices.ContainsFunc(bc.Single, func(axis int) bool { return of.Dims()[axis] != 1 }) {
+				continue
+			}
+			n = of.NNZ()
 		}
 		switch {
 		case n == 0:

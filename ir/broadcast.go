@@ -6,6 +6,8 @@ package ir
 type Broadcast struct {
 	Of   *Tensor
 	Over []*Index
+	// Single lists axes of Of of which one coordinate is read: nothing follows if they have more.
+	Single []int
 }
 
 // Broadcasts lists the broadcasts of a step with a sparse result. They tell how many entries it has at
@@ -33,22 +35,26 @@ func (c *Compute) Broadcasts(alg Algebra) []Broadcast {
 	}
 	var list []Broadcast
 	for _, a := range leaves.accesses {
-		over, ok := missing(a, free)
+		over, single, ok := missing(a, free)
 		if atom := leaves.atoms[a]; ok && len(over) > 0 && set.Holds(func(x Atom) bool { return x == atom }) {
-			list = append(list, Broadcast{a.Tensor, over})
+			list = append(list, Broadcast{a.Tensor, over, single})
 		}
 	}
 	return list
 }
 
-// missing lists the variables that an access does not have. It is not ok if something else than
-// variables of their own stands for its axes, or its entries may repeat.
-func missing(a *Access, free []*Index) (over []*Index, ok bool) {
+// missing lists the variables that an access does not have, and the axes for which it has a number. It is not ok if
+// something else than these and variables of their own stands for its axes, or its entries may repeat.
+func missing(a *Access, free []*Index) (over []*Index, single []int, ok bool) {
 	var has []*Index
-	for _, x := range a.Indices {
+	for axis, x := range a.Indices {
+		if len(x.Terms) == 0 && x.Gather == nil {
+			single = append(single, axis)
+			continue
+		}
 		v := x.Plain()
 		if v == nil || contains(has, v) || !contains(free, v) {
-			return nil, false
+			return nil, nil, false
 		}
 		has = append(has, v)
 	}
@@ -57,7 +63,7 @@ func missing(a *Access, free []*Index) (over []*Index, ok bool) {
 			over = append(over, v)
 		}
 	}
-	return over, !a.Tensor.Format.Relaxed() && a.Tensor.Work == nil
+	return over, single, !a.Tensor.Format.Relaxed() && a.Tensor.Work == nil
 }
 
 // singleLeaves describes leaves by an atom for each access outside reductions, all
