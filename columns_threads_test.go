@@ -50,7 +50,8 @@ func columnsFor(t *testing.T, typ tensor.DType, f tensor.Format, fill float64) *
 				case j == 7:
 					v = -3
 				case typ.IsFloat() && r.IntN(20) == 0:
-					v = []float64{math.NaN(), math.Inf(1), math.Inf(-1), math.Copysign(0, -1), 0}[r.IntN(5)]
+					nan := math.Float64frombits(0x7ff8_0000_0000_0000 | r.Uint64()&(1<<63|1<<40)) // of either sign, with a payload or none
+					v = []float64{nan, math.Inf(1), math.Inf(-1), math.Copysign(0, -1), 0}[r.IntN(5)]
 				}
 				coords[0], coords[1], values = append(coords[0], i), append(coords[1], j), append(values, v)
 			}
@@ -151,6 +152,7 @@ func TestColumnThreads(t *testing.T) {
 func compareThreads(t *testing.T, sessions []*Session, text string, args Args, copies bool, opts ...Option) {
 	t.Helper()
 	var first *tensor.Tensor
+	bits := map[string]string{} // by engine, the signs and payloads of NaN among them
 	for n, s := range sessions {
 		k, err := s.Compile(text, append(operandsOf(args), opts...)...)
 		if err != nil {
@@ -172,6 +174,11 @@ func compareThreads(t *testing.T, sessions []*Session, text string, args Args, c
 			} else if d := tensor.Diff(first, got); d != "" {
 				t.Errorf("%s with %v: %s", text, args["A"], d)
 			}
+			engine, now := s.engine.Name(), valueBits(got)
+			if before, known := bits[engine]; known && before != now {
+				t.Errorf("%s with %v on %s: %s, with another number of threads %s", text, args["A"], engine, now, before)
+			}
+			bits[engine] = now
 		}
 	}
 }
@@ -183,4 +190,20 @@ func operandsOf(args Args) []Option {
 		opts = append(opts, Operand(name, v))
 	}
 	return opts
+}
+
+// valueBits shows the bits of floats; of other values nothing, which have one spelling each.
+func valueBits(t *tensor.Tensor) string {
+	var bits []uint64
+	switch v := t.Values(); v.DType() {
+	case tensor.Float64:
+		for _, x := range tensor.View[float64](v) {
+			bits = append(bits, math.Float64bits(x))
+		}
+	case tensor.Float32:
+		for _, x := range tensor.View[float32](v) {
+			bits = append(bits, uint64(math.Float32bits(x)))
+		}
+	}
+	return fmt.Sprintf("%x", bits)
 }

@@ -2,6 +2,7 @@ package lower
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/lacuna-sparse/lacuna/ir"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
@@ -32,8 +33,7 @@ func (k *kernel) copies(body ir.Stmt) bool {
 	return !k.parallel(body) && anyOrder(k.step.Fold, computeType(t))
 }
 
-// anyOrder reports whether a fold of values of type t has one result in any order, but for
-// which NaN it is.
+// anyOrder reports whether a fold of values of type t has one result in any order.
 func anyOrder(f ir.Fold, t loop.Type) bool {
 	switch f {
 	case ir.FoldSum, ir.FoldProd:
@@ -94,7 +94,7 @@ func (k *kernel) foldCopiesStage(c *loop.Copies, folds []copied) {
 		for i, f := range folds {
 			vals, all := e.write(f.buffer), e.read(c.List[i].All)
 			b.ForIndependent("p", b.Lo(), b.Hi(), func(p loop.Expr) {
-				b.Store(vals, p, e.combine(f.fold, b.Load(vals, p), b.Load(all, b.Add(from, p))))
+				b.Store(vals, p, e.joined(f, b.Let("x", b.Load(vals, p)), b.Let("y", b.Load(all, b.Add(from, p)))))
 			})
 		}
 	})
@@ -102,4 +102,15 @@ func (k *kernel) foldCopiesStage(c *loop.Copies, folds []copied) {
 	elements := sizeTimes(k.size(0), &loop.SizeOp{Op: loop.Min, X: loop.SizeConst(1), Y: loop.SizeScalar(c.Count)})
 	s.Partition = k.partition(rootLoop{cut: true, n: elements, weight: -1, grain: foldGrain})
 	k.addStage(s)
+}
+
+// joined is the fold of an element and of that of a copy. Of floats that are NaN it is the same NaN that one thread
+// makes: the element itself where the copy was not updated, else the one that updates give (see extremumOf in codegen/cpu).
+func (e *emitter) joined(f copied, x, y loop.Expr) loop.Expr {
+	b, v := e.b, e.combine(f.fold, x, y)
+	if t := v.Type(); t.IsFloat() {
+		v = b.Let("v", v)
+		return b.Select(b.Eq(y, f.start), x, b.Select(b.Ne(v, v), loop.Float(t, math.NaN()), v))
+	}
+	return v
 }

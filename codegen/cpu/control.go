@@ -30,7 +30,7 @@ func (f *function) stmt(s loop.Stmt) {
 	case *loop.Let:
 		f.let(s)
 	case *loop.Assign:
-		f.assign(f.slots[s.Var], f.updated(s.Value, f.extrema == 1))
+		f.assign(f.slots[s.Var], f.updated(s.Value, f.extrema == 1 && !isLeastOfTwo(s.Value)))
 	case *loop.Store:
 		f.store(s)
 	case *loop.For:
@@ -111,6 +111,9 @@ func (f *function) ifElse(s *loop.If) {
 
 // whileLoop emits a loop with its condition at the top; LLVM rotates it.
 func (f *function) whileLoop(s *loop.While) {
+	outer := f.scatters
+	f.scatters = scatters(s.Body)
+	defer func() { f.scatters = outer }()
 	bounded := f.depth > 0 && f.stop != nil && (isAppending(s) || isSweepingWhile(s) || isRun(s))
 	if bounded {
 		if how, ok := f.stripesOf(s); ok {
@@ -193,7 +196,7 @@ func (f *function) iterations(s *loop.For, name string, body *ir.Block, lo, hi v
 	}
 	beside, outer := f.alone, f.scatters
 	f.depth++
-	f.alone, f.scatters = holdsOneLoop(s.Body), scatters(s)
+	f.alone, f.scatters = holdsOneLoop(s.Body), scatters(s.Body)
 	f.stmts(s.Body)
 	f.depth--
 	f.alone, f.scatters = beside, outer

@@ -65,11 +65,13 @@ func (f *function) updated(e loop.Expr, alone bool) val {
 	if !ok || !alone || !isExtremum(b) || f.status != nil {
 		return f.expr(e)
 	}
-	operands := nested(b.Op, b)
-	if b.Op == loop.Min && len(operands) == 2 {
-		return f.expr(e) // which is less work
-	}
-	return val{re: f.extremumOf(b, operands)}
+	return val{re: f.extremumOf(b)}
+}
+
+// isLeastOfTwo tells whether e is a minimum of two floats, which is less work by itself.
+func isLeastOfTwo(e loop.Expr) bool {
+	b, ok := e.(*loop.Binary)
+	return ok && b.Op == loop.Min && len(nested(b.Op, b)) == 2
 }
 
 // nested are the operands of op in e, however it is nested, the first one first.
@@ -84,11 +86,11 @@ func nested(op loop.BinaryOp, e loop.Expr) []loop.Expr {
 // to look for NaN and at signs. Little waits for the first operand, which in a fold is the accumulator: maxsd, an operation on
 // bits, a blend.
 //
-// Choices keep the first operand if that is NaN, and one choice more does for all others. It is of a constant: with
-// the operand itself, LLVM would join the choices and take longer for both. As to zeros, the sign of a minimum is the disjunction of the
+// One choice does for NaN, of a constant: so it is the same NaN in whatever order threads fold the elements of an array, and LLVM
+// does not join the choices, which would take longer. As to zeros, the sign of a minimum is the disjunction of the
 // operands' and that of a maximum their conjunction, whatever they are, and where they are not zeros the best one has it already. Signs
 // are kept in vectors, one lane of which counts: LLVM would take scalar bits to general registers and back.
-func (f *function) extremumOf(e *loop.Binary, operands []loop.Expr) value.Value {
+func (f *function) extremumOf(e *loop.Binary) value.Value {
 	b, integer := f.block, sameSize(e.Typ)
 	lanes := uint64(128 / width(integer))
 	floats, bits := types.NewVector(lanes, registerType(e.Typ)), types.NewVector(lanes, registerType(integer))
@@ -99,23 +101,20 @@ func (f *function) extremumOf(e *loop.Binary, operands []loop.Expr) value.Value 
 
 	values := map[loop.Expr]value.Value{}
 	var signs, nan value.Value
-	for _, x := range operands {
+	for _, x := range nested(e.Op, e) {
 		v := f.expr(x).re
 		values[x] = v
-		if signs == nil {
-			signs = vector(v)
+		isNaN := b.NewFCmp(enum.FPredUNO, v, v) // LLVM looks at two at once
+		switch {
+		case signs == nil:
+			signs, nan = vector(v), isNaN
 			continue
-		}
-		if e.Op == loop.Max {
+		case e.Op == loop.Max:
 			signs = b.NewAnd(signs, vector(v))
-		} else {
+		default:
 			signs = b.NewOr(signs, vector(v))
 		}
-		isNaN := value.Value(b.NewFCmp(enum.FPredUNO, v, v))
-		if nan != nil {
-			isNaN = b.NewOr(nan, isNaN)
-		}
-		nan = isNaN
+		nan = b.NewOr(nan, isNaN)
 	}
 	var best func(loop.Expr) value.Value
 	best = func(x loop.Expr) value.Value {

@@ -31,7 +31,7 @@ type function struct {
 	stopped  *ir.Block   // returns StatusStopped; nil until needed
 	depth    int         // of the loops around
 	alone    bool        // the loop around, a for, holds one loop
-	scatters bool        // it stores elements whose places it loads
+	scatters bool        // the loop around stores elements whose places it loads
 	extrema  int         // how many variables are given minima or maxima of floats in the block around
 	status   value.Value // address of a grid's status word; nil in other functions
 }

@@ -77,11 +77,11 @@ func (f *function) inStrips(s *loop.For) bool {
 // more for each row is lost in that where it is the only loop of the row; beside others
 // it cost masked products of matrices a tenth.
 func (f *function) inLongStrips(s *loop.For) bool {
-	return f.stop != nil && f.depth == 1 && f.alone && !holdsLoop(s.Body) && !isShort(s) && isSweep(s) && scatters(s)
+	return f.stop != nil && f.depth == 1 && f.alone && !holdsLoop(s.Body) && !isShort(s) && isSweep(s) && scatters(s.Body)
 }
 
-// scatters reports whether an innermost loop stores elements whose places it loads.
-func scatters(s *loop.For) (found bool) {
+// scatters reports whether the body of a loop stores elements whose places it loads.
+func scatters(body []loop.Stmt) (found bool) {
 	loaded := map[loop.VarID]bool{}
 	isLoaded := func(e loop.Expr) (yes bool) {
 		loop.WalkExpr(e, func(e loop.Expr) {
@@ -91,7 +91,7 @@ func scatters(s *loop.For) (found bool) {
 		})
 		return yes
 	}
-	loop.WalkStmts(s.Body, func(s loop.Stmt) {
+	loop.WalkStmts(body, func(s loop.Stmt) {
 		switch s := s.(type) {
 		case *loop.Let:
 			loaded[s.Var] = isLoaded(s.Value)

@@ -91,7 +91,7 @@ func floatBinary[T floating](c *compiler, e *loop.Binary, operand func(loop.Expr
 	case loop.Div:
 		return quotient(x, y)
 	case loop.Min:
-		return map2(x, y, func(x, y T) T { return min(x, y) })
+		return map2(x, y, func(x, y T) T { return theNaN(min(x, y)) })
 	case loop.MinNum:
 		return map2(x, y, func(x, y T) T {
 			if x != x || y < x {
@@ -107,7 +107,7 @@ func floatBinary[T floating](c *compiler, e *loop.Binary, operand func(loop.Expr
 			return x
 		})
 	}
-	return map2(x, y, func(x, y T) T { return max(x, y) })
+	return map2(x, y, func(x, y T) T { return theNaN(max(x, y)) })
 }
 
 // fma is a product and a sum rounded once, by op.
@@ -125,4 +125,12 @@ func quotient[T floating](x, y value[T]) value[T] {
 	}
 	g := y.code()
 	return computed(func(fr *frame) T { return f(fr) / g(fr) })
+}
+
+// theNaN is x, or one and the same NaN for all: min and max have one result in any order.
+func theNaN[T floating](x T) T {
+	if x != x {
+		return T(math.NaN())
+	}
+	return x
 }
