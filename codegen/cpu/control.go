@@ -30,7 +30,7 @@ func (f *function) stmt(s loop.Stmt) {
 	case *loop.Let:
 		f.let(s)
 	case *loop.Assign:
-		f.assign(f.slots[s.Var], f.updated(s.Value, f.extrema == 1 && !isLeastOfTwo(s.Value)))
+		f.assign(f.slots[s.Var], f.folded(s.Value))
 	case *loop.Store:
 		f.store(s)
 	case *loop.For:

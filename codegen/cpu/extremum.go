@@ -58,20 +58,34 @@ func (f *function) gridExtremum(op loop.BinaryOp, t loop.Type, x, y value.Value)
 	return f.block.NewSelect(f.block.NewFCmp(enum.FPredUNO, x, y), floatValue(t, math.NaN()), best)
 }
 
-// updated emits the value that a statement gives to a place, alone if none beside it gives another place
-// one like it, which LLVM would vectorise together.
-func (f *function) updated(e loop.Expr, alone bool) val {
-	b, ok := e.(*loop.Binary)
-	if !ok || !alone || !isExtremum(b) || f.status != nil {
+// folded emits the value that a statement gives to a variable. Where others beside it get extrema too, LLVM would vectorise them
+// together. NaN in the first operand, the accumulator, stays what it is.
+func (f *function) folded(e loop.Expr) val {
+	b, ok := f.sparseExtremum(e)
+	if !ok || f.extrema != 1 {
 		return f.expr(e)
 	}
-	return val{re: f.extremumOf(b)}
+	operands := nested(b.Op, b)
+	if b.Op == loop.Min && len(operands) == 2 {
+		return f.expr(e) // which is less work
+	}
+	return val{re: f.extremumOf(b, operands[1:])}
 }
 
-// isLeastOfTwo tells whether e is a minimum of two floats, which is less work by itself.
-func isLeastOfTwo(e loop.Expr) bool {
+// stored emits the value that a statement gives to an element. Where threads may update elements in any order, NaN in the
+// element before is made the same NaN that others are.
+func (f *function) stored(e loop.Expr) val {
+	b, ok := f.sparseExtremum(e)
+	if !ok || !f.scatters {
+		return f.expr(e)
+	}
+	return val{re: f.extremumOf(b, nested(b.Op, b))}
+}
+
+// sparseExtremum is e if that is an extremum, but not one for a grid.
+func (f *function) sparseExtremum(e loop.Expr) (*loop.Binary, bool) {
 	b, ok := e.(*loop.Binary)
-	return ok && b.Op == loop.Min && len(nested(b.Op, b)) == 2
+	return b, ok && isExtremum(b) && f.status == nil
 }
 
 // nested are the operands of op in e, however it is nested, the first one first.
@@ -86,11 +100,11 @@ func nested(op loop.BinaryOp, e loop.Expr) []loop.Expr {
 // to look for NaN and at signs. Little waits for the first operand, which in a fold is the accumulator: maxsd, an operation on
 // bits, a blend.
 //
-// One choice does for NaN, of a constant: so it is the same NaN in whatever order threads fold the elements of an array, and LLVM
-// does not join the choices, which would take longer. As to zeros, the sign of a minimum is the disjunction of the
+// One choice, of a constant, does for NaN in the operands checked: all, or all but the first one, which the comparisons keep
+// if it is NaN. With the operand itself, LLVM would join the choices and take longer for both. As to zeros, the sign of a minimum is the disjunction of the
 // operands' and that of a maximum their conjunction, whatever they are, and where they are not zeros the best one has it already. Signs
 // are kept in vectors, one lane of which counts: LLVM would take scalar bits to general registers and back.
-func (f *function) extremumOf(e *loop.Binary) value.Value {
+func (f *function) extremumOf(e *loop.Binary, checked []loop.Expr) value.Value {
 	b, integer := f.block, sameSize(e.Typ)
 	lanes := uint64(128 / width(integer))
 	floats, bits := types.NewVector(lanes, registerType(e.Typ)), types.NewVector(lanes, registerType(integer))
@@ -104,17 +118,21 @@ func (f *function) extremumOf(e *loop.Binary) value.Value {
 	for _, x := range nested(e.Op, e) {
 		v := f.expr(x).re
 		values[x] = v
-		isNaN := b.NewFCmp(enum.FPredUNO, v, v) // LLVM looks at two at once
 		switch {
 		case signs == nil:
-			signs, nan = vector(v), isNaN
-			continue
+			signs = vector(v)
 		case e.Op == loop.Max:
 			signs = b.NewAnd(signs, vector(v))
 		default:
 			signs = b.NewOr(signs, vector(v))
 		}
-		nan = b.NewOr(nan, isNaN)
+	}
+	for _, x := range checked {
+		isNaN := value.Value(b.NewFCmp(enum.FPredUNO, values[x], values[x])) // LLVM looks at two at once
+		if nan != nil {
+			isNaN = b.NewOr(nan, isNaN)
+		}
+		nan = isNaN
 	}
 	var best func(loop.Expr) value.Value
 	best = func(x loop.Expr) value.Value {
@@ -132,7 +150,7 @@ func (f *function) extremumOf(e *loop.Binary) value.Value {
 		chosen = b.NewOr(chosen, b.NewAnd(signs, repeated(bits, intConst(integer, signBit(integer)))))
 	}
 	signed := b.NewExtractElement(b.NewBitCast(chosen, floats), first)
-	return b.NewSelect(nan, floatValue(e.Typ, math.NaN()), signed)
+	return b.NewSelect(nan, constOf(loop.Float(e.Typ, math.NaN())).re, signed)
 }
 
 // repeated is a vector of equal elements.

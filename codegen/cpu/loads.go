@@ -64,7 +64,7 @@ func (f *function) load(e *loop.Load) val {
 func (f *function) store(s *loop.Store) {
 	elem := f.bufs[s.Buf].elem
 	index := f.expr(s.Index).re
-	for i, part := range f.updated(s.Value, f.scatters).parts() {
+	for i, part := range f.stored(s.Value).parts() {
 		st := f.block.NewStore(f.toMemory(elem, part), f.address(s.Buf, index, int64(i)))
 		st.Metadata = f.accessGroup()
 	}

@@ -127,10 +127,12 @@ func quotient[T floating](x, y value[T]) value[T] {
 	return computed(func(fr *frame) T { return f(fr) / g(fr) })
 }
 
-// theNaN is x, or one and the same NaN for all: min and max have one result in any order.
+// theNaN is x, or the plain NaN for all others: min and max have one result in any order.
 func theNaN[T floating](x T) T {
 	if x != x {
-		return T(math.NaN())
+		return T(plainNaN)
 	}
 	return x
 }
+
+var plainNaN = math.Float64frombits(loop.Float(loop.F64, math.NaN()).Bits)
