@@ -1,9 +1,6 @@
 package ir
 
-import (
-	"strings"
-	"testing"
-)
+import "testing"
 
 // TestScatterTop: which reductions may accumulate straight into the result.
 func TestScatterTop(t *testing.T) {
@@ -89,63 +86,5 @@ func TestTempSupport(t *testing.T) {
 		if got := testAlgebra.TempSupport(last.Temp, leaves).describe(); got != test.want {
 			t.Errorf("%s: %s, want %s", test.text, got, test.want)
 		}
-	}
-}
-
-// TestManyReduceOrders: a statement with few reductions is tried with all orders of their loops together; of many, one after the
-// other gets its best, so that the number of candidates grows with the reductions rather than with the product of their orders.
-func TestManyReduceOrders(t *testing.T) {
-	for _, test := range []struct{ sums, most int }{{1, 2}, {3, 8}, {12, 1 + 12}} {
-		text := "y(i) = " + strings.Repeat("sum_{j,k} (A(i,j)*A(k,j)*x(k)) + ", test.sums) + "1"
-		s := mustNormalForm(t, text, "A:CSR x:D").scheduler(testAlgebra, Options{})
-		calls, least := 0, -1
-		s.eachReduceOrder(nil, func() float64 {
-			calls++
-			wrong := 0
-			for _, r := range s.reduces {
-				if r.Order[0].Name[0] != 'k' {
-					wrong++
-				}
-			}
-			if least < 0 || wrong < least {
-				least = wrong
-			}
-			return float64(wrong)
-		})
-		if calls != test.most || least != 0 {
-			t.Errorf("%d sums are tried in %d ways, want %d, and the best has %d in the wrong order", test.sums, calls, test.most, least)
-		}
-	}
-}
-
-// TestManyOrders: of many loops, or of the loops of a large statement, only orders are tried in which something is stored.
-func TestManyOrders(t *testing.T) {
-	s := mustNormalForm(t, "y(i) = sum_{j,k} (A(i,j)*A(k,j)*x(k))", "A:CSR x:D").scheduler(testAlgebra, Options{})
-	count := func() (n int) {
-		s.eachOrder(s.indices, s.accesses, func([]*Index) { n++ })
-		return n
-	}
-	if n := count(); n != 6 {
-		t.Errorf("three loops are tried in %d orders, want 6", n)
-	}
-	s.most = 5
-	if n := count(); n != 3 { // i j k; k j i; k i j
-		t.Errorf("the loops of a large statement are tried in %d orders, want 3", n)
-	}
-}
-
-// TestManyIndices: an access of many indices counts as a large statement.
-func TestManyIndices(t *testing.T) {
-	var names, levels []string
-	for _, name := range strings.Split("abcdefghijklmnopqrst", "") {
-		names, levels = append(names, name), append(levels, "S")
-	}
-	format := strings.Join(levels, "-")
-	text := "y(" + strings.Join(names[1:], ",") + ") = sum_a A(" + strings.Join(names, ",") + ")"
-	s := mustNormalForm(t, text, "A:"+format+" y:"+format[2:]).scheduler(testAlgebra, Options{})
-	n := 0
-	s.eachOrder(s.indices, s.accesses, func([]*Index) { n++ })
-	if n > leastTries {
-		t.Errorf("the loops over 20 indices are tried in %d orders, want %d at most", n, leastTries)
 	}
 }
