@@ -509,38 +509,6 @@ func tooManyForOnePass(err error) bool {
 		errors.Is(err, runtime.ErrInexact)
 }
 
-// least is how many entries the result of a step has at least, as far as operands that are
-// broadcast tell, and the bytes that each takes.
-func (st *step) least(b *stepBinding, vals values) (entries, bytes int64) {
-	for _, bc := range st.broadcasts {
-		n, each := int64(1), product(bc.Over, b.indices)
-		if bc.Of != nil {
-			of := vals[bc.Of.ID]
-			if slices.ContainsFunc(bc.Single, func(axis int) bool { return of.Dims()[axis] != 1 }) {
-				continue
-			}
-			n = of.NNZ()
-		}
-		switch {
-		case n == 0:
-			continue
-		case each < 0 || each > math.MaxInt64/n:
-			entries = math.MaxInt64
-		default:
-			entries = max(entries, n*each)
-		}
-	}
-	if len(st.broadcasts) == 0 {
-		return 0, 0
-	}
-	result := st.plan.(*ir.Compute).Result
-	bytes = int64(result.DType.Size())
-	if levels := result.Format.Levels(); levels[len(levels)-1] != tensor.D {
-		bytes += 4 // a coordinate
-	}
-	return entries, bytes
-}
-
 // chosen is the variant of a step that a run needs.
 func (k *Kernel) chosen(ctx context.Context, st *step, b *stepBinding, vals values, keep *keptStep) (*variant, error) {
 	if keep != nil && keep.variant != nil {
