@@ -63,7 +63,7 @@ func TestAssembly(t *testing.T) {
 				for _, threads := range []int{1, 3} {
 					s := NewSession(WithEngine(e), WithThreads(threads))
 					s.grain = 1
-					k, err := s.Compile(test.src, operands...)
+					k, err := s.Compile(t.Context(), test.src, operands...)
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -134,7 +134,7 @@ func TestAssemblyOfSmallSums(t *testing.T) {
 				args["B"] = b
 				operands = append(operands, Operand("B", b))
 			}
-			k, err := s.Compile(test.src, operands...)
+			k, err := s.Compile(t.Context(), test.src, operands...)
 			if err != nil {
 				t.Fatal(err)
 			}

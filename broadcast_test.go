@@ -52,7 +52,7 @@ func TestBroadcastsThatDoNotFit(t *testing.T) {
 			if strings.Contains(c.src, "B(") {
 				options, args["B"] = append(options, Operand("B", row)), row
 			}
-			k, err := NewSession(WithEngine(engine)).Compile(c.src, options...)
+			k, err := NewSession(WithEngine(engine)).Compile(t.Context(), c.src, options...)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -100,7 +100,7 @@ func TestBroadcastsThatFit(t *testing.T) {
 		{"C(i,j) = v(i) * w(j) + R(0,j)", 5 * 30, 5 * 30},
 	} {
 		operands := map[string]*tensor.Tensor{"v": v, "w": w, "x": x, "n": none, "B": rows, "R": row}
-		k, err := Compile(c.src, used(c.src, operands)...)
+		k, err := Compile(t.Context(), c.src, used(c.src, operands)...)
 		if err != nil {
 			t.Fatal(err)
 		}

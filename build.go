@@ -1,8 +1,8 @@
 package lacuna
 
 import (
+	"context"
 	"fmt"
-
 	"sync"
 
 	"github.com/lacuna-sparse/lacuna/aot"
@@ -37,8 +37,8 @@ type BuildOptions struct {
 // Compile. The error is a *lang.Error for what is wrong in the program, an
 // *aot.NameError, *aot.TargetError or *aot.UnsupportedError, or a *runtime.UnavailableError
 // where there is no LLVM.
-func Build(src string, o BuildOptions, opts ...Option) (*aot.Unit, error) {
-	p, err := Link(src, o, opts...)
+func Build(ctx context.Context, src string, o BuildOptions, opts ...Option) (*aot.Unit, error) {
+	p, err := Link(ctx, src, o, opts...)
 	if err != nil {
 		return nil, err
 	}
@@ -64,8 +64,11 @@ var builderLLVM = sync.OnceValues(func() (*llvm.LLVM, error) {
 
 // Link does the part of Build that needs no LLVM: it plans a program and joins all that a
 // run of it does to one list of stages. It is enough for the C header.
-func Link(src string, o BuildOptions, opts ...Option) (p *aot.Program, err error) {
+func Link(ctx context.Context, src string, o BuildOptions, opts ...Option) (p *aot.Program, err error) {
 	defer caught(src, &err)
+	if err := checkContext(ctx); err != nil {
+		return nil, err
+	}
 	d := newDeclarations()
 	if err := d.apply(opts); err != nil {
 		return nil, err
@@ -73,7 +76,7 @@ func Link(src string, o BuildOptions, opts ...Option) (p *aot.Program, err error
 	if err := d.refuseRelaxed(); err != nil {
 		return nil, err
 	}
-	if err := d.makePlain(NewSession(WithEngine(runtime.Interp()))); err != nil {
+	if err := d.makePlain(ctx, NewSession(WithEngine(runtime.Interp()))); err != nil {
 		return nil, err
 	}
 	_, program, err := check(src, d)
@@ -81,7 +84,7 @@ func Link(src string, o BuildOptions, opts ...Option) (p *aot.Program, err error
 		return nil, err
 	}
 	grids := o.Target == aot.GPU
-	plan, err := ir.New(program, ir.Options{StrictIEEE: d.strict, Grids: grids, Forms: d.forms(), OwnResults: true}, lower.Eval)
+	plan, err := ir.New(ctx, program, ir.Options{StrictIEEE: d.strict, Grids: grids, Forms: d.forms(), OwnResults: true}, lower.Eval)
 	if err != nil {
 		return nil, withSource(err, src)
 	}

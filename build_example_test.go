@@ -1,6 +1,7 @@
 package lacuna_test
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/lacuna-sparse/lacuna"
@@ -10,10 +11,10 @@ import (
 // Link plans a program for a kernel ahead of time; Build goes on and compiles it, where
 // there is an LLVM:
 //
-//	u, err := lacuna.Build(program, lacuna.BuildOptions{Name: "spmv", CPU: "x86-64-v3"}, options...)
+//	u, err := lacuna.Build(context.Background(), program, lacuna.BuildOptions{Name: "spmv", CPU: "x86-64-v3"}, options...)
 //	object, err := u.File("spmv.o")
 func ExampleLink() {
-	p, err := lacuna.Link("y(i) = A(i,j)*x(j)", lacuna.BuildOptions{Name: "spmv"},
+	p, err := lacuna.Link(context.Background(), "y(i) = A(i,j)*x(j)", lacuna.BuildOptions{Name: "spmv"},
 		lacuna.Format("A", tensor.CSR, tensor.Float64), lacuna.Format("x", tensor.Dense(1), tensor.Float64))
 	if err != nil {
 		fmt.Println(err)

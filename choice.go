@@ -26,7 +26,7 @@ type choice struct {
 }
 
 // oneThread reports whether runs of the kernel use one thread only.
-func (k *Kernel) oneThread() bool {
+func (k *planned) oneThread() bool {
 	if runtime.OnGrids(k.session.engine) {
 		return false
 	}
@@ -35,7 +35,7 @@ func (k *Kernel) oneThread() bool {
 
 // assembly is how sparse results are assembled where nothing of it is kept for later
 // runs: without counting the entries first, if that is possible.
-func (k *Kernel) assembly() lower.Assembly {
+func (k *planned) assembly() lower.Assembly {
 	switch {
 	case runtime.OnGrids(k.session.engine):
 		return lower.Counted
@@ -118,7 +118,7 @@ func tableKeys(c *ir.Compute, extents []int64) int64 {
 
 // mayTabulate reports whether a step has tables to choose. On grids those of a scatter are not made: a table is
 // for a loop that one thread goes through, and the updates are shared only without.
-func (k *Kernel) mayTabulate(st *step) bool {
+func (k *planned) mayTabulate(st *step) bool {
 	if c, ok := st.plan.(*ir.Compute); ok && c.Scatter && c.Result.Format.IsDense() && runtime.OnGrids(k.session.engine) {
 		return false
 	}

@@ -102,7 +102,7 @@ func TestProductsOnGrids(t *testing.T) {
 // wantMapping checks that a stage of the program for grids is mapped in a way.
 func wantMapping(t *testing.T, s *lacuna.Session, text, mapping string, opts ...lacuna.Option) {
 	t.Helper()
-	k, err := s.Compile(text, opts...)
+	k, err := s.Compile(t.Context(), text, opts...)
 	if err != nil {
 		t.Fatal(err)
 	}

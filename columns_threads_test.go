@@ -154,7 +154,7 @@ func compareThreads(t *testing.T, sessions []*Session, text string, args Args, c
 	var first *tensor.Tensor
 	bits := map[string]string{} // by engine, the signs and payloads of NaN among them
 	for n, s := range sessions {
-		k, err := s.Compile(text, append(operandsOf(args), opts...)...)
+		k, err := s.Compile(t.Context(), text, append(operandsOf(args), opts...)...)
 		if err != nil {
 			t.Fatalf("%s: %v", text, err)
 		}

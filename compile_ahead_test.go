@@ -31,7 +31,7 @@ func (e *pairing) Compile(ctx context.Context, p *loop.Program) (*runtime.Execut
 // The steps of a program are compiled at once.
 func TestStepsAreCompiledAtOnce(t *testing.T) {
 	s := NewSession(WithEngine(&pairing{runtime.Interp(), make(chan struct{})}))
-	if _, err := s.Compile("t(i) = logsumexp_j x(i,j); y(i,j) = exp(x(i,j) - t(i))", Format("x", tensor.Dense(2), tensor.Float64)); err != nil {
+	if _, err := s.Compile(t.Context(), "t(i) = logsumexp_j x(i,j); y(i,j) = exp(x(i,j) - t(i))", Format("x", tensor.Dense(2), tensor.Float64)); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -55,7 +55,7 @@ func (e *refusing) Compile(ctx context.Context, p *loop.Program) (*runtime.Execu
 func TestErrorsOfSteps(t *testing.T) {
 	for _, buffer := range []string{"t_vals", "y_vals"} {
 		s := NewSession(WithEngine(&refusing{runtime.Interp(), buffer}))
-		_, err := s.Compile("t(i) = logsumexp_j x(i,j); y(i,j) = exp(x(i,j) - t(i))", Format("x", tensor.Dense(2), tensor.Float64))
+		_, err := s.Compile(t.Context(), "t(i) = logsumexp_j x(i,j); y(i,j) = exp(x(i,j) - t(i))", Format("x", tensor.Dense(2), tensor.Float64))
 		if err == nil || !strings.Contains(err.Error(), "refused") {
 			t.Errorf("got %v where %s is refused", err, buffer)
 		}
@@ -82,7 +82,7 @@ func TestWaitForCompilation(t *testing.T) {
 // Where a conversion is compiled first, on grids, the rest is compiled meanwhile.
 func TestConversionsAreCompiledBesideSteps(t *testing.T) {
 	s := NewSession(WithEngine(runtime.Simulated()), WithConversionKernels())
-	k, err := s.Compile("y(j) = sum_i A(i,j)", Format("A", tensor.CSR, tensor.Float64), Format("y", tensor.Dense(1), tensor.Float64))
+	k, err := s.Compile(t.Context(), "y(j) = sum_i A(i,j)", Format("A", tensor.CSR, tensor.Float64), Format("y", tensor.Dense(1), tensor.Float64))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/lacuna-sparse/lacuna/internal/flight"
 	"github.com/lacuna-sparse/lacuna/ir"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
 	"github.com/lacuna-sparse/lacuna/lower"
@@ -40,7 +41,7 @@ func WithConversionKernels() SessionOption { return func(s *Session) { s.convers
 // Arrays that the two formats have in common are shared. With [WithResidentResults] the
 // others stay on the device.
 func (s *Session) Convert(ctx context.Context, t *tensor.Tensor, format tensor.Format) (*tensor.Tensor, error) {
-	if err := t.Pin(); err != nil {
+	if err := s.begin(ctx, t); err != nil {
 		return nil, err
 	}
 	defer t.Unpin()
@@ -54,12 +55,16 @@ func (s *Session) Convert(ctx context.Context, t *tensor.Tensor, format tensor.F
 // equal coordinates are summed in the order in which they are given, explicit
 // zeros are stored, arrays may be shared.
 func (s *Session) FromCoords(ctx context.Context, shape []int64, format tensor.Format, coords []tensor.Array, values tensor.Array, opts ...tensor.Option) (*tensor.Tensor, error) {
+	if err := s.ready(ctx); err != nil {
+		return nil, err
+	}
 	arrays := append(slices.Clone(coords), values)
 	plain := func(why string) (*tensor.Tensor, error) {
 		if err := s.fetchFor(fmt.Sprintf("make %s of coordinates", format), why, arrays); err != nil {
 			return nil, err
 		}
-		return tensor.FromColumns(shape, format, coords, values, opts...)
+		out, err := tensor.FromColumns(shape, format, coords, values, s.within(opts...)...)
+		return out, runtime.Refused(fmt.Sprintf("to make %s of coordinates", format), err)
 	}
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -112,6 +117,11 @@ func (s *Session) FromCoords(ctx context.Context, shape []int64, format tensor.F
 	return renamed(replaced(given, out), sample.Name())
 }
 
+// within adds the session's memory limit to options of package tensor.
+func (s *Session) within(opts ...tensor.Option) []tensor.Option {
+	return append(slices.Clip(opts), tensor.WithMemoryLimit(s.options.MemoryLimit))
+}
+
 // sampleOf makes an empty tensor to see what options ask for. It is not ok if that
 // is more than a kernel does.
 func sampleOf(shape []int64, format tensor.Format, values tensor.Array, opts []tensor.Option) (*tensor.Tensor, bool) {
@@ -141,6 +151,8 @@ type converting struct {
 	// unordered says that entries are most likely in no order, so that what sorts them can be
 	// compiled ahead.
 	unordered bool
+	// keep leaves elements of dense blocks stored that equal the fill.
+	keep bool
 	// resident leaves what becomes of a tensor on the device.
 	resident bool
 }
@@ -165,7 +177,11 @@ func (c *converting) named(ctx context.Context, t *tensor.Tensor, format tensor.
 				return nil, err
 			}
 		}
-		return t.Convert(format, tensor.WithName(name))
+		if c.keep {
+			return c.session.keepStored(t, format, tensor.WithName(name))
+		}
+		out, err := t.Convert(format, c.session.within(tensor.WithName(name))...)
+		return out, runtime.Refused(fmt.Sprintf("to convert %s to %s", t.Format(), format), err)
 	}
 	if err != nil {
 		return nil, err
@@ -181,13 +197,7 @@ func (c *converting) step(ctx context.Context, p *ir.Convert, from *tensor.Tenso
 			return nil, err
 		}
 	}
-	if p.Stored && slices.Contains(p.From.Format.Levels(), tensor.D) {
-		op := fmt.Sprintf("store %s, which is %s, as %s with all that its blocks hold", p.From.Name, p.From.Format, p.To.Format)
-		if err := c.session.onHost(op, "kernels leave out what equals the fill", from); err != nil {
-			return nil, err
-		}
-		return keepStored(from, p.To.Format)
-	}
+	c.keep = p.Keeps()
 	if p.Restores {
 		return c.result(ctx, p, from)
 	}
@@ -210,12 +220,17 @@ func (c *converting) result(ctx context.Context, p *ir.Convert, from *tensor.Ten
 
 // keepStored converts a tensor without dropping what its dense blocks hold beyond
 // the fill: it goes by the coordinates of every stored element.
-func keepStored(from *tensor.Tensor, format tensor.Format) (*tensor.Tensor, error) {
+func (s *Session) keepStored(from *tensor.Tensor, format tensor.Format, opts ...tensor.Option) (*tensor.Tensor, error) {
+	what := fmt.Sprintf("the coordinates of all that %s stores", from.Format())
+	if err := runtime.Affords(what, from.NNZ()*int64(from.Rank()), tensor.Int64, s.options); err != nil {
+		return nil, err
+	}
 	coords, values, err := from.ToCoords()
 	if err != nil {
 		return nil, err
 	}
-	return tensor.FromCoords(from.Shape(), format, coords, values, tensor.WithFill(from.Fill()))
+	out, err := tensor.FromCoords(from.Shape(), format, coords, values, s.within(append(opts, tensor.WithFill(from.Fill()))...)...)
+	return out, runtime.Refused(fmt.Sprintf("to convert %s to %s", from.Format(), format), err)
 }
 
 // explained is the variant of a step to explain: the latest or, of a conversion that
@@ -270,7 +285,8 @@ type conversions struct {
 
 	mu      sync.Mutex
 	kernels map[string]*variant
-	plain   map[string]int64 // entries converted without a kernel so far
+	making  flight.Group[string, *variant] // about to be in kernels
+	plain   map[string]int64               // entries converted without a kernel so far
 }
 
 // A conversion of fewer entries than these is done before a kernel has started;
@@ -385,12 +401,12 @@ func (c *converting) conversion(ctx context.Context, t *tensor.Tensor, format te
 	if t.NNZ() >= wide {
 		types.pos = tensor.Uint64
 	}
-	key := fmt.Sprintf("%s %s %v %v %v %s %v", t.Format(), format, t.DType(), entries, path, indexTypes(t), types.pos)
+	key := fmt.Sprintf("%s %s %v %v %t %v %s %v", t.Format(), format, t.DType(), entries, c.keep, path, indexTypes(t), types.pos)
 	for l := range format.Rank() {
 		key += " " + types.IndexType(to, l, lower.Coordinates).String()
 	}
 	return c.variant(ctx, key, t.NNZ(), func() (*lower.Kernel, error) {
-		return lower.Convert(from, to, types, lower.ConvertOptions{Grain: c.session.grain, Entries: entries, Path: path,
+		return lower.Convert(from, to, types, lower.ConvertOptions{Grain: c.session.grain, Entries: entries, Keep: c.keep, Path: path,
 			Grids: runtime.OnGrids(c.session.engine)})
 	})
 }
@@ -476,28 +492,30 @@ func (c *converting) variant(ctx context.Context, key string, n int64, lowered f
 		return nil, err
 	}
 	s := c.session
-	s.conversions.mu.Lock()
-	v = s.conversions.kernels[key]
-	s.conversions.mu.Unlock()
-	if v != nil {
+	known := &s.conversions
+	return known.making.Do(ctx, key, func() (*variant, bool) {
+		known.mu.Lock()
+		defer known.mu.Unlock()
+		v := known.kernels[key]
+		return v, v != nil
+	}, func(ctx context.Context) (*variant, error) {
+		low, err := lowered()
+		if err != nil {
+			return nil, err
+		}
+		exe, err := s.cache.Compile(ctx, s.engine, low.Program)
+		if err != nil {
+			return nil, err
+		}
+		v := newVariant(choice{}, low, compiled(exe))
+		known.mu.Lock()
+		defer known.mu.Unlock()
+		if known.kernels == nil || len(known.kernels) >= cachedKernels {
+			known.kernels = map[string]*variant{}
+		}
+		known.kernels[key] = v
 		return v, nil
-	}
-	low, err := lowered()
-	if err != nil {
-		return nil, err
-	}
-	exe, err := s.cache.Compile(ctx, s.engine, low.Program)
-	if err != nil {
-		return nil, err
-	}
-	v = newVariant(choice{}, low, compiled(exe))
-	s.conversions.mu.Lock()
-	defer s.conversions.mu.Unlock()
-	if s.conversions.kernels == nil || len(s.conversions.kernels) >= cachedKernels {
-		s.conversions.kernels = map[string]*variant{}
-	}
-	s.conversions.kernels[key] = v
-	return v, nil
+	})
 }
 
 // call runs a kernel. The call must be finished.

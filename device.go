@@ -18,6 +18,9 @@ func WithResidentResults() SessionOption { return func(s *Session) { s.options.R
 // [tensor.Tensor.Release], or when the tensor is no longer reachable. The error says that the session's engine has
 // no device, or that its memory is short.
 func (s *Session) ToDevice(ctx context.Context, t *tensor.Tensor) (*tensor.Tensor, error) {
+	if err := s.ready(ctx); err != nil {
+		return nil, err
+	}
 	var made []*runtime.Resident
 	out, err := t.MapArrays(func(a tensor.Array) (tensor.Array, error) {
 		if r, ok := a.Remote().(*runtime.Resident); ok && r.On(s.engine) || a.Len() == 0 {

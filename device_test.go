@@ -155,7 +155,7 @@ func TestPreparedOnDevice(t *testing.T) {
 		return made
 	}
 	B := matrix(0, 2, 1)
-	k, err := s.Compile("C(i,j) = A(i,k)*A(j,k)", lacuna.Operand("A", B), lacuna.Format("C", tensor.CSR, tensor.Float64))
+	k, err := s.Compile(t.Context(), "C(i,j) = A(i,k)*A(j,k)", lacuna.Operand("A", B), lacuna.Format("C", tensor.CSR, tensor.Float64))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -180,7 +180,7 @@ func TestPreparedOnDevice(t *testing.T) {
 // Grids are shown of kernels that have them.
 func TestExplainGrids(t *testing.T) {
 	for _, e := range []runtime.Engine{runtime.Interp(), runtime.Simulated()} {
-		k, err := lacuna.NewSession(lacuna.WithEngine(e)).Compile("y(i) = A(i,j)*x(j)", lacuna.Format("A", tensor.CSR, tensor.Float64),
+		k, err := lacuna.NewSession(lacuna.WithEngine(e)).Compile(t.Context(), "y(i) = A(i,j)*x(j)", lacuna.Format("A", tensor.CSR, tensor.Float64),
 			lacuna.Format("x", tensor.Dense(1), tensor.Float64))
 		if err != nil {
 			t.Fatal(err)

@@ -92,7 +92,7 @@ func ExampleEval_error() {
 // Compile makes a kernel for declared formats, which then runs on any tensors
 // that are stored so, of any size.
 func ExampleCompile() {
-	k, err := lacuna.Compile("y(i) = sum_j A(i,j) * x(j)",
+	k, err := lacuna.Compile(context.Background(), "y(i) = sum_j A(i,j) * x(j)",
 		lacuna.Format("A", tensor.CSR, tensor.Float64),
 		lacuna.Format("x", tensor.Dense(1), tensor.Float64))
 	if err != nil {
@@ -114,7 +114,7 @@ func ExampleCompile() {
 // A program may have several statements; RunAll returns what each assigns.
 func ExampleKernel_RunAll() {
 	x := vector(3, 4)
-	k, err := lacuna.Compile(`
+	k, err := lacuna.Compile(context.Background(), `
 		length = sqrt(sum_i x(i)^2)
 		unit(i) = x(i)/length`, lacuna.Operand("x", x))
 	if err != nil {
@@ -206,7 +206,7 @@ func ExampleStrictIEEE() {
 
 // Explain prints a kernel at any stage of its compilation.
 func ExampleKernel_Explain() {
-	k, err := lacuna.Compile("y(i) = A(i,j)*x(j)",
+	k, err := lacuna.Compile(context.Background(), "y(i) = A(i,j)*x(j)",
 		lacuna.Format("A", tensor.CSR, tensor.Float64),
 		lacuna.Format("x", tensor.Dense(1), tensor.Float64))
 	if err != nil {
@@ -236,7 +236,7 @@ func ExampleKernel_Explain() {
 // Conversions tells which operands a kernel stores again, because its loops
 // need another order than the one they are stored in.
 func ExampleKernel_Conversions() {
-	k, err := lacuna.Compile("C(i,j) = A(i,j) + B(i,j)",
+	k, err := lacuna.Compile(context.Background(), "C(i,j) = A(i,j) + B(i,j)",
 		lacuna.Format("A", tensor.CSR, tensor.Float64),
 		lacuna.Format("B", tensor.CSC, tensor.Float64))
 	if err != nil {

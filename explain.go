@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/lacuna-sparse/lacuna/ir"
+	"github.com/lacuna-sparse/lacuna/lang"
 	"github.com/lacuna-sparse/lacuna/runtime"
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
@@ -32,13 +33,19 @@ func GridStages() []string { return []string{"grids", "ptx"} }
 // Explain prints the program at one stage of its compilation. The error of a
 // stage that needs LLVM where there is none is a *runtime.UnavailableError.
 func (k *Kernel) Explain(stage string) (string, error) {
+	if err := k.compiled(); err != nil {
+		return "", err
+	}
 	switch stage {
 	case "syntax":
-		return strings.TrimRight(k.file.String(), "\n") + "\n\n" + strings.TrimRight(k.program.String(), "\n") + "\n", nil
+		return strings.TrimRight(k.file.String(), "\n") + "\n\n" + strings.TrimRight(k.checked.String(), "\n") + "\n", nil
 	case "plan":
 		text := k.plan.String()
-		for _, w := range k.Warnings() {
-			text = strings.TrimRight(text, "\n") + "\nwarning: " + w + "\n"
+		for i, v := range k.literals {
+			text = strings.TrimRight(text, "\n") + fmt.Sprintf("\n# %s = %d, which each run is given\n", ir.LiteralName(i+1), v)
+		}
+		for _, w := range k.loopWarnings() {
+			text = strings.TrimRight(text, "\n") + "\nwarning: " + w.Msg + "\n"
 		}
 		return text, nil
 	case "lattice":
@@ -107,6 +114,9 @@ func (k *Kernel) eachStep(f func(*step, *variant) (string, error)) (string, erro
 // Conversions tells which operands a run of the kernel stores again because the
 // loops need them in another order, or as one tensor, and why.
 func (k *Kernel) Conversions() []string {
+	if k.compiled() != nil {
+		return nil
+	}
 	var list []string
 	for _, s := range k.plan.Steps {
 		switch c := s.(type) {
@@ -123,11 +133,16 @@ func (k *Kernel) Conversions() []string {
 	return slices.Clip(list)
 }
 
-// Warnings tells of loops that may take unexpectedly long: those over a whole
-// dimension of which the operands store only some coordinates, where no tensor
-// that stores all of them bounds it.
-func (k *Kernel) Warnings() []string {
-	var list []string
+// Warnings tells what the program may not mean (codes W1xx, see [Check]) and which of its loops may take
+// unexpectedly long (W2xx): those over a whole dimension of which the operands store only some
+// coordinates, where no tensor that stores all of them bounds it.
+func (k *Kernel) Warnings() []*lang.Warning {
+	return append(lang.Warnings(k.file, k.program), k.loopWarnings()...)
+}
+
+// loopWarnings are those about loops.
+func (k *Kernel) loopWarnings() []*lang.Warning {
+	var list []*lang.Warning
 	for _, st := range k.steps {
 		v, c := st.latest.Load(), (*ir.Compute)(nil)
 		if c, _ = st.plan.(*ir.Compute); c == nil || v == nil {
@@ -141,15 +156,29 @@ func (k *Kernel) Warnings() []string {
 				continue
 			}
 			if sparse := onlySparse(accesses, index); len(sparse) > 0 {
-				w := fmt.Sprintf("visits every %s: %s only some, but what is computed does not have one value at the others",
-					index, storing(sparse))
-				if !slices.Contains(list, w) {
+				w := &lang.Warning{Code: lang.WarnWholeLoop, Source: k.program.Source,
+					Msg: fmt.Sprintf("visits every %s: %s only some, but what is computed does not have one value at the others",
+						index, storing(sparse))}
+				if !slices.ContainsFunc(list, func(x *lang.Warning) bool { return x.Msg == w.Msg }) {
+					w.Pos = k.indexPos(c.Result.Name, index)
 					list = append(list, w)
 				}
 			}
 		}
 	}
 	return list
+}
+
+// indexPos is where a statement for a result has the index of a loop, if its text has it.
+func (k *Kernel) indexPos(result, index string) lang.Pos {
+	for _, s := range k.program.Stmts {
+		for _, x := range s.Indices {
+			if s.LHS.Tensor.Name == result && x.Name == index {
+				return x.Pos
+			}
+		}
+	}
+	return lang.Pos{}
 }
 
 // storing is "A stores" or "A and B store".

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/txtar"
 
+	"github.com/lacuna-sparse/lacuna/lang"
 	"github.com/lacuna-sparse/lacuna/runtime"
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
@@ -41,7 +42,7 @@ func TestGoldenStages(t *testing.T) {
 				}
 				return ""
 			}
-			k, err := session.Compile(strings.TrimSpace(section("program")), goldenOperands(t, section("operands"))...)
+			k, err := session.Compile(t.Context(), strings.TrimSpace(section("program")), goldenOperands(t, section("operands"))...)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -137,11 +138,18 @@ func TestWarnings(t *testing.T) {
 		{"y = sum_i max(x(i)+i,z(i))", []Option{sparse, Format("z", tensor.CSF(1), tensor.Float64)}, "x and z store"}, // neither
 		{"y = sum_{i,j} sin(A(i,j)+j)", []Option{Format("A", tensor.DCSR, tensor.Float64)}, "visits every j: A"},
 	} {
-		k, err := s.Compile(test.text, test.opts...)
+		k, err := s.Compile(t.Context(), test.text, test.opts...)
 		if err != nil {
 			t.Fatal(err)
 		}
-		got := strings.Join(k.Warnings(), "\n")
+		got := ""
+		for _, w := range k.Warnings() {
+			got += "\n" + w.Msg
+			if w.Code != lang.WarnWholeLoop || !strings.HasPrefix(test.text[w.Pos.Offset:], strings.Split(w.Msg, ":")[0][len("visits every "):]) {
+				t.Errorf("%s: the warning is %s, at %s", test.text, w.Code, w.Pos)
+			}
+		}
+		got = strings.TrimPrefix(got, "\n")
 		if test.want == "" && got != "" || !strings.Contains(got, test.want) || strings.Contains(got, "\n") {
 			t.Errorf("%s: warnings %q, want %q", test.text, got, test.want)
 		}
@@ -167,7 +175,7 @@ func TestExplainWorkspaceKind(t *testing.T) {
 		return a
 	}
 	small := matrix(7, 7)
-	k, err := NewSession(WithEngine(runtime.Interp())).Compile("C(i,j) = sum_k A(i,k) * B(k,j)", Operand("A", small), Operand("B", small), Result("C", tensor.DCSR))
+	k, err := NewSession(WithEngine(runtime.Interp())).Compile(t.Context(), "C(i,j) = sum_k A(i,k) * B(k,j)", Operand("A", small), Operand("B", small), Result("C", tensor.DCSR))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,6 +3,8 @@ package lacuna_test
 import (
 	"context"
 	"fmt"
+	"math"
+	"strings"
 	"testing"
 
 	"github.com/lacuna-sparse/lacuna"
@@ -36,6 +38,75 @@ func TestFillsDoNotDependOnFormats(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestInfiniteComplexFill folds copies of an infinity in closed form: both parts are scaled by
+// how many there are. In the last program no place but 1 is named, so the others stay.
+func TestInfiniteComplexFill(t *testing.T) {
+	inf := func(im float64) complex128 { return complex(math.Inf(1), im) }
+	for _, dt := range []tensor.DType{tensor.Complex128, tensor.Complex64} {
+		number := func(c complex128) tensor.Array {
+			one, err := tensor.MakeArray(dt, 1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			one.SetScalar(0, tensor.Complex(dt, c))
+			return one
+		}
+		stored := func(shape []int64, f tensor.Format, coords [][]int64) *tensor.Tensor {
+			x, err := tensor.FromCoords(shape, f, coords, number(1+1i), tensor.WithFill(tensor.Complex(dt, inf(2))))
+			if err != nil {
+				t.Fatal(err)
+			}
+			return x
+		}
+		z, err := tensor.FromDense([]int64{1}, tensor.Dense(1), number(inf(2)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := tensor.FromDense([]int64{1}, tensor.Dense(1), tensor.ArrayOf([]int64{1}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		args := lacuna.Args{"p": p, "z": z, "A": stored([]int64{3}, tensor.CSF(1), [][]int64{{1}}),
+			"B": stored([]int64{2, 3}, tensor.DCSR, [][]int64{{0}, {0}})}
+		for _, c := range []struct {
+			text string
+			want []complex128
+		}{
+			{"R = sum_k A(k)", []complex128{inf(5)}},
+			{"R = mean_k (A(k) + 1i)", []complex128{inf(8.0 / 3)}},
+			{"R = sum_{k,i} like(z(i), A(k))", []complex128{inf(6)}},
+			{"R(i) = sum_k B(i,k)", []complex128{inf(5), inf(6)}},
+			{"R(k) = sum_i B(i,k)", []complex128{inf(3), inf(4), inf(4)}},
+			{"A(p(i)) *= p(i) + 1", []complex128{inf(2), 2 + 2i, inf(2)}},
+		} {
+			r, err := lacuna.Eval(context.Background(), c.text, only(c.text, args))
+			if err != nil {
+				t.Fatalf("%s: %v", c.text, err)
+			}
+			dense, err := r.ToDense()
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, want := range c.want {
+				if got := dense.Scalar(i).Complex128(); real(got) != real(want) || math.Abs(imag(got)-imag(want)) > 1e-6 {
+					t.Errorf("%s of %s: element %d is %v, want %v", c.text, dt, i, got, want)
+				}
+			}
+		}
+	}
+}
+
+// only are the arguments that a text names.
+func only(text string, args lacuna.Args) lacuna.Args {
+	used := lacuna.Args{}
+	for name, x := range args {
+		if strings.Contains(text, name+"(") {
+			used[name] = x
+		}
+	}
+	return used
 }
 
 // TestGapOfEarlierResult folds a gap whose value an earlier stage computed: it

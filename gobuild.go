@@ -1,6 +1,7 @@
 package lacuna
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"slices"
@@ -41,7 +42,7 @@ var triples = map[string]string{"amd64": "x86_64-unknown-linux-gnu", "arm64": "a
 // take dense vectors as slices, values of rank 0 as Go values, and everything else as
 // *tensor.Tensor; dense vectors that are results are written into slices of the
 // caller's. Errors are those of Build, and *gopackage.NameError.
-func BuildGo(p GoPackage) (files map[string][]byte, err error) {
+func BuildGo(ctx context.Context, p GoPackage) (files map[string][]byte, err error) {
 	if p.CPUs == nil {
 		p.CPUs = anyProcessor
 	}
@@ -62,7 +63,7 @@ func BuildGo(p GoPackage) (files map[string][]byte, err error) {
 		if err := k.wholeOperands(); err != nil {
 			return nil, err
 		}
-		program, err := Link(k.Source, BuildOptions{Name: gopackage.Symbol(p.Name, k.Func, k.Source), Wide: k.Wide}, k.Options...)
+		program, err := Link(ctx, k.Source, BuildOptions{Name: gopackage.Symbol(p.Name, k.Func, k.Source), Wide: k.Wide}, k.Options...)
 		if err != nil {
 			return nil, err
 		}

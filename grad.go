@@ -41,8 +41,8 @@ type Gradient struct {
 // may be declared too, by the name "d" and that of the last result (and 1 behind it if the program has a
 // tensor of that name), and is dense otherwise. Errors are those of Compile and, for what has no gradient, a *lang.Error
 // with one of the codes E501 to E503.
-func Grad(src, wrt string, opts ...Option) (*Gradient, error) {
-	return shared().Grad(src, wrt, opts...)
+func Grad(ctx context.Context, src, wrt string, opts ...Option) (*Gradient, error) {
+	return shared().Grad(ctx, src, wrt, opts...)
 }
 
 // EvalGrad runs the gradient of a program on args with the shared session, and compiles
@@ -52,20 +52,26 @@ func EvalGrad(ctx context.Context, src, wrt string, args Args, opts ...Option) (
 }
 
 // Grad is like the function Grad, in this session.
-func (s *Session) Grad(src, wrt string, opts ...Option) (*Gradient, error) {
-	return s.gradient(src, wrt, newDeclarations(), opts)
+func (s *Session) Grad(ctx context.Context, src, wrt string, opts ...Option) (*Gradient, error) {
+	if err := checkContext(ctx); err != nil {
+		return nil, err
+	}
+	if err := s.open(); err != nil {
+		return nil, err
+	}
+	return s.gradient(ctx, src, wrt, newDeclarations(), opts)
 }
 
 // EvalGrad is like the function EvalGrad, in this session.
 func (s *Session) EvalGrad(ctx context.Context, src, wrt string, args Args, opts ...Option) (*tensor.Tensor, error) {
-	if err := checkContext(ctx); err != nil {
+	if err := s.ready(ctx); err != nil {
 		return nil, err
 	}
 	d := newDeclarations()
 	for name, t := range args {
 		d.operand(name, t)
 	}
-	g, err := s.gradient(src, wrt, d, opts)
+	g, err := s.gradient(ctx, src, wrt, d, opts)
 	if err != nil {
 		return nil, err
 	}
@@ -75,6 +81,9 @@ func (s *Session) EvalGrad(ctx context.Context, src, wrt string, args Args, opts
 // Run computes the gradient. args holds the operands of the program that was derived, of
 // which some may not matter, and the upstream adjoint.
 func (g *Gradient) Run(ctx context.Context, args Args) (*tensor.Tensor, error) {
+	if g == nil || g.kernel == nil {
+		return nil, errors.New("the gradient is nil or a zero value: make one with lacuna.Grad or Session.Grad")
+	}
 	extents, err := g.checkShapes(args)
 	if err != nil {
 		return nil, err
@@ -182,7 +191,7 @@ func (g *Gradient) checkShapes(args Args) (*lang.Extents, error) {
 	shapes := map[string][]int64{}
 	for name, t := range args {
 		if missing(t) {
-			return nil, fmt.Errorf("operand %s is nil: pass a tensor", name)
+			return nil, fmt.Errorf("operand %s is nil or a zero value: pass a tensor", name)
 		}
 		shapes[name] = t.Shape()
 	}
@@ -228,12 +237,12 @@ func dimensions(n int) string {
 }
 
 // gradient derives a program and compiles what comes of it.
-func (s *Session) gradient(src, wrt string, d *declarations, opts []Option) (g *Gradient, err error) {
+func (s *Session) gradient(ctx context.Context, src, wrt string, d *declarations, opts []Option) (g *Gradient, err error) {
 	defer caught(src, &err)
 	if err := d.apply(opts); err != nil {
 		return nil, err
 	}
-	if err := d.makePlain(s); err != nil {
+	if err := d.makePlain(ctx, s); err != nil {
 		return nil, err
 	}
 	file, program, err := check(src, d)
@@ -245,7 +254,7 @@ func (s *Session) gradient(src, wrt string, d *declarations, opts []Option) (g *
 		avoid = append(avoid, d.list[i].name)
 	}
 	checked := func(f *lang.File) (*lang.Program, error) { return checkFile(f, d) }
-	stores := func(p *lang.Program) map[*lang.Tensor]tensor.Format { return resultFormats(p, d) }
+	stores := func(p *lang.Program) map[*lang.Tensor]tensor.Format { return resultFormats(ctx, p, d) }
 	derived, err := derive.Program(file, checked, stores, wrt, avoid...)
 	if err != nil {
 		return nil, err
@@ -289,7 +298,7 @@ func (s *Session) gradient(src, wrt string, d *declarations, opts []Option) (g *
 			more = append(more, Result(name, f))
 		}
 	}
-	k, err := s.kernel(derived.File.Source, d, more)
+	k, err := s.kernel(ctx, derived.File.Source, d, more)
 	if err != nil {
 		return nil, gradientError(derived.File.Source, err)
 	}
@@ -297,8 +306,8 @@ func (s *Session) gradient(src, wrt string, d *declarations, opts []Option) (g *
 }
 
 // resultFormats is how the results of a program are stored, nothing if that cannot be planned.
-func resultFormats(p *lang.Program, d *declarations) map[*lang.Tensor]tensor.Format {
-	plan, err := ir.New(p, ir.Options{StrictIEEE: d.strict, Forms: d.forms()}, lower.Eval)
+func resultFormats(ctx context.Context, p *lang.Program, d *declarations) map[*lang.Tensor]tensor.Format {
+	plan, err := ir.New(ctx, p, ir.Options{StrictIEEE: d.strict, Forms: d.forms()}, lower.Eval)
 	if err != nil {
 		return nil
 	}

@@ -12,7 +12,7 @@ import (
 
 // The gradient of a sparse operand has its coordinates and its format.
 func ExampleGrad() {
-	g, err := lacuna.Grad("y(i) = sum_j A(i,j)*x(j)", "A",
+	g, err := lacuna.Grad(context.Background(), "y(i) = sum_j A(i,j)*x(j)", "A",
 		lacuna.Format("A", tensor.CSR, tensor.Float64), lacuna.Format("x", tensor.Dense(1), tensor.Float64))
 	if err != nil {
 		panic(err)
@@ -106,7 +106,7 @@ func TestGradAdjointName(t *testing.T) {
 // A program derived twice: the Hessian of sum x^3 is diag(6x).
 func TestGradTwice(t *testing.T) {
 	ctx, args := context.Background(), gradOperands(t)
-	g, err := lacuna.Grad("y = sum_i x(i)^3", "x", lacuna.Operand("x", args["x"]))
+	g, err := lacuna.Grad(t.Context(), "y = sum_i x(i)^3", "x", lacuna.Operand("x", args["x"]))
 	if err != nil {
 		t.Fatal(err)
 	}

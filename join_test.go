@@ -186,7 +186,7 @@ func (j *joinedKernels) check(t *testing.T, shape []int64, dt tensor.DType, want
 		for name, a := range j.args(t, 0, shape, dt) {
 			options = append(options, Operand(name, a))
 		}
-		k, err := s.Compile(j.src, options...)
+		k, err := s.Compile(t.Context(), j.src, options...)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/lacuna-sparse/lacuna/internal/flight"
 	"github.com/lacuna-sparse/lacuna/ir"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
 	"github.com/lacuna-sparse/lacuna/lang"
@@ -22,10 +23,26 @@ import (
 // fills and index widths, and generic in extents and entry counts. It may be
 // run any number of times, by several goroutines at once.
 type Kernel struct {
+	*planned
+	source  string
+	file    *lang.File
+	checked *lang.Program // planned.program, but for the values of literals
+	// literals are the values of numbers of the source that planned does not depend on.
+	literals []int64
+	bound    atomic.Pointer[binding] // of the latest shapes
+
+	// narrow is the kernel of another plan, for shapes that have too many keys
+	// for this one's workspaces; nil until it is needed.
+	narrow atomic.Pointer[Kernel]
+	// empty is the kernel of a plan for operands with means of nothing, made when they first come.
+	empty  atomic.Pointer[Kernel]
+	others flight.Group[string, *Kernel] // about to be narrow or empty
+}
+
+// planned is what kernels share whose programs differ in literals only.
+type planned struct {
 	session  *Session
 	options  runtime.Options
-	source   string
-	file     *lang.File
 	program  *lang.Program
 	plan     *ir.Plan
 	alg      ir.Algebra
@@ -33,17 +50,12 @@ type Kernel struct {
 	// patterns remember, by operand, the latest value of those that are patterns.
 	patterns []atomic.Pointer[conversion]
 	steps    []*step
-	bound    atomic.Pointer[binding] // of the latest shapes
-
-	types declaredTypes // of the operands
-	// narrow is the kernel of another plan, for shapes that have too many keys
-	// for this one's workspaces; nil until it is needed.
-	narrow atomic.Pointer[Kernel]
-	// empty is the kernel of a plan for operands with means of nothing, made when they first come.
-	empty atomic.Pointer[Kernel]
+	types    declaredTypes // of the operands
 	// tooWide is set when a workspace of several dimensions would have been larger
 	// than the operands.
 	tooWide atomic.Bool
+	// patternsOf are about to be in patterns.
+	patternsOf flight.Group[patternOf, *tensor.Tensor]
 }
 
 // step is one step of the plan with the variants compiled for it.
@@ -52,7 +64,8 @@ type step struct {
 
 	mu        sync.Mutex
 	variants  map[string]*variant
-	smallRuns atomic.Int64 // see Kernel.small
+	compiling flight.Group[string, *variant] // about to be in variants
+	smallRuns atomic.Int64                   // see Kernel.small
 	// twoPasses is set when one pass would have needed too much memory.
 	twoPasses atomic.Bool
 	reads     []*ir.Tensor // whose arrays variants take; known with the first of them
@@ -61,44 +74,60 @@ type step struct {
 	keys, entries atomic.Int64
 	broadcasts    []ir.Broadcast // of the step's result
 	// converted remembers the latest conversion of a convert step.
-	converted atomic.Pointer[conversion]
+	converted  atomic.Pointer[conversion]
+	converting flight.Group[*tensor.Tensor, *tensor.Tensor] // by what is about to be converted
 }
 
 // Compile parses, checks, plans and compiles a program in this session. Options
 // declare the operands; results need none.
-func (s *Session) Compile(src string, opts ...Option) (*Kernel, error) {
-	return s.kernel(src, newDeclarations(), opts)
+func (s *Session) Compile(ctx context.Context, src string, opts ...Option) (*Kernel, error) {
+	if err := checkContext(ctx); err != nil {
+		return nil, err
+	}
+	if err := s.open(); err != nil {
+		return nil, err
+	}
+	return s.kernel(ctx, src, newDeclarations(), opts)
 }
 
 // kernel returns the kernel for a program and what is declared of its tensors,
 // from the session's cache if it is there.
-func (s *Session) kernel(src string, d *declarations, opts []Option) (*Kernel, error) {
+func (s *Session) kernel(ctx context.Context, src string, d *declarations, opts []Option) (k *Kernel, err error) {
+	defer caught(src, &err)
 	if err := d.apply(opts); err != nil {
 		return nil, err
 	}
-	if err := d.makePlain(s); err != nil {
+	if err := d.makePlain(ctx, s); err != nil {
 		return nil, err
 	}
 	memory := keys.Get().(*[]byte)
 	defer keys.Put(memory)
 	*memory = d.appendKey((*memory)[:0], src)
 	s.mu.Lock()
-	k := s.kernels[string(*memory)]
+	k = s.kernels[string(*memory)]
 	s.mu.Unlock()
 	if k != nil {
 		return k, nil
 	}
-	k, err := s.compile(src, d)
-	if err != nil {
-		return nil, err
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if len(s.kernels) >= cachedKernels {
-		clear(s.kernels)
-	}
-	s.kernels[string(*memory)] = k
-	return k, nil
+	key := string(*memory)
+	return s.compiling.Do(ctx, key, func() (*Kernel, bool) {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		k := s.kernels[key]
+		return k, k != nil
+	}, func(ctx context.Context) (*Kernel, error) {
+		k, err := s.compile(ctx, src, d)
+		if err != nil {
+			return nil, err
+		}
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if len(s.kernels) >= cachedKernels {
+			clear(s.kernels)
+		}
+		s.kernels[key] = k
+		return k, nil
+	})
 }
 
 // indexTypes spells the widths of a tensor's index arrays.
@@ -125,9 +154,27 @@ func (e *InternalError) Error() string {
 
 // caught turns a panic of the compiler into an InternalError.
 func caught(src string, err *error) {
-	if r := recover(); r != nil {
+	r := recover()
+	if p, ok := r.(*flight.Panic); ok {
+		*err = &InternalError{Program: src, Panic: p.Value, Stack: p.Stack}
+	} else if r != nil {
 		*err = &InternalError{Program: src, Panic: r, Stack: debug.Stack()}
 	}
+}
+
+// Check parses a program and checks it against what options declare of its tensors, without compiling it. Errors are
+// those of [Compile] about the text; warnings tell what a program that is right may not mean, such as an implied sum
+// inside parentheses.
+func Check(src string, opts ...Option) ([]*lang.Warning, error) {
+	d := newDeclarations()
+	if err := d.apply(opts); err != nil {
+		return nil, err
+	}
+	file, program, err := check(src, d)
+	if err != nil {
+		return nil, err
+	}
+	return lang.Warnings(file, program), nil
 }
 
 // check parses a program and checks it against what is declared.
@@ -149,73 +196,130 @@ func checkFile(file *lang.File, d *declarations) (*lang.Program, error) {
 	return lang.Check(file, decls)
 }
 
-func (s *Session) compile(src string, d *declarations) (k *Kernel, err error) {
-	defer caught(src, &err)
+func (s *Session) compile(ctx context.Context, src string, d *declarations) (*Kernel, error) {
 	file, program, err := check(src, d)
 	if err != nil {
 		return nil, err
 	}
-	k = &Kernel{
-		session: s, options: s.options, source: src, file: file, program: program,
-		alg: ir.Algebra{Strict: d.strict, Eval: lower.Eval},
+	forms := d.forms()
+	var literals []int64
+	if forms == nil && !s.keepLiterals {
+		var like string
+		if literals, like = program.TakeLiterals(); len(literals) > 0 {
+			p, err := s.plannedLike(ctx, like, program, d)
+			if err != nil {
+				return nil, withSource(err, src)
+			}
+			return &Kernel{planned: p, source: src, file: file, checked: program, literals: literals}, nil
+		}
 	}
+	p, err := s.newPlanned(ctx, program, d)
+	if err != nil {
+		return nil, withSource(err, src)
+	}
+	return &Kernel{planned: p, source: src, file: file, checked: program}, nil
+}
+
+// plannedLike is newPlanned for a program that has literals taken, from the session's cache if one like it is there.
+func (s *Session) plannedLike(ctx context.Context, like string, program *lang.Program, d *declarations) (*planned, error) {
+	key := string(d.appendKey(nil, like))
+	return s.planning.Do(ctx, key, func() (*planned, bool) {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		p := s.plans[key]
+		return p, p != nil
+	}, func(ctx context.Context) (*planned, error) {
+		p, err := s.newPlanned(ctx, program, d)
+		if err != nil {
+			return nil, err
+		}
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if s.plans == nil || len(s.plans) >= cachedKernels {
+			s.plans = map[string]*planned{}
+		}
+		s.plans[key] = p
+		return p, nil
+	})
+}
+
+// newPlanned plans a program and compiles it for the operands as declared.
+func (s *Session) newPlanned(ctx context.Context, program *lang.Program, d *declarations) (*planned, error) {
+	k := &planned{session: s, options: s.options, program: program, alg: ir.Algebra{Strict: d.strict, Eval: lower.Eval}}
 	forms := d.forms()
 	for _, t := range program.Tensors {
 		if t.Operand {
 			k.types = append(k.types, d.typesOf(t, forms[t.Name])...) // the planner starts with the operands
 		}
 	}
-	if err := k.compile(ir.Options{StrictIEEE: d.strict, Grids: runtime.OnGrids(s.engine), Forms: forms}); err != nil {
+	if err := k.compile(ctx, ir.Options{StrictIEEE: d.strict, Grids: runtime.OnGrids(s.engine), Forms: forms}); err != nil {
 		return nil, err
 	}
 	return k, nil
 }
 
 // emptied returns the kernel for operands with means and variances of nothing.
-func (k *Kernel) emptied(nothing []*lang.Reduce) (n *Kernel, err error) {
-	if n := k.empty.Load(); n != nil && slices.Equal(n.plan.Options.Nothing, nothing) {
-		return n, nil
-	}
+func (k *Kernel) emptied(ctx context.Context, nothing []*lang.Reduce) (n *Kernel, err error) {
 	opts := k.plan.Options
 	opts.Nothing = slices.Clone(nothing)
-	if n, err = k.replanned(opts); err == nil {
-		k.empty.Store(n)
+	return k.other(ctx, &k.empty, pointers(nothing), opts)
+}
+
+// pointers names things that stay where they are.
+func pointers[T any](list []*T) string {
+	var b []byte
+	for _, p := range list {
+		b = fmt.Appendf(b, "%p ", p)
 	}
-	return n, err
+	return string(b)
 }
 
 // narrowed is the kernel for the same program whose workspaces have one dimension
 // each.
-func (k *Kernel) narrowed() (n *Kernel, err error) {
-	if n := k.narrow.Load(); n != nil {
-		return n, nil
-	}
+func (k *Kernel) narrowed(ctx context.Context) (n *Kernel, err error) {
 	opts := k.plan.Options
 	opts.NarrowWorkspaces = true
-	if n, err = k.replanned(opts); err == nil {
-		k.narrow.Store(n)
+	return k.other(ctx, &k.narrow, "narrow", opts)
+}
+
+// other is the kernel for the same program with another plan, kept in a place; the key tells
+// it from other ones that are made at the same time.
+func (k *Kernel) other(ctx context.Context, in *atomic.Pointer[Kernel], key string, opts ir.Options) (n *Kernel, err error) {
+	defer caught(k.source, &err)
+	have := func() (*Kernel, bool) {
+		n := in.Load()
+		return n, n != nil && slices.Equal(n.plan.Options.Nothing, opts.Nothing)
 	}
-	return n, err
+	if n, ok := have(); ok {
+		return n, nil
+	}
+	return k.others.Do(ctx, key, have, func(ctx context.Context) (*Kernel, error) {
+		n, err := k.replanned(ctx, opts)
+		if err == nil {
+			in.Store(n)
+		}
+		return n, err
+	})
 }
 
 // replanned is the kernel for the same program and operands with another plan.
-func (k *Kernel) replanned(opts ir.Options) (n *Kernel, err error) {
+func (k *Kernel) replanned(ctx context.Context, opts ir.Options) (n *Kernel, err error) {
 	defer caught(k.source, &err)
 	n = &Kernel{
-		session: k.session, options: k.options, source: k.source, file: k.file, program: k.program,
-		alg: k.alg, types: k.types,
+		planned: &planned{session: k.session, options: k.options, program: k.checked, alg: k.alg, types: k.types},
+		source:  k.source, file: k.file, checked: k.checked, literals: k.literals,
 	}
-	if err := n.compile(opts); err != nil {
-		return nil, err
+	if err := n.compile(ctx, opts); err != nil {
+		return nil, withSource(err, k.source)
 	}
 	return n, nil
 }
 
 // compile plans the program and compiles its steps for the operands as declared.
-func (k *Kernel) compile(opts ir.Options) error {
-	plan, err := ir.New(k.program, opts, lower.Eval)
+func (k *planned) compile(ctx context.Context, opts ir.Options) error {
+	plan, err := ir.New(ctx, k.program, opts, lower.Eval)
 	if err != nil {
-		return withSource(err, k.source)
+		return err
 	}
 	k.plan, k.operands = plan, plan.Operands
 	k.patterns = make([]atomic.Pointer[conversion], len(k.operands))
@@ -223,6 +327,10 @@ func (k *Kernel) compile(opts ir.Options) error {
 	copy(types, k.types)
 	var begun []*compilation
 	converts := false
+	ahead := ctx
+	if runtime.OnGrids(k.session.engine) {
+		ahead = context.WithoutCancel(ctx) // it may be under way when this returns
+	}
 	for _, st := range plan.Steps {
 		sp := &step{plan: st, variants: map[string]*variant{}}
 		if c, ok := st.(*ir.Compute); ok {
@@ -244,7 +352,10 @@ func (k *Kernel) compile(opts ir.Options) error {
 			if runtime.OnGrids(k.session.engine) {
 				how.work = k.session.workspace(lower.HashWorkspace)
 			}
-			c, err := k.begin(sp, types, how)
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			c, err := k.begin(ahead, sp, types, how)
 			if err != nil {
 				return err
 			}
@@ -256,7 +367,7 @@ func (k *Kernel) compile(opts ir.Options) error {
 		return nil
 	}
 	for _, c := range begun {
-		if _, err := c.wait(context.Background()); err != nil {
+		if _, err := c.wait(ctx); err != nil {
 			return err
 		}
 	}
@@ -295,12 +406,12 @@ type compilation struct {
 }
 
 // compileAhead compiles a program in the background; what names it in errors.
-func (s *Session) compileAhead(what string, p *loop.Program) *compilation {
+func (s *Session) compileAhead(ctx context.Context, what string, p *loop.Program) *compilation {
 	c := &compilation{done: make(chan struct{})}
 	go func() {
 		defer close(c.done)
 		defer caught(what, &c.err)
-		c.exe, c.err = s.cache.Compile(context.Background(), s.engine, p)
+		c.exe, c.err = s.cache.Compile(ctx, s.engine, p)
 	}()
 	return c
 }
@@ -349,46 +460,51 @@ func (d declaredTypes) IndexType(t *ir.Tensor, level int, kind lower.ArrayKind) 
 // the given choice.
 func (k *Kernel) variant(ctx context.Context, st *step, types declaredTypes, how choice) (v *variant, err error) {
 	defer caught(k.source, &err)
-	st.mu.Lock()
-	defer st.mu.Unlock()
-	if v := st.variants[st.key(types, how)]; v != nil {
-		st.latest.Store(v)
-		return v, nil
-	}
-	low, err := k.lowered(st.plan, types, k.lowering(how))
-	if err != nil {
-		return nil, err
-	}
-	exe, err := k.session.cache.Compile(ctx, k.session.engine, low.Program)
-	if err != nil {
-		return nil, err
-	}
-	return st.keep(types, newVariant(how, low, compiled(exe))), nil
+	key := st.key(types, how)
+	return st.compiling.Do(ctx, key, func() (*variant, bool) {
+		st.mu.Lock()
+		defer st.mu.Unlock()
+		v := st.variants[key]
+		if v != nil {
+			st.latest.Store(v)
+		}
+		return v, v != nil
+	}, func(ctx context.Context) (*variant, error) {
+		low, err := k.lowered(st.plan, types, k.lowering(how))
+		if err != nil {
+			return nil, err
+		}
+		exe, err := k.session.cache.Compile(ctx, k.session.engine, low.Program)
+		if err != nil {
+			return nil, err
+		}
+		return st.keep(key, newVariant(how, low, compiled(exe))), nil
+	})
 }
 
 // begin is variant, for the first one of a step, that does not wait for the compilation.
-func (k *Kernel) begin(st *step, types declaredTypes, how choice) (*compilation, error) {
+func (k *planned) begin(ctx context.Context, st *step, types declaredTypes, how choice) (*compilation, error) {
 	low, err := k.lowered(st.plan, types, k.lowering(how))
 	if err != nil {
 		return nil, err
 	}
-	c := k.session.compileAhead(k.source, low.Program)
-	st.keep(types, newVariant(how, low, c))
+	c := k.session.compileAhead(ctx, k.program.Source, low.Program)
+	st.reads = tensorsOf(low.Inputs)
+	st.keep(st.key(types, how), newVariant(how, low, c))
 	return c, nil
 }
 
 // keep makes a variant one of the step's, and the latest.
-func (st *step) keep(types declaredTypes, v *variant) *variant {
-	if st.reads == nil {
-		st.reads = tensorsOf(v.lower.Inputs)
-	}
-	st.variants[st.key(types, v.choice)] = v
+func (st *step) keep(key string, v *variant) *variant {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	st.variants[key] = v
 	st.latest.Store(v)
 	return v
 }
 
 // lowering are the options that a choice stands for.
-func (k *Kernel) lowering(how choice) lower.Options {
+func (k *planned) lowering(how choice) lower.Options {
 	grids := runtime.OnGrids(k.session.engine)
 	return lower.Options{Coordinates: how.crd, Workspace: how.work,
 		LimitWide: !k.plan.Options.NarrowWorkspaces, Tables: how.tables, Assembly: how.assembly,
@@ -396,7 +512,7 @@ func (k *Kernel) lowering(how choice) lower.Options {
 }
 
 // lowered is the program of a step.
-func (k *Kernel) lowered(st ir.Step, types declaredTypes, opts lower.Options) (*lower.Kernel, error) {
+func (k *planned) lowered(st ir.Step, types declaredTypes, opts lower.Options) (*lower.Kernel, error) {
 	switch s := st.(type) {
 	case *ir.Scan:
 		return lower.Scan(s, types, opts)

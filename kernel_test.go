@@ -192,7 +192,7 @@ func TestErrors(t *testing.T) {
 // TestMismatchedArguments runs a kernel on operands it was not compiled for.
 func TestMismatchedArguments(t *testing.T) {
 	ctx := context.Background()
-	k, err := NewSession(WithEngine(runtime.Interp())).Compile("y(i) = sum_j A(i,j)", Format("A", tensor.CSR, tensor.Float64))
+	k, err := NewSession(WithEngine(runtime.Interp())).Compile(t.Context(), "y(i) = sum_j A(i,j)", Format("A", tensor.CSR, tensor.Float64))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -220,7 +220,7 @@ func TestIndexWidths(t *testing.T) {
 	widths := []tensor.DType{tensor.Uint8, tensor.Uint16, tensor.Uint32, tensor.Uint64, tensor.Int32, tensor.Int64}
 	x := vector(t, 1, 2, 3)
 	for _, s := range both(t) {
-		k, err := s.Compile("C(i,j) = A(i,j) * x(j) + A(i,j)", Format("A", tensor.DCSR, tensor.Float64), Format("x", tensor.Dense(1), tensor.Float64))
+		k, err := s.Compile(t.Context(), "C(i,j) = A(i,j) * x(j) + A(i,j)", Format("A", tensor.DCSR, tensor.Float64), Format("x", tensor.Dense(1), tensor.Float64))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -337,7 +337,7 @@ func TestThreads(t *testing.T) {
 func TestConcurrentRuns(t *testing.T) {
 	A := matrix(t, tensor.CSC, [2]int64{3, 4}, [3]float64{0, 1, 1}, [3]float64{0, 3, 2}, [3]float64{2, 0, -3})
 	for _, s := range both(t) {
-		k, err := s.Compile("y(i) = max_j A(i,j) * x(j)", Operand("A", A), Format("x", tensor.Dense(1), tensor.Float64))
+		k, err := s.Compile(t.Context(), "y(i) = max_j A(i,j) * x(j)", Operand("A", A), Format("x", tensor.Dense(1), tensor.Float64))
 		if err != nil {
 			t.Fatal(err)
 		}

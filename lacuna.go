@@ -21,6 +21,7 @@ import (
 	"sync"
 
 	"github.com/lacuna-sparse/lacuna/internal/debug"
+	"github.com/lacuna-sparse/lacuna/internal/flight"
 	"github.com/lacuna-sparse/lacuna/runtime"
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
@@ -34,7 +35,8 @@ type Args map[string]tensor.Operand
 type Outputs map[string]*tensor.Tensor
 
 // Session compiles and runs programs with one engine and one set of limits, and
-// keeps the kernels it has compiled. It is safe for concurrent use.
+// keeps the kernels it has compiled. It is safe for concurrent use. The zero Session is like one
+// that NewSession makes without options.
 type Session struct {
 	engine  runtime.Engine
 	options runtime.Options
@@ -46,9 +48,17 @@ type Session struct {
 	plain       plainCopies
 	notice      func(string) // of WithNotice, nil without
 
+	opened  sync.Once
 	mu      sync.Mutex
 	kernels map[string]*Kernel
 	staying *Session // see resident
+	// compiling are the kernels about to be in kernels.
+	compiling flight.Group[string, *Kernel]
+	// plans are what kernels of programs share that differ in literals only; planning are those about to be.
+	plans map[string]*planned
+	// keepLiterals, for tests, compiles every program for the numbers that stand in it.
+	keepLiterals bool
+	planning     flight.Group[string, *planned]
 }
 
 // SessionOption configures a Session.
@@ -61,8 +71,9 @@ func WithEngine(e runtime.Engine) SessionOption { return func(s *Session) { s.en
 // not depend on it.
 func WithThreads(n int) SessionOption { return func(s *Session) { s.options.Threads = n } }
 
-// WithMemoryLimit bounds the bytes that a run may allocate; 0 means what the
-// machine has to spare.
+// WithMemoryLimit bounds the bytes that a run, a conversion or another operation of the session may allocate; 0 means three quarters of what the
+// machine has to spare. Neither goes beyond what control groups and the limits of the process (ulimit) leave. What goes
+// beyond is refused with a *[runtime.MemoryLimitError].
 func WithMemoryLimit(bytes int64) SessionOption {
 	return func(s *Session) { s.options.MemoryLimit = bytes }
 }
@@ -75,20 +86,55 @@ const (
 
 // NewSession returns a session. Options that are nil change nothing.
 func NewSession(opts ...SessionOption) *Session {
-	s := &Session{cache: runtime.NewCache(cachedPrograms), kernels: map[string]*Kernel{}, grain: debug.ChunkGrain, work: debug.Workspace}
+	s := &Session{}
+	s.empty()
 	for _, o := range opts {
 		if o != nil {
 			o(s)
 		}
 	}
-	if s.engine == nil {
-		s.engine = runtime.Auto(func(note string) { fmt.Fprintln(os.Stderr, "lacuna: "+note) })
+	if err := s.open(); err != nil {
+		panic("BUG: a new session: " + err.Error())
 	}
 	return s
 }
 
-// Engine is the engine that the session compiles for.
-func (s *Session) Engine() runtime.Engine { return s.engine }
+// empty gives a session its caches.
+func (s *Session) empty() {
+	s.cache, s.kernels, s.grain, s.work = runtime.NewCache(cachedPrograms), map[string]*Kernel{}, debug.ChunkGrain, debug.Workspace
+}
+
+// open makes what a session works with the first time. The error says that the session is nil.
+func (s *Session) open() error {
+	if s == nil {
+		return errors.New("the session is nil: make one with lacuna.NewSession")
+	}
+	s.opened.Do(func() {
+		if s.cache == nil {
+			s.empty()
+		}
+		if s.engine == nil {
+			s.engine = runtime.Auto(func(note string) { fmt.Fprintln(os.Stderr, "lacuna: "+note) })
+		}
+	})
+	return nil
+}
+
+// ready is open for a call with a context, which must not be nil: every call would panic on it, sooner or later.
+func (s *Session) ready(ctx context.Context) error {
+	if err := s.open(); err != nil {
+		return err
+	}
+	return checkContext(ctx)
+}
+
+// Engine is the engine that the session compiles for; nil of a nil session.
+func (s *Session) Engine() runtime.Engine {
+	if s.open() != nil {
+		return nil
+	}
+	return s.engine
+}
 
 // shared is the session behind Eval and Compile. It is made on first use, so
 // that importing the package loads nothing.
@@ -103,8 +149,11 @@ func Eval(ctx context.Context, src string, args Args, opts ...Option) (*tensor.T
 	return shared().Eval(ctx, src, args, opts...)
 }
 
-// Compile compiles a program with the shared session.
-func Compile(src string, opts ...Option) (*Kernel, error) { return shared().Compile(src, opts...) }
+// Compile compiles a program with the shared session. When the context ends,
+// compiling soon does.
+func Compile(ctx context.Context, src string, opts ...Option) (*Kernel, error) {
+	return shared().Compile(ctx, src, opts...)
+}
 
 // Eval is like the function Eval, in this session.
 func (s *Session) Eval(ctx context.Context, src string, args Args, opts ...Option) (*tensor.Tensor, error) {
@@ -126,14 +175,14 @@ func (s *Session) EvalAll(ctx context.Context, src string, args Args, opts ...Op
 
 // kernelFor returns the kernel for the formats, types and fills of the operands.
 func (s *Session) kernelFor(ctx context.Context, src string, args Args, opts []Option) (*Kernel, error) {
-	if err := checkContext(ctx); err != nil {
+	if err := s.ready(ctx); err != nil {
 		return nil, err
 	}
 	d := newDeclarations()
 	for name, t := range args {
 		d.operand(name, t)
 	}
-	return s.kernel(src, d, opts)
+	return s.kernel(ctx, src, d, opts)
 }
 
 // checkContext refuses a context that is nil: every call would panic on it,

@@ -45,7 +45,7 @@ func TestListsByRowsOnGrids(t *testing.T) {
 				}
 			}
 			grids := lacuna.NewSession(lacuna.WithEngine(testengine.Or(t, runtime.Simulated())), lacuna.WithConversionKernels())
-			k, err := grids.Compile(c.text, opts...)
+			k, err := grids.Compile(t.Context(), c.text, opts...)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -145,7 +145,7 @@ func TestMergesOnGrids(t *testing.T) {
 // hasStage reports whether one of the program's steps has a stage.
 func hasStage(t *testing.T, s *lacuna.Session, text, name string, opts ...lacuna.Option) bool {
 	t.Helper()
-	k, err := s.Compile(text, opts...)
+	k, err := s.Compile(t.Context(), text, opts...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -217,7 +217,7 @@ func TestPreparedMergesOnGrids(t *testing.T) {
 		for _, name := range []string{"A", "B", "C"} {
 			opts = append(opts, lacuna.Format(name, tensor.CSR, tensor.Float64))
 		}
-		k, err := grids.Compile(text, opts...)
+		k, err := grids.Compile(t.Context(), text, opts...)
 		if err != nil {
 			t.Fatal(err)
 		}

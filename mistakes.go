@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/lacuna-sparse/lacuna/ir"
@@ -34,13 +35,13 @@ func (k *Kernel) badIndex(c *ir.Compute, err error, b *binding, vals values) err
 	}
 	value := func(t *lang.Tensor) *tensor.Tensor {
 		for _, made := range k.plan.Tensors {
-			if made.Source == t && vals[made.ID] != nil {
+			if made.Source != nil && made.Source.ID == t.ID && vals[made.ID] != nil {
 				return vals[made.ID]
 			}
 		}
 		return nil
 	}
-	if e := findOutside(c.Stmt, value, b.extents.Shapes); e != nil {
+	if e := findOutside(k.checked.Stmts[slices.Index(k.program.Stmts, c.Stmt)], value, b.extents.Shapes); e != nil {
 		e.Err = err
 		return e.WithSource(k.source)
 	}

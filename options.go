@@ -61,7 +61,7 @@ func (d *declarations) of(name string) *declaration {
 // operand declares an operand by example.
 func (d *declarations) operand(name string, t tensor.Operand) {
 	if missing(t) {
-		d.fail(fmt.Errorf("operand %s is nil: pass a tensor", name))
+		d.fail(fmt.Errorf("operand %s is nil or a zero value: pass a tensor", name))
 		return
 	}
 	d.of(name).example = t
@@ -187,7 +187,7 @@ func (d *declarations) apply(opts []Option) error {
 
 // makePlain puts operands given as examples, and formats of operands, in the form in
 // which kernels take them.
-func (d *declarations) makePlain(s *Session) error {
+func (d *declarations) makePlain(ctx context.Context, s *Session) error {
 	for i := range d.list {
 		r := &d.list[i]
 		if r.says.Format.Relaxed() {
@@ -201,7 +201,7 @@ func (d *declarations) makePlain(s *Session) error {
 			continue
 		}
 		var err error
-		if r.example, err = s.sortedOperand(context.Background(), r.example); err != nil {
+		if r.example, err = s.sortedOperand(ctx, r.example); err != nil {
 			return err
 		}
 	}

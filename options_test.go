@@ -15,7 +15,7 @@ func TestNilsAreErrors(t *testing.T) {
 	x := vector(t, 1, 2)
 	ctx := context.Background()
 	var none context.Context
-	k, err := s.Compile("y(i) = 2 * x(i)", Operand("x", x))
+	k, err := s.Compile(t.Context(), "y(i) = 2 * x(i)", Operand("x", x))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -28,12 +28,12 @@ func TestNilsAreErrors(t *testing.T) {
 		{"Run without context", "context.Background()", func() error { _, err := k.Run(none, Args{"x": x}); return err }},
 		{"RunAll without context", "context.Background()", func() error { _, err := k.RunAll(none, Args{"x": x}); return err }},
 		{"Eval with a nil option", "option is nil", func() error { _, err := s.Eval(ctx, "y(i) = x(i)", Args{"x": x}, nil); return err }},
-		{"Compile with a nil option", "option is nil", func() error { _, err := s.Compile("y(i) = x(i)", Operand("x", x), nil); return err }},
+		{"Compile with a nil option", "option is nil", func() error { _, err := s.Compile(t.Context(), "y(i) = x(i)", Operand("x", x), nil); return err }},
 		{"Eval with a nil operand", "operand x is nil", func() error { _, err := s.Eval(ctx, "y(i) = x(i)", Args{"x": nil}); return err }},
 		{"Run with a nil operand", "operand x is missing", func() error { _, err := k.Run(ctx, Args{"x": nil}); return err }},
-		{"a nil example", "operand x is nil", func() error { _, err := s.Compile("y(i) = x(i)", Operand("x", nil)); return err }},
+		{"a nil example", "operand x is nil", func() error { _, err := s.Compile(t.Context(), "y(i) = x(i)", Operand("x", nil)); return err }},
 		{"a fill that is no value", "zero Scalar", func() error {
-			_, err := s.Compile("y(i) = x(i)", Operand("x", x), Fill("y", tensor.Scalar{}))
+			_, err := s.Compile(t.Context(), "y(i) = x(i)", Operand("x", x), Fill("y", tensor.Scalar{}))
 			return err
 		}},
 	} {
@@ -74,7 +74,7 @@ func TestContradictingOptions(t *testing.T) {
 			{Operand("x", x), Operand("y", test.y), test.opt},
 			{test.opt, Operand("y", test.y), Operand("x", x)},
 		} {
-			_, err := s.Compile(test.text, opts...)
+			_, err := s.Compile(t.Context(), test.text, opts...)
 			switch {
 			case test.want == "" && err != nil:
 				t.Errorf("%s: %v", test.text, err)

@@ -215,7 +215,7 @@ func TestPieces(t *testing.T) {
 			for name, o := range args {
 				opts = append(opts, lacuna.Operand(name, o))
 			}
-			k, err := s.Compile(test.program, opts...)
+			k, err := s.Compile(t.Context(), test.program, opts...)
 			if err != nil {
 				t.Fatalf("%s: %v", what, err)
 			}
@@ -236,7 +236,7 @@ func TestPieces(t *testing.T) {
 // TestTriangleInOnePass shows the loops of a symmetric matrix and a vector: one walk over
 // what is stored.
 func TestTriangleInOnePass(t *testing.T) {
-	k, err := lacuna.Compile("y(i) = sum_j A(i,j)*x(j)",
+	k, err := lacuna.Compile(t.Context(), "y(i) = sum_j A(i,j)*x(j)",
 		lacuna.FormatTriangle("A", tensor.CSR, tensor.Float64, tensor.SymmetricLower), lacuna.Format("x", tensor.Dense(1), tensor.Float64))
 	if err != nil {
 		t.Fatal(err)
@@ -309,7 +309,7 @@ func TestPiecesMismatch(t *testing.T) {
 		{lacuna.FormatParts("A", tensor.Float64, tensor.CSR, tensor.CSF(3)), parts, "one rank"},
 		{lacuna.FormatTriangle("A", tensor.CSF(3), tensor.Float64, tensor.SymmetricLower), parts, "only a matrix"},
 	} {
-		k, err := lacuna.Compile(program, test.declared, lacuna.Operand("x", x))
+		k, err := lacuna.Compile(t.Context(), program, test.declared, lacuna.Operand("x", x))
 		if err == nil {
 			_, err = k.Run(context.Background(), lacuna.Args{"A": test.arg, "x": x})
 		}

@@ -13,17 +13,17 @@ import (
 // This file sees to operands that are stored as several tensors, or as one triangle
 // of a matrix: what kernels are compiled for, and which tensors they take.
 
-// missing reports whether there is no operand.
+// missing reports whether there is no operand: nil, or one that no function made.
 func missing(o tensor.Operand) bool {
 	switch o := o.(type) {
 	case nil:
 		return true
 	case *tensor.Tensor:
-		return o == nil
+		return o == nil || !o.DType().Valid()
 	case *tensor.Parts:
-		return o == nil
+		return o == nil || !o.DType().Valid()
 	case *tensor.Blocks:
-		return o == nil
+		return o == nil || !o.DType().Valid()
 	}
 	return false
 }
@@ -159,7 +159,7 @@ func (k *Kernel) takePattern(ctx context.Context, i int, vals values) error {
 	if err != nil {
 		return err
 	}
-	p, err := k.pattern(i, whole)
+	p, err := k.pattern(ctx, i, whole)
 	vals[o.Pieces[0].ID] = p
 	return err
 }

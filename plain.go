@@ -9,6 +9,7 @@ import (
 	"sync"
 	"weak"
 
+	"github.com/lacuna-sparse/lacuna/internal/flight"
 	"github.com/lacuna-sparse/lacuna/ir"
 	"github.com/lacuna-sparse/lacuna/lower"
 	"github.com/lacuna-sparse/lacuna/runtime"
@@ -21,6 +22,7 @@ import (
 // operand.
 type plainCopies struct {
 	copies sync.Map // copyKey to *plainCopy
+	making flight.Group[copyInMaking, *tensor.Tensor]
 }
 
 // copyKey names a copy: of what, and in which format it is asked for.
@@ -52,16 +54,23 @@ func (s *Session) plainOperand(ctx context.Context, t *tensor.Tensor) (*tensor.T
 	if t.IsPlain() {
 		return t, nil
 	}
-	return s.plain.copy([]*tensor.Tensor{t}, copyKey{format: t.Format(), way: madePlain}, func() (*tensor.Tensor, error) {
+	return s.plain.copy(ctx, []*tensor.Tensor{t}, copyKey{format: t.Format(), way: madePlain}, func(ctx context.Context) (*tensor.Tensor, error) {
 		return s.moved(fmt.Sprintf("store %s %s sorted and whole", t.Structure(), t.Format()),
 			func(s *Session) (*tensor.Tensor, error) { return s.there(ctx, t, t.Format().Standard()) },
 			func() (*tensor.Tensor, error) {
 				c := &converting{session: s, options: s.options.Here()}
 				plain, err := c.sortedList(ctx, t, t.Format().Standard())
-				if errors.Is(err, errPlain) {
-					return t.Plain()
+				if !errors.Is(err, errPlain) {
+					return plain, err
 				}
-				return plain, err
+				bytes := t.Bytes()
+				if t.Structure() != tensor.General {
+					bytes *= 2 // both triangles
+				}
+				if err := runtime.Affords("the plain form", bytes, tensor.Uint8, s.options); err != nil {
+					return nil, err
+				}
+				return t.Plain()
 			}, t)
 	})
 }
@@ -75,29 +84,30 @@ func (s *Session) sortedOperand(ctx context.Context, o tensor.Operand) (tensor.O
 	case t.Structure() == tensor.General:
 		return s.plainOperand(ctx, t)
 	}
-	return s.plain.copy([]*tensor.Tensor{t}, copyKey{format: t.Format(), way: madeSorted}, func() (*tensor.Tensor, error) {
+	return s.plain.copy(ctx, []*tensor.Tensor{t}, copyKey{format: t.Format(), way: madeSorted}, func(ctx context.Context) (*tensor.Tensor, error) {
 		if err := s.onHost(fmt.Sprintf("sort a triangle in %s", t.Format()), "kernels are for whole matrices", t); err != nil {
 			return nil, err
 		}
-		return t.Convert(t.Format().Standard())
+		out, err := t.Convert(t.Format().Standard(), s.within()...)
+		return out, runtime.Refused(fmt.Sprintf("to sort a triangle in %s", t.Format()), err)
 	})
 }
 
 // joined returns parts as one tensor.
 func (s *Session) joined(ctx context.Context, parts []*tensor.Tensor, format tensor.Format) (*tensor.Tensor, error) {
-	return s.plain.copy(parts, copyKey{format: format, way: madeOne}, func() (*tensor.Tensor, error) {
+	return s.plain.copy(ctx, parts, copyKey{format: format, way: madeOne}, func(ctx context.Context) (*tensor.Tensor, error) {
 		return s.moved(fmt.Sprintf("join %d parts to %s", len(parts), format),
 			func(s *Session) (*tensor.Tensor, error) { return s.joinedThere(ctx, parts, format) },
-			func() (*tensor.Tensor, error) { return tensor.AssembleParts(parts...).Expand(format) }, parts...)
+			func() (*tensor.Tensor, error) { return tensor.AssembleParts(parts...).Expand(format, s.within()...) }, parts...)
 	})
 }
 
 // unblocked returns a tensor in blocks without them.
 func (s *Session) unblocked(ctx context.Context, b *tensor.Blocks, format tensor.Format) (*tensor.Tensor, error) {
-	return s.plain.copy([]*tensor.Tensor{b.Blocked()}, copyKey{format: format, way: madeWhole, shape: fmt.Sprint(b.Shape())}, func() (*tensor.Tensor, error) {
+	return s.plain.copy(ctx, []*tensor.Tensor{b.Blocked()}, copyKey{format: format, way: madeWhole, shape: fmt.Sprint(b.Shape())}, func(ctx context.Context) (*tensor.Tensor, error) {
 		return s.moved(fmt.Sprintf("store blocks in %s as %s", b.Blocked().Format(), format),
 			func(s *Session) (*tensor.Tensor, error) { return s.unblockedThere(ctx, b, format) },
-			func() (*tensor.Tensor, error) { return b.Expand(format) }, b.Blocked())
+			func() (*tensor.Tensor, error) { return b.Expand(format, s.within()...) }, b.Blocked())
 	})
 }
 
@@ -115,25 +125,38 @@ func (s *Session) join(ctx context.Context, step *ir.Join, vals values) (*tensor
 
 // copy returns the remembered copy of some tensors, or makes it; the key says what it is
 // but for what it is of.
-func (p *plainCopies) copy(from []*tensor.Tensor, key copyKey, make func() (*tensor.Tensor, error)) (*tensor.Tensor, error) {
+func (p *plainCopies) copy(ctx context.Context, from []*tensor.Tensor, key copyKey, make func(context.Context) (*tensor.Tensor, error)) (*tensor.Tensor, error) {
 	var others []weak.Pointer[tensor.Tensor]
 	for _, t := range from[1:] {
 		others = append(others, weak.Make(t))
 	}
 	key.from = weak.Make(from[0])
-	old, seen := p.copies.Load(key)
-	if seen && slices.Equal(old.(*plainCopy).others, others) {
-		return old.(*plainCopy).to, nil
+	have := func() (*tensor.Tensor, bool) {
+		if old, ok := p.copies.Load(key); ok && slices.Equal(old.(*plainCopy).others, others) {
+			return old.(*plainCopy).to, true
+		}
+		return nil, false
 	}
-	to, err := make()
-	if err != nil {
-		return nil, err
+	if to, ok := have(); ok {
+		return to, nil
 	}
-	p.copies.Store(key, &plainCopy{others, to})
-	if !seen {
-		goruntime.AddCleanup(from[0], func(key copyKey) { p.copies.Delete(key) }, key)
-	}
-	return to, nil
+	// What is being made keeps its parts, so their addresses name them.
+	return p.making.Do(ctx, copyInMaking{key, pointers(from)}, have, func(ctx context.Context) (*tensor.Tensor, error) {
+		to, err := make(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if _, seen := p.copies.Swap(key, &plainCopy{others, to}); !seen {
+			goruntime.AddCleanup(from[0], func(key copyKey) { p.copies.Delete(key) }, key)
+		}
+		return to, nil
+	})
+}
+
+// copyInMaking names a copy of one tensor, or of one and others.
+type copyInMaking struct {
+	copyKey
+	parts string
 }
 
 // sortedList stores a list of coordinates, in any order and with duplicates, in a standard

@@ -53,7 +53,7 @@ func TestTriangleMultipliesAsWhole(t *testing.T) {
 		"declared":   lacuna.Format("A", tensor.CSR, tensor.Float64),
 		"by example": lacuna.Operand("A", a),
 	} {
-		k, err := lacuna.Compile(program, opt, lacuna.Operand("x", x))
+		k, err := lacuna.Compile(t.Context(), program, opt, lacuna.Operand("x", x))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -174,7 +174,7 @@ func TestRelaxedOperands(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = lacuna.Compile("R(i,j) = A(j,i)", lacuna.Format("A", multigraph, tensor.Float64), lacuna.Result("R", multigraph))
+	_, err = lacuna.Compile(t.Context(), "R(i,j) = A(j,i)", lacuna.Format("A", multigraph, tensor.Float64), lacuna.Result("R", multigraph))
 	if err == nil || !strings.Contains(err.Error(), "declare CSR, and convert it") {
 		t.Errorf("a result with duplicates: %v", err)
 	}

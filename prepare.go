@@ -55,11 +55,14 @@ type keptStep struct {
 // kernel stores an operand with D levels again without them ([Kernel.Conversions]), the
 // pattern is that of the elements that do not equal the fill.
 func (k *Kernel) Prepare(ctx context.Context, args Args) (*Prepared, error) {
+	if err := k.compiled(); err != nil {
+		return nil, err
+	}
 	if k.restores() { // conversions do not keep what follows from patterns
 		opts := k.plan.Options
 		opts.OwnResults = true
 		var err error
-		if k, err = k.replanned(opts); err != nil {
+		if k, err = k.replanned(ctx, opts); err != nil {
 			return nil, err
 		}
 	}
@@ -94,10 +97,10 @@ func (k *Kernel) whyOtherPattern(err error) error {
 	}
 	for _, st := range k.steps {
 		c, ok := st.plan.(*ir.Convert)
-		if !ok || c.Stored || !slices.Contains(c.From.Format.Levels(), tensor.D) || c.To.Format.IsDense() {
+		if !ok || c.Keeps() || !c.From.Format.IsDense() || c.To.Format.IsDense() {
 			continue
 		}
-		err = fmt.Errorf("%w; this kernel stores %s, which is %s, again as %s without the elements of its dense blocks that equal its fill, so values decide that pattern",
+		err = fmt.Errorf("%w; this kernel stores %s, which is %s, again as %s without the elements that equal its fill, so values decide that pattern",
 			err, c.From.Name, c.From.Format, c.To.Format)
 		if c.From.Source != nil {
 			err = fmt.Errorf("%w: pass it without D levels", err)
@@ -110,16 +113,23 @@ func (k *Kernel) whyOtherPattern(err error) error {
 // compared, by address where the arrays are shared and by content where not; where
 // one differs, the error wraps [ErrPattern] and nothing is computed.
 func (p *Prepared) Run(ctx context.Context, args Args) (*tensor.Tensor, error) {
-	k, values, err := p.kernel.run(ctx, args, &p.kept)
+	k, values, err := p.run(ctx, args)
 	if err != nil {
 		return nil, err
 	}
 	return k.last(values), nil
 }
 
+func (p *Prepared) run(ctx context.Context, args Args) (*Kernel, values, error) {
+	if p == nil || p.kernel == nil {
+		return nil, nil, errors.New("what was prepared is nil or a zero value: make it with Kernel.Prepare")
+	}
+	return p.kernel.run(ctx, args, &p.kept)
+}
+
 // RunAll is [Kernel.RunAll] on operands with the patterns of Prepare's.
 func (p *Prepared) RunAll(ctx context.Context, args Args) (Outputs, error) {
-	k, values, err := p.kernel.run(ctx, args, &p.kept)
+	k, values, err := p.run(ctx, args)
 	if err != nil {
 		return nil, err
 	}

@@ -27,7 +27,7 @@ func TestPreparedForDenseBlocks(t *testing.T) {
 	}
 	ctx := context.Background()
 	args := Args{"A": A(1, 0)}
-	k, err := Compile("R(i,j,k) = A(i,k,i)", Operand("A", args["A"]), Result("R", tensor.CSF(3)), Shape("R", 2, 2, 2))
+	k, err := Compile(t.Context(), "R(i,j,k) = A(i,k,i)", Operand("A", args["A"]), Result("R", tensor.CSF(3)), Shape("R", 2, 2, 2))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -141,7 +141,7 @@ func TestGridProductTeams(t *testing.T) {
 		"C(i,k) = A(i,j)*B(j,l)*A(l,k)":                      true,
 		"C(i,k) = A(i,j)*B(j,k) + A(i,l)*A(l,k)":             false, // two workspaces
 	} {
-		k, err := s.Compile(text, Format("A", tensor.CSR, tensor.Float64), Format("B", tensor.CSR, tensor.Float64), Format("C", tensor.CSR, tensor.Float64))
+		k, err := s.Compile(t.Context(), text, Format("A", tensor.CSR, tensor.Float64), Format("B", tensor.CSR, tensor.Float64), Format("C", tensor.CSR, tensor.Float64))
 		if err != nil {
 			t.Fatal(err)
 		}

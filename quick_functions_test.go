@@ -160,7 +160,7 @@ func quickCases(t *testing.T) (list []quickCase) {
 		{"sort", "y(i,j) = sort_j x(i,j)", []Option{Format("x", d2, f32)}},
 		{"scatter", "y(p(i)) += x(i)", []Option{Format("x", d1, f64), Format("y", d1, f64), Format("p", d1, tensor.Int64)}},
 	} {
-		k, err := s.Compile(c.text, c.options...)
+		k, err := s.Compile(t.Context(), c.text, c.options...)
 		if err != nil {
 			t.Fatal(c.name, ": ", err)
 		}

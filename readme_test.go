@@ -1,6 +1,7 @@
 package lacuna_test
 
 import (
+	"context"
 	"encoding/json"
 	"os"
 	"os/exec"
@@ -66,7 +67,7 @@ func build(t *testing.T, dir, name string, args ...string) string {
 	return path
 }
 
-// TestReadmeCommands runs the console blocks of README.md from a directory that
+// TestReadmeCommands runs the console blocks of README.md and of pages from a directory that
 // looks like the repository after make build.
 func TestReadmeCommands(t *testing.T) {
 	if testing.Short() {
@@ -77,28 +78,32 @@ func TestReadmeCommands(t *testing.T) {
 	if err := os.CopyFS(filepath.Join(root, "examples"), os.DirFS("examples")); err != nil {
 		t.Fatal(err)
 	}
-	ran := 0
-	for _, b := range blocks(t, "README.md") {
-		if b.info != "console" {
-			continue
+	for _, page := range []string{"README.md", "docs/language.md", "docs/numerics.md"} {
+		ran := 0
+		for _, b := range blocks(t, page) {
+			if b.info != "console" {
+				continue
+			}
+			for _, text := range strings.Split("\n"+b.text, "\n$ ")[1:] {
+				command, shown, _ := strings.Cut(text, "\n")
+				cmd := exec.Command("sh", "-c", command)
+				cmd.Dir = root
+				cmd.Env = append(os.Environ(), "LACUNA_CACHE=off", "PATH="+filepath.Join(root, "bin")+":"+os.Getenv("PATH"))
+				got, err := cmd.CombinedOutput()
+				if _, failed := err.(*exec.ExitError); err != nil && !failed {
+					t.Fatal(err)
+				}
+				// Without LLVM a note says so first.
+				got = regexp.MustCompile(`(?m)^lacuna: running on the interpreter.*\n`).ReplaceAll(got, nil)
+				if !agrees(shown, string(got)) {
+					t.Errorf("$ %s\nprints\n%sbut %s shows\n%s", command, got, page, shown)
+				}
+				ran++
+			}
 		}
-		command, shown, _ := strings.Cut(strings.TrimPrefix(b.text, "$ "), "\n")
-		cmd := exec.Command("sh", "-c", command)
-		cmd.Dir = root
-		cmd.Env = append(os.Environ(), "LACUNA_CACHE=off")
-		got, err := cmd.CombinedOutput()
-		if _, failed := err.(*exec.ExitError); err != nil && !failed {
-			t.Fatal(err)
+		if ran < 2 {
+			t.Errorf("found %d commands in %s; is this test reading it right?", ran, page)
 		}
-		// Without LLVM a note says so first.
-		got = regexp.MustCompile(`(?m)^lacuna: running on the interpreter.*\n`).ReplaceAll(got, nil)
-		if !agrees(shown, string(got)) {
-			t.Errorf("$ %s\nprints\n%sbut README.md shows\n%s", command, got, shown)
-		}
-		ran++
-	}
-	if ran < 3 {
-		t.Errorf("found %d commands in README.md; is this test reading it right?", ran)
 	}
 }
 
@@ -152,7 +157,7 @@ func TestReadmeProgram(t *testing.T) {
 // TestInternalsStages compares the stages that docs/internals.md shows with
 // what Explain prints.
 func TestInternalsStages(t *testing.T) {
-	k, err := lacuna.Compile("y(i) = A(i,j)*x(j)",
+	k, err := lacuna.Compile(context.Background(), "y(i) = A(i,j)*x(j)",
 		lacuna.Format("A", tensor.CSR, tensor.Float64), lacuna.Format("x", tensor.Dense(1), tensor.Float64))
 	if err != nil {
 		t.Fatal(err)

@@ -244,7 +244,7 @@ func TestRowsOfCoordinates(t *testing.T) {
 					args["v"], options = some, append(options, Operand("v", some))
 				}
 				for s, session := range sessions {
-					k, err := session.Compile(text, options...)
+					k, err := session.Compile(t.Context(), text, options...)
 					if err != nil {
 						t.Fatalf("%s: %v", text, err)
 					}

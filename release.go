@@ -35,15 +35,15 @@ func made(st ir.Step) *ir.Tensor {
 	case *ir.Statistic:
 		return p.To
 	case *ir.Convert:
-		if !remembered(p) {
+		if !staysConverted(p) {
 			return p.To
 		}
 	}
 	return nil
 }
 
-// remembered reports whether what a conversion makes is remembered for the next run.
-func remembered(p *ir.Convert) bool {
+// staysConverted reports whether what a conversion makes is remembered for the next run.
+func staysConverted(p *ir.Convert) bool {
 	return p.From.Source != nil && p.From.Source.Operand && !p.Restores
 }
 

@@ -193,7 +193,7 @@ func TestReleaseRecycles(t *testing.T) {
 	s := lacuna.NewSession(lacuna.WithThreads(1))
 	ctx := context.Background()
 	A, _ := releaseMatrix(t, s, 40)
-	k, err := s.Compile("C(i,j) = sum_k A(i,k) * A(k,j)", lacuna.Operand("A", A), lacuna.Result("C", tensor.CSR))
+	k, err := s.Compile(t.Context(), "C(i,j) = sum_k A(i,k) * A(k,j)", lacuna.Operand("A", A), lacuna.Result("C", tensor.CSR))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -270,7 +270,7 @@ func TestReleasePrepared(t *testing.T) {
 	s := lacuna.NewSession()
 	seededMatrix(t, s, 9, 3) // the first sum is made another way than later ones
 	A, _ := releaseMatrix(t, s, 9)
-	k, err := s.Compile("C(i,j) = sum_k A(i,k) * A(k,j)", lacuna.Operand("A", A), lacuna.Result("C", tensor.CSR))
+	k, err := s.Compile(t.Context(), "C(i,j) = sum_k A(i,k) * A(k,j)", lacuna.Operand("A", A), lacuna.Result("C", tensor.CSR))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -307,7 +307,7 @@ func TestReleaseDuringRuns(t *testing.T) {
 	ctx := context.Background()
 	s := lacuna.NewSession(lacuna.WithConversionKernels())
 	first, copied := releaseMatrix(t, s, 9)
-	k, err := s.Compile("y(i) = sum_j A(i,j) + sum_j A(j,i)", lacuna.Operand("A", first))
+	k, err := s.Compile(t.Context(), "y(i) = sum_j A(i,j) + sum_j A(j,i)", lacuna.Operand("A", first))
 	if err != nil {
 		t.Fatal(err)
 	}

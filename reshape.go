@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/lacuna-sparse/lacuna/runtime"
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
@@ -34,6 +35,10 @@ func Plain(ctx context.Context, t *tensor.Tensor) (*tensor.Tensor, error) {
 // Plain returns a tensor as expressions take it: sorted, and with both triangles. The result is
 // that of [tensor.Tensor.Plain], made on the session's device as for [Session.Reshape], and remembered.
 func (s *Session) Plain(ctx context.Context, t *tensor.Tensor) (*tensor.Tensor, error) {
+	if err := s.begin(ctx, t); err != nil {
+		return nil, err
+	}
+	defer t.Unpin()
 	return s.plainOperand(ctx, t)
 }
 
@@ -41,7 +46,11 @@ func (s *Session) Plain(ctx context.Context, t *tensor.Tensor) (*tensor.Tensor, 
 // elements. The result is that of [tensor.Tensor.Reshape], with index arrays of the usual types where it is made
 // on the session's device: there if that has the tensor, and with [WithResidentResults] it stays there.
 func (s *Session) Reshape(ctx context.Context, t *tensor.Tensor, shape []int64, format tensor.Format) (*tensor.Tensor, error) {
-	here := func() (*tensor.Tensor, error) { return t.Reshape(shape, format) }
+	if err := s.begin(ctx, t); err != nil {
+		return nil, err
+	}
+	defer t.Unpin()
+	here := func() (*tensor.Tensor, error) { return t.Reshape(shape, format, s.within()...) }
 	if tensor.CheckReshape(t.Dims(), shape, format) != nil {
 		return here() // which says what is wrong
 	}
@@ -67,6 +76,14 @@ func (s *Session) Reshape(ctx context.Context, t *tensor.Tensor, shape []int64, 
 	}, here, t)
 }
 
+// begin checks what calls on a tensor take, and pins it: there must be an Unpin.
+func (s *Session) begin(ctx context.Context, t *tensor.Tensor) error {
+	if err := s.ready(ctx); err != nil {
+		return err
+	}
+	return t.Pin()
+}
+
 // reshapeDense is Reshape by way of all elements in row-major order, whose numbers do not change.
 func (s *Session) reshapeDense(ctx context.Context, t *tensor.Tensor, shape []int64, format tensor.Format) (*tensor.Tensor, error) {
 	all, err := s.there(ctx, t, tensor.Dense(t.Rank()))
@@ -89,7 +106,10 @@ func keepsBlocks(f tensor.Format) bool { return !f.IsDense() && !sparseOnly(f) }
 // Concat joins tensors along an axis. The result is that of [tensor.Concat], made on the
 // session's device as for [Session.Reshape].
 func (s *Session) Concat(ctx context.Context, axis int, format tensor.Format, tensors ...*tensor.Tensor) (*tensor.Tensor, error) {
-	here := func() (*tensor.Tensor, error) { return tensor.Concat(axis, format, tensors...) }
+	if err := s.ready(ctx); err != nil {
+		return nil, err
+	}
+	here := func() (*tensor.Tensor, error) { return tensor.ConcatWith(axis, format, tensors, s.within()...) }
 	if len(tensors) == 0 || slices.Contains(tensors, nil) {
 		return here()
 	}
@@ -178,11 +198,15 @@ func (s *Session) concatDense(ctx context.Context, axis int, shape []int64, form
 // Prune drops the stored entries that equal the fill. The result is that of [tensor.Tensor.Prune],
 // made on the session's device as for [Session.Reshape].
 func (s *Session) Prune(ctx context.Context, t *tensor.Tensor) (*tensor.Tensor, error) {
+	if err := s.begin(ctx, t); err != nil {
+		return nil, err
+	}
+	defer t.Unpin()
 	format := t.Format()
 	if format.IsDense() {
 		return t.Prune()
 	}
-	if t.NNZ() == 0 && !t.Released() {
+	if t.NNZ() == 0 {
 		return t.Share(), nil
 	}
 	return s.moved(fmt.Sprintf("prune %s", format), func(s *Session) (*tensor.Tensor, error) {
@@ -200,7 +224,7 @@ func (s *Session) Prune(ctx context.Context, t *tensor.Tensor) (*tensor.Tensor, 
 		}
 		l.choose(kept)
 		return l.store(format)
-	}, func() (*tensor.Tensor, error) { return t.Prune() }, t)
+	}, func() (*tensor.Tensor, error) { return t.Prune(s.within()...) }, t)
 }
 
 // joinedThere stores disjoint parts as one tensor, on the device.
@@ -225,7 +249,11 @@ func (s *Session) unblockedThere(ctx context.Context, b *tensor.Blocks, format t
 // moved does on the session's device what moves entries of tensors, if the device has
 // one of them, else in this process. Where the device cannot, it is done here too, and
 // said.
-func (s *Session) moved(op string, there func(*Session) (*tensor.Tensor, error), here func() (*tensor.Tensor, error), tensors ...*tensor.Tensor) (*tensor.Tensor, error) {
+func (s *Session) moved(op string, there func(*Session) (*tensor.Tensor, error), host func() (*tensor.Tensor, error), tensors ...*tensor.Tensor) (*tensor.Tensor, error) {
+	here := func() (*tensor.Tensor, error) {
+		out, err := host()
+		return out, runtime.Refused("to "+op, err)
+	}
 	for _, t := range tensors {
 		if err := t.Pin(); err != nil {
 			return nil, err

@@ -63,7 +63,7 @@ func TestRestore(t *testing.T) {
 					}
 					for _, threads := range []int{1, 2, 3, 7} {
 						session := sessions[threads]
-						k, err := session.Compile(s.src, Operand("A", a), Result("C", want.Format()))
+						k, err := session.Compile(t.Context(), s.src, Operand("A", a), Result("C", want.Format()))
 						if err != nil {
 							t.Fatal(err)
 						}
@@ -110,7 +110,7 @@ func TestRestoreComputes(t *testing.T) {
 		{"C(i,i) = A(i,i)", []Option{Format("A", tensor.COO, tensor.Float64), Result("C", tensor.CSR)}},
 		{"C(j,i) = -A(i,j)", []Option{Format("A", tensor.CSR, tensor.Float64), Result("C", tensor.CSR)}},
 	} {
-		k, err := Compile(c.src, c.options...)
+		k, err := Compile(t.Context(), c.src, c.options...)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -137,7 +137,7 @@ func TestRestoreOwns(t *testing.T) {
 		return strings.Join(list, " ")
 	}
 	const transposed = "0 0 3 1 0 0 0 0 0 2 0 0"
-	k, err := Compile("C(j,i) = A(i,j); y(j) = sum_i C(j,i) * 2", Operand("A", a), Result("C", tensor.CSR))
+	k, err := Compile(t.Context(), "C(j,i) = A(i,j); y(j) = sum_i C(j,i) * 2", Operand("A", a), Result("C", tensor.CSR))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -177,7 +177,7 @@ func TestRestorePrepared(t *testing.T) {
 		return a
 	}
 	a := matrix([]int64{1, 3, 0})
-	k, err := Compile("C(j,i) = A(i,j)", Operand("A", a), Result("C", tensor.CSR))
+	k, err := Compile(t.Context(), "C(j,i) = A(i,j)", Operand("A", a), Result("C", tensor.CSR))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -200,7 +200,7 @@ func TestRestoreStatistic(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	k, err := Compile("R(j,i) = median_k A(i,j,k)", Operand("A", a), Result("R", tensor.CSR))
+	k, err := Compile(t.Context(), "R(j,i) = median_k A(i,j,k)", Operand("A", a), Result("R", tensor.CSR))
 	if err != nil {
 		t.Fatal(err)
 	}

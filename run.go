@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"weak"
 
+	"github.com/lacuna-sparse/lacuna/internal/flight"
 	"github.com/lacuna-sparse/lacuna/ir"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
 	"github.com/lacuna-sparse/lacuna/lang"
@@ -25,6 +26,14 @@ func (k *Kernel) Run(ctx context.Context, args Args) (*tensor.Tensor, error) {
 		return nil, err
 	}
 	return k.last(values), nil
+}
+
+// compiled is an error of a kernel that nobody compiled.
+func (k *Kernel) compiled() error {
+	if k == nil || k.plan == nil {
+		return errors.New("the kernel is nil or a zero value: make one with lacuna.Compile or Session.Compile")
+	}
+	return nil
 }
 
 // last is the result of the last statement.
@@ -81,6 +90,9 @@ type stepBinding struct {
 // run runs the program; kept, when not nil, holds by step what follows from
 // patterns, or takes it. The values are those of the plan of the kernel returned.
 func (k *Kernel) run(ctx context.Context, args Args, kept *kept) (*Kernel, values, error) {
+	if err := k.compiled(); err != nil {
+		return nil, nil, err
+	}
 	if err := checkContext(ctx); err != nil {
 		return nil, nil, err
 	}
@@ -114,7 +126,7 @@ func (k *Kernel) run(ctx context.Context, args Args, kept *kept) (*Kernel, value
 		return nil, nil, err
 	}
 	if nothing := b.extents.Nothing; !slices.Equal(k.plan.Options.Nothing, nothing) {
-		empty, err := k.emptied(nothing)
+		empty, err := k.emptied(ctx, nothing)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -185,7 +197,7 @@ func (k *Kernel) tooManyRows(vals values) bool {
 
 // runNarrow is run by the plan whose workspaces have one dimension each.
 func (k *Kernel) runNarrow(ctx context.Context, args Args, kept *kept) (*Kernel, values, error) {
-	narrow, err := k.narrowed()
+	narrow, err := k.narrowed(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -201,17 +213,16 @@ func tooWide(err error) bool {
 
 // pattern is the value of operand i, which tells what another one stores. The latest
 // is remembered: operands are immutable.
-func (k *Kernel) pattern(i int, of *tensor.Tensor) (*tensor.Tensor, error) {
-	last := &k.patterns[i]
-	if c := last.Load(); c != nil && c.from.Value() == of {
-		return c.to, nil
-	}
-	to, err := tensor.Pattern(of)
-	if err != nil {
-		return nil, err
-	}
-	remember(last, of, to)
-	return to, nil
+func (k *Kernel) pattern(ctx context.Context, i int, of *tensor.Tensor) (*tensor.Tensor, error) {
+	return remembered(ctx, &k.patterns[i], &k.patternsOf, patternOf{i, of}, of, func(context.Context) (*tensor.Tensor, error) {
+		return tensor.Pattern(of)
+	})
+}
+
+// patternOf names the pattern of a tensor as an operand of a kernel.
+type patternOf struct {
+	operand int
+	of      *tensor.Tensor
 }
 
 func (k *Kernel) unknownArgument(args Args) error {
@@ -241,7 +252,7 @@ func (k *Kernel) bind(vals values) (*binding, error) {
 	for _, o := range k.operands {
 		named[o.Source.Name] = vals[o.Pieces[0].ID].Shape()
 	}
-	extents, err := lang.Bind(k.program, named)
+	extents, err := lang.Bind(k.checked, named)
 	if err != nil {
 		return nil, err
 	}
@@ -367,27 +378,51 @@ func remember(in *atomic.Pointer[conversion], from, to *tensor.Tensor) {
 	goruntime.AddCleanup(from, func(c *conversion) { in.CompareAndSwap(c, nil) }, c)
 }
 
+// remembered returns what was made of an operand, or makes and remembers it: once for all runs
+// that wait for it.
+func remembered[K comparable](ctx context.Context, in *atomic.Pointer[conversion], making *flight.Group[K, *tensor.Tensor], key K,
+	from *tensor.Tensor, make func(context.Context) (*tensor.Tensor, error)) (*tensor.Tensor, error) {
+	have := func() (*tensor.Tensor, bool) {
+		if c := in.Load(); c != nil && c.from.Value() == from {
+			return c.to, true
+		}
+		return nil, false
+	}
+	if to, ok := have(); ok {
+		return to, nil
+	}
+	return making.Do(ctx, key, have, func(ctx context.Context) (*tensor.Tensor, error) {
+		if err := from.Pin(); err != nil { // the run that asked first may leave
+			return nil, err
+		}
+		defer from.Unpin()
+		to, err := make(ctx)
+		if err == nil {
+			remember(in, from, to)
+		}
+		return to, err
+	})
+}
+
 func (k *Kernel) runStep(ctx context.Context, st *step, b *stepBinding, vals values, keep *keptStep) error {
 	switch p := st.plan.(type) {
 	case *ir.Convert:
 		from := vals[p.From.ID]
-		if c := st.converted.Load(); c != nil && c.from.Value() == from {
-			vals[p.To.ID] = c.to
-			return nil
+		convert := func(ctx context.Context) (*tensor.Tensor, error) {
+			c := &converting{session: k.session, options: k.options.Here(), resident: k.options.Resident}
+			to, err := c.step(ctx, p, from)
+			if err == nil && c.latest != nil {
+				st.latest.Store(c.latest)
+			}
+			return to, err
 		}
-		c := &converting{session: k.session, options: k.options.Here(), resident: k.options.Resident}
-		to, err := c.step(ctx, p, from)
-		if err != nil {
-			return err
+		var err error
+		if staysConverted(p) {
+			vals[p.To.ID], err = remembered(ctx, &st.converted, &st.converting, from, from, convert)
+		} else {
+			vals[p.To.ID], err = convert(ctx)
 		}
-		if c.latest != nil {
-			st.latest.Store(c.latest)
-		}
-		vals[p.To.ID] = to
-		if remembered(p) {
-			remember(&st.converted, from, to)
-		}
-		return nil
+		return err
 	case *ir.Join:
 		to, err := k.session.join(ctx, p, vals)
 		if err != nil {
@@ -475,6 +510,8 @@ func (k *Kernel) compute(ctx context.Context, st *step, b *stepBinding, vals val
 	}
 	for _, s := range v.lower.Scalars {
 		switch {
+		case s.Literal > 0:
+			call.bindings.Scalars[s.Scalar] = k.literals[s.Literal-1]
 		case s.Index != nil:
 			call.bindings.Scalars[s.Scalar] = b.indices[s.Index.ID]
 		case s.Tensor == v.lower.Result.Tensor:

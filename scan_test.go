@@ -315,7 +315,7 @@ func TestPreparedLines(t *testing.T) {
 		} else {
 			delete(args, "B")
 		}
-		k, err := NewSession(WithEngine(runtime.Interp())).Compile(text, opts...)
+		k, err := NewSession(WithEngine(runtime.Interp())).Compile(t.Context(), text, opts...)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -353,7 +353,7 @@ func TestResultsOfScans(t *testing.T) {
 		{"y(i) = median_j A(i,j)", "D", "statistic A -> y: D    # median (linear) over axis 1\n", tensor.CSR},
 		{"y(i) = median_j A(i,j)", "S", "statistic A -> y: S    # median (linear) over axis 1\n", tensor.DCSR},
 	} {
-		k, err := s.Compile(test.text, Format("A", test.A, tensor.Float32))
+		k, err := s.Compile(t.Context(), test.text, Format("A", test.A, tensor.Float32))
 		if err != nil {
 			t.Fatal(err)
 		}

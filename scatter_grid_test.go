@@ -191,7 +191,7 @@ func TestScatterOfProductsOnGrids(t *testing.T) {
 			if d := tensor.Diff(got, want); d != "" {
 				t.Errorf("%d rows, %d stored: %s", rows, stored, d)
 			}
-			k, err := grid.Compile(text, Operand("A", A), Operand("x", args["x"]), Operand("p", args["p"]), Operand("y", y))
+			k, err := grid.Compile(t.Context(), text, Operand("A", A), Operand("x", args["x"]), Operand("p", args["p"]), Operand("y", y))
 			if err != nil {
 				t.Fatal(err)
 			}

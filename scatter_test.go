@@ -171,7 +171,7 @@ func TestScatterPrepared(t *testing.T) {
 		return Args{"y": y, "p": indices(p...), "A": matrix(t, tensor.CSR, [2]int64{2, 2}, [3]float64{1, 1, 5})}
 	}
 	s := NewSession(WithEngine(runtime.Interp()))
-	k, err := s.Compile("y(i,p(j)) += A(i,j)", Format("y", tensor.CSR, tensor.Float64), Format("A", tensor.CSR, tensor.Float64), Format("p", tensor.Dense(1), tensor.Int64))
+	k, err := s.Compile(t.Context(), "y(i,p(j)) += A(i,j)", Format("y", tensor.CSR, tensor.Float64), Format("A", tensor.CSR, tensor.Float64), Format("p", tensor.Dense(1), tensor.Int64))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -21,7 +21,7 @@ func TestVariantsOfWhatIsRead(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	k, err := s.Compile("y(i) = sum_j A(i,j); z(i) = max_j B(i,j)", Operand("A", narrow), Operand("B", narrow))
+	k, err := s.Compile(t.Context(), "y(i) = sum_j A(i,j); z(i) = max_j B(i,j)", Operand("A", narrow), Operand("B", narrow))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -168,7 +168,7 @@ func TestBlocksWithAnotherFill(t *testing.T) {
 func TestNestedSumsPlanAsOne(t *testing.T) {
 	s := NewSession(WithEngine(runtime.Interp()))
 	plan := func(text string) string {
-		k, err := s.Compile(text, Format("A", tensor.CSR, tensor.Float64), Format("T", tensor.CSF(3), tensor.Float64), Result("R", tensor.CSR))
+		k, err := s.Compile(t.Context(), text, Format("A", tensor.CSR, tensor.Float64), Format("T", tensor.CSF(3), tensor.Float64), Result("R", tensor.CSR))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -247,7 +247,7 @@ func TestTablesAndMerges(t *testing.T) {
 		debug.ChunkGrain = 5
 		cut := NewSession(WithEngine(runtime.Interp()))
 		debug.ChunkGrain = 0
-		k, err := cut.Compile(text, opts...)
+		k, err := cut.Compile(t.Context(), text, opts...)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -355,7 +355,7 @@ func TestCompressingProduct(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, s := range both(t, WithThreads(2), WithMemoryLimit(16<<20)) {
-		kernel, err := s.Compile("C(i,j) = sum_k A(k,i)*A(k,j)", Format("A", tensor.DCSR, tensor.Float64), Result("C", tensor.DCSR))
+		kernel, err := s.Compile(t.Context(), "C(i,j) = sum_k A(k,i)*A(k,j)", Format("A", tensor.DCSR, tensor.Float64), Result("C", tensor.DCSR))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -397,7 +397,7 @@ func TestKeysBeyond63BitsPrepared(t *testing.T) {
 		return x
 	}
 	s := NewSession(WithEngine(runtime.Interp()))
-	k, err := s.Compile("C(i,j) = sum_k A(k,i)*B(k,j)", Format("A", tensor.DCSR, tensor.Float64), Format("B", tensor.DCSR, tensor.Float64), Result("C", tensor.DCSR))
+	k, err := s.Compile(t.Context(), "C(i,j) = sum_k A(k,i)*B(k,j)", Format("A", tensor.DCSR, tensor.Float64), Format("B", tensor.DCSR, tensor.Float64), Result("C", tensor.DCSR))
 	if err != nil {
 		t.Fatal(err)
 	}

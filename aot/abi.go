@@ -50,6 +50,12 @@ const (
 	RoleTemporary = 1
 )
 
+// Whether memory must be zero: LACUNA_ZERO and LACUNA_ZERO_AGAIN.
+const (
+	Zero      = 1
+	ZeroAgain = 2
+)
+
 // Arrays of a tensor: LACUNA_POINTERS, LACUNA_INDICES and LACUNA_VALUES.
 const (
 	ArrayPointers = 0

@@ -97,22 +97,3 @@ func definedSymbols(object []byte) ([]string, error) {
 	}
 	return list, nil
 }
-
-// UndefinedSymbols lists the symbols that an object file needs from elsewhere.
-func UndefinedSymbols(object []byte) ([]string, error) {
-	f, err := elf.NewFile(bytes.NewReader(object))
-	if err != nil {
-		return nil, err
-	}
-	symbols, err := f.Symbols()
-	if err != nil && !errors.Is(err, elf.ErrNoSymbols) {
-		return nil, err
-	}
-	var list []string
-	for _, s := range symbols {
-		if s.Section == elf.SHN_UNDEF {
-			list = append(list, s.Name)
-		}
-	}
-	return list, nil
-}

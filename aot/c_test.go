@@ -26,7 +26,7 @@ func needTool(t *testing.T, name string) string {
 func write(t *testing.T, dir, src string, o lacuna.BuildOptions, files []string, opts ...lacuna.Option) {
 	t.Helper()
 	needLLVM(t)
-	u, err := lacuna.Build(src, o, opts...)
+	u, err := lacuna.Build(t.Context(), src, o, opts...)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,6 +2,7 @@ package aot
 
 import (
 	"fmt"
+	"math"
 	"math/bits"
 
 	"github.com/lacuna-sparse/lacuna/ir/loop"
@@ -92,6 +93,9 @@ func (d *driver) alloc(a loop.Alloc, s *loop.Stage) {
 	f := sizeFailure(b.Name)
 	n := d.eval(a.Len, f)
 	d.failIf(d.op("icmp slt i64 %s, 0", n), f)
+	if name, ok := d.p.Counted[a.Buffer]; ok {
+		d.failIf(d.op("icmp ugt i64 %s, %d", n, math.MaxUint32), failure{ErrSize, -1, tooMany(name)})
+	}
 	word := d.bufferWord(a.Buffer)
 	d.store("%state", word+1, n)
 	if at := d.inState[a.Buffer]; at >= 0 {
@@ -133,8 +137,11 @@ func (d *driver) acquire(a loop.Alloc, size string) {
 		fmt.Sprintf("the memory of %s overlaps that of an operand or of another result", b.Name),
 	})
 	zero := 0
-	if a.Zero {
-		zero = 1
+	switch {
+	case a.Zero && b.Role == loop.Scratch:
+		zero = ZeroAgain
+	case a.Zero:
+		zero = Zero
 	}
 	tensor, level, kind, isResult := d.resultArray(a.Buffer)
 	if !isResult {

@@ -1,6 +1,7 @@
 package aot_test
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"runtime"
@@ -71,7 +72,7 @@ func needLLVM(t testing.TB) *llvm.LLVM {
 func build(t testing.TB, src string, opts ...lacuna.Option) *kernel {
 	t.Helper()
 	l := needLLVM(t)
-	p, err := lacuna.Link(src, lacuna.BuildOptions{Name: "k"}, opts...)
+	p, err := lacuna.Link(t.Context(), src, lacuna.BuildOptions{Name: "k"}, opts...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -181,7 +182,7 @@ func (k *kernel) steps(a *arguments, threads int) error {
 		call.flags, call.threads = aot.FlagChunks, int64(threads)
 	}
 	call.flags |= aot.FlagRelease
-	held := map[unsafe.Pointer]int64{}
+	held, zeroed := map[unsafe.Pointer]int64{}, map[unsafe.Pointer]bool{}
 	defer runtime.KeepAlive(a)
 	for {
 		switch status := aot.Status(llvm.Call(k.step, unsafe.Pointer(call), 0, 0, 0)); status {
@@ -208,9 +209,13 @@ func (k *kernel) steps(a *arguments, threads int) error {
 			if call.need.role == aot.RoleTemporary {
 				held[call.need.data] = call.need.bytes
 			}
+			zeroed[call.need.data] = call.need.zero == aot.ZeroAgain
 		case aot.Release:
 			if held[call.need.data] != call.need.bytes {
 				return fmt.Errorf("%d bytes are released, of %d", call.need.bytes, held[call.need.data])
+			}
+			if zeroed[call.need.data] && len(bytes.Trim(unsafe.Slice((*byte)(call.need.data), call.need.bytes), "\x00")) > 0 {
+				return fmt.Errorf("memory for a workspace is not zero again")
 			}
 			delete(held, call.need.data)
 		case aot.Chunks:

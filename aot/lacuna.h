@@ -115,13 +115,19 @@ enum {
   LACUNA_TEMPORARY = 1 /* not used any more when the kernel is done, or failed */
 };
 
+/* Whether memory must be zero. */
+enum {
+  LACUNA_ZERO = 1,
+  LACUNA_ZERO_AGAIN = 2 /* and it is zero again when the run has returned LACUNA_OK: a caller who keeps it need not clear it */
+};
+
 /* Which array of a tensor. */
 enum { LACUNA_POINTERS = 0, LACUNA_INDICES = 1, LACUNA_VALUES = 2 };
 
 typedef struct lacuna_need {
   void *data;     /* to be set: aligned to 16 bytes at least, better to 64 */
   int64_t bytes;  /* at least 1 */
-  int64_t zero;   /* 1: it must be zero. The kernel sees to that, unless the caller does and sets 0 */
+  int64_t zero;   /* LACUNA_ZERO, LACUNA_ZERO_AGAIN: it must be zero. The kernel sees to that, unless the caller does and sets 0 */
   int64_t role;   /* LACUNA_RESULT or LACUNA_TEMPORARY */
   int64_t tensor; /* of a result: its place in the array of tensors; else -1 */
   int64_t level;  /* of a result: of its pointers or indices; else -1 */

@@ -21,7 +21,7 @@ func family(t *testing.T) *aot.Library {
 	lib := &aot.Library{Name: "kernels"}
 	for _, f := range []tensor.Format{tensor.CSR, tensor.CSC} {
 		for _, dt := range []tensor.DType{tensor.Float32, tensor.Float64} {
-			u, err := lacuna.Build("y(i) = A(i,j)*x(j)", lacuna.BuildOptions{Name: "spmv_" + f.String() + "_" + dt.String()},
+			u, err := lacuna.Build(t.Context(), "y(i) = A(i,j)*x(j)", lacuna.BuildOptions{Name: "spmv_" + f.String() + "_" + dt.String()},
 				lacuna.Format("A", f, dt), lacuna.Format("x", tensor.Dense(1), dt))
 			if err != nil {
 				t.Fatal(err)
@@ -152,7 +152,7 @@ func TestHeaderNames(t *testing.T) {
 				opts = append(opts, lacuna.Format(operand, tensor.Dense(1), f64))
 			}
 		}
-		p, err := lacuna.Link(src, lacuna.BuildOptions{Name: name}, opts...)
+		p, err := lacuna.Link(t.Context(), src, lacuna.BuildOptions{Name: name}, opts...)
 		if err != nil {
 			t.Fatal(err)
 		}

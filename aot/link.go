@@ -20,8 +20,8 @@ type Input struct {
 	Alg    ir.Algebra
 	// Index gives the types of the index arrays of operands.
 	Index lower.OperandTypes
-	// Wide makes the coordinates of results 64 bits wide; extents of more than 2^32
-	// are refused without it.
+	// Wide makes the pointers and coordinates of results 64 bits wide; extents of more than 2^32
+	// and results of as many entries are refused without it.
 	Wide bool
 	// Grain is as in lower.Options.
 	Grain int64
@@ -46,6 +46,9 @@ type Program struct {
 	// Extents are the lets that come before all stages, and Checks what must hold then.
 	Extents []loop.ScalarLet
 	Checks  []Check
+	// Counted are the buffers of coordinates that must not have more elements than pointers of
+	// 32 bits count, and the tensors that they are of.
+	Counted map[loop.BufferID]string
 	// Notes are those of lowering.
 	Notes []string
 	// StateWords is the length of the state that a call needs; 0 with Grids.
@@ -104,6 +107,7 @@ type linker struct {
 	out     *Program
 	loops   *loop.Program
 	stored  map[*ir.Tensor]*stored
+	wider   bool // the conversion being linked may have more entries than 32 bits count
 	extents *extents
 	step    int
 }
@@ -119,7 +123,7 @@ func Link(in Input) (*Program, error) {
 		loops:  &loop.Program{Name: loop.CleanName(in.Name)},
 		stored: map[*ir.Tensor]*stored{},
 	}
-	k.out = &Program{Name: in.Name, Source: in.Source, Loops: k.loops, Constants: map[loop.BufferID]tensor.Scalar{}, Grids: in.Grids}
+	k.out = &Program{Name: in.Name, Source: in.Source, Loops: k.loops, Constants: map[loop.BufferID]tensor.Scalar{}, Counted: map[loop.BufferID]string{}, Grids: in.Grids}
 	if err := k.operands(); err != nil {
 		return nil, err
 	}
@@ -343,7 +347,7 @@ func (k *linker) IndexType(t *ir.Tensor, level int, kind lower.ArrayKind) tensor
 	s := k.stored[t]
 	switch {
 	case s == nil && kind == lower.Positions: // the target of a conversion
-		return tensor.Uint64
+		return tensor.DType(k.positions())
 	case s == nil:
 		return tensor.DType(k.coordinates())
 	case kind == lower.Positions:
@@ -360,8 +364,17 @@ func (k *linker) coordinates() loop.Type {
 	return loop.U32
 }
 
+// positions is the type of the pointers of what steps make: that of operands, unless something else was declared. A
+// launcher of grids has no stage to refuse too many entries in.
+func (k *linker) positions() loop.Type {
+	if k.in.Wide || k.in.Grids || k.wider {
+		return loop.U64
+	}
+	return loop.U32
+}
+
 func (k *linker) options(work lower.WorkspaceKind) lower.Options {
-	return lower.Options{Coordinates: k.coordinates(), Workspace: work, Grids: k.in.Grids, Grain: k.in.Grain}
+	return lower.Options{Coordinates: k.coordinates(), Positions: k.positions(), Workspace: work, Grids: k.in.Grids, Grain: k.in.Grain}
 }
 
 // narrow checks that coordinates of a shape have the bits that results have for them.

@@ -2,6 +2,7 @@ package aot
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/lacuna-sparse/lacuna/ir"
@@ -113,6 +114,7 @@ func (m *merger) result(to *ir.Tensor) *stored {
 			continue
 		}
 		s.levels[l] = Level{Pointers: array(res.Levels[l].Pos), Indices: array(res.Levels[l].Crd)}
+		m.count(to, s.levels[l])
 	}
 	s.values = array(res.Values)
 	s.values.Type = loop.Type(to.DType)
@@ -132,17 +134,26 @@ func (m *merger) rootPointers(to *ir.Tensor, s *stored) {
 	}
 	n := m.scalar(fmt.Sprintf("s%d_entries", m.step))
 	b := loop.NewBuilder("root_" + to.Name)
-	pos := b.Buf("pos", loop.U64, loop.ReadWrite)
+	elem := m.positions()
+	pos := b.Buf("pos", elem, loop.ReadWrite)
 	count := b.Arg("entries")
-	b.Store(pos, loop.Int(0), loop.NewCast(loop.U64, loop.Int(0)))
-	b.Store(pos, loop.Int(1), loop.NewCast(loop.U64, count))
-	at := m.buffer(fmt.Sprintf("s%d_%s0_pos", m.step, to.Name), loop.U64, loop.Temp)
+	b.Store(pos, loop.Int(0), loop.NewCast(elem, loop.Int(0)))
+	b.Store(pos, loop.Int(1), loop.NewCast(elem, count))
+	at := m.buffer(fmt.Sprintf("s%d_%s0_pos", m.step, to.Name), elem, loop.Temp)
 	m.addStage(loop.Stage{
 		Name: "root", Partition: -1, Func: b.Func(), Bufs: []loop.BufferID{at}, Args: []loop.ScalarID{n},
 		Lets:   []loop.ScalarLet{{Scalar: n, Value: loop.SizeLen{Buffer: s.levels[0].Indices.Buffer}}},
 		Allocs: []loop.Alloc{{Buffer: at, Len: loop.SizeConst(2)}},
 	})
-	s.levels[0].Pointers = Array{Type: loop.U64, Buffer: at}
+	s.levels[0].Pointers = Array{Type: elem, Buffer: at}
+	m.count(to, s.levels[0])
+}
+
+// count has the driver see to it that the pointers of a level can count its entries.
+func (m *merger) count(to *ir.Tensor, l Level) {
+	if l.Pointers.Type == loop.U32 {
+		m.out.Counted[l.Indices.Buffer] = to.Name
+	}
 }
 
 // scalarOf is a scalar of the step.
@@ -230,10 +241,6 @@ func (m *merger) takeStages() {
 
 // convert adds a conversion. Its path must do for all data: see below.
 func (k *linker) convert(s *ir.Convert) error {
-	if s.Stored && slices.Contains(s.From.Format.Levels(), tensor.D) {
-		return &UnsupportedError{fmt.Sprintf("%s is stored again with every element of its dense blocks", s.From.Name),
-			"store it as " + s.To.Format.String()}
-	}
 	from := k.stored[s.From]
 	if s.From.Format.IsDense() && s.To.FillKnown {
 		// What counts as not stored is the target's fill, whatever the source has beyond
@@ -247,11 +254,30 @@ func (k *linker) convert(s *ir.Convert) error {
 		return err
 	}
 	k.narrow(s.From.Name, from.dims)
-	low, err := lower.Convert(s.From, s.To, k, lower.ConvertOptions{Grain: k.in.Grain, Path: path, Grids: k.in.Grids})
+	k.wider = k.countedWide(s, from)
+	defer func() { k.wider = false }()
+	low, err := lower.Convert(s.From, s.To, k, lower.ConvertOptions{Grain: k.in.Grain, Keep: s.Keeps(), Path: path, Grids: k.in.Grids})
 	if err != nil {
 		return err
 	}
 	return k.join(low, s.To, from.dims, func(x lower.Scalar) loop.SizeExpr { return from.dims[x.Axis] })
+}
+
+// countedWide reports whether the entries of a tensor that is converted may be more than 32 bits count. Those of a
+// dense one, which nobody has counted, are refused where its elements are.
+func (k *linker) countedWide(s *ir.Convert, from *stored) bool {
+	if !s.From.Format.IsDense() {
+		return slices.ContainsFunc(from.levels, func(l Level) bool { return l.Pointers.Type == loop.U64 })
+	}
+	if k.positions() == loop.U32 && !s.To.Format.IsDense() {
+		k.out.Checks = append(k.out.Checks, Check{Code: ErrSize, Tensor: -1, X: from.values.Len, Y: loop.SizeConst(math.MaxUint32), Message: tooMany(s.To.Name)})
+	}
+	return false
+}
+
+// tooMany says that a result has more entries than pointers of 32 bits count.
+func tooMany(name string) string {
+	return name + " may have more than 2^32-1 entries: build the kernel with 64-bit coordinates"
 }
 
 // anyPath is a path of a conversion that does for operands of any size: where one axis

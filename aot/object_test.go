@@ -3,6 +3,7 @@ package aot_test
 import (
 	"bytes"
 	"debug/elf"
+	"errors"
 	"fmt"
 	"slices"
 	"testing"
@@ -30,7 +31,7 @@ func TestSelfContained(t *testing.T) {
 				for _, o := range c.operands {
 					opts = append(opts, lacuna.Format(o.name, format(t, o.format, len(o.shape)), o.dt))
 				}
-				p, err := lacuna.Link(c.src, lacuna.BuildOptions{Name: "k"}, opts...)
+				p, err := lacuna.Link(t.Context(), c.src, lacuna.BuildOptions{Name: "k"}, opts...)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -42,7 +43,7 @@ func TestSelfContained(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				undefined, err := aot.UndefinedSymbols(object)
+				undefined, err := undefinedSymbols(object)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -83,7 +84,7 @@ func TestDeterministic(t *testing.T) {
 	var files [2][][]byte
 	kinds := slices.DeleteFunc(slices.Clone(aot.Extensions), func(kind string) bool { return kind == ".ptx" }) // see TestPTX
 	for i := range files {
-		u, err := lacuna.Build("M(i,r) = sum_{j,k} A(i,j,k) * B(j,r) * C(k,r); s = max_{i,r} M(i,r)", lacuna.BuildOptions{Name: "k"},
+		u, err := lacuna.Build(t.Context(), "M(i,r) = sum_{j,k} A(i,j,k) * B(j,r) * C(k,r); s = max_{i,r} M(i,r)", lacuna.BuildOptions{Name: "k"},
 			lacuna.Format("A", format(t, "CSF", 3), f64), lacuna.Format("B", format(t, "D", 2), f64), lacuna.Format("C", format(t, "D", 2), f64))
 		if err != nil {
 			t.Fatal(err)
@@ -101,4 +102,23 @@ func TestDeterministic(t *testing.T) {
 			t.Errorf("two builds of a %s differ", kind)
 		}
 	}
+}
+
+// undefinedSymbols lists the symbols that an object file needs from elsewhere.
+func undefinedSymbols(object []byte) ([]string, error) {
+	f, err := elf.NewFile(bytes.NewReader(object))
+	if err != nil {
+		return nil, err
+	}
+	symbols, err := f.Symbols()
+	if err != nil && !errors.Is(err, elf.ErrNoSymbols) {
+		return nil, err
+	}
+	var list []string
+	for _, s := range symbols {
+		if s.Section == elf.SHN_UNDEF {
+			list = append(list, s.Name)
+		}
+	}
+	return list, nil
 }

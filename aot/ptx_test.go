@@ -19,7 +19,7 @@ import (
 // describe links a program for a GPU, which needs no LLVM, and reads its description.
 func describe(t testing.TB, src string, opts ...lacuna.Option) (*aot.Program, *jsonDescription) {
 	t.Helper()
-	p, err := lacuna.Link(src, lacuna.BuildOptions{Name: "k", Target: aot.GPU}, opts...)
+	p, err := lacuna.Link(t.Context(), src, lacuna.BuildOptions{Name: "k", Target: aot.GPU}, opts...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,7 +96,7 @@ func TestRandomDescriptions(t *testing.T) {
 			opts = append(opts, lacuna.Operand(name, plain))
 		}
 		want, wantErr := session.EvalAll(context.Background(), c.Text, args, c.Options()...)
-		p, err := lacuna.Link(c.Text, lacuna.BuildOptions{Name: "k", Target: aot.GPU}, opts...)
+		p, err := lacuna.Link(t.Context(), c.Text, lacuna.BuildOptions{Name: "k", Target: aot.GPU}, opts...)
 		if err != nil {
 			var unsupported *aot.UnsupportedError
 			if wantErr == nil && !errors.As(err, &unsupported) {
@@ -167,7 +167,7 @@ func TestPTX(t *testing.T) {
 		}
 		for _, cpu := range cpus {
 			o := lacuna.BuildOptions{Name: "k", Target: aot.GPU, CPU: cpu}
-			u, err := lacuna.Build(src, o, a, b)
+			u, err := lacuna.Build(t.Context(), src, o, a, b)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -195,7 +195,7 @@ func TestPTX(t *testing.T) {
 			if n := strings.Count(text, ".entry "); n != kernels || n == 0 {
 				t.Errorf("%s: the PTX has %d kernels, the description %d", src, n, kernels)
 			}
-			again, err := lacuna.Build(src, o, a, b)
+			again, err := lacuna.Build(t.Context(), src, o, a, b)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -216,14 +216,14 @@ func TestPTXErrors(t *testing.T) {
 	needLLVM(t)
 	a := lacuna.Format("A", tensor.CSR, f64)
 	for cpu, want := range map[string]string{"sm_70,sm_80": "one architecture", "sm_10": "unknown architecture", "native": "sm_70, sm_75"} {
-		_, err := lacuna.Build("y(i) = A(i,j)", lacuna.BuildOptions{Name: "k", Target: aot.GPU, CPU: cpu}, a)
+		_, err := lacuna.Build(t.Context(), "y(i) = A(i,j)", lacuna.BuildOptions{Name: "k", Target: aot.GPU, CPU: cpu}, a)
 		var e *aot.TargetError
 		if !errors.As(err, &e) || !strings.Contains(err.Error(), want) {
 			t.Errorf("--cpu %s: error %v, want %s", cpu, err, want)
 		}
 	}
 	for target, paths := range map[string][]string{aot.GPU: {"k.o", "k.h", "k.ll", "k.s", "k.a", "k.so"}, "": {"k.ptx", "k.json"}} {
-		u, err := lacuna.Build("y(i) = A(i,j)", lacuna.BuildOptions{Name: "k", Target: target}, a)
+		u, err := lacuna.Build(t.Context(), "y(i) = A(i,j)", lacuna.BuildOptions{Name: "k", Target: target}, a)
 		if err != nil {
 			t.Fatal(err)
 		}

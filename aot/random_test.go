@@ -48,7 +48,7 @@ func TestRandom(t *testing.T) {
 			c.Operands[name] = plain
 			opts = append(opts, lacuna.Operand(name, plain))
 		}
-		p, err := lacuna.Link(c.Text, lacuna.BuildOptions{Name: "k"}, opts...)
+		p, err := lacuna.Link(t.Context(), c.Text, lacuna.BuildOptions{Name: "k"}, opts...)
 		var unsupported *aot.UnsupportedError
 		switch {
 		case errors.As(err, &unsupported):

@@ -55,7 +55,7 @@ func TestParseTarget(t *testing.T) {
 // one that has no 64 bits, and would complain of a name that it does not know.
 func TestProcessors(t *testing.T) {
 	l := needLLVM(t)
-	p, err := lacuna.Link("y(i) = floor(x(i))", lacuna.BuildOptions{Name: "k"}, lacuna.Format("x", tensor.Dense(1), f64))
+	p, err := lacuna.Link(t.Context(), "y(i) = floor(x(i))", lacuna.BuildOptions{Name: "k"}, lacuna.Format("x", tensor.Dense(1), f64))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,7 +68,7 @@ func TestProcessors(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if undefined, err := aot.UndefinedSymbols(object); err != nil || len(undefined) > 0 {
+		if undefined, err := undefinedSymbols(object); err != nil || len(undefined) > 0 {
 			t.Errorf("%s: %v %v", c.cpu, undefined, err)
 		}
 	}
@@ -93,7 +93,7 @@ func TestDispatch(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, cpus := range []string{"x86-64", "x86-64,x86-64-v2,x86-64-v3,x86-64-v4", "x86-64,x86-64-v4", "x86-64-v2,x86-64-v3"} {
-		p, err := lacuna.Link(src, lacuna.BuildOptions{Name: "k"}, lacuna.Format("A", tensor.CSR, f64), lacuna.Format("x", tensor.Dense(1), f64))
+		p, err := lacuna.Link(t.Context(), src, lacuna.BuildOptions{Name: "k"}, lacuna.Format("A", tensor.CSR, f64), lacuna.Format("x", tensor.Dense(1), f64))
 		if err != nil {
 			t.Fatal(err)
 		}

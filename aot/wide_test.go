@@ -29,7 +29,7 @@ func TestWide(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, wide := range []bool{false, true} {
-			p, err := lacuna.Link(src, lacuna.BuildOptions{Name: "k", Wide: wide}, lacuna.Operand("A", a), lacuna.Result("B", tensor.DCSR))
+			p, err := lacuna.Link(t.Context(), src, lacuna.BuildOptions{Name: "k", Wide: wide}, lacuna.Operand("A", a), lacuna.Result("B", tensor.DCSR))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -46,16 +46,59 @@ func TestWide(t *testing.T) {
 	}
 }
 
+// TestPointers: the pointers of results are those that operands have, unless 64 bits are asked for, and more
+// entries than they count are refused before anything is written.
+func TestPointers(t *testing.T) {
+	l := needLLVM(t)
+	const n = 1<<16 + 1
+	bits, err := tensor.MakeArray(tensor.Uint8, n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	full, err := tensor.FromDense([]int64{n}, tensor.Dense(1), bits)
+	if err != nil {
+		t.Fatal(err)
+	}
+	vector := tensor.CSF(1)
+	for _, test := range []struct {
+		wide  bool
+		types tensor.DType
+		want  aot.Status // for n x n entries
+	}{{false, tensor.Uint32, aot.ErrSize}, {true, tensor.Uint64, aot.ErrMemory}} {
+		p, err := lacuna.Link(context.Background(), "C(i,j) = where(x(i) <= y(j), u8(1), u8(2)); s(i) = x(i) + u8(1)", lacuna.BuildOptions{Name: "k", Wide: test.wide},
+			lacuna.Format("x", tensor.Dense(1), tensor.Uint8), lacuna.Format("y", tensor.Dense(1), tensor.Uint8),
+			lacuna.Result("C", tensor.CSR), lacuna.Result("s", vector))
+		if err != nil {
+			t.Fatal(err)
+		}
+		k := load(t, l, p)
+		few, err := tensor.FromDense([]int64{2}, tensor.Dense(1), tensor.ArrayOf([]uint8{0, 1}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := k.run(map[string]*tensor.Tensor{"x": few, "y": few}, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if a, b := got["C"].LevelAt(1).Pos.DType(), got["s"].LevelAt(0).Pos.DType(); a != test.types || b != test.types {
+			t.Errorf("wide %v: pointers are %s and %s, want %s", test.wide, a, b, test.types)
+		}
+		if _, err := k.run(map[string]*tensor.Tensor{"x": full, "y": full}, 0); status(err) != test.want {
+			t.Errorf("wide %v: %d entries: error %v, want status %d", test.wide, int64(n*n), err, test.want)
+		}
+	}
+}
+
 // TestUnsupported looks at what is refused.
 func TestUnsupported(t *testing.T) {
-	_, err := lacuna.Link("y(i) = A(i,j)*x(j)", lacuna.BuildOptions{Name: "k"},
+	_, err := lacuna.Link(t.Context(), "y(i) = A(i,j)*x(j)", lacuna.BuildOptions{Name: "k"},
 		lacuna.FormatParts("A", f64, tensor.CSR, tensor.DCSR), lacuna.Format("x", tensor.Dense(1), f64))
 	var unsupported *aot.UnsupportedError
 	if !errors.As(err, &unsupported) {
 		t.Errorf("parts: error %v", err)
 	}
 	for _, name := range []string{"", "1a", "a b", "int", "lacuna_x", "é", "__a", "a-b"} {
-		_, err := lacuna.Link("y(i) = x(i)", lacuna.BuildOptions{Name: name}, lacuna.Format("x", tensor.Dense(1), f64))
+		_, err := lacuna.Link(t.Context(), "y(i) = x(i)", lacuna.BuildOptions{Name: name}, lacuna.Format("x", tensor.Dense(1), f64))
 		var bad *aot.NameError
 		if !errors.As(err, &bad) {
 			t.Errorf("name %q: error %v", name, err)

@@ -76,7 +76,7 @@ func smallCalls(ctx context.Context, e runtime.Engine) ([]call, error) {
 		if err != nil {
 			return nil, err
 		}
-		k, err := session.Compile(c.src, options(args, c.opts)...)
+		k, err := session.Compile(context.Background(), c.src, options(args, c.opts)...)
 		if err != nil {
 			return nil, err
 		}

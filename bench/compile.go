@@ -93,14 +93,14 @@ func benchCompile(_ context.Context, s settings) error {
 		opts := options(args, c.opts)
 		cold := func(e runtime.Engine) func() error {
 			return func() error {
-				_, err := lacuna.NewSession(lacuna.WithEngine(e)).Compile(c.src, opts...)
+				_, err := lacuna.NewSession(lacuna.WithEngine(e)).Compile(context.Background(), c.src, opts...)
 				return err
 			}
 		}
 		sides = append(sides, timed(c.name+" | cpu, cold", cold(engine)), timed(c.name+" | interp, cold", cold(runtime.Interp())))
 		warm := lacuna.NewSession(lacuna.WithEngine(engine))
 		sides = append(sides, timed(c.name+" | cpu, held by the session", func() error {
-			_, err := warm.Compile(c.src, opts...)
+			_, err := warm.Compile(context.Background(), c.src, opts...)
 			return err
 		}))
 	}

@@ -163,7 +163,7 @@ func runPieces(b *testing.B, program string, args lacuna.Args, threads int, opts
 	for name, t := range args {
 		opts = append(opts, lacuna.Operand(name, t))
 	}
-	k, err := lacuna.NewSession(lacuna.WithEngine(cpu), lacuna.WithThreads(threads)).Compile(program, opts...)
+	k, err := lacuna.NewSession(lacuna.WithEngine(cpu), lacuna.WithThreads(threads)).Compile(b.Context(), program, opts...)
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -53,7 +53,7 @@ func declare(args operands) map[string]lang.Decl {
 
 // plan makes the plan of a checked program of one compute step.
 func plan(program *lang.Program) (*ir.Compute, error) {
-	p, err := ir.New(program, ir.Options{}, lower.Eval)
+	p, err := ir.New(context.Background(), program, ir.Options{}, lower.Eval)
 	if err != nil {
 		return nil, err
 	}

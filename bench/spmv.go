@@ -120,7 +120,7 @@ func (p *problem) compare(s settings, dir string, plain, fast cLoop) (err error)
 	}
 	whole := func(threads int) func() error {
 		k, e := lacuna.NewSession(lacuna.WithEngine(engine), lacuna.WithThreads(threads)).
-			Compile(spmvProgram, lacuna.Operand("A", p.A), lacuna.Operand("x", p.X))
+			Compile(context.Background(), spmvProgram, lacuna.Operand("A", p.A), lacuna.Operand("x", p.X))
 		err = errors.Join(err, e)
 		operands := args.args()
 		return func() error {

@@ -161,7 +161,7 @@ func (p *planner) materialise(a *argument, layout func(f tensor.Format, fill *te
 		if format == t.Format {
 			return t
 		}
-		to := p.tensor(&Tensor{Name: p.temporary(t), Rank: t.Rank, DType: t.DType, Format: format, Fill: t.Fill, FillKnown: t.FillKnown})
+		to := p.tensor(&Tensor{Name: p.temporary(t), Rank: t.Rank, DType: t.DType, Format: format, Fill: t.Fill, FillKnown: t.FillKnown, Whole: t.Whole})
 		p.Steps = append(p.Steps, &Convert{From: t, To: to, Why: "lines are run over one after the other", Stored: a.in != nil})
 		return to
 	}
@@ -328,7 +328,7 @@ func (p *planner) adopt(nf *normalForm, s *lang.Stmt) bool {
 		return false
 	}
 	made.Name, made.Source, made.DType = declared.Name, declared, declared.DType
-	made.Fill = made.Fill.Convert(made.DType)
+	made.Fill, made.Whole = made.Fill.Convert(made.DType), false
 	p.current[declared] = made
 	return true
 }

@@ -26,7 +26,7 @@ func (c *Compute) Broadcasts(alg Algebra) []Broadcast {
 		free = append(free, v)
 	}
 	leaves := &singleLeaves{alg: alg, atoms: map[*Access]Atom{}}
-	set := alg.Of(c.Value, leaves).Set
+	set := alg.Stored(c.Value, leaves).Set
 	if leaves.unsure {
 		return nil
 	}
@@ -99,8 +99,8 @@ func (l *singleLeaves) Index(*Index) Support {
 	return Everywhere()
 }
 
-func (l *singleLeaves) Temp(t *Temp) Support {
+func (l *singleLeaves) Temp(t *Temp) Behaviour {
 	l.inside++
 	defer func() { l.inside-- }()
-	return l.alg.TempSupport(t, l)
+	return l.alg.TempBehaviour(t, l)
 }

@@ -97,7 +97,10 @@ func (b *builder) newAccess(key string, t *Tensor, a *lang.Access) (*Access, err
 	}
 	out := &Access{Tensor: t}
 	for _, x := range a.Indices {
-		y := IndexExpr{Const: x.Const, Pad: !x.Slice && x.Plain() == nil && len(x.Terms) > 0, Part: x.Slice && !x.Open}
+		y := IndexExpr{Const: x.Const, Literal: x.Literal, Pad: !x.Slice && x.Plain() == nil && len(x.Terms) > 0, Part: x.Slice && !x.Open}
+		if x.Literal > 0 {
+			y.Const = 0 // nothing is to be planned by it
+		}
 		for _, t := range x.Terms {
 			y.Terms = append(y.Terms, Term{Var: b.indices[t.Var.ID], Coef: t.Coef})
 		}
@@ -128,7 +131,7 @@ func (b *builder) key(a *lang.Access) string {
 		if x.Gather != nil {
 			key += ",(" + b.key(x.Gather) + ")"
 		}
-		key += fmt.Sprintf("+%d,%t,%t;", x.Const, x.Slice, x.Open)
+		key += fmt.Sprintf("+%d,%d,%t,%t;", x.Const, x.Literal, x.Slice, x.Open)
 	}
 	return key
 }
@@ -139,7 +142,14 @@ func (b *builder) expr(e lang.Expr) (Expr, error) {
 		return &Const{Value: e.Value.Convert(ComputeType(e.Value.DType()))}, nil
 	case *lang.Access:
 		if e.Tensor.StoredOf != nil && e.Tensor.Format.IsDense() && plainIndices(e) {
-			return &Const{Value: tensor.Bool_(true)}, nil
+			// True and, as the element itself is, stored.
+			of := *e
+			of.Tensor = e.Tensor.StoredOf
+			x, err := b.expr(&of)
+			if err != nil {
+				return nil, err
+			}
+			return b.call("or", tensor.Bool, b.cast(tensor.Bool, x), &Const{Value: tensor.Bool_(true)}), nil
 		}
 		if b.form != nil {
 			if f := b.form(e.Tensor); f != nil {
@@ -371,7 +381,7 @@ func (b *builder) count(over *Reduce, typ tensor.DType) Expr {
 
 func (b *builder) mean(over *Reduce, body Expr, typ tensor.DType) Expr {
 	sum := b.fold(FoldSum, over, body, typ)
-	n := b.count(over, typ)
+	n := b.count(over, typ.Real())
 	mean := b.call("/", typ, sum, n)
 	if over.In == nil {
 		return mean

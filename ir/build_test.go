@@ -26,6 +26,8 @@ func arithmetic(fn string, typ tensor.DType, args []tensor.Scalar) (tensor.Scala
 		return tensor.Float(tensor.Float64, x/y).Convert(typ), true
 	case "max":
 		return tensor.Float(tensor.Float64, math.Max(x, y)).Convert(typ), true
+	case "neg":
+		return tensor.Float(tensor.Float64, -x).Convert(typ), true
 	case "exp":
 		return tensor.Float(tensor.Float64, math.Exp(x)).Convert(typ), true
 	}
@@ -196,7 +198,7 @@ func TestBoundInside(t *testing.T) {
 	for _, inner := range []string{"sum", "median"} {
 		for _, outer := range []string{"sum", "median"} {
 			text := "y(i) = " + outer + "_{j in A} (where(stored(B(i,j)), 0, 1) + " + inner + "_k A(k,j))"
-			_, err := New(checked(t, text, "A:CSR B:CSR"), Options{}, arithmetic)
+			_, err := New(t.Context(), checked(t, text, "A:CSR B:CSR"), Options{}, arithmetic)
 			var e *lang.Error
 			if !errors.As(err, &e) || e.Code != lang.ErrUnsupported || !strings.Contains(e.Msg, "index k of A is bound further inside") {
 				t.Errorf("%s gives %v, want code %s", text, err, lang.ErrUnsupported)

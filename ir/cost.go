@@ -12,7 +12,7 @@ func (s *scheduler) assess(body Stmt, at depths, reads []*Access) (cost float64,
 			cost += convertCost
 		}
 	}
-	w := costWalk{alg: s.alg, at: at, converted: convert}
+	w := costWalk{alg: s.alg, at: at, converted: convert, whole: wholeLoops(reads)}
 	return cost + w.stmt(body, 1), convert
 }
 
@@ -99,6 +99,22 @@ type costWalk struct {
 	converted []*Access
 	// everything: loops are cut short by nothing.
 	everything bool
+	// whole are indices whose loops nothing can cut short, as far as is known beforehand. To work out the set
+	// of a loop takes as long as the statement is.
+	whole map[*Index]bool
+}
+
+// wholeLoops are the indices that only dense tensors are read along.
+func wholeLoops(reads []*Access) map[*Index]bool {
+	whole := map[*Index]bool{}
+	for _, a := range reads {
+		dense := a.Tensor.Format.IsDense() && a.Tensor.Work == nil
+		for _, v := range a.Vars(nil) {
+			before, seen := whole[v]
+			whole[v] = dense && (before || !seen)
+		}
+	}
+	return whole
 }
 
 func (w *costWalk) stmt(st Stmt, times float64) float64 {
@@ -130,7 +146,9 @@ func (w *costWalk) stmt(st Stmt, times float64) float64 {
 		return times
 	case *Forall:
 		trips := float64(denseTrips)
-		if set := w.alg.stmtSet(st.Body, dryLeaves{w.alg, st.Index, w.at, w.converted}); !set.IsAll() && !w.everything {
+		if w.everything || w.whole[st.Index] {
+			// as many
+		} else if set := w.alg.stmtSet(st.Body, dryLeaves{w.alg, st.Index, w.at, w.converted}); !set.IsAll() {
 			trips = tripsIn(set)
 			if n := operandsAlong(st); n > 2 {
 				// A merge of n operands visits up to n times as many coordinates,

@@ -76,4 +76,4 @@ func (l countLeaves) Access(a *Access) Support {
 
 func (l countLeaves) Index(*Index) Support { return Everywhere() }
 
-func (l countLeaves) Temp(t *Temp) Support { return l.alg.TempSupport(t, l) }
+func (l countLeaves) Temp(t *Temp) Behaviour { return l.alg.TempBehaviour(t, l) }

@@ -6,40 +6,56 @@ import "github.com/lacuna-sparse/lacuna/tensor"
 // provides it, so that what folds here has the bits that kernels compute.
 type Evaluator func(fn string, typ tensor.DType, args []tensor.Scalar) (tensor.Scalar, bool)
 
-// Fold replaces e by a constant when its operands are constants.
+// Fold replaces e by a constant when its operands are constants. What is made of a gap
+// is one.
 func (ev Evaluator) Fold(e Expr) Expr {
 	switch e := e.(type) {
 	case *Cast:
 		if c, ok := e.X.(*Const); ok {
-			return &Const{Value: c.Value.Convert(e.To).Convert(ComputeType(e.To))}
+			return &Const{Value: c.Value.Convert(e.To).Convert(ComputeType(e.To)), Gap: c.Gap}
 		}
 		if e.X.DType() == e.To {
 			return e.X
 		}
 	case *Select:
 		if c, ok := e.Cond.(*Const); ok {
+			taken := e.Else
 			if c.Value.Bool() {
-				return e.Then
+				taken = e.Then
 			}
-			return e.Else
+			if !c.Gap {
+				return taken
+			}
+			if v, ok := ConstValue(taken); ok {
+				return &Const{Value: v, Gap: true}
+			}
 		}
 	case *Call:
-		args := make([]tensor.Scalar, len(e.Args))
+		args, gap := make([]tensor.Scalar, len(e.Args)), false
 		for i, a := range e.Args {
 			c, ok := a.(*Const)
 			if !ok {
 				return e
 			}
 			args[i] = c.Value
+			gap = gap || c.Gap
 		}
 		if v, ok := ev(e.Fn, e.Typ, args); ok {
-			return &Const{Value: v}
+			return unsigned(&Const{Value: v, Gap: gap})
 		}
 	}
 	return e
 }
 
-// ConstValue returns the value of a literal.
+// unsigned turns a negative zero of a gap into zero: what is not stored has no sign.
+func unsigned(c *Const) *Const {
+	if c.Gap && isValue(c.Value, tensor.Zero(c.Value.DType())) {
+		c.Value = tensor.Zero(c.Value.DType())
+	}
+	return c
+}
+
+// ConstValue returns the value of a constant.
 func ConstValue(e Expr) (tensor.Scalar, bool) {
 	if c, ok := e.(*Const); ok {
 		return c.Value, true

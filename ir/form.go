@@ -262,7 +262,7 @@ func (b *builder) needs(f Fold, body, operand Expr) bool {
 	if fill == nil {
 		return false
 	}
-	s := b.alg.Of(b.replace(body, operand, fill), maskLeaves{})
+	s := b.alg.Stored(b.replace(body, operand, fill), maskLeaves{})
 	v, ok := ConstValue(s.Background)
 	return ok && s.Set.IsNone() && f.IsIdentity(v)
 }
@@ -270,8 +270,8 @@ func (b *builder) needs(f Fold, body, operand Expr) bool {
 // fillOf is the value of an operand in pieces where it stores nothing.
 func (b *builder) fillOf(operand Expr) Expr {
 	s := b.alg.Of(operand, globalLeaves{b.alg})
-	if v, ok := ConstValue(s.Background); ok {
-		return &Const{Value: v}
+	if _, ok := ConstValue(s.Background); ok {
+		return s.Background
 	}
 	return nil
 }

@@ -72,6 +72,9 @@ type Tensor struct {
 	Source *lang.Tensor
 	// Pattern says that the tensor is what an operand stores, stored(A), in whatever format it was converted to.
 	Pattern bool
+	// Whole says that every element counts as stored, whether or not it has its fill: those of
+	// scans, sorts and order statistics do.
+	Whole bool
 	// Work is the fold that this workspace holds the results of, nil if the
 	// tensor is not a workspace.
 	Work *Reduce
@@ -88,8 +91,7 @@ type Convert struct {
 	Why  string // for explain
 	// Restores says that To is what a statement assigns, which only stores From again.
 	Restores bool
-	// Stored keeps every stored element, also those of dense blocks that equal
-	// the fill: a reduction runs over what is stored.
+	// Stored says that a reduction runs over what is stored: also all elements of a dense tensor.
 	Stored bool
 }
 
@@ -234,8 +236,12 @@ type Reduce struct {
 // Expr is a typed scalar expression.
 type Expr interface{ DType() tensor.DType }
 
-// Const is a literal.
-type Const struct{ Value tensor.Scalar }
+// Const is a literal or, where Gap is set, the value of coordinates that a tensor does
+// not store: such a value annihilates (see Algebra), a literal does not.
+type Const struct {
+	Value tensor.Scalar
+	Gap   bool
+}
 
 // Access reads a tensor element, or names the result's on the left.
 type Access struct {
@@ -253,6 +259,9 @@ type IndexExpr struct {
 	// Part says that the variable does not reach the end of the axis, although
 	// the index may look bare: a slice that ends early.
 	Part bool
+	// Literal, when not 0, is the number of a value that each run is given, which is added. Plans must hold
+	// for any from 1 on.
+	Literal int
 }
 
 // Term is Coef·Var.
@@ -270,7 +279,8 @@ type Extent struct{ Var *Index }
 // TempRef reads a reduction's result.
 type TempRef struct{ Temp *Temp }
 
-// Call applies a function of lang.Functions.
+// Call applies a function of lang.Functions. The second argument of "*" and "/" may be real
+// where the first and the result are complex.
 type Call struct {
 	Fn   string
 	Args []Expr
@@ -310,6 +320,12 @@ func (e *Select) DType() tensor.DType { return e.Then.DType() }
 // DType is the type that values of the target type are computed in.
 func (e *Cast) DType() tensor.DType { return ComputeType(e.To) }
 
+// Gap is the fill of t, which is known, in the type that it is computed in: a scalar
+// has no gap, nor has a tensor whose elements all count as stored.
+func (t *Tensor) Gap() *Const {
+	return &Const{Value: t.Fill.Convert(ComputeType(t.DType)), Gap: t.Rank > 0 && !t.Whole}
+}
+
 // ComputeType is the type in which values of dt are computed: f32 for f16 and
 // bf16, which are storage types, and dt otherwise. No expression of a plan has
 // a half-precision type; a Cast to one rounds.
@@ -323,7 +339,7 @@ func ComputeType(dt tensor.DType) tensor.DType {
 // Plain returns the variable when x is a bare index that takes every coordinate
 // of its axis, else nil.
 func (x IndexExpr) Plain() *Index {
-	if x.Gather == nil && !x.Part && x.Const == 0 && len(x.Terms) == 1 && x.Terms[0].Coef == 1 {
+	if x.Gather == nil && !x.Part && x.Const == 0 && x.Literal == 0 && len(x.Terms) == 1 && x.Terms[0].Coef == 1 {
 		return x.Terms[0].Var
 	}
 	return nil

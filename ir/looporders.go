@@ -22,6 +22,18 @@ func (nf *normalForm) size() int {
 	return n
 }
 
+// loops is the number of loops of a statement, 1 where there is none.
+func (nf *normalForm) loops() int {
+	n := 0
+	for _, x := range nf.lhs.Indices {
+		n += len(x.Vars(nil))
+	}
+	for _, r := range nf.reduces {
+		n += len(r.Vars)
+	}
+	return max(1, n)
+}
+
 // eachOrder calls f with every order of the loops over vars; where they are too many, or the statement is large, with
 // those in which an access of reads is stored, which are the ones worth trying.
 func (s *scheduler) eachOrder(vars []*Index, reads []*Access, f func([]*Index)) {
@@ -29,15 +41,28 @@ func (s *scheduler) eachOrder(vars []*Index, reads []*Access, f func([]*Index)) 
 		permutations(vars, maxOrders, f)
 		return
 	}
-	tried := [][]*Index{vars}
-	f(slices.Clone(vars))
+	for _, order := range s.storageOrders(vars, reads) {
+		f(order)
+	}
+}
+
+// storageOrders lists vars as they stand, and in the orders in which accesses are stored, each order once and no more
+// than are tried. An access of one variable is stored in any order.
+func (s *scheduler) storageOrders(vars []*Index, reads []*Access) [][]*Index {
+	list := [][]*Index{slices.Clone(vars)}
 	for _, a := range reads {
+		if len(list) == s.most {
+			break
+		}
+		if len(a.Indices) < 2 {
+			continue
+		}
 		order := storageOrder(a, vars)
-		if !slices.ContainsFunc(tried, func(x []*Index) bool { return slices.Equal(x, order) }) {
-			tried = append(tried, order)
-			f(slices.Clone(order))
+		if !slices.ContainsFunc(list, func(x []*Index) bool { return slices.Equal(x, order) }) {
+			list = append(list, order)
 		}
 	}
+	return list
 }
 
 // ordersOf is how many orders variables have, or limit if it is less.
@@ -136,9 +161,8 @@ func (s *scheduler) eachInTurn(skip *Reduce, f func() float64) {
 // ordersOfReduce calls f with the orders of a reduction's loops that are worth trying.
 func (s *scheduler) ordersOfReduce(r *Reduce, f func([]*Index)) {
 	if len(r.Vars) > 4 {
-		f(slices.Clone(r.Vars))
-		for _, a := range s.accesses {
-			f(storageOrder(a, r.Vars))
+		for _, order := range s.storageOrders(r.Vars, s.accesses) {
+			f(order)
 		}
 		return
 	}

@@ -85,7 +85,7 @@ func (nf *normalForm) naturalLevels(alg Algebra, vars []*Index, order []int) *na
 	})
 	n.disorder = len(converted)
 	for l, axis := range order {
-		s := alg.Of(nf.value, dryLeaves{alg, vars[axis], at, converted})
+		s := alg.Stored(nf.value, dryLeaves{alg, vars[axis], at, converted})
 		if s.Set.IsAll() || s.Background == nil {
 			n.levels[l] = tensor.C
 		} else {
@@ -131,7 +131,7 @@ func (nf *normalForm) indexesSparse(v *Index) bool {
 // columns of a matrix stored by columns meet the rows of another: most elements of
 // such a result have nothing behind them.
 func (nf *normalForm) crosses(alg Algebra, vars []*Index, v *Index) bool {
-	if s := alg.Of(nf.value, globalLeaves{alg}); s.Set.IsAll() || s.Background == nil {
+	if s := alg.Stored(nf.value, globalLeaves{alg}); s.Set.IsAll() || s.Background == nil {
 		return false
 	}
 	crossing := false

@@ -128,12 +128,11 @@ var annihilators = map[string][]annihilator{
 // decides the result whatever the other argument is; the result is then v.
 func Annihilates(fn string, arg int, v tensor.Scalar, strict bool) bool {
 	dt := v.DType()
-	inexact := dt.IsFloat() || dt.IsComplex()
 	for _, a := range annihilators[fn] {
 		if arg == 0 && !a.left || arg == 1 && !a.right || arg > 1 {
 			continue
 		}
-		if a.loose && inexact && strict {
+		if a.loose && inexact(dt) && strict {
 			continue
 		}
 		switch a.value {
@@ -146,17 +145,29 @@ func Annihilates(fn string, arg int, v tensor.Scalar, strict bool) bool {
 				return true
 			}
 		case lowestValue:
-			if !inexact && v == Lowest(dt) {
+			if !inexact(dt) && v == Lowest(dt) {
 				return true
 			}
 		case highestValue:
-			if !inexact && v == Highest(dt) {
+			if !inexact(dt) && v == Highest(dt) {
 				return true
 			}
 		case infinite:
 			if dt.IsFloat() && math.IsInf(v.Float64(), 0) {
 				return true
 			}
+		}
+	}
+	return false
+}
+
+// MayAnnihilate reports whether an infinity or NaN in the other argument is what makes it matter
+// that a float as argument number arg of fn is a gap: values that annihilate in exact arithmetic too
+// need no second look.
+func (g Algebra) MayAnnihilate(fn string, arg int) bool {
+	for _, a := range annihilators[fn] {
+		if a.loose && !g.Strict && (arg == 0 && a.left || arg == 1 && a.right) {
+			return true
 		}
 	}
 	return false

@@ -1,6 +1,7 @@
 package ir
 
 import (
+	"context"
 	"fmt"
 	"slices"
 
@@ -9,8 +10,9 @@ import (
 )
 
 // New plans a checked program: normal form, formats of results, loop orders
-// and the conversions they need, one statement after the other.
-func New(p *lang.Program, opts Options, eval Evaluator) (*Plan, error) {
+// and the conversions they need, one statement after the other. It stops between
+// statements when ctx ends.
+func New(ctx context.Context, p *lang.Program, opts Options, eval Evaluator) (*Plan, error) {
 	plan := &planner{
 		Plan:    Plan{Source: p, Options: opts},
 		alg:     Algebra{Strict: opts.StrictIEEE, Eval: eval},
@@ -22,6 +24,9 @@ func New(p *lang.Program, opts Options, eval Evaluator) (*Plan, error) {
 		}
 	}
 	for _, s := range p.Stmts {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		if err := plan.statement(s); err != nil {
 			return nil, err
 		}
@@ -425,7 +430,7 @@ func (p *planner) convert(nf *normalForm, best *candidate) {
 		if to == nil {
 			p.temps++
 			to = p.tensor(&Tensor{Name: fmt.Sprintf("%s_%d", a.Tensor.Name, p.temps), Rank: a.Tensor.Rank, DType: a.Tensor.DType,
-				Format: format, Fill: a.Tensor.Fill, FillKnown: a.Tensor.FillKnown, Pattern: a.Tensor.Pattern})
+				Format: format, Fill: a.Tensor.Fill, FillKnown: a.Tensor.FillKnown, Pattern: a.Tensor.Pattern, Whole: a.Tensor.Whole})
 			done[k] = to
 			p.Steps = append(p.Steps, &Convert{From: a.Tensor, To: to, Stored: k.stored,
 				Why: fmt.Sprintf("the loops need it as %s", format)})
@@ -475,12 +480,12 @@ func (f fillLeaves) Access(a *Access) Support {
 	if len(a.Vars(nil)) == 0 || !a.Tensor.FillKnown {
 		return Everywhere()
 	}
-	return Constant(&Const{Value: a.Tensor.Fill.Convert(ComputeType(a.Tensor.DType))})
+	return Constant(a.Tensor.Gap())
 }
 
 func (f fillLeaves) Index(*Index) Support { return Everywhere() }
 
-func (f fillLeaves) Temp(t *Temp) Support { return f.alg.TempSupport(t, f) }
+func (f fillLeaves) Temp(t *Temp) Behaviour { return f.alg.TempBehaviour(t, f) }
 
 // globalLeaves describes leaves where every operand is absent: the background
 // of the whole result.
@@ -493,9 +498,9 @@ func (g globalLeaves) Access(a *Access) Support {
 	if a.Tensor.Format.IsDense() || !a.Tensor.FillKnown {
 		return Everywhere()
 	}
-	return Support{Set: AtomOf(0), Background: &Const{Value: a.Tensor.Fill.Convert(ComputeType(a.Tensor.DType))}}
+	return Support{Set: AtomOf(0), Background: a.Tensor.Gap()}
 }
 
 func (g globalLeaves) Index(*Index) Support { return Everywhere() }
 
-func (g globalLeaves) Temp(t *Temp) Support { return g.alg.TempSupport(t, g) }
+func (g globalLeaves) Temp(t *Temp) Behaviour { return g.alg.TempBehaviour(t, g) }

@@ -167,7 +167,12 @@ func (x IndexExpr) String() string {
 		}
 		b.WriteString(t.Var.Name)
 	}
-	if x.Const != 0 || len(x.Terms) == 0 {
+	if x.Literal > 0 {
+		if len(x.Terms) > 0 {
+			b.WriteByte('+')
+		}
+		b.WriteString(LiteralName(x.Literal))
+	} else if x.Const != 0 || len(x.Terms) == 0 {
 		if len(x.Terms) > 0 && x.Const > 0 {
 			b.WriteByte('+')
 		}
@@ -175,6 +180,9 @@ func (x IndexExpr) String() string {
 	}
 	return b.String()
 }
+
+// LiteralName is the name of a number that runs are given.
+func LiteralName(n int) string { return fmt.Sprintf("literal%d", n) }
 
 // Equal reports whether two expressions are the same computation.
 func Equal(x, y Expr) bool {

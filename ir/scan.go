@@ -61,7 +61,7 @@ func (p *planner) scan(a *argument, s *Scan) {
 	})
 	f := s.From.Format
 	s.Stored = a.stored(f)
-	s.To = &Tensor{Name: p.named(s.Op.String()), Rank: s.From.Rank, DType: ComputeType(s.Typ), Format: f, FillKnown: true}
+	s.To = &Tensor{Name: p.named(s.Op.String()), Rank: s.From.Rank, DType: ComputeType(s.Typ), Format: f, FillKnown: true, Whole: !s.Stored}
 	s.To.Fill = tensor.Zero(s.To.DType)
 	if s.From.FillKnown && s.keeps(s.From.Fill) {
 		s.To.Fill = s.element(s.From.Fill)

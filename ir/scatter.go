@@ -104,7 +104,14 @@ func (s *scheduler) scatterSparse(op lang.AssignOp, f Fold, old *Tensor, ev Eval
 	w.hold(&Reduce{Fold: f, Vars: loops, Body: s.value, Typ: typ, Partial: true}, len(s.reduces))
 	w.reads = w.read(tail)
 	s.lhs = target
-	value := updated(accumulating[op], typ, &Access{Tensor: old, Indices: target.Indices}, w.reads, ev)
+	read := &Access{Tensor: old, Indices: target.Indices}
+	value := updated(accumulating[op], typ, read, w.reads, ev)
+	if f == FoldProd && typ.IsComplex() {
+		// An element that nothing names stays: the product of an infinity with 1+0i is NaN.
+		one := &Const{Value: w.lhs.Tensor.Fill}
+		changes := &Call{Fn: "!=", Args: []Expr{w.reads, one}, Typ: tensor.Bool}
+		value = &Select{Cond: changes, Then: value, Else: ev.Fold(&Cast{To: typ, X: read})}
+	}
 	sp := &split{outer: outer, tail: tail, works: []*work{w}, value: value}
 	s.eachOrder(loops, s.accesses, func(order []*Index) {
 		order = slices.Clone(order)

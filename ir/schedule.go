@@ -23,9 +23,9 @@ const (
 	serialFactor    = 1e4 // one thread of a grid does it all
 	maxOrders       = 400 // loop orders tried
 	leastTries      = 24  // candidates that are compared at least, of one kind
-	// Looking at a candidate costs about its size. This many elements of expressions are looked at for each kind of candidate, of which
+	// Looking at a candidate costs about its size for each of its loops. This many elements of expressions are looked at for each kind of candidate, of which
 	// there may be as many as reductions: more than what people write needs, and what keeps derived programs from taking minutes.
-	effort = 100_000
+	effort = 400_000
 )
 
 // candidate is one way to run a statement.
@@ -86,7 +86,7 @@ func (nf *normalForm) scheduler(alg Algebra, opts Options) *scheduler {
 		}
 	}
 	s.merged = s.mergedLevels()
-	s.most = min(4*maxOrders, max(leastTries, effort/(nf.size()*(1+len(nf.reduces)))))
+	s.most = min(4*maxOrders, max(leastTries, effort/(nf.size()*nf.loops()*(1+len(nf.reduces)))))
 	return s
 }
 
@@ -101,8 +101,8 @@ func (nf *normalForm) schedule(alg Algebra, opts Options) *candidate {
 			s.tried = 0
 			s.eachOrder(joint, nil, func(order []*Index) { s.tryScatter(order, top) })
 			// Beyond maxOrders permutations, storage orders are the ones worth trying.
-			for _, a := range s.accesses {
-				s.tryScatter(storageOrder(a, joint), top)
+			for _, order := range s.storageOrders(joint, s.accesses)[1:] {
+				s.tryScatter(order, top)
 			}
 		}
 		if len(s.builder.spreads) > 0 {
@@ -218,7 +218,7 @@ func (s *scheduler) consider(c *candidate) float64 {
 			}
 		}
 		c.body, c.tables = s.tabulate(c)
-		w := costWalk{alg: s.alg, at: c.at, converted: c.convert, everything: s.visitsAll(c.scatter)}
+		w := costWalk{alg: s.alg, at: c.at, converted: c.convert, everything: s.visitsAll(c.scatter), whole: wholeLoops(reads)}
 		c.cost += w.stmt(c.body, 1)
 	}
 	if c.accumulate {
@@ -309,7 +309,11 @@ func (g Algebra) stmtSet(st Stmt, leaves Leaves) Formula {
 	case *Tabulate:
 		return g.stmtSet(st.Body, leaves)
 	case *Assign:
-		s := g.Of(st.Value, leaves)
+		b := g.behaviour(st.Value, leaves)
+		s := b.Value
+		if st.LHS != nil && !st.LHS.Tensor.Format.IsDense() {
+			s = b.State
+		}
 		if st.LHS != nil && st.LHS.Tensor.Work != nil {
 			if v, ok := ConstValue(s.Background); ok && st.LHS.Tensor.Work.Fold.IsIdentity(v) {
 				return s.Set
@@ -339,7 +343,7 @@ type dryLeaves struct {
 func (d dryLeaves) Access(a *Access) Support {
 	if w := a.Tensor.Work; w != nil && !contains(a.Vars(nil), d.v) {
 		// Along a loop outside the workspace, it is what its producer makes it.
-		return d.alg.TempSupport(w.Temp, d)
+		return d.alg.TempBehaviour(w.Temp, d).State
 	}
 	if !contains(a.Vars(nil), d.v) {
 		for _, v := range a.Vars(nil) {
@@ -369,7 +373,7 @@ func (d dryLeaves) Access(a *Access) Support {
 			if l == 0 && len(order) > 1 {
 				set = storedRows
 			}
-			return Support{Set: AtomOf(set), Background: &Const{Value: a.Tensor.Fill.Convert(ComputeType(a.Tensor.DType))}}
+			return Support{Set: AtomOf(set), Background: a.Tensor.Gap()}
 		}
 	}
 	return Everywhere()
@@ -385,24 +389,31 @@ func (d dryLeaves) Index(v *Index) Support {
 	return Constant(&IndexValue{Var: v})
 }
 
-func (d dryLeaves) Temp(t *Temp) Support { return d.alg.TempSupport(t, d) }
+func (d dryLeaves) Temp(t *Temp) Behaviour { return d.alg.TempBehaviour(t, d) }
 
-// TempSupport is the support of a reduction's result along a loop outside the
-// reduction, given how its body behaves there.
-func (g Algebra) TempSupport(t *Temp, leaves Leaves) Support {
+// TempBehaviour is the behaviour of a reduction's result along a loop outside the
+// reduction, given how its body behaves there: it is stored where an element of the body is.
+func (g Algebra) TempBehaviour(t *Temp, leaves Leaves) Behaviour {
 	r := t.Reduce
-	s := g.Of(r.Body, leaves)
+	var in Formula
 	if r.In != nil {
-		set := StoredSet(leaves.Access(r.In))
-		if v, ok := ConstValue(s.Background); ok && len(r.Vars) > 0 && r.Fold.IsIdentity(v) {
-			set = Intersect(set, s.Set)
+		in = StoredSet(leaves.Access(r.In))
+	}
+	folded := func(s Support) Support {
+		v, ok := ConstValue(s.Background)
+		neutral := ok && r.Fold.IsIdentity(v)
+		switch {
+		case r.In != nil && neutral && len(r.Vars) > 0:
+			return Support{Set: Intersect(in, s.Set), Background: g.EmptyFold(r)}
+		case r.In != nil:
+			return Support{Set: in, Background: g.EmptyFold(r)}
+		case r.Partial && !neutral:
+			return Everywhere()
 		}
-		return Support{Set: set, Background: g.EmptyFold(r)}
+		return Support{Set: s.Set, Background: g.Repeat(r.Fold, s.Background, r.Vars, r.Typ)}
 	}
-	if v, ok := ConstValue(s.Background); r.Partial && !(ok && r.Fold.IsIdentity(v)) {
-		return Everywhere()
-	}
-	return Support{Set: s.Set, Background: g.Repeat(r.Fold, s.Background, r.Vars, r.Typ)}
+	b := g.behaviour(r.Body, leaves)
+	return Behaviour{folded(b.Value), folded(b.State)}
 }
 
 // StoredSet is where along a loop an access may name a stored element, given the
@@ -415,13 +426,13 @@ func StoredSet(s Support) Formula {
 	return s.Set
 }
 
-// EmptyFold is what the reduction gives over nothing.
+// EmptyFold is what a reduction over stored coordinates gives where there are none, which is a gap.
 func (g Algebra) EmptyFold(r *Reduce) Expr {
 	switch r.Fold {
 	case FoldLogSumExp:
-		return &Const{Value: Lowest(r.Typ)}
+		return &Const{Value: Lowest(r.Typ), Gap: true}
 	case FoldArgMin, FoldArgMax:
-		return &Const{Value: tensor.Int(r.Typ, -1)}
+		return &Const{Value: tensor.Int(r.Typ, -1), Gap: true}
 	}
-	return &Const{Value: r.Fold.Identity(r.Typ)}
+	return &Const{Value: r.Fold.Identity(r.Typ), Gap: true}
 }

@@ -54,10 +54,10 @@ func TestScheduleGrids(t *testing.T) {
 	}
 }
 
-// TestTempSupport: a reduction's result is where its body is, with the closed
+// TestTempBehaviour: a reduction's result is where its body is, with the closed
 // form of its background elsewhere; restricted to what a tensor stores, it is
 // there where the tensor is.
-func TestTempSupport(t *testing.T) {
+func TestTempBehaviour(t *testing.T) {
 	for _, test := range []struct{ text, want string }{
 		{"y(i) = sum_j A(i,j)*x(j)", "#0 else 0"},
 		{"y(i) = sum_j B(i,j)", "#1 else where((|j| > 0), (1 * f64(|j|)), 0)"},
@@ -75,15 +75,15 @@ func TestTempSupport(t *testing.T) {
 		nf.eachAccess(func(a *Access) {
 			switch a.Tensor.Name {
 			case "A":
-				leaves[a] = Support{Set: AtomOf(0), Background: literal(0)}
+				leaves[a] = Support{Set: AtomOf(0), Background: gap(0)}
 			case "B":
-				leaves[a] = Support{Set: AtomOf(1), Background: literal(1)}
+				leaves[a] = Support{Set: AtomOf(1), Background: gap(1)}
 			default:
 				leaves[a] = Everywhere()
 			}
 		})
 		last := nf.reduces[len(nf.reduces)-1]
-		if got := testAlgebra.TempSupport(last.Temp, leaves).describe(); got != test.want {
+		if got := testAlgebra.TempBehaviour(last.Temp, leaves).Value.describe(); got != test.want {
 			t.Errorf("%s: %s, want %s", test.text, got, test.want)
 		}
 	}

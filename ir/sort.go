@@ -43,7 +43,7 @@ func (b *builder) sort(e *lang.Scan) (Expr, error) {
 		return (&Statistic{Axes: s.Axes, PerLine: every}).layout(f, fill, kept, false)
 	})
 	f := s.From.Format
-	s.To = &Tensor{Name: b.plan.named(e.Op.String()), Rank: s.From.Rank, DType: ComputeType(e.Typ), FillKnown: true}
+	s.To = &Tensor{Name: b.plan.named(e.Op.String()), Rank: s.From.Rank, DType: ComputeType(e.Typ), FillKnown: true, Whole: e.First == 0}
 	s.To.Fill = tensor.Zero(s.To.DType)
 	if !s.Positions && s.First == 0 && s.From.FillKnown {
 		s.To.Fill = s.From.Fill

@@ -107,7 +107,7 @@ func (p *planner) order(a *argument, s *Statistic, own, left []*Index) []*Index 
 	} else {
 		vars = append(vars, own...)
 	}
-	s.To = &Tensor{Name: p.named(s.Name), Rank: len(vars), DType: ComputeType(a.typ), FillKnown: true,
+	s.To = &Tensor{Name: p.named(s.Name), Rank: len(vars), DType: ComputeType(a.typ), FillKnown: true, Whole: true,
 		Format: tensor.Dense(len(vars)), Fill: tensor.Zero(ComputeType(a.typ))}
 	if sparse {
 		s.To.Format = upper(f, len(kept), len(own), nil)

@@ -16,6 +16,14 @@ type Support struct {
 	Background Expr
 }
 
+// Behaviour is how an expression behaves along a loop. Outside the set of Value its
+// value is the background; outside that of State, which is no smaller, it is besides
+// not stored. They differ where a condition that is stored chooses between equal values.
+type Behaviour struct{ Value, State Support }
+
+// Same is the behaviour of what has its background's value just where it is not stored.
+func Same(s Support) Behaviour { return Behaviour{s, s} }
+
 // Everywhere is the support of an expression that varies with the loop's index.
 func Everywhere() Support { return Support{Set: All()} }
 
@@ -29,8 +37,8 @@ type Leaves interface {
 	Access(*Access) Support
 	// Index is the support of an index variable's value.
 	Index(*Index) Support
-	// Temp is the support of a reduction's result.
-	Temp(*Temp) Support
+	// Temp is the behaviour of a reduction's result.
+	Temp(*Temp) Behaviour
 }
 
 // Conditions is implemented by leaves that can tell where a condition on indices
@@ -40,51 +48,130 @@ type Conditions interface {
 	Condition(Expr) (on, off Atom, ok bool)
 }
 
-// Algebra derives supports.
+// Algebra derives supports. At each coordinate a value is stored, a gap or uniform: an
+// access that finds an entry is stored, one that finds none a gap, literals, scalars
+// and indices are uniform. A gap with the annihilating value of an operation makes the
+// result that value and a gap; otherwise the result is stored if an operand is, else a
+// gap if one is. A constant background says by its Gap which of the last two it is.
 type Algebra struct {
 	Strict bool
 	Eval   Evaluator
 }
 
-// Of derives the support of e.
-func (g Algebra) Of(e Expr, leaves Leaves) Support {
+// Of derives where the value of e matters.
+func (g Algebra) Of(e Expr, leaves Leaves) Support { return g.behaviour(e, leaves).Value }
+
+// Stored derives where e is stored or has another value than where it is not.
+func (g Algebra) Stored(e Expr, leaves Leaves) Support { return g.behaviour(e, leaves).State }
+
+func (g Algebra) behaviour(e Expr, leaves Leaves) Behaviour {
 	switch e := e.(type) {
 	case *Const, *Extent:
-		return Constant(e)
+		return Same(Constant(e))
 	case *Access:
-		return leaves.Access(e)
+		return Same(leaves.Access(e))
 	case *IndexValue:
-		return leaves.Index(e.Var)
+		return Same(leaves.Index(e.Var))
 	case *TempRef:
 		return leaves.Temp(e.Temp)
 	case *Cast:
-		s := g.Of(e.X, leaves)
-		if s.Background != nil {
-			s.Background = g.Eval.Fold(&Cast{To: e.To, X: s.Background})
+		b := g.behaviour(e.X, leaves)
+		for _, s := range []*Support{&b.Value, &b.State} {
+			if s.Background != nil {
+				s.Background = g.Eval.Fold(&Cast{To: e.To, X: s.Background})
+			}
 		}
-		return s
+		return b
 	case *Select:
-		return g.choice(e, leaves)
+		c, t, f := g.behaviour(e.Cond, leaves), g.behaviour(e.Then, leaves), g.behaviour(e.Else, leaves)
+		return g.behaves(g.chosen(e, c.Value, t.Value, f.Value, leaves), g.choice(e, c.State, t.State, f.State, leaves))
 	case *Call:
-		return g.call(e, leaves)
+		values, states := make([]Support, len(e.Args)), make([]Support, len(e.Args))
+		for i, a := range e.Args {
+			b := g.behaviour(a, leaves)
+			values[i], states[i] = b.Value, b.State
+			if g.asksState(e.Fn, i, a, b.Value.Background) {
+				values[i] = b.State
+			}
+		}
+		return g.behaves(g.call(e, values, valueDecides), g.call(e, states, gapDecides))
 	}
 	panic("BUG: unknown plan expression")
 }
 
-func (g Algebra) call(e *Call, leaves Leaves) Support {
-	args := make([]Support, len(e.Args))
+// behaves joins what was derived of the value and of the state. A background whose
+// state is not known is taken for none that annihilates.
+func (g Algebra) behaves(value, state Support) Behaviour {
+	if v, ok := ConstValue(value.Background); ok && state.Background == nil {
+		value.Background = &Const{Value: v}
+	}
+	return Behaviour{value, state}
+}
+
+// asksState reports whether the result of an operation depends on the state of an operand,
+// not on its value alone: what annihilates if it is a gap, and changes the result.
+func (g Algebra) asksState(fn string, arg int, a, background Expr) bool {
+	if !inexact(a.DType()) || !g.MayAnnihilate(fn, arg) {
+		return false
+	}
+	v, ok := ConstValue(background)
+	return !ok || Annihilates(fn, arg, v, g.Strict)
+}
+
+// AskedStates are the reductions of a step of which somebody asks whether they are stored, besides their
+// values: a sparse result, or an operation that a gap annihilates.
+func (g Algebra) AskedStates(step *Compute) map[*Temp]bool {
+	asked := map[*Temp]bool{}
+	var visit func(e Expr, ask bool)
+	visit = func(e Expr, ask bool) {
+		switch e := e.(type) {
+		case *TempRef:
+			asked[e.Temp] = asked[e.Temp] || ask
+			visit(e.Temp.Reduce.Body, ask)
+		case *Cast:
+			visit(e.X, ask)
+		case *Select:
+			visit(e.Cond, ask)
+			visit(e.Then, ask)
+			visit(e.Else, ask)
+		case *Call:
+			for i, a := range e.Args {
+				visit(a, ask || g.asksState(e.Fn, i, a, g.Of(a, globalLeaves{g}).Background))
+			}
+		}
+	}
+	for _, leaf := range Effects(step.Body) {
+		if leaf.Temp == nil {
+			visit(leaf.Value, !leaf.LHS.Tensor.Format.IsDense())
+		}
+	}
+	return asked
+}
+
+func inexact(dt tensor.DType) bool { return dt.IsFloat() || dt.IsComplex() }
+
+// valueDecides reports whether an operand that annihilates decides the result wherever it has
+// this background: a gap does, and whatever its state is an integer or a truth value, as those have
+// no infinities.
+func valueDecides(c *Const) bool { return c.Gap || !inexact(c.Value.DType()) }
+
+// gapDecides reports whether an operand that annihilates decides state and value of the result.
+func gapDecides(c *Const) bool { return c.Gap }
+
+func (g Algebra) call(e *Call, args []Support, decides func(*Const) bool) Support {
 	var deciding []Formula
-	var decided Expr
+	var decided *Const
 	clash := false
-	for i, a := range e.Args {
-		args[i] = g.Of(a, leaves)
-		v, ok := ConstValue(args[i].Background)
-		if ok && Annihilates(e.Fn, i, v, g.Strict) {
-			deciding = append(deciding, args[i].Set)
-			value := &Const{Value: g.absorbed(v, e.Typ)}
+	for i, a := range args {
+		c, ok := a.Background.(*Const)
+		if ok && decides(c) && Annihilates(e.Fn, i, c.Value, g.Strict) {
+			deciding = append(deciding, a.Set)
+			value := unsigned(&Const{Value: c.Value.Convert(e.Typ), Gap: c.Gap})
 			// inf and -inf cannot both decide a sum.
 			clash = clash || decided != nil && !Equal(decided, value)
-			decided = value
+			if decided == nil || !value.Gap {
+				decided = value
+			}
 		}
 	}
 	if deciding != nil && !clash {
@@ -100,33 +187,13 @@ func (g Algebra) call(e *Call, leaves Leaves) Support {
 	}
 	s := Support{Set: Union(sets...)}
 	if known {
-		s.Background = unsignedZero(g.Eval.Fold(&Call{Fn: e.Fn, Args: backgrounds, Typ: e.Typ}))
+		s.Background = g.Eval.Fold(&Call{Fn: e.Fn, Args: backgrounds, Typ: e.Typ})
 	}
 	return s
 }
 
-// unsignedZero turns a negative zero into zero: what is not stored has no sign.
-func unsignedZero(e Expr) Expr {
-	if v, ok := ConstValue(e); ok && isValue(v, tensor.Zero(v.DType())) {
-		return &Const{Value: tensor.Zero(v.DType())}
-	}
-	return e
-}
-
-// absorbed is the annihilating value as a result: a negative zero becomes zero,
-// so that one fill stands for every way to reach it.
-func (g Algebra) absorbed(v tensor.Scalar, typ tensor.DType) tensor.Scalar {
-	if isValue(v, tensor.Zero(v.DType())) {
-		return tensor.Zero(typ)
-	}
-	return v.Convert(typ)
-}
-
-func (g Algebra) choice(e *Select, leaves Leaves) Support {
-	c, t, f := g.Of(e.Cond, leaves), g.Of(e.Then, leaves), g.Of(e.Else, leaves)
-	if v, ok := ConstValue(c.Background); isPattern(e.Cond) && ok && !v.Bool() {
-		return Support{Set: Union(c.Set, f.Set), Background: f.Background}
-	}
+// chosen is the support of the value of a choice.
+func (g Algebra) chosen(e *Select, c, t, f Support, leaves Leaves) Support {
 	if v, ok := ConstValue(c.Background); ok {
 		on, off := t, f // the branch taken where the condition is explicit, or not
 		if v.Bool() {
@@ -139,31 +206,65 @@ func (g Algebra) choice(e *Select, leaves Leaves) Support {
 		return Support{Set: Union(set, off.Set), Background: off.Background}
 	}
 	if sameConst(t.Background, f.Background) {
-		if known, ok := leaves.(Conditions); ok && onIndices(e.Cond) {
-			if on, off, ok := known.Condition(e.Cond); ok {
-				set := Union(Intersect(AtomOf(on), t.Set), Intersect(AtomOf(off), f.Set))
-				return Support{Set: set, Background: t.Background}
-			}
-		}
-		if isPattern(e.Cond) {
-			return Support{Set: Union(c.Set, t.Set, f.Set), Background: t.Background}
+		if set, ok := branches(e, t, f, leaves); ok {
+			return Support{Set: set, Background: t.Background}
 		}
 		// Where neither branch is explicit the condition does not matter.
 		return Support{Set: Union(t.Set, f.Set), Background: t.Background}
 	}
+	return g.either(c, t, f)
+}
+
+// choice is the support of a choice with its state, which is made of those of the condition
+// and of the branch taken.
+func (g Algebra) choice(e *Select, c, t, f Support, leaves Leaves) Support {
+	if v, ok := ConstValue(c.Background); ok {
+		off := f // the branch taken where the condition is not stored
+		if v.Bool() {
+			off = t
+		}
+		if off.Background != nil {
+			off.Background = g.Eval.Fold(&Select{Cond: c.Background, Then: off.Background, Else: off.Background})
+		}
+		return Support{Set: Union(c.Set, off.Set), Background: off.Background}
+	}
+	if c.Background == nil && !onIndices(e.Cond) {
+		return Everywhere() // the condition may be stored
+	}
+	if c.Background != nil && len(FreeVars(c.Background)) > 0 {
+		return g.either(c, t, f) // whether it is follows from what the background reads
+	}
+	if sameConst(t.Background, f.Background) {
+		// Of backgrounds of different states the result has one that does not annihilate.
+		background := t.Background
+		if !background.(*Const).Gap {
+			background = f.Background
+		}
+		if set, ok := branches(e, t, f, leaves); ok {
+			return Support{Set: set, Background: background}
+		}
+		return Support{Set: Union(t.Set, f.Set), Background: background}
+	}
+	return g.either(c, t, f)
+}
+
+// branches is where the branches of a choice on indices alone matter, each where it is taken.
+func branches(e *Select, t, f Support, leaves Leaves) (Formula, bool) {
+	if known, ok := leaves.(Conditions); ok && onIndices(e.Cond) {
+		if on, off, ok := known.Condition(e.Cond); ok {
+			return Union(Intersect(AtomOf(on), t.Set), Intersect(AtomOf(off), f.Set)), true
+		}
+	}
+	return None(), false
+}
+
+// either is the support of a choice of which nothing more is known.
+func (g Algebra) either(c, t, f Support) Support {
 	s := Support{Set: Union(c.Set, t.Set, f.Set)}
 	if c.Background != nil && t.Background != nil && f.Background != nil {
 		s.Background = g.Eval.Fold(&Select{Cond: c.Background, Then: t.Background, Else: f.Background})
 	}
 	return s
-}
-
-// isPattern reports whether a condition asks what an operand stores. What it chooses
-// then has all of that operand's coordinates, whatever the branch is made of:
-// gradients are stored as their operands are.
-func isPattern(cond Expr) bool {
-	a, ok := cond.(*Access)
-	return ok && a.Tensor.Pattern
 }
 
 // onIndices reports whether e depends on nothing but indices and extents.
@@ -176,6 +277,24 @@ func onIndices(e Expr) bool {
 		}
 	})
 	return only
+}
+
+// Uniform reports whether e reads no element of a tensor that could be stored: it is made of
+// literals, scalars and indices. What a reduction makes of such values is uniform, too.
+func Uniform(e Expr) bool {
+	uniform := true
+	Walk(e, func(x Expr) {
+		switch x := x.(type) {
+		case *Const:
+			uniform = uniform && !x.Gap
+		case *Access:
+			uniform = uniform && len(x.Indices) == 0
+		case *TempRef:
+			r := x.Temp.Reduce
+			uniform = uniform && r.In == nil && Uniform(r.Body)
+		}
+	})
+	return uniform
 }
 
 func sameConst(x, y Expr) bool {
@@ -193,18 +312,7 @@ func (g Algebra) Repeat(f Fold, e Expr, vars []*Index, typ tensor.DType) Expr {
 	if v, ok := ConstValue(e); ok && f.IsIdentity(v) {
 		return e
 	}
-	n := func(to tensor.DType) Expr {
-		var n Expr
-		for _, v := range vars {
-			x := g.Eval.Fold(&Cast{To: to, X: &Extent{Var: v}})
-			if n == nil {
-				n = x
-			} else {
-				n = &Call{Fn: "*", Args: []Expr{n, x}, Typ: to}
-			}
-		}
-		return n
-	}
+	count := func(v *Index) Expr { return g.Eval.Fold(&Cast{To: typ.Real(), X: &Extent{Var: v}}) }
 	some := func(value Expr, empty tensor.Scalar) Expr {
 		var cond Expr
 		for _, v := range vars {
@@ -215,11 +323,15 @@ func (g Algebra) Repeat(f Fold, e Expr, vars []*Index, typ tensor.DType) Expr {
 				cond = &Call{Fn: "and", Args: []Expr{cond, c}, Typ: tensor.Bool}
 			}
 		}
-		return &Select{Cond: cond, Then: value, Else: &Const{Value: empty}}
+		return &Select{Cond: cond, Then: value, Else: &Const{Value: empty, Gap: !Uniform(e)}}
 	}
 	switch f {
 	case FoldSum:
-		return some(g.Eval.Fold(&Call{Fn: "*", Args: []Expr{e, n(typ)}, Typ: typ}), tensor.Zero(typ))
+		sum := e
+		for _, v := range vars {
+			sum = g.Eval.Fold(&Call{Fn: "*", Args: []Expr{sum, count(v)}, Typ: typ})
+		}
+		return some(sum, tensor.Zero(typ))
 	case FoldProd:
 		// One power for each variable: the product of the extents may not fit.
 		// Real powers are taken in f64, which holds odd extents that f32 rounds.
@@ -238,10 +350,14 @@ func (g Algebra) Repeat(f Fold, e Expr, vars []*Index, typ tensor.DType) Expr {
 	case FoldOr, FoldAnd:
 		return some(e, f.Identity(typ))
 	case FoldLogSumExp:
-		logn := &Call{Fn: "log", Args: []Expr{n(typ)}, Typ: typ}
+		n := count(vars[0])
+		for _, v := range vars[1:] {
+			n = &Call{Fn: "*", Args: []Expr{n, count(v)}, Typ: typ}
+		}
+		logn := &Call{Fn: "log", Args: []Expr{n}, Typ: typ}
 		return some(&Call{Fn: "+", Args: []Expr{e, logn}, Typ: typ}, Lowest(typ))
 	case FoldArgMin, FoldArgMax:
-		return &Const{Value: tensor.Zero(tensor.Int64)}
+		return &Const{Value: tensor.Zero(tensor.Int64), Gap: !Uniform(e)}
 	}
 	panic("BUG: unknown fold")
 }

@@ -1,6 +1,7 @@
 package ir
 
 import (
+	"math"
 	"testing"
 
 	"github.com/lacuna-sparse/lacuna/tensor"
@@ -11,9 +12,11 @@ type testLeaves map[*Access]Support
 
 func (l testLeaves) Access(a *Access) Support { return l[a] }
 func (l testLeaves) Index(*Index) Support     { return Everywhere() }
-func (l testLeaves) Temp(t *Temp) Support     { return testAlgebra.TempSupport(t, l) }
+func (l testLeaves) Temp(t *Temp) Behaviour   { return testAlgebra.TempBehaviour(t, l) }
 
 func literal(v float64) *Const { return &Const{Value: tensor.Float(tensor.Float64, v)} }
+
+func gap(v float64) *Const { return &Const{Value: tensor.Float(tensor.Float64, v), Gap: true} }
 
 func call(fn string, args ...Expr) *Call {
 	typ := tensor.Float64
@@ -32,10 +35,10 @@ func operands() (a, b, one, inf, dense, settled *Access, leaves testLeaves) {
 	}
 	a, b, one, inf, dense, settled = vector("a"), vector("b"), vector("one"), vector("inf"), vector("d"), vector("s")
 	leaves = testLeaves{
-		a:       {Set: AtomOf(0), Background: literal(0)},
-		b:       {Set: AtomOf(1), Background: literal(0)},
-		one:     {Set: AtomOf(2), Background: literal(1)},
-		inf:     {Set: AtomOf(3), Background: &Const{Value: Lowest(tensor.Float64)}},
+		a:       {Set: AtomOf(0), Background: gap(0)},
+		b:       {Set: AtomOf(1), Background: gap(0)},
+		one:     {Set: AtomOf(2), Background: gap(1)},
+		inf:     {Set: AtomOf(3), Background: gap(math.Inf(-1))},
 		dense:   Everywhere(),
 		settled: Constant(settled),
 	}
@@ -74,6 +77,10 @@ func TestSupports(t *testing.T) {
 		{"a factor of a sum distributes", call("*", call("+", a, one), b), "#1 else 0"},
 		{"casts keep the set", &Cast{To: tensor.Int64, X: one}, "#2 else 1"},
 		{"nothing stored in a literal", literal(3), "∅ else 3"},
+		{"a literal 0 does not annihilate", call("*", literal(0), dense), "⊤ else unknown"},
+		{"nor does what literals make of a gap that is none", call("*", &Select{call("<", dense, literal(0)), literal(0), literal(0)}, a), "#0 else 0"},
+		{"of a gap of 0 and a literal 0 is made a gap", call("*", call("+", a, literal(0)), dense), "#0 else 0"},
+		{"the zero of a gap has no sign", call("neg", a), "#0 else 0"},
 		{"an index varies", &IndexValue{Var: &Index{Name: "i"}}, "⊤ else unknown"},
 	} {
 		if got := testAlgebra.Of(test.e, leaves).describe(); got != test.want {
@@ -119,7 +126,7 @@ func TestRepeat(t *testing.T) {
 		want string
 	}{
 		{FoldSum, literal(3), v[:1], "where((|i| > 0), (3 * f64(|i|)), 0)"},
-		{FoldSum, literal(3), v, "where(and((|i| > 0), (|j| > 0)), (3 * (f64(|i|) * f64(|j|))), 0)"},
+		{FoldSum, literal(3), v, "where(and((|i| > 0), (|j| > 0)), ((3 * f64(|i|)) * f64(|j|)), 0)"},
 		{FoldSum, literal(0), v, "0"},
 		{FoldProd, literal(1), v, "1"},
 		{FoldProd, literal(2), v[:1], "where((|i| > 0), pow(2, f64(|i|)), 1)"},

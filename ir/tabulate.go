@@ -168,7 +168,7 @@ func (l *tableLeaves) Access(a *Access) Support {
 }
 
 func (l *tableLeaves) atom(i int, a *Access) Support {
-	return Support{Set: AtomOf(Atom(i)), Background: &Const{Value: a.Tensor.Fill.Convert(ComputeType(a.Tensor.DType))}}
+	return Support{Set: AtomOf(Atom(i)), Background: a.Tensor.Gap()}
 }
 
 // Index implements Leaves.
@@ -180,4 +180,4 @@ func (l *tableLeaves) Index(v *Index) Support {
 }
 
 // Temp implements Leaves: a temporary is computed outside an innermost loop.
-func (l *tableLeaves) Temp(t *Temp) Support { return Constant(&TempRef{Temp: t}) }
+func (l *tableLeaves) Temp(t *Temp) Behaviour { return Same(Constant(&TempRef{Temp: t})) }

@@ -23,7 +23,7 @@ func TestTables(t *testing.T) {
 		// Entries that belong to no index would have to be told apart.
 		{"y(i) = sum_k (A(i,k) * s(2*k))", "forall i|forall k"},
 	} {
-		p, err := New(checked(t, test.text, "A:CSR B:CSR s:S x:D"), Options{}, arithmetic)
+		p, err := New(t.Context(), checked(t, test.text, "A:CSR B:CSR s:S x:D"), Options{}, arithmetic)
 		if err != nil {
 			t.Fatalf("%s: %v", test.text, err)
 		}

@@ -263,7 +263,7 @@ func (s *scheduler) absentWithout(f Fold, e Expr, a *Access) bool {
 	if !a.Tensor.FillKnown {
 		return false
 	}
-	without := s.alg.Of(e, maskLeaves{a})
+	without := s.alg.Stored(e, maskLeaves{a})
 	v, ok := ConstValue(without.Background)
 	return ok && without.Set.IsNone() && f.IsIdentity(v)
 }
@@ -288,7 +288,7 @@ func sameElement(a, b *Access) bool {
 	}
 	for axis, x := range a.Indices {
 		y := b.Indices[axis]
-		if x.Gather != nil || y.Gather != nil || x.Const != y.Const || x.Pad != y.Pad || x.Part != y.Part || !slices.Equal(x.Terms, y.Terms) {
+		if x.Gather != nil || y.Gather != nil || x.Const != y.Const || x.Literal != y.Literal || x.Pad != y.Pad || x.Part != y.Part || !slices.Equal(x.Terms, y.Terms) {
 			return false
 		}
 	}

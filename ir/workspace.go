@@ -242,7 +242,7 @@ func (s *scheduler) maskOf(r *Reduce, v *Index) *Access {
 				return // a diagonal: its entries do not lie in one fibre
 			}
 		}
-		without := s.alg.Of(s.value, maskLeaves{a})
+		without := s.alg.Stored(s.value, maskLeaves{a})
 		if without.Set.IsNone() && sameConst(without.Background, background) {
 			found = a
 		}
@@ -256,14 +256,14 @@ type maskLeaves struct{ absent *Access }
 
 func (m maskLeaves) Access(a *Access) Support {
 	if a == m.absent {
-		return Constant(&Const{Value: a.Tensor.Fill.Convert(ComputeType(a.Tensor.DType))})
+		return Constant(a.Tensor.Gap())
 	}
 	return Everywhere()
 }
 
 func (m maskLeaves) Index(*Index) Support { return Everywhere() }
 
-func (m maskLeaves) Temp(*Temp) Support { return Everywhere() }
+func (m maskLeaves) Temp(*Temp) Behaviour { return Same(Everywhere()) }
 
 // nest is the split's statement, with the loops of each term of each workspace in
 // the order given for it.

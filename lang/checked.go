@@ -112,6 +112,8 @@ type IndexExpr struct {
 	Slice bool
 	// Open says of a slice that it runs to the end of the dimension.
 	Open bool
+	// Literal, when not 0, says that kernels take Const from the run: see TakeLiterals.
+	Literal int
 }
 
 // Term is Coef*Var of an affine index; Coef is not 0. Terms of one IndexExpr

@@ -1,6 +1,6 @@
 package lang
 
-// Code identifies a kind of error. Codes are stable: docs/errors.md has an
+// Code identifies a kind of error or warning. Codes are stable: docs/errors.md has an
 // entry with an example for each.
 type Code string
 
@@ -49,13 +49,20 @@ const (
 	ErrGradientForm      Code = "E503"
 )
 
-// CodeInfo is one row of the table of error codes.
+// The codes of warnings. W1xx are about what a program means, W2xx about what it costs.
+const (
+	WarnInnerSum  Code = "W101"
+	WarnOldValue  Code = "W102"
+	WarnWholeLoop Code = "W201"
+)
+
+// CodeInfo is one row of the table of codes.
 type CodeInfo struct {
 	Code  Code
 	Title string
 }
 
-// Codes lists every error code with its title, in order.
+// Codes lists every code, of errors and warnings, with its title, in order.
 func Codes() []CodeInfo {
 	return []CodeInfo{
 		{ErrCharacter, "character that no token starts with"},
@@ -96,6 +103,9 @@ func Codes() []CodeInfo {
 		{ErrGradientOf, "no gradient with respect to this tensor"},
 		{ErrNotDifferentiable, "not differentiable"},
 		{ErrGradientForm, "form whose gradient is not supported"},
+		{WarnInnerSum, "implied sum inside parentheses"},
+		{WarnOldValue, "assignment that reads as an equation"},
+		{WarnWholeLoop, "loop over a whole dimension"},
 	}
 }
 

@@ -181,13 +181,13 @@ func TestErrorsPage(t *testing.T) {
 	for _, entry := range entries {
 		title, body, _ := strings.Cut(entry, "\n")
 		code, _, _ := strings.Cut(title, " ")
-		if !strings.HasPrefix(code, "E") {
+		if Code(code).Title() == "" {
 			continue
 		}
 		titles = append(titles, title)
 		_, block, found := strings.Cut(body, "```lacuna\n")
 		if !found {
-			if code != string(ErrTooLarge) && code != string(ErrUnsupported) {
+			if code != string(ErrTooLarge) && code != string(ErrUnsupported) && code != string(WarnWholeLoop) {
 				t.Errorf("%s has no example", code)
 			}
 			continue
@@ -220,6 +220,12 @@ func checkExample(t *testing.T, code Code, block string) {
 		} else {
 			src = append(src, line)
 		}
+	}
+	if code[0] == 'W' {
+		if got := warningsOf(t, strings.Join(src, "\n"), decls); len(got) != 1 || got[0].Code != code {
+			t.Errorf("the example of %s gives %v", code, got)
+		}
+		return
 	}
 	got := runAll(t, strings.Join(src, "\n"), decls, shapes)
 	if len(got) == 0 || got[0].Code != code {

@@ -55,7 +55,7 @@ func sameAccess(a, b *Access) bool {
 	}
 	for i, x := range a.Indices {
 		y := b.Indices[i]
-		if x.Const != y.Const || len(x.Terms) != len(y.Terms) || (x.Gather == nil) != (y.Gather == nil) {
+		if x.Const != y.Const || x.Literal != y.Literal || len(x.Terms) != len(y.Terms) || (x.Gather == nil) != (y.Gather == nil) {
 			return false
 		}
 		if x.Gather != nil && !sameAccess(x.Gather, y.Gather) {

@@ -75,6 +75,9 @@ func (e *emitter) coordinate(st *state, x ir.IndexExpr) (loop.Expr, bool) {
 		return e.b.Let(x.Gather.Tensor.Name, e.b.Cast(loop.I64, e.load(st, x.Gather))), true
 	}
 	sum := loop.Expr(loop.Int(x.Const))
+	if x.Literal > 0 {
+		sum = e.scalar(e.literal(x.Literal))
+	}
 	for _, t := range x.Terms {
 		v, ok := st.index[t.Var]
 		if !ok {

@@ -73,7 +73,7 @@ func (k *kernel) segmentsOf(t *ir.Tensor) []segment {
 		switch level.Kind {
 		case tensor.CompressedLevel:
 			list = append(list, segment{first: l, last: l,
-				pos:   k.buffer(fmt.Sprintf("%s%d_pos", t.Name, l), loop.U64, loop.Output),
+				pos:   k.buffer(fmt.Sprintf("%s%d_pos", t.Name, l), k.opts.positions(), loop.Output),
 				total: k.newScalar(fmt.Sprintf("%s%d_entries", t.Name, l), false)})
 		case tensor.SingletonLevel:
 			list[len(list)-1].last = l
@@ -175,7 +175,7 @@ func (a *assembly) enter(e *emitter, st *state, body func()) {
 	if a.allParents && r.level == 1 {
 		parent := r.pos
 		a.descend(e, st, body)
-		b.Store(e.write(a.segments[next].pos), b.Add(parent, loop.Int(1)), b.Cast(loop.U64, a.current[next]))
+		b.Store(e.write(a.segments[next].pos), b.Add(parent, loop.Int(1)), b.Cast(e.opts.positions(), a.current[next]))
 		return
 	}
 	parent, before := r.pos, b.Let("before", a.current[next])
@@ -183,7 +183,7 @@ func (a *assembly) enter(e *emitter, st *state, body func()) {
 	n := b.Let("n", b.Sub(a.current[next], before))
 	// A parent without entries may not exist itself: positions start as zeros.
 	b.If(e.leads(b.Gt(n, loop.Int(0))), func() {
-		b.Store(e.write(a.segments[next].pos), b.Add(parent, loop.Int(1)), b.Cast(loop.U64, n))
+		b.Store(e.write(a.segments[next].pos), b.Add(parent, loop.Int(1)), b.Cast(e.opts.positions(), n))
 	}, nil)
 }
 
@@ -234,7 +234,7 @@ func (a *assembly) leaf(e *emitter, st *state, s *ir.Assign) {
 // leafCondition tells whether the operands' patterns say that the value at one coordinate
 // is stored.
 func (e *emitter) leafCondition(st *state, s *ir.Assign) loop.Expr {
-	sup := e.alg.Of(s.Value, leaves{e: e, st: st})
+	sup := e.alg.Stored(s.Value, leaves{e: e, st: st})
 	scatter := e.step.Scatter
 	if scatter && isIdentity(e.step.Fold, sup.Background) || !scatter && sup.Background != nil && e.leftAlone(sup.Background) {
 		return e.holds(sup.Set, func(at ir.Atom) loop.Expr { return e.atoms[at].flag })

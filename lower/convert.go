@@ -62,6 +62,8 @@ type ConvertOptions struct {
 	// Grain is as in Options.
 	Grain   int64
 	Entries EntryOrder
+	// Keep leaves nothing out: what dense blocks hold stays stored where the target has none.
+	Keep bool
 	// Path says how entries are brought into order: see ChoosePath.
 	Path Path
 	// Grids is as in Options: a pass has a chunk for each of thousands of warps, and
@@ -72,7 +74,7 @@ type ConvertOptions struct {
 // Convert lowers the conversion of from to to. It gives the same arrays as
 // tensor.Tensor.Convert: every stored value stays, but for the values in dense
 // blocks that the target does not have, of which those that equal the fill are
-// left out. types gives the element types of from's arrays and those wanted of
+// left out unless opts say Keep. types gives the element types of from's arrays and those wanted of
 // to's; for a level without coordinates, a type that can hold them.
 //
 // A buffer of the Kernel's Result may be one of its Inputs: the result then
@@ -174,7 +176,7 @@ func newConverter(from, to *ir.Tensor, types OperandTypes, how ConvertOptions) *
 		c.blocks = sparse < depth
 		depth = sparse
 	default:
-		c.filter = sparse < depth
+		c.filter = sparse < depth && !how.Keep
 		c.scatter = sparseRank(to.Format) < to.Rank
 	}
 	c.count = loop.U64

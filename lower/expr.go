@@ -1,7 +1,6 @@
 package lower
 
 import (
-	"fmt"
 	"math"
 
 	"github.com/lacuna-sparse/lacuna/ir"
@@ -10,36 +9,7 @@ import (
 )
 
 // expr emits the value of a plan expression.
-func (e *emitter) expr(st *state, x ir.Expr) loop.Expr {
-	switch x := x.(type) {
-	case *ir.Const:
-		return constant(x.Value)
-	case *ir.Access:
-		return e.load(st, x)
-	case *ir.IndexValue:
-		return st.index[x.Var]
-	case *ir.Extent:
-		return e.scalar(e.extent(x.Var))
-	case *ir.TempRef:
-		return st.temps[x.Temp].expr
-	case *ir.Cast:
-		return castTo(x.To, e.expr(st, x.X))
-	case *ir.Select:
-		return e.b.Select(e.expr(st, x.Cond), e.expr(st, x.Then), e.expr(st, x.Else))
-	case *ir.Call:
-		args := make([]loop.Expr, len(x.Args))
-		for i, a := range x.Args {
-			// Operands are used more than once by some functions.
-			args[i] = e.b.Let("v", e.expr(st, a))
-		}
-		t := computeType(x.Typ)
-		if e.opts.Grids && x.Fn == "exp" && t == loop.F32 && args[0].Type() == t {
-			return &loop.Call{Fn: "_expsingle_f32", Typ: t, Args: args} // has a third of the operations
-		}
-		return function(x.Fn, t, args)
-	}
-	panic(fmt.Sprintf("BUG: unknown plan expression %T", x))
-}
+func (e *emitter) expr(st *state, x ir.Expr) loop.Expr { return e.operand(st, x).Expr }
 
 // castTo converts x to a tensor type; a half-precision one rounds.
 func castTo(to tensor.DType, x loop.Expr) loop.Expr {
@@ -92,7 +62,7 @@ func function(fn string, t loop.Type, args []loop.Expr) loop.Expr {
 		return loop.NewBinary(op, x, args[1])
 	}
 	if op, ok := operators[fn]; ok {
-		return loop.NewBinary(op, x, args[1])
+		return byReal(op, x, args[1])
 	}
 	if op, ok := roundings[fn]; ok {
 		if !in.IsFloat() {
@@ -112,6 +82,17 @@ func function(fn string, t loop.Type, args []loop.Expr) loop.Expr {
 		return libraryCall(fn, t, args)
 	}
 	panic("BUG: no lowering for function " + fn)
+}
+
+// byReal is an operator on two numbers of one type, or the product or quotient of both parts
+// of a complex number with a real one: with the complex number y+0i the other part would
+// be NaN where one is infinite.
+func byReal(op loop.BinaryOp, x, y loop.Expr) loop.Expr {
+	if !x.Type().IsComplex() || y.Type().IsComplex() {
+		return loop.NewBinary(op, x, y)
+	}
+	part := func(of loop.UnaryOp) loop.Expr { return loop.NewBinary(op, loop.NewUnary(of, x), y) }
+	return loop.NewBinary(loop.Complex, part(loop.Real), part(loop.Imag))
 }
 
 // smallPower is x to a literal power of 1, 2 or 3 as products, nil otherwise.

@@ -342,7 +342,7 @@ func (m *mergedRows) positionsStage(seg segment, place func(t *gridTeam, begins 
 		for i := range m.operands {
 			begins = append(begins, b.Let("p", b.LoadIndex(t.read(m.pos(i)), row)))
 		}
-		b.Store(t.write(seg.pos), row, b.Cast(loop.U64, place(t, begins)))
+		b.Store(t.write(seg.pos), row, b.Cast(m.opts.positions(), place(t, begins)))
 	})
 	m.addStage(t.gridStage("positions", t.blocksForThreads(sizePlus(loop.SizeScalar(m.rows), 1))))
 }

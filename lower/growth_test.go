@@ -34,7 +34,7 @@ func TestCodeGrowsLinearly(t *testing.T) {
 					}
 				}
 			}
-			k, err := s.Compile(test.lhs+" = "+strings.Join(terms, " + "), opts...)
+			k, err := s.Compile(t.Context(), test.lhs+" = "+strings.Join(terms, " + "), opts...)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -319,7 +319,7 @@ func (w *walk) dense() {
 		b.If(b.Gt(b.Sub(hi, lo), loop.Int(maxEntries>>8)), w.tooManyEntries, nil)
 		defer func() { w.checkEntries(w.out.current...) }()
 	}
-	if seen := w.onlySeen(); seen != nil && len(w.followers) == 0 {
+	if seen := w.onlySeen(nil); seen != nil {
 		b.If(b.Gt(hi, lo), func() { b.Assign(seen, loop.Truth(true)) }, nil)
 		return
 	}
@@ -416,7 +416,7 @@ func (w *walk) walkOne(it *iterator, set ir.Formula) {
 	if w.counting && (!it.unique || strided || gapFirst || len(w.tabled) > 0) {
 		w.startCount(gapFirst)
 	}
-	if seen := w.onlySeen(); seen != nil && !w.counting && !strided && len(w.tabled) == 0 {
+	if seen := w.onlySeen(it); seen != nil && !w.counting && !strided && len(w.tabled) == 0 {
 		b.If(b.Gt(end, begin), func() { b.Assign(seen, loop.Truth(true)) }, nil)
 		return
 	}
@@ -455,10 +455,20 @@ func (w *walk) entrySteps(it *iterator, begin, end loop.Expr, visit func(p loop.
 }
 
 // onlySeen returns the flag that the loop sets when all it has to find out, in a
-// function that counts, is whether a fold sees anything: then one test will do.
-func (w *walk) onlySeen() *loop.Ref {
+// function that counts, is whether a fold sees anything, and what it goes through, the entries
+// of it unless that is nil, is all stored: then one test will do.
+func (w *walk) onlySeen(it *iterator) *loop.Ref {
 	leaf, ok := w.f.Body.(*ir.Assign)
-	if !ok || !w.emitter.counting() || leaf.Temp == nil || leaf.Temp.Reduce.In != nil {
+	if !ok || !w.emitter.counting() || leaf.Temp == nil || leaf.Temp.Reduce.In != nil || len(w.followers) > 0 {
+		return nil
+	}
+	st, direct := w.among(it), !chooses(leaf.Value)
+	ir.Walk(leaf.Value, func(x ir.Expr) {
+		if a, ok := x.(*ir.Access); ok {
+			direct = direct && isDirect(st, a)
+		}
+	})
+	if !direct || !sameCondition(w.stored(st, leaf), always) {
 		return nil
 	}
 	return w.accs[leaf.Temp].seen

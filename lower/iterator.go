@@ -105,7 +105,7 @@ func (e *emitter) iterators(st *state, v *ir.Index, body ir.Stmt) []*iterator {
 // affine splits x into stride*v + offset, when that is its form with a positive
 // stride and an offset that is bound. A nil offset is 0.
 func (e *emitter) affine(st *state, x ir.IndexExpr, v *ir.Index) (stride int64, offset loop.Expr, ok bool) {
-	rest := ir.IndexExpr{Const: x.Const}
+	rest := ir.IndexExpr{Const: x.Const, Literal: x.Literal}
 	for _, t := range x.Terms {
 		if t.Var == v {
 			stride = t.Coef // each variable occurs once
@@ -116,7 +116,7 @@ func (e *emitter) affine(st *state, x ir.IndexExpr, v *ir.Index) (stride int64, 
 	if stride <= 0 {
 		return 0, nil, false
 	}
-	if len(rest.Terms) == 0 && rest.Const == 0 {
+	if len(rest.Terms) == 0 && rest.Const == 0 && rest.Literal == 0 {
 		return stride, nil, true
 	}
 	offset, ok = e.coordinate(st, rest)

@@ -198,7 +198,7 @@ func (k *kernel) combineStage(w *ir.Where, part int, partial, result cell, visit
 	})
 	if g != nil {
 		// Outside the outermost loop there are results of earlier stages.
-		g.stored = e.alg.Of(leafOf(w.Producer).Value, outside{leaves{e: e, st: st, v: g.v}}).Set
+		g.stored = e.alg.Stored(leafOf(w.Producer).Value, outside{leaves{e: e, st: st, v: g.v}}).Set
 		e.foldGap(st, g, total)
 	}
 	if acc.blocks != nil {

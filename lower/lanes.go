@@ -101,7 +101,20 @@ func (w *walk) innerFold(walked *ir.Access) *ir.Assign {
 	if in := leaf.Temp.Reduce.In; in != nil && in != walked {
 		return nil
 	}
+	if w.asked[leaf.Temp] && chooses(leaf.Value) {
+		return nil // what is stored may differ from step to step
+	}
 	return leaf
+}
+
+// chooses reports whether an expression takes one of two values by a condition.
+func chooses(x ir.Expr) bool {
+	found := false
+	ir.Walk(x, func(x ir.Expr) {
+		_, ok := x.(*ir.Select)
+		found = found || ok
+	})
+	return found
 }
 
 // isCheap reports whether x is made of few operators that need no call, of numbers,
@@ -181,7 +194,7 @@ func (w *walk) lanes(acc accumulator, lo, hi loop.Expr) {
 		} else {
 			b.If(b.Le(eights, loop.Int(laneTerms)), short, func() { w.eightsInBlocks(l, acc, eights) })
 		}
-		b.Assign(acc.seen, loop.Truth(true))
+		w.seeEntries(nil)
 		b.Assign(rest, b.Add(lo, b.Mul(eights, loop.Int(laneCount))))
 	}, nil)
 	b.For(l.name, b.Let("rest", rest), hi, l.visit)
@@ -206,7 +219,7 @@ func (w *walk) entryLanes(acc accumulator, it *iterator, begin, end loop.Expr, v
 		b.If(b.Gt(n, loop.Int(0)), func() {
 			eights := b.Let("eights", b.Div(n, loop.Int(laneCount)))
 			w.eightsInBlocks(l, acc, eights)
-			b.Assign(acc.seen, loop.Truth(true))
+			w.seeEntries(it)
 			b.Assign(rest, b.Add(begin, b.Mul(eights, loop.Int(laneCount))))
 		}, nil)
 	}, nil)
@@ -272,8 +285,28 @@ func (w *walk) blocks(it *iterator, begin, end loop.Expr, visit func(p loop.Expr
 		b.If(b.Eq(rest, loop.Int(1)), func() { visit(b.Let(name, b.Sub(end, loop.Int(1)))) }, func() {
 			b.If(b.Gt(rest, loop.Int(1)), func() { w.block(it, acc, b.Let(name, b.Sub(end, count))) }, nil)
 		})
-		b.Assign(acc.seen, loop.Truth(true))
+		w.seeEntries(it)
 	}, func() { b.For(name, begin, end, visit) })
+}
+
+// seeEntries notes that the fold of the loop has seen what it goes through: elements that are
+// there and, unless it is nil, entries of it.
+func (w *walk) seeEntries(it *iterator) {
+	leaf := w.f.Body.(*ir.Assign)
+	if !w.asked[leaf.Temp] {
+		w.b.Assign(w.accs[leaf.Temp].seen, always)
+		return
+	}
+	w.see(w.among(it), leaf)
+}
+
+// among is a state at some entry of it.
+func (w *walk) among(it *iterator) *state {
+	st := w.st.clone()
+	if it != nil {
+		st.cursors[it.access] = it.child(loop.Int(0), nil, nil)
+	}
+	return st
 }
 
 // block folds the entries of it from first on, as many as make a block.

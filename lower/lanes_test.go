@@ -62,7 +62,7 @@ func TestWhatRunsInLanes(t *testing.T) {
 				opts = append(opts, lacuna.Format(operand.name, operand.format, operand.dtype))
 			}
 		}
-		k, err := s.Compile(test.text, opts...)
+		k, err := s.Compile(t.Context(), test.text, opts...)
 		if err != nil {
 			t.Fatalf("%s: %v", test.text, err)
 		}

@@ -34,13 +34,13 @@ func fillOf(t *ir.Tensor) ir.Expr {
 	if !t.FillKnown {
 		return nil
 	}
-	return &ir.Const{Value: t.Fill.Convert(ir.ComputeType(t.DType))}
+	return t.Gap()
 }
 
 func (l leaves) Access(a *ir.Access) ir.Support {
 	if work := a.Tensor.Work; work != nil && l.e.entries[l.e.workspaceOf(a.Tensor)] == nil {
 		// Along a loop outside the workspace, it is what its producer makes it.
-		return l.e.alg.TempSupport(work.Temp, l)
+		return l.e.alg.TempBehaviour(work.Temp, l).State
 	}
 	c := l.st.cursors[a]
 	background := fillOf(a.Tensor)
@@ -100,17 +100,17 @@ func (l leaves) Index(v *ir.Index) ir.Support {
 	return ir.Constant(&ir.IndexValue{Var: v})
 }
 
-func (l leaves) Temp(t *ir.Temp) ir.Support {
+func (l leaves) Temp(t *ir.Temp) ir.Behaviour {
 	v, ok := l.st.temps[t]
 	switch {
 	case !ok:
-		return l.e.alg.TempSupport(t, l)
+		return l.e.alg.TempBehaviour(t, l)
 	case l.v == nil && v.present == nil:
-		return ir.Support{Set: ir.All(), Background: v.background}
+		return ir.Same(ir.Support{Set: ir.All(), Background: v.background})
 	case v.present == nil || v.background == nil || l.settled:
-		return ir.Constant(&ir.TempRef{Temp: t})
+		return ir.Same(ir.Constant(&ir.TempRef{Temp: t}))
 	}
-	return ir.Support{Set: ir.AtomOf(l.e.flagAtom("t", v.present)), Background: v.background}
+	return ir.Same(ir.Support{Set: ir.AtomOf(l.e.flagAtom("t", v.present)), Background: v.background})
 }
 
 // flagAtom is the atom of a presence known before the loop; equal presences
@@ -142,9 +142,25 @@ func (e *emitter) need(s ir.Stmt, l leaves) ir.Formula {
 	return ir.Union(sets...)
 }
 
+// support is where along a loop the value of a leaf matters or, where somebody asks what
+// is stored, where it is stored.
+func (e *emitter) support(leaf *ir.Assign, l ir.Leaves) ir.Support {
+	stored := !e.step.Result.Format.IsDense()
+	switch {
+	case leaf.Temp != nil:
+		stored = e.asked[leaf.Temp]
+	case leaf.LHS.Tensor.Work != nil:
+		stored = true
+	}
+	if stored {
+		return e.alg.Stored(leaf.Value, l)
+	}
+	return e.alg.Of(leaf.Value, l)
+}
+
 // needOf is the part of need that one assignment is the reason for.
 func (e *emitter) needOf(leaf *ir.Assign, l leaves) ir.Formula {
-	sup := e.alg.Of(leaf.Value, l)
+	sup := e.support(leaf, l)
 	if leaf.Temp != nil {
 		r := leaf.Temp.Reduce
 		if r.In != nil {

@@ -58,12 +58,14 @@ type Input struct {
 }
 
 // Scalar says what the caller binds to a program scalar: the extent of an
-// index variable, or of an axis of a tensor (the result included).
+// index variable, or of an axis of a tensor (the result included); or a number of the text.
 type Scalar struct {
 	Scalar loop.ScalarID
 	Index  *ir.Index
 	Tensor *ir.Tensor
 	Axis   int
+	// Literal, when not 0, is a number of the program's text instead (ir.IndexExpr.Literal).
+	Literal int
 }
 
 // Result says where the result's arrays are after the run.
@@ -97,6 +99,9 @@ type OperandTypes interface {
 type Options struct {
 	// Coordinates is the type of the result's coordinate arrays: U32 or U64.
 	Coordinates loop.Type
+	// Positions is the type of the result's position arrays: U64, also where it is not set, or U32. Then
+	// the caller sees to it that no array of coordinates is given more elements than that counts.
+	Positions loop.Type
 	// Workspace is how workspaces store their entries.
 	Workspace WorkspaceKind
 	// LimitWide makes a program fail with [TooWide] where a hash table for several
@@ -119,6 +124,14 @@ type Options struct {
 	// Grain, when not 0, is the work of one chunk of every parallel loop, so that
 	// tests cut small data too.
 	Grain int64
+}
+
+// positions is the type of the result's position arrays.
+func (o *Options) positions() loop.Type {
+	if o.Positions == loop.Invalid {
+		return loop.U64
+	}
+	return o.Positions
 }
 
 // Assembly is how the entries of a sparse result get their places.
@@ -167,6 +180,7 @@ func newKernel(c *ir.Compute, alg ir.Algebra, types OperandTypes, opts Options) 
 		inputs:  map[Input]loop.BufferID{},
 		scalars: map[Scalar]loop.ScalarID{},
 		tables:  map[*ir.Tabulate]*table{},
+		asked:   alg.AskedStates(c),
 	}
 	k.result.Tensor, k.result.Fill = c.Result, -1
 	return k
@@ -195,8 +209,9 @@ type kernel struct {
 	// roomless: the nest has chunks of which nobody knows how much they append.
 	roomless   bool
 	accessList []*ir.Access
-	sharing    *sharing       // of the functions that are begun now
-	counts     *loop.BufferID // visits to each element of the result, where its gap is counted
+	asked      map[*ir.Temp]bool // reductions whose states matter
+	sharing    *sharing          // of the functions that are begun now
+	counts     *loop.BufferID    // visits to each element of the result, where its gap is counted
 }
 
 // loopType is the loop type of a tensor type: the two enumerations agree.
@@ -252,6 +267,11 @@ func (k *kernel) extent(v *ir.Index) loop.ScalarID {
 // dim is the program scalar with the extent of an axis of a tensor.
 func (k *kernel) dim(t *ir.Tensor, axis int) loop.ScalarID {
 	return k.bound(Scalar{Tensor: t, Axis: axis}, fmt.Sprintf("%s_dim%d", t.Name, axis))
+}
+
+// literal is the program scalar with a number of the text.
+func (k *kernel) literal(n int) loop.ScalarID {
+	return k.bound(Scalar{Literal: n}, ir.LiteralName(n))
 }
 
 func (k *kernel) bound(key Scalar, name string) loop.ScalarID {

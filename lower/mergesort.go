@@ -63,26 +63,46 @@ func (s *mergeSorter) sort(e *emitter, begin loop.Expr, count *loop.Ref) {
 // merge merges neighbouring runs of the given width from one buffer to the other.
 func (s *mergeSorter) merge(e *emitter, begin loop.Expr, count, width *loop.Ref, from int) {
 	b := e.b
-	pairs := s.pairs(e)
-	keys := pairs[0][from]
 	low := b.Var("low", loop.Int(0))
 	b.While(b.Lt(low, count), func() {
 		mid := b.Let("mid", b.Min(count, b.Add(low, width)))
 		high := b.Let("high", b.Min(count, b.Add(mid, width)))
-		left, right := b.Var("left", low), b.Var("right", mid)
-		b.For("k", low, high, func(k loop.Expr) {
-			take := b.Var("take", b.Lt(left, mid))
-			b.If(b.And(take, b.Lt(right, high)), func() {
-				x := b.Let("x", b.Load(keys, b.Add(begin, left)))
-				y := b.Let("y", b.Load(keys, b.Add(begin, right)))
-				b.Assign(take, b.Not(s.before(b, y, x)))
-			}, nil)
-			chosen := b.Let("chosen", b.Add(begin, b.Select(take, left, right)))
-			for _, p := range pairs {
-				b.Store(p[1-from], b.Add(begin, k), b.Load(p[from], chosen))
-			}
-			b.If(take, func() { b.Assign(left, b.Add(left, loop.Int(1))) }, func() { b.Assign(right, b.Add(right, loop.Int(1))) })
-		})
+		s.mergeTwo(e, begin, low, mid, high, high, from)
 		b.Assign(low, high)
+	})
+}
+
+// mergeTwo merges the runs low to mid and mid to high from one buffer to the other, as far as end.
+func (s *mergeSorter) mergeTwo(e *emitter, begin, low, mid, high, end loop.Expr, from int) {
+	b := e.b
+	pairs := s.pairs(e)
+	keys := pairs[0][from]
+	left, right := b.Var("left", low), b.Var("right", mid)
+	b.For("k", low, end, func(k loop.Expr) {
+		take := b.Var("take", b.Lt(left, mid))
+		b.If(b.And(take, b.Lt(right, high)), func() {
+			x := b.Let("x", b.Load(keys, b.Add(begin, left)))
+			y := b.Let("y", b.Load(keys, b.Add(begin, right)))
+			b.Assign(take, b.Not(s.before(b, y, x)))
+		}, nil)
+		chosen := b.Let("chosen", b.Add(begin, b.Select(take, left, right)))
+		for _, p := range pairs {
+			b.Store(p[1-from], b.Add(begin, k), b.Load(p[from], chosen))
+		}
+		b.If(take, func() { b.Assign(left, b.Add(left, loop.Int(1))) }, func() { b.Assign(right, b.Add(right, loop.Int(1))) })
+	})
+}
+
+// mergeFirst merges a run of so many elements, from begin on, with another behind it that ends at count. Only as many as the
+// first run has stay.
+func (s *mergeSorter) mergeFirst(e *emitter, begin loop.Expr, first, count *loop.Ref) {
+	b := e.b
+	s.mergeTwo(e, begin, loop.Int(0), first, count, first, 0)
+	pairs := s.pairs(e)
+	b.For("i", loop.Int(0), first, func(i loop.Expr) {
+		at := b.Let("at", b.Add(begin, i))
+		for _, p := range pairs {
+			b.Store(p[0], at, b.Load(p[1], at))
+		}
 	})
 }

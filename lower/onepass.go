@@ -44,7 +44,7 @@ func (k *kernel) entryBound(body ir.Stmt) loop.SizeExpr {
 // is not the result's fill.
 func (c *coverage) of(body ir.Stmt) (set ir.Formula, ok bool) {
 	t := c.k.step.Result
-	sup := c.k.alg.Of(leafOf(body).Value, c)
+	sup := c.k.alg.Stored(leafOf(body).Value, c)
 	v, ok := ir.ConstValue(sup.Background)
 	return sup.Set, ok && sameValue(v.Convert(t.DType), t.Fill)
 }
@@ -125,7 +125,7 @@ func (c *coverage) Access(a *ir.Access) ir.Support {
 	}
 	c.accesses = append(c.accesses, a)
 	return ir.Support{Set: ir.AtomOf(ir.Atom(len(c.accesses) - 1)),
-		Background: &ir.Const{Value: a.Tensor.Fill.Convert(ir.ComputeType(a.Tensor.DType))}}
+		Background: a.Tensor.Gap()}
 }
 
 // Index implements ir.Leaves.
@@ -135,9 +135,9 @@ func (c *coverage) Index(*ir.Index) ir.Support {
 }
 
 // Temp implements ir.Leaves.
-func (c *coverage) Temp(*ir.Temp) ir.Support {
+func (c *coverage) Temp(*ir.Temp) ir.Behaviour {
 	c.loose = true
-	return ir.Everywhere()
+	return ir.Same(ir.Everywhere())
 }
 
 // bound is how many coordinates a set can have at most, where accesses have so many
@@ -291,7 +291,7 @@ func (k *kernel) onePass(body ir.Stmt, segments []segment, totals loop.BufferID,
 	k.addStage(trim)
 	if written > 0 {
 		e := k.emitter("first")
-		e.b.Store(e.write(segments[0].pos), loop.Int(0), loop.Number(loop.U64, 0))
+		e.b.Store(e.write(segments[0].pos), loop.Int(0), loop.Number(k.opts.positions(), 0))
 		k.addStage(e.stage("first"))
 	}
 	k.positions(segments, written)

@@ -2,6 +2,7 @@ package lower
 
 import (
 	"math"
+	"slices"
 
 	"github.com/lacuna-sparse/lacuna/ir"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
@@ -50,6 +51,40 @@ func (e *emitter) open(r *ir.Reduce) accumulator {
 	return acc
 }
 
+// step folds the value of a leaf into the state of its fold.
+func (e *emitter) foldStep(st *state, leaf *ir.Assign) {
+	r := leaf.Temp.Reduce
+	var x, flat loop.Expr
+	if !e.counting() {
+		x = e.expr(st, leaf.Value)
+		if isArg(r.Fold) {
+			flat = e.flatIndex(st, r)
+		}
+	}
+	e.fold(e.accs[leaf.Temp], x, flat)
+	e.see(st, leaf)
+}
+
+// see notes that a fold has seen an entry, if the value of the leaf is one.
+func (e *emitter) see(st *state, leaf *ir.Assign) {
+	b, acc := e.b, e.accs[leaf.Temp]
+	stored := e.stored(st, leaf)
+	if !sameCondition(stored, always) {
+		stored = b.Or(acc.seen, stored)
+	}
+	b.Assign(acc.seen, stored)
+}
+
+// stored is the condition that the patterns of the operands make the value of a leaf stored
+// or, where it is folded over stored coordinates, other than the fold over none of them.
+func (e *emitter) stored(st *state, leaf *ir.Assign) loop.Expr {
+	sup := e.alg.Stored(leaf.Value, leaves{e: e, st: st})
+	if r := leaf.Temp.Reduce; r.In != nil && (len(r.Vars) == 0 || !isIdentity(r.Fold, sup.Background)) {
+		return always
+	}
+	return e.holds(sup.Set, func(a ir.Atom) loop.Expr { return e.atoms[a].flag })
+}
+
 // fold folds the value x, at flat index flat for arg folds, into the state.
 func (e *emitter) fold(acc accumulator, x, flat loop.Expr) {
 	if !e.counting() {
@@ -63,7 +98,6 @@ func (e *emitter) fold(acc accumulator, x, flat loop.Expr) {
 			e.countTerm(acc)
 		}
 	}
-	e.b.Assign(acc.seen, loop.Truth(true))
 }
 
 // combine is one step of a fold whose state is the value itself.
@@ -186,7 +220,8 @@ type gapLeaves struct{ e *emitter }
 
 func (g gapLeaves) Access(a *ir.Access) ir.Support {
 	fill := fillOf(a.Tensor)
-	if fill == nil || a.Tensor.Format.IsDense() || len(a.Vars(nil)) == 0 {
+	pad := slices.ContainsFunc(a.Indices, func(x ir.IndexExpr) bool { return x.Pad })
+	if fill == nil || a.Tensor.Format.IsDense() && !pad || len(a.Vars(nil)) == 0 {
 		return ir.Everywhere()
 	}
 	return ir.Constant(fill)
@@ -194,7 +229,7 @@ func (g gapLeaves) Access(a *ir.Access) ir.Support {
 
 func (g gapLeaves) Index(*ir.Index) ir.Support { return ir.Everywhere() }
 
-func (g gapLeaves) Temp(t *ir.Temp) ir.Support { return g.e.alg.TempSupport(t, g) }
+func (g gapLeaves) Temp(t *ir.Temp) ir.Behaviour { return g.e.alg.TempBehaviour(t, g) }
 
 // gap is what a loop leaves out of a fold: copies of one value.
 type gap struct {
@@ -216,12 +251,12 @@ func (e *emitter) gapOf(f *ir.Forall, l leaves, set ir.Formula) *gap {
 		return nil
 	}
 	r := leaf.Temp.Reduce
-	value := e.alg.Of(leaf.Value, l).Background
+	value := e.support(leaf, l).Background
 	if v, ok := ir.ConstValue(value); ok && r.Fold.IsIdentity(v) {
 		return nil
 	}
 	g := &gap{reduce: r, v: f.Index, value: value, first: isArg(r.Fold),
-		stored: e.alg.Of(leaf.Value, outside{l}).Set}
+		stored: e.alg.Stored(leaf.Value, outside{l}).Set}
 	for _, v := range r.Vars {
 		if v != f.Index && l.st.index[v] == nil {
 			g.inner = append(g.inner, v)
@@ -244,11 +279,11 @@ func (o outside) Access(a *ir.Access) ir.Support {
 	return ir.Support{Set: ir.None()}
 }
 
-func (o outside) Temp(t *ir.Temp) ir.Support {
+func (o outside) Temp(t *ir.Temp) ir.Behaviour {
 	if _, ok := o.st.temps[t]; ok {
 		return o.here().Temp(t)
 	}
-	return o.e.alg.TempSupport(t, o)
+	return o.e.alg.TempBehaviour(t, o)
 }
 
 // foldGap folds the coordinates that a loop left out: visited of them were not.
@@ -295,7 +330,7 @@ func (e *emitter) foldCopies(acc accumulator, x loop.Expr, counts []loop.Expr) {
 	switch acc.reduce.Fold {
 	case ir.FoldSum:
 		for _, n := range counts {
-			x = b.Mul(x, b.Cast(x.Type(), n))
+			x = b.Let("copies", byReal(loop.Mul, x, b.Cast(x.Type().Real(), n)))
 		}
 		b.Assign(acc.state[0], b.Add(acc.state[0], x))
 	case ir.FoldProd:

@@ -114,7 +114,7 @@ func (w *walk) blocksOfRun(it *iterator, visit func(p loop.Expr)) {
 		b.Assign(more, inside(blockCount-1))
 	})
 	b.If(whole, func() {
-		b.Assign(acc.seen, loop.Truth(true))
+		w.seeEntries(it)
 		rest := b.Var("rest", loop.Int(0))
 		b.If(b.Le(b.Add(r.next, loop.Int(blockCount-1)), r.limit), func() {
 			for t := range int64(blockCount - 1) {

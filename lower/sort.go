@@ -26,10 +26,14 @@ func Sort(s *ir.Sort, types OperandTypes, opts Options) (*Kernel, error) {
 	} else {
 		total = &loop.SizeLoad{Buffer: x.pos, Index: loop.SizeScalar(x.groups)}
 	}
-	x.kept = x.length
+	x.kept, x.room = x.length, x.length
 	if s.First > 0 {
 		x.kept = x.define("kept", sizeMin(loop.SizeConst(s.First), loop.SizeScalar(x.length)))
 		size = sizeProduct(loop.SizeScalar(x.groups), loop.SizeScalar(x.kept))
+		x.room = x.define("room", sizeMin(x.roomForFirst(s.First), loop.SizeScalar(x.length)))
+		if x.how == ir.Planes {
+			total = sizeProduct(loop.SizeScalar(x.groups), loop.SizeScalar(x.room))
+		}
 	}
 	var blocks func()
 	if x.inBlocks() {
@@ -47,7 +51,7 @@ func Sort(s *ir.Sort, types OperandTypes, opts Options) (*Kernel, error) {
 		}
 	}
 	if s.First > 0 {
-		x.starts, x.places = x.buffer(s.To.Name+"_pos", loop.U64, loop.Output), x.buffer(s.To.Name+"_crd", opts.Coordinates, loop.Output)
+		x.starts, x.places = x.buffer(s.To.Name+"_pos", opts.positions(), loop.Output), x.buffer(s.To.Name+"_crd", opts.Coordinates, loop.Output)
 		allocs = append(allocs, loop.Alloc{Buffer: x.starts, Len: &loop.SizeOp{Op: loop.Add, X: loop.SizeScalar(x.groups), Y: loop.SizeConst(1)}, Zero: true},
 			loop.Alloc{Buffer: x.places, Len: size})
 	}
@@ -76,8 +80,8 @@ type lineSort struct {
 	out    loop.BufferID
 	sorter mergeSorter
 	cut    cutItems // of planes
-	// kept is how many elements of a line the result has.
-	kept loop.ScalarID
+	// kept is how many elements of a line the result has, and room how many are sorted at once (topk.go).
+	kept, room loop.ScalarID
 	// starts and places are the arrays of the result's last level, if it is sparse.
 	starts, places loop.BufferID
 	// byThread is 1 where threads sort lines of a dense tensor on grids, not blocks.
@@ -116,7 +120,7 @@ func (x *lineSort) runStage() {
 		lo, hi := x.cut.bounds(e)
 		b.For("line", lo, hi, func(g loop.Expr) {
 			begin := b.Let("begin", b.Mul(g, n))
-			x.full(e, x.base(e, g), begin, b.Let("end", b.Add(begin, n)))
+			x.full(e, x.base(e, g), begin, b.Let("end", b.Add(begin, n)), b.Let("list", b.Mul(g, e.scalar(x.room))))
 		})
 	} else {
 		b.For("line", b.Lo(), b.Hi(), func(g loop.Expr) {
@@ -145,7 +149,7 @@ func (x *lineSort) base(e *emitter, g loop.Expr) loop.Expr {
 		return base
 	}
 	starts, places := e.write(x.starts), e.write(x.places)
-	b.Store(starts, b.Add(g, loop.Int(1)), b.Cast(loop.U64, b.Add(base, kept)))
+	b.Store(starts, b.Add(g, loop.Int(1)), b.Cast(x.opts.positions(), b.Add(base, kept)))
 	b.For("i", loop.Int(0), kept, func(i loop.Expr) { b.Store(places, b.Add(base, i), b.Cast(x.opts.Coordinates, i)) })
 	return base
 }
@@ -170,15 +174,14 @@ func (x *lineSort) take(e *emitter, begin, i, at loop.Expr) {
 	e.b.Store(e.write(x.out), at, e.b.Load(e.write(from), e.b.Add(begin, i)))
 }
 
-// full sorts a line of a dense tensor, begin to end, into the result from base on.
-func (x *lineSort) full(e *emitter, base, begin, end loop.Expr) {
+// full sorts a line of a dense tensor, begin to end, into the result from base on. What is to be sorted is in the
+// sorter's buffers from list on.
+func (x *lineSort) full(e *emitter, base, begin, end, list loop.Expr) {
 	b := e.b
-	count := b.Var("count", loop.Int(0))
-	b.For("p", begin, end, func(p loop.Expr) {
-		x.put(e, begin, count, x.key(b.Load(e.read(x.vals), p)), b.Sub(p, begin))
+	x.gather(e, list, begin, end, func(p loop.Expr, put func(v, place loop.Expr)) {
+		put(b.Let("v", x.key(b.Load(e.read(x.vals), p))), b.Sub(p, begin))
 	})
-	x.sorter.sort(e, begin, count)
-	b.For("i", loop.Int(0), e.scalar(x.kept), func(i loop.Expr) { x.take(e, begin, i, b.Add(base, i)) })
+	b.For("i", loop.Int(0), e.scalar(x.kept), func(i loop.Expr) { x.take(e, list, i, b.Add(base, i)) })
 }
 
 // signs stores the entries that count for the fill at their places in the run of it, from split on: they may be zeros of the
@@ -209,14 +212,14 @@ func (x *lineSort) sparse(e *emitter, base, begin, end loop.Expr) {
 	key := func(p loop.Expr) loop.Expr { return b.Let("v", x.key(b.Load(e.read(x.vals), p))) }
 	like := func(v loop.Expr) loop.Expr { return b.Not(b.Or(x.before(b, v, fill), x.before(b, fill, v))) }
 	count, split := b.Var("count", loop.Int(0)), b.Var("split", loop.Int(0))
-	b.For("p", begin, end, func(p loop.Expr) {
+	x.gather(e, begin, begin, end, func(p loop.Expr, put func(v, place loop.Expr)) {
 		v := key(p)
 		b.If(b.Not(like(v)), func() {
-			x.put(e, begin, count, v, x.place(e, p))
+			b.Assign(count, b.Add(count, loop.Int(1)))
 			b.Assign(split, b.Add(split, b.Cast(loop.I64, x.before(b, v, fill))))
+			put(v, x.place(e, p))
 		}, nil)
 	})
-	x.sorter.sort(e, begin, count)
 	n, kept := e.scalar(x.length), e.scalar(x.kept)
 	behind := b.Let("behind", b.Sub(n, count))
 	run := b.Let("run", b.Min(kept, b.Add(split, behind))) // where the run of the fill ends

@@ -212,12 +212,12 @@ func (k *kernel) positions(segments []segment, from int) {
 		b := e.b
 		pos := e.write(s.pos)
 		if s.first == 0 {
-			b.Store(pos, loop.Int(1), b.Cast(loop.U64, e.scalar(s.total)))
+			b.Store(pos, loop.Int(1), b.Cast(k.opts.positions(), e.scalar(s.total)))
 			k.addStage(e.stage("positions"))
 			continue
 		}
 		n := e.parents(segments, s.first)
-		sum := b.Var("sum", loop.Number(loop.U64, 0))
+		sum := b.Var("sum", loop.Number(k.opts.positions(), 0))
 		b.For("p", loop.Int(0), n, func(p loop.Expr) {
 			at := b.Let("at", b.Add(p, loop.Int(1)))
 			b.Assign(sum, b.Add(sum, b.Load(pos, at)))

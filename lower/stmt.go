@@ -35,28 +35,13 @@ func (e *emitter) assign(st *state, s *ir.Assign) {
 	switch {
 	case s.Temp != nil:
 		r := s.Temp.Reduce
-		step := func() {
-			var x, flat loop.Expr
-			if !e.counting() {
-				x = e.expr(st, s.Value)
-				if isArg(r.Fold) {
-					flat = e.flatIndex(st, r)
-				}
-			}
-			e.fold(e.accs[s.Temp], x, flat)
-		}
-		if r.In == nil {
-			step()
-			return
-		}
-		if c := st.cursors[r.In]; c.present != nil {
+		if r.In != nil && st.cursors[r.In].present != nil {
 			// What the guard computes stays inside it.
 			inner := st.clone()
-			outer := st
-			b.If(c.present, func() { st = inner; step(); st = outer }, nil)
+			b.If(st.cursors[r.In].present, func() { e.foldStep(inner, s) }, nil)
 			return
 		}
-		step()
+		e.foldStep(st, s)
 	case s.LHS.Tensor.Work != nil:
 		e.insert(st, s)
 	case e.step.Result.Format.IsDense():

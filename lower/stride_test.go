@@ -46,7 +46,7 @@ func TestStridedLoops(t *testing.T) {
 				opts = append(opts, lacuna.Format(name, f, tensor.Float64))
 			}
 		}
-		k, err := s.Compile(test.text, opts...)
+		k, err := s.Compile(t.Context(), test.text, opts...)
 		if err != nil {
 			t.Fatalf("%s: %v", test.text, err)
 		}

@@ -262,7 +262,7 @@ func (e *emitter) plainCopy(st *state, s *ir.Workspace) bool {
 func (e *emitter) insert(st *state, s *ir.Assign) {
 	b, w := e.b, e.workspaceOf(s.LHS.Tensor)
 	cond := loop.Expr(loop.Truth(true))
-	if sup := e.alg.Of(s.Value, leaves{e: e, st: st}); isIdentity(w.tensor.Work.Fold, sup.Background) {
+	if sup := e.alg.Stored(s.Value, leaves{e: e, st: st}); isIdentity(w.tensor.Work.Fold, sup.Background) {
 		cond = e.holds(sup.Set, func(at ir.Atom) loop.Expr { return e.atoms[at].flag })
 	}
 	// What the guard computes stays inside it.

@@ -54,19 +54,29 @@ func (op *operation) reducedAxes(rank int) ([]bool, error) {
 		return nil, op.fail(ErrNoAxis)
 	}
 	for _, a := range op.axes {
-		axis := a
-		if a < 0 {
-			axis += rank
-		}
+		axis, err := op.axis(a, rank)
 		switch {
-		case axis < 0 || axis >= rank:
-			return nil, op.fail(fmt.Errorf("%w: axis %d of a tensor of rank %d", ErrAxis, a, rank))
+		case err != nil:
+			return nil, err
 		case along[axis]:
 			return nil, op.fail(fmt.Errorf("%w: %d is axis %d", ErrAxisTwice, a, axis))
 		}
 		along[axis] = true
 	}
 	return along, nil
+}
+
+// axis is the axis of a tensor of the given rank that a caller names; a negative one counts from
+// the end.
+func (op *operation) axis(a, rank int) (int, error) {
+	axis := a
+	if a < 0 {
+		axis += rank
+	}
+	if axis < 0 || axis >= rank {
+		return 0, op.fail(fmt.Errorf("%w: axis %d of a tensor of rank %d", ErrAxis, a, rank))
+	}
+	return axis, nil
 }
 
 // run evaluates a program, whose result is R unless it says otherwise. The caller's wishes

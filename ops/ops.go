@@ -16,9 +16,9 @@
 //
 // Every function takes a context, which ends a run early, and options: [StoredAs] stores
 // the result in another format than the one the function documents, [In] runs in a
-// session of the caller's. Constants of an operation, such as the bounds of a slice, are part
-// of its expression: each new combination is compiled once. What would be a loop over slices is
-// better written as one expression over all of them.
+// session of the caller's. The kernel of a slice serves slices elsewhere, too: only what is written with as many
+// digits, a first coordinate of 0 and another step make a new one. What would be a loop over slices is
+// still better written as one expression over all of them.
 package ops
 
 import (
@@ -60,7 +60,7 @@ type Error struct {
 }
 
 // Error returns the message with the function before it.
-func (e *Error) Error() string { return "ops." + e.Op + ": " + e.Err.Error() }
+func (e *Error) Error() string { return fmt.Sprintf("ops.%s: %v", e.Op, e.Err) }
 
 // Unwrap returns the reason, such as a *lang.Error or a *tensor.FormatError.
 func (e *Error) Unwrap() error { return e.Err }
@@ -88,8 +88,8 @@ func begin(ctx context.Context, name string, opts []Option, operands ...*tensor.
 		return nil, op.fail(errors.New("the context is nil: pass context.Background() where there is no other"))
 	}
 	for _, t := range operands {
-		if t == nil {
-			return nil, op.fail(errors.New("an operand is nil: pass a tensor"))
+		if t == nil || !t.DType().Valid() {
+			return nil, op.fail(errors.New("an operand is nil or a zero value: pass a tensor"))
 		}
 		if t.Released() {
 			return nil, op.fail(tensor.ErrReleased)

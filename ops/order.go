@@ -9,17 +9,23 @@ import (
 )
 
 // Transpose puts the axes in another order: axis k of the result is axis perm[k] of A, and a nil
-// perm reverses them. Without [StoredAs] the arrays are shared and each level stores the axis
+// perm reverses them; negative axes count from the end. Without [StoredAs] the arrays are shared and each level stores the axis
 // that it stored before, under its new number: the transpose of a CSR matrix is a CSC matrix.
 func Transpose(ctx context.Context, A *tensor.Tensor, perm []int, opts ...Option) (*tensor.Tensor, error) {
 	op, err := beginMoving(ctx, "Transpose", opts, A)
 	if err != nil {
 		return nil, err
 	}
+	perm = slices.Clone(perm)
+	for k, a := range perm {
+		if perm[k], err = op.axis(a, A.Rank()); err != nil {
+			return nil, err
+		}
+	}
 	return op.finish(A.Transpose(perm))
 }
 
-// Permute reorders the coordinates of one axis: coordinate i of the result's axis is
+// Permute reorders the coordinates of one axis, which counts from the end if it is negative: coordinate i of the result's axis is
 // coordinate p[i] of A's, as in R(i,j) = A(p(i),j). p must have each coordinate once. The
 // result has the format of A.
 func Permute(ctx context.Context, A *tensor.Tensor, axis int, p []int64, opts ...Option) (*tensor.Tensor, error) {
@@ -30,8 +36,8 @@ func Permute(ctx context.Context, A *tensor.Tensor, axis int, p []int64, opts ..
 	if A, err = op.plain(A); err != nil {
 		return nil, err
 	}
-	if axis < 0 || axis >= A.Rank() {
-		return nil, op.failf("there is no axis %d: the tensor has %d axes, counted from 0", axis, A.Rank())
+	if axis, err = op.axis(axis, A.Rank()); err != nil {
+		return nil, err
 	}
 	n := A.Shape()[axis]
 	if int64(len(p)) != n {

@@ -53,11 +53,25 @@ func scan(ctx context.Context, kind reduction, A *tensor.Tensor, opts []Option) 
 	if err != nil {
 		return nil, err
 	}
-	out, err := op.run(p.text, lacuna.Args{"A": p.operand}, p.options...)
-	if err != nil || op.hasAxes || A.Rank() == 1 {
+	args := lacuna.Args{"A": p.operand}
+	if op.hasAxes || A.Rank() < 2 {
+		return op.run(p.text, args, p.options...)
+	}
+	// The program keeps the axes; the format that the caller asked for is that of the one they become.
+	wanted := op.format
+	if wanted != nil && wanted.Rank() != 1 {
+		return nil, op.failf("the format %s has %d axes, but a scan over all elements gives one: store it as one axis, or give Axes", wanted, wanted.Rank())
+	}
+	op.format = nil
+	out, err := op.run(p.text, args, p.options...)
+	if err != nil {
+		return nil, err
+	}
+	out, err = op.flat(out)
+	if err != nil || wanted == nil {
 		return out, err
 	}
-	return op.flat(out)
+	return op.convert(out, *wanted)
 }
 
 // scanProgram writes R(i,j) = cumsum_j A(i,j).

@@ -48,7 +48,7 @@ func reshapedFormat(A *tensor.Tensor, shape []int64) tensor.Format {
 	return g
 }
 
-// Concat joins tensors along an axis: see [tensor.Concat]. Without [StoredAs] the result has the
+// Concat joins tensors along an axis, which counts from the end if it is negative: see [tensor.Concat]. Without [StoredAs] the result has the
 // format of the first.
 func Concat(ctx context.Context, axis int, tensors []*tensor.Tensor, opts ...Option) (*tensor.Tensor, error) {
 	op, err := beginMoving(ctx, "Concat", opts, tensors...)
@@ -58,6 +58,9 @@ func Concat(ctx context.Context, axis int, tensors []*tensor.Tensor, opts ...Opt
 	var first tensor.Format
 	if len(tensors) > 0 {
 		first = tensors[0].Format()
+		if axis, err = op.axis(axis, first.Rank()); err != nil {
+			return nil, err
+		}
 	}
 	return op.concat(axis, op.target(first), tensors...)
 }

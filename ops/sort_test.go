@@ -112,6 +112,51 @@ func TestTopK(t *testing.T) {
 	})
 }
 
+// TestTopKOfManyElements takes few elements of many: in orders in which only those at the beginning are among them, or each
+// is for a while, with many equal ones. Signs of zeros count.
+func TestTopKOfManyElements(t *testing.T) {
+	testengine.Parallel(t)
+	const rows, n = 2, 90
+	r := rand.New(rand.NewPCG(3, 7))
+	few := []float64{0, math.Copysign(0, -1), 1, 1, -2, math.NaN(), math.Inf(1), math.Inf(-1)}
+	orders := map[string]func(j int64) float64{
+		"ascending":  func(j int64) float64 { return float64(j / 2) },
+		"descending": func(j int64) float64 { return float64(-j / 2) },
+		"random":     func(int64) float64 { return few[r.IntN(len(few))] },
+	}
+	for engine, s := range sessions(t) {
+		for _, f := range []tensor.Format{tensor.Dense(2), tensor.CSR} {
+			for order, value := range orders {
+				coords, values := make([][]int64, 2), []float64(nil)
+				for p := range int64(rows * n) {
+					if f.IsDense() || r.IntN(3) > 0 {
+						coords[0], coords[1], values = append(coords[0], p/n), append(coords[1], p%n), append(values, value(p%n))
+					}
+				}
+				A, err := tensor.FromCoords([]int64{rows, n}, f, coords, tensor.ArrayOf(values))
+				if err != nil {
+					t.Fatal(err)
+				}
+				for k, opts := range map[int64][]ops.Option{3: nil, 25: {ops.Smallest()}} {
+					values, places, err := ops.TopK(t.Context(), A, k, append(opts, ops.Axes(1), ops.In(s))...)
+					if err != nil {
+						t.Fatal(err)
+					}
+					for i := range int64(rows) {
+						line := lineAt(A, []int64{i, 0}, 1)
+						for j, want := range inOrder(line, opts == nil)[:k] {
+							v, place := values.At(i, int64(j)), places.At(i, int64(j)).Int64()
+							if !v.Same(line[want]) || place != want {
+								t.Fatalf("%s, %s, %s, element %d of the first %d of line %d: %v at %d, want %v at %d", engine, f, order, j, k, i, v, place, line[want], want)
+							}
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
 func TestSort(t *testing.T) {
 	testengine.Parallel(t)
 	each(t, 1, func(t *testing.T, r *rand.Rand, A *tensor.Tensor, in ops.Option) {

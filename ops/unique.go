@@ -66,7 +66,7 @@ func Unique(ctx context.Context, A *tensor.Tensor, opts ...Option) (Uniques, err
 	return out, u.err
 }
 
-// UniqueAlong lists the different elements of every line along an axis, and how often each occurs: tensors with the
+// UniqueAlong lists the different elements of every line along an axis (a negative one counts from the end), and how often each occurs: tensors with the
 // shape of A, but along the axis they are as long as the longest list. Lines have lists of different lengths: what
 // is behind the end of one is not stored, and 0. The results are lists of coordinates unless [StoredAs] says otherwise.
 //

@@ -1,12 +1,14 @@
 package runtime
 
 import (
+	"errors"
 	"math"
 	"math/bits"
 	"strings"
 	"sync"
 	"unsafe"
 
+	"github.com/lacuna-sparse/lacuna/internal/admission"
 	"github.com/lacuna-sparse/lacuna/internal/debug"
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
@@ -36,11 +38,11 @@ const (
 // engine and safe for concurrent use.
 type allocator struct {
 	pools   [classCount]sync.Pool // of *pooled
-	machine func() machineMemory
+	machine func() admission.Machine
 	idle    *recycler
 }
 
-func newAllocator() *allocator { return &allocator{machine: readMachineMemory, idle: idleResults} }
+func newAllocator() *allocator { return &allocator{machine: admission.Read, idle: idleResults} }
 
 // pooled is a temporary on the Go heap. Its size is that of its class.
 type pooled struct {
@@ -191,68 +193,29 @@ func classOf(size int64) int {
 	return (power-minClassBits)*4 + int((size-int64(1)<<power+quarter-1)/quarter)
 }
 
-// freeAllowance is what a run may allocate before the machine's memory is
-// looked at, which costs a few tenths of a millisecond, when no explicit limit is set.
-const freeAllowance = 64 << 20
-
-// account counts the memory of one run against its limit.
-type account struct {
-	inUse   int64
-	limit   int64
-	source  string
-	settled bool // the machine has been looked at
-}
-
-// open starts an account for a run whose memory limit option is given.
-func (c *account) open(option int64) {
-	*c = account{limit: freeAllowance, source: "small runs"}
-	if option > 0 && option <= freeAllowance {
-		*c = account{limit: option, source: limitOption, settled: true}
-	}
-}
-
-const limitOption = "option MemoryLimit"
-
-// reserve adds bytes to the account if they fit, and says whether they did.
-func (c *account) reserve(bytes, option int64, machine func() machineMemory) bool {
-	if !c.fits(bytes) && !c.settled {
-		c.settle(option, machine())
-	}
-	if !c.fits(bytes) {
-		return false
-	}
-	c.inUse += bytes
-	return true
-}
-
-func (c *account) fits(bytes int64) bool { return bytes <= c.limit-c.inUse }
+// limitOption is the source of a limit that options of a run give.
+const limitOption = admission.Option
 
 // Affords says whether a run with the given options may allocate the n elements of a dense result, before any
 // stage has begun: nil, or a [*MemoryLimitError].
 func Affords(result string, n int64, elem tensor.DType, o Options) error {
-	var c account
-	c.open(o.MemoryLimit)
+	var c admission.Account
+	c.Open(o.MemoryLimit)
 	need := bytesOf(n, int64(elem.Size()))
-	if c.reserve(need, o.MemoryLimit, readMachineMemory) {
+	if c.Reserve(need, o.MemoryLimit, admission.Read) {
 		return nil
 	}
-	return &MemoryLimitError{Program: result, Buffer: result, Len: n, Elem: elem.String(), Need: need, Limit: c.limit, Source: c.source}
+	return &MemoryLimitError{Program: result, Buffer: result, Len: n, Elem: elem.String(), Need: need, Limit: c.Limit, Source: c.Source}
 }
 
-// settle sets the limit for good. Without an option it is three quarters of
-// what is available now, on top of what the run holds. With one, it is that,
-// but never more than the machine has: asking for that would end the process.
-func (c *account) settle(option int64, m machineMemory) {
-	c.settled = true
-	switch {
-	case option <= 0:
-		c.limit = saturatingAdd(c.inUse, m.available/4*3)
-		c.source = "three quarters of the memory available, from " + m.availableSource
-	case option > m.total:
-		c.limit, c.source = m.total, "all memory of the machine, from "+m.totalSource
-	default:
-		c.limit, c.source = option, limitOption
+// Refused is the [*MemoryLimitError] of what is done outside of a run, such as "to convert CSR to D", if err is because memory was
+// refused; else it is err.
+func Refused(what string, err error) error {
+	var r *admission.Error
+	if !errors.As(err, &r) {
+		return err
 	}
+	return &MemoryLimitError{Program: what, Buffer: what, Len: r.Need, Elem: "byte", Need: r.Need, InUse: r.InUse, Limit: r.Limit, Source: r.Source}
 }
 
 // bytesOf is the size of n elements, or math.MaxInt64 when that is too large.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"testing"
 
+	"github.com/lacuna-sparse/lacuna/internal/admission"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
 )
 
@@ -91,7 +92,7 @@ func BenchmarkCompile(b *testing.B) {
 // BenchmarkDefaultLimit is the cost of looking at the machine's memory.
 func BenchmarkDefaultLimit(b *testing.B) {
 	for b.Loop() {
-		readMachineMemory()
+		admission.Read()
 	}
 }
 

@@ -5,12 +5,12 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"io"
 	godebug "runtime/debug"
 	"strings"
 	"sync"
 
+	"github.com/lacuna-sparse/lacuna/internal/flight"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
 )
 
@@ -72,7 +72,7 @@ type Cache struct {
 	max     int
 	entries map[Key]*list.Element // of *cacheEntry
 	order   *list.List            // most recently used first
-	pending map[Key]chan struct{} // closed when that compilation has ended
+	pending flight.Group[Key, *Executable]
 	stats   CacheStats
 }
 
@@ -89,69 +89,45 @@ type cacheEntry struct {
 
 // NewCache returns an empty cache for at most capacity executables, and at least 1.
 func NewCache(capacity int) *Cache {
-	return &Cache{max: max(capacity, 1), entries: map[Key]*list.Element{}, order: list.New(), pending: map[Key]chan struct{}{}}
+	return &Cache{max: max(capacity, 1), entries: map[Key]*list.Element{}, order: list.New()}
 }
 
 // Compile returns the executable of p on e, compiling it if it is not held.
-// Of several goroutines that ask for one key the first compiles and the others
-// wait; if it fails because its own context ended, the next one compiles.
-// Failures are not kept.
+// Those who ask for one key at once wait for one compilation, which stops when
+// the contexts of all have ended. Failures are not kept.
 func (c *Cache) Compile(ctx context.Context, e Engine, p *loop.Program) (*Executable, error) {
 	key := KeyOf(e, p)
-	for {
-		exe, wait := c.lookup(key)
-		if exe != nil {
-			return exe, nil
-		}
-		if wait == nil {
-			return c.compile(ctx, key, e, p)
-		}
-		select {
-		case <-wait: // look again: the other may have failed
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		}
-	}
-}
-
-// lookup returns the executable held, or the channel to wait on while another
-// goroutine compiles it, or neither: then the caller must compile it.
-func (c *Cache) lookup(key Key) (*Executable, <-chan struct{}) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if el, ok := c.entries[key]; ok {
-		c.stats.Hits++
-		c.order.MoveToFront(el)
-		return el.Value.(*cacheEntry).exe, nil
-	}
-	if wait, ok := c.pending[key]; ok {
-		return nil, wait
-	}
-	c.stats.Misses++
-	c.pending[key] = make(chan struct{})
-	return nil, nil
-}
-
-// compile compiles and keeps the result. Those who wait are woken on every
-// path, a panic in the compiler included.
-func (c *Cache) compile(ctx context.Context, key Key, e Engine, p *loop.Program) (exe *Executable, err error) {
-	err = errors.New("BUG: the compiler panicked")
-	defer func() {
+	return c.pending.Do(ctx, key, func() (*Executable, bool) { return c.lookup(key) }, func(ctx context.Context) (*Executable, error) {
+		exe, err := e.Compile(ctx, p)
 		c.mu.Lock()
 		defer c.mu.Unlock()
+		c.stats.Misses++
 		if err == nil {
 			c.keep(key, exe)
 		}
-		close(c.pending[key])
-		delete(c.pending, key)
-	}()
-	exe, err = e.Compile(ctx, p)
-	return exe, err
+		return exe, err
+	})
+}
+
+// lookup returns the executable that is held.
+func (c *Cache) lookup(key Key) (*Executable, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	el, ok := c.entries[key]
+	if !ok {
+		return nil, false
+	}
+	c.stats.Hits++
+	c.order.MoveToFront(el)
+	return el.Value.(*cacheEntry).exe, true
 }
 
 // keep adds an entry and drops the least recently used ones over the limit.
 // Executables dropped stay valid for those who hold them.
 func (c *Cache) keep(key Key, exe *Executable) {
+	if _, held := c.entries[key]; held {
+		return // all who waited for a compilation had left, and it ended well after the next one
+	}
 	c.entries[key] = c.order.PushFront(&cacheEntry{key, exe})
 	for c.order.Len() > c.max {
 		oldest := c.order.Remove(c.order.Back()).(*cacheEntry)

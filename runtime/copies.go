@@ -106,12 +106,12 @@ func (c *copier) open(x *Executable, s *state, st *stagePlan, o Options, threads
 		m := s.mem[st.bufs[one.place]]
 		each := apart(m.Len)
 		bytes := bytesOf(each, one.size*(threads-1))
-		if !s.account.reserve(padded(min(bytes, maxObject)), o.MemoryLimit, x.memory.machine) {
+		if !s.account.Reserve(padded(min(bytes, maxObject)), o.MemoryLimit, x.memory.machine) {
 			return 1
 		}
 		t, err := x.memory.temporary(bytes, anything)
 		if err != nil {
-			s.account.inUse -= padded(bytes)
+			s.account.InUse -= padded(bytes)
 			return 1
 		}
 		s.temps[one.all] = t // given back behind the last stage that uses it, as others are

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/lacuna-sparse/lacuna/codegen/cpu"
+	"github.com/lacuna-sparse/lacuna/internal/admission"
 	"github.com/lacuna-sparse/lacuna/internal/diskcache"
 	"github.com/lacuna-sparse/lacuna/internal/llvm"
 	"github.com/lacuna-sparse/lacuna/internal/object"
@@ -34,12 +35,12 @@ func newCPU(disk *diskcache.Cache) (Engine, error) {
 		return nil, missingLLVM(CPUName, err)
 	}
 	memory := newAllocator()
-	memory.machine = func() machineMemory {
+	memory.machine = func() admission.Machine {
 		// A run that is about to take much memory does not need LLVM's.
 		if l := h.opened.Load(); l != nil {
 			l.ReleasePages()
 		}
-		return readMachineMemory()
+		return admission.Read()
 	}
 	return &cpuEngine{host: h, memory: memory, disk: disk, build: build}, nil
 }
@@ -109,11 +110,26 @@ func (e *cpuEngine) object(ctx context.Context, named []*loop.Func) ([]byte, err
 	if err != nil {
 		return nil, err
 	}
-	object, err := l.EmitObject(text, llvm.Options{Target: e.host.Target})
+	object, err := l.EmitObject(text, llvm.Options{Target: e.host.Target, Level: levelOf(named)})
 	if err != nil {
 		return nil, err
 	}
 	return object, ctx.Err()
+}
+
+// deepNest is how many loops stand within each other where LLVM gets the quick level: its passes over
+// loops take the square of the depth at least, seconds from here on. What runs through so many loops is not
+// waiting for the last tenth. The results are the same bits (tiers.go).
+const deepNest = 24
+
+// levelOf is how hard LLVM optimises functions.
+func levelOf(named []*loop.Func) llvm.Level {
+	for _, f := range named {
+		if depth(f.Body) > deepNest {
+			return llvm.Quick
+		}
+	}
+	return llvm.O3
 }
 
 // link makes the functions of an object callable: by our own loader, which takes a
@@ -192,4 +208,20 @@ func (k *cpuKernel) call(f *frame, chunk, lo, hi int64) (int64, error) {
 	status := llvm.Call(k.entry, f.blockPtr(), chunk, lo, hi)
 	goruntime.KeepAlive(k.code)
 	return status, nil
+}
+
+// depth is how many loops stand within each other in a body.
+func depth(body []loop.Stmt) int {
+	deepest := 0
+	for _, s := range body {
+		switch s := s.(type) {
+		case *loop.For:
+			deepest = max(deepest, 1+depth(s.Body))
+		case *loop.While:
+			deepest = max(deepest, 1+depth(s.Body))
+		case *loop.If:
+			deepest = max(deepest, depth(s.Then), depth(s.Else))
+		}
+	}
+	return deepest
 }

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/lacuna-sparse/lacuna/internal/admission"
 	"github.com/lacuna-sparse/lacuna/internal/cuda"
 	"github.com/lacuna-sparse/lacuna/internal/diskcache"
 	"github.com/lacuna-sparse/lacuna/internal/llvm"
@@ -95,14 +96,14 @@ func describeCache() (c CacheInfo) {
 // Describe looks at the machine. Where there are GPUs it opens each of them,
 // which takes some tenths of a second.
 func Describe() Description {
-	var limit account
-	limit.settle(0, readMachineMemory())
+	var limit admission.Account
+	limit.Settle(0, admission.Read())
 	d := Description{
 		CPU:         processorName(os.DirFS("/")),
 		Processors:  goruntime.NumCPU(),
 		Threads:     goruntime.GOMAXPROCS(0),
-		MemoryLimit: limit.limit,
-		LimitSource: limit.source,
+		MemoryLimit: limit.Limit,
+		LimitSource: limit.Source,
 		Cache:       describeCache(),
 		GoVersion:   goruntime.Version(),
 		Platform:    goruntime.GOOS + "/" + goruntime.GOARCH,

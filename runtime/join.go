@@ -134,12 +134,12 @@ func (j *joiner) open(x *Executable, s *state, st *stagePlan, o Options, threads
 		j.perSlot += padded((j.capacity + m.first) * m.size)
 	}
 	bytes := padded(j.perSlot * j.each * threads)
-	if !s.account.reserve(bytes, o.MemoryLimit, x.memory.machine) {
+	if !s.account.Reserve(bytes, o.MemoryLimit, x.memory.machine) {
 		return false
 	}
 	var err error
 	if j.slots, err = x.memory.temporary(bytes, anything); err != nil {
-		s.account.inUse -= bytes
+		s.account.InUse -= bytes
 		return false
 	}
 	j.mem = j.mem[:0]
@@ -169,7 +169,7 @@ func (j *joiner) open(x *Executable, s *state, st *stagePlan, o Options, threads
 // close gives the slots back, and leaves the ends of the lists where the stage does.
 func (j *joiner) close(x *Executable, s *state) {
 	copy(SliceOf[int64](j.mem[j.plan.ends]), j.marks[j.placed*j.plan.lists:])
-	s.account.inUse -= j.slots.bytes
+	s.account.InUse -= j.slots.bytes
 	x.memory.release(j.slots)
 	j.slots, j.shift = temporary{}, nil
 	clear(j.mem)

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"unsafe"
 
+	"github.com/lacuna-sparse/lacuna/internal/admission"
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
@@ -65,8 +66,8 @@ const (
 
 // idleResults are shared by all engines: they are a claim on the whole process.
 var idleResults = &recycler{
-	limit:         sync.OnceValue(func() int64 { return min(maxIdle, readMachineMemory().total/idleShare) }),
-	releasedLimit: sync.OnceValue(func() int64 { return readMachineMemory().total / releasedShare }),
+	limit:         sync.OnceValue(func() int64 { return min(maxIdle, admission.Read().Total/idleShare) }),
+	releasedLimit: sync.OnceValue(func() int64 { return admission.Read().Total / releasedShare }),
 }
 
 // keepsIdle is how many collections a block may be idle for.

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"unsafe"
 
+	"github.com/lacuna-sparse/lacuna/internal/admission"
 	"github.com/lacuna-sparse/lacuna/internal/debug"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
 )
@@ -135,7 +136,7 @@ func (x *Executable) run(ctx context.Context, b *Bindings, o Options, r *Results
 		x.watcher.add(&s.watched)
 		defer x.watcher.remove(&s.watched)
 	}
-	s.account.open(o.MemoryLimit)
+	s.account.Open(o.MemoryLimit)
 	s.threads = threads
 	if x.grid == nil {
 		if err := x.affords(s, b, o); err != nil {
@@ -198,7 +199,7 @@ type state struct {
 	copier  copier
 	tally   tally
 	threads int64 // that this run may use
-	account account
+	account admission.Account
 	watched watched
 	grid    gridRun // if an accelerator runs it
 }
@@ -232,7 +233,7 @@ func (x *Executable) finish(s *state) {
 func (x *Executable) free(s *state, ids []loop.BufferID) {
 	for _, id := range ids {
 		if t := s.temps[id]; t.ptr != nil {
-			s.account.inUse -= t.bytes
+			s.account.InUse -= t.bytes
 			s.temps[id], s.mem[id] = temporary{}, Memory{}
 			x.memory.release(t)
 		}
@@ -329,7 +330,7 @@ func (x *Executable) stage(ctx context.Context, s *state, st *stagePlan, o Optio
 		}
 	}
 	if debug.TraceStages {
-		fmt.Fprintf(os.Stderr, "lacuna: program %s, stage %s done, %s in use\n", s.plan.program.Name, st.name, formatBytes(s.account.inUse))
+		fmt.Fprintf(os.Stderr, "lacuna: program %s, stage %s done, %s in use\n", s.plan.program.Name, st.name, formatBytes(s.account.InUse))
 	}
 	if keep != nil && st.symbolic {
 		keep.save(s, st)
@@ -388,9 +389,9 @@ func (x *Executable) allocate(s *state, st *stagePlan, a *allocPlan, o Options) 
 	refused := func(err error) error {
 		return &MemoryLimitError{Program: s.plan.program.Name, Stage: st.name, Buffer: buf.Name,
 			Len: n, Elem: buf.Elem.String(), Need: bytes, Result: s.resultBytes(st),
-			InUse: s.account.inUse, Limit: s.account.limit, Source: s.account.source, Err: err}
+			InUse: s.account.InUse, Limit: s.account.Limit, Source: s.account.Source, Err: err}
 	}
-	if !s.account.reserve(padded(min(bytes, maxObject)), o.MemoryLimit, x.memory.machine) {
+	if !s.account.Reserve(padded(min(bytes, maxObject)), o.MemoryLimit, x.memory.machine) {
 		return refused(nil)
 	}
 	if buf.Role == loop.Output {

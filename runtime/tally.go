@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/lacuna-sparse/lacuna/internal/admission"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
 )
 
@@ -61,13 +62,13 @@ type tally struct {
 	most   atomic.Int64 // entries that may fit
 
 	mu      sync.Mutex
-	account *account
+	account *admission.Account
 	option  int64
-	machine func() machineMemory
+	machine func() admission.Machine
 }
 
 // open starts adding up for a stage.
-func (t *tally) open(s *state, st *stagePlan, o Options, machine func() machineMemory) {
+func (t *tally) open(s *state, st *stagePlan, o Options, machine func() admission.Machine) {
 	t.plans, t.mem, t.account, t.option, t.machine = st.tallies, s.mem, &s.account, o.MemoryLimit, machine
 	if len(t.counts) < len(st.tallies) {
 		t.counts = make([]atomic.Int64, len(st.tallies))
@@ -75,7 +76,7 @@ func (t *tally) open(s *state, st *stagePlan, o Options, machine func() machineM
 	for i := range t.counts {
 		t.counts[i].Store(0)
 	}
-	t.most.Store((s.account.limit - s.account.inUse) / entryBytes)
+	t.most.Store((s.account.Limit - s.account.InUse) / entryBytes)
 	t.begun = time.Now()
 }
 
@@ -98,9 +99,9 @@ func (t *tally) add(chunk int64) bool {
 func (t *tally) mayFit(entries int64) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if !t.account.settled {
-		t.account.settle(t.option, t.machine())
-		t.most.Store((t.account.limit - t.account.inUse) / entryBytes)
+	if !t.account.Settled {
+		t.account.Settle(t.option, t.machine())
+		t.most.Store((t.account.Limit - t.account.InUse) / entryBytes)
 	}
 	return entries <= t.most.Load()
 }
@@ -108,22 +109,22 @@ func (t *tally) mayFit(entries int64) bool {
 // affords refuses a run of which it is known beforehand that its result does not fit.
 func (x *Executable) affords(s *state, b *Bindings, o Options) error {
 	need := bytesOf(b.Entries, b.EntryBytes)
-	if s.account.fits(need) {
+	if s.account.Fits(need) {
 		return nil
 	}
-	if !s.account.settled {
-		s.account.settle(o.MemoryLimit, x.memory.machine())
+	if !s.account.Settled {
+		s.account.Settle(o.MemoryLimit, x.memory.machine())
 	}
-	if s.account.fits(need) {
+	if s.account.Fits(need) {
 		return nil
 	}
 	return &MemoryLimitError{Program: s.plan.program.Name, Len: b.Entries, Need: need, AtLeast: true,
-		Limit: s.account.limit, Source: s.account.source}
+		Limit: s.account.Limit, Source: s.account.Source}
 }
 
 // tooMany is the error of a run whose result has more entries than fit.
 func (s *state) tooMany(st *stagePlan) error {
 	most := s.tally.most.Load()
 	return &MemoryLimitError{Program: s.plan.program.Name, Stage: st.name, Len: most, Need: bytesOf(most, entryBytes), AtLeast: true,
-		InUse: s.account.inUse, Limit: s.account.limit, Source: s.account.source}
+		InUse: s.account.InUse, Limit: s.account.Limit, Source: s.account.Source}
 }

@@ -83,21 +83,3 @@ func TestArrayConvert(t *testing.T) {
 		t.Errorf("converted to %v, %v", View[int8](got), err)
 	}
 }
-
-func TestFormatBytes(t *testing.T) {
-	for n, want := range map[uint64]string{5: "5 B", 1536: "1.5 KiB", 3 << 40: "3.0 TiB", math.MaxUint64: "16.0 EiB"} {
-		if got := formatBytes(n); got != want {
-			t.Errorf("formatBytes(%d) = %q, want %q", n, got, want)
-		}
-	}
-}
-
-func TestMemInfoField(t *testing.T) {
-	info := []byte("MemTotal:  100 kB\nMemAvailable:     42 kB\n")
-	if v, ok := memInfoField(info, "MemAvailable"); !ok || v != 42<<10 {
-		t.Errorf("MemAvailable = %d, %v", v, ok)
-	}
-	if _, ok := memInfoField(info, "Swap"); ok {
-		t.Error("found a field that is not there")
-	}
-}

@@ -107,6 +107,9 @@ func (t *Tensor) WithAttributes(a Attributes) (*Tensor, error) {
 // WithAttributesOf returns the tensor with those claims about from that hold of it too,
 // where t is from in another format: for conversions that [Tensor.Convert] did not make.
 func (t *Tensor) WithAttributesOf(from *Tensor) *Tensor {
+	if from == nil {
+		return t
+	}
 	kept := from.attributes
 	if t.format.sparseRank() != from.format.sparseRank() || t.format.Relaxed() || from.format.Relaxed() {
 		kept = kept.without(PatternSymmetric | Iso | DiagonalKnown)

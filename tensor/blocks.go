@@ -32,8 +32,17 @@ func NewBlocks(blocked *Tensor, shape []int64) (*Blocks, error) {
 // Blocked is the tensor of twice the rank that holds the blocks.
 func (b *Blocks) Blocked() *Tensor { return b.blocked }
 
+// held is the tensor that holds the blocks; of zero Blocks a zero Tensor, which has no element type.
+func (b *Blocks) held() *Tensor {
+	if b.blocked == nil {
+		var none Tensor
+		return &none
+	}
+	return b.blocked
+}
+
 // Name is the name of the tensor that holds the blocks.
-func (b *Blocks) Name() string { return b.blocked.name }
+func (b *Blocks) Name() string { return b.held().name }
 
 // Shape is the extent of each logical axis.
 func (b *Blocks) Shape() []int64 { return slices.Clone(b.shape) }
@@ -42,16 +51,16 @@ func (b *Blocks) Shape() []int64 { return slices.Clone(b.shape) }
 func (b *Blocks) Rank() int { return len(b.shape) }
 
 // DType is the element type.
-func (b *Blocks) DType() DType { return b.blocked.DType() }
+func (b *Blocks) DType() DType { return b.held().DType() }
 
 // Fill is the value at coordinates that are not stored.
-func (b *Blocks) Fill() Scalar { return b.blocked.fill }
+func (b *Blocks) Fill() Scalar { return b.held().fill }
 
 // NNZ is the number of stored values, those beyond the shape included.
-func (b *Blocks) NNZ() int64 { return b.blocked.NNZ() }
+func (b *Blocks) NNZ() int64 { return b.held().NNZ() }
 
 // Bytes is the memory that values and index arrays take, in bytes.
-func (b *Blocks) Bytes() int64 { return b.blocked.Bytes() }
+func (b *Blocks) Bytes() int64 { return b.held().Bytes() }
 
 // At returns the value at a coordinate as [Tensor.At] does.
 func (b *Blocks) At(coord ...int64) Scalar {
@@ -66,11 +75,14 @@ func (b *Blocks) At(coord ...int64) Scalar {
 		size := b.blocked.shape[len(coord)+axis]
 		split[axis], split[len(coord)+axis] = c/size, c%size
 	}
-	return b.blocked.At(split...)
+	return b.held().At(split...)
 }
 
 // Expand stores the tensor without blocks: see [Tensor.Unblocked].
 func (b *Blocks) Expand(format Format, opts ...Option) (*Tensor, error) {
+	if b == nil || b.blocked == nil {
+		return nil, errNoTensor
+	}
 	return b.blocked.Unblocked(b.shape, format, opts...)
 }
 
@@ -78,5 +90,5 @@ func (b *Blocks) Expand(format Format, opts ...Option) (*Tensor, error) {
 // "6x6 f64 in blocks of 2x3, C-S-D-D, 12 stored, fill 0".
 func (b *Blocks) String() string {
 	return fmt.Sprintf("%s %v in blocks of %s, %v, %d stored, fill %v", shapeString(b.shape), b.DType(),
-		shapeString(b.blocked.shape[len(b.shape):]), b.blocked.format, b.NNZ(), b.Fill())
+		shapeString(b.held().shape[len(b.shape):]), b.held().format, b.NNZ(), b.Fill())
 }

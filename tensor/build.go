@@ -91,7 +91,10 @@ func (b *builder) sort() error {
 	}
 	var sorted []column // the leading keys that are in order already
 	if unsorted > 0 {
-		var err error
+		err := b.opts.memory.admitList(b.n, b.shape)
+		if err != nil {
+			return err
+		}
 		if b.perm, sorted, err = sortedPermutation(b.n, b.keys[:unsorted]); err != nil {
 			return err
 		}
@@ -227,6 +230,10 @@ func (b *builder) pos(seg segment, previous int, parents int64, n int) (Array, e
 	if parents > maxElements {
 		return Array{}, levelError(seg.first, "format %v of shape %s needs %d pointers: use DC or S instead of C", b.format, shapeString(b.shape), parents)
 	}
+	err = b.opts.memory.admit(parents+1, positionType(n).Size())
+	if err != nil {
+		return Array{}, levelError(seg.first, "%v: use DC or S instead of C", err)
+	}
 	a, err := MakeArray(positionType(n), int(parents)+1)
 	if err != nil {
 		return Array{}, levelError(seg.first, "%v: use DC or S instead of C", err)
@@ -283,6 +290,9 @@ func (b *builder) crd(k, last, n int) (Array, error) {
 	}
 	key := b.keys[k]
 	if n < b.n {
+		if err := b.opts.memory.admit(int64(n), dt.Size()); err != nil {
+			return Array{}, levelError(k, "%v", err)
+		}
 		kept, err := makeColumn(n, maxCoordinate(size))
 		if err != nil {
 			return Array{}, levelError(k, "%v", err)

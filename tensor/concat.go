@@ -14,6 +14,17 @@ import (
 // the same axes stay too. Index arrays keep their type where all have the same one and it
 // holds what it must.
 func Concat(axis int, format Format, tensors ...*Tensor) (*Tensor, error) {
+	return ConcatWith(axis, format, tensors)
+}
+
+// ConcatWith is [Concat] with options, those of [Tensor.Convert] but for the fill.
+func ConcatWith(axis int, format Format, tensors []*Tensor, opts ...Option) (*Tensor, error) {
+	o := collect(opts)
+	out, err := concatenated(axis, format, tensors, o)
+	return out, named(err, o.name)
+}
+
+func concatenated(axis int, format Format, tensors []*Tensor, o options) (*Tensor, error) {
 	shape, err := ConcatShape(axis, tensors)
 	if err != nil {
 		return nil, err
@@ -33,7 +44,7 @@ func Concat(axis int, format Format, tensors ...*Tensor) (*Tensor, error) {
 		}
 	}
 	tensors = plain
-	c := &concat{axis: axis, shape: shape, format: format, tensors: tensors}
+	c := &concat{axis: axis, shape: shape, format: format, tensors: tensors, memory: o.memory}
 	if format.IsDense() {
 		return c.dense()
 	}
@@ -41,7 +52,6 @@ func Concat(axis int, format Format, tensors ...*Tensor) (*Tensor, error) {
 	if err != nil {
 		return nil, tensorError("%v", err)
 	}
-	var o options
 	o.keepIndexTypes(format, shape, e.n, tensors...)
 	return build(e, shape, format, tensors[0].fill, &o)
 }
@@ -86,6 +96,7 @@ type concat struct {
 	shape   []int64
 	format  Format
 	tensors []*Tensor
+	memory  *memoryLimit
 }
 
 // dense is the result in a format of D levels.
@@ -93,6 +104,9 @@ func (c *concat) dense() (*Tensor, error) {
 	total, ok := product(c.shape)
 	if !ok {
 		return nil, tensorError("shape %s has more than 2^63-1 elements: it has no dense form", shapeString(c.shape))
+	}
+	if err := c.memory.admit(total, c.tensors[0].DType().Size()); err != nil {
+		return nil, tensorError("%v", err)
 	}
 	out, err := MakeArray(c.tensors[0].DType(), int(total))
 	if err != nil {
@@ -140,6 +154,10 @@ func (c *concat) entries() (entries, error) {
 	if len(parts) == 1 {
 		return parts[0], nil
 	}
+	err := cmp.Or(c.memory.admitList(n, c.shape), c.memory.admit(int64(values), c.tensors[0].DType().Size()))
+	if err != nil {
+		return entries{}, err
+	}
 	e := entries{n: n, block: parts[0].block, distinct: true, cols: make([]column, len(c.shape))}
 	for _, axis := range axes {
 		var err error
@@ -147,7 +165,6 @@ func (c *concat) entries() (entries, error) {
 			return entries{}, err
 		}
 	}
-	var err error
 	if e.values, err = MakeArray(c.tensors[0].DType(), values); err != nil {
 		return entries{}, err
 	}

@@ -61,6 +61,9 @@ func fromColumns(shape []int64, format Format, lists []int, values Array, o opti
 	if err != nil {
 		return nil, err
 	}
+	if err := o.memory.admitList(values.n, shape); err != nil {
+		return nil, tensorError("%v", err)
+	}
 	e := entries{n: values.n, cols: make([]column, len(shape)), values: values, block: 1}
 	for axis, n := range lists {
 		if n != values.n {
@@ -274,7 +277,7 @@ func (t *Tensor) stored(format Format, o *options) (*Tensor, error) {
 	switch {
 	case format.Multigraph() && !sameBlocks:
 		// Which values share a block is known once there is one of each.
-		if t, err = t.stored(format.Standard(), &options{name: t.name}); err != nil {
+		if t, err = t.stored(format.Standard(), &options{name: t.name, memory: o.memory}); err != nil {
 			return nil, err
 		}
 	case !t.format.unique() && !format.Multigraph() && (t.format.hasBlocks() || format.hasBlocks()):
@@ -283,7 +286,7 @@ func (t *Tensor) stored(format Format, o *options) (*Tensor, error) {
 		}
 	}
 	if format.IsDense() {
-		values, err := t.scatterDense(format.Order())
+		values, err := t.scatterDense(format.Order(), o.memory)
 		if err != nil {
 			return nil, err
 		}
@@ -296,6 +299,9 @@ func (t *Tensor) stored(format Format, o *options) (*Tensor, error) {
 		list = t.blockEntries
 	}
 	e, err := list()
+	if err == nil {
+		err = o.memory.admitList(e.n, t.shape) // it is as long as what is stored: how long is known now
+	}
 	if err != nil {
 		return nil, tensorError("%v", err)
 	}
@@ -392,6 +398,6 @@ func (t *Tensor) ToDense() (Array, error) {
 	if plain.format == Dense(t.Rank()) {
 		return plain.values, nil
 	}
-	values, err := plain.scatterDense(identity(t.Rank()))
+	values, err := plain.scatterDense(identity(t.Rank()), nil)
 	return values, named(err, t.name)
 }

@@ -11,7 +11,11 @@ type FormatError struct {
 	Level    int    // the level in storage order, or -1 when no one level is meant
 	Position int64  // the element of that level's array, or -1 when no one element is meant
 	Msg      string // what is wrong, what was expected
+	Err      error  // what caused it, or nil
 }
+
+// Unwrap returns the cause, or nil.
+func (e *FormatError) Unwrap() error { return e.Err }
 
 // Error returns the message with the tensor, level and position before it.
 func (e *FormatError) Error() string {
@@ -31,9 +35,15 @@ func (e *FormatError) Error() string {
 	return b.String()
 }
 
-// levelError makes a FormatError without a tensor name about one level.
+// levelError makes a FormatError without a tensor name about one level. An error among args is its cause.
 func levelError(level int, format string, args ...any) *FormatError {
-	return &FormatError{Level: level, Position: -1, Msg: fmt.Sprintf(format, args...)}
+	e := &FormatError{Level: level, Position: -1, Msg: fmt.Sprintf(format, args...)}
+	for _, a := range args {
+		if err, ok := a.(error); ok {
+			e.Err = err
+		}
+	}
+	return e
 }
 
 // tensorError makes a FormatError without a tensor name about the whole tensor.

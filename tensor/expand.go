@@ -299,7 +299,7 @@ func gatherAs[T Element](to, from Array, perm permutation) {
 
 // scatterDense writes the values into a dense array of the axes in the given
 // order, the last the fastest.
-func (t *Tensor) scatterDense(order []int) (Array, error) {
+func (t *Tensor) scatterDense(order []int, memory *memoryLimit) (Array, error) {
 	strides := make([]int, t.Rank()) // by logical axis
 	sizes := make([]int64, t.Rank())
 	for k, axis := range order {
@@ -308,6 +308,9 @@ func (t *Tensor) scatterDense(order []int) (Array, error) {
 	total, ok := product(sizes)
 	if !ok {
 		return Array{}, tensorError("shape %s has more than 2^63-1 elements: it has no dense form", shapeString(t.shape))
+	}
+	if err := memory.admit(total, t.DType().Size()); err != nil {
+		return Array{}, tensorError("%v", err)
 	}
 	out, err := MakeArray(t.DType(), int(total))
 	if err != nil {

@@ -164,8 +164,12 @@ func (f *Fields) Field(name string) *Tensor {
 // Bytes is the memory that the values of all fields and the index arrays, which they share,
 // take together.
 func (f *Fields) Bytes() int64 {
-	n := f.tensors[0].Bytes()
-	for _, t := range f.tensors[1:] {
+	n := int64(0)
+	for i, t := range f.tensors {
+		if i == 0 {
+			n = t.Bytes()
+			continue
+		}
 		n += t.values.Bytes()
 	}
 	return n
@@ -176,6 +180,9 @@ func (f *Fields) Bytes() int64 {
 // structure, as when a conversion from D levels leaves out what equals the fill in one
 // field and not in another.
 func (f *Fields) Convert(format Format) (*Fields, error) {
+	if f == nil || len(f.tensors) == 0 {
+		return nil, tensorError("there are no fields: make some with NewFields")
+	}
 	converted := make([]*Tensor, len(f.tensors))
 	for i, t := range f.tensors {
 		own, err := format.withBlocks(t.Rank() - format.Rank())

@@ -1,6 +1,7 @@
 package tensor
 
 import (
+	"errors"
 	"fmt"
 	"runtime"
 	"slices"
@@ -123,6 +124,9 @@ func ownerOf(p unsafe.Pointer) *owner {
 // error if they do not lie within it or the address is not a multiple of the type's
 // alignment: its size, 8 for Complex128, 4 for Complex64.
 func (f *Foreign) Array(dt DType, offset, n int) (Array, error) {
+	if f == nil {
+		return Array{}, errors.New("there is no memory to make an array of: make a Foreign with NewForeign")
+	}
 	if !dt.Valid() || offset < 0 || n < 0 || offset > len(f.memory) || n > (len(f.memory)-offset)/dt.Size() {
 		return Array{}, fmt.Errorf("%d elements of type %s at offset %d do not lie within %d bytes", n, dt, offset, len(f.memory))
 	}

@@ -31,14 +31,14 @@ func obeys(shape []int64, format Format, levels []Level, values Array) bool {
 			if k == 0 && begin == nil || levels[k].Pos.dt == Invalid {
 				begin = []int64{0, int64(n)}
 			}
-			if !pointersObey(begin, parents, int64(n)) || !tuplesObey(shape, format, levels, seg, begin) {
+			if !pointersObey(begin, parents, int64(n), k > 0 && format.Levels()[k-1] == DC) || !tuplesObey(shape, format, levels, seg, begin) {
 				return false
 			}
 			parents, k = n, seg.last+1
 		}
 		if k == format.sparseRank() && format.grouped() {
 			group := integersOf(levels[k-1].Group)
-			if len(group) == 0 || !pointersObey(group, parents, group[len(group)-1]) {
+			if len(group) == 0 || !pointersObey(group, parents, group[len(group)-1], format.Levels()[k-1] == DC) {
 				return false
 			}
 			parents = int(group[len(group)-1])
@@ -47,7 +47,11 @@ func obeys(shape []int64, format Format, levels []Level, values Array) bool {
 	return values.n == parents
 }
 
-func pointersObey(begin []int64, parents int, n int64) bool {
+// pointersObey says whether pointers group n positions by parents; those of a DC level hold no repeated values.
+func pointersObey(begin []int64, parents int, n int64, distinct bool) bool {
+	if distinct && len(slices.Compact(slices.Clone(begin))) < len(begin) {
+		return false
+	}
 	return len(begin) == parents+1 && begin[0] == 0 && begin[parents] == n && slices.IsSorted(begin)
 }
 

@@ -1,106 +1,53 @@
 package tensor
 
 import (
-	"bufio"
-	"bytes"
-	"fmt"
-	"os"
-	"strconv"
-	"strings"
+	"math"
+
+	"github.com/lacuna-sparse/lacuna/internal/admission"
 )
 
-// smallAllocation is the size in bytes up to which an allocation is made
-// without asking what memory is left.
-const smallAllocation = 256 << 20
-
-// checkMemory refuses an allocation that the machine cannot serve. A Go
-// program that runs out of memory dies without a chance to report it, so large
-// requests are compared with what is left beforehand.
+// checkMemory refuses an allocation that neither the machine nor the limits around the process can serve.
 func checkMemory(size int) error {
-	if size <= smallAllocation {
+	var c admission.Account
+	c.Open(0)
+	return c.Admit(int64(size), 0)
+}
+
+// WithMemoryLimit bounds the bytes that a conversion, a reshape or a constructor that builds arrays may allocate for its result and for
+// lists of entries on the way; 0 means what the machine has to spare. Arrays that are shared do not count.
+func WithMemoryLimit(bytes int64) Option {
+	return func(o *options) {
+		if o.memory = nil; bytes > 0 {
+			o.memory = &memoryLimit{bytes: bytes}
+			o.memory.account.Open(bytes)
+		}
+	}
+}
+
+// memoryLimit is a limit and what is allocated within it.
+type memoryLimit struct {
+	bytes   int64
+	account admission.Account
+}
+
+// admit refuses n elements of so many bytes each if they go beyond the limit; else they count. Without a limit only what the
+// machine has counts, which MakeArray looks at.
+func (m *memoryLimit) admit(n int64, size int) error {
+	if m == nil {
 		return nil
 	}
-	if left := availableMemory(); uint64(size) > left {
-		return fmt.Errorf("it takes %s and %s of memory are available", formatBytes(uint64(size)), formatBytes(left))
+	bytes, ok := mulSizes(n, int64(size))
+	if !ok {
+		bytes = math.MaxInt64
 	}
-	return nil
+	return m.account.Admit(bytes, m.bytes)
 }
 
-// availableMemory is an estimate of the memory in bytes that can still be
-// allocated without swapping, obeying the limit of the control group; where
-// the system does not tell, 64 GiB.
-func availableMemory() uint64 {
-	available := uint64(64 << 30)
-	if info, err := os.ReadFile("/proc/meminfo"); err == nil {
-		if v, ok := memInfoField(info, "MemAvailable"); ok {
-			available = v
-		}
+// admitList is admit for a list of n entries with coordinates of a shape, in the order that it comes in and sorted.
+func (m *memoryLimit) admitList(n int, shape []int64) error {
+	width := 0
+	for _, size := range shape {
+		width += narrowestIndex(maxCoordinate(size)).Size()
 	}
-	limit, ok1 := readNumber("/sys/fs/cgroup/memory.max")
-	used, ok2 := readNumber("/sys/fs/cgroup/memory.current")
-	if ok1 && ok2 {
-		used -= min(used, fileCache())
-		available = min(available, limit-min(limit, used))
-	}
-	return available
-}
-
-// fileCache is how much of the memory that is charged to the control group holds
-// parts of files, mapped ones among them, which the system drops when it needs room.
-func fileCache() uint64 {
-	stat, err := os.ReadFile("/sys/fs/cgroup/memory.stat")
-	if err != nil {
-		return 0
-	}
-	active, _ := statField(stat, "active_file")
-	inactive, _ := statField(stat, "inactive_file")
-	return active + inactive
-}
-
-// statField finds a field of a memory.stat file, in bytes.
-func statField(stat []byte, name string) (uint64, bool) {
-	for line := range bytes.Lines(stat) {
-		if rest, ok := strings.CutPrefix(string(line), name+" "); ok {
-			v, err := strconv.ParseUint(strings.TrimSpace(rest), 10, 64)
-			return v, err == nil
-		}
-	}
-	return 0, false
-}
-
-// memInfoField finds a field of /proc/meminfo, in bytes.
-func memInfoField(info []byte, name string) (uint64, bool) {
-	lines := bufio.NewScanner(bytes.NewReader(info))
-	for lines.Scan() {
-		rest, ok := strings.CutPrefix(lines.Text(), name+":")
-		if !ok {
-			continue
-		}
-		kib, err := strconv.ParseUint(strings.TrimSpace(strings.TrimSuffix(rest, "kB")), 10, 50)
-		return kib << 10, err == nil
-	}
-	return 0, false
-}
-
-// readNumber reads a file that holds one decimal number.
-func readNumber(path string) (uint64, bool) {
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return 0, false
-	}
-	v, err := strconv.ParseUint(strings.TrimSpace(string(text)), 10, 64)
-	return v, err == nil
-}
-
-// formatBytes writes a number of bytes in the unit a reader expects.
-func formatBytes(n uint64) string {
-	const units = "KMGTPE"
-	if n < 1024 {
-		return fmt.Sprintf("%d B", n)
-	}
-	v, unit := float64(n)/1024, 0
-	for v >= 1024 && unit < len(units)-1 {
-		v, unit = v/1024, unit+1
-	}
-	return fmt.Sprintf("%.1f %ciB", v, units[unit])
+	return m.admit(int64(n), width)
 }

@@ -155,10 +155,16 @@ func encodingText(dims int, levels []mlirLevel, posWidth, crdWidth int) string {
 	return s + " }>"
 }
 
+// errNoMLIR says that there are no levels to read.
+var errNoMLIR = tensorError("the MLIR tensor is nil: make one with Tensor.ToMLIR, or fill in its fields")
+
 // Interleaved returns the tensor with the coordinates of every run of singletons as an
 // array of structures, MLIR's default, instead of an array for each level. These arrays
 // are copied.
 func (m *MLIR) Interleaved() (*MLIR, error) {
+	if m == nil {
+		return nil, errNoMLIR
+	}
 	e, err := parseEncoding(m.Encoding, len(m.Shape))
 	if err != nil {
 		return nil, err
@@ -225,6 +231,9 @@ func separate(a Array, j, count int) (Array, error) {
 // to store (loose_compressed, structured, batch) and unknown properties are errors that
 // name them.
 func FromMLIR(m *MLIR, opts ...Option) (*Tensor, error) {
+	if m == nil {
+		return nil, errNoMLIR
+	}
 	o := collect(opts)
 	t, err := fromMLIR(m, o)
 	return t, named(err, o.name)

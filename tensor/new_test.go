@@ -61,6 +61,8 @@ func TestNewErrors(t *testing.T) {
 		{"dense overflow", []int64{1 << 40, 1 << 40}, Dense(2), []Level{{}, {}}, f64(), -1, -1, "2^63-1"},
 		{"C overflow", []int64{1 << 40, 1 << 40, 2}, mustFormat([]LevelKind{C, C, S}, nil), []Level{{}, {}, {Pos: u32(0), Crd: u32()}}, f64(), 1, -1, "2^63-1"},
 		{"C too long", []int64{1 << 62, 4}, CSR, csr(u32(0), u32()), f64(), 0, -1, "it must have 4611686018427387905"},
+		{"empty row of DC", shape, DCSR, []Level{{Crd: u32(0, 2)}, {Pos: u32(0, 0, 1), Crd: u32(1)}}, f64(1), 0, 1, "pointers_0[1] = 0 repeats the pointer before it: a level that stores its coordinates has none with nothing under it, so leave out indices_0[0]"},
+		{"group of no value", []int64{4}, mustParse(t, "DC(duplicates)", 1), []Level{{Crd: u32(0, 2), Group: u32(0, 2, 2)}}, f64(1, 2), 0, 2, "leave out indices_0[1]"},
 		{"entry in an empty axis", []int64{0}, CSF(1), []Level{{Crd: u32(0)}}, f64(1), 0, 0, "out of range"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

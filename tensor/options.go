@@ -19,6 +19,7 @@ type options struct {
 	flags    []LevelFlags  // of NewSpelled
 	limit    int64         // of fibres, where limited
 	limited  bool
+	memory   *memoryLimit // nil: none
 }
 
 func collect(opts []Option) options {

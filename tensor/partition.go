@@ -18,7 +18,7 @@ import (
 //
 // Parts that would be empty are left out, but one stays. A nil order is that in
 // which the tensor is stored. Of dense blocks, elements that equal the fill are not
-// stored. The error is a [*FormatError].
+// stored, as after [Tensor.Convert] to a format without D levels: stored(T) is false there. The error is a [*FormatError].
 //
 // Nisa, Li, Sukumaran-Rajam, Vuduc, Sadayappan: Load-Balanced Sparse MTTKRP on
 // GPUs, IPDPS 2019 (arXiv 1904.03329).
@@ -97,8 +97,8 @@ func hybridFormats(order []int) (list, slice, csf Format, err error) {
 // is a CSF with that axis innermost and the others by their extents, the smallest
 // outermost. One copy then serves computations along every axis: each part is
 // walked as it is stored. Parts that would be empty are left out, but one stays. Of
-// dense blocks, elements that equal the fill are not stored. The error is a
-// [*FormatError].
+// dense blocks, elements that equal the fill are not stored, as after [Tensor.Convert] to a format without
+// D levels: stored(T) is false there. The error is a [*FormatError].
 //
 // Nisa, Li, Sukumaran-Rajam, Rawat, Krishnamoorthy, Sadayappan: An Efficient
 // Mixed-Mode Representation of Sparse Tensors, SC 2019.

@@ -90,20 +90,29 @@ const maxParts = 16
 // Parts returns the parts.
 func (p *Parts) Parts() []*Tensor { return slices.Clone(p.parts) }
 
+// first is a part, which has what the parts have in common; of zero Parts a zero Tensor, which has no element type.
+func (p *Parts) first() *Tensor {
+	if len(p.parts) == 0 {
+		var none Tensor
+		return &none
+	}
+	return p.parts[0]
+}
+
 // Name is the first part's name.
-func (p *Parts) Name() string { return p.parts[0].name }
+func (p *Parts) Name() string { return p.first().name }
 
 // Shape is the extent of each logical axis.
-func (p *Parts) Shape() []int64 { return p.parts[0].Shape() }
+func (p *Parts) Shape() []int64 { return p.first().Shape() }
 
 // Rank is the number of dimensions.
-func (p *Parts) Rank() int { return p.parts[0].Rank() }
+func (p *Parts) Rank() int { return p.first().Rank() }
 
 // DType is the element type.
-func (p *Parts) DType() DType { return p.parts[0].DType() }
+func (p *Parts) DType() DType { return p.first().DType() }
 
 // Fill is the value at coordinates that no part stores.
-func (p *Parts) Fill() Scalar { return p.parts[0].fill }
+func (p *Parts) Fill() Scalar { return p.first().fill }
 
 // NNZ is the number of values that the parts store.
 func (p *Parts) NNZ() int64 {
@@ -136,6 +145,9 @@ func (p *Parts) At(coord ...int64) Scalar {
 
 // Expand stores all parts as one tensor in a format.
 func (p *Parts) Expand(format Format, opts ...Option) (*Tensor, error) {
+	if p == nil || len(p.parts) == 0 {
+		return nil, errNoTensor
+	}
 	o := collect(opts)
 	if o.name == "" {
 		o.name = p.Name()
@@ -148,6 +160,9 @@ func (p *Parts) Expand(format Format, opts ...Option) (*Tensor, error) {
 		return nil, err
 	}
 	defer unpin()
+	if err := o.memory.admitList(int(p.NNZ()), p.parts[0].shape); err != nil {
+		return nil, named(tensorError("%v", err), o.name)
+	}
 	e, err := p.entries()
 	if err != nil {
 		return nil, named(tensorError("%v", err), o.name)
@@ -164,7 +179,7 @@ func (p *Parts) String() string {
 		list = append(list, fmt.Sprintf("%d %v", t.NNZ(), t.format))
 	}
 	return fmt.Sprintf("%s %v, %d stored in %d parts (%s), fill %v",
-		shapeString(p.parts[0].shape), p.DType(), p.NNZ(), len(p.parts), strings.Join(list, ", "), p.Fill())
+		shapeString(p.first().shape), p.DType(), p.NNZ(), len(p.parts), strings.Join(list, ", "), p.Fill())
 }
 
 // entries lists the entries of all parts, one part after the other.

@@ -31,7 +31,13 @@ func (b *builder) place() (Array, error) {
 		return b.values, nil
 	}
 	if b.distinct && b.block == 1 && len(b.scatter) == 0 && !b.perm.identity() {
+		if err := b.opts.memory.admit(int64(b.n), b.values.dt.Size()); err != nil {
+			return Array{}, err
+		}
 		return gather(b.values, b.perm)
+	}
+	if err := b.opts.memory.admit(total, b.values.dt.Size()); err != nil {
+		return Array{}, err
 	}
 	out, err := MakeArray(b.values.dt, int(total))
 	if err != nil {

@@ -71,7 +71,7 @@ func (p *Pooled) Array(dt DType, at unsafe.Pointer, n int) Array {
 // GiveBack gives the block back if no tensor was made with an array in it: it is for who
 // knows that nobody else has one. Else it does nothing.
 func (p *Pooled) GiveBack() {
-	if p.close() {
+	if p.close() && p.giveBack != nil {
 		p.giveBack()
 	}
 }

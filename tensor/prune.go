@@ -22,7 +22,7 @@ func (t *Tensor) Prune(opts ...Option) (*Tensor, error) {
 	defer t.Unpin()
 	out, err := t.standard()
 	if err == nil {
-		out, err = out.prune()
+		out, err = out.prune(collect(opts).memory)
 	}
 	if err != nil {
 		return nil, named(err, t.name)
@@ -30,13 +30,19 @@ func (t *Tensor) Prune(opts ...Option) (*Tensor, error) {
 	return out.Convert(t.format, opts...)
 }
 
-func (t *Tensor) prune() (*Tensor, error) {
+func (t *Tensor) prune(memory *memoryLimit) (*Tensor, error) {
 	if t.format.IsDense() {
 		return t, nil
 	}
 	segments := t.format.segments()
 	levels := t.Levels()
 	kept := t.keptBlocks()
+	if kept.count < kept.n {
+		each := t.block()*t.DType().Size() + t.levels[t.format.sparseRank()-1].Crd.dt.Size()
+		if err := memory.admit(int64(kept.count), each); err != nil {
+			return nil, tensorError("%v", err)
+		}
+	}
 	values, err := kept.blocks(t.values, t.block())
 	if err != nil {
 		return nil, tensorError("%v", err)

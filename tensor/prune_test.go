@@ -109,10 +109,10 @@ func TestPruneFills(t *testing.T) {
 	}
 }
 
-// TestPruneEmptyFibres drops coordinates of a DC level that have nothing under them, be it
-// from the start or because of what was dropped.
+// TestPruneEmptyFibres drops coordinates of a DC level that have nothing under them because
+// of what was dropped.
 func TestPruneEmptyFibres(t *testing.T) {
-	levels := []Level{{Crd: u32(1, 4, 7)}, {Pos: u32(0, 2, 2, 3), Crd: u32(0, 5, 3)}}
+	levels := []Level{{Crd: u32(1, 7)}, {Pos: u32(0, 2, 3), Crd: u32(0, 5, 3)}}
 	a, err := New([]int64{1 << 40, 1 << 40}, DCSR, levels, f64(1, 0, 0))
 	if err != nil {
 		t.Fatal(err)

@@ -39,7 +39,7 @@ func (f Format) AppendKey(b []byte) []byte {
 	return append(append(append(b, f.levels...), f.order...), f.flags...)
 }
 
-// LevelAt is storage level k, 0 being the outermost.
+// LevelAt is storage level k, 0 being the outermost; k is below the rank.
 func (t *Tensor) LevelAt(k int) Level {
 	if t.Released() {
 		return t.levels[k].gone()

@@ -60,16 +60,15 @@ type drawStored struct {
 func (d *drawStored) tuples(seg segment, room int) [][]int64 {
 	flags := d.format.flag(seg.first) | d.format.flag(seg.last)
 	repeats := flags&Duplicates != 0 && !(d.format.grouped() && seg.last == d.format.sparseRank()-1)
-	n := rapid.IntRange(0, room).Draw(d.t, "fibre")
+	n := rapid.IntRange(d.least(seg.first), room).Draw(d.t, "fibre")
+	if slices.ContainsFunc(d.format.Order()[seg.first:d.format.sparseRank()], func(axis int) bool { return d.shape[axis] == 0 }) {
+		return nil // no coordinate has anything under it
+	}
 	var list [][]int64
 	for range n {
 		tuple := make([]int64, seg.last-seg.first+1)
 		for i := range tuple {
-			size := d.shape[d.format.order[seg.first+i]]
-			if size == 0 {
-				return nil
-			}
-			tuple[i] = rapid.Int64Range(0, size-1).Draw(d.t, "c")
+			tuple[i] = rapid.Int64Range(0, d.shape[d.format.order[seg.first+i]]-1).Draw(d.t, "c")
 		}
 		if repeats || !slices.ContainsFunc(list, func(x []int64) bool { return slices.Equal(x, tuple) }) {
 			list = append(list, tuple)
@@ -79,6 +78,14 @@ func (d *drawStored) tuples(seg segment, room int) [][]int64 {
 		slices.SortStableFunc(list, slices.Compare[[]int64])
 	}
 	return list
+}
+
+// least is how many positions of level k, or values, a parent has at least.
+func (d *drawStored) least(k int) int {
+	if k > 0 && d.format.Levels()[k-1] == DC {
+		return 1
+	}
+	return 0
 }
 
 func (d *drawStored) draw() {
@@ -126,7 +133,7 @@ func (d *drawStored) group(level int) {
 	pos := []uint16{0}
 	var next [][]int64
 	for _, at := range d.at {
-		for range rapid.IntRange(0, 2).Draw(d.t, "values") {
+		for range rapid.IntRange(d.least(level+1), 2).Draw(d.t, "values") {
 			next = append(next, at)
 		}
 		pos = append(pos, uint16(len(next)))

@@ -41,8 +41,11 @@ func (t *Tensor) Released() bool { return atomic.LoadInt64(&t.state) == released
 // for it. The error wraps [ErrReleased]: the arrays are gone, and there must be no Unpin. Runs
 // of kernels, conversions, writing to files and the functions of this package pin what they
 // read; it is for code that reads arrays itself, in a goroutine that does not know of a
-// release in another.
+// release in another. A nil tensor and one that no function made are errors too.
 func (t *Tensor) Pin() error {
+	if t == nil || !t.values.dt.Valid() {
+		return errNoTensor
+	}
 	for {
 		old := atomic.LoadInt64(&t.state)
 		if old == released {
@@ -84,6 +87,9 @@ const (
 	released = 1
 	pinned   = 2
 )
+
+// errNoTensor says that a tensor is nil, or the zero value of its type.
+var errNoTensor = errors.New("the tensor is nil or a zero value: make one with FromCoords, FromDense or New, or read one from a file")
 
 func (t *Tensor) releasedError() error {
 	if t.name == "" {

@@ -121,6 +121,9 @@ func (t *Tensor) reshape(shape []int64, format Format, o options) (*Tensor, erro
 		return out, nil
 	}
 	e, err := r.entries()
+	if err == nil {
+		err = o.memory.admitList(e.n, shape)
+	}
 	if err != nil {
 		return nil, tensorError("%v", err)
 	}
@@ -130,13 +133,15 @@ func (t *Tensor) reshape(shape []int64, format Format, o options) (*Tensor, erro
 
 // reshapeDense is reshape to a format of D levels.
 func (t *Tensor) reshapeDense(shape []int64, format Format, o options) (*Tensor, error) {
-	values, err := t.ToDense()
-	if err != nil {
-		return nil, err
+	values := t.values
+	if t.format != Dense(t.Rank()) {
+		var err error
+		if values, err = t.scatterDense(identity(t.Rank()), o.memory); err != nil {
+			return nil, err
+		}
 	}
 	out := Assemble(shape, Dense(len(shape)), nil, values, t.fill)
-	out.name = o.name
-	return out.Convert(format)
+	return out.convert(format, options{name: o.name, memory: o.memory})
 }
 
 // axisGroup is a run of axes before a reshape and the run of axes after it with as many

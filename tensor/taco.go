@@ -82,6 +82,9 @@ func (t *Tensor) toTACO() (*TACO, error) {
 // fill that is not set is 0. Mode formats other than those listed at [TACO] are errors
 // that name them.
 func FromTACO(s *TACO, opts ...Option) (*Tensor, error) {
+	if s == nil {
+		return nil, tensorError("the TACO tensor is nil: make one with Tensor.ToTACO, or fill in its fields")
+	}
 	if s.Fill.dt.Valid() {
 		opts = append([]Option{WithFill(s.Fill)}, opts...)
 	}

@@ -36,7 +36,7 @@ func validate(t *Tensor) error {
 			parents = positions
 			if k == grouped {
 				var err error
-				if parents, err = checkGroup(t.levels[k].Group, k, parents); err != nil {
+				if parents, err = checkGroup(t.levels[k], k, parents); err != nil {
 					return err
 				}
 			}
@@ -51,7 +51,7 @@ func validate(t *Tensor) error {
 		k = seg.last
 		if k == grouped {
 			var err error
-			if parents, err = checkGroup(t.levels[k].Group, k, parents); err != nil {
+			if parents, err = checkGroup(t.levels[k], k, parents); err != nil {
 				return err
 			}
 		}
@@ -73,9 +73,9 @@ func validateSegment(t *Tensor, seg segment, parents int64) error {
 	}
 	pos := t.levels[seg.first].Pos
 	if int64(pos.n)-1 != parents {
-		return levelError(max(seg.first-1, 0), "%s has %d elements: it must have %d, one more than there are positions", posName(seg.first), pos.n, parents+1)
+		return levelError(max(seg.first-1, 0), "%s has %d elements: it must have %d, one more than there are positions", posName(seg.first), pos.n, uint64(parents)+1)
 	}
-	if err := checkPos(pos, seg.first, n); err != nil {
+	if err := checkPos(pos, seg.first, n, t.levels[max(seg.first-1, 0)].Kind); err != nil {
 		return err
 	}
 	last := t.format.flag(seg.last)
@@ -124,35 +124,45 @@ func (b bitset) clear(i int)    { b[i/64] &^= 1 << (i % 64) }
 
 // checkGroup checks the pointers from the positions of level k to the values, and
 // returns how many blocks of values they group.
-func checkGroup(group Array, k int, positions int64) (int64, error) {
+func checkGroup(l Level, k int, positions int64) (int64, error) {
+	group := l.Group
 	if int64(group.n)-1 != positions {
-		return 0, levelError(k, "%s has %d elements: it must have %d, one more than there are positions", posName(k+1), group.n, positions+1)
+		return 0, levelError(k, "%s has %d elements: it must have %d, one more than there are positions", posName(k+1), group.n, uint64(positions)+1)
 	}
 	last := group.At64(group.n - 1)
 	if last < 0 || last > math.MaxInt {
 		return 0, positionError(k, group.n-1, "%s ends with %s, which is no number of values", posName(k+1), group.Scalar(group.n-1))
 	}
-	return last, checkPos(group, k+1, int(last))
+	return last, checkPos(group, k+1, int(last), l.Kind)
 }
 
-// checkPos checks that a Pos array starts at 0, never falls and ends at n.
-func checkPos(pos Array, k, n int) error {
+// checkPos checks that a Pos array starts at 0, never falls and ends at n. Under a level that stores its
+// coordinates it never repeats either: a coordinate with nothing under it is not stored, so that a format has one
+// set of arrays for one set of entries. A dense level, and the root of a level 0, have parents with nothing under them.
+func checkPos(pos Array, k, n int, parent PhysicalKind) error {
+	step := 0
+	if k > 0 && parent != DenseLevel {
+		step = 1
+	}
 	var bad int
 	switch pos.dt.Size() {
 	case 1:
-		bad = firstFall(View[uint8](pos))
+		bad = firstFall(View[uint8](pos), step)
 	case 2:
-		bad = firstFall(View[uint16](pos))
+		bad = firstFall(View[uint16](pos), step)
 	case 4:
-		bad = firstFall(View[uint32](pos))
+		bad = firstFall(View[uint32](pos), step)
 	default:
-		bad = firstFall(View[uint64](pos))
+		bad = firstFall(View[uint64](pos), step)
 	}
 	level := max(k-1, 0)
 	name := posName(k)
 	switch last := pos.At64(pos.n - 1); {
 	case bad == 0:
 		return positionError(level, 0, "%s[0] is %d: pointers start at 0", name, pos.At64(0))
+	case bad > 0 && pos.At64(bad) == pos.At64(bad-1):
+		return positionError(level, bad, "%s[%d] = %s repeats the pointer before it: a level that stores its coordinates has none with nothing under it, so leave out %s[%d]",
+			name, bad, pos.Scalar(bad), crdName(level), bad-1)
 	case bad > 0:
 		return positionError(level, bad, "%s[%d] = %s is below %s before it: pointers never fall", name, bad, pos.Scalar(bad), pos.Scalar(bad-1))
 	case last < 0 || last != int64(n):
@@ -161,18 +171,19 @@ func checkPos(pos Array, k, n int) error {
 	return nil
 }
 
-// firstFall is 0 if pos does not start at 0, else the first place where it
-// falls, or -1. A negative signed element reads as a large one: either a fall
+// firstFall is 0 if pos does not start at 0, else the first place where it does not
+// rise by step, which is 0 or 1, at least, or -1. A negative signed element reads as a large one: either a fall
 // follows it, or the end is wrong, which the caller sees.
-func firstFall[T unsigned](pos []T) int {
+func firstFall[T unsigned](pos []T, step int) int {
 	if pos[0] != 0 {
 		return 0
 	}
 	var falls [parts.Most]int // place of the first in a part, 0 if there is none
 	parts.Do(len(pos), checkWorth, func(part, lo, hi int) {
-		last := pos[max(lo-1, 0)]
+		lo = max(lo, 1)
+		last := pos[lo-1]
 		for i, p := range pos[lo:hi] {
-			if p < last {
+			if p < last || p == last && step > 0 {
 				falls[part] = lo + i
 				return
 			}

@@ -18,6 +18,9 @@ func (t *Tensor) Window() *Window {
 // slice for each logical axis. They are valid until the next call. Bounds are those of
 // a slice expression on the values. Of a tensor that was released there are none.
 func (w *Window) Coords(lo, hi int) [][]int64 {
+	if w.t == nil {
+		return nil
+	}
 	if w.t.Pin() != nil {
 		return make([][]int64, w.t.Rank())
 	}

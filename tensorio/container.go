@@ -17,14 +17,13 @@ import (
 // npyFile is one .npy file among those that make up a tensor: an entry of an
 // archive, or a file of a directory.
 type npyFile interface {
-	// open returns the contents, which are size bytes (-1: unknown). If they stand
-	// in the file that is mapped, at says from where on; else it is -1.
-	open(in *input) (r io.ReadCloser, size, at int64, err error)
+	// open returns the contents, and what is known of them beside.
+	open(in *input) (r io.ReadCloser, s stream, err error)
 }
 
 // npyDataset describes an array in a .npy file.
 func npyDataset(in *input, name string, f npyFile) (binsparse.Dataset, error) {
-	r, _, _, err := f.open(in)
+	r, _, err := f.open(in)
 	if err != nil {
 		return binsparse.Dataset{}, arrayError(in, name, err)
 	}
@@ -44,14 +43,15 @@ func npyDataset(in *input, name string, f npyFile) (binsparse.Dataset, error) {
 
 // loadNPY reads the array in a .npy file, its last index the fastest.
 func loadNPY(in *input, name string, f npyFile) (tensor.Array, error) {
-	r, size, at, err := f.open(in)
+	r, s, err := f.open(in)
 	if err != nil {
 		return tensor.Array{}, err
 	}
-	if at < 0 {
+	if s.at < 0 {
 		in.mapped.copied(name, "the archive is compressed")
 	}
-	h, a, err := readElements(in, name, in.limited(r), size, at)
+	s.r = in.limited(r)
+	h, a, err := readElements(in, name, s)
 	if closeErr := r.Close(); err == nil {
 		err = closeErr
 	}
@@ -74,23 +74,23 @@ func arrayError(in *input, name string, err error) error {
 // npzEntryFile is an entry of an archive.
 type npzEntryFile struct{ *zip.File }
 
-func (f npzEntryFile) open(in *input) (io.ReadCloser, int64, int64, error) {
+func (f npzEntryFile) open(in *input) (io.ReadCloser, stream, error) {
 	switch {
 	case f.Method == zip.Store && in.mapped != nil:
 		at, bytes, err := mappedEntry(in, f.File)
 		if err != nil {
-			return nil, 0, 0, err
+			return nil, stream{}, err
 		}
-		return io.NopCloser(bytes), bytes.Size(), at, nil
+		return io.NopCloser(bytes), stream{size: bytes.Size(), most: bytes.Size(), at: at}, nil
 	case f.Method == zip.Store && in.file != nil && f.Flags&sizesFollow == 0:
 		_, bytes, err := storedEntry(in, f.File)
 		if err != nil {
-			return nil, 0, 0, err
+			return nil, stream{}, err
 		}
-		return &sumReader{r: bytes, left: bytes.Size(), want: f.CRC32}, bytes.Size(), -1, nil
+		return &sumReader{r: bytes, left: bytes.Size(), want: f.CRC32}, stream{size: bytes.Size(), most: bytes.Size(), at: -1}, nil
 	}
 	r, err := f.File.Open()
-	return r, -1, -1, err
+	return r, stream{size: -1, most: packedMost(in, f.File), at: -1}, err
 }
 
 // sizesFollow is the flag of an entry whose sizes stand after its data, where package zip
@@ -170,10 +170,10 @@ func (c *npzContainer) has(names ...string) bool {
 // diskFile is a .npy file of its own, at a path.
 type diskFile string
 
-func (f diskFile) open(*input) (io.ReadCloser, int64, int64, error) {
+func (f diskFile) open(*input) (io.ReadCloser, stream, error) {
 	r, err := os.Open(string(f))
 	if err != nil {
-		return nil, 0, 0, err
+		return nil, stream{}, err
 	}
 	st, err := r.Stat()
 	if err == nil && !st.Mode().IsRegular() {
@@ -181,9 +181,9 @@ func (f diskFile) open(*input) (io.ReadCloser, int64, int64, error) {
 	}
 	if err != nil {
 		r.Close() // it was not read from
-		return nil, 0, 0, err
+		return nil, stream{}, err
 	}
-	return r, st.Size(), -1, nil
+	return r, stream{size: st.Size(), most: st.Size(), at: -1}, nil
 }
 
 // dirContainer holds the arrays of a directory of .npy files.

@@ -1,6 +1,7 @@
 package tensorio
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -134,6 +135,9 @@ func (h *h5Reader) choose() (hdf5.Object, error) {
 	case 1:
 		return found[0], nil
 	case 0:
+		if s.unread != nil {
+			return nil, s.unread
+		}
 		return nil, h.in.errorf(0, "the file holds no tensor: no group with the attribute %q, no sparse matrix of AnnData, no dataset of numbers", binsparseAttr)
 	}
 	const most = 8
@@ -158,6 +162,7 @@ type h5Search struct {
 	left     int
 	tensors  []hdf5.Object // groups that are sparse tensors
 	datasets []hdf5.Object // datasets of numbers that are in no such group
+	unread   error         // why the first object that cannot be read cannot
 }
 
 func (s *h5Search) walk(g *hdf5.Group, depth int) error {
@@ -170,8 +175,9 @@ func (s *h5Search) walk(g *hdf5.Group, depth int) error {
 			return errors.New("the file holds too many objects to look for a tensor in all of them: name one (Entry)")
 		}
 		obj, err := g.Lookup(name)
-		if errors.Is(err, hdf5.ErrUnsupported) {
-			continue // a link to elsewhere: it is read only if it is named
+		if errors.Is(err, hdf5.ErrUnsupported) { // a link to elsewhere, or a filter that is not read: an error if it is named, or all there is
+			s.unread = cmp.Or(s.unread, err)
+			continue
 		}
 		if err != nil {
 			return err

@@ -92,6 +92,9 @@ func (f *File) Copied() []string { return slices.Clone(f.copied) }
 // may be now or later: Close never takes memory away from a tensor. A file that is not
 // closed stays mapped, at the cost of address space, not of memory.
 func (f *File) Close() error {
+	if f == nil {
+		return errors.New("the file is nil: open one with tensorio.Open")
+	}
 	opened.Lock()
 	defer opened.Unlock()
 	delete(opened.memory, f.memory)

@@ -98,6 +98,9 @@ func readMTXHeader(in *input) (*mtxHeader, error) {
 			return nil, err
 		}
 		h.lines++
+		if err := in.checkIdle(h.lines, int(in.consumed)); err != nil {
+			return nil, err
+		}
 		b = bytes.TrimSpace(b)
 		switch {
 		case len(b) == 0:
@@ -159,6 +162,9 @@ func (h *mtxHeader) banner(in *input, b []byte) error {
 // comment takes note of a type comment: "%%GraphBLAS type int8_t", in older files
 // without the word type. A type that is not known is a comment like any other.
 func (h *mtxHeader) comment(b []byte) {
+	if !bytes.HasPrefix(b, []byte("%%")) {
+		return
+	}
 	words := strings.Fields(strings.ToLower(string(b)))
 	if len(words) < 2 || words[0] != "%%graphblas" && words[0] != "%%lacuna" {
 		return

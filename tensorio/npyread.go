@@ -15,14 +15,20 @@ const growStep = 1 << 20
 
 // readNPY reads a NumPy array into a tensor that is dense all through.
 func readNPY(in *input) (*tensor.Tensor, error) {
-	return readArray(in, in.r, in.size, 0)
+	return readArray(in, stream{in.r, in.size, in.most, 0})
 }
 
-// readArray reads an array from r, which holds size bytes (-1: unknown) and nothing
-// but the array. If the bytes stand in the file as they are, at says from where on;
-// else it is -1.
-func readArray(in *input, r io.Reader, size, at int64) (*tensor.Tensor, error) {
-	h, values, err := readElements(in, "values", r, size, at)
+// stream is what holds an array in a .npy file, and nothing else.
+type stream struct {
+	r    io.Reader
+	size int64 // bytes that there are; -1: unknown
+	most int64 // bytes that there are at most; -1: unknown
+	at   int64 // where the bytes stand in the mapped file, if they do as they are; else -1
+}
+
+// readArray reads an array.
+func readArray(in *input, s stream) (*tensor.Tensor, error) {
+	h, values, err := readElements(in, "values", s)
 	if err != nil {
 		return nil, err
 	}
@@ -51,8 +57,8 @@ func readArray(in *input, r io.Reader, size, at int64) (*tensor.Tensor, error) {
 
 // readElements reads the header and the elements of an array as readArray does, in
 // the order in which they stand. The name is for messages.
-func readElements(in *input, name string, r io.Reader, size, at int64) (*npyHeader, tensor.Array, error) {
-	h, err := readNPYHeader(r)
+func readElements(in *input, name string, s stream) (*npyHeader, tensor.Array, error) {
+	h, err := readNPYHeader(s.r)
 	if err != nil {
 		return nil, tensor.Array{}, err
 	}
@@ -63,14 +69,18 @@ func readElements(in *input, name string, r io.Reader, size, at int64) (*npyHead
 	if err != nil {
 		return nil, tensor.Array{}, err
 	}
-	if have := size - h.size; size >= 0 && have != want {
+	if have := s.size - h.size; s.size >= 0 && have != want {
 		return nil, tensor.Array{}, fmt.Errorf("the header promises %d bytes of data (%d elements), but the file has %d", want, n, have)
 	}
+	if s.most >= 0 && want > s.most {
+		return nil, tensor.Array{}, fmt.Errorf("the header promises %d bytes of data (%d elements), but they are compressed to so little that there cannot be more than %d",
+			want, n, s.most)
+	}
 	var values tensor.Array
-	if in.mapped != nil && at >= 0 {
-		values, err = in.mapped.array(h.place(name, at, n))
+	if in.mapped != nil && s.at >= 0 {
+		values, err = in.mapped.array(h.place(name, s.at, n))
 	} else {
-		values, err = readData(r, h, int(n), int(want), size >= 0)
+		values, err = readData(s, h, int(n), int(want))
 	}
 	return h, values, err
 }
@@ -132,11 +142,12 @@ func columnMajor(in *input, shape []int64, values tensor.Array) (*tensor.Tensor,
 	return tensor.New(shape, format, make([]tensor.Level, len(shape)), values, tensor.WithName(in.name))
 }
 
-// readData reads the elements. Where the size of the file vouches for their
+// readData reads the elements. Where the size of the file, or what it may unpack to, vouches for their
 // number they are read in place; else memory grows with what is there.
-func readData(r io.Reader, h *npyHeader, n, bytes int, vouched bool) (tensor.Array, error) {
+func readData(s stream, h *npyHeader, n, bytes int) (tensor.Array, error) {
+	r := s.r
 	var values tensor.Array
-	if vouched || bytes <= growStep {
+	if s.most >= 0 || bytes <= growStep {
 		var err error
 		if values, err = tensor.MakeArray(h.typ.dtype, n); err != nil {
 			return values, err
@@ -154,7 +165,7 @@ func readData(r io.Reader, h *npyHeader, n, bytes int, vouched bool) (tensor.Arr
 		}
 		copy(values.Raw(), raw)
 	}
-	if !vouched {
+	if s.size < 0 {
 		var one [1]byte
 		switch _, err := io.ReadFull(r, one[:]); err {
 		case io.EOF:

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
+	"math"
 	"strings"
 
 	"github.com/lacuna-sparse/lacuna/tensor"
@@ -90,7 +91,7 @@ func readNPZArray(in *input, f *zip.File) (*tensor.Tensor, error) {
 	defer r.Close()
 	// The sizes in the archive's directory are promises like any other: the array is
 	// read as a stream of unknown length.
-	return readArray(in, in.limited(r), -1, -1)
+	return readArray(in, stream{in.limited(r), -1, packedMost(in, f), -1})
 }
 
 // mapNPZArray takes an array that the archive stores as it is in place.
@@ -99,7 +100,7 @@ func mapNPZArray(in *input, f *zip.File) (*tensor.Tensor, error) {
 	if err != nil {
 		return nil, err
 	}
-	return readArray(in, in.limited(r), r.Size(), at)
+	return readArray(in, stream{in.limited(r), r.Size(), r.Size(), at})
 }
 
 // mappedEntry finds an entry that the archive stores as it is in the mapped file, once
@@ -136,6 +137,15 @@ func storedEntry(in *input, f *zip.File) (at int64, r *io.SectionReader, err err
 		return 0, nil, zip.ErrFormat
 	}
 	return at, io.NewSectionReader(in.file, at, size), nil
+}
+
+// packedMost is the most that an entry of an archive unpacks to.
+func packedMost(in *input, f *zip.File) int64 {
+	packed := int64(min(f.CompressedSize64, math.MaxInt64))
+	if in.size >= 0 {
+		packed = min(packed, in.size)
+	}
+	return inflated(packed)
 }
 
 // limited applies the caller's limit to what an archive's entry unpacks to.

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 
@@ -20,6 +21,7 @@ type input struct {
 	cfg  *config
 	r    *bufio.Reader // the contents, decompressed, from the start
 	size int64         // length of the contents; -1 if unknown (a pipe, a compressed file)
+	most int64         // they are not longer than this; -1 if unknown (a pipe, bzip2)
 	file io.ReaderAt   // the contents at random, if size is known; else nil
 
 	consumed int64 // bytes that line has returned, newlines included
@@ -29,6 +31,21 @@ type input struct {
 
 // headerLine is the longest line that a header may have.
 const headerLine = 64 << 10
+
+// idleText is how many bytes of text without a size or an entry, which is blank lines and comments, are
+// read at a stretch: a compressed file of a megabyte may hold a gigabyte of them.
+const idleText = 16 << 20
+
+// deflateRatio is the most that deflate compresses: it stores 258 bytes in 2 bits.
+const deflateRatio = 1032
+
+// inflated is the most that so many bytes of deflate's unpack to; -1 of -1.
+func inflated(packed int64) int64 {
+	if packed > math.MaxInt64/deflateRatio {
+		return math.MaxInt64
+	}
+	return max(packed*deflateRatio, -1)
+}
 
 // Read reads the tensor in the file at path. The kind of file is recognised by
 // its contents or else its extension; .gz and .bz2 are decompressed on the way.
@@ -62,7 +79,7 @@ func readDirectory(path string, cfg *config) (*tensor.Tensor, error) {
 	if _, err := os.Stat(filepath.Join(path, binsparseFile)); err != nil {
 		return nil, &FileError{Path: path, Msg: "is a directory without " + binsparseFile + ": not a tensor", Err: err}
 	}
-	t, err := readBinsparseDir(&input{name: path, cfg: cfg, size: -1})
+	t, err := readBinsparseDir(&input{name: path, cfg: cfg, size: -1, most: -1})
 	return t, wrapError(path, err)
 }
 
@@ -73,6 +90,9 @@ func ReadFrom(name string, r io.Reader, opts ...Option) (*tensor.Tensor, error) 
 	cfg, err := newConfig(opts)
 	if err != nil {
 		return nil, err
+	}
+	if r == nil {
+		return nil, &FileError{Path: name, Msg: "there is nothing to read: the reader is nil"}
 	}
 	return read(name, r, cfg)
 }
@@ -128,9 +148,9 @@ func pathError(path string, err error) error {
 // open looks at r's first bytes and puts a decompressor before it where they ask
 // for one.
 func open(name string, r io.Reader, cfg *config) (*input, error) {
-	in := &input{name: name, cfg: cfg, size: -1}
+	in := &input{name: name, cfg: cfg, size: -1, most: -1}
 	if at, size, ok := sized(r); ok {
-		in.file, in.size = at, size
+		in.file, in.size, in.most = at, size, size
 		r = io.NewSectionReader(at, 0, size)
 	}
 	in.r = bufio.NewReaderSize(r, headerLine)
@@ -144,10 +164,10 @@ func open(name string, r io.Reader, cfg *config) (*input, error) {
 		if err != nil {
 			return nil, fmt.Errorf("gzip: %w", err)
 		}
-		in.r, in.size, in.file = bufio.NewReaderSize(z, headerLine), -1, nil
+		in.r, in.size, in.file, in.most = bufio.NewReaderSize(z, headerLine), -1, nil, inflated(in.most)
 	case len(head) == 10 && bytes.HasPrefix(head, []byte("BZh")) &&
 		(string(head[4:]) == "\x31\x41\x59\x26\x53\x59" || string(head[4:]) == "\x17\x72\x45\x38\x50\x90"):
-		in.r, in.size, in.file = bufio.NewReaderSize(bzip2.NewReader(in.r), headerLine), -1, nil
+		in.r, in.size, in.file, in.most = bufio.NewReaderSize(bzip2.NewReader(in.r), headerLine), -1, nil, -1
 	}
 	if cfg.mapped != nil {
 		if in.file == nil {
@@ -248,6 +268,7 @@ func (in *input) line() ([]byte, error) {
 // A batch's own complaint becomes an error at its place in the file; add sees the
 // batches without one, together with the number of their first line.
 func (in *input) parseLines(r io.Reader, line int, parse func(*batch), add func(b *batch, line int) error) (lines int, err error) {
+	idle := 0
 	job := blockJob{
 		lines:   &lineBlocks{r: r},
 		threads: in.cfg.threads,
@@ -260,7 +281,10 @@ func (in *input) parseLines(r io.Reader, line int, parse func(*batch), add func(
 				return err
 			}
 			line += b.lines
-			return nil
+			if idle += len(b.data); b.entries > 0 {
+				idle = 0
+			}
+			return in.checkIdle(line, idle)
 		},
 	}
 	err = job.run()
@@ -268,6 +292,14 @@ func (in *input) parseLines(r io.Reader, line int, parse func(*batch), add func(
 		err = in.errorf(line, "%v", err)
 	}
 	return line, err
+}
+
+// checkIdle refuses text of blank lines and comments that goes on for too long.
+func (in *input) checkIdle(line, bytes int) error {
+	if bytes > idleText {
+		return in.errorf(line, "the last %d bytes are blank lines and comments, with no entry: more than %d at a stretch are not read", bytes, idleText)
+	}
+	return nil
 }
 
 // format returns the format to build the result in.
@@ -284,8 +316,12 @@ func (in *input) format(rank int, natural tensor.Format) (tensor.Format, error) 
 
 // fits reports an error if n entries of at least each bytes cannot be in the file.
 func (in *input) fits(line int, n, each int64) error {
-	if in.size >= 0 && n > in.size/max(1, each)+1 {
-		return in.errorf(line, "the header promises %d entries, but the whole file has only %d bytes", n, in.size)
+	if in.most >= 0 && n > in.most/max(1, each)+1 {
+		has := fmt.Sprintf("has only %d bytes", in.most)
+		if in.size < 0 {
+			has = fmt.Sprintf("is compressed to so little that it cannot have more than %d bytes", in.most)
+		}
+		return in.errorf(line, "the header promises %d entries, but the whole file %s", n, has)
 	}
 	return nil
 }

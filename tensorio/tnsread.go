@@ -48,6 +48,9 @@ func readTNSHead(in *input) (*tnsHead, error) {
 		if err == io.EOF {
 			break
 		}
+		if err == nil {
+			err = in.checkIdle(number, int(in.consumed))
+		}
 		if err != nil {
 			return nil, err
 		}

@@ -111,6 +111,10 @@ func prepareWrite(name string, t *tensor.Tensor, cfg *config) (*Kind, *tensor.Te
 	case kind.writeDir != nil && compression != "":
 		return nil, nil, &FileError{Path: name, Msg: fmt.Sprintf("a tensor of kind %s is a directory, which is not compressed", kind.Name)}
 	}
+	if err := t.Pin(); err != nil {
+		return nil, nil, &FileError{Path: name, Msg: err.Error(), Err: err}
+	}
+	defer t.Unpin()
 	f, err := t.Format(), error(nil)
 	switch {
 	case cfg.format != nil:

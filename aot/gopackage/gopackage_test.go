@@ -88,7 +88,7 @@ func TestFunctions(t *testing.T) {
 // Files are Go of the package, generated, each under the condition that its code is there.
 func TestFiles(t *testing.T) {
 	k := kernelOf(1, vector("x", tensor.Float64), vector("y", tensor.Float64))
-	k.Command = `lacuna build "y(i) = x(i)"`
+	k.Command = `go run example.com/lacuna build "y(i) = x(i)"`
 	other := k
 	other.Func, other.Objects = "Other", map[string][]byte{"amd64": nil, "arm64": nil}
 	p := Package{Name: "kernels", Kernels: []Kernel{k, other}}
@@ -123,7 +123,7 @@ func TestFiles(t *testing.T) {
 		"other_stubs_linux_arm64.s": "MOVD $kernel_1_chunk(SB), R0",
 		"f_kernel_linux_amd64.syso": "object",
 		"invoke_linux.go":           "\n//go:build linux && (amd64 || arm64)\n",
-		"f_kernel.go":               "\n//go:generate lacuna build \"y(i) = x(i)\"\n",
+		"f_kernel.go":               "\n//go:generate go run example.com/lacuna build \"y(i) = x(i)\"\n",
 		"support.go":                "\n// Package kernels has kernels",
 	} {
 		if !strings.Contains(string(files[name]), want) {

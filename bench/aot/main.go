@@ -75,7 +75,7 @@ func formats() []lacuna.Option {
 
 // load builds a shared library and opens it.
 func load(dir string) uintptr {
-	u, err := lacuna.Build(program, lacuna.BuildOptions{Name: "spmv"}, formats()...)
+	u, err := lacuna.Build(context.Background(), program, lacuna.BuildOptions{Name: "spmv"}, formats()...)
 	check(err)
 	path := filepath.Join(dir, "libspmv.so")
 	data, err := u.File(path)
@@ -140,7 +140,7 @@ func speed(run uintptr, n, perRow int) {
 	y := make([]float64, n)
 	p := pack(a, x, y)
 	session := lacuna.NewSession(lacuna.WithThreads(1))
-	k, err := session.Compile(program, formats()...)
+	k, err := session.Compile(context.Background(), program, formats()...)
 	check(err)
 	var ahead, jit []time.Duration
 	repeat := 2_000_000 / (n * perRow)

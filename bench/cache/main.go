@@ -210,7 +210,7 @@ func objectOf(l *llvm.LLVM, p program) []byte {
 	if p.result != "" {
 		opts = append(opts, lacuna.Result(p.result, tensor.CSR))
 	}
-	k, err := lacuna.Compile(p.source, opts...)
+	k, err := lacuna.Compile(context.Background(), p.source, opts...)
 	check(err)
 	text, err := k.Explain("llvm")
 	check(err)

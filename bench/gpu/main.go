@@ -172,7 +172,7 @@ func (c bench) compile(s *lacuna.Session, args map[string]*tensor.Tensor) (func(
 	for name, t := range args {
 		options = append(options, lacuna.Format(name, t.Format(), t.DType()))
 	}
-	k, err := s.Compile(c.text, options...)
+	k, err := s.Compile(context.Background(), c.text, options...)
 	if err != nil {
 		return nil, err
 	}

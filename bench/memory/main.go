@@ -51,7 +51,7 @@ func run(entries, perRow int, engine string) error {
 		return err
 	}
 	session := lacuna.NewSession(lacuna.WithEngine(e))
-	k, err := session.Compile("y(i) = sum_j A(i,j) * x(j)",
+	k, err := session.Compile(context.Background(), "y(i) = sum_j A(i,j) * x(j)",
 		lacuna.Format("A", tensor.CSR, tensor.Float64), lacuna.Format("x", tensor.Dense(1), tensor.Float64))
 	if err != nil {
 		return err

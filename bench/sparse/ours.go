@@ -105,7 +105,7 @@ func (s *ourSide) prepare(name string, threads int) (task, error) {
 		args[operand] = t
 		options = append(options[:len(options):len(options)], lacuna.Operand(operand, t))
 	}
-	k, err := session.Compile(p.src, options...)
+	k, err := session.Compile(context.Background(), p.src, options...)
 	if err != nil {
 		return nil, err
 	}

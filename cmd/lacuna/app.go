@@ -13,6 +13,8 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"github.com/lacuna-sparse/lacuna/internal/units"
+	"github.com/lacuna-sparse/lacuna/lang"
 	"github.com/lacuna-sparse/lacuna/runtime"
 )
 
@@ -20,10 +22,27 @@ import (
 type app struct {
 	stdout *bufio.Writer
 	stderr io.Writer
-	// told are the notes that notice has printed.
+	// told are the notes and warnings that have been printed.
 	told sync.Map
+	// quiet leaves warnings out.
+	quiet bool
 	// terminal says that stderr is a terminal, where progress is shown.
 	terminal bool
+	// maxBytes bounds each file that is read; 0 does not.
+	maxBytes byteCount
+}
+
+// byteCount is a flag such as 2GiB.
+type byteCount int64
+
+func (b *byteCount) String() string { return "" } // which hides that without the flag it is 0
+func (b *byteCount) Type() string   { return "string" }
+
+// Set implements pflag.Value.
+func (b *byteCount) Set(text string) error {
+	n, err := units.ParseBytes(text)
+	*b = byteCount(n)
+	return err
 }
 
 // run runs the command line and returns the exit status. An interrupt cancels
@@ -59,6 +78,16 @@ func runContext(ctx context.Context, args []string, stdout, stderr io.Writer) in
 func (a *app) notice(note string) {
 	if _, told := a.told.LoadOrStore(note, true); !told {
 		fmt.Fprintln(a.stderr, "lacuna: "+note)
+	}
+}
+
+// warn prints what a program may not mean: once. What it costs is told with --time and by explain.
+func (a *app) warn(list []*lang.Warning) {
+	for _, w := range list {
+		if _, told := a.told.LoadOrStore(w.String(), true); told || a.quiet || w.Code == lang.WarnWholeLoop {
+			continue
+		}
+		fmt.Fprintf(a.stderr, "lacuna: %s\n", w)
 	}
 }
 
@@ -98,7 +127,9 @@ Exit status: 0 success, 1 a mistake in the program or its data, 2 wrong usage,
 	root.SetVersionTemplate("lacuna {{.Version}}\n")
 	root.SetOut(a.stdout)
 	root.SetErr(a.stderr)
+	root.PersistentFlags().BoolVar(&a.quiet, "no-warnings", false, "leave out warnings of what a program may not mean")
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &usageError{err.Error()} })
+	root.PersistentFlags().Var(&a.maxBytes, "max-bytes", "refuse a file of more than `SIZE` (such as 2GiB) to read, counted after decompression")
 	root.AddCommand(newEval(a), newExplain(a), newBuild(a), newGrad(a), newConvert(a), newInspect(a), newUnique(a), newBinsparse(a), newCache(a), newDoctor(a), newVersion(a))
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()

@@ -164,7 +164,7 @@ func (a *app) build(ctx context.Context, f *buildFlags, source string, args []st
 	if err != nil {
 		return err
 	}
-	made, err := await(ctx, func() (*buildResult, error) { return f.compile(p.source, opts) })
+	made, err := await(ctx, func() (*buildResult, error) { return f.compile(ctx, p.source, opts) })
 	if err != nil {
 		return withAdvice(err, "explain")
 	}
@@ -179,17 +179,17 @@ type buildResult struct {
 }
 
 // compile makes the contents of all outputs. A header needs no LLVM.
-func (f *buildFlags) compile(source string, opts []lacuna.Option) (*buildResult, error) {
+func (f *buildFlags) compile(ctx context.Context, source string, opts []lacuna.Option) (*buildResult, error) {
 	made := &buildResult{}
 	if !f.report && len(f.outputs) == 1 && filepath.Ext(f.outputs[0]) == ".h" && f.options.Target != aot.GPU {
-		p, err := lacuna.Link(source, f.options, opts...)
+		p, err := lacuna.Link(ctx, source, f.options, opts...)
 		if err != nil {
 			return nil, err
 		}
 		made.files = []aot.Member{{Name: f.outputs[0], Data: []byte(aot.KernelHeader(p))}}
 		return made, nil
 	}
-	u, err := lacuna.Build(source, f.options, opts...)
+	u, err := lacuna.Build(ctx, source, f.options, opts...)
 	if err != nil {
 		return nil, err
 	}

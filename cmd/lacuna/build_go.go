@@ -75,7 +75,7 @@ func (a *app) buildGo(ctx context.Context, f *buildFlags, command, source string
 		return err
 	}
 	files, err := await(ctx, func() (map[string][]byte, error) {
-		return lacuna.BuildGo(lacuna.GoPackage{Name: f.goPackage, CPUs: f.goCPUs(), Kernels: []lacuna.GoKernel{
+		return lacuna.BuildGo(ctx, lacuna.GoPackage{Name: f.goPackage, CPUs: f.goCPUs(), Kernels: []lacuna.GoKernel{
 			{Func: f.options.Name, Source: p.source, Options: opts, Wide: f.options.Wide, Command: command},
 		}})
 	})
@@ -157,6 +157,9 @@ func checkCase(dir, function string) error {
 	return nil
 }
 
+// thisCommand is run by go generate, at the version that the module around a package asks for: the package imports tensor.
+const thisCommand = "github.com/lacuna-sparse/lacuna/cmd/lacuna"
+
 // generateCommand is the command line as a line of go:generate has it, which runs in the
 // folder of the package; "" if operands have values, such as files, which may not be found from there.
 func generateCommand(cmd *cobra.Command, args []string) string {
@@ -164,7 +167,7 @@ func generateCommand(cmd *cobra.Command, args []string) string {
 	if err != nil || slices.ContainsFunc(operands, func(o operand) bool { return o.source != nil }) {
 		return ""
 	}
-	words := append([]string{"lacuna", "build"}, args...)
+	words := append([]string{"go", "run", thisCommand, "build"}, args...)
 	cmd.Flags().Visit(func(flag *pflag.Flag) {
 		values := []string{flag.Value.String()}
 		if list, ok := flag.Value.(pflag.SliceValue); ok {

@@ -221,5 +221,5 @@ func (a *app) buildVariant(ctx context.Context, file *buildFile, k *buildKernel,
 	if err != nil {
 		return nil, err
 	}
-	return lacuna.Build(p.source, lacuna.BuildOptions{Name: v.name, Target: file.Target, CPU: file.CPU, Wide: file.Wide}, opts...)
+	return lacuna.Build(ctx, p.source, lacuna.BuildOptions{Name: v.name, Target: file.Target, CPU: file.CPU, Wide: file.Wide}, opts...)
 }

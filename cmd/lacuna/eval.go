@@ -12,6 +12,7 @@ import (
 
 	"github.com/lacuna-sparse/lacuna"
 	"github.com/lacuna-sparse/lacuna/internal/units"
+	"github.com/lacuna-sparse/lacuna/lang"
 	"github.com/lacuna-sparse/lacuna/runtime"
 )
 
@@ -192,19 +193,22 @@ func (e *evaluation) compute(ctx context.Context, engine runtime.Engine) (lacuna
 	var kernel *lacuna.Kernel
 	compiling, err := measure(t.repeats, func() (err error) {
 		session := lacuna.NewSession(lacuna.WithEngine(engine), lacuna.WithNotice(e.app.notice), lacuna.WithThreads(e.threads), lacuna.WithMemoryLimit(e.limit))
-		kernel, err = await(ctx, func() (*lacuna.Kernel, error) { return session.Compile(e.program.source, opts...) })
+		kernel, err = session.Compile(ctx, e.program.source, opts...)
 		return err
 	})
 	if err != nil {
 		return nil, t, err
 	}
 	var out lacuna.Outputs
-	t.warnings = kernel.Warnings()
 	label := "running"
-	for _, w := range t.warnings {
-		what, _, _ := strings.Cut(w, ":")
-		label += ", " + what
+	for _, w := range kernel.Warnings() {
+		if w.Code == lang.WarnWholeLoop {
+			what, _, _ := strings.Cut(w.Msg, ":")
+			label += ", " + what
+			t.warnings = append(t.warnings, w.Msg)
+		}
 	}
+	e.app.warn(kernel.Warnings())
 	task := e.app.begin(label, -1)
 	defer task.end()
 	once := func() (err error) {

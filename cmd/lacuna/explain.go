@@ -113,10 +113,10 @@ func (a *app) compileFor(ctx context.Context, engine runtime.Engine, p *program,
 		return nil, err
 	}
 	session := lacuna.NewSession(lacuna.WithEngine(engine))
-	return await(ctx, func() (*lacuna.Kernel, error) { return session.Compile(p.source, opts...) })
+	return session.Compile(ctx, p.source, opts...)
 }
 
-// declareAll says how all tensors of a program are stored, and returns those that have
+// declareAll says how all tensors of a program are stored, warns of what it may not mean, and returns those that have
 // values. Operands that are not mentioned are dense.
 func (a *app) declareAll(ctx context.Context, p *program, operands []operand, w *wishes) (opts []lacuna.Option, loaded lacuna.Args, err error) {
 	given := map[string]bool{}
@@ -138,7 +138,14 @@ func (a *app) declareAll(ctx context.Context, p *program, operands []operand, w 
 		}
 	}
 	more, err := w.options(p, loaded)
-	return append(opts, more...), loaded, err
+	if err != nil {
+		return nil, nil, err
+	}
+	opts = append(opts, more...)
+	if list, err := lacuna.Check(p.source, opts...); err == nil { // compiling tells of errors
+		a.warn(list)
+	}
+	return opts, loaded, nil
 }
 
 // declare says how the tensor of an argument is stored. Tensors with a value

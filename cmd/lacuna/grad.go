@@ -88,7 +88,7 @@ func (g *gradient) run(ctx context.Context, source string, operands []operand) e
 		return err
 	}
 	session := lacuna.NewSession(lacuna.WithEngine(engine), lacuna.WithNotice(g.app.notice), lacuna.WithThreads(g.threads))
-	derived, err := await(ctx, func() (*lacuna.Gradient, error) { return session.Grad(p.source, g.wrt, opts...) })
+	derived, err := await(ctx, func() (*lacuna.Gradient, error) { return session.Grad(ctx, p.source, g.wrt, opts...) })
 	if err != nil {
 		return err
 	}

@@ -46,6 +46,9 @@ func (f file) load(ctx context.Context, a *app, q qualifiers, fill *tensor.Scala
 // read reads a file, showing how far it is.
 func (a *app) read(ctx context.Context, path string, opts []tensorio.Option) (*tensor.Tensor, error) {
 	opts = append(opts, tensorio.BuildWith(builder{ctx}))
+	if a.maxBytes > 0 {
+		opts = append(opts, tensorio.MaxBytes(int64(a.maxBytes)))
+	}
 	return await(ctx, func() (*tensor.Tensor, error) {
 		if path == standard {
 			return tensorio.ReadFrom("standard input", os.Stdin, opts...)

@@ -69,11 +69,11 @@ static int multiply(void) {
 }
 
 static void print(const lacuna_tensor *c) {
-  const uint64_t *p = c->levels[1].pointers.data;
+  const uint32_t *p = c->levels[1].pointers.data;
   const uint32_t *j = c->levels[1].indices.data;
   const double *v = c->values.data;
   for (int64_t i = 0; i < c->extents[0]; i++)
-    for (uint64_t k = p[i]; k < p[i + 1]; k++)
+    for (uint32_t k = p[i]; k < p[i + 1]; k++)
       printf("C(%d,%d) = %g\n", (int)i, (int)j[k], v[k]);
 }
 

@@ -88,7 +88,7 @@ func rank(ctx context.Context, n int64, from, to []int64) ([]float64, error) {
 	}
 	args := lacuna.Args{"A": A, "deg": deg, "r": r, "n": tensor.ScalarTensor(tensor.Float(tensor.Float64, float64(n)))}
 	start := time.Now()
-	kernel, err := lacuna.Compile(step, lacuna.Operand("A", A), lacuna.Operand("deg", deg),
+	kernel, err := lacuna.Compile(ctx, step, lacuna.Operand("A", A), lacuna.Operand("deg", deg),
 		lacuna.Operand("r", r), lacuna.Operand("n", args["n"]))
 	if err != nil {
 		return nil, err

@@ -57,7 +57,7 @@ func run(ctx context.Context, lattice bool) error {
 		return err
 	}
 
-	kernel, err := lacuna.Compile(step, lacuna.Operand("W", W), lacuna.Operand("dist", dist))
+	kernel, err := lacuna.Compile(ctx, step, lacuna.Operand("W", W), lacuna.Operand("dist", dist))
 	if err != nil {
 		return err
 	}

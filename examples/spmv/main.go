@@ -42,7 +42,7 @@ func run(ctx context.Context, file string) error {
 	}
 
 	start := time.Now()
-	kernel, err := lacuna.Compile("y(i) = sum_j A(i,j)*x(j)", lacuna.Operand("A", A), lacuna.Operand("x", x))
+	kernel, err := lacuna.Compile(ctx, "y(i) = sum_j A(i,j)*x(j)", lacuna.Operand("A", A), lacuna.Operand("x", x))
 	if err != nil {
 		return err
 	}

@@ -84,11 +84,15 @@ func TestSeeded(t *testing.T) { seededPrograms(t, sessions, New, *programs) }
 // triangles.
 func TestSeededStored(t *testing.T) { seededPrograms(t, sessions, NewStored, *programs/3) }
 
+// TestSeededInfinite is the same with complex operands whose fills are infinite: what is not
+// stored is folded in closed form, which must not make NaN of a part.
+func TestSeededInfinite(t *testing.T) { seededPrograms(t, sessions, NewInfinite, *programs/3) }
+
 // TestSeededOnGrids runs programs as a GPU does, on the interpreter, which finds races
 // and reads of memory that nobody wrote; and, where there is LLVM, makes PTX of a part.
 func TestSeededOnGrids(t *testing.T) {
 	seededPrograms(t, func(t testing.TB, how setting) []*lacuna.Session {
-		return []*lacuna.Session{session(runtime.Simulated(), 1, how)}
+		return []*lacuna.Session{session(runtime.Interp(), 1, how), session(runtime.Simulated(), 1, how)}
 	}, New, *onGrids)
 	t.Run("ptx", func(t *testing.T) {
 		e, err := testengine.PTX()

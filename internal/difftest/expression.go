@@ -14,7 +14,11 @@ func (g *generator) expr(scope []string, depth int) term {
 		return g.leaf(scope)
 	}
 	sub := func() term { return g.expr(scope, depth-1) }
-	switch g.intn(20) {
+	kind := g.intn(20)
+	if g.infinite { // no products
+		kind = pick(g, 0, 1, 2, 3, 7, 8, 9, 11, 14, 18)
+	}
+	switch kind {
 	case 1, 2, 3:
 		return g.join(pick(g, "+", "+", "-"), sub(), sub())
 	case 4, 5, 6:

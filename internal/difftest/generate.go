@@ -9,6 +9,7 @@ package difftest
 
 import (
 	"fmt"
+	"math"
 	"strings"
 	"unicode"
 
@@ -59,9 +60,11 @@ type generator struct {
 	mixed   bool         // other types occur
 	exact   bool         // values are small whole numbers
 	special bool         // infinities and NaN occur among the values
-	virtual int          // percentage of operands that are passed in parts or as triangles
-	budget  int          // expressions yet to be written in this statement
-	extents map[string]int64
+	// infinite: the usual fill is a complex infinity, whose products are NaN.
+	infinite bool
+	virtual  int // percentage of operands that are passed in parts or as triangles
+	budget   int // expressions yet to be written in this statement
+	extents  map[string]int64
 	Case
 	made  map[string]*made // results that a statement has assigned
 	lines []string
@@ -116,6 +119,21 @@ func NewStored(src Source) *Case {
 	return g.program()
 }
 
+// NewInfinite makes a random program of complex operands, most of which have an infinity as
+// their fill. It has few products, as those of complex infinities are NaN.
+func NewInfinite(src Source) *Case {
+	g := newGenerator(src)
+	g.dtype = pick(g, tensor.Complex128, tensor.Complex64)
+	fill := tensor.Complex(g.dtype, complex(pick(g, math.Inf(1), math.Inf(-1)), float64(g.intn(2))))
+	g.fill, g.infinite = &fill, true
+	if g.chance(20) {
+		g.scatter()
+	} else {
+		g.assign("R")
+	}
+	return g.written()
+}
+
 func newGenerator(src Source) *generator {
 	g := &generator{src: src, extents: map[string]int64{}, made: map[string]*made{},
 		Case: Case{Operands: map[string]*tensor.Tensor{}, Stored: map[string]tensor.Operand{}, Results: map[string]Result{}}}
@@ -124,8 +142,8 @@ func newGenerator(src Source) *generator {
 		tensor.Int16, tensor.Uint16, tensor.Uint32)
 	g.exact = !g.chance(40)
 	g.mixed = g.chance(40)
-	g.special = g.chance(15)
-	g.Strict = g.chance(15)
+	g.special = g.chance(30)
+	g.Strict = g.chance(10)
 	g.pickExtents()
 	return g
 }
@@ -149,6 +167,11 @@ func (g *generator) program() *Case {
 	case 12:
 		g.scatter()
 	}
+	return g.written()
+}
+
+// written is the case of the lines written.
+func (g *generator) written() *Case {
 	g.Text = strings.Join(g.lines, "\n")
 	g.dropUnused()
 	return &g.Case

@@ -22,7 +22,7 @@ func (c *Case) ComparePrepared(ctx context.Context, s *lacuna.Session) error {
 	for name, o := range args {
 		opts = append(opts, lacuna.Operand(name, o))
 	}
-	k, err := s.Compile(c.Text, opts...)
+	k, err := s.Compile(ctx, c.Text, opts...)
 	if err != nil {
 		return nil
 	}

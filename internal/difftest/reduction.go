@@ -35,6 +35,10 @@ func (g *generator) reduction(scope []string, depth int) term {
 	if empty != notEmpty {
 		g.stmt.overEmpty++
 	}
+	operators := []string{"*", "*", "*", "+"}
+	if g.infinite {
+		depth, operators = min(depth, g.intn(2)), operators[3:]
+	}
 	body := g.expr(inner, depth)
 	if stored.text != "" {
 		body = g.join(pick(g, "*", "+"), stored, body)
@@ -42,7 +46,7 @@ func (g *generator) reduction(scope []string, depth int) term {
 	for i, v := range vars {
 		// Every index has a plain use, so that its extent is known.
 		if over[i] == v {
-			body = g.join(pick(g, "*", "*", "*", "+"), g.access(inner, v), body)
+			body = g.join(pick(g, operators...), g.access(inner, v), body)
 		}
 	}
 	if empty != notEmpty {

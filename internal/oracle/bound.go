@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/lacuna-sparse/lacuna/lang"
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
@@ -21,21 +22,78 @@ var rounded = map[string]bool{
 	"isnan": true, "isinf": true, "isfinite": true, "not": true, "and": true, "or": true, "xor": true,
 }
 
+// partwise are the functions of complex numbers that compute both parts by themselves.
+var partwise = map[string]bool{"+": true, "-": true, "neg": true, "conj": true}
+
 // libraryUnits is how many units two math libraries may differ by.
 const libraryUnits = 32
+
+// operation is a function with what gaps do to it, which the result is where one annihilates.
+func (e *evaluator) operation(fn string, in, out tensor.DType, args ...Value) Value {
+	z := apply(fn, in, out, args...)
+	for _, a := range args {
+		z.State, z.Varies = max(z.State, a.State), z.Varies || a.Varies
+		z.Disputed = z.Disputed || a.Disputed
+	}
+	var decided []Value
+	varies := false
+	for i, a := range args {
+		if (a.State != Gap && a.State != Unknown) || !annihilates(fn, in, i, a) || inexact(in) && e.arithmetic == StrictIEEE {
+			continue
+		}
+		v := convert(in, out, a)
+		if a.State == Unknown {
+			z.Disputed = z.Disputed || distance(out, v, z) != 0
+			z.State = Unknown
+			continue
+		}
+		decided, varies = append(decided, v), varies || a.Varies
+	}
+	if len(decided) == 1 || len(decided) == 2 && distance(out, decided[0], decided[1]) == 0 {
+		z = Value{B: decided[0].B, I: decided[0].I, C: decided[0].C, State: Gap, Varies: varies}
+	}
+	for i, a := range args {
+		// Rounding decides whether the value of a gap annihilates.
+		if a.Err > 0 && a.State == Gap && inexact(in) && !finite(z.C) && annihilates(fn, in, i, Value{}) && within(a, Value{}) {
+			z.Err = math.Inf(1)
+		}
+	}
+	if z.State != Stored && z.C == 0 {
+		z.C = 0 // what is not stored has no sign
+	}
+	return z
+}
+
+// annihilates reports whether argument i decides the result alone.
+func annihilates(fn string, dt tensor.DType, i int, v Value) bool {
+	zero := !truth(dt, v)
+	switch fn {
+	case "*", "and":
+		return zero
+	case "bitand":
+		return v.I == 0 && !v.B
+	case "or":
+		return dt == tensor.Bool && v.B
+	case "/", "mod", "floordiv":
+		return zero && i == 0
+	case "+":
+		return dt.IsFloat() && math.IsInf(real(v.C), 0)
+	case "min":
+		return !inexact(dt) && distance(dt, v, identity(lang.Max, dt)) == 0
+	case "max":
+		return !inexact(dt) && distance(dt, v, identity(lang.Min, dt)) == 0
+	}
+	return false
+}
 
 // apply calls a function and bounds the error of the result.
 func apply(fn string, in, out tensor.DType, args ...Value) Value {
 	f := func(a []Value) Value { return call(fn, in, out, a) }
 	z := f(args)
 	z.Err = spread(f, in, out, args, z)
-	for _, a := range args {
-		z.Disputed = z.Disputed || a.Disputed
-	}
 	if !inexact(in) {
 		return z
 	}
-	z.Disputed = z.Disputed || disputed(fn, args)
 	switch {
 	case math.IsInf(z.Err, 1):
 	case comparison(fn) && within(args[0], args[1]), unsignedDecides(fn, in, args), (fn == "mod" || fn == "floordiv") && uncertain(args):
@@ -46,7 +104,7 @@ func apply(fn string, in, out tensor.DType, args ...Value) Value {
 	case z.Err > 0:
 		z.Err += unit(out) * magnitude(z)
 	}
-	if in.IsComplex() && out.IsComplex() && !finite(z.C) {
+	if in.IsComplex() && out.IsComplex() && !finite(z.C) && !partwise[fn] {
 		z.Err = math.Inf(1) // which part of a complex number overflows is nobody's rule
 	}
 	return z
@@ -151,23 +209,6 @@ func unsignedDecides(fn string, in tensor.DType, args []Value) bool {
 		return zero(1)
 	case "log", "sqrt":
 		return in.IsComplex() && imag(args[0].C) == 0
-	}
-	return false
-}
-
-// disputed reports whether an argument that decides alone, if it is implicit and
-// arithmetic is not strict, gives another result than IEEE arithmetic does.
-func disputed(fn string, args []Value) bool {
-	zero := func(i int) bool { return args[i].C == 0 }
-	switch fn {
-	case "*":
-		return zero(0) && !finite(args[1].C) || zero(1) && !finite(args[0].C)
-	case "/", "mod", "floordiv":
-		return zero(0) && (zero(1) || isNaN(args[1].C))
-	case "+":
-		x, y := real(args[0].C), real(args[1].C)
-		return math.IsInf(x, 0) && (isNaN(args[1].C) || math.IsInf(y, 0) && x != y) ||
-			math.IsInf(y, 0) && isNaN(args[0].C)
 	}
 	return false
 }

@@ -25,14 +25,30 @@ type folding struct {
 // value folds the list.
 func (f *folding) value() (Value, error) {
 	v, err := f.plain()
-	v.Disputed = false // folds annihilate nothing, so 0*inf in a product is NaN
+	// Folds annihilate nothing: 0*inf in a product is NaN.
+	v.State, v.Disputed, v.Varies = Uniform, false, f.extentDecides(v)
 	for _, x := range f.list {
-		v.Disputed = v.Disputed || x.Disputed
+		v.State, v.Disputed, v.Varies = max(v.State, x.State), v.Disputed || x.Disputed, v.Varies || x.Varies
 		if math.IsInf(x.Err, 1) {
 			v.Err = math.Inf(1)
 		}
 	}
 	return v, err
+}
+
+// extentDecides reports whether the fold of nothing but gaps depends on their number.
+func (f *folding) extentDecides(v Value) bool {
+	switch f.op {
+	case lang.Sum, lang.Any, lang.Count, lang.Norm:
+		return truth(f.out, v)
+	case lang.Prod:
+		return distance(f.out, v, convert(tensor.Int64, f.out, Value{I: 1})) != 0
+	case lang.All:
+		return !v.B
+	case lang.Min, lang.Max, lang.ArgMin, lang.ArgMax:
+		return false
+	}
+	return true
 }
 
 func (f *folding) plain() (Value, error) {
@@ -76,7 +92,7 @@ func sum(dt tensor.DType, list []Value) Value {
 	for _, v := range list {
 		re.add(real(v.C))
 		im.add(imag(v.C))
-		size += magnitude(v)
+		size += finiteSize(v.C)
 		errs += v.Err
 		exact = exact && whole(v.C)
 		special = special || !finite(v.C)
@@ -84,17 +100,25 @@ func sum(dt tensor.DType, list []Value) Value {
 	z := round(dt, number(complex(re.total(), im.total())))
 	z.Err = errs
 	switch {
-	case special:
+	case special && !dt.IsComplex():
 		// Infinities and NaN give the same in every order.
-	case !finite(z.C):
+	case !special && !finite(z.C):
 		z.Err = math.Inf(1) // whether a partial sum overflows depends on the order
 	case !exact || !exactIn(dt, size):
 		z.Err += float64(len(list)+2) * unit(dt) * size
 	}
-	if special && dt.IsComplex() {
-		z.Err = math.Inf(1)
-	}
 	return z
+}
+
+// finiteSize is the modulus of the finite parts of a number.
+func finiteSize(c complex128) float64 {
+	size := 0.0
+	for _, part := range []float64{real(c), imag(c)} {
+		if !math.IsInf(part, 0) && !math.IsNaN(part) {
+			size = math.Hypot(size, part)
+		}
+	}
+	return size
 }
 
 // compensated is Neumaier's sum.
@@ -209,12 +233,17 @@ func (f *folding) mean(dt tensor.DType, list []Value) Value {
 	if len(list) == 0 {
 		return number(complex(math.NaN(), 0))
 	}
-	n := convert(tensor.Int64, dt, Value{I: int64(len(list))})
-	z := apply("/", dt, dt, sum(dt, list), n)
-	if dt.IsComplex() && z.Err == 0 && !whole(z.C) {
-		z.Err = 8 * unit(dt) * magnitude(z)
+	re := dt.Real()
+	n := convert(tensor.Int64, re, Value{I: int64(len(list))})
+	total := sum(dt, list)
+	if !dt.IsComplex() {
+		return apply("/", dt, dt, total, n)
 	}
-	return z
+	var parts []Value // each is divided by the count, which has no imaginary part
+	for _, part := range []string{"real", "imag"} {
+		parts = append(parts, apply("/", re, re, apply(part, dt, re, total), n))
+	}
+	return apply("complex", re, dt, parts...)
 }
 
 // variance is the mean squared distance from the mean.

@@ -31,8 +31,8 @@ type Dense struct {
 
 // Eval runs a program on operands and returns its results. The extents are
 // those that lang.Bind found for the operands' shapes.
-func Eval(p *lang.Program, operands map[string]*tensor.Tensor, ext *lang.Extents) (map[string]*Dense, error) {
-	e := &evaluator{tensors: map[*lang.Tensor]*Dense{}}
+func Eval(p *lang.Program, operands map[string]*tensor.Tensor, ext *lang.Extents, how Arithmetic) (map[string]*Dense, error) {
+	e := &evaluator{tensors: map[*lang.Tensor]*Dense{}, arithmetic: how}
 	for _, t := range p.Tensors {
 		if of := t.StoredOf; of != nil {
 			e.tensors[t] = e.tensors[of].pattern()
@@ -52,8 +52,8 @@ func Eval(p *lang.Program, operands map[string]*tensor.Tensor, ext *lang.Extents
 		if err != nil {
 			return nil, err
 		}
-		e.tensors[s.LHS.Tensor] = d
 		results[s.LHS.Tensor.Name] = d
+		e.tensors[s.LHS.Tensor] = d.kept(s.LHS.Tensor)
 	}
 	return results, nil
 }
@@ -75,7 +75,9 @@ func writeOut(t *tensor.Tensor) (*Dense, error) {
 	}
 	d := &Dense{Shape: t.Shape()}
 	for i := 0; i < dense.Len(); i++ {
-		d.Values = append(d.Values, FromScalar(dense.Scalar(i)))
+		v := FromScalar(dense.Scalar(i))
+		v.State = Gap
+		d.Values = append(d.Values, v)
 	}
 	coords, _, err := t.ToCoords()
 	if err != nil {
@@ -88,16 +90,48 @@ func writeOut(t *tensor.Tensor) (*Dense, error) {
 		for a := range c {
 			c[a] = coords[a][k]
 		}
-		d.stored[d.offset(c)] = true
+		p := d.offset(c)
+		d.stored[p], d.Values[p].State = true, Stored
 	}
 	return d, nil
+}
+
+// kept is a result as later statements read it: what it stores depends on its format, which may
+// be the compiler's choice.
+func (d *Dense) kept(t *lang.Tensor) *Dense {
+	k := &Dense{Shape: d.Shape, Values: slices.Clone(d.Values)}
+	dense := t.HasFormat && t.Format.IsDense()
+	sparse := t.HasFormat && !slices.Contains(t.Format.Levels(), tensor.D)
+	// Where all is stored, it may be the fill that only a run can tell; where gaps have
+	// different values, the compiler stores them.
+	whole, gaps := true, -1
+	for i, v := range k.Values {
+		whole = whole && v.State == Stored
+		if v.State != Stored && gaps >= 0 && distance(t.DType, v, k.Values[gaps]) != 0 {
+			sparse = false
+		}
+		if v.State != Stored {
+			gaps = i
+		}
+	}
+	for i := range k.Values {
+		switch v := &k.Values[i]; {
+		case dense:
+			v.State = Stored
+		case !sparse || whole || t.HasFill && v.State != Stored && distance(t.DType, *v, FromScalar(t.Fill.Convert(t.DType))) != 0:
+			v.State = Unknown
+		case v.State == Uniform:
+			v.State = Gap
+		}
+	}
+	return k
 }
 
 // pattern is true at the coordinates that an operand stores, and stores those.
 func (d *Dense) pattern() *Dense {
 	p := &Dense{Shape: d.Shape, stored: d.stored, Values: make([]Value, len(d.Values))}
 	for i, stored := range d.stored {
-		p.Values[i].B = stored
+		p.Values[i].B, p.Values[i].State = stored, d.Values[i].State
 	}
 	return p
 }
@@ -119,6 +153,8 @@ type evaluator struct {
 	extents []int64 // of the statement
 	env     []int64 // values of its indices
 	err     error
+
+	arithmetic Arithmetic
 }
 
 func (e *evaluator) statement(s *lang.Stmt, extents, shape []int64) (*Dense, error) {
@@ -129,6 +165,9 @@ func (e *evaluator) statement(s *lang.Stmt, extents, shape []int64) (*Dense, err
 		size *= n
 	}
 	out := &Dense{Shape: shape, Values: make([]Value, size)}
+	for i := range out.Values {
+		out.Values[i].State = Gap
+	}
 	old := e.tensors[lhs]
 	switch {
 	case old != nil && (s.Op != lang.Set || !reachesAll(s.LHS)):
@@ -136,6 +175,7 @@ func (e *evaluator) statement(s *lang.Stmt, extents, shape []int64) (*Dense, err
 	case lhs.HasFill:
 		for i := range out.Values {
 			out.Values[i] = FromScalar(lhs.Fill.Convert(lhs.DType))
+			out.Values[i].State = Gap
 		}
 	}
 	var free []*lang.Index
@@ -159,7 +199,7 @@ func (e *evaluator) statement(s *lang.Stmt, extents, shape []int64) (*Dense, err
 			return
 		}
 		if s.Op != lang.Set {
-			v = update(s.Op, lhs.DType, out.Values[p], v)
+			v = e.update(s.Op, lhs.DType, out.Values[p], v)
 		}
 		out.Values[p] = cast(compute(lhs.DType), lhs.DType, v)
 	})
@@ -181,8 +221,11 @@ func (e *evaluator) statement(s *lang.Stmt, extents, shape []int64) (*Dense, err
 		if inexact(dt) && !finite(added.C) {
 			v.Err = math.Inf(1)
 		}
-		// Into an old value that is not stored, 0 annihilates.
-		v.Disputed = v.Disputed || update(s.Op, dt, out.Values[p], added).Disputed
+		// An old value that is not stored may annihilate what is added.
+		if u := e.update(s.Op, dt, out.Values[p], added); u.Disputed || u.State == Gap && out.Values[p].State == Gap {
+			v = u
+		}
+		v.Varies = v.Varies || v.State != Stored // what is touched may be stored
 		out.Values[p] = cast(dt, lhs.DType, v)
 	}
 	return out, e.err
@@ -207,11 +250,11 @@ func reachesAll(a *lang.Access) bool {
 }
 
 // update applies an assignment operator.
-func update(op lang.AssignOp, dt tensor.DType, x, y Value) Value {
+func (e *evaluator) update(op lang.AssignOp, dt tensor.DType, x, y Value) Value {
 	names := map[lang.AssignOp]string{
 		lang.AddTo: "+", lang.MulTo: "*", lang.MinTo: "min", lang.MaxTo: "max", lang.OrTo: "or", lang.AndTo: "and",
 	}
-	return apply(names[op], dt, dt, x, y)
+	return e.operation(names[op], dt, dt, x, y)
 }
 
 func (e *evaluator) fail(err error) {
@@ -258,9 +301,16 @@ func (e *evaluator) access(a *lang.Access) Value {
 	d := e.tensors[a.Tensor]
 	p := d.offset(e.coordinates(a))
 	if p < 0 {
-		return FromScalar(a.Tensor.Fill.Convert(a.Tensor.DType))
+		v := FromScalar(a.Tensor.Fill.Convert(a.Tensor.DType))
+		v.State = Gap
+		return v
 	}
-	return d.Values[p]
+	v := d.Values[p]
+	if len(a.Indices) == 0 {
+		v.State = Uniform
+	}
+	v.Varies = v.State != Gap
+	return v
 }
 
 func (e *evaluator) expr(x lang.Expr) Value {
@@ -273,7 +323,7 @@ func (e *evaluator) expr(x lang.Expr) Value {
 	case *lang.Access:
 		return e.access(x)
 	case *lang.IndexValue:
-		return Value{I: e.env[x.Var.ID]}
+		return Value{I: e.env[x.Var.ID], Varies: true}
 	case *lang.Convert:
 		return cast(x.X.DType(), x.To, e.expr(x.X))
 	case *lang.Where:
@@ -283,7 +333,7 @@ func (e *evaluator) expr(x lang.Expr) Value {
 		for i, a := range x.Args {
 			args[i] = e.expr(a)
 		}
-		return apply(x.Fn.Name, x.Args[0].DType(), x.Typ, args...)
+		return e.operation(x.Fn.Name, x.Args[0].DType(), x.Typ, args...)
 	case *lang.Like:
 		return e.expr(x.X)
 	case *lang.Reduce:
@@ -306,6 +356,7 @@ func (e *evaluator) where(x *lang.Where) Value {
 	}
 	v := e.expr(branch)
 	v.Disputed = v.Disputed || cond.Disputed
+	v.State, v.Varies = max(v.State, cond.State), v.Varies || cond.Varies
 	if cond.Err > 0 {
 		v.Err = math.Inf(1)
 	}
@@ -360,7 +411,26 @@ func (e *evaluator) reduce(r *lang.Reduce) Value {
 	if err != nil {
 		e.fail(err)
 	}
+	switch {
+	case r.Op >= lang.Median:
+		v.State = Stored
+	case len(in) > 0 && len(f.list) > 0 && v.State != Stored:
+		v.State = Unknown // another value than that over nothing is stored
+	case v.State == Uniform && (len(in) > 0 || reads(r.Body)):
+		v.State = Gap
+	}
 	return v
+}
+
+// reads reports whether an expression reads a tensor that may store its elements.
+func reads(x lang.Expr) bool {
+	found := false
+	lang.Walk(x, func(x lang.Expr) bool {
+		a, ok := x.(*lang.Access)
+		found = found || ok && len(a.Indices) > 0
+		return true
+	})
+	return found
 }
 
 // stores reports whether an operand stores the element that the access names.

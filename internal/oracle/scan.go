@@ -58,5 +58,9 @@ func (e *evaluator) scan(x *lang.Scan) Value {
 	if err != nil {
 		e.fail(err)
 	}
+	v.State = Stored
+	if !stored() {
+		v.State = Gap
+	}
 	return v
 }

@@ -37,17 +37,21 @@ func (e *evaluator) sort(x *lang.Scan) Value {
 		return c
 	})
 	if x.First > 0 && here >= x.First {
-		return Value{}
+		return Value{State: Unknown}
 	}
 	z := list[order[here]]
 	err := 0.0
+	state := Stored
+	if x.First > 0 {
+		state = Unknown // the first elements of a line may be gaps
+	}
 	for _, v := range list {
 		err = math.Max(err, v.Err)
 		z.Disputed = z.Disputed || v.Disputed
 	}
-	z.Err = err
+	z.Err, z.State = err, state
 	if x.Op == lang.ArgSort {
-		z = Value{I: int64(order[here]), Disputed: z.Disputed}
+		z = Value{I: int64(order[here]), State: state, Disputed: z.Disputed}
 		if err > 0 {
 			z.Err = math.Inf(1)
 		}

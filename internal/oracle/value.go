@@ -18,12 +18,34 @@ type Value struct {
 	// in another order or uses another math library. 0: there is one right
 	// answer. +Inf: rounding decides (a comparison of values within each
 	// other's bounds, say), so that any answer must be taken.
-	Err float64
-	// Disputed says that the value depends on what an implicit zero does to an
-	// infinity or NaN, or an implicit infinity to another: it is right in strict
-	// IEEE arithmetic only. See StrictIEEE in the root package.
+	Err   float64
+	State State
+	// Varies says that the value is not known from the program and the fills alone. Of such a gap
+	// the compiler does not know that it annihilates before it runs, and stores what it makes of it.
+	Varies bool
+	// Disputed says that the value depends on whether the program's own tensor stores an
+	// element, which is for the compiler to choose: it is right in strict IEEE arithmetic only.
 	Disputed bool
 }
+
+// State tells where a value comes from, which decides what an operation makes of it: see
+// docs/language.md.
+type State uint8
+
+const (
+	Uniform State = iota // literals, scalars, indices
+	Gap                  // a coordinate that a tensor does not store, or outside it
+	Unknown              // of a tensor that the program makes: Gap or Stored
+	Stored               // an entry
+)
+
+// Arithmetic says what a gap does to infinities and NaN.
+type Arithmetic uint8
+
+const (
+	Gaps       Arithmetic = iota // 0 annihilates them in a product, an infinity in a sum
+	StrictIEEE                   // nothing: see StrictIEEE in the root package
+)
 
 // number is a float or complex value that is known exactly.
 func number(c complex128) Value { return Value{C: c} }
@@ -84,7 +106,15 @@ func distance(dt tensor.DType, x, y Value) float64 {
 	case xNaN, yNaN:
 		return math.Inf(1)
 	}
-	return cmplx.Abs(x.C - y.C) // +Inf if one is infinite
+	return math.Hypot(apart(real(x.C), real(y.C)), apart(imag(x.C), imag(y.C))) // +Inf if one is infinite
+}
+
+// apart is how far two numbers are apart: equal infinities are not.
+func apart(x, y float64) float64 {
+	if x == y {
+		return 0
+	}
+	return math.Abs(x - y)
 }
 
 // isNaN is true also for inf + i nan, which package cmplx counts as infinite.

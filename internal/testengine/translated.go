@@ -3,6 +3,7 @@ package testengine
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/lacuna-sparse/lacuna/codegen/ptx"
 	"github.com/lacuna-sparse/lacuna/internal/llvm"
@@ -36,6 +37,9 @@ func (e *translated) Name() string { return "ptx" }
 
 // Compile translates the program both ways.
 func (e *translated) Compile(ctx context.Context, p *loop.Program) (*runtime.Executable, error) {
+	if slices.ContainsFunc(p.Stages, func(s loop.Stage) bool { return s.Copies != nil }) {
+		return e.Engine.Compile(ctx, p) // programs for grids have no stages that update copies
+	}
 	mapped := grid.Map(p, grid.Options{})
 	if err := mapped.Verify(lib.Lookup); err != nil {
 		return nil, fmt.Errorf("mapped to grids: %w\n%s", err, mapped)

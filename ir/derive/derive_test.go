@@ -46,7 +46,7 @@ func derived(t *testing.T, src, wrt, operands string) (string, error) {
 		t.Fatal(err)
 	}
 	stores := func(p *lang.Program) map[*lang.Tensor]tensor.Format {
-		plan, err := ir.New(p, ir.Options{}, lower.Eval)
+		plan, err := ir.New(t.Context(), p, ir.Options{}, lower.Eval)
 		if err != nil {
 			t.Fatal(err)
 		}

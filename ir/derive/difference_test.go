@@ -80,7 +80,7 @@ func compare(t *testing.T, s *lacuna.Session, g *writer, src, wrt string, total 
 	for name, a := range g.args {
 		opts = append(opts, lacuna.Operand(name, a))
 	}
-	d, err := s.Grad(src, wrt, opts...)
+	d, err := s.Grad(t.Context(), src, wrt, opts...)
 	if err != nil {
 		// No dependence; a form without a rule; `in` with two accesses that it may mean.
 		for _, code := range []string{"[E501]", "[E503]", "[E209]"} {
@@ -148,7 +148,7 @@ func (g *writer) loss(src string, up *tensor.Tensor) func(wrt string, element in
 			args[name] = a
 		}
 		args[wrt] = moved(g.args[wrt], element, by)
-		out, err := oracle.Eval(p, args, ext)
+		out, err := oracle.Eval(p, args, ext, oracle.Gaps)
 		if err != nil {
 			return math.NaN()
 		}

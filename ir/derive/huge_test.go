@@ -74,7 +74,7 @@ func TestHugeOperands(t *testing.T) {
 					opts = append(opts, lacuna.Operand(name, a))
 				}
 			}
-			g, err := s.Grad(test.src, test.wrt, opts...)
+			g, err := s.Grad(t.Context(), test.src, test.wrt, opts...)
 			if err != nil {
 				t.Errorf("%s by %s: %v", test.src, test.wrt, err)
 				return nil

@@ -192,9 +192,14 @@ func (g *writer) change(name string, kinds []string) {
 		g.temps[name] = kinds
 		defer delete(g.temps, name)
 	}
-	body := g.expr(scope, 2+g.IntN(2))
-	for _, v := range scope {
-		body += " + 0.1*" + g.holding(v)
+	body := ""
+	if i := find(scope, "i"); i != "" && op != "=" && g.IntN(4) == 0 {
+		body = g.shiftedRow(i) // how far i runs, the left side alone says
+	} else {
+		body = g.expr(scope, 2+g.IntN(2))
+		for _, v := range scope {
+			body += " + 0.1*" + g.holding(v)
+		}
 	}
 	if len(left) > 0 {
 		name += "(" + strings.Join(left, ",") + ")"
@@ -338,6 +343,20 @@ func (g *writer) shifted(scope []string) string {
 	}
 	l := g.fresh("l")
 	return fmt.Sprintf("(sum_%s (%s(%s+1)*%s(%s)))", l, g.use("x"), l, g.use("w"), l)
+}
+
+// shiftedRow is a reduction of a row of A that stands beside row i, perhaps outside of A, or of a
+// diagonal through it.
+func (g *writer) shiftedRow(i string) string {
+	j := g.fresh("j")
+	element := fmt.Sprintf("%s(%s%s,%s)", g.use("A"), i, g.pick("-1", "+1"), g.pick(j, j, j, i+"+"+j))
+	if !strings.HasSuffix(element, ","+j+")") { // another tensor says how far j runs
+		element = "(" + element + "*" + g.holding(j) + ")"
+	}
+	if g.IntN(4) == 0 {
+		element = "(0.5 + square(" + element + "))"
+	}
+	return fmt.Sprintf("(%s_%s %s)", g.pick("sum", "mean", "max", "min", "median", "prod", "logsumexp", "var"), j, element)
 }
 
 // scan writes a scan or a sort along one or two indices of the scope, sometimes over what A stores.

@@ -271,14 +271,9 @@ func (s *statement) carriers(v *lang.Index, vars []*lang.Index) ([]lang.Node, *l
 	byItself := func(a *lang.Access) bool {
 		return slices.ContainsFunc(a.Indices, func(x lang.IndexExpr) bool { return plain(x) == v })
 	}
-	accesses := append(lang.Accesses(s.stmt.RHS), likes(s.stmt.RHS)...)
+	accesses := s.accesses()
 	if i := slices.IndexFunc(accesses, byItself); i >= 0 {
-		return []lang.Node{s.alone(accesses[i], v)}, nil
-	}
-	if byItself(s.stmt.LHS) {
-		r := s.alone(s.stmt.LHS, v)
-		r.Name = s.adjoint[s.stmt.LHS.Tensor]
-		return []lang.Node{r}, nil
+		return []lang.Node{s.carrier(accesses[i], s.names, func(x lang.IndexExpr) bool { return plain(x) == v })}, nil
 	}
 	if v.Like != nil {
 		list, err := s.carriers(v.Like, vars)
@@ -287,24 +282,27 @@ func (s *statement) carriers(v *lang.Index, vars []*lang.Index) ([]lang.Node, *l
 		}
 		return list, err
 	}
+	holds := func(x lang.IndexExpr) bool {
+		return slices.ContainsFunc(x.Terms, func(t lang.Term) bool { return t.Var == v })
+	}
 	var list []lang.Node
-	for _, a := range append(accesses, s.stmt.LHS) {
+	for _, a := range accesses {
 		for _, x := range a.Indices {
-			if !slices.ContainsFunc(x.Terms, func(t lang.Term) bool { return t.Var == v }) {
-				continue
-			}
-			if slices.ContainsFunc(x.Terms, func(t lang.Term) bool { return !slices.Contains(vars, t.Var) }) {
+			if holds(x) && slices.ContainsFunc(x.Terms, func(t lang.Term) bool { return !slices.Contains(vars, t.Var) }) {
 				return []lang.Node{s.length(v)}, nil
 			}
-			r := lang.RefOf(a, s.names)
-			if a == s.stmt.LHS {
-				r.Name = s.adjoint[a.Tensor]
-			}
-			list = append(list, r)
-			break
+		}
+		if slices.ContainsFunc(a.Indices, holds) {
+			list = append(list, s.carrier(a, s.names, holds))
 		}
 	}
 	return list, nil
+}
+
+// accesses lists all that says how far the indices of the statement run: what the right side
+// reads or is like, then the left side and what that gathers from.
+func (s *statement) accesses() []*lang.Access {
+	return slices.Concat(lang.Accesses(s.stmt.RHS), likes(s.stmt.RHS), lang.Accesses(s.stmt.LHS))
 }
 
 // length adds a statement for a tensor that v indexes by itself. Its extent follows from all that the statement
@@ -322,19 +320,8 @@ func (s *statement) length(v *lang.Index) lang.Node {
 		}
 	}
 	args := []lang.Node{number("0.0")}
-	for _, a := range append(append(lang.Accesses(s.stmt.RHS), likes(s.stmt.RHS)...), s.stmt.LHS) {
-		r := lang.RefOf(a, names)
-		switch of := a.Tensor.StoredOf; {
-		case of != nil:
-			r.Name = of.Name
-		case a == s.stmt.LHS:
-			r.Name = s.adjoint[a.Tensor]
-		}
-		for k, x := range a.Indices {
-			if x.Gather != nil {
-				r.Indices[k] = &lang.RefIndex{Terms: []*lang.IndexTerm{{}}}
-			}
-		}
+	for _, a := range s.accesses() {
+		r := s.carrier(a, names, func(x lang.IndexExpr) bool { return x.Gather == nil })
 		if r.Parens {
 			args = append(args, r)
 		}
@@ -356,14 +343,18 @@ func likes(e lang.Expr) []*lang.Access {
 	return list
 }
 
-// alone is an access with every index but v set to 0: a carrier reads nothing.
-func (s *statement) alone(a *lang.Access, v *lang.Index) *lang.Ref {
-	r := lang.RefOf(a, s.names)
-	if of := a.Tensor.StoredOf; of != nil {
+// carrier is an access that is not read, with 0 for every index that says nothing: what that
+// names may be bound elsewhere only.
+func (s *statement) carrier(a *lang.Access, names map[*lang.Index]string, says func(lang.IndexExpr) bool) *lang.Ref {
+	r := lang.RefOf(a, names)
+	switch of := a.Tensor.StoredOf; {
+	case of != nil:
 		r.Name = of.Name
+	case a == s.stmt.LHS:
+		r.Name = s.adjoint[a.Tensor]
 	}
 	for k, x := range a.Indices {
-		if plain(x) != v {
+		if !says(x) {
 			r.Indices[k] = &lang.RefIndex{Terms: []*lang.IndexTerm{{}}}
 		}
 	}

@@ -81,7 +81,7 @@ func twice(t *testing.T, s *lacuna.Session, src string, operand func(by float64,
 	t.Helper()
 	fail := func(err error) { t.Errorf("%s, %v: %v", src, operand(0, 0).Format(), err) }
 	a := operand(0, 0)
-	first, err := s.Grad(src, "A", lacuna.Operand("A", a))
+	first, err := s.Grad(t.Context(), src, "A", lacuna.Operand("A", a))
 	if err != nil {
 		fail(err)
 		return
@@ -90,7 +90,7 @@ func twice(t *testing.T, s *lacuna.Session, src string, operand func(by float64,
 	must(err)
 	up := numbered(out.Shape(), 0.5)
 	v := numbered(a.Shape(), -0.3)
-	second, err := s.Grad(first.Source, "A", lacuna.Operand("A", a), lacuna.Operand(first.Upstream, up), lacuna.Operand("ddA", v))
+	second, err := s.Grad(t.Context(), first.Source, "A", lacuna.Operand("A", a), lacuna.Operand(first.Upstream, up), lacuna.Operand("ddA", v))
 	if err != nil {
 		fail(err)
 		return

@@ -79,3 +79,34 @@ func TestUpdatesOfComplexNumbers(t *testing.T) {
 		}
 	}
 }
+
+// TestScatterOfShiftedRows: where the left side alone says how far an index runs, statements of
+// the gradient take it from there. The rows (1,2) and (3,5) have rows of 0 before and behind.
+func TestScatterOfShiftedRows(t *testing.T) {
+	a, err := tensor.FromDense([]int64{2, 2}, tensor.Dense(2), tensor.ArrayOf([]float64{1, 2, 3, 5}))
+	must(err)
+	h, err := tensor.FromDense([]int64{1}, tensor.Dense(1), tensor.ArrayOf([]float64{2}))
+	must(err)
+	one, err := tensor.FromDense([]int64{1}, tensor.Dense(1), tensor.ArrayOf([]float64{1}))
+	must(err)
+	q, err := tensor.FromDense([]int64{2}, tensor.Dense(1), tensor.ArrayOf([]int64{0, 0}))
+	must(err)
+	for src, want := range map[string][]float64{
+		"h(q(i)) *= sum_j A(i+1,j) + 1":    {0, 0, 2, 2}, // 2 * 9 * (0+1)
+		"h(q(i)) *= mean_j A(i-1,j) + 1":   {1, 1, 0, 0}, // 2 * (0+1) * 2.5
+		"h(q(i)) *= median_j A(i-1,j) + 1": {1, 1, 0, 0},
+		"h(q(i)) max= max_j A(i+1,j)":      {0, 0, 0, 1},
+		"h(q(i)) min= sum_j A(i+1,j) - 9":  {0, 0, 0, 0}, // row 2 is 0, and -9 the least
+	} {
+		got, err := lacuna.EvalGrad(context.Background(), src, "A", lacuna.Args{"A": a, "h": h, "q": q, "dh": one})
+		if err != nil {
+			t.Errorf("%s: %v", src, err)
+			continue
+		}
+		for i, w := range want {
+			if g := got.At(int64(i/2), int64(i%2)).Float64(); math.Abs(g-w) > 1e-15 {
+				t.Errorf("%s: element %d of the gradient is %v, want %v", src, i, g, w)
+			}
+		}
+	}
+}

@@ -2,7 +2,7 @@
 
 package kernels
 
-//go:generate lacuna build "C(i,k) = A(i,j)*B(j,k)" A:CSR B:CSR C:CSR --go-package=kernels --name=SpGEMM --output=.
+//go:generate go run github.com/lacuna-sparse/lacuna/cmd/lacuna build "C(i,k) = A(i,j)*B(j,k)" A:CSR B:CSR C:CSR --go-package=kernels --name=SpGEMM --output=.
 
 import (
 	"context"
@@ -16,7 +16,7 @@ import (
 //
 // A is stored as CSR and holds f64, its pointers are u32, its indices are u32.
 // B is stored as CSR and holds f64, its pointers are u32, its indices are u32.
-// The result C is stored as CSR and holds f64, its pointers are u64, its indices are u32.
+// The result C is stored as CSR and holds f64, its pointers are u32, its indices are u32.
 // Index arrays of other types are copied for the call.
 // It ends soon after ctx does.
 func SpGEMM(ctx context.Context, A *tensor.Tensor, B *tensor.Tensor) (*tensor.Tensor, error) {
@@ -38,6 +38,6 @@ var kernelSpGEMM = kernel{
 	tensors: []description{
 		{name: "A", format: "CSR", rank: 2, dtype: tensor.Float64, levels: []arrayTypes{{tensor.Invalid, tensor.Invalid}, {tensor.Uint32, tensor.Uint32}}},
 		{name: "B", format: "CSR", rank: 2, dtype: tensor.Float64, levels: []arrayTypes{{tensor.Invalid, tensor.Invalid}, {tensor.Uint32, tensor.Uint32}}},
-		{name: "C", format: "CSR", rank: 2, dtype: tensor.Float64, levels: []arrayTypes{{tensor.Invalid, tensor.Invalid}, {tensor.Uint64, tensor.Uint32}}, fill: tensor.FromBits(tensor.Float64, 0x0, 0x0), hasFill: true},
+		{name: "C", format: "CSR", rank: 2, dtype: tensor.Float64, levels: []arrayTypes{{tensor.Invalid, tensor.Invalid}, {tensor.Uint32, tensor.Uint32}}, fill: tensor.FromBits(tensor.Float64, 0x0, 0x0), hasFill: true},
 	},
 }

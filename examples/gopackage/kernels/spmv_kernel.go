@@ -2,7 +2,7 @@
 
 package kernels
 
-//go:generate lacuna build "y(i) = A(i,j)*x(j)" A:CSR --go-package=kernels --name=SpMV --output=.
+//go:generate go run github.com/lacuna-sparse/lacuna/cmd/lacuna build "y(i) = A(i,j)*x(j)" A:CSR --go-package=kernels --name=SpMV --output=.
 
 import (
 	"context"

@@ -40,6 +40,9 @@ const (
 	abiVersion = 1
 	flagChunks = 2
 
+	roleTemporary = 1
+	zeroAgain     = 2
+
 	statusOK     = 0
 	statusNeed   = 1
 	statusChunks = 3
@@ -126,16 +129,31 @@ type call struct {
 	scalars [][2]uint64      // by tensor: the value of an operand of rank 0
 	pinned  []*tensor.Tensor // operands
 	keep    []unsafe.Pointer // memory of the caller's
-	made    []made           // memory made for the kernel
+	made    []made           // memory made for results
 	err     error            // the first thing wrong with the operands
+
+	// temporaries is memory for those of the kernel, in the order in which a run asks for them: the next
+	// run that has the call asks for the same again, and finds them warm. The pool of calls is emptied
+	// by the garbage collector.
+	temporaries []temporary
+	asked       int  // how many this run has asked for
+	done        bool // it has come to its end
 }
 
-// made is memory made for a kernel, and for which array of a result; tensor -1: for a
-// temporary.
+// made is memory made for an array of a result.
 type made struct {
 	memory               tensor.Array
 	tensor, level, array int64
 }
+
+// temporary is memory for one of a kernel's temporaries.
+type temporary struct {
+	memory tensor.Array
+	dirty  bool // some of it may not be zero
+}
+
+// maxKept is how many bytes of a temporary are kept for the next run, for each thread.
+const maxKept = 32 << 20
 
 // prepare reads the formats, once.
 func (k *kernel) prepare() {
@@ -185,9 +203,16 @@ func (k *kernel) begin() (*call, error) {
 	return c, nil
 }
 
-// end lets go of all memory and keeps the call for the next run.
+// end lets go of all memory but some for temporaries, and keeps the call for the next run.
 func (c *call) end() {
 	clear(c.state)
+	for i := range c.temporaries {
+		// A run that stopped half-way may have left anything anywhere.
+		if t := &c.temporaries[i]; !c.done || int64(t.memory.Len()) > maxKept*max(c.words.threads, 1) {
+			*t = temporary{}
+		}
+	}
+	c.asked, c.done = 0, false
 	for _, t := range c.pinned {
 		t.Unpin()
 	}
@@ -263,11 +288,12 @@ func (c *call) indexWords(i int, a tensor.Array, dt tensor.DType, largest int64)
 		c.wrong(i, "has index arrays of type %s with values up to %d: the kernel was built for %s", a.DType(), largest, dt)
 		return arrayWords{}
 	}
-	to, err := tensor.MakeArray(dt, a.Len())
+	memory, err := c.temporary(int64(a.Len())*int64(dt.Size()), 0)
 	if err != nil {
 		c.wrong(i, "has index arrays of type %s and the kernel was built for %s: %s", a.DType(), dt, err)
 		return arrayWords{}
 	}
+	to := tensor.ArrayAt(dt, memory.Pointer(), a.Len())
 	switch dt {
 	case tensor.Uint8:
 		copyIndices[uint8](to, a)
@@ -278,14 +304,30 @@ func (c *call) indexWords(i int, a tensor.Array, dt tensor.DType, largest int64)
 	default:
 		copyIndices[uint64](to, a)
 	}
-	c.keep = append(c.keep, to.Pointer())
 	return wordsOf(to)
 }
 
-func copyIndices[T uint8 | uint16 | uint32 | uint64](to, from tensor.Array) {
+type index interface {
+	uint8 | uint16 | uint32 | uint64
+}
+
+func copyIndices[T index](to, from tensor.Array) {
 	values := tensor.View[T](to)
-	for i := range values {
-		values[i] = T(from.At64(i))
+	switch from.DType() {
+	case tensor.Uint32:
+		convertIndices(values, tensor.View[uint32](from))
+	case tensor.Uint64:
+		convertIndices(values, tensor.View[uint64](from))
+	default:
+		for i := range values {
+			values[i] = T(from.At64(i))
+		}
+	}
+}
+
+func convertIndices[T, F index](to []T, from []F) {
+	for i, v := range from {
+		to[i] = T(v)
 	}
 }
 
@@ -362,6 +404,7 @@ func (c *call) run(ctx context.Context) error {
 	for {
 		switch code := invoke(step, unsafe.Pointer(&c.words), 0, 0); code {
 		case statusOK:
+			c.done = true
 			return nil
 		case statusNeed:
 			if err := c.provide(); err != nil {
@@ -390,13 +433,44 @@ func (c *call) threads() int64 {
 // machine has left.
 func (c *call) provide() error {
 	n := &c.words.need
-	memory, err := tensor.MakeArray(tensor.Uint8, int(n.bytes))
+	var memory tensor.Array
+	var err error
+	if n.role == roleTemporary {
+		memory, err = c.temporary(n.bytes, n.zero)
+	} else if memory, err = tensor.MakeArray(tensor.Uint8, int(n.bytes)); err == nil {
+		c.made = append(c.made, made{memory, n.tensor, n.level, n.array})
+	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", c.kernel.name, &Error{Kernel: c.kernel.name, Code: codeMemory, Message: err.Error()})
 	}
-	c.made = append(c.made, made{memory, n.tensor, n.level, n.array})
 	n.data, n.zero = uintptr(memory.Pointer()), 0
 	return nil
+}
+
+// temporary is memory for the next temporary: that of the run before, if it is enough. zero is as in lacuna.h.
+func (c *call) temporary(bytes, zero int64) (tensor.Array, error) {
+	if c.asked == len(c.temporaries) {
+		c.temporaries = append(c.temporaries, temporary{})
+	}
+	t := &c.temporaries[c.asked]
+	c.asked++
+	switch {
+	case int64(t.memory.Len()) < bytes:
+		size := bytes
+		if size <= maxKept/2 {
+			size += size / 4 // operands that grow a little need not have another each time
+		}
+		memory, err := tensor.MakeArray(tensor.Uint8, int(size))
+		if err != nil {
+			return memory, err
+		}
+		*t = temporary{memory: memory}
+	case zero != 0 && t.dirty:
+		clear(tensor.View[uint8](t.memory))
+		t.dirty = false
+	}
+	t.dirty = t.dirty || zero != zeroAgain
+	return t.memory, nil
 }
 
 // runChunks runs the chunks of a stage, each goroutine the next one that is left.

@@ -80,7 +80,7 @@ func TestNarrowAccuracy(t *testing.T) {
 	for _, f := range narrow {
 		for _, n := range narrowTypes {
 			t.Run(f.name+" "+n.dtype.String(), func(t *testing.T) {
-				k, err := s.Compile("y(i) = "+f.name+"(x(i))", lacuna.Format("x", tensor.Dense(1), n.dtype))
+				k, err := s.Compile(t.Context(), "y(i) = "+f.name+"(x(i))", lacuna.Format("x", tensor.Dense(1), n.dtype))
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -1,4 +1,4 @@
-package runtime
+package admission
 
 import (
 	"strings"
@@ -6,7 +6,7 @@ import (
 	"testing/fstest"
 )
 
-func TestMemoryUnder(t *testing.T) {
+func TestUnder(t *testing.T) {
 	const meminfo = "MemTotal: 1000 kB\nMemFree: 10 kB\nMemAvailable: 800 kB\nSwapTotal: 24 kB\n"
 	for _, tt := range []struct {
 		name             string
@@ -54,16 +54,51 @@ func TestMemoryUnder(t *testing.T) {
 			for name, text := range tt.files {
 				root[name] = &fstest.MapFile{Data: []byte(text)}
 			}
-			m := memoryUnder(root)
-			if m.total != tt.total || m.available != tt.available || !strings.Contains(m.availableSource, tt.source) {
+			m := under(root)
+			if m.Total != tt.total || m.Available != tt.available || !strings.Contains(m.AvailableSource, tt.source) {
 				t.Errorf("got %+v, want total %d, available %d from %s", m, tt.total, tt.available, tt.source)
 			}
 		})
 	}
 }
 
-func TestReadMachineMemory(t *testing.T) {
-	if m := readMachineMemory(); m.total <= 0 || m.available < 0 || m.available > m.total {
+// TestHardLimits has limits beyond which the system ends the process: an explicit limit does not go beyond them.
+func TestHardLimits(t *testing.T) {
+	const meminfo = "MemTotal: 1000000 kB\nMemAvailable: 800000 kB\n"
+	const limits = "Limit                     Soft Limit           Hard Limit           Units\n" +
+		"Max data size             unlimited            unlimited            bytes\n" +
+		"Max address space         8192000              unlimited            bytes\n"
+	for _, tt := range []struct {
+		name          string
+		files         map[string]string
+		option, limit int64
+		source        string
+	}{
+		{"none", map[string]string{"proc/meminfo": meminfo}, 100 << 20, 100 << 20, "option"},
+		{"address space in use", map[string]string{"proc/meminfo": meminfo, "proc/self/limits": limits, "proc/self/status": "VmSize:\t    4000 kB\n"},
+			8000000, 4096000 / 8 * 7, "what is left of the address space limit (ulimit -v)"},
+		{"data", map[string]string{"proc/meminfo": meminfo, "proc/self/limits": strings.Replace(limits, "unlimited ", "2048000   ", 1), "proc/self/status": "VmSize:\t 10 kB\nVmData:\t 600 kB\nVmStk:\t 400 kB\n"},
+			2000000, 1024000 / 8 * 7, "what is left of the data size limit (ulimit -d)"},
+		{"control group", map[string]string{"proc/meminfo": meminfo, "proc/self/cgroup": "0::/\n",
+			"sys/fs/cgroup/memory.max": "1000000\n", "sys/fs/cgroup/memory.current": "600000\n", "sys/fs/cgroup/memory.stat": "active_file 150000\ninactive_file 50000\n"},
+			900000, 600000 / 8 * 7, "what is left of the control group's limit"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			root := fstest.MapFS{}
+			for name, text := range tt.files {
+				root[name] = &fstest.MapFile{Data: []byte(text)}
+			}
+			var c Account
+			c.Settle(tt.option, under(root))
+			if c.Limit != tt.limit || !strings.Contains(c.Source, tt.source) {
+				t.Errorf("limit %d from %s, want %d from %s", c.Limit, c.Source, tt.limit, tt.source)
+			}
+		})
+	}
+}
+
+func TestRead(t *testing.T) {
+	if m := Read(); m.Total <= 0 || m.Available < 0 || m.Available > m.Total {
 		t.Errorf("this machine has %+v", m)
 	}
 }

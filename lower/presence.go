@@ -1,0 +1,288 @@
+package lower
+
+import (
+	"github.com/lacuna-sparse/lacuna/ir"
+	"github.com/lacuna-sparse/lacuna/ir/loop"
+	"github.com/lacuna-sparse/lacuna/tensor"
+)
+
+// A value at a leaf is stored, a gap or uniform (ir.Algebra). Where that matters to the value
+// of an operation, the conditions of the first two are at hand: an operand that is a gap
+// annihilates, and the zero of a gap has no sign.
+
+// presence says under which conditions a value is stored, or a gap.
+type presence struct {
+	stored, gap loop.Expr
+	// value is what it has where it is not stored, nil where only a run can tell.
+	value *ir.Const
+	// uniform: it may be neither.
+	uniform bool
+}
+
+// operand is a value with its presence.
+type operand struct {
+	loop.Expr
+	presence
+}
+
+var (
+	never   = loop.Truth(false)
+	always  = loop.Truth(true)
+	uniform = presence{stored: never, gap: never, uniform: true}
+)
+
+// gapUnless is the presence of what is stored where a condition holds (nil: everywhere), and
+// elsewhere a gap of the given value.
+func gapUnless(present loop.Expr, value ir.Expr) presence {
+	if present == nil {
+		present = always
+	}
+	p := presence{stored: present, gap: loop.NewUnary(loop.Not, present)}
+	p.value, _ = value.(*ir.Const)
+	return p
+}
+
+// or is the disjunction of two conditions, which may be one.
+func or(x, y loop.Expr) loop.Expr {
+	if sameCondition(x, y) {
+		return x
+	}
+	return loop.NewBinary(loop.Or, x, y)
+}
+
+// isNever reports whether a condition is known not to hold.
+func isNever(cond loop.Expr) bool {
+	c, ok := cond.(*loop.Const)
+	return ok && c.Bits == 0
+}
+
+// operand emits the value of a plan expression.
+func (e *emitter) operand(st *state, x ir.Expr) operand {
+	switch x := x.(type) {
+	case *ir.Const:
+		if x.Gap {
+			return operand{constant(x.Value), gapUnless(never, x)}
+		}
+		literal := uniform
+		literal.value = x
+		return operand{constant(x.Value), literal}
+	case *ir.Access:
+		if len(x.Indices) == 0 {
+			return operand{e.load(st, x), uniform}
+		}
+		present := st.cursors[x].present
+		if x.Tensor.Whole {
+			present = always
+		}
+		return operand{e.load(st, x), gapUnless(present, fillOf(x.Tensor))}
+	case *ir.IndexValue:
+		return operand{st.index[x.Var], uniform}
+	case *ir.Extent:
+		return operand{e.scalar(e.extent(x.Var)), uniform}
+	case *ir.TempRef:
+		v := st.temps[x.Temp]
+		if ir.Uniform(x) {
+			return operand{v.expr, uniform}
+		}
+		return operand{v.expr, gapUnless(v.present, v.background)}
+	case *ir.Cast:
+		y := e.operand(st, x.X)
+		if y.value != nil {
+			y.value, _ = e.alg.Eval.Fold(&ir.Cast{To: x.To, X: y.value}).(*ir.Const)
+		}
+		y.Expr = castTo(x.To, y.Expr)
+		return y
+	case *ir.Select:
+		return e.choice(e.operand(st, x.Cond), e.operand(st, x.Then), e.operand(st, x.Else))
+	case *ir.Call:
+		args := make([]operand, len(x.Args))
+		for i, a := range x.Args {
+			args[i] = e.operand(st, a)
+			// Operands are used more than once by some functions.
+			args[i].Expr = e.b.Let("v", args[i].Expr)
+		}
+		return e.call(x, args)
+	}
+	panic("BUG: unknown plan expression")
+}
+
+// choice emits one of two values: its presence is made of those of the condition and of the value
+// that is taken.
+func (e *emitter) choice(c, t, f operand) operand {
+	b := e.b
+	if !c.uniform || !sameCondition(t.stored, f.stored) || !sameCondition(t.gap, f.gap) {
+		c.Expr = b.Let("c", c.Expr)
+	}
+	z := operand{Expr: b.Select(c.Expr, t.Expr, f.Expr)}
+	z.stored = b.Or(c.stored, pick(c.Expr, t.stored, f.stored))
+	z.gap = b.And(b.Or(c.gap, pick(c.Expr, t.gap, f.gap)), b.Not(z.stored))
+	z.uniform = c.uniform && (t.uniform || f.uniform)
+	return z
+}
+
+// pick is one of two conditions.
+func pick(cond, x, y loop.Expr) loop.Expr {
+	if sameCondition(x, y) {
+		return x
+	}
+	return loop.NewBinary(loop.Or, loop.NewBinary(loop.And, cond, x), loop.NewBinary(loop.And, loop.NewUnary(loop.Not, cond), y))
+}
+
+// sameCondition reports whether two conditions are evidently one.
+func sameCondition(x, y loop.Expr) bool {
+	c, ok := x.(*loop.Const)
+	d, ok2 := y.(*loop.Const)
+	return ok && ok2 && *c == *d || sameRef(x, y)
+}
+
+// call emits the result of an operation.
+func (e *emitter) call(x *ir.Call, args []operand) operand {
+	b := e.b
+	values, annihilates := make([]loop.Expr, len(args)), make([]loop.Expr, len(args))
+	stored, gap, annihilated := loop.Expr(never), loop.Expr(never), loop.Expr(never)
+	z := operand{presence: presence{uniform: true}}
+	decided := true // an operand that is a gap annihilates
+	for i, a := range args {
+		values[i], annihilates[i] = a.Expr, e.annihilates(x, i, a)
+		stored, gap = or(stored, a.stored), or(gap, a.gap)
+		annihilated = or(annihilated, annihilates[i])
+		z.uniform = z.uniform && a.uniform
+		decided = decided && sameCondition(annihilates[i], a.gap)
+	}
+	switch {
+	case decided && !isNever(annihilated):
+		z.gap = annihilated
+	case z.uniform:
+		z.gap = b.Or(annihilated, b.And(b.Not(stored), gap))
+	default: // what is not stored is a gap
+		z.gap = b.Or(annihilated, b.Not(stored))
+	}
+	z.gap = b.Let("gap", z.gap)
+	z.stored = b.And(stored, b.Not(z.gap))
+	z.value = e.gapValue(x, args, annihilates)
+	if z.value != nil && z.value.Gap && sameCondition(z.gap, always) {
+		z.Expr = constant(z.value.Value)
+		return z
+	}
+	z.Expr = e.operation(x, values)
+	switch {
+	case isNever(z.gap), !z.Type().IsFloat() && !z.Type().IsComplex():
+	case z.value == nil:
+		z.Expr = e.openGap(z, args, annihilates)
+	case !isNever(annihilated) && !onlyLiterals(args, annihilates) || !e.foldsTo(x, args, z.value):
+		z.Expr = b.Select(z.gap, constant(z.value.Value), z.Expr)
+	}
+	return z
+}
+
+// annihilates is the condition that an operand is a gap with a value that decides the result.
+// Where only a run can tell the value, it is looked at for numbers that have infinities.
+func (e *emitter) annihilates(x *ir.Call, i int, a operand) loop.Expr {
+	b := e.b
+	switch {
+	case isNever(a.gap):
+		return never
+	case a.value != nil && ir.Annihilates(x.Fn, i, a.value.Value, e.alg.Strict):
+		return a.gap
+	case a.value != nil, !a.Type().IsFloat() && !a.Type().IsComplex(), !e.alg.MayAnnihilate(x.Fn, i):
+		return never
+	case x.Fn == "+":
+		return b.And(a.gap, isInf(a.Expr))
+	}
+	return b.And(a.gap, b.Eq(a.Expr, loop.Number(a.Type(), 0)))
+}
+
+// gapValue is the value of a result that is not stored, nil where only a run can tell.
+func (e *emitter) gapValue(x *ir.Call, args []operand, annihilates []loop.Expr) *ir.Const {
+	var decided *ir.Const
+	surely := false
+	for i, a := range args {
+		if isNever(annihilates[i]) {
+			continue
+		}
+		if a.value == nil {
+			return nil
+		}
+		v := a.value.Value.Convert(x.Typ)
+		if v.IsZero() {
+			v = tensor.Zero(x.Typ)
+		}
+		if decided != nil && decided.Value != v {
+			return nil // inf and -inf
+		}
+		decided = &ir.Const{Value: v, Gap: true}
+		surely = surely || !a.uniform
+	}
+	if surely {
+		return decided
+	}
+	folded := &ir.Call{Fn: x.Fn, Typ: x.Typ}
+	for _, a := range args {
+		if a.value == nil {
+			return nil
+		}
+		folded.Args = append(folded.Args, a.value)
+	}
+	c, ok := e.alg.Eval.Fold(folded).(*ir.Const)
+	if !ok || decided != nil && decided.Value != c.Value {
+		return nil
+	}
+	return c
+}
+
+// onlyLiterals reports whether an operand that annihilates meets nothing but literals and gaps.
+func onlyLiterals(args []operand, annihilates []loop.Expr) bool {
+	stored := 0
+	for i, a := range args {
+		if !isNever(a.stored) {
+			stored++
+		}
+		if a.value == nil || !isNever(a.stored) && isNever(annihilates[i]) {
+			return false
+		}
+	}
+	return stored <= 1
+}
+
+// foldsTo reports whether an operation on what its operands are where they are not stored
+// computes the bits of v.
+func (e *emitter) foldsTo(x *ir.Call, args []operand, v *ir.Const) bool {
+	values := make([]tensor.Scalar, len(args))
+	for i, a := range args {
+		if a.value == nil {
+			return false
+		}
+		values[i] = a.value.Value
+	}
+	w, ok := e.alg.Eval(x.Fn, x.Typ, values)
+	return ok && w == v.Value
+}
+
+// openGap is the result of an operation whose value in a gap only a run can tell.
+func (e *emitter) openGap(z operand, args []operand, annihilates []loop.Expr) loop.Expr {
+	b, t := e.b, z.Type()
+	v := z.Expr
+	for i, cond := range annihilates {
+		if isNever(cond) {
+			continue
+		}
+		for j, other := range annihilates {
+			if i != j {
+				// Two that annihilate are equal, or inf and -inf, of which nan is the sum.
+				cond = b.And(cond, b.Not(other))
+			}
+		}
+		v = b.Select(cond, b.Cast(t, args[i].Expr), v)
+	}
+	v = b.Let("v", v)
+	return b.Select(b.And(z.gap, b.Eq(v, loop.Number(t, 0))), loop.Number(t, 0), v)
+}
+
+// operation emits an operation on values.
+func (e *emitter) operation(x *ir.Call, args []loop.Expr) loop.Expr {
+	t := computeType(x.Typ)
+	if e.opts.Grids && x.Fn == "exp" && t == loop.F32 && args[0].Type() == t {
+		return &loop.Call{Fn: "_expsingle_f32", Typ: t, Args: args} // has a third of the operations
+	}
+	return function(x.Fn, t, args)
+}
