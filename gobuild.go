@@ -6,8 +6,8 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/lacuna-sparse/lacuna/aot"
-	"github.com/lacuna-sparse/lacuna/aot/gopackage"
+	"github.com/lacuna-sparse/lacuna/codegen/aot"
+	"github.com/lacuna-sparse/lacuna/codegen/aot/gopackage"
 	"github.com/lacuna-sparse/lacuna/runtime"
 )
 

@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"github.com/lacuna-sparse/lacuna/ir"
-	"github.com/lacuna-sparse/lacuna/ir/derive"
 	"github.com/lacuna-sparse/lacuna/lang"
+	"github.com/lacuna-sparse/lacuna/lang/derive"
 	"github.com/lacuna-sparse/lacuna/lower"
 	"github.com/lacuna-sparse/lacuna/tensor"
 )

@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/lacuna-sparse/lacuna/ir/derive"
 	"github.com/lacuna-sparse/lacuna/lang"
+	"github.com/lacuna-sparse/lacuna/lang/derive"
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 

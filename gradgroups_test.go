@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/lacuna-sparse/lacuna/ir/derive"
+	"github.com/lacuna-sparse/lacuna/lang/derive"
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 

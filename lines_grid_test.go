@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/lacuna-sparse/lacuna/internal/testengine"
+	"github.com/lacuna-sparse/lacuna/internal/testing/testengine"
 	"github.com/lacuna-sparse/lacuna/runtime"
 	"github.com/lacuna-sparse/lacuna/tensor"
 )

@@ -15,13 +15,13 @@ import (
 	"github.com/lacuna-sparse/lacuna"
 	"github.com/lacuna-sparse/lacuna/ops"
 	"github.com/lacuna-sparse/lacuna/tensor"
-	"github.com/lacuna-sparse/lacuna/tensorio"
+	"github.com/lacuna-sparse/lacuna/tensor/file"
 )
 
 // TestZeroValues calls every exported function that takes a tensor, and every method of every exported type on its zero
 // value and, if it has an error to return, on a nil pointer, with zero arguments: nothing panics, and no error calls itself an internal one.
 func TestZeroValues(t *testing.T) {
-	for _, dir := range []string{".", "tensor", "ops", "tensorio"} {
+	for _, dir := range []string{".", "tensor", "ops", "tensor/file"} {
 		listed := map[string]bool{}
 		for _, v := range zeroTypes[dir] {
 			listed[reflect.TypeOf(v).Elem().Name()] = true
@@ -175,7 +175,7 @@ var zeroTypes = map[string][]any{
 		new(tensor.ParseError), new(tensor.Parts), new(tensor.PhysicalKind), new(tensor.Pooled), new(tensor.Property), new(tensor.Scalar),
 		new(tensor.Structure), new(tensor.TACO), new(tensor.Tensor), new(tensor.Window)},
 	"ops":      {new(ops.Error), new(ops.Range)},
-	"tensorio": {new(tensorio.File), new(tensorio.FileError)},
+	"tensor/file": {new(file.File), new(file.FileError)},
 }
 
 // zeroFuncs are the exported functions that take tensors, by package.
@@ -194,11 +194,11 @@ var zeroFuncs = map[string]map[string]any{
 		"MinGrad": ops.MinGrad, "Mul": ops.Mul, "NanQuantile": ops.NanQuantile, "NanQuantileGrad": ops.NanQuantileGrad, "NanQuantiles": ops.NanQuantiles,
 		"NanQuantilesGrad": ops.NanQuantilesGrad, "Norm": ops.Norm, "NormGrad": ops.NormGrad, "Permute": ops.Permute, "Prod": ops.Prod, "ProdGrad": ops.ProdGrad, "Prune": ops.Prune, "Quantile": ops.Quantile, "QuantileGrad": ops.QuantileGrad, "Quantiles": ops.Quantiles, "QuantilesGrad": ops.QuantilesGrad, "Repeat": ops.Repeat, "Reshape": ops.Reshape, "Slice": ops.Slice, "Softmax": ops.Softmax, "Sort": ops.Sort, "SortGrad": ops.SortGrad, "Sub": ops.Sub, "Sum": ops.Sum, "SumGrad": ops.SumGrad, "TopK": ops.TopK, "TopKGrad": ops.TopKGrad, "Transpose": ops.Transpose, "Tril": ops.Tril, "Triu": ops.Triu, "Var": ops.Var, "VarGrad": ops.VarGrad, "Where": ops.Where, "Unique": ops.Unique, "UniqueAlong": ops.UniqueAlong,
 	},
-	"tensorio": {
-		"Write":   func(a *tensor.Tensor) error { return tensorio.Write(os.DevNull, a, tensorio.OfKind("mtx")) },
-		"WriteTo": func(a *tensor.Tensor) error { return tensorio.WriteTo("a.mtx", io.Discard, a) },
+	"tensor/file": {
+		"Write":   func(a *tensor.Tensor) error { return file.Write(os.DevNull, a, file.OfKind("mtx")) },
+		"WriteTo": func(a *tensor.Tensor) error { return file.WriteTo("a.mtx", io.Discard, a) },
 		"ReadFrom": func() error {
-			_, err := tensorio.ReadFrom("a.mtx", nil)
+			_, err := file.ReadFrom("a.mtx", nil)
 			return err
 		},
 	},

@@ -210,7 +210,7 @@ func TestInternalsPackages(t *testing.T) {
 	for line := range strings.Lines(string(out)) {
 		paths := strings.Fields(line)
 		p := local(paths[0])
-		if strings.HasPrefix(p, "examples") || strings.HasPrefix(p, "bench") {
+		if strings.HasPrefix(p, "examples") {
 			continue
 		}
 		listed, ok := imports[p]

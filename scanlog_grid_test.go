@@ -7,7 +7,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/lacuna-sparse/lacuna/internal/testengine"
+	"github.com/lacuna-sparse/lacuna/internal/testing/testengine"
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 

@@ -10,7 +10,7 @@ cd "$(dirname "$0")/.."
 . bench/machine.sh
 n=${1:-50}
 $go build -o "$bin/lacuna" ./cmd/lacuna
-$go build -o "$bin/cache" ./bench/cache
+$go build -C bench -o "$bin/cache" ./cache
 out=bench/results/cache-$(date +%F).md
 mkdir -p bench/results
 {

@@ -12,8 +12,8 @@ cd "$(dirname "$0")/.."
 bytes=${1:-1073741824}
 repeat=${2:-5}
 
-$go build -o "$bin/mtxgen" ./bench/mtxgen
-$go build -o "$bin/files" ./bench/files
+$go build -C bench -o "$bin/mtxgen" ./mtxgen
+$go build -C bench -o "$bin/files" ./files
 $go build -o "$bin/lacuna" ./cmd/lacuna
 for order in rows columns random; do
 	"$bin/mtxgen" -bytes "$bytes" -order $order -o "$bin/$order.mtx"

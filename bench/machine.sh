@@ -57,7 +57,7 @@ EOT
 # compare NAME TITLE SUITE SECONDS LIMIT runs a suite of bench/sparse and writes
 # bench/results/NAME-YYYY-MM-DD.md.
 compare() {
-	$go build -o "$bin/sparse" ./bench/sparse
+	$go build -C bench -o "$bin/sparse" ./sparse
 	$go build -o "$bin/lacuna" ./cmd/lacuna
 	out=bench/results/$1-$(date +%F).md
 	mkdir -p bench/results

@@ -2,11 +2,11 @@
 
 // Bench measures Lacuna and what it is compared with, in one run, by turns.
 //
-//	go run ./bench                      everything but memory, as Markdown
-//	go run ./bench spmv -matrices unif  CSR SpMV against C and SciPy
-//	go run ./bench compile              parse to callable, and its parts
-//	go run ./bench first                process start to first result
-//	go run ./bench calls                a run on tensors of nine elements
+//	go run -C bench .                      everything but memory, as Markdown
+//	go run -C bench . spmv -matrices unif  CSR SpMV against C and SciPy
+//	go run -C bench . compile              parse to callable, and its parts
+//	go run -C bench . first                process start to first result
+//	go run -C bench . calls                a run on tensors of nine elements
 //
 // Nothing here is a test: times are printed, never compared with a limit. All
 // sides of a comparison run in turn, in an order that changes each round, so

@@ -11,8 +11,8 @@ cd "$(dirname "$0")/.."
 . bench/machine.sh
 time=${1:-10s}
 
-$go build -o "$bin/bench" ./bench
-$go build -o "$bin/memory" ./bench/memory
+$go build -C bench -o "$bin/bench" .
+$go build -C bench -o "$bin/memory" ./memory
 $go build -o "$bin/lacuna" ./cmd/lacuna
 
 out=bench/results/cpu-$(date +%F).md

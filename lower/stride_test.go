@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/lacuna-sparse/lacuna"
-	"github.com/lacuna-sparse/lacuna/internal/difftest"
+	"github.com/lacuna-sparse/lacuna/internal/testing/difftest"
 	"github.com/lacuna-sparse/lacuna/runtime"
 	"github.com/lacuna-sparse/lacuna/tensor"
 )

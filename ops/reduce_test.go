@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/lacuna-sparse/lacuna"
-	"github.com/lacuna-sparse/lacuna/internal/testengine"
+	"github.com/lacuna-sparse/lacuna/internal/testing/testengine"
 	"github.com/lacuna-sparse/lacuna/ops"
 	"github.com/lacuna-sparse/lacuna/runtime"
 	"github.com/lacuna-sparse/lacuna/tensor"

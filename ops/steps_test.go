@@ -7,7 +7,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/lacuna-sparse/lacuna/internal/testengine"
+	"github.com/lacuna-sparse/lacuna/internal/testing/testengine"
 	"github.com/lacuna-sparse/lacuna/ops"
 	"github.com/lacuna-sparse/lacuna/tensor"
 )

@@ -1,5 +1,5 @@
 #!/bin/sh
-# gofmt, go vet and staticcheck over the whole module.
+# gofmt, go vet and staticcheck over the module and, beside it, that of the benchmarks.
 set -eu
 unformatted=$(gofmt -l $(git ls-files '*.go'))
 if [ -n "$unformatted" ]; then
@@ -8,4 +8,5 @@ if [ -n "$unformatted" ]; then
 	exit 1
 fi
 go vet ./...
+go vet -C bench ./...
 go run honnef.co/go/tools/cmd/staticcheck ./...

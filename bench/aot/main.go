@@ -1,7 +1,7 @@
 // Command aot compares kernels compiled ahead of time with those of a session: how long a product of
 // a matrix and a vector takes, how long a call of a tiny one, and how long building takes.
 //
-//	go run ./bench/aot
+//	go run -C bench ./aot
 //
 // Both sides run in turn, in one process, on one thread; ratios are of minima and medians.
 package main
@@ -21,7 +21,7 @@ import (
 	"github.com/ebitengine/purego"
 
 	"github.com/lacuna-sparse/lacuna"
-	"github.com/lacuna-sparse/lacuna/aot"
+	"github.com/lacuna-sparse/lacuna/codegen/aot"
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 

@@ -26,7 +26,7 @@ import (
 
 	"github.com/lacuna-sparse/lacuna"
 	"github.com/lacuna-sparse/lacuna/tensor"
-	"github.com/lacuna-sparse/lacuna/tensorio"
+	"github.com/lacuna-sparse/lacuna/tensor/file"
 )
 
 func main() {
@@ -82,13 +82,13 @@ func measure(side, path string) (m measurement, err error) {
 	if !reading {
 		format = tensor.CSR
 	}
-	opts := []tensorio.Option{tensorio.Format(format)}
+	opts := []file.Option{file.Format(format)}
 	if side == "session" {
-		opts = append(opts, tensorio.BuildWith(session{lacuna.NewSession()}))
+		opts = append(opts, file.BuildWith(session{lacuna.NewSession()}))
 	}
 	begin, cpu := time.Now(), processorTime()
 
-	t, err := tensorio.Read(path, opts...)
+	t, err := file.Read(path, opts...)
 	if err != nil {
 		return m, err
 	}
@@ -102,9 +102,9 @@ func measure(side, path string) (m measurement, err error) {
 		out := filepath.Join(filepath.Dir(path), "out.mtx")
 		begin, cpu = time.Now(), processorTime()
 		if side == "write" {
-			err = tensorio.Write(out, t)
+			err = file.Write(out, t)
 		} else {
-			err = tensorio.WriteTo(out, io.Discard, t)
+			err = file.WriteTo(out, io.Discard, t)
 		}
 		if err != nil {
 			return m, err
@@ -129,12 +129,12 @@ func textSize(path string) int64 {
 // session is a Builder that has a session make tensors.
 type session struct{ *lacuna.Session }
 
-// FromColumns implements tensorio.Builder.
+// FromColumns implements file.Builder.
 func (s session) FromColumns(shape []int64, format tensor.Format, coords []tensor.Array, values tensor.Array, opts ...tensor.Option) (*tensor.Tensor, error) {
 	return s.Session.FromCoords(context.Background(), shape, format, coords, values, opts...)
 }
 
-// Convert implements tensorio.Builder.
+// Convert implements file.Builder.
 func (s session) Convert(t *tensor.Tensor, format tensor.Format) (*tensor.Tensor, error) {
 	return s.Session.Convert(context.Background(), t, format)
 }

@@ -1,7 +1,7 @@
 #!/bin/sh
 # run.sh DIR [CASE,...] measures the cases, all of them without a list, and the peers, and prints the
 # table. DIR gets the matrices, unless they are there, and ours.txt and peers.txt. GPU names the
-# program, built with "go build ./bench/gpu"; without it, ./gpu. SECONDS_EACH is the time for a case.
+# program, built with "go build -C bench ./gpu"; without it, ./gpu. SECONDS_EACH is the time for a case.
 # Each case is a process of its own, with an empty cache of kernels at first.
 set -eu
 [ $# -ge 1 ] || { echo "usage: run.sh DIR [CASE,...]" >&2; exit 2; }

@@ -1,8 +1,8 @@
 // Memory measures the peak memory of one CSR SpMV with many entries, and prints
 // it beside the size of its arrays.
 //
-//	go run ./bench/memory                      100 million entries
-//	go run ./bench/memory -entries 10000000
+//	go run -C bench ./memory                      100 million entries
+//	go run -C bench ./memory -entries 10000000
 //
 // It is a program of its own because the peak (VmHWM in /proc/self/status) is
 // that of a process. The matrix is built as arrays and handed to tensor.New, as

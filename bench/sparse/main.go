@@ -2,9 +2,9 @@
 // and prints the tables as Markdown. A suite is a list of operations: "results"
 // has those with sparse results, "reductions" has reductions, scans and quantiles.
 //
-//	go run ./bench/sparse                              everything with sparse results
-//	go run ./bench/sparse -inputs unif -operations add,csc
-//	go run ./bench/sparse -suite reductions
+//	go run -C bench ./sparse                              everything with sparse results
+//	go run -C bench ./sparse -inputs unif -operations add,csc
+//	go run -C bench ./sparse -suite reductions
 //
 // Each side is a process of its own that reads the same matrices from files and
 // answers requests to run an operation; ours is this program again. So every

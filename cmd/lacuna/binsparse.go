@@ -10,8 +10,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lacuna-sparse/lacuna/tensor"
-	"github.com/lacuna-sparse/lacuna/tensorio"
-	"github.com/lacuna-sparse/lacuna/tensorio/binsparse"
+	"github.com/lacuna-sparse/lacuna/tensor/file"
+	"github.com/lacuna-sparse/lacuna/tensor/file/binsparse"
 )
 
 func newBinsparse(a *app) *cobra.Command {
@@ -81,7 +81,7 @@ func (a *app) npyToBinsparse(ctx context.Context, values, pattern, fill, header,
 	}
 	var arrays [3]*tensor.Tensor
 	for i, path := range []string{values, pattern, fill} {
-		if arrays[i], err = a.read(ctx, path, []tensorio.Option{tensorio.OfKind("npy")}); err != nil {
+		if arrays[i], err = a.read(ctx, path, []file.Option{file.OfKind("npy")}); err != nil {
 			return err
 		}
 	}
@@ -116,14 +116,14 @@ func (a *app) binsparseToNPY(ctx context.Context, in, values, pattern, fill stri
 	if err != nil {
 		return fmt.Errorf("%s: %w", in, err)
 	}
-	for _, file := range []struct {
+	for _, out := range []struct {
 		path string
 		t    *tensor.Tensor
 	}{{values, t}, {pattern, which}, {fill, tensor.ScalarTensor(t.Fill())}} {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if err := tensorio.Write(file.path, file.t, tensorio.OfKind("npy")); err != nil {
+		if err := file.Write(out.path, out.t, file.OfKind("npy")); err != nil {
 			return err
 		}
 	}
@@ -133,7 +133,7 @@ func (a *app) binsparseToNPY(ctx context.Context, in, values, pattern, fill stri
 // binsparseToBinsparse copies a tensor, with the keys of its descriptor.
 func (a *app) binsparseToBinsparse(ctx context.Context, in, out string) error {
 	var d binsparse.Descriptor
-	t, err := a.read(ctx, in, []tensorio.Option{tensorio.KeepStructure(), tensorio.DescriptorInto(&d)})
+	t, err := a.read(ctx, in, []file.Option{file.KeepStructure(), file.DescriptorInto(&d)})
 	if err != nil {
 		return err
 	}
@@ -145,9 +145,9 @@ func (a *app) writeBinsparse(ctx context.Context, out string, t *tensor.Tensor, 
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	opts := []tensorio.Option{tensorio.Header(h)}
+	opts := []file.Option{file.Header(h)}
 	if strings.EqualFold(filepath.Ext(out), ".npz") { // which is a plain array otherwise
-		opts = append(opts, tensorio.OfKind("bspnpz"))
+		opts = append(opts, file.OfKind("bspnpz"))
 	}
-	return tensorio.Write(out, t, opts...)
+	return file.Write(out, t, opts...)
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lacuna-sparse/lacuna"
-	"github.com/lacuna-sparse/lacuna/aot"
+	"github.com/lacuna-sparse/lacuna/codegen/aot"
 )
 
 // buildFlags are the flags of the command build.

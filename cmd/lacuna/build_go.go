@@ -20,8 +20,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/lacuna-sparse/lacuna"
-	"github.com/lacuna-sparse/lacuna/aot"
-	"github.com/lacuna-sparse/lacuna/aot/gopackage"
+	"github.com/lacuna-sparse/lacuna/codegen/aot"
+	"github.com/lacuna-sparse/lacuna/codegen/aot/gopackage"
 )
 
 // checkGo reads the flags of a build of a Go package, and finds what is wrong before

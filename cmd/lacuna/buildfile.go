@@ -13,7 +13,7 @@ import (
 	"github.com/BurntSushi/toml"
 
 	"github.com/lacuna-sparse/lacuna"
-	"github.com/lacuna-sparse/lacuna/aot"
+	"github.com/lacuna-sparse/lacuna/codegen/aot"
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 

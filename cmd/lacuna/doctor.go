@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lacuna-sparse/lacuna/runtime"
-	"github.com/lacuna-sparse/lacuna/tensorio"
+	"github.com/lacuna-sparse/lacuna/tensor/file"
 )
 
 func newDoctor(a *app) *cobra.Command {
@@ -30,7 +30,7 @@ interpreter runs everything.`,
 func (a *app) diagnose(d runtime.Description) {
 	fmt.Fprintf(a.stdout, "%-12s  %s\n%s", "lacuna", version(), d)
 	var kinds []string
-	for _, k := range tensorio.Kinds() {
+	for _, k := range file.Kinds() {
 		kinds = append(kinds, strings.Join(k.Extensions, " "))
 	}
 	fmt.Fprintf(a.stdout, "%-12s  %s, each also with .gz\n", "files", strings.Join(kinds, " "))

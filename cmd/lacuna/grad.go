@@ -6,7 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lacuna-sparse/lacuna"
-	"github.com/lacuna-sparse/lacuna/ir/derive"
+	"github.com/lacuna-sparse/lacuna/lang/derive"
 	"github.com/lacuna-sparse/lacuna/runtime"
 	"github.com/lacuna-sparse/lacuna/tensor"
 )

@@ -75,7 +75,7 @@ func parseOperands(args []string) ([]operand, error) {
 		if seen[o.name] {
 			return nil, usagef("%s is given twice: write a format behind the value, as %s=FILE:CSR; a tensor that the program updates stays as it is stored", o.name, o.name)
 		}
-		if o.source == source(file(standard)) {
+		if o.source == source(diskFile(standard)) {
 			if stdin != "" {
 				return nil, usagef("%s and %s are both read from standard input, which can be read once: put one of them in a file", stdin, o.name)
 			}
@@ -144,12 +144,12 @@ func qualifiersBehind(rest string) (qualifiers, error) {
 // path.
 func splitFile(text string, exists func(string) bool) (source, qualifiers, error) {
 	if exists(text) {
-		return file(text), qualifiers{}, nil
+		return diskFile(text), qualifiers{}, nil
 	}
 	for at := strings.LastIndexByte(text, ':'); at > 0; at = strings.LastIndexByte(text[:at], ':') {
 		if exists(text[:at]) {
 			q, err := parseQualifiers(text[at+1:])
-			return file(text[:at]), q, err
+			return diskFile(text[:at]), q, err
 		}
 	}
 	for at, r := range text {
@@ -157,10 +157,10 @@ func splitFile(text string, exists func(string) bool) (source, qualifiers, error
 			continue
 		}
 		if q, err := parseQualifiers(text[at+1:]); err == nil {
-			return file(text[:at]), q, nil
+			return diskFile(text[:at]), q, nil
 		}
 	}
-	return file(text), qualifiers{}, nil
+	return diskFile(text), qualifiers{}, nil
 }
 
 // destination is a file to write, and which result.
@@ -186,7 +186,7 @@ func parseDestination(text string) (destination, error) {
 	if q.dtype.Valid() {
 		return d, usagef("-o %s: the type of a result is declared as NAME:[%s] among the operands", text, q.dtype)
 	}
-	d.path, d.qual = string(src.(file)), q
+	d.path, d.qual = string(src.(diskFile)), q
 	return d, nil
 }
 

@@ -62,7 +62,7 @@ func TestParseSource(t *testing.T) {
 		}
 		got := "generator " + src.String()
 		switch src.(type) {
-		case file:
+		case diskFile:
 			got = "file " + src.String()
 		case literal:
 			got = "number " + src.String()

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/lacuna-sparse/lacuna/tensor"
-	"github.com/lacuna-sparse/lacuna/tensorio"
+	"github.com/lacuna-sparse/lacuna/tensor/file"
 )
 
 // qualifiers are what follows a file, a generator or a name behind colons:
@@ -125,7 +125,7 @@ func (q *qualifiers) set(key, value string) error {
 
 func knownKind(name string) error {
 	var names []string
-	for _, k := range tensorio.Kinds() {
+	for _, k := range file.Kinds() {
 		if k.Name == name {
 			return nil
 		}
@@ -166,26 +166,26 @@ func (q qualifiers) formatFor(rank int) (tensor.Format, bool, error) {
 	return f, err == nil, err
 }
 
-// options are the qualifiers as options of package tensorio.
-func (q qualifiers) options() []tensorio.Option {
-	var opts []tensorio.Option
+// options are the qualifiers as options of package file.
+func (q qualifiers) options() []file.Option {
+	var opts []file.Option
 	if q.format != "" {
-		opts = append(opts, tensorio.FormatNamed(q.format))
+		opts = append(opts, file.FormatNamed(q.format))
 	}
 	if q.dtype.Valid() {
-		opts = append(opts, tensorio.As(q.dtype))
+		opts = append(opts, file.As(q.dtype))
 	}
 	if q.kind != "" {
-		opts = append(opts, tensorio.OfKind(q.kind))
+		opts = append(opts, file.OfKind(q.kind))
 	}
 	if q.entry != "" {
-		opts = append(opts, tensorio.Entry(q.entry))
+		opts = append(opts, file.Entry(q.entry))
 	}
 	if q.dims != nil {
-		opts = append(opts, tensorio.Dims(q.dims...))
+		opts = append(opts, file.Dims(q.dims...))
 	}
 	if q.base != "" {
-		opts = append(opts, tensorio.IndexBase(int(q.base[0]-'0')))
+		opts = append(opts, file.IndexBase(int(q.base[0]-'0')))
 	}
 	return opts
 }

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/lacuna-sparse/lacuna/tensor"
-	"github.com/lacuna-sparse/lacuna/tensorio"
+	"github.com/lacuna-sparse/lacuna/tensor/file"
 )
 
 // source is where a tensor comes from.
@@ -21,13 +21,13 @@ type source interface {
 	String() string
 }
 
-// file is a source on disk: its path.
-type file string
+// diskFile is a source on disk: its path.
+type diskFile string
 
-func (f file) String() string { return string(f) }
+func (f diskFile) String() string { return string(f) }
 
 // load implements source by reading the file.
-func (f file) load(ctx context.Context, a *app, q qualifiers, fill *tensor.Scalar) (*tensor.Tensor, error) {
+func (f diskFile) load(ctx context.Context, a *app, q qualifiers, fill *tensor.Scalar) (*tensor.Tensor, error) {
 	opts := q.options()
 	if fill != nil {
 		// The fill comes before the format: which elements of a dense file are
@@ -44,29 +44,29 @@ func (f file) load(ctx context.Context, a *app, q qualifiers, fill *tensor.Scala
 }
 
 // read reads a file, showing how far it is.
-func (a *app) read(ctx context.Context, path string, opts []tensorio.Option) (*tensor.Tensor, error) {
-	opts = append(opts, tensorio.BuildWith(builder{ctx}))
+func (a *app) read(ctx context.Context, path string, opts []file.Option) (*tensor.Tensor, error) {
+	opts = append(opts, file.BuildWith(builder{ctx}))
 	if a.maxBytes > 0 {
-		opts = append(opts, tensorio.MaxBytes(int64(a.maxBytes)))
+		opts = append(opts, file.MaxBytes(int64(a.maxBytes)))
 	}
 	return await(ctx, func() (*tensor.Tensor, error) {
 		if path == standard {
-			return tensorio.ReadFrom("standard input", os.Stdin, opts...)
+			return file.ReadFrom("standard input", os.Stdin, opts...)
 		}
 		f, err := os.Open(path)
 		if err != nil {
-			return tensorio.Read(path, opts...) // which says it better
+			return file.Read(path, opts...) // which says it better
 		}
 		defer f.Close() // only read from
 		st, err := f.Stat()
 		if err == nil && st.IsDir() {
-			return tensorio.Read(path, opts...)
+			return file.Read(path, opts...)
 		}
 		if err != nil || !st.Mode().IsRegular() || st.Size() == 0 {
-			return tensorio.ReadFrom(path, f, opts...)
+			return file.ReadFrom(path, f, opts...)
 		}
 		if mapped(path, st.Size()) {
-			m, err := tensorio.Open(path, opts...)
+			m, err := file.Open(path, opts...)
 			if err != nil {
 				return nil, err
 			}
@@ -74,7 +74,7 @@ func (a *app) read(ctx context.Context, path string, opts []tensorio.Option) (*t
 		}
 		task := a.begin("reading "+path, st.Size())
 		defer task.end()
-		return tensorio.ReadFrom(path, &meter{SectionReader: io.NewSectionReader(f, 0, st.Size()), task: task}, opts...)
+		return file.ReadFrom(path, &meter{SectionReader: io.NewSectionReader(f, 0, st.Size()), task: task}, opts...)
 	})
 }
 
@@ -157,9 +157,9 @@ func (a *app) write(ctx context.Context, d destination, t *tensor.Tensor) error 
 		if d.qual.kind == "" {
 			return usagef("-o -: say what to write to standard output, such as -:kind=mtx")
 		}
-		return tensorio.WriteTo("standard output", a.stdout, t, append(d.qual.options(), tensorio.BuildWith(builder{ctx}))...)
+		return file.WriteTo("standard output", a.stdout, t, append(d.qual.options(), file.BuildWith(builder{ctx}))...)
 	}
 	task := a.begin("writing "+d.path, -1)
 	defer task.end()
-	return tensorio.Write(d.path, t, append(d.qual.options(), tensorio.BuildWith(builder{ctx}), tensorio.Progress(task.reach))...)
+	return file.Write(d.path, t, append(d.qual.options(), file.BuildWith(builder{ctx}), file.Progress(task.reach))...)
 }

@@ -48,12 +48,12 @@ func columns(coords [][]int64) []tensor.Array {
 // builder makes the tensors of a file that is read or written.
 type builder struct{ ctx context.Context }
 
-// FromColumns implements tensorio.Builder.
+// FromColumns implements file.Builder.
 func (b builder) FromColumns(shape []int64, format tensor.Format, coords []tensor.Array, values tensor.Array, opts ...tensor.Option) (*tensor.Tensor, error) {
 	return storeCoords(b.ctx, shape, format, coords, values, opts...)
 }
 
-// Convert implements tensorio.Builder.
+// Convert implements file.Builder.
 func (b builder) Convert(t *tensor.Tensor, format tensor.Format) (*tensor.Tensor, error) {
 	return store(b.ctx, t, format)
 }

@@ -15,7 +15,7 @@ import (
 
 	"github.com/lacuna-sparse/lacuna"
 	"github.com/lacuna-sparse/lacuna/tensor"
-	"github.com/lacuna-sparse/lacuna/tensorio"
+	"github.com/lacuna-sparse/lacuna/tensor/file"
 )
 
 func main() {
@@ -28,8 +28,8 @@ func main() {
 	}
 }
 
-func run(ctx context.Context, file string) error {
-	A, err := tensorio.Read(file, tensorio.Format(tensor.CSR), tensorio.As(tensor.Float64))
+func run(ctx context.Context, path string) error {
+	A, err := file.Read(path, file.Format(tensor.CSR), file.As(tensor.Float64))
 	if err != nil {
 		return err
 	}

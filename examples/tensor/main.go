@@ -16,7 +16,7 @@ import (
 
 	"github.com/lacuna-sparse/lacuna"
 	"github.com/lacuna-sparse/lacuna/tensor"
-	"github.com/lacuna-sparse/lacuna/tensorio"
+	"github.com/lacuna-sparse/lacuna/tensor/file"
 )
 
 // rank is the number of columns of the factor matrices.
@@ -32,8 +32,8 @@ func main() {
 	}
 }
 
-func run(ctx context.Context, file string) error {
-	T, err := tensorio.Read(file, tensorio.Format(tensor.CSF(3)))
+func run(ctx context.Context, path string) error {
+	T, err := file.Read(path, file.Format(tensor.CSF(3)))
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,121 @@
+// Package arch holds the test that the packages import only downward.
+package arch
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"os/exec"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/lacuna-sparse/lacuna"
+
+// allowed lists, for each package, the packages of this module that it may
+// import (tests aside). It is the table of docs/internals.md: imports point
+// down, and a package that is not listed here fails the test.
+var allowed = map[string][]string{
+	"tensor":                       {"internal/admission", "internal/parts"},
+	"internal/admission":           {},
+	"internal/parts":               {},
+	"internal/debug":               {},
+	"internal/flight":              {},
+	"internal/llvm":                {},
+	"internal/object":              {},
+	"internal/cpuid":               {},
+	"internal/units":               {},
+	"internal/diskcache":           {"internal/units"},
+	"ir/loop":                      {},
+	"ir/loop/lib":                  {"ir/loop"},
+	"ir/loop/looptest":             {"ir/loop"},
+	"ir/loop/grid":                 {"ir/loop", "ir/loop/lib"},
+	"internal/cuda":                {},
+	"codegen/ptx":                  {"ir/loop", "codegen/cpu"},
+	"internal/testing/testengine":  {"internal/debug", "ir/loop", "ir/loop/grid", "ir/loop/lib", "codegen/ptx", "internal/llvm", "runtime"},
+	"tensor/file/hdf5":             {},
+	"tensor/file/binsparse":        {"tensor"},
+	"tensor/file":                  {"tensor", "tensor/file/binsparse", "tensor/file/hdf5", "internal/parts"},
+	"lang":                         {"tensor"},
+	"ir":                           {"lang", "tensor"},
+	"lang/derive":                  {"lang", "tensor"},
+	"lower":                        {"ir", "ir/loop", "ir/loop/lib", "tensor"},
+	"codegen/interp":               {"ir/loop", "internal/debug"},
+	"codegen/cpu":                  {"ir/loop"},
+	"runtime":                      {"ir/loop", "ir/loop/grid", "ir/loop/lib", "codegen/interp", "codegen/cpu", "codegen/ptx", "internal/admission", "internal/cuda", "internal/llvm", "internal/debug", "internal/flight", "tensor", "internal/object", "internal/cpuid", "internal/diskcache"},
+	"codegen/aot":                  {"lang", "ir", "ir/loop", "ir/loop/grid", "ir/loop/lib", "lower", "codegen/cpu", "codegen/ptx", "internal/llvm", "tensor"},
+	"codegen/aot/gopackage":        {"codegen/aot", "ir/loop", "tensor"},
+	"":                             {"codegen/aot", "codegen/aot/gopackage", "lang", "ir", "lang/derive", "ir/loop", "ir/loop/lib", "lower", "runtime", "codegen/cpu", "internal/llvm", "internal/debug", "internal/flight", "tensor"},
+	"ops":                          {"", "lang", "tensor"},
+	"internal/testing/oracle":      {"lang", "tensor"},
+	"internal/testing/difftest":    {"", "internal/testing/oracle", "lang", "runtime", "tensor"},
+	"internal/testing/conformance": {"", "tensor", "tensor/file"},
+	"internal/testing/arch":        {},
+	"cmd/lacuna":                   {"", "codegen/aot", "lang/derive", "lang", "ops", "runtime", "tensor", "tensor/file", "tensor/file/binsparse", "internal/debug", "internal/diskcache", "internal/units", "codegen/aot/gopackage"},
+
+	"internal/cuda/fakecuda": {}, // for tests
+
+	// Copied into the packages that gopackage makes.
+	"codegen/aot/gopackage/support": {"tensor"},
+}
+
+// TestImportsPointDown compares every import inside the module with the table.
+func TestImportsPointDown(t *testing.T) {
+	out, err := exec.Command("go", "list", "-json=ImportPath,Imports", module+"/...").Output()
+	if err != nil {
+		t.Fatalf("go list: %v", err)
+	}
+	dec := json.NewDecoder(strings.NewReader(string(out)))
+	for {
+		var pkg struct {
+			ImportPath string
+			Imports    []string
+		}
+		if err := dec.Decode(&pkg); errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		name := local(pkg.ImportPath)
+		if strings.HasPrefix(name, "examples") {
+			continue // these use the module as its users do
+		}
+		may, listed := allowed[name]
+		if !listed {
+			t.Errorf("package %q is not in the import table", name)
+			continue
+		}
+		for _, imp := range pkg.Imports {
+			if imp != module && !strings.HasPrefix(imp, module+"/") {
+				continue
+			}
+			if !contains(may, local(imp)) {
+				t.Errorf("package %q must not import %q", name, local(imp))
+			}
+		}
+	}
+}
+
+func local(path string) string {
+	return strings.TrimPrefix(strings.TrimPrefix(path, module), "/")
+}
+
+func contains(list []string, s string) bool {
+	for _, x := range list {
+		if x == s {
+			return true
+		}
+	}
+	return false
+}
+
+// TestNoCgo fails when a file outside a build tag needs cgo.
+func TestNoCgo(t *testing.T) {
+	out, err := exec.Command("go", "list", "-f", "{{if .CgoFiles}}{{.ImportPath}}: {{.CgoFiles}}{{end}}", module+"/...").Output()
+	if err != nil {
+		t.Fatalf("go list: %v", err)
+	}
+	if s := strings.TrimSpace(string(out)); s != "" {
+		t.Errorf("packages with cgo: %s", s)
+	}
+}
