@@ -60,8 +60,11 @@ func isNever(cond loop.Expr) bool {
 func (e *emitter) operand(st *state, x ir.Expr) operand {
 	switch x := x.(type) {
 	case *ir.Const:
-		if x.Gap {
+		switch {
+		case x.Gap:
 			return operand{constant(x.Value), gapUnless(never, x)}
+		case x.Stored:
+			return operand{constant(x.Value), gapUnless(always, x)}
 		}
 		literal := uniform
 		literal.value = x
