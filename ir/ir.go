@@ -333,7 +333,7 @@ func (e *Cast) DType() tensor.DType { return ComputeType(e.To) }
 // Gap is the fill of t, which is known, in the type that it is computed in: a scalar
 // has no gap, nor has a tensor whose elements all count as stored.
 func (t *Tensor) Gap() *Const {
-	return &Const{Value: t.Fill.Convert(ComputeType(t.DType)), Gap: t.Rank > 0 && !t.Whole, Stored: t.Rank > 0 && t.Whole}
+	return &Const{Value: t.Fill.Convert(ComputeType(t.DType)), Gap: t.Rank > 0 && !t.Whole, Stored: t.Whole}
 }
 
 // ComputeType is the type in which values of dt are computed: f32 for f16 and

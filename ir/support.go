@@ -296,9 +296,9 @@ func Uniform(e Expr) bool {
 	Walk(e, func(x Expr) {
 		switch x := x.(type) {
 		case *Const:
-			uniform = uniform && !x.Gap
+			uniform = uniform && !x.Gap && !x.Stored
 		case *Access:
-			uniform = uniform && len(x.Indices) == 0
+			uniform = uniform && len(x.Indices) == 0 && !x.Tensor.Whole
 		case *TempRef:
 			r := x.Temp.Reduce
 			uniform = uniform && r.In == nil && Uniform(r.Body)

@@ -70,12 +70,12 @@ func (e *emitter) operand(st *state, x ir.Expr) operand {
 		literal.value = x
 		return operand{constant(x.Value), literal}
 	case *ir.Access:
-		if len(x.Indices) == 0 {
-			return operand{e.load(st, x), uniform}
-		}
 		present := st.cursors[x].present
-		if x.Tensor.Whole {
+		switch {
+		case x.Tensor.Whole:
 			present = always
+		case len(x.Indices) == 0:
+			return operand{e.load(st, x), uniform}
 		}
 		return operand{e.load(st, x), gapUnless(present, fillOf(x.Tensor))}
 	case *ir.IndexValue:
