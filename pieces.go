@@ -135,6 +135,9 @@ func (r *declaration) form() (ir.Form, bool) {
 	if structure == tensor.General && len(formats) < 2 {
 		return ir.Form{}, false
 	}
+	if f := formats[0]; structure != tensor.General && !f.IsDense() && slices.Contains(f.Levels(), tensor.D) {
+		return ir.Form{}, false // its rows reach beyond the triangle, and mirrored make whole rows of others
+	}
 	form := ir.Form{}
 	for _, f := range formats {
 		form.Pieces = append(form.Pieces, ir.Piece{Format: f, Mirror: mirrors[structure]})

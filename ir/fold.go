@@ -12,7 +12,7 @@ func (ev Evaluator) Fold(e Expr) Expr {
 	switch e := e.(type) {
 	case *Cast:
 		if c, ok := e.X.(*Const); ok {
-			return &Const{Value: c.Value.Convert(e.To).Convert(ComputeType(e.To)), Gap: c.Gap}
+			return &Const{Value: c.Value.Convert(e.To).Convert(ComputeType(e.To)), Gap: c.Gap, Stored: c.Stored}
 		}
 		if e.X.DType() == e.To {
 			return e.X
@@ -23,25 +23,24 @@ func (ev Evaluator) Fold(e Expr) Expr {
 			if c.Value.Bool() {
 				taken = e.Then
 			}
-			if !c.Gap {
+			if !c.Gap && !c.Stored {
 				return taken
 			}
-			if v, ok := ConstValue(taken); ok {
-				return &Const{Value: v, Gap: true}
+			if t, ok := taken.(*Const); ok {
+				return (&Const{Value: t.Value}).with(c, t)
 			}
 		}
 	case *Call:
-		args, gap := make([]tensor.Scalar, len(e.Args)), false
+		args, consts := make([]tensor.Scalar, len(e.Args)), make([]*Const, len(e.Args))
 		for i, a := range e.Args {
 			c, ok := a.(*Const)
 			if !ok {
 				return e
 			}
-			args[i] = c.Value
-			gap = gap || c.Gap
+			args[i], consts[i] = c.Value, c
 		}
 		if v, ok := ev(e.Fn, e.Typ, args); ok {
-			return unsigned(&Const{Value: v, Gap: gap})
+			return (&Const{Value: v}).with(consts...)
 		}
 	}
 	return e

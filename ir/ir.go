@@ -237,10 +237,20 @@ type Reduce struct {
 type Expr interface{ DType() tensor.DType }
 
 // Const is a literal or, where Gap is set, the value of coordinates that a tensor does
-// not store: such a value annihilates (see Algebra), a literal does not.
+// not store: such a value annihilates (see Algebra), a literal does not. Where Stored is set it
+// is that of coordinates which count as stored, so that what is made of it is no gap.
 type Const struct {
-	Value tensor.Scalar
-	Gap   bool
+	Value       tensor.Scalar
+	Gap, Stored bool
+}
+
+// with is a constant made of c and others: stored if one is, else a gap if one is.
+func (c *Const) with(others ...*Const) *Const {
+	for _, o := range others {
+		c.Gap, c.Stored = c.Gap || o.Gap, c.Stored || o.Stored
+	}
+	c.Gap = c.Gap && !c.Stored
+	return unsigned(c)
 }
 
 // Access reads a tensor element, or names the result's on the left.
@@ -323,7 +333,7 @@ func (e *Cast) DType() tensor.DType { return ComputeType(e.To) }
 // Gap is the fill of t, which is known, in the type that it is computed in: a scalar
 // has no gap, nor has a tensor whose elements all count as stored.
 func (t *Tensor) Gap() *Const {
-	return &Const{Value: t.Fill.Convert(ComputeType(t.DType)), Gap: t.Rank > 0 && !t.Whole}
+	return &Const{Value: t.Fill.Convert(ComputeType(t.DType)), Gap: t.Rank > 0 && !t.Whole, Stored: t.Whole}
 }
 
 // ComputeType is the type in which values of dt are computed: f32 for f16 and

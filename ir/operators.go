@@ -161,6 +161,17 @@ func Annihilates(fn string, arg int, v tensor.Scalar, strict bool) bool {
 	return false
 }
 
+// Annihilator is the value of a type without infinities that decides the result of fn as argument
+// number arg, if there is one.
+func Annihilator(fn string, arg int, dt tensor.DType) (tensor.Scalar, bool) {
+	for _, v := range []tensor.Scalar{tensor.Zero(dt), tensor.One(dt), Lowest(dt), Highest(dt)} {
+		if Annihilates(fn, arg, v, false) {
+			return v, true
+		}
+	}
+	return tensor.Scalar{}, false
+}
+
 // MayAnnihilate reports whether an infinity or NaN in the other argument is what makes it matter
 // that a float as argument number arg of fn is a gap: values that annihilate in exact arithmetic too
 // need no second look.

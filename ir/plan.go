@@ -104,6 +104,9 @@ func (p *planner) joined(s *lang.Stmt) map[*lang.Tensor]bool {
 	needAll := func(body lang.Expr) {
 		for _, a := range lang.Accesses(body) {
 			need(a.Tensor, "whole lines of it are needed")
+			if of := a.Tensor.StoredOf; of != nil {
+				need(of, "it is asked what whole lines of it store")
+			}
 		}
 	}
 	if _, reads := accumulating[s.Op]; reads || !reachesAll(s.LHS) {
@@ -120,6 +123,10 @@ func (p *planner) joined(s *lang.Stmt) map[*lang.Tensor]bool {
 			for _, x := range e.Indices {
 				if x.Gather != nil {
 					need(x.Gather.Tensor, "it is an index")
+					if f := p.forms[e.Tensor]; f != nil && f.mirrored() {
+						// On which side of the diagonal an element lies would follow from what a tensor stores.
+						need(e.Tensor, "it is read at an index from a tensor")
+					}
 				}
 			}
 		case *lang.Scan:

@@ -170,7 +170,7 @@ func (g Algebra) call(e *Call, args []Support, decides func(*Const) bool) Suppor
 		c, ok := a.Background.(*Const)
 		if ok && decides(c) && Annihilates(e.Fn, i, c.Value, g.Strict) {
 			deciding = append(deciding, a.Set)
-			value := unsigned(&Const{Value: c.Value.Convert(e.Typ), Gap: c.Gap})
+			value := unsigned(&Const{Value: c.Value.Convert(e.Typ), Gap: c.Gap, Stored: c.Stored})
 			// inf and -inf cannot both decide a sum.
 			clash = clash || decided != nil && !Equal(decided, value)
 			if decided == nil || !value.Gap {
@@ -245,8 +245,9 @@ func (g Algebra) choice(e *Select, c, t, f Support, leaves Leaves) Support {
 	}
 	// Of backgrounds of different states the result has one that does not annihilate. A condition that is stored
 	// everywhere leaves no gaps; as it would store everything, it says nothing of what a result stores.
-	v, _ := ConstValue(t.Background)
-	background := &Const{Value: v, Gap: t.Background.(*Const).Gap && f.Background.(*Const).Gap && (!gapless || Uniform(e.Cond))}
+	then, other := t.Background.(*Const), f.Background.(*Const)
+	background := &Const{Value: then.Value, Gap: then.Gap && other.Gap, Stored: then.Stored || other.Stored}
+	background = background.with(&Const{Stored: gapless && !Uniform(e.Cond)})
 	set, ok := branches(e, t, f, leaves)
 	switch {
 	case !gapless:
@@ -295,9 +296,9 @@ func Uniform(e Expr) bool {
 	Walk(e, func(x Expr) {
 		switch x := x.(type) {
 		case *Const:
-			uniform = uniform && !x.Gap
+			uniform = uniform && !x.Gap && !x.Stored
 		case *Access:
-			uniform = uniform && len(x.Indices) == 0
+			uniform = uniform && len(x.Indices) == 0 && !x.Tensor.Whole
 		case *TempRef:
 			r := x.Temp.Reduce
 			uniform = uniform && r.In == nil && Uniform(r.Body)

@@ -60,19 +60,22 @@ func isNever(cond loop.Expr) bool {
 func (e *emitter) operand(st *state, x ir.Expr) operand {
 	switch x := x.(type) {
 	case *ir.Const:
-		if x.Gap {
+		switch {
+		case x.Gap:
 			return operand{constant(x.Value), gapUnless(never, x)}
+		case x.Stored:
+			return operand{constant(x.Value), gapUnless(always, x)}
 		}
 		literal := uniform
 		literal.value = x
 		return operand{constant(x.Value), literal}
 	case *ir.Access:
-		if len(x.Indices) == 0 {
-			return operand{e.load(st, x), uniform}
-		}
 		present := st.cursors[x].present
-		if x.Tensor.Whole {
+		switch {
+		case x.Tensor.Whole:
 			present = always
+		case len(x.Indices) == 0:
+			return operand{e.load(st, x), uniform}
 		}
 		return operand{e.load(st, x), gapUnless(present, fillOf(x.Tensor))}
 	case *ir.IndexValue:
@@ -120,7 +123,22 @@ func (e *emitter) choice(c, t, f operand) operand {
 	z.stored = b.Or(c.stored, pick(c.Expr, t.stored, f.stored))
 	z.gap = b.And(b.Or(c.gap, pick(c.Expr, t.gap, f.gap)), b.Not(z.stored))
 	z.uniform = c.uniform && (t.uniform || f.uniform)
+	z.value = chosenValue(c, t, f)
 	return z
+}
+
+// chosenValue is what a choice has where it is not stored: what the branch has that is taken there,
+// nil where only a run can tell.
+func chosenValue(c, t, f operand) *ir.Const {
+	switch {
+	case c.value != nil && c.value.Value.Bool():
+		return t.value
+	case c.value != nil:
+		return f.value
+	case t.value == nil || f.value == nil || t.value.Value != f.value.Value:
+		return nil
+	}
+	return &ir.Const{Value: t.value.Value, Gap: t.value.Gap || f.value.Gap}
 }
 
 // pick is one of two conditions.
@@ -198,7 +216,7 @@ func (e *emitter) scaled(x *ir.Call, args []operand) (operand, bool) {
 }
 
 // annihilates is the condition that an operand is a gap with a value that decides the result.
-// Where only a run can tell the value, it is looked at for numbers that have infinities.
+// Where only a run can tell the value, it is looked at.
 func (e *emitter) annihilates(x *ir.Call, i int, a operand) loop.Expr {
 	b := e.b
 	switch {
@@ -206,7 +224,14 @@ func (e *emitter) annihilates(x *ir.Call, i int, a operand) loop.Expr {
 		return never
 	case a.value != nil && ir.Annihilates(x.Fn, i, a.value.Value, e.alg.Strict):
 		return a.gap
-	case a.value != nil, !a.Type().IsFloat() && !a.Type().IsComplex(), !e.alg.MayAnnihilate(x.Fn, i):
+	case a.value != nil:
+		return never
+	case !a.Type().IsFloat() && !a.Type().IsComplex():
+		if v, ok := ir.Annihilator(x.Fn, i, x.Args[i].DType()); ok {
+			return b.And(a.gap, b.Eq(a.Expr, constant(v)))
+		}
+		return never
+	case !e.alg.MayAnnihilate(x.Fn, i):
 		return never
 	case x.Fn == "+":
 		return b.And(a.gap, isInf(a.Expr))

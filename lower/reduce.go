@@ -203,8 +203,10 @@ func (e *emitter) value(acc accumulator) value {
 		v.expr = e.finish(acc)
 	}
 	r := acc.reduce
-	sup := e.alg.Of(r.Body, gapLeaves{e})
-	v.background = sup.Background
+	v.background = e.alg.Stored(r.Body, gapLeaves{e}).Background
+	if v.background == nil {
+		v.background = e.alg.Of(r.Body, gapLeaves{e}).Background
+	}
 	if r.In != nil {
 		v.background = e.alg.EmptyFold(r)
 	} else {

@@ -222,11 +222,16 @@ func (e *evaluator) statement(s *lang.Stmt, extents, shape []int64) (*Dense, err
 		if inexact(dt) && !finite(added.C) {
 			v.Err = math.Inf(1)
 		}
-		// An old value that is not stored may annihilate what is added.
-		if u := e.update(s.Op, dt, out.Values[p], added); u.Disputed || u.State == Gap && out.Values[p].State == Gap {
-			v = u
+		// What is added counts as stored, as the statement names the element. An old value that is
+		// not stored may annihilate it.
+		touched := v.State
+		added.State = Stored
+		if u := e.update(s.Op, dt, out.Values[p], added); u.Disputed || u.State == Gap {
+			v, touched = u, u.State
 		}
-		v.Varies = v.Varies || v.State != Stored // what is touched may be stored
+		if v.State = touched; v.State != Stored {
+			v.Varies, v.State = true, Unknown // the result may store what equals the fold of nothing
+		}
 		out.Values[p] = cast(dt, lhs.DType, v)
 	}
 	return out, e.err
