@@ -503,7 +503,7 @@ func (c *converting) variant(ctx context.Context, key string, n int64, lowered f
 		if err != nil {
 			return nil, err
 		}
-		exe, err := s.cache.Compile(ctx, s.engine, low.Program)
+		exe, err := s.executable(ctx, low.Program)
 		if err != nil {
 			return nil, err
 		}

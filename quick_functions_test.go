@@ -14,9 +14,9 @@ import (
 	"github.com/lacuna-sparse/lacuna/internal/llvm"
 	"github.com/lacuna-sparse/lacuna/ir"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
-	"github.com/lacuna-sparse/lacuna/ir/loop/grid"
 	"github.com/lacuna-sparse/lacuna/ir/loop/lib"
 	"github.com/lacuna-sparse/lacuna/lower"
+	"github.com/lacuna-sparse/lacuna/lower/gpu"
 	"github.com/lacuna-sparse/lacuna/runtime"
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
@@ -122,7 +122,7 @@ func ptxLines(t *testing.T, l *llvm.LLVM, f *loop.Func) int {
 // gridFuncs are the functions that a GPU runs.
 func gridFuncs(programs []*loop.Program) (list []*loop.Func) {
 	for _, p := range programs {
-		mapped := grid.Map(p, grid.Options{})
+		mapped := gpu.Map(p, gpu.Options{})
 		for i := range mapped.Stages {
 			if f := mapped.Stages[i].Func; f != nil {
 				list = append(list, f)

@@ -10,7 +10,7 @@ import (
 )
 
 // Where threads have to exchange more than the sums that a mapping of plain loops
-// knows of (package grid), functions of grids are written here. A team of threads goes
+// knows of (package gpu), functions of grids are written here. A team of threads goes
 // through tiles of a line: a block, or a warp where lines are short.
 
 const (

@@ -7,25 +7,24 @@ import (
 
 	"github.com/lacuna-sparse/lacuna/ir"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
-	"github.com/lacuna-sparse/lacuna/ir/loop/grid"
 	"github.com/lacuna-sparse/lacuna/ir/loop/lib"
 	"github.com/lacuna-sparse/lacuna/lower"
+	"github.com/lacuna-sparse/lacuna/lower/gpu"
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
 // join adds the stages of a lowered step, which makes the tensor to of the given shape.
 // bound gives the values of the scalars that a caller would bind.
 func (k *linker) join(low *lower.Kernel, to *ir.Tensor, shape []loop.SizeExpr, bound func(lower.Scalar) loop.SizeExpr) error {
-	if err := low.Program.Verify(lib.Lookup); err != nil {
-		return err
-	}
 	if k.in.Grids {
 		mapped := *low
-		mapped.Program = grid.Map(low.Program, grid.Options{})
-		if err := mapped.Program.Verify(lib.Lookup); err != nil {
-			return fmt.Errorf("BUG: the mapping to grids broke a rule: %w", err)
+		var err error
+		if mapped.Program, err = gpu.Lower(low.Program, gpu.Options{}); err != nil {
+			return err
 		}
 		low = &mapped
+	} else if err := low.Program.Verify(lib.Lookup); err != nil {
+		return err
 	}
 	m := &merger{linker: k, low: low, scalars: map[loop.ScalarID]loop.SizeExpr{}, buffers: make([]loop.BufferID, len(low.Program.Buffers))}
 	for _, s := range low.Scalars {
