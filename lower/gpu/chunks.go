@@ -77,7 +77,7 @@ func (m *mapper) perChunk(s *loop.Stage, c *cut) {
 }
 
 // warp is the number of threads that run together.
-const warp = 32
+const warp = loop.WarpSize
 
 // chunks maps a stage to threads that take whole chunks in turns.
 func (m *mapper) chunks(s *loop.Stage) {

@@ -62,8 +62,8 @@ func (m *mapper) positions(s *loop.Stage) bool {
 		Scalar: p.tiles, Value: sizeOp(loop.Add, sizeOp(loop.Div, loop.SizeLen{Buffer: p.entries}, loop.SizeConst(p.tile())), one),
 	}}, nil, allocs)
 	stages[0].Blocks = m.blocksFor(sizeOp(loop.Add, loop.SizeScalar(p.n), one))
-	stages[1].Blocks = sizeOp(loop.Min, tiles, loop.SizeConst(maxBlocks))
-	stages[2].Blocks = m.blocksFor(sizeOp(loop.Mul, sizeOp(loop.Min, tiles, loop.SizeConst(maxBlocks)), loop.SizeConst(warp)))
+	stages[1].Blocks = sizeOp(loop.Min, tiles, loop.SizeConst(MaxBlocks))
+	stages[2].Blocks = m.blocksFor(sizeOp(loop.Mul, sizeOp(loop.Min, tiles, loop.SizeConst(MaxBlocks)), loop.SizeConst(warp)))
 	many := m.fewRows(s, p.entries, p.n)
 	for _, stage := range stages {
 		stage.Blocks = sizeOp(loop.Mul, many, stage.Blocks)

@@ -51,7 +51,7 @@ func (m *mapper) rows(s *loop.Stage) bool {
 		many := m.scalar(s.Name + "_by_block")
 		byBlock = loop.SizeScalar(many)
 		m.sizes(s.Name+"_blocks", []loop.ScalarLet{{Scalar: many, Value: m.blocksForRows(loop.SizeScalar(c.n), length)}}, nil, nil)
-		whole.Blocks = sizeOp(loop.Mul, byBlock, sizeOp(loop.Min, loop.SizeScalar(c.n), loop.SizeConst(maxBlocks)))
+		whole.Blocks = sizeOp(loop.Mul, byBlock, sizeOp(loop.Min, loop.SizeScalar(c.n), loop.SizeConst(MaxBlocks)))
 		m.add(whole)
 	}
 	stage.Blocks = sizeOp(loop.Mul, sizeOp(loop.Sub, loop.SizeConst(1), byBlock), stage.Blocks)

@@ -108,7 +108,7 @@ func (x *scatter) emit() bool {
 	if !ok {
 		return false
 	}
-	f.Blocks = sizeOp(loop.Mul, loop.SizeScalar(x.sorts), sizeOp(loop.Min, loop.SizeScalar(x.foldTiles), loop.SizeConst(maxBlocks)))
+	f.Blocks = sizeOp(loop.Mul, loop.SizeScalar(x.sorts), sizeOp(loop.Min, loop.SizeScalar(x.foldTiles), loop.SizeConst(MaxBlocks)))
 	m.add(f)
 	return true
 }

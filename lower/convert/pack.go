@@ -1,9 +1,10 @@
-package lower
+package convert
 
 import (
 	"fmt"
 
 	"github.com/lacuna-sparse/lacuna/ir/loop"
+	"github.com/lacuna-sparse/lacuna/lower/emit"
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
@@ -52,9 +53,9 @@ type packing struct {
 
 // packing computes where the axes of words stand, for those words that have a
 // wanted one.
-func (c *converter) packing(e *emitter, words []word, want axisSet) packing {
+func (c *converter) packing(e *emit.Func, words []word, want axisSet) packing {
 	pk := packing{map[int]loop.Expr{}, map[int]loop.Expr{}}
-	b := e.b
+	b := e.B
 	for _, w := range words {
 		if axesOf(w.axes)&want == 0 {
 			continue
@@ -63,7 +64,7 @@ func (c *converter) packing(e *emitter, words []word, want axisSet) packing {
 		for k := len(w.axes) - 1; k >= 0; k-- {
 			axis := w.axes[k]
 			width := b.Var("width", loop.Number(loop.U64, 0))
-			top := b.Var("top", b.Sub(e.scalar(c.extentOf(axis)), loop.Int(1)))
+			top := b.Var("top", b.Sub(e.Scalar(c.extentOf(axis)), loop.Int(1)))
 			b.While(b.Gt(top, loop.Int(0)), func() {
 				b.Assign(top, loop.NewBinary(loop.Shr, top, loop.Int(1)))
 				b.Assign(width, b.Add(width, loop.Number(loop.U64, 1)))
@@ -104,12 +105,12 @@ type packedEntries struct {
 	c     *converter
 	words []word
 	pos   loop.BufferID // the positions of level 0: 0 and the number of entries
-	packs map[*emitter]packing
+	packs map[*emit.Func]packing
 }
 
 func newPackedEntries(c *converter) *packedEntries {
-	s := &packedEntries{c: c, words: wordsOf(c.how.Path, c.from.Format.Order()), packs: map[*emitter]packing{}}
-	s.pos = c.input(c.from, 0, Positions)
+	s := &packedEntries{c: c, words: wordsOf(c.how.Path, c.from.Format.Order()), packs: map[*emit.Func]packing{}}
+	s.pos = c.Input(c.from, 0, emit.Positions)
 	for w := range s.words {
 		s.words[w].bufs[0] = c.wordInput(w, s.words[w].elem())
 	}
@@ -118,12 +119,12 @@ func newPackedEntries(c *converter) *packedEntries {
 
 // wordInput is the input of a word of all entries.
 func (c *converter) wordInput(w int, elem loop.Type) loop.BufferID {
-	id := c.buffer(fmt.Sprintf("%s_word%d", c.from.Name, w), elem, loop.Input)
-	c.inputList = append(c.inputList, Input{Buffer: id, Tensor: c.from, Level: w, Kind: Words})
+	id := c.Buffer(fmt.Sprintf("%s_word%d", c.from.Name, w), elem, loop.Input)
+	c.Inputs = append(c.Inputs, emit.Input{Buffer: id, Tensor: c.from, Level: w, Kind: emit.Words})
 	return id
 }
 
-func (s *packedEntries) open(e *emitter) {
+func (s *packedEntries) open(e *emit.Func) {
 	s.packs[e] = s.c.packing(e, s.words, allAxes(s.c.from.Rank))
 }
 
@@ -133,7 +134,7 @@ func (s *packedEntries) total() loop.SizeExpr {
 
 func (s *packedEntries) column(int) loop.BufferID { return -1 }
 
-func (s *packedEntries) at(e *emitter, p loop.Expr, want axisSet) entry {
+func (s *packedEntries) at(e *emit.Func, p loop.Expr, want axisSet) entry {
 	en := entry{pos: p, coords: map[int]loop.Expr{}}
 	loaded := map[int]loop.Expr{}
 	for axis := range tensor.MaxRank {
@@ -142,47 +143,47 @@ func (s *packedEntries) at(e *emitter, p loop.Expr, want axisSet) entry {
 		}
 		w := wordWith(s.words, axis)
 		if loaded[w] == nil {
-			loaded[w] = e.b.Let("word", e.b.Cast(loop.U64, e.b.Load(e.read(s.words[w].bufs[0]), p)))
+			loaded[w] = e.B.Let("word", e.B.Cast(loop.U64, e.B.Load(e.Read(s.words[w].bufs[0]), p)))
 		}
-		en.coords[axis] = e.b.Let("i", s.packs[e].coordinate(e.b, loaded[w], axis))
+		en.coords[axis] = e.B.Let("i", s.packs[e].coordinate(e.B, loaded[w], axis))
 	}
 	return en
 }
 
-func (s *packedEntries) each(e *emitter, lo, hi loop.Expr, want axisSet, body func(entry)) {
-	e.b.For("p", lo, hi, func(p loop.Expr) { body(s.at(e, p, want)) })
+func (s *packedEntries) each(e *emit.Func, lo, hi loop.Expr, want axisSet, body func(entry)) {
+	e.B.For("p", lo, hi, func(p loop.Expr) { body(s.at(e, p, want)) })
 }
 
 // flags ends a function that has found something in a chunk or not, and adds a
 // stage which joins what all chunks have found: a byte for each flag.
-func (c *converter) flags(e *emitter, part int, found []*loop.Ref) loop.BufferID {
+func (c *converter) flags(e *emit.Func, part int, found []*loop.Ref) loop.BufferID {
 	n := loop.Int(int64(len(found)))
-	b := e.b
-	chunks := c.buffer("flags", loop.U8, loop.Temp)
-	out := e.write(chunks)
+	b := e.B
+	chunks := c.Buffer("flags", loop.U8, loop.Temp)
+	out := e.Write(chunks)
 	row := b.Let("row", b.Mul(b.Chunk(), n))
 	for i, f := range found {
 		b.Store(out, b.Add(row, loop.Int(int64(i))), b.Cast(loop.U8, f))
 	}
-	st := e.stage(e.b.Func().Name)
+	st := e.Stage(e.B.Func().Name)
 	st.Partition = part
-	st.PartitionAllocs = []loop.Alloc{{Buffer: chunks, Len: sizeTimes(c.chunks(part), loop.SizeConst(len(found)))}}
-	c.addStage(st)
+	st.PartitionAllocs = []loop.Alloc{{Buffer: chunks, Len: emit.Times(c.Chunks(part), loop.SizeConst(len(found)))}}
+	c.AddStage(st)
 
-	all := c.buffer("found", loop.U8, loop.Output)
-	e = c.emitter("gather")
-	b = e.b
-	result := e.write(all)
+	all := c.Buffer("found", loop.U8, loop.Output)
+	e = c.NewFunc("gather")
+	b = e.B
+	result := e.Write(all)
 	for i := range found {
 		some := b.Var("some", loop.Truth(false))
-		b.For("c", loop.Int(0), e.scalar(c.program.Partitions[part].Chunks), func(chunk loop.Expr) {
+		b.For("c", loop.Int(0), e.Scalar(c.Program.Partitions[part].Chunks), func(chunk loop.Expr) {
 			at := b.Let("at", b.Add(b.Mul(chunk, n), loop.Int(int64(i))))
-			b.Assign(some, b.Or(some, b.Ne(b.Load(e.read(chunks), at), loop.Number(loop.U8, 0))))
+			b.Assign(some, b.Or(some, b.Ne(b.Load(e.Read(chunks), at), loop.Number(loop.U8, 0))))
 		})
 		b.Store(result, loop.Int(int64(i)), b.Cast(loop.U8, some))
 	}
-	st = e.stage("gather")
+	st = e.Stage("gather")
 	st.Allocs = []loop.Alloc{{Buffer: all, Len: loop.SizeConst(len(found))}}
-	c.addStage(st)
+	c.AddStage(st)
 	return all
 }

@@ -1,4 +1,4 @@
-package lower
+package convert
 
 import "github.com/lacuna-sparse/lacuna/ir/loop"
 
@@ -15,7 +15,7 @@ func (c *converter) sortPacked() {
 	steps := s.digits()
 	s.packed, s.results = true, len(steps)%2
 	if s.how.Path.Group > 0 {
-		s.starts = c.buffer("groups", c.count, loop.Temp)
+		s.starts = c.Buffer("groups", c.count, loop.Temp)
 		s.pass(0, digit{word: wordGroup}, false)
 		if len(steps) > 0 {
 			s.groupStage(steps)
@@ -24,18 +24,18 @@ func (c *converter) sortPacked() {
 		s.results = (len(steps) + 1) % 2 // the set that the last pass writes
 		s.passes()
 	}
-	c.result.Values = s.payload[s.results]
+	c.Result.Values = s.payload[s.results]
 	for w := range s.words {
-		c.result.Words = append(c.result.Words, s.words[w].bufs[s.results])
+		c.Result.Words = append(c.Result.Words, s.words[w].bufs[s.results])
 	}
-	c.result.Found = s.repeatsStage()
+	c.Result.Found = s.repeatsStage()
 }
 
 // groupStage sorts every group by digits, from the least significant one: from the
 // first set of buffers to the second and back. All digits are counted at once.
 func (s *sorter) groupStage(steps []digit) {
-	e := s.emitter("sort_groups")
-	b := e.b
+	e := s.NewFunc("sort_groups")
+	b := e.B
 	s.moved(1)
 	var begins []int64 // of the counters of each digit
 	size := int64(0)
@@ -43,17 +43,17 @@ func (s *sorter) groupStage(steps []digit) {
 		begins = append(begins, size)
 		size += 1 << s.words[d.word].Bits
 	}
-	counters := s.buffer("counters", s.count, loop.Scratch)
-	counts := e.write(counters)
+	counters := s.Buffer("counters", s.count, loop.Scratch)
+	counts := e.Write(counters)
 	one := loop.Number(s.count, 1)
 	bucket := func(k int, set int, p loop.Expr) loop.Expr {
 		d := steps[k]
-		word := b.Cast(loop.U64, b.Load(e.write(s.words[d.word].bufs[set]), p))
+		word := b.Cast(loop.U64, b.Load(e.Write(s.words[d.word].bufs[set]), p))
 		x := loop.NewBinary(loop.Shr, word, loop.Number(loop.U64, int64(d.shift)))
 		mask := loop.Number(loop.U64, 1<<s.words[d.word].Bits-1)
 		return b.Let("bucket", b.Add(b.Cast(loop.I64, b.And(x, mask)), loop.Int(begins[k])))
 	}
-	starts := e.read(s.starts)
+	starts := e.Read(s.starts)
 	b.For("group", b.Lo(), b.Hi(), func(g loop.Expr) {
 		begin := b.Let("begin", b.LoadIndex(starts, g))
 		end := b.Let("end", b.LoadIndex(starts, b.Add(g, loop.Int(1))))
@@ -78,32 +78,32 @@ func (s *sorter) groupStage(steps []digit) {
 					at := b.Let("to", b.LoadIndex(counts, slot))
 					b.Store(counts, slot, b.Cast(s.count, b.Add(at, loop.Int(1))))
 					for w := range s.words {
-						b.Store(e.write(s.words[w].bufs[to]), at, b.Load(e.write(s.words[w].bufs[from]), p))
+						b.Store(e.Write(s.words[w].bufs[to]), at, b.Load(e.Write(s.words[w].bufs[from]), p))
 					}
-					b.Store(e.write(s.payload[to]), at, b.Load(e.write(s.payload[from]), p))
+					b.Store(e.Write(s.payload[to]), at, b.Load(e.Write(s.payload[from]), p))
 				})
 			}
 		}, nil)
 	})
-	st := e.stage("sort_groups")
+	st := e.Stage("sort_groups")
 	st.PartitionAllocs = []loop.Alloc{{Buffer: counters, Len: loop.SizeConst(size)}}
 	st.Allocs = []loop.Alloc{{Buffer: s.payload[1], Len: loop.SizeScalar(s.entries)}}
 	for w := range s.words {
 		st.Allocs = append(st.Allocs, loop.Alloc{Buffer: s.words[w].bufs[1], Len: loop.SizeScalar(s.entries)})
 	}
-	st.Partition = s.partition(rootLoop{cut: true, n: loop.SizeConst(1 << s.how.Path.Group), weight: s.starts, grain: s.how.Grain})
-	s.addStage(st)
+	st.Partition = s.Partition(loop.SizeConst(1<<s.how.Path.Group), s.starts, s.how.Grain)
+	s.AddStage(st)
 }
 
 // repeatsStage looks for entries at the same coordinates.
 func (s *sorter) repeatsStage() loop.BufferID {
-	e := s.emitter("repeats")
-	b := e.b
+	e := s.NewFunc("repeats")
+	b := e.B
 	found := b.Var("repeats", loop.Truth(false))
 	b.For("p", b.Max(b.Lo(), loop.Int(1)), b.Hi(), func(p loop.Expr) {
 		same := loop.Expr(loop.Truth(true))
 		for w := range s.words {
-			buf := e.read(s.words[w].bufs[s.results])
+			buf := e.Read(s.words[w].bufs[s.results])
 			same = b.And(same, b.Eq(b.Load(buf, p), b.Load(buf, b.Sub(p, loop.Int(1)))))
 		}
 		b.Assign(found, b.Or(found, same))

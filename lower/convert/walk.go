@@ -1,7 +1,8 @@
-package lower
+package convert
 
 import (
 	"github.com/lacuna-sparse/lacuna/ir/loop"
+	"github.com/lacuna-sparse/lacuna/lower/emit"
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
@@ -29,11 +30,11 @@ func (s axisSet) has(axis int) bool { return s>>axis&1 != 0 }
 // them has made.
 type entrySource interface {
 	// open comes first in every function that walks.
-	open(e *emitter)
+	open(e *emit.Func)
 	// each emits a loop over the entries lo to hi-1.
-	each(e *emitter, lo, hi loop.Expr, want axisSet, body func(entry))
+	each(e *emit.Func, lo, hi loop.Expr, want axisSet, body func(entry))
 	// at emits the coordinates of entry p.
-	at(e *emitter, p loop.Expr, want axisSet) entry
+	at(e *emit.Func, p loop.Expr, want axisSet) entry
 	// column is the array with one coordinate of every entry, -1 if there is none.
 	column(axis int) loop.BufferID
 }
@@ -67,12 +68,12 @@ func newStoredEntries(c *converter, depth int) *storedEntries {
 			s.nodes = append(s.nodes, node{first: l, last: l, dense: true})
 			continue
 		case tensor.CompressedLevel:
-			s.nodes = append(s.nodes, node{first: l, last: l, pos: c.input(c.from, l, Positions)})
+			s.nodes = append(s.nodes, node{first: l, last: l, pos: c.Input(c.from, l, emit.Positions)})
 		case tensor.SingletonLevel:
 			s.nodes[len(s.nodes)-1].last = l
 		}
 		n := &s.nodes[len(s.nodes)-1]
-		n.crd = append(n.crd, c.input(c.from, l, Coordinates))
+		n.crd = append(n.crd, c.Input(c.from, l, emit.Coordinates))
 	}
 	return s
 }
@@ -85,7 +86,7 @@ func (s *storedEntries) total() loop.SizeExpr {
 	n := loop.SizeExpr(loop.SizeConst(1))
 	for _, x := range s.nodes {
 		if x.dense {
-			n = sizeTimes(n, loop.SizeScalar(s.c.extentOf(s.axis(x.first))))
+			n = emit.Times(n, loop.SizeScalar(s.c.extentOf(s.axis(x.first))))
 		} else {
 			n = &loop.SizeLoad{Buffer: x.pos, Index: n}
 		}
@@ -94,19 +95,19 @@ func (s *storedEntries) total() loop.SizeExpr {
 }
 
 // positions is the number of positions of nodes 0 to i, in a function.
-func (s *storedEntries) positions(e *emitter, i int) loop.Expr {
+func (s *storedEntries) positions(e *emit.Func, i int) loop.Expr {
 	var n loop.Expr = loop.Int(1)
 	for _, x := range s.nodes[:i+1] {
 		if x.dense {
-			n = e.b.Mul(n, e.scalar(s.c.extentOf(s.axis(x.first))))
+			n = e.B.Mul(n, e.Scalar(s.c.extentOf(s.axis(x.first))))
 		} else {
-			n = e.b.LoadIndex(e.read(x.pos), n)
+			n = e.B.LoadIndex(e.Read(x.pos), n)
 		}
 	}
-	return e.b.Let("n", n)
+	return e.B.Let("n", n)
 }
 
-func (*storedEntries) open(*emitter) {}
+func (*storedEntries) open(*emit.Func) {}
 
 func (s *storedEntries) column(axis int) loop.BufferID {
 	leaf := s.nodes[len(s.nodes)-1]
@@ -139,8 +140,8 @@ type odometer struct {
 
 // locate sets an odometer to entry p, of which there may be none if the chunk is
 // empty. The last node's position is p itself.
-func (s *storedEntries) locate(e *emitter, p loop.Expr, top int) odometer {
-	b := e.b
+func (s *storedEntries) locate(e *emit.Func, p loop.Expr, top int) odometer {
+	b := e.B
 	o := odometer{top: top, pos: make([]*loop.Ref, len(s.nodes)), crd: make([]*loop.Ref, len(s.nodes))}
 	at := p
 	for i := len(s.nodes) - 1; i >= top; i-- {
@@ -149,7 +150,7 @@ func (s *storedEntries) locate(e *emitter, p loop.Expr, top int) odometer {
 			o.pos[i] = b.Var("q", at)
 		}
 		if x.dense {
-			size := e.scalar(s.c.extentOf(s.axis(x.first)))
+			size := e.Scalar(s.c.extentOf(s.axis(x.first)))
 			if i == 0 {
 				o.crd[i] = b.Var("i", at)
 			} else {
@@ -159,7 +160,7 @@ func (s *storedEntries) locate(e *emitter, p loop.Expr, top int) odometer {
 				at = b.Let("parent", b.Div(at, size))
 			}
 		} else if i > top {
-			at = e.parentOf(e.read(x.pos), s.positions(e, i-1), at)
+			at = parentOf(e, e.Read(x.pos), s.positions(e, i-1), at)
 		}
 	}
 	return o
@@ -167,13 +168,13 @@ func (s *storedEntries) locate(e *emitter, p loop.Expr, top int) odometer {
 
 // parentOf is the parent of position p: the last of n whose positions begin at
 // or before it.
-func (e *emitter) parentOf(pos loop.BufID, n, p loop.Expr) loop.Expr {
-	return e.parentBetween(pos, loop.Int(0), n, p)
+func parentOf(e *emit.Func, pos loop.BufID, n, p loop.Expr) loop.Expr {
+	return parentBetween(e, pos, loop.Int(0), n, p)
 }
 
 // parentBetween is parentOf where the parent is known to be from first to last.
-func (e *emitter) parentBetween(pos loop.BufID, first, last, p loop.Expr) loop.Expr {
-	b := e.b
+func parentBetween(e *emit.Func, pos loop.BufID, first, last, p loop.Expr) loop.Expr {
+	b := e.B
 	lo, hi := b.Var("lo", first), b.Var("hi", last)
 	b.While(b.Lt(lo, hi), func() {
 		mid := b.Let("mid", loop.NewBinary(loop.Shr, b.Add(lo, hi), loop.Int(1)))
@@ -185,21 +186,21 @@ func (e *emitter) parentBetween(pos loop.BufID, first, last, p loop.Expr) loop.E
 }
 
 // coordinates adds the coordinates of a node at a position.
-func (s *storedEntries) coordinates(e *emitter, i int, pos, dense loop.Expr, want axisSet, out map[int]loop.Expr) {
+func (s *storedEntries) coordinates(e *emit.Func, i int, pos, dense loop.Expr, want axisSet, out map[int]loop.Expr) {
 	x := s.nodes[i]
 	for l := x.first; l <= x.last; l++ {
 		axis := s.axis(l)
 		switch {
 		case !want.has(axis):
 		case x.dense:
-			out[axis] = e.b.Let("i", dense)
+			out[axis] = e.B.Let("i", dense)
 		default:
-			out[axis] = e.b.Let("i", e.b.LoadIndex(e.read(x.crd[l-x.first]), pos))
+			out[axis] = e.B.Let("i", e.B.LoadIndex(e.Read(x.crd[l-x.first]), pos))
 		}
 	}
 }
 
-func (s *storedEntries) at(e *emitter, p loop.Expr, want axisSet) entry {
+func (s *storedEntries) at(e *emit.Func, p loop.Expr, want axisSet) entry {
 	top := s.top(want)
 	o := s.locate(e, p, top)
 	en := entry{pos: p, coords: map[int]loop.Expr{}}
@@ -221,8 +222,8 @@ func (o *odometer) dense(i int) loop.Expr {
 	return o.crd[i]
 }
 
-func (s *storedEntries) each(e *emitter, lo, hi loop.Expr, want axisSet, body func(entry)) {
-	b := e.b
+func (s *storedEntries) each(e *emit.Func, lo, hi loop.Expr, want axisSet, body func(entry)) {
+	b := e.B
 	leaf, top := len(s.nodes)-1, s.top(want)
 	x := s.nodes[leaf]
 	if top == leaf && (!x.dense || leaf == 0) {
@@ -248,9 +249,9 @@ func (s *storedEntries) each(e *emitter, lo, hi loop.Expr, want axisSet, body fu
 		var end, shift loop.Expr
 		if x.dense {
 			shift = b.Let("shift", b.Sub(o.crd[leaf], p))
-			end = b.Add(begin, b.Sub(e.scalar(s.c.extentOf(s.axis(x.first))), o.crd[leaf]))
+			end = b.Add(begin, b.Sub(e.Scalar(s.c.extentOf(s.axis(x.first))), o.crd[leaf]))
 		} else {
-			end = b.LoadIndex(e.read(x.pos), b.Add(o.pos[leaf-1], loop.Int(1)))
+			end = b.LoadIndex(e.Read(x.pos), b.Add(o.pos[leaf-1], loop.Int(1)))
 		}
 		end = b.Let("end", b.Min(end, hi))
 		b.For("p", begin, end, func(p loop.Expr) {
@@ -277,15 +278,15 @@ func (s *storedEntries) each(e *emitter, lo, hi loop.Expr, want axisSet, body fu
 
 // eachAlone emits a loop whose iterations need nothing from each other: every entry
 // searches for its parents, between those of the first and of the last entry.
-func (s *storedEntries) eachAlone(e *emitter, lo, hi loop.Expr, want axisSet, body func(entry)) {
+func (s *storedEntries) eachAlone(e *emit.Func, lo, hi loop.Expr, want axisSet, body func(entry)) {
 	at := s.within(e, lo, hi, want)
-	e.b.For("p", lo, hi, func(p loop.Expr) { body(at(p)) })
+	e.B.For("p", lo, hi, func(p loop.Expr) { body(at(p)) })
 }
 
 // within emits what finds single entries of those from lo to hi, in any order: it looks
 // for the parents of the first and of the last.
-func (s *storedEntries) within(e *emitter, lo, hi loop.Expr, want axisSet) func(p loop.Expr) entry {
-	b := e.b
+func (s *storedEntries) within(e *emit.Func, lo, hi loop.Expr, want axisSet) func(p loop.Expr) entry {
+	b := e.B
 	leaf, top := len(s.nodes)-1, s.top(want)
 	var from, to odometer
 	if top < leaf || s.nodes[leaf].dense && leaf > 0 {
@@ -299,11 +300,11 @@ func (s *storedEntries) within(e *emitter, lo, hi loop.Expr, want axisSet) func(
 			if !x.dense {
 				s.coordinates(e, i, at, nil, want, en.coords)
 				if i > top {
-					at = e.parentBetween(e.read(x.pos), from.pos[i-1], to.pos[i-1], at)
+					at = parentBetween(e, e.Read(x.pos), from.pos[i-1], to.pos[i-1], at)
 				}
 				continue
 			}
-			coord, size := at, e.scalar(s.c.extentOf(s.axis(x.first)))
+			coord, size := at, e.Scalar(s.c.extentOf(s.axis(x.first)))
 			if i > 0 {
 				coord = b.Let("i", b.Rem(at, size))
 			}
@@ -318,15 +319,15 @@ func (s *storedEntries) within(e *emitter, lo, hi loop.Expr, want axisSet) func(
 
 // advance moves the odometer to the next position of node i. Parents without
 // positions are passed over, unless the walk has ended and there may be none.
-func (s *storedEntries) advance(e *emitter, o *odometer, i int, more loop.Expr) {
-	b := e.b
+func (s *storedEntries) advance(e *emit.Func, o *odometer, i int, more loop.Expr) {
+	b := e.B
 	b.Assign(o.pos[i], b.Add(o.pos[i], loop.Int(1)))
 	x := s.nodes[i]
 	if !x.dense {
 		if i > o.top {
 			b.If(more, func() {
 				next := b.Add(o.pos[i-1], loop.Int(1))
-				b.While(b.Ge(o.pos[i], b.LoadIndex(e.read(x.pos), next)), func() {
+				b.While(b.Ge(o.pos[i], b.LoadIndex(e.Read(x.pos), next)), func() {
 					s.advance(e, o, i-1, loop.Truth(true))
 				})
 			}, nil)
@@ -337,7 +338,7 @@ func (s *storedEntries) advance(e *emitter, o *odometer, i int, more loop.Expr) 
 	if i == 0 {
 		return
 	}
-	b.If(b.Eq(o.crd[i], e.scalar(s.c.extentOf(s.axis(x.first)))), func() {
+	b.If(b.Eq(o.crd[i], e.Scalar(s.c.extentOf(s.axis(x.first)))), func() {
 		b.Assign(o.crd[i], loop.Int(0))
 		if i > o.top {
 			s.advance(e, o, i-1, more)
@@ -348,7 +349,7 @@ func (s *storedEntries) advance(e *emitter, o *odometer, i int, more loop.Expr) 
 // columns are entries of which every coordinate that matters has an array.
 type columns map[int]loop.BufferID // by axis
 
-func (columns) open(*emitter) {}
+func (columns) open(*emit.Func) {}
 
 func (s columns) column(axis int) loop.BufferID {
 	if id, ok := s[axis]; ok {
@@ -357,16 +358,16 @@ func (s columns) column(axis int) loop.BufferID {
 	return -1
 }
 
-func (s columns) at(e *emitter, p loop.Expr, want axisSet) entry {
+func (s columns) at(e *emit.Func, p loop.Expr, want axisSet) entry {
 	en := entry{pos: p, coords: map[int]loop.Expr{}}
 	for axis := 0; axis < tensor.MaxRank; axis++ {
 		if want.has(axis) {
-			en.coords[axis] = e.b.Let("i", e.b.LoadIndex(e.read(s[axis]), p))
+			en.coords[axis] = e.B.Let("i", e.B.LoadIndex(e.Read(s[axis]), p))
 		}
 	}
 	return en
 }
 
-func (s columns) each(e *emitter, lo, hi loop.Expr, want axisSet, body func(entry)) {
-	e.b.For("p", lo, hi, func(p loop.Expr) { body(s.at(e, p, want)) })
+func (s columns) each(e *emit.Func, lo, hi loop.Expr, want axisSet, body func(entry)) {
+	e.B.For("p", lo, hi, func(p loop.Expr) { body(s.at(e, p, want)) })
 }

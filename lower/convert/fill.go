@@ -1,12 +1,15 @@
-package lower
+package convert
 
-import "github.com/lacuna-sparse/lacuna/ir/loop"
+import (
+	"github.com/lacuna-sparse/lacuna/ir/loop"
+	"github.com/lacuna-sparse/lacuna/lower/emit"
+)
 
 // fillStage writes the levels of the target, and its values.
 func (x *cutter) fillStage(filter bool) {
-	e := x.emitter("fill")
+	e := x.NewFunc("fill")
 	x.src.open(e)
-	b := e.b
+	b := e.B
 	f := &filling{cutter: x, e: e, current: make([]*loop.Ref, len(x.segs)), next: make([]*loop.Ref, len(x.segs))}
 	want := axesOf(x.order[:x.compared()])
 	for i, s := range x.segs {
@@ -17,7 +20,7 @@ func (x *cutter) fillStage(filter bool) {
 		}
 	}
 	x.eachSlot(func(slot, i int) {
-		f.current[i] = b.Var("at", b.LoadIndex(e.read(x.counts), x.slot(e, b.Chunk(), slot)))
+		f.current[i] = b.Var("at", b.LoadIndex(e.Read(x.counts), x.slot(e, b.Chunk(), slot)))
 	})
 	for i, s := range x.segs {
 		if s.pos >= 0 {
@@ -26,7 +29,7 @@ func (x *cutter) fillStage(filter bool) {
 	}
 	before := b.Sub(b.Lo(), loop.Int(1))
 	if filter {
-		before = b.Load(e.read(x.before), b.Chunk())
+		before = b.Load(e.Read(x.before), b.Chunk())
 	}
 	prev := x.previous(e, before, func(prev []*loop.Ref) {
 		for i := range x.segs {
@@ -59,25 +62,25 @@ func (x *cutter) fillStage(filter bool) {
 			x.remember(e, en, prev)
 		})
 	})
-	b.If(b.Eq(b.Hi(), e.scalar(x.entries)), func() {
+	b.If(b.Eq(b.Hi(), e.Scalar(x.entries)), func() {
 		for i := range x.segs {
 			if f.next[i] != nil {
-				b.Store(e.write(x.tails), loop.Int(int64(i)), f.next[i])
+				b.Store(e.Write(x.tails), loop.Int(int64(i)), f.next[i])
 			}
 		}
 	}, nil)
-	st := e.stage("fill")
+	st := e.Stage("fill")
 	if len(st.Func.Body) == 0 {
 		return // everything is there
 	}
 	st.Partition = x.part
-	x.addStage(st)
+	x.AddStage(st)
 }
 
 // filling is the loop of fillStage.
 type filling struct {
 	*cutter
-	e *emitter
+	e *emit.Func
 	// current is, by counted segment, its next position.
 	current []*loop.Ref
 	// next is, by segment with a positions array, the first parent whose element
@@ -96,12 +99,12 @@ func (f *filling) above(i int) loop.Expr {
 	if i == 0 {
 		return nil
 	}
-	return f.e.b.Sub(f.current[i-1], loop.Int(1))
+	return f.e.B.Sub(f.current[i-1], loop.Int(1))
 }
 
 // position writes the position of segment i that an entry begins.
 func (f *filling) position(i int, en entry, begins loop.Expr) {
-	e, b, s := f.e, f.e.b, f.segs[i]
+	e, b, s := f.e, f.e.B, f.segs[i]
 	at := en.pos
 	if f.counted[i] {
 		at = f.current[i]
@@ -111,7 +114,7 @@ func (f *filling) position(i int, en entry, begins loop.Expr) {
 			return
 		}
 		parent := b.Let("parent", f.parent(e, i, f.above(i), func(l int) loop.Expr { return en.coords[f.order[l]] }))
-		pos := e.write(s.pos)
+		pos := e.Write(s.pos)
 		b.While(b.Le(f.next[i], parent), func() {
 			b.Store(pos, f.next[i], b.Cast(f.count, at))
 			b.Assign(f.next[i], b.Add(f.next[i], loop.Int(1)))
@@ -120,7 +123,7 @@ func (f *filling) position(i int, en entry, begins loop.Expr) {
 	coordinates := func() {
 		for k, id := range s.crd {
 			if f.writes(i, k) {
-				buf := e.write(id)
+				buf := e.Write(id)
 				b.Store(buf, at, b.Cast(b.Elem(buf), en.coords[f.order[s.first+k]]))
 			}
 		}
@@ -143,8 +146,8 @@ func (f *filling) position(i int, en entry, begins loop.Expr) {
 // value writes the value of the position that an entry begins: with repeats, the
 // sum of all entries at its coordinates, those of later chunks included.
 func (f *filling) value(en entry) {
-	e, b := f.e, f.e.b
-	values := e.write(f.has.values)
+	e, b := f.e, f.e.B
+	values := e.Write(f.has.values)
 	v := f.entryValue(e, en)
 	if !f.how.Entries.repeats() {
 		b.Store(values, f.current[len(f.segs)-1], v)
@@ -152,7 +155,7 @@ func (f *filling) value(en entry) {
 	}
 	sum := b.Var("sum", v)
 	q := b.Var("q", b.Add(en.pos, loop.Int(1)))
-	n := e.scalar(f.entries)
+	n := e.Scalar(f.entries)
 	more := b.Var("more", b.Lt(q, n))
 	b.While(more, func() {
 		other := f.src.at(e, q, allAxes(f.to.Rank))
@@ -189,37 +192,37 @@ func (f *filling) plus(b *loop.Builder, x, y loop.Expr) loop.Expr {
 // intoBlock writes the value of an entry into the dense block of its position.
 // The strides are those of the block's axes, then its size.
 func (f *filling) intoBlock(en entry, strides []loop.Expr) {
-	e, b := f.e, f.e.b
+	e, b := f.e, f.e.B
 	last := len(f.segs) - 1
 	block := f.order[f.segs[last].last+1:]
 	at := b.Mul(b.Sub(f.current[last], loop.Int(1)), strides[len(block)])
 	for i, axis := range block {
 		at = b.Add(at, b.Mul(en.coords[axis], strides[i]))
 	}
-	b.Store(e.write(f.has.values), at, f.entryValue(e, en))
+	b.Store(e.Write(f.has.values), at, f.entryValue(e, en))
 }
 
 // closeStage completes positions arrays: parents past that of the last entry have
 // no positions.
 func (x *cutter) closeStage() {
-	e := x.emitter("close")
-	b := e.b
+	e := x.NewFunc("close")
+	b := e.B
 	var lets []loop.ScalarLet
 	for i, s := range x.segs {
 		if s.pos < 0 {
 			continue
 		}
-		parents := x.newScalar("parents", false)
+		parents := x.NewScalar("parents", false)
 		lets = append(lets, loop.ScalarLet{Scalar: parents, Value: x.parents(i)})
-		pos := e.write(s.pos)
-		total := b.Let("total", b.Cast(x.count, e.scalar(s.total)))
-		begin := b.Let("begin", b.Load(e.read(x.tails), loop.Int(int64(i))))
-		b.ForIndependent("p", begin, b.Add(e.scalar(parents), loop.Int(1)), func(p loop.Expr) { b.Store(pos, p, total) })
+		pos := e.Write(s.pos)
+		total := b.Let("total", b.Cast(x.count, e.Scalar(s.total)))
+		begin := b.Let("begin", b.Load(e.Read(x.tails), loop.Int(int64(i))))
+		b.ForIndependent("p", begin, b.Add(e.Scalar(parents), loop.Int(1)), func(p loop.Expr) { b.Store(pos, p, total) })
 	}
 	if lets == nil {
 		return
 	}
-	st := e.stage("close")
+	st := e.Stage("close")
 	st.Lets = lets
-	x.addStage(st)
+	x.AddStage(st)
 }

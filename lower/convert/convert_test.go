@@ -1,4 +1,4 @@
-package lower
+package convert
 
 import (
 	"strings"
@@ -6,6 +6,7 @@ import (
 
 	"github.com/lacuna-sparse/lacuna/ir"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
+	"github.com/lacuna-sparse/lacuna/lower/emit"
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
@@ -112,7 +113,7 @@ func TestUnsortedPrefix(t *testing.T) {
 
 type narrowTypes struct{}
 
-func (narrowTypes) IndexType(*ir.Tensor, int, ArrayKind) tensor.DType { return tensor.Uint32 }
+func (narrowTypes) IndexType(*ir.Tensor, int, emit.ArrayKind) tensor.DType { return tensor.Uint32 }
 
 // TestConvertPrograms checks that programs are well formed, and what the simple
 // ones consist of.
@@ -143,14 +144,14 @@ func TestConvertPrograms(t *testing.T) {
 		to := &ir.Tensor{Name: "B", Rank: 2, DType: tensor.Float64, Format: format(t, c.to, 2)}
 		entries := c.entries
 		if entries == 0 {
-			entries = 2 * chunkGrain
+			entries = 2 * emit.ChunkGrain
 		}
 		data := Data{Shape: []int64{1000, 1000}, Entries: entries, DType: tensor.Float64, Order: c.order, Threads: c.threads}
 		if c.far {
 			data.Spread = func(int) int64 { return farBuckets }
 		}
 		path, _ := ChoosePath(from.Format, to.Format, data)
-		k, err := Convert(from, to, narrowTypes{}, ConvertOptions{Path: path, Entries: c.order})
+		k, err := Lower(from, to, narrowTypes{}, Options{Path: path, Entries: c.order})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -172,7 +173,7 @@ func TestConvertPrograms(t *testing.T) {
 func TestConvertShares(t *testing.T) {
 	from := &ir.Tensor{Name: "A", Rank: 2, DType: tensor.Float64, Format: tensor.COO}
 	to := &ir.Tensor{Name: "B", Rank: 2, DType: tensor.Float64, Format: tensor.CSR}
-	k, err := Convert(from, to, narrowTypes{}, ConvertOptions{})
+	k, err := Lower(from, to, narrowTypes{}, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -201,7 +202,7 @@ func TestConvertRefuses(t *testing.T) {
 		{matrix(f64, tensor.CSR), matrix(f64, tensor.CSC), Repeating, "only a list of coordinates"},
 		{matrix(f64, tensor.COO), matrix(f64, tensor.CSC), Unordered, "only a list of coordinates"},
 	} {
-		_, err := Convert(c.from, c.to, narrowTypes{}, ConvertOptions{Entries: c.entries})
+		_, err := Lower(c.from, c.to, narrowTypes{}, Options{Entries: c.entries})
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s to %s: %v, want %q", c.from.Format, c.to.Format, err, c.want)
 		}

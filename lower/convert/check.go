@@ -1,8 +1,9 @@
-package lower
+package convert
 
 import (
 	"github.com/lacuna-sparse/lacuna/ir"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
+	"github.com/lacuna-sparse/lacuna/lower/emit"
 )
 
 // What CheckCoordinates finds, by element of its result.
@@ -20,21 +21,21 @@ const checkStrip = 1 << 10
 // CheckCoordinates lowers the check of a list of coordinates, S-…-S, that nobody
 // has looked at: the kernel's Result.Found are checkCount bytes, each 1 for a
 // fault that was found. Repeats count only where entries do not fall.
-func CheckCoordinates(from *ir.Tensor, types OperandTypes, grain int64) *Kernel {
-	c := newConverter(from, from, types, ConvertOptions{Grain: grain, Entries: Repeating})
+func CheckCoordinates(from *ir.Tensor, types emit.OperandTypes, grain int64) *emit.Kernel {
+	c := newConverter(from, from, types, Options{Grain: grain, Entries: Repeating})
 	part := c.evenly(loop.SizeScalar(c.entries))
 	order := from.Format.Order()
 	all := allAxes(from.Rank)
 
-	e := c.emitter("check")
-	b := e.b
+	e := c.NewFunc("check")
+	b := e.B
 	var found [checkCount]*loop.Ref
 	for i, name := range []string{"outside", "falls", "repeats"} {
 		found[i] = b.Var(name, loop.Truth(false))
 	}
 	note := func(i int, cond loop.Expr) { b.Assign(found[i], b.Or(found[i], cond)) }
 	for axis := range from.Rank {
-		limit := b.Cast(loop.U64, e.scalar(c.extentOf(axis)))
+		limit := b.Cast(loop.U64, e.Scalar(c.extentOf(axis)))
 		c.source.each(e, b.Lo(), b.Hi(), 1<<axis, func(en entry) {
 			note(CoordinateOutside, b.Ge(b.Cast(loop.U64, en.coords[axis]), limit))
 		})
@@ -56,7 +57,7 @@ func CheckCoordinates(from *ir.Tensor, types OperandTypes, grain int64) *Kernel 
 		})
 		b.Assign(p, end)
 	})
-	c.result.Found = c.flags(e, part, found[:])
-	c.result.Values = -1
-	return &Kernel{Program: c.program, Inputs: c.inputList, Scalars: c.scalarList, Result: c.result}
+	c.Result.Found = c.flags(e, part, found[:])
+	c.Result.Values = -1
+	return c.Done()
 }

@@ -1,9 +1,9 @@
-package lower
+package convert
 
 import (
-	"github.com/lacuna-sparse/lacuna/ir"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
-	"github.com/lacuna-sparse/lacuna/tensor"
+	"github.com/lacuna-sparse/lacuna/lower/emit"
+	"github.com/lacuna-sparse/lacuna/lower/gpu"
 )
 
 // On grids, a pass by a digit of a word goes through tiles of entries, a block for each
@@ -27,7 +27,8 @@ const (
 // tiledPass is a function of a pass by tiles under construction.
 type tiledPass struct {
 	*countingPass
-	t       *gridTeam
+	t       *gpu.Team
+	e       *emit.Func
 	b       *loop.Builder
 	pack    packing
 	differs func(loop.Expr) loop.Expr // nil without a filter in the pass
@@ -50,23 +51,23 @@ func (p *countingPass) tileSize() (warps int, rounds int64) {
 // tileLets are the scalars of a pass by tiles.
 func (p *countingPass) tileLets() []loop.ScalarLet {
 	warps, rounds := p.tileSize()
-	tile := loop.SizeConst(int64(warps) * warpSize * rounds)
+	tile := loop.SizeConst(int64(warps) * loop.WarpSize * rounds)
 	return []loop.ScalarLet{
 		{Scalar: p.buckets, Value: p.bucketCount()},
 		{Scalar: p.per, Value: tile},
-		{Scalar: p.chunks, Value: &loop.SizeOp{Op: loop.Max, X: loop.SizeConst(1), Y: sizeCeil(loop.SizeScalar(p.n), tile)}},
+		{Scalar: p.chunks, Value: &loop.SizeOp{Op: loop.Max, X: loop.SizeConst(1), Y: emit.CeilDiv(loop.SizeScalar(p.n), tile)}},
 	}
 }
 
 // tileTeam begins a function.
-func (p *countingPass) tileTeam(name string) *gridTeam {
+func (p *countingPass) tileTeam(name string) (*gpu.Team, *emit.Func) {
 	warps, _ := p.tileSize()
-	return p.gridEmitter(name, warps, warps)
+	return gpu.NewTeam(p.Builder, name, warps, warps)
 }
 
 // tiledFunc makes it one that uses some words, and coordinates of the result.
-func (p *countingPass) tiledFunc(t *gridTeam, words []int, coords bool) *tiledPass {
-	x := &tiledPass{countingPass: p, t: t, b: t.b}
+func (p *countingPass) tiledFunc(t *gpu.Team, e *emit.Func, words []int, coords bool) *tiledPass {
+	x := &tiledPass{countingPass: p, t: t, e: e, b: e.B}
 	var want axisSet
 	if p.number == 0 {
 		for _, w := range words {
@@ -78,36 +79,36 @@ func (p *countingPass) tiledFunc(t *gridTeam, words []int, coords bool) *tiledPa
 			want |= 1 << axis
 		}
 	}
-	x.pack = p.packing(x.t.emitter, p.words, want)
+	x.pack = p.packing(x.e, p.words, want)
 	if p.number == 0 && p.filter {
-		x.differs = p.differs(x.t.emitter)
+		x.differs = p.differs(x.e)
 	}
 	return x
 }
 
 // tileStage finishes the function.
 func (x *tiledPass) tileStage(name string) loop.Stage {
-	return x.t.gridStage(name, x.t.blocksFor(loop.SizeScalar(x.chunks)))
+	return x.t.Launch(name, x.t.BlocksFor(loop.SizeScalar(x.chunks)))
 }
 
 // eachTile runs body for the tiles, which have the entries from lo to hi.
 func (x *tiledPass) eachTile(body func(tile, lo, hi loop.Expr)) {
 	b := x.b
 	warps, rounds := x.tileSize()
-	size := loop.Int(int64(warps) * warpSize * rounds)
-	x.t.each(x.t.scalar(x.chunks), func(tile loop.Expr) {
+	size := loop.Int(int64(warps) * loop.WarpSize * rounds)
+	x.t.Each(x.e.Scalar(x.chunks), func(tile loop.Expr) {
 		lo := b.Let("begin", b.Mul(tile, size))
-		body(tile, lo, b.Let("end", b.Min(x.t.scalar(x.n), b.Add(lo, size))))
+		body(tile, lo, b.Let("end", b.Min(x.e.Scalar(x.n), b.Add(lo, size))))
 	})
 }
 
 // word gives a word of the entries from lo to hi.
 func (x *tiledPass) word(w int, lo, hi loop.Expr) func(p loop.Expr) loop.Expr {
-	b, e := x.b, x.t.emitter
+	b, e := x.b, x.e
 	if x.number > 0 {
 		// Not as what is only read: such loads are moved behind barriers, to where they
 		// are waited for one by one.
-		buf := e.write(x.words[w].bufs[(x.number-1)%2])
+		buf := e.Write(x.words[w].bufs[(x.number-1)%2])
 		return func(p loop.Expr) loop.Expr { return b.Load(buf, p) }
 	}
 	at := x.source.within(e, lo, hi, axesOf(x.words[w].axes))
@@ -122,7 +123,7 @@ func (x *tiledPass) value() func(p loop.Expr) loop.Expr {
 	if x.number > 0 {
 		buf = x.payload[(x.number-1)%2]
 	}
-	id := x.t.read(buf)
+	id := x.e.Read(buf)
 	return func(p loop.Expr) loop.Expr { return x.b.Load(id, p) }
 }
 
@@ -146,7 +147,7 @@ func (x *tiledPass) load(word func(p loop.Expr) loop.Expr, hi loop.Expr, at []lo
 	for _, p := range at {
 		in := b.Var("inside", b.Lt(p, hi))
 		if x.differs != nil {
-			b.Assign(in, b.And(in, x.differs(b.Let("v", b.Load(x.t.read(x.vals), b.Min(p, last))))))
+			b.Assign(in, b.And(in, x.differs(b.Let("v", b.Load(x.e.Read(x.vals), b.Min(p, last))))))
 		}
 		inside = append(inside, in)
 	}
@@ -155,18 +156,19 @@ func (x *tiledPass) load(word func(p loop.Expr) loop.Expr, hi loop.Expr, at []lo
 
 // countTiles is the stage that counts the digits of every tile.
 func (p *countingPass) countTiles() {
-	x := p.tiledFunc(p.tileTeam("count"), []int{p.digit.word}, false)
-	b, t := x.b, x.t
-	counts := t.write(p.counts)
+	t, e := p.tileTeam("count")
+	x := p.tiledFunc(t, e, []int{p.digit.word}, false)
+	b := x.b
+	counts := e.Write(p.counts)
 	_, rounds := p.tileSize()
 	bins := b.Shared("bins", loop.U32, 1<<p.words[p.digit.word].Bits)
 	x.eachTile(func(tile, lo, hi loop.Expr) {
 		x.eachDigit(func(d loop.Expr) { b.Store(bins, d, loop.Number(loop.U32, 0)) })
-		t.barrier()
+		t.Barrier()
 		word := x.word(p.digit.word, lo, hi)
 		var at []loop.Expr
 		for k := range rounds {
-			at = append(at, b.Let("p", b.Add(b.Add(lo, loop.Int(k*t.threads())), t.rank())))
+			at = append(at, b.Let("p", b.Add(b.Add(lo, loop.Int(k*t.Threads())), t.Rank())))
 		}
 		b.If(b.Lt(lo, hi), func() {
 			words, inside := x.load(word, hi, at)
@@ -174,24 +176,24 @@ func (p *countingPass) countTiles() {
 				b.If(inside[k], func() { b.Atomic(loop.AtomicAdd, bins, x.digitOf(words[k]), loop.Number(loop.U32, 1)) }, nil)
 			}
 		}, nil)
-		t.barrier()
+		t.Barrier()
 		x.eachDigit(func(d loop.Expr) {
-			at := b.Let("at", b.Add(b.Mul(d, t.scalar(p.chunks)), tile))
+			at := b.Let("at", b.Add(b.Mul(d, e.Scalar(p.chunks)), tile))
 			b.Store(counts, at, b.Cast(p.count, b.Load(bins, d)))
 		})
 	})
 	st := x.tileStage("count")
 	st.Lets = p.tileLets()
-	st.Allocs = []loop.Alloc{{Buffer: p.counts, Len: sizeTimes(loop.SizeScalar(p.chunks), loop.SizeScalar(p.buckets))}}
-	p.addStage(st)
+	st.Allocs = []loop.Alloc{{Buffer: p.counts, Len: emit.Times(loop.SizeScalar(p.chunks), loop.SizeScalar(p.buckets))}}
+	p.AddStage(st)
 }
 
 // eachDigit runs body for every digit, each of which is a thread's.
 func (x *tiledPass) eachDigit(body func(d loop.Expr)) {
 	b := x.b
-	digits, threads := int64(1)<<x.words[x.digit.word].Bits, x.t.threads()
+	digits, threads := int64(1)<<x.words[x.digit.word].Bits, x.t.Threads()
 	for first := int64(0); first < digits; first += threads {
-		d := b.Let("d", b.Add(x.t.rank(), loop.Int(first)))
+		d := b.Let("d", b.Add(x.t.Rank(), loop.Int(first)))
 		if first+threads <= digits {
 			body(d)
 			continue
@@ -206,7 +208,7 @@ type tileMove struct {
 	moves   []int // the words that are read
 	toWords bool  // to the buffers of words; else to the arrays of the result
 	to      int   // which of the buffers of words
-	prefix  *foldPrefix
+	prefix  *gpu.Prefix
 	// Shared: what goes to its place in the tile, the counters of digits by warp, how far
 	// the entries of a digit go from their place in the tile. The first is not in a quick function.
 	exchanged, counters, base loop.BufID
@@ -214,20 +216,18 @@ type tileMove struct {
 }
 
 // tileMove begins the function.
-func (p *countingPass) tileMove(t *gridTeam, words []int, pack bool) *tileMove {
-	m := &tileMove{tiledPass: p.tiledFunc(t, words, !pack), moves: words, toWords: pack, to: p.number % 2}
+func (p *countingPass) tileMove(t *gpu.Team, e *emit.Func, words []int, pack bool) *tileMove {
+	m := &tileMove{tiledPass: p.tiledFunc(t, e, words, !pack), moves: words, toWords: pack, to: p.number % 2}
 	warps, rounds := p.tileSize()
 	digits := m.digits()
-	if !t.quick {
+	if !t.Quick {
 		m.b.Resident(tilesResident)
-		m.exchanged = m.b.Shared("exchange", loop.U64, int64(warps)*warpSize*rounds)
+		m.exchanged = m.b.Shared("exchange", loop.U64, int64(warps)*loop.WarpSize*rounds)
 	}
 	m.counters = m.b.Shared("counters", loop.U32, int64(warps)*digits)
 	m.base = m.b.Shared("base", p.count, digits)
-	sum := &ir.Reduce{Fold: ir.FoldSum, Typ: tensor.Int64, Body: &ir.Const{Value: ir.FoldSum.Identity(tensor.Int64)}}
-	sum.Temp = &ir.Temp{Reduce: sum}
-	m.prefix = t.newPrefix(sum)
-	m.own = m.b.Let("own", m.b.Mul(t.warp(), loop.Int(digits)))
+	m.prefix = t.PrefixOf(loop.Add, loop.Int(0))
+	m.own = m.b.Let("own", m.b.Mul(t.Warp(), loop.Int(digits)))
 	return m
 }
 
@@ -245,16 +245,17 @@ func (p *countingPass) moveTiles() {
 			}
 		}
 	}
-	m := p.tileMove(p.tileTeam("move"), words, pack)
+	t, e := p.tileTeam("move")
+	m := p.tileMove(t, e, words, pack)
 	m.eachFullTile(m.moveTile)
 	st := m.tileStage("move")
 	st.Allocs = allocs
-	t := p.tileTeam("move")
-	t.standIn(st)
-	q := p.tileMove(t, words, pack)
+	t, e = p.tileTeam("move")
+	t.StandIn(st)
+	q := p.tileMove(t, e, words, pack)
 	q.eachFullTile(q.moveQuickly)
-	t.standsIn(&st)
-	p.addStage(st)
+	t.StandsIn(&st)
+	p.AddStage(st)
 }
 
 // eachFullTile runs body for the tiles that have entries.
@@ -267,9 +268,9 @@ func (x *tiledPass) eachFullTile(body func(tile, lo, hi loop.Expr)) {
 // clearCounters sets the counters of all warps to 0.
 func (m *tileMove) clearCounters() {
 	b, t := m.b, m.t
-	n := int64(t.warps) * m.digits()
-	t.times((n+t.threads()-1)/t.threads(), func(k loop.Expr) {
-		at := b.Let("at", b.Add(t.rank(), b.Mul(k, loop.Int(t.threads()))))
+	n := int64(t.Warps) * m.digits()
+	t.Times((n+t.Threads()-1)/t.Threads(), func(k loop.Expr) {
+		at := b.Let("at", b.Add(t.Rank(), b.Mul(k, loop.Int(t.Threads()))))
 		b.If(b.Lt(at, loop.Int(n)), func() { b.Store(m.counters, at, loop.Number(loop.U32, 0)) }, nil)
 	})
 }
@@ -282,11 +283,11 @@ func (m *tileMove) moveTile(tile, lo, hi loop.Expr) {
 	first := m.first(lo)
 	var at []loop.Expr
 	for k := range rounds {
-		at = append(at, b.Let("p", b.Add(first, loop.Int(k*warpSize))))
+		at = append(at, b.Let("p", b.Add(first, loop.Int(k*loop.WarpSize))))
 	}
 	keys, inside := m.load(m.word(digit, lo, hi), hi, at)
 	m.clearCounters()
-	t.barrier()
+	t.Barrier()
 	places, total := m.places(keys, inside, tile)
 	targets := make([]*loop.Ref, len(at))
 	for k := range targets {
@@ -323,7 +324,7 @@ func (m *tileMove) moveTile(tile, lo, hi loop.Expr) {
 func (m *tileMove) first(lo loop.Expr) loop.Expr {
 	b, t := m.b, m.t
 	_, rounds := m.tileSize()
-	return b.Let("first", b.Add(b.Add(lo, b.Mul(t.warp(), loop.Int(rounds*warpSize))), t.lane()))
+	return b.Let("first", b.Add(b.Add(lo, b.Mul(t.Warp(), loop.Int(rounds*loop.WarpSize))), t.Lane()))
 }
 
 // places are where entries go in the tile, of which total are inside.
@@ -333,9 +334,9 @@ func (m *tileMove) places(keys []loop.Expr, inside []*loop.Ref, tile loop.Expr) 
 	for k := range keys {
 		ranks = append(ranks, m.rankOf(m.counters, m.own, keys[k], inside[k]))
 	}
-	t.barrier()
+	t.Barrier()
 	total = m.startTile(m.prefix, m.counters, m.base, tile)
-	t.barrier()
+	t.Barrier()
 	for k := range keys {
 		start := b.Var("to", loop.Number(loop.U32, 0))
 		b.If(inside[k], func() { b.Assign(start, b.Add(b.Load(m.counters, b.Add(m.own, m.digitOf(keys[k]))), ranks[k])) }, nil)
@@ -346,13 +347,13 @@ func (m *tileMove) places(keys []loop.Expr, inside []*loop.Ref, tile loop.Expr) 
 
 // storeWord stores a word of an entry, or the coordinates in it, at its target.
 func (m *tileMove) storeWord(w int, target, v loop.Expr) {
-	b, t, p := m.b, m.t, m.countingPass
+	b, e, p := m.b, m.e, m.countingPass
 	if m.toWords {
-		b.Store(t.write(p.words[w].bufs[m.to]), target, b.Cast(p.words[w].elem(), v))
+		b.Store(e.Write(p.words[w].bufs[m.to]), target, b.Cast(p.words[w].elem(), v))
 		return
 	}
 	for _, axis := range p.writtenAxes(w) {
-		out := t.write(p.out[axis])
+		out := e.Write(p.out[axis])
 		b.Store(out, target, b.Cast(b.Elem(out), m.pack.coordinate(b, b.Cast(loop.U64, v), axis)))
 	}
 }
@@ -363,7 +364,7 @@ func (m *tileMove) storeValue(target, v loop.Expr) {
 	if m.toWords {
 		values = m.payload[m.to]
 	}
-	m.b.Store(m.t.write(values), target, v)
+	m.b.Store(m.e.Write(values), target, v)
 }
 
 // moveQuickly moves a tile without shared memory but for the counters: entries are counted,
@@ -373,12 +374,12 @@ func (m *tileMove) moveQuickly(tile, lo, hi loop.Expr) {
 	_, rounds := m.tileSize()
 	digit := m.digit.word
 	m.clearCounters()
-	t.barrier()
+	t.Barrier()
 	first := m.first(lo)
 	word := m.word(digit, lo, hi)
 	each := func(body func(p, key loop.Expr, inside *loop.Ref)) {
-		t.times(rounds, func(k loop.Expr) {
-			p := b.Let("p", b.Add(first, b.Mul(k, loop.Int(warpSize))))
+		t.Times(rounds, func(k loop.Expr) {
+			p := b.Let("p", b.Add(first, b.Mul(k, loop.Int(loop.WarpSize))))
 			keys, inside := m.load(word, hi, []loop.Expr{p})
 			body(p, keys[0], inside[0])
 		})
@@ -388,9 +389,9 @@ func (m *tileMove) moveQuickly(tile, lo, hi loop.Expr) {
 			b.Atomic(loop.AtomicAdd, m.counters, b.Add(m.own, m.digitOf(key)), loop.Number(loop.U32, 1))
 		}, nil)
 	})
-	t.barrier()
+	t.Barrier()
 	m.startTile(m.prefix, m.counters, m.base, tile)
-	t.barrier()
+	t.Barrier()
 	value := m.value()
 	each(func(p, key loop.Expr, inside *loop.Ref) {
 		place := m.rankOf(m.counters, m.own, key, inside)
@@ -405,7 +406,7 @@ func (m *tileMove) moveQuickly(tile, lo, hi loop.Expr) {
 			m.storeValue(target, value(p))
 		}, nil)
 	})
-	t.barrier() // before the counters are cleared again
+	t.Barrier() // before the counters are cleared again
 }
 
 // movedArray is an array of the entries that are moved: how a thread loads its k-th
@@ -434,9 +435,9 @@ func (x *tiledPass) exchange(shared loop.BufID, arrays []movedArray, inside []*l
 	for k := range places {
 		b.If(inside[k], func() { b.Store(shared, b.Cast(loop.I64, places[k]), values[k]) }, nil)
 	}
-	t.barrier()
+	t.Barrier()
 	for k := range places {
-		i := b.Let("i", b.Add(t.rank(), loop.Int(int64(k)*t.threads())))
+		i := b.Let("i", b.Add(t.Rank(), loop.Int(int64(k)*t.Threads())))
 		b.If(b.Lt(i, total), func() {
 			v := b.Let("v", b.Load(shared, i))
 			arrays[0].store(k, i, b.Let("low", b.Cast(arrays[0].elem, v)))
@@ -445,7 +446,7 @@ func (x *tiledPass) exchange(shared loop.BufID, arrays []movedArray, inside []*l
 			}
 		}, nil)
 	}
-	t.barrier()
+	t.Barrier()
 }
 
 // writtenAxes are the axes of a word of which the last pass writes coordinates.
@@ -464,13 +465,13 @@ func (x *tiledPass) rankOf(counters loop.BufID, own, word loop.Expr, inside *loo
 	b, t := x.b, x.t
 	digit := x.digitOf(word)
 	same := b.Var("same", b.Ballot("all", inside))
-	x.t.times(int64(x.words[x.digit.word].Bits), func(bit loop.Expr) {
+	x.t.Times(int64(x.words[x.digit.word].Bits), func(bit loop.Expr) {
 		set := b.Let("set", b.Ne(b.And(digit, loop.NewBinary(loop.Shl, loop.Int(1), bit)), loop.Int(0)))
 		with := b.Ballot("with", set)
 		b.Assign(same, b.And(same, b.Select(set, with, loop.NewUnary(loop.Not, with))))
 	})
 	one := loop.Number(loop.U32, 1)
-	below := b.Sub(loop.NewBinary(loop.Shl, one, b.Cast(loop.U32, t.lane())), one)
+	below := b.Sub(loop.NewBinary(loop.Shl, one, b.Cast(loop.U32, t.Lane())), one)
 	among := b.Let("among", b.Cast(loop.U32, loop.NewUnary(loop.OnesCount, b.And(same, below))))
 	counter := b.Let("counter", b.Add(own, digit))
 	before := b.Let("before", b.Load(counters, counter))
@@ -484,31 +485,32 @@ func (x *tiledPass) rankOf(counters loop.BufID, own, word loop.Expr, inside *loo
 
 // startTile turns the counters of the warps into where their entries of a digit begin
 // in the tile. base becomes how far they go from there. It returns the number of entries.
-func (x *tiledPass) startTile(prefix *foldPrefix, counters, base loop.BufID, tile loop.Expr) loop.Expr {
+func (x *tiledPass) startTile(prefix *gpu.Prefix, counters, base loop.BufID, tile loop.Expr) loop.Expr {
 	b, t := x.b, x.t
 	digits := int64(1) << x.words[x.digit.word].Bits
-	per := (digits + t.threads() - 1) / t.threads()
-	first := b.Let("first_digit", b.Min(loop.Int(digits), b.Mul(t.rank(), loop.Int(per))))
+	per := (digits + t.Threads() - 1) / t.Threads()
+	first := b.Let("first_digit", b.Min(loop.Int(digits), b.Mul(t.Rank(), loop.Int(per))))
 	end := b.Let("end_digit", b.Min(loop.Int(digits), b.Add(first, loop.Int(per))))
 	counter := func(w, d loop.Expr) loop.Expr { return b.Let("at", b.Add(d, b.Mul(w, loop.Int(digits)))) }
-	sum := t.open(prefix.fold)
+	own := prefix.Open()
+	sum := own[0]
 	b.For("d", first, end, func(d loop.Expr) {
-		t.times(int64(t.warps), func(w loop.Expr) {
-			b.Assign(sum.state[0], b.Add(sum.state[0], b.Cast(loop.I64, b.Load(counters, counter(w, d)))))
+		t.Times(int64(t.Warps), func(w loop.Expr) {
+			b.Assign(sum, b.Add(sum, b.Cast(loop.I64, b.Load(counters, counter(w, d)))))
 		})
 	})
-	before, total := prefix.of(sum)
-	next := b.Var("next", b.Cast(loop.U32, before.state[0]))
-	counts := t.read(x.counts)
+	before, total := prefix.Of(own)
+	next := b.Var("next", b.Cast(loop.U32, before[0]))
+	counts := x.e.Read(x.counts)
 	b.For("d", first, end, func(d loop.Expr) {
-		at := b.Let("place", b.Load(counts, b.Add(b.Mul(d, t.scalar(x.chunks)), tile)))
+		at := b.Let("place", b.Load(counts, b.Add(b.Mul(d, x.e.Scalar(x.chunks)), tile)))
 		b.Store(base, d, b.Sub(at, b.Cast(x.count, next)))
-		t.times(int64(t.warps), func(w loop.Expr) {
+		t.Times(int64(t.Warps), func(w loop.Expr) {
 			at := counter(w, d)
 			n := b.Let("n", b.Load(counters, at))
 			b.Store(counters, at, next)
 			b.Assign(next, b.Add(next, n))
 		})
 	})
-	return b.Let("total", total.state[0])
+	return b.Let("total", total[0])
 }

@@ -1,10 +1,11 @@
-package lower
+package convert
 
 import (
 	"fmt"
 
 	"github.com/lacuna-sparse/lacuna/ir"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
+	"github.com/lacuna-sparse/lacuna/lower/emit"
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
@@ -58,7 +59,7 @@ func (o EntryOrder) repeats() bool { return o == Repeating || o == PackedRepeati
 func (o EntryOrder) packed() bool { return o == Packed || o == PackedRepeating }
 
 // ConvertOptions steer the lowering of a conversion.
-type ConvertOptions struct {
+type Options struct {
 	// Grain is as in Options.
 	Grain   int64
 	Entries EntryOrder
@@ -79,7 +80,7 @@ type ConvertOptions struct {
 //
 // A buffer of the Kernel's Result may be one of its Inputs: the result then
 // shares that array with the source.
-func Convert(from, to *ir.Tensor, types OperandTypes, opts ConvertOptions) (*Kernel, error) {
+func Lower(from, to *ir.Tensor, types emit.OperandTypes, opts Options) (*emit.Kernel, error) {
 	if from.Rank != to.Rank || from.Rank == 0 || from.DType != to.DType {
 		return nil, fmt.Errorf("cannot convert %s, a %s %s, to a %s %s: rank and element type must be the same, and the rank not 0",
 			from.Name, from.Format, from.DType, to.Format, to.DType)
@@ -106,7 +107,7 @@ func Convert(from, to *ir.Tensor, types OperandTypes, opts ConvertOptions) (*Ker
 			c.cut(sorted, has)
 		}
 	}
-	return &Kernel{Program: c.program, Inputs: c.inputList, Scalars: c.scalarList, Result: c.result, Notes: c.notes}, nil
+	return c.Done(), nil
 }
 
 // allSparse reports whether every level is S.
@@ -131,9 +132,9 @@ func sparseRank(f tensor.Format) int {
 
 // converter is a conversion under construction.
 type converter struct {
-	*kernel
+	*emit.Builder
 	from, to *ir.Tensor
-	how      ConvertOptions
+	how      Options
 	source   *storedEntries // nil if entries are packed
 	packed   *packedEntries
 	// An entry is one stored value or, if blocks is set, one dense block of
@@ -154,18 +155,14 @@ type converter struct {
 	fill    loop.BufferID // one element, -1 until it is needed
 }
 
-func newConverter(from, to *ir.Tensor, types OperandTypes, how ConvertOptions) *converter {
+func newConverter(from, to *ir.Tensor, types emit.OperandTypes, how Options) *converter {
 	c := &converter{
-		kernel: &kernel{
-			types:   types,
-			program: &loop.Program{Name: loop.CleanName("convert_" + from.Name)},
-			inputs:  map[Input]loop.BufferID{}, scalars: map[Scalar]loop.ScalarID{},
-			result: Result{Tensor: to, Values: -1, Fill: -1, Found: -1},
-		},
-		from: from, to: to, how: how, elem: movedType(from.DType), fill: -1,
+		Builder: emit.New("convert_"+from.Name, types),
+		from:    from, to: to, how: how, elem: movedType(from.DType), fill: -1,
 	}
+	c.Result.Tensor = to
 	if how.Entries.repeats() {
-		c.elem = loopType(from.DType) // they are summed
+		c.elem = emit.Type(from.DType) // they are summed
 	}
 	sparse := sparseRank(from.Format)
 	same := sparse == sparseRank(to.Format) && sameAxes(from.Format.Order()[sparse:], to.Format.Order()[sparse:])
@@ -181,9 +178,9 @@ func newConverter(from, to *ir.Tensor, types OperandTypes, how ConvertOptions) *
 	}
 	c.count = loop.U64
 	if !to.Format.IsDense() {
-		c.count = loopType(types.IndexType(to, c.firstCompressed(), Positions))
+		c.count = emit.Type(types.IndexType(to, c.firstCompressed(), emit.Positions))
 	}
-	c.vals = c.inputAs(from, 0, Values, c.elem)
+	c.vals = c.inputAs(from, 0, emit.Values, c.elem)
 	var total loop.SizeExpr
 	if how.Entries.packed() {
 		c.packed = newPackedEntries(c)
@@ -192,8 +189,8 @@ func newConverter(from, to *ir.Tensor, types OperandTypes, how ConvertOptions) *
 		c.source = newStoredEntries(c, depth)
 		total = c.source.total()
 	}
-	c.entries = c.newScalar("entries", false)
-	c.addStage(loop.Stage{Name: "size", Partition: -1, Lets: []loop.ScalarLet{{Scalar: c.entries, Value: total}}})
+	c.entries = c.NewScalar("entries", false)
+	c.AddStage(loop.Stage{Name: "size", Partition: -1, Lets: []loop.ScalarLet{{Scalar: c.entries, Value: total}}})
 	c.note()
 	return c
 }
@@ -216,7 +213,7 @@ func (c *converter) note() {
 	} else if c.to.Format.IsDense() {
 		how = "each entry to its place"
 	}
-	c.notes = append(c.notes, fmt.Sprintf("%s: %s to %s, %s", c.from.Name, c.from.Format, c.to.Format, how))
+	c.Notes = append(c.Notes, fmt.Sprintf("%s: %s to %s, %s", c.from.Name, c.from.Format, c.to.Format, how))
 }
 
 func sameAxes(x, y []int) bool {
@@ -231,7 +228,7 @@ func sameAxes(x, y []int) bool {
 // movedType is the unsigned type as wide as dt. Complex numbers are moved as
 // they are, for alignment: no load or store changes their bits.
 func movedType(dt tensor.DType) loop.Type {
-	switch t := loopType(dt); {
+	switch t := emit.Type(dt); {
 	case t.IsComplex():
 		return t
 	case t.Size() == 1:
@@ -245,55 +242,55 @@ func movedType(dt tensor.DType) loop.Type {
 }
 
 // inputAs is the buffer of an operand's array with the given element type.
-func (c *converter) inputAs(t *ir.Tensor, level int, kind ArrayKind, elem loop.Type) loop.BufferID {
-	id := c.input(t, level, kind)
-	c.program.Buffers[id].Elem = elem
+func (c *converter) inputAs(t *ir.Tensor, level int, kind emit.ArrayKind, elem loop.Type) loop.BufferID {
+	id := c.Input(t, level, kind)
+	c.Program.Buffers[id].Elem = elem
 	return id
 }
 
 // indexType is the type of an index array of the target.
-func (c *converter) indexType(level int, kind ArrayKind) loop.Type {
-	return loopType(c.types.IndexType(c.to, level, kind))
+func (c *converter) indexType(level int, kind emit.ArrayKind) loop.Type {
+	return emit.Type(c.Types.IndexType(c.to, level, kind))
 }
 
 // extentOf is the program scalar with the extent of an axis.
-func (c *converter) extentOf(axis int) loop.ScalarID { return c.dim(c.from, axis) }
+func (c *converter) extentOf(axis int) loop.ScalarID { return c.Dim(c.from, axis) }
 
 // sizeOf is the product of the extents of axes.
 func (c *converter) sizeOf(axes []int) loop.SizeExpr {
 	n := loop.SizeExpr(loop.SizeConst(1))
 	for _, axis := range axes {
-		n = sizeTimes(n, loop.SizeScalar(c.extentOf(axis)))
+		n = emit.Times(n, loop.SizeScalar(c.extentOf(axis)))
 	}
 	return n
 }
 
 // extentsIn is sizeOf inside a function.
-func (c *converter) extentsIn(e *emitter, axes []int) loop.Expr {
+func (c *converter) extentsIn(e *emit.Func, axes []int) loop.Expr {
 	var n loop.Expr = loop.Int(1)
 	for _, axis := range axes {
-		n = e.b.Mul(n, e.scalar(c.extentOf(axis)))
+		n = e.B.Mul(n, e.Scalar(c.extentOf(axis)))
 	}
-	return e.b.Let("size", n)
+	return e.B.Let("size", n)
 }
 
 // evenly registers the cut of n elements into chunks of equal size.
 func (c *converter) evenly(n loop.SizeExpr) int {
-	return c.partition(rootLoop{cut: true, n: n, weight: -1, grain: c.how.Grain})
+	return c.Partition(n, -1, c.how.Grain)
 }
 
 // fillValue is the fill of the source.
-func (c *converter) fillValue(e *emitter) loop.Expr {
+func (c *converter) fillValue(e *emit.Func) loop.Expr {
 	if c.fill < 0 {
-		c.fill = c.inputAs(c.from, 0, FillValue, c.elem)
+		c.fill = c.inputAs(c.from, 0, emit.FillValue, c.elem)
 	}
-	return e.b.Let("fill", e.b.Load(e.read(c.fill), loop.Int(0)))
+	return e.B.Let("fill", e.B.Load(e.Read(c.fill), loop.Int(0)))
 }
 
 // differs is the test of a value against the fill: in any bit, but NaN is the
 // same as any other NaN. It is made before the loop and applied in it.
-func (c *converter) differs(e *emitter) func(v loop.Expr) loop.Expr {
-	b := e.b
+func (c *converter) differs(e *emit.Func) func(v loop.Expr) loop.Expr {
+	b := e.B
 	fill := c.fillValue(e)
 	if c.elem.IsComplex() {
 		part := func(op loop.UnaryOp, v loop.Expr) loop.Expr {
@@ -326,14 +323,14 @@ var infinities = map[tensor.DType]uint64{
 // initialise allocates n values that all are the fill, if needed says so, a
 // number that is 0 where they will all be overwritten.
 func (c *converter) initialise(values loop.BufferID, n, needed loop.SizeExpr, lets ...loop.ScalarLet) {
-	e := c.emitter("initialise")
+	e := c.NewFunc("initialise")
 	v := c.fillValue(e)
-	e.b.ForIndependent("p", e.b.Lo(), e.b.Hi(), func(p loop.Expr) { e.b.Store(e.write(values), p, v) })
-	s := e.stage("initialise")
+	e.B.ForIndependent("p", e.B.Lo(), e.B.Hi(), func(p loop.Expr) { e.B.Store(e.Write(values), p, v) })
+	s := e.Stage("initialise")
 	s.Lets = lets
 	s.Allocs = []loop.Alloc{{Buffer: values, Len: n}}
-	s.Partition = c.evenly(sizeTimes(n, &loop.SizeOp{Op: loop.Min, X: loop.SizeConst(1), Y: needed}))
-	c.addStage(s)
+	s.Partition = c.evenly(emit.Times(n, &loop.SizeOp{Op: loop.Min, X: loop.SizeConst(1), Y: needed}))
+	c.AddStage(s)
 }
 
 // toDense emits the conversion to a format without sparse levels: every value
@@ -341,14 +338,14 @@ func (c *converter) initialise(values loop.BufferID, n, needed loop.SizeExpr, le
 func (c *converter) toDense() {
 	order := c.to.Format.Order()
 	size := c.sizeOf(order)
-	values := c.buffer(c.to.Name+"_vals", c.elem, loop.Output)
-	total := c.newScalar("size", false)
+	values := c.Buffer(c.to.Name+"_vals", c.elem, loop.Output)
+	total := c.NewScalar("size", false)
 	c.initialise(values, loop.SizeScalar(total),
 		&loop.SizeOp{Op: loop.Sub, X: loop.SizeScalar(total), Y: loop.SizeScalar(c.entries)},
 		loop.ScalarLet{Scalar: total, Value: size})
-	e := c.emitter("scatter")
-	b := e.b
-	out, in := e.write(values), e.read(c.vals)
+	e := c.NewFunc("scatter")
+	b := e.B
+	out, in := e.Write(values), e.Read(c.vals)
 	strides := make([]loop.Expr, c.to.Rank) // by axis
 	for l := range order {
 		strides[order[l]] = c.extentsIn(e, order[l+1:])
@@ -360,12 +357,12 @@ func (c *converter) toDense() {
 		}
 		b.Store(out, at, b.Load(in, en.pos))
 	})
-	s := e.stage("scatter")
+	s := e.Stage("scatter")
 	s.Partition = c.evenly(loop.SizeScalar(c.entries))
-	c.addStage(s)
-	c.result.Values = values
-	c.result.Levels = make([]ResultLevel, c.to.Rank)
-	for l := range c.result.Levels {
-		c.result.Levels[l] = ResultLevel{-1, -1}
+	c.AddStage(s)
+	c.Result.Values = values
+	c.Result.Levels = make([]emit.ResultLevel, c.to.Rank)
+	for l := range c.Result.Levels {
+		c.Result.Levels[l] = emit.ResultLevel{Pos: -1, Crd: -1}
 	}
 }

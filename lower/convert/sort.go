@@ -1,9 +1,10 @@
-package lower
+package convert
 
 import (
 	"fmt"
 
 	"github.com/lacuna-sparse/lacuna/ir/loop"
+	"github.com/lacuna-sparse/lacuna/lower/emit"
 )
 
 // Entries are sorted by stable counting passes, from the least significant digit
@@ -100,33 +101,33 @@ func (s *sorter) targets() (has stored, done bool) {
 	has = stored{crd: map[int]loop.BufferID{}, values: -1, from: -1, sorted: true}
 	if s.scatter {
 		for l, axis := range order {
-			s.out[axis] = s.buffer(fmt.Sprintf("sorted%d", l), s.indexType(l, Coordinates), loop.Temp)
+			s.out[axis] = s.Buffer(fmt.Sprintf("sorted%d", l), s.indexType(l, emit.Coordinates), loop.Temp)
 		}
-		s.values = s.buffer("sorted_vals", s.elem, loop.Temp)
+		s.values = s.Buffer("sorted_vals", s.elem, loop.Temp)
 		has.from = s.values
 		return has, false
 	}
-	s.values = s.buffer(s.to.Name+"_vals", s.elem, loop.Output)
+	s.values = s.Buffer(s.to.Name+"_vals", s.elem, loop.Output)
 	has.values = s.values
 	for l := last.first; l <= last.last; l++ {
 		has.crd[l] = s.crdBuffer(l)
 		s.out[order[l]] = has.crd[l]
 	}
 	if (s.how.Path.Buckets || s.how.Path.Rows) && len(segs) == 1 && last.first == len(s.bucketAxes()) {
-		s.starts = s.buffer(fmt.Sprintf("%s%d_pos", s.to.Name, last.first), s.count, loop.Output)
-		s.result.Values = s.values
-		s.result.Levels = make([]ResultLevel, s.to.Rank)
-		for l := range s.result.Levels {
-			s.result.Levels[l] = ResultLevel{-1, -1}
+		s.starts = s.Buffer(fmt.Sprintf("%s%d_pos", s.to.Name, last.first), s.count, loop.Output)
+		s.Result.Values = s.values
+		s.Result.Levels = make([]emit.ResultLevel, s.to.Rank)
+		for l := range s.Result.Levels {
+			s.Result.Levels[l] = emit.ResultLevel{Pos: -1, Crd: -1}
 			if crd, ok := has.crd[l]; ok {
-				s.result.Levels[l].Crd = crd
+				s.Result.Levels[l].Crd = crd
 			}
 		}
-		s.result.Levels[last.first].Pos = s.starts
+		s.Result.Levels[last.first].Pos = s.starts
 		return has, true
 	}
 	for l := 0; l < last.first; l++ {
-		s.out[order[l]] = s.buffer(fmt.Sprintf("sorted%d", l), s.indexType(l, Coordinates), loop.Temp)
+		s.out[order[l]] = s.Buffer(fmt.Sprintf("sorted%d", l), s.indexType(l, emit.Coordinates), loop.Temp)
 	}
 	return has, false
 }
@@ -149,16 +150,16 @@ type countingPass struct {
 func (s *sorter) pass(i int, d digit, last bool) {
 	name := func(what string) string { return fmt.Sprintf("%s%d", what, i) }
 	p := &countingPass{sorter: s, number: i, digit: d, last: last,
-		n: s.kept, chunks: s.newScalar(name("parts"), false), per: s.newScalar(name("per"), false),
-		buckets: s.newScalar(name("buckets"), false)}
+		n: s.kept, chunks: s.NewScalar(name("parts"), false), per: s.NewScalar(name("per"), false),
+		buckets: s.NewScalar(name("buckets"), false)}
 	if p.ownCounters() {
-		p.stride, p.ranges = s.newScalar(name("stride"), false), s.newScalar(name("ranges"), false)
-		p.sums = s.buffer(name("sums"), s.count, loop.Temp)
+		p.stride, p.ranges = s.NewScalar(name("stride"), false), s.NewScalar(name("ranges"), false)
+		p.sums = s.Buffer(name("sums"), s.count, loop.Temp)
 	}
 	if p.inPlace() {
 		p.counts = s.starts
 	} else {
-		p.counts = s.buffer(name("counts"), s.count, loop.Temp)
+		p.counts = s.Buffer(name("counts"), s.count, loop.Temp)
 	}
 	if p.tiled() {
 		p.countTiles()
@@ -196,25 +197,25 @@ func (p *countingPass) wanted() bool {
 }
 
 // counter names the element that counts a bucket, given the first of the chunk's.
-func (p *countingPass) counter(e *emitter, name string, row, bucket loop.Expr) loop.Expr {
+func (p *countingPass) counter(e *emit.Func, name string, row, bucket loop.Expr) loop.Expr {
 	if p.inPlace() {
-		return e.b.Let(name, e.b.Add(bucket, loop.Int(1)))
+		return e.B.Let(name, e.B.Add(bucket, loop.Int(1)))
 	}
 	if p.how.Grids {
-		bucket = e.b.Mul(bucket, e.scalar(p.chunks))
+		bucket = e.B.Mul(bucket, e.Scalar(p.chunks))
 	}
-	return e.b.Let(name, e.b.Add(row, bucket))
+	return e.B.Let(name, e.B.Add(row, bucket))
 }
 
 // row is the first counter of the chunk.
-func (p *countingPass) row(e *emitter) loop.Expr {
+func (p *countingPass) row(e *emit.Func) loop.Expr {
 	if p.how.Path.Alone {
 		return loop.Int(0)
 	}
 	if p.how.Grids {
-		return e.b.Chunk() // counters of a bucket lie side by side
+		return e.B.Chunk() // counters of a bucket lie side by side
 	}
-	return e.b.Let("row", e.b.Mul(e.b.Chunk(), e.scalar(p.stride)))
+	return e.B.Let("row", e.B.Mul(e.B.Chunk(), e.Scalar(p.stride)))
 }
 
 // bucketAxes are the axes whose coordinates number the buckets.
@@ -227,8 +228,8 @@ func (s *sorter) bucketAxes() []int {
 
 // groupShift is how many of the lower bits of a bucket's number do not tell its
 // group.
-func (s *sorter) groupShift(e *emitter) loop.Expr {
-	b := e.b
+func (s *sorter) groupShift(e *emit.Func) loop.Expr {
+	b := e.B
 	n := s.extentsIn(e, s.bucketAxes())
 	shift := b.Var("shift", loop.Int(0))
 	b.While(b.Gt(n, loop.NewBinary(loop.Shl, loop.Int(1<<s.how.Path.Group), shift)), func() {
@@ -318,10 +319,10 @@ func (p *countingPass) rangeSize() int64 {
 }
 
 // eachBucket runs body for the buckets of a range.
-func (p *countingPass) eachBucket(e *emitter, number loop.Expr, body func(first, last loop.Expr)) {
-	b := e.b
+func (p *countingPass) eachBucket(e *emit.Func, number loop.Expr, body func(first, last loop.Expr)) {
+	b := e.B
 	first := b.Let("first", b.Mul(number, loop.Int(p.rangeSize())))
-	body(first, b.Let("last", b.Min(e.scalar(p.buckets), b.Add(first, loop.Int(p.rangeSize())))))
+	body(first, b.Let("last", b.Min(e.Scalar(p.buckets), b.Add(first, loop.Int(p.rangeSize())))))
 }
 
 // item is an entry as a pass sees it.
@@ -335,12 +336,12 @@ type item struct {
 
 // eachItem emits the loop of a chunk of the pass. The words say which the body
 // uses; in the pass that has none, and in the last, it may use coordinates.
-func (p *countingPass) eachItem(e *emitter, words []int, coords bool, body func(it item)) {
-	b := e.b
-	lo, hi := loop.Expr(loop.Int(0)), e.scalar(p.n)
+func (p *countingPass) eachItem(e *emit.Func, words []int, coords bool, body func(it item)) {
+	b := e.B
+	lo, hi := loop.Expr(loop.Int(0)), e.Scalar(p.n)
 	if !p.how.Path.Alone {
-		lo = b.Let("begin", b.Min(e.scalar(p.n), b.Mul(b.Chunk(), e.scalar(p.per))))
-		hi = b.Let("end", b.Min(e.scalar(p.n), b.Add(lo, e.scalar(p.per))))
+		lo = b.Let("begin", b.Min(e.Scalar(p.n), b.Mul(b.Chunk(), e.Scalar(p.per))))
+		hi = b.Let("end", b.Min(e.Scalar(p.n), b.Add(lo, e.Scalar(p.per))))
 	}
 	var want axisSet
 	if p.digit.word == bucketNumber || p.digit.word == bucketGroup {
@@ -369,8 +370,8 @@ func (p *countingPass) eachItem(e *emitter, words []int, coords bool, body func(
 		from := (p.number - 1) % 2
 		b.For("p", lo, hi, func(at loop.Expr) {
 			it := item{}
-			it.word = func(w int) loop.Expr { return b.Cast(loop.U64, b.Load(e.read(p.words[w].bufs[from]), at)) }
-			it.value = func() loop.Expr { return b.Load(e.read(p.payload[from]), at) }
+			it.word = func(w int) loop.Expr { return b.Cast(loop.U64, b.Load(e.Read(p.words[w].bufs[from]), at)) }
+			it.value = func() loop.Expr { return b.Load(e.Read(p.payload[from]), at) }
 			loaded := map[int]loop.Expr{}
 			it.coord = func(axis int) loop.Expr {
 				w := wordWith(p.words, axis)
@@ -395,19 +396,19 @@ func (p *countingPass) eachItem(e *emitter, words []int, coords bool, body func(
 			if p.blocks {
 				return b.Cast(p.count, en.pos)
 			}
-			return b.Load(e.read(p.vals), en.pos)
+			return b.Load(e.Read(p.vals), en.pos)
 		}
 		if differs == nil {
 			body(it)
 			return
 		}
-		b.If(differs(b.Let("v", b.Load(e.read(p.vals), en.pos))), func() { body(it) }, nil)
+		b.If(differs(b.Let("v", b.Load(e.Read(p.vals), en.pos))), func() { body(it) }, nil)
 	})
 }
 
 // bucket is the number of the bucket that an item falls into.
-func (p *countingPass) bucket(e *emitter, it item) loop.Expr {
-	b := e.b
+func (p *countingPass) bucket(e *emit.Func, it item) loop.Expr {
+	b := e.B
 	if p.digit.word == wordGroup {
 		return b.Let("bucket", b.Cast(loop.I64, loop.NewBinary(loop.Shr, it.word(0), it.group)))
 	}
@@ -420,7 +421,7 @@ func (p *countingPass) bucket(e *emitter, it item) loop.Expr {
 	for _, axis := range p.bucketAxes() {
 		c := it.coord(axis)
 		if at != nil {
-			c = b.Add(b.Mul(at, e.scalar(p.extentOf(axis))), c)
+			c = b.Add(b.Mul(at, e.Scalar(p.extentOf(axis))), c)
 		}
 		at = c
 	}
@@ -432,9 +433,9 @@ func (p *countingPass) bucket(e *emitter, it item) loop.Expr {
 
 // countStage counts the entries of each bucket in each chunk.
 func (p *countingPass) countStage() {
-	e := p.emitter("count")
-	b := e.b
-	counts := e.write(p.counts)
+	e := p.NewFunc("count")
+	b := e.B
+	counts := e.Write(p.counts)
 	row := p.row(e)
 	var words []int
 	switch {
@@ -444,7 +445,7 @@ func (p *countingPass) countStage() {
 		words = []int{0}
 	}
 	if p.ownCounters() {
-		b.ForIndependent("bucket", row, b.Add(row, e.scalar(p.buckets)), func(at loop.Expr) { b.Store(counts, at, loop.Number(p.count, 0)) })
+		b.ForIndependent("bucket", row, b.Add(row, e.Scalar(p.buckets)), func(at loop.Expr) { b.Store(counts, at, loop.Number(p.count, 0)) })
 	}
 	p.eachItem(e, words, false, func(it item) {
 		at := p.counter(e, "at", row, p.bucket(e, it))
@@ -453,29 +454,29 @@ func (p *countingPass) countStage() {
 	if p.ownCounters() {
 		p.sumRanges(e, row)
 	}
-	p.part = p.partition(rootLoop{cut: true, n: loop.SizeScalar(p.chunks), weight: -1, grain: 1})
-	st := e.stage("count")
+	p.part = p.Partition(loop.SizeScalar(p.chunks), -1, 1)
+	st := e.Stage("count")
 	st.Partition = p.part
 	st.Lets = p.lets()
-	size := sizeTimes(loop.SizeScalar(p.chunks), loop.SizeScalar(p.buckets))
+	size := emit.Times(loop.SizeScalar(p.chunks), loop.SizeScalar(p.buckets))
 	if p.inPlace() {
 		size = &loop.SizeOp{Op: loop.Add, X: loop.SizeScalar(p.buckets), Y: loop.SizeConst(1)}
 	}
 	st.Allocs = []loop.Alloc{{Buffer: p.counts, Zero: true, Len: size}}
 	if p.ownCounters() {
-		st.Allocs = []loop.Alloc{{Buffer: p.counts, Len: sizeTimes(loop.SizeScalar(p.chunks), loop.SizeScalar(p.stride))},
-			{Buffer: p.sums, Len: sizeTimes(loop.SizeScalar(p.chunks), loop.SizeScalar(p.ranges))}}
+		st.Allocs = []loop.Alloc{{Buffer: p.counts, Len: emit.Times(loop.SizeScalar(p.chunks), loop.SizeScalar(p.stride))},
+			{Buffer: p.sums, Len: emit.Times(loop.SizeScalar(p.chunks), loop.SizeScalar(p.ranges))}}
 	}
-	p.addStage(st)
+	p.AddStage(st)
 }
 
 // sumRanges ends the counting of a chunk: it adds its counters up by ranges of buckets,
 // while they are in the cache.
-func (p *countingPass) sumRanges(e *emitter, row loop.Expr) {
-	b := e.b
-	counts, sums := e.write(p.counts), e.write(p.sums)
-	own := b.Let("own", b.Mul(b.Chunk(), e.scalar(p.ranges)))
-	b.For("range", loop.Int(0), e.scalar(p.ranges), func(r loop.Expr) {
+func (p *countingPass) sumRanges(e *emit.Func, row loop.Expr) {
+	b := e.B
+	counts, sums := e.Write(p.counts), e.Write(p.sums)
+	own := b.Let("own", b.Mul(b.Chunk(), e.Scalar(p.ranges)))
+	b.For("range", loop.Int(0), e.Scalar(p.ranges), func(r loop.Expr) {
 		sum := b.Var("sum", loop.Number(p.count, 0))
 		p.eachBucket(e, r, func(first, last loop.Expr) {
 			b.For("bucket", b.Add(row, first), b.Add(row, last), func(at loop.Expr) { b.Assign(sum, b.Add(sum, b.Load(counts, at))) })
@@ -486,9 +487,9 @@ func (p *countingPass) sumRanges(e *emitter, row loop.Expr) {
 
 // firstOfRanges puts into the first chunk's sums how many entries are in the buckets of all ranges before.
 func (p *countingPass) firstOfRanges() {
-	e := p.emitter("place_ranges")
-	b := e.b
-	sums, chunks, ranges := e.write(p.sums), e.scalar(p.chunks), e.scalar(p.ranges)
+	e := p.NewFunc("place_ranges")
+	b := e.B
+	sums, chunks, ranges := e.Write(p.sums), e.Scalar(p.chunks), e.Scalar(p.ranges)
 	place := b.Var("place", loop.Number(p.count, 0))
 	b.For("range", loop.Int(0), ranges, func(r loop.Expr) {
 		n := b.Var("n", loop.Number(p.count, 0))
@@ -498,7 +499,7 @@ func (p *countingPass) firstOfRanges() {
 		b.Store(sums, r, place)
 		b.Assign(place, b.Add(place, n))
 	})
-	p.addStage(e.stage("place_ranges"))
+	p.AddStage(e.Stage("place_ranges"))
 }
 
 // placeRanges turns counts into places, range by range. All entries in the buckets of ranges
@@ -506,25 +507,25 @@ func (p *countingPass) firstOfRanges() {
 // each other, which is vector code; only the sum of the buckets of the last, which then
 // are those of all chunks, goes from one to the next.
 func (p *countingPass) placeRanges() {
-	e := p.emitter("place")
-	b := e.b
-	counts, sums := e.write(p.counts), e.read(p.sums)
+	e := p.NewFunc("place")
+	b := e.B
+	counts, sums := e.Write(p.counts), e.Read(p.sums)
 	one := loop.Int(1)
-	chunks, stride, ranges := e.scalar(p.chunks), e.scalar(p.stride), e.scalar(p.ranges)
+	chunks, stride, ranges := e.Scalar(p.chunks), e.Scalar(p.stride), e.Scalar(p.ranges)
 	places, total := p.starts, loop.BufferID(-1)
 	st := loop.Stage{}
 	size := &loop.SizeOp{Op: loop.Add, X: loop.SizeScalar(p.buckets), Y: loop.SizeConst(1)}
 	if p.wanted() {
 		st.Allocs = append(st.Allocs, loop.Alloc{Buffer: p.starts, Len: size})
 	} else {
-		places = p.buffer(fmt.Sprintf("places%d", p.number), p.count, loop.Temp)
+		places = p.Buffer(fmt.Sprintf("places%d", p.number), p.count, loop.Temp)
 		st.Allocs = append(st.Allocs, loop.Alloc{Buffer: places, Len: size})
 	}
 	if p.number == 0 && p.filter {
-		total = p.buffer("total", p.count, loop.Temp)
+		total = p.Buffer("total", p.count, loop.Temp)
 		st.Allocs = append(st.Allocs, loop.Alloc{Buffer: total, Len: loop.SizeConst(1)})
 	}
-	out := e.write(places)
+	out := e.Write(places)
 	b.For("range", b.Lo(), b.Hi(), func(r loop.Expr) {
 		place := b.Var("place", b.Load(sums, r))
 		p.eachBucket(e, r, func(first, last loop.Expr) {
@@ -555,16 +556,16 @@ func (p *countingPass) placeRanges() {
 			b.ForIndependent("bucket", first, last, func(bucket loop.Expr) { b.Store(counts, bucket, b.Load(out, bucket)) })
 		})
 		b.If(b.Eq(r, b.Sub(ranges, one)), func() {
-			b.Store(out, e.scalar(p.buckets), place)
+			b.Store(out, e.Scalar(p.buckets), place)
 			if total >= 0 {
-				b.Store(e.write(total), loop.Int(0), place)
+				b.Store(e.Write(total), loop.Int(0), place)
 			}
 		}, nil)
 	})
-	done := e.stage("place")
+	done := e.Stage("place")
 	done.Allocs = st.Allocs
-	done.Partition = p.partition(rootLoop{cut: true, n: loop.SizeScalar(p.ranges), weight: -1, grain: 1})
-	p.addStage(done)
+	done.Partition = p.Partition(loop.SizeScalar(p.ranges), -1, 1)
+	p.AddStage(done)
 	if total >= 0 {
 		p.keep(total)
 	}
@@ -573,36 +574,36 @@ func (p *countingPass) placeRanges() {
 // placeAll turns counts into places where those of a bucket lie side by side: by one
 // running sum.
 func (p *countingPass) placeAll() {
-	total := p.buffer(fmt.Sprintf("total%d", p.number), p.count, loop.Temp)
-	all := sizeTimes(loop.SizeScalar(p.chunks), loop.SizeScalar(p.buckets))
-	e := p.emitter("place")
-	b := e.b
-	counts := e.write(p.counts)
+	total := p.Buffer(fmt.Sprintf("total%d", p.number), p.count, loop.Temp)
+	all := emit.Times(loop.SizeScalar(p.chunks), loop.SizeScalar(p.buckets))
+	e := p.NewFunc("place")
+	b := e.B
+	counts := e.Write(p.counts)
 	sum := b.Var("sum", loop.Number(p.count, 0))
-	b.For("at", loop.Int(0), b.Mul(e.scalar(p.chunks), e.scalar(p.buckets)), func(at loop.Expr) {
+	b.For("at", loop.Int(0), b.Mul(e.Scalar(p.chunks), e.Scalar(p.buckets)), func(at loop.Expr) {
 		n := b.Let("n", b.Load(counts, at))
 		b.Store(counts, at, sum)
 		b.Assign(sum, b.Add(sum, n))
 	})
-	b.Store(e.write(total), loop.Int(0), sum)
-	st := e.stage("place")
+	b.Store(e.Write(total), loop.Int(0), sum)
+	st := e.Stage("place")
 	st.Allocs = []loop.Alloc{{Buffer: total, Len: loop.SizeConst(1)}}
 	st.Prefixes = []loop.Prefix{{Buffer: p.counts, Stride: 1, N: all, Total: total}}
-	p.addStage(st)
+	p.AddStage(st)
 	if p.wanted() {
-		e := p.emitter("starts")
-		b := e.b
-		starts := e.write(p.starts)
+		e := p.NewFunc("starts")
+		b := e.B
+		starts := e.Write(p.starts)
 		b.ForIndependent("bucket", b.Lo(), b.Hi(), func(bucket loop.Expr) {
-			at := b.Let("at", b.Mul(bucket, e.scalar(p.chunks)))
-			b.Store(starts, bucket, b.Load(e.read(p.counts), at))
+			at := b.Let("at", b.Mul(bucket, e.Scalar(p.chunks)))
+			b.Store(starts, bucket, b.Load(e.Read(p.counts), at))
 		})
-		b.If(b.Eq(b.Hi(), e.scalar(p.buckets)), func() { b.Store(starts, b.Hi(), b.Load(e.read(total), loop.Int(0))) }, nil)
-		st := e.stage("starts")
-		st.Partition = p.partition(rootLoop{cut: true, n: loop.SizeScalar(p.buckets), weight: -1})
+		b.If(b.Eq(b.Hi(), e.Scalar(p.buckets)), func() { b.Store(starts, b.Hi(), b.Load(e.Read(total), loop.Int(0))) }, nil)
+		st := e.Stage("starts")
+		st.Partition = p.Partition(loop.SizeScalar(p.buckets), -1, 0)
 		st.Allocs = []loop.Alloc{{Buffer: p.starts,
 			Len: &loop.SizeOp{Op: loop.Add, X: loop.SizeScalar(p.buckets), Y: loop.SizeConst(1)}}}
-		p.addStage(st)
+		p.AddStage(st)
 	}
 	p.keep(total)
 }
@@ -610,21 +611,21 @@ func (p *countingPass) placeAll() {
 // keep notes how many entries the first pass has kept.
 func (p *countingPass) keep(total loop.BufferID) {
 	if p.number == 0 && p.filter {
-		p.kept = p.newScalar("kept", false)
-		p.addStage(loop.Stage{Name: "kept", Partition: -1, Lets: []loop.ScalarLet{
+		p.kept = p.NewScalar("kept", false)
+		p.AddStage(loop.Stage{Name: "kept", Partition: -1, Lets: []loop.ScalarLet{
 			{Scalar: p.kept, Value: &loop.SizeLoad{Buffer: total, Index: loop.SizeConst(0)}}}})
 	}
 }
 
 // placeAlone turns the counts of the only chunk into places, in one sweep.
 func (p *countingPass) placeAlone() {
-	e := p.emitter("place")
-	b := e.b
-	counts := e.write(p.counts)
-	size := e.scalar(p.buckets)
+	e := p.NewFunc("place")
+	b := e.B
+	counts := e.Write(p.counts)
+	size := e.Scalar(p.buckets)
 	var starts loop.BufID
 	if p.wanted() {
-		starts = e.write(p.starts)
+		starts = e.Write(p.starts)
 	}
 	sum := b.Var("sum", loop.Number(p.count, 0))
 	b.For("bucket", loop.Int(0), size, func(bucket loop.Expr) {
@@ -639,15 +640,15 @@ func (p *countingPass) placeAlone() {
 	if p.wanted() {
 		b.Store(starts, size, sum)
 	}
-	total := p.buffer(fmt.Sprintf("total%d", p.number), p.count, loop.Temp)
-	b.Store(e.write(total), loop.Int(0), sum)
-	st := e.stage("place")
+	total := p.Buffer(fmt.Sprintf("total%d", p.number), p.count, loop.Temp)
+	b.Store(e.Write(total), loop.Int(0), sum)
+	st := e.Stage("place")
 	st.Allocs = []loop.Alloc{{Buffer: total, Len: loop.SizeConst(1)}}
 	if p.wanted() {
 		st.Allocs = append(st.Allocs, loop.Alloc{Buffer: p.starts,
 			Len: &loop.SizeOp{Op: loop.Add, X: loop.SizeScalar(p.buckets), Y: loop.SizeConst(1)}})
 	}
-	p.addStage(st)
+	p.AddStage(st)
 	p.keep(total)
 }
 
@@ -671,7 +672,7 @@ func (p *countingPass) moveAllocs(to int) (list []loop.Alloc, words []int, pack 
 			list = append(list, loop.Alloc{Buffer: id, Len: kept})
 		}
 	}
-	return append(list, loop.Alloc{Buffer: p.values, Len: sizeTimes(kept, p.sizeOf(p.blockAxes()))}), words, pack
+	return append(list, loop.Alloc{Buffer: p.values, Len: emit.Times(kept, p.sizeOf(p.blockAxes()))}), words, pack
 }
 
 // blockAxes are the axes of the dense blocks that are moved.
@@ -684,9 +685,9 @@ func (s *sorter) blockAxes() []int {
 
 // moveStage moves every entry to its place.
 func (p *countingPass) moveStage() {
-	e := p.emitter("move")
-	b := e.b
-	counts := e.write(p.counts)
+	e := p.NewFunc("move")
+	b := e.B
+	counts := e.Write(p.counts)
 	row := p.row(e)
 	to := p.number % 2
 	allocs, words, pack := p.moveAllocs(to)
@@ -700,34 +701,34 @@ func (p *countingPass) moveStage() {
 		b.Store(counts, slot, b.Cast(p.count, b.Add(at, loop.Int(1))))
 		if pack {
 			for w := range p.words {
-				buf := e.write(p.words[w].bufs[to])
+				buf := e.Write(p.words[w].bufs[to])
 				b.Store(buf, at, b.Cast(b.Elem(buf), it.word(w)))
 			}
-			b.Store(e.write(p.payload[to]), at, it.value())
+			b.Store(e.Write(p.payload[to]), at, it.value())
 			return
 		}
 		for _, axis := range p.axes {
 			if id, ok := p.out[axis]; ok {
-				buf := e.write(id)
+				buf := e.Write(id)
 				b.Store(buf, at, b.Cast(b.Elem(buf), it.coord(axis)))
 			}
 		}
-		values := e.write(p.values)
+		values := e.Write(p.values)
 		if !p.blocks {
 			b.Store(values, at, it.value())
 			return
 		}
-		in := e.read(p.vals)
+		in := e.Read(p.vals)
 		from := b.Let("from", b.Mul(b.Cast(loop.I64, it.value()), size))
 		dest := b.Let("dest", b.Mul(at, size))
 		b.ForIndependent("k", loop.Int(0), size, func(k loop.Expr) {
 			b.Store(values, b.Add(dest, k), b.Load(in, b.Add(from, k)))
 		})
 	})
-	st := e.stage("move")
+	st := e.Stage("move")
 	st.Allocs = allocs
 	st.Partition = p.part
-	p.addStage(st)
+	p.AddStage(st)
 }
 
 // moved makes a set of buffers of words and payload, if it is not there.
@@ -741,18 +742,18 @@ func (s *sorter) moved(set int) {
 	}
 	for i := range s.words {
 		w := &s.words[i]
-		w.bufs[set] = s.buffer(fmt.Sprintf("word%d_%d", i, set), w.elem(), role)
+		w.bufs[set] = s.Buffer(fmt.Sprintf("word%d_%d", i, set), w.elem(), role)
 	}
 	elem := s.elem
 	if s.blocks {
 		elem = s.count
 	}
-	s.payload[set] = s.buffer(fmt.Sprintf("moved%d", set), elem, role)
+	s.payload[set] = s.Buffer(fmt.Sprintf("moved%d", set), elem, role)
 }
 
 // allocate adds the allocation of a buffer, unless an earlier pass has made it.
 func (s *sorter) allocate(list []loop.Alloc, id loop.BufferID, n loop.SizeExpr) []loop.Alloc {
-	for _, stage := range s.program.Stages {
+	for _, stage := range s.Program.Stages {
 		for _, a := range stage.Allocs {
 			if a.Buffer == id {
 				return list

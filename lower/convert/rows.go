@@ -1,9 +1,10 @@
-package lower
+package convert
 
 import (
 	"fmt"
 
 	"github.com/lacuna-sparse/lacuna/ir/loop"
+	"github.com/lacuna-sparse/lacuna/lower/emit"
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
@@ -26,7 +27,7 @@ func (c *converter) sortRows() {
 	s := c.sorter()
 	if s.how.Path.Group > 0 {
 		s.packed, s.results = true, -1
-		s.starts = c.buffer("groups", c.count, loop.Temp)
+		s.starts = c.Buffer("groups", c.count, loop.Temp)
 		s.pass(0, digit{word: bucketGroup}, false)
 		s.groupRows()
 	} else {
@@ -36,7 +37,7 @@ func (c *converter) sortRows() {
 	if c.how.Entries != Unordered {
 		return // there are no repeats
 	}
-	levels := c.result.Levels[1]
+	levels := c.Result.Levels[1]
 	c.mergeRows(c.repeatedRows(levels.Pos, levels.Crd))
 }
 
@@ -44,28 +45,28 @@ func (c *converter) sortRows() {
 // the second and back by digits of the column, then to the result by row.
 func (s *sorter) groupRows() {
 	c := s.converter
-	outPos := c.buffer(fmt.Sprintf("%s1_pos", c.to.Name), c.count, loop.Output)
-	outCrd, outVals := c.crdBuffer(1), c.buffer(c.to.Name+"_vals", c.elem, loop.Output)
+	outPos := c.Buffer(fmt.Sprintf("%s1_pos", c.to.Name), c.count, loop.Output)
+	outCrd, outVals := c.crdBuffer(1), c.Buffer(c.to.Name+"_vals", c.elem, loop.Output)
 	row, column := s.axes[0], s.axes[1]
 	passes, buckets := s.words[0].Passes, int64(1)<<s.words[0].Bits
 	counters := loop.BufferID(-1) // of the digits
 	if passes > 0 {
-		counters = s.buffer("counters", s.count, loop.Scratch)
+		counters = s.Buffer("counters", s.count, loop.Scratch)
 		s.moved(1)
 	}
 	word := s.words[0]
 
-	e := s.emitter("sort_rows")
-	b := e.b
+	e := s.NewFunc("sort_rows")
+	b := e.B
 	pack := s.packing(e, s.words, allAxes(2))
 	shift := s.groupShift(e)
-	n := e.scalar(s.extentOf(row))
-	starts := e.read(s.starts)
+	n := e.Scalar(s.extentOf(row))
+	starts := e.Read(s.starts)
 	var counts loop.BufID
 	if passes > 0 {
-		counts = e.write(counters)
+		counts = e.Write(counters)
 	}
-	pos, crd, vals := e.write(outPos), e.write(outCrd), e.write(outVals)
+	pos, crd, vals := e.Write(outPos), e.Write(outCrd), e.Write(outVals)
 	one, none := loop.Int(1), loop.Number(s.count, 0)
 	increment := func(buf loop.BufID, at loop.Expr) {
 		b.Store(buf, at, b.Add(b.Load(buf, at), loop.Number(s.count, 1)))
@@ -85,7 +86,7 @@ func (s *sorter) groupRows() {
 		})
 	}
 	load := func(set int, p loop.Expr) loop.Expr {
-		return b.Let("word", b.Cast(loop.U64, b.Load(e.write(word.bufs[set]), p)))
+		return b.Let("word", b.Cast(loop.U64, b.Load(e.Write(word.bufs[set]), p)))
 	}
 	bucket := func(k int, w loop.Expr) loop.Expr {
 		d := loop.NewBinary(loop.Shr, w, loop.Number(loop.U64, int64(k*word.Bits)))
@@ -126,9 +127,9 @@ func (s *sorter) groupRows() {
 				b.For("p", begin, end, func(p loop.Expr) {
 					w := load(from, p)
 					at := next(counts, bucket(k, w))
-					out := e.write(word.bufs[to])
+					out := e.Write(word.bufs[to])
 					b.Store(out, at, b.Cast(b.Elem(out), w))
-					b.Store(e.write(s.payload[to]), at, b.Load(e.write(s.payload[from]), p))
+					b.Store(e.Write(s.payload[to]), at, b.Load(e.Write(s.payload[from]), p))
 				})
 			}
 			from := passes % 2
@@ -136,11 +137,11 @@ func (s *sorter) groupRows() {
 				w := load(from, p)
 				at := next(pos, slot(w))
 				b.Store(crd, at, b.Cast(b.Elem(crd), pack.coordinate(b, w, column)))
-				b.Store(vals, at, b.Load(e.write(s.payload[from]), p))
+				b.Store(vals, at, b.Load(e.Write(s.payload[from]), p))
 			})
 		}, nil)
 	})
-	st := e.stage("sort_rows")
+	st := e.Stage("sort_rows")
 	entries := loop.SizeScalar(s.kept)
 	st.Allocs = []loop.Alloc{
 		{Buffer: outPos, Len: &loop.SizeOp{Op: loop.Add, X: loop.SizeScalar(s.extentOf(row)), Y: loop.SizeConst(1)}},
@@ -150,18 +151,18 @@ func (s *sorter) groupRows() {
 		st.Allocs = append(st.Allocs, loop.Alloc{Buffer: word.bufs[1], Len: entries}, loop.Alloc{Buffer: s.payload[1], Len: entries})
 		st.PartitionAllocs = []loop.Alloc{{Buffer: counters, Len: loop.SizeConst(passes << word.Bits)}}
 	}
-	st.Partition = s.partition(rootLoop{cut: true, n: loop.SizeConst(1 << s.how.Path.Group), weight: s.starts, grain: s.how.Grain})
-	s.addStage(st)
-	c.result.Levels = []ResultLevel{{-1, -1}, {outPos, outCrd}}
-	c.result.Values = outVals
+	st.Partition = s.Partition(loop.SizeConst(1<<s.how.Path.Group), s.starts, s.how.Grain)
+	s.AddStage(st)
+	c.Result.Levels = []emit.ResultLevel{{Pos: -1, Crd: -1}, {Pos: outPos, Crd: outCrd}}
+	c.Result.Values = outVals
 }
 
 // repeatedRows looks for neighbours at the same coordinates. Over row ends too at
 // first, which is vector code; where that finds some, row by row.
 func (c *converter) repeatedRows(posID, crdID loop.BufferID) loop.BufferID {
-	e := c.emitter("repeats")
-	b := e.b
-	pos, crd := e.read(posID), e.read(crdID)
+	e := c.NewFunc("repeats")
+	b := e.B
+	pos, crd := e.Read(posID), e.Read(crdID)
 	equal := func(p loop.Expr) loop.Expr { return b.Eq(b.Load(crd, p), b.Load(crd, b.Sub(p, loop.Int(1)))) }
 	some := func(name string, begin, end loop.Expr, found *loop.Ref) {
 		b.For(name, b.Add(begin, loop.Int(1)), end, func(p loop.Expr) { b.Assign(found, b.Or(found, equal(p))) })
@@ -177,7 +178,7 @@ func (c *converter) repeatedRows(posID, crdID loop.BufferID) loop.BufferID {
 		})
 	}, nil)
 	rows := loop.SizeScalar(c.extentOf(c.to.Format.Order()[0]))
-	return c.flags(e, c.partition(rootLoop{cut: true, n: rows, weight: posID, grain: c.how.Grain}), []*loop.Ref{found})
+	return c.flags(e, c.Partition(rows, posID, c.how.Grain), []*loop.Ref{found})
 }
 
 // mergeRows emits the stages that sum neighbours at the same coordinates, where the
@@ -186,14 +187,14 @@ func (c *converter) repeatedRows(posID, crdID loop.BufferID) loop.BufferID {
 // by one thread, but one that allocates nothing.
 func (c *converter) mergeRows(found loop.BufferID) {
 	rows := c.extentOf(c.to.Format.Order()[0])
-	level := c.result.Levels[1]
-	e := c.emitter("merge")
-	b := e.b
+	level := c.Result.Levels[1]
+	e := c.NewFunc("merge")
+	b := e.B
 	one := loop.Int(1)
-	pos, crd, vals := e.write(level.Pos), e.write(level.Crd), e.write(c.result.Values)
-	b.If(b.Ne(b.Load(e.read(found), loop.Int(0)), loop.Number(loop.U8, 0)), func() {
+	pos, crd, vals := e.Write(level.Pos), e.Write(level.Crd), e.Write(c.Result.Values)
+	b.If(b.Ne(b.Load(e.Read(found), loop.Int(0)), loop.Number(loop.U8, 0)), func() {
 		at, begin := b.Var("at", loop.Int(0)), b.Var("begin", loop.Int(0))
-		b.For("i", one, b.Add(e.scalar(rows), one), func(i loop.Expr) {
+		b.For("i", one, b.Add(e.Scalar(rows), one), func(i loop.Expr) {
 			end := b.Let("end", b.LoadIndex(pos, i))
 			before := b.Var("before", loop.Int(-1))
 			zero, back := c.summed(loop.Number(c.elem, 0))
@@ -222,11 +223,11 @@ func (c *converter) mergeRows(found loop.BufferID) {
 			b.Assign(begin, end)
 		})
 	}, nil)
-	c.addStage(e.stage("merge"))
-	kept := c.newScalar("kept", false)
-	c.addStage(loop.Stage{Name: "trim", Partition: -1,
+	c.AddStage(e.Stage("merge"))
+	kept := c.NewScalar("kept", false)
+	c.AddStage(loop.Stage{Name: "trim", Partition: -1,
 		Lets:  []loop.ScalarLet{{Scalar: kept, Value: &loop.SizeLoad{Buffer: level.Pos, Index: loop.SizeScalar(rows)}}},
-		Trims: []loop.Trim{{Buffer: level.Crd, Len: loop.SizeScalar(kept)}, {Buffer: c.result.Values, Len: loop.SizeScalar(kept)}}})
+		Trims: []loop.Trim{{Buffer: level.Crd, Len: loop.SizeScalar(kept)}, {Buffer: c.Result.Values, Len: loop.SizeScalar(kept)}}})
 }
 
 // canSumMoved reports whether values can be summed in the type in which they are

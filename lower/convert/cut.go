@@ -1,9 +1,10 @@
-package lower
+package convert
 
 import (
 	"fmt"
 
 	"github.com/lacuna-sparse/lacuna/ir/loop"
+	"github.com/lacuna-sparse/lacuna/lower/emit"
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
@@ -15,6 +16,15 @@ type stored struct {
 	// are not those of the target yet.
 	sorted bool
 	from   loop.BufferID
+}
+
+// segment is one list of entries of the target: a compressed level with the singletons
+// below it.
+type segment struct {
+	first, last int // levels
+	pos         loop.BufferID
+	crd         []loop.BufferID // by level, from first
+	total       loop.ScalarID
 }
 
 // targetSegments groups the levels of the target. The coordinates have no
@@ -34,7 +44,7 @@ func (c *converter) targetSegments() []segment {
 
 // crdBuffer makes the coordinates of a level of the target.
 func (c *converter) crdBuffer(level int) loop.BufferID {
-	return c.buffer(fmt.Sprintf("%s%d_crd", c.to.Name, level), c.indexType(level, Coordinates), loop.Output)
+	return c.Buffer(fmt.Sprintf("%s%d_crd", c.to.Name, level), c.indexType(level, emit.Coordinates), loop.Output)
 }
 
 // cutter cuts ordered entries into the levels of the target. An entry begins a
@@ -76,10 +86,10 @@ func (c *converter) cut(src entrySource, has stored) {
 		s.total = c.entries
 		if counted {
 			x.slots++
-			s.total = c.newScalar(fmt.Sprintf("%s%d_entries", c.to.Name, s.first), false)
+			s.total = c.NewScalar(fmt.Sprintf("%s%d_entries", c.to.Name, s.first), false)
 		}
 		if s.first > 0 {
-			s.pos = c.buffer(fmt.Sprintf("%s%d_pos", c.to.Name, s.first), c.count, loop.Output)
+			s.pos = c.Buffer(fmt.Sprintf("%s%d_pos", c.to.Name, s.first), c.count, loop.Output)
 		}
 	}
 	if !lastCounted && !has.sorted {
@@ -94,15 +104,15 @@ func (c *converter) cut(src entrySource, has stored) {
 	x.allocateStage()
 	x.fillStage(filter)
 	x.closeStage()
-	c.result.Values = x.has.values
-	c.result.Levels = make([]ResultLevel, c.to.Rank)
-	for l := range c.result.Levels {
-		c.result.Levels[l] = ResultLevel{-1, -1}
+	c.Result.Values = x.has.values
+	c.Result.Levels = make([]emit.ResultLevel, c.to.Rank)
+	for l := range c.Result.Levels {
+		c.Result.Levels[l] = emit.ResultLevel{Pos: -1, Crd: -1}
 	}
 	for _, s := range x.segs {
-		c.result.Levels[s.first].Pos = s.pos
+		c.Result.Levels[s.first].Pos = s.pos
 		for i, id := range s.crd {
-			c.result.Levels[s.first+i].Crd = id
+			c.Result.Levels[s.first+i].Crd = id
 		}
 	}
 }
@@ -115,7 +125,7 @@ func (x *cutter) share() {
 	last := x.segs[len(x.segs)-1]
 	for l := last.first; l <= last.last; l++ {
 		id := x.src.column(x.order[l])
-		if id >= 0 && x.program.Buffers[id].Elem == x.indexType(l, Coordinates) {
+		if id >= 0 && x.Program.Buffers[id].Elem == x.indexType(l, emit.Coordinates) {
 			x.has.crd[l] = id
 		}
 	}
@@ -146,30 +156,30 @@ func (x *cutter) compared() int {
 }
 
 // entryValue is the value of an entry.
-func (x *cutter) entryValue(e *emitter, en entry) loop.Expr {
+func (x *cutter) entryValue(e *emit.Func, en entry) loop.Expr {
 	if x.has.sorted {
-		return e.b.Load(e.read(x.has.from), en.pos)
+		return e.B.Load(e.Read(x.has.from), en.pos)
 	}
-	return e.b.Load(e.read(x.vals), en.pos)
+	return e.B.Load(e.Read(x.vals), en.pos)
 }
 
 // kept wraps body in the test of the filter, if there is one.
-func (x *cutter) kept(e *emitter, filter bool) func(en entry, body func()) {
+func (x *cutter) kept(e *emit.Func, filter bool) func(en entry, body func()) {
 	if !filter {
 		return func(_ entry, body func()) { body() }
 	}
 	differs := x.differs(e)
 	return func(en entry, body func()) {
-		v := e.b.Let("v", e.b.Load(e.read(x.vals), en.pos))
-		e.b.If(differs(v), body, nil)
+		v := e.B.Let("v", e.B.Load(e.Read(x.vals), en.pos))
+		e.B.If(differs(v), body, nil)
 	}
 }
 
 // previous declares the coordinates of the entry before the chunk, by level; the
 // outermost is -1, which is no coordinate, if there is none. then is what else
 // follows from there being one.
-func (x *cutter) previous(e *emitter, last loop.Expr, then func(prev []*loop.Ref)) []*loop.Ref {
-	b := e.b
+func (x *cutter) previous(e *emit.Func, last loop.Expr, then func(prev []*loop.Ref)) []*loop.Ref {
+	b := e.B
 	prev := make([]*loop.Ref, x.compared())
 	for l := range prev {
 		prev[l] = b.Var("prev", loop.Int(-1))
@@ -189,8 +199,8 @@ func (x *cutter) previous(e *emitter, last loop.Expr, then func(prev []*loop.Ref
 // begins gives for each segment whether an entry begins a position of it or, of
 // one that is not counted, whether its parent is another than that of the entry
 // before.
-func (x *cutter) begins(e *emitter, en entry, prev []*loop.Ref) []loop.Expr {
-	b := e.b
+func (x *cutter) begins(e *emit.Func, en entry, prev []*loop.Ref) []loop.Expr {
+	b := e.B
 	var changed loop.Expr = loop.Truth(false)
 	list := make([]loop.Expr, len(x.segs))
 	l := 0
@@ -209,9 +219,9 @@ func (x *cutter) begins(e *emitter, en entry, prev []*loop.Ref) []loop.Expr {
 }
 
 // remember makes an entry the one before the next.
-func (x *cutter) remember(e *emitter, en entry, prev []*loop.Ref) {
+func (x *cutter) remember(e *emit.Func, en entry, prev []*loop.Ref) {
 	for l := range prev {
-		e.b.Assign(prev[l], en.coords[x.order[l]])
+		e.B.Assign(prev[l], en.coords[x.order[l]])
 	}
 }
 
@@ -219,10 +229,10 @@ func (x *cutter) remember(e *emitter, en entry, prev []*loop.Ref) {
 // filter it cannot know which entry is before its chunk, takes the first it
 // keeps to begin positions everywhere, and notes which that is.
 func (x *cutter) countStage(filter bool) {
-	x.counts = x.buffer("counts", x.count, loop.Temp)
-	e := x.emitter("count")
+	x.counts = x.Buffer("counts", x.count, loop.Temp)
+	e := x.NewFunc("count")
 	x.src.open(e)
-	b := e.b
+	b := e.B
 	numbers := make([]*loop.Ref, len(x.segs))
 	for i := range x.segs {
 		if x.counted[i] {
@@ -252,21 +262,21 @@ func (x *cutter) countStage(filter bool) {
 			}
 		})
 	})
-	counts := e.write(x.counts)
+	counts := e.Write(x.counts)
 	x.eachSlot(func(slot, i int) {
 		b.Store(counts, x.slot(e, b.Chunk(), slot), b.Cast(x.count, numbers[i]))
 	})
-	chunks := x.chunks(x.part)
-	allocs := []loop.Alloc{{Buffer: x.counts, Len: sizeTimes(chunks, loop.SizeConst(x.slots))}}
+	chunks := x.Chunks(x.part)
+	allocs := []loop.Alloc{{Buffer: x.counts, Len: emit.Times(chunks, loop.SizeConst(x.slots))}}
 	if filter {
-		x.first, x.before = x.buffer("first", loop.I64, loop.Temp), x.buffer("before", loop.I64, loop.Temp)
-		b.Store(e.write(x.first), b.Chunk(), first)
-		b.Store(e.write(x.before), b.Chunk(), last)
+		x.first, x.before = x.Buffer("first", loop.I64, loop.Temp), x.Buffer("before", loop.I64, loop.Temp)
+		b.Store(e.Write(x.first), b.Chunk(), first)
+		b.Store(e.Write(x.before), b.Chunk(), last)
 		allocs = append(allocs, loop.Alloc{Buffer: x.first, Len: chunks}, loop.Alloc{Buffer: x.before, Len: chunks})
 	}
-	st := e.stage("count")
+	st := e.Stage("count")
 	st.Partition, st.PartitionAllocs = x.part, allocs
-	x.addStage(st)
+	x.AddStage(st)
 }
 
 // eachSlot calls f for the counted segments.
@@ -281,30 +291,30 @@ func (x *cutter) eachSlot(f func(slot, seg int)) {
 }
 
 // slot is where the counter of a segment in a chunk stands.
-func (x *cutter) slot(e *emitter, chunk loop.Expr, slot int) loop.Expr {
-	return e.b.Let("slot", e.b.Add(e.b.Mul(chunk, loop.Int(int64(x.slots))), loop.Int(int64(slot))))
+func (x *cutter) slot(e *emit.Func, chunk loop.Expr, slot int) loop.Expr {
+	return e.B.Let("slot", e.B.Add(e.B.Mul(chunk, loop.Int(int64(x.slots))), loop.Int(int64(slot))))
 }
 
 // placeStage turns the counts of chunks into where their positions start.
 func (x *cutter) placeStage(filter bool) {
-	x.totals = x.buffer("totals", x.count, loop.Temp)
-	e := x.emitter("place")
+	x.totals = x.Buffer("totals", x.count, loop.Temp)
+	e := x.NewFunc("place")
 	x.src.open(e)
-	b := e.b
-	counts := e.write(x.counts)
+	b := e.B
+	counts := e.Write(x.counts)
 	sums := make([]*loop.Ref, len(x.segs))
 	x.eachSlot(func(_, i int) { sums[i] = b.Var("sum", loop.Number(x.count, 0)) })
 	var last *loop.Ref
 	var before loop.BufID
 	if filter {
 		last = b.Var("last", loop.Int(-1))
-		before = e.write(x.before)
+		before = e.Write(x.before)
 	}
-	b.For("c", loop.Int(0), e.scalar(x.program.Partitions[x.part].Chunks), func(c loop.Expr) {
+	b.For("c", loop.Int(0), e.Scalar(x.Program.Partitions[x.part].Chunks), func(c loop.Expr) {
 		numbers := make([]*loop.Ref, len(x.segs))
 		x.eachSlot(func(slot, i int) { numbers[i] = b.Var("n", b.Load(counts, x.slot(e, c, slot))) })
 		if filter {
-			first := b.Let("first", b.Load(e.read(x.first), c))
+			first := b.Let("first", b.Load(e.Read(x.first), c))
 			end := b.Let("end", b.Load(before, c))
 			b.Store(before, c, last)
 			b.If(b.And(b.Ge(first, loop.Int(0)), b.Ge(last, loop.Int(0))), func() {
@@ -328,17 +338,17 @@ func (x *cutter) placeStage(filter bool) {
 			b.Assign(sums[i], b.Add(sums[i], numbers[i]))
 		})
 	})
-	totals := e.write(x.totals)
+	totals := e.Write(x.totals)
 	x.eachSlot(func(slot, i int) { b.Store(totals, loop.Int(int64(slot)), sums[i]) })
-	st := e.stage("place")
+	st := e.Stage("place")
 	st.Allocs = []loop.Alloc{{Buffer: x.totals, Len: loop.SizeConst(x.slots)}}
 	if !filter {
 		x.eachSlot(func(slot, _ int) {
 			st.Prefixes = append(st.Prefixes, loop.Prefix{Buffer: x.counts, First: int64(slot), Stride: int64(x.slots),
-				N: x.chunks(x.part), Total: x.totals, At: int64(slot)})
+				N: x.Chunks(x.part), Total: x.totals, At: int64(slot)})
 		})
 	}
-	x.addStage(st)
+	x.AddStage(st)
 }
 
 // parents is the number of positions above a segment.
@@ -347,12 +357,12 @@ func (x *cutter) parents(i int) loop.SizeExpr {
 	if i > 0 {
 		above, lead = loop.SizeScalar(x.segs[i-1].total), x.segs[i-1].last+1
 	}
-	return sizeTimes(above, x.sizeOf(x.order[lead:x.segs[i].first]))
+	return emit.Times(above, x.sizeOf(x.order[lead:x.segs[i].first]))
 }
 
 // parent is the number of the position above a segment, given that of the
 // segment before and the coordinates by level.
-func (x *cutter) parent(e *emitter, i int, above loop.Expr, coord func(level int) loop.Expr) loop.Expr {
+func (x *cutter) parent(e *emit.Func, i int, above loop.Expr, coord func(level int) loop.Expr) loop.Expr {
 	at, lead := loop.Expr(nil), 0
 	if i > 0 {
 		at, lead = above, x.segs[i-1].last+1
@@ -360,7 +370,7 @@ func (x *cutter) parent(e *emitter, i int, above loop.Expr, coord func(level int
 	for l := lead; l < x.segs[i].first; l++ {
 		c := coord(l)
 		if at != nil {
-			c = e.b.Add(e.b.Mul(at, e.scalar(x.extentOf(x.order[l]))), c)
+			c = e.B.Add(e.B.Mul(at, e.Scalar(x.extentOf(x.order[l]))), c)
 		}
 		at = c
 	}
@@ -389,22 +399,22 @@ func (x *cutter) allocateStage() {
 	}
 	last := x.segs[len(x.segs)-1]
 	if last.pos >= 0 {
-		x.tails = x.buffer("tails", loop.I64, loop.Temp)
+		x.tails = x.Buffer("tails", loop.I64, loop.Temp)
 		st.Allocs = append(st.Allocs, loop.Alloc{Buffer: x.tails, Len: loop.SizeConst(len(x.segs)), Zero: true})
 	}
 	if x.has.values >= 0 {
-		x.addStage(st)
+		x.AddStage(st)
 		return
 	}
-	x.has.values = x.buffer(x.to.Name+"_vals", x.elem, loop.Output)
+	x.has.values = x.Buffer(x.to.Name+"_vals", x.elem, loop.Output)
 	total := loop.SizeScalar(last.total)
 	if !x.scatter {
 		st.Allocs = append(st.Allocs, loop.Alloc{Buffer: x.has.values, Len: total})
-		x.addStage(st)
+		x.AddStage(st)
 		return
 	}
-	x.addStage(st)
-	size := x.newScalar("size", false)
+	x.AddStage(st)
+	size := x.NewScalar("size", false)
 	x.initialise(x.has.values, loop.SizeScalar(size), loop.SizeConst(1),
-		loop.ScalarLet{Scalar: size, Value: sizeTimes(total, x.sizeOf(x.order[last.last+1:]))})
+		loop.ScalarLet{Scalar: size, Value: emit.Times(total, x.sizeOf(x.order[last.last+1:]))})
 }

@@ -1,14 +1,14 @@
-package lower
+package gpu
 
 import "github.com/lacuna-sparse/lacuna/ir/loop"
 
-// sortLanes sorts the keys that the lanes of a warp have: so many each, a power of two,
+// SortLanes sorts the keys that the lanes of a warp have: so many each, a power of two,
 // in the order of lanes. It is a bitonic sort (K. Batcher, "Sorting networks and their
 // applications", 1968) whose merges begin by turning one of two runs round, so that all
 // comparisons put the lesser key first.
-func (t *gridTeam) sortLanes(keys []loop.Expr) []loop.Expr {
+func (t *Team) SortLanes(keys []loop.Expr) []loop.Expr {
 	per := int64(len(keys))
-	for run := int64(2); run <= per*warpSize; run *= 2 {
+	for run := int64(2); run <= per*warp; run *= 2 {
 		keys = t.compareKeys(keys, run-1, run/2)
 		for d := run / 4; d > 0; d /= 2 {
 			keys = t.compareKeys(keys, d, d)
@@ -19,7 +19,7 @@ func (t *gridTeam) sortLanes(keys []loop.Expr) []loop.Expr {
 
 // compareKeys compares each key with the one whose number differs in the bits of flip;
 // the one without the bit first becomes the lesser.
-func (t *gridTeam) compareKeys(keys []loop.Expr, flip, first int64) []loop.Expr {
+func (t *Team) compareKeys(keys []loop.Expr, flip, first int64) []loop.Expr {
 	b, per := t.b, int64(len(keys))
 	out := make([]loop.Expr, per)
 	lanes, own := flip/per, flip%per
@@ -33,33 +33,33 @@ func (t *gridTeam) compareKeys(keys []loop.Expr, flip, first int64) []loop.Expr 
 		}
 		return out
 	}
-	low := b.Let("low", b.Eq(b.And(t.lane(), loop.Int(first/per)), loop.Int(0)))
+	low := b.Let("low", b.Eq(b.And(t.Lane(), loop.Int(first/per)), loop.Int(0)))
 	for e := range per {
-		other := b.Shuffle("other", loop.ShuffleXor, keys[e^own], loop.Int(lanes), warpSize)
+		other := b.Shuffle("other", loop.ShuffleXor, keys[e^own], loop.Int(lanes), warp)
 		out[e] = b.Let("key", b.Select(low, b.Min(keys[e], other), b.Max(keys[e], other)))
 	}
 	return out
 }
 
-// sortShared sorts the first n of the keys in a shared array, of which the team has the elements
+// SortShared sorts the first n of the keys in a shared array, of which the team has the elements
 // that place tells, a power of two; last is at least as great as any key. Barriers stand around it.
-func (t *gridTeam) sortShared(keys loop.BufID, n, last loop.Expr, place func(i loop.Expr) loop.Expr) {
+func (t *Team) SortShared(keys loop.BufID, n, last loop.Expr, place func(i loop.Expr) loop.Expr) {
 	b := t.b
 	size := b.Var("size", loop.Int(2))
 	b.While(b.Lt(size, n), func() { b.Assign(size, b.Add(size, size)) })
 	inTurns := func(first, end loop.Expr, body func(i loop.Expr)) {
-		at := b.Var("at", b.Add(first, t.rank()))
+		at := b.Var("at", b.Add(first, t.Rank()))
 		b.While(b.Lt(at, end), func() {
 			body(b.Let("i", at))
-			b.Assign(at, b.Add(at, loop.Int(t.threads())))
+			b.Assign(at, b.Add(at, loop.Int(t.Threads())))
 		})
 	}
 	inTurns(n, size, func(i loop.Expr) { b.Store(keys, place(i), last) })
-	t.barrier()
+	t.Barrier()
 	// compare compares keys whose numbers differ in the bits of flip, of which first is
 	// the uppermost.
 	compare := func(flip, first loop.Expr) {
-		inTurns(loop.Int(0), b.Let("half", shr(size, 1)), func(i loop.Expr) {
+		inTurns(loop.Int(0), b.Let("half", shr(size, loop.Int(1))), func(i loop.Expr) {
 			x := b.Let("x", b.Add(i, b.And(i, b.Sub(loop.Int(0), first)))) // i with a 0 put in at the bit
 			y := b.Let("y", loop.NewBinary(loop.Xor, x, flip))
 			kx, ky := b.Let("key", b.Load(keys, place(x))), b.Let("key", b.Load(keys, place(y)))
@@ -68,16 +68,16 @@ func (t *gridTeam) sortShared(keys loop.BufID, n, last loop.Expr, place func(i l
 				b.Store(keys, place(y), kx)
 			}, nil)
 		})
-		t.barrier()
+		t.Barrier()
 	}
 	run := b.Var("run", loop.Int(2))
 	b.While(b.Le(run, size), func() {
-		compare(b.Let("flip", b.Sub(run, loop.Int(1))), b.Let("first", shr(run, 1)))
-		d := b.Var("distance", shr(run, 2))
+		compare(b.Let("flip", b.Sub(run, loop.Int(1))), b.Let("first", shr(run, loop.Int(1))))
+		d := b.Var("distance", shr(run, loop.Int(2)))
 		b.While(b.Gt(d, loop.Int(0)), func() {
 			apart := b.Let("apart", d)
 			compare(apart, apart)
-			b.Assign(d, shr(d, 1))
+			b.Assign(d, shr(d, loop.Int(1)))
 		})
 		b.Assign(run, b.Add(run, run))
 	})

@@ -1,10 +1,11 @@
-package lower
+package convert
 
 import (
 	"fmt"
 	"math/bits"
 	"strings"
 
+	"github.com/lacuna-sparse/lacuna/lower/emit"
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
@@ -173,7 +174,7 @@ func (d *Data) alone() bool {
 	case d.Grain > 0 || d.Grids:
 		return false
 	}
-	return d.Entries < 2*chunkGrain || d.Threads > 0 && d.Entries <= aloneEntries*2/int64(d.Threads)
+	return d.Entries < 2*emit.ChunkGrain || d.Threads > 0 && d.Entries <= aloneEntries*2/int64(d.Threads)
 }
 
 // aloneInGroups is alone for entries that are grouped and then sorted within groups.
