@@ -290,7 +290,7 @@ func (m *mapper) rowsByBlocks(s *loop.Stage, t *lineNest, by lineTeams, long *lo
 		tile := b.Let("tile", b.Sub(item, b.Mul(place, tiles)))
 		row := b.Let("row", b.Load(rows, place))
 		w := m.newLineWork(s, g, t, &in, row)
-		w.take(by, b.Mul(tile, width), g.lane(), loop.Int(warp), columns)
+		w.take(by, b.Mul(tile, width), g.Lane(), loop.Int(warp), columns)
 		w.run = func(n *loop.Inliner) {
 			n.Block(t.row.Body[:t.start])
 			w.begin(n)
@@ -302,7 +302,7 @@ func (m *mapper) rowsByBlocks(s *loop.Stage, t *lineNest, by lineTeams, long *lo
 			outer := t.folded()
 			lo, hi := b.Let("lo", n.Expr(outer.Lo)), b.Let("hi", n.Expr(outer.Hi))
 			each := b.Let("each", b.Div(b.Add(b.Sub(hi, lo), b.Sub(warps, loop.Int(1))), warps))
-			from := b.Let("from", b.Min(b.Add(lo, b.Mul(g.warp(), each)), hi))
+			from := b.Let("from", b.Min(b.Add(lo, b.Mul(g.Warp(), each)), hi))
 			w.loop(outer, n, from, b.Let("to", b.Min(b.Add(from, each), hi)))
 			b.Barrier(loop.BlockScope) // the sums of the last row have been read
 			for u, v := range w.values {
@@ -310,9 +310,9 @@ func (m *mapper) rowsByBlocks(s *loop.Stage, t *lineNest, by lineTeams, long *lo
 			}
 			b.Barrier(loop.BlockScope)
 			w.values = totals
-			b.If(b.Eq(g.warp(), loop.Int(0)), func() {
+			b.If(b.Eq(g.Warp(), loop.Int(0)), func() {
 				for u, total := range totals {
-					first := b.Let("first", b.Add(g.lane(), loop.Int(int64(u*threads))))
+					first := b.Let("first", b.Add(g.Lane(), loop.Int(int64(u*threads))))
 					sum := b.Var("sum", b.Load(sums, first))
 					b.For("w", loop.Int(1), warps, func(i loop.Expr) {
 						b.Assign(sum, loop.NewBinary(t.op, sum, b.Load(sums, b.Add(b.Mul(i, loop.Int(warp)), first))))

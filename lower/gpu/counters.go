@@ -23,7 +23,7 @@ func (m *mapper) counters(s *loop.Stage) bool {
 	b := g.b
 	n := g.scalar(c.n)
 	warps := loop.Int(int64(m.opts.Threads / warp))
-	first := b.Let("first", b.Add(b.Mul(g.block(), warps), g.warp()))
+	first := b.Let("first", b.Add(b.Mul(g.block(), warps), g.Warp()))
 	active := b.Var("active", loop.Truth(false))
 	in.Guard = active
 	in.Loop = func(l *loop.For, inl *loop.Inliner) bool {
@@ -177,7 +177,7 @@ func (g *gridFunc) count(x *counting, n *loop.Inliner, counts loop.BufID, active
 	end := b.Let("end", n.Expr(x.loop.Hi))
 	base := b.Var("base", n.Expr(x.loop.Lo))
 	b.While(b.Lt(base, end), func() {
-		item := b.Let("item", b.Add(base, g.lane()))
+		item := b.Let("item", b.Add(base, g.Lane()))
 		b.Assign(active, b.Lt(item, end))
 		n.Bind(x.loop.Var, b.Let("p", b.Min(item, b.Sub(end, loop.Int(1)))))
 		for _, s := range x.loop.Body[:x.at] {
@@ -187,7 +187,7 @@ func (g *gridFunc) count(x *counting, n *loop.Inliner, counts loop.BufID, active
 		}
 		slot := n.Expr(x.slot)
 		peers := g.peers(slot, active)
-		below := b.And(peers, b.Sub(loop.NewBinary(loop.Shl, loop.Number(loop.U32, 1), b.Cast(loop.U32, g.lane())), loop.Number(loop.U32, 1)))
+		below := b.And(peers, b.Sub(loop.NewBinary(loop.Shl, loop.Number(loop.U32, 1), b.Cast(loop.U32, g.Lane())), loop.Number(loop.U32, 1)))
 		rank := b.Let("rank", b.Cast(elem, loop.NewUnary(loop.OnesCount, below)))
 		before := b.Let("before", b.Load(counts, slot))
 		b.Barrier(loop.WarpScope) // all have read the counters

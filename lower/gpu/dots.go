@@ -212,7 +212,7 @@ func (m *mapper) dotsApart(s *loop.Stage, d *dot, marks loop.BufferID, columns i
 		}
 	}
 	g.entryTiles(s, d.t, &in, marks, fetch, func(tile entryTile) {
-		in.Guard = b.Let("stores", b.Lt(b.Add(tile.base, g.lane()), tile.end))
+		in.Guard = b.Let("stores", b.Lt(b.Add(tile.base, g.Lane()), tile.end))
 		in.Chunk, in.Lo, in.Hi = tile.row, tile.row, tile.row
 		in.Loop = func(f *loop.For, n *loop.Inliner) bool {
 			if !d.t.takes(g, f, n, tile.row, tile.own) {
@@ -238,7 +238,7 @@ func (g *gridFunc) shareDots(d *dot, f *loop.For, n *loop.Inliner, columns int64
 		own[i] = n.Value(id)
 	}
 	whole := n.Value(d.fold.variable).(*loop.Ref)
-	rank := b.Let("rank", b.And(g.lane(), loop.Int(dotLanes-1)))
+	rank := b.Let("rank", b.And(g.Lane(), loop.Int(dotLanes-1)))
 	width := n.Expr(f.Hi)
 	total := b.Var("total", d.fold.identity())
 	b.For("round", loop.Int(0), loop.Int(int64(dotLanes/dotsAtOnce)), func(round loop.Expr) {
@@ -268,7 +268,7 @@ func (g *gridFunc) shareDots(d *dot, f *loop.For, n *loop.Inliner, columns int64
 				}
 				b.Assign(at, b.Add(k, loop.Int(dotLanes*columns)))
 			}
-			if g.small {
+			if g.Quick {
 				b.While(b.Lt(at, width), turn)
 				return
 			}
@@ -278,7 +278,7 @@ func (g *gridFunc) shareDots(d *dot, f *loop.For, n *loop.Inliner, columns int64
 			}, nil)
 		}
 		all := func(e, i int) loop.Expr { return outer[e][i] }
-		if d.rows > 0 && !g.small {
+		if d.rows > 0 && !g.Quick {
 			// Where each team is in one row, what depends on the row only is read once.
 			var same loop.Expr = loop.Truth(true)
 			for _, other := range outer[1:] {

@@ -277,10 +277,10 @@ func (g *gridFunc) entryTiles(
 	pos, mark := in.Bufs[t.pos], g.buffer(marks, loop.ReadOnly)
 	begin, end := b.Let("begin", b.LoadIndex(pos, loop.Int(0))), b.Let("end", b.LoadIndex(pos, n))
 	warps := loop.Int(int64(g.m.opts.Threads / warp))
-	first := b.Add(begin, b.Mul(b.Add(b.Mul(g.block(), warps), g.warp()), loop.Int(entriesTogether)))
+	first := b.Add(begin, b.Mul(b.Add(b.Mul(g.block(), warps), g.Warp()), loop.Int(entriesTogether)))
 	step := b.Let("all", b.Mul(b.Mul(g.blocks(), warps), loop.Int(entriesTogether)))
 	g.inTurns(b.Let("first", first), end, step, func(base loop.Expr) {
-		own := b.Let("own", b.Min(b.Add(base, g.lane()), b.Sub(end, loop.Int(1))))
+		own := b.Let("own", b.Min(b.Add(base, g.Lane()), b.Sub(end, loop.Int(1))))
 		if fetch != nil {
 			fetch(own)
 		}

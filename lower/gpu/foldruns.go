@@ -201,8 +201,8 @@ func (f *runFolder) load(operandsAt func(at loop.Expr) []loop.Expr, keys, number
 		}, nil)
 		begins[k] = b.Let("begins", b.And(inside, b.Or(b.Eq(p, zero), b.Ne(shr(words[k], group), shr(before[k], group)))))
 		ballots[k] = b.Ballot("ballot", begins[k])
-		b.If(b.Eq(f.lane(), zero), func() {
-			b.Store(flags, b.Add(loop.Int(int64(k)*warps), f.warp()), ballots[k])
+		b.If(b.Eq(f.Lane(), zero), func() {
+			b.Store(flags, b.Add(loop.Int(int64(k)*warps), f.Warp()), ballots[k])
 		}, nil)
 	}
 	b.Barrier(loop.BlockScope)
@@ -213,13 +213,13 @@ func (f *runFolder) load(operandsAt func(at loop.Expr) []loop.Expr, keys, number
 		mineBefore[k] = b.Var("earlier", zero)
 	}
 	for k := range int64(foldRounds) {
-		f.times(warps, func(w loop.Expr) {
-			b.If(b.Eq(f.warp(), w), func() { b.Assign(mineBefore[k], count) }, nil)
+		f.Times(warps, func(w loop.Expr) {
+			b.If(b.Eq(f.Warp(), w), func() { b.Assign(mineBefore[k], count) }, nil)
 			b.Assign(count, b.Add(count, b.Cast(loop.I64, loop.NewUnary(loop.OnesCount, b.Load(flags, b.Add(w, loop.Int(k*warps)))))))
 		})
 	}
 	oneBit := loop.Number(loop.U32, 1)
-	below := b.Let("below", b.Sub(loop.NewBinary(loop.Shl, oneBit, b.Cast(loop.U32, f.lane())), oneBit))
+	below := b.Let("below", b.Sub(loop.NewBinary(loop.Shl, oneBit, b.Cast(loop.U32, f.Lane())), oneBit))
 	for k, p := range places {
 		b.If(begins[k], func() {
 			place := b.Add(mineBefore[k], b.Cast(loop.I64, loop.NewUnary(loop.OnesCount, b.And(ballots[k], below))))
@@ -257,7 +257,7 @@ func (f *runFolder) scan(acc, any *loop.Ref, element loop.Expr, start, end loop.
 		}
 		b.Assign(p, b.Add(p, loop.Int(count)))
 	}
-	if !f.small {
+	if !f.Quick {
 		b.While(b.Le(b.Add(p, loop.Int(foldUnroll)), end), func() { steps(foldUnroll) })
 	}
 	b.While(b.Lt(p, end), func() { steps(1) })

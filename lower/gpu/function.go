@@ -8,8 +8,8 @@ import (
 
 // gridFunc is a grid function under construction.
 type gridFunc struct {
+	code
 	m       *mapper
-	b       *loop.Builder
 	threads int // of a block
 	bufs    []loop.BufferID
 	args    []loop.ScalarID
@@ -22,25 +22,12 @@ type gridFunc struct {
 	// split, when not nil, may leave iterations of a shared loop to others: it gives
 	// the end of those to be made here.
 	split func(n *loop.Inliner, lo, hi loop.Expr) loop.Expr
-	// quick stands in for the function while it is compiled (loop.Func.Quick); nil: nothing
-	// does. small says that this is such a function.
-	quick *gridFunc
-	small bool
+	// standin stands in for the function while it is compiled; nil: nothing does.
+	standin *gridFunc
 }
 
-// standIn makes the function, which has nothing yet but the parameters, the quick one of another.
-func (g *gridFunc) standIn(of *gridFunc) { g.small, of.quick = true, g }
-
-// times runs body for 0 … n-1, in copies of it or, in a small function, in a loop.
-func (g *gridFunc) times(n int64, body func(k loop.Expr)) {
-	if g.small {
-		g.b.For("k", loop.Int(0), loop.Int(n), body)
-		return
-	}
-	for k := range n {
-		body(loop.Int(k))
-	}
-}
+// standsInFor makes the function, which has nothing yet but the parameters, the quick one of another.
+func (g *gridFunc) standsInFor(of *gridFunc) { g.Quick, of.standin = true, g }
 
 // withQuick gives the function of a stage a quick one, if that is smaller: build makes the stage, and
 // then one whose function is small.
@@ -61,7 +48,7 @@ func (m *mapper) withQuick(build func() (loop.Stage, bool)) (loop.Stage, bool) {
 // function finishes the function.
 func (g *gridFunc) function() *loop.Func {
 	f := loop.RemoveDead(g.b.Func())
-	if q := g.quick; q != nil && slices.Equal(q.bufs, g.bufs) && slices.Equal(q.args, g.args) {
+	if q := g.standin; q != nil && slices.Equal(q.bufs, g.bufs) && slices.Equal(q.args, g.args) {
 		f.Quick = q.function()
 	}
 	return f
@@ -73,7 +60,7 @@ func (m *mapper) newFunc(name string) *gridFunc {
 
 // newFuncOf is newFunc with another size of blocks.
 func (m *mapper) newFuncOf(name string, threads int) *gridFunc {
-	return &gridFunc{m: m, b: loop.NewGridBuilder(name, threads), threads: threads, small: m.small}
+	return &gridFunc{code: code{loop.NewGridBuilder(name, threads), m.small}, m: m, threads: threads}
 }
 
 // parameters gives the function the parameters of a stage's function, in its order.
@@ -109,8 +96,6 @@ func (g *gridFunc) scalar(id loop.ScalarID) loop.Expr {
 func (g *gridFunc) block() loop.Expr  { return g.b.Special(loop.BlockIndex) }
 func (g *gridFunc) blocks() loop.Expr { return g.b.Special(loop.BlockCount) }
 func (g *gridFunc) thread() loop.Expr { return g.b.Special(loop.ThreadIndex) }
-func (g *gridFunc) warp() loop.Expr   { return g.b.Special(loop.WarpIndex) }
-func (g *gridFunc) lane() loop.Expr   { return g.b.Special(loop.LaneIndex) }
 
 // global is the number of the thread in the grid.
 func (g *gridFunc) global() loop.Expr {

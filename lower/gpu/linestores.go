@@ -175,9 +175,9 @@ func (g *gridFunc) rowTeams(log loop.Expr) rowTeams {
 	b := g.b
 	warps := loop.Int(int64(g.threads / warp))
 	t := rowTeams{width: b.Let("width", shl(loop.Int(1), log)), count: b.Let("teams", shr(loop.Int(warp), log))}
-	t.rank = b.Let("rank", b.And(g.lane(), b.Sub(t.width, loop.Int(1))))
-	t.member = b.Let("member", shr(g.lane(), log))
-	t.first = b.Let("first", b.Add(b.Mul(b.Add(b.Mul(g.block(), warps), g.warp()), t.count), t.member))
+	t.rank = b.Let("rank", b.And(g.Lane(), b.Sub(t.width, loop.Int(1))))
+	t.member = b.Let("member", shr(g.Lane(), log))
+	t.first = b.Let("first", b.Add(b.Mul(b.Add(b.Mul(g.block(), warps), g.Warp()), t.count), t.member))
 	t.all = b.Let("all", b.Mul(b.Mul(g.blocks(), warps), t.count))
 	return t
 }

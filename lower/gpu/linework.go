@@ -189,7 +189,7 @@ func (w *lineWork) loop(f *loop.For, n *loop.Inliner, lo, hi loop.Expr) {
 		})
 		return
 	}
-	if w.g.small {
+	if w.g.Quick {
 		b.For("p", lo, hi, func(p loop.Expr) { w.do(n, w.fetch(f, n, p)) })
 		return
 	}

@@ -68,7 +68,7 @@ func (g *gridFunc) byOwners(s *loop.Stage, l *loop.For, fold *inOrder, owners in
 	in.Chunk, in.Lo, in.Hi = loop.Int(0), loop.Int(0), loop.Int(0)
 	b := g.b
 	warps := loop.Int(int64(g.m.opts.Threads / 32))
-	me := b.Let("me", b.Add(b.Mul(g.block(), warps), g.warp()))
+	me := b.Let("me", b.Add(b.Mul(g.block(), warps), g.Warp()))
 	var atStore func(*loop.Store) // what is done with the loop's store at the moment
 	in.Loop = func(x *loop.For, n *loop.Inliner) bool {
 		if x != l {
@@ -84,7 +84,7 @@ func (g *gridFunc) byOwners(s *loop.Stage, l *loop.For, fold *inOrder, owners in
 		at := b.Var("at", lo)
 		// steps does as many iterations of each lane at once; bounded looks where the loop ends.
 		steps := func(ahead int64, bounded func(i loop.Expr, then func())) {
-			first := b.Let("first", b.Add(at, g.lane()))
+			first := b.Let("first", b.Add(at, g.Lane()))
 			mine := b.Var("mine", loop.Number(loop.U32, 0)) // a bit for each iteration
 			for k := range ahead {
 				i := b.Let("i", b.Add(first, loop.Int(32*k)))
@@ -145,7 +145,7 @@ func (g *gridFunc) foldInOrder(in loop.Inlining, n *loop.Inliner, fold *inOrder,
 	}, nil)
 	b.While(b.Ne(left, loop.Number(loop.U32, 0)), func() {
 		turn := b.Cast(loop.I64, loop.NewUnary(loop.TrailingZeros, left))
-		b.If(b.Eq(g.lane(), turn), func() {
+		b.If(b.Eq(g.Lane(), turn), func() {
 			buf := in.Bufs[fold.store.Buf]
 			b.Store(buf, index, fold.value(b.Load(buf, index), vals))
 		}, nil)

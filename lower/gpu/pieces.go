@@ -182,7 +182,7 @@ func (m *mapper) joinedPieces(s *loop.Stage, t *lineNest, by lineTeams, long *lo
 			end := b.Let("end", b.Add(first, pieces))
 			at := b.Var("piece", first)
 			all := []int64{2 * unroll, 1}
-			if g.small {
+			if g.Quick {
 				all = all[1:]
 			}
 			for _, turns := range all {

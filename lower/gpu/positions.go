@@ -309,7 +309,7 @@ func (p *positions) foldTiles() loop.Stage {
 		nextLo, nextEnd := b.Var("next_lo", lo), b.Var("next_end", rowEnd)
 		b.If(b.Eq(g.thread(), loop.Int(0)), func() { b.Store(count, loop.Int(0), loop.Int(0)) }, nil)
 		b.If(b.Lt(t0, t1), func() {
-			g.times(perThread, func(e loop.Expr) {
+			g.Times(perThread, func(e loop.Expr) {
 				k := b.Let("k", b.Add(g.thread(), b.Mul(threads, e)))
 				i := b.Let("p", b.Min(b.Add(t0, k), b.Sub(t1, loop.Int(1))))
 				for j, v := range p.terms(g, in, i) {
@@ -369,8 +369,8 @@ func (p *positions) foldTiles() loop.Stage {
 			}, nil)
 		})
 		b.Barrier(loop.BlockScope)
-		whole := &lanes{g: g, width: loop.Int(warp), own: g.lane()}
-		g.inTurns(g.warp(), b.Let("longs", b.Load(count, loop.Int(0))), loop.Int(int64(m.opts.Threads/warp)), func(i loop.Expr) {
+		whole := &lanes{g: g, width: loop.Int(warp), own: g.Lane()}
+		g.inTurns(g.Warp(), b.Let("longs", b.Load(count, loop.Int(0))), loop.Int(int64(m.opts.Threads/warp)), func(i loop.Expr) {
 			k := b.Let("item", b.Load(list, i))
 			lo, end := bounds(k)
 			fold(whole, k, b.Let("lo", lo), b.Let("row_end", end), loop.Truth(true), nil)
@@ -409,7 +409,7 @@ func (p *positions) foldLongRows() loop.Stage {
 	}
 	tiles := g.scalar(p.tiles)
 	warps := loop.Int(int64(m.opts.Threads / warp))
-	g.inTurns(b.Let("first", b.Add(b.Mul(g.block(), warps), g.warp())), tiles, b.Let("all", b.Mul(g.blocks(), warps)), func(tile loop.Expr) {
+	g.inTurns(b.Let("first", b.Add(b.Mul(g.block(), warps), g.Warp())), tiles, b.Let("all", b.Mul(g.blocks(), warps)), func(tile loop.Expr) {
 		row := b.Let("row", b.Sub(b.Load(starts, b.Add(tile, loop.Int(1))), loop.Int(1)))
 		next := b.Let("next_tile", b.Mul(b.Add(tile, loop.Int(1)), loop.Int(p.tile())))
 		end := b.Let("end", loop.NewCast(loop.I64, b.Load(pos, b.Add(row, loop.Int(1)))))
@@ -419,17 +419,17 @@ func (p *positions) foldLongRows() loop.Stage {
 				parts[i] = b.Var("part", d.identity())
 			}
 			last := b.Let("last", p.tileOf(b.Sub(end, loop.Int(1))))
-			g.inTurns(b.Let("from", b.Add(b.Add(tile, loop.Int(1)), g.lane())), b.Let("to", b.Add(last, loop.Int(1))), loop.Int(warp), func(u loop.Expr) {
+			g.inTurns(b.Let("from", b.Add(b.Add(tile, loop.Int(1)), g.Lane())), b.Let("to", b.Add(last, loop.Int(1))), loop.Int(warp), func(u loop.Expr) {
 				for i, d := range p.folds {
 					b.Assign(parts[i], loop.NewBinary(d.op, parts[i], b.Load(tails[i], u)))
 				}
 			})
-			t := &lanes{g: g, width: loop.Int(warp), own: g.lane()}
+			t := &lanes{g: g, width: loop.Int(warp), own: g.Lane()}
 			sums := make([]loop.Expr, len(p.folds))
 			for i, d := range p.folds {
 				sums[i] = b.Let("sum", loop.NewBinary(d.op, b.Load(heads[i], tile), t.combine(d, parts[i])))
 			}
-			b.If(b.Eq(g.lane(), loop.Int(0)), func() { p.finish(g, in, row, sums) }, nil)
+			b.If(b.Eq(g.Lane(), loop.Int(0)), func() { p.finish(g, in, row, sums) }, nil)
 		}, nil)
 	})
 	return p.stage("long_rows", g)

@@ -141,18 +141,18 @@ func (g *gridFunc) blockPrefix(p *prefixParts, v loop.Expr) (before, total loop.
 	sum := b.Var("sum", v)
 	for d := int64(1); d < warp; d *= 2 {
 		from := b.Shuffle("from", loop.ShuffleUp, sum, loop.Int(d), warp)
-		b.If(b.Ge(g.lane(), loop.Int(d)), func() { b.Assign(sum, p.add(b, from, sum)) }, nil)
+		b.If(b.Ge(g.Lane(), loop.Int(d)), func() { b.Assign(sum, p.add(b, from, sum)) }, nil)
 	}
 	b.Barrier(loop.BlockScope) // the totals of the last time have been read
-	b.If(b.Eq(g.lane(), loop.Int(warp-1)), func() { b.Store(*g.totals, g.warp(), sum) }, nil)
+	b.If(b.Eq(g.Lane(), loop.Int(warp-1)), func() { b.Store(*g.totals, g.Warp(), sum) }, nil)
 	b.Barrier(loop.BlockScope)
 	earlier, all := b.Var("earlier", p.zero()), b.Var("all", p.zero())
 	b.For("w", loop.Int(0), loop.Int(int64(warps)), func(w loop.Expr) {
-		b.If(b.Eq(w, g.warp()), func() { b.Assign(earlier, all) }, nil)
+		b.If(b.Eq(w, g.Warp()), func() { b.Assign(earlier, all) }, nil)
 		b.Assign(all, p.add(b, all, b.Load(*g.totals, w)))
 	})
 	// The sum before the thread is that with it of the lane below.
 	below := b.Shuffle("below", loop.ShuffleUp, sum, loop.Int(1), warp)
-	before = b.Let("before", p.add(b, earlier, b.Select(b.Eq(g.lane(), loop.Int(0)), p.zero(), below)))
+	before = b.Let("before", p.add(b, earlier, b.Select(b.Eq(g.Lane(), loop.Int(0)), p.zero(), below)))
 	return before, b.Let("total", all)
 }

@@ -69,9 +69,9 @@ func (g *gridFunc) teamsOfRows(s *loop.Stage, in loop.Inlining, n, log loop.Expr
 	// last element, which they do not store.
 	teams := b.Let("teams", shr(loop.Int(warp), log))
 	all := b.Let("all", b.Mul(b.Mul(g.blocks(), loop.Int(int64(m.opts.Threads/warp))), teams))
-	first := b.Mul(b.Add(b.Mul(g.block(), loop.Int(int64(m.opts.Threads/warp))), g.warp()), teams)
-	own := b.Let("rank", b.And(g.lane(), b.Sub(w, loop.Int(1))))
-	member := b.Let("member", shr(g.lane(), log))
+	first := b.Mul(b.Add(b.Mul(g.block(), loop.Int(int64(m.opts.Threads/warp))), g.Warp()), teams)
+	own := b.Let("rank", b.And(g.Lane(), b.Sub(w, loop.Int(1))))
+	member := b.Let("member", shr(g.Lane(), log))
 	g.share(&in, s.Func, &lanes{g: g, width: w, own: own})
 	leader := in.Guard
 	x := long(w)

@@ -135,7 +135,7 @@ func nest(s *loop.For) []*loop.For {
 // of one need not wait for those of the one before.
 func (g *gridFunc) unrolled(first, n, step loop.Expr, body func(i loop.Expr)) {
 	b := g.b
-	if g.small {
+	if g.Quick {
 		g.inTurns(first, n, step, body)
 		return
 	}
@@ -233,7 +233,7 @@ func (t *wholeBlock) combine(d fold, v loop.Expr) loop.Expr {
 		b.Assign(sum, loop.NewBinary(d.op, sum, other))
 	}
 	b.Barrier(loop.BlockScope) // the values of the last time have been read
-	b.If(b.Eq(g.lane(), loop.Int(0)), func() { b.Store(partial, g.warp(), sum) }, nil)
+	b.If(b.Eq(g.Lane(), loop.Int(0)), func() { b.Store(partial, g.Warp(), sum) }, nil)
 	b.Barrier(loop.BlockScope)
 	all := b.Var("all", b.Load(partial, loop.Int(0)))
 	b.For("w", loop.Int(1), loop.Int(warps), func(w loop.Expr) {

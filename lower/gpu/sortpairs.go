@@ -248,7 +248,7 @@ func (p *pairSort) pairMove(i, from, to int) *pairMove {
 	x.first = x.scalar(p.first[i])
 	x.counters = b.Shared("counters", loop.U32, x.warps()*digits)
 	x.base = b.Shared("base", loop.U32, digits)
-	x.begin = b.Let("first", b.Add(b.Add(x.lo, b.Mul(x.warp(), loop.Int(sortRounds*warp))), x.lane()))
+	x.begin = b.Let("first", b.Add(b.Add(x.lo, b.Mul(x.Warp(), loop.Int(sortRounds*warp))), x.Lane()))
 	return x
 }
 
@@ -259,7 +259,7 @@ func (x *digitPass) warps() int64 { return int64(x.threads / warp) }
 func (p *pairSort) movePairs(i, from, to int) *gridFunc {
 	x, q := p.pairMove(i, from, to), p.pairMove(i, from, to)
 	x.throughShared(p.tile())
-	q.standIn(x.gridFunc)
+	q.standsInFor(x.gridFunc)
 	q.oneByOne()
 	return x.gridFunc
 }
@@ -313,11 +313,11 @@ func (x *pairMove) throughShared(tile int64) {
 // clearCounters sets all counters to 0, behind which is a barrier.
 func (x *pairMove) clearCounters() {
 	b := x.b
-	x.times(x.warps()*digits/int64(x.threads), func(k loop.Expr) {
+	x.Times(x.warps()*digits/int64(x.threads), func(k loop.Expr) {
 		b.Store(x.counters, b.Add(x.thread(), b.Mul(k, loop.Int(int64(x.threads)))), loop.Number(loop.U32, 0))
 	})
 	b.Barrier(loop.BlockScope)
-	x.own = b.Let("own", b.Mul(x.warp(), loop.Int(digits)))
+	x.own = b.Let("own", b.Mul(x.Warp(), loop.Int(digits)))
 }
 
 // store puts a pair that has a place in the tile's order where it goes.
@@ -334,7 +334,7 @@ func (x *pairMove) oneByOne() {
 	b := x.b
 	x.clearCounters()
 	each := func(body func(p, key, inside loop.Expr)) {
-		x.times(sortRounds, func(k loop.Expr) {
+		x.Times(sortRounds, func(k loop.Expr) {
 			p := b.Let("p", b.Add(x.begin, b.Mul(k, loop.Int(warp))))
 			body(p, x.load(x.keys, []loop.Expr{p})[0], b.Let("inside", b.Lt(p, x.hi)))
 		})
@@ -361,13 +361,13 @@ func (x *digitPass) rank(counters loop.BufID, counter, key, inside loop.Expr) lo
 	b := x.b
 	digit := x.digitOf(key)
 	same := b.Var("same", b.Ballot("all", inside))
-	x.times(digitBits, func(bit loop.Expr) {
+	x.Times(digitBits, func(bit loop.Expr) {
 		set := b.Let("set", b.Ne(b.And(digit, loop.NewBinary(loop.Shl, loop.Int(1), bit)), loop.Int(0)))
 		with := b.Ballot("with", set)
 		b.Assign(same, b.And(same, b.Select(set, with, loop.NewUnary(loop.Not, with))))
 	})
 	one := loop.Number(loop.U32, 1)
-	below := b.Sub(loop.NewBinary(loop.Shl, one, b.Cast(loop.U32, x.lane())), one)
+	below := b.Sub(loop.NewBinary(loop.Shl, one, b.Cast(loop.U32, x.Lane())), one)
 	among := b.Let("among", b.Cast(loop.U32, loop.NewUnary(loop.OnesCount, b.And(same, below))))
 	before := b.Let("before", b.Load(counters, counter))
 	b.Barrier(loop.WarpScope)
@@ -391,7 +391,7 @@ func (x *digitPass) starts(counters, base, counts loop.BufID) {
 			for k := range per {
 				d := b.Let("d", b.Add(first, loop.Int(k)))
 				digit(d)
-				x.times(x.warps(), func(w loop.Expr) { body(b.Let("at", b.Add(d, b.Mul(w, loop.Int(digits))))) })
+				x.Times(x.warps(), func(w loop.Expr) { body(b.Let("at", b.Add(d, b.Mul(w, loop.Int(digits))))) })
 			}
 		}, nil)
 	}

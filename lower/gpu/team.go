@@ -17,17 +17,14 @@ import (
 type Team struct {
 	Warps int // of the team
 	Block int // warps of a block
-	// Quick says that the function stands in for another while that is compiled; see
-	// loop.Func.Quick.
-	Quick bool
-	f     *emit.Func
-	b     *loop.Builder
+	code
+	f *emit.Func
 }
 
 // NewTeam begins a function for blocks of so many warps, in teams of one warp or of all.
 func NewTeam(k *emit.Builder, name string, warps, block int) (*Team, *emit.Func) {
 	f := k.NewGridFunc(name, block*warp)
-	return &Team{Warps: warps, Block: block, f: f, b: f.B}, f
+	return &Team{Warps: warps, Block: block, code: code{b: f.B}, f: f}, f
 }
 
 // StandIn begins the quick function of a stage.
@@ -49,23 +46,6 @@ func (t *Team) StandsIn(st *loop.Stage) {
 		st.Func.Quick = q.Func
 	}
 }
-
-// Times runs body for 0 … n-1, in copies of it or, in quick functions, in a loop.
-func (t *Team) Times(n int64, body func(k loop.Expr)) {
-	if t.Quick {
-		t.b.For("k", loop.Int(0), loop.Int(n), body)
-		return
-	}
-	for k := range n {
-		body(loop.Int(k))
-	}
-}
-
-// Lane is the number of the thread in its warp.
-func (t *Team) Lane() loop.Expr { return t.b.Special(loop.LaneIndex) }
-
-// Warp is the number of the thread's warp in the block.
-func (t *Team) Warp() loop.Expr { return t.b.Special(loop.WarpIndex) }
 
 // Single reports whether a team is one warp of several in a block.
 func (t *Team) Single() bool { return t.Warps < t.Block }
