@@ -9,7 +9,7 @@ import (
 	"github.com/lacuna-sparse/lacuna"
 	"github.com/lacuna-sparse/lacuna/internal/testing/testengine"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
-	"github.com/lacuna-sparse/lacuna/ir/loop/grid"
+	"github.com/lacuna-sparse/lacuna/lower/gpu"
 	"github.com/lacuna-sparse/lacuna/runtime"
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
@@ -114,7 +114,7 @@ func wantMapping(t *testing.T, s *lacuna.Session, text, mapping string, opts ...
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, st := range grid.Map(p, grid.Options{}).Stages {
+	for _, st := range gpu.Map(p, gpu.Options{}).Stages {
 		if strings.HasSuffix(st.Name, mapping) {
 			return
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/lacuna-sparse/lacuna/ir"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
 	"github.com/lacuna-sparse/lacuna/lower"
+	"github.com/lacuna-sparse/lacuna/lower/convert"
 	"github.com/lacuna-sparse/lacuna/runtime"
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
@@ -247,9 +248,9 @@ func (st *step) explained(s *Session) (*variant, error) {
 	}
 	grids := runtime.OnGrids(s.engine)
 	from := p.View()
-	path, _ := lower.ChoosePath(from.Format, p.To.Format, lower.Data{Shape: shape, Entries: 1 << 20, DType: from.DType, Grids: grids})
-	low, err := lower.Convert(from, p.To, usualTypes{},
-		lower.ConvertOptions{Grain: s.grain, Path: path, Grids: grids})
+	path, _ := convert.ChoosePath(from.Format, p.To.Format, convert.Data{Shape: shape, Entries: 1 << 20, DType: from.DType, Grids: grids})
+	low, err := convert.Lower(from, p.To, usualTypes{},
+		convert.Options{Grain: s.grain, Path: path, Grids: grids})
 	if err != nil {
 		return nil, err
 	}
@@ -281,7 +282,7 @@ func emptyTensor(format tensor.Format, dt tensor.DType, opts ...tensor.Option) *
 type conversions struct {
 	always bool // use kernels whether or not they pay
 	// data is for tests: choose paths as for other data.
-	data func(lower.Data) lower.Data
+	data func(convert.Data) convert.Data
 
 	mu      sync.Mutex
 	kernels map[string]*variant
@@ -330,11 +331,11 @@ func (c *converting) convert(ctx context.Context, t *tensor.Tensor, format tenso
 		}
 	}
 	c.options.Resident = c.resident
-	return c.kernel(ctx, t, format, lower.Stored)
+	return c.kernel(ctx, t, format, convert.Stored)
 }
 
 // kernel runs the kernel of a conversion, or says errPlain.
-func (c *converting) kernel(ctx context.Context, t *tensor.Tensor, format tensor.Format, entries lower.EntryOrder) (*tensor.Tensor, error) {
+func (c *converting) kernel(ctx context.Context, t *tensor.Tensor, format tensor.Format, entries convert.EntryOrder) (*tensor.Tensor, error) {
 	path, err := c.path(t, format, entries)
 	if err != nil {
 		return nil, err
@@ -343,7 +344,7 @@ func (c *converting) kernel(ctx context.Context, t *tensor.Tensor, format tensor
 }
 
 // kernelFor runs the kernel of a conversion whose path has been chosen.
-func (c *converting) kernelFor(ctx context.Context, t *tensor.Tensor, format tensor.Format, entries lower.EntryOrder, path lower.Path) (*tensor.Tensor, error) {
+func (c *converting) kernelFor(ctx context.Context, t *tensor.Tensor, format tensor.Format, entries convert.EntryOrder, path convert.Path) (*tensor.Tensor, error) {
 	v, call, err := c.run(ctx, t, format, entries, path, nil)
 	if err != nil {
 		return nil, err
@@ -354,13 +355,13 @@ func (c *converting) kernelFor(ctx context.Context, t *tensor.Tensor, format ten
 }
 
 // path chooses how entries are sorted.
-func (c *converting) path(t *tensor.Tensor, format tensor.Format, entries lower.EntryOrder) (lower.Path, error) {
-	data := lower.Data{Shape: t.Dims(), Entries: t.NNZ(), DType: t.DType(), Order: entries, Threads: c.threads(), Grain: c.session.grain,
+func (c *converting) path(t *tensor.Tensor, format tensor.Format, entries convert.EntryOrder) (convert.Path, error) {
+	data := convert.Data{Shape: t.Dims(), Entries: t.NNZ(), DType: t.DType(), Order: entries, Threads: c.threads(), Grain: c.session.grain,
 		Grids: runtime.OnGrids(c.session.engine), Spread: func(axis int) int64 { return spread(t, axis) }}
 	if f := c.session.conversions.data; f != nil {
 		data = f(data)
 	}
-	path, ok := lower.ChoosePath(t.Format(), format, data)
+	path, ok := convert.ChoosePath(t.Format(), format, data)
 	if !ok {
 		return path, notForKernels("it takes more passes to sort than kernels are made for")
 	}
@@ -385,7 +386,7 @@ func (c *converting) threads() int {
 // run runs the kernel of one conversion on the arrays of a tensor and, in place
 // of its coordinates and values, those of a packed list. The call must be
 // finished.
-func (c *converting) run(ctx context.Context, t *tensor.Tensor, format tensor.Format, entries lower.EntryOrder, path lower.Path, list *packedList) (*variant, *call, error) {
+func (c *converting) run(ctx context.Context, t *tensor.Tensor, format tensor.Format, entries convert.EntryOrder, path convert.Path, list *packedList) (*variant, *call, error) {
 	v, err := c.conversion(ctx, t, format, entries, path)
 	if err != nil {
 		return nil, nil, err
@@ -395,7 +396,7 @@ func (c *converting) run(ctx context.Context, t *tensor.Tensor, format tensor.Fo
 }
 
 // conversion is the kernel that run runs.
-func (c *converting) conversion(ctx context.Context, t *tensor.Tensor, format tensor.Format, entries lower.EntryOrder, path lower.Path) (*variant, error) {
+func (c *converting) conversion(ctx context.Context, t *tensor.Tensor, format tensor.Format, entries convert.EntryOrder, path convert.Path) (*variant, error) {
 	from, to := c.planned("A", t, t.Format()), c.planned("B", t, format)
 	types := conversionTypes{t: t, to: to, pos: tensor.Uint32}
 	if t.NNZ() >= wide {
@@ -406,7 +407,7 @@ func (c *converting) conversion(ctx context.Context, t *tensor.Tensor, format te
 		key += " " + types.IndexType(to, l, lower.Coordinates).String()
 	}
 	return c.variant(ctx, key, t.NNZ(), func() (*lower.Kernel, error) {
-		return lower.Convert(from, to, types, lower.ConvertOptions{Grain: c.session.grain, Entries: entries, Keep: c.keep, Path: path,
+		return convert.Lower(from, to, types, convert.Options{Grain: c.session.grain, Entries: entries, Keep: c.keep, Path: path,
 			Grids: runtime.OnGrids(c.session.engine)})
 	})
 }
@@ -503,7 +504,7 @@ func (c *converting) variant(ctx context.Context, key string, n int64, lowered f
 		if err != nil {
 			return nil, err
 		}
-		exe, err := s.cache.Compile(ctx, s.engine, low.Program)
+		exe, err := s.executable(ctx, low.Program)
 		if err != nil {
 			return nil, err
 		}

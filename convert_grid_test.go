@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/lacuna-sparse/lacuna/internal/testing/testengine"
-	"github.com/lacuna-sparse/lacuna/lower"
+	"github.com/lacuna-sparse/lacuna/lower/convert"
 	"github.com/lacuna-sparse/lacuna/runtime"
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
@@ -15,7 +15,7 @@ import (
 // digits of small axes, or buckets, and with those of large ones, in one list and in many.
 func TestConvertGrids(t *testing.T) {
 	testengine.Interpreted(t)
-	large := func(d lower.Data) lower.Data {
+	large := func(d convert.Data) convert.Data {
 		d.Shape = slices.Clone(d.Shape)
 		for axis := range d.Shape {
 			d.Shape[axis] *= 5000
@@ -26,7 +26,7 @@ func TestConvertGrids(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		grain int64
-		data  func(lower.Data) lower.Data
+		data  func(convert.Data) convert.Data
 	}{
 		{"small axes", 0, nil}, {"small axes, many lists", 37, nil}, {"large axes", 0, large}, {"large axes, many lists", 50, large},
 	} {

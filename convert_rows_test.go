@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/lacuna-sparse/lacuna/lower"
+	"github.com/lacuna-sparse/lacuna/lower/convert"
 	"github.com/lacuna-sparse/lacuna/runtime"
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
@@ -24,7 +24,7 @@ func rowSessions() map[string]*Session {
 			for _, entries := range []int64{0, 1 << 20} {
 				s := NewSession(WithEngine(engine), WithThreads(threads), sharing(compiled))
 				s.conversions.always, s.grain = true, int64(threads-1)
-				s.conversions.data = func(d lower.Data) lower.Data {
+				s.conversions.data = func(d convert.Data) convert.Data {
 					d.Entries = max(d.Entries, entries)
 					return d
 				}

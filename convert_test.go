@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/lacuna-sparse/lacuna/lower"
+	"github.com/lacuna-sparse/lacuna/lower/convert"
 	"github.com/lacuna-sparse/lacuna/runtime"
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
@@ -27,7 +27,7 @@ func convertingSessions(t testing.TB) map[string]*Session {
 	sessions := map[string]*Session{}
 	for name, e := range engines {
 		compiled := runtime.NewCache(cachedPrograms)
-		add := func(what string, threads int, grain int64, data func(lower.Data) lower.Data) {
+		add := func(what string, threads int, grain int64, data func(convert.Data) convert.Data) {
 			s := NewSession(WithEngine(e), WithThreads(threads), sharing(compiled))
 			s.grain, s.conversions.always, s.conversions.data = grain, true, data
 			sessions[name+" "+what] = s
@@ -36,7 +36,7 @@ func convertingSessions(t testing.TB) map[string]*Session {
 		add("grain 1", 3, 1, nil)
 		add("grain 3", 3, 3, nil)
 		// As for large axes: radix sorts.
-		add("radix", 3, 2, func(d lower.Data) lower.Data {
+		add("radix", 3, 2, func(d convert.Data) convert.Data {
 			d.Shape = slices.Clone(d.Shape)
 			for axis := range d.Shape {
 				d.Shape[axis] = d.Shape[axis] * 5000
@@ -44,7 +44,7 @@ func convertingSessions(t testing.TB) map[string]*Session {
 			return d
 		})
 		// As for many entries far apart: grouped first.
-		add("grouped", 3, 4, func(d lower.Data) lower.Data {
+		add("grouped", 3, 4, func(d convert.Data) convert.Data {
 			d.Entries, d.Spread = 1<<20, func(int) int64 { return 1 << 20 }
 			return d
 		})

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/lacuna-sparse/lacuna/lower"
+	"github.com/lacuna-sparse/lacuna/lower/convert"
 	"github.com/lacuna-sparse/lacuna/runtime"
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
@@ -23,11 +24,11 @@ func (c *converting) fromCoords(ctx context.Context, list *tensor.Tensor, format
 	if err != nil {
 		return nil, err
 	}
-	if found[lower.CoordinateOutside] != 0 {
+	if found[convert.CoordinateOutside] != 0 {
 		return nil, notForKernels(outsideReason)
 	}
 	c.options.Resident = c.resident
-	falls, repeats := found[lower.CoordinateFalls] != 0, found[lower.CoordinateRepeats] != 0
+	falls, repeats := found[convert.CoordinateFalls] != 0, found[convert.CoordinateRepeats] != 0
 	switch {
 	case falls || repeats:
 		to := format
@@ -37,7 +38,7 @@ func (c *converting) fromCoords(ctx context.Context, list *tensor.Tensor, format
 		if falls {
 			list, err = c.sorted(ctx, list, to)
 		} else {
-			list, err = c.kernel(ctx, list, to, lower.Repeating)
+			list, err = c.kernel(ctx, list, to, convert.Repeating)
 		}
 		if err != nil || to == format {
 			return list, err
@@ -53,7 +54,7 @@ func (c *converting) fromSorted(ctx context.Context, list *tensor.Tensor, format
 	if list.Format() == format && narrowlyTyped(list) {
 		return list, nil
 	}
-	return c.kernel(ctx, list, format, lower.Stored)
+	return c.kernel(ctx, list, format, convert.Stored)
 }
 
 // sparseOnly reports whether a format has no D levels.
@@ -83,15 +84,15 @@ func coordinateType(extent int64) tensor.DType {
 
 // sorted sorts a list and stores it in a format of the same order.
 func (c *converting) sorted(ctx context.Context, list *tensor.Tensor, format tensor.Format) (*tensor.Tensor, error) {
-	path, err := c.path(list, format, lower.Unordered)
+	path, err := c.path(list, format, convert.Unordered)
 	if err != nil {
 		return nil, err
 	}
 	if path.Rows {
-		return c.kernelFor(ctx, list, format, lower.Unordered, path)
+		return c.kernelFor(ctx, list, format, convert.Unordered, path)
 	}
-	c.ahead(list, format, lower.Packed, path)
-	v, call, err := c.run(ctx, list, list.Format(), lower.Unordered, path, nil)
+	c.ahead(list, format, convert.Packed, path)
+	v, call, err := c.run(ctx, list, list.Format(), convert.Unordered, path, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -106,9 +107,9 @@ func (c *converting) sorted(ctx context.Context, list *tensor.Tensor, format ten
 	if err := found.Fetch(); err != nil {
 		return nil, err
 	}
-	entries := lower.Packed
+	entries := convert.Packed
 	if tensor.View[uint8](found)[0] != 0 {
-		entries = lower.PackedRepeating
+		entries = convert.PackedRepeating
 	}
 	v, call, err = c.run(ctx, list, format, entries, path, &packedList{words, values})
 	for _, m := range words {
@@ -135,21 +136,21 @@ func (c *converting) sortAhead(list *tensor.Tensor, format tensor.Format) {
 	if !sparseOnly(format) {
 		format = list.Format()
 	}
-	path, err := guess.path(list, format, lower.Unordered)
+	path, err := guess.path(list, format, convert.Unordered)
 	if err != nil {
 		return
 	}
 	if path.Rows {
-		c.ahead(list, format, lower.Unordered, path)
+		c.ahead(list, format, convert.Unordered, path)
 		return
 	}
-	c.ahead(list, list.Format(), lower.Unordered, path)
-	c.ahead(list, format, lower.Packed, path)
+	c.ahead(list, list.Format(), convert.Unordered, path)
+	c.ahead(list, format, convert.Packed, path)
 }
 
 // ahead begins to compile a kernel that will most likely be run, on engines whose
 // compilers take long. Whoever runs it waits for the same compilation.
-func (c *converting) ahead(t *tensor.Tensor, format tensor.Format, entries lower.EntryOrder, path lower.Path) {
+func (c *converting) ahead(t *tensor.Tensor, format tensor.Format, entries convert.EntryOrder, path convert.Path) {
 	if !runtime.OnGrids(c.session.engine) {
 		return
 	}
@@ -164,7 +165,7 @@ func (c *converting) ahead(t *tensor.Tensor, format tensor.Format, entries lower
 func (c *converting) check(ctx context.Context, list *tensor.Tensor) ([]uint8, error) {
 	from := c.planned("A", list, list.Format())
 	v, err := c.variant(ctx, checkKey(list), list.NNZ()/2, func() (*lower.Kernel, error) {
-		return lower.CheckCoordinates(from, conversionTypes{t: list}, c.session.grain), nil
+		return convert.CheckCoordinates(from, conversionTypes{t: list}, c.session.grain), nil
 	})
 	if err != nil {
 		return nil, err

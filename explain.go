@@ -6,7 +6,9 @@ import (
 	"strings"
 
 	"github.com/lacuna-sparse/lacuna/ir"
+	"github.com/lacuna-sparse/lacuna/ir/loop"
 	"github.com/lacuna-sparse/lacuna/lang"
+	"github.com/lacuna-sparse/lacuna/lower/gpu"
 	"github.com/lacuna-sparse/lacuna/runtime"
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
@@ -65,9 +67,9 @@ func (k *Kernel) Explain(stage string) (string, error) {
 	case "asm":
 		return k.inspect(runtime.AssemblyText)
 	case "grids":
-		return k.onGrids(runtime.GridsText)
+		return k.onGPU(func(p *loop.Program) (string, error) { return gpu.Text(p), nil })
 	case "ptx":
-		return k.onGrids(runtime.PTXText)
+		return k.onGPU(func(p *loop.Program) (string, error) { return runtime.Inspect(p, runtime.PTXText) })
 	}
 	return "", fmt.Errorf("unknown stage %q: want one of %s", stage, strings.Join(Stages(), ", "))
 }
@@ -76,14 +78,20 @@ func (k *Kernel) inspect(form runtime.Text) (string, error) {
 	return k.eachVariant(func(v *variant) (string, error) { return runtime.Inspect(v.lower.Program, form) })
 }
 
-// onGrids prints what a GPU runs. The loops for a GPU differ from those for a
+// onGPU prints what a GPU runs. The loops for a GPU differ from those for a
 // processor, so the kernel must have been compiled for one.
-func (k *Kernel) onGrids(form runtime.Text) (string, error) {
+func (k *Kernel) onGPU(show func(*loop.Program) (string, error)) (string, error) {
 	if e := k.session.engine; !runtime.OnGrids(e) {
 		return "", fmt.Errorf("engine %s has no grids: to see them, compile the program in a session with the engine %q, or %q where there is no GPU",
 			e.Name(), runtime.CUDAName, runtime.SimulatedName)
 	}
-	return k.inspect(form)
+	return k.eachVariant(func(v *variant) (string, error) {
+		p, err := gpu.Lower(v.lower.Program, gpu.Options{})
+		if err != nil {
+			return "", err
+		}
+		return show(p)
+	})
 }
 
 // eachVariant prints the latest variant of every step.

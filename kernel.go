@@ -411,7 +411,7 @@ func (s *Session) compileAhead(ctx context.Context, what string, p *loop.Program
 	go func() {
 		defer close(c.done)
 		defer caught(what, &c.err)
-		c.exe, c.err = s.cache.Compile(ctx, s.engine, p)
+		c.exe, c.err = s.executable(ctx, p)
 	}()
 	return c
 }
@@ -474,7 +474,7 @@ func (k *Kernel) variant(ctx context.Context, st *step, types declaredTypes, how
 		if err != nil {
 			return nil, err
 		}
-		exe, err := k.session.cache.Compile(ctx, k.session.engine, low.Program)
+		exe, err := k.session.executable(ctx, low.Program)
 		if err != nil {
 			return nil, err
 		}

@@ -11,7 +11,7 @@ import (
 
 	"github.com/lacuna-sparse/lacuna/internal/flight"
 	"github.com/lacuna-sparse/lacuna/ir"
-	"github.com/lacuna-sparse/lacuna/lower"
+	"github.com/lacuna-sparse/lacuna/lower/convert"
 	"github.com/lacuna-sparse/lacuna/runtime"
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
@@ -221,5 +221,5 @@ func (c *converting) expanded(ctx context.Context, t *tensor.Tensor) (*tensor.Te
 	defer given.Release()
 	there := *c
 	there.options.Resident = true
-	return there.kernel(ctx, given, order, lower.Stored)
+	return there.kernel(ctx, given, order, convert.Stored)
 }

@@ -14,9 +14,9 @@ import (
 	"github.com/lacuna-sparse/lacuna/internal/llvm"
 	"github.com/lacuna-sparse/lacuna/ir"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
-	"github.com/lacuna-sparse/lacuna/ir/loop/grid"
 	"github.com/lacuna-sparse/lacuna/ir/loop/lib"
-	"github.com/lacuna-sparse/lacuna/lower"
+	"github.com/lacuna-sparse/lacuna/lower/convert"
+	"github.com/lacuna-sparse/lacuna/lower/gpu"
 	"github.com/lacuna-sparse/lacuna/runtime"
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
@@ -122,7 +122,7 @@ func ptxLines(t *testing.T, l *llvm.LLVM, f *loop.Func) int {
 // gridFuncs are the functions that a GPU runs.
 func gridFuncs(programs []*loop.Program) (list []*loop.Func) {
 	for _, p := range programs {
-		mapped := grid.Map(p, grid.Options{})
+		mapped := gpu.Map(p, gpu.Options{})
 		for i := range mapped.Stages {
 			if f := mapped.Stages[i].Func; f != nil {
 				list = append(list, f)
@@ -166,12 +166,12 @@ func quickCases(t *testing.T) (list []quickCase) {
 		}
 		var programs []*loop.Program
 		for _, st := range k.steps {
-			if convert, ok := st.plan.(*ir.Convert); ok {
-				order := lower.Stored
+			if step, ok := st.plan.(*ir.Convert); ok {
+				order := convert.Stored
 				if c.name == "shuffled" { // sorted first; the rest is in other cases
-					order, convert.To.Format = lower.Unordered, convert.From.Format
+					order, step.To.Format = convert.Unordered, step.From.Format
 				}
-				programs = append(programs, largeConversion(t, convert, order))
+				programs = append(programs, largeConversion(t, step, order))
 			} else if v := st.latest.Load(); v != nil {
 				programs = append(programs, v.lower.Program)
 			}
@@ -182,13 +182,13 @@ func quickCases(t *testing.T) (list []quickCase) {
 }
 
 // largeConversion is a conversion of many entries on grids.
-func largeConversion(t *testing.T, c *ir.Convert, order lower.EntryOrder) *loop.Program {
-	data := lower.Data{Shape: []int64{1 << 20, 1 << 20}, Entries: 1 << 24, DType: c.From.DType, Order: order, Grids: true}
-	path, ok := lower.ChoosePath(c.From.Format, c.To.Format, data)
+func largeConversion(t *testing.T, c *ir.Convert, order convert.EntryOrder) *loop.Program {
+	data := convert.Data{Shape: []int64{1 << 20, 1 << 20}, Entries: 1 << 24, DType: c.From.DType, Order: order, Grids: true}
+	path, ok := convert.ChoosePath(c.From.Format, c.To.Format, data)
 	if !ok {
 		t.Fatalf("%s to %s: no path", c.From.Format, c.To.Format)
 	}
-	low, err := lower.Convert(c.From, c.To, usualTypes{}, lower.ConvertOptions{Path: path, Entries: order, Grids: true})
+	low, err := convert.Lower(c.From, c.To, usualTypes{}, convert.Options{Path: path, Entries: order, Grids: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -72,20 +72,20 @@ func (e *emitter) coordinate(st *state, x ir.IndexExpr) (loop.Expr, bool) {
 		if !ok || !c.done() {
 			return nil, false
 		}
-		return e.b.Let(x.Gather.Tensor.Name, e.b.Cast(loop.I64, e.load(st, x.Gather))), true
+		return e.B.Let(x.Gather.Tensor.Name, e.B.Cast(loop.I64, e.load(st, x.Gather))), true
 	}
 	sum := loop.Expr(loop.Int(x.Const))
 	if x.Literal > 0 {
-		sum = e.scalar(e.literal(x.Literal))
+		sum = e.Scalar(e.literal(x.Literal))
 	}
 	for _, t := range x.Terms {
 		v, ok := st.index[t.Var]
 		if !ok {
 			return nil, false
 		}
-		sum = e.b.Add(e.b.Mul(v, loop.Int(t.Coef)), sum)
+		sum = e.B.Add(e.B.Mul(v, loop.Int(t.Coef)), sum)
 	}
-	return e.b.Let("c", sum), true
+	return e.B.Let("c", sum), true
 }
 
 // OutsideAxis ends the message of a program that meets an index, taken from a tensor, that is not on
@@ -94,9 +94,9 @@ const OutsideAxis = "is outside that axis"
 
 // locate resolves the next level at a known coordinate.
 func (e *emitter) locate(c cursor, x ir.IndexExpr, coord loop.Expr) cursor {
-	b := e.b
+	b := e.B
 	level, _ := c.next()
-	size := func() loop.Expr { return e.scalar(e.dim(c.access.Tensor, c.axis())) }
+	size := func() loop.Expr { return e.Scalar(e.Dim(c.access.Tensor, c.axis())) }
 	if x.Gather != nil {
 		// A signed index below 0 and an unsigned one above 2^63 both show as
 		// a negative I64.
@@ -117,7 +117,7 @@ func (e *emitter) locate(c cursor, x ir.IndexExpr, coord loop.Expr) cursor {
 		return d
 	}
 	begin, end := e.children(c)
-	crd := e.read(e.input(c.access.Tensor, c.level, Coordinates))
+	crd := e.Read(e.input(c.access.Tensor, c.level, Coordinates))
 	lo := e.lowerBound(crd, begin, end, coord)
 	found := b.Var("found", loop.Truth(false))
 	b.If(b.Lt(lo, end), func() { b.Assign(found, b.Eq(b.LoadIndex(crd, lo), coord)) }, nil)
@@ -136,13 +136,13 @@ func (e *emitter) both(x, y loop.Expr) loop.Expr {
 	if y == nil {
 		return x
 	}
-	return e.b.Let("has", e.b.And(x, y))
+	return e.B.Let("has", e.B.And(x, y))
 }
 
 // children is the range of positions of the next, sparse, level below c. It is
 // empty where c is absent.
 func (e *emitter) children(c cursor) (begin, end loop.Expr) {
-	b := e.b
+	b := e.B
 	level, _ := c.next()
 	if c.access.Tensor.Work != nil && c.level == 0 {
 		return loop.Int(0), e.entries[e.workspaceOf(c.access.Tensor)]
@@ -153,7 +153,7 @@ func (e *emitter) children(c cursor) (begin, end loop.Expr) {
 		}
 		return c.pos, e.guardedEnd(c, c.end)
 	}
-	pos := e.read(e.input(c.access.Tensor, c.level, Positions))
+	pos := e.Read(e.input(c.access.Tensor, c.level, Positions))
 	if c.present == nil {
 		return b.Let("begin", b.LoadIndex(pos, c.pos)), b.Let("end", b.LoadIndex(pos, b.Add(c.pos, loop.Int(1))))
 	}
@@ -167,15 +167,15 @@ func (e *emitter) children(c cursor) (begin, end loop.Expr) {
 
 func (e *emitter) guardedEnd(c cursor, end loop.Expr) loop.Expr {
 	if c.present == nil {
-		return e.b.Let("end", end)
+		return e.B.Let("end", end)
 	}
-	return e.b.Let("end", e.b.Select(c.present, end, c.pos))
+	return e.B.Let("end", e.B.Select(c.present, end, c.pos))
 }
 
 // lowerBound is the first position in [begin, end) whose coordinate is at least
 // coord, or end: a binary search.
 func (e *emitter) lowerBound(crd loop.BufID, begin, end, coord loop.Expr) loop.Expr {
-	b := e.b
+	b := e.B
 	lo, hi := b.Var("lo", begin), b.Var("hi", end)
 	b.While(b.Lt(lo, hi), func() {
 		mid := b.Let("mid", b.Add(lo, loop.NewBinary(loop.Shr, b.Sub(hi, lo), loop.Int(1))))
@@ -188,7 +188,7 @@ func (e *emitter) lowerBound(crd loop.BufID, begin, end, coord loop.Expr) loop.E
 
 // segmentEnd is the end of the run of coordinate coord that starts at p.
 func (e *emitter) segmentEnd(crd loop.BufID, p, end, coord loop.Expr) loop.Expr {
-	b := e.b
+	b := e.B
 	q := b.Var("q", p)
 	more := b.Var("more", b.Lt(q, end))
 	b.While(more, func() {
@@ -208,7 +208,7 @@ func (e *emitter) load(st *state, a *ir.Access) loop.Expr {
 	if v, ok := st.values[a]; ok {
 		return v
 	}
-	b, c := e.b, st.cursors[a]
+	b, c := e.B, st.cursors[a]
 	if !c.done() {
 		panic("BUG: " + ir.ExprString(a) + " is read before its loops")
 	}
@@ -234,9 +234,9 @@ func (e *emitter) load(st *state, a *ir.Access) loop.Expr {
 func (e *emitter) element(a *ir.Access, p loop.Expr) loop.Expr {
 	if a.Tensor.Work != nil {
 		w := e.workspaceOf(a.Tensor)
-		return e.b.Load(e.read(w.store.values()), w.store.element(e, w, p))
+		return e.B.Load(e.Read(w.store.values()), w.store.element(e, w, p))
 	}
-	return e.b.Load(e.read(e.input(a.Tensor, 0, Values)), p)
+	return e.B.Load(e.Read(e.input(a.Tensor, 0, Values)), p)
 }
 
 // fill is the value at coordinates that t does not store.
@@ -244,5 +244,5 @@ func (e *emitter) fill(t *ir.Tensor) loop.Expr {
 	if t.FillKnown {
 		return constant(t.Fill)
 	}
-	return e.b.Load(e.read(e.input(t, 0, FillValue)), loop.Int(0))
+	return e.B.Load(e.Read(e.input(t, 0, FillValue)), loop.Int(0))
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/lacuna-sparse/lacuna/ir"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
+	"github.com/lacuna-sparse/lacuna/lower/emit"
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
@@ -32,7 +33,7 @@ func (k *kernel) join(body ir.Stmt, segments []segment, ends loop.BufferID, root
 	}
 	name := k.step.Result.Name
 	j := &loop.Join{Ends: ends, Shift: -1,
-		Chunk: k.newScalar(name+"_chunk", false), Lo: k.newScalar(name+"_lo", false), Hi: k.newScalar(name+"_hi", false)}
+		Chunk: k.NewScalar(name+"_chunk", false), Lo: k.NewScalar(name+"_lo", false), Hi: k.NewScalar(name+"_hi", false)}
 	j.Room = c.bound(set, func(a *ir.Access) loop.SizeExpr {
 		if a.Tensor.Work != nil {
 			if c.entries(a) == nil {
@@ -59,7 +60,7 @@ func (k *kernel) join(body ir.Stmt, segments []segment, ends loop.BufferID, root
 			j.Moves = append(j.Moves, loop.Move{Buffer: s.pos, List: int64(i - 1), First: 1})
 		}
 	}
-	j.Moves = append(j.Moves, loop.Move{Buffer: k.result.Values, List: last})
+	j.Moves = append(j.Moves, loop.Move{Buffer: k.Result.Values, List: last})
 	return j
 }
 
@@ -95,7 +96,7 @@ func (k *kernel) underRoot(body ir.Stmt, a *ir.Access, root rootLoop, p loop.Sca
 	for l := 1; l < len(levels); l++ {
 		switch levels[l].Kind {
 		case tensor.DenseLevel:
-			n = sizeTimes(n, loop.SizeScalar(k.dim(a.Tensor, order[l])))
+			n = emit.Times(n, loop.SizeScalar(k.Dim(a.Tensor, order[l])))
 		case tensor.CompressedLevel:
 			n = &loop.SizeLoad{Buffer: k.input(a.Tensor, l, Positions), Index: n}
 		}

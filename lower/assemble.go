@@ -41,12 +41,12 @@ const maxEntries = 1 << 56
 // checkEntries stops the function when a count is past maxEntries.
 func (e *emitter) checkEntries(counts ...*loop.Ref) {
 	for _, n := range counts {
-		e.b.If(e.b.Gt(n, loop.Int(maxEntries)), e.tooManyEntries, nil)
+		e.B.If(e.B.Gt(n, loop.Int(maxEntries)), e.tooManyEntries, nil)
 	}
 }
 
 func (e *emitter) tooManyEntries() {
-	e.b.Fail("the result %s would store more entries than any memory holds: give it a fill or a format that leaves some out", e.step.Result.Name)
+	e.B.Fail("the result %s would store more entries than any memory holds: give it a fill or a format that leaves some out", e.step.Result.Name)
 }
 
 // segment is one list of entries of the result.
@@ -73,15 +73,15 @@ func (k *kernel) segmentsOf(t *ir.Tensor) []segment {
 		switch level.Kind {
 		case tensor.CompressedLevel:
 			list = append(list, segment{first: l, last: l,
-				pos:   k.buffer(fmt.Sprintf("%s%d_pos", t.Name, l), k.opts.positions(), loop.Output),
-				total: k.newScalar(fmt.Sprintf("%s%d_entries", t.Name, l), false)})
+				pos:   k.Buffer(fmt.Sprintf("%s%d_pos", t.Name, l), k.opts.positions(), loop.Output),
+				total: k.NewScalar(fmt.Sprintf("%s%d_entries", t.Name, l), false)})
 		case tensor.SingletonLevel:
 			list[len(list)-1].last = l
 		default:
 			continue
 		}
 		s := &list[len(list)-1]
-		s.crd = append(s.crd, k.buffer(fmt.Sprintf("%s%d_crd", t.Name, l), k.opts.Coordinates, loop.Output))
+		s.crd = append(s.crd, k.Buffer(fmt.Sprintf("%s%d_crd", t.Name, l), k.opts.Coordinates, loop.Output))
 	}
 	return list
 }
@@ -125,14 +125,14 @@ func (a *assembly) descend(e *emitter, st *state, body func()) {
 		body()
 		return
 	}
-	b, level := e.b, r.level
+	b, level := e.B, r.level
 	r.level++
 	if a.levels[level].Kind == tensor.DenseLevel {
 		p := loop.Expr(loop.Int(0))
 		if r.pos != nil {
 			p = r.pos
 		}
-		r.pos = b.Let("p", b.Add(b.Mul(p, e.scalar(e.dim(t, axis))), coord))
+		r.pos = b.Let("p", b.Add(b.Mul(p, e.Scalar(e.Dim(t, axis))), coord))
 		a.enter(e, st, body)
 		return
 	}
@@ -171,11 +171,11 @@ func (a *assembly) enter(e *emitter, st *state, body func()) {
 		a.descend(e, st, body)
 		return
 	}
-	b := e.b
+	b := e.B
 	if a.allParents && r.level == 1 {
 		parent := r.pos
 		a.descend(e, st, body)
-		b.Store(e.write(a.segments[next].pos), b.Add(parent, loop.Int(1)), b.Cast(e.opts.positions(), a.current[next]))
+		b.Store(e.Write(a.segments[next].pos), b.Add(parent, loop.Int(1)), b.Cast(e.opts.positions(), a.current[next]))
 		return
 	}
 	parent, before := r.pos, b.Let("before", a.current[next])
@@ -183,17 +183,17 @@ func (a *assembly) enter(e *emitter, st *state, body func()) {
 	n := b.Let("n", b.Sub(a.current[next], before))
 	// A parent without entries may not exist itself: positions start as zeros.
 	b.If(e.leads(b.Gt(n, loop.Int(0))), func() {
-		b.Store(e.write(a.segments[next].pos), b.Add(parent, loop.Int(1)), b.Cast(e.opts.positions(), n))
+		b.Store(e.Write(a.segments[next].pos), b.Add(parent, loop.Int(1)), b.Cast(e.opts.positions(), n))
 	}, nil)
 }
 
 // push appends an entry with the given coordinates.
 func (a *assembly) push(e *emitter, seg int, coords []loop.Expr) {
-	b, cur := e.b, a.current[seg]
+	b, cur := e.B, a.current[seg]
 	if a.mode == fillEntries {
 		b.If(e.leads(loop.Truth(true)), func() {
 			for i, c := range coords {
-				crd := e.write(a.segments[seg].crd[i])
+				crd := e.Write(a.segments[seg].crd[i])
 				b.Store(crd, cur, b.Cast(b.Elem(crd), c))
 			}
 		}, nil)
@@ -204,7 +204,7 @@ func (a *assembly) push(e *emitter, seg int, coords []loop.Expr) {
 // leaf writes the value of one coordinate, if the operands' patterns say that
 // it is stored.
 func (a *assembly) leaf(e *emitter, st *state, s *ir.Assign) {
-	b := e.b
+	b := e.B
 	cond := e.leafCondition(st, s)
 	scatter := e.step.Scatter
 	// What the guard computes stays inside it.
@@ -216,7 +216,7 @@ func (a *assembly) leaf(e *emitter, st *state, s *ir.Assign) {
 			at = st.result.pos
 		}
 		if a.mode == fillEntries {
-			vals, x := e.write(a.values), e.expr(inner, s.Value)
+			vals, x := e.Write(a.values), e.expr(inner, s.Value)
 			if scatter {
 				at = b.Let("at", at)
 				x = e.combine(e.step.Fold, b.Load(vals, at), x)

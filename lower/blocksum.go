@@ -46,14 +46,14 @@ func (e *emitter) openBlocks(r *ir.Reduce) *blockSum {
 	if r.Fold != ir.FoldSum || !t.IsFloat() && !t.IsComplex() || e.counting() || e.opts.Grids {
 		return nil
 	}
-	b := e.b
+	b := e.B
 	zero := constant(r.Fold.Identity(r.Typ))
 	return &blockSum{total: b.Var("total", zero), low: b.Var("low", zero), closed: b.Var("closed", loop.Truth(false)), terms: b.Var("terms", loop.Int(0))}
 }
 
 // closeBlock adds the open block to the finished ones and opens another.
 func (e *emitter) closeBlock(acc accumulator) {
-	b, s := e.b, acc.blocks
+	b, s := e.B, acc.blocks
 	s.add(b, acc.state[0])
 	b.Assign(acc.state[0], constant(acc.reduce.Fold.Identity(acc.reduce.Typ)))
 }
@@ -69,14 +69,14 @@ func (s *blockSum) add(b *loop.Builder, x loop.Expr) {
 
 // joinBlocks leaves the whole sum in the accumulator's state.
 func (e *emitter) joinBlocks(acc accumulator) {
-	acc.blocks.add(e.b, acc.state[0])
+	acc.blocks.add(e.B, acc.state[0])
 	e.total(acc)
 }
 
 // total leaves the sum of the finished blocks in the accumulator's state. Infinite sums
 // round off NaN, which says nothing.
 func (e *emitter) total(acc accumulator) {
-	b, s := e.b, acc.blocks
+	b, s := e.B, acc.blocks
 	low := b.Let("low", s.low)
 	finite := b.Eq(b.Sub(low, low), constant(acc.reduce.Fold.Identity(acc.reduce.Typ)))
 	b.Assign(acc.state[0], b.Select(finite, b.Add(s.total, low), s.total))
@@ -86,13 +86,13 @@ func (e *emitter) total(acc accumulator) {
 // blocks.
 func (e *emitter) settle(acc accumulator) {
 	if s := acc.blocks; s != nil && s.used {
-		e.b.If(s.closed, func() { e.joinBlocks(acc) }, nil)
+		e.B.If(s.closed, func() { e.joinBlocks(acc) }, nil)
 	}
 }
 
 // closeFull closes the open block if it has all its terms.
 func (e *emitter) closeFull(acc accumulator) {
-	b, s := e.b, acc.blocks
+	b, s := e.B, acc.blocks
 	s.used = true
 	b.If(b.Ge(s.terms, loop.Int(orderedTerms)), func() {
 		e.closeBlock(acc)
@@ -111,7 +111,7 @@ func (e *emitter) counted(acc accumulator, n func() loop.Expr, emit func()) {
 	}
 	e.closeFull(acc)
 	emit()
-	e.b.Assign(s.terms, e.b.Add(s.terms, n()))
+	e.B.Assign(s.terms, e.B.Add(s.terms, n()))
 }
 
 // eachCounted makes the steps that emit emits count their terms.
@@ -128,7 +128,7 @@ func (e *emitter) eachCounted(s *blockSum, emit func()) {
 // countTerm counts a step of a fold, if its loop does not.
 func (e *emitter) countTerm(acc accumulator) {
 	if s := acc.blocks; s != nil && s.each {
-		e.b.Assign(s.terms, e.b.Add(s.terms, loop.Int(1)))
+		e.B.Assign(s.terms, e.B.Add(s.terms, loop.Int(1)))
 		e.closeFull(acc)
 	}
 }

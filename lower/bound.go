@@ -5,6 +5,7 @@ import (
 
 	"github.com/lacuna-sparse/lacuna/ir"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
+	"github.com/lacuna-sparse/lacuna/lower/emit"
 )
 
 // bound counts what a nest puts into its workspaces. Memory is allocated between
@@ -21,10 +22,10 @@ type bound struct {
 
 func (c *bound) insert(e *emitter, w *workspace) {
 	if c.total != nil {
-		e.b.Assign(c.total, e.b.Add(c.total, loop.Int(1)))
+		e.B.Assign(c.total, e.B.Add(c.total, loop.Int(1)))
 		return
 	}
-	e.b.Assign(c.inserts[w], e.b.Add(c.inserts[w], loop.Int(1)))
+	e.B.Assign(c.inserts[w], e.B.Add(c.inserts[w], loop.Int(1)))
 }
 
 // close ends a use of the workspace.
@@ -32,8 +33,8 @@ func (c *bound) close(e *emitter, w *workspace) {
 	if c.total != nil {
 		return
 	}
-	e.b.Assign(c.need[w], e.b.Max(c.need[w], c.inserts[w]))
-	e.b.Assign(c.inserts[w], loop.Int(0))
+	e.B.Assign(c.need[w], e.B.Max(c.need[w], c.inserts[w]))
+	e.B.Assign(c.inserts[w], loop.Int(0))
 }
 
 // boundStages emits the stages that find the capacities of the workspaces, if
@@ -44,11 +45,11 @@ func (k *kernel) boundStages(body ir.Stmt, part int) {
 		return
 	}
 	t := k.step.Result
-	needs := k.buffer(t.Name+"_needs", loop.I64, loop.Temp)
+	needs := k.Buffer(t.Name+"_needs", loop.I64, loop.Temp)
 	n := loop.Int(int64(len(k.workspaces)))
 
 	e := k.emitter("bound_" + t.Name)
-	b := e.b
+	b := e.B
 	e.quiet, e.symbolic = true, true
 	e.root.wanted = part >= 0
 	e.bound = &bound{inserts: map[*workspace]*loop.Ref{}, need: map[*workspace]*loop.Ref{}}
@@ -59,12 +60,12 @@ func (k *kernel) boundStages(body ir.Stmt, part int) {
 	st := e.start(k.accessesIn(body))
 	e.stmt(st, body)
 	for i, w := range k.workspaces {
-		b.Store(e.write(needs), b.Add(b.Mul(b.Chunk(), n), loop.Int(int64(i))), e.bound.need[w])
+		b.Store(e.Write(needs), b.Add(b.Mul(b.Chunk(), n), loop.Int(int64(i))), e.bound.need[w])
 	}
-	s := e.stage("bound")
+	s := e.Stage("bound")
 	s.Symbolic = true
-	k.perChunk(&s, part, loop.Alloc{Buffer: needs, Len: sizeTimes(k.chunks(part), loop.SizeConst(int64(len(k.workspaces))))})
-	k.addStage(s)
+	k.perChunk(&s, part, loop.Alloc{Buffer: needs, Len: emit.Times(k.Chunks(part), loop.SizeConst(int64(len(k.workspaces))))})
+	k.AddStage(s)
 	k.capacityStage(body, needs, part)
 }
 
@@ -72,32 +73,32 @@ func (k *kernel) boundStages(body ir.Stmt, part int) {
 // as large, so that a table is never more than half full.
 func (k *kernel) capacityStage(body ir.Stmt, needs loop.BufferID, part int) {
 	t := k.step.Result
-	sizes := k.buffer(t.Name+"_sizes", loop.I64, loop.Temp)
+	sizes := k.Buffer(t.Name+"_sizes", loop.I64, loop.Temp)
 	e := k.emitter("capacity")
-	b := e.b
+	b := e.B
 	chunks := loop.Expr(loop.Int(1))
 	if part >= 0 {
-		chunks = e.scalar(k.program.Partitions[part].Chunks)
+		chunks = e.Scalar(k.Program.Partitions[part].Chunks)
 	}
 	n := int64(len(k.workspaces))
 	limit := k.wideLimit(body)
 	for i, w := range k.workspaces {
 		need := b.Var("need", loop.Int(0))
 		b.For("c", loop.Int(0), chunks, func(c loop.Expr) {
-			b.Assign(need, b.Max(need, b.Load(e.read(needs), b.Add(b.Mul(c, loop.Int(n)), loop.Int(int64(i))))))
+			b.Assign(need, b.Max(need, b.Load(e.Read(needs), b.Add(b.Mul(c, loop.Int(n)), loop.Int(int64(i))))))
 		})
 		if w.store.distinct() {
 			e.limitToKeys(w, need)
 			if len(w.vars) > 1 && k.opts.LimitWide {
-				b.If(b.Gt(need, e.scalar(limit)), func() { b.Fail("%s", TooWide) }, nil)
+				b.If(b.Gt(need, e.Scalar(limit)), func() { b.Fail("%s", TooWide) }, nil)
 			}
 		}
 		e.checkEntries(need)
 		e.storeRoom(w, need, sizes, int64(2*i))
 	}
-	s := e.stage("capacity")
+	s := e.Stage("capacity")
 	s.Allocs, s.Symbolic = []loop.Alloc{{Buffer: sizes, Len: loop.SizeConst(2 * n)}}, true
-	k.addStage(s)
+	k.AddStage(s)
 
 	lets := loop.Stage{Name: "size", Partition: -1}
 	for i, w := range k.workspaces {
@@ -105,15 +106,15 @@ func (k *kernel) capacityStage(body ir.Stmt, needs loop.BufferID, part int) {
 			lets.Lets = append(lets.Lets, loop.ScalarLet{Scalar: id, Value: &loop.SizeLoad{Buffer: sizes, Index: loop.SizeConst(2*i + j)}})
 		}
 	}
-	k.addStage(lets)
+	k.AddStage(lets)
 }
 
 // limitToKeys bounds the entries that a workspace needs room for by its keys.
 func (e *emitter) limitToKeys(w *workspace, need *loop.Ref) {
-	b := e.b
+	b := e.B
 	keys := loop.Expr(loop.Int(1))
 	for _, v := range w.vars {
-		keys = b.Mul(keys, e.scalar(e.extent(v)))
+		keys = b.Mul(keys, e.Scalar(e.extent(v)))
 	}
 	b.Assign(need, b.Min(need, keys))
 }
@@ -121,11 +122,11 @@ func (e *emitter) limitToKeys(w *workspace, need *loop.Ref) {
 // storeRoom stores the capacity and the shift of a workspace that needs room for so many
 // entries, from element at of a buffer on.
 func (e *emitter) storeRoom(w *workspace, need *loop.Ref, sizes loop.BufferID, at int64) {
-	b := e.b
+	b := e.B
 	if !w.store.distinct() {
 		// A list needs no more room than that.
-		b.Store(e.write(sizes), loop.Int(at), need)
-		b.Store(e.write(sizes), loop.Int(at+1), loop.Int(0))
+		b.Store(e.Write(sizes), loop.Int(at), need)
+		b.Store(e.Write(sizes), loop.Int(at+1), loop.Int(0))
 		return
 	}
 	capacity, shift := b.Var("capacity", loop.Int(minCapacity)), b.Var("shift", loop.Int(64-minCapacityLog))
@@ -133,8 +134,8 @@ func (e *emitter) storeRoom(w *workspace, need *loop.Ref, sizes loop.BufferID, a
 		b.Assign(capacity, b.Add(capacity, capacity))
 		b.Assign(shift, b.Sub(shift, loop.Int(1)))
 	})
-	b.Store(e.write(sizes), loop.Int(at), capacity)
-	b.Store(e.write(sizes), loop.Int(at+1), shift)
+	b.Store(e.Write(sizes), loop.Int(at), capacity)
+	b.Store(e.Write(sizes), loop.Int(at+1), shift)
 }
 
 // wideLimit emits the stage that sets the limit for hash tables for several
@@ -144,9 +145,9 @@ func (k *kernel) wideLimit(body ir.Stmt) loop.ScalarID {
 	if !several || !k.opts.LimitWide {
 		return -1
 	}
-	limit := k.newScalar(k.step.Result.Name+"_wide", false)
+	limit := k.NewScalar(k.step.Result.Name+"_wide", false)
 	share := &loop.SizeOp{Op: loop.Div, X: k.operandEntries(body), Y: loop.SizeConst(wideShare)}
-	k.addStage(loop.Stage{Name: "limit", Partition: -1, Lets: []loop.ScalarLet{
+	k.AddStage(loop.Stage{Name: "limit", Partition: -1, Lets: []loop.ScalarLet{
 		{Scalar: limit, Value: &loop.SizeOp{Op: loop.Add, X: share, Y: loop.SizeConst(wideEntries)}}}})
 	return limit
 }

@@ -45,7 +45,7 @@ func loopsBelow(s ir.Stmt) int {
 // chunkOf is the part of a root level's entries that the chunk runs: Lo to Hi,
 // moved so that no run of equal coordinates is split.
 func (w *walk) chunkOf(it *iterator, begin, end loop.Expr) (lo, hi loop.Expr) {
-	b := w.b
+	b := w.B
 	if it.unique {
 		return b.Lo(), b.Hi()
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/lacuna-sparse/lacuna/ir"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
+	"github.com/lacuna-sparse/lacuna/lower/emit"
 )
 
 // A nest whose outermost loop is not one of the result's, as that of the columns of a matrix
@@ -27,7 +28,7 @@ const foldGrain = 1 << 13
 // copies reports whether threads that run a nest may have copies of the result.
 func (k *kernel) copies(body ir.Stmt) bool {
 	t := k.step.Result.DType
-	if _, ok := body.(*ir.Forall); !ok || !k.opts.Copies || !k.step.Scatter || computeType(t) != loopType(t) {
+	if _, ok := body.(*ir.Forall); !ok || !k.opts.Copies || !k.step.Scatter || computeType(t) != emit.Type(t) {
 		return false
 	}
 	return !k.parallel(body) && anyOrder(k.step.Fold, computeType(t))
@@ -46,28 +47,28 @@ func anyOrder(f ir.Fold, t loop.Type) bool {
 // have in copies, if they may have any.
 func (k *kernel) addUpdates(s loop.Stage, copies bool) {
 	if !copies || s.Partition < 0 {
-		k.addStage(s)
+		k.AddStage(s)
 		return
 	}
 	name := k.step.Result.Name
 	typ := ir.ComputeType(k.step.Result.DType)
-	folds := []copied{{k.result.Values, k.step.Fold, constant(k.step.Fold.Identity(typ))}}
+	folds := []copied{{k.Result.Values, k.step.Fold, constant(k.step.Fold.Identity(typ))}}
 	if k.counts != nil {
 		folds = append(folds, copied{*k.counts, ir.FoldSum, loop.Int(0)})
 	}
-	least := sizeTimes(k.size(0), loop.SizeConst(updatesPerElement*int64(len(folds))))
+	least := emit.Times(k.size(0), loop.SizeConst(updatesPerElement*int64(len(folds))))
 	c := &loop.Copies{
-		Count:  k.newScalar(name+"_copies", false),
-		Chunks: &loop.SizeOp{Op: loop.Add, X: loop.SizeConst(copiedChunks), Y: &loop.SizeOp{Op: loop.Div, X: least, Y: loop.SizeConst(chunkGrain)}},
+		Count:  k.NewScalar(name+"_copies", false),
+		Chunks: &loop.SizeOp{Op: loop.Add, X: loop.SizeConst(copiedChunks), Y: &loop.SizeOp{Op: loop.Div, X: least, Y: loop.SizeConst(emit.ChunkGrain)}},
 	}
 	for i := range folds {
-		b := k.program.Buffers[folds[i].buffer]
-		c.List = append(c.List, loop.Copy{Buffer: folds[i].buffer, All: k.buffer(b.Name+"_copies", b.Elem, loop.Temp), Start: folds[i].start})
+		b := k.Program.Buffers[folds[i].buffer]
+		c.List = append(c.List, loop.Copy{Buffer: folds[i].buffer, All: k.Buffer(b.Name+"_copies", b.Elem, loop.Temp), Start: folds[i].start})
 	}
 	s.Ordered, s.Copies = true, c
-	k.addStage(s)
+	k.AddStage(s)
 	k.foldCopiesStage(c, folds)
-	k.notes = append(k.notes, fmt.Sprintf("several threads: each updates a copy of %s where it has %d updates for each element; %s joins copies", name, updatesPerElement*len(folds), k.step.Fold))
+	k.Notes = append(k.Notes, fmt.Sprintf("several threads: each updates a copy of %s where it has %d updates for each element; %s joins copies", name, updatesPerElement*len(folds), k.step.Fold))
 }
 
 // copied is a buffer of which threads have copies: the fold that updates it, and what that makes
@@ -82,32 +83,32 @@ type copied struct {
 // Without copies it has none.
 func (k *kernel) foldCopiesStage(c *loop.Copies, folds []copied) {
 	e := k.emitter("fold_" + k.step.Result.Name)
-	b := e.b
+	b := e.B
 	n := loop.Expr(loop.Int(1))
 	for axis := range k.step.Result.Rank {
-		n = b.Mul(n, e.scalar(k.dim(k.step.Result, axis)))
+		n = b.Mul(n, e.Scalar(k.Dim(k.step.Result, axis)))
 	}
 	const last = loop.CopyAlign - 1
 	apart := b.Let("apart", b.And(b.Add(n, loop.Int(last)), loop.Int(^last)))
-	b.For("copy", loop.Int(0), e.scalar(c.Count), func(copy loop.Expr) {
+	b.For("copy", loop.Int(0), e.Scalar(c.Count), func(copy loop.Expr) {
 		from := b.Let("from", b.Mul(copy, apart))
 		for i, f := range folds {
-			vals, all := e.write(f.buffer), e.read(c.List[i].All)
+			vals, all := e.Write(f.buffer), e.Read(c.List[i].All)
 			b.ForIndependent("p", b.Lo(), b.Hi(), func(p loop.Expr) {
 				b.Store(vals, p, e.joined(f, b.Let("x", b.Load(vals, p)), b.Let("y", b.Load(all, b.Add(from, p)))))
 			})
 		}
 	})
-	s := e.stage("fold")
-	elements := sizeTimes(k.size(0), &loop.SizeOp{Op: loop.Min, X: loop.SizeConst(1), Y: loop.SizeScalar(c.Count)})
+	s := e.Stage("fold")
+	elements := emit.Times(k.size(0), &loop.SizeOp{Op: loop.Min, X: loop.SizeConst(1), Y: loop.SizeScalar(c.Count)})
 	s.Partition = k.partition(rootLoop{cut: true, n: elements, weight: -1, grain: foldGrain})
-	k.addStage(s)
+	k.AddStage(s)
 }
 
 // joined is the fold of an element and of that of a copy. Of floats that are NaN it is the same NaN that one thread
 // makes: the element itself where the copy was not updated, else the one that updates give (see extremumOf in codegen/cpu).
 func (e *emitter) joined(f copied, x, y loop.Expr) loop.Expr {
-	b, v := e.b, e.combine(f.fold, x, y)
+	b, v := e.B, e.combine(f.fold, x, y)
 	if t := v.Type(); t.IsFloat() {
 		v = b.Let("v", v)
 		return b.Select(b.Eq(y, f.start), x, b.Select(b.Ne(v, v), loop.Float(t, math.NaN()), v))

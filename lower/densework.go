@@ -22,9 +22,9 @@ const (
 )
 
 func (d *denseStore) prepare(k *kernel, w *workspace) {
-	d.vals = k.buffer(w.tensor.Name+"_vals", w.valueType(), loop.Scratch)
+	d.vals = k.Buffer(w.tensor.Name+"_vals", w.valueType(), loop.Scratch)
 	for i, name := range [bitmaps]string{"_bits", "_words", "_groups"} {
-		d.bits[i] = k.buffer(w.tensor.Name+name, loop.U64, loop.Scratch)
+		d.bits[i] = k.Buffer(w.tensor.Name+name, loop.U64, loop.Scratch)
 	}
 }
 
@@ -52,13 +52,13 @@ func (d *denseStore) allocs(k *kernel, w *workspace) []loop.Alloc {
 func (d *denseStore) open(*emitter, *workspace) {}
 
 func (d *denseStore) insert(e *emitter, w *workspace, key, x loop.Expr) {
-	b := e.b
+	b := e.B
 	at := b.Let("at", shr(key, wordShift))
-	bits := e.write(d.bits[0])
+	bits := e.Write(d.bits[0])
 	word := b.Let("word", b.Load(bits, at))
 	bit := b.Let("bit", bitOf(b, key))
 	if x != nil {
-		vals := e.write(d.vals)
+		vals := e.Write(d.vals)
 		known := b.Ne(b.And(word, bit), loop.Number(loop.U64, 0))
 		var old loop.Expr
 		if e.opts.Grids {
@@ -81,9 +81,9 @@ func (d *denseStore) mark(e *emitter, level int, word, at loop.Expr) {
 	if level == bitmaps {
 		return
 	}
-	b := e.b
+	b := e.B
 	b.If(b.Eq(word, loop.Number(loop.U64, 0)), func() {
-		bits := e.write(d.bits[level])
+		bits := e.Write(d.bits[level])
 		up := b.Let("up", shr(at, wordShift))
 		above := b.Let("word", b.Load(bits, up))
 		b.Store(bits, up, b.Or(above, bitOf(b, at)))
@@ -93,12 +93,12 @@ func (d *denseStore) mark(e *emitter, level int, word, at loop.Expr) {
 
 // drain walks the bitmaps from the top and clears what it has read.
 func (d *denseStore) drain(e *emitter, w *workspace, visit func(p, key loop.Expr)) loop.Expr {
-	b := e.b
+	b := e.B
 	n := b.Var("n_"+w.tensor.Name, loop.Int(0))
-	top := e.write(d.bits[bitmaps-1])
+	top := e.Write(d.bits[bitmaps-1])
 	keys := loop.Expr(loop.Int(1))
 	for _, v := range w.vars {
-		keys = b.Mul(keys, e.scalar(e.extent(v)))
+		keys = b.Mul(keys, e.Scalar(e.extent(v)))
 	}
 	groups := b.Add(shr(b.Sub(keys, loop.Int(1)), bitmaps*wordShift), loop.Int(1))
 	b.For("group", loop.Int(0), groups, func(g loop.Expr) {
@@ -113,7 +113,7 @@ func (d *denseStore) drain(e *emitter, w *workspace, visit func(p, key loop.Expr
 
 // descend visits what the bits of word number at of a level's bitmap stand for.
 func (d *denseStore) descend(e *emitter, w *workspace, level int, at, word loop.Expr, n *loop.Ref, visit func(p, key loop.Expr)) {
-	b := e.b
+	b := e.B
 	if level == 0 && visit == nil {
 		b.Assign(n, b.Add(n, b.Cast(loop.I64, loop.NewUnary(loop.OnesCount, word))))
 		return
@@ -128,7 +128,7 @@ func (d *denseStore) descend(e *emitter, w *workspace, level int, at, word loop.
 			b.Assign(n, b.Add(n, loop.Int(1)))
 			return
 		}
-		bits := e.write(d.bits[level-1])
+		bits := e.Write(d.bits[level-1])
 		next := b.Let("word", b.Load(bits, below))
 		b.Store(bits, below, loop.Number(loop.U64, 0))
 		d.descend(e, w, level-1, below, next, n, visit)
@@ -136,10 +136,10 @@ func (d *denseStore) descend(e *emitter, w *workspace, level int, at, word loop.
 }
 
 func (d *denseStore) element(e *emitter, w *workspace, p loop.Expr) loop.Expr {
-	b := e.b
+	b := e.B
 	var key loop.Expr = loop.Int(0)
 	for axis, v := range w.vars {
-		key = b.Add(b.Mul(key, e.scalar(e.extent(v))), b.LoadIndex(e.read(w.crd[axis]), p))
+		key = b.Add(b.Mul(key, e.Scalar(e.extent(v))), b.LoadIndex(e.Read(w.crd[axis]), p))
 	}
 	return key
 }

@@ -71,13 +71,13 @@ func (e *emitter) positions(st *state, a *ir.Access, leaf *ir.Assign) {
 	for level, kind := range a.Tensor.Format.Physical() {
 		switch kind.Kind {
 		case tensor.DenseLevel:
-			n = sizeProduct(n, loop.SizeScalar(e.dim(a.Tensor, a.Tensor.Format.Order()[level])))
+			n = sizeProduct(n, loop.SizeScalar(e.Dim(a.Tensor, a.Tensor.Format.Order()[level])))
 		case tensor.CompressedLevel:
 			n = &loop.SizeLoad{Buffer: e.input(a.Tensor, level, Positions), Index: n}
 		}
 	}
 	e.root = rootLoop{cut: true, n: n, weight: -1}
-	e.b.For("p", e.b.Lo(), e.b.Hi(), func(p loop.Expr) {
+	e.B.For("p", e.B.Lo(), e.B.Hi(), func(p loop.Expr) {
 		inner := st.clone()
 		inner.cursors[a] = cursor{access: a, level: len(a.Tensor.Format.Physical()), pos: p, exact: true}
 		e.stmt(inner, leaf)

@@ -10,7 +10,7 @@ import (
 
 // follow moves every follower up to index i and returns the cursors there.
 func (w *walk) follow(i loop.Expr) []cursor {
-	b := w.b
+	b := w.B
 	var cursors []cursor
 	for _, it := range w.followers {
 		has := b.Var("has_"+it.access.Tensor.Name, loop.Truth(false))
@@ -39,7 +39,7 @@ func (w *walk) follow(i loop.Expr) []cursor {
 // its current entry is there. A level with repeated coordinates gets the whole
 // segment.
 func (w *walk) arrive(it *iterator, i, present loop.Expr) cursor {
-	b := w.b
+	b := w.B
 	at := b.Let("p", it.at)
 	if it.unique {
 		return it.child(at, nil, present)
@@ -61,12 +61,12 @@ func (w *walk) arrive(it *iterator, i, present loop.Expr) cursor {
 
 // runEnd is the end of the run of entries with index i that starts at p.
 func (w *walk) runEnd(it *iterator, p, i loop.Expr) loop.Expr {
-	return w.segmentEnd(it.crd, p, it.end, it.coordinate(w.b, i))
+	return w.segmentEnd(it.crd, p, it.end, it.coordinate(w.B, i))
 }
 
 // moveOn moves iterators past the entries that the body has seen.
 func (w *walk) moveOn(its []*iterator) {
-	b := w.b
+	b := w.B
 	for _, it := range its {
 		if it.next != nil {
 			b.Assign(it.at, it.next)
@@ -78,7 +78,7 @@ func (w *walk) moveOn(its []*iterator) {
 // prepareFollowers starts the followers; with a driver cut into chunks they
 // start at its first coordinate by searching.
 func (w *walk) prepareFollowers(driver *iterator, begin, end loop.Expr) {
-	b := w.b
+	b := w.B
 	if len(w.followers) == 0 {
 		return
 	}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/lacuna-sparse/lacuna/ir"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
+	"github.com/lacuna-sparse/lacuna/lower/emit"
 )
 
 // A running log of a sum of exponentials is bound by arithmetic on grids. Where its
@@ -26,7 +27,7 @@ import (
 // narrowResult reports whether a fold's result is rounded to 32 bits or fewer, which
 // needs no functions that are right to the last bit of 64.
 func narrowResult(r *ir.Reduce) bool {
-	t := loopType(r.Typ)
+	t := emit.Type(r.Typ)
 	return t == loop.F32 || t == loop.F16 || t == loop.BF16
 }
 
@@ -91,29 +92,29 @@ type logTables struct {
 
 // teamLogs writes the result.
 func (x *scanner) teamLogs(t *gridTeam) {
-	b, e := t.b, t.emitter
+	b, e := t.B, t.emitter
 	w := &narrowScan{x: x, t: t, quads: x.teams.perThread / quadSize, prefix: t.newPrefix(x.fold)}
-	w.tile = b.Shared("tile", x.scanned(), w.region()*int64(t.block))
-	if !t.single() {
-		w.totals, w.kept = b.Shared("sums", loop.F64, 2*int64(t.warps)), b.Shared("kept", loop.F64, 2)
+	w.tile = b.Shared("tile", x.scanned(), w.region()*int64(t.Block))
+	if !t.Single() {
+		w.totals, w.kept = b.Shared("sums", loop.F64, 2*int64(t.Warps)), b.Shared("kept", loop.F64, 2)
 	}
 	b.Resident(logResident)
-	w.lane = b.Let("lane", t.lane())
-	w.origin = b.Let("origin", b.Mul(t.warp(), loop.Int(w.region())))
+	w.lane = b.Let("lane", t.Lane())
+	w.origin = b.Let("origin", b.Mul(t.Warp(), loop.Int(w.region())))
 	w.own = b.Let("own", b.Add(w.origin, padded(b, b.Mul(w.lane, loop.Int(w.quads)))))
 	w.fillTables()
 	w.wide, w.turn = b.Var("wide", loop.Truth(false)), b.Var("turn", loop.Int(0))
 	w.ahead = b.Var("ahead", loop.Truth(false))
 	for range x.teams.perThread {
-		if !t.quick {
+		if !t.Quick {
 			w.next = append(w.next, b.Var("next", loop.Number(x.scanned(), 0)))
 		}
 	}
 	x.teamSpans(t, func(s span, first, item loop.Expr) {
 		base := x.base(e, s)
 		w.carry = e.open(x.fold)
-		if x.blocked() && !t.single() {
-			b.If(b.Gt(e.scalar(x.some), loop.Int(0)), func() {
+		if x.blocked() && !t.Single() {
+			b.If(b.Gt(e.Scalar(x.some), loop.Int(0)), func() {
 				earlier := e.open(x.fold)
 				x.teamCarry(t, w.prefix, earlier, first, item)
 				w.carryOn(earlier)
@@ -145,30 +146,17 @@ func (x *scanner) logBlocks() int64 {
 func (x *scanner) logTeams(name string, warps int, items loop.SizeExpr) {
 	t := x.gridEmitter(name, warps, x.teams.warps)
 	x.teamLogs(t)
-	st := t.gridStage(name, sizeMin(t.blocksFor(items), loop.SizeConst(x.logBlocks())))
+	st := t.Launch(name, emit.Min(t.BlocksFor(items), loop.SizeConst(x.logBlocks())))
 	q := x.gridEmitter(name, warps, x.teams.warps)
-	q.standIn(st)
+	q.StandIn(st)
 	x.teamLogs(q)
-	q.standsIn(&st)
-	x.addStage(st)
-}
-
-// region is the room of a warp in tile: behind every 32 elements is a gap of a vector, so
-// that vectors of neighbouring lanes and those one thread's elements apart lie in
-// different banks.
-func (w *narrowScan) region() int64 {
-	n := w.quads * quadSize * warpSize
-	return n + n/(2*quadSize)
-}
-
-// padded is the place of vector q of a warp in its region.
-func padded(b *loop.Builder, q loop.Expr) loop.Expr {
-	return b.Mul(b.Add(q, loop.NewBinary(loop.Shr, q, loop.Int(3))), loop.Int(quadSize))
+	q.StandsIn(&st)
+	x.AddStage(st)
 }
 
 // fillTables computes the slots of the lane.
 func (w *narrowScan) fillTables() {
-	b := w.t.b
+	b := w.t.B
 	halves := func(name, fn string) (high, low loop.Expr) {
 		bits := b.Let(name, b.Call(fn, loop.U64, w.lane))
 		high = b.Let("high", b.Cast(loop.U32, loop.NewBinary(loop.Shr, bits, loop.Number(loop.U64, 32))))
@@ -182,18 +170,18 @@ func (w *narrowScan) fillTables() {
 // carryOn makes a state what is before the next tile. The threads of a block take that of
 // the first one, which is plainly the same for all.
 func (w *narrowScan) carryOn(acc accumulator) {
-	b, t := w.t.b, w.t
-	if t.single() {
+	b, t := w.t.B, w.t
+	if t.Single() {
 		w.prefix.assign(w.carry, parts(acc))
 		return
 	}
-	t.barrier()
-	b.If(b.Eq(t.rank(), loop.Int(0)), func() {
+	t.Barrier()
+	b.If(b.Eq(t.Rank(), loop.Int(0)), func() {
 		for i, v := range acc.state {
 			b.Store(w.kept, loop.Int(int64(i)), v)
 		}
 	}, nil)
-	t.barrier()
+	t.Barrier()
 	var state []loop.Expr
 	for i := range acc.state {
 		state = append(state, b.Load(w.kept, loop.Int(int64(i))))
@@ -202,150 +190,23 @@ func (w *narrowScan) carryOn(acc accumulator) {
 }
 
 // perTile is the number of elements of a tile.
-func (w *narrowScan) perTile() int64 { return w.x.teams.perThread * w.t.threads() }
+func (w *narrowScan) perTile() int64 { return w.x.teams.perThread * w.t.Threads() }
 
 // firstOf is the number of the warp's first element in a tile.
 func (w *narrowScan) firstOf() loop.Expr {
-	if w.t.single() {
+	if w.t.Single() {
 		return loop.Int(0)
 	}
-	return w.t.b.Mul(w.t.warp(), loop.Int(w.x.teams.perThread*warpSize))
-}
-
-// count is how many elements the tile at start has.
-func (w *narrowScan) count(s span, start loop.Expr) loop.Expr {
-	b := w.t.b
-	return b.Let("count", b.Min(loop.Int(w.perTile()), b.Sub(s.until, start)))
+	return w.t.B.Mul(w.t.Warp(), loop.Int(w.x.teams.perThread*warpSize))
 }
 
 // Elements are read and written one behind the other by the lanes of a warp: as vectors
 // where a whole tile begins at a multiple of their size, else one at a time. Values r of a
 // lane are then in vector r/4 · 32 + lane of the warp's elements, or are element r · 32 + lane.
 
-// fetch brings the elements of the tile at start into the shared one.
-func (w *narrowScan) fetch(s span, base, start, n loop.Expr) {
-	b, x, e := w.t.b, w.x, w.t.emitter
-	store := func(wide bool, values []loop.Expr) {
-		w.places(wide, func(r int, place loop.Expr) { b.Store(w.tile, place, values[r]) })
-		b.Assign(w.wide, loop.Truth(wide))
-	}
-	single := func() {
-		var values []loop.Expr
-		for r := range int(x.teams.perThread) {
-			k, v := w.single(loop.Int(int64(r))), b.Var("v", loop.Float(loop.F32, math.Inf(-1)))
-			b.If(b.Lt(k, n), func() { b.Assign(v, x.load(e, w.element(s, base, start, k))) }, nil)
-			values = append(values, v)
-		}
-		store(false, values)
-	}
-	if w.t.quick {
-		w.fetchQuickly(s, base, start, n)
-		return
-	}
-	if x.step.Reverse {
-		single()
-		return
-	}
-	// A condition on the sum would tell LLVM that the sum need not be rounded, but not
-	// what that says of addresses.
-	whole := b.Let("whole", b.Eq(b.And(b.Or(base, start), loop.Int(quadSize-1)), loop.Int(0)))
-	vectors := func(start loop.Expr) (values []loop.Expr) {
-		p := w.vectors(b.Add(base, start))
-		for r := range int(x.teams.perThread) {
-			values = append(values, x.load(e, b.Add(p, inVectors(r))))
-		}
-		return values
-	}
-	b.If(w.ahead, func() {
-		var values []loop.Expr
-		for _, v := range w.next {
-			values = append(values, v)
-		}
-		store(true, values)
-	}, func() {
-		b.If(b.And(b.Eq(n, loop.Int(w.perTile())), whole), func() { store(true, vectors(start)) }, single)
-	})
-	b.Assign(w.ahead, b.And(whole, b.Le(b.Add(start, loop.Int(2*w.perTile())), s.until)))
-	b.If(w.ahead, func() {
-		for r, v := range vectors(b.Let("later", b.Add(start, loop.Int(w.perTile())))) {
-			b.Assign(w.next[r], v)
-		}
-	}, nil)
-}
-
-// inVectors is where value r of a lane is behind its first one.
-func inVectors(r int) loop.Expr { return loop.Int(int64(r/quadSize*quadSize*warpSize + r%quadSize)) }
-
-// vectors is the place of the lane's first vector of the tile at a multiple of the size
-// of vectors, written so that compilers see that it is one, too.
-func (w *narrowScan) vectors(at loop.Expr) loop.Expr {
-	b := w.t.b
-	whole := loop.NewBinary(loop.Shl, loop.NewBinary(loop.Shr, at, loop.Int(2)), loop.Int(2))
-	return b.Let("p", b.Add(whole, b.Add(w.firstOf(), b.Mul(w.lane, loop.Int(quadSize)))))
-}
-
-// single is the number in the tile of value r of the lane, where there are no vectors.
-func (w *narrowScan) single(r loop.Expr) loop.Expr {
-	b := w.t.b
-	return b.Let("k", b.Add(b.Add(w.firstOf(), w.lane), b.Mul(r, loop.Int(warpSize))))
-}
-
-func (w *narrowScan) element(s span, base, start, k loop.Expr) loop.Expr {
-	b := w.t.b
-	return b.Let("p", b.Add(base, w.x.at(w.t.emitter, s, b.Add(start, k))))
-}
-
-// places runs body for the lane's values and their places in the shared tile.
-func (w *narrowScan) places(wide bool, body func(r int, place loop.Expr)) {
-	b := w.t.b
-	if wide {
-		at := b.Let("at", b.Add(w.origin, padded(b, w.lane)))
-		for r := range int(w.x.teams.perThread) {
-			g := int64(r / quadSize)
-			body(r, b.Add(at, loop.Int(g*(warpSize+warpSize/8)*quadSize+int64(r%quadSize))))
-		}
-		return
-	}
-	at := b.Let("at", b.Add(w.origin, w.lane))
-	for r := range int(w.x.teams.perThread) {
-		body(r, b.Add(at, loop.Int(int64(r)*(warpSize+quadSize))))
-	}
-}
-
-// eachSingle runs body for the numbers of the lane's values, where there are no vectors, and their places.
-func (w *narrowScan) eachSingle(body func(k, place loop.Expr)) {
-	b := w.t.b
-	at := b.Let("at", b.Add(w.origin, w.lane))
-	w.t.times(w.x.teams.perThread, func(r loop.Expr) {
-		body(w.single(r), b.Add(at, b.Mul(r, loop.Int(warpSize+quadSize))))
-	})
-}
-
-// write stores the results that are in the shared tile.
-func (w *narrowScan) write(s span, base, start, n loop.Expr) {
-	b, out := w.t.b, w.t.emitter.write(w.x.out)
-	ahead := func() {
-		w.eachSingle(func(k, place loop.Expr) {
-			b.If(b.Lt(k, n), func() { b.Store(out, w.element(s, base, start, k), b.Load(w.tile, place)) }, nil)
-		})
-	}
-	if w.t.quick || w.x.step.Reverse {
-		ahead()
-		return
-	}
-	b.If(w.wide, func() {
-		p := w.vectors(b.Add(base, start))
-		var results []loop.Expr
-		w.places(true, func(r int, place loop.Expr) { results = append(results, b.Let("y", b.Load(w.tile, place))) })
-		for r, y := range results {
-			b.Store(out, b.Add(p, inVectors(r)), y)
-		}
-	}, ahead)
-}
-
 // step runs a tile.
 func (w *narrowScan) step(s span, base loop.Expr, start *loop.Ref) {
-	b, x, t := w.t.b, w.x, w.t
+	b, x, t := w.t.B, w.x, w.t
 	n := w.count(s, start)
 	b.If(b.Not(w.scaled), func() {
 		w.scale(x.load(t.emitter, w.element(s, base, start, loop.Int(0))))
@@ -363,7 +224,7 @@ func (w *narrowScan) step(s span, base loop.Expr, start *loop.Ref) {
 // scale finds a scale for what is before the tile, or for its first element where that
 // is nothing.
 func (w *narrowScan) scale(first loop.Expr) {
-	b := w.t.b
+	b := w.t.B
 	m, sum := w.carry.state[0], w.carry.state[1]
 	inf := loop.Float(loop.F64, math.Inf(1))
 	near := func(v loop.Expr) loop.Expr {
@@ -382,16 +243,16 @@ func (w *narrowScan) scale(first loop.Expr) {
 
 // scanAtScale stores the results of the tile if there is a scale for it. It returns whether it did.
 func (w *narrowScan) scanAtScale() (done *loop.Ref) {
-	b := w.t.b
+	b := w.t.B
 	var values []loop.Expr
 	for i := range w.x.teams.perThread {
-		if !w.t.quick || i == 0 { // a quick function reads the others twice
+		if !w.t.Quick || i == 0 { // a quick function reads the others twice
 			values = append(values, b.Let("x", b.Load(w.tile, b.Add(w.own, loop.Int(i)))))
 		}
 	}
 	done = b.Var("done", loop.Truth(false))
 	b.If(w.scaled, func() {
-		if w.t.quick {
+		if w.t.Quick {
 			w.scannedQuickly(values[0], done)
 			return
 		}
@@ -402,7 +263,7 @@ func (w *narrowScan) scanAtScale() (done *loop.Ref) {
 
 // limits are how far above the scale elements may be, and the sum that is not reached then.
 func (w *narrowScan) limits() (above, limit loop.Expr) {
-	b := w.t.b
+	b := w.t.B
 	atZero := b.Eq(w.c, loop.Number(loop.F32, 0))
 	above = b.Let("above", b.Select(atZero, loop.Float(loop.F32, aboveZero), loop.Float(loop.F32, aboveOther)))
 	limit = b.Let("limit", b.Select(atZero, loop.Float(loop.F64, math.Ldexp(1, 738)), loop.Float(loop.F64, math.Ldexp(1, 184))))
@@ -411,7 +272,7 @@ func (w *narrowScan) limits() (above, limit loop.Expr) {
 
 // scanned stores the results of the tile, unless it has elements too far above.
 func (w *narrowScan) scanned(values []loop.Expr, done *loop.Ref) {
-	b := w.t.b
+	b := w.t.B
 	above, limit := w.limits()
 	sums := make([]loop.Expr, len(values))
 	var sum loop.Expr
@@ -440,8 +301,8 @@ func (w *narrowScan) scanned(values []loop.Expr, done *loop.Ref) {
 
 // endTile stores the first result of a line, which is exact, and what is before the next tile.
 func (w *narrowScan) endTile(first, all loop.Expr, done *loop.Ref) {
-	b := w.t.b
-	b.If(b.And(b.Eq(w.sum, loop.Float(loop.F64, 0)), b.Eq(w.t.rank(), loop.Int(0))), func() {
+	b := w.t.B
+	b.If(b.And(b.Eq(w.sum, loop.Float(loop.F64, 0)), b.Eq(w.t.Rank(), loop.Int(0))), func() {
 		y := loop.Expr(loop.Float(loop.F32, math.Inf(-1)))
 		if !w.x.step.Exclusive {
 			y = first
@@ -455,7 +316,7 @@ func (w *narrowScan) endTile(first, all loop.Expr, done *loop.Ref) {
 // term is e^(v-c). A NaN and what is too far above give so much that the limit is
 // reached.
 func (w *narrowScan) term(v, above loop.Expr) loop.Expr {
-	b := w.t.b
+	b := w.t.B
 	d := b.Let("d", loop.NewBinary(loop.MaxNum, loop.NewBinary(loop.MinNum, b.Sub(v, w.c), above), loop.Float(loop.F32, below)))
 	count := b.Let("count", b.Call("_expcount_f32", loop.F32, d))
 	slot := b.Let("slot", b.Cast(loop.I64, loop.NewUnary(loop.Bits, count)))
@@ -466,7 +327,7 @@ func (w *narrowScan) term(v, above loop.Expr) loop.Expr {
 
 // log is the logarithm of a sum.
 func (w *narrowScan) log(s loop.Expr) loop.Expr {
-	b := w.t.b
+	b := w.t.B
 	slot := b.Let("slot", b.Cast(loop.I64, b.Call("_logslot_u32", loop.U32, s)))
 	part := b.Shuffle("part", loop.ShuffleIndex, w.tables.part, slot, warpSize)
 	high := b.Shuffle("high", loop.ShuffleIndex, w.tables.inverseHigh, slot, warpSize)
@@ -477,30 +338,30 @@ func (w *narrowScan) log(s loop.Expr) loop.Expr {
 // sumBefore is what comes before the thread's elements, of which it has the sum, and the
 // sum of all to the tile's end.
 func (w *narrowScan) sumBefore(own loop.Expr) (before, all loop.Expr) {
-	b, t := w.t.b, w.t
+	b, t := w.t.B, w.t
 	zero := loop.Float(loop.F64, 0)
 	sum := b.Var("sum", own)
-	t.times(warpLog, func(k loop.Expr) {
+	t.Times(warpLog, func(k loop.Expr) {
 		d := loop.NewBinary(loop.Shl, loop.Int(1), k)
 		other := b.Shuffle("other", loop.ShuffleUp, sum, d, warpSize)
 		b.If(b.Ge(w.lane, d), func() { b.Assign(sum, b.Add(sum, other)) }, nil)
 	})
 	other := b.Shuffle("other", loop.ShuffleUp, sum, loop.Int(1), warpSize)
 	lanes := b.Let("lanes", b.Select(b.Eq(w.lane, loop.Int(0)), zero, other))
-	if t.single() {
+	if t.Single() {
 		total := b.Shuffle("total", loop.ShuffleIndex, sum, loop.Int(warpSize-1), warpSize)
 		return b.Let("before", b.Add(w.sum, lanes)), b.Let("all", b.Add(w.sum, total))
 	}
-	half := b.Let("half", b.Mul(w.turn, loop.Int(int64(t.warps))))
-	b.If(b.Eq(w.lane, loop.Int(warpSize-1)), func() { b.Store(w.totals, b.Add(half, t.warp()), sum) }, nil)
-	t.barrier()
+	half := b.Let("half", b.Mul(w.turn, loop.Int(int64(t.Warps))))
+	b.If(b.Eq(w.lane, loop.Int(warpSize-1)), func() { b.Store(w.totals, b.Add(half, t.Warp()), sum) }, nil)
+	t.Barrier()
 	b.Assign(w.turn, b.Sub(loop.Int(1), w.turn))
 	start := b.Var("before", w.sum)
 	all = w.sum
-	for k := range int64(t.warps) {
+	for k := range int64(t.Warps) {
 		total := b.Let("total", b.Load(w.totals, b.Add(half, loop.Int(k))))
-		if k < int64(t.warps)-1 {
-			b.If(b.Lt(loop.Int(k), t.warp()), func() { b.Assign(start, b.Add(start, total)) }, nil)
+		if k < int64(t.Warps)-1 {
+			b.If(b.Lt(loop.Int(k), t.Warp()), func() { b.Assign(start, b.Add(start, total)) }, nil)
 		}
 		all = b.Let("all", b.Add(all, total))
 	}
@@ -509,14 +370,14 @@ func (w *narrowScan) sumBefore(own loop.Expr) (before, all loop.Expr) {
 
 // inPairs stores the results of the tile by pairs of a maximum and a sum.
 func (w *narrowScan) inPairs(n loop.Expr) {
-	b, x, t := w.t.b, w.x, w.t
+	b, x, t := w.t.B, w.x, w.t
 	b.If(w.scaled, func() {
 		minus := loop.Float(loop.F64, math.Inf(-1))
 		b.Assign(w.carry.state[0], b.Select(b.Gt(w.sum, loop.Float(loop.F64, 0)), b.Cast(loop.F64, w.c), minus))
 		b.Assign(w.carry.state[1], w.sum)
 		b.Assign(w.scaled, loop.Truth(false))
 	}, nil)
-	t.barrier() // the totals of a tile before have been read
+	t.Barrier() // the totals of a tile before have been read
 	mine := b.Let("mine", b.Add(w.firstOf(), b.Mul(w.lane, loop.Int(x.teams.perThread))))
 	rest := b.Let("rest", b.Min(loop.Int(x.teams.perThread), b.Sub(n, mine)))
 	end := b.Let("end", b.Add(w.own, b.Max(rest, loop.Int(0))))

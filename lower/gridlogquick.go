@@ -12,7 +12,7 @@ import (
 
 // fetchQuickly brings the elements of the tile at start into the shared one.
 func (w *narrowScan) fetchQuickly(s span, base, start, n loop.Expr) {
-	b := w.t.b
+	b := w.t.B
 	w.eachSingle(func(k, place loop.Expr) {
 		v := b.Var("v", loop.Float(loop.F32, math.Inf(-1)))
 		b.If(b.Lt(k, n), func() { b.Assign(v, w.x.load(w.t.emitter, w.element(s, base, start, k))) }, nil)
@@ -22,12 +22,12 @@ func (w *narrowScan) fetchQuickly(s span, base, start, n loop.Expr) {
 
 // scannedQuickly is scanned, given the thread's first element.
 func (w *narrowScan) scannedQuickly(first loop.Expr, done *loop.Ref) {
-	b := w.t.b
+	b := w.t.B
 	zero := loop.Float(loop.F64, 0)
 	above, limit := w.limits()
 	each := func(body func(at, sum, next loop.Expr)) loop.Expr {
 		sum := b.Var("sum", zero)
-		w.t.times(w.x.teams.perThread, func(i loop.Expr) {
+		w.t.Times(w.x.teams.perThread, func(i loop.Expr) {
 			at := b.Let("at", b.Add(w.own, i))
 			next := b.Let("next", b.Add(sum, w.term(b.Let("x", b.Load(w.tile, at)), above)))
 			body(at, sum, next)

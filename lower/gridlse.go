@@ -37,7 +37,7 @@ func (e *emitter) produceFold(st *state, nest ir.Stmt, acc accumulator) {
 		e.stmt(st, nest)
 		return
 	}
-	b := e.b
+	b := e.B
 	pass := func(which lsePass) {
 		acc.pass = which
 		e.accs[acc.reduce.Temp] = acc
@@ -71,7 +71,7 @@ func onlyLoops(s ir.Stmt) bool {
 
 // foldExp folds n copies of exp(x), or does what of that belongs to the pass.
 func (e *emitter) foldExp(acc accumulator, x, n loop.Expr) {
-	b, m, s := e.b, acc.state[0], acc.state[1]
+	b, m, s := e.B, acc.state[0], acc.state[1]
 	if sum := acc.scaled; sum != nil && acc.pass == largestOnly {
 		x = b.Let("x", b.Cast(loop.F32, x))
 		b.Assign(sum.top, b.Max(sum.top, x))

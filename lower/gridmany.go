@@ -53,9 +53,9 @@ func (m *mergedMany) place(t *gridTeam, entries []loop.Expr) loop.Expr {
 	var at loop.Expr = loop.Int(0)
 	for i, p := range entries {
 		n, _ := m.kept[i].before(t, p)
-		at = t.b.Add(at, n)
+		at = t.B.Add(at, n)
 	}
-	return t.b.Let("at", at)
+	return t.B.Let("at", at)
 }
 
 // keepStage emits the stage that searches the entries of an operand in all others and
@@ -67,15 +67,15 @@ func (m *mergedMany) keepStage(operand int) {
 			continue
 		}
 		key, name := [2]int{operand, j}, fmt.Sprintf("%s_ranks%d%d", m.step.Result.Name, operand, j)
-		m.ranks[key] = m.buffer(name, m.program.Buffers[m.pos(j)].Elem, loop.Temp)
+		m.ranks[key] = m.Buffer(name, m.Program.Buffers[m.pos(j)].Elem, loop.Temp)
 		allocs = append(allocs, loop.Alloc{Buffer: m.ranks[key], Len: m.entries(operand)})
 		if j > operand {
-			m.has[key] = m.buffer(name+"_has", loop.Bool, loop.Temp)
+			m.has[key] = m.Buffer(name+"_has", loop.Bool, loop.Temp)
 			allocs = append(allocs, loop.Alloc{Buffer: m.has[key], Len: m.entries(operand)})
 		}
 	}
 	m.bitsStage("ranks", operand, m.kept[operand], allocs, func(t *gridTeam, word, p loop.Expr) loop.Expr {
-		b := t.b
+		b := t.B
 		coords, row := m.coordinates(t, operand, p), m.row(t, operand, word, p)
 		keep := loop.Expr(loop.Truth(true))
 		present := make([]loop.Expr, len(m.operands))
@@ -86,12 +86,12 @@ func (m *mergedMany) keepStage(operand int) {
 			}
 			key := [2]int{operand, j}
 			rank, match := m.search(t, operand, j, word, row, p, coords)
-			ranks := t.write(m.ranks[key])
+			ranks := t.Write(m.ranks[key])
 			b.Store(ranks, p, b.Cast(b.Elem(ranks), rank))
 			if present[j] = match; j < operand {
 				keep, present[j] = b.And(keep, b.Not(match)), loop.Truth(false)
 			} else {
-				b.Store(t.write(m.has[key]), p, match)
+				b.Store(t.Write(m.has[key]), p, match)
 			}
 		}
 		st := t.start(m.others)
@@ -107,7 +107,7 @@ func (m *mergedMany) keepStage(operand int) {
 // fillKept emits the stage that writes what comes of the entries that an operand keeps.
 func (m *mergedMany) fillKept(seg segment, operand int) {
 	m.fillStage(seg, operand, loop.SizeScalar(m.kept[operand].total), func(t *gridTeam, word, p loop.Expr, write func(mergedEntry)) {
-		b := t.b
+		b := t.B
 		_, keep := m.kept[operand].before(t, p)
 		b.If(keep, func() {
 			x := mergedEntry{coords: m.coordinates(t, operand, p), others: make([]loop.Expr, len(m.operands)), present: make([]loop.Expr, len(m.operands))}
@@ -120,9 +120,9 @@ func (m *mergedMany) fillKept(seg segment, operand int) {
 				case j < operand:
 					x.present[j] = loop.Truth(false)
 				default:
-					x.present[j] = b.Let("has", b.Load(t.read(m.has[key]), p))
+					x.present[j] = b.Let("has", b.Load(t.Read(m.has[key]), p))
 				}
-				x.others[j] = b.Let("q", b.LoadIndex(t.read(m.ranks[key]), p))
+				x.others[j] = b.Let("q", b.LoadIndex(t.Read(m.ranks[key]), p))
 			}
 			if m.byRow {
 				x.row = m.row(t, operand, word, p)

@@ -192,7 +192,7 @@ func (m *mergedRows) probe() (*emitter, *state, leaves) {
 	e.quiet = true
 	outside := e.start(m.others)
 	for _, v := range m.outer {
-		outside.index[v] = e.b.Var(v.Name, loop.Int(0))
+		outside.index[v] = e.B.Var(v.Name, loop.Int(0))
 	}
 	l := leaves{e: e, st: outside, v: m.inner, iters: map[*ir.Access]*iterator{}}
 	for i, list := range m.operands {
@@ -225,7 +225,7 @@ func (m *mergedRows) storedKinds() (stored kinds, static bool) {
 	for bits := range 1 << len(m.operands) {
 		holds := func(operand int) bool { return bits>>operand&1 != 0 }
 		st := outside.clone()
-		st.index[m.inner] = e.b.Var(m.inner.Name, loop.Int(0))
+		st.index[m.inner] = e.B.Var(m.inner.Name, loop.Int(0))
 		for i, list := range m.operands {
 			m.bind(st, list, loop.Int(0), loop.Truth(holds(i)))
 		}
@@ -250,9 +250,9 @@ func (m *mergedRows) note() {
 		if m.lists {
 			note = fmt.Sprintf("%s: %s, by ranks", v.Name, names)
 		}
-		m.notes = append(m.notes, note)
+		m.Notes = append(m.Notes, note)
 	}
-	m.notes = append(m.notes, fmt.Sprintf("%s: %s, by ranks", m.inner.Name, names))
+	m.Notes = append(m.Notes, fmt.Sprintf("%s: %s, by ranks", m.inner.Name, names))
 }
 
 // bind places the accesses of an operand at an entry, which may be absent.

@@ -17,19 +17,19 @@ type mergedPair struct {
 func (m *mergedPair) stages(seg segment) {
 	m.sizes()
 	m.marksStage(0, 1)
-	m.ranks = m.buffer(m.step.Result.Name+"_ranks", m.program.Buffers[m.pos(1)].Elem, loop.Temp)
+	m.ranks = m.Buffer(m.step.Result.Name+"_ranks", m.Program.Buffers[m.pos(1)].Elem, loop.Temp)
 	m.matches = m.newWordBits("matches")
 	m.bitsStage("ranks", 0, m.matches, []loop.Alloc{{Buffer: m.ranks, Len: m.entries(0)}}, func(t *gridTeam, word, p loop.Expr) loop.Expr {
-		ranks := t.write(m.ranks)
+		ranks := t.Write(m.ranks)
 		coords := m.coordinates(t, 0, p)
 		rank, is := m.search(t, 0, 1, word, m.row(t, 0, word, p), p, coords)
-		t.b.Store(ranks, p, t.b.Cast(t.b.Elem(ranks), rank))
+		t.B.Store(ranks, p, t.B.Cast(t.B.Elem(ranks), rank))
 		return is
 	})
 	m.allocate(seg, []loop.ScalarLet{m.matches.let()}, m.total())
 	m.positionsStage(seg, func(t *gridTeam, begins []loop.Expr) loop.Expr {
 		matches, _ := m.matches.before(t, begins[0])
-		return m.place(t.b, begins[0], begins[1], matches)
+		return m.place(t.B, begins[0], begins[1], matches)
 	})
 	m.fillFirst(seg)
 	if m.stored.second {
@@ -73,8 +73,8 @@ func (m *mergedPair) place(b *loop.Builder, p, q, matches loop.Expr) loop.Expr {
 // fillFirst emits the stage that writes what comes of the first operand's entries.
 func (m *mergedPair) fillFirst(seg segment) {
 	m.fillStage(seg, 0, loop.SizeConst(1), func(t *gridTeam, word, p loop.Expr, write func(mergedEntry)) {
-		b := t.b
-		q := b.Let("q", b.LoadIndex(t.read(m.ranks), p))
+		b := t.B
+		q := b.Let("q", b.LoadIndex(t.Read(m.ranks), p))
 		matches, match := m.matches.before(t, p)
 		keep := loop.Expr(loop.Truth(true))
 		present := match
@@ -100,7 +100,7 @@ func (m *mergedPair) fillFirst(seg segment) {
 func (m *mergedPair) fillSecond(seg segment) {
 	left := &loop.SizeOp{Op: loop.Sub, X: loop.SizeScalar(m.count[1]), Y: loop.SizeScalar(m.matches.total)}
 	m.fillStage(seg, 1, left, func(t *gridTeam, word, q loop.Expr, write func(mergedEntry)) {
-		b := t.b
+		b := t.B
 		x := mergedEntry{coords: m.coordinates(t, 1, q), others: []loop.Expr{loop.Int(0), nil}, present: []loop.Expr{loop.Truth(false), nil}}
 		row := m.row(t, 1, word, q)
 		p, match := m.search(t, 1, 0, word, row, q, x.coords)

@@ -7,6 +7,8 @@ import (
 	"github.com/lacuna-sparse/lacuna/ir"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
 	"github.com/lacuna-sparse/lacuna/ir/loop/lib"
+	"github.com/lacuna-sparse/lacuna/lower/emit"
+	"github.com/lacuna-sparse/lacuna/lower/gpu"
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
@@ -61,7 +63,7 @@ func (p *teamProducts) teamClasses() []rowClass {
 			}
 		}
 		above = c.most
-		c.some = p.newScalar(p.step.Result.Name+"_class", false)
+		c.some = p.NewScalar(p.step.Result.Name+"_class", false)
 	}
 	return list
 }
@@ -90,8 +92,8 @@ func (k *kernel) teamProducts(body ir.Stmt, segments []segment) *teamProducts {
 	}
 	p.classes = p.teamClasses()
 	name := k.step.Result.Name
-	p.products = k.buffer(name+"_products", loop.I64, loop.Temp)
-	p.rows, p.others = k.newScalar(name+"_rows", false), k.newScalar(name+"_others", false)
+	p.products = k.Buffer(name+"_products", loop.I64, loop.Temp)
+	p.rows, p.others = k.NewScalar(name+"_rows", false), k.NewScalar(name+"_others", false)
 	p.slicing = p.newSlicing()
 	return p
 }
@@ -204,40 +206,38 @@ func (p *teamProducts) stages(counts, totals loop.BufferID) bool {
 	measure.Lets = []loop.ScalarLet{{Scalar: p.rows, Value: p.root.n}}
 	measure.Allocs = []loop.Alloc{{Buffer: p.products, Len: rows}}
 	measure.Symbolic = true
-	p.addStage(measure)
+	p.AddStage(measure)
 	p.classStages()
-	p.addStage(loop.Stage{Name: "counts", Partition: -1,
-		Allocs: []loop.Alloc{{Buffer: counts, Len: sizeTimes(rows, loop.SizeConst(nseg)), Zero: true}}})
+	p.AddStage(loop.Stage{Name: "counts", Partition: -1,
+		Allocs: []loop.Alloc{{Buffer: counts, Len: emit.Times(rows, loop.SizeConst(nseg)), Zero: true}}})
 
-	p.addStages(stages[countEntries])
+	p.AddStages(stages[countEntries])
 	p.joinSlices()
 	// The rest is for single threads.
 	part := p.partition(rootLoop{cut: true, n: sizeProduct(rows, loop.SizeScalar(p.others)), weight: -1, grain: p.root.grain})
 	p.makeRoom(part)
 	s := p.singles("count", countEntries)
 	s.Partition, s.Symbolic = part, true
-	p.addStage(s)
+	p.AddStage(s)
 
 	place := p.placeStage(counts, totals, nseg, p.rows)
 	place.Symbolic = true
-	p.addStage(place)
+	p.AddStage(place)
 	p.allocateSegments(p.segments, totals)
-	p.addStages(stages[fillEntries])
+	p.AddStages(stages[fillEntries])
 	s = p.singles("fill", fillEntries)
 	s.Partition = part
-	p.addStage(s)
+	p.AddStage(s)
 	p.positions(p.segments, 0)
 	return true
 }
 
-func (k *kernel) addStages(list []loop.Stage) { k.program.Stages = append(k.program.Stages, list...) }
-
 // assembling begins a function that runs rows of the nest in one of its modes.
 func (p *teamProducts) assembling(e *emitter, mode assemblyMode) {
 	e.quiet, e.symbolic = true, mode == countEntries
-	e.out = &assembly{mode: mode, levels: p.step.Result.Format.Physical(), segments: p.segments, values: p.result.Values}
+	e.out = &assembly{mode: mode, levels: p.step.Result.Format.Physical(), segments: p.segments, values: p.Result.Values}
 	for range p.segments {
-		e.out.current = append(e.out.current, e.b.Var("n", loop.Int(0)))
+		e.out.current = append(e.out.current, e.B.Var("n", loop.Int(0)))
 	}
 }
 
@@ -254,13 +254,13 @@ func (p *teamProducts) place(b *loop.Builder, row loop.Expr, segment int) loop.E
 
 // row emits a row between the loading and storing of what is known of its entries.
 func (p *teamProducts) row(e *emitter, row loop.Expr, body func(p loop.Expr)) {
-	b := e.b
+	b := e.B
 	p.openRow(e, row)
 	body(row)
 	if e.out.mode == countEntries {
 		b.If(e.leads(loop.Truth(true)), func() {
 			for i, n := range e.out.current {
-				b.Store(e.write(p.counts), p.place(b, row, i), n)
+				b.Store(e.Write(p.counts), p.place(b, row, i), n)
 			}
 		}, nil)
 	}
@@ -271,9 +271,9 @@ func (p *teamProducts) openRow(e *emitter, row loop.Expr) {
 	for i, n := range e.out.current {
 		start := loop.Expr(loop.Int(0))
 		if e.out.mode == fillEntries {
-			start = e.b.Load(e.read(p.counts), p.place(e.b, row, i))
+			start = e.B.Load(e.Read(p.counts), p.place(e.B, row, i))
 		}
-		e.b.Assign(n, start)
+		e.B.Assign(n, start)
 	}
 }
 
@@ -283,7 +283,7 @@ func (p *teamProducts) measure() (loop.Stage, bool) {
 	e := p.emitter("products_" + p.step.Result.Name)
 	e.quiet, e.symbolic = true, true
 	e.root.wanted = true
-	b, fits := e.b, true
+	b, fits := e.B, true
 	var n *loop.Ref
 	e.shared = &sharing{
 		loop: func(w *walk, s steps) bool {
@@ -292,7 +292,7 @@ func (p *teamProducts) measure() (loop.Stage, bool) {
 				if fits = fits && s.plain && w.root.cut; !fits {
 					return true
 				}
-				keys := e.scalar(p.extent(p.store.vars[0]))
+				keys := e.Scalar(p.extent(p.store.vars[0]))
 				b.For("row", s.begin, s.end, func(row loop.Expr) {
 					n = b.Var("products", loop.Int(0))
 					s.visit(row)
@@ -300,7 +300,7 @@ func (p *teamProducts) measure() (loop.Stage, bool) {
 						// The greatest key is no column.
 						b.If(b.And(b.Gt(n, loop.Int(0)), b.Ge(keys, loop.Int(math.MaxUint32))), func() { b.Assign(n, b.Add(n, loop.Int(p.most()))) }, nil)
 					}
-					b.Store(e.write(p.products), row, n)
+					b.Store(e.Write(p.products), row, n)
 				})
 			case inserts(w.f.Body):
 				if fits = fits && s.plain; fits {
@@ -323,7 +323,7 @@ func (p *teamProducts) measure() (loop.Stage, bool) {
 	}
 	e.stmt(e.start(p.accessesIn(p.body)), p.body)
 	p.root = e.root
-	return e.stage("products"), fits && n != nil
+	return e.Stage("products"), fits && n != nil
 }
 
 // inserts reports whether a statement puts one value into a workspace.
@@ -343,27 +343,27 @@ func (p *teamProducts) keyType() loop.Type { return p.opts.Coordinates }
 func (p *teamProducts) classStages() {
 	name, k := p.step.Result.Name, int64(len(p.classes))
 	// Rows of each class, in slices and for single threads, and the most products of these.
-	tallies := p.buffer(name+"_tallies", loop.I64, loop.Temp)
+	tallies := p.Buffer(name+"_tallies", loop.I64, loop.Temp)
 	t := p.gridEmitter("classes", 8, 8)
-	b := t.b
+	b := t.B
 	var tally []*loop.Ref
 	for range k + 3 {
 		tally = append(tally, b.Var("rows", loop.Int(0)))
 	}
-	rows, least := t.scalar(p.rows), t.scalar(p.slicing.least)
-	threads := loop.Int(t.threads())
+	rows, least := t.Scalar(p.rows), t.Scalar(p.slicing.least)
+	threads := loop.Int(t.Threads())
 	at := b.Var("row", b.Add(b.Mul(b.Special(loop.BlockIndex), threads), b.Special(loop.ThreadIndex)))
 	step := b.Let("step", b.Mul(b.Special(loop.BlockCount), threads))
 	count := func(i int64, is loop.Expr) { b.Assign(tally[i], b.Add(tally[i], b.Cast(loop.I64, is))) }
 	b.While(b.Lt(at, rows), func() {
-		n := b.Let("products", b.Load(t.read(p.products), at))
+		n := b.Let("products", b.Load(t.Read(p.products), at))
 		for i, c := range p.classes {
 			count(int64(i), c.has(b, n))
 		}
 		b.If(b.Gt(n, loop.Int(p.most())), func() {
 			b.If(b.Ge(n, least), func() {
-				place := b.AtomicOld("place", loop.AtomicAdd, t.write(tallies), loop.Int(k), loop.Int(1))
-				b.Store(t.write(p.slicing.rowOf), place, at)
+				place := b.AtomicOld("place", loop.AtomicAdd, t.Write(tallies), loop.Int(k), loop.Int(1))
+				b.Store(t.Write(p.slicing.rowOf), place, at)
 			}, func() {
 				count(k+1, loop.Truth(true))
 				b.Assign(tally[k+2], b.Max(tally[k+2], n))
@@ -382,16 +382,16 @@ func (p *teamProducts) classStages() {
 		for d := int64(warpSize / 2); d > 0; d /= 2 {
 			b.Assign(n, combine(n, b.Shuffle("other", loop.ShuffleXor, n, loop.Int(d), warpSize)))
 		}
-		b.If(b.And(b.Eq(t.lane(), loop.Int(0)), b.Gt(n, loop.Int(0))), func() {
-			b.Atomic(op, t.write(tallies), loop.Int(int64(i)), n)
+		b.If(b.And(b.Eq(t.Lane(), loop.Int(0)), b.Gt(n, loop.Int(0))), func() {
+			b.Atomic(op, t.Write(tallies), loop.Int(int64(i)), n)
 		}, nil)
 	}
 	const perThread = 8
-	s := t.gridStage("classes", sizeMin(sizeCeil(loop.SizeScalar(p.rows), loop.SizeConst(perThread*t.threads())), loop.SizeConst(maxGridBlocks)))
+	s := t.Launch("classes", emit.Min(emit.CeilDiv(loop.SizeScalar(p.rows), loop.SizeConst(perThread*t.Threads())), loop.SizeConst(gpu.MaxBlocks)))
 	s.Lets = p.slicing.lets
 	s.Allocs = []loop.Alloc{{Buffer: tallies, Len: loop.SizeConst(k + 3), Zero: true}, {Buffer: p.slicing.rowOf, Len: loop.SizeScalar(p.rows)}}
 	s.Symbolic = true
-	p.addStage(s)
+	p.AddStage(s)
 	p.sizeStages(tallies)
 }
 
@@ -399,15 +399,15 @@ func (p *teamProducts) classStages() {
 // a single thread's row may insert.
 func (p *teamProducts) sizeStages(tallies loop.BufferID) {
 	name, k := p.step.Result.Name, len(p.classes)
-	sizes := p.buffer(name+"_sizes", loop.I64, loop.Temp)
+	sizes := p.Buffer(name+"_sizes", loop.I64, loop.Temp)
 	e := p.emitter("sizes")
-	b := e.b
+	b := e.B
 	for i := range k + 2 {
-		b.Store(e.write(sizes), loop.Int(int64(i)), b.Load(e.read(tallies), loop.Int(int64(i))))
+		b.Store(e.Write(sizes), loop.Int(int64(i)), b.Load(e.Read(tallies), loop.Int(int64(i))))
 	}
 	list := []loop.ScalarID{p.slicing.rows, p.others}
 	if w := p.store; w.store.bounded() {
-		need := b.Var("need", b.Load(e.read(tallies), loop.Int(int64(k+2))))
+		need := b.Var("need", b.Load(e.Read(tallies), loop.Int(int64(k+2))))
 		if w.store.distinct() {
 			e.limitToKeys(w, need)
 		}
@@ -415,22 +415,22 @@ func (p *teamProducts) sizeStages(tallies loop.BufferID) {
 		e.storeRoom(w, need, sizes, int64(k+2))
 		list = append(list, w.capacity, w.shift)
 	}
-	s := e.stage("sizes")
+	s := e.Stage("sizes")
 	s.Allocs, s.Symbolic = []loop.Alloc{{Buffer: sizes, Len: loop.SizeConst(k + len(list))}}, true
-	p.addStage(s)
+	p.AddStage(s)
 	lets := loop.Stage{Name: "rows", Partition: -1}
 	load := func(i int) loop.SizeExpr { return &loop.SizeLoad{Buffer: sizes, Index: loop.SizeConst(i)} }
 	for i, c := range p.classes {
-		lets.Lets = append(lets.Lets, loop.ScalarLet{Scalar: c.some, Value: sizeMin(load(i), loop.SizeConst(1))})
+		lets.Lets = append(lets.Lets, loop.ScalarLet{Scalar: c.some, Value: emit.Min(load(i), loop.SizeConst(1))})
 	}
 	for i, id := range list {
 		v := load(k + i)
 		if id == p.others {
-			v = sizeMin(v, loop.SizeConst(1))
+			v = emit.Min(v, loop.SizeConst(1))
 		}
 		lets.Lets = append(lets.Lets, loop.ScalarLet{Scalar: id, Value: v})
 	}
-	p.addStage(lets)
+	p.AddStage(lets)
 }
 
 // has reports whether a row of n products is of the class.
@@ -444,10 +444,10 @@ func (p *teamProducts) single() *sharing {
 		if w.depth != 1 {
 			return false
 		}
-		b := w.b
-		least := w.scalar(p.slicing.least)
+		b := w.B
+		least := w.Scalar(p.slicing.least)
 		b.For("row", s.begin, s.end, func(row loop.Expr) {
-			n := b.Let("products", b.Load(w.read(p.products), row))
+			n := b.Let("products", b.Load(w.Read(p.products), row))
 			b.If(b.And(b.Gt(n, loop.Int(p.most())), b.Lt(n, least)), func() { p.row(w.emitter, row, s.visit) }, nil)
 		})
 		return true
@@ -462,7 +462,7 @@ func (p *teamProducts) singles(name string, mode assemblyMode) loop.Stage {
 	e.quiet = mode == fillEntries // the notes are those of one function
 	e.shared = p.single()
 	p.nest(e)
-	return e.stage(name)
+	return e.Stage(name)
 }
 
 // teamStage is the stage in which teams run the rows of a class. It reports false where
@@ -473,7 +473,7 @@ func (p *teamProducts) teamStage(c *rowClass, mode assemblyMode) (loop.Stage, bo
 		return p.gridEmitter(fmt.Sprintf("%s%d_%s", name, c.most, p.step.Result.Name), c.team, c.warps)
 	}
 	rows := func(g *gridTeam) (fits bool) {
-		g.leader = g.b.Let("leader", g.b.Eq(g.rank(), loop.Int(0)))
+		g.leader = g.B.Let("leader", g.B.Eq(g.Rank(), loop.Int(0)))
 		p.assembling(g.emitter, mode)
 		t := newHashTeam(g, p, c)
 		p.nest(g.emitter)
@@ -482,17 +482,17 @@ func (p *teamProducts) teamStage(c *rowClass, mode assemblyMode) (loop.Stage, bo
 	g := begin()
 	fits := rows(g)
 	how := "_by_warp"
-	if !g.single() {
+	if !g.Single() {
 		how = "_by_block"
 	}
-	s := g.gridStage(name+how, sizeProduct(g.blocksFor(sizeCeil(loop.SizeScalar(p.rows), loop.SizeConst(rowsPerTeam))), loop.SizeScalar(c.some)))
+	s := g.Launch(name+how, sizeProduct(g.BlocksFor(emit.CeilDiv(loop.SizeScalar(p.rows), loop.SizeConst(rowsPerTeam))), loop.SizeScalar(c.some)))
 	s.Symbolic = mode == countEntries
 	if !fits || s.Func.Verify(lib.Lookup) != nil {
 		return s, false
 	}
 	q := begin()
-	q.standIn(s)
+	q.StandIn(s)
 	rows(q)
-	q.standsIn(&s)
+	q.StandsIn(&s)
 	return s, true
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 
 	"github.com/lacuna-sparse/lacuna/ir/loop"
+	"github.com/lacuna-sparse/lacuna/lower/emit"
+	"github.com/lacuna-sparse/lacuna/lower/gpu"
 )
 
 // What the ways to merge by ranks share. A warp goes through 32 neighbouring entries at a
@@ -20,21 +22,21 @@ const (
 // entries there is always a place in a word.
 func (m *mergedRows) sizes() {
 	name := m.step.Result.Name
-	m.rows = m.newScalar(name+"_rows", false)
+	m.rows = m.NewScalar(name+"_rows", false)
 	var rows loop.SizeExpr = loop.SizeConst(1)
 	if !m.lists {
 		for _, v := range m.outer {
-			rows = sizeTimes(rows, loop.SizeScalar(m.extent(v)))
+			rows = emit.Times(rows, loop.SizeScalar(m.extent(v)))
 		}
 	}
 	st := loop.Stage{Name: "size", Partition: -1, Lets: []loop.ScalarLet{{Scalar: m.rows, Value: rows}}}
 	for i := range m.operands {
-		words, count := m.newScalar(fmt.Sprintf("%s_words%d", name, i), false), m.newScalar(fmt.Sprintf("%s_entries%d", name, i), false)
+		words, count := m.NewScalar(fmt.Sprintf("%s_words%d", name, i), false), m.NewScalar(fmt.Sprintf("%s_entries%d", name, i), false)
 		m.words, m.count = append(m.words, words), append(m.count, count)
 		full := &loop.SizeOp{Op: loop.Div, X: m.entries(i), Y: loop.SizeConst(wordEntries)}
 		st.Lets = append(st.Lets, loop.ScalarLet{Scalar: words, Value: sizePlus(full, 1)}, loop.ScalarLet{Scalar: count, Value: m.entries(i)})
 	}
-	m.addStage(st)
+	m.AddStage(st)
 }
 
 // allocate emits the stage that sizes the result, whose last level is seg.
@@ -44,13 +46,13 @@ func (m *mergedRows) allocate(seg segment, lets []loop.ScalarLet, total loop.Siz
 		Lets: append(lets, loop.ScalarLet{Scalar: seg.total, Value: total}),
 		Allocs: []loop.Alloc{
 			{Buffer: seg.pos, Len: sizePlus(loop.SizeScalar(m.rows), 1)},
-			{Buffer: m.result.Values, Len: loop.SizeScalar(seg.total)},
+			{Buffer: m.Result.Values, Len: loop.SizeScalar(seg.total)},
 		},
 	}
 	for _, crd := range seg.crd {
 		st.Allocs = append(st.Allocs, loop.Alloc{Buffer: crd, Len: loop.SizeScalar(seg.total)})
 	}
-	m.addStage(st)
+	m.AddStage(st)
 }
 
 func sizePlus(n loop.SizeExpr, more int64) loop.SizeExpr {
@@ -84,7 +86,7 @@ func (m *mergedRows) coordinates(t *gridTeam, operand int, p loop.Expr) []loop.E
 	var list []loop.Expr
 	first, last := m.levels()
 	for l := first; l <= last; l++ {
-		list = append(list, t.b.Let("c", t.b.LoadIndex(t.read(m.crd(operand, l)), p)))
+		list = append(list, t.B.Let("c", t.B.LoadIndex(t.Read(m.crd(operand, l)), p)))
 	}
 	return list
 }
@@ -123,8 +125,8 @@ func (m *mergedRows) mergeEmitter(name string) *gridTeam {
 
 // eachThread runs body for items 0 … n-1, which threads take in turns.
 func (t *gridTeam) eachThread(n loop.Expr, body func(item loop.Expr)) {
-	b := t.b
-	threads := loop.Int(int64(t.block) * warpSize)
+	b := t.B
+	threads := loop.Int(int64(t.Block) * warpSize)
 	at := b.Var("at", b.Add(b.Mul(b.Special(loop.BlockIndex), threads), b.Special(loop.ThreadIndex)))
 	all := b.Let("all", b.Mul(b.Special(loop.BlockCount), threads))
 	b.While(b.Lt(at, n), func() {
@@ -135,13 +137,13 @@ func (t *gridTeam) eachThread(n loop.Expr, body func(item loop.Expr)) {
 
 // blocksForThreads is the number of blocks for so many items of eachThread.
 func (t *gridTeam) blocksForThreads(items loop.SizeExpr) loop.SizeExpr {
-	return sizeMin(sizeCeil(items, loop.SizeConst(int64(t.block)*warpSize)), loop.SizeConst(maxGridBlocks))
+	return emit.Min(emit.CeilDiv(items, loop.SizeConst(int64(t.Block)*warpSize)), loop.SizeConst(gpu.MaxBlocks))
 }
 
 // rowOf is the last of the rows first to last that begins at or before entry p, by
 // bisection; first if none does.
 func (e *emitter) rowOf(pos loop.BufID, first, last, p loop.Expr) loop.Expr {
-	b := e.b
+	b := e.B
 	lo, hi := b.Var("lo", first), b.Var("hi", last)
 	b.While(b.Lt(lo, hi), func() {
 		mid := b.Let("mid", loop.NewBinary(loop.Shr, b.Add(b.Add(lo, hi), loop.Int(1)), loop.Int(1)))
@@ -160,37 +162,37 @@ func (m *mergedRows) marksStage(operand, other int) {
 	if _, there := m.marks[key]; there {
 		return
 	}
-	marks := m.buffer(fmt.Sprintf("%s_marks%d%d", m.step.Result.Name, operand, other), loop.I64, loop.Temp)
+	marks := m.Buffer(fmt.Sprintf("%s_marks%d%d", m.step.Result.Name, operand, other), loop.I64, loop.Temp)
 	m.marks[key] = marks
 	t := m.mergeEmitter("marks")
-	b := t.b
-	words := t.scalar(m.words[operand])
-	n := b.Let("entries", t.scalar(m.count[operand]))
+	b := t.B
+	words := t.Scalar(m.words[operand])
+	n := b.Let("entries", t.Scalar(m.count[operand]))
 	t.eachThread(b.Let("marks", b.Add(words, loop.Int(1))), func(k loop.Expr) {
 		p := b.Let("p", b.Min(n, loop.NewBinary(loop.Shl, k, loop.Int(logWord))))
 		if m.lists {
-			rank := b.Var("rank", t.scalar(m.count[other]))
+			rank := b.Var("rank", t.Scalar(m.count[other]))
 			b.If(b.Lt(p, n), func() {
 				b.Assign(rank, m.lowerBound(t, other, loop.Int(0), rank, m.coordinates(t, operand, p)))
 			}, nil)
-			b.Store(t.write(marks), k, rank)
+			b.Store(t.Write(marks), k, rank)
 			return
 		}
-		last := b.Let("last", b.Sub(t.scalar(m.rows), loop.Int(1)))
-		b.Store(t.write(marks), k, t.rowOf(t.read(m.pos(operand)), loop.Int(0), last, b.Min(p, b.Sub(n, loop.Int(1)))))
+		last := b.Let("last", b.Sub(t.Scalar(m.rows), loop.Int(1)))
+		b.Store(t.Write(marks), k, t.rowOf(t.Read(m.pos(operand)), loop.Int(0), last, b.Min(p, b.Sub(n, loop.Int(1)))))
 	})
 	count := sizePlus(loop.SizeScalar(m.words[operand]), 1)
-	st := t.gridStage("marks", t.blocksForThreads(count))
+	st := t.Launch("marks", t.blocksForThreads(count))
 	st.Allocs = []loop.Alloc{{Buffer: marks, Len: count}}
 	st.Symbolic = true
-	m.addStage(st)
+	m.AddStage(st)
 }
 
 // lowerBound is the first entry of an operand from lo to hi-1 that is not before the given
 // coordinates, hi if there is none. It is found in 32 bits where positions have no more.
 func (m *mergedRows) lowerBound(t *gridTeam, operand int, lo, hi loop.Expr, coords []loop.Expr) loop.Expr {
-	b, typ := t.b, loop.I64
-	if m.program.Buffers[m.pos(operand)].Elem == loop.U32 {
+	b, typ := t.B, loop.I64
+	if m.Program.Buffers[m.pos(operand)].Elem == loop.U32 {
 		typ = loop.U32
 	}
 	one := loop.Number(typ, 1)
@@ -208,12 +210,12 @@ func (m *mergedRows) row(t *gridTeam, operand int, word, p loop.Expr) loop.Expr 
 		return nil
 	}
 	first, last := m.marked(t, operand, operand, word)
-	return t.rowOf(t.read(m.pos(operand)), first, last, p)
+	return t.rowOf(t.Read(m.pos(operand)), first, last, p)
 }
 
 // marked are the marks of a word and of the next one.
 func (m *mergedRows) marked(t *gridTeam, operand, other int, word loop.Expr) (first, last loop.Expr) {
-	b, marks := t.b, t.read(m.marks[[2]int{operand, other}])
+	b, marks := t.B, t.Read(m.marks[[2]int{operand, other}])
 	return b.Let("first", b.Load(marks, word)), b.Let("last", b.Load(marks, b.Add(word, loop.Int(1))))
 }
 
@@ -221,11 +223,11 @@ func (m *mergedRows) marked(t *gridTeam, operand, other int, word loop.Expr) (fi
 // coordinates: the first entry there that is not before it, and whether its coordinates
 // are the same.
 func (m *mergedRows) search(t *gridTeam, operand, other int, word, row, p loop.Expr, coords []loop.Expr) (rank loop.Expr, match *loop.Ref) {
-	b := t.b
+	b := t.B
 	var end loop.Expr
 	if m.lists {
 		first, last := m.marked(t, operand, other, word)
-		rank, end = m.lowerBound(t, other, first, last, coords), t.scalar(m.count[other])
+		rank, end = m.lowerBound(t, other, first, last, coords), t.Scalar(m.count[other])
 	} else {
 		rank, end = m.searchRow(t, operand, other, row, p, coords)
 	}
@@ -236,9 +238,9 @@ func (m *mergedRows) search(t *gridTeam, operand, other int, word, row, p loop.E
 
 // searchRow is search in a row, of which it also finds the end.
 func (m *mergedRows) searchRow(t *gridTeam, operand, other int, row, p loop.Expr, coords []loop.Expr) (rank, end loop.Expr) {
-	b := t.b
-	begin := b.Let("begin", b.LoadIndex(t.read(m.pos(operand)), row))
-	pos := t.read(m.pos(other))
+	b := t.B
+	begin := b.Let("begin", b.LoadIndex(t.Read(m.pos(operand)), row))
+	pos := t.Read(m.pos(other))
 	from := b.Let("from", b.LoadIndex(pos, row))
 	end = b.Let("end", b.LoadIndex(pos, b.Add(row, loop.Int(1))))
 	lo, hi := b.Var("lo", from), b.Var("hi", end)
@@ -265,8 +267,8 @@ type wordBits struct {
 func (m *mergedRows) newWordBits(name string) wordBits {
 	name = m.step.Result.Name + "_" + name
 	return wordBits{
-		bits: m.buffer(name+"_bits", loop.U32, loop.Temp), sums: m.buffer(name+"_sums", loop.I64, loop.Temp),
-		totals: m.buffer(name+"_total", loop.I64, loop.Temp), total: m.newScalar(name, false),
+		bits: m.Buffer(name+"_bits", loop.U32, loop.Temp), sums: m.Buffer(name+"_sums", loop.I64, loop.Temp),
+		totals: m.Buffer(name+"_total", loop.I64, loop.Temp), total: m.NewScalar(name, false),
 	}
 }
 
@@ -275,44 +277,44 @@ func (m *mergedRows) newWordBits(name string) wordBits {
 func (m *mergedRows) bitsStage(name string, operand int, w wordBits, allocs []loop.Alloc, holds func(t *gridTeam, word, p loop.Expr) loop.Expr) {
 	t := m.mergeEmitter(name)
 	t.quiet, t.symbolic = true, true
-	b := t.b
-	words, n := t.scalar(m.words[operand]), t.scalar(m.count[operand])
-	bits, sums := t.write(w.bits), t.write(w.sums)
-	t.each(words, func(word loop.Expr) {
-		p := b.Let("p", b.Add(loop.NewBinary(loop.Shl, word, loop.Int(logWord)), t.lane()))
+	b := t.B
+	words, n := t.Scalar(m.words[operand]), t.Scalar(m.count[operand])
+	bits, sums := t.Write(w.bits), t.Write(w.sums)
+	t.Each(words, func(word loop.Expr) {
+		p := b.Let("p", b.Add(loop.NewBinary(loop.Shl, word, loop.Int(logWord)), t.Lane()))
 		is := b.Var("is", loop.Truth(false))
 		b.If(b.Lt(p, n), func() { b.Assign(is, holds(t, word, p)) }, nil)
 		all := b.Ballot("all", is)
-		b.If(b.Eq(t.lane(), loop.Int(0)), func() {
+		b.If(b.Eq(t.Lane(), loop.Int(0)), func() {
 			b.Store(bits, word, all)
 			b.Store(sums, word, b.Cast(loop.I64, loop.NewUnary(loop.OnesCount, all)))
 		}, nil)
 	})
 	size := loop.SizeScalar(m.words[operand])
-	st := t.gridStage(name, t.blocksFor(size))
+	st := t.Launch(name, t.BlocksFor(size))
 	st.Allocs = append(allocs, loop.Alloc{Buffer: w.bits, Len: size}, loop.Alloc{Buffer: w.sums, Len: size})
 	st.Symbolic = true
-	m.addStage(st)
+	m.AddStage(st)
 	m.sumStage(operand, w)
 }
 
 // sumStage emits the stage that turns the counts of words into running sums.
 func (m *mergedRows) sumStage(operand int, w wordBits) {
 	e := m.emitter("before_words")
-	b := e.b
-	sums := e.write(w.sums)
+	b := e.B
+	sums := e.Write(w.sums)
 	sum := b.Var("sum", loop.Int(0))
-	b.For("w", loop.Int(0), e.scalar(m.words[operand]), func(w loop.Expr) {
+	b.For("w", loop.Int(0), e.Scalar(m.words[operand]), func(w loop.Expr) {
 		n := b.Let("n", b.Load(sums, w))
 		b.Store(sums, w, sum)
 		b.Assign(sum, b.Add(sum, n))
 	})
-	b.Store(e.write(w.totals), loop.Int(0), sum)
-	st := e.stage("sums")
+	b.Store(e.Write(w.totals), loop.Int(0), sum)
+	st := e.Stage("sums")
 	st.Prefixes = []loop.Prefix{{Buffer: w.sums, Stride: 1, N: loop.SizeScalar(m.words[operand]), Total: w.totals}}
 	st.Allocs = []loop.Alloc{{Buffer: w.totals, Len: loop.SizeConst(1)}}
 	st.Symbolic = true
-	m.addStage(st)
+	m.AddStage(st)
 }
 
 // let defines the scalar with the number of all bits.
@@ -322,12 +324,12 @@ func (w wordBits) let() loop.ScalarLet {
 
 // before is the number of bits of the entries before p, and whether that of p is set.
 func (w wordBits) before(t *gridTeam, p loop.Expr) (count, is loop.Expr) {
-	b := t.b
+	b := t.B
 	word := b.Let("word", loop.NewBinary(loop.Shr, p, loop.Int(logWord)))
-	bits := b.Let("bits", b.Load(t.read(w.bits), word))
+	bits := b.Let("bits", b.Load(t.Read(w.bits), word))
 	bit := b.Let("bit", loop.NewBinary(loop.Shl, loop.Number(loop.U32, 1), b.Cast(loop.U32, b.And(p, loop.Int(wordEntries-1)))))
 	below := loop.NewUnary(loop.OnesCount, b.And(bits, b.Sub(bit, loop.Number(loop.U32, 1))))
-	count = b.Let("count", b.Add(b.Load(t.read(w.sums), word), b.Cast(loop.I64, below)))
+	count = b.Let("count", b.Add(b.Load(t.Read(w.sums), word), b.Cast(loop.I64, below)))
 	return count, b.Let("is", b.Ne(b.And(bits, bit), loop.Number(loop.U32, 0)))
 }
 
@@ -335,16 +337,16 @@ func (w wordBits) before(t *gridTeam, p loop.Expr) (count, is loop.Expr) {
 // place of what comes after the entries of all operands in the rows before.
 func (m *mergedRows) positionsStage(seg segment, place func(t *gridTeam, begins []loop.Expr) loop.Expr) {
 	t := m.mergeEmitter("positions")
-	b := t.b
-	rows := t.scalar(m.rows)
+	b := t.B
+	rows := t.Scalar(m.rows)
 	t.eachThread(b.Let("n", b.Add(rows, loop.Int(1))), func(row loop.Expr) {
 		var begins []loop.Expr
 		for i := range m.operands {
-			begins = append(begins, b.Let("p", b.LoadIndex(t.read(m.pos(i)), row)))
+			begins = append(begins, b.Let("p", b.LoadIndex(t.Read(m.pos(i)), row)))
 		}
-		b.Store(t.write(seg.pos), row, b.Cast(m.opts.positions(), place(t, begins)))
+		b.Store(t.Write(seg.pos), row, b.Cast(m.opts.positions(), place(t, begins)))
 	})
-	m.addStage(t.gridStage("positions", t.blocksForThreads(sizePlus(loop.SizeScalar(m.rows), 1))))
+	m.AddStage(t.Launch("positions", t.blocksForThreads(sizePlus(loop.SizeScalar(m.rows), 1))))
 }
 
 // mergedEntry is an entry of the result on its way.
@@ -362,11 +364,11 @@ type mergedEntry struct {
 func (m *mergedRows) fillStage(seg segment, operand int, some loop.SizeExpr, each func(t *gridTeam, word, p loop.Expr, write func(mergedEntry))) {
 	t := m.mergeEmitter(fmt.Sprintf("fill%d_%s", operand, m.step.Result.Name))
 	t.quiet = true
-	b := t.b
+	b := t.B
 	outside := t.start(m.others)
-	t.each(t.scalar(m.words[operand]), func(word loop.Expr) {
-		p := b.Let("p", b.Add(loop.NewBinary(loop.Shl, word, loop.Int(logWord)), t.lane()))
-		b.If(b.Lt(p, t.scalar(m.count[operand])), func() {
+	t.Each(t.Scalar(m.words[operand]), func(word loop.Expr) {
+		p := b.Let("p", b.Add(loop.NewBinary(loop.Shl, word, loop.Int(logWord)), t.Lane()))
+		b.If(b.Lt(p, t.Scalar(m.count[operand])), func() {
 			each(t, word, p, func(x mergedEntry) {
 				st := outside.clone()
 				m.indices(t.emitter, st, x.coords, x.row)
@@ -379,21 +381,21 @@ func (m *mergedRows) fillStage(seg segment, operand int, some loop.SizeExpr, eac
 				}
 				t.advance(st)
 				for i, c := range x.coords {
-					crd := t.write(seg.crd[i])
+					crd := t.Write(seg.crd[i])
 					b.Store(crd, x.at, b.Cast(b.Elem(crd), c))
 				}
-				b.Store(t.write(m.result.Values), x.at, t.expr(st, m.leaf.Value))
+				b.Store(t.Write(m.Result.Values), x.at, t.expr(st, m.leaf.Value))
 			})
 		}, nil)
 	})
-	blocks := t.blocksFor(loop.SizeScalar(m.words[operand]))
+	blocks := t.BlocksFor(loop.SizeScalar(m.words[operand]))
 	// Often an operand has nothing that is not the others' too.
-	m.addStage(t.gridStage("fill", sizeProduct(blocks, sizeMin(some, loop.SizeConst(1)))))
+	m.AddStage(t.Launch("fill", sizeProduct(blocks, emit.Min(some, loop.SizeConst(1)))))
 }
 
 // indices binds the indices of the loops, but those over rows if none is given.
 func (m *mergedRows) indices(e *emitter, st *state, coords []loop.Expr, row loop.Expr) {
-	b := e.b
+	b := e.B
 	st.index[m.inner] = coords[len(coords)-1]
 	if m.lists {
 		for l, v := range m.outer {
@@ -410,7 +412,7 @@ func (m *mergedRows) indices(e *emitter, st *state, coords []loop.Expr, row loop
 			st.index[v] = row
 			return
 		}
-		n := e.scalar(e.extent(v))
+		n := e.Scalar(e.extent(v))
 		above := b.Let("above", b.Div(row, n))
 		st.index[v] = b.Let(v.Name, b.Sub(row, b.Mul(above, n)))
 		row = above

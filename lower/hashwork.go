@@ -12,8 +12,8 @@ type hashStore struct {
 }
 
 func (h *hashStore) prepare(k *kernel, w *workspace) {
-	h.table = k.buffer(w.tensor.Name+"_table", loop.I64, loop.Scratch)
-	h.vals = k.buffer(w.tensor.Name+"_vals", w.valueType(), loop.Scratch)
+	h.table = k.Buffer(w.tensor.Name+"_table", loop.I64, loop.Scratch)
+	h.vals = k.Buffer(w.tensor.Name+"_vals", w.valueType(), loop.Scratch)
 	h.pairs = k.newPairs(w.tensor.Name)
 }
 
@@ -33,7 +33,7 @@ func (h *hashStore) allocs(k *kernel, w *workspace) []loop.Alloc {
 }
 
 func (h *hashStore) open(e *emitter, w *workspace) {
-	e.held[w] = e.b.Var("n_"+w.tensor.Name, loop.Int(0))
+	e.held[w] = e.B.Var("n_"+w.tensor.Name, loop.Int(0))
 }
 
 // hashFactor is 2^64 divided by the golden ratio (Knuth, "The Art of Computer
@@ -42,11 +42,11 @@ func (h *hashStore) open(e *emitter, w *workspace) {
 const hashFactor = -0x61c8864680b583eb
 
 func (h *hashStore) insert(e *emitter, w *workspace, key, x loop.Expr) {
-	b, table, n := e.b, e.write(h.table), e.held[w]
+	b, table, n := e.B, e.Write(h.table), e.held[w]
 	mark := b.Let("mark", b.Add(key, loop.Int(1)))
-	last := b.Let("last", b.Sub(e.scalar(w.capacity), loop.Int(1)))
+	last := b.Let("last", b.Sub(e.Scalar(w.capacity), loop.Int(1)))
 	spread := b.Mul(b.Cast(loop.U64, key), loop.Number(loop.U64, hashFactor))
-	at := b.Var("slot", b.Cast(loop.I64, loop.NewBinary(loop.Shr, spread, b.Cast(loop.U64, e.scalar(w.shift)))))
+	at := b.Var("slot", b.Cast(loop.I64, loop.NewBinary(loop.Shr, spread, b.Cast(loop.U64, e.Scalar(w.shift)))))
 	found := b.Var("found", b.Load(table, at))
 	b.While(b.And(b.Ne(found, loop.Int(0)), b.Ne(found, mark)), func() {
 		b.Assign(at, b.And(b.Add(at, loop.Int(1)), last))
@@ -54,39 +54,39 @@ func (h *hashStore) insert(e *emitter, w *workspace, key, x loop.Expr) {
 	})
 	b.If(b.Eq(found, loop.Int(0)), func() {
 		b.Store(table, at, mark)
-		b.Store(e.write(h.pairs.items), n, at)
+		b.Store(e.Write(h.pairs.items), n, at)
 		b.Assign(n, b.Add(n, loop.Int(1)))
 		if x != nil {
-			b.Store(e.write(h.vals), at, w.identity())
+			b.Store(e.Write(h.vals), at, w.identity())
 		}
 	}, nil)
 	if x != nil {
-		vals := e.write(h.vals)
+		vals := e.Write(h.vals)
 		b.Store(vals, at, e.combine(w.tensor.Work.Fold, b.Load(vals, at), x))
 	}
 }
 
 func (h *hashStore) drain(e *emitter, w *workspace, visit func(p, key loop.Expr)) loop.Expr {
-	b, n := e.b, e.held[w]
-	table, items := e.write(h.table), e.write(h.pairs.items)
+	b, n := e.B, e.held[w]
+	table, items := e.Write(h.table), e.Write(h.pairs.items)
 	b.For("p", loop.Int(0), n, func(p loop.Expr) {
 		slot := b.Let("slot", b.Load(items, p))
 		if visit != nil {
-			b.Store(e.write(h.pairs.keys), p, b.Sub(b.Load(table, slot), loop.Int(1)))
+			b.Store(e.Write(h.pairs.keys), p, b.Sub(b.Load(table, slot), loop.Int(1)))
 		}
 		b.Store(table, slot, loop.Int(0))
 	})
 	if visit != nil {
 		e.sort(h.pairs, n)
 		b.For("p", loop.Int(0), n, func(p loop.Expr) {
-			visit(p, b.Let("key", b.Load(e.read(h.pairs.keys), p)))
+			visit(p, b.Let("key", b.Load(e.Read(h.pairs.keys), p)))
 		})
 	}
 	return b.Let("n", n)
 }
 
 func (h *hashStore) element(e *emitter, _ *workspace, p loop.Expr) loop.Expr {
-	return e.b.Load(e.read(h.pairs.items), p)
+	return e.B.Load(e.Read(h.pairs.items), p)
 }
 
 func (h *hashStore) complete() bool { return true }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/lacuna-sparse/lacuna/ir"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
+	"github.com/lacuna-sparse/lacuna/lower/emit"
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
@@ -115,7 +116,7 @@ func (e *emitter) forall(st *state, f *ir.Forall) {
 	if !set.IsAll() && leafOf(f.Body).Temp == nil {
 		e.partial = true
 	}
-	w := &walk{emitter: e, st: st, f: f, root: &root, iters: its, line: len(e.kernel.notes)}
+	w := &walk{emitter: e, st: st, f: f, root: &root, iters: its, line: len(e.kernel.Notes)}
 	w.drivers, w.followers = splitDrivers(set, its)
 	for _, it := range its {
 		if alone := len(its) == 1 && len(w.drivers) == 1 && it.stride == 1 && !it.trimmed && it.unique; it.run != nil && !(alone && sameAtom(set, it.atom)) {
@@ -168,7 +169,7 @@ func (e *emitter) forall(st *state, f *ir.Forall) {
 		gap.at = w.firstGap
 		if root.cut {
 			// Chunks see only their part; the combining stage folds the gap.
-			e.root.visited = e.b.Var("visited", w.visited)
+			e.root.visited = e.B.Var("visited", w.visited)
 			e.rootGap = gap
 			return
 		}
@@ -188,7 +189,7 @@ func (w *walk) note(how string, set ir.Formula) {
 		return
 	}
 	text := fmt.Sprintf("%s: %s, by %s", w.f.Index.Name, set.Format(func(a ir.Atom) string { return w.atoms[a].name }), how)
-	w.kernel.notes = slices.Insert(w.kernel.notes, w.line, text)
+	w.kernel.Notes = slices.Insert(w.kernel.Notes, w.line, text)
 }
 
 // coverable reports whether iterators alone reach every coordinate of set
@@ -269,7 +270,7 @@ func (w *walk) body(i loop.Expr, cursors []cursor) {
 
 // noteVisit counts a visited coordinate and watches for the first one left out.
 func (w *walk) noteVisit(i loop.Expr) {
-	b := w.b
+	b := w.B
 	if w.firstGap != nil {
 		b.If(b.And(b.Lt(w.firstGap, loop.Int(0)), b.Ne(i, w.count)),
 			func() { b.Assign(w.firstGap, w.count) }, nil)
@@ -279,16 +280,16 @@ func (w *walk) noteVisit(i loop.Expr) {
 
 // startCount declares the counters that the loop needs.
 func (w *walk) startCount(gapFirst bool) {
-	w.count = w.b.Var("visited", loop.Int(0))
+	w.count = w.B.Var("visited", loop.Int(0))
 	if gapFirst {
-		w.firstGap = w.b.Var("gap", loop.Int(-1))
+		w.firstGap = w.B.Var("gap", loop.Int(-1))
 	}
 }
 
 // dense emits a loop over the whole dimension; sparse operands keep up with it.
 func (w *walk) dense() {
-	b := w.b
-	n := w.scalar(w.extent(w.f.Index))
+	b := w.B
+	n := w.Scalar(w.extent(w.f.Index))
 	lo, hi := loop.Expr(loop.Int(0)), n
 	if w.root.wanted {
 		w.root.cut = true
@@ -296,10 +297,10 @@ func (w *walk) dense() {
 		w.root.weight = w.rowWeights()
 		switch {
 		case w.root.weight < 0:
-			w.root.grain = int64(max(minGrain, chunkGrain>>(nestedGrain*loopsBelow(w.f.Body))))
+			w.root.grain = int64(max(minGrain, emit.ChunkGrain>>(nestedGrain*loopsBelow(w.f.Body))))
 		case len(w.workspaces) > 0:
 			// Each entry counted is the start of a loop.
-			w.root.grain = chunkGrain >> workspaceGrain
+			w.root.grain = emit.ChunkGrain >> workspaceGrain
 		}
 		lo, hi = b.Lo(), b.Hi()
 		if w.out != nil {
@@ -333,7 +334,7 @@ func (w *walk) dense() {
 
 // denseSteps emits a loop over the whole dimension step by step.
 func (w *walk) denseSteps(lo, hi loop.Expr) {
-	b := w.b
+	b := w.B
 	if len(w.followers) == 0 {
 		run := b.For
 		if w.independent() {
@@ -372,7 +373,7 @@ func (w *walk) independent() bool {
 
 // walkOne emits a loop over the entries of one iterator.
 func (w *walk) walkOne(it *iterator, set ir.Formula) {
-	b := w.b
+	b := w.B
 	begin, end := it.begin, it.end
 	var on loop.Expr
 	if _, alone := set.IsAtom(); !alone {
@@ -441,7 +442,7 @@ func (w *walk) walkOne(it *iterator, set ir.Formula) {
 
 // entrySteps emits a loop over the entries of it step by step.
 func (w *walk) entrySteps(it *iterator, begin, end loop.Expr, visit func(p loop.Expr)) {
-	b := w.b
+	b := w.B
 	if it.unique {
 		b.For("p_"+it.access.Tensor.Name, begin, end, func(p loop.Expr) {
 			b.If(it.matches(b, p), func() { visit(p) }, nil)

@@ -76,7 +76,7 @@ func (e *emitter) iterators(st *state, v *ir.Index, body ir.Stmt) []*iterator {
 			continue
 		}
 		it := &iterator{cursor: c, stride: stride, offset: offset, unique: level.Unique,
-			crd: e.read(e.input(a.Tensor, c.level, Coordinates))}
+			crd: e.Read(e.input(a.Tensor, c.level, Coordinates))}
 		switch {
 		case c.run != nil:
 			it.begin = c.pos
@@ -88,12 +88,12 @@ func (e *emitter) iterators(st *state, v *ir.Index, body ir.Stmt) []*iterator {
 		if x.Plain() == nil {
 			// Entries outside the range of v are skipped.
 			it.trimmed = true
-			first := it.coordinate(e.b, loop.Int(0))
+			first := it.coordinate(e.B, loop.Int(0))
 			if c, known := first.(*loop.Const); !known || int64(c.Bits) > 0 {
 				it.begin = e.lowerBound(it.crd, it.begin, it.end, first)
 			}
-			last := it.coordinate(e.b, e.b.Sub(e.scalar(e.extent(v)), loop.Int(1)))
-			it.end = e.lowerBound(it.crd, it.begin, it.end, e.b.Let("stop", e.b.Add(last, loop.Int(1))))
+			last := it.coordinate(e.B, e.B.Sub(e.Scalar(e.extent(v)), loop.Int(1)))
+			it.end = e.lowerBound(it.crd, it.begin, it.end, e.B.Let("stop", e.B.Add(last, loop.Int(1))))
 		}
 		e.atoms = append(e.atoms, atom{name: a.Tensor.Name, iter: it})
 		it.atom = ir.Atom(len(e.atoms) - 1)

@@ -3,6 +3,7 @@ package lower
 import (
 	"github.com/lacuna-sparse/lacuna/ir"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
+	"github.com/lacuna-sparse/lacuna/lower/emit"
 )
 
 // A masked workspace holds no more entries than its mask does where it is used. To
@@ -40,58 +41,58 @@ func (k *kernel) boundByMask(body ir.Stmt) bool {
 // joined emits the stages of a result whose entries are bound by a mask.
 func (k *kernel) joined(body ir.Stmt, s segment, counts, totals loop.BufferID) {
 	t := k.step.Result
-	starts := k.buffer(t.Name+"_starts", loop.I64, loop.Temp)
-	room := k.buffer(t.Name+"_rooms", loop.I64, loop.Temp)
+	starts := k.Buffer(t.Name+"_starts", loop.I64, loop.Temp)
+	room := k.Buffer(t.Name+"_rooms", loop.I64, loop.Temp)
 	tables := k.tableAllocs(body)
 
 	e := k.emitter("room_" + t.Name)
-	b := e.b
+	b := e.B
 	e.root.wanted = true
 	e.quiet, e.symbolic = true, true
 	e.bound = &bound{masks: b.Var("n", loop.Int(0))}
 	e.stmt(e.start(k.accessesIn(body)), body)
-	b.Store(e.write(starts), b.Chunk(), e.bound.masks)
+	b.Store(e.Write(starts), b.Chunk(), e.bound.masks)
 	part := k.partition(e.root)
 	k.addTables(tables, part)
-	st := e.stage("room")
-	k.perChunk(&st, part, loop.Alloc{Buffer: starts, Len: k.chunks(part)})
-	k.addStage(st)
-	k.addStage(k.placeStage(starts, room, 1, k.chunkCount(part)))
+	st := e.Stage("room")
+	k.perChunk(&st, part, loop.Alloc{Buffer: starts, Len: k.Chunks(part)})
+	k.AddStage(st)
+	k.AddStage(k.placeStage(starts, room, 1, k.chunkCount(part)))
 
 	// What the nest writes: positions as ever, and entries in rooms.
 	inRooms := s
 	inRooms.crd = nil
-	written := k.newScalar(t.Name+"_room", false)
+	written := k.NewScalar(t.Name+"_room", false)
 	st = loop.Stage{Name: "allocate", Partition: -1,
 		Lets: []loop.ScalarLet{{Scalar: written, Value: &loop.SizeLoad{Buffer: room, Index: loop.SizeConst(0)}}}}
 	for _, crd := range s.crd {
-		id := k.buffer(k.program.Buffers[crd].Name+"_rooms", k.program.Buffers[crd].Elem, loop.Temp)
+		id := k.Buffer(k.Program.Buffers[crd].Name+"_rooms", k.Program.Buffers[crd].Elem, loop.Temp)
 		inRooms.crd = append(inRooms.crd, id)
 		st.Allocs = append(st.Allocs, loop.Alloc{Buffer: id, Len: loop.SizeScalar(written)})
 	}
-	values := k.buffer(t.Name+"_vals_rooms", loopType(t.DType), loop.Temp)
+	values := k.Buffer(t.Name+"_vals_rooms", emit.Type(t.DType), loop.Temp)
 	var parents loop.SizeExpr = loop.SizeConst(1)
 	for _, axis := range t.Format.Order()[:s.first] {
-		parents = sizeTimes(parents, loop.SizeScalar(k.dim(t, axis)))
+		parents = emit.Times(parents, loop.SizeScalar(k.Dim(t, axis)))
 	}
 	st.Allocs = append(st.Allocs, loop.Alloc{Buffer: values, Len: loop.SizeScalar(written)},
 		loop.Alloc{Buffer: s.pos, Len: &loop.SizeOp{Op: loop.Add, X: parents, Y: loop.SizeConst(1)}, Zero: true})
-	k.addStage(st)
+	k.AddStage(st)
 	k.makeRoom(part)
 
 	e = k.emitter("write_" + t.Name)
-	b = e.b
+	b = e.B
 	e.root.wanted = true
-	start := b.Let("start", b.Load(e.read(starts), b.Chunk()))
+	start := b.Let("start", b.Load(e.Read(starts), b.Chunk()))
 	e.out = &assembly{mode: fillEntries, levels: t.Format.Physical(), segments: []segment{inRooms}, values: values,
 		current: []*loop.Ref{b.Var("n", start)}}
 	nest := e.start(k.accessesIn(body))
 	e.withResult(nest, func() { e.stmt(nest, body) })
-	b.Store(e.write(counts), b.Chunk(), b.Sub(e.out.current[0], start))
-	st = e.stage("write")
-	k.perChunk(&st, part, loop.Alloc{Buffer: counts, Len: k.chunks(part)})
-	k.addStage(st)
-	k.addStage(k.placeStage(counts, totals, 1, k.chunkCount(part)))
+	b.Store(e.Write(counts), b.Chunk(), b.Sub(e.out.current[0], start))
+	st = e.Stage("write")
+	k.perChunk(&st, part, loop.Alloc{Buffer: counts, Len: k.Chunks(part)})
+	k.AddStage(st)
+	k.AddStage(k.placeStage(counts, totals, 1, k.chunkCount(part)))
 	k.joinStage(inRooms, s, values, [3]loop.BufferID{starts, counts, totals}, part)
 	k.positions([]segment{s}, 0)
 }
@@ -100,28 +101,28 @@ func (k *kernel) joined(body ir.Stmt, s segment, counts, totals loop.BufferID) {
 // start, where what is in them goes, and how much that is in all.
 func (k *kernel) joinStage(rooms, result segment, values loop.BufferID, places [3]loop.BufferID, part int) {
 	e := k.emitter("join_" + k.step.Result.Name)
-	b := e.b
-	start := b.Let("start", b.Load(e.read(places[0]), b.Chunk()))
-	place := b.Let("place", b.Load(e.read(places[1]), b.Chunk()))
-	end := b.Var("end", e.scalar(result.total))
+	b := e.B
+	start := b.Let("start", b.Load(e.Read(places[0]), b.Chunk()))
+	place := b.Let("place", b.Load(e.Read(places[1]), b.Chunk()))
+	end := b.Var("end", e.Scalar(result.total))
 	if part >= 0 {
 		next := b.Let("next", b.Add(b.Chunk(), loop.Int(1)))
-		b.If(b.Lt(next, e.scalar(k.program.Partitions[part].Chunks)), func() { b.Assign(end, b.Load(e.read(places[1]), next)) }, nil)
+		b.If(b.Lt(next, e.Scalar(k.Program.Partitions[part].Chunks)), func() { b.Assign(end, b.Load(e.Read(places[1]), next)) }, nil)
 	}
 	size := b.Let("size", b.Sub(end, place))
 	var allocs []loop.Alloc
 	move := func(from, to loop.BufferID) {
 		b.ForIndependent("p", loop.Int(0), size, func(p loop.Expr) {
-			b.Store(e.write(to), b.Add(place, p), b.Load(e.read(from), b.Add(start, p)))
+			b.Store(e.Write(to), b.Add(place, p), b.Load(e.Read(from), b.Add(start, p)))
 		})
 		allocs = append(allocs, loop.Alloc{Buffer: to, Len: loop.SizeScalar(result.total)})
 	}
 	for i, crd := range result.crd {
 		move(rooms.crd[i], crd)
 	}
-	move(values, k.result.Values)
-	st := e.stage("join")
+	move(values, k.Result.Values)
+	st := e.Stage("join")
 	st.Partition, st.Allocs = part, allocs
 	st.Lets = []loop.ScalarLet{{Scalar: result.total, Value: &loop.SizeLoad{Buffer: places[2], Index: loop.SizeConst(0)}}}
-	k.addStage(st)
+	k.AddStage(st)
 }

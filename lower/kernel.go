@@ -6,6 +6,7 @@ import (
 
 	"github.com/lacuna-sparse/lacuna/ir"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
+	"github.com/lacuna-sparse/lacuna/lower/emit"
 )
 
 // cell holds a reduction that a stage of its own has computed, because nothing
@@ -57,40 +58,17 @@ func (k *kernel) partition(r rootLoop) int {
 	if !r.cut {
 		return -1
 	}
-	id := len(k.program.Partitions)
-	name := fmt.Sprintf("cut%d", id)
-	grain := r.grain
-	switch {
-	case k.opts.Grain > 0:
-		grain = k.opts.Grain
-	case grain == 0:
-		grain = chunkGrain
-	}
-	k.program.Partitions = append(k.program.Partitions, loop.Partition{
-		Name: name, N: r.n, Weights: r.weight, Grain: grain,
-		Chunks: k.newScalar(name+"_chunks", false),
-	})
-	return id
+	return k.Partition(r.n, r.weight, r.grain)
 }
-
-// chunks is the number of chunks of a partition, 1 without one.
-func (k *kernel) chunks(partition int) loop.SizeExpr {
-	if partition < 0 {
-		return loop.SizeConst(1)
-	}
-	return loop.SizeScalar(k.program.Partitions[partition].Chunks)
-}
-
-func (k *kernel) addStage(s loop.Stage) { k.program.Stages = append(k.program.Stages, s) }
 
 // newCell makes the buffers of a reduction's state, one of each per element.
 func (k *kernel) newCell(r *ir.Reduce, suffix string) cell {
 	c := cell{temp: r.Temp}
 	name := fmt.Sprintf("t%d%s", r.Temp.ID, suffix)
 	for i, t := range stateTypes(r) {
-		c.state = append(c.state, k.buffer(fmt.Sprintf("%s_%d", name, i), t, loop.Temp))
+		c.state = append(c.state, k.Buffer(fmt.Sprintf("%s_%d", name, i), t, loop.Temp))
 	}
-	c.seen = k.buffer(name+"_seen", loop.Bool, loop.Temp)
+	c.seen = k.Buffer(name+"_seen", loop.Bool, loop.Temp)
 	return c
 }
 
@@ -109,9 +87,9 @@ func (c cell) allocs(n loop.SizeExpr) []loop.Alloc {
 // storeCell writes a fold's state to element at of the cell's buffers.
 func (e *emitter) storeCell(c cell, acc accumulator, at loop.Expr) {
 	for i, id := range c.state {
-		e.b.Store(e.write(id), at, acc.state[i])
+		e.B.Store(e.Write(id), at, acc.state[i])
 	}
-	e.b.Store(e.write(c.seen), at, acc.seen)
+	e.B.Store(e.Write(c.seen), at, acc.seen)
 }
 
 // loadCell is a reduction computed by an earlier stage.
@@ -119,10 +97,10 @@ func (e *emitter) loadCell(c cell) value {
 	acc := accumulator{reduce: c.temp.Reduce}
 	if !e.counting() {
 		for i, id := range c.state {
-			acc.state = append(acc.state, e.b.Var(fmt.Sprintf("t%d_%d", c.temp.ID, i), e.b.Load(e.read(id), loop.Int(0))))
+			acc.state = append(acc.state, e.B.Var(fmt.Sprintf("t%d_%d", c.temp.ID, i), e.B.Load(e.Read(id), loop.Int(0))))
 		}
 	}
-	acc.seen = e.b.Var("seen", e.b.Load(e.read(c.seen), loop.Int(0)))
+	acc.seen = e.B.Var("seen", e.B.Load(e.Read(c.seen), loop.Int(0)))
 	return e.value(acc)
 }
 
@@ -147,25 +125,25 @@ func (k *kernel) reduction(w *ir.Where) {
 	k.addTables(tables, part)
 	if part < 0 {
 		e.storeCell(result, acc, loop.Int(0))
-		s := e.stage("reduce")
+		s := e.Stage("reduce")
 		s.Allocs = result.allocs(loop.SizeConst(1))
-		k.addStage(s)
+		k.AddStage(s)
 		k.cells = append(k.cells, result)
 		return
 	}
 	partial := k.newCell(r, "_part")
-	e.storeCell(partial, acc, e.b.Chunk())
-	n := k.chunks(part)
+	e.storeCell(partial, acc, e.B.Chunk())
+	n := k.Chunks(part)
 	allocs := partial.allocs(n)
 	var visited loop.BufferID = -1
 	if e.rootGap != nil {
-		visited = k.buffer(fmt.Sprintf("t%d_visited", r.Temp.ID), loop.I64, loop.Temp)
-		e.b.Store(e.write(visited), e.b.Chunk(), e.root.visited)
+		visited = k.Buffer(fmt.Sprintf("t%d_visited", r.Temp.ID), loop.I64, loop.Temp)
+		e.B.Store(e.Write(visited), e.B.Chunk(), e.root.visited)
 		allocs = append(allocs, loop.Alloc{Buffer: visited, Len: n})
 	}
-	s := e.stage("reduce")
+	s := e.Stage("reduce")
 	s.Partition, s.PartitionAllocs = part, allocs
-	k.addStage(s)
+	k.AddStage(s)
 	k.combineStage(w, part, partial, result, visited, e.rootGap)
 	k.cells = append(k.cells, result)
 }
@@ -175,7 +153,7 @@ func (k *kernel) reduction(w *ir.Where) {
 func (k *kernel) combineStage(w *ir.Where, part int, partial, result cell, visited loop.BufferID, g *gap) {
 	r := w.Temp.Reduce
 	e := k.emitter(fmt.Sprintf("combine_t%d", r.Temp.ID))
-	b := e.b
+	b := e.B
 	var reads []*ir.Access
 	if g != nil {
 		reads = k.accessesIn(w.Producer)
@@ -183,17 +161,17 @@ func (k *kernel) combineStage(w *ir.Where, part int, partial, result cell, visit
 	st := e.start(reads)
 	acc := e.open(r)
 	total := b.Var("visited", loop.Int(0))
-	b.For("c", loop.Int(0), e.scalar(k.program.Partitions[part].Chunks), func(c loop.Expr) {
+	b.For("c", loop.Int(0), e.Scalar(k.Program.Partitions[part].Chunks), func(c loop.Expr) {
 		var state []loop.Expr
 		for i, id := range partial.state {
-			state = append(state, b.Let(fmt.Sprintf("part%d", i), b.Load(e.read(id), c)))
+			state = append(state, b.Let(fmt.Sprintf("part%d", i), b.Load(e.Read(id), c)))
 		}
-		e.absorb(acc, state, b.Load(e.read(partial.seen), c))
+		e.absorb(acc, state, b.Load(e.Read(partial.seen), c))
 		if acc.blocks != nil {
 			e.closeBlock(acc)
 		}
 		if g != nil {
-			b.Assign(total, b.Add(total, b.Load(e.read(visited), c)))
+			b.Assign(total, b.Add(total, b.Load(e.Read(visited), c)))
 		}
 	})
 	if g != nil {
@@ -205,9 +183,9 @@ func (k *kernel) combineStage(w *ir.Where, part int, partial, result cell, visit
 		e.joinBlocks(acc)
 	}
 	e.storeCell(result, acc, loop.Int(0))
-	s := e.stage("combine")
+	s := e.Stage("combine")
 	s.Allocs = result.allocs(loop.SizeConst(1))
-	k.addStage(s)
+	k.AddStage(s)
 }
 
 // size is the number of elements of the result's dense levels from level on.
@@ -216,25 +194,18 @@ func (k *kernel) size(level int) loop.SizeExpr {
 	var n loop.SizeExpr = loop.SizeConst(1)
 	for l, axis := range t.Format.Order() {
 		if l >= level {
-			n = sizeTimes(n, loop.SizeScalar(k.dim(t, axis)))
+			n = emit.Times(n, loop.SizeScalar(k.Dim(t, axis)))
 		}
 	}
 	return n
 }
 
-func sizeTimes(x, y loop.SizeExpr) loop.SizeExpr {
-	if x == loop.SizeConst(1) {
-		return y
-	}
-	return &loop.SizeOp{Op: loop.Mul, X: x, Y: y}
-}
-
 // dense emits the stages of a dense result.
 func (k *kernel) dense(body ir.Stmt) {
 	t := k.step.Result
-	k.result.Values = k.buffer(t.Name+"_vals", loopType(t.DType), loop.Output)
+	k.Result.Values = k.Buffer(t.Name+"_vals", emit.Type(t.DType), loop.Output)
 	for range t.Format.Physical() {
-		k.result.Levels = append(k.result.Levels, ResultLevel{Pos: -1, Crd: -1})
+		k.Result.Levels = append(k.Result.Levels, ResultLevel{Pos: -1, Crd: -1})
 	}
 	if terms, ok := body.(*ir.Sequence); ok {
 		k.terms(terms)
@@ -248,15 +219,15 @@ func (k *kernel) dense(body ir.Stmt) {
 	e.stmt(st, body)
 	switch {
 	case k.step.Base != nil:
-		k.copyStage(k.result.Values, k.size(0), k.step.Base)
+		k.copyStage(k.Result.Values, k.size(0), k.step.Base)
 	case e.gapRows != nil:
-		k.fillStage(k.result.Values, k.size(0), k.step.Gap, true)
+		k.fillStage(k.Result.Values, k.size(0), k.step.Gap, true)
 		k.fullStage(e.gapRows)
 	default:
 		initial, needed := k.initial(e.partial)
-		k.fillStage(k.result.Values, k.size(0), initial, needed)
+		k.fillStage(k.Result.Values, k.size(0), initial, needed)
 	}
-	s := e.stage("compute")
+	s := e.Stage("compute")
 	s.Partition = k.partition(e.root)
 	k.addTables(tables, s.Partition)
 	if k.step.Gap == nil || e.gapRows != nil {
@@ -271,14 +242,14 @@ func (k *kernel) dense(body ir.Stmt) {
 // terms emits the stages of a dense result that is accumulated term by term.
 func (k *kernel) terms(list *ir.Sequence) {
 	initial, needed := k.initial(true)
-	k.fillStage(k.result.Values, k.size(0), initial, needed)
+	k.fillStage(k.Result.Values, k.size(0), initial, needed)
 	for i, body := range list.Stmts {
 		body = k.outside(body)
 		e := k.emitter(fmt.Sprintf("add%d_%s", i, k.step.Result.Name))
 		copies := k.copies(body)
 		e.root.wanted = copies || k.parallel(body)
 		e.stmt(e.start(k.accessesIn(body)), body)
-		s := e.stage("add")
+		s := e.Stage("add")
 		s.Partition = k.partition(e.root)
 		k.addUpdates(s, copies)
 	}
@@ -322,34 +293,34 @@ func (k *kernel) initial(partial bool) (ir.Expr, bool) {
 // fillStage allocates a buffer of n elements and, if needed, sets them all to a
 // value.
 func (k *kernel) fillStage(id loop.BufferID, n loop.SizeExpr, value ir.Expr, needed bool) {
-	elem := k.program.Buffers[id].Elem
+	elem := k.Program.Buffers[id].Elem
 	zero := false
 	if v, ok := ir.ConstValue(value); ok {
 		c := constant(v)
 		zero = c.Bits == 0 && c.Imag == 0
 	}
 	if !needed || zero {
-		k.addStage(loop.Stage{Name: "allocate", Partition: -1, Allocs: []loop.Alloc{{Buffer: id, Len: n, Zero: needed}}})
+		k.AddStage(loop.Stage{Name: "allocate", Partition: -1, Allocs: []loop.Alloc{{Buffer: id, Len: n, Zero: needed}}})
 		return
 	}
-	e := k.emitter("fill_" + k.program.Buffers[id].Name)
-	v := e.b.Let("v", loop.NewCast(elem.Compute(), e.expr(e.start(k.scalarAccesses(value)), value)))
-	e.b.ForIndependent("p", e.b.Lo(), e.b.Hi(), func(p loop.Expr) { e.b.Store(e.write(id), p, v) })
-	s := e.stage("initialise")
+	e := k.emitter("fill_" + k.Program.Buffers[id].Name)
+	v := e.B.Let("v", loop.NewCast(elem.Compute(), e.expr(e.start(k.scalarAccesses(value)), value)))
+	e.B.ForIndependent("p", e.B.Lo(), e.B.Hi(), func(p loop.Expr) { e.B.Store(e.Write(id), p, v) })
+	s := e.Stage("initialise")
 	s.Allocs = []loop.Alloc{{Buffer: id, Len: n}}
 	s.Partition = k.partition(rootLoop{cut: true, n: n, weight: -1})
-	k.addStage(s)
+	k.AddStage(s)
 }
 
 // copyStage allocates a buffer of n elements and copies those of a dense tensor.
 func (k *kernel) copyStage(id loop.BufferID, n loop.SizeExpr, from *ir.Tensor) {
-	e := k.emitter("copy_" + k.program.Buffers[id].Name)
-	vals := e.read(e.input(from, 0, Values))
-	e.b.ForIndependent("p", e.b.Lo(), e.b.Hi(), func(p loop.Expr) { e.b.Store(e.write(id), p, e.b.Load(vals, p)) })
-	s := e.stage("copy")
+	e := k.emitter("copy_" + k.Program.Buffers[id].Name)
+	vals := e.Read(e.input(from, 0, Values))
+	e.B.ForIndependent("p", e.B.Lo(), e.B.Hi(), func(p loop.Expr) { e.B.Store(e.Write(id), p, e.B.Load(vals, p)) })
+	s := e.Stage("copy")
 	s.Allocs = []loop.Alloc{{Buffer: id, Len: n}}
 	s.Partition = k.partition(rootLoop{cut: true, n: n, weight: -1})
-	k.addStage(s)
+	k.AddStage(s)
 }
 
 // scalarAccesses lists the tensor elements that a background reads: operands of
@@ -380,7 +351,7 @@ func (k *kernel) runtimeFill() {
 	if t.FillKnown || t.Format.IsDense() {
 		return
 	}
-	id := k.buffer(t.Name+"_fill", loopType(t.DType), loop.Output)
+	id := k.Buffer(t.Name+"_fill", emit.Type(t.DType), loop.Output)
 	k.fillStage(id, loop.SizeConst(1), k.step.Background, true)
-	k.result.Fill = id
+	k.Result.Fill = id
 }

@@ -179,7 +179,7 @@ type laneLoop struct {
 
 // lanes emits the loop from lo to hi as a fold in lanes, over a whole dimension.
 func (w *walk) lanes(acc accumulator, lo, hi loop.Expr) {
-	b := w.b
+	b := w.B
 	l := laneLoop{name: w.f.Index.Name, lo: lo, hi: hi, visit: func(i loop.Expr) { w.body(i, nil) }}
 	l.at = func(i loop.Expr) func(t int64) *state {
 		first := w.at(i, nil)
@@ -203,7 +203,7 @@ func (w *walk) lanes(acc accumulator, lo, hi loop.Expr) {
 // entryLanes emits the loop over the entries of it from begin to end as a sum in
 // lanes where there are many entries, and one by one where there are few.
 func (w *walk) entryLanes(acc accumulator, it *iterator, begin, end loop.Expr, visit func(p loop.Expr)) {
-	b := w.b
+	b := w.B
 	l := laneLoop{name: "p_" + it.access.Tensor.Name, lo: begin, hi: end, visit: visit}
 	l.at = func(first loop.Expr) func(t int64) *state {
 		return func(t int64) *state {
@@ -228,7 +228,7 @@ func (w *walk) entryLanes(acc accumulator, it *iterator, begin, end loop.Expr, v
 
 // eights emits the fold of the first n eights of the loop in lanes.
 func (w *walk) eights(l laneLoop, acc accumulator, n loop.Expr) {
-	b, r := w.b, acc.reduce
+	b, r := w.B, acc.reduce
 	lanes := make([]*loop.Ref, laneCount)
 	for t := range lanes {
 		lanes[t] = b.Var("lane", constant(r.Fold.Identity(r.Typ)))
@@ -251,7 +251,7 @@ func (w *walk) eights(l laneLoop, acc accumulator, n loop.Expr) {
 // count beforehand, and each statement is there once: LLVM takes a fifth less time for a
 // product with a vector than where blocks are counted and the first is told apart.
 func (w *walk) eightsInBlocks(l laneLoop, acc accumulator, eights loop.Expr) {
-	b, steps := w.b, loop.Int(laneTerms)
+	b, steps := w.B, loop.Int(laneTerms)
 	acc.blocks = w.openBlocks(acc.reduce)
 	many := b.Let("many", b.Gt(eights, steps))
 	first, left := b.Var("first", l.lo), b.Var("left", eights)
@@ -273,7 +273,7 @@ func (w *walk) eightsInBlocks(l laneLoop, acc accumulator, eights loop.Expr) {
 // loop whose end processors would have to predict. Fewer entries than a block are
 // visited one by one.
 func (w *walk) blocks(it *iterator, begin, end loop.Expr, visit func(p loop.Expr)) {
-	b, leaf := w.b, w.f.Body.(*ir.Assign)
+	b, leaf := w.B, w.f.Body.(*ir.Assign)
 	acc := w.accs[leaf.Temp]
 	name, count := "p_"+it.access.Tensor.Name, loop.Int(blockCount)
 	n := b.Let("length", b.Sub(end, begin))
@@ -294,7 +294,7 @@ func (w *walk) blocks(it *iterator, begin, end loop.Expr, visit func(p loop.Expr
 func (w *walk) seeEntries(it *iterator) {
 	leaf := w.f.Body.(*ir.Assign)
 	if !w.asked[leaf.Temp] {
-		w.b.Assign(w.accs[leaf.Temp].seen, always)
+		w.B.Assign(w.accs[leaf.Temp].seen, always)
 		return
 	}
 	w.see(w.among(it), leaf)
@@ -311,7 +311,7 @@ func (w *walk) among(it *iterator) *state {
 
 // block folds the entries of it from first on, as many as make a block.
 func (w *walk) block(it *iterator, acc accumulator, first loop.Expr) {
-	b := w.b
+	b := w.B
 	values := make([]loop.Expr, blockCount)
 	for t := range values {
 		p := b.Add(first, loop.Int(int64(t)))
@@ -338,7 +338,7 @@ func (w *walk) at(i loop.Expr, cursors []cursor) *state {
 // later is the state t indices after first. Where the index is the last of an
 // access, that moves its position by as much.
 func (w *walk) later(first *state, t int64) *state {
-	b := w.b
+	b := w.B
 	i := b.Add(first.index[w.f.Index], loop.Int(t))
 	st := first.clone()
 	st.index[w.f.Index] = i

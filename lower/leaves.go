@@ -76,7 +76,7 @@ func (l leaves) Condition(cond ir.Expr) (on, off ir.Atom, ok bool) {
 	if l.v != nil {
 		return 0, 0, false
 	}
-	b := l.e.b
+	b := l.e.B
 	holds := b.Let("on", l.e.expr(l.st, cond))
 	return l.e.flagAtom("if", holds), l.e.flagAtom("else", b.Let("off", b.Not(holds))), true
 }
@@ -279,9 +279,9 @@ func (e *emitter) holds(f ir.Formula, in func(ir.Atom) loop.Expr) loop.Expr {
 		case cond == nil:
 			cond = c
 		case f.IsUnion():
-			cond = e.b.Or(cond, c)
+			cond = e.B.Or(cond, c)
 		default:
-			cond = e.b.And(cond, c)
+			cond = e.B.And(cond, c)
 		}
 	}
 	return cond

@@ -3,6 +3,7 @@ package lower
 import (
 	"github.com/lacuna-sparse/lacuna/ir"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
+	"github.com/lacuna-sparse/lacuna/lower/emit"
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
@@ -31,12 +32,8 @@ type lines struct {
 
 // newLines looks at the lines of from along axes and defines their numbers.
 func newLines(name string, from *ir.Tensor, axes []int, types OperandTypes, opts Options) *lines {
-	k := &kernel{
-		types: types, opts: opts,
-		program: &loop.Program{Name: loop.CleanName(name)},
-		inputs:  map[Input]loop.BufferID{}, scalars: map[Scalar]loop.ScalarID{},
-		result: Result{Values: -1, Fill: -1, Found: -1},
-	}
+	k := &kernel{Builder: emit.New(name, types), opts: opts}
+	k.Grain = opts.Grain
 	l := &lines{kernel: k, from: from, axes: axes, how: ir.LinesOf(from.Format, axes), pos: -1}
 	order := from.Format.Order()
 	first := 0
@@ -61,7 +58,7 @@ func (l *lines) measure() { l.length = l.define("length", l.product(l.axes)) }
 
 // define adds a scalar to those that the first stage computes.
 func (l *lines) define(name string, value loop.SizeExpr) loop.ScalarID {
-	id := l.newScalar(name, false)
+	id := l.NewScalar(name, false)
 	l.lets = append(l.lets, loop.ScalarLet{Scalar: id, Value: value})
 	return id
 }
@@ -70,7 +67,7 @@ func (l *lines) define(name string, value loop.SizeExpr) loop.ScalarID {
 func (l *lines) product(axes []int) loop.SizeExpr {
 	n := loop.SizeExpr(loop.SizeConst(1))
 	for _, axis := range axes {
-		n = sizeProduct(n, loop.SizeScalar(l.dim(l.from, axis)))
+		n = sizeProduct(n, loop.SizeScalar(l.Dim(l.from, axis)))
 	}
 	return n
 }
@@ -81,7 +78,7 @@ func (l *lines) count(levels int) loop.SizeExpr {
 	for level, kind := range l.from.Format.Physical()[:levels] {
 		switch kind.Kind {
 		case tensor.DenseLevel:
-			n = sizeProduct(n, loop.SizeScalar(l.dim(l.from, l.from.Format.Order()[level])))
+			n = sizeProduct(n, loop.SizeScalar(l.Dim(l.from, l.from.Format.Order()[level])))
 		case tensor.CompressedLevel:
 			n = &loop.SizeLoad{Buffer: l.input(l.from, level, Positions), Index: n}
 		}
@@ -91,20 +88,20 @@ func (l *lines) count(levels int) loop.SizeExpr {
 
 // segment is where the entries of a line begin and end.
 func (l *lines) segment(e *emitter, group loop.Expr) (begin, end loop.Expr) {
-	pos := e.read(l.pos)
-	return e.b.Let("begin", e.b.LoadIndex(pos, group)), e.b.Let("end", e.b.LoadIndex(pos, e.b.Add(group, loop.Int(1))))
+	pos := e.Read(l.pos)
+	return e.B.Let("begin", e.B.LoadIndex(pos, group)), e.B.Let("end", e.B.LoadIndex(pos, e.B.Add(group, loop.Int(1))))
 }
 
 // place is the number of the coordinate that entry p has along the line.
 func (l *lines) place(e *emitter, p loop.Expr) loop.Expr {
 	var flat loop.Expr
 	for i, axis := range l.axes {
-		c := e.b.LoadIndex(e.read(l.crd[i]), p)
+		c := e.B.LoadIndex(e.Read(l.crd[i]), p)
 		if flat == nil {
 			flat = c
 			continue
 		}
-		flat = e.b.Add(e.b.Mul(flat, e.scalar(l.dim(l.from, axis))), c)
+		flat = e.B.Add(e.B.Mul(flat, e.Scalar(l.Dim(l.from, axis))), c)
 	}
 	return flat
 }
@@ -117,15 +114,15 @@ func (l *lines) grain() int64 {
 	case l.opts.Grids:
 		return 1 // as many chunks as there are items
 	}
-	return chunkGrain
+	return emit.ChunkGrain
 }
 
 // evenly registers the cut of n equal items, each of the given work, into chunks.
 // The partition is of the chunks, since an item may be more than one is worth;
 // bounds gives the items of the chunk that a function runs.
 func (l *lines) evenly(n, work loop.SizeExpr) cutItems {
-	chunks := l.define("chunks", sizeMin(n, sizeCeil(sizeProduct(n, work), loop.SizeConst(l.grain()))))
-	each := l.define("each", sizeCeil(n, sizeMax(loop.SizeScalar(chunks), loop.SizeConst(1))))
+	chunks := l.define("chunks", emit.Min(n, emit.CeilDiv(sizeProduct(n, work), loop.SizeConst(l.grain()))))
+	each := l.define("each", emit.CeilDiv(n, sizeMax(loop.SizeScalar(chunks), loop.SizeConst(1))))
 	return cutItems{lines: l, items: l.define("items", n), each: each, chunks: chunks}
 }
 
@@ -142,8 +139,8 @@ func (c cutItems) partition(factor loop.SizeExpr) int {
 
 // bounds are the first item of the chunk and the one behind the last.
 func (c cutItems) bounds(e *emitter) (lo, hi loop.Expr) {
-	b := e.b
-	each, items := e.scalar(c.each), e.scalar(c.items)
+	b := e.B
+	each, items := e.Scalar(c.each), e.Scalar(c.items)
 	return b.Let("first", b.Min(items, b.Mul(b.Lo(), each))), b.Let("last", b.Min(items, b.Mul(b.Hi(), each)))
 }
 
@@ -152,26 +149,16 @@ func sizeProduct(x, y loop.SizeExpr) loop.SizeExpr {
 	if y == loop.SizeConst(1) {
 		return x
 	}
-	return sizeTimes(x, y)
+	return emit.Times(x, y)
 }
-
-func sizeMin(x, y loop.SizeExpr) loop.SizeExpr { return &loop.SizeOp{Op: loop.Min, X: x, Y: y} }
 
 func sizeMax(x, y loop.SizeExpr) loop.SizeExpr { return &loop.SizeOp{Op: loop.Max, X: x, Y: y} }
 
-// sizeCeil is x/y rounded up, for x not negative and y positive.
-func sizeCeil(x, y loop.SizeExpr) loop.SizeExpr {
-	less := &loop.SizeOp{Op: loop.Sub, X: x, Y: loop.SizeConst(1)}
-	up := &loop.SizeOp{Op: loop.Add, X: &loop.SizeOp{Op: loop.Div, X: less, Y: y}, Y: loop.SizeConst(1)}
-	// -1/y is 0, not -1.
-	return &loop.SizeOp{Op: loop.Mul, X: up, Y: sizeMin(x, loop.SizeConst(1))}
-}
-
 // finish returns what has been built.
 func (l *lines) finish(to *ir.Tensor) *Kernel {
-	l.result.Tensor = to
+	l.Result.Tensor = to
 	for range to.Format.Physical() {
-		l.result.Levels = append(l.result.Levels, ResultLevel{-1, -1})
+		l.Result.Levels = append(l.Result.Levels, ResultLevel{Pos: -1, Crd: -1})
 	}
-	return &Kernel{Program: l.program, Inputs: l.inputList, Scalars: l.scalarList, Result: l.result, Notes: l.notes}
+	return l.Done()
 }

@@ -16,84 +16,32 @@
 package lower
 
 import (
-	"fmt"
-
 	"github.com/lacuna-sparse/lacuna/ir"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
+	"github.com/lacuna-sparse/lacuna/lower/emit"
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
-// Kernel is a lowered compute step: the program and what to bind to it.
-type Kernel struct {
-	Program *loop.Program
-	Inputs  []Input
-	Scalars []Scalar
-	Result  Result
-	// Notes say for each loop which set of coordinates it visits and how, for
-	// explain --stage lattice.
-	Notes []string
-	// OnePass says that a sparse result is appended to in one pass, by one thread or
-	// several.
-	OnePass bool
-}
-
-// ArrayKind names one of the arrays of a tensor.
-type ArrayKind uint8
+// What lowering gives, and what it is told of operands, is the same for all of it: see
+// package emit.
+type (
+	Kernel       = emit.Kernel
+	Input        = emit.Input
+	Scalar       = emit.Scalar
+	ArrayKind    = emit.ArrayKind
+	Result       = emit.Result
+	ResultLevel  = emit.ResultLevel
+	OperandTypes = emit.OperandTypes
+)
 
 // The arrays of a tensor.
 const (
-	Positions ArrayKind = iota // of a compressed level
-	Coordinates
-	Values
-	FillValue // one element: a fill known at run time
-	Words     // packed coordinates of sorted entries, of a conversion
+	Positions   = emit.Positions
+	Coordinates = emit.Coordinates
+	Values      = emit.Values
+	FillValue   = emit.FillValue
+	Words       = emit.Words
 )
-
-// Input says which array of which operand a program buffer holds.
-type Input struct {
-	Buffer loop.BufferID
-	Tensor *ir.Tensor
-	Level  int // storage level, for Positions and Coordinates
-	Kind   ArrayKind
-}
-
-// Scalar says what the caller binds to a program scalar: the extent of an
-// index variable, or of an axis of a tensor (the result included); or a number of the text.
-type Scalar struct {
-	Scalar loop.ScalarID
-	Index  *ir.Index
-	Tensor *ir.Tensor
-	Axis   int
-	// Literal, when not 0, is a number of the program's text instead (ir.IndexExpr.Literal).
-	Literal int
-}
-
-// Result says where the result's arrays are after the run.
-type Result struct {
-	Tensor *ir.Tensor
-	Levels []ResultLevel // in storage order
-	Values loop.BufferID
-	// Fill is a buffer of one element, -1 when the fill is known.
-	Fill loop.BufferID
-	// Shared, when not nil, is an operand whose first SharedLevels levels are those
-	// of the result too.
-	Shared       *ir.Tensor
-	SharedLevels int
-	// Words and Found are of conversions that only sort or check: see
-	// ConvertOptions and CheckCoordinates.
-	Words []loop.BufferID
-	Found loop.BufferID
-}
-
-// ResultLevel holds the buffers of one level; -1 for an array it does not have.
-type ResultLevel struct{ Pos, Crd loop.BufferID }
-
-// OperandTypes gives the element types of the arrays that a kernel is
-// specialised for.
-type OperandTypes interface {
-	// IndexType is the element type of a Positions or Coordinates array.
-	IndexType(t *ir.Tensor, level int, kind ArrayKind) tensor.DType
-}
 
 // Options steer lowering.
 type Options struct {
@@ -157,10 +105,6 @@ func (a Assembly) String() string {
 	return [...]string{Counted: "counted", Appended: "appended", Joined: "joined"}[a]
 }
 
-// chunkGrain is how much work (entries and rows) one chunk of a parallel loop
-// gets: enough to hide the hand-over, little enough to cancel and balance.
-const chunkGrain = 1 << 15
-
 // Step lowers a compute step.
 func Step(c *ir.Compute, alg ir.Algebra, types OperandTypes, opts Options) (*Kernel, error) {
 	k := newKernel(c, alg, types, opts)
@@ -170,42 +114,31 @@ func Step(c *ir.Compute, alg ir.Algebra, types OperandTypes, opts Options) (*Ker
 		k.roomless = true
 		k.lower()
 	}
-	return &Kernel{Program: k.program, Inputs: k.inputList, Scalars: k.scalarList, Result: k.result, Notes: k.notes, OnePass: k.appends}, nil
+	return k.Done(), nil
 }
 
 func newKernel(c *ir.Compute, alg ir.Algebra, types OperandTypes, opts Options) *kernel {
 	k := &kernel{
-		step: c, alg: alg, types: types, opts: opts,
-		program: &loop.Program{Name: loop.CleanName(c.Result.Name)},
-		inputs:  map[Input]loop.BufferID{},
-		scalars: map[Scalar]loop.ScalarID{},
-		tables:  map[*ir.Tabulate]*table{},
-		asked:   alg.AskedStates(c),
+		Builder: emit.New(c.Result.Name, types), step: c, alg: alg, opts: opts,
+		tables: map[*ir.Tabulate]*table{},
+		asked:  alg.AskedStates(c),
 	}
-	k.result.Tensor, k.result.Fill = c.Result, -1
+	k.Grain, k.Result.Tensor = opts.Grain, c.Result
 	return k
 }
 
 // kernel is a program under construction.
 type kernel struct {
+	*emit.Builder
 	step       *ir.Compute
 	alg        ir.Algebra
-	types      OperandTypes
 	opts       Options
-	program    *loop.Program
-	inputs     map[Input]loop.BufferID // keys have no Buffer
-	inputList  []Input
-	scalars    map[Scalar]loop.ScalarID // keys have no Scalar
-	scalarList []Scalar
-	result     Result
-	notes      []string
 	cells      []cell // temporaries computed by earlier stages
 	workspaces []*workspace
 	tables     map[*ir.Tabulate]*table
 	inserts    *loop.ScalarID // into all workspaces, where the program counts them
 	// chunkInserts are those of each chunk, once their stage is there.
 	chunkInserts loop.BufferID
-	appends      bool // the result is appended to in one pass
 	// roomless: the nest has chunks of which nobody knows how much they append.
 	roomless   bool
 	accessList []*ir.Access
@@ -214,73 +147,24 @@ type kernel struct {
 	counts     *loop.BufferID    // visits to each element of the result, where its gap is counted
 }
 
-// loopType is the loop type of a tensor type: the two enumerations agree.
-func loopType(dt tensor.DType) loop.Type { return loop.Type(dt) }
-
 // computeType is the type in which elements of type dt are computed.
-func computeType(dt tensor.DType) loop.Type { return loopType(dt).Compute() }
-
-func (k *kernel) buffer(name string, elem loop.Type, role loop.Role) loop.BufferID {
-	k.program.Buffers = append(k.program.Buffers, loop.Buffer{Name: loop.CleanName(name), Elem: elem, Role: role})
-	return loop.BufferID(len(k.program.Buffers) - 1)
-}
-
-func (k *kernel) newScalar(name string, bound bool) loop.ScalarID {
-	k.program.Scalars = append(k.program.Scalars, loop.ProgramScalar{Name: loop.CleanName(name), Bound: bound})
-	return loop.ScalarID(len(k.program.Scalars) - 1)
-}
+func computeType(dt tensor.DType) loop.Type { return emit.Type(dt).Compute() }
 
 // input is the program buffer of an operand's array.
 func (k *kernel) input(t *ir.Tensor, level int, kind ArrayKind) loop.BufferID {
 	if t.Work != nil {
 		return k.workspaceOf(t).crd[level]
 	}
-	key := Input{Tensor: t, Level: level, Kind: kind}
-	if id, ok := k.inputs[key]; ok {
-		return id
-	}
-	var name string
-	var elem loop.Type
-	switch kind {
-	case Positions:
-		name, elem = fmt.Sprintf("%s%d_pos", t.Name, level), loopType(k.types.IndexType(t, level, kind))
-	case Coordinates:
-		name, elem = fmt.Sprintf("%s%d_crd", t.Name, level), loopType(k.types.IndexType(t, level, kind))
-	case Values:
-		name, elem = t.Name+"_vals", loopType(t.DType)
-	case FillValue:
-		name, elem = t.Name+"_fill", loopType(t.DType)
-	}
-	id := k.buffer(name, elem, loop.Input)
-	k.inputs[key] = id
-	key.Buffer = id
-	k.inputList = append(k.inputList, key)
-	return id
+	return k.Input(t, level, kind)
 }
 
 // extent is the program scalar with the number of values of an index variable.
 func (k *kernel) extent(v *ir.Index) loop.ScalarID {
 	v = k.step.Indices[v.ID] // copies share one extent
-	return k.bound(Scalar{Index: v}, "n_"+v.Name)
-}
-
-// dim is the program scalar with the extent of an axis of a tensor.
-func (k *kernel) dim(t *ir.Tensor, axis int) loop.ScalarID {
-	return k.bound(Scalar{Tensor: t, Axis: axis}, fmt.Sprintf("%s_dim%d", t.Name, axis))
+	return k.Bound(Scalar{Index: v}, "n_"+v.Name)
 }
 
 // literal is the program scalar with a number of the text.
 func (k *kernel) literal(n int) loop.ScalarID {
-	return k.bound(Scalar{Literal: n}, ir.LiteralName(n))
-}
-
-func (k *kernel) bound(key Scalar, name string) loop.ScalarID {
-	if id, ok := k.scalars[key]; ok {
-		return id
-	}
-	id := k.newScalar(name, true)
-	k.scalars[key] = id
-	key.Scalar = id
-	k.scalarList = append(k.scalarList, key)
-	return id
+	return k.Bound(Scalar{Literal: n}, ir.LiteralName(n))
 }

@@ -20,8 +20,8 @@ const (
 )
 
 func (m *maskedStore) prepare(k *kernel, w *workspace) {
-	m.marks = k.buffer(w.tensor.Name+"_marks", loop.U8, loop.Scratch)
-	m.vals = k.buffer(w.tensor.Name+"_vals", w.valueType(), loop.Scratch)
+	m.marks = k.Buffer(w.tensor.Name+"_marks", loop.U8, loop.Scratch)
+	m.vals = k.Buffer(w.tensor.Name+"_vals", w.valueType(), loop.Scratch)
 }
 
 func (m *maskedStore) bounded() bool { return false }
@@ -38,18 +38,18 @@ func (m *maskedStore) allocs(k *kernel, w *workspace) []loop.Alloc {
 func mark(n int64) loop.Expr { return loop.Number(loop.U8, n) }
 
 func (m *maskedStore) open(e *emitter, w *workspace) {
-	b, marks := e.b, e.write(m.marks)
+	b, marks := e.B, e.Write(m.marks)
 	b.For("p", w.mask.begin, w.mask.end, func(p loop.Expr) {
 		b.Store(marks, w.mask.index(b, p), mark(wanted))
 	})
 }
 
 func (m *maskedStore) insert(e *emitter, w *workspace, key, x loop.Expr) {
-	b, marks := e.b, e.write(m.marks)
+	b, marks := e.B, e.Write(m.marks)
 	is := b.Let("mark", b.Load(marks, key))
 	b.If(b.Ne(is, mark(unwanted)), func() {
 		if x != nil {
-			vals := e.write(m.vals)
+			vals := e.Write(m.vals)
 			old := b.Let("old", b.Select(b.Eq(is, mark(present)), b.Load(vals, key), w.identity()))
 			b.Store(vals, key, e.combine(w.tensor.Work.Fold, old, x))
 		}
@@ -58,7 +58,7 @@ func (m *maskedStore) insert(e *emitter, w *workspace, key, x loop.Expr) {
 }
 
 func (m *maskedStore) drain(e *emitter, w *workspace, visit func(p, key loop.Expr)) loop.Expr {
-	b, marks := e.b, e.write(m.marks)
+	b, marks := e.B, e.Write(m.marks)
 	n := b.Var("n_"+w.tensor.Name, loop.Int(0))
 	b.For("p", w.mask.begin, w.mask.end, func(p loop.Expr) {
 		key := b.Let("key", w.mask.index(b, p))
@@ -74,7 +74,7 @@ func (m *maskedStore) drain(e *emitter, w *workspace, visit func(p, key loop.Exp
 }
 
 func (m *maskedStore) element(e *emitter, w *workspace, p loop.Expr) loop.Expr {
-	return e.b.LoadIndex(e.read(w.crd[0]), p)
+	return e.B.LoadIndex(e.Read(w.crd[0]), p)
 }
 
 func (m *maskedStore) complete() bool { return true }

@@ -13,7 +13,7 @@ import (
 // intersection stops with its first exhausted operand) and which coordinates
 // to visit; the code grows linearly with the number of operands.
 func (w *walk) merge(set ir.Formula) {
-	b := w.b
+	b := w.B
 	plain := w.plainUnion(set)
 	if len(plain) == 2 {
 		w.mergeTwo(plain[0], plain[1])
@@ -54,7 +54,7 @@ func (w *walk) finishMerge() {
 
 // mergeStep visits the smallest coordinate that some driver is at.
 func (w *walk) mergeStep(set ir.Formula) {
-	b := w.b
+	b := w.B
 	here := make([]loop.Expr, len(w.drivers))
 	var i loop.Expr
 	for k, it := range w.drivers {
@@ -114,7 +114,7 @@ func (w *walk) settle(it *iterator) {
 	if it.stride == 1 {
 		return
 	}
-	b := w.b
+	b := w.B
 	between := b.Var("between", b.Lt(it.at, it.end))
 	b.While(between, func() {
 		b.If(it.matches(b, it.at), func() { b.Assign(between, loop.Truth(false)) }, func() {
@@ -161,7 +161,7 @@ func (w *walk) plainUnion(set ir.Formula) []*iterator {
 // then each one's rest, of which there is little as a rule: loops that LLVM does not
 // vectorise, which would cost more than it saves.
 func (w *walk) mergeTwo(x, y *iterator) {
-	b := w.b
+	b := w.B
 	for _, it := range []*iterator{x, y} {
 		it.at = b.Var("p_"+it.access.Tensor.Name, it.begin)
 	}
@@ -202,7 +202,7 @@ func (w *walk) alike(its []*iterator) {
 	if len(its) < 2 || w.opts.Grids {
 		return
 	}
-	b := w.b
+	b := w.B
 	all := func(its []*iterator, holds func(*iterator) loop.Expr) loop.Expr {
 		cond := holds(its[0])
 		for _, it := range its[1:] {

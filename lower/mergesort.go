@@ -17,16 +17,16 @@ type mergeSorter struct {
 
 // pairs are the buffers that a function moves.
 func (s *mergeSorter) pairs(e *emitter) [][2]loop.BufID {
-	list := [][2]loop.BufID{{e.write(s.keys[0]), e.write(s.keys[1])}}
+	list := [][2]loop.BufID{{e.Write(s.keys[0]), e.Write(s.keys[1])}}
 	if s.carried[0] >= 0 {
-		list = append(list, [2]loop.BufID{e.write(s.carried[0]), e.write(s.carried[1])})
+		list = append(list, [2]loop.BufID{e.Write(s.carried[0]), e.Write(s.carried[1])})
 	}
 	return list
 }
 
 // sort emits the sorting of count elements from begin on.
 func (s *mergeSorter) sort(e *emitter, begin loop.Expr, count *loop.Ref) {
-	b := e.b
+	b := e.B
 	pairs := s.pairs(e)
 	at := func(i loop.Expr) loop.Expr { return b.Add(begin, i) }
 	b.For("i", loop.Int(1), count, func(i loop.Expr) {
@@ -62,7 +62,7 @@ func (s *mergeSorter) sort(e *emitter, begin loop.Expr, count *loop.Ref) {
 
 // merge merges neighbouring runs of the given width from one buffer to the other.
 func (s *mergeSorter) merge(e *emitter, begin loop.Expr, count, width *loop.Ref, from int) {
-	b := e.b
+	b := e.B
 	low := b.Var("low", loop.Int(0))
 	b.While(b.Lt(low, count), func() {
 		mid := b.Let("mid", b.Min(count, b.Add(low, width)))
@@ -74,7 +74,7 @@ func (s *mergeSorter) merge(e *emitter, begin loop.Expr, count, width *loop.Ref,
 
 // mergeTwo merges the runs low to mid and mid to high from one buffer to the other, as far as end.
 func (s *mergeSorter) mergeTwo(e *emitter, begin, low, mid, high, end loop.Expr, from int) {
-	b := e.b
+	b := e.B
 	pairs := s.pairs(e)
 	keys := pairs[0][from]
 	left, right := b.Var("left", low), b.Var("right", mid)
@@ -96,7 +96,7 @@ func (s *mergeSorter) mergeTwo(e *emitter, begin, low, mid, high, end loop.Expr,
 // mergeFirst merges a run of so many elements, from begin on, with another behind it that ends at count. Only as many as the
 // first run has stay.
 func (s *mergeSorter) mergeFirst(e *emitter, begin loop.Expr, first, count *loop.Ref) {
-	b := e.b
+	b := e.B
 	s.mergeTwo(e, begin, loop.Int(0), first, count, first, 0)
 	pairs := s.pairs(e)
 	b.For("i", loop.Int(0), first, func(i loop.Expr) {

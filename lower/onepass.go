@@ -5,6 +5,7 @@ import (
 
 	"github.com/lacuna-sparse/lacuna/ir"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
+	"github.com/lacuna-sparse/lacuna/lower/emit"
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
@@ -187,7 +188,7 @@ func (c *coverage) entries(a *ir.Access) loop.SizeExpr {
 // workspaces, and its limit.
 func (k *kernel) inserted() {
 	if k.inserts == nil {
-		n := k.newScalar(k.step.Result.Name+"_inserts", false)
+		n := k.NewScalar(k.step.Result.Name+"_inserts", false)
 		k.inserts = &n
 	}
 }
@@ -209,7 +210,7 @@ func (k *kernel) stored(t *ir.Tensor) loop.SizeExpr {
 	for l, level := range t.Format.Physical() {
 		switch level.Kind {
 		case tensor.DenseLevel:
-			n = sizeTimes(n, loop.SizeScalar(k.dim(t, t.Format.Order()[l])))
+			n = emit.Times(n, loop.SizeScalar(k.Dim(t, t.Format.Order()[l])))
 		case tensor.CompressedLevel:
 			n = &loop.SizeLoad{Buffer: k.input(t, l, Positions), Index: n}
 		}
@@ -223,16 +224,16 @@ func (k *kernel) onePass(body ir.Stmt, segments []segment, totals loop.BufferID,
 	t := k.step.Result
 	tables := k.tableAllocs(body)
 	e := k.emitter("append_" + t.Name)
-	b := e.b
-	e.out = &assembly{mode: fillEntries, levels: t.Format.Physical(), segments: segments, values: k.result.Values, ordered: true}
+	b := e.B
+	e.out = &assembly{mode: fillEntries, levels: t.Format.Physical(), segments: segments, values: k.Result.Values, ordered: true}
 	e.root.wanted = k.parallel(body)
 	for i := range segments {
-		e.out.current = append(e.out.current, b.Var("n", b.Load(e.write(totals), loop.Int(int64(i)))))
+		e.out.current = append(e.out.current, b.Var("n", b.Load(e.Write(totals), loop.Int(int64(i)))))
 	}
 	st := e.start(k.accessesIn(body))
 	e.withResult(st, func() { e.stmt(st, body) })
 	for i := range segments {
-		b.Store(e.write(totals), loop.Int(int64(i)), e.out.current[i])
+		b.Store(e.Write(totals), loop.Int(int64(i)), e.out.current[i])
 	}
 	written := 0 // segments whose positions the nest has written, but for the first
 	if e.out.allParents && segments[0].first == 1 {
@@ -268,15 +269,15 @@ func (k *kernel) onePass(body ir.Stmt, segments []segment, totals loop.BufferID,
 			parents, used = bound, loop.SizeScalar(s.total)
 		}
 		if t.Format.Physical()[l].Kind == tensor.DenseLevel { // above all sparse ones
-			n := loop.SizeScalar(k.dim(t, axis))
-			parents, used = sizeTimes(parents, n), sizeTimes(used, n)
+			n := loop.SizeScalar(k.Dim(t, axis))
+			parents, used = emit.Times(parents, n), emit.Times(used, n)
 		}
 	}
-	room.Allocs = append(room.Allocs, loop.Alloc{Buffer: k.result.Values, Len: bound})
-	trim.Trims = append(trim.Trims, loop.Trim{Buffer: k.result.Values, Len: loop.SizeScalar(segments[len(segments)-1].total)})
-	k.addStage(room)
+	room.Allocs = append(room.Allocs, loop.Alloc{Buffer: k.Result.Values, Len: bound})
+	trim.Trims = append(trim.Trims, loop.Trim{Buffer: k.Result.Values, Len: loop.SizeScalar(segments[len(segments)-1].total)})
+	k.AddStage(room)
 	k.makeRoom(part)
-	s := e.stage("append")
+	s := e.Stage("append")
 	s.Partition, s.Ordered = part, true
 	if part >= 0 {
 		s.Join = k.join(body, segments, totals, e.root)
@@ -285,14 +286,14 @@ func (k *kernel) onePass(body ir.Stmt, segments []segment, totals loop.BufferID,
 		}
 		k.roomless = s.Join == nil && k.opts.Assembly == Joined
 	}
-	k.appends = true
+	k.OnePass = true
 	s.Allocs = []loop.Alloc{{Buffer: totals, Len: loop.SizeConst(len(segments)), Zero: true}}
-	k.addStage(s)
-	k.addStage(trim)
+	k.AddStage(s)
+	k.AddStage(trim)
 	if written > 0 {
 		e := k.emitter("first")
-		e.b.Store(e.write(segments[0].pos), loop.Int(0), loop.Number(k.opts.positions(), 0))
-		k.addStage(e.stage("first"))
+		e.B.Store(e.Write(segments[0].pos), loop.Int(0), loop.Number(k.opts.positions(), 0))
+		k.AddStage(e.Stage("first"))
 	}
 	k.positions(segments, written)
 }
@@ -301,39 +302,39 @@ func (k *kernel) onePass(body ir.Stmt, segments []segment, totals loop.BufferID,
 // chunk's and then all, and fail where that is far above the operands' entries.
 func (k *kernel) insertStages(body ir.Stmt, part int) {
 	t := k.step.Result
-	inserts := k.buffer(t.Name+"_chunk_inserts", loop.I64, loop.Temp)
+	inserts := k.Buffer(t.Name+"_chunk_inserts", loop.I64, loop.Temp)
 	k.chunkInserts = inserts
-	total := k.buffer(t.Name+"_all_inserts", loop.I64, loop.Temp)
-	limit := k.newScalar(t.Name+"_limit", false)
+	total := k.Buffer(t.Name+"_all_inserts", loop.I64, loop.Temp)
+	limit := k.NewScalar(t.Name+"_limit", false)
 	operands := &loop.SizeOp{Op: loop.Add, X: loop.SizeConst(1 << 12), Y: k.operandEntries(body)}
 
 	e := k.emitter("inserts_" + t.Name)
-	b := e.b
+	b := e.B
 	e.quiet, e.symbolic = true, true
 	e.root.wanted = part >= 0
 	e.bound = &bound{total: b.Var("inserts", loop.Int(0))}
 	e.stmt(e.start(k.accessesIn(body)), body)
-	b.Store(e.write(inserts), b.Chunk(), e.bound.total)
-	s := e.stage("inserts")
+	b.Store(e.Write(inserts), b.Chunk(), e.bound.total)
+	s := e.Stage("inserts")
 	s.Lets = []loop.ScalarLet{{Scalar: limit, Value: &loop.SizeOp{Op: loop.Mul, X: operands, Y: loop.SizeConst(onePassFactor)}}}
-	k.perChunk(&s, part, loop.Alloc{Buffer: inserts, Len: k.chunks(part)})
-	k.addStage(s)
+	k.perChunk(&s, part, loop.Alloc{Buffer: inserts, Len: k.Chunks(part)})
+	k.AddStage(s)
 
 	e = k.emitter("all_inserts")
-	b = e.b
+	b = e.B
 	chunks := loop.Expr(loop.Int(1))
 	if part >= 0 {
-		chunks = e.scalar(k.program.Partitions[part].Chunks)
+		chunks = e.Scalar(k.Program.Partitions[part].Chunks)
 	}
 	sum := b.Var("sum", loop.Int(0))
 	b.For("c", loop.Int(0), chunks, func(c loop.Expr) {
-		b.Assign(sum, b.Add(sum, b.Load(e.read(inserts), c)))
-		b.If(b.Gt(sum, e.scalar(limit)), func() { b.Fail("%s", TooMany) }, nil)
+		b.Assign(sum, b.Add(sum, b.Load(e.Read(inserts), c)))
+		b.If(b.Gt(sum, e.Scalar(limit)), func() { b.Fail("%s", TooMany) }, nil)
 	})
-	b.Store(e.write(total), loop.Int(0), sum)
-	s = e.stage("all_inserts")
+	b.Store(e.Write(total), loop.Int(0), sum)
+	s = e.Stage("all_inserts")
 	s.Allocs = []loop.Alloc{{Buffer: total, Len: loop.SizeConst(1)}}
-	k.addStage(s)
-	k.addStage(loop.Stage{Name: "size", Partition: -1,
+	k.AddStage(s)
+	k.AddStage(loop.Stage{Name: "size", Partition: -1,
 		Lets: []loop.ScalarLet{{Scalar: *k.inserts, Value: &loop.SizeLoad{Buffer: total, Index: loop.SizeConst(0)}}}})
 }

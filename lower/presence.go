@@ -81,7 +81,7 @@ func (e *emitter) operand(st *state, x ir.Expr) operand {
 	case *ir.IndexValue:
 		return operand{st.index[x.Var], uniform}
 	case *ir.Extent:
-		return operand{e.scalar(e.extent(x.Var)), uniform}
+		return operand{e.Scalar(e.extent(x.Var)), uniform}
 	case *ir.TempRef:
 		v := st.temps[x.Temp]
 		switch {
@@ -105,7 +105,7 @@ func (e *emitter) operand(st *state, x ir.Expr) operand {
 		for i, a := range x.Args {
 			args[i] = e.operand(st, a)
 			// Operands are used more than once by some functions.
-			args[i].Expr = e.b.Let("v", args[i].Expr)
+			args[i].Expr = e.B.Let("v", args[i].Expr)
 		}
 		return e.call(x, args)
 	}
@@ -115,7 +115,7 @@ func (e *emitter) operand(st *state, x ir.Expr) operand {
 // choice emits one of two values: its presence is made of those of the condition and of the value
 // that is taken.
 func (e *emitter) choice(c, t, f operand) operand {
-	b := e.b
+	b := e.B
 	if !c.uniform || !sameCondition(t.stored, f.stored) || !sameCondition(t.gap, f.gap) {
 		c.Expr = b.Let("c", c.Expr)
 	}
@@ -162,7 +162,7 @@ func sameCondition(x, y loop.Expr) bool {
 
 // call emits the result of an operation.
 func (e *emitter) call(x *ir.Call, args []operand) operand {
-	b := e.b
+	b := e.B
 	if z, ok := e.scaled(x, args); ok {
 		return z
 	}
@@ -218,7 +218,7 @@ func (e *emitter) scaled(x *ir.Call, args []operand) (operand, bool) {
 // annihilates is the condition that an operand is a gap with a value that decides the result.
 // Where only a run can tell the value, it is looked at.
 func (e *emitter) annihilates(x *ir.Call, i int, a operand) loop.Expr {
-	b := e.b
+	b := e.B
 	switch {
 	case isNever(a.gap):
 		return never
@@ -307,7 +307,7 @@ func (e *emitter) foldsTo(x *ir.Call, args []operand, v *ir.Const) bool {
 
 // openGap is the result of an operation whose value in a gap only a run can tell.
 func (e *emitter) openGap(z operand, args []operand, annihilates []loop.Expr) loop.Expr {
-	b, t := e.b, z.Type()
+	b, t := e.B, z.Type()
 	v := z.Expr
 	for i, cond := range annihilates {
 		if isNever(cond) {

@@ -36,18 +36,18 @@ func (h *hashTeam) free() loop.Expr { return loop.NewUnary(loop.Not, loop.Number
 // eachRow runs body for the rows of the class. A team looks at some rows together, so that
 // those of other classes cost little.
 func (h *hashTeam) eachRow(body func(row loop.Expr)) {
-	b := h.b
-	rows := h.scalar(h.rows.rows)
+	b := h.B
+	rows := h.Scalar(h.rows.rows)
 	items := b.Div(b.Add(rows, loop.Int(rowsPerTeam-1)), loop.Int(rowsPerTeam))
-	h.gridTeam.each(b.Let("items", items), func(item loop.Expr) {
+	h.gridTeam.Each(b.Let("items", items), func(item loop.Expr) {
 		first := b.Let("first", b.Mul(item, loop.Int(rowsPerTeam)))
 		mine := b.Var("mine", loop.Truth(false))
-		row := b.Let("row", b.Add(first, h.lane()))
-		b.If(b.And(b.Lt(h.lane(), loop.Int(rowsPerTeam)), b.Lt(row, rows)), func() {
-			b.Assign(mine, h.class.has(b, b.Let("products", b.Load(h.read(h.rows.products), row))))
+		row := b.Let("row", b.Add(first, h.Lane()))
+		b.If(b.And(b.Lt(h.Lane(), loop.Int(rowsPerTeam)), b.Lt(row, rows)), func() {
+			b.Assign(mine, h.class.has(b, b.Let("products", b.Load(h.Read(h.rows.products), row))))
 		}, nil)
 		theirs := b.Ballot("theirs", mine)
-		if !h.single() {
+		if !h.Single() {
 			theirs = h.told(theirs)
 		}
 		todo := b.Var("todo", theirs)
@@ -62,21 +62,21 @@ func (h *hashTeam) eachRow(body func(row loop.Expr)) {
 
 // told gives the block what its first thread has.
 func (h *hashTeam) told(v loop.Expr) loop.Expr {
-	b := h.b
-	b.If(b.Eq(h.rank(), loop.Int(0)), func() { b.Store(h.tallies, loop.Int(0), v) }, nil)
-	h.barrier()
+	b := h.B
+	b.If(b.Eq(h.Rank(), loop.Int(0)), func() { b.Store(h.tallies, loop.Int(0), v) }, nil)
+	h.Barrier()
 	told := b.Let("told", b.Load(h.tallies, loop.Int(0)))
-	h.barrier()
+	h.Barrier()
 	return told
 }
 
 func (h *hashTeam) clear() {
-	h.slotsInTurns(func(at loop.Expr) { h.b.Store(h.table, at, h.free()) })
+	h.slotsInTurns(func(at loop.Expr) { h.B.Store(h.table, at, h.free()) })
 }
 
 // firstSlot is where the search for a key begins.
 func (h *hashTeam) firstSlot(key loop.Expr) loop.Expr {
-	b := h.b
+	b := h.B
 	// 2^32 divided by the golden ratio; see hashFactor.
 	factor, width := int64(0x9e3779b1), int64(32)
 	if h.keyType == loop.U64 {
@@ -88,11 +88,11 @@ func (h *hashTeam) firstSlot(key loop.Expr) loop.Expr {
 
 // after is the slot after one.
 func (h *hashTeam) after(slot loop.Expr) loop.Expr {
-	return h.b.And(h.b.Add(slot, loop.Int(1)), loop.Int(h.slots-1))
+	return h.B.And(h.B.Add(slot, loop.Int(1)), loop.Int(h.slots-1))
 }
 
 func (h *hashTeam) enter() (slot loop.Expr, fresh *loop.Ref) {
-	b := h.b
+	b := h.B
 	at := b.Var("slot", loop.Int(0))
 	fresh = b.Var("fresh", loop.Truth(false))
 	b.If(h.active, func() {
@@ -108,12 +108,12 @@ func (h *hashTeam) enter() (slot loop.Expr, fresh *loop.Ref) {
 	return b.Let("at", at), fresh
 }
 
-func (h *hashTeam) entered(n loop.Expr) { h.b.Store(h.list, h.own(h.slots/2, n), h.key) }
+func (h *hashTeam) entered(n loop.Expr) { h.B.Store(h.list, h.own(h.slots/2, n), h.key) }
 
 func (h *hashTeam) done(st *state, current loop.Expr) loop.Expr {
-	b := h.b
-	if h.quick && h.plain() && h.fills() {
-		h.barrier()
+	b := h.B
+	if h.Quick && h.plain() && h.fills() {
+		h.Barrier()
 		h.appendByRank(st, current)
 		return h.distinct
 	}
@@ -127,11 +127,11 @@ func (h *hashTeam) done(st *state, current loop.Expr) loop.Expr {
 		return h.distinct
 	}
 	if !h.fills() {
-		h.barrier() // the list is complete
+		h.Barrier() // the list is complete
 	}
 	to, first := b.Var("to", current), b.Var("first", loop.Int(0))
 	b.While(b.Lt(first, h.distinct), func() {
-		i := b.Let("i", b.Add(first, h.rank()))
+		i := b.Let("i", b.Add(first, h.Rank()))
 		h.choose(st, to, b.Lt(i, h.distinct), func() (key, slot loop.Expr) {
 			found := b.Let("key", b.Load(h.list, h.own(h.slots/2, i)))
 			key = b.Let("column", b.Cast(loop.I64, found))
@@ -140,14 +140,14 @@ func (h *hashTeam) done(st *state, current loop.Expr) loop.Expr {
 			}
 			return key, slot
 		})
-		b.Assign(first, b.Add(first, loop.Int(h.threads())))
+		b.Assign(first, b.Add(first, loop.Int(h.Threads())))
 	})
 	return b.Sub(to, current)
 }
 
 // find is the slot of a key that is in the table.
 func (h *hashTeam) find(key loop.Expr) loop.Expr {
-	b := h.b
+	b := h.B
 	at := b.Var("slot", h.firstSlot(key))
 	b.While(b.Ne(b.Load(h.table, h.slot(at)), key), func() { b.Assign(at, h.after(at)) })
 	return b.Let("at", at)
@@ -155,9 +155,9 @@ func (h *hashTeam) find(key loop.Expr) loop.Expr {
 
 // sortKeys sorts the n keys of the list.
 func (h *hashTeam) sortKeys(n loop.Expr) {
-	b := h.b
-	if h.quick || !h.single() {
-		h.sortShared(h.list, n, h.free(), func(i loop.Expr) loop.Expr { return h.own(h.slots/2, i) })
+	b := h.B
+	if h.Quick || !h.Single() {
+		h.SortShared(h.list, n, h.free(), func(i loop.Expr) loop.Expr { return h.own(h.slots/2, i) })
 		return
 	}
 	// Rows of fewer keys than half of what the class has room for are rare.
@@ -166,14 +166,14 @@ func (h *hashTeam) sortKeys(n loop.Expr) {
 		run := func() {
 			var keys []loop.Expr
 			for e := range per {
-				i := b.Let("i", b.Add(b.Mul(h.lane(), loop.Int(per)), loop.Int(e)))
+				i := b.Let("i", b.Add(b.Mul(h.Lane(), loop.Int(per)), loop.Int(e)))
 				key := b.Var("key", h.free())
 				b.If(b.Lt(i, n), func() { b.Assign(key, b.Load(h.list, h.own(h.slots/2, i))) }, nil)
 				keys = append(keys, key)
 			}
-			keys = h.sortLanes(keys)
+			keys = h.SortLanes(keys)
 			for e, key := range keys {
-				b.Store(h.list, h.own(h.slots/2, b.Add(b.Mul(h.lane(), loop.Int(per)), loop.Int(int64(e)))), key)
+				b.Store(h.list, h.own(h.slots/2, b.Add(b.Mul(h.Lane(), loop.Int(per)), loop.Int(int64(e)))), key)
 			}
 		}
 		if per*warpSize >= h.slots/2 {
@@ -183,12 +183,12 @@ func (h *hashTeam) sortKeys(n loop.Expr) {
 		b.If(b.Le(n, loop.Int(per*warpSize)), run, func() { sorted(2 * per) })
 	}
 	sorted(max(1, h.slots/2/warpSize/2))
-	h.barrier()
+	h.Barrier()
 }
 
 // appendByRank appends the listed keys and their values, each where the number of lesser keys tells.
 func (h *hashTeam) appendByRank(st *state, current loop.Expr) {
-	b := h.b
+	b := h.B
 	h.strided(h.distinct, func(i loop.Expr) {
 		key := b.Let("key", b.Load(h.list, h.own(h.slots/2, i)))
 		to := b.Var("to", current)
@@ -201,7 +201,7 @@ func (h *hashTeam) appendByRank(st *state, current loop.Expr) {
 
 // appendEntries appends the listed keys and their values.
 func (h *hashTeam) appendEntries(st *state, current loop.Expr) {
-	b := h.b
+	b := h.B
 	h.strided(h.distinct, func(i loop.Expr) {
 		key := b.Let("key", b.Load(h.list, h.own(h.slots/2, i)))
 		at := h.find(key)

@@ -5,6 +5,7 @@ import (
 
 	"github.com/lacuna-sparse/lacuna/ir/loop"
 	"github.com/lacuna-sparse/lacuna/ir/loop/lib"
+	"github.com/lacuna-sparse/lacuna/lower/emit"
 )
 
 // A row with many products is cut into slices of columns. Blocks take them one by one: the
@@ -37,16 +38,16 @@ const (
 func (p *teamProducts) newSlicing() slicing {
 	name := p.step.Result.Name
 	s := slicing{width: sliceWidth, warps: sliceWarps,
-		slices: p.newScalar(name+"_slices", false), least: p.newScalar(name+"_least", false), rows: p.newScalar(name+"_sliced", false),
-		rowOf: p.buffer(name+"_sliced", loop.I64, loop.Temp), entries: p.buffer(name+"_slice_entries", loop.I64, loop.Temp),
-		totals: p.buffer(name+"_slice_totals", loop.I64, loop.Temp)}
+		slices: p.NewScalar(name+"_slices", false), least: p.NewScalar(name+"_least", false), rows: p.NewScalar(name+"_sliced", false),
+		rowOf: p.Buffer(name+"_sliced", loop.I64, loop.Temp), entries: p.Buffer(name+"_slice_entries", loop.I64, loop.Temp),
+		totals: p.Buffer(name+"_slice_totals", loop.I64, loop.Temp)}
 	products := int64(sliceProducts)
 	if p.opts.Grain > 0 { // tests of small data
 		s.width, s.warps, products = 2*warpSize, 2, 40
 	}
 	s.lets = []loop.ScalarLet{
-		{Scalar: s.slices, Value: sizeCeil(loop.SizeScalar(p.extent(p.store.vars[0])), loop.SizeConst(s.width))},
-		{Scalar: s.least, Value: sizeMax(loop.SizeConst(p.most()+1), sizeTimes(sizeMin(loop.SizeScalar(s.slices), loop.SizeConst(maxEntries)), loop.SizeConst(products)))},
+		{Scalar: s.slices, Value: emit.CeilDiv(loop.SizeScalar(p.extent(p.store.vars[0])), loop.SizeConst(s.width))},
+		{Scalar: s.least, Value: sizeMax(loop.SizeConst(p.most()+1), emit.Times(emit.Min(loop.SizeScalar(s.slices), loop.SizeConst(maxEntries)), loop.SizeConst(products)))},
 	}
 	return s
 }
@@ -80,8 +81,8 @@ func (p *teamProducts) sliceStage(mode assemblyMode) (loop.Stage, bool) {
 	}
 	g := begin()
 	fits := slices(g)
-	items := sizeTimes(loop.SizeScalar(p.slicing.rows), loop.SizeScalar(p.slicing.slices))
-	st := g.gridStage(name+"_by_slices", g.blocksFor(items))
+	items := emit.Times(loop.SizeScalar(p.slicing.rows), loop.SizeScalar(p.slicing.slices))
+	st := g.Launch(name+"_by_slices", g.BlocksFor(items))
 	if mode == countEntries {
 		st.Symbolic = true
 		st.Allocs = []loop.Alloc{{Buffer: p.slicing.entries, Len: items}}
@@ -90,26 +91,26 @@ func (p *teamProducts) sliceStage(mode assemblyMode) (loop.Stage, bool) {
 		return st, false
 	}
 	q := begin()
-	q.standIn(st)
+	q.StandIn(st)
 	slices(q)
-	q.standsIn(&st)
+	q.StandsIn(&st)
 	return st, true
 }
 
 // eachSlice runs body for the slices of all rows.
 func (s *sliceTeam) eachSlice(body func(row loop.Expr)) {
-	b := s.b
-	slices, keys := s.scalar(s.slicing.slices), s.scalar(s.extent(s.rows.store.vars[0]))
-	items := b.Let("items", b.Mul(s.scalar(s.slicing.rows), slices))
-	s.gridTeam.each(items, func(item loop.Expr) {
+	b := s.B
+	slices, keys := s.Scalar(s.slicing.slices), s.Scalar(s.extent(s.rows.store.vars[0]))
+	items := b.Let("items", b.Mul(s.Scalar(s.slicing.rows), slices))
+	s.gridTeam.Each(items, func(item loop.Expr) {
 		s.item = item
 		s.place = b.Let("place", b.Div(item, slices))
 		k := b.Let("slice", b.Sub(item, b.Mul(s.place, slices)))
 		s.low = b.Let("low", b.Mul(k, loop.Int(s.slicing.width)))
 		s.high = b.Let("high", b.Min(keys, b.Add(s.low, loop.Int(s.slicing.width))))
-		row := b.Let("row", b.Load(s.read(s.slicing.rowOf), s.place))
+		row := b.Let("row", b.Load(s.Read(s.slicing.rowOf), s.place))
 		// What is of the row, and not of a slice, the first slice's block stores.
-		s.leader = b.Let("leader", b.And(b.Eq(s.rank(), loop.Int(0)), b.Eq(k, loop.Int(0))))
+		s.leader = b.Let("leader", b.And(b.Eq(s.Rank(), loop.Int(0)), b.Eq(k, loop.Int(0))))
 		s.rows.openRow(s.emitter, row)
 		body(row)
 	})
@@ -119,12 +120,12 @@ func (s *sliceTeam) eachSlice(body func(row loop.Expr)) {
 func (s *sliceTeam) part(l steps) (begin, end loop.Expr) { return l.narrow(s.low, s.high) }
 
 func (s *sliceTeam) clear() {
-	b := s.b
+	b := s.B
 	s.strided(loop.Int(s.words()), func(i loop.Expr) { b.Store(s.marks, s.own(s.words(), i), loop.Number(loop.U32, 0)) })
 }
 
 func (s *sliceTeam) enter() (slot loop.Expr, fresh *loop.Ref) {
-	b := s.b
+	b := s.B
 	at := b.Let("at", b.Select(s.active, b.Sub(b.Cast(loop.I64, s.key), s.low), loop.Int(0)))
 	fresh = b.Var("fresh", loop.Truth(false))
 	b.If(s.active, func() {
@@ -138,23 +139,23 @@ func (s *sliceTeam) enter() (slot loop.Expr, fresh *loop.Ref) {
 func (s *sliceTeam) entered(loop.Expr) {} // the marks tell
 
 func (s *sliceTeam) done(st *state, current loop.Expr) loop.Expr {
-	b := s.b
+	b := s.B
 	chooses := !s.plain()
 	start := loop.Expr(loop.Int(0))
 	if s.fills() {
-		start = b.Add(current, b.Load(s.read(s.slicing.entries), s.item))
+		start = b.Add(current, b.Load(s.Read(s.slicing.entries), s.item))
 	}
 	if chooses && !s.fills() {
-		s.barrier() // the marks are complete
+		s.Barrier() // the marks are complete
 	}
 	to := b.Var("to", start)
 	if !s.fills() && !chooses {
 		b.Assign(to, s.distinct)
 	} else {
-		b.For("round", loop.Int(0), loop.Int(s.slicing.width/s.threads()), func(round loop.Expr) {
-			at := b.Let("at", b.Add(b.Mul(round, loop.Int(s.threads())), s.rank()))
+		b.For("round", loop.Int(0), loop.Int(s.slicing.width/s.Threads()), func(round loop.Expr) {
+			at := b.Let("at", b.Add(b.Mul(round, loop.Int(s.Threads())), s.Rank()))
 			marks := b.Load(s.marks, s.own(s.words(), shr(at, 5)))
-			own := b.And(loop.NewBinary(loop.Shr, marks, b.Cast(loop.U32, s.lane())), loop.Number(loop.U32, 1))
+			own := b.And(loop.NewBinary(loop.Shr, marks, b.Cast(loop.U32, s.Lane())), loop.Number(loop.U32, 1))
 			is := b.Let("is", b.Ne(own, loop.Number(loop.U32, 0)))
 			key := b.Let("column", b.Add(s.low, at))
 			if chooses {
@@ -164,62 +165,62 @@ func (s *sliceTeam) done(st *state, current loop.Expr) loop.Expr {
 			before, n, _ := s.tally(is, loop.Truth(false))
 			b.If(is, func() { s.appendEntry(st, b.Let("p", b.Add(to, before)), key, s.valueAt(at)) }, nil)
 			b.Assign(to, b.Add(to, n))
-			s.barrier()
+			s.Barrier()
 		})
 	}
 	if s.fills() {
-		return b.Load(s.read(s.slicing.totals), s.place)
+		return b.Load(s.Read(s.slicing.totals), s.place)
 	}
-	b.If(b.Eq(s.rank(), loop.Int(0)), func() { b.Store(s.write(s.slicing.entries), s.item, to) }, nil)
+	b.If(b.Eq(s.Rank(), loop.Int(0)), func() { b.Store(s.Write(s.slicing.entries), s.item, to) }, nil)
 	return to
 }
 
 // joinSlices adds up the entries of the slices of each row.
 func (p *teamProducts) joinSlices() {
 	t := p.gridEmitter("slices_"+p.step.Result.Name, 1, 8)
-	b, sl := t.b, &p.slicing
-	slices := t.scalar(sl.slices)
-	t.each(t.scalar(sl.rows), func(place loop.Expr) {
+	b, sl := t.B, &p.slicing
+	slices := t.Scalar(sl.slices)
+	t.Each(t.Scalar(sl.rows), func(place loop.Expr) {
 		first := b.Let("first", b.Mul(place, slices))
 		total := b.Var("total", loop.Int(0))
 		k := b.Var("k", loop.Int(0))
 		b.While(b.Lt(k, slices), func() {
-			own := b.Let("own", b.Add(k, t.lane()))
+			own := b.Let("own", b.Add(k, t.Lane()))
 			at := b.Let("at", b.Add(first, own))
 			n := b.Var("n", loop.Int(0))
-			b.If(b.Lt(own, slices), func() { b.Assign(n, b.Load(t.write(sl.entries), at)) }, nil)
+			b.If(b.Lt(own, slices), func() { b.Assign(n, b.Load(t.Write(sl.entries), at)) }, nil)
 			sum := t.lanesUpTo(n)
-			b.If(b.Lt(own, slices), func() { b.Store(t.write(sl.entries), at, b.Add(total, b.Sub(sum, n))) }, nil)
+			b.If(b.Lt(own, slices), func() { b.Store(t.Write(sl.entries), at, b.Add(total, b.Sub(sum, n))) }, nil)
 			b.Assign(total, b.Add(total, b.Shuffle("all", loop.ShuffleIndex, sum, loop.Int(warpSize-1), warpSize)))
 			b.Assign(k, b.Add(k, loop.Int(warpSize)))
 		})
-		b.If(b.Eq(t.lane(), loop.Int(0)), func() {
-			row := b.Let("row", b.Load(t.read(sl.rowOf), place))
-			b.Store(t.write(sl.totals), place, total)
+		b.If(b.Eq(t.Lane(), loop.Int(0)), func() {
+			row := b.Let("row", b.Load(t.Read(sl.rowOf), place))
+			b.Store(t.Write(sl.totals), place, total)
 			last := len(p.segments) - 1
 			for i := range p.segments {
 				n := loop.Expr(total)
 				if i < last { // there is one entry of it for the row, if any
 					n = b.Min(total, loop.Int(1))
 				}
-				b.Store(t.write(p.counts), p.place(b, row, i), n)
+				b.Store(t.Write(p.counts), p.place(b, row, i), n)
 			}
 		}, nil)
 	})
-	s := t.gridStage("join_slices", t.blocksFor(loop.SizeScalar(sl.rows)))
+	s := t.Launch("join_slices", t.BlocksFor(loop.SizeScalar(sl.rows)))
 	s.Allocs = []loop.Alloc{{Buffer: sl.totals, Len: loop.SizeScalar(sl.rows)}}
 	s.Symbolic = true
-	p.addStage(s)
+	p.AddStage(s)
 }
 
 // lanesUpTo is the sum of what the lanes up to the own one have.
 func (t *gridTeam) lanesUpTo(n loop.Expr) *loop.Ref {
-	b := t.b
+	b := t.B
 	sum := b.Var("sum", n)
-	t.times(warpLog, func(k loop.Expr) {
+	t.Times(warpLog, func(k loop.Expr) {
 		d := loop.NewBinary(loop.Shl, loop.Int(1), k)
 		below := b.Shuffle("below", loop.ShuffleUp, sum, d, warpSize)
-		b.If(b.Ge(t.lane(), d), func() { b.Assign(sum, b.Add(sum, below)) }, nil)
+		b.If(b.Ge(t.Lane(), d), func() { b.Assign(sum, b.Add(sum, below)) }, nil)
 	})
 	return sum
 }

@@ -63,14 +63,14 @@ const (
 
 func newProductTeam(g *gridTeam, p *teamProducts, slots int64) *productTeam {
 	t := &productTeam{gridTeam: g, rows: p, fits: true, slots: slots}
-	t.firsts, t.lows = t.perTeam("firsts", loop.I64, t.threads()), t.perTeam("lows", loop.I64, t.threads())
-	if !t.single() {
-		t.tallies, t.sums = t.b.Shared("tallies", loop.U32, int64(t.warps)), t.b.Shared("sums", loop.I64, int64(t.warps))
+	t.firsts, t.lows = t.perTeam("firsts", loop.I64, t.Threads()), t.perTeam("lows", loop.I64, t.Threads())
+	if !t.Single() {
+		t.tallies, t.sums = t.B.Shared("tallies", loop.U32, int64(t.Warps)), t.B.Shared("sums", loop.I64, int64(t.Warps))
 	}
 	if t.fills() {
 		t.vals = t.perTeam("vals", p.store.valueType(), slots)
 		t.owner = t.perTeam("owner", loop.U32, slots)
-		t.turn = t.b.Var("turn", loop.Number(loop.U32, 0))
+		t.turn = t.B.Var("turn", loop.Number(loop.U32, 0))
 		t.clearOwners()
 	}
 	t.shared = &sharing{loop: t.loop, workspace: t.workspace, insert: t.insert}
@@ -79,13 +79,13 @@ func newProductTeam(g *gridTeam, p *teamProducts, slots int64) *productTeam {
 
 // clearOwners forgets the turns that were taken.
 func (t *productTeam) clearOwners() {
-	t.slotsInTurns(func(at loop.Expr) { t.b.Store(t.owner, at, loop.Number(loop.U32, 0)) })
+	t.slotsInTurns(func(at loop.Expr) { t.B.Store(t.owner, at, loop.Number(loop.U32, 0)) })
 }
 
 // slotsInTurns runs body for the places of all slots.
 func (t *productTeam) slotsInTurns(body func(at loop.Expr)) {
-	t.times((t.slots+t.threads()-1)/t.threads(), func(k loop.Expr) {
-		body(t.slot(t.b.Add(t.rank(), t.b.Mul(k, loop.Int(t.threads())))))
+	t.Times((t.slots+t.Threads()-1)/t.Threads(), func(k loop.Expr) {
+		body(t.slot(t.B.Add(t.Rank(), t.B.Mul(k, loop.Int(t.Threads())))))
 	})
 }
 
@@ -100,15 +100,15 @@ func (t *productTeam) fills() bool { return !t.symbolic }
 
 // perTeam makes a shared array of n elements for each team.
 func (t *productTeam) perTeam(name string, elem loop.Type, n int64) loop.BufID {
-	return t.b.Shared(name, elem, n*int64(t.block/t.warps))
+	return t.B.Shared(name, elem, n*int64(t.Block/t.Warps))
 }
 
 // own is the place of element i of the n that the team has of a shared array.
 func (t *productTeam) own(n int64, i loop.Expr) loop.Expr {
-	if !t.single() {
+	if !t.Single() {
 		return i
 	}
-	return t.b.Add(t.b.Mul(t.warp(), loop.Int(n)), i)
+	return t.B.Add(t.B.Mul(t.Warp(), loop.Int(n)), i)
 }
 
 func (t *productTeam) slot(i loop.Expr) loop.Expr { return t.own(t.slots, i) }
@@ -135,7 +135,7 @@ func (t *productTeam) loop(w *walk, s steps) bool {
 		s.visit(t.at)
 	case t.phase == idle && inner:
 		begin, end := t.ends(w, s)
-		t.spread(t.b.Sub(end, begin), func(i loop.Expr) { s.visit(t.b.Let("p", t.b.Add(begin, i))) })
+		t.spread(t.B.Sub(end, begin), func(i loop.Expr) { s.visit(t.B.Let("p", t.B.Add(begin, i))) })
 	case t.phase == idle:
 		t.outer(s)
 	default:
@@ -157,18 +157,18 @@ func (t *productTeam) ends(w *walk, s steps) (begin, end loop.Expr) {
 
 // strided runs body for the thread's elements of n.
 func (t *productTeam) strided(n loop.Expr, body func(i loop.Expr)) {
-	b := t.b
-	at := b.Var("at", t.rank())
+	b := t.B
+	at := b.Var("at", t.Rank())
 	b.While(b.Lt(at, n), func() {
 		body(b.Let("i", at))
-		b.Assign(at, b.Add(at, loop.Int(t.threads())))
+		b.Assign(at, b.Add(at, loop.Int(t.Threads())))
 	})
 }
 
 // workspace emits a row: the producers' values go into the table, whose entries are then
 // appended to the result in the order of their columns.
 func (t *productTeam) workspace(st *state, s *ir.Workspace) {
-	b := t.b
+	b := t.B
 	t.table.clear()
 	t.active = b.Var("active", loop.Truth(false))
 	t.key = b.Var("key", loop.Number(t.rows.keyType(), 0))
@@ -176,17 +176,17 @@ func (t *productTeam) workspace(st *state, s *ir.Workspace) {
 	if t.fills() {
 		t.value = b.Var("value", loop.Number(t.rows.store.valueType(), 0))
 	}
-	t.barrier()
+	t.Barrier()
 	t.emitter.produce(st, s)
 	t.consume(st)
 	current := t.out.current[len(t.out.segments)-1]
 	b.Assign(current, b.Add(current, t.table.done(st, current)))
-	t.barrier() // the table is free again
+	t.Barrier() // the table is free again
 }
 
 // insert takes note of what the thread has.
 func (t *productTeam) insert(_ *emitter, _ *workspace, key, x loop.Expr) {
-	b := t.b
+	b := t.B
 	b.Assign(t.active, loop.Truth(true))
 	b.Assign(t.key, b.Cast(t.rows.keyType(), key))
 	if x != nil {
@@ -196,11 +196,11 @@ func (t *productTeam) insert(_ *emitter, _ *workspace, key, x loop.Expr) {
 
 // outer emits a loop around the inner one.
 func (t *productTeam) outer(s steps) {
-	b := t.b
+	b := t.B
 	first := b.Var("first", s.begin)
 	b.While(b.Lt(first, s.end), func() {
 		low, length := b.Var("low", loop.Int(0)), b.Var("length", loop.Int(0))
-		p := b.Let("p", b.Add(first, t.rank()))
+		p := b.Let("p", b.Add(first, t.Rank()))
 		b.If(b.Lt(p, s.end), func() {
 			t.phase = measuring
 			t.found = func(begin, end loop.Expr) {
@@ -211,30 +211,30 @@ func (t *productTeam) outer(s steps) {
 			t.phase = idle
 		}, nil)
 		before, total := t.sum(length)
-		b.Store(t.firsts, t.own(t.threads(), t.rank()), before)
-		b.Store(t.lows, t.own(t.threads(), t.rank()), b.Sub(low, before))
-		t.barrier()
+		b.Store(t.firsts, t.own(t.Threads(), t.Rank()), before)
+		b.Store(t.lows, t.own(t.Threads(), t.Rank()), b.Sub(low, before))
+		t.Barrier()
 		t.spread(total, func(i loop.Expr) {
 			k := t.lastBefore(i) // which has it
 			t.phase = placing
-			t.at = b.Let("p", b.Add(b.Load(t.lows, t.own(t.threads(), k)), i))
+			t.at = b.Let("p", b.Add(b.Load(t.lows, t.own(t.Threads(), k)), i))
 			s.visit(b.Let("p", b.Add(first, k)))
 			t.phase = idle
 		})
-		t.barrier()
-		b.Assign(first, b.Add(first, loop.Int(t.threads())))
+		t.Barrier()
+		b.Assign(first, b.Add(first, loop.Int(t.Threads())))
 	})
 }
 
 // lastBefore is the last thread whose values begin at i or before.
 func (t *productTeam) lastBefore(i loop.Expr) loop.Expr {
-	b := t.b
+	b := t.B
 	better := func(k, d loop.Expr) loop.Expr {
 		next := b.Add(k, d)
-		return b.Select(b.Le(b.Load(t.firsts, t.own(t.threads(), next)), i), next, k)
+		return b.Select(b.Le(b.Load(t.firsts, t.own(t.Threads(), next)), i), next, k)
 	}
-	half := t.threads() / 2
-	if t.quick {
+	half := t.Threads() / 2
+	if t.Quick {
 		k, d := b.Var("k", loop.Int(0)), b.Var("d", loop.Int(half))
 		b.While(b.Gt(d, loop.Int(0)), func() {
 			b.Assign(k, better(k, d))
@@ -254,20 +254,20 @@ func (t *productTeam) spread(n loop.Expr, visit func(i loop.Expr)) { t.spreading
 
 // spreading is spread with another way to enter the values.
 func (t *productTeam) spreading(n loop.Expr, visit func(i loop.Expr), enter func()) {
-	b := t.b
+	b := t.B
 	done := b.Var("done", loop.Int(0))
 	b.While(b.Lt(done, n), func() {
 		b.Assign(t.active, loop.Truth(false))
-		i := b.Let("i", b.Add(done, t.rank()))
+		i := b.Let("i", b.Add(done, t.Rank()))
 		b.If(b.Lt(i, n), func() { visit(i) }, nil)
 		enter()
-		b.Assign(done, b.Add(done, loop.Int(t.threads())))
+		b.Assign(done, b.Add(done, loop.Int(t.Threads())))
 	})
 }
 
 // enter puts the threads' values into the table.
 func (t *productTeam) enter() {
-	b := t.b
+	b := t.B
 	at, fresh := t.table.enter()
 	if !t.fills() {
 		before, n, _ := t.tally(fresh, loop.Truth(false))
@@ -275,8 +275,8 @@ func (t *productTeam) enter() {
 			b.If(fresh, func() { t.table.entered(b.Add(t.distinct, before)) }, nil)
 		}
 		b.Assign(t.distinct, b.Add(t.distinct, n))
-		if !t.single() {
-			t.barrier() // the tallies have been read
+		if !t.Single() {
+			t.Barrier() // the tallies have been read
 		}
 		return
 	}
@@ -288,20 +288,20 @@ func (t *productTeam) enter() {
 
 // lanesBelow are those bits of a ballot that stand for the lanes before the own one.
 func (t *productTeam) lanesBelow(ballot loop.Expr) loop.Expr {
-	b, one := t.b, loop.Number(loop.U32, 1)
-	return b.And(ballot, b.Sub(loop.NewBinary(loop.Shl, one, b.Cast(loop.U32, t.lane())), one))
+	b, one := t.B, loop.Number(loop.U32, 1)
+	return b.And(ballot, b.Sub(loop.NewBinary(loop.Shl, one, b.Cast(loop.U32, t.Lane())), one))
 }
 
 // bitsOf is the number of bits that are set.
 func (t *productTeam) bitsOf(word loop.Expr) loop.Expr {
-	return t.b.Cast(loop.I64, loop.NewUnary(loop.OnesCount, word))
+	return t.B.Cast(loop.I64, loop.NewUnary(loop.OnesCount, word))
 }
 
 // tally counts the threads for which x holds: those before the own one and all; and those
 // for which y holds. In a block there is a barrier in it, and there must be one before the
 // next.
 func (t *productTeam) tally(x, y loop.Expr) (before, all, others loop.Expr) {
-	b := t.b
+	b := t.B
 	of := func(name string, cond loop.Expr) loop.Expr {
 		if c, ok := cond.(*loop.Const); ok && c.Bits == 0 {
 			return loop.Number(loop.U32, 0)
@@ -310,19 +310,19 @@ func (t *productTeam) tally(x, y loop.Expr) (before, all, others loop.Expr) {
 	}
 	bx, by := of("entered", x), of("again", y)
 	before = t.bitsOf(t.lanesBelow(bx))
-	if t.single() {
+	if t.Single() {
 		return before, t.bitsOf(bx), t.bitsOf(by)
 	}
 	// Both numbers in one word.
 	const half = 16
 	count := func(word loop.Expr) loop.Expr { return loop.NewUnary(loop.OnesCount, word) }
-	b.If(b.Eq(t.lane(), loop.Int(0)), func() {
-		b.Store(t.tallies, t.warp(), b.Or(count(bx), loop.NewBinary(loop.Shl, count(by), loop.Number(loop.U32, half))))
+	b.If(b.Eq(t.Lane(), loop.Int(0)), func() {
+		b.Store(t.tallies, t.Warp(), b.Or(count(bx), loop.NewBinary(loop.Shl, count(by), loop.Number(loop.U32, half))))
 	}, nil)
-	t.barrier()
+	t.Barrier()
 	sum, earlier := b.Var("sum", loop.Number(loop.U32, 0)), b.Var("earlier", loop.Number(loop.U32, 0))
-	t.times(int64(t.warps), func(w loop.Expr) {
-		b.If(b.Eq(t.warp(), w), func() { b.Assign(earlier, sum) }, nil)
+	t.Times(int64(t.Warps), func(w loop.Expr) {
+		b.If(b.Eq(t.Warp(), w), func() { b.Assign(earlier, sum) }, nil)
 		b.Assign(sum, b.Add(sum, b.Load(t.tallies, w)))
 	})
 	low := func(v loop.Expr) loop.Expr { return b.Cast(loop.I64, b.And(v, loop.Number(loop.U32, 1<<half-1))) }
@@ -331,17 +331,17 @@ func (t *productTeam) tally(x, y loop.Expr) (before, all, others loop.Expr) {
 
 // sum is the sum of what the threads before the own one have, and of all.
 func (t *productTeam) sum(n loop.Expr) (before, all loop.Expr) {
-	b := t.b
+	b := t.B
 	upTo := t.lanesUpTo(n)
 	before = b.Let("before", b.Sub(upTo, n))
-	if t.single() {
+	if t.Single() {
 		return before, b.Shuffle("total", loop.ShuffleIndex, upTo, loop.Int(warpSize-1), warpSize)
 	}
-	b.If(b.Eq(t.lane(), loop.Int(warpSize-1)), func() { b.Store(t.sums, t.warp(), upTo) }, nil)
-	t.barrier()
+	b.If(b.Eq(t.Lane(), loop.Int(warpSize-1)), func() { b.Store(t.sums, t.Warp(), upTo) }, nil)
+	t.Barrier()
 	sum, earlier := b.Var("sum", loop.Int(0)), b.Var("earlier", loop.Int(0))
-	t.times(int64(t.warps), func(w loop.Expr) {
-		b.If(b.Eq(t.warp(), w), func() { b.Assign(earlier, sum) }, nil)
+	t.Times(int64(t.Warps), func(w loop.Expr) {
+		b.If(b.Eq(t.Warp(), w), func() { b.Assign(earlier, sum) }, nil)
 		b.Assign(sum, b.Add(sum, b.Load(t.sums, w)))
 	})
 	return b.Let("before", b.Add(before, earlier)), b.Let("total", sum)
@@ -350,7 +350,7 @@ func (t *productTeam) sum(n loop.Expr) (before, all loop.Expr) {
 // fold folds the threads' values into those of their slots. fresh says that the thread is
 // the first with its key, and again counts those that are not.
 func (t *productTeam) fold(at, fresh, again loop.Expr) {
-	b, w := t.b, t.rows.store
+	b, w := t.B, t.rows.store
 	fold := func(old loop.Expr) { b.Store(t.vals, at, t.combine(w.tensor.Work.Fold, old, t.value)) }
 	b.If(b.Eq(again, loop.Int(0)), func() {
 		b.If(t.active, func() { fold(w.identity()) }, nil)
@@ -360,15 +360,15 @@ func (t *productTeam) fold(at, fresh, again loop.Expr) {
 			b.Assign(t.turn, loop.Number(loop.U32, 0))
 		}, nil)
 		b.If(fresh, func() { b.Store(t.vals, at, w.identity()) }, nil)
-		t.barrier()
+		t.Barrier()
 		left := b.Var("left", again)
 		b.While(b.Gt(left, loop.Int(0)), func() {
 			// The owner of a slot has the greatest number: that of the last turn and, in
 			// it, of the first thread.
-			b.Assign(t.turn, b.Add(t.turn, loop.Number(loop.U32, t.threads())))
-			number := b.Let("number", b.Sub(t.turn, b.Cast(loop.U32, t.rank())))
+			b.Assign(t.turn, b.Add(t.turn, loop.Number(loop.U32, t.Threads())))
+			number := b.Let("number", b.Sub(t.turn, b.Cast(loop.U32, t.Rank())))
 			b.If(t.active, func() { b.Atomic(loop.AtomicMax, t.owner, at, number) }, nil)
-			t.barrier()
+			t.Barrier()
 			b.If(t.active, func() {
 				b.If(b.Eq(b.Load(t.owner, at), number), func() {
 					fold(b.Load(t.vals, at))
@@ -377,25 +377,25 @@ func (t *productTeam) fold(at, fresh, again loop.Expr) {
 			}, nil)
 			_, more, _ := t.tally(t.active, loop.Truth(false))
 			b.Assign(left, more)
-			t.barrier()
+			t.Barrier()
 		})
 	})
-	t.barrier()
+	t.Barrier()
 }
 
 // appendEntry stores the coordinates and the value of an entry of the result.
 func (t *productTeam) appendEntry(st *state, to, key, value loop.Expr) {
-	b := t.b
+	b := t.B
 	s := t.out.segments[len(t.out.segments)-1]
 	for k, c := range append(slices.Clone(st.result.coords), b.Cast(loop.I64, key)) {
-		crd := t.write(s.crd[k])
+		crd := t.Write(s.crd[k])
 		b.Store(crd, to, b.Cast(b.Elem(crd), c))
 	}
-	b.Store(t.write(t.result.Values), to, value)
+	b.Store(t.Write(t.Result.Values), to, value)
 }
 
 // valueAt is the value of a slot.
-func (t *productTeam) valueAt(slot loop.Expr) loop.Expr { return t.b.Load(t.vals, t.slot(slot)) }
+func (t *productTeam) valueAt(slot loop.Expr) loop.Expr { return t.B.Load(t.vals, t.slot(slot)) }
 
 // consume prepares what the consumer reads: it may take some of the workspace's entries
 // only, or make other values of them. Where it takes others as well, those of operands, their
@@ -416,20 +416,20 @@ func (t *productTeam) consume(st *state) {
 		if t.narrow != nil {
 			begin, end = t.narrow(it.steps(t.emitter, begin, end))
 		}
-		t.spreading(t.b.Sub(end, begin), func(i loop.Expr) {
-			t.b.Assign(t.active, loop.Truth(true))
-			t.b.Assign(t.key, t.b.Cast(t.rows.keyType(), it.index(t.b, t.b.Let("p", t.b.Add(begin, i)))))
+		t.spreading(t.B.Sub(end, begin), func(i loop.Expr) {
+			t.B.Assign(t.active, loop.Truth(true))
+			t.B.Assign(t.key, t.B.Cast(t.rows.keyType(), it.index(t.B, t.B.Let("p", t.B.Add(begin, i)))))
 		}, func() {
 			at, fresh := t.table.enter()
 			before, n, _ := t.tally(fresh, loop.Truth(false))
-			t.b.If(fresh, func() {
-				t.table.entered(t.b.Add(t.distinct, before))
+			t.B.If(fresh, func() {
+				t.table.entered(t.B.Add(t.distinct, before))
 				if t.fills() {
-					t.b.Store(t.vals, t.slot(at), w.identity())
+					t.B.Store(t.vals, t.slot(at), w.identity())
 				}
 			}, nil)
-			t.b.Assign(t.distinct, t.b.Add(t.distinct, n))
-			t.barrier()
+			t.B.Assign(t.distinct, t.B.Add(t.distinct, n))
+			t.Barrier()
 		})
 	}
 }
@@ -437,7 +437,7 @@ func (t *productTeam) consume(st *state) {
 // choose appends an entry for each thread for which is holds, and whose entry the consumer
 // takes, to those up to place to; entry gives its key and slot.
 func (t *productTeam) choose(st *state, to *loop.Ref, is loop.Expr, entry func() (key, slot loop.Expr)) {
-	b, leaf := t.b, t.rows.consumer.leaf
+	b, leaf := t.B, t.rows.consumer.leaf
 	taken, column := b.Var("taken", loop.Truth(false)), b.Var("column", loop.Int(0))
 	var value *loop.Ref
 	if t.fills() {
@@ -466,7 +466,7 @@ func (t *productTeam) choose(st *state, to *loop.Ref, is loop.Expr, entry func()
 		b.If(taken, func() { t.appendEntry(st, b.Let("p", b.Add(to, before)), column, value) }, nil)
 	}
 	b.Assign(to, b.Add(to, n))
-	if !t.single() {
-		t.barrier()
+	if !t.Single() {
+		t.Barrier()
 	}
 }

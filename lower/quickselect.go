@@ -10,8 +10,8 @@ import (
 // stored values the second is then the least behind the first. done becomes false,
 // and the values mean nothing, if selection gives up.
 func (x *selector) values(e *emitter, l line, r rank, done *loop.Ref) (low, high loop.Expr) {
-	b := e.b
-	work := e.write(x.work[0])
+	b := e.B
+	work := e.Write(x.work[0])
 	at := func(i loop.Expr) loop.Expr { return b.Load(work, b.Add(l.begin, i)) }
 	stored := func(rank loop.Expr) (index, gap loop.Expr) {
 		if x.gapless() {
@@ -55,8 +55,8 @@ func (x *selector) mostRounds() int64 {
 // it and larger ones behind it, if that is wanted: C. A. R. Hoare, "Algorithm 65: Find", 1961,
 // with the median of three as pivot. After mostRounds it gives up.
 func (x *selector) pick(e *emitter, l line, k, wanted loop.Expr, done *loop.Ref) {
-	b := e.b
-	work := e.write(x.work[0])
+	b := e.B
+	work := e.Write(x.work[0])
 	at := func(i loop.Expr) loop.Expr { return b.Load(work, b.Add(l.begin, i)) }
 	one := loop.Int(1)
 	low, high := b.Var("first", loop.Int(0)), b.Var("last", b.Select(wanted, b.Sub(l.count, one), loop.Int(0)))

@@ -5,7 +5,8 @@ import (
 
 	"github.com/lacuna-sparse/lacuna/ir"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
-	"github.com/lacuna-sparse/lacuna/tensor"
+	"github.com/lacuna-sparse/lacuna/lower/emit"
+	"github.com/lacuna-sparse/lacuna/lower/gpu"
 )
 
 // On grids, a block selects the value of a rank from a long line without moving any: the
@@ -35,8 +36,8 @@ type radixSelector struct {
 	bits   loop.Type  // of keys
 	bins   loop.BufID // shared: counters by digit
 	told   loop.BufID // shared: what one thread tells the others
-	prefix *foldPrefix
-	least  *foldPrefix
+	prefix *gpu.Prefix
+	least  *gpu.Prefix
 }
 
 // bySelection adds the stage in which blocks select, and the scalar for the stage in
@@ -49,39 +50,34 @@ func (x *selector) bySelection(entries loop.SizeExpr) loop.ScalarID {
 	groups := loop.SizeExpr(loop.SizeScalar(x.groups))
 	mean := &loop.SizeOp{Op: loop.Div, X: entries, Y: sizeMax(groups, loop.SizeConst(1))}
 	ratio := func(n loop.SizeExpr, d int64) loop.SizeExpr {
-		return sizeMin(loop.SizeConst(1), &loop.SizeOp{Op: loop.Div, X: n, Y: loop.SizeConst(d)})
+		return emit.Min(loop.SizeConst(1), &loop.SizeOp{Op: loop.Div, X: n, Y: loop.SizeConst(d)})
 	}
 	less := func(y loop.SizeExpr) loop.SizeExpr { return &loop.SizeOp{Op: loop.Sub, X: loop.SizeConst(1), Y: y} }
-	byBlock := x.define("by_block", sizeTimes(ratio(mean, least), less(ratio(entries, selectMost))))
+	byBlock := x.define("by_block", emit.Times(ratio(mean, least), less(ratio(entries, selectMost))))
 	byThread := x.define("by_thread", less(loop.SizeScalar(byBlock)))
 	x.selecting = func() {
 		t := x.gridEmitter("select", warps, warps)
 		x.selectLines(t, digit)
-		st := t.gridStage("select", t.blocksFor(sizeProduct(groups, loop.SizeScalar(byBlock))))
+		st := t.Launch("select", t.BlocksFor(sizeProduct(groups, loop.SizeScalar(byBlock))))
 		q := x.gridEmitter("select", warps, warps)
-		q.standIn(st)
+		q.StandIn(st)
 		x.selectLines(q, digit)
-		q.standsIn(&st)
-		x.addStage(st)
+		q.StandsIn(&st)
+		x.AddStage(st)
 	}
 	return byThread
 }
 
 // selectLines is the function in which blocks select, by digits of so many bits.
 func (x *selector) selectLines(t *gridTeam, digit int64) {
-	s := &radixSelector{selector: x, t: t, b: t.b, digit: digit, bits: loop.U64}
+	s := &radixSelector{selector: x, t: t, b: t.B, digit: digit, bits: loop.U64}
 	if x.keyType() == loop.F32 {
 		s.bits = loop.U32
 	}
 	s.bins, s.told = s.b.Shared("bins", loop.U32, 1<<digit), s.b.Shared("told", loop.I64, 4)
-	fold := func(f ir.Fold, t tensor.DType) *ir.Reduce {
-		r := &ir.Reduce{Fold: f, Typ: t, Body: &ir.Const{Value: f.Identity(t)}}
-		r.Temp = &ir.Temp{Reduce: r}
-		return r
-	}
-	s.prefix = t.newPrefix(fold(ir.FoldSum, tensor.Int64))
-	s.least = t.newPrefix(fold(ir.FoldMin, tensor.Float64))
-	t.each(t.scalar(x.groups), s.line)
+	s.prefix = t.PrefixOf(loop.Add, loop.Int(0))
+	s.least = t.PrefixOf(loop.Min, loop.Float(loop.F64, math.Inf(1)))
+	t.Each(t.Scalar(x.groups), s.line)
 }
 
 // keyType is the type in which values are compared.
@@ -126,9 +122,9 @@ func (s *radixSelector) value(key loop.Expr) loop.Expr {
 
 // values runs body for the thread's values of a line.
 func (s *radixSelector) values(begin, end loop.Expr, body func(v loop.Expr)) {
-	b, threads := s.b, s.t.threads()
-	load := func(p loop.Expr) loop.Expr { return s.number(b.Load(s.t.read(s.vals), p)) }
-	at := b.Var("p", b.Add(begin, s.t.rank()))
+	b, threads := s.b, s.t.Threads()
+	load := func(p loop.Expr) loop.Expr { return s.number(b.Load(s.t.Read(s.vals), p)) }
+	at := b.Var("p", b.Add(begin, s.t.Rank()))
 	several := func() {
 		var list [selectAhead]loop.Expr
 		for i := range list {
@@ -139,7 +135,7 @@ func (s *radixSelector) values(begin, end loop.Expr, body func(v loop.Expr)) {
 		}
 		b.Assign(at, b.Add(at, loop.Int(selectAhead*threads)))
 	}
-	if !s.t.quick {
+	if !s.t.Quick {
 		b.While(b.Lt(b.Add(at, loop.Int((selectAhead-1)*threads)), end), several)
 	}
 	b.While(b.Lt(at, end), func() {
@@ -151,17 +147,17 @@ func (s *radixSelector) values(begin, end loop.Expr, body func(v loop.Expr)) {
 // sum is the sum of the threads' numbers, for all alike. A barrier stands before it.
 func (s *radixSelector) sum(v loop.Expr) loop.Expr {
 	b := s.b
-	own := s.t.open(s.prefix.fold)
-	b.Assign(own.state[0], v)
-	_, total := s.prefix.of(own)
-	return s.tell(0, b.Eq(s.t.rank(), loop.Int(0)), total.state[0])
+	own := s.prefix.Open()
+	b.Assign(own[0], v)
+	_, total := s.prefix.Of(own)
+	return s.tell(0, b.Eq(s.t.Rank(), loop.Int(0)), total[0])
 }
 
 // tell stores what the thread for which cond holds has, and gives it to all.
 func (s *radixSelector) tell(slot int64, cond, v loop.Expr) loop.Expr {
 	b := s.b
 	b.If(cond, func() { b.Store(s.told, loop.Int(slot), v) }, nil)
-	s.t.barrier()
+	s.t.Barrier()
 	return b.Let("told", b.Load(s.told, loop.Int(slot)))
 }
 
@@ -171,14 +167,14 @@ func (s *radixSelector) line(g loop.Expr) {
 	var begin, end loop.Expr
 	gaps := loop.Expr(loop.Int(0))
 	if s.how == ir.Planes {
-		n := e.scalar(s.length)
+		n := e.Scalar(s.length)
 		begin = b.Let("begin", b.Mul(g, n))
 		end = b.Let("end", b.Add(begin, n))
 	} else if begin, end = s.segment(e, g); !s.step.Stored {
-		gaps = b.Let("gaps", b.Sub(e.scalar(s.length), b.Sub(end, begin)))
+		gaps = b.Let("gaps", b.Sub(e.Scalar(s.length), b.Sub(end, begin)))
 	}
 	stored := b.Let("entries", b.Sub(end, begin))
-	s.t.barrier()
+	s.t.Barrier()
 	numbers := b.Var("numbers", loop.Int(0))
 	s.values(begin, end, func(v loop.Expr) { b.Assign(numbers, b.Add(numbers, b.Cast(loop.I64, b.Eq(v, v)))) })
 	count := s.sum(numbers)
@@ -191,7 +187,7 @@ func (s *radixSelector) line(g loop.Expr) {
 		gaps = b.Let("gaps", b.Select(none, loop.Int(0), gaps))
 	}
 	n := b.Let("n", b.Add(count, gaps))
-	number := e.scalar(s.selector.number)
+	number := e.Scalar(s.selector.number)
 	u := b.Var("u", loop.Int(0))
 	b.While(b.Lt(u, number), func() {
 		q := s.orderAt(e, line{group: g}, u)
@@ -208,10 +204,10 @@ func (s *radixSelector) line(g loop.Expr) {
 		}, nil)
 		at := b.Add(b.Mul(g, number), u)
 		if s.step.OrdersFirst {
-			at = b.Add(b.Mul(u, e.scalar(s.groups)), g)
+			at = b.Add(b.Mul(u, e.Scalar(s.groups)), g)
 		}
-		out := e.write(s.out)
-		b.If(b.Eq(s.t.rank(), loop.Int(0)), func() { b.Store(out, at, b.Cast(b.Elem(out).Compute(), result)) }, nil)
+		out := e.Write(s.out)
+		b.If(b.Eq(s.t.Rank(), loop.Int(0)), func() { b.Store(out, at, b.Cast(b.Elem(out).Compute(), result)) }, nil)
 		b.Assign(u, b.Add(u, loop.Int(1)))
 	})
 }
@@ -227,7 +223,7 @@ func (s *radixSelector) pick(begin, end, gaps, fill loop.Expr, r rank) (low, hig
 	shift := b.Var("shift", loop.Int(width-s.digit))
 	going := b.Var("going", loop.Truth(true))
 	bins := int64(1) << s.digit
-	per := bins / s.t.threads()
+	per := bins / s.t.Threads()
 	mask := loop.Number(s.bits, bins-1)
 	var gapKey loop.Expr
 	if fill != nil {
@@ -239,17 +235,17 @@ func (s *radixSelector) pick(begin, end, gaps, fill loop.Expr, r rank) (low, hig
 		digit := func(key loop.Expr) loop.Expr {
 			return b.Let("digit", b.Cast(loop.I64, b.And(loop.NewBinary(loop.Shr, key, by), mask)))
 		}
-		first := b.Let("first_bin", b.Mul(s.t.rank(), loop.Int(per)))
-		s.t.barrier()
-		s.t.times(per, func(i loop.Expr) {
-			b.Store(s.bins, b.Add(s.t.rank(), b.Mul(i, loop.Int(s.t.threads()))), loop.Number(loop.U32, 0))
+		first := b.Let("first_bin", b.Mul(s.t.Rank(), loop.Int(per)))
+		s.t.Barrier()
+		s.t.Times(per, func(i loop.Expr) {
+			b.Store(s.bins, b.Add(s.t.Rank(), b.Mul(i, loop.Int(s.t.Threads()))), loop.Number(loop.U32, 0))
 		})
-		s.t.barrier()
+		s.t.Barrier()
 		s.values(begin, end, func(v loop.Expr) {
 			key := s.key(v)
 			b.If(b.And(b.Eq(v, v), matches(key)), func() { b.Atomic(loop.AtomicAdd, s.bins, digit(key), loop.Number(loop.U32, 1)) }, nil)
 		})
-		s.t.barrier()
+		s.t.Barrier()
 		gapBin, gapCount := loop.Expr(loop.Int(-1)), gaps
 		if fill != nil {
 			gapBin = b.Let("gap_bin", b.Select(matches(gapKey), digit(gapKey), loop.Int(-1)))
@@ -261,11 +257,11 @@ func (s *radixSelector) pick(begin, end, gaps, fill loop.Expr, r rank) (low, hig
 			}
 			return b.Let("held", n)
 		}
-		own := s.t.open(s.prefix.fold)
-		s.t.times(per, func(i loop.Expr) { b.Assign(own.state[0], b.Add(own.state[0], held(b.Add(first, i)))) })
-		mine := b.Let("mine", own.state[0])
-		before, _ := s.prefix.of(own)
-		below := b.Var("below", before.state[0])
+		own := s.prefix.Open()
+		s.t.Times(per, func(i loop.Expr) { b.Assign(own[0], b.Add(own[0], held(b.Add(first, i)))) })
+		mine := b.Let("mine", own[0])
+		before, _ := s.prefix.Of(own)
+		below := b.Var("below", before[0])
 		b.If(b.And(b.Ge(k, below), b.Lt(k, b.Add(below, mine))), func() {
 			b.For("i", loop.Int(0), loop.Int(per), func(i loop.Expr) {
 				bin := b.Let("bin", b.Add(first, i))
@@ -278,7 +274,7 @@ func (s *radixSelector) pick(begin, end, gaps, fill loop.Expr, r rank) (low, hig
 				b.Assign(below, b.Add(below, h))
 			})
 		}, nil)
-		s.t.barrier()
+		s.t.Barrier()
 		chosen := b.Let("chosen", b.Load(s.told, loop.Int(1)))
 		b.Assign(k, b.Load(s.told, loop.Int(2)))
 		b.Assign(equal, b.Load(s.told, loop.Int(3)))
@@ -298,16 +294,16 @@ func (s *radixSelector) pick(begin, end, gaps, fill loop.Expr, r rank) (low, hig
 // the line has no gaps.
 func (s *radixSelector) leastAbove(bound, begin, end, gaps, fill, fillKey loop.Expr) loop.Expr {
 	b := s.b
-	s.t.barrier()
-	own := s.t.open(s.least.fold)
+	s.t.Barrier()
+	own := s.least.Open()
 	take := func(v, key loop.Expr) {
 		above := b.And(b.Eq(v, v), b.Gt(key, bound))
-		b.Assign(own.state[0], b.Min(own.state[0], b.Select(above, b.Cast(loop.F64, v), loop.Float(loop.F64, math.Inf(1)))))
+		b.Assign(own[0], b.Min(own[0], b.Select(above, b.Cast(loop.F64, v), loop.Float(loop.F64, math.Inf(1)))))
 	}
 	s.values(begin, end, func(v loop.Expr) { take(v, s.key(v)) })
 	if fill != nil {
 		b.If(b.Gt(gaps, loop.Int(0)), func() { take(fill, fillKey) }, nil)
 	}
-	_, least := s.least.of(own)
-	return least.state[0]
+	_, least := s.least.Of(own)
+	return least[0]
 }

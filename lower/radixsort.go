@@ -1,9 +1,9 @@
 package lower
 
 import (
-	"github.com/lacuna-sparse/lacuna/ir"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
-	"github.com/lacuna-sparse/lacuna/tensor"
+	"github.com/lacuna-sparse/lacuna/lower/emit"
+	"github.com/lacuna-sparse/lacuna/lower/gpu"
 )
 
 // On grids, a block sorts a long line of a dense tensor by the digits of its values' bits,
@@ -33,7 +33,7 @@ type radixSorter struct {
 	t        *gridTeam
 	b        *loop.Builder
 	counters loop.BufID // shared: by warp and digit
-	prefix   *foldPrefix
+	prefix   *gpu.Prefix
 }
 
 // byRadix defines who sorts lines; it returns the stage of blocks, to be built when the
@@ -44,31 +44,29 @@ func (x *lineSort) byRadix() (byThread loop.ScalarID, blocks func()) {
 		warps, least = 2, 2
 	}
 	ratio := func(d int64) loop.SizeExpr {
-		return sizeMin(loop.SizeConst(1), &loop.SizeOp{Op: loop.Div, X: loop.SizeScalar(x.length), Y: loop.SizeConst(d)})
+		return emit.Min(loop.SizeConst(1), &loop.SizeOp{Op: loop.Div, X: loop.SizeScalar(x.length), Y: loop.SizeConst(d)})
 	}
 	less := func(y loop.SizeExpr) loop.SizeExpr { return &loop.SizeOp{Op: loop.Sub, X: loop.SizeConst(1), Y: y} }
-	byBlock := x.define("by_block", sizeTimes(ratio(least), less(ratio(sortMost))))
+	byBlock := x.define("by_block", emit.Times(ratio(least), less(ratio(sortMost))))
 	byThread = x.define("by_thread", less(loop.SizeScalar(byBlock)))
 	return byThread, func() {
 		t := x.gridEmitter("radix_sort", warps, warps)
 		x.sortLines(t)
-		st := t.gridStage("sort_by_block", t.blocksFor(sizeProduct(loop.SizeScalar(x.groups), loop.SizeScalar(byBlock))))
+		st := t.Launch("sort_by_block", t.BlocksFor(sizeProduct(loop.SizeScalar(x.groups), loop.SizeScalar(byBlock))))
 		q := x.gridEmitter("radix_sort", warps, warps)
-		q.standIn(st)
+		q.StandIn(st)
 		x.sortLines(q)
-		q.standsIn(&st)
-		x.addStage(st)
+		q.StandsIn(&st)
+		x.AddStage(st)
 	}
 }
 
 // sortLines is the function in which blocks sort.
 func (x *lineSort) sortLines(t *gridTeam) {
-	s := &radixSorter{lineSort: x, t: t, b: t.b}
-	s.counters = s.b.Shared("counters", loop.U32, int64(t.warps)<<sortDigit)
-	sum := &ir.Reduce{Fold: ir.FoldSum, Typ: tensor.Int64, Body: &ir.Const{Value: ir.FoldSum.Identity(tensor.Int64)}}
-	sum.Temp = &ir.Temp{Reduce: sum}
-	s.prefix = t.newPrefix(sum)
-	t.each(t.scalar(x.groups), s.line)
+	s := &radixSorter{lineSort: x, t: t, b: t.B}
+	s.counters = s.b.Shared("counters", loop.U32, int64(t.Warps)<<sortDigit)
+	s.prefix = t.PrefixOf(loop.Add, loop.Int(0))
+	t.Each(t.Scalar(x.groups), s.line)
 }
 
 // keyBits is how many bits keys have, and their type.
@@ -118,14 +116,14 @@ func (s *radixSorter) digitOf(v, pass loop.Expr) loop.Expr {
 // line sorts line g.
 func (s *radixSorter) line(g loop.Expr) {
 	b := s.b
-	n := s.t.scalar(s.length)
+	n := s.t.Scalar(s.length)
 	begin := b.Let("begin", b.Mul(g, n))
 	width, _ := s.keyBits()
 	passes := (width + sortDigit - 1) / sortDigit
 	// Warps have parts of equal length, a multiple of the lanes.
-	round := s.t.threads()
+	round := s.t.Threads()
 	part := b.Let("part", b.Mul(b.Div(b.Add(n, loop.Int(round-1)), loop.Int(round)), loop.Int(warpSize)))
-	low := b.Let("low", b.Min(n, b.Mul(s.t.warp(), part)))
+	low := b.Let("low", b.Min(n, b.Mul(s.t.Warp(), part)))
 	high := b.Let("high", b.Min(n, b.Add(low, part)))
 	// One body for all passes takes LLVM and the driver a fraction of the time that one for each does.
 	b.For("pass", loop.Int(0), loop.Int(passes), func(pass loop.Expr) {
@@ -155,14 +153,14 @@ func (s *radixSorter) load(pass, begin loop.Expr, places, inside []loop.Expr) []
 	}
 	from := func(which int) func() {
 		return each(func(k int, at loop.Expr) {
-			b.Assign(values[k].v, b.Load(e.write(s.sorter.keys[which]), at))
+			b.Assign(values[k].v, b.Load(e.Write(s.sorter.keys[which]), at))
 			if s.step.Positions {
-				b.Assign(values[k].place, b.Load(e.write(s.sorter.carried[which]), at))
+				b.Assign(values[k].place, b.Load(e.Write(s.sorter.carried[which]), at))
 			}
 		})
 	}
 	b.If(b.Eq(pass, loop.Int(0)), each(func(k int, at loop.Expr) {
-		b.Assign(values[k].v, s.key(b.Load(e.read(s.vals), at)))
+		b.Assign(values[k].v, s.key(b.Load(e.Read(s.vals), at)))
 		if s.step.Positions {
 			b.Assign(values[k].place, places[k])
 		}
@@ -183,9 +181,9 @@ func (s *radixSorter) store(pass, last, at loop.Expr, x sortedValue) {
 	b, e := s.b, s.t.emitter
 	to := func(which int) func() {
 		return func() {
-			b.Store(e.write(s.sorter.keys[which]), at, x.v)
+			b.Store(e.Write(s.sorter.keys[which]), at, x.v)
 			if s.step.Positions {
-				b.Store(e.write(s.sorter.carried[which]), at, x.place)
+				b.Store(e.Write(s.sorter.carried[which]), at, x.place)
 			}
 		}
 	}
@@ -194,7 +192,7 @@ func (s *radixSorter) store(pass, last, at loop.Expr, x sortedValue) {
 		if s.step.Positions {
 			out = x.place
 		}
-		b.Store(e.write(s.out), at, out)
+		b.Store(e.Write(s.out), at, out)
 	}, func() {
 		b.If(s.even(pass), to(0), to(1))
 	})
@@ -206,20 +204,20 @@ func (s *radixSorter) pass(pass, last, begin, low, high loop.Expr) {
 	b, t := s.b, s.t
 	const digits = int64(1) << sortDigit
 	one := loop.Number(loop.U32, 1)
-	t.barrier()
-	t.times(digits/warpSize, func(k loop.Expr) {
-		b.Store(s.counters, b.Add(t.rank(), b.Mul(k, loop.Int(t.threads()))), loop.Number(loop.U32, 0))
+	t.Barrier()
+	t.Times(digits/warpSize, func(k loop.Expr) {
+		b.Store(s.counters, b.Add(t.Rank(), b.Mul(k, loop.Int(t.Threads()))), loop.Number(loop.U32, 0))
 	})
-	t.barrier()
-	own := b.Let("own", b.Mul(t.warp(), loop.Int(digits)))
+	t.Barrier()
+	own := b.Let("own", b.Mul(t.Warp(), loop.Int(digits)))
 	s.inSteps(low, high, func(at []loop.Expr, inside []loop.Expr) {
 		for k, x := range s.load(pass, begin, at, inside) {
 			b.If(inside[k], func() { b.Atomic(loop.AtomicAdd, s.counters, b.Add(own, s.digitOf(x.v, pass)), one) }, nil)
 		}
 	})
-	t.barrier()
+	t.Barrier()
 	s.starts()
-	t.barrier()
+	t.Barrier()
 	s.inSteps(low, high, func(at []loop.Expr, inside []loop.Expr) {
 		for k, x := range s.load(pass, begin, at, inside) {
 			s.place(pass, last, begin, own, inside[k], x)
@@ -233,14 +231,14 @@ func (s *radixSorter) pass(pass, last, begin, low, high loop.Expr) {
 func (s *radixSorter) inSteps(low, high loop.Expr, body func(at, inside []loop.Expr)) {
 	b := s.b
 	ahead := int64(sortAhead)
-	if s.t.quick {
+	if s.t.Quick {
 		ahead = 1
 	}
 	first := b.Var("first", low)
 	b.While(b.Lt(first, high), func() {
 		at, inside := make([]loop.Expr, ahead), make([]loop.Expr, ahead)
 		for k := range at {
-			at[k] = b.Let("i", b.Add(b.Add(first, s.t.lane()), loop.Int(int64(k)*warpSize)))
+			at[k] = b.Let("i", b.Add(b.Add(first, s.t.Lane()), loop.Int(int64(k)*warpSize)))
 			inside[k] = b.Let("inside", b.Lt(at[k], high))
 		}
 		body(at, inside)
@@ -252,22 +250,23 @@ func (s *radixSorter) inSteps(low, high loop.Expr, body func(at, inside []loop.E
 func (s *radixSorter) starts() {
 	b, t := s.b, s.t
 	const digits = int64(1) << sortDigit
-	per := (digits + t.threads() - 1) / t.threads()
-	first := b.Let("first_digit", b.Mul(t.rank(), loop.Int(per)))
-	sum := t.open(s.prefix.fold)
+	per := (digits + t.Threads() - 1) / t.Threads()
+	first := b.Let("first_digit", b.Mul(t.Rank(), loop.Int(per)))
+	own := s.prefix.Open()
+	sum := own[0]
 	mine := b.Let("mine", b.Min(loop.Int(digits), b.Add(first, loop.Int(per))))
 	all := func(body func(at loop.Expr)) {
 		b.For("d", first, mine, func(d loop.Expr) {
-			b.For("w", loop.Int(0), loop.Int(int64(t.warps)), func(w loop.Expr) {
+			b.For("w", loop.Int(0), loop.Int(int64(t.Warps)), func(w loop.Expr) {
 				body(b.Let("at", b.Add(b.Mul(w, loop.Int(digits)), d)))
 			})
 		})
 	}
 	all(func(at loop.Expr) {
-		b.Assign(sum.state[0], b.Add(sum.state[0], b.Cast(loop.I64, b.Load(s.counters, at))))
+		b.Assign(sum, b.Add(sum, b.Cast(loop.I64, b.Load(s.counters, at))))
 	})
-	before, _ := s.prefix.of(sum)
-	next := b.Var("next", before.state[0])
+	before, _ := s.prefix.Of(own)
+	next := b.Var("next", before[0])
 	all(func(at loop.Expr) {
 		n := b.Let("n", b.Load(s.counters, at))
 		b.Store(s.counters, at, b.Cast(loop.U32, next))
@@ -280,12 +279,12 @@ func (s *radixSorter) place(pass, last, begin, own, inside loop.Expr, x sortedVa
 	b, t := s.b, s.t
 	digit := s.digitOf(x.v, pass)
 	same := b.Var("same", b.Ballot("all", inside))
-	t.times(sortDigit, func(bit loop.Expr) {
+	t.Times(sortDigit, func(bit loop.Expr) {
 		set := b.Let("set", b.Ne(b.And(digit, loop.NewBinary(loop.Shl, loop.Int(1), bit)), loop.Int(0)))
 		with := b.Ballot("with", set)
 		b.Assign(same, b.And(same, b.Select(set, with, loop.NewUnary(loop.Not, with))))
 	})
-	lane := b.Cast(loop.U32, t.lane())
+	lane := b.Cast(loop.U32, t.Lane())
 	below := b.Sub(loop.NewBinary(loop.Shl, loop.Number(loop.U32, 1), lane), loop.Number(loop.U32, 1))
 	rank := b.Let("rank", loop.NewUnary(loop.OnesCount, b.And(same, below)))
 	counter := b.Let("counter", b.Add(own, digit))

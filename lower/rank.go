@@ -20,7 +20,7 @@ var plotting = map[string][2]float64{
 // rank emits the rank of order q among n > 0 values, by the step's method. It is
 // computed in f64, with one rounding for each operation.
 func (x *selector) rank(e *emitter, q, n loop.Expr) rank {
-	b := e.b
+	b := e.B
 	number := func(v float64) loop.Expr { return loop.Float(loop.F64, v) }
 	count := b.Let("size", b.Cast(loop.F64, n))
 	last := b.Let("last", b.Sub(count, number(1)))

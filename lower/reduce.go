@@ -34,7 +34,7 @@ func stateTypes(r *ir.Reduce) []loop.Type {
 
 // open declares a fold's state at its neutral element.
 func (e *emitter) open(r *ir.Reduce) accumulator {
-	b := e.b
+	b := e.B
 	acc := accumulator{reduce: r}
 	switch {
 	case r.Fold == ir.FoldLogSumExp:
@@ -67,7 +67,7 @@ func (e *emitter) foldStep(st *state, leaf *ir.Assign) {
 
 // see notes that a fold has seen an entry, if the value of the leaf is one.
 func (e *emitter) see(st *state, leaf *ir.Assign) {
-	b, acc := e.b, e.accs[leaf.Temp]
+	b, acc := e.B, e.accs[leaf.Temp]
 	stored := e.stored(st, leaf)
 	if !sameCondition(stored, always) {
 		stored = b.Or(acc.seen, stored)
@@ -92,9 +92,9 @@ func (e *emitter) fold(acc accumulator, x, flat loop.Expr) {
 		case acc.reduce.Fold == ir.FoldLogSumExp:
 			e.foldExp(acc, x, loop.Float(loop.F64, 1))
 		case isArg(acc.reduce.Fold):
-			e.foldArg(acc, e.b.Let("x", x), e.b.Let("k", flat))
+			e.foldArg(acc, e.B.Let("x", x), e.B.Let("k", flat))
 		default:
-			e.b.Assign(acc.state[0], e.combine(acc.reduce.Fold, acc.state[0], x))
+			e.B.Assign(acc.state[0], e.combine(acc.reduce.Fold, acc.state[0], x))
 			e.countTerm(acc)
 		}
 	}
@@ -104,17 +104,17 @@ func (e *emitter) fold(acc accumulator, x, flat loop.Expr) {
 func (e *emitter) combine(f ir.Fold, x, y loop.Expr) loop.Expr {
 	switch f {
 	case ir.FoldSum:
-		return e.b.Add(x, y)
+		return e.B.Add(x, y)
 	case ir.FoldProd:
-		return e.b.Mul(x, y)
+		return e.B.Mul(x, y)
 	case ir.FoldMin:
-		return e.b.Min(x, y)
+		return e.B.Min(x, y)
 	case ir.FoldMax:
-		return e.b.Max(x, y)
+		return e.B.Max(x, y)
 	case ir.FoldOr:
-		return e.b.Or(x, y)
+		return e.B.Or(x, y)
 	case ir.FoldAnd:
-		return e.b.And(x, y)
+		return e.B.And(x, y)
 	}
 	panic("BUG: " + f.String() + " has no plain state")
 }
@@ -124,7 +124,7 @@ func (e *emitter) combine(f ir.Fold, x, y loop.Expr) loop.Expr {
 // in a difference. A NaN sticks to s, and leaves m alone: m is then what processors
 // do in one operation. There are no branches: steps for neighbouring lines make vectors.
 func (e *emitter) foldLSE(acc accumulator, x, n loop.Expr) {
-	b, m, s := e.b, acc.state[0], acc.state[1]
+	b, m, s := e.B, acc.state[0], acc.state[1]
 	d := b.Let("d", lseDistance(b, x, m))
 	w := b.Let("w", b.Call(e.lseExp(acc.reduce), loop.F64, lseExponent(d)))
 	up := b.Let("up", b.Gt(d, loop.Float(loop.F64, 0)))
@@ -149,7 +149,7 @@ func lseMax(b *loop.Builder, x, m loop.Expr) loop.Expr { return b.Select(b.Gt(x,
 // foldArg keeps the better of two (value, index) pairs: a NaN beats everything,
 // the smaller index wins a tie, and index -1 is no entry.
 func (e *emitter) foldArg(acc accumulator, x, k loop.Expr) {
-	b, best, arg := e.b, acc.state[0], acc.state[1]
+	b, best, arg := e.B, acc.state[0], acc.state[1]
 	better := b.Lt(x, best)
 	if acc.reduce.Fold == ir.FoldArgMax {
 		better = b.Gt(x, best)
@@ -169,7 +169,13 @@ func (e *emitter) foldArg(acc accumulator, x, k loop.Expr) {
 
 // absorb folds another state into acc.
 func (e *emitter) absorb(acc accumulator, state []loop.Expr, seen loop.Expr) {
-	b := e.b
+	e.combineStates(acc, state)
+	e.B.Assign(acc.seen, e.B.Or(acc.seen, seen))
+}
+
+// combineStates folds another state into that of acc, whatever either has seen.
+func (e *emitter) combineStates(acc accumulator, state []loop.Expr) {
+	b := e.B
 	switch {
 	case acc.reduce.Fold == ir.FoldLogSumExp:
 		// Where s is 0, nothing was folded.
@@ -179,12 +185,11 @@ func (e *emitter) absorb(acc accumulator, state []loop.Expr, seen loop.Expr) {
 	default:
 		b.Assign(acc.state[0], e.combine(acc.reduce.Fold, acc.state[0], state[0]))
 	}
-	b.Assign(acc.seen, b.Or(acc.seen, seen))
 }
 
 // finish is the value of a fold.
 func (e *emitter) finish(acc accumulator) loop.Expr {
-	b := e.b
+	b := e.B
 	switch {
 	case acc.reduce.Fold == ir.FoldLogSumExp:
 		sum := b.Add(acc.state[0], b.Call("log_f64", loop.F64, acc.state[1]))
@@ -197,7 +202,7 @@ func (e *emitter) finish(acc accumulator) loop.Expr {
 
 // value closes a fold: its result, and whether it saw anything.
 func (e *emitter) value(acc accumulator) value {
-	v := value{present: e.b.Let("seen", acc.seen)}
+	v := value{present: e.B.Let("seen", acc.seen)}
 	if !e.counting() {
 		e.settle(acc)
 		v.expr = e.finish(acc)
@@ -290,11 +295,11 @@ func (o outside) Temp(t *ir.Temp) ir.Behaviour {
 
 // foldGap folds the coordinates that a loop left out: visited of them were not.
 func (e *emitter) foldGap(st *state, g *gap, visited loop.Expr) {
-	b, acc := e.b, e.accs[g.reduce.Temp]
-	counts := []loop.Expr{b.Let("missing", b.Sub(e.scalar(e.extent(g.v)), visited))}
+	b, acc := e.B, e.accs[g.reduce.Temp]
+	counts := []loop.Expr{b.Let("missing", b.Sub(e.Scalar(e.extent(g.v)), visited))}
 	some := b.Gt(counts[0], loop.Int(0))
 	for _, v := range g.inner {
-		n := e.scalar(e.extent(v))
+		n := e.Scalar(e.extent(v))
 		counts = append(counts, n)
 		some = b.And(some, b.Gt(n, loop.Int(0)))
 	}
@@ -328,7 +333,7 @@ func (e *emitter) foldGap(st *state, g *gap, visited loop.Expr) {
 // foldCopies folds copies of x, as many as the product of the counts, in closed
 // form; not for arg folds.
 func (e *emitter) foldCopies(acc accumulator, x loop.Expr, counts []loop.Expr) {
-	b := e.b
+	b := e.B
 	switch acc.reduce.Fold {
 	case ir.FoldSum:
 		for _, n := range counts {
@@ -354,7 +359,7 @@ func (e *emitter) foldCopies(acc accumulator, x loop.Expr, counts []loop.Expr) {
 // power is x to the n-th, n > 0, by repeated squaring: exact where the repeated
 // product is.
 func (e *emitter) power(x, n loop.Expr) loop.Expr {
-	b := e.b
+	b := e.B
 	result, square, k := b.Var("power", loop.Number(x.Type(), 1)), b.Var("square", x), b.Var("k", n)
 	b.While(b.Gt(k, loop.Int(0)), func() {
 		b.If(b.Ne(b.And(k, loop.Int(1)), loop.Int(0)), func() { b.Assign(result, b.Mul(result, square)) }, nil)
@@ -368,7 +373,7 @@ func (e *emitter) power(x, n loop.Expr) loop.Expr {
 func (e *emitter) flatIndex(st *state, r *ir.Reduce) loop.Expr {
 	var flat loop.Expr = loop.Int(0)
 	for _, v := range r.Vars {
-		flat = e.b.Add(e.b.Mul(flat, e.scalar(e.extent(v))), st.index[v])
+		flat = e.B.Add(e.B.Mul(flat, e.Scalar(e.extent(v))), st.index[v])
 	}
 	return flat
 }

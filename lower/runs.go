@@ -60,14 +60,14 @@ func (w *walk) walksRun(it *iterator) bool {
 // alone.
 func (e *emitter) closeRun(it *iterator) {
 	r := it.run
-	it.end = e.b.Let("end", e.segmentEnd(r.crd, it.begin, r.limit, r.coord))
-	e.b.Assign(r.next, it.end)
+	it.end = e.B.Let("end", e.segmentEnd(r.crd, it.begin, r.limit, r.coord))
+	e.B.Assign(r.next, it.end)
 	it.run = nil
 }
 
 // run emits the loop over the run of it.
 func (w *walk) run(it *iterator, visit func(p loop.Expr)) {
-	b, r := w.b, it.run
+	b, r := w.B, it.run
 	if r.single {
 		visit(b.Let("p_"+it.access.Tensor.Name, r.next))
 		b.Assign(r.next, b.Add(r.next, loop.Int(1)))
@@ -97,7 +97,7 @@ func (w *walk) run(it *iterator, visit func(p loop.Expr)) {
 // sorted: that the last of a block is in the run tells it of all. What is left over
 // is counted without a branch, and folded as in blocks.
 func (w *walk) blocksOfRun(it *iterator, visit func(p loop.Expr)) {
-	b, r, count := w.b, it.run, loop.Int(blockCount)
+	b, r, count := w.B, it.run, loop.Int(blockCount)
 	acc := w.accs[w.f.Body.(*ir.Assign).Temp]
 	name := "p_" + it.access.Tensor.Name
 	inside := func(ahead int64) *loop.Ref {
@@ -139,7 +139,7 @@ func (w *walk) blocksOfRun(it *iterator, visit func(p loop.Expr)) {
 
 // runInBlocks emits the sum over the run of it in blocks.
 func (w *walk) runInBlocks(acc accumulator, it *iterator, more *loop.Ref, visit func(p loop.Expr)) {
-	b, r := w.b, it.run
+	b, r := w.B, it.run
 	acc.blocks = w.openBlocks(acc.reduce)
 	b.While(more, func() {
 		end := b.Let("block", b.Min(r.limit, b.Add(r.next, loop.Int(orderedTerms))))
@@ -152,7 +152,7 @@ func (w *walk) runInBlocks(acc accumulator, it *iterator, more *loop.Ref, visit 
 
 // runUntil emits the loop over the run of it up to a position.
 func (w *walk) runUntil(it *iterator, end loop.Expr, more *loop.Ref, visit func(p loop.Expr)) {
-	b, r := w.b, it.run
+	b, r := w.B, it.run
 	b.While(more, func() {
 		visit(b.Let("p_"+it.access.Tensor.Name, r.next))
 		b.Assign(r.next, b.Add(r.next, loop.Int(1)))
@@ -162,7 +162,7 @@ func (w *walk) runUntil(it *iterator, end loop.Expr, more *loop.Ref, visit func(
 
 // goOn finds out whether the next entry is before a position and in the run of it.
 func (w *walk) goOn(it *iterator, end loop.Expr, more *loop.Ref) {
-	b, r := w.b, it.run
+	b, r := w.B, it.run
 	b.Assign(more, b.Lt(r.next, end))
 	b.If(more, func() { b.Assign(more, b.Eq(b.LoadIndex(r.crd, r.next), r.coord)) }, nil)
 }
@@ -207,7 +207,7 @@ func (e *emitter) flat(st *state, f *ir.Forall) bool {
 	}
 	all := e.allEntries(rows, f.Index)
 	if e.root.wanted {
-		all = &[2]loop.Expr{e.b.Add(all[0], e.b.Lo()), e.b.Add(all[0], e.b.Hi())}
+		all = &[2]loop.Expr{e.B.Add(all[0], e.B.Lo()), e.B.Add(all[0], e.B.Hi())}
 	}
 	st = st.clone()
 	st.cursors[rows] = cursor{access: rows, level: 1, pos: loop.Int(0), all: all}
@@ -229,11 +229,11 @@ func (e *emitter) flat(st *state, f *ir.Forall) bool {
 // which i runs.
 func (e *emitter) allEntries(rows *ir.Access, i *ir.Index) *[2]loop.Expr {
 	if rows.Tensor.Format.Physical()[0].Kind == tensor.DenseLevel {
-		pos := e.read(e.input(rows.Tensor, 1, Positions))
-		return &[2]loop.Expr{e.b.LoadIndex(pos, loop.Int(0)), e.b.LoadIndex(pos, e.scalar(e.extent(i)))}
+		pos := e.Read(e.input(rows.Tensor, 1, Positions))
+		return &[2]loop.Expr{e.B.LoadIndex(pos, loop.Int(0)), e.B.LoadIndex(pos, e.Scalar(e.extent(i)))}
 	}
-	pos := e.read(e.input(rows.Tensor, 0, Positions))
-	return &[2]loop.Expr{e.b.LoadIndex(pos, loop.Int(0)), e.b.LoadIndex(pos, loop.Int(1))}
+	pos := e.Read(e.input(rows.Tensor, 0, Positions))
+	return &[2]loop.Expr{e.B.LoadIndex(pos, loop.Int(0)), e.B.LoadIndex(pos, loop.Int(1))}
 }
 
 // countEntries is how many entries allEntries goes through.
@@ -249,12 +249,12 @@ func (k *kernel) countEntries(rows *ir.Access, i *ir.Index) loop.SizeExpr {
 // rowEntries is the range of positions of the entries of row i of a matrix for which
 // rowsAlong holds.
 func (e *emitter) rowEntries(rows *ir.Access, i loop.Expr) (begin, end loop.Expr) {
-	b := e.b
+	b := e.B
 	if rows.Tensor.Format.Physical()[0].Kind == tensor.DenseLevel {
-		pos := e.read(e.input(rows.Tensor, 1, Positions))
+		pos := e.Read(e.input(rows.Tensor, 1, Positions))
 		return b.Let("begin", b.LoadIndex(pos, i)), b.Let("end", b.LoadIndex(pos, b.Add(i, loop.Int(1))))
 	}
-	pos, crd := e.read(e.input(rows.Tensor, 0, Positions)), e.read(e.input(rows.Tensor, 0, Coordinates))
+	pos, crd := e.Read(e.input(rows.Tensor, 0, Positions)), e.Read(e.input(rows.Tensor, 0, Coordinates))
 	limit := b.Let("limit", b.LoadIndex(pos, loop.Int(1)))
 	begin = e.lowerBound(crd, b.LoadIndex(pos, loop.Int(0)), limit, i)
 	return begin, e.lowerBound(crd, begin, limit, b.Let("next", b.Add(i, loop.Int(1))))

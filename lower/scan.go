@@ -5,6 +5,7 @@ import (
 
 	"github.com/lacuna-sparse/lacuna/ir"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
+	"github.com/lacuna-sparse/lacuna/lower/emit"
 )
 
 // A scan is sequential along a line, so lines run in parallel. Where there are few,
@@ -42,11 +43,11 @@ func Scan(s *ir.Scan, types OperandTypes, opts Options) (*Kernel, error) {
 		x.carryStage()
 	}
 	x.runStage()
-	x.result.Values = x.out
+	x.Result.Values = x.out
 	if !s.To.Format.IsDense() {
-		x.result.Shared, x.result.SharedLevels = s.From, len(x.above)
+		x.Result.Shared, x.Result.SharedLevels = s.From, len(x.above)
 		if s.Stored {
-			x.result.SharedLevels = s.From.Rank
+			x.Result.SharedLevels = s.From.Rank
 		}
 	}
 	x.note()
@@ -105,17 +106,17 @@ func (x *scanner) sizes() {
 	if x.planar() {
 		x.inner = x.define("inner", x.product(x.below))
 		lanes = loop.SizeScalar(x.inner)
-		x.pieces = x.define("pieces", sizeCeil(lanes, loop.SizeConst(x.laneWidth())))
-		width = sizeMin(lanes, loop.SizeConst(x.laneWidth()))
+		x.pieces = x.define("pieces", emit.CeilDiv(lanes, loop.SizeConst(x.laneWidth())))
+		width = emit.Min(lanes, loop.SizeConst(x.laneWidth()))
 		items = sizeProduct(items, loop.SizeScalar(x.pieces))
 	}
 	var states loop.SizeExpr
 	if x.blocked() {
 		wanted := x.wantedBlocks(items)
-		x.blocks = x.define("blocks", sizeMax(loop.SizeConst(1), sizeMin(sizeCeil(length, loop.SizeConst(x.least())), wanted)))
+		x.blocks = x.define("blocks", sizeMax(loop.SizeConst(1), emit.Min(emit.CeilDiv(length, loop.SizeConst(x.least())), wanted)))
 		blocks := loop.SizeScalar(x.blocks)
-		x.block = x.define("block", sizeCeil(length, blocks))
-		x.some = x.define("some", sizeMin(loop.SizeConst(1), &loop.SizeOp{Op: loop.Sub, X: blocks, Y: loop.SizeConst(1)}))
+		x.block = x.define("block", emit.CeilDiv(length, blocks))
+		x.some = x.define("some", emit.Min(loop.SizeConst(1), &loop.SizeOp{Op: loop.Sub, X: blocks, Y: loop.SizeConst(1)}))
 		states = sizeProduct(sizeProduct(groups, blocks), lanes)
 		if !x.planar() {
 			states = sizeProduct(states, loop.SizeScalar(x.some))
@@ -123,7 +124,7 @@ func (x *scanner) sizes() {
 		x.cut = x.evenly(sizeProduct(items, blocks), sizeProduct(loop.SizeScalar(x.block), width))
 		x.cell = x.newCell(x.fold, "")
 	}
-	x.out = x.buffer(x.step.To.Name+"_vals", loopType(x.step.To.DType), loop.Output)
+	x.out = x.Buffer(x.step.To.Name+"_vals", emit.Type(x.step.To.DType), loop.Output)
 	var size loop.SizeExpr
 	if x.step.Stored {
 		size = &loop.SizeLoad{Buffer: x.pos, Index: groups}
@@ -136,7 +137,7 @@ func (x *scanner) sizes() {
 			st.Allocs = append(st.Allocs, loop.Alloc{Buffer: id, Len: states})
 		}
 	}
-	x.addStage(st)
+	x.AddStage(st)
 }
 
 // least is the least length of a block; less in tests that cut small data.
@@ -163,7 +164,7 @@ func (x *scanner) wantedBlocks(items loop.SizeExpr) loop.SizeExpr {
 	}
 	blocks := &loop.SizeOp{Op: loop.Div, X: loop.SizeConst(wanted), Y: sizeMax(items, loop.SizeConst(1))}
 	if wanted > gridBlocks {
-		return sizeMin(blocks, loop.SizeConst(gridBlocks)) // one thread goes through those of a line
+		return emit.Min(blocks, loop.SizeConst(gridBlocks)) // one thread goes through those of a line
 	}
 	return blocks
 }
@@ -190,12 +191,12 @@ func (x *scanner) note() {
 	if x.blocked() {
 		how += ", in blocks where lines are few and long"
 	}
-	x.notes = append(x.notes, fmt.Sprintf("%s: %s: %s", x.step.To.Name, x.step, how))
+	x.Notes = append(x.Notes, fmt.Sprintf("%s: %s: %s", x.step.To.Name, x.step, how))
 }
 
 // load is element p of the argument, in the type of the scan.
 func (x *scanner) load(e *emitter, p loop.Expr) loop.Expr {
-	return e.b.Let("x", x.converted(e.b.Load(e.read(x.vals), p)))
+	return e.B.Let("x", x.converted(e.B.Load(e.Read(x.vals), p)))
 }
 
 func (x *scanner) converted(v loop.Expr) loop.Expr {
@@ -207,14 +208,14 @@ func (x *scanner) converted(v loop.Expr) loop.Expr {
 
 // gapValue is what a coordinate without an entry holds.
 func (x *scanner) gapValue(e *emitter) loop.Expr {
-	return e.b.Let("gap", x.converted(constant(x.from.Fill)))
+	return e.B.Let("gap", x.converted(constant(x.from.Fill)))
 }
 
 // start declares a state at what slot at of the cells holds.
 func (x *scanner) start(e *emitter, at loop.Expr) accumulator {
-	acc := accumulator{reduce: x.fold, seen: e.b.Var("seen", loop.Truth(false))}
+	acc := accumulator{reduce: x.fold, seen: e.B.Var("seen", loop.Truth(false))}
 	for i, id := range x.cell.state {
-		acc.state = append(acc.state, e.b.Var(fmt.Sprintf("state%d", i), e.b.Load(e.write(id), at)))
+		acc.state = append(acc.state, e.B.Var(fmt.Sprintf("state%d", i), e.B.Load(e.Write(id), at)))
 	}
 	return acc
 }
@@ -222,7 +223,7 @@ func (x *scanner) start(e *emitter, at loop.Expr) accumulator {
 // keep writes a state to slot at of the cells.
 func (x *scanner) keep(e *emitter, acc accumulator, at loop.Expr) {
 	for i, id := range x.cell.state {
-		e.b.Store(e.write(id), at, acc.state[i])
+		e.B.Store(e.Write(id), at, acc.state[i])
 	}
 }
 
@@ -231,170 +232,30 @@ func (x *scanner) resume(e *emitter, acc accumulator, at loop.Expr) {
 	if !x.blocked() {
 		return
 	}
-	e.b.If(e.b.Gt(e.scalar(x.some), loop.Int(0)), func() {
+	e.B.If(e.B.Gt(e.Scalar(x.some), loop.Int(0)), func() {
 		for i, id := range x.cell.state {
-			e.b.Assign(acc.state[i], e.b.Load(e.read(id), at))
+			e.B.Assign(acc.state[i], e.B.Load(e.Read(id), at))
 		}
 	}, nil)
 }
 
 // advance folds v and stores the running value at p.
 func (x *scanner) advance(e *emitter, acc accumulator, v, p loop.Expr) {
-	out := e.write(x.out)
+	out := e.Write(x.out)
 	if x.step.Exclusive {
-		e.b.Store(out, p, e.finish(acc))
+		e.B.Store(out, p, e.finish(acc))
 		e.fold(acc, v, nil)
 		return
 	}
 	e.fold(acc, v, nil)
-	e.b.Store(out, p, e.finish(acc))
-}
-
-// span is a block of a line: the steps from to until, counted in the order of the
-// scan, of a line of length elements.
-type span struct {
-	group, length, from, until loop.Expr
-	slot                       loop.Expr // of its state
-	lane                       loop.Expr // of lines side by side that one thread each runs
-}
-
-// spans emits a loop over the blocks of the chunk.
-func (x *scanner) spans(e *emitter, body func(span)) {
-	b := e.b
-	if x.ragged() {
-		b.For("line", b.Lo(), b.Hi(), func(g loop.Expr) {
-			begin, end := x.segment(e, g)
-			n := b.Let("n", b.Sub(end, begin))
-			body(span{group: g, length: n, from: loop.Int(0), until: n})
-		})
-		return
-	}
-	lo, hi := x.cut.bounds(e)
-	blocks, size, n := e.scalar(x.blocks), e.scalar(x.block), e.scalar(x.length)
-	b.For("item", lo, hi, func(item loop.Expr) {
-		row, lane := item, loop.Expr(nil)
-		if x.planar() {
-			inner := e.scalar(x.inner)
-			row = b.Let("row", b.Div(item, inner))
-			lane = b.Let("lane", b.Sub(item, b.Mul(row, inner)))
-		}
-		g := b.Let("line", b.Div(row, blocks))
-		from := b.Let("from", b.Min(n, b.Mul(b.Sub(row, b.Mul(g, blocks)), size)))
-		body(span{group: g, length: n, from: from, until: b.Let("until", b.Min(n, b.Add(from, size))), slot: item, lane: lane})
-	})
-}
-
-// at is where along the line step t is.
-func (x *scanner) at(e *emitter, s span, t loop.Expr) loop.Expr {
-	if x.step.Reverse {
-		return e.b.Sub(e.b.Sub(s.length, loop.Int(1)), t)
-	}
-	return t
-}
-
-// base is the position of the first element of a line that has a value for each.
-func (x *scanner) base(e *emitter, s span) loop.Expr {
-	if x.step.Stored {
-		begin, _ := x.segment(e, s.group)
-		return begin
-	}
-	base := e.b.Mul(s.group, s.length)
-	if s.lane != nil {
-		base = e.b.Mul(base, e.scalar(x.inner))
-	}
-	return e.b.Let("base", base)
-}
-
-// values walks the elements of a block, in the order of the scan.
-func (x *scanner) values(e *emitter, s span, body func(v, p loop.Expr)) {
-	b := e.b
-	base := x.base(e, s)
-	b.For("t", s.from, s.until, func(t loop.Expr) {
-		at := x.at(e, s, t)
-		if s.lane != nil {
-			at = b.Add(b.Mul(at, e.scalar(x.inner)), s.lane)
-		}
-		p := b.Let("p", b.Add(base, at))
-		body(x.load(e, p), p)
-	})
-}
-
-// entries is a walk over the entries of a block.
-type entries struct {
-	cursor *loop.Ref // the next entry
-	begin  loop.Expr // of the line
-	end    loop.Expr
-}
-
-// open finds the first entry of a block, in the order of the scan.
-func (x *scanner) open(e *emitter, s span) entries {
-	b := e.b
-	begin, end := x.segment(e, s.group)
-	w := entries{begin: begin, end: end}
-	first, past := begin, s.from // the first entry at or past a place
-	if x.step.Reverse {
-		first, past = end, b.Let("past", b.Sub(s.length, s.from))
-	}
-	at := b.Var("at", first)
-	b.If(b.Gt(s.from, loop.Int(0)), func() {
-		low, high := b.Var("low", begin), b.Var("high", end)
-		b.While(b.Lt(low, high), func() {
-			mid := b.Let("mid", b.Add(low, loop.NewBinary(loop.Shr, b.Sub(high, low), loop.Int(1))))
-			b.If(b.Lt(x.place(e, mid), past), func() { b.Assign(low, b.Add(mid, loop.Int(1))) }, func() { b.Assign(high, mid) })
-		})
-		b.Assign(at, low)
-	}, nil)
-	w.cursor = at
-	if x.step.Reverse {
-		b.Assign(at, b.Sub(at, loop.Int(1)))
-	}
-	return w
-}
-
-// more is whether there is an entry at the cursor.
-func (x *scanner) more(e *emitter, w entries) loop.Expr {
-	if x.step.Reverse {
-		return e.b.Ge(w.cursor, w.begin)
-	}
-	return e.b.Lt(w.cursor, w.end)
-}
-
-// next moves the cursor on.
-func (x *scanner) next(e *emitter, w entries) {
-	step := int64(1)
-	if x.step.Reverse {
-		step = -1
-	}
-	e.b.Assign(w.cursor, e.b.Add(w.cursor, loop.Int(step)))
-}
-
-// dense walks every coordinate of a block of a sparse line, gaps included.
-func (x *scanner) dense(e *emitter, s span, body func(v, p loop.Expr)) {
-	b := e.b
-	base := b.Let("base", b.Mul(s.group, s.length))
-	gap := x.gapValue(e)
-	w := x.open(e, s)
-	place := b.Var("place", loop.Int(-1)) // of the next entry
-	look := func() { b.If(x.more(e, w), func() { b.Assign(place, x.place(e, w.cursor)) }, nil) }
-	look()
-	b.For("t", s.from, s.until, func(t loop.Expr) {
-		j := b.Let("j", x.at(e, s, t))
-		v := b.Var("v", gap)
-		b.If(b.Eq(place, j), func() {
-			b.Assign(v, x.converted(b.Load(e.read(x.vals), w.cursor)))
-			x.next(e, w)
-			b.Assign(place, loop.Int(-1))
-			look()
-		}, nil)
-		body(v, b.Let("p", b.Add(base, j)))
-	})
+	e.B.Store(out, p, e.finish(acc))
 }
 
 // total folds a block of a sparse line: its entries, then its gap in closed form. A
 // gap of 0 is multiplied into a product where the first one is: what the entries behind it make alone
 // may be beyond the range of their type, and NaN times 0.
 func (x *scanner) total(e *emitter, s span, acc accumulator) {
-	b := e.b
+	b := e.B
 	w := x.open(e, s)
 	count := b.Var("count", loop.Int(0))
 	annihilates := x.fold.Fold == ir.FoldProd && x.from.Fill.IsZero()
@@ -452,26 +313,26 @@ func (x *scanner) blockStage() {
 			x.keep(e, acc, s.slot)
 		})
 	}
-	st := e.stage("blocks")
+	st := e.Stage("blocks")
 	st.Partition = x.cut.partition(loop.SizeScalar(x.some))
-	x.addStage(st)
+	x.AddStage(st)
 }
 
 // carryStage replaces the state of every block by that of all blocks before it in
 // its line.
 func (x *scanner) carryStage() {
 	e := x.emitter("carry")
-	b := e.b
+	b := e.B
 	lanes := loop.Expr(loop.Int(1))
 	if x.planar() {
-		lanes = e.scalar(x.inner)
+		lanes = e.Scalar(x.inner)
 	}
-	blocks := e.scalar(x.blocks)
-	first, last := loop.Expr(loop.Int(0)), b.Mul(e.scalar(x.groups), lanes)
+	blocks := e.Scalar(x.blocks)
+	first, last := loop.Expr(loop.Int(0)), b.Mul(e.Scalar(x.groups), lanes)
 	if x.opts.Grids {
 		first, last = b.Lo(), b.Hi()
 	}
-	b.If(b.Gt(e.scalar(x.some), loop.Int(0)), func() {
+	b.If(b.Gt(e.Scalar(x.some), loop.Int(0)), func() {
 		b.For("line", first, last, func(line loop.Expr) {
 			g := b.Let("g", b.Div(line, lanes))
 			lane := b.Let("lane", b.Sub(line, b.Mul(g, lanes)))
@@ -488,7 +349,7 @@ func (x *scanner) carryStage() {
 			})
 		})
 	}, nil)
-	st := e.stage("carry")
+	st := e.Stage("carry")
 	if x.opts.Grids {
 		n := sizeProduct(loop.SizeScalar(x.groups), loop.SizeScalar(x.some))
 		if x.planar() {
@@ -496,7 +357,7 @@ func (x *scanner) carryStage() {
 		}
 		st.Partition = x.kernel.partition(rootLoop{cut: true, n: n, weight: -1})
 	}
-	x.addStage(st)
+	x.AddStage(st)
 }
 
 // runStage writes the result.
@@ -521,7 +382,7 @@ func (x *scanner) runStage() {
 	default:
 		line(x.dense)
 	}
-	st := e.stage("run")
+	st := e.Stage("run")
 	factor := loop.SizeExpr(loop.SizeConst(1))
 	if x.inTeams() {
 		factor = loop.SizeScalar(x.who.thread)
@@ -535,7 +396,7 @@ func (x *scanner) runStage() {
 		st.Partition = x.cut.partition(factor)
 	}
 	if x.inPasses() {
-		st.PartitionAllocs = work.allocs(x.chunks(st.Partition))
+		st.PartitionAllocs = work.allocs(x.Chunks(st.Partition))
 	}
-	x.addStage(st)
+	x.AddStage(st)
 }

@@ -3,6 +3,7 @@ package lower
 import (
 	"github.com/lacuna-sparse/lacuna/ir"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
+	"github.com/lacuna-sparse/lacuna/lower/emit"
 )
 
 // On grids, a team of threads goes through a line whose elements lie one behind the
@@ -69,7 +70,7 @@ type choice struct{ thread, warp, block loop.ScalarID }
 // choose defines who takes lines of a mean length.
 func (l *lines) choose(length loop.SizeExpr, byWarp, byBlock int64) choice {
 	atLeast := func(n int64) loop.SizeExpr {
-		return sizeMin(loop.SizeConst(1), &loop.SizeOp{Op: loop.Div, X: length, Y: loop.SizeConst(n)})
+		return emit.Min(loop.SizeConst(1), &loop.SizeOp{Op: loop.Div, X: length, Y: loop.SizeConst(n)})
 	}
 	less := func(x, y loop.SizeExpr) loop.SizeExpr { return &loop.SizeOp{Op: loop.Sub, X: x, Y: y} }
 	var c choice
@@ -86,7 +87,7 @@ func (x *scanner) teamStages() {
 		items = loop.SizeScalar(x.cut.items)
 		t := x.gridEmitter("fold_blocks", x.teams.warps, x.teams.warps)
 		x.teamFold(t)
-		x.addStage(t.gridStage("blocks", t.blocksFor(sizeProduct(items, loop.SizeScalar(x.some)))))
+		x.AddStage(t.Launch("blocks", t.BlocksFor(sizeProduct(items, loop.SizeScalar(x.some)))))
 	}
 	run := x.runTeams
 	if x.narrowLogs() {
@@ -100,27 +101,27 @@ func (x *scanner) teamStages() {
 func (x *scanner) runTeams(name string, warps int, items loop.SizeExpr) {
 	t := x.gridEmitter(name, warps, x.teams.warps)
 	x.teamRun(t)
-	st := t.gridStage(name, t.blocksFor(items))
+	st := t.Launch(name, t.BlocksFor(items))
 	q := x.gridEmitter(name, warps, x.teams.warps)
-	q.standIn(st)
+	q.StandIn(st)
 	x.teamRun(q)
-	q.standsIn(&st)
-	x.addStage(st)
+	q.StandsIn(&st)
+	x.AddStage(st)
 }
 
 // teamSpans runs body for the blocks of lines, of which each team takes one at a time.
 func (x *scanner) teamSpans(t *gridTeam, body func(s span, line, block loop.Expr)) {
-	b, e := t.b, t.emitter
+	b, e := t.B, t.emitter
 	if x.ragged() {
-		t.each(e.scalar(x.groups), func(g loop.Expr) {
+		t.Each(e.Scalar(x.groups), func(g loop.Expr) {
 			begin, end := x.segment(e, g)
 			n := b.Let("n", b.Sub(end, begin))
 			body(span{group: g, length: n, from: loop.Int(0), until: n}, nil, nil)
 		})
 		return
 	}
-	blocks, size, n := e.scalar(x.blocks), e.scalar(x.block), e.scalar(x.length)
-	t.each(e.scalar(x.cut.items), func(item loop.Expr) {
+	blocks, size, n := e.Scalar(x.blocks), e.Scalar(x.block), e.Scalar(x.length)
+	t.Each(e.Scalar(x.cut.items), func(item loop.Expr) {
 		g := b.Let("line", b.Div(item, blocks))
 		first := b.Let("first_block", b.Mul(g, blocks))
 		from := b.Let("from", b.Min(n, b.Mul(b.Sub(item, first), size)))
@@ -130,16 +131,16 @@ func (x *scanner) teamSpans(t *gridTeam, body func(s span, line, block loop.Expr
 
 // teamFold folds every block of lines that have several.
 func (x *scanner) teamFold(t *gridTeam) {
-	b, e := t.b, t.emitter
+	b, e := t.B, t.emitter
 	prefix := t.newPrefix(x.fold)
 	x.teamSpans(t, func(s span, _, _ loop.Expr) {
-		t.barrier()
+		t.Barrier()
 		base := x.base(e, s)
 		own := e.open(x.fold)
 		// Several loads are on their way before the first is waited for.
 		const ahead = 4
-		at := b.Var("step", b.Add(s.from, t.rank()))
-		threads := t.threads()
+		at := b.Var("step", b.Add(s.from, t.Rank()))
+		threads := t.Threads()
 		element := func(k loop.Expr) loop.Expr { return b.Add(base, x.at(e, s, k)) }
 		b.While(b.Lt(b.Add(at, loop.Int((ahead-1)*threads)), s.until), func() {
 			var values [ahead]loop.Expr
@@ -156,15 +157,15 @@ func (x *scanner) teamFold(t *gridTeam) {
 			b.Assign(at, b.Add(at, loop.Int(threads)))
 		})
 		_, total := prefix.of(own)
-		b.If(b.Eq(t.rank(), loop.Int(0)), func() { x.keep(e, total, s.slot) }, nil)
+		b.If(b.Eq(t.Rank(), loop.Int(0)), func() { x.keep(e, total, s.slot) }, nil)
 	})
 }
 
 // teamRun writes the result.
 func (x *scanner) teamRun(t *gridTeam) {
-	b, e := t.b, t.emitter
+	b, e := t.B, t.emitter
 	per := x.teams.perThread
-	tile := per * t.threads()
+	tile := per * t.Threads()
 	elem := x.scanned()
 	prefix := t.newPrefix(x.fold)
 	// A gap behind every 128 bytes: the threads' elements lie in different banks.
@@ -174,26 +175,26 @@ func (x *scanner) teamRun(t *gridTeam) {
 	}
 	padded := func(k loop.Expr) loop.Expr { return b.Add(k, loop.NewBinary(loop.Shr, k, loop.Int(shift))) }
 	room := tile + tile>>shift + 1
-	teams := int64(t.block / t.warps)
+	teams := int64(t.Block / t.Warps)
 	shared := b.Shared("tile", elem, room*teams)
 	place := func(k loop.Expr) loop.Expr { return padded(k) }
-	if t.single() {
-		origin := b.Let("origin", b.Mul(t.warp(), loop.Int(room)))
+	if t.Single() {
+		origin := b.Let("origin", b.Mul(t.Warp(), loop.Int(room)))
 		place = func(k loop.Expr) loop.Expr { return b.Add(origin, padded(k)) }
 	}
-	out := e.write(x.out)
-	rank := b.Let("rank", t.rank())
+	out := e.Write(x.out)
+	rank := b.Let("rank", t.Rank())
 	x.teamSpans(t, func(s span, first, item loop.Expr) {
 		base := x.base(e, s)
 		carry := e.open(x.fold)
-		if x.blocked() && !t.single() {
+		if x.blocked() && !t.Single() {
 			x.teamCarry(t, prefix, carry, first, item)
 		}
 		start := b.Var("start", s.from)
 		b.While(b.Lt(start, s.until), func() {
 			n := b.Let("count", b.Min(loop.Int(tile), b.Sub(s.until, start)))
 			element := func(k loop.Expr) loop.Expr { return b.Let("p", b.Add(base, x.at(e, s, b.Add(start, k)))) }
-			turn := func(r loop.Expr) loop.Expr { return b.Let("k", b.Add(rank, b.Mul(r, loop.Int(t.threads())))) }
+			turn := func(r loop.Expr) loop.Expr { return b.Let("k", b.Add(rank, b.Mul(r, loop.Int(t.Threads())))) }
 			load := func(r loop.Expr) *loop.Ref {
 				v := b.Var("v", loop.Number(elem, 0))
 				k := turn(r)
@@ -201,19 +202,19 @@ func (x *scanner) teamRun(t *gridTeam) {
 				return v
 			}
 			var loaded []*loop.Ref
-			if !t.quick {
+			if !t.Quick {
 				for r := range per { // all are under way at once
 					loaded = append(loaded, load(loop.Int(r)))
 				}
 			}
-			t.barrier() // the tile before has been written
-			if t.quick {
-				t.times(per, func(r loop.Expr) { b.Store(shared, place(turn(r)), load(r)) })
+			t.Barrier() // the tile before has been written
+			if t.Quick {
+				t.Times(per, func(r loop.Expr) { b.Store(shared, place(turn(r)), load(r)) })
 			}
 			for r, v := range loaded {
 				b.Store(shared, place(turn(loop.Int(int64(r)))), v)
 			}
-			t.barrier()
+			t.Barrier()
 			mine := b.Let("mine", b.Mul(rank, loop.Int(per)))
 			end := b.Let("end", b.Min(n, b.Add(mine, loop.Int(per))))
 			own := e.open(x.fold)
@@ -223,8 +224,8 @@ func (x *scanner) teamRun(t *gridTeam) {
 			prefix.assign(acc, parts(carry))
 			e.absorb(acc, parts(before), loop.Truth(true))
 			b.For("k", mine, end, func(k loop.Expr) { x.foldAndStore(e, acc, shared, b.Let("at", place(k))) })
-			t.barrier()
-			t.times(per, func(r loop.Expr) {
+			t.Barrier()
+			t.Times(per, func(r loop.Expr) {
 				k := turn(r)
 				b.If(b.Lt(k, n), func() { b.Store(out, element(k), b.Load(shared, place(k))) }, nil)
 			})
@@ -236,7 +237,7 @@ func (x *scanner) teamRun(t *gridTeam) {
 
 // foldAndStore folds the element of a shared array at a place and puts the running value there.
 func (x *scanner) foldAndStore(e *emitter, acc accumulator, shared loop.BufID, at loop.Expr) {
-	b := e.b
+	b := e.B
 	v := b.Let("x", b.Load(shared, at))
 	if x.step.Exclusive {
 		b.Store(shared, at, e.finish(acc))
@@ -249,18 +250,18 @@ func (x *scanner) foldAndStore(e *emitter, acc accumulator, shared loop.BufID, a
 
 // teamCarry folds the blocks of a line before an item.
 func (x *scanner) teamCarry(t *gridTeam, prefix *foldPrefix, carry accumulator, first, item loop.Expr) {
-	b, e := t.b, t.emitter
-	b.If(b.Gt(e.scalar(x.some), loop.Int(0)), func() {
-		t.barrier()
+	b, e := t.B, t.emitter
+	b.If(b.Gt(e.Scalar(x.some), loop.Int(0)), func() {
+		t.Barrier()
 		own := e.open(x.fold)
-		at := b.Var("slot", b.Add(first, t.rank()))
+		at := b.Var("slot", b.Add(first, t.Rank()))
 		b.While(b.Lt(at, item), func() {
 			var state []loop.Expr
 			for _, id := range x.cell.state {
-				state = append(state, b.Let("part", b.Load(e.read(id), at)))
+				state = append(state, b.Let("part", b.Load(e.Read(id), at)))
 			}
 			e.absorb(own, state, loop.Truth(true))
-			b.Assign(at, b.Add(at, loop.Int(t.threads())))
+			b.Assign(at, b.Add(at, loop.Int(t.Threads())))
 		})
 		_, total := prefix.of(own)
 		prefix.assign(carry, parts(total))

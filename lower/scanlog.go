@@ -3,6 +3,7 @@ package lower
 import (
 	"github.com/lacuna-sparse/lacuna/ir"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
+	"github.com/lacuna-sparse/lacuna/lower/emit"
 )
 
 // A running log of a sum of exponentials needs an exponential and a logarithm for each
@@ -30,9 +31,9 @@ func (x *scanner) inPasses() bool {
 // newLogScan makes the working memory.
 func (x *scanner) newLogScan() logScan {
 	return logScan{
-		maxima: x.buffer("maxima", loop.F64, loop.Temp),
-		scales: x.buffer("scales", loop.F64, loop.Temp),
-		terms:  x.buffer("terms", loop.F64, loop.Temp),
+		maxima: x.Buffer("maxima", loop.F64, loop.Temp),
+		scales: x.Buffer("scales", loop.F64, loop.Temp),
+		terms:  x.Buffer("terms", loop.F64, loop.Temp),
 	}
 }
 
@@ -40,15 +41,15 @@ func (x *scanner) newLogScan() logScan {
 func (w logScan) allocs(chunks loop.SizeExpr) []loop.Alloc {
 	var list []loop.Alloc
 	for _, id := range []loop.BufferID{w.maxima, w.scales, w.terms} {
-		list = append(list, loop.Alloc{Buffer: id, Len: sizeTimes(chunks, loop.SizeConst(logPiece))})
+		list = append(list, loop.Alloc{Buffer: id, Len: emit.Times(chunks, loop.SizeConst(logPiece))})
 	}
 	return list
 }
 
 // run emits the scan of the blocks of the chunk.
 func (w logScan) run(x *scanner, e *emitter) {
-	b := e.b
-	maxima, scales, terms, out := e.write(w.maxima), e.write(w.scales), e.write(w.terms), e.write(x.out)
+	b := e.B
+	maxima, scales, terms, out := e.Write(w.maxima), e.Write(w.scales), e.Write(w.terms), e.Write(x.out)
 	x.spans(e, func(s span) {
 		acc := e.open(x.fold)
 		x.resume(e, acc, s.slot)

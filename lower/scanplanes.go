@@ -15,10 +15,10 @@ type tile struct {
 
 // tiles emits a loop over the tiles of the chunk: pieces fastest, then blocks.
 func (x *scanner) tiles(e *emitter, body func(tile)) {
-	b := e.b
+	b := e.B
 	lo, hi := x.cut.bounds(e)
-	blocks, size, n := e.scalar(x.blocks), e.scalar(x.block), e.scalar(x.length)
-	inner, pieces := e.scalar(x.inner), e.scalar(x.pieces)
+	blocks, size, n := e.Scalar(x.blocks), e.Scalar(x.block), e.Scalar(x.length)
+	inner, pieces := e.Scalar(x.inner), e.Scalar(x.pieces)
 	b.For("item", lo, hi, func(item loop.Expr) {
 		row := b.Let("row", b.Div(item, pieces))
 		first := b.Let("first", b.Mul(b.Sub(item, b.Mul(row, pieces)), loop.Int(laneWidth)))
@@ -34,7 +34,7 @@ func (x *scanner) tiles(e *emitter, body func(tile)) {
 
 // reset sets the states of a tile to the identity.
 func (x *scanner) reset(e *emitter, t tile) {
-	b := e.b
+	b := e.B
 	b.ForIndependent("q", t.first, t.last, func(q loop.Expr) {
 		x.keep(e, e.open(x.fold), b.Let("slot", b.Add(t.states, q)))
 	})
@@ -42,7 +42,7 @@ func (x *scanner) reset(e *emitter, t tile) {
 
 // rows walks the rows of a tile in the order of the scan, and every line in each.
 func (x *scanner) rows(e *emitter, t tile, body func(acc accumulator, v, p loop.Expr)) {
-	b := e.b
+	b := e.B
 	b.For("t", t.from, t.until, func(step loop.Expr) {
 		row := b.Let("base", b.Mul(b.Add(b.Mul(t.group, t.length), x.at(e, t.span, step)), t.inner))
 		b.ForIndependent("q", t.first, t.last, func(q loop.Expr) {
@@ -62,9 +62,9 @@ func (x *scanner) planarBlocks(e *emitter) {
 }
 
 func (x *scanner) planarRun(e *emitter) {
-	b := e.b
+	b := e.B
 	x.tiles(e, func(t tile) {
-		b.If(b.Eq(e.scalar(x.some), loop.Int(0)), func() { x.reset(e, t) }, nil)
+		b.If(b.Eq(e.Scalar(x.some), loop.Int(0)), func() { x.reset(e, t) }, nil)
 		x.rows(e, t, func(acc accumulator, v, p loop.Expr) { x.advance(e, acc, v, p) })
 	})
 }

@@ -26,14 +26,14 @@ func (e *emitter) count(p loop.Expr) {
 	if e.step.Gap == nil || e.gapRows != nil {
 		return
 	}
-	counts := e.write(e.visits())
-	e.b.Store(counts, p, e.b.Add(e.b.Load(counts, p), loop.Int(1)))
+	counts := e.Write(e.visits())
+	e.B.Store(counts, p, e.B.Add(e.B.Load(counts, p), loop.Int(1)))
 }
 
 // visits is the buffer of counts, made when it is first asked for.
 func (k *kernel) visits() loop.BufferID {
 	if k.counts == nil {
-		id := k.buffer(k.step.Result.Name+"_visits", loop.I64, loop.Temp)
+		id := k.Buffer(k.step.Result.Name+"_visits", loop.I64, loop.Temp)
 		k.counts = &id
 	}
 	return *k.counts
@@ -42,9 +42,9 @@ func (k *kernel) visits() loop.BufferID {
 // gapStage folds what the loops of a scatter did not visit into each element.
 func (k *kernel) gapStage() {
 	e := k.emitter("gaps_" + k.step.Result.Name)
-	b := e.b
+	b := e.B
 	fold := &ir.Reduce{Fold: k.step.Fold, Typ: ir.ComputeType(k.step.Result.DType)}
-	vals, counts, n := e.write(k.result.Values), e.read(k.visits()), e.scalar(e.extent(k.step.Over))
+	vals, counts, n := e.Write(k.Result.Values), e.Read(k.visits()), e.Scalar(e.extent(k.step.Over))
 	x := b.Cast(computeType(k.step.Result.DType), constant(k.step.Gap.Value))
 	b.ForIndependent("p", b.Lo(), b.Hi(), func(p loop.Expr) {
 		missing := b.Let("missing", b.Sub(n, b.Load(counts, p)))
@@ -52,9 +52,9 @@ func (k *kernel) gapStage() {
 		b.If(b.Gt(missing, loop.Int(0)), func() { e.foldCopies(acc, x, []loop.Expr{missing}) }, nil)
 		b.Store(vals, p, acc.state[0])
 	})
-	s := e.stage("gaps")
+	s := e.Stage("gaps")
 	s.Partition = k.partition(rootLoop{cut: true, n: k.size(0), weight: -1})
-	k.addStage(s)
+	k.AddStage(s)
 }
 
 // isIdempotent reports whether folding a value twice is folding it once.
@@ -70,13 +70,13 @@ func isIdempotent(f ir.Fold) bool {
 // identity of the fold; the others have the gap's value.
 func (k *kernel) fullStage(rows *ir.Access) {
 	e := k.emitter("full_" + k.step.Result.Name)
-	b := e.b
-	vals, n := e.write(k.result.Values), e.scalar(e.extent(k.step.Over))
+	b := e.B
+	vals, n := e.Write(k.Result.Values), e.Scalar(e.extent(k.step.Over))
 	identity := constant(k.step.Fold.Identity(ir.ComputeType(k.step.Result.DType)))
 	b.If(b.Eq(n, loop.Int(0)), func() {
-		b.For("p", loop.Int(0), e.scalar(k.dim(k.step.Result, 0)), func(p loop.Expr) { b.Store(vals, p, identity) })
+		b.For("p", loop.Int(0), e.Scalar(k.Dim(k.step.Result, 0)), func(p loop.Expr) { b.Store(vals, p, identity) })
 	}, func() {
-		crd := e.read(e.input(rows.Tensor, 1, Coordinates))
+		crd := e.Read(e.input(rows.Tensor, 1, Coordinates))
 		from, first, last := e.shortRow(rows, n)
 		b.For("p_"+rows.Tensor.Name, first, last, func(p loop.Expr) {
 			j := b.Let("j", b.LoadIndex(crd, p))
@@ -92,13 +92,13 @@ func (k *kernel) fullStage(rows *ir.Access) {
 			b.If(full, func() { b.Store(vals, j, identity) }, nil)
 		})
 	})
-	k.addStage(e.stage("full"))
+	k.AddStage(e.Stage("full"))
 }
 
 // shortRow is the shortest of sampledRows of the n rows of a matrix, n > 0, and the range
 // of positions of its entries.
 func (e *emitter) shortRow(rows *ir.Access, n loop.Expr) (row, begin, end loop.Expr) {
-	b := e.b
+	b := e.B
 	samples := b.Let("samples", b.Min(n, loop.Int(sampledRows)))
 	apart := b.Let("apart", b.Div(n, samples))
 	begin, end = e.rowEntries(rows, loop.Int(0))

@@ -32,7 +32,7 @@ func (w *walk) findLong(list, some []*iterator, begin, end func(*iterator) loop.
 	if len(some) == 0 || len(some) == 1 && len(list) == 1 && list[0] == some[0] {
 		return
 	}
-	b := w.b
+	b := w.B
 	length := func(it *iterator) loop.Expr { return b.Sub(end(it), begin(it)) }
 	var shortest loop.Expr
 	for _, it := range some {
@@ -53,7 +53,7 @@ func (w *walk) findLong(list, some []*iterator, begin, end func(*iterator) loop.
 
 // catchUp moves the long drivers of a merge to where the others are: the set has no coordinate before.
 func (w *walk) catchUp(required []*iterator) {
-	b := w.b
+	b := w.B
 	var some loop.Expr
 	for _, it := range w.drivers {
 		switch {
@@ -86,7 +86,7 @@ func (w *walk) catchUp(required []*iterator) {
 
 // seek moves an iterator to its first entry with the index i or a later one.
 func (w *walk) seek(it *iterator, i loop.Expr) {
-	b := w.b
+	b := w.B
 	c := b.Let("c", it.coordinate(b, i))
 	step := b.Var("step", loop.Int(1))
 	before := b.Var("before", b.Lt(it.at, it.end))

@@ -38,13 +38,13 @@ func (e *emitter) leads(cond loop.Expr) loop.Expr {
 	if e.leader == nil {
 		return cond
 	}
-	return e.b.And(e.leader, cond)
+	return e.B.And(e.leader, cond)
 }
 
 // steps are those of a loop over entries of an iterator, but for their body.
 func (it *iterator) steps(e *emitter, begin, end loop.Expr) steps {
 	return steps{begin: begin, end: end, narrow: func(from, to loop.Expr) (first, last loop.Expr) {
-		first = e.lowerBound(it.crd, begin, end, e.b.Let("from", it.coordinate(e.b, from)))
-		return first, e.lowerBound(it.crd, first, end, e.b.Let("to", it.coordinate(e.b, to)))
+		first = e.lowerBound(it.crd, begin, end, e.B.Let("from", it.coordinate(e.B, from)))
+		return first, e.lowerBound(it.crd, first, end, e.B.Let("to", it.coordinate(e.B, to)))
 	}}
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/lacuna-sparse/lacuna/ir"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
+	"github.com/lacuna-sparse/lacuna/lower/emit"
 )
 
 // Sorting a sparse line sorts its entries. The coordinates that hold the fill, entries
@@ -28,9 +29,9 @@ func Sort(s *ir.Sort, types OperandTypes, opts Options) (*Kernel, error) {
 	}
 	x.kept, x.room = x.length, x.length
 	if s.First > 0 {
-		x.kept = x.define("kept", sizeMin(loop.SizeConst(s.First), loop.SizeScalar(x.length)))
+		x.kept = x.define("kept", emit.Min(loop.SizeConst(s.First), loop.SizeScalar(x.length)))
 		size = sizeProduct(loop.SizeScalar(x.groups), loop.SizeScalar(x.kept))
-		x.room = x.define("room", sizeMin(x.roomForFirst(s.First), loop.SizeScalar(x.length)))
+		x.room = x.define("room", emit.Min(x.roomForFirst(s.First), loop.SizeScalar(x.length)))
 		if x.how == ir.Planes {
 			total = sizeProduct(loop.SizeScalar(x.groups), loop.SizeScalar(x.room))
 		}
@@ -39,32 +40,32 @@ func Sort(s *ir.Sort, types OperandTypes, opts Options) (*Kernel, error) {
 	if x.inBlocks() {
 		x.byThread, blocks = x.byRadix()
 	}
-	x.out = x.buffer(s.To.Name+"_vals", loopType(s.To.DType), loop.Output)
+	x.out = x.Buffer(s.To.Name+"_vals", emit.Type(s.To.DType), loop.Output)
 	x.sorter = mergeSorter{carried: [2]loop.BufferID{-1, -1}, before: x.before}
 	allocs := []loop.Alloc{{Buffer: x.out, Len: size}}
 	for i, name := range []string{"sorted", "spare"} {
-		x.sorter.keys[i] = x.buffer(name, x.typ, loop.Temp)
+		x.sorter.keys[i] = x.Buffer(name, x.typ, loop.Temp)
 		allocs = append(allocs, loop.Alloc{Buffer: x.sorter.keys[i], Len: total})
 		if s.Positions {
-			x.sorter.carried[i] = x.buffer(name+"_at", loop.I64, loop.Temp)
+			x.sorter.carried[i] = x.Buffer(name+"_at", loop.I64, loop.Temp)
 			allocs = append(allocs, loop.Alloc{Buffer: x.sorter.carried[i], Len: total})
 		}
 	}
 	if s.First > 0 {
-		x.starts, x.places = x.buffer(s.To.Name+"_pos", opts.positions(), loop.Output), x.buffer(s.To.Name+"_crd", opts.Coordinates, loop.Output)
+		x.starts, x.places = x.Buffer(s.To.Name+"_pos", opts.positions(), loop.Output), x.Buffer(s.To.Name+"_crd", opts.Coordinates, loop.Output)
 		allocs = append(allocs, loop.Alloc{Buffer: x.starts, Len: &loop.SizeOp{Op: loop.Add, X: loop.SizeScalar(x.groups), Y: loop.SizeConst(1)}, Zero: true},
 			loop.Alloc{Buffer: x.places, Len: size})
 	}
-	x.addStage(loop.Stage{Name: "size", Partition: -1, Lets: x.lets, Allocs: allocs})
+	x.AddStage(loop.Stage{Name: "size", Partition: -1, Lets: x.lets, Allocs: allocs})
 	if blocks != nil {
 		blocks()
 	}
 	x.runStage()
-	x.result.Values = x.out
+	x.Result.Values = x.out
 	if !s.To.Format.IsDense() && !s.From.Format.IsDense() {
-		x.result.Shared, x.result.SharedLevels = s.From, len(x.above)
+		x.Result.Shared, x.Result.SharedLevels = s.From, len(x.above)
 	}
-	x.notes = append(x.notes, fmt.Sprintf("%s: %s: sorts the entries of each line", s.To.Name, s))
+	x.Notes = append(x.Notes, fmt.Sprintf("%s: %s: sorts the entries of each line", s.To.Name, s))
 	k := x.finish(s.To)
 	if s.First > 0 {
 		k.Result.Levels[len(x.above)] = ResultLevel{Pos: x.starts, Crd: x.places}
@@ -114,13 +115,13 @@ func (x *lineSort) key(v loop.Expr) loop.Expr {
 // runStage sorts every line.
 func (x *lineSort) runStage() {
 	e := x.emitter("sort")
-	b := e.b
-	n := e.scalar(x.length)
+	b := e.B
+	n := e.Scalar(x.length)
 	if x.how == ir.Planes {
 		lo, hi := x.cut.bounds(e)
 		b.For("line", lo, hi, func(g loop.Expr) {
 			begin := b.Let("begin", b.Mul(g, n))
-			x.full(e, x.base(e, g), begin, b.Let("end", b.Add(begin, n)), b.Let("list", b.Mul(g, e.scalar(x.room))))
+			x.full(e, x.base(e, g), begin, b.Let("end", b.Add(begin, n)), b.Let("list", b.Mul(g, e.Scalar(x.room))))
 		})
 	} else {
 		b.For("line", b.Lo(), b.Hi(), func(g loop.Expr) {
@@ -128,7 +129,7 @@ func (x *lineSort) runStage() {
 			x.sparse(e, x.base(e, g), begin, end)
 		})
 	}
-	st := e.stage("sort")
+	st := e.Stage("sort")
 	switch {
 	case x.inBlocks():
 		st.Partition = x.cut.partition(loop.SizeScalar(x.byThread))
@@ -137,18 +138,18 @@ func (x *lineSort) runStage() {
 	default:
 		st.Partition = x.kernel.partition(rootLoop{cut: true, n: loop.SizeScalar(x.groups), weight: x.pos})
 	}
-	x.addStage(st)
+	x.AddStage(st)
 }
 
 // base is where the result of a line begins; if the result is sparse its coordinates are written.
 func (x *lineSort) base(e *emitter, g loop.Expr) loop.Expr {
-	b := e.b
-	kept := e.scalar(x.kept)
+	b := e.B
+	kept := e.Scalar(x.kept)
 	base := b.Let("base", b.Mul(g, kept))
 	if x.step.First == 0 {
 		return base
 	}
-	starts, places := e.write(x.starts), e.write(x.places)
+	starts, places := e.Write(x.starts), e.Write(x.places)
 	b.Store(starts, b.Add(g, loop.Int(1)), b.Cast(x.opts.positions(), b.Add(base, kept)))
 	b.For("i", loop.Int(0), kept, func(i loop.Expr) { b.Store(places, b.Add(base, i), b.Cast(x.opts.Coordinates, i)) })
 	return base
@@ -156,11 +157,11 @@ func (x *lineSort) base(e *emitter, g loop.Expr) loop.Expr {
 
 // put appends a key and its coordinate along the line to those to be sorted.
 func (x *lineSort) put(e *emitter, begin loop.Expr, count *loop.Ref, v, place loop.Expr) {
-	b := e.b
+	b := e.B
 	at := b.Let("to", b.Add(begin, count))
-	b.Store(e.write(x.sorter.keys[0]), at, v)
+	b.Store(e.Write(x.sorter.keys[0]), at, v)
 	if x.step.Positions {
-		b.Store(e.write(x.sorter.carried[0]), at, place)
+		b.Store(e.Write(x.sorter.carried[0]), at, place)
 	}
 	b.Assign(count, b.Add(count, loop.Int(1)))
 }
@@ -171,17 +172,17 @@ func (x *lineSort) take(e *emitter, begin, i, at loop.Expr) {
 	if x.step.Positions {
 		from = x.sorter.carried[0]
 	}
-	e.b.Store(e.write(x.out), at, e.b.Load(e.write(from), e.b.Add(begin, i)))
+	e.B.Store(e.Write(x.out), at, e.B.Load(e.Write(from), e.B.Add(begin, i)))
 }
 
 // full sorts a line of a dense tensor, begin to end, into the result from base on. What is to be sorted is in the
 // sorter's buffers from list on.
 func (x *lineSort) full(e *emitter, base, begin, end, list loop.Expr) {
-	b := e.b
+	b := e.B
 	x.gather(e, list, begin, end, func(p loop.Expr, put func(v, place loop.Expr)) {
-		put(b.Let("v", x.key(b.Load(e.read(x.vals), p))), b.Sub(p, begin))
+		put(b.Let("v", x.key(b.Load(e.Read(x.vals), p))), b.Sub(p, begin))
 	})
-	b.For("i", loop.Int(0), e.scalar(x.kept), func(i loop.Expr) { x.take(e, list, i, b.Add(base, i)) })
+	b.For("i", loop.Int(0), e.Scalar(x.kept), func(i loop.Expr) { x.take(e, list, i, b.Add(base, i)) })
 }
 
 // signs stores the entries that count for the fill at their places in the run of it, from split on: they may be zeros of the
@@ -194,22 +195,22 @@ func (x *lineSort) signs(e *emitter, base, begin, end, split, run loop.Expr, lik
 	if !fill.IsZero() {
 		return
 	}
-	b := e.b
+	b := e.B
 	others := b.Var("others", loop.Int(0))
 	b.For("p", begin, end, func(p loop.Expr) {
 		v := key(p)
 		b.If(like(v), func() {
 			at := b.Let("at", b.Add(split, b.Sub(x.place(e, p), others)))
-			b.If(b.Lt(at, run), func() { b.Store(e.write(x.out), b.Add(base, at), v) }, nil)
+			b.If(b.Lt(at, run), func() { b.Store(e.Write(x.out), b.Add(base, at), v) }, nil)
 		}, func() { b.Assign(others, b.Add(others, loop.Int(1))) })
 	})
 }
 
 // sparse sorts the entries of a line, begin to end, into the result from base on.
 func (x *lineSort) sparse(e *emitter, base, begin, end loop.Expr) {
-	b := e.b
+	b := e.B
 	fill := b.Let("fill", x.key(constant(x.from.Fill)))
-	key := func(p loop.Expr) loop.Expr { return b.Let("v", x.key(b.Load(e.read(x.vals), p))) }
+	key := func(p loop.Expr) loop.Expr { return b.Let("v", x.key(b.Load(e.Read(x.vals), p))) }
 	like := func(v loop.Expr) loop.Expr { return b.Not(b.Or(x.before(b, v, fill), x.before(b, fill, v))) }
 	count, split := b.Var("count", loop.Int(0)), b.Var("split", loop.Int(0))
 	x.gather(e, begin, begin, end, func(p loop.Expr, put func(v, place loop.Expr)) {
@@ -220,12 +221,12 @@ func (x *lineSort) sparse(e *emitter, base, begin, end loop.Expr) {
 			put(v, x.place(e, p))
 		}, nil)
 	})
-	n, kept := e.scalar(x.length), e.scalar(x.kept)
+	n, kept := e.Scalar(x.length), e.Scalar(x.kept)
 	behind := b.Let("behind", b.Sub(n, count))
 	run := b.Let("run", b.Min(kept, b.Add(split, behind))) // where the run of the fill ends
 	b.For("i", loop.Int(0), b.Min(split, kept), func(i loop.Expr) { x.take(e, begin, i, b.Add(base, i)) })
 	b.For("at", b.Add(split, behind), kept, func(at loop.Expr) { x.take(e, begin, b.Sub(at, behind), b.Add(base, at)) })
-	out := e.write(x.out)
+	out := e.Write(x.out)
 	if !x.step.Positions {
 		b.For("at", split, run, func(at loop.Expr) { b.Store(out, b.Add(base, at), fill) })
 		if x.typ.IsFloat() {

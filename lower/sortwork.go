@@ -11,8 +11,8 @@ type sortStore struct {
 }
 
 func (s *sortStore) prepare(k *kernel, w *workspace) {
-	s.inserted = k.buffer(w.tensor.Name+"_inserted", w.valueType(), loop.Scratch)
-	s.vals = k.buffer(w.tensor.Name+"_vals", w.valueType(), loop.Scratch)
+	s.inserted = k.Buffer(w.tensor.Name+"_inserted", w.valueType(), loop.Scratch)
+	s.vals = k.Buffer(w.tensor.Name+"_vals", w.valueType(), loop.Scratch)
 	s.pairs = k.newPairs(w.tensor.Name)
 }
 
@@ -31,38 +31,38 @@ func (s *sortStore) allocs(k *kernel, w *workspace) []loop.Alloc {
 }
 
 func (s *sortStore) open(e *emitter, w *workspace) {
-	e.held[w] = e.b.Var("n_"+w.tensor.Name, loop.Int(0))
+	e.held[w] = e.B.Var("n_"+w.tensor.Name, loop.Int(0))
 }
 
 func (s *sortStore) insert(e *emitter, w *workspace, key, x loop.Expr) {
-	b, n := e.b, e.held[w]
-	b.Store(e.write(s.pairs.keys), n, key)
-	b.Store(e.write(s.pairs.items), n, n)
+	b, n := e.B, e.held[w]
+	b.Store(e.Write(s.pairs.keys), n, key)
+	b.Store(e.Write(s.pairs.items), n, n)
 	if x != nil {
-		b.Store(e.write(s.inserted), n, x)
+		b.Store(e.Write(s.inserted), n, x)
 	}
 	b.Assign(n, b.Add(n, loop.Int(1)))
 }
 
 func (s *sortStore) drain(e *emitter, w *workspace, visit func(p, key loop.Expr)) loop.Expr {
-	b := e.b
+	b := e.B
 	e.sort(s.pairs, e.held[w])
 	n, last := b.Var("distinct", loop.Int(0)), b.Var("last", loop.Int(-1))
 	b.For("p", loop.Int(0), e.held[w], func(p loop.Expr) {
-		key := b.Let("key", b.Load(e.read(s.pairs.keys), p))
+		key := b.Let("key", b.Load(e.Read(s.pairs.keys), p))
 		b.If(b.Ne(key, last), func() {
 			b.Assign(last, key)
 			if visit != nil {
 				visit(n, key)
 			}
 			if !e.counting() {
-				b.Store(e.write(s.vals), n, w.identity())
+				b.Store(e.Write(s.vals), n, w.identity())
 			}
 			b.Assign(n, b.Add(n, loop.Int(1)))
 		}, nil)
 		if !e.counting() {
-			vals, at := e.write(s.vals), b.Let("at", b.Sub(n, loop.Int(1)))
-			x := b.Load(e.read(s.inserted), b.Load(e.read(s.pairs.items), p))
+			vals, at := e.Write(s.vals), b.Let("at", b.Sub(n, loop.Int(1)))
+			x := b.Load(e.Read(s.inserted), b.Load(e.Read(s.pairs.items), p))
 			b.Store(vals, at, e.combine(w.tensor.Work.Fold, b.Load(vals, at), x))
 		}
 	})
@@ -81,7 +81,7 @@ func (s *sortStore) visited(*emitter, loop.Expr, loop.Expr) loop.Expr {
 type pairs struct{ keys, items, keys2, items2 loop.BufferID }
 
 func (k *kernel) newPairs(name string) pairs {
-	list := func(suffix string) loop.BufferID { return k.buffer(name+suffix, loop.I64, loop.Scratch) }
+	list := func(suffix string) loop.BufferID { return k.Buffer(name+suffix, loop.I64, loop.Scratch) }
 	return pairs{list("_keys"), list("_items"), list("_keys2"), list("_items2")}
 }
 
@@ -92,8 +92,8 @@ func (p pairs) buffers() []loop.BufferID {
 // sort sorts the first n pairs by key: a merge sort from the bottom up, stable,
 // two rounds at a time so that the list ends where it was.
 func (e *emitter) sort(p pairs, n loop.Expr) {
-	b := e.b
-	keys := e.write(p.keys)
+	b := e.B
+	keys := e.Write(p.keys)
 	sorted := b.Var("sorted", loop.Truth(true))
 	b.For("p", loop.Int(1), n, func(i loop.Expr) {
 		b.If(b.Gt(b.Load(keys, b.Sub(i, loop.Int(1))), b.Load(keys, i)), func() { b.Assign(sorted, loop.Truth(false)) }, nil)
@@ -111,9 +111,9 @@ func (e *emitter) sort(p pairs, n loop.Expr) {
 // mergeRuns merges neighbouring runs of the given width from one list of pairs
 // into another.
 func (e *emitter) mergeRuns(fromKeys, fromItems, toKeys, toItems loop.BufferID, width, n loop.Expr) {
-	b := e.b
-	keys, items := e.write(fromKeys), e.write(fromItems)
-	outKeys, outItems := e.write(toKeys), e.write(toItems)
+	b := e.B
+	keys, items := e.Write(fromKeys), e.Write(fromItems)
+	outKeys, outItems := e.Write(toKeys), e.Write(toItems)
 	begin := b.Var("begin", loop.Int(0))
 	b.While(b.Lt(begin, n), func() {
 		middle := b.Let("middle", b.Min(b.Add(begin, width), n))

@@ -5,6 +5,7 @@ import (
 
 	"github.com/lacuna-sparse/lacuna/ir"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
+	"github.com/lacuna-sparse/lacuna/lower/emit"
 )
 
 // sparse emits the stages of a sparse result: count, place, fill, and the sums
@@ -12,14 +13,14 @@ import (
 func (k *kernel) sparse(body ir.Stmt) {
 	t := k.step.Result
 	segments := k.segmentsOf(t)
-	k.result.Values = k.buffer(t.Name+"_vals", loopType(t.DType), loop.Output)
+	k.Result.Values = k.Buffer(t.Name+"_vals", emit.Type(t.DType), loop.Output)
 	if k.merged(body, segments[0]) {
 		k.sparseLevels(segments)
 		return
 	}
 	k.prepareWorkspaces(body)
-	counts := k.buffer(t.Name+"_counts", loop.I64, loop.Temp)
-	totals := k.buffer(t.Name+"_totals", loop.I64, loop.Temp)
+	counts := k.Buffer(t.Name+"_counts", loop.I64, loop.Temp)
+	totals := k.Buffer(t.Name+"_totals", loop.I64, loop.Temp)
 	nseg := int64(len(segments))
 	if k.opts.Assembly != Counted && !k.roomless {
 		if bound := k.entryBound(body); bound != nil {
@@ -42,20 +43,20 @@ func (k *kernel) sparse(body ir.Stmt) {
 	tables := k.tableAllocs(body)
 	count, root := k.assemble("count_"+t.Name, body, segments, countEntries, counts)
 	part := k.partition(root)
-	k.perChunk(&count, part, loop.Alloc{Buffer: counts, Len: sizeTimes(k.chunks(part), loop.SizeConst(nseg))})
+	k.perChunk(&count, part, loop.Alloc{Buffer: counts, Len: emit.Times(k.Chunks(part), loop.SizeConst(nseg))})
 	k.addTables(tables, part)
 	k.boundStages(body, part)
 	k.makeRoom(part)
 	count.Symbolic = true
-	k.addStage(count)
+	k.AddStage(count)
 	place := k.placeStage(counts, totals, nseg, k.chunkCount(part))
 	place.Symbolic = true
-	k.addStage(place)
+	k.AddStage(place)
 
 	fill, _ := k.assemble("fill_"+t.Name, body, segments, fillEntries, counts)
 	fill.Partition = part
 	k.allocateSegments(segments, totals)
-	k.addStage(fill)
+	k.AddStage(fill)
 	k.positions(segments, 0)
 
 	k.sparseLevels(segments)
@@ -73,7 +74,7 @@ func (k *kernel) makeRoom(part int) {
 	}
 	room := loop.Stage{Name: "workspaces"}
 	k.perChunk(&room, part, allocs...)
-	k.addStage(room)
+	k.AddStage(room)
 }
 
 // perChunk gives a stage the chunks of a partition, -1 for none, and what is allocated
@@ -90,14 +91,14 @@ func (k *kernel) perChunk(s *loop.Stage, part int, allocs ...loop.Alloc) {
 // sparseLevels says where the arrays of a sparse result are.
 func (k *kernel) sparseLevels(segments []segment) {
 	levels := k.step.Result.Format.Physical()
-	k.result.Levels = make([]ResultLevel, len(levels))
+	k.Result.Levels = make([]ResultLevel, len(levels))
 	for l := range levels {
-		k.result.Levels[l] = ResultLevel{Pos: -1, Crd: -1}
+		k.Result.Levels[l] = ResultLevel{Pos: -1, Crd: -1}
 	}
 	for _, s := range segments {
-		k.result.Levels[s.first].Pos = s.pos
+		k.Result.Levels[s.first].Pos = s.pos
 		for i, crd := range s.crd {
-			k.result.Levels[s.first+i].Crd = crd
+			k.Result.Levels[s.first+i].Crd = crd
 		}
 	}
 }
@@ -106,15 +107,15 @@ func (k *kernel) sparseLevels(segments []segment) {
 // starts at the place that the count gave it.
 func (k *kernel) assemble(name string, body ir.Stmt, segments []segment, mode assemblyMode, counts loop.BufferID) (loop.Stage, rootLoop) {
 	e := k.emitter(name)
-	b := e.b
+	b := e.B
 	e.quiet, e.symbolic = mode == fillEntries, mode == countEntries
-	e.out = &assembly{mode: mode, levels: k.step.Result.Format.Physical(), segments: segments, values: k.result.Values}
+	e.out = &assembly{mode: mode, levels: k.step.Result.Format.Physical(), segments: segments, values: k.Result.Values}
 	e.root.wanted = k.parallel(body)
 	n := loop.Int(int64(len(segments)))
 	for i := range segments {
 		start := loop.Expr(loop.Int(0))
 		if mode == fillEntries {
-			start = b.Load(e.read(counts), b.Add(b.Mul(b.Chunk(), n), loop.Int(int64(i))))
+			start = b.Load(e.Read(counts), b.Add(b.Mul(b.Chunk(), n), loop.Int(int64(i))))
 		}
 		e.out.current = append(e.out.current, b.Var(fmt.Sprintf("n%d", i), start))
 	}
@@ -122,11 +123,11 @@ func (k *kernel) assemble(name string, body ir.Stmt, segments []segment, mode as
 	e.withResult(st, func() { e.stmt(st, body) })
 	if mode == countEntries {
 		for i := range segments {
-			b.Store(e.write(counts), b.Add(b.Mul(b.Chunk(), n), loop.Int(int64(i))), e.out.current[i])
+			b.Store(e.Write(counts), b.Add(b.Mul(b.Chunk(), n), loop.Int(int64(i))), e.out.current[i])
 		}
-		return e.stage("count"), e.root
+		return e.Stage("count"), e.root
 	}
-	return e.stage("fill"), e.root
+	return e.Stage("fill"), e.root
 }
 
 // chunkCount is the scalar with the number of chunks of a partition, -1 without one.
@@ -134,19 +135,19 @@ func (k *kernel) chunkCount(part int) loop.ScalarID {
 	if part < 0 {
 		return -1
 	}
-	return k.program.Partitions[part].Chunks
+	return k.Program.Partitions[part].Chunks
 }
 
 // placeStage turns the counts of parts of the work, such as chunks, into the places where
 // they start. parts is how many there are, -1 for one.
 func (k *kernel) placeStage(counts, totals loop.BufferID, nseg int64, parts loop.ScalarID) loop.Stage {
 	e := k.emitter("place")
-	b := e.b
+	b := e.B
 	chunks, n := loop.Expr(loop.Int(1)), loop.SizeExpr(loop.SizeConst(1))
 	if parts >= 0 {
-		chunks, n = e.scalar(parts), loop.SizeScalar(parts)
+		chunks, n = e.Scalar(parts), loop.SizeScalar(parts)
 	}
-	cnt, tot := e.write(counts), e.write(totals)
+	cnt, tot := e.Write(counts), e.Write(totals)
 	var prefixes []loop.Prefix
 	for s := int64(0); s < nseg; s++ {
 		prefixes = append(prefixes, loop.Prefix{
@@ -162,7 +163,7 @@ func (k *kernel) placeStage(counts, totals loop.BufferID, nseg int64, parts loop
 		})
 		b.Store(tot, loop.Int(s), sum)
 	}
-	st := e.stage("place")
+	st := e.Stage("place")
 	st.Prefixes = prefixes
 	st.Allocs = []loop.Alloc{{Buffer: totals, Len: loop.SizeConst(nseg)}}
 	return st
@@ -189,10 +190,10 @@ func (k *kernel) allocateSegments(segments []segment, totals loop.BufferID) {
 		case next > 0 && segments[next-1].last >= l:
 			// A singleton: its entries are those of its segment.
 		default:
-			parents = sizeTimes(parents, loop.SizeScalar(k.dim(t, order[l])))
+			parents = emit.Times(parents, loop.SizeScalar(k.Dim(t, order[l])))
 		}
 	}
-	k.addStage(s)
+	k.AddStage(s)
 	last := segments[len(segments)-1].last
 	background := ir.Expr(&ir.Const{Value: t.Fill.Convert(ir.ComputeType(t.DType))})
 	switch {
@@ -201,7 +202,7 @@ func (k *kernel) allocateSegments(segments []segment, totals loop.BufferID) {
 	case !t.FillKnown:
 		background = k.step.Background
 	}
-	k.fillStage(k.result.Values, parents, background, last < len(order)-1)
+	k.fillStage(k.Result.Values, parents, background, last < len(order)-1)
 }
 
 // positions sums the counts that the fill left in the positions arrays, from the
@@ -209,11 +210,11 @@ func (k *kernel) allocateSegments(segments []segment, totals loop.BufferID) {
 func (k *kernel) positions(segments []segment, from int) {
 	for _, s := range segments[from:] {
 		e := k.emitter("positions")
-		b := e.b
-		pos := e.write(s.pos)
+		b := e.B
+		pos := e.Write(s.pos)
 		if s.first == 0 {
-			b.Store(pos, loop.Int(1), b.Cast(k.opts.positions(), e.scalar(s.total)))
-			k.addStage(e.stage("positions"))
+			b.Store(pos, loop.Int(1), b.Cast(k.opts.positions(), e.Scalar(s.total)))
+			k.AddStage(e.Stage("positions"))
 			continue
 		}
 		n := e.parents(segments, s.first)
@@ -223,12 +224,12 @@ func (k *kernel) positions(segments []segment, from int) {
 			b.Assign(sum, b.Add(sum, b.Load(pos, at)))
 			b.Store(pos, at, sum)
 		})
-		st := e.stage("positions")
+		st := e.Stage("positions")
 		st.Prefixes = []loop.Prefix{{
 			Buffer: s.pos, First: 1, Stride: 1, Inclusive: true, Total: -1,
 			N: &loop.SizeOp{Op: loop.Sub, X: loop.SizeLen{Buffer: s.pos}, Y: loop.SizeConst(1)},
 		}}
-		k.addStage(st)
+		k.AddStage(st)
 	}
 }
 
@@ -242,13 +243,13 @@ func (e *emitter) parents(segments []segment, level int) loop.Expr {
 		for _, s := range segments {
 			switch {
 			case s.first == l:
-				n, inside = e.scalar(s.total), true
+				n, inside = e.Scalar(s.total), true
 			case s.first < l && l <= s.last:
 				inside = true
 			}
 		}
 		if !inside {
-			n = e.b.Mul(n, e.scalar(e.dim(t, order[l])))
+			n = e.B.Mul(n, e.Scalar(e.Dim(t, order[l])))
 		}
 	}
 	return n

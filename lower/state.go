@@ -3,6 +3,7 @@ package lower
 import (
 	"github.com/lacuna-sparse/lacuna/ir"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
+	"github.com/lacuna-sparse/lacuna/lower/emit"
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
@@ -64,12 +65,7 @@ func (st *state) reading(s ir.Stmt) *state {
 // emitter writes one function of the program.
 type emitter struct {
 	*kernel
-	b    *loop.Builder
-	bufs map[loop.BufferID]loop.BufID
-	args map[loop.ScalarID]loop.Expr
-	// bufList and argList are what the stage passes, in parameter order.
-	bufList []loop.BufferID
-	argList []loop.ScalarID
+	*emit.Func
 
 	accs  map[*ir.Temp]accumulator // open folds
 	out   *assembly                // how the result is written
@@ -117,51 +113,20 @@ type rootLoop struct {
 	visited *loop.Ref
 }
 
-func (k *kernel) emitter(name string) *emitter {
+func (k *kernel) emitter(name string) *emitter { return k.emitterOf(k.NewFunc(name)) }
+
+func (k *kernel) emitterOf(f *emit.Func) *emitter {
 	return &emitter{
-		kernel: k, b: loop.NewBuilder(name),
-		bufs: map[loop.BufferID]loop.BufID{}, args: map[loop.ScalarID]loop.Expr{},
+		kernel: k, Func: f,
 		accs: map[*ir.Temp]accumulator{}, entries: map[*workspace]loop.Expr{}, held: map[*workspace]*loop.Ref{},
 		lookups: map[*ir.Access]lookup{}, root: rootLoop{weight: -1}, shared: k.sharing,
 	}
 }
 
-// read is the function's parameter for a program buffer that it only reads.
-func (e *emitter) read(id loop.BufferID) loop.BufID { return e.buf(id, loop.ReadOnly) }
-
-// write is the function's parameter for a program buffer that it writes.
-func (e *emitter) write(id loop.BufferID) loop.BufID { return e.buf(id, loop.ReadWrite) }
-
-func (e *emitter) buf(id loop.BufferID, access loop.Access) loop.BufID {
-	if p, ok := e.bufs[id]; ok {
-		return p
-	}
-	def := e.program.Buffers[id]
-	p := e.b.Buf(def.Name, def.Elem, access)
-	e.bufs[id] = p
-	e.bufList = append(e.bufList, id)
-	return p
-}
-
-func (e *emitter) scalar(id loop.ScalarID) loop.Expr {
-	if x, ok := e.args[id]; ok {
-		return x
-	}
-	x := e.b.Arg(e.program.Scalars[id].Name)
-	e.args[id] = x
-	e.argList = append(e.argList, id)
-	return x
-}
-
-// stage finishes the function and makes it a stage.
-func (e *emitter) stage(name string) loop.Stage {
-	return loop.Stage{Name: name, Partition: -1, Func: loop.RemoveDead(e.b.Func()), Bufs: e.bufList, Args: e.argList}
-}
-
 // constant is a tensor scalar as a literal of its compute type.
 func constant(v tensor.Scalar) *loop.Const {
 	t := computeType(v.DType())
-	if t != loopType(v.DType()) {
+	if t != emit.Type(v.DType()) {
 		v = v.Convert(tensor.DType(t))
 	}
 	lo, hi := v.Bits()

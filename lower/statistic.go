@@ -6,6 +6,7 @@ import (
 
 	"github.com/lacuna-sparse/lacuna/ir"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
+	"github.com/lacuna-sparse/lacuna/lower/emit"
 )
 
 // An order statistic takes a line's values out of it, sorts them or selects one,
@@ -45,9 +46,9 @@ func Statistic(s *ir.Statistic, types OperandTypes, opts Options) (*Kernel, erro
 		x.byThread = x.bySelection(total)
 		workspace = sizeProduct(total, loop.SizeScalar(x.byThread))
 	}
-	x.out = x.buffer(s.To.Name+"_vals", loopType(s.To.DType), loop.Output)
-	x.work = [2]loop.BufferID{x.buffer("sorted", loop.F64, loop.Temp), x.buffer("spare", loop.F64, loop.Temp)}
-	x.addStage(loop.Stage{Name: "size", Partition: -1, Lets: x.lets, Allocs: []loop.Alloc{
+	x.out = x.Buffer(s.To.Name+"_vals", emit.Type(s.To.DType), loop.Output)
+	x.work = [2]loop.BufferID{x.Buffer("sorted", loop.F64, loop.Temp), x.Buffer("spare", loop.F64, loop.Temp)}
+	x.AddStage(loop.Stage{Name: "size", Partition: -1, Lets: x.lets, Allocs: []loop.Alloc{
 		{Buffer: x.out, Len: sizeProduct(loop.SizeScalar(x.groups), loop.SizeScalar(x.number))},
 		{Buffer: x.work[0], Len: workspace}, {Buffer: x.work[1], Len: workspace},
 	}})
@@ -55,11 +56,11 @@ func Statistic(s *ir.Statistic, types OperandTypes, opts Options) (*Kernel, erro
 		x.selecting()
 	}
 	x.runStage()
-	x.result.Values = x.out
+	x.Result.Values = x.out
 	if !s.To.Format.IsDense() {
-		x.result.Shared, x.result.SharedLevels = s.From, len(x.above)
+		x.Result.Shared, x.Result.SharedLevels = s.From, len(x.above)
 	}
-	x.notes = append(x.notes, fmt.Sprintf("%s: %s: ranks the entries of each line", s.To.Name, s))
+	x.Notes = append(x.Notes, fmt.Sprintf("%s: %s: ranks the entries of each line", s.To.Name, s))
 	return x.finish(s.To), nil
 }
 
@@ -83,7 +84,7 @@ func (x *selector) orderCount() loop.SizeExpr {
 	n := loop.SizeExpr(loop.SizeConst(1))
 	if q := x.step.Orders; q != nil {
 		for axis := q.Rank - x.step.Own; axis < q.Rank; axis++ {
-			n = sizeProduct(n, loop.SizeScalar(x.dim(q, axis)))
+			n = sizeProduct(n, loop.SizeScalar(x.Dim(q, axis)))
 		}
 	}
 	return n
@@ -105,12 +106,12 @@ type line struct {
 // runStage sorts every line and writes its statistics.
 func (x *selector) runStage() {
 	e := x.emitter("statistics")
-	b := e.b
+	b := e.B
 	sorter := mergeSorter{keys: x.work, carried: [2]loop.BufferID{-1, -1},
 		before: func(b *loop.Builder, v, w loop.Expr) loop.Expr { return b.Lt(v, w) }}
 	each := func(g, begin, end, gaps loop.Expr) {
 		l := x.gather(e, g, begin, end, gaps)
-		number := e.scalar(x.number)
+		number := e.Scalar(x.number)
 		u := b.Var("u", loop.Int(0))
 		sort := b.Var("sort", b.Or(b.Gt(number, loop.Int(fewOrders)), b.Le(l.count, loop.Int(x.few()))))
 		b.While(b.Lt(u, number), func() {
@@ -124,7 +125,7 @@ func (x *selector) runStage() {
 	}
 	if x.how == ir.Planes {
 		lo, hi := x.cut.bounds(e)
-		n := e.scalar(x.length)
+		n := e.Scalar(x.length)
 		b.For("line", lo, hi, func(g loop.Expr) {
 			begin := b.Let("begin", b.Mul(g, n))
 			each(g, begin, b.Let("end", b.Add(begin, n)), loop.Int(0))
@@ -134,12 +135,12 @@ func (x *selector) runStage() {
 			begin, end := x.segment(e, g)
 			gaps := loop.Expr(loop.Int(0))
 			if !x.step.Stored {
-				gaps = b.Let("gaps", b.Sub(e.scalar(x.length), b.Sub(end, begin)))
+				gaps = b.Let("gaps", b.Sub(e.Scalar(x.length), b.Sub(end, begin)))
 			}
 			each(g, begin, end, gaps)
 		})
 	}
-	st := e.stage("statistics")
+	st := e.Stage("statistics")
 	switch {
 	case x.how == ir.Planes && x.opts.Grids:
 		st.Partition = x.cut.partition(loop.SizeScalar(x.byThread))
@@ -151,7 +152,7 @@ func (x *selector) runStage() {
 	default:
 		st.Partition = x.kernel.partition(rootLoop{cut: true, n: loop.SizeScalar(x.groups), weight: x.pos})
 	}
-	x.addStage(st)
+	x.AddStage(st)
 }
 
 // few is the number of values up to which a line is sorted; less in tests, whose
@@ -173,16 +174,16 @@ func (x *selector) number64(v loop.Expr) loop.Expr {
 
 // gather copies a line's values, but NaN, to the working memory.
 func (x *selector) gather(e *emitter, g, begin, end, gaps loop.Expr) line {
-	b := e.b
+	b := e.B
 	l := line{group: g, begin: begin, count: b.Var("count", loop.Int(0)), gaps: b.Var("gaps", gaps), nan: b.Var("nan", loop.Truth(false))}
 	l.sorted, l.split = b.Var("sorted", loop.Truth(false)), b.Var("split", loop.Int(0))
 	l.fill = loop.Float(loop.F64, 0)
 	if !x.gapless() {
 		l.fill = b.Let("fill", x.number64(constant(x.from.Fill)))
 	}
-	work := e.write(x.work[0])
+	work := e.Write(x.work[0])
 	b.For("p", begin, end, func(p loop.Expr) {
-		v := b.Let("v", x.number64(b.Load(e.read(x.vals), p)))
+		v := b.Let("v", x.number64(b.Load(e.Read(x.vals), p)))
 		b.If(b.Eq(v, v), func() {
 			b.Store(work, b.Add(begin, l.count), v)
 			b.Assign(l.count, b.Add(l.count, loop.Int(1)))
@@ -207,7 +208,7 @@ func (x *selector) gapless() bool { return x.how == ir.Planes || x.step.Stored }
 // statistic writes statistic u of a line and reports whether it could: not if
 // selection ran into an order of values that it is slow for.
 func (x *selector) statistic(e *emitter, l line, u loop.Expr) loop.Expr {
-	b := e.b
+	b := e.B
 	q := x.orderAt(e, l, u)
 	b.If(b.Not(b.And(b.Ge(q, loop.Float(loop.F64, 0)), b.Le(q, loop.Float(loop.F64, 1)))), func() { b.Fail(BadOrder) }, nil)
 	done, result := b.Var("done", loop.Truth(true)), b.Var("result", loop.Float(loop.F64, math.NaN()))
@@ -221,33 +222,33 @@ func (x *selector) statistic(e *emitter, l line, u loop.Expr) loop.Expr {
 		low, high := x.values(e, l, r, done)
 		b.Assign(result, x.between(e, low, high, r.weight))
 	}, nil)
-	number := e.scalar(x.number)
+	number := e.Scalar(x.number)
 	at := b.Add(b.Mul(l.group, number), u)
 	if x.step.OrdersFirst {
-		at = b.Add(b.Mul(u, e.scalar(x.groups)), l.group)
+		at = b.Add(b.Mul(u, e.Scalar(x.groups)), l.group)
 	}
-	out := e.write(x.out)
+	out := e.Write(x.out)
 	b.Store(out, at, b.Cast(b.Elem(out).Compute(), result))
 	return done
 }
 
 // orderAt is order u of a line.
 func (x *selector) orderAt(e *emitter, l line, u loop.Expr) loop.Expr {
-	b := e.b
+	b := e.B
 	if x.step.Orders == nil {
 		return loop.Float(loop.F64, x.step.Order)
 	}
 	at := u
 	if x.step.PerLine {
-		at = b.Add(b.Mul(l.group, e.scalar(x.number)), u)
+		at = b.Add(b.Mul(l.group, e.Scalar(x.number)), u)
 	}
-	return b.Let("q", b.Load(e.read(x.input(x.step.Orders, 0, Values)), at))
+	return b.Let("q", b.Load(e.Read(x.input(x.step.Orders, 0, Values)), at))
 }
 
 // between interpolates on the extended reals: without weight it is exactly the one
 // end, and an infinity swallows a number on the other.
 func (x *selector) between(e *emitter, low, high, weight loop.Expr) loop.Expr {
-	b := e.b
+	b := e.B
 	half := loop.Float(loop.F64, 0.5)
 	one := loop.Float(loop.F64, 1)
 	distance := b.Let("distance", b.Sub(high, low))

@@ -31,7 +31,7 @@ func (e *emitter) stmt(st *state, s ir.Stmt) {
 // assign emits a leaf: a fold's step, an accumulation into memory, a store, or
 // an append.
 func (e *emitter) assign(st *state, s *ir.Assign) {
-	b := e.b
+	b := e.B
 	switch {
 	case s.Temp != nil:
 		r := s.Temp.Reduce
@@ -45,7 +45,7 @@ func (e *emitter) assign(st *state, s *ir.Assign) {
 	case s.LHS.Tensor.Work != nil:
 		e.insert(st, s)
 	case e.step.Result.Format.IsDense():
-		vals := e.write(e.result.Values)
+		vals := e.Write(e.Result.Values)
 		p := e.densePosition(st, s.LHS)
 		x := e.expr(st, s.Value)
 		if e.step.Scatter {
@@ -64,12 +64,12 @@ func (e *emitter) densePosition(st *state, lhs *ir.Access) loop.Expr {
 	t := e.step.Result
 	var p loop.Expr
 	for _, axis := range t.Format.Order() {
-		c := e.place(st, lhs.Indices[axis], e.dim(t, axis))
+		c := e.place(st, lhs.Indices[axis], e.Dim(t, axis))
 		if p == nil {
 			p = c
 			continue
 		}
-		p = e.b.Add(e.b.Mul(p, e.scalar(e.dim(t, axis))), c)
+		p = e.B.Add(e.B.Mul(p, e.Scalar(e.Dim(t, axis))), c)
 	}
 	if p == nil {
 		return loop.Int(0)
@@ -85,8 +85,8 @@ func (e *emitter) place(st *state, x ir.IndexExpr, n loop.ScalarID) loop.Expr {
 		panic("BUG: the result is written before its loops")
 	}
 	if x.Gather != nil {
-		b := e.b
-		b.If(b.Or(b.Lt(c, loop.Int(0)), b.Ge(c, e.scalar(n))), func() {
+		b := e.B
+		b.If(b.Or(b.Lt(c, loop.Int(0)), b.Ge(c, e.Scalar(n))), func() {
 			b.Fail("the value of %s, which says where %s is updated, %s", ir.ExprString(x.Gather), e.step.Result.Name, OutsideAxis)
 		}, nil)
 	}

@@ -44,7 +44,7 @@ func (k *kernel) tableAllocs(body ir.Stmt) []loop.Alloc {
 		return nil
 	}
 	eachTable(body, func(s *ir.Tabulate) {
-		t := &table{places: k.buffer(fmt.Sprintf("%s_places%d", s.Access.Tensor.Name, len(k.tables)), loop.U32, loop.Scratch), index: s.Index}
+		t := &table{places: k.Buffer(fmt.Sprintf("%s_places%d", s.Access.Tensor.Name, len(k.tables)), loop.U32, loop.Scratch), index: s.Index}
 		k.tables[s] = t
 		list = append(list, loop.Alloc{Buffer: t.places, Len: loop.SizeScalar(k.extent(s.Index)), Zero: true})
 	})
@@ -63,7 +63,7 @@ func (k *kernel) addTables(allocs []loop.Alloc, part int) {
 	} else {
 		s.PartitionAllocs = allocs
 	}
-	k.addStage(s)
+	k.AddStage(s)
 }
 
 // lookup is a table in use.
@@ -76,9 +76,9 @@ type lookup struct {
 func (e *emitter) tabulate(st *state, s *ir.Tabulate) {
 	c, known := st.cursors[s.Access]
 	if t := e.tables[s]; t != nil && known && c.level == len(s.Access.Tensor.Format.Physical())-1 {
-		b := e.b
+		b := e.B
 		begin, end := e.children(c)
-		crd, places := e.read(e.input(s.Access.Tensor, c.level, Coordinates)), e.write(t.places)
+		crd, places := e.Read(e.input(s.Access.Tensor, c.level, Coordinates)), e.Write(t.places)
 		b.For("p", begin, end, func(p loop.Expr) {
 			b.Store(places, b.LoadIndex(crd, p), b.Cast(loop.U32, b.Add(b.Sub(p, begin), loop.Int(1))))
 		})
@@ -126,9 +126,9 @@ func (w *walk) found(i loop.Expr, list []*iterator, cursors []cursor, body func(
 		body(cursors)
 		return
 	}
-	b, it := w.b, list[0]
+	b, it := w.B, list[0]
 	l := w.lookups[it.access]
-	place := b.Let("place", b.LoadIndex(w.write(l.places), i))
+	place := b.Let("place", b.LoadIndex(w.Write(l.places), i))
 	b.If(b.Ne(place, loop.Int(0)), func() {
 		at := b.Let("p_"+it.access.Tensor.Name, b.Add(l.begin, b.Sub(place, loop.Int(1))))
 		w.found(i, list[1:], append(cursors[:len(cursors):len(cursors)], it.child(at, nil, nil)), body)

@@ -23,7 +23,7 @@ func (x *lineSort) roomForFirst(k int64) loop.SizeExpr {
 // gather brings the elements of a line into order, or as many as the result keeps: into the sorter's buffers, from list
 // on. element calls put, where element p is one to be sorted, with its key and its coordinate.
 func (x *lineSort) gather(e *emitter, list, begin, end loop.Expr, element func(p loop.Expr, put func(v, place loop.Expr))) {
-	b := e.b
+	b := e.B
 	held := b.Var("held", loop.Int(0))
 	if x.step.First == 0 {
 		b.For("p", begin, end, func(p loop.Expr) {
@@ -32,7 +32,7 @@ func (x *lineSort) gather(e *emitter, list, begin, end loop.Expr, element func(p
 		x.sorter.sort(e, list, held)
 		return
 	}
-	room, kept := e.scalar(x.room), e.scalar(x.kept)
+	room, kept := e.Scalar(x.room), e.Scalar(x.kept)
 	sorted := b.Var("sorted", loop.Int(0)) // how many of them are: none at first, then as many as are kept
 	last := b.Var("last", constant(tensor.Zero(tensor.DType(x.typ))))
 	p := b.Var("p", begin)
@@ -48,7 +48,7 @@ func (x *lineSort) gather(e *emitter, list, begin, end loop.Expr, element func(p
 		b.Assign(held, b.Min(held, kept))
 		b.Assign(sorted, held)
 		b.If(b.Lt(p, end), func() {
-			b.Assign(last, b.Load(e.write(x.sorter.keys[0]), b.Sub(b.Add(list, sorted), loop.Int(1))))
+			b.Assign(last, b.Load(e.Write(x.sorter.keys[0]), b.Sub(b.Add(list, sorted), loop.Int(1))))
 		}, nil)
 	})
 }

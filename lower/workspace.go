@@ -5,6 +5,7 @@ import (
 
 	"github.com/lacuna-sparse/lacuna/ir"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
+	"github.com/lacuna-sparse/lacuna/lower/emit"
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
@@ -90,7 +91,7 @@ func (k *kernel) prepareWorkspaces(body ir.Stmt) {
 			masked = ", masked by " + s.Mask.Tensor.Name
 		}
 		for axis := range w.vars {
-			w.crd = append(w.crd, k.buffer(fmt.Sprintf("%s_crd%d", s.Tensor.Name, axis), k.opts.Coordinates, loop.Scratch))
+			w.crd = append(w.crd, k.Buffer(fmt.Sprintf("%s_crd%d", s.Tensor.Name, axis), k.opts.Coordinates, loop.Scratch))
 		}
 		switch k.opts.Workspace {
 		case DenseWorkspace:
@@ -104,12 +105,12 @@ func (k *kernel) prepareWorkspaces(body ir.Stmt) {
 			w.store = &sortStore{}
 		}
 		if w.store.bounded() {
-			w.capacity = k.newScalar(s.Tensor.Name+"_capacity", false)
-			w.shift = k.newScalar(s.Tensor.Name+"_shift", false)
+			w.capacity = k.NewScalar(s.Tensor.Name+"_capacity", false)
+			w.shift = k.NewScalar(s.Tensor.Name+"_shift", false)
 		}
 		w.store.prepare(k, w)
 		k.workspaces = append(k.workspaces, w)
-		k.notes = append(k.notes, fmt.Sprintf("%s: %s workspace over %s%s", s.Tensor.Name, k.opts.Workspace, indexNames(w.vars), masked))
+		k.Notes = append(k.Notes, fmt.Sprintf("%s: %s workspace over %s%s", s.Tensor.Name, k.opts.Workspace, indexNames(w.vars), masked))
 	})
 }
 
@@ -152,7 +153,7 @@ func (k *kernel) workspaceOf(t *ir.Tensor) *workspace {
 func (k *kernel) keys(w *workspace) loop.SizeExpr {
 	var n loop.SizeExpr = loop.SizeConst(1)
 	for _, v := range w.vars {
-		n = sizeTimes(n, loop.SizeScalar(k.extent(v)))
+		n = emit.Times(n, loop.SizeScalar(k.extent(v)))
 	}
 	return n
 }
@@ -166,7 +167,7 @@ func (e *emitter) workspace(st *state, s *ir.Workspace) {
 	}
 	if e.bound != nil && e.bound.masks != nil {
 		it := e.maskEntries(st, s)
-		e.b.Assign(e.bound.masks, e.b.Add(e.bound.masks, e.b.Sub(it.end, it.begin)))
+		e.B.Assign(e.bound.masks, e.B.Add(e.bound.masks, e.B.Sub(it.end, it.begin)))
 		return
 	}
 	if e.bound != nil {
@@ -183,7 +184,7 @@ func (e *emitter) workspace(st *state, s *ir.Workspace) {
 	if e.plainCopy(st, s) {
 		if e.counting() {
 			last := len(e.out.segments) - 1
-			e.b.Assign(e.out.current[last], e.b.Add(e.out.current[last], w.store.drain(e, w, nil)))
+			e.B.Assign(e.out.current[last], e.B.Add(e.out.current[last], w.store.drain(e, w, nil)))
 			return
 		}
 		if w.store.complete() {
@@ -206,11 +207,11 @@ func (e *emitter) copyOut(st *state, s *ir.Workspace, w *workspace) {
 		inner := st.clone()
 		inner.index[f.Index] = key
 		inner.cursors[a] = cursor{access: a, level: len(a.Tensor.Format.Physical()), pos: p}
-		inner.values[a] = e.b.Let(a.Tensor.Name, e.b.Load(e.read(w.store.values()), w.store.visited(e, p, key)))
+		inner.values[a] = e.B.Let(a.Tensor.Name, e.B.Load(e.Read(w.store.values()), w.store.visited(e, p, key)))
 		e.withResult(inner, func() { e.stmt(inner, leaf) })
 	})
 	if !e.quiet {
-		e.kernel.notes = append(e.kernel.notes, fmt.Sprintf("%s: %s, by entries", f.Index.Name, w.tensor.Name))
+		e.kernel.Notes = append(e.kernel.Notes, fmt.Sprintf("%s: %s, by entries", f.Index.Name, w.tensor.Name))
 	}
 }
 
@@ -235,7 +236,7 @@ func (e *emitter) maskEntries(st *state, s *ir.Workspace) *iterator {
 	if c.level != len(s.Mask.Tensor.Format.Physical())-1 {
 		panic("BUG: the mask " + ir.ExprString(s.Mask) + " is not resolved outside its workspace")
 	}
-	it := &iterator{cursor: c, stride: 1, crd: e.read(e.input(s.Mask.Tensor, c.level, Coordinates))}
+	it := &iterator{cursor: c, stride: 1, crd: e.Read(e.input(s.Mask.Tensor, c.level, Coordinates))}
 	it.begin, it.end = e.children(c)
 	return it
 }
@@ -260,7 +261,7 @@ func (e *emitter) plainCopy(st *state, s *ir.Workspace) bool {
 // insert emits the leaf of a producer: it folds a value into an entry, where the
 // operands' patterns say that there is one.
 func (e *emitter) insert(st *state, s *ir.Assign) {
-	b, w := e.b, e.workspaceOf(s.LHS.Tensor)
+	b, w := e.B, e.workspaceOf(s.LHS.Tensor)
 	cond := loop.Expr(loop.Truth(true))
 	if sup := e.alg.Stored(s.Value, leaves{e: e, st: st}); isIdentity(w.tensor.Work.Fold, sup.Background) {
 		cond = e.holds(sup.Set, func(at ir.Atom) loop.Expr { return e.atoms[at].flag })
@@ -283,7 +284,7 @@ func (e *emitter) insert(st *state, s *ir.Assign) {
 			if x.Plain() == nil {
 				c = e.place(inner, x, n)
 			}
-			key = b.Add(b.Mul(key, e.scalar(n)), c)
+			key = b.Add(b.Mul(key, e.Scalar(n)), c)
 		}
 		key = b.Let("key", key)
 		if e.counting() {
@@ -301,15 +302,15 @@ func isIdentity(f ir.Fold, x ir.Expr) bool {
 
 // list stores the coordinates of the p-th entry.
 func (e *emitter) list(w *workspace, p, key loop.Expr) {
-	b := e.b
+	b := e.B
 	for axis := len(w.vars) - 1; axis >= 0; axis-- {
 		c := key
 		if axis > 0 {
-			n := e.scalar(e.extent(w.vars[axis]))
+			n := e.Scalar(e.extent(w.vars[axis]))
 			c = b.Rem(key, n)
 			key = b.Let("key", b.Div(key, n))
 		}
-		crd := e.write(w.crd[axis])
+		crd := e.Write(w.crd[axis])
 		b.Store(crd, p, b.Cast(b.Elem(crd), c))
 	}
 }

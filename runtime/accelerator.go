@@ -7,7 +7,6 @@ import (
 	"unsafe"
 
 	"github.com/lacuna-sparse/lacuna/ir/loop"
-	"github.com/lacuna-sparse/lacuna/ir/loop/grid"
 	"github.com/lacuna-sparse/lacuna/ir/loop/lib"
 )
 
@@ -96,25 +95,25 @@ type gridProgram struct {
 	lasting lasting
 }
 
-// compileGrid makes an executable that runs on an accelerator.
-func compileGrid(ctx context.Context, engine string, p *loop.Program, device accelerator, o grid.Options) (*Executable, error) {
+// compileGrid makes an executable that runs on an accelerator of a program whose functions
+// are all run by grids.
+func compileGrid(ctx context.Context, engine string, p *loop.Program, device accelerator) (*Executable, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
 	if err := p.Verify(lib.Lookup); err != nil {
 		return nil, &ProgramError{Program: p.Name, Err: err}
 	}
-	mapped := grid.Map(p, o)
-	if err := mapped.Verify(lib.Lookup); err != nil {
-		return nil, &ProgramError{Program: p.Name, Err: fmt.Errorf("BUG: the mapping to grids broke a rule: %w", err)}
+	if err := checkMapped(engine, p); err != nil {
+		return nil, err
 	}
-	plan := newPlan(mapped)
+	plan := newPlan(p)
 	g := &gridProgram{device: device, lasting: findLasting(plan)}
 	for _, f := range plan.funcs {
 		g.fails = g.fails || len(f.Fails) > 0
 	}
 	var err error
-	g.kernels, err = device.kernels(ctx, mapped, plan.funcs)
+	g.kernels, err = device.kernels(ctx, p, plan.funcs)
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return nil, ctx.Err()
@@ -124,6 +123,17 @@ func compileGrid(ctx context.Context, engine string, p *loop.Program, device acc
 	x := newExecutable(engine, plan, nil, newAllocator())
 	x.grid = g
 	return x, nil
+}
+
+// checkMapped refuses a program that was not mapped to a GPU's threads.
+func checkMapped(engine string, p *loop.Program) error {
+	for i := range p.Stages {
+		if s := &p.Stages[i]; s.Func != nil && s.Func.Grid == nil {
+			return &ProgramError{Program: p.Name, Err: fmt.Errorf(
+				"engine %s: stage %s has a function of chunks, where one of a grid is expected: map the program to a GPU's threads first", engine, s.Name)}
+		}
+	}
+	return nil
 }
 
 // gridRun is a run on an accelerator. It is part of a state, and used again.

@@ -46,7 +46,7 @@ func onDevice[E any](t testing.TB, e Engine, s []E) *Resident {
 // deviceSpmv is y = A x for A = [[1 0 2] [0 3 0]] on a device; x has the given length.
 func deviceSpmv(t testing.TB, e Engine, n int) (*Executable, *Bindings) {
 	t.Helper()
-	x, err := e.Compile(t.Context(), spmvProgram(t))
+	x, err := e.Compile(t.Context(), forEngine(e, spmvProgram(t)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -168,7 +168,7 @@ func TestDeviceCancellation(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	e := stopping{newSimulated(simulatedMemory), cancel, new(int)}
-	x, err := compileGrid(t.Context(), SimulatedName, filterProgram(t), e, simulatedOptions)
+	x, err := compileGrid(t.Context(), SimulatedName, forEngine(e, filterProgram(t)), e)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -271,7 +271,7 @@ func TestDeviceBindings(t *testing.T) {
 // What is written in place is the caller's memory, not a copy on the device.
 func TestDeviceInOut(t *testing.T) {
 	e := newSimulated(simulatedMemory)
-	x, err := e.Compile(t.Context(), scaleProgram(t))
+	x, err := e.Compile(t.Context(), forEngine(e, scaleProgram(t)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -309,7 +309,7 @@ func TestLaunchesOfProducts(t *testing.T) {
 			y[i] = s
 		}
 	}`)
-	x, err := compileGrid(t.Context(), SimulatedName, p, e, simulatedOptions)
+	x, err := compileGrid(t.Context(), SimulatedName, forEngine(e, p), e)
 	if err != nil {
 		t.Fatal(err)
 	}

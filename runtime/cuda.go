@@ -18,7 +18,6 @@ import (
 	"github.com/lacuna-sparse/lacuna/internal/diskcache"
 	"github.com/lacuna-sparse/lacuna/internal/llvm"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
-	"github.com/lacuna-sparse/lacuna/ir/loop/grid"
 )
 
 // DeviceEnv names the environment variable that says which GPU the CUDA engine
@@ -115,7 +114,7 @@ func (e *cudaEngine) codeFingerprint() string {
 }
 
 func (e *cudaEngine) Compile(ctx context.Context, p *loop.Program) (*Executable, error) {
-	return compileGrid(ctx, e.Name(), p, e, grid.Options{})
+	return compileGrid(ctx, e.Name(), p, e)
 }
 
 // cudaKernel is a function on the device. The code becomes better once (tiers.go).

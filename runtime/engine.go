@@ -39,7 +39,8 @@ type Engine interface {
 	// Fingerprint names everything besides the program that compiled code
 	// depends on: engine, compiler version, processor. It is part of cache keys.
 	Fingerprint() string
-	// Compile makes a program ready to run. The program must not be changed
+	// Compile makes a program ready to run, as it is: where OnGrids holds, all its functions
+	// are grid functions already (package lower/gpu). The program must not be changed
 	// afterwards. Errors are *ProgramError, which wraps the verifier's or the
 	// code generator's, or the context's.
 	Compile(ctx context.Context, p *loop.Program) (*Executable, error)
@@ -73,8 +74,7 @@ func EngineByName(name string, notice func(string)) (Engine, error) {
 	return nil, fmt.Errorf("%w %q: want auto, interp, cpu or cuda", ErrUnknownEngine, name)
 }
 
-// OnGrids reports whether an engine shares loops among the threads of grids, as a GPU
-// does.
+// OnGrids reports whether an engine runs programs of grid functions, as a GPU does.
 func OnGrids(e Engine) bool {
 	switch e.(type) {
 	case *cudaEngine, simulated:

@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/lacuna-sparse/lacuna/ir/loop"
+	"github.com/lacuna-sparse/lacuna/lower/gpu"
 )
 
 // eachEngine runs a test on every engine that is there.
@@ -30,11 +31,35 @@ func eachEngine(t *testing.T, test func(t *testing.T, e Engine)) {
 
 func mustCompile(t testing.TB, e Engine, p *loop.Program) *Executable {
 	t.Helper()
-	x, err := e.Compile(context.Background(), p)
+	x, err := e.Compile(context.Background(), forEngine(e, p))
 	if err != nil {
 		t.Fatal(err)
 	}
 	return x
+}
+
+// forEngine is a program as an engine takes it: mapped to the threads of a GPU for one of those.
+func forEngine(e Engine, p *loop.Program) *loop.Program {
+	switch {
+	case e.Name() == SimulatedName:
+		return gpu.Map(p, gpu.Simulated)
+	case OnGrids(e):
+		return gpu.Map(p, gpu.Options{})
+	}
+	return p
+}
+
+// Engines for GPUs map nothing: they refuse what is not mapped.
+func TestGPURefusesChunks(t *testing.T) {
+	p := scaleProgram(t)
+	_, err := Simulated().Compile(t.Context(), p)
+	_, printed := Inspect(p, PTXText)
+	for _, err := range []error{err, printed} {
+		var refused *ProgramError
+		if !errors.As(err, &refused) || !strings.Contains(err.Error(), "has a function of chunks") {
+			t.Errorf("got %v, want a refusal", err)
+		}
+	}
 }
 
 func mustRun(t testing.TB, x *Executable, b *Bindings, o Options) *Results {
@@ -256,16 +281,18 @@ func TestAutoSaysWhatIsMissing(t *testing.T) {
 func TestInspectWithoutLLVM(t *testing.T) {
 	t.Setenv("LACUNA_LLVM", "/nowhere/libLLVM.so")
 	for form, engine := range map[Text]string{OptimisedText: CPUName, AssemblyText: CPUName, PTXText: CUDAName} {
-		_, err := Inspect(scaleProgram(t), form)
+		p := scaleProgram(t)
+		if form == PTXText {
+			p = gpu.Map(p, gpu.Options{})
+		}
+		_, err := Inspect(p, form)
 		var missing *UnavailableError
 		if !errors.As(err, &missing) || missing.Engine != engine {
 			t.Errorf("form %d: error %v, want one of the engine %s", form, err, engine)
 		}
 	}
-	for _, form := range []Text{LLVMText, GridsText} {
-		if _, err := Inspect(scaleProgram(t), form); err != nil {
-			t.Errorf("form %d needs no LLVM: %v", form, err)
-		}
+	if _, err := Inspect(scaleProgram(t), LLVMText); err != nil {
+		t.Errorf("form %d needs no LLVM: %v", LLVMText, err)
 	}
 }
 

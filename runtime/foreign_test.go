@@ -64,7 +64,7 @@ func TestCUDAOn(t *testing.T) {
 		t.Errorf("what was brought over came back otherwise: %v", err)
 	}
 
-	x, err := e.Compile(t.Context(), scaleProgram(t))
+	x, err := e.Compile(t.Context(), forEngine(e, scaleProgram(t)))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,11 +7,10 @@ import (
 	"github.com/lacuna-sparse/lacuna/codegen/ptx"
 	"github.com/lacuna-sparse/lacuna/internal/llvm"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
-	"github.com/lacuna-sparse/lacuna/ir/loop/grid"
 	"github.com/lacuna-sparse/lacuna/ir/loop/lib"
 )
 
-// Text is a form in which the CPU engine can show a program.
+// Text is a form in which an engine can show a program.
 type Text uint8
 
 // The forms of a program that LLVM can print.
@@ -19,18 +18,17 @@ const (
 	LLVMText      Text = iota // LLVM IR as it is handed to LLVM
 	OptimisedText             // LLVM IR after optimisation
 	AssemblyText              // assembly of the host processor
-	GridsText                 // the program of grids that a GPU runs, with the mapping of each stage
-	PTXText                   // its PTX, for the oldest architecture that kernels are made for
+	PTXText                   // PTX of a program for a GPU, for the oldest architecture that kernels are made for
 )
 
-// Inspect prints what an engine makes of a program: the CPU engine or, of GridsText and
-// PTXText, a GPU's. LLVMText and GridsText need no LLVM; without one the other forms are an *UnavailableError.
+// Inspect prints what an engine makes of a program: the CPU engine or, of PTXText, a GPU's.
+// LLVMText needs no LLVM; without one the other forms are an *UnavailableError.
 func Inspect(p *loop.Program, form Text) (string, error) {
 	if err := p.Verify(lib.Lookup); err != nil {
 		return "", &ProgramError{Program: p.Name, Err: err}
 	}
-	if form == GridsText || form == PTXText {
-		return inspectGrids(p, form)
+	if form == PTXText {
+		return inspectPTX(p)
 	}
 	funcs := uniqueNames(newPlan(p).funcs)
 	text, err := cpu.Emit(p.Name, funcs, lib.Lookup)
@@ -55,17 +53,12 @@ func Inspect(p *loop.Program, form Text) (string, error) {
 	return "", fmt.Errorf("unknown form %d of a program", form)
 }
 
-// inspectGrids prints what a GPU runs of a verified program.
-func inspectGrids(p *loop.Program, form Text) (string, error) {
-	mapped := grid.Map(p, grid.Options{})
-	if form == GridsText {
-		text := mapped.String()
-		if how := grid.Mappings(mapped); how != "" {
-			text = "mappings:\n" + how + "\n" + text
-		}
-		return text, nil
+// inspectPTX prints the PTX of a verified program for a GPU.
+func inspectPTX(p *loop.Program) (string, error) {
+	if err := checkMapped(CUDAName, p); err != nil {
+		return "", err
 	}
-	funcs := uniqueNames(newPlan(mapped).funcs)
+	funcs := uniqueNames(newPlan(p).funcs)
 	if len(funcs) == 0 {
 		return "", nil // nothing is computed
 	}

@@ -58,7 +58,7 @@ func rankProgram(t testing.TB) *loop.Program {
 // later ones with other values, and gone with the array.
 func TestRememberedParts(t *testing.T) {
 	e := newSimulated(simulatedMemory)
-	x, err := e.Compile(t.Context(), rankProgram(t))
+	x, err := e.Compile(t.Context(), forEngine(e, rankProgram(t)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -130,7 +130,7 @@ func TestRememberedParts(t *testing.T) {
 // What somebody else may change is not relied on.
 func TestForeignArraysAreNotRemembered(t *testing.T) {
 	e := newSimulated(simulatedMemory)
-	x, err := e.Compile(t.Context(), rankProgram(t))
+	x, err := e.Compile(t.Context(), forEngine(e, rankProgram(t)))
 	if err != nil {
 		t.Fatal(err)
 	}

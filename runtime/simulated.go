@@ -9,7 +9,6 @@ import (
 
 	"github.com/lacuna-sparse/lacuna/codegen/interp"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
-	"github.com/lacuna-sparse/lacuna/ir/loop/grid"
 	"github.com/lacuna-sparse/lacuna/ir/loop/lib"
 )
 
@@ -30,11 +29,8 @@ type simulated struct{ memory *simulatedBlocks }
 func (simulated) Name() string        { return SimulatedName }
 func (simulated) Fingerprint() string { return SimulatedName }
 
-// Blocks of two warps and few workers, so that small data takes every way.
-var simulatedOptions = grid.Options{Threads: 64, Workers: 96, LongRow: 1, Few: 1 << 10, Scatter: 8}
-
 func (e simulated) Compile(ctx context.Context, p *loop.Program) (*Executable, error) {
-	return compileGrid(ctx, e.Name(), p, e, simulatedOptions)
+	return compileGrid(ctx, e.Name(), p, e)
 }
 
 func (simulated) kernels(ctx context.Context, _ *loop.Program, funcs []*loop.Func) ([]gridKernel, error) {

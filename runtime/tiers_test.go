@@ -72,7 +72,7 @@ func TestKernelsThatAreNotImproved(t *testing.T) {
 	if list := files(t, disk, gpuKind); len(list) != 0 {
 		t.Errorf("%d programs are on disk", len(list))
 	}
-	if _, err := e.Compile(t.Context(), scaleProgram(t)); err == nil || !strings.Contains(err.Error(), "closed") {
+	if _, err := e.Compile(t.Context(), forEngine(e, scaleProgram(t))); err == nil || !strings.Contains(err.Error(), "closed") {
 		t.Errorf("got %v from an engine that was closed", err)
 	}
 }

@@ -6,9 +6,9 @@ import (
 
 	"github.com/lacuna-sparse/lacuna/ir"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
-	"github.com/lacuna-sparse/lacuna/ir/loop/grid"
 	"github.com/lacuna-sparse/lacuna/lang"
 	"github.com/lacuna-sparse/lacuna/lower"
+	"github.com/lacuna-sparse/lacuna/lower/gpu"
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
@@ -312,7 +312,7 @@ func (k *linker) addStage(s loop.Stage) {
 	for i, id := range s.Bufs {
 		p.Buffers[id].Elem = s.Func.Bufs[i].Elem // which may move values as integers
 	}
-	mapped := grid.Map(&p, grid.Options{})
+	mapped := gpu.Map(&p, gpu.Options{})
 	k.loops.Partitions = nil // of this stage
 	k.loops.Scalars = mapped.Scalars
 	k.loops.Buffers = append(k.loops.Buffers, mapped.Buffers[len(k.loops.Buffers):]...)

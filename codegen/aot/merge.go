@@ -7,25 +7,25 @@ import (
 
 	"github.com/lacuna-sparse/lacuna/ir"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
-	"github.com/lacuna-sparse/lacuna/ir/loop/grid"
 	"github.com/lacuna-sparse/lacuna/ir/loop/lib"
 	"github.com/lacuna-sparse/lacuna/lower"
+	"github.com/lacuna-sparse/lacuna/lower/convert"
+	"github.com/lacuna-sparse/lacuna/lower/gpu"
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
 // join adds the stages of a lowered step, which makes the tensor to of the given shape.
 // bound gives the values of the scalars that a caller would bind.
 func (k *linker) join(low *lower.Kernel, to *ir.Tensor, shape []loop.SizeExpr, bound func(lower.Scalar) loop.SizeExpr) error {
-	if err := low.Program.Verify(lib.Lookup); err != nil {
-		return err
-	}
 	if k.in.Grids {
 		mapped := *low
-		mapped.Program = grid.Map(low.Program, grid.Options{})
-		if err := mapped.Program.Verify(lib.Lookup); err != nil {
-			return fmt.Errorf("BUG: the mapping to grids broke a rule: %w", err)
+		var err error
+		if mapped.Program, err = gpu.Lower(low.Program, gpu.Options{}); err != nil {
+			return err
 		}
 		low = &mapped
+	} else if err := low.Program.Verify(lib.Lookup); err != nil {
+		return err
 	}
 	m := &merger{linker: k, low: low, scalars: map[loop.ScalarID]loop.SizeExpr{}, buffers: make([]loop.BufferID, len(low.Program.Buffers))}
 	for _, s := range low.Scalars {
@@ -256,7 +256,7 @@ func (k *linker) convert(s *ir.Convert) error {
 	k.narrow(s.From.Name, from.dims)
 	k.wider = k.countedWide(s, from)
 	defer func() { k.wider = false }()
-	low, err := lower.Convert(s.From, s.To, k, lower.ConvertOptions{Grain: k.in.Grain, Keep: s.Keeps(), Path: path, Grids: k.in.Grids})
+	low, err := convert.Lower(s.From, s.To, k, convert.Options{Grain: k.in.Grain, Keep: s.Keeps(), Path: path, Grids: k.in.Grids})
 	if err != nil {
 		return err
 	}
@@ -283,12 +283,12 @@ func tooMany(name string) string {
 // anyPath is a path of a conversion that does for operands of any size: where one axis
 // is sorted by, and the target has a pointer for each of its coordinates, a counting pass with
 // a counter for each; else, and on grids, radix passes over all bits that coordinates may have.
-func (k *linker) anyPath(from, to tensor.Format, dt tensor.DType) (lower.Path, error) {
-	data := lower.Data{Shape: slices.Repeat([]int64{1}, from.Rank()), DType: dt, Entries: 1, Threads: 1}
+func (k *linker) anyPath(from, to tensor.Format, dt tensor.DType) (convert.Path, error) {
+	data := convert.Data{Shape: slices.Repeat([]int64{1}, from.Rank()), DType: dt, Entries: 1, Threads: 1}
 	if k.in.Grids {
 		data.Threads, data.Grids = 0, true
 	}
-	path, _ := lower.ChoosePath(from, to, data)
+	path, _ := convert.ChoosePath(from, to, data)
 	if path.None() || !k.in.Grids && path.Axes == 1 && to.Physical()[0].Kind == tensor.DenseLevel {
 		return path, nil
 	}
@@ -298,7 +298,7 @@ func (k *linker) anyPath(from, to tensor.Format, dt tensor.DType) (lower.Path, e
 			data.Shape[axis] = 1 << 62
 		}
 	}
-	path, ok := lower.ChoosePath(from, to, data)
+	path, ok := convert.ChoosePath(from, to, data)
 	if !ok {
 		return path, &UnsupportedError{fmt.Sprintf("the conversion of %s to %s, which would take too many passes", from, to), "convert the operand beforehand"}
 	}

@@ -8,8 +8,8 @@ import (
 	"github.com/lacuna-sparse/lacuna/codegen/ptx"
 	"github.com/lacuna-sparse/lacuna/internal/llvm"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
-	"github.com/lacuna-sparse/lacuna/ir/loop/grid"
 	"github.com/lacuna-sparse/lacuna/ir/loop/lib"
+	"github.com/lacuna-sparse/lacuna/lower/gpu"
 	"github.com/lacuna-sparse/lacuna/runtime"
 )
 
@@ -40,9 +40,9 @@ func (e *translated) Compile(ctx context.Context, p *loop.Program) (*runtime.Exe
 	if slices.ContainsFunc(p.Stages, func(s loop.Stage) bool { return s.Copies != nil }) {
 		return e.Engine.Compile(ctx, p) // programs for grids have no stages that update copies
 	}
-	mapped := grid.Map(p, grid.Options{})
-	if err := mapped.Verify(lib.Lookup); err != nil {
-		return nil, fmt.Errorf("mapped to grids: %w\n%s", err, mapped)
+	mapped, err := gpu.Lower(p, gpu.Options{})
+	if err != nil {
+		return nil, fmt.Errorf("mapped to a GPU: %w\n%s", err, p)
 	}
 	var quick, careful []*loop.Func
 	add := func(list []*loop.Func, f *loop.Func, i int) []*loop.Func {

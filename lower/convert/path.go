@@ -1,0 +1,352 @@
+package convert
+
+import (
+	"fmt"
+	"math/bits"
+	"strings"
+
+	"github.com/lacuna-sparse/lacuna/lower/emit"
+	"github.com/lacuna-sparse/lacuna/tensor"
+)
+
+// Path is how a conversion brings entries into the target's order. It depends on
+// extents and the number of entries, which kernels do not: a caller chooses it
+// for the data at hand, and keeps the kernels of each.
+type Path struct {
+	// Axes is the number of the target's outermost levels by whose coordinates
+	// entries are sorted, stably; the source is in order by the rest.
+	Axes int
+	// Buckets: one counting pass, with a bucket for each combination of those
+	// coordinates.
+	Buckets bool
+	// Group, when not 0, is for entries that go to places far apart: a pass first
+	// brings those together that go to places near each other, by so many of
+	// the upper bits of the bucket's number or of the first word. It costs a
+	// move and makes almost every access of the others a hit in the cache.
+	Group int
+	// Words hold the coordinates of an entry while it is moved more than once,
+	// the outermost level's first. Without Buckets, the first words, of the
+	// Axes, are sorted by; all others are carried.
+	Words []Word
+	// Rows is for a list that becomes the rows of a matrix: it is sorted by the
+	// bits of the column, in the passes of the word, and then by row; if Group is
+	// not 0, within groups of rows.
+	Rows bool
+	// Alone is for one thread, or few entries: passes have one chunk, and so one set
+	// of counters, which are the positions of the result where it has such. Entries
+	// go where they would without.
+	Alone bool
+	// Chunks, when not 0, is the most chunks of a pass. Where two chunks write next to each
+	// other, threads take lines of the cache from each other, so there are not many more than threads.
+	Chunks int
+}
+
+// Word packs the coordinates of some axes into an integer.
+type Word struct {
+	Axes int
+	Wide bool // 64 bits rather than 32
+	// Passes is the number of counting passes that sort by this word, each by
+	// Bits of it.
+	Passes, Bits int
+}
+
+// None reports whether entries need no sorting.
+func (p Path) None() bool { return p.Axes == 0 }
+
+// Passes is the number of times that every entry is moved.
+func (p Path) Passes() int {
+	n := 0
+	if p.Buckets || p.Rows {
+		n++
+	}
+	if p.Group > 0 {
+		n++
+	}
+	for _, w := range p.Words {
+		n += w.Passes
+	}
+	return n
+}
+
+// String describes the path; equal paths have equal descriptions.
+func (p Path) String() string {
+	if p.Alone {
+		p.Alone = false
+		return p.String() + ", by one thread"
+	}
+	if n := p.Chunks; n > 0 {
+		p.Chunks = 0
+		return fmt.Sprintf("%s, in up to %d chunks", p.String(), n)
+	}
+	switch {
+	case p.None():
+		return "in order"
+	case p.Buckets && p.Group == 0:
+		return fmt.Sprintf("sorted by the coordinates of %d axes in one counting pass", p.Axes)
+	}
+	what := "sorted by radix: "
+	var parts []string
+	switch {
+	case p.Buckets:
+		what = fmt.Sprintf("grouped by %d bits, then sorted by the coordinates of %d axes in one counting pass: ", p.Group, p.Axes)
+	case p.Rows:
+		what = "sorted by radix, then in one counting pass by row: "
+		if p.Group > 0 {
+			what = fmt.Sprintf("grouped by %d bits of the row, then within groups ", p.Group) + what
+		}
+	case p.Group > 0:
+		what = fmt.Sprintf("grouped by %d bits, then sorted within groups by radix: ", p.Group)
+	}
+	for _, w := range p.Words {
+		width := 32
+		if w.Wide {
+			width = 64
+		}
+		if w.Passes == 0 {
+			parts = append(parts, fmt.Sprintf("%d axes carried in %d bits", w.Axes, width))
+			continue
+		}
+		parts = append(parts, fmt.Sprintf("%d axes in %d bits by %d passes of %d", w.Axes, width, w.Passes, w.Bits))
+	}
+	return what + strings.Join(parts, ", ")
+}
+
+// Limits of the counting passes. A pass over more buckets than maxBuckets misses
+// the caches and the page tables with every entry it moves, so several passes
+// over fewer are faster; so are they when the buckets outnumber the entries.
+const (
+	maxBuckets    = 1 << 20
+	fewBuckets    = 1 << 12
+	digitBits     = 10      // of a radix pass: its buckets' ends stay in the first caches
+	groupBits     = 8       // of a pass that groups
+	farBuckets    = 1 << 13 // from so many in use at a time, grouping pays,
+	manyEntries   = 1 << 16 // if there are so many entries
+	groupEntries  = 1 << 12 // of a group that is sorted in the cache
+	maxGroupBits  = 11
+	localBits     = 10 // of a radix pass over a group
+	gridDigitBits = 8  // of a radix pass by thousands of warps, with counters each
+	maxSortMoves  = 24 // from here on a conversion is not worth a kernel
+	// Up to so many entries one thread is done with a pass, of tens of microseconds,
+	// before two threads that write next to each other are, and have counters of their own.
+	aloneEntries = 1 << 17
+	// Groups are sorted by one thread each, which pays from fewer entries on.
+	aloneGrouped = 1 << 16
+	// So many chunks for each thread even out what slows one of them down.
+	chunksPerThread = 4
+)
+
+// Limits of the path for rows.
+const (
+	// Entries of 12 or 16 bytes, read from one place and written to another: so
+	// many stay in a second-level cache of 2 MiB or nearly so, and need no groups.
+	nearEntries = 1 << 17
+	// Groups of 16384 take a quarter to half of such a cache.
+	rowGroupEntries = 1 << 14
+	// Counters of a pass over digits of the column take 32 KiB, and less time
+	// than the entries of a group.
+	rowDigitBits = 13
+	// With more rows an entry most of the time would go into empty rows.
+	rowsPerEntry = 4
+)
+
+// Data is what the choice of a path looks at.
+type Data struct {
+	Shape   []int64
+	Entries int64
+	Order   EntryOrder
+	DType   tensor.DType
+	Threads int   // that the kernel will run on; 0: not known
+	Grain   int64 // as in Options
+	// Grids: the kernel runs on thousands of threads. Few buckets then matter more
+	// than few passes, and groups do not, as no thread's entries stay in a cache.
+	Grids bool
+	// Spread estimates over how many coordinates of an axis a few consecutive
+	// entries spread; nil or a result of 0 where nobody knows.
+	Spread func(axis int) int64
+}
+
+// alone reports whether one thread does all passes: where there are no others, or too
+// few entries for that many threads.
+func (d *Data) alone() bool {
+	switch {
+	case d.Threads == 1:
+		return true
+	case d.Grain > 0 || d.Grids:
+		return false
+	}
+	return d.Entries < 2*emit.ChunkGrain || d.Threads > 0 && d.Entries <= aloneEntries*2/int64(d.Threads)
+}
+
+// aloneInGroups is alone for entries that are grouped and then sorted within groups.
+func (d *Data) aloneInGroups() bool { return d.alone() && (d.Threads == 1 || d.Entries < aloneGrouped) }
+
+// share notes for how many threads the path is.
+func (p *Path) share(d *Data, alone bool) {
+	if p.Alone = alone; alone || d.Threads == 0 || d.Grids {
+		return
+	}
+	p.Chunks = min(chunksPerThread*d.Threads, maxParts)
+}
+
+// ChoosePath chooses the path of a conversion. It is not ok if there would be so
+// many passes that a kernel is of no use.
+func ChoosePath(from, to tensor.Format, d Data) (p Path, ok bool) {
+	if to.IsDense() {
+		return Path{}, true
+	}
+	axes, carried := sortedAxes(from, to, d.Order)
+	if len(axes) == 0 {
+		return Path{}, true
+	}
+	p.Axes = len(axes)
+	p.share(&d, d.alone())
+	if d.Order == Unordered && !d.Grids && hasRows(to) && canSumMoved(d.DType) {
+		if rows, ok := rowPath(axes, d); ok {
+			return rows, true
+		}
+	}
+	if d.Order == Unordered {
+		if d.Grids {
+			p.Words = wordsFor(axes, d.Shape, gridDigitBits, 0)
+			return p, p.Passes() > 0 && p.Passes() <= maxSortMoves
+		}
+		p.Group = min(max(bits.Len64(uint64(d.Entries/groupEntries)), 1), maxGroupBits)
+		p.Words = wordsFor(axes, d.Shape, localBits, p.Group)
+		return p, p.Passes() <= maxSortMoves
+	}
+	most, digit := max(fewBuckets, min(maxBuckets, 2*d.Entries)), digitBits
+	if d.Grids {
+		most, digit = 1<<gridDigitBits, gridDigitBits
+		if sparse := sparseRank(from); !d.DType.IsComplex() && (sparse == from.Rank() || sparse != sparseRank(to)) {
+			most = 1 // digits go by tiles
+		}
+	}
+	if bucketsFor(axes, d.Shape) > most {
+		p.Words = append(wordsFor(axes, d.Shape, digit, 0), wordsFor(carried, d.Shape, 0, 0)...)
+		return p, p.Passes() <= maxSortMoves
+	}
+	far := !d.Grids && len(axes) == 1 && d.Entries >= manyEntries && d.Spread != nil && d.Spread(axes[0]) >= farBuckets
+	if far && hasRows(to) {
+		if rows, ok := rowPath([]int{axes[0], carried[0]}, d); ok {
+			return rows, true
+		}
+	}
+	p.Buckets = true
+	if far {
+		p.Group = groupBits
+		p.Words = wordsFor(append(append([]int(nil), axes...), carried...), d.Shape, 0, 0)
+	}
+	return p, true
+}
+
+// rowPath is the path of a list that becomes a matrix. It is not ok if rows are
+// so many that most are empty, or more than keys have bits for.
+func rowPath(axes []int, d Data) (p Path, ok bool) {
+	const keyLimit = 1 << 32
+	rows, columns := d.Shape[axes[0]], d.Shape[axes[1]]
+	if rows > min(max(fewBuckets, rowsPerEntry*d.Entries), keyLimit) || columns > keyLimit || d.Entries >= keyLimit {
+		return p, false
+	}
+	p = Path{Axes: 2, Rows: true}
+	p.share(&d, d.aloneInGroups())
+	rowBits, columnBits := bits.Len64(uint64(rows-1)), bits.Len64(uint64(columns-1))
+	group := func(entries int64, most int) int {
+		return max(min(bits.Len64(uint64(d.Entries/entries)), most, rowBits), 1)
+	}
+	switch {
+	case d.Order != Unordered: // by the columns entries are in order
+		p.Axes, p.Group = 1, group(groupEntries, groupBits)
+	case d.Entries > nearEntries || !p.Alone:
+		p.Group = group(rowGroupEntries, maxGroupBits)
+	}
+	w := Word{Axes: 2, Wide: rowBits-p.Group+columnBits > 32}
+	if d.Order == Unordered {
+		w.Passes = (columnBits + rowDigitBits - 1) / rowDigitBits
+	}
+	if w.Passes > 0 {
+		w.Bits = (columnBits + w.Passes - 1) / w.Passes
+	}
+	p.Words = []Word{w}
+	return p, true
+}
+
+// sortedAxes are the axes of the target that entries are sorted by, and the
+// others that it has an order for or keeps in blocks.
+func sortedAxes(from, to tensor.Format, entries EntryOrder) (sorted, carried []int) {
+	sparse := sparseRank(to)
+	axes := to.Order()
+	blocks := sparseRank(from) == sparse && sameAxes(from.Order()[sparse:], axes[sparse:])
+	source := from.Order()
+	if blocks {
+		axes, source = axes[:sparse], source[:sparse]
+	}
+	m := sparse
+	if entries != Unordered {
+		m = unsortedPrefix(axes[:sparse], source)
+	}
+	return axes[:m], axes[m:]
+}
+
+// unsortedPrefix is the number of leading axes by which entries sorted by source
+// have to be sorted, stably, to be in order by axes: the rest of axes must be
+// how source goes on once those are left out.
+func unsortedPrefix(axes, source []int) int {
+	for m := range axes {
+		moved, rest := axesOf(axes[:m]), axes[m:]
+		for _, axis := range source {
+			if len(rest) == 0 {
+				break
+			}
+			if moved.has(axis) {
+				continue
+			}
+			if axis != rest[0] {
+				break
+			}
+			rest = rest[1:]
+		}
+		if len(rest) == 0 {
+			return m
+		}
+	}
+	return len(axes)
+}
+
+// bucketsFor is the product of the extents of axes, or a large number.
+func bucketsFor(axes []int, shape []int64) int64 {
+	const large = 1 << 62
+	n := int64(1)
+	for _, axis := range axes {
+		hi, lo := bits.Mul64(uint64(n), uint64(shape[axis]))
+		if hi != 0 || lo > large {
+			return large
+		}
+		n = int64(lo)
+	}
+	return n
+}
+
+// wordsFor packs axes into words, as many into each as fit. A digit of 0 bits is
+// for words that are only carried. By the uppermost bits, known of them, entries
+// are in order.
+func wordsFor(axes []int, shape []int64, digit, known int) []Word {
+	var words []Word
+	for len(axes) > 0 {
+		n, width := 0, 0
+		for n < len(axes) {
+			w := bits.Len64(uint64(max(shape[axes[n]], 1) - 1))
+			if width+w > 64 {
+				break
+			}
+			n, width = n+1, width+w
+		}
+		axes = axes[n:]
+		w := Word{Axes: n, Wide: width > 32}
+		if width = max(width-known, 0); digit > 0 && width > 0 {
+			w.Passes = (width + digit - 1) / digit
+			w.Bits = (width + w.Passes - 1) / w.Passes
+		}
+		words, known = append(words, w), 0
+	}
+	return words
+}

@@ -1,0 +1,22 @@
+package emit
+
+import "github.com/lacuna-sparse/lacuna/ir/loop"
+
+// Times is x*y, without the product where x is 1.
+func Times(x, y loop.SizeExpr) loop.SizeExpr {
+	if x == loop.SizeConst(1) {
+		return y
+	}
+	return &loop.SizeOp{Op: loop.Mul, X: x, Y: y}
+}
+
+// Min is the smaller of two sizes.
+func Min(x, y loop.SizeExpr) loop.SizeExpr { return &loop.SizeOp{Op: loop.Min, X: x, Y: y} }
+
+// CeilDiv is x/y rounded up, for x not negative and y positive.
+func CeilDiv(x, y loop.SizeExpr) loop.SizeExpr {
+	less := &loop.SizeOp{Op: loop.Sub, X: x, Y: loop.SizeConst(1)}
+	up := &loop.SizeOp{Op: loop.Add, X: &loop.SizeOp{Op: loop.Div, X: less, Y: y}, Y: loop.SizeConst(1)}
+	// -1/y is 0, not -1.
+	return &loop.SizeOp{Op: loop.Mul, X: up, Y: Min(x, loop.SizeConst(1))}
+}

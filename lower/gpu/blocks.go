@@ -1,0 +1,61 @@
+package gpu
+
+import (
+	"github.com/lacuna-sparse/lacuna/ir/loop"
+	"github.com/lacuna-sparse/lacuna/ir/loop/lib"
+)
+
+// blocks maps a stage over coarse chunks to blocks, one for each chunk in turns, where
+// the function has loops that threads can share: a part of a sum, say. It reports
+// whether that could be done.
+func (m *mapper) blocks(s *loop.Stage) bool {
+	if !sharesLoop(s.Func) || readsOwnStores(s.Func) || m.hasScratch(s) {
+		return false
+	}
+	c := m.cuts[s.Partition]
+	return m.launchShared(s, "blocks", loop.SizeScalar(c.chunks), func(g *gridFunc) {
+		in := g.parameters(s)
+		chunks := g.scalar(c.chunks)
+		bounds, n, step := g.cutParameters(c)
+		g.share(&in, s.Func, g.wholeBlock())
+		g.inTurns(g.block(), chunks, g.blocks(), func(chunk loop.Expr) {
+			in.Chunk = chunk
+			in.Lo, in.Hi = g.bounds(bounds, chunk, n, step)
+			g.b.Inline(s.Func, in)
+		})
+	})
+}
+
+// block maps a stage of one call to one block, where it has loops that threads can
+// share. It reports whether that could be done.
+func (m *mapper) block(s *loop.Stage) bool {
+	if !sharesLoop(s.Func) || readsOwnStores(s.Func) {
+		return false
+	}
+	return m.launchShared(s, "one_block", loop.SizeConst(1), func(g *gridFunc) {
+		in := g.parameters(s)
+		in.Chunk, in.Lo, in.Hi = loop.Int(0), loop.Int(0), loop.Int(0)
+		g.share(&in, s.Func, g.wholeBlock())
+		g.b.Inline(s.Func, in)
+	})
+}
+
+func (g *gridFunc) wholeBlock() *wholeBlock {
+	return &wholeBlock{g: g, partial: map[loop.Type]loop.BufID{}}
+}
+
+// launchShared adds a stage in place of s that runs a function with shared loops, unless there are none, or the
+// threads that share them would not stay together.
+func (m *mapper) launchShared(s *loop.Stage, mapping string, blocks loop.SizeExpr, body func(g *gridFunc)) bool {
+	stage, ok := m.withQuick(func() (loop.Stage, bool) {
+		g := m.newFunc(s.Func.Name)
+		body(g)
+		stage := g.stage(s, mapping)
+		return stage, g.shared > 0 && stage.Func.Verify(lib.Lookup) == nil
+	})
+	if ok {
+		stage.Blocks = blocks
+		m.add(stage)
+	}
+	return ok
+}

@@ -1,0 +1,328 @@
+package gpu
+
+import (
+	"slices"
+
+	"github.com/lacuna-sparse/lacuna/ir/loop"
+	"github.com/lacuna-sparse/lacuna/ir/loop/lib"
+)
+
+// columns maps a stage over rows in which loops over columns add to a line of a dense
+// result (see lineNest), such as a sparse matrix times a dense one. A team of lanes
+// takes a row: neighbouring lanes have neighbouring columns, keep their elements of
+// the line in registers and go through the entries of the row in step, so that they
+// read the lines of the dense operand whole. Teams are as wide as the lines, up to a
+// warp; of wide lines a lane takes several columns, so that the entries are read less
+// often (C. Yang, A. Buluç and J. D. Owens, "Design principles for sparse matrix
+// multiplication on the GPU", Euro-Par 2018). Rows with many entries are cut into
+// pieces (see pieceList); where that cannot be, blocks take them, whose warps go through
+// parts of the entries and add up in their order. It reports whether that could be done.
+func (m *mapper) columns(s *loop.Stage) bool {
+	t, ok := lineNestOf(s.Func)
+	if !ok {
+		t, ok = lineFoldOf(s.Func)
+	}
+	if !ok {
+		return false
+	}
+	elem := t.elem()
+	if elem != elem.Compute() {
+		return false // a register would not round like the buffer
+	}
+	c := m.cuts[s.Partition]
+	width := argOf(s, t.width)
+	buffers, scalars := len(m.out.Buffers), len(m.out.Scalars)
+	var long *longList
+	if t.split {
+		long = &longList{rows: m.temp(s.Name+"_long", loop.I64), count: m.temp(s.Name+"_long_count", loop.I64)}
+		long.pieces = m.piecesOf(s, t)
+	}
+	doublings, vectorDoublings := m.scalar(s.Name+"_lanes_log2"), m.scalar(s.Name+"_vector_lanes_log2")
+	byColumns := lineTeams{mapping: "columns", lanes: doublings, perLane: 1, threads: m.teamThreads(columnThreads)}
+	byTeams := func(by lineTeams) (loop.Stage, bool) {
+		return m.withQuick(func() (loop.Stage, bool) { return m.rowsByTeams(s, t, by, long) })
+	}
+	narrow, okNarrow := byTeams(byColumns)
+	wide, okWide := byTeams(lineTeams{mapping: "tiles_of_columns", lanes: -1, perLane: wideColumns, threads: byColumns.threads})
+	strides := stridesOf(s.Func, t.width)
+	byVectors := lineTeams{
+		mapping: "vectors", lanes: vectorDoublings, perLane: wideColumns, strides: strides, threads: m.teamThreads(vectorThreads), ahead: true,
+	}
+	vectors, okVectors := byTeams(byVectors)
+	if !okNarrow || !okWide || !okVectors {
+		m.out.Buffers, m.out.Scalars = m.out.Buffers[:buffers], m.out.Scalars[:scalars]
+		return false
+	}
+	n, k := loop.SizeExpr(loop.SizeScalar(c.n)), loop.SizeExpr(loop.SizeScalar(width))
+	one := loop.SizeConst(1)
+	// 1 where the lines have more columns than a warp has lanes, else 0; 1 where
+	// they have any; and 1 where lanes may take vectors of them.
+	isWide := sizeOp(loop.Min, one, sizeOp(loop.Div, sizeOp(loop.Max, sizeOp(loop.Sub, k, one), loop.SizeConst(0)), loop.SizeConst(warp)))
+	any := sizeOp(loop.Min, one, k)
+	isVector := m.scalar(s.Name + "_vectors")
+	noVectors := sizeOp(loop.Sub, one, loop.SizeScalar(isVector))
+	warps := func(tiles loop.SizeExpr) loop.SizeExpr {
+		return sizeOp(loop.Min, sizeOp(loop.Mul, n, tiles), loop.SizeConst(maxRowThreads/warp))
+	}
+	blocks := func(warps loop.SizeExpr, by lineTeams) loop.SizeExpr {
+		return ceilDiv(sizeOp(loop.Mul, warps, loop.SizeConst(warp)), loop.SizeConst(int64(by.threads)))
+	}
+	var allocs []loop.Alloc
+	if long != nil {
+		allocs = []loop.Alloc{{Buffer: long.rows, Len: n}, {Buffer: long.count, Len: loop.SizeConst(2), Zero: true}}
+	}
+	lets := []loop.ScalarLet{
+		{Scalar: doublings, Value: doublingsToCover(k)},
+		{Scalar: vectorDoublings, Value: doublingsToCover(ceilDiv(k, loop.SizeConst(wideColumns)))},
+		{Scalar: isVector, Value: sizeOp(loop.Mul, sizeOp(loop.Min, one, sizeOp(loop.Div, k, vectorsFrom(elem.Size()))), wholeVectors(s, strides))},
+	}
+	if long != nil && long.pieces != nil {
+		length, room := long.pieces.sizes(m, k, isVector)
+		lets, allocs = append(lets, length), append(allocs, room...)
+	}
+	m.sizes(s.Name+"_lanes", lets, nil, allocs)
+	tiles := ceilDiv(k, loop.SizeConst(warp*wideColumns))
+	narrow.Blocks = sizeOp(loop.Mul, sizeOp(loop.Mul, blocks(warps(one), byColumns), any), sizeOp(loop.Mul, noVectors, sizeOp(loop.Sub, one, isWide)))
+	wide.Blocks = sizeOp(loop.Mul, blocks(warps(tiles), byColumns), sizeOp(loop.Mul, noVectors, isWide))
+	vectors.Blocks = sizeOp(loop.Mul, blocks(warps(tiles), byVectors), loop.SizeScalar(isVector))
+	m.add(narrow)
+	m.add(wide)
+	m.add(vectors)
+	if long == nil {
+		return true
+	}
+	if long.pieces != nil {
+		m.pieces(s, t, long, byVectors, byColumns, isVector, any)
+		return true
+	}
+	each := sizeOp(loop.Min, sizeOp(loop.Mul, n, any), loop.SizeConst(maxLongBlocks))
+	rest, _ := m.rowsByBlocks(s, t, lineTeams{mapping: "columns", perLane: 1}, long)
+	if vectors, ok := m.rowsByBlocks(s, t, byVectors, long); ok {
+		vectors.Blocks = sizeOp(loop.Mul, each, loop.SizeScalar(isVector))
+		m.add(vectors)
+		each = sizeOp(loop.Mul, each, noVectors)
+	}
+	rest.Blocks = each
+	m.add(rest)
+	return true
+}
+
+const (
+	// wideColumns is how many columns of a wide line a lane takes.
+	wideColumns = 4
+	// fewResident is for how many blocks of those that take lines a processor should
+	// have room: less than there could be, as what is read at once needs registers.
+	fewResident = 4
+	// longLines is how many times as many iterations as for the lanes of a team that
+	// shares them make a row long that each lane goes through alone.
+	longLines = 8
+	// maxLongBlocks bounds the blocks that take long rows in turns.
+	maxLongBlocks = 512
+)
+
+// longList is a list of rows in memory: numbers, and how many there are.
+type longList struct {
+	rows, count loop.BufferID
+	pieces      *pieceList // of those rows; nil: blocks take them
+}
+
+// argOf is the program scalar that a stage passes for a parameter.
+func argOf(s *loop.Stage, id loop.VarID) loop.ScalarID {
+	for i, arg := range s.Func.Args {
+		if arg == id {
+			return s.Args[i]
+		}
+	}
+	panic("BUG: not a parameter of " + s.Func.Name)
+}
+
+// doublingsToCover is the binary logarithm of the smallest team with a lane for each
+// column, up to a warp.
+func doublingsToCover(columns loop.SizeExpr) loop.SizeExpr {
+	last := sizeOp(loop.Max, sizeOp(loop.Sub, columns, loop.SizeConst(1)), loop.SizeConst(0))
+	var log loop.SizeExpr = loop.SizeConst(0)
+	for k := range maxDoublings {
+		log = sizeOp(loop.Add, log, sizeOp(loop.Min, loop.SizeConst(1), sizeOp(loop.Div, last, loop.SizeConst(1<<k))))
+	}
+	return log
+}
+
+// lineTeams say how teams take lines.
+type lineTeams struct {
+	mapping string
+	// lanes is the binary logarithm of the size of a team; negative for warps.
+	lanes   loop.ScalarID
+	perLane int // columns of a lane
+	// strides, when not nil, are parameters that are multiples of wideColumns: then the
+	// columns of a lane are a vector, side by side.
+	strides []loop.VarID
+	threads int // of a block, where teams are lanes
+	// ahead says that the entries of the next turns are read while the columns of those at
+	// hand are under way.
+	ahead bool
+}
+
+// A block is done when its longest row is, so of skewed matrices small blocks leave less
+// of a processor idle. Lanes with vectors gain less by that.
+const (
+	columnThreads = 64
+	vectorThreads = 128
+)
+
+// teamThreads is the size of blocks of teams.
+func (m *mapper) teamThreads(threads int) int { return min(threads, m.opts.Threads) }
+
+// newLineFunc starts a function for teams that take lines.
+func (m *mapper) newLineFunc(s *loop.Stage, by lineTeams) *gridFunc {
+	g := m.newFuncOf(s.Func.Name, by.threads)
+	g.b.Resident(min(fewResident*defaultThreads/by.threads, loop.MaxResident))
+	return g
+}
+
+// rowsByTeams is the stage in which teams of lanes take rows, or tiles of them, each lane
+// some columns of the line: a team apart, or side by side. Long rows are noted, if there
+// is a list for them.
+func (m *mapper) rowsByTeams(s *loop.Stage, t *lineNest, by lineTeams, long *longList) (loop.Stage, bool) {
+	c := m.cuts[s.Partition]
+	g := m.newLineFunc(s, by)
+	in := g.parameters(s)
+	b := g.b
+	n := g.scalar(c.n)
+	var log loop.Expr = loop.Int(maxDoublings)
+	if by.lanes >= 0 {
+		log = g.scalar(by.lanes)
+	}
+	teams := g.rowTeams(log)
+	g.roundDown(s.Func, &in, by.strides)
+	columns := in.Args[argIndex(s.Func, t.width)]
+	var rows, count loop.BufID
+	var cutting *pieceParameters
+	if long != nil {
+		rows, count = g.buffer(long.rows, loop.ReadWrite), g.buffer(long.count, loop.ReadWrite)
+		if long.pieces != nil {
+			cutting = g.pieceParameters(long.pieces, loop.ReadWrite)
+		}
+	}
+	item := func(row, tile loop.Expr) {
+		w := m.newLineWork(s, g, t, &in, row)
+		start := b.Let("start", b.Mul(tile, b.Mul(teams.width, loop.Int(int64(by.perLane)))))
+		w.take(by, start, teams.rank, teams.width, columns)
+		w.run = func(n *loop.Inliner) {
+			body := t.row.Body
+			n.Block(body[:t.start])
+			work := func() {
+				if t.sum == nil {
+					w.begin(n)
+					n.Block(body[t.start:])
+				} else {
+					w.loop(t.sum.over, n, n.Expr(t.sum.over.Lo), n.Expr(t.sum.over.Hi))
+				}
+				w.end(n)
+			}
+			if t.sum != nil {
+				w.begin(n)
+			}
+			if long == nil {
+				work()
+				return
+			}
+			outer := t.folded()
+			length := b.Sub(n.Expr(outer.Hi), n.Expr(outer.Lo))
+			limit := loop.Expr(loop.Int(longLines * m.opts.LongRow))
+			if cutting != nil {
+				limit = cutting.length
+			}
+			b.If(b.Gt(length, limit), func() {
+				b.If(b.And(b.Eq(teams.rank, loop.Int(0)), b.Eq(tile, loop.Int(0))), func() {
+					place := b.AtomicOld("place", loop.AtomicAdd, count, loop.Int(0), loop.Int(1))
+					b.Store(rows, place, row)
+					if cutting != nil {
+						cutting.note(g, count, place, row, n.Expr(outer.Lo), length)
+					}
+				}, nil)
+			}, work)
+		}
+		b.Inline(s.Func, in)
+	}
+	if by.perLane == 1 {
+		g.inTurns(teams.first, n, teams.all, func(row loop.Expr) { item(row, loop.Int(0)) })
+	} else {
+		tile := b.Let("tile_width", b.Mul(teams.width, loop.Int(int64(by.perLane))))
+		tiles := b.Let("tiles", b.Div(b.Add(columns, b.Sub(tile, loop.Int(1))), tile))
+		g.inTurns(teams.first, b.Let("items", b.Mul(n, tiles)), teams.all, func(i loop.Expr) { item(g.tileOf(i, n, tiles)) })
+	}
+	f := loop.RemoveDead(b.Func())
+	return loop.Stage{Name: name(s, by.mapping), Partition: -1, Func: f, Bufs: g.bufs, Args: g.args, Symbolic: s.Symbolic},
+		f.Verify(lib.Lookup) == nil
+}
+
+func argIndex(f *loop.Func, id loop.VarID) int {
+	for i, arg := range f.Args {
+		if arg == id {
+			return i
+		}
+	}
+	panic("BUG: not a parameter of " + f.Name)
+}
+
+// rowsByBlocks is the stage in which blocks take the rows of a list: each warp a part
+// of the entries, each lane a column of a tile, or a vector of them. The sums of the
+// warps are added up in the order of the entries.
+func (m *mapper) rowsByBlocks(s *loop.Stage, t *lineNest, by lineTeams, long *longList) (loop.Stage, bool) {
+	threads := min(4*m.opts.Threads, loop.MaxThreads)
+	g := m.newFuncOf(s.Func.Name, threads)
+	in := g.parameters(s)
+	b := g.b
+	rows, count := g.buffer(long.rows, loop.ReadOnly), g.buffer(long.count, loop.ReadOnly)
+	g.roundDown(s.Func, &in, by.strides)
+	columns := in.Args[argIndex(s.Func, t.width)]
+	warps := loop.Int(int64(threads / warp))
+	elem := t.elem()
+	if elem.Size()*threads*by.perLane > loop.MaxShared {
+		return loop.Stage{}, false
+	}
+	sums := b.Shared("sums", elem, int64(threads*by.perLane))
+	width := loop.Int(int64(warp * by.perLane))
+	tiles := b.Let("tiles", b.Div(b.Add(columns, b.Sub(width, loop.Int(1))), width))
+	items := b.Let("items", b.Mul(b.Load(count, loop.Int(0)), tiles))
+	g.inTurns(g.block(), items, g.blocks(), func(item loop.Expr) {
+		place := b.Let("place", b.Div(item, tiles))
+		tile := b.Let("tile", b.Sub(item, b.Mul(place, tiles)))
+		row := b.Let("row", b.Load(rows, place))
+		w := m.newLineWork(s, g, t, &in, row)
+		w.take(by, b.Mul(tile, width), g.Lane(), loop.Int(warp), columns)
+		w.run = func(n *loop.Inliner) {
+			n.Block(t.row.Body[:t.start])
+			w.begin(n)
+			totals := slices.Clone(w.values)
+			for u := range w.values {
+				d := fold{op: t.op, typ: totals[u].Typ}
+				w.values[u] = b.Var("part", d.identity())
+			}
+			outer := t.folded()
+			lo, hi := b.Let("lo", n.Expr(outer.Lo)), b.Let("hi", n.Expr(outer.Hi))
+			each := b.Let("each", b.Div(b.Add(b.Sub(hi, lo), b.Sub(warps, loop.Int(1))), warps))
+			from := b.Let("from", b.Min(b.Add(lo, b.Mul(g.Warp(), each)), hi))
+			w.loop(outer, n, from, b.Let("to", b.Min(b.Add(from, each), hi)))
+			b.Barrier(loop.BlockScope) // the sums of the last row have been read
+			for u, v := range w.values {
+				b.Store(sums, b.Add(g.thread(), loop.Int(int64(u*threads))), v)
+			}
+			b.Barrier(loop.BlockScope)
+			w.values = totals
+			b.If(b.Eq(g.Warp(), loop.Int(0)), func() {
+				for u, total := range totals {
+					first := b.Let("first", b.Add(g.Lane(), loop.Int(int64(u*threads))))
+					sum := b.Var("sum", b.Load(sums, first))
+					b.For("w", loop.Int(1), warps, func(i loop.Expr) {
+						b.Assign(sum, loop.NewBinary(t.op, sum, b.Load(sums, b.Add(b.Mul(i, loop.Int(warp)), first))))
+					})
+					b.Assign(total, loop.NewBinary(t.op, total, sum))
+				}
+				w.end(n)
+			}, nil)
+		}
+		b.Inline(s.Func, in)
+	})
+	return loop.Stage{Name: name(s, "blocks_of_"+by.mapping), Partition: -1, Func: loop.RemoveDead(b.Func()), Bufs: g.bufs, Args: g.args, Symbolic: s.Symbolic}, true
+}

@@ -1,0 +1,80 @@
+package gpu
+
+import "github.com/lacuna-sparse/lacuna/ir/loop"
+
+// countsOnly finds the variable of a loop that does nothing but count its iterations:
+//
+//	for p = begin to end {
+//	  if n > most { fail … }
+//	  n = n + 1
+//	}
+//
+// It fails, if it does, on what no iteration changes, or on a count that is too large; so
+// it fails in its last iteration if it does in any.
+func countsOnly(s *loop.For) (loop.VarID, bool) {
+	counter := loop.NoVar
+	var conditions []loop.Expr
+	for _, st := range s.Body {
+		switch st := st.(type) {
+		case *loop.Comment:
+		case *loop.If:
+			if len(st.Then) != 1 || len(st.Else) > 0 {
+				return loop.NoVar, false
+			}
+			if _, fails := st.Then[0].(*loop.Fail); !fails {
+				return loop.NoVar, false
+			}
+			conditions = append(conditions, st.Cond)
+		case *loop.Assign:
+			sum, ok := st.Value.(*loop.Binary)
+			if counter != loop.NoVar || !ok || sum.Op != loop.Add || sum.Typ != loop.I64 || !isRef(sum.X, st.Var) || !isOne(sum.Y) {
+				return loop.NoVar, false
+			}
+			counter = st.Var
+		default:
+			return loop.NoVar, false
+		}
+	}
+	for _, c := range conditions {
+		if x, ok := c.(*loop.Binary); ok && x.Op == loop.Gt && isRef(x.X, counter) {
+			c = x.Y
+		}
+		if dependsOn(c, s.Var, counter) {
+			return loop.NoVar, false
+		}
+	}
+	return counter, counter != loop.NoVar
+}
+
+// dependsOn reports whether an expression reads memory or one of two variables.
+func dependsOn(e loop.Expr, x, y loop.VarID) bool {
+	found := false
+	loop.WalkExpr(e, func(e loop.Expr) {
+		switch e := e.(type) {
+		case *loop.Ref:
+			found = found || e.Var == x || e.Var == y
+		case *loop.Load:
+			found = true
+		}
+	})
+	return found
+}
+
+// countAtOnce emits the last iteration of a loop that only counts in place of all of them;
+// it reports whether the loop is one.
+func (g *gridFunc) countAtOnce(s *loop.For, n *loop.Inliner) bool {
+	counter, ok := countsOnly(s)
+	if !ok {
+		return false
+	}
+	b := g.b
+	lo, hi := b.Let("lo", n.Expr(s.Lo)), b.Let("hi", n.Expr(s.Hi))
+	b.If(b.Lt(lo, hi), func() {
+		last := b.Let("last", b.Sub(hi, loop.Int(1)))
+		count := n.Value(counter).(*loop.Ref)
+		b.Assign(count, b.Add(count, b.Sub(last, lo)))
+		n.Bind(s.Var, last)
+		n.Block(s.Body)
+	}, nil)
+	return true
+}

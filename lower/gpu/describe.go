@@ -1,0 +1,153 @@
+package gpu
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/lacuna-sparse/lacuna/ir/loop"
+)
+
+// ways says what the mappings are that names of stages end in, behind "_by_" or alone.
+var ways = map[string]string{
+	"elements":              "a thread for each element of the stage's domain, which may be an entry, a row or a line",
+	"iterations":            "a thread for each iteration",
+	"rows":                  "a team of lanes for each row",
+	"long_rows":             "a block for each row that is too long for a team",
+	"lanes":                 "chooses how many lanes share a row",
+	"positions":             "a block for each 2048 entries, whatever their rows, since entries say where to read",
+	"few_rows":              "a team of lanes for each row, in one launch, since entries are few",
+	"line_elements":         "lanes for the elements of each line of a dense result",
+	"whole_rows":            "a block for each row, since rows are long and few",
+	"long_lines":            "a block for each 2048 elements of a line of a dense result",
+	"long_lines_of_vectors": "a block for each 2048 elements of a line of a dense result, four at a time",
+	"one_block":             "one block",
+	"blocks":                "a block for each chunk, since its loop needs an order or a workspace that threads share",
+	"chunks":                "a thread for each chunk, since its loop needs an order or a workspace of its own",
+	"warps":                 "a warp for each list, in order",
+	"atomics":               "a thread for each iteration, with atomics on integers",
+	"extremes":              "a thread for each iteration, with atomics on keys of floats",
+	"owners":                "every warp goes through all iterations and folds what falls to its elements, in order",
+	"check":                 "a thread for each index",
+	"tiles":                 "a block for each tile",
+	"tile_sums":             "a block for each tile: its sum",
+	"sums_of_tiles":         "one block: running sums of the tiles' sums",
+
+	"entries":           "a team of lanes for so many entries, whatever their rows",
+	"dots":              "8 lanes for 8 entries, each a fold over a dense dimension",
+	"marked_rows":       "notes the row of every 32nd entry",
+	"starts_of_tiles":   "notes the row in which each 2048 entries begin",
+	"columns":           "lanes share a line of the dense operand: each keeps some of its elements",
+	"tiles_of_columns":  "a warp for 128 columns of a row",
+	"vectors":           "lanes share a line of the dense operand, four elements at a time",
+	"pieces_of_columns": "a warp for each piece of a long row",
+	"pieces_of_vectors": "a warp for each piece of a long row, four elements at a time",
+	"joined_pieces":     "adds the pieces of each row in their order",
+	"warp":              "a warp for each row or line that fits one",
+	"block":             "a block for each row or line that fits one",
+	"slices":            "a block for each 2048 columns of a row that fits no hash table in shared memory",
+	"join_slices":       "joins the slices of each row",
+	"classes":           "sorts rows by how many products they have",
+	"marks":             "a thread for each entry: marks where others begin",
+	"ranks":             "a thread for each entry, whatever its row: its rank in the other operands",
+	"fill":              "a thread or a block for so many entries",
+	"count":             "a block for 3072 entries: counts digits in shared memory",
+	"move":              "a block for 3072 entries: moves them by digits through shared memory",
+	"select":            "a block for each line: selects by digits in shared memory",
+	"keys":              "a thread for each update: where it goes",
+	"list":              "a thread for each row: writes its updates down",
+	"digits":            "a block for each tile of updates: counts digits of their places",
+	"moves":             "a block for each tile of updates: moves them by a digit, in order",
+	"runs":              "a block for each tile of sorted updates: a lane folds what falls to an element, in order",
+	"values":            "a thread for each element that has changed",
+}
+
+// Text prints a mapped program, with the mapping of each stage before it.
+func Text(p *loop.Program) string {
+	text := p.String()
+	if how := Mappings(p); how != "" {
+		text = "mappings:\n" + how + "\n" + text
+	}
+	return text
+}
+
+// Mappings says for each stage of a mapped program to which threads its work goes, and
+// why to one alone where that is so.
+func Mappings(p *loop.Program) string {
+	var lines []string
+	width := 0
+	for i := range p.Stages {
+		if s := &p.Stages[i]; s.Func != nil {
+			width = max(width, len(s.Name))
+		}
+	}
+	for i := range p.Stages {
+		s := &p.Stages[i]
+		if s.Func == nil {
+			continue
+		}
+		if way := wayOf(s); way != "" {
+			line := fmt.Sprintf("  %-*s  %s\n", width, s.Name, way)
+			if !slices.Contains(lines, line) { // digits are sorted by one after the other
+				lines = append(lines, line)
+			}
+		}
+	}
+	return strings.Join(lines, "")
+}
+
+// wayOf describes the mapping of a stage; "" where its name says nothing of it.
+func wayOf(s *loop.Stage) string {
+	how := s.Name
+	if at := strings.LastIndex(how, "_by_"); at >= 0 {
+		how = how[at+len("_by_"):]
+	}
+	if how != "one_thread" {
+		return ways[how]
+	}
+	written, loops := carried(s.Func)
+	switch {
+	case !loops:
+		return "one thread: a few numbers"
+	case len(written) == 0:
+		return "one thread of the device, in order: the loop is one over few elements, or counts up a number that later iterations use"
+	}
+	return fmt.Sprintf("one thread of the device, in order: iterations read what earlier ones wrote to %s", strings.Join(written, ", "))
+}
+
+// carried lists the buffers that loops of a function both read and write, and reports whether there are loops.
+func carried(f *loop.Func) (names []string, loops bool) {
+	read, written := map[loop.BufID]bool{}, map[loop.BufID]bool{}
+	look := func(body []loop.Stmt) {
+		loops = true
+		loop.WalkStmts(body, func(s loop.Stmt) {
+			switch s := s.(type) {
+			case *loop.Store:
+				written[s.Buf] = true
+			case *loop.Atomic:
+				read[s.Buf], written[s.Buf] = true, true
+			}
+			for _, e := range loop.Exprs(s) {
+				loop.WalkExpr(e, func(e loop.Expr) {
+					if l, ok := e.(*loop.Load); ok {
+						read[l.Buf] = true
+					}
+				})
+			}
+		})
+	}
+	loop.WalkStmts(f.Body, func(s loop.Stmt) {
+		switch s := s.(type) {
+		case *loop.For:
+			look(s.Body)
+		case *loop.While:
+			look(s.Body)
+		}
+	})
+	for b := range f.Bufs {
+		if id := loop.BufID(b); read[id] && written[id] && !slices.Contains(names, f.Bufs[b].Name) {
+			names = append(names, f.Bufs[b].Name)
+		}
+	}
+	return names, loops
+}

@@ -1,0 +1,49 @@
+package gpu
+
+import "github.com/lacuna-sparse/lacuna/ir/loop"
+
+// elements maps a stage to threads that take single elements of the domain, each a
+// chunk of its own.
+func (m *mapper) elements(s *loop.Stage) {
+	c := m.cuts[s.Partition]
+	g := m.newFunc(s.Func.Name)
+	in := g.parameters(s)
+	b := g.b
+	in.Loop = g.countAtOnce
+	g.strided(g.scalar(c.n), func(i loop.Expr) {
+		in.Chunk, in.Lo, in.Hi, in.Single = i, i, b.Let("next", b.Add(i, loop.Int(1))), true
+		b.Inline(s.Func, in)
+	})
+	m.launch(s, "elements", g, m.blocksFor(loop.SizeScalar(c.n)))
+}
+
+// serial maps a stage to one thread.
+func (m *mapper) serial(s *loop.Stage) {
+	g := m.newFunc(s.Func.Name)
+	in := g.parameters(s)
+	zero := loop.Int(0)
+	in.Chunk, in.Lo, in.Hi = zero, zero, zero
+	g.b.If(g.b.Eq(g.thread(), zero), func() { g.b.Inline(s.Func, in) }, nil)
+	m.launch(s, "one_thread", g, loop.SizeConst(1))
+}
+
+// ordered maps a stage whose chunks wait for each other to one thread, for which the
+// whole domain is one chunk where the function does not care for its number.
+func (m *mapper) ordered(s *loop.Stage) {
+	c := m.cuts[s.Partition]
+	g := m.newFunc(s.Func.Name)
+	in := g.parameters(s)
+	g.interleave(&in, s)
+	g.worker = loop.Int(0)
+	b := g.b
+	bounds, n, step := g.cutParameters(c)
+	chunks := g.scalar(c.chunks)
+	b.If(b.Eq(g.thread(), loop.Int(0)), func() {
+		b.For("chunk", loop.Int(0), chunks, func(k loop.Expr) {
+			in.Chunk = k
+			in.Lo, in.Hi = g.bounds(bounds, k, n, step)
+			b.Inline(s.Func, in)
+		})
+	}, nil)
+	m.launch(s, "one_thread", g, loop.SizeConst(1))
+}

@@ -1,0 +1,67 @@
+package gpu
+
+import (
+	"github.com/lacuna-sparse/lacuna/ir/loop"
+	"github.com/lacuna-sparse/lacuna/ir/loop/lib"
+)
+
+// To start a grid takes as long as to go through some ten thousand entries. So where an
+// operand has few of them, rows are folded by one grid, in a way that would be too slow for
+// many: teams of lanes take rows, as in rows.go, and long rows are not left to another
+// grid but to the block that came upon them.
+
+const (
+	// defaultFew is how many entries are few: a block that had to fold all of them as one row
+	// would need about as long as the grids that are saved.
+	defaultFew = 1 << 15
+	// fewPerRow is how many entries rows may have on average. Few long rows are better
+	// shared by all blocks.
+	fewPerRow = 256
+)
+
+// fewRows adds a stage that computes s if the given array has few elements, by one grid; n is the
+// number of rows. It returns an expression that is 0 then, and else 1: the factor of the
+// numbers of blocks of the stages that compute s otherwise.
+func (m *mapper) fewRows(s *loop.Stage, entries loop.BufferID, n loop.ScalarID) loop.SizeExpr {
+	doublings, few, threads := m.scalar(s.Name+"_few_lanes_log2"), m.scalar(s.Name+"_few"), m.scalar(s.Name+"_few_threads")
+	stage, ok := m.withQuick(func() (loop.Stage, bool) { return m.fewFunc(s, n, doublings) })
+	if !ok {
+		m.out.Scalars = m.out.Scalars[:len(m.out.Scalars)-3]
+		return loop.SizeConst(1)
+	}
+	all := loop.SizeLen{Buffer: entries}
+	mean := sizeOp(loop.Div, all, sizeOp(loop.Max, loop.SizeScalar(n), loop.SizeConst(1)))
+	below := func(x loop.SizeExpr, limit int64) loop.SizeExpr { // 1 for up to the limit, else 0
+		return sizeOp(loop.Sub, loop.SizeConst(1), sizeOp(loop.Min, loop.SizeConst(1), sizeOp(loop.Div, x, loop.SizeConst(limit+1))))
+	}
+	m.sizes(s.Name+"_few", []loop.ScalarLet{
+		{Scalar: doublings, Value: doublingsFor(mean)},
+		{Scalar: few, Value: sizeOp(loop.Mul, below(all, m.opts.Few), below(mean, fewPerRow))},
+		{Scalar: threads, Value: sizeOp(loop.Mul, loop.SizeScalar(few), threadsOfTeams(n, doublings))},
+	}, nil, nil)
+	stage.Blocks = m.blocksFor(loop.SizeScalar(threads))
+	m.add(stage)
+	return sizeOp(loop.Sub, loop.SizeConst(1), loop.SizeScalar(few))
+}
+
+// fewFunc is that stage without its blocks, for n rows and teams of lanes of which doublings is the
+// binary logarithm.
+func (m *mapper) fewFunc(s *loop.Stage, n, doublings loop.ScalarID) (loop.Stage, bool) {
+	g := m.newFunc(s.Func.Name + "_few")
+	in := g.parameters(s)
+	b := g.b
+	rows, log := g.scalar(n), g.scalar(doublings)
+	list, count := b.Shared("long", loop.I64, m.opts.Few/m.opts.LongRow), b.Shared("longs", loop.I64, 1)
+	b.If(b.Eq(g.thread(), loop.Int(0)), func() { b.Store(count, loop.Int(0), loop.Int(0)) }, nil)
+	b.Barrier(loop.BlockScope)
+	g.teamsOfRows(s, in, rows, log, func(width loop.Expr) *longRows {
+		x := &longRows{}
+		g.leave(x, width, list, count)
+		return x
+	})
+	b.Barrier(loop.BlockScope)
+	g.blocksTake(s, in, list, count, loop.Int(0), loop.Int(1))
+	f := loop.RemoveDead(b.Func())
+	return loop.Stage{Name: name(s, "few_rows"), Partition: -1, Func: f, Bufs: g.bufs, Args: g.args, Symbolic: s.Symbolic},
+		f.Verify(lib.Lookup) == nil
+}

@@ -1,0 +1,171 @@
+package gpu
+
+import (
+	"slices"
+
+	"github.com/lacuna-sparse/lacuna/ir/loop"
+)
+
+// gridFunc is a grid function under construction.
+type gridFunc struct {
+	code
+	m       *mapper
+	threads int // of a block
+	bufs    []loop.BufferID
+	args    []loop.ScalarID
+	// worker numbers the thread among those that have copies of buffers.
+	worker loop.Expr
+	totals *loop.BufID // shared, of the warps; nil until needed
+	shared int         // loops that a team shares
+	// sharing says that what is emitted is in such a loop.
+	sharing bool
+	// split, when not nil, may leave iterations of a shared loop to others: it gives
+	// the end of those to be made here.
+	split func(n *loop.Inliner, lo, hi loop.Expr) loop.Expr
+	// standin stands in for the function while it is compiled; nil: nothing does.
+	standin *gridFunc
+}
+
+// standsInFor makes the function, which has nothing yet but the parameters, the quick one of another.
+func (g *gridFunc) standsInFor(of *gridFunc) { g.Quick, of.standin = true, g }
+
+// withQuick gives the function of a stage a quick one, if that is smaller: build makes the stage, and
+// then one whose function is small.
+func (m *mapper) withQuick(build func() (loop.Stage, bool)) (loop.Stage, bool) {
+	s, ok := build()
+	if !ok {
+		return s, false
+	}
+	m.small = true
+	q, ok := build()
+	m.small = false
+	if ok && slices.Equal(q.Bufs, s.Bufs) && slices.Equal(q.Args, s.Args) && q.Func.Stats().Statements < s.Func.Stats().Statements {
+		s.Func.Quick = q.Func
+	}
+	return s, true
+}
+
+// function finishes the function.
+func (g *gridFunc) function() *loop.Func {
+	f := loop.RemoveDead(g.b.Func())
+	if q := g.standin; q != nil && slices.Equal(q.bufs, g.bufs) && slices.Equal(q.args, g.args) {
+		f.Quick = q.function()
+	}
+	return f
+}
+
+func (m *mapper) newFunc(name string) *gridFunc {
+	return m.newFuncOf(name, m.opts.Threads)
+}
+
+// newFuncOf is newFunc with another size of blocks.
+func (m *mapper) newFuncOf(name string, threads int) *gridFunc {
+	return &gridFunc{code: code{loop.NewGridBuilder(name, threads), m.small}, m: m, threads: threads}
+}
+
+// parameters gives the function the parameters of a stage's function, in its order.
+func (g *gridFunc) parameters(s *loop.Stage) loop.Inlining {
+	in := loop.Inlining{}
+	for i, id := range s.Bufs {
+		p := s.Func.Bufs[i]
+		access := loop.ReadWrite
+		if p.ReadOnly {
+			access = loop.ReadOnly
+		}
+		in.Bufs = append(in.Bufs, g.buffer(id, access))
+	}
+	for _, id := range s.Args {
+		in.Args = append(in.Args, g.scalar(id))
+	}
+	return in
+}
+
+// buffer adds a program buffer as a parameter.
+func (g *gridFunc) buffer(id loop.BufferID, access loop.Access) loop.BufID {
+	g.bufs = append(g.bufs, id)
+	b := g.m.out.Buffers[id]
+	return g.b.Buf(b.Name, b.Elem, access)
+}
+
+// scalar is the parameter for a program scalar.
+func (g *gridFunc) scalar(id loop.ScalarID) loop.Expr {
+	g.args = append(g.args, id)
+	return g.b.Arg(g.m.out.Scalars[id].Name)
+}
+
+func (g *gridFunc) block() loop.Expr  { return g.b.Special(loop.BlockIndex) }
+func (g *gridFunc) blocks() loop.Expr { return g.b.Special(loop.BlockCount) }
+func (g *gridFunc) thread() loop.Expr { return g.b.Special(loop.ThreadIndex) }
+
+// global is the number of the thread in the grid.
+func (g *gridFunc) global() loop.Expr {
+	return g.b.Add(g.b.Mul(g.block(), loop.Int(int64(g.m.opts.Threads))), g.thread())
+}
+
+// strided runs body for 0 … n-1, an element for each thread in turns.
+func (g *gridFunc) strided(n loop.Expr, body func(i loop.Expr)) {
+	b := g.b
+	all := b.Let("all", b.Mul(g.blocks(), loop.Int(int64(g.m.opts.Threads))))
+	g.inTurns(b.Let("first", g.global()), n, all, body)
+}
+
+// iterations makes an inlined function of one call run the iterations of some of its loops
+// in turns, one for each thread of the grid.
+func (g *gridFunc) iterations(in *loop.Inlining, of func(*loop.For) bool) {
+	b := g.b
+	in.Chunk, in.Lo, in.Hi = loop.Int(0), loop.Int(0), loop.Int(0)
+	all := b.Let("all", b.Mul(g.blocks(), loop.Int(int64(g.m.opts.Threads))))
+	me := b.Let("me", g.global())
+	in.Loop = func(l *loop.For, n *loop.Inliner) bool {
+		if !of(l) {
+			return false
+		}
+		lo, hi := n.Expr(l.Lo), n.Expr(l.Hi)
+		g.inTurns(b.Let("from", b.Add(lo, me)), b.Let("to", hi), all, func(i loop.Expr) {
+			n.Bind(l.Var, i)
+			n.Block(l.Body)
+		})
+		return true
+	}
+}
+
+// inTurns runs body for first, first+step, … below n.
+func (g *gridFunc) inTurns(first, n, step loop.Expr, body func(i loop.Expr)) {
+	b := g.b
+	at := b.Var("at", first)
+	b.While(b.Lt(at, n), func() {
+		body(b.Let("i", at))
+		b.Assign(at, b.Add(at, step))
+	})
+}
+
+// cutParameters are the parameters that tell the bounds of chunks: boundaries, or the
+// size of the domain and of a chunk.
+func (g *gridFunc) cutParameters(c *cut) (bounds loop.BufID, n, step loop.Expr) {
+	if c.bounds >= 0 {
+		return g.buffer(c.bounds, loop.ReadOnly), nil, nil
+	}
+	return -1, g.scalar(c.n), g.scalar(c.step)
+}
+
+// bounds is the part of the domain that is chunk k.
+func (g *gridFunc) bounds(bounds loop.BufID, k, n, step loop.Expr) (lo, hi loop.Expr) {
+	b := g.b
+	if bounds >= 0 {
+		return b.Let("lo", b.Load(bounds, k)), b.Let("hi", b.Load(bounds, b.Add(k, loop.Int(1))))
+	}
+	lo = b.Let("lo", b.Mul(k, step))
+	return lo, b.Let("hi", b.Add(lo, b.Min(step, b.Sub(n, lo))))
+}
+
+// launch adds a stage that runs the function with a number of blocks in place of s.
+func (m *mapper) launch(s *loop.Stage, mapping string, g *gridFunc, blocks loop.SizeExpr) {
+	stage := g.stage(s, mapping)
+	stage.Blocks = blocks
+	m.add(stage)
+}
+
+// stage is a stage that runs the function in place of s, but for the number of blocks.
+func (g *gridFunc) stage(s *loop.Stage, mapping string) loop.Stage {
+	return loop.Stage{Name: name(s, mapping), Partition: -1, Func: g.function(), Bufs: g.bufs, Args: g.args, Symbolic: s.Symbolic}
+}

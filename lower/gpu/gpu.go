@@ -1,0 +1,274 @@
+// Package gpu maps programs of loops to the threads of a GPU. Map takes what package
+// lower makes, stages whose functions are called once for each chunk of a partition, and
+// returns a program that computes the same with stages whose functions are run by a grid
+// of blocks: the same inputs and outputs, more stages and temporaries. Whoever compiles
+// for a GPU does that, with Lower, before an engine gets the program.
+//
+// Each stage gets a mapping:
+//
+//   - elements: a function that does not ask for the number of its chunk is right
+//     for any cut, so each thread takes single elements of the domain.
+//   - rows: the same, where the elements are rows with loops in them that lanes can
+//     share (rows.go), or blocks, if rows are long (wholerows.go). Pairs of coordinates are
+//     rows, too (pairs.go).
+//   - positions: the same, where what threads wait for are places that entries tell: a
+//     block takes so many entries, whatever their rows (positions.go). If there are few
+//     entries in all, one grid of lanes for each row does it (few.go).
+//   - columns: the same, where a row adds to a line of a dense result, or folds for each of
+//     its elements: lanes share the line and keep its elements, single ones or vectors
+//     (columns.go, linefolds.go, vectors.go); long rows are cut into pieces (pieces.go).
+//   - line elements: the same, where a row computes a line of a dense result, an element
+//     after another, in any type (linestores.go); by vectors, if lines are long (longlines.go).
+//   - entries: the same, where a row appends an entry for each of an operand's: teams
+//     take entries, whatever their rows (entries.go); where each is a fold over a dense
+//     dimension, they share the folds of several (dots.go).
+//   - warps: the same, where each element stands for a list whose items are counted
+//     by buckets or moved to them (counters.go).
+//   - chunks: each thread takes whole chunks, of which there are as many as threads
+//     pay for; what every thread has a copy of is cut from one buffer (chunks.go).
+//   - blocks: each block takes whole chunks, its threads sharing the loop over them
+//     (blocks.go).
+//   - independent: the iterations of a loop that is independent (independent.go).
+//   - atomics: the iterations of a loop that folds integers into elements (atomics.go).
+//   - extremes: the same, by min or max of floats (extremes.go).
+//   - updates: the iterations of a loop that folds into elements in order are sorted by
+//     their elements and folded (scatter.go, sortpairs.go, foldruns.go).
+//   - owners: the same, where they are few: every warp goes through all of them, and
+//     does what falls to its elements (owners.go).
+//   - serial: one thread does it all, or one block (a few sizes and sums).
+//   - prefix: a running sum in three steps (prefix.go).
+//
+// A stage that has a grid function already stays as it is.
+//
+// How a stage was mapped is in its name, which explain shows.
+package gpu
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/lacuna-sparse/lacuna/ir/loop"
+	"github.com/lacuna-sparse/lacuna/ir/loop/lib"
+)
+
+// Options say how to map. The zero value is the default.
+type Options struct {
+	// Threads is the size of a block; 0 means 256. A multiple of 32 up to 1024.
+	Threads int
+	// Workers bounds the threads that work on chunks; 0 means 65536.
+	Workers int64
+	// Scratch bounds the bytes of all copies of what every thread has one of,
+	// beyond the first 32; 0 means 1 GiB.
+	Scratch int64
+	// LongRow is how many iterations for each lane make a row too long for a team of
+	// lanes; 0 means 64.
+	LongRow int64
+	// Few is up to how many entries an operand has few of; 0 means 32768.
+	Few int64
+	// Scatter is from how many updates on those of a scatter are sorted; 0 means 2048.
+	Scatter int64
+}
+
+// Simulated are the options for the simulated device: blocks of two warps and few workers,
+// so that small data takes every way.
+var Simulated = Options{Threads: 64, Workers: 96, LongRow: 1, Few: 1 << 10, Scatter: 8}
+
+// Default sizes. They suit processors of some hundred thousand resident threads.
+const (
+	defaultThreads = 256
+	defaultWorkers = 1 << 16
+	defaultScratch = 1 << 30
+	// MaxBlocks bounds a grid whose threads take elements in turns.
+	MaxBlocks = 1 << 20
+	// maxChunks bounds the chunks of a stage whose results are later gone
+	// through by one thread.
+	maxChunks = 1 << 12
+)
+
+// Lower is Map between two looks of the verifier, at what it is given and at what it makes.
+func Lower(p *loop.Program, o Options) (*loop.Program, error) {
+	if err := p.Verify(lib.Lookup); err != nil {
+		return nil, err
+	}
+	mapped := Map(p, o)
+	if err := mapped.Verify(lib.Lookup); err != nil {
+		return nil, fmt.Errorf("BUG: the mapping to a GPU's threads broke a rule: %w", err)
+	}
+	return mapped, nil
+}
+
+// Map returns p as a program of grids. p must have passed the verifier, and is not
+// changed.
+func Map(p *loop.Program, o Options) *loop.Program {
+	if o.Threads == 0 {
+		o.Threads = defaultThreads
+	}
+	if o.Workers == 0 {
+		o.Workers = defaultWorkers
+	}
+	if o.Scratch == 0 {
+		o.Scratch = defaultScratch
+	}
+	if o.LongRow == 0 {
+		o.LongRow = defaultLongRow
+	}
+	if o.Few == 0 {
+		o.Few = defaultFew
+	}
+	if o.Scatter == 0 {
+		o.Scatter = defaultScatter
+	}
+	from := *p // partitions are added
+	from.Partitions = slices.Clone(p.Partitions)
+	m := &mapper{from: &from, opts: o, cuts: make([]*cut, len(p.Partitions)), copies: map[loop.BufferID]loop.ScalarID{}}
+	m.out = &loop.Program{Name: p.Name, Scalars: slices.Clone(p.Scalars), Buffers: slices.Clone(p.Buffers)}
+	for i := range m.out.Buffers {
+		if b := &m.out.Buffers[i]; b.Role == loop.Scratch {
+			b.Role = loop.Temp
+		}
+	}
+	m.styles()
+	for i := range p.Stages {
+		m.stage(&p.Stages[i])
+	}
+	return m.out
+}
+
+// mapper is a program on its way.
+type mapper struct {
+	small bool // functions that are begun stand in for others; see gridFunc
+	from  *loop.Program
+	out   *loop.Program
+	opts  Options
+	style []style // by partition
+	cuts  []*cut  // by partition; nil until a stage has used it
+	// copies gives for a buffer of which every thread has one how many there are.
+	copies map[loop.BufferID]loop.ScalarID
+}
+
+// style says how a partition is cut.
+type style uint8
+
+const (
+	single style = iota // every element is a chunk
+	coarse              // a bounded number of chunks
+)
+
+// cut is a partition that has been cut.
+type cut struct {
+	style  style
+	n      loop.ScalarID
+	chunks loop.ScalarID
+	step   loop.ScalarID // of chunks of equal length; -1 with bounds
+	bounds loop.BufferID // chunks+1 boundaries, -1 without
+}
+
+// styles decides how each partition is cut. Chunks of single elements are best,
+// unless every thread needs memory of its own, or one thread goes through what
+// the chunks leave.
+func (m *mapper) styles() {
+	m.style = make([]style, len(m.from.Partitions))
+	for i := range m.from.Stages {
+		s := &m.from.Stages[i]
+		if s.Partition >= 0 && (m.hasScratch(s) || s.Ordered) {
+			m.style[s.Partition] = coarse
+		}
+		if s.Partition >= 0 || s.Func == nil || len(s.Prefixes) > 0 {
+			continue
+		}
+		for d := range m.from.Partitions {
+			if slices.Contains(s.Args, m.from.Partitions[d].Chunks) {
+				m.style[d] = coarse
+			}
+		}
+	}
+}
+
+func (m *mapper) hasScratch(s *loop.Stage) bool {
+	return slices.ContainsFunc(s.Bufs, func(b loop.BufferID) bool {
+		return int(b) < len(m.from.Buffers) && m.from.Buffers[b].Role == loop.Scratch // others are made here
+	})
+}
+
+func (m *mapper) scalar(name string) loop.ScalarID {
+	m.out.Scalars = append(m.out.Scalars, loop.ProgramScalar{Name: name})
+	return loop.ScalarID(len(m.out.Scalars) - 1)
+}
+
+func (m *mapper) temp(name string, elem loop.Type) loop.BufferID {
+	m.out.Buffers = append(m.out.Buffers, loop.Buffer{Name: name, Elem: elem, Role: loop.Temp})
+	return loop.BufferID(len(m.out.Buffers) - 1)
+}
+
+func (m *mapper) add(s loop.Stage) { m.out.Stages = append(m.out.Stages, s) }
+
+// sizes adds a stage that only computes scalars and allocates.
+func (m *mapper) sizes(name string, lets []loop.ScalarLet, trims []loop.Trim, allocs []loop.Alloc) {
+	if len(lets)+len(trims)+len(allocs) > 0 {
+		m.add(loop.Stage{Name: name, Partition: -1, Lets: lets, Trims: trims, Allocs: allocs})
+	}
+}
+
+// stage maps one stage.
+func (m *mapper) stage(s *loop.Stage) {
+	if s.Blocks != nil {
+		m.add(*s)
+		return
+	}
+	m.sizes(s.Name+"_sizes", s.Lets, s.Trims, s.Allocs)
+	if d := s.Partition; d >= 0 {
+		if m.cuts[d] == nil {
+			m.cuts[d] = m.cut(d)
+		}
+		m.perChunk(s, m.cuts[d])
+	}
+	switch {
+	case s.Func == nil:
+	case len(s.Prefixes) > 0:
+		m.prefixes(s)
+	case s.Partition < 0:
+		if !m.independent(s) && !m.atomics(flattened(s)) && !m.extremes(flattened(s)) && !m.block(s) && !m.scatters(s) && !m.owners(s) {
+			m.serial(s)
+		}
+	case s.Ordered:
+		m.ordered(s)
+	case m.cuts[s.Partition].style == single:
+		if m.byElements(m.pairs(s, onlySideBySide)) {
+			return
+		}
+		if s = m.pairs(s, anywhereAtAll); !m.byElements(s) {
+			m.elements(s)
+		}
+	default:
+		if !m.blocks(s) {
+			m.chunks(s)
+		}
+	}
+}
+
+// size expressions
+
+func sizeOp(op loop.BinaryOp, x, y loop.SizeExpr) loop.SizeExpr {
+	return &loop.SizeOp{Op: op, X: x, Y: y}
+}
+
+// ceilDiv is x/y rounded up, for x not negative.
+func ceilDiv(x loop.SizeExpr, y loop.SizeExpr) loop.SizeExpr {
+	// (x-1)/y + 1 would round 0 up; x+y-1 might leave 63 bits.
+	whole := sizeOp(loop.Div, x, y)
+	rest := sizeOp(loop.Sub, x, sizeOp(loop.Mul, whole, y))
+	return sizeOp(loop.Add, whole, sizeOp(loop.Min, rest, loop.SizeConst(1)))
+}
+
+// blocksFor is the number of blocks for n threads' worth of work.
+func (m *mapper) blocksFor(n loop.SizeExpr) loop.SizeExpr {
+	return sizeOp(loop.Min, ceilDiv(n, loop.SizeConst(int64(m.opts.Threads))), loop.SizeConst(MaxBlocks))
+}
+
+func name(s *loop.Stage, mapping string) string { return fmt.Sprintf("%s_by_%s", s.Name, mapping) }
+
+// byElements maps a stage whose chunks are single elements in one of the ways that are better than
+// a thread for each, and reports whether there is one.
+func (m *mapper) byElements(s *loop.Stage) bool {
+	return m.counters(s) || m.positions(s) || m.rows(s) || m.columns(s) || m.entries(s) || m.lineStores(s) || m.updates(s)
+}

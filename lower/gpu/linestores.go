@@ -1,0 +1,193 @@
+package gpu
+
+import (
+	"github.com/lacuna-sparse/lacuna/ir/loop"
+)
+
+// lineStores is the body of a loop over rows that computes the elements of one line of
+// a buffer, each in an iteration of a loop over columns of its own:
+//
+//	for k = 0 to n_k {
+//	  …
+//	  C[i*K + k] = v
+//	}
+type lineStores struct {
+	f     *loop.Func
+	row   *loop.For
+	line  *loop.For
+	width loop.VarID // the parameter that tells how many columns there are
+}
+
+// lineStoresOf finds out whether a function is such a loop.
+func lineStoresOf(f *loop.Func) (*lineStores, bool) {
+	t := &lineStores{f: f}
+	known := map[loop.VarID]bool{}
+	for _, id := range f.Args {
+		known[id] = true
+	}
+	for _, s := range f.Body {
+		switch s := s.(type) {
+		case *loop.Let:
+			known[s.Var] = !s.Mutable
+		case *loop.Comment:
+		case *loop.For:
+			if t.row != nil || !isRef(s.Lo, f.Lo) || !isRef(s.Hi, f.Hi) {
+				return nil, false
+			}
+			t.row = s
+		default:
+			return nil, false
+		}
+	}
+	if t.row == nil {
+		return nil, false
+	}
+	known[t.row.Var] = true
+	for _, s := range t.row.Body {
+		switch s := s.(type) {
+		case *loop.Let:
+			known[s.Var] = !s.Mutable
+		case *loop.Comment:
+		case *loop.For:
+			if t.line != nil {
+				return nil, false
+			}
+			t.line = s
+		default:
+			return nil, false
+		}
+	}
+	if t.line == nil || readsOwnStores(f) || !t.takesLine(known) {
+		return nil, false
+	}
+	return t, true
+}
+
+// takesLine checks the loop over columns: its iterations have nothing to do with each
+// other, and each stores one element, the one at the column in a line of the row's.
+func (t *lineStores) takesLine(known map[loop.VarID]bool) bool {
+	s := t.line
+	lo, fromZero := s.Lo.(*loop.Const)
+	hi, is := s.Hi.(*loop.Ref)
+	if !fromZero || lo.Bits != 0 || !is {
+		return false
+	}
+	isArg := false
+	for _, id := range t.f.Args {
+		isArg = isArg || id == hi.Var
+	}
+	t.width = hi.Var
+	inside, stores, ok := map[loop.VarID]bool{}, 0, isArg
+	loop.WalkStmts(s.Body, func(st loop.Stmt) {
+		if id, declares := loop.Declared(st); declares {
+			inside[id] = true
+		}
+		switch st := st.(type) {
+		case *loop.Let, *loop.For, *loop.While, *loop.If, *loop.Comment:
+		case *loop.Assign:
+			ok = ok && inside[st.Var]
+		case *loop.Store:
+			stores++
+			ok = ok && t.atColumn(st.Index, known)
+		default:
+			ok = false
+		}
+	})
+	return ok && stores == 1
+}
+
+// atColumn takes x + k, for a column k and an x that is the row's.
+func (t *lineStores) atColumn(e loop.Expr, known map[loop.VarID]bool) bool {
+	if r, ok := e.(*loop.Ref); ok {
+		l := letIn(t.line, r.Var)
+		return r.Var == t.line.Var || l != nil && !l.Mutable && t.atColumn(l.Value, known)
+	}
+	sum, ok := e.(*loop.Binary)
+	if !ok || sum.Op != loop.Add || !isRef(sum.Y, t.line.Var) {
+		return false
+	}
+	loop.WalkExpr(sum.X, func(e loop.Expr) {
+		switch e := e.(type) {
+		case *loop.Ref:
+			ok = ok && known[e.Var]
+		case *loop.Load:
+			ok = false
+		}
+	})
+	return ok
+}
+
+// lineStores maps a stage over rows that computes the elements of lines one after another
+// (see lineStores) to teams of lanes: neighbouring lanes take neighbouring elements. It
+// reports whether that could be done.
+func (m *mapper) lineStores(s *loop.Stage) bool {
+	t, ok := lineStoresOf(s.Func)
+	if !ok {
+		return false
+	}
+	c := m.cuts[s.Partition]
+	columns := argOf(s, t.width)
+	doublings := m.scalar(s.Name + "_lanes_log2")
+	g := m.newFunc(s.Func.Name)
+	in := g.parameters(s)
+	b := g.b
+	n, l := g.scalar(c.n), g.rowTeams(g.scalar(doublings))
+	k := in.Args[argIndex(s.Func, t.width)]
+	tile := b.Let("tile", b.Mul(l.width, loop.Int(wideColumns)))
+	tiles := b.Let("tiles", b.Div(b.Add(k, b.Sub(tile, loop.Int(1))), tile))
+	g.inTurns(l.first, b.Let("items", b.Mul(n, tiles)), l.all, func(item loop.Expr) {
+		row, at := g.tileOf(item, n, tiles)
+		from := b.Let("from", b.Mul(at, tile))
+		in.Chunk, in.Lo, in.Hi, in.Single = row, row, b.Let("next", b.Add(row, loop.Int(1))), true
+		in.Loop = func(f *loop.For, inliner *loop.Inliner) bool {
+			if f != t.line {
+				return false
+			}
+			g.inTurns(b.Add(from, l.rank), b.Let("to", b.Min(b.Add(from, tile), k)), l.width, func(column loop.Expr) {
+				inliner.Bind(f.Var, column)
+				inliner.Block(f.Body)
+			})
+			return true
+		}
+		b.Inline(s.Func, in)
+	})
+	m.sizes(s.Name+"_lanes", []loop.ScalarLet{{Scalar: doublings, Value: doublingsToCover(loop.SizeScalar(columns))}}, nil, nil)
+	count := ceilDiv(loop.SizeScalar(columns), loop.SizeConst(wideColumns)) // threads that a row has work for, if it is long
+	count = sizeOp(loop.Max, count, sizeOp(loop.Min, loop.SizeScalar(columns), loop.SizeConst(warp)))
+	threads := sizeOp(loop.Min, sizeOp(loop.Mul, loop.SizeScalar(c.n), count), loop.SizeConst(maxRowThreads))
+	blocks := ceilDiv(threads, loop.SizeConst(int64(m.opts.Threads)))
+	m.launch(s, "line_elements", g, sizeOp(loop.Mul, m.longLines(s, t), blocks))
+	return true
+}
+
+// rowTeams are teams of lanes of a warp, numbered through the grid.
+type rowTeams struct {
+	width  loop.Expr // lanes of a team
+	rank   loop.Expr // of the thread in its team
+	member loop.Expr // the number of the team in its warp
+	count  loop.Expr // teams of a warp
+	first  loop.Expr // the number of the team
+	all    loop.Expr // how many there are
+}
+
+// rowTeams makes teams of 2^log lanes.
+func (g *gridFunc) rowTeams(log loop.Expr) rowTeams {
+	b := g.b
+	warps := loop.Int(int64(g.threads / warp))
+	t := rowTeams{width: b.Let("width", shl(loop.Int(1), log)), count: b.Let("teams", shr(loop.Int(warp), log))}
+	t.rank = b.Let("rank", b.And(g.Lane(), b.Sub(t.width, loop.Int(1))))
+	t.member = b.Let("member", shr(g.Lane(), log))
+	t.first = b.Let("first", b.Add(b.Mul(b.Add(b.Mul(g.block(), warps), g.Warp()), t.count), t.member))
+	t.all = b.Let("all", b.Mul(b.Mul(g.blocks(), warps), t.count))
+	return t
+}
+
+// tileOf splits the number of an item, of which each of n rows has one for each tile
+// of its line. It does not divide where lines are one tile.
+func (g *gridFunc) tileOf(item, n, tiles loop.Expr) (row, tile loop.Expr) {
+	b := g.b
+	at := b.Var("tile", loop.Int(0))
+	b.If(b.Gt(tiles, loop.Int(1)), func() { b.Assign(at, b.Div(item, n)) }, nil)
+	tile = b.Let("tile", at)
+	return b.Let("row", b.Sub(item, b.Mul(tile, n))), tile
+}

@@ -1,0 +1,173 @@
+package gpu
+
+import "github.com/lacuna-sparse/lacuna/ir/loop"
+
+// A row much longer than the others would keep one team busy while all others are done.
+// So teams leave such rows out and note them in a list, in whatever order they come to
+// them; after them, whole blocks take the rows of the list. Each row's result is made by
+// one of the two in a fixed order, so the list's order does not matter.
+
+// defaultLongRow is how many iterations for each lane of a team make a row long.
+const defaultLongRow = 64
+
+// longBlocks is how many blocks go through the list: some for each processor.
+const longBlocks = 1 << 10
+
+// longRows are the rows that a function leaves out.
+type longRows struct {
+	entries loop.BufID    // of the function: an array with an element for each iteration
+	list    loop.BufferID // the rows
+	count   loop.BufferID // one element: how many there are
+	// row and guard are those at hand.
+	row, guard loop.Expr
+}
+
+// longRows prepares g, a function for teams of some width, to leave long rows out. It
+// does so for functions with one loop that is shared, over positions, which stands in
+// the loop over rows itself; for others the result is nil. The list is that of an earlier function for
+// the same rows, if there was one.
+func (m *mapper) longRows(s *loop.Stage, g *gridFunc, width loop.Expr, earlier *longRows) *longRows {
+	entries, ok := onlyRowLoop(s.Func)
+	if !ok {
+		return nil
+	}
+	x := &longRows{entries: entries}
+	if earlier != nil {
+		x.list, x.count = earlier.list, earlier.count
+	} else {
+		x.list, x.count = m.temp(s.Name+"_long", loop.I64), m.temp(s.Name+"_longs", loop.I64)
+	}
+	g.leave(x, width, g.buffer(x.list, loop.ReadWrite), g.buffer(x.count, loop.ReadWrite))
+	return x
+}
+
+// leave makes teams of some width leave out long rows, which go into a list.
+func (g *gridFunc) leave(x *longRows, width loop.Expr, list, count loop.BufID) {
+	b := g.b
+	limit := b.Let("limit", b.Mul(width, loop.Int(g.m.opts.LongRow)))
+	g.split = func(n *loop.Inliner, lo, hi loop.Expr) loop.Expr {
+		long := b.Let("long", b.Gt(b.Sub(hi, lo), limit))
+		b.If(b.And(long, x.guard), func() {
+			at := b.AtomicOld("at", loop.AtomicAdd, count, loop.Int(0), loop.Int(1))
+			b.Store(list, at, x.row)
+		}, nil)
+		n.Guard(b.Let("stores", b.And(x.guard, b.Not(long))))
+		return b.Select(long, lo, hi)
+	}
+}
+
+// blocksTake emits the loop in which blocks take rows of a list, from the first on by steps.
+func (g *gridFunc) blocksTake(s *loop.Stage, in loop.Inlining, list, count loop.BufID, first, step loop.Expr) {
+	b := g.b
+	g.share(&in, s.Func, g.wholeBlock())
+	g.inTurns(first, b.Let("rows", b.Load(count, loop.Int(0))), step, func(k loop.Expr) {
+		i := b.Let("row", b.Load(list, k))
+		in.Chunk, in.Lo, in.Hi, in.Single = i, i, b.Let("next", b.Add(i, loop.Int(1))), true
+		b.Inline(s.Func, in)
+	})
+}
+
+// longAllocs makes the list: there are no more long rows than entries allow.
+func (m *mapper) longAllocs(s *loop.Stage, x *longRows) []loop.Alloc {
+	entries := loop.SizeLen{Buffer: s.Bufs[x.entries]}
+	return []loop.Alloc{
+		{Buffer: x.list, Len: sizeOp(loop.Add, sizeOp(loop.Div, entries, loop.SizeConst(m.opts.LongRow)), loop.SizeConst(1))},
+		{Buffer: x.count, Len: loop.SizeConst(1), Zero: true},
+	}
+}
+
+// eachLongRow adds the stage in which blocks take the long rows.
+func (m *mapper) eachLongRow(s *loop.Stage, x *longRows) {
+	stage, _ := m.withQuick(func() (loop.Stage, bool) {
+		g := m.newFunc(s.Func.Name + "_long")
+		in := g.parameters(s)
+		list, count := g.buffer(x.list, loop.ReadOnly), g.buffer(x.count, loop.ReadOnly)
+		g.blocksTake(s, in, list, count, g.block(), g.blocks())
+		return g.stage(s, "long_rows"), true
+	})
+	stage.Blocks = loop.SizeConst(longBlocks)
+	m.add(stage)
+}
+
+// onlyRowLoop finds the array that the one loop of a function that teams share reads
+// an element of in each iteration. It is not ok if there are several such loops, or one
+// elsewhere than in the loop over the chunk.
+func onlyRowLoop(f *loop.Func) (loop.BufID, bool) {
+	var loops []*loop.For
+	inner := 0
+	loop.WalkStmts(f.Body, func(s loop.Stmt) {
+		switch x := s.(type) {
+		case *loop.For:
+			if isRef(x.Lo, f.Lo) && isRef(x.Hi, f.Hi) {
+				for _, y := range x.Body {
+					if row, ok := y.(*loop.For); ok {
+						loops = append(loops, row)
+					}
+				}
+			}
+			inner++
+		case *loop.While:
+			inner += 2
+		}
+	})
+	if len(loops) != 1 || inner != 2 {
+		return -1, false
+	}
+	row := loops[0]
+	if _, ok := foldsOf(f, row); !ok {
+		return -1, false
+	}
+	if _, ok := pointersOf(f, row); !ok {
+		return -1, false
+	}
+	found, entries := false, loop.BufID(-1)
+	loop.WalkStmts(row.Body, func(s loop.Stmt) {
+		for _, e := range loop.Exprs(s) {
+			loop.WalkExpr(e, func(e loop.Expr) {
+				if l, ok := e.(*loop.Load); ok && !found && isRef(l.Index, row.Var) {
+					found, entries = true, l.Buf
+				}
+			})
+		}
+	})
+	return entries, found
+}
+
+// pointersOf finds the array pos of a loop that goes from pos[i] to pos[i+1], i being the
+// element of the chunk: then different elements have different iterations.
+func pointersOf(f *loop.Func, row *loop.For) (loop.BufID, bool) {
+	values := map[loop.VarID]loop.Expr{}
+	element := loop.NoVar
+	loop.WalkStmts(f.Body, func(s loop.Stmt) {
+		switch x := s.(type) {
+		case *loop.Let:
+			if !x.Mutable {
+				values[x.Var] = x.Value
+			}
+		case *loop.For:
+			if isRef(x.Lo, f.Lo) && isRef(x.Hi, f.Hi) {
+				element = x.Var
+			}
+		}
+	})
+	load := func(e loop.Expr) *loop.Load {
+		if r, ok := e.(*loop.Ref); ok && values[r.Var] != nil {
+			e = values[r.Var]
+		}
+		if c, ok := e.(*loop.Cast); ok {
+			e = c.X
+		}
+		l, _ := e.(*loop.Load)
+		return l
+	}
+	lo, hi := load(row.Lo), load(row.Hi)
+	if lo == nil || hi == nil || lo.Buf != hi.Buf || !f.Bufs[lo.Buf].ReadOnly || !isRef(lo.Index, element) {
+		return -1, false
+	}
+	next, ok := hi.Index.(*loop.Binary)
+	if !ok || next.Op != loop.Add || !isRef(next.X, element) {
+		return -1, false
+	}
+	one, ok := next.Y.(*loop.Const)
+	return lo.Buf, ok && one.Bits == 1
+}

@@ -1,0 +1,221 @@
+package gpu
+
+import "github.com/lacuna-sparse/lacuna/ir/loop"
+
+// Rows with many entries that add to lines are cut into pieces of so many entries. Teams
+// leave such rows out and note their pieces, in whatever order they come to them; after
+// them teams take pieces, each of which adds up to a line of its own, and then the lines of
+// each row are added up in their order. The length of pieces depends on sizes only, so that
+// neither the order of the list nor the number of threads changes a sum.
+
+// pieceList are the pieces of long rows in memory.
+type pieceList struct {
+	length loop.ScalarID // entries of a piece, and the most that a row has that is not cut
+	// rows and starts tell of each piece the row and the first entry, first of each long row
+	// the first piece, and lines are what the pieces add up to.
+	rows, starts, first, lines loop.BufferID
+	entries                    loop.BufferID // an array with an element for each entry
+}
+
+const (
+	// shortPieces is how many times LongRow a piece is long, if not more, and longPieces
+	// that for warps that take vectors of a whole line.
+	shortPieces = 2
+	longPieces  = 4
+	// maxPieceBytes bounds the memory for the lines of pieces: half of it are the lines of
+	// as many pieces as there would be if each row's length were a whole number of pieces.
+	maxPieceBytes = 64 << 20
+)
+
+// piecesOf prepares to cut the rows of a nest, if they have entries of their own each.
+func (m *mapper) piecesOf(s *loop.Stage, t *lineNest) *pieceList {
+	outer := t.folded()
+	if _, ok := pointersOf(t.f, outer); !ok {
+		return nil
+	}
+	entries := loop.BufID(-1)
+	loop.WalkStmts(outer.Body, func(st loop.Stmt) {
+		for _, e := range loop.Exprs(st) {
+			loop.WalkExpr(e, func(e loop.Expr) {
+				if l, ok := e.(*loop.Load); ok && entries < 0 && isRef(l.Index, outer.Var) {
+					entries = l.Buf
+				}
+			})
+		}
+	})
+	if entries < 0 {
+		return nil
+	}
+	return &pieceList{
+		length: m.scalar(s.Name + "_piece"), rows: m.temp(s.Name+"_piece_rows", loop.I64), starts: m.temp(s.Name+"_piece_starts", loop.I64),
+		first: m.temp(s.Name+"_first_pieces", loop.I64), lines: m.temp(s.Name+"_piece_lines", t.elem()), entries: s.Bufs[entries],
+	}
+}
+
+// sizes are the length of pieces, and the memory for them, for lines of some width.
+func (x *pieceList) sizes(m *mapper, width loop.SizeExpr, isVector loop.ScalarID) (loop.ScalarLet, []loop.Alloc) {
+	entries := loop.SizeExpr(loop.SizeLen{Buffer: x.entries})
+	bytes := loop.SizeConst(m.out.Buffers[x.lines].Elem.Size())
+	atLeastOne := func(x loop.SizeExpr) loop.SizeExpr { return sizeOp(loop.Max, x, loop.SizeConst(1)) }
+	lines := atLeastOne(sizeOp(loop.Div, sizeOp(loop.Div, loop.SizeConst(maxPieceBytes/2), bytes), atLeastOne(width)))
+	// 1 where warps take vectors of a line, else 0.
+	warps := sizeOp(loop.Mul, sizeOp(loop.Min, loop.SizeConst(1), sizeOp(loop.Div, width, loop.SizeConst(warp*wideColumns))), loop.SizeScalar(isVector))
+	least := sizeOp(loop.Add, loop.SizeConst(shortPieces*m.opts.LongRow), sizeOp(loop.Mul, warps, loop.SizeConst((longPieces-shortPieces)*m.opts.LongRow)))
+	length := sizeOp(loop.Max, ceilDiv(entries, lines), least)
+	rows, pieces := x.most()
+	return loop.ScalarLet{Scalar: x.length, Value: length}, []loop.Alloc{
+		{Buffer: x.rows, Len: pieces}, {Buffer: x.starts, Len: pieces}, {Buffer: x.first, Len: rows}, {Buffer: x.lines, Len: sizeOp(loop.Mul, pieces, width)},
+	}
+}
+
+// most is how many rows may be cut, and into how many pieces, or one more.
+func (x *pieceList) most() (rows, pieces loop.SizeExpr) {
+	whole := sizeOp(loop.Div, loop.SizeLen{Buffer: x.entries}, loop.SizeScalar(x.length))
+	// A row that is cut is longer than one piece: the last, shorter ones at most double them.
+	return sizeOp(loop.Add, whole, loop.SizeConst(1)), sizeOp(loop.Add, sizeOp(loop.Mul, whole, loop.SizeConst(2)), loop.SizeConst(1))
+}
+
+// pieceParameters are a function's parameters for pieces.
+type pieceParameters struct {
+	length              loop.Expr
+	rows, starts, first loop.BufID
+}
+
+func (g *gridFunc) pieceParameters(x *pieceList, access loop.Access) *pieceParameters {
+	return &pieceParameters{g.scalar(x.length), g.buffer(x.rows, access), g.buffer(x.starts, access), g.buffer(x.first, access)}
+}
+
+// note emits what one thread does for a long row, at a place in the list of rows.
+func (x *pieceParameters) note(g *gridFunc, count loop.BufID, place, row, lo, length loop.Expr) {
+	b := g.b
+	pieces := x.count(g, length)
+	first := b.AtomicOld("first", loop.AtomicAdd, count, loop.Int(1), pieces)
+	b.Store(x.first, place, first)
+	b.For("piece", loop.Int(0), pieces, func(i loop.Expr) {
+		at := b.Let("at", b.Add(first, i))
+		b.Store(x.rows, at, row)
+		b.Store(x.starts, at, b.Add(lo, b.Mul(i, x.length)))
+	})
+}
+
+// count is how many pieces there are of a row.
+func (x *pieceParameters) count(g *gridFunc, length loop.Expr) loop.Expr {
+	b := g.b
+	return b.Let("pieces", b.Div(b.Add(length, b.Sub(x.length, loop.Int(1))), x.length))
+}
+
+// pieces adds the stages for long rows: teams take pieces, by vectors where lanes may, and
+// then rows, whose pieces they add up.
+func (m *mapper) pieces(s *loop.Stage, t *lineNest, long *longList, byVectors, byColumns lineTeams, isVector loop.ScalarID, any loop.SizeExpr) {
+	blocks := func(items loop.SizeExpr) loop.SizeExpr {
+		return sizeOp(loop.Mul, sizeOp(loop.Min, items, loop.SizeConst(maxPieceBlocks)), any)
+	}
+	rows, pieces := long.pieces.most()
+	vectors, _ := m.withQuick(func() (loop.Stage, bool) { return m.piecesByTeams(s, t, byVectors, long), true })
+	vectors.Blocks = sizeOp(loop.Mul, blocks(pieces), loop.SizeScalar(isVector))
+	columns, _ := m.withQuick(func() (loop.Stage, bool) { return m.piecesByTeams(s, t, byColumns, long), true })
+	columns.Blocks = sizeOp(loop.Mul, blocks(pieces), sizeOp(loop.Sub, loop.SizeConst(1), loop.SizeScalar(isVector)))
+	joined, _ := m.withQuick(func() (loop.Stage, bool) { return m.joinedPieces(s, t, byColumns, long), true })
+	joined.Blocks = blocks(rows)
+	m.add(vectors)
+	m.add(columns)
+	m.add(joined)
+}
+
+// maxPieceBlocks bounds the blocks that take pieces, and rows of pieces, in turns.
+const maxPieceBlocks = 2048
+
+// piecesByTeams is the stage in which teams add up pieces.
+func (m *mapper) piecesByTeams(s *loop.Stage, t *lineNest, by lineTeams, long *longList) loop.Stage {
+	g := m.newLineFunc(s, by)
+	in := g.parameters(s)
+	b := g.b
+	x := g.pieceParameters(long.pieces, loop.ReadOnly)
+	count, lines := g.buffer(long.count, loop.ReadOnly), g.buffer(long.pieces.lines, loop.ReadWrite)
+	teams := g.rowTeams(g.scalar(by.lanes))
+	g.roundDown(s.Func, &in, by.strides)
+	columns := in.Args[argIndex(s.Func, t.width)]
+	pieces := b.Let("pieces", b.Load(count, loop.Int(1)))
+	g.eachTile(teams, by, pieces, columns, func(piece, start loop.Expr) {
+		w := m.newLineWork(s, g, t, &in, b.Let("row", b.Load(x.rows, piece)))
+		w.take(by, start, teams.rank, teams.width, columns)
+		w.run = func(n *loop.Inliner) {
+			n.Block(t.row.Body[:t.start])
+			if t.sum != nil {
+				w.begin(n)
+				w.values = nil
+			}
+			line := b.Let("line", b.Mul(piece, columns))
+			for _, k := range w.columns {
+				d := fold{op: t.op, typ: w.elem}
+				w.places, w.values = append(w.places, b.Let("at", b.Add(line, k))), append(w.values, b.Var("part", d.identity()))
+			}
+			outer := t.folded()
+			from := b.Let("from", b.Load(x.starts, piece))
+			w.loop(outer, n, from, b.Min(b.Add(from, x.length), n.Expr(outer.Hi)))
+			w.each(func(u int) { b.Store(lines, w.places[u], w.values[u]) })
+		}
+		b.Inline(s.Func, in)
+	})
+	return g.lineStage(s, "pieces_of_"+by.mapping)
+}
+
+// joinedPieces is the stage in which teams add up the pieces of rows.
+func (m *mapper) joinedPieces(s *loop.Stage, t *lineNest, by lineTeams, long *longList) loop.Stage {
+	g := m.newLineFunc(s, by)
+	in := g.parameters(s)
+	b := g.b
+	x := g.pieceParameters(long.pieces, loop.ReadOnly)
+	rows, count := g.buffer(long.rows, loop.ReadOnly), g.buffer(long.count, loop.ReadOnly)
+	lines := g.buffer(long.pieces.lines, loop.ReadOnly)
+	teams := g.rowTeams(g.scalar(by.lanes))
+	columns := in.Args[argIndex(s.Func, t.width)]
+	g.eachTile(teams, by, b.Let("longs", b.Load(count, loop.Int(0))), columns, func(place, start loop.Expr) {
+		w := m.newLineWork(s, g, t, &in, b.Let("row", b.Load(rows, place)))
+		w.take(by, start, teams.rank, teams.width, columns)
+		w.run = func(n *loop.Inliner) {
+			n.Block(t.row.Body[:t.start])
+			w.begin(n)
+			outer := t.folded()
+			pieces := x.count(g, b.Sub(n.Expr(outer.Hi), n.Expr(outer.Lo)))
+			first := b.Let("first", b.Load(x.first, place))
+			end := b.Let("end", b.Add(first, pieces))
+			at := b.Var("piece", first)
+			all := []int64{2 * unroll, 1}
+			if g.Quick {
+				all = all[1:]
+			}
+			for _, turns := range all {
+				b.While(b.Le(b.Add(at, loop.Int(turns)), end), func() {
+					var parts []loop.Expr
+					for u := range turns {
+						parts = append(parts, b.Let("part", b.Load(lines, b.Add(b.Mul(b.Add(at, loop.Int(u)), columns), w.columns[0]))))
+					}
+					for _, part := range parts {
+						b.Assign(w.values[0], loop.NewBinary(t.op, w.values[0], part))
+					}
+					b.Assign(at, b.Add(at, loop.Int(turns)))
+				})
+			}
+			w.end(n)
+		}
+		b.Inline(s.Func, in)
+	})
+	return g.lineStage(s, "joined_pieces")
+}
+
+// eachTile emits something for each item and tile of its columns, in turns by teams.
+func (g *gridFunc) eachTile(teams rowTeams, by lineTeams, items, columns loop.Expr, do func(item, start loop.Expr)) {
+	b := g.b
+	width := b.Let("tile_width", b.Mul(teams.width, loop.Int(int64(by.perLane))))
+	tiles := b.Let("tiles", b.Div(b.Add(columns, b.Sub(width, loop.Int(1))), width))
+	g.inTurns(teams.first, b.Let("items", b.Mul(items, tiles)), teams.all, func(i loop.Expr) {
+		item, tile := g.tileOf(i, items, tiles)
+		do(item, b.Let("start", b.Mul(tile, width)))
+	})
+}
+
+// lineStage is the stage that runs a function for lines.
+func (g *gridFunc) lineStage(s *loop.Stage, mapping string) loop.Stage {
+	return loop.Stage{Name: name(s, mapping), Partition: -1, Func: loop.RemoveDead(g.b.Func()), Bufs: g.bufs, Args: g.args, Symbolic: s.Symbolic}
+}

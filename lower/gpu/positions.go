@@ -1,0 +1,436 @@
+package gpu
+
+import (
+	"math/bits"
+	"slices"
+
+	"github.com/lacuna-sparse/lacuna/ir/loop"
+	"github.com/lacuna-sparse/lacuna/ir/loop/lib"
+)
+
+// positions maps a stage over rows whose entries are folded, such as a sparse matrix
+// times a vector, by the entries: a block takes a tile of so many entries, whatever
+// rows they are of, so that rows of all lengths cost the same. Its threads compute what
+// is folded of neighbouring entries into shared memory, all that they read being under
+// way at once, and then teams of lanes fold the rows that start in the tile. What a row
+// has in later tiles is kept apart and added by a last grid, in order. (Splitting by
+// entries: D. Merrill and M. Garland, "Merge-based parallel sparse matrix-vector
+// multiplication", SC 2016; rows folded from shared memory: J. L. Greathouse and M. Daga,
+// "Efficient sparse matrix-vector multiplication on GPUs using the CSR storage format",
+// SC 2014.)
+//
+// It is for loops that read something at a place that an entry tells, which is what
+// threads wait for. It reports whether that could be done.
+func (m *mapper) positions(s *loop.Stage) bool {
+	entries, ok := onlyRowLoop(s.Func)
+	if !ok || readsOwnStores(s.Func) {
+		return false
+	}
+	p := &positions{m: m, s: s, row: rowLoop(s.Func), entries: s.Bufs[entries], n: m.cuts[s.Partition].n}
+	p.pos, _ = pointersOf(s.Func, p.row)
+	p.folds, _ = foldsOf(s.Func, p.row)
+	bytes := 0
+	for _, d := range p.folds {
+		bytes += d.typ.Size()
+	}
+	if bytes > tileBytes || !gathers(p.row) || !knowsPositionOnly(s.Func, p.row, p.folds) {
+		return false
+	}
+	buffers, scalars := len(m.out.Buffers), len(m.out.Scalars)
+	p.tiles = m.scalar(s.Name + "_tiles")
+	p.starts = m.temp(s.Name+"_starts", loop.I64)
+	for _, d := range p.folds {
+		p.heads = append(p.heads, m.temp(s.Name+"_heads", d.typ))
+		p.tails = append(p.tails, m.temp(s.Name+"_tails", d.typ))
+	}
+	tilewise, _ := m.withQuick(func() (loop.Stage, bool) { return p.foldTiles(), true })
+	stages := []loop.Stage{p.findStarts(), tilewise, p.foldLongRows()}
+	for i := range stages {
+		if stages[i].Func.Verify(lib.Lookup) != nil {
+			m.out.Buffers, m.out.Scalars = m.out.Buffers[:buffers], m.out.Scalars[:scalars]
+			return false
+		}
+	}
+	tiles := loop.SizeExpr(loop.SizeScalar(p.tiles))
+	one := loop.SizeConst(1)
+	allocs := []loop.Alloc{{Buffer: p.starts, Len: sizeOp(loop.Add, tiles, one)}}
+	for i := range p.folds {
+		allocs = append(allocs, loop.Alloc{Buffer: p.heads[i], Len: tiles}, loop.Alloc{Buffer: p.tails[i], Len: tiles})
+	}
+	m.sizes(s.Name+"_tiles", []loop.ScalarLet{{
+		// One more than there are full ones: rows may start behind the last entry.
+		Scalar: p.tiles, Value: sizeOp(loop.Add, sizeOp(loop.Div, loop.SizeLen{Buffer: p.entries}, loop.SizeConst(p.tile())), one),
+	}}, nil, allocs)
+	stages[0].Blocks = m.blocksFor(sizeOp(loop.Add, loop.SizeScalar(p.n), one))
+	stages[1].Blocks = sizeOp(loop.Min, tiles, loop.SizeConst(MaxBlocks))
+	stages[2].Blocks = m.blocksFor(sizeOp(loop.Mul, sizeOp(loop.Min, tiles, loop.SizeConst(MaxBlocks)), loop.SizeConst(warp)))
+	many := m.fewRows(s, p.entries, p.n)
+	for _, stage := range stages {
+		stage.Blocks = sizeOp(loop.Mul, many, stage.Blocks)
+		m.add(stage)
+	}
+	return true
+}
+
+const (
+	// perThread is how many entries of a tile there are for each thread.
+	perThread = 8
+	// tileBytes bounds what is folded of an entry.
+	tileBytes = 16
+	// skewLog2 is the binary logarithm of the number of elements of the shared arrays after
+	// which one is not used: else lanes that each read a row would want the same bank of the memory, as
+	// rows often have a power of two of entries.
+	skewLog2 = 4
+	// tileResident is for how many blocks a processor should have room: while the threads
+	// of some wait for each other, others read.
+	tileResident = 6
+	// patience is how many entries of a row there are for each lane of a team before
+	// the row is left to a warp.
+	patience = 16
+)
+
+// positions is a stage on its way.
+type positions struct {
+	m       *mapper
+	s       *loop.Stage
+	row     *loop.For // over the entries of a row
+	folds   []fold
+	pos     loop.BufID    // of the function
+	entries loop.BufferID // an array with an element for each entry
+	n       loop.ScalarID // rows
+	tiles   loop.ScalarID
+	// starts has for each tile the first row that starts in it or later, and n at
+	// the end. heads and tails, for each fold, have what is folded of the last row
+	// that starts in a tile if it ends in a later one; and of the row at the tile's
+	// beginning that starts in an earlier one.
+	starts       loop.BufferID
+	heads, tails []loop.BufferID
+}
+
+// tile is how many entries a tile has.
+func (p *positions) tile() int64 { return int64(p.m.opts.Threads) * perThread }
+
+// tileOf is the tile of an entry.
+func (p *positions) tileOf(entry loop.Expr) loop.Expr {
+	if log := bits.TrailingZeros64(uint64(p.tile())); p.tile() == 1<<log {
+		return shr(entry, loop.Int(int64(log))) // cheaper than the division of a number that might be negative
+	}
+	return loop.NewBinary(loop.Div, entry, loop.Int(p.tile()))
+}
+
+// rowLoop is the loop that onlyRowLoop has found.
+func rowLoop(f *loop.Func) *loop.For {
+	var row *loop.For
+	loop.WalkStmts(f.Body, func(s loop.Stmt) {
+		if x, ok := s.(*loop.For); ok && !(isRef(x.Lo, f.Lo) && isRef(x.Hi, f.Hi)) {
+			row = x
+		}
+	})
+	return row
+}
+
+// gathers reports whether a loop reads something at a place that it has read.
+func gathers(row *loop.For) bool {
+	read := map[loop.VarID]bool{} // declared with something read
+	found := false
+	depends := func(e loop.Expr) bool {
+		reads := false
+		loop.WalkExpr(e, func(e loop.Expr) {
+			switch e := e.(type) {
+			case *loop.Load:
+				reads = true
+			case *loop.Ref:
+				reads = reads || read[e.Var]
+			}
+		})
+		return reads
+	}
+	loop.WalkStmts(row.Body, func(s loop.Stmt) {
+		for _, e := range loop.Exprs(s) {
+			loop.WalkExpr(e, func(e loop.Expr) {
+				if l, ok := e.(*loop.Load); ok && depends(l.Index) {
+					found = true
+				}
+			})
+		}
+		if l, ok := s.(*loop.Let); ok && depends(l.Value) {
+			read[l.Var] = true
+		}
+	})
+	return found
+}
+
+// knowsPositionOnly reports whether what a loop folds of an entry can be computed
+// without knowing the row: it has no other variables than parameters, its own, and those
+// that it folds into.
+func knowsPositionOnly(f *loop.Func, row *loop.For, folds []fold) bool {
+	known := map[loop.VarID]bool{row.Var: true}
+	for _, id := range f.Args {
+		known[id] = true
+	}
+	for _, d := range folds {
+		known[d.variable] = true
+	}
+	loop.WalkStmts(row.Body, func(s loop.Stmt) {
+		if id, declares := loop.Declared(s); declares {
+			known[id] = true
+		}
+	})
+	ok := true
+	loop.WalkStmts(row.Body, func(s loop.Stmt) {
+		for _, e := range loop.Exprs(s) {
+			loop.WalkExpr(e, func(e loop.Expr) {
+				if r, is := e.(*loop.Ref); is && !known[r.Var] {
+					ok = false
+				}
+			})
+		}
+	})
+	return ok
+}
+
+// readOnce lists the buffers of which a loop reads only the elements of its entries.
+func readOnce(f *loop.Func, row *loop.For) []loop.BufID {
+	in := func(body []loop.Stmt, plain bool) map[loop.BufID]int {
+		count := map[loop.BufID]int{}
+		loop.WalkStmts(body, func(s loop.Stmt) {
+			for _, e := range loop.Exprs(s) {
+				loop.WalkExpr(e, func(e loop.Expr) {
+					if l, ok := e.(*loop.Load); ok && (!plain || isRef(l.Index, row.Var)) {
+						count[l.Buf]++
+					}
+				})
+			}
+		})
+		return count
+	}
+	var list []loop.BufID
+	all := in(f.Body, false)
+	for id, n := range in(row.Body, true) {
+		if f.Bufs[id].ReadOnly && n == all[id] {
+			list = append(list, id)
+		}
+	}
+	slices.Sort(list)
+	return list
+}
+
+func (p *positions) stage(mapping string, g *gridFunc) loop.Stage {
+	s := p.s
+	return loop.Stage{Name: name(s, mapping), Partition: -1, Func: loop.RemoveDead(g.b.Func()), Bufs: g.bufs, Args: g.args, Symbolic: s.Symbolic}
+}
+
+// findStarts is the stage that finds the first row of each tile: a thread for each row
+// looks which tiles begin between the one before and it.
+func (p *positions) findStarts() loop.Stage {
+	g := p.m.newFunc(p.s.Func.Name + "_starts")
+	b := g.b
+	pos, starts := g.buffer(p.s.Bufs[p.pos], loop.ReadOnly), g.buffer(p.starts, loop.ReadWrite)
+	n, tiles := g.scalar(p.n), g.scalar(p.tiles)
+	at := func(i loop.Expr) loop.Expr { return loop.NewCast(loop.I64, b.Load(pos, i)) }
+	g.strided(b.Let("rows", b.Add(n, loop.Int(1))), func(i loop.Expr) {
+		from := b.Var("from", loop.Int(0))
+		b.If(b.Gt(i, loop.Int(0)), func() {
+			b.Assign(from, b.Add(p.tileOf(at(b.Sub(i, loop.Int(1)))), loop.Int(1)))
+		}, nil)
+		last := b.Let("last", b.Select(b.Eq(i, n), tiles, p.tileOf(at(i))))
+		b.While(b.Le(from, last), func() {
+			b.Store(starts, from, i)
+			b.Assign(from, b.Add(from, loop.Int(1)))
+		})
+	})
+	s := p.stage("starts_of_tiles", g)
+	s.Symbolic = true
+	return s
+}
+
+// finish emits the rest of a row's work, what was folded of its entries being known.
+func (p *positions) finish(g *gridFunc, in loop.Inlining, row loop.Expr, sums []loop.Expr) {
+	b := g.b
+	in.Chunk, in.Lo, in.Hi, in.Single = row, row, b.Let("next", b.Add(row, loop.Int(1))), true
+	in.Loop = func(s *loop.For, n *loop.Inliner) bool {
+		if s != p.row {
+			return false
+		}
+		for i, d := range p.folds {
+			whole := n.Value(d.variable).(*loop.Ref)
+			b.Assign(whole, loop.NewBinary(d.op, whole, sums[i]))
+		}
+		return true
+	}
+	b.Inline(p.s.Func, in)
+}
+
+// foldTiles is the stage in which blocks take tiles.
+func (p *positions) foldTiles() loop.Stage {
+	m := p.m
+	g := m.newFunc(p.s.Func.Name)
+	in := g.parameters(p.s)
+	for _, id := range readOnce(p.s.Func, p.row) {
+		g.b.Once(in.Bufs[id])
+	}
+	b := g.b
+	b.Resident(tileResident)
+	pos, starts := in.Bufs[p.pos], g.buffer(p.starts, loop.ReadOnly)
+	var heads, tails, shared []loop.BufID
+	slots := p.tile() + p.tile()>>skewLog2
+	for i, d := range p.folds {
+		heads, tails = append(heads, g.buffer(p.heads[i], loop.ReadWrite)), append(tails, g.buffer(p.tails[i], loop.ReadWrite))
+		shared = append(shared, b.Shared("terms", d.typ, slots))
+	}
+	list, count := b.Shared("long", loop.I64, p.tile()/patience), b.Shared("longs", loop.I64, 1)
+	n, tiles := g.scalar(p.n), g.scalar(p.tiles)
+	threads := loop.Int(int64(m.opts.Threads))
+	at := func(i loop.Expr) loop.Expr { return loop.NewCast(loop.I64, b.Load(pos, i)) }
+	slot := func(i loop.Expr) loop.Expr { return b.Add(i, shr(i, loop.Int(skewLog2))) }
+	all := b.Let("entries", at(n))
+	g.inTurns(g.block(), tiles, g.blocks(), func(tile loop.Expr) {
+		t0 := b.Let("begin", b.Mul(tile, loop.Int(p.tile())))
+		t1 := b.Let("end", b.Min(b.Add(t0, loop.Int(p.tile())), all))
+		first := b.Let("first", b.Load(starts, tile))
+		// The rows that start here, and before them what belongs to an earlier one.
+		rows := b.Let("rows", b.Add(b.Sub(b.Load(starts, b.Add(tile, loop.Int(1))), first), loop.Int(1)))
+		log := b.Var("lanes_log2", loop.Int(0))
+		b.While(b.And(b.Lt(log, loop.Int(maxDoublings)), b.Le(shl(rows, b.Add(log, loop.Int(1))), threads)), func() {
+			b.Assign(log, b.Add(log, loop.Int(1)))
+		})
+		width := b.Let("width", shl(loop.Int(1), log))
+		teams := &lanes{g: g, width: width, own: b.Let("rank", b.And(g.thread(), b.Sub(width, loop.Int(1))))}
+		team := b.Let("team", shr(g.thread(), log))
+		// Where rows begin and end is read a turn ahead.
+		item := func(base loop.Expr) loop.Expr {
+			return b.Let("item", b.Min(b.Add(base, team), b.Sub(rows, loop.Int(1))))
+		}
+		bounds := func(k loop.Expr) (lo, end loop.Expr) {
+			r := b.Let("row", b.Sub(b.Add(first, k), loop.Int(1)))
+			return b.Select(b.Eq(k, loop.Int(0)), t0, at(b.Max(r, loop.Int(0)))), at(b.Add(r, loop.Int(1)))
+		}
+		lo, rowEnd := bounds(item(loop.Int(0)))
+		nextLo, nextEnd := b.Var("next_lo", lo), b.Var("next_end", rowEnd)
+		b.If(b.Eq(g.thread(), loop.Int(0)), func() { b.Store(count, loop.Int(0), loop.Int(0)) }, nil)
+		b.If(b.Lt(t0, t1), func() {
+			g.Times(perThread, func(e loop.Expr) {
+				k := b.Let("k", b.Add(g.thread(), b.Mul(threads, e)))
+				i := b.Let("p", b.Min(b.Add(t0, k), b.Sub(t1, loop.Int(1))))
+				for j, v := range p.terms(g, in, i) {
+					b.Store(shared[j], slot(k), v)
+				}
+			})
+		}, nil)
+		b.Barrier(loop.BlockScope)
+		fold := func(t *lanes, k, lo, end, valid, limit loop.Expr) loop.Expr {
+			r := b.Let("row", b.Sub(b.Add(first, k), loop.Int(1)))
+			earlier := b.Let("earlier", b.Eq(k, loop.Int(0)))
+			hi := b.Let("hi", b.Min(end, t1))
+			var long loop.Expr = loop.Truth(false)
+			if limit != nil {
+				long = b.Let("long", b.Gt(b.Sub(hi, lo), limit))
+				hi = b.Let("hi", b.Select(long, lo, hi))
+			}
+			parts := make([]*loop.Ref, len(p.folds))
+			for i, d := range p.folds {
+				parts[i] = b.Var("part", d.identity())
+			}
+			g.inTurns(b.Let("from", b.Add(b.Sub(lo, t0), t.own)), b.Let("to", b.Sub(hi, t0)), t.width, func(i loop.Expr) {
+				place := b.Let("place", slot(i))
+				for j, d := range p.folds {
+					b.Assign(parts[j], loop.NewBinary(d.op, parts[j], b.Load(shared[j], place)))
+				}
+			})
+			sums := make([]loop.Expr, len(p.folds))
+			for i, d := range p.folds {
+				sums[i] = t.combine(d, parts[i])
+			}
+			b.If(b.And(b.And(valid, b.Eq(t.own, loop.Int(0))), b.Not(long)), func() {
+				b.If(earlier, func() {
+					for i := range sums {
+						b.Store(tails[i], tile, sums[i])
+					}
+				}, func() {
+					b.If(b.Gt(end, t1), func() {
+						for i := range sums {
+							b.Store(heads[i], tile, sums[i])
+						}
+					}, func() { p.finish(g, in, r, sums) })
+				})
+			}, nil)
+			return long
+		}
+		g.inTurns(loop.Int(0), rows, b.Let("teams", shr(threads, log)), func(base loop.Expr) {
+			valid := b.Let("valid", b.Lt(b.Add(base, team), rows))
+			place := item(base)
+			lo, end := b.Let("lo", nextLo), b.Let("row_end", nextEnd)
+			following, followingEnd := bounds(item(b.Add(base, b.Let("teams", shr(threads, log)))))
+			b.Assign(nextLo, following)
+			b.Assign(nextEnd, followingEnd)
+			long := fold(teams, place, lo, end, valid, b.Mul(width, loop.Int(patience)))
+			b.If(b.And(b.And(valid, long), b.Eq(teams.own, loop.Int(0))), func() {
+				b.Store(list, b.AtomicOld("at", loop.AtomicAdd, count, loop.Int(0), loop.Int(1)), place)
+			}, nil)
+		})
+		b.Barrier(loop.BlockScope)
+		whole := &lanes{g: g, width: loop.Int(warp), own: g.Lane()}
+		g.inTurns(g.Warp(), b.Let("longs", b.Load(count, loop.Int(0))), loop.Int(int64(m.opts.Threads/warp)), func(i loop.Expr) {
+			k := b.Let("item", b.Load(list, i))
+			lo, end := bounds(k)
+			fold(whole, k, b.Let("lo", lo), b.Let("row_end", end), loop.Truth(true), nil)
+		})
+		b.Barrier(loop.BlockScope)
+	})
+	return p.stage("positions", g)
+}
+
+// terms emits what is folded of an entry.
+func (p *positions) terms(g *gridFunc, in loop.Inlining, entry loop.Expr) []loop.Expr {
+	var list []loop.Expr
+	in.Loop = func(s *loop.For, n *loop.Inliner) bool { return false }
+	n := g.b.Inliner(p.s.Func, in)
+	for _, d := range p.folds {
+		part := g.b.Var("part", d.identity())
+		n.Bind(d.variable, part)
+		list = append(list, part)
+	}
+	n.Bind(p.row.Var, entry)
+	n.Block(p.row.Body)
+	return list
+}
+
+// foldLongRows is the stage in which a warp for each tile adds up what the row that
+// starts in it and does not end there has in later tiles.
+func (p *positions) foldLongRows() loop.Stage {
+	m := p.m
+	g := m.newFunc(p.s.Func.Name + "_long")
+	in := g.parameters(p.s)
+	b := g.b
+	pos, starts := in.Bufs[p.pos], g.buffer(p.starts, loop.ReadOnly)
+	var heads, tails []loop.BufID
+	for i := range p.folds {
+		heads, tails = append(heads, g.buffer(p.heads[i], loop.ReadOnly)), append(tails, g.buffer(p.tails[i], loop.ReadOnly))
+	}
+	tiles := g.scalar(p.tiles)
+	warps := loop.Int(int64(m.opts.Threads / warp))
+	g.inTurns(b.Let("first", b.Add(b.Mul(g.block(), warps), g.Warp())), tiles, b.Let("all", b.Mul(g.blocks(), warps)), func(tile loop.Expr) {
+		row := b.Let("row", b.Sub(b.Load(starts, b.Add(tile, loop.Int(1))), loop.Int(1)))
+		next := b.Let("next_tile", b.Mul(b.Add(tile, loop.Int(1)), loop.Int(p.tile())))
+		end := b.Let("end", loop.NewCast(loop.I64, b.Load(pos, b.Add(row, loop.Int(1)))))
+		b.If(b.And(b.Ge(row, b.Load(starts, tile)), b.Gt(end, next)), func() {
+			parts := make([]*loop.Ref, len(p.folds))
+			for i, d := range p.folds {
+				parts[i] = b.Var("part", d.identity())
+			}
+			last := b.Let("last", p.tileOf(b.Sub(end, loop.Int(1))))
+			g.inTurns(b.Let("from", b.Add(b.Add(tile, loop.Int(1)), g.Lane())), b.Let("to", b.Add(last, loop.Int(1))), loop.Int(warp), func(u loop.Expr) {
+				for i, d := range p.folds {
+					b.Assign(parts[i], loop.NewBinary(d.op, parts[i], b.Load(tails[i], u)))
+				}
+			})
+			t := &lanes{g: g, width: loop.Int(warp), own: g.Lane()}
+			sums := make([]loop.Expr, len(p.folds))
+			for i, d := range p.folds {
+				sums[i] = b.Let("sum", loop.NewBinary(d.op, b.Load(heads[i], tile), t.combine(d, parts[i])))
+			}
+			b.If(b.Eq(g.Lane(), loop.Int(0)), func() { p.finish(g, in, row, sums) }, nil)
+		}, nil)
+	})
+	return p.stage("long_rows", g)
+}

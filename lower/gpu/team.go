@@ -1,0 +1,101 @@
+package gpu
+
+import (
+	"slices"
+
+	"github.com/lacuna-sparse/lacuna/ir/loop"
+	"github.com/lacuna-sparse/lacuna/ir/loop/lib"
+	"github.com/lacuna-sparse/lacuna/lower/emit"
+)
+
+// Where threads have to exchange more than the sums that a mapping of loops knows of,
+// whoever lowers writes functions of grids as they are, by means of a Team. Map leaves
+// those alone.
+
+// A Team is a cooperative group, for which a function of a grid is written: the threads of
+// a block, or of a warp where there is too little to do for more.
+type Team struct {
+	Warps int // of the team
+	Block int // warps of a block
+	code
+	f *emit.Func
+}
+
+// NewTeam begins a function for blocks of so many warps, in teams of one warp or of all.
+func NewTeam(k *emit.Builder, name string, warps, block int) (*Team, *emit.Func) {
+	f := k.NewGridFunc(name, block*warp)
+	return &Team{Warps: warps, Block: block, code: code{b: f.B}, f: f}, f
+}
+
+// StandIn begins the quick function of a stage.
+func (t *Team) StandIn(st loop.Stage) {
+	t.Quick = true
+	for i, id := range st.Bufs {
+		t.f.Buf(id, loop.Access(st.Func.Bufs[i].ReadOnly))
+	}
+	for _, id := range st.Args {
+		t.f.Scalar(id)
+	}
+}
+
+// StandsIn finishes the quick function of a stage. The stage goes without if it does not fit: a test
+// tells which functions have one.
+func (t *Team) StandsIn(st *loop.Stage) {
+	q := t.f.Stage(st.Name)
+	if slices.Equal(q.Bufs, st.Bufs) && slices.Equal(q.Args, st.Args) && q.Func.Verify(lib.Lookup) == nil {
+		st.Func.Quick = q.Func
+	}
+}
+
+// Single reports whether a team is one warp of several in a block.
+func (t *Team) Single() bool { return t.Warps < t.Block }
+
+// Rank is the number of the thread in the team.
+func (t *Team) Rank() loop.Expr {
+	if t.Single() {
+		return t.Lane()
+	}
+	return t.b.Special(loop.ThreadIndex)
+}
+
+// Threads is how many a team has.
+func (t *Team) Threads() int64 { return int64(t.Warps) * warp }
+
+// Barrier lets the team's threads wait for each other.
+func (t *Team) Barrier() {
+	if t.Single() {
+		t.b.Barrier(loop.WarpScope)
+		return
+	}
+	t.b.Barrier(loop.BlockScope)
+}
+
+// Each runs body for items 0 … n-1, which the teams take in turns.
+func (t *Team) Each(n loop.Expr, body func(item loop.Expr)) {
+	b := t.b
+	first, step := b.Special(loop.BlockIndex), b.Special(loop.BlockCount)
+	if t.Single() {
+		per := loop.Int(int64(t.Block))
+		first, step = b.Add(b.Mul(first, per), t.Warp()), b.Mul(step, per)
+	}
+	at := b.Var("at", first)
+	b.While(b.Lt(at, n), func() {
+		body(b.Let("item", at))
+		b.Assign(at, b.Add(at, step))
+	})
+}
+
+// BlocksFor is the number of blocks for so many items.
+func (t *Team) BlocksFor(items loop.SizeExpr) loop.SizeExpr {
+	if t.Single() {
+		items = emit.CeilDiv(items, loop.SizeConst(int64(t.Block)))
+	}
+	return emit.Min(items, loop.SizeConst(MaxBlocks))
+}
+
+// Launch finishes the function and makes it a stage of so many blocks.
+func (t *Team) Launch(name string, blocks loop.SizeExpr) loop.Stage {
+	st := t.f.Stage(name)
+	st.Blocks = blocks
+	return st
+}
