@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/lacuna-sparse/lacuna/codegen/cpu"
+	"github.com/lacuna-sparse/lacuna/codegen/llvm"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
 	"github.com/lacuna-sparse/lacuna/ir/loop/lib"
 )
@@ -12,11 +13,11 @@ import (
 // Module is the LLVM module of a program for a target: the functions of its stages, in
 // a variant for each processor, and the driver.
 func Module(p *Program, t Target) (string, error) {
-	m := cpu.NewModule(p.Name, lib.Lookup)
+	m := llvm.NewModule(p.Name, lib.Lookup)
 	kernels := make([]string, len(p.Loops.Stages))
 	list := suffixes(t.CPUs)
 	for n, suffix := range list {
-		v := cpu.Variant{Suffix: suffix, Freestanding: true, OwnRounding: t.ownRounding(n)}
+		v := llvm.Variant{Suffix: suffix, Freestanding: true, OwnRounding: t.ownRounding(n)}
 		if len(list) > 1 {
 			v.CPU = t.CPUs[n]
 		}
@@ -29,7 +30,7 @@ func Module(p *Program, t Target) (string, error) {
 			named := *f
 			named.Name = functionName(p, i)
 			kernels[i] = named.Name
-			m.Kernel(&named)
+			cpu.Kernel(m, &named)
 		}
 	}
 	emitCuts(m, p)
@@ -47,8 +48,8 @@ func functionName(p *Program, stage int) string {
 }
 
 // emitCuts adds the functions that cut domains by weight, one for each type of weights.
-func emitCuts(m *cpu.Module, p *Program) {
-	m.Use(cpu.Variant{Freestanding: true, Unoptimised: true})
+func emitCuts(m *llvm.Module, p *Program) {
+	m.Use(llvm.Variant{Freestanding: true, Unoptimised: true})
 	var done [32]bool
 	for _, part := range p.Loops.Partitions {
 		if part.Weights < 0 {
@@ -57,7 +58,7 @@ func emitCuts(m *cpu.Module, p *Program) {
 		elem := p.Loops.Buffers[part.Weights].Elem
 		if !done[elem] {
 			done[elem] = true
-			m.Kernel(cutFunc(cutName(p.Name, elem), elem))
+			cpu.Kernel(m, cutFunc(cutName(p.Name, elem), elem))
 		}
 	}
 }
