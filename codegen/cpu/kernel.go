@@ -33,15 +33,16 @@ func (k *kernel) Stmt(s loop.Stmt) {
 }
 
 // Kernel adds a function to a module: its body and the entry that unpacks the
-// argument block and calls it.
-func Kernel(m *llvm.Module, f *loop.Func) {
+// argument block and calls it, which it returns; nil if something is wrong with f, which
+// the module records.
+func Kernel(m *llvm.Module, f *loop.Func) *ir.Func {
 	name := f.Name + m.Variant.Suffix
 	if !m.Claim(name, f) {
-		return
+		return nil
 	}
 	if f.Grid != nil {
 		m.Fail(fmt.Errorf("LLVM module: %s is a grid function; a processor has no grids", f.Name))
-		return
+		return nil
 	}
 	body := kernelBody(m, f)
 
@@ -74,6 +75,7 @@ func Kernel(m *llvm.Module, f *loop.Func) {
 		operands = append(operands, p)
 	}
 	block.NewRet(block.NewCall(body, operands...))
+	return entry
 }
 
 // kernelBody adds the code of a function to a module, as an internal function of its

@@ -58,6 +58,9 @@ func NewModule(name string, lookup func(string) (*loop.Scalar, bool)) *Module {
 	return m
 }
 
+// Err is the first error met on the way.
+func (m *Module) Err() error { return m.err }
+
 // Text returns the module in LLVM's notation, or the first error met on the way.
 func (m *Module) Text() (string, error) {
 	if m.err != nil {
