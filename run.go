@@ -266,20 +266,7 @@ func (k *Kernel) bind(vals values) (*binding, error) {
 		if !ok {
 			continue
 		}
-		sb.indices = k.indices(extents, c.Stmt)
-		sb.shape = extents.Shapes[c.Stmt.LHS.Tensor.Name]
-		if c.Shape != nil {
-			sb.shape = nil
-			for _, v := range c.Shape {
-				sb.shape = append(sb.shape, sb.indices[v.ID])
-			}
-		}
-		if len(c.Axes) > 0 {
-			sb.indices = slices.Clone(sb.indices)
-			for _, axis := range c.Axes {
-				sb.indices = append(sb.indices, sb.shape[axis])
-			}
-		}
+		sb.indices, sb.shape = ir.StepExtents(c, k.indices(extents, c.Stmt), extents.Shapes[c.Stmt.LHS.Tensor.Name])
 		keys, fits := workspaceKeys(c, sb.indices)
 		if !fits && k.plan.Options.NarrowWorkspaces {
 			return nil, keysError(c).WithSource(k.source) // a scatter

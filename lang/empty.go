@@ -1,6 +1,9 @@
 package lang
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // undefinedOverNothing lists the reductions that have no value over nothing.
 var undefinedOverNothing = map[Reduction]bool{
@@ -10,58 +13,71 @@ var undefinedOverNothing = map[Reduction]bool{
 // UndefinedOverNothing reports whether the reduction has no value over nothing.
 func (r Reduction) UndefinedOverNothing() bool { return undefinedOverNothing[r] }
 
-// checkEmpty reports reductions that have no value because an index of theirs
-// takes none, where a value is needed: a reduction that is evaluated for no element
-// at all, because an index around it takes no value either, is fine.
-func (sb *stmtBinder) checkEmpty() {
-	sb.checkOrders()
-	for _, x := range sb.stmt.Indices {
-		if x.Free && sb.extentOf(x) == 0 {
-			return
-		}
-	}
-	Walk(sb.stmt.RHS, func(e Expr) bool {
-		r, ok := e.(*Reduce)
-		if !ok {
-			return true
-		}
-		if r.Op == ArgMin || r.Op == ArgMax {
-			sb.checkPositions(r)
-		}
-		for _, v := range r.Vars {
-			if sb.extentOf(v.Var) != 0 {
-				continue
-			}
-			switch {
-			case v.In != nil:
-			case r.Op == Mean || r.Op == Var:
-				sb.out.Nothing = append(sb.out.Nothing, r)
-			case undefinedOverNothing[r.Op]:
-				sb.fail(ErrEmptyReduction, r.Pos, "",
-					"%s over index %s, which takes no value: its dimension has size 0", r.Op, v.Var.Name)
-			}
-			return false // nothing inside is evaluated
-		}
-		return true
-	})
-}
-
-// checkOrders reports quantiles without any order: those whose orders are a list of
-// none, which an index runs over that nothing else on the right has.
-func (sb *stmtBinder) checkOrders() {
+// checkEmpty has reductions that have no value over nothing checked, where a value is
+// needed: a reduction that is evaluated for no element at all, because an index around it
+// takes no value either, is fine.
+func (sb *stmtRules[N]) checkEmpty() {
+	one := sb.Const(1)
+	all := IndexUses(sb.stmt.RHS)
 	Walk(sb.stmt.RHS, func(e Expr) bool {
 		r, ok := e.(*Reduce)
 		if !ok || r.Q == nil {
 			return true
 		}
-		for x, uses := range IndexUses(r.Q) {
-			if sb.extentOf(x) == 0 && uses == IndexUses(sb.stmt.RHS)[x] {
-				sb.fail(ErrEmptyReduction, r.Q.Position(), "give at least one order, from 0 to 1",
-					"%s has no orders: the index %s takes no value", r.Op, x.Name)
+		// Orders are a list of none where an index runs over it that nothing else on the right has.
+		own := IndexUses(r.Q)
+		for _, x := range sb.stmt.Indices {
+			if own[x] > 0 && own[x] == all[x] && !sb.check(Condition[N]{Rule: RuleOrders, X: one, Y: sb.extentOf(x), Reduce: r, Index: x}) {
 				return false
 			}
 		}
 		return true
+	})
+	var free []N
+	for _, x := range sb.stmt.Indices {
+		if x.Free {
+			free = append(free, sb.extentOf(x))
+		}
+	}
+	sb.emptyBelow(sb.stmt.RHS, free)
+}
+
+// emptyBelow checks the reductions in an expression that is evaluated if some
+// extents are positive.
+func (sb *stmtRules[N]) emptyBelow(e Expr, some []N) {
+	one := sb.Const(1)
+	Walk(e, func(e Expr) bool {
+		r, ok := e.(*Reduce)
+		if !ok {
+			return true
+		}
+		if r.Op == ArgMin || r.Op == ArgMax {
+			size := one
+			for _, v := range r.Vars {
+				size = sb.Mul(size, sb.Max(sb.extentOf(v.Var), one))
+			}
+			sb.check(Condition[N]{Rule: RulePositions, If: some, X: size, Y: sb.Const(math.MaxInt64), Reduce: r})
+		}
+		inner := some
+		for _, v := range r.Vars {
+			n := sb.extentOf(v.Var)
+			c := Condition[N]{If: inner, X: one, Y: n, Reduce: r, Index: v.Var}
+			switch {
+			case v.In != nil:
+			case undefinedOverNothing[r.Op]:
+				c.Rule = RuleEmpty
+				sb.check(c)
+			case r.Op == Mean || r.Op == Var:
+				c.Rule = RuleNothing
+				sb.check(c)
+			}
+			inner = append(slices.Clone(inner), n)
+		}
+		sb.emptyBelow(r.Body, inner)
+		if r.Q != nil {
+			sb.emptyBelow(r.Q, inner)
+		}
+		return false
 	})
 }
 
@@ -76,19 +92,4 @@ func IndexUses(e Expr) map[*Index]int {
 		}
 	}
 	return uses
-}
-
-// checkPositions reports an argmin or argmax whose row-major positions do not fit
-// an i64.
-func (sb *stmtBinder) checkPositions(r *Reduce) {
-	size := int64(1)
-	for _, v := range r.Vars {
-		n := sb.extentOf(v.Var)
-		if n > 0 && size > math.MaxInt64/n {
-			sb.fail(ErrOutOfRange, r.Pos, "take "+r.Op.String()+" over fewer indices",
-				"the positions that %s counts over its indices do not fit 63 bits", r.Op)
-			return
-		}
-		size *= max(n, 1)
-	}
 }

@@ -106,7 +106,7 @@ func (k *kernel) foldCopiesStage(c *loop.Copies, folds []copied) {
 }
 
 // joined is the fold of an element and of that of a copy. Of floats that are NaN it is the same NaN that one thread
-// makes: the element itself where the copy was not updated, else the one that updates give (see extremumOf in codegen/cpu).
+// makes: the element itself where the copy was not updated, else the one that updates give (see extremumOf in codegen/llvm).
 func (e *emitter) joined(f copied, x, y loop.Expr) loop.Expr {
 	b, v := e.B, e.combine(f.fold, x, y)
 	if t := v.Type(); t.IsFloat() {

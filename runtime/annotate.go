@@ -35,7 +35,7 @@ func annotate(assembly string, funcs []*loop.Func) string {
 	return strings.Join(lines, "\n")
 }
 
-// loopHeaders gives for the names that codegen/cpu has for the blocks of loops the first
+// loopHeaders gives for the names that codegen/llvm has for the blocks of loops the first
 // lines of those, without the brace. Blocks of one name are numbered in the order of the
 // text.
 func loopHeaders(f *loop.Func) map[string]string {

@@ -157,7 +157,7 @@ type describer struct {
 }
 
 func newDescriber(p *Program) *describer {
-	d := &describer{p: p, last: newDriver(p, nil, nil).last}
+	d := &describer{p: p, last: newLayout(p).last}
 	taken := map[string]bool{}
 	for _, s := range p.Loops.Scalars {
 		d.scalars = append(d.scalars, uniqueName(taken, s.Name))

@@ -6,7 +6,7 @@
 //
 //	Link     join the steps to one program: buffers, scalars, stages    link.go
 //	         with the extents of all tensors, from those of operands    extents.go
-//	Module   LLVM IR: the functions of the stages (codegen/cpu), and    driver*.go
+//	Module   LLVM IR: the functions of the stages (codegen/cpu), and    driver*.go, helpers.go
 //	         the driver, which does what package runtime does for a JIT
 //	Build    for a target: .ll, .s, .o, .a, .so, and the C header       build.go
 //

@@ -4,9 +4,12 @@ import (
 	"fmt"
 
 	"github.com/lacuna-sparse/lacuna/ir/loop"
+	"github.com/llir/llvm/ir"
+	"github.com/llir/llvm/ir/types"
+	"github.com/llir/llvm/ir/value"
 )
 
-// The driver of a kernel is written as LLVM IR. It keeps all that it knows in the
+// The driver of a kernel keeps all that it knows in the
 // state, words of the caller's memory:
 //
 //	0             where to go on: 0 at first, a resume point, or runOver
@@ -18,9 +21,6 @@ import (
 //	partitions    four words each: elements, most chunks, weight or elements of each,
 //	              address of the boundaries (0: they are not kept)
 //	small         temporaries of a few elements
-//
-// The driver is not optimised (optnone): that would take three times as long as the kernel's
-// loops, to save some 40 ns of a call.
 const (
 	stateAt, stateFailure, stateStage, stateHead = 0, 1, 2, 3
 
@@ -33,28 +33,20 @@ const runOver = -1
 // smallBytes is the size up to which temporaries live in the state.
 const smallBytes = 64
 
-// driver writes the driver of one program.
-type driver struct {
-	*irWriter
+// layout is where a driver keeps what of a program, and how long.
+type layout struct {
 	p       *Program
 	loops   *loop.Program
-	kernels []string // by stage: the LLVM name of its function, "" if it has none
-	// levels are the suffixes of the functions' variants, by processor; one if all run
-	// the same.
-	levels []string
-
 	inState []int // by buffer: the word of the state where it lives, -1 if elsewhere
 	bounds  []int // by partition: the stage that uses it last
 	last    []int // by buffer: the stage that uses it last, -1 if none
-	words   int   // of the state
-
-	resumes int // points so far
+	size    int   // of the state, in words
 }
 
-// newDriver lays out the state of a program.
-func newDriver(p *Program, kernels, levels []string) *driver {
-	d := &driver{irWriter: newIRWriter(p.Name), p: p, loops: p.Loops, kernels: kernels, levels: levels}
-	d.words = stateHead + len(d.loops.Scalars) + 2*len(d.loops.Buffers) + cutWords*len(d.loops.Partitions)
+// newLayout lays out the state of a program.
+func newLayout(p *Program) *layout {
+	d := &layout{p: p, loops: p.Loops}
+	d.size = stateHead + len(d.loops.Scalars) + 2*len(d.loops.Buffers) + cutWords*len(d.loops.Partitions)
 	d.inState = make([]int, len(d.loops.Buffers))
 	for i := range d.inState {
 		d.inState[i] = -1
@@ -68,20 +60,36 @@ func newDriver(p *Program, kernels, levels []string) *driver {
 	return d
 }
 
+// driver builds the driver of one program.
+type driver struct {
+	*coder
+	*layout
+	helpers     *helpers
+	kernels     [][]*ir.Func // by stage, in all variants; none if it has no function
+	cuts        map[loop.Type]*ir.Func
+	levels      []string // of processors, for which the variants are; one if all run the same
+	call, state value.Value
+	resumes     []*ir.Block // where a step may go on
+
+	// The functions that call those of stages, by stage, and that find chunks, by partition.
+	stages, alls, ones, nexts, counts map[int]*ir.Func
+	level                             *ir.Func // tells the variant that this processor runs
+}
+
 // placeSmall gives a temporary of a small constant size a place in the state.
-func (d *driver) placeSmall(a loop.Alloc) {
+func (d *layout) placeSmall(a loop.Alloc) {
 	b := d.loops.Buffers[a.Buffer]
 	n, ok := a.Len.(loop.SizeConst)
 	if !ok || b.Role != loop.Temp || n < 0 || int64(n)*int64(b.Elem.Size()) > smallBytes {
 		return
 	}
-	d.inState[a.Buffer] = d.words
-	d.words += (int(n)*b.Elem.Size() + 7) / 8
+	d.inState[a.Buffer] = d.size
+	d.size += (int(n)*b.Elem.Size() + 7) / 8
 }
 
 // findLastUses notes which stage uses a temporary, or the boundaries of a partition,
 // last. Fills of results are read in the end.
-func (d *driver) findLastUses() {
+func (d *layout) findLastUses() {
 	d.last, d.bounds = make([]int, len(d.loops.Buffers)), make([]int, len(d.loops.Partitions))
 	for i := range d.last {
 		d.last[i] = -1
@@ -136,16 +144,16 @@ func sizeBuffers(e loop.SizeExpr, visit func(loop.BufferID)) {
 
 func scalarWord(id loop.ScalarID) int { return stateHead + int(id) }
 
-func (d *driver) bufferWord(id loop.BufferID) int {
+func (d *layout) bufferWord(id loop.BufferID) int {
 	return stateHead + len(d.loops.Scalars) + 2*int(id)
 }
 
-func (d *driver) cutWord(part int) int {
+func (d *layout) cutWord(part int) int {
 	return stateHead + len(d.loops.Scalars) + 2*len(d.loops.Buffers) + cutWords*part
 }
 
 // temporary reports whether the caller gives memory for a buffer that is no result.
-func (d *driver) temporary(id loop.BufferID) bool {
+func (d *layout) temporary(id loop.BufferID) bool {
 	role := d.loops.Buffers[id].Role
 	return (role == loop.Temp || role == loop.Scratch) && d.inState[id] < 0
 }
@@ -157,43 +165,33 @@ type failure struct {
 	message string
 }
 
-// failIf goes to the end if a condition holds. It is for functions that have the call as
-// %call.
-func (d *driver) failIf(cond string, f failure) {
-	bad, good := d.block("bad"), d.block("good")
-	d.branch(cond, bad, good)
-	d.enter(bad)
-	d.fail(f)
-	d.enter(good)
-}
+// failIf goes to the end if a condition holds.
+func (d *driver) failIf(cond value.Value, f failure) { d.bad(cond, func() { d.fail(f) }) }
 
 // fail ends the run.
 func (d *driver) fail(f failure) {
-	r := d.op("call i32 @%s.fail(i64* %%call, i32 %d, i64 %d, i8* %s)", d.prefix, f.code, f.tensor, d.text(f.message))
-	d.do("ret i32 %s", r)
+	d.ret(d.do(d.helpers.fail, d.call, num32(f.code), num(f.tensor), d.text(f.message)))
 }
 
 // pause returns to the caller and goes on behind it when it calls again.
 func (d *driver) pause(s Status) {
-	d.resumes++
-	d.store("%state", stateAt, integer(int64(d.resumes)))
-	d.do("ret i32 %d", s)
-	d.enter(resumeBlock(d.resumes))
+	d.resumes = append(d.resumes, d.NewBlock("resume"))
+	d.store(d.state, stateAt, num(len(d.resumes)))
+	d.ret(num32(s))
+	d.Enter(d.resumes[len(d.resumes)-1])
 }
 
-func resumeBlock(n int) string { return fmt.Sprintf("resume%d", n) }
-
 // eval computes a size, or fails.
-func (d *driver) eval(e loop.SizeExpr, f failure) string {
+func (d *driver) eval(e loop.SizeExpr, f failure) value.Value {
 	switch e := e.(type) {
 	case loop.SizeConst:
-		return integer(int64(e))
+		return num(e)
 	case loop.SizeScalar:
-		return d.load("%state", scalarWord(loop.ScalarID(e)))
+		return d.load(d.state, scalarWord(loop.ScalarID(e)))
 	case *loop.SizeLoad:
 		return d.evalLoad(e, f)
 	case loop.SizeLen:
-		return d.load("%state", d.bufferWord(e.Buffer)+1)
+		return d.load(d.state, d.bufferWord(e.Buffer)+1)
 	case *loop.SizeOp:
 		x, y := d.eval(e.X, f), d.eval(e.Y, f)
 		switch e.Op {
@@ -204,40 +202,40 @@ func (d *driver) eval(e loop.SizeExpr, f failure) string {
 		case loop.Mul:
 			return d.checked("smul", x, y, f)
 		case loop.Div:
-			d.failIf(d.op("icmp eq i64 %s, 0", y), f)
-			least, minus := d.op("icmp eq i64 %s, %d", x, -largest-1), d.op("icmp eq i64 %s, -1", y)
-			d.failIf(d.op("and i1 %s, %s", least, minus), f)
-			return d.op("sdiv i64 %s, %s", x, y)
+			d.failIf(d.icmp(eq, y, num(0)), f)
+			least, minus := d.icmp(eq, x, num(-largest-1)), d.icmp(eq, y, num(-1))
+			d.failIf(d.and(least, minus), f)
+			return d.Block.NewSDiv(x, y)
 		case loop.Min:
 			return d.least(x, y)
 		case loop.Max:
-			return d.op("select i1 %s, i64 %s, i64 %s", d.op("icmp sgt i64 %s, %s", x, y), x, y)
+			return d.either(d.icmp(sgt, x, y), x, y)
 		}
 		panic("BUG: operator " + e.Op.String() + " in a size")
 	}
 	panic(fmt.Sprintf("BUG: size expression %T", e))
 }
 
-func (d *driver) least(x, y string) string {
-	return d.op("select i1 %s, i64 %s, i64 %s", d.op("icmp slt i64 %s, %s", x, y), x, y)
-}
+func (d *driver) least(x, y value.Value) value.Value { return d.either(d.icmp(slt, x, y), x, y) }
 
-func (d *driver) checked(name, x, y string, f failure) string {
-	pair := d.op("call {i64, i1} @llvm.%s.with.overflow.i64(i64 %s, i64 %s)", name, x, y)
-	d.failIf(d.op("extractvalue {i64, i1} %s, 1", pair), f)
-	return d.op("extractvalue {i64, i1} %s, 0", pair)
+// checked is sadd, ssub or smul of two words, unless that does not fit one.
+func (d *driver) checked(name string, x, y value.Value, f failure) value.Value {
+	op := d.m.Intrinsic("llvm."+name+".with.overflow.i64", types.NewStruct(types.I64, types.I1), types.I64, types.I64)
+	pair := d.do(op, x, y)
+	d.failIf(d.Block.NewExtractValue(pair, 1), f)
+	return d.Block.NewExtractValue(pair, 0)
 }
 
 // evalLoad loads an element of a buffer, if it is there and fits 63 bits.
-func (d *driver) evalLoad(e *loop.SizeLoad, f failure) string {
+func (d *driver) evalLoad(e *loop.SizeLoad, f failure) value.Value {
 	i := d.eval(e.Index, f)
 	word := d.bufferWord(e.Buffer)
-	address, n := d.load("%state", word), d.load("%state", word+1)
-	d.failIf(d.op("icmp uge i64 %s, %s", i, n), f)
+	address, n := d.load(d.state, word), d.load(d.state, word+1)
+	d.failIf(d.icmp(uge, i, n), f)
 	elem := d.loops.Buffers[e.Buffer].Elem
 	v := d.loadInt(address, i, elem)
 	if elem == loop.U64 {
-		d.failIf(d.op("icmp slt i64 %s, 0", v), f)
+		d.failIf(d.icmp(slt, v, num(0)), f)
 	}
 	return v
 }
@@ -251,6 +249,6 @@ func sizeFailure(what string) failure {
 func (d *driver) lets(list []loop.ScalarLet) {
 	for _, l := range list {
 		v := d.eval(l.Value, sizeFailure(d.loops.Scalars[l.Scalar].Name))
-		d.store("%state", scalarWord(l.Scalar), v)
+		d.store(d.state, scalarWord(l.Scalar), v)
 	}
 }

@@ -7,11 +7,12 @@ import (
 
 	"github.com/lacuna-sparse/lacuna/ir/loop"
 	"github.com/lacuna-sparse/lacuna/tensor"
+	"github.com/llir/llvm/ir/value"
 )
 
 // bind checks the tensors of a call, and enters those of operands in the state.
 func (d *driver) bind() {
-	tensors := d.pointer(d.load("%call", callTensors))
+	tensors := d.pointer(d.load(d.call, callTensors))
 	for i := range d.p.Tensors {
 		t := &d.p.Tensors[i]
 		base := d.word(tensors, i*tensorWords)
@@ -46,7 +47,7 @@ func (d *driver) bind() {
 func (t *Tensor) sparse() bool { return !t.Format.IsDense() }
 
 // bindHead checks rank and format, and that there are extents and levels.
-func (d *driver) bindHead(i int, t *Tensor, base string) {
+func (d *driver) bindHead(i int, t *Tensor, base value.Value) {
 	needs := 0
 	if t.Format.Rank() > 0 {
 		needs |= needsExtents
@@ -54,34 +55,24 @@ func (d *driver) bindHead(i int, t *Tensor, base string) {
 	if t.sparse() {
 		needs |= needsLevels
 	}
-	messages := d.texts([]string{
+	messages := d.texts(
 		fmt.Sprintf("%s must have rank %d", t.Name, t.Format.Rank()),
 		fmt.Sprintf("%s must be stored as %s", t.Name, t.Format),
-		"the extents of " + t.Name + " are null",
-		"the levels of " + t.Name + " are null",
-	})
-	d.bail(d.op("call i32 @%s.head(i64* %%call, i64* %s, i64 %d, i64 %d, i8* %s, i64 %d, i8* %s)", d.prefix,
-		base, i, t.Format.Rank(), d.text(t.Format.String()), needs, messages))
+		"the extents of "+t.Name+" are null",
+		"the levels of "+t.Name+" are null",
+	)
+	d.bail(d.do(d.helpers.head, d.call, base, num(i), num(t.Format.Rank()), d.text(t.Format.String()), num(needs), messages))
 }
 
-// What a tensor must have, for the helper head.
-const needsExtents, needsLevels = 1, 2
-
 // bail returns what a helper returns, unless that is 0.
-func (d *driver) bail(status string) {
-	bad, good := d.block("bad"), d.block("good")
-	d.branch(d.op("icmp eq i32 %s, 0", status), good, bad)
-	d.enter(bad)
-	d.do("ret i32 %s", status)
-	d.enter(good)
+func (d *driver) bail(status value.Value) {
+	d.bad(d.icmp(ne, status, num32(OK)), func() { d.ret(status) })
 }
 
 // bindOperand enters the extents and the arrays of an operand.
-func (d *driver) bindOperand(i int, t *Tensor, base string) {
+func (d *driver) bindOperand(i int, t *Tensor, base value.Value) {
 	if len(t.Dims) > 0 { // their scalars stand one after the other
-		d.bail(d.op("call i32 @%s.extents(i64* %%call, i64* %s, i64* %s, i64 %d, i64 %d, i8* %s)", d.prefix,
-			d.pointer(d.load(base, tensorExtents)), d.word("%state", scalarWord(t.Dims[0])), len(t.Dims), i,
-			d.text("an extent of "+t.Name+" is negative")))
+		d.bail(d.do(d.helpers.extents, d.call, d.pointer(d.load(base, tensorExtents)), d.word(d.state, scalarWord(t.Dims[0])), num(len(t.Dims)), num(i), d.text("an extent of "+t.Name+" is negative")))
 	}
 	if t.sparse() {
 		levels := d.pointer(d.load(base, tensorLevels))
@@ -96,74 +87,70 @@ func (d *driver) bindOperand(i int, t *Tensor, base string) {
 }
 
 // bindArray enters an array of an operand, if it has what the levels before it ask for.
-func (d *driver) bindArray(i int, a Array, base, what string, typed Status) {
+func (d *driver) bindArray(i int, a Array, base value.Value, what string, typed Status) {
 	if a.Buffer < 0 {
 		return
 	}
 	short := failure{ErrLength, i, what + " are fewer than the extents and the levels before ask for"}
-	messages := d.texts([]string{
-		fmt.Sprintf("%s must be %s", what, a.Type), short.message, what + " are null",
+	messages := d.texts(
+		fmt.Sprintf("%s must be %s", what, a.Type), short.message, what+" are null",
 		fmt.Sprintf("%s are not aligned to %d bytes", what, alignment(a.Type)),
-	})
-	d.bail(d.op("call i32 @%s.array(i64* %%call, i64* %s, i64* %s, i64 %s, i64 %d, i64 %d, i64 %d, i32 %d, i8* %s)", d.prefix,
-		base, d.word("%state", d.bufferWord(a.Buffer)), d.eval(a.Len, short), a.Type, alignment(a.Type)-1, i, typed, messages))
+	)
+	d.bail(d.do(d.helpers.array, d.call, base, d.word(d.state, d.bufferWord(a.Buffer)), d.eval(a.Len, short), num(a.Type), num(alignment(a.Type)-1), num(i), num32(typed), messages))
 }
 
 // alignment is that of elements: their size, or for complex types that of the parts.
 func alignment(t loop.Type) int { return t.Real().Size() }
 
 // bindFill enters the fill of an operand that may have any, and compares that of others.
-func (d *driver) bindFill(i int, t *Tensor, base string) {
+func (d *driver) bindFill(i int, t *Tensor, base value.Value) {
 	given := d.load(base, tensorFill)
 	if t.FillBuffer >= 0 {
-		zero := d.op("ptrtoint i8* %s to i64", d.bytes(make([]byte, t.DType.Size())))
-		chosen := d.op("select i1 %s, i64 %s, i64 %s", d.op("icmp eq i64 %s, 0", given), zero, given)
+		zero := d.address(d.bytes(make([]byte, t.DType.Size())))
+		chosen := d.either(d.icmp(eq, given, num(0)), zero, given)
 		word := d.bufferWord(t.FillBuffer)
-		d.store("%state", word, chosen)
-		d.store("%state", word+1, "1")
+		d.store(d.state, word, chosen)
+		d.store(d.state, word+1, num(1))
 		return
 	}
 	if !t.sparse() || !t.FillKnown {
 		return
 	}
-	check, done := d.block("fill"), d.block("filled")
-	d.branch(d.op("icmp ne i64 %s, 0", given), check, done)
-	d.enter(check)
-	d.failIf(d.otherFill(given, t.Fill), failure{ErrFill, i, fmt.Sprintf("%s must have the fill %s", t.Name, t.Fill)})
-	d.jump(done)
-	d.enter(done)
+	d.when(d.icmp(ne, given, num(0)), func() {
+		d.failIf(d.otherFill(given, t.Fill), failure{ErrFill, i, fmt.Sprintf("%s must have the fill %s", t.Name, t.Fill)})
+	})
 }
 
 // otherFill is whether the element at an address differs from a value. A NaN is the same
 // as any other.
-func (d *driver) otherFill(address string, want tensor.Scalar) string {
+func (d *driver) otherFill(address value.Value, want tensor.Scalar) value.Value {
 	elem := loop.Type(want.DType())
 	lo, hi := partBits(want)
 	part := elem.Real()
-	differs := d.otherPart(address, "0", part, lo)
+	differs := d.otherPart(address, 0, part, lo)
 	if elem.IsComplex() {
-		return d.op("or i1 %s, %s", differs, d.otherPart(address, "1", part, hi))
+		return d.Block.NewOr(differs, d.otherPart(address, 1, part, hi))
 	}
 	return differs
 }
 
-func (d *driver) otherPart(address, index string, part loop.Type, bits uint64) string {
+func (d *driver) otherPart(address value.Value, index int, part loop.Type, bits uint64) value.Value {
 	unsigned := []loop.Type{1: loop.U8, 2: loop.U16, 4: loop.U32, 8: loop.U64}[part.Size()]
-	v := d.loadInt(address, index, unsigned)
+	v := d.loadInt(address, num(index), unsigned)
 	inf, isFloat := map[loop.Type]uint64{loop.F16: 0x7c00, loop.BF16: 0x7f80, loop.F32: 0x7f80_0000, loop.F64: 0x7ff0_0000_0000_0000}[part]
 	mask := uint64(math.MaxUint64) >> (64 - 8*part.Size())
 	if isFloat && bits&(mask>>1) > inf {
-		magnitude := d.op("and i64 %s, %d", v, int64(mask>>1))
-		return d.op("icmp ule i64 %s, %d", magnitude, int64(inf))
+		magnitude := d.and(v, num(int64(mask>>1)))
+		return d.icmp(ule, magnitude, num(int64(inf)))
 	}
-	return d.op("icmp ne i64 %s, %d", v, int64(bits&mask))
+	return d.icmp(ne, v, num(int64(bits&mask)))
 }
 
 // bindConstant enters a buffer that holds one value known now.
 func (d *driver) bindConstant(id loop.BufferID, v tensor.Scalar) {
 	word := d.bufferWord(id)
-	d.store("%state", word, d.op("ptrtoint i8* %s to i64", d.bytes(scalarBytes(v))))
-	d.store("%state", word+1, "1")
+	d.store(d.state, word, d.address(d.bytes(scalarBytes(v))))
+	d.store(d.state, word+1, num(1))
 }
 
 // scalarBytes is a value as it is in memory. (Its Bits are wider for half-precision numbers.)
@@ -190,18 +177,18 @@ func partBits(v tensor.Scalar) (lo, hi uint64) {
 // check makes a check of the program.
 func (d *driver) check(c Check) {
 	f := failure{c.Code, c.Tensor, c.Message}
-	done := d.block("checked")
+	done := d.NewBlock("checked")
 	for _, e := range c.If {
-		next := d.block("if")
-		d.branch(d.op("icmp sgt i64 %s, 0", d.eval(e, f)), next, done)
-		d.enter(next)
+		next := d.NewBlock("if")
+		d.branch(d.icmp(sgt, d.eval(e, f), num(0)), next, done)
+		d.Enter(next)
 	}
 	x, y := d.eval(c.X, f), d.eval(c.Y, f)
-	cond := "sgt"
+	wrong := sgt
 	if c.Equal {
-		cond = "ne"
+		wrong = ne
 	}
-	d.failIf(d.op("icmp %s i64 %s, %s", cond, x, y), f)
+	d.failIf(d.icmp(wrong, x, y), f)
 	d.jump(done)
-	d.enter(done)
+	d.Enter(done)
 }

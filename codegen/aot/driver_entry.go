@@ -4,225 +4,164 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/lacuna-sparse/lacuna/codegen/llvm"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
+	"github.com/llir/llvm/ir"
+	"github.com/llir/llvm/ir/constant"
+	"github.com/llir/llvm/ir/enum"
+	"github.com/llir/llvm/ir/types"
+	"github.com/llir/llvm/ir/value"
 )
 
-// This file writes the functions that callers see, and the helpers of the driver.
+// This file builds the functions that callers see.
 
-// module is the whole driver as LLVM IR.
-func (d *driver) module() string {
-	step := d.stepFunc()
-	d.chunkFunc()
-	d.runFunc()
-	d.callers()
-	d.helpers()
-	var out strings.Builder
-	for _, name := range []string{"sadd", "ssub", "smul"} {
-		fmt.Fprintf(&out, "declare {i64, i1} @llvm.%s.with.overflow.i64(i64, i64)\n", name)
+// addDriver adds the driver of a program to the module that has its functions.
+func addDriver(m *llvm.Module, p *Program, kernels [][]*ir.Func, cuts map[loop.Type]*ir.Func, levels []string) {
+	d := &driver{coder: newCoder(m, p.Name), layout: newLayout(p), kernels: kernels, cuts: cuts, levels: levels}
+	d.helpers = d.makeHelpers()
+	if len(levels) > 1 {
+		d.level = d.levelFunc(levels)
 	}
-	out.WriteString(d.descriptor())
-	out.WriteString(d.globals.String())
-	out.WriteString("\n" + step + d.b.String())
-	return out.String()
+	d.callers()
+	step := d.stepFunc()
+	d.descriptor(step, d.chunkFunc(), d.runFunc(step))
 }
 
-// stepFunc writes NAME_step. The switch that goes on where the call before has paused
-// comes first, and its targets are known last.
-func (d *driver) stepFunc() string {
-	d.enter("start")
+// stepFunc builds NAME_step.
+func (d *driver) stepFunc() *ir.Func {
+	call := param("call", wordPtr)
+	f := d.begin("_step", types.I32, call)
+	d.call = call
+	d.open()
+	start, over := d.NewBlock("start"), d.NewBlock("over")
+	where := d.Block.NewSwitch(d.load(d.state, stateAt), over, ir.NewCase(num(0), start))
+	d.Enter(over)
+	d.fail(failure{ErrState, -1, "the run is over, or the state was not zeroed before it"})
+	d.Enter(start)
 	d.bind()
 	for i := range d.loops.Stages {
 		d.stage(i)
 	}
 	d.finish()
-	body := d.b.String()
-	d.b.Reset()
-
-	d.line("define i32 @%s_step(i64* %%call) noinline optnone nounwind \"no-builtins\" {", d.p.Name)
-	d.enter("entry")
-	d.open()
-	at := d.load("%state", stateAt)
-	d.do("switch i64 %s, label %%over [", at)
-	d.do("\ti64 0, label %%start")
-	for n := 1; n <= d.resumes; n++ {
-		d.do("\ti64 %d, label %%%s", n, resumeBlock(n))
+	for n, b := range d.resumes {
+		where.Cases = append(where.Cases, ir.NewCase(num(n+1), b))
 	}
-	d.do("]")
-	d.enter("over")
-	d.fail(failure{ErrState, -1, "the run is over, or the state was not zeroed before it"})
-	head := d.b.String()
-	d.b.Reset()
-	return head + body + "}\n\n"
+	return f
+}
+
+// openCall checks that there is a call structure, of this version.
+func (d *driver) openCall() {
+	d.bad(d.icmp(eq, d.call, nullWords), func() { d.ret(num32(ErrNull)) })
+	d.bad(d.icmp(ne, d.load(d.call, callABI), num(ABIVersion)), func() { d.ret(num32(ErrABI)) })
 }
 
 // open checks the call structure and names its state.
 func (d *driver) open() {
-	null, call := d.block("null"), d.block("call")
-	d.branch(d.op("icmp eq i64* %%call, null"), null, call)
-	d.enter(null)
-	d.do("ret i32 %d", ErrNull)
-	d.enter(call)
-	other, same := d.block("other"), d.block("same")
-	d.branch(d.op("icmp eq i64 %s, %d", d.load("%call", callABI), ABIVersion), same, other)
-	d.enter(other)
-	d.do("ret i32 %d", ErrABI)
-	d.enter(same)
-	address := d.load("%call", callState)
-	d.line("\t%%state = inttoptr i64 %s to i64*", address)
-	// Without a state, none may be written to: these return by themselves.
-	small := d.op("icmp slt i64 %s, %d", d.load("%call", callStateWords), d.words)
-	none := d.op("icmp eq i64 %s, 0", address)
-	bad, good := d.block("bad"), d.block("good")
-	d.branch(d.op("or i1 %s, %s", small, none), bad, good)
-	d.enter(bad)
-	d.store("%call", callTensor, "-1")
-	message := d.text(fmt.Sprintf("the state must have %d words", d.words))
-	d.store("%call", callMessage, d.op("ptrtoint i8* %s to i64", message))
-	d.do("ret i32 %d", ErrState)
-	d.enter(good)
-	d.failIf(d.op("icmp ne i64 %s, %d", d.load("%call", callCount), len(d.p.Tensors)),
+	d.openCall()
+	address := d.load(d.call, callState)
+	d.state = d.pointer(address)
+	// Without a state, none may be written to: this returns by itself.
+	small := d.icmp(slt, d.load(d.call, callStateWords), num(d.size))
+	d.bad(d.Block.NewOr(small, d.icmp(eq, address, num(0))), func() {
+		d.store(d.call, callTensor, num(-1))
+		d.store(d.call, callMessage, d.address(d.text(fmt.Sprintf("the state must have %d words", d.size))))
+		d.ret(num32(ErrState))
+	})
+	d.failIf(d.icmp(ne, d.load(d.call, callCount), num(len(d.p.Tensors))),
 		failure{ErrCount, -1, fmt.Sprintf("there must be %d tensors: %s", len(d.p.Tensors), d.p.Signature())})
-	d.failIf(d.op("icmp eq i64 %s, 0", d.load("%call", callTensors)), failure{ErrNull, -1, "the tensors are null"})
-	chunked := d.op("icmp ne i64 %s, 0", d.op("and i64 %s, %d", d.load("%call", callFlags), FlagChunks))
-	idle := d.op("icmp slt i64 %s, 1", d.load("%call", callThreads))
-	d.failIf(d.op("and i1 %s, %s", chunked, idle), failure{ErrState, -1, "with LACUNA_FLAG_CHUNKS there must be at least 1 thread"})
+	d.failIf(d.icmp(eq, d.load(d.call, callTensors), num(0)), failure{ErrNull, -1, "the tensors are null"})
+	idle := d.icmp(slt, d.load(d.call, callThreads), num(1))
+	d.failIf(d.and(d.chunked(), idle), failure{ErrState, -1, "with LACUNA_FLAG_CHUNKS there must be at least 1 thread"})
+}
+
+// chunked is whether the caller runs chunks.
+func (d *driver) chunked() value.Value {
+	return d.icmp(ne, d.and(d.load(d.call, callFlags), num(FlagChunks)), num(0))
 }
 
 // finish tells the fills of results and ends the run.
 func (d *driver) finish() {
-	tensors := d.pointer(d.load("%call", callTensors))
+	tensors := d.pointer(d.load(d.call, callTensors))
 	for i := d.p.Operands; i < len(d.p.Tensors); i++ {
 		t := &d.p.Tensors[i]
 		if !t.FillKnown && t.FillBuffer < 0 {
 			continue
 		}
 		fill := d.load(d.word(tensors, i*tensorWords), tensorFill)
-		give, done := d.block("give"), d.block("given")
-		d.branch(d.op("icmp ne i64 %s, 0", fill), give, done)
-		d.enter(give)
-		from := ""
-		if t.FillBuffer >= 0 {
-			from = d.load("%state", d.bufferWord(t.FillBuffer))
-		} else {
-			from = d.op("ptrtoint i8* %s to i64", d.bytes(scalarBytes(t.Fill)))
-		}
-		d.do("call void @%s.copy(i64 %s, i64 %s, i64 %d)", d.prefix, fill, from, t.DType.Size())
-		d.jump(done)
-		d.enter(done)
+		d.when(d.icmp(ne, fill, num(0)), func() {
+			var from value.Value
+			if t.FillBuffer >= 0 {
+				from = d.load(d.state, d.bufferWord(t.FillBuffer))
+			} else {
+				from = d.address(d.bytes(scalarBytes(t.Fill)))
+			}
+			d.do(d.helpers.copy, fill, from, num(t.DType.Size()))
+		})
 	}
 	for i := range d.p.Tensors {
 		if id := d.p.Tensors[i].FillBuffer; i >= d.p.Operands && id >= 0 && d.temporary(id) {
-			d.release(d.bufferWord(id), func() string { return d.temporaryBytes(id) })
+			d.release(d.bufferWord(id), func() value.Value { return d.temporaryBytes(id) })
 		}
 	}
-	d.store("%state", stateAt, integer(runOver))
-	d.do("ret i32 %d", OK)
+	d.store(d.state, stateAt, num(runOver))
+	d.ret(num32(OK))
 }
 
-// chunkFunc writes NAME_chunk.
-func (d *driver) chunkFunc() {
-	d.line("define i32 @%s_chunk(i64* %%call, i64 %%chunk, i64 %%thread) noinline optnone nounwind \"no-builtins\" {", d.p.Name)
-	d.enter("entry")
-	d.line("\t%%none = icmp eq i64* %%call, null")
-	d.do("br i1 %%none, label %%null, label %%call.there")
-	d.enter("null")
-	d.do("ret i32 %d", ErrNull)
-	d.enter("call.there")
-	d.line("\t%%abi = icmp eq i64 %s, %d", d.load("%call", callABI), ABIVersion)
-	d.do("br i1 %%abi, label %%same, label %%other")
-	d.enter("other")
-	d.do("ret i32 %d", ErrABI)
-	d.enter("same")
-	d.line("\t%%state = inttoptr i64 %s to i64*", d.load("%call", callState))
-	d.do("br i1 %s, label %%order, label %%find", d.op("icmp eq i64* %%state, null"))
-	d.enter("order")
-	d.do("ret i32 %d", ErrState)
-	d.enter("find")
-	inside := d.op("icmp ult i64 %%chunk, %s", d.load("%call", callChunks))
-	thread := d.op("icmp ult i64 %%thread, %s", d.load("%call", callThreads))
-	d.do("br i1 %s, label %%choose, label %%order", d.op("and i1 %s, %s", inside, thread))
-	d.enter("choose")
-	stop := d.load("%call", callStop)
-	stage := d.load("%state", stateStage)
-	var stages []int
+// chunkFunc builds NAME_chunk.
+func (d *driver) chunkFunc() *ir.Func {
+	call, chunk, thread := param("call", wordPtr), param("chunk"), param("thread")
+	f := d.begin("_chunk", types.I32, call, chunk, thread)
+	d.call = call
+	d.openCall()
+	order, find, choose := d.NewBlock("order"), d.NewBlock("find"), d.NewBlock("choose")
+	d.state = d.pointer(d.load(d.call, callState))
+	d.branch(d.icmp(eq, d.state, nullWords), order, find)
+	d.Enter(order)
+	d.ret(num32(ErrState))
+	d.Enter(find)
+	inside := d.icmp(ult, chunk, d.load(d.call, callChunks))
+	known := d.icmp(ult, thread, d.load(d.call, callThreads))
+	d.branch(d.and(inside, known), choose, order)
+	d.Enter(choose)
+	stop := d.load(d.call, callStop)
+	choice := d.Block.NewSwitch(d.load(d.state, stateStage), order)
+	ran := d.NewBlock("ran")
+	var statuses []value.Value
+	var from []*ir.Block
 	for i := range d.loops.Stages {
-		s := &d.loops.Stages[i]
-		if s.Func != nil && s.Partition >= 0 && !s.Ordered {
-			stages = append(stages, i)
+		if d.ones[i] == nil {
+			continue
 		}
+		b := d.NewBlock("stage")
+		choice.Cases = append(choice.Cases, ir.NewCase(num(i), b))
+		d.Enter(b)
+		statuses, from = append(statuses, d.do(d.ones[i], d.state, stop, chunk, thread)), append(from, b)
+		d.jump(ran)
 	}
-	if len(stages) == 0 {
-		d.jump("order")
-		d.line("}\n")
-		return
+	if len(from) == 0 {
+		return f
 	}
-	d.do("switch i64 %s, label %%order [", stage)
-	for _, i := range stages {
-		d.do("\ti64 %d, label %%stage%d", i, i)
-	}
-	d.do("]")
-	var incoming []string
-	for _, i := range stages {
-		d.enter(fmt.Sprintf("stage%d", i))
-		status := d.op("call i64 @%s.one%d(i64* %%state, i64 %s, i64 %%chunk, i64 %%thread)", d.prefix, i, stop)
-		incoming = append(incoming, fmt.Sprintf("[ %s, %%stage%d ]", status, i))
-		d.jump("ran")
-	}
-	d.enter("ran")
-	status := d.op("phi i64 %s", strings.Join(incoming, ", "))
-	d.do("br i1 %s, label %%good, label %%bad", d.op("icmp eq i64 %s, 0", status))
-	d.enter("good")
-	d.do("ret i32 0")
-	d.enter("bad")
-	packed := d.op("or i64 %s, %s", d.op("shl i64 %%chunk, 16"), d.op("and i64 %s, 65535", d.op("add i64 %s, 1", status)))
-	d.op("atomicrmw umax i64* %s, i64 %s acq_rel", d.word("%state", stateFailure), d.op("xor i64 %s, -1", packed))
-	stopped := d.op("icmp eq i64 %s, %d", status, loop.StatusStopped)
-	d.do("ret i32 %s", d.op("select i1 %s, i32 %d, i32 %d", stopped, ErrStopped, ErrKernel))
-	d.line("}\n")
+	d.Enter(ran)
+	status := d.phi(statuses, from)
+	d.bad(d.icmp(ne, status, num(0)), func() {
+		packed := d.Block.NewOr(d.Block.NewShl(chunk, num(16)), d.and(d.add(status, num(1)), num(65535)))
+		d.Block.NewAtomicRMW(enum.AtomicOpUMax, d.word(d.state, stateFailure), d.Block.NewXor(packed, num(-1)), enum.AtomicOrderingAcquireRelease)
+		d.ret(d.either(d.icmp(eq, status, num(loop.StatusStopped)), num32(ErrStopped), num32(ErrKernel)))
+	})
+	d.ret(num32(OK))
+	return f
 }
 
-// runFunc writes NAME, which steps and gets memory from the callbacks. What those gave is
-// kept in a list, with room for everything that the kernel may ask for.
-func (d *driver) runFunc() {
-	entries := len(d.loops.Partitions)
-	for id := range d.loops.Buffers {
-		if _, _, _, ok := d.resultArray(loop.BufferID(id)); ok || d.temporary(loop.BufferID(id)) {
-			entries++
-		}
+// descriptor builds the constant NAME_kernel.
+func (d *driver) descriptor(step, chunk, run *ir.Func) {
+	fields := constant.NewStruct(nil, num(ABIVersion), d.text(d.p.Name), d.text(d.p.Source), d.text(d.p.Signature()),
+		num(d.p.Operands), num(len(d.p.Tensors)-d.p.Operands), num(d.size), num(len(d.loops.Stages)), run, step, chunk)
+	var list []types.Type
+	for _, x := range fields.Fields {
+		list = append(list, x.Type())
 	}
-	list := max(1, entries*heldWords)
-	d.line("define i32 @%s(i64* %%args) noinline optnone nounwind \"no-builtins\" {", d.p.Name)
-	d.enter("entry")
-	d.line("\t%%callMemory = alloca [%d x i64], align 16", callWords)
-	d.line("\t%%stateMemory = alloca [%d x i64], align 16", d.words)
-	d.line("\t%%listMemory = alloca [%d x i64], align 16", list)
-	d.line("\t%%call = getelementptr [%d x i64], [%d x i64]* %%callMemory, i64 0, i64 0", callWords, callWords)
-	d.line("\t%%state = getelementptr [%d x i64], [%d x i64]* %%stateMemory, i64 0, i64 0", d.words, d.words)
-	d.line("\t%%list = getelementptr [%d x i64], [%d x i64]* %%listMemory, i64 0, i64 0", list, list)
-	d.do("ret i32 %s", d.op("call i32 @%s.drive(i64* %%args, i64* %%call, i64* %%state, i64 %d, i64* %%list)", d.prefix, d.words))
-	d.line("}\n")
-}
-
-// helpers writes those functions.
-func (d *driver) helpers() {
-	d.b.WriteString(helpersFor(d.prefix))
-	if len(d.levels) > 1 {
-		d.b.WriteString(strings.ReplaceAll(levelSource(d.levels), "NAME", d.prefix))
-	}
-}
-
-// descriptor is the constant NAME_kernel.
-func (d *driver) descriptor() string {
-	text := func(s string) string { return "i8* " + d.text(s) }
-	fields := []string{
-		"i64 " + integer(ABIVersion), text(d.p.Name), text(d.p.Source), text(d.p.Signature()),
-		"i64 " + integer(int64(d.p.Operands)), "i64 " + integer(int64(len(d.p.Tensors)-d.p.Operands)),
-		"i64 " + integer(int64(d.words)), "i64 " + integer(int64(len(d.loops.Stages))),
-		fmt.Sprintf("i32 (i64*)* @%s", d.p.Name), fmt.Sprintf("i32 (i64*)* @%s_step", d.p.Name),
-		fmt.Sprintf("i32 (i64*, i64, i64)* @%s_chunk", d.p.Name),
-	}
-	return fmt.Sprintf("@%s_kernel = constant { i64, i8*, i8*, i8*, i64, i64, i64, i64, i32 (i64*)*, i32 (i64*)*, i32 (i64*, i64, i64)* } { %s }\n",
-		d.p.Name, strings.Join(fields, ", "))
+	fields.Typ = types.NewStruct(list...)
+	d.m.IR.NewGlobalDef(d.prefix+"_kernel", fields).Immutable = true
 }
 
 // Signature lists the tensors with formats and types.

@@ -46,7 +46,7 @@ func writeKernelHeader(b *strings.Builder, p *Program) {
 }
 
 // stateWords is the length of the state of a program.
-func stateWords(p *Program) int { return newDriver(p, nil, nil).words }
+func stateWords(p *Program) int { return newLayout(p).size }
 
 // commented is text that does not end a comment.
 func commented(s string) string {

@@ -2,7 +2,13 @@ package aot
 
 import (
 	"fmt"
+	"slices"
 	"strings"
+
+	"github.com/llir/llvm/ir"
+	"github.com/llir/llvm/ir/enum"
+	"github.com/llir/llvm/ir/types"
+	"github.com/llir/llvm/ir/value"
 )
 
 // A cpuLevel is a level of the x86-64 psABI: what a processor must have for it, as bits
@@ -48,55 +54,60 @@ func requirements(level int) cpuLevel {
 	return all
 }
 
-// levelSource writes the function that finds out, once, which of several variants
-// the processor runs: NAME.level returns the last one whose level it has, 0 if none. Variants
-// are named by the suffixes of their functions.
-func levelSource(suffixes []string) string {
-	w := newIRWriter("NAME")
-	w.line("@NAME.detected = internal global i64 0")
-	w.line("define internal i64 @NAME.level() noinline optnone nounwind \"no-builtins\" {")
-	w.enter("entry")
-	known := w.op("load atomic i64, i64* @NAME.detected monotonic, align 8")
-	w.do("br i1 %s, label %%detect, label %%known", w.op("icmp eq i64 %s, 0", known))
-	w.enter("known")
-	w.do("ret i64 %s", w.op("sub i64 %s, 1", known))
-	w.enter("detect")
-	cpuid := func(leaf uint32) (a, b, c string) {
-		r := w.op("call {i32, i32, i32, i32} asm sideeffect \"cpuid\", \"={ax},={bx},={cx},={dx},{ax},{cx},~{dirflag},~{fpsr},~{flags}\"(i32 %d, i32 0)", int32(leaf))
-		part := func(i int) string { return w.op("extractvalue {i32, i32, i32, i32} %s, %d", r, i) }
-		return part(0), part(1), part(2)
-	}
-	has := func(register string, bits uint32) string {
-		return w.op("icmp eq i32 %s, %d", w.op("and i32 %s, %d", register, int32(bits)), int32(bits))
-	}
-	most, _, _ := cpuid(0)
-	extendedMost, _, _ := cpuid(0x80000000)
-	_, _, leaf1 := cpuid(1)
-	w.do("br i1 %s, label %%saves, label %%plain", has(leaf1, 1<<27))
-	w.enter("saves")
-	r := w.op("call {i32, i32} asm sideeffect \"xgetbv\", \"={ax},={dx},{cx},~{dirflag},~{fpsr},~{flags}\"(i32 0)")
-	saved := w.op("extractvalue {i32, i32} %s, 0", r)
-	w.jump("plain")
-	w.enter("plain")
-	saved = w.op("phi i32 [ 0, %%detect ], [ %s, %%saves ]", saved)
-	_, leaf7, _ := cpuid(7)
-	leaf7 = w.op("select i1 %s, i32 %s, i32 0", w.op("icmp uge i32 %s, 7", most), leaf7)
-	_, _, extended := cpuid(0x80000001)
-	extended = w.op("select i1 %s, i32 %s, i32 0", w.op("icmp ugt i32 %s, %d", extendedMost, int32(-0x80000000)), extended)
-	level := "0"
-	for i, suffix := range suffixes {
-		if i == 0 {
-			continue
-		}
+// levelFunc builds the function that finds out, once, which of several variants the
+// processor runs: the last one whose level it has, 0 if none. Variants are named by the
+// suffixes of their functions.
+func (c *coder) levelFunc(suffixes []string) *ir.Func {
+	detected := c.m.IR.NewGlobalDef(c.prefix+".detected", num(0))
+	detected.Linkage = enum.LinkageInternal
+	f := c.begin(".level", types.I64)
+	known := c.Block.NewLoad(types.I64, detected)
+	known.Atomic, known.Ordering, known.Align = true, enum.AtomicOrderingMonotonic, 8
+	c.bad(c.icmp(ne, known, num(0)), func() { c.ret(c.sub(known, num(1))) })
+	most, _, _ := c.cpuid(0)
+	extendedMost, _, _ := c.cpuid(0x80000000)
+	_, _, leaf1 := c.cpuid(1)
+	detect, saves, plain := c.Block, c.NewBlock("saves"), c.NewBlock("plain")
+	c.branch(c.hasBits(leaf1, 1<<27), saves, plain)
+	c.Enter(saves)
+	xcr0 := c.Block.NewExtractValue(c.do(instruction("xgetbv", "={ax},={dx},{cx}", 2, types.I32), num32(0)), 0)
+	c.jump(plain)
+	c.Enter(plain)
+	saved := c.phi([]value.Value{num32(0), xcr0}, []*ir.Block{detect, saves})
+	_, leaf7, _ := c.cpuid(7)
+	leaf7 = c.either(c.icmp(uge, most, num32(7)), leaf7, num32(0))
+	_, _, extended := c.cpuid(0x80000001)
+	extended = c.either(c.icmp(ugt, extendedMost, num32(uint32(0x80000000))), extended, num32(0))
+	level := value.Value(num(0))
+	for i, suffix := range suffixes[1:] {
 		need := requirements(levelOf(strings.TrimPrefix(suffix, ".")))
-		ok := w.op("and i1 %s, %s", has(leaf1, need.leaf1), has(leaf7, need.leaf7))
-		ok = w.op("and i1 %s, %s", ok, w.op("and i1 %s, %s", has(extended, need.extended), has(saved, need.saved)))
-		level = w.op("select i1 %s, i64 %d, i64 %s", ok, i, level)
+		ok := c.and(c.hasBits(leaf1, need.leaf1), c.hasBits(leaf7, need.leaf7))
+		ok = c.and(ok, c.and(c.hasBits(extended, need.extended), c.hasBits(saved, need.saved)))
+		level = c.either(ok, num(i+1), level)
 	}
-	w.do("store atomic i64 %s, i64* @NAME.detected monotonic, align 8", w.op("add i64 %s, 1", level))
-	w.do("ret i64 %s", level)
-	w.line("}\n")
-	return w.b.String()
+	found := c.Block.NewStore(c.add(level, num(1)), detected)
+	found.Atomic, found.Ordering, found.Align = true, enum.AtomicOrderingMonotonic, 8
+	c.ret(level)
+	return f
+}
+
+// instruction is one of x86 that gives several 32-bit registers.
+func instruction(name, registers string, results int, params ...types.Type) *ir.InlineAsm {
+	list := slices.Repeat([]types.Type{types.I32}, results)
+	asm := ir.NewInlineAsm(types.NewPointer(types.NewFunc(types.NewStruct(list...), params...)), name, registers+",~{dirflag},~{fpsr},~{flags}")
+	asm.SideEffect = true
+	return asm
+}
+
+// cpuid is what the processor says in eax, ebx and ecx.
+func (c *coder) cpuid(leaf uint32) (a, b, ecx value.Value) {
+	all := c.do(instruction("cpuid", "={ax},={bx},={cx},={dx},{ax},{cx}", 4, types.I32, types.I32), num32(leaf), num32(0))
+	return c.Block.NewExtractValue(all, 0), c.Block.NewExtractValue(all, 1), c.Block.NewExtractValue(all, 2)
+}
+
+// hasBits is whether all of some bits are set.
+func (c *coder) hasBits(register value.Value, bits uint32) value.Value {
+	return c.icmp(eq, c.and(register, num32(bits)), num32(bits))
 }
 
 // suffixes are those of the functions' variants for a list of processors.

@@ -107,7 +107,7 @@ func (lib *Library) object(i int, cache string) (Member, string, error) {
 		name = u.Program.Name
 		text, err = u.Module()
 	} else {
-		text = lib.table(u.Target)
+		text, err = lib.table(u.Target)
 	}
 	if err != nil {
 		return Member{}, "", err
@@ -222,68 +222,6 @@ func (p *Program) OperandSignature() string {
 	operands.Tensors = p.Tensors[:p.Operands]
 	return operands.Signature()
 }
-
-// table is the module of the library's table and of the function that searches it.
-func (lib *Library) table(t Target) string {
-	w := newIRWriter(lib.Name)
-	n := len(lib.Units)
-	const kernel = "[11 x i64]" // lacuna_kernel
-	var kernels, names strings.Builder
-	for i, u := range lib.Units {
-		fmt.Fprintf(&w.globals, "@%s_kernel = external constant %s\n", u.Program.Name, kernel)
-		fmt.Fprintf(&kernels, "%s* @%s_kernel, ", kernel, u.Program.Name)
-		separator := ", "
-		if i == 0 {
-			separator = ""
-		}
-		fmt.Fprintf(&names, "%s[3 x i8*] [i8* %s, i8* %s, i8* %s]", separator, w.text(u.Program.Name), w.text(u.Family), w.text(u.Program.OperandSignature()))
-	}
-	fmt.Fprintf(&w.globals, "@%s_kernels = constant [%d x %s*] [%s%s* null]\n", lib.Name, n+1, kernel, kernels.String(), kernel)
-	fmt.Fprintf(&w.globals, "@%s.names = internal constant [%d x [3 x i8*]] [%s]\n", lib.Name, n, names.String())
-	source := strings.NewReplacer("@NAME", "@"+lib.Name, "COUNT1", integer(int64(n+1)), "COUNT", integer(int64(n))).Replace(findSource)
-	same := helpersFor(lib.Name)
-	from := strings.Index(same, "define internal i1 @"+lib.Name+".same")
-	same = same[from:]
-	same = same[:strings.Index(same, "\n}\n")+3]
-	return fmt.Sprintf("source_filename = %q\ntarget triple = %q\n%s%s%s", lib.Name, t.Triple, w.globals.String(), same, source)
-}
-
-// findSource is the function that searches the table.
-const findSource = `
-define [11 x i64]* @NAME_find(i8* %name, i8* %operands) noinline optnone nounwind "no-builtins" {
-entry:
-	%nameless = icmp eq i8* %name, null
-	br i1 %nameless, label %none, label %test
-test:
-	%k = phi i64 [ 0, %entry ], [ %k.next, %other ]
-	%more = icmp slt i64 %k, COUNT
-	br i1 %more, label %look, label %none
-look:
-	%by.family = icmp ne i8* %operands, null
-	%row = getelementptr [COUNT x [3 x i8*]], [COUNT x [3 x i8*]]* @NAME.names, i64 0, i64 %k, i64 0
-	%family.at = getelementptr i8*, i8** %row, i64 1
-	%chosen = select i1 %by.family, i8** %family.at, i8** %row
-	%known = load i8*, i8** %chosen
-	%same.name = call i1 @NAME.same(i8* %name, i8* %known)
-	br i1 %same.name, label %named, label %other
-named:
-	br i1 %by.family, label %compare, label %found
-compare:
-	%operands.at = getelementptr i8*, i8** %row, i64 2
-	%stored = load i8*, i8** %operands.at
-	%same.operands = call i1 @NAME.same(i8* %operands, i8* %stored)
-	br i1 %same.operands, label %found, label %other
-other:
-	%k.next = add i64 %k, 1
-	br label %test
-found:
-	%at = getelementptr [COUNT1 x [11 x i64]*], [COUNT1 x [11 x i64]*]* @NAME_kernels, i64 0, i64 %k
-	%kernel = load [11 x i64]*, [11 x i64]** %at
-	ret [11 x i64]* %kernel
-none:
-	ret [11 x i64]* null
-}
-`
 
 // File makes the contents of a file of the library: a .a, .so or .h.
 func (lib *Library) File(path string, members []Member) ([]byte, error) {

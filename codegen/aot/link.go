@@ -395,20 +395,7 @@ func (k *linker) narrow(name string, dims []loop.SizeExpr) {
 func (k *linker) compute(s *ir.Compute) error {
 	src := k.in.Plan.Source
 	at := slices.Index(src.Stmts, s.Stmt)
-	indices := k.extents.index[at]
-	shape := k.extents.shapes[s.Stmt.LHS.Tensor]
-	if s.Shape != nil {
-		shape = nil
-		for _, v := range s.Shape {
-			shape = append(shape, indices[v.ID])
-		}
-	}
-	if len(s.Axes) > 0 {
-		indices = slices.Clone(indices)
-		for _, axis := range s.Axes {
-			indices = append(indices, shape[axis])
-		}
-	}
+	indices, shape := ir.StepExtents(s, k.extents.index[at], k.extents.shapes[s.Stmt.LHS.Tensor])
 	k.counts(s, indices)
 	if !s.Result.Format.IsDense() {
 		k.narrow(s.Result.Name, shape)

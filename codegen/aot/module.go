@@ -2,43 +2,41 @@ package aot
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/lacuna-sparse/lacuna/codegen/cpu"
+	"github.com/lacuna-sparse/lacuna/codegen/llvm"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
 	"github.com/lacuna-sparse/lacuna/ir/loop/lib"
+	"github.com/llir/llvm/ir"
 )
 
 // Module is the LLVM module of a program for a target: the functions of its stages, in
 // a variant for each processor, and the driver.
 func Module(p *Program, t Target) (string, error) {
-	m := cpu.NewModule(p.Name, lib.Lookup)
-	kernels := make([]string, len(p.Loops.Stages))
+	m := llvm.NewModule(p.Name, lib.Lookup)
+	m.IR.TargetTriple = t.Triple
+	kernels := make([][]*ir.Func, len(p.Loops.Stages))
 	list := suffixes(t.CPUs)
 	for n, suffix := range list {
-		v := cpu.Variant{Suffix: suffix, Freestanding: true, OwnRounding: t.ownRounding(n)}
+		v := llvm.Variant{Suffix: suffix, Freestanding: true, OwnRounding: t.ownRounding(n)}
 		if len(list) > 1 {
 			v.CPU = t.CPUs[n]
 		}
 		m.Use(v)
 		for i := range p.Loops.Stages {
-			f := p.Loops.Stages[i].Func
-			if f == nil {
-				continue
+			if f := p.Loops.Stages[i].Func; f != nil {
+				named := *f
+				named.Name = functionName(p, i)
+				kernels[i] = append(kernels[i], cpu.Kernel(m, &named))
 			}
-			named := *f
-			named.Name = functionName(p, i)
-			kernels[i] = named.Name
-			m.Kernel(&named)
 		}
 	}
-	emitCuts(m, p)
-	text, err := m.Text()
-	if err != nil {
+	cuts := emitCuts(m, p)
+	if err := m.Err(); err != nil {
 		return "", err
 	}
-	d := newDriver(p, kernels, list)
-	return strings.TrimRight(text, "\n") + "\n\n" + d.module(), nil
+	addDriver(m, p, kernels, cuts, list)
+	return m.Text()
 }
 
 // functionName is the LLVM name of a stage's function.
@@ -47,17 +45,16 @@ func functionName(p *Program, stage int) string {
 }
 
 // emitCuts adds the functions that cut domains by weight, one for each type of weights.
-func emitCuts(m *cpu.Module, p *Program) {
-	m.Use(cpu.Variant{Freestanding: true, Unoptimised: true})
-	var done [32]bool
+func emitCuts(m *llvm.Module, p *Program) map[loop.Type]*ir.Func {
+	m.Use(llvm.Variant{Freestanding: true, Unoptimised: true})
+	cuts := map[loop.Type]*ir.Func{}
 	for _, part := range p.Loops.Partitions {
 		if part.Weights < 0 {
 			continue
 		}
-		elem := p.Loops.Buffers[part.Weights].Elem
-		if !done[elem] {
-			done[elem] = true
-			m.Kernel(cutFunc(cutName(p.Name, elem), elem))
+		if elem := p.Loops.Buffers[part.Weights].Elem; cuts[elem] == nil {
+			cuts[elem] = cpu.Kernel(m, cutFunc(fmt.Sprintf("%s_cut_%s", p.Name, elem), elem))
 		}
 	}
+	return cuts
 }

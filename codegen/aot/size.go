@@ -53,11 +53,8 @@ func foldSize(op loop.BinaryOp, x, y int64) (int64, bool) {
 }
 
 func sizeAdd(x, y loop.SizeExpr) loop.SizeExpr { return sizeOp(loop.Add, x, y) }
-func sizeSub(x, y loop.SizeExpr) loop.SizeExpr { return sizeOp(loop.Sub, x, y) }
 func sizeMul(x, y loop.SizeExpr) loop.SizeExpr { return sizeOp(loop.Mul, x, y) }
 func sizeDiv(x, y loop.SizeExpr) loop.SizeExpr { return sizeOp(loop.Div, x, y) }
-func sizeMin(x, y loop.SizeExpr) loop.SizeExpr { return sizeOp(loop.Min, x, y) }
-func sizeMax(x, y loop.SizeExpr) loop.SizeExpr { return sizeOp(loop.Max, x, y) }
 
 // sameSize reports whether two expressions are the same.
 func sameSize(x, y loop.SizeExpr) bool {

@@ -102,11 +102,7 @@ func (u *Unit) Module() (string, error) {
 	if u.Program.Grids {
 		return "", u.notForGPU()
 	}
-	text, err := Module(u.Program, u.Target)
-	if err != nil {
-		return "", err
-	}
-	return strings.Replace(text, "\n", fmt.Sprintf("\ntarget triple = %q\n", u.Target.Triple), 1), nil
+	return Module(u.Program, u.Target)
 }
 
 // Object compiles the unit to an object file, which has no undefined symbols.

@@ -3,10 +3,10 @@ package cpu
 import (
 	"slices"
 
+	"github.com/lacuna-sparse/lacuna/codegen/llvm"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
 	"github.com/llir/llvm/ir"
 	"github.com/llir/llvm/ir/enum"
-	"github.com/llir/llvm/ir/metadata"
 	"github.com/llir/llvm/ir/types"
 	"github.com/llir/llvm/ir/value"
 )
@@ -42,33 +42,33 @@ const shortLoop = 64
 // looks decides whether a for looks at the stop word after each iteration: it
 // holds loops, and none that is reached in every iteration and looks itself. That
 // one finds out behind it, also when it has no iteration.
-func (f *function) looks(s *loop.For) bool {
-	return f.stop != nil && holdsLoop(s.Body) && !slices.ContainsFunc(s.Body, func(s loop.Stmt) bool {
+func (k *kernel) looks(s *loop.For) bool {
+	return holdsLoop(s.Body) && !slices.ContainsFunc(s.Body, func(s loop.Stmt) bool {
 		inner, ok := s.(*loop.For)
-		return ok && f.looks(inner)
+		return ok && k.looks(inner)
 	})
 }
 
 // unlessStopped is the bound hi of a loop, or a negative number if the stop word is
 // set.
-func (f *function) unlessStopped(hi value.Value) value.Value {
-	return f.block.NewOr(hi, f.block.NewSExt(f.loadStop(), types.I64))
+func (k *kernel) unlessStopped(hi value.Value) value.Value {
+	return k.Block.NewOr(hi, k.Block.NewSExt(k.loadStop(), types.I64))
 }
 
 // loadStop loads the stop word.
-func (f *function) loadStop() value.Value {
-	word := f.block.NewLoad(types.I32, f.stop)
+func (k *kernel) loadStop() value.Value {
+	word := k.Block.NewLoad(types.I32, k.stop)
 	word.Volatile = true // another thread sets it
 	word.Align = 4
 	return word
 }
 
 // inStrips decides whether a for runs in strips.
-func (f *function) inStrips(s *loop.For) bool {
-	if f.stop == nil || holdsLoop(s.Body) || isShort(s) {
+func (k *kernel) inStrips(s *loop.For) bool {
+	if holdsLoop(s.Body) || isShort(s) {
 		return false
 	}
-	return f.depth == 0 || !isSweep(s)
+	return k.depth == 0 || !isSweep(s)
 }
 
 // inLongStrips decides whether a for inside another, which is too short for strips most
@@ -76,8 +76,8 @@ func (f *function) inStrips(s *loop.For) bool {
 // does with the entries of a row. An entry may take a hundred nanoseconds then. A branch
 // more for each row is lost in that where it is the only loop of the row; beside others
 // it cost masked products of matrices a tenth.
-func (f *function) inLongStrips(s *loop.For) bool {
-	return f.stop != nil && f.depth == 1 && f.alone && !holdsLoop(s.Body) && !isShort(s) && isSweep(s) && scatters(s.Body)
+func (k *kernel) inLongStrips(s *loop.For) bool {
+	return k.depth == 1 && k.alone && !holdsLoop(s.Body) && !isShort(s) && isSweep(s) && scatters(s.Body)
 }
 
 // scatters reports whether the body of a loop stores elements whose places it loads.
@@ -214,84 +214,120 @@ func moves(e loop.Expr, moving map[loop.VarID]bool) bool {
 }
 
 // poll ends the current block: code goes on at next unless the stop word is set.
-func (f *function) poll(next *ir.Block) {
-	if f.stop == nil { // a scalar function, whose loops are short
-		f.block.NewBr(next)
-		return
+func (k *kernel) poll(next *ir.Block) {
+	if k.stopped == nil {
+		k.stopped = k.NewBlock("stopped")
+		k.stopped.NewRet(llvm.IntConst(loop.I64, loop.StatusStopped))
 	}
-	if f.stopped == nil {
-		f.stopped = f.newBlock("stopped")
-		f.stopped.NewRet(intConst(loop.I64, loop.StatusStopped))
-	}
-	on := f.block.NewICmp(enum.IPredEQ, f.loadStop(), intConst(loop.I32, 0))
-	f.block.NewCondBr(on, next, f.stopped).Metadata = f.m.likely()
+	on := k.Block.NewICmp(enum.IPredEQ, k.loadStop(), llvm.IntConst(loop.I32, 0))
+	k.Block.NewCondBr(on, next, k.stopped).Metadata = k.Module.Likely()
 }
 
-// strips emits a loop over strips of lo … hi, of which there is at least one:
-// inner emits a strip, from … to, and goes to done after it. The current block
-// ends in a branch to head.
-func (f *function) strips(name string, head *ir.Block, lo, hi value.Value, end *ir.Block,
-	inner func(from, to value.Value, done *ir.Block)) {
-	before := f.block
-	f.enter(head)
-	from := f.block.NewPhi(ir.NewIncoming(lo, before))
-	from.SetName(f.unique(name + ".from"))
-	strip := intConst(loop.I64, stripLength)
-	whole := f.block.NewICmp(enum.IPredULE, f.block.NewSub(hi, from), strip)
-	to := f.block.NewSelect(whole, hi, f.block.NewAdd(from, strip))
-	to.SetName(f.unique(name + ".to"))
+// For emits a counting loop: whole or in strips.
+func (k *kernel) For(s *loop.For) {
+	l := k.StartFor(s)
+	looks, long, short := k.looks(s), k.inLongStrips(s), k.inStrips(s)
+	if looks {
+		l.Bound = k.unlessStopped
+	}
+	outer, scattered := k.alone, k.Scatters
+	k.depth++
+	k.alone, k.Scatters = holdsOneLoop(s.Body), scatters(s.Body)
+	if long || short {
+		strip := k.NewBlock("for." + l.Name + ".strip")
+		k.Block.NewCondBr(l.Some, strip, l.End)
+		if long {
+			k.longStrips(l, strip)
+		} else {
+			k.strips(l, strip)
+		}
+	} else {
+		k.Block.NewCondBr(l.Some, l.Body, l.End)
+		k.Iterations(l, l.Lo, l.Hi, l.End)
+	}
+	k.depth--
+	k.alone, k.Scatters = outer, scattered
+	k.Enter(l.End)
+	if looks {
+		on := k.NewBlock("for." + l.Name + ".done")
+		k.poll(on)
+		k.Enter(on)
+	}
+}
 
-	done, more := f.newBlock("for."+name+".strip.end"), f.newBlock("for."+name+".strip.next")
-	inner(from, to, done)
-	f.enter(done)
-	f.block.NewCondBr(f.block.NewICmp(enum.IPredEQ, to, hi), end, more).Metadata = f.m.likely()
-	f.enter(more)
-	from.Incs = append(from.Incs, ir.NewIncoming(to, f.block))
-	f.poll(head)
+// While emits a while: in strips, looking after each iteration, or left whole.
+func (k *kernel) While(s *loop.While) {
+	scattered := k.Scatters
+	k.Scatters = scatters(s.Body)
+	defer func() { k.Scatters = scattered }()
+	again := k.poll
+	if k.depth > 0 && (isAppending(s) || isSweepingWhile(s) || isRun(s)) {
+		if how, ok := k.stripesOf(s); ok {
+			k.whileStrips(s, how)
+			return
+		}
+		again = func(cond *ir.Block) { k.Block.NewBr(cond) }
+	}
+	k.depth++
+	k.EmitWhile(s, again)
+	k.depth--
+}
+
+// strips emits a loop over strips of one that has an iteration. The current block ends in
+// a branch to head.
+func (k *kernel) strips(l *llvm.ForLoop, head *ir.Block) {
+	from := k.startStrips(l, head)
+	strip := llvm.IntConst(loop.I64, stripLength)
+	whole := k.Block.NewICmp(enum.IPredULE, k.Block.NewSub(l.Hi, from), strip)
+	to := k.Block.NewSelect(whole, l.Hi, k.Block.NewAdd(from, strip))
+	to.SetName(k.Unique(l.Name + ".to"))
+	more := k.strip(l, from, to)
+	k.Block.NewCondBr(k.Block.NewICmp(enum.IPredEQ, to, l.Hi), l.End, more).Metadata = k.Module.Likely()
+	k.nextStrip(head, more, from, to)
 }
 
 // longStrips is strips for a loop that is most often shorter than one: then the end of
 // the strip is the loop's, which a branch finds that goes one way.
-func (f *function) longStrips(name string, head *ir.Block, lo, hi value.Value, end *ir.Block,
-	inner func(from, to value.Value, done *ir.Block)) {
-	before := f.block
-	f.enter(head)
-	from := f.block.NewPhi(ir.NewIncoming(lo, before))
-	from.SetName(f.unique(name + ".from"))
-	long, start := f.newBlock("for."+name+".strip.long"), f.newBlock("for."+name+".strip.start")
-	isLong := f.block.NewICmp(enum.IPredSGT, f.block.NewSub(hi, from), intConst(loop.I64, stripLength))
-	f.block.NewCondBr(isLong, long, start).Metadata = f.m.unlikely()
-	f.enter(long)
-	far := f.block.NewAdd(from, intConst(loop.I64, stripLength))
-	f.block.NewBr(start)
-	f.enter(start)
-	to := f.block.NewPhi(ir.NewIncoming(hi, head), ir.NewIncoming(far, long))
-	to.SetName(f.unique(name + ".to"))
-
-	done, more := f.newBlock("for."+name+".strip.end"), f.newBlock("for."+name+".strip.next")
-	inner(from, to, done)
-	f.enter(done)
-	f.block.NewCondBr(f.block.NewICmp(enum.IPredSLT, to, hi), more, end).Metadata = f.m.unlikely()
-	f.enter(more)
-	from.Incs = append(from.Incs, ir.NewIncoming(to, f.block))
-	f.poll(head)
+func (k *kernel) longStrips(l *llvm.ForLoop, head *ir.Block) {
+	from := k.startStrips(l, head)
+	long, start := k.NewBlock("for."+l.Name+".strip.long"), k.NewBlock("for."+l.Name+".strip.start")
+	isLong := k.Block.NewICmp(enum.IPredSGT, k.Block.NewSub(l.Hi, from), llvm.IntConst(loop.I64, stripLength))
+	k.Block.NewCondBr(isLong, long, start).Metadata = k.Module.Unlikely()
+	k.Enter(long)
+	far := k.Block.NewAdd(from, llvm.IntConst(loop.I64, stripLength))
+	k.Block.NewBr(start)
+	k.Enter(start)
+	to := k.Block.NewPhi(ir.NewIncoming(l.Hi, head), ir.NewIncoming(far, long))
+	to.SetName(k.Unique(l.Name + ".to"))
+	more := k.strip(l, from, to)
+	k.Block.NewCondBr(k.Block.NewICmp(enum.IPredSLT, to, l.Hi), more, l.End).Metadata = k.Module.Unlikely()
+	k.nextStrip(head, more, from, to)
 }
 
-// likely is the metadata of a branch that nearly always goes to its first target.
-func (m *Module) likely() ir.Metadata { return m.weights(&m.likelyNode, 1<<20, 1) }
+// startStrips enters the head of the loop over strips, and returns where a strip starts.
+func (k *kernel) startStrips(l *llvm.ForLoop, head *ir.Block) *ir.InstPhi {
+	before := k.Block
+	k.Enter(head)
+	from := k.Block.NewPhi(ir.NewIncoming(l.Lo, before))
+	from.SetName(k.Unique(l.Name + ".from"))
+	return from
+}
 
-// unlikely is that of one that nearly never does.
-func (m *Module) unlikely() ir.Metadata { return m.weights(&m.unlikelyNode, 1, 1<<20) }
+// strip emits a strip. It returns the block that goes on with another behind it.
+func (k *kernel) strip(l *llvm.ForLoop, from, to value.Value) (more *ir.Block) {
+	done := k.NewBlock("for." + l.Name + ".strip.end")
+	more = k.NewBlock("for." + l.Name + ".strip.next")
+	k.Block.NewBr(l.Body)
+	k.Iterations(l, from, to, done)
+	k.Enter(done)
+	return more
+}
 
-// weights is the metadata of how often a branch goes to its first and its second target.
-// The module has it once.
-func (m *Module) weights(node **metadata.Tuple, first, second int64) ir.Metadata {
-	if *node == nil {
-		*node = m.newNode(&metadata.Tuple{Fields: []metadata.Field{
-			&metadata.String{Value: "branch_weights"}, intConst(loop.I32, first), intConst(loop.I32, second),
-		}})
-	}
-	return ir.Metadata{{Name: "prof", Node: *node}}
+// nextStrip goes on with the strip from where the last one ended, unless the stop word is set.
+func (k *kernel) nextStrip(head, more *ir.Block, from *ir.InstPhi, to value.Value) {
+	k.Enter(more)
+	from.Incs = append(from.Incs, ir.NewIncoming(to, k.Block))
+	k.poll(head)
 }
 
 // holdsLoop reports whether a block has a loop in it, of more than a few

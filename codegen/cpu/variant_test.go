@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/lacuna-sparse/lacuna/codegen/cpu"
+	emitter "github.com/lacuna-sparse/lacuna/codegen/llvm"
 	"github.com/lacuna-sparse/lacuna/internal/llvm"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
 )
@@ -34,9 +35,9 @@ func round(readonly x: []f64, readonly y: []f32, xf: []f64, xc: []f64, xt: []f64
 			values = append(values, x, -x)
 		}
 	}
-	m := cpu.NewModule("round", nil)
-	m.Use(cpu.Variant{Freestanding: true, OwnRounding: true})
-	m.Kernel(parse(t, src))
+	m := emitter.NewModule("round", nil)
+	m.Use(emitter.Variant{Freestanding: true, OwnRounding: true})
+	cpu.Kernel(m, parse(t, src))
 	text, err := m.Text()
 	if err != nil {
 		t.Fatal(err)

@@ -1,6 +1,7 @@
 package cpu
 
 import (
+	"github.com/lacuna-sparse/lacuna/codegen/llvm"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
 	"github.com/llir/llvm/ir/enum"
 )
@@ -24,7 +25,7 @@ type stripes struct {
 
 // stripesOf finds how an innermost while can run in strips; it fails for one whose end its
 // bounds do not tell.
-func (f *function) stripesOf(s *loop.While) (stripes, bool) {
+func (k *kernel) stripesOf(s *loop.While) (stripes, bool) {
 	var how stripes
 	if flag, ok := s.Cond.(*loop.Ref); ok {
 		how = stripes{flag: flag, bounds: boundOfRun(flag, s.Body)}
@@ -41,7 +42,7 @@ func (f *function) stripesOf(s *loop.While) (stripes, bool) {
 	for _, b := range how.bounds {
 		p, ok1 := b.X.(*loop.Ref)
 		end, ok2 := b.Y.(*loop.Ref)
-		if b.Op != loop.Lt || !ok1 || !ok2 || p.Type() != loop.I64 || f.slots[end.Var] != nil || ends[end.Var] {
+		if b.Op != loop.Lt || !ok1 || !ok2 || p.Type() != loop.I64 || k.IsMutable(end.Var) || ends[end.Var] {
 			return stripes{}, false
 		}
 		ends[end.Var] = true
@@ -98,52 +99,52 @@ func conjuncts(e loop.Expr, list []loop.Expr) []loop.Expr {
 }
 
 // whileStrips emits a while that runs in strips. Code goes on behind it.
-func (f *function) whileStrips(s *loop.While, how stripes) {
-	strip, cond, body := f.newBlock("while.strip"), f.newBlock("while.cond"), f.newBlock("while.body")
-	done, next, end := f.newBlock("while.strip.end"), f.newBlock("while.strip.next"), f.newBlock("while.end")
-	f.block.NewBr(strip)
-	f.enter(strip)
-	whole, part := make([]val, len(how.bounds)), make([]val, len(how.bounds))
+func (k *kernel) whileStrips(s *loop.While, how stripes) {
+	strip, cond, body := k.NewBlock("while.strip"), k.NewBlock("while.cond"), k.NewBlock("while.body")
+	done, next, end := k.NewBlock("while.strip.end"), k.NewBlock("while.strip.next"), k.NewBlock("while.end")
+	k.Block.NewBr(strip)
+	k.Enter(strip)
+	whole, part := make([]llvm.Val, len(how.bounds)), make([]llvm.Val, len(how.bounds))
 	for i, b := range how.bounds {
-		far := f.block.NewAdd(f.expr(b.X).re, intConst(loop.I64, stripLength))
-		whole[i] = f.expr(b.Y)
-		part[i] = val{re: f.block.NewSelect(f.block.NewICmp(enum.IPredSLT, far, whole[i].re), far, whole[i].re)}
+		far := k.Block.NewAdd(k.Expr(b.X).Re, llvm.IntConst(loop.I64, stripLength))
+		whole[i] = k.Expr(b.Y)
+		part[i] = llvm.Val{Re: k.Block.NewSelect(k.Block.NewICmp(enum.IPredSLT, far, whole[i].Re), far, whole[i].Re)}
 	}
-	f.block.NewBr(cond)
+	k.Block.NewBr(cond)
 
-	f.enter(cond)
-	f.bind(how, part)
-	f.block.NewCondBr(f.expr(s.Cond).re, body, done)
-	f.enter(body)
-	f.depth++
+	k.Enter(cond)
+	k.bind(how, part)
+	k.Block.NewCondBr(k.Expr(s.Cond).Re, body, done)
+	k.Enter(body)
+	k.depth++
 	if how.flag == nil {
-		f.bind(how, whole)
+		k.bind(how, whole)
 	}
-	f.stmts(s.Body)
-	f.bind(how, whole)
-	f.depth--
-	if f.block != nil {
-		f.block.NewBr(cond)
+	k.Stmts(s.Body)
+	k.bind(how, whole)
+	k.depth--
+	if k.Block != nil {
+		k.Block.NewBr(cond)
 	}
 
 	// Either the strip is at its end, or the loop is.
-	f.enter(done)
-	more := f.expr(s.Cond).re
+	k.Enter(done)
+	more := k.Expr(s.Cond).Re
 	if b := how.bounds[0]; how.flag != nil {
-		more = f.block.NewAnd(f.block.NewICmp(enum.IPredEQ, f.expr(b.X).re, part[0].re), f.expr(b).re)
+		more = k.Block.NewAnd(k.Block.NewICmp(enum.IPredEQ, k.Expr(b.X).Re, part[0].Re), k.Expr(b).Re)
 	}
-	f.block.NewCondBr(more, next, end).Metadata = f.m.unlikely()
-	f.enter(next)
+	k.Block.NewCondBr(more, next, end).Metadata = k.Module.Unlikely()
+	k.Enter(next)
 	if how.flag != nil {
-		f.assign(f.slots[how.flag.Var], val{re: intConst(loop.Bool, 1)})
+		k.Assign(how.flag.Var, llvm.Val{Re: llvm.IntConst(loop.Bool, 1)})
 	}
-	f.poll(strip)
-	f.enter(end)
+	k.poll(strip)
+	k.Enter(end)
 }
 
 // bind gives the ends of bounds values.
-func (f *function) bind(how stripes, ends []val) {
+func (k *kernel) bind(how stripes, ends []llvm.Val) {
 	for i, b := range how.bounds {
-		f.vals[b.Y.(*loop.Ref).Var] = ends[i]
+		k.Bind(b.Y.(*loop.Ref).Var, ends[i])
 	}
 }

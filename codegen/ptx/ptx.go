@@ -1,6 +1,6 @@
 // Package ptx translates grid functions of the loop language into PTX, the
 // assembly language of NVIDIA's GPUs. The functions become kernels of a module of
-// LLVM IR, by the emitter that codegen/cpu has; LLVM's NVPTX target, which
+// LLVM IR, by the emitter that codegen/llvm has; LLVM's NVPTX target, which
 // internal/llvm loads, makes PTX of it; the driver makes machine code of that. No
 // CUDA toolkit takes part.
 //
@@ -12,7 +12,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/lacuna-sparse/lacuna/codegen/cpu"
+	"github.com/lacuna-sparse/lacuna/codegen/llvm"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
 )
 
@@ -29,17 +29,17 @@ func Emit(name string, funcs []*loop.Func, lookup func(string) (*loop.Scalar, bo
 
 // EmitPart is Emit for some of the functions only, whose indices part lists.
 func EmitPart(name string, funcs []*loop.Func, part []int, lookup func(string) (*loop.Scalar, bool)) (string, error) {
-	m := cpu.NewModule(name, lookup)
-	after := cpu.NoFailure
+	m := &module{Module: llvm.NewModule(name, lookup)}
+	after := noFailure
 	for i, f := range funcs {
 		if f.Grid == nil {
 			return "", fmt.Errorf("PTX: function %s is not for a grid", f.Name)
 		}
 		if slices.Contains(part, i) {
-			m.GridKernel(f, after)
+			m.kernel(f, after)
 		}
 		if len(f.Fails) > 0 {
-			after = cpu.AFailure
+			after = aFailure
 		}
 	}
 	return m.Text()

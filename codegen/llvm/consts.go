@@ -1,4 +1,4 @@
-package cpu
+package llvm
 
 import (
 	"fmt"
@@ -11,12 +11,12 @@ import (
 )
 
 // constOf translates a literal.
-func constOf(c *loop.Const) val {
+func constOf(c *loop.Const) Val {
 	if c.Typ.IsComplex() {
 		t := c.Typ.Real()
-		return val{re: scalarConst(t, c.Bits), im: scalarConst(t, c.Imag)}
+		return Val{Re: scalarConst(t, c.Bits), Im: scalarConst(t, c.Imag)}
 	}
-	return val{re: scalarConst(c.Typ, c.Bits)}
+	return Val{Re: scalarConst(c.Typ, c.Bits)}
 }
 
 // scalarConst is the constant of type t, not complex, with the given bits.
@@ -26,7 +26,7 @@ func scalarConst(t loop.Type, bits uint64) constant.Constant {
 		return constant.NewBool(bits != 0)
 	case t.IsInt():
 		shift := 64 - width(t)
-		return intConst(t, int64(bits<<shift)>>shift)
+		return IntConst(t, int64(bits<<shift)>>shift)
 	case t == loop.F32:
 		return floatConst{typ: types.Float, value: float64(math.Float32frombits(uint32(bits))), bits: widenF32(uint32(bits))}
 	case t == loop.F64:
@@ -35,9 +35,9 @@ func scalarConst(t loop.Type, bits uint64) constant.Constant {
 	panic(fmt.Sprintf("BUG: constant of type %v", t))
 }
 
-// intConst is an integer constant of type t, not Bool, written as a signed
+// IntConst is an integer constant of type t, not Bool, written as a signed
 // number.
-func intConst(t loop.Type, x int64) constant.Constant {
+func IntConst(t loop.Type, x int64) constant.Constant {
 	return intValue{typ: registerType(t), value: x}
 }
 
@@ -68,7 +68,7 @@ func floatValue(t loop.Type, x float64) constant.Constant {
 }
 
 // zero is the constant 0 of type t.
-func zero(t loop.Type) val { return constOf(&loop.Const{Typ: t}) }
+func zero(t loop.Type) Val { return constOf(&loop.Const{Typ: t}) }
 
 // floatConst is a floating-point constant with exact bits. (llir's own keeps no
 // NaN payload.)

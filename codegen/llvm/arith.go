@@ -1,4 +1,4 @@
-package cpu
+package llvm
 
 import (
 	"fmt"
@@ -10,8 +10,8 @@ import (
 	"github.com/llir/llvm/ir/value"
 )
 
-// expr emits an expression. LLVM removes the repetitions of common parts.
-func (f *function) expr(e loop.Expr) val {
+// Expr emits an expression. LLVM removes the repetitions of common parts.
+func (f *Function) Expr(e loop.Expr) Val {
 	switch e := e.(type) {
 	case *loop.Const:
 		return constOf(e)
@@ -25,81 +25,81 @@ func (f *function) expr(e loop.Expr) val {
 	case *loop.Unary:
 		return f.unary(e)
 	case *loop.Binary:
-		x := f.expr(e.X)
+		x := f.Expr(e.X)
 		if isExtremum(e) {
-			return val{re: f.extremum(e.Op, e.Typ, x.re, f.expr(e.Y).re)}
+			return Val{Re: f.extremum(e.Op, e.Typ, x.Re, f.Expr(e.Y).Re)}
 		}
-		return f.binary(e.Op, e.X.Type(), x, f.expr(e.Y))
+		return f.binary(e.Op, e.X.Type(), x, f.Expr(e.Y))
 	case *loop.Select:
 		return f.selectExpr(e)
 	case *loop.FMA:
 		return f.fma(e)
 	case *loop.Cast:
-		return f.cast(e.Typ, e.X.Type(), f.expr(e.X))
+		return f.cast(e.Typ, e.X.Type(), f.Expr(e.X))
 	case *loop.Call:
 		return f.call(e)
 	case *loop.Special:
-		return val{re: f.special(e.Reg)}
+		return Val{Re: f.Target.Special(e.Reg)}
 	}
 	panic(fmt.Sprintf("BUG: expression %T", e))
 }
 
 // selectExpr emits a choice between two values, both of which are computed.
-func (f *function) selectExpr(e *loop.Select) val {
-	cond := f.expr(e.Cond).re
-	x := f.expr(e.X)
-	y := f.expr(e.Y).parts()
+func (f *Function) selectExpr(e *loop.Select) Val {
+	cond := f.Expr(e.Cond).Re
+	x := f.Expr(e.X)
+	y := f.Expr(e.Y).Parts()
 	parts := make([]value.Value, len(y))
-	for i, part := range x.parts() {
-		parts[i] = f.block.NewSelect(cond, part, y[i])
+	for i, part := range x.Parts() {
+		parts[i] = f.Block.NewSelect(cond, part, y[i])
 	}
-	return fromParts(parts)
+	return FromParts(parts)
 }
 
 // fma emits a product and a sum that are rounded once. Processors without such an
 // instruction call the C library.
-func (f *function) fma(e *loop.FMA) val {
+func (f *Function) fma(e *loop.FMA) Val {
 	t := registerType(e.Type())
-	x, y, z := f.expr(e.X).re, f.expr(e.Y).re, f.expr(e.Z).re
-	return val{re: f.block.NewCall(f.m.intrinsic("llvm.fma."+suffix(e.Type()), t, t, t, t), x, y, z)}
+	x, y, z := f.Expr(e.X).Re, f.Expr(e.Y).Re, f.Expr(e.Z).Re
+	return Val{Re: f.Block.NewCall(f.Module.Intrinsic("llvm.fma."+suffix(e.Type()), t, t, t, t), x, y, z)}
 }
 
 // unary emits an operator of one operand.
-func (f *function) unary(e *loop.Unary) val {
+func (f *Function) unary(e *loop.Unary) Val {
 	t := e.X.Type()
-	x := f.expr(e.X)
+	x := f.Expr(e.X)
 	switch {
 	case t.IsComplex():
 		return f.complexUnary(e.Op, x)
 	case t.IsFloat():
-		return val{re: f.floatUnary(e, t, x.re)}
+		return Val{Re: f.floatUnary(e, t, x.Re)}
 	}
-	return val{re: f.intUnary(e, t, x.re)}
+	return Val{Re: f.intUnary(e, t, x.Re)}
 }
 
 // intUnary emits an operator of one integer or Bool.
-func (f *function) intUnary(e *loop.Unary, t loop.Type, x value.Value) value.Value {
+func (f *Function) intUnary(e *loop.Unary, t loop.Type, x value.Value) value.Value {
 	switch e.Op {
 	case loop.Neg:
-		return f.block.NewSub(intConst(t, 0), x)
+		return f.Block.NewSub(IntConst(t, 0), x)
 	case loop.Not:
 		if t == loop.Bool {
-			return f.block.NewXor(x, constant.True)
+			return f.Block.NewXor(x, constant.True)
 		}
-		return f.block.NewXor(x, intConst(t, -1))
+		return f.Block.NewXor(x, IntConst(t, -1))
 	case loop.Abs:
 		if !t.IsSigned() {
 			return x
 		}
-		abs := f.m.intrinsic("llvm.abs."+suffix(t), registerType(t), registerType(t), types.I1)
-		return f.block.NewCall(abs, x, constant.False) // false: abs(min) is min, not poison
+		abs := f.Module.Intrinsic("llvm.abs."+suffix(t), registerType(t), registerType(t), types.I1)
+		return f.Block.NewCall(abs, x, constant.False) // false: abs(min) is min, not poison
 	case loop.FromBits:
-		return f.block.NewBitCast(x, registerType(e.Typ))
+		return f.Block.NewBitCast(x, registerType(e.Typ))
 	case loop.TrailingZeros:
-		count := f.m.intrinsic("llvm.cttz."+suffix(t), registerType(t), registerType(t), types.I1)
-		return f.block.NewCall(count, x, constant.False) // false: the width for 0, not poison
+		count := f.Module.Intrinsic("llvm.cttz."+suffix(t), registerType(t), registerType(t), types.I1)
+		return f.Block.NewCall(count, x, constant.False) // false: the width for 0, not poison
 	case loop.OnesCount:
-		return f.block.NewCall(f.m.intrinsic("llvm.ctpop."+suffix(t), registerType(t), registerType(t)), x)
+		return f.Block.NewCall(f.Module.Intrinsic("llvm.ctpop."+suffix(t), registerType(t), registerType(t)), x)
 	}
 	panic(fmt.Sprintf("BUG: %v of %v", e.Op, t))
 }
@@ -113,12 +113,12 @@ var floatIntrinsics = map[loop.UnaryOp]string{
 }
 
 // floatUnary emits an operator of one F32 or F64.
-func (f *function) floatUnary(e *loop.Unary, t loop.Type, x value.Value) value.Value {
+func (f *Function) floatUnary(e *loop.Unary, t loop.Type, x value.Value) value.Value {
 	switch e.Op {
 	case loop.Neg:
-		return f.block.NewFNeg(x)
+		return f.Block.NewFNeg(x)
 	case loop.Bits:
-		return f.block.NewBitCast(x, registerType(e.Typ))
+		return f.Block.NewBitCast(x, registerType(e.Typ))
 	case loop.RoundF16:
 		return f.widenHalf(loop.F16, f.narrowHalf(loop.F16, x))
 	case loop.RoundBF16:
@@ -128,23 +128,23 @@ func (f *function) floatUnary(e *loop.Unary, t loop.Type, x value.Value) value.V
 	if !ok {
 		panic(fmt.Sprintf("BUG: %v of %v", e.Op, t))
 	}
-	if f.m.variant.OwnRounding && isRounding(e.Op) {
+	if f.Module.Variant.OwnRounding && isRounding(e.Op) {
 		return f.round(name, t, x)
 	}
-	return f.block.NewCall(f.m.intrinsic("llvm."+name+"."+suffix(t), registerType(t), registerType(t)), x)
+	return f.Block.NewCall(f.Module.Intrinsic("llvm."+name+"."+suffix(t), registerType(t), registerType(t)), x)
 }
 
 // binary emits an operator of two operands of type t.
-func (f *function) binary(op loop.BinaryOp, t loop.Type, x, y val) val {
+func (f *Function) binary(op loop.BinaryOp, t loop.Type, x, y Val) Val {
 	switch {
 	case op == loop.Complex:
-		return val{re: x.re, im: y.re}
+		return Val{Re: x.Re, Im: y.Re}
 	case t.IsComplex():
 		return f.complexBinary(op, t, x, y)
 	case t.IsFloat():
-		return val{re: f.floatBinary(op, t, x.re, y.re)}
+		return Val{Re: f.floatBinary(op, t, x.Re, y.Re)}
 	}
-	return val{re: f.intBinary(op, t, x.re, y.re)}
+	return Val{Re: f.intBinary(op, t, x.Re, y.Re)}
 }
 
 // intPredicates are LLVM's names of the comparisons of integers.
@@ -155,20 +155,20 @@ var intPredicates = map[loop.BinaryOp]struct{ signed, unsigned enum.IPred }{
 }
 
 // intCompare emits a comparison of integers or Bools (false < true).
-func (f *function) intCompare(op loop.BinaryOp, t loop.Type, x, y value.Value) value.Value {
+func (f *Function) intCompare(op loop.BinaryOp, t loop.Type, x, y value.Value) value.Value {
 	p := intPredicates[op]
 	if t.IsSigned() {
-		return f.block.NewICmp(p.signed, x, y)
+		return f.Block.NewICmp(p.signed, x, y)
 	}
-	return f.block.NewICmp(p.unsigned, x, y)
+	return f.Block.NewICmp(p.unsigned, x, y)
 }
 
 // intBinary emits an operator of two integers or Bools.
-func (f *function) intBinary(op loop.BinaryOp, t loop.Type, x, y value.Value) value.Value {
+func (f *Function) intBinary(op loop.BinaryOp, t loop.Type, x, y value.Value) value.Value {
 	if op.IsComparison() {
 		return f.intCompare(op, t, x, y)
 	}
-	b := f.block
+	b := f.Block
 	switch op {
 	case loop.Add:
 		return b.NewAdd(x, y)
@@ -202,40 +202,40 @@ func (f *function) intBinary(op loop.BinaryOp, t loop.Type, x, y value.Value) va
 }
 
 // shiftCount emits y modulo the width of t.
-func (f *function) shiftCount(t loop.Type, y value.Value) value.Value {
+func (f *Function) shiftCount(t loop.Type, y value.Value) value.Value {
 	mask := int64(width(t) - 1)
 	if c, ok := y.(intValue); ok {
-		return intConst(t, c.value&mask)
+		return IntConst(t, c.value&mask)
 	}
-	return f.block.NewAnd(y, intConst(t, mask))
+	return f.Block.NewAnd(y, IntConst(t, mask))
 }
 
 // divide emits Div or Rem of integers. LLVM leaves x/0 and min/-1 undefined, so
 // the divisor is 1 in those cases; then x/1 = min and x%1 = 0 are already the
 // answers but for x/0 = 0. A positive number in the program is no such case.
-func (f *function) divide(op loop.BinaryOp, t loop.Type, x, y value.Value) value.Value {
+func (f *Function) divide(op loop.BinaryOp, t loop.Type, x, y value.Value) value.Value {
 	if c, ok := y.(intValue); ok && c.value > 0 {
 		return f.quotient(op, t, x, y)
 	}
-	b := f.block
-	byZero := b.NewICmp(enum.IPredEQ, y, intConst(t, 0))
+	b := f.Block
+	byZero := b.NewICmp(enum.IPredEQ, y, IntConst(t, 0))
 	var bad value.Value = byZero
 	if t.IsSigned() {
-		smallest := b.NewICmp(enum.IPredEQ, x, intConst(t, -1<<(width(t)-1)))
-		overflow := b.NewAnd(smallest, b.NewICmp(enum.IPredEQ, y, intConst(t, -1)))
+		smallest := b.NewICmp(enum.IPredEQ, x, IntConst(t, -1<<(width(t)-1)))
+		overflow := b.NewAnd(smallest, b.NewICmp(enum.IPredEQ, y, IntConst(t, -1)))
 		bad = b.NewOr(byZero, overflow)
 	}
-	divisor := b.NewSelect(bad, intConst(t, 1), y)
+	divisor := b.NewSelect(bad, IntConst(t, 1), y)
 	result := f.quotient(op, t, x, divisor)
 	if op == loop.Rem {
 		return result
 	}
-	return b.NewSelect(byZero, intConst(t, 0), result)
+	return b.NewSelect(byZero, IntConst(t, 0), result)
 }
 
 // quotient emits Div or Rem of integers by one that makes them defined in LLVM.
-func (f *function) quotient(op loop.BinaryOp, t loop.Type, x, y value.Value) value.Value {
-	b := f.block
+func (f *Function) quotient(op loop.BinaryOp, t loop.Type, x, y value.Value) value.Value {
+	b := f.Block
 	switch {
 	case op == loop.Rem && t.IsSigned():
 		return b.NewSRem(x, y)
@@ -256,8 +256,8 @@ var floatPredicates = map[loop.BinaryOp]enum.FPred{
 }
 
 // floatBinary emits an operator of two floats of type t.
-func (f *function) floatBinary(op loop.BinaryOp, t loop.Type, x, y value.Value) value.Value {
-	b := f.block
+func (f *Function) floatBinary(op loop.BinaryOp, t loop.Type, x, y value.Value) value.Value {
+	b := f.Block
 	switch op {
 	case loop.Add:
 		return b.NewFAdd(x, y)
@@ -269,7 +269,7 @@ func (f *function) floatBinary(op loop.BinaryOp, t loop.Type, x, y value.Value) 
 		return b.NewFDiv(x, y)
 	case loop.MinNum, loop.MaxNum:
 		name := "llvm." + op.String() + "." + suffix(t)
-		return b.NewCall(f.m.intrinsic(name, registerType(t), registerType(t), registerType(t)), x, y)
+		return b.NewCall(f.Module.Intrinsic(name, registerType(t), registerType(t), registerType(t)), x, y)
 	}
 	p, ok := floatPredicates[op]
 	if !ok {

@@ -1,4 +1,4 @@
-package cpu
+package llvm
 
 import (
 	"github.com/lacuna-sparse/lacuna/ir/loop"
@@ -10,20 +10,20 @@ import (
 )
 
 // call emits a call of a function of the library.
-func (f *function) call(e *loop.Call) val {
-	source, ok := f.m.lookup(e.Fn)
+func (f *Function) call(e *loop.Call) Val {
+	source, ok := f.Module.lookup(e.Fn)
 	if !ok {
 		panic("BUG: the verifier passed a call of unknown " + e.Fn)
 	}
 	var args []value.Value
 	for _, a := range e.Args {
-		args = append(args, f.expr(a).parts()...)
+		args = append(args, f.Expr(a).Parts()...)
 	}
-	result := f.block.NewCall(f.m.scalar("lib."+e.Fn, source), args...)
+	result := f.Block.NewCall(f.Module.scalar("lib."+e.Fn, source), args...)
 	if !e.Typ.IsComplex() {
-		return val{re: result}
+		return Val{Re: result}
 	}
-	return val{re: f.block.NewExtractValue(result, 0), im: f.block.NewExtractValue(result, 1)}
+	return Val{Re: f.Block.NewExtractValue(result, 0), Im: f.Block.NewExtractValue(result, 1)}
 }
 
 // scalar returns a scalar function under the given LLVM name, emitting it on
@@ -40,16 +40,16 @@ func (m *Module) scalar(name string, source *loop.Scalar) *ir.Func {
 			params = append(params, ir.NewParam(v.Name+part, registerType(v.Type)))
 		}
 	}
-	fn := m.ir.NewFunc(name+m.variant.Suffix, resultType(source.Result), params...)
+	fn := m.IR.NewFunc(name+m.Variant.Suffix, resultType(source.Result), params...)
 	fn.Linkage = enum.LinkageInternal
 	fn.FuncAttrs = []ir.FuncAttribute{enum.FuncAttrInlineHint, enum.FuncAttrNoUnwind}
-	m.attributes(fn)
+	m.Attributes(fn)
 	m.scalars[name] = fn
 	if err := source.Verify(m.lookup); err != nil {
-		m.fail(err)
+		m.Fail(err)
 		return fn
 	}
-	f := m.newFunction(fn, source.Vars)
+	f := m.NewFunction(fn, source.Vars)
 	next := 0
 	for _, id := range source.Args {
 		var parts []value.Value
@@ -57,25 +57,25 @@ func (m *Module) scalar(name string, source *loop.Scalar) *ir.Func {
 			parts = append(parts, params[next])
 			next++
 		}
-		f.vals[id] = fromParts(parts)
+		f.vals[id] = FromParts(parts)
 	}
-	f.stmts(source.Body)
-	if f.block != nil {
+	f.Stmts(source.Body)
+	if f.Block != nil {
 		f.ret(zero(source.Result)) // not reached: there is a Return on every path
 	}
-	f.finish()
+	f.Finish()
 	return fn
 }
 
 // ret ends a scalar function with its value: complex ones return a pair.
-func (f *function) ret(v val) {
-	if v.im == nil {
-		f.block.NewRet(v.re)
+func (f *Function) ret(v Val) {
+	if v.Im == nil {
+		f.Block.NewRet(v.Re)
 	} else {
-		pair := f.block.NewInsertValue(constant.NewUndef(f.fn.Sig.RetType), v.re, 0)
-		f.block.NewRet(f.block.NewInsertValue(pair, v.im, 1))
+		pair := f.Block.NewInsertValue(constant.NewUndef(f.Fn.Sig.RetType), v.Re, 0)
+		f.Block.NewRet(f.Block.NewInsertValue(pair, v.Im, 1))
 	}
-	f.block = nil
+	f.Block = nil
 }
 
 // resultType is the LLVM type that a scalar function returns.

@@ -1,9 +1,10 @@
-package cpu
+package ptx
 
 import (
 	"fmt"
 	"strconv"
 
+	"github.com/lacuna-sparse/lacuna/codegen/llvm"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
 	"github.com/llir/llvm/ir"
 	"github.com/llir/llvm/ir/constant"
@@ -20,22 +21,22 @@ var registerIntrinsics = map[loop.Register]string{
 	loop.BlockIndex: "ctaid.x", loop.BlockCount: "nctaid.x", loop.ThreadIndex: "tid.x",
 }
 
-// special reads a special register.
-func (f *function) special(r loop.Register) value.Value {
+// Special reads a special register.
+func (k *kernel) Special(r loop.Register) value.Value {
 	read := func(r loop.Register) value.Value {
-		fn := f.m.intrinsic("llvm.nvvm.read.ptx.sreg."+registerIntrinsics[r], types.I32)
-		return f.block.NewCall(fn)
+		fn := k.Module.Intrinsic("llvm.nvvm.read.ptx.sreg."+registerIntrinsics[r], types.I32)
+		return k.Block.NewCall(fn)
 	}
 	var v value.Value
 	switch r {
 	case loop.WarpIndex:
-		v = f.block.NewLShr(read(loop.ThreadIndex), i32(5))
+		v = k.Block.NewLShr(read(loop.ThreadIndex), i32(5))
 	case loop.LaneIndex:
-		v = f.block.NewAnd(read(loop.ThreadIndex), i32(loop.WarpSize-1))
+		v = k.Block.NewAnd(read(loop.ThreadIndex), i32(loop.WarpSize-1))
 	default:
 		v = read(r)
 	}
-	return f.block.NewZExt(v, types.I64)
+	return k.Block.NewZExt(v, types.I64)
 }
 
 func i32(n int64) *constant.Int { return constant.NewInt(types.I32, n) }
@@ -44,12 +45,12 @@ func i32(n int64) *constant.Int { return constant.NewInt(types.I32, n) }
 func allLanes() *constant.Int { return i32(-1) }
 
 // barrier emits a barrier.
-func (f *function) barrier(s *loop.Barrier) {
+func (k *kernel) barrier(s *loop.Barrier) {
 	if s.Scope == loop.WarpScope {
-		f.block.NewCall(f.m.intrinsic("llvm.nvvm.bar.warp.sync", types.Void, types.I32), allLanes())
+		k.Block.NewCall(k.Module.Intrinsic("llvm.nvvm.bar.warp.sync", types.Void, types.I32), allLanes())
 		return
 	}
-	f.block.NewCall(f.m.intrinsic("llvm.nvvm.barrier0", types.Void))
+	k.Block.NewCall(k.Module.Intrinsic("llvm.nvvm.barrier0", types.Void))
 }
 
 // shuffleModes gives for each kind of shuffle its intrinsic and the bits of its last
@@ -62,28 +63,28 @@ var shuffleModes = [...]struct {
 }
 
 // shuffle emits a shuffle, in pieces of 32 bits.
-func (f *function) shuffle(s *loop.Shuffle) {
+func (k *kernel) shuffle(s *loop.Shuffle) {
 	mode := shuffleModes[s.Kind]
-	v := f.expr(s.Value)
-	lane := value.Value(f.block.NewTrunc(llirIndex(f.expr(s.Lane).re), types.I32))
+	v := k.Expr(s.Value)
+	lane := value.Value(k.Block.NewTrunc(llvm.Index(k.Expr(s.Lane).Re), types.I32))
 	if s.Kind == loop.ShuffleXor {
-		lane = f.block.NewAnd(lane, i32(int64(s.Width)-1))
+		lane = k.Block.NewAnd(lane, i32(int64(s.Width)-1))
 	}
 	segment := i32(int64(loop.WarpSize-s.Width)<<8 | mode.bound)
-	fn := f.m.intrinsic("llvm.nvvm.shfl.sync."+mode.name+".i32", types.I32, types.I32, types.I32, types.I32, types.I32)
-	parts := v.parts()
+	fn := k.Module.Intrinsic("llvm.nvvm.shfl.sync."+mode.name+".i32", types.I32, types.I32, types.I32, types.I32, types.I32)
+	parts := v.Parts()
 	out := make([]value.Value, len(parts))
 	for i, part := range parts {
-		out[i] = f.in32(part, func(piece value.Value) value.Value {
-			return f.block.NewCall(fn, allLanes(), piece, lane, segment)
+		out[i] = k.in32(part, func(piece value.Value) value.Value {
+			return k.Block.NewCall(fn, allLanes(), piece, lane, segment)
 		})
 	}
-	f.vals[s.Var] = fromParts(out)
+	k.Bind(s.Var, llvm.FromParts(out))
 }
 
 // in32 applies a function of 32 bits to all bits of v.
-func (f *function) in32(v value.Value, apply func(value.Value) value.Value) value.Value {
-	b := f.block
+func (k *kernel) in32(v value.Value, apply func(value.Value) value.Value) value.Value {
+	b := k.Block
 	t := v.Type()
 	switch t := t.(type) {
 	case *types.FloatType:
@@ -91,7 +92,7 @@ func (f *function) in32(v value.Value, apply func(value.Value) value.Value) valu
 		if t.Kind == types.FloatKindDouble {
 			bits = types.I64
 		}
-		return b.NewBitCast(f.in32(b.NewBitCast(v, bits), apply), t)
+		return b.NewBitCast(k.in32(b.NewBitCast(v, bits), apply), t)
 	case *types.IntType:
 		switch {
 		case t.BitSize == 32:
@@ -107,9 +108,9 @@ func (f *function) in32(v value.Value, apply func(value.Value) value.Value) valu
 }
 
 // ballot emits a ballot.
-func (f *function) ballot(s *loop.Ballot) {
-	fn := f.m.intrinsic("llvm.nvvm.vote.ballot.sync", types.I32, types.I32, types.I1)
-	f.vals[s.Var] = val{re: f.block.NewCall(fn, allLanes(), f.expr(s.Cond).re)}
+func (k *kernel) ballot(s *loop.Ballot) {
+	fn := k.Module.Intrinsic("llvm.nvvm.vote.ballot.sync", types.I32, types.I32, types.I1)
+	k.Bind(s.Var, llvm.Val{Re: k.Block.NewCall(fn, allLanes(), k.Expr(s.Cond).Re)})
 }
 
 // atomicOps gives LLVM's name of an operation, for signed and unsigned integers.
@@ -127,19 +128,19 @@ var atomicOps = map[loop.AtomicOp][2]enum.AtomicOp{
 const deviceScope = "device"
 
 // atomic emits an atomic.
-func (f *function) atomic(s *loop.Atomic) {
-	elem := f.bufs[s.Buf].elem
-	place := value.Value(f.address(s.Buf, f.expr(s.Index).re, 0))
-	if f.bufs[s.Buf].shared == nil {
+func (k *kernel) atomic(s *loop.Atomic) {
+	elem := k.Bufs[s.Buf].Elem
+	place := value.Value(k.Address(s.Buf, k.Expr(s.Index).Re, 0))
+	if k.Bufs[s.Buf].Space == 0 {
 		// LLVM finds out the address space of ordinary accesses, but not of volatile ones.
-		place = f.block.NewAddrSpaceCast(place, &types.PointerType{ElemType: memoryType(elem), AddrSpace: globalSpace})
+		place = k.Block.NewAddrSpaceCast(place, &types.PointerType{ElemType: llvm.MemoryType(elem), AddrSpace: globalSpace})
 	}
 	var old value.Value
 	if s.Op == loop.AtomicCompareAndSwap {
-		expected := f.expr(s.Expected).re
-		swap := f.block.NewCmpXchg(place, expected, f.expr(s.Value).re, enum.AtomicOrderingMonotonic, enum.AtomicOrderingMonotonic)
+		expected := k.Expr(s.Expected).Re
+		swap := k.Block.NewCmpXchg(place, expected, k.Expr(s.Value).Re, enum.AtomicOrderingMonotonic, enum.AtomicOrderingMonotonic)
 		swap.SyncScope = deviceScope
-		old = f.block.NewExtractValue(swap, 0)
+		old = k.Block.NewExtractValue(swap, 0)
 	} else {
 		op := atomicOps[s.Op][0]
 		switch {
@@ -148,7 +149,7 @@ func (f *function) atomic(s *loop.Atomic) {
 		case !elem.IsSigned():
 			op = atomicOps[s.Op][1]
 		}
-		change := f.block.NewAtomicRMW(op, place, f.expr(s.Value).re, enum.AtomicOrderingMonotonic)
+		change := k.Block.NewAtomicRMW(op, place, k.Expr(s.Value).Re, enum.AtomicOrderingMonotonic)
 		change.SyncScope = deviceScope
 		// What changes nothing or wants no result LLVM would else turn into an atomic
 		// load or store, for which NVPTX has no code in older versions.
@@ -156,32 +157,32 @@ func (f *function) atomic(s *loop.Atomic) {
 		old = change
 	}
 	if s.Var != loop.NoVar {
-		f.vals[s.Var] = val{re: old}
+		k.Bind(s.Var, llvm.Val{Re: old})
 	}
 }
 
 // sharedArray makes an array that the threads of a block share. Accesses to it name its
 // address space: through casts LLVM would not see how they are aligned, and so makes no
 // vectors of neighbouring ones.
-func (m *Module) sharedArray(kernel string, s loop.Shared) buffer {
-	t := types.NewArray(uint64(s.Len), memoryType(s.Elem))
-	g := m.ir.NewGlobal(fmt.Sprintf("%s.%s.%d", kernel, s.Name, len(m.ir.Globals)), t)
+func (m *module) sharedArray(kernel string, s loop.Shared) llvm.Buffer {
+	t := types.NewArray(uint64(s.Len), llvm.MemoryType(s.Elem))
+	g := m.IR.NewGlobal(fmt.Sprintf("%s.%s.%d", kernel, s.Name, len(m.IR.Globals)), t)
 	g.AddrSpace = sharedSpace
 	g.Typ.AddrSpace = sharedSpace
 	g.Linkage = enum.LinkageInternal
 	g.Init = constant.NewUndef(t)
 	g.Align = ir.Align(16)
 	m.keep(g)
-	return buffer{elem: s.Elem, shared: t, base: g}
+	return llvm.Buffer{Elem: s.Elem, Base: g, Array: t, Space: sharedSpace}
 }
 
 // keep lists a shared array among what is used in ways that LLVM does not see. LLVM 14
 // takes an internal variable that it knows all uses of as untouched by barriers, and
 // so by other threads.
-func (m *Module) keep(g *ir.Global) {
+func (m *module) keep(g *ir.Global) {
 	bytes := types.NewPointer(types.I8)
 	if m.used == nil {
-		m.used = m.ir.NewGlobalDef("llvm.used", constant.NewArray(types.NewArray(0, bytes)))
+		m.used = m.IR.NewGlobalDef("llvm.used", constant.NewArray(types.NewArray(0, bytes)))
 		m.used.Linkage = enum.LinkageAppending
 		m.used.Section = "llvm.metadata"
 	}
@@ -200,7 +201,7 @@ const (
 
 // loadOnce reads what is not read again: caches give it up before other data. LLVM has
 // no such load for NVPTX; as assembly that has no effects it may be moved like one.
-func (f *function) loadOnce(place value.Value) value.Value {
+func (k *kernel) loadOnce(place value.Value) value.Value {
 	elem := place.Type().(*types.PointerType).ElemType
 	kind, result, register := "", elem, "r"
 	switch t := elem.(type) {
@@ -222,10 +223,10 @@ func (f *function) loadOnce(place value.Value) value.Value {
 	global := types.NewPointer(elem)
 	global.AddrSpace = globalSpace
 	asm := ir.NewInlineAsm(types.NewPointer(types.NewFunc(result, global)), "ld.global.cs.nc."+kind+" $0, [$1];", "="+register+",l")
-	call := f.block.NewCall(asm, f.block.NewAddrSpaceCast(place, global))
+	call := k.Block.NewCall(asm, k.Block.NewAddrSpaceCast(place, global))
 	call.FuncAttrs = []ir.FuncAttribute{enum.FuncAttrNoUnwind, enum.FuncAttrReadNone}
 	if result != elem {
-		return f.block.NewTrunc(call, elem)
+		return k.Block.NewTrunc(call, elem)
 	}
 	return call
 }

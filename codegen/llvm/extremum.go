@@ -1,4 +1,4 @@
-package cpu
+package llvm
 
 import (
 	"math"
@@ -23,69 +23,69 @@ func isExtremum(e *loop.Binary) bool {
 // extremum emits Min or Max of two floats. The better operand is chosen twice, each time another one where they
 // are equal or one is NaN, and the bits of both are joined. Numbers are joined with themselves; of zeros one with a
 // sign makes a minimum of -0, and one without makes a maximum of 0; and NaN stays NaN, since only the sign is ever lost.
-func (f *function) extremum(op loop.BinaryOp, t loop.Type, x, y value.Value) value.Value {
-	if f.status != nil {
-		return f.gridExtremum(op, t, x, y)
+func (f *Function) extremum(op loop.BinaryOp, t loop.Type, x, y value.Value) value.Value {
+	if f.Target.OrdersZeros() {
+		return f.orderedExtremum(op, t, x, y)
 	}
-	b, integer := f.block, sameSize(t)
+	b, integer := f.Block, sameSize(t)
 	bits := registerType(integer)
 	one := b.NewBitCast(f.better(op, y, x), bits)
 	other := b.NewBitCast(f.better(op, x, y), bits)
 	joined := value.Value(b.NewOr(one, other))
 	if op == loop.Max {
-		joined = b.NewOr(b.NewAnd(one, other), b.NewAnd(joined, intConst(integer, ^signBit(integer))))
+		joined = b.NewOr(b.NewAnd(one, other), b.NewAnd(joined, IntConst(integer, ^signBit(integer))))
 	}
 	return b.NewBitCast(joined, registerType(t))
 }
 
 // better emits the better one of two floats, and y if none is.
-func (f *function) better(op loop.BinaryOp, x, y value.Value) value.Value {
+func (f *Function) better(op loop.BinaryOp, x, y value.Value) value.Value {
 	p := enum.FPredOLT
 	if op == loop.Max {
 		p = enum.FPredOGT
 	}
-	return f.block.NewSelect(f.block.NewFCmp(p, x, y), x, y)
+	return f.Block.NewSelect(f.Block.NewFCmp(p, x, y), x, y)
 }
 
-// gridExtremum is extremum where max and min are instructions that order zeros, as they are in PTX, and
+// orderedExtremum is extremum where max and min are instructions that order zeros, as they are in PTX, and
 // leave NaN aside.
-func (f *function) gridExtremum(op loop.BinaryOp, t loop.Type, x, y value.Value) value.Value {
+func (f *Function) orderedExtremum(op loop.BinaryOp, t loop.Type, x, y value.Value) value.Value {
 	number := loop.MinNum
 	if op == loop.Max {
 		number = loop.MaxNum
 	}
 	best := f.floatBinary(number, t, x, y)
-	return f.block.NewSelect(f.block.NewFCmp(enum.FPredUNO, x, y), floatValue(t, math.NaN()), best)
+	return f.Block.NewSelect(f.Block.NewFCmp(enum.FPredUNO, x, y), floatValue(t, math.NaN()), best)
 }
 
 // folded emits the value that a statement gives to a variable. Where others beside it get extrema too, LLVM would vectorise them
 // together. NaN in the first operand, the accumulator, stays what it is.
-func (f *function) folded(e loop.Expr) val {
+func (f *Function) folded(e loop.Expr) Val {
 	b, ok := f.sparseExtremum(e)
 	if !ok || f.extrema != 1 {
-		return f.expr(e)
+		return f.Expr(e)
 	}
 	operands := nested(b.Op, b)
 	if b.Op == loop.Min && len(operands) == 2 {
-		return f.expr(e) // which is less work
+		return f.Expr(e) // which is less work
 	}
-	return val{re: f.extremumOf(b, operands[1:])}
+	return Val{Re: f.extremumOf(b, operands[1:])}
 }
 
 // stored emits the value that a statement gives to an element. Where threads may update elements in any order, NaN in the
 // element before is made the same NaN that others are.
-func (f *function) stored(e loop.Expr) val {
+func (f *Function) stored(e loop.Expr) Val {
 	b, ok := f.sparseExtremum(e)
-	if !ok || !f.scatters {
-		return f.expr(e)
+	if !ok || !f.Scatters {
+		return f.Expr(e)
 	}
-	return val{re: f.extremumOf(b, nested(b.Op, b))}
+	return Val{Re: f.extremumOf(b, nested(b.Op, b))}
 }
 
-// sparseExtremum is e if that is an extremum, but not one for a grid.
-func (f *function) sparseExtremum(e loop.Expr) (*loop.Binary, bool) {
+// sparseExtremum is e if that is an extremum for which the target has no instruction.
+func (f *Function) sparseExtremum(e loop.Expr) (*loop.Binary, bool) {
 	b, ok := e.(*loop.Binary)
-	return b, ok && isExtremum(b) && f.status == nil
+	return b, ok && isExtremum(b) && !f.Target.OrdersZeros()
 }
 
 // nested are the operands of op in e, however it is nested, the first one first.
@@ -104,11 +104,11 @@ func nested(op loop.BinaryOp, e loop.Expr) []loop.Expr {
 // if it is NaN. With the operand itself, LLVM would join the choices and take longer for both. As to zeros, the sign of a minimum is the disjunction of the
 // operands' and that of a maximum their conjunction, whatever they are, and where they are not zeros the best one has it already. Signs
 // are kept in vectors, one lane of which counts: LLVM would take scalar bits to general registers and back.
-func (f *function) extremumOf(e *loop.Binary, checked []loop.Expr) value.Value {
-	b, integer := f.block, sameSize(e.Typ)
+func (f *Function) extremumOf(e *loop.Binary, checked []loop.Expr) value.Value {
+	b, integer := f.Block, sameSize(e.Typ)
 	lanes := uint64(128 / width(integer))
 	floats, bits := types.NewVector(lanes, registerType(e.Typ)), types.NewVector(lanes, registerType(integer))
-	first := intConst(loop.I64, 0)
+	first := IntConst(loop.I64, 0)
 	vector := func(x value.Value) value.Value {
 		return b.NewBitCast(b.NewInsertElement(constant.NewUndef(floats), x, first), bits)
 	}
@@ -116,7 +116,7 @@ func (f *function) extremumOf(e *loop.Binary, checked []loop.Expr) value.Value {
 	values := map[loop.Expr]value.Value{}
 	var signs, nan value.Value
 	for _, x := range nested(e.Op, e) {
-		v := f.expr(x).re
+		v := f.Expr(x).Re
 		values[x] = v
 		switch {
 		case signs == nil:
@@ -145,12 +145,12 @@ func (f *function) extremumOf(e *loop.Binary, checked []loop.Expr) value.Value {
 	}
 	chosen := vector(best(e))
 	if e.Op == loop.Max {
-		chosen = b.NewAnd(chosen, b.NewOr(signs, repeated(bits, intConst(integer, ^signBit(integer)))))
+		chosen = b.NewAnd(chosen, b.NewOr(signs, repeated(bits, IntConst(integer, ^signBit(integer)))))
 	} else {
-		chosen = b.NewOr(chosen, b.NewAnd(signs, repeated(bits, intConst(integer, signBit(integer)))))
+		chosen = b.NewOr(chosen, b.NewAnd(signs, repeated(bits, IntConst(integer, signBit(integer)))))
 	}
 	signed := b.NewExtractElement(b.NewBitCast(chosen, floats), first)
-	return b.NewSelect(nan, constOf(loop.Float(e.Typ, math.NaN())).re, signed)
+	return b.NewSelect(nan, constOf(loop.Float(e.Typ, math.NaN())).Re, signed)
 }
 
 // repeated is a vector of equal elements.

@@ -1,4 +1,4 @@
-package cpu
+package llvm
 
 import (
 	"fmt"
@@ -8,27 +8,27 @@ import (
 	"github.com/llir/llvm/ir/value"
 )
 
-// val is the LLVM form of a value of the loop language: one LLVM value, or the
+// Val is the LLVM form of a value of the loop language: one LLVM value, or the
 // real and the imaginary part of a complex number.
-type val struct {
-	re value.Value
-	im value.Value // nil unless complex
+type Val struct {
+	Re value.Value
+	Im value.Value // nil unless complex
 }
 
-// parts lists the LLVM values of v.
-func (v val) parts() []value.Value {
-	if v.im == nil {
-		return []value.Value{v.re}
+// Parts lists the LLVM values of v.
+func (v Val) Parts() []value.Value {
+	if v.Im == nil {
+		return []value.Value{v.Re}
 	}
-	return []value.Value{v.re, v.im}
+	return []value.Value{v.Re, v.Im}
 }
 
-// fromParts is the val whose parts are given.
-func fromParts(parts []value.Value) val {
+// FromParts is the Val whose parts are given.
+func FromParts(parts []value.Value) Val {
 	if len(parts) == 1 {
-		return val{re: parts[0]}
+		return Val{Re: parts[0]}
 	}
-	return val{re: parts[0], im: parts[1]}
+	return Val{Re: parts[0], Im: parts[1]}
 }
 
 // registerTypes gives the LLVM type in which values are computed; for complex
@@ -54,8 +54,8 @@ var memoryTypes = [...]types.Type{
 // registerType is the type of t, or of one part of complex t.
 func registerType(t loop.Type) types.Type { return lookUpType(registerTypes[:], t) }
 
-// memoryType is the type of an element of t in memory.
-func memoryType(t loop.Type) types.Type { return lookUpType(memoryTypes[:], t) }
+// MemoryType is the type of an element of t in memory.
+func MemoryType(t loop.Type) types.Type { return lookUpType(memoryTypes[:], t) }
 
 func lookUpType(table []types.Type, t loop.Type) types.Type {
 	if int(t) >= len(table) || table[t] == nil {

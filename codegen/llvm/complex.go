@@ -1,4 +1,4 @@
-package cpu
+package llvm
 
 import (
 	"fmt"
@@ -9,37 +9,37 @@ import (
 )
 
 // complexUnary emits an operator of one complex number.
-func (f *function) complexUnary(op loop.UnaryOp, x val) val {
+func (f *Function) complexUnary(op loop.UnaryOp, x Val) Val {
 	switch op {
 	case loop.Neg:
-		return val{re: f.block.NewFNeg(x.re), im: f.block.NewFNeg(x.im)}
+		return Val{Re: f.Block.NewFNeg(x.Re), Im: f.Block.NewFNeg(x.Im)}
 	case loop.Real:
-		return val{re: x.re}
+		return Val{Re: x.Re}
 	case loop.Imag:
-		return val{re: x.im}
+		return Val{Re: x.Im}
 	}
 	panic(fmt.Sprintf("BUG: %v of a complex number", op))
 }
 
 // complexBinary emits an operator of two complex numbers of type t.
-func (f *function) complexBinary(op loop.BinaryOp, t loop.Type, x, y val) val {
-	b := f.block
+func (f *Function) complexBinary(op loop.BinaryOp, t loop.Type, x, y Val) Val {
+	b := f.Block
 	switch op {
 	case loop.Add:
-		return val{re: b.NewFAdd(x.re, y.re), im: b.NewFAdd(x.im, y.im)}
+		return Val{Re: b.NewFAdd(x.Re, y.Re), Im: b.NewFAdd(x.Im, y.Im)}
 	case loop.Sub:
-		return val{re: b.NewFSub(x.re, y.re), im: b.NewFSub(x.im, y.im)}
+		return Val{Re: b.NewFSub(x.Re, y.Re), Im: b.NewFSub(x.Im, y.Im)}
 	case loop.Mul:
-		return val{
-			re: b.NewFSub(b.NewFMul(x.re, y.re), b.NewFMul(x.im, y.im)),
-			im: b.NewFAdd(b.NewFMul(x.re, y.im), b.NewFMul(x.im, y.re)),
+		return Val{
+			Re: b.NewFSub(b.NewFMul(x.Re, y.Re), b.NewFMul(x.Im, y.Im)),
+			Im: b.NewFAdd(b.NewFMul(x.Re, y.Im), b.NewFMul(x.Im, y.Re)),
 		}
 	case loop.Div:
 		return f.complexDivide(t.Real(), x, y)
 	case loop.Eq:
-		return val{re: b.NewAnd(b.NewFCmp(enum.FPredOEQ, x.re, y.re), b.NewFCmp(enum.FPredOEQ, x.im, y.im))}
+		return Val{Re: b.NewAnd(b.NewFCmp(enum.FPredOEQ, x.Re, y.Re), b.NewFCmp(enum.FPredOEQ, x.Im, y.Im))}
 	case loop.Ne:
-		return val{re: b.NewOr(b.NewFCmp(enum.FPredUNE, x.re, y.re), b.NewFCmp(enum.FPredUNE, x.im, y.im))}
+		return Val{Re: b.NewOr(b.NewFCmp(enum.FPredUNE, x.Re, y.Re), b.NewFCmp(enum.FPredUNE, x.Im, y.Im))}
 	}
 	panic(fmt.Sprintf("BUG: %v of complex numbers", op))
 }
@@ -51,18 +51,18 @@ func (f *function) complexBinary(op loop.BinaryOp, t loop.Type, x, y val) val {
 //
 //	|c| >= |d|:  r = d/c,  den = c + d*r,  re = (a + b*r)/den,  im = (b - a*r)/den
 //	otherwise:   r = c/d,  den = d + c*r,  re = (b + a*r)/den,  im = (b*r - a)/den
-func (f *function) complexDivide(part loop.Type, x, y val) val {
-	b := f.block
-	abs := f.m.intrinsic("llvm.fabs."+suffix(part), registerType(part), registerType(part))
-	wide := b.NewFCmp(enum.FPredOGE, b.NewCall(abs, y.re), b.NewCall(abs, y.im))
+func (f *Function) complexDivide(part loop.Type, x, y Val) Val {
+	b := f.Block
+	abs := f.Module.Intrinsic("llvm.fabs."+suffix(part), registerType(part), registerType(part))
+	wide := b.NewFCmp(enum.FPredOGE, b.NewCall(abs, y.Re), b.NewCall(abs, y.Im))
 	pick := func(v, w value.Value) value.Value { return b.NewSelect(wide, v, w) }
 
-	large, small := pick(y.re, y.im), pick(y.im, y.re)
+	large, small := pick(y.Re, y.Im), pick(y.Im, y.Re)
 	ratio := b.NewFDiv(small, large)
 	den := b.NewFAdd(large, b.NewFMul(small, ratio))
-	straight, crossed := pick(x.re, x.im), pick(x.im, x.re)
+	straight, crossed := pick(x.Re, x.Im), pick(x.Im, x.Re)
 	re := b.NewFAdd(straight, b.NewFMul(crossed, ratio))
 	scaled := b.NewFMul(straight, ratio) // a*r or b*r
-	im := b.NewFSub(pick(x.im, scaled), pick(scaled, x.re))
-	return val{re: b.NewFDiv(re, den), im: b.NewFDiv(im, den)}
+	im := b.NewFSub(pick(x.Im, scaled), pick(scaled, x.Re))
+	return Val{Re: b.NewFDiv(re, den), Im: b.NewFDiv(im, den)}
 }

@@ -1,17 +1,19 @@
-package cpu
+package ptx
 
 import (
 	"fmt"
 
+	"github.com/lacuna-sparse/lacuna/codegen/llvm"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
 	"github.com/llir/llvm/ir"
 	"github.com/llir/llvm/ir/constant"
 	"github.com/llir/llvm/ir/enum"
 	"github.com/llir/llvm/ir/metadata"
 	"github.com/llir/llvm/ir/types"
+	"github.com/llir/llvm/ir/value"
 )
 
-// This file emits grid functions for NVPTX targets. A kernel called spmv becomes
+// A grid function becomes a kernel for NVPTX. One called spmv becomes
 //
 //	define void @spmv(i32* noalias readonly %pos, …, i64 %n, …, i32* %status)
 //
@@ -36,30 +38,36 @@ import (
 // gridAlign is what the addresses of buffers on a device are multiples of.
 const gridAlign = ir.Align(16)
 
-// After says what kernels there are before a grid function in its program.
-type After uint8
+// after says what kernels there are before a grid function in its program.
+type after uint8
 
 // Whether one of the kernels before may fail.
 const (
-	NoFailure After = iota
-	AFailure
+	noFailure after = iota
+	aFailure
 )
 
-// GridKernel adds a grid function to the module as a kernel.
-func (m *Module) GridKernel(f *loop.Func, after After) {
-	if m.kernels[f.Name] {
-		m.fail(fmt.Errorf("LLVM module: two functions are called %s", f.Name))
-		return
-	}
-	m.kernels[f.Name] = true
-	if err := f.Verify(m.lookup); err != nil {
-		m.fail(err)
+// module is an LLVM module of grid functions.
+type module struct {
+	*llvm.Module
+	used *ir.Global // the list of shared arrays; nil until there is one
+}
+
+// kernel is the target of a grid function.
+type kernel struct {
+	*llvm.Function
+	status value.Value // address of the status word
+}
+
+// kernel adds a grid function to the module.
+func (m *module) kernel(f *loop.Func, after after) {
+	if !m.Claim(f.Name, f) {
 		return
 	}
 	var params []*ir.Param
 	alone := !f.HasBarriers()
 	for _, b := range f.Bufs {
-		p := ir.NewParam(b.Name, types.NewPointer(memoryType(b.Elem)))
+		p := ir.NewParam(b.Name, types.NewPointer(llvm.MemoryType(b.Elem)))
 		switch {
 		case b.ReadOnly:
 			p.Attrs = []ir.ParamAttribute{enum.ParamAttrNoAlias, enum.ParamAttrReadOnly}
@@ -73,7 +81,7 @@ func (m *Module) GridKernel(f *loop.Func, after After) {
 		params = append(params, ir.NewParam(f.Vars[id].Name, types.I64))
 	}
 	status := ir.NewParam("status", types.NewPointer(types.I32))
-	fn := m.ir.NewFunc(f.Name, types.Void, append(params, status)...)
+	fn := m.IR.NewFunc(f.Name, types.Void, append(params, status)...)
 	fn.FuncAttrs = []ir.FuncAttribute{enum.FuncAttrNoUnwind}
 	m.annotate(fn, "kernel", 1)
 	m.annotate(fn, "maxntidx", int64(f.Grid.Threads))
@@ -81,36 +89,61 @@ func (m *Module) GridKernel(f *loop.Func, after After) {
 		m.annotate(fn, "minctasm", int64(f.Grid.Resident))
 	}
 
-	g := m.newFunction(fn, f.Vars)
-	g.status = status
+	k := &kernel{Function: m.NewFunction(fn, f.Vars), status: status}
+	k.Target = k
 	for i, b := range f.Bufs {
-		g.bufs = append(g.bufs, buffer{elem: b.Elem, base: params[i], once: b.Once})
+		buf := llvm.Buffer{Elem: b.Elem, Base: params[i]}
+		if b.Once {
+			buf.Load = k.loadOnce
+		}
+		k.Bufs = append(k.Bufs, buf)
 	}
 	for _, a := range f.Grid.Shared {
-		g.bufs = append(g.bufs, m.sharedArray(f.Name, a))
+		k.Bufs = append(k.Bufs, m.sharedArray(f.Name, a))
 	}
 	for i, id := range f.Args {
-		g.vals[id] = val{re: params[len(f.Bufs)+i]}
+		k.Bind(id, llvm.Val{Re: params[len(f.Bufs)+i]})
 	}
-	if after == AFailure {
-		g.unlessFailed()
+	if after == aFailure {
+		k.unlessFailed()
 	}
-	g.stmts(f.Body)
-	if g.block != nil {
-		g.block.NewRet(nil)
+	k.Stmts(f.Body)
+	if k.Block != nil {
+		k.Block.NewRet(nil)
 	}
-	g.finish()
+	k.Finish()
 }
 
+// Stmt emits a failure, or what only grid functions have.
+func (k *kernel) Stmt(s loop.Stmt) {
+	switch s := s.(type) {
+	case *loop.Fail:
+		k.fail(s.Code)
+	case *loop.Barrier:
+		k.barrier(s)
+	case *loop.Shuffle:
+		k.shuffle(s)
+	case *loop.Ballot:
+		k.ballot(s)
+	case *loop.Atomic:
+		k.atomic(s)
+	default:
+		panic(fmt.Sprintf("BUG: statement %T", s))
+	}
+}
+
+// OrdersZeros is true: PTX says so of its min and max.
+func (k *kernel) OrdersZeros() bool { return true }
+
 // annotate says something about a kernel to the NVPTX backend.
-func (m *Module) annotate(fn *ir.Func, what string, value int64) {
-	node := m.newNode(&metadata.Tuple{Fields: []metadata.Field{
+func (m *module) annotate(fn *ir.Func, what string, value int64) {
+	node := m.NewNode(&metadata.Tuple{Fields: []metadata.Field{
 		fn, &metadata.String{Value: what}, constant.NewInt(types.I32, value),
 	}})
-	list, ok := m.ir.NamedMetadataDefs[annotations]
+	list, ok := m.IR.NamedMetadataDefs[annotations]
 	if !ok {
 		list = &metadata.NamedDef{Name: annotations}
-		m.ir.NamedMetadataDefs[annotations] = list
+		m.IR.NamedMetadataDefs[annotations] = list
 	}
 	list.Nodes = append(list.Nodes, node)
 }
@@ -118,20 +151,20 @@ func (m *Module) annotate(fn *ir.Func, what string, value int64) {
 const annotations = "nvvm.annotations"
 
 // unlessFailed ends the kernel if the status before its own is not 0.
-func (f *function) unlessFailed() {
-	before := f.block.NewGetElementPtr(types.I32, f.status, constant.NewInt(types.I64, -1))
-	failed := f.block.NewICmp(enum.IPredNE, f.block.NewLoad(types.I32, before), constant.NewInt(types.I32, 0))
-	end, on := f.newBlock("failed.before"), f.newBlock("start")
-	f.block.NewCondBr(failed, end, on)
-	f.enter(end)
-	f.block.NewStore(constant.NewInt(types.I32, 1), f.status)
-	f.block.NewRet(nil)
-	f.enter(on)
+func (k *kernel) unlessFailed() {
+	before := k.Block.NewGetElementPtr(types.I32, k.status, constant.NewInt(types.I64, -1))
+	failed := k.Block.NewICmp(enum.IPredNE, k.Block.NewLoad(types.I32, before), constant.NewInt(types.I32, 0))
+	end, on := k.NewBlock("failed.before"), k.NewBlock("start")
+	k.Block.NewCondBr(failed, end, on)
+	k.Enter(end)
+	k.Block.NewStore(constant.NewInt(types.I32, 1), k.status)
+	k.Block.NewRet(nil)
+	k.Enter(on)
 }
 
-// failGrid ends a thread of a grid with a failure.
-func (f *function) failGrid(code int) {
-	f.block.NewAtomicRMW(enum.AtomicOpUMax, f.status, constant.NewInt(types.I32, int64(code)+1), enum.AtomicOrderingMonotonic)
-	f.block.NewRet(nil)
-	f.block = nil
+// fail ends a thread of a grid with a failure.
+func (k *kernel) fail(code int) {
+	k.Block.NewAtomicRMW(enum.AtomicOpUMax, k.status, constant.NewInt(types.I32, int64(code)+1), enum.AtomicOrderingMonotonic)
+	k.Block.NewRet(nil)
+	k.Block = nil
 }

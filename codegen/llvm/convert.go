@@ -1,4 +1,4 @@
-package cpu
+package llvm
 
 import (
 	"fmt"
@@ -10,24 +10,24 @@ import (
 
 // cast emits the conversion of x from type from to type to, by the rules of
 // loop.Cast.
-func (f *function) cast(to, from loop.Type, x val) val {
+func (f *Function) cast(to, from loop.Type, x Val) Val {
 	switch {
 	case to == from:
 		return x
 	case to.IsComplex() && from.IsComplex():
-		return val{re: f.castReal(to.Real(), from.Real(), x.re), im: f.castReal(to.Real(), from.Real(), x.im)}
+		return Val{Re: f.castReal(to.Real(), from.Real(), x.Re), Im: f.castReal(to.Real(), from.Real(), x.Im)}
 	case to.IsComplex():
-		return val{re: f.castReal(to.Real(), from, x.re), im: zero(to.Real()).re}
+		return Val{Re: f.castReal(to.Real(), from, x.Re), Im: zero(to.Real()).Re}
 	case from.IsComplex() && to == loop.Bool:
-		re := f.castReal(to, from.Real(), x.re)
-		return val{re: f.block.NewOr(re, f.castReal(to, from.Real(), x.im))}
+		re := f.castReal(to, from.Real(), x.Re)
+		return Val{Re: f.Block.NewOr(re, f.castReal(to, from.Real(), x.Im))}
 	}
-	return val{re: f.castReal(to, from.Real(), x.re)}
+	return Val{Re: f.castReal(to, from.Real(), x.Re)}
 }
 
 // castReal converts between types that are not complex.
-func (f *function) castReal(to, from loop.Type, x value.Value) value.Value {
-	b := f.block
+func (f *Function) castReal(to, from loop.Type, x value.Value) value.Value {
+	b := f.Block
 	target := registerType(to)
 	switch {
 	case to == from:
@@ -35,7 +35,7 @@ func (f *function) castReal(to, from loop.Type, x value.Value) value.Value {
 	case to == loop.Bool && from.IsFloat():
 		return b.NewFCmp(enum.FPredUNE, x, floatValue(from, 0)) // a NaN is true
 	case to == loop.Bool:
-		return b.NewICmp(enum.IPredNE, x, intConst(from, 0))
+		return b.NewICmp(enum.IPredNE, x, IntConst(from, 0))
 	case to.IsInt() && from.IsFloat():
 		return f.saturate(to, from, x)
 	case to.IsInt() && from != loop.Bool && width(to) == width(from):
@@ -60,11 +60,11 @@ func (f *function) castReal(to, from loop.Type, x value.Value) value.Value {
 
 // saturate converts a float to an integer: toward zero, to the nearest limit
 // when out of range, NaN to 0. That is what LLVM's saturating conversions do.
-func (f *function) saturate(to, from loop.Type, x value.Value) value.Value {
+func (f *Function) saturate(to, from loop.Type, x value.Value) value.Value {
 	name := "llvm.fptoui.sat."
 	if to.IsSigned() {
 		name = "llvm.fptosi.sat."
 	}
 	name += suffix(to) + "." + suffix(from)
-	return f.block.NewCall(f.m.intrinsic(name, registerType(to), registerType(from)), x)
+	return f.Block.NewCall(f.Module.Intrinsic(name, registerType(to), registerType(from)), x)
 }

@@ -1,4 +1,4 @@
-package cpu
+package llvm
 
 import (
 	"sync"
@@ -69,15 +69,15 @@ func scalarsByName(text string) map[string]*loop.Scalar {
 }
 
 // widenHalf converts the bits of an F16 or BF16, zero-extended to i32, to an F32.
-func (f *function) widenHalf(elem loop.Type, bits value.Value) value.Value {
+func (f *Function) widenHalf(elem loop.Type, bits value.Value) value.Value {
 	return f.halfCall(elem.String()+"_to_f32", bits)
 }
 
 // narrowHalf rounds an F32 to the bits of an F16 or BF16, zero-extended to i32.
-func (f *function) narrowHalf(elem loop.Type, x value.Value) value.Value {
+func (f *Function) narrowHalf(elem loop.Type, x value.Value) value.Value {
 	return f.halfCall("f32_to_"+elem.String(), x)
 }
 
-func (f *function) halfCall(name string, x value.Value) value.Value {
-	return f.block.NewCall(f.m.scalar("half."+name, parsedHalfFunctions()[name]), x)
+func (f *Function) halfCall(name string, x value.Value) value.Value {
+	return f.Block.NewCall(f.Module.scalar("half."+name, parsedHalfFunctions()[name]), x)
 }

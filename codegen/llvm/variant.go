@@ -1,4 +1,4 @@
-package cpu
+package llvm
 
 import (
 	"slices"
@@ -31,20 +31,20 @@ type Variant struct {
 // Use makes the functions that follow of a variant. Functions of the library are
 // emitted again for each.
 func (m *Module) Use(v Variant) {
-	m.variant = v
+	m.Variant = v
 	m.scalars = map[string]*ir.Func{}
 }
 
-// attributes adds those of the variant to a function.
-func (m *Module) attributes(f *ir.Func) {
-	if m.variant.Freestanding {
+// Attributes adds those of the variant to a function.
+func (m *Module) Attributes(f *ir.Func) {
+	if m.Variant.Freestanding {
 		f.FuncAttrs = append(f.FuncAttrs, ir.AttrString("no-builtins"))
 	}
-	if m.variant.Unoptimised {
+	if m.Variant.Unoptimised {
 		f.FuncAttrs = append(slices.DeleteFunc(f.FuncAttrs, isAttr(enum.FuncAttrNoInline)), enum.FuncAttrNoInline, enum.FuncAttrOptNone)
 	}
-	if m.variant.CPU != "" {
-		f.FuncAttrs = append(f.FuncAttrs, ir.AttrPair{Key: "target-cpu", Value: m.variant.CPU})
+	if m.Variant.CPU != "" {
+		f.FuncAttrs = append(f.FuncAttrs, ir.AttrPair{Key: "target-cpu", Value: m.Variant.CPU})
 	}
 }
 
@@ -53,9 +53,9 @@ func isAttr(a enum.FuncAttr) func(ir.FuncAttribute) bool {
 	return func(x ir.FuncAttribute) bool { return x == a }
 }
 
-// publish sets the linkage of a kernel's entry.
-func (m *Module) publish(f *ir.Func) {
-	if m.variant.Freestanding {
+// Publish sets the linkage of a kernel's entry.
+func (m *Module) Publish(f *ir.Func) {
+	if m.Variant.Freestanding {
 		f.Linkage = enum.LinkageInternal
 	}
 }
@@ -123,8 +123,8 @@ scalar ceil_f32(x: f32) f32 {
 var parsedRounding = sync.OnceValue(func() map[string]*loop.Scalar { return scalarsByName(roundingFunctions) })
 
 // round emits a rounding operator of a variant with OwnRounding.
-func (f *function) round(name string, t loop.Type, x value.Value) value.Value {
-	return f.block.NewCall(f.m.rounding(name+"_"+t.String()), x)
+func (f *Function) round(name string, t loop.Type, x value.Value) value.Value {
+	return f.Block.NewCall(f.Module.rounding(name+"_"+t.String()), x)
 }
 
 // rounding is one of roundingFunctions. Those that it calls must be looked up among
