@@ -75,7 +75,7 @@ func (k *Kernel) RunAll(ctx context.Context, args Args) (Outputs, error) {
 
 // Prepare runs the kernel on args, whose values do not matter, and keeps what
 // follows from their patterns. The operands must stay unchanged, as everywhere. Where the
-// kernel stores an operand with D levels again without them ([Kernel.Conversions]), the
+// kernel stores a dense operand again as a sparse one ([Kernel.Conversions]), the
 // pattern is that of the elements that do not equal the fill.
 func (k *Kernel) Prepare(ctx context.Context, args Args) (*Prepared, error) {
 	p, err := k.exec().Prepare(ctx, args)

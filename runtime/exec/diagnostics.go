@@ -175,8 +175,8 @@ func sameIndices(fold *lang.Reduce, r *ir.Reduce) bool {
 	})
 }
 
-// whyOtherPattern adds to runtime.ErrPattern what operands are stored again without the zeros of
-// their dense blocks: then values decide the pattern that the kernel sees.
+// whyOtherPattern adds to runtime.ErrPattern what dense operands are stored again without their
+// zeros: then values decide the pattern that the kernel sees.
 func (k *Kernel) whyOtherPattern(err error) error {
 	if !errors.Is(err, runtime.ErrPattern) {
 		return err
