@@ -175,32 +175,3 @@ func (c *conversion) result(ctx context.Context, p *ir.Convert, from *tensor.Ten
 	}
 	return c.named(ctx, view, p.To.Format, p.To.Name)
 }
-
-// Empty is a tensor that stores nothing, as options ask for it.
-func Empty(shape []int64, format tensor.Format, dt tensor.DType, opts ...tensor.Option) (*tensor.Tensor, error) {
-	none, err := tensor.MakeArray(dt, 0)
-	if err != nil {
-		return nil, err
-	}
-	return tensor.FromCoords(shape, format, make([][]int64, len(shape)), none, opts...)
-}
-
-// renamed is a tensor, that nobody else has, by another name.
-func renamed(t *tensor.Tensor, name string) (*tensor.Tensor, error) {
-	if name == "" {
-		return t, nil
-	}
-	out, err := t.Convert(t.Format(), tensor.WithName(name))
-	if err != nil {
-		return nil, err
-	}
-	return replaced(t, out), nil
-}
-
-// replaced is a tensor that was made of another one, which nobody else has.
-func replaced(old, by *tensor.Tensor) *tensor.Tensor {
-	if old != by {
-		old.Release()
-	}
-	return by
-}

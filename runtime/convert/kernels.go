@@ -11,7 +11,6 @@ import (
 
 	"github.com/lacuna-sparse/lacuna/internal/flight"
 	"github.com/lacuna-sparse/lacuna/ir"
-	"github.com/lacuna-sparse/lacuna/ir/loop"
 	"github.com/lacuna-sparse/lacuna/lower"
 	"github.com/lacuna-sparse/lacuna/runtime"
 	"github.com/lacuna-sparse/lacuna/runtime/invoke"
@@ -261,37 +260,6 @@ func (c *conversion) call(ctx context.Context, v *invoke.Kernel, t *tensor.Tenso
 		return nil, errFallback // which says it in terms of formats
 	}
 	return nil, err
-}
-
-// converted assembles what a conversion of t, with these values, has made. Buffers
-// that are inputs are arrays of t.
-func converted(v *invoke.Kernel, t *tensor.Tensor, values tensor.Array, r *runtime.Results) *tensor.Tensor {
-	res := v.Lower.Result
-	array := func(id loop.BufferID, dt tensor.DType) tensor.Array {
-		if id < 0 {
-			return tensor.Array{}
-		}
-		for _, in := range v.Lower.Inputs {
-			if in.Buffer == id && in.Kind == lower.Values {
-				return values
-			}
-			if in.Buffer == id {
-				return invoke.Operand(t, in)
-			}
-		}
-		return invoke.Array(dt, r.Buffers[id])
-	}
-	index := func(id loop.BufferID) tensor.Array {
-		if id < 0 {
-			return tensor.Array{}
-		}
-		return array(id, tensor.DType(v.Lower.Program.Buffers[id].Elem))
-	}
-	levels := make([]tensor.Level, len(res.Levels))
-	for l := range levels {
-		levels[l] = tensor.Level{Pos: index(res.Levels[l].Pos), Crd: index(res.Levels[l].Crd)}
-	}
-	return tensor.Assemble(t.Dims(), res.Tensor.Format, levels, array(res.Values, t.DType()), t.Fill())
 }
 
 // Usual is the kernel of a convert step for large tensors of few coordinates, to look at before one has run.

@@ -270,30 +270,6 @@ func (k *Kernel) checkCounts(extents *lang.Extents) error {
 	return nil
 }
 
-// extentsOf are the extents of some of a statement's index variables.
-func extentsOf(vars []*ir.Index, extents []int64) []int64 {
-	list := make([]int64, len(vars))
-	for i, v := range vars {
-		list[i] = extents[v.ID]
-	}
-	return list
-}
-
-// product is how many coordinates extents have together; not ok, and 2^63-1, if there are more.
-func product(extents []int64) (n int64, ok bool) {
-	if slices.Contains(extents, 0) {
-		return 0, true
-	}
-	n = 1
-	for _, e := range extents {
-		if n > math.MaxInt64/e {
-			return math.MaxInt64, false
-		}
-		n *= e
-	}
-	return n, true
-}
-
 // workspaceKeys is the largest number of elements that one of the step's
 // workspaces stands for, 0 if it has none; not ok if that does not fit 63 bits.
 func workspaceKeys(c *ir.Compute, extents []int64) (most int64, ok bool) {

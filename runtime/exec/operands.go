@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/lacuna-sparse/lacuna/ir"
-	"github.com/lacuna-sparse/lacuna/lang"
 	"github.com/lacuna-sparse/lacuna/runtime/convert"
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
@@ -112,58 +111,6 @@ func structureOf(m ir.Mirror) tensor.Structure {
 		}
 	}
 	return tensor.General
-}
-
-// forms are the operands that are not stored as one tensor of all their elements.
-func (d *declarations) forms() map[string]ir.Form {
-	var all map[string]ir.Form
-	for i := range d.list {
-		if form, ok := d.list[i].form(); ok {
-			if all == nil {
-				all = map[string]ir.Form{}
-			}
-			all[d.list[i].name] = form
-		}
-	}
-	return all
-}
-
-func (r *declaration) form() (ir.Form, bool) {
-	formats, structure := r.parts, r.structure
-	switch t := r.example.(type) {
-	case *tensor.Tensor:
-		structure = t.Structure()
-		formats = []tensor.Format{t.Format()}
-	case *tensor.Parts:
-		formats = formatsOf(t.Parts())
-	case nil:
-		if structure != tensor.General {
-			formats = []tensor.Format{r.says.Format}
-		}
-	}
-	if structure == tensor.General && len(formats) < 2 {
-		return ir.Form{}, false
-	}
-	form := ir.Form{}
-	for _, f := range formats {
-		form.Pieces = append(form.Pieces, ir.Piece{Format: f, Mirror: mirrors[structure]})
-	}
-	return form, true
-}
-
-// typesOf gives examples of the tensors that an operand is stored as, for the types of their
-// index arrays; nil where there is none.
-func (d *declarations) typesOf(t *lang.Tensor, form ir.Form) []*tensor.Tensor {
-	example := d.example(t.Name)
-	if of := t.StoredOf; of != nil {
-		// The index arrays are the same, unless it is stored in parts.
-		if example = d.example(of.Name); d.forms()[of.Name].Pieces != nil {
-			example = none(of.Format, of.DType)
-		}
-	}
-	types := make([]*tensor.Tensor, max(1, len(form.Pieces)))
-	copy(types, partsOf(example))
-	return types
 }
 
 // none is a tensor that stores nothing, an example for the types of the arrays that a format has by default.
