@@ -154,7 +154,7 @@ func (p *copies) copy(ctx context.Context, from []*tensor.Tensor, key copyKey, m
 		return to, nil
 	}
 	// What is being made keeps its parts, so their addresses name them.
-	return p.making.Do(ctx, copyInMaking{key, Pointers(from)}, have, func(ctx context.Context) (*tensor.Tensor, error) {
+	return p.making.Do(ctx, copyInMaking{key, flight.Pointers(from)}, have, func(ctx context.Context) (*tensor.Tensor, error) {
 		to, err := make(ctx)
 		if err != nil {
 			return nil, err
@@ -170,13 +170,4 @@ func (p *copies) copy(ctx context.Context, from []*tensor.Tensor, key copyKey, m
 type copyInMaking struct {
 	copyKey
 	parts string
-}
-
-// Pointers names things that stay where they are.
-func Pointers[T any](list []*T) string {
-	var b []byte
-	for _, p := range list {
-		b = fmt.Appendf(b, "%p ", p)
-	}
-	return string(b)
 }

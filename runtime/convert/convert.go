@@ -32,11 +32,7 @@ type Service struct {
 	copies  copies
 }
 
-// Convert stores a tensor in another format. The result is that of
-// [tensor.Tensor.Convert], made by a kernel for the two formats where that is
-// faster: on the session's threads, within its memory limit, and until ctx ends.
-// Arrays that the two formats have in common are shared. With resident results the
-// others stay on the device.
+// Convert stores a tensor in another format: see lacuna's Session.Convert.
 func (s *Service) Convert(ctx context.Context, t *tensor.Tensor, format tensor.Format) (*tensor.Tensor, error) {
 	if err := t.Pin(); err != nil {
 		return nil, err

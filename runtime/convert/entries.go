@@ -68,7 +68,7 @@ func sparseOnly(f tensor.Format) bool {
 // in by default; those of a list that a caller has made may be others.
 func narrowlyTyped(list *tensor.Tensor) bool {
 	for _, l := range list.Levels() {
-		if l.Crd.DType() != CoordinateType(l.Size) {
+		if l.Crd.DType() != invoke.CoordinateType(l.Size) {
 			return false
 		}
 	}
@@ -175,7 +175,7 @@ func (c *conversion) check(ctx context.Context, list *tensor.Tensor) ([]uint8, e
 
 // checkKey names the kernel that checks a list.
 func checkKey(list *tensor.Tensor) string {
-	return fmt.Sprintf("check %s %v %s", list.Format(), list.DType(), IndexTypes(list))
+	return fmt.Sprintf("check %s %v %s", list.Format(), list.DType(), invoke.IndexTypes(list))
 }
 
 // sortedList stores a list of coordinates, in any order and with duplicates, in a standard

@@ -8,14 +8,11 @@ import (
 	"slices"
 
 	"github.com/lacuna-sparse/lacuna/runtime"
+	"github.com/lacuna-sparse/lacuna/runtime/invoke"
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
-// FromCoords makes a tensor of entries given by their coordinates: coords has an
-// array of integers for each axis, each as long as values. They need not be sorted.
-// The result is that of [tensor.FromCoords], which takes the same options: values at
-// equal coordinates are summed in the order in which they are given, explicit
-// zeros are stored, arrays may be shared.
+// FromCoords makes a tensor of entries given by their coordinates: see lacuna's Session.FromCoords.
 func (s *Service) FromCoords(ctx context.Context, shape []int64, format tensor.Format, coords []tensor.Array, values tensor.Array, opts ...tensor.Option) (*tensor.Tensor, error) {
 	arrays := append(slices.Clone(coords), values)
 	fallBack := func(why string) (*tensor.Tensor, error) {
@@ -86,7 +83,7 @@ func sampleOf(shape []int64, format tensor.Format, values tensor.Array, opts []t
 	for l, level := range sample.Levels() {
 		asked := level.Crd.Len() == 0 && level.Crd.DType().Valid() && level.Crd.DType() != tensor.Uint32 ||
 			level.Pos.DType().Valid() && level.Pos.DType() != tensor.Uint32
-		if asked || len(opts) > 0 && shape[format.Order()[l]] > wide {
+		if asked || len(opts) > 0 && invoke.CoordinateType(shape[format.Order()[l]]) != tensor.Uint32 {
 			return nil, false
 		}
 	}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	goruntime "runtime"
 	"slices"
-	"strings"
 	"sync"
 
 	"github.com/lacuna-sparse/lacuna/internal/flight"
@@ -162,11 +161,8 @@ func (c *conversion) run(ctx context.Context, t *tensor.Tensor, format tensor.Fo
 // compiled is the kernel that run runs.
 func (c *conversion) compiled(ctx context.Context, t *tensor.Tensor, format tensor.Format, entries lower.EntryOrder, path lower.Path) (*invoke.Kernel, error) {
 	from, to := c.planned("A", t, t.Format()), c.planned("B", t, format)
-	types := conversionTypes{t: t, to: to, pos: tensor.Uint32}
-	if t.NNZ() >= wide {
-		types.pos = tensor.Uint64
-	}
-	key := fmt.Sprintf("%s %s %v %v %t %v %s %v", t.Format(), format, t.DType(), entries, c.keep, path, IndexTypes(t), types.pos)
+	types := conversionTypes{t: t, to: to, pos: invoke.CoordinateType(t.NNZ() + 1)}
+	key := fmt.Sprintf("%s %s %v %v %t %v %s %v", t.Format(), format, t.DType(), entries, c.keep, path, invoke.IndexTypes(t), types.pos)
 	for l := range format.Rank() {
 		key += " " + types.IndexType(to, l, lower.Coordinates).String()
 	}
@@ -199,18 +195,7 @@ func (c conversionTypes) IndexType(t *ir.Tensor, level int, kind lower.ArrayKind
 	case kind == lower.Positions:
 		return c.pos
 	}
-	return CoordinateType(c.t.Dims()[t.Format.Order()[level]])
-}
-
-// wide is the extent from which coordinates need more than 32 bits.
-const wide = 1 << 32
-
-// CoordinateType is the type of the coordinates of an axis of the given extent.
-func CoordinateType(extent int64) tensor.DType {
-	if extent > wide {
-		return tensor.Uint64
-	}
-	return tensor.Uint32
+	return invoke.CoordinateType(c.t.Dims()[t.Format.Order()[level]])
 }
 
 // keyed returns the kernel of a key, or errFallback where none is worth its
@@ -278,12 +263,3 @@ type usualTypes struct{}
 
 // IndexType implements lower.OperandTypes.
 func (usualTypes) IndexType(*ir.Tensor, int, lower.ArrayKind) tensor.DType { return tensor.Uint32 }
-
-// IndexTypes spells the widths of a tensor's index arrays.
-func IndexTypes(t *tensor.Tensor) string {
-	var b strings.Builder
-	for _, l := range t.Levels() {
-		fmt.Fprintf(&b, "%s/%s,", l.Pos.DType(), l.Crd.DType())
-	}
-	return b.String()
-}

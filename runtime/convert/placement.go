@@ -178,11 +178,7 @@ func reasonOf(err error) string {
 	return strings.TrimPrefix(err.Error(), errFallback.Error()+": ")
 }
 
-// ToDevice returns the tensor with copies of its arrays in the memory of the session's
-// device, where kernels of the session use them without bringing them over again. The
-// tensor shares the arrays of t, which it keeps too. The copies are freed by
-// [tensor.Tensor.Release], or when the tensor is no longer reachable. The error says that the session's engine has
-// no device, or that its memory is short.
+// ToDevice returns the tensor with copies of its arrays in the memory of the session's device: see lacuna's Session.ToDevice.
 func (s *Service) ToDevice(ctx context.Context, t *tensor.Tensor) (*tensor.Tensor, error) {
 	var made []*runtime.Resident
 	out, err := t.MapArrays(func(a tensor.Array) (tensor.Array, error) {

@@ -9,9 +9,7 @@ import (
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
-// Reshape gives the elements of a tensor, in row-major order, another shape with as many
-// elements. The result is that of [tensor.Tensor.Reshape], with index arrays of the usual types where it is made
-// on the session's device: there if that has the tensor, and with resident results it stays there.
+// Reshape gives the elements of a tensor, in row-major order, another shape: see lacuna's Session.Reshape.
 func (s *Service) Reshape(ctx context.Context, t *tensor.Tensor, shape []int64, format tensor.Format) (*tensor.Tensor, error) {
 	if err := t.Pin(); err != nil {
 		return nil, err
@@ -59,8 +57,7 @@ func (s *Service) reshapeDense(ctx context.Context, t *tensor.Tensor, shape []in
 	return renamed(out, t.Name())
 }
 
-// Concat joins tensors along an axis. The result is that of [tensor.Concat], made on the
-// session's device as for [Service.Reshape].
+// Concat joins tensors along an axis.
 func (s *Service) Concat(ctx context.Context, axis int, format tensor.Format, tensors ...*tensor.Tensor) (*tensor.Tensor, error) {
 	here := func() (*tensor.Tensor, error) { return tensor.ConcatWith(axis, format, tensors, s.within()...) }
 	if len(tensors) == 0 || slices.Contains(tensors, nil) {
@@ -148,8 +145,7 @@ func (s *Service) appended(ctx context.Context, tensors []*tensor.Tensor, move f
 	return all.store(format)
 }
 
-// Prune drops the stored entries that equal the fill. The result is that of [tensor.Tensor.Prune],
-// made on the session's device as for [Service.Reshape].
+// Prune drops the stored entries that equal the fill.
 func (s *Service) Prune(ctx context.Context, t *tensor.Tensor) (*tensor.Tensor, error) {
 	if err := t.Pin(); err != nil {
 		return nil, err

@@ -9,7 +9,7 @@ import (
 	"github.com/lacuna-sparse/lacuna/ir"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
 	"github.com/lacuna-sparse/lacuna/lang"
-	"github.com/lacuna-sparse/lacuna/runtime/convert"
+	"github.com/lacuna-sparse/lacuna/runtime/invoke"
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
@@ -239,7 +239,7 @@ func (k *Kernel) bind(vals values) (*binding, error) {
 		sb.keys, b.tooManyKeys = keys, b.tooManyKeys || !fits
 		sb.crd = loop.U32
 		for _, n := range sb.shape {
-			if convert.CoordinateType(n) == tensor.Uint64 {
+			if invoke.CoordinateType(n) == tensor.Uint64 {
 				sb.crd = loop.U64
 			}
 		}

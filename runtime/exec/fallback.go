@@ -5,10 +5,10 @@ import (
 	"slices"
 	"sync/atomic"
 
+	"github.com/lacuna-sparse/lacuna/internal/flight"
 	"github.com/lacuna-sparse/lacuna/ir"
 	"github.com/lacuna-sparse/lacuna/lang"
 	"github.com/lacuna-sparse/lacuna/runtime"
-	"github.com/lacuna-sparse/lacuna/runtime/convert"
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
@@ -29,7 +29,7 @@ func (k *Kernel) fallback(ctx context.Context, b *binding, vals values, kept *ke
 func (k *Kernel) emptied(ctx context.Context, nothing []*lang.Reduce) (n *Kernel, err error) {
 	opts := k.plan.Options
 	opts.Nothing = slices.Clone(nothing)
-	return k.other(ctx, &k.empty, convert.Pointers(nothing), opts)
+	return k.other(ctx, &k.empty, flight.Pointers(nothing), opts)
 }
 
 // narrowed is the kernel for the same program whose workspaces have one dimension

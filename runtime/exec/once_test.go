@@ -146,7 +146,7 @@ func TestCompileStops(t *testing.T) {
 	if err := compile(t.Context()); err != nil {
 		t.Errorf("after it was stopped: %v", err)
 	}
-	if err := compile(nil); err == nil || !strings.Contains(err.Error(), "context is nil") { //lint:ignore SA1012 it is what is tested
+	if err := compile(nil); err == nil || !strings.Contains(err.Error(), "context is nil") {
 		t.Errorf("got %v for a nil context", err)
 	}
 }

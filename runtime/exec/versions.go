@@ -10,7 +10,6 @@ import (
 	"github.com/lacuna-sparse/lacuna/ir/loop"
 	"github.com/lacuna-sparse/lacuna/lower"
 	"github.com/lacuna-sparse/lacuna/runtime"
-	"github.com/lacuna-sparse/lacuna/runtime/convert"
 	"github.com/lacuna-sparse/lacuna/runtime/invoke"
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
@@ -77,7 +76,7 @@ func (st *step) key(types declaredTypes, how specialisation) string {
 	b.WriteString(" " + how.assembly.String())
 	for _, t := range st.reads {
 		if v := types[t.ID]; v != nil {
-			fmt.Fprintf(&b, ";%s %s", t.Name, convert.IndexTypes(v))
+			fmt.Fprintf(&b, ";%s %s", t.Name, invoke.IndexTypes(v))
 		}
 	}
 	return b.String()
