@@ -12,6 +12,7 @@ import (
 	"github.com/lacuna-sparse/lacuna/internal/debug"
 	"github.com/lacuna-sparse/lacuna/internal/llvm"
 	"github.com/lacuna-sparse/lacuna/runtime"
+	"github.com/lacuna-sparse/lacuna/runtime/declare"
 	"github.com/lacuna-sparse/lacuna/runtime/exec"
 )
 
@@ -163,7 +164,7 @@ func BuildGo(ctx context.Context, p GoPackage) (files map[string][]byte, err err
 // stores them again before it runs a kernel; a kernel ahead of time would take them as
 // they are.
 func refuseRelaxed(opts []Option) error {
-	list, err := exec.Storages(opts...)
+	list, err := declare.Storages(opts...)
 	for _, s := range list {
 		if s.Format.Relaxed() && !s.Result {
 			return &aot.UnsupportedError{What: fmt.Sprintf("the operand %s, stored as %s", s.Name, s.Format),
@@ -176,7 +177,7 @@ func refuseRelaxed(opts []Option) error {
 // refuseTriangles refuses operands of which less is stored than they mean: functions take plain
 // tensors only.
 func refuseTriangles(opts []Option) error {
-	list, err := exec.Storages(opts...)
+	list, err := declare.Storages(opts...)
 	for _, s := range list {
 		if s.Triangle {
 			return &aot.UnsupportedError{What: "a function of a Go package with the operand " + s.Name + ", one triangle of a matrix", Hint: "store the whole matrix"}

@@ -1,51 +1,51 @@
 package lacuna
 
 import (
-	"github.com/lacuna-sparse/lacuna/runtime/exec"
+	"github.com/lacuna-sparse/lacuna/runtime/declare"
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
 // Option declares something about a program. The order of options does not
 // matter, but that of two that say the same thing of one tensor: the later holds.
-type Option = exec.Option
+type Option = declare.Option
 
 // Format declares how an operand is stored and its element type. For a tensor
 // that the program assigns, see Result.
-func Format(name string, f tensor.Format, dt tensor.DType) Option { return exec.Format(name, f, dt) }
+func Format(name string, f tensor.Format, dt tensor.DType) Option { return declare.Format(name, f, dt) }
 
 // FormatTriangle declares an operand that is a square matrix of which one triangle is
 // stored ([tensor.Tensor.WithStructure]), how that is stored, and its element type.
 func FormatTriangle(name string, f tensor.Format, dt tensor.DType, s tensor.Structure) Option {
-	return exec.FormatTriangle(name, f, dt, s)
+	return declare.FormatTriangle(name, f, dt, s)
 }
 
 // FormatParts declares an operand that is stored in parts ([tensor.Parts]): the
 // format of each, and the element type of all. Where the operand is needed as one
 // tensor it is stored as CSF, in the order of the first part.
 func FormatParts(name string, dt tensor.DType, formats ...tensor.Format) Option {
-	return exec.FormatParts(name, dt, formats...)
+	return declare.FormatParts(name, dt, formats...)
 }
 
 // Operand declares an operand by example: its format, or those of its parts, the triangle
 // that it stores of a symmetric matrix, its type and fill.
-func Operand(name string, t tensor.Operand) Option { return exec.Operand(name, t) }
+func Operand(name string, t tensor.Operand) Option { return declare.Operand(name, t) }
 
 // Result declares how a result is stored. A name that is also passed as an
 // operand is updated: its old value is read, and it keeps its format, type and
 // fill.
-func Result(name string, f tensor.Format) Option { return exec.Result(name, f) }
+func Result(name string, f tensor.Format) Option { return declare.Result(name, f) }
 
 // ResultType declares the element type of a result.
-func ResultType(name string, dt tensor.DType) Option { return exec.ResultType(name, dt) }
+func ResultType(name string, dt tensor.DType) Option { return declare.ResultType(name, dt) }
 
 // Shape declares the extents of a result that its operands do not fix; -1
 // leaves one open.
-func Shape(name string, extents ...int64) Option { return exec.Shape(name, extents...) }
+func Shape(name string, extents ...int64) Option { return declare.Shape(name, extents...) }
 
 // Fill declares the fill value of an operand or a result.
-func Fill(name string, v tensor.Scalar) Option { return exec.Fill(name, v) }
+func Fill(name string, v tensor.Scalar) Option { return declare.Fill(name, v) }
 
 // StrictIEEE makes products with an implicit zero honest: 0*inf and 0*nan are
 // nan, as in dense arithmetic, at the cost of visiting every coordinate.
 // Without it an implicit zero annihilates.
-func StrictIEEE() Option { return exec.StrictIEEE() }
+func StrictIEEE() Option { return declare.StrictIEEE() }

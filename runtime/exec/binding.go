@@ -9,6 +9,7 @@ import (
 	"github.com/lacuna-sparse/lacuna/ir"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
 	"github.com/lacuna-sparse/lacuna/lang"
+	"github.com/lacuna-sparse/lacuna/runtime/declare"
 	"github.com/lacuna-sparse/lacuna/runtime/invoke"
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
@@ -41,7 +42,7 @@ func (k *Kernel) takeAll(ctx context.Context, args Args) (values, error) {
 // take checks an argument for an operand and enters the tensors that it is stored as.
 func (k *Kernel) take(ctx context.Context, o *ir.Operand, arg tensor.Operand, vals values) error {
 	t := o.Source
-	if missing(arg) {
+	if declare.Missing(arg) {
 		return fmt.Errorf("operand %s is missing: pass it in Args", t.Name)
 	}
 	form, formed := k.plan.Options.Forms[t.Name]
@@ -59,7 +60,7 @@ func (k *Kernel) take(ctx context.Context, o *ir.Operand, arg tensor.Operand, va
 	if err != nil {
 		return err
 	}
-	parts := partsOf(arg)
+	parts := declare.PartsOf(arg)
 	if !formed {
 		whole, err := k.env.convert.Joined(ctx, parts, t.Format)
 		if err != nil {
@@ -97,9 +98,9 @@ func checkParts(t *lang.Tensor, form ir.Form, parts []*tensor.Tensor) error {
 			t.Name, len(parts), len(form.Pieces))
 	}
 	for i, part := range parts {
-		if want := form.Pieces[i].Mirror; mirrors[part.Structure()] != want {
+		if want := form.Pieces[i].Mirror; declare.MirrorOf(part.Structure()) != want {
 			return fmt.Errorf("operand %s has the structure %s, but the kernel was compiled for %s: declare it with lacuna.FormatTriangle, or store the whole matrix with Expand",
-				t.Name, part.Structure(), structureOf(want))
+				t.Name, part.Structure(), declare.StructureOf(want))
 		}
 	}
 	return nil

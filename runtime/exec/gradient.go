@@ -12,6 +12,7 @@ import (
 	"github.com/lacuna-sparse/lacuna/lang/derive"
 	"github.com/lacuna-sparse/lacuna/lower"
 	"github.com/lacuna-sparse/lacuna/runtime"
+	"github.com/lacuna-sparse/lacuna/runtime/declare"
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
@@ -29,19 +30,19 @@ type Gradient struct {
 }
 
 // Grad compiles the gradient of a program with respect to the operand wrt.
-func (s *Session) Grad(ctx context.Context, src, wrt string, opts ...Option) (*Gradient, error) {
+func (s *Session) Grad(ctx context.Context, src, wrt string, opts ...declare.Option) (*Gradient, error) {
 	if err := s.ready(ctx); err != nil {
 		return nil, err
 	}
-	return s.gradient(ctx, src, wrt, newDeclarations(), opts)
+	return s.gradient(ctx, src, wrt, declare.New(), opts)
 }
 
 // EvalGrad runs the gradient of a program on args.
-func (s *Session) EvalGrad(ctx context.Context, src, wrt string, args Args, opts ...Option) (*tensor.Tensor, error) {
+func (s *Session) EvalGrad(ctx context.Context, src, wrt string, args Args, opts ...declare.Option) (*tensor.Tensor, error) {
 	if err := s.ready(ctx); err != nil {
 		return nil, err
 	}
-	g, err := s.gradient(ctx, src, wrt, byExample(args), opts)
+	g, err := s.gradient(ctx, src, wrt, declare.ByExample(args), opts)
 	if err != nil {
 		return nil, err
 	}
@@ -49,29 +50,25 @@ func (s *Session) EvalGrad(ctx context.Context, src, wrt string, args Args, opts
 }
 
 // gradient derives a program and compiles what comes of it.
-func (s *Session) gradient(ctx context.Context, src, wrt string, d *declarations, opts []Option) (g *Gradient, err error) {
+func (s *Session) gradient(ctx context.Context, src, wrt string, d *declare.Declarations, opts []declare.Option) (g *Gradient, err error) {
 	defer runtime.Caught(src, &err)
-	if err := d.apply(opts); err != nil {
+	if err := d.Apply(opts); err != nil {
 		return nil, err
 	}
-	if err := d.canonicalise(ctx, &s.env.convert); err != nil {
+	if err := d.Canonicalise(ctx, &s.env.convert); err != nil {
 		return nil, err
 	}
-	file, program, err := check(src, d)
+	file, program, err := d.Check(src)
 	if err != nil {
 		return nil, err
 	}
-	var avoid []string
-	for i := range d.list {
-		avoid = append(avoid, d.list[i].name)
-	}
-	checked := func(f *lang.File) (*lang.Program, error) { return checkFile(f, d) }
+	checked := func(f *lang.File) (*lang.Program, error) { return d.CheckFile(f) }
 	stores := func(p *lang.Program) map[*lang.Tensor]tensor.Format { return resultFormats(ctx, p, d) }
-	derived, err := derive.Program(file, checked, stores, wrt, avoid...)
+	derived, err := derive.Program(file, checked, stores, wrt, d.Names()...)
 	if err != nil {
 		return nil, err
 	}
-	says, err := d.decls(file)
+	says, err := d.Decls(file)
 	if err != nil {
 		return nil, err
 	}
@@ -89,11 +86,11 @@ func (s *Session) gradient(ctx context.Context, src, wrt string, d *declarations
 	format, groups := groupFormats(operand.Format, derived.Groups, derived.Upstream, func(name string) bool {
 		return name == derived.Upstream && denseUpstream(says, name)
 	})
-	more := []Option{
-		Result(derived.Result, format), ResultType(derived.Result, operand.DType), Fill(derived.Result, tensor.Zero(operand.DType)),
+	more := []declare.Option{
+		declare.Result(derived.Result, format), declare.ResultType(derived.Result, operand.DType), declare.Fill(derived.Result, tensor.Zero(operand.DType)),
 	}
-	if u := d.example(derived.Upstream); u == nil && !d.declared(derived.Upstream) {
-		more = append(more, Format(derived.Upstream, tensor.Dense(derived.Of.Rank), derived.Of.DType))
+	if u := d.Example(derived.Upstream); u == nil && !d.Declared(derived.Upstream) {
+		more = append(more, declare.Format(derived.Upstream, tensor.Dense(derived.Of.Rank), derived.Of.DType))
 	}
 	kept := map[string]bool{} // results that the derived program needs, too
 	for _, n := range derived.File.Names() {
@@ -102,12 +99,12 @@ func (s *Session) gradient(ctx context.Context, src, wrt string, d *declarations
 	for _, t := range program.Tensors {
 		// What was said of results concerns the program itself, except for the value of elements that it does not assign.
 		if t.Result && !t.Operand && !(kept[t.Name] && t.HasFill) {
-			d.drop(t.Name)
+			d.Drop(t.Name)
 		}
 	}
 	for name, f := range groups {
 		if name != derived.Upstream {
-			more = append(more, Result(name, f))
+			more = append(more, declare.Result(name, f))
 		}
 	}
 	k, err := s.kernel(ctx, derived.File.Source, d, more)
@@ -146,8 +143,8 @@ func dimensions(n int) string {
 func adjointOf(p *lang.Program) *lang.Access { return p.Stmts[len(p.Stmts)-1].LHS }
 
 // resultFormats is how the results of a program are stored, nothing if that cannot be planned.
-func resultFormats(ctx context.Context, p *lang.Program, d *declarations) map[*lang.Tensor]tensor.Format {
-	plan, err := ir.New(ctx, p, ir.Options{StrictIEEE: d.strict, Forms: d.forms()}, lower.Eval)
+func resultFormats(ctx context.Context, p *lang.Program, d *declare.Declarations) map[*lang.Tensor]tensor.Format {
+	plan, err := ir.New(ctx, p, ir.Options{StrictIEEE: d.Strict(), Forms: d.Forms()}, lower.Eval)
 	if err != nil {
 		return nil
 	}
@@ -202,7 +199,7 @@ func (g *Gradient) Run(ctx context.Context, args Args) (*tensor.Tensor, error) {
 func (g *Gradient) checkShapes(args Args) (*lang.Extents, error) {
 	shapes := map[string][]int64{}
 	for name, t := range args {
-		if missing(t) {
+		if declare.Missing(t) {
 			return nil, fmt.Errorf("operand %s is nil or a zero value: pass a tensor", name)
 		}
 		shapes[name] = t.Shape()
@@ -263,7 +260,7 @@ func (s *Session) valuesAt(ctx context.Context, t, like *tensor.Tensor) (*tensor
 		}
 		at = append(at, name+"(e)")
 	}
-	values, err := s.Eval(ctx, "v(e) = T("+strings.Join(at, ",")+")", args, Result("v", tensor.Dense(1)))
+	values, err := s.Eval(ctx, "v(e) = T("+strings.Join(at, ",")+")", args, declare.Result("v", tensor.Dense(1)))
 	if err != nil {
 		return nil, err
 	}

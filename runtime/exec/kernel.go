@@ -10,6 +10,7 @@ import (
 	"github.com/lacuna-sparse/lacuna/ir/loop"
 	"github.com/lacuna-sparse/lacuna/lang"
 	"github.com/lacuna-sparse/lacuna/lower"
+	"github.com/lacuna-sparse/lacuna/runtime/declare"
 	"github.com/lacuna-sparse/lacuna/runtime/invoke"
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
@@ -72,15 +73,15 @@ type step struct {
 }
 
 // plan plans a program and compiles it for the operands as declared.
-func (env *environment) plan(ctx context.Context, program *lang.Program, d *declarations) (*planned, error) {
-	k := &planned{env: env, program: program, alg: ir.Algebra{Strict: d.strict, Eval: lower.Eval}}
-	forms := d.forms()
+func (env *environment) plan(ctx context.Context, program *lang.Program, d *declare.Declarations) (*planned, error) {
+	k := &planned{env: env, program: program, alg: ir.Algebra{Strict: d.Strict(), Eval: lower.Eval}}
+	forms := d.Forms()
 	for _, t := range program.Tensors {
 		if t.Operand {
-			k.types = append(k.types, d.typesOf(t, forms[t.Name])...) // the planner starts with the operands
+			k.types = append(k.types, d.TypesOf(t, forms[t.Name])...) // the planner starts with the operands
 		}
 	}
-	if err := k.compile(ctx, ir.Options{StrictIEEE: d.strict, Grids: env.OnGrids(), Forms: forms}); err != nil {
+	if err := k.compile(ctx, ir.Options{StrictIEEE: d.Strict(), Grids: env.OnGrids(), Forms: forms}); err != nil {
 		return nil, err
 	}
 	return k, nil
@@ -107,7 +108,7 @@ func (k *planned) compile(ctx context.Context, opts ir.Options) error {
 		k.steps = append(k.steps, st)
 		switch p := p.(type) {
 		case *ir.Convert, *ir.Join:
-			types[st.to.ID] = none(st.to.Format, st.to.DType)
+			types[st.to.ID] = declare.EmptyExample(st.to.Format, st.to.DType)
 			_, c := p.(*ir.Convert)
 			converts = converts || c
 			continue

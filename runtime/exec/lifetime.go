@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/lacuna-sparse/lacuna/ir"
+	"github.com/lacuna-sparse/lacuna/runtime/declare"
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
@@ -62,10 +63,10 @@ type pins [8]*tensor.Tensor
 // list, also after an error.
 func pinArgs(args Args, list []*tensor.Tensor) ([]*tensor.Tensor, error) {
 	for name, o := range args {
-		if missing(o) {
+		if declare.Missing(o) {
 			continue // which is reported where it matters
 		}
-		parts := partsOf(o)
+		parts := declare.PartsOf(o)
 		if b, ok := o.(*tensor.Blocks); ok {
 			parts = []*tensor.Tensor{b.Blocked()}
 		}

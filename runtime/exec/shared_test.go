@@ -4,6 +4,7 @@ import (
 	"context"
 	"sync"
 
+	"github.com/lacuna-sparse/lacuna/runtime/declare"
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
@@ -30,3 +31,17 @@ func (s *Session) FromCoords(ctx context.Context, shape []int64, f tensor.Format
 func (s *Session) ToDevice(ctx context.Context, t *tensor.Tensor) (*tensor.Tensor, error) {
 	return s.env.convert.ToDevice(ctx, t)
 }
+
+type Option = declare.Option
+
+var (
+	Format         = declare.Format
+	FormatTriangle = declare.FormatTriangle
+	FormatParts    = declare.FormatParts
+	Operand        = declare.Operand
+	Result         = declare.Result
+	ResultType     = declare.ResultType
+	Shape          = declare.Shape
+	Fill           = declare.Fill
+	StrictIEEE     = declare.StrictIEEE
+)

@@ -1,4 +1,4 @@
-package exec
+package declare
 
 import (
 	"encoding/binary"
@@ -9,12 +9,12 @@ import (
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
-// keys holds memory for keys.
-var keys = sync.Pool{New: func() any { return new([]byte) }}
+// Keys holds memory for keys.
+var Keys = sync.Pool{New: func() any { return new([]byte) }}
 
-// appendKey appends bytes that tell a program and its declarations from any other.
+// AppendKey appends bytes that tell a program and its declarations from any other.
 // Everything of no fixed length comes with it.
-func (d *declarations) appendKey(b []byte, src string) []byte {
+func (d *Declarations) AppendKey(b []byte, src string) []byte {
 	slices.SortFunc(d.list, func(x, y declaration) int { return strings.Compare(x.name, y.name) })
 	b = appendString(b, src)
 	b = append(b, flags(d.strict), byte(len(d.list)), byte(len(d.list)>>8))

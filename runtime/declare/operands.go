@@ -1,4 +1,4 @@
-package exec
+package declare
 
 import (
 	"slices"
@@ -11,8 +11,8 @@ import (
 // Operands that are stored as several tensors (partitioned), or as one triangle of a symmetric matrix: what kernels are
 // compiled for.
 
-// missing reports whether there is no operand: nil, or one that no function made.
-func missing(o tensor.Operand) bool {
+// Missing reports whether there is no operand: nil, or one that no function made.
+func Missing(o tensor.Operand) bool {
 	switch o := o.(type) {
 	case nil:
 		return true
@@ -26,8 +26,8 @@ func missing(o tensor.Operand) bool {
 	return false
 }
 
-// partsOf lists the tensors that an operand is stored as.
-func partsOf(o tensor.Operand) []*tensor.Tensor {
+// PartsOf lists the tensors that an operand is stored as.
+func PartsOf(o tensor.Operand) []*tensor.Tensor {
 	switch o := o.(type) {
 	case *tensor.Tensor:
 		return []*tensor.Tensor{o}
@@ -45,7 +45,7 @@ func formatOf(o tensor.Operand) tensor.Format {
 	case *tensor.Blocks:
 		return unblockedFormat(o)
 	}
-	return joinFormat(formatsOf(partsOf(o)))
+	return joinFormat(formatsOf(PartsOf(o)))
 }
 
 // unblockedFormat is the format in which a blocked tensor is stored without blocks: a
@@ -103,8 +103,11 @@ var mirrors = map[tensor.Structure]ir.Mirror{
 	tensor.SkewSymmetricUpper: {Kind: ir.Skew, Upper: true},
 }
 
-// structureOf is the structure that a mirror stands for.
-func structureOf(m ir.Mirror) tensor.Structure {
+// MirrorOf is what the compiler is told of a structure.
+func MirrorOf(s tensor.Structure) ir.Mirror { return mirrors[s] }
+
+// StructureOf is the structure that a mirror stands for.
+func StructureOf(m ir.Mirror) tensor.Structure {
 	for s, mirror := range mirrors {
 		if mirror == m {
 			return s
@@ -113,8 +116,8 @@ func structureOf(m ir.Mirror) tensor.Structure {
 	return tensor.General
 }
 
-// none is a tensor that stores nothing, an example for the types of the arrays that a format has by default.
-func none(f tensor.Format, dt tensor.DType) *tensor.Tensor {
+// EmptyExample is a tensor that stores nothing, an example for the types of the arrays that a format has by default.
+func EmptyExample(f tensor.Format, dt tensor.DType) *tensor.Tensor {
 	t, err := convert.Empty(make([]int64, f.Rank()), f, dt)
 	if err != nil {
 		return nil

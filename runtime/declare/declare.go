@@ -1,4 +1,6 @@
-package exec
+// Package declare holds what is declared of the tensors of a program before it is compiled: by options, or by the operands
+// themselves. Package lacuna says what each option means to users.
+package declare
 
 import (
 	"context"
@@ -13,11 +15,11 @@ import (
 )
 
 // Option declares something about a program. What each says to users stands in package lacuna.
-type Option func(*declarations)
+type Option func(*Declarations)
 
 // Format declares how an operand is stored and its element type.
 func Format(name string, f tensor.Format, dt tensor.DType) Option {
-	return func(d *declarations) {
+	return func(d *Declarations) {
 		says := &d.of(name).says
 		says.Rank, says.Format, says.HasFormat = f.Rank(), f, true
 		says.DType, says.HasDType = dt, true
@@ -27,7 +29,7 @@ func Format(name string, f tensor.Format, dt tensor.DType) Option {
 
 // FormatTriangle declares an operand of which one triangle is stored.
 func FormatTriangle(name string, f tensor.Format, dt tensor.DType, s tensor.Structure) Option {
-	return func(d *declarations) {
+	return func(d *Declarations) {
 		if f.Rank() != 2 {
 			d.fail(fmt.Errorf("%s is declared as a triangle (%s) of rank %d: only a matrix has triangles", name, s, f.Rank()))
 			return
@@ -40,7 +42,7 @@ func FormatTriangle(name string, f tensor.Format, dt tensor.DType, s tensor.Stru
 // FormatParts declares an operand that is stored in parts.
 func FormatParts(name string, dt tensor.DType, formats ...tensor.Format) Option {
 	formats = slices.Clone(formats)
-	return func(d *declarations) {
+	return func(d *Declarations) {
 		if len(formats) == 0 {
 			d.fail(fmt.Errorf("%s is declared in parts, but with no format: give that of each part", name))
 			return
@@ -60,12 +62,12 @@ func FormatParts(name string, dt tensor.DType, formats ...tensor.Format) Option 
 
 // Operand declares an operand by example.
 func Operand(name string, t tensor.Operand) Option {
-	return func(d *declarations) { d.operand(name, t) }
+	return func(d *Declarations) { d.operand(name, t) }
 }
 
 // Result declares how a result is stored.
 func Result(name string, f tensor.Format) Option {
-	return func(d *declarations) {
+	return func(d *Declarations) {
 		r := d.of(name)
 		r.says.Rank, r.says.Format, r.says.HasFormat = f.Rank(), f, true
 		r.result = true
@@ -74,7 +76,7 @@ func Result(name string, f tensor.Format) Option {
 
 // ResultType declares the element type of a result.
 func ResultType(name string, dt tensor.DType) Option {
-	return func(d *declarations) {
+	return func(d *Declarations) {
 		r := d.of(name)
 		r.says.DType, r.says.HasDType = dt, true
 		r.result = true
@@ -84,7 +86,7 @@ func ResultType(name string, dt tensor.DType) Option {
 // Shape declares the extents of a result.
 func Shape(name string, extents ...int64) Option {
 	shape := slices.Clone(extents)
-	return func(d *declarations) {
+	return func(d *Declarations) {
 		r := d.of(name)
 		r.says.Shape = shape
 		r.result = true
@@ -93,7 +95,7 @@ func Shape(name string, extents ...int64) Option {
 
 // Fill declares the fill value of an operand or a result.
 func Fill(name string, v tensor.Scalar) Option {
-	return func(d *declarations) {
+	return func(d *Declarations) {
 		if !v.DType().Valid() {
 			d.fail(fmt.Errorf("the fill of %s is the zero Scalar, which is no value: make one with tensor.Float or its kin", name))
 			return
@@ -103,12 +105,12 @@ func Fill(name string, v tensor.Scalar) Option {
 }
 
 // StrictIEEE makes products with an implicit zero honest.
-func StrictIEEE() Option { return func(d *declarations) { d.strict = true } }
+func StrictIEEE() Option { return func(d *Declarations) { d.strict = true } }
 
-// declarations are what the options of one Compile say, by tensor. They are all
+// Declarations are what the options of one Compile say, by tensor. They are all
 // that a look-up of a compiled kernel needs, so making them and their key is
 // cheap; what they amount to is worked out when there is none.
-type declarations struct {
+type Declarations struct {
 	list   []declaration
 	strict bool
 	err    error
@@ -129,15 +131,15 @@ type declaration struct {
 	structure tensor.Structure
 }
 
-func newDeclarations() *declarations {
-	d := &declarations{}
+func New() *Declarations {
+	d := &Declarations{}
 	d.list = d.few[:0]
 	return d
 }
 
-// byExample declares operands by themselves.
-func byExample(args Args) *declarations {
-	d := newDeclarations()
+// ByExample declares operands by themselves.
+func ByExample(args map[string]tensor.Operand) *Declarations {
+	d := New()
 	for name, t := range args {
 		d.operand(name, t)
 	}
@@ -145,7 +147,7 @@ func byExample(args Args) *declarations {
 }
 
 // of returns the declaration of a name, to be filled in.
-func (d *declarations) of(name string) *declaration {
+func (d *Declarations) of(name string) *declaration {
 	for i := range d.list {
 		if d.list[i].name == name {
 			return &d.list[i]
@@ -156,8 +158,8 @@ func (d *declarations) of(name string) *declaration {
 }
 
 // operand declares an operand by example.
-func (d *declarations) operand(name string, t tensor.Operand) {
-	if missing(t) {
+func (d *Declarations) operand(name string, t tensor.Operand) {
+	if Missing(t) {
 		d.fail(fmt.Errorf("operand %s is nil or a zero value: pass a tensor", name))
 		return
 	}
@@ -165,14 +167,14 @@ func (d *declarations) operand(name string, t tensor.Operand) {
 }
 
 // fail keeps the first error.
-func (d *declarations) fail(err error) {
+func (d *Declarations) fail(err error) {
 	if d.err == nil {
 		d.err = err
 	}
 }
 
-// apply adds what options say.
-func (d *declarations) apply(opts []Option) error {
+// Apply adds what options say.
+func (d *Declarations) Apply(opts []Option) error {
 	for _, o := range opts {
 		if o == nil {
 			return errors.New("an option is nil: leave it out")
@@ -182,9 +184,9 @@ func (d *declarations) apply(opts []Option) error {
 	return d.err
 }
 
-// canonicalise puts operands given as examples, and formats of operands, in the form in
+// Canonicalise puts operands given as examples, and formats of operands, in the form in
 // which kernels take them.
-func (d *declarations) canonicalise(ctx context.Context, c *convert.Service) error {
+func (d *Declarations) Canonicalise(ctx context.Context, c *convert.Service) error {
 	for i := range d.list {
 		r := &d.list[i]
 		if r.says.Format.Relaxed() {
@@ -205,9 +207,9 @@ func (d *declarations) canonicalise(ctx context.Context, c *convert.Service) err
 	return nil
 }
 
-// decls works out what is declared, for a program: an error if options
+// Decls works out what is declared, for a program: an error if options
 // contradict operands.
-func (d *declarations) decls(file *lang.File) (map[string]lang.Decl, error) {
+func (d *Declarations) Decls(file *lang.File) (map[string]lang.Decl, error) {
 	assigned := map[string]bool{}
 	for _, n := range file.Names() {
 		assigned[n.Name] = n.Assigned
@@ -263,18 +265,30 @@ func (r *declaration) decl(assigned bool) (lang.Decl, error) {
 	return decl, nil
 }
 
-// declared reports whether something was said of a name.
-func (d *declarations) declared(name string) bool {
+// Strict reports whether products with an implicit zero are honest.
+func (d *Declarations) Strict() bool { return d.strict }
+
+// Names lists what something was said of.
+func (d *Declarations) Names() []string {
+	var names []string
+	for i := range d.list {
+		names = append(names, d.list[i].name)
+	}
+	return names
+}
+
+// Declared reports whether something was said of a name.
+func (d *Declarations) Declared(name string) bool {
 	return slices.ContainsFunc(d.list, func(r declaration) bool { return r.name == name })
 }
 
-// drop forgets what was said of a name.
-func (d *declarations) drop(name string) {
+// Drop forgets what was said of a name.
+func (d *Declarations) Drop(name string) {
 	d.list = slices.DeleteFunc(d.list, func(r declaration) bool { return r.name == name })
 }
 
-// example is the operand of a name, or nil.
-func (d *declarations) example(name string) tensor.Operand {
+// Example is the operand of a name, or nil.
+func (d *Declarations) Example(name string) tensor.Operand {
 	for i := range d.list {
 		if d.list[i].name == name {
 			return d.list[i].example
@@ -283,8 +297,8 @@ func (d *declarations) example(name string) tensor.Operand {
 	return nil
 }
 
-// forms are the operands that are not stored as one tensor of all their elements.
-func (d *declarations) forms() map[string]ir.Form {
+// Forms are the operands that are not stored as one tensor of all their elements.
+func (d *Declarations) Forms() map[string]ir.Form {
 	var all map[string]ir.Form
 	for i := range d.list {
 		if form, ok := d.list[i].form(); ok {
@@ -320,17 +334,17 @@ func (r *declaration) form() (ir.Form, bool) {
 	return form, true
 }
 
-// typesOf gives examples of the tensors that an operand is stored as, for the types of their
+// TypesOf gives examples of the tensors that an operand is stored as, for the types of their
 // index arrays; nil where there is none.
-func (d *declarations) typesOf(t *lang.Tensor, form ir.Form) []*tensor.Tensor {
-	example := d.example(t.Name)
+func (d *Declarations) TypesOf(t *lang.Tensor, form ir.Form) []*tensor.Tensor {
+	example := d.Example(t.Name)
 	if of := t.StoredOf; of != nil {
 		// The index arrays are the same, unless it is stored in parts.
-		if example = d.example(of.Name); d.forms()[of.Name].Pieces != nil {
-			example = none(of.Format, of.DType)
+		if example = d.Example(of.Name); d.Forms()[of.Name].Pieces != nil {
+			example = EmptyExample(of.Format, of.DType)
 		}
 	}
 	types := make([]*tensor.Tensor, max(1, len(form.Pieces)))
-	copy(types, partsOf(example))
+	copy(types, PartsOf(example))
 	return types
 }

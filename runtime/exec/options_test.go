@@ -85,51 +85,6 @@ func TestContradictingOptions(t *testing.T) {
 	}
 }
 
-// Keys of different declarations differ, and those of one in another order do not.
-func TestKeys(t *testing.T) {
-	x := vector(t, 1, 2)
-	sp, err := x.Convert(tensor.CSF(1))
-	if err != nil {
-		t.Fatal(err)
-	}
-	lists := [][]Option{
-		nil,
-		{StrictIEEE()},
-		{Operand("x", x)},
-		{Operand("x", sp)},
-		{Operand("y", sp)},
-		{Operand("x", sp), Operand("y", x)},
-		{Format("x", tensor.CSF(1), tensor.Float64)},
-		{Format("x", tensor.CSF(1), tensor.Float32)},
-		{Result("x", tensor.CSF(1))},
-		{ResultType("x", tensor.Float64)},
-		{Shape("x", 1, 2)},
-		{Shape("x", 12)},
-		{Shape("x", -1)},
-		{Fill("x", tensor.Float(tensor.Float64, 1))},
-		{Fill("x", tensor.Float(tensor.Float32, 1))},
-		{Fill("x", tensor.Float(tensor.Float64, 2))},
-	}
-	key := func(opts []Option) string {
-		d := newDeclarations()
-		if err := d.apply(opts); err != nil {
-			t.Fatal(err)
-		}
-		return string(d.appendKey(nil, "text"))
-	}
-	seen := map[string]int{}
-	for i, opts := range lists {
-		k := key(opts)
-		if j, ok := seen[k]; ok {
-			t.Errorf("options %d and %d have one key", i, j)
-		}
-		seen[k] = i
-	}
-	if key([]Option{Operand("y", x), Operand("x", sp)}) != key([]Option{Operand("x", sp), Operand("y", x)}) {
-		t.Error("the order of operands matters")
-	}
-}
-
 // BenchmarkEval is the cost of evaluating a small program again.
 func BenchmarkEval(b *testing.B) {
 	A, err := tensor.FromCoords([]int64{3, 3}, tensor.CSR, [][]int64{{0, 1, 2}, {2, 1, 0}}, tensor.ArrayOf([]float64{1, 2, 3}))
