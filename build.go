@@ -3,15 +3,17 @@ package lacuna
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"sync"
 
 	"github.com/lacuna-sparse/lacuna/codegen/aot"
+	"github.com/lacuna-sparse/lacuna/codegen/aot/gopackage"
 	"github.com/lacuna-sparse/lacuna/internal/debug"
 	"github.com/lacuna-sparse/lacuna/internal/llvm"
-	"github.com/lacuna-sparse/lacuna/ir"
-	"github.com/lacuna-sparse/lacuna/lower"
 	"github.com/lacuna-sparse/lacuna/runtime"
-	"github.com/lacuna-sparse/lacuna/tensor"
+	"github.com/lacuna-sparse/lacuna/runtime/declare"
+	"github.com/lacuna-sparse/lacuna/runtime/exec"
 )
 
 // BuildOptions say what a kernel that is compiled ahead of time is called and where it
@@ -65,68 +67,121 @@ var builderLLVM = sync.OnceValues(func() (*llvm.LLVM, error) {
 // Link does the part of Build that needs no LLVM: it plans a program and joins all that a
 // run of it does to one list of stages. It is enough for the C header.
 func Link(ctx context.Context, src string, o BuildOptions, opts ...Option) (p *aot.Program, err error) {
-	defer caught(src, &err)
-	if err := checkContext(ctx); err != nil {
-		return nil, err
-	}
-	d := newDeclarations()
-	if err := d.apply(opts); err != nil {
-		return nil, err
-	}
-	if err := d.refuseRelaxed(); err != nil {
-		return nil, err
-	}
-	if err := d.makePlain(ctx, NewSession(WithEngine(runtime.Interp()))); err != nil {
-		return nil, err
-	}
-	_, program, err := check(src, d)
-	if err != nil {
+	defer runtime.Caught(src, &err)
+	if err := refuseRelaxed(opts); err != nil {
 		return nil, err
 	}
 	grids := o.Target == aot.GPU
-	plan, err := ir.New(ctx, program, ir.Options{StrictIEEE: d.strict, Grids: grids, Forms: d.forms(), OwnResults: true}, lower.Eval)
+	ahead, err := exec.PlanAhead(ctx, src, grids, opts...)
 	if err != nil {
-		return nil, withSource(err, src)
+		return nil, err
 	}
 	return aot.Link(aot.Input{
-		Name: o.Name, Source: src, Plan: plan, Alg: ir.Algebra{Strict: d.strict, Eval: lower.Eval},
-		Index: declaredIndex{d}, Wide: o.Wide, Grain: debug.ChunkGrain, Grids: grids,
+		Name: o.Name, Source: src, Plan: ahead.Plan, Alg: ahead.Alg,
+		Index: ahead.Index, Wide: o.Wide, Grain: debug.ChunkGrain, Grids: grids,
 	})
+}
+
+// GoPackage describes a Go package of kernels that are compiled ahead of time. Programs
+// that import it need neither LLVM nor cgo (see docs/aot.md).
+type GoPackage struct {
+	Name    string // of the package
+	Kernels []GoKernel
+	// CPUs are the processors that the package is for, by GOARCH ("amd64", "arm64"), each as
+	// in BuildOptions. nil means both: x86-64 with variants for the levels v3 and v4, and
+	// any 64-bit Arm.
+	CPUs map[string]string
+}
+
+// GoKernel is a kernel of a Go package.
+type GoKernel struct {
+	Func    string // the name of its function: it starts with a capital letter
+	Source  string // the program
+	Options []Option
+	Wide    bool // as in BuildOptions
+	// Command, unless it is empty, is the command that makes the kernel's files, for go generate.
+	Command string
+}
+
+// anyProcessor is what GoPackage's CPUs are if nothing is said.
+var anyProcessor = map[string]string{"amd64": "x86-64,x86-64-v3,x86-64-v4", "arm64": "generic"}
+
+// triples are LLVM's names of systems, by GOARCH.
+var triples = map[string]string{"amd64": "x86_64-unknown-linux-gnu", "arm64": "aarch64-unknown-linux-gnu"}
+
+// BuildGo compiles the kernels of a Go package and returns its files, by name. Its functions
+// take dense vectors as slices, values of rank 0 as Go values, and everything else as
+// *tensor.Tensor; dense vectors that are results are written into slices of the
+// caller's. Errors are those of Build, and *gopackage.NameError.
+func BuildGo(ctx context.Context, p GoPackage) (files map[string][]byte, err error) {
+	if p.CPUs == nil {
+		p.CPUs = anyProcessor
+	}
+	// What can be wrong without LLVM comes first.
+	if err := gopackage.CheckName(p.Name); err != nil {
+		return nil, err
+	}
+	for arch := range p.CPUs {
+		if triples[arch] == "" {
+			return nil, &aot.TargetError{Target: arch, Reason: "Go packages are made for amd64 and arm64"}
+		}
+	}
+	out := gopackage.Package{Name: p.Name}
+	for _, k := range p.Kernels {
+		if err := gopackage.CheckFunc(k.Func); err != nil {
+			return nil, err
+		}
+		if err := refuseTriangles(k.Options); err != nil {
+			return nil, err
+		}
+		program, err := Link(ctx, k.Source, BuildOptions{Name: gopackage.Symbol(p.Name, k.Func, k.Source), Wide: k.Wide}, k.Options...)
+		if err != nil {
+			return nil, err
+		}
+		out.Kernels = append(out.Kernels, gopackage.Kernel{Func: k.Func, Program: program, Objects: map[string][]byte{}, Command: k.Command})
+	}
+	l, err := builderLLVM()
+	if err != nil {
+		return nil, err
+	}
+	for _, arch := range slices.Sorted(maps.Keys(p.CPUs)) {
+		t, err := aot.ParseTarget(l, triples[arch], p.CPUs[arch])
+		if err != nil {
+			return nil, err
+		}
+		for i := range out.Kernels {
+			k := &out.Kernels[i]
+			u := aot.Unit{Program: k.Program, Target: t, LLVM: l, Keep: runtime.KeptObject}
+			if k.Objects[arch], err = u.Object(); err != nil {
+				return nil, fmt.Errorf("%s for %s: %w", k.Func, arch, err)
+			}
+		}
+	}
+	return out.Files()
 }
 
 // refuseRelaxed refuses operands that may be unsorted or have repeated entries: a session
 // stores them again before it runs a kernel; a kernel ahead of time would take them as
 // they are.
-func (d *declarations) refuseRelaxed() error {
-	for i := range d.list {
-		r := &d.list[i]
-		format := r.says.Format
-		if r.example != nil {
-			if t, ok := r.example.(*tensor.Tensor); ok {
-				format = t.Format()
-			}
-		}
-		if format.Relaxed() && !r.result {
-			return &aot.UnsupportedError{What: fmt.Sprintf("the operand %s, stored as %s", r.name, format),
-				Hint: fmt.Sprintf("declare %s, and convert tensors to it before the call", format.Standard())}
+func refuseRelaxed(opts []Option) error {
+	list, err := declare.Storages(opts...)
+	for _, s := range list {
+		if s.Format.Relaxed() && !s.Result {
+			return &aot.UnsupportedError{What: fmt.Sprintf("the operand %s, stored as %s", s.Name, s.Format),
+				Hint: fmt.Sprintf("declare %s, and convert tensors to it before the call", s.Format.Standard())}
 		}
 	}
-	return nil
+	return err
 }
 
-// declaredIndex gives the index types of operands: those of examples, and 32 bits
-// elsewhere.
-type declaredIndex struct{ d *declarations }
-
-// IndexType implements lower.OperandTypes.
-func (x declaredIndex) IndexType(t *ir.Tensor, level int, kind lower.ArrayKind) tensor.DType {
-	if t.Source != nil {
-		if example, ok := x.d.example(t.Source.Name).(*tensor.Tensor); ok && example != nil {
-			if kind == lower.Positions {
-				return example.LevelAt(level).Pos.DType()
-			}
-			return example.LevelAt(level).Crd.DType()
+// refuseTriangles refuses operands of which less is stored than they mean: functions take plain
+// tensors only.
+func refuseTriangles(opts []Option) error {
+	list, err := declare.Storages(opts...)
+	for _, s := range list {
+		if s.Triangle {
+			return &aot.UnsupportedError{What: "a function of a Go package with the operand " + s.Name + ", one triangle of a matrix", Hint: "store the whole matrix"}
 		}
 	}
-	return tensor.Uint32
+	return err
 }

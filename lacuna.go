@@ -15,14 +15,12 @@ package lacuna
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"os"
 	"sync"
 
-	"github.com/lacuna-sparse/lacuna/internal/debug"
-	"github.com/lacuna-sparse/lacuna/internal/flight"
+	"github.com/lacuna-sparse/lacuna/lang"
 	"github.com/lacuna-sparse/lacuna/runtime"
+	"github.com/lacuna-sparse/lacuna/runtime/convert"
+	"github.com/lacuna-sparse/lacuna/runtime/exec"
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
@@ -33,108 +31,6 @@ type Args map[string]tensor.Operand
 
 // Outputs are the results of a program, by name.
 type Outputs map[string]*tensor.Tensor
-
-// Session compiles and runs programs with one engine and one set of limits, and
-// keeps the kernels it has compiled. It is safe for concurrent use. The zero Session is like one
-// that NewSession makes without options.
-type Session struct {
-	engine  runtime.Engine
-	options runtime.Options
-	cache   *runtime.Cache
-	grain   int64  // debug.ChunkGrain when the session was made
-	work    string // debug.Workspace then
-	// conversions are the kernels that store tensors in other formats.
-	conversions conversions
-	plain       plainCopies
-	notice      func(string) // of WithNotice, nil without
-
-	opened  sync.Once
-	mu      sync.Mutex
-	kernels map[string]*Kernel
-	staying *Session // see resident
-	// compiling are the kernels about to be in kernels.
-	compiling flight.Group[string, *Kernel]
-	// plans are what kernels of programs share that differ in literals only; planning are those about to be.
-	plans map[string]*planned
-	// keepLiterals, for tests, compiles every program for the numbers that stand in it.
-	keepLiterals bool
-	planning     flight.Group[string, *planned]
-}
-
-// SessionOption configures a Session.
-type SessionOption func(*Session)
-
-// WithEngine sets the engine; the default is the best that is there.
-func WithEngine(e runtime.Engine) SessionOption { return func(s *Session) { s.engine = e } }
-
-// WithThreads bounds the number of threads; 0 means GOMAXPROCS. The results do
-// not depend on it.
-func WithThreads(n int) SessionOption { return func(s *Session) { s.options.Threads = n } }
-
-// WithMemoryLimit bounds the bytes that a run, a conversion or another operation of the session may allocate; 0 means three quarters of what the
-// machine has to spare. Neither goes beyond what control groups and the limits of the process (ulimit) leave. What goes
-// beyond is refused with a *[runtime.MemoryLimitError].
-func WithMemoryLimit(bytes int64) SessionOption {
-	return func(s *Session) { s.options.MemoryLimit = bytes }
-}
-
-// Sizes of the two caches: compiled programs, and kernels in front of them.
-const (
-	cachedPrograms = 256
-	cachedKernels  = 256
-)
-
-// NewSession returns a session. Options that are nil change nothing.
-func NewSession(opts ...SessionOption) *Session {
-	s := &Session{}
-	s.empty()
-	for _, o := range opts {
-		if o != nil {
-			o(s)
-		}
-	}
-	if err := s.open(); err != nil {
-		panic("BUG: a new session: " + err.Error())
-	}
-	return s
-}
-
-// empty gives a session its caches.
-func (s *Session) empty() {
-	s.cache, s.kernels, s.grain, s.work = runtime.NewCache(cachedPrograms), map[string]*Kernel{}, debug.ChunkGrain, debug.Workspace
-}
-
-// open makes what a session works with the first time. The error says that the session is nil.
-func (s *Session) open() error {
-	if s == nil {
-		return errors.New("the session is nil: make one with lacuna.NewSession")
-	}
-	s.opened.Do(func() {
-		if s.cache == nil {
-			s.empty()
-		}
-		if s.engine == nil {
-			s.engine = runtime.Auto(func(note string) { fmt.Fprintln(os.Stderr, "lacuna: "+note) })
-		}
-	})
-	return nil
-}
-
-// ready is open for a call with a context, which must not be nil: every call would panic on it, sooner or later.
-func (s *Session) ready(ctx context.Context) error {
-	if err := s.open(); err != nil {
-		return err
-	}
-	return checkContext(ctx)
-}
-
-// Engine is the engine that the session compiles for; nil of a nil session.
-func (s *Session) Engine() runtime.Engine {
-	if s.open() != nil {
-		return nil
-	}
-	return s.engine
-}
 
 // shared is the session behind Eval and Compile. It is made on first use, so
 // that importing the package loads nothing.
@@ -155,41 +51,96 @@ func Compile(ctx context.Context, src string, opts ...Option) (*Kernel, error) {
 	return shared().Compile(ctx, src, opts...)
 }
 
-// Eval is like the function Eval, in this session.
-func (s *Session) Eval(ctx context.Context, src string, args Args, opts ...Option) (*tensor.Tensor, error) {
-	k, err := s.kernelFor(ctx, src, args, opts)
-	if err != nil {
-		return nil, err
-	}
-	return k.Run(ctx, args)
+// Check parses a program and checks it against what options declare of its tensors, without compiling it. Errors are
+// those of [Compile] about the text; warnings tell what a program that is right may not mean, such as an implied sum
+// inside parentheses.
+func Check(src string, opts ...Option) ([]*lang.Warning, error) { return exec.Check(src, opts...) }
+
+// Kernel is a compiled program. It is specialised for formats, element types,
+// fills and index widths, and generic in extents and entry counts. It may be
+// run any number of times, by several goroutines at once.
+type Kernel exec.Kernel
+
+func (k *Kernel) exec() *exec.Kernel { return (*exec.Kernel)(k) }
+
+// Run runs the program on args and returns the result of its last statement.
+func (k *Kernel) Run(ctx context.Context, args Args) (*tensor.Tensor, error) {
+	return k.exec().Run(ctx, args)
 }
 
-// EvalAll runs a program on args and returns all its results.
-func (s *Session) EvalAll(ctx context.Context, src string, args Args, opts ...Option) (Outputs, error) {
-	k, err := s.kernelFor(ctx, src, args, opts)
-	if err != nil {
-		return nil, err
-	}
-	return k.RunAll(ctx, args)
+// RunAll runs the program on args and returns all its results.
+func (k *Kernel) RunAll(ctx context.Context, args Args) (Outputs, error) {
+	return k.exec().RunAll(ctx, args)
 }
 
-// kernelFor returns the kernel for the formats, types and fills of the operands.
-func (s *Session) kernelFor(ctx context.Context, src string, args Args, opts []Option) (*Kernel, error) {
-	if err := s.ready(ctx); err != nil {
-		return nil, err
-	}
-	d := newDeclarations()
-	for name, t := range args {
-		d.operand(name, t)
-	}
-	return s.kernel(ctx, src, d, opts)
+// Prepare runs the kernel on args, whose values do not matter, and keeps what
+// follows from their patterns. The operands must stay unchanged, as everywhere. Where the
+// kernel stores a dense operand again as a sparse one ([Kernel.Conversions]), the
+// pattern is that of the elements that do not equal the fill.
+func (k *Kernel) Prepare(ctx context.Context, args Args) (*Prepared, error) {
+	p, err := k.exec().Prepare(ctx, args)
+	return (*Prepared)(p), err
 }
 
-// checkContext refuses a context that is nil: every call would panic on it,
-// sooner or later.
-func checkContext(ctx context.Context) error {
-	if ctx == nil {
-		return errors.New("the context is nil: pass context.Background() where there is no other")
-	}
-	return nil
+// Stages are the names that Explain takes, in the order of the pipeline:
+//
+//	syntax     the program as parsed, then with every summation and conversion explicit
+//	plan       formats, inserted conversions, and the loops in concrete index notation
+//	lattice    for each loop, the set of coordinates it visits and how
+//	loops      the loop program: stages, buffers, code
+//	llvm       LLVM IR before optimisation
+//	optimised  LLVM IR after optimisation
+//	asm        assembly of this machine
+//	grids      the loop program as a GPU runs it: each stage with its mapping to threads
+//	ptx        PTX, the assembly of NVIDIA's GPUs
+func Stages() []string { return exec.Stages() }
+
+// GridStages are the stages that only kernels for a GPU have: those of sessions with
+// the engine "cuda", or "simulated".
+func GridStages() []string { return exec.GridStages() }
+
+// Explain prints the program at one stage of its compilation. The error of a
+// stage that needs LLVM where there is none is a *runtime.UnavailableError.
+func (k *Kernel) Explain(stage string) (string, error) { return k.exec().Explain(stage) }
+
+// Conversions tells which operands a run of the kernel stores again because the
+// loops need them in another order, or as one tensor, and why.
+func (k *Kernel) Conversions() []string { return k.exec().Conversions() }
+
+// Warnings tells what the program may not mean (codes W1xx, see [Check]) and which of its loops may take
+// unexpectedly long (W2xx): those over a whole dimension of which the operands store only some
+// coordinates, where no tensor that stores all of them bounds it.
+func (k *Kernel) Warnings() []*lang.Warning { return k.exec().Warnings() }
+
+// ErrPattern is wrapped by the error of a Prepared kernel that is run on operands
+// whose patterns or shapes are not those that it was prepared for.
+var ErrPattern = runtime.ErrPattern
+
+// Prepared is a kernel for operands of known patterns. What follows from patterns
+// alone, the number and the places of a sparse result's entries, has been computed
+// once; each run computes values only. It may be run by several goroutines at once.
+type Prepared exec.Prepared
+
+func (p *Prepared) exec() *exec.Prepared { return (*exec.Prepared)(p) }
+
+// Run is [Kernel.Run] on operands with the patterns of Prepare's. The patterns are
+// compared, by address where the arrays are shared and by content where not; where
+// one differs, the error wraps [ErrPattern] and nothing is computed.
+func (p *Prepared) Run(ctx context.Context, args Args) (*tensor.Tensor, error) {
+	return p.exec().Run(ctx, args)
 }
+
+// RunAll is [Kernel.RunAll] on operands with the patterns of Prepare's.
+func (p *Prepared) RunAll(ctx context.Context, args Args) (Outputs, error) {
+	return p.exec().RunAll(ctx, args)
+}
+
+// InternalError is a mistake of the compiler itself: a bug, not something wrong
+// with the program. The process goes on. Its fields are Program, Panic and Stack.
+type InternalError = runtime.InternalError
+
+// HostError says that an operation on tensors that only the session's device has cannot be
+// done there. [WithNotice] lets the session do it on the processor; so does fetching the tensors
+// first ([tensor.Tensor.Fetch]). Its fields are Op, what was to be done; Engine, the name of the
+// session's engine; Why, what the device cannot do; and Bytes, how much would have to come from the device.
+type HostError = convert.HostError

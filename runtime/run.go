@@ -177,11 +177,16 @@ func (o Options) threads() (int64, error) {
 	if o.MemoryLimit < 0 {
 		return 0, &OptionError{"MemoryLimit", o.MemoryLimit, "0 (from the memory available) or a positive number of bytes"}
 	}
+	return int64(o.MostThreads()), nil
+}
+
+// MostThreads is how many threads a run uses at most.
+func (o Options) MostThreads() int {
 	n := goruntime.GOMAXPROCS(0)
 	if o.Threads > 0 {
 		n = min(n, o.Threads)
 	}
-	return int64(n), nil
+	return n
 }
 
 // state is everything that belongs to one run. States are pooled: a run of a

@@ -1,0 +1,29 @@
+package convert
+
+import (
+	"testing"
+
+	"github.com/lacuna-sparse/lacuna/runtime"
+	"github.com/lacuna-sparse/lacuna/runtime/invoke"
+)
+
+// TestConversionPays: kernels are compiled once enough has been converted.
+func TestConversionPays(t *testing.T) {
+	cpu, err := runtime.CPU()
+	if err != nil {
+		t.Skip(err)
+	}
+	s := &Service{Target: &invoke.Target{Engine: cpu}}
+	interp := &Service{Target: &invoke.Target{Engine: runtime.Interp()}}
+	for i, want := range []bool{false, false, true, true} {
+		if got := s.pays("a", compileEntries/5*2); got != want {
+			t.Errorf("request %d: %t, want %t", i, got, want)
+		}
+	}
+	if s.pays("b", fewEntries-1) || interp.pays("b", compileEntries) {
+		t.Error("a kernel for few entries, or for the interpreter")
+	}
+	if !s.pays("b", compileEntries) {
+		t.Error("no kernel for many entries")
+	}
+}

@@ -1,0 +1,353 @@
+// Package declare holds what is declared of the tensors of a program before it is compiled: by options, or by the operands
+// themselves. Package lacuna says what each option means to users.
+package declare
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/lacuna-sparse/lacuna/ir"
+	"github.com/lacuna-sparse/lacuna/lang"
+	"github.com/lacuna-sparse/lacuna/runtime/convert"
+	"github.com/lacuna-sparse/lacuna/tensor"
+)
+
+// Option declares something about a program. What each says to users stands in package lacuna.
+type Option func(*Declarations)
+
+// Format declares how an operand is stored and its element type.
+func Format(name string, f tensor.Format, dt tensor.DType) Option {
+	return func(d *Declarations) {
+		says := &d.of(name).says
+		says.Rank, says.Format, says.HasFormat = f.Rank(), f, true
+		says.DType, says.HasDType = dt, true
+		d.of(name).parts, d.of(name).structure = nil, tensor.General
+	}
+}
+
+// FormatTriangle declares an operand of which one triangle is stored.
+func FormatTriangle(name string, f tensor.Format, dt tensor.DType, s tensor.Structure) Option {
+	return func(d *Declarations) {
+		if f.Rank() != 2 {
+			d.fail(fmt.Errorf("%s is declared as a triangle (%s) of rank %d: only a matrix has triangles", name, s, f.Rank()))
+			return
+		}
+		Format(name, f, dt)(d)
+		d.of(name).structure = s
+	}
+}
+
+// FormatParts declares an operand that is stored in parts.
+func FormatParts(name string, dt tensor.DType, formats ...tensor.Format) Option {
+	formats = slices.Clone(formats)
+	return func(d *Declarations) {
+		if len(formats) == 0 {
+			d.fail(fmt.Errorf("%s is declared in parts, but with no format: give that of each part", name))
+			return
+		}
+		for _, f := range formats {
+			if f.Rank() != formats[0].Rank() {
+				d.fail(fmt.Errorf("%s is declared with parts of rank %d and %d: they must have one rank", name, formats[0].Rank(), f.Rank()))
+				return
+			}
+		}
+		r := d.of(name)
+		r.says.Rank, r.says.Format, r.says.HasFormat = formats[0].Rank(), joinFormat(formats), true
+		r.says.DType, r.says.HasDType = dt, true
+		r.parts, r.structure = formats, tensor.General
+	}
+}
+
+// Operand declares an operand by example.
+func Operand(name string, t tensor.Operand) Option {
+	return func(d *Declarations) { d.operand(name, t) }
+}
+
+// Result declares how a result is stored.
+func Result(name string, f tensor.Format) Option {
+	return func(d *Declarations) {
+		r := d.of(name)
+		r.says.Rank, r.says.Format, r.says.HasFormat = f.Rank(), f, true
+		r.result = true
+	}
+}
+
+// ResultType declares the element type of a result.
+func ResultType(name string, dt tensor.DType) Option {
+	return func(d *Declarations) {
+		r := d.of(name)
+		r.says.DType, r.says.HasDType = dt, true
+		r.result = true
+	}
+}
+
+// Shape declares the extents of a result.
+func Shape(name string, extents ...int64) Option {
+	shape := slices.Clone(extents)
+	return func(d *Declarations) {
+		r := d.of(name)
+		r.says.Shape = shape
+		r.result = true
+	}
+}
+
+// Fill declares the fill value of an operand or a result.
+func Fill(name string, v tensor.Scalar) Option {
+	return func(d *Declarations) {
+		if !v.DType().Valid() {
+			d.fail(fmt.Errorf("the fill of %s is the zero Scalar, which is no value: make one with tensor.Float or its kin", name))
+			return
+		}
+		d.of(name).fill = v
+	}
+}
+
+// StrictIEEE makes products with an implicit zero honest.
+func StrictIEEE() Option { return func(d *Declarations) { d.strict = true } }
+
+// Declarations are what the options of one Compile say, by tensor. They are all
+// that a look-up of a compiled kernel needs, so making them and their key is
+// cheap; what they amount to is worked out when there is none.
+type Declarations struct {
+	list   []declaration
+	strict bool
+	err    error
+	few    [8]declaration // memory of list
+}
+
+// declaration is what the options say about one tensor.
+type declaration struct {
+	name   string
+	says   lang.Decl // but for Fill
+	fill   tensor.Scalar
+	result bool // something was said that only results need
+	// example is the operand itself, nil if there is none yet.
+	example tensor.Operand
+	// parts are the formats of an operand in parts, nil for one that is not.
+	parts []tensor.Format
+	// structure is that of a matrix of which one triangle is stored.
+	structure tensor.Structure
+}
+
+func New() *Declarations {
+	d := &Declarations{}
+	d.list = d.few[:0]
+	return d
+}
+
+// ByExample declares operands by themselves.
+func ByExample(args map[string]tensor.Operand) *Declarations {
+	d := New()
+	for name, t := range args {
+		d.operand(name, t)
+	}
+	return d
+}
+
+// of returns the declaration of a name, to be filled in.
+func (d *Declarations) of(name string) *declaration {
+	for i := range d.list {
+		if d.list[i].name == name {
+			return &d.list[i]
+		}
+	}
+	d.list = append(d.list, declaration{name: name, says: lang.Decl{Rank: lang.AnyRank}})
+	return &d.list[len(d.list)-1]
+}
+
+// operand declares an operand by example.
+func (d *Declarations) operand(name string, t tensor.Operand) {
+	if Missing(t) {
+		d.fail(fmt.Errorf("operand %s is nil or a zero value: pass a tensor", name))
+		return
+	}
+	d.of(name).example = t
+}
+
+// fail keeps the first error.
+func (d *Declarations) fail(err error) {
+	if d.err == nil {
+		d.err = err
+	}
+}
+
+// Apply adds what options say.
+func (d *Declarations) Apply(opts []Option) error {
+	for _, o := range opts {
+		if o == nil {
+			return errors.New("an option is nil: leave it out")
+		}
+		o(d)
+	}
+	return d.err
+}
+
+// Canonicalise puts operands given as examples, and formats of operands, in the form in
+// which kernels take them.
+func (d *Declarations) Canonicalise(ctx context.Context, c *convert.Service) error {
+	for i := range d.list {
+		r := &d.list[i]
+		if r.says.Format.Relaxed() {
+			if r.result {
+				return fmt.Errorf("result %s is declared as %s, but results are sorted and have one entry per coordinate: declare %s, and convert it",
+					r.name, r.says.Format, r.says.Format.Standard())
+			}
+			r.says.Format = r.says.Format.Standard()
+		}
+		if r.example == nil {
+			continue
+		}
+		var err error
+		if r.example, err = c.Sorted(ctx, r.example); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Decls works out what is declared, for a program: an error if options
+// contradict operands.
+func (d *Declarations) Decls(file *lang.File) (map[string]lang.Decl, error) {
+	assigned := map[string]bool{}
+	for _, n := range file.Names() {
+		assigned[n.Name] = n.Assigned
+	}
+	all := make(map[string]lang.Decl, len(d.list))
+	for i := range d.list {
+		decl, err := d.list[i].decl(assigned[d.list[i].name])
+		if err != nil {
+			return nil, err
+		}
+		all[d.list[i].name] = decl
+	}
+	return all, nil
+}
+
+// decl is the declaration as package lang takes it. assigned says that the
+// program assigns the tensor.
+func (r *declaration) decl(assigned bool) (lang.Decl, error) {
+	decl := r.says
+	if r.fill.DType().Valid() {
+		decl.Fill = &r.fill
+	}
+	t := r.example
+	if t == nil {
+		// A fill alone does not tell results from operands, the program does.
+		fillAlone := decl.Fill != nil && !decl.HasFormat && !decl.HasDType
+		decl.Result = r.result || assigned && fillAlone
+		return decl, nil
+	}
+	stored := formatOf(t)
+	f, dt := stored, t.DType()
+	if decl.HasFormat {
+		f = decl.Format
+	}
+	if decl.HasDType {
+		dt = decl.DType
+	}
+	if f != stored || dt != t.DType() {
+		return decl, fmt.Errorf("%s is declared as %s %s, but the operand of that name is stored as %s %s: convert it, or give the result another name",
+			r.name, f, dt, stored, t.DType())
+	}
+	fill := t.Fill()
+	if decl.Fill != nil && !decl.Fill.Convert(dt).Same(fill) {
+		// What a dense tensor is outside its extents is the reader's specialisation.
+		if assigned || !stored.IsDense() {
+			return decl, fmt.Errorf("%s is declared with the fill %s, but the operand of that name has the fill %s: leave the declaration out, or make the operand with tensor.WithFill",
+				r.name, decl.Fill, fill)
+		}
+		fill = *decl.Fill
+	}
+	decl.Rank, decl.Format, decl.HasFormat = t.Rank(), stored, true
+	decl.DType, decl.HasDType, decl.Fill = t.DType(), true, &fill
+	return decl, nil
+}
+
+// Strict reports whether products with an implicit zero are honest.
+func (d *Declarations) Strict() bool { return d.strict }
+
+// Names lists what something was said of.
+func (d *Declarations) Names() []string {
+	var names []string
+	for i := range d.list {
+		names = append(names, d.list[i].name)
+	}
+	return names
+}
+
+// Declared reports whether something was said of a name.
+func (d *Declarations) Declared(name string) bool {
+	return slices.ContainsFunc(d.list, func(r declaration) bool { return r.name == name })
+}
+
+// Drop forgets what was said of a name.
+func (d *Declarations) Drop(name string) {
+	d.list = slices.DeleteFunc(d.list, func(r declaration) bool { return r.name == name })
+}
+
+// Example is the operand of a name, or nil.
+func (d *Declarations) Example(name string) tensor.Operand {
+	for i := range d.list {
+		if d.list[i].name == name {
+			return d.list[i].example
+		}
+	}
+	return nil
+}
+
+// Forms are the operands that are not stored as one tensor of all their elements.
+func (d *Declarations) Forms() map[string]ir.Form {
+	var all map[string]ir.Form
+	for i := range d.list {
+		if form, ok := d.list[i].form(); ok {
+			if all == nil {
+				all = map[string]ir.Form{}
+			}
+			all[d.list[i].name] = form
+		}
+	}
+	return all
+}
+
+func (r *declaration) form() (ir.Form, bool) {
+	formats, structure := r.parts, r.structure
+	switch t := r.example.(type) {
+	case *tensor.Tensor:
+		structure = t.Structure()
+		formats = []tensor.Format{t.Format()}
+	case *tensor.Parts:
+		formats = formatsOf(t.Parts())
+	case nil:
+		if structure != tensor.General {
+			formats = []tensor.Format{r.says.Format}
+		}
+	}
+	if structure == tensor.General && len(formats) < 2 {
+		return ir.Form{}, false
+	}
+	if f := formats[0]; structure != tensor.General && !f.IsDense() && slices.Contains(f.Levels(), tensor.D) {
+		return ir.Form{}, false // its rows reach beyond the triangle, and mirrored make whole rows of others
+	}
+	form := ir.Form{}
+	for _, f := range formats {
+		form.Pieces = append(form.Pieces, ir.Piece{Format: f, Mirror: mirrors[structure]})
+	}
+	return form, true
+}
+
+// TypesOf gives examples of the tensors that an operand is stored as, for the types of their
+// index arrays; nil where there is none.
+func (d *Declarations) TypesOf(t *lang.Tensor, form ir.Form) []*tensor.Tensor {
+	example := d.Example(t.Name)
+	if of := t.StoredOf; of != nil {
+		// The index arrays are the same, unless it is stored in parts.
+		if example = d.Example(of.Name); d.Forms()[of.Name].Pieces != nil {
+			example = EmptyExample(of.Format, of.DType)
+		}
+	}
+	types := make([]*tensor.Tensor, max(1, len(form.Pieces)))
+	copy(types, PartsOf(example))
+	return types
+}

@@ -1,0 +1,164 @@
+package exec
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/lacuna-sparse/lacuna/ir"
+	"github.com/lacuna-sparse/lacuna/lower"
+	"github.com/lacuna-sparse/lacuna/runtime"
+)
+
+// chosen is the version of a step that a run needs.
+func (k *Kernel) chosen(ctx context.Context, st *step, b *stepBinding, vals values, keep *keptStep) (*version, error) {
+	if keep != nil && keep.version != nil {
+		if !keep.version.fits(vals) {
+			return nil, fmt.Errorf("%w: other index types", runtime.ErrPattern)
+		}
+		return keep.version, nil
+	}
+	v := st.latest.Load()
+	how := specialisation{crd: b.crd}
+	if keep == nil && !st.twoPasses.Load() {
+		how.assembly = k.assembly()
+	}
+	if b.keys > 0 && v != nil {
+		entries := v.entries(vals)
+		how.work = k.workspaceKind(b.keys, entries)
+		st.keys.Store(b.keys)
+		st.entries.Store(entries)
+	}
+	if how.assembly == lower.Joined && v != nil && k.small(st, b, v, vals) && st.smallRuns.Add(1) > patience {
+		how.assembly = lower.Appended
+	}
+	if v != nil && k.mayTabulate(st) {
+		how.tables = k.tables(b.tabled, v, vals) && !k.gallops(st, b, v, vals)
+	}
+	if v == nil || v.specialisation != how || !v.fits(vals) {
+		var err error
+		if v, err = k.version(ctx, st, declaredTypes(vals), how); err != nil {
+			return nil, err
+		}
+	}
+	if keep != nil {
+		keep.version = v
+	}
+	return v, nil
+}
+
+// assembly is how sparse results are assembled where nothing of it is kept for later
+// runs: without counting the entries first, if that is possible.
+func (k *planned) assembly() lower.Assembly {
+	switch {
+	case k.env.OnGrids():
+		return lower.Counted
+	case k.env.Options.MostThreads() == 1:
+		return lower.Appended
+	}
+	return lower.Joined
+}
+
+// small reports whether one thread, which need not count the entries of the result
+// first, is done before several would be. They do 1.8 times the work of it at least,
+// and have to be woken twice, while it goes through handOver entries. It is for steps
+// that several threads do not do in one pass, and without workspaces, the work of which
+// the entries tell.
+func (k *Kernel) small(st *step, b *stepBinding, v *version, vals values) bool {
+	const handOver, counted = 1 << 15, 1.8
+	c, ok := st.plan.(*ir.Compute)
+	if onePass := v.assembly == lower.Joined && v.Lower.OnePass; !ok || onePass || c.Result.Format.IsDense() || len(c.Workspaces) > 0 || b.tabled > 0 || k.env.Grain > 0 {
+		return false
+	}
+	threads := float64(k.env.Options.MostThreads())
+	return float64(v.entries(vals))*(threads-counted) < handOver*threads
+}
+
+// patience is after how many small runs the program for them is compiled: compiling
+// takes as long as what so many lose without it.
+const patience = 32
+
+// A workspace with a place for each key is the fastest as long as the places stay
+// within reach of the caches or within the size of the operands.
+const (
+	denseKeys = 1 << 20
+	// On grids each of thousands of threads has such a workspace.
+	gridKeys = 1 << 12
+	// Up to so many operand entries a sorted list will do: it may have as many
+	// elements as there are pairs of them.
+	sortEntries = 1 << 8
+)
+
+// workspaceKind chooses how workspaces store their entries.
+func (k *Kernel) workspaceKind(keys, entries int64) lower.WorkspaceKind {
+	if k.env.OnGrids() && keys > gridKeys {
+		return k.env.workspace(lower.HashWorkspace)
+	}
+	if keys <= denseKeys {
+		return k.env.workspace(lower.DenseWorkspace)
+	}
+	switch {
+	case keys <= entries:
+		return k.env.workspace(lower.DenseWorkspace)
+	case entries <= sortEntries:
+		return k.env.workspace(lower.SortWorkspace)
+	}
+	return k.env.workspace(lower.HashWorkspace)
+}
+
+// workspace is the given kind, unless a debugging switch asks for another.
+func (env *environment) workspace(kind lower.WorkspaceKind) lower.WorkspaceKind {
+	for _, forced := range []lower.WorkspaceKind{lower.DenseWorkspace, lower.HashWorkspace, lower.SortWorkspace} {
+		if env.work == forced.String() {
+			return forced
+		}
+	}
+	return kind
+}
+
+// mayTabulate reports whether a step has tables to choose. On grids those of a scatter are not made: a table is
+// for a loop that one thread goes through, and the updates are shared only without.
+func (k *planned) mayTabulate(st *step) bool {
+	if c, ok := st.plan.(*ir.Compute); ok && c.Scatter && c.Result.Format.IsDense() && k.env.OnGrids() {
+		return false
+	}
+	return len(st.tables()) > 0
+}
+
+// placesPerEntry bounds the places of a table, which all have to be cleared first,
+// for each entry of the operands.
+const placesPerEntry = 16
+
+// tables decides whether tables are made, with a place for each of keys: as long as
+// those stay within reach of the caches or within the size of the operands.
+func (k *Kernel) tables(keys int64, v *version, vals values) bool {
+	if keys > lower.MaxTableKeys || k.env.workspace(lower.DenseWorkspace) != lower.DenseWorkspace {
+		return false
+	}
+	entries := v.entries(vals)
+	return keys <= sortEntries || keys <= entries || keys <= denseKeys && keys/placesPerEntry <= entries
+}
+
+// galloping bounds the entries of a line for each entry of a vector that is in a table: a merge takes the vector's,
+// times what finding each in the line costs, and the table all of the line's.
+const galloping = 32
+
+// gallops reports whether merges with a vector of few entries take less than a table of it.
+func (k *Kernel) gallops(st *step, b *stepBinding, v *version, vals values) bool {
+	c := st.plan.(*ir.Compute)
+	for _, t := range c.Tables {
+		if len(t.Access.Indices) != 1 {
+			return false
+		}
+		few := vals[t.Access.Tensor.ID].NNZ()
+		others := v.entries(vals) - few
+		for _, x := range c.Indices {
+			if x != t.Index && b.indices[x.ID] > 0 {
+				others /= b.indices[x.ID]
+			}
+		}
+		if others/galloping <= few {
+			return false
+		}
+	}
+	return true
+}
