@@ -43,7 +43,7 @@ var allowed = map[string][]string{
 	"codegen/interp":               {"ir/loop", "internal/debug"},
 	"codegen/cpu":                  {"ir/loop"},
 	"runtime":                      {"ir/loop", "ir/loop/grid", "ir/loop/lib", "codegen/interp", "codegen/cpu", "codegen/ptx", "internal/admission", "internal/cuda", "internal/llvm", "internal/debug", "internal/flight", "tensor", "internal/object", "internal/cpuid", "internal/diskcache"},
-	"codegen/aot":                  {"lang", "ir", "ir/loop", "ir/loop/grid", "ir/loop/lib", "lower", "codegen/cpu", "codegen/ptx", "internal/llvm", "tensor"},
+	"codegen/aot":                  {"lang", "ir", "ir/loop", "ir/loop/grid", "ir/loop/lib", "lower", "codegen/cpu", "codegen/ptx", "internal/debug", "internal/llvm", "tensor"},
 	"codegen/aot/gopackage":        {"codegen/aot", "ir/loop", "tensor"},
 	"":                             {"codegen/aot", "codegen/aot/gopackage", "lang", "ir", "lang/derive", "ir/loop", "ir/loop/lib", "lower", "runtime", "codegen/cpu", "internal/llvm", "internal/debug", "internal/flight", "tensor"},
 	"ops":                          {"", "lang", "tensor"},

@@ -1,4 +1,4 @@
-package lacuna_test
+package grids_test
 
 import (
 	"context"

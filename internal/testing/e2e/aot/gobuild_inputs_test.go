@@ -1,4 +1,4 @@
-package lacuna_test
+package aot_test
 
 import (
 	"fmt"

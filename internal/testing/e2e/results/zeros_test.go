@@ -1,4 +1,4 @@
-package lacuna_test
+package results_test
 
 import (
 	"context"

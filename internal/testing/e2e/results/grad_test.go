@@ -1,4 +1,4 @@
-package lacuna_test
+package results_test
 
 import (
 	"context"
@@ -11,29 +11,6 @@ import (
 )
 
 // The gradient of a sparse operand has its coordinates and its format.
-func ExampleGrad() {
-	g, err := lacuna.Grad(context.Background(), "y(i) = sum_j A(i,j)*x(j)", "A",
-		lacuna.Format("A", tensor.CSR, tensor.Float64), lacuna.Format("x", tensor.Dense(1), tensor.Float64))
-	if err != nil {
-		panic(err)
-	}
-	fmt.Println(g.Source)
-	// Output: dA(i,j) = where(stored(A(i,j)), dy(i)*x(j), 0)
-}
-
-func ExampleEvalGrad() {
-	x, err := tensor.FromDense([]int64{3}, tensor.Dense(1), tensor.ArrayOf([]float64{1, 2, 2}))
-	if err != nil {
-		panic(err)
-	}
-	dx, err := lacuna.EvalGrad(context.Background(), "y = sum_i x(i)^2", "x", lacuna.Args{"x": x})
-	if err != nil {
-		panic(err)
-	}
-	fmt.Println(dx.At(0), dx.At(1), dx.At(2))
-	// Output: 2 4 4
-}
-
 func gradOperands(t *testing.T) lacuna.Args {
 	t.Helper()
 	a, err := tensor.FromCoords([]int64{2, 3}, tensor.DCSR, [][]int64{{0, 0, 1}, {0, 2, 1}}, tensor.ArrayOf([]float64{1, 0, 3}))

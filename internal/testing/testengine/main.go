@@ -1,0 +1,18 @@
+package testengine
+
+import (
+	"flag"
+	"os"
+	"testing"
+
+	"github.com/lacuna-sparse/lacuna/internal/debug"
+)
+
+// Main runs the tests of a package that compiles programs; its TestMain calls it. Under -short, as "make test"
+// runs them, engines compile in a hurry: nine tenths of such a test are LLVM's otherwise. "make test-long"
+// optimises as users have it.
+func Main(m *testing.M) {
+	flag.Parse()
+	debug.QuickOnly = testing.Short()
+	os.Exit(m.Run())
+}
