@@ -51,7 +51,12 @@ var allowed = map[string][]string{
 	"internal/testing/difftest":    {"", "internal/testing/oracle", "lang", "runtime", "tensor"},
 	"internal/testing/conformance": {"", "tensor", "tensor/file"},
 	"internal/testing/arch":        {},
+	"internal/testing/e2e/aot":     {},
+	"internal/testing/e2e/grids":   {},
+	"internal/testing/e2e/results": {},
 	"cmd/lacuna":                   {"", "codegen/aot", "lang/derive", "lang", "ops", "runtime", "tensor", "tensor/file", "tensor/file/binsparse", "internal/debug", "internal/diskcache", "internal/units", "codegen/aot/gopackage"},
+
+	"scripts/mutate": {}, // a tool
 
 	"internal/cuda/fakecuda": {}, // for tests
 

@@ -3,6 +3,7 @@ package testengine
 import (
 	"flag"
 	"os"
+	gcdebug "runtime/debug"
 	"testing"
 
 	"github.com/lacuna-sparse/lacuna/internal/debug"
@@ -14,5 +15,6 @@ import (
 func Main(m *testing.M) {
 	flag.Parse()
 	debug.QuickOnly = testing.Short()
+	gcdebug.SetGCPercent(400) // a fifth of the time goes to collecting otherwise
 	os.Exit(m.Run())
 }
