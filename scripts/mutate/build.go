@@ -46,7 +46,7 @@ func build(work string, mutants []*mutant) ([]*suite, error) {
 		if err := writeOverlay(overlay, mutants); err != nil {
 			return nil, err
 		}
-		out, err := exec.Command("go", "build", "-gcflags=-e", "-overlay", overlay, "./...").CombinedOutput()
+		out, err := exec.Command("go", append([]string{"build", "-gcflags=-e", "-overlay", overlay}, with(mutants)...)...).CombinedOutput()
 		if err == nil {
 			break
 		}
@@ -161,4 +161,14 @@ func tested(mutants []*mutant) ([]string, error) {
 	}
 	slices.Sort(list)
 	return list, nil
+}
+
+// with lists the packages that have mistakes.
+func with(mutants []*mutant) []string {
+	var list []string
+	for _, m := range mutants {
+		list = append(list, m.pkg)
+	}
+	slices.Sort(list)
+	return slices.Compact(list)
 }
