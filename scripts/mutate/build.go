@@ -31,6 +31,14 @@ var root = func() string {
 	return strings.TrimSpace(string(out))
 }()
 
+var goroot = func() string {
+	out, err := exec.Command("go", "env", "GOROOT").Output()
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(out))
+}()
+
 // build compiles the test binaries of all packages that import one with mistakes, with all of these. Mistakes that
 // do not compile, such as one that leaves a variable without a use, are taken out of the list.
 func build(work string, mutants []*mutant) ([]*suite, error) {
@@ -62,7 +70,14 @@ func build(work string, mutants []*mutant) ([]*suite, error) {
 		return nil, err
 	}
 	var suites []*suite
+	chosen, err := regexp.Compile(*where)
+	if err != nil {
+		return nil, err
+	}
 	for _, p := range packages {
+		if !chosen.MatchString(p) {
+			continue
+		}
 		s := &suite{pkg: p, binary: filepath.Join(bin, strings.ReplaceAll(p, "/", "-")+".test"), dir: filepath.Join(root, p)}
 		if out, err := exec.Command("go", "test", "-c", "-overlay", overlay, "-o", s.binary, "./"+p).CombinedOutput(); err != nil {
 			return nil, fmt.Errorf("go test -c ./%s: %w\n%s", p, err, out)
@@ -97,6 +112,27 @@ func writeOverlay(path string, mutants []*mutant) error {
 	}
 	if err := put(filepath.Join(root, "internal/mutant/mutant.go"), switches); err != nil {
 		return err
+	}
+	// Package testing tells the switches which tests run.
+	for name, lines := range map[string][2]string{
+		"testing.go":     {"func tRunner(t *T, fn func(t *T)) {\n", "\tdefer MutantTest(t.name)()\n"},
+		"run_example.go": {"func runExample(eg InternalExample) (ok bool) {\n", "\tdefer MutantTest(eg.Name)()\n"},
+	} {
+		path := filepath.Join(goroot, "src/testing", name)
+		source, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		text := strings.Replace(string(source), lines[0], lines[0]+lines[1], 1)
+		if text == string(source) {
+			return fmt.Errorf("%s has no line %q", path, lines[0])
+		}
+		if name == "testing.go" {
+			text += "\n// MutantTest is called where a test begins, and what it returns where it ends.\nvar MutantTest = func(name string) func() { return func() {} }\n"
+		}
+		if err := put(path, text); err != nil {
+			return err
+		}
 	}
 	files := map[string][]insert{}
 	for _, m := range mutants {

@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -44,35 +44,39 @@ func (s *suite) command(ctx context.Context, tests []string, short bool, timeout
 	return cmd
 }
 
-// record runs each test without a mistake. Those that fail all the same find nothing.
+// record runs the tests without a mistake. Those that fail all the same find nothing.
 func (s *suite) record(mutants []*mutant) error {
-	cmd := exec.Command(s.binary, "-test.list=.")
-	cmd.Dir = s.dir
-	out, err := cmd.Output()
-	if err != nil {
-		return fmt.Errorf("%s: %w", s.pkg, err)
+	file := s.binary + ".record"
+	os.Remove(file)
+	cmd := s.command(context.Background(), nil, true, 30*time.Minute, "MUTANT_RECORD="+file)
+	cmd.Args = append(cmd.Args, "-test.v", "-test.run=.", "-test.failfast=false")
+	out, err := cmd.CombinedOutput()
+	if s.tests = passed(out); len(s.tests) == 0 && err != nil {
+		return fmt.Errorf("%s: %w\n%s", s.pkg, err, out)
 	}
 	byID := map[string]*mutant{}
 	for _, m := range mutants {
 		byID[fmt.Sprint(m.id)] = m
 	}
-	for _, name := range regexp.MustCompile(`(?m)^(Test|Example|Fuzz)\S*`).FindAllString(string(out), -1) {
-		file := filepath.Join(filepath.Dir(s.binary), "record")
-		os.Remove(file)
-		began := time.Now()
-		if s.command(context.Background(), []string{name}, true, 5*time.Minute, "MUTANT_RECORD="+file).Run() != nil {
-			continue
+	data, _ := os.ReadFile(file) // none if no mistake is near
+	for line := range strings.Lines(string(data)) {
+		id, name, _ := strings.Cut(strings.TrimSpace(line), " ")
+		i := slices.IndexFunc(s.tests, func(t *test) bool { return t.name == name })
+		if m := byID[id]; m != nil && i >= 0 {
+			m.reached, s.tests[i].finds[m.id] = true, true
 		}
-		t := &test{name: name, takes: time.Since(began), finds: map[int]bool{}}
-		data, _ := os.ReadFile(file) // none if no mistake is near
-		for _, id := range strings.Fields(string(data)) {
-			if m := byID[id]; m != nil {
-				m.reached, t.finds[m.id] = true, true
-			}
-		}
-		s.tests = append(s.tests, t)
 	}
 	return nil
+}
+
+// passed are the tests that an output says passed.
+func passed(out []byte) []*test {
+	var list []*test
+	for _, m := range regexp.MustCompile(`(?m)^--- PASS: (\S+) \((\d+\.\d+)s\)`).FindAllStringSubmatch(string(out), -1) {
+		seconds, _ := strconv.ParseFloat(m[2], 64)
+		list = append(list, &test{name: m[1], takes: time.Duration(seconds * float64(time.Second)), finds: map[int]bool{}})
+	}
+	return list
 }
 
 // judge turns a mistake on and runs the tests that may find it: those of its own package first, then those of the

@@ -4,8 +4,8 @@
 //
 // All mistakes are compiled into one set of test binaries, each behind a switch that the environment turns on (an
 // overlay; no file of the tree changes), as in Untch, Offutt and Harrold 1993, "Mutation analysis using mutant
-// schemata". Each test runs once without a mistake, which records the places where one would have made a difference
-// to a value: only these tests can find it ("weak mutation", Howden 1982). Then each mistake is turned on, and those
+// schemata". All tests run once without a mistake, which records the places where one would have made a difference
+// to a value, and in which test: only that can find it ("weak mutation", Howden 1982). Then each mistake is turned on, and those
 // tests run under -short, quickest package first, until one fails. For what they do not find, -long runs them again
 // without -short.
 package main
@@ -35,6 +35,7 @@ var (
 	long  = flag.Bool("long", false, "run what -short does not find without it")
 	limit = flag.Duration("limit", 3*time.Minute, "time for one mistake, after which it counts as not found")
 	stop  = flag.Duration("stop", 0, "time after which no further mistake is begun; 0: none")
+	where = flag.String("suites", ".", "regular expression of the packages whose tests run")
 	dir   = flag.String("dir", "", "folder for the binaries and records, kept; empty: a temporary one")
 	list  = flag.Bool("list", false, "only list the mistakes")
 )
@@ -107,7 +108,7 @@ func report(mutants []*mutant) {
 		}
 		fmt.Fprintf(&rows, "| %d | %s:%d | %s | %s |\n", m.id, m.file, m.line, strings.ReplaceAll(m.what, "|", "\\|"), m.verdict())
 	}
-	fmt.Printf("# Deliberate mistakes\n\nMade by `go run ./scripts/mutate -n %d -seed %d -long=%v`.\n\n", *count, *seed, *long)
+	fmt.Printf("# Deliberate mistakes\n\nMade by `go run ./scripts/mutate -n %d -seed %d -long=%v -suites %q`.\n\n", *count, *seed, *long, *where)
 	fmt.Printf("Of %d mistakes %d make a difference to a value in some test. The tests under `-short` find %d", len(mutants), reached, short)
 	if *long {
 		fmt.Printf("; with what is found only without it, %d", all)
