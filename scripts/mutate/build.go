@@ -79,7 +79,7 @@ func build(work string, mutants []*mutant) ([]*suite, error) {
 			continue
 		}
 		s := &suite{pkg: p, binary: filepath.Join(bin, strings.ReplaceAll(p, "/", "-")+".test"), dir: filepath.Join(root, p)}
-		if out, err := exec.Command("go", "test", "-c", "-overlay", overlay, "-o", s.binary, "./"+p).CombinedOutput(); err != nil {
+		if out, err := exec.Command("go", "test", "-c", "-vet=off", "-overlay", overlay, "-o", s.binary, "./"+p).CombinedOutput(); err != nil {
 			return nil, fmt.Errorf("go test -c ./%s: %w\n%s", p, err, out)
 		}
 		if _, err := os.Stat(s.binary); err == nil {
