@@ -34,7 +34,7 @@ var (
 	seed  = flag.Uint64("seed", 1, "seed of their choice")
 	long  = flag.Bool("long", false, "run what -short does not find without it")
 	limit = flag.Duration("limit", 3*time.Minute, "time for one mistake, after which it counts as not found")
-	stop  = flag.Duration("stop", 0, "time after which no further mistake is begun; 0: none")
+	stop  = flag.Duration("stop", 0, "time after the record when no further mistake is begun; 0: none")
 	where = flag.String("suites", ".", "regular expression of the packages whose tests run")
 	dir   = flag.String("dir", "", "folder for the binaries and records, kept; empty: a temporary one")
 	list  = flag.Bool("list", false, "only list the mistakes")
@@ -49,7 +49,6 @@ func main() {
 }
 
 func run() error {
-	began := time.Now()
 	work := *dir
 	if work == "" {
 		var err error
@@ -80,6 +79,7 @@ func run() error {
 		}
 		fmt.Fprintf(os.Stderr, "recorded %s: %d tests, %.0f s\n", s.pkg, len(s.tests), s.total().Seconds())
 	}
+	began := time.Now()
 	for i, m := range mutants {
 		if *stop > 0 && time.Since(began) > *stop || len(interrupted) > 0 {
 			mutants = mutants[:i]
