@@ -9,6 +9,7 @@ import (
 
 	"github.com/lacuna-sparse/lacuna/codegen/cpu"
 	"github.com/lacuna-sparse/lacuna/internal/admission"
+	"github.com/lacuna-sparse/lacuna/internal/debug"
 	"github.com/lacuna-sparse/lacuna/internal/diskcache"
 	"github.com/lacuna-sparse/lacuna/internal/llvm"
 	"github.com/lacuna-sparse/lacuna/internal/object"
@@ -71,7 +72,7 @@ func (e *cpuEngine) kernels(ctx context.Context, p *loop.Program, funcs []*loop.
 		return nil, nil
 	}
 	named := uniqueNames(funcs)
-	if e.disk == nil {
+	if e.disk == nil || debug.QuickOnly {
 		object, err := e.object(ctx, named)
 		if err != nil {
 			return nil, err
@@ -124,6 +125,9 @@ const deepNest = 24
 
 // levelOf is how hard LLVM optimises functions.
 func levelOf(named []*loop.Func) llvm.Level {
+	if debug.QuickOnly {
+		return llvm.Draft
+	}
 	for _, f := range named {
 		if depth(f.Body) > deepNest {
 			return llvm.Quick

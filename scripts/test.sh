@@ -1,12 +1,25 @@
 #!/bin/sh
-# All tests, which use the newest LLVM that is installed; then the tests of the
-# engines again on the oldest one that is supported, but for those that only run
-# interpreters.
+# test.sh short: the tests as "make test" runs them, with -short: engines compile in a hurry, and of products of
+# cases those run that cover the pairs. vet is lint.sh's.
+# test.sh long: all tests, on code that is optimised as users have it, with the newest LLVM that is installed; then
+# those of the engines again on the oldest one that is supported, but for those that only run interpreters.
 set -eu
-go test -timeout 30m ./...
-if ls /usr/lib/*/libLLVM-14* >/dev/null 2>&1; then
-	echo "the engines again, on LLVM 14"
-	LACUNA_LLVM=14 LACUNA_TEST_AGAIN=1 go test -count=1 -timeout 30m . ./runtime/... ./codegen/... ./internal/llvm ./internal/testing/conformance
-else
-	echo "LLVM 14 is not installed: the engines ran on one LLVM only"
-fi
+case ${1:-short} in
+short)
+	exec "${GO:-go}" test -short -vet=off -timeout 10m ./...
+	;;
+long)
+	"${GO:-go}" test -timeout 30m ./...
+	if ls /usr/lib/*/libLLVM-14* >/dev/null 2>&1; then
+		echo "the engines again, on LLVM 14"
+		LACUNA_LLVM=14 LACUNA_TEST_AGAIN=1 "${GO:-go}" test -count=1 -timeout 30m \
+			. ./runtime/... ./codegen/... ./internal/llvm ./internal/testing/conformance ./internal/testing/e2e/...
+	else
+		echo "LLVM 14 is not installed: the engines ran on one LLVM only"
+	fi
+	;;
+*)
+	echo "usage: test.sh short|long" >&2
+	exit 2
+	;;
+esac

@@ -9,12 +9,19 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/lacuna-sparse/lacuna/internal/debug"
 	"github.com/lacuna-sparse/lacuna/runtime"
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"lacuna": main})
+	testscript.Main(m, map[string]func(){"lacuna": func() {
+		debug.QuickOnly = os.Getenv(quickEnv) != ""
+		main()
+	}})
 }
+
+// quickEnv names the environment variable that has the command compile in a hurry, as tests do under -short.
+const quickEnv = "LACUNA_TEST_QUICK"
 
 // TestScript runs the scripts of testdata/script. On top of the usual commands
 // they have
@@ -38,6 +45,9 @@ func TestScript(t *testing.T) {
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("LACUNA_LLVM", os.Getenv("LACUNA_LLVM")) // the LLVM under test
 			env.Setenv("LACUNA_CACHE", "off")
+			if testing.Short() {
+				env.Setenv(quickEnv, "1")
+			}
 			return nil
 		},
 		RequireExplicitExec: true,

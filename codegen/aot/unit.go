@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/lacuna-sparse/lacuna/internal/debug"
 	"github.com/lacuna-sparse/lacuna/internal/llvm"
 )
 
@@ -118,10 +119,19 @@ func (u *Unit) Object() ([]byte, error) {
 	return u.object, err
 }
 
+// options say how LLVM compiles the unit.
+func (u *Unit) options() llvm.Options {
+	o := llvm.Options{Target: u.Target.llvm()}
+	if debug.QuickOnly {
+		o.Level = llvm.Draft
+	}
+	return o
+}
+
 // emit compiles LLVM IR for the unit's target, or finds it compiled.
 func (u *Unit) emit(text string) ([]byte, error) {
-	compile := func() ([]byte, error) { return u.LLVM.EmitObject(text, llvm.Options{Target: u.Target.llvm()}) }
-	if u.Keep == nil {
+	compile := func() ([]byte, error) { return u.LLVM.EmitObject(text, u.options()) }
+	if u.Keep == nil || debug.QuickOnly {
 		return compile()
 	}
 	return u.Keep(objectKey(text, u), compile)
@@ -133,5 +143,5 @@ func (u *Unit) Assembly() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return u.LLVM.EmitAssembly(text, llvm.Options{Target: u.Target.llvm()})
+	return u.LLVM.EmitAssembly(text, u.options())
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/lacuna-sparse/lacuna"
 	"github.com/lacuna-sparse/lacuna/codegen/aot"
+	"github.com/lacuna-sparse/lacuna/internal/debug"
 	"github.com/lacuna-sparse/lacuna/runtime"
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
@@ -49,6 +50,8 @@ func TestWide(t *testing.T) {
 // TestPointers: the pointers of results are those that operands have, unless 64 bits are asked for, and more
 // entries than they count are refused before anything is written.
 func TestPointers(t *testing.T) {
+	defer func(old bool) { debug.QuickOnly = old }(debug.QuickOnly)
+	debug.QuickOnly = false // four billion steps
 	l := needLLVM(t)
 	const n = 1<<16 + 1
 	bits, err := tensor.MakeArray(tensor.Uint8, n)

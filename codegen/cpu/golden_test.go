@@ -16,7 +16,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-// eachLLVM runs a test on every LLVM installed.
+// eachLLVM runs a test on every LLVM installed; under -short on the one that is used.
 func eachLLVM(t *testing.T, test func(*testing.T, *llvm.LLVM)) {
 	t.Helper()
 	seen := map[string]bool{}
@@ -27,6 +27,9 @@ func eachLLVM(t *testing.T, test func(*testing.T, *llvm.LLVM)) {
 		}
 		seen[l.Version().String()] = true
 		t.Run(fmt.Sprint("llvm", l.Version().Major), func(t *testing.T) { test(t, l) })
+		if testing.Short() {
+			return
+		}
 	}
 	if len(seen) == 0 {
 		t.Skip("no LLVM found: " + llvm.Install)

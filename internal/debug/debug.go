@@ -25,8 +25,9 @@ var (
 	// sessions made from then on (lower), so that small data is cut into many.
 	ChunkGrain int64
 
-	// QuickOnly leaves programs for a GPU as they are compiled first, quickly: nothing is
-	// compiled again behind their runs, nor kept on disk (runtime).
+	// QuickOnly has LLVM compile in a hurry, for programs that run once: for this processor
+	// with few passes and the simplest code (llvm.Draft), for a GPU as programs are compiled
+	// first, and not again behind their runs. Nothing is kept on disk (runtime, codegen/aot).
 	QuickOnly = false
 
 	// TraceCompilation prints on standard error when each part of a program for a GPU

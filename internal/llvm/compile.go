@@ -17,6 +17,9 @@ const (
 	// Quick keeps variables in registers, drops what is computed twice, writes the rest in the usual
 	// forms, and little else. It is for PTX that is wanted soon: the driver's compiler optimises it again.
 	Quick
+	// Draft is Quick without a thought for the machine code. It is for tests, which run most programs once, on
+	// a few entries: what LLVM makes of them in a fifth of the time gives the same bits.
+	Draft
 )
 
 // levels gives for each Level the pass pipeline and LLVMCodeGenOptLevel.
@@ -30,8 +33,11 @@ var levels = [...]struct {
 	O0: {"default<O0>", 0},
 
 	// Without instcombine, NVPTX has no instructions for some operations, such as comparisons of bits.
-	Quick: {"function(sroa,early-cse,simplifycfg,instcombine)", 1},
+	Quick: {quickPasses, 1},
+	Draft: {quickPasses, 0},
 }
+
+const quickPasses = "function(sroa,early-cse,simplifycfg,instcombine)"
 
 // oneRound is the version of LLVM from which on instcombine makes one round, and takes it for a bug if that
 // was not enough, unless told that it may be so.

@@ -37,6 +37,9 @@ func TestConvertGrids(t *testing.T) {
 				s.env.Grain, s.env.convert.Always, s.env.convert.Data = c.grain, true, c.data
 			}
 			for i := range 20 {
+				if testing.Short() && i >= 8 {
+					break
+				}
 				s := here
 				if i%2 == 1 {
 					s = there
@@ -139,6 +142,9 @@ func TestConvertTiles(t *testing.T) {
 		n int
 	}{{small, 1}, {small, 32}, {small, 33}, {small, 128}, {small, 300}, {usual, 40}, {usual, 3072 + 100}} {
 		s, n := c.s, c.n
+		if n > 3072 && testing.Short() {
+			continue // the small tiles have all of this
+		}
 		shape := []int64{1 << 9, 70000}
 		dt := []tensor.DType{tensor.Float64, tensor.Float32, tensor.Uint8, tensor.Bool, tensor.Float16, tensor.Complex64}[r.IntN(6)]
 		rows, cols := make([]uint32, n), make([]uint32, n)

@@ -202,11 +202,7 @@ func sameArrays(got, want *tensor.Tensor) error {
 func TestConvertRandom(t *testing.T) {
 	sessions := convertingSessions(t)
 	r := rand.New(rand.NewPCG(1, 2))
-	rounds := 120
-	if testing.Short() {
-		rounds = 60
-	}
-	for i := range rounds {
+	for i := range 120 {
 		rank := []int{0, 1, 1, 2, 2, 2, 2, 3, 3, 3, 4, 5, 6}[r.IntN(13)]
 		a := randomTensor(t, r, rank)
 		to := randomFormat(r, rank)

@@ -55,8 +55,11 @@ func TestGridMappings(t *testing.T) {
 	}
 	// Rows that are cut into as many pieces as there is room for: one entry longer than a piece.
 	barely := slices.Repeat([]int{3, 5}, 20)
-	for _, width := range []int64{0, 1, 31, 32, 33, 36, 64, 66, 100, 128, 132, 260} {
-		for _, lengths := range [][]int{{3, 0, 9, 8, 7, 1, 600, 17, 0}, barely} {
+	for w, width := range []int64{0, 1, 31, 32, 33, 36, 64, 66, 100, 128, 132, 260} {
+		for k, lengths := range [][]int{{3, 0, 9, 8, 7, 1, 600, 17, 0}, barely} {
+			if testengine.Thin(2, w, k) {
+				continue
+			}
 			name := fmt.Sprintf("width %d, %d rows", width, len(lengths))
 			a, b := rowsOf(t, r, lengths, 700), randomDense(t, r, 700, width)
 			same(name, "C(i,k) = A(i,j)*B(j,k)", Args{"A": a, "B": b})
@@ -75,11 +78,14 @@ func TestPatternsOnGrids(t *testing.T) {
 	for n := 1; n < 40; n += 7 {
 		lengths := func() []int { return randomLengths(r, n, min(n, 3)) }
 		args := Args{"A": rowsOf(t, r, lengths(), n), "B": rowsOf(t, r, lengths(), n), "G": rowsOf(t, r, lengths(), n)}
-		for _, text := range []string{
+		for k, text := range []string{
 			"C(i,l) = sum_k G(k,l)*sum_j A(i,j)*B(j,k)", "C(i,l) = sum_k sum_j G(k,l)*A(i,j)*B(j,k)", "C(i,l) = max_k G(k,l)*sum_j A(i,j)*B(j,k)",
 			"C(i,l) = sum_k (G(k,l)+A(k,l))*sum_j A(i,j)*B(j,k)", "C(i,l) = A(i,l)*sum_k G(k,l)*sum_j A(i,j)*B(j,k)",
 		} {
-			for _, f := range []string{"CSC", "COOC", "DCSC", "CSR", "COO"} {
+			for i, f := range []string{"CSC", "COOC", "DCSC", "CSR", "COO"} {
+				if testengine.Thin(3, n/7, k, i) {
+					continue
+				}
 				ft, _ := tensor.ParseFormat(f, 2)
 				x, err := s.Eval(t.Context(), text, args, Format("C", ft, tensor.Float64))
 				if err != nil {

@@ -21,8 +21,8 @@ func TestGridLines(t *testing.T) {
 	far := []float64{300, -300, 1e4, -1e4, 3e38}
 	special := []float64{-inf, inf, nan, 255.75, 256.25, -256.25}
 	least := []float64{-inf, -inf, -1e30}
-	for _, shape := range [][2]int64{{0, 7}, {3, 0}, {2, 1}, {5, 4}, {3, 31}, {40, 33}, {7, 64}, {3, 520}, {2, 1031}, {1, 5000}, {90, 36}} {
-		for _, test := range []struct {
+	for s, shape := range [][2]int64{{0, 7}, {3, 0}, {2, 1}, {5, 4}, {3, 31}, {40, 33}, {7, 64}, {3, 520}, {2, 1031}, {1, 5000}, {90, 36}} {
+		for k, test := range []struct {
 			text      string
 			dt        tensor.DType
 			special   []float64
@@ -47,7 +47,7 @@ func TestGridLines(t *testing.T) {
 			{"t(i) = logsumexp_j x(i,j); y(i,j) = exp(x(i,j) - t(i))", tensor.Float32, nil, 1e-6},
 			{"t(i) = logsumexp_j x(i,j); u(i) = sum_j exp(x(i,j) - t(i)); y(i,j) = exp(x(i,j) - t(i))/u(i)", tensor.Float32, far, 1e-6},
 		} {
-			if strings.Contains(test.text, "x(i,2)") && shape[1] < 3 || strings.Contains(test.text, "max_j") && shape[1] == 0 {
+			if testengine.Thin(2, s, k) || strings.Contains(test.text, "x(i,2)") && shape[1] < 3 || strings.Contains(test.text, "max_j") && shape[1] == 0 {
 				continue
 			}
 			what := fmt.Sprintf("%s of %v%v, special %v", test.text, test.dt, shape, test.special)

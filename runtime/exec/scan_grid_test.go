@@ -78,9 +78,9 @@ func TestGridScans(t *testing.T) {
 		3: {{0, 7}, {3, 0}, {2, 1}, {5, 3}, {3, 31}, {shortLines(3), 33}, {3, 110}, {1, 1400}}, // the last has more blocks than those have threads
 	} {
 		session := gridSession(t, grain)
-		for _, shape := range shapes {
-			for _, options := range []string{"", "[exclusive]", "[reverse]", "[reverse, exclusive]"} {
-				for _, test := range []struct {
+		for s, shape := range shapes {
+			for o, options := range []string{"", "[exclusive]", "[reverse]", "[reverse, exclusive]"} {
+				for k, test := range []struct {
 					op        string
 					dt        tensor.DType
 					special   []float64
@@ -99,7 +99,7 @@ func TestGridScans(t *testing.T) {
 					{"logcumsumexp", tensor.Float32, []float64{-90, -60, 75}, 1.2e-7},
 					{"logcumsumexp", tensor.Float32, []float64{-inf, inf, nan, 700, -700}, 1e-6},
 				} {
-					if options != "" && (shape[1] > 1200 || test.dt == tensor.Complex128 || test.dt == tensor.Float16) {
+					if testengine.Thin(4, s, o, k) || options != "" && (shape[1] > 1200 || test.dt == tensor.Complex128 || test.dt == tensor.Float16) {
 						continue
 					}
 					A := randomLines(t, shape[0], shape[1], test.dt, test.special)
@@ -168,22 +168,29 @@ func TestGridQuantiles(t *testing.T) {
 			got := numbers(t, evalAll(t, []*Session{session}, text, args))
 			agree(t, fmt.Sprintf("%s, %v of %v, grain %d", text, A.Shape(), A.DType(), grain), got, want, 0)
 		}
-		for _, shape := range [][2]int64{{3, 1}, {shortLines(grain), 33}, {2, 600}} {
-			for _, text := range []string{
+		for s, shape := range [][2]int64{{3, 1}, {shortLines(grain), 33}, {2, 600}} {
+			for k, text := range []string{
 				"y(i) = quantile_j(A(i,j), 0.3)", "y(i) = median_j A(i,j)", "y(i) = nanquantile_j(A(i,j), 0.9)",
 				"y(u,i) = quantile_j(A(i,j), q(u))", "y(i) = quantile_j[midpoint](A(i,j), 0.25)",
 			} {
-				check(text, randomLines(t, shape[0], shape[1], tensor.Float32, []float64{inf, 1e-40, -1e30}))
-				check(text, randomLines(t, shape[0], shape[1], tensor.Float64, []float64{-inf, nan, 3e300}))
-				check(text, randomLines(t, shape[0], shape[1], tensor.Int16, nil))
-				check(text, randomLines(t, shape[0], shape[1], tensor.Float16, nil))
+				for d, test := range []struct {
+					dt      tensor.DType
+					special []float64
+				}{{tensor.Float32, []float64{inf, 1e-40, -1e30}}, {tensor.Float64, []float64{-inf, nan, 3e300}}, {tensor.Int16, nil}, {tensor.Float16, nil}} {
+					if !testengine.Thin(3, s, k, d) {
+						check(text, randomLines(t, shape[0], shape[1], test.dt, test.special))
+					}
+				}
 			}
 		}
-		for _, fill := range []float64{0, -0.25, nan, inf} {
-			for _, text := range []string{
+		for f, fill := range []float64{0, -0.25, nan, inf} {
+			for k, text := range []string{
 				"y(i) = quantile_j(A(i,j), 0.3)", "y(i) = nanquantile_j(A(i,j), 0.5)", "y(u,i) = quantile_j(A(i,j), q(u))",
 				"y(i) = median_{j in A} A(i,j)", "y = median_{i,j} A(i,j)",
 			} {
+				if testengine.Thin(4, f, k) {
+					continue
+				}
 				check(text, sparseLine(t, 3*4000, []int64{3, 4000}, tensor.CSR, tensor.Float64, fill))
 				check(text, sparseLine(t, 20*30, []int64{20, 30}, tensor.CSR, tensor.Float32, fill))
 			}
@@ -199,11 +206,11 @@ func TestGridSorts(t *testing.T) {
 	inf, nan := math.Inf(1), math.NaN()
 	for _, grain := range []int64{0, 3} {
 		session := gridSession(t, grain)
-		for _, shape := range [][2]int64{{3, 0}, {3, 31}, {shortLines(grain), 33}, {2, 600}} {
-			for _, text := range []string{
+		for s, shape := range [][2]int64{{3, 0}, {3, 31}, {shortLines(grain), 33}, {2, 600}} {
+			for k, text := range []string{
 				"y(i,j) = sort_j A(i,j)", "y(i,j) = argsort_j A(i,j)", "y(i,j) = sort_j[descending] A(i,j)", "y(i,j) = argsort_j[descending] A(i,j)",
 			} {
-				for _, test := range []struct {
+				for d, test := range []struct {
 					dt      tensor.DType
 					special []float64
 				}{
@@ -212,7 +219,7 @@ func TestGridSorts(t *testing.T) {
 					{tensor.Int16, []float64{-30000, 255}}, {tensor.Uint8, nil}, {tensor.Int64, []float64{-1 << 60}},
 					{tensor.Float16, []float64{300}}, {tensor.Uint32, []float64{1 << 31}},
 				} {
-					if (grain == 0) != (shape[1] > 100) && test.dt != tensor.Float32 {
+					if testengine.Thin(4, s, k, d) || (grain == 0) != (shape[1] > 100) && test.dt != tensor.Float32 {
 						continue
 					}
 					A := randomLines(t, shape[0], shape[1], test.dt, test.special)
@@ -231,21 +238,24 @@ func TestGridSorts(t *testing.T) {
 func TestGridFoldsOfAll(t *testing.T) {
 	testengine.Interpreted(t)
 	oracle := NewSession(WithEngine(runtime.Interp()), WithThreads(1))
-	for _, test := range []struct {
+	for f, test := range []struct {
 		f    tensor.Format
 		fill float64
 	}{{tensor.CSR, 0}, {tensor.CSR, 0.25}, {tensor.COO, 0}, {tensor.DCSR, 1}, {tensor.Dense(2), 0}} {
-		for _, run := range []struct {
+		for s, run := range []struct {
 			grain int64
 			shape []int64
 		}{{0, []int64{0, 5}}, {0, []int64{7, 5}}, {3, []int64{13, 17}}} {
 			session := gridSession(t, run.grain)
 			A := sparseLine(t, run.shape[0]*run.shape[1], run.shape, test.f, tensor.Float64, test.fill)
-			for _, text := range []string{
+			for k, text := range []string{
 				"y = sum_{i,j} A(i,j)", "y = sum_{i,j} (A(i,j) * A(i,j))", "y = sum_{i,j} A(i,j) + 2", "y = prod_{i,j} (A(i,j) * 4)",
 				"y = sum_{i,j} (A(i,j) * i)", "y = sum_{j,i} abs(A(i,j))", "y = sum_i A(i,i)", "y = any_{i,j} (A(i,j) > 0.75)",
 				"y = logsumexp_{i,j} A(i,j)", "y = sum_{i,j} where(stored(A(i,j)), A(i,j) + 1, 0)", "y = sum_{i,j} where(A(i,j) > 0.5, 2, 0)", "y = mean_{i,j} A(i,j)", "y = sum_{i,j} A(i,j) / sum_{i,j} abs(A(i,j))",
 			} {
+				if testengine.Thin(3, f, s, k) {
+					continue
+				}
 				args := Args{"A": A}
 				want, err := oracle.Eval(context.Background(), text, args)
 				got, err2 := session.Eval(context.Background(), text, args)

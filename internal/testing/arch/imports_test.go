@@ -46,7 +46,7 @@ var allowed = map[string][]string{
 	"codegen/cpu":                  {"ir/loop", "codegen/llvm"},
 	"codegen/llvm":                 {"ir/loop"},
 	"runtime":                      {"ir/loop", "ir/loop/lib", "codegen/interp", "codegen/cpu", "codegen/ptx", "internal/admission", "internal/cuda", "internal/llvm", "internal/debug", "internal/flight", "tensor", "internal/object", "internal/cpuid", "internal/diskcache"},
-	"codegen/aot":                  {"lang", "ir", "ir/loop", "ir/loop/lib", "lower", "lower/convert", "lower/gpu", "codegen/cpu", "codegen/llvm", "codegen/ptx", "internal/llvm", "tensor"},
+	"codegen/aot":                  {"lang", "ir", "ir/loop", "ir/loop/lib", "lower", "lower/convert", "lower/gpu", "codegen/cpu", "codegen/llvm", "codegen/ptx", "internal/debug", "internal/llvm", "tensor"},
 	"codegen/aot/gopackage":        {"codegen/aot", "ir/loop", "tensor"},
 	"runtime/invoke":               {"ir/loop", "lower", "lower/gpu", "runtime", "tensor"},
 	"runtime/convert":              {"ir", "ir/loop", "lower", "lower/convert", "runtime", "runtime/invoke", "internal/flight", "tensor"},
@@ -58,7 +58,12 @@ var allowed = map[string][]string{
 	"internal/testing/difftest":    {"", "internal/testing/oracle", "lang", "runtime", "tensor"},
 	"internal/testing/conformance": {"", "tensor", "tensor/file"},
 	"internal/testing/arch":        {},
+	"internal/testing/e2e/aot":     {},
+	"internal/testing/e2e/grids":   {},
+	"internal/testing/e2e/results": {},
 	"cmd/lacuna":                   {"", "codegen/aot", "lang/derive", "lang", "ops", "runtime", "tensor", "tensor/file", "tensor/file/binsparse", "internal/debug", "internal/diskcache", "internal/units", "codegen/aot/gopackage"},
+
+	"scripts/mutate": {}, // a tool
 
 	"internal/cuda/fakecuda": {}, // for tests
 

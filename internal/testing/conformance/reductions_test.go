@@ -146,7 +146,7 @@ func TestReductions(t *testing.T) {
 			t.Run(c.ID, func(t *testing.T) {
 				testengine.Parallel(t)
 				in := file.Tensors[c.In]
-				c.run(t, file.Op, in.build(t), sessions)
+				c.run(t, file.Op, in.build(t), sessions, i)
 			})
 		}
 	}
@@ -161,8 +161,8 @@ func overLines(op string) bool {
 	return strings.Contains(op, "cum") || strings.Contains(op, "quantile") || op == "median"
 }
 
-// run compares the results of a case.
-func (c *reductionCase) run(t *testing.T, op string, in *tensor.Tensor, sessions []*lacuna.Session) {
+// run compares the results of a case, which is the turn-th of its file.
+func (c *reductionCase) run(t *testing.T, op string, in *tensor.Tensor, sessions []*lacuna.Session, turn int) {
 	text, q := c.program(t, op, in)
 	args := lacuna.Args{"A": in}
 	if q != nil {
@@ -196,8 +196,8 @@ func (c *reductionCase) run(t *testing.T, op string, in *tensor.Tensor, sessions
 	if in.Format().IsDense() && c.Implicit == "skip" {
 		return
 	}
-	for _, format := range otherFormats(in.Rank()) {
-		if in.Format().IsDense() != format.IsDense() && c.Implicit == "skip" || format == in.Format() {
+	for k, format := range otherFormats(in.Rank()) {
+		if testengine.Thin(3, turn, k) || in.Format().IsDense() != format.IsDense() && c.Implicit == "skip" || format == in.Format() {
 			continue
 		}
 		stored, err := in.Convert(format)

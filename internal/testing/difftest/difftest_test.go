@@ -77,7 +77,7 @@ func program(seed int64, n int) Source {
 // one to three items, and half of each in memory that is poisoned first. The
 // same seed gives the same programs:
 //
-//	go test ./internal/difftest -run Seeded -programs 20000 -seed 1 -timeout 0
+//	go test ./internal/testing/difftest -run Seeded -programs 20000 -seed 1 -timeout 0
 func TestSeeded(t *testing.T) { seededPrograms(t, sessions, New, *programs) }
 
 // TestSeededStored is the same with programs whose operands are mostly in parts or

@@ -1,5 +1,5 @@
-// Package testengine lets the tests of the whole compiler run on another engine
-// than those they use of themselves, such as a GPU that few machines have.
+// Package testengine says how the tests of the whole compiler run: on which engine, such as
+// a GPU that few machines have, and how thoroughly (main.go, thin.go).
 package testengine
 
 import (

@@ -34,7 +34,7 @@ func TestDrawnGridFunctionsVerifyAndRun(t *testing.T) {
 		})
 	})
 	for _, what := range []string{"barrier", "shuffle", "shuffle_xor", "shuffle_up", "shuffle_down", "atomic_add", "atomic_cas"} {
-		if seen[what] == 0 {
+		if seen[what] == 0 && !testing.Short() { // rapid draws a fifth then
 			t.Errorf("%s was never drawn", what)
 		}
 	}

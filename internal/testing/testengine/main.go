@@ -1,0 +1,20 @@
+package testengine
+
+import (
+	"flag"
+	"os"
+	gcdebug "runtime/debug"
+	"testing"
+
+	"github.com/lacuna-sparse/lacuna/internal/debug"
+)
+
+// Main runs the tests of a package that compiles programs; its TestMain calls it. Under -short, as "make test"
+// runs them, engines compile in a hurry: nine tenths of such a test are LLVM's otherwise. "make test-long"
+// optimises as users have it.
+func Main(m *testing.M) {
+	flag.Parse()
+	debug.QuickOnly = testing.Short()
+	gcdebug.SetGCPercent(400) // a fifth of the time goes to collecting otherwise
+	os.Exit(m.Run())
+}
