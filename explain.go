@@ -14,6 +14,7 @@ import (
 // Stages are the names that Explain takes, in the order of the pipeline:
 //
 //	syntax     the program as parsed, then with every summation and conversion explicit
+//	logic      the program in the order in which it runs, with its intermediates: see package logic
 //	plan       formats, inserted conversions, and the loops in concrete index notation
 //	lattice    for each loop, the set of coordinates it visits and how
 //	loops      the loop program: stages, buffers, code
@@ -23,7 +24,7 @@ import (
 //	grids      the loop program as a GPU runs it: each stage with its mapping to threads
 //	ptx        PTX, the assembly of NVIDIA's GPUs
 func Stages() []string {
-	return []string{"syntax", "plan", "lattice", "loops", "llvm", "optimised", "asm", "grids", "ptx"}
+	return []string{"syntax", "logic", "plan", "lattice", "loops", "llvm", "optimised", "asm", "grids", "ptx"}
 }
 
 // GridStages are the stages that only kernels for a GPU have: those of sessions with
@@ -38,7 +39,9 @@ func (k *Kernel) Explain(stage string) (string, error) {
 	}
 	switch stage {
 	case "syntax":
-		return strings.TrimRight(k.file.String(), "\n") + "\n\n" + strings.TrimRight(k.checked.String(), "\n") + "\n", nil
+		return strings.TrimRight(k.file.String(), "\n") + "\n\n" + strings.TrimRight(k.asWritten().String(), "\n") + "\n", nil
+	case "logic":
+		return k.explainLogic(), nil
 	case "plan":
 		text := k.plan.String()
 		for i, v := range k.literals {

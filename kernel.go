@@ -37,6 +37,14 @@ type Kernel struct {
 	// empty is the kernel of a plan for operands with means of nothing, made when they first come.
 	empty  atomic.Pointer[Kernel]
 	others flight.Group[string, *Kernel] // about to be narrow or empty
+
+	// chooser, when not nil, chooses the kernel that runs, which may be this one.
+	chooser *chooser
+	// written is the program as it is written, where checked is another one: see package logic. That has the
+	// intermediates, and the notes tell why.
+	written       *lang.Program
+	intermediates []string
+	notes         []string
 }
 
 // planned is what kernels share whose programs differ in literals only.
@@ -196,11 +204,8 @@ func checkFile(file *lang.File, d *declarations) (*lang.Program, error) {
 	return lang.Check(file, decls)
 }
 
-func (s *Session) compile(ctx context.Context, src string, d *declarations) (*Kernel, error) {
-	file, program, err := check(src, d)
-	if err != nil {
-		return nil, err
-	}
+// compileAs compiles a program in the order in which it is written.
+func (s *Session) compileAs(ctx context.Context, src string, file *lang.File, program *lang.Program, d *declarations) (*Kernel, error) {
 	forms := d.forms()
 	var literals []int64
 	if forms == nil && !s.keepLiterals {
@@ -308,6 +313,7 @@ func (k *Kernel) replanned(ctx context.Context, opts ir.Options) (n *Kernel, err
 	n = &Kernel{
 		planned: &planned{session: k.session, options: k.options, program: k.checked, alg: k.alg, types: k.types},
 		source:  k.source, file: k.file, checked: k.checked, literals: k.literals,
+		written: k.written, intermediates: k.intermediates, notes: k.notes,
 	}
 	if err := n.compile(ctx, opts); err != nil {
 		return nil, withSource(err, k.source)

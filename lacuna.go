@@ -43,6 +43,7 @@ type Session struct {
 	cache   *runtime.Cache
 	grain   int64  // debug.ChunkGrain when the session was made
 	work    string // debug.Workspace then
+	eager   bool   // debug.EagerOptimiser then
 	// conversions are the kernels that store tensors in other formats.
 	conversions conversions
 	plain       plainCopies
@@ -102,6 +103,7 @@ func NewSession(opts ...SessionOption) *Session {
 // empty gives a session its caches.
 func (s *Session) empty() {
 	s.cache, s.kernels, s.grain, s.work = runtime.NewCache(cachedPrograms), map[string]*Kernel{}, debug.ChunkGrain, debug.Workspace
+	s.eager = debug.EagerOptimiser
 }
 
 // open makes what a session works with the first time. The error says that the session is nil.

@@ -23,8 +23,10 @@ type Option func(*declarations)
 type declarations struct {
 	list   []declaration
 	strict bool
-	err    error
-	few    [8]declaration // memory of list
+	// asWritten: see AsWritten.
+	asWritten bool
+	err       error
+	few       [8]declaration // memory of list
 }
 
 // declaration is what the options say about one tensor.
@@ -294,7 +296,7 @@ var keys = sync.Pool{New: func() any { return new([]byte) }}
 func (d *declarations) appendKey(b []byte, src string) []byte {
 	slices.SortFunc(d.list, func(x, y declaration) int { return strings.Compare(x.name, y.name) })
 	b = appendString(b, src)
-	b = append(b, flags(d.strict), byte(len(d.list)), byte(len(d.list)>>8))
+	b = append(b, flags(d.strict, d.asWritten), byte(len(d.list)), byte(len(d.list)>>8))
 	for i := range d.list {
 		b = d.list[i].appendKey(b)
 	}

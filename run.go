@@ -54,6 +54,9 @@ func (k *Kernel) RunAll(ctx context.Context, args Args) (Outputs, error) {
 func (k *Kernel) outputs(vals values) Outputs {
 	out := Outputs{}
 	for t, p := range k.plan.Results {
+		if k.isIntermediate(t) {
+			continue
+		}
 		own := k.own(p, vals)
 		for _, other := range out {
 			if own == other {
@@ -96,6 +99,14 @@ func (k *Kernel) run(ctx context.Context, args Args, kept *kept) (*Kernel, value
 	if err := checkContext(ctx); err != nil {
 		return nil, nil, err
 	}
+	if k.chooser != nil && kept == nil {
+		return k.chooser.run(ctx, args)
+	}
+	return k.runPlan(ctx, args, kept)
+}
+
+// runPlan is run by the kernel's own plan.
+func (k *Kernel) runPlan(ctx context.Context, args Args, kept *kept) (*Kernel, values, error) {
 	var few pins
 	pinned, err := pinArgs(args, few[:0])
 	defer unpin(pinned)
@@ -251,6 +262,11 @@ func (k *Kernel) bind(vals values) (*binding, error) {
 	named := make(map[string][]int64, len(k.operands))
 	for _, o := range k.operands {
 		named[o.Source.Name] = vals[o.Pieces[0].ID].Shape()
+	}
+	if k.written != nil { // which errors are about
+		if _, err := lang.Bind(k.written, named); err != nil {
+			return nil, err
+		}
 	}
 	extents, err := lang.Bind(k.checked, named)
 	if err != nil {
