@@ -107,7 +107,7 @@ func (c *chooser) run(ctx context.Context, args Args) (*Kernel, values, error) {
 	ran, vals, err := k.runPlan(ctx, args, nil)
 	var memory *runtime.MemoryLimitError
 	if errors.As(err, &memory) && k.written != nil { // intermediates take memory
-		if k, err := c.asWritten(ctx); err == nil {
+		if k, err := c.asWritten(ctx, c.declared(args)); err == nil {
 			return k.runPlan(ctx, args, nil)
 		}
 	}
@@ -121,7 +121,7 @@ func (c *chooser) kernel(ctx context.Context, args Args) (*Kernel, error) {
 	}
 	classes, statistics, ok := c.describe(args)
 	if !ok {
-		return c.asWritten(ctx)
+		return c.asWritten(ctx, c.declared(args))
 	}
 	key := strings.Join(classes, ";")
 	k, err := c.making.Do(ctx, key, func() (*Kernel, bool) {
@@ -171,9 +171,9 @@ func (c *chooser) declared(args Args) *declarations {
 }
 
 // asWritten is the kernel of the program in the order in which it is written.
-func (c *chooser) asWritten(ctx context.Context) (*Kernel, error) {
-	return c.compiled(ctx, "", c.says, func(ctx context.Context) (*Kernel, error) {
-		return c.session.compileAs(ctx, c.source, c.file, c.program, c.says)
+func (c *chooser) asWritten(ctx context.Context, d *declarations) (*Kernel, error) {
+	return c.compiled(ctx, "", func(ctx context.Context) (*Kernel, error) {
+		return c.session.compileAs(ctx, c.source, c.file, c.program, d)
 	})
 }
 
@@ -182,7 +182,7 @@ func (c *chooser) make(ctx context.Context, statistics map[string]*tensor.Statis
 	defer caught(c.source, &err)
 	r := c.session.optimised(ctx, c.file, c.program, statistics, d)
 	if r == nil || r.Program == nil {
-		return c.compiled(ctx, "", d, func(ctx context.Context) (*Kernel, error) {
+		return c.compiled(ctx, "", func(ctx context.Context) (*Kernel, error) {
 			k, err := c.session.compileAs(ctx, c.source, c.file, c.program, d)
 			if err == nil && r != nil {
 				k.notes = r.Notes
@@ -190,7 +190,7 @@ func (c *chooser) make(ctx context.Context, statistics map[string]*tensor.Statis
 			return k, err
 		})
 	}
-	k, err = c.compiled(ctx, r.File.String(), d, func(ctx context.Context) (*Kernel, error) {
+	k, err = c.compiled(ctx, r.File.String(), func(ctx context.Context) (*Kernel, error) {
 		p, err := c.session.newPlanned(ctx, r.Program, d)
 		if err != nil {
 			return nil, err
@@ -198,13 +198,13 @@ func (c *chooser) make(ctx context.Context, statistics map[string]*tensor.Statis
 		return &Kernel{planned: p, source: c.source, file: c.file, checked: r.Program, written: c.program, intermediates: r.Intermediates, notes: r.Notes}, nil
 	})
 	if err != nil && ctx.Err() == nil { // what cannot be planned runs as written
-		return c.asWritten(ctx)
+		return c.asWritten(ctx, d)
 	}
 	return k, err
 }
 
 // compiled is the kernel of a text, which is compiled once.
-func (c *chooser) compiled(ctx context.Context, text string, d *declarations, compile func(context.Context) (*Kernel, error)) (*Kernel, error) {
+func (c *chooser) compiled(ctx context.Context, text string, compile func(context.Context) (*Kernel, error)) (*Kernel, error) {
 	return c.making.Do(ctx, "text "+text, func() (*Kernel, bool) {
 		c.mu.Lock()
 		defer c.mu.Unlock()

@@ -60,7 +60,7 @@ func (k *Kernel) Prepare(ctx context.Context, args Args) (*Prepared, error) {
 	}
 	if k.chooser != nil { // which looks at values too
 		var err error
-		if k, err = k.chooser.asWritten(ctx); err != nil {
+		if k, err = k.chooser.asWritten(ctx, k.chooser.declared(args)); err != nil {
 			return nil, err
 		}
 	}

@@ -102,6 +102,9 @@ func (o *optimiser) assigned(s *statement) {
 		f.known = f.known && has
 		f.extents = append(f.extents, x)
 	}
+	if !f.known {
+		f.extents = nil
+	}
 	f.exponent = s.bound(s.stmt.RHS)
 	switch {
 	case t.HasFill && math.IsInf(t.Fill.Float64(), 0) && f.dense: // outside of what is assigned
@@ -243,7 +246,7 @@ func (s *search) work(e lang.Expr, of *relation) float64 {
 				n *= max(s.extents[v.Var], 1)
 			}
 			lang.Walk(r.Body, func(y lang.Expr) bool { // a sparse factor shortens the loop
-				if a, is := y.(*lang.Access); is && !s.facts[a.Tensor].dense && s.facts[a.Tensor].n > 0 {
+				if a, is := y.(*lang.Access); is && s.facts[a.Tensor].known && !s.facts[a.Tensor].dense && s.facts[a.Tensor].n > 0 {
 					rows := 1.0
 					for k, i := range a.Indices {
 						if v := i.Plain(); v != nil && !slices.ContainsFunc(r.Vars, func(b lang.ReduceVar) bool { return b.Var == v }) {
