@@ -140,6 +140,9 @@ func (k *Kernel) Conversions() []string {
 // unexpectedly long (W2xx): those over a whole dimension of which the operands store only some
 // coordinates, where no tensor that stores all of them bounds it.
 func (k *Kernel) Warnings() []*lang.Warning {
+	if k.compiled() != nil {
+		return nil
+	}
 	return append(lang.Warnings(k.file, k.program), k.loopWarnings()...)
 }
 

@@ -52,7 +52,7 @@ type keptStep struct {
 
 // Prepare runs the kernel on args, whose values do not matter, and keeps what
 // follows from their patterns. The operands must stay unchanged, as everywhere. Where the
-// kernel stores an operand with D levels again without them ([Kernel.Conversions]), the
+// kernel stores a dense operand again as a sparse one ([Kernel.Conversions]), the
 // pattern is that of the elements that do not equal the fill.
 func (k *Kernel) Prepare(ctx context.Context, args Args) (*Prepared, error) {
 	if err := k.compiled(); err != nil {
@@ -95,8 +95,8 @@ func (k *Kernel) restores() bool {
 	})
 }
 
-// whyOtherPattern adds to ErrPattern what operands are stored again without the zeros of
-// their dense blocks: then values decide the pattern that the kernel sees.
+// whyOtherPattern adds to ErrPattern what dense operands are stored again without their
+// zeros: then values decide the pattern that the kernel sees.
 func (k *Kernel) whyOtherPattern(err error) error {
 	if !errors.Is(err, ErrPattern) {
 		return err

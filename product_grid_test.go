@@ -137,7 +137,8 @@ func TestGridProductTeams(t *testing.T) {
 		"C(i,k) = A(i,j)*B(j,k)":                             true,
 		"C(i,k) = any_j (A(i,j) and B(j,k))":                 true,
 		"C(i,k) = A(i,j)*B(j,k) + B(i,k)":                    true,
-		"C(i,k) = where(B(i,k) > 0, sum_j A(i,j)*B(j,k), 0)": true,
+		"C(i,k) = B(i,k)*(sum_j A(i,j)*B(j,k))":              true,
+		"C(i,k) = where(B(i,k) > 0, sum_j A(i,j)*B(j,k), 0)": false, // stores all that B does: it is looked up, not listed
 		"C(i,k) = A(i,j)*B(j,l)*A(l,k)":                      true,
 		"C(i,k) = A(i,j)*B(j,k) + A(i,l)*A(l,k)":             false, // two workspaces
 	} {

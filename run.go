@@ -30,7 +30,7 @@ func (k *Kernel) Run(ctx context.Context, args Args) (*tensor.Tensor, error) {
 
 // compiled is an error of a kernel that nobody compiled.
 func (k *Kernel) compiled() error {
-	if k == nil || k.plan == nil {
+	if k == nil || k.planned == nil {
 		return errors.New("the kernel is nil or a zero value: make one with lacuna.Compile or Session.Compile")
 	}
 	return nil

@@ -1,6 +1,10 @@
 package ir
 
-import "github.com/lacuna-sparse/lacuna/tensor"
+import (
+	"slices"
+
+	"github.com/lacuna-sparse/lacuna/tensor"
+)
 
 // Support says where, along one loop, an expression has to be computed: inside
 // Set. Everywhere else along the loop it has one value, Background, which does
@@ -111,7 +115,7 @@ func (g Algebra) behaves(value, state Support) Behaviour {
 // asksState reports whether the result of an operation depends on the state of an operand,
 // not on its value alone: what annihilates if it is a gap, and changes the result.
 func (g Algebra) asksState(fn string, arg int, a, background Expr) bool {
-	if !inexact(a.DType()) || !g.MayAnnihilate(fn, arg) {
+	if !inexact(a.DType()) || !g.MayAnnihilate(fn, arg) || Gapless(a) {
 		return false
 	}
 	v, ok := ConstValue(background)
@@ -228,24 +232,25 @@ func (g Algebra) choice(e *Select, c, t, f Support, leaves Leaves) Support {
 		}
 		return Support{Set: Union(c.Set, off.Set), Background: off.Background}
 	}
-	if c.Background == nil && !onIndices(e.Cond) {
+	gapless := Gapless(e.Cond)
+	switch {
+	case gapless: // its state is known, whatever it is
+	case c.Background == nil:
 		return Everywhere() // the condition may be stored
-	}
-	if c.Background != nil && len(FreeVars(c.Background)) > 0 {
+	case len(FreeVars(c.Background)) > 0:
 		return g.either(c, t, f) // whether it is follows from what the background reads
 	}
-	if sameConst(t.Background, f.Background) {
-		// Of backgrounds of different states the result has one that does not annihilate.
-		background := t.Background
-		if !background.(*Const).Gap {
-			background = f.Background
-		}
-		if set, ok := branches(e, t, f, leaves); ok {
-			return Support{Set: set, Background: background}
-		}
-		return Support{Set: Union(t.Set, f.Set), Background: background}
+	if !sameConst(t.Background, f.Background) {
+		return g.either(c, t, f)
 	}
-	return g.either(c, t, f)
+	// Of backgrounds of different states the result has one that does not annihilate. A condition that is stored
+	// everywhere leaves no gaps; as it would store everything, it says nothing of what a result stores.
+	v, _ := ConstValue(t.Background)
+	background := &Const{Value: v, Gap: t.Background.(*Const).Gap && f.Background.(*Const).Gap && (!gapless || Uniform(e.Cond))}
+	if set, ok := branches(e, t, f, leaves); ok {
+		return Support{Set: set, Background: background}
+	}
+	return Support{Set: Union(t.Set, f.Set), Background: background}
 }
 
 // branches is where the branches of a choice on indices alone matter, each where it is taken.
@@ -297,6 +302,39 @@ func Uniform(e Expr) bool {
 	return uniform
 }
 
+// Gapless reports whether e is a gap nowhere: all that it reads is dense, and read within its bounds. What a
+// reduction makes of such values is none either, also where there are none of them.
+func Gapless(e Expr) bool {
+	gapless := true
+	Walk(e, func(x Expr) {
+		switch x := x.(type) {
+		case *Const:
+			gapless = gapless && !x.Gap
+		case *Access:
+			t := x.Tensor
+			dense := t.Whole || t.Format.IsDense() && t.Work == nil && !slices.ContainsFunc(x.Indices, func(i IndexExpr) bool { return i.Pad })
+			gapless = gapless && (dense || len(x.Indices) == 0)
+		case *TempRef:
+			r := x.Temp.Reduce
+			gapless = gapless && r.In == nil && Gapless(r.Body)
+		}
+	})
+	return gapless
+}
+
+// OfExtents reports whether e is a number of coordinates: an extent, or a product of some, in whatever type.
+func OfExtents(e Expr) bool {
+	switch e := e.(type) {
+	case *Extent:
+		return true
+	case *Cast:
+		return OfExtents(e.X)
+	case *Call:
+		return e.Fn == "*" && OfExtents(e.Args[0]) && OfExtents(e.Args[1])
+	}
+	return false
+}
+
 func sameConst(x, y Expr) bool {
 	v, ok := ConstValue(x)
 	w, ok2 := ConstValue(y)
@@ -323,7 +361,7 @@ func (g Algebra) Repeat(f Fold, e Expr, vars []*Index, typ tensor.DType) Expr {
 				cond = &Call{Fn: "and", Args: []Expr{cond, c}, Typ: tensor.Bool}
 			}
 		}
-		return &Select{Cond: cond, Then: value, Else: &Const{Value: empty, Gap: !Uniform(e)}}
+		return &Select{Cond: cond, Then: value, Else: &Const{Value: empty, Gap: !Gapless(e)}}
 	}
 	switch f {
 	case FoldSum:
@@ -357,7 +395,7 @@ func (g Algebra) Repeat(f Fold, e Expr, vars []*Index, typ tensor.DType) Expr {
 		logn := &Call{Fn: "log", Args: []Expr{n}, Typ: typ}
 		return some(&Call{Fn: "+", Args: []Expr{e, logn}, Typ: typ}, Lowest(typ))
 	case FoldArgMin, FoldArgMax:
-		return &Const{Value: tensor.Zero(tensor.Int64), Gap: !Uniform(e)}
+		return &Const{Value: tensor.Zero(tensor.Int64), Gap: !Gapless(e)}
 	}
 	panic("BUG: unknown fold")
 }

@@ -81,8 +81,11 @@ func (e *emitter) operand(st *state, x ir.Expr) operand {
 		return operand{e.scalar(e.extent(x.Var)), uniform}
 	case *ir.TempRef:
 		v := st.temps[x.Temp]
-		if ir.Uniform(x) {
+		switch {
+		case ir.Uniform(x):
 			return operand{v.expr, uniform}
+		case ir.Gapless(x):
+			return operand{v.expr, presence{stored: always, gap: never}}
 		}
 		return operand{v.expr, gapUnless(v.present, v.background)}
 	case *ir.Cast:
@@ -130,6 +133,10 @@ func pick(cond, x, y loop.Expr) loop.Expr {
 
 // sameCondition reports whether two conditions are evidently one.
 func sameCondition(x, y loop.Expr) bool {
+	if c, ok := x.(*loop.Unary); ok && c.Op == loop.Not {
+		d, ok := y.(*loop.Unary)
+		return ok && d.Op == loop.Not && sameCondition(c.X, d.X)
+	}
 	c, ok := x.(*loop.Const)
 	d, ok2 := y.(*loop.Const)
 	return ok && ok2 && *c == *d || sameRef(x, y)
@@ -138,6 +145,9 @@ func sameCondition(x, y loop.Expr) bool {
 // call emits the result of an operation.
 func (e *emitter) call(x *ir.Call, args []operand) operand {
 	b := e.b
+	if z, ok := e.scaled(x, args); ok {
+		return z
+	}
 	values, annihilates := make([]loop.Expr, len(args)), make([]loop.Expr, len(args))
 	stored, gap, annihilated := loop.Expr(never), loop.Expr(never), loop.Expr(never)
 	z := operand{presence: presence{uniform: true}}
@@ -173,6 +183,18 @@ func (e *emitter) call(x *ir.Call, args []operand) operand {
 		z.Expr = b.Select(z.gap, constant(z.value.Value), z.Expr)
 	}
 	return z
+}
+
+// scaled is a product with extents, or a quotient by them, of what is 0 where it is not stored: no number of
+// elements is an infinity, so what the operation computes there is right as it is.
+func (e *emitter) scaled(x *ir.Call, args []operand) (operand, bool) {
+	if x.Fn != "*" && x.Fn != "/" || !ir.OfExtents(x.Args[1]) || args[0].value == nil || !ir.Annihilates(x.Fn, 0, args[0].value.Value, e.alg.Strict) {
+		return operand{}, false
+	}
+	z := args[0]
+	z.value, _ = e.alg.Eval.Fold(&ir.Cast{To: x.Typ, X: z.value}).(*ir.Const)
+	z.Expr = e.operation(x, []loop.Expr{args[0].Expr, args[1].Expr})
+	return z, true
 }
 
 // annihilates is the condition that an operand is a gap with a value that decides the result.

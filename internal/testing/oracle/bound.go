@@ -31,6 +31,7 @@ const libraryUnits = 32
 // operation is a function with what gaps do to it, which the result is where one annihilates.
 func (e *evaluator) operation(fn string, in, out tensor.DType, args ...Value) Value {
 	z := apply(fn, in, out, args...)
+	z.Omissible = omissible(args)
 	for _, a := range args {
 		z.State, z.Varies = max(z.State, a.State), z.Varies || a.Varies
 		z.Disputed = z.Disputed || a.Disputed
@@ -62,6 +63,18 @@ func (e *evaluator) operation(fn string, in, out tensor.DType, args ...Value) Va
 		z.C = 0 // what is not stored has no sign
 	}
 	return z
+}
+
+// omissible reports whether a sparse result may leave out what is made of values.
+func omissible(values []Value) bool {
+	found := false
+	for _, v := range values {
+		if v.State == Stored && !v.Omissible {
+			return false
+		}
+		found = found || v.Omissible
+	}
+	return found
 }
 
 // annihilates reports whether argument i decides the result alone.

@@ -26,7 +26,7 @@ type folding struct {
 func (f *folding) value() (Value, error) {
 	v, err := f.plain()
 	// Folds annihilate nothing: 0*inf in a product is NaN.
-	v.State, v.Disputed, v.Varies = Uniform, false, f.extentDecides(v)
+	v.State, v.Omissible, v.Disputed, v.Varies = Uniform, omissible(f.list), false, f.extentDecides(v)
 	for _, x := range f.list {
 		v.State, v.Disputed, v.Varies = max(v.State, x.State), v.Disputed || x.Disputed, v.Varies || x.Varies
 		if math.IsInf(x.Err, 1) {

@@ -27,6 +27,7 @@ type Dense struct {
 	Values []Value
 	// stored tells which coordinates an operand stores, for `in`; nil for results.
 	stored []bool
+	dense  bool // every element is stored, or for a result may be
 }
 
 // Eval runs a program on operands and returns its results. The extents are
@@ -73,7 +74,7 @@ func writeOut(t *tensor.Tensor) (*Dense, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &Dense{Shape: t.Shape()}
+	d := &Dense{Shape: t.Shape(), dense: t.Format().IsDense()}
 	for i := 0; i < dense.Len(); i++ {
 		v := FromScalar(dense.Scalar(i))
 		v.State = Gap
@@ -99,8 +100,8 @@ func writeOut(t *tensor.Tensor) (*Dense, error) {
 // kept is a result as later statements read it: what it stores depends on its format, which may
 // be the compiler's choice.
 func (d *Dense) kept(t *lang.Tensor) *Dense {
-	k := &Dense{Shape: d.Shape, Values: slices.Clone(d.Values)}
 	dense := t.HasFormat && t.Format.IsDense()
+	k := &Dense{Shape: d.Shape, Values: slices.Clone(d.Values), dense: dense || !t.HasFormat}
 	sparse := t.HasFormat && !slices.Contains(t.Format.Levels(), tensor.D)
 	// Where all is stored, it may be the fill that only a run can tell; where gaps have
 	// different values, the compiler stores them.
@@ -118,7 +119,7 @@ func (d *Dense) kept(t *lang.Tensor) *Dense {
 		switch v := &k.Values[i]; {
 		case dense:
 			v.State = Stored
-		case !sparse || whole || t.HasFill && v.State != Stored && distance(t.DType, *v, FromScalar(t.Fill.Convert(t.DType))) != 0:
+		case !sparse || whole || v.Omissible || t.HasFill && v.State != Stored && distance(t.DType, *v, FromScalar(t.Fill.Convert(t.DType))) != 0:
 			v.State = Unknown
 		case v.State == Uniform:
 			v.State = Gap
@@ -129,7 +130,7 @@ func (d *Dense) kept(t *lang.Tensor) *Dense {
 
 // pattern is true at the coordinates that an operand stores, and stores those.
 func (d *Dense) pattern() *Dense {
-	p := &Dense{Shape: d.Shape, stored: d.stored, Values: make([]Value, len(d.Values))}
+	p := &Dense{Shape: d.Shape, stored: d.stored, dense: d.dense, Values: make([]Value, len(d.Values))}
 	for i, stored := range d.stored {
 		p.Values[i].B, p.Values[i].State = stored, d.Values[i].State
 	}
@@ -356,6 +357,7 @@ func (e *evaluator) where(x *lang.Where) Value {
 	}
 	v := e.expr(branch)
 	v.Disputed = v.Disputed || cond.Disputed
+	v.Omissible = v.Omissible || v.State != Stored && cond.State == Stored && !e.mayBeGap(x.Cond)
 	v.State, v.Varies = max(v.State, cond.State), v.Varies || cond.Varies
 	if cond.Err > 0 {
 		v.Err = math.Inf(1)
@@ -416,10 +418,25 @@ func (e *evaluator) reduce(r *lang.Reduce) Value {
 		v.State = Stored
 	case len(in) > 0 && len(f.list) > 0 && v.State != Stored:
 		v.State = Unknown // another value than that over nothing is stored
+	case v.State == Uniform && len(in) == 0 && len(f.list) == 0 && reads(r.Body) && !e.mayBeGap(r.Body):
+		v.State = Unknown // no gap, whatever else it is
 	case v.State == Uniform && (len(in) > 0 || reads(r.Body)):
 		v.State = Gap
 	}
 	return v
+}
+
+// mayBeGap reports whether an expression reads a tensor that is not dense, or may read outside one.
+func (e *evaluator) mayBeGap(x lang.Expr) bool {
+	found := false
+	lang.Walk(x, func(x lang.Expr) bool {
+		if a, ok := x.(*lang.Access); ok && len(a.Indices) > 0 {
+			outside := slices.ContainsFunc(a.Indices, func(x lang.IndexExpr) bool { return !x.Slice && x.Plain() == nil && len(x.Terms) > 0 })
+			found = found || outside || !e.tensors[a.Tensor].dense
+		}
+		return true
+	})
+	return found
 }
 
 // reads reports whether an expression reads a tensor that may store its elements.

@@ -47,7 +47,7 @@ func cast(from, to tensor.DType, v Value) Value {
 	}
 	f := func(a []Value) Value { return convert(from, to, a[0]) }
 	z := f([]Value{v})
-	z.State, z.Varies, z.Disputed = v.State, v.Varies, v.Disputed
+	z.State, z.Omissible, z.Varies, z.Disputed = v.State, v.Omissible, v.Varies, v.Disputed
 	z.Err = spread(f, from, to, []Value{v}, z)
 	if to == tensor.Bool && within(v, Value{}) {
 		z.Err = math.Inf(1)

@@ -23,6 +23,9 @@ type Value struct {
 	// Varies says that the value is not known from the program and the fills alone. Of such a gap
 	// the compiler does not know that it annihilates before it runs, and stores what it makes of it.
 	Varies bool
+	// Omissible says that nothing but a condition that is stored everywhere makes the value a stored one: a sparse
+	// result may leave it out.
+	Omissible bool
 	// Disputed says that the value depends on whether the program's own tensor stores an
 	// element, which is for the compiler to choose: it is right in strict IEEE arithmetic only.
 	Disputed bool
