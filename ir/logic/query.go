@@ -1,6 +1,7 @@
 package logic
 
 import (
+	"math"
 	"slices"
 
 	"github.com/lacuna-sparse/lacuna/lang"
@@ -99,9 +100,9 @@ func (q *query) holds(t *term) bool {
 		if !slices.Contains(used, v) || q.extents[v] == 0 {
 			return false
 		}
-		if q.law.fold == lang.Sum {
-			all += log2(2 * q.extents[v])
-		}
+	}
+	if q.law.fold == lang.Sum {
+		all += q.summands(t)
 	}
 	for _, v := range used {
 		if _, known := q.extents[v]; !known {
@@ -109,6 +110,55 @@ func (q *query) holds(t *term) bool {
 		}
 	}
 	return len(t.vars)+len(t.free()) <= mostVars && all <= rangeOf(q.typ)
+}
+
+// summands is a bound of how many products any element of any intermediate adds up, as a logarithm. From a coordinate of one variable
+// the others are reached by entries of factors, at most as many from each as the longest fibre has; where
+// nothing connects them, all combinations are counted.
+func (q *query) summands(t *term) float64 {
+	all, most := 0.0, 0.0
+	for _, v := range t.vars {
+		extent, longest := log2(2*q.extents[v]), 0.0
+		for _, f := range t.factors {
+			if slices.Contains(f.vars, v) {
+				longest = max(longest, q.fan(f, v))
+			}
+		}
+		if !t.connected() {
+			longest = extent
+		}
+		most = max(most, extent)
+		all += min(extent, longest)
+	}
+	return all + most
+}
+
+// fan is how many coordinates of v a factor has for one of another of its variables, as a logarithm.
+func (q *query) fan(f *factor, v *lang.Index) float64 {
+	a, ok := f.expr.(*lang.Access)
+	if !ok || q.facts[a.Tensor].dense {
+		return math.Inf(1)
+	}
+	most := 0.0
+	for k, u := range f.vars {
+		if u != v {
+			most = max(most, log2(2*q.facts[a.Tensor].at[k].longest))
+		}
+	}
+	return most
+}
+
+// connected reports whether all factors are connected by indices.
+func (t *term) connected() bool {
+	reached := slices.Clone(t.factors[0].vars)
+	for range t.factors {
+		for _, f := range t.factors {
+			if slices.ContainsFunc(f.vars, func(v *lang.Index) bool { return slices.Contains(reached, v) }) {
+				reached = append(reached, slices.DeleteFunc(slices.Clone(f.vars), func(v *lang.Index) bool { return slices.Contains(reached, v) })...)
+			}
+		}
+	}
+	return !slices.ContainsFunc(t.factors, func(f *factor) bool { return !slices.Contains(reached, f.vars[0]) })
 }
 
 // grown is the bound of a product.
@@ -140,8 +190,9 @@ func (q *query) read(e lang.Expr, expand bool) ([]*term, bool) {
 		if !q.folds(e) {
 			break
 		}
-		q.nests++
+		q.depth++
 		terms, ok := q.read(e.Body, expand)
+		q.depth--
 		for _, t := range terms {
 			for _, v := range e.Vars {
 				t.vars = append(t.vars, v.Var)
@@ -213,6 +264,8 @@ func compound(e lang.Expr) bool {
 func (q *query) multiply(e *lang.Call, expand bool) ([]*term, bool) {
 	terms := []*term{{times: 1}}
 	for _, a := range e.Args {
+		_, fold := a.(*lang.Reduce)
+		q.nests = q.nests || fold && q.depth > 0
 		more, ok := q.read(a, expand)
 		if !ok || len(terms)*len(more) > mostTerms*mostTerms {
 			return nil, false

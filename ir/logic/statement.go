@@ -258,7 +258,7 @@ func (s *statement) optimise(e lang.Expr, l *law, c context) bool {
 	hoist := s.hoisted(p, c)
 	switch {
 	case better || hoist:
-	case len(p.query.terms) == 1 && p.query.nests > 1 && !p.split: // sums in products run in one nest
+	case len(p.query.terms) == 1 && p.query.nests && !p.split: // sums in products run in one nest
 		how = "nested sums are one"
 	default:
 		return false
