@@ -158,9 +158,6 @@ func (s *search) greedy() *node {
 	try := func(a, b *node) pairing {
 		m := s.made([]*node{a, b}, join(a.rel, b.rel), outOf(a, b))
 		cost := s.pair(a, b) + s.making(m)
-		if a.out.common(b.out) == (varset{}) {
-			cost += math.MaxFloat64 / 4 // a cross product comes last
-		}
 		if !s.allowed(m) {
 			cost = math.Inf(1)
 		}
@@ -172,6 +169,9 @@ func (s *search) greedy() *node {
 		at := [2]int{-1, 0}
 		for i, a := range parts {
 			for j, b := range parts[:i] {
+				if a.out.common(b.out) == (varset{}) {
+					continue // cross products come last, in the root
+				}
 				p, tried := costs[[2]*node{a, b}]
 				if !tried {
 					p = try(a, b)
@@ -182,7 +182,7 @@ func (s *search) greedy() *node {
 				}
 			}
 		}
-		if math.IsInf(best.cost, 1) {
+		if at[0] < 0 || math.IsInf(best.cost, 1) {
 			break
 		}
 		count(parts[at[0]], -1)

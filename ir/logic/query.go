@@ -16,7 +16,8 @@ type query struct {
 	typ   tensor.DType
 	free  []*lang.Index // visible outside
 	terms []*term
-	nests int // reductions that stand inside another, or in a product
+	depth int  // of the reductions that are read
+	nests bool // a reduction is a factor inside another one
 }
 
 // term is a number of times fold over vars of the product of coefficients and factors.
@@ -116,7 +117,7 @@ func (q *query) holds(t *term) bool {
 // the others are reached by entries of factors, at most as many from each as the longest fibre has; where
 // nothing connects them, all combinations are counted.
 func (q *query) summands(t *term) float64 {
-	all, most := 0.0, 0.0
+	all, most, connected := 0.0, 0.0, t.connected()
 	for _, v := range t.vars {
 		extent, longest := log2(2*q.extents[v]), 0.0
 		for _, f := range t.factors {
@@ -124,7 +125,7 @@ func (q *query) summands(t *term) float64 {
 				longest = max(longest, q.fan(f, v))
 			}
 		}
-		if !t.connected() {
+		if !connected {
 			longest = extent
 		}
 		most = max(most, extent)
@@ -151,7 +152,8 @@ func (q *query) fan(f *factor, v *lang.Index) float64 {
 // connected reports whether all factors are connected by indices.
 func (t *term) connected() bool {
 	reached := slices.Clone(t.factors[0].vars)
-	for range t.factors {
+	for before := 0; before < len(reached); {
+		before = len(reached)
 		for _, f := range t.factors {
 			if slices.ContainsFunc(f.vars, func(v *lang.Index) bool { return slices.Contains(reached, v) }) {
 				reached = append(reached, slices.DeleteFunc(slices.Clone(f.vars), func(v *lang.Index) bool { return slices.Contains(reached, v) })...)
