@@ -87,6 +87,14 @@ func TestSeeded(t *testing.T) { seededPrograms(t, sessions, New, *programs) }
 // triangles.
 func TestSeededStored(t *testing.T) { seededPrograms(t, sessions, NewStored, *programs/3) }
 
+// TestSeededAssociations is the same with products of many factors, which the optimiser computes in other orders.
+func TestSeededAssociations(t *testing.T) {
+	seededPrograms(t, func(t testing.TB, how setting) []*lacuna.Session {
+		how.eager = true
+		return sessions(t, how)
+	}, NewAssociation, *programs)
+}
+
 // TestSeededInfinite is the same with complex operands whose fills are infinite: what is not
 // stored is folded in closed form, which must not make NaN of a part.
 func TestSeededInfinite(t *testing.T) { seededPrograms(t, sessions, NewInfinite, *programs/3) }
