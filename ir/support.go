@@ -247,10 +247,14 @@ func (g Algebra) choice(e *Select, c, t, f Support, leaves Leaves) Support {
 	// everywhere leaves no gaps; as it would store everything, it says nothing of what a result stores.
 	v, _ := ConstValue(t.Background)
 	background := &Const{Value: v, Gap: t.Background.(*Const).Gap && f.Background.(*Const).Gap && (!gapless || Uniform(e.Cond))}
-	if set, ok := branches(e, t, f, leaves); ok {
-		return Support{Set: set, Background: background}
+	set, ok := branches(e, t, f, leaves)
+	switch {
+	case !gapless:
+		set = Union(c.Set, t.Set, f.Set)
+	case !ok:
+		set = Union(t.Set, f.Set)
 	}
-	return Support{Set: Union(t.Set, f.Set), Background: background}
+	return Support{Set: set, Background: background}
 }
 
 // branches is where the branches of a choice on indices alone matter, each where it is taken.

@@ -418,8 +418,8 @@ func (e *evaluator) reduce(r *lang.Reduce) Value {
 		v.State = Stored
 	case len(in) > 0 && len(f.list) > 0 && v.State != Stored:
 		v.State = Unknown // another value than that over nothing is stored
-	case v.State == Uniform && len(in) == 0 && len(f.list) == 0 && reads(r.Body) && !e.mayBeGap(r.Body):
-		v.State = Unknown // no gap, whatever else it is
+	case len(in) == 0 && len(f.list) == 0 && reads(r.Body):
+		v.State = Unknown // a gap if something that is read may be one
 	case v.State == Uniform && (len(in) > 0 || reads(r.Body)):
 		v.State = Gap
 	}
