@@ -194,6 +194,14 @@ func (s *search) relation(e lang.Expr, vars []*lang.Index) *relation {
 	}
 	r := s.denseRelation(set)
 	r.weight = s.work(e, r)
+	for i, a := range lang.Accesses(e) { // consecutive elements of all dense tensors
+		x := s.access(a)
+		if x == nil || i > 0 && x.last != r.last {
+			r.last = -1
+			break
+		}
+		r.last = x.last
+	}
 	return r
 }
 

@@ -212,7 +212,7 @@ type plan struct {
 // planned searches the orders of a query; nil if there is no query.
 func (s *statement) planned(e lang.Expr, l *law, expand bool) *plan {
 	q := s.query(e, l, expand)
-	if q == nil || s.preserve && q.masked() {
+	if q == nil || s.preserve && (q.masked() || !q.terms[0].connected()) {
 		return nil
 	}
 	p := &plan{query: q}
