@@ -118,8 +118,7 @@ func (s *search) folded(n *node) lang.Node {
 func (s *search) part(n *node) lang.Node {
 	if n.factor != nil {
 		if !n.factor.mask {
-			loops := append(slices.Clone(s.free_()), n.factor.vars...)
-			s.visitInside(n.factor.expr, loops)
+			s.visitInside(n.factor.expr, slices.Concat(s.query.free, n.factor.vars))
 		}
 		return s.write(n.factor.expr)
 	}
@@ -146,9 +145,6 @@ func (s *search) part(n *node) lang.Node {
 	})
 	return reference(name, vars)
 }
-
-// free_ are the indices that are visible outside of the term.
-func (s *search) free_() []*lang.Index { return s.query.free }
 
 // visitInside optimises what stands inside a factor.
 func (s *search) visitInside(e lang.Expr, loops []*lang.Index) {

@@ -33,8 +33,6 @@ func (s varset) without(t varset) varset {
 	return s
 }
 
-func (s varset) isEmpty() bool { return s == varset{} }
-
 // relation estimates what a tensor, or a join of tensors, stores: n entries over variables. It is to a tensor what a
 // relation is to a database, and a product of tensors is a join.
 type relation struct {

@@ -29,7 +29,6 @@ type search struct {
 	number map[*lang.Index]int
 	free   varset
 	extent []float64
-	root   bool // what the root makes is a sparse result
 }
 
 func (q *query) search(t *term) *search {

@@ -40,8 +40,8 @@ func (o *optimiser) statement(s *lang.Stmt) *statement {
 		}
 	}
 	for _, v := range s.Indices {
-		if x, ok := st.extents[v]; v.Like != nil && !ok {
-			if x, ok = st.extents[v.Like]; ok {
+		if _, ok := st.extents[v]; v.Like != nil && !ok {
+			if x, ok := st.extents[v.Like]; ok {
 				st.extents[v] = x
 			}
 		}

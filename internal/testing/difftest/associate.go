@@ -37,7 +37,9 @@ func (g *generator) association() {
 		factors[0] = fmt.Sprintf("(%s %s G%s)", factors[0], pick(g, "+", "-"), factors[0][1:])
 	}
 	right := strings.Join(factors, "*")
-	bound := func(k int) bool { return !strings.Contains(left, vars[k]) && !strings.Contains(strings.Join(factors[:k-1], ""), vars[k]) }
+	bound := func(k int) bool {
+		return !strings.Contains(left, vars[k]) && !strings.Contains(strings.Join(factors[:k-1], ""), vars[k])
+	}
 	if k := len(vars) - 1; k > 1 && g.chance(50) && bound(k) && k-1 < len(factors) { // a nested sum
 		right = fmt.Sprintf("%s*(sum_%s (%s))", strings.Join(factors[:k-1], "*"), vars[k], strings.Join(factors[k-1:], "*"))
 	}
