@@ -53,7 +53,8 @@ type keptStep struct {
 // Prepare runs the kernel on args, whose values do not matter, and keeps what
 // follows from their patterns. The operands must stay unchanged, as everywhere. Where the
 // kernel stores a dense operand again as a sparse one ([Kernel.Conversions]), the
-// pattern is that of the elements that do not equal the fill.
+// pattern is that of the elements that do not equal the fill. A prepared kernel runs in the order in which the program is
+// written ([AsWritten]), so sums may differ in their last bits from those of the kernel.
 func (k *Kernel) Prepare(ctx context.Context, args Args) (*Prepared, error) {
 	if err := k.compiled(); err != nil {
 		return nil, err
