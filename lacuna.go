@@ -76,7 +76,8 @@ func (k *Kernel) RunAll(ctx context.Context, args Args) (Outputs, error) {
 // Prepare runs the kernel on args, whose values do not matter, and keeps what
 // follows from their patterns. The operands must stay unchanged, as everywhere. Where the
 // kernel stores a dense operand again as a sparse one ([Kernel.Conversions]), the
-// pattern is that of the elements that do not equal the fill.
+// pattern is that of the elements that do not equal the fill. A prepared kernel runs in the order in which the program is
+// written ([AsWritten]), so sums may differ in their last bits from those of the kernel.
 func (k *Kernel) Prepare(ctx context.Context, args Args) (*Prepared, error) {
 	p, err := k.exec().Prepare(ctx, args)
 	return (*Prepared)(p), err
@@ -85,6 +86,7 @@ func (k *Kernel) Prepare(ctx context.Context, args Args) (*Prepared, error) {
 // Stages are the names that Explain takes, in the order of the pipeline:
 //
 //	syntax     the program as parsed, then with every summation and conversion explicit
+//	logic      the program in the order in which it runs, with its intermediates
 //	plan       formats, inserted conversions, and the loops in concrete index notation
 //	lattice    for each loop, the set of coordinates it visits and how
 //	loops      the loop program: stages, buffers, code

@@ -173,7 +173,7 @@ var zeroTypes = map[string][]any{
 	"tensor": {new(tensor.Array), new(tensor.Attributes), new(tensor.Blocks), new(tensor.DType), new(tensor.Fields), new(tensor.Foreign),
 		new(tensor.Format), new(tensor.FormatError), new(tensor.LevelFlags), new(tensor.LevelKind), new(tensor.LevelType), new(tensor.MLIR),
 		new(tensor.ParseError), new(tensor.Parts), new(tensor.PhysicalKind), new(tensor.Pooled), new(tensor.Property), new(tensor.Scalar),
-		new(tensor.Structure), new(tensor.TACO), new(tensor.Tensor), new(tensor.Window)},
+		new(tensor.Statistics), new(tensor.Structure), new(tensor.TACO), new(tensor.Tensor), new(tensor.Window)},
 	"ops":         {new(ops.Error), new(ops.Range)},
 	"tensor/file": {new(file.File), new(file.FileError)},
 }

@@ -49,3 +49,7 @@ func Fill(name string, v tensor.Scalar) Option { return declare.Fill(name, v) }
 // nan, as in dense arithmetic, at the cost of visiting every coordinate.
 // Without it an implicit zero annihilates.
 func StrictIEEE() Option { return declare.StrictIEEE() }
+
+// AsWritten keeps the order of computing in which the program is written. Without it sums and products may be computed in
+// another order that costs less, where that means the same but for rounding: see docs/optimiser.md.
+func AsWritten() Option { return declare.AsWritten() }

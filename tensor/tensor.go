@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // Level is one physical level of a tensor.
@@ -37,6 +38,13 @@ type Tensor struct {
 	structure  Structure
 	attributes Attributes
 	state      int64 // see Pin; atomic
+	statistics statisticsCell
+}
+
+// statisticsCell holds the statistics of a tensor, once somebody has asked for them.
+type statisticsCell struct {
+	sync.Mutex
+	of *Statistics
 }
 
 // Assemble makes a tensor of arrays that are known to be right, without

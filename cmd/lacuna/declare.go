@@ -17,6 +17,7 @@ import (
 type wishes struct {
 	shapeFlags, fillFlags []string
 	strict                bool
+	asWritten             bool
 
 	shapes map[string][]int64
 	fills  map[string]tensor.Scalar
@@ -28,10 +29,13 @@ func (w *wishes) register(cmd *cobra.Command) {
 	cmd.Flags().StringArrayVar(&w.shapeFlags, "shape", nil, "extents of a `NAME=10,20` that the operands do not fix; _ leaves one open")
 	cmd.Flags().StringArrayVar(&w.fillFlags, "fill", nil, "value of the coordinates that a tensor does not store, as `NAME=inf`")
 	cmd.Flags().BoolVar(&w.strict, "strict-ieee", false, "let 0*inf and 0*nan be nan where the 0 is not stored")
+	cmd.Flags().BoolVar(&w.asWritten, "as-written", false, "compute in the order in which the program is written")
 }
 
 // given reports whether any of the flags was.
-func (w *wishes) given() bool { return len(w.shapeFlags)+len(w.fillFlags) > 0 || w.strict }
+func (w *wishes) given() bool {
+	return len(w.shapeFlags)+len(w.fillFlags) > 0 || w.strict || w.asWritten
+}
 
 // parse reads the flags' values.
 func (w *wishes) parse() error {
@@ -96,6 +100,9 @@ func (w *wishes) options(p *program, loaded lacuna.Args) ([]lacuna.Option, error
 	}
 	if w.strict {
 		opts = append(opts, lacuna.StrictIEEE())
+	}
+	if w.asWritten {
+		opts = append(opts, lacuna.AsWritten())
 	}
 	return opts, nil
 }

@@ -29,6 +29,7 @@ dense and f64 where nothing is said.
 
 Stages:
   syntax     as parsed, then with every sum and conversion written out
+  logic      in the order in which it runs, with intermediates, and why
   plan       formats, conversions, and the loops in concrete index notation
   lattice    for each loop, the coordinates it visits and how
   loops      the loop program: stages, buffers, code

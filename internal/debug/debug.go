@@ -37,4 +37,8 @@ var (
 	// Workspace, when not "", is the kind of every workspace in the sessions
 	// made from then on: dense, hash or sort (lower).
 	Workspace string
+
+	// EagerOptimiser has the logical optimiser take every chance to reorder in the
+	// sessions made from then on (ir/logic), however small the data is.
+	EagerOptimiser bool
 )

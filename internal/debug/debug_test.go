@@ -12,6 +12,7 @@ func TestAllSwitchesAreOff(t *testing.T) {
 		t.Error("debug.ChunkGrain is set")
 	}
 	for name, on := range map[string]bool{
+		"EagerOptimiser":   EagerOptimiser,
 		"PoisonMemory":     PoisonMemory,
 		"QuickOnly":        QuickOnly,
 		"ReverseChunks":    ReverseChunks,

@@ -107,14 +107,18 @@ func Fill(name string, v tensor.Scalar) Option {
 // StrictIEEE makes products with an implicit zero honest.
 func StrictIEEE() Option { return func(d *Declarations) { d.strict = true } }
 
+// AsWritten keeps the order of computing in which the program is written.
+func AsWritten() Option { return func(d *Declarations) { d.asWritten = true } }
+
 // Declarations are what the options of one Compile say, by tensor. They are all
 // that a look-up of a compiled kernel needs, so making them and their key is
 // cheap; what they amount to is worked out when there is none.
 type Declarations struct {
-	list   []declaration
-	strict bool
-	err    error
-	few    [8]declaration // memory of list
+	list      []declaration
+	strict    bool
+	asWritten bool
+	err       error
+	few       [8]declaration // memory of list
 }
 
 // declaration is what the options say about one tensor.
@@ -267,6 +271,18 @@ func (r *declaration) decl(assigned bool) (lang.Decl, error) {
 
 // Strict reports whether products with an implicit zero are honest.
 func (d *Declarations) Strict() bool { return d.strict }
+
+// AsWritten reports whether the program runs in the order in which it is written.
+func (d *Declarations) AsWritten() bool { return d.asWritten }
+
+// WithoutExamples is what is declared without the operands themselves, which would be kept.
+func (d *Declarations) WithoutExamples() *Declarations {
+	c := &Declarations{strict: d.strict, asWritten: d.asWritten, list: slices.Clone(d.list)}
+	for i := range c.list {
+		c.list[i].example = nil
+	}
+	return c
+}
 
 // Names lists what something was said of.
 func (d *Declarations) Names() []string {

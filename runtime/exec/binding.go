@@ -204,6 +204,11 @@ func (k *Kernel) bind(vals values) (*binding, error) {
 	for _, o := range k.operands {
 		named[o.Source.Name] = vals[o.Pieces[0].ID].Shape()
 	}
+	if k.written != nil { // which errors are about
+		if _, err := lang.Bind(k.written, named); err != nil {
+			return nil, err
+		}
+	}
 	extents, err := lang.Bind(k.checked, named)
 	if err != nil {
 		return nil, err

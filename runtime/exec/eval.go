@@ -76,11 +76,8 @@ func Check(src string, opts ...declare.Option) ([]*lang.Warning, error) {
 	return lang.Warnings(file, program), nil
 }
 
-func (s *Session) compile(ctx context.Context, src string, d *declare.Declarations) (*Kernel, error) {
-	file, program, err := d.Check(src)
-	if err != nil {
-		return nil, err
-	}
+// compileAs compiles a program in the order in which it is written.
+func (s *Session) compileAs(ctx context.Context, src string, file *lang.File, program *lang.Program, d *declare.Declarations) (*Kernel, error) {
 	forms := d.Forms()
 	var literals []int64
 	if forms == nil && !s.keepLiterals {

@@ -33,6 +33,14 @@ type Kernel struct {
 	// empty is the kernel of a plan for operands with means of nothing, made when they first come.
 	empty  atomic.Pointer[Kernel]
 	others flight.Group[string, *Kernel] // about to be narrow or empty
+
+	// chooser, when not nil, chooses the kernel that runs, which may be this one.
+	chooser *chooser
+	// written is the program as it is written, where checked is another one: see package logic. That has the
+	// intermediates, and the notes tell why.
+	written       *lang.Program
+	intermediates []string
+	notes         []string
 }
 
 // planned is what kernels share whose programs differ in literals only.

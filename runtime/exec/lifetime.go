@@ -48,8 +48,8 @@ func (k *Kernel) letGo(vals values) {
 
 // isResult reports whether the caller is given a tensor.
 func (k *Kernel) isResult(t *ir.Tensor) bool {
-	for _, r := range k.plan.Results {
-		if r == t {
+	for of, r := range k.plan.Results {
+		if r == t && !k.isIntermediate(of) {
 			return true
 		}
 	}

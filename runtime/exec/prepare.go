@@ -26,6 +26,12 @@ func (k *Kernel) Prepare(ctx context.Context, args Args) (*Prepared, error) {
 	if err := k.compiled(); err != nil {
 		return nil, err
 	}
+	if k.chooser != nil { // which looks at values too
+		var err error
+		if k, err = k.chooser.asWritten(ctx, k.chooser.declared(args)); err != nil {
+			return nil, err
+		}
+	}
 	if k.restores() { // conversions do not keep what follows from patterns
 		opts := k.plan.Options
 		opts.OwnResults = true

@@ -50,6 +50,14 @@ func (k *Kernel) run(ctx context.Context, args Args, kept *kept) (*Kernel, value
 	if err := checkContext(ctx); err != nil {
 		return nil, nil, err
 	}
+	if k.chooser != nil && kept == nil {
+		return k.chooser.run(ctx, args)
+	}
+	return k.runPlan(ctx, args, kept)
+}
+
+// runPlan is run by the kernel's own plan.
+func (k *Kernel) runPlan(ctx context.Context, args Args, kept *kept) (*Kernel, values, error) {
 	var few pins
 	pinned, err := pinArgs(args, few[:0])
 	defer unpin(pinned)
@@ -115,6 +123,9 @@ func (k *Kernel) last(vals values) *tensor.Tensor {
 func (k *Kernel) outputs(vals values) Outputs {
 	out := Outputs{}
 	for t, p := range k.plan.Results {
+		if k.isIntermediate(t) {
+			continue
+		}
 		own := k.own(p, vals)
 		for _, other := range out {
 			if own == other {

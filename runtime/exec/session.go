@@ -40,6 +40,7 @@ type environment struct {
 	invoke.Target
 	convert convert.Service
 	work    string // debug.Workspace when the session was made
+	eager   bool   // debug.EagerOptimiser then
 }
 
 // Args are the operands of a program, by name.
@@ -94,6 +95,7 @@ func NewSession(opts ...SessionOption) *Session {
 // empty gives a session its cache, and what it is asked for in debugging.
 func (s *Session) empty() {
 	s.env.Cache, s.env.Grain, s.env.work = runtime.NewCache(cachedPrograms), debug.ChunkGrain, debug.Workspace
+	s.env.eager = debug.EagerOptimiser
 }
 
 // open makes what a session works with the first time. The error says that the session is nil.
@@ -154,7 +156,7 @@ func (s *Session) resident() *Session {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.staying == nil {
-		s.staying = &Session{env: environment{Target: s.env.Target, work: s.env.work}}
+		s.staying = &Session{env: environment{Target: s.env.Target, work: s.env.work, eager: s.env.eager}}
 		s.staying.env.Options.Resident, s.staying.env.convert.Notice = true, s.env.convert.Notice
 	}
 	return s.staying

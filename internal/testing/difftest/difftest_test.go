@@ -34,14 +34,17 @@ var (
 type setting struct {
 	grain     int64  // work of a chunk; 0: the usual one
 	workspace string // kind of every workspace; "": by the rule
+	eager     bool   // the optimiser takes every chance to reorder
 }
 
-var settings = []setting{{0, ""}, {1, ""}, {0, "hash"}, {2, "hash"}, {0, "sort"}, {3, "sort"}}
+var settings = []setting{{0, "", false}, {1, "", true}, {0, "hash", true}, {2, "hash", false}, {0, "sort", false}, {3, "sort", true}}
 
 // session makes a session.
 func session(e runtime.Engine, threads int, how setting) *lacuna.Session {
-	defer func(grain int64, work string) { debug.ChunkGrain, debug.Workspace = grain, work }(debug.ChunkGrain, debug.Workspace)
-	debug.ChunkGrain, debug.Workspace = how.grain, how.workspace
+	defer func(grain int64, work string, eager bool) {
+		debug.ChunkGrain, debug.Workspace, debug.EagerOptimiser = grain, work, eager
+	}(debug.ChunkGrain, debug.Workspace, debug.EagerOptimiser)
+	debug.ChunkGrain, debug.Workspace, debug.EagerOptimiser = how.grain, how.workspace, how.eager
 	return lacuna.NewSession(lacuna.WithEngine(e), lacuna.WithThreads(threads))
 }
 
@@ -83,6 +86,14 @@ func TestSeeded(t *testing.T) { seededPrograms(t, sessions, New, *programs) }
 // TestSeededStored is the same with programs whose operands are mostly in parts or
 // triangles.
 func TestSeededStored(t *testing.T) { seededPrograms(t, sessions, NewStored, *programs/3) }
+
+// TestSeededAssociations is the same with products of many factors, which the optimiser computes in other orders.
+func TestSeededAssociations(t *testing.T) {
+	seededPrograms(t, func(t testing.TB, how setting) []*lacuna.Session {
+		how.eager = true
+		return sessions(t, how)
+	}, NewAssociation, *programs)
+}
 
 // TestSeededInfinite is the same with complex operands whose fills are infinite: what is not
 // stored is folded in closed form, which must not make NaN of a part.
@@ -214,7 +225,7 @@ func (d drawn) Intn(n int) int { return rapid.IntRange(0, n-1).Draw(d.t, "n") }
 
 // TestRandom is the same comparison with rapid's search and shrinking.
 func TestRandom(t *testing.T) {
-	s := sessions(t, setting{2, "hash"})[:1]
+	s := sessions(t, setting{2, "hash", false})[:1]
 	rapid.Check(t, func(r *rapid.T) {
 		if _, err := New(drawn{r}).Compare(context.Background(), s...); err != nil {
 			r.Fatal(err)

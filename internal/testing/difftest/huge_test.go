@@ -35,7 +35,7 @@ func hugeShapes() []string {
 // entries give in small tensors.
 func TestHugeExtents(t *testing.T) {
 	var engines []*lacuna.Session
-	for _, how := range []setting{{1, ""}, {0, "hash"}, {0, "sort"}} {
+	for _, how := range []setting{{1, "", true}, {0, "hash", false}, {0, "sort", true}} {
 		engines = append(engines, session(runtime.Interp(), 2, how))
 	}
 	native, err := runtime.CPU()

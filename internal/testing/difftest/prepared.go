@@ -15,7 +15,7 @@ import (
 // the same patterns whose values come in the opposite order, and on its own again,
 // and checks that each result is that of a plain run, to the bit. Programs that are refused pass.
 func (c *Case) ComparePrepared(ctx context.Context, s *lacuna.Session) error {
-	args, opts := c.args(), c.Options()
+	args, opts := c.args(), append(c.Options(), lacuna.AsWritten()) // as prepared kernels run
 	if c.Strict {
 		opts = append(opts, lacuna.StrictIEEE())
 	}

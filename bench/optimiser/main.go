@@ -1,0 +1,285 @@
+// Command optimiser measures programs in the order in which they are written, in the one that the logical optimiser
+// chooses, and in SciPy and NumPy in the best order by hand:
+//
+//	go run ./optimiser            all programs, with one thread
+//	go run ./optimiser -only GNN  those with GNN in their names
+//
+// Times are medians of repeated calls, results released, in the same minute, in turns. SciPy computes on the same data, and its
+// results are compared with ours.
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"log"
+	"math"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/lacuna-sparse/lacuna"
+	"github.com/lacuna-sparse/lacuna/tensor"
+)
+
+var (
+	only   = flag.String("only", "", "programs whose names have this in them")
+	python = flag.String("python", "/usr/bin/python3", "a Python that has SciPy; none: ours alone")
+	budget = flag.Duration("budget", 300*time.Millisecond, "time for each measurement")
+	slow   = flag.Bool("written", true, "measure the order as written too")
+)
+
+// row is one line of the table.
+type row struct {
+	name                    string
+	written, optimised, ref float64 // milliseconds
+	first                   float64 // the first call of the optimised program, with compilation and statistics
+	off                     float64 // relative difference from SciPy's result
+}
+
+func main() {
+	flag.Parse()
+	log.SetFlags(0)
+	dir, err := os.MkdirTemp("", "optimiser")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	var peer *peer
+	if *python != "none" {
+		if peer, err = startPeer(*python, dir); err != nil {
+			log.Fatal(err)
+		}
+		defer peer.stop()
+	}
+	var rows []row
+	fmt.Printf("%-28s %10s %10s %10s %10s %8s %9s\n", "program", "written", "optimised", "SciPy", "first", "ratio", "off by")
+	for _, p := range programs {
+		if !strings.Contains(p.name, *only) {
+			continue
+		}
+		r, err := measure(p, peer)
+		if err != nil {
+			log.Fatalf("%s: %v", p.name, err)
+		}
+		rows = append(rows, r)
+		fmt.Printf("%-28s %10.3f %10.3f %10.3f %10.1f %8.2f %9.1g\n", r.name, r.written, r.optimised, r.ref, r.first, r.ref/r.optimised, r.off)
+	}
+	var ratios []float64
+	for _, r := range rows {
+		if r.ref > 0 {
+			ratios = append(ratios, r.ref/r.optimised)
+		}
+	}
+	slices.Sort(ratios)
+	if n := len(ratios); n > 0 {
+		fmt.Printf("\nfaster than SciPy in its best order: median %.2f, least %.2f, most %.2f\n", ratios[n/2], ratios[0], ratios[n-1])
+	}
+}
+
+// measure measures one program.
+func measure(p program, peer *peer) (row, error) {
+	r := row{name: p.name}
+	ctx := context.Background()
+	args := lacuna.Args{}
+	for name, make := range p.data {
+		args[name] = made(name, make)
+	}
+	s := lacuna.NewSession(lacuna.WithThreads(1))
+	var last *tensor.Tensor
+	run := func(opts ...lacuna.Option) (time.Duration, error) {
+		begin := time.Now()
+		out, err := s.Eval(ctx, p.text, args, opts...)
+		took := time.Since(begin)
+		if err != nil {
+			return 0, err
+		}
+		if last != nil {
+			last.Release()
+		}
+		last = out
+		return took, nil
+	}
+	first, err := run()
+	if err != nil {
+		return r, err
+	}
+	r.first = ms(first)
+	if peer != nil {
+		if err := peer.take(args); err != nil {
+			return r, err
+		}
+		if r.off, err = peer.compare(p.scipy, last); err != nil {
+			return r, err
+		}
+	}
+	for range 2 { // in turns
+		d, err := median(func() (time.Duration, error) { return run() })
+		if err != nil {
+			return r, err
+		}
+		r.optimised = least(r.optimised, d)
+		if *slow {
+			if d, err = median(func() (time.Duration, error) { return run(lacuna.AsWritten()) }); err != nil {
+				return r, err
+			}
+			r.written = least(r.written, d)
+		}
+		if peer != nil {
+			if d, err = peer.time(p.scipy); err != nil {
+				return r, err
+			}
+			r.ref = least(r.ref, d)
+		}
+	}
+	last.Release()
+	return r, nil
+}
+
+func least(old, d float64) float64 {
+	if old == 0 {
+		return d
+	}
+	return min(old, d)
+}
+
+func ms(d time.Duration) float64 { return float64(d) / 1e6 }
+
+// median is the median time of a call in milliseconds.
+func median(run func() (time.Duration, error)) (float64, error) {
+	var list []float64
+	for begin := time.Now(); len(list) < 3 || time.Since(begin) < *budget && len(list) < 10000; {
+		d, err := run()
+		if err != nil {
+			return 0, err
+		}
+		list = append(list, ms(d))
+		if len(list) == 1 && d > 5*time.Second {
+			break
+		}
+	}
+	slices.Sort(list)
+	return list[len(list)/2], nil
+}
+
+// peer is a Python process that computes on the same data.
+type peer struct {
+	cmd *exec.Cmd
+	in  *bufio.Writer
+	out *bufio.Scanner
+	dir string
+}
+
+func startPeer(python, dir string) (*peer, error) {
+	cmd := exec.Command(python, "optimiser/peer.py", dir)
+	cmd.Env = append(os.Environ(), "OMP_NUM_THREADS=1", "OPENBLAS_NUM_THREADS=1", "MKL_NUM_THREADS=1")
+	cmd.Stderr = os.Stderr
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		return nil, err
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	p := &peer{cmd, bufio.NewWriter(in), bufio.NewScanner(out), dir}
+	p.out.Buffer(nil, 1<<20)
+	return p, nil
+}
+
+func (p *peer) stop() {
+	p.cmd.Process.Kill()
+	p.cmd.Wait()
+}
+
+// ask sends a request and reads the answer.
+func (p *peer) ask(request map[string]any) (float64, error) {
+	line, err := json.Marshal(request)
+	if err != nil {
+		return 0, err
+	}
+	p.in.Write(append(line, '\n'))
+	if err := p.in.Flush(); err != nil {
+		return 0, err
+	}
+	if !p.out.Scan() {
+		return 0, fmt.Errorf("the peer ended: %v", p.out.Err())
+	}
+	var answer struct {
+		Value float64
+		Error string
+	}
+	if err := json.Unmarshal(p.out.Bytes(), &answer); err != nil {
+		return 0, err
+	}
+	if answer.Error != "" {
+		return 0, fmt.Errorf("SciPy: %s", answer.Error)
+	}
+	return answer.Value, nil
+}
+
+// take gives the peer the operands.
+func (p *peer) take(args lacuna.Args) error {
+	operands := map[string]any{}
+	for name, o := range args {
+		t := o.(*tensor.Tensor)
+		if err := p.write(name, t); err != nil {
+			return err
+		}
+		operands[name] = map[string]any{"format": t.Format().String(), "shape": t.Shape(), "type": t.DType().String()}
+	}
+	_, err := p.ask(map[string]any{"take": operands})
+	return err
+}
+
+// write puts coordinates and values, or the values of a dense tensor, into a file.
+func (p *peer) write(name string, t *tensor.Tensor) error {
+	var b bytes.Buffer
+	if !t.Format().IsDense() {
+		coords, values, err := t.ToCoords()
+		if err != nil {
+			return err
+		}
+		for _, c := range coords {
+			writeRaw(&b, c)
+		}
+		writeRaw(&b, tensor.View[float64](values))
+	} else {
+		writeRaw(&b, tensor.View[float64](t.Values()))
+	}
+	return os.WriteFile(p.dir+"/"+name, b.Bytes(), 0o600)
+}
+
+func (p *peer) time(expr string) (float64, error) {
+	return p.ask(map[string]any{"time": expr, "budget": budget.Seconds()})
+}
+
+// compare is how far the peer's result is from ours, relative to the largest element.
+func (p *peer) compare(expr string, ours *tensor.Tensor) (float64, error) {
+	dense, err := ours.ToDense()
+	if err != nil {
+		return 0, err
+	}
+	list := make([]float64, dense.Len())
+	for i := range list {
+		list[i] = dense.Scalar(i).Float64()
+	}
+	var b bytes.Buffer
+	writeRaw(&b, list)
+	if err := os.WriteFile(p.dir+"/ours", b.Bytes(), 0o600); err != nil {
+		return 0, err
+	}
+	off, err := p.ask(map[string]any{"compare": expr})
+	if err == nil && (math.IsNaN(off) || off > 1e-9) {
+		err = fmt.Errorf("off by %g", off)
+	}
+	return off, err
+}

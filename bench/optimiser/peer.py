@@ -1,0 +1,63 @@
+"""Computes with SciPy and NumPy what it is asked on standard input, one JSON object a line."""
+import json
+import statistics
+import sys
+import time
+
+import numpy as np
+import scipy.sparse as sp
+
+where = sys.argv[1]
+names = {"np": np, "sp": sp}
+
+
+def take(operands):
+    for name, o in operands.items():
+        raw = np.fromfile(f"{where}/{name}", dtype=np.int64)
+        shape = o["shape"]
+        if o["format"].startswith("D") and not o["format"].startswith("DC") or not shape:
+            names[name] = raw.view(np.float64).reshape(shape)
+            continue
+        n = len(raw) // (len(shape) + 1)
+        coords = [raw[k * n:(k + 1) * n] for k in range(len(shape))]
+        values = raw[len(shape) * n:].view(np.float64)
+        if len(shape) == 2:
+            m = sp.coo_matrix((values, coords), shape=shape)
+            names[name] = m.tocsc() if o["format"] == "CSC" else m.tocsr()
+        else:
+            names[name] = (coords, values, shape)
+    return 0.0
+
+
+def compare(expr):
+    ours = np.fromfile(f"{where}/ours", dtype=np.float64)
+    theirs = eval(expr, names)
+    if sp.issparse(theirs):
+        theirs = theirs.toarray()
+    theirs = np.asarray(theirs, dtype=np.float64).reshape(-1)
+    return float(np.max(np.abs(ours - theirs), initial=0.0) / max(np.max(np.abs(theirs), initial=0.0), 1e-300))
+
+
+def measure(expr, budget):
+    code = compile(expr, "expr", "eval")
+    took, begin = [], time.perf_counter()
+    while len(took) < 3 or time.perf_counter() - begin < budget and len(took) < 10000:
+        t = time.perf_counter()
+        eval(code, names)
+        took.append(time.perf_counter() - t)
+    return 1000 * statistics.median(took)
+
+
+for line in sys.stdin:
+    r = json.loads(line)
+    try:
+        if "take" in r:
+            value = take(r["take"])
+        elif "compare" in r:
+            value = compare(r["compare"])
+        else:
+            value = measure(r["time"], r["budget"])
+        answer = {"Value": value}
+    except Exception as e:  # the other side reports it
+        answer = {"Error": repr(e)}
+    print(json.dumps(answer), flush=True)

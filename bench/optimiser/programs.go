@@ -1,0 +1,173 @@
+package main
+
+import (
+	"bytes"
+	"encoding/binary"
+	"hash/fnv"
+	"log"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/lacuna-sparse/lacuna/tensor"
+)
+
+// program is one to measure: its text, its operands, and the same in SciPy and NumPy in the best order.
+type program struct {
+	name, text string
+	data       map[string]source
+	scipy      string
+}
+
+// source makes an operand.
+type source func(r *rand.Rand) *tensor.Tensor
+
+const n = 20000
+
+var (
+	uniform = sparse(n, n, 16, tensor.CSR)
+	columns = sparse(n, n, 16, tensor.CSC)
+	graph   = rmat(13, 8)
+	vector  = dense(n)
+)
+
+var programs = []program{
+	// The table of the issue.
+	{"A*B*x", "y(i) = A(i,j)*B(j,k)*x(k)", map[string]source{"A": uniform, "B": uniform, "x": vector}, "A@(B@x)"},
+	{"paths of 3", "s = R(i,j)*R(j,k)*R(k,l)", map[string]source{"R": graph}, "np.ones(R.shape[0])@(R@(R@(R@np.ones(R.shape[1]))))"},
+	{"low rank", "s = sum_{i,j} (A(i,j) - sum_k U(i,k)*V(j,k))^2", map[string]source{"A": uniform, "U": dense(n, 16), "V": dense(n, 16)},
+		"A.data@A.data - 2*np.vdot(U, A@V) + np.vdot(U.T@U, V.T@V)"},
+	{"A*X*W", "Y(i,k) = A(i,j)*X(j,f)*W(f,k)", map[string]source{"A": uniform, "X": dense(n, 128), "W": dense(128, 8)}, "A@(X@W)"},
+	{"GNN layer", "H(i,f) = max(sum_j A(i,j)*sum_k X(j,k)*W(k,f), 0)", map[string]source{"A": uniform, "X": dense(n, 128), "W": dense(128, 8)}, "np.maximum(A@(X@W), 0)"},
+	{"nested MTTKRP", "M(i,r) = sum_j B(j,r)*sum_k T(i,j,k)*C(k,r)", map[string]source{"T": sparse3(1000, 1000, 1000, 1000000), "B": dense(1000, 16), "C": dense(1000, 16)}, "(lambda c, v, s: sp.csr_matrix((v, (c[0], np.arange(len(v)))), shape=(s[0], len(v)))@(B[c[1]]*C[c[2]]))(*T)"},
+	{"(A+B)*x", "y(i) = (A(i,j)+B(i,j))*x(j)", map[string]source{"A": uniform, "B": columns, "x": vector}, "A@x + B@x"},
+	// Others.
+	{"chain of 4", "y(i) = A(i,j)*B(j,k)*A(k,l)*x(l)", map[string]source{"A": uniform, "B": uniform, "x": vector}, "A@(B@(A@x))"},
+	{"chain of 8", "y(i) = A(i,j)*B(j,k)*A(k,l)*B(l,m)*A(m,n)*B(n,o)*A(o,p)*x(p)", map[string]source{"A": uniform, "B": uniform, "x": vector}, "A@(B@(A@(B@(A@(B@(A@x))))))"},
+	{"from the left", "y(l) = x(i)*A(i,j)*B(j,k)*A(k,l)", map[string]source{"A": uniform, "B": uniform, "x": vector}, "((x@A)@B)@A"},
+	{"dense chain", "Y(i,l) = P(i,j)*Q(j,k)*S(k,l)", map[string]source{"P": dense(500, 20), "Q": dense(20, 500), "S": dense(500, 20)}, "P@(Q@S)"},
+	{"rectangular chain", "Y(i,l) = A(i,j)*X(j,k)*W(k,l)", map[string]source{"A": sparse(n, 2000, 16, tensor.CSR), "X": sparse(2000, 500, 8, tensor.CSR), "W": dense(500, 8)}, "A@(X@W)"},
+	{"power-law chain", "y(i) = R(i,j)*R(j,k)*x(k)", map[string]source{"R": graph, "x": dense(1 << 13)}, "R@(R@x)"},
+	{"bilinear", "s = x(i)*A(i,j)*y(j)", map[string]source{"A": uniform, "x": vector, "y": vector}, "x@(A@y)"},
+	{"bilinear of a product", "s = x(i)*A(i,j)*B(j,k)*y(k)", map[string]source{"A": uniform, "B": uniform, "x": vector, "y": vector}, "(x@A)@(B@y)"},
+	{"quadratic of factors", "s = x(i)*U(i,k)*V(j,k)*x(j)", map[string]source{"x": vector, "U": dense(n, 32), "V": dense(n, 32)}, "(x@U)@(V.T@x)"},
+	{"sum of a product", "s = A(i,j)*B(j,k)", map[string]source{"A": uniform, "B": uniform}, "(np.ones(A.shape[0])@A)@(B@np.ones(B.shape[1]))"},
+	{"trace of a product", "s = A(i,j)*B(j,i)", map[string]source{"A": uniform, "B": columns}, "A.multiply(B.T).sum()"},
+	{"low-rank trace", "s = A(i,j)*U(j,k)*V(i,k)", map[string]source{"A": uniform, "U": dense(n, 16), "V": dense(n, 16)}, "np.vdot(A@U, V)"},
+	{"GNN layer, narrow in", "Y(i,k) = A(i,j)*X(j,f)*W(f,k)", map[string]source{"A": uniform, "X": dense(n, 8), "W": dense(8, 64)}, "(A@X)@W"},
+	{"ALS gradient", "G(i,r) = sum_j (A(i,j) - sum_k U(i,k)*V(j,k))*V(j,r)", map[string]source{"A": uniform, "U": dense(n, 16), "V": dense(n, 16)}, "A@V - U@(V.T@V)"},
+	{"Gram of a product", "G(k,l) = U(i,k)*A(i,j)*V(j,l)", map[string]source{"A": uniform, "U": dense(n, 8), "V": dense(n, 8)}, "U.T@(A@V)"},
+	{"masked low rank", "s = sum_{i,j} where(stored(A(i,j)), sum_k U(i,k)*V(j,k), 0)", map[string]source{"A": uniform, "U": dense(n, 16), "V": dense(n, 16)}, "np.vdot(sp.csr_matrix((np.ones(A.nnz), A.indices, A.indptr), shape=A.shape)@V, U)"},
+	{"star of 3", "s = R(i,j)*R(i,k)*R(i,l)", map[string]source{"R": graph}, "np.sum((R@np.ones(R.shape[1]))**3)"},
+	{"cycles of 3", "s = R(i,j)*R(j,k)*R(k,i)", map[string]source{"R": graph}, "(R@R).multiply(R.T).sum()"},
+	{"cycles of 4", "s = R(i,j)*R(j,k)*R(k,l)*R(l,i)", map[string]source{"R": rmat(10, 8)}, "(lambda S: S.multiply(S.T).sum())(R@R)"},
+	{"snowflake", "s = F(a,b)*A(a,c)*x(c)*B(b,d)*y(d)", map[string]source{"F": uniform, "A": sparse(n, 1000, 2, tensor.CSR), "B": sparse(n, 1000, 2, tensor.CSR), "x": dense(1000), "y": dense(1000)}, "(A@x)@(F@(B@y))"},
+	{"PageRank", "y(i) = 0.85*sum_j (A(i,j)*w(j)*x(j)) + 0.15*s*sum_k x(k)", map[string]source{"A": uniform, "w": vector, "x": vector, "s": dense()}, "0.85*(A@(w*x)) + 0.15*s*x.sum()"},
+	{"sum of products", "y(i) = (A(i,j)+B(i,j))*C(j,k)*x(k)", map[string]source{"A": uniform, "B": uniform, "C": uniform, "x": vector}, "(lambda t: A@t + B@t)(C@x)"},
+	{"Tucker", "G(p,q,r) = T(i,j,k)*U(i,p)*V(j,q)*W(k,r)", map[string]source{"T": sparse3(300, 300, 300, 200000), "U": dense(300, 8), "V": dense(300, 8), "W": dense(300, 8)},
+		"(lambda c, v, s: np.einsum('ijr,ip,jq->pqr', (sp.csr_matrix((v, (c[0]*s[1]+c[1], c[2])), shape=(s[0]*s[1], s[2]))@W).reshape(s[0], s[1], -1), U, V, optimize=True))(*T)"},
+}
+
+// made makes an operand, the same each time for the same name.
+func made(name string, make source) *tensor.Tensor {
+	h := fnv.New64()
+	h.Write([]byte(name))
+	return make(rand.New(rand.NewPCG(h.Sum64(), 1)))
+}
+
+func dense(shape ...int64) source {
+	return func(r *rand.Rand) *tensor.Tensor {
+		size := int64(1)
+		for _, n := range shape {
+			size *= n
+		}
+		values := make([]float64, size)
+		for i := range values {
+			values[i] = r.Float64()
+		}
+		if len(shape) == 0 {
+			return tensor.ScalarTensor(tensor.Float(tensor.Float64, values[0]))
+		}
+		return must(tensor.FromDense(shape, tensor.Dense(len(shape)), tensor.ArrayOf(values)))
+	}
+}
+
+// sparse has some random entries in each row.
+func sparse(rows, cols int64, each int, f tensor.Format) source {
+	return func(r *rand.Rand) *tensor.Tensor {
+		var i, j []int64
+		var v []float64
+		for row := range rows {
+			seen := map[int64]bool{}
+			for len(seen) < each {
+				if c := r.Int64N(cols); !seen[c] {
+					seen[c] = true
+					i, j, v = append(i, row), append(j, c), append(v, r.Float64())
+				}
+			}
+		}
+		return must(must(tensor.FromCoords([]int64{rows, cols}, tensor.CSR, [][]int64{i, j}, tensor.ArrayOf(v))).Convert(f))
+	}
+}
+
+// sparse3 has entries at random coordinates.
+func sparse3(a, b, c int64, entries int) source {
+	return func(r *rand.Rand) *tensor.Tensor {
+		var at [3][]int64
+		seen := map[[3]int64]bool{}
+		var v []float64
+		for len(seen) < entries {
+			k := [3]int64{r.Int64N(a), r.Int64N(b), r.Int64N(c)}
+			if !seen[k] {
+				seen[k] = true
+				at[0], at[1], at[2], v = append(at[0], k[0]), append(at[1], k[1]), append(at[2], k[2]), append(v, r.Float64())
+			}
+		}
+		return must(tensor.FromCoords([]int64{a, b, c}, tensor.CSF(3), at[:], tensor.ArrayOf(v)))
+	}
+}
+
+// rmat is a random graph with a power law (Chakrabarti, Zhan and Faloutsos, R-MAT, 2004).
+func rmat(scale, edges int) source {
+	return func(r *rand.Rand) *tensor.Tensor {
+		nodes := int64(1) << scale
+		seen := map[[2]int64]bool{}
+		for range int(nodes) * edges {
+			var i, j int64
+			for range scale {
+				x := r.Float64()
+				i, j = 2*i, 2*j
+				if x >= 0.76 {
+					i++
+				}
+				if x >= 0.57 && x < 0.76 || x >= 0.95 {
+					j++
+				}
+			}
+			seen[[2]int64{i, j}] = true
+		}
+		keys := make([][2]int64, 0, len(seen))
+		for k := range seen {
+			keys = append(keys, k)
+		}
+		slices.SortFunc(keys, func(a, b [2]int64) int { return slices.Compare(a[:], b[:]) })
+		var i, j []int64
+		v := make([]float64, len(keys))
+		for k, x := range keys {
+			i, j, v[k] = append(i, x[0]), append(j, x[1]), 1
+		}
+		return must(tensor.FromCoords([]int64{nodes, nodes}, tensor.CSR, [][]int64{i, j}, tensor.ArrayOf(v)))
+	}
+}
+
+func must(t *tensor.Tensor, err error) *tensor.Tensor {
+	if err != nil {
+		log.Fatal(err)
+	}
+	return t
+}
+
+func writeRaw(b *bytes.Buffer, list any) {
+	if err := binary.Write(b, binary.LittleEndian, list); err != nil {
+		log.Fatal(err)
+	}
+}

@@ -1,0 +1,67 @@
+package difftest
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/lacuna-sparse/lacuna/tensor"
+)
+
+// association writes a product of three to six factors whose indices are summed, with or without parentheses: the
+// optimiser may compute it in many orders.
+func (g *generator) association() {
+	vars := shuffle(g, indexNames)[:3+g.intn(3)]
+	for _, v := range indexNames {
+		g.extents[v] = int64(pick(g, 3, 4, 1, 2, 5, 7))
+		if g.chance(3) {
+			g.extents[v] = 0
+		}
+	}
+	var factors []string
+	for k := range len(vars) - 1 {
+		at := vars[k] + "," + vars[k+1]
+		if g.chance(40) {
+			at = vars[k+1] + "," + vars[k]
+		}
+		factors = append(factors, fmt.Sprintf("%c(%s)", 'A'+k, at))
+	}
+	last := vars[len(vars)-1]
+	for k := g.intn(3); k > 0; k-- {
+		factors = append(factors, fmt.Sprintf("%c(%s)", 'w'+k, pick(g, last, vars[0], vars[1])))
+	}
+	if g.chance(20) { // a cycle
+		factors = append(factors, fmt.Sprintf("F(%s,%s)", last, vars[0]))
+	}
+	left := pick(g, "R", "R("+vars[0]+")", "R("+vars[0]+")", "R("+last+")", "R("+vars[0]+","+last+")", "R("+last+","+vars[1]+")")
+	if g.chance(20) && subtractable(g.dtype) {
+		factors[0] = fmt.Sprintf("(%s %s G%s)", factors[0], pick(g, "+", "-"), factors[0][1:])
+	}
+	right := strings.Join(factors, "*")
+	bound := func(k int) bool {
+		return !strings.Contains(left, vars[k]) && !strings.Contains(strings.Join(factors[:k-1], ""), vars[k])
+	}
+	if k := len(vars) - 1; k > 1 && g.chance(50) && bound(k) && k-1 < len(factors) { // a nested sum
+		right = fmt.Sprintf("%s*(sum_%s (%s))", strings.Join(factors[:k-1], "*"), vars[k], strings.Join(factors[k-1:], "*"))
+	}
+	switch {
+	case g.chance(10) && subtractable(g.dtype):
+		right = fmt.Sprintf("2*(%s)", right)
+	case g.chance(10) && left == "R("+vars[0]+")":
+		right += fmt.Sprintf(" + y(%s)", vars[0])
+	}
+	if left == "R" && g.chance(30) && subtractable(g.dtype) && len(vars) > 2 {
+		right = fmt.Sprintf("sum_{%[1]s,%[2]s} (A(%[1]s,%[2]s) - (sum_%[3]s (B(%[1]s,%[3]s)*C(%[2]s,%[3]s))))^2", vars[0], vars[1], vars[2])
+	}
+	g.fit(right)
+	g.shapeOperands(right)
+	g.shapeResult(left)
+	g.lines = append(g.lines, left+" = "+right)
+}
+
+// NewAssociation makes a random program of a product of many factors, of a type for which an optimiser may move them.
+func NewAssociation(src Source) *Case {
+	g := newGenerator(src)
+	g.dtype = pick(g, tensor.Float64, tensor.Float64, tensor.Int64, tensor.Float32, tensor.Complex128, tensor.Int32, tensor.Bool)
+	g.association()
+	return g.written()
+}

@@ -1,0 +1,189 @@
+// Package logic is the logical optimiser: from a program it makes another one that computes the same in the order of least cost.
+//
+//	y(i) = A(i,j)*B(j,k)*x(k)
+//	t1(j) = sum_k (B(j,k)*x(k)); y(i) = sum_j (A(i,j)*t1(j))
+//
+// A statement is read as aggregates over products of factors with bound indices (query.go). Where the operators
+// distribute (law.go), a product may be joined in any order and a sum taken as soon as all factors with its index are
+// there (associate.go), products of sums may be multiplied out (distribute.go), nested sums lifted out of loops that they do not depend
+// on (hoist.go), and what is computed twice is made once (common.go). Costs (cost.go) follow from statistics of the operands
+// (facts.go) by estimates of the sizes of joins (estimate.go), never from extents alone. What pays becomes a statement of its own
+// with a tensor that the optimiser chooses the format of; the rest stays in one nest of loops. How a statement is run, in which order its loops stand and what is
+// parallel, is decided below, in package ir: Deeds, Ahrens and Amarasinghe (Galley, arXiv 2408.14706) divide the work alike.
+//
+// What cannot be proved to mean the same stays as it is written: strict arithmetic, data that is not finite or could
+// overflow (bound.go), `in`, scans, gathers, slices and the values of indices.
+package logic
+
+import (
+	"slices"
+	"strconv"
+
+	"github.com/lacuna-sparse/lacuna/lang"
+	"github.com/lacuna-sparse/lacuna/tensor"
+)
+
+// Options are what an optimisation depends on beside the program.
+type Options struct {
+	// Statistics are those of the operands, by name. What has none is guessed: the plan is then one for
+	// finite data of a usual size.
+	Statistics map[string]*tensor.Statistics
+	// Stores tells how the results of the program as written are stored where they are not declared: they are stored
+	// the same in the optimised one. false: that is not known.
+	Stores func() (map[*lang.Tensor]Stored, bool)
+	// Check resolves an optimised program, with more declarations.
+	Check func(*lang.File, map[string]lang.Decl) (*lang.Program, error)
+	// Eager, for tests, takes every chance to reorder, however small the data.
+	Eager bool
+}
+
+// Stored is how a result is stored.
+type Stored struct {
+	Format tensor.Format
+	Fill   tensor.Scalar
+}
+
+// Result is an optimised program.
+type Result struct {
+	File    *lang.File
+	Program *lang.Program
+	// Intermediates names the tensors that the program as written does not have.
+	Intermediates []string
+	// Notes tell what was done and why, and what was not.
+	Notes []string
+}
+
+// optimiser is the state of one optimisation.
+type optimiser struct {
+	Options
+	prog    *lang.Program
+	taken   map[string]bool // names of tensors and indices
+	facts   map[*lang.Tensor]facts
+	stored  map[*lang.Tensor]Stored
+	asked   bool
+	out     []*lang.Assign
+	decls   map[string]lang.Decl
+	made    []intermediate
+	notes   []string
+	changed bool
+}
+
+// Optimise optimises a checked program. A nil result says that it stays as it is written.
+func Optimise(file *lang.File, prog *lang.Program, opts Options) *Result {
+	o := &optimiser{Options: opts, prog: prog, taken: map[string]bool{}, facts: map[*lang.Tensor]facts{}, decls: map[string]lang.Decl{}}
+	for _, t := range prog.Tensors {
+		o.taken[t.Name] = true
+	}
+	for _, s := range prog.Stmts {
+		for _, x := range s.Indices {
+			o.taken[x.Name] = true
+		}
+	}
+	for _, t := range prog.Tensors {
+		if t.Operand {
+			o.facts[t] = o.operand(t)
+		}
+	}
+	for i, s := range prog.Stmts {
+		st := o.statement(s)
+		o.out = append(o.out, st.optimised(file.Stmts[i]))
+		o.assigned(st)
+	}
+	if !o.changed {
+		return nil
+	}
+	for t, how := range o.stored {
+		if !t.HasFormat && t.Result && !t.Operand {
+			d := lang.Decl{Rank: t.Rank, Format: how.Format, HasFormat: true, Fill: &how.Fill, Result: true, Shape: t.Shape}
+			o.decls[t.Name] = d
+		}
+	}
+	r := &Result{File: &lang.File{Source: file.Source, Stmts: o.out}, Notes: o.notes}
+	var err error
+	if r.Program, err = o.Check(r.File, o.decls); err != nil {
+		return &Result{Notes: []string{"the program runs as written: " + err.Error()}}
+	}
+	for _, m := range o.made {
+		r.Intermediates = append(r.Intermediates, m.name)
+	}
+	if !sameTypes(prog, r.Program) {
+		return &Result{Notes: []string{"the program runs as written: another order has other types"}}
+	}
+	return r
+}
+
+// sameTypes reports whether the tensors of a program have the same types and ranks in another one.
+func sameTypes(p, q *lang.Program) bool {
+	return !slices.ContainsFunc(p.Tensors, func(t *lang.Tensor) bool {
+		return t.Result && !slices.ContainsFunc(q.Tensors, func(u *lang.Tensor) bool {
+			return u.Name == t.Name && u.DType == t.DType && u.Rank == t.Rank && u.Operand == t.Operand
+		})
+	})
+}
+
+// Choices reports whether a program has anything to choose: a plain product of a matrix and a vector does not, and pays nothing for
+// the optimiser.
+func Choices(prog *lang.Program) bool {
+	return slices.ContainsFunc(prog.Stmts, func(s *lang.Stmt) bool {
+		factors, nested, found := 0, 0, false
+		lang.Walk(s.RHS, func(e lang.Expr) bool {
+			switch e := e.(type) {
+			case *lang.Access:
+				if len(e.Indices) > 0 {
+					factors++
+				}
+			case *lang.Reduce:
+				nested++
+				found = found || lawOf(e) != nil
+			}
+			return true
+		})
+		return found && (factors > 2 || nested > 1 || factors == 2 && privateIndex(s.RHS))
+	})
+}
+
+// privateIndex reports whether an index is bound that one of several accesses has alone, beside others.
+func privateIndex(e lang.Expr) bool {
+	uses := map[*lang.Index]int{}
+	accesses := lang.Accesses(e)
+	for _, a := range accesses {
+		for _, x := range a.Indices {
+			if v := x.Plain(); v != nil && !v.Free {
+				uses[v]++
+			}
+		}
+	}
+	return slices.ContainsFunc(accesses, func(a *lang.Access) bool {
+		return len(a.Indices) > 1 && slices.ContainsFunc(a.Indices, func(x lang.IndexExpr) bool {
+			v := x.Plain()
+			return v != nil && uses[v] == 1
+		})
+	})
+}
+
+// fresh is a name that nothing has yet.
+func (o *optimiser) fresh(base string) string {
+	for n := 1; ; n++ {
+		name := base + strconv.Itoa(n)
+		if !o.taken[name] && !lang.Reserved(name) {
+			o.taken[name] = true
+			return name
+		}
+	}
+}
+
+// storedAs is how a result is stored; false if that is not known.
+func (o *optimiser) storedAs(t *lang.Tensor) (Stored, bool) {
+	if t.HasFormat && t.HasFill || t.Operand {
+		return Stored{t.Format, t.Fill}, true
+	}
+	if t.Rank == 0 {
+		return Stored{tensor.Dense(0), tensor.Zero(t.DType)}, true
+	}
+	if !o.asked {
+		o.asked = true
+		o.stored, _ = o.Stores()
+	}
+	how, ok := o.stored[t]
+	return how, ok
+}

@@ -1,0 +1,268 @@
+package logic
+
+import (
+	"flag"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/lacuna-sparse/lacuna/lang"
+	"github.com/lacuna-sparse/lacuna/tensor"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+// operand describes one of a test: its format, and statistics of uniform data.
+type operand struct {
+	format tensor.Format
+	stats  *tensor.Statistics
+	dtype  tensor.DType
+}
+
+// uniform is an operand with as many entries of a coordinate of its first axis.
+func uniform(f tensor.Format, each float64, extents ...float64) operand {
+	s := &tensor.Statistics{Entries: extents[0] * each, Finite: true, Exponent: 1, NonNegative: true}
+	for _, x := range extents {
+		d := min(x, s.Entries)
+		s.Axes = append(s.Axes, tensor.AxisStatistics{Extent: x, NonEmpty: d, Longest: 2 * s.Entries / d, Squares: 1.1 * s.Entries * s.Entries / d})
+	}
+	return operand{f, s, tensor.Float64}
+}
+
+func dense(extents ...float64) operand {
+	s := &tensor.Statistics{Entries: 1, Finite: true, Exponent: 1, NonNegative: true}
+	for _, x := range extents {
+		s.Entries *= x
+	}
+	for _, x := range extents {
+		s.Axes = append(s.Axes, tensor.AxisStatistics{Extent: x, NonEmpty: x, Longest: s.Entries / x, Squares: s.Entries * s.Entries / x})
+	}
+	return operand{tensor.Dense(len(extents)), s, tensor.Float64}
+}
+
+// optimise optimises a program for operands; the results are dense.
+func optimise(t testing.TB, text string, operands map[string]operand, change func(*Options)) (*lang.Program, *Result) {
+	t.Helper()
+	file, err := lang.Parse(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	decls, stats := map[string]lang.Decl{}, map[string]*tensor.Statistics{}
+	for name, o := range operands {
+		decls[name] = lang.Decl{Rank: o.format.Rank(), Format: o.format, HasFormat: true, DType: o.dtype, HasDType: true}
+		stats[name] = o.stats.Rounded()
+	}
+	p, err := lang.Check(file, decls)
+	if err != nil {
+		t.Fatal(err)
+	}
+	opts := Options{
+		Statistics: stats,
+		Stores: func() (map[*lang.Tensor]Stored, bool) {
+			all := map[*lang.Tensor]Stored{}
+			for _, t := range p.Tensors {
+				if t.Result {
+					all[t] = Stored{tensor.Dense(t.Rank), tensor.Zero(t.DType)}
+				}
+			}
+			return all, true
+		},
+		Check: func(f *lang.File, more map[string]lang.Decl) (*lang.Program, error) {
+			all := map[string]lang.Decl{}
+			for name, d := range more {
+				all[name] = d
+			}
+			for name, d := range decls {
+				all[name] = d
+			}
+			return lang.Check(f, all)
+		},
+	}
+	if change != nil {
+		change(&opts)
+	}
+	return p, Optimise(file, p, opts)
+}
+
+// chosen is the optimised program as text.
+func chosen(t testing.TB, text string, operands map[string]operand) string {
+	p, r := optimise(t, text, operands, nil)
+	if r == nil {
+		return p.String()
+	}
+	if r.Program == nil {
+		t.Fatalf("%s: %v", text, r.Notes)
+	}
+	return r.Program.String()
+}
+
+const n = 20000
+
+var (
+	csr   = uniform(tensor.CSR, 16, n, n)
+	csc   = uniform(tensor.CSC, 16, n, n)
+	vec   = dense(n)
+	cube  = uniform(tensor.CSF(3), 1000, 1000, 1000, 1000)
+	power = operand{tensor.CSR, &tensor.Statistics{Entries: 65000, Finite: true, Exponent: 1, NonNegative: true, Axes: []tensor.AxisStatistics{
+		{Extent: 8192, NonEmpty: 5000, Longest: 700, Squares: 4e6}, {Extent: 8192, NonEmpty: 5000, Longest: 700, Squares: 4e6}}}, tensor.Float64}
+)
+
+// programs are those whose order is golden.
+var programs = []struct {
+	text     string
+	operands map[string]operand
+}{
+	{"y(i) = A(i,j)*B(j,k)*x(k)", map[string]operand{"A": csr, "B": csr, "x": vec}},
+	{"s = R(i,j)*R(j,k)*R(k,l)", map[string]operand{"R": power}},
+	{"s = sum_{i,j} (A(i,j) - sum_k U(i,k)*V(j,k))^2", map[string]operand{"A": csr, "U": dense(n, 16), "V": dense(n, 16)}},
+	{"Y(i,k) = A(i,j)*X(j,f)*W(f,k)", map[string]operand{"A": csr, "X": dense(n, 128), "W": dense(128, 8)}},
+	{"H(i,f) = max(sum_j A(i,j)*sum_k X(j,k)*W(k,f), 0)", map[string]operand{"A": csr, "X": dense(n, 128), "W": dense(128, 8)}},
+	{"M(i,r) = sum_j B(j,r)*sum_k T(i,j,k)*C(k,r)", map[string]operand{"T": cube, "B": dense(1000, 16), "C": dense(1000, 16)}},
+	{"y(i) = (A(i,j)+B(i,j))*x(j)", map[string]operand{"A": csr, "B": csc, "x": vec}},
+	// What has nothing to choose, or does not pay, stays.
+	{"y(i) = A(i,j)*x(j)", map[string]operand{"A": csr, "x": vec}},
+	{"s = R(i,j)*R(j,k)*R(i,k)", map[string]operand{"R": power}},
+	{"y(i) = A(i,j)*B(j,k)*x(k)", map[string]operand{"A": uniform(tensor.CSR, 2, 10, 10), "B": uniform(tensor.CSR, 2, 10, 10), "x": dense(10)}},
+	// The other association, where the weights are wide.
+	{"Y(i,k) = A(i,j)*X(j,f)*W(f,k)", map[string]operand{"A": csr, "X": dense(n, 8), "W": dense(8, 64)}},
+	{"y(l) = x(i)*A(i,j)*B(j,k)*A(k,l)", map[string]operand{"A": csr, "B": csr, "x": vec}},
+	{"s = x(i)*A(i,j)*B(j,k)*y(k)", map[string]operand{"A": csr, "B": csr, "x": vec, "y": vec}},
+	{"s = sum_{i,j} where(stored(A(i,j)), sum_k U(i,k)*V(j,k), 0)", map[string]operand{"A": csr, "U": dense(n, 16), "V": dense(n, 16)}},
+	{"y(i) = 0.85*sum_j (A(i,j)*B(j,k)*x(k)) + 0.15*x(i)", map[string]operand{"A": csr, "B": csr, "x": vec}},
+	// Once for both statements.
+	{"y(i) = A(i,j)*B(j,k)*x(k); z(i) = C(i,j)*B(j,k)*x(k)", map[string]operand{"A": csr, "B": csr, "C": csr, "x": vec}},
+	{"y(i) = A(i,j)*B(j,k)*x(k); x(i) = y(i); z(i) = A(i,j)*B(j,k)*x(k)", map[string]operand{"A": csr, "B": csr, "x": vec}},
+	// Other operators.
+	{"d(i) = min_j (A(i,j) + min_k (B(j,k) + x(k)))", map[string]operand{"A": dense(2000, 2000), "B": dense(2000, 2000), "x": dense(2000)}},
+	{"h(i,j) = max(exp(A(i,j)), sum_k X(j,k)*x(k))", map[string]operand{"A": dense(2000, 2000), "X": dense(2000, 2000), "x": dense(2000)}},
+}
+
+// TestChosenOrders compares the orders that are chosen with testdata/orders.golden. -update writes it.
+func TestChosenOrders(t *testing.T) {
+	var b strings.Builder
+	for _, p := range programs {
+		fmt.Fprintf(&b, "# %s\n%s\n\n", strings.ReplaceAll(p.text, "\n", "; "), chosen(t, p.text, p.operands))
+	}
+	path := filepath.Join("testdata", "orders.golden")
+	if *update {
+		if err := os.MkdirAll("testdata", 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(b.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := b.String(); got != string(want) {
+		t.Errorf("other orders than in %s:\n%s", path, got)
+	}
+}
+
+// TestRefusals keeps as written what cannot be proved to mean the same, whatever it costs.
+func TestRefusals(t *testing.T) {
+	inf, huge := csr, csr
+	s := *csr.stats
+	s.Finite = false
+	inf.stats = &s
+	h := *csr.stats
+	h.Exponent = 900
+	huge.stats = &h
+	narrow := vec
+	narrow.dtype = tensor.Float16
+	short := csr
+	short.dtype = tensor.Int32
+	for _, c := range []struct {
+		why, text string
+		operands  map[string]operand
+	}{
+		{"an operand is not finite", "y(i) = A(i,j)*B(j,k)*x(k)", map[string]operand{"A": inf, "B": csr, "x": vec}},
+		{"a product may overflow", "y(i) = A(i,j)*B(j,k)*x(k)", map[string]operand{"A": huge, "B": huge, "x": vec}},
+		{"stored elements only", "y(i) = sum_{j in A} (A(i,j)*sum_{k in B} (B(j,k)*x(k)))", map[string]operand{"A": csr, "B": csr, "x": vec}},
+		{"a scan", "y(i) = sum_j A(i,j)*sum_k cumsum_k (B(j,k)*x(k))", map[string]operand{"A": csr, "B": csr, "x": vec}},
+		{"a gather", "y(i) = A(i,j)*B(j,k)*x(p(k))", map[string]operand{"A": csr, "B": csr, "x": vec, "p": {vec.format, vec.stats, tensor.Int64}}},
+		{"an offset", "y(i) = A(i,j)*B(j,k)*x(k+1)", map[string]operand{"A": csr, "B": csr, "x": vec}},
+		{"a diagonal", "y(i) = A(i,j)*B(j,j)*C(j,k)*x(k)*D(k,k)", map[string]operand{"A": csr, "B": csr, "C": csr, "D": csr, "x": vec}},
+		{"a quotient, which may be infinite", "y(i) = A(i,j)*B(j,k)*(x(k)/z(k))", map[string]operand{"A": csr, "B": csr, "x": vec, "z": vec}},
+		{"narrow floats", "y(i) = x(i)*sum_j x(j)*sum_k x(k)", map[string]operand{"x": narrow}},
+		{"narrow integers wrap", "y(i) = sum_j A(i,j)*B(j,k)*C(k,l)", map[string]operand{"A": short, "B": short, "C": short}},
+		{"no law", "y(i) = prod_j (A(i,j)*prod_k (B(j,k)*x(k)))", map[string]operand{"A": csr, "B": csr, "x": vec}},
+		{"a minimum of products", "y(i) = min_j (A(i,j)*min_k (B(j,k)*x(k)))", map[string]operand{"A": csr, "B": csr, "x": vec}},
+		{"min-plus of sparse operands with gaps of 0", "y(i) = min_j (A(i,j)+min_k (B(j,k)+x(k)))", map[string]operand{"A": csr, "B": csr, "x": vec}},
+	} {
+		if _, r := optimise(t, c.text, c.operands, nil); r != nil {
+			t.Errorf("%s: %s is reordered: %s", c.why, c.text, r.File)
+		}
+	}
+}
+
+// TestUnknownResults keeps as written what stores nobody knows what.
+func TestUnknownResults(t *testing.T) {
+	_, r := optimise(t, "y(i) = A(i,j)*B(j,k)*x(k)", map[string]operand{"A": csr, "B": csr, "x": vec}, func(o *Options) {
+		o.Stores = func() (map[*lang.Tensor]Stored, bool) { return nil, false }
+	})
+	if r != nil {
+		t.Errorf("reordered: %s", r.File)
+	}
+}
+
+// TestSparseResults has intermediates store what the sums that they stand for do, where the result tells.
+func TestSparseResults(t *testing.T) {
+	p, r := optimise(t, "C(i,l) = A(i,j)*B(j,k)*X(k,l)", map[string]operand{"A": csr, "B": csr, "X": uniform(tensor.CSR, 1, n, 4)}, func(o *Options) {
+		stores := o.Stores
+		o.Stores = func() (map[*lang.Tensor]Stored, bool) {
+			all, ok := stores()
+			for t := range all {
+				all[t] = Stored{tensor.CSR, tensor.Zero(tensor.Float64)}
+			}
+			return all, ok
+		}
+	})
+	if r == nil || len(r.Intermediates) != 1 {
+		t.Fatalf("%s is not reordered", p)
+	}
+	for _, x := range r.Program.Tensors {
+		if x.Result && x.Format != tensor.CSR {
+			t.Errorf("%s is stored as %s", x.Name, x.Format)
+		}
+	}
+}
+
+// TestSearchTime bounds the time of a search: chains of three and of 64 matrices.
+func TestSearchTime(t *testing.T) {
+	for _, c := range []struct {
+		factors int
+		most    time.Duration
+	}{{3, time.Millisecond}, {10, 200 * time.Millisecond}, {64, 50 * time.Millisecond}} {
+		text, operands := "y(i0) = ", map[string]operand{"x": vec}
+		for k := range c.factors - 1 {
+			text += fmt.Sprintf("A%d(i%d,i%d)*", k, k, k+1)
+			operands[fmt.Sprintf("A%d", k)] = csr
+		}
+		text += fmt.Sprintf("x(i%d)", c.factors-1)
+		best := time.Duration(math.MaxInt64)
+		var made int
+		for range 5 {
+			begin := time.Now()
+			_, r := optimise(t, text, operands, nil)
+			best = min(best, time.Since(begin))
+			if r == nil || r.Program == nil {
+				t.Fatalf("a chain of %d is not reordered", c.factors)
+			}
+			made = len(r.Intermediates)
+		}
+		if made != c.factors-2 {
+			t.Errorf("a chain of %d has %d intermediates, want %d vectors", c.factors, made, c.factors-2)
+		}
+		t.Logf("%d factors: %v, with parsing and checking", c.factors, best)
+		if best > 20*c.most { // an order of magnitude for loaded machines: figures are in docs/optimiser.md
+			t.Errorf("a chain of %d takes %v, want about %v", c.factors, best, c.most)
+		}
+	}
+}

@@ -1,0 +1,258 @@
+package exec
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync/atomic"
+
+	"github.com/lacuna-sparse/lacuna/internal/flight"
+	"github.com/lacuna-sparse/lacuna/ir"
+	"github.com/lacuna-sparse/lacuna/ir/logic"
+	"github.com/lacuna-sparse/lacuna/lang"
+	"github.com/lacuna-sparse/lacuna/lower"
+	"github.com/lacuna-sparse/lacuna/runtime"
+	"github.com/lacuna-sparse/lacuna/runtime/declare"
+	"github.com/lacuna-sparse/lacuna/tensor"
+)
+
+// This file is where a session asks the logical optimiser (package ir/logic) in which order a program runs. A program with
+// nothing to choose has no chooser and pays nothing.
+
+// chooser has the kernels of a program for the classes of its operands' statistics.
+type chooser struct {
+	session *Session
+	source  string
+	file    *lang.File
+	program *lang.Program
+	says    *declare.Declarations // without examples
+	// operands are the names of those whose statistics count.
+	operands []string
+
+	latest  atomic.Pointer[chosen]
+	byClass flight.Cache[*Kernel]
+	byText  flight.Cache[*Kernel] // by the text of the optimised program; "" for that as it is written
+}
+
+// chosen is a kernel for operands of some classes.
+type chosen struct {
+	classes []string
+	kernel  *Kernel
+}
+
+// compile compiles a program in the order that is best for the operands that are given as examples.
+func (s *Session) compile(ctx context.Context, src string, d *declare.Declarations) (*Kernel, error) {
+	file, program, err := d.Check(src)
+	if err != nil {
+		return nil, err
+	}
+	if d.Strict() || d.AsWritten() || !logic.Choices(program) {
+		return s.compileAs(ctx, src, file, program, d)
+	}
+	c := &chooser{session: s, source: src, file: file, program: program, says: d.WithoutExamples()}
+	examples := Args{}
+	for _, t := range program.Tensors {
+		if t.Operand && t.StoredOf == nil {
+			c.operands = append(c.operands, t.Name)
+			if o := d.Example(t.Name); o != nil {
+				examples[t.Name] = o
+			}
+		}
+	}
+	classes, statistics, _ := c.describe(examples) // without, a kernel is made for a guess
+	k, err := c.make(ctx, statistics, d)
+	if err != nil {
+		return nil, err
+	}
+	if classes != nil {
+		c.latest.Store(&chosen{classes, k})
+		c.byClass.Put(strings.Join(classes, ";"), k)
+	}
+	k.chooser = c
+	return k, nil
+}
+
+// describe returns the classes of the operands' statistics, and these, rounded; false if some have none.
+func (c *chooser) describe(args Args) ([]string, map[string]*tensor.Statistics, bool) {
+	classes := make([]string, len(c.operands))
+	statistics := make(map[string]*tensor.Statistics, len(c.operands))
+	for i, name := range c.operands {
+		s, ok := statisticsOf(args, name)
+		if !ok {
+			return nil, nil, false
+		}
+		classes[i], statistics[name] = s.Class(), s.Rounded()
+	}
+	return classes, statistics, true
+}
+
+// statisticsOf returns the statistics of an operand, if it is one tensor that has some.
+func statisticsOf(args Args, name string) (*tensor.Statistics, bool) {
+	t, ok := args[name].(*tensor.Tensor)
+	if !ok || t == nil {
+		return nil, false
+	}
+	return t.Statistics()
+}
+
+// run runs the kernel for the arguments.
+func (c *chooser) run(ctx context.Context, args Args) (*Kernel, values, error) {
+	k, err := c.kernel(ctx, args)
+	if err != nil {
+		return nil, nil, err
+	}
+	ran, vals, err := k.runPlan(ctx, args, nil)
+	var memory *runtime.MemoryLimitError
+	if errors.As(err, &memory) && k.written != nil { // intermediates take memory
+		if k, err := c.asWritten(ctx, c.declared(args)); err == nil {
+			return k.runPlan(ctx, args, nil)
+		}
+	}
+	return ran, vals, err
+}
+
+// kernel is the one for the arguments. Of the statistics of operands that were passed before, only the class is looked at.
+func (c *chooser) kernel(ctx context.Context, args Args) (*Kernel, error) {
+	if latest := c.latest.Load(); latest != nil && c.same(latest.classes, args) {
+		return latest.kernel, nil
+	}
+	classes, statistics, ok := c.describe(args)
+	if !ok {
+		return c.asWritten(ctx, c.declared(args))
+	}
+	k, err := c.byClass.Do(ctx, strings.Join(classes, ";"), func(ctx context.Context) (*Kernel, error) {
+		return c.make(ctx, statistics, c.declared(args))
+	})
+	if err == nil {
+		c.latest.Store(&chosen{classes, k})
+	}
+	return k, err
+}
+
+// same reports whether arguments are of some classes.
+func (c *chooser) same(classes []string, args Args) bool {
+	for i, name := range c.operands {
+		if s, ok := statisticsOf(args, name); !ok || s.Class() != classes[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// declared is what is declared of the program, with the arguments as examples.
+func (c *chooser) declared(args Args) *declare.Declarations {
+	d := c.says.WithoutExamples()
+	for name, o := range args {
+		declare.Operand(name, o)(d)
+	}
+	return d
+}
+
+// asWritten is the kernel of the program in the order in which it is written.
+func (c *chooser) asWritten(ctx context.Context, d *declare.Declarations) (*Kernel, error) {
+	return c.byText.Do(ctx, "", func(ctx context.Context) (*Kernel, error) {
+		return c.session.compileAs(ctx, c.source, c.file, c.program, d)
+	})
+}
+
+// make optimises the program for operands with such statistics, and compiles what comes of it, unless that is there.
+func (c *chooser) make(ctx context.Context, statistics map[string]*tensor.Statistics, d *declare.Declarations) (k *Kernel, err error) {
+	defer runtime.Caught(c.source, &err)
+	r := c.session.optimised(ctx, c.file, c.program, statistics, d)
+	if r == nil || r.Program == nil {
+		return c.byText.Do(ctx, "", func(ctx context.Context) (*Kernel, error) {
+			k, err := c.session.compileAs(ctx, c.source, c.file, c.program, d)
+			if err == nil && r != nil {
+				k.notes = r.Notes
+			}
+			return k, err
+		})
+	}
+	k, err = c.byText.Do(ctx, r.File.String(), func(ctx context.Context) (*Kernel, error) {
+		p, err := c.session.env.plan(ctx, r.Program, d)
+		if err != nil {
+			return nil, err
+		}
+		return &Kernel{planned: p, source: c.source, file: c.file, checked: r.Program, written: c.program, intermediates: r.Intermediates, notes: r.Notes}, nil
+	})
+	if err != nil && ctx.Err() == nil { // what cannot be planned runs as written
+		return c.asWritten(ctx, d)
+	}
+	return k, err
+}
+
+// optimised asks the optimiser.
+func (s *Session) optimised(ctx context.Context, file *lang.File, program *lang.Program, statistics map[string]*tensor.Statistics, d *declare.Declarations) *logic.Result {
+	return logic.Optimise(file, program, logic.Options{
+		Statistics: statistics,
+		Eager:      s.env.eager,
+		Stores: func() (map[*lang.Tensor]logic.Stored, bool) {
+			plan, err := ir.New(ctx, program, ir.Options{Forms: d.Forms()}, lower.Eval)
+			if err != nil {
+				return nil, false
+			}
+			stored := map[*lang.Tensor]logic.Stored{}
+			for of, t := range plan.Results {
+				stored[of] = logic.Stored{Format: t.Format, Fill: t.Fill}
+			}
+			return stored, true
+		},
+		Check: func(f *lang.File, more map[string]lang.Decl) (*lang.Program, error) {
+			decls, err := d.Decls(file)
+			if err != nil {
+				return nil, err
+			}
+			for name, says := range more {
+				if old, ok := decls[name]; ok { // what was declared of a result holds
+					if old.HasFormat {
+						says.Format = old.Format
+					}
+					if old.HasDType {
+						says.DType, says.HasDType = old.DType, true
+					}
+					if old.Fill != nil {
+						says.Fill = old.Fill
+					}
+					says.Rank, says.Shape = old.Rank, old.Shape
+				}
+				decls[name] = says
+			}
+			return lang.Check(f, decls)
+		},
+	})
+}
+
+// explainLogic prints the program in the order in which it runs.
+func (k *Kernel) explainLogic() string {
+	var b strings.Builder
+	for _, s := range k.checked.Stmts {
+		b.WriteString(s.String())
+		if t := s.LHS.Tensor; k.isIntermediate(t) {
+			b.WriteString("  # an intermediate")
+			if t.HasFormat {
+				fmt.Fprintf(&b, ", %s", t.Format)
+			}
+		}
+		b.WriteString("\n")
+	}
+	if k.written == nil {
+		b.WriteString("# as it is written\n")
+	}
+	for _, n := range k.notes {
+		b.WriteString("# " + n + "\n")
+	}
+	return b.String()
+}
+
+// asWritten is the program as it is written, checked.
+func (k *Kernel) asWritten() *lang.Program {
+	if k.written != nil {
+		return k.written
+	}
+	return k.checked
+}
+
+// isIntermediate reports whether a result is one that the optimiser has added.
+func (k *Kernel) isIntermediate(t *lang.Tensor) bool { return slices.Contains(k.intermediates, t.Name) }

@@ -1,0 +1,264 @@
+package tensor
+
+import (
+	"encoding/binary"
+	"math"
+)
+
+// Statistics describe what a tensor stores, for estimates of what a program costs.
+type Statistics struct {
+	// Entries is the number of stored values.
+	Entries float64
+	Axes    []AxisStatistics
+	// Finite says that no stored value is nan or infinite; integers and truth values are finite.
+	Finite bool
+	// Exponent is the least number, 0 or more, for which every finite stored value is below 2^Exponent in size.
+	Exponent int
+	// NonNegative says that no stored value is below 0, nan or complex.
+	NonNegative bool
+
+	class string // of what Rounded returns
+}
+
+// AxisStatistics describe how entries spread over the coordinates of one axis.
+type AxisStatistics struct {
+	Extent float64
+	// NonEmpty is the number of coordinates that have entries, Longest the most entries that one has,
+	// and Squares the sum of the squares of the numbers of entries: the size of the join of the tensor
+	// with itself along the axis, and by Cauchy and Schwarz, with that of another tensor, a bound of the size of a
+	// join with that (Abo Khamis, Nakos, Olteanu and Suciu, Join Size Bounds using Lp-Norms on Degree Sequences,
+	// PODS 2024).
+	NonEmpty, Longest, Squares float64
+}
+
+// Statistics returns those of a tensor. They are computed once, in one pass over its arrays. There are none
+// of tensors that are not plain, were released, or are on a device only.
+func (t *Tensor) Statistics() (*Statistics, bool) {
+	if !t.IsPlain() || t.Pin() != nil {
+		return nil, false
+	}
+	defer t.Unpin()
+	t.statistics.Lock()
+	defer t.statistics.Unlock()
+	if t.statistics.of == nil {
+		if !t.allHere() {
+			return nil, false
+		}
+		t.statistics.of = t.describe()
+	}
+	return t.statistics.of, true
+}
+
+// allHere reports whether all arrays are in the memory of the host.
+func (t *Tensor) allHere() bool {
+	here := t.values.Here()
+	for _, l := range t.levels {
+		here = here && l.Pos.Here() && l.Crd.Here()
+	}
+	return here
+}
+
+// Class names all statistics that round alike: plans are made for a class, so that tensors that differ little
+// share one.
+func (s *Statistics) Class() string { return s.class }
+
+// Rounded returns the statistics with every number rounded to a power of two.
+func (s *Statistics) Rounded() *Statistics {
+	r := &Statistics{Entries: powerOfTwo(s.Entries), Finite: s.Finite, Exponent: int(math.Ceil(aboveTwo(float64(s.Exponent)))), NonNegative: s.NonNegative, class: s.class}
+	for _, a := range s.Axes {
+		r.Axes = append(r.Axes, AxisStatistics{powerOfTwo(a.Extent), powerOfTwo(a.NonEmpty), powerOfTwo(a.Longest), powerOfTwo(a.Squares)})
+	}
+	return r
+}
+
+// powerOfTwo is the power of two that is nearest to x, in its logarithm; 0 for 0.
+func powerOfTwo(x float64) float64 {
+	if x <= 0 {
+		return 0
+	}
+	return math.Exp2(math.Round(math.Log2(x)))
+}
+
+// aboveTwo is the least power of two that is not below x; 0 for 0.
+func aboveTwo(x float64) float64 {
+	if x <= 0 {
+		return 0
+	}
+	return math.Exp2(math.Ceil(math.Log2(x)))
+}
+
+// describe computes the statistics.
+func (t *Tensor) describe() *Statistics {
+	s := &Statistics{Entries: float64(t.values.n), Axes: make([]AxisStatistics, len(t.shape))}
+	s.Finite, s.Exponent, s.NonNegative = magnitude(t.values)
+	order := t.format.order
+	sparse := t.format.sparseRank()
+	// under[p] is how many values stand under position p of the level; nil: each times many.
+	var under []float64
+	each := float64(t.block())
+	for k := len(t.levels) - 1; k >= 0; k-- {
+		l, axis := t.levels[k], int(order[k])
+		s.Axes[axis].Extent = float64(t.shape[axis])
+		if k >= sparse {
+			s.Axes[axis].spread(s.Entries)
+			continue
+		}
+		n := int(t.positions(k))
+		s.Axes[axis].count(l, n, under, each)
+		if k == 0 {
+			break
+		}
+		under, each = parents(t.levels[k], int(t.positions(k-1)), under, each)
+	}
+	s.class = string(s.Rounded().appendClass(nil))
+	return s
+}
+
+// appendClass writes the exponents of rounded statistics.
+func (s *Statistics) appendClass(b []byte) []byte {
+	b = append(b, byte(s.Exponent), byte(s.Exponent>>8))
+	if s.Finite {
+		b = append(b, 'f')
+	}
+	if s.NonNegative {
+		b = append(b, 'n')
+	}
+	for _, x := range append([]AxisStatistics{{Extent: s.Entries}}, s.Axes...) {
+		for _, v := range []float64{x.Extent, x.NonEmpty, x.Longest, x.Squares} {
+			b = binary.AppendVarint(append(b, ' '), int64(math.Ilogb(v)))
+		}
+	}
+	return b
+}
+
+// spread describes an axis whose coordinates have equally many of n entries.
+func (a *AxisStatistics) spread(n float64) {
+	if a.Extent == 0 || n == 0 {
+		return
+	}
+	a.NonEmpty = a.Extent
+	a.Longest = n / a.Extent
+	a.Squares = a.Longest * a.Longest * a.Extent
+}
+
+// add counts a coordinate that has n entries.
+func (a *AxisStatistics) add(n float64) {
+	if n > 0 {
+		a.NonEmpty++
+		a.Longest = max(a.Longest, n)
+		a.Squares += n * n
+	}
+}
+
+// mostCounters is up to how many times as many coordinates as positions are counted one by one, mostSpare how many are anyway.
+const (
+	mostCounters = 4
+	mostSpare    = 1 << 20
+)
+
+// count describes the axis of a level with n positions.
+func (a *AxisStatistics) count(l Level, n int, under []float64, each float64) {
+	if l.Kind == DenseLevel && n == int(l.Size) && under != nil { // the outermost
+		for _, u := range under {
+			a.add(u)
+		}
+		return
+	}
+	if l.Kind == DenseLevel && under == nil || n == 0 {
+		a.spread(float64(n) * each)
+		return
+	}
+	if l.Size > int64(n)*mostCounters+mostSpare { // nearly every coordinate has one
+		a.NonEmpty, a.Longest, a.Squares = float64(n), 1, float64(n)*max(each, 1)
+		return
+	}
+	counters := make([]float64, l.Size)
+	switch {
+	case l.Kind == DenseLevel:
+		for p, u := range under {
+			counters[p%int(l.Size)] += u
+		}
+	case under == nil && l.Crd.dt == Uint32:
+		for _, c := range View[uint32](l.Crd) {
+			counters[c] += each
+		}
+	default:
+		for p := range n {
+			u := each
+			if under != nil {
+				u = under[p]
+			}
+			counters[l.Crd.At64(p)] += u
+		}
+	}
+	for _, u := range counters {
+		a.add(u)
+	}
+}
+
+// parents counts what stands under the n positions of the level before l.
+func parents(l Level, n int, under []float64, each float64) ([]float64, float64) {
+	switch l.Kind {
+	case SingletonLevel:
+		return under, each
+	case DenseLevel:
+		if under == nil {
+			return nil, each * float64(l.Size)
+		}
+		sums := make([]float64, n)
+		for p, u := range under {
+			sums[p/int(l.Size)] += u
+		}
+		return sums, 0
+	}
+	sums := make([]float64, n)
+	from := l.Pos.At64(0)
+	for p := range sums {
+		to := l.Pos.At64(p + 1)
+		if under == nil {
+			sums[p] = float64(to-from) * each
+		} else {
+			for q := from; q < to; q++ {
+				sums[p] += under[q]
+			}
+		}
+		from = to
+	}
+	return sums, 0
+}
+
+// magnitude finds out whether all values are finite, a bound of their exponents, and whether none is negative.
+func magnitude(a Array) (finite bool, exponent int, nonNegative bool) {
+	switch a.dt {
+	case Float64:
+		all, signs := uint64(0), uint64(0)
+		for _, x := range View[uint64](a) {
+			all, signs = max(all, x&^(1<<63)), signs|x
+		}
+		e := int(all >> 52)
+		return e < 2047, max(e-1022, 0), signs>>63 == 0 && e < 2047
+	case Float32:
+		all, signs := uint32(0), uint32(0)
+		for _, x := range View[uint32](a) {
+			all, signs = max(all, x&^(1<<31)), signs|x
+		}
+		e := int(all >> 23)
+		return e < 255, max(e-126, 0), signs>>31 == 0 && e < 255
+	case Float16, BFloat16, Complex64, Complex128:
+		finite, nonNegative = true, !a.dt.IsComplex()
+		for i := range a.n {
+			z := a.Scalar(i).Complex128()
+			for _, x := range []float64{real(z), imag(z)} {
+				if math.IsNaN(x) || math.IsInf(x, 0) {
+					return false, 0, false
+				}
+				if _, e := math.Frexp(x); x != 0 {
+					exponent = max(exponent, e)
+				}
+				nonNegative = nonNegative && x >= 0
+			}
+		}
+		return finite, exponent, nonNegative
+	}
+	return true, 8 * a.dt.Size(), a.dt.IsUnsigned() || a.dt == Bool
+}
