@@ -44,4 +44,5 @@ var (
 	Shape          = declare.Shape
 	Fill           = declare.Fill
 	StrictIEEE     = declare.StrictIEEE
+	AsWritten      = declare.AsWritten
 )

@@ -227,7 +227,7 @@ func TestTablesAndMerges(t *testing.T) {
 				list := both(t, WithThreads(threads))
 				debug.Workspace, debug.ChunkGrain = "", 0
 				for _, s := range list {
-					got, err := s.Eval(context.Background(), text, args)
+					got, err := s.Eval(context.Background(), text, args, AsWritten()) // as prepared kernels run
 					if err != nil {
 						t.Fatalf("%s: %v", text, err)
 					}
@@ -240,7 +240,7 @@ func TestTablesAndMerges(t *testing.T) {
 				}
 			}
 		}
-		opts := []Option{}
+		opts := []Option{AsWritten()}
 		for name, x := range args {
 			opts = append(opts, Operand(name, x))
 		}
