@@ -28,7 +28,11 @@ func (f *folding) value() (Value, error) {
 	// Folds annihilate nothing: 0*inf in a product is NaN.
 	v.State, v.Omissible, v.Disputed, v.Varies = Uniform, omissible(f.list), false, f.extentDecides(v)
 	for _, x := range f.list {
-		v.State, v.Disputed, v.Varies = max(v.State, x.State), v.Disputed || x.Disputed, v.Varies || x.Varies
+		state := x.State
+		if state == Gap && x.Varies {
+			state = Unknown // kernels note what they have seen by patterns, which do not tell that it annihilated
+		}
+		v.State, v.Disputed, v.Varies = max(v.State, state), v.Disputed || x.Disputed, v.Varies || x.Varies
 		if math.IsInf(x.Err, 1) {
 			v.Err = math.Inf(1)
 		}

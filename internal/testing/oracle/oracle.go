@@ -119,7 +119,7 @@ func (d *Dense) kept(t *lang.Tensor) *Dense {
 		switch v := &k.Values[i]; {
 		case dense:
 			v.State = Stored
-		case !sparse || whole || v.Omissible || t.HasFill && v.State != Stored && distance(t.DType, *v, FromScalar(t.Fill.Convert(t.DType))) != 0:
+		case !sparse || whole || v.Omissible || v.State != Stored && v.Varies || t.HasFill && v.State != Stored && distance(t.DType, *v, FromScalar(t.Fill.Convert(t.DType))) != 0:
 			v.State = Unknown
 		case v.State == Uniform:
 			v.State = Gap
