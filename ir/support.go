@@ -178,7 +178,7 @@ func (g Algebra) call(e *Call, args []Support, decides func(*Const) bool) Suppor
 			}
 		}
 	}
-	if deciding != nil && !clash {
+	if deciding != nil && !clash && !opposed(e.Fn, decided, args) {
 		return Support{Set: Intersect(deciding...), Background: decided}
 	}
 	sets := make([]Formula, len(args))
@@ -194,6 +194,33 @@ func (g Algebra) call(e *Call, args []Support, decides func(*Const) bool) Suppor
 		s.Background = g.Eval.Fold(&Call{Fn: e.Fn, Args: backgrounds, Typ: e.Typ})
 	}
 	return s
+}
+
+// opposed reports whether an operand of a sum may be, where it is not stored, the infinity of the other sign: a background
+// that follows from extents tells when it runs.
+func opposed(fn string, decided *Const, args []Support) bool {
+	if fn != "+" {
+		return false
+	}
+	opposite, found := negative(decided.Value), false
+	for _, a := range args {
+		if _, known := a.Background.(*Const); a.Background == nil || known {
+			continue
+		}
+		Walk(a.Background, func(x Expr) {
+			c, ok := x.(*Const)
+			found = found || ok && c.Gap && c.Value.Convert(decided.Value.DType()) == opposite
+		})
+	}
+	return found
+}
+
+// negative is a number with the other sign.
+func negative(v tensor.Scalar) tensor.Scalar {
+	if v.DType().IsComplex() {
+		return tensor.Complex(v.DType(), -v.Complex128())
+	}
+	return tensor.Float(v.DType(), -v.Float64())
 }
 
 // chosen is the support of the value of a choice.

@@ -164,8 +164,8 @@ func prod(dt tensor.DType, list []Value) Value {
 	}
 	switch {
 	case special && !dt.IsComplex():
-	case !finite(acc.C) || special:
-		acc.Err = math.Inf(1)
+	case !finite(acc.C) || special || !finite(round(dt, number(complex(size, 0))).C):
+		acc.Err = math.Inf(1) // in another order, a partial product may overflow before a 0 comes
 	case !exact || !exactIn(dt, size):
 		acc.Err += 2 * float64(len(list)+4) * unit(dt) * magnitude(acc)
 	}

@@ -219,7 +219,7 @@ func (e *evaluator) statement(s *lang.Stmt, extents, shape []int64) (*Dense, err
 			return nil, err
 		}
 		// Whether what is added overflows before the old value joins depends on the order.
-		if inexact(dt) && !finite(added.C) {
+		if inexact(dt) && (!finite(added.C) || math.IsInf(added.Err, 1)) {
 			v.Err = math.Inf(1)
 		}
 		// What is added counts as stored, as the statement names the element. An old value that is
