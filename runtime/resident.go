@@ -119,14 +119,14 @@ func allocate(device accelerator, q queue, bytes int64, life lifetime) (block, e
 		forgetAll(device)
 		at, err = allocateOnce(q, bytes, life)
 	}
-	for pause := time.Millisecond; pause < 16*time.Millisecond; pause *= 2 {
+	for pause := time.Millisecond; pause < 128*time.Millisecond; pause *= 2 {
 		if _, short := err.(*outOfMemory); !short || residents.Load() == 0 {
 			break
 		}
 		if pause == time.Millisecond {
 			goruntime.GC()
 		}
-		time.Sleep(pause) // cleanups run on their own goroutines
+		time.Sleep(pause) // cleanups run on their own goroutines, late on a machine that is busy
 		at, err = allocateOnce(q, bytes, life)
 	}
 	return at, err
