@@ -144,9 +144,9 @@ func (g Algebra) AskedStates(step *Compute) map[*Temp]bool {
 			}
 		}
 	}
-	for _, leaf := range Effects(step.Body) {
+	for _, leaf := range assignments(step.Body) {
 		if leaf.Temp == nil {
-			visit(leaf.Value, !leaf.LHS.Tensor.Format.IsDense())
+			visit(leaf.Value, leaf.LHS.Tensor.Work != nil || !leaf.LHS.Tensor.Format.IsDense())
 		}
 	}
 	return asked

@@ -360,3 +360,30 @@ func Effects(st Stmt) []*Assign {
 func sideEffects(st Stmt) []*Assign {
 	return slices.DeleteFunc(Effects(st), func(a *Assign) bool { return a.Temp != nil || a.LHS.Tensor.Work != nil })
 }
+
+// assignments lists all assignments of a nest, those into workspaces and temporaries too.
+func assignments(st Stmt) []*Assign {
+	switch st := st.(type) {
+	case *Forall:
+		return assignments(st.Body)
+	case *Where:
+		return append(assignments(st.Producer), assignments(st.Consumer)...)
+	case *Workspace:
+		return append(assignmentsOf(st.Producers), assignments(st.Consumer)...)
+	case *Tabulate:
+		return assignments(st.Body)
+	case *Sequence:
+		return assignmentsOf(st.Stmts)
+	case *Assign:
+		return []*Assign{st}
+	}
+	panic("BUG: unknown plan statement")
+}
+
+func assignmentsOf(stmts []Stmt) []*Assign {
+	var list []*Assign
+	for _, st := range stmts {
+		list = append(list, assignments(st)...)
+	}
+	return list
+}

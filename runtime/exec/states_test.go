@@ -92,6 +92,8 @@ func TestStates(t *testing.T) {
 		{"a literal factor leaves a sum over gaps a gap", "y(i) = a(i)*(sum_j (b(j)*0))",
 			Args{"a": n("1 -"), "b": n("- -")}, 2, "- -"},
 		{"but not one over an entry", "y(i) = a(i)*(sum_j (b(j)*0))", Args{"a": n("1 -"), "b": n("2 -")}, 2, "0 -"},
+		{"a gap in a workspace's producer annihilates", "y(k) = sum_i (w(i)*(sum_q B(q,k)))*v(i)",
+			Args{"w": f("inf inf"), "v": f("1 1"), "B": matrix(t, tensor.CSR, [2]int64{2, 2}, [3]float64{1, 0, 3})}, 2, "inf -"},
 		{"rows of a triangle reach beyond it", "y(i) = A(1,i) + b(i)",
 			Args{"A": triangle(t, sd, 3, []int64{1}, []int64{0}), "b": f("- - 1")}, 3, "- - 1"},
 		{"an index from a tensor leaves a gap of a triangle a gap", "y(i) = mod(A(i,p(i)), c(i))",
