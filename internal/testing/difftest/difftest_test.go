@@ -142,8 +142,13 @@ func seededPrograms(t *testing.T, sessions func(testing.TB, setting) []*lacuna.S
 			return true
 		}
 		compare := func(c *Case) (out Outcome, err error) {
-			if out, err = c.Compare(context.Background(), s...); err == nil && n%4 == 0 {
+			out, err = c.Compare(context.Background(), s...)
+			switch {
+			case err != nil:
+			case n%4 == 0:
 				err = c.ComparePrepared(context.Background(), s[0])
+			case n%4 == 1:
+				err = c.CompareFormats(context.Background(), s[0])
 			}
 			return out, err
 		}
