@@ -83,6 +83,7 @@ type rewriter struct {
 	variable func(VarID) VarID
 	fail     func(int) int
 	buffer   func(BufID) BufID
+	load     func(*Load) Expr // what stands in for a load, nil for itself; may be nil
 }
 
 func (r rewriter) block(body []Stmt) []Stmt {
@@ -144,6 +145,11 @@ func (r rewriter) expr(e Expr) Expr {
 	case *Ref:
 		return &Ref{Var: r.variable(e.Var), Typ: e.Typ}
 	case *Load:
+		if r.load != nil {
+			if x := r.load(e); x != nil {
+				return x
+			}
+		}
 		return &Load{Buf: r.buffer(e.Buf), Elem: e.Elem, Index: r.expr(e.Index)}
 	case *Unary:
 		return &Unary{Op: e.Op, Typ: e.Typ, X: r.expr(e.X)}
