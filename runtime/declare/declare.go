@@ -397,7 +397,7 @@ func (r *declaration) form() (ir.Form, bool) {
 }
 
 // TypesOf gives examples of the tensors that an operand is stored as, for the types of their
-// index arrays; nil where there is none.
+// index arrays; nil where there is none. They store nothing: who keeps them keeps no operand.
 func (d *Declarations) TypesOf(t *lang.Tensor, form ir.Form) []*tensor.Tensor {
 	example := d.Example(t.Name)
 	if of := t.StoredOf; of != nil {
@@ -407,6 +407,8 @@ func (d *Declarations) TypesOf(t *lang.Tensor, form ir.Form) []*tensor.Tensor {
 		}
 	}
 	types := make([]*tensor.Tensor, max(1, len(form.Pieces)))
-	copy(types, PartsOf(example))
+	for i, part := range PartsOf(example) {
+		types[i] = emptied(part)
+	}
 	return types
 }
