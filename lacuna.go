@@ -106,6 +106,26 @@ func GridStages() []string { return exec.GridStages() }
 // stage that needs LLVM where there is none is a *runtime.UnavailableError.
 func (k *Kernel) Explain(stage string) (string, error) { return k.exec().Explain(stage) }
 
+// Schedules lists programs that compute the same as the kernel does, each with another choice for one statement (docs/schedule.md),
+// those first that are estimated to cost least. Results differ in the order of sums only. Where the program runs in another
+// order than it is written in, the programs have the statements of that, with what is no result marked as temporary.
+func (k *Kernel) Schedules(ctx context.Context) ([]string, error) { return k.exec().Schedules(ctx) }
+
+// Tune measures the program as it runs, and others that compute the same ([Kernel.Schedules], and operands in other formats), on
+// operands. Results of the fastest may differ from the kernel's in the order of sums.
+func (k *Kernel) Tune(ctx context.Context, args Args, opts TuneOptions) (*Tuning, error) {
+	return k.exec().Tune(ctx, args, opts)
+}
+
+// TuneOptions say how long tuning may take, and who hears of its progress.
+type TuneOptions = exec.TuneOptions
+
+// Tuning is what tuning has measured.
+type Tuning = exec.Tuning
+
+// Trial is one way to run a program, measured.
+type Trial = exec.Trial
+
 // Conversions tells which operands a run of the kernel stores again because the
 // loops need them in another order, or as one tensor, and why.
 func (k *Kernel) Conversions() []string { return k.exec().Conversions() }

@@ -59,6 +59,9 @@ func StrictIEEE() Option { return declare.StrictIEEE() }
 // error. The program runs as it is written ([AsWritten]). docs/schedule.md has the commands.
 func Schedule(text string) Option { return declare.Schedule(text) }
 
+// Tuned has the program run as [Tuning.Save] has kept it for operands like these, on this machine, if it has.
+func Tuned() Option { return declare.Tuned() }
+
 // AsWritten keeps the order of computing in which the program is written. Without it sums and products may be computed in
 // another order that costs less, where that means the same but for rounding: see docs/optimiser.md.
 func AsWritten() Option { return declare.AsWritten() }

@@ -525,14 +525,13 @@ func (w *wishes) refusal() error {
 // scheduled picks the loops of the step that computes a statement's right side, as its schedule says. Temporaries of scans and
 // order statistics have none. An operand that no loops need stored as the schedule asks is stored so before them.
 func (p *planner) scheduled(nf *normalForm, s *lang.Stmt, step *Compute) (*candidate, error) {
-	if step.Shape != nil {
+	if !step.Main {
 		return nf.schedule(p.alg, p.Options, nil)
 	}
 	w, err := readSchedule(nf, s.Schedule)
 	if err != nil {
 		return nil, err
 	}
-	step.Main = true
 	if w == nil {
 		return nf.schedule(p.alg, p.Options, nil)
 	}
@@ -626,7 +625,7 @@ func (c *Compute) Schedule(how Directives) []string {
 		}
 	}
 	for _, x := range c.Converts {
-		if x.From.Source != nil && x.From.Name == x.From.Source.Name {
+		if x.From.sayable() {
 			add("convert(%s: %s)", x.From.Name, x.To.Format)
 		}
 	}
@@ -657,3 +656,49 @@ func sameWorkspaces(indices []*Index, list []*Workspace) bool {
 		return !slices.Equal(workspaceNames(indices, w), first) || (w.Mask == nil) != (list[0].Mask == nil)
 	})
 }
+
+// Choices are commands about lowering that hold for the step beside its loops, one at a time.
+func (c *Compute) Choices() []string {
+	var list []string
+	if all := workspacesOf(c.Body); len(all) > 0 && all[0].Mask == nil && sameWorkspaces(c.Indices, all) {
+		for _, kind := range []string{"dense", "hash", "sort"} {
+			list = append(list, fmt.Sprintf("workspace(%s: %s)", strings.Join(workspaceNames(c.Indices, all[0]), ", "), kind))
+		}
+	}
+	if len(c.Tables) > 0 {
+		list = append(list, "intersect(table)", "intersect(merge)")
+	}
+	if !c.Result.Format.IsDense() {
+		list = append(list, "assemble(counted)", "assemble(joined)")
+	}
+	if f := outermost(c.Body); f != nil && shared(c.LHS, c.Result, f, c.Scatter, c.Fold) {
+		name := c.Indices[f.Index.ID].Name
+		list = append(list, "serial", fmt.Sprintf("parallel(%s: 2048)", name), fmt.Sprintf("parallel(%s: 262144)", name))
+	}
+	return list
+}
+
+// Formats are conversions of matrices that the step reads to the usual formats that they are not in.
+func (c *Compute) Formats() []string {
+	var list []string
+	for _, a := range readsOf(c.Body) {
+		t := a.Tensor
+		for _, x := range c.Converts {
+			if x.To == t {
+				t = x.From
+			}
+		}
+		if !t.sayable() || t.Rank != 2 || !onlyEntries(t.Format) {
+			continue
+		}
+		for _, f := range []tensor.Format{tensor.CSR, tensor.CSC, tensor.DCSR} {
+			if more := fmt.Sprintf("convert(%s: %s)", t.Name, f); f != t.Format && !slices.Contains(list, more) {
+				list = append(list, more)
+			}
+		}
+	}
+	return list
+}
+
+// sayable reports whether a schedule can name the tensor: it is one of the program, all of it.
+func (t *Tensor) sayable() bool { return t.Source != nil && t.Name == t.Source.Name && !t.Pattern }

@@ -54,6 +54,8 @@ type Options struct {
 	// triangle, by name. The format of such an operand is the one that it gets
 	// where it has to be stored as one tensor.
 	Forms map[string]Form
+	// Alternatives keeps with each step the nests that were weighed (Compute.Nests).
+	Alternatives bool
 	// dearest, for tests, takes the dearest of the loops that a schedule admits.
 	dearest bool
 }
@@ -139,6 +141,8 @@ type Compute struct {
 	Tables []*Tabulate
 	// Converts are the conversions that its loops need.
 	Converts []*Convert
+	// Nests are the loops that were weighed, as arguments of order, the cheapest first; only if Options.Alternatives.
+	Nests []string
 	// Main says that this is the step of the statement that its schedule speaks of.
 	Main bool
 	// Directives are what the statement's schedule says about lowering.

@@ -252,7 +252,7 @@ func (p *planner) assignment(s *lang.Stmt, joined map[*lang.Tensor]bool) error {
 		result.Format = nf.naturalFormat(p.alg, background)
 	}
 	p.fill(result, s.LHS.Tensor, p.beyond(nf, result, background), covers)
-	if err := p.compute(nf, s, result, &Compute{Covers: covers, Background: background}); err != nil {
+	if err := p.compute(nf, s, result, &Compute{Main: true, Covers: covers, Background: background}); err != nil {
 		return err
 	}
 	p.current[s.LHS.Tensor] = p.tensor(result)
@@ -270,7 +270,7 @@ func (p *planner) part(nf *normalForm, s *lang.Stmt, result, old *Tensor, backgr
 		return lang.Unsupported("assigning part of a tensor whose fill is known only at run time", s.Pos)
 	}
 	result.Fill, result.FillKnown = old.Fill, true
-	step := &Compute{Background: background}
+	step := &Compute{Main: true, Background: background}
 	if result.Format.IsDense() {
 		step.Base = p.base(old, result)
 		if err := p.compute(nf, s, result, step); err != nil {
@@ -352,7 +352,7 @@ func (p *planner) emit(nf *normalForm, best *candidate, step *Compute, target *T
 		}
 	}
 	step.Scatter, step.Fold = best.accumulate, best.fold
-	step.Ways = best.ways
+	step.Ways, step.Nests = best.ways, best.nests
 	if best.scatter != nil && target.Format.IsDense() {
 		if gap := p.alg.scatterGap(best.scatter); gap != nil {
 			step.Gap, step.Over = gap, best.scatter.Vars[0]

@@ -1,7 +1,10 @@
 package ir
 
 import (
+	"cmp"
+	"maps"
 	"slices"
+	"strings"
 
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
@@ -44,6 +47,7 @@ type candidate struct {
 	convert []*Access
 	at      depths
 	cost    float64
+	nests   []string  // of the best candidate: all that were weighed, if they are to be kept
 	ways    []WayCost // of the best candidate: what it was compared with
 }
 
@@ -58,6 +62,7 @@ type scheduler struct {
 	// wishes are what the statement's schedule asks for, nil without one; wanted is the cheapest candidate that is so.
 	wishes *wishes
 	wanted *candidate
+	nests  map[string]float64 // what nests cost, if they are to be kept
 	tried  int                // candidates of the present kind
 	most   int                // of one kind that are tried
 	ways   []WayCost          // of the candidates so far
@@ -97,6 +102,9 @@ func (nf *normalForm) scheduler(alg Algebra, opts Options) *scheduler {
 func (nf *normalForm) schedule(alg Algebra, opts Options, wishes *wishes) (*candidate, error) {
 	s := nf.scheduler(alg, opts)
 	s.wishes = wishes
+	if opts.Alternatives {
+		s.nests = map[string]float64{}
+	}
 	free := s.resultOrder()
 	if s.denseResult() {
 		s.eachOrder(free, s.accesses, s.tryGather)
@@ -124,6 +132,9 @@ func (nf *normalForm) schedule(alg Algebra, opts Options, wishes *wishes) (*cand
 		s.best = s.wanted
 	}
 	s.best.ways = s.compared()
+	s.best.nests = slices.SortedFunc(maps.Keys(s.nests), func(x, y string) int {
+		return cmp.Or(cmp.Compare(s.nests[x], s.nests[y]), strings.Compare(x, y))
+	})
 	return s.best, nil
 }
 
@@ -243,6 +254,12 @@ func (s *scheduler) consider(c *candidate) float64 {
 	s.compare(c)
 	if s.best == nil || c.cost < s.best.cost {
 		s.best = c
+	}
+	if s.nests != nil {
+		text := nestText(s.indices, c.body)
+		if cost, seen := s.nests[text]; !seen || c.cost < cost {
+			s.nests[text] = c.cost
+		}
 	}
 	if s.wishes != nil && s.wishes.admit(s, c) && (s.wanted == nil || c.cost < s.wanted.cost != s.opts.dearest) {
 		s.wanted = c

@@ -69,10 +69,9 @@ type (
 	}
 
 	section struct {
-		Pos   lexer.Position
-		Of    *sectionName `parser:"@@?"`
-		First *command     `parser:"@@"`
-		More  []*command   `parser:"( ',' @@ )*"`
+		Pos  lexer.Position
+		Of   *sectionName `parser:"@@?"`
+		List []*command   `parser:"( @@ ( ',' @@ )* )?"`
 	}
 
 	sectionName struct {
@@ -111,7 +110,7 @@ func ParseSchedule(text string) ([]Section, error) {
 	}
 	var list []Section
 	for _, s := range read.Sections {
-		one := Section{Pos: posOf(s.Pos), Commands: commandsOf(slices.Concat([]*command{s.First}, s.More), text)}
+		one := Section{Pos: posOf(s.Pos), Commands: commandsOf(s.List, text)}
 		if s.Of != nil {
 			one.Name = s.Of.Name
 		}

@@ -14,6 +14,7 @@ const (
 	objectKind = "object" // machine code of a program's functions
 	gpuKind    = "gpu"    // the same for a GPU: images
 	aotKind    = "aot"    // machine code of a kernel compiled ahead of time
+	tunedKind  = "tuned"  // the program that was measured to be the fastest of those that compute the same
 )
 
 // objectABI is the version of what kernels and this package agree on: the argument
@@ -73,4 +74,27 @@ func KeptObject(key string, compile func() ([]byte, error)) ([]byte, error) {
 		writeLater(disk, aotKind, id, object)
 	}
 	return object, err
+}
+
+// KeepTuned keeps the program that is the fastest of those that compute what a key stands for, for processes to come.
+func KeepTuned(key, program string) error {
+	disk, err := diskcache.Default()
+	if err != nil {
+		return err
+	}
+	return disk.Put(tunedKind, tunedKey(key), []byte(program))
+}
+
+// Tuned is the program that KeepTuned kept under a key.
+func Tuned(key string) (string, bool) {
+	disk := defaultDisk()
+	if disk == nil {
+		return "", false
+	}
+	program, ok := disk.Get(tunedKind, tunedKey(key))
+	return string(program), ok
+}
+
+func tunedKey(key string) diskcache.Key {
+	return diskcache.Key(sha256.Sum256([]byte("tuned 1 " + key)))
 }

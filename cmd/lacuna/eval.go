@@ -25,6 +25,7 @@ type evaluation struct {
 	threads int
 	memory  string
 	timed   bool
+	tuned   bool // take what tuning has kept
 	repeat  int
 
 	program  *program
@@ -70,14 +71,35 @@ them.`,
 	}
 	f := cmd.Flags()
 	f.StringArrayVarP(&e.outputs, "output", "o", nil, "write the last result to `FILE`, or another as NAME=FILE; may be repeated")
-	f.StringVar(&e.engine, "engine", runtime.AutoName, "auto, interp, cpu or cuda")
-	f.IntVar(&e.threads, "threads", 0, "how many threads may work; 0 means all processors")
-	f.StringVar(&e.memory, "memory-limit", "", "what a run may allocate, such as 2GiB; without it three quarters of what is free")
+	e.registerEngine(cmd)
+	f.BoolVar(&e.tuned, "tuned", false, "run as lacuna tune --save has kept, if it has")
 	f.BoolVar(&e.timed, "time", false, "print how long reading, compiling and running took")
 	f.IntVar(&e.repeat, "repeat", 5, "with --time: compile and run `N` times and take the medians")
 	e.wishes.register(cmd)
-	cmd.RegisterFlagCompletionFunc("engine", cobra.FixedCompletions(engines, cobra.ShellCompDirectiveNoFileComp))
 	return cmd
+}
+
+// registerEngine adds the flags about what runs the program.
+func (e *evaluation) registerEngine(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringVar(&e.engine, "engine", runtime.AutoName, "auto, interp, cpu or cuda")
+	f.IntVar(&e.threads, "threads", 0, "how many threads may work; 0 means all processors")
+	f.StringVar(&e.memory, "memory-limit", "", "what a run may allocate, such as 2GiB; without it three quarters of what is free")
+	cmd.RegisterFlagCompletionFunc("engine", cobra.FixedCompletions(engines, cobra.ShellCompDirectiveNoFileComp))
+}
+
+// session is a new session as the flags say.
+func (e *evaluation) session(engine runtime.Engine) *lacuna.Session {
+	return lacuna.NewSession(lacuna.WithEngine(engine), lacuna.WithNotice(e.app.notice), lacuna.WithThreads(e.threads), lacuna.WithMemoryLimit(e.limit))
+}
+
+// declared is what the program is compiled for: its operands, and what is said of results.
+func (e *evaluation) declared() []lacuna.Option {
+	opts := make([]lacuna.Option, 0, len(e.args)+len(e.options))
+	for name, value := range e.args {
+		opts = append(opts, lacuna.Operand(name, value))
+	}
+	return append(opts, e.options...)
 }
 
 // parse reads the arguments.
@@ -185,15 +207,13 @@ func (e *evaluation) compute(ctx context.Context, engine runtime.Engine) (lacuna
 	if e.timed {
 		t.repeats = e.repeat
 	}
-	opts := make([]lacuna.Option, 0, len(e.args)+len(e.options))
-	for name, value := range e.args {
-		opts = append(opts, lacuna.Operand(name, value))
+	opts := e.declared()
+	if e.tuned {
+		opts = append(opts, lacuna.Tuned())
 	}
-	opts = append(opts, e.options...)
 	var kernel *lacuna.Kernel
 	compiling, err := measure(t.repeats, func() (err error) {
-		session := lacuna.NewSession(lacuna.WithEngine(engine), lacuna.WithNotice(e.app.notice), lacuna.WithThreads(e.threads), lacuna.WithMemoryLimit(e.limit))
-		kernel, err = session.Compile(ctx, e.program.source, opts...)
+		kernel, err = e.session(engine).Compile(ctx, e.program.source, opts...)
 		return err
 	})
 	if err != nil {

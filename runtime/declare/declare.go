@@ -113,6 +113,9 @@ func AsWritten() Option { return func(d *Declarations) { d.asWritten = true } }
 // Schedule says how statements run, in the language of schedules.
 func Schedule(text string) Option { return func(d *Declarations) { d.schedule += text + "\n" } }
 
+// Tuned takes the program that tuning has kept.
+func Tuned() Option { return func(d *Declarations) { d.tuned = true } }
+
 // Declarations are what the options of one Compile say, by tensor. They are all
 // that a look-up of a compiled kernel needs, so making them and their key is
 // cheap; what they amount to is worked out when there is none.
@@ -121,6 +124,7 @@ type Declarations struct {
 	strict    bool
 	asWritten bool
 	schedule  string
+	tuned     bool
 	err       error
 	few       [8]declaration // memory of list
 }
@@ -318,9 +322,19 @@ func (d *Declarations) Strict() bool { return d.strict }
 // AsWritten reports whether the program runs in the order in which it is written.
 func (d *Declarations) AsWritten() bool { return d.asWritten }
 
+// Tuned reports whether the program that tuning has kept is to run.
+func (d *Declarations) Tuned() bool { return d.tuned }
+
+// ForProgram is what is declared without what is said of how the program runs: for another program that computes the same.
+func (d *Declarations) ForProgram() *Declarations {
+	c := d.WithoutExamples()
+	c.schedule, c.tuned, c.asWritten = "", false, false
+	return c
+}
+
 // WithoutExamples is what is declared without the operands themselves, which would be kept.
 func (d *Declarations) WithoutExamples() *Declarations {
-	c := &Declarations{strict: d.strict, asWritten: d.asWritten, schedule: d.schedule, list: slices.Clone(d.list)}
+	c := &Declarations{strict: d.strict, asWritten: d.asWritten, schedule: d.schedule, tuned: d.tuned, list: slices.Clone(d.list)}
 	for i := range c.list {
 		c.list[i].example = nil
 	}

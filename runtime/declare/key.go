@@ -2,6 +2,8 @@ package declare
 
 import (
 	"encoding/binary"
+	"fmt"
+	"math/bits"
 	"slices"
 	"strings"
 	"sync"
@@ -17,7 +19,7 @@ var Keys = sync.Pool{New: func() any { return new([]byte) }}
 func (d *Declarations) AppendKey(b []byte, src string) []byte {
 	slices.SortFunc(d.list, func(x, y declaration) int { return strings.Compare(x.name, y.name) })
 	b = appendString(appendString(b, src), d.schedule)
-	b = append(b, flags(d.strict, d.asWritten), byte(len(d.list)), byte(len(d.list)>>8))
+	b = append(b, flags(d.strict, d.asWritten, d.tuned), byte(len(d.list)), byte(len(d.list)>>8))
 	for i := range d.list {
 		b = d.list[i].appendKey(b)
 	}
@@ -88,4 +90,36 @@ func flags(list ...bool) (b byte) {
 		}
 	}
 	return b
+}
+
+// TuningKey tells a program, what is declared of it, and operands by formats, types and how many entries they have, to powers of
+// two, from others; and the engine and the number of threads that were measured.
+func (d *Declarations) TuningKey(src string, args map[string]tensor.Operand, engine string, threads int) string {
+	c := d.WithoutExamples()
+	c.tuned = false
+	for name, o := range args {
+		c.operand(name, o)
+	}
+	key := c.AppendKey(nil, src)
+	for i := range c.list {
+		var entries uint64
+		for _, t := range PartsOf(c.list[i].example) {
+			if t != nil {
+				entries += uint64(t.NNZ())
+			}
+		}
+		key = append(key, byte(bits.Len64(entries)))
+	}
+	return fmt.Sprintf("%q %s %d", key, engine, threads)
+}
+
+// Examples are the operands that were given.
+func (d *Declarations) Examples() map[string]tensor.Operand {
+	args := map[string]tensor.Operand{}
+	for i := range d.list {
+		if o := d.list[i].example; o != nil {
+			args[d.list[i].name] = o
+		}
+	}
+	return args
 }

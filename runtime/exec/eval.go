@@ -60,7 +60,7 @@ func (s *Session) kernel(ctx context.Context, src string, d *declare.Declaration
 	if k, ok := s.kernels.Get(*memory); ok {
 		return k, nil
 	}
-	return s.kernels.Do(ctx, string(*memory), func(ctx context.Context) (*Kernel, error) { return s.compile(ctx, src, d) })
+	return s.kernels.Do(ctx, string(*memory), func(ctx context.Context) (*Kernel, error) { return s.compileTuned(ctx, src, d) })
 }
 
 // Check parses a program and checks it against what options declare of its tensors, without compiling it.

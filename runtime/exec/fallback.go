@@ -2,6 +2,7 @@ package exec
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"sync/atomic"
 
@@ -37,7 +38,14 @@ func (k *Kernel) emptied(ctx context.Context, nothing []*lang.Reduce) (n *Kernel
 func (k *Kernel) narrowed(ctx context.Context) (n *Kernel, err error) {
 	opts := k.plan.Options
 	opts.NarrowWorkspaces = true
-	return k.other(ctx, &k.narrow, "narrow", opts)
+	n, err = k.other(ctx, &k.narrow, "narrow", opts)
+	var e *lang.Error
+	if errors.As(err, &e) && e.Code == lang.ErrSchedule { // it holds for operands that are smaller
+		said := *e
+		said.Hint = "a workspace over several indices would be larger than these operands, so there is none"
+		err = &said
+	}
+	return n, err
 }
 
 // other is the kernel for the same program with another plan, kept in a place; the key tells

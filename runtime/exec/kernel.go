@@ -38,8 +38,11 @@ type Kernel struct {
 	chooser *chooser
 	// written is the program as it is written, where checked is another one: see package logic. That has the
 	// intermediates, and the notes tell why.
-	written       *lang.Program
-	rewritten     *lang.File // checked, as text
+	written   *lang.Program
+	rewritten *lang.File // checked, as text
+	// session and says are of kernels that callers have: what they were compiled in, and what was declared.
+	session       *Session
+	says          *declare.Declarations
 	intermediates []string
 	notes         []string
 }

@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -49,33 +50,59 @@ var (
 
 // explainSchedule prints the program as it runs, each statement with its schedule: a program that gives this plan.
 func (k *Kernel) explainSchedule() string {
+	var b strings.Builder
+	for _, s := range k.scheduled() {
+		b.WriteString(s.String() + "\n")
+	}
+	return b.String()
+}
+
+// scheduledStmt is a statement as it runs, with its schedule.
+type scheduledStmt struct {
+	text   string // without the schedule
+	result []string
+	chosen []string // of main
+	main   *ir.Compute
+}
+
+// String is the statement in the language.
+func (s *scheduledStmt) String() string { return s.with(s.chosen) }
+
+// with is the statement with other choices.
+func (s *scheduledStmt) with(chosen []string) string {
+	if all := slices.Concat(s.result, chosen); len(all) > 0 {
+		return s.text + " with " + strings.Join(all, ", ")
+	}
+	return s.text
+}
+
+// scheduled lists the statements of the program as it runs.
+func (k *Kernel) scheduled() []*scheduledStmt {
 	file := k.file
 	if k.rewritten != nil {
 		file = k.rewritten
 	}
-	var b strings.Builder
+	var list []*scheduledStmt
 	for i, s := range k.checked.Stmts {
-		a := *file.Stmts[i]
-		commands := slices.DeleteFunc(slices.Clone(a.Schedule), func(c *lang.Command) bool { return !aboutResult(c) })
-		a.Schedule = nil
-		b.WriteString(a.String())
-		var list []string
+		bare := *file.Stmts[i]
+		bare.Schedule = nil
+		out := &scheduledStmt{text: bare.String()}
+		list = append(list, out)
 		if k.rewritten != nil {
-			list = k.resultOf(s.LHS.Tensor)
-		} else if len(commands) > 0 {
-			list = append(list, lang.FormatCommands(commands))
+			out.result = k.resultOf(s.LHS.Tensor)
+		}
+		for _, c := range file.Stmts[i].Schedule {
+			if aboutResult(c) {
+				out.result = append(out.result, c.String())
+			}
 		}
 		for _, st := range k.steps {
 			if c, ok := st.plan.(*ir.Compute); ok && c.Main && c.Stmt == s {
-				list = append(list, k.scheduleOf(st, c)...)
+				out.main, out.chosen = c, append(out.chosen, k.scheduleOf(st, c)...)
 			}
 		}
-		if len(list) > 0 {
-			b.WriteString(" with " + strings.Join(list, ", "))
-		}
-		b.WriteByte('\n')
 	}
-	return b.String()
+	return list
 }
 
 // aboutResult reports whether a command is about how a result is stored.
@@ -116,4 +143,101 @@ func (k *Kernel) scheduleOf(st *step, c *ir.Compute) []string {
 		}
 	}
 	return c.Schedule(how)
+}
+
+// mostNests is how many nests of a statement are alternatives.
+const mostNests = 6
+
+// Schedules lists programs that compute the same as the kernel does, each with another choice for one statement, those first
+// that are estimated to cost least. Each is the program as it runs or, where the optimiser made that, as it is written.
+func (k *Kernel) Schedules(ctx context.Context) ([]string, error) {
+	list, err := k.alternatives(ctx)
+	var programs []string
+	for _, a := range list {
+		programs = append(programs, a.program)
+	}
+	return programs, err
+}
+
+// alternative is a program that computes the same, with what is other about it.
+type alternative struct{ program, change string }
+
+// alternatives are those of the program as it runs, and of that which was written.
+func (k *Kernel) alternatives(ctx context.Context) ([]alternative, error) {
+	if err := k.compiled(); err != nil {
+		return nil, err
+	}
+	all, err := k.variants(ctx, k.checked, k.rewritten)
+	if err != nil || k.written == nil {
+		return all, err
+	}
+	more, err := k.variants(ctx, k.written, nil)
+	return append(all, more...), err
+}
+
+// variants are the alternatives of a program of the kernel: that as it runs, or as it is written.
+func (k *Kernel) variants(ctx context.Context, program *lang.Program, rewritten *lang.File) ([]alternative, error) {
+	opts := k.plan.Options
+	opts.Alternatives = true
+	plan, err := ir.New(ctx, program, opts, lower.Eval)
+	if err != nil {
+		return nil, withSource(err, k.source)
+	}
+	other := &Kernel{planned: &planned{env: k.env, program: program, plan: plan, alg: k.alg},
+		source: k.source, file: k.file, checked: program, rewritten: rewritten}
+	if rewritten != nil {
+		other.intermediates = k.intermediates
+	}
+	for _, s := range plan.Steps {
+		other.steps = append(other.steps, &step{plan: s, to: target(s)})
+	}
+	return other.choices(program != k.checked), nil
+}
+
+// choices are the programs of one choice each; the program itself too, if wanted.
+func (k *Kernel) choices(itself bool) []alternative {
+	stmts := k.scheduled()
+	var all []alternative
+	add := func(of *scheduledStmt, change string, chosen []string) {
+		var lines []string
+		for _, s := range stmts {
+			line := s.String()
+			if s == of {
+				line = s.with(chosen)
+			}
+			lines = append(lines, line)
+		}
+		if of != nil && len(stmts) > 1 {
+			name, _, _ := strings.Cut(of.text, " =")
+			change = name + ": " + change
+		}
+		all = append(all, alternative{strings.Join(lines, "\n"), change})
+	}
+	if itself {
+		add(nil, "as written", nil)
+	}
+	for _, s := range stmts {
+		if s.main == nil {
+			continue
+		}
+		for i, nest := range s.main.Nests {
+			if order := "order(" + nest + ")"; i < mostNests && nest != "" && !slices.Contains(s.chosen, order) {
+				add(s, order, []string{order})
+			}
+		}
+		for _, more := range s.main.Choices() {
+			if slices.Contains(s.chosen, more) {
+				continue
+			}
+			word, _, _ := strings.Cut(more, "(")
+			chosen := slices.DeleteFunc(slices.Clone(s.chosen), func(c string) bool {
+				return strings.HasPrefix(c, word) || word == "serial" && strings.HasPrefix(c, "parallel")
+			})
+			add(s, more, append(chosen, more))
+		}
+		for _, more := range s.main.Formats() {
+			add(s, more, []string{more})
+		}
+	}
+	return all
 }

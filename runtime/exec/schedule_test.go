@@ -146,3 +146,29 @@ func TestScheduleText(t *testing.T) {
 		}
 	}
 }
+
+// TestScheduleOfScheduled: what is printed of a schedule can be read, also where the statement has steps that it does not speak
+// of, or stores again what no schedule can name.
+func TestScheduleOfScheduled(t *testing.T) {
+	for _, program := range []string{
+		"# A:CSR\ny(i) = stored(A(i,j))*x(j) with order(j, i)",
+		"# A:CSR\ns = quantile_i(x(i)*x(i), where(x(0) != x(1), 0.25, 0.75)) + x(0:3)",
+		"# A:CSR\ny(i) = A(i,j)*cumsum_j x(j) with serial",
+	} {
+		head, _, _ := strings.Cut(program, "\n")
+		var said [2]string
+		for i := range said {
+			k, err := scheduled(t, program)
+			if err != nil {
+				t.Fatalf("%s: %v", program, err)
+			}
+			if said[i], err = k.Explain("schedule"); err != nil {
+				t.Fatal(err)
+			}
+			program = head + "\n" + said[i]
+		}
+		if said[0] != said[1] {
+			t.Errorf("%sgives\n%s", said[0], said[1])
+		}
+	}
+}

@@ -36,7 +36,7 @@ type version struct {
 func (k *Kernel) version(ctx context.Context, st *step, types declaredTypes, how specialisation) (v *version, err error) {
 	defer runtime.Caught(k.source, &err)
 	v, err = st.versions.Do(ctx, st.key(types, how), func(ctx context.Context) (*version, error) {
-		low, err := k.lowered(st.plan, types, k.lowering(how))
+		low, err := k.loops(st.plan, types, how)
 		if err != nil {
 			return nil, err
 		}
@@ -54,7 +54,7 @@ func (k *Kernel) version(ctx context.Context, st *step, types declaredTypes, how
 
 // begin makes the first version of a step, and does not wait for the compilation.
 func (k *planned) begin(ctx context.Context, st *step, types declaredTypes, how specialisation) (*invoke.Compilation, error) {
-	low, err := k.lowered(st.plan, types, k.lowering(how))
+	low, err := k.loops(st.plan, types, how)
 	if err != nil {
 		return nil, err
 	}
@@ -107,6 +107,15 @@ func (k *planned) lowering(how specialisation) lower.Options {
 	return lower.Options{Coordinates: how.crd, Workspace: how.work,
 		LimitWide: !k.plan.Options.NarrowWorkspaces, Tables: how.tables, Assembly: how.assembly,
 		Grids: grids, Copies: !grids, Grain: k.env.Grain}
+}
+
+// loops is the program of a step for a specialisation, which does what its schedule says.
+func (k *planned) loops(st ir.Step, types declaredTypes, how specialisation) (*lower.Kernel, error) {
+	low, err := k.lowered(st, types, k.lowering(how))
+	if c, ok := st.(*ir.Compute); ok && err == nil && how.assembly != lower.Counted && !low.OnePass && c.Directives.Assemble != "" {
+		err = c.Directives.Fail("assemble", "nothing bounds the number of entries before the loops run")
+	}
+	return low, err
 }
 
 // lowered is the program of a step.

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -123,6 +124,8 @@ func seededPrograms(t *testing.T, sessions func(testing.TB, setting) []*lacuna.S
 	}
 	defer func(old bool) { debug.PoisonMemory = old }(debug.PoisonMemory)
 	var mu sync.Mutex
+	var scheduled atomic.Int64
+	defer func() { t.Logf("%d runs with other schedules", scheduled.Load()) }()
 	mismatches, refused, ran, total := map[int]error{}, 0, 0, Outcome{}
 	testengine.Each(programs, func(n int) bool {
 		if *only >= 0 && n != *only {
@@ -149,6 +152,10 @@ func seededPrograms(t *testing.T, sessions func(testing.TB, setting) []*lacuna.S
 				err = c.ComparePrepared(context.Background(), s[0])
 			case n%4 == 1:
 				err = c.CompareFormats(context.Background(), s[0])
+			case n%4 == 2:
+				var ran int
+				ran, err = c.CompareScheduled(context.Background(), s[min(1, len(s)-1)], program(*seed+1, n))
+				scheduled.Add(int64(ran))
 			}
 			return out, err
 		}
