@@ -20,7 +20,7 @@ func Entries[T Element](t *Tensor) iter.Seq2[[]int64, T] {
 		}
 		w := walk[T]{rank: t.Rank(), group: -1, axes: t.format.Order(), coord: make([]int64, t.Rank()), values: valuesOf[T](t.values), yield: yield}
 		for _, l := range t.levels {
-			w.levels = append(w.levels, walkLevel{l.Kind, l.Size, indicesOf(l.Pos), indicesOf(l.Crd), indicesOf(l.Group)})
+			w.levels = append(w.levels, walkLevel{l.HasPos(), l.HasCrd(), l.Size, indicesOf(l.Pos), indicesOf(l.Crd), indicesOf(l.Group)})
 		}
 		if t.format.grouped() {
 			w.group = t.format.sparseRank() - 1
@@ -40,7 +40,7 @@ type walk[T Element] struct {
 }
 
 type walkLevel struct {
-	kind            PhysicalKind
+	hasPos, hasCrd  bool
 	size            int64
 	pos, crd, group Indices
 }
@@ -51,15 +51,15 @@ func (w *walk[T]) below(k, p int) bool {
 		return w.yield(w.coord, w.values.at(p))
 	}
 	l, axis := &w.levels[k], w.axes[k]
-	switch l.kind {
-	case DenseLevel:
+	switch {
+	case !l.hasCrd:
 		for c := range l.size {
 			w.coord[axis] = c
 			if !w.at(k, p*int(l.size)+int(c)) {
 				return false
 			}
 		}
-	case CompressedLevel:
+	case l.hasPos:
 		for q := int(l.pos.At(p)); q < int(l.pos.At(p+1)); q++ {
 			w.coord[axis] = l.crd.At(q)
 			if !w.at(k, q) {

@@ -88,27 +88,21 @@ func fibreAt[T Element](t *Tensor, coord []int64) (Fibre[T], error) {
 	}
 	lo, hi := 0, 1 // positions of the level before
 	last := len(t.levels) - 1
-	for k, l := range t.levels {
-		switch l.Kind {
-		case DenseLevel:
-			if k == last {
-				lo, hi = lo*int(l.Size), hi*int(l.Size)
-				return Fibre[T]{Values: View[T](t.values)[lo:hi:hi]}, nil
-			}
-			lo = lo*int(l.Size) + int(coord[t.format.order[k]])
-			hi = lo + 1
-			continue
-		case CompressedLevel:
-			lo, hi = int(l.Pos.At64(lo)), int(l.Pos.At64(hi))
-		}
-		if k < last {
-			lo, hi = searchRange(l.Crd, lo, hi, coord[t.format.order[k]])
-		}
-		if lo == hi {
+	for k := range last {
+		l := &t.levels[k]
+		if lo, hi = l.schema().Locate(l, lo, hi, coord[t.format.order[k]]); lo == hi {
 			return none, nil
 		}
 	}
-	return Fibre[T]{View[T](t.values)[lo:hi:hi], indicesOf(t.levels[last].Crd.Slice(lo, hi))}, nil
+	l := t.levels[last]
+	if !l.HasCrd() {
+		lo, hi = lo*int(l.Size), hi*int(l.Size)
+		return Fibre[T]{Values: View[T](t.values)[lo:hi:hi]}, nil
+	}
+	if l.HasPos() {
+		lo, hi = int(l.Pos.At64(lo)), int(l.Pos.At64(hi))
+	}
+	return Fibre[T]{View[T](t.values)[lo:hi:hi], indicesOf(l.Crd.Slice(lo, hi))}, nil
 }
 
 // checkFibre reports coordinates that name no fibre which the tensor stores in one piece.
