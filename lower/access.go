@@ -107,7 +107,7 @@ func (e *emitter) locate(c cursor, x ir.IndexExpr, coord loop.Expr) cursor {
 	}
 	if level.Kind == tensor.DenseLevel {
 		d := cursor{access: c.access, level: c.level + 1, present: c.present, exact: c.exact}
-		if x.Pad {
+		if x.Padded() {
 			d.present = e.both(c.present, b.Let("inside", b.And(b.Ge(coord, loop.Int(0)), b.Lt(coord, size()))))
 			d.exact = false
 		}
