@@ -149,9 +149,9 @@ func storesAll(a *Access, v *Index) bool {
 	f := a.Tensor.Format
 	for l, level := range f.Physical() {
 		if a.Indices[f.Order()[l]].Plain() == v {
-			return level.Kind == tensor.DenseLevel
+			return level.Full()
 		}
-		if level.Kind != tensor.DenseLevel {
+		if !level.Full() {
 			return false
 		}
 	}

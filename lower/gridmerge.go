@@ -6,7 +6,6 @@ import (
 
 	"github.com/lacuna-sparse/lacuna/ir"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
-	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
 // On grids, operands that are stored alike, in rows or as lists of coordinates, and a
@@ -141,7 +140,7 @@ func inRows(a *ir.Access, loops []*ir.Index) bool {
 			return false
 		}
 		last := l == len(levels)-1
-		if !last && level.Kind != tensor.DenseLevel || last && (level.Kind != tensor.CompressedLevel || !level.Ordered || !level.Unique) {
+		if !last && !level.Full() || last && (!level.Ranges() || !level.Ordered || !level.Unique) {
 			return false
 		}
 	}
@@ -156,11 +155,8 @@ func inList(a *ir.Access, loops []*ir.Index) bool {
 		return false
 	}
 	for l, level := range levels {
-		x, kind := a.Indices[order[l]], tensor.SingletonLevel
-		if l == 0 {
-			kind = tensor.CompressedLevel
-		}
-		if level.Kind != kind || !level.Ordered || x.Plain() != loops[l] || x.Padded() {
+		x := a.Indices[order[l]]
+		if (l == 0 && !level.Ranges()) || (l > 0 && !level.Branchless()) || !level.Ordered || x.Plain() != loops[l] || x.Padded() {
 			return false
 		}
 	}

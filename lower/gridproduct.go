@@ -9,7 +9,6 @@ import (
 	"github.com/lacuna-sparse/lacuna/ir/loop/lib"
 	"github.com/lacuna-sparse/lacuna/lower/emit"
 	"github.com/lacuna-sparse/lacuna/lower/gpu"
-	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
 // On grids, a result that is gathered row by row in a workspace, such as a product of
@@ -133,7 +132,7 @@ func (k *kernel) lastConsumer(work *ir.Workspace) (consumer, bool) {
 		return consumer{}, false
 	}
 	c.plain = leaf.Value == ir.Expr(c.work) && computeType(t.DType) == computeType(work.Tensor.DType)
-	return c, levels[last].Kind != tensor.DenseLevel && len(levels) > 1 && k.step.LHS.Indices[order[last]].Plain() == f.Index
+	return c, !levels[last].Full() && len(levels) > 1 && k.step.LHS.Indices[order[last]].Plain() == f.Index
 }
 
 // beside are the operands whose entries the consumer takes beside those of the workspace. It

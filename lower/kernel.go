@@ -315,7 +315,7 @@ func (k *kernel) fillStage(id loop.BufferID, n loop.SizeExpr, value ir.Expr, nee
 // copyStage allocates a buffer of n elements and copies those of a dense tensor.
 func (k *kernel) copyStage(id loop.BufferID, n loop.SizeExpr, from *ir.Tensor) {
 	e := k.emitter("copy_" + k.Program.Buffers[id].Name)
-	vals := e.Read(e.input(from, 0, Values))
+	vals := e.Read(e.Input(from, 0, Values))
 	e.B.ForIndependent("p", e.B.Lo(), e.B.Hi(), func(p loop.Expr) { e.B.Store(e.Write(id), p, e.B.Load(vals, p)) })
 	s := e.Stage("copy")
 	s.Allocs = []loop.Alloc{{Buffer: id, Len: n}}

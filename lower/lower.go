@@ -11,8 +11,8 @@
 // the same code in two modes (assemble.go). kernel.go cuts all that into
 // stages.
 //
-// There is no case for any storage format by name: levels are dense,
-// compressed or singleton, with properties.
+// There is no case for any storage format or kind of level by name: levels have
+// properties, and package level has the code that goes over one.
 package lower
 
 import (
@@ -151,11 +151,11 @@ type kernel struct {
 func computeType(dt tensor.DType) loop.Type { return emit.Type(dt).Compute() }
 
 // input is the program buffer of an operand's array.
-func (k *kernel) input(t *ir.Tensor, level int, kind ArrayKind) loop.BufferID {
+func (k *kernel) Input(t *ir.Tensor, level int, kind ArrayKind) loop.BufferID {
 	if t.Work != nil {
 		return k.workspaceOf(t).crd[level]
 	}
-	return k.Input(t, level, kind)
+	return k.Builder.Input(t, level, kind)
 }
 
 // extent is the program scalar with the number of values of an index variable.

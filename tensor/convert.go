@@ -334,7 +334,7 @@ func (t *Tensor) retyped(o *options) (*Tensor, error) {
 				return nil, levelError(k, "%v", err)
 			}
 		}
-		if l.Kind == CompressedLevel {
+		if l.HasPos() {
 			dt, err := o.posType(k, uint64(l.Crd.n))
 			if err != nil {
 				return nil, err
@@ -343,7 +343,7 @@ func (t *Tensor) retyped(o *options) (*Tensor, error) {
 				return nil, levelError(k, "%v", err)
 			}
 		}
-		if l.Kind != DenseLevel {
+		if l.HasCrd() {
 			dt, err := o.crdType(k, l.Size)
 			if err != nil {
 				return nil, err
