@@ -180,7 +180,9 @@ func (p *planner) materialise(a *argument, layout func(f tensor.Format, fill *te
 	p.fill(t, &lang.Tensor{}, p.beyond(nf, t, background), true)
 	t.Format = layout(t.Format, knownFill(t))
 	p.fill(t, &lang.Tensor{}, p.beyond(nf, t, background), true)
-	p.compute(nf, a.stmt, t, &Compute{Covers: true, Background: background, Shape: a.vars})
+	if err := p.compute(nf, a.stmt, t, &Compute{Covers: true, Background: background, Shape: a.vars}); err != nil {
+		panic("BUG: " + err.Error()) // only a schedule is refused, and this has none
+	}
 	return p.tensor(t)
 }
 

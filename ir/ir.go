@@ -54,6 +54,8 @@ type Options struct {
 	// triangle, by name. The format of such an operand is the one that it gets
 	// where it has to be stored as one tensor.
 	Forms map[string]Form
+	// dearest, for tests, takes the dearest of the loops that a schedule admits.
+	dearest bool
 }
 
 // Tensor is an operand, a result or a temporary of a plan.
@@ -135,6 +137,12 @@ type Compute struct {
 	Workspaces []*Access
 	// Tables are the tables of Body.
 	Tables []*Tabulate
+	// Converts are the conversions that its loops need.
+	Converts []*Convert
+	// Main says that this is the step of the statement that its schedule speaks of.
+	Main bool
+	// Directives are what the statement's schedule says about lowering.
+	Directives Directives
 	// Ways are the kinds of plans that were compared, the one chosen first; none where
 	// there is nothing but loops.
 	Ways []WayCost

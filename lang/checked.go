@@ -49,6 +49,8 @@ type Stmt struct {
 	Op      AssignOp
 	RHS     Expr     // of the result's dtype: conversions are explicit
 	Indices []*Index // every index variable of the statement, by ID
+	// Schedule says how the statement runs.
+	Schedule []*Command
 }
 
 // AssignOp is the operator of an assignment.

@@ -13,7 +13,7 @@
 # GPU_PACK_HOOK may name a program that is run with DIR as its argument before the
 # sizes are summed up: what the tests need besides goes to DIR/extra, and
 # DIR/extra/env.sh, if there is one, is read by run.sh with PACK set to DIR.
-# gpu-pack-llvm.sh is such a program. The binaries travel compressed.
+# gpu-pack-llvm.sh is such a program. The binaries travel compressed by xz (without it, Python unpacks them).
 #
 # LACUNA_TEST_ENGINE is "cuda" for the tests that obey it, unless it is set.
 set -eu
@@ -42,7 +42,7 @@ while read -r package arguments; do
 done <scripts/gpu-suites.txt
 sed -e '/^#/d' -e 's/^\([^ ]*\)/\1 \1/' scripts/gpu-sanitize.txt | awk '{ gsub("/", "-", $2); print }' >"$dir/sanitize.txt"
 ${GO:-go} build -trimpath -ldflags='-s -w' -o "$dir/bin/lacuna" ./cmd/lacuna
-gzip "$dir"/bin/*
+xz -T0 "$dir"/bin/*
 
 cat >"$dir/run.sh" <<'END'
 #!/bin/sh
@@ -62,8 +62,8 @@ unpack() { # from.xz to
 		python3 -c 'import lzma, shutil, sys; shutil.copyfileobj(lzma.open(sys.argv[1]), open(sys.argv[2], "wb"))' "$1" "$2.part"
 	fi && mv "$2.part" "$2"
 }
-for packed in "$PACK"/bin/*.gz; do
-	[ -f "$packed" ] && gunzip -f "$packed"
+for packed in "$PACK"/bin/*.xz; do
+	[ -f "$packed" ] && unpack "$packed" "${packed%.xz}" && rm "$packed"
 done
 chmod +x "$PACK"/bin/*
 [ -f "$PACK/extra/env.sh" ] && . "$PACK/extra/env.sh"

@@ -65,6 +65,8 @@ var allowed = map[string][]string{
 	"internal/testing/e2e/results": {},
 	"cmd/lacuna":                   {"", "codegen/aot", "lang/derive", "lang", "ops", "runtime", "tensor", "tensor/file", "tensor/file/binsparse", "internal/debug", "internal/diskcache", "internal/machine", "internal/units", "codegen/aot/gopackage"},
 
+	"python/bridge": {"", "lang", "runtime", "tensor"},
+
 	"scripts/mutate": {}, // a tool
 
 	"internal/cuda/fakecuda": {}, // for tests
