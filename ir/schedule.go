@@ -328,7 +328,7 @@ func (g Algebra) stmtSet(st Stmt, leaves Leaves) Formula {
 			s = b.State
 		}
 		if st.LHS != nil && st.LHS.Tensor.Work != nil {
-			if v, ok := ConstValue(s.Background); ok && st.LHS.Tensor.Work.Fold.IsIdentity(v) {
+			if v, ok := ConstValue(s.Background); ok && WorkOf(st.LHS.Tensor).Fold.IsIdentity(v) {
 				return s.Set
 			}
 			return All()
@@ -354,7 +354,7 @@ type dryLeaves struct {
 }
 
 func (d dryLeaves) Access(a *Access) Support {
-	if w := a.Tensor.Work; w != nil && !contains(a.Vars(nil), d.v) {
+	if w := WorkOf(a.Tensor); w != nil && !contains(a.Vars(nil), d.v) {
 		// Along a loop outside the workspace, it is what its producer makes it.
 		return d.alg.TempBehaviour(w.Temp, d).State
 	}
@@ -386,7 +386,7 @@ func (d dryLeaves) Access(a *Access) Support {
 			if l == 0 && len(order) > 1 {
 				set = storedRows
 			}
-			return Support{Set: AtomOf(set), Background: a.Tensor.Gap()}
+			return Support{Set: AtomOf(set), Background: GapOf(a.Tensor)}
 		}
 	}
 	return Everywhere()

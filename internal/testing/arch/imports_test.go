@@ -32,6 +32,7 @@ var allowed = map[string][]string{
 	"internal/cuda":                {},
 	"codegen/ptx":                  {"ir/loop", "codegen/llvm"},
 	"internal/testing/testengine":  {"internal/debug", "ir/loop", "lower/gpu", "ir/loop/lib", "codegen/ptx", "internal/llvm", "runtime"},
+	"tensor/from":                  {"tensor"},
 	"tensor/file/hdf5":             {},
 	"tensor/file/binsparse":        {"tensor"},
 	"tensor/file":                  {"tensor", "tensor/file/binsparse", "tensor/file/hdf5", "internal/parts"},
