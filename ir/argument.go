@@ -189,10 +189,10 @@ func (p *planner) materialise(a *argument, layout func(f tensor.Format, fill *te
 // only is x where in stores something, and elsewhere an element that is not stored.
 func (b *builder) only(in *Access, x Expr) Expr {
 	fold := FoldSum
-	if x.DType() == tensor.Bool {
+	if TypeOf(x) == tensor.Bool {
 		fold = FoldOr
 	}
-	return b.add(fold, &Reduce{In: in}, x, x.DType())
+	return b.add(fold, &Reduce{In: in}, x, TypeOf(x))
 }
 
 // named is a name for a tensor that holds the result of an operation.
@@ -326,7 +326,7 @@ func (p *planner) adopt(nf *normalForm, s *lang.Stmt) bool {
 		return false
 	case declared.HasFormat && declared.Format != made.Format, !slices.IsSorted(made.Format.Order()):
 		return false
-	case declared.HasFill && !declared.Fill.Convert(declared.DType).Same(made.Fill):
+	case declared.FillKnown && !declared.Fill.Convert(declared.DType).Same(made.Fill):
 		return false
 	}
 	made.Name, made.Source, made.DType = declared.Name, declared, declared.DType

@@ -60,7 +60,8 @@ type planner struct {
 func (p *planner) operand(t *lang.Tensor) {
 	o := &Operand{Source: t}
 	p.Operands = append(p.Operands, o)
-	whole := Tensor{Name: t.Name, Rank: t.Rank, DType: t.DType, Format: t.Format, Fill: t.Fill, FillKnown: t.HasFill, Source: t, Pattern: t.StoredOf != nil}
+	whole := *t
+	whole.Source = t
 	declared, ok := p.Options.Forms[t.Name]
 	if !ok {
 		p.current[t] = p.tensor(&whole)
@@ -84,7 +85,8 @@ func (p *planner) join(t *lang.Tensor, why string) {
 		return
 	}
 	at := slices.IndexFunc(p.Operands, func(o *Operand) bool { return o.Source == t })
-	to := p.tensor(&Tensor{Name: t.Name, Rank: t.Rank, DType: t.DType, Format: t.Format, Fill: t.Fill, FillKnown: t.HasFill, Pattern: t.StoredOf != nil})
+	whole := *t
+	to := p.tensor(&whole)
 	if len(p.Operands[at].Pieces) == 1 {
 		to.Name = p.temporary(to)
 	}
@@ -321,6 +323,8 @@ func (p *planner) compute(nf *normalForm, s *lang.Stmt, result *Tensor, step *Co
 	switch {
 	case !result.Format.IsDense() && !nf.appendable():
 		store(tensor.Dense(result.Rank), "its entries do not arise in the order in which it is stored")
+	case result.Format.Extended():
+		store(result.Format.Listed(), "its entries are found as lists")
 	case p.Options.Grids && nf.becomesList(result):
 		store(mustFormat(listLevels(result.Rank), result.Format.Order()), "its entries are found as a list")
 	}
@@ -365,7 +369,7 @@ func (p *planner) emit(nf *normalForm, best *candidate, step *Compute, target *T
 func (p *planner) fill(result *Tensor, declared *lang.Tensor, background Expr, covers bool) {
 	v, known := ConstValue(background)
 	switch {
-	case declared.HasFill:
+	case declared.FillKnown:
 		result.Fill, result.FillKnown = declared.Fill, true
 	case known && covers:
 		result.Fill, result.FillKnown = v.Convert(result.DType), true
@@ -410,7 +414,7 @@ func (nf *normalForm) appendable() bool {
 
 // accumulate rewrites y op= e as y = op(old y, e).
 func (nf *normalForm) accumulate(fn string, old *Access, ev Evaluator) {
-	nf.value = updated(fn, nf.value.DType(), old, nf.value, ev)
+	nf.value = updated(fn, TypeOf(nf.value), old, nf.value, ev)
 }
 
 // updated is fn(old, e) in type typ, where the functions of truth values take
@@ -444,7 +448,7 @@ func (p *planner) convert(nf *normalForm, best *candidate, step *Compute) {
 		if to == nil {
 			p.temps++
 			to = p.tensor(&Tensor{Name: fmt.Sprintf("%s_%d", a.Tensor.Name, p.temps), Rank: a.Tensor.Rank, DType: a.Tensor.DType,
-				Format: format, Fill: a.Tensor.Fill, FillKnown: a.Tensor.FillKnown, Pattern: a.Tensor.Pattern, Whole: a.Tensor.Whole})
+				Format: format, Fill: a.Tensor.Fill, FillKnown: a.Tensor.FillKnown, StoredOf: a.Tensor.StoredOf, Whole: a.Tensor.Whole})
 			done[k] = to
 			made := &Convert{From: a.Tensor, To: to, Stored: k.stored, Why: fmt.Sprintf("the loops need it as %s", format)}
 			p.Steps, step.Converts = append(p.Steps, made), append(step.Converts, made)
@@ -496,7 +500,7 @@ func (p *planner) beyond(nf *normalForm, result *Tensor, background Expr) Expr {
 		return background
 	}
 	if v, ok := ConstValue(p.alg.Of(nf.value, fillLeaves{p.alg}).Background); ok {
-		return &Const{Value: v}
+		return &Literal{Value: v}
 	}
 	return nil
 }
@@ -508,7 +512,7 @@ func (f fillLeaves) Access(a *Access) Support {
 	if len(a.Vars(nil)) == 0 || !a.Tensor.FillKnown {
 		return Everywhere()
 	}
-	return Constant(a.Tensor.Gap())
+	return Constant(GapOf(a.Tensor))
 }
 
 func (f fillLeaves) Index(*Index) Support { return Everywhere() }
@@ -526,7 +530,7 @@ func (g globalLeaves) Access(a *Access) Support {
 	if a.Tensor.Format.IsDense() || !a.Tensor.FillKnown {
 		return Everywhere()
 	}
-	return Support{Set: AtomOf(0), Background: a.Tensor.Gap()}
+	return Support{Set: AtomOf(0), Background: GapOf(a.Tensor)}
 }
 
 func (g globalLeaves) Index(*Index) Support { return Everywhere() }

@@ -170,12 +170,12 @@ func (s *scheduler) scatterTop() *Reduce {
 // scatterGap is the constant that r's body is where no operand stores anything, if
 // that is not the identity, so that its copies must be folded, and can be counted: the
 // number of those of several variables need not fit 64 bits.
-func (g Algebra) scatterGap(r *Reduce) *Const {
+func (g Algebra) scatterGap(r *Reduce) *Literal {
 	v, ok := ConstValue(g.Of(r.Body, globalLeaves{g}).Background)
 	if !ok || r.Fold.IsIdentity(v) || len(r.Vars) != 1 {
 		return nil
 	}
-	return &Const{Value: v}
+	return &Literal{Value: v}
 }
 
 // tryBlocks accumulates into the dense blocks of a sparse result: its sparse
@@ -345,7 +345,7 @@ func (g Algebra) stmtSet(st Stmt, leaves Leaves) Formula {
 			s = b.State
 		}
 		if st.LHS != nil && st.LHS.Tensor.Work != nil {
-			if v, ok := ConstValue(s.Background); ok && st.LHS.Tensor.Work.Fold.IsIdentity(v) {
+			if v, ok := ConstValue(s.Background); ok && WorkOf(st.LHS.Tensor).Fold.IsIdentity(v) {
 				return s.Set
 			}
 			return All()
@@ -371,7 +371,7 @@ type dryLeaves struct {
 }
 
 func (d dryLeaves) Access(a *Access) Support {
-	if w := a.Tensor.Work; w != nil && !contains(a.Vars(nil), d.v) {
+	if w := WorkOf(a.Tensor); w != nil && !contains(a.Vars(nil), d.v) {
 		// Along a loop outside the workspace, it is what its producer makes it.
 		return d.alg.TempBehaviour(w.Temp, d).State
 	}
@@ -398,12 +398,12 @@ func (d dryLeaves) Access(a *Access) Support {
 		if len(x.Terms) != 1 || x.Terms[0].Var != d.v || x.Terms[0].Coef <= 0 {
 			continue
 		}
-		if !level.Full() {
+		if level.Walked() {
 			set := Atom(l)
 			if l == 0 && len(order) > 1 {
 				set = storedRows
 			}
-			return Support{Set: AtomOf(set), Background: a.Tensor.Gap()}
+			return Support{Set: AtomOf(set), Background: GapOf(a.Tensor)}
 		}
 	}
 	return Everywhere()
@@ -460,9 +460,9 @@ func StoredSet(s Support) Formula {
 func (g Algebra) EmptyFold(r *Reduce) Expr {
 	switch r.Fold {
 	case FoldLogSumExp:
-		return &Const{Value: Lowest(r.Typ), Gap: true}
+		return &Literal{Value: Lowest(r.Typ), Gap: true}
 	case FoldArgMin, FoldArgMax:
-		return &Const{Value: tensor.Int(r.Typ, -1), Gap: true}
+		return &Literal{Value: tensor.Int(r.Typ, -1), Gap: true}
 	}
-	return &Const{Value: r.Fold.Identity(r.Typ), Gap: true}
+	return &Literal{Value: r.Fold.Identity(r.Typ), Gap: true}
 }
