@@ -625,7 +625,7 @@ func (c *Compute) Schedule(how Directives) []string {
 		}
 	}
 	for _, x := range c.Converts {
-		if x.From.sayable() {
+		if sayable(x.From) {
 			add("convert(%s: %s)", x.From.Name, x.To.Format)
 		}
 	}
@@ -688,7 +688,7 @@ func (c *Compute) Formats() []string {
 				t = x.From
 			}
 		}
-		if !t.sayable() || t.Rank != 2 || !onlyEntries(t.Format) {
+		if !sayable(t) || t.Rank != 2 || !onlyEntries(t.Format) {
 			continue
 		}
 		for _, f := range []tensor.Format{tensor.CSR, tensor.CSC, tensor.DCSR} {
@@ -700,5 +700,7 @@ func (c *Compute) Formats() []string {
 	return list
 }
 
-// sayable reports whether a schedule can name the tensor: it is one of the program, all of it.
-func (t *Tensor) sayable() bool { return t.Source != nil && t.Name == t.Source.Name && !t.Pattern }
+// sayable reports whether a schedule can name a tensor: it is one of the program, all of it.
+func sayable(t *Tensor) bool {
+	return t.Source != nil && t.Name == t.Source.Name && t.StoredOf == nil
+}
