@@ -48,7 +48,11 @@ func (s *Session) compile(ctx context.Context, src string, d *declare.Declaratio
 	if err != nil {
 		return nil, err
 	}
-	if d.Strict() || d.AsWritten() || !logic.Choices(program) {
+	wanted, err := d.Wanted(program)
+	if err != nil {
+		return nil, err
+	}
+	if d.Strict() || d.AsWritten() || !logic.Choices(program, wanted) {
 		return s.compileAs(ctx, src, file, program, d)
 	}
 	c := &chooser{session: s, source: src, file: file, program: program, says: d.WithoutExamples()}
@@ -185,8 +189,13 @@ func (c *chooser) make(ctx context.Context, statistics map[string]*tensor.Statis
 
 // optimised asks the optimiser.
 func (s *Session) optimised(ctx context.Context, file *lang.File, program *lang.Program, statistics map[string]*tensor.Statistics, d *declare.Declarations) *logic.Result {
+	wanted, err := d.Wanted(program)
+	if err != nil {
+		return nil
+	}
 	return logic.Optimise(file, program, logic.Options{
 		Statistics: statistics,
+		Wanted:     wanted,
 		Eager:      s.env.eager,
 		Stores: func() (map[*lang.Tensor]logic.Stored, bool) {
 			plan, err := ir.New(ctx, program, ir.Options{Forms: d.Forms()}, lower.Eval)
@@ -227,7 +236,11 @@ func (s *Session) optimised(ctx context.Context, file *lang.File, program *lang.
 // explainLogic prints the program in the order in which it runs.
 func (k *Kernel) explainLogic() string {
 	var b strings.Builder
-	for _, s := range k.checked.Stmts {
+	needed := k.checked.Needed(k.plan.Options.Wanted)
+	for i, s := range k.checked.Stmts {
+		if k.plan.Options.Wanted != nil && !needed[i] {
+			b.WriteString("# not made, as no result follows from it: ")
+		}
 		b.WriteString(s.String())
 		if t := s.LHS.Tensor; k.isIntermediate(t) {
 			b.WriteString("  # an intermediate")
