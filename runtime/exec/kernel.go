@@ -41,6 +41,7 @@ type Kernel struct {
 	written       *lang.Program
 	intermediates []string
 	notes         []string
+	guessed       []string // operands without statistics
 }
 
 // planned is what kernels share whose programs differ in literals only.
