@@ -24,7 +24,7 @@ func (o *optimiser) enter(s *statement) {
 			delete(o.inner, of)
 		}
 	}
-	if o.Wanted == nil || slices.Contains(o.Wanted, t.Name) || t.Operand || t.HasFormat || t.HasFill || t.Shape != nil {
+	if o.Wanted == nil || slices.Contains(o.Wanted, t.Name) || t.Operand || t.HasFormat || t.FillKnown || t.Shape != nil {
 		return
 	}
 	if s.stmt.Op == lang.Set && s.stmt.LHS.Whole() && lawFor(s.stmt.RHS) != nil && o.uses(t) == 1 {

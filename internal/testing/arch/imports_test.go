@@ -32,6 +32,7 @@ var allowed = map[string][]string{
 	"internal/cuda":                {},
 	"codegen/ptx":                  {"ir/loop", "codegen/llvm"},
 	"internal/testing/testengine":  {"internal/debug", "ir/loop", "lower/gpu", "ir/loop/lib", "codegen/ptx", "internal/llvm", "runtime"},
+	"tensor/from":                  {"tensor"},
 	"tensor/file/hdf5":             {},
 	"tensor/file/binsparse":        {"tensor"},
 	"tensor/file":                  {"tensor", "tensor/file/binsparse", "tensor/file/hdf5", "internal/parts"},
@@ -64,6 +65,8 @@ var allowed = map[string][]string{
 	"internal/testing/e2e/grids":   {},
 	"internal/testing/e2e/results": {},
 	"cmd/lacuna":                   {"", "codegen/aot", "lang/derive", "lang", "ops", "runtime", "tensor", "tensor/file", "tensor/file/binsparse", "internal/debug", "internal/diskcache", "internal/machine", "internal/units", "codegen/aot/gopackage"},
+
+	"python/bridge": {"", "lang", "runtime", "tensor"},
 
 	"scripts/mutate": {}, // a tool
 
