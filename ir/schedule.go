@@ -381,7 +381,7 @@ func (d dryLeaves) Access(a *Access) Support {
 		if len(x.Terms) != 1 || x.Terms[0].Var != d.v || x.Terms[0].Coef <= 0 {
 			continue
 		}
-		if !level.Full() {
+		if level.Walked() {
 			set := Atom(l)
 			if l == 0 && len(order) > 1 {
 				set = storedRows
