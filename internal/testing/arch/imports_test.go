@@ -62,6 +62,7 @@ var allowed = map[string][]string{
 	"internal/testing/conformance": {"", "tensor", "tensor/file"},
 	"internal/testing/arch":        {},
 	"internal/testing/e2e/aot":     {},
+	"internal/testing/e2e/levels":  {},
 	"internal/testing/e2e/grids":   {},
 	"internal/testing/e2e/results": {},
 	"cmd/lacuna":                   {"", "codegen/aot", "lang/derive", "lang", "ops", "runtime", "tensor", "tensor/file", "tensor/file/binsparse", "internal/debug", "internal/diskcache", "internal/machine", "internal/units", "codegen/aot/gopackage"},
