@@ -56,7 +56,7 @@ var allowed = map[string][]string{
 	"runtime/declare":              {"lang", "ir", "lower", "runtime/convert", "tensor"},
 	"runtime/exec":                 {"lang", "lang/derive", "ir", "ir/logic", "ir/loop", "lower", "lower/gpu", "runtime", "runtime/invoke", "runtime/convert", "runtime/declare", "internal/debug", "internal/flight", "tensor"},
 	"":                             {"codegen/aot", "codegen/aot/gopackage", "lang", "runtime", "runtime/convert", "runtime/declare", "runtime/exec", "internal/llvm", "internal/debug", "tensor"},
-	"ops":                          {"", "lang", "tensor"},
+	"ops":                          {"", "lang", "runtime", "tensor"},
 	"internal/testing/oracle":      {"lang", "tensor"},
 	"internal/testing/difftest":    {"", "internal/testing/oracle", "lang", "runtime", "tensor"},
 	"internal/testing/conformance": {"", "tensor", "tensor/file"},
