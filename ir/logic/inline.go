@@ -182,9 +182,9 @@ func productAround(e, part lang.Expr) lang.Expr {
 		return nil
 	}
 	switch e := e.(type) {
-	case *lang.Convert:
+	case *lang.Cast:
 		return found(e.X)
-	case *lang.Where:
+	case *lang.Select:
 		if in := found(e.Then, e.Else, e.Cond); in != e.Then || lawFor(e) == nil {
 			return in
 		}
@@ -196,7 +196,7 @@ func productAround(e, part lang.Expr) lang.Expr {
 		return e
 	case *lang.Call:
 		in := found(e.Args...)
-		if in != nil && slices.Contains(e.Args, in) && (slices.ContainsFunc(laws, func(l law) bool { return l.product == e.Fn.Name }) || e.Fn.Name == "neg") {
+		if in != nil && slices.Contains(e.Args, in) && (slices.ContainsFunc(laws, func(l law) bool { return l.product == e.Fn }) || e.Fn == "neg") {
 			return e
 		}
 		return in
@@ -210,10 +210,10 @@ func replaced(e, part, by lang.Expr) lang.Expr {
 		return by
 	}
 	switch e := e.(type) {
-	case *lang.Convert:
-		return &lang.Convert{Pos: e.Pos, To: e.To, X: replaced(e.X, part, by)}
-	case *lang.Where:
-		return &lang.Where{Pos: e.Pos, Cond: replaced(e.Cond, part, by), Then: replaced(e.Then, part, by), Else: replaced(e.Else, part, by)}
+	case *lang.Cast:
+		return &lang.Cast{Pos: e.Pos, To: e.To, X: replaced(e.X, part, by)}
+	case *lang.Select:
+		return &lang.Select{Pos: e.Pos, Cond: replaced(e.Cond, part, by), Then: replaced(e.Then, part, by), Else: replaced(e.Else, part, by)}
 	case *lang.Reduce:
 		c := *e
 		c.Body = replaced(e.Body, part, by)
