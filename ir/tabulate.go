@@ -166,7 +166,7 @@ func (l *tableLeaves) Access(a *Access) Support {
 }
 
 func (l *tableLeaves) atom(i int, a *Access) Support {
-	return Support{Set: AtomOf(Atom(i)), Background: a.Tensor.Gap()}
+	return Support{Set: AtomOf(Atom(i)), Background: GapOf(a.Tensor)}
 }
 
 // Index implements Leaves.

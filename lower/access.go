@@ -110,7 +110,7 @@ func (e *emitter) locate(c cursor, x ir.IndexExpr, coord loop.Expr) cursor {
 		begin, end := e.children(c)
 		return c.at(level.Search(v, e.Func, begin, end, coord))
 	}
-	return c.at(v.Locate(e.Func, c.place(), coord, !x.Pad))
+	return c.at(v.Locate(e.Func, c.place(), coord, !x.Padded()))
 }
 
 // place is where the cursor is.

@@ -37,7 +37,7 @@ func (e *emitter) flattened(w *ir.Where) (*ir.Access, *ir.Assign) {
 	for i, x := range a.Indices {
 		v := x.Plain()
 		again := slices.ContainsFunc(a.Indices[:i], func(y ir.IndexExpr) bool { return y.Plain() == v })
-		if v == nil || x.Pad || again || !slices.Contains(loops, v) {
+		if v == nil || x.Padded() || again || !slices.Contains(loops, v) {
 			return nil, nil
 		}
 	}

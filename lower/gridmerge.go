@@ -105,7 +105,7 @@ func (k *kernel) mergedRows(body ir.Stmt) *mergedRows {
 	m.leaf, m.outer, m.inner = leaf, loops[:len(loops)-1], loops[len(loops)-1]
 	for _, a := range k.accessesIn(body) {
 		if a.Tensor.Format.IsDense() {
-			if slices.ContainsFunc(a.Indices, func(x ir.IndexExpr) bool { return x.Pad }) {
+			if slices.ContainsFunc(a.Indices, func(x ir.IndexExpr) bool { return x.Padded() }) {
 				return nil
 			}
 			m.others = append(m.others, a)
@@ -136,7 +136,7 @@ func inRows(a *ir.Access, loops []*ir.Index) bool {
 	}
 	for l, level := range levels {
 		x := a.Indices[order[l]]
-		if x.Plain() != loops[l] || x.Pad {
+		if x.Plain() != loops[l] || x.Padded() {
 			return false
 		}
 		last := l == len(levels)-1
@@ -156,7 +156,7 @@ func inList(a *ir.Access, loops []*ir.Index) bool {
 	}
 	for l, level := range levels {
 		x := a.Indices[order[l]]
-		if (l == 0 && !level.Ranges()) || (l > 0 && !level.Branchless()) || !level.Ordered || x.Plain() != loops[l] || x.Pad {
+		if (l == 0 && !level.Ranges()) || (l > 0 && !level.Branchless()) || !level.Ordered || x.Plain() != loops[l] || x.Padded() {
 			return false
 		}
 	}

@@ -155,7 +155,7 @@ func (p *teamProducts) beside(e *emitter, st *state) ([]*iterator, bool) {
 		return nil, true
 	}
 	// A key of another operand is taken for one of the workspace, with the value of its gaps.
-	identity := w.tensor.Work.Fold.Identity(w.tensor.Work.Typ)
+	identity := w.work().Fold.Identity(w.work().Typ)
 	if !unionOfAtoms(set) || !w.tensor.FillKnown || !sameValue(identity, w.tensor.Fill.Convert(identity.DType())) {
 		return nil, false
 	}

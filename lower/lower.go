@@ -123,8 +123,26 @@ func newKernel(c *ir.Compute, alg ir.Algebra, types OperandTypes, opts Options) 
 		tables: map[*ir.Tabulate]*table{},
 		asked:  alg.AskedStates(c),
 	}
-	k.Grain, k.Result.Tensor = opts.Grain, c.Result
+	k.direct()
+	k.Grain, k.Result.Tensor = k.opts.Grain, c.Result
 	return k
+}
+
+// direct sets the options that the step's schedule says.
+func (k *kernel) direct() {
+	d := &k.step.Directives
+	for _, kind := range []WorkspaceKind{DenseWorkspace, HashWorkspace, SortWorkspace} {
+		if kind.String() == d.Workspace {
+			k.opts.Workspace = kind
+		}
+	}
+	if d.Intersect != "" {
+		k.opts.Tables = d.Intersect == "table"
+	}
+	if d.Grain > 0 {
+		k.opts.Grain = d.Grain
+	}
+	k.opts.Copies = k.opts.Copies && !d.Serial
 }
 
 // kernel is a program under construction.

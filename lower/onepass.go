@@ -127,7 +127,7 @@ func (c *coverage) Access(a *ir.Access) ir.Support {
 	}
 	c.accesses = append(c.accesses, a)
 	return ir.Support{Set: ir.AtomOf(ir.Atom(len(c.accesses) - 1)),
-		Background: a.Tensor.Gap()}
+		Background: ir.GapOf(a.Tensor)}
 }
 
 // Index implements ir.Leaves.
