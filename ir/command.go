@@ -569,7 +569,7 @@ func (p *planner) force(nf *normalForm, w *wishes, step *Compute) (bool, error) 
 				}
 				p.temps++
 				to = p.tensor(&Tensor{Name: fmt.Sprintf("%s_%d", from.Name, p.temps), Rank: from.Rank, DType: from.DType,
-					Format: c.format, Fill: from.Fill, FillKnown: from.FillKnown, Pattern: from.Pattern, Whole: from.Whole})
+					Format: c.format, Fill: from.Fill, FillKnown: from.FillKnown, StoredOf: from.StoredOf, Whole: from.Whole})
 				made := &Convert{From: from, To: to, Stored: nf.runsOver(a), Why: "the schedule asks for it"}
 				p.Steps, step.Converts = append(p.Steps, made), append(step.Converts, made)
 			}
