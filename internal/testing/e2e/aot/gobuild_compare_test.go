@@ -63,9 +63,8 @@ func TestGoPackageComputesWhatEvalDoes(t *testing.T) {
 	})
 }
 
-// compareGo compares functions of a package, which write puts into a folder, with Eval, bit for bit. It returns the
-// folder of the program and what that prints.
-func compareGo(t *testing.T, cases []goCase, write func(dir string, kernels []lacuna.GoKernel)) (folder string, lines []string) {
+// compareGo compares functions of a package, which write puts into a folder, with Eval, bit for bit.
+func compareGo(t *testing.T, cases []goCase, write func(dir string, kernels []lacuna.GoKernel)) {
 	t.Helper()
 	var kernels []lacuna.GoKernel
 	var program, want bytes.Buffer
@@ -124,7 +123,6 @@ func compareGo(t *testing.T, cases []goCase, write func(dir string, kernels []la
 	if diff := cmp.Diff(withoutErrors(want.String()), withoutErrors(string(got))); diff != "" {
 		t.Errorf("what the package computes (-want +got):\n%s", diff)
 	}
-	return dir, withoutErrors(want.String())
 }
 
 // withoutErrors leaves of errors that they are errors: their texts differ.
