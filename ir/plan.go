@@ -500,7 +500,7 @@ func (p *planner) beyond(nf *normalForm, result *Tensor, background Expr) Expr {
 		return background
 	}
 	if v, ok := ConstValue(p.alg.Of(nf.value, fillLeaves{p.alg}).Background); ok {
-		return &Const{Value: v}
+		return &Literal{Value: v}
 	}
 	return nil
 }

@@ -43,10 +43,10 @@ if ! debootstrap --variant=minbase bookworm "$work/debian" >"$work/log" 2>&1; th
 	exit 0
 fi
 cp "$work"/dist-one/*.deb "$work/debian/lacuna.deb"
-in() { chroot "$work/debian" "$@"; }
-in dpkg -i /lacuna.deb >/dev/null
-in lacuna version | grep -q "commit $(git -C "$root" rev-parse HEAD),"
-in lacuna eval 'y(i) = sum_j A(i,j) * x(j)' A=/usr/share/doc/lacuna/examples/small.mtx:CSR 'x=range(5)' | tee "$work/answer"
+inside() { chroot "$work/debian" "$@"; }
+inside dpkg -i /lacuna.deb >/dev/null
+inside lacuna version | grep -q "commit $(git -C "$root" rev-parse HEAD),"
+inside lacuna eval 'y(i) = sum_j A(i,j) * x(j)' A=/usr/share/doc/lacuna/examples/small.mtx:CSR 'x=range(5)' | tee "$work/answer"
 grep -q '9   0   0  20' "$work/answer"
-in dpkg -r lacuna >/dev/null
+inside dpkg -r lacuna >/dev/null
 echo "release: installed in a fresh Debian, ran, removed"

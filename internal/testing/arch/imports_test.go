@@ -58,7 +58,7 @@ var allowed = map[string][]string{
 	"codegen/gosource":             {"codegen/aot", "ir/loop", "ir/loop/lib", "tensor"},
 	"codegen/gosource/support":     {"ir/loop", "tensor"},
 	"":                             {"codegen/aot", "codegen/aot/gopackage", "codegen/gosource", "lang", "runtime", "runtime/convert", "runtime/declare", "runtime/exec", "internal/llvm", "internal/debug", "tensor"},
-	"ops":                          {"", "lang", "tensor"},
+	"ops":                          {"", "lang", "runtime", "tensor"},
 	"internal/testing/oracle":      {"lang", "tensor"},
 	"internal/testing/difftest":    {"", "internal/testing/oracle", "lang", "runtime", "tensor"},
 	"internal/testing/conformance": {"", "tensor", "tensor/file"},
