@@ -55,20 +55,24 @@ var allowed = map[string][]string{
 	"runtime/convert":              {"ir", "ir/loop", "lower", "lower/convert", "runtime", "runtime/invoke", "internal/flight", "internal/machine", "tensor"},
 	"runtime/declare":              {"lang", "ir", "lower", "runtime/convert", "tensor"},
 	"runtime/exec":                 {"lang", "lang/derive", "ir", "ir/logic", "ir/loop", "lower", "lower/gpu", "runtime", "runtime/invoke", "runtime/convert", "runtime/declare", "internal/debug", "internal/flight", "tensor"},
-	"":                             {"codegen/aot", "codegen/aot/gopackage", "lang", "runtime", "runtime/convert", "runtime/declare", "runtime/exec", "internal/llvm", "internal/debug", "tensor"},
+	"codegen/gosource":             {"codegen/aot", "ir/loop", "ir/loop/lib", "tensor"},
+	"codegen/gosource/support":     {"ir/loop", "tensor"},
+	"":                             {"codegen/aot", "codegen/aot/gopackage", "codegen/gosource", "lang", "runtime", "runtime/convert", "runtime/declare", "runtime/exec", "internal/llvm", "internal/debug", "tensor"},
 	"ops":                          {"", "lang", "runtime", "tensor"},
 	"internal/testing/oracle":      {"lang", "tensor"},
 	"internal/testing/difftest":    {"", "internal/testing/oracle", "lang", "runtime", "tensor"},
 	"internal/testing/conformance": {"", "tensor", "tensor/file"},
 	"internal/testing/arch":        {},
 	"internal/testing/e2e/aot":     {},
+	"internal/testing/e2e/levels":  {},
 	"internal/testing/e2e/grids":   {},
 	"internal/testing/e2e/results": {},
 	"cmd/lacuna":                   {"", "codegen/aot", "lang/derive", "lang", "ops", "runtime", "tensor", "tensor/file", "tensor/file/binsparse", "internal/debug", "internal/diskcache", "internal/machine", "internal/units", "codegen/aot/gopackage"},
 
 	"python/bridge": {"", "lang", "runtime", "tensor"},
 
-	"scripts/mutate": {}, // a tool
+	"scripts/mutate":  {}, // tools
+	"scripts/release": {},
 
 	"internal/cuda/fakecuda": {}, // for tests
 
