@@ -56,6 +56,8 @@ type Options struct {
 	Forms map[string]Form
 	// Alternatives keeps with each step the nests that were weighed (Compute.Nests).
 	Alternatives bool
+	// Wanted names the results that are asked for; statements that none of them follows from are not planned. nil: all.
+	Wanted []string
 	// dearest, for tests, takes the dearest of the loops that a schedule admits.
 	dearest bool
 }

@@ -152,7 +152,9 @@ func seededPrograms(t *testing.T, sessions func(testing.TB, setting) []*lacuna.S
 				err = c.ComparePrepared(context.Background(), s[0])
 			case n%4 == 1:
 				err = c.CompareFormats(context.Background(), s[0])
-			case n%4 == 2:
+			case n%4 == 2 || c.inTwo():
+				err = c.CompareLast(context.Background(), s[0])
+			default:
 				var ran int
 				ran, err = c.CompareScheduled(context.Background(), s[min(1, len(s)-1)], program(*seed+1, n))
 				scheduled.Add(int64(ran))
