@@ -25,6 +25,11 @@ var allowed = map[string][]string{
 	"internal/object":              {},
 	"internal/cpuid":               {},
 	"internal/units":               {},
+	"internal/generate":            {"tensor"},
+	"internal/explorer":            {"", "internal/generate", "lang", "ir/loop", "codegen/interp", "runtime", "tensor", "tensor/file"},
+	"web":                          {},
+	"web/build":                    {},
+	"web/wasm":                     {"internal/explorer"},
 	"internal/diskcache":           {"internal/units"},
 	"ir/loop":                      {},
 	"ir/loop/lib":                  {"ir/loop"},
@@ -62,7 +67,7 @@ var allowed = map[string][]string{
 	"internal/testing/e2e/aot":     {},
 	"internal/testing/e2e/grids":   {},
 	"internal/testing/e2e/results": {},
-	"cmd/lacuna":                   {"", "codegen/aot", "lang/derive", "lang", "ops", "runtime", "tensor", "tensor/file", "tensor/file/binsparse", "internal/debug", "internal/diskcache", "internal/units", "codegen/aot/gopackage"},
+	"cmd/lacuna":                   {"", "codegen/aot", "lang/derive", "lang", "ops", "runtime", "tensor", "tensor/file", "tensor/file/binsparse", "internal/debug", "internal/diskcache", "internal/units", "internal/generate", "internal/explorer", "web", "codegen/aot/gopackage"},
 
 	"scripts/mutate": {}, // a tool
 
