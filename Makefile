@@ -1,6 +1,7 @@
 # make demo   set up what is missing, build, and run a sparse expression on a real matrix
 # make test   the tests, in four minutes on two cores
 # make test-long   all of them, on optimised code and a second LLVM
+# make web    the explorer, a page; binaries that are built afterwards have it inside (needs npm)
 # make test-gpu   the tests that run on a GPU, if there is one
 #
 # These work on a fresh Debian or Ubuntu machine that has Go.
@@ -8,7 +9,7 @@
 GO ?= go
 export CGO_ENABLED = 0
 
-.PHONY: demo test test-long test-gpu build setup setup-test lint bench clean
+.PHONY: web demo test test-long test-gpu build setup setup-test lint bench clean
 
 demo: setup build
 	@sh scripts/demo.sh
@@ -25,6 +26,9 @@ test-gpu: build
 build:
 	$(GO) build ./...
 	$(GO) build -o bin/lacuna ./cmd/lacuna
+
+web:
+	$(GO) run ./web/build
 
 setup:
 	@sh scripts/setup.sh run

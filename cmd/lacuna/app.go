@@ -130,7 +130,7 @@ Exit status: 0 success, 1 a mistake in the program or its data, 2 wrong usage,
 	root.PersistentFlags().BoolVar(&a.quiet, "no-warnings", false, "leave out warnings of what a program may not mean")
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &usageError{err.Error()} })
 	root.PersistentFlags().Var(&a.maxBytes, "max-bytes", "refuse a file of more than `SIZE` (such as 2GiB) to read, counted after decompression")
-	root.AddCommand(newEval(a), newExplain(a), newBuild(a), newGrad(a), newConvert(a), newInspect(a), newUnique(a), newBinsparse(a), newCache(a), newDoctor(a), newVersion(a))
+	root.AddCommand(newEval(a), newExplain(a), newServe(a), newBuild(a), newGrad(a), newConvert(a), newInspect(a), newUnique(a), newBinsparse(a), newCache(a), newDoctor(a), newVersion(a))
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
 	return root
