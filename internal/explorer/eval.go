@@ -54,7 +54,7 @@ func (s *Service) eval(ctx context.Context, r *Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &Evaluation{}
+	e := &Evaluation{Results: []Result{}}
 	start := time.Now()
 	kernel, err := s.session(s.engine()).Compile(ctx, r.Program, opts...)
 	if err != nil {

@@ -78,8 +78,8 @@ func (s *Service) explanation(ctx context.Context, r *Request) (*Explanation, er
 		return nil, err
 	}
 	device, deviceErr := s.session(runtime.Simulated()).Compile(ctx, r.Program, opts...)
-	e := &Explanation{Names: namesOf(r.Program), Conversions: host.Conversions()}
-	e.Diagnostics = warningsAt(r.Program, host.Warnings())
+	e := &Explanation{Names: namesOf(r.Program), Conversions: append([]string{}, host.Conversions()...)}
+	e.Diagnostics = append([]Diagnostic{}, warningsAt(r.Program, host.Warnings())...)
 	for _, name := range s.stages() {
 		kernel := host
 		if slices.Contains(lacuna.GridStages(), name) {

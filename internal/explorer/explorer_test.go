@@ -25,6 +25,9 @@ func askOf[T any](t *testing.T, s *Service, r Request) *T {
 		t.Fatal(err)
 	}
 	answer := s.Answer(context.Background(), question)
+	if strings.Contains(string(answer), ":null") {
+		t.Errorf("%s: the page takes no null", question)
+	}
 	var f Failure
 	if err := json.Unmarshal(answer, &f); err != nil || f.Message != "" {
 		t.Fatalf("%s: %v %s", question, err, f.Message)
@@ -57,6 +60,8 @@ func TestGallery(t *testing.T) {
 			if c := ask[Check](t, r); slices.ContainsFunc(c.Diagnostics, func(d Diagnostic) bool { return d.Severity == "error" }) {
 				t.Fatalf("%+v", c.Diagnostics)
 			}
+			r.Op = "explain"
+			ask[Explanation](t, r)
 			r.Op = "eval"
 			results := ask[Evaluation](t, r).Results
 			r.Op, r.Limit = "steps", mostSteps

@@ -79,6 +79,7 @@ func (s *Service) steps(ctx context.Context, r *Request) (any, error) {
 	if w.limit = usualSteps; r.Limit > 0 {
 		w.limit = min(r.Limit, mostSteps)
 	}
+	w.steps.Programs, w.steps.Steps, w.steps.Results = []Traced{}, []Step{}, []Result{}
 	w.steps.Names = namesOf(r.Program)
 	session := s.session(runtime.Traced(w.compiled, w.saw), lacuna.WithThreads(1), lacuna.WithConversionKernels())
 	out, err := session.EvalAll(ctx, r.Program, args, opts...)

@@ -62,8 +62,8 @@ export function watchView(s, storages) {
       go(to);
     },
   },
-  h('div', { class: 'player', role: 'group', 'aria-label': 'Steps' }, button('⏮', 'first step', () => 0), button('◀', 'step back', () => at - 1), play,
-    button('▶', 'step on', () => at + 1), button('⏭', 'last step', () => s.steps.length), slider, speed),
+  h('div', { class: 'player', role: 'group', 'aria-label': 'Steps' }, button('|◀', 'first step', () => 0), button('◀', 'step back', () => at - 1), play,
+    button('▶', 'step on', () => at + 1), button('▶|', 'last step', () => s.steps.length), slider, speed),
   words, s.more && h('p', { class: 'hint' }, `Only the first ${s.steps.length} steps are told.`),
   h('div', { class: 'watch' }, h('div', {}, code, visits(s)), h('div', {}, memory, drawings.map((d) => d.element))));
 

@@ -72,6 +72,9 @@ func build(t *testing.T) {
 
 func TestMain(m *testing.M) {
 	code := m.Run()
+	if browser.cancel != nil {
+		browser.cancel()
+	}
 	if built.command != "" {
 		os.RemoveAll(filepath.Dir(built.command))
 	}
@@ -102,14 +105,26 @@ type tab struct {
 	bad []string
 }
 
+// browser is the one that all tabs are in.
+var browser struct {
+	once   sync.Once
+	ctx    context.Context
+	cancel context.CancelFunc
+}
+
 // newTab opens a page of a certain width, and waits until it is ready.
 func newTab(t *testing.T, url string, width int64) *tab {
 	t.Helper()
-	path, _ := browserPath()
-	opts := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.DisableGPU)
-	ctx, cancel := chromedp.NewExecAllocator(context.Background(), opts...)
-	t.Cleanup(cancel)
-	ctx, cancel = chromedp.NewContext(ctx)
+	browser.once.Do(func() {
+		path, _ := browserPath()
+		opts := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.DisableGPU)
+		ctx, _ := chromedp.NewExecAllocator(context.Background(), opts...)
+		browser.ctx, browser.cancel = chromedp.NewContext(ctx)
+		if err := chromedp.Do(browser.ctx); err != nil {
+			t.Fatal(err)
+		}
+	})
+	ctx, cancel := chromedp.NewContext(browser.ctx)
 	t.Cleanup(cancel)
 	b := &tab{T: t, ctx: ctx}
 	messages := chromedp.Console(ctx)
