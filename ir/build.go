@@ -97,9 +97,13 @@ func (b *builder) newAccess(key string, t *Tensor, a *lang.Access) (*Access, err
 	}
 	out := &Access{Tensor: t}
 	for _, x := range a.Indices {
-		y := IndexExpr{Const: x.Const, Literal: x.Literal, Pad: !x.Slice && x.Plain() == nil && len(x.Terms) > 0, Part: x.Slice && !x.Open}
+		y := x
+		y.Terms = nil
 		if x.Literal > 0 {
 			y.Const = 0 // nothing is to be planned by it
+		}
+		if x.Open && x.Const == 0 && x.Terms[0].Coef == 1 {
+			y.Slice, y.Open = false, false // of everything
 		}
 		for _, t := range x.Terms {
 			y.Terms = append(y.Terms, Term{Var: b.indices[t.Var.ID], Coef: t.Coef})
@@ -139,7 +143,7 @@ func (b *builder) key(a *lang.Access) string {
 func (b *builder) expr(e lang.Expr) (Expr, error) {
 	switch e := e.(type) {
 	case *lang.Literal:
-		return &Const{Value: e.Value.Convert(ComputeType(e.Value.DType()))}, nil
+		return &Const{Value: e.Value.Convert(TypeOf(e))}, nil
 	case *lang.Access:
 		if e.Tensor.StoredOf != nil && e.Tensor.Format.IsDense() && plainIndices(e) {
 			// True and, as the element itself is, stored.
@@ -284,13 +288,13 @@ func (b *builder) reduction(e *lang.Reduce) (Expr, error) {
 	case lang.Count:
 		return b.fold(FoldSum, over, b.cast(tensor.Int64, b.toBool(body)), tensor.Int64), nil
 	case lang.Norm:
-		sq := b.call("square", body.DType(), body)
-		if body.DType().IsComplex() {
-			re := b.call("real", body.DType().Real(), body)
-			im := b.call("imag", body.DType().Real(), body)
-			sq = b.call("+", body.DType().Real(), b.call("square", re.DType(), re), b.call("square", im.DType(), im))
+		sq := b.call("square", TypeOf(body), body)
+		if TypeOf(body).IsComplex() {
+			re := b.call("real", TypeOf(body).Real(), body)
+			im := b.call("imag", TypeOf(body).Real(), body)
+			sq = b.call("+", TypeOf(body).Real(), b.call("square", TypeOf(re), re), b.call("square", TypeOf(im), im))
 		}
-		return b.cast(typ, b.call("sqrt", sq.DType(), b.fold(FoldSum, over, sq, sq.DType()))), nil
+		return b.cast(typ, b.call("sqrt", TypeOf(sq), b.fold(FoldSum, over, sq, TypeOf(sq)))), nil
 	case lang.Mean:
 		if b.overNothing(e) {
 			return &Const{Value: NaN(tensor.Float64).Convert(typ)}, nil
@@ -388,7 +392,7 @@ func (b *builder) mean(over *Reduce, body Expr, typ tensor.DType) Expr {
 	}
 	// Over nothing stored the mean is NaN, also where an implicit zero would
 	// make the quotient 0.
-	none := b.call("==", tensor.Bool, n, &Const{Value: tensor.Zero(n.DType())})
+	none := b.call("==", tensor.Bool, n, &Const{Value: tensor.Zero(TypeOf(n))})
 	return &Select{Cond: none, Then: &Const{Value: tensor.Float(tensor.Float64, math.NaN()).Convert(typ)}, Else: mean}
 }
 
@@ -396,12 +400,12 @@ func (b *builder) mean(over *Reduce, body Expr, typ tensor.DType) Expr {
 // mean squared distance from it.
 func (b *builder) variance(over *Reduce, body Expr, typ tensor.DType) Expr {
 	b.variances++
-	if body.DType().IsComplex() {
-		dt := body.DType()
+	if TypeOf(body).IsComplex() {
+		dt := TypeOf(body)
 		mu := b.mean(over, body, dt)
 		re := b.call("real", dt.Real(), b.call("-", dt, body, mu))
 		im := b.call("imag", dt.Real(), b.call("-", dt, body, mu))
-		return b.cast(typ, b.mean(over, b.call("+", re.DType(), b.call("square", re.DType(), re), b.call("square", im.DType(), im)), re.DType()))
+		return b.cast(typ, b.mean(over, b.call("+", TypeOf(re), b.call("square", TypeOf(re), re), b.call("square", TypeOf(im), im)), TypeOf(re)))
 	}
 	x := b.cast(typ, body)
 	// The rounded mean may be off by more than the values differ: what it is off by is

@@ -41,7 +41,7 @@ func (r *Reduce) counts() bool {
 	}
 	switch e := r.Body.(type) {
 	case *Cast:
-		return e.X.DType() == tensor.Bool
+		return TypeOf(e.X) == tensor.Bool
 	case *Const:
 		return e.Value == tensor.One(tensor.Int64)
 	case *Select:

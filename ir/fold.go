@@ -14,7 +14,7 @@ func (ev Evaluator) Fold(e Expr) Expr {
 		if c, ok := e.X.(*Const); ok {
 			return &Const{Value: c.Value.Convert(e.To).Convert(ComputeType(e.To)), Gap: c.Gap, Stored: c.Stored}
 		}
-		if e.X.DType() == e.To {
+		if TypeOf(e.X) == e.To {
 			return e.X
 		}
 	case *Select:

@@ -151,9 +151,9 @@ func (b *builder) piece(a *lang.Access, t *Tensor, m Mirror) (Expr, []addend, er
 	mirrored := Expr(across)
 	switch {
 	case m.Kind == Skew:
-		mirrored = b.call("neg", across.DType(), across)
-	case m.Kind == Hermitian && across.DType().IsComplex():
-		mirrored = b.call("conj", across.DType(), across)
+		mirrored = b.call("neg", TypeOf(across), across)
+	case m.Kind == Hermitian && TypeOf(across).IsComplex():
+		mirrored = b.call("conj", TypeOf(across), across)
 	}
 	row, col := b.coordinate(stored.Indices[0]), b.coordinate(stored.Indices[1])
 	side, other := ">=", "<"
@@ -246,7 +246,7 @@ func (b *builder) distributeOver(f Fold, body, operand Expr, addends []addend) [
 	for _, x := range addends {
 		e := b.replace(body, operand, x.value)
 		if x.cond != nil {
-			e = &Select{Cond: x.cond, Then: e, Else: &Const{Value: f.Identity(e.DType())}}
+			e = &Select{Cond: x.cond, Then: e, Else: &Const{Value: f.Identity(TypeOf(e))}}
 		}
 		if list = append(list, b.distribute(f, e)...); len(list) > maxAddends {
 			break

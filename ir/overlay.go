@@ -29,7 +29,11 @@ func (p *planner) overlay(nf *normalForm, s *lang.Stmt, region *Access, part, ol
 	b.lhs = &Access{Tensor: result, Indices: all}
 	b.value = &Select{Cond: b.inside(region, vars), Then: &Access{Tensor: part, Indices: all}, Else: &Access{Tensor: old, Indices: all}}
 	step.Background = p.alg.Of(b.value, globalLeaves{p.alg}).Background
-	p.emit(&b.normalForm, b.schedule(p.alg, p.Options), step, result)
+	best, err := b.schedule(p.alg, p.Options, nil)
+	if err != nil {
+		panic("BUG: no loops without a schedule")
+	}
+	p.emit(&b.normalForm, best, step, result)
 }
 
 // inside is the condition that a left side names the element at vars: for some

@@ -115,7 +115,7 @@ func (g Algebra) behaves(value, state Support) Behaviour {
 // asksState reports whether the result of an operation depends on the state of an operand,
 // not on its value alone: what annihilates if it is a gap, and changes the result.
 func (g Algebra) asksState(fn string, arg int, a, background Expr) bool {
-	if !inexact(a.DType()) || !g.MayAnnihilate(fn, arg) || Gapless(a) {
+	if !inexact(TypeOf(a)) || !g.MayAnnihilate(fn, arg) || Gapless(a) {
 		return false
 	}
 	v, ok := ConstValue(background)
@@ -344,7 +344,7 @@ func Gapless(e Expr) bool {
 			gapless = gapless && !x.Gap
 		case *Access:
 			t := x.Tensor
-			dense := t.Whole || t.Format.IsDense() && t.Work == nil && !slices.ContainsFunc(x.Indices, func(i IndexExpr) bool { return i.Pad })
+			dense := t.Whole || t.Format.IsDense() && t.Work == nil && !slices.ContainsFunc(x.Indices, func(i IndexExpr) bool { return i.Padded() })
 			gapless = gapless && (dense || len(x.Indices) == 0)
 		case *TempRef:
 			r := x.Temp.Reduce

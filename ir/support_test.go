@@ -137,7 +137,7 @@ func TestRepeat(t *testing.T) {
 		{FoldLogSumExp, literal(2), v[:1], "where((|i| > 0), (2 + log(f64(|i|))), -inf)"},
 		{FoldArgMin, literal(2), v, "0"},
 	} {
-		if got := ExprString(testAlgebra.Repeat(test.fold, test.x, test.vars, test.x.DType())); got != test.want {
+		if got := ExprString(testAlgebra.Repeat(test.fold, test.x, test.vars, TypeOf(test.x))); got != test.want {
 			t.Errorf("%s of copies of %s: %s, want %s", test.fold, ExprString(test.x), got, test.want)
 		}
 	}

@@ -256,7 +256,7 @@ type maskLeaves struct{ absent *Access }
 
 func (m maskLeaves) Access(a *Access) Support {
 	if a == m.absent {
-		return Constant(a.Tensor.Gap())
+		return Constant(GapOf(a.Tensor))
 	}
 	return Everywhere()
 }

@@ -48,7 +48,7 @@ type stmtChecker struct {
 func (c *checker) statement(a *Assign) {
 	s := &stmtChecker{
 		checker: c,
-		stmt:    &Stmt{Pos: a.Pos, Op: a.Op},
+		stmt:    &Stmt{Pos: a.Pos, Op: a.Op, Schedule: a.Schedule},
 		scope:   make(map[string]*Index),
 		first:   make(map[string]*Index),
 		used:    make(map[*Index]bool),

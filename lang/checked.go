@@ -15,8 +15,8 @@ type Program struct {
 	Stmts   []*Stmt
 }
 
-// Tensor is what the program knows of one tensor. Shapes are not part of it:
-// programs are generic in extents.
+// Tensor is what a program, or a plan for one, knows of one tensor. Shapes are not part
+// of it: programs are generic in extents.
 type Tensor struct {
 	ID     int
 	Name   string
@@ -31,15 +31,26 @@ type Tensor struct {
 	// HasFormat is false and the planner chooses.
 	Format    tensor.Format
 	HasFormat bool
-	// Fill is the value at coordinates that are not stored. For a result
-	// without a declared fill, HasFill is false and the planner derives it.
-	Fill    tensor.Scalar
-	HasFill bool
+	// Fill is the value at coordinates that are not stored, when FillKnown: the planner
+	// derives that of a result without a declared fill, which may depend on the run.
+	Fill      tensor.Scalar
+	FillKnown bool
 	// Shape, when not nil, is declared (a result's shape that no operand fixes).
 	Shape []int64
 	// StoredOf, when not nil, is the operand whose stored coordinates the tensor
 	// tells: it is tensor.Pattern of that operand, and not passed from outside.
 	StoredOf *Tensor
+
+	// The rest is of the tensors of a plan, which are versions of the program's, and
+	// temporaries.
+
+	// Source is the program's tensor; nil for what planning added.
+	Source *Tensor
+	// Whole says that every element counts as stored, whether or not it has its fill: those of
+	// scans, sorts and order statistics do.
+	Whole bool
+	// Work is the fold that a workspace holds the results of; nil for other tensors.
+	Work Expr
 }
 
 // Stmt is one checked assignment.
@@ -49,6 +60,8 @@ type Stmt struct {
 	Op      AssignOp
 	RHS     Expr     // of the result's dtype: conversions are explicit
 	Indices []*Index // every index variable of the statement, by ID
+	// Schedule says how the statement runs.
+	Schedule []*Command
 }
 
 // AssignOp is the operator of an assignment.
@@ -99,6 +112,14 @@ type Access struct {
 	Indices []IndexExpr // one per dimension
 }
 
+// Vars appends the index variables that the access depends on, those of gathers included.
+func (e *Access) Vars(vars []*Index) []*Index {
+	for _, x := range e.Indices {
+		vars = x.Vars(vars)
+	}
+	return vars
+}
+
 // IndexExpr is the coordinate used in one dimension: Const + sum of
 // Coef*Var, or the value of an integer tensor (Gather; then Terms is empty and
 // Const 0). A plain index is one term with coefficient 1 and Const 0.
@@ -125,10 +146,26 @@ type Term struct {
 
 // Plain returns the variable of a plain index, or nil.
 func (x IndexExpr) Plain() *Index {
-	if x.Gather == nil && !x.Slice && x.Const == 0 && len(x.Terms) == 1 && x.Terms[0].Coef == 1 {
+	if x.Gather == nil && !x.Slice && x.Const == 0 && x.Literal == 0 && len(x.Terms) == 1 && x.Terms[0].Coef == 1 {
 		return x.Terms[0].Var
 	}
 	return nil
+}
+
+// Padded reports whether coordinates outside the dimension read the fill.
+func (x IndexExpr) Padded() bool { return !x.Slice && len(x.Terms) > 0 && x.Plain() == nil }
+
+// Vars appends the index variables that x depends on, gathered ones included.
+func (x IndexExpr) Vars(vars []*Index) []*Index {
+	for _, t := range x.Terms {
+		if !slices.Contains(vars, t.Var) {
+			vars = append(vars, t.Var)
+		}
+	}
+	if x.Gather != nil {
+		vars = x.Gather.Vars(vars)
+	}
+	return vars
 }
 
 // IndexValue is the coordinate of an index variable used as an i64 number.

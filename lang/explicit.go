@@ -24,7 +24,7 @@ func (p *Program) String() string {
 // String prints the statement in explicit form.
 func (s *Stmt) String() string {
 	w := newWriter(s)
-	return (&Assign{LHS: w.ref(s.LHS), Op: s.Op, RHS: w.node(s.RHS)}).String()
+	return (&Assign{LHS: w.ref(s.LHS), Op: s.Op, RHS: w.node(s.RHS), Schedule: s.Schedule}).String()
 }
 
 // Format prints an expression of the statement in explicit form.

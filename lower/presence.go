@@ -227,7 +227,7 @@ func (e *emitter) annihilates(x *ir.Call, i int, a operand) loop.Expr {
 	case a.value != nil:
 		return never
 	case !a.Type().IsFloat() && !a.Type().IsComplex():
-		if v, ok := ir.Annihilator(x.Fn, i, x.Args[i].DType()); ok {
+		if v, ok := ir.Annihilator(x.Fn, i, ir.TypeOf(x.Args[i])); ok {
 			return b.And(a.gap, b.Eq(a.Expr, constant(v)))
 		}
 		return never

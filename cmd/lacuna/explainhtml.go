@@ -65,8 +65,8 @@ func (a *app) explainHTML(ctx context.Context, p *program, operands []operand, w
 
 // explored adds what is wished of tensors to operands.
 func (w *wishes) explored(list []explorer.Operand) ([]explorer.Operand, error) {
-	if w.strict || w.asWritten {
-		return nil, usagef("--html shows programs as they run without --strict-ieee and --as-written")
+	if w.strict || w.asWritten || len(w.schedule) > 0 {
+		return nil, usagef("--html and --json show programs as they run without --strict-ieee, --as-written and --schedule")
 	}
 	of := func(name string) *explorer.Operand {
 		i := slices.IndexFunc(list, func(o explorer.Operand) bool { return o.Name == name })

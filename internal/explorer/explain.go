@@ -30,6 +30,7 @@ type Stage struct {
 var stageWords = map[string]string{
 	"syntax":    "the program as parsed, then with every sum and conversion written out",
 	"logic":     "in the order in which it runs, with intermediates, and why",
+	"schedule":  "how each statement runs, in words that can be given back",
 	"plan":      "formats, conversions, loops, and what the choices cost",
 	"lattice":   "the coordinates that each loop visits, and how",
 	"loops":     "stages, buffers, code",

@@ -107,7 +107,7 @@ func (o *optimiser) assigned(s *statement) {
 	}
 	f.exponent = s.bound(s.stmt.RHS)
 	switch {
-	case t.HasFill && math.IsInf(t.Fill.Float64(), 0) && f.dense: // outside of what is assigned
+	case t.FillKnown && math.IsInf(t.Fill.Float64(), 0) && f.dense: // outside of what is assigned
 		f.exponent = math.Inf(1)
 	case s.stmt.Op == lang.Set && plain && !old.known:
 	case s.stmt.Op == lang.Set || s.stmt.Op == lang.MinTo || s.stmt.Op == lang.MaxTo:

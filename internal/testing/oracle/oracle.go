@@ -119,7 +119,7 @@ func (d *Dense) kept(t *lang.Tensor) *Dense {
 		switch v := &k.Values[i]; {
 		case dense:
 			v.State = Stored
-		case !sparse || whole || v.Omissible || v.State != Stored && v.Varies || t.HasFill && v.State != Stored && distance(t.DType, *v, FromScalar(t.Fill.Convert(t.DType))) != 0:
+		case !sparse || whole || v.Omissible || v.State != Stored && v.Varies || t.FillKnown && v.State != Stored && distance(t.DType, *v, FromScalar(t.Fill.Convert(t.DType))) != 0:
 			v.State = Unknown
 		case v.State == Uniform:
 			v.State = Gap
@@ -173,7 +173,7 @@ func (e *evaluator) statement(s *lang.Stmt, extents, shape []int64) (*Dense, err
 	switch {
 	case old != nil && (s.Op != lang.Set || !reachesAll(s.LHS)):
 		copy(out.Values, old.Values)
-	case lhs.HasFill:
+	case lhs.FillKnown:
 		for i := range out.Values {
 			out.Values[i] = FromScalar(lhs.Fill.Convert(lhs.DType))
 			out.Values[i].State = Gap
