@@ -31,10 +31,13 @@ func shell(r *Request) string {
 			fmt.Fprintf(&before, "cat > %s <<'END'\n%sEND\n", o.Name+".mtx", matrixMarket(o.Text))
 			value = o.Name + "=" + o.Name + ".mtx"
 		}
-		if q := o.qualifiers(); q != "" {
+		q := o.qualifiers()
+		if q != "" {
 			value += ":" + q
 		}
-		args.WriteString(" " + quote(value))
+		if o.given() || q != "" {
+			args.WriteString(" " + quote(value))
+		}
 		if o.Fill != "" {
 			args.WriteString(" --fill " + quote(o.Name+"="+o.Fill))
 		}

@@ -229,9 +229,9 @@ func TestGradient(t *testing.T) {
 func TestCopies(t *testing.T) {
 	d := 0.5
 	c := ask[Copies](t, Request{Op: "copy", Program: "y(i) = A(i,j)*x(j)", Operands: []Operand{
-		{Name: "A", Format: "CSR", DType: "f32", Random: &Random{Shape: []int64{3, 4}, Density: &d}}, {Name: "x", Text: "1 . 3 4"}, {Name: "y", Format: "DVEC"}}})
+		{Name: "A", Format: "CSR", DType: "f32", Random: &Random{Shape: []int64{3, 4}, Density: &d}}, {Name: "x", Text: "1 . 3 4"}, {Name: "y", Format: "DVEC"}, {Name: "z", Shape: []int64{4, 5}}}})
 	want := "cat > x.mtx <<'END'\n%%MatrixMarket vector coordinate real general\n4 3\n1 1\n3 3\n4 4\nEND\n" +
-		"lacuna eval 'y(i) = A(i,j)*x(j)' 'A=random(3,4,density=0.5,seed=1):CSR[f32]' x=x.mtx y:DVEC\n"
+		"lacuna eval 'y(i) = A(i,j)*x(j)' 'A=random(3,4,density=0.5,seed=1):CSR[f32]' x=x.mtx y:DVEC --shape z=4,5\n"
 	if c.Shell != want {
 		t.Errorf("%s\nwant\n%s", c.Shell, want)
 	}

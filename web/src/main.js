@@ -179,11 +179,17 @@ function open(tab) {
   return show(++version);
 }
 
+// Browsers take addresses of up to two million characters.
+const maxFragment = 1 << 20;
+
 let saving;
 function save() {
   if (recorded) return;
   clearTimeout(saving);
-  saving = setTimeout(async () => history.replaceState(null, '', `#${await toFragment(state)}`), 300);
+  saving = setTimeout(async () => {
+    const fragment = await toFragment(state);
+    if (fragment.length < maxFragment) history.replaceState(null, '', `#${fragment}`);
+  }, 300);
 }
 
 // load begins with a program and its operands.
@@ -223,7 +229,9 @@ addEventListener('drop', async (e) => {
 addEventListener('hashchange', start);
 $('#run').addEventListener('click', () => { state.program = editor.text; open('result').then(refresh); });
 $('#link').addEventListener('click', async () => {
-  const url = `${location.href.split('#')[0]}#${await toFragment(state)}`;
+  const fragment = await toFragment(state);
+  if (fragment.length >= maxFragment) return toast('The operands are too large for a link');
+  const url = `${location.href.split('#')[0]}#${fragment}`;
   history.replaceState(null, '', url);
   navigator.clipboard.writeText(url).then(() => toast('The link is copied: it holds the program and its operands'), () => toast('The link stands in the address'));
 });
