@@ -142,8 +142,8 @@ func (b *builder) key(a *lang.Access) string {
 
 func (b *builder) expr(e lang.Expr) (Expr, error) {
 	switch e := e.(type) {
-	case *lang.Literal:
-		return &Const{Value: e.Value.Convert(TypeOf(e))}, nil
+	case *Literal:
+		return &Literal{Value: e.Value.Convert(TypeOf(e))}, nil
 	case *lang.Access:
 		if e.Tensor.StoredOf != nil && e.Tensor.Format.IsDense() && plainIndices(e) {
 			// True and, as the element itself is, stored.
@@ -153,7 +153,7 @@ func (b *builder) expr(e lang.Expr) (Expr, error) {
 			if err != nil {
 				return nil, err
 			}
-			return b.call("or", tensor.Bool, b.cast(tensor.Bool, x), &Const{Value: tensor.Bool_(true)}), nil
+			return b.call("or", tensor.Bool, b.cast(tensor.Bool, x), &Literal{Value: tensor.Bool_(true)}), nil
 		}
 		if b.form != nil {
 			if f := b.form(e.Tensor); f != nil {
@@ -163,15 +163,15 @@ func (b *builder) expr(e lang.Expr) (Expr, error) {
 		return b.access(e)
 	case *lang.Like:
 		return b.expr(e.X)
-	case *lang.IndexValue:
+	case *IndexValue:
 		return &IndexValue{Var: b.indices[e.Var.ID]}, nil
-	case *lang.Convert:
+	case *Cast:
 		x, err := b.expr(e.X)
 		if err != nil {
 			return nil, err
 		}
 		return b.ev.Fold(&Cast{To: e.To, X: x}), nil
-	case *lang.Call:
+	case *Call:
 		args := make([]Expr, len(e.Args))
 		for i, a := range e.Args {
 			x, err := b.expr(a)
@@ -180,8 +180,8 @@ func (b *builder) expr(e lang.Expr) (Expr, error) {
 			}
 			args[i] = x
 		}
-		return b.ev.Fold(&Call{Fn: e.Fn.Name, Args: args, Typ: ComputeType(e.Typ)}), nil
-	case *lang.Where:
+		return b.ev.Fold(&Call{Fn: e.Fn, Args: args, Typ: ComputeType(e.Typ)}), nil
+	case *Select:
 		c, err := b.expr(e.Cond)
 		if err != nil {
 			return nil, err
@@ -297,12 +297,12 @@ func (b *builder) reduction(e *lang.Reduce) (Expr, error) {
 		return b.cast(typ, b.call("sqrt", TypeOf(sq), b.fold(FoldSum, over, sq, TypeOf(sq)))), nil
 	case lang.Mean:
 		if b.overNothing(e) {
-			return &Const{Value: NaN(tensor.Float64).Convert(typ)}, nil
+			return &Literal{Value: NaN(tensor.Float64).Convert(typ)}, nil
 		}
 		return b.mean(over, b.cast(typ, body), typ), nil
 	case lang.Var:
 		if b.overNothing(e) {
-			return &Const{Value: NaN(tensor.Float64).Convert(typ)}, nil
+			return &Literal{Value: NaN(tensor.Float64).Convert(typ)}, nil
 		}
 		if b.variances >= maxVariances {
 			return nil, lang.Unsupported(fmt.Sprintf("more than %d variances in one statement (split it)", maxVariances), e.Pos)
@@ -367,7 +367,7 @@ func (b *builder) checkStored(over *Reduce, body lang.Expr, pos lang.Pos) error 
 // count is the number of coordinates that over visits, in type typ.
 func (b *builder) count(over *Reduce, typ tensor.DType) Expr {
 	if over.In != nil {
-		one := &Const{Value: tensor.One(tensor.Int64)}
+		one := &Literal{Value: tensor.One(tensor.Int64)}
 		return b.cast(typ, b.fold(FoldSum, over, one, tensor.Int64))
 	}
 	var n Expr
@@ -392,8 +392,8 @@ func (b *builder) mean(over *Reduce, body Expr, typ tensor.DType) Expr {
 	}
 	// Over nothing stored the mean is NaN, also where an implicit zero would
 	// make the quotient 0.
-	none := b.call("==", tensor.Bool, n, &Const{Value: tensor.Zero(TypeOf(n))})
-	return &Select{Cond: none, Then: &Const{Value: tensor.Float(tensor.Float64, math.NaN()).Convert(typ)}, Else: mean}
+	none := b.call("==", tensor.Bool, n, &Literal{Value: tensor.Zero(TypeOf(n))})
+	return &Select{Cond: none, Then: &Literal{Value: tensor.Float(tensor.Float64, math.NaN()).Convert(typ)}, Else: mean}
 }
 
 // variance is the population variance in two passes: the mean first, then the

@@ -42,7 +42,7 @@ func (r *Reduce) counts() bool {
 	switch e := r.Body.(type) {
 	case *Cast:
 		return TypeOf(e.X) == tensor.Bool
-	case *Const:
+	case *Literal:
 		return e.Value == tensor.One(tensor.Int64)
 	case *Select:
 		return zeroOrOne(e.Then) && zeroOrOne(e.Else)

@@ -96,7 +96,7 @@ type Compute struct {
 	// of a Scatter do not visit: a constant that is not the identity of Fold. Loops
 	// visit entries only and count them for each element of the result; the copies
 	// of Gap that are missing, of as many as Over runs through, are folded in the end.
-	Gap  *Const
+	Gap  *Literal
 	Over *Index
 	// Indices lists the index variables of the statement by ID, without the
 	// copies that planning made of some of them.
@@ -222,23 +222,24 @@ type Reduce struct {
 	Order []*Index
 }
 
-// Expr is a typed scalar expression.
-type Expr interface{ DType() tensor.DType }
+// The expressions of a plan are the checked tree's, without reductions and scans, and with the
+// three nodes below.
+type (
+	Expr       = lang.Expr
+	Literal    = lang.Literal
+	IndexValue = lang.IndexValue
+	Call       = lang.Call
+	Select     = lang.Select
+	Cast       = lang.Cast
+)
 
 // TypeOf is the type that e is computed in.
 func TypeOf(e Expr) tensor.DType { return ComputeType(e.DType()) }
 
-// Const is a literal or, where Gap is set, the value of coordinates that a tensor does
-// not store: such a value annihilates (see Algebra), a literal does not. Where Stored is set it
-// is that of coordinates which count as stored, so that what is made of it is no gap.
-type Const struct {
-	Value       tensor.Scalar
-	Gap, Stored bool
-}
-
-// with is a constant made of c and others: stored if one is, else a gap if one is.
-func (c *Const) with(others ...*Const) *Const {
-	for _, o := range others {
+// madeOf is a constant computed from others: stored if one of them is, else a gap if one is.
+func madeOf(v tensor.Scalar, from ...*Literal) *Literal {
+	c := &Literal{Value: v}
+	for _, o := range from {
 		c.Gap, c.Stored = c.Gap || o.Gap, c.Stored || o.Stored
 	}
 	c.Gap = c.Gap && !c.Stored
@@ -256,37 +257,11 @@ type IndexExpr = lang.IndexExpr
 // Term is Coef·Var.
 type Term = lang.Term
 
-// IndexValue is the coordinate of an index variable as a number.
-type IndexValue struct{ Var *Index }
-
 // Extent is the number of values an index variable takes, as an i64.
 type Extent struct{ Var *Index }
 
 // TempRef reads a reduction's result.
 type TempRef struct{ Temp *Temp }
-
-// Call applies a function of lang.Functions. The second argument of "*" and "/" may be real
-// where the first and the result are complex.
-type Call struct {
-	Fn   string
-	Args []Expr
-	Typ  tensor.DType
-}
-
-// Select is Then where Cond holds and Else elsewhere.
-type Select struct{ Cond, Then, Else Expr }
-
-// Cast converts X.
-type Cast struct {
-	To tensor.DType
-	X  Expr
-}
-
-// DType is the literal's type.
-func (e *Const) DType() tensor.DType { return e.Value.DType() }
-
-// DType is i64.
-func (e *IndexValue) DType() tensor.DType { return tensor.Int64 }
 
 // DType is i64.
 func (e *Extent) DType() tensor.DType { return tensor.Int64 }
@@ -294,19 +269,16 @@ func (e *Extent) DType() tensor.DType { return tensor.Int64 }
 // DType is the reduction's result type.
 func (e *TempRef) DType() tensor.DType { return e.Temp.Reduce.Typ }
 
-// DType is the function's result type.
-func (e *Call) DType() tensor.DType { return e.Typ }
+// Position is nowhere: planning made it.
+func (e *Extent) Position() lang.Pos { return lang.Pos{} }
 
-// DType is the type of both branches.
-func (e *Select) DType() tensor.DType { return e.Then.DType() }
-
-// DType is the type that values of the target type are computed in.
-func (e *Cast) DType() tensor.DType { return ComputeType(e.To) }
+// Position is nowhere: planning made it.
+func (e *TempRef) Position() lang.Pos { return lang.Pos{} }
 
 // GapOf is the fill of t, which is known, in the type that it is computed in: a scalar
 // has no gap, nor has a tensor whose elements all count as stored.
-func GapOf(t *Tensor) *Const {
-	return &Const{Value: t.Fill.Convert(ComputeType(t.DType)), Gap: t.Rank > 0 && !t.Whole, Stored: t.Whole}
+func GapOf(t *Tensor) *Literal {
+	return &Literal{Value: t.Fill.Convert(ComputeType(t.DType)), Gap: t.Rank > 0 && !t.Whole, Stored: t.Whole}
 }
 
 // ComputeType is the type in which values of dt are computed: f32 for f16 and
@@ -331,25 +303,7 @@ func addIndex(vars []*Index, v *Index) []*Index {
 // Walk calls f for e and every expression below it, gathers included but not
 // the bodies of reductions.
 func Walk(e Expr, f func(Expr)) {
-	f(e)
-	switch e := e.(type) {
-	case *Access:
-		for _, x := range e.Indices {
-			if x.Gather != nil {
-				Walk(x.Gather, f)
-			}
-		}
-	case *Call:
-		for _, a := range e.Args {
-			Walk(a, f)
-		}
-	case *Select:
-		Walk(e.Cond, f)
-		Walk(e.Then, f)
-		Walk(e.Else, f)
-	case *Cast:
-		Walk(e.X, f)
-	}
+	lang.Walk(e, func(x Expr) bool { f(x); return true })
 }
 
 // FreeVars returns the index variables that e reads, those of reductions it

@@ -70,7 +70,7 @@ func (b *builder) inside(region *Access, vars []*Index) Expr {
 			known[t.Var] = value
 		}
 	}
-	cond := Expr(&Const{Value: tensor.One(tensor.Bool)})
+	cond := Expr(&Literal{Value: tensor.One(tensor.Bool)})
 	for i, c := range conds {
 		if i == 0 {
 			cond = c
@@ -81,4 +81,4 @@ func (b *builder) inside(region *Access, vars []*Index) Expr {
 	return cond
 }
 
-func integer(n int64) Expr { return &Const{Value: tensor.Int(tensor.Int64, n)} }
+func integer(n int64) Expr { return &Literal{Value: tensor.Int(tensor.Int64, n)} }

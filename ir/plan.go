@@ -323,6 +323,8 @@ func (p *planner) compute(nf *normalForm, s *lang.Stmt, result *Tensor, step *Co
 	switch {
 	case !result.Format.IsDense() && !nf.appendable():
 		store(tensor.Dense(result.Rank), "its entries do not arise in the order in which it is stored")
+	case result.Format.Extended():
+		store(result.Format.Listed(), "its entries are found as lists")
 	case p.Options.Grids && nf.becomesList(result):
 		store(mustFormat(listLevels(result.Rank), result.Format.Order()), "its entries are found as a list")
 	}
@@ -498,7 +500,7 @@ func (p *planner) beyond(nf *normalForm, result *Tensor, background Expr) Expr {
 		return background
 	}
 	if v, ok := ConstValue(p.alg.Of(nf.value, fillLeaves{p.alg}).Background); ok {
-		return &Const{Value: v}
+		return &Literal{Value: v}
 	}
 	return nil
 }

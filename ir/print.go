@@ -115,7 +115,7 @@ func printStmt(b *strings.Builder, c *Compute, st Stmt, depth int) {
 // ExprString writes an expression for readers of a plan.
 func ExprString(e Expr) string {
 	switch e := e.(type) {
-	case *Const:
+	case *Literal:
 		return e.Value.String()
 	case *Access:
 		if len(e.Indices) == 0 {
@@ -190,8 +190,8 @@ func Equal(x, y Expr) bool {
 		return x == nil && y == nil
 	}
 	switch x := x.(type) {
-	case *Const:
-		y, ok := y.(*Const)
+	case *Literal:
+		y, ok := y.(*Literal)
 		return ok && x.Value == y.Value
 	case *Access:
 		return Expr(x) == y

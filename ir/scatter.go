@@ -108,7 +108,7 @@ func (s *scheduler) scatterSparse(op lang.AssignOp, f Fold, old *Tensor, ev Eval
 	value := updated(accumulating[op], typ, read, w.reads, ev)
 	if f == FoldProd && typ.IsComplex() {
 		// An element that nothing names stays: the product of an infinity with 1+0i is NaN.
-		one := &Const{Value: w.lhs.Tensor.Fill}
+		one := &Literal{Value: w.lhs.Tensor.Fill}
 		changes := &Call{Fn: "!=", Args: []Expr{w.reads, one}, Typ: tensor.Bool}
 		value = &Select{Cond: changes, Then: value, Else: ev.Fold(&Cast{To: typ, X: read})}
 	}

@@ -159,12 +159,12 @@ func (s *scheduler) scatterTop() *Reduce {
 // scatterGap is the constant that r's body is where no operand stores anything, if
 // that is not the identity, so that its copies must be folded, and can be counted: the
 // number of those of several variables need not fit 64 bits.
-func (g Algebra) scatterGap(r *Reduce) *Const {
+func (g Algebra) scatterGap(r *Reduce) *Literal {
 	v, ok := ConstValue(g.Of(r.Body, globalLeaves{g}).Background)
 	if !ok || r.Fold.IsIdentity(v) || len(r.Vars) != 1 {
 		return nil
 	}
-	return &Const{Value: v}
+	return &Literal{Value: v}
 }
 
 // tryBlocks accumulates into the dense blocks of a sparse result: its sparse
@@ -381,7 +381,7 @@ func (d dryLeaves) Access(a *Access) Support {
 		if len(x.Terms) != 1 || x.Terms[0].Var != d.v || x.Terms[0].Coef <= 0 {
 			continue
 		}
-		if !level.Full() {
+		if level.Walked() {
 			set := Atom(l)
 			if l == 0 && len(order) > 1 {
 				set = storedRows
@@ -443,9 +443,9 @@ func StoredSet(s Support) Formula {
 func (g Algebra) EmptyFold(r *Reduce) Expr {
 	switch r.Fold {
 	case FoldLogSumExp:
-		return &Const{Value: Lowest(r.Typ), Gap: true}
+		return &Literal{Value: Lowest(r.Typ), Gap: true}
 	case FoldArgMin, FoldArgMax:
-		return &Const{Value: tensor.Int(r.Typ, -1), Gap: true}
+		return &Literal{Value: tensor.Int(r.Typ, -1), Gap: true}
 	}
-	return &Const{Value: r.Fold.Identity(r.Typ), Gap: true}
+	return &Literal{Value: r.Fold.Identity(r.Typ), Gap: true}
 }

@@ -234,7 +234,7 @@ func (s *scheduler) maskOf(r *Reduce, v *Index) *Access {
 		}
 		order := a.Tensor.Format.Order()
 		last := len(order) - 1
-		if a.Indices[order[last]].Plain() != v || a.Tensor.Format.Levels()[last] == tensor.D {
+		if a.Indices[order[last]].Plain() != v || !a.Tensor.Format.Physical()[last].Walked() {
 			return
 		}
 		for _, axis := range order[:last] {

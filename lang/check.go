@@ -216,12 +216,12 @@ func (s *stmtChecker) cast(dt tensor.DType, pos Pos, x value) value {
 	if _, ok := x.Expr.(*Literal); ok {
 		return value{s.coerce(x, dt), strong}
 	}
-	return value{&Convert{Pos: pos, To: dt, X: x.Expr}, strong}
+	return value{&Cast{Pos: pos, To: dt, X: x.Expr}, strong}
 }
 
 func (s *stmtChecker) where(pos Pos, args []value) value {
 	dt, w := meet(args[1], args[2])
-	return value{&Where{
+	return value{&Select{
 		Pos:  pos,
 		Cond: s.toBool(args[0]),
 		Then: s.coerce(args[1], dt),

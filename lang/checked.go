@@ -99,10 +99,13 @@ type Expr interface {
 	Position() Pos
 }
 
-// Literal is a constant.
+// Literal is a constant. In a plan it may be, where Gap is set, the value of coordinates that a
+// tensor does not store: such a value annihilates, one as written does not. Where Stored is set it
+// is that of coordinates which count as stored, so that what is made of it is no gap.
 type Literal struct {
-	Pos   Pos
-	Value tensor.Scalar
+	Pos         Pos
+	Value       tensor.Scalar
+	Gap, Stored bool
 }
 
 // Access reads (or, on the left, names) a tensor element.
@@ -174,25 +177,26 @@ type IndexValue struct {
 	Var *Index
 }
 
-// Convert converts X to To (rules of loop.Cast; to f16/bf16 rounds).
-type Convert struct {
+// Cast converts X to To (rules of loop.Cast; to f16/bf16 rounds).
+type Cast struct {
 	Pos Pos
 	To  tensor.DType
 	X   Expr
 }
 
-// Call applies a scalar operator or function from the table Functions: unary
+// Call applies Fn, a scalar operator or function of the table Functions: unary
 // minus, arithmetic, comparisons, logic, and the named functions. Arguments
-// already have the operator's argument types.
+// already have the operator's argument types; in a plan the second one of * and / may be
+// real where the result is complex.
 type Call struct {
 	Pos  Pos
-	Fn   *Function
+	Fn   string
 	Args []Expr
 	Typ  tensor.DType
 }
 
-// Where is Then where Cond holds and Else elsewhere; both have the same dtype.
-type Where struct {
+// Select is Then where Cond holds and Else elsewhere; both have the same dtype.
+type Select struct {
 	Pos              Pos
 	Cond, Then, Else Expr
 }
@@ -270,18 +274,18 @@ func (e *Scan) Reverse() bool { return slices.Contains(e.Options, "reverse") }
 func (e *Literal) DType() tensor.DType    { return e.Value.DType() }
 func (e *Access) DType() tensor.DType     { return e.Tensor.DType }
 func (e *IndexValue) DType() tensor.DType { return tensor.Int64 }
-func (e *Convert) DType() tensor.DType    { return e.To }
+func (e *Cast) DType() tensor.DType       { return e.To }
 func (e *Call) DType() tensor.DType       { return e.Typ }
-func (e *Where) DType() tensor.DType      { return e.Then.DType() }
+func (e *Select) DType() tensor.DType     { return e.Then.DType() }
 func (e *Reduce) DType() tensor.DType     { return e.Typ }
 func (e *Scan) DType() tensor.DType       { return e.Typ }
 
 func (e *Literal) Position() Pos    { return e.Pos }
 func (e *Access) Position() Pos     { return e.Pos }
 func (e *IndexValue) Position() Pos { return e.Pos }
-func (e *Convert) Position() Pos    { return e.Pos }
+func (e *Cast) Position() Pos       { return e.Pos }
 func (e *Call) Position() Pos       { return e.Pos }
-func (e *Where) Position() Pos      { return e.Pos }
+func (e *Select) Position() Pos     { return e.Pos }
 func (e *Reduce) Position() Pos     { return e.Pos }
 func (e *Scan) Position() Pos       { return e.Pos }
 

@@ -269,9 +269,9 @@ func (k *kernel) initial(partial bool) (ir.Expr, bool) {
 	t := k.step.Result
 	switch {
 	case k.step.Scatter:
-		return &ir.Const{Value: k.step.Fold.Identity(ir.ComputeType(t.DType))}, true
+		return &ir.Literal{Value: k.step.Fold.Identity(ir.ComputeType(t.DType))}, true
 	case !k.step.Covers:
-		return &ir.Const{Value: t.Fill.Convert(ir.ComputeType(t.DType))}, true
+		return &ir.Literal{Value: t.Fill.Convert(ir.ComputeType(t.DType))}, true
 	}
 	return k.step.Background, partial
 }

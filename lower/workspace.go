@@ -255,7 +255,7 @@ func (e *emitter) plainCopy(st *state, s *ir.Workspace) bool {
 	}
 	a, ok := leaf.Value.(*ir.Access)
 	return ok && a.Tensor == s.Tensor && len(a.Indices) == 1 && a.Indices[0].Plain() == f.Index &&
-		e.leftAlone(&ir.Const{Value: s.Tensor.Fill})
+		e.leftAlone(&ir.Literal{Value: s.Tensor.Fill})
 }
 
 // insert emits the leaf of a producer: it folds a value into an entry, where the

@@ -40,6 +40,7 @@ type settings struct {
 
 	axes                                          []int
 	hasAxes, keepDims, stored, exclusive, reverse bool
+	keepLevels                                    bool
 	dtype                                         tensor.DType // Invalid: that of the operand
 	method                                        Method       // "": Linear
 	straightThrough                               bool

@@ -260,6 +260,9 @@ func (t *Tensor) mortonOrder() (*Tensor, error) {
 	if err != nil {
 		return nil, tensorError("%v", err)
 	}
+	if t.format.Extended() {
+		return nil, tensorError("format %v has levels that cannot be reordered: convert it to %v first", t.format, t.format.Listed())
+	}
 	seg := t.format.segments()[0]
 	n := t.levels[0].Crd.n
 	var keys []column

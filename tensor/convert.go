@@ -322,6 +322,9 @@ func (t *Tensor) retyped(o *options) (*Tensor, error) {
 				return nil, levelError(k, "%v", err)
 			}
 		}
+		if l.schema().Pack != nil {
+			continue // its elements are no coordinates
+		}
 		if l.HasPos() {
 			dt, err := o.posType(k, uint64(l.Crd.n))
 			if err != nil {

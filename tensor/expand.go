@@ -141,6 +141,10 @@ func compose(pos Array, begin column) (column, error) {
 // blockEntries lists the stored positions, each with its dense block of
 // values.
 func (t *Tensor) blockEntries() (entries, error) {
+	t, err := t.Listed()
+	if err != nil {
+		return entries{}, err
+	}
 	stored, err := t.coordinates()
 	if err != nil {
 		return entries{}, err
@@ -179,6 +183,10 @@ func (t *Tensor) valueEntries() (entries, error) {
 // elementEntries lists the first n of the stored values that kept names, with
 // coordinates for every axis. The values are left in place.
 func (t *Tensor) elementEntries(kept permutation, n int) (entries, error) {
+	t, err := t.Listed()
+	if err != nil {
+		return entries{}, err
+	}
 	stored, err := t.coordinates()
 	if err != nil {
 		return entries{}, err

@@ -82,6 +82,8 @@ func (f *Format) placeFlags(flags []LevelFlags) error {
 		case flag > allFlags:
 			return fmt.Errorf("level %d has the flag %v, which there is not", k, flag)
 		case flag == 0:
+		case kind.registered():
+			return fmt.Errorf("level %d is %v: flags are for S, C and DC levels", k, kind)
 		case kind == D:
 			return fmt.Errorf("level %d is D: flags are for the levels before the D levels", k)
 		case flag&Unsorted != 0 && kind == C:

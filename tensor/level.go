@@ -23,6 +23,12 @@ type LevelSchema struct {
 	// Ascend sets coords to the coordinates of positions, which ascend, and replaces
 	// each position by that of its parent.
 	Ascend func(l *Level, positions, coords []int64)
+	// Length is how many elements Crd has where the list does not say it: false if that is past 2^63-1.
+	// List makes the Pos and Crd of a compressed level that is the same as l, and Pack makes the Crd of l, whose
+	// Pos and Crd are those of such a level. Only kinds that are registered have these.
+	Length func(l *Level, parents int64) (n int64, ok bool)
+	List   func(l *Level, parents int64) (pos, crd Array, err error)
+	Pack   func(l *Level, parents int64) (crd Array, err error)
 	// Check checks the arrays of level k under so many parents, and returns how many positions there are.
 	Check func(t *Tensor, k int, parents int64) (positions int64, err error)
 }
@@ -31,6 +37,8 @@ type LevelSchema struct {
 type LevelProperties struct {
 	// Name is that of MLIR, if it has the kind.
 	Name string
+	// Spelling is how formats spell the kind, if it is registered: in capital letters.
+	Spelling string
 	// TACO has TACO's letters, for a level whose coordinates are unique and for one in which they repeat; 0 for none.
 	TACO [2]byte
 
@@ -102,6 +110,10 @@ func (t LevelType) Branchless() bool { return t.Kind.properties().Branchless }
 
 // Ranges reports whether the positions under each parent are a range that Pos has: see [LevelProperties].
 func (t LevelType) Ranges() bool { return t.Kind.properties().Ranges }
+
+// Walked reports whether loops go through the positions under a parent one after the other; in other levels they
+// look for coordinates.
+func (t LevelType) Walked() bool { return t.Ranges() || t.Branchless() }
 
 // HasPos reports whether the level has a Pos array.
 func (t LevelType) HasPos() bool { return t.Kind.properties().HasPos }

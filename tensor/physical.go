@@ -4,7 +4,7 @@ package tensor
 // formats whose last level groups them by pointers: MLIR and TACO have no such pointers.
 func (t *Tensor) ungrouped() (*Tensor, error) {
 	if !t.format.grouped() {
-		return t, nil
+		return t.Listed()
 	}
 	format, err := t.format.repeating()
 	if err != nil {

@@ -397,7 +397,7 @@ func (o *options) keepIndexTypes(format Format, shape []int64, n int, sources ..
 			if k > 0 && l.HasPos() && !slices.Contains(pos, l.Pos.dt) {
 				pos = append(pos, l.Pos.dt)
 			}
-			if l.HasCrd() && !slices.Contains(crd, l.Crd.dt) {
+			if l.Walked() && !slices.Contains(crd, l.Crd.dt) {
 				crd = append(crd, l.Crd.dt)
 			}
 		}
@@ -409,7 +409,7 @@ func (o *options) keepIndexTypes(format Format, shape []int64, n int, sources ..
 		return
 	}
 	for k, l := range format.Physical() {
-		if l.HasCrd() && maxCoordinate(shape[format.order[k]]) > crd[0].maxIndex() {
+		if l.Walked() && maxCoordinate(shape[format.order[k]]) > crd[0].maxIndex() {
 			return
 		}
 	}

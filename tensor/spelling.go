@@ -30,14 +30,34 @@ const (
 
 // String returns "S", "C", "DC" or "D".
 func (k LevelKind) String() string {
-	if k < S || k > D {
+	if k < S || int(k) >= len(levelKindNames) {
 		return fmt.Sprintf("LevelKind(%d)", uint8(k))
 	}
 	return levelKindNames[k]
 }
 
+// registered reports whether the kind is one that a program has added.
+func (k LevelKind) registered() bool { return k > D }
+
+// LevelKinds returns all kinds that formats spell.
+func LevelKinds() []LevelKind {
+	kinds := make([]LevelKind, len(levelKindNames)-1)
+	for i := range kinds {
+		kinds[i] = S + LevelKind(i)
+	}
+	return kinds
+}
+
+// listKind is the kind of a level that is a list of its own, of values if it is the last.
+func listKind(last bool) LevelKind {
+	if last {
+		return S
+	}
+	return DC
+}
+
 // levelKindNames holds the spelling of each kind.
-var levelKindNames = [...]string{0: "?", S: "S", C: "C", DC: "DC", D: "D"}
+var levelKindNames = []string{0: "?", S: "S", C: "C", DC: "DC", D: "D"}
 
 // Formats of matrices by name.
 var (
@@ -80,7 +100,7 @@ func canonicalLevels(levels []LevelKind, flags []LevelFlags) ([]byte, error) {
 	sparse := 0 // levels before the trailing dense ones
 	for k, kind := range levels {
 		switch {
-		case kind < S || kind > D:
+		case kind < S || int(kind) >= len(levelKindNames):
 			return nil, fmt.Errorf("level %d is %v: levels are S, C, DC and D", k, kind)
 		case kind == D:
 		case sparse < k:
@@ -91,11 +111,11 @@ func canonicalLevels(levels []LevelKind, flags []LevelFlags) ([]byte, error) {
 		kinds[k] = byte(kind)
 	}
 	for k := 0; k+1 < sparse; k++ {
-		if levels[k] == S && levels[k+1] == C {
+		if levels[k] == S && (levels[k+1] == C || levels[k+1].registered()) {
 			kinds[k] = byte(DC)
 		}
 	}
-	if sparse > 0 && levels[sparse-1] != S && flags[sparse-1]&Duplicates == 0 {
+	if sparse > 0 && (levels[sparse-1] == C || levels[sparse-1] == DC) && flags[sparse-1]&Duplicates == 0 {
 		return nil, fmt.Errorf("level %d is %v: the last level before the dense ones must be S, or be flagged as having several values per coordinate, such as %v(duplicates)",
 			sparse-1, levels[sparse-1], levels[sparse-1])
 	}
@@ -111,7 +131,7 @@ func (f Format) sparseRank() int {
 // the values.
 func (f Format) grouped() bool {
 	n := f.sparseRank()
-	return n > 0 && LevelKind(f.levels[n-1]) != S
+	return n > 0 && (LevelKind(f.levels[n-1]) == C || LevelKind(f.levels[n-1]) == DC)
 }
 
 // Standard is the format without flags; a last C or DC becomes S. Every tensor can be
@@ -149,6 +169,10 @@ func (f Format) Physical() []LevelType {
 		kind := LevelKind(f.levels[k])
 		if kind == C || kind == D {
 			types[k] = denseType
+			continue
+		}
+		if kind.registered() {
+			types[k] = LevelType{SingletonLevel + PhysicalKind(kind-D), true, true}
 			continue
 		}
 		physical := CompressedLevel

@@ -44,7 +44,11 @@ func (t *Tensor) Statistics() (*Statistics, bool) {
 		if !t.allHere() {
 			return nil, false
 		}
-		t.statistics.of = t.describe()
+		list, err := t.Listed()
+		if err != nil {
+			return nil, false
+		}
+		t.statistics.of = list.describe()
 	}
 	return t.statistics.of, true
 }

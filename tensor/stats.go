@@ -27,6 +27,10 @@ func (t *Tensor) FibreLengths(level int) (FibreStats, error) {
 	if level < 0 || level >= len(t.levels) {
 		return FibreStats{}, named(tensorError("there is no level %d: format %v has %d levels", level, t.format, len(t.levels)), t.name)
 	}
+	t, err := t.Listed()
+	if err != nil {
+		return FibreStats{}, err
+	}
 	l := t.levels[level]
 	switch {
 	case l.Full():

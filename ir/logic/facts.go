@@ -173,10 +173,10 @@ func (s *search) relation(e lang.Expr, vars []*lang.Index) *relation {
 		if r := s.access(e); r != nil {
 			return r
 		}
-	case *lang.Convert:
+	case *lang.Cast:
 		return s.relation(e.X, vars)
 	case *lang.Call:
-		switch name := e.Fn.Name; {
+		switch name := e.Fn; {
 		case slices.Contains(sparsity, name):
 			return s.relation(e.Args[0], vars)
 		case name == "+" || name == "-":

@@ -12,7 +12,7 @@ func init() {
 		Locate: func(v Level, f *emit.Func, at Place, coord loop.Expr, bounded bool) Place {
 			d := Place{Pos: coord, Present: at.Present, Exact: at.Exact}
 			if !bounded {
-				d.Present, d.Exact = both(f.B, at.Present, v.inside(f, coord)), false
+				d.Present, d.Exact = Both(f.B, at.Present, v.Inside(f, coord)), false
 			}
 			if v.Number > 0 {
 				d.Pos = f.B.Let("p", f.B.Add(f.B.Mul(at.Pos, f.Scalar(v.Size())), coord))

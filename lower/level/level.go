@@ -72,7 +72,7 @@ func (v Level) Size() loop.ScalarID {
 func (v Level) Count(n loop.SizeExpr) loop.SizeExpr { return kinds[v.Kind].Count(v, n) }
 
 // Walks reports whether loops may go through the positions under a place in the order of coordinates.
-func (v Level) Walks() bool { return v.Ordered && kinds[v.Kind].Children != nil }
+func (v Level) Walks() bool { return v.Ordered && v.Walked() }
 
 // Children is described at [Kind].
 func (v Level) Children(f *emit.Func, at Place) (begin, end loop.Expr) {
@@ -92,15 +92,18 @@ func Count(o Operands, t *ir.Tensor, first, end int, n loop.SizeExpr) loop.SizeE
 	return n
 }
 
-// both is the conjunction of two presences, nil standing for true.
-func both(b *loop.Builder, x, y loop.Expr) loop.Expr {
-	if x == nil {
+// Both is the conjunction of two presences, nil standing for true.
+func Both(b *loop.Builder, x, y loop.Expr) loop.Expr {
+	switch {
+	case x == nil:
 		return y
+	case y == nil:
+		return x
 	}
 	return b.Let("has", b.And(x, y))
 }
 
-// inside says whether a coordinate is within the extent.
-func (v Level) inside(f *emit.Func, coord loop.Expr) loop.Expr {
+// Inside says whether a coordinate is within the extent.
+func (v Level) Inside(f *emit.Func, coord loop.Expr) loop.Expr {
 	return f.B.Let("inside", f.B.And(f.B.Ge(coord, loop.Int(0)), f.B.Lt(coord, f.Scalar(v.Size()))))
 }

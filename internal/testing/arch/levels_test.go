@@ -36,7 +36,6 @@ var namesLevels = []string{
 	"ir/schedule.go",
 	"ir/sort.go",
 	"ir/statistic.go",
-	"ir/workspace.go",
 	"lang/derive/product.go",
 	"lower/convert/convert.go",
 	"ops/order.go",

@@ -330,16 +330,16 @@ func (e *evaluator) expr(x lang.Expr) Value {
 		return e.access(x)
 	case *lang.IndexValue:
 		return Value{I: e.env[x.Var.ID], Varies: true}
-	case *lang.Convert:
+	case *lang.Cast:
 		return cast(x.X.DType(), x.To, e.expr(x.X))
-	case *lang.Where:
+	case *lang.Select:
 		return e.where(x)
 	case *lang.Call:
 		args := make([]Value, len(x.Args))
 		for i, a := range x.Args {
 			args[i] = e.expr(a)
 		}
-		return e.operation(x.Fn.Name, x.Args[0].DType(), x.Typ, args...)
+		return e.operation(x.Fn, x.Args[0].DType(), x.Typ, args...)
 	case *lang.Like:
 		return e.expr(x.X)
 	case *lang.Reduce:
@@ -354,7 +354,7 @@ func (e *evaluator) expr(x lang.Expr) Value {
 	return Value{}
 }
 
-func (e *evaluator) where(x *lang.Where) Value {
+func (e *evaluator) where(x *lang.Select) Value {
 	cond := e.expr(x.Cond)
 	branch := x.Else
 	if cond.B {
