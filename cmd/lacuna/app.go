@@ -138,7 +138,7 @@ Exit status: 0 success, 1 a mistake in the program or its data, 2 wrong usage,
 		_, err := machine.Restricted()
 		return err
 	})
-	root.AddCommand(newEval(a), newExplain(a), newTune(a), newBuild(a), newGrad(a), newConvert(a), newInspect(a), newUnique(a), newBinsparse(a), newCache(a), newDoctor(a), newVersion(a), newMan())
+	root.AddCommand(newEval(a), newExplain(a), newTune(a), newServe(a), newBuild(a), newGrad(a), newConvert(a), newInspect(a), newUnique(a), newBinsparse(a), newCache(a), newDoctor(a), newVersion(a), newMan())
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
 	return root

@@ -19,7 +19,8 @@ const allStages = "all"
 
 func newExplain(a *app) *cobra.Command {
 	var w wishes
-	var stage string
+	var stage, html string
+	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "explain PROGRAM [NAME:FORMAT[TYPE] | NAME=FILE]…",
 		Short: "Print a program at a stage of its compilation",
@@ -58,6 +59,12 @@ Stages:
 			if err != nil {
 				return err
 			}
+			if html != "" {
+				return withAdvice(a.explainHTML(cmd.Context(), p, operands, &w, html), "explain")
+			}
+			if asJSON {
+				return withAdvice(a.explainJSON(cmd.Context(), p, operands, &w), "explain")
+			}
 			kernels, err := a.compileStages(cmd.Context(), p, operands, &w, stages)
 			if err != nil {
 				return withAdvice(err, "explain")
@@ -66,6 +73,8 @@ Stages:
 		},
 	}
 	cmd.Flags().StringVar(&stage, "stage", "plan", "one or more of "+strings.Join(lacuna.Stages(), ", ")+", or all")
+	cmd.Flags().StringVar(&html, "html", "", "write `FILE`, a page that shows the program, its data, all stages and a run, and needs nothing else")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print all stages as JSON, with what each part of them is about")
 	w.register(cmd)
 	cmd.RegisterFlagCompletionFunc("stage", cobra.FixedCompletions(append(lacuna.Stages(), allStages), cobra.ShellCompDirectiveNoFileComp))
 	return cmd
