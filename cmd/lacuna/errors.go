@@ -57,13 +57,19 @@ func statusOf(err error) int {
 func (a *app) report(cmd *cobra.Command, err error) {
 	var usage *usageError
 	switch {
-	case errors.Is(err, context.Canceled):
-		fmt.Fprintln(a.stderr, "lacuna: interrupted")
 	case errors.As(err, &usage):
 		fmt.Fprintf(a.stderr, "lacuna: %s\nSee '%s --help'.\n", err, cmd.CommandPath())
 	default:
-		fmt.Fprintf(a.stderr, "lacuna: %s\n", strings.TrimRight(err.Error(), "\n"))
+		a.tell(err)
 	}
+}
+
+// tell prints an error.
+func (a *app) tell(err error) {
+	if errors.Is(err, context.Canceled) {
+		err = errors.New("interrupted")
+	}
+	fmt.Fprintf(a.stderr, "lacuna: %s\n", strings.TrimRight(err.Error(), "\n"))
 }
 
 // recovered turns a panic into a *lacuna.InternalError; it is to be deferred.
@@ -110,6 +116,8 @@ func withAdvice(err error, verb string) error {
 	switch {
 	case first.Code == lang.ErrFreeExtent:
 		advice = "give the shape of a result as --shape NAME=10,20"
+	case verb == replName:
+		advice = "give names values as NAME = FILE, NAME = random(…) or NAME = NUMBER"
 	case verb == "explain":
 		advice = "declare operands as NAME:FORMAT[TYPE], such as A:CSR[f64]; a scalar as NAME:[f64]"
 	}

@@ -31,6 +31,7 @@ type evaluation struct {
 	operands []operand
 	writes   []destination
 	limit    int64
+	session  *lacuna.Session // nil: a new one for each compilation
 	args     lacuna.Args
 	options  []lacuna.Option
 }
@@ -53,6 +54,7 @@ Operands:
   A=web.mtx:CSR:stored=symmetric_lower   one triangle of a symmetric matrix
   T=t.tns:stored=mmcsf   in parts: mmcsf or hbcsf
   alpha=0.5              a number
+  q=[0.25,0.5,0.99]      a vector; [[1,2],[3,4]] is a matrix
   y:CSR[f32]             no value: how the result y is stored
 
 Results are printed, abbreviated where they are long, unless -o says where to write
@@ -60,7 +62,8 @@ them.`,
 		Example: `  lacuna eval 'y(i) = sum_j A(i,j)*x(j)' A=web.mtx:CSR x=x.npy -o y.npy
   lacuna eval 'C(i,k) = A(i,j)*B(j,k)' A=a.mtx:CSR B=b.mtx:CSR C:CSR -o C=c.mtx
   lacuna eval 's = sum_{i,j} A(i,j)^2' 'A=random(1000,1000,density=0.01)' --time`,
-		Args: arguments(1, -1, "a program and its operands"),
+		Args:              arguments(1, -1, "a program and its operands"),
+		ValidArgsFunction: completeOperand,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := e.parse(cmd, args); err != nil {
 				return err
@@ -192,7 +195,10 @@ func (e *evaluation) compute(ctx context.Context, engine runtime.Engine) (lacuna
 	opts = append(opts, e.options...)
 	var kernel *lacuna.Kernel
 	compiling, err := measure(t.repeats, func() (err error) {
-		session := lacuna.NewSession(lacuna.WithEngine(engine), lacuna.WithNotice(e.app.notice), lacuna.WithThreads(e.threads), lacuna.WithMemoryLimit(e.limit))
+		session := e.session
+		if session == nil {
+			session = e.newSession(engine)
+		}
 		kernel, err = session.Compile(ctx, e.program.source, opts...)
 		return err
 	})
@@ -215,7 +221,7 @@ func (e *evaluation) compute(ctx context.Context, engine runtime.Engine) (lacuna
 		out, err = await(ctx, func() (lacuna.Outputs, error) { return kernel.RunAll(ctx, e.args) })
 		return err
 	}
-	if e.timed {
+	if e.timed && e.repeat > 1 {
 		if err := once(); err != nil {
 			return nil, t, err
 		}
@@ -223,6 +229,11 @@ func (e *evaluation) compute(ctx context.Context, engine runtime.Engine) (lacuna
 	running, err := measure(t.repeats, once)
 	t.compiling, t.running, t.conversions = compiling, running, kernel.Conversions()
 	return out, t, err
+}
+
+// newSession is a session with the limits that the flags set.
+func (e *evaluation) newSession(engine runtime.Engine) *lacuna.Session {
+	return lacuna.NewSession(lacuna.WithEngine(engine), lacuna.WithNotice(e.app.notice), lacuna.WithThreads(e.threads), lacuna.WithMemoryLimit(e.limit))
 }
 
 // measure calls f n times and returns the median of the times it took.
