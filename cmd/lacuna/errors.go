@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -106,7 +107,7 @@ func await[T any](ctx context.Context, f func() (T, error)) (T, error) {
 // withAdvice adds to errors of the language what helps at a command line.
 func withAdvice(err error, verb string) error {
 	var first *lang.Error
-	if !errors.As(err, &first) || (first.Code != lang.ErrUnknownName && first.Code != lang.ErrFreeExtent) {
+	if !errors.As(err, &first) || !slices.Contains([]lang.Code{lang.ErrUnknownName, lang.ErrFreeExtent, lang.ErrNoValue}, first.Code) {
 		return err
 	}
 	if !strings.Contains(first.Hint, "declare") { // it is about something else, and says what to do
@@ -114,6 +115,10 @@ func withAdvice(err error, verb string) error {
 	}
 	advice := "pass operands as NAME=FILE, NAME=random(…) or NAME=NUMBER"
 	switch {
+	case first.Code == lang.ErrNoValue && verb == replName:
+		advice = "or give it one: NAME = FILE"
+	case first.Code == lang.ErrNoValue:
+		advice = "declare shapes as --shape NAME=10,20; sums by the labels of a column, NAME=FILE:entry=COLUMN, need neither"
 	case first.Code == lang.ErrFreeExtent:
 		advice = "give the shape of a result as --shape NAME=10,20"
 	case verb == replName:

@@ -33,6 +33,8 @@ type evaluation struct {
 	limit    int64
 	session  *lacuna.Session // nil: a new one for each compilation
 	args     lacuna.Args
+	labels   map[string][]string // what the values of an operand stand for, if it is a column of labels
+	rows     map[string][]string // the labels along the first axis of a result
 	options  []lacuna.Option
 }
 
@@ -147,7 +149,8 @@ func (e *evaluation) run(ctx context.Context) error {
 
 // load makes the operands and what is declared of results.
 func (e *evaluation) load(ctx context.Context) error {
-	e.args = lacuna.Args{}
+	e.args, e.labels, e.rows = lacuna.Args{}, map[string][]string{}, map[string][]string{}
+	declared := map[string][]lacuna.Option{}
 	if err := e.program.checkNames(e.operands); err != nil {
 		return err
 	}
@@ -157,15 +160,28 @@ func (e *evaluation) load(ctx context.Context) error {
 			if err != nil {
 				return fmt.Errorf("%w; an operand needs a value, such as %s=FILE", err, o.name)
 			}
-			e.options = append(e.options, opts...)
+			declared[o.name] = opts
 			continue
 		}
+		var labels []string
+		o.qual.labels = &labels
 		t, err := o.source.load(ctx, e.app, o.qual, e.fill(o.name))
 		if err != nil {
 			return err
 		}
+		if labels != nil {
+			e.labels[o.name] = labels
+		}
 		if e.args[o.name], err = o.qual.operand(o.name, t); err != nil {
 			return err
+		}
+	}
+	if err := e.group(); err != nil {
+		return err
+	}
+	for name, opts := range declared {
+		if e.args[name] == nil { // else it became an operand, stored so
+			e.options = append(e.options, opts...)
 		}
 	}
 	opts, err := e.wishes.options(e.program, e.args)
@@ -272,7 +288,7 @@ func (e *evaluation) deliver(ctx context.Context, out lacuna.Outputs) error {
 	if len(e.writes) == 0 {
 		for _, name := range e.program.results() {
 			if t := out[name]; t != nil {
-				printTensor(e.app.stdout, name, t)
+				printLabelled(e.app.stdout, name, t, e.rows[name])
 			}
 		}
 		return nil

@@ -272,20 +272,15 @@ func (r *repl) assign(ctx context.Context, text string) error {
 		return err
 	}
 	old, isKept := r.kept[o.name]
-	if o.source == nil {
-		if !isKept {
-			r.declared[o.name] = o
-			return nil
-		}
+	switch {
+	case o.source == nil && !isKept:
+		r.declared[o.name] = o
+		return nil
+	case o.source == nil: // it has a value, to be stored otherwise
 		o.source = old
-	}
-	if path, rest, more := strings.Cut(fmt.Sprint(o.source), ":"); o.source != source(old) && !fileExists(path) {
-		if k, ok := r.kept[path]; ok { // another name, for the same or stored otherwise
-			if o.source = k; more {
-				if o.qual, err = parseQualifiers(rest); err != nil {
-					return err
-				}
-			}
+	default:
+		if err := r.alias(&o); err != nil {
+			return err
 		}
 	}
 	if err := o.qual.noParts(); err != nil {
@@ -299,6 +294,20 @@ func (r *repl) assign(ctx context.Context, text string) error {
 	r.kept[o.name] = k
 	r.app.printf("%s: %s\n", o.name, describe(k.tensor))
 	return nil
+}
+
+// alias has an operand whose source looks like a file be a name that has a value, if there is no such file.
+func (r *repl) alias(o *operand) (err error) {
+	path, rest, more := strings.Cut(o.source.String(), ":")
+	k, ok := r.kept[path]
+	if !ok || fileExists(path) {
+		return nil
+	}
+	o.source = k
+	if more {
+		o.qual, err = parseQualifiers(rest)
+	}
+	return err
 }
 
 // operands are what a program takes of the names that have values, and how its results are

@@ -72,7 +72,7 @@ var kinds = [...]Kind{
 	{
 		Name: "hdf5", Title: "binsparse, or AnnData, in HDF5", Extensions: []string{".bsp.h5", ".h5", ".hdf5"},
 		sniff: func(head []byte) bool { return bytes.HasPrefix(head, []byte(hdf5Magic)) },
-		read:  readHDF5, write: writeBinsparseHDF5,
+		read:  readHDF5, write: writeBinsparseHDF5, list: listHDF5,
 	},
 	{
 		Name: "h5ad", Title: "AnnData", Extensions: []string{".h5ad"},

@@ -121,7 +121,8 @@ func listHDF5(in *input) ([]Item, error) {
 		return nil, err
 	}
 	l := &h5Lister{h: h, left: maxObjects}
-	return l.items, errors.Join(l.walk(f.Root(), 0), l.full())
+	err = errors.Join(l.walk(f.Root(), 0), l.full())
+	return l.items, err
 }
 
 // h5Lister gathers what is in a file.

@@ -24,7 +24,7 @@ import (
 type table struct {
 	in    *input
 	names []string
-	// column loads one column, all as long as the first.
+	// columns loads columns, all of which are equally long.
 	columns func(wanted []int) ([]column, error)
 }
 
@@ -278,7 +278,7 @@ func shorten(text string) string {
 	return text
 }
 
-// listColumns lists the columns of a table.
+// list lists the columns of a table.
 func (t *table) list(types []string) []Item {
 	items := make([]Item, len(t.names))
 	for k, name := range t.names {
@@ -295,7 +295,7 @@ type rows struct {
 	scalar func(row int64, column int) tensor.Scalar
 }
 
-// rowsOf is a tensor as a table: a dense one of rank 1 or 2 as it looks, another as its entries.
+// tableOf is a tensor as a table: a dense one of rank 1 or 2 as it looks, another as its entries.
 func tableOf(out *output, t *tensor.Tensor) (rows, error) {
 	t, err := t.Plain()
 	if err != nil {

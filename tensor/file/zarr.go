@@ -30,7 +30,7 @@ type zarrNode struct {
 	array *zarrArray // nil: a group
 }
 
-// open finds a node; a path that does not exist is fs.ErrNotExist.
+// openZarr finds a node; a path that does not exist is fs.ErrNotExist.
 func openZarr(in *input, name string) (*zarrNode, error) {
 	if name != "" && !filepath.IsLocal(filepath.FromSlash(name)) {
 		return nil, in.errorf(0, "%q is not a path within the hierarchy", name)
@@ -239,7 +239,8 @@ func listZarr(in *input) ([]Item, error) {
 	}
 	var items []Item
 	left := maxObjects
-	return items, root.list(&items, &left, 0)
+	err = root.list(&items, &left, 0)
+	return items, err
 }
 
 // list appends what is below a group.
@@ -296,7 +297,7 @@ func (n *zarrNode) item() (Item, bool) {
 	return item, true
 }
 
-// elements is the number of elements of a shape; -1 if that is more than an int64 holds.
+// shapeElements is the number of elements of a shape; -1 if that is more than an int64 holds.
 func shapeElements(shape []int64) int64 {
 	if slices.Contains(shape, 0) {
 		return 0
