@@ -33,8 +33,10 @@ type evaluation struct {
 	limit    int64
 	session  *lacuna.Session // nil: a new one for each compilation
 	args     lacuna.Args
-	labels   map[string][]string // what the values of an operand stand for, if it is a column of labels
-	rows     map[string][]string // the labels along the first axis of a result
+	labels   map[string][]string        // what the values of an operand stand for, if it is a column of labels
+	declared map[string][]lacuna.Option // how results are to be stored
+	stream   *stream                    // the operand that does not fit in memory; nil: all do
+	rows     map[string][]string        // the labels along the first axis of a result
 	options  []lacuna.Option
 }
 
@@ -133,7 +135,7 @@ func (e *evaluation) run(ctx context.Context) error {
 		return err
 	}
 	reading := time.Since(start)
-	out, times, err := e.compute(ctx, engine)
+	out, times, err := e.execute(ctx, engine)
 	if err != nil {
 		return err
 	}
@@ -150,7 +152,7 @@ func (e *evaluation) run(ctx context.Context) error {
 // load makes the operands and what is declared of results.
 func (e *evaluation) load(ctx context.Context) error {
 	e.args, e.labels, e.rows = lacuna.Args{}, map[string][]string{}, map[string][]string{}
-	declared := map[string][]lacuna.Option{}
+	e.declared = map[string][]lacuna.Option{}
 	if err := e.program.checkNames(e.operands); err != nil {
 		return err
 	}
@@ -160,7 +162,18 @@ func (e *evaluation) load(ctx context.Context) error {
 			if err != nil {
 				return fmt.Errorf("%w; an operand needs a value, such as %s=FILE", err, o.name)
 			}
-			declared[o.name] = opts
+			e.declared[o.name] = opts
+			continue
+		}
+		s, err := e.openStream(o)
+		if err != nil {
+			return err
+		}
+		if s != nil && e.stream != nil {
+			return fmt.Errorf("neither %s nor %s fits in memory: only one operand can be read in slices", e.stream.name, s.name)
+		}
+		if s != nil {
+			e.stream = s
 			continue
 		}
 		var labels []string
@@ -179,14 +192,27 @@ func (e *evaluation) load(ctx context.Context) error {
 	if err := e.group(); err != nil {
 		return err
 	}
-	for name, opts := range declared {
+	for name, opts := range e.declared {
 		if e.args[name] == nil { // else it became an operand, stored so
 			e.options = append(e.options, opts...)
 		}
 	}
+	if e.stream != nil {
+		return nil
+	}
 	opts, err := e.wishes.options(e.program, e.args)
 	e.options = append(e.options, opts...)
 	return err
+}
+
+// execute computes the results, reading an operand that does not fit in memory as it goes.
+func (e *evaluation) execute(ctx context.Context, engine runtime.Engine) (lacuna.Outputs, timing, error) {
+	if e.stream == nil {
+		return e.compute(ctx, engine)
+	}
+	start := time.Now()
+	out, err := e.passes(ctx, engine)
+	return out, timing{repeats: 1, running: time.Since(start)}, err
 }
 
 // timing is how long the parts took; conversions says what runs convert first,

@@ -83,13 +83,18 @@ func (e *evaluation) groupInto(s *lang.Assign) error {
 // extent is how far an index runs, by the operands that a right side reads at it.
 func (e *evaluation) extent(rhs lang.Node, index string) (n int64, ok bool) {
 	eachRef(rhs, func(r *lang.Ref) {
-		t, isTensor := e.args[r.Name].(*tensor.Tensor)
-		if !isTensor || t.Rank() != len(r.Indices) {
+		var shape []int64
+		if t, ok := e.args[r.Name].(*tensor.Tensor); ok {
+			shape = t.Shape()
+		} else if e.stream != nil && e.stream.name == r.Name {
+			shape = e.stream.slices.Shape()
+		}
+		if len(shape) != len(r.Indices) {
 			return
 		}
 		for axis, x := range r.Indices {
 			if len(x.Terms) == 1 && x.Terms[0].Gather == nil && x.Terms[0].Name == index && x.Terms[0].Coef == 1 {
-				n, ok = t.Shape()[axis], true
+				n, ok = shape[axis], true
 			}
 		}
 	})
@@ -107,6 +112,9 @@ func (e *evaluation) foldType(s *lang.Assign) tensor.DType {
 		if t, ok := o.(*tensor.Tensor); ok {
 			decls[name] = lang.Decl{Rank: t.Rank(), DType: t.DType(), HasDType: true}
 		}
+	}
+	if s := e.stream; s != nil {
+		decls[s.name] = lang.Decl{Rank: 2, DType: s.dtype, HasDType: true}
 	}
 	p, err := lang.Check(f, decls)
 	if err != nil {
