@@ -33,6 +33,9 @@ func OpenSlices(path string, opts ...Option) (_ *Slices, err error) {
 	if err != nil {
 		return nil, err
 	}
+	if st, err := os.Stat(path); err != nil || !st.Mode().IsRegular() { // to open a pipe takes what is in it
+		return nil, ErrNoSlices
+	}
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, pathError(path, err)
