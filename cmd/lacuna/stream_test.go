@@ -44,7 +44,7 @@ func TestStream(t *testing.T) {
 			{"y(j) = max_i A(i,j); z(i) = min_j A(i,j); n = count_{i,j} A(i,j)", ""},
 			{"y(j) = any_i (A(i,j) > 8); z(j) = all_i (A(i,j) > 0)", ""},
 			{"B(j,i) = 2*A(i,j)", ""},
-			{"t(i) = A(i,j); B(i,j) = A(i,j)*t(i)", ""},
+			{"t(i) = A(i,j); u(j) = A(i,j)*t(i)", ""},
 			{"s = sum_i (max_j A(i,j))", "CSC"},
 			{"s = sum_j (max_i A(i,j))", "CSR"},
 			{"y(j) = sum_i A(i,j) + 1", "CSR"},
