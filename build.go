@@ -166,6 +166,10 @@ func BuildGo(ctx context.Context, p GoPackage) (files map[string][]byte, err err
 func refuseRelaxed(opts []Option) error {
 	list, err := declare.Storages(opts...)
 	for _, s := range list {
+		if s.Format.Extended() {
+			return &aot.UnsupportedError{What: fmt.Sprintf("the tensor %s, stored as %s", s.Name, s.Format),
+				Hint: fmt.Sprintf("declare %s, and convert tensors", s.Format.Listed())}
+		}
 		if s.Format.Relaxed() && !s.Result {
 			return &aot.UnsupportedError{What: fmt.Sprintf("the operand %s, stored as %s", s.Name, s.Format),
 				Hint: fmt.Sprintf("declare %s, and convert tensors to it before the call", s.Format.Standard())}

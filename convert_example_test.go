@@ -12,7 +12,7 @@ import (
 // tensor.Tensor.Convert in any case.
 func ExampleConvert() {
 	ctx := context.Background()
-	a, err := lacuna.FromCoords(ctx, []int64{2, 3}, tensor.CSR,
+	a, err := lacuna.FromColumns(ctx, []int64{2, 3}, tensor.CSR,
 		[]tensor.Array{tensor.ArrayOf([]int32{0, 1, 0}), tensor.ArrayOf([]int32{2, 0, 0})},
 		tensor.ArrayOf([]float64{1, 2, 3}))
 	if err != nil {
@@ -30,11 +30,11 @@ func ExampleConvert() {
 
 // Entries may come in any order and repeat: values at equal coordinates are
 // summed.
-func ExampleFromCoords() {
+func ExampleFromColumns() {
 	rows := tensor.ArrayOf([]uint32{1, 0, 1})
 	cols := tensor.ArrayOf([]uint32{0, 2, 0})
 	values := tensor.ArrayOf([]float64{1, 2, 3})
-	a, err := lacuna.FromCoords(context.Background(), []int64{2, 3}, tensor.CSR, []tensor.Array{rows, cols}, values)
+	a, err := lacuna.FromColumns(context.Background(), []int64{2, 3}, tensor.CSR, []tensor.Array{rows, cols}, values)
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -87,6 +87,7 @@ func (k *Kernel) Prepare(ctx context.Context, args Args) (*Prepared, error) {
 //
 //	syntax     the program as parsed, then with every summation and conversion explicit
 //	logic      the program in the order in which it runs, with its intermediates
+//	schedule   the same with the choices of how each statement runs, as a program that makes them
 //	plan       formats, inserted conversions, and the loops in concrete index notation
 //	lattice    for each loop, the set of coordinates it visits and how
 //	loops      the loop program: stages, buffers, code

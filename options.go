@@ -50,6 +50,15 @@ func Fill(name string, v tensor.Scalar) Option { return declare.Fill(name, v) }
 // Without it an implicit zero annihilates.
 func StrictIEEE() Option { return declare.StrictIEEE() }
 
+// Schedule says how statements run: in what order their loops stand, what is kept in workspaces, what threads share. A line
+// is a list of commands, behind the name of what the statement assigns where the program has several statements:
+//
+//	y: order(i, j), parallel(i)
+//
+// What it leaves out is chosen as without it. It changes no result but for the order of sums; one that cannot hold is an
+// error. The program runs as it is written ([AsWritten]). docs/schedule.md has the commands.
+func Schedule(text string) Option { return declare.Schedule(text) }
+
 // AsWritten keeps the order of computing in which the program is written. Without it sums and products may be computed in
 // another order that costs less, where that means the same but for rounding: see docs/optimiser.md.
 func AsWritten() Option { return declare.AsWritten() }

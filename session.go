@@ -84,12 +84,12 @@ func (s *Session) Convert(ctx context.Context, t *tensor.Tensor, format tensor.F
 	return c.Convert(ctx, t, format)
 }
 
-// FromCoords makes a tensor of entries given by their coordinates: coords has an
+// FromColumns makes a tensor of entries given by their coordinates: coords has an
 // array of integers for each axis, each as long as values. They need not be sorted.
-// The result is that of [tensor.FromCoords], which takes the same options: values at
+// The result is that of [tensor.FromColumns], which takes the same options: values at
 // equal coordinates are summed in the order in which they are given, explicit
 // zeros are stored, arrays may be shared.
-func (s *Session) FromCoords(ctx context.Context, shape []int64, format tensor.Format, coords []tensor.Array, values tensor.Array, opts ...tensor.Option) (*tensor.Tensor, error) {
+func (s *Session) FromColumns(ctx context.Context, shape []int64, format tensor.Format, coords []tensor.Array, values tensor.Array, opts ...tensor.Option) (*tensor.Tensor, error) {
 	c, err := s.exec().Converter(ctx)
 	if err != nil {
 		return nil, err
@@ -157,10 +157,10 @@ func Convert(ctx context.Context, t *tensor.Tensor, format tensor.Format) (*tens
 	return shared().Convert(ctx, t, format)
 }
 
-// FromCoords makes a tensor of entries given by their coordinates, with the
-// shared session: see [Session.FromCoords].
-func FromCoords(ctx context.Context, shape []int64, format tensor.Format, coords []tensor.Array, values tensor.Array, opts ...tensor.Option) (*tensor.Tensor, error) {
-	return shared().FromCoords(ctx, shape, format, coords, values, opts...)
+// FromColumns makes a tensor of entries given by their coordinates, with the
+// shared session: see [Session.FromColumns].
+func FromColumns(ctx context.Context, shape []int64, format tensor.Format, coords []tensor.Array, values tensor.Array, opts ...tensor.Option) (*tensor.Tensor, error) {
+	return shared().FromColumns(ctx, shape, format, coords, values, opts...)
 }
 
 // Plain returns a tensor as expressions take it: see [Session.Plain].

@@ -4,6 +4,9 @@
 #	cd "$(dirname "$0")/.."
 #	. bench/machine.sh
 #
+# LACUNA_CPU restricts both sides to a lesser processor, C by -march (internal/machine).
+# LACUNA_CACHES says how large the caches are, if this machine does not.
+#
 # It sets $go, $python and $bin, a directory that is removed at the end.
 
 go=${GO:-go}
@@ -31,7 +34,7 @@ machine() {
 	fact --- ---
 	fact processor "$(lscpu 2>/dev/null | sed -n 's/^Model name: *//p')"
 	fact 'logical processors' "$(nproc 2>/dev/null || getconf _NPROCESSORS_ONLN)"
-	fact caches "$(lscpu 2>/dev/null | sed -n 's/^\(L[0-9]*d* cache\): */\1 /p' | paste -sd';' - | sed 's/;/; /g')"
+	fact caches "$("$bin/lacuna" doctor | sed -n 's/^caches *//p')"
 	fact memory "$(sed -n 's/^MemTotal: *//p' /proc/meminfo 2>/dev/null)"
 	fact 'huge pages' "$(cat /sys/kernel/mm/transparent_hugepage/enabled 2>/dev/null)"
 	fact system "$(uname -srm)"

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/lacuna-sparse/lacuna"
+	"github.com/lacuna-sparse/lacuna/internal/machine"
 	"github.com/lacuna-sparse/lacuna/runtime"
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
@@ -63,11 +64,11 @@ func benchSpMV(_ context.Context, s settings) error {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	plain, err := compileC(dir, "plain", "-O3", "-march=native")
+	plain, err := compileC(dir, "plain", "-O3", machine.March())
 	if err != nil {
 		return err
 	}
-	fast, err := compileC(dir, "fast", "-O3", "-march=native", "-ffast-math")
+	fast, err := compileC(dir, "fast", "-O3", machine.March(), "-ffast-math")
 	if err != nil {
 		return err
 	}
@@ -132,11 +133,11 @@ func (p *problem) compare(s settings, dir string, plain, fast cLoop) (err error)
 	err = errors.Join(err, e)
 	nothing := func(f func()) func() error { return func() error { f(); return nil } }
 	writesY := []side{
-		timed("C -O3 -march=native 1t", nothing(func() { plain.rows(p, 0, p.rows, y) })),
+		timed("C -O3 "+machine.March()+" 1t", nothing(func() { plain.rows(p, 0, p.rows, y) })),
 		timed("C also -ffast-math 1t", nothing(func() { fast.rows(p, 0, p.rows, y) })),
 		timed("lacuna loops 1t", loops),
 		timed("lacuna into 1t", into(1)),
-		timed("C -O3 -march=native 2t", nothing(func() { plain.halves(p, y) })),
+		timed("C -O3 "+machine.March()+" 2t", nothing(func() { plain.halves(p, y) })),
 		timed("lacuna into 2t", into(2)),
 	}
 	sides := append(slices.Clip(writesY), timed("lacuna Run 1t", whole(1)), timed("lacuna Run 2t", whole(2)))

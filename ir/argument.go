@@ -180,17 +180,19 @@ func (p *planner) materialise(a *argument, layout func(f tensor.Format, fill *te
 	p.fill(t, &lang.Tensor{}, p.beyond(nf, t, background), true)
 	t.Format = layout(t.Format, knownFill(t))
 	p.fill(t, &lang.Tensor{}, p.beyond(nf, t, background), true)
-	p.compute(nf, a.stmt, t, &Compute{Covers: true, Background: background, Shape: a.vars})
+	if err := p.compute(nf, a.stmt, t, &Compute{Covers: true, Background: background, Shape: a.vars}); err != nil {
+		panic("BUG: " + err.Error()) // only a schedule is refused, and this has none
+	}
 	return p.tensor(t)
 }
 
 // only is x where in stores something, and elsewhere an element that is not stored.
 func (b *builder) only(in *Access, x Expr) Expr {
 	fold := FoldSum
-	if x.DType() == tensor.Bool {
+	if TypeOf(x) == tensor.Bool {
 		fold = FoldOr
 	}
-	return b.add(fold, &Reduce{In: in}, x, x.DType())
+	return b.add(fold, &Reduce{In: in}, x, TypeOf(x))
 }
 
 // named is a name for a tensor that holds the result of an operation.
@@ -324,7 +326,7 @@ func (p *planner) adopt(nf *normalForm, s *lang.Stmt) bool {
 		return false
 	case declared.HasFormat && declared.Format != made.Format, !slices.IsSorted(made.Format.Order()):
 		return false
-	case declared.HasFill && !declared.Fill.Convert(declared.DType).Same(made.Fill):
+	case declared.FillKnown && !declared.Fill.Convert(declared.DType).Same(made.Fill):
 		return false
 	}
 	made.Name, made.Source, made.DType = declared.Name, declared, declared.DType

@@ -97,9 +97,13 @@ func (b *builder) newAccess(key string, t *Tensor, a *lang.Access) (*Access, err
 	}
 	out := &Access{Tensor: t}
 	for _, x := range a.Indices {
-		y := IndexExpr{Const: x.Const, Literal: x.Literal, Pad: !x.Slice && x.Plain() == nil && len(x.Terms) > 0, Part: x.Slice && !x.Open}
+		y := x
+		y.Terms = nil
 		if x.Literal > 0 {
 			y.Const = 0 // nothing is to be planned by it
+		}
+		if x.Open && x.Const == 0 && x.Terms[0].Coef == 1 {
+			y.Slice, y.Open = false, false // of everything
 		}
 		for _, t := range x.Terms {
 			y.Terms = append(y.Terms, Term{Var: b.indices[t.Var.ID], Coef: t.Coef})
@@ -138,8 +142,8 @@ func (b *builder) key(a *lang.Access) string {
 
 func (b *builder) expr(e lang.Expr) (Expr, error) {
 	switch e := e.(type) {
-	case *lang.Literal:
-		return &Const{Value: e.Value.Convert(ComputeType(e.Value.DType()))}, nil
+	case *Literal:
+		return &Literal{Value: e.Value.Convert(TypeOf(e))}, nil
 	case *lang.Access:
 		if e.Tensor.StoredOf != nil && e.Tensor.Format.IsDense() && plainIndices(e) {
 			// True and, as the element itself is, stored.
@@ -149,7 +153,7 @@ func (b *builder) expr(e lang.Expr) (Expr, error) {
 			if err != nil {
 				return nil, err
 			}
-			return b.call("or", tensor.Bool, b.cast(tensor.Bool, x), &Const{Value: tensor.Bool_(true)}), nil
+			return b.call("or", tensor.Bool, b.cast(tensor.Bool, x), &Literal{Value: tensor.Bool_(true)}), nil
 		}
 		if b.form != nil {
 			if f := b.form(e.Tensor); f != nil {
@@ -159,15 +163,15 @@ func (b *builder) expr(e lang.Expr) (Expr, error) {
 		return b.access(e)
 	case *lang.Like:
 		return b.expr(e.X)
-	case *lang.IndexValue:
+	case *IndexValue:
 		return &IndexValue{Var: b.indices[e.Var.ID]}, nil
-	case *lang.Convert:
+	case *Cast:
 		x, err := b.expr(e.X)
 		if err != nil {
 			return nil, err
 		}
 		return b.ev.Fold(&Cast{To: e.To, X: x}), nil
-	case *lang.Call:
+	case *Call:
 		args := make([]Expr, len(e.Args))
 		for i, a := range e.Args {
 			x, err := b.expr(a)
@@ -176,8 +180,8 @@ func (b *builder) expr(e lang.Expr) (Expr, error) {
 			}
 			args[i] = x
 		}
-		return b.ev.Fold(&Call{Fn: e.Fn.Name, Args: args, Typ: ComputeType(e.Typ)}), nil
-	case *lang.Where:
+		return b.ev.Fold(&Call{Fn: e.Fn, Args: args, Typ: ComputeType(e.Typ)}), nil
+	case *Select:
 		c, err := b.expr(e.Cond)
 		if err != nil {
 			return nil, err
@@ -284,21 +288,21 @@ func (b *builder) reduction(e *lang.Reduce) (Expr, error) {
 	case lang.Count:
 		return b.fold(FoldSum, over, b.cast(tensor.Int64, b.toBool(body)), tensor.Int64), nil
 	case lang.Norm:
-		sq := b.call("square", body.DType(), body)
-		if body.DType().IsComplex() {
-			re := b.call("real", body.DType().Real(), body)
-			im := b.call("imag", body.DType().Real(), body)
-			sq = b.call("+", body.DType().Real(), b.call("square", re.DType(), re), b.call("square", im.DType(), im))
+		sq := b.call("square", TypeOf(body), body)
+		if TypeOf(body).IsComplex() {
+			re := b.call("real", TypeOf(body).Real(), body)
+			im := b.call("imag", TypeOf(body).Real(), body)
+			sq = b.call("+", TypeOf(body).Real(), b.call("square", TypeOf(re), re), b.call("square", TypeOf(im), im))
 		}
-		return b.cast(typ, b.call("sqrt", sq.DType(), b.fold(FoldSum, over, sq, sq.DType()))), nil
+		return b.cast(typ, b.call("sqrt", TypeOf(sq), b.fold(FoldSum, over, sq, TypeOf(sq)))), nil
 	case lang.Mean:
 		if b.overNothing(e) {
-			return &Const{Value: NaN(tensor.Float64).Convert(typ)}, nil
+			return &Literal{Value: NaN(tensor.Float64).Convert(typ)}, nil
 		}
 		return b.mean(over, b.cast(typ, body), typ), nil
 	case lang.Var:
 		if b.overNothing(e) {
-			return &Const{Value: NaN(tensor.Float64).Convert(typ)}, nil
+			return &Literal{Value: NaN(tensor.Float64).Convert(typ)}, nil
 		}
 		if b.variances >= maxVariances {
 			return nil, lang.Unsupported(fmt.Sprintf("more than %d variances in one statement (split it)", maxVariances), e.Pos)
@@ -363,7 +367,7 @@ func (b *builder) checkStored(over *Reduce, body lang.Expr, pos lang.Pos) error 
 // count is the number of coordinates that over visits, in type typ.
 func (b *builder) count(over *Reduce, typ tensor.DType) Expr {
 	if over.In != nil {
-		one := &Const{Value: tensor.One(tensor.Int64)}
+		one := &Literal{Value: tensor.One(tensor.Int64)}
 		return b.cast(typ, b.fold(FoldSum, over, one, tensor.Int64))
 	}
 	var n Expr
@@ -388,20 +392,20 @@ func (b *builder) mean(over *Reduce, body Expr, typ tensor.DType) Expr {
 	}
 	// Over nothing stored the mean is NaN, also where an implicit zero would
 	// make the quotient 0.
-	none := b.call("==", tensor.Bool, n, &Const{Value: tensor.Zero(n.DType())})
-	return &Select{Cond: none, Then: &Const{Value: tensor.Float(tensor.Float64, math.NaN()).Convert(typ)}, Else: mean}
+	none := b.call("==", tensor.Bool, n, &Literal{Value: tensor.Zero(TypeOf(n))})
+	return &Select{Cond: none, Then: &Literal{Value: tensor.Float(tensor.Float64, math.NaN()).Convert(typ)}, Else: mean}
 }
 
 // variance is the population variance in two passes: the mean first, then the
 // mean squared distance from it.
 func (b *builder) variance(over *Reduce, body Expr, typ tensor.DType) Expr {
 	b.variances++
-	if body.DType().IsComplex() {
-		dt := body.DType()
+	if TypeOf(body).IsComplex() {
+		dt := TypeOf(body)
 		mu := b.mean(over, body, dt)
 		re := b.call("real", dt.Real(), b.call("-", dt, body, mu))
 		im := b.call("imag", dt.Real(), b.call("-", dt, body, mu))
-		return b.cast(typ, b.mean(over, b.call("+", re.DType(), b.call("square", re.DType(), re), b.call("square", im.DType(), im)), re.DType()))
+		return b.cast(typ, b.mean(over, b.call("+", TypeOf(re), b.call("square", TypeOf(re), re), b.call("square", TypeOf(im), im)), TypeOf(re)))
 	}
 	x := b.cast(typ, body)
 	// The rounded mean may be off by more than the values differ: what it is off by is

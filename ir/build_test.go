@@ -87,7 +87,7 @@ func normalFormOf(t *testing.T, text, declarations string) (*normalForm, error) 
 	s := p.Stmts[0]
 	tensors := map[*lang.Tensor]*Tensor{}
 	for _, x := range p.Tensors {
-		tensors[x] = &Tensor{Name: x.Name, Rank: x.Rank, DType: x.DType, Format: x.Format, Fill: x.Fill, FillKnown: x.HasFill}
+		tensors[x] = &Tensor{Name: x.Name, Rank: x.Rank, DType: x.DType, Format: x.Format, Fill: x.Fill, FillKnown: x.FillKnown}
 	}
 	result := &Tensor{Name: s.LHS.Tensor.Name, Rank: s.LHS.Tensor.Rank, DType: s.LHS.Tensor.DType, Format: s.LHS.Tensor.Format}
 	return normalize(s, nil, func(x *lang.Tensor) *Tensor { return tensors[x] }, result, arithmetic, spreading{})

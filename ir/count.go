@@ -41,8 +41,8 @@ func (r *Reduce) counts() bool {
 	}
 	switch e := r.Body.(type) {
 	case *Cast:
-		return e.X.DType() == tensor.Bool
-	case *Const:
+		return TypeOf(e.X) == tensor.Bool
+	case *Literal:
 		return e.Value == tensor.One(tensor.Int64)
 	case *Select:
 		return zeroOrOne(e.Then) && zeroOrOne(e.Else)

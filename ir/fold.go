@@ -11,14 +11,14 @@ type Evaluator func(fn string, typ tensor.DType, args []tensor.Scalar) (tensor.S
 func (ev Evaluator) Fold(e Expr) Expr {
 	switch e := e.(type) {
 	case *Cast:
-		if c, ok := e.X.(*Const); ok {
-			return &Const{Value: c.Value.Convert(e.To).Convert(ComputeType(e.To)), Gap: c.Gap, Stored: c.Stored}
+		if c, ok := e.X.(*Literal); ok {
+			return &Literal{Value: c.Value.Convert(e.To).Convert(ComputeType(e.To)), Gap: c.Gap, Stored: c.Stored}
 		}
-		if e.X.DType() == e.To {
+		if TypeOf(e.X) == e.To {
 			return e.X
 		}
 	case *Select:
-		if c, ok := e.Cond.(*Const); ok {
+		if c, ok := e.Cond.(*Literal); ok {
 			taken := e.Else
 			if c.Value.Bool() {
 				taken = e.Then
@@ -26,28 +26,28 @@ func (ev Evaluator) Fold(e Expr) Expr {
 			if !c.Gap && !c.Stored {
 				return taken
 			}
-			if t, ok := taken.(*Const); ok {
-				return (&Const{Value: t.Value}).with(c, t)
+			if t, ok := taken.(*Literal); ok {
+				return madeOf(t.Value, c, t)
 			}
 		}
 	case *Call:
-		args, consts := make([]tensor.Scalar, len(e.Args)), make([]*Const, len(e.Args))
+		args, consts := make([]tensor.Scalar, len(e.Args)), make([]*Literal, len(e.Args))
 		for i, a := range e.Args {
-			c, ok := a.(*Const)
+			c, ok := a.(*Literal)
 			if !ok {
 				return e
 			}
 			args[i], consts[i] = c.Value, c
 		}
 		if v, ok := ev(e.Fn, e.Typ, args); ok {
-			return (&Const{Value: v}).with(consts...)
+			return madeOf(v, consts...)
 		}
 	}
 	return e
 }
 
 // unsigned turns a negative zero of a gap into zero: what is not stored has no sign.
-func unsigned(c *Const) *Const {
+func unsigned(c *Literal) *Literal {
 	if c.Gap && isValue(c.Value, tensor.Zero(c.Value.DType())) {
 		c.Value = tensor.Zero(c.Value.DType())
 	}
@@ -56,7 +56,7 @@ func unsigned(c *Const) *Const {
 
 // ConstValue returns the value of a constant.
 func ConstValue(e Expr) (tensor.Scalar, bool) {
-	if c, ok := e.(*Const); ok {
+	if c, ok := e.(*Literal); ok {
 		return c.Value, true
 	}
 	return tensor.Scalar{}, false

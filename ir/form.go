@@ -98,7 +98,7 @@ func (b *builder) spread(a *lang.Access, f *form) (Expr, error) {
 		return same, nil
 	}
 	typ := ComputeType(a.Tensor.DType)
-	fill := &Const{Value: a.Tensor.Fill.Convert(typ)}
+	fill := &Literal{Value: a.Tensor.Fill.Convert(typ)}
 	var union Expr
 	var addends []addend
 	for k := len(f.pieces) - 1; k >= 0; k-- {
@@ -128,7 +128,7 @@ func (b *builder) spread(a *lang.Access, f *form) (Expr, error) {
 }
 
 // differs says where x is not v, which may be a NaN.
-func (b *builder) differs(x Expr, v *Const) Expr {
+func (b *builder) differs(x Expr, v *Literal) Expr {
 	if v.Value.IsNaN() {
 		return b.call("==", tensor.Bool, x, x)
 	}
@@ -151,9 +151,9 @@ func (b *builder) piece(a *lang.Access, t *Tensor, m Mirror) (Expr, []addend, er
 	mirrored := Expr(across)
 	switch {
 	case m.Kind == Skew:
-		mirrored = b.call("neg", across.DType(), across)
-	case m.Kind == Hermitian && across.DType().IsComplex():
-		mirrored = b.call("conj", across.DType(), across)
+		mirrored = b.call("neg", TypeOf(across), across)
+	case m.Kind == Hermitian && TypeOf(across).IsComplex():
+		mirrored = b.call("conj", TypeOf(across), across)
 	}
 	row, col := b.coordinate(stored.Indices[0]), b.coordinate(stored.Indices[1])
 	side, other := ">=", "<"
@@ -178,7 +178,7 @@ func (b *builder) coordinate(x IndexExpr) Expr {
 	for _, t := range x.Terms {
 		v := Expr(&IndexValue{Var: t.Var})
 		if t.Coef != 1 {
-			v = b.call("*", tensor.Int64, v, &Const{Value: tensor.Int(tensor.Int64, t.Coef)})
+			v = b.call("*", tensor.Int64, v, &Literal{Value: tensor.Int(tensor.Int64, t.Coef)})
 		}
 		if sum == nil {
 			sum = v
@@ -187,7 +187,7 @@ func (b *builder) coordinate(x IndexExpr) Expr {
 		}
 	}
 	if sum == nil || x.Const != 0 {
-		c := &Const{Value: tensor.Int(tensor.Int64, x.Const)}
+		c := &Literal{Value: tensor.Int(tensor.Int64, x.Const)}
 		if sum == nil {
 			return c
 		}
@@ -246,7 +246,7 @@ func (b *builder) distributeOver(f Fold, body, operand Expr, addends []addend) [
 	for _, x := range addends {
 		e := b.replace(body, operand, x.value)
 		if x.cond != nil {
-			e = &Select{Cond: x.cond, Then: e, Else: &Const{Value: f.Identity(e.DType())}}
+			e = &Select{Cond: x.cond, Then: e, Else: &Literal{Value: f.Identity(TypeOf(e))}}
 		}
 		if list = append(list, b.distribute(f, e)...); len(list) > maxAddends {
 			break

@@ -54,30 +54,17 @@ type Options struct {
 	// triangle, by name. The format of such an operand is the one that it gets
 	// where it has to be stored as one tensor.
 	Forms map[string]Form
+	// dearest, for tests, takes the dearest of the loops that a schedule admits.
+	dearest bool
 }
 
 // Tensor is an operand, a result or a temporary of a plan.
-type Tensor struct {
-	ID     int // index in Plan.Tensors
-	Name   string
-	Rank   int
-	DType  tensor.DType
-	Format tensor.Format
-	// Fill is the value at coordinates that are not stored, when FillKnown. A
-	// result whose fill depends on extents or on scalar operands has a fill
-	// that is known only after the run.
-	Fill      tensor.Scalar
-	FillKnown bool
-	// Source is the tensor of the checked program; nil for what planning added.
-	Source *lang.Tensor
-	// Pattern says that the tensor is what an operand stores, stored(A), in whatever format it was converted to.
-	Pattern bool
-	// Whole says that every element counts as stored, whether or not it has its fill: those of
-	// scans, sorts and order statistics do.
-	Whole bool
-	// Work is the fold that this workspace holds the results of, nil if the
-	// tensor is not a workspace.
-	Work *Reduce
+type Tensor = lang.Tensor
+
+// WorkOf is the fold that a workspace holds the results of, nil for other tensors.
+func WorkOf(t *Tensor) *Reduce {
+	r, _ := t.Work.(*Reduce)
+	return r
 }
 
 // Step is one step of a plan: *Convert, *Join, *Compute, *Scan, *Statistic or *Sort.
@@ -109,7 +96,7 @@ type Compute struct {
 	// of a Scatter do not visit: a constant that is not the identity of Fold. Loops
 	// visit entries only and count them for each element of the result; the copies
 	// of Gap that are missing, of as many as Over runs through, are folded in the end.
-	Gap  *Const
+	Gap  *Literal
 	Over *Index
 	// Indices lists the index variables of the statement by ID, without the
 	// copies that planning made of some of them.
@@ -135,6 +122,12 @@ type Compute struct {
 	Workspaces []*Access
 	// Tables are the tables of Body.
 	Tables []*Tabulate
+	// Converts are the conversions that its loops need.
+	Converts []*Convert
+	// Main says that this is the step of the statement that its schedule speaks of.
+	Main bool
+	// Directives are what the statement's schedule says about lowering.
+	Directives Directives
 	// Ways are the kinds of plans that were compared, the one chosen first; none where
 	// there is nothing but loops.
 	Ways []WayCost
@@ -143,13 +136,9 @@ type Compute struct {
 func (*Convert) step() {}
 func (*Compute) step() {}
 
-// Index is an index variable. Every loop has one of its own: copies of a
-// variable of the statement share its ID, and with it the extent.
-type Index struct {
-	ID   int // of the statement's lang.Index list
-	Name string
-	Free bool
-}
+// Index is an index variable of the checked tree. Every loop has one of its own: copies
+// of a variable of the statement share its ID, and with it the extent.
+type Index = lang.Index
 
 // Sequence runs statements one after the other. Around the loops of each they
 // accumulate into one result; inside loops all of them do at each leaf.
@@ -233,55 +222,40 @@ type Reduce struct {
 	Order []*Index
 }
 
-// Expr is a typed scalar expression.
-type Expr interface{ DType() tensor.DType }
+// The expressions of a plan are the checked tree's, without reductions and scans, and with the
+// three nodes below.
+type (
+	Expr       = lang.Expr
+	Literal    = lang.Literal
+	IndexValue = lang.IndexValue
+	Call       = lang.Call
+	Select     = lang.Select
+	Cast       = lang.Cast
+)
 
-// Const is a literal or, where Gap is set, the value of coordinates that a tensor does
-// not store: such a value annihilates (see Algebra), a literal does not. Where Stored is set it
-// is that of coordinates which count as stored, so that what is made of it is no gap.
-type Const struct {
-	Value       tensor.Scalar
-	Gap, Stored bool
-}
+// TypeOf is the type that e is computed in.
+func TypeOf(e Expr) tensor.DType { return ComputeType(e.DType()) }
 
-// with is a constant made of c and others: stored if one is, else a gap if one is.
-func (c *Const) with(others ...*Const) *Const {
-	for _, o := range others {
+// madeOf is a constant computed from others: stored if one of them is, else a gap if one is.
+func madeOf(v tensor.Scalar, from ...*Literal) *Literal {
+	c := &Literal{Value: v}
+	for _, o := range from {
 		c.Gap, c.Stored = c.Gap || o.Gap, c.Stored || o.Stored
 	}
 	c.Gap = c.Gap && !c.Stored
 	return unsigned(c)
 }
 
-// Access reads a tensor element, or names the result's on the left.
-type Access struct {
-	Tensor  *Tensor
-	Indices []IndexExpr // by axis
-}
+// Access reads a tensor element, or names the result's on the left. An element is one
+// Access, however often it is read.
+type Access = lang.Access
 
-// IndexExpr is the coordinate of one axis: Const + Σ Coef·Var, or a gathered value.
-type IndexExpr struct {
-	Terms  []Term
-	Const  int64
-	Gather *Access
-	// Pad says that a coordinate outside the axis reads the fill.
-	Pad bool
-	// Part says that the variable does not reach the end of the axis, although
-	// the index may look bare: a slice that ends early.
-	Part bool
-	// Literal, when not 0, is the number of a value that each run is given, which is added. Plans must hold
-	// for any from 1 on.
-	Literal int
-}
+// IndexExpr is the coordinate of one axis. Const is 0 where there is a Literal: plans must
+// hold for any from 1 on.
+type IndexExpr = lang.IndexExpr
 
 // Term is Coef·Var.
-type Term struct {
-	Var  *Index
-	Coef int64
-}
-
-// IndexValue is the coordinate of an index variable as a number.
-type IndexValue struct{ Var *Index }
+type Term = lang.Term
 
 // Extent is the number of values an index variable takes, as an i64.
 type Extent struct{ Var *Index }
@@ -289,51 +263,22 @@ type Extent struct{ Var *Index }
 // TempRef reads a reduction's result.
 type TempRef struct{ Temp *Temp }
 
-// Call applies a function of lang.Functions. The second argument of "*" and "/" may be real
-// where the first and the result are complex.
-type Call struct {
-	Fn   string
-	Args []Expr
-	Typ  tensor.DType
-}
-
-// Select is Then where Cond holds and Else elsewhere.
-type Select struct{ Cond, Then, Else Expr }
-
-// Cast converts X.
-type Cast struct {
-	To tensor.DType
-	X  Expr
-}
-
-// DType is the literal's type.
-func (e *Const) DType() tensor.DType { return e.Value.DType() }
-
-// DType is the type that elements of the tensor are computed in.
-func (e *Access) DType() tensor.DType { return ComputeType(e.Tensor.DType) }
-
-// DType is i64.
-func (e *IndexValue) DType() tensor.DType { return tensor.Int64 }
-
 // DType is i64.
 func (e *Extent) DType() tensor.DType { return tensor.Int64 }
 
 // DType is the reduction's result type.
 func (e *TempRef) DType() tensor.DType { return e.Temp.Reduce.Typ }
 
-// DType is the function's result type.
-func (e *Call) DType() tensor.DType { return e.Typ }
+// Position is nowhere: planning made it.
+func (e *Extent) Position() lang.Pos { return lang.Pos{} }
 
-// DType is the type of both branches.
-func (e *Select) DType() tensor.DType { return e.Then.DType() }
+// Position is nowhere: planning made it.
+func (e *TempRef) Position() lang.Pos { return lang.Pos{} }
 
-// DType is the type that values of the target type are computed in.
-func (e *Cast) DType() tensor.DType { return ComputeType(e.To) }
-
-// Gap is the fill of t, which is known, in the type that it is computed in: a scalar
+// GapOf is the fill of t, which is known, in the type that it is computed in: a scalar
 // has no gap, nor has a tensor whose elements all count as stored.
-func (t *Tensor) Gap() *Const {
-	return &Const{Value: t.Fill.Convert(ComputeType(t.DType)), Gap: t.Rank > 0 && !t.Whole, Stored: t.Whole}
+func GapOf(t *Tensor) *Literal {
+	return &Literal{Value: t.Fill.Convert(ComputeType(t.DType)), Gap: t.Rank > 0 && !t.Whole, Stored: t.Whole}
 }
 
 // ComputeType is the type in which values of dt are computed: f32 for f16 and
@@ -344,34 +289,6 @@ func ComputeType(dt tensor.DType) tensor.DType {
 		return tensor.Float32
 	}
 	return dt
-}
-
-// Plain returns the variable when x is a bare index that takes every coordinate
-// of its axis, else nil.
-func (x IndexExpr) Plain() *Index {
-	if x.Gather == nil && !x.Part && x.Const == 0 && x.Literal == 0 && len(x.Terms) == 1 && x.Terms[0].Coef == 1 {
-		return x.Terms[0].Var
-	}
-	return nil
-}
-
-// Vars appends the index variables that x depends on, gathered ones included.
-func (x IndexExpr) Vars(vars []*Index) []*Index {
-	for _, t := range x.Terms {
-		vars = addIndex(vars, t.Var)
-	}
-	if x.Gather != nil {
-		vars = x.Gather.Vars(vars)
-	}
-	return vars
-}
-
-// Vars appends the index variables that the access depends on.
-func (e *Access) Vars(vars []*Index) []*Index {
-	for _, x := range e.Indices {
-		vars = x.Vars(vars)
-	}
-	return vars
 }
 
 func addIndex(vars []*Index, v *Index) []*Index {
@@ -386,25 +303,7 @@ func addIndex(vars []*Index, v *Index) []*Index {
 // Walk calls f for e and every expression below it, gathers included but not
 // the bodies of reductions.
 func Walk(e Expr, f func(Expr)) {
-	f(e)
-	switch e := e.(type) {
-	case *Access:
-		for _, x := range e.Indices {
-			if x.Gather != nil {
-				Walk(x.Gather, f)
-			}
-		}
-	case *Call:
-		for _, a := range e.Args {
-			Walk(a, f)
-		}
-	case *Select:
-		Walk(e.Cond, f)
-		Walk(e.Then, f)
-		Walk(e.Else, f)
-	case *Cast:
-		Walk(e.X, f)
-	}
+	lang.Walk(e, func(x Expr) bool { f(x); return true })
 }
 
 // FreeVars returns the index variables that e reads, those of reductions it
@@ -440,6 +339,12 @@ func (r *Reduce) FreeVars() []*Index {
 	}
 	return vars
 }
+
+// DType is the type of the result.
+func (r *Reduce) DType() tensor.DType { return r.Typ }
+
+// Position is nowhere: a plan's folds are not written in the program.
+func (r *Reduce) Position() lang.Pos { return lang.Pos{} }
 
 func (r *Reduce) binds(v *Index) bool {
 	for _, w := range r.Vars {

@@ -8,7 +8,7 @@ func TestPlain(t *testing.T) {
 	i, j := v[0], v[1]
 	gathered := &Access{Tensor: &Tensor{Name: "p"}, Indices: []IndexExpr{plain(i)}}
 	part := plain(i)
-	part.Part = true
+	part.Slice = true
 	for _, test := range []struct {
 		name string
 		x    IndexExpr

@@ -130,8 +130,8 @@ func (nf *normalForm) withAllRows(a *Access, format tensor.Format) tensor.Format
 	if v == nil || levels[0] != tensor.DC || len(levels) < 2 {
 		return format
 	}
-	all := nf.lhs.storesAll(v)
-	nf.eachAccess(func(b *Access) { all = all || b.storesAll(v) })
+	all := storesAll(nf.lhs, v)
+	nf.eachAccess(func(b *Access) { all = all || storesAll(b, v) })
 	if !all {
 		return format
 	}
@@ -145,13 +145,13 @@ func (nf *normalForm) withAllRows(a *Access, format tensor.Format) tensor.Format
 
 // storesAll reports whether the tensor has a place for each value of an index, whatever
 // the other ones are.
-func (a *Access) storesAll(v *Index) bool {
+func storesAll(a *Access, v *Index) bool {
 	f := a.Tensor.Format
 	for l, level := range f.Physical() {
 		if a.Indices[f.Order()[l]].Plain() == v {
-			return level.Kind == tensor.DenseLevel
+			return level.Full()
 		}
-		if level.Kind != tensor.DenseLevel {
+		if !level.Full() {
 			return false
 		}
 	}

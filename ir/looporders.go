@@ -44,6 +44,9 @@ func (s *scheduler) eachOrder(vars []*Index, reads []*Access, f func([]*Index)) 
 	for _, order := range s.storageOrders(vars, reads) {
 		f(order)
 	}
+	if order := s.wishes.asked(vars); order != nil {
+		f(order)
+	}
 }
 
 // storageOrders lists vars as they stand, and in the orders in which accesses are stored, each order once and no more
@@ -111,6 +114,14 @@ func (s *scheduler) eachReduceOrder(skip *Reduce, f func() float64) {
 			}
 		}
 		f()
+		if s.wishes.asked(nil) != nil {
+			for _, r := range s.reduces {
+				if r != skip {
+					r.Order = s.wishes.asked(r.Vars)
+				}
+			}
+			f()
+		}
 	}
 }
 
@@ -162,6 +173,9 @@ func (s *scheduler) eachInTurn(skip *Reduce, f func() float64) {
 func (s *scheduler) ordersOfReduce(r *Reduce, f func([]*Index)) {
 	if len(r.Vars) > 4 {
 		for _, order := range s.storageOrders(r.Vars, s.accesses) {
+			f(order)
+		}
+		if order := s.wishes.asked(r.Vars); order != nil {
 			f(order)
 		}
 		return

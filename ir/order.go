@@ -24,7 +24,7 @@ func (d depths) concordant(a *Access) bool {
 	for l, level := range a.Tensor.Format.Physical() {
 		x := a.Indices[order[l]]
 		here := d.of(x)
-		if level.Kind != tensor.DenseLevel && here < outer && here >= 0 && x.Gather == nil {
+		if level.Walked() && here < outer && here >= 0 && x.Gather == nil {
 			return false
 		}
 		outer = max(outer, here)

@@ -36,7 +36,7 @@ func TestConcordant(t *testing.T) {
 	} {
 		a := &Access{Tensor: &Tensor{Format: test.format}, Indices: []IndexExpr{test.x, test.y}}
 		if got := at.concordant(a); got != test.want {
-			t.Errorf("%s with (%s,%s) in loops i, j: concordant %t, want %t", test.format, test.x, test.y, got, test.want)
+			t.Errorf("%s with (%s,%s) in loops i, j: concordant %t, want %t", test.format, indexString(test.x), indexString(test.y), got, test.want)
 		}
 	}
 }

@@ -29,7 +29,11 @@ func (p *planner) overlay(nf *normalForm, s *lang.Stmt, region *Access, part, ol
 	b.lhs = &Access{Tensor: result, Indices: all}
 	b.value = &Select{Cond: b.inside(region, vars), Then: &Access{Tensor: part, Indices: all}, Else: &Access{Tensor: old, Indices: all}}
 	step.Background = p.alg.Of(b.value, globalLeaves{p.alg}).Background
-	p.emit(&b.normalForm, b.schedule(p.alg, p.Options), step, result)
+	best, err := b.schedule(p.alg, p.Options, nil)
+	if err != nil {
+		panic("BUG: no loops without a schedule")
+	}
+	p.emit(&b.normalForm, best, step, result)
 }
 
 // inside is the condition that a left side names the element at vars: for some
@@ -66,7 +70,7 @@ func (b *builder) inside(region *Access, vars []*Index) Expr {
 			known[t.Var] = value
 		}
 	}
-	cond := Expr(&Const{Value: tensor.One(tensor.Bool)})
+	cond := Expr(&Literal{Value: tensor.One(tensor.Bool)})
 	for i, c := range conds {
 		if i == 0 {
 			cond = c
@@ -77,4 +81,4 @@ func (b *builder) inside(region *Access, vars []*Index) Expr {
 	return cond
 }
 
-func integer(n int64) Expr { return &Const{Value: tensor.Int(tensor.Int64, n)} }
+func integer(n int64) Expr { return &Literal{Value: tensor.Int(tensor.Int64, n)} }

@@ -60,7 +60,8 @@ type planner struct {
 func (p *planner) operand(t *lang.Tensor) {
 	o := &Operand{Source: t}
 	p.Operands = append(p.Operands, o)
-	whole := Tensor{Name: t.Name, Rank: t.Rank, DType: t.DType, Format: t.Format, Fill: t.Fill, FillKnown: t.HasFill, Source: t, Pattern: t.StoredOf != nil}
+	whole := *t
+	whole.Source = t
 	declared, ok := p.Options.Forms[t.Name]
 	if !ok {
 		p.current[t] = p.tensor(&whole)
@@ -84,7 +85,8 @@ func (p *planner) join(t *lang.Tensor, why string) {
 		return
 	}
 	at := slices.IndexFunc(p.Operands, func(o *Operand) bool { return o.Source == t })
-	to := p.tensor(&Tensor{Name: t.Name, Rank: t.Rank, DType: t.DType, Format: t.Format, Fill: t.Fill, FillKnown: t.HasFill, Pattern: t.StoredOf != nil})
+	whole := *t
+	to := p.tensor(&whole)
 	if len(p.Operands[at].Pieces) == 1 {
 		to.Name = p.temporary(to)
 	}
@@ -228,17 +230,21 @@ func (p *planner) assignment(s *lang.Stmt, joined map[*lang.Tensor]bool) error {
 		return nil
 	}
 	if nf.scatters() {
+		if c := physical(s.Schedule); c != nil {
+			return c.Fail(c.Pos, "leave it out", "%s: the loops of a statement that scatters, as its left side has an index from a tensor, are not to be chosen", c.Name)
+		}
 		return p.scatter(nf, s, result, old)
 	}
 	covers := nf.covers()
 	if fn, ok := accumulating[s.Op]; ok && old != nil {
 		nf.accumulate(fn, &Access{Tensor: old, Indices: nf.lhs.Indices}, p.alg.Eval)
 	}
-	if covers && p.adopt(nf, s) {
+	loops := physical(s.Schedule) != nil // also where a conversion would do
+	if covers && !loops && p.adopt(nf, s) {
 		return nil
 	}
 	background := p.alg.Of(nf.value, globalLeaves{p.alg}).Background
-	if covers && s.LHS.Tensor.HasFormat && p.restore(nf, s, result, background) {
+	if covers && !loops && s.LHS.Tensor.HasFormat && p.restore(nf, s, result, background) {
 		return nil
 	}
 	if !covers && old != nil {
@@ -248,7 +254,9 @@ func (p *planner) assignment(s *lang.Stmt, joined map[*lang.Tensor]bool) error {
 		result.Format = nf.naturalFormat(p.alg, background)
 	}
 	p.fill(result, s.LHS.Tensor, p.beyond(nf, result, background), covers)
-	p.compute(nf, s, result, &Compute{Covers: covers, Background: background})
+	if err := p.compute(nf, s, result, &Compute{Covers: covers, Background: background}); err != nil {
+		return err
+	}
 	p.current[s.LHS.Tensor] = p.tensor(result)
 	return nil
 }
@@ -267,13 +275,17 @@ func (p *planner) part(nf *normalForm, s *lang.Stmt, result, old *Tensor, backgr
 	step := &Compute{Background: background}
 	if result.Format.IsDense() {
 		step.Base = p.base(old, result)
-		p.compute(nf, s, result, step)
+		if err := p.compute(nf, s, result, step); err != nil {
+			return err
+		}
 	} else {
 		region := *nf.lhs
 		part := &Tensor{Name: p.temporary(result), Rank: result.Rank, DType: result.DType,
 			Format: result.Format, Fill: result.Fill, FillKnown: true}
 		nf.lhs.Tensor = part
-		p.compute(nf, s, part, step)
+		if err := p.compute(nf, s, part, step); err != nil {
+			return err
+		}
 		p.tensor(part)
 		p.overlay(nf, s, &region, part, old, result)
 	}
@@ -301,7 +313,7 @@ func (p *planner) temporary(t *Tensor) string {
 // compute plans the loops of a statement, and where its entries do not arise in
 // the order of the result's storage, or its loops need operands stored otherwise,
 // conversions.
-func (p *planner) compute(nf *normalForm, s *lang.Stmt, result *Tensor, step *Compute) {
+func (p *planner) compute(nf *normalForm, s *lang.Stmt, result *Tensor, step *Compute) error {
 	target, why := result, ""
 	store := func(format tensor.Format, reason string) {
 		target, why = p.tensor(&Tensor{Name: p.temporary(result), Rank: result.Rank, DType: result.DType,
@@ -311,20 +323,27 @@ func (p *planner) compute(nf *normalForm, s *lang.Stmt, result *Tensor, step *Co
 	switch {
 	case !result.Format.IsDense() && !nf.appendable():
 		store(tensor.Dense(result.Rank), "its entries do not arise in the order in which it is stored")
+	case result.Format.Extended():
+		store(result.Format.Listed(), "its entries are found as lists")
 	case p.Options.Grids && nf.becomesList(result):
 		store(mustFormat(listLevels(result.Rank), result.Format.Order()), "its entries are found as a list")
 	}
-	p.emit(nf, nf.schedule(p.alg, p.Options), step, target)
+	best, err := p.scheduled(nf, s, step)
+	if err != nil {
+		return err
+	}
+	p.emit(nf, best, step, target)
 	step.Stmt = s
 	if target != result {
 		p.Steps = append(p.Steps, &Convert{From: target, To: result, Why: why})
 	}
+	return nil
 }
 
 // emit appends the step that computes target by the chosen loops, after the
 // conversions that they need.
 func (p *planner) emit(nf *normalForm, best *candidate, step *Compute, target *Tensor) {
-	p.convert(nf, best)
+	p.convert(nf, best, step)
 	for i, r := range nf.reduces {
 		r.Order = best.orders[i]
 	}
@@ -350,7 +369,7 @@ func (p *planner) emit(nf *normalForm, best *candidate, step *Compute, target *T
 func (p *planner) fill(result *Tensor, declared *lang.Tensor, background Expr, covers bool) {
 	v, known := ConstValue(background)
 	switch {
-	case declared.HasFill:
+	case declared.FillKnown:
 		result.Fill, result.FillKnown = declared.Fill, true
 	case known && covers:
 		result.Fill, result.FillKnown = v.Convert(result.DType), true
@@ -395,7 +414,7 @@ func (nf *normalForm) appendable() bool {
 
 // accumulate rewrites y op= e as y = op(old y, e).
 func (nf *normalForm) accumulate(fn string, old *Access, ev Evaluator) {
-	nf.value = updated(fn, nf.value.DType(), old, nf.value, ev)
+	nf.value = updated(fn, TypeOf(nf.value), old, nf.value, ev)
 }
 
 // updated is fn(old, e) in type typ, where the functions of truth values take
@@ -412,7 +431,7 @@ func updated(fn string, typ tensor.DType, old, e Expr, ev Evaluator) Expr {
 }
 
 // convert replaces the operands that the chosen loops cannot walk.
-func (p *planner) convert(nf *normalForm, best *candidate) {
+func (p *planner) convert(nf *normalForm, best *candidate, step *Compute) {
 	type key struct {
 		from   *Tensor
 		format string
@@ -423,27 +442,33 @@ func (p *planner) convert(nf *normalForm, best *candidate) {
 		if t := a.Tensor.Source; t != nil && p.forms[t] != nil && p.forms[t].mirrored() && !slices.Contains(p.again, t) {
 			p.again, p.why = append(p.again, t), "the loops need both triangles in one order"
 		}
-		format := best.at.reordered(a)
-		switch {
-		case best.merged != nil && !a.Tensor.Format.IsDense():
-			format = mustFormat(best.merged, format.Order())
-		case best.at.concordant(a):
-			format = nf.withAllRows(a, format)
-		case p.Options.NarrowWorkspaces:
-			format = rowsOnly(format)
-		}
+		format := nf.storedAs(best, a, p.Options)
 		k := key{a.Tensor, format.String(), nf.runsOver(a)}
 		to := done[k]
 		if to == nil {
 			p.temps++
 			to = p.tensor(&Tensor{Name: fmt.Sprintf("%s_%d", a.Tensor.Name, p.temps), Rank: a.Tensor.Rank, DType: a.Tensor.DType,
-				Format: format, Fill: a.Tensor.Fill, FillKnown: a.Tensor.FillKnown, Pattern: a.Tensor.Pattern, Whole: a.Tensor.Whole})
+				Format: format, Fill: a.Tensor.Fill, FillKnown: a.Tensor.FillKnown, StoredOf: a.Tensor.StoredOf, Whole: a.Tensor.Whole})
 			done[k] = to
-			p.Steps = append(p.Steps, &Convert{From: a.Tensor, To: to, Stored: k.stored,
-				Why: fmt.Sprintf("the loops need it as %s", format)})
+			made := &Convert{From: a.Tensor, To: to, Stored: k.stored, Why: fmt.Sprintf("the loops need it as %s", format)}
+			p.Steps, step.Converts = append(p.Steps, made), append(step.Converts, made)
 		}
 		a.Tensor = to
 	}
+}
+
+// storedAs is the format in which a candidate's loops need an access that has to be stored again.
+func (nf *normalForm) storedAs(c *candidate, a *Access, opts Options) tensor.Format {
+	format := c.at.reordered(a)
+	switch {
+	case c.merged != nil && !a.Tensor.Format.IsDense():
+		return mustFormat(c.merged, format.Order())
+	case c.at.concordant(a):
+		return nf.withAllRows(a, format)
+	case opts.NarrowWorkspaces:
+		return rowsOnly(format)
+	}
+	return format
 }
 
 // rowsOnly is f with only the rows that have entries, where it has a place for every row: for extents
@@ -475,7 +500,7 @@ func (p *planner) beyond(nf *normalForm, result *Tensor, background Expr) Expr {
 		return background
 	}
 	if v, ok := ConstValue(p.alg.Of(nf.value, fillLeaves{p.alg}).Background); ok {
-		return &Const{Value: v}
+		return &Literal{Value: v}
 	}
 	return nil
 }
@@ -487,7 +512,7 @@ func (f fillLeaves) Access(a *Access) Support {
 	if len(a.Vars(nil)) == 0 || !a.Tensor.FillKnown {
 		return Everywhere()
 	}
-	return Constant(a.Tensor.Gap())
+	return Constant(GapOf(a.Tensor))
 }
 
 func (f fillLeaves) Index(*Index) Support { return Everywhere() }
@@ -505,7 +530,7 @@ func (g globalLeaves) Access(a *Access) Support {
 	if a.Tensor.Format.IsDense() || !a.Tensor.FillKnown {
 		return Everywhere()
 	}
-	return Support{Set: AtomOf(0), Background: a.Tensor.Gap()}
+	return Support{Set: AtomOf(0), Background: GapOf(a.Tensor)}
 }
 
 func (g globalLeaves) Index(*Index) Support { return Everywhere() }

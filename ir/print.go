@@ -99,7 +99,7 @@ func printStmt(b *strings.Builder, c *Compute, st Stmt, depth int) {
 			fmt.Fprintf(b, "%st%d %s= %s\n", pad, st.Temp.ID, st.Temp.Reduce.Fold, ExprString(st.Value))
 			return
 		}
-		if w := st.LHS.Tensor.Work; w != nil {
+		if w := WorkOf(st.LHS.Tensor); w != nil {
 			op = w.Fold.String() + "="
 		} else if c.Scatter {
 			op = c.Fold.String() + "="
@@ -115,7 +115,7 @@ func printStmt(b *strings.Builder, c *Compute, st Stmt, depth int) {
 // ExprString writes an expression for readers of a plan.
 func ExprString(e Expr) string {
 	switch e := e.(type) {
-	case *Const:
+	case *Literal:
 		return e.Value.String()
 	case *Access:
 		if len(e.Indices) == 0 {
@@ -123,7 +123,7 @@ func ExprString(e Expr) string {
 		}
 		var idx []string
 		for _, x := range e.Indices {
-			idx = append(idx, x.String())
+			idx = append(idx, indexString(x))
 		}
 		return e.Tensor.Name + "(" + strings.Join(idx, ",") + ")"
 	case *IndexValue:
@@ -149,8 +149,8 @@ func ExprString(e Expr) string {
 	panic("BUG: unknown plan expression")
 }
 
-// String writes the index expression as the language does.
-func (x IndexExpr) String() string {
+// indexString writes the index expression as the language does.
+func indexString(x IndexExpr) string {
 	if x.Gather != nil {
 		return ExprString(x.Gather)
 	}
@@ -190,8 +190,8 @@ func Equal(x, y Expr) bool {
 		return x == nil && y == nil
 	}
 	switch x := x.(type) {
-	case *Const:
-		y, ok := y.(*Const)
+	case *Literal:
+		y, ok := y.(*Literal)
 		return ok && x.Value == y.Value
 	case *Access:
 		return Expr(x) == y

@@ -60,7 +60,7 @@ func (n *renaming) touches(vars []*Index) bool {
 
 func (n *renaming) expr(e Expr) Expr {
 	switch e := e.(type) {
-	case *Const, *Extent:
+	case *Literal, *Extent:
 		// A copy of a variable takes the values of the original.
 		return e
 	case *Access:

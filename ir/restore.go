@@ -25,7 +25,7 @@ func (p *planner) restore(nf *normalForm, s *lang.Stmt, result *Tensor, backgrou
 		axes[k] = slices.IndexFunc(x.Indices, func(i IndexExpr) bool { return i.Plain() == place.Plain() })
 	}
 	switch {
-	case from.Rank != result.Rank || slices.Contains(axes, -1) || p.forms[from.Source] != nil || from.Pattern:
+	case from.Rank != result.Rank || slices.Contains(axes, -1) || p.forms[from.Source] != nil || from.StoredOf != nil:
 		return false
 	case from.DType != result.DType || !from.FillKnown:
 		return false

@@ -48,7 +48,7 @@ func (p *planner) scatter(nf *normalForm, s *lang.Stmt, result, old *Tensor) err
 	result.Fill, result.FillKnown = old.Fill, true
 	step := &Compute{Stmt: s}
 	sched := nf.scheduler(p.alg, p.Options)
-	fold := foldOf(s.Op, nf.value.DType())
+	fold := foldOf(s.Op, TypeOf(nf.value))
 	narrow := ComputeType(result.DType) != result.DType // rounded once, so not in place
 	if result.Format.IsDense() && !narrow {
 		step.Base = p.base(old, result)
@@ -80,7 +80,7 @@ func (p *planner) scatter(nf *normalForm, s *lang.Stmt, result, old *Tensor) err
 // the new variables run over.
 func (s *scheduler) scatterSparse(op lang.AssignOp, f Fold, old *Tensor, ev Evaluator) []int {
 	place := s.lhs
-	outer := place.leading()
+	outer := leading(place)
 	target := &Access{Tensor: place.Tensor, Indices: slices.Clone(place.Indices)}
 	var tail []*Index
 	var axes []int
@@ -92,7 +92,7 @@ func (s *scheduler) scatterSparse(op lang.AssignOp, f Fold, old *Tensor, ev Eval
 		target.Indices[axis] = plainIndex(v)
 		w.lhs.Indices = append(w.lhs.Indices, place.Indices[axis])
 	}
-	typ := s.value.DType()
+	typ := TypeOf(s.value)
 	w.lhs.Tensor = workTensor(f, typ, len(tail))
 	var loops []*Index
 	for _, v := range place.Vars(nil) {
@@ -108,7 +108,7 @@ func (s *scheduler) scatterSparse(op lang.AssignOp, f Fold, old *Tensor, ev Eval
 	value := updated(accumulating[op], typ, read, w.reads, ev)
 	if f == FoldProd && typ.IsComplex() {
 		// An element that nothing names stays: the product of an infinity with 1+0i is NaN.
-		one := &Const{Value: w.lhs.Tensor.Fill}
+		one := &Literal{Value: w.lhs.Tensor.Fill}
 		changes := &Call{Fn: "!=", Args: []Expr{w.reads, one}, Typ: tensor.Bool}
 		value = &Select{Cond: changes, Then: value, Else: ev.Fold(&Cast{To: typ, X: read})}
 	}
@@ -124,7 +124,7 @@ func (s *scheduler) scatterSparse(op lang.AssignOp, f Fold, old *Tensor, ev Eval
 
 // leading are the variables of the outermost levels that a left side binds by plain
 // indices: for each of their values, other elements are named.
-func (a *Access) leading() []*Index {
+func leading(a *Access) []*Index {
 	var vars []*Index
 	for _, axis := range a.Tensor.Format.Order() {
 		v := a.Indices[axis].Plain()

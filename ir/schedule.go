@@ -55,10 +55,13 @@ type scheduler struct {
 	// accesses are all reads of the statement, gathers included.
 	accesses []*Access
 	best     *candidate
-	tried    int                // candidates of the present kind
-	most     int                // of one kind that are tried
-	ways     []WayCost          // of the candidates so far
-	merged   []tensor.LevelKind // see mergedLevels
+	// wishes are what the statement's schedule asks for, nil without one; wanted is the cheapest candidate that is so.
+	wishes *wishes
+	wanted *candidate
+	tried  int                // candidates of the present kind
+	most   int                // of one kind that are tried
+	ways   []WayCost          // of the candidates so far
+	merged []tensor.LevelKind // see mergedLevels
 }
 
 // scheduler is ready to choose loops for the statement.
@@ -90,9 +93,10 @@ func (nf *normalForm) scheduler(alg Algebra, opts Options) *scheduler {
 	return s
 }
 
-// schedule picks the cheapest loop orders by trying them.
-func (nf *normalForm) schedule(alg Algebra, opts Options) *candidate {
+// schedule picks the cheapest loop orders by trying them, of those that are as wishes say, which may be nil.
+func (nf *normalForm) schedule(alg Algebra, opts Options, wishes *wishes) (*candidate, error) {
 	s := nf.scheduler(alg, opts)
+	s.wishes = wishes
 	free := s.resultOrder()
 	if s.denseResult() {
 		s.eachOrder(free, s.accesses, s.tryGather)
@@ -113,8 +117,14 @@ func (nf *normalForm) schedule(alg Algebra, opts Options) *candidate {
 		s.trySplits(free)
 		s.tryBlocks(free)
 	}
+	if wishes != nil {
+		if s.wanted == nil {
+			return nil, wishes.refusal()
+		}
+		s.best = s.wanted
+	}
 	s.best.ways = s.compared()
-	return s.best
+	return s.best, nil
 }
 
 // resultOrder is the order in which the result's levels want its variables.
@@ -149,12 +159,12 @@ func (s *scheduler) scatterTop() *Reduce {
 // scatterGap is the constant that r's body is where no operand stores anything, if
 // that is not the identity, so that its copies must be folded, and can be counted: the
 // number of those of several variables need not fit 64 bits.
-func (g Algebra) scatterGap(r *Reduce) *Const {
+func (g Algebra) scatterGap(r *Reduce) *Literal {
 	v, ok := ConstValue(g.Of(r.Body, globalLeaves{g}).Background)
 	if !ok || r.Fold.IsIdentity(v) || len(r.Vars) != 1 {
 		return nil
 	}
-	return &Const{Value: v}
+	return &Literal{Value: v}
 }
 
 // tryBlocks accumulates into the dense blocks of a sparse result: its sparse
@@ -233,6 +243,9 @@ func (s *scheduler) consider(c *candidate) float64 {
 	s.compare(c)
 	if s.best == nil || c.cost < s.best.cost {
 		s.best = c
+	}
+	if s.wishes != nil && s.wishes.admit(s, c) && (s.wanted == nil || c.cost < s.wanted.cost != s.opts.dearest) {
+		s.wanted = c
 	}
 	return c.cost
 }
@@ -315,7 +328,7 @@ func (g Algebra) stmtSet(st Stmt, leaves Leaves) Formula {
 			s = b.State
 		}
 		if st.LHS != nil && st.LHS.Tensor.Work != nil {
-			if v, ok := ConstValue(s.Background); ok && st.LHS.Tensor.Work.Fold.IsIdentity(v) {
+			if v, ok := ConstValue(s.Background); ok && WorkOf(st.LHS.Tensor).Fold.IsIdentity(v) {
 				return s.Set
 			}
 			return All()
@@ -341,7 +354,7 @@ type dryLeaves struct {
 }
 
 func (d dryLeaves) Access(a *Access) Support {
-	if w := a.Tensor.Work; w != nil && !contains(a.Vars(nil), d.v) {
+	if w := WorkOf(a.Tensor); w != nil && !contains(a.Vars(nil), d.v) {
 		// Along a loop outside the workspace, it is what its producer makes it.
 		return d.alg.TempBehaviour(w.Temp, d).State
 	}
@@ -368,12 +381,12 @@ func (d dryLeaves) Access(a *Access) Support {
 		if len(x.Terms) != 1 || x.Terms[0].Var != d.v || x.Terms[0].Coef <= 0 {
 			continue
 		}
-		if level.Kind != tensor.DenseLevel {
+		if level.Walked() {
 			set := Atom(l)
 			if l == 0 && len(order) > 1 {
 				set = storedRows
 			}
-			return Support{Set: AtomOf(set), Background: a.Tensor.Gap()}
+			return Support{Set: AtomOf(set), Background: GapOf(a.Tensor)}
 		}
 	}
 	return Everywhere()
@@ -430,9 +443,9 @@ func StoredSet(s Support) Formula {
 func (g Algebra) EmptyFold(r *Reduce) Expr {
 	switch r.Fold {
 	case FoldLogSumExp:
-		return &Const{Value: Lowest(r.Typ), Gap: true}
+		return &Literal{Value: Lowest(r.Typ), Gap: true}
 	case FoldArgMin, FoldArgMax:
-		return &Const{Value: tensor.Int(r.Typ, -1), Gap: true}
+		return &Literal{Value: tensor.Int(r.Typ, -1), Gap: true}
 	}
-	return &Const{Value: r.Fold.Identity(r.Typ), Gap: true}
+	return &Literal{Value: r.Fold.Identity(r.Typ), Gap: true}
 }

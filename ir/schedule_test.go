@@ -41,8 +41,8 @@ func TestScheduleGrids(t *testing.T) {
 		{"y(j) = sum_i A(i,j)", "S", 0, 1, false, false}, // not through a workspace
 	} {
 		decls := "A:CSR x:D =y:" + test.format + "[f64]"
-		plain := mustNormalForm(t, test.text, decls).schedule(testAlgebra, Options{})
-		grids := mustNormalForm(t, test.text, decls).schedule(testAlgebra, Options{Grids: true})
+		plain, _ := mustNormalForm(t, test.text, decls).schedule(testAlgebra, Options{}, nil)
+		grids, _ := mustNormalForm(t, test.text, decls).schedule(testAlgebra, Options{Grids: true}, nil)
 		if len(plain.convert) != test.plain || len(grids.convert) != test.grids {
 			t.Errorf("%s into %s: %d and %d conversions, want %d and %d", test.text, test.format,
 				len(plain.convert), len(grids.convert), test.plain, test.grids)

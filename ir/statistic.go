@@ -179,7 +179,9 @@ func (p *planner) orders(q *argument, s *Statistic, vars, own []*Index) {
 		Fill: tensor.Zero(tensor.Float64), FillKnown: true}
 	nf.lhs = accessOf(s.Orders, axes)
 	background := p.alg.Of(nf.value, globalLeaves{p.alg}).Background
-	p.compute(nf, q.stmt, s.Orders, &Compute{Covers: true, Background: background, Shape: axes})
+	if err := p.compute(nf, q.stmt, s.Orders, &Compute{Covers: true, Background: background, Shape: axes}); err != nil {
+		panic("BUG: " + err.Error()) // only a schedule is refused, and this has none
+	}
 	p.tensor(s.Orders)
 }
 

@@ -70,7 +70,7 @@ func (g Algebra) Stored(e Expr, leaves Leaves) Support { return g.behaviour(e, l
 
 func (g Algebra) behaviour(e Expr, leaves Leaves) Behaviour {
 	switch e := e.(type) {
-	case *Const, *Extent:
+	case *Literal, *Extent:
 		return Same(Constant(e))
 	case *Access:
 		return Same(leaves.Access(e))
@@ -107,7 +107,7 @@ func (g Algebra) behaviour(e Expr, leaves Leaves) Behaviour {
 // state is not known is taken for none that annihilates.
 func (g Algebra) behaves(value, state Support) Behaviour {
 	if v, ok := ConstValue(value.Background); ok && state.Background == nil {
-		value.Background = &Const{Value: v}
+		value.Background = &Literal{Value: v}
 	}
 	return Behaviour{value, state}
 }
@@ -115,7 +115,7 @@ func (g Algebra) behaves(value, state Support) Behaviour {
 // asksState reports whether the result of an operation depends on the state of an operand,
 // not on its value alone: what annihilates if it is a gap, and changes the result.
 func (g Algebra) asksState(fn string, arg int, a, background Expr) bool {
-	if !inexact(a.DType()) || !g.MayAnnihilate(fn, arg) || Gapless(a) {
+	if !inexact(TypeOf(a)) || !g.MayAnnihilate(fn, arg) || Gapless(a) {
 		return false
 	}
 	v, ok := ConstValue(background)
@@ -157,20 +157,20 @@ func inexact(dt tensor.DType) bool { return dt.IsFloat() || dt.IsComplex() }
 // valueDecides reports whether an operand that annihilates decides the result wherever it has
 // this background: a gap does, and whatever its state is an integer or a truth value, as those have
 // no infinities.
-func valueDecides(c *Const) bool { return c.Gap || !inexact(c.Value.DType()) }
+func valueDecides(c *Literal) bool { return c.Gap || !inexact(c.Value.DType()) }
 
 // gapDecides reports whether an operand that annihilates decides state and value of the result.
-func gapDecides(c *Const) bool { return c.Gap }
+func gapDecides(c *Literal) bool { return c.Gap }
 
-func (g Algebra) call(e *Call, args []Support, decides func(*Const) bool) Support {
+func (g Algebra) call(e *Call, args []Support, decides func(*Literal) bool) Support {
 	var deciding []Formula
-	var decided *Const
+	var decided *Literal
 	clash := false
 	for i, a := range args {
-		c, ok := a.Background.(*Const)
+		c, ok := a.Background.(*Literal)
 		if ok && decides(c) && Annihilates(e.Fn, i, c.Value, g.Strict) {
 			deciding = append(deciding, a.Set)
-			value := unsigned(&Const{Value: c.Value.Convert(e.Typ), Gap: c.Gap, Stored: c.Stored})
+			value := unsigned(&Literal{Value: c.Value.Convert(e.Typ), Gap: c.Gap, Stored: c.Stored})
 			// inf and -inf cannot both decide a sum.
 			clash = clash || decided != nil && !Equal(decided, value)
 			if decided == nil || !value.Gap {
@@ -198,17 +198,17 @@ func (g Algebra) call(e *Call, args []Support, decides func(*Const) bool) Suppor
 
 // opposed reports whether an operand of a sum may be, where it is not stored, the infinity of the other sign: a background
 // that follows from extents tells when it runs.
-func opposed(fn string, decided *Const, args []Support) bool {
+func opposed(fn string, decided *Literal, args []Support) bool {
 	if fn != "+" {
 		return false
 	}
 	opposite, found := negative(decided.Value), false
 	for _, a := range args {
-		if _, known := a.Background.(*Const); a.Background == nil || known {
+		if _, known := a.Background.(*Literal); a.Background == nil || known {
 			continue
 		}
 		Walk(a.Background, func(x Expr) {
-			c, ok := x.(*Const)
+			c, ok := x.(*Literal)
 			found = found || ok && c.Gap && c.Value.Convert(decided.Value.DType()) == opposite
 		})
 	}
@@ -272,9 +272,8 @@ func (g Algebra) choice(e *Select, c, t, f Support, leaves Leaves) Support {
 	}
 	// Of backgrounds of different states the result has one that does not annihilate. A condition that is stored
 	// everywhere leaves no gaps; as it would store everything, it says nothing of what a result stores.
-	then, other := t.Background.(*Const), f.Background.(*Const)
-	background := &Const{Value: then.Value, Gap: then.Gap && other.Gap, Stored: then.Stored || other.Stored}
-	background = background.with(&Const{Stored: gapless && !Uniform(e.Cond)})
+	then, other := t.Background.(*Literal), f.Background.(*Literal)
+	background := madeOf(then.Value, &Literal{Gap: then.Gap && other.Gap, Stored: then.Stored || other.Stored || gapless && !Uniform(e.Cond)})
 	set, ok := branches(e, t, f, leaves)
 	switch {
 	case !gapless:
@@ -322,7 +321,7 @@ func Uniform(e Expr) bool {
 	uniform := true
 	Walk(e, func(x Expr) {
 		switch x := x.(type) {
-		case *Const:
+		case *Literal:
 			uniform = uniform && !x.Gap && !x.Stored
 		case *Access:
 			uniform = uniform && len(x.Indices) == 0 && !x.Tensor.Whole
@@ -340,11 +339,11 @@ func Gapless(e Expr) bool {
 	gapless := true
 	Walk(e, func(x Expr) {
 		switch x := x.(type) {
-		case *Const:
+		case *Literal:
 			gapless = gapless && !x.Gap
 		case *Access:
 			t := x.Tensor
-			dense := t.Whole || t.Format.IsDense() && t.Work == nil && !slices.ContainsFunc(x.Indices, func(i IndexExpr) bool { return i.Pad })
+			dense := t.Whole || t.Format.IsDense() && t.Work == nil && !slices.ContainsFunc(x.Indices, func(i IndexExpr) bool { return i.Padded() })
 			gapless = gapless && (dense || len(x.Indices) == 0)
 		case *TempRef:
 			r := x.Temp.Reduce
@@ -386,14 +385,14 @@ func (g Algebra) Repeat(f Fold, e Expr, vars []*Index, typ tensor.DType) Expr {
 	some := func(value Expr, empty tensor.Scalar) Expr {
 		var cond Expr
 		for _, v := range vars {
-			c := Expr(&Call{Fn: ">", Args: []Expr{&Extent{Var: v}, &Const{Value: tensor.Int(tensor.Int64, 0)}}, Typ: tensor.Bool})
+			c := Expr(&Call{Fn: ">", Args: []Expr{&Extent{Var: v}, &Literal{Value: tensor.Int(tensor.Int64, 0)}}, Typ: tensor.Bool})
 			if cond == nil {
 				cond = c
 			} else {
 				cond = &Call{Fn: "and", Args: []Expr{cond, c}, Typ: tensor.Bool}
 			}
 		}
-		return &Select{Cond: cond, Then: value, Else: &Const{Value: empty, Gap: !Gapless(e)}}
+		return &Select{Cond: cond, Then: value, Else: &Literal{Value: empty, Gap: !Gapless(e)}}
 	}
 	switch f {
 	case FoldSum:
@@ -427,7 +426,7 @@ func (g Algebra) Repeat(f Fold, e Expr, vars []*Index, typ tensor.DType) Expr {
 		logn := &Call{Fn: "log", Args: []Expr{n}, Typ: typ}
 		return some(&Call{Fn: "+", Args: []Expr{e, logn}, Typ: typ}, Lowest(typ))
 	case FoldArgMin, FoldArgMax:
-		return &Const{Value: tensor.Zero(tensor.Int64), Gap: !Gapless(e)}
+		return &Literal{Value: tensor.Zero(tensor.Int64), Gap: !Gapless(e)}
 	}
 	panic("BUG: unknown fold")
 }

@@ -14,9 +14,9 @@ func (l testLeaves) Access(a *Access) Support { return l[a] }
 func (l testLeaves) Index(*Index) Support     { return Everywhere() }
 func (l testLeaves) Temp(t *Temp) Behaviour   { return testAlgebra.TempBehaviour(t, l) }
 
-func literal(v float64) *Const { return &Const{Value: tensor.Float(tensor.Float64, v)} }
+func literal(v float64) *Literal { return &Literal{Value: tensor.Float(tensor.Float64, v)} }
 
-func gap(v float64) *Const { return &Const{Value: tensor.Float(tensor.Float64, v), Gap: true} }
+func gap(v float64) *Literal { return &Literal{Value: tensor.Float(tensor.Float64, v), Gap: true} }
 
 func call(fn string, args ...Expr) *Call {
 	typ := tensor.Float64
@@ -78,7 +78,7 @@ func TestSupports(t *testing.T) {
 		{"casts keep the set", &Cast{To: tensor.Int64, X: one}, "#2 else 1"},
 		{"nothing stored in a literal", literal(3), "∅ else 3"},
 		{"a literal 0 does not annihilate", call("*", literal(0), dense), "⊤ else unknown"},
-		{"nor does what literals make of a gap that is none", call("*", &Select{call("<", dense, literal(0)), literal(0), literal(0)}, a), "#0 else 0"},
+		{"nor does what literals make of a gap that is none", call("*", &Select{Cond: call("<", dense, literal(0)), Then: literal(0), Else: literal(0)}, a), "#0 else 0"},
 		{"of a gap of 0 and a literal 0 is made a gap", call("*", call("+", a, literal(0)), dense), "#0 else 0"},
 		{"the zero of a gap has no sign", call("neg", a), "#0 else 0"},
 		{"an index varies", &IndexValue{Var: &Index{Name: "i"}}, "⊤ else unknown"},
@@ -102,13 +102,13 @@ func TestChoices(t *testing.T) {
 		e    *Select
 		want string
 	}{
-		{"a mask: where it is stored, the value matters", &Select{cond(a), dense, literal(0)}, "#0 else 0"},
-		{"both branches equal in the background", &Select{cond(a), b, literal(0)}, "#0 ∩ #1 else 0"},
-		{"a complement", &Select{cond(one), literal(0), b}, "#2 ∩ #1 else 0"},
-		{"the branch not taken in the background matters inside", &Select{cond(a), literal(2), b}, "#0 ∪ #1 else 0"},
-		{"an open condition between equal branches", &Select{cond(dense), a, b}, "#0 ∪ #1 else 0"},
-		{"an open condition between different ones", &Select{cond(dense), a, one}, "⊤ else unknown"},
-		{"a settled condition", &Select{cond(settled), a, one}, "#0 ∪ #2 else where(bool(s(i)), 0, 1)"},
+		{"a mask: where it is stored, the value matters", &Select{Cond: cond(a), Then: dense, Else: literal(0)}, "#0 else 0"},
+		{"both branches equal in the background", &Select{Cond: cond(a), Then: b, Else: literal(0)}, "#0 ∩ #1 else 0"},
+		{"a complement", &Select{Cond: cond(one), Then: literal(0), Else: b}, "#2 ∩ #1 else 0"},
+		{"the branch not taken in the background matters inside", &Select{Cond: cond(a), Then: literal(2), Else: b}, "#0 ∪ #1 else 0"},
+		{"an open condition between equal branches", &Select{Cond: cond(dense), Then: a, Else: b}, "#0 ∪ #1 else 0"},
+		{"an open condition between different ones", &Select{Cond: cond(dense), Then: a, Else: one}, "⊤ else unknown"},
+		{"a settled condition", &Select{Cond: cond(settled), Then: a, Else: one}, "#0 ∪ #2 else where(bool(s(i)), 0, 1)"},
 	} {
 		if got := testAlgebra.Of(test.e, leaves).describe(); got != test.want {
 			t.Errorf("%s: %s is %s, want %s", test.name, ExprString(test.e), got, test.want)
@@ -131,13 +131,13 @@ func TestRepeat(t *testing.T) {
 		{FoldProd, literal(1), v, "1"},
 		{FoldProd, literal(2), v[:1], "where((|i| > 0), pow(2, f64(|i|)), 1)"},
 		{FoldMax, literal(2), v, "2"},
-		{FoldOr, &Const{Value: tensor.Zero(tensor.Bool)}, v, "false"},
-		{FoldOr, &Const{Value: tensor.One(tensor.Bool)}, v[:1], "where((|i| > 0), true, false)"},
-		{FoldAnd, &Const{Value: tensor.Zero(tensor.Bool)}, v[:1], "where((|i| > 0), false, true)"},
+		{FoldOr, &Literal{Value: tensor.Zero(tensor.Bool)}, v, "false"},
+		{FoldOr, &Literal{Value: tensor.One(tensor.Bool)}, v[:1], "where((|i| > 0), true, false)"},
+		{FoldAnd, &Literal{Value: tensor.Zero(tensor.Bool)}, v[:1], "where((|i| > 0), false, true)"},
 		{FoldLogSumExp, literal(2), v[:1], "where((|i| > 0), (2 + log(f64(|i|))), -inf)"},
 		{FoldArgMin, literal(2), v, "0"},
 	} {
-		if got := ExprString(testAlgebra.Repeat(test.fold, test.x, test.vars, test.x.DType())); got != test.want {
+		if got := ExprString(testAlgebra.Repeat(test.fold, test.x, test.vars, TypeOf(test.x))); got != test.want {
 			t.Errorf("%s of copies of %s: %s, want %s", test.fold, ExprString(test.x), got, test.want)
 		}
 	}

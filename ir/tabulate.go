@@ -1,7 +1,5 @@
 package ir
 
-import "github.com/lacuna-sparse/lacuna/tensor"
-
 // This file puts tables into nests. An innermost loop over the common entries of
 // two operands, of which one lies in the same place for many iterations of the loop
 // around it, would go through that one again each time. Instead its entries are
@@ -155,7 +153,7 @@ func (l *tableLeaves) Access(a *Access) Support {
 			return Everywhere()
 		}
 	}
-	if kind := levels[last]; a.Indices[order[last]].Plain() != l.v || kind.Kind != tensor.CompressedLevel || !kind.Unique || !kind.Ordered {
+	if kind := levels[last]; a.Indices[order[last]].Plain() != l.v || !kind.Ranges() || !kind.Unique || !kind.Ordered {
 		return Everywhere()
 	}
 	for i, b := range l.accesses {
@@ -168,7 +166,7 @@ func (l *tableLeaves) Access(a *Access) Support {
 }
 
 func (l *tableLeaves) atom(i int, a *Access) Support {
-	return Support{Set: AtomOf(Atom(i)), Background: a.Tensor.Gap()}
+	return Support{Set: AtomOf(Atom(i)), Background: GapOf(a.Tensor)}
 }
 
 // Index implements Leaves.

@@ -29,7 +29,7 @@ const maxShared = 8
 // tryTerms tries accumulating the terms of the right side one after the other.
 func (s *scheduler) tryTerms(free []*Index) {
 	f, values := chainOf(s.value)
-	if len(values) < 2 || len(free) == 0 || !s.covers() || s.value.DType() != s.lhs.Tensor.DType {
+	if len(values) < 2 || len(free) == 0 || !s.covers() || TypeOf(s.value) != s.lhs.Tensor.DType {
 		return
 	}
 	var list []*summand
@@ -288,7 +288,7 @@ func sameElement(a, b *Access) bool {
 	}
 	for axis, x := range a.Indices {
 		y := b.Indices[axis]
-		if x.Gather != nil || y.Gather != nil || x.Const != y.Const || x.Literal != y.Literal || x.Pad != y.Pad || x.Part != y.Part || !slices.Equal(x.Terms, y.Terms) {
+		if x.Gather != nil || y.Gather != nil || x.Const != y.Const || x.Literal != y.Literal || x.Slice != y.Slice || x.Open != y.Open || !slices.Equal(x.Terms, y.Terms) {
 			return false
 		}
 	}

@@ -53,6 +53,11 @@ func (s *scheduler) compared() []WayCost {
 	if best == (Way{}) {
 		return nil
 	}
+	for i := range s.ways {
+		if s.ways[i].Way == best {
+			s.ways[i].Iterations = s.best.cost
+		}
+	}
 	slices.SortStableFunc(s.ways, func(x, y WayCost) int {
 		switch best {
 		case x.Way:

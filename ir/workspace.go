@@ -234,7 +234,7 @@ func (s *scheduler) maskOf(r *Reduce, v *Index) *Access {
 		}
 		order := a.Tensor.Format.Order()
 		last := len(order) - 1
-		if a.Indices[order[last]].Plain() != v || a.Tensor.Format.Levels()[last] == tensor.D {
+		if a.Indices[order[last]].Plain() != v || !a.Tensor.Format.Physical()[last].Walked() {
 			return
 		}
 		for _, axis := range order[:last] {
@@ -256,7 +256,7 @@ type maskLeaves struct{ absent *Access }
 
 func (m maskLeaves) Access(a *Access) Support {
 	if a == m.absent {
-		return Constant(a.Tensor.Gap())
+		return Constant(GapOf(a.Tensor))
 	}
 	return Everywhere()
 }

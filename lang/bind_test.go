@@ -176,7 +176,7 @@ func TestOperandFlags(t *testing.T) {
 			}
 			if x.Operand {
 				got = append(got, x.Name)
-				if !x.HasFill || !x.HasFormat {
+				if !x.FillKnown || !x.HasFormat {
 					t.Errorf("%s: operand %s has no fill or no format", c.src, x.Name)
 				}
 			}

@@ -48,7 +48,7 @@ type stmtChecker struct {
 func (c *checker) statement(a *Assign) {
 	s := &stmtChecker{
 		checker: c,
-		stmt:    &Stmt{Pos: a.Pos, Op: a.Op},
+		stmt:    &Stmt{Pos: a.Pos, Op: a.Op, Schedule: a.Schedule},
 		scope:   make(map[string]*Index),
 		first:   make(map[string]*Index),
 		used:    make(map[*Index]bool),
@@ -216,12 +216,12 @@ func (s *stmtChecker) cast(dt tensor.DType, pos Pos, x value) value {
 	if _, ok := x.Expr.(*Literal); ok {
 		return value{s.coerce(x, dt), strong}
 	}
-	return value{&Convert{Pos: pos, To: dt, X: x.Expr}, strong}
+	return value{&Cast{Pos: pos, To: dt, X: x.Expr}, strong}
 }
 
 func (s *stmtChecker) where(pos Pos, args []value) value {
 	dt, w := meet(args[1], args[2])
-	return value{&Where{
+	return value{&Select{
 		Pos:  pos,
 		Cond: s.toBool(args[0]),
 		Then: s.coerce(args[1], dt),

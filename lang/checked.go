@@ -15,8 +15,8 @@ type Program struct {
 	Stmts   []*Stmt
 }
 
-// Tensor is what the program knows of one tensor. Shapes are not part of it:
-// programs are generic in extents.
+// Tensor is what a program, or a plan for one, knows of one tensor. Shapes are not part
+// of it: programs are generic in extents.
 type Tensor struct {
 	ID     int
 	Name   string
@@ -31,15 +31,26 @@ type Tensor struct {
 	// HasFormat is false and the planner chooses.
 	Format    tensor.Format
 	HasFormat bool
-	// Fill is the value at coordinates that are not stored. For a result
-	// without a declared fill, HasFill is false and the planner derives it.
-	Fill    tensor.Scalar
-	HasFill bool
+	// Fill is the value at coordinates that are not stored, when FillKnown: the planner
+	// derives that of a result without a declared fill, which may depend on the run.
+	Fill      tensor.Scalar
+	FillKnown bool
 	// Shape, when not nil, is declared (a result's shape that no operand fixes).
 	Shape []int64
 	// StoredOf, when not nil, is the operand whose stored coordinates the tensor
 	// tells: it is tensor.Pattern of that operand, and not passed from outside.
 	StoredOf *Tensor
+
+	// The rest is of the tensors of a plan, which are versions of the program's, and
+	// temporaries.
+
+	// Source is the program's tensor; nil for what planning added.
+	Source *Tensor
+	// Whole says that every element counts as stored, whether or not it has its fill: those of
+	// scans, sorts and order statistics do.
+	Whole bool
+	// Work is the fold that a workspace holds the results of; nil for other tensors.
+	Work Expr
 }
 
 // Stmt is one checked assignment.
@@ -49,6 +60,8 @@ type Stmt struct {
 	Op      AssignOp
 	RHS     Expr     // of the result's dtype: conversions are explicit
 	Indices []*Index // every index variable of the statement, by ID
+	// Schedule says how the statement runs.
+	Schedule []*Command
 }
 
 // AssignOp is the operator of an assignment.
@@ -86,10 +99,13 @@ type Expr interface {
 	Position() Pos
 }
 
-// Literal is a constant.
+// Literal is a constant. In a plan it may be, where Gap is set, the value of coordinates that a
+// tensor does not store: such a value annihilates, one as written does not. Where Stored is set it
+// is that of coordinates which count as stored, so that what is made of it is no gap.
 type Literal struct {
-	Pos   Pos
-	Value tensor.Scalar
+	Pos         Pos
+	Value       tensor.Scalar
+	Gap, Stored bool
 }
 
 // Access reads (or, on the left, names) a tensor element.
@@ -97,6 +113,14 @@ type Access struct {
 	Pos     Pos
 	Tensor  *Tensor
 	Indices []IndexExpr // one per dimension
+}
+
+// Vars appends the index variables that the access depends on, those of gathers included.
+func (e *Access) Vars(vars []*Index) []*Index {
+	for _, x := range e.Indices {
+		vars = x.Vars(vars)
+	}
+	return vars
 }
 
 // IndexExpr is the coordinate used in one dimension: Const + sum of
@@ -125,10 +149,26 @@ type Term struct {
 
 // Plain returns the variable of a plain index, or nil.
 func (x IndexExpr) Plain() *Index {
-	if x.Gather == nil && !x.Slice && x.Const == 0 && len(x.Terms) == 1 && x.Terms[0].Coef == 1 {
+	if x.Gather == nil && !x.Slice && x.Const == 0 && x.Literal == 0 && len(x.Terms) == 1 && x.Terms[0].Coef == 1 {
 		return x.Terms[0].Var
 	}
 	return nil
+}
+
+// Padded reports whether coordinates outside the dimension read the fill.
+func (x IndexExpr) Padded() bool { return !x.Slice && len(x.Terms) > 0 && x.Plain() == nil }
+
+// Vars appends the index variables that x depends on, gathered ones included.
+func (x IndexExpr) Vars(vars []*Index) []*Index {
+	for _, t := range x.Terms {
+		if !slices.Contains(vars, t.Var) {
+			vars = append(vars, t.Var)
+		}
+	}
+	if x.Gather != nil {
+		vars = x.Gather.Vars(vars)
+	}
+	return vars
 }
 
 // IndexValue is the coordinate of an index variable used as an i64 number.
@@ -137,25 +177,26 @@ type IndexValue struct {
 	Var *Index
 }
 
-// Convert converts X to To (rules of loop.Cast; to f16/bf16 rounds).
-type Convert struct {
+// Cast converts X to To (rules of loop.Cast; to f16/bf16 rounds).
+type Cast struct {
 	Pos Pos
 	To  tensor.DType
 	X   Expr
 }
 
-// Call applies a scalar operator or function from the table Functions: unary
+// Call applies Fn, a scalar operator or function of the table Functions: unary
 // minus, arithmetic, comparisons, logic, and the named functions. Arguments
-// already have the operator's argument types.
+// already have the operator's argument types; in a plan the second one of * and / may be
+// real where the result is complex.
 type Call struct {
 	Pos  Pos
-	Fn   *Function
+	Fn   string
 	Args []Expr
 	Typ  tensor.DType
 }
 
-// Where is Then where Cond holds and Else elsewhere; both have the same dtype.
-type Where struct {
+// Select is Then where Cond holds and Else elsewhere; both have the same dtype.
+type Select struct {
 	Pos              Pos
 	Cond, Then, Else Expr
 }
@@ -233,18 +274,18 @@ func (e *Scan) Reverse() bool { return slices.Contains(e.Options, "reverse") }
 func (e *Literal) DType() tensor.DType    { return e.Value.DType() }
 func (e *Access) DType() tensor.DType     { return e.Tensor.DType }
 func (e *IndexValue) DType() tensor.DType { return tensor.Int64 }
-func (e *Convert) DType() tensor.DType    { return e.To }
+func (e *Cast) DType() tensor.DType       { return e.To }
 func (e *Call) DType() tensor.DType       { return e.Typ }
-func (e *Where) DType() tensor.DType      { return e.Then.DType() }
+func (e *Select) DType() tensor.DType     { return e.Then.DType() }
 func (e *Reduce) DType() tensor.DType     { return e.Typ }
 func (e *Scan) DType() tensor.DType       { return e.Typ }
 
 func (e *Literal) Position() Pos    { return e.Pos }
 func (e *Access) Position() Pos     { return e.Pos }
 func (e *IndexValue) Position() Pos { return e.Pos }
-func (e *Convert) Position() Pos    { return e.Pos }
+func (e *Cast) Position() Pos       { return e.Pos }
 func (e *Call) Position() Pos       { return e.Pos }
-func (e *Where) Position() Pos      { return e.Pos }
+func (e *Select) Position() Pos     { return e.Pos }
 func (e *Reduce) Position() Pos     { return e.Pos }
 func (e *Scan) Position() Pos       { return e.Pos }
 

@@ -43,6 +43,7 @@ const (
 	ErrOutOfRange     Code = "E305"
 	ErrEmptyReduction Code = "E306"
 	ErrUnsupported    Code = "E401"
+	ErrSchedule       Code = "E402"
 	// Errors of derivation.
 	ErrGradientOf        Code = "E501"
 	ErrNotDifferentiable Code = "E502"
@@ -100,6 +101,7 @@ func Codes() []CodeInfo {
 		{ErrOutOfRange, "coordinate out of range"},
 		{ErrEmptyReduction, "reduction over nothing"},
 		{ErrUnsupported, "not supported yet"},
+		{ErrSchedule, "schedule that cannot hold"},
 		{ErrGradientOf, "no gradient with respect to this tensor"},
 		{ErrNotDifferentiable, "not differentiable"},
 		{ErrGradientForm, "form whose gradient is not supported"},

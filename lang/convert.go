@@ -27,6 +27,8 @@ func (c *converter) statement(s *statement) *Assign {
 		LHS: c.access(s.LHS),
 		Op:  AssignOp(slices.Index(assignNames[:], s.Op)),
 		RHS: c.disjunction(s.RHS),
+
+		Schedule: commandsOf(s.How, ""),
 	}
 	if c.err == nil && height(a.RHS) > MaxHeight {
 		c.tooHigh(a.RHS.Place())

@@ -187,7 +187,7 @@ func TestErrorsPage(t *testing.T) {
 		titles = append(titles, title)
 		_, block, found := strings.Cut(body, "```lacuna\n")
 		if !found {
-			if code != string(ErrTooLarge) && code != string(ErrUnsupported) && code != string(WarnWholeLoop) {
+			if code != string(ErrTooLarge) && code != string(ErrUnsupported) && code != string(ErrSchedule) && code != string(WarnWholeLoop) {
 				t.Errorf("%s has no example", code)
 			}
 			continue

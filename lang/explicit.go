@@ -24,7 +24,7 @@ func (p *Program) String() string {
 // String prints the statement in explicit form.
 func (s *Stmt) String() string {
 	w := newWriter(s)
-	return (&Assign{LHS: w.ref(s.LHS), Op: s.Op, RHS: w.node(s.RHS)}).String()
+	return (&Assign{LHS: w.ref(s.LHS), Op: s.Op, RHS: w.node(s.RHS), Schedule: s.Schedule}).String()
 }
 
 // Format prints an expression of the statement in explicit form.
@@ -92,9 +92,9 @@ func (w *writer) node(e Expr) Node {
 		return w.ref(e)
 	case *IndexValue:
 		return &Ref{Name: w.names[e.Var]}
-	case *Convert:
+	case *Cast:
 		return &Apply{Name: e.To.String(), Args: []Node{w.node(e.X)}}
-	case *Where:
+	case *Select:
 		return &Apply{Name: "where", Args: []Node{w.node(e.Cond), w.node(e.Then), w.node(e.Else)}}
 	case *Call:
 		return w.call(e)
@@ -143,16 +143,16 @@ func (w *writer) call(e *Call) Node {
 	for i, a := range e.Args {
 		args[i] = w.node(a)
 	}
-	if _, ok := binaryLevels[e.Fn.Name]; ok {
-		return &Binary{Op: e.Fn.Name, X: args[0], Y: args[1]}
+	if _, ok := binaryLevels[e.Fn]; ok {
+		return &Binary{Op: e.Fn, X: args[0], Y: args[1]}
 	}
-	switch e.Fn.Name {
+	switch e.Fn {
 	case "neg":
 		return &Unary{Op: "-", X: args[0]}
 	case "not":
 		return &Unary{Op: "not", X: args[0]}
 	}
-	return &Apply{Name: e.Fn.Name, Args: args}
+	return &Apply{Name: e.Fn, Args: args}
 }
 
 func (w *writer) ref(a *Access) *Ref {

@@ -18,6 +18,7 @@ type (
 		LHS *access      `parser:"@@"`
 		Op  string       `parser:"@Assign"`
 		RHS *disjunction `parser:"@@"`
+		How []*command   `parser:"( 'with' @@ ( ',' @@ )* )?"`
 	}
 
 	access struct {

@@ -241,6 +241,8 @@ func (s *scanner) word(rest string) *Error {
 		return nil
 	case word == "and" || word == "or" || word == "not" || word == "in":
 		return s.nestAndEmit(tokOp, word)
+	case word == "with" && len(s.open) == 1 && s.afterOperand(): // elsewhere it is a name
+		return s.nestAndEmit(tokOp, word)
 	case slices.Contains(keywords, word):
 		s.emit(tokWord, word)
 		return nil

@@ -41,6 +41,9 @@ func (a *Assign) String() string {
 	p.ref(a.LHS)
 	fmt.Fprintf(&p, " %s ", a.Op)
 	p.print(a.RHS, levelOr)
+	if len(a.Schedule) > 0 {
+		p.WriteString(" with " + FormatCommands(a.Schedule))
+	}
 	return p.String()
 }
 

@@ -163,9 +163,9 @@ func (c *checker) finishTensors() {
 		}
 		switch {
 		case st.decl.Fill != nil:
-			t.Fill, t.HasFill = st.decl.Fill.Convert(t.DType), true
+			t.Fill, t.FillKnown = st.decl.Fill.Convert(t.DType), true
 		case t.Operand:
-			t.Fill, t.HasFill = tensor.Zero(t.DType), true
+			t.Fill, t.FillKnown = tensor.Zero(t.DType), true
 		}
 	}
 }

@@ -13,6 +13,8 @@ type Assign struct {
 	LHS *Ref
 	Op  AssignOp
 	RHS Node
+	// Schedule says how the statement runs.
+	Schedule []*Command
 }
 
 // Node is a parsed expression.

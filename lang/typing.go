@@ -97,7 +97,7 @@ func (c *checker) coerce(v value, to tensor.DType) Expr {
 	}
 	lit, ok := v.Expr.(*Literal)
 	if !ok {
-		return &Convert{Pos: v.Position(), To: to, X: v.Expr}
+		return &Cast{Pos: v.Position(), To: to, X: v.Expr}
 	}
 	if v.weak == weakInt && to.IsInteger() && !fits(lit.Value, to) {
 		c.fail(ErrRange, lit.Pos, "convert the other operand to a wider type, for example i64(…)", "%s does not fit %s", lit.Value, to)
@@ -149,11 +149,11 @@ func (c *checker) apply(fn *Function, pos Pos, args []value) value {
 		exprs[i] = c.coerce(a, in)
 	}
 	if fn.Arity >= 0 {
-		return value{&Call{Pos: pos, Fn: fn, Args: exprs, Typ: out}, w}
+		return value{&Call{Pos: pos, Fn: fn.Name, Args: exprs, Typ: out}, w}
 	}
 	x := exprs[0]
 	for _, y := range exprs[1:] {
-		x = &Call{Pos: pos, Fn: fn, Args: []Expr{x, y}, Typ: out}
+		x = &Call{Pos: pos, Fn: fn.Name, Args: []Expr{x, y}, Typ: out}
 	}
 	return value{x, w}
 }

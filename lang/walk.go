@@ -14,13 +14,13 @@ func Walk(e Expr, f func(Expr) bool) {
 				Walk(x.Gather, f)
 			}
 		}
-	case *Convert:
+	case *Cast:
 		Walk(e.X, f)
 	case *Call:
 		for _, a := range e.Args {
 			Walk(a, f)
 		}
-	case *Where:
+	case *Select:
 		Walk(e.Cond, f)
 		Walk(e.Then, f)
 		Walk(e.Else, f)

@@ -273,7 +273,7 @@ func (w *warner) oldValue(a *Assign, s *Stmt) {
 		return
 	}
 	whole := s.RHS
-	if c, ok := whole.(*Convert); ok {
+	if c, ok := whole.(*Cast); ok {
 		whole = c.X
 	}
 	var old *Access

@@ -3,6 +3,7 @@ package lower
 import (
 	"github.com/lacuna-sparse/lacuna/ir"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
+	"github.com/lacuna-sparse/lacuna/lower/level"
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
@@ -95,7 +96,6 @@ const OutsideAxis = "is outside that axis"
 // locate resolves the next level at a known coordinate.
 func (e *emitter) locate(c cursor, x ir.IndexExpr, coord loop.Expr) cursor {
 	b := e.B
-	level, _ := c.next()
 	size := func() loop.Expr { return e.Scalar(e.Dim(c.access.Tensor, c.axis())) }
 	if x.Gather != nil {
 		// A signed index below 0 and an unsigned one above 2^63 both show as
@@ -105,101 +105,31 @@ func (e *emitter) locate(c cursor, x ir.IndexExpr, coord loop.Expr) cursor {
 				ir.ExprString(x.Gather), c.axis(), c.access.Tensor.Name, OutsideAxis)
 		}, nil)
 	}
-	if level.Kind == tensor.DenseLevel {
-		d := cursor{access: c.access, level: c.level + 1, present: c.present, exact: c.exact}
-		if x.Pad {
-			d.present = e.both(c.present, b.Let("inside", b.And(b.Ge(coord, loop.Int(0)), b.Lt(coord, size()))))
-			d.exact = false
-		}
-		if d.pos = coord; c.level > 0 {
-			d.pos = b.Let("p", b.Add(b.Mul(c.pos, size()), coord))
-		}
-		return d
+	v := level.Of(e, c.access.Tensor, c.level)
+	if c.access.Tensor.Work != nil {
+		begin, end := e.children(c)
+		return c.at(level.Search(v, e.Func, begin, end, coord))
 	}
-	begin, end := e.children(c)
-	crd := e.Read(e.input(c.access.Tensor, c.level, Coordinates))
-	lo := e.lowerBound(crd, begin, end, coord)
-	found := b.Var("found", loop.Truth(false))
-	b.If(b.Lt(lo, end), func() { b.Assign(found, b.Eq(b.LoadIndex(crd, lo), coord)) }, nil)
-	d := cursor{access: c.access, level: c.level + 1, pos: lo, present: b.Let("has", found)}
-	if !level.Unique {
-		d.end = e.segmentEnd(crd, lo, end, coord)
-	}
-	return d
+	return c.at(v.Locate(e.Func, c.place(), coord, !x.Padded()))
 }
 
-// both is the conjunction of two presences, nil standing for true.
-func (e *emitter) both(x, y loop.Expr) loop.Expr {
-	if x == nil {
-		return y
-	}
-	if y == nil {
-		return x
-	}
-	return e.B.Let("has", e.B.And(x, y))
+// place is where the cursor is.
+func (c cursor) place() level.Place {
+	return level.Place{Pos: c.pos, End: c.end, Present: c.present, Exact: c.exact}
+}
+
+// at is the cursor with one more level resolved.
+func (c cursor) at(p level.Place) cursor {
+	return cursor{access: c.access, level: c.level + 1, pos: p.Pos, end: p.End, present: p.Present, exact: p.Exact}
 }
 
 // children is the range of positions of the next, sparse, level below c. It is
 // empty where c is absent.
 func (e *emitter) children(c cursor) (begin, end loop.Expr) {
-	b := e.B
-	level, _ := c.next()
 	if c.access.Tensor.Work != nil && c.level == 0 {
 		return loop.Int(0), e.entries[e.workspaceOf(c.access.Tensor)]
 	}
-	if level.Kind == tensor.SingletonLevel {
-		if c.end == nil {
-			return c.pos, e.guardedEnd(c, b.Add(c.pos, loop.Int(1)))
-		}
-		return c.pos, e.guardedEnd(c, c.end)
-	}
-	pos := e.Read(e.input(c.access.Tensor, c.level, Positions))
-	if c.present == nil {
-		return b.Let("begin", b.LoadIndex(pos, c.pos)), b.Let("end", b.LoadIndex(pos, b.Add(c.pos, loop.Int(1))))
-	}
-	lo, hi := b.Var("begin", loop.Int(0)), b.Var("end", loop.Int(0))
-	b.If(c.present, func() {
-		b.Assign(lo, b.LoadIndex(pos, c.pos))
-		b.Assign(hi, b.LoadIndex(pos, b.Add(c.pos, loop.Int(1))))
-	}, nil)
-	return b.Let("begin", lo), b.Let("end", hi)
-}
-
-func (e *emitter) guardedEnd(c cursor, end loop.Expr) loop.Expr {
-	if c.present == nil {
-		return e.B.Let("end", end)
-	}
-	return e.B.Let("end", e.B.Select(c.present, end, c.pos))
-}
-
-// lowerBound is the first position in [begin, end) whose coordinate is at least
-// coord, or end: a binary search.
-func (e *emitter) lowerBound(crd loop.BufID, begin, end, coord loop.Expr) loop.Expr {
-	b := e.B
-	lo, hi := b.Var("lo", begin), b.Var("hi", end)
-	b.While(b.Lt(lo, hi), func() {
-		mid := b.Let("mid", b.Add(lo, loop.NewBinary(loop.Shr, b.Sub(hi, lo), loop.Int(1))))
-		b.If(b.Lt(b.LoadIndex(crd, mid), coord),
-			func() { b.Assign(lo, b.Add(mid, loop.Int(1))) },
-			func() { b.Assign(hi, mid) })
-	})
-	return b.Let("at", lo)
-}
-
-// segmentEnd is the end of the run of coordinate coord that starts at p.
-func (e *emitter) segmentEnd(crd loop.BufID, p, end, coord loop.Expr) loop.Expr {
-	b := e.B
-	q := b.Var("q", p)
-	more := b.Var("more", b.Lt(q, end))
-	b.While(more, func() {
-		b.If(b.Eq(b.LoadIndex(crd, q), coord),
-			func() {
-				b.Assign(q, b.Add(q, loop.Int(1)))
-				b.Assign(more, b.Lt(q, end))
-			},
-			func() { b.Assign(more, loop.Truth(false)) })
-	})
-	return b.Let("q", q)
+	return level.Of(e, c.access.Tensor, c.level).Children(e.Func, c.place())
 }
 
 // load is the value of a resolved access: its element, or the fill where
@@ -236,7 +166,7 @@ func (e *emitter) element(a *ir.Access, p loop.Expr) loop.Expr {
 		w := e.workspaceOf(a.Tensor)
 		return e.B.Load(e.Read(w.store.values()), w.store.element(e, w, p))
 	}
-	return e.B.Load(e.Read(e.input(a.Tensor, 0, Values)), p)
+	return e.B.Load(e.Read(e.Input(a.Tensor, 0, Values)), p)
 }
 
 // fill is the value at coordinates that t does not store.
@@ -244,5 +174,5 @@ func (e *emitter) fill(t *ir.Tensor) loop.Expr {
 	if t.FillKnown {
 		return constant(t.Fill)
 	}
-	return e.B.Load(e.Read(e.input(t, 0, FillValue)), loop.Int(0))
+	return e.B.Load(e.Read(e.Input(t, 0, FillValue)), loop.Int(0))
 }

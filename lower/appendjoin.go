@@ -5,7 +5,7 @@ import (
 
 	"github.com/lacuna-sparse/lacuna/ir"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
-	"github.com/lacuna-sparse/lacuna/lower/emit"
+	"github.com/lacuna-sparse/lacuna/lower/level"
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
@@ -78,7 +78,7 @@ func (c *coverage) exact(set ir.Formula) bool {
 		}
 	}
 	// Of equal coordinates, there may be several entries.
-	return !slices.ContainsFunc(a.Tensor.Format.Physical(), func(l tensor.LevelType) bool { return l.Kind == tensor.SingletonLevel || !l.Unique })
+	return !slices.ContainsFunc(a.Tensor.Format.Physical(), func(l tensor.LevelType) bool { return l.Branchless() || !l.Unique })
 }
 
 // underRoot is how many entries of an operand lie before place p of the outermost loop:
@@ -89,19 +89,10 @@ func (k *kernel) underRoot(body ir.Stmt, a *ir.Access, root rootLoop, p loop.Sca
 	if len(levels) == 0 {
 		return nil
 	}
-	if a != root.over && (root.over != nil || levels[0].Kind != tensor.DenseLevel || a.Indices[order[0]].Plain() != outermost(body)) {
+	if a != root.over && (root.over != nil || !levels[0].Full() || a.Indices[order[0]].Plain() != outermost(body)) {
 		return nil
 	}
-	n := loop.SizeExpr(loop.SizeScalar(p))
-	for l := 1; l < len(levels); l++ {
-		switch levels[l].Kind {
-		case tensor.DenseLevel:
-			n = emit.Times(n, loop.SizeScalar(k.Dim(a.Tensor, order[l])))
-		case tensor.CompressedLevel:
-			n = &loop.SizeLoad{Buffer: k.input(a.Tensor, l, Positions), Index: n}
-		}
-	}
-	return n
+	return level.Count(k, a.Tensor, 1, len(levels), loop.SizeScalar(p))
 }
 
 // outermost is the variable of the outermost loop of a nest.

@@ -70,12 +70,12 @@ type resultState struct {
 func (k *kernel) segmentsOf(t *ir.Tensor) []segment {
 	var list []segment
 	for l, level := range t.Format.Physical() {
-		switch level.Kind {
-		case tensor.CompressedLevel:
+		switch {
+		case level.Ranges():
 			list = append(list, segment{first: l, last: l,
 				pos:   k.Buffer(fmt.Sprintf("%s%d_pos", t.Name, l), k.opts.positions(), loop.Output),
 				total: k.NewScalar(fmt.Sprintf("%s%d_entries", t.Name, l), false)})
-		case tensor.SingletonLevel:
+		case level.Branchless():
 			list[len(list)-1].last = l
 		default:
 			continue
@@ -127,7 +127,7 @@ func (a *assembly) descend(e *emitter, st *state, body func()) {
 	}
 	b, level := e.B, r.level
 	r.level++
-	if a.levels[level].Kind == tensor.DenseLevel {
+	if a.levels[level].Full() {
 		p := loop.Expr(loop.Int(0))
 		if r.pos != nil {
 			p = r.pos
@@ -164,7 +164,7 @@ func (a *assembly) descend(e *emitter, st *state, body func()) {
 func (a *assembly) enter(e *emitter, st *state, body func()) {
 	r := &st.result
 	next := -1
-	if r.level < len(a.levels) && a.levels[r.level].Kind == tensor.CompressedLevel {
+	if r.level < len(a.levels) && a.levels[r.level].Ranges() {
 		next = a.segmentOf(r.level)
 	}
 	if next < 0 || a.mode == countEntries {

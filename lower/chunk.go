@@ -3,7 +3,6 @@ package lower
 import (
 	"github.com/lacuna-sparse/lacuna/ir"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
-	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
 // This file decides how the outermost loop of a function is cut into chunks.
@@ -74,7 +73,7 @@ func (w *walk) rowWeights() loop.BufferID {
 			continue
 		}
 		order := a.Tensor.Format.Order()
-		if a.Indices[order[0]].Plain() == w.f.Index && a.Tensor.Format.Physical()[0].Kind == tensor.DenseLevel {
+		if a.Indices[order[0]].Plain() == w.f.Index && a.Tensor.Format.Physical()[0].Full() {
 			if buf := w.childWeights(a, 1); buf >= 0 {
 				return buf
 			}
@@ -86,8 +85,8 @@ func (w *walk) rowWeights() loop.BufferID {
 // childWeights is the positions array of the given level, if it has one.
 func (w *walk) childWeights(a *ir.Access, level int) loop.BufferID {
 	levels := a.Tensor.Format.Physical()
-	if level < len(levels) && levels[level].Kind == tensor.CompressedLevel {
-		return w.input(a.Tensor, level, Positions)
+	if level < len(levels) && levels[level].Ranges() {
+		return w.Input(a.Tensor, level, Positions)
 	}
 	return -1
 }

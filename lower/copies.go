@@ -31,16 +31,7 @@ func (k *kernel) copies(body ir.Stmt) bool {
 	if _, ok := body.(*ir.Forall); !ok || !k.opts.Copies || !k.step.Scatter || computeType(t) != emit.Type(t) {
 		return false
 	}
-	return !k.parallel(body) && anyOrder(k.step.Fold, computeType(t))
-}
-
-// anyOrder reports whether a fold of values of type t has one result in any order.
-func anyOrder(f ir.Fold, t loop.Type) bool {
-	switch f {
-	case ir.FoldSum, ir.FoldProd:
-		return t == loop.Bool || t.IsInt()
-	}
-	return isIdempotent(f)
+	return !k.parallel(body) && k.step.Fold.AnyOrder(t)
 }
 
 // addUpdates adds the stage of a nest that updates the result, and one that folds what threads

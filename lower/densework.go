@@ -69,7 +69,7 @@ func (d *denseStore) insert(e *emitter, w *workspace, key, x loop.Expr) {
 		} else {
 			old = b.Let("old", b.Select(known, b.Load(vals, key), w.identity()))
 		}
-		b.Store(vals, key, e.combine(w.tensor.Work.Fold, old, x))
+		b.Store(vals, key, e.combine(w.work().Fold, old, x))
 	}
 	b.Store(bits, at, b.Or(word, bit))
 	d.mark(e, 1, word, at)

@@ -40,16 +40,6 @@ var roundings = map[string]loop.UnaryOp{
 	"floor": loop.Floor, "ceil": loop.Ceil, "trunc": loop.Trunc, "round": loop.Rint,
 }
 
-// library lists the functions of ir/loop/lib that are called in f64, with a
-// conversion from and to f32; wide ones have a c128 version too.
-var library = map[string]bool{
-	"exp": true, "exp2": true, "expm1": true, "log": true, "log2": true, "log10": true, "log1p": true,
-	"sin": true, "cos": true, "tan": true, "asin": true, "acos": true, "atan": true,
-	"sinh": true, "cosh": true, "tanh": true, "asinh": true, "acosh": true, "atanh": true,
-	"cbrt": true, "erf": true, "sigmoid": true, "atan2": true, "hypot": true, "logaddexp": true,
-	"pow": true, "mod": true, "floordiv": true,
-}
-
 // function is the value of a function of the language, in type t, on arguments
 // of one type.
 func function(fn string, t loop.Type, args []loop.Expr) loop.Expr {
@@ -78,10 +68,7 @@ func function(fn string, t loop.Type, args []loop.Expr) loop.Expr {
 	if f, ok := special[fn]; ok {
 		return f(t, args)
 	}
-	if library[fn] {
-		return libraryCall(fn, t, args)
-	}
-	panic("BUG: no lowering for function " + fn)
+	return libraryCall(fn, t, args)
 }
 
 // byReal is an operator on two numbers of one type, or the product or quotient of both parts
@@ -112,7 +99,8 @@ func smallPower(x, power loop.Expr) loop.Expr {
 	return nil
 }
 
-// libraryCall calls a library function in the nearest type that it exists in.
+// libraryCall calls the function of that name in ir/loop/lib, in the nearest type that it exists
+// in, with a conversion from and to narrower ones.
 func libraryCall(fn string, t loop.Type, args []loop.Expr) loop.Expr {
 	in := args[0].Type()
 	wide := loop.F64

@@ -5,7 +5,7 @@ import (
 
 	"github.com/lacuna-sparse/lacuna/ir"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
-	"github.com/lacuna-sparse/lacuna/tensor"
+	"github.com/lacuna-sparse/lacuna/lower/level"
 )
 
 // A fold over all elements of one tensor, of a value in which no coordinate occurs, does
@@ -34,15 +34,10 @@ func (e *emitter) flattened(w *ir.Where) (*ir.Access, *ir.Assign) {
 	if a.Tensor.Work != nil || len(levels) != len(loops) || len(a.Indices) != len(loops) || !levels[len(levels)-1].Unique {
 		return nil, nil
 	}
-	for _, level := range levels {
-		if level.Kind != tensor.DenseLevel && level.Kind != tensor.CompressedLevel && level.Kind != tensor.SingletonLevel {
-			return nil, nil
-		}
-	}
 	for i, x := range a.Indices {
 		v := x.Plain()
 		again := slices.ContainsFunc(a.Indices[:i], func(y ir.IndexExpr) bool { return y.Plain() == v })
-		if v == nil || x.Pad || again || !slices.Contains(loops, v) {
+		if v == nil || x.Padded() || again || !slices.Contains(loops, v) {
 			return nil, nil
 		}
 	}
@@ -67,15 +62,7 @@ func (e *emitter) flattened(w *ir.Where) (*ir.Access, *ir.Assign) {
 
 // positions emits a fold as a loop over the positions of an access.
 func (e *emitter) positions(st *state, a *ir.Access, leaf *ir.Assign) {
-	n := loop.SizeExpr(loop.SizeConst(1))
-	for level, kind := range a.Tensor.Format.Physical() {
-		switch kind.Kind {
-		case tensor.DenseLevel:
-			n = sizeProduct(n, loop.SizeScalar(e.Dim(a.Tensor, a.Tensor.Format.Order()[level])))
-		case tensor.CompressedLevel:
-			n = &loop.SizeLoad{Buffer: e.input(a.Tensor, level, Positions), Index: n}
-		}
-	}
+	n := level.Count(e, a.Tensor, 0, a.Tensor.Rank, loop.SizeConst(1))
 	e.root = rootLoop{cut: true, n: n, weight: -1}
 	e.B.For("p", e.B.Lo(), e.B.Hi(), func(p loop.Expr) {
 		inner := st.clone()

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/lacuna-sparse/lacuna/ir/loop"
+	"github.com/lacuna-sparse/lacuna/lower/level"
 )
 
 // This file moves operands that do not drive a loop along with those that do.
@@ -61,7 +62,7 @@ func (w *walk) arrive(it *iterator, i, present loop.Expr) cursor {
 
 // runEnd is the end of the run of entries with index i that starts at p.
 func (w *walk) runEnd(it *iterator, p, i loop.Expr) loop.Expr {
-	return w.segmentEnd(it.crd, p, it.end, it.coordinate(w.B, i))
+	return level.SegmentEnd(w.B, it.crd, p, it.end, it.coordinate(w.B, i))
 }
 
 // moveOn moves iterators past the entries that the body has seen.
@@ -90,7 +91,7 @@ func (w *walk) prepareFollowers(driver *iterator, begin, end loop.Expr) {
 	for _, it := range w.followers {
 		first := it.begin
 		if from != nil {
-			first = w.lowerBound(it.crd, it.begin, it.end, b.Let("from", it.coordinate(b, from)))
+			first = level.LowerBound(w.B, it.crd, it.begin, it.end, b.Let("from", it.coordinate(b, from)))
 		}
 		it.at = b.Var("p_"+it.access.Tensor.Name, first)
 	}

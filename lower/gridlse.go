@@ -43,7 +43,7 @@ func (e *emitter) produceFold(st *state, nest ir.Stmt, acc accumulator) {
 		e.accs[acc.reduce.Temp] = acc
 		e.stmt(st.clone(), nest)
 	}
-	if !narrowResult(acc.reduce) || computeType(acc.reduce.Body.DType()) != loop.F32 {
+	if !narrowResult(acc.reduce) || computeType(ir.TypeOf(acc.reduce.Body)) != loop.F32 {
 		pass(largestOnly)
 		pass(sumOnly)
 		return

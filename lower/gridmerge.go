@@ -6,7 +6,6 @@ import (
 
 	"github.com/lacuna-sparse/lacuna/ir"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
-	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
 // On grids, operands that are stored alike, in rows or as lists of coordinates, and a
@@ -106,7 +105,7 @@ func (k *kernel) mergedRows(body ir.Stmt) *mergedRows {
 	m.leaf, m.outer, m.inner = leaf, loops[:len(loops)-1], loops[len(loops)-1]
 	for _, a := range k.accessesIn(body) {
 		if a.Tensor.Format.IsDense() {
-			if slices.ContainsFunc(a.Indices, func(x ir.IndexExpr) bool { return x.Pad }) {
+			if slices.ContainsFunc(a.Indices, func(x ir.IndexExpr) bool { return x.Padded() }) {
 				return nil
 			}
 			m.others = append(m.others, a)
@@ -137,11 +136,11 @@ func inRows(a *ir.Access, loops []*ir.Index) bool {
 	}
 	for l, level := range levels {
 		x := a.Indices[order[l]]
-		if x.Plain() != loops[l] || x.Pad {
+		if x.Plain() != loops[l] || x.Padded() {
 			return false
 		}
 		last := l == len(levels)-1
-		if !last && level.Kind != tensor.DenseLevel || last && (level.Kind != tensor.CompressedLevel || !level.Ordered || !level.Unique) {
+		if !last && !level.Full() || last && (!level.Ranges() || !level.Ordered || !level.Unique) {
 			return false
 		}
 	}
@@ -156,11 +155,8 @@ func inList(a *ir.Access, loops []*ir.Index) bool {
 		return false
 	}
 	for l, level := range levels {
-		x, kind := a.Indices[order[l]], tensor.SingletonLevel
-		if l == 0 {
-			kind = tensor.CompressedLevel
-		}
-		if level.Kind != kind || !level.Ordered || x.Plain() != loops[l] || x.Pad {
+		x := a.Indices[order[l]]
+		if (l == 0 && !level.Ranges()) || (l > 0 && !level.Branchless()) || !level.Ordered || x.Plain() != loops[l] || x.Padded() {
 			return false
 		}
 	}

@@ -9,7 +9,6 @@ import (
 	"github.com/lacuna-sparse/lacuna/ir/loop/lib"
 	"github.com/lacuna-sparse/lacuna/lower/emit"
 	"github.com/lacuna-sparse/lacuna/lower/gpu"
-	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
 // On grids, a result that is gathered row by row in a workspace, such as a product of
@@ -133,7 +132,7 @@ func (k *kernel) lastConsumer(work *ir.Workspace) (consumer, bool) {
 		return consumer{}, false
 	}
 	c.plain = leaf.Value == ir.Expr(c.work) && computeType(t.DType) == computeType(work.Tensor.DType)
-	return c, levels[last].Kind != tensor.DenseLevel && len(levels) > 1 && k.step.LHS.Indices[order[last]].Plain() == f.Index
+	return c, !levels[last].Full() && len(levels) > 1 && k.step.LHS.Indices[order[last]].Plain() == f.Index
 }
 
 // beside are the operands whose entries the consumer takes beside those of the workspace. It
@@ -156,7 +155,7 @@ func (p *teamProducts) beside(e *emitter, st *state) ([]*iterator, bool) {
 		return nil, true
 	}
 	// A key of another operand is taken for one of the workspace, with the value of its gaps.
-	identity := w.tensor.Work.Fold.Identity(w.tensor.Work.Typ)
+	identity := w.work().Fold.Identity(w.work().Typ)
 	if !unionOfAtoms(set) || !w.tensor.FillKnown || !sameValue(identity, w.tensor.Fill.Convert(identity.DType())) {
 		return nil, false
 	}

@@ -65,7 +65,7 @@ func (m *mergedRows) pos(operand int) loop.BufferID {
 	if m.lists {
 		level = 0
 	}
-	return m.input(m.operands[operand][0].Tensor, level, Positions)
+	return m.Input(m.operands[operand][0].Tensor, level, Positions)
 }
 
 // levels are the first and the last level that have a coordinate for each entry.
@@ -77,7 +77,7 @@ func (m *mergedRows) levels() (first, last int) {
 }
 
 func (m *mergedRows) crd(operand, level int) loop.BufferID {
-	return m.input(m.operands[operand][0].Tensor, level, Coordinates)
+	return m.Input(m.operands[operand][0].Tensor, level, Coordinates)
 }
 
 // coordinates are those of entry p of an operand that are stored for it, by level from

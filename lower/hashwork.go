@@ -62,7 +62,7 @@ func (h *hashStore) insert(e *emitter, w *workspace, key, x loop.Expr) {
 	}, nil)
 	if x != nil {
 		vals := e.Write(h.vals)
-		b.Store(vals, at, e.combine(w.tensor.Work.Fold, b.Load(vals, at), x))
+		b.Store(vals, at, e.combine(w.work().Fold, b.Load(vals, at), x))
 	}
 }
 

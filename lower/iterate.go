@@ -7,7 +7,7 @@ import (
 	"github.com/lacuna-sparse/lacuna/ir"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
 	"github.com/lacuna-sparse/lacuna/lower/emit"
-	"github.com/lacuna-sparse/lacuna/tensor"
+	"github.com/lacuna-sparse/lacuna/lower/level"
 )
 
 // accessesOf is the set of accesses that a nest reads.
@@ -304,7 +304,7 @@ func (w *walk) dense() {
 		}
 		lo, hi = b.Lo(), b.Hi()
 		if w.out != nil {
-			w.out.allParents = w.out.ordered && w.out.levels[0].Kind == tensor.DenseLevel
+			w.out.allParents = w.out.ordered && w.out.levels[0].Full()
 		}
 	}
 	w.visited = n
@@ -346,7 +346,7 @@ func (w *walk) denseSteps(lo, hi loop.Expr) {
 	for _, it := range w.followers {
 		begin := it.begin
 		if w.root.cut {
-			begin = w.lowerBound(it.crd, it.begin, it.end, b.Let("from", it.coordinate(b, lo)))
+			begin = level.LowerBound(w.B, it.crd, it.begin, it.end, b.Let("from", it.coordinate(b, lo)))
 		}
 		it.at = b.Var("p_"+it.access.Tensor.Name, begin)
 	}
@@ -382,7 +382,7 @@ func (w *walk) walkOne(it *iterator, set ir.Formula) {
 	}
 	if w.root.wanted && it.level == 0 && !it.trimmed {
 		w.root.cut, w.root.over, w.root.ragged = true, it.access, !it.unique
-		pos := w.input(it.access.Tensor, 0, Positions)
+		pos := w.Input(it.access.Tensor, 0, Positions)
 		w.root.n = &loop.SizeLoad{Buffer: pos, Index: loop.SizeConst(1)}
 		w.root.weight = w.childWeights(it.access, 1)
 		begin, end = w.chunkOf(it, begin, end)

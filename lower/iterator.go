@@ -3,7 +3,7 @@ package lower
 import (
 	"github.com/lacuna-sparse/lacuna/ir"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
-	"github.com/lacuna-sparse/lacuna/tensor"
+	"github.com/lacuna-sparse/lacuna/lower/level"
 )
 
 // iterator walks the entries of one sparse level that lie in a loop's range.
@@ -67,16 +67,16 @@ func (e *emitter) iterators(st *state, v *ir.Index, body ir.Stmt) []*iterator {
 		if !used[a] || c.done() {
 			continue
 		}
-		level, x := c.next()
-		if level.Kind == tensor.DenseLevel || !level.Ordered || x.Gather != nil {
+		kind, x := c.next()
+		if !level.Of(e, a.Tensor, c.level).Walks() || x.Gather != nil {
 			continue
 		}
 		stride, offset, ok := e.affine(st, x, v)
 		if !ok {
 			continue
 		}
-		it := &iterator{cursor: c, stride: stride, offset: offset, unique: level.Unique,
-			crd: e.Read(e.input(a.Tensor, c.level, Coordinates))}
+		it := &iterator{cursor: c, stride: stride, offset: offset, unique: kind.Unique,
+			crd: e.Read(e.Input(a.Tensor, c.level, Coordinates))}
 		switch {
 		case c.run != nil:
 			it.begin = c.pos
@@ -90,10 +90,10 @@ func (e *emitter) iterators(st *state, v *ir.Index, body ir.Stmt) []*iterator {
 			it.trimmed = true
 			first := it.coordinate(e.B, loop.Int(0))
 			if c, known := first.(*loop.Const); !known || int64(c.Bits) > 0 {
-				it.begin = e.lowerBound(it.crd, it.begin, it.end, first)
+				it.begin = level.LowerBound(e.B, it.crd, it.begin, it.end, first)
 			}
 			last := it.coordinate(e.B, e.B.Sub(e.Scalar(e.extent(v)), loop.Int(1)))
-			it.end = e.lowerBound(it.crd, it.begin, it.end, e.B.Let("stop", e.B.Add(last, loop.Int(1))))
+			it.end = level.LowerBound(e.B, it.crd, it.begin, it.end, e.B.Let("stop", e.B.Add(last, loop.Int(1))))
 		}
 		e.atoms = append(e.atoms, atom{name: a.Tensor.Name, iter: it})
 		it.atom = ir.Atom(len(e.atoms) - 1)

@@ -2,7 +2,6 @@ package lower
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/lacuna-sparse/lacuna/ir"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
@@ -111,7 +110,7 @@ func (k *kernel) reduction(w *ir.Where) {
 	r := w.Temp.Reduce
 	tables := k.tableAllocs(w.Producer)
 	e := k.emitter(fmt.Sprintf("reduce_t%d", r.Temp.ID))
-	e.root.wanted = true
+	e.root.wanted = !k.step.Directives.Serial
 	st := e.start(k.accessesIn(w.Producer))
 	acc := e.open(r)
 	if a, leaf := e.flattened(w); a != nil {
@@ -255,26 +254,13 @@ func (k *kernel) terms(list *ir.Sequence) {
 	}
 }
 
-// parallel reports whether the outermost loop may be cut: its chunks then write
-// different elements of the result, and of a sparse one different parts of every
-// level.
+// parallel reports whether the outermost loop may be cut.
 func (k *kernel) parallel(body ir.Stmt) bool {
 	for table, ok := body.(*ir.Tabulate); ok; table, ok = body.(*ir.Tabulate) {
 		body = table.Body
 	}
 	f, ok := body.(*ir.Forall)
-	if !ok {
-		return false
-	}
-	if t := k.step.Result; !t.Format.IsDense() {
-		return k.step.LHS.Indices[t.Format.Order()[0]].Plain() == f.Index
-	}
-	for _, leaf := range ir.Effects(body) {
-		if leaf.Temp == nil && !slices.ContainsFunc(leaf.LHS.Indices, func(x ir.IndexExpr) bool { return x.Plain() == f.Index }) {
-			return false
-		}
-	}
-	return true
+	return ok && !k.step.Directives.Serial && ir.Cuttable(k.step.LHS, k.step.Result, f)
 }
 
 // initial is what a dense result holds before its nest runs, and whether that
@@ -283,9 +269,9 @@ func (k *kernel) initial(partial bool) (ir.Expr, bool) {
 	t := k.step.Result
 	switch {
 	case k.step.Scatter:
-		return &ir.Const{Value: k.step.Fold.Identity(ir.ComputeType(t.DType))}, true
+		return &ir.Literal{Value: k.step.Fold.Identity(ir.ComputeType(t.DType))}, true
 	case !k.step.Covers:
-		return &ir.Const{Value: t.Fill.Convert(ir.ComputeType(t.DType))}, true
+		return &ir.Literal{Value: t.Fill.Convert(ir.ComputeType(t.DType))}, true
 	}
 	return k.step.Background, partial
 }
@@ -315,7 +301,7 @@ func (k *kernel) fillStage(id loop.BufferID, n loop.SizeExpr, value ir.Expr, nee
 // copyStage allocates a buffer of n elements and copies those of a dense tensor.
 func (k *kernel) copyStage(id loop.BufferID, n loop.SizeExpr, from *ir.Tensor) {
 	e := k.emitter("copy_" + k.Program.Buffers[id].Name)
-	vals := e.Read(e.input(from, 0, Values))
+	vals := e.Read(e.Input(from, 0, Values))
 	e.B.ForIndependent("p", e.B.Lo(), e.B.Hi(), func(p loop.Expr) { e.B.Store(e.Write(id), p, e.B.Load(vals, p)) })
 	s := e.Stage("copy")
 	s.Allocs = []loop.Alloc{{Buffer: id, Len: n}}

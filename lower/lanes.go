@@ -141,7 +141,7 @@ func isDirect(st *state, a *ir.Access) bool {
 		return false
 	}
 	for levels := a.Tensor.Format.Physical(); c.level < len(levels); c.level++ {
-		if _, x := c.next(); levels[c.level].Kind != tensor.DenseLevel || x.Gather != nil || x.Pad {
+		if _, x := c.next(); !levels[c.level].Full() || x.Gather != nil || x.Padded() {
 			return false
 		}
 	}

@@ -34,11 +34,11 @@ func fillOf(t *ir.Tensor) ir.Expr {
 	if !t.FillKnown {
 		return nil
 	}
-	return t.Gap()
+	return ir.GapOf(t)
 }
 
 func (l leaves) Access(a *ir.Access) ir.Support {
-	if work := a.Tensor.Work; work != nil && l.e.entries[l.e.workspaceOf(a.Tensor)] == nil {
+	if work := ir.WorkOf(a.Tensor); work != nil && l.e.entries[l.e.workspaceOf(a.Tensor)] == nil {
 		// Along a loop outside the workspace, it is what its producer makes it.
 		return l.e.alg.TempBehaviour(work.Temp, l).State
 	}
@@ -175,7 +175,7 @@ func (e *emitter) needOf(leaf *ir.Assign, l leaves) ir.Formula {
 		}
 		return sup.Set
 	}
-	if work := leaf.LHS.Tensor.Work; work != nil {
+	if work := ir.WorkOf(leaf.LHS.Tensor); work != nil {
 		return e.effective(sup, work.Fold)
 	}
 	if e.step.Scatter {

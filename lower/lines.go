@@ -4,7 +4,7 @@ import (
 	"github.com/lacuna-sparse/lacuna/ir"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
 	"github.com/lacuna-sparse/lacuna/lower/emit"
-	"github.com/lacuna-sparse/lacuna/tensor"
+	"github.com/lacuna-sparse/lacuna/lower/level"
 )
 
 // Scans and order statistics walk lines: the elements of a tensor along some of
@@ -41,11 +41,11 @@ func newLines(name string, from *ir.Tensor, axes []int, types OperandTypes, opts
 		first++
 	}
 	l.above, l.below = order[:first], order[first+len(axes):]
-	l.vals = k.input(from, 0, Values)
+	l.vals = k.Input(from, 0, Values)
 	if l.how != ir.Planes {
-		l.pos = k.input(from, first, Positions)
+		l.pos = k.Input(from, first, Positions)
 		for i := range axes {
-			l.crd = append(l.crd, k.input(from, first+i, Coordinates))
+			l.crd = append(l.crd, k.Input(from, first+i, Coordinates))
 		}
 	}
 	l.groups = l.define("groups", l.count(first))
@@ -74,16 +74,7 @@ func (l *lines) product(axes []int) loop.SizeExpr {
 
 // count is the number of positions of the first levels.
 func (l *lines) count(levels int) loop.SizeExpr {
-	n := loop.SizeExpr(loop.SizeConst(1))
-	for level, kind := range l.from.Format.Physical()[:levels] {
-		switch kind.Kind {
-		case tensor.DenseLevel:
-			n = sizeProduct(n, loop.SizeScalar(l.Dim(l.from, l.from.Format.Order()[level])))
-		case tensor.CompressedLevel:
-			n = &loop.SizeLoad{Buffer: l.input(l.from, level, Positions), Index: n}
-		}
-	}
-	return n
+	return level.Count(l, l.from, 0, levels, loop.SizeConst(1))
 }
 
 // segment is where the entries of a line begin and end.

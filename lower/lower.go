@@ -11,8 +11,8 @@
 // the same code in two modes (assemble.go). kernel.go cuts all that into
 // stages.
 //
-// There is no case for any storage format by name: levels are dense,
-// compressed or singleton, with properties.
+// There is no case for any storage format or kind of level by name: levels have
+// properties, and package level has the code that goes over one.
 package lower
 
 import (
@@ -123,8 +123,26 @@ func newKernel(c *ir.Compute, alg ir.Algebra, types OperandTypes, opts Options) 
 		tables: map[*ir.Tabulate]*table{},
 		asked:  alg.AskedStates(c),
 	}
-	k.Grain, k.Result.Tensor = opts.Grain, c.Result
+	k.direct()
+	k.Grain, k.Result.Tensor = k.opts.Grain, c.Result
 	return k
+}
+
+// direct sets the options that the step's schedule says.
+func (k *kernel) direct() {
+	d := &k.step.Directives
+	for _, kind := range []WorkspaceKind{DenseWorkspace, HashWorkspace, SortWorkspace} {
+		if kind.String() == d.Workspace {
+			k.opts.Workspace = kind
+		}
+	}
+	if d.Intersect != "" {
+		k.opts.Tables = d.Intersect == "table"
+	}
+	if d.Grain > 0 {
+		k.opts.Grain = d.Grain
+	}
+	k.opts.Copies = k.opts.Copies && !d.Serial
 }
 
 // kernel is a program under construction.
@@ -151,11 +169,11 @@ type kernel struct {
 func computeType(dt tensor.DType) loop.Type { return emit.Type(dt).Compute() }
 
 // input is the program buffer of an operand's array.
-func (k *kernel) input(t *ir.Tensor, level int, kind ArrayKind) loop.BufferID {
+func (k *kernel) Input(t *ir.Tensor, level int, kind ArrayKind) loop.BufferID {
 	if t.Work != nil {
 		return k.workspaceOf(t).crd[level]
 	}
-	return k.Input(t, level, kind)
+	return k.Builder.Input(t, level, kind)
 }
 
 // extent is the program scalar with the number of values of an index variable.

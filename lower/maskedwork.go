@@ -51,7 +51,7 @@ func (m *maskedStore) insert(e *emitter, w *workspace, key, x loop.Expr) {
 		if x != nil {
 			vals := e.Write(m.vals)
 			old := b.Let("old", b.Select(b.Eq(is, mark(present)), b.Load(vals, key), w.identity()))
-			b.Store(vals, key, e.combine(w.tensor.Work.Fold, old, x))
+			b.Store(vals, key, e.combine(w.work().Fold, old, x))
 		}
 		b.Store(marks, key, mark(present))
 	}, nil)

@@ -6,6 +6,7 @@ import (
 	"github.com/lacuna-sparse/lacuna/ir"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
 	"github.com/lacuna-sparse/lacuna/lower/emit"
+	"github.com/lacuna-sparse/lacuna/lower/level"
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
@@ -55,10 +56,10 @@ func (c *coverage) of(body ir.Stmt) (set ir.Formula, ok bool) {
 func denseBelowSparse(f tensor.Format) bool {
 	sparse := false
 	for _, level := range f.Physical() {
-		if sparse && level.Kind == tensor.DenseLevel {
+		if sparse && level.Full() {
 			return true
 		}
-		sparse = sparse || level.Kind != tensor.DenseLevel
+		sparse = sparse || !level.Full()
 	}
 	return false
 }
@@ -126,7 +127,7 @@ func (c *coverage) Access(a *ir.Access) ir.Support {
 	}
 	c.accesses = append(c.accesses, a)
 	return ir.Support{Set: ir.AtomOf(ir.Atom(len(c.accesses) - 1)),
-		Background: a.Tensor.Gap()}
+		Background: ir.GapOf(a.Tensor)}
 }
 
 // Index implements ir.Leaves.
@@ -206,16 +207,7 @@ func (k *kernel) operandEntries(body ir.Stmt) loop.SizeExpr {
 
 // stored is the number of stored elements of an operand.
 func (k *kernel) stored(t *ir.Tensor) loop.SizeExpr {
-	var n loop.SizeExpr = loop.SizeConst(1)
-	for l, level := range t.Format.Physical() {
-		switch level.Kind {
-		case tensor.DenseLevel:
-			n = emit.Times(n, loop.SizeScalar(k.Dim(t, t.Format.Order()[l])))
-		case tensor.CompressedLevel:
-			n = &loop.SizeLoad{Buffer: k.input(t, l, Positions), Index: n}
-		}
-	}
-	return n
+	return level.Count(k, t, 0, t.Rank, loop.SizeConst(1))
 }
 
 // onePass emits the stages of a sparse result that is appended to in one pass,
@@ -268,7 +260,7 @@ func (k *kernel) onePass(body ir.Stmt, segments []segment, totals loop.BufferID,
 			}
 			parents, used = bound, loop.SizeScalar(s.total)
 		}
-		if t.Format.Physical()[l].Kind == tensor.DenseLevel { // above all sparse ones
+		if t.Format.Physical()[l].Full() { // above all sparse ones
 			n := loop.SizeScalar(k.Dim(t, axis))
 			parents, used = emit.Times(parents, n), emit.Times(used, n)
 		}

@@ -14,7 +14,7 @@ import (
 type presence struct {
 	stored, gap loop.Expr
 	// value is what it has where it is not stored, nil where only a run can tell.
-	value *ir.Const
+	value *ir.Literal
 	// uniform: it may be neither.
 	uniform bool
 }
@@ -38,7 +38,7 @@ func gapUnless(present loop.Expr, value ir.Expr) presence {
 		present = always
 	}
 	p := presence{stored: present, gap: loop.NewUnary(loop.Not, present)}
-	p.value, _ = value.(*ir.Const)
+	p.value, _ = value.(*ir.Literal)
 	return p
 }
 
@@ -59,7 +59,7 @@ func isNever(cond loop.Expr) bool {
 // operand emits the value of a plan expression.
 func (e *emitter) operand(st *state, x ir.Expr) operand {
 	switch x := x.(type) {
-	case *ir.Const:
+	case *ir.Literal:
 		switch {
 		case x.Gap:
 			return operand{constant(x.Value), gapUnless(never, x)}
@@ -94,7 +94,7 @@ func (e *emitter) operand(st *state, x ir.Expr) operand {
 	case *ir.Cast:
 		y := e.operand(st, x.X)
 		if y.value != nil {
-			y.value, _ = e.alg.Eval.Fold(&ir.Cast{To: x.To, X: y.value}).(*ir.Const)
+			y.value, _ = e.alg.Eval.Fold(&ir.Cast{To: x.To, X: y.value}).(*ir.Literal)
 		}
 		y.Expr = castTo(x.To, y.Expr)
 		return y
@@ -129,7 +129,7 @@ func (e *emitter) choice(c, t, f operand) operand {
 
 // chosenValue is what a choice has where it is not stored: what the branch has that is taken there,
 // nil where only a run can tell.
-func chosenValue(c, t, f operand) *ir.Const {
+func chosenValue(c, t, f operand) *ir.Literal {
 	switch {
 	case c.value != nil && c.value.Value.Bool():
 		return t.value
@@ -138,7 +138,7 @@ func chosenValue(c, t, f operand) *ir.Const {
 	case t.value == nil || f.value == nil || t.value.Value != f.value.Value:
 		return nil
 	}
-	return &ir.Const{Value: t.value.Value, Gap: t.value.Gap || f.value.Gap}
+	return &ir.Literal{Value: t.value.Value, Gap: t.value.Gap || f.value.Gap}
 }
 
 // pick is one of two conditions.
@@ -210,7 +210,7 @@ func (e *emitter) scaled(x *ir.Call, args []operand) (operand, bool) {
 		return operand{}, false
 	}
 	z := args[0]
-	z.value, _ = e.alg.Eval.Fold(&ir.Cast{To: x.Typ, X: z.value}).(*ir.Const)
+	z.value, _ = e.alg.Eval.Fold(&ir.Cast{To: x.Typ, X: z.value}).(*ir.Literal)
 	z.Expr = e.operation(x, []loop.Expr{args[0].Expr, args[1].Expr})
 	return z, true
 }
@@ -227,7 +227,7 @@ func (e *emitter) annihilates(x *ir.Call, i int, a operand) loop.Expr {
 	case a.value != nil:
 		return never
 	case !a.Type().IsFloat() && !a.Type().IsComplex():
-		if v, ok := ir.Annihilator(x.Fn, i, x.Args[i].DType()); ok {
+		if v, ok := ir.Annihilator(x.Fn, i, ir.TypeOf(x.Args[i])); ok {
 			return b.And(a.gap, b.Eq(a.Expr, constant(v)))
 		}
 		return never
@@ -240,8 +240,8 @@ func (e *emitter) annihilates(x *ir.Call, i int, a operand) loop.Expr {
 }
 
 // gapValue is the value of a result that is not stored, nil where only a run can tell.
-func (e *emitter) gapValue(x *ir.Call, args []operand, annihilates []loop.Expr) *ir.Const {
-	var decided *ir.Const
+func (e *emitter) gapValue(x *ir.Call, args []operand, annihilates []loop.Expr) *ir.Literal {
+	var decided *ir.Literal
 	surely := false
 	for i, a := range args {
 		if isNever(annihilates[i]) {
@@ -257,7 +257,7 @@ func (e *emitter) gapValue(x *ir.Call, args []operand, annihilates []loop.Expr) 
 		if decided != nil && decided.Value != v {
 			return nil // inf and -inf
 		}
-		decided = &ir.Const{Value: v, Gap: true}
+		decided = &ir.Literal{Value: v, Gap: true}
 		surely = surely || !a.uniform
 	}
 	if surely {
@@ -270,7 +270,7 @@ func (e *emitter) gapValue(x *ir.Call, args []operand, annihilates []loop.Expr) 
 		}
 		folded.Args = append(folded.Args, a.value)
 	}
-	c, ok := e.alg.Eval.Fold(folded).(*ir.Const)
+	c, ok := e.alg.Eval.Fold(folded).(*ir.Literal)
 	if !ok || decided != nil && decided.Value != c.Value {
 		return nil
 	}
@@ -293,7 +293,7 @@ func onlyLiterals(args []operand, annihilates []loop.Expr) bool {
 
 // foldsTo reports whether an operation on what its operands are where they are not stored
 // computes the bits of v.
-func (e *emitter) foldsTo(x *ir.Call, args []operand, v *ir.Const) bool {
+func (e *emitter) foldsTo(x *ir.Call, args []operand, v *ir.Literal) bool {
 	values := make([]tensor.Scalar, len(args))
 	for i, a := range args {
 		if a.value == nil {

@@ -351,7 +351,7 @@ func (t *productTeam) sum(n loop.Expr) (before, all loop.Expr) {
 // the first with its key, and again counts those that are not.
 func (t *productTeam) fold(at, fresh, again loop.Expr) {
 	b, w := t.B, t.rows.store
-	fold := func(old loop.Expr) { b.Store(t.vals, at, t.combine(w.tensor.Work.Fold, old, t.value)) }
+	fold := func(old loop.Expr) { b.Store(t.vals, at, t.combine(w.work().Fold, old, t.value)) }
 	b.If(b.Eq(again, loop.Int(0)), func() {
 		b.If(t.active, func() { fold(w.identity()) }, nil)
 	}, func() {

@@ -27,7 +27,7 @@ func stateTypes(r *ir.Reduce) []loop.Type {
 	case r.Fold == ir.FoldLogSumExp:
 		return []loop.Type{loop.F64, loop.F64}
 	case isArg(r.Fold):
-		return []loop.Type{computeType(r.Body.DType()), loop.I64}
+		return []loop.Type{computeType(ir.TypeOf(r.Body)), loop.I64}
 	}
 	return []loop.Type{computeType(r.Typ)}
 }
@@ -40,7 +40,7 @@ func (e *emitter) open(r *ir.Reduce) accumulator {
 	case r.Fold == ir.FoldLogSumExp:
 		acc.state = []*loop.Ref{b.Var("m", loop.Float(loop.F64, math.Inf(-1))), b.Var("s", loop.Float(loop.F64, 0))}
 	case isArg(r.Fold):
-		t := computeType(r.Body.DType())
+		t := computeType(ir.TypeOf(r.Body))
 		acc.state = []*loop.Ref{b.Var("best", loop.Number(t, 0)), b.Var("arg", loop.Int(-1))}
 	default:
 		acc.state = []*loop.Ref{b.Var("acc", constant(r.Fold.Identity(r.Typ)))}
@@ -227,7 +227,7 @@ type gapLeaves struct{ e *emitter }
 
 func (g gapLeaves) Access(a *ir.Access) ir.Support {
 	fill := fillOf(a.Tensor)
-	pad := slices.ContainsFunc(a.Indices, func(x ir.IndexExpr) bool { return x.Pad })
+	pad := slices.ContainsFunc(a.Indices, func(x ir.IndexExpr) bool { return x.Padded() })
 	if fill == nil || a.Tensor.Format.IsDense() && !pad || len(a.Vars(nil)) == 0 {
 		return ir.Everywhere()
 	}

@@ -3,7 +3,7 @@ package lower
 import (
 	"github.com/lacuna-sparse/lacuna/ir"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
-	"github.com/lacuna-sparse/lacuna/tensor"
+	"github.com/lacuna-sparse/lacuna/lower/level"
 )
 
 // A row of a matrix stored as coordinates is a run of equal ones. A loop over the row
@@ -49,7 +49,7 @@ func (w *walk) walksRun(it *iterator) bool {
 		}
 	}
 	levels := it.access.Tensor.Format.Physical()
-	if it.level+2 != len(levels) || levels[it.level+1].Kind != tensor.SingletonLevel || !levels[it.level+1].Unique {
+	if it.level+2 != len(levels) || !levels[it.level+1].Branchless() || !levels[it.level+1].Unique {
 		return false
 	}
 	x := it.access.Indices[it.access.Tensor.Format.Order()[it.level+1]]
@@ -60,7 +60,7 @@ func (w *walk) walksRun(it *iterator) bool {
 // alone.
 func (e *emitter) closeRun(it *iterator) {
 	r := it.run
-	it.end = e.B.Let("end", e.segmentEnd(r.crd, it.begin, r.limit, r.coord))
+	it.end = e.B.Let("end", level.SegmentEnd(e.B, r.crd, it.begin, r.limit, r.coord))
 	e.B.Assign(r.next, it.end)
 	it.run = nil
 }
@@ -121,7 +121,7 @@ func (w *walk) blocksOfRun(it *iterator, visit func(p loop.Expr)) {
 				b.Assign(rest, b.Add(rest, b.Cast(loop.I64, b.Eq(b.LoadIndex(r.crd, b.Add(r.next, loop.Int(t))), r.coord))))
 			}
 		}, func() {
-			b.Assign(rest, b.Sub(w.segmentEnd(r.crd, r.next, r.limit, r.coord), r.next))
+			b.Assign(rest, b.Sub(level.SegmentEnd(w.B, r.crd, r.next, r.limit, r.coord), r.next))
 		})
 		// Each way steps by itself: where the next row begins then follows from what the
 		// processor predicts, and it need not wait for coordinates.
@@ -228,21 +228,21 @@ func (e *emitter) flat(st *state, f *ir.Forall) bool {
 // allEntries is the range of positions of the entries of a matrix stored by rows, along
 // which i runs.
 func (e *emitter) allEntries(rows *ir.Access, i *ir.Index) *[2]loop.Expr {
-	if rows.Tensor.Format.Physical()[0].Kind == tensor.DenseLevel {
-		pos := e.Read(e.input(rows.Tensor, 1, Positions))
+	if rows.Tensor.Format.Physical()[0].Full() {
+		pos := e.Read(e.Input(rows.Tensor, 1, Positions))
 		return &[2]loop.Expr{e.B.LoadIndex(pos, loop.Int(0)), e.B.LoadIndex(pos, e.Scalar(e.extent(i)))}
 	}
-	pos := e.Read(e.input(rows.Tensor, 0, Positions))
+	pos := e.Read(e.Input(rows.Tensor, 0, Positions))
 	return &[2]loop.Expr{e.B.LoadIndex(pos, loop.Int(0)), e.B.LoadIndex(pos, loop.Int(1))}
 }
 
 // countEntries is how many entries allEntries goes through.
 func (k *kernel) countEntries(rows *ir.Access, i *ir.Index) loop.SizeExpr {
 	level, end := 0, loop.SizeExpr(loop.SizeConst(1))
-	if rows.Tensor.Format.Physical()[0].Kind == tensor.DenseLevel {
+	if rows.Tensor.Format.Physical()[0].Full() {
 		level, end = 1, loop.SizeScalar(k.extent(i))
 	}
-	pos := k.input(rows.Tensor, level, Positions)
+	pos := k.Input(rows.Tensor, level, Positions)
 	return &loop.SizeOp{Op: loop.Sub, X: &loop.SizeLoad{Buffer: pos, Index: end}, Y: &loop.SizeLoad{Buffer: pos, Index: loop.SizeConst(0)}}
 }
 
@@ -250,14 +250,14 @@ func (k *kernel) countEntries(rows *ir.Access, i *ir.Index) loop.SizeExpr {
 // rowsAlong holds.
 func (e *emitter) rowEntries(rows *ir.Access, i loop.Expr) (begin, end loop.Expr) {
 	b := e.B
-	if rows.Tensor.Format.Physical()[0].Kind == tensor.DenseLevel {
-		pos := e.Read(e.input(rows.Tensor, 1, Positions))
+	if rows.Tensor.Format.Physical()[0].Full() {
+		pos := e.Read(e.Input(rows.Tensor, 1, Positions))
 		return b.Let("begin", b.LoadIndex(pos, i)), b.Let("end", b.LoadIndex(pos, b.Add(i, loop.Int(1))))
 	}
-	pos, crd := e.Read(e.input(rows.Tensor, 0, Positions)), e.Read(e.input(rows.Tensor, 0, Coordinates))
+	pos, crd := e.Read(e.Input(rows.Tensor, 0, Positions)), e.Read(e.Input(rows.Tensor, 0, Coordinates))
 	limit := b.Let("limit", b.LoadIndex(pos, loop.Int(1)))
-	begin = e.lowerBound(crd, b.LoadIndex(pos, loop.Int(0)), limit, i)
-	return begin, e.lowerBound(crd, begin, limit, b.Let("next", b.Add(i, loop.Int(1))))
+	begin = level.LowerBound(e.B, crd, b.LoadIndex(pos, loop.Int(0)), limit, i)
+	return begin, level.LowerBound(e.B, crd, begin, limit, b.Let("next", b.Add(i, loop.Int(1))))
 }
 
 // rowsAlong reports whether a is an element of a matrix stored by rows like CSR or as
@@ -270,6 +270,6 @@ func rowsAlong(a *ir.Access, i, j *ir.Index) bool {
 	if !levels[1].Ordered || !levels[1].Unique {
 		return false
 	}
-	return levels[0].Kind == tensor.DenseLevel && levels[1].Kind == tensor.CompressedLevel ||
-		levels[0].Kind == tensor.CompressedLevel && !levels[0].Unique && levels[1].Kind == tensor.SingletonLevel
+	return levels[0].Full() && levels[1].Ranges() ||
+		levels[0].Ranges() && !levels[0].Unique && levels[1].Branchless()
 }

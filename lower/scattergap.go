@@ -3,6 +3,7 @@ package lower
 import (
 	"github.com/lacuna-sparse/lacuna/ir"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
+	"github.com/lacuna-sparse/lacuna/lower/level"
 )
 
 // A reduction whose loops run outside those of the result, as that of the columns of
@@ -76,7 +77,7 @@ func (k *kernel) fullStage(rows *ir.Access) {
 	b.If(b.Eq(n, loop.Int(0)), func() {
 		b.For("p", loop.Int(0), e.Scalar(k.Dim(k.step.Result, 0)), func(p loop.Expr) { b.Store(vals, p, identity) })
 	}, func() {
-		crd := e.Read(e.input(rows.Tensor, 1, Coordinates))
+		crd := e.Read(e.Input(rows.Tensor, 1, Coordinates))
 		from, first, last := e.shortRow(rows, n)
 		b.For("p_"+rows.Tensor.Name, first, last, func(p loop.Expr) {
 			j := b.Let("j", b.LoadIndex(crd, p))
@@ -84,7 +85,7 @@ func (k *kernel) fullStage(rows *ir.Access) {
 			b.While(b.And(full, b.Gt(left, loop.Int(0))), func() {
 				b.Assign(at, b.Select(b.Eq(at, b.Sub(n, loop.Int(1))), loop.Int(0), b.Add(at, loop.Int(1))))
 				begin, end := e.rowEntries(rows, b.Let("i", at))
-				q := e.lowerBound(crd, begin, end, j)
+				q := level.LowerBound(e.B, crd, begin, end, j)
 				b.Assign(full, b.Lt(q, end))
 				b.If(full, func() { b.Assign(full, b.Eq(b.LoadIndex(crd, q), j)) }, nil)
 				b.Assign(left, b.Sub(left, loop.Int(1)))

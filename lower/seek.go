@@ -3,6 +3,7 @@ package lower
 import (
 	"github.com/lacuna-sparse/lacuna/ir"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
+	"github.com/lacuna-sparse/lacuna/lower/level"
 )
 
 // This file moves an operand with many entries along with one of few: it gallops (Bentley and Yao, An almost
@@ -103,6 +104,6 @@ func (w *walk) seek(it *iterator, i loop.Expr) {
 				}, nil)
 			}, nil)
 		})
-		b.Assign(it.at, w.lowerBound(it.crd, b.Add(it.at, loop.Int(1)), b.Let("stop", b.Min(b.Add(it.at, step), it.end)), c))
+		b.Assign(it.at, level.LowerBound(w.B, it.crd, b.Add(it.at, loop.Int(1)), b.Let("stop", b.Min(b.Add(it.at, step), it.end)), c))
 	}, nil)
 }

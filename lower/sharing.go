@@ -3,6 +3,7 @@ package lower
 import (
 	"github.com/lacuna-sparse/lacuna/ir"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
+	"github.com/lacuna-sparse/lacuna/lower/level"
 )
 
 // sharing lets a function in which threads work together emit parts of a nest its own
@@ -44,7 +45,7 @@ func (e *emitter) leads(cond loop.Expr) loop.Expr {
 // steps are those of a loop over entries of an iterator, but for their body.
 func (it *iterator) steps(e *emitter, begin, end loop.Expr) steps {
 	return steps{begin: begin, end: end, narrow: func(from, to loop.Expr) (first, last loop.Expr) {
-		first = e.lowerBound(it.crd, begin, end, e.B.Let("from", it.coordinate(e.B, from)))
-		return first, e.lowerBound(it.crd, first, end, e.B.Let("to", it.coordinate(e.B, to)))
+		first = level.LowerBound(e.B, it.crd, begin, end, e.B.Let("from", it.coordinate(e.B, from)))
+		return first, level.LowerBound(e.B, it.crd, first, end, e.B.Let("to", it.coordinate(e.B, to)))
 	}}
 }

@@ -63,7 +63,7 @@ func (s *sortStore) drain(e *emitter, w *workspace, visit func(p, key loop.Expr)
 		if !e.counting() {
 			vals, at := e.Write(s.vals), b.Let("at", b.Sub(n, loop.Int(1)))
 			x := b.Load(e.Read(s.inserted), b.Load(e.Read(s.pairs.items), p))
-			b.Store(vals, at, e.combine(w.tensor.Work.Fold, b.Load(vals, at), x))
+			b.Store(vals, at, e.combine(w.work().Fold, b.Load(vals, at), x))
 		}
 	})
 	return b.Let("n", n)

@@ -195,10 +195,10 @@ func (k *kernel) allocateSegments(segments []segment, totals loop.BufferID) {
 	}
 	k.AddStage(s)
 	last := segments[len(segments)-1].last
-	background := ir.Expr(&ir.Const{Value: t.Fill.Convert(ir.ComputeType(t.DType))})
+	background := ir.Expr(&ir.Literal{Value: t.Fill.Convert(ir.ComputeType(t.DType))})
 	switch {
 	case k.step.Scatter:
-		background = &ir.Const{Value: k.step.Fold.Identity(ir.ComputeType(t.DType))}
+		background = &ir.Literal{Value: k.step.Fold.Identity(ir.ComputeType(t.DType))}
 	case !t.FillKnown:
 		background = k.step.Background
 	}

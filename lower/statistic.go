@@ -242,7 +242,7 @@ func (x *selector) orderAt(e *emitter, l line, u loop.Expr) loop.Expr {
 	if x.step.PerLine {
 		at = b.Add(b.Mul(l.group, e.Scalar(x.number)), u)
 	}
-	return b.Let("q", b.Load(e.Read(x.input(x.step.Orders, 0, Values)), at))
+	return b.Let("q", b.Load(e.Read(x.Input(x.step.Orders, 0, Values)), at))
 }
 
 // between interpolates on the extended reals: without weight it is exactly the one

@@ -236,7 +236,7 @@ func (e *emitter) maskEntries(st *state, s *ir.Workspace) *iterator {
 	if c.level != len(s.Mask.Tensor.Format.Physical())-1 {
 		panic("BUG: the mask " + ir.ExprString(s.Mask) + " is not resolved outside its workspace")
 	}
-	it := &iterator{cursor: c, stride: 1, crd: e.Read(e.input(s.Mask.Tensor, c.level, Coordinates))}
+	it := &iterator{cursor: c, stride: 1, crd: e.Read(e.Input(s.Mask.Tensor, c.level, Coordinates))}
 	it.begin, it.end = e.children(c)
 	return it
 }
@@ -255,7 +255,7 @@ func (e *emitter) plainCopy(st *state, s *ir.Workspace) bool {
 	}
 	a, ok := leaf.Value.(*ir.Access)
 	return ok && a.Tensor == s.Tensor && len(a.Indices) == 1 && a.Indices[0].Plain() == f.Index &&
-		e.leftAlone(&ir.Const{Value: s.Tensor.Fill})
+		e.leftAlone(&ir.Literal{Value: s.Tensor.Fill})
 }
 
 // insert emits the leaf of a producer: it folds a value into an entry, where the
@@ -263,7 +263,7 @@ func (e *emitter) plainCopy(st *state, s *ir.Workspace) bool {
 func (e *emitter) insert(st *state, s *ir.Assign) {
 	b, w := e.B, e.workspaceOf(s.LHS.Tensor)
 	cond := loop.Expr(loop.Truth(true))
-	if sup := e.alg.Stored(s.Value, leaves{e: e, st: st}); isIdentity(w.tensor.Work.Fold, sup.Background) {
+	if sup := e.alg.Stored(s.Value, leaves{e: e, st: st}); isIdentity(w.work().Fold, sup.Background) {
 		cond = e.holds(sup.Set, func(at ir.Atom) loop.Expr { return e.atoms[at].flag })
 	}
 	// What the guard computes stays inside it.
@@ -315,11 +315,11 @@ func (e *emitter) list(w *workspace, p, key loop.Expr) {
 	}
 }
 
+// work is the fold that the workspace holds the results of.
+func (w *workspace) work() *ir.Reduce { return ir.WorkOf(w.tensor) }
+
 // identity is what an entry's fold starts from.
-func (w *workspace) identity() loop.Expr {
-	r := w.tensor.Work
-	return constant(r.Fold.Identity(r.Typ))
-}
+func (w *workspace) identity() loop.Expr { return constant(w.work().Fold.Identity(w.work().Typ)) }
 
 // valueType is the type of the entries.
 func (w *workspace) valueType() loop.Type { return computeType(tensor.DType(w.tensor.DType)) }

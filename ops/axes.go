@@ -37,6 +37,10 @@ func KeepDims() Option { return func(s *settings) { s.keepDims = true } }
 // where an operation has no type of its own (as Any has).
 func As(dt tensor.DType) Option { return func(s *settings) { s.dtype = dt } }
 
+// KeepLevels makes a reduction that leaves a vector keep the levels of A, so that the result stores the coordinates that A
+// stores without the reduced axes. Without it, and without [StoredAs] and [KeepDims], such a vector is dense.
+func KeepLevels() Option { return func(s *settings) { s.keepLevels = true } }
+
 // Stored lets only stored entries take part, explicit zeros included. Without it an operation
 // means what it means for the tensor written out densely with its fill.
 func Stored() Option { return func(s *settings) { s.stored = true } }

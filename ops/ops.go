@@ -40,6 +40,7 @@ type settings struct {
 
 	axes                                          []int
 	hasAxes, keepDims, stored, exclusive, reverse bool
+	keepLevels                                    bool
 	dtype                                         tensor.DType // Invalid: that of the operand
 	method                                        Method       // "": Linear
 	straightThrough                               bool
@@ -174,9 +175,9 @@ func (op *operation) prune(t *tensor.Tensor) (*tensor.Tensor, error) {
 
 // fromCoords makes a tensor of columns of coordinates.
 func (op *operation) fromCoords(shape []int64, f tensor.Format, coords []tensor.Array, values tensor.Array) (*tensor.Tensor, error) {
-	from := lacuna.FromCoords
+	from := lacuna.FromColumns
 	if op.session != nil {
-		from = op.session.FromCoords
+		from = op.session.FromColumns
 	}
 	out, err := from(op.ctx, shape, f, coords, values)
 	return out, op.fail(err)

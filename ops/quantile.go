@@ -99,9 +99,12 @@ func quantile(ctx context.Context, name, word string, A *tensor.Tensor, q []floa
 	if err != nil {
 		return nil, err
 	}
+	if one {
+		p.options = append(p.options, op.denseVector(p.operand)...)
+	}
 	out, err := without.run(p.text, args, p.options...)
 	if err != nil {
-		return nil, err
+		return nil, op.tooLong(err)
 	}
 	if !op.keepDims || A.Rank() == 0 {
 		return op.finish(out, nil)

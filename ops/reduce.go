@@ -2,16 +2,19 @@ package ops
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/lacuna-sparse/lacuna"
+	"github.com/lacuna-sparse/lacuna/runtime"
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
 // Sum adds along axes. Bool and integers are added as i64, f16 and bf16 as f32, whatever is
-// asked for with [As]. The result keeps the levels of A that stay, so that what it stores
+// asked for with [As]. A result of one axis is dense, so that element i of its values is that of row i, unless [StoredAs] or
+// [KeepLevels] says otherwise; any other keeps the levels of A that stay, so that what it stores
 // are the coordinates of A without the axes: R(i) = sum_j A(i,j).
 func Sum(ctx context.Context, A *tensor.Tensor, opts ...Option) (*tensor.Tensor, error) {
 	return reduce(ctx, reduction{name: "Sum", word: "sum"}, A, opts)
@@ -110,9 +113,9 @@ func (op *operation) reduce(kind reduction, A *tensor.Tensor) (*tensor.Tensor, e
 	if err != nil {
 		return nil, err
 	}
-	out, err := without.run(p.text, lacuna.Args{"A": p.operand}, p.options...)
+	out, err := without.run(p.text, lacuna.Args{"A": p.operand}, append(p.options, op.denseVector(p.operand)...)...)
 	if err != nil || !op.keepDims {
-		return out, err
+		return out, op.tooLong(err)
 	}
 	shape, err := op.keptShape(A)
 	if err != nil {
@@ -128,6 +131,31 @@ func (op *operation) reduce(kind reduction, A *tensor.Tensor) (*tensor.Tensor, e
 		return op.fromCoords(shape, f, coords, out.Values())
 	}
 	return op.reshape(out, shape, f)
+}
+
+// denseVector declares the result dense where one axis of A is left. That of gradients' programs is not declared so: they go over
+// what is stored.
+func (op *operation) denseVector(A *tensor.Tensor) []lacuna.Option {
+	along, err := op.reducedAxes(A.Rank())
+	left := 0
+	for _, reduced := range along {
+		if !reduced {
+			left++
+		}
+	}
+	if err != nil || left != 1 || op.keepLevels || op.keepDims || op.format != nil {
+		return nil
+	}
+	return []lacuna.Option{lacuna.Result("R", tensor.Dense(1))}
+}
+
+// tooLong adds to the error of a dense vector that there is no memory for what to do about it.
+func (op *operation) tooLong(err error) error {
+	var limit *runtime.MemoryLimitError
+	if !errors.As(err, &limit) || op.keepLevels || op.keepDims || op.format != nil {
+		return err
+	}
+	return fmt.Errorf("%w; with ops.KeepLevels() a vector stores only the coordinates that the operand stores", err)
 }
 
 // keptShape is the shape of A with extent 1 along the axes that are reduced.

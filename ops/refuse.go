@@ -43,7 +43,7 @@ func beginElements(ctx context.Context, name string, opts []Option, operands ...
 	if err != nil {
 		return nil, err
 	}
-	others := []given{{"Axes", op.hasAxes}, {"KeepDims", op.keepDims}, {"Stored", op.stored}, {"StraightThrough", op.straightThrough}}
+	others := []given{{"Axes", op.hasAxes}, {"KeepDims", op.keepDims}, {"KeepLevels", op.keepLevels}, {"Stored", op.stored}, {"StraightThrough", op.straightThrough}}
 	return op, op.refuse(name, slices.Concat(others, op.ofScans(), op.ofSorts(), op.ofQuantiles())...)
 }
 

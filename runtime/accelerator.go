@@ -6,6 +6,7 @@ import (
 	"slices"
 	"unsafe"
 
+	"github.com/lacuna-sparse/lacuna/internal/units"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
 	"github.com/lacuna-sparse/lacuna/ir/loop/lib"
 )
@@ -83,7 +84,7 @@ func (e *outOfMemory) Error() string { return e.err.Error() }
 
 // source is where the limit comes from.
 func (e *outOfMemory) source() string {
-	return fmt.Sprintf("the device has %s free of %s", formatBytes(e.free), formatBytes(e.total))
+	return fmt.Sprintf("the device has %s free of %s", units.FormatBytes(e.free), units.FormatBytes(e.total))
 }
 
 // gridProgram is a program compiled for an accelerator.

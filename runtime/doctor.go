@@ -13,6 +13,8 @@ import (
 	"github.com/lacuna-sparse/lacuna/internal/cuda"
 	"github.com/lacuna-sparse/lacuna/internal/diskcache"
 	"github.com/lacuna-sparse/lacuna/internal/llvm"
+	"github.com/lacuna-sparse/lacuna/internal/machine"
+	"github.com/lacuna-sparse/lacuna/internal/units"
 )
 
 // Description is what this package found on the machine, for people who ask
@@ -32,6 +34,7 @@ type Description struct {
 	GPUs     []GPUInfo
 
 	CPU         string // the processor's own name, "" if not known
+	Caches      machine.Caches
 	Processors  int    // logical processors
 	Threads     int    // used by default: GOMAXPROCS
 	MemoryLimit int64  // bytes a run may allocate by default, as of now
@@ -98,8 +101,10 @@ func describeCache() (c CacheInfo) {
 func Describe() Description {
 	var limit admission.Account
 	limit.Settle(0, admission.Read())
+	caches, _ := machine.HostCaches() // what is wrong with the variable conversions say
 	d := Description{
 		CPU:         processorName(os.DirFS("/")),
+		Caches:      caches,
 		Processors:  goruntime.NumCPU(),
 		Threads:     goruntime.GOMAXPROCS(0),
 		MemoryLimit: limit.Limit,
@@ -170,7 +175,7 @@ func (d Description) String() string {
 	}
 	if d.LLVM != "" {
 		line("llvm", "%s, %s", d.LLVM, d.LLVMPath)
-		line("target", "%s, %s", d.LLVMTarget, d.TargetCPU)
+		line("target", "%s, %s (%s names a lesser one)", d.LLVMTarget, d.TargetCPU, machine.CPUEnv)
 	}
 	if d.CUDA != "" {
 		line("cuda", "%s, %s", d.CUDA, d.CUDAPath)
@@ -184,12 +189,13 @@ func (d Description) String() string {
 	if d.CPU != "" {
 		line("processor", "%s", d.CPU)
 	}
+	line("caches", "%s (%s corrects them)", d.Caches, machine.CachesEnv)
 	line("threads", "%d of %d logical processors (GOMAXPROCS)", d.Threads, d.Processors)
-	line("memory", "%s for a run (%s)", formatBytes(d.MemoryLimit), d.LimitSource)
+	line("memory", "%s for a run (%s)", units.FormatBytes(d.MemoryLimit), d.LimitSource)
 	if c := d.Cache; c.Err != nil {
 		line("cache", "compiled kernels are not kept on disk: %v", c.Err)
 	} else {
-		line("cache", "%s, %d kernels, %s of at most %s", c.Dir, c.Kernels, formatBytes(c.Bytes), formatBytes(c.Limit))
+		line("cache", "%s, %d kernels, %s of at most %s", c.Dir, c.Kernels, units.FormatBytes(c.Bytes), units.FormatBytes(c.Limit))
 	}
 	line("platform", "%s, %s", d.Platform, d.GoVersion)
 	return b.String()
@@ -207,8 +213,8 @@ func (g GPUInfo) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s, compute capability %s, %s\n", g.Name, g.Capability, g.UUID)
 	fmt.Fprintf(&b, "%d multiprocessors%s, %s of L2 cache, %s of shared memory for a block\n",
-		g.Multiprocessors, atClock(g.Clock), formatBytes(g.L2), formatBytes(g.Shared))
-	fmt.Fprintf(&b, "%s of memory%s", formatBytes(g.Memory), atClock(g.MemoryClock))
+		g.Multiprocessors, atClock(g.Clock), units.FormatBytes(g.L2), units.FormatBytes(g.Shared))
+	fmt.Fprintf(&b, "%s of memory%s", units.FormatBytes(g.Memory), atClock(g.MemoryClock))
 	if g.MemoryBusWidth > 0 {
 		fmt.Fprintf(&b, ", %d bits wide", g.MemoryBusWidth)
 	}
@@ -218,7 +224,7 @@ func (g GPUInfo) String() string {
 	if g.Err != nil {
 		fmt.Fprintf(&b, "\ncannot be used: %v", g.Err)
 	} else {
-		fmt.Fprintf(&b, ", %s free", formatBytes(g.Free))
+		fmt.Fprintf(&b, ", %s free", units.FormatBytes(g.Free))
 	}
 	return b.String()
 }

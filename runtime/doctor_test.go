@@ -12,6 +12,7 @@ import (
 
 func TestDescribe(t *testing.T) {
 	d := Describe()
+	t.Logf("\n%s", d) // what machine a pack of tests ran on
 	if len(d.Engines) != 3 || d.Engines[0].Name != InterpName || d.Engines[0].Err != nil {
 		t.Errorf("engines %v, want the interpreter first and ready", d.Engines)
 	}

@@ -3,9 +3,9 @@ package runtime
 import (
 	"errors"
 	"fmt"
-	"math"
 	"strings"
 
+	"github.com/lacuna-sparse/lacuna/internal/units"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
 )
 
@@ -121,28 +121,28 @@ type MemoryLimitError struct {
 
 // Error names the buffer, its size, the limit and where the limit comes from.
 func (e *MemoryLimitError) Error() string {
-	s := fmt.Sprintf("program %s, stage %s: buffer %s needs %s (%d × %s)", e.Program, e.Stage, e.Buffer, formatBytes(e.Need), e.Len, e.Elem)
+	s := fmt.Sprintf("program %s, stage %s: buffer %s needs %s (%d × %s)", e.Program, e.Stage, e.Buffer, units.FormatBytes(e.Need), e.Len, e.Elem)
 	switch {
 	case e.AtLeast && e.Stage == "":
-		need := formatBytes(e.Need)
+		need := units.FormatBytes(e.Need)
 		if !strings.HasPrefix(need, "more than") {
 			need += " or more"
 		}
 		s = fmt.Sprintf("program %s: the result has at least %d entries, which need %s", e.Program, e.Len, need)
 	case e.Stage == "":
-		s = fmt.Sprintf("%s needs %s (%d × %s)", e.Buffer, formatBytes(e.Need), e.Len, e.Elem)
+		s = fmt.Sprintf("%s needs %s (%d × %s)", e.Buffer, units.FormatBytes(e.Need), e.Len, e.Elem)
 	case e.AtLeast:
-		s = fmt.Sprintf("program %s, stage %s: the result has more than %d entries, which need more than %s", e.Program, e.Stage, e.Len, formatBytes(e.Need))
+		s = fmt.Sprintf("program %s, stage %s: the result has more than %d entries, which need more than %s", e.Program, e.Stage, e.Len, units.FormatBytes(e.Need))
 	}
 	if e.Err != nil {
 		return s + fmt.Sprintf(", which the operating system refused: %v", e.Err)
 	}
 	if e.InUse > 0 {
-		s += fmt.Sprintf(" on top of %s in use", formatBytes(e.InUse))
+		s += fmt.Sprintf(" on top of %s in use", units.FormatBytes(e.InUse))
 	}
-	s += fmt.Sprintf("; the memory limit is %s (%s)", formatBytes(e.Limit), e.Source)
+	s += fmt.Sprintf("; the memory limit is %s (%s)", units.FormatBytes(e.Limit), e.Source)
 	if e.Result > e.Need {
-		s += fmt.Sprintf(", and all of the result needs %s", formatBytes(e.Result))
+		s += fmt.Sprintf(", and all of the result needs %s", units.FormatBytes(e.Result))
 	}
 	return s + ": choose a sparser format for the result, or raise the limit"
 }
@@ -171,19 +171,3 @@ func (e *KernelError) Error() string {
 
 // Unwrap returns the engine's error, or nil.
 func (e *KernelError) Unwrap() error { return e.Err }
-
-// formatBytes writes a number of bytes for people, in powers of 1024.
-func formatBytes(n int64) string {
-	if n == math.MaxInt64 {
-		return "more than 8 EiB"
-	}
-	if n < 1024 {
-		return fmt.Sprintf("%d B", n)
-	}
-	v, unit := float64(n), 0
-	for v >= 1024 {
-		v /= 1024
-		unit++
-	}
-	return fmt.Sprintf("%.1f %ciB", v, "KMGTPE"[unit-1])
-}

@@ -9,9 +9,9 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/lacuna-sparse/lacuna/internal/cpuid"
 	"github.com/lacuna-sparse/lacuna/internal/diskcache"
 	"github.com/lacuna-sparse/lacuna/internal/llvm"
+	"github.com/lacuna-sparse/lacuna/internal/machine"
 )
 
 // host is what machine code for this processor is made with: an LLVM, and what it
@@ -35,7 +35,7 @@ type hostRecord struct {
 
 // findHost finds the host, on disk if that has it (nil for no disk).
 func findHost(disk *diskcache.Cache, build string) (*host, error) {
-	identity := cpuid.Identity()
+	identity := machine.Identity()
 	if disk == nil || identity == "" {
 		l, r, err := askLLVM()
 		if err != nil {
@@ -43,7 +43,7 @@ func findHost(disk *diskcache.Cache, build string) (*host, error) {
 		}
 		return newHost(r, l), nil
 	}
-	key := diskcache.Key(sha256.Sum256(fmt.Appendf(nil, "%q %q %q", build, identity, llvm.Surroundings())))
+	key := diskcache.Key(sha256.Sum256(fmt.Appendf(nil, "%q %q %q %q", build, identity, os.Getenv(machine.CPUEnv), llvm.Surroundings())))
 	var r hostRecord
 	if data, ok := disk.Get(hostKind, key); ok && json.Unmarshal(data, &r) == nil && r.current() {
 		return newHost(r, nil), nil

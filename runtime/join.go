@@ -6,6 +6,7 @@ import (
 	"sync"
 	"unsafe"
 
+	"github.com/lacuna-sparse/lacuna/internal/machine"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
 )
 
@@ -26,10 +27,16 @@ const (
 	slotsOfLead = 2
 )
 
-// maxSlot is the largest size of a slot, and minSlots what all slots of a thread may take
-// even if that is more than the lists. Only the thread in front runs chunks that may need
+// maxSlot is the largest size of a slot, and minSlots what all slots of a thread may take,
+// its own cache, even if that is more than the lists. Only the thread in front runs chunks that may need
 // more. Tests change them.
-var maxSlot, minSlots int64 = 16 << 20, 2 << 20
+var maxSlot, minSlots int64 = 16 << 20, ownCache()
+
+// ownCache is the second-level cache of this machine's processors.
+func ownCache() int64 {
+	c, _ := machine.HostCaches()
+	return c.L2
+}
 
 // ErrInexact is wrapped by the error of a run whose chunks were expected to append a
 // certain number of entries and have appended fewer.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/lacuna-sparse/lacuna/internal/admission"
 	"github.com/lacuna-sparse/lacuna/internal/debug"
+	"github.com/lacuna-sparse/lacuna/internal/units"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
 )
 
@@ -335,7 +336,7 @@ func (x *Executable) stage(ctx context.Context, s *state, st *stagePlan, o Optio
 		}
 	}
 	if debug.TraceStages {
-		fmt.Fprintf(os.Stderr, "lacuna: program %s, stage %s done, %s in use\n", s.plan.program.Name, st.name, formatBytes(s.account.InUse))
+		fmt.Fprintf(os.Stderr, "lacuna: program %s, stage %s done, %s in use\n", s.plan.program.Name, st.name, units.FormatBytes(s.account.InUse))
 	}
 	if keep != nil && st.symbolic {
 		keep.save(s, st)

@@ -300,11 +300,3 @@ func TestRunIntoAllocatesNothing(t *testing.T) {
 		}
 	})
 }
-
-func TestFormatBytes(t *testing.T) {
-	for n, want := range map[int64]string{0: "0 B", 1023: "1023 B", 1024: "1.0 KiB", 3 << 29: "1.5 GiB", math.MaxInt64: "more than 8 EiB"} {
-		if got := formatBytes(n); got != want {
-			t.Errorf("%d is %q, want %q", n, got, want)
-		}
-	}
-}

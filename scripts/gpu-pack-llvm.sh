@@ -37,7 +37,7 @@ for so in libffi.so.8 libtinfo.so.6 libzstd.so.1; do
 done
 if [ ! -f "$dir/extra/$name.xz" ]; then
 	rm -f "$dir/extra/"*.xz
-	xz -6 -T0 -c "$llvm" >"$dir/extra/$name.xz"
+	xz -T0 --x86 --lzma2=preset=9 -c "$llvm" >"$dir/extra/$name.xz"
 fi
 cat >"$dir/extra/env.sh" <<END
 unpack "\$PACK/extra/$name.xz" "\$PACK/extra/lib/$name"

@@ -1,7 +1,7 @@
 #!/bin/sh
 # gpu-pack.sh DIR packs the tests of gpu-suites.txt so that they run on a machine
 # with a GPU but without Go, sources or network: DIR gets the test binaries, the
-# testdata they read, the command line, and run.sh, which runs all and sums up.
+# testdata they read, and run.sh, which says what the machine is, runs all and sums up.
 #
 #	sh scripts/gpu-pack.sh /tmp/pack      here; then copy the folder, and there:
 #	sh pack/run.sh                        all tests
@@ -13,7 +13,7 @@
 # GPU_PACK_HOOK may name a program that is run with DIR as its argument before the
 # sizes are summed up: what the tests need besides goes to DIR/extra, and
 # DIR/extra/env.sh, if there is one, is read by run.sh with PACK set to DIR.
-# gpu-pack-llvm.sh is such a program. The binaries travel compressed.
+# gpu-pack-llvm.sh is such a program. The binaries travel compressed by xz (without it, Python unpacks them).
 #
 # LACUNA_TEST_ENGINE is "cuda" for the tests that obey it, unless it is set.
 set -eu
@@ -41,8 +41,7 @@ while read -r package arguments; do
 	echo "$package $name $arguments" >>"$dir/suites.txt"
 done <scripts/gpu-suites.txt
 sed -e '/^#/d' -e 's/^\([^ ]*\)/\1 \1/' scripts/gpu-sanitize.txt | awk '{ gsub("/", "-", $2); print }' >"$dir/sanitize.txt"
-${GO:-go} build -trimpath -ldflags='-s -w' -o "$dir/bin/lacuna" ./cmd/lacuna
-gzip "$dir"/bin/*
+xz -T0 --x86 --lzma2=preset=9 "$dir"/bin/* # a filter for jumps and calls
 
 cat >"$dir/run.sh" <<'END'
 #!/bin/sh
@@ -62,8 +61,8 @@ unpack() { # from.xz to
 		python3 -c 'import lzma, shutil, sys; shutil.copyfileobj(lzma.open(sys.argv[1]), open(sys.argv[2], "wb"))' "$1" "$2.part"
 	fi && mv "$2.part" "$2"
 }
-for packed in "$PACK"/bin/*.gz; do
-	[ -f "$packed" ] && gunzip -f "$packed"
+for packed in "$PACK"/bin/*.xz; do
+	[ -f "$packed" ] && unpack "$packed" "${packed%.xz}" && rm "$packed"
 done
 chmod +x "$PACK"/bin/*
 [ -f "$PACK/extra/env.sh" ] && . "$PACK/extra/env.sh"
@@ -85,7 +84,7 @@ if [ "${1:-}" = sanitize ]; then
 	done
 	exit $failed
 fi
-[ "${SUITES:-}" ] || "$PACK/bin/lacuna" doctor
+[ "${SUITES:-}" ] || "$PACK/bin/runtime.test" -test.run='^TestDescribe$' -test.v
 only=${1:-}
 [ $# -gt 0 ] && shift
 failed=0

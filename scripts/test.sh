@@ -2,7 +2,8 @@
 # test.sh short: the tests as "make test" runs them, with -short: engines compile in a hurry, and of products of
 # cases those run that cover the pairs. vet is lint.sh's.
 # test.sh long: all tests, on code that is optimised as users have it, with the newest LLVM that is installed; then
-# those of the engines again on the oldest one that is supported, but for those that only run interpreters.
+# those of the engines again on the oldest one that is supported, but for those that only run interpreters; then the Python
+# package's.
 set -eu
 case ${1:-short} in
 short)
@@ -17,6 +18,7 @@ long)
 	else
 		echo "LLVM 14 is not installed: the engines ran on one LLVM only"
 	fi
+	sh scripts/test-python.sh
 	;;
 *)
 	echo "usage: test.sh short|long" >&2

@@ -21,12 +21,22 @@ type Array struct {
 	remote *remote
 }
 
-// Element is a Go type that array elements can be viewed as. Float16 and
-// BFloat16 elements are viewed as uint16 bits.
+// Element is a Go type that array elements can be viewed as: int and uint are Int64 and
+// Uint64, [F16] and [BF16] are Float16 and BFloat16.
 type Element interface {
-	bool | int8 | int16 | int32 | int64 | uint8 | uint16 | uint32 | uint64 |
-		float32 | float64 | complex64 | complex128
+	bool | Index | F16 | BF16 | float32 | float64 | complex64 | complex128
 }
+
+// Index is a Go type of coordinates and pointers.
+type Index interface {
+	int | int8 | int16 | int32 | int64 | uint | uint8 | uint16 | uint32 | uint64
+}
+
+// F16 is the bits of an element of type Float16.
+type F16 uint16
+
+// BF16 is the bits of an element of type BFloat16.
+type BF16 uint16
 
 // alignment of the memory MakeArray returns, in bytes: a cache line, and the
 // width of the widest vector registers.
@@ -75,7 +85,7 @@ func ArrayOfHalf(dt DType, bits []uint16) (Array, error) {
 // emptyMemory is what arrays without elements point to. It is never written.
 var emptyMemory [alignment]byte
 
-// dtypeOf is the element type that a Go type holds.
+// dtypeOf is the element type that a Go type holds; int and uint are of 64 bits where we run.
 func dtypeOf[T Element]() DType {
 	switch any(*new(T)).(type) {
 	case bool:
@@ -86,7 +96,7 @@ func dtypeOf[T Element]() DType {
 		return Int16
 	case int32:
 		return Int32
-	case int64:
+	case int, int64:
 		return Int64
 	case uint8:
 		return Uint8
@@ -94,8 +104,12 @@ func dtypeOf[T Element]() DType {
 		return Uint16
 	case uint32:
 		return Uint32
-	case uint64:
+	case uint, uint64:
 		return Uint64
+	case F16:
+		return Float16
+	case BF16:
+		return BFloat16
 	case float32:
 		return Float32
 	case float64:

@@ -253,12 +253,15 @@ func (t *Tensor) MortonOrder() (*Tensor, error) {
 }
 
 func (t *Tensor) mortonOrder() (*Tensor, error) {
-	if t.Rank() == 0 || t.levels[0].Kind == DenseLevel {
+	if t.Rank() == 0 || t.levels[0].Full() {
 		return nil, tensorError("format %v has no coordinates in level 0 to put in Morton order", t.format)
 	}
 	format, err := t.format.Flag(0, Unsorted)
 	if err != nil {
 		return nil, tensorError("%v", err)
+	}
+	if t.format.Extended() {
+		return nil, tensorError("format %v has levels that cannot be reordered: convert it to %v first", t.format, t.format.Listed())
 	}
 	seg := t.format.segments()[0]
 	n := t.levels[0].Crd.n
@@ -301,15 +304,15 @@ func (t *Tensor) reordered(perm permutation) (*Tensor, error) {
 	var err error
 	for k, l := range t.levels {
 		switch {
-		case l.Kind == DenseLevel:
+		case l.Full():
 			perm, err = perm.spread(l.Size)
-		case l.Kind == CompressedLevel && k > 0:
+		case l.Ranges() && k > 0:
 			levels[k].Pos, perm, err = perm.descend(l.Pos)
 		}
 		if err != nil {
 			return nil, err
 		}
-		if l.Kind != DenseLevel {
+		if !l.Full() {
 			if levels[k].Crd, err = gather(l.Crd, perm); err != nil {
 				return nil, err
 			}

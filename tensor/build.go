@@ -40,6 +40,13 @@ type builder struct {
 // in the tensor. The shape has been checked. A multigraph keeps entries of equal
 // coordinates, which need to come with the blocks that it has.
 func build(e entries, shape []int64, format Format, fill Scalar, opts *options) (*Tensor, error) {
+	if format.Extended() {
+		t, err := build(e, shape, format.Listed(), fill, opts)
+		if err != nil {
+			return nil, err
+		}
+		return t.packed(format, opts.memory)
+	}
 	b := &builder{kept: math.MaxInt, shape: shape, format: format, order: format.Order(), opts: opts, fill: fill, entries: e}
 	sparse := format.sparseRank()
 	for _, axis := range b.order[sparse:] {

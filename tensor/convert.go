@@ -9,50 +9,34 @@ import (
 // one slice for each logical axis, each as long as values. They need not be
 // sorted. Values at equal coordinates are summed in the order they are given
 // (for Bool: or), but in a multigraph kept in that order (with D levels: one
-// block, of sums); explicit zeros are stored. The coordinates are copied; the
-// values are shared if they are in storage order already. The error is a
-// [*FormatError] whose Level is -1 and whose Position is the entry.
-func FromCoords(shape []int64, format Format, coords [][]int64, values Array, opts ...Option) (*Tensor, error) {
-	defer runtime.KeepAlive(values.owner)
-	o := collect(opts)
-	lists := make([]int, len(coords))
+// block, of sums); explicit zeros are stored. Slices are shared where the entries are in
+// storage order already and the tensor has its coordinates in that width (see
+// [WithIndexTypes]): do not write to them. The error is a
+// [*FormatError] whose Level is -1 and whose Position is the entry. A [Builder] takes entries
+// one by one.
+func FromCoords[I Index](shape []int64, format Format, coords [][]I, values Array, opts ...Option) (*Tensor, error) {
+	arrays := make([]Array, len(coords))
 	for axis, list := range coords {
-		lists[axis] = len(list)
+		arrays[axis] = ArrayOf(list)
 	}
-	t, err := fromColumns(shape, format, lists, values, o, func(axis int) (column, error) {
-		return coordinateColumn(coords[axis], axis, shape[axis])
-	})
-	return t, named(err, o.name)
+	return FromColumns(shape, format, arrays, values, opts...)
 }
 
-// FromColumns is [FromCoords] for coordinates in arrays, of any integer types. An array
-// of the type that the tensor has its coordinates in (see [WithIndexTypes]) is
-// shared if the entries are in storage order already.
+// FromColumns is [FromCoords] for coordinates in arrays, whose integer types are known at run time only.
 func FromColumns(shape []int64, format Format, coords []Array, values Array, opts ...Option) (*Tensor, error) {
 	defer runtime.KeepAlive(coords)
 	defer runtime.KeepAlive(values.owner)
 	o := collect(opts)
-	lists := make([]int, len(coords))
-	for axis, list := range coords {
-		if !list.dt.IsInteger() {
-			return nil, named(tensorError("the coordinates of axis %d have the element type %v: it must be an integer type", axis, list.dt), o.name)
-		}
-		lists[axis] = list.n
-	}
-	t, err := fromColumns(shape, format, lists, values, o, func(axis int) (column, error) {
-		return sharedColumn(coords[axis], axis, shape[axis])
-	})
+	t, err := fromColumns(shape, format, coords, values, o)
 	return t, named(err, o.name)
 }
 
-// fromColumns makes a tensor of entries; lists has the number of coordinates of each
-// axis, and columnOf checks and returns them.
-func fromColumns(shape []int64, format Format, lists []int, values Array, o options, columnOf func(axis int) (column, error)) (*Tensor, error) {
+func fromColumns(shape []int64, format Format, coords []Array, values Array, o options) (*Tensor, error) {
 	if err := checkShape(shape, format); err != nil {
 		return nil, err
 	}
-	if len(lists) != len(shape) {
-		return nil, tensorError("coordinates for %d axes are given, shape %s has %d", len(lists), shapeString(shape), len(shape))
+	if len(coords) != len(shape) {
+		return nil, tensorError("coordinates for %d axes are given, shape %s has %d", len(coords), shapeString(shape), len(shape))
 	}
 	if err := checkValues(values); err != nil {
 		return nil, err
@@ -65,11 +49,11 @@ func fromColumns(shape []int64, format Format, lists []int, values Array, o opti
 		return nil, tensorError("%v", err)
 	}
 	e := entries{n: values.n, cols: make([]column, len(shape)), values: values, block: 1}
-	for axis, n := range lists {
-		if n != values.n {
-			return nil, tensorError("axis %d has %d coordinates, there are %d values", axis, n, values.n)
+	for axis, list := range coords {
+		if list.n != values.n {
+			return nil, tensorError("axis %d has %d coordinates, there are %d values", axis, list.n, values.n)
 		}
-		if e.cols[axis], err = columnOf(axis); err != nil {
+		if e.cols[axis], err = coordinateColumn(list, axis, shape[axis]); err != nil {
 			return nil, err
 		}
 	}
@@ -117,53 +101,57 @@ func (t *Tensor) relabelled(format Format) *Tensor {
 	})
 }
 
-// sharedColumn checks the coordinates of one axis, which are copied only if they
+// coordinateColumn checks the coordinates of one axis, which are copied only if they
 // have the wrong width.
-func sharedColumn(list Array, axis int, size int64) (column, error) {
-	narrow, limit := View[uint32](list), uint64(size)
-	if list.dt != Uint32 {
-		narrow = nil
+func coordinateColumn(list Array, axis int, size int64) (column, error) {
+	switch list.dt {
+	case Int8:
+		return narrowed(View[int8](list), list, axis, size)
+	case Int16:
+		return narrowed(View[int16](list), list, axis, size)
+	case Int32:
+		return narrowed(View[int32](list), list, axis, size)
+	case Int64:
+		return narrowed(View[int64](list), list, axis, size)
+	case Uint8:
+		return narrowed(View[uint8](list), list, axis, size)
+	case Uint16:
+		return narrowed(View[uint16](list), list, axis, size)
+	case Uint32:
+		return narrowed(View[uint32](list), list, axis, size)
+	case Uint64:
+		return narrowed(View[uint64](list), list, axis, size)
 	}
-	for i, c := range narrow {
-		if uint64(c) >= limit {
+	return column{}, tensorError("the coordinates of axis %d have the element type %v: it must be an integer type", axis, list.dt)
+}
+
+func narrowed[I Index](list []I, a Array, axis int, size int64) (column, error) {
+	for i, c := range list {
+		if uint64(c) >= uint64(size) { // a negative one is large
 			return column{}, outsideAxis(int64(c), i, axis, size)
 		}
 	}
-	if narrow == nil {
-		for i := range list.n {
-			if c := list.At64(i); uint64(c) >= limit {
-				return column{}, outsideAxis(c, i, axis, size)
-			}
-		}
+	if a.dt.Size() == narrowestIndex(maxCoordinate(size)).Size() {
+		return widened(a, maxCoordinate(size))
 	}
-	col, err := widened(list, maxCoordinate(size))
+	col, err := makeColumn(len(list), maxCoordinate(size))
 	if err != nil {
 		return column{}, tensorError("%v", err)
+	}
+	if col.u32 == nil {
+		for i, c := range list {
+			col.u64[i] = uint64(c)
+		}
+		return col, nil
+	}
+	for i, c := range list {
+		col.u32[i] = uint32(c)
 	}
 	return col, nil
 }
 
 func outsideAxis(c int64, entry, axis int, size int64) error {
 	return positionError(-1, entry, "coordinate %d of entry %d is out of range: axis %d has the size %d", c, entry, axis, size)
-}
-
-// coordinateColumn checks and copies the coordinates of one axis.
-func coordinateColumn(list []int64, axis int, size int64) (column, error) {
-	col, err := makeColumn(len(list), maxCoordinate(size))
-	if err != nil {
-		return column{}, tensorError("%v", err)
-	}
-	for i, c := range list {
-		if uint64(c) >= uint64(size) {
-			return column{}, outsideAxis(c, i, axis, size)
-		}
-		if col.u32 != nil {
-			col.u32[i] = uint32(c)
-		} else {
-			col.u64[i] = uint64(c)
-		}
-	}
-	return col, nil
 }
 
 // FromDense makes a tensor of the elements of a dense array in row-major order.
@@ -334,7 +322,10 @@ func (t *Tensor) retyped(o *options) (*Tensor, error) {
 				return nil, levelError(k, "%v", err)
 			}
 		}
-		if l.Kind == CompressedLevel {
+		if l.schema().Pack != nil {
+			continue // its elements are no coordinates
+		}
+		if l.HasPos() {
 			dt, err := o.posType(k, uint64(l.Crd.n))
 			if err != nil {
 				return nil, err
@@ -343,7 +334,7 @@ func (t *Tensor) retyped(o *options) (*Tensor, error) {
 				return nil, levelError(k, "%v", err)
 			}
 		}
-		if l.Kind != DenseLevel {
+		if l.HasCrd() {
 			dt, err := o.crdType(k, l.Size)
 			if err != nil {
 				return nil, err

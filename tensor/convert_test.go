@@ -357,11 +357,11 @@ func TestScalars(t *testing.T) {
 	if a.Rank() != 0 || a.NNZ() != 1 || a.At() != Float(Float32, 1.5) || a.DType() != Float32 {
 		t.Errorf("scalar tensor %v", a)
 	}
-	b, err := FromCoords(nil, Format{}, nil, f64(1, 2, 3))
+	b, err := FromCoords[int64](nil, Format{}, nil, f64(1, 2, 3))
 	if err != nil || b.At().Float64() != 6 {
 		t.Errorf("%v, %v: three entries of a scalar sum to %v, want 6", b, err, b.At())
 	}
-	c, err := FromCoords(nil, Dense(0), nil, f64(), WithFill(Float(Float64, 7)))
+	c, err := FromCoords[int64](nil, Dense(0), nil, f64(), WithFill(Float(Float64, 7)))
 	if err != nil || c.At().Float64() != 7 {
 		t.Errorf("%v, %v: a scalar without entries is %v, want its fill 7", c, err, c.At())
 	}

@@ -267,3 +267,126 @@ func ExampleNewFields() {
 	fmt.Println(edges.Field("color"))
 	// Output: 3x3x3 u8 C-S-D, 6 stored, fill 0
 }
+
+// Slices that a program has already become a tensor without copying.
+func ExampleNewCSR() {
+	a, err := tensor.NewCSR([]int64{2, 3}, []int{0, 2, 3}, []int{0, 2, 1}, []float64{1, 2, 3})
+	fmt.Println(a, err)
+
+	_, err = tensor.NewCSR([]int64{2, 3}, []int{0, 2, 3}, []int{2, 0, 1}, []float64{1, 2, 3})
+	fmt.Println(err)
+	// Output:
+	// 2x3 f64 CSR, 3 stored, fill 0 <nil>
+	// tensor, level 1, position 1: indices_1[1] = 0 follows 2: coordinates must ascend under one parent
+}
+
+func ExampleNewCSC() {
+	a, err := tensor.NewCSC([]int64{3, 2}, []int{0, 2, 3}, []int{0, 2, 1}, []float64{1, 2, 3})
+	fmt.Println(a, err, a.At(1, 1))
+	// Output: 3x2 f64 CSC, 3 stored, fill 0 <nil> 3
+}
+
+func ExampleNewCOO() {
+	a, err := tensor.NewCOO([]int64{2, 3}, [][]int{{0, 0, 1}, {0, 2, 1}}, []float64{1, 2, 3})
+	fmt.Println(a, err, a.At(0, 2))
+	// Output: 2x3 f64 COO, 3 stored, fill 0 <nil> 2
+}
+
+func ExampleNewVector() {
+	v, err := tensor.NewVector(1<<40, []int64{7, 1 << 39}, []bool{true, true})
+	fmt.Println(v, err, v.At(7))
+	// Output: 1099511627776 bool S, 2 stored, fill false <nil> true
+}
+
+func ExampleNewDense() {
+	x, _ := tensor.NewDense([]float32{1, 2, 3, 4, 5, 6})
+	m, err := tensor.NewDense([]float32{1, 2, 3, 4, 5, 6}, 2, 3)
+	fmt.Println(x)
+	fmt.Println(m, err, m.At(1, 0))
+	// Output:
+	// 6 f32 D, 6 stored, fill 0
+	// 2x3 f32 D, 6 stored, fill 0 <nil> 4
+}
+
+// Entries that come one by one, in any order.
+func ExampleBuilder() {
+	b := tensor.NewBuilder[float64](tensor.CSR, tensor.Sum)
+	b.SpillTo("", 1<<20) // if there are many, a million at a time waits in a file
+	for i := range int64(4) {
+		b.Add(1, 3-i, i%2)
+		b.Add(0.5, 3-i, i%2)
+	}
+	a, err := b.Build(nil)
+	fmt.Println(a, err)
+	for at, v := range tensor.Entries[float64](a) {
+		fmt.Print(at, " ", v, "  ")
+	}
+	// Output:
+	// 4x2 f64 CSR, 4 stored, fill 0 <nil>
+	// [0 1] 1.5  [1 0] 1.5  [2 1] 1.5  [3 0] 1.5
+}
+
+// Entries come in storage order, here by columns, whatever the types of the indices.
+func ExampleEntries() {
+	a, _ := tensor.NewCSC([]int64{3, 2}, []uint8{0, 2, 3}, []uint8{0, 2, 1}, []float32{1, 2, 3})
+	for at, v := range tensor.Entries[float64](a) {
+		fmt.Println(at, v)
+	}
+	// Output:
+	// [0 0] 1
+	// [2 0] 2
+	// [1 1] 3
+}
+
+// A row of a matrix that is stored by rows is a slice of its values.
+func ExampleRow() {
+	a, _ := tensor.NewCSR([]int64{2, 3}, []int{0, 2, 3}, []int{0, 2, 1}, []float64{1, 2, 3})
+	row, err := tensor.Row[float64](a, 0)
+	fmt.Println(row.Values, row.Coord(1), err)
+
+	_, err = tensor.Column[float64](a, 0)
+	fmt.Println(err)
+	// Output:
+	// [1 2] 2 <nil>
+	// tensor: format CSR stores axis 1 innermost, not axis 0: convert it first, such as to CSC
+}
+
+func ExampleColumn() {
+	a, _ := tensor.NewCSC([]int64{3, 2}, []int{0, 2, 3}, []int{0, 2, 1}, []float64{1, 2, 3})
+	column, err := tensor.Column[float64](a, 0)
+	for i, v := range column.All() {
+		fmt.Println(i, v, err)
+	}
+	// Output:
+	// 0 1 <nil>
+	// 2 2 <nil>
+}
+
+func ExampleFibreAt() {
+	a, _ := tensor.NewDense([]int{1, 2, 3, 4, 5, 6, 7, 8}, 2, 2, 2)
+	fibre, err := tensor.FibreAt[int](a, 1, 0, -1)
+	fmt.Println(fibre.Values, err)
+	// Output: [5 6] <nil>
+}
+
+// What is stored of a sparse tensor is not all its elements.
+func ExampleElements() {
+	a, _ := tensor.NewVector(5, []int{1, 4}, []float64{7, 8})
+	all, err := tensor.Elements[float64](a)
+	fmt.Println(tensor.StoredValues[float64](a))
+	fmt.Println(all, err)
+	// Output:
+	// [7 8]
+	// [0 7 0 0 8] <nil>
+}
+
+func ExampleAt() {
+	a, _ := tensor.NewVector(5, []int{1, 4}, []float32{7, 8})
+	x, err := tensor.At[float64](a, 4)
+	fmt.Println(x, err)
+	_, err = tensor.At[float64](a, 5)
+	fmt.Println(err)
+	// Output:
+	// 8 <nil>
+	// tensor: there is no element at [5]: the shape is [5]
+}

@@ -41,10 +41,10 @@ func (t *Tensor) coordinates() ([]column, error) {
 		if cols[k], err = t.spread(l, begin, n); err != nil {
 			return nil, err
 		}
-		switch l.Kind {
-		case DenseLevel:
+		switch {
+		case l.Full():
 			begin, err = everyNth(begin, l.Size)
-		case CompressedLevel:
+		case l.Ranges():
 			begin, err = compose(l.Pos, begin)
 		}
 		if err != nil {
@@ -92,7 +92,7 @@ func (t *Tensor) spread(l Level, begin column, n int) (column, error) {
 			continue
 		}
 		var c uint64
-		if l.Kind == DenseLevel {
+		if l.Full() {
 			c = uint64(p) % uint64(l.Size)
 		} else {
 			c = uint64(l.Crd.At64(p))
@@ -141,6 +141,10 @@ func compose(pos Array, begin column) (column, error) {
 // blockEntries lists the stored positions, each with its dense block of
 // values.
 func (t *Tensor) blockEntries() (entries, error) {
+	t, err := t.Listed()
+	if err != nil {
+		return entries{}, err
+	}
 	stored, err := t.coordinates()
 	if err != nil {
 		return entries{}, err
@@ -179,6 +183,10 @@ func (t *Tensor) valueEntries() (entries, error) {
 // elementEntries lists the first n of the stored values that kept names, with
 // coordinates for every axis. The values are left in place.
 func (t *Tensor) elementEntries(kept permutation, n int) (entries, error) {
+	t, err := t.Listed()
+	if err != nil {
+		return entries{}, err
+	}
 	stored, err := t.coordinates()
 	if err != nil {
 		return entries{}, err

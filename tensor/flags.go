@@ -82,6 +82,8 @@ func (f *Format) placeFlags(flags []LevelFlags) error {
 		case flag > allFlags:
 			return fmt.Errorf("level %d has the flag %v, which there is not", k, flag)
 		case flag == 0:
+		case kind.registered():
+			return fmt.Errorf("level %d is %v: flags are for S, C and DC levels", k, kind)
 		case kind == D:
 			return fmt.Errorf("level %d is D: flags are for the levels before the D levels", k)
 		case flag&Unsorted != 0 && kind == C:
@@ -129,31 +131,9 @@ func (f Format) flag(k int) LevelFlags {
 // operands in others are stored again before use.
 func (f Format) Relaxed() bool { return f.flags != "" }
 
-// Standard is the format without flags; a last C or DC becomes S. Every tensor can be
-// stored so: see [Tensor.Plain].
-func (f Format) Standard() Format {
-	if !f.Relaxed() {
-		return f
-	}
-	if f.grouped() {
-		kinds := []byte(f.levels)
-		kinds[f.sparseRank()-1] = byte(S)
-		f.levels = string(kinds)
-	}
-	f.flags = ""
-	return f
-}
-
 // Multigraph reports whether a coordinate may have several values.
 func (f Format) Multigraph() bool {
 	return f.Relaxed() && f.flag(f.sparseRank()-1)&Duplicates != 0
-}
-
-// grouped reports whether the last level before the D levels is C or DC, with pointers to
-// the values.
-func (f Format) grouped() bool {
-	n := f.sparseRank()
-	return n > 0 && LevelKind(f.levels[n-1]) != S
 }
 
 // unique reports whether no coordinate can have several values.

@@ -337,7 +337,7 @@ func spelledLevels(s string) (levels []LevelKind, flags []LevelFlags, order byte
 		if err != nil {
 			return nil, nil, 0, err
 		}
-		kind := slices.Index(levelKindNames[:], name)
+		kind := slices.Index(levelKindNames, name)
 		if kind < 0 {
 			return nil, nil, 0, &ParseError{Msg: "unknown format", Hint: unknownFormatHint(s)}
 		}

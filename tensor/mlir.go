@@ -129,7 +129,7 @@ func (t *Tensor) toMLIR(levels []mlirLevel, shape []int64) (*MLIR, error) {
 	}
 	for k, physical := range from.format.Physical() {
 		levels[k].LevelType = physical
-		levels[k].soa = physical.Kind == SingletonLevel
+		levels[k].soa = physical.Branchless()
 	}
 	m.Encoding = encodingText(len(shape), levels, posWidth, crdWidth)
 	return m, nil

@@ -187,14 +187,8 @@ func (e *encoding) readLevel(r *encodingReader) (l mlirLevel, err error) {
 		return l, err
 	}
 	l.Unique, l.Ordered = true, true
-	switch kind := r.word(); kind {
-	case "dense":
-		l.Kind = DenseLevel
-	case "compressed":
-		l.Kind = CompressedLevel
-	case "singleton":
-		l.Kind = SingletonLevel
-	default:
+	kind := r.word()
+	if l.Kind = kindNamed(kind); l.Kind == 0 {
 		return l, r.fail("levels that are %q are not supported: there are dense, compressed and singleton", kind)
 	}
 	if !r.skip("(") {
@@ -213,7 +207,7 @@ func (e *encoding) readLevel(r *encodingReader) (l mlirLevel, err error) {
 		}
 		r.skip(",")
 	}
-	if l.soa && l.Kind != SingletonLevel {
+	if l.soa && !l.Branchless() {
 		return l, r.fail("only singletons can be soa")
 	}
 	return l, nil
@@ -222,7 +216,7 @@ func (e *encoding) readLevel(r *encodingReader) (l mlirLevel, err error) {
 // run is the last level of the segment that level k begins: a compressed level with its
 // singletons, or one level.
 func (e *encoding) run(k int) int {
-	for k+1 < len(e.levels) && e.levels[k+1].Kind == SingletonLevel {
+	for k+1 < len(e.levels) && e.levels[k+1].Branchless() {
 		k++
 	}
 	return k
@@ -241,10 +235,10 @@ func (e *encoding) checkBuffers(m *MLIR) error {
 				return levelError(l, "some singletons of a run are soa and some are not")
 			}
 			interleaved := l > k && !e.levels[l].soa
-			if err := e.checkBuffer(l, "positions", m.Positions[l], e.posWidth, e.levels[l].Kind == CompressedLevel); err != nil {
+			if err := e.checkBuffer(l, "positions", m.Positions[l], e.posWidth, e.levels[l].HasPos()); err != nil {
 				return err
 			}
-			if err := e.checkBuffer(l, "coordinates", m.Coordinates[l], e.crdWidth, e.levels[l].Kind != DenseLevel && !interleaved); err != nil {
+			if err := e.checkBuffer(l, "coordinates", m.Coordinates[l], e.crdWidth, e.levels[l].HasCrd() && !interleaved); err != nil {
 				return err
 			}
 		}

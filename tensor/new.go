@@ -59,7 +59,7 @@ func checkArrayPresence(format Format, levels []Level) error {
 	for k, physical := range format.Physical() {
 		pos, crd, group := levels[k].Pos, levels[k].Crd, levels[k].Group
 		wantGroup := k == last && format.grouped()
-		wantPos, wantCrd := physical.Kind == CompressedLevel, physical.Kind != DenseLevel
+		wantPos, wantCrd := physical.HasPos(), physical.HasCrd()
 		switch {
 		case pos.dt == Invalid && wantPos && k > 0:
 			return levelError(k-1, "%s is missing", posName(k))
@@ -144,13 +144,13 @@ func arrangeArrays(format Format, kinds []LevelKind, arrays map[string]Array) ([
 			continue
 		}
 		if isPos {
-			if k+1 == len(levels) || physical[k+1].Kind != CompressedLevel {
+			if k+1 == len(levels) || !physical[k+1].HasPos() {
 				return nil, levelError(k, "%s is given, but level %d is %v before %s and stores no pointers", name, k, kinds[k], nextKind(kinds, k))
 			}
 			levels[k+1].Pos = arrays[name]
 			continue
 		}
-		if physical[k].Kind == DenseLevel {
+		if !physical[k].HasCrd() {
 			return nil, levelError(k, "%s is given, but level %d is %v and stores no indices", name, k, kinds[k])
 		}
 		levels[k].Crd = arrays[name]

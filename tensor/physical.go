@@ -1,68 +1,12 @@
 package tensor
 
-import "fmt"
-
-// formatOfPhysical is the format whose physical levels are these: the inverse of
-// [Format.Physical]. Dense levels after the last sparse one are D, others C; a
-// compressed level and the singletons after it are a run of S, closed by DC if levels
-// other than D follow. A compressed level that says it is unique, though singletons
-// follow it, is taken as any other.
-func formatOfPhysical(types []LevelType, order []int) (Format, error) {
-	kinds := make([]LevelKind, len(types))
-	flags := make([]LevelFlags, len(types))
-	sparse := 0
-	for k, l := range types {
-		if l.Kind != DenseLevel {
-			sparse = k + 1
-		}
-	}
-	first := -1 // of the run
-	for k, l := range types {
-		switch l.Kind {
-		case DenseLevel:
-			if !l.Unique || !l.Ordered {
-				return Format{}, fmt.Errorf("level %d is %v: a dense level is unique and ordered", k, l)
-			}
-			if kinds[k] = C; k >= sparse {
-				kinds[k] = D
-			}
-			first = -1
-			continue
-		case CompressedLevel:
-			first = k
-		case SingletonLevel:
-			if first < 0 {
-				return Format{}, fmt.Errorf("level %d is singleton: it must follow a compressed level or a singleton", k)
-			}
-		default:
-			return Format{}, fmt.Errorf("level %d is %v: levels are dense, compressed and singleton", k, l)
-		}
-		if !l.Ordered {
-			flags[first] |= Unsorted
-		}
-		kinds[k] = S
-		if k+1 < len(types) && types[k+1].Kind == SingletonLevel {
-			continue
-		}
-		if k+1 < sparse {
-			kinds[k] = DC
-		}
-		if !l.Unique {
-			flags[k] |= Duplicates
-		}
-	}
-	return FormatWith(kinds, order, flags)
-}
-
 // ungrouped is the tensor with the values of one coordinate told apart by repeating it, for
 // formats whose last level groups them by pointers: MLIR and TACO have no such pointers.
 func (t *Tensor) ungrouped() (*Tensor, error) {
 	if !t.format.grouped() {
-		return t, nil
+		return t.Listed()
 	}
-	kinds := t.format.Levels()
-	kinds[t.format.sparseRank()-1] = S
-	format, err := FormatWith(kinds, t.format.Order(), t.format.Flags())
+	format, err := t.format.repeating()
 	if err != nil {
 		return nil, tensorError("%v", err)
 	}

@@ -34,6 +34,10 @@ func (t *Tensor) prune(memory *memoryLimit) (*Tensor, error) {
 	if t.format.IsDense() {
 		return t, nil
 	}
+	t, err := t.Listed()
+	if err != nil {
+		return nil, err
+	}
 	segments := t.format.segments()
 	levels := t.Levels()
 	kept := t.keptBlocks()

@@ -49,13 +49,13 @@ func (t *Tensor) lookUpAll(coord []int64) (Scalar, bool) {
 		if k == sparse && t.format.grouped() {
 			at = underEach(at, t.levels[k-1].Group)
 		}
-		switch l.Kind {
-		case DenseLevel:
+		switch {
+		case l.Full():
 			for i := range at {
 				at[i] = at[i]*int(l.Size) + int(c)
 			}
 			continue
-		case CompressedLevel:
+		case l.Ranges():
 			at = underEach(at, l.Pos)
 		}
 		at = slices.DeleteFunc(at, func(p int) bool { return l.Crd.At64(p) != c })
@@ -168,7 +168,7 @@ func (o *options) fibreLimit(format Format) (int, error) {
 func (t *Tensor) split(limit int) (*Tensor, error) {
 	levels := t.Levels()
 	for _, seg := range slices.Backward(t.format.segments()) {
-		if !t.format.splits(seg.last) || levels[seg.last+1].Kind != CompressedLevel {
+		if !t.format.splits(seg.last) || !levels[seg.last+1].Ranges() {
 			continue
 		}
 		if err := splitSegment(levels, seg, limit); err != nil {

@@ -279,7 +279,7 @@ func storing(f Format, shape []int64) []int {
 	var list []int
 	order := f.Order()
 	for k, l := range f.Physical()[:f.sparseRank()] {
-		if l.Kind != DenseLevel || shape[order[k]] != 1 {
+		if !l.Full() || shape[order[k]] != 1 {
 			list = append(list, k)
 		}
 	}
@@ -394,10 +394,10 @@ func (o *options) keepIndexTypes(format Format, shape []int64, n int, sources ..
 	var pos, crd []DType
 	for _, t := range sources {
 		for k, l := range t.levels {
-			if k > 0 && l.Kind == CompressedLevel && !slices.Contains(pos, l.Pos.dt) {
+			if k > 0 && l.HasPos() && !slices.Contains(pos, l.Pos.dt) {
 				pos = append(pos, l.Pos.dt)
 			}
-			if l.Kind != DenseLevel && !slices.Contains(crd, l.Crd.dt) {
+			if l.Walked() && !slices.Contains(crd, l.Crd.dt) {
 				crd = append(crd, l.Crd.dt)
 			}
 		}
@@ -409,7 +409,7 @@ func (o *options) keepIndexTypes(format Format, shape []int64, n int, sources ..
 		return
 	}
 	for k, l := range format.Physical() {
-		if l.Kind != DenseLevel && maxCoordinate(shape[format.order[k]]) > crd[0].maxIndex() {
+		if l.Walked() && maxCoordinate(shape[format.order[k]]) > crd[0].maxIndex() {
 			return
 		}
 	}

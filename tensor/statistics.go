@@ -44,7 +44,11 @@ func (t *Tensor) Statistics() (*Statistics, bool) {
 		if !t.allHere() {
 			return nil, false
 		}
-		t.statistics.of = t.describe()
+		list, err := t.Listed()
+		if err != nil {
+			return nil, false
+		}
+		t.statistics.of = list.describe()
 	}
 	return t.statistics.of, true
 }
@@ -158,13 +162,13 @@ const (
 
 // count describes the axis of a level with n positions.
 func (a *AxisStatistics) count(l Level, n int, under []float64, each float64) {
-	if l.Kind == DenseLevel && n == int(l.Size) && under != nil { // the outermost
+	if l.Full() && n == int(l.Size) && under != nil { // the outermost
 		for _, u := range under {
 			a.add(u)
 		}
 		return
 	}
-	if l.Kind == DenseLevel && under == nil || n == 0 {
+	if l.Full() && under == nil || n == 0 {
 		a.spread(float64(n) * each)
 		return
 	}
@@ -174,7 +178,7 @@ func (a *AxisStatistics) count(l Level, n int, under []float64, each float64) {
 	}
 	counters := make([]float64, l.Size)
 	switch {
-	case l.Kind == DenseLevel:
+	case l.Full():
 		for p, u := range under {
 			counters[p%int(l.Size)] += u
 		}
@@ -198,10 +202,10 @@ func (a *AxisStatistics) count(l Level, n int, under []float64, each float64) {
 
 // parents counts what stands under the n positions of the level before l.
 func parents(l Level, n int, under []float64, each float64) ([]float64, float64) {
-	switch l.Kind {
-	case SingletonLevel:
+	switch {
+	case l.Branchless():
 		return under, each
-	case DenseLevel:
+	case l.Full():
 		if under == nil {
 			return nil, each * float64(l.Size)
 		}

@@ -27,11 +27,15 @@ func (t *Tensor) FibreLengths(level int) (FibreStats, error) {
 	if level < 0 || level >= len(t.levels) {
 		return FibreStats{}, named(tensorError("there is no level %d: format %v has %d levels", level, t.format, len(t.levels)), t.name)
 	}
+	t, err := t.Listed()
+	if err != nil {
+		return FibreStats{}, err
+	}
 	l := t.levels[level]
-	switch l.Kind {
-	case DenseLevel:
+	switch {
+	case l.Full():
 		return constantFibres(t.positions(level-1), l.Size), nil
-	case SingletonLevel:
+	case l.Branchless():
 		return constantFibres(int64(l.Crd.n), 1), nil
 	}
 	s := FibreStats{Fibres: int64(l.Pos.n) - 1, Min: math.MaxInt64}
@@ -75,7 +79,7 @@ func constantFibres(n, length int64) FibreStats {
 func (t *Tensor) positions(level int) int64 {
 	n := int64(1)
 	for k := level; k >= 0; k-- {
-		if t.levels[k].Kind != DenseLevel {
+		if !t.levels[k].Full() {
 			return n * int64(t.levels[k].Crd.n)
 		}
 		n *= t.levels[k].Size

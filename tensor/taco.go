@@ -24,16 +24,25 @@ type TACO struct {
 	Fill     Scalar
 }
 
-// tacoModes are TACO's letters for levels.
-var tacoModes = []struct {
-	letter byte
-	level  LevelType
-}{
-	{'d', LevelType{DenseLevel, true, true}},
-	{'s', LevelType{CompressedLevel, true, true}},
-	{'u', LevelType{CompressedLevel, false, true}},
-	{'q', LevelType{SingletonLevel, true, true}},
-	{'c', LevelType{SingletonLevel, false, true}},
+// tacoLetter is TACO's letter for a level, 0 for none.
+func tacoLetter(l LevelType) byte {
+	switch {
+	case !l.Ordered:
+		return 0
+	case !l.Unique:
+		return l.Kind.properties().TACO[1]
+	}
+	return l.Kind.properties().TACO[0]
+}
+
+// tacoLevel is the level that a letter of TACO stands for, one of kind 0 for none.
+func tacoLevel(letter byte) LevelType {
+	for k, s := range levelProperties {
+		if letter != 0 && (s.TACO[0] == letter || s.TACO[1] == letter) {
+			return LevelType{PhysicalKind(k), s.TACO[0] == letter, true}
+		}
+	}
+	return LevelType{}
 }
 
 // ToTACO returns the tensor in TACO's storage; arrays are shared. A last C or DC level of a
@@ -59,12 +68,7 @@ func (t *Tensor) toTACO() (*TACO, error) {
 	out := &TACO{Order: from.format.Order(), Shape: from.Shape(), Values: from.values, Fill: from.fill}
 	var letters strings.Builder
 	for k, l := range from.format.Physical() {
-		letter := byte(0)
-		for _, mode := range tacoModes {
-			if mode.level == l {
-				letter = mode.letter
-			}
-		}
+		letter := tacoLetter(l)
 		if letter == 0 {
 			return nil, levelError(k, "it is %v, for which TACO has no letter: sort the tensor first (Plain)", l)
 		}
@@ -102,12 +106,7 @@ func fromTACO(s *TACO, o options) (*Tensor, error) {
 	levels := make([]Level, n)
 	for k := range types {
 		levels[k].Pos, levels[k].Crd = s.Pos[k], s.Crd[k]
-		for _, mode := range tacoModes {
-			if mode.letter == s.Modes[k] {
-				types[k] = mode.level
-			}
-		}
-		if types[k].Kind == 0 {
+		if types[k] = tacoLevel(s.Modes[k]); types[k].Kind == 0 {
 			return nil, levelError(k, "TACO's mode format %q is not supported: there are d, s, u, q and c", s.Modes[k])
 		}
 	}

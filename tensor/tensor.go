@@ -62,17 +62,17 @@ func Assemble(shape []int64, format Format, levels []Level, values Array, fill S
 	if format.IsDense() {
 		// Small dense results come often: nothing is allocated for them here.
 		for k := range t.levels {
-			t.levels[k] = Level{LevelType: LevelType{DenseLevel, true, true}, Size: shape[format.order[k]]}
+			t.levels[k] = Level{LevelType: denseType, Size: shape[format.order[k]]}
 		}
 		return holding(t)
 	}
 	order := format.Order()
 	for k, physical := range format.Physical() {
 		level := Level{LevelType: physical, Size: shape[order[k]]}
-		if physical.Kind != DenseLevel {
+		if physical.HasCrd() {
 			level.Crd = levels[k].Crd
 		}
-		if physical.Kind == CompressedLevel {
+		if physical.HasPos() {
 			level.Pos = levels[k].Pos
 			if k == 0 && level.Pos.DType() == Invalid {
 				level.Pos = rootPos(level.Crd.Len())
@@ -164,7 +164,7 @@ func (t *Tensor) Bytes() int64 {
 // Indices returns indices_k, the index array of spelled level k, shared; false
 // if that level is C or D and so stores none.
 func (t *Tensor) Indices(k int) (Array, bool) {
-	if k < 0 || k >= len(t.levels) || t.levels[k].Kind == DenseLevel {
+	if k < 0 || k >= len(t.levels) || !t.levels[k].HasCrd() {
 		return Array{}, false
 	}
 	return t.LevelAt(k).Crd, true
@@ -177,7 +177,7 @@ func (t *Tensor) Pointers(k int) (Array, bool) {
 	if t.format.grouped() && k == t.format.sparseRank()-1 {
 		return t.LevelAt(k).Group, true
 	}
-	if k < 0 || k+1 >= len(t.levels) || t.levels[k+1].Kind != CompressedLevel {
+	if k < 0 || k+1 >= len(t.levels) || !t.levels[k+1].HasPos() {
 		return Array{}, false
 	}
 	return t.LevelAt(k + 1).Pos, true
@@ -235,16 +235,7 @@ func (t *Tensor) lookUp(coord ...int64) (Scalar, bool) {
 	lo, hi := 0, 1 // candidate positions of the level before
 	for k, l := range t.levels {
 		c := coord[order[k]]
-		switch l.Kind {
-		case DenseLevel:
-			lo = lo*int(l.Size) + int(c)
-			hi = lo + 1
-			continue
-		case CompressedLevel:
-			lo, hi = int(l.Pos.At64(lo)), int(l.Pos.At64(lo+1))
-		}
-		lo, hi = searchRange(l.Crd, lo, hi, c)
-		if lo == hi {
+		if lo, hi = l.schema().Locate(&t.levels[k], lo, hi, c); lo == hi {
 			return t.fill, false
 		}
 	}

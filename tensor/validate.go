@@ -2,7 +2,6 @@ package tensor
 
 import (
 	"math"
-	"sort"
 
 	"github.com/lacuna-sparse/lacuna/internal/parts"
 )
@@ -21,97 +20,22 @@ type unsigned interface {
 // start at 0 and never fall, coordinates in range, sorted and unique. Each
 // array is read once.
 func validate(t *Tensor) error {
-	parents := int64(1)
-	segments := t.format.segments()
-	grouped := -1 // the level with pointers to values
-	if t.format.grouped() {
-		grouped = t.format.sparseRank() - 1
-	}
-	for k := 0; k < len(t.levels); k++ {
-		if t.levels[k].Kind == DenseLevel {
-			positions, ok := mulSizes(parents, t.levels[k].Size)
-			if !ok {
-				return levelError(k, "%d parent positions of %d coordinates each are more than 2^63-1 positions", parents, t.levels[k].Size)
-			}
-			parents = positions
-			if k == grouped {
-				var err error
-				if parents, err = checkGroup(t.levels[k], k, parents); err != nil {
-					return err
-				}
-			}
-			continue
-		}
-		seg := segments[0]
-		segments = segments[1:]
-		if err := validateSegment(t, seg, parents); err != nil {
+	positions := int64(1)
+	for k := range t.levels {
+		var err error
+		if positions, err = t.levels[k].schema().Check(t, k, positions); err != nil {
 			return err
 		}
-		parents = int64(t.levels[seg.last].Crd.n)
-		k = seg.last
-		if k == grouped {
-			var err error
-			if parents, err = checkGroup(t.levels[k], k, parents); err != nil {
+		if t.levels[k].Group.dt != Invalid {
+			if positions, err = checkGroup(t.levels[k], k, positions); err != nil {
 				return err
 			}
 		}
 	}
-	if int64(t.values.n) != parents {
-		return tensorError("there are %d values for %d stored positions", t.values.n, parents)
+	if int64(t.values.n) != positions {
+		return tensorError("there are %d values for %d stored positions", t.values.n, positions)
 	}
 	return nil
-}
-
-// validateSegment checks a compressed level and its singletons under the given
-// number of parent positions.
-func validateSegment(t *Tensor, seg segment, parents int64) error {
-	n := t.levels[seg.first].Crd.n
-	for k := seg.first + 1; k <= seg.last; k++ {
-		if got := t.levels[k].Crd.n; got != n {
-			return levelError(k, "%s has %d elements and %s has %d: they must have the same number", crdName(k), got, crdName(seg.first), n)
-		}
-	}
-	pos := t.levels[seg.first].Pos
-	if int64(pos.n)-1 != parents {
-		return levelError(max(seg.first-1, 0), "%s has %d elements: it must have %d, one more than there are positions", posName(seg.first), pos.n, uint64(parents)+1)
-	}
-	if err := checkPos(pos, seg.first, n, t.levels[max(seg.first-1, 0)].Kind); err != nil {
-		return err
-	}
-	last := t.format.flag(seg.last)
-	repeats := last&Duplicates != 0 && !(t.format.grouped() && seg.last == t.format.sparseRank()-1)
-	if t.format.flag(seg.first)&Unsorted != 0 {
-		return validateUnsorted(t, seg, repeats)
-	}
-	k, fault := checkSegment(t, seg, repeats)
-	if fault.found {
-		return fault.describe(t, k)
-	}
-	return nil
-}
-
-// checkSegment checks the coordinates of a sorted segment: in range and ascending under
-// each parent, unique unless tuples may repeat. It returns the level of the fault.
-func checkSegment(t *Tensor, seg segment, repeats bool) (int, fault) {
-	pos := t.levels[seg.first].Pos
-	if seg.last == seg.first+1 && pairsAscend(pos, t.levels[seg.first], t.levels[seg.last], repeats) {
-		return 0, fault{}
-	}
-	// Levels before the last may repeat a coordinate; ties marks the positions
-	// whose tuple so far equals the one before under the same parent.
-	var ties bitset
-	if seg.first < seg.last || repeats {
-		ties = makeBitset(t.levels[seg.first].Crd.n)
-	}
-	if fault := checkFibres(pos, t.levels[seg.first], ties); fault.found {
-		return seg.first, fault
-	}
-	for k := seg.first + 1; k <= seg.last; k++ {
-		if fault := checkSingleton(t.levels[k], ties, k == seg.last && !repeats); fault.found {
-			return k, fault
-		}
-	}
-	return 0, fault{}
 }
 
 // bitset is a set of positions.
@@ -133,15 +57,15 @@ func checkGroup(l Level, k int, positions int64) (int64, error) {
 	if last < 0 || last > math.MaxInt {
 		return 0, positionError(k, group.n-1, "%s ends with %s, which is no number of values", posName(k+1), group.Scalar(group.n-1))
 	}
-	return last, checkPos(group, k+1, int(last), l.Kind)
+	return last, checkPos(group, k+1, int(last), l.LevelType)
 }
 
 // checkPos checks that a Pos array starts at 0, never falls and ends at n. Under a level that stores its
 // coordinates it never repeats either: a coordinate with nothing under it is not stored, so that a format has one
 // set of arrays for one set of entries. A dense level, and the root of a level 0, have parents with nothing under them.
-func checkPos(pos Array, k, n int, parent PhysicalKind) error {
+func checkPos(pos Array, k, n int, parent LevelType) error {
 	step := 0
-	if k > 0 && parent != DenseLevel {
+	if k > 0 && !parent.Full() {
 		step = 1
 	}
 	var bad int
@@ -235,42 +159,6 @@ func crdLimit(l Level) uint64 {
 	return limit
 }
 
-// checkFibres checks the coordinates of a compressed level: in range, ascending
-// under each parent; unique if ties is nil, else repeats are marked in it.
-func checkFibres(pos Array, l Level, ties bitset) fault {
-	switch pos.dt.Size() {
-	case 1:
-		return checkFibresUnder(View[uint8](pos), l, ties)
-	case 2:
-		return checkFibresUnder(View[uint16](pos), l, ties)
-	case 4:
-		return checkFibresUnder(View[uint32](pos), l, ties)
-	}
-	return checkFibresUnder(View[uint64](pos), l, ties)
-}
-
-func checkFibresUnder[P unsigned](pos []P, l Level, ties bitset) fault {
-	limit := crdLimit(l)
-	switch l.Crd.dt.Size() {
-	case 1:
-		return checkFibreArrays(pos, View[uint8](l.Crd), limit, ties)
-	case 2:
-		return checkFibreArrays(pos, View[uint16](l.Crd), limit, ties)
-	case 4:
-		return checkFibreArrays(pos, View[uint32](l.Crd), limit, ties)
-	}
-	return checkFibreArrays(pos, View[uint64](l.Crd), limit, ties)
-}
-
-// checkFibreArrays is checkFibres for one pair of widths.
-func checkFibreArrays[P, K unsigned](pos []P, crd []K, limit uint64, ties bitset) fault {
-	var faults [parts.Most]fault
-	parts.Do(len(crd), checkWorth, func(part, lo, hi int) {
-		faults[part] = checkFibrePart(pos, crd, limit, ties, lo, hi)
-	})
-	return firstFault(&faults)
-}
-
 // firstFault is the first of the faults of parts.
 func firstFault(faults *[parts.Most]fault) fault {
 	for _, f := range faults {
@@ -279,140 +167,4 @@ func firstFault(faults *[parts.Most]fault) fault {
 		}
 	}
 	return fault{}
-}
-
-// checkFibrePart is checkFibreArrays for positions begin to end-1. Since coordinates
-// ascend, only the last of a fibre needs its range checked.
-func checkFibrePart[P, K unsigned](pos []P, crd []K, limit uint64, ties bitset, begin, end int) fault {
-	// The fibre that position begin is in.
-	p := sort.Search(len(pos)-1, func(p int) bool { return int(pos[p+1]) > begin })
-	for lo := begin; lo < end; p++ {
-		fibre := int(pos[p+1])
-		hi := min(fibre, end)
-		if lo == hi {
-			continue
-		}
-		i := lo
-		if lo == int(pos[p]) {
-			i++ // nothing comes before the first
-		}
-		for last := crd[i-1]; i < hi; i++ {
-			c := crd[i]
-			if c <= last {
-				if c < last {
-					return fault{true, i, notSorted}
-				}
-				if ties == nil {
-					return fault{true, i, repeated}
-				}
-				ties.set(i)
-			}
-			last = c
-		}
-		if hi == fibre && uint64(crd[hi-1]) >= limit {
-			return fault{true, hi - 1, outOfRange}
-		}
-		lo = hi
-	}
-	return fault{}
-}
-
-// checkSingleton checks the coordinates of a singleton level: in range, and
-// ascending where the tuple of the levels before is the same; unique there in
-// the last level of a run. It takes from ties what this level tells apart.
-func checkSingleton(l Level, ties bitset, last bool) fault {
-	limit := crdLimit(l)
-	switch l.Crd.dt.Size() {
-	case 1:
-		return checkSingletonArray(View[uint8](l.Crd), limit, ties, last)
-	case 2:
-		return checkSingletonArray(View[uint16](l.Crd), limit, ties, last)
-	case 4:
-		return checkSingletonArray(View[uint32](l.Crd), limit, ties, last)
-	}
-	return checkSingletonArray(View[uint64](l.Crd), limit, ties, last)
-}
-
-func checkSingletonArray[K unsigned](crd []K, limit uint64, ties bitset, last bool) fault {
-	var faults [parts.Most]fault
-	parts.Do(len(crd), checkWorth, func(part, lo, hi int) {
-		faults[part] = checkSingletonPart(crd, limit, ties, last, lo, hi)
-	})
-	f := firstFault(&faults)
-	if last || f.found {
-		return f
-	}
-	parts.Do(len(crd), checkWorth, func(_, lo, hi int) { // parts share no word of ties
-		for i := lo; i < hi; i++ {
-			if ties.has(i) && crd[i] != crd[i-1] {
-				ties.clear(i)
-			}
-		}
-	})
-	return fault{}
-}
-
-// checkSingletonPart is checkSingletonArray for positions lo to hi-1.
-func checkSingletonPart[K unsigned](crd []K, limit uint64, ties bitset, last bool, lo, hi int) fault {
-	for i := lo; i < hi; i++ {
-		c := crd[i]
-		if uint64(c) >= limit {
-			return fault{true, i, outOfRange}
-		}
-		if !ties.has(i) || c > crd[i-1] {
-			continue
-		}
-		if c < crd[i-1] {
-			return fault{true, i, notSorted}
-		}
-		if last {
-			return fault{true, i, repeated}
-		}
-	}
-	return fault{}
-}
-
-// pairsAscend reports whether the coordinates of a run of two levels are in range, and
-// their pairs ascend under each parent, or repeat if they may: the same as checkFibres and checkSingleton say, in
-// one pass, for arrays of one width. It says false of others, and of those with a fault,
-// which the two then find.
-func pairsAscend(pos Array, first, last Level, repeats bool) bool {
-	if first.Crd.dt.Size() != last.Crd.dt.Size() {
-		return false
-	}
-	switch first.Crd.dt.Size() {
-	case 4:
-		return pairsAscendUnder(pos, View[uint32](first.Crd), View[uint32](last.Crd), crdLimit(first), crdLimit(last), repeats)
-	case 8:
-		return pairsAscendUnder(pos, View[uint64](first.Crd), View[uint64](last.Crd), crdLimit(first), crdLimit(last), repeats)
-	}
-	return false
-}
-
-func pairsAscendUnder[K uint32 | uint64](pos Array, first, last []K, firstLimit, lastLimit uint64, repeats bool) bool {
-	if len(last) != len(first) {
-		return false
-	}
-	lo := 0
-	for p := 1; p < pos.n; p++ {
-		hi := int(pos.At64(p))
-		if lo == hi {
-			continue
-		}
-		a, b := first[lo], last[lo]
-		most := b
-		for i := lo + 1; i < hi; i++ {
-			c, d := first[i], last[i]
-			if (c < a || c == a && d <= b) && (c < a || d < b || !repeats) {
-				return false
-			}
-			most = max(most, d)
-			a, b = c, d
-		}
-		if uint64(a) >= firstLimit || uint64(most) >= lastLimit {
-			return false
-		}
-		lo = hi
-	}
-	return true
 }

@@ -40,52 +40,9 @@ func (w *Window) Coords(lo, hi int) [][]int64 {
 			w.coords[axis] = make([]int64, n)
 		}
 		w.coords[axis] = w.coords[axis][:n]
-		w.ascend(&w.t.levels[k], w.coords[axis])
+		if n > 0 {
+			w.t.levels[k].schema().Ascend(&w.t.levels[k], w.positions, w.coords[axis])
+		}
 	}
 	return w.coords
-}
-
-// ascend fills coords for the positions of a level and replaces the positions by
-// those of the level above.
-func (w *Window) ascend(l *Level, coords []int64) {
-	if len(coords) == 0 {
-		return
-	}
-	if l.Kind == DenseLevel {
-		for i, p := range w.positions {
-			coords[i] = p % l.Size
-			w.positions[i] = p / l.Size
-		}
-		return
-	}
-	if narrow := View[uint32](l.Crd); narrow != nil && l.Crd.dt == Uint32 {
-		for i, p := range w.positions {
-			coords[i] = int64(narrow[p])
-		}
-	} else {
-		for i, p := range w.positions {
-			coords[i] = l.Crd.At64(int(p))
-		}
-	}
-	if l.Kind == SingletonLevel {
-		return
-	}
-	// The parents ascend with the positions: the first is searched for.
-	first := int(w.positions[0])
-	parent := searchIndex(0, l.Pos.n-1, func(p int) bool { return l.Pos.At64(p+1) > int64(first) })
-	if narrow := View[uint32](l.Pos); narrow != nil && l.Pos.dt == Uint32 {
-		for i, p := range w.positions {
-			for int64(narrow[parent+1]) <= p {
-				parent++
-			}
-			w.positions[i] = int64(parent)
-		}
-		return
-	}
-	for i, p := range w.positions {
-		for l.Pos.At64(parent+1) <= p {
-			parent++
-		}
-		w.positions[i] = int64(parent)
-	}
 }

@@ -131,7 +131,7 @@ type session struct{ *lacuna.Session }
 
 // FromColumns implements file.Builder.
 func (s session) FromColumns(shape []int64, format tensor.Format, coords []tensor.Array, values tensor.Array, opts ...tensor.Option) (*tensor.Tensor, error) {
-	return s.Session.FromCoords(context.Background(), shape, format, coords, values, opts...)
+	return s.Session.FromColumns(context.Background(), shape, format, coords, values, opts...)
 }
 
 // Convert implements file.Builder.

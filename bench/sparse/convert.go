@@ -15,5 +15,5 @@ func convert(ctx context.Context, s *lacuna.Session, t *tensor.Tensor, f tensor.
 }
 
 func fromCoords(ctx context.Context, s *lacuna.Session, shape []int64, f tensor.Format, coords []tensor.Array, vals tensor.Array) (*tensor.Tensor, error) {
-	return s.FromCoords(ctx, shape, f, coords, vals)
+	return s.FromColumns(ctx, shape, f, coords, vals)
 }

@@ -13,6 +13,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/lacuna-sparse/lacuna/internal/machine"
 )
 
 //go:embed peers
@@ -63,7 +65,7 @@ func newSides(dir, python string, of suite) ([]*side, error) {
 	sides := []*side{{name: ours, command: []string{self, oursArg, dir}}}
 	compile := func(name, compiler, file string, flags ...string) {
 		program := filepath.Join(dir, strings.ReplaceAll(name, " ", ""))
-		args := append([]string{"-O3", "-march=native", "-o", program, filepath.Join(src, file)}, flags...)
+		args := append([]string{"-O3", machine.March(), "-o", program, filepath.Join(src, file)}, flags...)
 		if out, err := exec.Command(compiler, args...).CombinedOutput(); err != nil {
 			log.Printf("without %s: %s: %v\n%s", name, compiler, err, out)
 			return

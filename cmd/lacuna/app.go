@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"github.com/lacuna-sparse/lacuna/internal/machine"
 	"github.com/lacuna-sparse/lacuna/internal/units"
 	"github.com/lacuna-sparse/lacuna/lang"
 	"github.com/lacuna-sparse/lacuna/runtime"
@@ -137,6 +138,13 @@ Exit status: 0 success, 1 a mistake in the program or its data, 2 wrong usage,
 	root.PersistentFlags().BoolVar(&a.quiet, "no-warnings", false, "leave out warnings of what a program may not mean")
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &usageError{err.Error()} })
 	root.PersistentFlags().Var(&a.maxBytes, "max-bytes", "refuse a file of more than `SIZE` (such as 2GiB) to read, counted after decompression")
+	root.PersistentFlags().Func("cpu", "make code for this lesser `PROCESSOR`, such as x86-64-v3 or haswell, as "+machine.CPUEnv+" does", func(name string) error {
+		if err := os.Setenv(machine.CPUEnv, name); err != nil {
+			return err
+		}
+		_, err := machine.Restricted()
+		return err
+	})
 	root.AddCommand(newEval(a), newREPL(a), newExplain(a), newBuild(a), newGrad(a), newConvert(a), newInspect(a), newUnique(a), newBinsparse(a), newCache(a), newDoctor(a), newVersion(a))
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()

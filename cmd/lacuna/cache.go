@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lacuna-sparse/lacuna/internal/diskcache"
+	"github.com/lacuna-sparse/lacuna/internal/units"
 )
 
 func newCache(a *app) *cobra.Command {
@@ -61,16 +62,16 @@ func (a *app) listCache(c *diskcache.Cache) error {
 	var size int64
 	for _, e := range list {
 		size += e.Size
-		a.printf("%s  %-8s  %10s  %s\n", e.Used.Format(time.DateTime), e.Kind, formatBytes(e.Size), e.Key[:16])
+		a.printf("%s  %-8s  %10s  %s\n", e.Used.Format(time.DateTime), e.Kind, units.FormatBytes(e.Size), e.Key[:16])
 	}
-	a.printf("%s entries, %s of at most %s\n", formatCount(int64(len(list))), formatBytes(size), formatBytes(c.Max()))
+	a.printf("%s entries, %s of at most %s\n", formatCount(int64(len(list))), units.FormatBytes(size), units.FormatBytes(c.Max()))
 	return nil
 }
 
 func (a *app) cleanCache(c *diskcache.Cache) error {
 	files, size, err := c.Clean()
 	if err == nil {
-		a.printf("removed %s files, %s\n", formatCount(int64(files)), formatBytes(size))
+		a.printf("removed %s files, %s\n", formatCount(int64(files)), units.FormatBytes(size))
 	}
 	return err
 }

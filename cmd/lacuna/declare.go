@@ -18,6 +18,7 @@ type wishes struct {
 	shapeFlags, fillFlags []string
 	strict                bool
 	asWritten             bool
+	schedule              []string
 
 	shapes map[string][]int64
 	fills  map[string]tensor.Scalar
@@ -30,11 +31,12 @@ func (w *wishes) register(cmd *cobra.Command) {
 	cmd.Flags().StringArrayVar(&w.fillFlags, "fill", nil, "value of the coordinates that a tensor does not store, as `NAME=inf`")
 	cmd.Flags().BoolVar(&w.strict, "strict-ieee", false, "let 0*inf and 0*nan be nan where the 0 is not stored")
 	cmd.Flags().BoolVar(&w.asWritten, "as-written", false, "compute in the order in which the program is written")
+	cmd.Flags().StringArrayVar(&w.schedule, "schedule", nil, "how a statement runs, as `'order(i, j), parallel(i)'`; 'y: …' of several statements")
 }
 
 // given reports whether any of the flags was.
 func (w *wishes) given() bool {
-	return len(w.shapeFlags)+len(w.fillFlags) > 0 || w.strict || w.asWritten
+	return len(w.shapeFlags)+len(w.fillFlags) > 0 || w.strict || w.asWritten || len(w.schedule) > 0
 }
 
 // parse reads the flags' values.
@@ -103,6 +105,9 @@ func (w *wishes) options(p *program, loaded lacuna.Args) ([]lacuna.Option, error
 	}
 	if w.asWritten {
 		opts = append(opts, lacuna.AsWritten())
+	}
+	for _, text := range w.schedule {
+		opts = append(opts, lacuna.Schedule(text))
 	}
 	return opts, nil
 }

@@ -31,6 +31,7 @@ dense and f64 where nothing is said.
 Stages:
   syntax     as parsed, then with every sum and conversion written out
   logic      in the order in which it runs, with intermediates, and why
+  schedule   the same with how each statement runs, as a program that runs so
   plan       formats, conversions, and the loops in concrete index notation
   lattice    for each loop, the coordinates it visits and how
   loops      the loop program: stages, buffers, code

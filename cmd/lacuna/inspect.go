@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/lacuna-sparse/lacuna/internal/units"
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
@@ -187,12 +188,12 @@ func (a *app) printSummary(ctx context.Context, src source, t *tensor.Tensor) er
 	}
 	line("tensor", "%s", src)
 	if st, err := os.Stat(src.String()); err == nil && st.Mode().IsRegular() {
-		line("file", "%s", formatBytes(st.Size()))
+		line("file", "%s", units.FormatBytes(st.Size()))
 	}
 	line("shape", "%s", formatShape(t.Shape()))
 	line("type", "%s", t.DType())
 	line("stored", "%s of %s elements (%s), as %s in %s of memory", formatCount(t.NNZ()), formatElements(t.Shape()),
-		percentage(t), t.Format(), formatBytes(t.Bytes()))
+		percentage(t), t.Format(), units.FormatBytes(t.Bytes()))
 	if t.Format().IsDense() {
 		line("entries", "%s that are not %s (%.3g%%)", formatCount(t.NNZ()-values.fill), t.Fill(),
 			100*float64(t.NNZ()-values.fill)/max(1, elements(t.Shape())))

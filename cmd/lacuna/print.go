@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"fmt"
 	"math"
-	"sort"
 	"strconv"
 	"strings"
 
@@ -245,24 +244,11 @@ func printEntries(w *bufio.Writer, t *tensor.Tensor) {
 	}
 }
 
-// coordinate is the coordinate, by axis, of the stored value at a position: the
-// walk from the innermost level outwards.
+// coordinate is the coordinate, by axis, of the stored value at a position.
 func coordinate(t *tensor.Tensor, position int64) []int64 {
-	order := t.Format().Order()
-	coord := make([]int64, len(order))
-	for k := len(order) - 1; k >= 0; k-- {
-		level := t.LevelAt(k)
-		switch level.Kind {
-		case tensor.DenseLevel:
-			coord[order[k]] = position % level.Size
-			position /= level.Size
-		case tensor.SingletonLevel:
-			coord[order[k]] = level.Crd.At64(int(position))
-		case tensor.CompressedLevel:
-			coord[order[k]] = level.Crd.At64(int(position))
-			// The parent is the last one whose positions begin at or before.
-			position = int64(sort.Search(level.Pos.Len(), func(p int) bool { return level.Pos.At64(p) > position })) - 1
-		}
+	coord := make([]int64, t.Rank())
+	for axis, c := range t.Window().Coords(int(position), int(position)+1) {
+		coord[axis] = c[0]
 	}
 	return coord
 }

@@ -33,7 +33,7 @@ func storeCoords(ctx context.Context, shape []int64, format tensor.Format, coord
 	if values.Len() < 2*manyEntries { // sorting takes more kernels
 		return tensor.FromColumns(shape, format, coords, values, opts...)
 	}
-	return converter().FromCoords(ctx, shape, format, coords, values, opts...)
+	return converter().FromColumns(ctx, shape, format, coords, values, opts...)
 }
 
 // columns are lists of coordinates as arrays.

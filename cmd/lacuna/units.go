@@ -7,21 +7,6 @@ import (
 	"time"
 )
 
-// formatBytes writes a size with three digits or so: "17.1 GiB".
-func formatBytes(n int64) string {
-	v, unit := float64(n), "B"
-	for _, u := range []string{"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"} {
-		if v < 1024 {
-			break
-		}
-		v, unit = v/1024, u
-	}
-	if unit == "B" {
-		return fmt.Sprintf("%d B", n)
-	}
-	return fmt.Sprintf("%.1f %s", v, unit)
-}
-
 // formatCount groups the digits of a number by thousands.
 func formatCount(n int64) string {
 	s := strconv.FormatInt(n, 10)

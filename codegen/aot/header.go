@@ -3,8 +3,6 @@ package aot
 import (
 	"fmt"
 	"strings"
-
-	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
 // KernelHeader is the C header of a kernel: lacuna.h, what the tensors are, and the
@@ -71,10 +69,10 @@ func describe(b *strings.Builder, place int, t *Tensor, result bool) {
 	order := t.Format.Order()
 	for l, level := range t.Format.Physical() {
 		fmt.Fprintf(b, " *   levels[%d]: axis %d, %s", l, order[l], level.Kind)
-		if level.Kind == tensor.CompressedLevel {
+		if level.HasPos() {
 			fmt.Fprintf(b, ", pointers %s", t.Levels[l].Pointers.Type)
 		}
-		if level.Kind != tensor.DenseLevel {
+		if level.HasCrd() {
 			fmt.Fprintf(b, ", indices %s", t.Levels[l].Indices.Type)
 		}
 		b.WriteString("\n")

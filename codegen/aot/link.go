@@ -218,10 +218,10 @@ func (k *linker) operand(o *ir.Operand) []loop.SizeExpr {
 	s := &stored{dims: x.Extents, fill: -1}
 	for l, kind := range t.Format.Physical() {
 		level := Level{Pointers: Array{Buffer: -1}, Indices: Array{Buffer: -1}}
-		if kind.Kind == tensor.CompressedLevel {
+		if kind.HasPos() {
 			level.Pointers = k.input(t, fmt.Sprintf("%s%d_pos", x.Name, l), l, lower.Positions)
 		}
-		if kind.Kind != tensor.DenseLevel {
+		if kind.HasCrd() {
 			level.Indices = k.input(t, fmt.Sprintf("%s%d_crd", x.Name, l), l, lower.Coordinates)
 		}
 		s.levels = append(s.levels, level)
@@ -255,14 +255,14 @@ func (k *linker) measure(f tensor.Format, s *stored) {
 	var n loop.SizeExpr = loop.SizeConst(1)
 	order := f.Order()
 	for l, kind := range f.Physical() {
-		switch kind.Kind {
-		case tensor.DenseLevel:
+		switch {
+		case kind.Full():
 			n = sizeMul(n, s.dims[order[l]])
-		case tensor.CompressedLevel:
+		case kind.Ranges():
 			s.levels[l].Pointers.Len = sizeAdd(n, loop.SizeConst(1))
 			n = &loop.SizeLoad{Buffer: s.levels[l].Pointers.Buffer, Index: n}
-			s.levels[l].Indices.Len = n
-		case tensor.SingletonLevel:
+		}
+		if kind.HasCrd() {
 			s.levels[l].Indices.Len = n
 		}
 		s.count = append(s.count, n)

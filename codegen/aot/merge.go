@@ -129,7 +129,7 @@ func (m *merger) result(to *ir.Tensor) *stored {
 // number of its entries, where the step has not made them.
 func (m *merger) rootPointers(to *ir.Tensor, s *stored) {
 	physical := to.Format.Physical()
-	if len(physical) == 0 || physical[0].Kind != tensor.CompressedLevel || s.levels[0].Pointers.Buffer >= 0 {
+	if len(physical) == 0 || !physical[0].Ranges() || s.levels[0].Pointers.Buffer >= 0 {
 		return
 	}
 	n := m.scalar(fmt.Sprintf("s%d_entries", m.step))
@@ -289,7 +289,7 @@ func (k *linker) anyPath(from, to tensor.Format, dt tensor.DType) (convert.Path,
 		data.Threads, data.Grids = 0, true
 	}
 	path, _ := convert.ChoosePath(from, to, data)
-	if path.None() || !k.in.Grids && path.Axes == 1 && to.Physical()[0].Kind == tensor.DenseLevel {
+	if path.None() || !k.in.Grids && path.Axes == 1 && to.Physical()[0].Full() {
 		return path, nil
 	}
 	for axis := range data.Shape {

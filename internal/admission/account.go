@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"sync"
+
+	"github.com/lacuna-sparse/lacuna/internal/units"
 )
 
 // FreeAllowance is what may be allocated before the machine's memory is
@@ -87,11 +89,11 @@ type Error struct {
 
 // Error names the size, the limit and where the limit comes from.
 func (e *Error) Error() string {
-	s := "it takes " + formatBytes(e.Need)
+	s := "it takes " + units.FormatBytes(e.Need)
 	if e.InUse > 0 {
-		s += fmt.Sprintf(" on top of %s in use", formatBytes(e.InUse))
+		s += fmt.Sprintf(" on top of %s in use", units.FormatBytes(e.InUse))
 	}
-	return fmt.Sprintf("%s; the memory limit is %s (%s)", s, formatBytes(e.Limit), e.Source)
+	return fmt.Sprintf("%s; the memory limit is %s (%s)", s, units.FormatBytes(e.Limit), e.Source)
 }
 
 // Admit is nil if bytes more may be allocated for whom the option, if it is not 0, gives a limit; then they count in the account. Else it
@@ -101,17 +103,4 @@ func (c *Account) Admit(bytes, option int64) error {
 		return nil
 	}
 	return &Error{Need: bytes, InUse: c.InUse, Limit: c.Limit, Source: c.Source}
-}
-
-// formatBytes writes a number of bytes in the unit a reader expects.
-func formatBytes(n int64) string {
-	const units = "KMGTPE"
-	if n < 1024 {
-		return fmt.Sprintf("%d B", n)
-	}
-	v, unit := float64(n)/1024, 0
-	for v >= 1024 && unit < len(units)-1 {
-		v, unit = v/1024, unit+1
-	}
-	return fmt.Sprintf("%.1f %ciB", v, units[unit])
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+
+	"github.com/lacuna-sparse/lacuna/internal/machine"
 )
 
 // Target says what machine to compile for. The zero Target is the host. A
@@ -14,8 +16,8 @@ type Target struct {
 	Features string // such as "+avx2,-avx512f"
 }
 
-// Host is the machine this process runs on. It belongs in the key of every
-// cache of compiled code.
+// Host is the machine this process runs on, or the lesser one that machine.CPUEnv names. It
+// belongs in the key of every cache of compiled code.
 func (l *LLVM) Host() (Target, error) { return l.host() }
 
 func (l *LLVM) findHost() (Target, error) {
@@ -26,6 +28,13 @@ func (l *LLVM) findHost() (Target, error) {
 	}
 	if host.Triple == "" {
 		return Target{}, l.failure("asking for the host", "it has no default target triple")
+	}
+	lesser, err := machine.Restricted()
+	if err != nil {
+		return Target{}, err
+	}
+	if lesser != "" {
+		host.CPU, host.Features = lesser, machine.Without(host.Features)
 	}
 	return host, nil
 }

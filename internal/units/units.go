@@ -1,4 +1,4 @@
-// Package units reads sizes as people write them.
+// Package units reads and writes sizes as people do.
 package units
 
 import (
@@ -34,4 +34,23 @@ func ParseBytes(s string) (int64, error) {
 		return 0, fmt.Errorf("%q is not a size: write 512MiB, 2G or a number of bytes", s)
 	}
 	return int64(v), nil
+}
+
+// FormatBytes writes a number of bytes in powers of 1024, such as "17.1 GiB"; math.MaxInt64
+// stands for all that are larger.
+func FormatBytes(n int64) string {
+	if n == math.MaxInt64 {
+		return "more than 8 EiB"
+	}
+	v, unit := float64(n), "B"
+	for _, u := range []string{"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"} {
+		if v < 1024 {
+			break
+		}
+		v, unit = v/1024, u
+	}
+	if unit == "B" {
+		return fmt.Sprintf("%d B", n)
+	}
+	return fmt.Sprintf("%.1f %s", v, unit)
 }

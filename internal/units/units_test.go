@@ -1,6 +1,9 @@
 package units
 
-import "testing"
+import (
+	"math"
+	"testing"
+)
 
 func TestParseBytes(t *testing.T) {
 	good := map[string]int64{
@@ -14,6 +17,16 @@ func TestParseBytes(t *testing.T) {
 	for _, text := range []string{"", "0", "-1", "G", "1Q", "nan", "inf", "1e300", "1 2"} {
 		if got, err := ParseBytes(text); err == nil {
 			t.Errorf("ParseBytes(%q) = %d, want an error", text, got)
+		}
+	}
+}
+
+func TestFormatBytes(t *testing.T) {
+	for n, want := range map[int64]string{
+		0: "0 B", 1023: "1023 B", 1024: "1.0 KiB", 1536: "1.5 KiB", 3 << 29: "1.5 GiB", 3 << 40: "3.0 TiB", math.MaxInt64: "more than 8 EiB",
+	} {
+		if got := FormatBytes(n); got != want {
+			t.Errorf("%d is %q, want %q", n, got, want)
 		}
 	}
 }

@@ -29,14 +29,14 @@ func (s *statement) boundOf(e lang.Expr) float64 {
 		return max(0, math.Ceil(math.Log2(math.Hypot(real(z), imag(z))))+1)
 	case *lang.Access:
 		return s.facts[e.Tensor].exponent
-	case *lang.Convert:
+	case *lang.Cast:
 		if from := e.X.DType(); !from.IsFloat() && !from.IsComplex() {
 			return float64(8 * from.Size())
 		}
 		return s.bound(e.X)
 	case *lang.IndexValue:
 		return 63
-	case *lang.Where:
+	case *lang.Select:
 		return max(s.bound(e.Then), s.bound(e.Else))
 	case *lang.Reduce:
 		return s.boundOfReduce(e)
@@ -67,7 +67,7 @@ func (s *statement) boundOfCall(e *lang.Call) float64 {
 		args[i] = s.bound(a)
 		most, all = max(most, args[i]), all+args[i]
 	}
-	switch e.Fn.Name {
+	switch e.Fn {
 	case "+", "-":
 		return most + 1
 	case "*":
@@ -98,7 +98,7 @@ func isZero(e lang.Expr) bool {
 	switch e := e.(type) {
 	case *lang.Literal:
 		return e.Value.IsZero()
-	case *lang.Convert:
+	case *lang.Cast:
 		return isZero(e.X)
 	}
 	return false

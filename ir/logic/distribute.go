@@ -111,13 +111,13 @@ func substituted(e lang.Expr, to map[*lang.Index]*lang.Index) lang.Expr {
 		if v := to[e.Var]; v != nil {
 			return &lang.IndexValue{Pos: e.Pos, Var: v}
 		}
-	case *lang.Convert:
-		return &lang.Convert{Pos: e.Pos, To: e.To, X: substituted(e.X, to)}
+	case *lang.Cast:
+		return &lang.Cast{Pos: e.Pos, To: e.To, X: substituted(e.X, to)}
 	case *lang.Call:
 		return &lang.Call{Pos: e.Pos, Fn: e.Fn, Args: list(e.Args), Typ: e.Typ}
-	case *lang.Where:
+	case *lang.Select:
 		x := list([]lang.Expr{e.Cond, e.Then, e.Else})
-		return &lang.Where{Pos: e.Pos, Cond: x[0], Then: x[1], Else: x[2]}
+		return &lang.Select{Pos: e.Pos, Cond: x[0], Then: x[1], Else: x[2]}
 	case *lang.Reduce:
 		c := *e
 		c.Body = substituted(e.Body, to)

@@ -107,7 +107,7 @@ func (o *optimiser) assigned(s *statement) {
 	}
 	f.exponent = s.bound(s.stmt.RHS)
 	switch {
-	case t.HasFill && math.IsInf(t.Fill.Float64(), 0) && f.dense: // outside of what is assigned
+	case t.FillKnown && math.IsInf(t.Fill.Float64(), 0) && f.dense: // outside of what is assigned
 		f.exponent = math.Inf(1)
 	case s.stmt.Op == lang.Set && plain && !old.known:
 	case s.stmt.Op == lang.Set || s.stmt.Op == lang.MinTo || s.stmt.Op == lang.MaxTo:
@@ -173,10 +173,10 @@ func (s *search) relation(e lang.Expr, vars []*lang.Index) *relation {
 		if r := s.access(e); r != nil {
 			return r
 		}
-	case *lang.Convert:
+	case *lang.Cast:
 		return s.relation(e.X, vars)
 	case *lang.Call:
-		switch name := e.Fn.Name; {
+		switch name := e.Fn; {
 		case slices.Contains(sparsity, name):
 			return s.relation(e.Args[0], vars)
 		case name == "+" || name == "-":

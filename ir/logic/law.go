@@ -60,7 +60,7 @@ func lawOf(r *lang.Reduce) *law {
 func uses(e lang.Expr, fn string) bool {
 	switch e := e.(type) {
 	case *lang.Call:
-		return e.Fn.Name == fn
+		return e.Fn == fn
 	case *lang.Reduce:
 		return uses(e.Body, fn)
 	}

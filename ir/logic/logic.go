@@ -174,7 +174,7 @@ func (o *optimiser) fresh(base string) string {
 
 // storedAs is how a result is stored; false if that is not known.
 func (o *optimiser) storedAs(t *lang.Tensor) (Stored, bool) {
-	if t.HasFormat && t.HasFill || t.Operand {
+	if t.HasFormat && t.FillKnown || t.Operand {
 		return Stored{t.Format, t.Fill}, true
 	}
 	if t.Rank == 0 {

@@ -202,7 +202,7 @@ func (q *query) read(e lang.Expr, expand bool) ([]*term, bool) {
 		}
 		return terms, ok
 	case *lang.Call:
-		switch name := e.Fn.Name; {
+		switch name := e.Fn; {
 		case e.Typ != q.typ:
 		case name == q.law.product:
 			return q.multiply(e, expand)
@@ -215,9 +215,9 @@ func (q *query) read(e lang.Expr, expand bool) ([]*term, bool) {
 		case (name == "+" || name == "-") && sums && expand:
 			return q.add(e)
 		case isSquare(e) && sums && expand && compound(e.Args[0]):
-			return q.multiply(&lang.Call{Pos: e.Pos, Fn: lang.Functions["*"], Args: []lang.Expr{e.Args[0], q.copied(e.Args[0])}, Typ: e.Typ}, expand)
+			return q.multiply(&lang.Call{Pos: e.Pos, Fn: "*", Args: []lang.Expr{e.Args[0], q.copied(e.Args[0])}, Typ: e.Typ}, expand)
 		}
-	case *lang.Where:
+	case *lang.Select:
 		a, ok := e.Cond.(*lang.Access)
 		if !ok || a.Tensor.StoredOf == nil || !isZero(e.Else) || !sums {
 			break
@@ -240,10 +240,10 @@ func (q *query) folds(e *lang.Reduce) bool {
 
 // isSquare reports whether a call is the square of its first argument.
 func isSquare(e *lang.Call) bool {
-	if e.Fn.Name == "square" {
+	if e.Fn == "square" {
 		return true
 	}
-	if e.Fn.Name != "^" && e.Fn.Name != "pow" {
+	if e.Fn != "^" && e.Fn != "pow" {
 		return false
 	}
 	l, ok := e.Args[1].(*lang.Literal)
@@ -256,7 +256,7 @@ func compound(e lang.Expr) bool {
 	lang.Walk(e, func(x lang.Expr) bool {
 		c, ok := x.(*lang.Call)
 		_, fold := x.(*lang.Reduce)
-		found = found || fold || ok && (c.Fn.Name == "+" || c.Fn.Name == "-")
+		found = found || fold || ok && (c.Fn == "+" || c.Fn == "-")
 		return true
 	})
 	return found
@@ -292,7 +292,7 @@ func (t *term) by(m *term) *term {
 func (q *query) add(e *lang.Call) ([]*term, bool) {
 	x, ok := q.read(e.Args[0], true)
 	y, also := q.read(e.Args[1], true)
-	if e.Fn.Name == "-" {
+	if e.Fn == "-" {
 		for _, t := range y {
 			t.times = -t.times
 		}

@@ -131,9 +131,9 @@ func (s *statement) visit(e lang.Expr, c context) {
 	inner := c
 	inner.root = false
 	switch e := e.(type) {
-	case *lang.Convert:
+	case *lang.Cast:
 		s.visit(e.X, inner)
-	case *lang.Where:
+	case *lang.Select:
 		s.visit(e.Cond, inner)
 		s.visit(e.Then, inner)
 		s.visit(e.Else, inner)
@@ -157,7 +157,7 @@ func (s *statement) visit(e lang.Expr, c context) {
 // insensitive reports whether a call depends on the value of an argument only, and not on whether it is stored: an operand that
 // is not stored annihilates what is not finite (language.md).
 func (s *statement) insensitive(e *lang.Call, i int) bool {
-	switch e.Fn.Name {
+	switch e.Fn {
 	case "/", "mod", "floordiv":
 		l, ok := e.Args[1].(*lang.Literal)
 		return i == 1 || ok && !l.Value.IsZero()
@@ -177,10 +177,10 @@ func lawFor(e lang.Expr) *law {
 	case *lang.Reduce:
 		return lawOf(e)
 	case *lang.Call:
-		if e.Fn.Name == laws[0].product && laws[0].holds(e.Typ) && hasSum(e) {
+		if e.Fn == laws[0].product && laws[0].holds(e.Typ) && hasSum(e) {
 			return &laws[0]
 		}
-	case *lang.Where:
+	case *lang.Select:
 		if a, ok := e.Cond.(*lang.Access); ok && a.Tensor.StoredOf != nil && isZero(e.Else) && laws[0].holds(e.DType()) && hasSum(e.Then) {
 			return &laws[0]
 		}
@@ -194,7 +194,7 @@ func hasSum(e lang.Expr) bool {
 	case *lang.Reduce:
 		return lawOf(e) == &laws[0]
 	case *lang.Call:
-		return (e.Fn.Name == "*" || e.Fn.Name == "neg") && slices.ContainsFunc(e.Args, hasSum)
+		return (e.Fn == "*" || e.Fn == "neg") && slices.ContainsFunc(e.Args, hasSum)
 	}
 	return false
 }

@@ -15,11 +15,11 @@ func (s *statement) back(e lang.Expr, g lang.Node, at place) *lang.Error {
 	switch e := e.(type) {
 	case *lang.Access:
 		return s.contribute(e, g, at)
-	case *lang.Convert:
+	case *lang.Cast:
 		return s.convert(e, g, at)
 	case *lang.Like:
 		return s.back(e.X, g, at)
-	case *lang.Where:
+	case *lang.Select:
 		cond, err := s.value(e.Cond)
 		if err != nil {
 			return err
@@ -39,7 +39,7 @@ func (s *statement) back(e lang.Expr, g lang.Node, at place) *lang.Error {
 }
 
 // convert is the chain rule for a change of type: the adjoint changes back.
-func (s *statement) convert(e *lang.Convert, g lang.Node, at place) *lang.Error {
+func (s *statement) convert(e *lang.Cast, g lang.Node, at place) *lang.Error {
 	from := e.X.DType()
 	switch {
 	case !from.IsFloat() && !from.IsComplex():
@@ -106,13 +106,13 @@ func (s *statement) flatCall(e *lang.Call, x lang.Expr, g lang.Node, at place) *
 			return err
 		}
 	}
-	return flat(e.Pos, e.Fn.Name)
+	return flat(e.Pos, e.Fn)
 }
 
 // constantPower is the rule for x^c with a number c: without the case of c == 0, which
 // powerRules decides element by element.
 func constantPower(e *lang.Call) (lang.Node, bool) {
-	if e.Fn.Name != "^" && e.Fn.Name != "pow" {
+	if e.Fn != "^" && e.Fn != "pow" {
 		return nil, false
 	}
 	c, ok := e.Args[1].(*lang.Literal)

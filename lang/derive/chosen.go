@@ -168,7 +168,7 @@ func (s *statement) send(e *lang.Scan, g lang.Node, to *lang.Ref, extents []lang
 
 // sparse is the access of a sparse operand, at vars and nothing else, that e is, or nil.
 func (s *statement) sparse(e lang.Expr, vars []*lang.Index) *lang.Access {
-	if c, ok := e.(*lang.Convert); ok {
+	if c, ok := e.(*lang.Cast); ok {
 		e = c.X
 	}
 	a, ok := e.(*lang.Access)

@@ -223,11 +223,11 @@ func (d *deriver) dependent(e lang.Expr) bool {
 	switch e := e.(type) {
 	case *lang.Access:
 		return d.depends[e.Tensor]
-	case *lang.Convert:
+	case *lang.Cast:
 		return d.dependent(e.X)
 	case *lang.Call:
 		return slices.ContainsFunc(e.Args, d.dependent)
-	case *lang.Where:
+	case *lang.Select:
 		return d.dependent(e.Then) || d.dependent(e.Else)
 	case *lang.Reduce:
 		return d.dependent(e.Body) || e.Q != nil && d.dependent(e.Q)

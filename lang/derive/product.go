@@ -217,11 +217,11 @@ func (s *statement) support(e lang.Expr) lang.Node {
 		if c, ok := stored.(*lang.Apply); ok && s.standAlone(c.Args[0]) {
 			return stored
 		}
-	case *lang.Convert:
+	case *lang.Cast:
 		return s.support(e.X)
 	case *lang.Like:
 		return s.support(e.X)
-	case *lang.Where:
+	case *lang.Select:
 		if stored := s.pattern(e.Cond); stored != nil && !s.dependent(e.Else) {
 			return stored
 		}
@@ -301,9 +301,9 @@ func (s *statement) pattern(e lang.Expr) lang.Node {
 		if sparseOperand(t) && !t.Result && (e.Tensor.StoredOf != nil || t.Fill.IsZero()) && s.standAlone(r) {
 			return call("stored", r)
 		}
-	case *lang.Convert:
+	case *lang.Cast:
 		return s.pattern(e.X)
-	case *lang.Where:
+	case *lang.Select:
 		if c, ok := e.Else.(*lang.Literal); !ok || !c.Value.IsZero() {
 			return nil
 		}
@@ -327,7 +327,7 @@ func (s *statement) pattern(e lang.Expr) lang.Node {
 
 // annihilators are the arguments of a call that make it zero where they are.
 func annihilators(e *lang.Call) []lang.Expr {
-	switch e.Fn.Name {
+	switch e.Fn {
 	case "*":
 		return e.Args
 	case "/", "neg":

@@ -95,12 +95,12 @@ var parsed = sync.OnceValue(func() map[string]lang.Node {
 func ruleOf(e *lang.Call, i int) (lang.Node, bool) {
 	table := rules
 	switch {
-	case e.Fn.Name == "complex":
+	case e.Fn == "complex":
 		return parsed()[makeComplex[i]], true
 	case e.Args[i].DType().IsComplex():
 		table = complexRules
 	}
-	list, ok := table[e.Fn.Name]
+	list, ok := table[e.Fn]
 	if !ok || i >= len(list) {
 		return nil, false
 	}

@@ -22,7 +22,7 @@ func (d *deriver) copyOf(i int) int {
 // copied is the tensor that such a statement copies.
 func copied(s *lang.Stmt) *lang.Tensor {
 	x := s.RHS
-	if c, ok := x.(*lang.Convert); ok { // of a narrow type
+	if c, ok := x.(*lang.Cast); ok { // of a narrow type
 		x = c.X
 	}
 	return x.(*lang.Access).Tensor

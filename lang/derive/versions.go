@@ -106,7 +106,7 @@ func converted(s *lang.Stmt, rhs lang.Node) lang.Node {
 		return rhs
 	}
 	switch s.RHS.(type) {
-	case *lang.Convert, *lang.Literal:
+	case *lang.Cast, *lang.Literal:
 		return cast(dt, rhs)
 	}
 	return rhs

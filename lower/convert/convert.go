@@ -198,7 +198,7 @@ func newConverter(from, to *ir.Tensor, types emit.OperandTypes, how Options) *co
 // firstCompressed is the first compressed level of the target.
 func (c *converter) firstCompressed() int {
 	for l, level := range c.to.Format.Physical() {
-		if level.Kind == tensor.CompressedLevel {
+		if level.Ranges() {
 			return l
 		}
 	}

@@ -148,7 +148,7 @@ func TestConvertPrograms(t *testing.T) {
 		}
 		data := Data{Shape: []int64{1000, 1000}, Entries: entries, DType: tensor.Float64, Order: c.order, Threads: c.threads}
 		if c.far {
-			data.Spread = func(int) int64 { return farBuckets }
+			data.Spread = func(int) int64 { return data.farBuckets() }
 		}
 		path, _ := ChoosePath(from.Format, to.Format, data)
 		k, err := Lower(from, to, narrowTypes{}, Options{Path: path, Entries: c.order})

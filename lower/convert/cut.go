@@ -32,10 +32,10 @@ type segment struct {
 func (c *converter) targetSegments() []segment {
 	var segs []segment
 	for l, level := range c.to.Format.Physical() {
-		switch level.Kind {
-		case tensor.CompressedLevel:
+		switch {
+		case level.Ranges():
 			segs = append(segs, segment{first: l, last: l, pos: -1})
-		case tensor.SingletonLevel:
+		case level.Branchless():
 			segs[len(segs)-1].last = l
 		}
 	}

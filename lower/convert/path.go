@@ -119,8 +119,7 @@ const (
 	fewBuckets    = 1 << 12
 	digitBits     = 10      // of a radix pass: its buckets' ends stay in the first caches
 	groupBits     = 8       // of a pass that groups
-	farBuckets    = 1 << 13 // from so many in use at a time, grouping pays,
-	manyEntries   = 1 << 16 // if there are so many entries
+	manyEntries   = 1 << 16 // from so many on, and farBuckets, grouping pays
 	groupEntries  = 1 << 12 // of a group that is sorted in the cache
 	maxGroupBits  = 11
 	localBits     = 10 // of a radix pass over a group
@@ -137,17 +136,34 @@ const (
 
 // Limits of the path for rows.
 const (
-	// Entries of 12 or 16 bytes, read from one place and written to another: so
-	// many stay in a second-level cache of 2 MiB or nearly so, and need no groups.
-	nearEntries = 1 << 17
-	// Groups of 16384 take a quarter to half of such a cache.
-	rowGroupEntries = 1 << 14
 	// Counters of a pass over digits of the column take 32 KiB, and less time
 	// than the entries of a group.
 	rowDigitBits = 13
 	// With more rows an entry most of the time would go into empty rows.
 	rowsPerEntry = 4
 )
+
+// cacheOf is the second-level cache of a processor that nobody has asked.
+const cacheOf = 2 << 20
+
+// cache is the second-level cache that a thread has.
+func (d *Data) cache() int64 {
+	if d.Cache > 0 {
+		return d.Cache
+	}
+	return cacheOf
+}
+
+// farBuckets is how many buckets in use at a time are too many: their ends take a quarter of the
+// cache, a line each.
+func (d *Data) farBuckets() int64 { return d.cache() / 256 }
+
+// nearEntries is how many entries of 12 or 16 bytes, read from one place and written to another,
+// stay in the cache or nearly so, and need no groups.
+func (d *Data) nearEntries() int64 { return d.cache() / 16 }
+
+// rowGroupEntries is the size of groups, which take a quarter to half of the cache.
+func (d *Data) rowGroupEntries() int64 { return d.cache() / 128 }
 
 // Data is what the choice of a path looks at.
 type Data struct {
@@ -157,6 +173,7 @@ type Data struct {
 	DType   tensor.DType
 	Threads int   // that the kernel will run on; 0: not known
 	Grain   int64 // as in Options
+	Cache   int64 // bytes of a thread's second-level cache; 0: not known
 	// Grids: the kernel runs on thousands of threads. Few buckets then matter more
 	// than few passes, and groups do not, as no thread's entries stay in a cache.
 	Grids bool
@@ -225,7 +242,7 @@ func ChoosePath(from, to tensor.Format, d Data) (p Path, ok bool) {
 		p.Words = append(wordsFor(axes, d.Shape, digit, 0), wordsFor(carried, d.Shape, 0, 0)...)
 		return p, p.Passes() <= maxSortMoves
 	}
-	far := !d.Grids && len(axes) == 1 && d.Entries >= manyEntries && d.Spread != nil && d.Spread(axes[0]) >= farBuckets
+	far := !d.Grids && len(axes) == 1 && d.Entries >= manyEntries && d.Spread != nil && d.Spread(axes[0]) >= d.farBuckets()
 	if far && hasRows(to) {
 		if rows, ok := rowPath([]int{axes[0], carried[0]}, d); ok {
 			return rows, true
@@ -256,8 +273,8 @@ func rowPath(axes []int, d Data) (p Path, ok bool) {
 	switch {
 	case d.Order != Unordered: // by the columns entries are in order
 		p.Axes, p.Group = 1, group(groupEntries, groupBits)
-	case d.Entries > nearEntries || !p.Alone:
-		p.Group = group(rowGroupEntries, maxGroupBits)
+	case d.Entries > d.nearEntries() || !p.Alone:
+		p.Group = group(d.rowGroupEntries(), maxGroupBits)
 	}
 	w := Word{Axes: 2, Wide: rowBits-p.Group+columnBits > 32}
 	if d.Order == Unordered {

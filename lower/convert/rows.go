@@ -19,7 +19,7 @@ import (
 // positions: CSR or CSC.
 func hasRows(f tensor.Format) bool {
 	levels := f.Physical()
-	return len(levels) == 2 && levels[0].Kind == tensor.DenseLevel && levels[1].Kind == tensor.CompressedLevel
+	return len(levels) == 2 && levels[0].Full() && levels[1].Ranges()
 }
 
 // sortRows emits the stages that make a matrix of a list.

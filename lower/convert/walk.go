@@ -63,13 +63,13 @@ type node struct {
 func newStoredEntries(c *converter, depth int) *storedEntries {
 	s := &storedEntries{c: c}
 	for l, level := range c.from.Format.Physical()[:depth] {
-		switch level.Kind {
-		case tensor.DenseLevel:
+		switch {
+		case level.Full():
 			s.nodes = append(s.nodes, node{first: l, last: l, dense: true})
 			continue
-		case tensor.CompressedLevel:
+		case level.Ranges():
 			s.nodes = append(s.nodes, node{first: l, last: l, pos: c.Input(c.from, l, emit.Positions)})
-		case tensor.SingletonLevel:
+		case level.Branchless():
 			s.nodes[len(s.nodes)-1].last = l
 		}
 		n := &s.nodes[len(s.nodes)-1]

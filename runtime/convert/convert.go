@@ -78,7 +78,12 @@ func (c *conversion) named(ctx context.Context, t *tensor.Tensor, format tensor.
 	}
 	c.begun = c.begun || c.placed(t) // it is not brought here for what the device can do
 	convert := c.convert
-	if !t.IsPlain() || format.Relaxed() {
+	switch {
+	case t.Format().Extended() || format.Extended():
+		convert = func(context.Context, *tensor.Tensor, tensor.Format) (*tensor.Tensor, error) {
+			return nil, fallback("kernels convert no levels of kinds that are registered")
+		}
+	case !t.IsPlain() || format.Relaxed():
 		convert = c.sortedList
 	}
 	out, err := convert(ctx, t, format)

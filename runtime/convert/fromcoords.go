@@ -35,6 +35,8 @@ func (s *Service) FromCoords(ctx context.Context, shape []int64, format tensor.F
 		return fallBack("kernels are for tensors with axes")
 	case slices.Min(shape) <= 0:
 		return fallBack(outsideReason)
+	case format.Extended():
+		return fallBack("kernels convert no levels of kinds that are registered")
 	case format.Relaxed():
 		return fallBack(flagsReason(format))
 	}

@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/lacuna-sparse/lacuna/internal/flight"
+	"github.com/lacuna-sparse/lacuna/internal/machine"
 	"github.com/lacuna-sparse/lacuna/ir"
 	"github.com/lacuna-sparse/lacuna/lower"
 	lowerconvert "github.com/lacuna-sparse/lacuna/lower/convert"
@@ -86,8 +87,12 @@ func (c *conversion) kernelFor(ctx context.Context, t *tensor.Tensor, format ten
 
 // path chooses how entries are sorted.
 func (c *conversion) path(t *tensor.Tensor, format tensor.Format, entries lowerconvert.EntryOrder) (lowerconvert.Path, error) {
+	caches, err := machine.HostCaches()
+	if err != nil {
+		return lowerconvert.Path{}, err
+	}
 	data := lowerconvert.Data{Shape: t.Dims(), Entries: t.NNZ(), DType: t.DType(), Order: entries, Threads: c.threads(), Grain: c.Grain,
-		Grids: c.OnGrids(), Spread: func(axis int) int64 { return spread(t, axis) }}
+		Cache: caches.L2, Grids: c.OnGrids(), Spread: func(axis int) int64 { return spread(t, axis) }}
 	if c.Data != nil {
 		data = c.Data(data)
 	}

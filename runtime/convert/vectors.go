@@ -33,6 +33,8 @@ type coordList struct {
 func (s *Service) onDevice(ctx context.Context, t *tensor.Tensor, format tensor.Format) (*tensor.Tensor, error) {
 	c := s.remote()
 	switch {
+	case format.Extended() || t.Format().Extended():
+		return nil, fallback("kernels convert no levels of kinds that are registered")
 	case format.Relaxed():
 		return nil, fallback("%s", flagsReason(format))
 	case t.Structure() != tensor.General:

@@ -8,6 +8,9 @@ func (d *Declarations) Check(src string) (*lang.File, *lang.Program, error) {
 	if err != nil {
 		return nil, nil, err
 	}
+	if err := file.Attach(d.schedule); err != nil {
+		return nil, nil, err
+	}
 	program, err := d.CheckFile(file)
 	return file, program, err
 }

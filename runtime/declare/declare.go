@@ -110,6 +110,9 @@ func StrictIEEE() Option { return func(d *Declarations) { d.strict = true } }
 // AsWritten keeps the order of computing in which the program is written.
 func AsWritten() Option { return func(d *Declarations) { d.asWritten = true } }
 
+// Schedule says how statements run, in the language of schedules.
+func Schedule(text string) Option { return func(d *Declarations) { d.schedule += text + "\n" } }
+
 // Declarations are what the options of one Compile say, by tensor. They are all
 // that a look-up of a compiled kernel needs, so making them and their key is
 // cheap; what they amount to is worked out when there is none.
@@ -117,6 +120,7 @@ type Declarations struct {
 	list      []declaration
 	strict    bool
 	asWritten bool
+	schedule  string
 	err       error
 	few       [8]declaration // memory of list
 }
@@ -226,7 +230,46 @@ func (d *Declarations) Decls(file *lang.File) (map[string]lang.Decl, error) {
 		}
 		all[d.list[i].name] = decl
 	}
-	return all, nil
+	return all, stored(file, all)
+}
+
+// stored adds what schedules say of how results are stored.
+func stored(file *lang.File, all map[string]lang.Decl) error {
+	for _, s := range file.Stmts {
+		for _, c := range s.Schedule {
+			if c.Name != lang.StoreCommand && c.Name != lang.TemporaryCommand {
+				continue
+			}
+			if len(c.Args) == 0 && c.Name == lang.TemporaryCommand {
+				continue
+			}
+			decl, err := storedAs(all[s.LHS.Name], s.LHS, c)
+			if err != nil {
+				if err.Source == "" {
+					err.Source = file.Source
+				}
+				return err
+			}
+			all[s.LHS.Name] = decl
+		}
+	}
+	return nil
+}
+
+// storedAs is a declaration of a result with the format of a command.
+func storedAs(decl lang.Decl, result *lang.Ref, c *lang.Command) (lang.Decl, *lang.Error) {
+	if len(c.Args) != 1 {
+		return decl, c.Fail(c.Pos, "write "+c.Name+"(CSR)", "%s takes one format", c.Name)
+	}
+	f, err := tensor.ParseFormat(c.Args[0].Word, len(result.Indices))
+	switch {
+	case err != nil:
+		return decl, c.Fail(c.Args[0].Pos, "", "%s: %v", c.Name, err)
+	case decl.HasFormat && decl.Format != f:
+		return decl, c.Fail(c.Args[0].Pos, "", "%s: %s is declared as %s", c.Name, result.Name, decl.Format)
+	}
+	decl.Rank, decl.Format, decl.HasFormat, decl.Result = f.Rank(), f, true, true
+	return decl, nil
 }
 
 // decl is the declaration as package lang takes it. assigned says that the
@@ -277,7 +320,7 @@ func (d *Declarations) AsWritten() bool { return d.asWritten }
 
 // WithoutExamples is what is declared without the operands themselves, which would be kept.
 func (d *Declarations) WithoutExamples() *Declarations {
-	c := &Declarations{strict: d.strict, asWritten: d.asWritten, list: slices.Clone(d.list)}
+	c := &Declarations{strict: d.strict, asWritten: d.asWritten, schedule: d.schedule, list: slices.Clone(d.list)}
 	for i := range c.list {
 		c.list[i].example = nil
 	}
@@ -354,7 +397,7 @@ func (r *declaration) form() (ir.Form, bool) {
 }
 
 // TypesOf gives examples of the tensors that an operand is stored as, for the types of their
-// index arrays; nil where there is none.
+// index arrays; nil where there is none. They store nothing: who keeps them keeps no operand.
 func (d *Declarations) TypesOf(t *lang.Tensor, form ir.Form) []*tensor.Tensor {
 	example := d.Example(t.Name)
 	if of := t.StoredOf; of != nil {
@@ -364,6 +407,8 @@ func (d *Declarations) TypesOf(t *lang.Tensor, form ir.Form) []*tensor.Tensor {
 		}
 	}
 	types := make([]*tensor.Tensor, max(1, len(form.Pieces)))
-	copy(types, PartsOf(example))
+	for i, part := range PartsOf(example) {
+		types[i] = emptied(part)
+	}
 	return types
 }

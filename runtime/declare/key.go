@@ -16,7 +16,7 @@ var Keys = sync.Pool{New: func() any { return new([]byte) }}
 // Everything of no fixed length comes with it.
 func (d *Declarations) AppendKey(b []byte, src string) []byte {
 	slices.SortFunc(d.list, func(x, y declaration) int { return strings.Compare(x.name, y.name) })
-	b = appendString(b, src)
+	b = appendString(appendString(b, src), d.schedule)
 	b = append(b, flags(d.strict, d.asWritten), byte(len(d.list)), byte(len(d.list)>>8))
 	for i := range d.list {
 		b = d.list[i].appendKey(b)

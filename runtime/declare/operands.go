@@ -124,3 +124,23 @@ func EmptyExample(f tensor.Format, dt tensor.DType) *tensor.Tensor {
 	}
 	return t
 }
+
+// emptied is a tensor that stores nothing, with arrays of the types of those of t.
+func emptied(t *tensor.Tensor) *tensor.Tensor {
+	if t == nil {
+		return nil
+	}
+	empty := func(a *tensor.Array) {
+		if a.DType() != tensor.Invalid {
+			*a = tensor.HeapArray(a.DType(), nil, 0)
+		}
+	}
+	levels, values := t.Levels(), t.Values()
+	for k := range levels {
+		empty(&levels[k].Pos)
+		empty(&levels[k].Crd)
+		empty(&levels[k].Group)
+	}
+	empty(&values)
+	return tensor.Assemble(make([]int64, t.Rank()), t.Format(), levels, values, t.Fill())
+}

@@ -34,6 +34,9 @@ func (k *Kernel) chosen(ctx context.Context, st *step, b *stepBinding, vals valu
 	if v != nil && k.mayTabulate(st) {
 		how.tables = k.tables(b.tabled, v, vals) && !k.gallops(st, b, v, vals)
 	}
+	if err := k.directed(st, &how); err != nil {
+		return nil, err
+	}
 	if v == nil || v.specialisation != how || !v.fits(vals) {
 		var err error
 		if v, err = k.version(ctx, st, declaredTypes(vals), how); err != nil {
@@ -42,6 +45,9 @@ func (k *Kernel) chosen(ctx context.Context, st *step, b *stepBinding, vals valu
 	}
 	if keep != nil {
 		keep.version = v
+	}
+	if !st.ran.Load() {
+		st.ran.Store(true)
 	}
 	return v, nil
 }

@@ -116,7 +116,7 @@ func checkOperand(t *lang.Tensor, format tensor.Format, arg *tensor.Tensor) erro
 		return fmt.Errorf("operand %s holds %s, but the kernel was compiled for %s: declare its type with lacuna.Format, or convert it", t.Name, arg.DType(), t.DType)
 	case arg.Format() != format:
 		return fmt.Errorf("operand %s is stored as %s, but the kernel was compiled for %s: declare its format with lacuna.Format, or convert it", t.Name, arg.Format(), format)
-	case !format.IsDense() && t.HasFill && !arg.Fill().Same(t.Fill.Convert(t.DType)):
+	case !format.IsDense() && t.FillKnown && !arg.Fill().Same(t.Fill.Convert(t.DType)):
 		return fmt.Errorf("operand %s has fill %s, but the kernel was compiled for fill %s: declare its fill with lacuna.Fill", t.Name, arg.Fill(), t.Fill)
 	}
 	return nil

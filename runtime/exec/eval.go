@@ -87,14 +87,14 @@ func (s *Session) compileAs(ctx context.Context, src string, file *lang.File, pr
 			if err != nil {
 				return nil, withSource(err, src)
 			}
-			return &Kernel{planned: p, source: src, file: file, checked: program, literals: literals}, nil
+			return &Kernel{planned: p, source: src, file: file, checked: program, literals: literals, intermediates: file.Temporaries()}, nil
 		}
 	}
 	p, err := s.env.plan(ctx, program, d)
 	if err != nil {
 		return nil, withSource(err, src)
 	}
-	return &Kernel{planned: p, source: src, file: file, checked: program}, nil
+	return &Kernel{planned: p, source: src, file: file, checked: program, intermediates: file.Temporaries()}, nil
 }
 
 // plannedLike is the plan of a program that has literals taken, from the session's cache if one like it is there.

@@ -66,7 +66,7 @@ func (k *Kernel) replanned(ctx context.Context, opts ir.Options) (n *Kernel, err
 	n = &Kernel{
 		planned: &planned{env: k.env, program: k.checked, alg: k.alg, types: k.types},
 		source:  k.source, file: k.file, checked: k.checked, literals: k.literals,
-		written: k.written, intermediates: k.intermediates, notes: k.notes,
+		written: k.written, rewritten: k.rewritten, intermediates: k.intermediates, notes: k.notes,
 	}
 	if err := n.compile(ctx, opts); err != nil {
 		return nil, withSource(err, k.source)

@@ -98,7 +98,7 @@ func (s *Session) gradient(ctx context.Context, src, wrt string, d *declare.Decl
 	}
 	for _, t := range program.Tensors {
 		// What was said of results concerns the program itself, except for the value of elements that it does not assign.
-		if t.Result && !t.Operand && !(kept[t.Name] && t.HasFill) {
+		if t.Result && !t.Operand && !(kept[t.Name] && t.FillKnown) {
 			d.Drop(t.Name)
 		}
 	}

@@ -39,6 +39,7 @@ type Kernel struct {
 	// written is the program as it is written, where checked is another one: see package logic. That has the
 	// intermediates, and the notes tell why.
 	written       *lang.Program
+	rewritten     *lang.File // checked, as text
 	intermediates []string
 	notes         []string
 }
@@ -68,6 +69,7 @@ type step struct {
 
 	versions  flight.Cache[*version]
 	smallRuns atomic.Int64 // see Kernel.small
+	ran       atomic.Bool  // so the latest version is what a run chose
 	// twoPasses is set when one pass would have needed too much memory.
 	twoPasses atomic.Bool
 	reads     []*ir.Tensor // whose arrays versions take; known with the first of them
@@ -129,6 +131,9 @@ func (k *planned) compile(ctx context.Context, opts ir.Options) error {
 		if k.env.OnGrids() {
 			how.work = k.env.workspace(lower.HashWorkspace)
 		}
+		if err := k.directed(st, &how); err != nil {
+			return err
+		}
 		if err := ctx.Err(); err != nil {
 			return err
 		}
@@ -172,7 +177,7 @@ func target(p ir.Step) *ir.Tensor {
 // withSource adds the text of a program to an error of the planner.
 func withSource(err error, src string) error {
 	var unsupported *lang.Error
-	if errors.As(err, &unsupported) {
+	if errors.As(err, &unsupported) && unsupported.Source == "" {
 		return unsupported.WithSource(src)
 	}
 	return err

@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"math"
+	goruntime "runtime"
 	"strings"
 	"sync"
 	"testing"
+	"weak"
 
 	"github.com/lacuna-sparse/lacuna/lang"
 	"github.com/lacuna-sparse/lacuna/runtime"
@@ -372,4 +374,28 @@ func TestCancelled(t *testing.T) {
 	if _, err := NewSession(WithEngine(runtime.Interp())).Eval(ctx, "s = A(i,j)", Args{"A": A}); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
+}
+
+// A kernel is compiled for its first operands, and does not keep them.
+func TestKernelsKeepNoOperands(t *testing.T) {
+	s := NewSession(WithEngine(runtime.Interp()))
+	gone := func() weak.Pointer[tensor.Tensor] {
+		x, err := tensor.FromDense([]int64{3}, tensor.Dense(1), tensor.ArrayOf([]float64{1, 2, 3}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.Eval(t.Context(), "s = x(i)", Args{"x": x}); err != nil {
+			t.Fatal(err)
+		}
+		return weak.Make(x)
+	}()
+	for range 100 {
+		if goruntime.GC(); gone.Value() == nil {
+			break
+		}
+	}
+	if gone.Value() != nil {
+		t.Error("the operand that a kernel was compiled for is kept")
+	}
+	goruntime.KeepAlive(s)
 }

@@ -48,7 +48,7 @@ func (s *Session) compile(ctx context.Context, src string, d *declare.Declaratio
 	if err != nil {
 		return nil, err
 	}
-	if d.Strict() || d.AsWritten() || !logic.Choices(program) {
+	if d.Strict() || d.AsWritten() || program.Scheduled() || !logic.Choices(program) {
 		return s.compileAs(ctx, src, file, program, d)
 	}
 	c := &chooser{session: s, source: src, file: file, program: program, says: d.WithoutExamples()}
@@ -175,7 +175,7 @@ func (c *chooser) make(ctx context.Context, statistics map[string]*tensor.Statis
 		if err != nil {
 			return nil, err
 		}
-		return &Kernel{planned: p, source: c.source, file: c.file, checked: r.Program, written: c.program, intermediates: r.Intermediates, notes: r.Notes}, nil
+		return &Kernel{planned: p, source: c.source, file: c.file, checked: r.Program, rewritten: r.File, written: c.program, intermediates: r.Intermediates, notes: r.Notes}, nil
 	})
 	if err != nil && ctx.Err() == nil { // what cannot be planned runs as written
 		return c.asWritten(ctx, d)

@@ -87,7 +87,7 @@ type opsCase struct {
 
 // options are the arguments of a case.
 func (c *reductionCase) options(t *testing.T, s *lacuna.Session) []ops.Option {
-	opts := []ops.Option{ops.In(s)}
+	opts := []ops.Option{ops.In(s), ops.KeepLevels()}
 	var one int
 	switch raw := c.Args.Axis; {
 	case raw == nil || string(raw) == "null":

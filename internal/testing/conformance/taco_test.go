@@ -12,6 +12,7 @@ import (
 
 	"github.com/lacuna-sparse/lacuna"
 	"github.com/lacuna-sparse/lacuna/internal/testing/testengine"
+	"github.com/lacuna-sparse/lacuna/lang"
 	"github.com/lacuna-sparse/lacuna/runtime"
 	"github.com/lacuna-sparse/lacuna/tensor"
 	"github.com/lacuna-sparse/lacuna/tensor/file"
@@ -162,6 +163,51 @@ func (c *tacoCase) compute(t *testing.T, s *lacuna.Session) {
 	}
 	checkDense(t, got, c.Expect.Dense)
 	c.checkStorage(t, out.Format.Levels, got)
+	if s.Engine().Name() == runtime.InterpName {
+		sameSchedule(t, s, expr, args, opts)
+	}
+}
+
+// sameSchedule checks that the schedule that explain prints gives the plan and the loops that it is of: as a program and,
+// where the statements are those of the program, as a schedule of it.
+func sameSchedule(t *testing.T, s *lacuna.Session, expr string, args lacuna.Args, opts []lacuna.Option) {
+	t.Helper()
+	for name, x := range args {
+		opts = append(opts, lacuna.Operand(name, x))
+	}
+	explained := func(src string, more ...lacuna.Option) (schedule, plan, loops string) {
+		t.Helper()
+		k, err := s.Compile(context.Background(), src, slices.Concat(opts, more)...)
+		if err != nil {
+			t.Fatalf("%s: %v", src, err)
+		}
+		var text [3]string
+		for i, stage := range []string{"schedule", "plan", "loops"} {
+			if text[i], err = k.Explain(stage); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return text[0], text[1], text[2]
+	}
+	schedule, plan, loops := explained(expr)
+	again, plan2, loops2 := explained(schedule)
+	if plan2 != plan || loops2 != loops || again != schedule {
+		t.Errorf("%s: the schedule\n%sgives\n%s%swant\n%s", expr, schedule, again, plan2, plan)
+	}
+	if strings.Contains(schedule, lang.StoreCommand+"(") {
+		return // of a program that the optimiser wrote
+	}
+	var said []string
+	for line := range strings.Lines(schedule) {
+		if name, how, ok := strings.Cut(strings.TrimSpace(line), " with "); ok {
+			name, _, _ = strings.Cut(name, " ")
+			name, _, _ = strings.Cut(name, "(")
+			said = append(said, name+": "+how)
+		}
+	}
+	if _, plan3, loops3 := explained(expr, lacuna.Schedule(strings.Join(said, "\n"))); plan3 != plan || loops3 != loops {
+		t.Errorf("%s: the schedule\n%s\ngives\n%swant\n%s", expr, strings.Join(said, "\n"), plan3, plan)
+	}
 }
 
 func (c *tacoCase) read(t *testing.T) {

@@ -119,7 +119,7 @@ func (d *Dense) kept(t *lang.Tensor) *Dense {
 		switch v := &k.Values[i]; {
 		case dense:
 			v.State = Stored
-		case !sparse || whole || v.Omissible || v.State != Stored && v.Varies || t.HasFill && v.State != Stored && distance(t.DType, *v, FromScalar(t.Fill.Convert(t.DType))) != 0:
+		case !sparse || whole || v.Omissible || v.State != Stored && v.Varies || t.FillKnown && v.State != Stored && distance(t.DType, *v, FromScalar(t.Fill.Convert(t.DType))) != 0:
 			v.State = Unknown
 		case v.State == Uniform:
 			v.State = Gap
@@ -173,7 +173,7 @@ func (e *evaluator) statement(s *lang.Stmt, extents, shape []int64) (*Dense, err
 	switch {
 	case old != nil && (s.Op != lang.Set || !reachesAll(s.LHS)):
 		copy(out.Values, old.Values)
-	case lhs.HasFill:
+	case lhs.FillKnown:
 		for i := range out.Values {
 			out.Values[i] = FromScalar(lhs.Fill.Convert(lhs.DType))
 			out.Values[i].State = Gap
@@ -330,16 +330,16 @@ func (e *evaluator) expr(x lang.Expr) Value {
 		return e.access(x)
 	case *lang.IndexValue:
 		return Value{I: e.env[x.Var.ID], Varies: true}
-	case *lang.Convert:
+	case *lang.Cast:
 		return cast(x.X.DType(), x.To, e.expr(x.X))
-	case *lang.Where:
+	case *lang.Select:
 		return e.where(x)
 	case *lang.Call:
 		args := make([]Value, len(x.Args))
 		for i, a := range x.Args {
 			args[i] = e.expr(a)
 		}
-		return e.operation(x.Fn.Name, x.Args[0].DType(), x.Typ, args...)
+		return e.operation(x.Fn, x.Args[0].DType(), x.Typ, args...)
 	case *lang.Like:
 		return e.expr(x.X)
 	case *lang.Reduce:
@@ -354,7 +354,7 @@ func (e *evaluator) expr(x lang.Expr) Value {
 	return Value{}
 }
 
-func (e *evaluator) where(x *lang.Where) Value {
+func (e *evaluator) where(x *lang.Select) Value {
 	cond := e.expr(x.Cond)
 	branch := x.Else
 	if cond.B {

@@ -34,6 +34,9 @@ type Options struct {
 // binsparse does not have, is widened to float32. A structure is kept. The error is
 // an [*Error].
 func Encode(t *tensor.Tensor, o Options) (descriptor []byte, arrays []Array, err error) {
+	if t, err = t.Listed(); err != nil {
+		return nil, nil, err
+	}
 	if t, err = standard(t); err != nil {
 		return nil, nil, tensorError(err)
 	}

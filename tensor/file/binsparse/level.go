@@ -111,12 +111,12 @@ func (f Format) Rank() int { return len(f.Order) }
 func FormatOf(f tensor.Format) Format {
 	out := Format{Order: f.Order()}
 	for _, t := range f.Physical() {
-		switch t.Kind {
-		case tensor.DenseLevel:
+		switch {
+		case t.Full():
 			out.Levels = append(out.Levels, dense(1))
-		case tensor.CompressedLevel:
+		case t.Ranges():
 			out.Levels = append(out.Levels, sparse(1))
-		case tensor.SingletonLevel:
+		case t.Branchless():
 			out.Levels[len(out.Levels)-1].Rank++
 		}
 	}

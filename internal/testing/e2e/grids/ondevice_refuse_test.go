@@ -48,7 +48,7 @@ func TestRefusalsOnDevice(t *testing.T) {
 	fromCoords := func(format tensor.Format, rows ...int64) func(*tensor.Tensor) error {
 		return func(*tensor.Tensor) error {
 			values := make([]int64, len(rows))
-			_, err := s.FromCoords(ctx, []int64{3, 3}, format, []tensor.Array{column(rows...), column(rows...)}, column(values...))
+			_, err := s.FromColumns(ctx, []int64{3, 3}, format, []tensor.Array{column(rows...), column(rows...)}, column(values...))
 			return err
 		}
 	}

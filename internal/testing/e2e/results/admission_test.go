@@ -79,7 +79,7 @@ func allocating(t *testing.T, s *lacuna.Session) map[string]func() error {
 		},
 		"FromCoords": func() error {
 			at := tensor.ArrayOf([]int64{n - 1})
-			return result(s.FromCoords(ctx, []int64{n, n}, D, []tensor.Array{at, at}, tensor.ArrayOf([]float64{1})))
+			return result(s.FromColumns(ctx, []int64{n, n}, D, []tensor.Array{at, at}, tensor.ArrayOf([]float64{1})))
 		},
 		"Reshape":       func() error { return result(s.Reshape(ctx, A, []int64{n * n}, tensor.Dense(1))) },
 		"Reshape to C":  func() error { return result(s.Reshape(ctx, A, []int64{n * n, 1}, tensor.CSR)) },

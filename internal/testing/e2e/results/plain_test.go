@@ -111,7 +111,7 @@ func TestRelaxedOperands(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			made, err := s.FromCoords(ctx, []int64{n, n}, format, []tensor.Array{unsorted[0].Crd, unsorted[1].Crd}, tensor.ArrayOf(list))
+			made, err := s.FromColumns(ctx, []int64{n, n}, format, []tensor.Array{unsorted[0].Crd, unsorted[1].Crd}, tensor.ArrayOf(list))
 			if err != nil {
 				t.Fatal(err)
 			}

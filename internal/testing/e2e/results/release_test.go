@@ -131,14 +131,14 @@ func TestReleaseSparesWhatSharesArrays(t *testing.T) {
 			if err != nil {
 				return nil, err
 			}
-			return s.FromCoords(ctx, A.Shape(), tensor.COO, []tensor.Array{coo.LevelAt(0).Crd, coo.LevelAt(1).Crd}, A.Values())
+			return s.FromColumns(ctx, A.Shape(), tensor.COO, []tensor.Array{coo.LevelAt(0).Crd, coo.LevelAt(1).Crd}, A.Values())
 		},
 		"list by rows": func(s *lacuna.Session, A *tensor.Tensor) (*tensor.Tensor, error) {
 			coo, err := A.Convert(tensor.COO)
 			if err != nil {
 				return nil, err
 			}
-			return s.FromCoords(ctx, A.Shape(), tensor.CSR, []tensor.Array{coo.LevelAt(0).Crd, coo.LevelAt(1).Crd}, A.Values())
+			return s.FromColumns(ctx, A.Shape(), tensor.CSR, []tensor.Array{coo.LevelAt(0).Crd, coo.LevelAt(1).Crd}, A.Values())
 		},
 	}
 	for name, way := range ways {

@@ -1,6 +1,6 @@
 //go:build !amd64
 
-package cpuid
+package machine
 
 import "os"
 

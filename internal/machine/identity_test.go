@@ -1,4 +1,4 @@
-package cpuid
+package machine
 
 import (
 	"runtime"

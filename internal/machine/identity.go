@@ -1,7 +1,4 @@
-// Package cpuid tells processors apart: two that LLVM would give different names or
-// features to have different identities. It asks the processor and the system, not
-// LLVM, and takes some microseconds.
-package cpuid
+package machine
 
 import (
 	"crypto/sha256"
@@ -9,7 +6,8 @@ import (
 )
 
 // Identity names the kind of processor that this process runs on, in hexadecimal;
-// "" if it is not known. It is the same for all processors of a machine and in all
+// "" if it is not known: two that LLVM would give different names or features to have
+// different identities. It takes some microseconds, and is the same for all processors of a machine and in all
 // processes, and changes with what the system lets programs use.
 func Identity() string {
 	data := read()

@@ -1,0 +1,64 @@
+// Package machine describes the processor that this process runs on: which it is, what code
+// may be made for, and how large its caches are. It asks the processor and the system, not LLVM.
+package machine
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+
+	"github.com/lacuna-sparse/lacuna/internal/units"
+)
+
+// CachesEnv is the environment variable that says how large the caches are, such as
+// "L1=32KiB,L2=512KiB"; what it leaves out is as the machine says.
+const CachesEnv = "LACUNA_CACHES"
+
+// Caches are the sizes in bytes of a processor's own data caches. What no machine says is
+// taken to be small: too small costs little where too large costs misses.
+type Caches struct {
+	L1, L2 int64
+}
+
+// smallest are the caches of a machine that does not tell.
+var smallest = Caches{L1: 32 << 10, L2: 512 << 10}
+
+// HostCaches are the caches of this machine, as CachesEnv corrects them. An error is one in
+// that variable; the sizes are then the machine's.
+var HostCaches = sync.OnceValues(func() (Caches, error) {
+	found := readCaches()
+	asked, err := found.with(os.Getenv(CachesEnv))
+	if err != nil {
+		return found, err
+	}
+	return asked, nil
+})
+
+// with is c with the sizes that a text in the syntax of CachesEnv gives.
+func (c Caches) with(text string) (Caches, error) {
+	for part := range strings.SplitSeq(text, ",") {
+		if part = strings.TrimSpace(part); part == "" {
+			continue
+		}
+		name, value, _ := strings.Cut(part, "=")
+		size, err := units.ParseBytes(value)
+		to := map[string]*int64{"L1": &c.L1, "L2": &c.L2}[strings.ToUpper(strings.TrimSpace(name))]
+		if to == nil || err != nil {
+			return c, fmt.Errorf("%s=%q: %q is no cache and size: write L1=32KiB,L2=512KiB or one of these", CachesEnv, text, part)
+		}
+		*to = size
+	}
+	return c, nil
+}
+
+// take makes the cache of a level one of so many bytes; those that are shared do not count.
+func (c *Caches) take(level int, bytes int64) {
+	if to := map[int]*int64{1: &c.L1, 2: &c.L2}[level]; to != nil && bytes > 0 {
+		*to = bytes
+	}
+}
+
+func (c Caches) String() string {
+	return fmt.Sprintf("L1 %s, L2 %s", units.FormatBytes(c.L1), units.FormatBytes(c.L2))
+}

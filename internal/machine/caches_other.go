@@ -1,0 +1,33 @@
+//go:build !amd64
+
+package machine
+
+import (
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/lacuna-sparse/lacuna/internal/units"
+)
+
+// readCaches asks Linux; other systems have no such files, and the caches of smallest.
+func readCaches() Caches { return cachesOf("/sys/devices/system/cpu/cpu0/cache") }
+
+// cachesOf reads a folder that has one for each cache.
+func cachesOf(dir string) Caches {
+	c := smallest
+	caches, _ := filepath.Glob(filepath.Join(dir, "index*"))
+	for _, cache := range caches {
+		read := func(name string) string {
+			text, _ := os.ReadFile(filepath.Join(cache, name))
+			return strings.TrimSpace(string(text))
+		}
+		level, err := strconv.Atoi(read("level"))
+		size, bad := units.ParseBytes(read("size"))
+		if err == nil && bad == nil && read("type") != "Instruction" {
+			c.take(level, size)
+		}
+	}
+	return c
+}

@@ -1,0 +1,141 @@
+package tensor
+
+import "math"
+
+// OnDuplicate is what a [Builder] does with an entry at coordinates that it was given before.
+type OnDuplicate uint8
+
+const (
+	// Sum adds the values in the order in which they come; for Bool: or.
+	Sum OnDuplicate = iota
+	// Refuse makes Build fail, with the coordinates.
+	Refuse
+	// KeepLast keeps the value that came last.
+	KeepLast
+)
+
+// Builder makes a tensor of entries that come one by one, in any order. The zero Builder is not ready: see [NewBuilder]. It
+// is used by one goroutine at a time.
+type Builder[T Element] struct {
+	format    Format
+	duplicate OnDuplicate
+	shape     []int64 // that the entries have so far
+	coords    [][]int64
+	values    []T
+	spill     spill[T]
+	err       error // the first
+}
+
+// NewBuilder returns a builder of a tensor in a format.
+func NewBuilder[T Element](format Format, on OnDuplicate) *Builder[T] {
+	b := &Builder[T]{format: format, duplicate: on}
+	b.shape, b.coords = make([]int64, format.Rank()), make([][]int64, format.Rank())
+	return b
+}
+
+// Add adds an entry. What is wrong with it is the error of Build.
+func (b *Builder[T]) Add(v T, coord ...int64) {
+	if len(coord) != len(b.shape) {
+		b.failf("entry %d has %d coordinates, and format %v as many as %d levels", b.Len(), len(coord), b.format, len(b.shape))
+		return
+	}
+	for axis, c := range coord {
+		if c < 0 || c == math.MaxInt64 {
+			b.failf("entry %d has the coordinate %d on axis %d: coordinates are 0 or more, and below 2^63-1", b.Len(), c, axis)
+			return
+		}
+	}
+	for axis, c := range coord {
+		b.shape[axis] = max(b.shape[axis], c+1)
+		b.coords[axis] = append(b.coords[axis], c)
+	}
+	b.values = append(b.values, v)
+	if b.spill.after > 0 && len(b.values) >= b.spill.after {
+		b.keep(b.write())
+	}
+}
+
+// failf keeps the first error.
+func (b *Builder[T]) failf(format string, args ...any) { b.keep(tensorError(format, args...)) }
+
+func (b *Builder[T]) keep(err error) {
+	if b.err == nil {
+		b.err = err
+	}
+}
+
+// Len is the number of entries added, duplicates among them.
+func (b *Builder[T]) Len() int { return b.spill.written + len(b.values) }
+
+// SpillTo makes the builder write its entries to a temporary file in a directory ("" for the usual one) whenever it holds
+// as many of them as given, so that what it needs is the memory of the tensor and of that many entries, however many
+// repeat. The file is gone after Build.
+func (b *Builder[T]) SpillTo(dir string, entries int) {
+	if entries < 1 {
+		b.failf("SpillTo(%q, %d): the number of entries to hold is 1 or more", dir, entries)
+		return
+	}
+	b.spill.dir, b.spill.after = dir, entries
+}
+
+// Build makes the tensor and leaves the builder empty. A nil shape is the smallest that has room for all entries. Options
+// are those of [FromCoords].
+func (b *Builder[T]) Build(shape []int64, opts ...Option) (*Tensor, error) {
+	t, err := b.build(shape, opts)
+	b.spill.remove()
+	*b = *NewBuilder[T](b.format, b.duplicate)
+	return t, named(err, collect(opts).name)
+}
+
+func (b *Builder[T]) build(shape []int64, opts []Option) (*Tensor, error) {
+	if b.err != nil {
+		return nil, b.err
+	}
+	if shape == nil {
+		shape = b.shape
+	}
+	if err := checkShape(shape, b.format); err != nil {
+		return nil, err
+	}
+	for axis, n := range b.shape {
+		if n > shape[axis] {
+			return nil, tensorError("an entry has the coordinate %d: axis %d has the size %d", n-1, axis, shape[axis])
+		}
+	}
+	if b.spill.written > 0 {
+		if err := b.merge(); err != nil {
+			return nil, err
+		}
+	} else if b.duplicate != Sum {
+		perm, err := b.sorted()
+		if err != nil {
+			return nil, tensorError("%v", err)
+		}
+		out := &distinct[T]{on: b.duplicate, coords: make([][]int64, len(b.coords))}
+		at := make([]int64, len(b.coords))
+		for i := range b.values {
+			for axis, list := range b.coords {
+				at[axis] = list[perm.at(i)]
+			}
+			if err := out.add(at, b.values[perm.at(i)]); err != nil {
+				return nil, err
+			}
+		}
+		b.coords, b.values = out.coords, out.values
+	}
+	return FromCoords(shape, b.format, b.coords, ArrayOf(b.values), opts...)
+}
+
+// sorted is the stable order of the entries held by their coordinates, in the order of the levels.
+func (b *Builder[T]) sorted() (permutation, error) {
+	var keys []column
+	for _, axis := range b.format.Order() {
+		col, err := narrowed(b.coords[axis], ArrayOf(b.coords[axis]), axis, b.shape[axis])
+		if err != nil {
+			return permutation{}, err
+		}
+		keys = append(keys, col)
+	}
+	perm, _, err := sortedPermutation(len(b.values), keys)
+	return perm, err
+}

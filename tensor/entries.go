@@ -1,0 +1,149 @@
+package tensor
+
+import "iter"
+
+// Entries goes over the stored values in storage order, each with its logical coordinates. The slice of coordinates is
+// the same one every time: copy what is kept. Nothing is allocated for an entry. The values are converted to T by the
+// rules of [Scalar.Convert] if the tensor's elements are of another type.
+//
+// Every element of a dense block is stored, whatever it equals; each of the values that a multigraph has at one place
+// comes by itself; of a tensor with a [Structure] there is the stored triangle. A tensor that was released has
+// no entries.
+func Entries[T Element](t *Tensor) iter.Seq2[[]int64, T] {
+	return func(yield func([]int64, T) bool) {
+		if t.Pin() != nil {
+			return
+		}
+		defer t.Unpin()
+		if t.values.n == 0 { // there may be any number of positions above nothing
+			return
+		}
+		w := walk[T]{rank: t.Rank(), group: -1, axes: t.format.Order(), coord: make([]int64, t.Rank()), values: valuesOf[T](t.values), yield: yield}
+		for _, l := range t.levels {
+			w.levels = append(w.levels, walkLevel{l.HasPos(), l.HasCrd(), l.Size, indicesOf(l.Pos), indicesOf(l.Crd), indicesOf(l.Group)})
+		}
+		if t.format.grouped() {
+			w.group = t.format.sparseRank() - 1
+		}
+		w.below(0, 0)
+	}
+}
+
+// walk goes over a tensor depth first.
+type walk[T Element] struct {
+	rank, group int // group is the level with pointers to the values, or -1
+	axes        []int
+	levels      []walkLevel
+	coord       []int64
+	values      values[T]
+	yield       func([]int64, T) bool
+}
+
+type walkLevel struct {
+	hasPos, hasCrd  bool
+	size            int64
+	pos, crd, group Indices
+}
+
+// below visits what stands under position p of the level before k; false if the loop over entries ended.
+func (w *walk[T]) below(k, p int) bool {
+	if k == w.rank {
+		return w.yield(w.coord, w.values.at(p))
+	}
+	l, axis := &w.levels[k], w.axes[k]
+	switch {
+	case !l.hasCrd:
+		for c := range l.size {
+			w.coord[axis] = c
+			if !w.at(k, p*int(l.size)+int(c)) {
+				return false
+			}
+		}
+	case l.hasPos:
+		for q := int(l.pos.At(p)); q < int(l.pos.At(p+1)); q++ {
+			w.coord[axis] = l.crd.At(q)
+			if !w.at(k, q) {
+				return false
+			}
+		}
+	default:
+		w.coord[axis] = l.crd.At(p)
+		return w.at(k, p)
+	}
+	return true
+}
+
+// at visits position q of level k.
+func (w *walk[T]) at(k, q int) bool {
+	if k != w.group {
+		return w.below(k+1, q)
+	}
+	group := w.levels[k].group
+	for b := int(group.At(q)); b < int(group.At(q+1)); b++ {
+		if !w.below(k+1, b) {
+			return false
+		}
+	}
+	return true
+}
+
+// values reads elements as values of a Go type.
+type values[T Element] struct {
+	same    []T // where the elements are of that type
+	from    Array
+	scratch Array // of one T, for conversions
+	one     []T
+}
+
+func valuesOf[T Element](a Array) values[T] {
+	if a.dt == dtypeOf[T]() {
+		return values[T]{same: View[T](a)}
+	}
+	one := make([]T, 1)
+	return values[T]{from: a, one: one, scratch: ArrayOf(one)}
+}
+
+func (v *values[T]) at(p int) T {
+	if v.same != nil {
+		return v.same[p]
+	}
+	v.scratch.SetScalar(0, v.from.Scalar(p))
+	return v.one[0]
+}
+
+// StoredValues are the stored values of a tensor in storage order, shared, and so not all its elements: those of a
+// sparse one that are not stored are missing (see [Elements]). T must be as wide as the element type, as for [View]; else the
+// slice is nil.
+func StoredValues[T Element](t *Tensor) []T { return View[T](t.Values()) }
+
+// Elements are all elements of a tensor in row-major order, its fill where nothing is stored; shared if the tensor is
+// stored so and T is its element type, else converted by the rules of [Scalar.Convert].
+func Elements[T Element](t *Tensor) ([]T, error) {
+	a, err := t.ToDense()
+	if err == nil {
+		a, err = a.Convert(dtypeOf[T]())
+	}
+	return View[T](a), err
+}
+
+// At is the element at a coordinate, as [Tensor.At] finds it, in a Go type: converted by the rules of [Scalar.Convert]. A
+// coordinate outside the shape is an error.
+func At[T Element](t *Tensor, coord ...int64) (T, error) {
+	var none T
+	if err := t.Pin(); err != nil {
+		return none, err
+	}
+	defer t.Unpin()
+	x := t.At(coord...)
+	if !x.dt.Valid() {
+		return none, named(tensorError("there is no element at %v: the shape is %v", coord, t.shape), t.name)
+	}
+	return goValue[T](x), nil
+}
+
+// goValue is a scalar in a Go type.
+func goValue[T Element](x Scalar) T {
+	one := make([]T, 1)
+	ArrayOf(one).SetScalar(0, x)
+	return one[0]
+}
