@@ -2,13 +2,14 @@
 # make test   the tests, in four minutes on two cores
 # make test-long   all of them, on optimised code and a second LLVM
 # make test-gpu   the tests that run on a GPU, if there is one
+# make release   the files of a release, in dist/
 #
 # These work on a fresh Debian or Ubuntu machine that has Go.
 
 GO ?= go
 export CGO_ENABLED = 0
 
-.PHONY: demo test test-long test-gpu build setup setup-test lint bench clean
+.PHONY: demo test test-long test-gpu build setup setup-test lint bench release clean
 
 demo: setup build
 	@sh scripts/demo.sh
@@ -38,5 +39,8 @@ lint:
 bench: setup
 	@sh bench/run.sh
 
+release:
+	@$(GO) run ./scripts/release -o dist
+
 clean:
-	rm -rf bin
+	rm -rf bin dist

@@ -9,6 +9,7 @@ import (
 
 	"github.com/lacuna-sparse/lacuna/codegen/aot"
 	"github.com/lacuna-sparse/lacuna/codegen/aot/gopackage"
+	"github.com/lacuna-sparse/lacuna/codegen/gosource"
 	"github.com/lacuna-sparse/lacuna/internal/debug"
 	"github.com/lacuna-sparse/lacuna/internal/llvm"
 	"github.com/lacuna-sparse/lacuna/runtime"
@@ -158,6 +159,26 @@ func BuildGo(ctx context.Context, p GoPackage) (files map[string][]byte, err err
 		}
 	}
 	return out.Files()
+}
+
+// BuildGoSource writes a kernel as a file of Go, for the package of that name: code without assembly or objects, which runs
+// wherever Go does, and needs no LLVM to be made. Its function takes and returns tensors, and runs on one thread. Errors are
+// those of [BuildGo].
+func BuildGoSource(ctx context.Context, pkg string, k GoKernel) ([]byte, error) {
+	if err := gopackage.CheckName(pkg); err != nil {
+		return nil, err
+	}
+	if err := gopackage.CheckFunc(k.Func); err != nil {
+		return nil, err
+	}
+	if err := refuseTriangles(k.Options); err != nil {
+		return nil, err
+	}
+	p, err := Link(ctx, k.Source, BuildOptions{Name: gopackage.Symbol(pkg, k.Func, k.Source), Wide: k.Wide}, k.Options...)
+	if err != nil {
+		return nil, err
+	}
+	return gosource.File(pkg, k.Func, p, k.Command)
 }
 
 // refuseRelaxed refuses operands that may be unsorted or have repeated entries: a session

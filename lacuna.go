@@ -110,6 +110,9 @@ func (k *Kernel) Explain(stage string) (string, error) { return k.exec().Explain
 // loops need them in another order, or as one tensor, and why.
 func (k *Kernel) Conversions() []string { return k.exec().Conversions() }
 
+// Described names the operands of which compiling took statistics, to choose the order of computing.
+func (k *Kernel) Described() []string { return k.exec().Described() }
+
 // Warnings tells what the program may not mean (codes W1xx, see [Check]) and which of its loops may take
 // unexpectedly long (W2xx): those over a whole dimension of which the operands store only some
 // coordinates, where no tensor that stores all of them bounds it.

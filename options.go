@@ -62,3 +62,8 @@ func Schedule(text string) Option { return declare.Schedule(text) }
 // AsWritten keeps the order of computing in which the program is written. Without it sums and products may be computed in
 // another order that costs less, where that means the same but for rounding: see docs/optimiser.md.
 func AsWritten() Option { return declare.AsWritten() }
+
+// Only names the results that are wanted; without names, that of the last statement. The kernel returns these only: [Kernel.Run] the last of them, what
+// none follows from is not computed, and other results become parts of what reads them where that costs less. What is compiled ahead of time
+// computes all results.
+func Only(names ...string) Option { return declare.Only(names...) }

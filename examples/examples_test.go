@@ -106,6 +106,20 @@ the middle is at 7.309844
 `,
 	},
 	{
+		name: "ratings", example: "ratings", args: []string{"testdata/ratings.csv"},
+		want: `
+0.232  Alien, Heidi
+0.781  Alien, Brazil
+4.50  Alien
+3.50  Heidi
+4.00  Brazil
+`,
+	},
+	{
+		name: "ratings of nobody", example: "ratings", args: []string{"testdata/missing.csv"},
+		fails: "testdata/missing.csv",
+	},
+	{
 		name: "pagerank of nothing", example: "pagerank", args: []string{"-file", os.DevNull},
 		fails: "the list holds no package",
 	},

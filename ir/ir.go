@@ -54,6 +54,8 @@ type Options struct {
 	// triangle, by name. The format of such an operand is the one that it gets
 	// where it has to be stored as one tensor.
 	Forms map[string]Form
+	// Wanted names the results that are asked for; statements that none of them follows from are not planned. nil: all.
+	Wanted []string
 	// dearest, for tests, takes the dearest of the loops that a schedule admits.
 	dearest bool
 }

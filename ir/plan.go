@@ -23,9 +23,13 @@ func New(ctx context.Context, p *lang.Program, opts Options, eval Evaluator) (*P
 			plan.operand(t)
 		}
 	}
-	for _, s := range p.Stmts {
+	needed := p.Needed(opts.Wanted)
+	for i, s := range p.Stmts {
 		if err := ctx.Err(); err != nil {
 			return nil, err
+		}
+		if opts.Wanted != nil && !needed[i] {
+			continue
 		}
 		if err := plan.statement(s); err != nil {
 			return nil, err
@@ -33,7 +37,7 @@ func New(ctx context.Context, p *lang.Program, opts Options, eval Evaluator) (*P
 	}
 	plan.Results = map[*lang.Tensor]*Tensor{}
 	for _, t := range p.Tensors {
-		if t.Result {
+		if t.Result && (opts.Wanted == nil || slices.Contains(opts.Wanted, t.Name)) {
 			plan.Results[t] = plan.current[t]
 		}
 	}
@@ -111,7 +115,7 @@ func (p *planner) joined(s *lang.Stmt) map[*lang.Tensor]bool {
 			}
 		}
 	}
-	if _, reads := accumulating[s.Op]; reads || !reachesAll(s.LHS) {
+	if _, reads := accumulating[s.Op]; reads || !s.LHS.Whole() {
 		need(s.LHS.Tensor, "it is assigned")
 	}
 	for _, x := range s.LHS.Indices {
@@ -154,20 +158,6 @@ func (p *planner) joined(s *lang.Stmt) map[*lang.Tensor]bool {
 // ranks reports whether a reduction depends on the ranks of a line of values.
 func ranks(op lang.Reduction) bool {
 	return op == lang.Median || op == lang.Quantile || op == lang.NanQuantile
-}
-
-// reachesAll reports whether a left side names every element: each dimension has a
-// variable of its own.
-func reachesAll(a *lang.Access) bool {
-	seen := map[*lang.Index]bool{}
-	for _, x := range a.Indices {
-		v := x.Plain()
-		if v == nil || seen[v] {
-			return false
-		}
-		seen[v] = true
-	}
-	return true
 }
 
 func (p *planner) tensor(t *Tensor) *Tensor {

@@ -16,7 +16,7 @@ import (
 // conversion makes shares arrays with its source.
 func (p *planner) restore(nf *normalForm, s *lang.Stmt, result *Tensor, background Expr) bool {
 	x, ok := nf.value.(*Access)
-	if !ok || p.Options.OwnResults || p.Options.NarrowWorkspaces || !reachesAll(s.LHS) {
+	if !ok || p.Options.OwnResults || p.Options.NarrowWorkspaces || !s.LHS.Whole() {
 		return false
 	}
 	from := x.Tensor

@@ -3,7 +3,7 @@
 # cases those run that cover the pairs. vet is lint.sh's.
 # test.sh long: all tests, on code that is optimised as users have it, with the newest LLVM that is installed; then
 # those of the engines again on the oldest one that is supported, but for those that only run interpreters; then the Python
-# package's.
+# package's, and that of releases.
 set -eu
 case ${1:-short} in
 short)
@@ -19,6 +19,7 @@ long)
 		echo "LLVM 14 is not installed: the engines ran on one LLVM only"
 	fi
 	sh scripts/test-python.sh
+	sh scripts/test-release.sh
 	;;
 *)
 	echo "usage: test.sh short|long" >&2

@@ -390,3 +390,14 @@ func ExampleAt() {
 	// 8 <nil>
 	// tensor: there is no element at [5]: the shape is [5]
 }
+
+// Slices and numbers are operands without an error to check.
+func ExampleVector() {
+	fmt.Println(tensor.Vector([]float32{1, 2}), tensor.Number(3.5).At())
+	// Output: 2 f32 D, 2 stored, fill 0 3.5
+}
+
+func ExampleNumber() {
+	fmt.Println(tensor.Number(true), tensor.Number(2+1i).At())
+	// Output: scalar bool D, 1 stored, fill false 2+1i
+}

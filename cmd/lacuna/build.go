@@ -19,6 +19,7 @@ type buildFlags struct {
 	outputs   []string
 	file      string // that lists kernels
 	goPackage string // the name of a Go package to make instead
+	goSource  bool   // as Go source
 	report    bool
 	options   lacuna.BuildOptions
 }
@@ -49,15 +50,17 @@ library, .a or .so, with a .h. What has not changed since the last build is not 
 again: the objects are kept beside the library, in .NAME.objects.
 
 With --go-package, -o is the folder of a Go package, to which a function for the kernel
-is added. It is for Linux on x86-64 and 64-bit Arm unless there is a --target.`,
+is added. It is for Linux on x86-64 and 64-bit Arm unless there is a --target. With --go-source
+the kernel is plain Go, for every system that Go knows, and for reading.`,
 		Example: `  lacuna build 'y(i) = A(i,j)*x(j)' A:CSR -o spmv.o -o spmv.h
   lacuna build 'C(i,j) = A(i,j) + B(i,j)' A:CSR B:CSR --name add -o libadd.so --cpu x86-64-v3
   lacuna build 'y(i) = A(i,j)*x(j)' A:CSR[f32] x:[f32] -o spmv.o --target aarch64-linux-gnu
   lacuna build 'y(i) = A(i,j)*x(j)' A:CSR -o spmv.ptx --cpu sm_80
-  lacuna build 'y(i) = A(i,j)*x(j)' A:CSR --go-package kernels --name SpMV -o kernels`,
+  lacuna build 'y(i) = A(i,j)*x(j)' A:CSR --go-package kernels --name SpMV -o kernels
+  lacuna build 'y(i) = A(i,j)*x(j)' A:CSR --go-package kernels --go-source --name SpMV -o kernels`,
 		Args: arguments(0, -1, "a program and its operands"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if cmd.Flags().Changed("go-package") {
+			if cmd.Flags().Changed("go-package") || f.goSource {
 				if err := f.checkGo(args); err != nil {
 					return err
 				}
@@ -76,6 +79,7 @@ is added. It is for Linux on x86-64 and 64-bit Arm unless there is a --target.`,
 	cmd.Flags().StringVarP(&f.file, "file", "f", "", "build the kernels that `FILE` lists")
 	cmd.Flags().StringVar(&f.options.Name, "name", "", "the kernel's `NAME`, an identifier of C (default: from that of the file); of a Go function (default: from that of the package)")
 	cmd.Flags().StringVar(&f.goPackage, "go-package", "", "make a Go package of this `NAME`")
+	cmd.Flags().BoolVar(&f.goSource, "go-source", false, "with --go-package, write the kernel as Go source, without machine code")
 	cmd.Flags().StringVar(&f.options.Target, "target", "", "LLVM `TRIPLE` of another machine: x86_64-linux-gnu, aarch64-linux-gnu")
 	cmd.Flags().StringVar(&f.options.CPU, "cpu", "", "processor as LLVM names it, levels of x86-64, native or generic (default: native, or generic with --target); of a .ptx, an architecture of GPUs (default: sm_70)")
 	cmd.Flags().BoolVar(&f.options.Wide, "wide", false, "make coordinates of sparse results 64 bits wide")

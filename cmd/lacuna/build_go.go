@@ -33,6 +33,9 @@ func (f *buildFlags) checkGo(args []string) error {
 	if err := gopackage.CheckName(f.goPackage); err != nil {
 		return usagef("--go-package: %s", err)
 	}
+	if f.goSource && f.options.Target+f.options.CPU != "" {
+		return usagef("--go-source is for every processor: leave out --target and --cpu")
+	}
 	if f.report {
 		return usagef("--report is of one kernel in a file of its own: leave out --go-package")
 	}
@@ -75,9 +78,12 @@ func (a *app) buildGo(ctx context.Context, f *buildFlags, command, source string
 		return err
 	}
 	files, err := await(ctx, func() (map[string][]byte, error) {
-		return lacuna.BuildGo(ctx, lacuna.GoPackage{Name: f.goPackage, CPUs: f.goCPUs(), Kernels: []lacuna.GoKernel{
-			{Func: f.options.Name, Source: p.source, Options: opts, Wide: f.options.Wide, Command: command},
-		}})
+		k := lacuna.GoKernel{Func: f.options.Name, Source: p.source, Options: opts, Wide: f.options.Wide, Command: command}
+		if f.goSource {
+			text, err := lacuna.BuildGoSource(ctx, f.goPackage, k)
+			return map[string][]byte{gopackage.KernelFile(f.options.Name): text}, err
+		}
+		return lacuna.BuildGo(ctx, lacuna.GoPackage{Name: f.goPackage, CPUs: f.goCPUs(), Kernels: []lacuna.GoKernel{k}})
 	})
 	if err != nil {
 		return withAdvice(err, "explain")

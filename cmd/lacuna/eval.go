@@ -26,6 +26,7 @@ type evaluation struct {
 	memory  string
 	timed   bool
 	repeat  int
+	settle  bool // repeat is a least number
 
 	program  *program
 	operands []operand
@@ -80,8 +81,8 @@ them.`,
 	f.StringVar(&e.engine, "engine", runtime.AutoName, "auto, interp, cpu or cuda")
 	f.IntVar(&e.threads, "threads", 0, "how many threads may work; 0 means all processors")
 	f.StringVar(&e.memory, "memory-limit", "", "what a run may allocate, such as 2GiB; without it three quarters of what is free")
-	f.BoolVar(&e.timed, "time", false, "print how long reading, compiling and running took")
-	f.IntVar(&e.repeat, "repeat", 5, "with --time: compile and run `N` times and take the medians")
+	f.BoolVar(&e.timed, "time", false, "print how long reading, compiling, the first run and later ones took")
+	f.IntVar(&e.repeat, "repeat", 5, "with --time: run `N` times after the first and take the median; without it at least 5 times, and 50 ms")
 	e.wishes.register(cmd)
 	cmd.RegisterFlagCompletionFunc("engine", cobra.FixedCompletions(engines, cobra.ShellCompDirectiveNoFileComp))
 	return cmd
@@ -99,6 +100,7 @@ func (e *evaluation) parse(cmd *cobra.Command, args []string) (err error) {
 	case !slices.Contains(engines, e.engine):
 		return usagef("unknown engine %q%s (engines are auto, interp, cpu, cuda)", e.engine, didYouMean(e.engine, engines))
 	}
+	e.settle = !cmd.Flags().Changed("repeat")
 	if e.memory != "" {
 		if e.limit, err = units.ParseBytes(e.memory); err != nil {
 			return usagef("--memory-limit: %s", err)
@@ -125,6 +127,13 @@ func (e *evaluation) run(ctx context.Context) error {
 		} else if err := e.program.checkResult(d.name); err != nil {
 			return err
 		}
+	}
+	var names []string
+	for _, d := range e.writes {
+		names = append(names, d.name)
+	}
+	if len(names) > 0 {
+		e.options = append(e.options, lacuna.Only(names...))
 	}
 	engine, err := runtime.EngineByName(e.engine, e.app.notice)
 	if err != nil {
@@ -217,19 +226,15 @@ func (e *evaluation) execute(ctx context.Context, engine runtime.Engine) (lacuna
 
 // timing is how long the parts took; conversions says what runs convert first,
 // warnings which loops may be long.
+// timing is how long the parts took. The first run converts operands; later ones take the memory of those before.
 type timing struct {
-	reading, compiling, running time.Duration
-	repeats                     int
-	conversions, warnings       []string
+	reading, compiling, first, running time.Duration
+	runs                               int // of which running is the median; 0: there was the first only
+	conversions, warnings, statistics  []string
 }
 
-// compute compiles and runs the program; if times are wanted, several times,
-// each compilation from scratch, and after a first run that is not counted.
-func (e *evaluation) compute(ctx context.Context, engine runtime.Engine) (lacuna.Outputs, timing, error) {
-	t := timing{repeats: 1}
-	if e.timed {
-		t.repeats = e.repeat
-	}
+// compute compiles the program and runs it, several times if times are wanted.
+func (e *evaluation) compute(ctx context.Context, engine runtime.Engine) (out lacuna.Outputs, t timing, err error) {
 	opts := make([]lacuna.Option, 0, len(e.args)+len(e.options))
 	for name, value := range e.args {
 		opts = append(opts, lacuna.Operand(name, value))
@@ -244,10 +249,13 @@ func (e *evaluation) compute(ctx context.Context, engine runtime.Engine) (lacuna
 		kernel, err = session.Compile(ctx, e.program.source, opts...)
 		return err
 	})
+	session := lacuna.NewSession(lacuna.WithEngine(engine), lacuna.WithNotice(e.app.notice), lacuna.WithThreads(e.threads), lacuna.WithMemoryLimit(e.limit))
+	start := time.Now()
+	kernel, err := session.Compile(ctx, e.program.source, opts...)
 	if err != nil {
 		return nil, t, err
 	}
-	var out lacuna.Outputs
+	t.compiling = time.Since(start)
 	label := "running"
 	for _, w := range kernel.Warnings() {
 		if w.Code == lang.WarnWholeLoop {
@@ -259,9 +267,13 @@ func (e *evaluation) compute(ctx context.Context, engine runtime.Engine) (lacuna
 	e.app.warn(kernel.Warnings())
 	task := e.app.begin(label, -1)
 	defer task.end()
-	once := func() (err error) {
+	run := func() (time.Duration, error) {
+		for _, old := range out {
+			old.Release()
+		}
+		start := time.Now()
 		out, err = await(ctx, func() (lacuna.Outputs, error) { return kernel.RunAll(ctx, e.args) })
-		return err
+		return time.Since(start), err
 	}
 	if e.timed && e.repeat > 1 {
 		if err := once(); err != nil {
@@ -287,22 +299,37 @@ func measure(n int, f func() error) (time.Duration, error) {
 			return 0, err
 		}
 		times[i] = time.Since(start)
+	if t.first, err = run(); err != nil || !e.timed {
+		return out, t, err
+	var times []time.Duration
+	for start := time.Now(); len(times) < e.repeat || e.settle && time.Since(start) < settling; {
+		took, err := run()
+		if err != nil {
+		times = append(times, took)
 	}
 	slices.Sort(times)
-	return (times[(n-1)/2] + times[n/2]) / 2, nil
+	t.runs, t.running = len(times), (times[(len(times)-1)/2]+times[len(times)/2])/2
+	t.conversions, t.statistics = kernel.Conversions(), kernel.Described()
+	return out, t, nil
 }
+
+// settling is how long runs are repeated at least, where nobody says how often.
+const settling = 50 * time.Millisecond
 
 // print writes the times where they do not mix with results.
 func (t timing) print(a *app, engine string) {
 	a.stdout.Flush()
-	how := fmt.Sprintf("medians of %d", t.repeats)
-	if t.repeats == 1 {
+	how := fmt.Sprintf("median of %d", t.runs)
+	if t.runs == 1 {
 		how = "once"
 	}
-	fmt.Fprintf(a.stderr, "read %s, compile %s, run %s (%s, engine %s)\n", formatDuration(t.reading),
-		formatDuration(t.compiling), formatDuration(t.running), how, engine)
+	fmt.Fprintf(a.stderr, "read %s, compile %s, first run %s, then %s (%s, engine %s)\n", formatDuration(t.reading),
+		formatDuration(t.compiling), formatDuration(t.first), formatDuration(t.running), how, engine)
+	if len(t.statistics) > 0 {
+		fmt.Fprintf(a.stderr, "with statistics when compiled: of %s\n", strings.Join(t.statistics, ", "))
+	}
 	for _, c := range t.conversions {
-		fmt.Fprintf(a.stderr, "converted before the first run: %s\n", c)
+		fmt.Fprintf(a.stderr, "converted in the first run: %s\n", c)
 	}
 	for _, w := range t.warnings {
 		fmt.Fprintf(a.stderr, "warning: %s\n", w)

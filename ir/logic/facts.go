@@ -91,7 +91,7 @@ func (o *optimiser) assigned(s *statement) {
 	o.forget(t)
 	old, f := o.facts[t], facts{}
 	how, known := Stored{tensor.Dense(t.Rank), tensor.Zero(t.DType)}, true
-	if slices.ContainsFunc(o.later(s.stmt), func(x *lang.Stmt) bool { return reads(x, t) && hasLaw(x.RHS) }) {
+	if slices.ContainsFunc(o.later(s.written), func(x *lang.Stmt) bool { return reads(x, t) && hasLaw(x.RHS) }) {
 		how, known = o.storedAs(t)
 	}
 	f.format, f.fill, f.dense = how.Format, how.Fill, how.Format.IsDense()

@@ -33,6 +33,8 @@ type Options struct {
 	Stores func() (map[*lang.Tensor]Stored, bool)
 	// Check resolves an optimised program, with more declarations.
 	Check func(*lang.File, map[string]lang.Decl) (*lang.Program, error)
+	// Wanted names the results that are asked for; nil: all. Others may become part of what reads them.
+	Wanted []string
 	// Eager, for tests, takes every chance to reorder, however small the data.
 	Eager bool
 }
@@ -66,11 +68,13 @@ type optimiser struct {
 	made    []intermediate
 	notes   []string
 	changed bool
+	// inner are the results that nobody asks for, as long as nothing has changed that they are computed from.
+	inner map[*lang.Tensor]*inner
 }
 
 // Optimise optimises a checked program. A nil result says that it stays as it is written.
 func Optimise(file *lang.File, prog *lang.Program, opts Options) *Result {
-	o := &optimiser{Options: opts, prog: prog, taken: map[string]bool{}, facts: map[*lang.Tensor]facts{}, decls: map[string]lang.Decl{}}
+	o := &optimiser{Options: opts, prog: prog, taken: map[string]bool{}, facts: map[*lang.Tensor]facts{}, decls: map[string]lang.Decl{}, inner: map[*lang.Tensor]*inner{}}
 	for _, t := range prog.Tensors {
 		o.taken[t.Name] = true
 	}
@@ -85,37 +89,68 @@ func Optimise(file *lang.File, prog *lang.Program, opts Options) *Result {
 		}
 	}
 	for i, s := range prog.Stmts {
-		st := o.statement(s)
+		st := o.inlined(s)
 		o.out = append(o.out, st.optimised(file.Stmts[i]))
 		o.assigned(st)
+		o.enter(st)
 	}
 	if !o.changed {
 		return nil
 	}
 	for t, how := range o.stored {
-		if !t.HasFormat && t.Result && !t.Operand {
+		if !t.HasFormat && t.Result && !t.Operand && !o.gone(t) {
 			d := lang.Decl{Rank: t.Rank, Format: how.Format, HasFormat: true, Fill: &how.Fill, Result: true, Shape: t.Shape}
 			o.decls[t.Name] = d
 		}
 	}
 	r := &Result{File: &lang.File{Source: file.Source, Stmts: o.out}, Notes: o.notes}
-	var err error
-	if r.Program, err = o.Check(r.File, o.decls); err != nil {
+	err := o.check(r)
+	if err == nil && o.dropped(r) {
+		err = o.check(r)
+	}
+	if err != nil {
 		return &Result{Notes: []string{"the program runs as written: " + err.Error()}}
 	}
 	for _, m := range o.made {
 		r.Intermediates = append(r.Intermediates, m.name)
 	}
-	if !sameTypes(prog, r.Program) {
+	if !o.sameTypes(r.Program) {
 		return &Result{Notes: []string{"the program runs as written: another order has other types"}}
 	}
 	return r
 }
 
-// sameTypes reports whether the tensors of a program have the same types and ranks in another one.
-func sameTypes(p, q *lang.Program) bool {
-	return !slices.ContainsFunc(p.Tensors, func(t *lang.Tensor) bool {
-		return t.Result && !slices.ContainsFunc(q.Tensors, func(u *lang.Tensor) bool {
+func (o *optimiser) check(r *Result) (err error) {
+	r.Program, err = o.Check(r.File, o.decls)
+	return err
+}
+
+// dropped drops the intermediates of statements that are not made any more.
+func (o *optimiser) dropped(r *Result) bool {
+	if o.Wanted == nil {
+		return false
+	}
+	needed := r.Program.Needed(o.Wanted)
+	dead := func(m intermediate) bool {
+		return !slices.ContainsFunc(r.Program.Stmts, func(s *lang.Stmt) bool {
+			return s.LHS.Tensor.Name == m.name && needed[slices.Index(r.Program.Stmts, s)]
+		})
+	}
+	before := len(r.File.Stmts)
+	for _, m := range o.made {
+		if dead(m) {
+			delete(o.decls, m.name)
+			r.File.Stmts = slices.DeleteFunc(r.File.Stmts, func(a *lang.Assign) bool { return a.LHS.Name == m.name })
+		}
+	}
+	o.made = slices.DeleteFunc(o.made, dead)
+	return len(r.File.Stmts) < before
+}
+
+// sameTypes reports whether the tensors of the program have the same types and ranks in another one.
+func (o *optimiser) sameTypes(q *lang.Program) bool {
+	return !slices.ContainsFunc(o.prog.Tensors, func(t *lang.Tensor) bool {
+		return t.Result && !o.gone(t) && !slices.ContainsFunc(q.Tensors, func(u *lang.Tensor) bool {
 			return u.Name == t.Name && u.DType == t.DType && u.Rank == t.Rank && u.Operand == t.Operand
 		})
 	})
@@ -123,8 +158,10 @@ func sameTypes(p, q *lang.Program) bool {
 
 // Choices reports whether a program has anything to choose: a plain product of a matrix and a vector does not, and pays nothing for
 // the optimiser.
-func Choices(prog *lang.Program) bool {
-	return slices.ContainsFunc(prog.Stmts, func(s *lang.Stmt) bool {
+func Choices(prog *lang.Program, wanted []string) bool {
+	return wanted != nil && slices.ContainsFunc(prog.Stmts, func(s *lang.Stmt) bool {
+		return !slices.Contains(wanted, s.LHS.Tensor.Name) && hasLaw(s.RHS)
+	}) || slices.ContainsFunc(prog.Stmts, func(s *lang.Stmt) bool {
 		factors, nested, found := 0, 0, false
 		lang.Walk(s.RHS, func(e lang.Expr) bool {
 			switch e := e.(type) {

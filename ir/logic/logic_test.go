@@ -266,3 +266,36 @@ func TestSearchTime(t *testing.T) {
 		}
 	}
 }
+
+// TestInlined computes a result that nobody asks for as a part of what reads it, where that costs less and means the same.
+func TestInlined(t *testing.T) {
+	operands := map[string]operand{"A": csr, "B": csr, "M": uniform(tensor.CSR, 2, n, n), "U": dense(n, 16), "x": vec}
+	for _, c := range []struct{ text, want string }{
+		{"C(i,k) = A(i,j)*B(j,k); y(i) = C(i,k)*x(k)", "t1(j) = sum_k (B(j,k)*x(k)); y(i) = sum_j (A(i,j)*t1(j))"},
+		{"P(i,k) = U(i,f)*U(k,f); y(i) = sum_k M(i,k)*P(i,k)", "y(i) = sum_{k,f} (M(i,k)*U(i,f)*U(k,f))"},
+		{"C(i,k) = A(i,j)*B(j,k); D(i,l) = C(i,k)*A(k,l); y(i) = max(D(i,l)*x(l), 0)", "t1(k) = sum_l (A(k,l)*x(l)); t2(j) = sum_k (B(j,k)*t1(k)); y(i) = max(sum_j (A(i,j)*t2(j)), 0.0)"},
+		// Here it would be something else, or costs more.
+		{"C(i,k) = A(i,j)*B(j,k); A(i,j) = M(i,j); y(i) = C(i,k)*x(k)", ""},
+		{"C(i,k) = A(i,j)*B(j,k); y(i) = C(i,k)*x(k); z = C(i,k)", ""},
+		{"z(i) = A(i,j)*x(j); y(i,k) = exp(z(i))*M(i,k)", ""},
+		{"z(i) = A(i,j)*x(j); y(i,k) = z(i)*exp(M(i,k))", ""},
+		{"z(i) = A(i,j)*x(j); z(2) = 1; y(i) = M(i,j)*z(j)", ""},
+		{"z(i) = A(i,j)*x(j); y(i) = M(i,j)*z(j+1)", ""},
+	} {
+		p, r := optimise(t, c.text, operands, func(o *Options) { o.Wanted = []string{"y"} })
+		switch {
+		case c.want == "" && r == nil:
+		case c.want == "":
+			t.Errorf("%s became %s", p, r.File)
+		case r == nil || r.Program == nil:
+			t.Errorf("%s stays", p)
+		default:
+			if got := strings.ReplaceAll(strings.TrimSpace(r.Program.String()), "\n", "; "); got != c.want {
+				t.Errorf("%s:\ngot  %s\nwant %s", c.text, got, c.want)
+			}
+		}
+		if _, r := optimise(t, c.text, operands, nil); c.want != "" && r != nil && r.Program != nil && len(r.Program.Stmts) < len(p.Stmts) {
+			t.Errorf("%s became %s, though all results are asked for", p, r.File)
+		}
+	}
+}

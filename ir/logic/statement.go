@@ -13,6 +13,7 @@ import (
 type statement struct {
 	*optimiser
 	stmt     *lang.Stmt
+	written  *lang.Stmt // stmt, but for what was inlined
 	names    map[*lang.Index]string
 	extents  map[*lang.Index]float64
 	used     map[string]bool // names of indices
@@ -23,7 +24,7 @@ type statement struct {
 }
 
 func (o *optimiser) statement(s *lang.Stmt) *statement {
-	st := &statement{optimiser: o, stmt: s, names: map[*lang.Index]string{}, extents: map[*lang.Index]float64{}, used: map[string]bool{}, replaced: map[lang.Expr]lang.Node{}}
+	st := &statement{optimiser: o, stmt: s, written: s, names: map[*lang.Index]string{}, extents: map[*lang.Index]float64{}, used: map[string]bool{}, replaced: map[lang.Expr]lang.Node{}}
 	for _, v := range s.Indices {
 		st.names[v] = v.Name
 		if v.Name == "" || st.used[v.Name] {
@@ -72,12 +73,8 @@ type context struct {
 
 // optimised is the statement in its new form, a itself if that is the old one. What it needs is made before it.
 func (s *statement) optimised(a *lang.Assign) *lang.Assign {
-	for _, x := range append(lang.Accesses(s.stmt.RHS), lang.Accesses(s.stmt.LHS)...) {
-		for _, i := range x.Indices {
-			if i.Slice { // which cannot be written with the names of its indices
-				return a
-			}
-		}
+	if s.slices() {
+		return a
 	}
 	how, ok := Stored{s.stmt.LHS.Tensor.Format, s.stmt.LHS.Tensor.Fill}, true
 	if hasLaw(s.stmt.RHS) {
@@ -96,11 +93,18 @@ func (s *statement) optimised(a *lang.Assign) *lang.Assign {
 		}
 	}
 	s.visit(s.stmt.RHS, context{root: true, safe: true, loops: free})
-	if len(s.replaced) == 0 {
+	if len(s.replaced) == 0 && s.stmt == s.written {
 		return a
 	}
 	s.changed = true
 	return &lang.Assign{Pos: a.Pos, LHS: lang.RefOf(s.stmt.LHS, s.names), Op: a.Op, RHS: s.write(s.stmt.RHS)}
+}
+
+// slices reports whether a statement has slices, which cannot be written with the names of their indices.
+func (s *statement) slices() bool {
+	return slices.ContainsFunc(append(lang.Accesses(s.stmt.RHS), lang.Accesses(s.stmt.LHS)...), func(a *lang.Access) bool {
+		return slices.ContainsFunc(a.Indices, func(x lang.IndexExpr) bool { return x.Slice })
+	})
 }
 
 // hasLaw reports whether an expression has a reduction that something distributes over.

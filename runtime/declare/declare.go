@@ -110,6 +110,16 @@ func StrictIEEE() Option { return func(d *Declarations) { d.strict = true } }
 // AsWritten keeps the order of computing in which the program is written.
 func AsWritten() Option { return func(d *Declarations) { d.asWritten = true } }
 
+// Only names the results that are wanted; without names it is that of the last statement.
+func Only(names ...string) Option {
+	return func(d *Declarations) {
+		if d.some = true; len(names) > 0 {
+			d.wanted = slices.Clone(names)
+			slices.Sort(d.wanted)
+		}
+	}
+}
+
 // Schedule says how statements run, in the language of schedules.
 func Schedule(text string) Option { return func(d *Declarations) { d.schedule += text + "\n" } }
 
@@ -120,6 +130,8 @@ type Declarations struct {
 	list      []declaration
 	strict    bool
 	asWritten bool
+	some      bool     // not all results are wanted: those of wanted or, if it is nil, the last
+	wanted    []string // sorted
 	schedule  string
 	err       error
 	few       [8]declaration // memory of list
@@ -318,9 +330,40 @@ func (d *Declarations) Strict() bool { return d.strict }
 // AsWritten reports whether the program runs in the order in which it is written.
 func (d *Declarations) AsWritten() bool { return d.asWritten }
 
+// OnlyLast is Only without names.
+func (d *Declarations) OnlyLast() { d.some = true }
+
+// Wanted names the results of a program that are asked for; nil if those are all.
+func (d *Declarations) Wanted(p *lang.Program) ([]string, error) {
+	if !d.some {
+		return nil, nil
+	}
+	results := map[string]bool{}
+	for _, t := range p.Tensors {
+		results[t.Name] = t.Result
+	}
+	wanted := d.wanted
+	if wanted == nil {
+		wanted = []string{p.Stmts[len(p.Stmts)-1].LHS.Tensor.Name}
+	}
+	all := true
+	for _, name := range wanted {
+		if !results[name] {
+			return nil, fmt.Errorf("%s is wanted, but the program has no result of that name", name)
+		}
+	}
+	for name, is := range results {
+		all = all && (!is || slices.Contains(wanted, name))
+	}
+	if all {
+		return nil, nil
+	}
+	return wanted, nil
+}
+
 // WithoutExamples is what is declared without the operands themselves, which would be kept.
 func (d *Declarations) WithoutExamples() *Declarations {
-	c := &Declarations{strict: d.strict, asWritten: d.asWritten, schedule: d.schedule, list: slices.Clone(d.list)}
+	c := &Declarations{strict: d.strict, asWritten: d.asWritten, schedule: d.schedule, some: d.some, wanted: d.wanted, list: slices.Clone(d.list)}
 	for i := range c.list {
 		c.list[i].example = nil
 	}

@@ -17,7 +17,11 @@ var Keys = sync.Pool{New: func() any { return new([]byte) }}
 func (d *Declarations) AppendKey(b []byte, src string) []byte {
 	slices.SortFunc(d.list, func(x, y declaration) int { return strings.Compare(x.name, y.name) })
 	b = appendString(appendString(b, src), d.schedule)
-	b = append(b, flags(d.strict, d.asWritten), byte(len(d.list)), byte(len(d.list)>>8))
+	b = append(b, flags(d.strict, d.asWritten, d.some), byte(len(d.wanted)))
+	for _, name := range d.wanted {
+		b = appendString(b, name)
+	}
+	b = append(b, byte(len(d.list)), byte(len(d.list)>>8))
 	for i := range d.list {
 		b = d.list[i].appendKey(b)
 	}

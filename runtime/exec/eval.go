@@ -11,7 +11,12 @@ import (
 
 // Eval runs a program on args and returns the result of its last statement.
 func (s *Session) Eval(ctx context.Context, src string, args Args, opts ...declare.Option) (*tensor.Tensor, error) {
-	k, err := s.kernelFor(ctx, src, args, opts)
+	if err := s.ready(ctx); err != nil {
+		return nil, err
+	}
+	d := declare.ByExample(args)
+	d.OnlyLast()
+	k, err := s.kernel(ctx, src, d, opts)
 	if err != nil {
 		return nil, err
 	}

@@ -42,6 +42,7 @@ type Kernel struct {
 	rewritten     *lang.File // checked, as text
 	intermediates []string
 	notes         []string
+	guessed       []string // operands without statistics
 }
 
 // planned is what kernels share whose programs differ in literals only.
@@ -91,7 +92,11 @@ func (env *environment) plan(ctx context.Context, program *lang.Program, d *decl
 			k.types = append(k.types, d.TypesOf(t, forms[t.Name])...) // the planner starts with the operands
 		}
 	}
-	if err := k.compile(ctx, ir.Options{StrictIEEE: d.Strict(), Grids: env.OnGrids(), Forms: forms}); err != nil {
+	wanted, err := d.Wanted(program)
+	if err != nil {
+		return nil, err
+	}
+	if err := k.compile(ctx, ir.Options{StrictIEEE: d.Strict(), Grids: env.OnGrids(), Forms: forms, Wanted: wanted}); err != nil {
 		return nil, err
 	}
 	return k, nil

@@ -48,7 +48,11 @@ func (s *Session) compile(ctx context.Context, src string, d *declare.Declaratio
 	if err != nil {
 		return nil, err
 	}
-	if d.Strict() || d.AsWritten() || program.Scheduled() || !logic.Choices(program) {
+	wanted, err := d.Wanted(program)
+	if err != nil {
+		return nil, err
+	}
+	if d.Strict() || d.AsWritten() || program.Scheduled() || !logic.Choices(program, wanted) {
 		return s.compileAs(ctx, src, file, program, d)
 	}
 	c := &chooser{session: s, source: src, file: file, program: program, says: d.WithoutExamples()}
@@ -61,12 +65,17 @@ func (s *Session) compile(ctx context.Context, src string, d *declare.Declaratio
 			}
 		}
 	}
-	classes, statistics, _ := c.describe(examples) // without, a kernel is made for a guess
+	classes, statistics, all := c.describe(examples)
 	k, err := c.make(ctx, statistics, d)
 	if err != nil {
 		return nil, err
 	}
-	if classes != nil {
+	for _, name := range c.operands {
+		if statistics[name] == nil {
+			k.guessed = append(k.guessed, name)
+		}
+	}
+	if all {
 		c.latest.Store(&chosen{classes, k})
 		c.byClass.Put(strings.Join(classes, ";"), k)
 	}
@@ -74,18 +83,16 @@ func (s *Session) compile(ctx context.Context, src string, d *declare.Declaratio
 	return k, nil
 }
 
-// describe returns the classes of the operands' statistics, and these, rounded; false if some have none.
+// describe returns the classes of the operands' statistics, and these, rounded, of those that have some; false if not all have.
 func (c *chooser) describe(args Args) ([]string, map[string]*tensor.Statistics, bool) {
 	classes := make([]string, len(c.operands))
 	statistics := make(map[string]*tensor.Statistics, len(c.operands))
 	for i, name := range c.operands {
-		s, ok := statisticsOf(args, name)
-		if !ok {
-			return nil, nil, false
+		if s, ok := statisticsOf(args, name); ok {
+			classes[i], statistics[name] = s.Class(), s.Rounded()
 		}
-		classes[i], statistics[name] = s.Class(), s.Rounded()
 	}
-	return classes, statistics, true
+	return classes, statistics, len(statistics) == len(c.operands)
 }
 
 // statisticsOf returns the statistics of an operand, if it is one tensor that has some.
@@ -185,8 +192,13 @@ func (c *chooser) make(ctx context.Context, statistics map[string]*tensor.Statis
 
 // optimised asks the optimiser.
 func (s *Session) optimised(ctx context.Context, file *lang.File, program *lang.Program, statistics map[string]*tensor.Statistics, d *declare.Declarations) *logic.Result {
+	wanted, err := d.Wanted(program)
+	if err != nil {
+		return nil
+	}
 	return logic.Optimise(file, program, logic.Options{
 		Statistics: statistics,
+		Wanted:     wanted,
 		Eager:      s.env.eager,
 		Stores: func() (map[*lang.Tensor]logic.Stored, bool) {
 			plan, err := ir.New(ctx, program, ir.Options{Forms: d.Forms()}, lower.Eval)
@@ -224,10 +236,22 @@ func (s *Session) optimised(ctx context.Context, file *lang.File, program *lang.
 	})
 }
 
+// Described names the operands of which compiling has taken statistics.
+func (k *Kernel) Described() []string {
+	if k.compiled() != nil || k.chooser == nil || k.chooser.latest.Load() == nil {
+		return nil
+	}
+	return slices.Clone(k.chooser.operands)
+}
+
 // explainLogic prints the program in the order in which it runs.
 func (k *Kernel) explainLogic() string {
 	var b strings.Builder
-	for _, s := range k.checked.Stmts {
+	needed := k.checked.Needed(k.plan.Options.Wanted)
+	for i, s := range k.checked.Stmts {
+		if k.plan.Options.Wanted != nil && !needed[i] {
+			b.WriteString("# not made, as no result follows from it: ")
+		}
 		b.WriteString(s.String())
 		if t := s.LHS.Tensor; k.isIntermediate(t) {
 			b.WriteString("  # an intermediate")
@@ -242,6 +266,9 @@ func (k *Kernel) explainLogic() string {
 	}
 	for _, n := range k.notes {
 		b.WriteString("# " + n + "\n")
+	}
+	if len(k.guessed) > 0 {
+		fmt.Fprintf(&b, "# guessed, as nothing is known of their data: statistics of %s\n", strings.Join(k.guessed, ", "))
 	}
 	return b.String()
 }

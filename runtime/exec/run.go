@@ -114,10 +114,14 @@ func (k *Kernel) runPlan(ctx context.Context, args Args, kept *kept) (*Kernel, v
 	return k, vals, nil
 }
 
-// last is the result of the last statement.
+// last is the result of the last statement of which it is wanted.
 func (k *Kernel) last(vals values) *tensor.Tensor {
-	last := k.program.Stmts[len(k.program.Stmts)-1].LHS.Tensor
-	return k.own(k.plan.Results[last], vals)
+	for _, s := range slices.Backward(k.program.Stmts) {
+		if r := k.plan.Results[s.LHS.Tensor]; r != nil {
+			return k.own(r, vals)
+		}
+	}
+	panic("BUG: a program without results")
 }
 
 func (k *Kernel) outputs(vals values) Outputs {

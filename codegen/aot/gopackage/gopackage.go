@@ -116,6 +116,9 @@ const (
 func objectFile(arch string) string   { return "_kernel_linux_" + arch + ".syso" }
 func assemblyFile(arch string) string { return "_stubs_linux_" + arch + ".s" }
 
+// KernelFile is the name of the file that has a function.
+func KernelFile(function string) string { return strings.ToLower(function) + kernelFile }
+
 // FilesOf lists the names that the files of a function may have.
 func FilesOf(function string) []string {
 	prefix := strings.ToLower(function)

@@ -55,7 +55,9 @@ var allowed = map[string][]string{
 	"runtime/convert":              {"ir", "ir/loop", "lower", "lower/convert", "runtime", "runtime/invoke", "internal/flight", "internal/machine", "tensor"},
 	"runtime/declare":              {"lang", "ir", "lower", "runtime/convert", "tensor"},
 	"runtime/exec":                 {"lang", "lang/derive", "ir", "ir/logic", "ir/loop", "lower", "lower/gpu", "runtime", "runtime/invoke", "runtime/convert", "runtime/declare", "internal/debug", "internal/flight", "tensor"},
-	"":                             {"codegen/aot", "codegen/aot/gopackage", "lang", "runtime", "runtime/convert", "runtime/declare", "runtime/exec", "internal/llvm", "internal/debug", "tensor"},
+	"codegen/gosource":             {"codegen/aot", "ir/loop", "ir/loop/lib", "tensor"},
+	"codegen/gosource/support":     {"ir/loop", "tensor"},
+	"":                             {"codegen/aot", "codegen/aot/gopackage", "codegen/gosource", "lang", "runtime", "runtime/convert", "runtime/declare", "runtime/exec", "internal/llvm", "internal/debug", "tensor"},
 	"ops":                          {"", "lang", "runtime", "tensor"},
 	"internal/testing/oracle":      {"lang", "tensor"},
 	"internal/testing/difftest":    {"", "internal/testing/oracle", "lang", "runtime", "tensor"},
@@ -69,7 +71,8 @@ var allowed = map[string][]string{
 
 	"python/bridge": {"", "lang", "runtime", "tensor"},
 
-	"scripts/mutate": {}, // a tool
+	"scripts/mutate":  {}, // tools
+	"scripts/release": {},
 
 	"internal/cuda/fakecuda": {}, // for tests
 

@@ -55,8 +55,19 @@ func (g *generator) association() {
 	g.fit(right)
 	g.shapeOperands(right)
 	g.shapeResult(left)
+	part := strings.Join(factors[:2], "*")
+	if rest, ok := strings.CutPrefix(right, part+"*"); ok && len(vars) > 2 && !strings.Contains(left+rest, vars[1]) && g.chance(60) { // in two statements
+		inner := fmt.Sprintf("T(%s,%s)", vars[0], vars[2])
+		g.lines, right = append(g.lines, inner+" = "+part), inner+"*"+rest
+		if g.chance(20) {
+			g.lines = append(g.lines, "Z = 2*"+inner)
+		}
+	}
 	g.lines = append(g.lines, left+" = "+right)
 }
+
+// inTwo reports whether a product is written in two statements.
+func (c *Case) inTwo() bool { return strings.HasPrefix(c.Text, "T(") }
 
 // NewAssociation makes a random program of a product of many factors, of a type for which an optimiser may move them.
 func NewAssociation(src Source) *Case {

@@ -214,6 +214,41 @@ func sameStored(a, b lacuna.Outputs) error {
 	return nil
 }
 
+// CompareLast evaluates the last result alone, for which an optimiser may leave out other results. Programs that are refused pass.
+func (c *Case) CompareLast(ctx context.Context, s *lacuna.Session) error {
+	opts := c.Options()
+	if c.Strict {
+		opts = append(opts, lacuna.StrictIEEE())
+	}
+	all, err := s.EvalAll(ctx, c.Text, c.args(), opts...)
+	if err != nil {
+		return nil
+	}
+	want, err := c.judge(c.Strict)
+	if err != nil {
+		return fmt.Errorf("%s\noracle: %w", c, err)
+	}
+	got, err := s.Eval(ctx, c.Text, c.args(), opts...)
+	if err == nil {
+		err = valid(got)
+	}
+	if err != nil {
+		return c.failure(s, fmt.Errorf("the last result alone: %w", err))
+	}
+	lines := strings.Split(strings.TrimSpace(c.Text), "\n")
+	name := word.FindString(lines[len(lines)-1])
+	if got.Format() != all[name].Format() || !got.Fill().Same(all[name].Fill()) {
+		return c.failure(s, fmt.Errorf("the last result alone is stored as %s, fill %s, else as %s, fill %s", got.Format(), got.Fill(), all[name].Format(), all[name].Fill()))
+	}
+	if _, err := c.checkResult(name, got, want[name], c.Strict, &Outcome{}); err != nil {
+		return c.failure(s, fmt.Errorf("the last result alone: %w", err))
+	}
+	return nil
+}
+
+// word is a name.
+var word = regexp.MustCompile(`\w+`)
+
 // check compares results with the oracle's, element by element, and says whether
 // some element is disputed (and then not compared, unless strict).
 func (c *Case) check(got lacuna.Outputs, want map[string]*oracle.Dense, strict bool, out *Outcome) (disputed bool, err error) {

@@ -149,6 +149,8 @@ func seededPrograms(t *testing.T, sessions func(testing.TB, setting) []*lacuna.S
 				err = c.ComparePrepared(context.Background(), s[0])
 			case n%4 == 1:
 				err = c.CompareFormats(context.Background(), s[0])
+			case n%4 == 2 || c.inTwo():
+				err = c.CompareLast(context.Background(), s[0])
 			}
 			return out, err
 		}
