@@ -1,6 +1,7 @@
 # make demo   set up what is missing, build, and run a sparse expression on a real matrix
 # make test   the tests, in four minutes on two cores
 # make test-long   all of them, on optimised code and a second LLVM
+# make web    the explorer, a page; binaries that are built afterwards have it inside (needs npm)
 # make test-gpu   the tests that run on a GPU, if there is one
 # make release   the files of a release, in dist/
 #
@@ -9,7 +10,7 @@
 GO ?= go
 export CGO_ENABLED = 0
 
-.PHONY: demo test test-long test-gpu build setup setup-test lint bench release clean
+.PHONY: web demo test test-long test-gpu build setup setup-test lint bench release clean
 
 demo: setup build
 	@sh scripts/demo.sh
@@ -26,6 +27,9 @@ test-gpu: build
 build:
 	$(GO) build ./...
 	$(GO) build -o bin/lacuna ./cmd/lacuna
+
+web:
+	$(GO) run ./web/build
 
 setup:
 	@sh scripts/setup.sh run

@@ -8,6 +8,7 @@ import (
 	goruntime "runtime"
 	"strings"
 	"sync"
+	"time"
 	"unsafe"
 
 	"github.com/lacuna-sparse/lacuna/internal/admission"
@@ -155,8 +156,12 @@ func (x *Executable) run(ctx context.Context, b *Bindings, o Options, r *Results
 	if x.grid != nil {
 		return x.runGrid(ctx, s, o, r) // which computes what is symbolic again
 	}
+	times, _ := ctx.Value(stageTimes{}).(func(StageTime))
 	for i := range s.plan.stages {
-		st := &s.plan.stages[i]
+		st, start := &s.plan.stages[i], time.Time{}
+		if times != nil {
+			start = time.Now()
+		}
 		if st.symbolic && reuse {
 			err = x.recall(s, st, o, keep)
 		} else {
@@ -164,6 +169,9 @@ func (x *Executable) run(ctx context.Context, b *Bindings, o Options, r *Results
 		}
 		if err != nil {
 			return err
+		}
+		if times != nil {
+			times(StageTime{s.plan.program.Name, st.name, start, time.Since(start)})
 		}
 	}
 	s.results(r)

@@ -1,13 +1,13 @@
 #!/bin/sh
 # Installs what is missing: with "run" the shared library of LLVM, with "test"
 # also the LLVM versions that the engine tests run against, the HDF5 programs
-# that files are compared with, and what the Python package and releases are tested with. Does nothing, and needs no network, when
+# that files are compared with, and what the Python package and releases are tested with, a browser and npm for the explorer. Does nothing, and needs no network, when
 # everything is there.
 set -eu
 
 want="libllvm19"
 if [ "${1:-run}" = test ]; then
-	want="libllvm14 libllvm19 libllvm22 python3-h5py hdf5-tools
+	want="libllvm14 libllvm19 libllvm22 python3-h5py hdf5-tools chromium npm
 		gcc libc6-dev python3-scipy python3-sparse python3-venv python3-pip python3-setuptools python3-wheel debootstrap"
 fi
 

@@ -145,8 +145,7 @@ Exit status: 0 success, 1 a mistake in the program or its data, 2 wrong usage,
 		_, err := machine.Restricted()
 		return err
 	})
-	root.AddCommand(newEval(a), newREPL(a), newExplain(a), newBuild(a), newGrad(a), newConvert(a), newInspect(a), newUnique(a), newBinsparse(a), newCache(a), newDoctor(a), newVersion(a))
-	root.AddCommand(newEval(a), newExplain(a), newBuild(a), newGrad(a), newConvert(a), newInspect(a), newUnique(a), newBinsparse(a), newCache(a), newDoctor(a), newVersion(a), newMan())
+	root.AddCommand(newEval(a), newREPL(a), newExplain(a), newServe(a), newBuild(a), newGrad(a), newConvert(a), newInspect(a), newUnique(a), newBinsparse(a), newCache(a), newDoctor(a), newVersion(a), newMan())
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
 	return root

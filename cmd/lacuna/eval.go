@@ -32,7 +32,7 @@ type evaluation struct {
 	operands []operand
 	writes   []destination
 	limit    int64
-	session  *lacuna.Session // nil: a new one for each compilation
+	session  *lacuna.Session // nil: a new one
 	args     lacuna.Args
 	labels   map[string][]string        // what the values of an operand stand for, if it is a column of labels
 	declared map[string][]lacuna.Option // how results are to be stored
@@ -221,11 +221,14 @@ func (e *evaluation) execute(ctx context.Context, engine runtime.Engine) (lacuna
 	}
 	start := time.Now()
 	out, err := e.passes(ctx, engine)
-	return out, timing{repeats: 1, running: time.Since(start)}, err
+	return out, timing{first: time.Since(start)}, err
 }
 
-// timing is how long the parts took; conversions says what runs convert first,
-// warnings which loops may be long.
+// newSession is a session with the limits that the flags set.
+func (e *evaluation) newSession(engine runtime.Engine) *lacuna.Session {
+	return lacuna.NewSession(lacuna.WithEngine(engine), lacuna.WithNotice(e.app.notice), lacuna.WithThreads(e.threads), lacuna.WithMemoryLimit(e.limit))
+}
+
 // timing is how long the parts took. The first run converts operands; later ones take the memory of those before.
 type timing struct {
 	reading, compiling, first, running time.Duration
@@ -240,16 +243,10 @@ func (e *evaluation) compute(ctx context.Context, engine runtime.Engine) (out la
 		opts = append(opts, lacuna.Operand(name, value))
 	}
 	opts = append(opts, e.options...)
-	var kernel *lacuna.Kernel
-	compiling, err := measure(t.repeats, func() (err error) {
-		session := e.session
-		if session == nil {
-			session = e.newSession(engine)
-		}
-		kernel, err = session.Compile(ctx, e.program.source, opts...)
-		return err
-	})
-	session := lacuna.NewSession(lacuna.WithEngine(engine), lacuna.WithNotice(e.app.notice), lacuna.WithThreads(e.threads), lacuna.WithMemoryLimit(e.limit))
+	session := e.session
+	if session == nil {
+		session = e.newSession(engine)
+	}
 	start := time.Now()
 	kernel, err := session.Compile(ctx, e.program.source, opts...)
 	if err != nil {
@@ -275,36 +272,15 @@ func (e *evaluation) compute(ctx context.Context, engine runtime.Engine) (out la
 		out, err = await(ctx, func() (lacuna.Outputs, error) { return kernel.RunAll(ctx, e.args) })
 		return time.Since(start), err
 	}
-	if e.timed && e.repeat > 1 {
-		if err := once(); err != nil {
-			return nil, t, err
-		}
-	}
-	running, err := measure(t.repeats, once)
-	t.compiling, t.running, t.conversions = compiling, running, kernel.Conversions()
-	return out, t, err
-}
-
-// newSession is a session with the limits that the flags set.
-func (e *evaluation) newSession(engine runtime.Engine) *lacuna.Session {
-	return lacuna.NewSession(lacuna.WithEngine(engine), lacuna.WithNotice(e.app.notice), lacuna.WithThreads(e.threads), lacuna.WithMemoryLimit(e.limit))
-}
-
-// measure calls f n times and returns the median of the times it took.
-func measure(n int, f func() error) (time.Duration, error) {
-	times := make([]time.Duration, n)
-	for i := range times {
-		start := time.Now()
-		if err := f(); err != nil {
-			return 0, err
-		}
-		times[i] = time.Since(start)
 	if t.first, err = run(); err != nil || !e.timed {
 		return out, t, err
+	}
 	var times []time.Duration
 	for start := time.Now(); len(times) < e.repeat || e.settle && time.Since(start) < settling; {
 		took, err := run()
 		if err != nil {
+			return nil, t, err
+		}
 		times = append(times, took)
 	}
 	slices.Sort(times)
@@ -322,6 +298,10 @@ func (t timing) print(a *app, engine string) {
 	how := fmt.Sprintf("median of %d", t.runs)
 	if t.runs == 1 {
 		how = "once"
+	}
+	if t.runs == 0 {
+		fmt.Fprintf(a.stderr, "read %s, compile %s, run %s (once, engine %s)\n", formatDuration(t.reading), formatDuration(t.compiling), formatDuration(t.first), engine)
+		return
 	}
 	fmt.Fprintf(a.stderr, "read %s, compile %s, first run %s, then %s (%s, engine %s)\n", formatDuration(t.reading),
 		formatDuration(t.compiling), formatDuration(t.first), formatDuration(t.running), how, engine)

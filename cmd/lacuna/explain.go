@@ -19,7 +19,7 @@ const allStages = "all"
 
 func newExplain(a *app) *cobra.Command {
 	var w wishes
-	var stage string
+	var stage, html string
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "explain PROGRAM [NAME:FORMAT[TYPE] | NAME=FILE]…",
@@ -60,10 +60,13 @@ Stages:
 			if err != nil {
 				return err
 			}
-			if asJSON {
-				return withAdvice(a.explainJSON(cmd.Context(), p, operands, &w, stages), "explain")
+			if html != "" {
+				return withAdvice(a.explainHTML(cmd.Context(), p, operands, &w, html), "explain")
 			}
-			kernels, _, err := a.compileStages(cmd.Context(), p, operands, &w, stages)
+			if asJSON {
+				return withAdvice(a.explainJSON(cmd.Context(), p, operands, &w), "explain")
+			}
+			kernels, err := a.compileStages(cmd.Context(), p, operands, &w, stages)
 			if err != nil {
 				return withAdvice(err, "explain")
 			}
@@ -71,7 +74,8 @@ Stages:
 		},
 	}
 	cmd.Flags().StringVar(&stage, "stage", "plan", "one or more of "+strings.Join(lacuna.Stages(), ", ")+", or all")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print the stages as JSON, with what is known of the tensors, conversions and warnings")
+	cmd.Flags().StringVar(&html, "html", "", "write `FILE`, a page that shows the program, its data, all stages and a run, and needs nothing else")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print all stages as JSON, with what each part of them is about")
 	w.register(cmd)
 	cmd.RegisterFlagCompletionFunc("stage", cobra.FixedCompletions(append(lacuna.Stages(), allStages), cobra.ShellCompDirectiveNoFileComp))
 	return cmd
@@ -95,8 +99,9 @@ func parseStages(text string) ([]string, error) {
 
 // compileStages compiles a program for each stage to print: on the interpreter, which
 // has the loops of machine code, or for a GPU, which need not be there.
-func (a *app) compileStages(ctx context.Context, p *program, operands []operand, w *wishes, stages []string) (_ []*lacuna.Kernel, loaded lacuna.Args, err error) {
+func (a *app) compileStages(ctx context.Context, p *program, operands []operand, w *wishes, stages []string) ([]*lacuna.Kernel, error) {
 	var host, device *lacuna.Kernel
+	var err error
 	kernels := make([]*lacuna.Kernel, len(stages))
 	for i, stage := range stages {
 		k, engine := &host, runtime.Interp()
@@ -104,23 +109,23 @@ func (a *app) compileStages(ctx context.Context, p *program, operands []operand,
 			k, engine = &device, runtime.Simulated()
 		}
 		if *k == nil {
-			if *k, loaded, err = a.compileFor(ctx, engine, p, operands, w); err != nil {
-				return nil, nil, err
+			if *k, err = a.compileFor(ctx, engine, p, operands, w); err != nil {
+				return nil, err
 			}
 		}
 		kernels[i] = *k
 	}
-	return kernels, loaded, nil
+	return kernels, nil
 }
 
-// compileFor compiles a program for declared operands, and returns those that have values.
-func (a *app) compileFor(ctx context.Context, engine runtime.Engine, p *program, operands []operand, w *wishes) (*lacuna.Kernel, lacuna.Args, error) {
-	opts, loaded, err := a.declareAll(ctx, p, operands, w)
+// compileFor compiles a program for declared operands.
+func (a *app) compileFor(ctx context.Context, engine runtime.Engine, p *program, operands []operand, w *wishes) (*lacuna.Kernel, error) {
+	opts, _, err := a.declareAll(ctx, p, operands, w)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	k, err := lacuna.NewSession(lacuna.WithEngine(engine)).Compile(ctx, p.source, opts...)
-	return k, loaded, err
+	session := lacuna.NewSession(lacuna.WithEngine(engine))
+	return session.Compile(ctx, p.source, opts...)
 }
 
 // declareAll says how all tensors of a program are stored, warns of what it may not mean, and returns those that have

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/lacuna-sparse/lacuna/internal/generate"
 	"github.com/lacuna-sparse/lacuna/internal/units"
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
@@ -92,7 +93,7 @@ func (a *app) inspect(ctx context.Context, src source, q qualifiers, spy, as str
 	}
 	if as != "" {
 		if !given {
-			target = natural(t.Shape(), t.NNZ())
+			target = generate.Natural(t.Shape(), t.NNZ())
 		}
 		stored, err := a.making(ctx, "storing as "+target.String(), func() (*tensor.Tensor, error) { return store(ctx, t, target) })
 		if err != nil {
@@ -115,7 +116,7 @@ func (a *app) inspect(ctx context.Context, src source, q qualifiers, spy, as str
 		return err
 	}
 	if !given {
-		target = natural(t.Shape(), coo.NNZ())
+		target = generate.Natural(t.Shape(), coo.NNZ())
 	}
 	stored, err := a.making(ctx, "storing as "+target.String(), func() (*tensor.Tensor, error) {
 		return store(ctx, coo, target)

@@ -333,7 +333,7 @@ func (r *repl) eval(ctx context.Context, text string) error {
 		return err
 	}
 	r.last = text
-	e := &evaluation{app: r.app, program: p, operands: r.operands(p), timed: r.timed, repeat: 1, session: r.session}
+	e := &evaluation{app: r.app, program: p, operands: r.operands(p), session: r.session}
 	if err := e.wishes.parse(); err != nil {
 		return err
 	}

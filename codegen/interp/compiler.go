@@ -22,8 +22,9 @@ type compiler struct {
 	words     int // registers given out so far
 	constants map[loop.Const]slot
 	scalars   map[string]*callee
-	depth     int       // of nested statements and expressions
-	grid      *gridCode // of a grid function; nil in others
+	depth     int          // of nested statements and expressions
+	grid      *gridCode    // of a grid function; nil in others
+	trace     func(*Event) // told of each statement that runs; nil in most
 
 	function
 }

@@ -22,6 +22,13 @@ func (c *compiler) block(body []loop.Stmt) exec {
 // stmt compiles one statement. The result is nil for comments, and after a
 // mistake.
 func (c *compiler) stmt(s loop.Stmt) exec {
+	if c.trace != nil && c.result == nil {
+		return c.traced(s)
+	}
+	return c.untraced(s)
+}
+
+func (c *compiler) untraced(s loop.Stmt) exec {
 	switch s := s.(type) {
 	case *loop.Let:
 		return c.let(s)
@@ -93,7 +100,7 @@ func (c *compiler) forLoop(s *loop.For) exec {
 	lo, hi := c.int(s.Lo).code(), c.int(s.Hi).code()
 	mark := len(c.opened)
 	v := c.parameter(s.Var, loop.I64)
-	body := c.block(s.Body)
+	body := c.iteration(s, c.register(s.Var), c.block(s.Body))
 	c.close(mark)
 	stops := c.stops()
 	return func(fr *frame) int64 {
@@ -121,7 +128,7 @@ func (c *compiler) stops() bool { return c.result == nil }
 
 func (c *compiler) whileLoop(s *loop.While) exec {
 	cond := c.condition(s.Cond)
-	body := c.block(s.Body)
+	body := c.iteration(s, func(*frame) loop.Const { return boolConst(true) }, c.block(s.Body))
 	if c.err != nil {
 		return nil
 	}

@@ -43,7 +43,10 @@ type Kernel struct {
 // that they call, are found by lookup; nil stands for a lookup that finds none.
 // The error says which rule of the loop language f breaks.
 func Compile(f *loop.Func, lookup func(string) (*loop.Scalar, bool)) (*Kernel, error) {
-	c := &compiler{lookup: lookup}
+	return compile(f, &compiler{lookup: lookup})
+}
+
+func compile(f *loop.Func, c *compiler) (*Kernel, error) {
 	if f.Grid != nil {
 		return nil, fmt.Errorf("interp: func %s is a grid function and does not run on chunks; CompileGrid takes it", f.Name)
 	}

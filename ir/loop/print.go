@@ -41,6 +41,8 @@ type printer struct {
 	vars   []Var
 	fails  []string
 	names  scopeNames
+	at     int          // lines written
+	lines  map[Stmt]int // unless nil, receives the line on which each statement begins, from 1
 }
 
 // maxHeader is the length from which a header is broken into lines.
@@ -54,6 +56,7 @@ func (p *printer) line(parts ...string) {
 		p.w.WriteString(s)
 	}
 	p.w.WriteByte('\n')
+	p.at++
 }
 
 // header writes a line such as "func f(a, b; c) chunk … {", or one parameter a
@@ -108,6 +111,13 @@ func (p *printer) fn(f *Func) {
 	p.line("}")
 }
 
+// mark notes that a statement begins on the next line.
+func (p *printer) mark(s Stmt) {
+	if p.lines != nil {
+		p.lines[s] = p.at + 1
+	}
+}
+
 func (p *printer) block(body []Stmt) {
 	p.indent++
 	for _, s := range body {
@@ -117,6 +127,7 @@ func (p *printer) block(body []Stmt) {
 }
 
 func (p *printer) stmt(s Stmt) {
+	p.mark(s)
 	switch s := s.(type) {
 	case *Let:
 		word := "let "
@@ -165,6 +176,7 @@ func (p *printer) stmt(s Stmt) {
 
 // branch writes an if; an else that holds only another if becomes "else if".
 func (p *printer) branch(before string, s *If) {
+	p.mark(s)
 	p.line(before, "if ", p.expr(s.Cond), " {")
 	p.block(s.Then)
 	if len(s.Else) == 0 {

@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"slices"
 	"strings"
 	"testing"
 )
@@ -98,5 +99,39 @@ func TestPrintInvalid(t *testing.T) {
 `
 	if got := p.String(); got != wantProgram {
 		t.Errorf("got\n%s\nwant\n%s", got, wantProgram)
+	}
+}
+
+// TestListing finds each statement on its line.
+func TestListing(t *testing.T) {
+	p, err := ParseProgram(`program p {
+  scalar n bound
+  buffer y: []f64 inout
+  stage s {
+    run(y; n)
+    func f(y: []f64; n: i64) chunk c, lo, hi {
+      // of all
+      for i = 0 to n {
+        if y[i] < 0.0 {
+          y[i] = 0.0
+        } else if y[i] > 1.0 {
+          y[i] = 1.0
+        }
+      }
+    }
+  }
+}
+`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, lines := p.Listing()
+	if text != p.String() {
+		t.Errorf("listing\n%s\nis not\n%s", text, p)
+	}
+	var got []int
+	WalkStmts(p.Stages[0].Func.Body, func(s Stmt) { got = append(got, lines[s]) })
+	if want := []int{7, 8, 9, 10, 11, 12}; !slices.Equal(got, want) {
+		t.Errorf("lines %v, want %v", got, want)
 	}
 }

@@ -19,7 +19,15 @@ func (r Role) String() string {
 
 // String returns the text of prog; ParseProgram reads it back.
 func (prog *Program) String() string {
-	p := programPrinter{}
+	text, _ := prog.listing(nil)
+	return text
+}
+
+// Listing is String, with the line on which each statement begins, from 1.
+func (prog *Program) Listing() (text string, lines map[Stmt]int) { return prog.listing(map[Stmt]int{}) }
+
+func (prog *Program) listing(lines map[Stmt]int) (string, map[Stmt]int) {
+	p := programPrinter{printer: printer{lines: lines}}
 	scalars, buffers := make([]string, len(prog.Scalars)), make([]string, len(prog.Buffers))
 	n := newNamer()
 	for i, s := range prog.Scalars {
@@ -30,7 +38,7 @@ func (prog *Program) String() string {
 	}
 	p.sizes = sizePrinter{scalars: scalars, buffers: buffers}
 	p.program(prog)
-	return p.w.String()
+	return p.w.String(), lines
 }
 
 // A programPrinter adds the program's names to the printer of functions.

@@ -1,0 +1,163 @@
+package explorer
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// Copies are the question as others ask it.
+type Copies struct {
+	Shell string `json:"shell"`
+	Go    string `json:"go"`
+	C     string `json:"c"`
+}
+
+func (s *Service) copies(_ context.Context, r *Request) (any, error) {
+	return &Copies{shell(r), goProgram(r), header(r)}, nil
+}
+
+// shell is a command line that runs the program. What was typed in becomes a file first.
+func shell(r *Request) string {
+	var before, args strings.Builder
+	for i := range r.Operands {
+		o := &r.Operands[i]
+		value := o.Name + "=" + o.source()
+		switch {
+		case !o.given():
+			value = o.Name
+		case o.Text != "":
+			fmt.Fprintf(&before, "cat > %s <<'END'\n%sEND\n", o.Name+".mtx", matrixMarket(o.Text))
+			value = o.Name + "=" + o.Name + ".mtx"
+		}
+		q := o.qualifiers()
+		if q != "" {
+			value += ":" + q
+		}
+		if o.given() || q != "" {
+			args.WriteString(" " + quote(value))
+		}
+		if o.Fill != "" {
+			args.WriteString(" --fill " + quote(o.Name+"="+o.Fill))
+		}
+		if o.Shape != nil {
+			args.WriteString(" --shape " + quote(o.Name+"="+strings.Trim(strings.ReplaceAll(fmt.Sprint(o.Shape), " ", ","), "[]")))
+		}
+	}
+	return before.String() + "lacuna eval " + quote(r.Program) + args.String() + "\n"
+}
+
+// source is how the command line makes the operand's value.
+func (o *Operand) source() string {
+	switch {
+	case o.Number != "":
+		return o.Number
+	case o.Random == nil:
+		return o.File
+	case o.Random.Range:
+		return fmt.Sprintf("range(%d)", o.Random.Shape[0])
+	}
+	list := make([]string, 0, len(o.Random.Shape)+2)
+	for _, n := range o.Random.Shape {
+		list = append(list, strconv.FormatInt(n, 10))
+	}
+	if d := o.Random.Density; d != nil {
+		list = append(list, "density="+strconv.FormatFloat(*d, 'g', -1, 64))
+	}
+	return "random(" + strings.Join(append(list, fmt.Sprintf("seed=%d", max(o.Random.Seed, 1))), ",") + ")"
+}
+
+func (o *Operand) qualifiers() string {
+	if o.DType == "" {
+		return o.Format
+	}
+	return o.Format + "[" + o.DType + "]"
+}
+
+// matrixMarket is a typed matrix as a file; a vector is one of one row.
+func matrixMarket(text string) string {
+	rows := strings.Split(strings.ReplaceAll(strings.TrimSpace(text), ";", "\n"), "\n")
+	var entries strings.Builder
+	columns, n := 0, 0
+	for i, row := range rows {
+		words := strings.Fields(strings.ReplaceAll(row, ",", " "))
+		columns = len(words)
+		for j, w := range words {
+			if w != "." {
+				n++
+				if len(rows) == 1 {
+					fmt.Fprintf(&entries, "%d %s\n", j+1, w)
+				} else {
+					fmt.Fprintf(&entries, "%d %d %s\n", i+1, j+1, w)
+				}
+			}
+		}
+	}
+	if len(rows) == 1 {
+		return fmt.Sprintf("%%%%MatrixMarket vector coordinate real general\n%d %d\n%s", columns, n, entries.String())
+	}
+	return fmt.Sprintf("%%%%MatrixMarket matrix coordinate real general\n%d %d %d\n%s", len(rows), columns, n, entries.String())
+}
+
+func quote(s string) string {
+	if strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789=:._-/+,%") == "" {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}
+
+// goProgram is a program in Go. Operands come from files.
+func goProgram(r *Request) string {
+	var b strings.Builder
+	b.WriteString("ctx := context.Background()\nargs := lacuna.Args{}\nvar err error\n")
+	options := ""
+	for i := range r.Operands {
+		o := &r.Operands[i]
+		if !o.given() {
+			if o.Format != "" {
+				options += fmt.Sprintf(", lacuna.Result(%q, must(tensor.ParseFormat(%q, -1)))", o.Name, o.Format)
+			}
+			continue
+		}
+		name := o.File
+		if name == "" {
+			name = o.Name + ".mtx" + " /* " + o.source() + " */"
+			name = strconv.Quote(o.Name+".mtx") + " /* " + strings.TrimSpace(o.source()) + " */"
+		} else {
+			name = strconv.Quote(name)
+		}
+		format := ""
+		if o.Format != "" {
+			format = fmt.Sprintf(", file.FormatNamed(%q)", o.Format)
+		}
+		fmt.Fprintf(&b, "if args[%q], err = file.Read(%s%s); err != nil {\n\treturn err\n}\n", o.Name, name, format)
+	}
+	fmt.Fprintf(&b, "y, err := lacuna.Eval(ctx, %s, args%s)\n", goQuote(r.Program), options)
+	return b.String()
+}
+
+func goQuote(s string) string {
+	if strings.ContainsAny(s, "`\r") {
+		return strconv.Quote(s)
+	}
+	return "`" + s + "`"
+}
+
+// header is how to get and call the kernel from C.
+func header(r *Request) string {
+	args := ""
+	for i := range r.Operands {
+		o := &r.Operands[i]
+		format := o.Format
+		if o.DType != "" {
+			format += "[" + o.DType + "]"
+		}
+		if format != "" && o.Number == "" {
+			args += " " + quote(o.Name+":"+format)
+		}
+	}
+	return "lacuna build " + quote(r.Program) + args + " --name kernel -o kernel.h -o kernel.o\n\n" +
+		"#include \"kernel.h\"\n\nlacuna_args args = {0}; /* tensors in the order of kernel.h; allocate and release for results */\n" +
+		"if (kernel(&args) != 0)\n\tfputs(args.message, stderr);\n"
+}

@@ -1,0 +1,103 @@
+package explorer
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/lacuna-sparse/lacuna"
+	"github.com/lacuna-sparse/lacuna/runtime"
+	"github.com/lacuna-sparse/lacuna/tensor"
+)
+
+// Explanation is a program at each stage of its compilation.
+type Explanation struct {
+	Names
+	Stages      []Stage      `json:"stages"`
+	Conversions []string     `json:"conversions"`
+	Diagnostics []Diagnostic `json:"diagnostics"` // what a run may take unexpectedly long for
+}
+
+// Stage is the text of a stage. Lines of different stages that are about one symbol are found by their spans.
+type Stage struct {
+	Name  string `json:"name"`
+	About string `json:"about"`
+	Text  string `json:"text"`
+	Spans []Span `json:"spans"`
+}
+
+// stageWords say what each stage shows.
+var stageWords = map[string]string{
+	"syntax":    "the program as parsed, then with every sum and conversion written out",
+	"logic":     "in the order in which it runs, with intermediates, and why",
+	"schedule":  "how each statement runs, in words that can be given back",
+	"plan":      "formats, conversions, loops, and what the choices cost",
+	"lattice":   "the coordinates that each loop visits, and how",
+	"loops":     "stages, buffers, code",
+	"llvm":      "LLVM IR before optimisation",
+	"optimised": "LLVM IR after optimisation",
+	"asm":       "assembly for this machine",
+	"grids":     "the loops as a GPU runs them",
+	"ptx":       "assembly of NVIDIA's GPUs",
+}
+
+// stages are those that explain answers here: machine code needs an LLVM.
+func (s *Service) stages() []string {
+	list := slices.Clone(lacuna.Stages())
+	if s.native() {
+		return list
+	}
+	return slices.DeleteFunc(list, func(name string) bool { return name == "optimised" || name == "asm" || name == "ptx" })
+}
+
+// Explain prints a program at each stage. Operands need no values.
+func (s *Service) Explain(ctx context.Context, program string, operands []Operand) (*Explanation, error) {
+	return s.explanation(ctx, &Request{Program: program, Operands: operands})
+}
+
+func (s *Service) explain(ctx context.Context, r *Request) (any, error) { return s.explanation(ctx, r) }
+
+func (s *Service) explanation(ctx context.Context, r *Request) (*Explanation, error) {
+	if r.Program == "" {
+		return nil, errNoProgram
+	}
+	_, opts, err := s.operands(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	given := map[string]bool{}
+	for i := range r.Operands {
+		given[r.Operands[i].Name] = true
+	}
+	for _, n := range namesOf(r.Program).Operands {
+		if !given[n.Name] {
+			opts = append(opts, lacuna.Format(n.Name, tensor.Dense(n.Rank), tensor.Float64))
+		}
+	}
+	host, err := s.session(runtime.Interp()).Compile(ctx, r.Program, opts...)
+	if err != nil {
+		return nil, err
+	}
+	device, deviceErr := s.session(runtime.Simulated()).Compile(ctx, r.Program, opts...)
+	e := &Explanation{Names: namesOf(r.Program), Conversions: append([]string{}, host.Conversions()...)}
+	e.Diagnostics = append([]Diagnostic{}, warningsAt(r.Program, host.Warnings())...)
+	for _, name := range s.stages() {
+		kernel := host
+		if slices.Contains(lacuna.GridStages(), name) {
+			if deviceErr != nil {
+				continue
+			}
+			kernel = device
+		}
+		text, err := kernel.Explain(name)
+		var missing *runtime.UnavailableError
+		switch {
+		case errors.As(err, &missing):
+			text = "(left out: " + missing.Error() + ")"
+		case err != nil:
+			return nil, err
+		}
+		e.Stages = append(e.Stages, Stage{name, stageWords[name], text, spansOf(text, e.Names)})
+	}
+	return e, nil
+}

@@ -1,0 +1,255 @@
+package explorer
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/lacuna-sparse/lacuna/tensor"
+)
+
+// ask asks an interpreting service and decodes its answer, which must not be a failure.
+func ask[T any](t *testing.T, r Request) *T {
+	t.Helper()
+	return askOf[T](t, &Service{}, r)
+}
+
+func askOf[T any](t *testing.T, s *Service, r Request) *T {
+	t.Helper()
+	question, err := json.Marshal(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer := s.Answer(context.Background(), question)
+	if strings.Contains(string(answer), ":null") {
+		t.Errorf("%s: the page takes no null", question)
+	}
+	var f Failure
+	if err := json.Unmarshal(answer, &f); err != nil || f.Message != "" {
+		t.Fatalf("%s: %v %s", question, err, f.Message)
+	}
+	v := new(T)
+	if err := json.Unmarshal(answer, v); err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+func fails(t *testing.T, r Request, want string) {
+	t.Helper()
+	question, err := json.Marshal(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var f Failure
+	if err := json.Unmarshal((&Service{}).Answer(context.Background(), question), &f); err != nil || !strings.Contains(f.Message, want) {
+		t.Errorf("%.100s…: %v %q, want %q", question, err, f.Message, want)
+	}
+}
+
+// TestGallery runs and explains every example, and watches it: what the steps end in is what a run gives, and
+// the stores that were told make the result's values.
+func TestGallery(t *testing.T) {
+	for _, e := range Gallery() {
+		t.Run(e.Title, func(t *testing.T) {
+			r := Request{Op: "check", Program: e.Program, Operands: e.Operands}
+			if c := ask[Check](t, r); slices.ContainsFunc(c.Diagnostics, func(d Diagnostic) bool { return d.Severity == "error" }) {
+				t.Fatalf("%+v", c.Diagnostics)
+			}
+			r.Op = "explain"
+			ask[Explanation](t, r)
+			r.Op = "eval"
+			results := ask[Evaluation](t, r).Results
+			r.Op, r.Limit = "steps", mostSteps
+			steps := ask[Steps](t, r)
+			if got, want := fmt.Sprint(steps.Results), fmt.Sprint(results); got != want {
+				t.Errorf("watched: %s, want %s", got, want)
+			}
+			if len(steps.Steps) == 0 || steps.More {
+				t.Fatalf("%d steps, more: %v", len(steps.Steps), steps.More)
+			}
+			last := results[len(results)-1]
+			if got := stored(steps, last.Name); got != nil && !slices.Equal(got, last.Values) {
+				t.Errorf("steps store %v, want %v", got, last.Values)
+			}
+		})
+	}
+}
+
+// stored are the values of a result after all steps, nil if none of them stored any or the first elements were not stored one by one.
+func stored(s *Steps, name string) []string {
+	var values []string
+	for _, st := range s.Steps {
+		if st.Op != "store" || s.Programs[st.Program].Buffers[st.Buffer].Name != name+"_vals" {
+			continue
+		}
+		if s.Programs[st.Program].Buffers[st.Buffer].Elem != "f64" {
+			return nil // conversions move bits
+		}
+		for int64(len(values)) <= st.Index {
+			values = append(values, "")
+		}
+		x, err := strconv.ParseFloat(st.Value, 64)
+		if err != nil {
+			return nil
+		}
+		values[st.Index] = tensor.Float(tensor.Float64, x).String()
+	}
+	if slices.Contains(values, "") {
+		return nil
+	}
+	return values
+}
+
+func TestCheck(t *testing.T) {
+	c := ask[Check](t, Request{Op: "check", Program: "ä(i) = A(i,j)*x(j\nb = 1"})
+	if len(c.Diagnostics) == 0 || c.Diagnostics[0].From != 15 || c.Diagnostics[0].Severity != "error" || c.Diagnostics[0].Code == "" {
+		t.Errorf("%+v", c.Diagnostics)
+	}
+	c = ask[Check](t, Request{Op: "check", Program: "y(i) = sum_j A(i,j)*x(j) + b"})
+	if got := fmt.Sprint(c.Operands, c.Results); got != "[{A 2} {x 1} {b 0}] [{y 1}]" {
+		t.Error(got)
+	}
+	if got := fmt.Sprint(c.Symbols); got != "[{y tensor} {A tensor} {x tensor} {b tensor} {i index} {j index}]" {
+		t.Error(got)
+	}
+	// A quick fix of an implied sum, whose text is right.
+	program := "y(i) = x(i) / (A(i,j)*z(j))"
+	c = ask[Check](t, Request{Op: "check", Program: program})
+	if len(c.Diagnostics) != 1 || len(c.Diagnostics[0].Fixes) == 0 {
+		t.Fatalf("%+v", c.Diagnostics)
+	}
+	f := c.Diagnostics[0].Fixes[0]
+	fixed := program[:f.From] + f.Text + program[f.To:]
+	if c = ask[Check](t, Request{Op: "check", Program: fixed}); len(c.Diagnostics) != 0 {
+		t.Errorf("%s: %+v", fixed, c.Diagnostics)
+	}
+}
+
+// TestLinks finds what a loop's lines are about.
+func TestLinks(t *testing.T) {
+	e := Gallery()[0]
+	x := ask[Explanation](t, Request{Op: "explain", Program: e.Program, Operands: e.Operands})
+	var names []string
+	for _, st := range x.Stages {
+		names = append(names, st.Name)
+	}
+	if got := strings.Join(names, " "); got != "syntax logic schedule plan lattice loops llvm grids" {
+		t.Error(got)
+	}
+	wants := map[string]string{"plan": "A(i,j)", "loops": "A1_crd", "llvm": "%p_A"}
+	for _, st := range x.Stages {
+		want := wants[st.Name]
+		at := strings.Index(st.Text, want)
+		if at < 0 {
+			t.Fatalf("no %s in %s", want, st.Text)
+		}
+		found := want == ""
+		for _, s := range st.Spans {
+			found = found || s.From >= at && s.From <= at+1 && x.Symbols[s.Symbol] == Symbol{"A", "tensor"}
+		}
+		if !found {
+			t.Errorf("stage %s: %s is not about A", st.Name, want)
+		}
+	}
+}
+
+func TestAbout(t *testing.T) {
+	indices, tensors := map[string]int{"i": 0, "j": 1, "A": 7}, map[string]int{"A": 2, "A1": 3, "p_A": 4, "total": 5}
+	for word, want := range map[string]int{"i": 0, "n_j": 1, "A1_crd": 3, "A_vals": 2, "A2_pos": 2, "p_A1": 3, "p_A": 4, "sum_j": 1,
+		"A12": -1, "Ab": -1, "acc": -1, "total_dim0": 5, "A": 7, "A1_1": 3, "_": -1} {
+		got, ok := about(word, false, indices, tensors)
+		if !ok {
+			got = -1
+		}
+		if got != want {
+			t.Errorf("%s is about %d, want %d", word, got, want)
+		}
+	}
+	if got, _ := about("A", true, indices, tensors); got != 2 {
+		t.Errorf("A( is about %d", got)
+	}
+}
+
+func TestStorage(t *testing.T) {
+	a := Operand{Name: "A", Text: ". 5 .\n. . .\n7 . 8"}
+	for _, test := range []struct{ format, levels, entries string }{
+		{"CSR", "dense 0 [] [], compressed 1 [0 1 1 3] [1 0 2]", "[{[0 1] [0 0]} {[2 0] [2 1]} {[2 2] [2 2]}]"},
+		{"CSC", "dense 1 [] [], compressed 0 [0 1 2 3] [2 0 2]", "[{[2 0] [0 0]} {[0 1] [1 1]} {[2 2] [2 2]}]"},
+		{"DCSR", "compressed 0 [0 2] [0 2], compressed 1 [0 1 3] [1 0 2]", "[{[0 1] [0 0]} {[2 0] [1 1]} {[2 2] [1 2]}]"},
+		{"COO", "compressed 0 [0 3] [0 2 2], singleton 1 [] [1 0 2]", "[{[0 1] [0 0]} {[2 0] [1 1]} {[2 2] [2 2]}]"},
+	} {
+		a.Format = test.format
+		s := ask[Storage](t, Request{Op: "storage", Name: "A", Operands: []Operand{a}})
+		var levels []string
+		for _, l := range s.Levels {
+			levels = append(levels, fmt.Sprint(l.Kind, " ", l.Axis, " ", l.Pos, " ", l.Crd))
+		}
+		if got := strings.Join(levels, ", "); got != test.levels {
+			t.Errorf("%s: levels %s, want %s", test.format, got, test.levels)
+		}
+		if got := fmt.Sprint(s.Entries); got != test.entries {
+			t.Errorf("%s: entries %s, want %s", test.format, got, test.entries)
+		}
+		if !slices.Contains(s.Formats, "DC-S") && !slices.Contains(s.Formats, "DCSC") {
+			t.Errorf("formats %v", s.Formats)
+		}
+	}
+	// Large tensors are described, not drawn.
+	s := ask[Storage](t, Request{Op: "storage", Name: "A", Operands: []Operand{drawn("A", "CSR", 0.01, 1, 5000, 5000)}})
+	if !s.More || s.Stored != 250000 || len(s.Entries) > 0 {
+		t.Errorf("more: %v, %d stored, %d entries", s.More, s.Stored, len(s.Entries))
+	}
+}
+
+// TestLoopCounts compares visits with what a dense nest makes.
+func TestLoopCounts(t *testing.T) {
+	s := ask[Steps](t, Request{Op: "steps", Program: "y(i) = sum_j A(i,j)*x(j)", Operands: []Operand{
+		{Name: "A", Format: "CSR", Text: ". 5 .\n. . .\n7 . 8"}, {Name: "x", Text: "1 2 3"}}})
+	if got := fmt.Sprint(s.Loops); got != fmt.Sprintf("[{0 %d i 3 3} {0 %d j 3 9}]", s.Loops[0].Line, s.Loops[1].Line) {
+		t.Error(got)
+	}
+	if got := s.Results[0].Values; !slices.Equal(got, []string{"10", "0", "31"}) {
+		t.Error(got)
+	}
+}
+
+func TestGradient(t *testing.T) {
+	g := ask[Gradient](t, Request{Op: "grad", Name: "A", Program: "y(i) = sum_j A(i,j)*x(j)", Operands: []Operand{
+		{Name: "A", Format: "CSR", Text: ". 5 .\n7 . 8"}, {Name: "x", Text: "1 2 3"}}})
+	if got := fmt.Sprint(g.Result.Coords, g.Result.Values); got != "[[0 1 1] [1 0 2]] [2 1 3]" || !strings.Contains(g.Source, "dy") {
+		t.Error(got, g.Source)
+	}
+}
+
+func TestCopies(t *testing.T) {
+	d := 0.5
+	c := ask[Copies](t, Request{Op: "copy", Program: "y(i) = A(i,j)*x(j)", Operands: []Operand{
+		{Name: "A", Format: "CSR", DType: "f32", Random: &Random{Shape: []int64{3, 4}, Density: &d}}, {Name: "x", Text: "1 . 3 4"}, {Name: "y", Format: "DVEC"}, {Name: "z", Shape: []int64{4, 5}}}})
+	want := "cat > x.mtx <<'END'\n%%MatrixMarket vector coordinate real general\n4 3\n1 1\n3 3\n4 4\nEND\n" +
+		"lacuna eval 'y(i) = A(i,j)*x(j)' 'A=random(3,4,density=0.5,seed=1):CSR[f32]' x=x.mtx y:DVEC --shape z=4,5\n"
+	if c.Shell != want {
+		t.Errorf("%s\nwant\n%s", c.Shell, want)
+	}
+}
+
+// TestHostile asks what must be refused in a sentence.
+func TestHostile(t *testing.T) {
+	fails(t, Request{Op: "eval", Program: strings.Repeat("y = 1\n", 200000)}, "bytes: want")
+	fails(t, Request{Op: "eval", Program: strings.Repeat("(", 60000)}, "")
+	fails(t, Request{Op: "eval", Program: "y = sum_i A(i)", Operands: []Operand{{Name: "A", Random: &Random{Shape: []int64{1 << 40}}}}}, "too many to draw")
+	fails(t, Request{Op: "eval", Program: "y = sum_i A(i)", Operands: []Operand{{Name: "A", Random: &Random{Shape: []int64{-1}}}}}, "0 or more")
+	fails(t, Request{Op: "eval", Program: "y = sum_i A(i)", Operands: []Operand{{Name: "A", Text: "1 2\n3"}}}, "row 2 has 1 numbers")
+	fails(t, Request{Op: "eval", Program: "y = sum_i A(i)", Operands: []Operand{{Name: "A", File: "a.npy", Data: []byte("\x93NUMPY\x01\x00\xff\xff")}}}, "a.npy")
+	fails(t, Request{Op: "eval", Program: "y = sum_i A(i)", Operands: []Operand{{Name: "A", File: "/etc/passwd"}}}, "no files here")
+	fails(t, Request{Op: "eval", Program: "C(i,j) = x(i)*x(j)", Operands: []Operand{{Name: "x", Random: &Random{Shape: []int64{100000}}}}}, "memory")
+	fails(t, Request{Op: "steps", Program: "C(i,j) = x(i)*x(j)", Operands: []Operand{{Name: "x", Random: &Random{Shape: []int64{600}}}}}, "too long to watch")
+	fails(t, Request{Op: "nothing"}, "unknown operation")
+	if got := string((&Service{}).Answer(context.Background(), []byte("{"))); !strings.Contains(got, "no JSON") {
+		t.Error(got)
+	}
+}

@@ -1,0 +1,178 @@
+package explorer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/lacuna-sparse/lacuna/tensor"
+)
+
+// Storage is how an operand is stored: the levels with their arrays, which are those that loops see, and the entries.
+type Storage struct {
+	Name    string   `json:"name"`
+	Shape   []int64  `json:"shape"`
+	Format  string   `json:"format"`
+	DType   string   `json:"dtype"`
+	Fill    string   `json:"fill"`
+	Bytes   int64    `json:"bytes"`
+	Stored  int64    `json:"stored"`
+	Levels  []Level  `json:"levels"`
+	Values  []string `json:"values"`
+	Entries []Entry  `json:"entries"` // by position in Values
+	More    bool     `json:"more,omitempty"`
+	Formats []string `json:"formats"` // others that a tensor of this rank may have
+}
+
+// Level is a level of storage.
+type Level struct {
+	Kind  string  `json:"kind"` // dense, compressed or singleton
+	Axis  int     `json:"axis"`
+	Size  int64   `json:"size"`
+	Pos   []int64 `json:"pos,omitempty"`
+	Crd   []int64 `json:"crd,omitempty"`
+	Nodes []Node  `json:"nodes"` // of the coordinate tree, by position
+}
+
+// Node is a coordinate of a level under a position of the level before.
+type Node struct {
+	Parent int   `json:"parent"`
+	Coord  int64 `json:"coord"`
+}
+
+// Entry is a stored value: its coordinates by axis, and the position in each level on the way to it.
+type Entry struct {
+	Coord []int64 `json:"coord"`
+	Path  []int   `json:"path"`
+}
+
+// maxDrawn bounds the positions of a level that are told: nobody looks at more.
+const maxDrawn = 4096
+
+var errTooLarge = errors.New("the tensor is too large to show")
+
+func (s *Service) storage(ctx context.Context, r *Request) (any, error) {
+	for i := range r.Operands {
+		if o := &r.Operands[i]; o.Name == r.Name {
+			if !o.given() {
+				return nil, fmt.Errorf("%s has no value", o.Name)
+			}
+			t, err := s.tensor(ctx, o)
+			if err != nil {
+				return nil, err
+			}
+			return storageOf(o.Name, t), nil
+		}
+	}
+	return nil, fmt.Errorf("there is no operand %s", r.Name)
+}
+
+func storageOf(name string, t *tensor.Tensor) *Storage {
+	s := &Storage{Name: name, Shape: t.Shape(), Format: t.Format().String(), DType: t.DType().String(), Fill: t.Fill().String(),
+		Bytes: t.Bytes(), Stored: t.NNZ(), Levels: []Level{}, Values: []string{}, Entries: []Entry{}, Formats: formatsOf(t.Rank())}
+	if s.Shape == nil {
+		s.Shape = []int64{}
+	}
+	nodes := int64(1) // positions of the level before
+	for k, l := range t.Levels() {
+		level := Level{Kind: l.Kind.String(), Axis: t.Format().Order()[k], Size: l.Size, Pos: integers(l.Pos), Crd: integers(l.Crd), Nodes: []Node{}}
+		if nodes = level.grow(nodes, l); nodes > maxDrawn {
+			s.More = true
+			return s
+		}
+		s.Levels = append(s.Levels, level)
+	}
+	values := t.Values()
+	if s.More = values.Len() > maxDrawn || int64(values.Len()) != nodes; s.More { // or several values at one coordinate
+		return s
+	}
+	for i := range values.Len() {
+		s.Values = append(s.Values, values.Scalar(i).String())
+		s.Entries = append(s.Entries, s.entry(i))
+	}
+	return s
+}
+
+// grow makes the nodes under those of the level before, and returns how many there are, or would be.
+func (l *Level) grow(parents int64, from tensor.Level) int64 {
+	switch from.Kind {
+	case tensor.DenseLevel:
+		if l.Size > 0 && parents > maxDrawn/l.Size {
+			return maxDrawn + 1
+		}
+		for p := range parents {
+			for c := range l.Size {
+				l.Nodes = append(l.Nodes, Node{int(p), c})
+			}
+		}
+	case tensor.CompressedLevel:
+		if from.Crd.Len() > maxDrawn || from.Pos.Len() > maxDrawn {
+			return maxDrawn + 1
+		}
+		for p := range parents {
+			for i := l.Pos[p]; i < l.Pos[p+1]; i++ {
+				l.Nodes = append(l.Nodes, Node{int(p), l.Crd[i]})
+			}
+		}
+	default: // singleton: one under each
+		for p := range parents {
+			l.Nodes = append(l.Nodes, Node{int(p), l.Crd[p]})
+		}
+	}
+	return int64(len(l.Nodes))
+}
+
+// entry follows the tree from a value up.
+func (s *Storage) entry(at int) Entry {
+	e := Entry{make([]int64, len(s.Levels)), make([]int, len(s.Levels))}
+	for k := len(s.Levels) - 1; k >= 0; k-- {
+		n := s.Levels[k].Nodes[at]
+		e.Coord[s.Levels[k].Axis], e.Path[k] = n.Coord, at
+		at = n.Parent
+	}
+	return e
+}
+
+// integers are the elements of an index array, nil if it is long.
+func integers(a tensor.Array) []int64 {
+	if a.Len() > maxDrawn {
+		return nil
+	}
+	list := make([]int64, a.Len())
+	for i := range list {
+		list[i] = a.At64(i)
+	}
+	return list
+}
+
+// formatsOf are formats for a rank: those with names, then all others of its levels, as long as those are few.
+func formatsOf(rank int) []string {
+	var list []string
+	add := func(f tensor.Format, err error) {
+		if name := f.String(); err == nil && !slices.Contains(list, name) {
+			list = append(list, name)
+		}
+	}
+	for _, name := range []string{"D", "CSR", "CSC", "DCSR", "DCSC", "COO", "COOC", "CSF", "DVEC", "CVEC", "DMATC"} {
+		add(tensor.ParseFormat(name, rank))
+	}
+	if rank > 3 {
+		return list
+	}
+	kinds := []tensor.LevelKind{tensor.D, tensor.C, tensor.DC, tensor.S}
+	levels := make([]tensor.LevelKind, rank)
+	var each func(int)
+	each = func(k int) {
+		if k == rank {
+			add(tensor.FormatOf(levels, nil))
+			return
+		}
+		for _, kind := range kinds {
+			levels[k] = kind
+			each(k + 1)
+		}
+	}
+	each(0)
+	return list
+}

@@ -1,0 +1,571 @@
+// Package explorer tests the page that shows, runs and explains programs in a real browser, Chromium without a window. Its
+// tests run in the long suite where Chromium is installed.
+package explorer
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+
+	"github.com/lacuna-sparse/lacuna/internal/explorer"
+	"github.com/lacuna-sparse/lacuna/tensor"
+	"github.com/lacuna-sparse/lacuna/tensor/file"
+)
+
+// The folder with the page, and the command, made once for all tests.
+var built struct {
+	once          sync.Once
+	site, command string
+	err           error
+}
+
+// site makes the page, or takes that of $LACUNA_WEB, and serves it.
+func site(t *testing.T) *httptest.Server {
+	t.Helper()
+	build(t)
+	s := httptest.NewServer(http.FileServer(http.Dir(built.site)))
+	t.Cleanup(s.Close)
+	return s
+}
+
+func build(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("a browser's tests are part of the long suite")
+	}
+	if _, err := browserPath(); err != nil {
+		t.Skip("Chromium is not installed: sh scripts/setup.sh test installs it")
+	}
+	if _, err := exec.LookPath("npm"); err != nil && os.Getenv("LACUNA_WEB") == "" {
+		t.Skip("npm is not installed, with which the page is built: sh scripts/setup.sh test installs it")
+	}
+	built.once.Do(func() {
+		if built.site = os.Getenv("LACUNA_WEB"); built.site == "" {
+			built.err = command("go", "run", "github.com/lacuna-sparse/lacuna/web/build")
+			built.site = filepath.Join("..", "..", "..", "..", "web", "dist")
+		}
+		if built.err == nil {
+			dir, _ := os.MkdirTemp("", "lacuna-explorer")
+			built.command = filepath.Join(dir, "lacuna")
+			built.err = command("go", "build", "-o", built.command, "github.com/lacuna-sparse/lacuna/cmd/lacuna")
+		}
+	})
+	if built.err != nil {
+		t.Fatal(built.err)
+	}
+}
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if browser.cancel != nil {
+		browser.cancel()
+	}
+	if built.command != "" {
+		os.RemoveAll(filepath.Dir(built.command))
+	}
+	os.Exit(code)
+}
+
+func command(name string, args ...string) error {
+	if out, err := exec.Command(name, args...).CombinedOutput(); err != nil {
+		return fmt.Errorf("%s %s: %w\n%s", name, strings.Join(args, " "), err, out)
+	}
+	return nil
+}
+
+func browserPath() (string, error) {
+	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
+		if path, err := exec.LookPath(name); err == nil {
+			return path, nil
+		}
+	}
+	return "", exec.ErrNotFound
+}
+
+// A tab is a page in a browser. What its console says is a failure of the test.
+type tab struct {
+	*testing.T
+	ctx context.Context
+	mu  sync.Mutex
+	bad []string
+}
+
+// browser is the one that all tabs are in.
+var browser struct {
+	once   sync.Once
+	ctx    context.Context
+	cancel context.CancelFunc
+}
+
+// newTab opens a page of a certain width, and waits until it is ready.
+func newTab(t *testing.T, url string, width int64) *tab {
+	t.Helper()
+	browser.once.Do(func() {
+		path, _ := browserPath()
+		opts := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.DisableGPU)
+		ctx, _ := chromedp.NewExecAllocator(context.Background(), opts...)
+		browser.ctx, browser.cancel = chromedp.NewContext(ctx)
+		if err := chromedp.Do(browser.ctx); err != nil {
+			t.Fatal(err)
+		}
+	})
+	ctx, cancel := chromedp.NewContext(browser.ctx)
+	t.Cleanup(cancel)
+	b := &tab{T: t, ctx: ctx}
+	messages := chromedp.Console(ctx)
+	go func() {
+		for m, err := range messages {
+			if err != nil {
+				return
+			}
+			b.mu.Lock()
+			b.bad = append(b.bad, m.String())
+			b.mu.Unlock()
+		}
+	}()
+	t.Cleanup(func() {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		for _, text := range b.bad {
+			t.Errorf("console: %s", text)
+		}
+	})
+	b.do(chromedp.EmulateViewport(width, max(700, width*9/16)), chromedp.Navigate(url))
+	b.wait(`document.documentElement.dataset.ready`)
+	return b
+}
+
+// limit bounds each thing that is done with a page.
+const limit = 100 * time.Second
+
+func (b *tab) do(actions ...chromedp.Action[chromedp.Void]) {
+	b.Helper()
+	ctx, cancel := context.WithTimeout(b.ctx, limit)
+	defer cancel()
+	if err := chromedp.Do(ctx, actions...); err != nil {
+		b.Fatal(err)
+	}
+}
+
+// wait waits until an expression holds.
+func (b *tab) wait(expression string) {
+	b.Helper()
+	if _, err := chromedp.Run(b.ctx, chromedp.Poll[chromedp.Void]("!!("+expression+")", chromedp.WithPollingInterval(50*time.Millisecond), chromedp.WithPollingTimeout(limit))); err != nil {
+		text, _ := chromedp.Run(b.ctx, chromedp.Evaluate[string](`JSON.stringify([document.activeElement.outerHTML.slice(0, 200), {...document.querySelector('#view').dataset}, location.hash.length]) + document.querySelector('#diagnostics').innerText + document.querySelector('#view').innerText.slice(0, 500)`))
+		b.Fatalf("waiting for %s: %v\n%s", expression, err, text)
+	}
+}
+
+// js runs statements.
+func (b *tab) js(statements string) {
+	b.Helper()
+	b.do(chromedp.Evaluate[chromedp.Void](statements))
+}
+
+// eval is the value of an expression.
+func eval[T any](b *tab, expression string) T {
+	b.Helper()
+	v, err := chromedp.Run(b.ctx, chromedp.Evaluate[T](expression))
+	if err != nil {
+		b.Fatal(err)
+	}
+	return v
+}
+
+// settled waits until the view is that of the latest state.
+func (b *tab) settled(action string) {
+	b.Helper()
+	b.js(`document.querySelector('#view').dataset.version = ''; ` + action + `; undefined`)
+	b.wait(`document.querySelector('#view').dataset.version !== ''`)
+}
+
+// open shows a tab of the page.
+func (b *tab) open(name string) {
+	b.Helper()
+	b.settled(`document.querySelector('#tab-` + name + `').click()`)
+	if text := eval[string](b, `document.querySelector('#view > .error')?.textContent ?? ''`); text != "" {
+		b.Fatalf("view %s: %s", name, text)
+	}
+}
+
+func (b *tab) choose(example int) {
+	b.Helper()
+	b.settled(fmt.Sprintf(`{const g = document.querySelector('#gallery'); g.value = '%d'; g.dispatchEvent(new Event('change'))}`, example))
+}
+
+// tables are the cells of the results in view, by name.
+func (b *tab) tables() map[string][]string {
+	return eval[map[string][]string](b, `Object.fromEntries([...document.querySelectorAll('[data-result]')].map((s) => [s.dataset.result,
+		s.querySelector('td') ? [...s.querySelectorAll('td')].map((c) => c.title.startsWith('fill ') ? c.title.slice(5) : c.title || c.textContent) : [s.querySelector('p').textContent.split(' = ')[1]]]))`)
+}
+
+// TestGallery runs every example in the page and on the command line, and compares.
+func TestGallery(t *testing.T) {
+	s := site(t)
+	b := newTab(t, s.URL, 1400)
+	for i, e := range explorer.Gallery() {
+		b.choose(i)
+		b.open("result")
+		page := b.tables()
+		dir := t.TempDir()
+		for name, want := range commandLine(t, dir, e) {
+			compare(t, e.Title, name, page[name], want)
+		}
+		for _, view := range []string{"storage", "stages", "copy", "times"} {
+			b.open(view)
+		}
+		// Watched to the end, it gives the same.
+		b.open("watch")
+		b.js(`document.querySelector('[aria-label="last step"]').click()`)
+		if words := eval[string](b, `document.querySelector('#step-words').textContent`); !endsWell(words) {
+			t.Errorf("%s: %s", e.Title, words)
+		}
+		for name, got := range b.tables() {
+			compare(t, e.Title+", watched", name, got, parse(t, page[name]))
+		}
+	}
+}
+
+// endsWell says whether a sentence is about the last of some steps: "Step 7 of 7. …".
+func endsWell(words string) bool {
+	var at, of int
+	n, err := fmt.Sscanf(words, "Step %d of %d.", &at, &of)
+	return err == nil && n == 2 && at == of && at > 0
+}
+
+// commandLine runs an example as the page says that it is run, with results in files.
+func commandLine(t *testing.T, dir string, e explorer.Example) map[string][]float64 {
+	t.Helper()
+	question, err := json.Marshal(explorer.Request{Op: "copy", Program: e.Program, Operands: e.Operands})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var c explorer.Copies
+	if err := json.Unmarshal((&explorer.Service{}).Answer(context.Background(), question), &c); err != nil {
+		t.Fatal(err)
+	}
+	question, _ = json.Marshal(explorer.Request{Op: "check", Program: e.Program, Operands: e.Operands})
+	var check explorer.Check
+	if err := json.Unmarshal((&explorer.Service{}).Answer(context.Background(), question), &check); err != nil {
+		t.Fatal(err)
+	}
+	line := strings.TrimSuffix(c.Shell, "\n")
+	for _, r := range check.Results {
+		line += " -o " + r.Name + "=out-" + r.Name + ".bsp.h5"
+	}
+	cmd := exec.Command("sh", "-c", line)
+	cmd.Dir, cmd.Env = dir, append(os.Environ(), "PATH="+filepath.Dir(built.command)+":"+os.Getenv("PATH"))
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%s\n%s%v", line, out, err)
+	}
+	results := map[string][]float64{}
+	for _, r := range check.Results {
+		x, err := file.Read(filepath.Join(dir, "out-"+r.Name+".bsp.h5"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		results[r.Name] = elements(t, x)
+	}
+	return results
+}
+
+// elements are all elements of a tensor in row-major order.
+func elements(t *testing.T, x *tensor.Tensor) []float64 {
+	t.Helper()
+	values, err := x.ToDense()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var list []float64
+	for i := range values.Len() {
+		list = append(list, values.Scalar(i).Convert(tensor.Float64).Float64())
+	}
+	return list
+}
+
+func parse(t *testing.T, cells []string) []float64 {
+	t.Helper()
+	var list []float64
+	for _, text := range cells {
+		x, err := strconv.ParseFloat(text, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		list = append(list, x)
+	}
+	return list
+}
+
+// compare compares cells with numbers: the page's are the interpreter's, whose bits are those of machine code.
+func compare(t *testing.T, title, name string, cells []string, want []float64) {
+	t.Helper()
+	if len(cells) != len(want) {
+		t.Errorf("%s: %s has %d elements, want %d: %v", title, name, len(cells), len(want), cells)
+		return
+	}
+	for i, x := range parse(t, cells) {
+		if x != want[i] && !(math.IsNaN(x) && math.IsNaN(want[i])) {
+			t.Errorf("%s: element %d of %s is %v, want %v", title, i, name, x, want[i])
+		}
+	}
+}
+
+// TestErrors types programs that are wrong, or may be.
+func TestErrors(t *testing.T) {
+	s := site(t)
+	b := newTab(t, s.URL, 1400)
+	b.type_("y(i) = A(i,j)*x(j")
+	b.wait(`document.querySelector('#diagnostics .error')?.textContent.includes('E104')`)
+	b.wait(`document.querySelector('.cm-lintRange-error')`)
+	// A warning with a quick fix, which a button makes.
+	b.type_("y(i) = x(i) / (A(i,j)*z(j))")
+	b.wait(`document.querySelector('#diagnostics button')`)
+	b.do(chromedp.Click(`#diagnostics button`))
+	b.wait(`document.querySelector('#diagnostics').textContent === '' && document.querySelector('.cm-content').textContent.includes('sum_j')`)
+	// Operands appear as the program names them, and an extent that does not fit is said.
+	b.type_("y(i) = B(i,j)*v(j)")
+	b.wait(`document.querySelector('[data-operand=B]') && document.querySelector('[data-operand=v]') && !document.querySelector('[data-operand=A]')`)
+	b.settled(`{const i = document.querySelector('[aria-label="shape of v"]'); i.value = '9'; i.dispatchEvent(new Event('change'))}`)
+	b.wait(`document.querySelector('#view .error')?.textContent.includes('E303')`)
+}
+
+// type_ puts a text into the editor as a person pastes it.
+func (b *tab) type_(text string) {
+	b.Helper()
+	quoted, _ := json.Marshal(text)
+	b.js(`{const e = document.querySelector('.cm-content'); e.focus(); document.execCommand('selectAll'); const d = new DataTransfer(); d.setData('text/plain', ` + string(quoted) + `);
+		e.dispatchEvent(new ClipboardEvent('paste', {clipboardData: d, bubbles: true, cancelable: true}))}`)
+}
+
+// drop drops a file on an operand.
+func (b *tab) drop(operand, name string, data []byte) {
+	b.Helper()
+	list, _ := json.Marshal(data)
+	b.settled(fmt.Sprintf(`{const t = new DataTransfer(); t.items.add(new File([Uint8Array.from(atob(%s), (c) => c.charCodeAt(0))], '%s'));
+		document.querySelector('[data-operand=%s]').dispatchEvent(new DragEvent('drop', {dataTransfer: t, bubbles: true, cancelable: true}))}`, list, name, operand))
+}
+
+// TestFiles drops a file that is right, and some that are not, on an operand.
+func TestFiles(t *testing.T) {
+	s := site(t)
+	b := newTab(t, s.URL, 1400)
+	b.drop("A", "a.mtx", []byte("%%MatrixMarket matrix coordinate real general\n2 8 2\n1 1 3\n2 8 5\n"))
+	b.open("result")
+	if got := len(b.tables()["y"]); got != 2 {
+		t.Errorf("y has %d elements, want 2: %v", got, b.tables())
+	}
+	for _, bad := range []struct{ name, data string }{
+		{"a.mtx", "%%MatrixMarket matrix coordinate real general\n999999999 999999999 1\n5 5 x\n"},
+		{"a.npy", "\x93NUMPY\x01\x00v\x00{'descr': '<f8', 'fortran_order': False, 'shape': (999999999999,), }"},
+		{"a.h5", "\x89HDF\r\n\x1a\n" + strings.Repeat("\xff", 200)},
+		{"a.npz", "PK\x03\x04" + strings.Repeat("\x00", 100)},
+	} {
+		b.drop("A", bad.name, []byte(bad.data))
+		if text := eval[string](b, `document.querySelector('#view .error')?.textContent ?? ''`); !strings.Contains(text, "a.") {
+			t.Errorf("%s: the page says %q", bad.name, text)
+		}
+	}
+	// A program of 1 MB, and one that would not end, leave the page alive.
+	b.type_(strings.Repeat("y(i) = A(i,j)*x(j)\n", 1<<20/19))
+	b.wait(`document.querySelector('#diagnostics .error')?.textContent.includes('bytes: want')`)
+	b.type_("s = sum_{a,b,c,d} x(a)*x(b)+x(c)^x(d)")
+	b.wait(`document.querySelector('[data-operand=x]')`)
+	b.choose(0)
+	b.open("result")
+	if got := len(b.tables()["y"]); got != 8 {
+		t.Errorf("afterwards y has %d elements, want 8", got)
+	}
+}
+
+// TestLink opens what the address holds in another tab.
+func TestLink(t *testing.T) {
+	s := site(t)
+	b := newTab(t, s.URL, 1400)
+	b.choose(5)
+	b.open("stages")
+	b.do(chromedp.Click("#link"))
+	b.wait(`location.hash.length > 10`)
+	url := eval[string](b, `location.href`)
+	c := newTab(t, url, 1400)
+	c.wait(`document.querySelector('#tab-stages').getAttribute('aria-selected') === 'true' && document.querySelector('.stage')`)
+	if got := eval[string](c, `document.querySelector('.cm-content').textContent`); !strings.Contains(got, "A(i,j) + B(i,j)") {
+		t.Errorf("the link holds %q", got)
+	}
+	// Pointing at a word lights it in other stages.
+	c.js(`document.querySelector('[data-stage=plan] [data-s]').dispatchEvent(new PointerEvent('pointerover', {bubbles: true}))`)
+	if n := eval[int](c, `new Set([...document.querySelectorAll('[data-s].lit')].map((e) => e.closest('[data-stage]')?.dataset.stage)).size`); n < 3 {
+		t.Errorf("a word lights up in %d stages", n)
+	}
+}
+
+// TestKeyboard runs, steps and goes through the tabs without a mouse.
+func TestKeyboard(t *testing.T) {
+	s := site(t)
+	b := newTab(t, s.URL, 1400)
+	b.open("watch")
+	b.do(chromedp.Focus(`#watch pre`), chromedp.KeyEvent(kb.ArrowRight), chromedp.KeyEvent(kb.ArrowRight), chromedp.KeyEvent(kb.ArrowLeft))
+	if words := eval[string](b, `document.querySelector('#step-words').textContent`); !strings.HasPrefix(words, "Step 1 of") {
+		t.Errorf("after two steps on and one back: %s", words)
+	}
+	b.do(chromedp.Focus(`#tab-watch`), chromedp.KeyEvent(kb.ArrowLeft))
+	b.wait(`document.activeElement.id === 'tab-stages' && document.querySelector('.stage')`)
+	// All that one can press or type in has a name.
+	if bare := eval[[]string](b, `[...document.querySelectorAll('button, input, select, textarea, [role=img]')].filter((e) => !e.hidden &&
+		!(e.textContent.trim() || e.getAttribute('aria-label') || e.closest('label'))).map((e) => e.outerHTML)`); len(bare) > 0 {
+		t.Errorf("without a name: %s", strings.Join(bare, "\n"))
+	}
+}
+
+// TestTyping types while the worker is busy with a run that is too long to watch, and tells how long things took.
+func TestTyping(t *testing.T) {
+	s := site(t)
+	b := newTab(t, s.URL, 1400)
+	b.wait(`document.querySelector('[data-result] td')`)
+	t.Logf("first paint %.0f ms, first result %.0f ms", eval[float64](b, `performance.getEntriesByName('first-contentful-paint')[0].startTime`),
+		eval[float64](b, `Number(document.documentElement.dataset.ready)`))
+	b.type_("C(i,j) = u(i)*u(j)")
+	b.wait(`document.querySelector('[data-operand=u]')`)
+	b.settled(`{const i = document.querySelector('[aria-label="shape of u"]'); i.value = '600'; i.dispatchEvent(new Event('change'))}`)
+	b.js(`document.querySelector('#tab-watch').click()`)
+	b.type_("v = 1")
+	if !eval[bool](b, `document.querySelector('#view').ariaBusy === 'true' && document.querySelector('.cm-content').textContent === 'v = 1'`) {
+		t.Error("the page waited for the worker")
+	}
+	b.wait(`document.querySelector('[data-operand=u]') === null`)
+}
+
+// TestServe asks a server as its page does, and as others would.
+func TestServe(t *testing.T) {
+	build(t)
+	folder := t.TempDir()
+	if err := os.WriteFile(filepath.Join(folder, "a.mtx"), []byte("%%MatrixMarket matrix coordinate real general\n2 2 2\n1 1 3\n2 2 5\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("/etc/hostname", filepath.Join(folder, "out.mtx")); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cmd := exec.CommandContext(ctx, built.command, "serve", folder)
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { cancel(); cmd.Wait() })
+	line := make([]byte, 200)
+	n, err := out.Read(line)
+	if err != nil {
+		t.Fatal(err)
+	}
+	url := strings.TrimSpace(string(line[:n]))
+	origin := strings.Join(strings.SplitN(url, "/", 4)[:3], "/")
+	post := func(address, from, body string) (int, string) {
+		r, _ := http.NewRequest("POST", address, strings.NewReader(body))
+		r.Header.Set("Content-Type", "application/json")
+		r.Header.Set("Origin", from)
+		reply, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer reply.Body.Close()
+		var b bytes.Buffer
+		b.ReadFrom(reply.Body)
+		return reply.StatusCode, b.String()
+	}
+	read := func(name string) string {
+		_, text := post(url+"api", origin, `{"op":"storage","name":"A","operands":[{"name":"A","file":"`+filepath.Base(folder)+`/`+name+`"}]}`)
+		return text
+	}
+	if text := read("a.mtx"); !strings.Contains(text, `"values":["3","5"]`) {
+		t.Error(text)
+	}
+	for _, name := range []string{"out.mtx", "../../etc/hostname", "/etc/hostname"} {
+		if text := read(name); !strings.Contains(text, `"error"`) || strings.Contains(text, "values") {
+			t.Errorf("%s: %s", name, text)
+		}
+	}
+	if status, _ := post(url+"api", "http://example.org", `{"op":"about"}`); status != http.StatusForbidden {
+		t.Errorf("another origin: %d", status)
+	}
+	if status, _ := post(origin+"/api", origin, `{"op":"about"}`); status != http.StatusNotFound {
+		t.Errorf("without the token: %d", status)
+	}
+	b := newTab(t, url, 1400)
+	b.open("times")
+	if n := eval[int](b, `document.querySelectorAll('.flame').length`); n < 3 {
+		t.Errorf("%d bars in the flame chart", n)
+	}
+	b.open("stages")
+}
+
+// TestPage opens what explain --html writes from the disk.
+func TestPage(t *testing.T) {
+	build(t)
+	path := filepath.Join(t.TempDir(), "page.html")
+	if err := command(built.command, "explain", "y(i) = sum_j A(i,j)*x(j) + 0*(1 < 2)", "A=random(6,6,density=0.3):CSR", "x=random(6)", "--html", path); err != nil {
+		t.Fatal(err)
+	}
+	b := newTab(t, "file://"+path, 1400)
+	if got := len(b.tables()["y"]); got != 6 {
+		t.Errorf("y has %d elements", got)
+	}
+	for _, view := range []string{"storage", "stages", "watch", "times", "copy", "grad"} {
+		b.open(view)
+	}
+	b.settled(`document.querySelector('#view button').click()`)
+	b.wait(`document.querySelector('[data-result]')`)
+}
+
+// TestPictures takes pictures for the documentation at three widths, if $LACUNA_PICTURES names a folder.
+func TestPictures(t *testing.T) {
+	folder := os.Getenv("LACUNA_PICTURES")
+	if folder == "" {
+		t.Skip("LACUNA_PICTURES names no folder for pictures")
+	}
+	s := site(t)
+	for _, p := range []struct {
+		width   int64
+		example int
+		view    string
+		dark    bool
+	}{{360, 0, "storage", false}, {1400, 5, "watch", false}, {1400, 0, "stages", false}, {1400, 2, "storage", true}, {3840, 2, "stages", true}, {1400, 11, "result", false}} {
+		b := newTab(t, s.URL, p.width)
+		b.choose(p.example)
+		b.open(p.view)
+		if p.dark {
+			b.do(chromedp.Click("#theme"))
+		}
+		if p.view == "watch" {
+			b.js(`{const r = document.querySelector('#watch input[type=range]'); r.value = r.max / 2; r.dispatchEvent(new Event('input'))}`)
+		}
+		if wide := eval[bool](b, `document.documentElement.scrollWidth > innerWidth`); wide {
+			t.Errorf("%d: the page is wider than the window", p.width)
+		}
+		b.do(chromedp.Sleep(3 * time.Second)) // the toast fades
+		image, err := chromedp.Run(b.ctx, chromedp.CaptureScreenshot())
+		if err != nil {
+			t.Fatal(err)
+		}
+		name := fmt.Sprintf("explorer-%s-%d.png", p.view, p.width)
+		if err := os.WriteFile(filepath.Join(folder, name), image, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,131 @@
+// Results: as a table, a picture, a histogram. And where the time went.
+import { h, short } from './dom.js';
+
+const maxRows = 200;
+const maxColumns = 40;
+
+export function resultView(r) {
+  const shape = r.shape.join('×') || 'a number';
+  const heading = h('h3', {}, `${r.name}: ${shape} ${r.dtype} ${r.format}`, ' ', h('small', {}, r.dense ? '' : `${r.stored} stored, fill ${r.fill}`, r.more ? `; the first ${r.values.length} are shown` : ''));
+  const section = h('section', { 'data-result': r.name }, heading);
+  if (!r.shape.length) {
+    section.append(h('p', { class: 'mono' }, `${r.name} = ${r.values[0] ?? r.fill}`));
+    return section;
+  }
+  section.append(h('div', { class: 'wide' }, r.shape.length <= 2 ? grid(r) : list(r)));
+  if (r.values.length > 1 && !r.values[0].includes('i')) section.append(h('div', { class: 'row' }, r.shape.length <= 2 && picture(r), histogram(r)));
+  return section;
+}
+
+// element gives the value at a row and a column, undefined if it is not stored.
+function elements(r) {
+  const columns = r.shape[r.shape.length - 1];
+  if (r.dense) return (i, j) => r.values[i * columns + j];
+  const at = new Map();
+  const crd = r.coords;
+  r.values.forEach((v, n) => at.set(r.shape.length > 1 ? `${crd[0][n]},${crd[1][n]}` : `0,${crd[0][n]}`, v));
+  return (i, j) => at.get(`${i},${j}`);
+}
+
+function grid(r) {
+  const [rows, columns] = r.shape.length === 2 ? r.shape : [1, r.shape[0]];
+  const value = elements(r);
+  const width = Math.min(columns, maxColumns);
+  const range = Array.from({ length: width }, (_, j) => j);
+  const body = Array.from({ length: Math.min(rows, maxRows) }, (_, i) => h('tr', {}, h('th', { scope: 'row' }, i), range.map((j) => {
+    const v = value(i, j);
+    return v === undefined ? h('td', { class: 'gap', title: `fill ${r.fill}` }, '·') : h('td', { title: v }, short(v));
+  })));
+  return h('table', {}, h('thead', {}, h('tr', {}, h('th', {}), range.map((j) => h('th', { scope: 'col' }, j)), columns > width && h('th', {}, '…'))), h('tbody', {}, body),
+    rows > maxRows && h('caption', {}, `the first ${maxRows} rows of ${rows}`));
+}
+
+function list(r) {
+  const coordinate = (n) => {
+    if (!r.dense) return r.coords.map((c) => c[n]);
+    const c = [];
+    for (let axis = r.shape.length - 1, rest = n; axis >= 0; axis--) {
+      c.unshift(rest % r.shape[axis]);
+      rest = Math.floor(rest / r.shape[axis]);
+    }
+    return c;
+  };
+  return h('table', {}, h('tbody', {}, r.values.slice(0, maxRows).map((v, n) => h('tr', {}, h('th', { scope: 'row' }, coordinate(n).join(', ')), h('td', {}, short(v))))));
+}
+
+// cividis is a scale that the colour-blind read alike (Nunez, Anderton, Renslow 2018), at five places.
+const cividis = [[0, 34, 78], [65, 77, 107], [124, 123, 120], [188, 175, 111], [254, 232, 56]];
+
+function colour(x) {
+  const at = Math.min(0.9999, Math.max(0, x)) * (cividis.length - 1);
+  const k = Math.floor(at);
+  return cividis[k].map((c, i) => Math.round(c + (cividis[k + 1][i] - c) * (at - k)));
+}
+
+function span(r) {
+  const numbers = r.values.map(Number).filter(Number.isFinite);
+  return { numbers, low: numbers.reduce((a, b) => Math.min(a, b), Infinity), high: numbers.reduce((a, b) => Math.max(a, b), -Infinity) };
+}
+
+function picture(r) {
+  const [rows, columns] = r.shape.length === 2 ? r.shape : [1, r.shape[0]];
+  const { numbers, low, high } = span(r);
+  if (!numbers.length || rows * columns === 0) return null;
+  const size = 400;
+  const width = Math.min(columns, size);
+  const height = Math.min(rows, size);
+  const sum = new Float64Array(width * height);
+  const count = new Uint32Array(width * height);
+  const put = (i, j, v) => {
+    const at = Math.floor((i * height) / rows) * width + Math.floor((j * width) / columns);
+    if (Number.isFinite(v)) {
+      sum[at] += v;
+      count[at]++;
+    }
+  };
+  r.values.forEach((v, n) => {
+    if (r.dense) put(Math.floor(n / columns), n % columns, Number(v));
+    else put(r.shape.length > 1 ? r.coords[0][n] : 0, r.coords[r.coords.length - 1][n], Number(v));
+  });
+  const scale = Math.max(1, Math.floor(Math.min(240 / height, 240 / width)));
+  const canvas = h('canvas', { width, height, role: 'img', 'aria-label': `picture of ${r.name}, from ${low} (dark) to ${high} (light)`, style: `width:${width * scale}px;height:${height * scale}px` });
+  const image = new ImageData(width, height);
+  count.forEach((n, at) => {
+    if (n) image.data.set([...colour(high > low ? (sum[at] / n - low) / (high - low) : 0.7), 255], at * 4);
+  });
+  canvas.getContext('2d').putImageData(image, 0, 0);
+  return h('figure', {}, canvas, h('figcaption', { class: 'hint' }, `${short(String(low))} is dark, ${short(String(high))} light; blank is not stored`));
+}
+
+function histogram(r) {
+  const { numbers, low, high } = span(r);
+  if (numbers.length < 2) return null;
+  const bins = Math.min(20, Math.max(4, Math.ceil(Math.sqrt(numbers.length))));
+  const counts = Array(bins).fill(0);
+  for (const x of numbers) counts[Math.min(bins - 1, Math.floor(((x - low) / (high - low || 1)) * bins))]++;
+  const most = Math.max(...counts);
+  return h('figure', {}, h('svg', { width: 260, height: 120, role: 'img', 'aria-label': `histogram of the values of ${r.name}: ${counts.join(', ')}` },
+    counts.map((n, k) => h('rect', { class: 'bar', x: (k * 260) / bins + 1, y: 118 - (112 * n) / most, width: 260 / bins - 2, height: (112 * n) / most }, h('title', {}, `${n}`)))),
+  h('figcaption', { class: 'hint' }, `values from ${short(String(low))} to ${short(String(high))}${r.dense ? '' : ', those that are stored'}`));
+}
+
+// timesView draws when each stage of each program ran, above what the plan had estimated.
+export function timesView(e, estimates) {
+  const root = h('section', {}, h('p', {}, `compiled in ${e.compile.toFixed(2)} ms, ran in ${e.run.toFixed(3)} ms`));
+  const end = Math.max(e.run, ...(e.stages || []).map((s) => s.start + s.took), 1e-6);
+  const width = 900;
+  const x = (t) => (t / end) * width;
+  const programs = new Map();
+  for (const s of e.stages || []) {
+    const p = programs.get(s.program) || { start: s.start, stop: 0 };
+    programs.set(s.program, { start: Math.min(p.start, s.start), stop: Math.max(p.stop, s.start + s.took) });
+  }
+  const bar = (row, name, start, took) => h('g', {}, h('rect', { class: 'flame', x: x(start), y: row * 24, width: Math.max(1, x(took)), height: 22 }, h('title', {}, `${name}: ${took.toFixed(4)} ms`)),
+    x(took) > name.length * 6.6 && h('text', { class: 'left', x: x(start) + 3, y: row * 24 + 11 }, name));
+  root.append(h('div', { class: 'wide' }, h('svg', { width, height: 76, role: 'img', 'aria-label': 'flame chart of the run' },
+    bar(0, 'run', 0, e.run), [...programs].map(([name, p]) => bar(1, name, p.start, p.stop - p.start)), (e.stages || []).map((s) => bar(2, s.stage, s.start, s.took)))),
+  h('table', {}, h('thead', {}, h('tr', {}, ['program', 'stage', 'ms', 'of the run'].map((t) => h('th', { scope: 'col' }, t)))),
+    h('tbody', {}, (e.stages || []).map((s) => h('tr', {}, h('td', {}, s.program), h('td', {}, s.stage), h('td', {}, s.took.toFixed(4)), h('td', {}, `${Math.round((100 * s.took) / end)} %`))))));
+  root.append(h('h3', {}, 'What the planner had estimated'), estimates.length ? h('ul', {}, estimates.map((l) => h('li', { class: 'mono' }, l))) : h('p', { class: 'hint' }, 'Nothing: the plan had no choice to make.'));
+  return root;
+}
