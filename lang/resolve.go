@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
@@ -245,9 +246,22 @@ func (c *checker) read(t *Tensor, pos Pos) bool {
 		return true
 	}
 	st.unknown = true
-	c.fail(ErrNoValue, pos, fmt.Sprintf("pass %s as an operand, or assign it with = before", t.Name),
+	c.fail(ErrNoValue, pos, fmt.Sprintf("pass %s as an operand, or assign it with = before, such as %s, with its shape declared", t.Name, zeros(t)),
 		"%s has no value yet: it is a result, and no statement before assigns it", t.Name)
 	return false
+}
+
+// zeros is the assignment that makes a tensor of zeros: indices that occur on its left only run as far as its
+// declared shape says.
+func zeros(t *Tensor) string {
+	if t.Rank == 0 {
+		return t.Name + " = 0.0"
+	}
+	vars := make([]string, t.Rank)
+	for k := range vars {
+		vars[k] = fmt.Sprintf("i%d", k)
+	}
+	return fmt.Sprintf("%s(%s) = 0.0", t.Name, strings.Join(vars, ","))
 }
 
 // Name is a tensor that a file mentions, for tools that must know ranks before

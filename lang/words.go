@@ -160,3 +160,25 @@ func reservedAs(word string) string {
 	}
 	return ""
 }
+
+// Words lists the words of the language, for tools that complete what is typed: functions with the parenthesis
+// that follows them, reductions and scans with their underscore, and keywords.
+func Words() []string {
+	var list []string
+	for name := range Functions {
+		if isLetter(name[0]) && !slices.Contains(keywords, name) {
+			list = append(list, name+"(")
+		}
+	}
+	for _, name := range slices.Concat(reductionNames[:], scanNames[:]) {
+		if name != "" {
+			list = append(list, name+"_")
+		}
+	}
+	list = append(list, keywords...)
+	slices.Sort(list)
+	return list
+}
+
+// isLetter reports whether a function's name begins as a name does, not as an operator.
+func isLetter(b byte) bool { return 'a' <= b && b <= 'z' }

@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -49,9 +50,8 @@ func (b *byteCount) Set(text string) error {
 // run runs the command line and returns the exit status. An interrupt cancels
 // what is under way; a second one ends the process.
 func run(args []string, stdout, stderr io.Writer) int {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	defer stop()
-	context.AfterFunc(ctx, stop)
 	return runContext(ctx, args, stdout, stderr)
 }
 
@@ -62,7 +62,7 @@ func runContext(ctx context.Context, args []string, stdout, stderr io.Writer) in
 		a.terminal = term.IsTerminal(int(f.Fd()))
 	}
 	cmd, err := a.execute(ctx, args)
-	if ctx.Err() == nil {
+	if !errors.Is(err, context.Canceled) {
 		runtime.Flush() // the next process finds what this one compiled
 	}
 	if flushErr := a.stdout.Flush(); err == nil && flushErr != nil {
@@ -125,6 +125,13 @@ Exit status: 0 success, 1 a mistake in the program or its data, 2 wrong usage,
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
+	root.PersistentPreRun = func(cmd *cobra.Command, _ []string) {
+		if cmd.Name() != replName { // of which an interrupt ends a run, not the session
+			ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt)
+			context.AfterFunc(ctx, stop)
+			cmd.SetContext(ctx)
+		}
+	}
 	root.SetVersionTemplate("lacuna {{.Version}}\n")
 	root.SetOut(a.stdout)
 	root.SetErr(a.stderr)
@@ -138,7 +145,7 @@ Exit status: 0 success, 1 a mistake in the program or its data, 2 wrong usage,
 		_, err := machine.Restricted()
 		return err
 	})
-	root.AddCommand(newEval(a), newExplain(a), newTune(a), newServe(a), newBuild(a), newGrad(a), newConvert(a), newInspect(a), newUnique(a), newBinsparse(a), newCache(a), newDoctor(a), newVersion(a), newMan())
+	root.AddCommand(newEval(a), newREPL(a), newExplain(a), newTune(a), newServe(a), newBuild(a), newGrad(a), newConvert(a), newInspect(a), newUnique(a), newBinsparse(a), newCache(a), newDoctor(a), newVersion(a), newMan())
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
 	return root

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -57,13 +58,19 @@ func statusOf(err error) int {
 func (a *app) report(cmd *cobra.Command, err error) {
 	var usage *usageError
 	switch {
-	case errors.Is(err, context.Canceled):
-		fmt.Fprintln(a.stderr, "lacuna: interrupted")
 	case errors.As(err, &usage):
 		fmt.Fprintf(a.stderr, "lacuna: %s\nSee '%s --help'.\n", err, cmd.CommandPath())
 	default:
-		fmt.Fprintf(a.stderr, "lacuna: %s\n", strings.TrimRight(err.Error(), "\n"))
+		a.tell(err)
 	}
+}
+
+// tell prints an error.
+func (a *app) tell(err error) {
+	if errors.Is(err, context.Canceled) {
+		err = errors.New("interrupted")
+	}
+	fmt.Fprintf(a.stderr, "lacuna: %s\n", strings.TrimRight(err.Error(), "\n"))
 }
 
 // recovered turns a panic into a *lacuna.InternalError; it is to be deferred.
@@ -100,7 +107,7 @@ func await[T any](ctx context.Context, f func() (T, error)) (T, error) {
 // withAdvice adds to errors of the language what helps at a command line.
 func withAdvice(err error, verb string) error {
 	var first *lang.Error
-	if !errors.As(err, &first) || (first.Code != lang.ErrUnknownName && first.Code != lang.ErrFreeExtent) {
+	if !errors.As(err, &first) || !slices.Contains([]lang.Code{lang.ErrUnknownName, lang.ErrFreeExtent, lang.ErrNoValue}, first.Code) {
 		return err
 	}
 	if !strings.Contains(first.Hint, "declare") { // it is about something else, and says what to do
@@ -108,8 +115,14 @@ func withAdvice(err error, verb string) error {
 	}
 	advice := "pass operands as NAME=FILE, NAME=random(…) or NAME=NUMBER"
 	switch {
+	case first.Code == lang.ErrNoValue && verb == replName:
+		advice = "or give it one: NAME = FILE"
+	case first.Code == lang.ErrNoValue:
+		advice = "declare shapes as --shape NAME=10,20; sums by the labels of a column, NAME=FILE:entry=COLUMN, need neither"
 	case first.Code == lang.ErrFreeExtent:
 		advice = "give the shape of a result as --shape NAME=10,20"
+	case verb == replName:
+		advice = "give names values as NAME = FILE, NAME = random(…) or NAME = NUMBER"
 	case verb == "explain":
 		advice = "declare operands as NAME:FORMAT[TYPE], such as A:CSR[f64]; a scalar as NAME:[f64]"
 	}

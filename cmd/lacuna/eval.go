@@ -33,7 +33,12 @@ type evaluation struct {
 	operands []operand
 	writes   []destination
 	limit    int64
+	session  *lacuna.Session // nil: a new one
 	args     lacuna.Args
+	labels   map[string][]string        // what the values of an operand stand for, if it is a column of labels
+	declared map[string][]lacuna.Option // how results are to be stored
+	stream   *stream                    // the operand that does not fit in memory; nil: all do
+	rows     map[string][]string        // the labels along the first axis of a result
 	options  []lacuna.Option
 }
 
@@ -55,6 +60,7 @@ Operands:
   A=web.mtx:CSR:stored=symmetric_lower   one triangle of a symmetric matrix
   T=t.tns:stored=mmcsf   in parts: mmcsf or hbcsf
   alpha=0.5              a number
+  q=[0.25,0.5,0.99]      a vector; [[1,2],[3,4]] is a matrix
   y:CSR[f32]             no value: how the result y is stored
 
 Results are printed, abbreviated where they are long, unless -o says where to write
@@ -62,7 +68,8 @@ them.`,
 		Example: `  lacuna eval 'y(i) = sum_j A(i,j)*x(j)' A=web.mtx:CSR x=x.npy -o y.npy
   lacuna eval 'C(i,k) = A(i,j)*B(j,k)' A=a.mtx:CSR B=b.mtx:CSR C:CSR -o C=c.mtx
   lacuna eval 's = sum_{i,j} A(i,j)^2' 'A=random(1000,1000,density=0.01)' --time`,
-		Args: arguments(1, -1, "a program and its operands"),
+		Args:              arguments(1, -1, "a program and its operands"),
+		ValidArgsFunction: completeOperand,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := e.parse(cmd, args); err != nil {
 				return err
@@ -89,13 +96,8 @@ func (e *evaluation) registerEngine(cmd *cobra.Command) {
 	cmd.RegisterFlagCompletionFunc("engine", cobra.FixedCompletions(engines, cobra.ShellCompDirectiveNoFileComp))
 }
 
-// session is a new session as the flags say.
-func (e *evaluation) session(engine runtime.Engine) *lacuna.Session {
-	return lacuna.NewSession(lacuna.WithEngine(engine), lacuna.WithNotice(e.app.notice), lacuna.WithThreads(e.threads), lacuna.WithMemoryLimit(e.limit))
-}
-
-// declared is what the program is compiled for: its operands, and what is said of results.
-func (e *evaluation) declared() []lacuna.Option {
+// compilation is what the program is compiled for: its operands, and what is said of results.
+func (e *evaluation) compilation() []lacuna.Option {
 	opts := make([]lacuna.Option, 0, len(e.args)+len(e.options))
 	for name, value := range e.args {
 		opts = append(opts, lacuna.Operand(name, value))
@@ -159,7 +161,7 @@ func (e *evaluation) run(ctx context.Context) error {
 		return err
 	}
 	reading := time.Since(start)
-	out, times, err := e.compute(ctx, engine)
+	out, times, err := e.execute(ctx, engine)
 	if err != nil {
 		return err
 	}
@@ -175,7 +177,8 @@ func (e *evaluation) run(ctx context.Context) error {
 
 // load makes the operands and what is declared of results.
 func (e *evaluation) load(ctx context.Context) error {
-	e.args = lacuna.Args{}
+	e.args, e.labels, e.rows = lacuna.Args{}, map[string][]string{}, map[string][]string{}
+	e.declared = map[string][]lacuna.Option{}
 	if err := e.program.checkNames(e.operands); err != nil {
 		return err
 	}
@@ -185,20 +188,62 @@ func (e *evaluation) load(ctx context.Context) error {
 			if err != nil {
 				return fmt.Errorf("%w; an operand needs a value, such as %s=FILE", err, o.name)
 			}
-			e.options = append(e.options, opts...)
+			e.declared[o.name] = opts
 			continue
 		}
+		s, err := e.openStream(o)
+		if err != nil {
+			return err
+		}
+		if s != nil && e.stream != nil {
+			return fmt.Errorf("neither %s nor %s fits in memory: only one operand can be read in slices", e.stream.name, s.name)
+		}
+		if s != nil {
+			e.stream = s
+			continue
+		}
+		var labels []string
+		o.qual.labels = &labels
 		t, err := o.source.load(ctx, e.app, o.qual, e.fill(o.name))
 		if err != nil {
 			return err
+		}
+		if labels != nil {
+			e.labels[o.name] = labels
 		}
 		if e.args[o.name], err = o.qual.operand(o.name, t); err != nil {
 			return err
 		}
 	}
+	if err := e.group(); err != nil {
+		return err
+	}
+	for name, opts := range e.declared {
+		if e.args[name] == nil { // else it became an operand, stored so
+			e.options = append(e.options, opts...)
+		}
+	}
+	if e.stream != nil {
+		return nil
+	}
 	opts, err := e.wishes.options(e.program, e.args)
 	e.options = append(e.options, opts...)
 	return err
+}
+
+// execute computes the results, reading an operand that does not fit in memory as it goes.
+func (e *evaluation) execute(ctx context.Context, engine runtime.Engine) (lacuna.Outputs, timing, error) {
+	if e.stream == nil {
+		return e.compute(ctx, engine)
+	}
+	start := time.Now()
+	out, err := e.passes(ctx, engine)
+	return out, timing{first: time.Since(start)}, err
+}
+
+// newSession is a session with the limits that the flags set.
+func (e *evaluation) newSession(engine runtime.Engine) *lacuna.Session {
+	return lacuna.NewSession(lacuna.WithEngine(engine), lacuna.WithNotice(e.app.notice), lacuna.WithThreads(e.threads), lacuna.WithMemoryLimit(e.limit))
 }
 
 // timing is how long the parts took. The first run converts operands; later ones take the memory of those before.
@@ -210,11 +255,14 @@ type timing struct {
 
 // compute compiles the program and runs it, several times if times are wanted.
 func (e *evaluation) compute(ctx context.Context, engine runtime.Engine) (out lacuna.Outputs, t timing, err error) {
-	opts := e.declared()
+	opts := e.compilation()
 	if e.tuned {
 		opts = append(opts, lacuna.Tuned())
 	}
-	session := e.session(engine)
+	session := e.session
+	if session == nil {
+		session = e.newSession(engine)
+	}
 	start := time.Now()
 	kernel, err := session.Compile(ctx, e.program.source, opts...)
 	if err != nil {
@@ -267,6 +315,10 @@ func (t timing) print(a *app, engine string) {
 	if t.runs == 1 {
 		how = "once"
 	}
+	if t.runs == 0 {
+		fmt.Fprintf(a.stderr, "read %s, compile %s, run %s (once, engine %s)\n", formatDuration(t.reading), formatDuration(t.compiling), formatDuration(t.first), engine)
+		return
+	}
 	fmt.Fprintf(a.stderr, "read %s, compile %s, first run %s, then %s (%s, engine %s)\n", formatDuration(t.reading),
 		formatDuration(t.compiling), formatDuration(t.first), formatDuration(t.running), how, engine)
 	if len(t.statistics) > 0 {
@@ -285,7 +337,7 @@ func (e *evaluation) deliver(ctx context.Context, out lacuna.Outputs) error {
 	if len(e.writes) == 0 {
 		for _, name := range e.program.results() {
 			if t := out[name]; t != nil {
-				printTensor(e.app.stdout, name, t)
+				printLabelled(e.app.stdout, name, t, e.rows[name])
 			}
 		}
 		return nil

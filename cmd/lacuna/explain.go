@@ -42,7 +42,8 @@ Stages:
   ptx        PTX, the assembly of NVIDIA's GPUs`,
 		Example: `  lacuna explain 'y(i) = A(i,j)*x(j)' A:CSR
   lacuna explain 'C(i,j) = A(i,j) + B(i,j)' A:CSR[f32] B:DCSR[f32] C:CSR --stage lattice,loops`,
-		Args: arguments(1, -1, "a program and its operands"),
+		Args:              arguments(1, -1, "a program and its operands"),
+		ValidArgsFunction: completeOperand,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			stages, err := parseStages(stage)
 			if err == nil {

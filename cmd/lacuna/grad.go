@@ -35,7 +35,8 @@ a sparse operand is stored like the operand.`,
 		Example: `  lacuna grad 'y(i) = sum_j A(i,j)*x(j)' --wrt A A:CSR
   lacuna grad 's = sum_{i,j} A(i,j)^2' --wrt A A=web.mtx:CSR -o grad.mtx
   lacuna grad 'y(i) = sum_j A(i,j)*x(j)' --wrt x A=web.mtx:CSR x=x.npy dy=dy.npy`,
-		Args: arguments(1, -1, "a program and its operands"),
+		Args:              arguments(1, -1, "a program and its operands"),
+		ValidArgsFunction: completeOperand,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if g.wrt == "" {
 				return usagef("say with --wrt which operand to differentiate by")

@@ -29,6 +29,9 @@ in a format (CSR for a matrix, CSF for others, or that of --format), and a plot 
 where the entries stand; of a tensor of rank 3 or more, seen along all but the first
 two axes.
 
+Of a file of several things (HDF5, AnnData, Zarr, an archive, a table) it lists them, each with
+the words to put behind the file for it, such as :entry=obs/cell_type.
+
 With --as it prints instead what the tensor, stored so, is to MLIR's sparse_tensor
 dialect or to TACO, and which of their arrays the stored ones are.
 
@@ -37,7 +40,8 @@ CV is the standard deviation divided by the mean: 0 for rows of equal length, ab
 		Example: `  lacuna inspect web.mtx.gz
   lacuna inspect web.mtx --format DCSC --spy web.png
   lacuna inspect web.mtx --format DCSR --as mlir`,
-		Args: arguments(1, 1, "one file"),
+		Args:              arguments(1, 1, "one file"),
+		ValidArgsFunction: completeFile,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if spy != "" {
 				if _, err := spyKind(spy); err != nil {
@@ -71,6 +75,12 @@ CV is the standard deviation divided by the mean: 0 for rows of equal length, ab
 
 // inspect describes a tensor.
 func (a *app) inspect(ctx context.Context, src source, q qualifiers, spy, as string) error {
+	if items, err := a.items(ctx, src, q); err != nil {
+		return err
+	} else if len(items) > 1 {
+		a.printItems(src.String(), items)
+		return nil
+	}
 	asRead := q
 	asRead.format = ""
 	t, err := src.load(ctx, a, asRead, nil)
@@ -94,10 +104,7 @@ func (a *app) inspect(ctx context.Context, src source, q qualifiers, spy, as str
 	if err := a.printSummary(ctx, src, t); err != nil || t.Rank() == 0 {
 		return err
 	}
-	// In coordinates, elements of dense blocks that equal the fill are no entries.
-	coo, err := a.making(ctx, "looking for entries", func() (*tensor.Tensor, error) {
-		return store(ctx, t, tensor.Coordinates(t.Rank()))
-	})
+	coo, err := a.entries(ctx, t)
 	if err != nil {
 		return err
 	}
@@ -127,8 +134,31 @@ func (a *app) inspect(ctx context.Context, src source, q qualifiers, spy, as str
 	if spy == "" {
 		return nil
 	}
-	title := fmt.Sprintf("%s\n%s, %s entries", shorten(src.String()), formatShape(t.Shape()), formatCount(coo.NNZ()))
-	return writeSpy(spy, title, row, column, m, n)
+	return a.spy(src.String(), spy, coo)
+}
+
+// entries are those of a tensor, as coordinates: elements of dense blocks that equal the fill are none.
+func (a *app) entries(ctx context.Context, t *tensor.Tensor) (*tensor.Tensor, error) {
+	return a.making(ctx, "looking for entries", func() (*tensor.Tensor, error) {
+		return store(ctx, t, tensor.Coordinates(t.Rank()))
+	})
+}
+
+// spy draws where entries are to a picture, or without a path here.
+func (a *app) spy(name, path string, coo *tensor.Tensor) error {
+	coords, _, err := coo.ToCoords()
+	if err != nil {
+		return err
+	}
+	row, column, m, n := project(coo.Shape(), coords)
+	if path != "" {
+		title := fmt.Sprintf("%s\n%s, %s entries", shorten(name), formatShape(coo.Shape()), formatCount(coo.NNZ()))
+		return writeSpy(path, title, row, column, m, n)
+	}
+	if m > 0 && n > 0 {
+		a.printf("%s", newRaster(row, column, m, n, brailleDots).braille())
+	}
+	return nil
 }
 
 // shorten cuts a long name at its front: the end says more.

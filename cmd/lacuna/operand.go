@@ -15,6 +15,7 @@ import (
 //	NAME=FILE[:QUALIFIERS]
 //	NAME=random(…)[:QUALIFIERS]
 //	NAME=3.5[:QUALIFIERS]
+//	NAME=[1,2.5,3][:QUALIFIERS]
 //	NAME:FORMAT[TYPE]            a declaration, without a value
 type operand struct {
 	name   string
@@ -106,9 +107,14 @@ func isName(s string) bool {
 // there are: names with colons are theirs before they are qualifiers.
 func parseSource(text string, exists func(string) bool) (source, qualifiers, error) {
 	if text == "" {
-		return nil, qualifiers{}, usagef("nothing behind the %q: want a file, a number or random(…)", "=")
+		return nil, qualifiers{}, usagef("nothing behind the %q: want a file, a number, [1,2,3] or random(…)", "=")
 	}
 	if !exists(text) {
+		if text[0] == '[' {
+			head, rest := cutBracketed(text)
+			q, err := qualifiersBehind(rest)
+			return literal(head), q, err
+		}
 		if head, rest, ok := cutGenerator(text); ok {
 			q, err := qualifiersBehind(rest)
 			if err != nil {
@@ -134,7 +140,7 @@ func qualifiersBehind(rest string) (qualifiers, error) {
 		return qualifiers{}, nil
 	}
 	if rest[0] != ':' {
-		return qualifiers{}, usagef("%q behind the parenthesis: a format follows a colon", rest)
+		return qualifiers{}, usagef("%q behind the closing bracket: a format follows a colon", rest)
 	}
 	return parseQualifiers(rest[1:])
 }

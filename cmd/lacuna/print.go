@@ -23,7 +23,10 @@ const (
 // those of a long one abbreviated. Small matrices are drawn as such, with a dot
 // for what is not stored; vectors stored densely as a row; all else as a list
 // of coordinates and values, in storage order.
-func printTensor(w *bufio.Writer, name string, t *tensor.Tensor) {
+func printTensor(w *bufio.Writer, name string, t *tensor.Tensor) { printLabelled(w, name, t, nil) }
+
+// printLabelled is printTensor with labels along the first axis, if there are any.
+func printLabelled(w *bufio.Writer, name string, t *tensor.Tensor, labels []string) {
 	if t.Rank() == 0 {
 		fmt.Fprintf(w, "%s = %s  (%s)\n", name, formatExact(t.At()), t.DType())
 		return
@@ -32,10 +35,12 @@ func printTensor(w *bufio.Writer, name string, t *tensor.Tensor) {
 	shape := t.Shape()
 	switch {
 	case elements(shape) == 0:
+	case labels != nil && t.Rank() <= 2 && t.Format().IsDense():
+		printMatrix(w, t, labels)
 	case t.Rank() == 1 && t.Format().IsDense():
 		printVector(w, t)
 	case t.Rank() == 2 && (t.Format().IsDense() || shape[0] <= wholeRows && shape[1] <= wholeColumns):
-		printMatrix(w, t)
+		printMatrix(w, t, nil)
 	default:
 		printEntries(w, t)
 	}
@@ -154,18 +159,27 @@ func printRow(w *bufio.Writer, cells []string, width int) {
 	w.WriteByte('\n')
 }
 
-// printMatrix draws a matrix.
-func printMatrix(w *bufio.Writer, t *tensor.Tensor) {
+// printMatrix draws a matrix, or a vector as a column, with a label before each row if there are any.
+func printMatrix(w *bufio.Writer, t *tensor.Tensor, labels []string) {
 	stored := storedAt(t)
-	rows, columns := ends(t.Dims()[0], wholeRows), ends(t.Dims()[1], wholeColumns)
-	width := 1
-	lines := make([][]string, len(rows))
+	rows, columns := ends(t.Dims()[0], wholeRows), []int64{0}
+	if t.Rank() == 2 {
+		columns = ends(t.Dims()[1], wholeColumns)
+	}
+	width, wide := 1, 0
+	lines, heads := make([][]string, len(rows)), make([]string, len(rows))
 	for n, i := range rows {
+		if labels != nil && i >= 0 {
+			heads[n] = "  " + shortenEnd(printable(labels[i]))
+			wide = max(wide, len([]rune(heads[n])))
+		}
 		for _, j := range columns {
 			cell := "."
 			switch {
 			case i < 0 || j < 0:
 				cell = gap
+			case t.Rank() == 1:
+				cell = formatValue(t.At(i))
 			case stored == nil || stored[[2]int64{i, j}]:
 				cell = formatValue(t.At(i, j))
 			}
@@ -173,9 +187,19 @@ func printMatrix(w *bufio.Writer, t *tensor.Tensor) {
 			lines[n] = append(lines[n], cell)
 		}
 	}
-	for _, cells := range lines {
+	for n, cells := range lines {
+		fmt.Fprintf(w, "%-*s", wide, heads[n])
 		printRow(w, cells, width)
 	}
+}
+
+// shortenEnd cuts a long label.
+func shortenEnd(label string) string {
+	const longest = 24
+	if r := []rune(label); len(r) > longest {
+		return string(r[:longest-1]) + gap
+	}
+	return label
 }
 
 // storedAt is the set of coordinates that a small matrix stores; nil means all.

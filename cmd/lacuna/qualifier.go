@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/lacuna-sparse/lacuna/tensor"
@@ -12,7 +13,8 @@ import (
 //
 //	:CSR            the storage format
 //	:CSR[f32]       and the element type; :[f32] the type alone
-//	:entry=x        the array of an .npz archive, or the path of a tensor in an HDF5 file
+//	:entry=x        the array of an .npz archive, the path of a tensor in an HDF5 file, the column of a table
+//	:coords=i,j     the columns of a table that are coordinates, as of an edge list
 //	:kind=tns       the kind of file, where the name does not tell
 //	:dims=4,5       the sizes of a .tns file that does not say
 //	:base=0         indices of a text file count from 0
@@ -24,11 +26,14 @@ type qualifiers struct {
 	entry  string
 	dims   []int64
 	base   string // "0", "1", or "" if not given
+	coords []string
 	stored string // "" if as one tensor
+
+	labels *[]string // where the labels of a column go that is read; nil: nowhere
 }
 
 // qualifierKeys are the words before "=".
-var qualifierKeys = []string{"base", "dims", "entry", "kind", "stored"}
+var qualifierKeys = []string{"base", "coords", "dims", "entry", "kind", "stored"}
 
 // parseQualifiers reads the text behind the first colon.
 func parseQualifiers(text string) (qualifiers, error) {
@@ -106,6 +111,8 @@ func (q *qualifiers) set(key, value string) error {
 	switch key {
 	case "entry":
 		q.entry = value
+	case "coords":
+		q.coords = strings.Split(value, ",")
 	case "kind":
 		q.kind = value
 		err = knownKind(value)
@@ -124,15 +131,26 @@ func (q *qualifiers) set(key, value string) error {
 }
 
 func knownKind(name string) error {
+	if names := kindNames(); !slices.Contains(names, name) {
+		return fmt.Errorf("unknown kind of file %q%s (kinds are %s)", name, didYouMean(name, names), strings.Join(names, ", "))
+	}
+	return nil
+}
+
+// kindNames are the kinds of file.
+func kindNames() []string {
 	var names []string
 	for _, k := range file.Kinds() {
-		if k.Name == name {
-			return nil
-		}
 		names = append(names, k.Name)
 	}
-	return fmt.Errorf("unknown kind of file %q%s (kinds are %s)", name, didYouMean(name, names), strings.Join(names, ", "))
+	return names
 }
+
+// optionWords are the words of the command line for options of package file.
+var optionWords = map[string]string{"Entry": ":entry=NAME", "Dims": ":dims=", "IndexBase": ":base=", "Coords": ":coords=NAME,NAME"}
+
+// spelled has messages of package file use them.
+func spelled(option string) string { return optionWords[option] }
 
 // parseDims reads extents separated by commas.
 func parseDims(text string) ([]int64, error) {
@@ -168,7 +186,10 @@ func (q qualifiers) formatFor(rank int) (tensor.Format, bool, error) {
 
 // options are the qualifiers as options of package file.
 func (q qualifiers) options() []file.Option {
-	var opts []file.Option
+	opts := []file.Option{file.SpellOptions(spelled), file.LabelsInto(q.labels)}
+	if q.coords != nil {
+		opts = append(opts, file.Coords(q.coords...))
+	}
 	if q.format != "" {
 		opts = append(opts, file.FormatNamed(q.format))
 	}
@@ -192,7 +213,7 @@ func (q qualifiers) options() []file.Option {
 
 // ofFile says whether there are qualifiers that only files have.
 func (q qualifiers) ofFile() bool {
-	return q.kind != "" || q.entry != "" || q.dims != nil || q.base != ""
+	return q.kind != "" || q.entry != "" || q.dims != nil || q.base != "" || q.coords != nil
 }
 
 // String writes format and type as they are read.

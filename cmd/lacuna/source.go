@@ -124,34 +124,14 @@ func (a *app) making(ctx context.Context, label string, f func() (*tensor.Tensor
 	return await(ctx, f)
 }
 
-// literal is a source that is the number itself, as written.
-type literal string
-
-func (l literal) String() string { return string(l) }
-
-// load implements source.
-func (l literal) load(_ context.Context, _ *app, q qualifiers, fill *tensor.Scalar) (*tensor.Tensor, error) {
-	if q.ofFile() || fill != nil {
-		return nil, usagef("%s is a number: it has a type, but no other options", l)
-	}
-	if _, _, err := q.formatFor(0); err != nil {
-		return nil, usagef("%s: %s", l, err)
-	}
-	v, err := parseNumber(string(l), q.dtype)
-	if err != nil {
-		return nil, err
-	}
-	return tensor.ScalarTensor(v), nil
-}
-
 // write writes a tensor to a file. It is not abandoned when the context ends: a
 // file is complete or untouched.
 func (a *app) write(ctx context.Context, d destination, t *tensor.Tensor) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if d.qual.dims != nil || d.qual.base != "" {
-		return usagef("-o %s: dims and base are for files that are read", d.path)
+	if d.qual.dims != nil || d.qual.base != "" || d.qual.coords != nil {
+		return usagef("-o %s: dims, base and coords are for files that are read", d.path)
 	}
 	if d.path == standard {
 		if d.qual.kind == "" {

@@ -59,7 +59,7 @@ func writeSpy(path, title string, row, column []int64, m, n int64) error {
 	if err != nil {
 		return fmt.Errorf("drawing %s: %w", path, err)
 	}
-	return replaceFile(path, func(f *os.File) error {
+	return replaceFile(path, 0o644, func(f *os.File) error {
 		_, err := w.WriteTo(f)
 		return err
 	})
@@ -131,7 +131,7 @@ func (r *raster) shade(count int64) color.RGBA {
 
 // replaceFile writes a file that is complete or untouched: beside it first, then
 // renamed over it.
-func replaceFile(path string, emit func(*os.File) error) (err error) {
+func replaceFile(path string, mode os.FileMode, emit func(*os.File) error) (err error) {
 	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*.tmp")
 	if err != nil {
 		return err
@@ -142,7 +142,7 @@ func replaceFile(path string, emit func(*os.File) error) (err error) {
 			os.Remove(f.Name())
 		}
 	}()
-	if err := f.Chmod(0o644); err != nil {
+	if err := f.Chmod(mode); err != nil {
 		return err
 	}
 	if err := emit(f); err != nil {

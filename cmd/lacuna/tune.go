@@ -53,7 +53,10 @@ func (e *evaluation) tune(ctx context.Context, budget time.Duration, save bool) 
 	if err := e.load(ctx); err != nil {
 		return err
 	}
-	kernel, err := e.session(engine).Compile(ctx, e.program.source, e.declared()...)
+	if e.stream != nil {
+		return fmt.Errorf("%s does not fit in memory, and tune measures there only: cut a part of it out", e.stream.name)
+	}
+	kernel, err := e.newSession(engine).Compile(ctx, e.program.source, e.compilation()...)
 	if err != nil {
 		return err
 	}

@@ -45,7 +45,8 @@ random(…).`,
   lacuna unique labels.npy -o values=v.npy -o counts=c.npy
   lacuna unique ratings.mtx --axis 1     each row by itself
   lacuna unique labels.npy --inverse     and which of them each element is`,
-		Args: arguments(1, 1, "one file"),
+		Args:              arguments(1, 1, "one file"),
+		ValidArgsFunction: completeFile,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			u.along = cmd.Flags().Changed("axis")
 			switch {

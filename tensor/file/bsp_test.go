@@ -497,7 +497,7 @@ func TestWriteDirectory(t *testing.T) {
 			t.Errorf("reading it: %v", err)
 		}
 	}
-	for name, opts := range map[string][]Option{"a.bspnpy.gz": nil, "b.h5ad": nil, "c.mtx": {OfKind("bspnpy")}} {
+	for name, opts := range map[string][]Option{"a.bspnpy.gz": nil, "b.zarr": nil, "c.mtx": {OfKind("bspnpy")}} {
 		err := Write(filepath.Join(dir, name), first, opts...)
 		if (err == nil) != (name == "c.mtx") {
 			t.Errorf("%s: %v", name, err)

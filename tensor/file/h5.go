@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
@@ -36,6 +35,9 @@ func readHDF5(in *input) (*tensor.Tensor, error) {
 		return nil, err
 	}
 	if d, ok := obj.(*hdf5.Dataset); ok {
+		if isText(d.Type()) {
+			return h.texts(d)
+		}
 		return h.dense(d)
 	}
 	kind, err := recogniseGroup(obj)
@@ -59,14 +61,26 @@ type h5Kind struct {
 	attr   string   // the attribute that tells
 	values []string // what it says; nil: anything
 	read   func(*h5Reader, *hdf5.Group) (*tensor.Tensor, error)
+
+	describe func(h *h5Reader, g *hdf5.Group, entry string) Item
 }
 
 // h5Kinds is the table of those ways.
 var h5Kinds = [...]h5Kind{
-	{binsparseAttr, nil, (*h5Reader).binsparse},
-	{"encoding-type", []string{"csr_matrix", "csc_matrix"}, (*h5Reader).anndata},
-	{"h5sparse_format", []string{"csr", "csc"}, (*h5Reader).anndata}, // AnnData before 0.7
+	{binsparseAttr, nil, (*h5Reader).binsparse, describeBinsparse},
+	{encodingAttr, []string{"csr_matrix", "csc_matrix"}, (*h5Reader).anndata, describeAnnData},
+	{"h5sparse_format", []string{"csr", "csc"}, (*h5Reader).anndata, describeAnnData}, // AnnData before 0.7
+	{encodingAttr, []string{categorical}, (*h5Reader).categories, describeCategories},
 }
+
+// The attribute by which AnnData tells what an object is, and that of a column of labels.
+const (
+	encodingAttr = "encoding-type"
+	categorical  = "categorical"
+)
+
+// isText reports whether elements are strings.
+func isText(t hdf5.Type) bool { return t.Class == hdf5.String || t.Class == hdf5.VarString }
 
 // recogniseGroup returns how a group is a tensor, or nil if it is none.
 func recogniseGroup(obj hdf5.Object) (*h5Kind, error) {
@@ -118,7 +132,7 @@ func (h *h5Reader) choose() (hdf5.Object, error) {
 	if kind, err := recogniseGroup(root); err != nil || kind != nil {
 		return root, err
 	}
-	s := &h5Search{left: maxObjects}
+	s := &h5Search{left: maxObjects, entry: h.in.cfg.spell("Entry")}
 	if err := s.walk(root, 0); err != nil {
 		return nil, err
 	}
@@ -148,7 +162,7 @@ func (h *h5Reader) choose() (hdf5.Object, error) {
 	if len(found) > most {
 		names = append(names, "…")
 	}
-	return nil, h.in.errorf(0, "the file holds %d tensors, so one must be named (Entry): %s", len(found), strings.Join(names, ", "))
+	return nil, h.in.errorf(0, "the file holds %d tensors, so one must be named (%s): %s", len(found), h.in.cfg.spell("Entry"), strings.Join(names, ", "))
 }
 
 // The bounds of a search: a group may be linked from within itself.
@@ -160,6 +174,7 @@ const (
 // h5Search looks for tensors in a file.
 type h5Search struct {
 	left     int
+	entry    string        // how the option that names one is spelled
 	tensors  []hdf5.Object // groups that are sparse tensors
 	datasets []hdf5.Object // datasets of numbers that are in no such group
 	unread   error         // why the first object that cannot be read cannot
@@ -172,7 +187,7 @@ func (s *h5Search) walk(g *hdf5.Group, depth int) error {
 	}
 	for _, name := range names {
 		if s.left--; s.left < 0 || depth == maxDepth {
-			return errors.New("the file holds too many objects to look for a tensor in all of them: name one (Entry)")
+			return fmt.Errorf("the file holds too many objects to look for a tensor in all of them: name one (%s)", s.entry)
 		}
 		obj, err := g.Lookup(name)
 		if errors.Is(err, hdf5.ErrUnsupported) { // a link to elsewhere, or a filter that is not read: an error if it is named, or all there is
@@ -192,8 +207,10 @@ func (s *h5Search) walk(g *hdf5.Group, depth int) error {
 			switch {
 			case err != nil:
 				return err
-			case kind != nil:
+			case kind != nil && !slices.Contains(kind.values, categorical):
 				s.tensors = append(s.tensors, obj)
+			case kind != nil:
+				s.datasets = append(s.datasets, obj)
 			default:
 				if err := s.walk(obj, depth+1); err != nil {
 					return err
@@ -216,29 +233,73 @@ func (h *h5Reader) binsparse(g *hdf5.Group) (*tensor.Tensor, error) {
 // anndata reads a group that is a sparse matrix as AnnData keeps it: the arrays of
 // SciPy, with format and shape in attributes.
 func (h *h5Reader) anndata(g *hdf5.Group) (*tensor.Tensor, error) {
-	format, shapeName := "", "shape"
-	text, ok, err := textAttr(g, "encoding-type")
+	format, shape, err := h.sparseMatrix(g)
 	if err != nil {
 		return nil, err
+	}
+	return readCompressed(h.in, h5Container{h, g}, format, shape)
+}
+
+// sparseMatrix reads format and shape of a sparse matrix of AnnData.
+func (h *h5Reader) sparseMatrix(g *hdf5.Group) (format string, shape []int64, err error) {
+	shapeName := "shape"
+	text, ok, err := textAttr(g, encodingAttr)
+	if err != nil {
+		return "", nil, err
 	}
 	if format = strings.TrimSuffix(text, "_matrix"); !ok {
 		shapeName = "h5sparse_shape"
 		if format, _, err = textAttr(g, "h5sparse_format"); err != nil {
-			return nil, err
+			return "", nil, err
 		}
 	}
 	attr, err := g.Attr(shapeName)
 	if err != nil {
-		return nil, err
+		return "", nil, err
 	}
-	shape, err := attr.Ints()
+	if shape, err = attr.Ints(); err != nil {
+		return "", nil, err
+	}
+	if len(shape) != 2 || shape[0] < 0 || shape[1] < 0 {
+		return "", nil, h.in.errorf(0, "attribute %q of %s is %v: expected two sizes", shapeName, g.Path(), shape)
+	}
+	return format, shape, nil
+}
+
+// categories reads a column of labels as AnnData keeps it: codes, and what they stand for.
+func (h *h5Reader) categories(g *hdf5.Group) (*tensor.Tensor, error) {
+	_, codes, err := loaded(h5Container{h, g}, "codes", 1)
 	if err != nil {
 		return nil, err
 	}
-	if len(shape) != 2 || shape[0] < 0 || shape[1] < 0 {
-		return nil, h.in.errorf(0, "attribute %q of %s is %v: expected two sizes", shapeName, g.Path(), shape)
+	d, err := g.Dataset("categories")
+	if err != nil {
+		return nil, err
 	}
-	return readCompressed(h.in, h5Container{h, g}, format, shape)
+	var labels []string
+	if isText(d.Type()) {
+		labels, err = d.Strings()
+	} else {
+		var numbers tensor.Array
+		_, numbers, err = loaded(h5Container{h, g}, "categories", 1)
+		labels = numbersAsText(numbers)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return readCategories(h.in, codes, labels)
+}
+
+// texts reads a dataset of strings, numbered.
+func (h *h5Reader) texts(d *hdf5.Dataset) (*tensor.Tensor, error) {
+	if len(d.Dims()) != 1 {
+		return nil, h.in.errorf(0, "dataset %s holds text: only columns of it, of one dimension, are read, as numbers that stand for labels", d.Path())
+	}
+	all, err := d.Strings()
+	if err != nil {
+		return nil, err
+	}
+	return readTexts(h.in, len(all), func(i int) string { return all[i] })
 }
 
 // dense reads a dataset.
@@ -380,38 +441,50 @@ func writeBinsparseHDF5(out *output, t *tensor.Tensor) error {
 	if err != nil {
 		return err
 	}
-	if out.at != nil {
-		return writeHDF5(out.at, out.cfg.entry, text, arrays)
-	}
-	var b hdf5.Buffer // the sizes stand at the beginning: a stream is written last
-	if err := writeHDF5(&b, out.cfg.entry, text, arrays); err != nil {
-		return err
-	}
-	_, err = out.w.Write(b.Bytes())
-	return err
-}
-
-// writeHDF5 writes a file with one group.
-func writeHDF5(at io.WriterAt, path string, descriptor []byte, arrays []binsparse.Array) error {
-	w := hdf5.Create(at)
-	path = strings.Trim(path, "/")
-	if path != "" {
-		if err := w.Group(path); err != nil {
-			return err
-		}
-	}
-	for _, a := range arrays {
-		for _, known := range h5Types {
-			if known.dtype != a.Data.DType() {
-				continue
-			}
-			if err := w.Dataset(path+"/"+a.Name, known.typ, []uint64{uint64(a.Data.Len())}, a.Data.Raw(), hdf5.Options{}); err != nil {
+	path := strings.Trim(out.cfg.entry, "/")
+	return writeHDF5(out, func(w *hdf5.Writer) error {
+		if path != "" {
+			if err := w.Group(path); err != nil {
 				return err
 			}
 		}
+		for _, a := range arrays {
+			if err := writeArray(w, path+"/"+a.Name, []int64{int64(a.Data.Len())}, a.Data); err != nil {
+				return err
+			}
+		}
+		return w.Attr(path, binsparseAttr, string(text))
+	})
+}
+
+// writeHDF5 writes a file that fill fills. Sizes stand at its beginning: a stream is written last.
+func writeHDF5(out *output, fill func(*hdf5.Writer) error) error {
+	var b hdf5.Buffer
+	at := out.at
+	if at == nil {
+		at = &b
 	}
-	if err := w.Attr(path, binsparseAttr, string(descriptor)); err != nil {
+	w := hdf5.Create(at)
+	if err := fill(w); err != nil {
 		return err
 	}
-	return w.Close()
+	if err := w.Close(); err != nil || out.at != nil {
+		return err
+	}
+	_, err := out.w.Write(b.Bytes())
+	return err
+}
+
+// writeArray writes a dataset in one piece.
+func writeArray(w *hdf5.Writer, path string, shape []int64, a tensor.Array) error {
+	dims := make([]uint64, len(shape))
+	for i, n := range shape {
+		dims[i] = uint64(n)
+	}
+	for _, known := range h5Types {
+		if known.dtype == a.DType() {
+			return w.Dataset(path, known.typ, dims, a.Raw(), hdf5.Options{})
+		}
+	}
+	return fmt.Errorf("%s: elements of type %v cannot be written to HDF5", path, a.DType())
 }

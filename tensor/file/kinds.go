@@ -2,6 +2,7 @@ package file
 
 import (
 	"bytes"
+	"os"
 	"path/filepath"
 	"strings"
 
@@ -21,10 +22,25 @@ type Kind struct {
 	takesDims bool // files that do not tell their sizes
 	takesBase bool // text with indices that somebody may count from 0
 
-	// writeDir, in place of write, fills a directory; read then reads the one that
-	// input.name is the path of.
-	writeDir func(cfg *config, dir string, t *tensor.Tensor) error
+	takesCoords bool // tables, of which columns may be coordinates
+
+	list func(*input) ([]Item, error) // what is in a file of several things; nil: there is one
+
+	// Of what is a directory, in place of sniff, read and write: writeDir fills a new one, nil
+	// if it is only read; readDir reads the one that input.name is the path of.
+	recogniseDir func(dir string) bool
+	readDir      func(*input) (*tensor.Tensor, error)
+	writeDir     func(cfg *config, dir string, t *tensor.Tensor) error
 }
+
+// isFile reports whether there is something of this name in a directory.
+func isFile(dir, name string) bool {
+	_, err := os.Stat(filepath.Join(dir, name))
+	return err == nil
+}
+
+// Writable reports whether files of this kind can be written.
+func (k *Kind) Writable() bool { return k.write != nil || k.writeDir != nil }
 
 // kinds is the table of everything that can be read and written. To add a kind
 // of file is to add a row.
@@ -51,16 +67,29 @@ var kinds = [...]Kind{
 		sniff: func(head []byte) bool {
 			return bytes.HasPrefix(head, []byte("PK\x03\x04")) || bytes.HasPrefix(head, []byte("PK\x05\x06"))
 		},
-		read: readNPZ, write: writeNPZ,
+		read: readNPZ, write: writeNPZ, list: listNPZ,
 	},
 	{
 		Name: "hdf5", Title: "binsparse, or AnnData, in HDF5", Extensions: []string{".bsp.h5", ".h5", ".hdf5"},
 		sniff: func(head []byte) bool { return bytes.HasPrefix(head, []byte(hdf5Magic)) },
-		read:  readHDF5, write: writeBinsparseHDF5,
+		read:  readHDF5, write: writeBinsparseHDF5, list: listHDF5,
 	},
 	{
 		Name: "h5ad", Title: "AnnData", Extensions: []string{".h5ad"},
-		read: readHDF5,
+		read: readHDF5, write: writeAnnData, list: listHDF5,
+	},
+	{
+		Name: "csv", Title: "table as text", Extensions: []string{".csv", ".tsv"},
+		read: readCSV, write: writeCSV, list: listCSV, takesDims: true, takesBase: true, takesCoords: true,
+	},
+	{
+		Name: "parquet", Title: "Parquet table", Extensions: []string{".parquet"},
+		sniff: func(head []byte) bool { return bytes.HasPrefix(head, []byte("PAR1")) },
+		read:  readParquet, write: writeParquet, list: listParquet, takesDims: true, takesBase: true, takesCoords: true,
+	},
+	{
+		Name: "zarr", Title: "Zarr hierarchy, of AnnData or an array", Extensions: []string{".zarr"},
+		readDir: readZarr, recogniseDir: zarrRoot,
 	},
 	{
 		Name: "bspnpz", Title: "binsparse in a NumPy archive", Extensions: []string{".bsp.npz"},
@@ -68,7 +97,8 @@ var kinds = [...]Kind{
 	},
 	{
 		Name: "bspnpy", Title: "binsparse in a directory of NumPy arrays", Extensions: []string{".bspnpy"},
-		read: readBinsparseDir, writeDir: writeBinsparseDir,
+		readDir: readBinsparseDir, writeDir: writeBinsparseDir,
+		recogniseDir: func(dir string) bool { return isFile(dir, binsparseFile) },
 	},
 	{
 		Name: "scipy", Title: "SciPy sparse matrix", Extensions: []string{".scipy.npz"},
@@ -103,7 +133,7 @@ func kindNamed(name string) *Kind {
 	return nil
 }
 
-// kindNames lists the names of all kinds for a message.
+// kindNames lists the names of all kinds, for a message.
 func kindNames() string {
 	var names []string
 	for i := range kinds {
@@ -112,11 +142,13 @@ func kindNames() string {
 	return strings.Join(names, ", ")
 }
 
-// extensions lists the extensions of all kinds for a message.
-func extensions() string {
+// extensions lists the extensions of the kinds that can be read, or written, for a message.
+func extensions(writing bool) string {
 	var all []string
 	for i := range kinds {
-		all = append(all, kinds[i].Extensions...)
+		if !writing || kinds[i].Writable() {
+			all = append(all, kinds[i].Extensions...)
+		}
 	}
 	return strings.Join(all, ", ")
 }

@@ -59,7 +59,7 @@ func (h *mtxHeader) entrySpec(in *input) (*entrySpec, error) {
 	if err != nil {
 		return nil, err
 	}
-	spec := &entrySpec{value: value, rank: len(h.shape), base: in.cfg.base, sym: h.sym, comment: '%'}
+	spec := &entrySpec{value: value, rank: len(h.shape), base: in.cfg.indexBase(1), sym: h.sym, comment: '%'}
 	for _, d := range h.shape {
 		spec.dims = append(spec.dims, uint64(d))
 	}

@@ -33,7 +33,7 @@ func readNPZ(in *input) (*tensor.Tensor, error) {
 			}
 		}
 	}
-	f, err := npzEntry(z, in.cfg.entry)
+	f, err := npzEntry(in.cfg, z)
 	if err != nil {
 		return nil, err
 	}
@@ -160,7 +160,8 @@ func (in *input) limited(r io.Reader) io.Reader {
 func npzName(f *zip.File) string { return strings.TrimSuffix(f.Name, ".npy") }
 
 // npzEntry finds the array to read.
-func npzEntry(z *zip.Reader, name string) (*zip.File, error) {
+func npzEntry(cfg *config, z *zip.Reader) (*zip.File, error) {
+	name := cfg.entry
 	var arrays []*zip.File
 	for _, f := range z.File {
 		if !strings.HasSuffix(f.Name, ".npy") {
@@ -177,7 +178,7 @@ func npzEntry(z *zip.Reader, name string) (*zip.File, error) {
 	case name != "":
 		return nil, fmt.Errorf("the archive has no array %q; it has %s", name, listArrays(arrays))
 	case len(arrays) > 1:
-		return nil, fmt.Errorf("the archive holds %d arrays, so one must be named (Entry): %s", len(arrays), listArrays(arrays))
+		return nil, fmt.Errorf("the archive holds %d arrays, so one must be named (%s): %s", len(arrays), cfg.spell("Entry"), listArrays(arrays))
 	}
 	return arrays[0], nil
 }

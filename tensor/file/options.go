@@ -37,7 +37,7 @@ type config struct {
 	entry    string                                // array of an archive
 	dims     []int64                               // nil: as the file says
 	dialect  Dialect
-	base     uint64
+	base     int // 0 or 1; -1: as is usual for the kind
 	threads  int
 	maxBytes int64 // 0: no limit
 	builder  Builder
@@ -45,13 +45,17 @@ type config struct {
 	twoPass  int64       // from how many entries on a file is read twice
 	mapped   *mappedFile // not nil: use arrays where they lie in the file
 
+	labels *[]string                  // not nil: where the labels of what is read go
+	coords []string                   // columns of a table that are coordinates; nil: none
+	spell  func(option string) string // how messages name options
+
 	keepStructure bool                  // a stored triangle stays one
 	descriptor    *binsparse.Descriptor // not nil: where the descriptor read goes
 	header        *binsparse.Descriptor // not nil: keys of the descriptor written
 }
 
 func newConfig(opts []Option) (*config, error) {
-	cfg := &config{base: 1, threads: runtime.GOMAXPROCS(0), builder: plain{}, progress: func(int64, int64) {}, twoPass: twoPassEntries}
+	cfg := &config{base: -1, spell: func(option string) string { return option }, threads: runtime.GOMAXPROCS(0), builder: plain{}, progress: func(int64, int64) {}, twoPass: twoPassEntries}
 	for _, o := range opts {
 		if err := o(cfg); err != nil {
 			return nil, fmt.Errorf("file: %w", err)
@@ -138,15 +142,44 @@ func TNS(d Dialect) Option {
 
 // IndexBase says whether the indices of a text file start at 1, as the formats
 // have it and as is the default, or at 0, as some files in the wild do.
-// It concerns reading only.
+// Those of tables (CSV, Parquet) start at 0. It concerns reading only.
 func IndexBase(base int) Option {
 	return func(c *config) error {
 		if base != 0 && base != 1 {
 			return fmt.Errorf("IndexBase(%d): indices start at 0 or 1", base)
 		}
-		c.base = uint64(base)
+		c.base = base
 		return nil
 	}
+}
+
+// Coords names the columns of a table, a CSV or Parquet file, that are the coordinates of entries: of
+// an edge list Coords("from", "to"). Entry then names the column of their values, which are 1 without it.
+func Coords(columns ...string) Option {
+	return func(c *config) error {
+		if len(columns) > tensor.MaxRank {
+			return fmt.Errorf("Coords: %d columns: a tensor has at most %d dimensions", len(columns), tensor.MaxRank)
+		}
+		c.coords = slices.Clone(columns)
+		return nil
+	}
+}
+
+// SpellOptions has messages name the options of this package as f says, such as "entry=" for
+// "Entry": for programs whose users spell them otherwise.
+func SpellOptions(f func(option string) string) Option {
+	return func(c *config) error {
+		c.spell = f
+		return nil
+	}
+}
+
+// indexBase is the index that means the first, where usual says which one that usually is.
+func (c *config) indexBase(usual uint64) uint64 {
+	if c.base < 0 {
+		return usual
+	}
+	return uint64(c.base)
 }
 
 // Threads sets how many goroutines parse a large text; the default is GOMAXPROCS.

@@ -10,7 +10,6 @@ import (
 	"io"
 	"math"
 	"os"
-	"path/filepath"
 
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
@@ -73,13 +72,25 @@ func isDirectory(path string) bool {
 
 // readDirectory reads a tensor that is kept in a directory.
 func readDirectory(path string, cfg *config) (*tensor.Tensor, error) {
-	if cfg.kind != "" && kindNamed(cfg.kind).writeDir == nil {
+	in := &input{name: path, cfg: cfg, size: -1, most: -1}
+	var kind *Kind
+	for i := range kinds {
+		k := &kinds[i]
+		if k.recogniseDir != nil && (cfg.kind == "" || cfg.kind == k.Name) && k.recogniseDir(path) {
+			kind = k
+			break
+		}
+	}
+	switch {
+	case kind == nil && cfg.kind != "" && kindNamed(cfg.kind).recogniseDir == nil:
 		return nil, &FileError{Path: path, Msg: "is a directory"}
+	case kind == nil:
+		return nil, &FileError{Path: path, Msg: "is a directory without " + binsparseFile + ", .zgroup, .zarray or zarr.json: not a tensor"}
 	}
-	if _, err := os.Stat(filepath.Join(path, binsparseFile)); err != nil {
-		return nil, &FileError{Path: path, Msg: "is a directory without " + binsparseFile + ": not a tensor", Err: err}
+	if err := in.checkOptions(kind); err != nil {
+		return nil, err
 	}
-	t, err := readBinsparseDir(&input{name: path, cfg: cfg, size: -1, most: -1})
+	t, err := kind.readDir(in)
 	return t, wrapError(path, err)
 }
 
@@ -103,7 +114,7 @@ func read(name string, r io.Reader, cfg *config) (*tensor.Tensor, error) {
 		return nil, wrapError(name, err)
 	}
 	kind, err := in.recognise()
-	if err == nil && kind.writeDir != nil {
+	if err == nil && kind.read == nil {
 		err = in.errorf(0, "it is a file: a tensor of kind %s is a directory", kind.Name)
 	}
 	if err == nil {
@@ -124,9 +135,11 @@ func read(name string, r io.Reader, cfg *config) (*tensor.Tensor, error) {
 func (in *input) checkOptions(kind *Kind) error {
 	switch {
 	case in.cfg.dims != nil && !kind.takesDims:
-		return in.errorf(0, "sizes are given, but a file of kind %s tells its own: leave Dims (dims=) out", kind.Name)
-	case in.cfg.base != 1 && !kind.takesBase:
-		return in.errorf(0, "an index base is given, but a file of kind %s has none to choose: leave IndexBase (base=) out", kind.Name)
+		return in.errorf(0, "sizes are given, but a file of kind %s tells its own: leave %s out", kind.Name, in.cfg.spell("Dims"))
+	case in.cfg.coords != nil && !kind.takesCoords:
+		return in.errorf(0, "columns of coordinates are named, but a file of kind %s is no table: leave %s out", kind.Name, in.cfg.spell("Coords"))
+	case in.cfg.base >= 0 && !kind.takesBase:
+		return in.errorf(0, "an index base is given, but a file of kind %s has none to choose: leave %s out", kind.Name, in.cfg.spell("IndexBase"))
 	}
 	return nil
 }
@@ -245,7 +258,7 @@ func (in *input) recognise() (*Kind, error) {
 	if k := kindByExtension(in.name); k != nil {
 		return k, nil
 	}
-	return nil, in.errorf(0, "not a kind of file that is known: neither its first bytes nor its extension say so (known are %s, each also with .gz or .bz2)", extensions())
+	return nil, in.errorf(0, "not a kind of file that is known: neither its first bytes nor its extension say so (known are %s, each also with .gz or .bz2)", extensions(false))
 }
 
 // line returns the next line without its newline; it is valid until the next

@@ -340,12 +340,7 @@ func zeroFill(t *tensor.Tensor, what string) error {
 // indexArrays writes index arrays in one signed type, as SciPy wants them: int32 where
 // sizes and counts allow, else int64.
 func (z *npzWriter) indexArrays(t *tensor.Tensor, names []string, arrays []tensor.Array) error {
-	dt := tensor.Int32
-	for _, n := range append(t.Shape(), t.NNZ()) {
-		if n > math.MaxInt32 {
-			dt = tensor.Int64
-		}
-	}
+	dt := indexType(t)
 	for i, name := range names {
 		a, err := arrays[i].Convert(dt)
 		if err != nil {
@@ -356,4 +351,14 @@ func (z *npzWriter) indexArrays(t *tensor.Tensor, names []string, arrays []tenso
 		}
 	}
 	return nil
+}
+
+// indexType is the signed type that holds sizes and counts of a tensor: int32 where it does.
+func indexType(t *tensor.Tensor) tensor.DType {
+	for _, n := range append(t.Shape(), t.NNZ()) {
+		if n > math.MaxInt32 {
+			return tensor.Int64
+		}
+	}
+	return tensor.Int32
 }

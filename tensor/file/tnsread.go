@@ -153,7 +153,7 @@ func tnsSpec(in *input, shape []int64, first *tnsLine) (*entrySpec, error) {
 	if err != nil {
 		return nil, &FileError{Path: in.name, Line: line, Msg: err.Error(), Err: err}
 	}
-	spec := &entrySpec{value: value, rank: len(shape), base: in.cfg.base, comment: '#'}
+	spec := &entrySpec{value: value, rank: len(shape), base: in.cfg.indexBase(1), comment: '#'}
 	for _, d := range shape {
 		spec.dims = append(spec.dims, uint64(d))
 	}

@@ -103,10 +103,10 @@ func prepareWrite(name string, t *tensor.Tensor, cfg *config) (*Kind, *tensor.Te
 	_, compression := splitCompression(name)
 	switch {
 	case kind == nil:
-		return nil, nil, &FileError{Path: name, Msg: fmt.Sprintf("the extension does not say what kind of file to write: use one of %s, each also with .gz", extensions())}
+		return nil, nil, &FileError{Path: name, Msg: fmt.Sprintf("the extension does not say what kind of file to write: use one of %s, each also with .gz", extensions(true))}
 	case compression == ".bz2":
 		return nil, nil, &FileError{Path: name, Msg: "bzip2 can only be read; to compress what is written use .gz"}
-	case kind.write == nil && kind.writeDir == nil:
+	case !kind.Writable():
 		return nil, nil, &FileError{Path: name, Msg: fmt.Sprintf("files of kind %s (%s) can only be read", kind.Name, kind.Title)}
 	case kind.writeDir != nil && compression != "":
 		return nil, nil, &FileError{Path: name, Msg: fmt.Sprintf("a tensor of kind %s is a directory, which is not compressed", kind.Name)}

@@ -21,6 +21,14 @@ func (d *Dataset) readChunks(dst []byte) error {
 		d.typ.toNative(fill)
 		fillWith(dst, fill)
 	}
+	return d.eachChunk(chunks, func(r *chunkReader, c *chunk) error {
+		r.dst = dst
+		return r.read(c)
+	})
+}
+
+// eachChunk reads chunks in parallel. Each worker has a reader with buffers of its own.
+func (d *Dataset) eachChunk(chunks []chunk, read func(*chunkReader, *chunk) error) error {
 	var next atomic.Int64
 	workers := min(runtime.GOMAXPROCS(0), len(chunks))
 	failed := make([]chunkError, workers)
@@ -28,13 +36,13 @@ func (d *Dataset) readChunks(dst []byte) error {
 	var stop atomic.Bool
 	for w := range workers {
 		wg.Go(func() {
-			r := chunkReader{d: d, dst: dst}
+			r := chunkReader{d: d}
 			for !stop.Load() {
 				i := next.Add(1) - 1
 				if i >= int64(len(chunks)) {
 					return
 				}
-				if err := r.read(&chunks[i]); err != nil {
+				if err := read(&r, &chunks[i]); err != nil {
 					failed[w] = chunkError{i, err}
 					stop.Store(true)
 				}

@@ -1,0 +1,83 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/lacuna-sparse/lacuna/tensor/file"
+)
+
+// items lists what is in a file of several things, if none of them is named.
+func (a *app) items(ctx context.Context, src source, q qualifiers) ([]file.Item, error) {
+	path, ok := src.(diskFile)
+	if !ok || q.entry != "" || q.coords != nil || q.kind != "" || path == standard {
+		return nil, nil
+	}
+	return await(ctx, func() ([]file.Item, error) {
+		items, err := file.List(string(path), file.SpellOptions(spelled))
+		if err != nil && len(items) == 0 {
+			return nil, nil // reading says it better
+		}
+		return items, err
+	})
+}
+
+// list prints what is in a file.
+func (a *app) list(ctx context.Context, path string) error {
+	items, err := await(ctx, func() ([]file.Item, error) { return file.List(path, file.SpellOptions(spelled)) })
+	if err != nil {
+		return err
+	}
+	if len(items) == 0 {
+		a.printf("%s holds one tensor\n", path)
+		return nil
+	}
+	a.printItems(path, items)
+	return nil
+}
+
+// printItems prints what is in a file, with the words that name it.
+func (a *app) printItems(path string, items []file.Item) {
+	rows := [][]string{{"to read it", "holds", "shape", "type", "stored"}}
+	for _, item := range items {
+		row := []string{":entry=" + printable(item.Entry), item.Holds, "", "", ""}
+		if item.Shape != nil {
+			row[2] = formatShape(item.Shape)
+		}
+		if item.DType.Valid() {
+			row[3] = item.DType.String()
+		}
+		if item.Stored >= 0 {
+			row[4] = formatCount(item.Stored)
+		}
+		if item.Note != "" {
+			row[4] = "(" + printable(item.Note) + ")"
+		}
+		rows = append(rows, row)
+	}
+	widths := make([]int, len(rows[0]))
+	for _, row := range rows {
+		for k, cell := range row {
+			widths[k] = max(widths[k], len([]rune(cell)))
+		}
+	}
+	a.printf("%s holds:\n", path)
+	for _, row := range rows {
+		var b strings.Builder
+		for k, cell := range row {
+			fmt.Fprintf(&b, "%-*s  ", widths[k], cell)
+		}
+		a.printf("%s\n", strings.TrimRight(b.String(), " "))
+	}
+}
+
+// printable is a text of a file without what would change a terminal.
+func printable(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f || r >= 0x80 && r < 0xa0 {
+			return '?'
+		}
+		return r
+	}, text)
+}

@@ -1,0 +1,109 @@
+package file
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/lacuna-sparse/lacuna/tensor"
+)
+
+// noLabel stands for what has no label: a category of its own, the last.
+const noLabel = "(none)"
+
+// LabelsInto puts what the values of a column of labels stand for into list: such a column, of a
+// data frame of AnnData, a CSV or a Parquet file, is read as a vector of numbers from 0 on. What
+// has no label is numbered last, as "(none)". Of anything else list becomes nil.
+func LabelsInto(list *[]string) Option {
+	return func(c *config) error {
+		c.labels = list
+		if list != nil {
+			*list = nil
+		}
+		return nil
+	}
+}
+
+// readCategories makes a vector of codes, of which a negative one has no label.
+func readCategories(in *input, codes tensor.Array, labels []string) (*tensor.Tensor, error) {
+	if !codes.DType().IsInteger() {
+		return nil, in.errorf(0, "the codes of categories are %v: expected integers", codes.DType())
+	}
+	numbers, err := tensor.MakeArray(tensor.Int32, codes.Len())
+	if err != nil {
+		return nil, err
+	}
+	list, none := tensor.View[int32](numbers), false
+	for i := range list {
+		switch code := codes.At64(i); {
+		case code < 0:
+			list[i], none = int32(len(labels)), true
+		case code >= int64(len(labels)):
+			return nil, in.errorf(0, "element %d of the codes is %d, but there are %d categories", i, code, len(labels))
+		default:
+			list[i] = int32(code)
+		}
+	}
+	if none {
+		labels = append(slices.Clip(labels), noLabel)
+	}
+	return labelled(in, numbers, labels)
+}
+
+// readTexts makes a vector that numbers texts in their order.
+func readTexts(in *input, n int, text func(i int) string) (*tensor.Tensor, error) {
+	codes, labels, err := numberTexts(n, text)
+	if err != nil {
+		return nil, err
+	}
+	return labelled(in, codes, labels)
+}
+
+// numberTexts numbers n texts: equal ones alike, in ascending order.
+func numberTexts(n int, text func(i int) string) (tensor.Array, []string, error) {
+	codes, err := tensor.MakeArray(tensor.Int32, n)
+	if err != nil {
+		return codes, nil, err
+	}
+	list, seen := tensor.View[int32](codes), map[string]int32{}
+	var labels []string
+	for i := range list {
+		t := text(i)
+		code, ok := seen[t]
+		if !ok {
+			code = int32(len(labels))
+			seen[t] = code
+			labels = append(labels, t)
+		}
+		list[i] = code
+	}
+	slices.Sort(labels)
+	rank := make([]int32, len(labels))
+	for i, l := range labels {
+		rank[seen[l]] = int32(i)
+	}
+	for i, code := range list {
+		list[i] = rank[code]
+	}
+	return codes, labels, nil
+}
+
+// labelled makes a vector of codes, and hands over what they stand for.
+func labelled(in *input, codes tensor.Array, labels []string) (*tensor.Tensor, error) {
+	if in.cfg.labels != nil {
+		*in.cfg.labels = labels
+	}
+	t, err := tensor.FromDense([]int64{int64(codes.Len())}, tensor.Dense(1), codes)
+	if err != nil {
+		return nil, err
+	}
+	return finish(in, t)
+}
+
+// numbersAsText is what numbers look like as labels.
+func numbersAsText(a tensor.Array) []string {
+	list := make([]string, a.Len())
+	for i := range list {
+		list[i] = fmt.Sprint(a.Scalar(i))
+	}
+	return list
+}

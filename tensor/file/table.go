@@ -1,0 +1,343 @@
+package file
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/lacuna-sparse/lacuna/tensor"
+)
+
+// table is a file of columns, such as CSV or Parquet. It is
+//
+//   - with Coords a sparse tensor: those columns hold the coordinates of entries, Entry names their values, which are 1
+//     without it;
+//   - with Entry alone a vector: that column;
+//   - else, if the columns are called i0, i1, … value, the sparse tensor that was written so;
+//   - else the matrix of all columns, which are numbers then.
+//
+// Columns of text become numbers: labels in ascending order, from 0 on.
+type table struct {
+	in    *input
+	names []string
+	// columns loads columns, all of which are equally long.
+	columns func(wanted []int) ([]column, error)
+}
+
+// column is a column of numbers, or else of text.
+type column struct {
+	numbers tensor.Array
+	text    func(i int) string // nil: it is numbers
+	n       int
+}
+
+// valueColumn and coordColumn are the names of the columns that are written of a sparse tensor.
+const valueColumn = "value"
+
+var coordColumn = regexp.MustCompile(`^i(\d+)$`)
+
+// tensor makes the tensor that a table is.
+func (t *table) tensor() (*tensor.Tensor, error) {
+	cfg := t.in.cfg
+	switch {
+	case cfg.coords != nil:
+		return t.entries(cfg.coords, cfg.entry)
+	case cfg.entry != "":
+		return t.vector(cfg.entry)
+	case t.isWritten():
+		return t.entries(t.names[:len(t.names)-1], valueColumn)
+	}
+	return t.matrix()
+}
+
+// isWritten reports whether the columns are those that are written of a sparse tensor.
+func (t *table) isWritten() bool {
+	last := len(t.names) - 1
+	if last < 1 || t.names[last] != valueColumn {
+		return false
+	}
+	for k, name := range t.names[:last] {
+		if m := coordColumn.FindStringSubmatch(name); m == nil || m[1] != strconv.Itoa(k) {
+			return false
+		}
+	}
+	return true
+}
+
+// find returns the places of columns.
+func (t *table) find(names ...string) ([]int, error) {
+	var places []int
+	for _, name := range names {
+		at := slices.Index(t.names, name)
+		if at < 0 {
+			return nil, t.in.errorf(0, "there is no column %q: they are %s", name, listNames(t.names))
+		}
+		places = append(places, at)
+	}
+	return places, nil
+}
+
+// listNames names the first few columns.
+func listNames(names []string) string {
+	const most = 12
+	list := strings.Join(names[:min(most, len(names))], ", ")
+	if len(names) > most {
+		list += ", …"
+	}
+	return list
+}
+
+// vector reads a column.
+func (t *table) vector(name string) (*tensor.Tensor, error) {
+	if err := t.noSizes(); err != nil {
+		return nil, err
+	}
+	places, err := t.find(name)
+	if err != nil {
+		return nil, err
+	}
+	cols, err := t.columns(places)
+	if err != nil {
+		return nil, err
+	}
+	if c := cols[0]; c.text != nil {
+		return readTexts(t.in, c.n, c.text)
+	}
+	return t.dense([]int64{int64(cols[0].n)}, cols[0].numbers)
+}
+
+// noSizes refuses sizes and bases where there are no coordinates.
+func (t *table) noSizes() error {
+	if t.in.cfg.dims != nil || t.in.cfg.base >= 0 {
+		return t.in.errorf(0, "sizes and bases are for coordinates: say with %s which columns they are", t.in.cfg.spell("Coords"))
+	}
+	return nil
+}
+
+func (t *table) dense(shape []int64, values tensor.Array) (*tensor.Tensor, error) {
+	d, err := tensor.FromDense(shape, tensor.Dense(len(shape)), values)
+	if err != nil {
+		return nil, err
+	}
+	return finish(t.in, d)
+}
+
+// matrix reads all columns.
+func (t *table) matrix() (*tensor.Tensor, error) {
+	if err := t.noSizes(); err != nil {
+		return nil, err
+	}
+	wanted := make([]int, len(t.names))
+	for k := range wanted {
+		wanted[k] = k
+	}
+	cols, err := t.columns(wanted)
+	if err != nil {
+		return nil, err
+	}
+	rows, dt := 0, tensor.Invalid
+	for k, c := range cols {
+		if c.text != nil {
+			return nil, t.in.errorf(0, "column %q holds text, such as %q: name one to read (%s), or the columns that are coordinates (%s); there are %s",
+				t.names[k], shorten(c.text(0)), t.in.cfg.spell("Entry"), t.in.cfg.spell("Coords"), listNames(t.names))
+		}
+		if rows = c.n; k == 0 {
+			dt = c.numbers.DType()
+		}
+		dt = tensor.Promote(dt, c.numbers.DType())
+	}
+	if len(cols) == 0 {
+		return nil, t.in.errorf(0, "the table has no columns")
+	}
+	if rows > math.MaxInt/len(cols) {
+		return nil, t.in.errorf(0, "%d rows of %d columns are more than any machine holds", rows, len(cols))
+	}
+	values, err := tensor.MakeArray(dt, rows*len(cols))
+	if err != nil {
+		return nil, err
+	}
+	size := dt.Size()
+	for k, c := range cols {
+		a, err := c.numbers.Convert(dt)
+		if err != nil {
+			return nil, err
+		}
+		from, to := a.Raw(), values.Raw()
+		for i := range rows {
+			copy(to[(i*len(cols)+k)*size:][:size], from[i*size:])
+		}
+	}
+	return t.dense([]int64{int64(rows), int64(len(cols))}, values)
+}
+
+// entries reads columns of coordinates, and of values.
+func (t *table) entries(coords []string, value string) (*tensor.Tensor, error) {
+	names := slices.Clone(coords)
+	if value != "" {
+		names = append(names, value)
+	}
+	places, err := t.find(names...)
+	if err != nil {
+		return nil, err
+	}
+	cols, err := t.columns(places)
+	if err != nil {
+		return nil, err
+	}
+	n := cols[0].n
+	shape, list := make([]int64, len(coords)), make([]tensor.Array, len(coords))
+	if dims := t.in.cfg.dims; dims != nil && len(dims) != len(coords) {
+		return nil, t.in.errorf(0, "%d sizes for %d columns of coordinates", len(dims), len(coords))
+	}
+	for axis, name := range coords {
+		if list[axis], shape[axis], err = t.coordinates(axis, name, cols[axis]); err != nil {
+			return nil, err
+		}
+	}
+	values, err := t.values(value, cols, n)
+	if err != nil {
+		return nil, err
+	}
+	sparse, err := t.in.cfg.builder.FromColumns(shape, tensor.Coordinates(len(shape)), list, values)
+	if err != nil {
+		return nil, err
+	}
+	return finish(t.in, sparse)
+}
+
+// values are those of entries: of the last column, or ones.
+func (t *table) values(name string, cols []column, n int) (tensor.Array, error) {
+	if name != "" {
+		c := cols[len(cols)-1]
+		if c.text != nil {
+			return tensor.Array{}, t.in.errorf(0, "column %q holds text, such as %q: values of entries are numbers", name, shorten(c.text(0)))
+		}
+		return c.numbers, nil
+	}
+	dt := t.in.cfg.dtype
+	if !dt.Valid() {
+		dt = tensor.Float64
+	}
+	ones, err := tensor.MakeArray(dt, n)
+	if err != nil {
+		return ones, err
+	}
+	for i := range n {
+		ones.SetScalar(i, tensor.One(dt))
+	}
+	return ones, nil
+}
+
+// coordinates makes coordinates along an axis of a column, and the size of the axis.
+func (t *table) coordinates(axis int, name string, c column) (tensor.Array, int64, error) {
+	size, declared := int64(0), t.in.cfg.dims != nil
+	var list tensor.Array
+	if c.text != nil {
+		codes, labels, err := numberTexts(c.n, c.text)
+		if err != nil {
+			return codes, 0, err
+		}
+		list, size = codes, int64(len(labels))
+	} else {
+		if !c.numbers.DType().IsInteger() {
+			return list, 0, t.in.errorf(0, "column %q holds %v: coordinates are integers, or labels", name, c.numbers.DType())
+		}
+		var err error
+		if list, err = tensor.MakeArray(tensor.Int64, c.n); err != nil {
+			return list, 0, err
+		}
+		base := int64(t.in.cfg.indexBase(0))
+		for i, to := range tensor.View[int64](list) {
+			v := c.numbers.Scalar(i)
+			if to = v.Int64() - base; v.DType() == tensor.Uint64 && v.Uint64() > math.MaxInt64 || to < 0 || to == math.MaxInt64 {
+				return list, 0, t.in.errorf(0, "column %q: row %d is %v, which is no coordinate: expected %d or more", name, i, v, base)
+			}
+			tensor.View[int64](list)[i] = to
+			size = max(size, to+1)
+		}
+	}
+	if declared {
+		if most := t.in.cfg.dims[axis]; size > most {
+			return list, 0, t.in.errorf(0, "column %q has the coordinate %d, but the size of axis %d is %d", name, size-1, axis, most)
+		}
+		size = t.in.cfg.dims[axis]
+	}
+	return list, size, nil
+}
+
+// shorten cuts a long text for a message.
+func shorten(text string) string {
+	const most = 40
+	if len(text) > most {
+		return strings.ToValidUTF8(text[:most], "") + "…"
+	}
+	return text
+}
+
+// list lists the columns of a table.
+func (t *table) list(types []string) []Item {
+	items := make([]Item, len(t.names))
+	for k, name := range t.names {
+		items[k] = Item{Entry: name, Holds: "column", Stored: -1, Note: types[k]}
+	}
+	return items
+}
+
+// rows is how a tensor is written as a table.
+type rows struct {
+	names  []string // nil: rows of a dense matrix, which have none
+	types  []tensor.DType
+	n      int64
+	scalar func(row int64, column int) tensor.Scalar
+}
+
+// tableOf is a tensor as a table: a dense one of rank 1 or 2 as it looks, another as its entries.
+func tableOf(out *output, t *tensor.Tensor) (rows, error) {
+	t, err := t.Plain()
+	if err != nil {
+		return rows{}, err
+	}
+	if t.Rank() == 0 {
+		return rows{}, errors.New("a tensor of rank 0 is no table")
+	}
+	if t.Format().IsDense() && t.Rank() <= 2 {
+		columns := 1
+		if t.Rank() == 2 {
+			columns = int(t.Shape()[1])
+		}
+		r := rows{n: t.Shape()[0], types: slices.Repeat([]tensor.DType{t.DType()}, columns)}
+		r.scalar = func(row int64, column int) tensor.Scalar {
+			if t.Rank() == 1 {
+				return t.At(row)
+			}
+			return t.At(row, int64(column))
+		}
+		return r, nil
+	}
+	if err := zeroFill(t, "a table"); err != nil {
+		return rows{}, err
+	}
+	if t, err = out.cfg.builder.Convert(t, tensor.Coordinates(t.Rank())); err != nil {
+		return rows{}, err
+	}
+	coords, values, err := t.ToCoords()
+	if err != nil {
+		return rows{}, err
+	}
+	r := rows{n: t.NNZ()}
+	for k := range coords {
+		r.names, r.types = append(r.names, fmt.Sprintf("i%d", k)), append(r.types, tensor.Int64)
+	}
+	r.names, r.types = append(r.names, valueColumn), append(r.types, t.DType())
+	r.scalar = func(row int64, column int) tensor.Scalar {
+		if column == len(coords) {
+			return values.Scalar(int(row))
+		}
+		return tensor.Int(tensor.Int64, coords[column][row])
+	}
+	return r, nil
+}
