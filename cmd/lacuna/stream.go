@@ -41,7 +41,8 @@ func (e *evaluation) openStream(o operand) (*stream, error) {
 	if limit == 0 {
 		limit = admission.Read().Available / 4 * 3
 	}
-	if s.Bytes() <= limit/2 {
+	inPlace := s.Contiguous() && mapped(string(path), s.Bytes()) // which needs no memory, for any program
+	if inPlace || s.Bytes() <= limit/2 {
 		return nil, s.Close()
 	}
 	if e.wishes.given() {

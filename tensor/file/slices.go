@@ -138,6 +138,13 @@ func (s *Slices) Bytes() int64 {
 	return s.data.Len()*each + 4*s.outer()
 }
 
+// Contiguous reports whether the arrays lie in the file in one piece each, so that [Open] need not read them.
+func (s *Slices) Contiguous() bool {
+	_, _, indices := s.indices.Contiguous()
+	_, _, data := s.data.Contiguous()
+	return indices && data
+}
+
 // Close closes the file.
 func (s *Slices) Close() error { return s.file.Close() }
 
