@@ -63,7 +63,7 @@ func callMethods(t *testing.T, what string, v reflect.Value) {
 }
 
 // element are methods that take the number of an element, which is there as in a slice expression.
-var element = map[string]bool{"*tensor.Array.At64": true, "*tensor.Array.Scalar": true, "*tensor.Array.SetScalar": true, "*tensor.Tensor.LevelAt": true}
+var element = map[string]bool{"*tensor.Array.At64": true, "*tensor.Array.Scalar": true, "*tensor.Array.SetScalar": true, "*tensor.Tensor.LevelAt": true, "*tensor.Indices.At": true}
 
 // callWithNothing calls a function with arguments that are zero; tensors are nil, and then zero values.
 func callWithNothing(t *testing.T, what string, f reflect.Value) {
@@ -171,11 +171,11 @@ func takesTensor(f *ast.FuncType) bool {
 var zeroTypes = map[string][]any{
 	".": {new(lacuna.Session), new(lacuna.Kernel), new(lacuna.Prepared), new(lacuna.Gradient), new(lacuna.HostError), new(lacuna.InternalError)},
 	"tensor": {new(tensor.Array), new(tensor.Attributes), new(tensor.Blocks), new(tensor.DType), new(tensor.Fields), new(tensor.Foreign),
-		new(tensor.Format), new(tensor.FormatError), new(tensor.LevelFlags), new(tensor.LevelKind), new(tensor.LevelType), new(tensor.MLIR),
+		new(tensor.Format), new(tensor.FormatError), new(tensor.Indices), new(tensor.LevelFlags), new(tensor.LevelKind), new(tensor.LevelType), new(tensor.MLIR),
 		new(tensor.ParseError), new(tensor.Parts), new(tensor.PhysicalKind), new(tensor.Pooled), new(tensor.Property), new(tensor.Scalar),
 		new(tensor.Statistics), new(tensor.Structure), new(tensor.TACO), new(tensor.Tensor), new(tensor.Window)},
 	"ops":         {new(ops.Error), new(ops.Range)},
-	"tensor/file": {new(file.File), new(file.FileError)},
+	"tensor/file": {new(file.File), new(file.FileError), new(file.Kind), new(file.Slices)},
 }
 
 // zeroFuncs are the exported functions that take tensors, by package.
@@ -186,6 +186,15 @@ var zeroFuncs = map[string]map[string]any{
 		return err
 	}, "Diff": tensor.Diff, "Equal": tensor.Equal, "SameStructure": tensor.SameStructure,
 		"NewBlocks": tensor.NewBlocks, "NewFields": tensor.NewFields, "NewParts": tensor.NewParts, "AssembleParts": tensor.AssembleParts, "HBCSF": tensor.HBCSF,
+		"Row":    func(a *tensor.Tensor) error { _, err := tensor.Row[float64](a, 0); return err },
+		"Column": func(a *tensor.Tensor) error { _, err := tensor.Column[float64](a, 0); return err },
+		"Entries": func(a *tensor.Tensor) {
+			for range tensor.Entries[float64](a) {
+				panic("there is an entry")
+			}
+		},
+		"StoredValues": tensor.StoredValues[float64],
+		"FibreAt":      tensor.FibreAt[float64], "At": tensor.At[float64], "Elements": tensor.Elements[float64],
 		"MMCSF": tensor.MMCSF, "Pattern": tensor.Pattern, "FromMLIR": tensor.FromMLIR, "FromTACO": tensor.FromTACO},
 	"ops": {
 		"Add": ops.Add, "All": ops.All, "AllGrad": ops.AllGrad, "Any": ops.Any, "AnyGrad": ops.AnyGrad, "ArgMax": ops.ArgMax, "ArgMin": ops.ArgMin,

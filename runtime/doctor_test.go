@@ -8,6 +8,7 @@ import (
 
 	"github.com/lacuna-sparse/lacuna/internal/cuda"
 	"github.com/lacuna-sparse/lacuna/internal/cuda/fakecuda"
+	"github.com/lacuna-sparse/lacuna/internal/machine"
 )
 
 func TestDescribe(t *testing.T) {
@@ -65,7 +66,7 @@ func TestDescriptionString(t *testing.T) {
 				MemoryClock: 3201e6, MemoryBusWidth: 6144, ECC: true, L2: 60 << 20, Shared: 227 << 10},
 			{Name: "Another", UUID: "GPU-2", Capability: "7.0", Multiprocessors: 80, Memory: 4 << 30, L2: 6 << 20, Shared: 96 << 10, Err: errors.New("no")},
 		},
-		CPU: "A Processor", Processors: 8, Threads: 4, MemoryLimit: 3 << 30, LimitSource: "somewhere",
+		CPU: "A Processor", Caches: machine.Caches{L1: 48 << 10, L2: 1 << 20}, Processors: 8, Threads: 4, MemoryLimit: 3 << 30, LimitSource: "somewhere",
 		Cache:     CacheInfo{Dir: "/home/u/.cache/lacuna", Kernels: 3, Bytes: 12 << 10, Limit: 512 << 20},
 		GoVersion: "go1.26", Platform: "linux/amd64",
 	}
@@ -74,7 +75,7 @@ engine        cpu     missing: first
                       second
 engine        cuda    missing: not supported yet; use the CPU
 llvm          19.1.7, /lib/libLLVM.so
-target        x86_64-linux-gnu, znver4
+target        x86_64-linux-gnu, znver4 (LACUNA_CPU names a lesser one)
 cuda          12.8, libcuda.so.1
 gpu           A GPU, compute capability 9.0, GPU-1
               132 multiprocessors at up to 1980 MHz, 60.0 MiB of L2 cache, 227.0 KiB of shared memory for a block
@@ -84,6 +85,7 @@ gpu           Another, compute capability 7.0, GPU-2
               4.0 GiB of memory
               cannot be used: no
 processor     A Processor
+caches        L1 48.0 KiB, L2 1.0 MiB (LACUNA_CACHES corrects them)
 threads       4 of 8 logical processors (GOMAXPROCS)
 memory        3.0 GiB for a run (somewhere)
 cache         /home/u/.cache/lacuna, 3 kernels, 12.0 KiB of at most 512.0 MiB

@@ -114,7 +114,12 @@ func (v *values[T]) at(p int) T {
 // StoredValues are the stored values of a tensor in storage order, shared, and so not all its elements: those of a
 // sparse one that are not stored are missing (see [Elements]). T must be as wide as the element type, as for [View]; else the
 // slice is nil.
-func StoredValues[T Element](t *Tensor) []T { return View[T](t.Values()) }
+func StoredValues[T Element](t *Tensor) []T {
+	if t == nil {
+		return nil
+	}
+	return View[T](t.Values())
+}
 
 // Elements are all elements of a tensor in row-major order, its fill where nothing is stored; shared if the tensor is
 // stored so and T is its element type, else converted by the rules of [Scalar.Convert].

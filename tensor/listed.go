@@ -48,6 +48,9 @@ func (f Format) Listed() Format {
 
 // Listed is the tensor in the [Format.Listed] of its own: its values are shared.
 func (t *Tensor) Listed() (*Tensor, error) {
+	if t == nil {
+		return nil, errNoTensor
+	}
 	format := t.format.Listed()
 	if format == t.format {
 		return t, nil

@@ -166,7 +166,7 @@ func (j *jammer) jam(r *row) []Stmt {
 	step := j.fresh("step", I64)
 	var outer, inner []Stmt
 	k := j.fresh(j.vars[r.inner.Var].Name, I64) // one of its own, as the rest has that loop too
-	var element *Ref // what the update has made so far
+	var element *Ref                            // what the update has made so far
 	var at Expr
 	for u := range jammed {
 		names := map[VarID]VarID{r.inner.Var: k}

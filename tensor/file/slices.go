@@ -131,6 +131,9 @@ func (s *Slices) Shape() []int64 { return append([]int64(nil), s.shape...) }
 
 // Bytes is what the whole matrix takes in memory, about.
 func (s *Slices) Bytes() int64 {
+	if s.file == nil {
+		return 0
+	}
 	each := int64(h5Type(s.indices.Type()).Size() + h5Type(s.data.Type()).Size())
 	if s.data.Len() > math.MaxInt64/2/each {
 		return math.MaxInt64
@@ -140,17 +143,34 @@ func (s *Slices) Bytes() int64 {
 
 // Contiguous reports whether the arrays lie in the file in one piece each, so that [Open] need not read them.
 func (s *Slices) Contiguous() bool {
+	if s.file == nil {
+		return false
+	}
 	_, _, indices := s.indices.Contiguous()
 	_, _, data := s.data.Contiguous()
 	return indices && data
 }
 
 // Close closes the file.
-func (s *Slices) Close() error { return s.file.Close() }
+func (s *Slices) Close() error {
+	if s == nil || s.file == nil {
+		return errNoSlices
+	}
+	return s.file.Close()
+}
+
+// errNoSlices is the error of slices that nobody has opened.
+var errNoSlices = errors.New("the slices are nil or a zero value: open some with file.OpenSlices")
 
 // Next reads the rows (or columns) from first on that have about so many entries together: one at least. It returns the
-// first that is left.
+// first that is left. The error names a first row that there is none of.
 func (s *Slices) Next(first, entries int64) (t *tensor.Tensor, next int64, err error) {
+	if s == nil || s.file == nil {
+		return nil, first, errNoSlices
+	}
+	if first < 0 || first >= s.outer() {
+		return nil, first, s.in.errorf(0, "slice from %d of %d rows or columns", first, s.outer())
+	}
 	start := s.pos[first]
 	count := sort.Search(int(s.outer()-first)-1, func(k int) bool { return s.pos[first+int64(k)+2]-start > entries }) + 1
 	next = first + int64(count)
