@@ -199,56 +199,6 @@ func (w *wishes) follows(indices []*Index, st Stmt, outer int) bool {
 	return true
 }
 
-// parts are the statements directly in another, in the order in which they run.
-func parts(st Stmt) []Stmt {
-	switch st := st.(type) {
-	case *Forall:
-		return []Stmt{st.Body}
-	case *Where:
-		return []Stmt{st.Producer, st.Consumer}
-	case *Workspace:
-		return append(slices.Clip(st.Producers), st.Consumer)
-	case *Tabulate:
-		return []Stmt{st.Body}
-	case *Sequence:
-		return st.Stmts
-	}
-	return nil
-}
-
-// nestText writes the loops of a nest as arguments of order: those of temporaries and workspaces, and of each of
-// several statements, in braces.
-func nestText(indices []*Index, st Stmt) string {
-	var items []string
-	var visit func(Stmt)
-	inside := func(st Stmt) {
-		if text := nestText(indices, st); text != "" {
-			items = append(items, "{"+text+"}")
-		}
-	}
-	visit = func(st Stmt) {
-		list := parts(st)
-		switch st := st.(type) {
-		case *Forall:
-			items = append(items, indices[st.Index.ID].Name)
-		case *Sequence:
-			for _, x := range list {
-				inside(x)
-			}
-			return
-		}
-		for i, x := range list {
-			if i == len(list)-1 {
-				visit(x)
-				break
-			}
-			inside(x)
-		}
-	}
-	visit(st)
-	return strings.Join(items, ", ")
-}
-
 // asked is vars in the order that was asked for; nil if none was.
 func (w *wishes) asked(vars []*Index) []*Index {
 	if w == nil || w.rank == nil {
@@ -308,32 +258,6 @@ func (w *wishes) workspace(nf *normalForm, c *lang.Command) error {
 		return len(list) > 0
 	})
 	return nil
-}
-
-// workspacesOf lists the workspaces of a nest.
-func workspacesOf(st Stmt) []*Workspace {
-	var list []*Workspace
-	if w, ok := st.(*Workspace); ok {
-		list = append(list, w)
-	}
-	for _, x := range parts(st) {
-		list = append(list, workspacesOf(x)...)
-	}
-	return list
-}
-
-// workspaceNames are the names of the indices that a workspace is over.
-func workspaceNames(indices []*Index, w *Workspace) []string {
-	var names []string
-	for _, leaf := range assignmentsOf(w.Producers) {
-		if leaf.LHS != nil && leaf.LHS.Tensor == w.Tensor {
-			for _, v := range leaf.LHS.Vars(nil) {
-				names = append(names, indices[v.ID].Name)
-			}
-			return names
-		}
-	}
-	return names
 }
 
 // convert reads convert(A: CSC), an operand that is stored again, and convert(none).
@@ -431,66 +355,6 @@ func (w *wishes) serial(nf *normalForm, c *lang.Command) error {
 
 // elsewhere is for commands that do not say how the statement runs.
 func (w *wishes) elsewhere(*normalForm, *lang.Command) error { return nil }
-
-// outermost is the loop that a nest is cut along: the outermost, of a reduction outside all loops if there is one; nil
-// where there is none, or several.
-func outermost(st Stmt) *Forall {
-	switch st := st.(type) {
-	case *Forall:
-		return st
-	case *Tabulate:
-		return outermost(st.Body)
-	case *Where:
-		if f := outermost(st.Consumer); f != nil {
-			return f
-		}
-		return outermost(st.Producer)
-	}
-	return nil
-}
-
-// shared reports whether threads may share the outermost loop of a nest.
-func shared(lhs *Access, result *Tensor, f *Forall, scatter bool, fold Fold) bool {
-	if leafOf(f).Temp != nil || Cuttable(lhs, result, f) {
-		return true
-	}
-	typ := result.DType
-	return scatter && result.Format.IsDense() && len(Effects(f)) == 1 && typ == ComputeType(typ) && fold.AnyOrder(typ)
-}
-
-// leafOf is the assignment that a nest ends in.
-func leafOf(st Stmt) *Assign {
-	list := parts(st)
-	if len(list) == 0 {
-		return st.(*Assign)
-	}
-	return leafOf(list[len(list)-1])
-}
-
-// AnyOrder reports whether a fold of values of a type is the same in any order: threads may then fold copies of a result.
-func (f Fold) AnyOrder(t tensor.DType) bool {
-	switch f {
-	case FoldSum, FoldProd:
-		return t == tensor.Bool || t.IsInteger()
-	case FoldMin, FoldMax, FoldOr, FoldAnd:
-		return true
-	}
-	return false
-}
-
-// Cuttable reports whether chunks of an outermost loop write different elements of the result, and of a sparse one
-// different parts of every level.
-func Cuttable(lhs *Access, t *Tensor, f *Forall) bool {
-	if !t.Format.IsDense() {
-		return lhs.Indices[t.Format.Order()[0]].Plain() == f.Index
-	}
-	for _, leaf := range Effects(f) {
-		if leaf.Temp == nil && !slices.ContainsFunc(leaf.LHS.Indices, func(x IndexExpr) bool { return x.Plain() == f.Index }) {
-			return false
-		}
-	}
-	return true
-}
 
 // admit reports whether a candidate is as it was asked for.
 func (w *wishes) admit(s *scheduler, c *candidate) bool {
@@ -605,102 +469,4 @@ func physical(list []*lang.Command) *lang.Command {
 		}
 	}
 	return nil
-}
-
-// Schedule writes the choices of a statement's main step as commands: all that planning chose and, of those that wait for a
-// run, what how says.
-func (c *Compute) Schedule(how Directives) []string {
-	var list []string
-	add := func(format string, args ...any) { list = append(list, fmt.Sprintf(format, args...)) }
-	if text := nestText(c.Indices, c.Body); text != "" {
-		add("order(%s)", text)
-	}
-	if all := workspacesOf(c.Body); len(all) > 0 {
-		kind := ""
-		if how.Workspace != "" && all[0].Mask == nil {
-			kind = ": " + how.Workspace
-		}
-		if names := workspaceNames(c.Indices, all[0]); sameWorkspaces(c.Indices, all) {
-			add("workspace(%s%s)", strings.Join(names, ", "), kind)
-		}
-	}
-	for _, x := range c.Converts {
-		if sayable(x.From) {
-			add("convert(%s: %s)", x.From.Name, x.To.Format)
-		}
-	}
-	if how.Intersect != "" {
-		add("intersect(%s)", how.Intersect)
-	}
-	if how.Assemble != "" {
-		add("assemble(%s)", how.Assemble)
-	}
-	f := outermost(c.Body)
-	switch {
-	case how.Serial:
-		add("serial")
-	case f != nil && shared(c.LHS, c.Result, f, c.Scatter, c.Fold):
-		grain := ""
-		if how.Grain > 0 {
-			grain = fmt.Sprintf(": %d", how.Grain)
-		}
-		add("parallel(%s%s)", c.Indices[f.Index.ID].Name, grain)
-	}
-	return list
-}
-
-// sameWorkspaces reports whether one command can speak of all workspaces.
-func sameWorkspaces(indices []*Index, list []*Workspace) bool {
-	first := workspaceNames(indices, list[0])
-	return !slices.ContainsFunc(list, func(w *Workspace) bool {
-		return !slices.Equal(workspaceNames(indices, w), first) || (w.Mask == nil) != (list[0].Mask == nil)
-	})
-}
-
-// Choices are commands about lowering that hold for the step beside its loops, one at a time.
-func (c *Compute) Choices() []string {
-	var list []string
-	if all := workspacesOf(c.Body); len(all) > 0 && all[0].Mask == nil && sameWorkspaces(c.Indices, all) {
-		for _, kind := range []string{"dense", "hash", "sort"} {
-			list = append(list, fmt.Sprintf("workspace(%s: %s)", strings.Join(workspaceNames(c.Indices, all[0]), ", "), kind))
-		}
-	}
-	if len(c.Tables) > 0 {
-		list = append(list, "intersect(table)", "intersect(merge)")
-	}
-	if !c.Result.Format.IsDense() {
-		list = append(list, "assemble(counted)", "assemble(joined)")
-	}
-	if f := outermost(c.Body); f != nil && shared(c.LHS, c.Result, f, c.Scatter, c.Fold) {
-		name := c.Indices[f.Index.ID].Name
-		list = append(list, "serial", fmt.Sprintf("parallel(%s: 2048)", name), fmt.Sprintf("parallel(%s: 262144)", name))
-	}
-	return list
-}
-
-// Formats are conversions of matrices that the step reads to the usual formats that they are not in.
-func (c *Compute) Formats() []string {
-	var list []string
-	for _, a := range readsOf(c.Body) {
-		t := a.Tensor
-		for _, x := range c.Converts {
-			if x.To == t {
-				t = x.From
-			}
-		}
-		if !sayable(t) || t.Rank != 2 || !onlyEntries(t.Format) {
-			continue
-		}
-		for _, f := range []tensor.Format{tensor.CSR, tensor.CSC, tensor.DCSR} {
-			if more := fmt.Sprintf("convert(%s: %s)", t.Name, f); f != t.Format && !slices.Contains(list, more) {
-				list = append(list, more)
-			}
-		}
-	}
-	return list
-}
-
-// sayable reports whether a schedule can name a tensor: it is one of the program, all of it.
-func sayable(t *Tensor) bool {
-	return t.Source != nil && t.Name == t.Source.Name && t.StoredOf == nil
 }
