@@ -16,7 +16,6 @@ type editor struct {
 	state   *liner.State
 	history string // the file that keeps it; "" for none
 	app     *app
-	first   string // of the lines of an input
 }
 
 // newEditor takes over the terminal while a line is read.
@@ -38,9 +37,9 @@ func historyFile() string {
 	switch path := os.Getenv("LACUNA_HISTORY"); path {
 	case "off":
 		return ""
+	case "":
 	default:
 		return path
-	case "":
 	}
 	dir := os.Getenv("XDG_STATE_HOME")
 	if home, err := os.UserHomeDir(); dir == "" && err == nil {
@@ -94,12 +93,12 @@ func (r *repl) complete(line string, pos int) (head string, list []string, tail 
 	if word, ok := strings.CutPrefix(before, "."); ok {
 		return r.completeCommand(word, tail)
 	}
-	if name, value, ok := strings.Cut(before, "="); ok && isName(strings.TrimSpace(name)) {
+	if name, _, ok := strings.Cut(before, "="); ok && isName(strings.TrimSpace(name)) {
 		start := len(name) + 1
 		for start < len(before) && before[start] == ' ' {
 			start++
 		}
-		if value = before[start:]; !strings.ContainsAny(value, " (*") {
+		if value := before[start:]; !strings.ContainsAny(value, " (*") {
 			list = append(completeSource(value), r.words(value)...)
 			return before[:start], list, tail
 		}

@@ -122,7 +122,6 @@ func goProgram(r *Request) string {
 		}
 		name := o.File
 		if name == "" {
-			name = o.Name + ".mtx" + " /* " + o.source() + " */"
 			name = strconv.Quote(o.Name+".mtx") + " /* " + strings.TrimSpace(o.source()) + " */"
 		} else {
 			name = strconv.Quote(name)

@@ -223,7 +223,7 @@ func (s *Session) compileTuned(ctx context.Context, src string, d *declare.Decla
 			for name, o := range d.Examples() {
 				declare.Operand(name, o)(again)
 			}
-			k, err = s.compile(ctx, program, again)
+			k, _ = s.compile(ctx, program, again) // what was kept may be of another version: then as if nothing was
 		}
 	}
 	if k == nil {

@@ -324,7 +324,7 @@ func parquetNode(dt tensor.DType) (parquet.Node, error) {
 	case dt.IsInteger():
 		return parquet.Int(8 * dt.Size()), nil
 	}
-	return nil, fmt.Errorf("Parquet has no %v: write the real and the imaginary parts", dt)
+	return nil, fmt.Errorf("there is no %v in Parquet: write the real and the imaginary parts", dt)
 }
 
 // parquetValue is a number as a value.

@@ -443,7 +443,7 @@ func (n *zarrNode) strings() ([]string, error) {
 		if err != nil {
 			return err
 		}
-		if b == nil || len(b) < 4 {
+		if len(b) < 4 {
 			return n.errorf("chunk %v of its text is missing", at)
 		}
 		count := int64(binary.LittleEndian.Uint32(b))

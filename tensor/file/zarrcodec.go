@@ -197,7 +197,7 @@ func bloscStream(dst, src []byte, codec byte) error {
 	case 4:
 		got, err = unzstd(src, int64(len(dst)))
 	default:
-		return fmt.Errorf("Blosc's codec %d is not read: expected lz4, zlib or zstd", codec)
+		return fmt.Errorf("codec %d of Blosc is not read: expected lz4, zlib or zstd", codec)
 	}
 	if err != nil {
 		return err
