@@ -57,6 +57,7 @@ var allowed = map[string][]string{
 	"runtime/exec":                 {"lang", "lang/derive", "ir", "ir/logic", "ir/loop", "lower", "lower/gpu", "runtime", "runtime/invoke", "runtime/convert", "runtime/declare", "internal/debug", "internal/flight", "tensor"},
 	"runtime/dist/transport":       {},
 	"runtime/dist/transport/kit":   {"runtime/dist/transport"},
+	"runtime/dist/ranks":           {"runtime/dist/transport"},
 	"codegen/gosource":             {"codegen/aot", "ir/loop", "ir/loop/lib", "tensor"},
 	"codegen/gosource/support":     {"ir/loop", "tensor"},
 	"":                             {"codegen/aot", "codegen/aot/gopackage", "codegen/gosource", "lang", "runtime", "runtime/convert", "runtime/declare", "runtime/exec", "internal/llvm", "internal/debug", "tensor"},

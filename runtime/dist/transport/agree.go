@@ -31,8 +31,9 @@ func Agree(ctx context.Context, t Transport, facts []Fact) error {
 			continue
 		}
 		e := &Error{r, difference(parseFacts(in[0]), parseFacts(theirs))}
-		// All have the text that says so: nobody waits for another.
-		t.Abort(e.Reason)
+		if r == t.Rank() { // who is the one to be named where others have not read so far
+			t.Abort(e.Reason)
+		}
 		return e
 	}
 	return nil
