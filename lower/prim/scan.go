@@ -128,7 +128,6 @@ func (x *scanner) sizes() {
 		for i, t := range fold.Types(x.fold) {
 			x.states = append(x.states, x.Buffer(fmt.Sprintf("t0_%d", i), t, loop.Temp))
 		}
-		x.Buffer("t0_seen", loop.Bool, loop.Temp)
 	}
 	x.out = x.Buffer(x.step.To.Name+"_vals", emit.Type(x.step.To.DType), loop.Output)
 	var size loop.SizeExpr
