@@ -1,4 +1,4 @@
-package lower
+package prim
 
 import (
 	"math"
@@ -7,6 +7,7 @@ import (
 	"github.com/lacuna-sparse/lacuna/ir/loop"
 	"github.com/lacuna-sparse/lacuna/lower/emit"
 	"github.com/lacuna-sparse/lacuna/lower/gpu"
+	"github.com/lacuna-sparse/lacuna/lower/scalar"
 )
 
 // On grids, a block selects the value of a rank from a long line without moving any: the
@@ -30,7 +31,7 @@ const (
 // radixSelector is the function in which blocks select.
 type radixSelector struct {
 	*selector
-	t      *gridTeam
+	t      *team
 	b      *loop.Builder
 	digit  int64
 	bits   loop.Type  // of keys
@@ -48,7 +49,7 @@ func (x *selector) bySelection(entries loop.SizeExpr) loop.ScalarID {
 		warps, digit, least = 2, 6, 2
 	}
 	groups := loop.SizeExpr(loop.SizeScalar(x.groups))
-	mean := &loop.SizeOp{Op: loop.Div, X: entries, Y: sizeMax(groups, loop.SizeConst(1))}
+	mean := &loop.SizeOp{Op: loop.Div, X: entries, Y: emit.Max(groups, loop.SizeConst(1))}
 	ratio := func(n loop.SizeExpr, d int64) loop.SizeExpr {
 		return emit.Min(loop.SizeConst(1), &loop.SizeOp{Op: loop.Div, X: n, Y: loop.SizeConst(d)})
 	}
@@ -56,10 +57,10 @@ func (x *selector) bySelection(entries loop.SizeExpr) loop.ScalarID {
 	byBlock := x.define("by_block", emit.Times(ratio(mean, least), less(ratio(entries, selectMost))))
 	byThread := x.define("by_thread", less(loop.SizeScalar(byBlock)))
 	x.selecting = func() {
-		t := x.gridEmitter("select", warps, warps)
+		t := x.team("select", warps, warps)
 		x.selectLines(t, digit)
-		st := t.Launch("select", t.BlocksFor(sizeProduct(groups, loop.SizeScalar(byBlock))))
-		q := x.gridEmitter("select", warps, warps)
+		st := t.Launch("select", t.BlocksFor(emit.Product(groups, loop.SizeScalar(byBlock))))
+		q := x.team("select", warps, warps)
 		q.StandIn(st)
 		x.selectLines(q, digit)
 		q.StandsIn(&st)
@@ -69,7 +70,7 @@ func (x *selector) bySelection(entries loop.SizeExpr) loop.ScalarID {
 }
 
 // selectLines is the function in which blocks select, by digits of so many bits.
-func (x *selector) selectLines(t *gridTeam, digit int64) {
+func (x *selector) selectLines(t *team, digit int64) {
 	s := &radixSelector{selector: x, t: t, b: t.B, digit: digit, bits: loop.U64}
 	if x.keyType() == loop.F32 {
 		s.bits = loop.U32
@@ -82,9 +83,9 @@ func (x *selector) selectLines(t *gridTeam, digit int64) {
 
 // keyType is the type in which values are compared.
 func (x *selector) keyType() loop.Type {
-	t := computeType(x.from.DType)
+	t := emit.ComputeType(x.from.DType)
 	if x.step.Cast.Valid() {
-		t = computeType(x.step.Cast)
+		t = emit.ComputeType(x.step.Cast)
 	}
 	if t == loop.F32 {
 		return t
@@ -95,7 +96,7 @@ func (x *selector) keyType() loop.Type {
 // number is a value of the tensor in the type of keys.
 func (s *radixSelector) number(v loop.Expr) loop.Expr {
 	if s.step.Cast.Valid() {
-		v = castTo(s.step.Cast, v)
+		v = scalar.Cast(s.step.Cast, v)
 	}
 	return s.b.Let("v", loop.NewCast(s.keyType(), v))
 }
@@ -163,7 +164,7 @@ func (s *radixSelector) tell(slot int64, cond, v loop.Expr) loop.Expr {
 
 // line writes the statistics of line g.
 func (s *radixSelector) line(g loop.Expr) {
-	b, e := s.b, s.t.emitter
+	b, e := s.b, s.t.Func
 	var begin, end loop.Expr
 	gaps := loop.Expr(loop.Int(0))
 	if s.how == ir.Planes {
@@ -181,7 +182,7 @@ func (s *radixSelector) line(g loop.Expr) {
 	nan := b.Let("nan", b.Lt(count, stored))
 	fill := loop.Expr(nil)
 	if !s.gapless() {
-		fill = s.number(constant(s.from.Fill))
+		fill = s.number(emit.Constant(s.from.Fill))
 		none := b.Ne(fill, fill)
 		nan = b.Let("nan", b.Or(nan, b.And(none, b.Gt(gaps, loop.Int(0)))))
 		gaps = b.Let("gaps", b.Select(none, loop.Int(0), gaps))

@@ -1,4 +1,4 @@
-package lower
+package prim
 
 import (
 	"fmt"
@@ -6,6 +6,7 @@ import (
 	"github.com/lacuna-sparse/lacuna/ir"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
 	"github.com/lacuna-sparse/lacuna/lower/emit"
+	"github.com/lacuna-sparse/lacuna/lower/scalar"
 )
 
 // Sorting a sparse line sorts its entries. The coordinates that hold the fill, entries
@@ -13,14 +14,14 @@ import (
 // as a stable sort leaves them.
 
 // Sort lowers the sorting of lines.
-func Sort(s *ir.Sort, types OperandTypes, opts Options) (*Kernel, error) {
+func Sort(s *ir.Sort, types emit.OperandTypes, opts Options) (*emit.Kernel, error) {
 	x := &lineSort{lines: newLines("sort_"+s.To.Name, s.From, s.Axes, types, opts), step: s}
 	x.measure()
-	x.typ = computeType(s.From.DType)
+	x.typ = emit.ComputeType(s.From.DType)
 	if s.Cast.Valid() {
-		x.typ = computeType(s.Cast)
+		x.typ = emit.ComputeType(s.Cast)
 	}
-	size := sizeProduct(loop.SizeScalar(x.groups), loop.SizeScalar(x.length))
+	size := emit.Product(loop.SizeScalar(x.groups), loop.SizeScalar(x.length))
 	total := size
 	if x.how == ir.Planes {
 		x.cut = x.evenly(loop.SizeScalar(x.groups), loop.SizeScalar(x.length))
@@ -30,10 +31,10 @@ func Sort(s *ir.Sort, types OperandTypes, opts Options) (*Kernel, error) {
 	x.kept, x.room = x.length, x.length
 	if s.First > 0 {
 		x.kept = x.define("kept", emit.Min(loop.SizeConst(s.First), loop.SizeScalar(x.length)))
-		size = sizeProduct(loop.SizeScalar(x.groups), loop.SizeScalar(x.kept))
+		size = emit.Product(loop.SizeScalar(x.groups), loop.SizeScalar(x.kept))
 		x.room = x.define("room", emit.Min(x.roomForFirst(s.First), loop.SizeScalar(x.length)))
 		if x.how == ir.Planes {
-			total = sizeProduct(loop.SizeScalar(x.groups), loop.SizeScalar(x.room))
+			total = emit.Product(loop.SizeScalar(x.groups), loop.SizeScalar(x.room))
 		}
 	}
 	var blocks func()
@@ -52,7 +53,7 @@ func Sort(s *ir.Sort, types OperandTypes, opts Options) (*Kernel, error) {
 		}
 	}
 	if s.First > 0 {
-		x.starts, x.places = x.Buffer(s.To.Name+"_pos", opts.positions(), loop.Output), x.Buffer(s.To.Name+"_crd", opts.Coordinates, loop.Output)
+		x.starts, x.places = x.Buffer(s.To.Name+"_pos", opts.Positions, loop.Output), x.Buffer(s.To.Name+"_crd", opts.Coordinates, loop.Output)
 		allocs = append(allocs, loop.Alloc{Buffer: x.starts, Len: &loop.SizeOp{Op: loop.Add, X: loop.SizeScalar(x.groups), Y: loop.SizeConst(1)}, Zero: true},
 			loop.Alloc{Buffer: x.places, Len: size})
 	}
@@ -68,7 +69,7 @@ func Sort(s *ir.Sort, types OperandTypes, opts Options) (*Kernel, error) {
 	x.Notes = append(x.Notes, fmt.Sprintf("%s: %s: sorts the entries of each line", s.To.Name, s))
 	k := x.finish(s.To)
 	if s.First > 0 {
-		k.Result.Levels[len(x.above)] = ResultLevel{Pos: x.starts, Crd: x.places}
+		k.Result.Levels[len(x.above)] = emit.ResultLevel{Pos: x.starts, Crd: x.places}
 	}
 	return k, nil
 }
@@ -107,14 +108,14 @@ func (x *lineSort) before(b *loop.Builder, v, w loop.Expr) loop.Expr {
 // key is a value of the tensor as it is compared.
 func (x *lineSort) key(v loop.Expr) loop.Expr {
 	if x.step.Cast.Valid() {
-		v = castTo(x.step.Cast, v)
+		v = scalar.Cast(x.step.Cast, v)
 	}
 	return v
 }
 
 // runStage sorts every line.
 func (x *lineSort) runStage() {
-	e := x.emitter("sort")
+	e := x.NewFunc("sort")
 	b := e.B
 	n := e.Scalar(x.length)
 	if x.how == ir.Planes {
@@ -136,13 +137,13 @@ func (x *lineSort) runStage() {
 	case x.how == ir.Planes:
 		st.Partition = x.cut.partition(loop.SizeConst(1))
 	default:
-		st.Partition = x.kernel.partition(rootLoop{cut: true, n: loop.SizeScalar(x.groups), weight: x.pos})
+		st.Partition = x.Partition(loop.SizeScalar(x.groups), x.pos, 0)
 	}
 	x.AddStage(st)
 }
 
 // base is where the result of a line begins; if the result is sparse its coordinates are written.
-func (x *lineSort) base(e *emitter, g loop.Expr) loop.Expr {
+func (x *lineSort) base(e *emit.Func, g loop.Expr) loop.Expr {
 	b := e.B
 	kept := e.Scalar(x.kept)
 	base := b.Let("base", b.Mul(g, kept))
@@ -150,13 +151,13 @@ func (x *lineSort) base(e *emitter, g loop.Expr) loop.Expr {
 		return base
 	}
 	starts, places := e.Write(x.starts), e.Write(x.places)
-	b.Store(starts, b.Add(g, loop.Int(1)), b.Cast(x.opts.positions(), b.Add(base, kept)))
+	b.Store(starts, b.Add(g, loop.Int(1)), b.Cast(x.opts.Positions, b.Add(base, kept)))
 	b.For("i", loop.Int(0), kept, func(i loop.Expr) { b.Store(places, b.Add(base, i), b.Cast(x.opts.Coordinates, i)) })
 	return base
 }
 
 // put appends a key and its coordinate along the line to those to be sorted.
-func (x *lineSort) put(e *emitter, begin loop.Expr, count *loop.Ref, v, place loop.Expr) {
+func (x *lineSort) put(e *emit.Func, begin loop.Expr, count *loop.Ref, v, place loop.Expr) {
 	b := e.B
 	at := b.Let("to", b.Add(begin, count))
 	b.Store(e.Write(x.sorter.keys[0]), at, v)
@@ -167,7 +168,7 @@ func (x *lineSort) put(e *emitter, begin loop.Expr, count *loop.Ref, v, place lo
 }
 
 // take writes sorted element i, of those from begin on, to the result at place at.
-func (x *lineSort) take(e *emitter, begin, i, at loop.Expr) {
+func (x *lineSort) take(e *emit.Func, begin, i, at loop.Expr) {
 	from := x.sorter.keys[0]
 	if x.step.Positions {
 		from = x.sorter.carried[0]
@@ -177,7 +178,7 @@ func (x *lineSort) take(e *emitter, begin, i, at loop.Expr) {
 
 // full sorts a line of a dense tensor, begin to end, into the result from base on. What is to be sorted is in the
 // sorter's buffers from list on.
-func (x *lineSort) full(e *emitter, base, begin, end, list loop.Expr) {
+func (x *lineSort) full(e *emit.Func, base, begin, end, list loop.Expr) {
 	b := e.B
 	x.gather(e, list, begin, end, func(p loop.Expr, put func(v, place loop.Expr)) {
 		put(b.Let("v", x.key(b.Load(e.Read(x.vals), p))), b.Sub(p, begin))
@@ -187,7 +188,7 @@ func (x *lineSort) full(e *emitter, base, begin, end, list loop.Expr) {
 
 // signs stores the entries that count for the fill at their places in the run of it, from split on: they may be zeros of the
 // other sign. Before each are the coordinates before its own, but for those of entries elsewhere in the order.
-func (x *lineSort) signs(e *emitter, base, begin, end, split, run loop.Expr, like, key func(loop.Expr) loop.Expr) {
+func (x *lineSort) signs(e *emit.Func, base, begin, end, split, run loop.Expr, like, key func(loop.Expr) loop.Expr) {
 	fill := x.from.Fill
 	if x.step.Cast.Valid() {
 		fill = fill.Convert(x.step.Cast)
@@ -207,9 +208,9 @@ func (x *lineSort) signs(e *emitter, base, begin, end, split, run loop.Expr, lik
 }
 
 // sparse sorts the entries of a line, begin to end, into the result from base on.
-func (x *lineSort) sparse(e *emitter, base, begin, end loop.Expr) {
+func (x *lineSort) sparse(e *emit.Func, base, begin, end loop.Expr) {
 	b := e.B
-	fill := b.Let("fill", x.key(constant(x.from.Fill)))
+	fill := b.Let("fill", x.key(emit.Constant(x.from.Fill)))
 	key := func(p loop.Expr) loop.Expr { return b.Let("v", x.key(b.Load(e.Read(x.vals), p))) }
 	like := func(v loop.Expr) loop.Expr { return b.Not(b.Or(x.before(b, v, fill), x.before(b, fill, v))) }
 	count, split := b.Var("count", loop.Int(0)), b.Var("split", loop.Int(0))

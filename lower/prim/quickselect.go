@@ -1,15 +1,16 @@
-package lower
+package prim
 
 import (
 	"math"
 
 	"github.com/lacuna-sparse/lacuna/ir/loop"
+	"github.com/lacuna-sparse/lacuna/lower/emit"
 )
 
 // values are those of the two ranks. At most one of them has to be selected: of two
 // stored values the second is then the least behind the first. done becomes false,
 // and the values mean nothing, if selection gives up.
-func (x *selector) values(e *emitter, l line, r rank, done *loop.Ref) (low, high loop.Expr) {
+func (x *selector) values(e *emit.Func, l line, r rank, done *loop.Ref) (low, high loop.Expr) {
 	b := e.B
 	work := e.Write(x.work[0])
 	at := func(i loop.Expr) loop.Expr { return b.Load(work, b.Add(l.begin, i)) }
@@ -54,7 +55,7 @@ func (x *selector) mostRounds() int64 {
 // pick brings the value of rank k among a line's values to place k, smaller ones before
 // it and larger ones behind it, if that is wanted: C. A. R. Hoare, "Algorithm 65: Find", 1961,
 // with the median of three as pivot. After mostRounds it gives up.
-func (x *selector) pick(e *emitter, l line, k, wanted loop.Expr, done *loop.Ref) {
+func (x *selector) pick(e *emit.Func, l line, k, wanted loop.Expr, done *loop.Ref) {
 	b := e.B
 	work := e.Write(x.work[0])
 	at := func(i loop.Expr) loop.Expr { return b.Load(work, b.Add(l.begin, i)) }

@@ -1,9 +1,10 @@
-package lower
+package prim
 
 import (
 	"github.com/lacuna-sparse/lacuna/ir"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
 	"github.com/lacuna-sparse/lacuna/lower/emit"
+	"github.com/lacuna-sparse/lacuna/lower/fold"
 )
 
 // On grids, a team of threads goes through a line whose elements lie one behind the
@@ -52,16 +53,16 @@ const (
 // scanned is the type of elements that are folded.
 func (x *scanner) scanned() loop.Type {
 	if x.step.Cast.Valid() {
-		return computeType(x.step.Cast)
+		return emit.ComputeType(x.step.Cast)
 	}
-	return computeType(x.from.DType)
+	return emit.ComputeType(x.from.DType)
 }
 
 // inTeams reports whether teams of threads share lines: the elements are all there, one
 // behind the other, and have the type of the result.
 func (x *scanner) inTeams() bool {
 	return x.opts.Grids && !x.planar() && (x.how == ir.Planes || x.step.Stored) &&
-		x.scanned() == computeType(x.fold.Typ)
+		x.scanned() == emit.ComputeType(x.fold.Typ)
 }
 
 // choice are scalars of which one is 1 and the others are 0: who takes a line.
@@ -85,24 +86,24 @@ func (x *scanner) teamStages() {
 	items := loop.SizeExpr(loop.SizeScalar(x.groups))
 	if x.blocked() {
 		items = loop.SizeScalar(x.cut.items)
-		t := x.gridEmitter("fold_blocks", x.teams.warps, x.teams.warps)
+		t := x.team("fold_blocks", x.teams.warps, x.teams.warps)
 		x.teamFold(t)
-		x.AddStage(t.Launch("blocks", t.BlocksFor(sizeProduct(items, loop.SizeScalar(x.some)))))
+		x.AddStage(t.Launch("blocks", t.BlocksFor(emit.Product(items, loop.SizeScalar(x.some)))))
 	}
 	run := x.runTeams
 	if x.narrowLogs() {
 		run = x.logTeams
 	}
-	run("run_by_block", x.teams.warps, sizeProduct(items, loop.SizeScalar(x.who.block)))
-	run("run_by_warp", 1, sizeProduct(items, loop.SizeScalar(x.who.warp)))
+	run("run_by_block", x.teams.warps, emit.Product(items, loop.SizeScalar(x.who.block)))
+	run("run_by_warp", 1, emit.Product(items, loop.SizeScalar(x.who.warp)))
 }
 
 // runTeams adds the stage in which teams of so many warps run items.
 func (x *scanner) runTeams(name string, warps int, items loop.SizeExpr) {
-	t := x.gridEmitter(name, warps, x.teams.warps)
+	t := x.team(name, warps, x.teams.warps)
 	x.teamRun(t)
 	st := t.Launch(name, t.BlocksFor(items))
-	q := x.gridEmitter(name, warps, x.teams.warps)
+	q := x.team(name, warps, x.teams.warps)
 	q.StandIn(st)
 	x.teamRun(q)
 	q.StandsIn(&st)
@@ -110,8 +111,8 @@ func (x *scanner) runTeams(name string, warps int, items loop.SizeExpr) {
 }
 
 // teamSpans runs body for the blocks of lines, of which each team takes one at a time.
-func (x *scanner) teamSpans(t *gridTeam, body func(s span, line, block loop.Expr)) {
-	b, e := t.B, t.emitter
+func (x *scanner) teamSpans(t *team, body func(s span, line, block loop.Expr)) {
+	b, e := t.B, t.Func
 	if x.ragged() {
 		t.Each(e.Scalar(x.groups), func(g loop.Expr) {
 			begin, end := x.segment(e, g)
@@ -130,13 +131,13 @@ func (x *scanner) teamSpans(t *gridTeam, body func(s span, line, block loop.Expr
 }
 
 // teamFold folds every block of lines that have several.
-func (x *scanner) teamFold(t *gridTeam) {
-	b, e := t.B, t.emitter
-	prefix := t.newPrefix(x.fold)
+func (x *scanner) teamFold(t *team) {
+	b, e := t.B, t.Func
+	prefix := x.newPrefix(t)
 	x.teamSpans(t, func(s span, _, _ loop.Expr) {
 		t.Barrier()
 		base := x.base(e, s)
-		own := e.open(x.fold)
+		own := x.fresh(e)
 		// Several loads are on their way before the first is waited for.
 		const ahead = 4
 		at := b.Var("step", b.Add(s.from, t.Rank()))
@@ -148,26 +149,26 @@ func (x *scanner) teamFold(t *gridTeam) {
 				values[r] = x.load(e, b.Let("p", element(b.Add(at, loop.Int(int64(r)*threads)))))
 			}
 			for _, v := range values {
-				e.fold(own, v, nil)
+				own.Fold(v, nil)
 			}
 			b.Assign(at, b.Add(at, loop.Int(ahead*threads)))
 		})
 		b.While(b.Lt(at, s.until), func() {
-			e.fold(own, x.load(e, b.Let("p", element(at))), nil)
+			own.Fold(x.load(e, b.Let("p", element(at))), nil)
 			b.Assign(at, b.Add(at, loop.Int(threads)))
 		})
-		_, total := prefix.of(own)
+		_, total := prefix.Of(own)
 		b.If(b.Eq(t.Rank(), loop.Int(0)), func() { x.keep(e, total, s.slot) }, nil)
 	})
 }
 
 // teamRun writes the result.
-func (x *scanner) teamRun(t *gridTeam) {
-	b, e := t.B, t.emitter
+func (x *scanner) teamRun(t *team) {
+	b, e := t.B, t.Func
 	per := x.teams.perThread
 	tile := per * t.Threads()
 	elem := x.scanned()
-	prefix := t.newPrefix(x.fold)
+	prefix := x.newPrefix(t)
 	// A gap behind every 128 bytes: the threads' elements lie in different banks.
 	shift := int64(0)
 	for int64(elem.Size())<<shift < 128 {
@@ -186,7 +187,7 @@ func (x *scanner) teamRun(t *gridTeam) {
 	rank := b.Let("rank", t.Rank())
 	x.teamSpans(t, func(s span, first, item loop.Expr) {
 		base := x.base(e, s)
-		carry := e.open(x.fold)
+		carry := x.fresh(e)
 		if x.blocked() && !t.Single() {
 			x.teamCarry(t, prefix, carry, first, item)
 		}
@@ -217,53 +218,53 @@ func (x *scanner) teamRun(t *gridTeam) {
 			t.Barrier()
 			mine := b.Let("mine", b.Mul(rank, loop.Int(per)))
 			end := b.Let("end", b.Min(n, b.Add(mine, loop.Int(per))))
-			own := e.open(x.fold)
-			b.For("k", mine, end, func(k loop.Expr) { e.fold(own, b.Let("x", b.Load(shared, place(k))), nil) })
-			before, total := prefix.of(own)
-			acc := e.open(x.fold)
-			prefix.assign(acc, parts(carry))
-			e.absorb(acc, parts(before), loop.Truth(true))
+			own := x.fresh(e)
+			b.For("k", mine, end, func(k loop.Expr) { own.Fold(b.Let("x", b.Load(shared, place(k))), nil) })
+			before, total := prefix.Of(own)
+			acc := x.fresh(e)
+			prefix.Assign(acc, carry.Values())
+			acc.Absorb(before.Values(), loop.Truth(true))
 			b.For("k", mine, end, func(k loop.Expr) { x.foldAndStore(e, acc, shared, b.Let("at", place(k))) })
 			t.Barrier()
 			t.Times(per, func(r loop.Expr) {
 				k := turn(r)
 				b.If(b.Lt(k, n), func() { b.Store(out, element(k), b.Load(shared, place(k))) }, nil)
 			})
-			e.absorb(carry, parts(total), loop.Truth(true))
+			carry.Absorb(total.Values(), loop.Truth(true))
 			b.Assign(start, b.Add(start, loop.Int(tile)))
 		})
 	})
 }
 
 // foldAndStore folds the element of a shared array at a place and puts the running value there.
-func (x *scanner) foldAndStore(e *emitter, acc accumulator, shared loop.BufID, at loop.Expr) {
+func (x *scanner) foldAndStore(e *emit.Func, acc fold.State, shared loop.BufID, at loop.Expr) {
 	b := e.B
 	v := b.Let("x", b.Load(shared, at))
 	if x.step.Exclusive {
-		b.Store(shared, at, e.finish(acc))
+		b.Store(shared, at, acc.Finish())
 	}
-	e.fold(acc, v, nil)
+	acc.Fold(v, nil)
 	if !x.step.Exclusive {
-		b.Store(shared, at, e.finish(acc))
+		b.Store(shared, at, acc.Finish())
 	}
 }
 
 // teamCarry folds the blocks of a line before an item.
-func (x *scanner) teamCarry(t *gridTeam, prefix *foldPrefix, carry accumulator, first, item loop.Expr) {
-	b, e := t.B, t.emitter
+func (x *scanner) teamCarry(t *team, prefix *fold.Prefix, carry fold.State, first, item loop.Expr) {
+	b, e := t.B, t.Func
 	b.If(b.Gt(e.Scalar(x.some), loop.Int(0)), func() {
 		t.Barrier()
-		own := e.open(x.fold)
+		own := x.fresh(e)
 		at := b.Var("slot", b.Add(first, t.Rank()))
 		b.While(b.Lt(at, item), func() {
 			var state []loop.Expr
-			for _, id := range x.cell.state {
+			for _, id := range x.states {
 				state = append(state, b.Let("part", b.Load(e.Read(id), at)))
 			}
-			e.absorb(own, state, loop.Truth(true))
+			own.Absorb(state, loop.Truth(true))
 			b.Assign(at, b.Add(at, loop.Int(t.Threads())))
 		})
-		_, total := prefix.of(own)
-		prefix.assign(carry, parts(total))
+		_, total := prefix.Of(own)
+		prefix.Assign(carry, total.Values())
 	}, nil)
 }

@@ -1,4 +1,4 @@
-package lower
+package prim
 
 import (
 	"fmt"
@@ -6,6 +6,8 @@ import (
 	"github.com/lacuna-sparse/lacuna/ir"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
 	"github.com/lacuna-sparse/lacuna/lower/emit"
+	"github.com/lacuna-sparse/lacuna/lower/fold"
+	"github.com/lacuna-sparse/lacuna/lower/scalar"
 )
 
 // A scan is sequential along a line, so lines run in parallel. Where there are few,
@@ -29,7 +31,7 @@ const (
 )
 
 // Scan lowers a scan.
-func Scan(s *ir.Scan, types OperandTypes, opts Options) (*Kernel, error) {
+func Scan(s *ir.Scan, types emit.OperandTypes, opts Options) (*emit.Kernel, error) {
 	x := &scanner{lines: newLines("scan_"+s.To.Name, s.From, s.Axes, types, opts), step: s}
 	typ := ir.ComputeType(s.Typ)
 	x.fold = &ir.Reduce{Fold: s.Fold, Typ: typ, Body: &ir.Literal{Value: s.Fold.Identity(typ)}}
@@ -60,7 +62,8 @@ type scanner struct {
 	step *ir.Scan
 	fold *ir.Reduce
 	out  loop.BufferID
-	cell cell // the states of blocks or of side-by-side lines; seen is not used
+	// states are those of blocks or of side-by-side lines, one of each part per slot.
+	states []loop.BufferID
 
 	blocks loop.ScalarID // of a line
 	block  loop.ScalarID // length of one
@@ -97,7 +100,7 @@ func (x *scanner) sizes() {
 		mean := length
 		if x.ragged() {
 			stored := &loop.SizeLoad{Buffer: x.pos, Index: groups}
-			mean = &loop.SizeOp{Op: loop.Div, X: stored, Y: sizeMax(groups, loop.SizeConst(1))}
+			mean = &loop.SizeOp{Op: loop.Div, X: stored, Y: emit.Max(groups, loop.SizeConst(1))}
 		}
 		x.who = x.choose(mean, x.teams.byWarp, x.teams.byBlock)
 	}
@@ -108,33 +111,35 @@ func (x *scanner) sizes() {
 		lanes = loop.SizeScalar(x.inner)
 		x.pieces = x.define("pieces", emit.CeilDiv(lanes, loop.SizeConst(x.laneWidth())))
 		width = emit.Min(lanes, loop.SizeConst(x.laneWidth()))
-		items = sizeProduct(items, loop.SizeScalar(x.pieces))
+		items = emit.Product(items, loop.SizeScalar(x.pieces))
 	}
-	var states loop.SizeExpr
+	var slots loop.SizeExpr
 	if x.blocked() {
 		wanted := x.wantedBlocks(items)
-		x.blocks = x.define("blocks", sizeMax(loop.SizeConst(1), emit.Min(emit.CeilDiv(length, loop.SizeConst(x.least())), wanted)))
+		x.blocks = x.define("blocks", emit.Max(loop.SizeConst(1), emit.Min(emit.CeilDiv(length, loop.SizeConst(x.least())), wanted)))
 		blocks := loop.SizeScalar(x.blocks)
 		x.block = x.define("block", emit.CeilDiv(length, blocks))
 		x.some = x.define("some", emit.Min(loop.SizeConst(1), &loop.SizeOp{Op: loop.Sub, X: blocks, Y: loop.SizeConst(1)}))
-		states = sizeProduct(sizeProduct(groups, blocks), lanes)
+		slots = emit.Product(emit.Product(groups, blocks), lanes)
 		if !x.planar() {
-			states = sizeProduct(states, loop.SizeScalar(x.some))
+			slots = emit.Product(slots, loop.SizeScalar(x.some))
 		}
-		x.cut = x.evenly(sizeProduct(items, blocks), sizeProduct(loop.SizeScalar(x.block), width))
-		x.cell = x.newCell(x.fold, "")
+		x.cut = x.evenly(emit.Product(items, blocks), emit.Product(loop.SizeScalar(x.block), width))
+		for i, t := range fold.Types(x.fold) {
+			x.states = append(x.states, x.Buffer(fmt.Sprintf("t0_%d", i), t, loop.Temp))
+		}
 	}
 	x.out = x.Buffer(x.step.To.Name+"_vals", emit.Type(x.step.To.DType), loop.Output)
 	var size loop.SizeExpr
 	if x.step.Stored {
 		size = &loop.SizeLoad{Buffer: x.pos, Index: groups}
 	} else {
-		size = sizeProduct(sizeProduct(groups, length), lanes)
+		size = emit.Product(emit.Product(groups, length), lanes)
 	}
 	st := loop.Stage{Name: "size", Partition: -1, Lets: x.lets, Allocs: []loop.Alloc{{Buffer: x.out, Len: size}}}
 	if x.blocked() {
-		for _, id := range x.cell.state {
-			st.Allocs = append(st.Allocs, loop.Alloc{Buffer: id, Len: states})
+		for _, id := range x.states {
+			st.Allocs = append(st.Allocs, loop.Alloc{Buffer: id, Len: slots})
 		}
 	}
 	x.AddStage(st)
@@ -162,7 +167,7 @@ func (x *scanner) wantedBlocks(items loop.SizeExpr) loop.SizeExpr {
 	case x.opts.Grids:
 		wanted = gridThreadBlocks
 	}
-	blocks := &loop.SizeOp{Op: loop.Div, X: loop.SizeConst(wanted), Y: sizeMax(items, loop.SizeConst(1))}
+	blocks := &loop.SizeOp{Op: loop.Div, X: loop.SizeConst(wanted), Y: emit.Max(items, loop.SizeConst(1))}
 	if wanted > gridBlocks {
 		return emit.Min(blocks, loop.SizeConst(gridBlocks)) // one thread goes through those of a line
 	}
@@ -195,66 +200,70 @@ func (x *scanner) note() {
 }
 
 // load is element p of the argument, in the type of the scan.
-func (x *scanner) load(e *emitter, p loop.Expr) loop.Expr {
+func (x *scanner) load(e *emit.Func, p loop.Expr) loop.Expr {
 	return e.B.Let("x", x.converted(e.B.Load(e.Read(x.vals), p)))
 }
 
 func (x *scanner) converted(v loop.Expr) loop.Expr {
 	if x.step.Cast.Valid() {
-		v = castTo(x.step.Cast, v)
+		v = scalar.Cast(x.step.Cast, v)
 	}
 	return v
 }
 
 // gapValue is what a coordinate without an entry holds.
-func (x *scanner) gapValue(e *emitter) loop.Expr {
-	return e.B.Let("gap", x.converted(constant(x.from.Fill)))
+func (x *scanner) gapValue(e *emit.Func) loop.Expr {
+	return e.B.Let("gap", x.converted(emit.Constant(x.from.Fill)))
 }
 
-// start declares a state at what slot at of the cells holds.
-func (x *scanner) start(e *emitter, at loop.Expr) accumulator {
-	acc := accumulator{reduce: x.fold, seen: e.B.Var("seen", loop.Truth(false))}
-	for i, id := range x.cell.state {
-		acc.state = append(acc.state, e.B.Var(fmt.Sprintf("state%d", i), e.B.Load(e.Write(id), at)))
+// fresh declares a state of the scan at its neutral element.
+func (x *scanner) fresh(e *emit.Func) fold.State { return fold.Open(e.B, x.fold, x.opts.Grids) }
+
+// start declares a state at what slot at of the states holds.
+func (x *scanner) start(e *emit.Func, at loop.Expr) fold.State {
+	seen := e.B.Var("seen", loop.Truth(false))
+	var vars []*loop.Ref
+	for i, id := range x.states {
+		vars = append(vars, e.B.Var(fmt.Sprintf("state%d", i), e.B.Load(e.Write(id), at)))
 	}
-	return acc
+	return fold.Of(e.B, x.fold, x.opts.Grids, vars, seen)
 }
 
-// keep writes a state to slot at of the cells.
-func (x *scanner) keep(e *emitter, acc accumulator, at loop.Expr) {
-	for i, id := range x.cell.state {
-		e.B.Store(e.Write(id), at, acc.state[i])
+// keep writes a state to slot at of the states.
+func (x *scanner) keep(e *emit.Func, acc fold.State, at loop.Expr) {
+	for i, id := range x.states {
+		e.B.Store(e.Write(id), at, acc.Vars[i])
 	}
 }
 
 // resume replaces a fresh state by that of slot at where lines have several blocks.
-func (x *scanner) resume(e *emitter, acc accumulator, at loop.Expr) {
+func (x *scanner) resume(e *emit.Func, acc fold.State, at loop.Expr) {
 	if !x.blocked() {
 		return
 	}
 	e.B.If(e.B.Gt(e.Scalar(x.some), loop.Int(0)), func() {
-		for i, id := range x.cell.state {
-			e.B.Assign(acc.state[i], e.B.Load(e.Read(id), at))
+		for i, id := range x.states {
+			e.B.Assign(acc.Vars[i], e.B.Load(e.Read(id), at))
 		}
 	}, nil)
 }
 
 // advance folds v and stores the running value at p.
-func (x *scanner) advance(e *emitter, acc accumulator, v, p loop.Expr) {
+func (x *scanner) advance(e *emit.Func, acc fold.State, v, p loop.Expr) {
 	out := e.Write(x.out)
 	if x.step.Exclusive {
-		e.B.Store(out, p, e.finish(acc))
-		e.fold(acc, v, nil)
+		e.B.Store(out, p, acc.Finish())
+		acc.Fold(v, nil)
 		return
 	}
-	e.fold(acc, v, nil)
-	e.B.Store(out, p, e.finish(acc))
+	acc.Fold(v, nil)
+	e.B.Store(out, p, acc.Finish())
 }
 
 // total folds a block of a sparse line: its entries, then its gap in closed form. A
 // gap of 0 is multiplied into a product where the first one is: what the entries behind it make alone
 // may be beyond the range of their type, and NaN times 0.
-func (x *scanner) total(e *emitter, s span, acc accumulator) {
+func (x *scanner) total(e *emit.Func, s span, acc fold.State) {
 	b := e.B
 	w := x.open(e, s)
 	count := b.Var("count", loop.Int(0))
@@ -278,11 +287,11 @@ func (x *scanner) total(e *emitter, s span, acc accumulator) {
 			if annihilates {
 				here := x.at(e, s, b.Add(s.from, count))
 				b.If(b.And(b.Not(zero), b.Ne(x.place(e, w.cursor), here)), func() {
-					e.fold(acc, x.gapValue(e), nil)
+					acc.Fold(x.gapValue(e), nil)
 					b.Assign(zero, loop.Truth(true))
 				}, nil)
 			}
-			e.fold(acc, x.load(e, w.cursor), nil)
+			acc.Fold(x.load(e, w.cursor), nil)
 			b.Assign(count, b.Add(count, loop.Int(1)))
 			x.next(e, w)
 		}, nil)
@@ -291,24 +300,24 @@ func (x *scanner) total(e *emitter, s span, acc accumulator) {
 	if annihilates {
 		missing = b.Let("left", b.Sub(missing, b.Cast(loop.I64, zero)))
 	}
-	b.If(b.Gt(missing, loop.Int(0)), func() { e.foldCopies(acc, x.gapValue(e), []loop.Expr{missing}) }, nil)
+	b.If(b.Gt(missing, loop.Int(0)), func() { acc.FoldCopies(x.gapValue(e), []loop.Expr{missing}) }, nil)
 }
 
 // blockStage folds every block of lines that have several.
 func (x *scanner) blockStage() {
-	e := x.emitter("blocks")
+	e := x.NewFunc("blocks")
 	switch {
 	case x.planar() && !x.opts.Grids:
 		x.planarBlocks(e)
 	case x.how == ir.Planes || x.step.Stored:
 		x.spans(e, func(s span) {
-			acc := e.open(x.fold)
-			x.values(e, s, func(v, _ loop.Expr) { e.fold(acc, v, nil) })
+			acc := x.fresh(e)
+			x.values(e, s, func(v, _ loop.Expr) { acc.Fold(v, nil) })
 			x.keep(e, acc, s.slot)
 		})
 	default:
 		x.spans(e, func(s span) {
-			acc := e.open(x.fold)
+			acc := x.fresh(e)
 			x.total(e, s, acc)
 			x.keep(e, acc, s.slot)
 		})
@@ -321,7 +330,7 @@ func (x *scanner) blockStage() {
 // carryStage replaces the state of every block by that of all blocks before it in
 // its line.
 func (x *scanner) carryStage() {
-	e := x.emitter("carry")
+	e := x.NewFunc("carry")
 	b := e.B
 	lanes := loop.Expr(loop.Int(1))
 	if x.planar() {
@@ -336,36 +345,36 @@ func (x *scanner) carryStage() {
 		b.For("line", first, last, func(line loop.Expr) {
 			g := b.Let("g", b.Div(line, lanes))
 			lane := b.Let("lane", b.Sub(line, b.Mul(g, lanes)))
-			acc := e.open(x.fold)
+			acc := x.fresh(e)
 			b.For("block", loop.Int(0), blocks, func(k loop.Expr) {
 				slot := b.Let("slot", b.Add(b.Mul(b.Add(b.Mul(g, blocks), k), lanes), lane))
 				here := x.start(e, slot)
 				var state []loop.Expr
-				for _, v := range here.state {
+				for _, v := range here.Vars {
 					state = append(state, v)
 				}
 				x.keep(e, acc, slot)
-				e.absorb(acc, state, loop.Truth(true))
+				acc.Absorb(state, loop.Truth(true))
 			})
 		})
 	}, nil)
 	st := e.Stage("carry")
 	if x.opts.Grids {
-		n := sizeProduct(loop.SizeScalar(x.groups), loop.SizeScalar(x.some))
+		n := emit.Product(loop.SizeScalar(x.groups), loop.SizeScalar(x.some))
 		if x.planar() {
-			n = sizeProduct(n, loop.SizeScalar(x.inner))
+			n = emit.Product(n, loop.SizeScalar(x.inner))
 		}
-		st.Partition = x.kernel.partition(rootLoop{cut: true, n: n, weight: -1})
+		st.Partition = x.Partition(n, -1, 0)
 	}
 	x.AddStage(st)
 }
 
 // runStage writes the result.
 func (x *scanner) runStage() {
-	e := x.emitter("run")
-	line := func(walk func(e *emitter, s span, body func(v, p loop.Expr))) {
+	e := x.NewFunc("run")
+	line := func(walk func(e *emit.Func, s span, body func(v, p loop.Expr))) {
 		x.spans(e, func(s span) {
-			acc := e.open(x.fold)
+			acc := x.fresh(e)
 			x.resume(e, acc, s.slot)
 			walk(e, s, func(v, p loop.Expr) { x.advance(e, acc, v, p) })
 		})
@@ -389,9 +398,9 @@ func (x *scanner) runStage() {
 	}
 	switch {
 	case x.ragged() && x.inTeams(): // without weights, which would be of all lines
-		st.Partition = x.kernel.partition(rootLoop{cut: true, n: sizeProduct(loop.SizeScalar(x.groups), factor), weight: -1})
+		st.Partition = x.Partition(emit.Product(loop.SizeScalar(x.groups), factor), -1, 0)
 	case x.ragged():
-		st.Partition = x.kernel.partition(rootLoop{cut: true, n: loop.SizeScalar(x.groups), weight: x.pos})
+		st.Partition = x.Partition(loop.SizeScalar(x.groups), x.pos, 0)
 	default:
 		st.Partition = x.cut.partition(factor)
 	}

@@ -1,6 +1,9 @@
-package lower
+package prim
 
-import "github.com/lacuna-sparse/lacuna/ir/loop"
+import (
+	"github.com/lacuna-sparse/lacuna/ir/loop"
+	"github.com/lacuna-sparse/lacuna/lower/emit"
+)
 
 // sortedRun is the length of the runs that insertion makes before they are merged.
 const sortedRun = 16
@@ -16,7 +19,7 @@ type mergeSorter struct {
 }
 
 // pairs are the buffers that a function moves.
-func (s *mergeSorter) pairs(e *emitter) [][2]loop.BufID {
+func (s *mergeSorter) pairs(e *emit.Func) [][2]loop.BufID {
 	list := [][2]loop.BufID{{e.Write(s.keys[0]), e.Write(s.keys[1])}}
 	if s.carried[0] >= 0 {
 		list = append(list, [2]loop.BufID{e.Write(s.carried[0]), e.Write(s.carried[1])})
@@ -25,7 +28,7 @@ func (s *mergeSorter) pairs(e *emitter) [][2]loop.BufID {
 }
 
 // sort emits the sorting of count elements from begin on.
-func (s *mergeSorter) sort(e *emitter, begin loop.Expr, count *loop.Ref) {
+func (s *mergeSorter) sort(e *emit.Func, begin loop.Expr, count *loop.Ref) {
 	b := e.B
 	pairs := s.pairs(e)
 	at := func(i loop.Expr) loop.Expr { return b.Add(begin, i) }
@@ -61,7 +64,7 @@ func (s *mergeSorter) sort(e *emitter, begin loop.Expr, count *loop.Ref) {
 }
 
 // merge merges neighbouring runs of the given width from one buffer to the other.
-func (s *mergeSorter) merge(e *emitter, begin loop.Expr, count, width *loop.Ref, from int) {
+func (s *mergeSorter) merge(e *emit.Func, begin loop.Expr, count, width *loop.Ref, from int) {
 	b := e.B
 	low := b.Var("low", loop.Int(0))
 	b.While(b.Lt(low, count), func() {
@@ -73,7 +76,7 @@ func (s *mergeSorter) merge(e *emitter, begin loop.Expr, count, width *loop.Ref,
 }
 
 // mergeTwo merges the runs low to mid and mid to high from one buffer to the other, as far as end.
-func (s *mergeSorter) mergeTwo(e *emitter, begin, low, mid, high, end loop.Expr, from int) {
+func (s *mergeSorter) mergeTwo(e *emit.Func, begin, low, mid, high, end loop.Expr, from int) {
 	b := e.B
 	pairs := s.pairs(e)
 	keys := pairs[0][from]
@@ -95,7 +98,7 @@ func (s *mergeSorter) mergeTwo(e *emitter, begin, low, mid, high, end loop.Expr,
 
 // mergeFirst merges a run of so many elements, from begin on, with another behind it that ends at count. Only as many as the
 // first run has stay.
-func (s *mergeSorter) mergeFirst(e *emitter, begin loop.Expr, first, count *loop.Ref) {
+func (s *mergeSorter) mergeFirst(e *emit.Func, begin loop.Expr, first, count *loop.Ref) {
 	b := e.B
 	s.mergeTwo(e, begin, loop.Int(0), first, count, first, 0)
 	pairs := s.pairs(e)

@@ -1,6 +1,9 @@
-package lower
+package prim
 
-import "github.com/lacuna-sparse/lacuna/ir/loop"
+import (
+	"github.com/lacuna-sparse/lacuna/ir/loop"
+	"github.com/lacuna-sparse/lacuna/lower/emit"
+)
 
 // How scans go through parts of lines.
 
@@ -13,7 +16,7 @@ type span struct {
 }
 
 // spans emits a loop over the blocks of the chunk.
-func (x *scanner) spans(e *emitter, body func(span)) {
+func (x *scanner) spans(e *emit.Func, body func(span)) {
 	b := e.B
 	if x.ragged() {
 		b.For("line", b.Lo(), b.Hi(), func(g loop.Expr) {
@@ -39,7 +42,7 @@ func (x *scanner) spans(e *emitter, body func(span)) {
 }
 
 // at is where along the line step t is.
-func (x *scanner) at(e *emitter, s span, t loop.Expr) loop.Expr {
+func (x *scanner) at(e *emit.Func, s span, t loop.Expr) loop.Expr {
 	if x.step.Reverse {
 		return e.B.Sub(e.B.Sub(s.length, loop.Int(1)), t)
 	}
@@ -47,7 +50,7 @@ func (x *scanner) at(e *emitter, s span, t loop.Expr) loop.Expr {
 }
 
 // base is the position of the first element of a line that has a value for each.
-func (x *scanner) base(e *emitter, s span) loop.Expr {
+func (x *scanner) base(e *emit.Func, s span) loop.Expr {
 	if x.step.Stored {
 		begin, _ := x.segment(e, s.group)
 		return begin
@@ -60,7 +63,7 @@ func (x *scanner) base(e *emitter, s span) loop.Expr {
 }
 
 // values walks the elements of a block, in the order of the scan.
-func (x *scanner) values(e *emitter, s span, body func(v, p loop.Expr)) {
+func (x *scanner) values(e *emit.Func, s span, body func(v, p loop.Expr)) {
 	b := e.B
 	base := x.base(e, s)
 	b.For("t", s.from, s.until, func(t loop.Expr) {
@@ -81,7 +84,7 @@ type entries struct {
 }
 
 // open finds the first entry of a block, in the order of the scan.
-func (x *scanner) open(e *emitter, s span) entries {
+func (x *scanner) open(e *emit.Func, s span) entries {
 	b := e.B
 	begin, end := x.segment(e, s.group)
 	w := entries{begin: begin, end: end}
@@ -106,7 +109,7 @@ func (x *scanner) open(e *emitter, s span) entries {
 }
 
 // more is whether there is an entry at the cursor.
-func (x *scanner) more(e *emitter, w entries) loop.Expr {
+func (x *scanner) more(e *emit.Func, w entries) loop.Expr {
 	if x.step.Reverse {
 		return e.B.Ge(w.cursor, w.begin)
 	}
@@ -114,7 +117,7 @@ func (x *scanner) more(e *emitter, w entries) loop.Expr {
 }
 
 // next moves the cursor on.
-func (x *scanner) next(e *emitter, w entries) {
+func (x *scanner) next(e *emit.Func, w entries) {
 	step := int64(1)
 	if x.step.Reverse {
 		step = -1
@@ -123,7 +126,7 @@ func (x *scanner) next(e *emitter, w entries) {
 }
 
 // dense walks every coordinate of a block of a sparse line, gaps included.
-func (x *scanner) dense(e *emitter, s span, body func(v, p loop.Expr)) {
+func (x *scanner) dense(e *emit.Func, s span, body func(v, p loop.Expr)) {
 	b := e.B
 	base := b.Let("base", b.Mul(s.group, s.length))
 	gap := x.gapValue(e)

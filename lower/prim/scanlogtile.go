@@ -1,4 +1,4 @@
-package lower
+package prim
 
 import (
 	"math"
@@ -29,7 +29,7 @@ func (w *narrowScan) count(s span, start loop.Expr) loop.Expr {
 
 // fetch brings the elements of the tile at start into the shared one.
 func (w *narrowScan) fetch(s span, base, start, n loop.Expr) {
-	b, x, e := w.t.B, w.x, w.t.emitter
+	b, x, e := w.t.B, w.x, w.t.Func
 	store := func(wide bool, values []loop.Expr) {
 		w.places(wide, func(r int, place loop.Expr) { b.Store(w.tile, place, values[r]) })
 		b.Assign(w.wide, loop.Truth(wide))
@@ -97,7 +97,7 @@ func (w *narrowScan) single(r loop.Expr) loop.Expr {
 
 func (w *narrowScan) element(s span, base, start, k loop.Expr) loop.Expr {
 	b := w.t.B
-	return b.Let("p", b.Add(base, w.x.at(w.t.emitter, s, b.Add(start, k))))
+	return b.Let("p", b.Add(base, w.x.at(w.t.Func, s, b.Add(start, k))))
 }
 
 // places runs body for the lane's values and their places in the shared tile.
@@ -128,7 +128,7 @@ func (w *narrowScan) eachSingle(body func(k, place loop.Expr)) {
 
 // write stores the results that are in the shared tile.
 func (w *narrowScan) write(s span, base, start, n loop.Expr) {
-	b, out := w.t.B, w.t.emitter.Write(w.x.out)
+	b, out := w.t.B, w.t.Func.Write(w.x.out)
 	ahead := func() {
 		w.eachSingle(func(k, place loop.Expr) {
 			b.If(b.Lt(k, n), func() { b.Store(out, w.element(s, base, start, k), b.Load(w.tile, place)) }, nil)

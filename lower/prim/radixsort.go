@@ -1,4 +1,4 @@
-package lower
+package prim
 
 import (
 	"github.com/lacuna-sparse/lacuna/ir/loop"
@@ -30,7 +30,7 @@ const (
 // radixSorter is the function in which blocks sort.
 type radixSorter struct {
 	*lineSort
-	t        *gridTeam
+	t        *team
 	b        *loop.Builder
 	counters loop.BufID // shared: by warp and digit
 	prefix   *gpu.Prefix
@@ -50,10 +50,10 @@ func (x *lineSort) byRadix() (byThread loop.ScalarID, blocks func()) {
 	byBlock := x.define("by_block", emit.Times(ratio(least), less(ratio(sortMost))))
 	byThread = x.define("by_thread", less(loop.SizeScalar(byBlock)))
 	return byThread, func() {
-		t := x.gridEmitter("radix_sort", warps, warps)
+		t := x.team("radix_sort", warps, warps)
 		x.sortLines(t)
-		st := t.Launch("sort_by_block", t.BlocksFor(sizeProduct(loop.SizeScalar(x.groups), loop.SizeScalar(byBlock))))
-		q := x.gridEmitter("radix_sort", warps, warps)
+		st := t.Launch("sort_by_block", t.BlocksFor(emit.Product(loop.SizeScalar(x.groups), loop.SizeScalar(byBlock))))
+		q := x.team("radix_sort", warps, warps)
 		q.StandIn(st)
 		x.sortLines(q)
 		q.StandsIn(&st)
@@ -62,7 +62,7 @@ func (x *lineSort) byRadix() (byThread loop.ScalarID, blocks func()) {
 }
 
 // sortLines is the function in which blocks sort.
-func (x *lineSort) sortLines(t *gridTeam) {
+func (x *lineSort) sortLines(t *team) {
 	s := &radixSorter{lineSort: x, t: t, b: t.B}
 	s.counters = s.b.Shared("counters", loop.U32, int64(t.Warps)<<sortDigit)
 	s.prefix = t.PrefixOf(loop.Add, loop.Int(0))
@@ -136,7 +136,7 @@ type sortedValue struct{ v, place *loop.Ref }
 
 // load reads values of a line, at those of the places that are inside, before a pass.
 func (s *radixSorter) load(pass, begin loop.Expr, places, inside []loop.Expr) []sortedValue {
-	b, e := s.b, s.t.emitter
+	b, e := s.b, s.t.Func
 	values := make([]sortedValue, len(places))
 	for k := range values {
 		values[k].v = b.Var("v", loop.Number(s.typ, 0))
@@ -178,7 +178,7 @@ func (s *radixSorter) even(pass loop.Expr) loop.Expr {
 
 // store puts a value where a pass moves it.
 func (s *radixSorter) store(pass, last, at loop.Expr, x sortedValue) {
-	b, e := s.b, s.t.emitter
+	b, e := s.b, s.t.Func
 	to := func(which int) func() {
 		return func() {
 			b.Store(e.Write(s.sorter.keys[which]), at, x.v)

@@ -1,4 +1,4 @@
-package lower
+package prim
 
 import (
 	"math"
@@ -6,6 +6,7 @@ import (
 	"github.com/lacuna-sparse/lacuna/ir"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
 	"github.com/lacuna-sparse/lacuna/lower/emit"
+	"github.com/lacuna-sparse/lacuna/lower/fold"
 )
 
 // A running log of a sum of exponentials is bound by arithmetic on grids. Where its
@@ -24,47 +25,32 @@ import (
 // a scale as nothing but -infinity came before, is folded in pairs of a maximum and a
 // sum like any other scan, an element at a time.
 
-// narrowResult reports whether a fold's result is rounded to 32 bits or fewer, which
-// needs no functions that are right to the last bit of 64.
-func narrowResult(r *ir.Reduce) bool {
-	t := emit.Type(r.Typ)
-	return t == loop.F32 || t == loop.F16 || t == loop.BF16
-}
-
-// lseExp is the exponential of differences from a maximum.
-func (e *emitter) lseExp(r *ir.Reduce) string {
-	if e.opts.Grids && narrowResult(r) {
-		return "_expnarrow_f64"
-	}
-	return "exp_f64"
-}
-
 // narrowLogs reports whether teams scan so.
 func (x *scanner) narrowLogs() bool {
-	return x.fold.Fold == ir.FoldLogSumExp && narrowResult(x.fold)
+	return x.fold.Fold == ir.FoldLogSumExp && fold.Narrow(x.fold)
 }
 
 const (
 	// quadSize is how many elements a vector has.
 	quadSize = 4
-	// zeroScale is how far from 0 the logarithm of the first sum of a tile may be for
+	// fold.ZeroScale is how far from 0 the logarithm of the first sum of a tile may be for
 	// the scale 0. Beyond, the scale is that logarithm or near it, and then x-c is exact
 	// by Sterbenz's lemma for x from c/2 to 2c, or so far below that it does not count.
-	zeroScale = 256
+
 	// aboveZero is how far elements may be above a scale of 0, and aboveOther above
 	// another: less than half of what that may be. The sums of fewer terms than there
 	// are addresses stay finite.
 	aboveZero, aboveOther = 512, 128
 	// below is where elements count no longer, as the first sum is at least
-	// e^-zeroScale.
+	// e^-fold.ZeroScale.
 	below = -600
 )
 
 // A narrowScan is the function of a team for such a scan.
 type narrowScan struct {
 	x      *scanner
-	t      *gridTeam
-	prefix *foldPrefix
+	t      *team
+	prefix *fold.Prefix
 	quads  int64       // of each thread
 	tile   loop.BufID  // shared: the elements, then the results; see place
 	totals loop.BufID  // shared: the sums of the warps, twice by turns; of blocks only
@@ -76,7 +62,7 @@ type narrowScan struct {
 	wide   *loop.Ref   // the tile came in vectors
 	ahead  *loop.Ref   // the next tile was read, which comes in vectors, too
 	next   []*loop.Ref // what of it is the thread's
-	carry  accumulator // what is before the tile, in pairs, unless there is a scale
+	carry  fold.State  // what is before the tile, in pairs, unless there is a scale
 	c, sum *loop.Ref   // what is before the tile, at a scale
 	scaled *loop.Ref   // there is a scale
 	turn   *loop.Ref   // which half of totals is next
@@ -91,9 +77,9 @@ type logTables struct {
 }
 
 // teamLogs writes the result.
-func (x *scanner) teamLogs(t *gridTeam) {
-	b, e := t.B, t.emitter
-	w := &narrowScan{x: x, t: t, quads: x.teams.perThread / quadSize, prefix: t.newPrefix(x.fold)}
+func (x *scanner) teamLogs(t *team) {
+	b, e := t.B, t.Func
+	w := &narrowScan{x: x, t: t, quads: x.teams.perThread / quadSize, prefix: x.newPrefix(t)}
 	w.tile = b.Shared("tile", x.scanned(), w.region()*int64(t.Block))
 	if !t.Single() {
 		w.totals, w.kept = b.Shared("sums", loop.F64, 2*int64(t.Warps)), b.Shared("kept", loop.F64, 2)
@@ -112,10 +98,10 @@ func (x *scanner) teamLogs(t *gridTeam) {
 	}
 	x.teamSpans(t, func(s span, first, item loop.Expr) {
 		base := x.base(e, s)
-		w.carry = e.open(x.fold)
+		w.carry = x.fresh(e)
 		if x.blocked() && !t.Single() {
 			b.If(b.Gt(e.Scalar(x.some), loop.Int(0)), func() {
-				earlier := e.open(x.fold)
+				earlier := x.fresh(e)
 				x.teamCarry(t, w.prefix, earlier, first, item)
 				w.carryOn(earlier)
 			}, nil)
@@ -144,10 +130,10 @@ func (x *scanner) logBlocks() int64 {
 
 // logTeams is runTeams for such scans.
 func (x *scanner) logTeams(name string, warps int, items loop.SizeExpr) {
-	t := x.gridEmitter(name, warps, x.teams.warps)
+	t := x.team(name, warps, x.teams.warps)
 	x.teamLogs(t)
 	st := t.Launch(name, emit.Min(t.BlocksFor(items), loop.SizeConst(x.logBlocks())))
-	q := x.gridEmitter(name, warps, x.teams.warps)
+	q := x.team(name, warps, x.teams.warps)
 	q.StandIn(st)
 	x.teamLogs(q)
 	q.StandsIn(&st)
@@ -169,24 +155,24 @@ func (w *narrowScan) fillTables() {
 
 // carryOn makes a state what is before the next tile. The threads of a block take that of
 // the first one, which is plainly the same for all.
-func (w *narrowScan) carryOn(acc accumulator) {
+func (w *narrowScan) carryOn(acc fold.State) {
 	b, t := w.t.B, w.t
 	if t.Single() {
-		w.prefix.assign(w.carry, parts(acc))
+		w.prefix.Assign(w.carry, acc.Values())
 		return
 	}
 	t.Barrier()
 	b.If(b.Eq(t.Rank(), loop.Int(0)), func() {
-		for i, v := range acc.state {
+		for i, v := range acc.Vars {
 			b.Store(w.kept, loop.Int(int64(i)), v)
 		}
 	}, nil)
 	t.Barrier()
 	var state []loop.Expr
-	for i := range acc.state {
+	for i := range acc.Vars {
 		state = append(state, b.Load(w.kept, loop.Int(int64(i))))
 	}
-	w.prefix.assign(w.carry, state)
+	w.prefix.Assign(w.carry, state)
 }
 
 // perTile is the number of elements of a tile.
@@ -209,7 +195,7 @@ func (w *narrowScan) step(s span, base loop.Expr, start *loop.Ref) {
 	b, x, t := w.t.B, w.x, w.t
 	n := w.count(s, start)
 	b.If(b.Not(w.scaled), func() {
-		w.scale(x.load(t.emitter, w.element(s, base, start, loop.Int(0))))
+		w.scale(x.load(t.Func, w.element(s, base, start, loop.Int(0))))
 	}, nil)
 	w.fetch(s, base, start, n)
 	b.Barrier(loop.WarpScope)
@@ -225,10 +211,10 @@ func (w *narrowScan) step(s span, base loop.Expr, start *loop.Ref) {
 // is nothing.
 func (w *narrowScan) scale(first loop.Expr) {
 	b := w.t.B
-	m, sum := w.carry.state[0], w.carry.state[1]
+	m, sum := w.carry.Vars[0], w.carry.Vars[1]
 	inf := loop.Float(loop.F64, math.Inf(1))
 	near := func(v loop.Expr) loop.Expr {
-		return b.Le(loop.NewUnary(loop.Abs, v), loop.Float(loop.F64, zeroScale))
+		return b.Le(loop.NewUnary(loop.Abs, v), loop.Float(loop.F64, fold.ZeroScale))
 	}
 	// Where only -infinity came before, m is that.
 	empty := b.Let("empty", b.And(b.Eq(sum, sum), b.Eq(m, loop.NewUnary(loop.Neg, inf))))
@@ -373,23 +359,23 @@ func (w *narrowScan) inPairs(n loop.Expr) {
 	b, x, t := w.t.B, w.x, w.t
 	b.If(w.scaled, func() {
 		minus := loop.Float(loop.F64, math.Inf(-1))
-		b.Assign(w.carry.state[0], b.Select(b.Gt(w.sum, loop.Float(loop.F64, 0)), b.Cast(loop.F64, w.c), minus))
-		b.Assign(w.carry.state[1], w.sum)
+		b.Assign(w.carry.Vars[0], b.Select(b.Gt(w.sum, loop.Float(loop.F64, 0)), b.Cast(loop.F64, w.c), minus))
+		b.Assign(w.carry.Vars[1], w.sum)
 		b.Assign(w.scaled, loop.Truth(false))
 	}, nil)
 	t.Barrier() // the totals of a tile before have been read
 	mine := b.Let("mine", b.Add(w.firstOf(), b.Mul(w.lane, loop.Int(x.teams.perThread))))
 	rest := b.Let("rest", b.Min(loop.Int(x.teams.perThread), b.Sub(n, mine)))
 	end := b.Let("end", b.Add(w.own, b.Max(rest, loop.Int(0))))
-	own := t.open(x.fold)
-	b.For("k", w.own, end, func(k loop.Expr) { t.fold(own, b.Let("x", b.Load(w.tile, k)), nil) })
-	before, total := w.prefix.of(own)
-	acc := t.open(x.fold)
-	w.prefix.assign(acc, parts(w.carry))
-	t.absorb(acc, parts(before), loop.Truth(true))
-	b.For("k", w.own, end, func(k loop.Expr) { x.foldAndStore(t.emitter, acc, w.tile, k) })
-	next := t.open(x.fold)
-	w.prefix.assign(next, parts(w.carry))
-	t.absorb(next, parts(total), loop.Truth(true))
+	own := x.fresh(t.Func)
+	b.For("k", w.own, end, func(k loop.Expr) { own.Fold(b.Let("x", b.Load(w.tile, k)), nil) })
+	before, total := w.prefix.Of(own)
+	acc := x.fresh(t.Func)
+	w.prefix.Assign(acc, w.carry.Values())
+	acc.Absorb(before.Values(), loop.Truth(true))
+	b.For("k", w.own, end, func(k loop.Expr) { x.foldAndStore(t.Func, acc, w.tile, k) })
+	next := x.fresh(t.Func)
+	w.prefix.Assign(next, w.carry.Values())
+	next.Absorb(total.Values(), loop.Truth(true))
 	w.carryOn(next)
 }

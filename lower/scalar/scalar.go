@@ -1,19 +1,18 @@
-package lower
+// Package scalar has the functions of the language on single elements, as expressions of the loop language, and their
+// values on constants.
+package scalar
 
 import (
 	"math"
 
-	"github.com/lacuna-sparse/lacuna/ir"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
+	"github.com/lacuna-sparse/lacuna/lower/emit"
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
-// expr emits the value of a plan expression.
-func (e *emitter) expr(st *state, x ir.Expr) loop.Expr { return e.operand(st, x).Expr }
-
-// castTo converts x to a tensor type; a half-precision one rounds.
-func castTo(to tensor.DType, x loop.Expr) loop.Expr {
-	x = loop.NewCast(computeType(to), x)
+// Cast converts x to a tensor type; a half-precision one rounds.
+func Cast(to tensor.DType, x loop.Expr) loop.Expr {
+	x = loop.NewCast(emit.ComputeType(to), x)
 	switch to {
 	case tensor.Float16:
 		return loop.NewUnary(loop.RoundF16, x)
@@ -40,9 +39,9 @@ var roundings = map[string]loop.UnaryOp{
 	"floor": loop.Floor, "ceil": loop.Ceil, "trunc": loop.Trunc, "round": loop.Rint,
 }
 
-// function is the value of a function of the language, in type t, on arguments
+// Apply is the value of a function of the language, in type t, on arguments
 // of one type.
-func function(fn string, t loop.Type, args []loop.Expr) loop.Expr {
+func Apply(fn string, t loop.Type, args []loop.Expr) loop.Expr {
 	if fn == "^" {
 		fn = "pow"
 	}
@@ -52,7 +51,7 @@ func function(fn string, t loop.Type, args []loop.Expr) loop.Expr {
 		return loop.NewBinary(op, x, args[1])
 	}
 	if op, ok := operators[fn]; ok {
-		return byReal(op, x, args[1])
+		return ByReal(op, x, args[1])
 	}
 	if op, ok := roundings[fn]; ok {
 		if !in.IsFloat() {
@@ -71,10 +70,24 @@ func function(fn string, t loop.Type, args []loop.Expr) loop.Expr {
 	return libraryCall(fn, t, args)
 }
 
-// byReal is an operator on two numbers of one type, or the product or quotient of both parts
+// IsOperator reports whether a function of numbers that are not complex is a few operations of the loop language. power is
+// its second argument, if that is known.
+func IsOperator(fn string, power tensor.Scalar, known bool) bool {
+	_, binary := operators[fn]
+	_, rounding := roundings[fn]
+	switch fn {
+	case "neg", "not", "abs", "sqrt", "square", "cube", "relu":
+		return true
+	case "^", "pow":
+		return known && smallPower(number(loop.F64, 0), emit.Constant(power.Convert(tensor.Float64))) != nil
+	}
+	return binary || rounding
+}
+
+// ByReal is an operator on two numbers of one type, or the product or quotient of both parts
 // of a complex number with a real one: with the complex number y+0i the other part would
 // be NaN where one is infinite.
-func byReal(op loop.BinaryOp, x, y loop.Expr) loop.Expr {
+func ByReal(op loop.BinaryOp, x, y loop.Expr) loop.Expr {
 	if !x.Type().IsComplex() || y.Type().IsComplex() {
 		return loop.NewBinary(op, x, y)
 	}
@@ -179,7 +192,7 @@ var special = map[string]func(t loop.Type, a []loop.Expr) loop.Expr{
 	},
 	"complex":  func(_ loop.Type, a []loop.Expr) loop.Expr { return loop.NewBinary(loop.Complex, a[0], a[1]) },
 	"isnan":    func(_ loop.Type, a []loop.Expr) loop.Expr { return loop.NewBinary(loop.Ne, a[0], a[0]) },
-	"isinf":    func(_ loop.Type, a []loop.Expr) loop.Expr { return anyPart(a[0], loop.Or, isInf) },
+	"isinf":    func(_ loop.Type, a []loop.Expr) loop.Expr { return anyPart(a[0], loop.Or, IsInf) },
 	"isfinite": func(_ loop.Type, a []loop.Expr) loop.Expr { return anyPart(a[0], loop.And, isFinite) },
 }
 
@@ -232,7 +245,8 @@ func anyPart(x loop.Expr, join loop.BinaryOp, test func(loop.Expr) loop.Expr) lo
 	return loop.NewBinary(join, test(loop.NewUnary(loop.Real, x)), test(loop.NewUnary(loop.Imag, x)))
 }
 
-func isInf(x loop.Expr) loop.Expr {
+// IsInf is whether a real number is infinite.
+func IsInf(x loop.Expr) loop.Expr {
 	if !x.Type().IsFloat() {
 		return loop.Truth(false)
 	}

@@ -1,4 +1,4 @@
-package lower
+package prim
 
 import (
 	"fmt"
@@ -7,6 +7,7 @@ import (
 	"github.com/lacuna-sparse/lacuna/ir"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
 	"github.com/lacuna-sparse/lacuna/lower/emit"
+	"github.com/lacuna-sparse/lacuna/lower/scalar"
 )
 
 // An order statistic takes a line's values out of it, sorts them or selects one,
@@ -27,7 +28,7 @@ const (
 const BadOrder = "the order of a quantile lies outside 0 to 1"
 
 // Statistic lowers an order statistic.
-func Statistic(s *ir.Statistic, types OperandTypes, opts Options) (*Kernel, error) {
+func Statistic(s *ir.Statistic, types emit.OperandTypes, opts Options) (*emit.Kernel, error) {
 	x := &selector{lines: newLines("statistic_"+s.To.Name, s.From, s.Axes, types, opts), step: s}
 	x.number = x.define("number", x.orderCount())
 	if !s.Stored {
@@ -37,19 +38,19 @@ func Statistic(s *ir.Statistic, types OperandTypes, opts Options) (*Kernel, erro
 	if x.how != ir.Planes {
 		total = &loop.SizeLoad{Buffer: x.pos, Index: loop.SizeScalar(x.groups)}
 	} else {
-		total = sizeProduct(loop.SizeScalar(x.groups), loop.SizeScalar(x.length))
+		total = emit.Product(loop.SizeScalar(x.groups), loop.SizeScalar(x.length))
 		// Of empty lines there is a result, too.
-		x.cut = x.evenly(loop.SizeScalar(x.groups), sizeMax(loop.SizeScalar(x.length), loop.SizeConst(1)))
+		x.cut = x.evenly(loop.SizeScalar(x.groups), emit.Max(loop.SizeScalar(x.length), loop.SizeConst(1)))
 	}
 	workspace := total
 	if opts.Grids {
 		x.byThread = x.bySelection(total)
-		workspace = sizeProduct(total, loop.SizeScalar(x.byThread))
+		workspace = emit.Product(total, loop.SizeScalar(x.byThread))
 	}
 	x.out = x.Buffer(s.To.Name+"_vals", emit.Type(s.To.DType), loop.Output)
 	x.work = [2]loop.BufferID{x.Buffer("sorted", loop.F64, loop.Temp), x.Buffer("spare", loop.F64, loop.Temp)}
 	x.AddStage(loop.Stage{Name: "size", Partition: -1, Lets: x.lets, Allocs: []loop.Alloc{
-		{Buffer: x.out, Len: sizeProduct(loop.SizeScalar(x.groups), loop.SizeScalar(x.number))},
+		{Buffer: x.out, Len: emit.Product(loop.SizeScalar(x.groups), loop.SizeScalar(x.number))},
 		{Buffer: x.work[0], Len: workspace}, {Buffer: x.work[1], Len: workspace},
 	}})
 	if x.selecting != nil {
@@ -84,7 +85,7 @@ func (x *selector) orderCount() loop.SizeExpr {
 	n := loop.SizeExpr(loop.SizeConst(1))
 	if q := x.step.Orders; q != nil {
 		for axis := q.Rank - x.step.Own; axis < q.Rank; axis++ {
-			n = sizeProduct(n, loop.SizeScalar(x.Dim(q, axis)))
+			n = emit.Product(n, loop.SizeScalar(x.Dim(q, axis)))
 		}
 	}
 	return n
@@ -105,7 +106,7 @@ type line struct {
 
 // runStage sorts every line and writes its statistics.
 func (x *selector) runStage() {
-	e := x.emitter("statistics")
+	e := x.NewFunc("statistics")
 	b := e.B
 	sorter := mergeSorter{keys: x.work, carried: [2]loop.BufferID{-1, -1},
 		before: func(b *loop.Builder, v, w loop.Expr) loop.Expr { return b.Lt(v, w) }}
@@ -147,10 +148,10 @@ func (x *selector) runStage() {
 	case x.how == ir.Planes:
 		st.Partition = x.cut.partition(loop.SizeConst(1))
 	case x.opts.Grids:
-		n := sizeProduct(loop.SizeScalar(x.groups), loop.SizeScalar(x.byThread))
-		st.Partition = x.kernel.partition(rootLoop{cut: true, n: n, weight: -1})
+		n := emit.Product(loop.SizeScalar(x.groups), loop.SizeScalar(x.byThread))
+		st.Partition = x.Partition(n, -1, 0)
 	default:
-		st.Partition = x.kernel.partition(rootLoop{cut: true, n: loop.SizeScalar(x.groups), weight: x.pos})
+		st.Partition = x.Partition(loop.SizeScalar(x.groups), x.pos, 0)
 	}
 	x.AddStage(st)
 }
@@ -167,19 +168,19 @@ func (x *selector) few() int64 {
 // number64 is a value of the tensor as the type in which ranks are taken.
 func (x *selector) number64(v loop.Expr) loop.Expr {
 	if x.step.Cast.Valid() {
-		v = castTo(x.step.Cast, v)
+		v = scalar.Cast(x.step.Cast, v)
 	}
 	return loop.NewCast(loop.F64, v)
 }
 
 // gather copies a line's values, but NaN, to the working memory.
-func (x *selector) gather(e *emitter, g, begin, end, gaps loop.Expr) line {
+func (x *selector) gather(e *emit.Func, g, begin, end, gaps loop.Expr) line {
 	b := e.B
 	l := line{group: g, begin: begin, count: b.Var("count", loop.Int(0)), gaps: b.Var("gaps", gaps), nan: b.Var("nan", loop.Truth(false))}
 	l.sorted, l.split = b.Var("sorted", loop.Truth(false)), b.Var("split", loop.Int(0))
 	l.fill = loop.Float(loop.F64, 0)
 	if !x.gapless() {
-		l.fill = b.Let("fill", x.number64(constant(x.from.Fill)))
+		l.fill = b.Let("fill", x.number64(emit.Constant(x.from.Fill)))
 	}
 	work := e.Write(x.work[0])
 	b.For("p", begin, end, func(p loop.Expr) {
@@ -207,7 +208,7 @@ func (x *selector) gapless() bool { return x.how == ir.Planes || x.step.Stored }
 
 // statistic writes statistic u of a line and reports whether it could: not if
 // selection ran into an order of values that it is slow for.
-func (x *selector) statistic(e *emitter, l line, u loop.Expr) loop.Expr {
+func (x *selector) statistic(e *emit.Func, l line, u loop.Expr) loop.Expr {
 	b := e.B
 	q := x.orderAt(e, l, u)
 	b.If(b.Not(b.And(b.Ge(q, loop.Float(loop.F64, 0)), b.Le(q, loop.Float(loop.F64, 1)))), func() { b.Fail(BadOrder) }, nil)
@@ -233,7 +234,7 @@ func (x *selector) statistic(e *emitter, l line, u loop.Expr) loop.Expr {
 }
 
 // orderAt is order u of a line.
-func (x *selector) orderAt(e *emitter, l line, u loop.Expr) loop.Expr {
+func (x *selector) orderAt(e *emit.Func, l line, u loop.Expr) loop.Expr {
 	b := e.B
 	if x.step.Orders == nil {
 		return loop.Float(loop.F64, x.step.Order)
@@ -242,12 +243,12 @@ func (x *selector) orderAt(e *emitter, l line, u loop.Expr) loop.Expr {
 	if x.step.PerLine {
 		at = b.Add(b.Mul(l.group, e.Scalar(x.number)), u)
 	}
-	return b.Let("q", b.Load(e.Read(x.Input(x.step.Orders, 0, Values)), at))
+	return b.Let("q", b.Load(e.Read(x.Input(x.step.Orders, 0, emit.Values)), at))
 }
 
 // between interpolates on the extended reals: without weight it is exactly the one
 // end, and an infinity swallows a number on the other.
-func (x *selector) between(e *emitter, low, high, weight loop.Expr) loop.Expr {
+func (x *selector) between(e *emit.Func, low, high, weight loop.Expr) loop.Expr {
 	b := e.B
 	half := loop.Float(loop.F64, 0.5)
 	one := loop.Float(loop.F64, 1)

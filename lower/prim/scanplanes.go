@@ -1,6 +1,10 @@
-package lower
+package prim
 
-import "github.com/lacuna-sparse/lacuna/ir/loop"
+import (
+	"github.com/lacuna-sparse/lacuna/ir/loop"
+	"github.com/lacuna-sparse/lacuna/lower/emit"
+	"github.com/lacuna-sparse/lacuna/lower/fold"
+)
 
 // This file runs lines that lie side by side in a dense tensor, such as the columns
 // of a matrix stored by rows: row by row, with a state for each line in memory.
@@ -14,7 +18,7 @@ type tile struct {
 }
 
 // tiles emits a loop over the tiles of the chunk: pieces fastest, then blocks.
-func (x *scanner) tiles(e *emitter, body func(tile)) {
+func (x *scanner) tiles(e *emit.Func, body func(tile)) {
 	b := e.B
 	lo, hi := x.cut.bounds(e)
 	blocks, size, n := e.Scalar(x.blocks), e.Scalar(x.block), e.Scalar(x.length)
@@ -33,15 +37,15 @@ func (x *scanner) tiles(e *emitter, body func(tile)) {
 }
 
 // reset sets the states of a tile to the identity.
-func (x *scanner) reset(e *emitter, t tile) {
+func (x *scanner) reset(e *emit.Func, t tile) {
 	b := e.B
 	b.ForIndependent("q", t.first, t.last, func(q loop.Expr) {
-		x.keep(e, e.open(x.fold), b.Let("slot", b.Add(t.states, q)))
+		x.keep(e, x.fresh(e), b.Let("slot", b.Add(t.states, q)))
 	})
 }
 
 // rows walks the rows of a tile in the order of the scan, and every line in each.
-func (x *scanner) rows(e *emitter, t tile, body func(acc accumulator, v, p loop.Expr)) {
+func (x *scanner) rows(e *emit.Func, t tile, body func(acc fold.State, v, p loop.Expr)) {
 	b := e.B
 	b.For("t", t.from, t.until, func(step loop.Expr) {
 		row := b.Let("base", b.Mul(b.Add(b.Mul(t.group, t.length), x.at(e, t.span, step)), t.inner))
@@ -54,17 +58,17 @@ func (x *scanner) rows(e *emitter, t tile, body func(acc accumulator, v, p loop.
 	})
 }
 
-func (x *scanner) planarBlocks(e *emitter) {
+func (x *scanner) planarBlocks(e *emit.Func) {
 	x.tiles(e, func(t tile) {
 		x.reset(e, t)
-		x.rows(e, t, func(acc accumulator, v, _ loop.Expr) { e.fold(acc, v, nil) })
+		x.rows(e, t, func(acc fold.State, v, _ loop.Expr) { acc.Fold(v, nil) })
 	})
 }
 
-func (x *scanner) planarRun(e *emitter) {
+func (x *scanner) planarRun(e *emit.Func) {
 	b := e.B
 	x.tiles(e, func(t tile) {
 		b.If(b.Eq(e.Scalar(x.some), loop.Int(0)), func() { x.reset(e, t) }, nil)
-		x.rows(e, t, func(acc accumulator, v, p loop.Expr) { x.advance(e, acc, v, p) })
+		x.rows(e, t, func(acc fold.State, v, p loop.Expr) { x.advance(e, acc, v, p) })
 	})
 }

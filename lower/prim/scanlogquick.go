@@ -1,4 +1,4 @@
-package lower
+package prim
 
 import (
 	"math"
@@ -15,7 +15,7 @@ func (w *narrowScan) fetchQuickly(s span, base, start, n loop.Expr) {
 	b := w.t.B
 	w.eachSingle(func(k, place loop.Expr) {
 		v := b.Var("v", loop.Float(loop.F32, math.Inf(-1)))
-		b.If(b.Lt(k, n), func() { b.Assign(v, w.x.load(w.t.emitter, w.element(s, base, start, k))) }, nil)
+		b.If(b.Lt(k, n), func() { b.Assign(v, w.x.load(w.t.Func, w.element(s, base, start, k))) }, nil)
 		b.Store(w.tile, place, v)
 	})
 }

@@ -1,4 +1,4 @@
-package lower
+package prim
 
 import (
 	"github.com/lacuna-sparse/lacuna/ir"
@@ -14,7 +14,8 @@ import (
 
 // lines are the lines of a tensor along axes.
 type lines struct {
-	*kernel
+	*emit.Builder
+	opts Options
 	from *ir.Tensor
 	axes []int
 	how  ir.Lines
@@ -31,21 +32,21 @@ type lines struct {
 }
 
 // newLines looks at the lines of from along axes and defines their numbers.
-func newLines(name string, from *ir.Tensor, axes []int, types OperandTypes, opts Options) *lines {
-	k := &kernel{Builder: emit.New(name, types), opts: opts}
+func newLines(name string, from *ir.Tensor, axes []int, types emit.OperandTypes, opts Options) *lines {
+	k := emit.New(name, types)
 	k.Grain = opts.Grain
-	l := &lines{kernel: k, from: from, axes: axes, how: ir.LinesOf(from.Format, axes), pos: -1}
+	l := &lines{Builder: k, opts: opts, from: from, axes: axes, how: ir.LinesOf(from.Format, axes), pos: -1}
 	order := from.Format.Order()
 	first := 0
 	for order[first] != axes[0] {
 		first++
 	}
 	l.above, l.below = order[:first], order[first+len(axes):]
-	l.vals = k.Input(from, 0, Values)
+	l.vals = k.Input(from, 0, emit.Values)
 	if l.how != ir.Planes {
-		l.pos = k.Input(from, first, Positions)
+		l.pos = k.Input(from, first, emit.Positions)
 		for i := range axes {
-			l.crd = append(l.crd, k.Input(from, first+i, Coordinates))
+			l.crd = append(l.crd, k.Input(from, first+i, emit.Coordinates))
 		}
 	}
 	l.groups = l.define("groups", l.count(first))
@@ -67,7 +68,7 @@ func (l *lines) define(name string, value loop.SizeExpr) loop.ScalarID {
 func (l *lines) product(axes []int) loop.SizeExpr {
 	n := loop.SizeExpr(loop.SizeConst(1))
 	for _, axis := range axes {
-		n = sizeProduct(n, loop.SizeScalar(l.Dim(l.from, axis)))
+		n = emit.Product(n, loop.SizeScalar(l.Dim(l.from, axis)))
 	}
 	return n
 }
@@ -78,13 +79,13 @@ func (l *lines) count(levels int) loop.SizeExpr {
 }
 
 // segment is where the entries of a line begin and end.
-func (l *lines) segment(e *emitter, group loop.Expr) (begin, end loop.Expr) {
+func (l *lines) segment(e *emit.Func, group loop.Expr) (begin, end loop.Expr) {
 	pos := e.Read(l.pos)
 	return e.B.Let("begin", e.B.LoadIndex(pos, group)), e.B.Let("end", e.B.LoadIndex(pos, e.B.Add(group, loop.Int(1))))
 }
 
 // place is the number of the coordinate that entry p has along the line.
-func (l *lines) place(e *emitter, p loop.Expr) loop.Expr {
+func (l *lines) place(e *emit.Func, p loop.Expr) loop.Expr {
 	var flat loop.Expr
 	for i, axis := range l.axes {
 		c := e.B.LoadIndex(e.Read(l.crd[i]), p)
@@ -112,8 +113,8 @@ func (l *lines) grain() int64 {
 // The partition is of the chunks, since an item may be more than one is worth;
 // bounds gives the items of the chunk that a function runs.
 func (l *lines) evenly(n, work loop.SizeExpr) cutItems {
-	chunks := l.define("chunks", emit.Min(n, emit.CeilDiv(sizeProduct(n, work), loop.SizeConst(l.grain()))))
-	each := l.define("each", emit.CeilDiv(n, sizeMax(loop.SizeScalar(chunks), loop.SizeConst(1))))
+	chunks := l.define("chunks", emit.Min(n, emit.CeilDiv(emit.Product(n, work), loop.SizeConst(l.grain()))))
+	each := l.define("each", emit.CeilDiv(n, emit.Max(loop.SizeScalar(chunks), loop.SizeConst(1))))
 	return cutItems{lines: l, items: l.define("items", n), each: each, chunks: chunks}
 }
 
@@ -125,31 +126,21 @@ type cutItems struct {
 
 // partition is the cut; with a factor of 0 it is empty.
 func (c cutItems) partition(factor loop.SizeExpr) int {
-	return c.kernel.partition(rootLoop{cut: true, n: sizeProduct(loop.SizeScalar(c.chunks), factor), weight: -1, grain: 1})
+	return c.Partition(emit.Product(loop.SizeScalar(c.chunks), factor), -1, 1)
 }
 
 // bounds are the first item of the chunk and the one behind the last.
-func (c cutItems) bounds(e *emitter) (lo, hi loop.Expr) {
+func (c cutItems) bounds(e *emit.Func) (lo, hi loop.Expr) {
 	b := e.B
 	each, items := e.Scalar(c.each), e.Scalar(c.items)
 	return b.Let("first", b.Min(items, b.Mul(b.Lo(), each))), b.Let("last", b.Min(items, b.Mul(b.Hi(), each)))
 }
 
-// sizeProduct is x·y, without factors of 1.
-func sizeProduct(x, y loop.SizeExpr) loop.SizeExpr {
-	if y == loop.SizeConst(1) {
-		return x
-	}
-	return emit.Times(x, y)
-}
-
-func sizeMax(x, y loop.SizeExpr) loop.SizeExpr { return &loop.SizeOp{Op: loop.Max, X: x, Y: y} }
-
 // finish returns what has been built.
-func (l *lines) finish(to *ir.Tensor) *Kernel {
+func (l *lines) finish(to *ir.Tensor) *emit.Kernel {
 	l.Result.Tensor = to
 	for range to.Format.Physical() {
-		l.Result.Levels = append(l.Result.Levels, ResultLevel{Pos: -1, Crd: -1})
+		l.Result.Levels = append(l.Result.Levels, emit.ResultLevel{Pos: -1, Crd: -1})
 	}
 	return l.Done()
 }

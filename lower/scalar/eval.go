@@ -1,8 +1,9 @@
-package lower
+package scalar
 
 import (
 	"github.com/lacuna-sparse/lacuna/ir/loop"
 	"github.com/lacuna-sparse/lacuna/ir/loop/lib"
+	"github.com/lacuna-sparse/lacuna/lower/emit"
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
@@ -11,9 +12,9 @@ import (
 func Eval(fn string, typ tensor.DType, args []tensor.Scalar) (tensor.Scalar, bool) {
 	operands := make([]loop.Expr, len(args))
 	for i, a := range args {
-		operands[i] = constant(a)
+		operands[i] = emit.Constant(a)
 	}
-	c, ok := evalExpr(function(fn, computeType(typ), operands), nil)
+	c, ok := evalExpr(Apply(fn, emit.ComputeType(typ), operands), nil)
 	if !ok {
 		return tensor.Scalar{}, false
 	}

@@ -1,7 +1,8 @@
-package lower
+package prim
 
 import (
 	"github.com/lacuna-sparse/lacuna/ir/loop"
+	"github.com/lacuna-sparse/lacuna/lower/emit"
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
@@ -22,7 +23,7 @@ func (x *lineSort) roomForFirst(k int64) loop.SizeExpr {
 
 // gather brings the elements of a line into order, or as many as the result keeps: into the sorter's buffers, from list
 // on. element calls put, where element p is one to be sorted, with its key and its coordinate.
-func (x *lineSort) gather(e *emitter, list, begin, end loop.Expr, element func(p loop.Expr, put func(v, place loop.Expr))) {
+func (x *lineSort) gather(e *emit.Func, list, begin, end loop.Expr, element func(p loop.Expr, put func(v, place loop.Expr))) {
 	b := e.B
 	held := b.Var("held", loop.Int(0))
 	if x.step.First == 0 {
@@ -34,7 +35,7 @@ func (x *lineSort) gather(e *emitter, list, begin, end loop.Expr, element func(p
 	}
 	room, kept := e.Scalar(x.room), e.Scalar(x.kept)
 	sorted := b.Var("sorted", loop.Int(0)) // how many of them are: none at first, then as many as are kept
-	last := b.Var("last", constant(tensor.Zero(tensor.DType(x.typ))))
+	last := b.Var("last", emit.Constant(tensor.Zero(tensor.DType(x.typ))))
 	p := b.Var("p", begin)
 	b.While(b.Lt(p, end), func() {
 		b.While(b.And(b.Lt(p, end), b.Lt(held, room)), func() {

@@ -1,9 +1,10 @@
-package lower
+package prim
 
 import (
 	"github.com/lacuna-sparse/lacuna/ir"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
 	"github.com/lacuna-sparse/lacuna/lower/emit"
+	"github.com/lacuna-sparse/lacuna/lower/fold"
 )
 
 // A running log of a sum of exponentials needs an exponential and a logarithm for each
@@ -47,13 +48,13 @@ func (w logScan) allocs(chunks loop.SizeExpr) []loop.Alloc {
 }
 
 // run emits the scan of the blocks of the chunk.
-func (w logScan) run(x *scanner, e *emitter) {
+func (w logScan) run(x *scanner, e *emit.Func) {
 	b := e.B
 	maxima, scales, terms, out := e.Write(w.maxima), e.Write(w.scales), e.Write(w.terms), e.Write(x.out)
 	x.spans(e, func(s span) {
-		acc := e.open(x.fold)
+		acc := x.fresh(e)
 		x.resume(e, acc, s.slot)
-		m, sum := acc.state[0], acc.state[1]
+		m, sum := acc.Vars[0], acc.Vars[1]
 		room := b.Let("room", b.Mul(b.Chunk(), loop.Int(logPiece)))
 		base := x.base(e, s)
 		one := loop.Float(loop.F64, 1)
@@ -78,12 +79,12 @@ func (w logScan) run(x *scanner, e *emitter) {
 			before := b.Let("before", m)
 			b.For("k", room, end, func(k loop.Expr) {
 				v := b.Let("v", b.Cast(loop.F64, x.load(e, place(k))))
-				b.Store(scales, k, lseDistance(b, v, m))
-				keep(maxima, k, m, lseMax(b, v, m))
+				b.Store(scales, k, fold.Distance(b, v, m))
+				keep(maxima, k, m, fold.Larger(b, v, m))
 			})
 			b.ForIndependent("k", room, end, func(k loop.Expr) {
 				d := b.Let("d", b.Load(scales, k))
-				smaller := b.Let("w", b.Call("exp_f64", loop.F64, lseExponent(d)))
+				smaller := b.Let("w", b.Call("exp_f64", loop.F64, fold.Exponent(d)))
 				up := b.Let("up", b.Gt(d, loop.Float(loop.F64, 0)))
 				b.Store(scales, k, b.Select(up, smaller, one))
 				b.Store(terms, k, b.Select(up, one, smaller))
@@ -100,7 +101,7 @@ func (w logScan) run(x *scanner, e *emitter) {
 			})
 			b.ForIndependent("k", room, end, func(k loop.Expr) {
 				log := b.Call("log_f64", loop.F64, b.Load(terms, k))
-				b.Store(out, place(k), b.Cast(computeType(x.fold.Typ), b.Add(b.Load(maxima, k), log)))
+				b.Store(out, place(k), b.Cast(emit.ComputeType(x.fold.Typ), b.Add(b.Load(maxima, k), log)))
 			})
 			b.Assign(done, b.Add(first, n))
 		})

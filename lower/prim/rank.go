@@ -1,6 +1,9 @@
-package lower
+package prim
 
-import "github.com/lacuna-sparse/lacuna/ir/loop"
+import (
+	"github.com/lacuna-sparse/lacuna/ir/loop"
+	"github.com/lacuna-sparse/lacuna/lower/emit"
+)
 
 // rank is where a quantile lies among sorted values: between two ranks, counted
 // from 0, at a weight from 0 to 1 towards the second.
@@ -19,7 +22,7 @@ var plotting = map[string][2]float64{
 
 // rank emits the rank of order q among n > 0 values, by the step's method. It is
 // computed in f64, with one rounding for each operation.
-func (x *selector) rank(e *emitter, q, n loop.Expr) rank {
+func (x *selector) rank(e *emit.Func, q, n loop.Expr) rank {
 	b := e.B
 	number := func(v float64) loop.Expr { return loop.Float(loop.F64, v) }
 	count := b.Let("size", b.Cast(loop.F64, n))
