@@ -31,7 +31,8 @@ func Agree(ctx context.Context, t Transport, facts []Fact) error {
 			continue
 		}
 		e := &Error{r, difference(parseFacts(in[0]), parseFacts(theirs))}
-		// All have the text that says so: nobody waits for another.
+		// All have the texts, or the barrier is not passed: who hears of an abort before would not know more than that.
+		_ = t.Barrier(ctx)
 		t.Abort(e.Reason)
 		return e
 	}
