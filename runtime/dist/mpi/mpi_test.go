@@ -29,7 +29,7 @@ func TestMain(m *testing.M) {
 // play is what one rank does: it joins the group, plays its part and leaves.
 func play(part string) int {
 	name, detail, _ := strings.Cut(part, " ")
-	chunk = 1 << 20
+	chunk = 1 << 18
 	g, err := Open()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)

@@ -31,9 +31,9 @@ func Agree(ctx context.Context, t Transport, facts []Fact) error {
 			continue
 		}
 		e := &Error{r, difference(parseFacts(in[0]), parseFacts(theirs))}
-		// All have the texts, or the barrier is not passed: who hears of an abort before would not know more than that.
-		_ = t.Barrier(ctx)
-		t.Abort(e.Reason)
+		if r == t.Rank() { // who is the one to be named where others have not read so far
+			t.Abort(e.Reason)
+		}
 		return e
 	}
 	return nil

@@ -8,6 +8,7 @@ package transport
 import (
 	"context"
 	"fmt"
+	"unsafe"
 )
 
 // Transport is one rank's end of a group. Exchange, Start and Barrier are collective: every rank calls the same
@@ -91,4 +92,13 @@ func CheckLengths(rank, size int, out, in [][]byte) error {
 		return fmt.Errorf("rank %d sends itself %d bytes and receives %d", rank, len(out[rank]), len(in[rank]))
 	}
 	return nil
+}
+
+// Aligned is memory of the Go heap, aligned for any element type.
+func Aligned(n int) []byte {
+	words := make([]complex128, (n+15)/16)
+	if n == 0 {
+		return []byte{}
+	}
+	return unsafe.Slice((*byte)(unsafe.Pointer(&words[0])), n)
 }

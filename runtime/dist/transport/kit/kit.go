@@ -6,6 +6,7 @@ package kit
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"maps"
@@ -36,10 +37,7 @@ func fill(b []byte, test string, round, from, to int) {
 	src := rand.NewPCG(seed, uint64(round)<<40|uint64(from)<<20|uint64(to))
 	i := 0
 	for ; i+8 <= len(b); i += 8 {
-		v := src.Uint64()
-		for k := range 8 {
-			b[i+k] = byte(v >> (8 * k))
-		}
+		binary.LittleEndian.PutUint64(b[i:], src.Uint64())
 	}
 	for ; i < len(b); i++ {
 		b[i] = byte(src.Uint64())
@@ -243,9 +241,9 @@ func repeat(t transport.Transport, test string, round, n int) [][]byte {
 	return out
 }
 
-// Large sends messages that no library sends eagerly, 5 MiB, which are not whole numbers of pages.
+// Large sends messages that no library sends eagerly, 1 MiB, which are not whole numbers of pages.
 func Large(ctx context.Context, t transport.Transport) error {
-	const n = 5<<20 + 3
+	const n = 1<<20 + 3
 	size := func(from, to int) int {
 		if (to-from+t.Size())%t.Size() == 1%t.Size() { // round in a ring
 			return n
