@@ -30,7 +30,9 @@ var allowed = map[string][]string{
 	"ir/loop":                      {},
 	"ir/loop/lib":                  {"ir/loop"},
 	"ir/loop/looptest":             {"ir/loop"},
-	"internal/cuda":                {},
+	"internal/dl":                  {},
+	"internal/cuda":                {"internal/dl"},
+	"runtime/dist/mpi":             {"internal/dl", "runtime/dist/transport"},
 	"codegen/ptx":                  {"ir/loop", "codegen/llvm"},
 	"internal/testing/testengine":  {"internal/debug", "ir/loop", "lower/gpu", "ir/loop/lib", "codegen/ptx", "internal/llvm", "runtime"},
 	"tensor/from":                  {"tensor"},
@@ -80,7 +82,8 @@ var allowed = map[string][]string{
 	"internal/generate": {"tensor"},
 	"internal/explorer": {"", "internal/generate", "lang", "ir/loop", "codegen/interp", "runtime", "tensor", "tensor/file"},
 	"web":               {},
-	"web/build":         {},
+	"web/site":          {},
+	"web/build":         {"web/site"},
 	"web/wasm":          {"internal/explorer"},
 
 	"internal/testing/e2e/explorer": {}, // tests only
