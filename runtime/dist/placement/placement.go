@@ -258,6 +258,20 @@ func (p *Placement) Providers(rank int) []int {
 	return ranks
 }
 
+// First reports whether a rank is the first of those that have the same part.
+func (p *Placement) First(rank int) bool {
+	for axis, at := range p.Grid.At(rank) {
+		cut := false
+		for k, c := range p.Cuts {
+			cut = cut || c != nil && p.Over[k] == axis
+		}
+		if !cut && at != 0 {
+			return false
+		}
+	}
+	return true
+}
+
 // Equal reports whether two placements of tensors of one shape give every rank the same.
 func (p *Placement) Equal(q *Placement) bool {
 	if !slices.Equal(p.Grid.Sizes, q.Grid.Sizes) || len(p.Cuts) != len(q.Cuts) {
