@@ -1,15 +1,12 @@
 package dist
 
 import (
-	"context"
 	"math"
 	"slices"
 	"strings"
 
 	"github.com/lacuna-sparse/lacuna/lang"
-	"github.com/lacuna-sparse/lacuna/runtime/declare"
 	"github.com/lacuna-sparse/lacuna/runtime/dist/placement"
-	"github.com/lacuna-sparse/lacuna/runtime/exec"
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
@@ -144,27 +141,6 @@ func (c *cutting) owns(u *use) bool {
 		}
 	}
 	return true
-}
-
-// resultFormat is how the planner stores the result of a statement.
-func (s *statement) resultFormat(ctx context.Context, o Options) (tensor.Format, error) {
-	var opts []declare.Option
-	for _, u := range s.uses {
-		opts = append(opts, declare.Format(u.name, u.tensor.Format, u.tensor.DType), declare.Fill(u.name, u.tensor.Fill))
-	}
-	if !s.LHS.Tensor.Operand {
-		opts = append(opts, o.result(s.LHS.Tensor.Name, nil)...)
-	}
-	ahead, err := exec.PlanAhead(ctx, s.text, false, append(opts, o.kernel()...)...)
-	if err != nil {
-		return tensor.Format{}, err
-	}
-	for t, p := range ahead.Plan.Results {
-		if t.Name == s.LHS.Tensor.Name {
-			return p.Format, nil
-		}
-	}
-	panic("BUG: a statement without result")
 }
 
 // listed reports whether the coordinates of an axis are listed in a format, so that they can get other numbers.

@@ -51,7 +51,7 @@ func (st *step) combined(ctx context.Context, args exec.Args) (*Tensor, error) {
 		if err != nil {
 			return nil, r.abort(fmt.Errorf("of rank %d: %w", q, err))
 		}
-		summands = append(summands, p.Tensor)
+		summands = append(summands, p)
 	}
 	for len(summands) > 1 {
 		var next []*tensor.Tensor
@@ -60,7 +60,7 @@ func (st *step) combined(ctx context.Context, args exec.Args) (*Tensor, error) {
 				next = append(next, summands[k])
 				continue
 			}
-			sum, err := r.combine(ctx, c.with, summands[k], summands[k+1])
+			sum, err := st.combine(ctx, summands[k], summands[k+1])
 			if err != nil {
 				return nil, r.abort(err)
 			}
@@ -68,13 +68,11 @@ func (st *step) combined(ctx context.Context, args exec.Args) (*Tensor, error) {
 		}
 		summands = next
 	}
-	t := summands[0]
-	sum := &Tensor{Shape: shape, Format: t.Format(), DType: t.DType(), Fill: t.Fill(), Placement: to, Part: t, Sets: to.Part(r.Rank(), shape)}
-	return sum, st.describe(ctx, sum)
+	return st.describe(ctx, summands[0], shape, to)
 }
 
-// combine is what a program makes of two tensors.
-func (r *Rank) combine(ctx context.Context, with string, a, b *tensor.Tensor) (*tensor.Tensor, error) {
+// combine combines two summands.
+func (st *step) combine(ctx context.Context, a, b *tensor.Tensor) (*tensor.Tensor, error) {
 	names := make([]string, a.Rank())
 	for k := range names {
 		names[k] = fmt.Sprintf("i%d", k)
@@ -83,7 +81,11 @@ func (r *Rank) combine(ctx context.Context, with string, a, b *tensor.Tensor) (*
 	if len(names) > 0 {
 		indices = "(" + strings.Join(names, ",") + ")"
 	}
-	return r.session.Eval(ctx, fmt.Sprintf(with, indices), exec.Args{"a": a, "b": b}, declare.Result("r", a.Format()), declare.ResultType("r", a.DType()), declare.AsWritten())
+	opts := append(st.program.o.kernel(), declare.Result("r", a.Format()), declare.ResultType("r", a.DType()))
+	if fill := st.program.o.Results[st.st.LHS.Tensor.Name].Fill; fill != nil {
+		opts = append(opts, declare.Fill("r", *fill))
+	}
+	return st.program.rank.session.Eval(ctx, fmt.Sprintf(st.how.with, indices), exec.Args{"a": a, "b": b}, opts...)
 }
 
 // line are the ranks that differ from this one along one axis of the grid, in the order of that.
@@ -97,52 +99,44 @@ func (r *Rank) line(axis int) []int {
 	return list
 }
 
-// piece is a part of a tensor as it has come from another rank.
-type piece struct {
-	*tensor.Tensor
-	whole   []int64 // the shape of all of it
-	entries int64   // of all of it
+// header is what all parts of a tensor have in common.
+type header struct {
+	shape  []int64 // of all of it
+	format tensor.Format
+	dtype  tensor.DType
+	fill   tensor.Scalar
 }
 
-// appendPiece writes what a tensor has at the coordinates of some sets.
-func appendPiece(b []byte, t *tensor.Tensor, sets []placement.Set) []byte {
+func headerOf(t *tensor.Tensor, shape []int64) header {
+	return header{shape, t.Format(), t.DType(), t.Fill()}
+}
+
+func (h header) append(b []byte) []byte {
 	text := func(s string) {
 		b = binary.AppendUvarint(b, uint64(len(s)))
 		b = append(b, s...)
 	}
-	b = binary.AppendUvarint(b, uint64(t.Rank()))
-	for k, n := range t.Shape() {
+	b = binary.AppendUvarint(b, uint64(len(h.shape)))
+	for _, n := range h.shape {
 		b = binary.AppendUvarint(b, uint64(n))
-		b = binary.AppendUvarint(b, uint64(sets[k].Len()))
 	}
-	text(t.Format().String())
-	text(t.DType().String())
-	lo, hi := t.Fill().Bits()
+	text(h.format.String())
+	text(h.dtype.String())
+	lo, hi := h.fill.Bits()
 	b = binary.LittleEndian.AppendUint64(b, lo)
-	b = binary.LittleEndian.AppendUint64(b, hi)
-	b = binary.AppendUvarint(b, uint64(t.NNZ()))
-	whole := &Tensor{Shape: t.Shape(), Format: t.Format(), DType: t.DType(), Fill: t.Fill(), Part: t, Sets: all(t.Shape())}
-	m := whole.find(sets)
-	if b = binary.AppendUvarint(b, uint64(m.n)); !t.Format().IsDense() {
-		b = appendCoords(b, m)
-	}
-	size := int64(t.DType().Size())
-	values := make([]byte, m.n*size)
-	m.at.pack(values, t.Values().Raw(), size)
-	return append(b, values...)
+	return binary.LittleEndian.AppendUint64(b, hi)
 }
 
-// readPiece reads what appendPiece has written.
-func readPiece(b []byte) (*piece, error) {
-	r := &reader{b: b}
+// header reads what append has written.
+func (r *reader) header() (h header) {
 	rank := r.number()
 	if rank > tensor.MaxRank {
-		return nil, errMessage
+		r.err = errMessage
+		return h
 	}
-	p := &piece{whole: make([]int64, rank)}
-	shape := make([]int64, rank)
-	for k := range shape {
-		p.whole[k], shape[k] = r.number(), r.number()
+	h.shape = make([]int64, rank)
+	for k := range h.shape {
+		h.shape[k] = r.number()
 	}
 	text := func() string {
 		n := r.number()
@@ -154,57 +148,84 @@ func readPiece(b []byte) (*piece, error) {
 		r.b = r.b[n:]
 		return s
 	}
-	format, err := tensor.ParseFormat(text(), int(rank))
-	if err != nil {
-		return nil, errMessage
+	format, dtype := text(), text()
+	var errs [2]error
+	h.format, errs[0] = tensor.ParseFormat(format, int(rank))
+	h.dtype, errs[1] = tensor.ParseDType(dtype)
+	if errs[0] != nil || errs[1] != nil || len(r.b) < 16 {
+		r.err = errMessage
+		return h
 	}
-	dt, err := tensor.ParseDType(text())
-	if err != nil || len(r.b) < 16 {
-		return nil, errMessage
-	}
-	fill := tensor.FromBits(dt, binary.LittleEndian.Uint64(r.b), binary.LittleEndian.Uint64(r.b[8:]))
+	h.fill = tensor.FromBits(h.dtype, binary.LittleEndian.Uint64(r.b), binary.LittleEndian.Uint64(r.b[8:]))
 	r.b = r.b[16:]
-	p.entries = r.number()
-	m := &match{n: r.number()}
-	if !format.IsDense() {
-		m = r.coords(shape)
+	return h
+}
+
+// String is for messages.
+func (h header) String() string {
+	return fmt.Sprintf("%s[%s] of shape %v with fill %s", h.format, h.dtype, h.shape, h.fill)
+}
+
+// appendPiece writes what a tensor has at the coordinates of some sets.
+func appendPiece(b []byte, t *tensor.Tensor, sets []placement.Set) []byte {
+	whole := &Tensor{Shape: t.Shape(), Format: t.Format(), DType: t.DType(), Fill: t.Fill(), Part: t, Sets: all(t.Shape())}
+	m := whole.find(sets)
+	b = headerOf(t, lengths(sets)).append(b)
+	if b = binary.AppendUvarint(b, uint64(m.n)); !t.Format().IsDense() {
+		b = appendCoords(b, m)
 	}
-	if r.err != nil || int64(len(r.b)) != m.n*int64(dt.Size()) {
+	size := int64(t.DType().Size())
+	values := make([]byte, m.n*size)
+	m.at.pack(values, t.Values().Raw(), size)
+	return append(b, values...)
+}
+
+// readPiece reads what appendPiece has written.
+func readPiece(b []byte) (*tensor.Tensor, error) {
+	r := &reader{b: b}
+	h := r.header()
+	m := &match{n: r.number()}
+	if r.err == nil && !h.format.IsDense() {
+		m = r.coords(h.shape)
+	}
+	if r.err != nil || int64(len(r.b)) != m.n*int64(h.dtype.Size()) {
 		return nil, errMessage
 	}
-	values, err := tensor.MakeArray(dt, int(m.n))
+	values, err := tensor.MakeArray(h.dtype, int(m.n))
 	if err != nil {
 		return nil, err
 	}
 	copy(values.Raw(), r.b)
-	p.Tensor, err = assemble(shape, format, m, values, dt, fill)
-	return p, err
+	return h.assemble(h.shape, m, values)
+}
+
+// empty is a part without an element.
+func (h header) empty(shape []int64) (*tensor.Tensor, error) {
+	values, err := tensor.MakeArray(h.dtype, 0)
+	if err != nil {
+		return nil, err
+	}
+	return h.assemble(shape, &match{coords: make([][]int64, len(shape))}, values)
 }
 
 // assemble makes a tensor of values that are stored in order, at coordinates if it is sparse.
-func assemble(shape []int64, format tensor.Format, m *match, values tensor.Array, dt tensor.DType, fill tensor.Scalar) (*tensor.Tensor, error) {
-	if m.n == 0 {
-		var err error
-		if values, err = tensor.MakeArray(dt, 0); err != nil {
-			return nil, err
-		}
+func (h header) assemble(shape []int64, m *match, values tensor.Array) (*tensor.Tensor, error) {
+	if h.format.IsDense() {
+		return tensor.Assemble(shape, h.format, nil, values, h.fill), nil
 	}
-	if format.IsDense() {
-		return tensor.Assemble(shape, format, nil, values, fill), nil
-	}
-	t, at, err := build(shape, format, m.coords, m.n)
+	t, at, err := build(shape, h.format, m.coords, m.n)
 	if err != nil {
 		return nil, err
 	}
-	sorted, err := makeValues(dt, int64(t.Values().Len()), m.n, fill)
+	sorted, err := makeValues(h.dtype, int64(t.Values().Len()), m.n, h.fill)
 	if err != nil {
 		return nil, err
 	}
-	size := int64(dt.Size())
+	size := int64(h.dtype.Size())
 	for i, p := range at {
 		runs{{p, 1}}.unpack(sorted.Raw(), values.Raw()[int64(i)*size:], size)
 	}
-	return tensor.Assemble(shape, format, t.Levels(), sorted, fill), nil
+	return tensor.Assemble(shape, h.format, t.Levels(), sorted, h.fill), nil
 }
 
 // makeValues makes an array of n values, of which some are set later and the others are the fill.

@@ -249,3 +249,187 @@ func TestCutAlongResult(t *testing.T) {
 		}
 	}
 }
+
+// Where a reduction is cut, its parts are added in a tree that depends on the number of ranks alone.
+func TestCutReduction(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 8))
+	x := random(t, r, tensor.Dense(1), 1, 10)
+	v, err := tensor.Elements[float64](x)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, sum := session(), func(lo, hi int) (s float64) {
+		for _, x := range v[lo:hi] {
+			s += x
+		}
+		return s
+	}
+	for n, want := range map[int]float64{
+		1: sum(0, 10),
+		2: sum(0, 5) + sum(5, 10),
+		3: sum(0, 4) + sum(4, 7) + sum(7, 10),
+		5: ((sum(0, 2) + sum(2, 4)) + (sum(4, 6) + sum(6, 8))) + sum(8, 10),
+	} {
+		got, err := onRanks(n, ranks.Faults{Delay: time.Millisecond}, s, "s = sum_i x(i)", map[string]operand{"x": {x, "over (r)"}}, dist.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := got.out["s"].At().Float64(); got != want {
+			t.Errorf("%d ranks: %v, want %v", n, got, want)
+		}
+	}
+	A := random(t, r, tensor.CSR, 0.3, 8, 12)
+	layout, err := placement.Parse("over (*, r by cyclic)", 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		program, layout string
+		want            string // of the placement
+	}{
+		{"y(j) = sum_i A(i,j)", "over (r)", "over (r)"},
+		{"y(j) = max_i A(i,j)", "over (r by cyclic)", "over (r)"},
+		{"y(j) = any_i (A(i,j) != 0)", "over (r by entries)", "over (r)"},
+		{"n = count_{i,j} A(i,j)", "over (*, r)", "replicated"},
+		{"C(k,j) = sum_i (A(i,k)*A(i,j))", "over (r)", "over (*, r by cyclic)"},
+	} {
+		args := map[string]operand{"A": {A, c.layout}}
+		o := dist.Options{Results: map[string]dist.Result{}}
+		if strings.HasPrefix(c.program, "C") {
+			o.Results["C"] = dist.Result{Layout: &layout}
+		}
+		want, err := one(s, c.program, args)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := onRanks(4, ranks.Faults{}, s, c.program, args, o)
+		if err != nil {
+			t.Errorf("%s: %v", c.program, err)
+			continue
+		}
+		for name := range want {
+			if !near(got.out[name], want[name]) || got.placed[name] != c.want {
+				t.Errorf("%s: %s is %s: %v, want %v", c.program, name, got.placed[name], got.out[name], want[name])
+			}
+		}
+	}
+}
+
+// near reports whether two tensors hold the same but for rounding, at the same places.
+func near(a, b *tensor.Tensor) bool {
+	if !tensor.SameStructure(a, b) {
+		return false
+	}
+	for i := range a.Values().Len() {
+		x, y := a.Values().Scalar(i).Float64(), b.Values().Scalar(i).Float64()
+		if d := x - y; d > 1e-12 || d < -1e-12 {
+			return false
+		}
+	}
+	return true
+}
+
+// What cannot be cut is computed on one rank, and the notes say why.
+func TestNotCut(t *testing.T) {
+	r := rand.New(rand.NewPCG(9, 9))
+	A, x := random(t, r, tensor.CSR, 0.3, 6, 6), random(t, r, tensor.Dense(1), 1, 6)
+	s := session()
+	for program, why := range map[string]string{
+		"y(i) = cumsum_i x(i)":               "cumsum goes along i",
+		"m = argmax_i x(i)":                  "argmax of parts does not give that of all",
+		"m = mean_i x(i)":                    "mean of parts does not give that of all",
+		"d(i) = A(i,i)":                      "i stands twice in A",
+		"y(i) = x(i+1)":                      "i is shifted in x",
+		"y(:) = x(1:3)":                      "a slice",
+		"s = 1 + sum_i x(i)":                 "part of a larger expression",
+		"y(i) = x(i)*i":                      "i is computed with",
+		"y(i) = x(i) with parallel(i: 4096)": "its schedule is for one rank",
+	} {
+		args := map[string]operand{"x": {x, "over (r)"}}
+		if strings.Contains(program, "A") {
+			args = map[string]operand{"A": {A, "over (r)"}}
+		}
+		want, err := one(s, program, args)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := onRanks(3, ranks.Faults{}, s, program, args, dist.Options{})
+		if err != nil {
+			t.Errorf("%s: %v", program, err)
+			continue
+		}
+		for name := range want {
+			if d := tensor.Diff(got.out[name], want[name]); d != "" {
+				t.Errorf("%s: %s: %s", program, name, d)
+			}
+		}
+		if len(got.cuts) != 1 || !strings.Contains(got.cuts[0], why) {
+			t.Errorf("%s: the notes are %q, want %q", program, got.cuts, why)
+		}
+	}
+}
+
+// Only the rows that are touched travel, once each.
+func TestOnlyTouchedRowsTravel(t *testing.T) {
+	// Rank 0 has rows 0 to 3 of A, with columns 0, 1, 6, 6; rank 1 rows 4 to 7, with columns 7, 2, 2, 0.
+	A, err := tensor.FromCoords([]int64{8, 8}, tensor.CSR, [][]int64{{0, 1, 2, 3, 4, 5, 6, 7}, {0, 1, 6, 6, 7, 2, 2, 0}}, tensor.ArrayOf(make([]float64, 8)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	X, err := tensor.FromDense([]int64{8, 16}, tensor.Dense(2), tensor.ArrayOf(make([]float64, 128)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := onRanks(2, ranks.Faults{}, session(), "Y(i,k) = A(i,j)*X(j,k)", map[string]operand{"A": {A, "over (r)"}, "X": {X, "over (r)"}}, dist.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const row = 16 * 8
+	if a, b := got.again[0].Values, got.again[1].Values; a != 2*row || b != row { // rows 0 and 2; row 6
+		t.Errorf("the ranks have sent %d and %d bytes of values, want %d and %d", a, b, 2*row, row)
+	}
+}
+
+// A rank that dies, or that runs something else, ends all ranks soon.
+func TestLostRanks(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 9))
+	A, x := random(t, r, tensor.CSR, 0.3, 12, 12), random(t, r, tensor.Dense(1), 1, 12)
+	args := map[string]operand{"A": {A, "over (r)"}, "x": {x, "over (r)"}}
+	for calls := range 12 {
+		began := time.Now()
+		_, err := onRanks(3, ranks.Faults{Lose: map[int]int{1: calls}}, session(), "y(i) = A(i,j)*x(j)", args, dist.Options{})
+		if err == nil || !strings.Contains(err.Error(), "rank 1: it has died") {
+			t.Errorf("after %d calls: %v", calls, err)
+		}
+		if took := time.Since(began); took > 10*time.Second {
+			t.Errorf("after %d calls: %v", calls, took)
+		}
+	}
+	s := session()
+	for _, c := range []struct {
+		program func(rank int) string
+		length  func(rank int) int64
+		want    string
+	}{
+		{func(rank int) string { return []string{"y(i) = x(i)", "y(i) = x(i)", "y(i) = -x(i)"}[rank] }, func(int) int64 { return 12 }, "rank 2: its program is y(i) = -x(i), and that of rank 0 y(i) = x(i)"},
+		{func(int) string { return "y(i) = x(i)" }, func(rank int) int64 { return int64(12 - rank%2) }, "rank 1: its operand x is D[f64] of shape [11]"},
+		{func(int) string { return "y(i) = z(i)" }, func(int) int64 { return 12 }, "z"},
+	} {
+		err := ranks.Run(context.Background(), 3, ranks.Faults{}, func(ctx context.Context, tr transport.Transport) error {
+			r, err := dist.New(ctx, s, tr, nil)
+			if err != nil {
+				return err
+			}
+			n := c.length(r.Rank())
+			x, err := r.Cut(tensor.Vector(make([]float64, n)), placement.OneAxis(r.Grid(), 1, 0, placement.Blocks(n, 3), 0))
+			if err != nil {
+				return err
+			}
+			_, err = r.Eval(ctx, c.program(r.Rank()), map[string]*dist.Tensor{"x": x}, dist.Options{})
+			return err
+		})
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("got %v, want %q", err, c.want)
+		}
+	}
+}

@@ -10,6 +10,7 @@ import (
 	"github.com/lacuna-sparse/lacuna/runtime/declare"
 	"github.com/lacuna-sparse/lacuna/runtime/dist/placement"
 	"github.com/lacuna-sparse/lacuna/runtime/dist/transport"
+	"github.com/lacuna-sparse/lacuna/runtime/exec"
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
@@ -93,10 +94,48 @@ func (r *Rank) Compile(ctx context.Context, text string, args map[string]*Tensor
 	for name := range args {
 		p.given[name] = true
 	}
+	if p.o.Results, err = p.formats(ctx, text, file, args); err != nil {
+		return nil, err
+	}
 	for _, st := range file.Stmts {
 		p.steps = append(p.steps, &step{program: p, text: st.String()})
 	}
 	return p, nil
+}
+
+// formats are the results as they are declared, with the formats in which the planner stores them where the program runs as one:
+// statement by statement it might choose others.
+func (p *Program) formats(ctx context.Context, text string, file *lang.File, args map[string]*Tensor) (map[string]Result, error) {
+	opts, seen := p.o.kernel(), map[string]bool{}
+	for _, st := range file.Stmts {
+		eachRef(st, func(r *lang.Ref) { seen[r.Name] = true })
+	}
+	for name, t := range args {
+		if seen[name] {
+			opts = append(opts, declare.Format(name, t.Format, t.DType), declare.Fill(name, t.Fill))
+		}
+	}
+	results := maps.Clone(p.o.Results)
+	if results == nil {
+		results = map[string]Result{}
+	}
+	for name := range results {
+		if !seen[name] {
+			return nil, fmt.Errorf("the program has no result %s", name)
+		}
+		opts = append(opts, p.o.result(name, nil)...)
+	}
+	ahead, err := exec.PlanAhead(ctx, text, false, opts...)
+	if err != nil {
+		return nil, err
+	}
+	for t, planned := range ahead.Plan.Results {
+		if d := results[t.Name]; !d.HasFormat && !p.given[t.Name] {
+			d.Format, d.HasFormat = planned.Format, true
+			results[t.Name] = d
+		}
+	}
+	return results, nil
 }
 
 // Run runs the program on operands, and returns all results. Operands with the patterns of the run before, and placed as they were,

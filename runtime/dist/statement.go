@@ -17,10 +17,16 @@ type statement struct {
 	strict  bool
 	uses    []*use // every access, that on the left first if its tensor has a value before
 	env     map[string]*Tensor
-	extents []int64           // by index ID
-	shape   []int64           // of the result
-	in      map[lang.Pos]*use // by the place of an index of a reduction: the tensor whose stored elements it goes over
-	whole   string            // why it cannot be cut, along any index
+	extents []int64         // by index ID
+	shape   []int64         // of the result
+	in      map[folded]*use // by an index of a reduction or scan: the tensor whose stored elements it goes over
+	whole   string          // why it cannot be cut, along any index
+}
+
+// folded is an index of the reduction or scan at some place, by its number there.
+type folded struct {
+	at lang.Pos
+	k  int
 }
 
 // use is one access of a statement to a tensor that is there before it.
@@ -53,9 +59,16 @@ func read(text string, env map[string]*Tensor, given func(string) bool, o Option
 	if err != nil {
 		return nil, err
 	}
-	s := &statement{text: text, file: file, program: program, Stmt: program.Stmts[0], strict: o.Strict, env: env, in: map[lang.Pos]*use{}}
+	s := &statement{text: text, file: file, program: program, Stmt: program.Stmts[0], strict: o.Strict, env: env, in: map[folded]*use{}}
 	refs := map[lang.Pos]*lang.Ref{}
 	eachRef(file.Stmts[0], func(r *lang.Ref) { refs[r.Pos] = r })
+	eachNode(file.Stmts[0].RHS, func(n lang.Node) {
+		if a, ok := n.(*lang.Apply); ok && len(a.Args) == 1 {
+			if r, ok := a.Args[0].(*lang.Ref); ok && refs[a.Pos] == nil {
+				refs[a.Pos] = r // stored(A(i,j)), which has the place of the word
+			}
+		}
+	})
 	add := func(a *lang.Access, left bool) error {
 		name := a.Tensor.Name
 		if of := a.Tensor.StoredOf; of != nil {
@@ -84,12 +97,10 @@ func read(text string, env map[string]*Tensor, given func(string) bool, o Option
 		return nil, err
 	}
 	lang.Walk(s.RHS, func(e lang.Expr) bool {
-		vars := func(list []lang.ReduceVar) {
-			for _, v := range list {
+		vars := func(at lang.Pos, list []lang.ReduceVar) {
+			for k, v := range list {
 				if v.In != nil {
-					if s.in[v.Var.Pos] = s.use(v.InAccess); s.in[v.Var.Pos] == nil {
-						s.whole = fmt.Sprintf("what %s stores is asked for, and it is not read", v.In.Name)
-					}
+					s.in[folded{at, k}] = s.use(v.InAccess)
 				}
 			}
 		}
@@ -97,9 +108,9 @@ func read(text string, env map[string]*Tensor, given func(string) bool, o Option
 		case *lang.Like:
 			s.whole = "like(…) gives extents of whole tensors"
 		case *lang.Reduce:
-			vars(e.Vars)
+			vars(e.Pos, e.Vars)
 		case *lang.Scan:
-			vars(e.Vars)
+			vars(e.Pos, e.Vars)
 		}
 		return true
 	})
@@ -142,9 +153,31 @@ func reads(file *lang.File, name string) (found bool) {
 	return found
 }
 
+// eachNode calls f for an expression and all in it.
+func eachNode(n lang.Node, f func(lang.Node)) {
+	f(n)
+	switch n := n.(type) {
+	case *lang.Unary:
+		eachNode(n.X, f)
+	case *lang.Binary:
+		eachNode(n.X, f)
+		eachNode(n.Y, f)
+	case *lang.Paren:
+		eachNode(n.X, f)
+	case *lang.Apply:
+		for _, a := range n.Args {
+			eachNode(a, f)
+		}
+	case *lang.Fold:
+		eachNode(n.Body, f)
+		if n.Q != nil {
+			eachNode(n.Q, f)
+		}
+	}
+}
+
 // eachRef calls f for every reference of a statement, first that on the left.
 func eachRef(st *lang.Assign, f func(*lang.Ref)) {
-	var node func(lang.Node)
 	var ref func(*lang.Ref)
 	ref = func(r *lang.Ref) {
 		f(r)
@@ -156,53 +189,12 @@ func eachRef(st *lang.Assign, f func(*lang.Ref)) {
 			}
 		}
 	}
-	node = func(n lang.Node) {
-		switch n := n.(type) {
-		case *lang.Ref:
-			ref(n)
-		case *lang.Unary:
-			node(n.X)
-		case *lang.Binary:
-			node(n.X)
-			node(n.Y)
-		case *lang.Paren:
-			node(n.X)
-		case *lang.Apply:
-			for _, a := range n.Args {
-				node(a)
-			}
-		case *lang.Fold:
-			node(n.Body)
-			if n.Q != nil {
-				node(n.Q)
-			}
-		}
-	}
 	ref(st.LHS)
-	node(st.RHS)
-}
-
-// eachFold calls f for every reduction and scan of a statement.
-func eachFold(n lang.Node, f func(*lang.Fold)) {
-	switch n := n.(type) {
-	case *lang.Unary:
-		eachFold(n.X, f)
-	case *lang.Binary:
-		eachFold(n.X, f)
-		eachFold(n.Y, f)
-	case *lang.Paren:
-		eachFold(n.X, f)
-	case *lang.Apply:
-		for _, a := range n.Args {
-			eachFold(a, f)
+	eachNode(st.RHS, func(n lang.Node) {
+		if r, ok := n.(*lang.Ref); ok {
+			ref(r)
 		}
-	case *lang.Fold:
-		f(n)
-		eachFold(n.Body, f)
-		if n.Q != nil {
-			eachFold(n.Q, f)
-		}
-	}
+	})
 }
 
 // axis is where an index stands by itself in an access; -1: nowhere.

@@ -206,10 +206,12 @@ func (st *step) inspect(ctx context.Context) error {
 			return r.abort(err)
 		}
 	}
-	eachFold(s.file.Stmts[0].RHS, func(f *lang.Fold) {
-		for _, v := range f.Vars {
-			if v.In != "" {
-				v.In = s.in[v.Pos].ref.Name
+	eachNode(s.file.Stmts[0].RHS, func(n lang.Node) {
+		if f, ok := n.(*lang.Fold); ok {
+			for k, v := range f.Vars {
+				if v.In != "" {
+					v.In = s.in[folded{f.Pos, k}].ref.Name
+				}
 			}
 		}
 	})
@@ -224,7 +226,10 @@ func (st *step) inspect(ctx context.Context) error {
 func (st *step) follow(ctx context.Context, resolved map[*lang.Index]placement.Set) (map[*use]*get, error) {
 	s := st.st
 	drivers, early := s.drivers(), map[*use]*get{}
-	var format tensor.Format
+	format := st.program.o.Results[s.LHS.Tensor.Name].Format
+	if t := s.env[s.LHS.Tensor.Name]; t != nil && st.program.given[s.LHS.Tensor.Name] {
+		format = t.Format
+	}
 	for _, v := range s.Indices {
 		pays := slices.ContainsFunc(s.uses, func(u *use) bool {
 			return axis(u.Access, v) >= 0 && !u.tensor.Placement.IsReplicated() && !st.how.owns(u)
@@ -233,13 +238,7 @@ func (st *step) follow(ctx context.Context, resolved map[*lang.Index]placement.S
 			delete(drivers, v)
 		}
 		if v.Free && drivers[v] != nil {
-			if format.Rank() == 0 {
-				var err error
-				if format, err = s.resultFormat(ctx, st.program.o); err != nil {
-					return nil, err
-				}
-			}
-			if !listed(format, axis(s.LHS, v)) || st.program.o.Results[s.LHS.Tensor.Name].Shape != nil || slices.Contains(format.Levels(), tensor.D) {
+			if !listed(format, axis(s.LHS, v)) || st.program.o.Results[s.LHS.Tensor.Name].Shape != nil {
 				delete(drivers, v)
 			}
 		}
@@ -391,6 +390,11 @@ func (st *step) eval(ctx context.Context, args exec.Args) (*tensor.Tensor, error
 
 // part computes the rank's part of the result.
 func (st *step) part(ctx context.Context, args exec.Args) (*Tensor, error) {
+	c := st.how
+	to := placement.OneAxis(st.program.rank.grid, len(st.st.shape), c.at, c.cut, c.over)
+	if st.own.Len() == 0 && c.cut.Extent > 0 { // there is nothing, of which the program might complain
+		return st.describe(ctx, nil, st.st.shape, to)
+	}
 	t, err := st.eval(ctx, args)
 	if err != nil {
 		return nil, err
@@ -410,37 +414,51 @@ func (st *step) part(ctx context.Context, args exec.Args) (*Tensor, error) {
 			return nil, st.program.rank.abort(err)
 		}
 		t = tensor.Assemble(shape, t.Format(), full.Levels(), t.Values(), t.Fill())
-		sets = all(shape)
 	}
-	c, k := st.how, st.how.at
-	shape[k], sets[k] = c.cut.Extent, st.own
-	out := &Tensor{
-		Shape: shape, Format: t.Format(), DType: t.DType(), Fill: t.Fill(), Part: t, Sets: sets,
-		Placement: placement.OneAxis(st.program.rank.grid, len(shape), k, c.cut, c.over),
-	}
-	return out, st.describe(ctx, out)
+	shape[c.at] = c.cut.Extent
+	return st.describe(ctx, t, shape, to)
 }
 
-// describe agrees with the other ranks on what all parts of a result have in common, and adds up their entries.
-func (st *step) describe(ctx context.Context, t *Tensor) error {
+// describe makes a tensor that is placed of the rank's part, which is nil if it has none: it agrees with the other ranks on what all parts have
+// in common, and adds up their entries.
+func (st *step) describe(ctx context.Context, part *tensor.Tensor, shape []int64, p *placement.Placement) (*Tensor, error) {
 	r := st.program.rank
-	lo, hi := t.Fill.Bits()
-	common := fmt.Sprintf("of shape %v, %s[%s] with fill %s (%x, %x)", t.Shape, t.Format, t.DType, t.Fill, lo, hi)
-	message := append(binary.LittleEndian.AppendUint64(nil, uint64(t.Part.NNZ())), common...)
+	var message []byte
+	if part != nil {
+		message = headerOf(part, shape).append(binary.LittleEndian.AppendUint64(nil, uint64(part.NNZ())))
+	}
 	in, err := r.toAll(ctx, &r.sent.Agreement, message)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	t.Entries = 0
+	var entries int64
+	var first []byte
 	for q, b := range in {
-		if len(b) < 8 || string(b[8:]) != common {
-			return r.abort(fmt.Errorf("%s: its part of %s is %s, and that of rank %d %q", st.text, st.st.LHS.Tensor.Name, common, q, b[min(8, len(b)):]))
+		switch {
+		case len(b) < 8:
+			continue
+		case first == nil:
+			first = b[8:]
+		case string(first) != string(b[8:]):
+			ours, theirs := (&reader{b: first}).header(), (&reader{b: b[8:]}).header()
+			return nil, r.abort(fmt.Errorf("%s: a part is %s, and that of rank %d %s", st.text, ours, q, theirs))
 		}
-		if t.Placement.First(q) {
-			t.Entries += int64(binary.LittleEndian.Uint64(b))
+		if p.First(q) {
+			entries += int64(binary.LittleEndian.Uint64(b))
 		}
 	}
-	return nil
+	read := &reader{b: first}
+	h := read.header()
+	if read.err != nil {
+		return nil, r.abort(read.err)
+	}
+	t := &Tensor{Shape: h.shape, Format: h.format, DType: h.dtype, Fill: h.fill, Placement: p, Entries: entries, Part: part, Sets: p.Part(r.Rank(), h.shape)}
+	if part == nil {
+		if t.Part, err = h.empty(lengths(t.Sets)); err != nil {
+			return nil, r.abort(err)
+		}
+	}
+	return t, nil
 }
 
 // placed is the result as it was asked for.
@@ -475,27 +493,43 @@ func (st *step) alone(ctx context.Context, args exec.Args) (*Tensor, error) {
 		}
 	}
 	if r.Rank() == 0 {
-		message := appendPiece(nil, t, make([]placement.Set, t.Rank())) // of a scalar all, else what it is
+		message := headerOf(t, t.Shape()).append(binary.LittleEndian.AppendUint64(nil, uint64(t.NNZ())))
+		if t.Rank() == 0 {
+			message = append(message, t.Values().Raw()...)
+		}
 		out = slices.Repeat([][]byte{message}, len(out))
 	}
 	in, err := r.exchange(ctx, &r.sent.Agreement, out)
 	if err != nil {
 		return nil, err
 	}
-	p, err := readPiece(in[0])
-	if err != nil {
-		return nil, r.abort(err)
+	if len(in[0]) < 8 {
+		return nil, r.abort(errMessage)
 	}
-	d := &Tensor{Shape: p.whole, Format: p.Format(), DType: p.DType(), Fill: p.Fill(), Entries: p.entries, Part: t}
+	read := &reader{b: in[0][8:]}
+	h := read.header()
+	if read.err != nil {
+		return nil, r.abort(read.err)
+	}
+	d := &Tensor{Shape: h.shape, Format: h.format, DType: h.dtype, Fill: h.fill, Entries: int64(binary.LittleEndian.Uint64(in[0])), Part: t}
 	d.Placement = placement.Replicated(r.grid, len(d.Shape))
 	if len(d.Shape) > 0 {
 		d.Placement = placement.OneAxis(r.grid, len(d.Shape), 0, placement.Single(d.Shape[0], r.grid.Sizes[0], 0), 0)
 	}
 	d.Sets = d.Placement.Part(r.Rank(), d.Shape)
-	if d.Part == nil && len(d.Shape) == 0 {
-		d.Part = p.Tensor
-	} else if d.Part == nil {
-		d.Part, err = assemble(lengths(d.Sets), d.Format, &match{coords: make([][]int64, len(d.Shape))}, tensor.Array{}, d.DType, d.Fill)
+	switch {
+	case d.Part != nil:
+	case len(d.Shape) > 0:
+		d.Part, err = h.empty(lengths(d.Sets))
+	default:
+		var value tensor.Array
+		if value, err = tensor.MakeArray(h.dtype, 1); err == nil {
+			copy(value.Raw(), read.b)
+			d.Part = tensor.Assemble(nil, h.format, nil, value, h.fill)
+		}
 	}
-	return d, err
+	if err != nil {
+		return nil, r.abort(err)
+	}
+	return d, nil
 }
