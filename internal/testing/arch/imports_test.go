@@ -83,7 +83,8 @@ var allowed = map[string][]string{
 	"internal/generate": {"tensor"},
 	"internal/explorer": {"", "internal/generate", "lang", "ir/loop", "codegen/interp", "runtime", "tensor", "tensor/file"},
 	"web":               {},
-	"web/build":         {},
+	"web/site":          {},
+	"web/build":         {"web/site"},
 	"web/wasm":          {"internal/explorer"},
 
 	"internal/testing/e2e/explorer": {}, // tests only
