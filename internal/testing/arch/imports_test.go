@@ -32,6 +32,7 @@ var allowed = map[string][]string{
 	"ir/loop/looptest":             {"ir/loop"},
 	"internal/dl":                  {},
 	"internal/cuda":                {"internal/dl"},
+	"runtime/dist/nccl":            {"internal/cuda", "internal/dl", "runtime/dist/ranks", "runtime/dist/transport"},
 	"runtime/dist/mpi":             {"internal/dl", "runtime/dist/transport"},
 	"codegen/ptx":                  {"ir/loop", "codegen/llvm"},
 	"internal/testing/testengine":  {"internal/debug", "ir/loop", "lower/gpu", "ir/loop/lib", "codegen/ptx", "internal/llvm", "runtime"},
