@@ -27,9 +27,9 @@ type team struct {
 	copies *copier         // what threads but the first have copies of; nil for most stages
 	many   bool            // whether one call may run several chunks in a row (loop.Divisible)
 
-	share int64 // of the chunks that are left, a call runs one in so many; 0: one chunk
-	next atomic.Int64 // the chunk to hand out next
-	stop atomic.Int64 // chunks handed out from this one on need not run
+	share int64        // of the chunks that are left, a call runs one in so many; 0: one chunk
+	next  atomic.Int64 // the chunk to hand out next
+	stop  atomic.Int64 // chunks handed out from this one on need not run
 
 	helpers []helperCall // that were called last, by thread less one
 	frames  []*frame     // theirs
