@@ -18,6 +18,7 @@ import (
 	"unsafe"
 
 	"github.com/lacuna-sparse/lacuna/internal/cuda/fakecuda"
+	"github.com/lacuna-sparse/lacuna/internal/dl"
 )
 
 // image is what the fake driver takes for PTX with four kernels.
@@ -53,7 +54,7 @@ func TestOpenErrors(t *testing.T) {
 		{"none", []string{"switched off"}},
 		{"/no/such/libcuda.so", []string{"/no/such/libcuda.so: no such file", Install, EnvVar}},
 		{"/etc/passwd", []string{"/etc/passwd: cannot open it: "}},
-		{libc, []string{"it lacks cuInit, cuDriverGetVersion", "no driver of CUDA 12.0 or newer"}},
+		{libc, []string{"it lacks cuCtxGetCurrent, cuCtxGetDevice, ", "no driver of CUDA 12.0 or newer"}},
 	} {
 		t.Setenv(EnvVar, test.spec)
 		_, err := Open()
@@ -97,8 +98,8 @@ func TestOpenIncompleteDriver(t *testing.T) {
 
 func TestOpenWithoutDevices(t *testing.T) {
 	path := fakecuda.Build(t)
-	library := must(openLibrary(path))(t)
-	callAddress(symbolAddress(library, "fake_devices"), []uintptr{0})
+	library := must(dl.Open(path))(t)
+	dl.Call(library.Symbol("fake_devices"), 0)
 	t.Setenv(EnvVar, path)
 	_, err := Open()
 	e, ok := errors.AsType[*Error](err)
@@ -110,7 +111,7 @@ func TestOpenWithoutDevices(t *testing.T) {
 // A driver that does not work does not hide one that does.
 func TestOpenTriesOn(t *testing.T) {
 	broken, good := fakecuda.Build(t), fakecuda.Build(t)
-	callAddress(symbolAddress(must(openLibrary(broken))(t), "fake_devices"), []uintptr{0})
+	dl.Call(must(dl.Open(broken))(t).Symbol("fake_devices"), 0)
 	usual := places
 	defer func() { places = usual }()
 	places = []string{"/no/such/libcuda.so.1", broken, good}
@@ -214,7 +215,7 @@ func TestFailures(t *testing.T) {
 			k.Launch(s, line(1, 32), pack(p, int64(10), 2.0)),
 			k.Launch(s, Grid{Blocks: Extent{X: 1}, Threads: Extent{X: 32}, Early: true}, pack(p, int64(10), 2.0)),
 			s.CopyOnDevice(p, p+40, 40),
-			e.Record(s), s.Wait(e), e.Synchronize(),
+			e.Record(s), s.Wait(e), e.Synchronize(context.Background()),
 			s.Download(make([]byte, 80), p),
 		)
 		return errors.Join(work, s.Free(p), s.Synchronize(t.Context()))
@@ -643,7 +644,7 @@ func TestEvents(t *testing.T) {
 		s.Set32(p, 7, 1), end.Record(s),
 		other.Wait(end)) // so that it reads the 7
 	got := make([]byte, 4)
-	check(t, other.Download(got, p), end.Synchronize())
+	check(t, other.Download(got, p), end.Synchronize(context.Background()))
 	if !bytes.Equal(got, []byte{7, 0, 0, 0}) {
 		t.Errorf("got %v", got)
 	}
