@@ -58,6 +58,5 @@ require (
 	golang.org/x/sync v0.24.0 // indirect
 	golang.org/x/sys v0.49.0 // indirect
 	golang.org/x/text v0.28.0 // indirect
-
 	google.golang.org/protobuf v1.34.2 // indirect
 )

@@ -165,7 +165,9 @@ func (g *Graph) weight(from, to int64) (float64, bool) {
 }
 
 // HasEdgeBetween reports whether there is an edge in either direction.
-func (g *Graph) HasEdgeBetween(x, y int64) bool { return g.HasEdgeFromTo(x, y) || g.HasEdgeFromTo(y, x) }
+func (g *Graph) HasEdgeBetween(x, y int64) bool {
+	return g.HasEdgeFromTo(x, y) || g.HasEdgeFromTo(y, x)
+}
 
 // HasEdgeFromTo reports whether there is an edge.
 func (g *Graph) HasEdgeFromTo(from, to int64) bool {
