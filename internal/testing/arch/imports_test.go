@@ -73,7 +73,7 @@ var allowed = map[string][]string{
 	"internal/generate": {"tensor"},
 	"internal/explorer": {"", "internal/generate", "lang", "ir/loop", "codegen/interp", "runtime", "tensor", "tensor/file"},
 	"web":               {},
-	"web/build":         {},
+	"web/build":         {"internal/explorer"},
 	"web/wasm":          {"internal/explorer"},
 
 	"internal/testing/e2e/explorer": {}, // tests only
