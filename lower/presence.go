@@ -3,6 +3,7 @@ package lower
 import (
 	"github.com/lacuna-sparse/lacuna/ir"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
+	"github.com/lacuna-sparse/lacuna/lower/emit"
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
@@ -70,6 +71,7 @@ func (e *emitter) operand(st *state, x ir.Expr) operand {
 		literal.value = x
 		return operand{constant(x.Value), literal}
 	case *ir.Access:
+		defer e.B.At(emit.Origin(x.Pos))()
 		present := st.cursors[x].present
 		switch {
 		case x.Tensor.Whole:

@@ -14,7 +14,7 @@ import (
 
 // Sort lowers the sorting of lines.
 func Sort(s *ir.Sort, types OperandTypes, opts Options) (*Kernel, error) {
-	x := &lineSort{lines: newLines("sort_"+s.To.Name, s.From, s.Axes, types, opts), step: s}
+	x := &lineSort{lines: newLines("sort_"+s.To.Name, s.Pos, s.From, s.Axes, types, opts), step: s}
 	x.measure()
 	x.typ = computeType(s.From.DType)
 	if s.Cast.Valid() {

@@ -28,7 +28,7 @@ const BadOrder = "the order of a quantile lies outside 0 to 1"
 
 // Statistic lowers an order statistic.
 func Statistic(s *ir.Statistic, types OperandTypes, opts Options) (*Kernel, error) {
-	x := &selector{lines: newLines("statistic_"+s.To.Name, s.From, s.Axes, types, opts), step: s}
+	x := &selector{lines: newLines("statistic_"+s.To.Name, s.Pos, s.From, s.Axes, types, opts), step: s}
 	x.number = x.define("number", x.orderCount())
 	if !s.Stored {
 		x.measure()

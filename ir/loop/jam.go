@@ -43,9 +43,9 @@ func (j *jammer) block(body []Stmt) []Stmt {
 			c.Body = j.block(s.Body)
 			out = append(out, &c)
 		case *While:
-			out = append(out, &While{Cond: s.Cond, Body: j.block(s.Body)})
+			out = append(out, From(s, &While{Cond: s.Cond, Body: j.block(s.Body)}))
 		case *If:
-			out = append(out, &If{Cond: s.Cond, Then: j.block(s.Then), Else: j.block(s.Else)})
+			out = append(out, From(s, &If{Cond: s.Cond, Then: j.block(s.Then), Else: j.block(s.Else)}))
 		default:
 			out = append(out, s)
 		}
@@ -179,7 +179,7 @@ func (j *jammer) jam(r *row) []Stmt {
 		rename := func(l *Let) Stmt {
 			value := of.expr(l.Value)
 			names[l.Var] = j.fresh(j.vars[l.Var].Name, j.vars[l.Var].Type)
-			return &Let{Var: names[l.Var], Value: value}
+			return From(l, &Let{Var: names[l.Var], Value: value})
 		}
 		first := NewBinary(Add, lo, NewBinary(Add, NewBinary(Mul, &Ref{Var: step, Typ: I64}, Int(jammed)), Int(int64(u))))
 		i, _ := j.let(j.vars[r.outer.Var].Name, first)
@@ -205,9 +205,9 @@ func (j *jammer) jam(r *row) []Stmt {
 		next, is := j.let("is", of.expr(r.store.Value))
 		inner, element = append(inner, next), is
 	}
-	inner = append(inner, &Store{Buf: r.store.Buf, Index: at, Value: element})
-	outer = append(outer, &For{Var: k, Lo: r.inner.Lo, Hi: r.inner.Hi, Body: inner, Independent: true})
+	inner = append(inner, From(r.store, &Store{Buf: r.store.Buf, Index: at, Value: element}))
+	outer = append(outer, From(r.inner, &For{Var: k, Lo: r.inner.Lo, Hi: r.inner.Hi, Body: inner, Independent: true}))
 	rest := *r.outer
 	rest.Lo = NewBinary(Add, lo, NewBinary(Mul, times, Int(jammed)))
-	return []Stmt{begin, many, &For{Var: step, Lo: Int(0), Hi: times, Body: outer}, &rest}
+	return []Stmt{begin, many, From(r.outer, &For{Var: step, Lo: Int(0), Hi: times, Body: outer}), &rest}
 }

@@ -92,7 +92,7 @@ func (r rewriter) block(body []Stmt) []Stmt {
 	}
 	out := make([]Stmt, len(body))
 	for i, s := range body {
-		out[i] = r.stmt(s)
+		out[i] = From(s, r.stmt(s))
 	}
 	return out
 }
