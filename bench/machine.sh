@@ -57,8 +57,13 @@ table hold better than times.
 EOT
 }
 
+# drawn PAGE draws a page's tables as a chart beside it.
+drawn() {
+	$go run -C bench ./chart "../$1" && echo "wrote $1 and ${1%.md}.png"
+}
+
 # compare NAME TITLE SUITE SECONDS LIMIT runs a suite of bench/sparse and writes
-# bench/results/NAME-YYYY-MM-DD.md.
+# bench/results/NAME-YYYY-MM-DD.md, with a chart.
 compare() {
 	$go build -C bench -o "$bin/sparse" ./sparse
 	$go build -o "$bin/lacuna" ./cmd/lacuna
@@ -70,6 +75,6 @@ compare() {
 		printf 'Load after: %s\n' "$(load)"
 	} >"$bin/report"
 	mv "$bin/report" "$out"
-	echo "wrote $out"
+	drawn "$out"
 	[ ! -e "$bin/failed" ]
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/lacuna-sparse/lacuna/ir/loop/lib"
 	"github.com/lacuna-sparse/lacuna/lang"
 	"github.com/lacuna-sparse/lacuna/lower"
+	"github.com/lacuna-sparse/lacuna/lower/scalar"
 	"github.com/lacuna-sparse/lacuna/runtime"
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
@@ -53,7 +54,7 @@ func declare(args operands) map[string]lang.Decl {
 
 // plan makes the plan of a checked program of one compute step.
 func plan(program *lang.Program) (*ir.Compute, error) {
-	p, err := ir.New(context.Background(), program, ir.Options{}, lower.Eval)
+	p, err := ir.New(context.Background(), program, ir.Options{}, scalar.Eval)
 	if err != nil {
 		return nil, err
 	}
@@ -76,7 +77,7 @@ func (w widths) IndexType(t *ir.Tensor, level int, kind lower.ArrayKind) tensor.
 }
 
 func lowerStep(c *ir.Compute, args operands) (*lower.Kernel, error) {
-	return lower.Step(c, ir.Algebra{Eval: lower.Eval}, widths(args), lower.Options{Coordinates: loop.U32})
+	return lower.Step(c, ir.Algebra{Eval: scalar.Eval}, widths(args), lower.Options{Coordinates: loop.U32})
 }
 
 func lowerProgram(src string, args operands) (*lowered, error) {

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Runs all benchmarks but those of sparse results (bench/sparse.sh) and writes
-# bench/results/cpu-YYYY-MM-DD.md.
+# bench/results/cpu-YYYY-MM-DD.md, with a chart.
 #
 #   sh bench/run.sh [TIME]     TIME: how long to measure for each table, 10s by default
 #
@@ -24,4 +24,4 @@ mkdir -p bench/results
 	printf 'Load after: %s\n' "$(load)"
 } >"$bin/report"
 mv "$bin/report" "$out"
-echo "wrote $out"
+drawn "$out"

@@ -3,6 +3,7 @@ package lower
 import (
 	"github.com/lacuna-sparse/lacuna/ir"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
+	"github.com/lacuna-sparse/lacuna/lower/emit"
 	"github.com/lacuna-sparse/lacuna/lower/level"
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
@@ -172,7 +173,7 @@ func (e *emitter) element(a *ir.Access, p loop.Expr) loop.Expr {
 // fill is the value at coordinates that t does not store.
 func (e *emitter) fill(t *ir.Tensor) loop.Expr {
 	if t.FillKnown {
-		return constant(t.Fill)
+		return emit.Constant(t.Fill)
 	}
 	return e.B.Load(e.Read(e.Input(t, 0, FillValue)), loop.Int(0))
 }

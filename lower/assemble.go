@@ -5,6 +5,7 @@ import (
 
 	"github.com/lacuna-sparse/lacuna/ir"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
+	"github.com/lacuna-sparse/lacuna/lower/fold"
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
@@ -219,7 +220,7 @@ func (a *assembly) leaf(e *emitter, st *state, s *ir.Assign) {
 			vals, x := e.Write(a.values), e.expr(inner, s.Value)
 			if scatter {
 				at = b.Let("at", at)
-				x = e.combine(e.step.Fold, b.Load(vals, at), x)
+				x = fold.Step(e.B, e.step.Fold, b.Load(vals, at), x)
 			}
 			b.Store(vals, at, x)
 		}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/lacuna-sparse/lacuna/ir"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
+	"github.com/lacuna-sparse/lacuna/lower/emit"
 )
 
 // Numbers that are added one after the other gather a rounding error with each step.
@@ -42,20 +43,20 @@ type blockSum struct {
 // openBlocks declares the blocks of a fold, nil if it is no sum of numbers that round, or
 // if threads of a grid share its loops.
 func (e *emitter) openBlocks(r *ir.Reduce) *blockSum {
-	t := computeType(r.Typ)
+	t := emit.ComputeType(r.Typ)
 	if r.Fold != ir.FoldSum || !t.IsFloat() && !t.IsComplex() || e.counting() || e.opts.Grids {
 		return nil
 	}
 	b := e.B
-	zero := constant(r.Fold.Identity(r.Typ))
+	zero := emit.Constant(r.Fold.Identity(r.Typ))
 	return &blockSum{total: b.Var("total", zero), low: b.Var("low", zero), closed: b.Var("closed", loop.Truth(false)), terms: b.Var("terms", loop.Int(0))}
 }
 
 // closeBlock adds the open block to the finished ones and opens another.
 func (e *emitter) closeBlock(acc accumulator) {
 	b, s := e.B, acc.blocks
-	s.add(b, acc.state[0])
-	b.Assign(acc.state[0], constant(acc.reduce.Fold.Identity(acc.reduce.Typ)))
+	s.add(b, acc.Vars[0])
+	b.Assign(acc.Vars[0], emit.Constant(acc.Reduce.Fold.Identity(acc.Reduce.Typ)))
 }
 
 // add adds x to total, and what that rounds off to low.
@@ -69,7 +70,7 @@ func (s *blockSum) add(b *loop.Builder, x loop.Expr) {
 
 // joinBlocks leaves the whole sum in the accumulator's state.
 func (e *emitter) joinBlocks(acc accumulator) {
-	acc.blocks.add(e.B, acc.state[0])
+	acc.blocks.add(e.B, acc.Vars[0])
 	e.total(acc)
 }
 
@@ -78,8 +79,8 @@ func (e *emitter) joinBlocks(acc accumulator) {
 func (e *emitter) total(acc accumulator) {
 	b, s := e.B, acc.blocks
 	low := b.Let("low", s.low)
-	finite := b.Eq(b.Sub(low, low), constant(acc.reduce.Fold.Identity(acc.reduce.Typ)))
-	b.Assign(acc.state[0], b.Select(finite, b.Add(s.total, low), s.total))
+	finite := b.Eq(b.Sub(low, low), emit.Constant(acc.Reduce.Fold.Identity(acc.Reduce.Typ)))
+	b.Assign(acc.Vars[0], b.Select(finite, b.Add(s.total, low), s.total))
 }
 
 // settle leaves the whole sum in the accumulator's state where loops may have closed
@@ -105,7 +106,7 @@ func (e *emitter) closeFull(acc accumulator) {
 // loops as well: a block may end before them.
 func (e *emitter) counted(acc accumulator, n func() loop.Expr, emit func()) {
 	s := acc.blocks
-	if s == nil || len(acc.reduce.Vars) < 2 {
+	if s == nil || len(acc.Reduce.Vars) < 2 {
 		emit()
 		return
 	}

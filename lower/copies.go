@@ -7,6 +7,7 @@ import (
 	"github.com/lacuna-sparse/lacuna/ir"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
 	"github.com/lacuna-sparse/lacuna/lower/emit"
+	"github.com/lacuna-sparse/lacuna/lower/fold"
 )
 
 // A nest whose outermost loop is not one of the result's, as that of the columns of a matrix
@@ -28,7 +29,7 @@ const foldGrain = 1 << 13
 // copies reports whether threads that run a nest may have copies of the result.
 func (k *kernel) copies(body ir.Stmt) bool {
 	t := k.step.Result.DType
-	if _, ok := body.(*ir.Forall); !ok || !k.opts.Copies || !k.step.Scatter || computeType(t) != emit.Type(t) {
+	if _, ok := body.(*ir.Forall); !ok || !k.opts.Copies || !k.step.Scatter || emit.ComputeType(t) != emit.Type(t) {
 		return false
 	}
 	return !k.parallel(body) && k.step.Fold.AnyOrder(t)
@@ -43,7 +44,7 @@ func (k *kernel) addUpdates(s loop.Stage, copies bool) {
 	}
 	name := k.step.Result.Name
 	typ := ir.ComputeType(k.step.Result.DType)
-	folds := []copied{{k.Result.Values, k.step.Fold, constant(k.step.Fold.Identity(typ))}}
+	folds := []copied{{k.Result.Values, k.step.Fold, emit.Constant(k.step.Fold.Identity(typ))}}
 	if k.counts != nil {
 		folds = append(folds, copied{*k.counts, ir.FoldSum, loop.Int(0)})
 	}
@@ -99,7 +100,7 @@ func (k *kernel) foldCopiesStage(c *loop.Copies, folds []copied) {
 // joined is the fold of an element and of that of a copy. Of floats that are NaN it is the same NaN that one thread
 // makes: the element itself where the copy was not updated, else the one that updates give (see extremumOf in codegen/llvm).
 func (e *emitter) joined(f copied, x, y loop.Expr) loop.Expr {
-	b, v := e.B, e.combine(f.fold, x, y)
+	b, v := e.B, fold.Step(e.B, f.fold, x, y)
 	if t := v.Type(); t.IsFloat() {
 		v = b.Let("v", v)
 		return b.Select(b.Eq(y, f.start), x, b.Select(b.Ne(v, v), loop.Float(t, math.NaN()), v))

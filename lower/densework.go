@@ -2,6 +2,7 @@ package lower
 
 import (
 	"github.com/lacuna-sparse/lacuna/ir/loop"
+	"github.com/lacuna-sparse/lacuna/lower/fold"
 )
 
 // denseStore has an element for each key. Three bitmaps, each with one bit for 64
@@ -69,7 +70,7 @@ func (d *denseStore) insert(e *emitter, w *workspace, key, x loop.Expr) {
 		} else {
 			old = b.Let("old", b.Select(known, b.Load(vals, key), w.identity()))
 		}
-		b.Store(vals, key, e.combine(w.work().Fold, old, x))
+		b.Store(vals, key, fold.Step(e.B, w.work().Fold, old, x))
 	}
 	b.Store(bits, at, b.Or(word, bit))
 	d.mark(e, 1, word, at)

@@ -5,6 +5,7 @@ import (
 
 	"github.com/lacuna-sparse/lacuna/ir"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
+	"github.com/lacuna-sparse/lacuna/lower/fold"
 	"github.com/lacuna-sparse/lacuna/lower/level"
 )
 
@@ -16,7 +17,7 @@ import (
 // place of its loops, and the leaf of these.
 func (e *emitter) flattened(w *ir.Where) (*ir.Access, *ir.Assign) {
 	r := w.Temp.Reduce
-	if !e.opts.Grids || e.counting() || r.In != nil || isArg(r.Fold) {
+	if !e.opts.Grids || e.counting() || r.In != nil || fold.IsArg(r.Fold) {
 		return nil, nil
 	}
 	var loops []*ir.Index

@@ -15,6 +15,7 @@ import (
 	"github.com/lacuna-sparse/lacuna/ir/loop/lib"
 	"github.com/lacuna-sparse/lacuna/lang"
 	"github.com/lacuna-sparse/lacuna/lower"
+	"github.com/lacuna-sparse/lacuna/lower/scalar"
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
@@ -114,7 +115,7 @@ func loopsOf(t *testing.T, text, tensors, options string) string {
 		}
 		set(&o)
 	}
-	plan, err := ir.New(t.Context(), program, ir.Options{Grids: o.Grids}, lower.Eval)
+	plan, err := ir.New(t.Context(), program, ir.Options{Grids: o.Grids}, scalar.Eval)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -124,7 +125,7 @@ func loopsOf(t *testing.T, text, tensors, options string) string {
 		if !ok {
 			t.Fatalf("a step is %T: this test is about loops alone", step)
 		}
-		k, err := lower.Step(c, ir.Algebra{Eval: lower.Eval}, index{}, o)
+		k, err := lower.Step(c, ir.Algebra{Eval: scalar.Eval}, index{}, o)
 		if err != nil {
 			t.Fatal(err)
 		}

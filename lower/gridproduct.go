@@ -131,7 +131,7 @@ func (k *kernel) lastConsumer(work *ir.Workspace) (consumer, bool) {
 	if !ok || c.work == nil {
 		return consumer{}, false
 	}
-	c.plain = leaf.Value == ir.Expr(c.work) && computeType(t.DType) == computeType(work.Tensor.DType)
+	c.plain = leaf.Value == ir.Expr(c.work) && emit.ComputeType(t.DType) == emit.ComputeType(work.Tensor.DType)
 	return c, !levels[last].Full() && len(levels) > 1 && k.step.LHS.Indices[order[last]].Plain() == f.Index
 }
 
@@ -213,7 +213,7 @@ func (p *teamProducts) stages(counts, totals loop.BufferID) bool {
 	p.AddStages(stages[countEntries])
 	p.joinSlices()
 	// The rest is for single threads.
-	part := p.partition(rootLoop{cut: true, n: sizeProduct(rows, loop.SizeScalar(p.others)), weight: -1, grain: p.root.grain})
+	part := p.partition(rootLoop{cut: true, n: emit.Product(rows, loop.SizeScalar(p.others)), weight: -1, grain: p.root.grain})
 	p.makeRoom(part)
 	s := p.singles("count", countEntries)
 	s.Partition, s.Symbolic = part, true
@@ -484,7 +484,7 @@ func (p *teamProducts) teamStage(c *rowClass, mode assemblyMode) (loop.Stage, bo
 	if !g.Single() {
 		how = "_by_block"
 	}
-	s := g.Launch(name+how, sizeProduct(g.BlocksFor(emit.CeilDiv(loop.SizeScalar(p.rows), loop.SizeConst(rowsPerTeam))), loop.SizeScalar(c.some)))
+	s := g.Launch(name+how, emit.Product(g.BlocksFor(emit.CeilDiv(loop.SizeScalar(p.rows), loop.SizeConst(rowsPerTeam))), loop.SizeScalar(c.some)))
 	s.Symbolic = mode == countEntries
 	if !fits || s.Func.Verify(lib.Lookup) != nil {
 		return s, false

@@ -390,7 +390,7 @@ func (m *mergedRows) fillStage(seg segment, operand int, some loop.SizeExpr, eac
 	})
 	blocks := t.BlocksFor(loop.SizeScalar(m.words[operand]))
 	// Often an operand has nothing that is not the others' too.
-	m.AddStage(t.Launch("fill", sizeProduct(blocks, emit.Min(some, loop.SizeConst(1)))))
+	m.AddStage(t.Launch("fill", emit.Product(blocks, emit.Min(some, loop.SizeConst(1)))))
 }
 
 // indices binds the indices of the loops, but those over rows if none is given.

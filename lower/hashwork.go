@@ -1,6 +1,9 @@
 package lower
 
-import "github.com/lacuna-sparse/lacuna/ir/loop"
+import (
+	"github.com/lacuna-sparse/lacuna/ir/loop"
+	"github.com/lacuna-sparse/lacuna/lower/fold"
+)
 
 // hashStore is a hash table with linear probing, for workspaces with more keys
 // than memory should have places for. The slots in use are listed, so that only
@@ -62,7 +65,7 @@ func (h *hashStore) insert(e *emitter, w *workspace, key, x loop.Expr) {
 	}, nil)
 	if x != nil {
 		vals := e.Write(h.vals)
-		b.Store(vals, at, e.combine(w.work().Fold, b.Load(vals, at), x))
+		b.Store(vals, at, fold.Step(e.B, w.work().Fold, b.Load(vals, at), x))
 	}
 }
 

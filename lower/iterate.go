@@ -7,6 +7,7 @@ import (
 	"github.com/lacuna-sparse/lacuna/ir"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
 	"github.com/lacuna-sparse/lacuna/lower/emit"
+	"github.com/lacuna-sparse/lacuna/lower/fold"
 	"github.com/lacuna-sparse/lacuna/lower/level"
 )
 
@@ -473,11 +474,11 @@ func (w *walk) onlySeen(it *iterator) *loop.Ref {
 	if !direct || !sameCondition(w.stored(st, leaf), always) {
 		return nil
 	}
-	return w.accs[leaf.Temp].seen
+	return w.accs[leaf.Temp].Seen
 }
 
 // gapFirst reports whether the fold needs to know the first coordinate left out.
 func (w *walk) gapFirst() bool {
 	leaf := leafOf(w.f.Body)
-	return leaf.Temp != nil && isArg(leaf.Temp.Reduce.Fold)
+	return leaf.Temp != nil && fold.IsArg(leaf.Temp.Reduce.Fold)
 }

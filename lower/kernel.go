@@ -6,6 +6,7 @@ import (
 	"github.com/lacuna-sparse/lacuna/ir"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
 	"github.com/lacuna-sparse/lacuna/lower/emit"
+	"github.com/lacuna-sparse/lacuna/lower/fold"
 )
 
 // cell holds a reduction that a stage of its own has computed, because nothing
@@ -64,7 +65,7 @@ func (k *kernel) partition(r rootLoop) int {
 func (k *kernel) newCell(r *ir.Reduce, suffix string) cell {
 	c := cell{temp: r.Temp}
 	name := fmt.Sprintf("t%d%s", r.Temp.ID, suffix)
-	for i, t := range stateTypes(r) {
+	for i, t := range fold.Types(r) {
 		c.state = append(c.state, k.Buffer(fmt.Sprintf("%s_%d", name, i), t, loop.Temp))
 	}
 	c.seen = k.Buffer(name+"_seen", loop.Bool, loop.Temp)
@@ -86,21 +87,21 @@ func (c cell) allocs(n loop.SizeExpr) []loop.Alloc {
 // storeCell writes a fold's state to element at of the cell's buffers.
 func (e *emitter) storeCell(c cell, acc accumulator, at loop.Expr) {
 	for i, id := range c.state {
-		e.B.Store(e.Write(id), at, acc.state[i])
+		e.B.Store(e.Write(id), at, acc.Vars[i])
 	}
-	e.B.Store(e.Write(c.seen), at, acc.seen)
+	e.B.Store(e.Write(c.seen), at, acc.Seen)
 }
 
 // loadCell is a reduction computed by an earlier stage.
 func (e *emitter) loadCell(c cell) value {
-	acc := accumulator{reduce: c.temp.Reduce}
+	var vars []*loop.Ref
 	if !e.counting() {
 		for i, id := range c.state {
-			acc.state = append(acc.state, e.B.Var(fmt.Sprintf("t%d_%d", c.temp.ID, i), e.B.Load(e.Read(id), loop.Int(0))))
+			vars = append(vars, e.B.Var(fmt.Sprintf("t%d_%d", c.temp.ID, i), e.B.Load(e.Read(id), loop.Int(0))))
 		}
 	}
-	acc.seen = e.B.Var("seen", e.B.Load(e.Read(c.seen), loop.Int(0)))
-	return e.value(acc)
+	seen := e.B.Var("seen", e.B.Load(e.Read(c.seen), loop.Int(0)))
+	return e.value(accumulator{State: fold.Of(e.B, c.temp.Reduce, e.opts.Grids, vars, seen)})
 }
 
 // reduction emits the stages of a reduction outside all loops: partial results
@@ -165,7 +166,7 @@ func (k *kernel) combineStage(w *ir.Where, part int, partial, result cell, visit
 		for i, id := range partial.state {
 			state = append(state, b.Let(fmt.Sprintf("part%d", i), b.Load(e.Read(id), c)))
 		}
-		e.absorb(acc, state, b.Load(e.Read(partial.seen), c))
+		acc.Absorb(state, b.Load(e.Read(partial.seen), c))
 		if acc.blocks != nil {
 			e.closeBlock(acc)
 		}
@@ -282,7 +283,7 @@ func (k *kernel) fillStage(id loop.BufferID, n loop.SizeExpr, value ir.Expr, nee
 	elem := k.Program.Buffers[id].Elem
 	zero := false
 	if v, ok := ir.ConstValue(value); ok {
-		c := constant(v)
+		c := emit.Constant(v)
 		zero = c.Bits == 0 && c.Imag == 0
 	}
 	if !needed || zero {

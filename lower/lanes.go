@@ -3,6 +3,9 @@ package lower
 import (
 	"github.com/lacuna-sparse/lacuna/ir"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
+	"github.com/lacuna-sparse/lacuna/lower/emit"
+	"github.com/lacuna-sparse/lacuna/lower/fold"
+	"github.com/lacuna-sparse/lacuna/lower/scalar"
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
@@ -57,7 +60,7 @@ func (w *walk) inBlocks(it *iterator) bool {
 		return false
 	}
 	r := leaf.Temp.Reduce
-	return isIdempotent(r.Fold) && (it.run != nil || computeType(r.Typ).IsFloat()) && w.isCheapOver(it, leaf.Value)
+	return isIdempotent(r.Fold) && (it.run != nil || emit.ComputeType(r.Typ).IsFloat()) && w.isCheapOver(it, leaf.Value)
 }
 
 // inEntryLanes reports whether the loop of w, over the entries of it, is a sum to be
@@ -86,7 +89,7 @@ func (w *walk) isCheapOver(it *iterator, x ir.Expr) bool {
 // as it is.
 func (w *walk) floatFold(walked *ir.Access) *ir.Assign {
 	leaf := w.innerFold(walked)
-	if leaf == nil || !computeType(leaf.Temp.Reduce.Typ).IsFloat() {
+	if leaf == nil || !emit.ComputeType(leaf.Temp.Reduce.Typ).IsFloat() {
 		return nil
 	}
 	return leaf
@@ -156,16 +159,12 @@ func isOperator(x *ir.Call) bool {
 			return false
 		}
 	}
-	_, binary := operators[x.Fn]
-	_, rounding := roundings[x.Fn]
-	switch x.Fn {
-	case "neg", "not", "abs", "sqrt", "square", "cube", "relu":
-		return true
-	case "^", "pow":
-		v, ok := ir.ConstValue(x.Args[1])
-		return ok && smallPower(number(loop.F64, 0), constant(v.Convert(tensor.Float64))) != nil
+	var power tensor.Scalar
+	known := false
+	if len(x.Args) > 1 {
+		power, known = ir.ConstValue(x.Args[1])
 	}
-	return binary || rounding
+	return scalar.IsOperator(x.Fn, power, known)
 }
 
 // laneLoop is a loop to be emitted as a fold in lanes.
@@ -228,21 +227,21 @@ func (w *walk) entryLanes(acc accumulator, it *iterator, begin, end loop.Expr, v
 
 // eights emits the fold of the first n eights of the loop in lanes.
 func (w *walk) eights(l laneLoop, acc accumulator, n loop.Expr) {
-	b, r := w.B, acc.reduce
+	b, r := w.B, acc.Reduce
 	lanes := make([]*loop.Ref, laneCount)
 	for t := range lanes {
-		lanes[t] = b.Var("lane", constant(r.Fold.Identity(r.Typ)))
+		lanes[t] = b.Var("lane", emit.Constant(r.Fold.Identity(r.Typ)))
 	}
 	b.For("eight", loop.Int(0), n, func(eight loop.Expr) {
 		state := l.at(b.Let(l.name, b.Add(l.lo, b.Mul(eight, loop.Int(laneCount)))))
 		for t, lane := range lanes {
-			b.Assign(lane, w.combine(r.Fold, lane, w.expr(state(int64(t)), w.f.Body.(*ir.Assign).Value)))
+			b.Assign(lane, fold.Step(w.B, r.Fold, lane, w.expr(state(int64(t)), w.f.Body.(*ir.Assign).Value)))
 		}
 	})
 	// In order and not as a tree: LLVM would make vectors of two of a tree's sums,
 	// and of all that goes into them.
 	for _, lane := range lanes {
-		b.Assign(acc.state[0], w.combine(r.Fold, acc.state[0], lane))
+		b.Assign(acc.Vars[0], fold.Step(w.B, r.Fold, acc.Vars[0], lane))
 	}
 }
 
@@ -252,7 +251,7 @@ func (w *walk) eights(l laneLoop, acc accumulator, n loop.Expr) {
 // product with a vector than where blocks are counted and the first is told apart.
 func (w *walk) eightsInBlocks(l laneLoop, acc accumulator, eights loop.Expr) {
 	b, steps := w.B, loop.Int(laneTerms)
-	acc.blocks = w.openBlocks(acc.reduce)
+	acc.blocks = w.openBlocks(acc.Reduce)
 	many := b.Let("many", b.Gt(eights, steps))
 	first, left := b.Var("first", l.lo), b.Var("left", eights)
 	b.While(b.Gt(left, loop.Int(0)), func() {
@@ -294,7 +293,7 @@ func (w *walk) blocks(it *iterator, begin, end loop.Expr, visit func(p loop.Expr
 func (w *walk) seeEntries(it *iterator) {
 	leaf := w.f.Body.(*ir.Assign)
 	if !w.asked[leaf.Temp] {
-		w.B.Assign(w.accs[leaf.Temp].seen, always)
+		w.B.Assign(w.accs[leaf.Temp].Seen, always)
 		return
 	}
 	w.see(w.among(it), leaf)
@@ -319,9 +318,9 @@ func (w *walk) block(it *iterator, acc accumulator, first loop.Expr) {
 		values[t] = w.expr(w.at(i, []cursor{it.child(p, nil, nil)}), w.f.Body.(*ir.Assign).Value)
 	}
 	for ; len(values) > 1; values = values[2:] {
-		values = append(values, w.combine(acc.reduce.Fold, values[0], values[1]))
+		values = append(values, fold.Step(w.B, acc.Reduce.Fold, values[0], values[1]))
 	}
-	b.Assign(acc.state[0], w.combine(acc.reduce.Fold, acc.state[0], values[0]))
+	b.Assign(acc.Vars[0], fold.Step(w.B, acc.Reduce.Fold, acc.Vars[0], values[0]))
 }
 
 // at is the state at index i of the loop, with the given cursors.

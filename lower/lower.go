@@ -19,7 +19,7 @@ import (
 	"github.com/lacuna-sparse/lacuna/ir"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
 	"github.com/lacuna-sparse/lacuna/lower/emit"
-	"github.com/lacuna-sparse/lacuna/tensor"
+	"github.com/lacuna-sparse/lacuna/lower/prim"
 )
 
 // What lowering gives, and what it is told of operands, is the same for all of it: see
@@ -168,9 +168,6 @@ type kernel struct {
 	counts     *loop.BufferID    // visits to each element of the result, where its gap is counted
 }
 
-// computeType is the type in which elements of type dt are computed.
-func computeType(dt tensor.DType) loop.Type { return emit.Type(dt).Compute() }
-
 // input is the program buffer of an operand's array.
 func (k *kernel) Input(t *ir.Tensor, level int, kind ArrayKind) loop.BufferID {
 	if t.Work != nil {
@@ -188,4 +185,9 @@ func (k *kernel) extent(v *ir.Index) loop.ScalarID {
 // literal is the program scalar with a number of the text.
 func (k *kernel) literal(n int) loop.ScalarID {
 	return k.Bound(Scalar{Literal: n}, ir.LiteralName(n))
+}
+
+// Prim are those of the options that scans, sorts and order statistics have.
+func (o Options) Prim() prim.Options {
+	return prim.Options{Coordinates: o.Coordinates, Positions: o.positions(), Grids: o.Grids, Grain: o.Grain}
 }

@@ -1,6 +1,9 @@
 package lower
 
-import "github.com/lacuna-sparse/lacuna/ir/loop"
+import (
+	"github.com/lacuna-sparse/lacuna/ir/loop"
+	"github.com/lacuna-sparse/lacuna/lower/fold"
+)
 
 // maskedStore is a workspace of which only the entries of a mask are wanted. It
 // has an element and a mark for each key. A use begins by marking the mask's
@@ -51,7 +54,7 @@ func (m *maskedStore) insert(e *emitter, w *workspace, key, x loop.Expr) {
 		if x != nil {
 			vals := e.Write(m.vals)
 			old := b.Let("old", b.Select(b.Eq(is, mark(present)), b.Load(vals, key), w.identity()))
-			b.Store(vals, key, e.combine(w.work().Fold, old, x))
+			b.Store(vals, key, fold.Step(e.B, w.work().Fold, old, x))
 		}
 		b.Store(marks, key, mark(present))
 	}, nil)

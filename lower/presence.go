@@ -4,6 +4,7 @@ import (
 	"github.com/lacuna-sparse/lacuna/ir"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
 	"github.com/lacuna-sparse/lacuna/lower/emit"
+	"github.com/lacuna-sparse/lacuna/lower/scalar"
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
@@ -57,19 +58,22 @@ func isNever(cond loop.Expr) bool {
 	return ok && c.Bits == 0
 }
 
-// operand emits the value of a plan expression.
+// expr emits the value of a plan expression.
+func (e *emitter) expr(st *state, x ir.Expr) loop.Expr { return e.operand(st, x).Expr }
+
+// operand emits the value of a plan expression, with its presence.
 func (e *emitter) operand(st *state, x ir.Expr) operand {
 	switch x := x.(type) {
 	case *ir.Literal:
 		switch {
 		case x.Gap:
-			return operand{constant(x.Value), gapUnless(never, x)}
+			return operand{emit.Constant(x.Value), gapUnless(never, x)}
 		case x.Stored:
-			return operand{constant(x.Value), gapUnless(always, x)}
+			return operand{emit.Constant(x.Value), gapUnless(always, x)}
 		}
 		literal := uniform
 		literal.value = x
-		return operand{constant(x.Value), literal}
+		return operand{emit.Constant(x.Value), literal}
 	case *ir.Access:
 		defer e.B.At(emit.Origin(x.Pos))()
 		present := st.cursors[x].present
@@ -98,7 +102,7 @@ func (e *emitter) operand(st *state, x ir.Expr) operand {
 		if y.value != nil {
 			y.value, _ = e.alg.Eval.Fold(&ir.Cast{To: x.To, X: y.value}).(*ir.Literal)
 		}
-		y.Expr = castTo(x.To, y.Expr)
+		y.Expr = scalar.Cast(x.To, y.Expr)
 		return y
 	case *ir.Select:
 		return e.choice(e.operand(st, x.Cond), e.operand(st, x.Then), e.operand(st, x.Else))
@@ -191,7 +195,7 @@ func (e *emitter) call(x *ir.Call, args []operand) operand {
 	z.stored = b.And(stored, b.Not(z.gap))
 	z.value = e.gapValue(x, args, annihilates)
 	if z.value != nil && z.value.Gap && sameCondition(z.gap, always) {
-		z.Expr = constant(z.value.Value)
+		z.Expr = emit.Constant(z.value.Value)
 		return z
 	}
 	z.Expr = e.operation(x, values)
@@ -200,7 +204,7 @@ func (e *emitter) call(x *ir.Call, args []operand) operand {
 	case z.value == nil:
 		z.Expr = e.openGap(z, args, annihilates)
 	case !isNever(annihilated) && !onlyLiterals(args, annihilates) || !e.foldsTo(x, args, z.value):
-		z.Expr = b.Select(z.gap, constant(z.value.Value), z.Expr)
+		z.Expr = b.Select(z.gap, emit.Constant(z.value.Value), z.Expr)
 	}
 	return z
 }
@@ -230,13 +234,13 @@ func (e *emitter) annihilates(x *ir.Call, i int, a operand) loop.Expr {
 		return never
 	case !a.Type().IsFloat() && !a.Type().IsComplex():
 		if v, ok := ir.Annihilator(x.Fn, i, ir.TypeOf(x.Args[i])); ok {
-			return b.And(a.gap, b.Eq(a.Expr, constant(v)))
+			return b.And(a.gap, b.Eq(a.Expr, emit.Constant(v)))
 		}
 		return never
 	case !e.alg.MayAnnihilate(x.Fn, i):
 		return never
 	case x.Fn == "+":
-		return b.And(a.gap, isInf(a.Expr))
+		return b.And(a.gap, scalar.IsInf(a.Expr))
 	}
 	return b.And(a.gap, b.Eq(a.Expr, loop.Number(a.Type(), 0)))
 }
@@ -329,9 +333,9 @@ func (e *emitter) openGap(z operand, args []operand, annihilates []loop.Expr) lo
 
 // operation emits an operation on values.
 func (e *emitter) operation(x *ir.Call, args []loop.Expr) loop.Expr {
-	t := computeType(x.Typ)
+	t := emit.ComputeType(x.Typ)
 	if e.opts.Grids && x.Fn == "exp" && t == loop.F32 && args[0].Type() == t {
 		return &loop.Call{Fn: "_expsingle_f32", Typ: t, Args: args} // has a third of the operations
 	}
-	return function(x.Fn, t, args)
+	return scalar.Apply(x.Fn, t, args)
 }

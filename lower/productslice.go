@@ -47,7 +47,7 @@ func (p *teamProducts) newSlicing() slicing {
 	}
 	s.lets = []loop.ScalarLet{
 		{Scalar: s.slices, Value: emit.CeilDiv(loop.SizeScalar(p.extent(p.store.vars[0])), loop.SizeConst(s.width))},
-		{Scalar: s.least, Value: sizeMax(loop.SizeConst(p.most()+1), emit.Times(emit.Min(loop.SizeScalar(s.slices), loop.SizeConst(maxEntries)), loop.SizeConst(products)))},
+		{Scalar: s.least, Value: emit.Max(loop.SizeConst(p.most()+1), emit.Times(emit.Min(loop.SizeScalar(s.slices), loop.SizeConst(maxEntries)), loop.SizeConst(products)))},
 	}
 	return s
 }

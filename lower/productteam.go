@@ -5,6 +5,8 @@ import (
 
 	"github.com/lacuna-sparse/lacuna/ir"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
+	"github.com/lacuna-sparse/lacuna/lower/emit"
+	"github.com/lacuna-sparse/lacuna/lower/fold"
 )
 
 // A warp, or a block, makes a row of a result that is gathered in a workspace. The entries
@@ -351,9 +353,9 @@ func (t *productTeam) sum(n loop.Expr) (before, all loop.Expr) {
 // the first with its key, and again counts those that are not.
 func (t *productTeam) fold(at, fresh, again loop.Expr) {
 	b, w := t.B, t.rows.store
-	fold := func(old loop.Expr) { b.Store(t.vals, at, t.combine(w.work().Fold, old, t.value)) }
+	step := func(old loop.Expr) { b.Store(t.vals, at, fold.Step(b, w.work().Fold, old, t.value)) }
 	b.If(b.Eq(again, loop.Int(0)), func() {
-		b.If(t.active, func() { fold(w.identity()) }, nil)
+		b.If(t.active, func() { step(w.identity()) }, nil)
 	}, func() {
 		b.If(b.Gt(t.turn, loop.Number(loop.U32, lastTurn)), func() {
 			t.clearOwners()
@@ -371,7 +373,7 @@ func (t *productTeam) fold(at, fresh, again loop.Expr) {
 			t.Barrier()
 			b.If(t.active, func() {
 				b.If(b.Eq(b.Load(t.owner, at), number), func() {
-					fold(b.Load(t.vals, at))
+					step(b.Load(t.vals, at))
 					b.Assign(t.active, loop.Truth(false))
 				}, nil)
 			}, nil)
@@ -441,7 +443,7 @@ func (t *productTeam) choose(st *state, to *loop.Ref, is loop.Expr, entry func()
 	taken, column := b.Var("taken", loop.Truth(false)), b.Var("column", loop.Int(0))
 	var value *loop.Ref
 	if t.fills() {
-		value = b.Var("result", loop.Number(computeType(t.step.Result.DType), 0))
+		value = b.Var("result", loop.Number(emit.ComputeType(t.step.Result.DType), 0))
 	}
 	b.If(is, func() {
 		key, slot := entry()

@@ -1,51 +1,22 @@
 package lower
 
 import (
-	"math"
 	"slices"
 
 	"github.com/lacuna-sparse/lacuna/ir"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
+	"github.com/lacuna-sparse/lacuna/lower/fold"
 )
 
-// accumulator is the state of an open fold: one variable, or two for the pairs
-// (logsumexp, argmin, argmax), and whether anything was folded.
+// accumulator is the state of an open fold.
 type accumulator struct {
-	reduce *ir.Reduce
-	state  []*loop.Ref
-	seen   *loop.Ref
+	fold.State
 	blocks *blockSum // of a sum of numbers that round, else nil
-	pass   lsePass
-	scaled *scaledSum // of the first pass, if that adds up, too
-}
-
-func isArg(f ir.Fold) bool { return f == ir.FoldArgMin || f == ir.FoldArgMax }
-
-// stateTypes are the types of a fold's state.
-func stateTypes(r *ir.Reduce) []loop.Type {
-	switch {
-	case r.Fold == ir.FoldLogSumExp:
-		return []loop.Type{loop.F64, loop.F64}
-	case isArg(r.Fold):
-		return []loop.Type{computeType(ir.TypeOf(r.Body)), loop.I64}
-	}
-	return []loop.Type{computeType(r.Typ)}
 }
 
 // open declares a fold's state at its neutral element.
 func (e *emitter) open(r *ir.Reduce) accumulator {
-	b := e.B
-	acc := accumulator{reduce: r}
-	switch {
-	case r.Fold == ir.FoldLogSumExp:
-		acc.state = []*loop.Ref{b.Var("m", loop.Float(loop.F64, math.Inf(-1))), b.Var("s", loop.Float(loop.F64, 0))}
-	case isArg(r.Fold):
-		t := computeType(ir.TypeOf(r.Body))
-		acc.state = []*loop.Ref{b.Var("best", loop.Number(t, 0)), b.Var("arg", loop.Int(-1))}
-	default:
-		acc.state = []*loop.Ref{b.Var("acc", constant(r.Fold.Identity(r.Typ)))}
-	}
-	acc.seen = b.Var("seen", loop.Truth(false))
+	acc := accumulator{State: fold.Open(e.B, r, e.opts.Grids)}
 	acc.blocks = e.openBlocks(r)
 	e.accs[r.Temp] = acc
 	return acc
@@ -57,7 +28,7 @@ func (e *emitter) foldStep(st *state, leaf *ir.Assign) {
 	var x, flat loop.Expr
 	if !e.counting() {
 		x = e.expr(st, leaf.Value)
-		if isArg(r.Fold) {
+		if fold.IsArg(r.Fold) {
 			flat = e.flatIndex(st, r)
 		}
 	}
@@ -70,9 +41,9 @@ func (e *emitter) see(st *state, leaf *ir.Assign) {
 	b, acc := e.B, e.accs[leaf.Temp]
 	stored := e.stored(st, leaf)
 	if !sameCondition(stored, always) {
-		stored = b.Or(acc.seen, stored)
+		stored = b.Or(acc.Seen, stored)
 	}
-	b.Assign(acc.seen, stored)
+	b.Assign(acc.Seen, stored)
 }
 
 // stored is the condition that the patterns of the operands make the value of a leaf stored
@@ -88,126 +59,19 @@ func (e *emitter) stored(st *state, leaf *ir.Assign) loop.Expr {
 // fold folds the value x, at flat index flat for arg folds, into the state.
 func (e *emitter) fold(acc accumulator, x, flat loop.Expr) {
 	if !e.counting() {
-		switch {
-		case acc.reduce.Fold == ir.FoldLogSumExp:
-			e.foldExp(acc, x, loop.Float(loop.F64, 1))
-		case isArg(acc.reduce.Fold):
-			e.foldArg(acc, e.B.Let("x", x), e.B.Let("k", flat))
-		default:
-			e.B.Assign(acc.state[0], e.combine(acc.reduce.Fold, acc.state[0], x))
-			e.countTerm(acc)
-		}
+		acc.Fold(x, flat)
+		e.countTerm(acc)
 	}
-}
-
-// combine is one step of a fold whose state is the value itself.
-func (e *emitter) combine(f ir.Fold, x, y loop.Expr) loop.Expr {
-	switch f {
-	case ir.FoldSum:
-		return e.B.Add(x, y)
-	case ir.FoldProd:
-		return e.B.Mul(x, y)
-	case ir.FoldMin:
-		return e.B.Min(x, y)
-	case ir.FoldMax:
-		return e.B.Max(x, y)
-	case ir.FoldOr:
-		return e.B.Or(x, y)
-	case ir.FoldAnd:
-		return e.B.And(x, y)
-	}
-	panic("BUG: " + f.String() + " has no plain state")
-}
-
-// foldLSE adds n copies of exp(x) to the pair (m, s), which stands for
-// log(s) + m. Equal values are told apart first so that infinities never meet
-// in a difference. A NaN sticks to s, and leaves m alone: m is then what processors
-// do in one operation. There are no branches: steps for neighbouring lines make vectors.
-func (e *emitter) foldLSE(acc accumulator, x, n loop.Expr) {
-	b, m, s := e.B, acc.state[0], acc.state[1]
-	d := b.Let("d", lseDistance(b, x, m))
-	w := b.Let("w", b.Call(e.lseExp(acc.reduce), loop.F64, lseExponent(d)))
-	up := b.Let("up", b.Gt(d, loop.Float(loop.F64, 0)))
-	b.Assign(s, b.Select(up, b.Add(b.Mul(s, w), n), b.Add(s, b.Mul(n, w))))
-	b.Assign(m, lseMax(b, x, m))
-}
-
-// lseDistance is x - m, and 0 for equal infinities.
-func lseDistance(b *loop.Builder, x, m loop.Expr) loop.Expr {
-	return b.Select(b.Eq(x, m), loop.Float(loop.F64, 0), b.Sub(x, m))
-}
-
-// lseExponent is the logarithm of the factor that brings the smaller of two terms to
-// the scale of the larger, d being the distance of their logarithms.
-func lseExponent(d loop.Expr) loop.Expr {
-	return loop.NewUnary(loop.Neg, loop.NewUnary(loop.Abs, d))
-}
-
-// lseMax is the larger of x and m, m if x is NaN.
-func lseMax(b *loop.Builder, x, m loop.Expr) loop.Expr { return b.Select(b.Gt(x, m), x, m) }
-
-// foldArg keeps the better of two (value, index) pairs: a NaN beats everything,
-// the smaller index wins a tie, and index -1 is no entry.
-func (e *emitter) foldArg(acc accumulator, x, k loop.Expr) {
-	b, best, arg := e.B, acc.state[0], acc.state[1]
-	better := b.Lt(x, best)
-	if acc.reduce.Fold == ir.FoldArgMax {
-		better = b.Gt(x, best)
-	}
-	tie := b.Eq(x, best)
-	if x.Type().IsFloat() {
-		xNaN, bestNaN := b.Ne(x, x), b.Ne(best, best)
-		better = b.Or(better, b.And(xNaN, b.Not(bestNaN)))
-		tie = b.Or(tie, b.And(xNaN, bestNaN))
-	}
-	wins := b.Or(b.Lt(arg, loop.Int(0)), b.Or(better, b.And(tie, b.Lt(k, arg))))
-	b.If(b.And(b.Ge(k, loop.Int(0)), wins), func() {
-		b.Assign(best, x)
-		b.Assign(arg, k)
-	}, nil)
-}
-
-// absorb folds another state into acc.
-func (e *emitter) absorb(acc accumulator, state []loop.Expr, seen loop.Expr) {
-	e.combineStates(acc, state)
-	e.B.Assign(acc.seen, e.B.Or(acc.seen, seen))
-}
-
-// combineStates folds another state into that of acc, whatever either has seen.
-func (e *emitter) combineStates(acc accumulator, state []loop.Expr) {
-	b := e.B
-	switch {
-	case acc.reduce.Fold == ir.FoldLogSumExp:
-		// Where s is 0, nothing was folded.
-		b.If(b.Ne(state[1], loop.Float(loop.F64, 0)), func() { e.foldLSE(acc, state[0], state[1]) }, nil)
-	case isArg(acc.reduce.Fold):
-		e.foldArg(acc, state[0], state[1])
-	default:
-		b.Assign(acc.state[0], e.combine(acc.reduce.Fold, acc.state[0], state[0]))
-	}
-}
-
-// finish is the value of a fold.
-func (e *emitter) finish(acc accumulator) loop.Expr {
-	b := e.B
-	switch {
-	case acc.reduce.Fold == ir.FoldLogSumExp:
-		sum := b.Add(acc.state[0], b.Call("log_f64", loop.F64, acc.state[1]))
-		return b.Let("lse", b.Cast(computeType(acc.reduce.Typ), sum))
-	case isArg(acc.reduce.Fold):
-		return b.Let("arg", acc.state[1])
-	}
-	return b.Let("t", acc.state[0])
 }
 
 // value closes a fold: its result, and whether it saw anything.
 func (e *emitter) value(acc accumulator) value {
-	v := value{present: e.B.Let("seen", acc.seen)}
+	v := value{present: e.B.Let("seen", acc.Seen)}
 	if !e.counting() {
 		e.settle(acc)
-		v.expr = e.finish(acc)
+		v.expr = acc.Finish()
 	}
-	r := acc.reduce
+	r := acc.Reduce
 	v.background = e.alg.Stored(r.Body, gapLeaves{e}).Background
 	if v.background == nil {
 		v.background = e.alg.Of(r.Body, gapLeaves{e}).Background
@@ -262,7 +126,7 @@ func (e *emitter) gapOf(f *ir.Forall, l leaves, set ir.Formula) *gap {
 	if v, ok := ir.ConstValue(value); ok && r.Fold.IsIdentity(v) {
 		return nil
 	}
-	g := &gap{reduce: r, v: f.Index, value: value, first: isArg(r.Fold),
+	g := &gap{reduce: r, v: f.Index, value: value, first: fold.IsArg(r.Fold),
 		stored: e.alg.Stored(leaf.Value, outside{l}).Set}
 	for _, v := range r.Vars {
 		if v != f.Index && l.st.index[v] == nil {
@@ -307,13 +171,13 @@ func (e *emitter) foldGap(st *state, g *gap, visited loop.Expr) {
 		// A gap is no entry, so that patterns follow from the operands' patterns,
 		// unless something outside the loop is stored there.
 		stored := e.holds(g.stored, func(a ir.Atom) loop.Expr { return e.atoms[a].flag })
-		b.Assign(acc.seen, b.Or(acc.seen, stored))
+		b.Assign(acc.Seen, b.Or(acc.Seen, stored))
 		if e.counting() {
 			return
 		}
 		x := b.Let("gap", e.expr(st, g.value))
 		switch r := g.reduce; {
-		case isArg(r.Fold):
+		case fold.IsArg(r.Fold):
 			at := st.clone()
 			at.index[g.v] = loop.Expr(loop.Int(0))
 			if g.at != nil {
@@ -323,50 +187,11 @@ func (e *emitter) foldGap(st *state, g *gap, visited loop.Expr) {
 			for _, v := range g.inner {
 				at.index[v] = loop.Int(0)
 			}
-			e.foldArg(acc, x, e.flatIndex(at, r))
+			acc.FoldArg(x, e.flatIndex(at, r))
 		default:
-			e.foldCopies(acc, x, counts)
+			acc.FoldCopies(x, counts)
 		}
 	}, nil)
-}
-
-// foldCopies folds copies of x, as many as the product of the counts, in closed
-// form; not for arg folds.
-func (e *emitter) foldCopies(acc accumulator, x loop.Expr, counts []loop.Expr) {
-	b := e.B
-	switch acc.reduce.Fold {
-	case ir.FoldSum:
-		for _, n := range counts {
-			x = b.Let("copies", byReal(loop.Mul, x, b.Cast(x.Type().Real(), n)))
-		}
-		b.Assign(acc.state[0], b.Add(acc.state[0], x))
-	case ir.FoldProd:
-		for _, n := range counts {
-			x = e.power(x, n)
-		}
-		b.Assign(acc.state[0], b.Mul(acc.state[0], x))
-	case ir.FoldLogSumExp:
-		n := loop.Expr(loop.Float(loop.F64, 1))
-		for _, c := range counts {
-			n = b.Mul(n, b.Cast(loop.F64, c))
-		}
-		e.foldExp(acc, x, b.Let("n", n))
-	default:
-		b.Assign(acc.state[0], e.combine(acc.reduce.Fold, acc.state[0], x))
-	}
-}
-
-// power is x to the n-th, n > 0, by repeated squaring: exact where the repeated
-// product is.
-func (e *emitter) power(x, n loop.Expr) loop.Expr {
-	b := e.B
-	result, square, k := b.Var("power", loop.Number(x.Type(), 1)), b.Var("square", x), b.Var("k", n)
-	b.While(b.Gt(k, loop.Int(0)), func() {
-		b.If(b.Ne(b.And(k, loop.Int(1)), loop.Int(0)), func() { b.Assign(result, b.Mul(result, square)) }, nil)
-		b.Assign(square, b.Mul(square, square))
-		b.Assign(k, loop.NewBinary(loop.Shr, k, loop.Int(1)))
-	})
-	return b.Let("power", result)
 }
 
 // flatIndex is the row-major index over the fold's variables.

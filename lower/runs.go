@@ -3,6 +3,7 @@ package lower
 import (
 	"github.com/lacuna-sparse/lacuna/ir"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
+	"github.com/lacuna-sparse/lacuna/lower/fold"
 	"github.com/lacuna-sparse/lacuna/lower/level"
 )
 
@@ -40,7 +41,7 @@ func (w *walk) walksRun(it *iterator) bool {
 		return false
 	}
 	leaf, ok := inner.Body.(*ir.Assign)
-	if !ok || leaf.Temp != nil && (leaf.Temp.Reduce.In != nil || isArg(leaf.Temp.Reduce.Fold)) || leaf.Temp == nil && leaf.LHS.Tensor.Work != nil {
+	if !ok || leaf.Temp != nil && (leaf.Temp.Reduce.In != nil || fold.IsArg(leaf.Temp.Reduce.Fold)) || leaf.Temp == nil && leaf.LHS.Tensor.Work != nil {
 		return false
 	}
 	for a := range accessesOf(inner) {
@@ -140,7 +141,7 @@ func (w *walk) blocksOfRun(it *iterator, visit func(p loop.Expr)) {
 // runInBlocks emits the sum over the run of it in blocks.
 func (w *walk) runInBlocks(acc accumulator, it *iterator, more *loop.Ref, visit func(p loop.Expr)) {
 	b, r := w.B, it.run
-	acc.blocks = w.openBlocks(acc.reduce)
+	acc.blocks = w.openBlocks(acc.Reduce)
 	b.While(more, func() {
 		end := b.Let("block", b.Min(r.limit, b.Add(r.next, loop.Int(orderedTerms))))
 		w.runUntil(it, end, more, visit)

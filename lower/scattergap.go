@@ -3,6 +3,8 @@ package lower
 import (
 	"github.com/lacuna-sparse/lacuna/ir"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
+	"github.com/lacuna-sparse/lacuna/lower/emit"
+	"github.com/lacuna-sparse/lacuna/lower/fold"
 	"github.com/lacuna-sparse/lacuna/lower/level"
 )
 
@@ -44,14 +46,14 @@ func (k *kernel) visits() loop.BufferID {
 func (k *kernel) gapStage() {
 	e := k.emitter("gaps_" + k.step.Result.Name)
 	b := e.B
-	fold := &ir.Reduce{Fold: k.step.Fold, Typ: ir.ComputeType(k.step.Result.DType)}
+	r := &ir.Reduce{Fold: k.step.Fold, Typ: ir.ComputeType(k.step.Result.DType)}
 	vals, counts, n := e.Write(k.Result.Values), e.Read(k.visits()), e.Scalar(e.extent(k.step.Over))
-	x := b.Cast(computeType(k.step.Result.DType), constant(k.step.Gap.Value))
+	x := b.Cast(emit.ComputeType(k.step.Result.DType), emit.Constant(k.step.Gap.Value))
 	b.ForIndependent("p", b.Lo(), b.Hi(), func(p loop.Expr) {
 		missing := b.Let("missing", b.Sub(n, b.Load(counts, p)))
-		acc := accumulator{reduce: fold, state: []*loop.Ref{b.Var("acc", b.Load(vals, p))}}
-		b.If(b.Gt(missing, loop.Int(0)), func() { e.foldCopies(acc, x, []loop.Expr{missing}) }, nil)
-		b.Store(vals, p, acc.state[0])
+		acc := fold.Of(b, r, k.opts.Grids, []*loop.Ref{b.Var("acc", b.Load(vals, p))}, nil)
+		b.If(b.Gt(missing, loop.Int(0)), func() { acc.FoldCopies(x, []loop.Expr{missing}) }, nil)
+		b.Store(vals, p, acc.Vars[0])
 	})
 	s := e.Stage("gaps")
 	s.Partition = k.partition(rootLoop{cut: true, n: k.size(0), weight: -1})
@@ -73,7 +75,7 @@ func (k *kernel) fullStage(rows *ir.Access) {
 	e := k.emitter("full_" + k.step.Result.Name)
 	b := e.B
 	vals, n := e.Write(k.Result.Values), e.Scalar(e.extent(k.step.Over))
-	identity := constant(k.step.Fold.Identity(ir.ComputeType(k.step.Result.DType)))
+	identity := emit.Constant(k.step.Fold.Identity(ir.ComputeType(k.step.Result.DType)))
 	b.If(b.Eq(n, loop.Int(0)), func() {
 		b.For("p", loop.Int(0), e.Scalar(k.Dim(k.step.Result, 0)), func(p loop.Expr) { b.Store(vals, p, identity) })
 	}, func() {

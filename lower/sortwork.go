@@ -1,6 +1,9 @@
 package lower
 
-import "github.com/lacuna-sparse/lacuna/ir/loop"
+import (
+	"github.com/lacuna-sparse/lacuna/ir/loop"
+	"github.com/lacuna-sparse/lacuna/lower/fold"
+)
 
 // sortStore is a list of all insertions, sorted by key and combined at the end of
 // a use: for a few insertions among very many keys.
@@ -63,7 +66,7 @@ func (s *sortStore) drain(e *emitter, w *workspace, visit func(p, key loop.Expr)
 		if !e.counting() {
 			vals, at := e.Write(s.vals), b.Let("at", b.Sub(n, loop.Int(1)))
 			x := b.Load(e.Read(s.inserted), b.Load(e.Read(s.pairs.items), p))
-			b.Store(vals, at, e.combine(w.work().Fold, b.Load(vals, at), x))
+			b.Store(vals, at, fold.Step(e.B, w.work().Fold, b.Load(vals, at), x))
 		}
 	})
 	return b.Let("n", n)

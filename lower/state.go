@@ -4,7 +4,6 @@ import (
 	"github.com/lacuna-sparse/lacuna/ir"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
 	"github.com/lacuna-sparse/lacuna/lower/emit"
-	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
 // state is what the code at one place knows: it is copied when a block opens,
@@ -121,16 +120,6 @@ func (k *kernel) emitterOf(f *emit.Func) *emitter {
 		accs: map[*ir.Temp]accumulator{}, entries: map[*workspace]loop.Expr{}, held: map[*workspace]*loop.Ref{},
 		lookups: map[*ir.Access]lookup{}, root: rootLoop{weight: -1}, shared: k.sharing,
 	}
-}
-
-// constant is a tensor scalar as a literal of its compute type.
-func constant(v tensor.Scalar) *loop.Const {
-	t := computeType(v.DType())
-	if t != emit.Type(v.DType()) {
-		v = v.Convert(tensor.DType(t))
-	}
-	lo, hi := v.Bits()
-	return &loop.Const{Typ: t, Bits: lo, Imag: hi}
 }
 
 // start is the state at the beginning of a function: results of earlier stages

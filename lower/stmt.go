@@ -4,6 +4,7 @@ import (
 	"github.com/lacuna-sparse/lacuna/ir"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
 	"github.com/lacuna-sparse/lacuna/lower/emit"
+	"github.com/lacuna-sparse/lacuna/lower/fold"
 )
 
 // stmt emits a statement of the plan.
@@ -55,7 +56,7 @@ func (e *emitter) assign(st *state, s *ir.Assign) {
 		x := e.expr(st, s.Value)
 		if e.step.Scatter {
 			p = b.Let("at", p)
-			x = e.combine(e.step.Fold, b.Load(vals, p), x)
+			x = fold.Step(e.B, e.step.Fold, b.Load(vals, p), x)
 			e.count(p)
 		}
 		b.Store(vals, p, x)

@@ -319,7 +319,7 @@ func (e *emitter) list(w *workspace, p, key loop.Expr) {
 func (w *workspace) work() *ir.Reduce { return ir.WorkOf(w.tensor) }
 
 // identity is what an entry's fold starts from.
-func (w *workspace) identity() loop.Expr { return constant(w.work().Fold.Identity(w.work().Typ)) }
+func (w *workspace) identity() loop.Expr { return emit.Constant(w.work().Fold.Identity(w.work().Typ)) }
 
 // valueType is the type of the entries.
-func (w *workspace) valueType() loop.Type { return computeType(tensor.DType(w.tensor.DType)) }
+func (w *workspace) valueType() loop.Type { return emit.ComputeType(tensor.DType(w.tensor.DType)) }

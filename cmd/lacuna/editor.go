@@ -129,7 +129,7 @@ func (r *repl) completeCommand(word, tail string) (string, []string, string) {
 	at := strings.LastIndexByte(rest, ' ') + 1
 	head, last := "."+name+" "+rest[:at], rest[at:]
 	switch {
-	case name == "ls" || at > 0 && (name == "save" || name == "spy"):
+	case name == "ls" || at > 0 && (name == "save" || name == "plot"):
 		return head, completeSource(last), tail
 	case name == "engine":
 		return head, withPrefix(engines, last), tail

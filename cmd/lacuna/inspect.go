@@ -14,20 +14,21 @@ import (
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
-// brailleDots is the longest side of the plot on the terminal, in dots: 48
+// terminalDots is the longest side of the plot on the terminal, in dots: 48
 // characters or 24 lines.
-const brailleDots = 96
+const terminalDots = 96
 
 func newInspect(a *app) *cobra.Command {
-	var format, spy, as string
+	var format, plot, as string
 	cmd := &cobra.Command{
-		Use:   "inspect FILE [--format FORMAT] [--spy FILE] [--as mlir|taco]",
+		Use:   "inspect FILE [--format FORMAT] [--plot FILE] [--as mlir|taco]",
 		Short: "Describe a tensor and draw where its entries are",
 		Long: `Inspect prints the shape, type, density and range of values of a tensor, how many
 entries its rows, columns or slices have, how long the fibres are when it is stored
 in a format (CSR for a matrix, CSF for others, or that of --format), and a plot of
-where the entries stand; of a tensor of rank 3 or more, seen along all but the first
-two axes.
+where the entries stand: as dots, or as shades where dots would be a solid block; of a
+tensor of rank 3 or more, seen along all but the first two axes. --plot draws a picture,
+with the density of each region in colour and histograms of rows and columns.
 
 Of a file of several things (HDF5, AnnData, Zarr, an archive, a table) it lists them, each with
 the words to put behind the file for it, such as :entry=obs/cell_type.
@@ -38,21 +39,21 @@ dialect or to TACO, and which of their arrays the stored ones are.
 CV is the standard deviation divided by the mean: 0 for rows of equal length, above
 1 for very uneven ones.`,
 		Example: `  lacuna inspect web.mtx.gz
-  lacuna inspect web.mtx --format DCSC --spy web.png
+  lacuna inspect web.mtx --format DCSC --plot web.png
   lacuna inspect web.mtx --format DCSR --as mlir`,
 		Args:              arguments(1, 1, "one file"),
 		ValidArgsFunction: completeFile,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if spy != "" {
-				if _, err := spyKind(spy); err != nil {
+			if plot != "" {
+				if _, err := plotKind(plot); err != nil {
 					return err
 				}
 			}
 			if as != "" && !slices.Contains(storages, as) {
 				return usagef("--as %s: it can be %s", as, strings.Join(storages, " or "))
 			}
-			if as != "" && spy != "" {
-				return usagef("--as and --spy do not go together: run inspect twice")
+			if as != "" && plot != "" {
+				return usagef("--as and --plot do not go together: run inspect twice")
 			}
 			src, q, err := parseSource(args[0], fileExists)
 			if err != nil {
@@ -64,17 +65,17 @@ CV is the standard deviation divided by the mean: 0 for rows of equal length, ab
 			if err := q.override(format, ""); err != nil {
 				return err
 			}
-			return a.inspect(cmd.Context(), src, q, spy, as)
+			return a.inspect(cmd.Context(), src, q, plot, as)
 		},
 	}
 	cmd.Flags().StringVar(&format, "format", "", "the `FORMAT` whose levels are described")
-	cmd.Flags().StringVar(&spy, "spy", "", "draw where the entries are to a `FILE`: png, svg or pdf")
+	cmd.Flags().StringVar(&plot, "plot", "", "draw where the entries are, and how many rows and columns have, to a `FILE`: png, svg or pdf")
 	cmd.Flags().StringVar(&as, "as", "", "print the arrays as those of a `PROGRAM`: mlir or taco")
 	return cmd
 }
 
 // inspect describes a tensor.
-func (a *app) inspect(ctx context.Context, src source, q qualifiers, spy, as string) error {
+func (a *app) inspect(ctx context.Context, src source, q qualifiers, plot, as string) error {
 	if items, err := a.items(ctx, src, q); err != nil {
 		return err
 	} else if len(items) > 1 {
@@ -127,14 +128,14 @@ func (a *app) inspect(ctx context.Context, src source, q qualifiers, spy, as str
 	if err := a.printLevels(stored); err != nil {
 		return err
 	}
-	row, column, m, n := project(t.Shape(), coords)
-	if m > 0 && n > 0 {
-		a.printf("\n%s", newRaster(row, column, m, n, brailleDots).braille())
+	v := viewOf(t.Shape(), coords)
+	if v.m > 0 && v.n > 0 {
+		a.printf("\n%s", newRaster(v, terminalDots).text())
 	}
-	if spy == "" {
+	if plot == "" {
 		return nil
 	}
-	return a.spy(src.String(), spy, coo)
+	return a.plot(src.String(), plot, coo)
 }
 
 // entries are those of a tensor, as coordinates: elements of dense blocks that equal the fill are none.
@@ -144,19 +145,19 @@ func (a *app) entries(ctx context.Context, t *tensor.Tensor) (*tensor.Tensor, er
 	})
 }
 
-// spy draws where entries are to a picture, or without a path here.
-func (a *app) spy(name, path string, coo *tensor.Tensor) error {
+// plot draws where entries are to a picture, or without a path here.
+func (a *app) plot(name, path string, coo *tensor.Tensor) error {
 	coords, _, err := coo.ToCoords()
 	if err != nil {
 		return err
 	}
-	row, column, m, n := project(coo.Shape(), coords)
+	v := viewOf(coo.Shape(), coords)
 	if path != "" {
 		title := fmt.Sprintf("%s\n%s, %s entries", shorten(name), formatShape(coo.Shape()), formatCount(coo.NNZ()))
-		return writeSpy(path, title, row, column, m, n)
+		return writePlot(path, title, v)
 	}
-	if m > 0 && n > 0 {
-		a.printf("%s", newRaster(row, column, m, n, brailleDots).braille())
+	if v.m > 0 && v.n > 0 {
+		a.printf("%s", newRaster(v, terminalDots).text())
 	}
 	return nil
 }
@@ -168,14 +169,6 @@ func shorten(name string) string {
 		return gap + string(r[len(r)-longest+1:])
 	}
 	return name
-}
-
-// project is what a plot shows: the first two axes, or a vector as one row.
-func project(shape []int64, coords [][]int64) (row, column []int64, m, n int64) {
-	if len(shape) == 1 {
-		return make([]int64, len(coords[0])), coords[0], 1, shape[0]
-	}
-	return coords[0], coords[1], shape[0], shape[1]
 }
 
 // printSummary prints what can be said on one line each.

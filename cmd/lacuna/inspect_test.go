@@ -1,12 +1,7 @@
 package main
 
 import (
-	"bytes"
-	"image/color"
-	"image/png"
 	"math"
-	"os"
-	"path/filepath"
 	"testing"
 
 	"github.com/lacuna-sparse/lacuna/tensor"
@@ -20,10 +15,10 @@ func TestBraille(t *testing.T) {
 		row, column = append(row, i, i), append(column, i, 3)
 	}
 	want := "┌──┐\n│⠑⢼│\n└──┘\n"
-	if got := newRaster(row, column, 4, 4, brailleDots).braille(); got != want {
+	if got := newRaster(view{row, column, 4, 4, 1}, terminalDots).text(); got != want {
 		t.Errorf("got\n%swant\n%s", got, want)
 	}
-	if got := newRaster(nil, nil, 0, 0, brailleDots).braille(); got != "┌┐\n└┘\n" {
+	if got := newRaster(view{depth: 1}, terminalDots).text(); got != "┌┐\n└┘\n" {
 		t.Errorf("an empty matrix is drawn as\n%s", got)
 	}
 }
@@ -47,7 +42,7 @@ func TestRasterScales(t *testing.T) {
 		if test.m > 0 && test.n > 0 { // both corners must be inside
 			row, column = []int64{0, test.m - 1}, []int64{0, test.n - 1}
 		}
-		r := newRaster(row, column, test.m, test.n, 96)
+		r := newRaster(view{row, column, test.m, test.n, 1}, 96)
 		if r.rows != test.rows || r.columns != test.columns {
 			t.Errorf("%d by %d becomes %d by %d, want %d by %d", test.m, test.n, r.rows, r.columns, test.rows, test.columns)
 		}
@@ -108,41 +103,5 @@ func TestValueStats(t *testing.T) {
 	}
 	if got := (valueStats{min: 1, max: 0}).describe(tensor.Float64); got != "none" {
 		t.Errorf("no values: %q", got)
-	}
-}
-
-// TestSpyPicture reads the written picture back: row 0 is on top, and what is
-// stored is dark.
-func TestSpyPicture(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "a.png")
-	// The upper right half of the matrix.
-	var row, column []int64
-	for i := range int64(20) {
-		for j := i; j < 20; j++ {
-			row, column = append(row, i), append(column, j)
-		}
-	}
-	if err := writeSpy(path, "upper", row, column, 20, 20); err != nil {
-		t.Fatal(err)
-	}
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	img, err := png.Decode(bytes.NewReader(data))
-	if err != nil {
-		t.Fatal(err)
-	}
-	dark := func(fx, fy float64) bool {
-		b := img.Bounds()
-		c := color.GrayModel.Convert(img.At(int(fx*float64(b.Dx())), int(fy*float64(b.Dy())))).(color.Gray)
-		return c.Y < 100
-	}
-	if !dark(0.9, 0.2) || dark(0.2, 0.8) {
-		t.Errorf("upper right dark: %t, lower left dark: %t; want only the first", dark(0.9, 0.2), dark(0.2, 0.8))
-	}
-	entries, err := os.ReadDir(filepath.Dir(path))
-	if err != nil || len(entries) != 1 {
-		t.Errorf("beside the picture: %v, %v", entries, err)
 	}
 }

@@ -27,7 +27,7 @@ func init() {
 		{"explain", "[STAGE] [PROGRAM]", "a program, or the last, at a stage of its compilation", (*repl).explain},
 		{"formats", "", "the formats in which tensors can be stored", (*repl).formats},
 		{"save", "NAME FILE", "write what a name stands for", (*repl).save},
-		{"spy", "NAME [FILE]", "draw where entries are, here or to a picture", (*repl).spy},
+		{"plot", "NAME [FILE]", "draw where entries are, here or to a picture", (*repl).plot},
 		{"inspect", "NAME", "what there is to know of a tensor", (*repl).inspect},
 		{"time", "[on|off]", "print how long programs take", (*repl).time},
 		{"engine", "NAME", "run on auto, interp, cpu or cuda", func(r *repl, _ context.Context, rest string) error { return r.use(rest) }},
@@ -159,8 +159,8 @@ func (r *repl) save(ctx context.Context, rest string) error {
 	return r.app.write(ctx, d, t)
 }
 
-// spy draws where the entries of a tensor are.
-func (r *repl) spy(ctx context.Context, rest string) error {
+// plot draws where the entries of a tensor are.
+func (r *repl) plot(ctx context.Context, rest string) error {
 	name, path, _ := strings.Cut(rest, " ")
 	t, err := r.tensorNamed(name)
 	if err != nil {
@@ -173,7 +173,7 @@ func (r *repl) spy(ctx context.Context, rest string) error {
 	if err != nil {
 		return err
 	}
-	return r.app.spy(name, strings.TrimSpace(path), coo)
+	return r.app.plot(name, strings.TrimSpace(path), coo)
 }
 
 // inspect describes a tensor.

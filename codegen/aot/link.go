@@ -9,6 +9,7 @@ import (
 	"github.com/lacuna-sparse/lacuna/lang"
 	"github.com/lacuna-sparse/lacuna/lower"
 	"github.com/lacuna-sparse/lacuna/lower/gpu"
+	"github.com/lacuna-sparse/lacuna/lower/prim"
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
@@ -330,13 +331,13 @@ func (k *linker) add(st ir.Step) error {
 	case *ir.Compute:
 		return k.compute(s)
 	case *ir.Scan:
-		low, err := lower.Scan(s, k, k.options(lower.DenseWorkspace))
+		low, err := prim.Scan(s, k, k.options(lower.DenseWorkspace).Prim())
 		return k.lines(low, err, s.To, k.stored[s.From].dims)
 	case *ir.Sort:
-		low, err := lower.Sort(s, k, k.options(lower.DenseWorkspace))
+		low, err := prim.Sort(s, k, k.options(lower.DenseWorkspace).Prim())
 		return k.lines(low, err, s.To, k.stored[s.From].dims)
 	case *ir.Statistic:
-		low, err := lower.Statistic(s, k, k.options(lower.DenseWorkspace))
+		low, err := prim.Statistic(s, k, k.options(lower.DenseWorkspace).Prim())
 		return k.lines(low, err, s.To, k.statisticShape(s))
 	}
 	panic(fmt.Sprintf("BUG: step %T", st))

@@ -9,7 +9,7 @@ import (
 	"github.com/lacuna-sparse/lacuna/ir"
 	"github.com/lacuna-sparse/lacuna/lang"
 	"github.com/lacuna-sparse/lacuna/lang/derive"
-	"github.com/lacuna-sparse/lacuna/lower"
+	"github.com/lacuna-sparse/lacuna/lower/scalar"
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
@@ -46,7 +46,7 @@ func derived(t *testing.T, src, wrt, operands string) (string, error) {
 		t.Fatal(err)
 	}
 	stores := func(p *lang.Program) map[*lang.Tensor]tensor.Format {
-		plan, err := ir.New(t.Context(), p, ir.Options{}, lower.Eval)
+		plan, err := ir.New(t.Context(), p, ir.Options{}, scalar.Eval)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -49,6 +49,19 @@ func Origin(p ir.Pos) loop.Origin {
 // Type is the loop type of a tensor type: the two enumerations agree.
 func Type(dt tensor.DType) loop.Type { return loop.Type(dt) }
 
+// ComputeType is the type in which elements of type dt are computed.
+func ComputeType(dt tensor.DType) loop.Type { return Type(dt).Compute() }
+
+// Constant is a tensor scalar as a literal of its compute type.
+func Constant(v tensor.Scalar) *loop.Const {
+	t := ComputeType(v.DType())
+	if t != Type(v.DType()) {
+		v = v.Convert(tensor.DType(t))
+	}
+	lo, hi := v.Bits()
+	return &loop.Const{Typ: t, Bits: lo, Imag: hi}
+}
+
 // Buffer adds a buffer.
 func (k *Builder) Buffer(name string, elem loop.Type, role loop.Role) loop.BufferID {
 	k.Program.Buffers = append(k.Program.Buffers, loop.Buffer{Name: loop.CleanName(name), Elem: elem, Role: role})

@@ -20,3 +20,14 @@ func CeilDiv(x, y loop.SizeExpr) loop.SizeExpr {
 	// -1/y is 0, not -1.
 	return &loop.SizeOp{Op: loop.Mul, X: up, Y: Min(x, loop.SizeConst(1))}
 }
+
+// Product is x·y, without factors of 1.
+func Product(x, y loop.SizeExpr) loop.SizeExpr {
+	if y == loop.SizeConst(1) {
+		return x
+	}
+	return Times(x, y)
+}
+
+// Max is the larger of two sizes.
+func Max(x, y loop.SizeExpr) loop.SizeExpr { return &loop.SizeOp{Op: loop.Max, X: x, Y: y} }

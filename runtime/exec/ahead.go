@@ -5,6 +5,7 @@ import (
 
 	"github.com/lacuna-sparse/lacuna/ir"
 	"github.com/lacuna-sparse/lacuna/lower"
+	"github.com/lacuna-sparse/lacuna/lower/scalar"
 	"github.com/lacuna-sparse/lacuna/runtime"
 	"github.com/lacuna-sparse/lacuna/runtime/declare"
 )
@@ -33,7 +34,7 @@ func PlanAhead(ctx context.Context, src string, grids bool, opts ...declare.Opti
 	if err != nil {
 		return nil, err
 	}
-	alg := ir.Algebra{Strict: d.Strict(), Eval: lower.Eval}
+	alg := ir.Algebra{Strict: d.Strict(), Eval: scalar.Eval}
 	plan, err := ir.New(ctx, program, ir.Options{StrictIEEE: d.Strict(), Grids: grids, Forms: d.Forms(), OwnResults: true}, alg.Eval)
 	if err != nil {
 		return nil, withSource(err, src)

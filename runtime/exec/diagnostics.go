@@ -9,6 +9,7 @@ import (
 	"github.com/lacuna-sparse/lacuna/ir"
 	"github.com/lacuna-sparse/lacuna/lang"
 	"github.com/lacuna-sparse/lacuna/lower"
+	"github.com/lacuna-sparse/lacuna/lower/prim"
 	"github.com/lacuna-sparse/lacuna/runtime"
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
@@ -35,7 +36,7 @@ func (k *Kernel) explainedError(st *step, err error, b *binding, vals values) er
 
 // badOrder gives the error of a quantile whose order is out of range a place and a code.
 func (k *Kernel) badOrder(s *ir.Statistic, err error) error {
-	if !failedWith(err, lower.BadOrder) {
+	if !failedWith(err, prim.BadOrder) {
 		return err
 	}
 	e := &lang.Error{Code: lang.ErrRange, Pos: s.Pos, Msg: "an order of " + s.Name + " lies outside 0 to 1, or is NaN",

@@ -10,7 +10,7 @@ import (
 	"github.com/lacuna-sparse/lacuna/ir"
 	"github.com/lacuna-sparse/lacuna/lang"
 	"github.com/lacuna-sparse/lacuna/lang/derive"
-	"github.com/lacuna-sparse/lacuna/lower"
+	"github.com/lacuna-sparse/lacuna/lower/scalar"
 	"github.com/lacuna-sparse/lacuna/runtime"
 	"github.com/lacuna-sparse/lacuna/runtime/declare"
 	"github.com/lacuna-sparse/lacuna/tensor"
@@ -144,7 +144,7 @@ func adjointOf(p *lang.Program) *lang.Access { return p.Stmts[len(p.Stmts)-1].LH
 
 // resultFormats is how the results of a program are stored, nothing if that cannot be planned.
 func resultFormats(ctx context.Context, p *lang.Program, d *declare.Declarations) map[*lang.Tensor]tensor.Format {
-	plan, err := ir.New(ctx, p, ir.Options{StrictIEEE: d.Strict(), Forms: d.Forms()}, lower.Eval)
+	plan, err := ir.New(ctx, p, ir.Options{StrictIEEE: d.Strict(), Forms: d.Forms()}, scalar.Eval)
 	if err != nil {
 		return nil
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/lacuna-sparse/lacuna/ir/loop"
 	"github.com/lacuna-sparse/lacuna/lang"
 	"github.com/lacuna-sparse/lacuna/lower"
+	"github.com/lacuna-sparse/lacuna/lower/scalar"
 	"github.com/lacuna-sparse/lacuna/runtime/declare"
 	"github.com/lacuna-sparse/lacuna/runtime/invoke"
 	"github.com/lacuna-sparse/lacuna/tensor"
@@ -88,7 +89,7 @@ type step struct {
 
 // plan plans a program and compiles it for the operands as declared.
 func (env *environment) plan(ctx context.Context, program *lang.Program, d *declare.Declarations) (*planned, error) {
-	k := &planned{env: env, program: program, alg: ir.Algebra{Strict: d.Strict(), Eval: lower.Eval}}
+	k := &planned{env: env, program: program, alg: ir.Algebra{Strict: d.Strict(), Eval: scalar.Eval}}
 	forms := d.Forms()
 	for _, t := range program.Tensors {
 		if t.Operand {
@@ -107,7 +108,7 @@ func (env *environment) plan(ctx context.Context, program *lang.Program, d *decl
 
 // compile plans the program and compiles its steps for the operands as declared.
 func (k *planned) compile(ctx context.Context, opts ir.Options) error {
-	plan, err := ir.New(ctx, k.program, opts, lower.Eval)
+	plan, err := ir.New(ctx, k.program, opts, scalar.Eval)
 	if err != nil {
 		return err
 	}

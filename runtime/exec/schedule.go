@@ -9,6 +9,7 @@ import (
 	"github.com/lacuna-sparse/lacuna/ir"
 	"github.com/lacuna-sparse/lacuna/lang"
 	"github.com/lacuna-sparse/lacuna/lower"
+	"github.com/lacuna-sparse/lacuna/lower/scalar"
 )
 
 // Schedules, from both ends: what one says of choices that wait for a run, and all choices of a kernel as one.
@@ -179,7 +180,7 @@ func (k *Kernel) alternatives(ctx context.Context) ([]alternative, error) {
 func (k *Kernel) variants(ctx context.Context, program *lang.Program, rewritten *lang.File) ([]alternative, error) {
 	opts := k.plan.Options
 	opts.Alternatives = true
-	plan, err := ir.New(ctx, program, opts, lower.Eval)
+	plan, err := ir.New(ctx, program, opts, scalar.Eval)
 	if err != nil {
 		return nil, withSource(err, k.source)
 	}

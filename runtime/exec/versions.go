@@ -9,6 +9,7 @@ import (
 	"github.com/lacuna-sparse/lacuna/ir"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
 	"github.com/lacuna-sparse/lacuna/lower"
+	"github.com/lacuna-sparse/lacuna/lower/prim"
 	"github.com/lacuna-sparse/lacuna/runtime"
 	"github.com/lacuna-sparse/lacuna/runtime/invoke"
 	"github.com/lacuna-sparse/lacuna/tensor"
@@ -122,11 +123,11 @@ func (k *planned) loops(st ir.Step, types declaredTypes, how specialisation) (*l
 func (k *planned) lowered(st ir.Step, types declaredTypes, opts lower.Options) (*lower.Kernel, error) {
 	switch s := st.(type) {
 	case *ir.Scan:
-		return lower.Scan(s, types, opts)
+		return prim.Scan(s, types, opts.Prim())
 	case *ir.Statistic:
-		return lower.Statistic(s, types, opts)
+		return prim.Statistic(s, types, opts.Prim())
 	case *ir.Sort:
-		return lower.Sort(s, types, opts)
+		return prim.Sort(s, types, opts.Prim())
 	}
 	return lower.Step(st.(*ir.Compute), k.alg, types, opts)
 }

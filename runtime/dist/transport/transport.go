@@ -1,0 +1,104 @@
+// Package transport is what a group of ranks needs of the library that carries its messages. Ranks are numbered
+// from 0; each has one Transport of the group. What stands above it, package dist, is the same for goroutines of one
+// process, MPI and NCCL.
+//
+// A transport carries bytes and never adds them up: the order in which libraries add varies, and with it the bits of sums.
+package transport
+
+import (
+	"context"
+	"fmt"
+	"unsafe"
+)
+
+// Transport is one rank's end of a group. Exchange, Start and Barrier are collective: every rank calls the same
+// ones in the same order, each from one goroutine at a time. Several exchanges may be pending at once.
+//
+// A rank that cannot go on calls Abort. From then on, and within ten seconds, every call of every rank, pending ones among
+// them, returns an *Error (or the library ends the process with the reason on standard error, as MPI_Abort does). The same
+// holds when a rank dies, when it closes its end while others wait for it, and when the context of one of its calls
+// ends: what the others hear is then why. A group that has failed stays so.
+type Transport interface {
+	// Rank is this rank's number, of 0 to Size()-1.
+	Rank() int
+	// Size is the number of ranks.
+	Size() int
+
+	// Exchange sends out[r] to each rank r and returns what each has sent to this one: in[r] is r's. Lengths are not
+	// known beforehand. out has Size() elements, of which any may be nil; out[Rank()] comes back as in[Rank()], as a copy.
+	// What is returned belongs to the caller, and out may be written to as soon as the call has returned.
+	Exchange(ctx context.Context, out [][]byte) (in [][]byte, err error)
+
+	// Start begins an exchange whose lengths both sides know: in[r] is as long as what r sends. Nothing is sent where
+	// the length is 0. All slices are of Buffer, and out must not be written to, nor in be read, before Wait of the
+	// handle has returned. out[Rank()] is copied to in[Rank()].
+	// The error says that the group has failed, or that lengths are wrong.
+	Start(ctx context.Context, out, in [][]byte) (Pending, error)
+
+	// Barrier returns when all ranks have called it.
+	Barrier(ctx context.Context) error
+
+	// Buffer allocates n bytes for Start, aligned for any element type: off the Go heap where the library works on
+	// them in the background. Free gives them back; slices of them are no longer valid then.
+	Buffer(n int) ([]byte, error)
+	Free(b []byte)
+
+	// Sent tells, by rank, what Exchange and Start have sent to it so far: the bytes of out and the number of messages that
+	// are not empty. What the library adds to them is not counted, nor is what a rank keeps for itself.
+	Sent() []Traffic
+
+	// Abort ends the group for the reason given; it may be called by any goroutine, and again.
+	Abort(reason string)
+
+	// Close leaves the group, after which no other method may be called. Where the group is well it waits for the others to
+	// do so, as MPI_Finalize does, but for no longer than ten seconds.
+	Close() error
+}
+
+// Pending is an exchange that has begun.
+type Pending interface {
+	// Wait returns when in has been filled and out may be written to again. It must be called once, whatever happens.
+	Wait(ctx context.Context) error
+}
+
+// Traffic is what has been sent to one rank.
+type Traffic struct {
+	Messages, Bytes int64
+}
+
+// Error says that a group has failed: which rank was the first that could not go on, and why.
+type Error struct {
+	Rank   int // -1: not known
+	Reason string
+}
+
+// Error names the rank and the reason.
+func (e *Error) Error() string {
+	if e.Rank < 0 {
+		return "the group of ranks has failed: " + e.Reason
+	}
+	return fmt.Sprintf("rank %d: %s", e.Rank, e.Reason)
+}
+
+// CheckLengths reports whether out and in of Start have an element for each of size ranks, and this rank sends
+// itself as much as it receives.
+func CheckLengths(rank, size int, out, in [][]byte) error {
+	switch {
+	case len(out) != size:
+		return fmt.Errorf("an exchange among %d ranks sends %d messages", size, len(out))
+	case len(in) != size:
+		return fmt.Errorf("an exchange among %d ranks receives %d messages", size, len(in))
+	case len(out[rank]) != len(in[rank]):
+		return fmt.Errorf("rank %d sends itself %d bytes and receives %d", rank, len(out[rank]), len(in[rank]))
+	}
+	return nil
+}
+
+// Aligned is memory of the Go heap, aligned for any element type.
+func Aligned(n int) []byte {
+	words := make([]complex128, (n+15)/16)
+	if n == 0 {
+		return []byte{}
+	}
+	return unsafe.Slice((*byte)(unsafe.Pointer(&words[0])), n)
+}
