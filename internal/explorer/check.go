@@ -3,6 +3,7 @@ package explorer
 import (
 	"context"
 	"errors"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -62,10 +63,16 @@ func (s *Service) check(ctx context.Context, r *Request) (any, error) {
 	return c, nil
 }
 
+// meant matches the hint for a word that is near another (lang.DidYouMean).
+var meant = regexp.MustCompile(`^did you mean (\S+)\?$`)
+
 func errorAt(program string, e *lang.Error) Diagnostic {
 	d := Diagnostic{Severity: "error", Code: string(e.Code), Message: e.Msg, Hint: e.Hint}
 	if e.Pos.IsKnown() {
 		d.From, d.To = units(program, e.Pos.Offset), units(program, wordEnd(program, e.Pos.Offset))
+		if m := meant.FindStringSubmatch(e.Hint); m != nil {
+			d.Fixes = []Fix{{"write " + m[1], d.From, d.To, m[1]}}
+		}
 	}
 	return d
 }
