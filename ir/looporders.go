@@ -1,6 +1,10 @@
 package ir
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/lacuna-sparse/lacuna/internal/cost"
+)
 
 // The orders of loops that the scheduler tries: all of them where they are few and the statement is small, else those in which
 // something is stored.
@@ -37,8 +41,8 @@ func (nf *normalForm) loops() int {
 // eachOrder calls f with every order of the loops over vars; where they are too many, or the statement is large, with
 // those in which an access of reads is stored, which are the ones worth trying.
 func (s *scheduler) eachOrder(vars []*Index, reads []*Access, f func([]*Index)) {
-	if ordersOf(vars, maxOrders) <= s.most {
-		permutations(vars, maxOrders, f)
+	if ordersOf(vars, cost.MostOrders) <= s.most {
+		permutations(vars, cost.MostOrders, f)
 		return
 	}
 	for _, order := range s.storageOrders(vars, reads) {
@@ -103,7 +107,7 @@ func (s *scheduler) eachReduceOrder(skip *Reduce, f func() float64) {
 		}
 	}
 	switch {
-	case combinations <= max(s.most/4, leastTries):
+	case combinations <= max(s.most/4, cost.LeastTrials):
 		s.eachCombination(0, skip, f)
 	case s.best == nil:
 		s.eachInTurn(skip, f)

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/lacuna-sparse/lacuna/internal/cost"
 )
 
 // TestManyReduceOrders: a statement with few reductions is tried with all orders of their loops together; of many, one after the
@@ -82,7 +84,7 @@ func TestManyIndices(t *testing.T) {
 	s := mustNormalForm(t, text, "A:"+format+" y:"+format[2:]).scheduler(testAlgebra, Options{})
 	n := 0
 	s.eachOrder(s.indices, s.accesses, func([]*Index) { n++ })
-	if n > leastTries {
-		t.Errorf("the loops over 20 indices are tried in %d orders, want %d at most", n, leastTries)
+	if n > cost.LeastTrials {
+		t.Errorf("the loops over 20 indices are tried in %d orders, want %d at most", n, cost.LeastTrials)
 	}
 }

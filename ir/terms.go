@@ -1,6 +1,10 @@
 package ir
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/lacuna-sparse/lacuna/internal/cost"
+)
 
 // This file plans a dense result that is a sum of several terms by adding one term
 // after the other to it: each has loops of its own, in an order that suits its
@@ -172,7 +176,7 @@ func (s *scheduler) bestTerm(t *summand, f Fold) *nested {
 		order = slices.Clone(order)
 		t.top.Order = t.top.Vars
 		s.eachOrders(t.inner, func() {
-			best = s.cheaper(best, nest(order, nil, t.inner, &Assign{LHS: t.lhs, Value: t.body}), scatterFactor, t.all)
+			best = s.cheaper(best, nest(order, nil, t.inner, &Assign{LHS: t.lhs, Value: t.body}), cost.ScatterFactor, t.all)
 		})
 	}
 	s.eachOrder(joint, nil, scatter)
@@ -301,9 +305,9 @@ func (s *scheduler) bestTogether(t *summand, joint []*Index, second *Assign) *ne
 	var best *nested
 	top := []*Reduce{t.top}
 	t.top.Order = t.top.Vars
-	permutations(joint, maxOrders, func(order []*Index) {
+	permutations(joint, cost.MostOrders, func(order []*Index) {
 		leaf := &Sequence{Stmts: []Stmt{&Assign{LHS: t.lhs, Value: t.body}, second}}
-		best = s.cheaper(best, foralls(order, leaf), scatterFactor, top)
+		best = s.cheaper(best, foralls(order, leaf), cost.ScatterFactor, top)
 	})
 	permutations(t.free, 24, func(free []*Index) {
 		free = slices.Clone(free)

@@ -106,7 +106,8 @@ func sweep(body []Stmt, live []bool) []Stmt {
 				s = &If{Cond: x.Cond, Then: then, Else: otherwise}
 			}
 		}
-		out = append(out, From(from, s))
+		stamp(s, OriginOf(from))
+		out = append(out, s)
 	}
 	return out
 }

@@ -19,12 +19,7 @@ func OriginOf(s Stmt) Origin {
 	return 0
 }
 
-// From gives s the origin of another statement, unless it has one.
-func From(other, s Stmt) Stmt {
-	stamp(s, OriginOf(other))
-	return s
-}
-
+// stamp gives a statement an origin, unless it has one.
 func stamp(s Stmt, o Origin) {
 	if at := originIn(s); at != nil && *at == 0 {
 		*at = o

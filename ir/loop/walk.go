@@ -92,7 +92,8 @@ func (r rewriter) block(body []Stmt) []Stmt {
 	}
 	out := make([]Stmt, len(body))
 	for i, s := range body {
-		out[i] = From(s, r.stmt(s))
+		out[i] = r.stmt(s)
+		stamp(out[i], OriginOf(s))
 	}
 	return out
 }
