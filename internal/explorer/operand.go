@@ -228,6 +228,9 @@ func (r *Random) tensor(dt tensor.DType, opts []tensor.Option) (*tensor.Tensor, 
 			g.DType = tensor.Int64
 		}
 	}
+	if r.Density != nil && r.NNZ != nil {
+		return nil, errors.New("a density and a number of entries say the same thing: give one of them")
+	}
 	total := 1.0
 	for _, n := range r.Shape {
 		if n < 0 {
@@ -253,8 +256,6 @@ func (r *Random) tensor(dt tensor.DType, opts []tensor.Option) (*tensor.Tensor, 
 		return nil, fmt.Errorf("%d dimensions: there may be %d", len(r.Shape), tensor.MaxRank)
 	case r.Range && len(r.Shape) != 1:
 		return nil, errors.New("counting takes one extent")
-	case r.Density != nil && r.NNZ != nil:
-		return nil, errors.New("a density and a number of entries say the same thing: give one of them")
 	case stored > maxElements:
 		return nil, fmt.Errorf("%.3g entries are too many to draw here: want %d at most", stored, maxElements)
 	}
@@ -294,7 +295,7 @@ func parseGrid(text string, dt tensor.DType, opts []tensor.Option) (*tensor.Tens
 	}
 	if bracketed && !dt.Valid() {
 		for _, w := range strings.FieldsFunc(text, func(r rune) bool { return r == ';' || r == ',' || unicode.IsSpace(r) }) {
-			x, err := parseNumber(w, dt)
+			x, err := parseNumber(w, tensor.Invalid)
 			switch {
 			case err != nil: // which is told below
 			case dt.Valid():
