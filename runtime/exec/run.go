@@ -168,7 +168,14 @@ func (k *Kernel) convert(ctx context.Context, st *step, p *ir.Convert, from *ten
 		return to, err
 	}
 	if staysConverted(p) {
-		return remembered(ctx, &st.converted, &st.converting, from, from, convert)
+		return remembered(ctx, &st.converted, &st.converting, from, from, func(ctx context.Context) (*tensor.Tensor, error) {
+			if c := st.converted.Load(); c != nil {
+				if to, ok := from.Follow(c.from.Value(), c.to); ok {
+					return to, nil
+				}
+			}
+			return convert(ctx)
+		})
 	}
 	return convert(ctx)
 }
