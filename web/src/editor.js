@@ -30,7 +30,7 @@ const lit = StateField.define({
     for (const e of change.effects) {
       if (!e.is(setLit)) continue;
       const length = change.state.doc.length;
-      marks = Decoration.set(e.value.filter(([from, to]) => from < to && to <= length).map(([from, to]) => Decoration.mark({ class: 'lit' }).range(from, to)), true);
+      marks = Decoration.set(e.value.filter(([from, to]) => from < to && to <= length).map(([from, to]) => Decoration.mark({ class: 'place' }).range(from, to)), true);
     }
     return marks;
   },

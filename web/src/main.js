@@ -1,6 +1,6 @@
 // The page: a program and its operands on the left, what becomes of them on the right.
 import { connect } from './ask.js';
-import { $, h, toast } from './dom.js';
+import { $, h, light, toast } from './dom.js';
 import { Editor } from './editor.js';
 import { fromFragment, toFragment } from './link.js';
 import { fresh, kindOf, operandCards, take } from './operands.js';
@@ -141,6 +141,7 @@ async function show(mine) {
   const view = $('#view');
   view.setAttribute('aria-busy', 'true');
   editor.light([]);
+  light(document, '[data-s]', () => false);
   try {
     const content = (await views[state.tab]()).filter(Boolean);
     if (mine === version) view.replaceChildren(...content);
