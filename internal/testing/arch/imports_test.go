@@ -82,7 +82,8 @@ var allowed = map[string][]string{
 	"internal/generate": {"tensor"},
 	"internal/explorer": {"", "internal/generate", "lang", "ir/loop", "codegen/interp", "runtime", "tensor", "tensor/file"},
 	"web":               {},
-	"web/build":         {"internal/explorer"},
+	"web/site":          {},
+	"web/build":         {"internal/explorer", "web/site"},
 	"web/wasm":          {"internal/explorer"},
 
 	"internal/testing/e2e/explorer": {}, // tests only
