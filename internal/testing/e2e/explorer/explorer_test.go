@@ -13,12 +13,15 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/performance"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
@@ -558,6 +561,7 @@ func TestTyping(t *testing.T) {
 	b.wait(`document.querySelector('[data-result] td')`)
 	t.Logf("first paint %.0f ms, first result %.0f ms", eval[float64](b, `performance.getEntriesByName('first-contentful-paint')[0].startTime`),
 		eval[float64](b, `Number(document.documentElement.dataset.ready)`))
+	b.keys()
 	b.type_("C(i,j) = u(i)*u(j)")
 	b.wait(`document.querySelector('[data-operand=u]')`)
 	b.settled(`{const i = document.querySelector('[aria-label="shape of u"]'); i.value = '600'; i.dispatchEvent(new Event('change'))}`)
@@ -567,6 +571,47 @@ func TestTyping(t *testing.T) {
 		t.Error("the page waited for the worker")
 	}
 	b.wait(`document.querySelector('[data-operand=u]') === null`)
+}
+
+// keys types a name letter by letter into a program whose stages are shown, and looks at how long the page's thread works, in time of the
+// processor: for a key and for what follows from it when the worker has answered.
+func (b *tab) keys() {
+	b.Helper()
+	b.choose(2)
+	b.open("stages")
+	if _, err := chromedp.Call(b.ctx, performance.Enable, performance.EnableParams{TimeDomain: performance.EnableTimeDomainThreadTicks}); err != nil {
+		b.Fatal(err)
+	}
+	worked := func() float64 {
+		m, err := chromedp.Call(b.ctx, performance.GetMetrics, cdp.Empty{})
+		if err != nil {
+			b.Fatal(err)
+		}
+		for _, x := range m.Metrics {
+			if x.Name == "TaskDuration" {
+				return x.Value * 1000
+			}
+		}
+		b.Fatal("no TaskDuration")
+		return 0
+	}
+	b.do(chromedp.Focus(".cm-content"))
+	b.do(chromedp.KeyEvent(kb.End))
+	var key, follows []float64
+	for _, letter := range "+ABAB" {
+		start := worked()
+		b.js(`document.querySelector('#view').dataset.version = ''`)
+		b.do(chromedp.KeyEvent(string(letter)))
+		typed := worked()
+		b.wait(`document.querySelector('#view').dataset.version !== ''`)
+		key, follows = append(key, typed-start), append(follows, worked()-typed)
+	}
+	slices.Sort(key)
+	slices.Sort(follows)
+	b.Logf("a key takes %.1f ms, what follows %.1f ms", key, follows)
+	if median := key[len(key)/2]; median > 50 {
+		b.Errorf("a key takes %.1f ms", median)
+	}
 }
 
 // TestServe asks a server as its page does, and as others would.
