@@ -89,7 +89,7 @@ func (p *Plan) Listing() (text string, lines []Line) {
 				b.end()
 			}
 			if len(s.Ways) > 0 {
-				b.WriteString(formatWays(s.Ways))
+				b.WriteString(FormatWays(s.Ways))
 				b.end()
 			}
 			printStmt(&b, s, s.Body, 0)
