@@ -37,6 +37,7 @@ var allowed = map[string][]string{
 	"codegen/ptx":                  {"ir/loop", "codegen/llvm"},
 	"internal/testing/testengine":  {"internal/debug", "ir/loop", "lower/gpu", "ir/loop/lib", "codegen/ptx", "internal/llvm", "runtime"},
 	"tensor/from":                  {"tensor"},
+	"tensor/gonum":                 {"tensor"},
 	"tensor/file/hdf5":             {},
 	"tensor/file/binsparse":        {"tensor"},
 	"tensor/file":                  {"tensor", "tensor/file/binsparse", "tensor/file/hdf5", "internal/parts"},
@@ -129,6 +130,9 @@ func TestImportsPointDown(t *testing.T) {
 			continue
 		}
 		for _, imp := range pkg.Imports {
+			if strings.HasPrefix(imp, "gonum.org/v1/gonum/") && name != "tensor/gonum" {
+				t.Errorf("package %q must not import %q: only tensor/gonum does", name, imp)
+			}
 			if imp != module && !strings.HasPrefix(imp, module+"/") {
 				continue
 			}
