@@ -90,6 +90,7 @@ func (e *emitter) forall(st *state, f *ir.Forall) {
 	if e.flat(st, f) {
 		return
 	}
+	defer e.B.At(emit.Origin(f.Index.Pos))()
 	st = st.clone()
 	root := e.root
 	if e.depth > 0 {
