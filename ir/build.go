@@ -153,7 +153,7 @@ func (b *builder) expr(e lang.Expr) (Expr, error) {
 			if err != nil {
 				return nil, err
 			}
-			return b.call("or", tensor.Bool, b.cast(tensor.Bool, x), &Literal{Value: tensor.Bool_(true)}), nil
+			return b.call("or", tensor.Bool, b.cast(tensor.Bool, x), &Literal{Value: tensor.Truth(true)}), nil
 		}
 		if b.form != nil {
 			if f := b.form(e.Tensor); f != nil {
