@@ -385,7 +385,7 @@ func (st *step) eval(ctx context.Context, args exec.Args) (*tensor.Tensor, error
 	if err != nil {
 		return nil, r.abort(err)
 	}
-	return out[local].Plain()
+	return out[local].Canonical()
 }
 
 // part computes the rank's part of the result.
