@@ -129,7 +129,7 @@ type Compute struct {
 	// Converts are the conversions that its loops need.
 	Converts []*Convert
 	// Nests are the loops that were weighed, as arguments of order, the cheapest first; only if Options.Alternatives.
-	Nests []string
+	Nests []Nest
 	// Main says that this is the step of the statement that its schedule speaks of.
 	Main bool
 	// Directives are what the statement's schedule says about lowering.
@@ -145,6 +145,9 @@ func (*Compute) step() {}
 // Index is an index variable of the checked tree. Every loop has one of its own: copies
 // of a variable of the statement share its ID, and with it the extent.
 type Index = lang.Index
+
+// Pos is a place in the text of a program.
+type Pos = lang.Pos
 
 // Sequence runs statements one after the other. Around the loops of each they
 // accumulate into one result; inside loops all of them do at each leaf.

@@ -1,4 +1,4 @@
-// Command build makes the explorer, a folder of static files:
+// Command build makes the explorer and the pages of the documentation, a folder of static files:
 //
 //	go run ./web/build            into web/dist, from where package web embeds it
 //	go run ./web/build -o DIR
@@ -8,6 +8,8 @@ package main
 
 import (
 	"compress/gzip"
+	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -17,6 +19,9 @@ import (
 	"strings"
 
 	"github.com/evanw/esbuild/pkg/api"
+
+	"github.com/lacuna-sparse/lacuna/internal/explorer"
+	"github.com/lacuna-sparse/lacuna/web/site"
 )
 
 func main() {
@@ -53,6 +58,9 @@ func build(out string, bare bool) error {
 	if err := bundle(web, out, filepath.Join(goroot, "lib", "wasm", "wasm_exec.js")); err != nil {
 		return err
 	}
+	if err := documentation(web, out); err != nil {
+		return fmt.Errorf("the pages of the documentation: %w", err)
+	}
 	if err := licenses(web, filepath.Join(out, "licenses.txt")); err != nil {
 		return err
 	}
@@ -85,19 +93,49 @@ func modules(web string) error {
 	return nil
 }
 
-// bundle makes one file each of the page, its worker and its style.
+// bundle makes one file each of the page, its worker and its style. What the compiler in the page would say of itself it says here: the
+// page has its gallery before the compiler is there.
 func bundle(web, out, wasmExec string) error {
+	about, err := os.CreateTemp("", "about-*.json")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(about.Name())
+	if _, err := about.Write((&explorer.Service{}).Answer(context.Background(), []byte(`{"op":"about"}`))); err != nil {
+		return err
+	}
+	if err := about.Close(); err != nil {
+		return err
+	}
+	var entries []string
+	for _, name := range []string{"start.js", "main.js", "worker.js", "main.css"} {
+		entries = append(entries, filepath.Join(web, "src", name))
+	}
 	result := api.Build(api.BuildOptions{
-		EntryPoints: []string{filepath.Join(web, "src", "main.js"), filepath.Join(web, "src", "worker.js"), filepath.Join(web, "src", "main.css")},
+		EntryPoints: entries,
 		Bundle:      true, MinifyWhitespace: true, MinifySyntax: true, MinifyIdentifiers: true,
 		Format: api.FormatESModule, Target: api.ES2022, Charset: api.CharsetUTF8, LegalComments: api.LegalCommentsNone,
-		Alias:  map[string]string{"wasm_exec": wasmExec},
+		Alias:  map[string]string{"wasm_exec": wasmExec, "about": about.Name()},
 		Outdir: out, Write: true, LogLevel: api.LogLevelWarning, AbsWorkingDir: web,
 	})
 	if len(result.Errors) > 0 {
 		return fmt.Errorf("bundling: %s", result.Errors[0].Text)
 	}
 	return nil
+}
+
+// documentation makes the pages of the documents, with a script that a page may load which is opened as a file: it is no module.
+func documentation(web, out string) error {
+	result := api.Build(api.BuildOptions{
+		EntryPoints: []string{filepath.Join(web, "src", "site.js"), filepath.Join(web, "src", "site.css")},
+		Bundle:      true, MinifyWhitespace: true, MinifySyntax: true, MinifyIdentifiers: true,
+		Format: api.FormatIIFE, Target: api.ES2022, Charset: api.CharsetUTF8,
+		Outdir: out, Write: true, LogLevel: api.LogLevelWarning, AbsWorkingDir: web,
+	})
+	if len(result.Errors) > 0 {
+		return errors.New(result.Errors[0].Text)
+	}
+	return site.Build(filepath.Dir(web), out)
 }
 
 // licenses gathers those of what is bundled.
@@ -119,6 +157,9 @@ func licenses(web, target string) error {
 	}
 	return os.WriteFile(target, []byte(b.String()), 0o666)
 }
+
+// maxPacked bounds what a page loads, and with it the time until its first result.
+const maxPacked = 7 << 20
 
 // wasm compiles the compiler for browsers and packs it. Its name does not end in .gz, for which some servers add a header that
 // makes the browser unpack it too.
@@ -150,6 +191,9 @@ func wasm(web, target string) error {
 	}
 	if err := z.Close(); err != nil {
 		return err
+	}
+	if info, err := to.Stat(); err == nil && info.Size() > maxPacked {
+		return fmt.Errorf("the compiler takes %d bytes in the page, want %d at most: has a large module come in? (GOOS=js GOARCH=wasm go list -deps ./web/wasm)", info.Size(), maxPacked)
 	}
 	return to.Close()
 }
