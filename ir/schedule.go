@@ -2,7 +2,6 @@ package ir
 
 import (
 	"cmp"
-	"maps"
 	"slices"
 	"strings"
 
@@ -26,7 +25,7 @@ type candidate struct {
 	convert []*Access
 	at      depths
 	cost    float64
-	nests   []string  // of the best candidate: all that were weighed, if they are to be kept
+	nests   []Nest    // of the best candidate: all that were weighed, if they are to be kept
 	ways    []WayCost // of the best candidate: what it was compared with
 }
 
@@ -111,8 +110,11 @@ func (nf *normalForm) schedule(alg Algebra, opts Options, wishes *wishes) (*cand
 		s.best = s.wanted
 	}
 	s.best.ways = s.compared()
-	s.best.nests = slices.SortedFunc(maps.Keys(s.nests), func(x, y string) int {
-		return cmp.Or(cmp.Compare(s.nests[x], s.nests[y]), strings.Compare(x, y))
+	for order, n := range s.nests {
+		s.best.nests = append(s.best.nests, Nest{order, n})
+	}
+	slices.SortFunc(s.best.nests, func(x, y Nest) int {
+		return cmp.Or(cmp.Compare(x.Iterations, y.Iterations), strings.Compare(x.Order, y.Order))
 	})
 	return s.best, nil
 }
