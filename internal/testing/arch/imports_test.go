@@ -79,7 +79,7 @@ var allowed = map[string][]string{
 	"internal/testing/e2e/levels":  {},
 	"internal/testing/e2e/grids":   {},
 	"internal/testing/e2e/results": {},
-	"cmd/lacuna":                   {"internal/cost", "", "codegen/aot", "lang/derive", "lang", "ops", "runtime", "tensor", "tensor/file", "tensor/file/binsparse", "internal/admission", "internal/debug", "internal/diskcache", "internal/machine", "internal/units", "internal/generate", "internal/explorer", "web", "codegen/aot/gopackage"},
+	"cmd/lacuna":                   {"internal/cost", "", "runtime/dist/mpi", "runtime/dist/transport", "codegen/aot", "lang/derive", "lang", "ops", "runtime", "tensor", "tensor/file", "tensor/file/binsparse", "internal/admission", "internal/debug", "internal/diskcache", "internal/machine", "internal/units", "internal/generate", "internal/explorer", "web", "codegen/aot/gopackage"},
 
 	// The explorer.
 	"internal/generate": {"tensor"},
