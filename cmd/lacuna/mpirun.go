@@ -43,14 +43,15 @@ func yield(cmd *cobra.Command) error {
 // onRanks is the annotation of commands that run on ranks.
 const onRanks = "ranks"
 
-// join makes this process a rank of the group that mpirun has started.
-func (a *app) join() (*mpi.Group, error) {
-	g, err := mpi.Open()
-	if err != nil {
-		return nil, &joinError{err}
+// join makes this process a rank of the group that mpirun has started, if it has started one.
+func (a *app) join() (err error) {
+	if !mpi.Launched() {
+		return nil
 	}
-	a.group = g
-	return g, nil
+	if a.group, err = mpi.Open(); err != nil {
+		return &joinError{err}
+	}
+	return nil
 }
 
 // leave ends this process's part in a group, and reports whether it is the one to print the error.

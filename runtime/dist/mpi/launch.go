@@ -50,6 +50,15 @@ func LocalRank() int {
 	return 0
 }
 
+// LocalSize is how many processes mpirun has started on this machine, as far as it says so, at least 1: they share its
+// processors.
+func LocalSize() int {
+	if l := launched(); l != nil {
+		return max(1, number(l.localSize, 1))
+	}
+	return 1
+}
+
 // number is an environment variable's value, or what it is without one.
 func number(name string, without int) int {
 	n, err := strconv.Atoi(os.Getenv(name))
