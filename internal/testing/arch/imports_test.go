@@ -87,7 +87,7 @@ var allowed = map[string][]string{
 	"internal/explorer": {"", "internal/generate", "lang", "ir/loop", "codegen/interp", "runtime", "tensor", "tensor/file"},
 	"web":               {},
 	"web/site":          {},
-	"web/build":         {"web/site"},
+	"web/build":         {"internal/explorer", "web/site"},
 	"web/wasm":          {"internal/explorer"},
 
 	"internal/testing/e2e/explorer": {}, // tests only
