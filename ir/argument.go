@@ -88,7 +88,7 @@ func (b *builder) inOrder(vars []*Index) []*Index {
 	var rest []*Index
 	for _, v := range vars {
 		if !contains(list, v) {
-			rest = addIndex(rest, v)
+			rest = AddIndex(rest, v)
 		}
 	}
 	slices.SortStableFunc(rest, func(v, w *Index) int { return v.ID - w.ID })
@@ -172,7 +172,7 @@ func (p *planner) materialise(a *argument, layout func(f tensor.Format, fill *te
 	}
 	t := &Tensor{Name: p.named("line"), Rank: len(a.vars), DType: ComputeType(a.typ)}
 	nf.lhs = accessOf(t, a.vars)
-	background := p.alg.Of(nf.value, globalLeaves{p.alg}).Background
+	background := p.alg.Of(nf.value, GlobalLeaves(p.alg)).Background
 	t.Format = nf.naturalFormat(p.alg, background)
 	if a.in != nil && t.Format.IsDense() && !a.in.Tensor.Format.IsDense() {
 		t.Format = tensor.CSF(t.Rank) // what is stored matters, not only values
@@ -216,46 +216,6 @@ func accessOf(t *Tensor, vars []*Index) *Access {
 		a.Indices = append(a.Indices, IndexExpr{Terms: []Term{{Var: v, Coef: 1}}})
 	}
 	return a
-}
-
-// Lines says how a tensor holds the lines along some of its axes, outermost first.
-type Lines uint8
-
-// The ways to hold lines.
-const (
-	// Apart: nothing of the below.
-	Apart Lines = iota
-	// Planes: a dense tensor in which the axes are next to each other, in order.
-	Planes
-	// Segments: for every coordinate of the other axes, dense levels, there is a
-	// segment of entries, ordered by the axes.
-	Segments
-	// SparseSegments: there are segments for some of those coordinates only; the
-	// level above them has an entry for each.
-	SparseSegments
-)
-
-// LinesOf tells how a tensor of the given format holds lines along axes.
-func LinesOf(f tensor.Format, axes []int) Lines {
-	order, levels := f.Order(), f.Levels()
-	if f.IsDense() {
-		first := slices.Index(order, axes[0])
-		if first+len(axes) <= len(order) && slices.Equal(order[first:first+len(axes)], axes) {
-			return Planes
-		}
-		return Apart
-	}
-	top := len(order) - len(axes)
-	if !slices.Equal(order[top:], axes) || slices.ContainsFunc(levels[top:], func(k tensor.LevelKind) bool { return k != tensor.S }) {
-		return Apart
-	}
-	if !slices.ContainsFunc(levels[:top], func(k tensor.LevelKind) bool { return k != tensor.C }) {
-		return Segments
-	}
-	if levels[top-1] == tensor.DC {
-		return SparseSegments
-	}
-	return Apart
 }
 
 // segments is the format of lines in segments: sparse ones unless the tensor has

@@ -73,14 +73,14 @@ func TestLayouts(t *testing.T) {
 		{lse, "DCSR", &zero, false, "D"},
 	} {
 		kept := []int{1 - test.scan.Axes[0]}
-		got := test.scan.layout(format(t, test.from, 2), test.fill, kept, test.stored)
+		got := scanLayout(test.scan, format(t, test.from, 2), test.fill, kept, test.stored)
 		if want := format(t, test.want, 2); got != want {
 			t.Errorf("%s of %s: %s, want %s", test.scan, test.from, got, want)
 		}
 	}
 	median := &Statistic{Axes: []int{0}}
 	for from, want := range map[string]string{"COO": "DCSC", "CSC": "CSC", "CSR": "CSC", "DCSC": "DCSC", "D": "D-D[1,0]"} {
-		if got := median.layout(format(t, from, 2), &zero, []int{1}, false); got != format(t, want, 2) {
+		if got := statisticLayout(median, format(t, from, 2), &zero, []int{1}, false); got != format(t, want, 2) {
 			t.Errorf("median of %s: %s, want %s", from, got, want)
 		}
 	}

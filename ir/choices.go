@@ -10,23 +10,6 @@ import (
 
 // What planning has chosen for a step, written as commands of a schedule (command.go reads them), and what else there is to choose.
 
-// parts are the statements directly in another, in the order in which they run.
-func parts(st Stmt) []Stmt {
-	switch st := st.(type) {
-	case *Forall:
-		return []Stmt{st.Body}
-	case *Where:
-		return []Stmt{st.Producer, st.Consumer}
-	case *Workspace:
-		return append(slices.Clip(st.Producers), st.Consumer)
-	case *Tabulate:
-		return []Stmt{st.Body}
-	case *Sequence:
-		return st.Stmts
-	}
-	return nil
-}
-
 // nestText writes the loops of a nest as arguments of order: those of temporaries and workspaces, and of each of
 // several statements, in braces.
 func nestText(indices []*Index, st Stmt) string {
@@ -38,7 +21,7 @@ func nestText(indices []*Index, st Stmt) string {
 		}
 	}
 	visit = func(st Stmt) {
-		list := parts(st)
+		list := Parts(st)
 		switch st := st.(type) {
 		case *Forall:
 			items = append(items, indices[st.Index.ID].Name)
@@ -66,7 +49,7 @@ func workspacesOf(st Stmt) []*Workspace {
 	if w, ok := st.(*Workspace); ok {
 		list = append(list, w)
 	}
-	for _, x := range parts(st) {
+	for _, x := range Parts(st) {
 		list = append(list, workspacesOf(x)...)
 	}
 	return list
@@ -75,7 +58,7 @@ func workspacesOf(st Stmt) []*Workspace {
 // workspaceNames are the names of the indices that a workspace is over.
 func workspaceNames(indices []*Index, w *Workspace) []string {
 	var names []string
-	for _, leaf := range assignmentsOf(w.Producers) {
+	for _, leaf := range AssignmentsOf(w.Producers) {
 		if leaf.LHS != nil && leaf.LHS.Tensor == w.Tensor {
 			for _, v := range leaf.LHS.Vars(nil) {
 				names = append(names, indices[v.ID].Name)
@@ -105,50 +88,16 @@ func outermost(st Stmt) *Forall {
 
 // shared reports whether threads may share the outermost loop of a nest.
 func shared(lhs *Access, result *Tensor, f *Forall, scatter bool, fold Fold) bool {
-	if leafOf(f).Temp != nil || Cuttable(lhs, result, f) {
+	if LeafOf(f).Temp != nil || Cuttable(lhs, result, f) {
 		return true
 	}
 	typ := result.DType
 	return scatter && result.Format.IsDense() && len(Effects(f)) == 1 && typ == ComputeType(typ) && fold.AnyOrder(typ)
 }
 
-// leafOf is the assignment that a nest ends in.
-func leafOf(st Stmt) *Assign {
-	list := parts(st)
-	if len(list) == 0 {
-		return st.(*Assign)
-	}
-	return leafOf(list[len(list)-1])
-}
-
-// AnyOrder reports whether a fold of values of a type is the same in any order: threads may then fold copies of a result.
-func (f Fold) AnyOrder(t tensor.DType) bool {
-	switch f {
-	case FoldSum, FoldProd:
-		return t == tensor.Bool || t.IsInteger()
-	case FoldMin, FoldMax, FoldOr, FoldAnd:
-		return true
-	}
-	return false
-}
-
-// Cuttable reports whether chunks of an outermost loop write different elements of the result, and of a sparse one
-// different parts of every level.
-func Cuttable(lhs *Access, t *Tensor, f *Forall) bool {
-	if !t.Format.IsDense() {
-		return lhs.Indices[t.Format.Order()[0]].Plain() == f.Index
-	}
-	for _, leaf := range Effects(f) {
-		if leaf.Temp == nil && !slices.ContainsFunc(leaf.LHS.Indices, func(x IndexExpr) bool { return x.Plain() == f.Index }) {
-			return false
-		}
-	}
-	return true
-}
-
 // Schedule writes the choices of a statement's main step as commands: all that planning chose and, of those that wait for a
 // run, what how says.
-func (c *Compute) Schedule(how Directives) []string {
+func Schedule(c *Compute, how Directives) []string {
 	var list []string
 	add := func(format string, args ...any) { list = append(list, fmt.Sprintf(format, args...)) }
 	if text := nestText(c.Indices, c.Body); text != "" {
@@ -197,7 +146,7 @@ func sameWorkspaces(indices []*Index, list []*Workspace) bool {
 }
 
 // Choices are commands about lowering that hold for the step beside its loops, one at a time.
-func (c *Compute) Choices() []string {
+func Choices(c *Compute) []string {
 	var list []string
 	if all := workspacesOf(c.Body); len(all) > 0 && all[0].Mask == nil && sameWorkspaces(c.Indices, all) {
 		for _, kind := range []string{"dense", "hash", "sort"} {
@@ -218,7 +167,7 @@ func (c *Compute) Choices() []string {
 }
 
 // Formats are conversions of matrices that the step reads to the usual formats that they are not in.
-func (c *Compute) Formats() []string {
+func Formats(c *Compute) []string {
 	var list []string
 	for _, a := range readsOf(c.Body) {
 		t := a.Tensor

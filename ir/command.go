@@ -15,33 +15,6 @@ import (
 // wrong. What it leaves open is chosen by cost, as without it. What it says of how the loops are lowered is passed on in
 // Directives.
 
-// Directives are what a schedule says about lowering a step: choices that else wait for a run.
-type Directives struct {
-	// Workspace is the kind of workspaces ("dense", "hash", "sort"), "" if that is open.
-	Workspace string
-	// Intersect is how innermost loops intersect two operands: "table" or "merge", "" if that is open.
-	Intersect string
-	// Assemble is how the entries of a sparse result get their places: "counted", "appended" or "joined"; "" if that is open.
-	Assemble string
-	// Serial says that one thread runs all loops.
-	Serial bool
-	// Grain is the work of one chunk of the parallel loop, 0 if that is open.
-	Grain int64
-	// commands are what was asked for, for errors.
-	commands []*lang.Command
-}
-
-// Fail is the error of a command, of which there is one, that turns out not to hold once loops are there; nil if it was not
-// asked for.
-func (d *Directives) Fail(command, why string) error {
-	for _, c := range d.commands {
-		if c.Name == command {
-			return c.Fail(c.Pos, "", "%s does not hold: %s", c, why)
-		}
-	}
-	return nil
-}
-
 // wish is a command as a condition on candidates.
 type wish struct {
 	command *lang.Command
@@ -99,7 +72,7 @@ func readSchedule(nf *normalForm, list []*lang.Command) (*wishes, error) {
 	if len(list) == 0 {
 		return nil, nil
 	}
-	w := &wishes{Directives: Directives{commands: list}}
+	w := &wishes{Directives: Directives{Commands: list}}
 	for i, c := range list {
 		read, ok := commands[c.Name]
 		if !ok {
@@ -191,7 +164,7 @@ func (w *wishes) follows(indices []*Index, st Stmt, outer int) bool {
 			outer = at
 		}
 	}
-	for _, x := range parts(st) {
+	for _, x := range Parts(st) {
 		if !w.follows(indices, x, outer) {
 			return false
 		}

@@ -42,7 +42,7 @@ func TestScheduleIsComplete(t *testing.T) {
 		if got := planOf(t, said, test.decls, Options{}).String(); got != want {
 			t.Errorf("%s gives\n%swant\n%s", said, got, want)
 		}
-		if got := loopsOf(planOf(t, said, test.decls, Options{dearest: true})); got != loopsOf(plan) {
+		if got := loopsOf(planOf(t, said, test.decls, Options{Dearest: true})); got != loopsOf(plan) {
 			t.Errorf("%s leaves open\n%swant\n%s", said, got, loopsOf(plan))
 		}
 	}

@@ -19,7 +19,7 @@ func (s *scheduler) assess(body Stmt, at depths, reads []*Access) (cost float64,
 // visitsAll reports whether loops that accumulate r's body into memory must visit
 // every coordinate: what it is outside entries is neither neutral nor counted.
 func (s *scheduler) visitsAll(r *Reduce) bool {
-	return r != nil && !s.neutral(r.Fold, r.Body) && s.alg.scatterGap(r) == nil
+	return r != nil && !s.neutral(r.Fold, r.Body) && scatterGap(s.alg, r) == nil
 }
 
 // readsOf lists the accesses that a nest reads, each once.
@@ -148,7 +148,7 @@ func (w *costWalk) stmt(st Stmt, times float64) float64 {
 		trips := float64(denseTrips)
 		if w.everything || w.whole[st.Index] {
 			// as many
-		} else if set := w.alg.stmtSet(st.Body, dryLeaves{w.alg, st.Index, w.at, w.converted}); !set.IsAll() {
+		} else if set := w.alg.StmtSet(st.Body, dryLeaves{w.alg, st.Index, w.at, w.converted}); !set.IsAll() {
 			trips = tripsIn(set)
 			if n := operandsAlong(st); n > 2 {
 				// A merge of n operands visits up to n times as many coordinates,

@@ -15,62 +15,10 @@ import (
 // with x, so that each piece is walked as it is stored. Elsewhere the pieces are
 // merged, as sparse operands of any expression are.
 
-// Form says how an operand is stored: as the disjoint union of pieces, all of its
-// shape, element type and fill. No coordinate is stored by two of them.
-type Form struct {
-	Pieces []Piece
-}
-
-// Piece is one tensor of a Form.
-type Piece struct {
-	Format tensor.Format
-	Mirror Mirror
-}
-
-// Mirror says which elements of a square matrix a piece stands for beside those
-// that it stores.
-type Mirror struct {
-	Kind MirrorKind
-	// Upper says that the triangle above the diagonal is stored, not that below it.
-	Upper bool
-}
-
-// MirrorKind says how the elements across the diagonal follow from those stored.
-type MirrorKind uint8
-
-// The ways in which a triangle stands for a whole matrix.
-const (
-	NoMirror  MirrorKind = iota
-	Symmetric            // a(j,i) = a(i,j)
-	Skew                 // a(j,i) = -a(i,j)
-	Hermitian            // a(j,i) = conj(a(i,j))
-)
-
-// Operand is an operand of a plan with the tensors that it is stored as.
-type Operand struct {
-	Source *lang.Tensor
-	Pieces []*Tensor // one, unless it has a Form of several
-}
-
-// Join makes one tensor of an operand that is stored as several pieces, or as one
-// triangle.
-type Join struct {
-	Operand *Operand
-	To      *Tensor
-	Why     string // for explain
-}
-
-func (*Join) step() {}
-
 // form is a Form with the plan's tensors.
 type form struct {
 	Form
 	pieces []*Tensor
-}
-
-// mirrored reports whether a piece is a triangle.
-func (f Form) mirrored() bool {
-	return slices.ContainsFunc(f.Pieces, func(p Piece) bool { return p.Mirror.Kind != NoMirror })
 }
 
 // spreading is what a builder knows of operands in pieces.
@@ -269,7 +217,7 @@ func (b *builder) needs(f Fold, body, operand Expr) bool {
 
 // fillOf is the value of an operand in pieces where it stores nothing.
 func (b *builder) fillOf(operand Expr) Expr {
-	s := b.alg.Of(operand, globalLeaves{b.alg})
+	s := b.alg.Of(operand, GlobalLeaves(b.alg))
 	if _, ok := ConstValue(s.Background); ok {
 		return s.Background
 	}

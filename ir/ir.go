@@ -58,8 +58,8 @@ type Options struct {
 	Alternatives bool
 	// Wanted names the results that are asked for; statements that none of them follows from are not planned. nil: all.
 	Wanted []string
-	// dearest, for tests, takes the dearest of the loops that a schedule admits.
-	dearest bool
+	// Dearest, for tests, takes the dearest of the loops that a schedule admits.
+	Dearest bool
 }
 
 // Tensor is an operand, a result or a temporary of a plan.
@@ -297,7 +297,8 @@ func ComputeType(dt tensor.DType) tensor.DType {
 	return dt
 }
 
-func addIndex(vars []*Index, v *Index) []*Index {
+// AddIndex adds a variable to a list that does not have it.
+func AddIndex(vars []*Index, v *Index) []*Index {
 	for _, w := range vars {
 		if w == v {
 			return vars
@@ -321,10 +322,10 @@ func FreeVars(e Expr) []*Index {
 		case *Access:
 			vars = x.Vars(vars)
 		case *IndexValue:
-			vars = addIndex(vars, x.Var)
+			vars = AddIndex(vars, x.Var)
 		case *TempRef:
 			for _, v := range x.Temp.Reduce.FreeVars() {
-				vars = addIndex(vars, v)
+				vars = AddIndex(vars, v)
 			}
 		}
 	})
@@ -340,7 +341,7 @@ func (r *Reduce) FreeVars() []*Index {
 	}
 	for _, v := range inner {
 		if !r.binds(v) {
-			vars = addIndex(vars, v)
+			vars = AddIndex(vars, v)
 		}
 	}
 	return vars

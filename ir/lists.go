@@ -23,14 +23,6 @@ func listLevels(rank int) []tensor.LevelKind {
 	return slices.Repeat([]tensor.LevelKind{tensor.S}, rank)
 }
 
-func mustFormat(levels []tensor.LevelKind, order []int) tensor.Format {
-	f, err := tensor.FormatOf(levels, order)
-	if err != nil {
-		panic("BUG: " + err.Error())
-	}
-	return f
-}
-
 // stale reports whether an access cannot be walked well as its tensor is stored, and has
 // to read a copy that is stored otherwise.
 func (s *scheduler) stale(a *Access, c *candidate) bool {

@@ -83,12 +83,12 @@ func storageOrder(a *Access, vars []*Index) []*Index {
 	for _, axis := range a.Tensor.Format.Order() {
 		for _, v := range a.Indices[axis].Vars(nil) {
 			if contains(vars, v) {
-				order = addIndex(order, v)
+				order = AddIndex(order, v)
 			}
 		}
 	}
 	for _, v := range vars {
-		order = addIndex(order, v)
+		order = AddIndex(order, v)
 	}
 	return order
 }

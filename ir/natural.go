@@ -131,7 +131,7 @@ func (nf *normalForm) indexesSparse(v *Index) bool {
 // columns of a matrix stored by columns meet the rows of another: most elements of
 // such a result have nothing behind them.
 func (nf *normalForm) crosses(alg Algebra, vars []*Index, v *Index) bool {
-	if s := alg.Stored(nf.value, globalLeaves{alg}); s.Set.IsAll() || s.Background == nil {
+	if s := alg.Stored(nf.value, GlobalLeaves(alg)); s.Set.IsAll() || s.Background == nil {
 		return false
 	}
 	crossing := false

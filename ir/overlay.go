@@ -28,7 +28,7 @@ func (p *planner) overlay(nf *normalForm, s *lang.Stmt, region *Access, part, ol
 	}
 	b.lhs = &Access{Tensor: result, Indices: all}
 	b.value = &Select{Cond: b.inside(region, vars), Then: &Access{Tensor: part, Indices: all}, Else: &Access{Tensor: old, Indices: all}}
-	step.Background = p.alg.Of(b.value, globalLeaves{p.alg}).Background
+	step.Background = p.alg.Of(b.value, GlobalLeaves(p.alg)).Background
 	best, err := b.schedule(p.alg, p.Options, nil)
 	if err != nil {
 		panic("BUG: no loops without a schedule")

@@ -129,7 +129,7 @@ func (p *planner) joined(s *lang.Stmt) map[*lang.Tensor]bool {
 			for _, x := range e.Indices {
 				if x.Gather != nil {
 					need(x.Gather.Tensor, "it is an index")
-					if f := p.forms[e.Tensor]; f != nil && f.mirrored() {
+					if f := p.forms[e.Tensor]; f != nil && f.Mirrored() {
 						// On which side of the diagonal an element lies would follow from what a tensor stores.
 						need(e.Tensor, "it is read at an index from a tensor")
 					}
@@ -233,7 +233,7 @@ func (p *planner) assignment(s *lang.Stmt, joined map[*lang.Tensor]bool) error {
 	if covers && !loops && p.adopt(nf, s) {
 		return nil
 	}
-	background := p.alg.Of(nf.value, globalLeaves{p.alg}).Background
+	background := p.alg.Of(nf.value, GlobalLeaves(p.alg)).Background
 	if covers && !loops && s.LHS.Tensor.HasFormat && p.restore(nf, s, result, background) {
 		return nil
 	}
@@ -316,7 +316,7 @@ func (p *planner) compute(nf *normalForm, s *lang.Stmt, result *Tensor, step *Co
 	case result.Format.Extended():
 		store(result.Format.Listed(), "its entries are found as lists")
 	case p.Options.Grids && nf.becomesList(result):
-		store(mustFormat(listLevels(result.Rank), result.Format.Order()), "its entries are found as a list")
+		store(MustFormat(listLevels(result.Rank), result.Format.Order()), "its entries are found as a list")
 	}
 	best, err := p.scheduled(nf, s, step)
 	if err != nil {
@@ -348,7 +348,7 @@ func (p *planner) emit(nf *normalForm, best *candidate, step *Compute, target *T
 	step.Scatter, step.Fold = best.accumulate, best.fold
 	step.Ways, step.Nests = best.ways, best.nests
 	if best.scatter != nil && target.Format.IsDense() {
-		if gap := p.alg.scatterGap(best.scatter); gap != nil {
+		if gap := scatterGap(p.alg, best.scatter); gap != nil {
 			step.Gap, step.Over = gap, best.scatter.Vars[0]
 		}
 	}
@@ -429,7 +429,7 @@ func (p *planner) convert(nf *normalForm, best *candidate, step *Compute) {
 	}
 	done := map[key]*Tensor{}
 	for _, a := range best.convert {
-		if t := a.Tensor.Source; t != nil && p.forms[t] != nil && p.forms[t].mirrored() && !slices.Contains(p.again, t) {
+		if t := a.Tensor.Source; t != nil && p.forms[t] != nil && p.forms[t].Mirrored() && !slices.Contains(p.again, t) {
 			p.again, p.why = append(p.again, t), "the loops need both triangles in one order"
 		}
 		format := nf.storedAs(best, a, p.Options)
@@ -452,7 +452,7 @@ func (nf *normalForm) storedAs(c *candidate, a *Access, opts Options) tensor.For
 	format := c.at.reordered(a)
 	switch {
 	case c.merged != nil && !a.Tensor.Format.IsDense():
-		return mustFormat(c.merged, format.Order())
+		return MustFormat(c.merged, format.Order())
 	case c.at.concordant(a):
 		return nf.withAllRows(a, format)
 	case opts.NarrowWorkspaces:
@@ -469,7 +469,7 @@ func rowsOnly(f tensor.Format) tensor.Format {
 		return f
 	}
 	levels[0] = tensor.DC
-	return mustFormat(levels, f.Order())
+	return MustFormat(levels, f.Order())
 }
 
 // runsOver reports whether a reduction runs over the stored coordinates of a.
@@ -508,21 +508,3 @@ func (f fillLeaves) Access(a *Access) Support {
 func (f fillLeaves) Index(*Index) Support { return Everywhere() }
 
 func (f fillLeaves) Temp(t *Temp) Behaviour { return f.alg.TempBehaviour(t, f) }
-
-// globalLeaves describes leaves where every operand is absent: the background
-// of the whole result.
-type globalLeaves struct{ alg Algebra }
-
-func (g globalLeaves) Access(a *Access) Support {
-	if len(a.Vars(nil)) == 0 {
-		return Constant(a)
-	}
-	if a.Tensor.Format.IsDense() || !a.Tensor.FillKnown {
-		return Everywhere()
-	}
-	return Support{Set: AtomOf(0), Background: GapOf(a.Tensor)}
-}
-
-func (g globalLeaves) Index(*Index) Support { return Everywhere() }
-
-func (g globalLeaves) Temp(t *Temp) Behaviour { return g.alg.TempBehaviour(t, g) }

@@ -52,24 +52,3 @@ func (p *planner) restore(nf *normalForm, s *lang.Stmt, result *Tensor, backgrou
 func onlyEntries(f tensor.Format) bool {
 	return f.Rank() > 0 && !f.Relaxed() && !slices.Contains(f.Levels(), tensor.D)
 }
-
-// Keeps reports whether all that the source stores stays stored, also what its dense blocks hold beyond
-// the fill. Of a dense tensor only what a reduction runs over does.
-func (c *Convert) Keeps() bool {
-	return slices.Contains(c.From.Format.Levels(), tensor.D) && (c.Stored || !c.From.Format.IsDense())
-}
-
-// View is the source of a conversion with its axes in the order of the target's: it has
-// the same arrays.
-func (c *Convert) View() *Tensor {
-	if c.Axes == nil {
-		return c.From
-	}
-	view := *c.From
-	order := view.Format.Order()
-	for l, axis := range order {
-		order[l] = slices.Index(c.Axes, axis)
-	}
-	view.Format = mustFormat(view.Format.Levels(), order)
-	return &view
-}

@@ -24,10 +24,10 @@ var accumulatingFold = map[lang.AssignOp]Fold{
 }
 
 // foldOf is the fold of an assignment operator in type typ.
-func foldOf(op lang.AssignOp, typ tensor.DType) Fold { return accumulatingFold[op].in(typ) }
+func foldOf(op lang.AssignOp, typ tensor.DType) Fold { return foldIn(accumulatingFold[op], typ) }
 
-// in is the fold of values of type typ: the sum and product of truth values are or and and.
-func (f Fold) in(typ tensor.DType) Fold {
+// foldIn is the fold of values of type typ: the sum and product of truth values are or and and.
+func foldIn(f Fold, typ tensor.DType) Fold {
 	switch {
 	case typ == tensor.Bool && f == FoldSum:
 		return FoldOr
@@ -64,7 +64,7 @@ func (p *planner) scatter(nf *normalForm, s *lang.Stmt, result, old *Tensor) err
 		}
 		step.Axes = sched.scatterSparse(s.Op, fold, old, p.alg.Eval)
 		step.Covers = true
-		step.Background = p.alg.Of(sched.best.split.value, globalLeaves{p.alg}).Background
+		step.Background = p.alg.Of(sched.best.split.value, GlobalLeaves(p.alg)).Background
 		p.emit(nf, sched.best, step, target)
 		if target != result {
 			p.Steps = append(p.Steps, &Convert{From: target, To: result, Why: "its elements are rounded once"})

@@ -170,8 +170,8 @@ func (s *scheduler) scatterTop() *Reduce {
 // scatterGap is the constant that r's body is where no operand stores anything, if
 // that is not the identity, so that its copies must be folded, and can be counted: the
 // number of those of several variables need not fit 64 bits.
-func (g Algebra) scatterGap(r *Reduce) *Literal {
-	v, ok := ConstValue(g.Of(r.Body, globalLeaves{g}).Background)
+func scatterGap(g Algebra, r *Reduce) *Literal {
+	v, ok := ConstValue(g.Of(r.Body, GlobalLeaves(g)).Background)
 	if !ok || r.Fold.IsIdentity(v) || len(r.Vars) != 1 {
 		return nil
 	}
@@ -244,7 +244,7 @@ func (s *scheduler) consider(c *candidate) float64 {
 	}
 	if c.accumulate {
 		c.cost *= scatterFactor
-		if c.scatter != nil && s.alg.scatterGap(c.scatter) != nil {
+		if c.scatter != nil && scatterGap(s.alg, c.scatter) != nil {
 			c.cost *= countFactor
 		}
 	}
@@ -261,7 +261,7 @@ func (s *scheduler) consider(c *candidate) float64 {
 			s.nests[text] = c.cost
 		}
 	}
-	if s.wishes != nil && s.wishes.admit(s, c) && (s.wanted == nil || c.cost < s.wanted.cost != s.opts.dearest) {
+	if s.wishes != nil && s.wishes.admit(s, c) && (s.wanted == nil || c.cost < s.wanted.cost != s.opts.Dearest) {
 		s.wanted = c
 	}
 	return c.cost
@@ -313,52 +313,6 @@ func anyFold(e Expr, f func(*Reduce) bool) bool {
 		}
 	})
 	return found
-}
-
-// stmtSet is the set of values of a loop's index for which st has an effect
-// beyond its known background.
-func (g Algebra) stmtSet(st Stmt, leaves Leaves) Formula {
-	switch st := st.(type) {
-	case *Forall:
-		return g.stmtSet(st.Body, leaves)
-	case *Where:
-		// The temporary's own support enters through the consumer.
-		sets := []Formula{g.stmtSet(st.Consumer, leaves)}
-		for _, x := range sideEffects(st.Producer) {
-			sets = append(sets, g.stmtSet(x, leaves))
-		}
-		return Union(sets...)
-	case *Sequence:
-		var sets []Formula
-		for _, x := range st.Stmts {
-			sets = append(sets, g.stmtSet(x, leaves))
-		}
-		return Union(sets...)
-	case *Workspace:
-		return g.stmtSet(st.Consumer, leaves)
-	case *Tabulate:
-		return g.stmtSet(st.Body, leaves)
-	case *Assign:
-		b := g.behaviour(st.Value, leaves)
-		s := b.Value
-		if st.LHS != nil && !st.LHS.Tensor.Format.IsDense() {
-			s = b.State
-		}
-		if st.LHS != nil && st.LHS.Tensor.Work != nil {
-			if v, ok := ConstValue(s.Background); ok && WorkOf(st.LHS.Tensor).Fold.IsIdentity(v) {
-				return s.Set
-			}
-			return All()
-		}
-		if st.Temp != nil && st.Temp.Reduce.In != nil {
-			return Intersect(s.Set, StoredSet(leaves.Access(st.Temp.Reduce.In)))
-		}
-		if s.Background == nil {
-			return All()
-		}
-		return s.Set
-	}
-	panic("BUG: unknown plan statement")
 }
 
 // dryLeaves approximates how leaves behave along the loop of v before there is
@@ -420,49 +374,3 @@ func (d dryLeaves) Index(v *Index) Support {
 }
 
 func (d dryLeaves) Temp(t *Temp) Behaviour { return d.alg.TempBehaviour(t, d) }
-
-// TempBehaviour is the behaviour of a reduction's result along a loop outside the
-// reduction, given how its body behaves there: it is stored where an element of the body is.
-func (g Algebra) TempBehaviour(t *Temp, leaves Leaves) Behaviour {
-	r := t.Reduce
-	var in Formula
-	if r.In != nil {
-		in = StoredSet(leaves.Access(r.In))
-	}
-	folded := func(s Support) Support {
-		v, ok := ConstValue(s.Background)
-		neutral := ok && r.Fold.IsIdentity(v)
-		switch {
-		case r.In != nil && neutral && len(r.Vars) > 0:
-			return Support{Set: Intersect(in, s.Set), Background: g.EmptyFold(r)}
-		case r.In != nil:
-			return Support{Set: in, Background: g.EmptyFold(r)}
-		case r.Partial && !neutral:
-			return Everywhere()
-		}
-		return Support{Set: s.Set, Background: g.Repeat(r.Fold, s.Background, r.Vars, r.Typ)}
-	}
-	b := g.behaviour(r.Body, leaves)
-	return Behaviour{folded(b.Value), folded(b.State)}
-}
-
-// StoredSet is where along a loop an access may name a stored element, given the
-// access's support: an access that does not depend on the loop, or on loops
-// further inside too, may do so everywhere, unless it is known to be absent.
-func StoredSet(s Support) Formula {
-	if _, absent := ConstValue(s.Background); s.Set.IsNone() && !absent {
-		return All()
-	}
-	return s.Set
-}
-
-// EmptyFold is what a reduction over stored coordinates gives where there are none, which is a gap.
-func (g Algebra) EmptyFold(r *Reduce) Expr {
-	switch r.Fold {
-	case FoldLogSumExp:
-		return &Literal{Value: Lowest(r.Typ), Gap: true}
-	case FoldArgMin, FoldArgMax:
-		return &Literal{Value: tensor.Int(r.Typ, -1), Gap: true}
-	}
-	return &Literal{Value: r.Fold.Identity(r.Typ), Gap: true}
-}

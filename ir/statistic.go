@@ -1,43 +1,11 @@
 package ir
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/lacuna-sparse/lacuna/lang"
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
-
-// Statistic is a step of a plan: order statistics of every line of a tensor.
-type Statistic struct {
-	// From holds lines along Axes in segments, or as the innermost axes of a dense
-	// tensor. To has an axis for each other one, in the order in which From stores
-	// them, and behind those (OrdersFirst: before) an axis for each variable of the orders
-	// that the lines do not have. It is dense or, of sparse segments, has From's
-	// levels above them, and dense ones for the orders.
-	From, To *Tensor
-	Axes     []int
-	// Cast, unless invalid, is what elements are converted to first.
-	Cast tensor.DType
-	// Order is the order of the statistic, from 0 to 1, unless Orders holds them: in
-	// a dense tensor with an axis for each variable of the orders or, if PerLine,
-	// before them one for each axis of the lines, as To has them.
-	Order       float64
-	Orders      *Tensor
-	PerLine     bool
-	OrdersFirst bool
-	// Own is the number of To's axes that lines do not have.
-	Own    int
-	Method string // of lang's quantiles
-	// SkipNaN leaves NaN out of the lines; otherwise a line with one gives NaN.
-	SkipNaN bool
-	// Stored takes stored elements only; a line without any gives NaN.
-	Stored bool
-	Name   string   // the operator, for messages
-	Pos    lang.Pos // of the operator
-}
-
-func (*Statistic) step() {}
 
 // order plans a median or quantile and returns an access of its result.
 func (b *builder) order(e *lang.Reduce) (Expr, error) {
@@ -92,7 +60,7 @@ func (b *builder) orders(q lang.Expr) (*argument, error) {
 func (p *planner) order(a *argument, s *Statistic, own, left []*Index) []*Index {
 	kept := a.kept()
 	s.From = p.materialise(a, func(f tensor.Format, fill *tensor.Scalar) tensor.Format {
-		return s.layout(f, fill, kept, a.stored(f))
+		return statisticLayout(s, f, fill, kept, a.stored(f))
 	})
 	f := s.From.Format
 	s.Stored = a.stored(f)
@@ -113,14 +81,14 @@ func (p *planner) order(a *argument, s *Statistic, own, left []*Index) []*Index 
 		s.To.Format = upper(f, len(kept), len(own), nil)
 	}
 	if s.Stored || s.From.FillKnown {
-		s.To.Fill = s.gap()
+		s.To.Fill = gapOf(s)
 	}
 	p.tensor(s.To)
 	return vars
 }
 
-// gap is the statistic of a line without entries.
-func (s *Statistic) gap() tensor.Scalar {
+// gapOf is the statistic of a line without entries.
+func gapOf(s *Statistic) tensor.Scalar {
 	dt := s.To.DType
 	if s.Stored {
 		return NaN(dt)
@@ -132,8 +100,8 @@ func (s *Statistic) gap() tensor.Scalar {
 	return v.Convert(dt)
 }
 
-// layout is the format in which a statistic takes an argument of format f.
-func (s *Statistic) layout(f tensor.Format, fill *tensor.Scalar, kept []int, stored bool) tensor.Format {
+// statisticLayout is the format in which a statistic takes an argument of format f.
+func statisticLayout(s *Statistic, f tensor.Format, fill *tensor.Scalar, kept []int, stored bool) tensor.Format {
 	lines := LinesOf(f, s.Axes)
 	order := keptFirst(f, kept, s.Axes)
 	levels := slices.Repeat([]tensor.LevelKind{tensor.D}, len(order))
@@ -178,24 +146,9 @@ func (p *planner) orders(q *argument, s *Statistic, vars, own []*Index) {
 	s.Orders = &Tensor{Name: p.named("orders"), Rank: len(axes), DType: tensor.Float64, Format: tensor.Dense(len(axes)),
 		Fill: tensor.Zero(tensor.Float64), FillKnown: true}
 	nf.lhs = accessOf(s.Orders, axes)
-	background := p.alg.Of(nf.value, globalLeaves{p.alg}).Background
+	background := p.alg.Of(nf.value, GlobalLeaves(p.alg)).Background
 	if err := p.compute(nf, q.stmt, s.Orders, &Compute{Covers: true, Background: background, Shape: axes}); err != nil {
 		panic("BUG: " + err.Error()) // only a schedule is refused, and this has none
 	}
 	p.tensor(s.Orders)
-}
-
-// String describes the statistic for readers of a plan.
-func (s *Statistic) String() string {
-	text := fmt.Sprintf("%s (%s) over %s", s.Name, s.Method, axesText(s.Axes))
-	switch {
-	case s.Orders != nil:
-		text += ", orders " + s.Orders.Name
-	case s.Name != lang.Median.String():
-		text += fmt.Sprintf(", order %v", s.Order)
-	}
-	if s.Stored {
-		text += ", stored elements only"
-	}
-	return text
 }

@@ -2,35 +2,8 @@ package ir
 
 import (
 	"cmp"
-	"fmt"
-	"math"
 	"slices"
-	"strings"
 )
-
-// Way is a kind of plan for a statement: with or without workspaces, and with or without
-// operands that are stored again.
-type Way struct{ Workspaces, Conversions bool }
-
-// String says what a plan of this kind has.
-func (w Way) String() string {
-	switch {
-	case w.Workspaces && w.Conversions:
-		return "with a workspace and a conversion"
-	case w.Workspaces:
-		return "with a workspace"
-	case w.Conversions:
-		return "with a conversion"
-	}
-	return "with neither"
-}
-
-// WayCost is the cost of the cheapest plan of a kind that was tried, in iterations of its loops, by an estimate
-// that takes 1000 for an extent and 8 for the entries of a line.
-type WayCost struct {
-	Way        Way
-	Iterations float64
-}
 
 // way is the kind of a candidate.
 func (c *candidate) way() Way { return Way{c.split != nil, len(c.convert) > 0} }
@@ -68,40 +41,4 @@ func (s *scheduler) compared() []WayCost {
 		return cmp.Compare(x.Iterations, y.Iterations)
 	})
 	return s.ways
-}
-
-// formatWays writes the comparison as a line of a plan.
-func formatWays(list []WayCost) string {
-	var parts []string
-	for i, w := range list {
-		text := fmt.Sprintf("%s %s", rounded(w.Iterations), w.Way)
-		if i == 0 {
-			text += " (chosen)"
-		}
-		parts = append(parts, text)
-	}
-	if len(list) == 1 {
-		parts = append(parts, "nothing else does")
-	}
-	return "# estimated iterations: " + strings.Join(parts, ", ")
-}
-
-// rounded writes a number of iterations with two digits.
-func rounded(x float64) string {
-	unit := ""
-	switch {
-	case x >= 1e15:
-		return fmt.Sprintf("%.0e", x)
-	case x >= 1e9:
-		x, unit = x/1e9, " billion"
-	case x >= 1e6:
-		x, unit = x/1e6, " million"
-	case x >= 1e3:
-		x, unit = x/1e3, " thousand"
-	}
-	if x < 10 {
-		return fmt.Sprintf("%.2g%s", x, unit)
-	}
-	scale := math.Pow(10, math.Floor(math.Log10(x))-1)
-	return fmt.Sprintf("%.0f%s", math.Round(x/scale)*scale, unit)
 }

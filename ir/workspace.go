@@ -73,7 +73,7 @@ func (s *scheduler) eligible() []*Reduce {
 // neutral reports whether e is the fold's identity where its operands store
 // nothing.
 func (s *scheduler) neutral(f Fold, e Expr) bool {
-	v, ok := ConstValue(s.alg.Of(e, globalLeaves{s.alg}).Background)
+	v, ok := ConstValue(s.alg.Of(e, GlobalLeaves(s.alg)).Background)
 	return ok && f.IsIdentity(v)
 }
 
@@ -225,7 +225,7 @@ func replaceTemps(e Expr, by map[*Temp]Expr) Expr {
 // matter: where it stores nothing, the right-hand side is the background. Then
 // the workspace need not hold anything there.
 func (s *scheduler) maskOf(r *Reduce, v *Index) *Access {
-	background := s.alg.Of(s.value, globalLeaves{s.alg}).Background
+	background := s.alg.Of(s.value, GlobalLeaves(s.alg)).Background
 	var found *Access
 	Walk(s.value, func(e Expr) {
 		a, ok := e.(*Access)
@@ -243,7 +243,7 @@ func (s *scheduler) maskOf(r *Reduce, v *Index) *Access {
 			}
 		}
 		without := s.alg.Stored(s.value, maskLeaves{a})
-		if without.Set.IsNone() && sameConst(without.Background, background) {
+		if without.Set.IsNone() && SameConst(without.Background, background) {
 			found = a
 		}
 	})
@@ -364,7 +364,7 @@ func (s *scheduler) tryMany(free []*Index) {
 	if !ok {
 		return
 	}
-	f = f.in(first.Typ)
+	f = foldIn(f, first.Typ)
 	var values []Expr
 	e := s.value
 	for {
