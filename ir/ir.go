@@ -7,13 +7,9 @@
 // Scans, order statistics and sorts are steps of their own: they run over lines of a
 // tensor, which an earlier step computes if it is no operand.
 //
-// The package has one file for each step of planning: build.go (syntax to
-// normal form), concretize.go (placing loops and temporaries), schedule.go
-// (choosing loop orders and conversions; looporders.go lists the orders, cost.go what they cost), command.go (schedules that users give) and choices.go (as they are printed), workspace.go and tabulate.go (workspaces and
-// tables), scatter.go and overlay.go (left sides that need more than one nest),
-// argument.go, scan.go, statistic.go and sort.go (steps over lines),
-// natural.go (result formats), and the facts they share: operators.go (the operator table) and formula.go (the
-// algebra of iteration sets).
+// The package has the tree (ir.go, steps.go, operand.go, directives.go, nest.go; print.go writes it), the operator table
+// (operators.go) and the iteration algebra: which coordinates a loop must visit (support.go, leaves.go, formula.go). Package
+// plan makes plans; package lower makes loops of them.
 package ir
 
 import (

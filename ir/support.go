@@ -20,6 +20,14 @@ type Support struct {
 	Background Expr
 }
 
+// String is "#0 else 1": the set, and the value outside it.
+func (s Support) String() string {
+	if s.Background == nil {
+		return s.Set.String() + " else unknown"
+	}
+	return s.Set.String() + " else " + ExprString(s.Background)
+}
+
 // Behaviour is how an expression behaves along a loop. Outside the set of Value its
 // value is the background; outside that of State, which is no smaller, it is besides
 // not stored. They differ where a condition that is stored chooses between equal values.
