@@ -1,7 +1,7 @@
 # make demo   set up what is missing, build, and run a sparse expression on a real matrix
 # make test   the tests, in four minutes on two cores
 # make test-long   all of them, on optimised code and a second LLVM
-# make web    the explorer, a page; binaries that are built afterwards have it inside (needs npm)
+# make web    the explorer and the documentation as pages; binaries that are built afterwards have them inside (needs npm)
 # make test-gpu   the tests that run on a GPU, if there is one
 # make release   the files of a release, in dist/
 #

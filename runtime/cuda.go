@@ -75,9 +75,16 @@ func newCUDAEngine(driver *cuda.Driver, device *cuda.Device, disk *diskcache.Cac
 		spare: &spareBlocks{},
 	}
 	goruntime.AddCleanup(e, func(spare *spareBlocks) { go spare.flush() }, e.spare)
+	_, target = e.raise("")
 	_, e.early = ptx.StartEarly("", target)
 	e.later.ctx, e.later.stop = context.WithCancel(context.Background())
 	return e, nil
+}
+
+// raise says of PTX as LLVM makes it that it is for the device, and returns the architecture.
+func (e *cudaEngine) raise(assembly string) (string, string) {
+	c, v := e.device.Info().Capability, e.driver.Version()
+	return ptx.Raise(assembly, e.target.CPU, c.Major*10+c.Minor, [2]int{v.Major, v.Minor})
 }
 
 // perThreadStream is the last of the handles that stand for a default stream.

@@ -147,7 +147,8 @@ func (e *cudaEngine) image(ctx context.Context, l *llvm.LLVM, named []*loop.Func
 	if err != nil {
 		return nil, err
 	}
-	assembly, _ = ptx.StartEarly(assembly, e.target.CPU)
+	assembly, target := e.raise(assembly)
+	assembly, _ = ptx.StartEarly(assembly, target)
 	traced(begin, "%sPTX of%s", how, names)
 	if err := ctx.Err(); err != nil {
 		return nil, err

@@ -15,6 +15,7 @@ const (
 	gpuKind    = "gpu"    // the same for a GPU: images
 	aotKind    = "aot"    // machine code of a kernel compiled ahead of time
 	tunedKind  = "tuned"  // the program that was measured to be the fastest of those that compute the same
+	timesKind  = "times"  // what steps take on this machine, as it was measured
 )
 
 // objectABI is the version of what kernels and this package agree on: the argument

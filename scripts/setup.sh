@@ -1,14 +1,15 @@
 #!/bin/sh
 # Installs what is missing: with "run" the shared library of LLVM, with "test" also the
 # LLVM versions that the engine tests run against, the HDF5 programs that files are compared
-# with, what the Python package and releases are tested with, and a browser and npm for the
+# with, what the Python package and releases are tested with, two libraries of MPI, and a browser and npm for the
 # explorer. Does nothing, and needs no network, when everything is there.
 set -eu
 
 want="libllvm19"
 if [ "${1:-run}" = test ]; then
 	want="libllvm14 libllvm19 libllvm22 python3-h5py hdf5-tools chromium
-		gcc libc6-dev python3-scipy python3-sparse python3-venv python3-pip python3-setuptools python3-wheel debootstrap"
+		gcc libc6-dev python3-scipy python3-sparse python3-venv python3-pip python3-setuptools python3-wheel debootstrap
+		libopenmpi3 openmpi-bin libmpich12 mpich"
 	command -v npm >/dev/null 2>&1 || want="$want npm" # it may have come with another Node.js than Debian's
 fi
 

@@ -11,21 +11,30 @@ import "iter"
 // no entries.
 func Entries[T Element](t *Tensor) iter.Seq2[[]int64, T] {
 	return func(yield func([]int64, T) bool) {
-		if t.Pin() != nil {
+		if t.pin() != nil {
 			return
 		}
 		defer t.Unpin()
+		var edits []edit
+		if b := t.overlay.pinnedBase(); b != nil {
+			defer b.Unpin()
+			t, edits = b, t.overlay.edits
+		}
+		w := walk[T]{rank: t.Rank(), group: -1, axes: t.format.Order(), coord: make([]int64, t.Rank()), yield: yield, edits: edits}
 		if t.values.n == 0 { // there may be any number of positions above nothing
+			w.added(0)
 			return
 		}
-		w := walk[T]{rank: t.Rank(), group: -1, axes: t.format.Order(), coord: make([]int64, t.Rank()), values: valuesOf[T](t.values), yield: yield}
+		w.values = valuesOf[T](t.values)
 		for _, l := range t.levels {
 			w.levels = append(w.levels, walkLevel{l.HasPos(), l.HasCrd(), l.Size, indicesOf(l.Pos), indicesOf(l.Crd), indicesOf(l.Group)})
 		}
 		if t.format.grouped() {
 			w.group = t.format.sparseRank() - 1
 		}
-		w.below(0, 0)
+		if w.below(0, 0) {
+			w.added(t.values.n)
+		}
 	}
 }
 
@@ -37,6 +46,7 @@ type walk[T Element] struct {
 	coord       []int64
 	values      values[T]
 	yield       func([]int64, T) bool
+	edits       []edit // of an overlay, that are still to come
 }
 
 type walkLevel struct {
@@ -48,6 +58,9 @@ type walkLevel struct {
 // below visits what stands under position p of the level before k; false if the loop over entries ended.
 func (w *walk[T]) below(k, p int) bool {
 	if k == w.rank {
+		if len(w.edits) > 0 && w.edits[0].at <= p {
+			return w.edited(p)
+		}
 		return w.yield(w.coord, w.values.at(p))
 	}
 	l, axis := &w.levels[k], w.axes[k]
@@ -81,6 +94,36 @@ func (w *walk[T]) at(k, q int) bool {
 	group := w.levels[k].group
 	for b := int(group.At(q)); b < int(group.At(q+1)); b++ {
 		if !w.below(k+1, b) {
+			return false
+		}
+	}
+	return true
+}
+
+// edited visits what edits have at and before position p.
+func (w *walk[T]) edited(p int) bool {
+	if !w.added(p) {
+		return false
+	}
+	if len(w.edits) == 0 || w.edits[0].at > p {
+		return w.yield(w.coord, w.values.at(p))
+	}
+	e := w.edits[0]
+	w.edits = w.edits[1:]
+	return e.drop || w.yield(w.coord, goValue[T](e.value))
+}
+
+// added visits the entries that edits add before position p.
+func (w *walk[T]) added(p int) bool {
+	var at []int64
+	for ; len(w.edits) > 0 && w.edits[0].at <= p && !w.edits[0].stored; w.edits = w.edits[1:] {
+		if at == nil {
+			at = make([]int64, w.rank)
+		}
+		for k, c := range w.edits[0].coord {
+			at[w.axes[k]] = c
+		}
+		if !w.yield(at, goValue[T](w.edits[0].value)) {
 			return false
 		}
 	}
@@ -135,7 +178,7 @@ func Elements[T Element](t *Tensor) ([]T, error) {
 // coordinate outside the shape is an error.
 func At[T Element](t *Tensor, coord ...int64) (T, error) {
 	var none T
-	if err := t.Pin(); err != nil {
+	if err := t.pin(); err != nil {
 		return none, err
 	}
 	defer t.Unpin()

@@ -401,3 +401,18 @@ func ExampleNumber() {
 	fmt.Println(tensor.Number(true), tensor.Number(2+1i).At())
 	// Output: scalar bool D, 1 stored, fill false 2+1i
 }
+
+// A new rating, a changed one, and one that is taken back: the other ratings are not copied.
+func ExampleUpdate() {
+	ratings, _ := tensor.NewCSR([]int64{2, 4}, []int{0, 2, 3}, []int{0, 2, 1}, []float64{5, 4, 3})
+	updated, err := tensor.Update(ratings, tensor.Set(1.0, 1, 3), tensor.Set(4.5, 0, 0), tensor.Delete(0, 2))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(updated.At(0, 0), updated.At(0, 2), ratings.At(0, 2))
+	fmt.Println(updated)
+	// Output:
+	// 4.5 0 4
+	// 2x4 f64 CSR, 3 stored, fill 0
+}

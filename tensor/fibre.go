@@ -66,14 +66,22 @@ func Row[T Element](t *Tensor, i int64) (Fibre[T], error) { return FibreAt[T](t,
 // Column is column j of a matrix, without copying: the matrix is stored by columns, such as CSC. See [FibreAt].
 func Column[T Element](t *Tensor, j int64) (Fibre[T], error) { return FibreAt[T](t, -1, j) }
 
-// FibreAt is what a tensor stores along the axis for which coord has -1, at the other coordinates. Nothing is copied, so
+// FibreAt is what a tensor stores along the axis for which coord has -1, at the other coordinates. Nothing is copied (but a fibre that an [Update] changed), so
 // that must be the axis that the tensor stores innermost, and T its element type: else the error says into
 // what to convert first.
 func FibreAt[T Element](t *Tensor, coord ...int64) (Fibre[T], error) {
-	if err := t.Pin(); err != nil {
+	if err := t.pin(); err != nil {
 		return Fibre[T]{}, err
 	}
 	defer t.Unpin()
+	if b := t.overlay.pinnedBase(); b != nil {
+		defer b.Unpin()
+		f, err := fibreAt[T](b, coord)
+		if err == nil {
+			f = overlaidFibre(t.overlay, b, f, coord)
+		}
+		return f, named(err, t.name)
+	}
 	f, err := fibreAt[T](t, coord)
 	return f, named(err, t.name)
 }

@@ -43,6 +43,18 @@ func (t *Tensor) Released() bool { return atomic.LoadInt64(&t.state) == released
 // read; it is for code that reads arrays itself, in a goroutine that does not know of a
 // release in another. A nil tensor and one that no function made are errors too.
 func (t *Tensor) Pin() error {
+	if err := t.pin(); err != nil {
+		return err
+	}
+	if err := t.overlay.merge(); err != nil {
+		t.Unpin()
+		return named(tensorError("%v", err), t.name)
+	}
+	return nil
+}
+
+// pin is Pin without making the arrays of an overlay.
+func (t *Tensor) pin() error {
 	if t == nil || !t.values.dt.Valid() {
 		return errNoTensor
 	}
@@ -133,7 +145,7 @@ func (t *Tensor) with(change func(out *Tensor)) *Tensor {
 }
 
 // Share returns another tensor with the same arrays, that is released by itself.
-func (t *Tensor) Share() *Tensor { return t.with(func(*Tensor) {}) }
+func (t *Tensor) Share() *Tensor { return t.with(func(out *Tensor) { out.overlay = t.overlay }) }
 
 // eachArray calls f for every array of the tensor.
 func (t *Tensor) eachArray(f func(a *Array)) {

@@ -112,6 +112,10 @@ func (t *Tensor) Fetch() error {
 		return err
 	}
 	defer t.Unpin()
+	return t.fetchArrays()
+}
+
+func (t *Tensor) fetchArrays() error {
 	var err error
 	t.eachArray(func(a *Array) {
 		if err == nil {

@@ -31,17 +31,20 @@ type AxisStatistics struct {
 	NonEmpty, Longest, Squares float64
 }
 
-// Statistics returns those of a tensor. They are computed once, in one pass over its arrays. There are none
-// of tensors that are not plain, were released, or are on a device only.
+// Statistics returns those of a tensor. They are computed once, in one pass over its arrays, or of those of the tensor that
+// it is an [Update] of. There are none of tensors that are not plain, were released, or are on a device only.
 func (t *Tensor) Statistics() (*Statistics, bool) {
-	if !t.IsPlain() || t.Pin() != nil {
+	if !t.IsPlain() || t.pin() != nil {
 		return nil, false
 	}
 	defer t.Unpin()
 	t.statistics.Lock()
 	defer t.statistics.Unlock()
 	if t.statistics.of == nil {
-		if !t.allHere() {
+		t.statistics.of = t.overlay.statistics()
+	}
+	if t.statistics.of == nil {
+		if !t.allHere() || t.overlay.merge() != nil {
 			return nil, false
 		}
 		list, err := t.Listed()
@@ -55,11 +58,15 @@ func (t *Tensor) Statistics() (*Statistics, bool) {
 
 // allHere reports whether all arrays are in the memory of the host.
 func (t *Tensor) allHere() bool {
-	here := t.values.Here()
-	for _, l := range t.levels {
-		here = here && l.Pos.Here() && l.Crd.Here()
+	here := func(a Array) bool {
+		_, waiting := a.Remote().(*waitingArray)
+		return a.Here() || waiting
 	}
-	return here
+	all := here(t.values)
+	for _, l := range t.levels {
+		all = all && here(l.Pos) && here(l.Crd)
+	}
+	return all
 }
 
 // Class names all statistics that round alike: plans are made for a class, so that tensors that differ little

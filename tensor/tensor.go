@@ -39,6 +39,7 @@ type Tensor struct {
 	attributes Attributes
 	state      int64 // see Pin; atomic
 	statistics statisticsCell
+	overlay    *overlay // of a tensor that Update made
 }
 
 // statisticsCell holds the statistics of a tensor, once somebody has asked for them.
@@ -210,10 +211,17 @@ func (t *Tensor) At(coord ...int64) Scalar {
 			return Scalar{}
 		}
 	}
-	if t.Pin() != nil {
+	if t.pin() != nil {
 		return Scalar{}
 	}
 	defer t.Unpin()
+	if b := t.overlay.pinnedBase(); b != nil {
+		defer b.Unpin()
+		if x, edited := t.overlay.lookUp(t, coord); edited {
+			return x
+		}
+		t = b
+	}
 	if t.structure != General && !t.structure.Stores(coord[0], coord[1]) {
 		x, stored := t.lookUp(coord[1], coord[0])
 		if !stored { // the fill as it is: -0 would be another

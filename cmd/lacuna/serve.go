@@ -124,7 +124,7 @@ func serveHandler(service *explorer.Service, address string, files fs.FS, page [
 			return
 		}
 		for key, value := range map[string]string{
-			"Content-Security-Policy":      "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; connect-src 'self'; img-src data:; frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
+			"Content-Security-Policy":      "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; connect-src 'self'; img-src 'self' data:; frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
 			"Referrer-Policy":              "no-referrer",
 			"X-Content-Type-Options":       "nosniff",
 			"Cross-Origin-Resource-Policy": "same-origin",

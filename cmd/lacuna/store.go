@@ -5,13 +5,10 @@ import (
 	"sync"
 
 	"github.com/lacuna-sparse/lacuna"
+	"github.com/lacuna-sparse/lacuna/internal/cost"
 	"github.com/lacuna-sparse/lacuna/runtime"
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
-
-// manyEntries is from how many on entries are brought into a format by compiled
-// kernels. For fewer it is not worth looking for an engine.
-const manyEntries = 1 << 20
 
 // converter is the session that brings tensors into the formats asked for. Its
 // results do not depend on the engine, so that is the best there is, whatever
@@ -22,7 +19,7 @@ var converter = sync.OnceValue(func() *lacuna.Session {
 
 // store brings a tensor into a format.
 func store(ctx context.Context, t *tensor.Tensor, format tensor.Format) (*tensor.Tensor, error) {
-	if t.NNZ() < manyEntries {
+	if t.NNZ() < cost.EngineEntries {
 		return t.Convert(format)
 	}
 	return converter().Convert(ctx, t, format)
@@ -30,7 +27,7 @@ func store(ctx context.Context, t *tensor.Tensor, format tensor.Format) (*tensor
 
 // storeCoords makes a tensor of coordinates, arrays of integers.
 func storeCoords(ctx context.Context, shape []int64, format tensor.Format, coords []tensor.Array, values tensor.Array, opts ...tensor.Option) (*tensor.Tensor, error) {
-	if values.Len() < 2*manyEntries { // sorting takes more kernels
+	if values.Len() < 2*cost.EngineEntries { // sorting takes more kernels
 		return tensor.FromColumns(shape, format, coords, values, opts...)
 	}
 	return converter().FromColumns(ctx, shape, format, coords, values, opts...)

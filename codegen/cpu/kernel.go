@@ -44,7 +44,7 @@ func Kernel(m *llvm.Module, f *loop.Func) *ir.Func {
 		m.Fail(fmt.Errorf("LLVM module: %s is a grid function; a processor has no grids", f.Name))
 		return nil
 	}
-	body := kernelBody(m, loop.Jam(f))
+	body := kernelBody(m, loop.Jam(loop.Tile(f)))
 
 	args := ir.NewParam("args", types.NewPointer(types.I64))
 	args.Attrs = []ir.ParamAttribute{enum.ParamAttrNoAlias, enum.ParamAttrReadOnly}

@@ -1,6 +1,9 @@
 package ptx
 
-import "strings"
+import (
+	"regexp"
+	"strings"
+)
 
 // early is where kernels begin whose blocks may start while the kernel before them still runs:
 // they wait until that one is done and all that it wrote can be read, and then let those
@@ -33,6 +36,22 @@ func StartEarly(assembly, target string) (string, bool) {
 	}
 	return out.String(), true
 }
+
+// Raise says of PTX for an older architecture that it is for the one of devices of the given compute
+// capability, as far as a driver for the given version of CUDA reads that, and returns the
+// architecture that it is for then. LLVM before 16 does not know sm_90, and what it makes for sm_86
+// would go without early starts, and pay for each kernel of a program the time until it runs.
+// (PTX ISA, ".target": what is for an older architecture holds on newer ones.)
+func Raise(assembly, target string, capability int, cuda [2]int) (string, string) {
+	newest := cpuName(dependentLaunch)
+	if target == newest || capability < dependentLaunch || cuda[0] < 11 || cuda[0] == 11 && cuda[1] < 8 {
+		return assembly, target
+	}
+	return directives.ReplaceAllString(assembly, "${1}.version 7.8\n.target "+newest), newest
+}
+
+// directives are the first of a module of PTX.
+var directives = regexp.MustCompile(`(?m)\A((?:\s|//.*\n)*)\.version \d+\.\d+\n\.target \w+`)
 
 // dependentLaunch is the compute capability from which blocks may start early.
 const dependentLaunch = 90

@@ -56,7 +56,9 @@ type module struct {
 // kernel is the target of a grid function.
 type kernel struct {
 	*llvm.Function
-	status value.Value // address of the status word
+	status  value.Value // address of the status word
+	threads int         // of a block
+	ranges  map[loop.Register]*metadata.Tuple
 }
 
 // kernel adds a grid function to the module.
@@ -89,7 +91,7 @@ func (m *module) kernel(f *loop.Func, after after) {
 		m.annotate(fn, "minctasm", int64(f.Grid.Resident))
 	}
 
-	k := &kernel{Function: m.NewFunction(fn, f.Vars), status: status}
+	k := &kernel{Function: m.NewFunction(fn, f.Vars), status: status, threads: f.Grid.Threads, ranges: map[loop.Register]*metadata.Tuple{}}
 	k.Target = k
 	for i, b := range f.Bufs {
 		buf := llvm.Buffer{Elem: b.Elem, Base: params[i]}

@@ -2,14 +2,12 @@ package cuda
 
 import (
 	"fmt"
-	"strings"
+
+	"github.com/lacuna-sparse/lacuna/internal/dl"
 )
 
 // function is a function of the driver's library.
-type function struct {
-	name    string
-	address uintptr // 0: the library does not have it
-}
+type function = dl.Function
 
 // api holds the functions of the driver that the package uses.
 type api struct {
@@ -39,92 +37,79 @@ type api struct {
 	eventSynchronize, eventElapsedTime                          function
 }
 
-// binding says which C function goes where.
-type binding struct {
-	into *function
-	name string
-}
-
 // bindings is the table of the C functions behind a. The names are those of the
 // binary interface: where cuda.h redefines a function, its suffix tells which of
 // the incompatible versions is meant, and each version keeps its name for good.
 // That is why cuGetProcAddress, whose answer depends on a version number, is not
 // needed.
-func (a *api) bindings() []binding {
-	return []binding{
-		{&a.init, "cuInit"},
-		{&a.driverGetVersion, "cuDriverGetVersion"},
-		{&a.getErrorName, "cuGetErrorName"},
-		{&a.getErrorString, "cuGetErrorString"},
+func (a *api) bindings() dl.Bindings {
+	return dl.Bindings{
+		"cuInit":             &a.init,
+		"cuDriverGetVersion": &a.driverGetVersion,
+		"cuGetErrorName":     &a.getErrorName,
+		"cuGetErrorString":   &a.getErrorString,
 
-		{&a.deviceGetCount, "cuDeviceGetCount"},
-		{&a.deviceGet, "cuDeviceGet"},
-		{&a.deviceGetName, "cuDeviceGetName"},
-		{&a.deviceGetUUID, "cuDeviceGetUuid_v2"},
-		{&a.deviceTotalMem, "cuDeviceTotalMem_v2"},
-		{&a.deviceGetAttribute, "cuDeviceGetAttribute"},
-		{&a.primaryCtxRetain, "cuDevicePrimaryCtxRetain"},
-		{&a.primaryCtxRelease, "cuDevicePrimaryCtxRelease_v2"},
-		{&a.ctxGetCurrent, "cuCtxGetCurrent"},
-		{&a.ctxSetCurrent, "cuCtxSetCurrent"},
-		{&a.ctxGetDevice, "cuCtxGetDevice"},
-		{&a.ctxSynchronize, "cuCtxSynchronize"},
+		"cuDeviceGetCount":             &a.deviceGetCount,
+		"cuDeviceGet":                  &a.deviceGet,
+		"cuDeviceGetName":              &a.deviceGetName,
+		"cuDeviceGetUuid_v2":           &a.deviceGetUUID,
+		"cuDeviceTotalMem_v2":          &a.deviceTotalMem,
+		"cuDeviceGetAttribute":         &a.deviceGetAttribute,
+		"cuDevicePrimaryCtxRetain":     &a.primaryCtxRetain,
+		"cuDevicePrimaryCtxRelease_v2": &a.primaryCtxRelease,
+		"cuCtxGetCurrent":              &a.ctxGetCurrent,
+		"cuCtxSetCurrent":              &a.ctxSetCurrent,
+		"cuCtxGetDevice":               &a.ctxGetDevice,
+		"cuCtxSynchronize":             &a.ctxSynchronize,
 
-		{&a.moduleLoadDataEx, "cuModuleLoadDataEx"},
-		{&a.moduleUnload, "cuModuleUnload"},
-		{&a.moduleGetFunction, "cuModuleGetFunction"},
-		{&a.linkCreate, "cuLinkCreate_v2"},
-		{&a.linkAddData, "cuLinkAddData_v2"},
-		{&a.linkComplete, "cuLinkComplete"},
-		{&a.linkDestroy, "cuLinkDestroy"},
-		{&a.funcGetAttribute, "cuFuncGetAttribute"},
-		{&a.funcSetAttribute, "cuFuncSetAttribute"},
-		{&a.occupancyMaxBlocks, "cuOccupancyMaxActiveBlocksPerMultiprocessor"},
-		{&a.launchKernel, "cuLaunchKernel"},
-		{&a.launchKernelEx, "cuLaunchKernelEx"},
+		"cuModuleLoadDataEx":  &a.moduleLoadDataEx,
+		"cuModuleUnload":      &a.moduleUnload,
+		"cuModuleGetFunction": &a.moduleGetFunction,
+		"cuLinkCreate_v2":     &a.linkCreate,
+		"cuLinkAddData_v2":    &a.linkAddData,
+		"cuLinkComplete":      &a.linkComplete,
+		"cuLinkDestroy":       &a.linkDestroy,
+		"cuFuncGetAttribute":  &a.funcGetAttribute,
+		"cuFuncSetAttribute":  &a.funcSetAttribute,
+		"cuOccupancyMaxActiveBlocksPerMultiprocessor": &a.occupancyMaxBlocks,
+		"cuLaunchKernel":   &a.launchKernel,
+		"cuLaunchKernelEx": &a.launchKernelEx,
 
-		{&a.memGetInfo, "cuMemGetInfo_v2"},
-		{&a.memAlloc, "cuMemAlloc_v2"},
-		{&a.memFree, "cuMemFree_v2"},
-		{&a.memPoolCreate, "cuMemPoolCreate"},
-		{&a.memPoolDestroy, "cuMemPoolDestroy"},
-		{&a.memPoolSetAttribute, "cuMemPoolSetAttribute"},
-		{&a.memPoolGetAttribute, "cuMemPoolGetAttribute"},
-		{&a.memPoolTrimTo, "cuMemPoolTrimTo"},
-		{&a.memAllocFromPoolAsync, "cuMemAllocFromPoolAsync"},
-		{&a.memFreeAsync, "cuMemFreeAsync"},
-		{&a.memHostAlloc, "cuMemHostAlloc"},
-		{&a.memFreeHost, "cuMemFreeHost"},
-		{&a.memsetD8Async, "cuMemsetD8Async"},
-		{&a.memsetD32Async, "cuMemsetD32Async"},
-		{&a.memcpyHtoDAsync, "cuMemcpyHtoDAsync_v2"},
-		{&a.memcpyDtoHAsync, "cuMemcpyDtoHAsync_v2"},
-		{&a.memcpyDtoDAsync, "cuMemcpyDtoDAsync_v2"},
+		"cuMemGetInfo_v2":         &a.memGetInfo,
+		"cuMemAlloc_v2":           &a.memAlloc,
+		"cuMemFree_v2":            &a.memFree,
+		"cuMemPoolCreate":         &a.memPoolCreate,
+		"cuMemPoolDestroy":        &a.memPoolDestroy,
+		"cuMemPoolSetAttribute":   &a.memPoolSetAttribute,
+		"cuMemPoolGetAttribute":   &a.memPoolGetAttribute,
+		"cuMemPoolTrimTo":         &a.memPoolTrimTo,
+		"cuMemAllocFromPoolAsync": &a.memAllocFromPoolAsync,
+		"cuMemFreeAsync":          &a.memFreeAsync,
+		"cuMemHostAlloc":          &a.memHostAlloc,
+		"cuMemFreeHost":           &a.memFreeHost,
+		"cuMemsetD8Async":         &a.memsetD8Async,
+		"cuMemsetD32Async":        &a.memsetD32Async,
+		"cuMemcpyHtoDAsync_v2":    &a.memcpyHtoDAsync,
+		"cuMemcpyDtoHAsync_v2":    &a.memcpyDtoHAsync,
+		"cuMemcpyDtoDAsync_v2":    &a.memcpyDtoDAsync,
 
-		{&a.streamCreate, "cuStreamCreate"},
-		{&a.streamDestroy, "cuStreamDestroy_v2"},
-		{&a.streamQuery, "cuStreamQuery"},
-		{&a.streamSynchronize, "cuStreamSynchronize"},
-		{&a.streamWaitEvent, "cuStreamWaitEvent"},
-		{&a.eventCreate, "cuEventCreate"},
-		{&a.eventDestroy, "cuEventDestroy_v2"},
-		{&a.eventRecord, "cuEventRecord"},
-		{&a.eventSynchronize, "cuEventSynchronize"},
-		{&a.eventElapsedTime, "cuEventElapsedTime"},
+		"cuStreamCreate":      &a.streamCreate,
+		"cuStreamDestroy_v2":  &a.streamDestroy,
+		"cuStreamQuery":       &a.streamQuery,
+		"cuStreamSynchronize": &a.streamSynchronize,
+		"cuStreamWaitEvent":   &a.streamWaitEvent,
+		"cuEventCreate":       &a.eventCreate,
+		"cuEventDestroy_v2":   &a.eventDestroy,
+		"cuEventRecord":       &a.eventRecord,
+		"cuEventSynchronize":  &a.eventSynchronize,
+		"cuEventElapsedTime":  &a.eventElapsedTime,
 	}
 }
 
 // bind fills a from an open library. The error names every function missing.
-func (a *api) bind(library uintptr) error {
-	var missing []string
-	for _, b := range a.bindings() {
-		*b.into = function{b.name, symbolAddress(library, b.name)}
-		if b.into.address == 0 {
-			missing = append(missing, b.name)
-		}
-	}
-	if len(missing) > 0 {
-		return fmt.Errorf("it lacks %s: it is no driver of CUDA %s or newer", strings.Join(missing, ", "), Oldest)
+func (a *api) bind(library dl.Library) error {
+	if missing := library.Bind(a.bindings()); missing != "" {
+		return fmt.Errorf("it lacks %s: it is no driver of CUDA %s or newer", missing, Oldest)
 	}
 	return nil
 }

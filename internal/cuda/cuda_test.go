@@ -18,6 +18,7 @@ import (
 	"unsafe"
 
 	"github.com/lacuna-sparse/lacuna/internal/cuda/fakecuda"
+	"github.com/lacuna-sparse/lacuna/internal/dl"
 )
 
 // image is what the fake driver takes for PTX with four kernels.
@@ -53,7 +54,7 @@ func TestOpenErrors(t *testing.T) {
 		{"none", []string{"switched off"}},
 		{"/no/such/libcuda.so", []string{"/no/such/libcuda.so: no such file", Install, EnvVar}},
 		{"/etc/passwd", []string{"/etc/passwd: cannot open it: "}},
-		{libc, []string{"it lacks cuInit, cuDriverGetVersion", "no driver of CUDA 12.0 or newer"}},
+		{libc, []string{"it lacks cuCtxGetCurrent, cuCtxGetDevice, ", "no driver of CUDA 12.0 or newer"}},
 	} {
 		t.Setenv(EnvVar, test.spec)
 		_, err := Open()
@@ -97,8 +98,8 @@ func TestOpenIncompleteDriver(t *testing.T) {
 
 func TestOpenWithoutDevices(t *testing.T) {
 	path := fakecuda.Build(t)
-	library := must(openLibrary(path))(t)
-	callAddress(symbolAddress(library, "fake_devices"), []uintptr{0})
+	library := must(dl.Open(path))(t)
+	dl.Call(library.Symbol("fake_devices"), 0)
 	t.Setenv(EnvVar, path)
 	_, err := Open()
 	e, ok := errors.AsType[*Error](err)
@@ -110,7 +111,7 @@ func TestOpenWithoutDevices(t *testing.T) {
 // A driver that does not work does not hide one that does.
 func TestOpenTriesOn(t *testing.T) {
 	broken, good := fakecuda.Build(t), fakecuda.Build(t)
-	callAddress(symbolAddress(must(openLibrary(broken))(t), "fake_devices"), []uintptr{0})
+	dl.Call(must(dl.Open(broken))(t).Symbol("fake_devices"), 0)
 	usual := places
 	defer func() { places = usual }()
 	places = []string{"/no/such/libcuda.so.1", broken, good}

@@ -71,7 +71,7 @@ func (e *Error) Error() string {
 
 // failure makes the error of a function that returned a code other than 0.
 func (d *Driver) failure(f *function, code Code) *Error {
-	e := &Error{Op: f.name, Code: code, Name: "unknown", Message: "unknown error", Detail: advice[code]}
+	e := &Error{Op: f.Name, Code: code, Name: "unknown", Message: "unknown error", Detail: advice[code]}
 	var text uintptr
 	if d.invoke(&d.api.getErrorName, uintptr(code), uintptr(unsafe.Pointer(&text))) == 0 {
 		e.Name = cString(text)

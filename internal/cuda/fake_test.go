@@ -11,13 +11,14 @@ import (
 	"unsafe"
 
 	"github.com/lacuna-sparse/lacuna/internal/cuda/fakecuda"
+	"github.com/lacuna-sparse/lacuna/internal/dl"
 )
 
 // fake is a driver of no device, with a state of its own.
 type fake struct {
 	*Driver
 	t       testing.TB
-	library uintptr
+	library dl.Library
 }
 
 func newFake(t testing.TB, flags ...string) *fake {
@@ -26,7 +27,7 @@ func newFake(t testing.TB, flags ...string) *fake {
 	if err != nil {
 		t.Fatal(err)
 	}
-	library, err := openLibrary(d.Path())
+	library, err := dl.Open(d.Path())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,11 +40,11 @@ func newFake(t testing.TB, flags ...string) *fake {
 //
 //go:uintptrescapes
 func (f *fake) control(name string, args ...uintptr) int {
-	address := symbolAddress(f.library, name)
+	address := f.library.Symbol(name)
 	if address == 0 {
 		f.t.Fatalf("the fake driver has no %s", name)
 	}
-	return int(int32(callAddress(address, args)))
+	return int(int32(dl.Call(address, args...)))
 }
 
 // fail makes a function of the driver fail, after it worked so many times.

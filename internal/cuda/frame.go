@@ -4,6 +4,8 @@ import (
 	"runtime"
 	"sync"
 	"unsafe"
+
+	"github.com/lacuna-sparse/lacuna/internal/dl"
 )
 
 // frame is one visit of a goroutine to a context: from enter to leave the
@@ -69,7 +71,7 @@ func (f *frame) leave() {
 // that the driver gave, and addresses in the frame: other Go memory may move.
 func (f *frame) invoke(fn *function, args ...uintptr) Code {
 	n := copy(f.args[:], args)
-	return Code(uint32(callAddress(fn.address, f.args[:n])))
+	return Code(uint32(dl.Call(fn.Address, f.args[:n]...)))
 }
 
 // call is invoke with the code made an error: *Error, or *LostError when the

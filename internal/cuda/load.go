@@ -7,6 +7,8 @@ import (
 	"strings"
 	"sync"
 	"unsafe"
+
+	"github.com/lacuna-sparse/lacuna/internal/dl"
 )
 
 // Driver is a loaded and initialised CUDA driver. Its methods may be used by
@@ -77,8 +79,8 @@ func candidates(spec string) []string {
 // are never closed.
 var drivers = struct {
 	sync.Mutex
-	open map[uintptr]*Driver
-}{open: map[uintptr]*Driver{}}
+	open map[dl.Library]*Driver
+}{open: map[dl.Library]*Driver{}}
 
 // Open loads and initialises the CUDA driver: the library that the environment
 // variable EnvVar names, or the one found on this system. Opening a library
@@ -102,7 +104,7 @@ func Open() (*Driver, error) {
 			}
 			continue
 		}
-		if spec == "" && errors.Is(err, errNoFile) {
+		if spec == "" && errors.Is(err, dl.ErrNoFile) {
 			absent = append(absent, path)
 			continue
 		}
@@ -112,25 +114,16 @@ func Open() (*Driver, error) {
 		return nil, failed
 	}
 	if len(absent) > 0 {
-		notFound.Tried = append(notFound.Tried, strings.Join(absent, ", ")+": "+errNoFile.Error())
+		notFound.Tried = append(notFound.Tried, strings.Join(absent, ", ")+": "+dl.ErrNoFile.Error())
 	}
 	return nil, notFound
 }
 
-// errNoFile marks a library that the dynamic loader did not find.
-var errNoFile = errors.New("no such file")
-
 // open loads one library, or finds it among those that are open.
 func open(path string) (*Driver, error) {
-	library, err := openLibrary(path)
+	library, err := dl.Open(path)
 	if err != nil {
-		// The loader says "PATH: cannot open shared object file: No such file or
-		// directory" of this file, or the same of another that it needs.
-		reason := strings.TrimPrefix(err.Error(), path+": ")
-		if strings.HasPrefix(reason, "cannot open shared object file: No such file") {
-			return nil, errNoFile
-		}
-		return nil, fmt.Errorf("cannot open it: %s", reason)
+		return nil, err
 	}
 	drivers.Lock()
 	defer drivers.Unlock()
@@ -162,7 +155,7 @@ func open(path string) (*Driver, error) {
 //
 //go:uintptrescapes
 func (d *Driver) invoke(f *function, args ...uintptr) Code {
-	return Code(uint32(callAddress(f.address, args)))
+	return Code(uint32(dl.Call(f.Address, args...)))
 }
 
 // pointer turns an address that the driver returned into a pointer. The memory

@@ -3,10 +3,12 @@ package logic
 import (
 	"math"
 	"math/bits"
+
+	"github.com/lacuna-sparse/lacuna/internal/cost"
 )
 
 // varset is a set of variables of a query, by number.
-type varset [mostVars / 64]uint64
+type varset [cost.MostVars / 64]uint64
 
 func (s varset) has(v int) bool { return s[v/64]>>(v%64)&1 != 0 }
 

@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/lacuna-sparse/lacuna/internal/cost"
 	"github.com/lacuna-sparse/lacuna/lang"
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
@@ -36,7 +37,7 @@ func (o *optimiser) operand(t *lang.Tensor) facts {
 	s := o.Statistics[of.Name]
 	if s == nil {
 		for k := range of.Rank {
-			f.extents = append(f.extents, guessedExtent)
+			f.extents = append(f.extents, cost.GuessedExtent)
 			if t.Shape != nil && t.Shape[k] >= 0 {
 				f.extents[k] = float64(t.Shape[k])
 			}
@@ -69,7 +70,7 @@ func (f *facts) guess() {
 	longest := 1.0
 	for k, x := range f.extents {
 		if k > 0 && !f.dense {
-			x = min(x, guessedLength)
+			x = min(x, cost.GuessedLength)
 		}
 		f.n *= x
 		longest = max(longest, x)
@@ -148,7 +149,7 @@ func (s *statement) whole(e lang.Expr, vars []*lang.Index) *relation {
 			}
 		}
 	}
-	if len(se.vars) > mostVars {
+	if len(se.vars) > cost.MostVars {
 		return nil
 	}
 	return se.relation(e, vars)
@@ -235,7 +236,7 @@ func (s *search) access(a *lang.Access) *relation {
 
 // merged is the union of what two operands store.
 func merged(a, b *relation) *relation {
-	r := &relation{n: a.n + b.n, vars: a.vars, at: slices.Clone(a.at), last: -1, order: a.order, weight: mergeCost}
+	r := &relation{n: a.n + b.n, vars: a.vars, at: slices.Clone(a.at), last: -1, order: a.order, weight: builtin.Merge}
 	for v := range r.at {
 		x, y := a.at[v], b.at[v]
 		r.at[v] = axis{max(x.distinct, y.distinct), x.longest + y.longest, x.squares + y.squares + 2*math.Sqrt(x.squares*y.squares)}

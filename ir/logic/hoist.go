@@ -3,14 +3,12 @@ package logic
 import (
 	"slices"
 
+	"github.com/lacuna-sparse/lacuna/internal/cost"
 	"github.com/lacuna-sparse/lacuna/lang"
 )
 
 // The rule of this file: an aggregate that stands inside loops that it does not depend on, where nothing distributes, becomes a
 // tensor of its own, if it would be computed many times over.
-
-// repeats is from how many evaluations of each element on.
-const repeats = 8
 
 // hoisted reports whether the value of a query is made before the loops in which it stands.
 func (s *statement) hoisted(p *plan, c context) bool {
@@ -32,5 +30,5 @@ func (s *statement) hoisted(p *plan, c context) bool {
 	if !slices.ContainsFunc(c.loops[:len(free)], func(v *lang.Index) bool { return !slices.Contains(free, v) }) {
 		return false // the loops over these stand outside: it is computed once there anyway
 	}
-	return times >= repeats && cells <= mostCells && statementCost+p.cost+cellCost*cells < worthwhile*p.flat*times
+	return times >= cost.Repeats && cells <= cost.MostCells && cost.Statement+p.cost+cost.Cell*cells < cost.Worthwhile*p.flat*times
 }

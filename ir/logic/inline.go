@@ -3,6 +3,7 @@ package logic
 import (
 	"slices"
 
+	"github.com/lacuna-sparse/lacuna/internal/cost"
 	"github.com/lacuna-sparse/lacuna/lang"
 )
 
@@ -118,14 +119,14 @@ func (s *statement) with(a *lang.Access, def *statement) *statement {
 	if together == nil || first == nil || len(together.query.terms) != 1 || !whole.once(together.query) {
 		return nil
 	}
-	costs := first.cost + statementCost + cellCost*s.facts[a.Tensor].n
+	costs := first.cost + cost.Statement + cost.Cell*s.facts[a.Tensor].n
 	if !s.facts[a.Tensor].dense {
-		costs += (entryCost - cellCost) * s.facts[a.Tensor].n
+		costs += (cost.Entry - cost.Cell) * s.facts[a.Tensor].n
 	}
 	if then := s.planned(productAround(s.stmt.RHS, a), l, false); then != nil {
 		costs += then.cost
 	}
-	if together.cost < worthwhile*costs || s.Eager {
+	if together.cost < cost.Worthwhile*costs || s.Eager {
 		return whole
 	}
 	return nil

@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/lacuna-sparse/lacuna/internal/cost"
 	"github.com/lacuna-sparse/lacuna/lang"
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
@@ -42,11 +43,11 @@ func (s *statement) query(e lang.Expr, l *law, expand bool) *query {
 	if q.terms, ok = q.read(e, expand); ok && expand {
 		q.terms = q.collected()
 	}
-	if !ok || len(q.terms) == 0 || len(q.terms) > mostTerms {
+	if !ok || len(q.terms) == 0 || len(q.terms) > cost.MostTerms {
 		return nil
 	}
 	for i, t := range q.terms {
-		if len(t.factors) == 0 || len(t.factors) > mostFactors || !q.holds(t) {
+		if len(t.factors) == 0 || len(t.factors) > cost.MostFactors || !q.holds(t) {
 			return nil
 		}
 		free := t.free()
@@ -110,7 +111,7 @@ func (q *query) holds(t *term) bool {
 			return false
 		}
 	}
-	return len(t.vars)+len(t.free()) <= mostVars && all <= rangeOf(q.typ)
+	return len(t.vars)+len(t.free()) <= cost.MostVars && all <= rangeOf(q.typ)
 }
 
 // summands is a bound of how many products any element of any intermediate adds up, as a logarithm. From a coordinate of one variable
@@ -269,7 +270,7 @@ func (q *query) multiply(e *lang.Call, expand bool) ([]*term, bool) {
 		_, fold := a.(*lang.Reduce)
 		q.nests = q.nests || fold && q.depth > 0
 		more, ok := q.read(a, expand)
-		if !ok || len(terms)*len(more) > mostTerms*mostTerms {
+		if !ok || len(terms)*len(more) > cost.MostTerms*cost.MostTerms {
 			return nil, false
 		}
 		var all []*term

@@ -5,8 +5,13 @@ import (
 	"math/bits"
 	"slices"
 
+	"github.com/lacuna-sparse/lacuna/internal/cost"
 	"github.com/lacuna-sparse/lacuna/lang"
 )
+
+// builtin are the times that costs are estimates in: those that are the same on every machine, so that every machine adds in the
+// same order.
+var builtin = cost.Builtin()
 
 // node is a part of an order of computing: a factor, or the fold of a product of parts. Each inner one but the
 // root is an intermediate with a tensor of its own; the parts of one run in one nest of loops.
@@ -70,7 +75,7 @@ func (s *search) made(kids []*node, raw *relation, out varset) *node {
 	}
 	n.rel = project(raw, out)
 	cells := s.cells(out)
-	n.dense = cells <= mostCells && (allDense || !s.preserve && (n.rel.n >= fullness*cells || rank(out) <= 1))
+	n.dense = cells <= cost.MostCells && (allDense || !s.preserve && (n.rel.n >= cost.Fullness*cells || rank(out) <= 1))
 	if n.dense {
 		n.rel = s.denseRelation(out)
 		n.rel.made = true
@@ -128,9 +133,9 @@ func (s *search) denseRelation(vars varset) *relation {
 // making is what storing a node costs for one that others read: beside its loops.
 func (s *search) making(n *node) float64 {
 	if n.dense {
-		return statementCost + cellCost*n.rel.n
+		return cost.Statement + cost.Cell*n.rel.n
 	}
-	return statementCost + entryCost*n.rel.n + (hashCost-stepCost)*n.raw.n
+	return cost.Statement + cost.Entry*n.rel.n + (builtin.Insert-builtin.Step)*n.raw.n
 }
 
 // finishing is what storing the result costs.
@@ -138,7 +143,7 @@ func (s *search) finishing(raw *relation) float64 {
 	if !s.sparseResult || raw.vars == s.free {
 		return 0
 	}
-	return (hashCost - stepCost) * raw.n
+	return (builtin.Insert - builtin.Step) * raw.n
 }
 
 // loops is what the loops of a nest over parts cost: about the sum of the sizes of the joins of the first parts, in the best order.
@@ -148,7 +153,7 @@ func (s *search) loops(kids []*node) float64 {
 	}
 	best := math.Inf(1)
 	for first := range kids {
-		if len(kids) > exhaustive && first > 0 {
+		if len(kids) > cost.Exhaustive && first > 0 {
 			break
 		}
 		rel, rest, cost := kids[first].rel, slices.Delete(slices.Clone(kids), first, first+1), 0.0
@@ -174,10 +179,10 @@ func (s *search) loops(kids []*node) float64 {
 func (s *search) step(kids []*node) float64 {
 	for _, k := range kids {
 		if v := k.rel.last; v >= 0 && !slices.ContainsFunc(kids, func(o *node) bool { return o.rel.vars.has(v) && o.rel.last != v }) {
-			return vectorCost
+			return builtin.Vector
 		}
 	}
-	return stepCost
+	return builtin.Step
 }
 
 // conversions is what it costs to store sparse parts in other orders, where two meet in variables by which neither is
@@ -213,9 +218,9 @@ func leads(r *relation, vars varset) bool {
 
 func converting(r *relation) float64 {
 	if r.made {
-		return intermediateCost * r.n
+		return builtin.Move * r.n
 	}
-	return operandCost * r.n
+	return cost.Remembered * r.n
 }
 
 // cost is that of a whole order.
@@ -255,19 +260,19 @@ func (s *search) together() *node {
 }
 
 // best is the best order that was found, with its cost, and the cost of one nest for everything.
-func (s *search) best() (root *node, cost, flat float64) {
+func (s *search) best() (root *node, least, flat float64) {
 	together := s.together()
 	flat = s.cost(together)
-	if len(s.term.factors) <= exhaustive {
+	if len(s.term.factors) <= cost.Exhaustive {
 		root = s.exhaustive()
 	} else {
 		root = s.greedy()
 	}
 	root = s.fused(root)
-	if cost = s.cost(root); !(cost < flat) {
+	if least = s.cost(root); !(least < flat) {
 		return together, flat, flat
 	}
-	return root, cost, flat
+	return root, least, flat
 }
 
 // fused puts intermediates back into the loops that read them, as long as that makes an order cheaper.

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/lacuna-sparse/lacuna/internal/cost"
 	"github.com/lacuna-sparse/lacuna/lang"
 )
 
@@ -251,14 +252,14 @@ func (s *statement) optimise(e lang.Expr, l *law, c context) bool {
 	}
 	how := "another order"
 	if l.fold == lang.Sum && compound(e) && !s.preserve {
-		if x := s.planned(e, l, true); x != nil && len(x.query.terms) > 1 && p != nil && (x.cost < worthwhile*p.cost || s.Eager) {
+		if x := s.planned(e, l, true); x != nil && len(x.query.terms) > 1 && p != nil && (x.cost < cost.Worthwhile*p.cost || s.Eager) {
 			p, how = x, "products of sums are multiplied out"
 		}
 	}
 	if p == nil {
 		return false
 	}
-	better := p.cost < worthwhile*written || s.Eager && (p.split || len(p.query.terms) > 1)
+	better := p.cost < cost.Worthwhile*written || s.Eager && (p.split || len(p.query.terms) > 1)
 	hoist := s.hoisted(p, c)
 	switch {
 	case better || hoist:

@@ -14,43 +14,51 @@ const jammed = 4
 // the other in the order of before, so the bits are the same. LLVM has such a pass, but not one that sees that the inner loops may be
 // joined. f itself is not changed.
 func Jam(f *Func) *Func {
-	j := &jammer{vars: slices.Clone(f.Vars)}
-	body := j.block(f.Body)
-	if !j.changed {
+	return replaceLoops(f, func(n *rewrite, s *For) []Stmt {
+		if r := rowOf(s); r != nil && r.size <= mostJammed {
+			return n.jam(r)
+		}
+		return nil
+	})
+}
+
+// rewrite is a function that is being rewritten, or what new variables need of it.
+type rewrite struct{ vars []Var }
+
+// replaceLoops is f with the statements that replace gives in the place of loops, the outer ones first; it gives none to
+// have what is inside looked at.
+func replaceLoops(f *Func, replace func(*rewrite, *For) []Stmt) *Func {
+	n, changed := &rewrite{slices.Clone(f.Vars)}, false
+	var block func(body []Stmt) []Stmt
+	block = func(body []Stmt) []Stmt {
+		out := make([]Stmt, 0, len(body))
+		for _, s := range body {
+			switch s := s.(type) {
+			case *For:
+				if list := replace(n, s); list != nil {
+					out, changed = append(out, list...), true
+					continue
+				}
+				c := *s
+				c.Body = block(s.Body)
+				out = append(out, &c)
+			case *While:
+				out = append(out, &While{Cond: s.Cond, Body: block(s.Body)})
+			case *If:
+				out = append(out, &If{Cond: s.Cond, Then: block(s.Then), Else: block(s.Else)})
+			default:
+				out = append(out, s)
+			}
+		}
+		return out
+	}
+	body := block(f.Body)
+	if !changed {
 		return f
 	}
 	out := *f
-	out.Vars, out.Body = j.vars, body
+	out.Vars, out.Body = n.vars, body
 	return &out
-}
-
-type jammer struct {
-	vars    []Var
-	changed bool
-}
-
-func (j *jammer) block(body []Stmt) []Stmt {
-	out := make([]Stmt, 0, len(body))
-	for _, s := range body {
-		switch s := s.(type) {
-		case *For:
-			if r := rowOf(s); r != nil {
-				out = append(out, j.jam(r)...)
-				j.changed = true
-				continue
-			}
-			c := *s
-			c.Body = j.block(s.Body)
-			out = append(out, &c)
-		case *While:
-			out = append(out, &While{Cond: s.Cond, Body: j.block(s.Body)})
-		case *If:
-			out = append(out, &If{Cond: s.Cond, Then: j.block(s.Then), Else: j.block(s.Else)})
-		default:
-			out = append(out, s)
-		}
-	}
-	return out
 }
 
 // row is a loop around an independent one that updates elements.
@@ -59,14 +67,16 @@ type row struct {
 	outerLets    []*Let
 	innerLets    []*Let
 	store        *Store
-	elem         Type // of what is stored
+	elem         Type           // of what is stored
+	varies       map[VarID]bool // variables whose values the outer loop's has a part in
+	size         int            // operands and operators of an iteration
 }
 
-// rowOf recognises what Jam unrolls: nothing but constants, loads and arithmetic around one update, at an element that the
+// rowOf recognises what Jam and Tile unroll: nothing but constants, loads and arithmetic around one update, at an element that the
 // outer loop's variable has no part in.
 func rowOf(s *For) *row {
-	r := &row{outer: s}
 	varies := map[VarID]bool{s.Var: true}
+	r := &row{outer: s, varies: varies}
 	ok := true
 	for _, x := range s.Body {
 		switch x := x.(type) {
@@ -119,15 +129,15 @@ func reads(e Expr, vars map[VarID]bool) bool {
 	return found
 }
 
-// mostJammed is how many operands an update may have: what is larger gains little.
+// mostJammed is the size of a row that Jam unrolls: what is larger gains little.
 const mostJammed = 24
 
 // updates reports whether the buffer stored to is read once, for the element that is stored.
 func (r *row) updates() bool {
-	loads, size, same := 0, 0, true
+	loads, same := 0, true
 	count := func(e Expr) {
 		WalkExpr(e, func(e Expr) {
-			size++
+			r.size++
 			l, ok := e.(*Load)
 			if !ok || l.Buf != r.store.Buf {
 				return
@@ -146,26 +156,28 @@ func (r *row) updates() bool {
 		return false
 	}
 	count(r.store.Value)
-	return loads == 1 && same && size <= mostJammed && r.elem.Compute() == r.elem // else each store rounds
+	return loads == 1 && same && r.elem.Compute() == r.elem // else each store rounds
 }
 
-func (j *jammer) fresh(name string, t Type) VarID {
-	j.vars = append(j.vars, Var{name, t})
-	return VarID(len(j.vars) - 1)
+// fresh makes a variable.
+func (n *rewrite) fresh(name string, t Type) VarID {
+	n.vars = append(n.vars, Var{name, t})
+	return VarID(len(n.vars) - 1)
 }
 
-func (j *jammer) let(name string, value Expr) (*Let, *Ref) {
-	id := j.fresh(name, value.Type())
+// let makes a constant of a value.
+func (n *rewrite) let(name string, value Expr) (*Let, *Ref) {
+	id := n.fresh(name, value.Type())
 	return &Let{Var: id, Value: value}, &Ref{Var: id, Typ: value.Type()}
 }
 
 // jam is the loop in steps of several iterations, and for what they leave.
-func (j *jammer) jam(r *row) []Stmt {
-	begin, lo := j.let("begin", r.outer.Lo)
-	many, times := j.let("many", NewBinary(Max, NewBinary(Div, NewBinary(Sub, r.outer.Hi, lo), Int(jammed)), Int(0)))
-	step := j.fresh("step", I64)
+func (n *rewrite) jam(r *row) []Stmt {
+	begin, lo := n.let("begin", r.outer.Lo)
+	many, times := n.let("many", NewBinary(Max, NewBinary(Div, NewBinary(Sub, r.outer.Hi, lo), Int(jammed)), Int(0)))
+	step := n.fresh("step", I64)
 	var outer, inner []Stmt
-	k := j.fresh(j.vars[r.inner.Var].Name, I64) // one of its own, as the rest has that loop too
+	k := n.fresh(n.vars[r.inner.Var].Name, I64) // one of its own, as the rest has that loop too
 	var element *Ref                            // what the update has made so far
 	var at Expr
 	for u := range jammed {
@@ -178,11 +190,11 @@ func (j *jammer) jam(r *row) []Stmt {
 		}}
 		rename := func(l *Let) Stmt {
 			value := of.expr(l.Value)
-			names[l.Var] = j.fresh(j.vars[l.Var].Name, j.vars[l.Var].Type)
+			names[l.Var] = n.fresh(n.vars[l.Var].Name, n.vars[l.Var].Type)
 			return &Let{Var: names[l.Var], Value: value}
 		}
 		first := NewBinary(Add, lo, NewBinary(Add, NewBinary(Mul, &Ref{Var: step, Typ: I64}, Int(jammed)), Int(int64(u))))
-		i, _ := j.let(j.vars[r.outer.Var].Name, first)
+		i, _ := n.let(n.vars[r.outer.Var].Name, first)
 		names[r.outer.Var] = i.Var
 		outer = append(outer, i)
 		for _, l := range r.outerLets {
@@ -193,7 +205,7 @@ func (j *jammer) jam(r *row) []Stmt {
 		}
 		if u == 0 {
 			at = of.expr(r.store.Index)
-			load, was := j.let("was", &Load{Buf: r.store.Buf, Elem: r.elem, Index: at})
+			load, was := n.let("was", &Load{Buf: r.store.Buf, Elem: r.elem, Index: at})
 			inner, element = append(inner, load), was
 		}
 		of.load = func(l *Load) Expr {
@@ -202,7 +214,7 @@ func (j *jammer) jam(r *row) []Stmt {
 			}
 			return nil
 		}
-		next, is := j.let("is", of.expr(r.store.Value))
+		next, is := n.let("is", of.expr(r.store.Value))
 		inner, element = append(inner, next), is
 	}
 	inner = append(inner, &Store{Buf: r.store.Buf, Index: at, Value: element})

@@ -1,21 +1,24 @@
 package plan
 
-import "github.com/lacuna-sparse/lacuna/ir"
+import (
+	"github.com/lacuna-sparse/lacuna/internal/cost"
+	"github.com/lacuna-sparse/lacuna/ir"
+)
 
 // What running a statement costs, in loop iterations, and which operands it has to store again for it.
 
 // assess estimates the cost of a nest, and lists those of what it reads that have to be
 // stored again. It notes the depths of the loops.
-func (s *scheduler) assess(body ir.Stmt, at depths, reads []*ir.Access) (cost float64, convert []*ir.Access) {
+func (s *scheduler) assess(body ir.Stmt, at depths, reads []*ir.Access) (total float64, convert []*ir.Access) {
 	number(body, 0, at)
 	for _, a := range reads {
 		if a.Tensor.Work == nil && !at.concordant(a) {
 			convert = append(convert, a)
-			cost += convertCost
+			total += cost.Conversion
 		}
 	}
 	w := costWalk{alg: s.alg, at: at, converted: convert, whole: wholeLoops(reads)}
-	return cost + w.stmt(body, 1), convert
+	return total + w.stmt(body, 1), convert
 }
 
 // visitsAll reports whether loops that accumulate r's body into memory must visit
@@ -124,30 +127,30 @@ func (w *costWalk) stmt(st ir.Stmt, times float64) float64 {
 	case *ir.Where:
 		return w.stmt(st.Producer, times) + w.stmt(st.Consumer, times)
 	case *ir.Workspace:
-		factor := workspaceFactor * float64(st.Tensor.Rank)
+		factor := cost.WorkspaceFactor * float64(st.Tensor.Rank)
 		switch {
 		case st.Mask != nil:
-			factor = maskedFactor
+			factor = cost.MaskedFactor
 		case len(st.Producers) > 1:
 			factor = 1 // each runs through its operand once
 		}
-		cost := w.stmt(st.Consumer, times)
+		total := w.stmt(st.Consumer, times)
 		for _, p := range st.Producers {
-			cost += factor * w.stmt(p, times)
+			total += factor * w.stmt(p, times)
 		}
-		return cost
+		return total
 	case *ir.Tabulate:
 		return w.stmt(st.Body, times) // it saves more than it costs
 	case *ir.Sequence:
-		cost := 0.0
+		total := 0.0
 		for _, x := range st.Stmts {
-			cost += w.stmt(x, times)
+			total += w.stmt(x, times)
 		}
-		return cost
+		return total
 	case *ir.Assign:
 		return times
 	case *ir.Forall:
-		trips := float64(denseTrips)
+		trips := float64(cost.GuessedExtent)
 		if w.everything || w.whole[st.Index] {
 			// as many
 		} else if set := w.alg.StmtSet(st.Body, dryLeaves{w.alg, st.Index, w.at, w.converted}); !set.IsAll() {
@@ -158,11 +161,11 @@ func (w *costWalk) stmt(st ir.Stmt, times float64) float64 {
 				trips *= float64(n*n) / 4
 			}
 		}
-		cost := times*trips + w.stmt(st.Body, times*trips)
+		total := times*trips + w.stmt(st.Body, times*trips)
 		if leaf, ok := st.Body.(*ir.Assign); ok && strided(leaf, st.Index) {
-			cost *= strideFactor
+			total *= cost.StrideFactor
 		}
-		return cost
+		return total
 	}
 	panic("BUG: unknown plan statement")
 }
@@ -171,7 +174,7 @@ func (w *costWalk) stmt(st ir.Stmt, times float64) float64 {
 func tripsIn(set ir.Formula) float64 {
 	switch a, atom := set.IsAtom(); {
 	case atom && a == storedRows:
-		return denseTrips
+		return cost.GuessedExtent
 	case set.IsUnion():
 		most := 0.0
 		for _, f := range set.Args() {
@@ -185,7 +188,7 @@ func tripsIn(set ir.Formula) float64 {
 		}
 		return least
 	}
-	return sparseTrips
+	return cost.GuessedLength
 }
 
 // storedRows stands for what the first level of a matrix or a tensor stores: its rows with entries, which

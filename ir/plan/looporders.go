@@ -3,6 +3,7 @@ package plan
 import (
 	"slices"
 
+	"github.com/lacuna-sparse/lacuna/internal/cost"
 	"github.com/lacuna-sparse/lacuna/ir"
 )
 
@@ -41,8 +42,8 @@ func (nf *normalForm) loops() int {
 // eachOrder calls f with every order of the loops over vars; where they are too many, or the statement is large, with
 // those in which an access of reads is stored, which are the ones worth trying.
 func (s *scheduler) eachOrder(vars []*ir.Index, reads []*ir.Access, f func([]*ir.Index)) {
-	if ordersOf(vars, maxOrders) <= s.most {
-		permutations(vars, maxOrders, f)
+	if ordersOf(vars, cost.MostOrders) <= s.most {
+		permutations(vars, cost.MostOrders, f)
 		return
 	}
 	for _, order := range s.storageOrders(vars, reads) {
@@ -107,7 +108,7 @@ func (s *scheduler) eachReduceOrder(skip *ir.Reduce, f func() float64) {
 		}
 	}
 	switch {
-	case combinations <= max(s.most/4, leastTries):
+	case combinations <= max(s.most/4, cost.LeastTrials):
 		s.eachCombination(0, skip, f)
 	case s.best == nil:
 		s.eachInTurn(skip, f)

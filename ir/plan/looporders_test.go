@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/lacuna-sparse/lacuna/internal/cost"
 	"github.com/lacuna-sparse/lacuna/ir"
 )
 
@@ -84,7 +85,7 @@ func TestManyIndices(t *testing.T) {
 	s := mustNormalForm(t, text, "A:"+format+" y:"+format[2:]).scheduler(testAlgebra, ir.Options{})
 	n := 0
 	s.eachOrder(s.indices, s.accesses, func([]*ir.Index) { n++ })
-	if n > leastTries {
-		t.Errorf("the loops over 20 indices are tried in %d orders, want %d at most", n, leastTries)
+	if n > cost.LeastTrials {
+		t.Errorf("the loops over 20 indices are tried in %d orders, want %d at most", n, cost.LeastTrials)
 	}
 }

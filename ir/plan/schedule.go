@@ -6,30 +6,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/lacuna-sparse/lacuna/internal/cost"
 	"github.com/lacuna-sparse/lacuna/ir"
 	"github.com/lacuna-sparse/lacuna/tensor"
-)
-
-// Cost estimates, in loop iterations. Extents are not known when a program is
-// compiled, so all dense loops count alike; what matters is which loops are
-// cut short by sparse operands and which operands have to be stored again.
-const (
-	denseTrips    = 1000
-	sparseTrips   = 8
-	convertCost   = 300_000
-	strideFactor  = 1.3 // innermost loop strides through a dense operand
-	scatterFactor = 1.2 // an accumulator in a register beats one in memory
-	countFactor   = 1.5 // a count beside the accumulator, and another pass over the result
-	// An entry goes into a workspace, is found again in order, and is written:
-	// the more dimensions, the further apart are the places.
-	workspaceFactor = 2
-	maskedFactor    = 1.2 // most of what is computed is not kept
-	serialFactor    = 1e4 // one thread of a grid does it all
-	maxOrders       = 400 // loop orders tried
-	leastTries      = 24  // candidates that are compared at least, of one kind
-	// Looking at a candidate costs about its size for each of its loops. This many elements of expressions are looked at for each kind of candidate, of which
-	// there may be as many as reductions: more than what people write needs, and what keeps derived programs from taking minutes.
-	effort = 400_000
 )
 
 // candidate is one way to run a statement.
@@ -95,7 +74,7 @@ func (nf *normalForm) scheduler(alg ir.Algebra, opts ir.Options) *scheduler {
 		}
 	}
 	s.merged = s.mergedLevels()
-	s.most = min(4*maxOrders, max(leastTries, effort/(nf.size()*nf.loops()*(1+len(nf.reduces)))))
+	s.most = min(4*cost.MostOrders, max(cost.LeastTrials, cost.Effort/(nf.size()*nf.loops()*(1+len(nf.reduces)))))
 	return s
 }
 
@@ -113,7 +92,7 @@ func (nf *normalForm) schedule(alg ir.Algebra, opts ir.Options, wishes *wishes) 
 			joint := append(append([]*ir.Index(nil), free...), top.Vars...)
 			s.tried = 0
 			s.eachOrder(joint, nil, func(order []*ir.Index) { s.tryScatter(order, top) })
-			// Beyond maxOrders permutations, storage orders are the ones worth trying.
+			// Beyond cost.MostOrders permutations, storage orders are the ones worth trying.
 			for _, order := range s.storageOrders(joint, s.accesses)[1:] {
 				s.tryScatter(order, top)
 			}
@@ -236,7 +215,7 @@ func (s *scheduler) consider(c *candidate) float64 {
 		for _, a := range reads {
 			if s.stale(a, c) {
 				c.convert = append(c.convert, a)
-				c.cost += convertCost
+				c.cost += cost.Conversion
 			}
 		}
 		c.body, c.tables = s.tabulate(c)
@@ -244,9 +223,9 @@ func (s *scheduler) consider(c *candidate) float64 {
 		c.cost += w.stmt(c.body, 1)
 	}
 	if c.accumulate {
-		c.cost *= scatterFactor
+		c.cost *= cost.ScatterFactor
 		if c.scatter != nil && scatterGap(s.alg, c.scatter) != nil {
-			c.cost *= countFactor
+			c.cost *= cost.CountFactor
 		}
 	}
 	if _, terms := c.body.(*ir.Sequence); !terms {
@@ -296,7 +275,7 @@ func (s *scheduler) weigh(body ir.Stmt) float64 {
 				return 1
 			}
 		}
-		return serialFactor
+		return cost.SerialFactor
 	}
 }
 

@@ -3,6 +3,7 @@ package plan
 import (
 	"slices"
 
+	"github.com/lacuna-sparse/lacuna/internal/cost"
 	"github.com/lacuna-sparse/lacuna/ir"
 )
 
@@ -178,7 +179,7 @@ func (s *scheduler) bestTerm(t *summand, f ir.Fold) *nested {
 		order = slices.Clone(order)
 		t.top.Order = t.top.Vars
 		s.eachOrders(t.inner, func() {
-			best = s.cheaper(best, nest(order, nil, t.inner, &ir.Assign{LHS: t.lhs, Value: t.body}), scatterFactor, t.all)
+			best = s.cheaper(best, nest(order, nil, t.inner, &ir.Assign{LHS: t.lhs, Value: t.body}), cost.ScatterFactor, t.all)
 		})
 	}
 	s.eachOrder(joint, nil, scatter)
@@ -307,9 +308,9 @@ func (s *scheduler) bestTogether(t *summand, joint []*ir.Index, second *ir.Assig
 	var best *nested
 	top := []*ir.Reduce{t.top}
 	t.top.Order = t.top.Vars
-	permutations(joint, maxOrders, func(order []*ir.Index) {
+	permutations(joint, cost.MostOrders, func(order []*ir.Index) {
 		leaf := &ir.Sequence{Stmts: []ir.Stmt{&ir.Assign{LHS: t.lhs, Value: t.body}, second}}
-		best = s.cheaper(best, foralls(order, leaf), scatterFactor, top)
+		best = s.cheaper(best, foralls(order, leaf), cost.ScatterFactor, top)
 	})
 	permutations(t.free, 24, func(free []*ir.Index) {
 		free = slices.Clone(free)

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/lacuna-sparse/lacuna/internal/cost"
 	"github.com/lacuna-sparse/lacuna/ir"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
 	"github.com/lacuna-sparse/lacuna/lower/emit"
@@ -42,13 +43,13 @@ func TestChoosePath(t *testing.T) {
 			"sorted by radix: 1 axes in 32 bits by 3 passes of 10, 1 axes carried in 32 bits, by one thread"},
 		{"DCSR", "DCSC", Data{Shape: []int64{1 << 30, 1 << 30}, Entries: 5000, Threads: 2, Grain: 1},
 			"sorted by radix: 1 axes in 32 bits by 3 passes of 10, 1 axes carried in 32 bits, in up to 8 chunks"},
-		{"DCSR", "DCSC", Data{Shape: []int64{1 << 30, 1 << 30}, Entries: aloneEntries + 1, Threads: 2},
+		{"DCSR", "DCSC", Data{Shape: []int64{1 << 30, 1 << 30}, Entries: cost.AloneEntries + 1, Threads: 2},
 			"sorted by radix: 1 axes in 32 bits by 3 passes of 10, 1 axes carried in 32 bits, in up to 8 chunks"},
 		{"COO", "CSR", Data{Shape: []int64{20000, 20000}, Entries: 320000, Order: Unordered},
 			"grouped by 5 bits of the row, then within groups sorted by radix, then in one counting pass by row: 2 axes in 32 bits by 2 passes of 8"},
-		{"COO", "CSR", Data{Shape: []int64{8192, 8192}, Entries: aloneGrouped, Order: Unordered, Threads: 2},
+		{"COO", "CSR", Data{Shape: []int64{8192, 8192}, Entries: cost.AloneGrouped, Order: Unordered, Threads: 2},
 			"grouped by 3 bits of the row, then within groups sorted by radix, then in one counting pass by row: 2 axes in 32 bits by 1 passes of 13, in up to 8 chunks"},
-		{"COO", "CSR", Data{Shape: []int64{8192, 8192}, Entries: aloneGrouped - 1, Order: Unordered, Threads: 2},
+		{"COO", "CSR", Data{Shape: []int64{8192, 8192}, Entries: cost.AloneGrouped - 1, Order: Unordered, Threads: 2},
 			"sorted by radix, then in one counting pass by row: 2 axes in 32 bits by 1 passes of 13, by one thread"},
 		{"COO", "CSC", Data{Shape: []int64{5000, 3000}, Entries: 100000, Order: Unordered, Threads: 1},
 			"sorted by radix, then in one counting pass by row: 2 axes in 32 bits by 1 passes of 13, by one thread"},

@@ -5,6 +5,7 @@ import (
 	"math/bits"
 	"strings"
 
+	"github.com/lacuna-sparse/lacuna/internal/cost"
 	"github.com/lacuna-sparse/lacuna/lower/emit"
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
@@ -119,17 +120,10 @@ const (
 	fewBuckets    = 1 << 12
 	digitBits     = 10      // of a radix pass: its buckets' ends stay in the first caches
 	groupBits     = 8       // of a pass that groups
-	manyEntries   = 1 << 16 // from so many on, and farBuckets, grouping pays
 	groupEntries  = 1 << 12 // of a group that is sorted in the cache
 	maxGroupBits  = 11
 	localBits     = 10 // of a radix pass over a group
 	gridDigitBits = 8  // of a radix pass by thousands of warps, with counters each
-	maxSortMoves  = 24 // from here on a conversion is not worth a kernel
-	// Up to so many entries one thread is done with a pass, of tens of microseconds,
-	// before two threads that write next to each other are, and have counters of their own.
-	aloneEntries = 1 << 17
-	// Groups are sorted by one thread each, which pays from fewer entries on.
-	aloneGrouped = 1 << 16
 	// So many chunks for each thread even out what slows one of them down.
 	chunksPerThread = 4
 )
@@ -191,11 +185,13 @@ func (d *Data) alone() bool {
 	case d.Grain > 0 || d.Grids:
 		return false
 	}
-	return d.Entries < 2*emit.ChunkGrain || d.Threads > 0 && d.Entries <= aloneEntries*2/int64(d.Threads)
+	return d.Entries < 2*emit.ChunkGrain || d.Threads > 0 && d.Entries <= cost.AloneEntries*2/int64(d.Threads)
 }
 
 // aloneInGroups is alone for entries that are grouped and then sorted within groups.
-func (d *Data) aloneInGroups() bool { return d.alone() && (d.Threads == 1 || d.Entries < aloneGrouped) }
+func (d *Data) aloneInGroups() bool {
+	return d.alone() && (d.Threads == 1 || d.Entries < cost.AloneGrouped)
+}
 
 // share notes for how many threads the path is.
 func (p *Path) share(d *Data, alone bool) {
@@ -225,11 +221,11 @@ func ChoosePath(from, to tensor.Format, d Data) (p Path, ok bool) {
 	if d.Order == Unordered {
 		if d.Grids {
 			p.Words = wordsFor(axes, d.Shape, gridDigitBits, 0)
-			return p, p.Passes() > 0 && p.Passes() <= maxSortMoves
+			return p, p.Passes() > 0 && p.Passes() <= cost.MostMoves
 		}
 		p.Group = min(max(bits.Len64(uint64(d.Entries/groupEntries)), 1), maxGroupBits)
 		p.Words = wordsFor(axes, d.Shape, localBits, p.Group)
-		return p, p.Passes() <= maxSortMoves
+		return p, p.Passes() <= cost.MostMoves
 	}
 	most, digit := max(fewBuckets, min(maxBuckets, 2*d.Entries)), digitBits
 	if d.Grids {
@@ -240,9 +236,9 @@ func ChoosePath(from, to tensor.Format, d Data) (p Path, ok bool) {
 	}
 	if bucketsFor(axes, d.Shape) > most {
 		p.Words = append(wordsFor(axes, d.Shape, digit, 0), wordsFor(carried, d.Shape, 0, 0)...)
-		return p, p.Passes() <= maxSortMoves
+		return p, p.Passes() <= cost.MostMoves
 	}
-	far := !d.Grids && len(axes) == 1 && d.Entries >= manyEntries && d.Spread != nil && d.Spread(axes[0]) >= d.farBuckets()
+	far := !d.Grids && len(axes) == 1 && d.Entries >= cost.GroupedEntries && d.Spread != nil && d.Spread(axes[0]) >= d.farBuckets()
 	if far && hasRows(to) {
 		if rows, ok := rowPath([]int{axes[0], carried[0]}, d); ok {
 			return rows, true

@@ -265,17 +265,9 @@ func (p *countingPass) writtenAxes(w int) (axes []int) {
 // rankOf is how many entries of a warp stand before that of the lane and have its
 // digit. All those before have been counted, and then so are the warp's.
 func (x *tiledPass) rankOf(counters loop.BufID, own, word loop.Expr, inside *loop.Ref) loop.Expr {
-	b, t := x.b, x.t
+	b := x.b
 	digit := x.digitOf(word)
-	same := b.Var("same", b.Ballot("all", inside))
-	x.t.Times(int64(x.words[x.digit.word].Bits), func(bit loop.Expr) {
-		set := b.Let("set", b.Ne(b.And(digit, loop.NewBinary(loop.Shl, loop.Int(1), bit)), loop.Int(0)))
-		with := b.Ballot("with", set)
-		b.Assign(same, b.And(same, b.Select(set, with, loop.NewUnary(loop.Not, with))))
-	})
-	one := loop.Number(loop.U32, 1)
-	below := b.Sub(loop.NewBinary(loop.Shl, one, b.Cast(loop.U32, t.Lane())), one)
-	among := b.Let("among", b.Cast(loop.U32, loop.NewUnary(loop.OnesCount, b.And(same, below))))
+	same, among := x.t.Peers(digit, int64(x.words[x.digit.word].Bits), inside)
 	counter := b.Let("counter", b.Add(own, digit))
 	before := b.Let("before", b.Load(counters, counter))
 	b.Barrier(loop.WarpScope)

@@ -1,6 +1,7 @@
 package gpu
 
 import (
+	"github.com/lacuna-sparse/lacuna/internal/cost"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
 	"github.com/lacuna-sparse/lacuna/ir/loop/lib"
 )
@@ -9,15 +10,6 @@ import (
 // operand has few of them, rows are folded by one grid, in a way that would be too slow for
 // many: teams of lanes take rows, as in rows.go, and long rows are not left to another
 // grid but to the block that came upon them.
-
-const (
-	// defaultFew is how many entries are few: a block that had to fold all of them as one row
-	// would need about as long as the grids that are saved.
-	defaultFew = 1 << 15
-	// fewPerRow is how many entries rows may have on average. Few long rows are better
-	// shared by all blocks.
-	fewPerRow = 256
-)
 
 // fewRows adds a stage that computes s if the given array has few elements, by one grid; n is the
 // number of rows. It returns an expression that is 0 then, and else 1: the factor of the
@@ -36,7 +28,7 @@ func (m *mapper) fewRows(s *loop.Stage, entries loop.BufferID, n loop.ScalarID) 
 	}
 	m.sizes(s.Name+"_few", []loop.ScalarLet{
 		{Scalar: doublings, Value: doublingsFor(mean)},
-		{Scalar: few, Value: sizeOp(loop.Mul, below(all, m.opts.Few), below(mean, fewPerRow))},
+		{Scalar: few, Value: sizeOp(loop.Mul, below(all, m.opts.Few), below(mean, cost.GridFewPerRow))},
 		{Scalar: threads, Value: sizeOp(loop.Mul, loop.SizeScalar(few), threadsOfTeams(n, doublings))},
 	}, nil, nil)
 	stage.Blocks = m.blocksFor(loop.SizeScalar(threads))

@@ -47,6 +47,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/lacuna-sparse/lacuna/internal/cost"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
 	"github.com/lacuna-sparse/lacuna/ir/loop/lib"
 )
@@ -113,10 +114,10 @@ func Map(p *loop.Program, o Options) *loop.Program {
 		o.LongRow = defaultLongRow
 	}
 	if o.Few == 0 {
-		o.Few = defaultFew
+		o.Few = cost.GridFew
 	}
 	if o.Scatter == 0 {
-		o.Scatter = defaultScatter
+		o.Scatter = cost.GridScatter
 	}
 	from := *p // partitions are added
 	from.Partitions = slices.Clone(p.Partitions)

@@ -7,9 +7,6 @@ import (
 
 // Sizes of scatters that are sorted.
 const (
-	// defaultScatter is how many updates make it worth while to sort them: with fewer, the
-	// grids that sort take longer to start than owners to look for theirs.
-	defaultScatter = 1 << 11
 	// keyLimit bounds the updates and the elements: keys and numbers of updates have 32 bits.
 	keyLimit = 1<<32 - 1
 	// Updates for which the memory may be had: so many for each element of any operand or

@@ -359,16 +359,7 @@ func (x *pairMove) oneByOne() {
 // those before have been counted, and then so are the warp's.
 func (x *digitPass) rank(counters loop.BufID, counter, key, inside loop.Expr) loop.Expr {
 	b := x.b
-	digit := x.digitOf(key)
-	same := b.Var("same", b.Ballot("all", inside))
-	x.Times(digitBits, func(bit loop.Expr) {
-		set := b.Let("set", b.Ne(b.And(digit, loop.NewBinary(loop.Shl, loop.Int(1), bit)), loop.Int(0)))
-		with := b.Ballot("with", set)
-		b.Assign(same, b.And(same, b.Select(set, with, loop.NewUnary(loop.Not, with))))
-	})
-	one := loop.Number(loop.U32, 1)
-	below := b.Sub(loop.NewBinary(loop.Shl, one, b.Cast(loop.U32, x.Lane())), one)
-	among := b.Let("among", b.Cast(loop.U32, loop.NewUnary(loop.OnesCount, b.And(same, below))))
+	same, among := x.Peers(x.digitOf(key), digitBits, inside)
 	before := b.Let("before", b.Load(counters, counter))
 	b.Barrier(loop.WarpScope)
 	b.If(b.And(inside, b.Eq(among, loop.Number(loop.U32, 0))), func() {

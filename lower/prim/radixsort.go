@@ -278,15 +278,7 @@ func (s *radixSorter) starts() {
 func (s *radixSorter) place(pass, last, begin, own, inside loop.Expr, x sortedValue) {
 	b, t := s.b, s.t
 	digit := s.digitOf(x.v, pass)
-	same := b.Var("same", b.Ballot("all", inside))
-	t.Times(sortDigit, func(bit loop.Expr) {
-		set := b.Let("set", b.Ne(b.And(digit, loop.NewBinary(loop.Shl, loop.Int(1), bit)), loop.Int(0)))
-		with := b.Ballot("with", set)
-		b.Assign(same, b.And(same, b.Select(set, with, loop.NewUnary(loop.Not, with))))
-	})
-	lane := b.Cast(loop.U32, t.Lane())
-	below := b.Sub(loop.NewBinary(loop.Shl, loop.Number(loop.U32, 1), lane), loop.Number(loop.U32, 1))
-	rank := b.Let("rank", loop.NewUnary(loop.OnesCount, b.And(same, below)))
+	same, rank := t.Peers(digit, sortDigit, inside)
 	counter := b.Let("counter", b.Add(own, digit))
 	to := b.Var("to", loop.Int(0))
 	b.If(inside, func() { b.Assign(to, b.Cast(loop.I64, b.Load(s.counters, counter))) }, nil)

@@ -3,7 +3,7 @@
     from lacuna.torch import function
     spmv = function("y(i) = A(i,j)*x(j)")
     y = spmv(A=A, x=x)          # tensors of PyTorch, on the CPU; sparse ones in the layouts CSR, CSC and COO
-    y.sum().backward()          # A.grad is sparse, at the coordinates of A
+    y.sum().backward()          # A.grad is sparse, at the coordinates of A (COO where A is CSC)
 
 The gradients are programs too: lacuna.derive prints them.
 """
@@ -57,15 +57,16 @@ def _tensor(a):
         return torch.from_numpy(np.ascontiguousarray(a)) if np.ndim(a) else torch.tensor(a)
     if kind == "coo":
         at = np.stack([a.row, a.col]).astype(np.int64)
-        return torch.sparse_coo_tensor(torch.from_numpy(at), torch.from_numpy(a.data), tuple(a.shape), is_coalesced=True)
+        return torch.sparse_coo_tensor(torch.from_numpy(at), torch.from_numpy(a.data), tuple(a.shape)).coalesce()
     make = torch.sparse_csr_tensor if kind == "csr" else torch.sparse_csc_tensor
     parts = (torch.from_numpy(part) for part in (a.indptr.astype(np.int64), a.indices.astype(np.int64), a.data))
     return make(*parts, tuple(a.shape))
 
 
 def _layout(t):
-    """What SciPy calls the layout of a gradient, which is that of the operand; None if it is dense."""
-    return {torch.sparse_coo: "coo", torch.sparse_csr: "csr", torch.sparse_csc: "csc"}.get(getattr(t, "layout", None))
+    """What SciPy calls the layout of a gradient, which is that of the operand; None if it is dense.
+    PyTorch cannot keep gradients in the layout CSC ("do not have is_contiguous"), so these are COO."""
+    return {torch.sparse_coo: "coo", torch.sparse_csr: "csr", torch.sparse_csc: "coo"}.get(getattr(t, "layout", None))
 
 
 class _Function(torch.autograd.Function):

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/lacuna-sparse/lacuna/internal/cost"
 	"github.com/lacuna-sparse/lacuna/internal/flight"
 	"github.com/lacuna-sparse/lacuna/internal/machine"
 	"github.com/lacuna-sparse/lacuna/ir"
@@ -29,15 +30,12 @@ type kernels struct {
 // mostWaived is of how many kernels waived tells.
 const mostWaived = 256
 
-// compileEntries is how many are converted without a kernel while one is compiled.
-const compileEntries = 1 << 20
-
 // pays reports whether a conversion of n entries is worth a kernel.
 func (s *Service) pays(key string, n int64) bool {
 	if s.Always {
 		return true
 	}
-	if n < fewEntries || s.Engine.Name() == runtime.InterpName {
+	if n < cost.FewEntries || s.Engine.Name() == runtime.InterpName {
 		return false
 	}
 	k := &s.kernels
@@ -46,7 +44,7 @@ func (s *Service) pays(key string, n int64) bool {
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if n+k.waived[key] >= compileEntries {
+	if n+k.waived[key] >= runtime.Limits().CompileEntries {
 		return true
 	}
 	if k.waived == nil || len(k.waived) >= mostWaived {

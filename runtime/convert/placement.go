@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"github.com/lacuna-sparse/lacuna/internal/cost"
 	"slices"
 	"strings"
 
@@ -83,7 +84,7 @@ func brought(t *tensor.Tensor) (*tensor.Tensor, error) {
 func (s *Service) placed(tensors ...*tensor.Tensor) bool {
 	there := func(a tensor.Array) bool {
 		r, ok := a.Remote().(*runtime.Resident)
-		return ok && r.On(s.Engine) && (a.Len() >= fewEntries || !a.Fetched())
+		return ok && r.On(s.Engine) && (a.Len() >= cost.FewEntries || !a.Fetched())
 	}
 	return s.OnGrids() && slices.ContainsFunc(tensors, func(t *tensor.Tensor) bool {
 		return there(t.Values()) || slices.ContainsFunc(t.Levels(), func(l tensor.Level) bool { return there(l.Pos) || there(l.Crd) })
@@ -149,9 +150,6 @@ func bytesAway(t *tensor.Tensor) (n int64) {
 	count(t.Values())
 	return n
 }
-
-// fewEntries are converted, or brought here, before a kernel has started.
-const fewEntries = 1 << 12
 
 // outsideReason is why a list of coordinates is none for kernels that one of them is outside of.
 const outsideReason = "a coordinate is out of range, and the processor says which"

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/lacuna-sparse/lacuna/internal/cost"
 	"github.com/lacuna-sparse/lacuna/ir"
 	"github.com/lacuna-sparse/lacuna/lower"
 	"github.com/lacuna-sparse/lacuna/runtime"
@@ -28,7 +29,7 @@ func (k *Kernel) chosen(ctx context.Context, st *step, b *stepBinding, vals valu
 		st.keys.Store(b.keys)
 		st.entries.Store(entries)
 	}
-	if how.assembly == lower.Joined && v != nil && k.small(st, b, v, vals) && st.smallRuns.Add(1) > patience {
+	if how.assembly == lower.Joined && v != nil && k.small(st, b, v, vals) && st.smallRuns.Add(1) > cost.SmallRuns {
 		how.assembly = lower.Appended
 	}
 	if v != nil && k.mayTabulate(st) {
@@ -65,47 +66,32 @@ func (k *planned) assembly() lower.Assembly {
 }
 
 // small reports whether one thread, which need not count the entries of the result
-// first, is done before several would be. They do 1.8 times the work of it at least,
-// and have to be woken twice, while it goes through handOver entries. It is for steps
+// first, is done before several would be. They do cost.CountedWork times its work at least,
+// and have to be woken twice. It is for steps
 // that several threads do not do in one pass, and without workspaces, the work of which
 // the entries tell.
 func (k *Kernel) small(st *step, b *stepBinding, v *version, vals values) bool {
-	const handOver, counted = 1 << 15, 1.8
 	c, ok := st.plan.(*ir.Compute)
 	if onePass := v.assembly == lower.Joined && v.Lower.OnePass; !ok || onePass || c.Result.Format.IsDense() || len(c.Workspaces) > 0 || b.tabled > 0 || k.env.Grain > 0 {
 		return false
 	}
 	threads := float64(k.env.Options.MostThreads())
-	return float64(v.entries(vals))*(threads-counted) < handOver*threads
+	return float64(v.entries(vals))*(threads-cost.CountedWork) < float64(k.env.limits().HandOver)*threads
 }
 
-// patience is after how many small runs the program for them is compiled: compiling
-// takes as long as what so many lose without it.
-const patience = 32
-
-// A workspace with a place for each key is the fastest as long as the places stay
+// workspaceKind chooses how workspaces store their entries: with a place for each key as long as the places stay
 // within reach of the caches or within the size of the operands.
-const (
-	denseKeys = 1 << 20
-	// On grids each of thousands of threads has such a workspace.
-	gridKeys = 1 << 12
-	// Up to so many operand entries a sorted list will do: it may have as many
-	// elements as there are pairs of them.
-	sortEntries = 1 << 8
-)
-
-// workspaceKind chooses how workspaces store their entries.
 func (k *Kernel) workspaceKind(keys, entries int64) lower.WorkspaceKind {
-	if k.env.OnGrids() && keys > gridKeys {
+	if k.env.OnGrids() && keys > cost.GridKeys {
 		return k.env.workspace(lower.HashWorkspace)
 	}
-	if keys <= denseKeys {
+	if keys <= k.env.limits().DenseKeys {
 		return k.env.workspace(lower.DenseWorkspace)
 	}
 	switch {
 	case keys <= entries:
 		return k.env.workspace(lower.DenseWorkspace)
-	case entries <= sortEntries:
+	case entries <= cost.SortEntries:
 		return k.env.workspace(lower.SortWorkspace)
 	}
 	return k.env.workspace(lower.HashWorkspace)
@@ -130,10 +116,6 @@ func (k *planned) mayTabulate(st *step) bool {
 	return len(st.tables()) > 0
 }
 
-// placesPerEntry bounds the places of a table, which all have to be cleared first,
-// for each entry of the operands.
-const placesPerEntry = 16
-
 // tables decides whether tables are made, with a place for each of keys: as long as
 // those stay within reach of the caches or within the size of the operands.
 func (k *Kernel) tables(keys int64, v *version, vals values) bool {
@@ -141,12 +123,9 @@ func (k *Kernel) tables(keys int64, v *version, vals values) bool {
 		return false
 	}
 	entries := v.entries(vals)
-	return keys <= sortEntries || keys <= entries || keys <= denseKeys && keys/placesPerEntry <= entries
+	limits := k.env.limits()
+	return keys <= cost.SortEntries || keys <= entries || keys <= limits.DenseKeys && keys/limits.PlacesPerEntry <= entries
 }
-
-// galloping bounds the entries of a line for each entry of a vector that is in a table: a merge takes the vector's,
-// times what finding each in the line costs, and the table all of the line's.
-const galloping = 32
 
 // gallops reports whether merges with a vector of few entries take less than a table of it.
 func (k *Kernel) gallops(st *step, b *stepBinding, v *version, vals values) bool {
@@ -162,7 +141,7 @@ func (k *Kernel) gallops(st *step, b *stepBinding, v *version, vals values) bool
 				others /= b.indices[x.ID]
 			}
 		}
-		if others/galloping <= few {
+		if others/k.env.limits().Galloping <= few {
 			return false
 		}
 	}

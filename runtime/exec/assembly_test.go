@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/lacuna-sparse/lacuna/internal/cost"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
 	"github.com/lacuna-sparse/lacuna/lower"
 	"github.com/lacuna-sparse/lacuna/runtime"
@@ -146,7 +147,7 @@ func TestAssemblyOfSmallSums(t *testing.T) {
 			if got := st.latest.Load().assembly; got != lower.Joined {
 				t.Errorf("the first run is %v, want %v", got, lower.Joined)
 			}
-			st.smallRuns.Add(patience)
+			st.smallRuns.Add(cost.SmallRuns)
 			for range 2 {
 				c, err := k.Run(ctx, args)
 				if err != nil {

@@ -136,8 +136,8 @@ func (k *Kernel) whyWorkspace(st *step, v *version) string {
 		return "workspaces: asked for"
 	case keys == 0:
 		return fmt.Sprintf("workspaces: %s until a run tells the extents", kind)
-	case kind == lower.DenseWorkspace && keys <= denseKeys:
-		return fmt.Sprintf("workspaces: %s, as %s keys are no more than %s: %s for each thread", kind, withCommas(keys), withCommas(denseKeys), placesSize(c, keys))
+	case kind == lower.DenseWorkspace && keys <= k.env.limits().DenseKeys:
+		return fmt.Sprintf("workspaces: %s, as %s keys are no more than %s: %s for each thread", kind, withCommas(keys), withCommas(k.env.limits().DenseKeys), placesSize(c, keys))
 	case kind == lower.DenseWorkspace:
 		return fmt.Sprintf("workspaces: %s, as %s keys are no more than the operands have entries, %s: %s for each thread",
 			kind, withCommas(keys), withCommas(entries), placesSize(c, keys))

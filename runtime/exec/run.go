@@ -168,7 +168,14 @@ func (k *Kernel) convert(ctx context.Context, st *step, p *ir.Convert, from *ten
 		return to, err
 	}
 	if staysConverted(p) {
-		return remembered(ctx, &st.converted, &st.converting, from, from, convert)
+		return remembered(ctx, &st.converted, &st.converting, from, from, func(ctx context.Context) (*tensor.Tensor, error) {
+			if c := st.converted.Load(); c != nil {
+				if to, ok := from.Follow(c.from.Value(), c.to); ok {
+					return to, nil
+				}
+			}
+			return convert(ctx)
+		})
 	}
 	return convert(ctx)
 }
@@ -239,21 +246,7 @@ func (k *Kernel) compute(ctx context.Context, st *step, b *stepBinding, vals val
 		return nil, err
 	}
 	defer call.Finish()
-	for _, in := range v.Lower.Inputs {
-		call.Bindings.Buffers[in.Buffer] = k.env.Memory(invoke.Operand(vals[in.Tensor.ID], in))
-	}
-	for _, s := range v.Lower.Scalars {
-		switch {
-		case s.Literal > 0:
-			call.Bindings.Scalars[s.Scalar] = k.literals[s.Literal-1]
-		case s.Index != nil:
-			call.Bindings.Scalars[s.Scalar] = b.indices[s.Index.ID]
-		case s.Tensor == v.Lower.Result.Tensor:
-			call.Bindings.Scalars[s.Scalar] = b.shape[s.Axis]
-		default:
-			call.Bindings.Scalars[s.Scalar] = vals[s.Tensor.ID].Dims()[s.Axis]
-		}
-	}
+	k.bindCall(call, v, b, vals)
 	call.Bindings.Entries, call.Bindings.EntryBytes = st.least(b, vals)
 	if keep != nil {
 		err = call.RunSymbolic(ctx, k.env.Options, &keep.symbolic)
@@ -269,6 +262,25 @@ func (k *Kernel) compute(ctx context.Context, st *step, b *stepBinding, vals val
 		return nil, err
 	}
 	return v.result(b.shape, &call.Results, vals), nil
+}
+
+// bindCall binds operands, extents and literals.
+func (k *Kernel) bindCall(call *invoke.Call, v *version, b *stepBinding, vals values) {
+	for _, in := range v.Lower.Inputs {
+		call.Bindings.Buffers[in.Buffer] = k.env.Memory(invoke.Operand(vals[in.Tensor.ID], in))
+	}
+	for _, s := range v.Lower.Scalars {
+		switch {
+		case s.Literal > 0:
+			call.Bindings.Scalars[s.Scalar] = k.literals[s.Literal-1]
+		case s.Index != nil:
+			call.Bindings.Scalars[s.Scalar] = b.indices[s.Index.ID]
+		case s.Tensor == v.Lower.Result.Tensor:
+			call.Bindings.Scalars[s.Scalar] = b.shape[s.Axis]
+		default:
+			call.Bindings.Scalars[s.Scalar] = vals[s.Tensor.ID].Dims()[s.Axis]
+		}
+	}
 }
 
 // tooManyForOnePass reports whether a program that writes in one pass did not

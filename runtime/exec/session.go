@@ -10,6 +10,7 @@ import (
 	"os"
 	"sync"
 
+	"github.com/lacuna-sparse/lacuna/internal/cost"
 	"github.com/lacuna-sparse/lacuna/internal/debug"
 	"github.com/lacuna-sparse/lacuna/internal/flight"
 	"github.com/lacuna-sparse/lacuna/runtime"
@@ -39,8 +40,17 @@ type Session struct {
 type environment struct {
 	invoke.Target
 	convert convert.Service
-	work    string // debug.Workspace when the session was made
-	eager   bool   // debug.EagerOptimiser then
+	work    string       // debug.Workspace when the session was made
+	eager   bool         // debug.EagerOptimiser then
+	asked   *cost.Limits // for tests; nil: those of this machine
+}
+
+// limits are by what is chosen where that leaves the bits of results as they are.
+func (env *environment) limits() *cost.Limits {
+	if env.asked != nil {
+		return env.asked
+	}
+	return runtime.Limits()
 }
 
 // Args are the operands of a program, by name.

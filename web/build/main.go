@@ -1,4 +1,4 @@
-// Command build makes the explorer, a folder of static files:
+// Command build makes the explorer and the pages of the documentation, a folder of static files:
 //
 //	go run ./web/build            into web/dist, from where package web embeds it
 //	go run ./web/build -o DIR
@@ -8,6 +8,7 @@ package main
 
 import (
 	"compress/gzip"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -17,6 +18,8 @@ import (
 	"strings"
 
 	"github.com/evanw/esbuild/pkg/api"
+
+	"github.com/lacuna-sparse/lacuna/web/site"
 )
 
 func main() {
@@ -52,6 +55,9 @@ func build(out string, bare bool) error {
 	}
 	if err := bundle(web, out, filepath.Join(goroot, "lib", "wasm", "wasm_exec.js")); err != nil {
 		return err
+	}
+	if err := documentation(web, out); err != nil {
+		return fmt.Errorf("the pages of the documentation: %w", err)
 	}
 	if err := licenses(web, filepath.Join(out, "licenses.txt")); err != nil {
 		return err
@@ -98,6 +104,20 @@ func bundle(web, out, wasmExec string) error {
 		return fmt.Errorf("bundling: %s", result.Errors[0].Text)
 	}
 	return nil
+}
+
+// documentation makes the pages of the documents, with a script that a page may load which is opened as a file: it is no module.
+func documentation(web, out string) error {
+	result := api.Build(api.BuildOptions{
+		EntryPoints: []string{filepath.Join(web, "src", "site.js"), filepath.Join(web, "src", "site.css")},
+		Bundle:      true, MinifyWhitespace: true, MinifySyntax: true, MinifyIdentifiers: true,
+		Format: api.FormatIIFE, Target: api.ES2022, Charset: api.CharsetUTF8,
+		Outdir: out, Write: true, LogLevel: api.LogLevelWarning, AbsWorkingDir: web,
+	})
+	if len(result.Errors) > 0 {
+		return errors.New(result.Errors[0].Text)
+	}
+	return site.Build(filepath.Dir(web), out)
 }
 
 // licenses gathers those of what is bundled.

@@ -5,7 +5,7 @@ source_filename = "atomic"
 
 define void @atomic(i32* align 16 %i32s, i32* align 16 %u32s, i64* align 16 %i64s, i64* align 16 %u64s, float* align 16 %f32s, double* align 16 %f64s, i64 %k, i32* %status) nounwind {
 entry:
-	%0 = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+	%0 = call i32 @llvm.nvvm.read.ptx.sreg.tid.x(), !range !2
 	%1 = zext i32 %0 to i64
 	%2 = getelementptr inbounds [32 x i32], [32 x i32] addrspace(3)* @atomic.s.0, i64 0, i64 %1
 	store i32 0, i32 addrspace(3)* %2
@@ -79,3 +79,4 @@ declare void @llvm.nvvm.barrier0()
 
 !0 = !{void (i32*, i32*, i64*, i64*, float*, double*, i64, i32*)* @atomic, !"kernel", i32 1}
 !1 = !{void (i32*, i32*, i64*, i64*, float*, double*, i64, i32*)* @atomic, !"maxntidx", i32 32}
+!2 = !{i32 0, i32 32}

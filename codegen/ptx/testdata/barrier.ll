@@ -6,16 +6,16 @@ source_filename = "barrier"
 
 define void @barrier(double* align 16 %y, double* align 16 %z, i64 %k, i32* %status) nounwind {
 entry:
-	%0 = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+	%0 = call i32 @llvm.nvvm.read.ptx.sreg.tid.x(), !range !2
 	%1 = zext i32 %0 to i64
-	%2 = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+	%2 = call i32 @llvm.nvvm.read.ptx.sreg.tid.x(), !range !2
 	%3 = zext i32 %2 to i64
 	%4 = sitofp i64 %3 to double
 	%5 = getelementptr inbounds [64 x double], [64 x double] addrspace(3)* @barrier.s.0, i64 0, i64 %1
 	store double %4, double addrspace(3)* %5
-	%6 = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+	%6 = call i32 @llvm.nvvm.read.ptx.sreg.tid.x(), !range !2
 	%7 = zext i32 %6 to i64
-	%8 = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+	%8 = call i32 @llvm.nvvm.read.ptx.sreg.tid.x(), !range !2
 	%9 = zext i32 %8 to i64
 	%10 = icmp eq i64 %9, %k
 	%11 = zext i1 %10 to i8
@@ -27,7 +27,7 @@ entry:
 	%15 = getelementptr inbounds double, double* %y, i64 %k
 	%16 = load double, double* %15
 	call void @llvm.nvvm.barrier0()
-	%17 = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+	%17 = call i32 @llvm.nvvm.read.ptx.sreg.tid.x(), !range !2
 	%18 = zext i32 %17 to i64
 	%19 = icmp eq i64 %18, 0
 	br i1 %19, label %if.then, label %if.end
@@ -47,7 +47,7 @@ if.end:
 	%25 = load double, double* %24
 	%26 = fdiv double %23, %25
 	call void @llvm.nvvm.bar.warp.sync(i32 -1)
-	%27 = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+	%27 = call i32 @llvm.nvvm.read.ptx.sreg.tid.x(), !range !2
 	%28 = zext i32 %27 to i64
 	%29 = fmul double %14, %16
 	%30 = getelementptr inbounds [64 x i8], [64 x i8] addrspace(3)* @barrier.flags.2, i64 0, i64 %k
@@ -72,3 +72,4 @@ declare void @llvm.nvvm.bar.warp.sync(i32 %0)
 
 !0 = !{void (double*, double*, i64, i32*)* @barrier, !"kernel", i32 1}
 !1 = !{void (double*, double*, i64, i32*)* @barrier, !"maxntidx", i32 64}
+!2 = !{i32 0, i32 64}

@@ -5,9 +5,9 @@ source_filename = "barrier_warp"
 
 define void @barrier_warp(double* align 16 %y, double* align 16 %z, i64 %k, i32* %status) nounwind {
 entry:
-	%0 = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+	%0 = call i32 @llvm.nvvm.read.ptx.sreg.tid.x(), !range !2
 	%1 = zext i32 %0 to i64
-	%2 = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+	%2 = call i32 @llvm.nvvm.read.ptx.sreg.tid.x(), !range !2
 	%3 = zext i32 %2 to i64
 	%4 = sitofp i64 %3 to double
 	%5 = getelementptr inbounds [32 x double], [32 x double] addrspace(3)* @barrier_warp.s.0, i64 0, i64 %1
@@ -18,7 +18,7 @@ entry:
 	%8 = getelementptr inbounds double, double* %y, i64 %k
 	%9 = load double, double* %8
 	call void @llvm.nvvm.bar.warp.sync(i32 -1)
-	%10 = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+	%10 = call i32 @llvm.nvvm.read.ptx.sreg.tid.x(), !range !2
 	%11 = zext i32 %10 to i64
 	%12 = icmp eq i64 %11, 0
 	br i1 %12, label %if.then, label %if.end
@@ -32,7 +32,7 @@ if.then:
 
 if.end:
 	call void @llvm.nvvm.bar.warp.sync(i32 -1)
-	%15 = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+	%15 = call i32 @llvm.nvvm.read.ptx.sreg.tid.x(), !range !2
 	%16 = zext i32 %15 to i64
 	%17 = fmul double %7, %9
 	%18 = getelementptr inbounds [32 x double], [32 x double] addrspace(3)* @barrier_warp.s.0, i64 0, i64 %k
@@ -56,3 +56,4 @@ declare void @llvm.nvvm.bar.warp.sync(i32 %0)
 
 !0 = !{void (double*, double*, i64, i32*)* @barrier_warp, !"kernel", i32 1}
 !1 = !{void (double*, double*, i64, i32*)* @barrier_warp, !"maxntidx", i32 32}
+!2 = !{i32 0, i32 32}

@@ -7,7 +7,7 @@ define void @convergent(double* noalias readonly align 16 %x, double* align 16 %
 entry:
 	%a = alloca double
 	%large = alloca i1
-	%0 = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+	%0 = call i32 @llvm.nvvm.read.ptx.sreg.tid.x(), !range !2
 	%1 = zext i32 %0 to i64
 	%2 = getelementptr inbounds double, double* %x, i64 %1
 	%3 = load double, double* %2
@@ -114,7 +114,7 @@ if.then.4:
 if.end.4:
 	%k.next = add nuw nsw i64 %k, 1
 	%53 = icmp slt i64 %k.next, %n
-	br i1 %53, label %for.k, label %for.k.end, !llvm.loop !4
+	br i1 %53, label %for.k, label %for.k.end, !llvm.loop !5
 
 for.k.end:
 	ret void
@@ -132,6 +132,7 @@ declare void @llvm.nvvm.barrier0()
 
 !0 = !{void (double*, double*, i64, i32*)* @convergent, !"kernel", i32 1}
 !1 = !{void (double*, double*, i64, i32*)* @convergent, !"maxntidx", i32 64}
-!2 = !{!"llvm.loop.mustprogress"}
-!3 = !{!"llvm.loop.unroll.runtime.disable"}
-!4 = distinct !{!4, !2, !3}
+!2 = !{i32 0, i32 64}
+!3 = !{!"llvm.loop.mustprogress"}
+!4 = !{!"llvm.loop.unroll.runtime.disable"}
+!5 = distinct !{!5, !3, !4}

@@ -2,7 +2,7 @@ source_filename = "extremes"
 
 define void @extremes(double* noalias readonly align 16 %x, float* noalias readonly align 16 %y, double* noalias align 16 %z, float* noalias align 16 %w, i32* %status) nounwind {
 entry:
-	%0 = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+	%0 = call i32 @llvm.nvvm.read.ptx.sreg.tid.x(), !range !2
 	%1 = zext i32 %0 to i64
 	%2 = getelementptr inbounds double, double* %z, i64 %1
 	%3 = load double, double* %2
@@ -35,3 +35,4 @@ declare float @llvm.minnum.f32(float %0, float %1)
 
 !0 = !{void (double*, float*, double*, float*, i32*)* @extremes, !"kernel", i32 1}
 !1 = !{void (double*, float*, double*, float*, i32*)* @extremes, !"maxntidx", i32 32}
+!2 = !{i32 0, i32 32}

@@ -2,7 +2,7 @@ source_filename = "fail"
 
 define void @failing(i64* noalias readonly align 16 %x, double* noalias align 16 %y, i32* %status) nounwind {
 entry:
-	%0 = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+	%0 = call i32 @llvm.nvvm.read.ptx.sreg.tid.x(), !range !2
 	%1 = zext i32 %0 to i64
 	%2 = getelementptr inbounds i64, i64* %x, i64 %1
 	%3 = load i64, i64* %2
@@ -39,3 +39,4 @@ declare i32 @llvm.nvvm.read.ptx.sreg.tid.x()
 
 !0 = !{void (i64*, double*, i32*)* @failing, !"kernel", i32 1}
 !1 = !{void (i64*, double*, i32*)* @failing, !"maxntidx", i32 64}
+!2 = !{i32 0, i32 64}

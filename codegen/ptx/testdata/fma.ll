@@ -2,7 +2,7 @@ source_filename = "fma"
 
 define void @fma(float* noalias align 16 %x, double* noalias align 16 %y, i64 %n, i32* %status) nounwind {
 entry:
-	%0 = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+	%0 = call i32 @llvm.nvvm.read.ptx.sreg.tid.x(), !range !2
 	%1 = zext i32 %0 to i64
 	%2 = icmp slt i64 %1, %n
 	br i1 %2, label %if.then, label %if.end
@@ -48,3 +48,4 @@ declare double @llvm.fma.f64(double %0, double %1, double %2)
 
 !0 = !{void (float*, double*, i64, i32*)* @fma, !"kernel", i32 1}
 !1 = !{void (float*, double*, i64, i32*)* @fma, !"maxntidx", i32 32}
+!2 = !{i32 0, i32 32}

@@ -2,7 +2,7 @@ source_filename = "once"
 
 define void @once(i8* noalias readonly align 16 %a, i16* noalias readonly align 16 %b, i32* noalias readonly align 16 %c, i64* noalias readonly align 16 %d, float* noalias readonly align 16 %e, double* noalias readonly align 16 %f, i8* noalias readonly align 16 %g, i16* noalias readonly align 16 %h, { double, double }* noalias readonly align 16 %z, double* noalias align 16 %y, i32* %status) nounwind {
 entry:
-	%0 = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+	%0 = call i32 @llvm.nvvm.read.ptx.sreg.tid.x(), !range !3
 	%1 = zext i32 %0 to i64
 	%2 = mul i64 10, %1
 	%3 = getelementptr inbounds i8, i8* %a, i64 %1
@@ -128,3 +128,4 @@ entry:
 !0 = !{void (i8*, i16*, i32*, i64*, float*, double*, i8*, i16*, { double, double }*, double*, i32*)* @once, !"kernel", i32 1}
 !1 = !{void (i8*, i16*, i32*, i64*, float*, double*, i8*, i16*, { double, double }*, double*, i32*)* @once, !"maxntidx", i32 256}
 !2 = !{void (i8*, i16*, i32*, i64*, float*, double*, i8*, i16*, { double, double }*, double*, i32*)* @once, !"minctasm", i32 4}
+!3 = !{i32 0, i32 256}

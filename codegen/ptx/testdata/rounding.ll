@@ -2,7 +2,7 @@ source_filename = "rounding"
 
 define void @rounding(double* noalias readonly align 16 %x, double* noalias align 16 %y, float* noalias readonly align 16 %u, float* noalias align 16 %v, i32* %status) nounwind {
 entry:
-	%0 = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+	%0 = call i32 @llvm.nvvm.read.ptx.sreg.tid.x(), !range !2
 	%1 = zext i32 %0 to i64
 	%2 = getelementptr inbounds double, double* %x, i64 %1
 	%3 = load double, double* %2
@@ -51,3 +51,4 @@ declare float @llvm.sqrt.f32(float %0)
 
 !0 = !{void (double*, double*, float*, float*, i32*)* @rounding, !"kernel", i32 1}
 !1 = !{void (double*, double*, float*, float*, i32*)* @rounding, !"maxntidx", i32 32}
+!2 = !{i32 0, i32 32}

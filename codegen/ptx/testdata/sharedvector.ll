@@ -5,17 +5,17 @@ source_filename = "sharedvector"
 
 define void @sharedvector(float* noalias readonly align 16 %x, float* align 16 %y, i32* %status) nounwind {
 entry:
-	%0 = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+	%0 = call i32 @llvm.nvvm.read.ptx.sreg.tid.x(), !range !2
 	%1 = zext i32 %0 to i64
 	%2 = mul i64 %1, 4
-	%3 = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+	%3 = call i32 @llvm.nvvm.read.ptx.sreg.tid.x(), !range !2
 	%4 = zext i32 %3 to i64
 	%5 = getelementptr inbounds float, float* %x, i64 %4
 	%6 = load float, float* %5
 	%7 = getelementptr inbounds [128 x float], [128 x float] addrspace(3)* @sharedvector.s.0, i64 0, i64 %2
 	store float %6, float addrspace(3)* %7
 	%8 = add i64 %2, 1
-	%9 = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+	%9 = call i32 @llvm.nvvm.read.ptx.sreg.tid.x(), !range !2
 	%10 = zext i32 %9 to i64
 	%11 = add i64 %10, 32
 	%12 = getelementptr inbounds float, float* %x, i64 %11
@@ -23,7 +23,7 @@ entry:
 	%14 = getelementptr inbounds [128 x float], [128 x float] addrspace(3)* @sharedvector.s.0, i64 0, i64 %8
 	store float %13, float addrspace(3)* %14
 	%15 = add i64 %2, 2
-	%16 = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+	%16 = call i32 @llvm.nvvm.read.ptx.sreg.tid.x(), !range !2
 	%17 = zext i32 %16 to i64
 	%18 = add i64 %17, 64
 	%19 = getelementptr inbounds float, float* %x, i64 %18
@@ -31,7 +31,7 @@ entry:
 	%21 = getelementptr inbounds [128 x float], [128 x float] addrspace(3)* @sharedvector.s.0, i64 0, i64 %15
 	store float %20, float addrspace(3)* %21
 	%22 = add i64 %2, 3
-	%23 = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+	%23 = call i32 @llvm.nvvm.read.ptx.sreg.tid.x(), !range !2
 	%24 = zext i32 %23 to i64
 	%25 = add i64 %24, 96
 	%26 = getelementptr inbounds float, float* %x, i64 %25
@@ -39,11 +39,11 @@ entry:
 	%28 = getelementptr inbounds [128 x float], [128 x float] addrspace(3)* @sharedvector.s.0, i64 0, i64 %22
 	store float %27, float addrspace(3)* %28
 	call void @llvm.nvvm.barrier0()
-	%29 = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+	%29 = call i32 @llvm.nvvm.read.ptx.sreg.tid.x(), !range !2
 	%30 = zext i32 %29 to i64
 	%31 = sub i64 31, %30
 	%32 = mul i64 %31, 4
-	%33 = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+	%33 = call i32 @llvm.nvvm.read.ptx.sreg.tid.x(), !range !2
 	%34 = zext i32 %33 to i64
 	%35 = getelementptr inbounds [128 x float], [128 x float] addrspace(3)* @sharedvector.s.0, i64 0, i64 %32
 	%36 = load float, float addrspace(3)* %35
@@ -72,3 +72,4 @@ declare void @llvm.nvvm.barrier0()
 
 !0 = !{void (float*, float*, i32*)* @sharedvector, !"kernel", i32 1}
 !1 = !{void (float*, float*, i32*)* @sharedvector, !"maxntidx", i32 32}
+!2 = !{i32 0, i32 32}

@@ -2,7 +2,7 @@ source_filename = "shuffle"
 
 define void @shuffle(i8* noalias align 16 %i8s, i8* noalias align 16 %bools, i32* noalias align 16 %i32s, i64* noalias align 16 %i64s, float* noalias align 16 %f32s, double* noalias align 16 %f64s, { float, float }* noalias align 16 %c64s, { double, double }* noalias align 16 %c128s, i64 %k, i32* %status) nounwind {
 entry:
-	%0 = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+	%0 = call i32 @llvm.nvvm.read.ptx.sreg.tid.x(), !range !2
 	%1 = zext i32 %0 to i64
 	%2 = getelementptr inbounds i8, i8* %i8s, i64 %1
 	%3 = load i8, i8* %2
@@ -45,7 +45,7 @@ entry:
 	store i64 %35, i64* %36
 	%37 = getelementptr inbounds float, float* %f32s, i64 %1
 	%38 = load float, float* %37
-	%39 = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+	%39 = call i32 @llvm.nvvm.read.ptx.sreg.tid.x(), !range !2
 	%40 = and i32 %39, 31
 	%41 = zext i32 %40 to i64
 	%42 = sub i64 31, %41
@@ -151,3 +151,4 @@ declare i32 @llvm.nvvm.shfl.sync.down.i32(i32 %0, i32 %1, i32 %2, i32 %3)
 
 !0 = !{void (i8*, i8*, i32*, i64*, float*, double*, { float, float }*, { double, double }*, i64, i32*)* @shuffle, !"kernel", i32 1}
 !1 = !{void (i8*, i8*, i32*, i64*, float*, double*, { float, float }*, { double, double }*, i64, i32*)* @shuffle, !"maxntidx", i32 32}
+!2 = !{i32 0, i32 32}

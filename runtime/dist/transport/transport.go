@@ -51,7 +51,7 @@ type Transport interface {
 	Abort(reason string)
 
 	// Close leaves the group, after which no other method may be called. Where the group is well it waits for the others to
-	// do so, as MPI_Finalize does, but for no longer than ten seconds.
+	// do so, but for no longer than ten seconds; with MPI for as long as they live, for MPI_Finalize needs them all.
 	Close() error
 }
 

@@ -9,7 +9,9 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -296,60 +298,70 @@ func Group(ranks []transport.Transport, f func(transport.Transport) error) error
 	return errors.Join(errs...)
 }
 
+// waits are the calls in which a rank may wait for others, by their names.
+var waits = map[string]func(context.Context, transport.Transport) error{
+	"Exchange": func(ctx context.Context, t transport.Transport) error {
+		_, err := t.Exchange(ctx, repeat(t, "lost", 0, 100))
+		return err
+	},
+	"Barrier": func(ctx context.Context, t transport.Transport) error { return t.Barrier(ctx) },
+	"Wait": func(ctx context.Context, t transport.Transport) error {
+		p, err := start(ctx, t, "lost", 0, func(int, int) int { return 100 })
+		if err != nil {
+			return err
+		}
+		return p.wait.Wait(ctx)
+	},
+}
+
+// Waits are the names of the calls in which a rank may wait for others.
+func Waits() []string { return slices.Sorted(maps.Keys(waits)) }
+
 // Lost has one rank of a group of one process call lose, in the middle of what the others do with it, and wants them all to
 // hear within Patience an error that names it and has the words. Each way to wait is tried: open makes a group for it.
 func Lost(open func() ([]transport.Transport, error), who int, lose func(transport.Transport), words string) error {
-	waits := map[string]func(context.Context, transport.Transport) error{
-		"Exchange": func(ctx context.Context, t transport.Transport) error {
-			_, err := t.Exchange(ctx, repeat(t, "lost", 0, 100))
-			return err
-		},
-		"Barrier": func(ctx context.Context, t transport.Transport) error { return t.Barrier(ctx) },
-		"Wait": func(ctx context.Context, t transport.Transport) error {
-			p, err := start(ctx, t, "lost", 0, func(int, int) int { return 100 })
-			if err != nil {
-				return err
-			}
-			return p.wait.Wait(ctx)
-		},
-	}
-	for name, wait := range waits {
+	for _, name := range Waits() {
 		ranks, err := open()
 		if err != nil {
 			return err
 		}
-		err = Group(ranks, func(t transport.Transport) error {
-			ctx, stop := context.WithTimeout(context.Background(), 3*Patience)
-			defer stop()
-			err := Barriers(ctx, t)
-			if t.Rank() == who {
-				lose(t)
-				return nil
-			}
-			began := time.Now()
-			if err == nil { // else it hears of it here already
-				err = wait(ctx, t)
-			}
-			var of *transport.Error
-			switch took := time.Since(began); {
-			case !errors.As(err, &of):
-				return fmt.Errorf("%s of rank %d says %v, want a *transport.Error", name, t.Rank(), err)
-			case of.Rank != who || !strings.Contains(of.Reason, words):
-				return fmt.Errorf("%s of rank %d says %q, want rank %d and %q", name, t.Rank(), of, who, words)
-			case took > Patience:
-				return fmt.Errorf("%s of rank %d took %v to hear of a lost rank", name, t.Rank(), took)
-			}
-			if err := t.Barrier(ctx); !errors.As(err, &of) { // it stays so
-				return fmt.Errorf("a group that has failed goes on: %v", err)
-			}
-			return nil
-		})
+		err = Group(ranks, func(t transport.Transport) error { return LostIn(name, t, who, lose, words) })
 		for _, t := range ranks {
 			t.Close()
 		}
 		if err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// LostIn is one rank's part in Lost, where the others wait in the call of that name.
+func LostIn(name string, t transport.Transport, who int, lose func(transport.Transport), words string) error {
+	ctx, stop := context.WithTimeout(context.Background(), 3*Patience)
+	defer stop()
+	err := Barriers(ctx, t)
+	if t.Rank() == who {
+		if err == nil {
+			lose(t)
+		}
+		return err
+	}
+	began := time.Now()
+	if err == nil { // else it has heard before it knew that the last barrier was passed
+		err = waits[name](ctx, t)
+	}
+	var of *transport.Error
+	switch took := time.Since(began); {
+	case !errors.As(err, &of):
+		return fmt.Errorf("%s of rank %d says %v, want a *transport.Error", name, t.Rank(), err)
+	case of.Rank != who || !strings.Contains(of.Reason, words):
+		return fmt.Errorf("%s of rank %d says %q, want rank %d and %q", name, t.Rank(), of, who, words)
+	case took > Patience:
+		return fmt.Errorf("%s of rank %d took %v to hear of a lost rank", name, t.Rank(), took)
+	}
+	if err := t.Barrier(ctx); !errors.As(err, &of) { // it stays so
+		return fmt.Errorf("a group that has failed goes on: %v", err)
 	}
 	return nil
 }

@@ -1,0 +1,28 @@
+// Package mpi is a group of ranks that are processes, started by mpirun of Open MPI or MPICH. Their library is loaded at
+// run time: no cgo, no headers, and a program that was not started by mpirun loads nothing.
+//
+//	Launched      was this process started by mpirun?             launch.go
+//	Open          load the library, join the group                library.go, mpi.go
+//	Exchange, …   a call goes to the thread and is waited for     calls.go
+//	serve         the thread: it alone calls the library          serve.go, requests.go
+//	listen, beat  how ranks hear of others that failed or left    control.go
+//
+// # One thread
+//
+// What all libraries can be relied on for is MPI_THREAD_FUNNELED: one thread makes all calls, that which initialised the library.
+// It is a goroutine locked to its thread, which never makes a call that waits: each collective call becomes requests
+// (MPI_Isend, MPI_Irecv, MPI_Ialltoall) that it asks after with MPI_Testsome, so that a context that ends, a rank that
+// fails and one that is lost are noticed whatever else is under way, and messages go on while kernels compute.
+//
+// # Memory
+//
+// What the library works on in the background is memory that it has allocated itself (MPI_Alloc_mem). Networks with memory
+// registration remember the pages of what was sent and watch malloc and munmap in libc for changes: Go's own calls
+// to the system pass them by, and so the pages of a Go heap may not be the remembered ones.
+//
+// # Failure
+//
+// Ranks tell each other of failures in messages of their own, on a communicator of their own; each listens to the rank before it, which
+// sends a sign of life each second. So a rank that hangs is noticed by the next one; one that dies is noticed by mpirun,
+// which ends the others and says so.
+package mpi

@@ -1,0 +1,215 @@
+package mpi
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+	"unsafe"
+
+	"github.com/lacuna-sparse/lacuna/runtime/dist/transport"
+)
+
+// Group is this process's end of a group of processes. It implements transport.Transport.
+type Group struct {
+	rank, size int
+	library    string
+
+	commands chan func(*server)
+	waiting  atomic.Int32 // how many goroutines do nothing but wait for messages
+
+	mu      sync.Mutex
+	calls   int // collective calls so far
+	closed  bool
+	sent    []transport.Traffic
+	buffers map[*byte]uintptr // of Buffer, with the addresses to free
+
+	failing sync.Once
+	failed  chan struct{} // closed when err is set
+	err     *transport.Error
+
+	finalising, stopped chan struct{}
+}
+
+// opened says that this process has joined its group, which it can do once.
+var opened atomic.Bool
+
+// Open joins the group of the processes that mpirun has started with this one, all of which call it. It can be called once in a
+// process, and Close must be called before the process ends: otherwise mpirun takes it for lost.
+func Open() (*Group, error) {
+	l := launched()
+	if l == nil {
+		return nil, errors.New("this process was not started by mpirun: mpirun -n 4 PROGRAM starts four")
+	}
+	if !opened.CompareAndSwap(false, true) {
+		return nil, errors.New("this process has joined its group of ranks already")
+	}
+	g := &Group{
+		commands: make(chan func(*server), 64), buffers: map[*byte]uintptr{},
+		failed: make(chan struct{}), finalising: make(chan struct{}), stopped: make(chan struct{}),
+	}
+	ready := make(chan error)
+	go serve(g, l, ready)
+	if err := <-ready; err != nil {
+		return nil, err
+	}
+	return g, nil
+}
+
+// Rank implements transport.Transport.
+func (g *Group) Rank() int { return g.rank }
+
+// Size implements transport.Transport.
+func (g *Group) Size() int { return g.size }
+
+// Library is what the library of MPI calls itself.
+func (g *Group) Library() string { return g.library }
+
+// Sent implements transport.Transport.
+func (g *Group) Sent() []transport.Traffic {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return slices.Clone(g.sent)
+}
+
+// command has the thread do something. It reports whether the thread is still there.
+func (g *Group) command(do func(*server)) bool {
+	select {
+	case g.commands <- do:
+		return true
+	case <-g.stopped:
+		return false
+	}
+}
+
+// ask has the thread do something and waits until it has.
+func (g *Group) ask(do func(*server)) error {
+	done := make(chan struct{})
+	if g.command(func(s *server) { do(s); close(done) }) {
+		select {
+		case <-done:
+			return nil
+		case <-g.stopped:
+		}
+	}
+	return errors.New("the group of ranks is closed")
+}
+
+// Buffer implements transport.Transport.
+func (g *Group) Buffer(n int) ([]byte, error) {
+	if n <= 0 {
+		return nil, nil
+	}
+	var b []byte
+	var base uintptr
+	var err error
+	if closed := g.ask(func(s *server) { b, base, err = s.lib.allocate(n) }); closed != nil {
+		return nil, closed
+	}
+	if err != nil {
+		return nil, fmt.Errorf("no memory for messages of %d bytes: %w", n, err)
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.buffers[unsafe.SliceData(b)] = base
+	return b, nil
+}
+
+// Free implements transport.Transport.
+func (g *Group) Free(b []byte) {
+	if len(b) == 0 {
+		return
+	}
+	g.mu.Lock()
+	base, ok := g.buffers[unsafe.SliceData(b)]
+	delete(g.buffers, unsafe.SliceData(b))
+	g.mu.Unlock()
+	if ok && g.failure() == nil { // else the library may be at work on it still
+		g.command(func(s *server) { s.free(base) })
+	}
+}
+
+// failure is why the group has failed; nil: it has not.
+func (g *Group) failure() error {
+	select {
+	case <-g.failed:
+		return g.err
+	default:
+		return nil
+	}
+}
+
+// fail ends the group on this rank, the first time.
+func (g *Group) fail(e *transport.Error) (first bool) {
+	g.failing.Do(func() {
+		first, g.err = true, e
+		close(g.failed)
+	})
+	return first
+}
+
+// Abort implements transport.Transport. It returns when the others have been told, or do not listen.
+func (g *Group) Abort(reason string) { g.abort(&transport.Error{Rank: g.rank, Reason: reason}) }
+
+// abort ends the group and tells the others.
+func (g *Group) abort(e *transport.Error) {
+	if !g.fail(e) {
+		return
+	}
+	told := make(chan struct{})
+	if !g.command(func(s *server) { s.tellFailure(told) }) {
+		return
+	}
+	select {
+	case <-told:
+	case <-g.stopped:
+	case <-time.After(time.Second):
+	}
+}
+
+// Close implements transport.Transport. It waits for the other ranks as long as they live, for mpirun ends all when one ends
+// before MPI_Finalize, which ends when all are there; but not long for what does not come once the group has failed.
+func (g *Group) Close() error {
+	g.mu.Lock()
+	calls, again := g.calls, g.closed
+	g.closed = true
+	g.mu.Unlock()
+	if again {
+		return nil
+	}
+	g.command(func(s *server) { s.leave(calls) })
+	select {
+	case <-g.stopped:
+		return g.failure()
+	case <-g.finalising:
+	}
+	select {
+	case <-g.stopped:
+		return g.failure()
+	case <-time.After(patience):
+		return fmt.Errorf("MPI_Finalize has not ended after %v: have other ranks died?", patience)
+	}
+}
+
+// wait waits for a collective call.
+func (g *Group) wait(ctx context.Context, op *operation) error {
+	g.waiting.Add(1)
+	defer g.waiting.Add(-1)
+	select {
+	case <-op.done:
+		return nil
+	default:
+	}
+	select {
+	case <-op.done:
+		return nil
+	case <-g.failed:
+		return g.err
+	case <-ctx.Done():
+		g.Abort("it was stopped: " + ctx.Err().Error())
+		return ctx.Err()
+	}
+}

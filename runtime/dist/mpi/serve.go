@@ -1,0 +1,216 @@
+package mpi
+
+import (
+	"fmt"
+	"runtime"
+	"slices"
+	"time"
+
+	"github.com/lacuna-sparse/lacuna/runtime/dist/transport"
+)
+
+// chunk is how much is sent in one message of the library, which counts in 32 bits.
+var chunk = 1 << 30
+
+// tags are how many calls may be told apart at a time; every library has so many.
+const tags = 1 << 15
+
+// server is the thread that calls the library.
+type server struct {
+	*Group
+	*requests
+	lib           *library
+	data, control uintptr // communicators
+	roomy         bool    // each rank of this machine has a processor, which may wait by asking all the time
+
+	pending []*operation
+	quiet   time.Time // when the library had last something to tell
+	peers
+}
+
+// serve joins the group, and works for it until it is left.
+func serve(g *Group, l *launcher, ready chan<- error) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	defer close(g.stopped)
+	s := &server{Group: g}
+	err := s.join(l)
+	ready <- err
+	if err != nil {
+		return
+	}
+	for {
+		for more := true; more; {
+			select {
+			case do := <-g.commands:
+				do(s)
+			default:
+				more = false
+			}
+		}
+		n, err := s.poll()
+		if err != nil {
+			s.giveUp(err)
+		}
+		now := time.Now()
+		if n > 0 {
+			s.quiet = now
+		}
+		s.watch(now)
+		if s.finished(now) {
+			return
+		}
+		s.pause(now)
+	}
+}
+
+// join loads and starts the library.
+func (s *server) join(l *launcher) error {
+	var err error
+	if s.lib, err = load(l.library); err != nil {
+		return err
+	}
+	s.requests = &requests{lib: s.lib}
+	if err := s.lib.initialise(); err != nil {
+		return err
+	}
+	s.library = s.lib.version()
+	if s.rank, s.size, err = s.lib.place(); err != nil {
+		return err
+	}
+	if n := number(l.size, s.size); n != s.size {
+		return fmt.Errorf("mpirun has started %d processes, of which %s (%s) sees %d: library and mpirun are of different installations", n, s.lib.path, s.library, s.size)
+	}
+	if s.data, err = s.lib.duplicate(); err != nil {
+		return err
+	}
+	if s.control, err = s.lib.duplicate(); err != nil {
+		return err
+	}
+	s.sent = make([]transport.Traffic, s.size)
+	s.roomy = number(l.localSize, 1) <= runtime.NumCPU()
+	return s.meet()
+}
+
+// The pauses between two looks at what the library has to tell.
+const (
+	spinning   = time.Millisecond      // this long after the last time none, where someone waits and there is room
+	shortPause = 50 * time.Microsecond // while messages are under way
+	longPause  = 5 * time.Millisecond
+)
+
+// pause waits for a command or for the time to look again. The thread of a rank that computes is there for a thousandth of its time.
+func (s *server) pause(now time.Time) {
+	length := longPause
+	if len(s.pending) > 0 {
+		if s.roomy && s.waiting.Load() > 0 && now.Sub(s.quiet) < spinning {
+			return
+		}
+		length = shortPause
+	}
+	t := time.NewTimer(length)
+	defer t.Stop()
+	select {
+	case do := <-s.commands:
+		do(s)
+		s.quiet = now
+	case <-t.C:
+	}
+}
+
+// start posts a collective call.
+func (s *server) start(op *operation) {
+	s.started = op.call + 1
+	s.kinds[op.call%len(s.kinds)] = op.kind
+	if s.failure() != nil {
+		return
+	}
+	for r, calls := range s.left {
+		if calls <= op.call {
+			s.giveUp(&transport.Error{Rank: r, Reason: gone})
+			return
+		}
+	}
+	s.pending = append(s.pending, op)
+	op.left = 1 // until all is posted
+	if err := op.post(s, op); err != nil {
+		s.giveUp(err)
+		return
+	}
+	s.part(op)
+}
+
+// part notes that one of an operation's requests is done.
+func (s *server) part(op *operation) {
+	if op.left--; op.left == 0 {
+		s.pending = slices.DeleteFunc(s.pending, func(p *operation) bool { return p == op })
+		close(op.done)
+	}
+}
+
+// request is one of an operation.
+func (s *server) request(op *operation) request {
+	op.left++
+	return request{done: func(o outcome) error {
+		s.part(op)
+		return o.err
+	}}
+}
+
+// alltoall sends n bytes of out to each rank, and takes n of each.
+func (s *server) alltoall(op *operation, out, in []byte, n int) error {
+	b := s.lib.byteType
+	return s.post(s.request(op), &s.lib.ialltoall, address(out), uintptr(n), b, address(in), uintptr(n), b, s.data)
+}
+
+// swap sends and receives messages between this rank and others, receives first.
+func (s *server) swap(op *operation, out, in [][]byte) error {
+	for r, b := range in {
+		for part := range slices.Chunk(others(s.rank, r, b), chunk) {
+			if err := s.receive(op, r, part, len(b)); err != nil {
+				return err
+			}
+		}
+	}
+	for r, b := range out {
+		for part := range slices.Chunk(others(s.rank, r, b), chunk) {
+			tag := uintptr(op.call % tags)
+			if err := s.post(s.request(op), &s.lib.isend, address(part), uintptr(len(part)), s.lib.byteType, uintptr(r), tag, s.data); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// others is a message, but for one to oneself.
+func others(self, r int, b []byte) []byte {
+	if r == self {
+		return nil
+	}
+	return b
+}
+
+// receive posts a part of a message of so many bytes. It must be as long as is expected.
+func (s *server) receive(op *operation, from int, b []byte, whole int) error {
+	r := s.request(op)
+	r.receives = true
+	done := r.done
+	r.done = func(o outcome) error {
+		switch {
+		case o.err != nil:
+			return &transport.Error{Rank: from, Reason: fmt.Sprintf("what it sends to rank %d, which expects %d bytes, does not come: %v", s.rank, whole, o.err)}
+		case o.bytes != len(b):
+			return &transport.Error{Rank: from, Reason: fmt.Sprintf("it sends %d bytes less to rank %d than the %d that are expected", len(b)-o.bytes, s.rank, whole)}
+		}
+		return done(o)
+	}
+	return s.post(r, &s.lib.irecv, address(b), uintptr(len(b)), s.lib.byteType, uintptr(from), uintptr(op.call%tags), s.data)
+}
+
+// free gives memory of the library back.
+func (s *server) free(base uintptr) {
+	if err := s.lib.call(&s.lib.freeMem, base); err != nil {
+		s.giveUp(err)
+	}
+}
