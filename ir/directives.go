@@ -59,11 +59,18 @@ type WayCost struct {
 	Iterations float64
 }
 
-// formatWays writes the comparison as a line of a plan.
-func formatWays(list []WayCost) string {
+// Nest is a nest of loops that was weighed: its order, as arguments of the command, and what it costs in iterations by the estimate
+// of WayCost.
+type Nest struct {
+	Order      string
+	Iterations float64
+}
+
+// FormatWays writes the comparison as a line of a plan.
+func FormatWays(list []WayCost) string {
 	var parts []string
 	for i, w := range list {
-		text := fmt.Sprintf("%s %s", rounded(w.Iterations), w.Way)
+		text := fmt.Sprintf("%s %s", Rounded(w.Iterations), w.Way)
 		if i == 0 {
 			text += " (chosen)"
 		}
@@ -75,8 +82,12 @@ func formatWays(list []WayCost) string {
 	return "# estimated iterations: " + strings.Join(parts, ", ")
 }
 
-// rounded writes a number of iterations with two digits.
-func rounded(x float64) string {
+// Rounded writes a number of iterations, entries or bytes with two digits.
+func Rounded(x float64) string {
+	if x >= 10 {
+		scale := math.Pow(10, math.Floor(math.Log10(x))-1)
+		x = math.Round(x/scale) * scale
+	}
 	unit := ""
 	switch {
 	case x >= 1e15:
@@ -91,6 +102,5 @@ func rounded(x float64) string {
 	if x < 10 {
 		return fmt.Sprintf("%.2g%s", x, unit)
 	}
-	scale := math.Pow(10, math.Floor(math.Log10(x))-1)
-	return fmt.Sprintf("%.0f%s", math.Round(x/scale)*scale, unit)
+	return fmt.Sprintf("%.0f%s", x, unit)
 }

@@ -4,10 +4,10 @@ import "testing"
 
 func TestRounded(t *testing.T) {
 	for x, want := range map[float64]string{
-		0: "0", 8: "8", 8.26: "8.3", 12: "12", 123: "120", 995: "1000", 1000: "1 thousand", 289_500: "290 thousand",
+		0: "0", 8: "8", 8.26: "8.3", 12: "12", 123: "120", 995: "1 thousand", 999_900: "1 million", 1000: "1 thousand", 289_500: "290 thousand",
 		18_240_000: "18 million", 2.56e9: "2.6 billion", 3e21: "3e+21",
 	} {
-		if got := rounded(x); got != want {
+		if got := Rounded(x); got != want {
 			t.Errorf("%g is written %s, want %s", x, got, want)
 		}
 	}
@@ -23,7 +23,7 @@ func TestFormatWays(t *testing.T) {
 		{[]WayCost{convert}, "# estimated iterations: 18 million with a conversion (chosen), nothing else does"},
 		{[]WayCost{{Way{true, true}, 5}}, "# estimated iterations: 5 with a workspace and a conversion (chosen), nothing else does"},
 	} {
-		if got := formatWays(c.list); got != c.want {
+		if got := FormatWays(c.list); got != c.want {
 			t.Errorf("%v: %s, want %s", c.list, got, c.want)
 		}
 	}

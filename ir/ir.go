@@ -125,7 +125,7 @@ type Compute struct {
 	// Converts are the conversions that its loops need.
 	Converts []*Convert
 	// Nests are the loops that were weighed, as arguments of order, the cheapest first; only if Options.Alternatives.
-	Nests []string
+	Nests []Nest
 	// Main says that this is the step of the statement that its schedule speaks of.
 	Main bool
 	// Directives are what the statement's schedule says about lowering.

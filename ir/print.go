@@ -43,7 +43,7 @@ func (p *Plan) String() string {
 				fmt.Fprintf(&b, "copy %s -> %s\n", s.Base.Name, s.Result.Name)
 			}
 			if len(s.Ways) > 0 {
-				b.WriteString(formatWays(s.Ways) + "\n")
+				b.WriteString(FormatWays(s.Ways) + "\n")
 			}
 			printStmt(&b, s, s.Body, 0)
 		}

@@ -25,6 +25,7 @@ type evaluation struct {
 	threads int
 	memory  string
 	timed   bool
+	profile bool // print what each step took
 	tuned   bool // take what tuning has kept
 	repeat  int
 	settle  bool // repeat is a least number
@@ -82,6 +83,7 @@ them.`,
 	e.registerEngine(cmd)
 	f.BoolVar(&e.tuned, "tuned", false, "run as lacuna tune --save has kept, if it has")
 	f.BoolVar(&e.timed, "time", false, "print how long reading, compiling, the first run and later ones took")
+	f.BoolVar(&e.profile, "profile", false, "run twice, and print what each step of the second run took beside what was estimated")
 	f.IntVar(&e.repeat, "repeat", 5, "with --time: run `N` times after the first and take the median; without it at least 5 times, and 50 ms")
 	e.wishes.register(cmd)
 	return cmd
@@ -112,6 +114,8 @@ func (e *evaluation) parse(cmd *cobra.Command, args []string) (err error) {
 		return usagef("--threads %d: want 0 or more", e.threads)
 	case e.repeat < 1:
 		return usagef("--repeat %d: want 1 or more", e.repeat)
+	case e.profile && e.timed:
+		return usagef("--profile goes without --time: it runs the program twice, and watches")
 	case cmd.Flags().Changed("repeat") && !e.timed:
 		return usagef("--repeat goes with --time")
 	case !slices.Contains(engines, e.engine):
@@ -161,12 +165,19 @@ func (e *evaluation) run(ctx context.Context) error {
 		return err
 	}
 	reading := time.Since(start)
+	if e.profile && e.stream != nil {
+		return fmt.Errorf("%s does not fit in memory, and --profile runs there only: cut a part of it out", e.stream.name)
+	}
 	out, times, err := e.execute(ctx, engine)
 	if err != nil {
 		return err
 	}
 	if err := e.deliver(ctx, out); err != nil {
 		return err
+	}
+	if times.profile != nil {
+		e.app.stdout.Flush()
+		fmt.Fprint(e.app.stderr, times.profile)
 	}
 	if e.timed {
 		times.reading = reading
@@ -251,6 +262,27 @@ type timing struct {
 	reading, compiling, first, running time.Duration
 	runs                               int // of which running is the median; 0: there was the first only
 	conversions, warnings, statistics  []string
+	profile                            *lacuna.Profile
+}
+
+// profiled runs the kernel twice: the first run compiles for the operands and converts them, so that what it took for that is told, and the second is
+// what later ones are like.
+func profiled(ctx context.Context, kernel *lacuna.Kernel, args lacuna.Args) (lacuna.Outputs, *lacuna.Profile, error) {
+	var profile *lacuna.Profile
+	once := func() (lacuna.Outputs, error) {
+		p, out, err := kernel.Profile(ctx, args)
+		profile = p
+		return out, err
+	}
+	out, err := await(ctx, once)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, old := range out {
+		old.Release()
+	}
+	out, err = await(ctx, once)
+	return out, profile, err
 }
 
 // compute compiles the program and runs it, several times if times are wanted.
@@ -287,6 +319,10 @@ func (e *evaluation) compute(ctx context.Context, engine runtime.Engine) (out la
 		start := time.Now()
 		out, err = await(ctx, func() (lacuna.Outputs, error) { return kernel.RunAll(ctx, e.args) })
 		return time.Since(start), err
+	}
+	if e.profile {
+		out, t.profile, err = profiled(ctx, kernel, e.args)
+		return out, t, err
 	}
 	if t.first, err = run(); err != nil || !e.timed {
 		return out, t, err

@@ -30,6 +30,7 @@ type Stage struct {
 var stageWords = map[string]string{
 	"syntax":    "the program as parsed, then with every sum and conversion written out",
 	"logic":     "in the order in which it runs, with intermediates, and why",
+	"choices":   "what was weighed, with estimates, and why it lost",
 	"schedule":  "how each statement runs, in words that can be given back",
 	"plan":      "formats, conversions, loops, and what the choices cost",
 	"lattice":   "the coordinates that each loop visits, and how",
@@ -55,13 +56,25 @@ func (s *Service) Explain(ctx context.Context, program string, operands []Operan
 	return s.explanation(ctx, &Request{Program: program, Operands: operands})
 }
 
+// stageText is what a stage prints: that of choices by the data of the operands.
+func stageText(ctx context.Context, kernel *lacuna.Kernel, name string, args lacuna.Args) (string, error) {
+	if name != "choices" || len(args) == 0 {
+		return kernel.Explain(name)
+	}
+	c, err := kernel.Choices(ctx, args)
+	if err != nil {
+		return "", err
+	}
+	return c.String(), nil
+}
+
 func (s *Service) explain(ctx context.Context, r *Request) (any, error) { return s.explanation(ctx, r) }
 
 func (s *Service) explanation(ctx context.Context, r *Request) (*Explanation, error) {
 	if r.Program == "" {
 		return nil, errNoProgram
 	}
-	_, opts, err := s.operands(ctx, r)
+	args, opts, err := s.operands(ctx, r)
 	if err != nil {
 		return nil, err
 	}
@@ -89,7 +102,7 @@ func (s *Service) explanation(ctx context.Context, r *Request) (*Explanation, er
 			}
 			kernel = device
 		}
-		text, err := kernel.Explain(name)
+		text, err := stageText(ctx, kernel, name, args)
 		var missing *runtime.UnavailableError
 		switch {
 		case errors.As(err, &missing):

@@ -138,7 +138,7 @@ func TestLinks(t *testing.T) {
 	for _, st := range x.Stages {
 		names = append(names, st.Name)
 	}
-	if got := strings.Join(names, " "); got != "syntax logic schedule plan lattice loops llvm grids" {
+	if got := strings.Join(names, " "); got != "syntax logic choices schedule plan lattice loops llvm grids" {
 		t.Error(got)
 	}
 	wants := map[string]string{"plan": "A(i,j)", "loops": "A1_crd", "llvm": "%p_A"}

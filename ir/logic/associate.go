@@ -55,6 +55,9 @@ func (s *search) exhaustive() *node {
 					if y.factor == nil {
 						cost += costs[b]
 					}
+					if s.Record && set == all {
+						s.tried = append(s.tried, split{[2]*node{x, y}, cost})
+					}
 					if cost < least {
 						least, best = cost, [2]*node{x, y}
 					}

@@ -34,6 +34,7 @@ type search struct {
 	number map[*lang.Index]int
 	free   varset
 	extent []float64
+	tried  []split // all ways to cut the factors in two, if they are to be kept
 }
 
 func (q *query) search(t *term) *search {

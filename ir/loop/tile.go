@@ -75,7 +75,7 @@ func panelOf(s *For) *panel {
 	a := affine{lets: map[VarID]Expr{}, inside: map[VarID]bool{s.Var: true, p.outer.Var: true, p.inner.Var: true}}
 	for _, lets := range [][]*Let{p.rowLets, p.outerLets, p.innerLets} {
 		for _, l := range lets {
-			if readsBuffer(l.Value, p.store.Buf) {
+			if loadsFrom(l.Value, map[BufID]bool{p.store.Buf: true}) {
 				return nil
 			}
 			a.lets[l.Var], a.inside[l.Var] = l.Value, true
@@ -93,16 +93,6 @@ func panelOf(s *For) *panel {
 
 // tileable reports whether vectors of a type are one register.
 func tileable(t Type) bool { return (t.IsInt() || t.IsFloat()) && t.Size() >= 4 }
-
-// readsBuffer reports whether e loads from a buffer.
-func readsBuffer(e Expr, buf BufID) bool {
-	found := false
-	WalkExpr(e, func(e Expr) {
-		l, ok := e.(*Load)
-		found = found || ok && l.Buf == buf
-	})
-	return found
-}
 
 // affine finds the coefficients of variables in an index.
 type affine struct {

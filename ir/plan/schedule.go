@@ -2,7 +2,6 @@ package plan
 
 import (
 	"cmp"
-	"maps"
 	"slices"
 	"strings"
 
@@ -27,7 +26,7 @@ type candidate struct {
 	convert []*ir.Access
 	at      depths
 	cost    float64
-	nests   []string     // of the best candidate: all that were weighed, if they are to be kept
+	nests   []ir.Nest    // of the best candidate: all that were weighed, if they are to be kept
 	ways    []ir.WayCost // of the best candidate: what it was compared with
 }
 
@@ -112,8 +111,11 @@ func (nf *normalForm) schedule(alg ir.Algebra, opts ir.Options, wishes *wishes) 
 		s.best = s.wanted
 	}
 	s.best.ways = s.compared()
-	s.best.nests = slices.SortedFunc(maps.Keys(s.nests), func(x, y string) int {
-		return cmp.Or(cmp.Compare(s.nests[x], s.nests[y]), strings.Compare(x, y))
+	for order, n := range s.nests {
+		s.best.nests = append(s.best.nests, ir.Nest{Order: order, Iterations: n})
+	}
+	slices.SortFunc(s.best.nests, func(x, y ir.Nest) int {
+		return cmp.Or(cmp.Compare(x.Iterations, y.Iterations), strings.Compare(x.Order, y.Order))
 	})
 	return s.best, nil
 }

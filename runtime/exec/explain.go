@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -15,7 +16,7 @@ import (
 
 // Stages are the names that Explain takes, in the order of the pipeline.
 func Stages() []string {
-	return []string{"syntax", "logic", "schedule", "plan", "lattice", "loops", "llvm", "optimised", "asm", "grids", "ptx"}
+	return []string{"syntax", "logic", "choices", "schedule", "plan", "lattice", "loops", "llvm", "optimised", "asm", "grids", "ptx"}
 }
 
 // GridStages are the stages that only kernels for a GPU have: those of sessions with
@@ -33,6 +34,12 @@ func (k *Kernel) Explain(stage string) (string, error) {
 		return strings.TrimRight(k.file.String(), "\n") + "\n\n" + strings.TrimRight(k.asWritten().String(), "\n") + "\n", nil
 	case "logic":
 		return k.explainLogic(), nil
+	case "choices":
+		c, err := k.Choices(context.Background(), nil)
+		if err != nil {
+			return "", err
+		}
+		return c.String(), nil
 	case "schedule":
 		return k.explainSchedule(), nil
 	case "plan":

@@ -85,12 +85,23 @@ func (k *Kernel) runPlan(ctx context.Context, args Args, kept *kept) (*Kernel, v
 			return nil, nil, err
 		}
 	}
+	watch := profilerOf(ctx)
+	if watch != nil {
+		watch.begin(k)
+	}
 	for i, st := range k.steps {
 		var keep *keptStep
 		if kept != nil {
 			keep = &kept.steps[i]
 		}
-		out, err := k.runStep(ctx, st, &b.steps[i], vals, keep)
+		var out *tensor.Tensor
+		var err error
+		if watch == nil {
+			out, err = k.runStep(ctx, st, &b.steps[i], vals, keep)
+		} else {
+			keep := keep // what is captured is kept by itself
+			out, err = watch.step(ctx, st, func(ctx context.Context) (*tensor.Tensor, error) { return k.runStep(ctx, st, &b.steps[i], vals, keep) })
+		}
 		switch {
 		case err == nil:
 			vals[st.to.ID] = out

@@ -179,6 +179,15 @@ func (k *Kernel) alternatives(ctx context.Context) ([]alternative, error) {
 
 // variants are the alternatives of a program of the kernel: that as it runs, or as it is written.
 func (k *Kernel) variants(ctx context.Context, program *lang.Program, rewritten *lang.File) ([]alternative, error) {
+	other, err := k.weighed(ctx, program, rewritten)
+	if err != nil {
+		return nil, err
+	}
+	return other.choices(program != k.checked), nil
+}
+
+// weighed is a program of the kernel planned again, with all nests that are weighed. It is not compiled.
+func (k *Kernel) weighed(ctx context.Context, program *lang.Program, rewritten *lang.File) (*Kernel, error) {
 	opts := k.plan.Options
 	opts.Alternatives = true
 	plan, err := plan.New(ctx, program, opts, scalar.Eval)
@@ -193,7 +202,7 @@ func (k *Kernel) variants(ctx context.Context, program *lang.Program, rewritten 
 	for _, s := range plan.Steps {
 		other.steps = append(other.steps, &step{plan: s, to: target(s)})
 	}
-	return other.choices(program != k.checked), nil
+	return other, nil
 }
 
 // choices are the programs of one choice each; the program itself too, if wanted.
@@ -223,7 +232,7 @@ func (k *Kernel) choices(itself bool) []alternative {
 			continue
 		}
 		for i, nest := range s.main.Nests {
-			if order := "order(" + nest + ")"; i < mostNests && nest != "" && !slices.Contains(s.chosen, order) {
+			if order := "order(" + nest.Order + ")"; i < mostNests && nest.Order != "" && !slices.Contains(s.chosen, order) {
 				add(s, order, []string{order})
 			}
 		}

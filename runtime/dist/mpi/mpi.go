@@ -170,6 +170,9 @@ func (g *Group) abort(e *transport.Error) {
 	}
 }
 
+// Failed implements transport.Transport.
+func (g *Group) Failed() <-chan struct{} { return g.failed }
+
 // Close implements transport.Transport. It waits for the other ranks as long as they live, for mpirun ends all when one ends
 // before MPI_Finalize, which ends when all are there; but not long for what does not come once the group has failed.
 func (g *Group) Close() error {
