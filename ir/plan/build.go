@@ -63,7 +63,7 @@ func normalize(s *lang.Stmt, plan *planner, tensors func(*lang.Tensor) *ir.Tenso
 		if name == "" {
 			name = fmt.Sprintf("s%d", x.ID)
 		}
-		b.indices = append(b.indices, &ir.Index{ID: x.ID, Name: name, Free: x.Free})
+		b.indices = append(b.indices, &ir.Index{ID: x.ID, Name: name, Free: x.Free, Pos: x.Pos})
 		b.names[name] = true
 	}
 	lhs, err := b.access(s.LHS)
@@ -73,7 +73,7 @@ func normalize(s *lang.Stmt, plan *planner, tensors func(*lang.Tensor) *ir.Tenso
 	// The left side is a place, not a value: it is not shared with a read of
 	// the same element.
 	delete(b.accesses, b.key(s.LHS))
-	b.lhs = &ir.Access{Tensor: result, Indices: lhs.Indices}
+	b.lhs = &ir.Access{Pos: s.LHS.Pos, Tensor: result, Indices: lhs.Indices}
 	b.value, err = b.expr(s.RHS)
 	if err != nil {
 		return nil, err
@@ -96,7 +96,7 @@ func (b *builder) newAccess(key string, t *ir.Tensor, a *lang.Access) (*ir.Acces
 	if len(b.accesses)+b.copies >= maxAccesses {
 		return nil, tooManyAccesses(a.Pos)
 	}
-	out := &ir.Access{Tensor: t}
+	out := &ir.Access{Pos: a.Pos, Tensor: t}
 	for _, x := range a.Indices {
 		y := x
 		y.Terms = nil

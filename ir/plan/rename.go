@@ -35,7 +35,7 @@ func (b *builder) renamed(over *ir.Reduce, body ir.Expr) (*ir.Reduce, ir.Expr) {
 func (n *renaming) bind(vars []*ir.Index) []*ir.Index {
 	fresh := make([]*ir.Index, len(vars))
 	for i, v := range vars {
-		fresh[i] = &ir.Index{ID: v.ID, Name: n.b.freshName(n.b.indices[v.ID].Name), Free: v.Free}
+		fresh[i] = &ir.Index{ID: v.ID, Name: n.b.freshName(n.b.indices[v.ID].Name), Free: v.Free, Pos: v.Pos}
 		n.to[v] = fresh[i]
 	}
 	return fresh
@@ -98,7 +98,7 @@ func (n *renaming) access(a *ir.Access) *ir.Access {
 	if c := n.accesses[a]; c != nil {
 		return c
 	}
-	c := &ir.Access{Tensor: a.Tensor}
+	c := &ir.Access{Pos: a.Pos, Tensor: a.Tensor}
 	for _, x := range a.Indices {
 		y := x
 		y.Terms = nil

@@ -82,7 +82,7 @@ func (p *planner) scatter(nf *normalForm, s *lang.Stmt, result, old *ir.Tensor) 
 func (s *scheduler) scatterSparse(op lang.AssignOp, f ir.Fold, old *ir.Tensor, ev ir.Evaluator) []int {
 	place := s.lhs
 	outer := leading(place)
-	target := &ir.Access{Tensor: place.Tensor, Indices: slices.Clone(place.Indices)}
+	target := &ir.Access{Pos: place.Pos, Tensor: place.Tensor, Indices: slices.Clone(place.Indices)}
 	var tail []*ir.Index
 	var axes []int
 	w := &work{lhs: &ir.Access{}}
