@@ -269,6 +269,21 @@ func TestOperands(t *testing.T) {
 	}
 }
 
+// TestProfile has a time and an estimate for each statement, and counts what it stored.
+func TestProfile(t *testing.T) {
+	p := ask[Profile](t, Request{Op: "profile", Program: "t(i) = sum_j A(i,j)*x(j); y = sum_i t(i)*t(i)", Operands: []Operand{{Name: "A", Format: "CSR", Text: "1 . .\n. . .\n. 2 3"}, {Name: "x", Text: "1 1 1"}}})
+	var got []string
+	for _, s := range p.Steps {
+		if s.Took <= 0 || s.Estimated == nil || *s.Estimated <= 0 || len(s.Stages) == 0 {
+			t.Errorf("%+v", s)
+		}
+		got = append(got, fmt.Sprint(s.Result, " ", s.Entries))
+	}
+	if fmt.Sprint(got) != "[t 2 y 1]" || p.Run <= 0 {
+		t.Errorf("%v, %v ms", got, p.Run)
+	}
+}
+
 func TestAbout(t *testing.T) {
 	indices, tensors := map[string]int{"i": 0, "j": 1, "A": 7}, map[string]int{"A": 2, "A1": 3, "p_A": 4, "total": 5}
 	for word, want := range map[string]int{"i": 0, "n_j": 1, "A1_crd": 3, "A_vals": 2, "A2_pos": 2, "p_A1": 3, "p_A": 4, "sum_j": 1,
