@@ -63,6 +63,10 @@ func TestGallery(t *testing.T) {
 			}
 			r.Op = "explain"
 			ask[Explanation](t, r)
+			r.Op = "profile"
+			if p := ask[Profile](t, r); len(p.Steps) == 0 {
+				t.Error("no step has a time")
+			}
 			r.Op = "eval"
 			results := ask[Evaluation](t, r).Results
 			r.Op, r.Limit = "steps", mostSteps
