@@ -31,7 +31,11 @@ func (w *writer) expr(e loop.Expr) string {
 	case *loop.Binary:
 		return w.binary(e)
 	case *loop.Select:
-		return fmt.Sprintf("support.If(%s, %s, %s)", w.expr(e.Cond), w.expr(e.X), w.expr(e.Y))
+		choose := "support.If"
+		if e.Type() == loop.F64 {
+			choose = "support.IfFloat"
+		}
+		return fmt.Sprintf("%s(%s, %s, %s)", choose, w.expr(e.Cond), w.expr(e.X), w.expr(e.Y))
 	case *loop.FMA:
 		if e.Type() == loop.F32 {
 			return fmt.Sprintf("loop.FMA32(%s, %s, %s)", w.expr(e.X), w.expr(e.Y), w.expr(e.Z))
@@ -106,7 +110,7 @@ func float(t string, v float64, size int, bits string) string {
 }
 
 func (w *writer) load(e *loop.Load) string {
-	element := w.bufs[e.Buf] + "[" + w.expr(e.Index) + "]"
+	element := w.element(e.Buf, e.Index)
 	switch e.Elem {
 	case loop.F16:
 		return "loop.F16ToF32(" + element + ")"

@@ -52,6 +52,15 @@ func If[T any](cond bool, x, y T) T {
 	return y
 }
 
+// IfFloat is If without a branch: compilers move integers on a condition, and no floats.
+func IfFloat(cond bool, x, y float64) float64 {
+	bits := math.Float64bits(y)
+	if cond {
+		bits = math.Float64bits(x)
+	}
+	return math.Float64frombits(bits)
+}
+
 // Integer are the integer types.
 type Integer interface {
 	~int8 | ~int16 | ~int32 | ~int64 | ~uint8 | ~uint16 | ~uint32 | ~uint64
