@@ -54,11 +54,11 @@ func If[T any](cond bool, x, y T) T {
 
 // IfFloat is If without a branch: compilers move integers on a condition, and no floats.
 func IfFloat(cond bool, x, y float64) float64 {
-	bits := math.Float64bits(y)
+	a, b := math.Float64bits(x), math.Float64bits(y)
 	if cond {
-		bits = math.Float64bits(x)
+		b = a
 	}
-	return math.Float64frombits(bits)
+	return math.Float64frombits(b)
 }
 
 // Integer are the integer types.
