@@ -186,6 +186,11 @@ func (w *writer) binary(e *loop.Binary) string {
 	call := func(f string) string { return fmt.Sprintf("%s(%s, %s)", f, x, y) }
 	switch {
 	case t == loop.Bool:
+		_, xVar := e.X.(*loop.Ref)
+		_, yVar := e.Y.(*loop.Ref)
+		if e.Op == loop.And && xVar && yVar { // merges ask so which operands have an entry, which no processor predicts
+			return call("support.Both")
+		}
 		if op := boolOps[e.Op]; op != "" {
 			return x + " " + op + " " + y
 		}

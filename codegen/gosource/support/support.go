@@ -77,6 +77,9 @@ func Num[T Integer | Float](x bool) T {
 	return 0
 }
 
+// Both is x && y, with at most one branch.
+func Both(x, y bool) bool { return Num[uint8](x)&Num[uint8](y) != 0 }
+
 // Div is x/y, and 0 if y is.
 func Div[T Integer](x, y T) T {
 	if y == 0 {
