@@ -127,7 +127,7 @@ func (r *maker) identify() error {
 
 // pages makes the explorer and the documentation, which binaries have inside: of one commit, the same bytes.
 func (r *maker) pages() error {
-	cmd := exec.Command(cmp.Or(os.Getenv("GO"), "go"), "run", "./web/build")
+	cmd := exec.Command(cmp.Or(os.Getenv("GO"), "go"), "run", "-trimpath", "./web/build")
 	cmd.Env = append(os.Environ(), "GOFLAGS=")
 	cmd.Stderr = os.Stderr
 	if err := cmd.Run(); err != nil {
