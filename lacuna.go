@@ -87,6 +87,7 @@ func (k *Kernel) Prepare(ctx context.Context, args Args) (*Prepared, error) {
 //
 //	syntax     the program as parsed, then with every summation and conversion explicit
 //	logic      the program in the order in which it runs, with its intermediates
+//	choices    what was weighed for that: other orders, with estimates, and why they lost
 //	schedule   the same with the choices of how each statement runs, as a program that makes them
 //	plan       formats, inserted conversions, and the loops in concrete index notation
 //	lattice    for each loop, the set of coordinates it visits and how
@@ -105,6 +106,13 @@ func GridStages() []string { return exec.GridStages() }
 // Explain prints the program at one stage of its compilation. The error of a
 // stage that needs LLVM where there is none is a *runtime.UnavailableError.
 func (k *Kernel) Explain(stage string) (string, error) { return k.exec().Explain(stage) }
+
+// SourceLine says that a line of a stage comes from a place of the program.
+type SourceLine = exec.SourceLine
+
+// SourceMap says where in the program the lines come from that Explain prints of a stage: the compiler keeps positions through all stages up to
+// the loops. It is empty for what LLVM makes.
+func (k *Kernel) SourceMap(stage string) ([]SourceLine, error) { return k.exec().SourceMap(stage) }
 
 // Schedules lists programs that compute the same as the kernel does, each with another choice for one statement (docs/schedule.md),
 // those first that are estimated to cost least. Results differ in the order of sums only. Where the program runs in another
@@ -125,6 +133,34 @@ type Tuning = exec.Tuning
 
 // Trial is one way to run a program, measured.
 type Trial = exec.Trial
+
+// Choices weighs again what the kernel was compiled by: the orders of each product, and of the loops of each statement, with estimates of what
+// they cost by the statistics of args; without (nil), of the operands that the kernel was compiled for, or by guesses. It computes nothing. Its
+// String is the stage "choices" of [Kernel.Explain].
+func (k *Kernel) Choices(ctx context.Context, args Args) (*Choices, error) {
+	return k.exec().Choices(ctx, args)
+}
+
+// Profile runs the program on args, and says what each step took beside what it was estimated to take. An operand that is stored again is so in
+// the first run only, and that may compile: profile a second run to see what others take.
+func (k *Kernel) Profile(ctx context.Context, args Args) (*Profile, Outputs, error) {
+	return k.exec().Profile(ctx, args)
+}
+
+// Choices are what was weighed to run a program.
+type Choices = exec.Choices
+
+// StatementChoices are those of one statement.
+type StatementChoices = exec.StatementChoices
+
+// Profile is what the steps of one run took.
+type Profile = exec.Profile
+
+// StepProfile is one step of a run.
+type StepProfile = exec.StepProfile
+
+// StageProfile is one stage of a step.
+type StageProfile = exec.StageProfile
 
 // Conversions tells which operands a run of the kernel stores again because the
 // loops need them in another order, or as one tensor, and why.

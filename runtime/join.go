@@ -218,7 +218,7 @@ func (j *joiner) work(f *frame, thread int64) {
 			return
 		}
 		t.begin(i, inSlot)
-		failed := j.team.chunk(f, i)
+		failed := j.team.chunks(f, i, i+1)
 		if !failed.failed() {
 			failed.err = t.end(i, inSlot)
 		}

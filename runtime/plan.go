@@ -43,8 +43,10 @@ type stagePlan struct {
 	join     *joinPlan // how an ordered stage's chunks may run at the same time
 	copies   *copiesPlan
 	symbolic bool
-	lastUses []loop.BufferID // temporaries that no later stage uses
-	tallies  []tallyPlan     // what its chunks count
+	// divisible: loop.Divisible
+	divisible bool
+	lastUses  []loop.BufferID // temporaries that no later stage uses
+	tallies   []tallyPlan     // what its chunks count
 }
 
 // sizesPlan is a list of scalars to compute and then buffers to allocate.
@@ -120,6 +122,7 @@ func newPlan(program *loop.Program) *plan {
 			p.maxArgs = max(p.maxArgs, len(s.Args))
 			p.findScratch(&out)
 			out.join, out.copies = p.join(s), p.copies(s)
+			out.divisible = loop.Divisible(s.Func)
 		}
 		p.stages = append(p.stages, out)
 	}

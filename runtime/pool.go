@@ -25,9 +25,11 @@ type team struct {
 	tally  *tally          // what chunks count is added up here; nil for most stages
 	join   *joiner         // how chunks of an ordered stage run at the same time; nil for most
 	copies *copier         // what threads but the first have copies of; nil for most stages
+	many   bool            // whether one call may run several chunks in a row (loop.Divisible)
 
-	next atomic.Int64 // the chunk to hand out next
-	stop atomic.Int64 // chunks handed out from this one on need not run
+	share int64        // of the chunks that are left, a call runs one in so many; 0: one chunk
+	next  atomic.Int64 // the chunk to hand out next
+	stop  atomic.Int64 // chunks handed out from this one on need not run
 
 	helpers []helperCall // that were called last, by thread less one
 	frames  []*frame     // theirs
@@ -67,6 +69,10 @@ func (t *team) run(ctx context.Context, k kernel, f *frame, c *cut, threads int6
 	if threads <= 1 {
 		return t.inOrder(ctx)
 	}
+	t.share = 0
+	if t.many && !switches.ReverseChunks {
+		t.share = shares * threads
+	}
 	t.next.Store(0)
 	t.stop.Store(math.MaxInt64)
 	t.failure, t.panics = failure{}, nil
@@ -98,11 +104,15 @@ func (t *team) run(ctx context.Context, k kernel, f *frame, c *cut, threads int6
 
 // inOrder runs the chunks one after the other.
 func (t *team) inOrder(ctx context.Context) (failure, error) {
-	for i := range t.cut.chunks {
+	calls, step := t.cut.chunks, int64(1)
+	if t.many {
+		calls, step = min(calls, 1), calls // functions watch for the stop word
+	}
+	for i := range calls {
 		if t.cancelled() {
 			return failure{}, ctx.Err()
 		}
-		if f := t.chunk(t.frame, i); f.failed() {
+		if f := t.chunks(t.frame, i, i+step); f.failed() {
 			return f, nil
 		}
 	}
@@ -120,7 +130,7 @@ func (t *team) work(f *frame, thread int64) {
 		return
 	}
 	for !t.cancelled() {
-		i := t.next.Add(1) - 1
+		i, end := t.take()
 		if i >= t.cut.chunks || i >= t.stop.Load() {
 			return
 		}
@@ -128,15 +138,37 @@ func (t *team) work(f *frame, thread int64) {
 		if switches.ReverseChunks {
 			number = t.cut.chunks - 1 - i
 		}
-		if failed := t.chunk(f, number); failed.failed() {
+		if failed := t.chunks(f, number, number+end-i); failed.failed() {
 			t.fail(i, failed)
 		}
 	}
 }
 
-// chunk runs one chunk in a thread's frame.
-func (t *team) chunk(f *frame, i int64) failure {
+// shares is how many calls a thread makes at least, where a call may run several chunks: they get smaller towards the end, so
+// that threads end together (Polychronopoulos, Kuck, "Guided self-scheduling", 1987).
+const shares = 4
+
+// take hands out the chunks from i to before end.
+func (t *team) take() (i, end int64) {
+	if t.share == 0 {
+		end = t.next.Add(1)
+		return end - 1, end
+	}
+	for {
+		i = t.next.Load()
+		end = i + max(1, (t.cut.chunks-i)/t.share)
+		if t.next.CompareAndSwap(i, end) {
+			return i, end
+		}
+	}
+}
+
+// chunks runs the chunks from i to before end, by one call, in a thread's frame.
+func (t *team) chunks(f *frame, i, end int64) failure {
 	lo, hi := t.cut.chunk(i)
+	if end > i+1 {
+		_, hi = t.cut.chunk(end - 1)
+	}
 	status, err := t.kernel.call(f, i, lo, hi)
 	if err == nil && status == 0 && t.tally != nil && !t.tally.add(i) {
 		err = errTooMany

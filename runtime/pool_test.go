@@ -47,6 +47,41 @@ func TestTeamRunsEveryChunkOnce(t *testing.T) {
 	}
 }
 
+// Where calls may run several chunks, each element is still in one call, one thread makes one, and several make enough to share.
+func TestTeamRunsSeveralChunksAtOnce(t *testing.T) {
+	for _, threads := range threadCounts {
+		for _, chunks := range []int64{0, 1, 2, 5, 1000} {
+			ran, calls := make([]atomic.Int64, chunks), atomic.Int64{}
+			team := &team{many: true}
+			f, err := team.run(context.Background(), goKernel(func(_ *frame, chunk, lo, hi int64) int64 {
+				if lo != chunk || hi <= lo {
+					t.Errorf("chunk %d is [%d, %d)", chunk, lo, hi)
+				}
+				calls.Add(1)
+				for i := lo; i < hi; i++ {
+					ran[i].Add(1)
+				}
+				return 0
+			}), new(frame), evenCut(chunks), threads)
+			if f.failed() || err != nil {
+				t.Errorf("%d threads, %d chunks: %+v, %v", threads, chunks, f, err)
+			}
+			for i := range ran {
+				if n := ran[i].Load(); n != 1 {
+					t.Errorf("%d threads: chunk %d of %d ran %d times", threads, i, chunks, n)
+				}
+			}
+			least, most := min(chunks, shares*threads), min(chunks, 12*shares*threads)
+			if threads == 1 {
+				least, most = min(chunks, 1), min(chunks, 1)
+			}
+			if n := calls.Load(); n < least || n > most {
+				t.Errorf("%d threads, %d chunks: %d calls, want %d to %d", threads, chunks, n, least, most)
+			}
+		}
+	}
+}
+
 // Chunks 13, 14, … all fail; the failure reported is always that of chunk 13.
 func TestTeamReportsFirstFailure(t *testing.T) {
 	for _, threads := range threadCounts {

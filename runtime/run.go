@@ -53,6 +53,9 @@ type Bindings struct {
 	// Entries is how many entries the result has at least, and EntryBytes what one takes. A
 	// processor does not begin a run whose memory limit they exceed.
 	Entries, EntryBytes int64
+	// Outputs, if not nil, has memory of the caller for Output buffers, by loop.BufferID: one with a Ptr is written there rather
+	// than to memory that the run allocates, and must have as many elements as it needs. Only the processor takes them.
+	Outputs []Memory
 }
 
 // NewBindings returns empty bindings of the right lengths.
@@ -204,6 +207,7 @@ type state struct {
 	plan    *plan
 	mem     []Memory    // by buffer
 	temps   []temporary // by buffer: what must be given back
+	outputs []Memory    // Bindings.Outputs
 	scalars []int64
 	cuts    []cut // by partition
 	stack   []int64
@@ -238,6 +242,7 @@ func (x *Executable) finish(s *state) {
 		x.free(s, s.plan.stages[i].lastUses)
 	}
 	clear(s.mem) // let go of the caller's memory
+	s.outputs = nil
 	s.frame.reset()
 	x.states.Put(s)
 }
@@ -289,7 +294,35 @@ func (s *state) bind(b *Bindings, device accelerator) error {
 		}
 		s.mem[id] = m
 	}
+	s.outputs = b.Outputs
+	for id, m := range b.Outputs {
+		if m.Ptr == nil {
+			continue
+		}
+		if reason := s.cannotWrite(loop.BufferID(id), m, device); reason != "" {
+			return &BindingError{p.program.Name, p.program.Buffers[id].Name, reason}
+		}
+	}
 	return nil
+}
+
+// cannotWrite is why an Output buffer cannot be in memory of the caller, "" if it can.
+func (s *state) cannotWrite(id loop.BufferID, m Memory, device accelerator) string {
+	p := s.plan
+	switch {
+	case p.program.Buffers[id].Role != loop.Output || device != nil:
+		return "cannot be written to memory of the caller"
+	case m.Len < 0 || bytesOf(m.Len, p.elemSize[id]) > maxObject:
+		return fmt.Sprintf("has %d elements", m.Len)
+	case uintptr(m.Ptr)%p.aligned[id] != 0:
+		return fmt.Sprintf("is not aligned to %d bytes", p.aligned[id])
+	}
+	for _, other := range p.given {
+		if s.overlap(id, m, other) {
+			return fmt.Sprintf("overlaps buffer %s in memory, and is written", p.program.Buffers[other].Name)
+		}
+	}
+	return ""
 }
 
 // accelerator is what the program runs on, nil if that is the processor.
@@ -396,6 +429,17 @@ func (x *Executable) allocate(s *state, st *stagePlan, a *allocPlan, o Options) 
 		return s.sizeError(st, "length of buffer "+buf.Name, &a.length, fault)
 	}
 	bytes := bytesOf(n, s.plan.elemSize[a.buffer])
+	if s.outputs != nil && s.outputs[a.buffer].Ptr != nil {
+		m := s.outputs[a.buffer]
+		if m.Len != n {
+			return s.sizeError(st, "length of buffer "+buf.Name, &a.length, sizeFault(fmt.Sprintf("the result has %d elements, and the caller's memory %d", n, m.Len)))
+		}
+		if a.fill == zeroed {
+			clear(unsafe.Slice((*byte)(m.Ptr), bytes))
+		}
+		s.mem[a.buffer] = m
+		return nil
+	}
 	if buf.Role == loop.Scratch {
 		// One after the other, each on cache lines of its own.
 		bytes = bytesOf(padded(min(bytes, maxObject)), s.copies(st))
@@ -537,6 +581,7 @@ func (x *Executable) call(ctx context.Context, s *state, st *stagePlan, o Option
 			threads = 1
 		}
 	}
+	s.team.many = st.divisible && !st.ordered && len(st.tallies) == 0
 	f, err := s.team.run(ctx, kernel, &s.frame, c, threads)
 	if err != nil {
 		return err

@@ -87,7 +87,7 @@ func (d *device) measure(ctx context.Context, c bench, args map[string]*tensor.T
 		if err := d.end.Record(d.stream); err != nil {
 			return 0, err
 		}
-		if err := d.end.Synchronize(); err != nil {
+		if err := d.end.Synchronize(context.Background()); err != nil {
 			return 0, err
 		}
 		release(out, shared[i%len(shared)])

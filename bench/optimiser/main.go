@@ -33,6 +33,7 @@ var (
 	python = flag.String("python", "/usr/bin/python3", "a Python that has SciPy; none: ours alone")
 	budget = flag.Duration("budget", 300*time.Millisecond, "time for each measurement")
 	slow   = flag.Bool("written", true, "measure the order as written too")
+	turns  = flag.Int("turns", 2, "how often programs and SciPy take turns")
 	cpu    = flag.Bool("cpu", false, "measure the processor's time, where others use the machine")
 )
 
@@ -120,7 +121,7 @@ func measure(p program, peer *peer) (row, error) {
 			return r, err
 		}
 	}
-	for range 2 { // in turns
+	for range *turns {
 		d, err := median(func() (time.Duration, error) { return run() })
 		if err != nil {
 			return r, err

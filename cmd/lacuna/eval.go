@@ -20,11 +20,13 @@ import (
 type evaluation struct {
 	app *app
 	wishes
+	ranks   rankFlags
 	outputs []string
 	engine  string
 	threads int
 	memory  string
 	timed   bool
+	profile bool // print what each step took
 	tuned   bool // take what tuning has kept
 	repeat  int
 	settle  bool // repeat is a least number
@@ -47,8 +49,9 @@ var engines = []string{runtime.AutoName, runtime.InterpName, runtime.CPUName, ru
 func newEval(a *app) *cobra.Command {
 	e := &evaluation{app: a}
 	cmd := &cobra.Command{
-		Use:   "eval PROGRAM [NAME=FILE | NAME=random(…) | NAME=NUMBER | NAME:FORMAT]…",
-		Short: "Run a program on tensors and print or write its results",
+		Annotations: map[string]string{onRanks: "yes"},
+		Use:         "eval PROGRAM [NAME=FILE | NAME=random(…) | NAME=NUMBER | NAME:FORMAT]…",
+		Short:       "Run a program on tensors and print or write its results",
 		Long: `Eval compiles a program for the tensors it is given and runs it.
 
 Operands:
@@ -62,11 +65,13 @@ Operands:
   alpha=0.5              a number
   q=[0.25,0.5,0.99]      a vector; [[1,2],[3,4]] is a matrix
   y:CSR[f32]             no value: how the result y is stored
+  A=web.mtx:CSR over (r by entries)   placed so over ranks, with --ranks or mpirun
 
 Results are printed, abbreviated where they are long, unless -o says where to write
 them.`,
 		Example: `  lacuna eval 'y(i) = sum_j A(i,j)*x(j)' A=web.mtx:CSR x=x.npy -o y.npy
   lacuna eval 'C(i,k) = A(i,j)*B(j,k)' A=a.mtx:CSR B=b.mtx:CSR C:CSR -o C=c.mtx
+  lacuna eval 'y(i) = sum_j A(i,j)*x(j)' 'A=web.mtx:CSR over (r)' 'x=x.npy:over (r)' --ranks 4
   lacuna eval 's = sum_{i,j} A(i,j)^2' 'A=random(1000,1000,density=0.01)' --time`,
 		Args:              arguments(1, -1, "a program and its operands"),
 		ValidArgsFunction: completeOperand,
@@ -82,8 +87,10 @@ them.`,
 	e.registerEngine(cmd)
 	f.BoolVar(&e.tuned, "tuned", false, "run as lacuna tune --save has kept, if it has")
 	f.BoolVar(&e.timed, "time", false, "print how long reading, compiling, the first run and later ones took")
+	f.BoolVar(&e.profile, "profile", false, "run twice, and print what each step of the second run took beside what was estimated")
 	f.IntVar(&e.repeat, "repeat", 5, "with --time: run `N` times after the first and take the median; without it at least 5 times, and 50 ms")
 	e.wishes.register(cmd)
+	e.ranks.register(cmd)
 	return cmd
 }
 
@@ -112,6 +119,8 @@ func (e *evaluation) parse(cmd *cobra.Command, args []string) (err error) {
 		return usagef("--threads %d: want 0 or more", e.threads)
 	case e.repeat < 1:
 		return usagef("--repeat %d: want 1 or more", e.repeat)
+	case e.profile && e.timed:
+		return usagef("--profile goes without --time: it runs the program twice, and watches")
 	case cmd.Flags().Changed("repeat") && !e.timed:
 		return usagef("--repeat goes with --time")
 	case !slices.Contains(engines, e.engine):
@@ -126,7 +135,14 @@ func (e *evaluation) parse(cmd *cobra.Command, args []string) (err error) {
 	if err := e.wishes.parse(); err != nil {
 		return err
 	}
-	if e.operands, err = parseOperands(args[1:]); err != nil {
+	if err := e.ranks.parse(); err != nil {
+		return err
+	}
+	parse := parseOperands
+	if e.ranks.several() {
+		parse = parsePlaced
+	}
+	if e.operands, err = parse(args[1:]); err != nil {
 		return err
 	}
 	if e.writes, err = parseDestinations(e.outputs); err != nil {
@@ -138,6 +154,9 @@ func (e *evaluation) parse(cmd *cobra.Command, args []string) (err error) {
 
 // run loads the operands, compiles, runs, and shows the results.
 func (e *evaluation) run(ctx context.Context) error {
+	if err := e.app.join(); err != nil { // before anything can fail: the others are told
+		return err
+	}
 	for i, d := range e.writes {
 		if d.name == "" {
 			e.writes[i].name = e.program.last
@@ -161,12 +180,22 @@ func (e *evaluation) run(ctx context.Context) error {
 		return err
 	}
 	reading := time.Since(start)
+	if e.profile && e.stream != nil {
+		return fmt.Errorf("%s does not fit in memory, and --profile runs there only: cut a part of it out", e.stream.name)
+	}
 	out, times, err := e.execute(ctx, engine)
 	if err != nil {
 		return err
 	}
+	if out == nil { // another rank has them
+		return nil
+	}
 	if err := e.deliver(ctx, out); err != nil {
 		return err
+	}
+	if times.profile != nil {
+		e.app.stdout.Flush()
+		fmt.Fprint(e.app.stderr, times.profile)
 	}
 	if e.timed {
 		times.reading = reading
@@ -233,6 +262,9 @@ func (e *evaluation) load(ctx context.Context) error {
 
 // execute computes the results, reading an operand that does not fit in memory as it goes.
 func (e *evaluation) execute(ctx context.Context, engine runtime.Engine) (lacuna.Outputs, timing, error) {
+	if e.ranks.several() {
+		return e.onRanks(ctx, engine)
+	}
 	if e.stream == nil {
 		return e.compute(ctx, engine)
 	}
@@ -251,6 +283,27 @@ type timing struct {
 	reading, compiling, first, running time.Duration
 	runs                               int // of which running is the median; 0: there was the first only
 	conversions, warnings, statistics  []string
+	profile                            *lacuna.Profile
+}
+
+// profiled runs the kernel twice: the first run compiles for the operands and converts them, so that what it took for that is told, and the second is
+// what later ones are like.
+func profiled(ctx context.Context, kernel *lacuna.Kernel, args lacuna.Args) (lacuna.Outputs, *lacuna.Profile, error) {
+	var profile *lacuna.Profile
+	once := func() (lacuna.Outputs, error) {
+		p, out, err := kernel.Profile(ctx, args)
+		profile = p
+		return out, err
+	}
+	out, err := await(ctx, once)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, old := range out {
+		old.Release()
+	}
+	out, err = await(ctx, once)
+	return out, profile, err
 }
 
 // compute compiles the program and runs it, several times if times are wanted.
@@ -287,6 +340,10 @@ func (e *evaluation) compute(ctx context.Context, engine runtime.Engine) (out la
 		start := time.Now()
 		out, err = await(ctx, func() (lacuna.Outputs, error) { return kernel.RunAll(ctx, e.args) })
 		return time.Since(start), err
+	}
+	if e.profile {
+		out, t.profile, err = profiled(ctx, kernel, e.args)
+		return out, t, err
 	}
 	if t.first, err = run(); err != nil || !e.timed {
 		return out, t, err

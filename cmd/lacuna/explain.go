@@ -31,6 +31,7 @@ dense and f64 where nothing is said.
 Stages:
   syntax     as parsed, then with every sum and conversion written out
   logic      in the order in which it runs, with intermediates, and why
+  choices    what was weighed: other orders and loops, with estimates, and why they lost
   schedule   the same with how each statement runs, as a program that runs so
   plan       formats, conversions, and the loops in concrete index notation
   lattice    for each loop, the coordinates it visits and how
@@ -70,7 +71,7 @@ Stages:
 			if err != nil {
 				return withAdvice(err, "explain")
 			}
-			return a.explain(kernels, stages, stage == allStages)
+			return a.explain(cmd.Context(), kernels, stages, stage == allStages)
 		},
 	}
 	cmd.Flags().StringVar(&stage, "stage", "plan", "one or more of "+strings.Join(lacuna.Stages(), ", ")+", or all")
@@ -97,18 +98,24 @@ func parseStages(text string) ([]string, error) {
 	return list, nil
 }
 
+// explained is a program that was compiled to be explained, with those operands that have values.
+type explained struct {
+	*lacuna.Kernel
+	args lacuna.Args
+}
+
 // compileStages compiles a program for each stage to print: on the interpreter, which
 // has the loops of machine code, or for a GPU, which need not be there.
-func (a *app) compileStages(ctx context.Context, p *program, operands []operand, w *wishes, stages []string) ([]*lacuna.Kernel, error) {
-	var host, device *lacuna.Kernel
+func (a *app) compileStages(ctx context.Context, p *program, operands []operand, w *wishes, stages []string) ([]explained, error) {
+	var host, device explained
 	var err error
-	kernels := make([]*lacuna.Kernel, len(stages))
+	kernels := make([]explained, len(stages))
 	for i, stage := range stages {
 		k, engine := &host, runtime.Interp()
 		if slices.Contains(lacuna.GridStages(), stage) {
 			k, engine = &device, runtime.Simulated()
 		}
-		if *k == nil {
+		if k.Kernel == nil {
 			if *k, err = a.compileFor(ctx, engine, p, operands, w); err != nil {
 				return nil, err
 			}
@@ -119,13 +126,13 @@ func (a *app) compileStages(ctx context.Context, p *program, operands []operand,
 }
 
 // compileFor compiles a program for declared operands.
-func (a *app) compileFor(ctx context.Context, engine runtime.Engine, p *program, operands []operand, w *wishes) (*lacuna.Kernel, error) {
-	opts, _, err := a.declareAll(ctx, p, operands, w)
+func (a *app) compileFor(ctx context.Context, engine runtime.Engine, p *program, operands []operand, w *wishes) (explained, error) {
+	opts, args, err := a.declareAll(ctx, p, operands, w)
 	if err != nil {
-		return nil, err
+		return explained{}, err
 	}
-	session := lacuna.NewSession(lacuna.WithEngine(engine))
-	return session.Compile(ctx, p.source, opts...)
+	k, err := lacuna.NewSession(lacuna.WithEngine(engine)).Compile(ctx, p.source, opts...)
+	return explained{k, args}, err
 }
 
 // declareAll says how all tensors of a program are stored, warns of what it may not mean, and returns those that have
@@ -180,11 +187,23 @@ func (a *app) declare(ctx context.Context, p *program, o operand, w *wishes, loa
 	return declareResult(p, o)
 }
 
+// text is what a stage prints: that of choices by the data of the operands.
+func (e *explained) text(ctx context.Context, stage string) (string, error) {
+	if stage != "choices" || len(e.args) == 0 {
+		return e.Explain(stage)
+	}
+	c, err := e.Choices(ctx, e.args)
+	if err != nil {
+		return "", err
+	}
+	return c.String(), nil
+}
+
 // explain prints stages. Among all of them those that need an LLVM that is not
 // there are passed over with a word.
-func (a *app) explain(kernels []*lacuna.Kernel, stages []string, tolerant bool) error {
+func (a *app) explain(ctx context.Context, kernels []explained, stages []string, tolerant bool) error {
 	for i, stage := range stages {
-		text, err := kernels[i].Explain(stage)
+		text, err := kernels[i].text(ctx, stage)
 		var missing *runtime.UnavailableError
 		if tolerant && errors.As(err, &missing) {
 			text, err = fmt.Sprintf("(left out: %s)\n", missing), nil

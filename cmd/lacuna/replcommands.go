@@ -109,7 +109,7 @@ func (r *repl) explain(ctx context.Context, rest string) error {
 	if err != nil {
 		return withAdvice(err, "repl")
 	}
-	return r.app.explain(kernels, stages, stage == allStages)
+	return r.app.explain(ctx, kernels, stages, stage == allStages)
 }
 
 // formats prints the formats that have names.

@@ -31,10 +31,11 @@ type api struct {
 	memHostAlloc, memFreeHost                                   function
 	memsetD8Async, memsetD32Async                               function
 	memcpyHtoDAsync, memcpyDtoHAsync, memcpyDtoDAsync           function
+	memcpyPeerAsync                                             function
 	streamCreate, streamDestroy, streamQuery, streamSynchronize function
 	streamWaitEvent                                             function
 	eventCreate, eventDestroy, eventRecord                      function
-	eventSynchronize, eventElapsedTime                          function
+	eventQuery, eventSynchronize, eventElapsedTime              function
 }
 
 // bindings is the table of the C functions behind a. The names are those of the
@@ -92,6 +93,7 @@ func (a *api) bindings() dl.Bindings {
 		"cuMemcpyHtoDAsync_v2":    &a.memcpyHtoDAsync,
 		"cuMemcpyDtoHAsync_v2":    &a.memcpyDtoHAsync,
 		"cuMemcpyDtoDAsync_v2":    &a.memcpyDtoDAsync,
+		"cuMemcpyPeerAsync":       &a.memcpyPeerAsync,
 
 		"cuStreamCreate":      &a.streamCreate,
 		"cuStreamDestroy_v2":  &a.streamDestroy,
@@ -102,6 +104,7 @@ func (a *api) bindings() dl.Bindings {
 		"cuEventDestroy_v2":   &a.eventDestroy,
 		"cuEventRecord":       &a.eventRecord,
 		"cuEventSynchronize":  &a.eventSynchronize,
+		"cuEventQuery":        &a.eventQuery,
 		"cuEventElapsedTime":  &a.eventElapsedTime,
 	}
 }

@@ -30,6 +30,24 @@ func (s *Stream) CopyOnDevice(dst, src Ptr, bytes uint64) error {
 	return f.call(&f.ctx.driver.api.memcpyDtoDAsync, uintptr(dst), uintptr(src), uintptr(bytes), s.r.handle)
 }
 
+// CopyFrom copies bytes from the memory of another device, or of the same, in the order of the stream, which is of the device that
+// dst belongs to. Devices that do not see each other's memory are bridged by the driver.
+func (s *Stream) CopyFrom(dst Ptr, from *Device, src Ptr, bytes uint64) error {
+	if bytes == 0 {
+		return nil
+	}
+	if err := from.r.hold(); err != nil {
+		return err
+	}
+	defer from.r.drop()
+	f, err := s.r.enter()
+	if err != nil {
+		return err
+	}
+	defer f.leave()
+	return f.call(&f.ctx.driver.api.memcpyPeerAsync, uintptr(dst), f.ctx.handle, uintptr(src), from.r.ctx.handle, uintptr(bytes), s.r.handle)
+}
+
 // UploadPinned copies bytes from a pinned buffer, from offset on, to the device
 // in stream order. They must stay as they are until the copy is done.
 func (s *Stream) UploadPinned(dst Ptr, src *HostBuffer, offset, bytes int) error {

@@ -215,7 +215,7 @@ func TestFailures(t *testing.T) {
 			k.Launch(s, line(1, 32), pack(p, int64(10), 2.0)),
 			k.Launch(s, Grid{Blocks: Extent{X: 1}, Threads: Extent{X: 32}, Early: true}, pack(p, int64(10), 2.0)),
 			s.CopyOnDevice(p, p+40, 40),
-			e.Record(s), s.Wait(e), e.Synchronize(),
+			e.Record(s), s.Wait(e), e.Synchronize(context.Background()),
 			s.Download(make([]byte, 80), p),
 		)
 		return errors.Join(work, s.Free(p), s.Synchronize(t.Context()))
@@ -644,7 +644,7 @@ func TestEvents(t *testing.T) {
 		s.Set32(p, 7, 1), end.Record(s),
 		other.Wait(end)) // so that it reads the 7
 	got := make([]byte, 4)
-	check(t, other.Download(got, p), end.Synchronize())
+	check(t, other.Download(got, p), end.Synchronize(context.Background()))
 	if !bytes.Equal(got, []byte{7, 0, 0, 0}) {
 		t.Errorf("got %v", got)
 	}

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"unsafe"
+
+	"github.com/lacuna-sparse/lacuna/internal/dl"
 )
 
 // DeviceInfo describes a device.
@@ -70,7 +72,7 @@ func (d *Driver) info(ordinal int) (DeviceInfo, error) {
 	if code := d.invoke(&d.api.deviceGetName, uintptr(unsafe.Pointer(&name[0])), uintptr(len(name)-1), uintptr(device)); code != 0 {
 		return info, d.failure(&d.api.deviceGetName, code)
 	}
-	info.Name = cString(uintptr(unsafe.Pointer(&name[0])))
+	info.Name = dl.String(uintptr(unsafe.Pointer(&name[0])))
 	var id [16]byte
 	if code := d.invoke(&d.api.deviceGetUUID, uintptr(unsafe.Pointer(&id)), uintptr(device)); code != 0 {
 		return info, d.failure(&d.api.deviceGetUUID, code)
@@ -117,6 +119,16 @@ func (d *Device) Close() error { return d.r.close() }
 // Context returns the device's CUcontext, for other libraries in the process.
 // It is good until the device is closed.
 func (d *Device) Context() uintptr { return d.r.ctx.handle }
+
+// Do calls f with the device's context current on a thread that f keeps, for calls to other libraries.
+func (d *Device) Do(f func() error) error {
+	visit, err := d.r.enter()
+	if err != nil {
+		return err
+	}
+	defer visit.leave()
+	return f()
+}
 
 // Lost returns the *LostError of a device that cannot be used any more, else
 // nil.

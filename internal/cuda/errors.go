@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 	"unsafe"
+
+	"github.com/lacuna-sparse/lacuna/internal/dl"
 )
 
 // Code is an error number of the driver (CUresult).
@@ -74,10 +76,10 @@ func (d *Driver) failure(f *function, code Code) *Error {
 	e := &Error{Op: f.Name, Code: code, Name: "unknown", Message: "unknown error", Detail: advice[code]}
 	var text uintptr
 	if d.invoke(&d.api.getErrorName, uintptr(code), uintptr(unsafe.Pointer(&text))) == 0 {
-		e.Name = cString(text)
+		e.Name = dl.String(text)
 	}
 	if d.invoke(&d.api.getErrorString, uintptr(code), uintptr(unsafe.Pointer(&text))) == 0 {
-		e.Message = cString(text)
+		e.Message = dl.String(text)
 	}
 	return e
 }

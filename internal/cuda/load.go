@@ -157,22 +157,3 @@ func open(path string) (*Driver, error) {
 func (d *Driver) invoke(f *function, args ...uintptr) Code {
 	return Code(uint32(dl.Call(f.Address, args...)))
 }
-
-// pointer turns an address that the driver returned into a pointer. The memory
-// is not Go's, so neither the collector nor the stack mover knows it.
-func pointer(address uintptr) unsafe.Pointer {
-	return *(*unsafe.Pointer)(unsafe.Pointer(&address))
-}
-
-// cString copies the C string at address; "" for a null pointer.
-func cString(address uintptr) string {
-	if address == 0 {
-		return ""
-	}
-	start := (*byte)(pointer(address))
-	length := 0
-	for *(*byte)(unsafe.Add(unsafe.Pointer(start), length)) != 0 {
-		length++
-	}
-	return strings.Clone(unsafe.String(start, length))
-}

@@ -6,6 +6,8 @@ import (
 	"math"
 	"structs"
 	"unsafe"
+
+	"github.com/lacuna-sparse/lacuna/internal/dl"
 )
 
 // Ptr is an address in a device's memory (CUdeviceptr). It may be added to.
@@ -217,7 +219,7 @@ func (b *HostBuffer) Bytes() []byte {
 	if b.r.closed.Load() {
 		return nil
 	}
-	return unsafe.Slice((*byte)(pointer(b.r.handle)), b.size)
+	return unsafe.Slice((*byte)(dl.Pointer(b.r.handle)), b.size)
 }
 
 // Len is the number of bytes.

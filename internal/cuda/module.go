@@ -8,6 +8,8 @@ import (
 	"runtime"
 	"slices"
 	"unsafe"
+
+	"github.com/lacuna-sparse/lacuna/internal/dl"
 )
 
 // Module is code on a device.
@@ -107,7 +109,7 @@ func (d *Device) cubin(ptx []byte, level uintptr) ([]byte, error) {
 	if err := f.call(&api.linkComplete, link, f.address(0), f.address(1)); err != nil {
 		return nil, withLog(err, log.String())
 	}
-	cubin := unsafe.Slice((*byte)(pointer(uintptr(f.out[0]))), int(f.out[1]))
+	cubin := unsafe.Slice((*byte)(dl.Pointer(uintptr(f.out[0]))), int(f.out[1]))
 	return slices.Clone(cubin), nil // the driver's copy goes with the link state
 }
 

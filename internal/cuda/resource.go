@@ -83,3 +83,27 @@ func (r *resource) enter() (*frame, error) {
 	f.owner = r
 	return f, nil
 }
+
+// call calls a function of the driver that takes nothing but the resource.
+func (r *resource) call(fn *function) error {
+	f, err := r.enter()
+	if err != nil {
+		return err
+	}
+	defer f.leave()
+	return f.call(fn, r.handle)
+}
+
+// query calls a function that says whether the resource is ready.
+func (r *resource) query(fn *function) (bool, error) {
+	f, err := r.enter()
+	if err != nil {
+		return false, err
+	}
+	defer f.leave()
+	code := f.invoke(fn, r.handle)
+	if code != 0 && code != CodeNotReady {
+		return false, r.ctx.fail(fn, code)
+	}
+	return code == 0, nil
+}

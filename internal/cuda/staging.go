@@ -5,6 +5,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"unsafe"
+
+	"github.com/lacuna-sparse/lacuna/internal/dl"
 )
 
 // Copies of ordinary (pageable) memory go through pinned memory. The driver
@@ -139,7 +141,7 @@ func (f *frame) copyThrough(staged *ring, device Ptr, host []byte, way direction
 	if err := f.call(&api.eventSynchronize, piece.event); err != nil {
 		return err
 	}
-	pinned := unsafe.Slice((*byte)(pointer(piece.memory)), len(host))
+	pinned := unsafe.Slice((*byte)(dl.Pointer(piece.memory)), len(host))
 	if way == upload {
 		copy(pinned, host)
 	}

@@ -48,21 +48,9 @@ func (s *Stream) Handle() uintptr { return s.r.handle }
 func (s *Stream) Close() error { return s.r.close() }
 
 // Done reports whether all that was put into the stream has run.
-func (s *Stream) Done() (bool, error) {
-	f, err := s.r.enter()
-	if err != nil {
-		return false, err
-	}
-	defer f.leave()
-	query := &f.ctx.driver.api.streamQuery
-	code := f.invoke(query, s.r.handle)
-	if code != 0 && code != CodeNotReady {
-		return false, f.ctx.fail(query, code)
-	}
-	return code == 0, nil
-}
+func (s *Stream) Done() (bool, error) { return s.r.query(&s.r.ctx.driver.api.streamQuery) }
 
-// The waiting of Synchronize: how long it asks without a pause, and how long the
+// The waiting of Await: how long it asks without a pause, and how long the
 // pauses are then.
 const (
 	spinTime = 200 * time.Microsecond
@@ -76,15 +64,16 @@ const (
 // order does.
 func (s *Stream) Synchronize(ctx context.Context) error {
 	if ctx.Done() == nil {
-		f, err := s.r.enter()
-		if err != nil {
-			return err
-		}
-		defer f.leave()
-		return f.call(&f.ctx.driver.api.streamSynchronize, s.r.handle)
+		return s.r.call(&s.r.ctx.driver.api.streamSynchronize)
 	}
+	return Await(ctx, s.Done)
+}
+
+// Await asks done until it says so or fails, first without a pause, then with pauses that grow. When ctx ends before, it returns
+// why.
+func Await(ctx context.Context, done func() (bool, error)) error {
 	for start := time.Now(); ; {
-		done, err := s.Done()
+		done, err := done()
 		if done || err != nil {
 			return err
 		}
@@ -163,16 +152,16 @@ func (e *Event) Record(s *Stream) error {
 	return f.call(&f.ctx.driver.api.eventRecord, e.r.handle, s.r.handle)
 }
 
-// Synchronize waits until the event is reached. An event that is in no stream
-// counts as reached.
-func (e *Event) Synchronize() error {
-	f, err := e.r.enter()
-	if err != nil {
-		return err
+// Synchronize waits until the event is reached, or ctx ends. An event that is in no stream counts as reached.
+func (e *Event) Synchronize(ctx context.Context) error {
+	if ctx.Done() == nil {
+		return e.r.call(&e.r.ctx.driver.api.eventSynchronize)
 	}
-	defer f.leave()
-	return f.call(&f.ctx.driver.api.eventSynchronize, e.r.handle)
+	return Await(ctx, e.reached)
 }
+
+// reached asks whether the event is.
+func (e *Event) reached() (bool, error) { return e.r.query(&e.r.ctx.driver.api.eventQuery) }
 
 // Since returns the time from one event to a later one, both reached, to about
 // half a microsecond.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unsafe"
 )
 
 // Library is an open library. Libraries are never closed.
@@ -49,3 +50,20 @@ func openError(name string, err error) error {
 	}
 	return fmt.Errorf("cannot open it: %s", reason)
 }
+
+// String is the C string at an address; "" for none.
+func String(address uintptr) string {
+	if address == 0 {
+		return ""
+	}
+	start := (*byte)(Pointer(address))
+	n := 0
+	for *(*byte)(unsafe.Add(unsafe.Pointer(start), n)) != 0 {
+		n++
+	}
+	return string(unsafe.Slice(start, n))
+}
+
+// Pointer turns an address that a library returned into a pointer. The memory is not Go's, so neither the collector nor the
+// stack mover knows it.
+func Pointer(address uintptr) unsafe.Pointer { return *(*unsafe.Pointer)(unsafe.Pointer(&address)) }

@@ -13,23 +13,27 @@ import (
 // Explanation is a program at each stage of its compilation.
 type Explanation struct {
 	Names
+	Places      []Place      `json:"places"` // of the program, that lines of stages come from
 	Stages      []Stage      `json:"stages"`
 	Conversions []string     `json:"conversions"`
 	Diagnostics []Diagnostic `json:"diagnostics"` // what a run may take unexpectedly long for
 }
 
-// Stage is the text of a stage. Lines of different stages that are about one symbol are found by their spans.
+// Stage is the text of a stage. What lines of different stages have in common is found by the places of the program that they come from, and
+// words by the symbols that they are about.
 type Stage struct {
-	Name  string `json:"name"`
-	About string `json:"about"`
-	Text  string `json:"text"`
-	Spans []Span `json:"spans"`
+	Name    string   `json:"name"`
+	About   string   `json:"about"`
+	Text    string   `json:"text"`
+	Spans   []Span   `json:"spans"`
+	Origins []Origin `json:"origins"`
 }
 
 // stageWords say what each stage shows.
 var stageWords = map[string]string{
 	"syntax":    "the program as parsed, then with every sum and conversion written out",
 	"logic":     "in the order in which it runs, with intermediates, and why",
+	"choices":   "what was weighed, with estimates, and why it lost",
 	"schedule":  "how each statement runs, in words that can be given back",
 	"plan":      "formats, conversions, loops, and what the choices cost",
 	"lattice":   "the coordinates that each loop visits, and how",
@@ -50,18 +54,26 @@ func (s *Service) stages() []string {
 	return slices.DeleteFunc(list, func(name string) bool { return name == "optimised" || name == "asm" || name == "ptx" })
 }
 
-// Explain prints a program at each stage. Operands need no values.
-func (s *Service) Explain(ctx context.Context, program string, operands []Operand) (*Explanation, error) {
-	return s.explanation(ctx, &Request{Program: program, Operands: operands})
+func (s *Service) explain(ctx context.Context, r *Request) (any, error) { return s.Explain(ctx, r) }
+
+// stageText is what a stage prints: that of choices by the data of the operands.
+func stageText(ctx context.Context, kernel *lacuna.Kernel, name string, args lacuna.Args) (string, error) {
+	if name != "choices" || len(args) == 0 {
+		return kernel.Explain(name)
+	}
+	c, err := kernel.Choices(ctx, args)
+	if err != nil {
+		return "", err
+	}
+	return c.String(), nil
 }
 
-func (s *Service) explain(ctx context.Context, r *Request) (any, error) { return s.explanation(ctx, r) }
-
-func (s *Service) explanation(ctx context.Context, r *Request) (*Explanation, error) {
+// Explain prints a program at each stage. Operands need no values.
+func (s *Service) Explain(ctx context.Context, r *Request) (*Explanation, error) {
 	if r.Program == "" {
 		return nil, errNoProgram
 	}
-	_, opts, err := s.operands(ctx, r)
+	args, opts, err := s.operands(ctx, r)
 	if err != nil {
 		return nil, err
 	}
@@ -80,6 +92,7 @@ func (s *Service) explanation(ctx context.Context, r *Request) (*Explanation, er
 	}
 	device, deviceErr := s.session(runtime.Simulated()).Compile(ctx, r.Program, opts...)
 	e := &Explanation{Names: namesOf(r.Program), Conversions: append([]string{}, host.Conversions()...)}
+	at := newPlaces(r.Program, e.Names)
 	e.Diagnostics = append([]Diagnostic{}, warningsAt(r.Program, host.Warnings())...)
 	for _, name := range s.stages() {
 		kernel := host
@@ -89,7 +102,7 @@ func (s *Service) explanation(ctx context.Context, r *Request) (*Explanation, er
 			}
 			kernel = device
 		}
-		text, err := kernel.Explain(name)
+		text, err := stageText(ctx, kernel, name, args)
 		var missing *runtime.UnavailableError
 		switch {
 		case errors.As(err, &missing):
@@ -97,7 +110,12 @@ func (s *Service) explanation(ctx context.Context, r *Request) (*Explanation, er
 		case err != nil:
 			return nil, err
 		}
-		e.Stages = append(e.Stages, Stage{name, stageWords[name], text, spansOf(text, e.Names)})
+		origins, err := at.origins(kernel, name)
+		if err != nil {
+			return nil, err
+		}
+		e.Stages = append(e.Stages, Stage{name, stageWords[name], text, spansOf(text, e.Names), origins})
 	}
+	e.Places = at.list
 	return e, nil
 }

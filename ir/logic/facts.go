@@ -119,7 +119,8 @@ func (o *optimiser) assigned(s *statement) {
 		f.exponent = math.Inf(1)
 	}
 	f.guess()
-	if rel := s.whole(s.stmt.RHS, vars); !f.dense && rel != nil && plain {
+	if z := s.sizer(vars, s.stmt.RHS); !f.dense && plain && z != nil {
+		rel := z.whole(s.stmt.RHS)
 		f.n = rel.n
 		copy(f.at, rel.at)
 	}
@@ -134,25 +135,6 @@ func (o *optimiser) later(s *lang.Stmt) []*lang.Stmt {
 // reads reports whether a statement reads a tensor.
 func reads(s *lang.Stmt, t *lang.Tensor) bool {
 	return s.LHS.Tensor == t || slices.ContainsFunc(lang.Accesses(s.RHS), func(a *lang.Access) bool { return a.Tensor == t })
-}
-
-// whole estimates what an expression stores, over the given variables.
-func (s *statement) whole(e lang.Expr, vars []*lang.Index) *relation {
-	se := &search{query: &query{statement: s}, number: map[*lang.Index]int{}}
-	for _, v := range vars {
-		se.numbered(v)
-	}
-	for _, a := range lang.Accesses(e) {
-		if list, ok := plainIndices(a); ok {
-			for _, v := range list {
-				se.numbered(v)
-			}
-		}
-	}
-	if len(se.vars) > cost.MostVars {
-		return nil
-	}
-	return se.relation(e, vars)
 }
 
 // numbered gives a variable a number.

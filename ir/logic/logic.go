@@ -37,6 +37,8 @@ type Options struct {
 	Wanted []string
 	// Eager, for tests, takes every chance to reorder, however small the data.
 	Eager bool
+	// Record keeps the alternatives that were weighed, in the result.
+	Record bool
 }
 
 // Stored is how a result is stored.
@@ -53,6 +55,8 @@ type Result struct {
 	Intermediates []string
 	// Notes tell what was done and why, and what was not.
 	Notes []string
+	// Weighed are the alternatives, if they were asked for.
+	Weighed []Weighed
 }
 
 // optimiser is the state of one optimisation.
@@ -67,6 +71,7 @@ type optimiser struct {
 	decls   map[string]lang.Decl
 	made    []intermediate
 	notes   []string
+	weighed []Weighed
 	changed bool
 	// inner are the results that nobody asks for, as long as nothing has changed that they are computed from.
 	inner map[*lang.Tensor]*inner
@@ -74,6 +79,44 @@ type optimiser struct {
 
 // Optimise optimises a checked program. A nil result says that it stays as it is written.
 func Optimise(file *lang.File, prog *lang.Program, opts Options) *Result {
+	o := newOptimiser(prog, opts)
+	for i, s := range prog.Stmts {
+		st := o.inlined(s)
+		o.out = append(o.out, st.optimised(file.Stmts[i]))
+		o.assigned(st)
+		o.enter(st)
+	}
+	if !o.changed {
+		if o.Record {
+			return &Result{Weighed: o.weighed}
+		}
+		return nil
+	}
+	for t, how := range o.stored {
+		if !t.HasFormat && t.Result && !t.Operand && !o.gone(t) {
+			d := lang.Decl{Rank: t.Rank, Format: how.Format, HasFormat: true, Fill: &how.Fill, Result: true, Shape: t.Shape}
+			o.decls[t.Name] = d
+		}
+	}
+	r := &Result{File: &lang.File{Source: file.Source, Stmts: o.out}, Notes: o.notes, Weighed: o.weighed}
+	err := o.check(r)
+	if err == nil && o.dropped(r) {
+		err = o.check(r)
+	}
+	if err != nil {
+		return &Result{Notes: []string{"the program runs as written: " + err.Error()}, Weighed: o.weighed}
+	}
+	for _, m := range o.made {
+		r.Intermediates = append(r.Intermediates, m.name)
+	}
+	if !o.sameTypes(r.Program) {
+		return &Result{Notes: []string{"the program runs as written: another order has other types"}, Weighed: o.weighed}
+	}
+	return r
+}
+
+// newOptimiser knows the names of a program, and what its operands store.
+func newOptimiser(prog *lang.Program, opts Options) *optimiser {
 	o := &optimiser{Options: opts, prog: prog, taken: map[string]bool{}, facts: map[*lang.Tensor]facts{}, decls: map[string]lang.Decl{}, inner: map[*lang.Tensor]*inner{}}
 	for _, t := range prog.Tensors {
 		o.taken[t.Name] = true
@@ -88,36 +131,7 @@ func Optimise(file *lang.File, prog *lang.Program, opts Options) *Result {
 			o.facts[t] = o.operand(t)
 		}
 	}
-	for i, s := range prog.Stmts {
-		st := o.inlined(s)
-		o.out = append(o.out, st.optimised(file.Stmts[i]))
-		o.assigned(st)
-		o.enter(st)
-	}
-	if !o.changed {
-		return nil
-	}
-	for t, how := range o.stored {
-		if !t.HasFormat && t.Result && !t.Operand && !o.gone(t) {
-			d := lang.Decl{Rank: t.Rank, Format: how.Format, HasFormat: true, Fill: &how.Fill, Result: true, Shape: t.Shape}
-			o.decls[t.Name] = d
-		}
-	}
-	r := &Result{File: &lang.File{Source: file.Source, Stmts: o.out}, Notes: o.notes}
-	err := o.check(r)
-	if err == nil && o.dropped(r) {
-		err = o.check(r)
-	}
-	if err != nil {
-		return &Result{Notes: []string{"the program runs as written: " + err.Error()}}
-	}
-	for _, m := range o.made {
-		r.Intermediates = append(r.Intermediates, m.name)
-	}
-	if !o.sameTypes(r.Program) {
-		return &Result{Notes: []string{"the program runs as written: another order has other types"}}
-	}
-	return r
+	return o
 }
 
 func (o *optimiser) check(r *Result) (err error) {

@@ -243,24 +243,21 @@ func (s *statement) optimise(e lang.Expr, l *law, c context) bool {
 	defer func(old bool) { s.preserve = old }(s.preserve)
 	s.preserve = s.sparseResult || !c.safe
 	p := s.planned(e, l, false)
-	if p == nil && !compound(e) {
-		return false
-	}
-	written := math.Inf(1)
-	if p != nil {
-		written = p.flat
-	}
-	how := "another order"
-	if l.fold == lang.Sum && compound(e) && !s.preserve {
-		if x := s.planned(e, l, true); x != nil && len(x.query.terms) > 1 && p != nil && (x.cost < cost.Worthwhile*p.cost || s.Eager) {
-			p, how = x, "products of sums are multiplied out"
-		}
-	}
 	if p == nil {
 		return false
 	}
+	asRead, written, how := p, p.flat, "another order"
+	var expanded *plan
+	if l.fold == lang.Sum && compound(e) && !s.preserve {
+		if x := s.planned(e, l, true); x != nil && len(x.query.terms) > 1 {
+			if expanded = x; x.cost < cost.Worthwhile*p.cost || s.Eager {
+				p, how = x, "products of sums are multiplied out"
+			}
+		}
+	}
 	better := p.cost < cost.Worthwhile*written || s.Eager && (p.split || len(p.query.terms) > 1)
 	hoist := s.hoisted(p, c)
+	s.weigh(asRead, expanded, p, hoist, better)
 	switch {
 	case better || hoist:
 	case len(p.query.terms) == 1 && p.query.nests && !p.split: // sums in products run in one nest

@@ -75,7 +75,7 @@ func panelOf(s *For) *panel {
 	a := affine{lets: map[VarID]Expr{}, inside: map[VarID]bool{s.Var: true, p.outer.Var: true, p.inner.Var: true}}
 	for _, lets := range [][]*Let{p.rowLets, p.outerLets, p.innerLets} {
 		for _, l := range lets {
-			if readsBuffer(l.Value, p.store.Buf) {
+			if loadsFrom(l.Value, map[BufID]bool{p.store.Buf: true}) {
 				return nil
 			}
 			a.lets[l.Var], a.inside[l.Var] = l.Value, true
@@ -93,16 +93,6 @@ func panelOf(s *For) *panel {
 
 // tileable reports whether vectors of a type are one register.
 func tileable(t Type) bool { return (t.IsInt() || t.IsFloat()) && t.Size() >= 4 }
-
-// readsBuffer reports whether e loads from a buffer.
-func readsBuffer(e Expr, buf BufID) bool {
-	found := false
-	WalkExpr(e, func(e Expr) {
-		l, ok := e.(*Load)
-		found = found || ok && l.Buf == buf
-	})
-	return found
-}
 
 // affine finds the coefficients of variables in an index.
 type affine struct {
@@ -219,7 +209,7 @@ func (t *tile) emit(row, column, from, to Expr) []Stmt {
 	for _, l := range slices.Concat(t.rowLets, t.outerLets, t.innerLets) {
 		t.byRow[l.Var], t.byCol[l.Var] = reads(l.Value, t.byRow), reads(l.Value, t.byCol)
 		t.each(l.Var, l.Value.Type(), func(r, c int, id VarID) {
-			copied := &Let{Var: id, Value: t.at(r, c, nil).expr(l.Value)}
+			copied := &Let{Var: id, Value: t.at(r, c, nil).expr(l.Value), Origin: l.Origin}
 			if t.varies[l.Var] {
 				step = append(step, copied)
 			} else {
@@ -235,7 +225,7 @@ func (t *tile) emit(row, column, from, to Expr) []Stmt {
 			index := t.at(r, c, nil).expr(t.store.Index)
 			out = append(out, &Let{Var: sum, Mutable: true, Value: &Load{Buf: t.store.Buf, Elem: t.elem, Index: index}})
 			step = append(step, &Assign{Var: sum, Value: t.at(r, c, is).expr(t.store.Value)})
-			stores = append(stores, &Store{Buf: t.store.Buf, Index: index, Value: is})
+			stores = append(stores, &Store{Buf: t.store.Buf, Index: index, Value: is, Origin: t.store.Origin})
 		}
 	}
 	return append(append(out, &For{Var: steps, Lo: from, Hi: to, Body: step}), stores...)

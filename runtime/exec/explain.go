@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -15,7 +16,7 @@ import (
 
 // Stages are the names that Explain takes, in the order of the pipeline.
 func Stages() []string {
-	return []string{"syntax", "logic", "schedule", "plan", "lattice", "loops", "llvm", "optimised", "asm", "grids", "ptx"}
+	return []string{"syntax", "logic", "choices", "schedule", "plan", "lattice", "loops", "llvm", "optimised", "asm", "grids", "ptx"}
 }
 
 // GridStages are the stages that only kernels for a GPU have: those of sessions with
@@ -30,9 +31,15 @@ func (k *Kernel) Explain(stage string) (string, error) {
 	}
 	switch stage {
 	case "syntax":
-		return strings.TrimRight(k.file.String(), "\n") + "\n\n" + strings.TrimRight(k.asWritten().String(), "\n") + "\n", nil
+		return k.file.String() + "\n\n" + strings.TrimRight(k.asWritten().String(), "\n") + "\n", nil
 	case "logic":
 		return k.explainLogic(), nil
+	case "choices":
+		c, err := k.Choices(context.Background(), nil)
+		if err != nil {
+			return "", err
+		}
+		return c.String(), nil
 	case "schedule":
 		return k.explainSchedule(), nil
 	case "plan":
@@ -46,11 +53,7 @@ func (k *Kernel) Explain(stage string) (string, error) {
 		return text, nil
 	case "lattice":
 		return k.eachStep(func(st *step, v *version) (string, error) {
-			notes := v.Lower.Notes
-			if why := k.whyWorkspace(st, v); why != "" {
-				notes = append(slices.Clip(notes), why)
-			}
-			return strings.Join(notes, "\n") + "\n", nil
+			return strings.Join(k.latticeOf(st, v), "\n") + "\n", nil
 		})
 	case "loops":
 		return k.eachVersion(func(v *version) (string, error) { return v.Lower.Program.String(), nil })
@@ -122,6 +125,15 @@ func (k *Kernel) explained(st *step) (*version, error) {
 	}
 	low, err := k.env.convert.Usual(p)
 	return &version{Kernel: &invoke.Kernel{Lower: low}}, err
+}
+
+// latticeOf says what the loops of a step visit.
+func (k *Kernel) latticeOf(st *step, v *version) []string {
+	notes := v.Lower.Notes
+	if why := k.whyWorkspace(st, v); why != "" {
+		notes = append(slices.Clip(notes), why)
+	}
+	return notes
 }
 
 // whyWorkspace explains the kind of a step's workspaces.

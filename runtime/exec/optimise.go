@@ -11,6 +11,7 @@ import (
 	"github.com/lacuna-sparse/lacuna/internal/flight"
 	"github.com/lacuna-sparse/lacuna/ir"
 	"github.com/lacuna-sparse/lacuna/ir/logic"
+	"github.com/lacuna-sparse/lacuna/ir/plan"
 	"github.com/lacuna-sparse/lacuna/lang"
 	"github.com/lacuna-sparse/lacuna/lower/scalar"
 	"github.com/lacuna-sparse/lacuna/runtime"
@@ -28,8 +29,9 @@ type chooser struct {
 	file    *lang.File
 	program *lang.Program
 	says    *declare.Declarations // without examples
-	// operands are the names of those whose statistics count.
+	// operands are the names of those whose statistics count; first are those that the program was compiled with.
 	operands []string
+	first    map[string]*tensor.Statistics
 
 	latest  atomic.Pointer[chosen]
 	byClass flight.Cache[*Kernel]
@@ -38,8 +40,9 @@ type chooser struct {
 
 // chosen is a kernel for operands of some classes.
 type chosen struct {
-	classes []string
-	kernel  *Kernel
+	classes    []string
+	kernel     *Kernel
+	statistics map[string]*tensor.Statistics
 }
 
 // compile compiles a program in the order that is best for the operands that are given as examples.
@@ -66,6 +69,7 @@ func (s *Session) compile(ctx context.Context, src string, d *declare.Declaratio
 		}
 	}
 	classes, statistics, all := c.describe(examples)
+	c.first = statistics
 	k, err := c.make(ctx, statistics, d)
 	if err != nil {
 		return nil, err
@@ -76,7 +80,7 @@ func (s *Session) compile(ctx context.Context, src string, d *declare.Declaratio
 		}
 	}
 	if all {
-		c.latest.Store(&chosen{classes, k})
+		c.latest.Store(&chosen{classes, k, statistics})
 		c.byClass.Put(strings.Join(classes, ";"), k)
 	}
 	k.chooser = c
@@ -133,7 +137,7 @@ func (c *chooser) kernel(ctx context.Context, args Args) (*Kernel, error) {
 		return c.make(ctx, statistics, c.declared(args))
 	})
 	if err == nil {
-		c.latest.Store(&chosen{classes, k})
+		c.latest.Store(&chosen{classes, k, statistics})
 	}
 	return k, err
 }
@@ -167,7 +171,7 @@ func (c *chooser) asWritten(ctx context.Context, d *declare.Declarations) (*Kern
 // make optimises the program for operands with such statistics, and compiles what comes of it, unless that is there.
 func (c *chooser) make(ctx context.Context, statistics map[string]*tensor.Statistics, d *declare.Declarations) (k *Kernel, err error) {
 	defer runtime.Caught(c.source, &err)
-	r := c.session.optimised(ctx, c.file, c.program, statistics, d)
+	r := c.session.optimised(ctx, c.file, c.program, statistics, d, false)
 	if r == nil || r.Program == nil {
 		return c.byText.Do(ctx, "", func(ctx context.Context) (*Kernel, error) {
 			k, err := c.session.compileAs(ctx, c.source, c.file, c.program, d)
@@ -190,8 +194,8 @@ func (c *chooser) make(ctx context.Context, statistics map[string]*tensor.Statis
 	return k, err
 }
 
-// optimised asks the optimiser.
-func (s *Session) optimised(ctx context.Context, file *lang.File, program *lang.Program, statistics map[string]*tensor.Statistics, d *declare.Declarations) *logic.Result {
+// optimised asks the optimiser, which keeps what it has weighed if record says so.
+func (s *Session) optimised(ctx context.Context, file *lang.File, program *lang.Program, statistics map[string]*tensor.Statistics, d *declare.Declarations, record bool) *logic.Result {
 	wanted, err := d.Wanted(program)
 	if err != nil {
 		return nil
@@ -200,8 +204,9 @@ func (s *Session) optimised(ctx context.Context, file *lang.File, program *lang.
 		Statistics: statistics,
 		Wanted:     wanted,
 		Eager:      s.env.eager,
+		Record:     record,
 		Stores: func() (map[*lang.Tensor]logic.Stored, bool) {
-			plan, err := ir.New(ctx, program, ir.Options{Forms: d.Forms()}, scalar.Eval)
+			plan, err := plan.New(ctx, program, ir.Options{Forms: d.Forms()}, scalar.Eval)
 			if err != nil {
 				return nil, false
 			}

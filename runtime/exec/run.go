@@ -85,12 +85,23 @@ func (k *Kernel) runPlan(ctx context.Context, args Args, kept *kept) (*Kernel, v
 			return nil, nil, err
 		}
 	}
+	watch := profilerOf(ctx)
+	if watch != nil {
+		watch.begin(k)
+	}
 	for i, st := range k.steps {
 		var keep *keptStep
 		if kept != nil {
 			keep = &kept.steps[i]
 		}
-		out, err := k.runStep(ctx, st, &b.steps[i], vals, keep)
+		var out *tensor.Tensor
+		var err error
+		if watch == nil {
+			out, err = k.runStep(ctx, st, &b.steps[i], vals, keep)
+		} else {
+			keep := keep // what is captured is kept by itself
+			out, err = watch.step(ctx, st, func(ctx context.Context) (*tensor.Tensor, error) { return k.runStep(ctx, st, &b.steps[i], vals, keep) })
+		}
 		switch {
 		case err == nil:
 			vals[st.to.ID] = out
@@ -246,21 +257,7 @@ func (k *Kernel) compute(ctx context.Context, st *step, b *stepBinding, vals val
 		return nil, err
 	}
 	defer call.Finish()
-	for _, in := range v.Lower.Inputs {
-		call.Bindings.Buffers[in.Buffer] = k.env.Memory(invoke.Operand(vals[in.Tensor.ID], in))
-	}
-	for _, s := range v.Lower.Scalars {
-		switch {
-		case s.Literal > 0:
-			call.Bindings.Scalars[s.Scalar] = k.literals[s.Literal-1]
-		case s.Index != nil:
-			call.Bindings.Scalars[s.Scalar] = b.indices[s.Index.ID]
-		case s.Tensor == v.Lower.Result.Tensor:
-			call.Bindings.Scalars[s.Scalar] = b.shape[s.Axis]
-		default:
-			call.Bindings.Scalars[s.Scalar] = vals[s.Tensor.ID].Dims()[s.Axis]
-		}
-	}
+	k.bindCall(call, v, b, vals)
 	call.Bindings.Entries, call.Bindings.EntryBytes = st.least(b, vals)
 	if keep != nil {
 		err = call.RunSymbolic(ctx, k.env.Options, &keep.symbolic)
@@ -276,6 +273,25 @@ func (k *Kernel) compute(ctx context.Context, st *step, b *stepBinding, vals val
 		return nil, err
 	}
 	return v.result(b.shape, &call.Results, vals), nil
+}
+
+// bindCall binds operands, extents and literals.
+func (k *Kernel) bindCall(call *invoke.Call, v *version, b *stepBinding, vals values) {
+	for _, in := range v.Lower.Inputs {
+		call.Bindings.Buffers[in.Buffer] = k.env.Memory(invoke.Operand(vals[in.Tensor.ID], in))
+	}
+	for _, s := range v.Lower.Scalars {
+		switch {
+		case s.Literal > 0:
+			call.Bindings.Scalars[s.Scalar] = k.literals[s.Literal-1]
+		case s.Index != nil:
+			call.Bindings.Scalars[s.Scalar] = b.indices[s.Index.ID]
+		case s.Tensor == v.Lower.Result.Tensor:
+			call.Bindings.Scalars[s.Scalar] = b.shape[s.Axis]
+		default:
+			call.Bindings.Scalars[s.Scalar] = vals[s.Tensor.ID].Dims()[s.Axis]
+		}
+	}
 }
 
 // tooManyForOnePass reports whether a program that writes in one pass did not

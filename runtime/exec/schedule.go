@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/lacuna-sparse/lacuna/ir"
+	"github.com/lacuna-sparse/lacuna/ir/plan"
 	"github.com/lacuna-sparse/lacuna/lang"
 	"github.com/lacuna-sparse/lacuna/lower"
 	"github.com/lacuna-sparse/lacuna/lower/scalar"
@@ -143,7 +144,7 @@ func (k *Kernel) scheduleOf(st *step, c *ir.Compute) []string {
 			}
 		}
 	}
-	return c.Schedule(how)
+	return plan.Schedule(c, how)
 }
 
 // mostNests is how many nests of a statement are alternatives.
@@ -178,9 +179,18 @@ func (k *Kernel) alternatives(ctx context.Context) ([]alternative, error) {
 
 // variants are the alternatives of a program of the kernel: that as it runs, or as it is written.
 func (k *Kernel) variants(ctx context.Context, program *lang.Program, rewritten *lang.File) ([]alternative, error) {
+	other, err := k.weighed(ctx, program, rewritten)
+	if err != nil {
+		return nil, err
+	}
+	return other.choices(program != k.checked), nil
+}
+
+// weighed is a program of the kernel planned again, with all nests that are weighed. It is not compiled.
+func (k *Kernel) weighed(ctx context.Context, program *lang.Program, rewritten *lang.File) (*Kernel, error) {
 	opts := k.plan.Options
 	opts.Alternatives = true
-	plan, err := ir.New(ctx, program, opts, scalar.Eval)
+	plan, err := plan.New(ctx, program, opts, scalar.Eval)
 	if err != nil {
 		return nil, withSource(err, k.source)
 	}
@@ -192,7 +202,7 @@ func (k *Kernel) variants(ctx context.Context, program *lang.Program, rewritten 
 	for _, s := range plan.Steps {
 		other.steps = append(other.steps, &step{plan: s, to: target(s)})
 	}
-	return other.choices(program != k.checked), nil
+	return other, nil
 }
 
 // choices are the programs of one choice each; the program itself too, if wanted.
@@ -222,11 +232,11 @@ func (k *Kernel) choices(itself bool) []alternative {
 			continue
 		}
 		for i, nest := range s.main.Nests {
-			if order := "order(" + nest + ")"; i < mostNests && nest != "" && !slices.Contains(s.chosen, order) {
+			if order := "order(" + nest.Order + ")"; i < mostNests && nest.Order != "" && !slices.Contains(s.chosen, order) {
 				add(s, order, []string{order})
 			}
 		}
-		for _, more := range s.main.Choices() {
+		for _, more := range plan.Choices(s.main) {
 			if slices.Contains(s.chosen, more) {
 				continue
 			}
@@ -236,7 +246,7 @@ func (k *Kernel) choices(itself bool) []alternative {
 			})
 			add(s, more, append(chosen, more))
 		}
-		for _, more := range s.main.Formats() {
+		for _, more := range plan.Formats(s.main) {
 			add(s, more, []string{more})
 		}
 	}

@@ -19,7 +19,7 @@ import (
 //go:embed testdata/fakecuda.c
 var source []byte
 
-// built are the libraries compiled so far, by their flags.
+// built are the libraries compiled so far, by their sources and flags.
 var built = struct {
 	sync.Mutex
 	libraries map[string][]byte
@@ -30,14 +30,20 @@ var built = struct {
 // own. Without gcc it skips the test.
 func Build(t testing.TB, flags ...string) string {
 	t.Helper()
+	return Compile(t, "libcuda.so.1", source, flags...)
+}
+
+// Compile is Build for the source of another library, which gets a name.
+func Compile(t testing.TB, name string, source []byte, flags ...string) string {
+	t.Helper()
 	cc, err := exec.LookPath("gcc")
 	if err != nil || runtime.GOOS != "linux" {
-		t.Skip("no gcc to build a CUDA driver without a device with")
+		t.Skip("no gcc to build libraries without a device with")
 	}
-	path := filepath.Join(t.TempDir(), "libcuda.so.1")
+	path := filepath.Join(t.TempDir(), name)
 	built.Lock()
 	defer built.Unlock()
-	key := strings.Join(flags, " ")
+	key := strings.Join(append(flags, string(source)), " ")
 	if library, ok := built.libraries[key]; ok {
 		if err := os.WriteFile(path, library, 0o600); err != nil {
 			t.Fatal(err)
@@ -48,7 +54,7 @@ func Build(t testing.TB, flags ...string) string {
 	cmd := exec.Command(cc, append(args, flags...)...)
 	cmd.Stdin = bytes.NewReader(source)
 	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("compiling the CUDA driver without a device: %v\n%s", err, out)
+		t.Fatalf("compiling %s without a device: %v\n%s", name, err, out)
 	}
 	library, err := os.ReadFile(path)
 	if err != nil {

@@ -32,15 +32,18 @@ var allowed = map[string][]string{
 	"ir/loop/looptest":             {"ir/loop"},
 	"internal/dl":                  {},
 	"internal/cuda":                {"internal/dl"},
+	"runtime/dist/nccl":            {"internal/cuda", "internal/dl", "runtime/dist/ranks", "runtime/dist/transport"},
 	"runtime/dist/mpi":             {"internal/dl", "runtime/dist/transport"},
 	"codegen/ptx":                  {"ir/loop", "codegen/llvm"},
 	"internal/testing/testengine":  {"internal/debug", "ir/loop", "lower/gpu", "ir/loop/lib", "codegen/ptx", "internal/llvm", "runtime"},
 	"tensor/from":                  {"tensor"},
+	"tensor/gonum":                 {"tensor"},
 	"tensor/file/hdf5":             {},
 	"tensor/file/binsparse":        {"tensor"},
 	"tensor/file":                  {"tensor", "tensor/file/binsparse", "tensor/file/hdf5", "internal/parts"},
 	"lang":                         {"tensor"},
-	"ir":                           {"internal/cost", "lang", "tensor"},
+	"ir":                           {"lang", "tensor"},
+	"ir/plan":                      {"internal/cost", "lang", "ir", "tensor"},
 	"ir/logic":                     {"internal/cost", "lang", "tensor"},
 	"lang/derive":                  {"lang", "tensor"},
 	"lower/emit":                   {"ir", "ir/loop", "tensor"},
@@ -60,8 +63,10 @@ var allowed = map[string][]string{
 	"runtime/invoke":               {"ir/loop", "lower", "lower/gpu", "runtime", "tensor"},
 	"runtime/convert":              {"internal/cost", "ir", "ir/loop", "lower", "lower/convert", "runtime", "runtime/invoke", "internal/flight", "internal/machine", "tensor"},
 	"runtime/declare":              {"lang", "ir", "lower", "runtime/convert", "tensor"},
-	"runtime/exec":                 {"internal/cost", "lang", "lang/derive", "ir", "ir/logic", "ir/loop", "lower", "lower/gpu", "lower/prim", "lower/scalar", "runtime", "runtime/invoke", "runtime/convert", "runtime/declare", "internal/debug", "internal/flight", "tensor"},
+	"runtime/exec":                 {"internal/cost", "lang", "lang/derive", "ir", "ir/logic", "ir/loop", "ir/plan", "lower", "lower/gpu", "lower/prim", "lower/scalar", "runtime", "runtime/invoke", "runtime/convert", "runtime/declare", "internal/debug", "internal/flight", "tensor"},
 	"runtime/dist/transport":       {},
+	"runtime/dist/placement":       {},
+	"runtime/dist":                 {"lang", "runtime/declare", "runtime/dist/placement", "runtime/dist/transport", "runtime/exec", "tensor"},
 	"runtime/dist/transport/kit":   {"runtime/dist/transport"},
 	"runtime/dist/ranks":           {"runtime/dist/transport"},
 	"codegen/gosource":             {"codegen/aot", "ir/loop", "ir/loop/lib", "tensor"},
@@ -69,21 +74,21 @@ var allowed = map[string][]string{
 	"":                             {"codegen/aot", "codegen/aot/gopackage", "codegen/gosource", "lang", "runtime", "runtime/convert", "runtime/declare", "runtime/exec", "internal/llvm", "internal/debug", "tensor"},
 	"ops":                          {"", "lang", "runtime", "tensor"},
 	"internal/testing/oracle":      {"lang", "tensor"},
-	"internal/testing/difftest":    {"", "internal/testing/oracle", "lang", "runtime", "tensor"},
+	"internal/testing/difftest":    {"", "internal/testing/oracle", "lang", "runtime", "runtime/dist", "runtime/dist/placement", "runtime/dist/ranks", "runtime/dist/transport", "runtime/exec", "tensor"},
 	"internal/testing/conformance": {"", "tensor", "tensor/file"},
 	"internal/testing/arch":        {},
 	"internal/testing/e2e/aot":     {},
 	"internal/testing/e2e/levels":  {},
 	"internal/testing/e2e/grids":   {},
 	"internal/testing/e2e/results": {},
-	"cmd/lacuna":                   {"internal/cost", "", "codegen/aot", "lang/derive", "lang", "ops", "runtime", "tensor", "tensor/file", "tensor/file/binsparse", "internal/admission", "internal/debug", "internal/diskcache", "internal/machine", "internal/units", "internal/generate", "internal/explorer", "web", "codegen/aot/gopackage"},
+	"cmd/lacuna":                   {"runtime/dist", "runtime/dist/mpi", "runtime/dist/placement", "runtime/dist/ranks", "runtime/dist/transport", "runtime/exec", "internal/cost", "", "codegen/aot", "lang/derive", "lang", "ops", "runtime", "tensor", "tensor/file", "tensor/file/binsparse", "internal/admission", "internal/debug", "internal/diskcache", "internal/machine", "internal/units", "internal/generate", "internal/explorer", "web", "codegen/aot/gopackage"},
 
 	// The explorer.
 	"internal/generate": {"tensor"},
 	"internal/explorer": {"", "internal/generate", "lang", "ir/loop", "codegen/interp", "runtime", "tensor", "tensor/file"},
 	"web":               {},
 	"web/site":          {},
-	"web/build":         {"web/site"},
+	"web/build":         {"internal/explorer", "web/site"},
 	"web/wasm":          {"internal/explorer"},
 
 	"internal/testing/e2e/explorer": {}, // tests only
@@ -126,6 +131,9 @@ func TestImportsPointDown(t *testing.T) {
 			continue
 		}
 		for _, imp := range pkg.Imports {
+			if strings.HasPrefix(imp, "gonum.org/v1/gonum/") && name != "tensor/gonum" {
+				t.Errorf("package %q must not import %q: only tensor/gonum does", name, imp)
+			}
 			if imp != module && !strings.HasPrefix(imp, module+"/") {
 				continue
 			}

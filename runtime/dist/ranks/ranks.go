@@ -328,6 +328,9 @@ func (t *rank) Sent() []transport.Traffic { return slices.Clone(t.sent) }
 // Abort implements transport.Transport.
 func (t *rank) Abort(reason string) { t.fail(t.rank, reason) }
 
+// Failed implements transport.Transport.
+func (t *rank) Failed() <-chan struct{} { return t.failed }
+
 // Close implements transport.Transport.
 func (t *rank) Close() error {
 	t.leave(t.rank, t.calls)

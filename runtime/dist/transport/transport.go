@@ -50,6 +50,9 @@ type Transport interface {
 	// Abort ends the group for the reason given; it may be called by any goroutine, and again.
 	Abort(reason string)
 
+	// Failed is closed when the group has failed: Barrier says why.
+	Failed() <-chan struct{}
+
 	// Close leaves the group, after which no other method may be called. Where the group is well it waits for the others to
 	// do so, but for no longer than ten seconds; with MPI for as long as they live, for MPI_Finalize needs them all.
 	Close() error

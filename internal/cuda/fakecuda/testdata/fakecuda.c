@@ -145,11 +145,12 @@ typedef struct event { long asked, reached; struct timespec when; } event;
 typedef struct module { char *text; struct { char name[64]; struct module *of; } functions[64]; int n; } module;
 
 typedef struct op {
-	enum { COPY, FILL8, FILL32, FREE, RECORD, WAIT, KERNEL } what;
+	enum { COPY, FILL8, FILL32, FREE, RECORD, WAIT, KERNEL, HOST_CALL } what;
 	void *dst; const void *src;
 	size_t n; uint32_t value;
 	event *e; long seq;
 	char name[64], *params; size_t size;
+	void (*call)(void *);
 	struct op *next;
 } op;
 
@@ -180,6 +181,7 @@ static void run(stream *s, op *o) {
 	case FILL32: for (size_t i = 0; i < o->n; i++) ((uint32_t *)o->dst)[i] = o->value; break;
 	case FREE: if (give((uintptr_t)o->dst)) abort(); break;
 	case KERNEL: kernel(s, o); break;
+	case HOST_CALL: o->call(o->dst); break;
 	case RECORD:
 		pthread_mutex_lock(&big);
 		clock_gettime(CLOCK_MONOTONIC, &o->e->when);
@@ -464,6 +466,10 @@ static int copy(void *dst, const void *src, size_t n, void *s, void *device) {
 API cuMemcpyHtoDAsync_v2(void *d, const void *h, size_t n, void *s) { NEED_CONTEXT; return copy(d, h, n, s, d); }
 API cuMemcpyDtoHAsync_v2(void *h, void *d, size_t n, void *s) { NEED_CONTEXT; return copy(h, d, n, s, d); }
 API cuMemcpyDtoDAsync_v2(void *d, void *from, size_t n, void *s) { NEED_CONTEXT; return inside(from, n) ? copy(d, from, n, s, d) : INVALID_VALUE; }
+API cuMemcpyPeerAsync(void *d, context *to, void *from, context *of, size_t n, void *s) {
+	NEED_CONTEXT;
+	return to == current && of->retained && inside(from, n) ? copy(d, from, n, s, d) : INVALID_VALUE;
+}
 
 // ---- streams and events
 
@@ -507,12 +513,20 @@ API cuEventRecord(event *e, void *s) {
 	pthread_mutex_unlock(&big);
 	return put(s, (op){RECORD, .e = e, .seq = seq});
 }
+API cuLaunchHostFunc(void *s, void (*call)(void *), void *arg) { NEED_CONTEXT; return put(s, (op){HOST_CALL, .call = call, .dst = arg}); }
 API cuEventSynchronize(event *e) {
 	NEED_CONTEXT;
 	pthread_mutex_lock(&big);
 	for (long target = e->asked; e->reached < target;) pthread_cond_wait(&changed, &big);
 	pthread_mutex_unlock(&big);
 	return current->sticky;
+}
+API cuEventQuery(event *e) {
+	NEED_CONTEXT;
+	pthread_mutex_lock(&big);
+	int ready = e->reached >= e->asked;
+	pthread_mutex_unlock(&big);
+	return current->sticky ? current->sticky : ready ? 0 : NOT_READY;
 }
 API cuEventElapsedTime(float *ms, event *from, event *to) {
 	NEED_CONTEXT;

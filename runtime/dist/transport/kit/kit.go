@@ -360,6 +360,11 @@ func LostIn(name string, t transport.Transport, who int, lose func(transport.Tra
 	case took > Patience:
 		return fmt.Errorf("%s of rank %d took %v to hear of a lost rank", name, t.Rank(), took)
 	}
+	select {
+	case <-t.Failed():
+	default:
+		return fmt.Errorf("a group that has failed does not say so")
+	}
 	if err := t.Barrier(ctx); !errors.As(err, &of) { // it stays so
 		return fmt.Errorf("a group that has failed goes on: %v", err)
 	}

@@ -1,0 +1,349 @@
+package dist
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/lacuna-sparse/lacuna/runtime/dist/placement"
+	"github.com/lacuna-sparse/lacuna/runtime/dist/transport"
+	"github.com/lacuna-sparse/lacuna/tensor"
+)
+
+// fetch is how a rank gets what it needs of a tensor, and gives others what they need: which values go where. It holds for all
+// tensors with the pattern for which it was made, and then nothing but values travel.
+type fetch struct {
+	rank  *Rank
+	need  []placement.Set
+	shape []int64        // of what is got
+	whole bool           // what the rank has is what it needs, and so it is on every rank
+	local *tensor.Tensor // the structure of what is got; nil: it is dense or, if whole, that of the part
+	count int64          // of its values
+	set   int64          // of those, that come; the rest is of blocks
+	size  int64          // bytes of a value
+
+	providers  []int // of which something may come
+	send, take []runs
+	keep       [2]runs // from the rank's own part, and to what it gets
+	out, in    [][]byte
+}
+
+// inspect finds out who needs which values of a tensor; need is what this rank does, by axis.
+func (r *Rank) inspect(ctx context.Context, t *Tensor, need []placement.Set) (*fetch, error) {
+	me, size := r.Rank(), r.transport.Size()
+	f := &fetch{
+		rank: r, need: need, shape: lengths(need), size: int64(t.DType.Size()), providers: t.Placement.Providers(me),
+		send: make([]runs, size), take: make([]runs, size),
+	}
+	alone := len(f.providers) == 1 // then every rank is
+	matches := make([]*match, size)
+	asked := make([][]placement.Set, size) // what this rank asks others for
+	out := make([][]byte, size)
+	for _, p := range f.providers {
+		both, ok := intersect(need, t.Placement.Part(p, t.Shape))
+		if !ok {
+			continue
+		}
+		if asked[p] = both; p == me {
+			matches[p] = t.find(both)
+			f.keep[0] = matches[p].at
+		} else {
+			out[p] = appendSets(nil, both)
+		}
+	}
+	if !alone {
+		in, err := r.exchange(ctx, &r.sent.Inspection, out)
+		if err != nil {
+			return nil, err
+		}
+		replies := make([][]byte, size)
+		for q, b := range in {
+			if q == me || len(b) == 0 {
+				continue
+			}
+			read := &reader{b: b}
+			sets := read.sets(t.Shape)
+			if read.err != nil {
+				return nil, r.abort(fmt.Errorf("of rank %d: %w", q, read.err))
+			}
+			if have, ok := intersect(sets, t.Sets); !ok || !equalSets(have, sets) {
+				return nil, r.abort(fmt.Errorf("rank %d asks for what this one has not", q))
+			}
+			m := t.find(sets)
+			if f.send[q] = m.at; !t.Format.IsDense() {
+				replies[q] = appendCoords(nil, m)
+			}
+		}
+		if !t.Format.IsDense() {
+			if in, err = r.exchange(ctx, &r.sent.Inspection, replies); err != nil {
+				return nil, err
+			}
+			for p, b := range in {
+				if asked[p] == nil || p == me {
+					continue
+				}
+				read := &reader{b: b}
+				if matches[p] = read.coords(lengths(asked[p])); read.err != nil {
+					return nil, r.abort(fmt.Errorf("of rank %d: %w", p, read.err))
+				}
+			}
+		}
+	}
+	if t.Format.IsDense() {
+		return f, f.placeDense(t, asked)
+	}
+	return f, f.placeEntries(t, asked, matches)
+}
+
+// placeDense finds the places of what comes among the elements of a dense tensor.
+func (f *fetch) placeDense(t *Tensor, asked [][]placement.Set) error {
+	f.count = 1
+	for _, n := range f.shape {
+		if n > 0 && f.count > math.MaxInt64/n/f.size {
+			return fmt.Errorf("a dense part of shape %v does not fit in memory", f.shape)
+		}
+		f.count *= n
+	}
+	f.set = f.count
+	for p, sets := range asked {
+		if sets == nil {
+			continue
+		}
+		local := make([]placement.Set, len(sets))
+		for k, s := range sets {
+			local[k] = within(f.need[k], s)
+		}
+		f.takes(p, product(t.Format.Order(), f.shape, local))
+	}
+	return nil
+}
+
+// takes says where what comes of a rank goes.
+func (f *fetch) takes(p int, at runs) {
+	if p == f.rank.Rank() {
+		f.keep[1] = at
+		return
+	}
+	f.take[p] = at
+}
+
+// placeEntries finds the places of what comes among the values of a sparse tensor, whose structure it makes.
+func (f *fetch) placeEntries(t *Tensor, asked [][]placement.Set, matches []*match) error {
+	var n int64
+	coords := make([][]int64, len(f.need))
+	for p, m := range matches {
+		if m == nil {
+			continue
+		}
+		n += m.n
+		for k := range coords {
+			tableOf := within(f.need[k], asked[p][k])
+			for _, x := range m.coords[k] {
+				coords[k] = append(coords[k], tableOf.At(x))
+			}
+		}
+	}
+	local, at, err := build(f.shape, t.Format, coords, n)
+	if err != nil {
+		return err
+	}
+	f.local, f.count, f.set = local, int64(local.Values().Len()), n
+	id := int64(0)
+	for p, m := range matches {
+		if m == nil {
+			continue
+		}
+		var to runs
+		for range m.n {
+			to.add(at[id], 1)
+			id++
+		}
+		f.takes(p, to)
+	}
+	return nil
+}
+
+// owned is the fetch of what every rank has already.
+func (r *Rank) owned(t *Tensor) *fetch {
+	return &fetch{rank: r, need: t.Sets, shape: lengths(t.Sets), whole: true}
+}
+
+// structure is that of what is got of a tensor.
+func (f *fetch) structure(t *Tensor) *tensor.Tensor {
+	if f.local == nil {
+		return t.Part
+	}
+	return f.local
+}
+
+// renumber leaves out coordinates along the axes at which the entries that are got of a tensor have none.
+func (f *fetch) renumber(t *Tensor, need []placement.Set) error {
+	among := make([]placement.Set, len(need))
+	for k := range need {
+		among[k] = within(f.need[k], need[k])
+	}
+	local, err := renumbered(f.structure(t), lengths(need), func(axis int, x int64) int64 { return among[axis].Find(x) })
+	if err != nil {
+		return err
+	}
+	f.local, f.need, f.shape = local, need, lengths(need)
+	return nil
+}
+
+// renumbered is the structure of a tensor whose coordinates get other numbers, in the same order.
+func renumbered(t *tensor.Tensor, shape []int64, number func(axis int, x int64) int64) (*tensor.Tensor, error) {
+	n := t.Values().Len()
+	coords, w := make([][]int64, len(shape)), t.Window()
+	for lo := 0; lo < n; lo += windowLength {
+		for k, column := range w.Coords(lo, min(lo+windowLength, n)) {
+			for _, x := range column {
+				coords[k] = append(coords[k], number(k, x))
+			}
+		}
+	}
+	other, at, err := build(shape, t.Format(), coords, int64(n))
+	if err != nil {
+		return nil, err
+	}
+	if other.Values().Len() != n {
+		panic("BUG: coordinates are left out that have entries")
+	}
+	for i, p := range at {
+		if int64(i) != p {
+			panic("BUG: entries change their order with the numbers of their coordinates")
+		}
+	}
+	return other, nil
+}
+
+// coords are the coordinates along an axis at which entries are got.
+func (f *fetch) coords(t *Tensor, axis int) placement.Set {
+	var list []int64
+	got := f.structure(t)
+	w, total := got.Window(), got.Values().Len()
+	for lo := 0; lo < total; lo += windowLength {
+		hi := min(lo+windowLength, total)
+		last := int64(-1)
+		for _, x := range w.Coords(lo, hi)[axis] {
+			if x != last {
+				list = append(list, f.need[axis].At(x))
+				last = x
+			}
+		}
+	}
+	return placement.Unsorted(list)
+}
+
+// getting is a fetch under way.
+type getting struct {
+	*fetch
+	of      *Tensor
+	values  tensor.Array
+	pending transport.Pending
+}
+
+// start begins to bring values over.
+func (f *fetch) start(ctx context.Context, t *Tensor) (*getting, error) {
+	g := &getting{fetch: f, of: t}
+	if f.whole {
+		return g, nil
+	}
+	var err error
+	if g.values, err = makeValues(t.DType, f.count, f.set, t.Fill); err != nil {
+		return nil, err
+	}
+	from := t.Part.Values().Raw()
+	if len(f.providers) > 1 {
+		if err := f.buffers(); err != nil {
+			return nil, err
+		}
+		for q, b := range f.out {
+			f.send[q].pack(b, from, f.size)
+			f.rank.sent.Values += int64(len(b))
+		}
+		if g.pending, err = f.rank.transport.Start(ctx, f.out, f.in); err != nil {
+			return nil, err
+		}
+	}
+	if f.keep[0].values() != f.keep[1].values() {
+		panic("BUG: a rank keeps other values than it needs")
+	}
+	own := make([]byte, f.keep[0].values()*f.size)
+	f.keep[0].pack(own, from, f.size)
+	f.keep[1].unpack(g.values.Raw(), own, f.size)
+	return g, nil
+}
+
+// wait ends the fetch.
+func (g *getting) wait(ctx context.Context) (*tensor.Tensor, error) {
+	if g.whole {
+		if g.local == nil {
+			return g.of.Part, nil
+		}
+		return tensor.Assemble(g.shape, g.of.Format, g.local.Levels(), g.of.Part.Values(), g.of.Fill), nil
+	}
+	if g.pending != nil {
+		if err := g.pending.Wait(ctx); err != nil {
+			return nil, err
+		}
+		for p, b := range g.in {
+			g.take[p].unpack(g.values.Raw(), b, g.size)
+		}
+	}
+	if g.local == nil {
+		return tensor.Assemble(g.shape, g.of.Format, nil, g.values, g.of.Fill), nil
+	}
+	return tensor.Assemble(g.shape, g.of.Format, g.local.Levels(), g.values, g.of.Fill), nil
+}
+
+func (f *fetch) get(ctx context.Context, t *Tensor) (*tensor.Tensor, error) {
+	g, err := f.start(ctx, t)
+	if err != nil {
+		return nil, err
+	}
+	return g.wait(ctx)
+}
+
+// placed is what the fetch makes of a tensor, as one that is placed.
+func (f *fetch) placed(ctx context.Context, t *Tensor, p *placement.Placement) (*Tensor, error) {
+	part, err := f.get(ctx, t)
+	if err != nil {
+		return nil, err
+	}
+	other := *t
+	other.Placement, other.Part, other.Sets = p, part, f.need
+	return &other, nil
+}
+
+// buffers allocates memory for messages, the first time.
+func (f *fetch) buffers() error {
+	if f.out != nil {
+		return nil
+	}
+	f.out, f.in = make([][]byte, len(f.send)), make([][]byte, len(f.send))
+	for q := range f.send {
+		var err error
+		if f.out[q], err = f.rank.transport.Buffer(int(f.send[q].values() * f.size)); err != nil {
+			return err
+		}
+		if f.in[q], err = f.rank.transport.Buffer(int(f.take[q].values() * f.size)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// free gives the memory for messages back.
+func (f *fetch) free() {
+	for q := range f.out {
+		f.rank.transport.Free(f.out[q])
+		f.rank.transport.Free(f.in[q])
+	}
+	f.out, f.in = nil, nil
+}
+
+// abort ends the group for a reason.
+func (r *Rank) abort(err error) error {
+	r.transport.Abort(err.Error())
+	return err
+}

@@ -1,0 +1,411 @@
+package nccl
+
+import (
+	"bytes"
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+	"unsafe"
+
+	"github.com/lacuna-sparse/lacuna/internal/cuda"
+	"github.com/lacuna-sparse/lacuna/internal/cuda/fakecuda"
+	"github.com/lacuna-sparse/lacuna/internal/dl"
+	"github.com/lacuna-sparse/lacuna/runtime/dist/ranks"
+	"github.com/lacuna-sparse/lacuna/runtime/dist/transport"
+	"github.com/lacuna-sparse/lacuna/runtime/dist/transport/kit"
+)
+
+//go:embed testdata/fakenccl.c
+var source []byte
+
+// fake is a driver and a NCCL of no device.
+type fake struct {
+	t       *testing.T
+	driver  *cuda.Driver
+	library dl.Library
+}
+
+func newFake(t *testing.T, flags ...string) *fake {
+	t.Helper()
+	path := fakecuda.Build(t)
+	t.Setenv(cuda.EnvVar, path)
+	driver := must(cuda.Open())(t)
+	mine := fakecuda.Compile(t, "libnccl.so.2", source, flags...)
+	t.Setenv(EnvVar, mine)
+	f := &fake{t, driver, must(dl.Open(mine))(t)}
+	theirs := must(dl.Open(path))(t)
+	f.control("fake_driver", theirs.Symbol("cuLaunchHostFunc"), theirs.Symbol("cuCtxGetCurrent"))
+	return f
+}
+
+//go:uintptrescapes
+func (f *fake) control(name string, args ...uintptr) int {
+	return int(int32(dl.Call(f.library.Symbol(name), args...)))
+}
+
+// fail makes a function of NCCL fail.
+func (f *fake) fail(name string) {
+	text := append([]byte(name), 0)
+	f.control("fake_fail", uintptr(unsafe.Pointer(&text[0])), 5)
+}
+
+// devices opens devices by their numbers.
+func devices(t *testing.T, d *cuda.Driver, ordinals ...int) []*cuda.Device {
+	t.Helper()
+	var list []*cuda.Device
+	for _, n := range ordinals {
+		list = append(list, must(d.Device(n))(t))
+	}
+	return list
+}
+
+// opener makes groups, whose engine is checked.
+func opener(engine string, devices []*cuda.Device) func() ([]transport.Transport, error) {
+	return func() ([]transport.Transport, error) {
+		groups, err := Devices(context.Background(), devices)
+		if err != nil {
+			return nil, err
+		}
+		var list []transport.Transport
+		for _, g := range groups {
+			if !strings.HasPrefix(g.Engine(), engine) {
+				return nil, fmt.Errorf("the messages go by %s, want %s", g.Engine(), engine)
+			}
+			list = append(list, g)
+		}
+		return list, nil
+	}
+}
+
+func closeAll(t *testing.T, ranks []transport.Transport) {
+	t.Helper()
+	if err := kit.Group(ranks, func(t transport.Transport) error { return t.Close() }); err != nil {
+		t.Errorf("Close: %v", err)
+	}
+}
+
+// each runs a test with NCCL, and with copies between GPUs that several ranks share.
+func each(t *testing.T, f func(t *testing.T, open func() ([]transport.Transport, error))) {
+	t.Run("NCCL", func(t *testing.T) {
+		fake := newFake(t)
+		f(t, opener("NCCL 2.27.3", devices(t, fake.driver, 0, 1)))
+		if n := fake.control("fake_live"); n != 0 {
+			t.Errorf("%d communicators are not given back", n)
+		}
+	})
+	t.Run("peers", func(t *testing.T) {
+		fake := newFake(t)
+		f(t, opener("peer copies", devices(t, fake.driver, 0, 1, 0)))
+	})
+}
+
+func TestKit(t *testing.T) {
+	each(t, func(t *testing.T, open func() ([]transport.Transport, error)) {
+		ranks := must(open())(t)
+		if err := kit.Group(ranks, func(t transport.Transport) error { return kit.All(context.Background(), t) }); err != nil {
+			t.Error(err)
+		}
+		closeAll(t, ranks)
+	})
+}
+
+func TestLost(t *testing.T) {
+	each(t, func(t *testing.T, open func() ([]transport.Transport, error)) {
+		for _, c := range []struct {
+			lose  func(transport.Transport)
+			words string
+		}{
+			{func(t transport.Transport) { t.Abort("the disk is full") }, "the disk is full"},
+			{func(t transport.Transport) { t.Close() }, "has left"},
+			{func(t transport.Transport) {
+				ctx, stop := context.WithTimeout(context.Background(), 30*time.Millisecond)
+				defer stop()
+				// The others do the same, for longer.
+				if err := t.(*Group).await(ctx); !errors.Is(err, context.DeadlineExceeded) {
+					panic(err)
+				}
+			}, "it was stopped: context deadline exceeded"},
+		} {
+			if err := kit.Lost(open, 1, c.lose, c.words); err != nil {
+				t.Errorf("%s: %v", c.words, err)
+			}
+		}
+		ranks := must(open())(t)
+		if err := kit.Disagreement(ranks, 1); err != nil {
+			t.Error(err)
+		}
+		for _, r := range ranks {
+			r.Close()
+		}
+	})
+}
+
+// await waits for nothing that comes.
+func (g *Group) await(ctx context.Context) error {
+	never := func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }
+	return (&pending{g, &said{Pending: nothing{}}, nil, never}).Wait(ctx)
+}
+
+type nothing struct{}
+
+func (nothing) Wait(context.Context) error { return nil }
+
+// Arrays on the devices go from one to the other, and are counted.
+func TestSwap(t *testing.T) {
+	each(t, func(t *testing.T, open func() ([]transport.Transport, error)) {
+		list := must(open())(t)
+		ctx := context.Background()
+		err := kit.Group(list, func(t transport.Transport) error {
+			g := t.(*Group)
+			var out, in []Span
+			for r := range g.Size() {
+				p, err := g.Stream().Alloc(2000)
+				if err != nil {
+					return err
+				}
+				out, in = append(out, Span{p, 1000}), append(in, Span{p + 1000, 1000})
+				if err := g.Stream().Upload(p, bytes.Repeat([]byte{byte(16*g.Rank() + r)}, 1000)); err != nil {
+					return err
+				}
+			}
+			p, err := g.Swap(ctx, out, in)
+			if err == nil {
+				err = p.Wait(ctx)
+			}
+			for r := range in {
+				got := make([]byte, 1000)
+				err = errors.Join(err, g.Stream().Download(got, in[r].Ptr))
+				if want := bytes.Repeat([]byte{byte(16*r + g.Rank())}, 1000); !bytes.Equal(got, want) {
+					err = errors.Join(err, fmt.Errorf("rank %d has %d… of rank %d, want %d", g.Rank(), got[0], r, want[0]))
+				}
+				if sent := g.Sent()[r].Bytes; sent != 1000 && r != g.Rank() {
+					err = errors.Join(err, fmt.Errorf("rank %d has sent %d bytes to rank %d", g.Rank(), sent, r))
+				}
+				err = errors.Join(err, g.Stream().Free(out[r].Ptr))
+			}
+			return err
+		})
+		if err != nil {
+			t.Error(err)
+		}
+		closeAll(t, list)
+	})
+}
+
+// Ranks that do not agree about a swap end, on both sides.
+func TestMismatch(t *testing.T) {
+	each(t, func(t *testing.T, open func() ([]transport.Transport, error)) {
+		for _, c := range []struct {
+			name, want string
+			other      func(ctx context.Context, g *Group) error
+		}{
+			{"lengths", "bytes to rank", func(ctx context.Context, g *Group) error { return swapOf(ctx, g, 80) }},
+			{"calls", "is in Start", func(ctx context.Context, g *Group) error { return g.Barrier(ctx) }},
+		} {
+			list := must(open())(t)
+			ctx, stop := context.WithTimeout(context.Background(), kit.Patience)
+			err := kit.Group(list, func(t transport.Transport) error {
+				g := t.(*Group)
+				var err error
+				if g.Rank() == 1 {
+					err = c.other(ctx, g)
+				} else {
+					err = swapOf(ctx, g, 160)
+				}
+				if of := new(transport.Error); !errors.As(err, &of) || !strings.Contains(err.Error(), c.want) {
+					return fmt.Errorf("%s: rank %d says %v", c.name, g.Rank(), err)
+				}
+				return nil
+			})
+			stop()
+			if err != nil {
+				t.Error(err)
+			}
+			for _, r := range list {
+				r.Close()
+			}
+		}
+	})
+}
+
+// swapOf swaps n bytes with each other rank.
+func swapOf(ctx context.Context, g *Group, n uint64) error {
+	out, in := make([]Span, g.Size()), make([]Span, g.Size())
+	for r := range out {
+		p, err := g.Stream().Alloc(2 * n)
+		if err != nil {
+			return err
+		}
+		out[r], in[r] = Span{p, n}, Span{p + cuda.Ptr(n), n}
+	}
+	p, err := g.Swap(ctx, out, in)
+	if err != nil {
+		return err
+	}
+	return p.Wait(ctx)
+}
+
+// Whatever function of NCCL fails, all ranks hear of it, and nothing is left.
+func TestFailures(t *testing.T) {
+	for _, name := range []string{"ncclGetUniqueId", "ncclCommInitRankConfig", "ncclCommGetAsyncError", "ncclGroupStart", "ncclGroupEnd", "ncclSend", "ncclRecv", "ncclCommFinalize"} {
+		t.Run(name, func(t *testing.T) {
+			f := newFake(t)
+			f.fail(name)
+			groups, err := Devices(context.Background(), devices(t, f.driver, 0, 1))
+			if err == nil {
+				err = kit.Group([]transport.Transport{groups[0], groups[1]}, func(t transport.Transport) error {
+					return errors.Join(swapOf(context.Background(), t.(*Group), 8), t.Close())
+				})
+			}
+			if err == nil || !strings.Contains(err.Error(), name+": invalid usage") {
+				t.Errorf("error %v", err)
+			}
+			if n := f.control("fake_live"); n != 0 {
+				t.Errorf("%d communicators are not given back", n)
+			}
+		})
+	}
+}
+
+func TestJoinNeedsGPUsOfTheirOwn(t *testing.T) {
+	f := newFake(t)
+	shared := devices(t, f.driver, 0, 0)
+	err := ranks.Run(context.Background(), 2, ranks.Faults{}, func(ctx context.Context, t transport.Transport) error {
+		_, err := Join(ctx, t, shared[t.Rank()])
+		return err
+	})
+	if err == nil || !strings.Contains(err.Error(), "Duplicate GPU") {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestOpenErrors(t *testing.T) {
+	for _, c := range []struct {
+		spec  func(t *testing.T) string
+		words []string
+	}{
+		{func(*testing.T) string { return "off" }, []string{"switched off (LACUNA_NCCL=off)"}},
+		{func(*testing.T) string { return "/no/such/libnccl.so" }, []string{"/no/such/libnccl.so: no such file", "PyTorch", "LACUNA_NCCL"}},
+		{func(*testing.T) string { return "libm.so.6" }, []string{"libm.so.6: it lacks ncclCommAbort, ncclCommDestroy, 11 more: it is no NCCL 2.14"}},
+		{func(t *testing.T) string { return fakecuda.Compile(t, "libnccl.so.2", source, "-DVERSION=2804") }, []string{"it is NCCL 2.8.4; 2.14 or newer is needed"}},
+	} {
+		t.Setenv(EnvVar, c.spec(t))
+		_, err := load()
+		if _, ok := errors.AsType[*NotFoundError](err); !ok {
+			t.Errorf("error %v", err)
+			continue
+		}
+		for _, w := range c.words {
+			if !strings.Contains(err.Error(), w) {
+				t.Errorf("no %q in %q", w, err)
+			}
+		}
+	}
+}
+
+// NCCL is looked for where the Python in use keeps it.
+func TestCandidates(t *testing.T) {
+	t.Setenv(EnvVar, "")
+	t.Setenv("VIRTUAL_ENV", "/no/such/environment")
+	list := candidates()
+	if list[0] != "libnccl.so.2" || !slices.Contains(pythons(), "/no/such/environment") {
+		t.Errorf("candidates %q of %q", list, pythons())
+	}
+}
+
+// On real GPUs: NCCL on as many as there are, and copies among three ranks that share the first two.
+func TestGPU(t *testing.T) {
+	driver, err := cuda.Open()
+	if err != nil {
+		t.Skip(err)
+	}
+	n := 1
+	if second, err := driver.Device(1); err == nil {
+		second.Close()
+		n = 2
+	}
+	all := []int{0, 1}[:n]
+	for name, c := range map[string]struct {
+		engine   string
+		ordinals []int
+	}{
+		"NCCL":  {"NCCL ", all},
+		"peers": {"peer copies", []int{0, all[n-1], 0}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if _, err := load(); err != nil && name == "NCCL" {
+				t.Skip(err)
+			}
+			start := opener(c.engine, devices(t, driver, c.ordinals...))
+			list := must(start())(t)
+			t.Logf("%d ranks on %d GPUs, by %s", len(list), n, list[0].(*Group).Engine())
+			if err := kit.Group(list, func(t transport.Transport) error { return kit.All(context.Background(), t) }); err != nil {
+				t.Error(err)
+			}
+			closeAll(t, list)
+			if len(list) == 1 {
+				return
+			}
+			if err := kit.Lost(start, 1, func(t transport.Transport) { t.Abort("the disk is full") }, "the disk is full"); err != nil {
+				t.Error(err)
+			}
+			list = must(start())(t)
+			measure(t, list)
+			closeAll(t, list)
+		})
+	}
+}
+
+// measure logs how fast a long message goes, both ways between the first two ranks.
+func measure(t *testing.T, list []transport.Transport) {
+	const n, times = 256 << 20, 20
+	ctx := context.Background()
+	err := kit.Group(list, func(r transport.Transport) error {
+		g := r.(*Group)
+		out, in := make([]Span, g.Size()), make([]Span, g.Size())
+		if g.Rank() < 2 {
+			p, err := g.Stream().Alloc(2 * n)
+			if err != nil {
+				return err
+			}
+			defer g.Stream().Free(p)
+			out[1-g.Rank()], in[1-g.Rank()] = Span{p, n}, Span{p + n, n}
+		}
+		var began time.Time
+		for i := range times + 2 {
+			if i == 2 {
+				began = time.Now()
+			}
+			p, err := g.Swap(ctx, out, in)
+			if err != nil {
+				return err
+			}
+			if err := p.Wait(ctx); err != nil {
+				return err
+			}
+		}
+		if g.Rank() == 0 {
+			t.Logf("256 MiB to and from another rank at the same time: %.1f GB/s each way", n*times/time.Since(began).Seconds()/1e9)
+		}
+		return g.Barrier(ctx)
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+// must returns a value unless there is an error, which ends the test.
+func must[T any](value T, err error) func(testing.TB) T {
+	return func(t testing.TB) T {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return value
+	}
+}

@@ -1,0 +1,538 @@
+package dist
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/lacuna-sparse/lacuna/lang"
+	"github.com/lacuna-sparse/lacuna/runtime/declare"
+	"github.com/lacuna-sparse/lacuna/runtime/dist/placement"
+	"github.com/lacuna-sparse/lacuna/runtime/exec"
+	"github.com/lacuna-sparse/lacuna/tensor"
+)
+
+// step is one statement of a program, with what the inspector has found for the operands of the latest run.
+type step struct {
+	program *Program
+	text    string
+
+	read    []*Tensor // the operands inspected, by use of the statement
+	st      *statement
+	asked   *placement.Placement // of the result; nil: none
+	how     *cutting
+	own     placement.Set // the rank's coordinates of the index that is cut
+	local   string        // the statement as the rank runs it
+	gets    []*get
+	touched map[*lang.Index]placement.Set // coordinates that are numbered anew
+	after   *fetch                        // that places the result as asked
+	result  *tensor.Tensor                // the structure for which after was made
+}
+
+// get is one operand of a rank's statement.
+type get struct {
+	name string // there
+	use  *use
+	*fetch
+	along []*lang.Index // by axis of the operand, an index of whose coordinates not all are got; nil: all are
+	drove []*lang.Index // those whose coordinates are those of its entries
+}
+
+// run runs the statement on the tensors that there are.
+func (st *step) run(ctx context.Context, env map[string]*Tensor) (string, *Tensor, error) {
+	r := st.program.rank
+	same, err := st.unchanged(ctx, env)
+	if err != nil {
+		return "", nil, err
+	}
+	if !same {
+		st.forget()
+		if err := st.plan(ctx, env); err != nil {
+			return "", nil, err
+		}
+		if err := st.inspect(ctx); err != nil {
+			return "", nil, err
+		}
+	}
+	var under []*getting
+	for _, g := range st.gets {
+		got, err := g.start(ctx, env[g.use.name])
+		if err != nil {
+			return "", nil, r.abort(err)
+		}
+		under = append(under, got)
+	}
+	args := exec.Args{}
+	for k, got := range under {
+		t, err := got.wait(ctx)
+		if err != nil {
+			return "", nil, err
+		}
+		args[st.gets[k].name] = t
+	}
+	var out *Tensor
+	switch {
+	case st.how.index == nil:
+		out, err = st.alone(ctx, args)
+	case st.how.at >= 0:
+		out, err = st.part(ctx, args)
+	default:
+		out, err = st.combined(ctx, args)
+	}
+	if err != nil {
+		return "", nil, err
+	}
+	if st.asked != nil && !out.Placement.Equal(st.asked) {
+		if out, err = st.placed(ctx, out); err != nil {
+			return "", nil, err
+		}
+	}
+	return st.st.LHS.Tensor.Name, out, nil
+}
+
+// forget gives up what the inspector has found.
+func (st *step) forget() {
+	for _, g := range st.gets {
+		g.free()
+	}
+	if st.after != nil {
+		st.after.free()
+	}
+	*st = step{program: st.program, text: st.text}
+}
+
+// unchanged agrees with the other ranks on whether the operands have the patterns for which the statement was inspected.
+func (st *step) unchanged(ctx context.Context, env map[string]*Tensor) (bool, error) {
+	r := st.program.rank
+	vote := byte(0)
+	if st.st != nil {
+		vote = 1
+		for k, u := range st.st.uses {
+			a, b := st.read[k], env[u.name]
+			if b == nil || a != b && !(a.Format == b.Format && a.DType == b.DType && a.Fill.Same(b.Fill) && slices.Equal(a.Shape, b.Shape) &&
+				a.Placement.Equal(b.Placement) && tensor.SameStructure(a.Part, b.Part)) {
+				vote = 0
+			}
+		}
+	}
+	in, err := r.toAll(ctx, &r.sent.Agreement, []byte{vote})
+	if err != nil {
+		return false, err
+	}
+	return !slices.ContainsFunc(in, func(b []byte) bool { return len(b) != 1 || b[0] == 0 }), nil
+}
+
+// plan chooses how the statement is cut. What it does follows from what all ranks know, so that all do the same.
+func (st *step) plan(ctx context.Context, env map[string]*Tensor) error {
+	r, o := st.program.rank, st.program.o
+	s, err := read(st.text, env, func(name string) bool { return st.program.given[name] }, o)
+	if err != nil {
+		return err
+	}
+	st.st = s
+	for _, u := range s.uses {
+		st.read = append(st.read, u.tensor)
+	}
+	if l := o.Results[s.LHS.Tensor.Name].Layout; l != nil {
+		if st.asked, err = l.On(r.grid, placement.Tensor{Shape: s.shape, Weights: func(int) ([]int64, error) {
+			return nil, fmt.Errorf("how many entries %s has is not known before: entries are for operands", s.LHS.Tensor.Name)
+		}, List: func(name string) ([]int64, error) { return listOf(env, name) }}); err != nil {
+			return err
+		}
+	}
+	st.how = s.choose(r.grid, st.asked)
+	return nil
+}
+
+// listOf are the elements of a vector of integers that every rank has.
+func listOf(env map[string]*Tensor, name string) ([]int64, error) {
+	t := env[name]
+	switch {
+	case t == nil:
+		return nil, fmt.Errorf("there is no operand %s", name)
+	case !t.Placement.IsReplicated():
+		return nil, fmt.Errorf("%s says how another tensor is cut, so it must be replicated", name)
+	}
+	return Integers(name, t.Part)
+}
+
+// Integers are the elements of a vector of integers.
+func Integers(name string, t *tensor.Tensor) ([]int64, error) {
+	if t.Rank() != 1 || !t.DType().IsInteger() {
+		return nil, fmt.Errorf("%s has elements of type %s and rank %d: a vector of integers says how an axis is cut", name, t.DType(), t.Rank())
+	}
+	dense, err := t.ToDense()
+	if err != nil {
+		return nil, err
+	}
+	list := make([]int64, dense.Len())
+	for i := range list {
+		list[i] = dense.At64(i)
+	}
+	return list, nil
+}
+
+// inspect finds out what the rank needs of the operands.
+func (st *step) inspect(ctx context.Context) error {
+	r, s, c := st.program.rank, st.st, st.how
+	st.touched = map[*lang.Index]placement.Set{}
+	if c.index == nil {
+		for _, u := range s.uses {
+			if !slices.ContainsFunc(st.gets, func(g *get) bool { return g.name == u.name }) {
+				need := all(u.tensor.Shape)
+				if !r.first() {
+					need = make([]placement.Set, len(need)) // nothing
+				}
+				f, err := r.inspect(ctx, u.tensor, need)
+				if err != nil {
+					return r.abort(err)
+				}
+				st.gets = append(st.gets, &get{name: u.name, use: u, fetch: f})
+			}
+		}
+		st.local = st.text
+		return nil
+	}
+	st.own = c.cut.Coords(r.grid.At(r.Rank())[c.over])
+	resolved := map[*lang.Index]placement.Set{c.index: st.own}
+	early, err := st.follow(ctx, resolved)
+	if err != nil {
+		return r.abort(err)
+	}
+	for _, u := range s.uses {
+		if err := st.get(ctx, u, resolved, early[u]); err != nil {
+			return r.abort(err)
+		}
+	}
+	eachNode(s.file.Stmts[0].RHS, func(n lang.Node) {
+		if f, ok := n.(*lang.Fold); ok {
+			for k, v := range f.Vars {
+				if v.In != "" {
+					v.In = s.in[folded{f.Pos, k}].ref.Name
+				}
+			}
+		}
+	})
+	delete(resolved, c.index)
+	st.touched = resolved
+	st.local = s.file.Stmts[0].String()
+	return nil
+}
+
+// follow goes from the entries at the rank's coordinates of the index that is cut to the coordinates of other indices that they
+// touch, and on from there.
+func (st *step) follow(ctx context.Context, resolved map[*lang.Index]placement.Set) (map[*use]*get, error) {
+	s := st.st
+	drivers, early := s.drivers(), map[*use]*get{}
+	format := st.program.o.Results[s.LHS.Tensor.Name].Format
+	if t := s.env[s.LHS.Tensor.Name]; t != nil && st.program.given[s.LHS.Tensor.Name] {
+		format = t.Format
+	}
+	for _, v := range s.Indices {
+		pays := slices.ContainsFunc(s.uses, func(u *use) bool {
+			return axis(u.Access, v) >= 0 && !u.tensor.Placement.IsReplicated() && !st.how.owns(u)
+		})
+		if !pays {
+			delete(drivers, v)
+		}
+		if v.Free && drivers[v] != nil {
+			if !listed(format, axis(s.LHS, v)) || st.program.o.Results[s.LHS.Tensor.Name].Shape != nil {
+				delete(drivers, v)
+			}
+		}
+	}
+	for more := true; more; {
+		more = false
+		for _, v := range s.Indices {
+			if _, done := resolved[v]; done {
+				continue
+			}
+			k := slices.IndexFunc(drivers[v], func(u *use) bool {
+				return slices.ContainsFunc(u.Indices, func(x lang.IndexExpr) bool { _, known := resolved[x.Plain()]; return known })
+			})
+			if k < 0 {
+				continue
+			}
+			u := drivers[v][k]
+			g, err := st.inspectUse(ctx, u, resolved)
+			if err != nil {
+				return nil, err
+			}
+			early[u], more = g, true
+			found := map[*lang.Index]placement.Set{}
+			for _, x := range u.Indices {
+				w := x.Plain()
+				if _, done := resolved[w]; w != nil && !done && slices.Contains(drivers[w], u) {
+					found[w] = g.coords(u.tensor, axis(u.Access, w))
+					if found[w].Len() == 0 && s.extents[w.ID] > 0 {
+						found[w] = placement.Range(0, 1) // extremes of no coordinate at all are mistakes
+					}
+					g.drove = append(g.drove, w)
+				}
+			}
+			for w, set := range found {
+				resolved[w] = set
+			}
+		}
+	}
+	return early, nil
+}
+
+// needs are the coordinates of an operand, by axis, that go with those of indices that are resolved.
+func (u *use) needs(resolved map[*lang.Index]placement.Set) (need []placement.Set, along []*lang.Index) {
+	need, along = all(u.tensor.Shape), make([]*lang.Index, len(u.Indices))
+	for k, x := range u.Indices {
+		if v := x.Plain(); v != nil {
+			if set, known := resolved[v]; known {
+				need[k], along[k] = set, v
+			}
+		}
+	}
+	return need, along
+}
+
+// inspectUse is how the rank gets an operand at the coordinates of indices that are resolved.
+func (st *step) inspectUse(ctx context.Context, u *use, resolved map[*lang.Index]placement.Set) (*get, error) {
+	need, along := u.needs(resolved)
+	own := true // whatever rank it is
+	for k, v := range along {
+		cut := u.tensor.Placement.Cuts[k]
+		if v == nil {
+			own = own && cut == nil
+		} else {
+			own = own && v == st.how.index && cut != nil && u.tensor.Placement.Over[k] == st.how.over && cut.Equal(st.how.cut)
+		}
+	}
+	g := &get{use: u, along: along}
+	if own {
+		g.fetch = st.program.rank.owned(u.tensor)
+		return g, nil
+	}
+	var err error
+	g.fetch, err = st.program.rank.inspect(ctx, u.tensor, need)
+	return g, err
+}
+
+// get adds how the rank gets an operand, and gives the reference its name there. early is how the operand was got when fewer indices were
+// resolved.
+func (st *step) get(ctx context.Context, u *use, resolved map[*lang.Index]placement.Set, early *get) error {
+	need, along := u.needs(resolved)
+	for _, g := range st.gets {
+		if g.use.name == u.name && slices.Equal(g.along, along) {
+			u.ref.Name = g.name
+			return nil
+		}
+	}
+	g := early
+	for k, v := range along {
+		// What was got then may have entries at coordinates that have been left out since, but not where it was it that told which.
+		if g != nil && v != g.along[k] && !slices.Contains(g.drove, v) {
+			g = nil
+		}
+	}
+	switch {
+	case g == nil:
+		var err error
+		if g, err = st.inspectUse(ctx, u, resolved); err != nil {
+			return err
+		}
+	case !slices.Equal(along, g.along):
+		if err := g.renumber(u.tensor, need); err != nil {
+			return err
+		}
+		g.along = along
+	}
+	g.name = st.unusedName(u.name)
+	u.ref.Name = g.name
+	st.gets = append(st.gets, g)
+	return nil
+}
+
+// unusedName is the name of an operand or, if another part of it has that, one like it.
+func (st *step) unusedName(name string) string {
+	used := func(name string) bool {
+		return slices.ContainsFunc(st.gets, func(g *get) bool { return g.name == name })
+	}
+	if !used(name) {
+		return name
+	}
+	for n := 2; ; n++ {
+		other := name + "_" + strconv.Itoa(n)
+		if !used(other) && !slices.ContainsFunc(st.st.program.Tensors, func(t *lang.Tensor) bool { return t.Name == other }) {
+			return other
+		}
+	}
+}
+
+// eval runs the rank's statement.
+func (st *step) eval(ctx context.Context, args exec.Args) (*tensor.Tensor, error) {
+	r, name := st.program.rank, st.st.LHS.Tensor.Name
+	opts := st.program.o.kernel()
+	if !st.st.LHS.Tensor.Operand {
+		extents := map[int]int64{}
+		if st.how.at >= 0 && st.how.index != nil {
+			extents[st.how.at] = st.own.Len()
+		}
+		opts = append(opts, st.program.o.result(name, extents)...)
+		if t := st.st.env[name]; t != nil && st.program.given[name] { // which is assigned whole
+			opts = append(opts, declare.Result(name, t.Format), declare.ResultType(name, t.DType), declare.Fill(name, t.Fill))
+		}
+	}
+	local := name
+	if k := slices.IndexFunc(st.gets, func(g *get) bool { return g.use.left }); k >= 0 {
+		local = st.gets[k].name
+	}
+	out, err := r.session.EvalAll(ctx, st.local, args, opts...)
+	if err != nil {
+		return nil, r.abort(err)
+	}
+	return out[local].Plain()
+}
+
+// part computes the rank's part of the result.
+func (st *step) part(ctx context.Context, args exec.Args) (*Tensor, error) {
+	c := st.how
+	to := placement.OneAxis(st.program.rank.grid, len(st.st.shape), c.at, c.cut, c.over)
+	if st.own.Len() == 0 && c.cut.Extent > 0 { // there is nothing, of which the program might complain
+		return st.describe(ctx, nil, st.st.shape, to)
+	}
+	t, err := st.eval(ctx, args)
+	if err != nil {
+		return nil, err
+	}
+	shape := t.Shape()
+	sets := all(shape)
+	for v, touched := range st.touched {
+		if v.Free {
+			k := axis(st.st.LHS, v)
+			shape[k] = st.st.extents[v.ID]
+			sets[k] = touched
+		}
+	}
+	if !slices.Equal(shape, t.Shape()) {
+		full, err := renumbered(t, shape, func(axis int, x int64) int64 { return sets[axis].At(x) })
+		if err != nil {
+			return nil, st.program.rank.abort(err)
+		}
+		t = tensor.Assemble(shape, t.Format(), full.Levels(), t.Values(), t.Fill())
+	}
+	shape[c.at] = c.cut.Extent
+	return st.describe(ctx, t, shape, to)
+}
+
+// describe makes a tensor that is placed of the rank's part, which is nil if it has none: it agrees with the other ranks on what all parts have
+// in common, and adds up their entries.
+func (st *step) describe(ctx context.Context, part *tensor.Tensor, shape []int64, p *placement.Placement) (*Tensor, error) {
+	r := st.program.rank
+	var message []byte
+	if part != nil {
+		message = headerOf(part, shape).append(binary.LittleEndian.AppendUint64(nil, uint64(part.NNZ())))
+	}
+	in, err := r.toAll(ctx, &r.sent.Agreement, message)
+	if err != nil {
+		return nil, err
+	}
+	var entries int64
+	var first []byte
+	for q, b := range in {
+		switch {
+		case len(b) < 8:
+			continue
+		case first == nil:
+			first = b[8:]
+		case string(first) != string(b[8:]):
+			ours, theirs := (&reader{b: first}).header(), (&reader{b: b[8:]}).header()
+			return nil, r.abort(fmt.Errorf("%s: a part is %s, and that of rank %d %s", st.text, ours, q, theirs))
+		}
+		if p.First(q) {
+			entries += int64(binary.LittleEndian.Uint64(b))
+		}
+	}
+	read := &reader{b: first}
+	h := read.header()
+	if read.err != nil {
+		return nil, r.abort(read.err)
+	}
+	t := &Tensor{Shape: h.shape, Format: h.format, DType: h.dtype, Fill: h.fill, Placement: p, Entries: entries, Part: part, Sets: p.Part(r.Rank(), h.shape)}
+	if part == nil {
+		if t.Part, err = h.empty(lengths(t.Sets)); err != nil {
+			return nil, r.abort(err)
+		}
+	}
+	return t, nil
+}
+
+// placed is the result as it was asked for.
+func (st *step) placed(ctx context.Context, t *Tensor) (*Tensor, error) {
+	r := st.program.rank
+	if st.after == nil || st.result == nil || !tensor.SameStructure(st.result, t.Part) {
+		var err error
+		if st.after, err = r.inspect(ctx, t, st.asked.Part(r.Rank(), t.Shape)); err != nil {
+			return nil, r.abort(err)
+		}
+		st.result = t.Part
+	}
+	out, err := st.after.placed(ctx, t, st.asked)
+	if err != nil {
+		return nil, r.abort(err)
+	}
+	return out, nil
+}
+
+// first reports whether the rank is one of those that compute what is not cut: on a line, rank 0.
+func (r *Rank) first() bool { return r.grid.At(r.Rank())[0] == 0 }
+
+// alone computes the statement where it is not cut.
+func (st *step) alone(ctx context.Context, args exec.Args) (*Tensor, error) {
+	r := st.program.rank
+	var t *tensor.Tensor
+	out := make([][]byte, r.transport.Size())
+	if r.first() {
+		var err error
+		if t, err = st.eval(ctx, args); err != nil {
+			return nil, err
+		}
+	}
+	if r.Rank() == 0 {
+		message := headerOf(t, t.Shape()).append(binary.LittleEndian.AppendUint64(nil, uint64(t.NNZ())))
+		if t.Rank() == 0 {
+			message = append(message, t.Values().Raw()...)
+		}
+		out = slices.Repeat([][]byte{message}, len(out))
+	}
+	in, err := r.exchange(ctx, &r.sent.Agreement, out)
+	if err != nil {
+		return nil, err
+	}
+	if len(in[0]) < 8 {
+		return nil, r.abort(errMessage)
+	}
+	read := &reader{b: in[0][8:]}
+	h := read.header()
+	if read.err != nil {
+		return nil, r.abort(read.err)
+	}
+	d := &Tensor{Shape: h.shape, Format: h.format, DType: h.dtype, Fill: h.fill, Entries: int64(binary.LittleEndian.Uint64(in[0])), Part: t}
+	d.Placement = placement.Replicated(r.grid, len(d.Shape))
+	if len(d.Shape) > 0 {
+		d.Placement = placement.OneAxis(r.grid, len(d.Shape), 0, placement.Single(d.Shape[0], r.grid.Sizes[0], 0), 0)
+	}
+	d.Sets = d.Placement.Part(r.Rank(), d.Shape)
+	switch {
+	case d.Part != nil:
+	case len(d.Shape) > 0:
+		d.Part, err = h.empty(lengths(d.Sets))
+	default:
+		var value tensor.Array
+		if value, err = tensor.MakeArray(h.dtype, 1); err == nil {
+			copy(value.Raw(), read.b)
+			d.Part = tensor.Assemble(nil, h.format, nil, value, h.fill)
+		}
+	}
+	if err != nil {
+		return nil, r.abort(err)
+	}
+	return d, nil
+}

@@ -1,0 +1,223 @@
+package exec
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/lacuna-sparse/lacuna/ir"
+	"github.com/lacuna-sparse/lacuna/ir/logic"
+	"github.com/lacuna-sparse/lacuna/ir/plan"
+	"github.com/lacuna-sparse/lacuna/lang"
+	"github.com/lacuna-sparse/lacuna/runtime/declare"
+	"github.com/lacuna-sparse/lacuna/tensor"
+)
+
+// Choices are what was weighed to run a program: orders of computing, and for each statement the orders of its loops.
+type Choices struct {
+	// Guessed are the operands whose statistics are guesses.
+	Guessed []string
+	// Products are the orders of each product that the optimiser could choose.
+	Products []logic.Weighed
+	// Statements are those of the program as it runs.
+	Statements []StatementChoices
+	// Warnings tell what another formulation could make better.
+	Warnings []string
+}
+
+// StatementChoices are those of one statement.
+type StatementChoices struct {
+	logic.Estimate
+	// Schedule has the chosen commands (docs/schedule.md).
+	Schedule []string
+	// Nests are the orders of loops that were weighed, by their cost in iterations.
+	Nests []ir.Nest
+	// Why says what was chosen when the statement ran, or will be.
+	Why []string
+}
+
+// Choices weighs again what the kernel was compiled by, with the statistics of operands; without (nil) with those that are known. It computes nothing.
+func (k *Kernel) Choices(ctx context.Context, args Args) (*Choices, error) {
+	if err := k.compiled(); err != nil {
+		return nil, err
+	}
+	statistics := k.statistics(args)
+	c := &Choices{}
+	for _, t := range k.asWritten().Tensors {
+		if t.Operand && t.StoredOf == nil && t.Rank > 0 && statistics[t.Name] == nil {
+			c.Guessed = append(c.Guessed, t.Name)
+		}
+	}
+	if ch := k.chooser; ch != nil {
+		d := ch.says.WithoutExamples()
+		for name, o := range args {
+			declare.Operand(name, o)(d)
+		}
+		if r := ch.session.optimised(ctx, ch.file, ch.program, statistics, d, true); r != nil {
+			c.Products = r.Weighed
+		}
+	}
+	nests, err := k.nests(ctx)
+	if err != nil {
+		return nil, err
+	}
+	estimates := k.predicted(statistics)
+	for i, s := range k.scheduled() {
+		if k.unneeded(i) {
+			continue
+		}
+		st := StatementChoices{Estimate: estimates[i], Schedule: s.chosen, Nests: nests[i]}
+		for _, step := range k.steps {
+			if p, ok := step.plan.(*ir.Compute); ok && p == s.main {
+				if len(p.Ways) > 0 {
+					st.Why = append(st.Why, strings.TrimPrefix(ir.FormatWays(p.Ways), "# "))
+				}
+				if v := step.latest.Load(); v != nil {
+					if why := k.whyWorkspace(step, v); why != "" {
+						st.Why = append(st.Why, why)
+					}
+				}
+				if why := plan.OneThread(p); why != "" && !k.env.OnGrids() {
+					c.Warnings = append(c.Warnings, fmt.Sprintf("%s %s", p.Result.Name, why))
+				}
+			}
+		}
+		c.Statements = append(c.Statements, st)
+	}
+	for _, w := range k.loopWarnings() {
+		c.Warnings = append(c.Warnings, w.Msg)
+	}
+	return c, nil
+}
+
+// statistics are those of operands, or else those that the kernel was made by.
+func (k *Kernel) statistics(args Args) map[string]*tensor.Statistics {
+	known := map[string]*tensor.Statistics{}
+	for _, t := range k.asWritten().Tensors {
+		if s, ok := statisticsOf(args, t.Name); ok {
+			known[t.Name] = s.Rounded()
+		}
+	}
+	if c := k.chooser; c != nil && len(args) == 0 {
+		if latest := c.latest.Load(); latest != nil {
+			return latest.statistics
+		}
+		return c.first
+	}
+	return known
+}
+
+// unneeded reports whether a statement is not run.
+func (k *Kernel) unneeded(i int) bool {
+	wanted := k.plan.Options.Wanted
+	return wanted != nil && !k.checked.Needed(wanted)[i]
+}
+
+// predicted estimates the statements of the program as it runs.
+func (k *Kernel) predicted(statistics map[string]*tensor.Statistics) []logic.Estimate {
+	return logic.Predict(k.checked, logic.Options{Statistics: statistics, Stores: func() (map[*lang.Tensor]logic.Stored, bool) {
+		stored := map[*lang.Tensor]logic.Stored{}
+		for of, t := range k.plan.Results {
+			stored[of] = logic.Stored{Format: t.Format, Fill: t.Fill}
+		}
+		return stored, true
+	}})
+}
+
+// nests are the orders of loops that were weighed for each statement.
+func (k *Kernel) nests(ctx context.Context) ([][]ir.Nest, error) {
+	other, err := k.weighed(ctx, k.checked, k.rewritten)
+	if err != nil {
+		return nil, err
+	}
+	var list [][]ir.Nest
+	for _, s := range other.scheduled() {
+		var nests []ir.Nest
+		if s.main != nil {
+			nests = s.main.Nests
+		}
+		list = append(list, nests)
+	}
+	return list, nil
+}
+
+// String prints the choices as a table.
+func (c *Choices) String() string {
+	var b strings.Builder
+	if len(c.Guessed) > 0 {
+		fmt.Fprintf(&b, "# guessed, as nothing is known of their data: statistics of %s\n", strings.Join(c.Guessed, ", "))
+	}
+	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', tabwriter.AlignRight)
+	for _, p := range c.Products {
+		fmt.Fprintf(w, "\n%s\n", p.Of)
+		fmt.Fprintf(w, "iterations\tentries\tbytes\ttime\t \n")
+		for i, a := range p.Alternatives {
+			why := "  chosen: " + a.What
+			if i > 0 {
+				why = fmt.Sprintf("  %s: %s", a.What, a.Why)
+			}
+			fmt.Fprintf(w, "\t\t\t%s\t%s\n", nanoseconds(a.Time), why)
+			for _, e := range a.Steps {
+				fmt.Fprintf(w, "%s\n", estimateRow(&e))
+			}
+		}
+	}
+	fmt.Fprintf(w, "\nas it runs\niterations\tentries\tbytes\ttime\t \n")
+	for _, s := range c.Statements {
+		fmt.Fprintf(w, "%s\n", estimateRow(&s.Estimate))
+	}
+	w.Flush()
+	for _, s := range c.Statements {
+		if len(s.Nests) < 2 && len(s.Why) == 0 {
+			continue
+		}
+		fmt.Fprintf(&b, "\nloops of %s, weighed as for usual data: %s\n", s.Result, strings.Join(s.Schedule, ", "))
+		for i, n := range s.Nests[:min(len(s.Nests), mostNests)] {
+			order := "order(" + n.Order + ")"
+			note := ""
+			switch {
+			case slices.Contains(s.Schedule, order):
+				note = ", chosen"
+			case i > 0 && s.Nests[0].Iterations > 0:
+				note = fmt.Sprintf(", %.2g times as many", n.Iterations/s.Nests[0].Iterations)
+			}
+			fmt.Fprintf(&b, "  %s: %s iterations%s\n", order, ir.Rounded(n.Iterations), note)
+		}
+		for _, why := range s.Why {
+			fmt.Fprintf(&b, "  %s\n", why)
+		}
+	}
+	for _, warning := range c.Warnings {
+		fmt.Fprintf(&b, "warning: %s\n", warning)
+	}
+	return strings.TrimLeft(trimmed(b.String()), "\n")
+}
+
+// trimmed is a text without spaces at the ends of lines.
+func trimmed(text string) string {
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		lines[i] = strings.TrimRight(line, " ")
+	}
+	return strings.Join(lines, "\n")
+}
+
+// estimateRow is a line of a table.
+func estimateRow(e *logic.Estimate) string {
+	return fmt.Sprintf("%s\t%s\t%s\t%s\t    %s", ir.Rounded(e.Iterations), ir.Rounded(e.Entries), ir.Rounded(e.Bytes), nanoseconds(e.Time), e.Text)
+}
+
+// nanoseconds writes an estimated time with two digits.
+func nanoseconds(t float64) string {
+	for _, u := range []struct {
+		unit string
+		per  float64
+	}{{"s", 1e9}, {"ms", 1e6}, {"µs", 1e3}} {
+		if t >= u.per {
+			return ir.Rounded(t/u.per) + " " + u.unit
+		}
+	}
+	return ir.Rounded(t) + " ns"
+}
