@@ -64,6 +64,39 @@ func (o *optimiser) operand(t *lang.Tensor) facts {
 	return f
 }
 
+// fit gives operands without statistics the extents of those that have some, where they share an index.
+func (o *optimiser) fit() {
+	for _, s := range o.prog.Stmts {
+		extents := map[*lang.Index]float64{}
+		each := func(visit func(t *lang.Tensor, axis int, v *lang.Index, has bool)) {
+			for _, a := range lang.Accesses(s.RHS) {
+				t := a.Tensor
+				if t.StoredOf != nil {
+					t = t.StoredOf
+				}
+				for k, x := range a.Indices {
+					if v := x.Plain(); v != nil && a.Tensor.Operand && k < len(o.facts[a.Tensor].extents) {
+						visit(a.Tensor, k, v, o.Statistics[t.Name] != nil)
+					}
+				}
+			}
+		}
+		each(func(t *lang.Tensor, axis int, v *lang.Index, has bool) {
+			if has {
+				extents[v] = o.facts[t].extents[axis]
+			}
+		})
+		each(func(t *lang.Tensor, axis int, v *lang.Index, has bool) {
+			if x, known := extents[v]; known && !has {
+				f := o.facts[t]
+				f.extents[axis] = x
+				f.guess()
+				o.facts[t] = f
+			}
+		})
+	}
+}
+
 // guess fills in what a tensor of such extents usually stores.
 func (f *facts) guess() {
 	f.n = 1
@@ -92,7 +125,7 @@ func (o *optimiser) assigned(s *statement) {
 	o.forget(t)
 	old, f := o.facts[t], facts{}
 	how, known := Stored{tensor.Dense(t.Rank), tensor.Zero(t.DType)}, true
-	if slices.ContainsFunc(o.later(s.written), func(x *lang.Stmt) bool { return reads(x, t) && hasLaw(x.RHS) }) {
+	if o.predicts || slices.ContainsFunc(o.later(s.written), func(x *lang.Stmt) bool { return reads(x, t) && hasLaw(x.RHS) }) {
 		how, known = o.storedAs(t)
 	}
 	f.format, f.fill, f.dense = how.Format, how.Fill, how.Format.IsDense()
