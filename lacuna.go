@@ -111,6 +111,13 @@ func GridStages() []string { return exec.GridStages() }
 // stage that needs LLVM where there is none is a *runtime.UnavailableError.
 func (k *Kernel) Explain(stage string) (string, error) { return k.exec().Explain(stage) }
 
+// SourceLine says that a line of a stage comes from a place of the program.
+type SourceLine = exec.SourceLine
+
+// SourceMap says where in the program the lines come from that Explain prints of a stage: the compiler keeps positions through all stages up to
+// the loops. It is empty for what LLVM makes.
+func (k *Kernel) SourceMap(stage string) ([]SourceLine, error) { return k.exec().SourceMap(stage) }
+
 // Schedules lists programs that compute the same as the kernel does, each with another choice for one statement (docs/schedule.md),
 // those first that are estimated to cost least. Results differ in the order of sums only. Where the program runs in another
 // order than it is written in, the programs have the statements of that, with what is no result marked as temporary.

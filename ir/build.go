@@ -62,7 +62,7 @@ func normalize(s *lang.Stmt, plan *planner, tensors func(*lang.Tensor) *Tensor, 
 		if name == "" {
 			name = fmt.Sprintf("s%d", x.ID)
 		}
-		b.indices = append(b.indices, &Index{ID: x.ID, Name: name, Free: x.Free})
+		b.indices = append(b.indices, &Index{ID: x.ID, Name: name, Free: x.Free, Pos: x.Pos})
 		b.names[name] = true
 	}
 	lhs, err := b.access(s.LHS)
@@ -72,7 +72,7 @@ func normalize(s *lang.Stmt, plan *planner, tensors func(*lang.Tensor) *Tensor, 
 	// The left side is a place, not a value: it is not shared with a read of
 	// the same element.
 	delete(b.accesses, b.key(s.LHS))
-	b.lhs = &Access{Tensor: result, Indices: lhs.Indices}
+	b.lhs = &Access{Pos: s.LHS.Pos, Tensor: result, Indices: lhs.Indices}
 	b.value, err = b.expr(s.RHS)
 	if err != nil {
 		return nil, err
@@ -95,7 +95,7 @@ func (b *builder) newAccess(key string, t *Tensor, a *lang.Access) (*Access, err
 	if len(b.accesses)+b.copies >= maxAccesses {
 		return nil, tooManyAccesses(a.Pos)
 	}
-	out := &Access{Tensor: t}
+	out := &Access{Pos: a.Pos, Tensor: t}
 	for _, x := range a.Indices {
 		y := x
 		y.Terms = nil

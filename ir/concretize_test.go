@@ -1,7 +1,6 @@
 package ir
 
 import (
-	"strings"
 	"testing"
 )
 
@@ -15,7 +14,7 @@ func nestOf(t *testing.T, text string) string {
 	for _, x := range nf.lhs.Indices {
 		free = x.Vars(free)
 	}
-	var b strings.Builder
+	var b listing
 	printStmt(&b, &Compute{}, nf.gather(free), 0)
 	return b.String()
 }

@@ -146,6 +146,9 @@ func (*Compute) step() {}
 // of a variable of the statement share its ID, and with it the extent.
 type Index = lang.Index
 
+// Pos is a place in the text of a program.
+type Pos = lang.Pos
+
 // Sequence runs statements one after the other. Around the loops of each they
 // accumulate into one result; inside loops all of them do at each leaf.
 type Sequence struct{ Stmts []Stmt }

@@ -5,10 +5,44 @@ import (
 	"strings"
 )
 
+// Line is a line of a text, from 1, and where in the program what it says comes from.
+type Line struct {
+	Number int
+	Pos    Pos
+}
+
+// listing is a text under construction, and what its lines come from.
+type listing struct {
+	strings.Builder
+	written int // lines
+	lines   []Line
+}
+
+// from notes places of the program that the next line comes from.
+func (b *listing) from(places ...Pos) {
+	for _, p := range places {
+		if p.IsKnown() {
+			b.lines = append(b.lines, Line{b.written + 1, p})
+		}
+	}
+}
+
+// end ends a line.
+func (b *listing) end() {
+	b.WriteByte('\n')
+	b.written++
+}
+
 // String writes the plan: its tensors, then its steps in order, each compute
 // step as a nest of foralls.
 func (p *Plan) String() string {
-	var b strings.Builder
+	text, _ := p.Listing()
+	return text
+}
+
+// Listing is String, with the places of the program that lines come from.
+func (p *Plan) Listing() (text string, lines []Line) {
+	var b listing
 	for _, t := range p.Tensors {
 		fmt.Fprintf(&b, "tensor %s: %s %s", t.Name, t.Format, t.DType)
 		if t.FillKnown && !t.Fill.IsZero() {
@@ -16,7 +50,8 @@ func (p *Plan) String() string {
 		} else if !t.FillKnown {
 			b.WriteString(" fill known at run time")
 		}
-		b.WriteByte('\n')
+		b.from(t.Pos)
+		b.end()
 	}
 	for _, s := range p.Steps {
 		switch s := s.(type) {
@@ -25,37 +60,51 @@ func (p *Plan) String() string {
 			if s.Axes != nil {
 				axes = fmt.Sprintf(", axes %v", s.Axes)
 			}
-			fmt.Fprintf(&b, "convert %s%s -> %s: %s    # %s\n", s.From.Name, axes, s.To.Name, s.To.Format, s.Why)
+			fmt.Fprintf(&b, "convert %s%s -> %s: %s    # %s", s.From.Name, axes, s.To.Name, s.To.Format, s.Why)
+			b.from(s.From.Pos)
+			b.end()
 		case *Scan:
-			fmt.Fprintf(&b, "scan %s -> %s: %s    # %s\n", s.From.Name, s.To.Name, s.To.Format, s)
+			fmt.Fprintf(&b, "scan %s -> %s: %s    # %s", s.From.Name, s.To.Name, s.To.Format, s)
+			b.from(s.Pos)
+			b.end()
 		case *Statistic:
-			fmt.Fprintf(&b, "statistic %s -> %s: %s    # %s\n", s.From.Name, s.To.Name, s.To.Format, s)
+			fmt.Fprintf(&b, "statistic %s -> %s: %s    # %s", s.From.Name, s.To.Name, s.To.Format, s)
+			b.from(s.Pos)
+			b.end()
 		case *Sort:
-			fmt.Fprintf(&b, "sort %s -> %s: %s    # %s\n", s.From.Name, s.To.Name, s.To.Format, s)
+			fmt.Fprintf(&b, "sort %s -> %s: %s    # %s", s.From.Name, s.To.Name, s.To.Format, s)
+			b.from(s.Pos)
+			b.end()
 		case *Join:
 			var names []string
 			for _, t := range s.Operand.Pieces {
 				names = append(names, t.Name)
 			}
-			fmt.Fprintf(&b, "join %s -> %s: %s    # %s\n", strings.Join(names, ", "), s.To.Name, s.To.Format, s.Why)
+			fmt.Fprintf(&b, "join %s -> %s: %s    # %s", strings.Join(names, ", "), s.To.Name, s.To.Format, s.Why)
+			b.from(s.To.Pos)
+			b.end()
 		case *Compute:
 			if s.Base != nil {
-				fmt.Fprintf(&b, "copy %s -> %s\n", s.Base.Name, s.Result.Name)
+				fmt.Fprintf(&b, "copy %s -> %s", s.Base.Name, s.Result.Name)
+				b.end()
 			}
 			if len(s.Ways) > 0 {
-				b.WriteString(FormatWays(s.Ways) + "\n")
+				b.WriteString(FormatWays(s.Ways))
+				b.end()
 			}
 			printStmt(&b, s, s.Body, 0)
 		}
 	}
-	return b.String()
+	return b.String(), b.lines
 }
 
-func printStmt(b *strings.Builder, c *Compute, st Stmt, depth int) {
+func printStmt(b *listing, c *Compute, st Stmt, depth int) {
 	pad := strings.Repeat("  ", depth)
 	switch st := st.(type) {
 	case *Forall:
-		fmt.Fprintf(b, "%sforall %s\n", pad, st.Index.Name)
+		fmt.Fprintf(b, "%sforall %s", pad, st.Index.Name)
+		b.from(st.Index.Pos)
+		b.end()
 		printStmt(b, c, st.Body, depth+1)
 	case *Where:
 		fmt.Fprintf(b, "%swhere t%d =", pad, st.Temp.ID)
@@ -72,7 +121,10 @@ func printStmt(b *strings.Builder, c *Compute, st Stmt, depth int) {
 		default:
 			fmt.Fprintf(b, " %s over %s", r.Fold, strings.Join(vars, ", "))
 		}
-		b.WriteByte('\n')
+		for _, v := range r.Order {
+			b.from(v.Pos)
+		}
+		b.end()
 		printStmt(b, c, st.Producer, depth+1)
 		printStmt(b, c, st.Consumer, depth)
 	case *Sequence:
@@ -84,19 +136,29 @@ func printStmt(b *strings.Builder, c *Compute, st Stmt, depth int) {
 		fmt.Fprintf(b, "%sworkspace %s: %s, rank %d", pad, w.Name, w.DType, w.Rank)
 		if st.Mask != nil {
 			fmt.Fprintf(b, ", where %s is stored", ExprString(st.Mask))
+			b.from(st.Mask.Pos)
 		}
-		b.WriteByte('\n')
+		b.end()
 		for _, p := range st.Producers {
 			printStmt(b, c, p, depth+1)
 		}
 		printStmt(b, c, st.Consumer, depth)
 	case *Tabulate:
-		fmt.Fprintf(b, "%stable of %s by %s\n", pad, ExprString(st.Access), st.Index.Name)
+		fmt.Fprintf(b, "%stable of %s by %s", pad, ExprString(st.Access), st.Index.Name)
+		b.from(st.Access.Pos, st.Index.Pos)
+		b.end()
 		printStmt(b, c, st.Body, depth+1)
 	case *Assign:
 		op := "="
+		Walk(st.Value, func(x Expr) {
+			if a, ok := x.(*Access); ok {
+				b.from(a.Pos)
+			}
+		})
 		if st.Temp != nil {
-			fmt.Fprintf(b, "%st%d %s= %s\n", pad, st.Temp.ID, st.Temp.Reduce.Fold, ExprString(st.Value))
+			fmt.Fprintf(b, "%st%d %s= %s", pad, st.Temp.ID, st.Temp.Reduce.Fold, ExprString(st.Value))
+			b.from(st.Value.Position())
+			b.end()
 			return
 		}
 		if w := WorkOf(st.LHS.Tensor); w != nil {
@@ -108,7 +170,8 @@ func printStmt(b *strings.Builder, c *Compute, st Stmt, depth int) {
 		if c.Gap != nil && st.LHS.Tensor.Work == nil {
 			fmt.Fprintf(b, "    # and in the end %s for each %s not visited", ExprString(c.Gap), c.Over.Name)
 		}
-		b.WriteByte('\n')
+		b.from(st.LHS.Pos)
+		b.end()
 	}
 }
 

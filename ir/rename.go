@@ -31,7 +31,7 @@ func (b *builder) renamed(over *Reduce, body Expr) (*Reduce, Expr) {
 func (n *renaming) bind(vars []*Index) []*Index {
 	fresh := make([]*Index, len(vars))
 	for i, v := range vars {
-		fresh[i] = &Index{ID: v.ID, Name: n.b.freshName(n.b.indices[v.ID].Name), Free: v.Free}
+		fresh[i] = &Index{ID: v.ID, Name: n.b.freshName(n.b.indices[v.ID].Name), Free: v.Free, Pos: v.Pos}
 		n.to[v] = fresh[i]
 	}
 	return fresh
@@ -94,7 +94,7 @@ func (n *renaming) access(a *Access) *Access {
 	if c := n.accesses[a]; c != nil {
 		return c
 	}
-	c := &Access{Tensor: a.Tensor}
+	c := &Access{Pos: a.Pos, Tensor: a.Tensor}
 	for _, x := range a.Indices {
 		y := x
 		y.Terms = nil

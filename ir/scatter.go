@@ -81,7 +81,7 @@ func (p *planner) scatter(nf *normalForm, s *lang.Stmt, result, old *Tensor) err
 func (s *scheduler) scatterSparse(op lang.AssignOp, f Fold, old *Tensor, ev Evaluator) []int {
 	place := s.lhs
 	outer := leading(place)
-	target := &Access{Tensor: place.Tensor, Indices: slices.Clone(place.Indices)}
+	target := &Access{Pos: place.Pos, Tensor: place.Tensor, Indices: slices.Clone(place.Indices)}
 	var tail []*Index
 	var axes []int
 	w := &work{lhs: &Access{}}

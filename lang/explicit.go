@@ -91,7 +91,7 @@ func (w *writer) node(e Expr) Node {
 		}
 		return w.ref(e)
 	case *IndexValue:
-		return &Ref{Name: w.names[e.Var]}
+		return &Ref{Pos: e.Pos, Name: w.names[e.Var]}
 	case *Cast:
 		return &Apply{Name: e.To.String(), Args: []Node{w.node(e.X)}}
 	case *Select:
@@ -105,13 +105,13 @@ func (w *writer) node(e Expr) Node {
 		}
 		return a
 	case *Reduce:
-		f := &Fold{Name: e.Op.String(), Options: options(e.Options), Vars: w.vars(e.Vars), Body: w.body(e.Body)}
+		f := &Fold{Pos: e.Pos, Name: e.Op.String(), Options: options(e.Options), Vars: w.vars(e.Vars), Body: w.body(e.Body)}
 		if e.Q != nil {
 			f.Q = w.node(e.Q)
 		}
 		return f
 	case *Scan:
-		return &Fold{Name: e.Op.String(), Options: e.Words(), Vars: w.vars(e.Vars), Body: w.body(e.Body)}
+		return &Fold{Pos: e.Pos, Name: e.Op.String(), Options: e.Words(), Vars: w.vars(e.Vars), Body: w.body(e.Body)}
 	}
 	panic(fmt.Sprintf("BUG: unknown expression %T", e))
 }
@@ -120,7 +120,7 @@ func (w *writer) node(e Expr) Node {
 func (w *writer) vars(list []ReduceVar) []*FoldVar {
 	var vars []*FoldVar
 	for _, v := range list {
-		fv := &FoldVar{Name: w.names[v.Var]}
+		fv := &FoldVar{Pos: v.Var.Pos, Name: w.names[v.Var]}
 		if v.In != nil {
 			fv.In = v.In.Name
 		}
@@ -144,7 +144,7 @@ func (w *writer) call(e *Call) Node {
 		args[i] = w.node(a)
 	}
 	if _, ok := binaryLevels[e.Fn]; ok {
-		return &Binary{Op: e.Fn, X: args[0], Y: args[1]}
+		return &Binary{Pos: e.Pos, Op: e.Fn, X: args[0], Y: args[1]}
 	}
 	switch e.Fn {
 	case "neg":
@@ -156,7 +156,7 @@ func (w *writer) call(e *Call) Node {
 }
 
 func (w *writer) ref(a *Access) *Ref {
-	r := &Ref{Name: a.Tensor.Name, Parens: len(a.Indices) > 0}
+	r := &Ref{Pos: a.Pos, Name: a.Tensor.Name, Parens: len(a.Indices) > 0}
 	for _, x := range a.Indices {
 		r.Indices = append(r.Indices, w.index(x))
 	}
@@ -167,11 +167,11 @@ func (w *writer) index(x IndexExpr) *RefIndex {
 	if x.Gather != nil {
 		g := w.ref(x.Gather)
 		g.Parens = true
-		return &RefIndex{Terms: []*IndexTerm{{Coef: 1, Gather: g}}}
+		return &RefIndex{Pos: x.Pos, Terms: []*IndexTerm{{Coef: 1, Gather: g}}}
 	}
-	r := &RefIndex{}
+	r := &RefIndex{Pos: x.Pos}
 	for _, t := range x.Terms {
-		r.Terms = append(r.Terms, &IndexTerm{Coef: t.Coef, Name: w.names[t.Var]})
+		r.Terms = append(r.Terms, &IndexTerm{Pos: x.Pos, Coef: t.Coef, Name: w.names[t.Var]})
 	}
 	if x.Const != 0 || len(x.Terms) == 0 {
 		r.Terms = append(r.Terms, &IndexTerm{Coef: x.Const})

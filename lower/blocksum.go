@@ -102,16 +102,21 @@ func (e *emitter) closeFull(acc accumulator) {
 	}, nil)
 }
 
-// counted counts the n terms that emit adds to the sum, if that has terms from other
-// loops as well: a block may end before them.
-func (e *emitter) counted(acc accumulator, n func() loop.Expr, emit func()) {
+// counted emits the n terms that emit adds to the sum. If that has terms from other loops as well, these are added to each other
+// first, so that the additions of one row do not wait for those of the row before; and a block may end before them.
+func (e *emitter) counted(acc accumulator, n func() loop.Expr, emitTerms func(acc accumulator)) {
 	s := acc.blocks
 	if s == nil || len(acc.Reduce.Vars) < 2 {
-		emit()
+		emitTerms(acc)
 		return
 	}
 	e.closeFull(acc)
-	emit()
+	inner := acc
+	inner.Vars = []*loop.Ref{e.B.Var("inner", emit.Constant(acc.Reduce.Fold.Identity(acc.Reduce.Typ)))}
+	e.accs[acc.Reduce.Temp] = inner
+	emitTerms(inner)
+	e.accs[acc.Reduce.Temp] = acc
+	e.B.Assign(acc.Vars[0], e.B.Add(acc.Vars[0], inner.Vars[0]))
 	e.B.Assign(s.terms, e.B.Add(s.terms, n()))
 }
 

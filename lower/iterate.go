@@ -90,6 +90,7 @@ func (e *emitter) forall(st *state, f *ir.Forall) {
 	if e.flat(st, f) {
 		return
 	}
+	defer e.B.At(emit.Origin(f.Index.Pos))()
 	st = st.clone()
 	root := e.root
 	if e.depth > 0 {
@@ -327,7 +328,7 @@ func (w *walk) dense() {
 	}
 	if w.inLanes() {
 		acc := w.accs[w.f.Body.(*ir.Assign).Temp]
-		w.counted(acc, func() loop.Expr { return b.Sub(hi, lo) }, func() { w.lanes(acc, lo, hi) })
+		w.counted(acc, func() loop.Expr { return b.Sub(hi, lo) }, func(acc accumulator) { w.lanes(acc, lo, hi) })
 		return
 	}
 	w.eachCounted(w.blockSum(), func() { w.denseSteps(lo, hi) })
@@ -431,7 +432,7 @@ func (w *walk) walkOne(it *iterator, set ir.Formula) {
 		w.blocks(it, begin, end, visit)
 	case w.inEntryLanes(it):
 		acc := w.accs[w.f.Body.(*ir.Assign).Temp]
-		w.counted(acc, func() loop.Expr { return b.Sub(end, begin) }, func() { w.entryLanes(acc, it, begin, end, visit) })
+		w.counted(acc, func() loop.Expr { return b.Sub(end, begin) }, func(acc accumulator) { w.entryLanes(acc, it, begin, end, visit) })
 	default:
 		w.eachCounted(w.blockSum(), func() { w.entrySteps(it, begin, end, visit) })
 	}

@@ -124,6 +124,9 @@ func newKernel(c *ir.Compute, alg ir.Algebra, types OperandTypes, opts Options) 
 		asked:  alg.AskedStates(c),
 	}
 	k.direct()
+	if c.Stmt != nil {
+		k.Origin = emit.Origin(c.Stmt.Pos)
+	}
 	k.Grain, k.Result.Tensor = k.opts.Grain, c.Result
 	return k
 }

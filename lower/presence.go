@@ -75,6 +75,7 @@ func (e *emitter) operand(st *state, x ir.Expr) operand {
 		literal.value = x
 		return operand{emit.Constant(x.Value), literal}
 	case *ir.Access:
+		defer e.B.At(emit.Origin(x.Pos))()
 		present := st.cursors[x].present
 		switch {
 		case x.Tensor.Whole:

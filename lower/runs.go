@@ -85,7 +85,7 @@ func (w *walk) run(it *iterator, visit func(p loop.Expr)) {
 	}
 	acc := w.accs[leafOf(w.f.Body).Temp]
 	length := func() loop.Expr { return b.Sub(r.next, it.begin) }
-	w.counted(acc, length, func() {
+	w.counted(acc, length, func(acc accumulator) {
 		// Coordinates are sorted: one look tells whether the run is longer than a block.
 		far := b.Let("far", b.Add(r.next, loop.Int(orderedTerms)))
 		long := b.Var("long", b.Lt(far, r.limit))

@@ -3,6 +3,7 @@ package lower
 import (
 	"github.com/lacuna-sparse/lacuna/ir"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
+	"github.com/lacuna-sparse/lacuna/lower/emit"
 	"github.com/lacuna-sparse/lacuna/lower/fold"
 )
 
@@ -33,6 +34,10 @@ func (e *emitter) stmt(st *state, s ir.Stmt) {
 // an append.
 func (e *emitter) assign(st *state, s *ir.Assign) {
 	b := e.B
+	defer b.At(emit.Origin(s.Value.Position()))()
+	if s.LHS != nil {
+		defer b.At(emit.Origin(s.LHS.Pos))()
+	}
 	switch {
 	case s.Temp != nil:
 		r := s.Temp.Reduce

@@ -1,9 +1,8 @@
 package runtime
 
 import (
-	"bytes"
 	"context"
-	"encoding/gob"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -165,7 +164,7 @@ func (e *cudaEngine) image(ctx context.Context, l *llvm.LLVM, named []*loop.Func
 // loadKept loads what was on disk.
 func (e *cudaEngine) loadKept(data []byte, named []*loop.Func) ([]*cudaKernel, error) {
 	var images []gpuImage
-	if err := gob.NewDecoder(bytes.NewReader(data)).Decode(&images); err != nil {
+	if err := json.Unmarshal(data, &images); err != nil {
 		return nil, err
 	}
 	return e.load(images, named)

@@ -4,7 +4,7 @@ package runtime
 
 import (
 	"bytes"
-	"encoding/gob"
+	"encoding/json"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -37,7 +37,7 @@ func keptImages(t testing.TB, disk *diskcache.Cache) (images []gpuImage, key dis
 	}
 	key = entryKey(t, list[0])
 	data, _ := disk.Get(gpuKind, key)
-	if err := gob.NewDecoder(bytes.NewReader(data)).Decode(&images); err != nil {
+	if err := json.Unmarshal(data, &images); err != nil {
 		t.Fatal(err)
 	}
 	return images, key
@@ -100,11 +100,11 @@ func TestWrongGPUImagesAreReplaced(t *testing.T) {
 	mustCompile(t, gpuEngine(t, device, disk), filterProgram(t))
 	good, key := keptImages(t, disk)
 	encode := func(images ...gpuImage) []byte {
-		var b bytes.Buffer
-		if err := gob.NewEncoder(&b).Encode(images); err != nil {
+		data, err := json.Marshal(images)
+		if err != nil {
 			t.Fatal(err)
 		}
-		return b.Bytes()
+		return data
 	}
 	one := good[0]
 	far, short, other := one, one, one

@@ -1,9 +1,8 @@
 package runtime
 
 import (
-	"bytes"
 	"context"
-	"encoding/gob"
+	"encoding/json"
 	goruntime "runtime"
 	"sync"
 
@@ -127,11 +126,11 @@ func (e *cudaEngine) compileAgain(kernels []*cudaKernel, named []*loop.Func, key
 	if e.disk == nil {
 		return
 	}
-	var data bytes.Buffer
-	if err := gob.NewEncoder(&data).Encode(images); err != nil {
+	data, err := json.Marshal(images)
+	if err != nil {
 		panic("BUG: " + err.Error())
 	}
-	writeLater(e.disk, gpuKind, key, data.Bytes())
+	writeLater(e.disk, gpuKind, key, data)
 }
 
 // leave ends the compilations that nobody waits for; then nothing that compiles uses the context any more.

@@ -52,6 +52,7 @@ func Page(recorded []byte) ([]byte, error) {
 	for _, part := range []struct{ old, new string }{
 		{`<meta charset="utf-8">`, `<meta charset="utf-8">
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:">`},
+		{`<script async src="start.js"></script>`, ""},
 		{`<a id="docs" href="docs/index.html">Docs</a>`, ""},
 		{`<link rel="stylesheet" href="main.css">`, "<style>" + string(style) + "</style>"},
 		{`<script type="module" src="main.js"></script>`,

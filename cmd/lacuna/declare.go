@@ -169,8 +169,8 @@ func declareResult(p *program, o operand) ([]lacuna.Option, error) {
 	if err := p.checkResult(o.name); err != nil {
 		return nil, err
 	}
-	if err := o.qual.noParts(); err != nil {
-		return nil, err
+	if o.qual.stored != "" {
+		return nil, o.qual.noParts()
 	}
 	var opts []lacuna.Option
 	f, given, err := o.qual.formatFor(p.uses[o.name].rank)

@@ -20,6 +20,7 @@ import (
 type evaluation struct {
 	app *app
 	wishes
+	ranks   rankFlags
 	outputs []string
 	engine  string
 	threads int
@@ -63,11 +64,13 @@ Operands:
   alpha=0.5              a number
   q=[0.25,0.5,0.99]      a vector; [[1,2],[3,4]] is a matrix
   y:CSR[f32]             no value: how the result y is stored
+  A=web.mtx:CSR over (r by entries)   placed so over ranks, with --ranks or mpirun
 
 Results are printed, abbreviated where they are long, unless -o says where to write
 them.`,
 		Example: `  lacuna eval 'y(i) = sum_j A(i,j)*x(j)' A=web.mtx:CSR x=x.npy -o y.npy
   lacuna eval 'C(i,k) = A(i,j)*B(j,k)' A=a.mtx:CSR B=b.mtx:CSR C:CSR -o C=c.mtx
+  lacuna eval 'y(i) = sum_j A(i,j)*x(j)' 'A=web.mtx:CSR over (r)' 'x=x.npy:over (r)' --ranks 4
   lacuna eval 's = sum_{i,j} A(i,j)^2' 'A=random(1000,1000,density=0.01)' --time`,
 		Args:              arguments(1, -1, "a program and its operands"),
 		ValidArgsFunction: completeOperand,
@@ -86,6 +89,7 @@ them.`,
 	f.BoolVar(&e.profile, "profile", false, "run twice, and print what each step of the second run took beside what was estimated")
 	f.IntVar(&e.repeat, "repeat", 5, "with --time: run `N` times after the first and take the median; without it at least 5 times, and 50 ms")
 	e.wishes.register(cmd)
+	e.ranks.register(cmd)
 	return cmd
 }
 
@@ -130,7 +134,14 @@ func (e *evaluation) parse(cmd *cobra.Command, args []string) (err error) {
 	if err := e.wishes.parse(); err != nil {
 		return err
 	}
-	if e.operands, err = parseOperands(args[1:]); err != nil {
+	if err := e.ranks.parse(); err != nil {
+		return err
+	}
+	parse := parseOperands
+	if e.ranks.several() {
+		parse = parsePlaced
+	}
+	if e.operands, err = parse(args[1:]); err != nil {
 		return err
 	}
 	if e.writes, err = parseDestinations(e.outputs); err != nil {
@@ -171,6 +182,9 @@ func (e *evaluation) run(ctx context.Context) error {
 	out, times, err := e.execute(ctx, engine)
 	if err != nil {
 		return err
+	}
+	if out == nil { // another rank has them
+		return nil
 	}
 	if err := e.deliver(ctx, out); err != nil {
 		return err
@@ -244,6 +258,9 @@ func (e *evaluation) load(ctx context.Context) error {
 
 // execute computes the results, reading an operand that does not fit in memory as it goes.
 func (e *evaluation) execute(ctx context.Context, engine runtime.Engine) (lacuna.Outputs, timing, error) {
+	if e.ranks.several() {
+		return e.onRanks(ctx, engine)
+	}
 	if e.stream == nil {
 		return e.compute(ctx, engine)
 	}

@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"slices"
+	"strings"
 
 	"github.com/lacuna-sparse/lacuna/internal/explorer"
 	"github.com/lacuna-sparse/lacuna/runtime"
@@ -13,7 +14,7 @@ import (
 )
 
 // explored makes of a program and its operands what the explorer takes.
-func (a *app) explored(p *program, operands []operand, w *wishes) (*explorer.Service, []explorer.Operand, error) {
+func (a *app) explored(p *program, operands []operand, w *wishes) (*explorer.Service, *explorer.Request, error) {
 	if err := p.checkNames(operands); err != nil {
 		return nil, nil, err
 	}
@@ -25,19 +26,19 @@ func (a *app) explored(p *program, operands []operand, w *wishes) (*explorer.Ser
 		}
 		list = append(list, x)
 	}
-	list, err := w.explored(list)
 	service := &explorer.Service{Engine: runtime.Auto(a.notice), MemoryLimit: serveLimit,
 		Open: func(name string) (io.ReadCloser, error) { return os.Open(name) }}
-	return service, list, err
+	return service, &explorer.Request{Program: p.source, Operands: w.explored(list),
+		Options: explorer.Options{Strict: w.strict, AsWritten: w.asWritten, Schedule: w.schedule}}, nil
 }
 
 // explainJSON prints the stages for other programs to read.
 func (a *app) explainJSON(ctx context.Context, p *program, operands []operand, w *wishes) error {
-	service, list, err := a.explored(p, operands, w)
+	service, r, err := a.explored(p, operands, w)
 	if err != nil {
 		return err
 	}
-	answer, err := service.Explain(ctx, p.source, list)
+	answer, err := service.Explain(ctx, r)
 	if err != nil {
 		return err
 	}
@@ -48,11 +49,11 @@ func (a *app) explainJSON(ctx context.Context, p *program, operands []operand, w
 
 // explainHTML writes a page that shows a program and its data as the explorer does.
 func (a *app) explainHTML(ctx context.Context, p *program, operands []operand, w *wishes, path string) error {
-	service, list, err := a.explored(p, operands, w)
+	service, r, err := a.explored(p, operands, w)
 	if err != nil {
 		return err
 	}
-	recorded, err := service.Record(ctx, p.source, list)
+	recorded, err := service.Record(ctx, r)
 	if err != nil {
 		return err
 	}
@@ -64,10 +65,7 @@ func (a *app) explainHTML(ctx context.Context, p *program, operands []operand, w
 }
 
 // explored adds what is wished of tensors to operands.
-func (w *wishes) explored(list []explorer.Operand) ([]explorer.Operand, error) {
-	if w.strict || w.asWritten || len(w.schedule) > 0 {
-		return nil, usagef("--html and --json show programs as they run without --strict-ieee, --as-written and --schedule")
-	}
+func (w *wishes) explored(list []explorer.Operand) []explorer.Operand {
 	of := func(name string) *explorer.Operand {
 		i := slices.IndexFunc(list, func(o explorer.Operand) bool { return o.Name == name })
 		if i < 0 {
@@ -81,7 +79,7 @@ func (w *wishes) explored(list []explorer.Operand) ([]explorer.Operand, error) {
 	for name, fill := range w.fills {
 		of(name).Fill = fill.String()
 	}
-	return list, nil
+	return list
 }
 
 // explored is an operand as the explorer takes it.
@@ -97,7 +95,11 @@ func explored(o operand) (explorer.Operand, error) {
 	case diskFile:
 		x.File = string(s)
 	case literal:
-		x.Number = string(s)
+		if strings.HasPrefix(string(s), "[") {
+			x.Text = string(s)
+		} else {
+			x.Number = string(s)
+		}
 	case *generator:
 		x.Random = &explorer.Random{Shape: s.shape, Seed: s.seed, Range: s.name == "range"}
 		if s.dtype.Valid() && x.DType == "" {
@@ -107,7 +109,7 @@ func explored(o operand) (explorer.Operand, error) {
 		case s.density >= 0:
 			x.Random.Density = &s.density
 		case s.nnz >= 0:
-			return x, usagef("--html takes random operands with a density, not %s", s.text)
+			x.Random.NNZ = &s.nnz
 		}
 	}
 	return x, nil

@@ -19,7 +19,8 @@ import (
 const terminalDots = 96
 
 func newInspect(a *app) *cobra.Command {
-	var format, plot, as string
+	var format, plot, as, placed string
+	var g rankFlags
 	cmd := &cobra.Command{
 		Use:   "inspect FILE [--format FORMAT] [--plot FILE] [--as mlir|taco]",
 		Short: "Describe a tensor and draw where its entries are",
@@ -32,6 +33,9 @@ with the density of each region in colour and histograms of rows and columns.
 
 Of a file of several things (HDF5, AnnData, Zarr, an archive, a table) it lists them, each with
 the words to put behind the file for it, such as :entry=obs/cell_type.
+
+With --placement and --ranks it draws instead which rank has what when the tensor is placed so, and how
+much each rank sends when a matrix is multiplied by a vector.
 
 With --as it prints instead what the tensor, stored so, is to MLIR's sparse_tensor
 dialect or to TACO, and which of their arrays the stored ones are.
@@ -52,6 +56,12 @@ CV is the standard deviation divided by the mean: 0 for rows of equal length, ab
 			if as != "" && !slices.Contains(storages, as) {
 				return usagef("--as %s: it can be %s", as, strings.Join(storages, " or "))
 			}
+			if err := g.parse(); err != nil {
+				return err
+			}
+			if (placed == "") != (g.n == 0) || placed != "" && as != "" {
+				return usagef("--placement goes with --ranks, and not with --as: inspect %s --placement 'over (r)' --ranks 4", args[0])
+			}
 			if as != "" && plot != "" {
 				return usagef("--as and --plot do not go together: run inspect twice")
 			}
@@ -65,11 +75,16 @@ CV is the standard deviation divided by the mean: 0 for rows of equal length, ab
 			if err := q.override(format, ""); err != nil {
 				return err
 			}
+			if placed != "" {
+				return a.inspectPlacement(cmd.Context(), src, q, placed, &g)
+			}
 			return a.inspect(cmd.Context(), src, q, plot, as)
 		},
 	}
 	cmd.Flags().StringVar(&format, "format", "", "the `FORMAT` whose levels are described")
 	cmd.Flags().StringVar(&plot, "plot", "", "draw where the entries are, and how many rows and columns have, to a `FILE`: png, svg or pdf")
+	cmd.Flags().StringVar(&placed, "placement", "", "draw which of --ranks has what when the tensor is placed so, as `'over (r)'`, and how much each sends")
+	g.register(cmd)
 	cmd.Flags().StringVar(&as, "as", "", "print the arrays as those of a `PROGRAM`: mlir or taco")
 	return cmd
 }
@@ -205,4 +220,16 @@ func formatElements(shape []int64) string {
 		return formatCount(int64(n))
 	}
 	return fmt.Sprintf("%.3g", n)
+}
+
+// inspectPlacement draws which rank has what of a tensor.
+func (a *app) inspectPlacement(ctx context.Context, src source, q qualifiers, text string, g *rankFlags) error {
+	t, err := src.load(ctx, a, q, nil)
+	if err != nil {
+		return err
+	}
+	if err := a.printSummary(ctx, src, t); err != nil {
+		return err
+	}
+	return a.printPlacement(ctx, t, text, g)
 }

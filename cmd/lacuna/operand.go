@@ -62,9 +62,20 @@ func parseOperand(arg string) (operand, error) {
 	return operand{name: name, source: src, qual: q}, nil
 }
 
-// parseOperands reads the arguments behind the program. The n-th random tensor
-// without a seed gets the seed n, so that no two are alike.
+// parseOperands reads the arguments behind the program, which one rank runs.
 func parseOperands(args []string) ([]operand, error) {
+	list, err := parsePlaced(args)
+	for _, o := range list {
+		if err == nil {
+			err = o.qual.notPlaced()
+		}
+	}
+	return list, err
+}
+
+// parsePlaced reads the arguments behind the program. The n-th random tensor
+// without a seed gets the seed n, so that no two are alike.
+func parsePlaced(args []string) ([]operand, error) {
 	var list []operand
 	seen := map[string]bool{}
 	seed, stdin := uint64(0), ""

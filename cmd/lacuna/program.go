@@ -130,7 +130,11 @@ func (p *program) checkNames(operands []operand) error {
 	if err := p.file.UnknownReduction(func(name string) bool { return given[name] }); err != nil {
 		return err
 	}
+	lists := placedBy(operands)
 	for _, o := range operands {
+		if lists[o.name] {
+			continue
+		}
 		if err := p.check(o.name); err != nil {
 			return err
 		}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/lacuna-sparse/lacuna/runtime/dist/placement"
 	"github.com/lacuna-sparse/lacuna/tensor"
 	"github.com/lacuna-sparse/lacuna/tensor/file"
 )
@@ -19,6 +20,7 @@ import (
 //	:dims=4,5       the sizes of a .tns file that does not say
 //	:base=0         indices of a text file count from 0
 //	:stored=mmcsf   an operand in parts, or as a triangle: stored=symmetric_lower
+//	:CSR over (r)   placed so over the ranks that run a program; :over (r) or :replicated alone
 type qualifiers struct {
 	format string // as tensor.ParseFormat takes it; "" if not given
 	dtype  tensor.DType
@@ -28,6 +30,7 @@ type qualifiers struct {
 	base   string // "0", "1", or "" if not given
 	coords []string
 	stored string // "" if as one tensor
+	layout string // "" if no placement is given
 
 	labels *[]string // where the labels of a column go that is read; nil: nowhere
 }
@@ -40,6 +43,15 @@ func parseQualifiers(text string) (qualifiers, error) {
 	var q qualifiers
 	for part := range strings.SplitSeq(text, ":") {
 		var err error
+		part, layout := cutLayout(part)
+		if layout != "" {
+			if _, err := placement.Parse(layout, -1); err != nil {
+				return q, err
+			}
+			if q.layout = layout; part == "" {
+				continue
+			}
+		}
 		if key, value, ok := strings.Cut(part, "="); ok {
 			err = q.set(key, value)
 		} else {

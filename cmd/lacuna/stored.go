@@ -63,5 +63,13 @@ func (q qualifiers) noParts() error {
 	if q.stored != "" {
 		return usagef("stored=%s is for operands of programs", q.stored)
 	}
+	return q.notPlaced()
+}
+
+// notPlaced refuses a placement where there are no ranks.
+func (q qualifiers) notPlaced() error {
+	if q.layout != "" {
+		return usagef("%s says what ranks have: it goes with lacuna eval --ranks", q.layout)
+	}
 	return nil
 }

@@ -3,6 +3,7 @@ package explorer
 import (
 	"context"
 	"errors"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -62,10 +63,33 @@ func (s *Service) check(ctx context.Context, r *Request) (any, error) {
 	return c, nil
 }
 
+// meant matches the hint for a word that is near another (lang.DidYouMean).
+var meant = regexp.MustCompile(`^did you mean (\S+)\?$`)
+
+// spelling replaces the word that an error is about, or that stands before its place, by the one that its hint has.
+func spelling(program string, e *lang.Error) []Fix {
+	m := meant.FindStringSubmatch(e.Hint)
+	if m == nil {
+		return nil
+	}
+	before := strings.TrimRight(program[:e.Pos.Offset], " ")
+	start := strings.LastIndexFunc(before, func(r rune) bool { return !isWord(r) }) + 1
+	for _, at := range []int{e.Pos.Offset, start} {
+		word := program[at:wordEnd(program, at)]
+		if strings.TrimFunc(word, isWord) == "" && lang.DidYouMean(word, []string{m[1]}) == e.Hint {
+			return []Fix{{"write " + m[1], units(program, at), units(program, at+len(word)), m[1]}}
+		}
+	}
+	return nil
+}
+
+func isWord(r rune) bool { return r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) }
+
 func errorAt(program string, e *lang.Error) Diagnostic {
 	d := Diagnostic{Severity: "error", Code: string(e.Code), Message: e.Msg, Hint: e.Hint}
 	if e.Pos.IsKnown() {
 		d.From, d.To = units(program, e.Pos.Offset), units(program, wordEnd(program, e.Pos.Offset))
+		d.Fixes = spelling(program, e)
 	}
 	return d
 }
@@ -95,7 +119,7 @@ func wordEnd(text string, at int) int {
 		return len(text)
 	}
 	for i, r := range text[at:] {
-		if r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r) {
+		if !isWord(r) {
 			if i == 0 {
 				i = len(string(r))
 			}

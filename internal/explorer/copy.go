@@ -27,6 +27,8 @@ func shell(r *Request) string {
 		switch {
 		case !o.given():
 			value = o.Name
+		case strings.HasPrefix(o.Text, "["):
+			value = o.Name + "=" + strings.Join(strings.Fields(o.Text), "")
 		case o.Text != "":
 			fmt.Fprintf(&before, "cat > %s <<'END'\n%sEND\n", o.Name+".mtx", matrixMarket(o.Text))
 			value = o.Name + "=" + o.Name + ".mtx"
@@ -45,7 +47,7 @@ func shell(r *Request) string {
 			args.WriteString(" --shape " + quote(o.Name+"="+strings.Trim(strings.ReplaceAll(fmt.Sprint(o.Shape), " ", ","), "[]")))
 		}
 	}
-	return before.String() + "lacuna eval " + quote(r.Program) + args.String() + "\n"
+	return before.String() + "lacuna eval " + quote(r.Program) + args.String() + r.Options.flags() + "\n"
 }
 
 // source is how the command line makes the operand's value.
@@ -64,6 +66,9 @@ func (o *Operand) source() string {
 	}
 	if d := o.Random.Density; d != nil {
 		list = append(list, "density="+strconv.FormatFloat(*d, 'g', -1, 64))
+	}
+	if n := o.Random.NNZ; n != nil {
+		list = append(list, fmt.Sprintf("nnz=%d", *n))
 	}
 	return "random(" + strings.Join(append(list, fmt.Sprintf("seed=%d", max(o.Random.Seed, 1))), ",") + ")"
 }
@@ -112,6 +117,15 @@ func goProgram(r *Request) string {
 	var b strings.Builder
 	b.WriteString("ctx := context.Background()\nargs := lacuna.Args{}\nvar err error\n")
 	options := ""
+	if r.Options.Strict {
+		options += ", lacuna.StrictIEEE()"
+	}
+	if r.Options.AsWritten {
+		options += ", lacuna.AsWritten()"
+	}
+	for _, text := range r.Options.Schedule {
+		options += fmt.Sprintf(", lacuna.Schedule(%q)", text)
+	}
 	for i := range r.Operands {
 		o := &r.Operands[i]
 		if !o.given() {
@@ -156,7 +170,7 @@ func header(r *Request) string {
 			args += " " + quote(o.Name+":"+format)
 		}
 	}
-	return "lacuna build " + quote(r.Program) + args + " --name kernel -o kernel.h -o kernel.o\n\n" +
+	return "lacuna build " + quote(r.Program) + args + r.Options.flags() + " --name kernel -o kernel.h -o kernel.o\n\n" +
 		"#include \"kernel.h\"\n\nlacuna_args args = {0}; /* tensors in the order of kernel.h; allocate and release for results */\n" +
 		"if (kernel(&args) != 0)\n\tfputs(args.message, stderr);\n"
 }

@@ -13,17 +13,20 @@ import (
 // Explanation is a program at each stage of its compilation.
 type Explanation struct {
 	Names
+	Places      []Place      `json:"places"` // of the program, that lines of stages come from
 	Stages      []Stage      `json:"stages"`
 	Conversions []string     `json:"conversions"`
 	Diagnostics []Diagnostic `json:"diagnostics"` // what a run may take unexpectedly long for
 }
 
-// Stage is the text of a stage. Lines of different stages that are about one symbol are found by their spans.
+// Stage is the text of a stage. What lines of different stages have in common is found by the places of the program that they come from, and
+// words by the symbols that they are about.
 type Stage struct {
-	Name  string `json:"name"`
-	About string `json:"about"`
-	Text  string `json:"text"`
-	Spans []Span `json:"spans"`
+	Name    string   `json:"name"`
+	About   string   `json:"about"`
+	Text    string   `json:"text"`
+	Spans   []Span   `json:"spans"`
+	Origins []Origin `json:"origins"`
 }
 
 // stageWords say what each stage shows.
@@ -51,10 +54,7 @@ func (s *Service) stages() []string {
 	return slices.DeleteFunc(list, func(name string) bool { return name == "optimised" || name == "asm" || name == "ptx" })
 }
 
-// Explain prints a program at each stage. Operands need no values.
-func (s *Service) Explain(ctx context.Context, program string, operands []Operand) (*Explanation, error) {
-	return s.explanation(ctx, &Request{Program: program, Operands: operands})
-}
+func (s *Service) explain(ctx context.Context, r *Request) (any, error) { return s.Explain(ctx, r) }
 
 // stageText is what a stage prints: that of choices by the data of the operands.
 func stageText(ctx context.Context, kernel *lacuna.Kernel, name string, args lacuna.Args) (string, error) {
@@ -68,9 +68,8 @@ func stageText(ctx context.Context, kernel *lacuna.Kernel, name string, args lac
 	return c.String(), nil
 }
 
-func (s *Service) explain(ctx context.Context, r *Request) (any, error) { return s.explanation(ctx, r) }
-
-func (s *Service) explanation(ctx context.Context, r *Request) (*Explanation, error) {
+// Explain prints a program at each stage. Operands need no values.
+func (s *Service) Explain(ctx context.Context, r *Request) (*Explanation, error) {
 	if r.Program == "" {
 		return nil, errNoProgram
 	}
@@ -93,6 +92,7 @@ func (s *Service) explanation(ctx context.Context, r *Request) (*Explanation, er
 	}
 	device, deviceErr := s.session(runtime.Simulated()).Compile(ctx, r.Program, opts...)
 	e := &Explanation{Names: namesOf(r.Program), Conversions: append([]string{}, host.Conversions()...)}
+	at := newPlaces(r.Program, e.Names)
 	e.Diagnostics = append([]Diagnostic{}, warningsAt(r.Program, host.Warnings())...)
 	for _, name := range s.stages() {
 		kernel := host
@@ -110,7 +110,12 @@ func (s *Service) explanation(ctx context.Context, r *Request) (*Explanation, er
 		case err != nil:
 			return nil, err
 		}
-		e.Stages = append(e.Stages, Stage{name, stageWords[name], text, spansOf(text, e.Names)})
+		origins, err := at.origins(kernel, name)
+		if err != nil {
+			return nil, err
+		}
+		e.Stages = append(e.Stages, Stage{name, stageWords[name], text, spansOf(text, e.Names), origins})
 	}
+	e.Places = at.list
 	return e, nil
 }

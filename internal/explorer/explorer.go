@@ -42,8 +42,46 @@ type Request struct {
 	Op       string    `json:"op"` // a key of operations
 	Program  string    `json:"program"`
 	Operands []Operand `json:"operands"`
+	Options  Options   `json:"options"`
 	Name     string    `json:"name"`  // storage: of the operand; grad: of the operand to derive by
 	Limit    int       `json:"limit"` // steps: how many to tell of at most
+}
+
+// Options say how a program runs, where it is not as usual.
+type Options struct {
+	Strict    bool     `json:"strict,omitempty"`    // 0*inf is nan, also where the 0 is not stored
+	AsWritten bool     `json:"asWritten,omitempty"` // in the order in which it is written
+	Schedule  []string `json:"schedule,omitempty"`
+}
+
+// list are the options as a session takes them.
+func (o *Options) list() []lacuna.Option {
+	var list []lacuna.Option
+	if o.Strict {
+		list = append(list, lacuna.StrictIEEE())
+	}
+	if o.AsWritten {
+		list = append(list, lacuna.AsWritten())
+	}
+	for _, text := range o.Schedule {
+		list = append(list, lacuna.Schedule(text))
+	}
+	return list
+}
+
+// flags are the options at the command line.
+func (o *Options) flags() string {
+	flags := ""
+	if o.Strict {
+		flags += " --strict-ieee"
+	}
+	if o.AsWritten {
+		flags += " --as-written"
+	}
+	for _, text := range o.Schedule {
+		flags += " --schedule " + quote(text)
+	}
+	return flags
 }
 
 // operations are what may be asked.
@@ -123,6 +161,7 @@ type About struct {
 	Native    bool      `json:"native"` // machine code and measured times are there
 	Stages    []string  `json:"stages"` // that explain answers
 	Gallery   []Example `json:"gallery"`
+	Samples   []Example `json:"samples"` // tensors, each as the one operand of no program
 	Functions []Word    `json:"functions"`
 	Files     []string  `json:"files,omitempty"`
 }
@@ -134,7 +173,7 @@ type Word struct {
 }
 
 func (s *Service) about(context.Context, *Request) (any, error) {
-	a := &About{Engine: s.engine().Name(), Native: s.native(), Gallery: Gallery(), Functions: words(), Stages: s.stages()}
+	a := &About{Engine: s.engine().Name(), Native: s.native(), Gallery: Gallery(), Samples: samples(), Functions: words(), Stages: s.stages()}
 	if s.Files != nil {
 		a.Files = s.Files()
 	}

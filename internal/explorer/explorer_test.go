@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -117,6 +118,11 @@ func TestCheck(t *testing.T) {
 	if got := fmt.Sprint(c.Symbols); got != "[{y tensor} {A tensor} {x tensor} {b tensor} {i index} {j index}]" {
 		t.Error(got)
 	}
+	// A word that is near another can be that.
+	c = ask[Check](t, Request{Op: "check", Program: "y(i) = summ_j A(i,j)"})
+	if len(c.Diagnostics) != 1 || fmt.Sprint(c.Diagnostics[0].Fixes) != "[{write sum_j 7 13 sum_j}]" {
+		t.Errorf("%+v", c.Diagnostics)
+	}
 	// A quick fix of an implied sum, whose text is right.
 	program := "y(i) = x(i) / (A(i,j)*z(j))"
 	c = ask[Check](t, Request{Op: "check", Program: program})
@@ -155,6 +161,111 @@ func TestLinks(t *testing.T) {
 		if !found {
 			t.Errorf("stage %s: %s is not about A", st.Name, want)
 		}
+	}
+}
+
+// TestPlaces looks up where lines of stages come from: the innermost loop of a product from j, wherever the statement has it; and
+// its steps.
+func TestPlaces(t *testing.T) {
+	e := Gallery()[0]
+	x := ask[Explanation](t, Request{Op: "explain", Program: e.Program, Operands: e.Operands})
+	parts := func(list []Place, n int) (words []string) {
+		for _, s := range list[n].Spans {
+			words = append(words, e.Program[s[0]:s[1]])
+		}
+		return words
+	}
+	found := map[string]bool{}
+	for _, st := range x.Stages {
+		lines := strings.Split(st.Text, "\n")
+		for _, o := range st.Origins {
+			found[fmt.Sprint(st.Name, ": ", strings.TrimSpace(lines[o.Line-1]), " ", parts(x.Places, o.Place))] = true
+		}
+	}
+	for _, want := range []string{"plan: forall j [sum_j j j]", "lattice: j: A, by entries [sum_j j j]", "loops: for i = lo to hi { [i i]", "loops: let A.8: f64 = A_vals[p_A.1] [A(i,j)]",
+		"loops: y_vals[i] = t [y(i)]", "grids: y_vals[row] = t [y(i)]", "syntax: y(i) = sum_j A(i,j)*x(j) [y(i)]"} {
+		if !found[want] {
+			t.Errorf("no line %s", want)
+		}
+	}
+	if t.Failed() {
+		t.Log(slices.Sorted(maps.Keys(found)))
+	}
+	s := ask[Steps](t, Request{Op: "steps", Program: e.Program, Operands: e.Operands})
+	line := s.Steps[len(s.Steps)-1].Line // which stores the last element
+	if !slices.ContainsFunc(s.Programs[0].Origins, func(o Origin) bool { return o.Line == line && fmt.Sprint(parts(s.Places, o.Place)) == "[y(i)]" }) {
+		t.Errorf("line %d is not that of y: %v %v", line, s.Programs[0].Origins, s.Places)
+	}
+}
+
+// TestOptions runs programs as is wished.
+func TestOptions(t *testing.T) {
+	r := Request{Op: "eval", Program: "y(i) = A(i,j)*x(j)", Operands: []Operand{{Name: "A", Format: "CSR", Text: "1 .\n. 1"}, {Name: "x", Text: "1 inf"}}}
+	value := func() string { return fmt.Sprint(ask[Evaluation](t, r).Results[0].Values) }
+	if got := value(); got != "[1 inf]" {
+		t.Error(got)
+	}
+	r.Options = Options{Strict: true}
+	if got := value(); got != "[nan inf]" {
+		t.Error(got)
+	}
+	r.Options = Options{AsWritten: true, Schedule: []string{"order(j, i)"}}
+	r.Op = "explain"
+	for _, s := range ask[Explanation](t, r).Stages {
+		if s.Name == "plan" && strings.Index(s.Text, "forall j") > strings.Index(s.Text, "forall i") {
+			t.Error(s.Text)
+		}
+	}
+	r.Options.Schedule = []string{"order(q)"}
+	fails(t, r, "order(q)")
+	r.Op, r.Options.Strict = "copy", true
+	if c := ask[Copies](t, r); !strings.HasSuffix(c.Shell, " --strict-ieee --as-written --schedule 'order(q)'\n") || !strings.Contains(c.Go, "lacuna.StrictIEEE(), lacuna.AsWritten()") {
+		t.Errorf("%+v", c)
+	}
+}
+
+// TestOperands makes operands of all that they are said by.
+func TestOperands(t *testing.T) {
+	seven := int64(7)
+	for _, test := range []struct {
+		operand Operand
+		want    string
+	}{
+		{Operand{Text: "[0.25,0.5, 1]"}, "[3] f64 3"},
+		{Operand{Text: "[1,2]"}, "[2] i64 2"},
+		{Operand{Text: "[[1,2,3],[4,5,6]]"}, "[2 3] i64 6"},
+		{Operand{Text: "[[1,2.5]]"}, "[1 2] f64 2"},
+		{Operand{Text: "1 2"}, "[2] f64 2"},
+		{Operand{Text: "[1,2]", DType: "f32", Format: "DVEC"}, "[2] f32 2"},
+		{Operand{Format: "CSR", Random: &Random{Shape: []int64{10, 10}, NNZ: &seven}}, "[10 10] f64 7"},
+	} {
+		test.operand.Name = "A"
+		s := ask[Storage](t, Request{Op: "storage", Name: "A", Operands: []Operand{test.operand}})
+		if got := fmt.Sprint(s.Shape, " ", s.DType, " ", s.Stored); got != test.want {
+			t.Errorf("%+v: %s, want %s", test.operand, got, test.want)
+		}
+	}
+	half := 0.5
+	for want, o := range map[string]Operand{
+		"rows of a matrix": {Text: "[[1],[[2]]]"}, "numbers in brackets": {Text: "[1,2"}, "same thing": {Random: &Random{Shape: []int64{4}, NNZ: &seven, Density: &half}},
+		"want 0 to 4": {Random: &Random{Shape: []int64{4}, NNZ: &seven}},
+	} {
+		o.Name = "A"
+		fails(t, Request{Op: "storage", Name: "A", Operands: []Operand{o}}, want)
+	}
+	for _, s := range samples() {
+		s.Operands[0].Name = "A"
+		if got := ask[Storage](t, Request{Op: "storage", Name: "A", Operands: s.Operands}); got.Stored == 0 || len(got.Entries) != int(got.Stored) {
+			t.Errorf("%s: %d stored", s.Title, got.Stored)
+		}
+	}
+	// Every combination of levels, in any order of axes, is a format.
+	s := ask[Storage](t, Request{Op: "storage", Name: "A", Operands: []Operand{{Name: "A", Format: "CSC", Text: "1 . 2\n. 3 ."}}})
+	if s.Kinds != "C-S" || fmt.Sprint(s.Order) != "[1 0]" || !slices.Contains(s.Combinations, "DC-S") || slices.Contains(s.Combinations, "D-S") {
+		t.Errorf("%s %v %v", s.Kinds, s.Order, s.Combinations)
+	}
+	for _, c := range s.Combinations {
+		ask[Storage](t, Request{Op: "storage", Name: "A", Operands: []Operand{{Name: "A", Format: c + "[1,0]", Text: "1 . 2\n. 3 ."}}})
 	}
 }
 

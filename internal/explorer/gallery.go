@@ -74,3 +74,18 @@ func drawn(name, format string, density float64, seed uint64, shape ...int64) Op
 func dense(name string, seed uint64, shape ...int64) Operand {
 	return Operand{Name: name, Random: &Random{Shape: shape, Seed: seed}}
 }
+
+// samples are tensors that people know, for whoever has none at hand.
+func samples() []Example {
+	sample := func(title, about string, o Operand) Example {
+		return Example{Title: title, Group: "Samples", About: about, Operands: []Operand{o}}
+	}
+	return []Example{
+		sample("identity, 6×6", "Ones on the diagonal.", Operand{Format: "CSR", Text: "1 . . . . .\n. 1 . . . .\n. . 1 . . .\n. . . 1 . .\n. . . . 1 .\n. . . . . 1"}),
+		sample("second differences, 6×6", "A tridiagonal matrix.", Operand{Format: "CSR", Text: "2 -1 . . . .\n-1 2 -1 . . .\n. -1 2 -1 . .\n. . -1 2 -1 .\n. . . -1 2 -1\n. . . . -1 2"}),
+		sample("arrow, 6×6", "A first row and column that are full, and the diagonal.", Operand{Format: "CSR", Text: "6 1 1 1 1 1\n1 6 . . . .\n1 . 6 . . .\n1 . . 6 . .\n1 . . . 6 .\n1 . . . . 6"}),
+		sample("a graph with two triangles, 6×6", "Two triangles with an edge between them, once in each direction.", Operand{Format: "CSR", Text: ". 1 1 . . .\n1 . 1 . . .\n1 1 . 1 . .\n. . 1 . 1 1\n. . . 1 . 1\n. . . 1 1 ."}),
+		sample("one long row, 6×6", "What makes it hard to share the rows among threads.", Operand{Format: "CSR", Text: "1 2 3 4 5 6\n. 1 . . . .\n. . . . . .\n. . . 1 . .\n. . . . . .\n. . . . . 1"}),
+		sample("a vector with gaps, 6", "A dot is not stored.", Operand{Format: "DVEC", Text: "1 . . 2 . 3"}),
+	}
+}

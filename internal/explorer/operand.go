@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"strings"
+	"unicode"
 
 	"github.com/lacuna-sparse/lacuna"
 	"github.com/lacuna-sparse/lacuna/internal/generate"
@@ -33,8 +35,9 @@ type Operand struct {
 // Random describes random entries, or with Range 0, 1, 2, ….
 type Random struct {
 	Shape   []int64  `json:"shape"`
-	Density *float64 `json:"density,omitempty"` // nil: dense
-	Seed    uint64   `json:"seed,omitempty"`    // 0 is 1
+	Density *float64 `json:"density,omitempty"`
+	NNZ     *int64   `json:"nnz,omitempty"`  // instead of a density; neither: dense
+	Seed    uint64   `json:"seed,omitempty"` // 0 is 1
 	Range   bool     `json:"range,omitempty"`
 }
 
@@ -51,7 +54,7 @@ func (o *Operand) given() bool {
 
 // operands makes the tensors that are given and what is declared of all.
 func (s *Service) operands(ctx context.Context, r *Request) (lacuna.Args, []lacuna.Option, error) {
-	args, opts := lacuna.Args{}, []lacuna.Option(nil)
+	args, opts := lacuna.Args{}, r.Options.list()
 	ranks := map[string]int{}
 	for _, n := range namesOf(r.Program).Operands {
 		ranks[n.Name] = n.Rank
@@ -176,7 +179,7 @@ func (s *Service) source(o *Operand, dt tensor.DType) (*tensor.Tensor, error) {
 		}
 		return tensor.ScalarTensor(x), nil
 	case o.Text != "":
-		return parseGrid(o.Text, usual, opts)
+		return parseGrid(o.Text, dt, opts)
 	}
 	t, err := s.file(o, dt)
 	if err != nil || o.Fill == "" {
@@ -225,6 +228,9 @@ func (r *Random) tensor(dt tensor.DType, opts []tensor.Option) (*tensor.Tensor, 
 			g.DType = tensor.Int64
 		}
 	}
+	if r.Density != nil && r.NNZ != nil {
+		return nil, errors.New("a density and a number of entries say the same thing: give one of them")
+	}
 	total := 1.0
 	for _, n := range r.Shape {
 		if n < 0 {
@@ -239,6 +245,12 @@ func (r *Random) tensor(dt tensor.DType, opts []tensor.Option) (*tensor.Tensor, 
 		}
 		stored *= g.Density
 	}
+	if r.NNZ != nil {
+		if g.NNZ = *r.NNZ; g.NNZ < 0 || float64(g.NNZ) > total {
+			return nil, fmt.Errorf("%d entries: want 0 to %.0f, as many as there are elements", g.NNZ, total)
+		}
+		stored = float64(g.NNZ)
+	}
 	switch {
 	case len(r.Shape) > tensor.MaxRank:
 		return nil, fmt.Errorf("%d dimensions: there may be %d", len(r.Shape), tensor.MaxRank)
@@ -250,10 +262,51 @@ func (r *Random) tensor(dt tensor.DType, opts []tensor.Option) (*tensor.Tensor, 
 	return g.Tensor(tensor.FromColumns, opts...)
 }
 
-// parseGrid reads a small matrix, or a vector if it is one line.
+// betweenRows is what stands between the rows of a matrix in brackets.
+var betweenRows = regexp.MustCompile(`\]\s*,\s*\[`)
+
+// unbracketed writes numbers in brackets, [1,2,3] or [[1,2],[3,4]], as rows.
+func unbracketed(text string) (rows string, matrix bool, err error) {
+	text = strings.TrimSpace(text)
+	inner, closed := strings.CutSuffix(strings.TrimPrefix(text, "["), "]")
+	inner = strings.TrimSpace(inner)
+	if closed && strings.HasPrefix(inner, "[") && strings.HasSuffix(inner, "]") {
+		matrix, inner = true, betweenRows.ReplaceAllString(inner[1:len(inner)-1], ";")
+	}
+	if !closed || strings.ContainsAny(inner, "[]") || strings.TrimSpace(inner) == "" {
+		return "", false, errors.New("numbers in brackets are a vector, [1,2,3], or the rows of a matrix, [[1,2],[3,4]]")
+	}
+	return inner, matrix, nil
+}
+
+// parseGrid reads a small matrix, or a vector if it is one line. Between brackets numbers have the type that all their spellings
+// tell, as at the command line.
 func parseGrid(text string, dt tensor.DType, opts []tensor.Option) (*tensor.Tensor, error) {
 	if len(text) > maxText {
 		return nil, fmt.Errorf("%d bytes of numbers: want %d at most; drop a file instead", len(text), maxText)
+	}
+	matrix := false
+	bracketed := strings.HasPrefix(strings.TrimSpace(text), "[")
+	if bracketed {
+		var err error
+		if text, matrix, err = unbracketed(text); err != nil {
+			return nil, err
+		}
+	}
+	if bracketed && !dt.Valid() {
+		for _, w := range strings.FieldsFunc(text, func(r rune) bool { return r == ';' || r == ',' || unicode.IsSpace(r) }) {
+			x, err := parseNumber(w, tensor.Invalid)
+			switch {
+			case err != nil: // which is told below
+			case dt.Valid():
+				dt = tensor.Promote(dt, x.DType())
+			default:
+				dt = x.DType()
+			}
+		}
+	}
+	if !dt.Valid() {
+		dt = tensor.Float64
 	}
 	var coords [2][]int64
 	var list []tensor.Scalar
@@ -286,7 +339,7 @@ func parseGrid(text string, dt tensor.DType, opts []tensor.Option) (*tensor.Tens
 		values.SetScalar(i, x)
 	}
 	shape, places := []int64{rows, columns}, coords[:]
-	if rows == 1 {
+	if rows == 1 && !matrix {
 		shape, places = shape[1:], coords[1:]
 	}
 	if !holes {

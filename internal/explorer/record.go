@@ -15,15 +15,16 @@ type recording struct {
 type recordedState struct {
 	Program  string    `json:"program"`
 	Operands []Operand `json:"operands"`
+	Options  Options   `json:"options"`
 	Tab      string    `json:"tab"`
 }
 
 // Record answers all questions about a program for a page of its own, in JSON without "<". What has no answer, such as a run
 // where there are no data, is left out. The error is that of the program itself.
-func (s *Service) Record(ctx context.Context, program string, operands []Operand) ([]byte, error) {
-	rec := recording{recordedState{program, operands, "stages"}, map[string]any{}}
+func (s *Service) Record(ctx context.Context, program *Request) ([]byte, error) {
+	rec := recording{recordedState{program.Program, program.Operands, program.Options, "stages"}, map[string]any{}}
 	ask := func(key string, r Request) error {
-		r.Program, r.Operands = program, operands
+		r.Program, r.Operands, r.Options = program.Program, program.Operands, program.Options
 		answer, err := operations[r.Op](s, ctx, &r)
 		if err == nil {
 			rec.Answers[key] = answer
@@ -38,7 +39,7 @@ func (s *Service) Record(ctx context.Context, program string, operands []Operand
 			rec.State.Tab = "result"
 		}
 	}
-	for _, o := range operands {
+	for _, o := range program.Operands {
 		if o.given() {
 			_ = ask("storage "+o.Name, Request{Op: "storage", Name: o.Name})
 			_ = ask("grad "+o.Name, Request{Op: "grad", Name: o.Name})

@@ -14,6 +14,7 @@ import (
 // Steps are what a run did, statement by statement.
 type Steps struct {
 	Names
+	Places   []Place     `json:"places"`   // of the program, that lines come from
 	Programs []Traced    `json:"programs"` // those that ran, in the order of their first step
 	Steps    []Step      `json:"steps"`
 	More     bool        `json:"more,omitempty"` // there were more steps than are told
@@ -25,6 +26,7 @@ type Steps struct {
 type Traced struct {
 	Text    string   `json:"text"`
 	Spans   []Span   `json:"spans"`
+	Origins []Origin `json:"origins"`
 	Buffers []Buffer `json:"buffers"`
 }
 
@@ -81,6 +83,7 @@ func (s *Service) steps(ctx context.Context, r *Request) (any, error) {
 	}
 	w.steps.Programs, w.steps.Steps, w.steps.Results = []Traced{}, []Step{}, []Result{}
 	w.steps.Names = namesOf(r.Program)
+	w.places = newPlaces(r.Program, w.steps.Names)
 	session := s.session(runtime.Traced(w.compiled, w.saw), lacuna.WithThreads(1), lacuna.WithConversionKernels())
 	out, err := session.EvalAll(ctx, r.Program, args, opts...)
 	if err != nil {
@@ -93,6 +96,7 @@ func (s *Service) steps(ctx context.Context, r *Request) (any, error) {
 		}
 		w.steps.Results = append(w.steps.Results, *result)
 	}
+	w.steps.Places = w.places.list
 	w.countLoops(extentsOf(r, args))
 	return &w.steps, nil
 }
@@ -100,6 +104,7 @@ func (s *Service) steps(ctx context.Context, r *Request) (any, error) {
 // watcher collects what a traced run tells.
 type watcher struct {
 	steps    Steps
+	places   *places
 	limit    int
 	seen     int
 	funcs    map[*loop.Func]*traced
@@ -171,7 +176,12 @@ func (w *watcher) saw(f *loop.Func, e *interp.Event) {
 }
 
 func (w *watcher) program(l *listing) Traced {
-	p := Traced{Text: l.text, Spans: spansOf(l.text, w.steps.Names)}
+	p := Traced{Text: l.text, Spans: spansOf(l.text, w.steps.Names), Origins: []Origin{}}
+	for s, line := range l.lines {
+		if offset, known := loop.OriginOf(s).Offset(); known {
+			p.Origins = append(p.Origins, Origin{line, w.places.at(offset)})
+		}
+	}
 	for _, b := range l.program.Buffers {
 		p.Buffers = append(p.Buffers, Buffer{b.Name, b.Role.String(), b.Elem.String()})
 	}

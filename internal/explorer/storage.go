@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
@@ -22,7 +23,11 @@ type Storage struct {
 	Values  []string `json:"values"`
 	Entries []Entry  `json:"entries"` // by position in Values
 	More    bool     `json:"more,omitempty"`
-	Formats []string `json:"formats"` // others that a tensor of this rank may have
+	Formats []string `json:"formats"` // with names, that a tensor of this rank may have
+	// Kinds are the kinds of its levels and Order their axes; Combinations are the kinds that there may be together, for few levels.
+	Kinds        string   `json:"kinds"`
+	Order        []int    `json:"order"`
+	Combinations []string `json:"combinations"`
 }
 
 // Level is a level of storage.
@@ -70,7 +75,8 @@ func (s *Service) storage(ctx context.Context, r *Request) (any, error) {
 
 func storageOf(name string, t *tensor.Tensor) *Storage {
 	s := &Storage{Name: name, Shape: t.Shape(), Format: t.Format().String(), DType: t.DType().String(), Fill: t.Fill().String(),
-		Bytes: t.Bytes(), Stored: t.NNZ(), Levels: []Level{}, Values: []string{}, Entries: []Entry{}, Formats: formatsOf(t.Rank())}
+		Bytes: t.Bytes(), Stored: t.NNZ(), Levels: []Level{}, Values: []string{}, Entries: []Entry{},
+		Formats: formatsOf(t.Rank()), Kinds: joined(t.Format().Levels()), Order: append([]int{}, t.Format().Order()...), Combinations: combinations(t.Rank())}
 	if s.Shape == nil {
 		s.Shape = []int64{}
 	}
@@ -146,33 +152,46 @@ func integers(a tensor.Array) []int64 {
 	return list
 }
 
-// formatsOf are formats for a rank: those with names, then all others of its levels, as long as those are few.
+// formatsOf are the formats for a rank that have names.
 func formatsOf(rank int) []string {
-	var list []string
-	add := func(f tensor.Format, err error) {
-		if name := f.String(); err == nil && !slices.Contains(list, name) {
-			list = append(list, name)
+	list := []string{}
+	for _, name := range []string{"D", "CSR", "CSC", "DCSR", "DCSC", "COO", "COOC", "CSF", "DVEC", "CVEC", "DMATC"} {
+		if f, err := tensor.ParseFormat(name, rank); err == nil && !slices.Contains(list, f.String()) {
+			list = append(list, f.String())
 		}
 	}
-	for _, name := range []string{"D", "CSR", "CSC", "DCSR", "DCSC", "COO", "COOC", "CSF", "DVEC", "CVEC", "DMATC"} {
-		add(tensor.ParseFormat(name, rank))
-	}
-	if rank > 3 {
+	return list
+}
+
+// combinations are the kinds that so many levels may have together, as formats are written; none for many.
+func combinations(rank int) []string {
+	list := []string{}
+	if rank == 0 || rank > 4 {
 		return list
 	}
-	kinds := []tensor.LevelKind{tensor.D, tensor.C, tensor.DC, tensor.S}
 	levels := make([]tensor.LevelKind, rank)
 	var each func(int)
 	each = func(k int) {
 		if k == rank {
-			add(tensor.FormatOf(levels, nil))
+			if _, err := tensor.FormatOf(levels, nil); err == nil {
+				list = append(list, joined(levels))
+			}
 			return
 		}
-		for _, kind := range kinds {
+		for _, kind := range []tensor.LevelKind{tensor.D, tensor.C, tensor.DC, tensor.S} {
 			levels[k] = kind
 			each(k + 1)
 		}
 	}
 	each(0)
 	return list
+}
+
+// joined are the kinds of levels as a format is written.
+func joined(levels []tensor.LevelKind) string {
+	words := make([]string, len(levels))
+	for k, l := range levels {
+		words[k] = l.String()
+	}
+	return strings.Join(words, "-")
 }

@@ -102,7 +102,7 @@ func (s *search) folded(n *node) lang.Node {
 			if fold == nil {
 				fold = &lang.Fold{Name: s.law.fold.String(), Body: body}
 			}
-			fold.Vars = append(fold.Vars, &lang.FoldVar{Name: s.names[x]})
+			fold.Vars = append(fold.Vars, &lang.FoldVar{Pos: x.Pos, Name: s.names[x]})
 		}
 	}
 	if fold == nil {

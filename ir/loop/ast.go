@@ -74,19 +74,22 @@ type Let struct {
 	Var     VarID
 	Mutable bool
 	Value   Expr
+	Origin  Origin
 }
 
 // Assign gives a mutable variable a new value.
 type Assign struct {
-	Var   VarID
-	Value Expr
+	Var    VarID
+	Value  Expr
+	Origin Origin
 }
 
 // Store writes Value at element Index of a buffer (Index is I64).
 type Store struct {
-	Buf   BufID
-	Index Expr
-	Value Expr
+	Buf    BufID
+	Index  Expr
+	Value  Expr
+	Origin Origin
 }
 
 // For runs Body with Var = Lo, Lo+1, …, Hi-1 (I64). Lo and Hi are evaluated
@@ -98,18 +101,21 @@ type For struct {
 	// Independent says that iterations touch different elements, or only
 	// read: an engine may vectorise or reorder them.
 	Independent bool
+	Origin      Origin
 }
 
 // While runs Body as long as Cond holds.
 type While struct {
-	Cond Expr
-	Body []Stmt
+	Cond   Expr
+	Body   []Stmt
+	Origin Origin
 }
 
 // If runs Then when Cond holds, Else otherwise.
 type If struct {
 	Cond       Expr
 	Then, Else []Stmt
+	Origin     Origin
 }
 
 // Fail stops the function: it returns status 1+Code. Fails[Code] is the message.

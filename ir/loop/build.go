@@ -27,10 +27,11 @@ const (
 // given operands whose types do not fit, which is a mistake of the compiler and
 // never of its input.
 type Builder struct {
-	f     *Func
-	block *[]Stmt
-	fixed []bool // by VarID: the variable is never assigned
-	fails map[string]int
+	f      *Func
+	block  *[]Stmt
+	fixed  []bool // by VarID: the variable is never assigned
+	fails  map[string]int
+	origin Origin // of statements that are added
 }
 
 // NewBuilder starts a function. Its chunk triple is named chunk, lo and hi.
@@ -95,7 +96,10 @@ func (b *Builder) Lo() Expr { return b.ref(b.f.Lo) }
 // Hi is one past the last element of the chunk.
 func (b *Builder) Hi() Expr { return b.ref(b.f.Hi) }
 
-func (b *Builder) emit(s Stmt) { *b.block = append(*b.block, s) }
+func (b *Builder) emit(s Stmt) {
+	stamp(s, b.origin)
+	*b.block = append(*b.block, s)
+}
 
 // nested runs body and returns the statements that it adds.
 func (b *Builder) nested(body func()) []Stmt {

@@ -75,6 +75,7 @@ func liveVars(body []Stmt, vars int) []bool {
 func sweep(body []Stmt, live []bool) []Stmt {
 	var out []Stmt
 	for _, s := range body {
+		from := s
 		switch x := s.(type) {
 		case *Let:
 			if !live[x.Var] {
@@ -105,6 +106,7 @@ func sweep(body []Stmt, live []bool) []Stmt {
 				s = &If{Cond: x.Cond, Then: then, Else: otherwise}
 			}
 		}
+		stamp(s, OriginOf(from))
 		out = append(out, s)
 	}
 	return out

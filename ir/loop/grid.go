@@ -278,6 +278,7 @@ type Atomic struct {
 	// Nondeterministic allows a result that depends on the order of the threads: a
 	// sum of floats.
 	Nondeterministic bool
+	Origin           Origin
 }
 
 func (*Barrier) stmt() {}

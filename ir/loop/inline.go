@@ -65,6 +65,7 @@ func (n *Inliner) Block(body []Stmt) {
 
 func (n *Inliner) stmt(s Stmt) {
 	b := n.b
+	defer b.At(OriginOf(s))()
 	switch s := s.(type) {
 	case *Let:
 		v := n.f.Vars[s.Var]

@@ -36,6 +36,7 @@ func replaceLoops(f *Func, replace func(*rewrite, *For) []Stmt) *Func {
 			switch s := s.(type) {
 			case *For:
 				if list := replace(n, s); list != nil {
+					WalkStmts(list, func(x Stmt) { stamp(x, s.Origin) })
 					out, changed = append(out, list...), true
 					continue
 				}
@@ -43,9 +44,9 @@ func replaceLoops(f *Func, replace func(*rewrite, *For) []Stmt) *Func {
 				c.Body = block(s.Body)
 				out = append(out, &c)
 			case *While:
-				out = append(out, &While{Cond: s.Cond, Body: block(s.Body)})
+				out = append(out, &While{Cond: s.Cond, Body: block(s.Body), Origin: s.Origin})
 			case *If:
-				out = append(out, &If{Cond: s.Cond, Then: block(s.Then), Else: block(s.Else)})
+				out = append(out, &If{Cond: s.Cond, Then: block(s.Then), Else: block(s.Else), Origin: s.Origin})
 			default:
 				out = append(out, s)
 			}
@@ -191,7 +192,7 @@ func (n *rewrite) jam(r *row) []Stmt {
 		rename := func(l *Let) Stmt {
 			value := of.expr(l.Value)
 			names[l.Var] = n.fresh(n.vars[l.Var].Name, n.vars[l.Var].Type)
-			return &Let{Var: names[l.Var], Value: value}
+			return &Let{Var: names[l.Var], Value: value, Origin: l.Origin}
 		}
 		first := NewBinary(Add, lo, NewBinary(Add, NewBinary(Mul, &Ref{Var: step, Typ: I64}, Int(jammed)), Int(int64(u))))
 		i, _ := n.let(n.vars[r.outer.Var].Name, first)
@@ -217,8 +218,8 @@ func (n *rewrite) jam(r *row) []Stmt {
 		next, is := n.let("is", of.expr(r.store.Value))
 		inner, element = append(inner, next), is
 	}
-	inner = append(inner, &Store{Buf: r.store.Buf, Index: at, Value: element})
-	outer = append(outer, &For{Var: k, Lo: r.inner.Lo, Hi: r.inner.Hi, Body: inner, Independent: true})
+	inner = append(inner, &Store{Buf: r.store.Buf, Index: at, Value: element, Origin: r.store.Origin})
+	outer = append(outer, &For{Var: k, Lo: r.inner.Lo, Hi: r.inner.Hi, Body: inner, Independent: true, Origin: r.inner.Origin})
 	rest := *r.outer
 	rest.Lo = NewBinary(Add, lo, NewBinary(Mul, times, Int(jammed)))
 	return []Stmt{begin, many, &For{Var: step, Lo: Int(0), Hi: times, Body: outer}, &rest}

@@ -209,7 +209,7 @@ func (t *tile) emit(row, column, from, to Expr) []Stmt {
 	for _, l := range slices.Concat(t.rowLets, t.outerLets, t.innerLets) {
 		t.byRow[l.Var], t.byCol[l.Var] = reads(l.Value, t.byRow), reads(l.Value, t.byCol)
 		t.each(l.Var, l.Value.Type(), func(r, c int, id VarID) {
-			copied := &Let{Var: id, Value: t.at(r, c, nil).expr(l.Value)}
+			copied := &Let{Var: id, Value: t.at(r, c, nil).expr(l.Value), Origin: l.Origin}
 			if t.varies[l.Var] {
 				step = append(step, copied)
 			} else {
@@ -225,7 +225,7 @@ func (t *tile) emit(row, column, from, to Expr) []Stmt {
 			index := t.at(r, c, nil).expr(t.store.Index)
 			out = append(out, &Let{Var: sum, Mutable: true, Value: &Load{Buf: t.store.Buf, Elem: t.elem, Index: index}})
 			step = append(step, &Assign{Var: sum, Value: t.at(r, c, is).expr(t.store.Value)})
-			stores = append(stores, &Store{Buf: t.store.Buf, Index: index, Value: is})
+			stores = append(stores, &Store{Buf: t.store.Buf, Index: index, Value: is, Origin: t.store.Origin})
 		}
 	}
 	return append(append(out, &For{Var: steps, Lo: from, Hi: to, Body: step}), stores...)

@@ -93,6 +93,7 @@ func (r rewriter) block(body []Stmt) []Stmt {
 	out := make([]Stmt, len(body))
 	for i, s := range body {
 		out[i] = r.stmt(s)
+		stamp(out[i], OriginOf(s))
 	}
 	return out
 }

@@ -17,7 +17,9 @@ type Builder struct {
 	Kernel
 	Types OperandTypes
 	// Grain, when not 0, is the work of one chunk of every parallel loop.
-	Grain   int64
+	Grain int64
+	// Origin is what the step is made for: what its functions do comes from there, where nothing closer is said.
+	Origin  loop.Origin
 	inputs  map[Input]loop.BufferID  // keys have no Buffer
 	scalars map[Scalar]loop.ScalarID // keys have no Scalar
 }
@@ -34,6 +36,14 @@ func New(name string, types OperandTypes) *Builder {
 func (k *Builder) Done() *Kernel {
 	done := k.Kernel
 	return &done
+}
+
+// Origin is a place of a program's text as statements know it.
+func Origin(p ir.Pos) loop.Origin {
+	if !p.IsKnown() {
+		return 0
+	}
+	return loop.OriginAt(p.Offset)
 }
 
 // Type is the loop type of a tensor type: the two enumerations agree.

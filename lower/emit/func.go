@@ -22,6 +22,7 @@ func (k *Builder) NewGridFunc(name string, threads int) *Func {
 }
 
 func (k *Builder) newFunc(b *loop.Builder) *Func {
+	b.At(k.Origin)
 	return &Func{B: b, program: k.Program, bufs: map[loop.BufferID]loop.BufID{}, args: map[loop.ScalarID]loop.Expr{}}
 }
 

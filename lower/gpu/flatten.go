@@ -36,7 +36,7 @@ func flattened(s *loop.Stage) *loop.Stage {
 		body = append(body, rest...)
 		body = append(body, let(inner.Var, loop.NewBinary(loop.Add, inner.Lo, loop.NewBinary(loop.Rem, ref(turn), ref(many)))))
 		body = append(body, inner.Body...)
-		flat := &loop.For{Var: turn, Lo: loop.Int(0), Hi: loop.NewBinary(loop.Mul, length(outer), ref(many)), Body: body}
+		flat := &loop.For{Var: turn, Lo: loop.Int(0), Hi: loop.NewBinary(loop.Mul, length(outer), ref(many)), Body: body, Origin: outer.Origin}
 		f.Body = nil
 		for _, st := range s.Func.Body {
 			if st == outer {

@@ -184,13 +184,13 @@ func withoutFails(body []loop.Stmt) []loop.Stmt {
 		case *loop.Fail:
 			continue
 		case *loop.If:
-			s = &loop.If{Cond: x.Cond, Then: withoutFails(x.Then), Else: withoutFails(x.Else)}
+			s = &loop.If{Cond: x.Cond, Then: withoutFails(x.Then), Else: withoutFails(x.Else), Origin: x.Origin}
 		case *loop.For:
 			y := *x
 			y.Body = withoutFails(x.Body)
 			s = &y
 		case *loop.While:
-			s = &loop.While{Cond: x.Cond, Body: withoutFails(x.Body)}
+			s = &loop.While{Cond: x.Cond, Body: withoutFails(x.Body), Origin: x.Origin}
 		}
 		out = append(out, s)
 	}

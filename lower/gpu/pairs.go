@@ -54,7 +54,7 @@ func (m *mapper) paired(s *loop.Stage, reads reading) *loop.Stage {
 	f.Body = nil
 	for _, st := range s.Func.Body {
 		if st == outer {
-			st = &loop.For{Var: id, Lo: outer.Lo, Hi: outer.Hi, Body: body}
+			st = &loop.For{Var: id, Lo: outer.Lo, Hi: outer.Hi, Body: body, Origin: outer.Origin}
 		}
 		f.Body = append(f.Body, st)
 	}

@@ -31,9 +31,10 @@ type lines struct {
 	groups loop.ScalarID    // lines, or planes of them
 }
 
-// newLines looks at the lines of from along axes and defines their numbers.
-func newLines(name string, from *ir.Tensor, axes []int, types emit.OperandTypes, opts Options) *lines {
+// newLines looks at the lines of from along axes and defines their numbers. The operator stands at a place of the program.
+func newLines(name string, at ir.Pos, from *ir.Tensor, axes []int, types emit.OperandTypes, opts Options) *lines {
 	k := emit.New(name, types)
+	k.Origin = emit.Origin(at)
 	k.Grain = opts.Grain
 	l := &lines{Builder: k, opts: opts, from: from, axes: axes, how: ir.LinesOf(from.Format, axes), pos: -1}
 	order := from.Format.Order()

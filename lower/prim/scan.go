@@ -32,7 +32,7 @@ const (
 
 // Scan lowers a scan.
 func Scan(s *ir.Scan, types emit.OperandTypes, opts Options) (*emit.Kernel, error) {
-	x := &scanner{lines: newLines("scan_"+s.To.Name, s.From, s.Axes, types, opts), step: s}
+	x := &scanner{lines: newLines("scan_"+s.To.Name, s.Pos, s.From, s.Axes, types, opts), step: s}
 	typ := ir.ComputeType(s.Typ)
 	x.fold = &ir.Reduce{Fold: s.Fold, Typ: typ, Body: &ir.Literal{Value: s.Fold.Identity(typ)}}
 	x.fold.Temp = &ir.Temp{Reduce: x.fold}

@@ -15,7 +15,7 @@ import (
 
 // Sort lowers the sorting of lines.
 func Sort(s *ir.Sort, types emit.OperandTypes, opts Options) (*emit.Kernel, error) {
-	x := &lineSort{lines: newLines("sort_"+s.To.Name, s.From, s.Axes, types, opts), step: s}
+	x := &lineSort{lines: newLines("sort_"+s.To.Name, s.Pos, s.From, s.Axes, types, opts), step: s}
 	x.measure()
 	x.typ = emit.ComputeType(s.From.DType)
 	if s.Cast.Valid() {

@@ -29,7 +29,7 @@ const BadOrder = "the order of a quantile lies outside 0 to 1"
 
 // Statistic lowers an order statistic.
 func Statistic(s *ir.Statistic, types emit.OperandTypes, opts Options) (*emit.Kernel, error) {
-	x := &selector{lines: newLines("statistic_"+s.To.Name, s.From, s.Axes, types, opts), step: s}
+	x := &selector{lines: newLines("statistic_"+s.To.Name, s.Pos, s.From, s.Axes, types, opts), step: s}
 	x.number = x.define("number", x.orderCount())
 	if !s.Stored {
 		x.measure()

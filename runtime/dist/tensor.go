@@ -146,6 +146,24 @@ func (r *Rank) Gather(ctx context.Context, t *Tensor) (*tensor.Tensor, error) {
 	return whole.Part, nil
 }
 
+// Collect gives rank 0 the whole tensor, and others nil.
+func (r *Rank) Collect(ctx context.Context, t *Tensor) (*tensor.Tensor, error) {
+	need := all(t.Shape)
+	if r.Rank() != 0 && len(need) > 0 {
+		need = make([]placement.Set, len(need)) // nothing
+	}
+	f, err := r.inspect(ctx, t, need)
+	if err != nil {
+		return nil, err
+	}
+	defer f.free()
+	whole, err := f.get(ctx, t)
+	if err != nil || r.Rank() != 0 {
+		return nil, err
+	}
+	return whole, nil
+}
+
 // all are the sets of whole axes.
 func all(shape []int64) []placement.Set {
 	sets := make([]placement.Set, len(shape))

@@ -31,7 +31,7 @@ func (k *Kernel) Explain(stage string) (string, error) {
 	}
 	switch stage {
 	case "syntax":
-		return strings.TrimRight(k.file.String(), "\n") + "\n\n" + strings.TrimRight(k.asWritten().String(), "\n") + "\n", nil
+		return k.file.String() + "\n\n" + strings.TrimRight(k.asWritten().String(), "\n") + "\n", nil
 	case "logic":
 		return k.explainLogic(), nil
 	case "choices":
@@ -53,11 +53,7 @@ func (k *Kernel) Explain(stage string) (string, error) {
 		return text, nil
 	case "lattice":
 		return k.eachStep(func(st *step, v *version) (string, error) {
-			notes := v.Lower.Notes
-			if why := k.whyWorkspace(st, v); why != "" {
-				notes = append(slices.Clip(notes), why)
-			}
-			return strings.Join(notes, "\n") + "\n", nil
+			return strings.Join(k.latticeOf(st, v), "\n") + "\n", nil
 		})
 	case "loops":
 		return k.eachVersion(func(v *version) (string, error) { return v.Lower.Program.String(), nil })
@@ -129,6 +125,15 @@ func (k *Kernel) explained(st *step) (*version, error) {
 	}
 	low, err := k.env.convert.Usual(p)
 	return &version{Kernel: &invoke.Kernel{Lower: low}}, err
+}
+
+// latticeOf says what the loops of a step visit.
+func (k *Kernel) latticeOf(st *step, v *version) []string {
+	notes := v.Lower.Notes
+	if why := k.whyWorkspace(st, v); why != "" {
+		notes = append(slices.Clip(notes), why)
+	}
+	return notes
 }
 
 // whyWorkspace explains the kind of a step's workspaces.

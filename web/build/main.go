@@ -8,6 +8,7 @@ package main
 
 import (
 	"compress/gzip"
+	"context"
 	"errors"
 	"flag"
 	"fmt"
@@ -19,6 +20,7 @@ import (
 
 	"github.com/evanw/esbuild/pkg/api"
 
+	"github.com/lacuna-sparse/lacuna/internal/explorer"
 	"github.com/lacuna-sparse/lacuna/web/site"
 )
 
@@ -91,13 +93,29 @@ func modules(web string) error {
 	return nil
 }
 
-// bundle makes one file each of the page, its worker and its style.
+// bundle makes one file each of the page, its worker and its style. What the compiler in the page would say of itself it says here: the
+// page has its gallery before the compiler is there.
 func bundle(web, out, wasmExec string) error {
+	about, err := os.CreateTemp("", "about-*.json")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(about.Name())
+	if _, err := about.Write((&explorer.Service{}).Answer(context.Background(), []byte(`{"op":"about"}`))); err != nil {
+		return err
+	}
+	if err := about.Close(); err != nil {
+		return err
+	}
+	var entries []string
+	for _, name := range []string{"start.js", "main.js", "worker.js", "main.css"} {
+		entries = append(entries, filepath.Join(web, "src", name))
+	}
 	result := api.Build(api.BuildOptions{
-		EntryPoints: []string{filepath.Join(web, "src", "main.js"), filepath.Join(web, "src", "worker.js"), filepath.Join(web, "src", "main.css")},
+		EntryPoints: entries,
 		Bundle:      true, MinifyWhitespace: true, MinifySyntax: true, MinifyIdentifiers: true,
 		Format: api.FormatESModule, Target: api.ES2022, Charset: api.CharsetUTF8, LegalComments: api.LegalCommentsNone,
-		Alias:  map[string]string{"wasm_exec": wasmExec},
+		Alias:  map[string]string{"wasm_exec": wasmExec, "about": about.Name()},
 		Outdir: out, Write: true, LogLevel: api.LogLevelWarning, AbsWorkingDir: web,
 	})
 	if len(result.Errors) > 0 {
@@ -140,6 +158,9 @@ func licenses(web, target string) error {
 	return os.WriteFile(target, []byte(b.String()), 0o666)
 }
 
+// maxPacked bounds what a page loads, and with it the time until its first result.
+const maxPacked = 7 << 20
+
 // wasm compiles the compiler for browsers and packs it. Its name does not end in .gz, for which some servers add a header that
 // makes the browser unpack it too.
 func wasm(web, target string) error {
@@ -170,6 +191,9 @@ func wasm(web, target string) error {
 	}
 	if err := z.Close(); err != nil {
 		return err
+	}
+	if info, err := to.Stat(); err == nil && info.Size() > maxPacked {
+		return fmt.Errorf("the compiler takes %d bytes in the page, want %d at most: has a large module come in? (GOOS=js GOARCH=wasm go list -deps ./web/wasm)", info.Size(), maxPacked)
 	}
 	return to.Close()
 }

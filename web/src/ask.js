@@ -1,5 +1,6 @@
 // The compiler, wherever it is: in a worker of this page, behind a server, or recorded in the page itself.
 // Each has one method, ask(request), which gives an answer or fails with an Error that may have diagnostics.
+import about from 'about'; // as web/build asked it
 
 // A run in the browser that takes longer is ended: the worker is started again.
 const patience = 30000;
@@ -44,7 +45,7 @@ class Local {
   }
 
   start() {
-    this.worker = new Worker('worker.js');
+    this.worker = globalThis.compiler ??= new Worker('worker.js'); // which start.js may have started
     this.worker.onmessage = ({ data: { id, answer } }) => {
       const w = this.waiting.get(id);
       this.waiting.delete(id);
@@ -58,6 +59,7 @@ class Local {
   // restart gives up what is asked and begins anew.
   restart(why) {
     this.worker.terminate();
+    globalThis.compiler = null;
     for (const w of this.waiting.values()) {
       clearTimeout(w.timer);
       w.reject(new Error(why));
@@ -67,6 +69,7 @@ class Local {
   }
 
   async ask(request) {
+    if (request.op === 'about') return about;
     const id = ++this.number;
     const answer = await new Promise((resolve, reject) => {
       const timer = setTimeout(() => this.restart(`this takes longer than ${patience / 1000} s: take smaller operands, or "lacuna serve"`), patience);

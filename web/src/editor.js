@@ -21,7 +21,26 @@ const spans = StateField.define({
   provide: (field) => EditorView.decorations.from(field),
 });
 
+// lit are the parts that a line of a stage comes from.
+const setLit = StateEffect.define();
+const lit = StateField.define({
+  create: () => Decoration.none,
+  update(marks, change) {
+    marks = marks.map(change.changes);
+    for (const e of change.effects) {
+      if (!e.is(setLit)) continue;
+      const length = change.state.doc.length;
+      marks = Decoration.set(e.value.filter(([from, to]) => from < to && to <= length).map(([from, to]) => Decoration.mark({ class: 'place' }).range(from, to)), true);
+    }
+    return marks;
+  },
+  provide: (field) => EditorView.decorations.from(field),
+});
+
 export class Editor {
+  // pointed is called with the place in the text that one points at or goes to; views set it.
+  pointed = () => {};
+
   // changed is called with the text, a while after the last key.
   constructor(parent, { text, readonly, words, changed, run }) {
     let timer;
@@ -34,13 +53,18 @@ export class Editor {
       state: EditorState.create({
         doc: text,
         extensions: [
-          lineNumbers(), history(), drawSelection(), closeBrackets(), lintGutter(), spans,
+          lineNumbers(), history(), drawSelection(), closeBrackets(), lintGutter(), spans, lit,
           autocompletion({ override: [complete] }),
           keymap.of([{ key: 'Mod-Enter', run: () => { run(); return true; } }, ...completionKeymap, ...lintKeymap, ...historyKeymap, ...defaultKeymap]),
           EditorView.lineWrapping,
           EditorState.readOnly.of(readonly),
           EditorView.contentAttributes.of({ 'aria-label': 'Program' }),
+          EditorView.domEventHandlers({
+            mousemove: (e, view) => { this.pointed(view.posAtCoords({ x: e.clientX, y: e.clientY }) ?? -1); },
+            mouseleave: () => { this.pointed(-1); },
+          }),
           EditorView.updateListener.of((u) => {
+            if (u.selectionSet && !u.docChanged) this.pointed(u.state.selection.main.head);
             if (!u.docChanged) return;
             clearTimeout(timer);
             timer = setTimeout(() => changed(this.text), 150);
@@ -65,6 +89,14 @@ export class Editor {
       message: `${d.message} [${d.code}]${d.hint ? `\nhint: ${d.hint}` : ''}`,
       actions: (d.fixes || []).map((f) => ({ name: f.means, apply: () => this.fix(f) })),
     }))));
+  }
+
+  // light marks parts of the text, each [from, to], and only those.
+  light(list) {
+    const key = JSON.stringify(list);
+    if (key === this.litNow) return;
+    this.litNow = key;
+    this.view.dispatch({ effects: setLit.of(list) });
   }
 
   fix(f) { this.view.dispatch({ changes: { from: f.from, to: f.to, insert: f.text } }); }

@@ -1,6 +1,6 @@
 // The page: a program and its operands on the left, what becomes of them on the right.
 import { connect } from './ask.js';
-import { $, h, toast } from './dom.js';
+import { $, h, light, toast } from './dom.js';
 import { Editor } from './editor.js';
 import { fromFragment, toFragment } from './link.js';
 import { fresh, kindOf, operandCards, take } from './operands.js';
@@ -14,12 +14,12 @@ const recorded = compiler.state !== undefined;
 let about = { gallery: [], functions: [], stages: [], native: false };
 let names = { symbols: [], operands: [], results: [] };
 let formats = {}; // by operand, as its storage says
-let state = { program: '', operands: [], tab: 'result', stages: ['plan', 'lattice', 'loops'] };
+let state = { program: '', operands: [], options: {}, tab: 'result', stages: ['plan', 'lattice', 'loops'] };
 let version = 0; // of the state; answers to older questions are dropped
 
 const tabs = { result: 'Result', storage: 'Storage', stages: 'Stages', watch: 'Watch it run', grad: 'Gradient', times: 'Times', copy: 'Copy as' };
 
-const question = (op, more) => ({ op, program: state.program, operands: state.operands, ...more });
+const question = (op, more) => ({ op, program: state.program, operands: state.operands, options: state.options, ...more });
 
 const editor = new Editor($('#editor'), {
   text: '', readonly: recorded, words: () => [...about.functions, ...names.symbols.map((s) => ({ word: s.name, kind: s.kind }))],
@@ -77,7 +77,7 @@ function drawOperands() {
   if (key === drawn) return; // what one types in stays as it is
   drawn = key;
   operandCards($('#operands'), state, {
-    formats: (name) => formats[name] || [], files: about.files || [], results: recorded ? [] : names.results,
+    storage: (name) => formats[name], samples: about.samples || [], files: about.files || [], results: recorded ? [] : names.results,
     changed: () => refresh(), failed: (e) => toast(e.message),
   });
   for (const e of $('#operands').querySelectorAll('input, select, textarea, button')) e.disabled = recorded;
@@ -87,7 +87,7 @@ const sources = () => state.operands.filter((o) => kindOf(o) !== 'result' && kin
 
 async function storages() {
   const list = await Promise.all(sources().map((o) => compiler.ask(question('storage', { name: o.name }))));
-  for (const s of list) formats[s.name] = s.formats;
+  for (const { name, shape, formats: named, kinds, order, combinations } of list) formats[name] = { rank: shape.length, named, kinds, order, combinations };
   return list;
 }
 
@@ -111,11 +111,11 @@ const views = {
     return [stagesView(e, state.stages, (name) => {
       state.stages = state.stages.includes(name) ? state.stages.filter((n) => n !== name) : [...state.stages, name];
       refresh();
-    })];
+    }, editor)];
   },
   async watch() {
     const [steps, list] = await Promise.all([compiler.ask(question('steps')), storages()]);
-    return [watchView(steps, list), h('h3', {}, 'It ends in'), ...steps.results.map(resultView)];
+    return [watchView(steps, list, editor), h('h3', {}, 'It ends in'), ...steps.results.map(resultView)];
   },
   async grad() {
     const choices = sources().map((o) => h('button', { onclick: () => { state.wrt = o.name; refresh(); } }, `by ${o.name}`));
@@ -140,6 +140,8 @@ async function show(mine) {
   drawTabs();
   const view = $('#view');
   view.setAttribute('aria-busy', 'true');
+  editor.light([]);
+  light(document, '[data-s]', () => false);
   try {
     const content = (await views[state.tab]()).filter(Boolean);
     if (mine === version) view.replaceChildren(...content);
@@ -194,11 +196,29 @@ function save() {
 
 // load begins with a program and its operands.
 function load(next) {
-  state = { ...state, wrt: null, ...structuredClone(next) };
+  state = { ...state, wrt: null, options: {}, ...structuredClone(next) };
   if (!views[state.tab]) state.tab = 'result';
   formats = {};
   editor.text = state.program;
+  drawOptions();
   return refresh();
+}
+
+// drawOptions are the choices of how the program runs.
+function drawOptions() {
+  const set = (key, value) => {
+    if (value) state.options[key] = value;
+    else delete state.options[key];
+    refresh();
+  };
+  const box = (key, label, title) => h('label', { title }, h('input', { type: 'checkbox', checked: Boolean(state.options[key]), disabled: recorded, onchange: (e) => set(key, e.target.checked) }), ` ${label}`);
+  $('#options').replaceChildren(
+    box('strict', 'strict IEEE', '0·inf is nan, also where the 0 is not stored'),
+    box('asWritten', 'as written', 'not in an order that costs less'),
+    h('label', { class: 'grow' }, 'schedule ', h('input', {
+      value: (state.options.schedule || []).join('; '), placeholder: 'such as order(j, i)', disabled: recorded, spellcheck: 'false',
+      onchange: (e) => { const list = e.target.value.split(';').map((x) => x.trim()).filter(Boolean); set('schedule', list.length ? list : null); },
+    })));
 }
 
 function fillGallery() {

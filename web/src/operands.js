@@ -42,10 +42,22 @@ export async function take(o, f) {
   o.data = data;
 }
 
-// levels are the parts of a format that a picker by levels has, if it is made of such.
-const levelKinds = { C: 'dense, pointers below', DC: 'compressed, pointers below', S: 'sparse', D: 'dense' };
+// levelKinds are what a level may be.
+const levelKinds = { D: 'D: dense', C: 'C: dense, pointers to the next', DC: 'DC: compressed, pointers to the next', S: 'S: sparse' };
 
-export function operandCards(parent, state, { formats, files, results, changed, failed }) {
+// permutations of the numbers below n.
+const permutations = (n) => (n === 0 ? [[]] : permutations(n - 1).flatMap((p) => Array.from({ length: n }, (_, k) => [...p.slice(0, k), n - 1, ...p.slice(k)])));
+
+// nearest is the combination with a kind at a level that changes fewest others.
+function nearest(combinations, kinds, level, kind) {
+  const changes = (c) => c.filter((x, k) => x !== kinds[k]).length;
+  return combinations.map((c) => c.split('-')).filter((c) => c[level] === kind).sort((a, b) => changes(a) - changes(b))[0];
+}
+
+// opened are the operands whose levels are shown.
+const opened = new Set();
+
+export function operandCards(parent, state, { storage, samples, files, results, changed, failed }) {
   parent.replaceChildren(...state.operands.map((o) => card(o)));
 
   function card(o) {
@@ -57,7 +69,12 @@ export function operandCards(parent, state, { formats, files, results, changed, 
     if (kind === 'random') {
       inputs.push(
         field('shape', o.random.shape.join(' '), (v) => { o.random.shape = v.split(/[\s,x×]+/).filter(Boolean).map(Number); }),
-        field('density', o.random.density, (v) => { if (v === '') delete o.random.density; else o.random.density = Number(v); }, { placeholder: 'dense', inputmode: 'decimal' }),
+        field('density', o.random.density ?? (o.random.nnz === undefined ? '' : `${o.random.nnz} entries`), (v) => {
+          delete o.random.density;
+          delete o.random.nnz;
+          if (/^\d+ *entries$/.test(v)) o.random.nnz = parseInt(v, 10);
+          else if (v !== '') o.random.density = Number(v);
+        }, { placeholder: 'dense', title: 'a part such as 0.1, or a number such as "50 entries"' }),
         field('seed', o.random.seed, (v) => { o.random.seed = Math.max(0, Math.trunc(Number(v)) || 0); }, { inputmode: 'numeric' }));
     }
     if (kind === 'number') inputs.push(field('value', o.number, (v) => { o.number = v; }));
@@ -72,8 +89,9 @@ export function operandCards(parent, state, { formats, files, results, changed, 
     },
     h('div', {},
       h('b', { class: 'mono' }, o.name),
-      h('select', { 'aria-label': `what ${o.name} is`, onchange: (e) => { if (e.target.value === 'data' && !files.length) picker.click(); else { change(o, e.target.value); if (e.target.value === 'data') o.file = files[0]; changed(true); } } },
-        Object.entries(kinds).filter(([k]) => (k === 'result') === (kind === 'result')).map(([k, label]) => h('option', { value: k, selected: k === kind }, label))),
+      h('select', { 'aria-label': `what ${o.name} is`, onchange: (e) => become(e.target.value) },
+        Object.entries(kinds).filter(([k]) => (k === 'result') === (kind === 'result')).map(([k, label]) => h('option', { value: k, selected: k === kind }, label)),
+        kind !== 'result' && h('optgroup', { label: 'samples' }, samples.map((s, i) => h('option', { value: `sample ${i}`, title: s.about }, s.title)))),
       inputs),
     kind === 'text' && h('textarea', {
       rows: Math.min(8, o.text.split('\n').length + 1), 'aria-label': `elements of ${o.name}; a dot is not stored`, spellcheck: 'false',
@@ -81,8 +99,20 @@ export function operandCards(parent, state, { formats, files, results, changed, 
     }, o.text),
     kind !== 'number' && h('div', { class: 'levels' },
       h('label', {}, 'format', formatPicker(o)),
+      levelPicker(o),
       field('type', o.dtype, (v) => { if (v) o.dtype = v; else delete o.dtype; }, { placeholder: 'f64', list: 'types' }),
       kind !== 'result' && field('fill', o.fill, (v) => { if (v) o.fill = v; else delete o.fill; }, { placeholder: '0' })));
+    function become(to) {
+      if (to === 'data' && !files.length) return picker.click();
+      if (to.startsWith('sample ')) {
+        change(o, 'text');
+        Object.assign(o, samples[to.slice(7)].operands[0], { name: o.name });
+      } else {
+        change(o, to);
+        if (to === 'data') o.file = files[0];
+      }
+      return changed(true);
+    }
     const picker = h('input', { type: 'file', hidden: true, 'aria-hidden': 'true', tabindex: '-1', onchange: () => drop(o, picker.files[0]) });
     box.append(picker);
     return box;
@@ -93,21 +123,31 @@ export function operandCards(parent, state, { formats, files, results, changed, 
       files.map((f) => h('option', { selected: f === o.file }, f)));
   }
 
-  // formatPicker chooses among the formats of the rank: named ones, and level by level.
+  // formatPicker chooses among the formats that have names.
   function formatPicker(o) {
-    const list = formats(o.name);
-    const set = (v) => { if (v) o.format = v; else delete o.format; changed(); };
-    const named = list.filter((f) => !f.includes('-'));
-    const levels = list.filter((f) => f.includes('-'));
-    const option = (f) => h('option', { value: f, selected: f === (o.format || '') }, f || 'the usual one');
-    if (o.format && !list.includes(o.format)) named.push(o.format);
-    return h('select', { 'aria-label': `format of ${o.name}`, onchange: (e) => set(e.target.value) }, option(''),
-      h('optgroup', { label: 'named' }, named.map(option)),
-      h('optgroup', { label: 'by levels' }, levels.map((f) => {
-        const e = option(f);
-        e.title = f.split('-').map((l, i) => `level ${i}: ${levelKinds[l] || l}`).join(', ');
-        return e;
-      })));
+    const named = [...storage(o.name)?.named || []];
+    if (o.format && !named.includes(o.format)) named.push(o.format);
+    return h('select', { 'aria-label': `format of ${o.name}`, onchange: (e) => setFormat(o, e.target.value) },
+      h('option', { value: '' }, 'the usual one'), named.map((f) => h('option', { value: f, selected: f === o.format }, f)));
+  }
+
+  // levelPicker chooses level by level, and the axes that they are of. A kind that others do not go with changes those too.
+  function levelPicker(o) {
+    const s = storage(o.name);
+    if (!s?.combinations.length) return null;
+    const levels = s.kinds.split('-');
+    const write = (list, order) => setFormat(o, list.join('-') + (order.every((axis, k) => axis === k) ? '' : `[${order}]`));
+    return h('details', { class: 'picker', open: opened.has(o.name), ontoggle: (e) => { if (e.target.open) opened.add(o.name); else opened.delete(o.name); } }, h('summary', {}, 'by levels'),
+      levels.map((kind, k) => h('label', {}, `level ${k}`, h('select', { 'aria-label': `level ${k} of ${o.name}`, onchange: (e) => write(nearest(s.combinations, levels, k, e.target.value), s.order) },
+        Object.keys(levelKinds).filter((x) => nearest(s.combinations, levels, k, x)).map((x) => h('option', { value: x, selected: x === kind }, levelKinds[x]))))),
+      levels.length > 1 && h('label', {}, 'axes from the outermost', h('select', { 'aria-label': `axes of ${o.name}`, onchange: (e) => write(levels, e.target.value.split(',').map(Number)) },
+        permutations(levels.length).map((p) => h('option', { value: String(p), selected: String(p) === String(s.order) }, p.join(', '))))));
+  }
+
+  function setFormat(o, format) {
+    if (format) o.format = format;
+    else delete o.format;
+    changed();
   }
 
   async function drop(o, f) {

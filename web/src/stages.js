@@ -1,9 +1,11 @@
-// The stages side by side. Words about one symbol light up in all of them, and so do the lines that have the symbols of
-// the line one points at.
+// The stages side by side. Point at a line, or go to it with the arrow keys: the places of the program that it comes from light up in
+// the editor, and so do the lines of other stages that come from them too. Point at a word: whatever is about that symbol does.
 import { h, light } from './dom.js';
 
-// codeLines are the lines of a text as elements, with the spans of symbols inside.
-export function codeLines(text, spans) {
+// codeLines are the lines of a text as elements, with the spans of symbols inside, and the places of the program that they come from.
+export function codeLines(text, spans, origins = []) {
+  const places = new Map();
+  for (const o of origins) places.set(o.line, [...places.get(o.line) || [], o.place]);
   const lines = [];
   let from = 0;
   let next = 0;
@@ -17,7 +19,7 @@ export function codeLines(text, spans) {
       at = s.to;
     }
     parts.push(text.slice(at, to));
-    lines.push(h('span', { class: 'l' }, parts));
+    lines.push(h('span', { class: 'l', 'data-p': places.get(lines.length + 1)?.join(' ') }, parts));
     from = to + 1;
   }
   return lines;
@@ -25,7 +27,11 @@ export function codeLines(text, spans) {
 
 const symbolsOf = (line) => new Set([...line.querySelectorAll('[data-s]')].map((e) => e.dataset.s));
 
-export function stagesView(explanation, shown, toggle) {
+export const placesOf = (line) => (line.dataset.p ? line.dataset.p.split(' ').map(Number) : []);
+
+const none = { symbols: new Set(), places: [] };
+
+export function stagesView(explanation, shown, toggle, editor) {
   const root = h('div', {});
   const pinned = new Set();
   const legend = h('div', { class: 'legend row', role: 'group', 'aria-label': 'Symbols' }, 'Light up: ', explanation.symbols.map((s, i) => h('button', {
@@ -33,30 +39,61 @@ export function stagesView(explanation, shown, toggle) {
     onclick: (e) => {
       if (!pinned.delete(String(i))) pinned.add(String(i));
       e.currentTarget.setAttribute('aria-pressed', pinned.has(String(i)));
-      show(pinned);
+      show({ symbols: pinned, places: [] });
     },
   }, `${s.name} (${s.kind})`)));
   const boxes = h('div', { class: 'row', role: 'group', 'aria-label': 'Stages' }, 'Show: ', explanation.stages.map((s) => h('label', {},
     h('input', { type: 'checkbox', checked: shown.includes(s.name), onchange: () => toggle(s.name) }), ` ${s.name}`)));
   const columns = h('div', { class: 'stages' }, explanation.stages.filter((s) => shown.includes(s.name)).map((s) => h('article', { class: 'stage', 'data-stage': s.name },
-    h('h3', { title: s.about }, s.name, ' ', h('small', {}, s.about)), h('pre', { tabindex: '0', 'aria-label': `stage ${s.name}` }, codeLines(s.text, s.spans)))));
+    h('h3', { title: s.about }, s.name, ' ', h('small', {}, s.about)),
+    h('pre', { tabindex: '0', 'aria-label': `stage ${s.name}; arrow keys go through its lines`, onkeydown: (e) => move(e) }, codeLines(s.text, s.spans, s.origins)))));
   root.append(legend, boxes, columns);
   if (explanation.conversions.length) root.append(h('h3', {}, 'Converted before the loops run'), h('ul', {}, explanation.conversions.map((c) => h('li', {}, c))));
 
-  // show lights words of symbols, and the lines that have all of them.
-  function show(symbols) {
+  // show lights words of symbols, and the lines that come from one of the places or, where there are none, have all the symbols.
+  function show({ symbols, places }) {
     light(document, '[data-s]', (e) => symbols.has(e.dataset.s));
     light(columns, '.l', (line) => {
+      if (places.length) return placesOf(line).some((p) => places.includes(p));
       if (!symbols.size) return false;
       const own = symbolsOf(line);
       return [...symbols].every((s) => own.has(s));
     });
+    editor.light(places.flatMap((p) => explanation.places[p].spans));
   }
+
+  // about is what a line, or a word in it, is about.
+  function about(line, word) {
+    const places = placesOf(line);
+    if (word) return { symbols: new Set([word.dataset.s]), places: places.filter((p) => explanation.places[p].symbol === Number(word.dataset.s)) };
+    return { symbols: new Set([...symbolsOf(line), ...places.map((p) => String(explanation.places[p].symbol))]), places };
+  }
+
+  // move goes from line to line.
+  function move(event) {
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    const lines = [...event.currentTarget.children];
+    if (!step || !lines.length) return;
+    event.preventDefault();
+    const at = lines.findIndex((l) => l.classList.contains('now'));
+    lines[at]?.classList.remove('now');
+    const line = lines[Math.max(0, Math.min(lines.length - 1, at + step))];
+    line.classList.add('now');
+    line.scrollIntoView({ block: 'nearest' });
+    show(about(line));
+  }
+
   columns.addEventListener('pointerover', (event) => {
-    const word = event.target.closest('[data-s]');
     const line = event.target.closest('.l');
-    show(word ? new Set([word.dataset.s]) : line ? symbolsOf(line) : pinned);
+    show(line ? about(line, event.target.closest('[data-s]')) : { symbols: pinned, places: [] });
   });
-  columns.addEventListener('pointerleave', () => show(pinned));
+  columns.addEventListener('pointerleave', () => show({ symbols: pinned, places: [] }));
+  // What one points at in the program lights up here.
+  editor.pointed = (offset) => {
+    if (!root.isConnected) return;
+    const size = ([from, to]) => to - from;
+    const hits = explanation.places.flatMap((p, i) => p.spans.filter(([from, to]) => offset >= from && offset < to).map((s) => ({ i, size: size(s) }))).sort((a, b) => a.size - b.size);
+    show(hits.length ? { symbols: new Set([String(explanation.places[hits[0].i].symbol)]), places: hits.filter((x) => x.size === hits[0].size).map((x) => x.i) } : { ...none, symbols: pinned });
+  };
   return root;
 }

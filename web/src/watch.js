@@ -1,6 +1,6 @@
 // Watching a run: step by step, forwards and backwards. What memory holds after a step follows from the steps up to it.
 import { h, light, short } from './dom.js';
-import { codeLines } from './stages.js';
+import { codeLines, placesOf } from './stages.js';
 import { lightEntries, storageDrawing } from './storage.js';
 
 const speeds = { slow: 800, walking: 300, quick: 80, fast: 20 };
@@ -37,7 +37,7 @@ function sentence(s, step) {
   }
 }
 
-export function watchView(s, storages) {
+export function watchView(s, storages, editor) {
   let at = 0;
   let timer = null;
   const ran = s.programs.map((_, p) => new Set(s.steps.filter((t) => t.program === p).map((t) => t.line)));
@@ -78,6 +78,7 @@ export function watchView(s, storages) {
     }
     for (const line of code.querySelectorAll('.now')) line.classList.remove('now');
     const now = state.last && code.querySelector(`[data-line="${state.last.line}"]`);
+    editor.light(now ? placesOf(now).flatMap((p) => s.places[p].spans) : []);
     if (now) {
       now.classList.add('now');
       const top = now.offsetTop - code.offsetTop;
@@ -117,7 +118,7 @@ function listing(p, ran, counts) {
     if (skipped) out.push(h('span', { class: 'l skip' }, `  … ${skipped} lines`));
     skipped = 0;
   };
-  codeLines(p.text, p.spans).forEach((line, k) => {
+  codeLines(p.text, p.spans, p.origins).forEach((line, k) => {
     const text = line.textContent;
     if (!ran.has(k + 1) && !/^\s*(stage|func) /.test(text)) {
       if (text.trim() !== '}') skipped++;

@@ -37,6 +37,7 @@ var allowed = map[string][]string{
 	"codegen/ptx":                  {"ir/loop", "codegen/llvm"},
 	"internal/testing/testengine":  {"internal/debug", "ir/loop", "lower/gpu", "ir/loop/lib", "codegen/ptx", "internal/llvm", "runtime"},
 	"tensor/from":                  {"tensor"},
+	"tensor/gonum":                 {"tensor"},
 	"tensor/file/hdf5":             {},
 	"tensor/file/binsparse":        {"tensor"},
 	"tensor/file":                  {"tensor", "tensor/file/binsparse", "tensor/file/hdf5", "internal/parts"},
@@ -79,14 +80,14 @@ var allowed = map[string][]string{
 	"internal/testing/e2e/levels":  {},
 	"internal/testing/e2e/grids":   {},
 	"internal/testing/e2e/results": {},
-	"cmd/lacuna":                   {"internal/cost", "", "codegen/aot", "lang/derive", "lang", "ops", "runtime", "tensor", "tensor/file", "tensor/file/binsparse", "internal/admission", "internal/debug", "internal/diskcache", "internal/machine", "internal/units", "internal/generate", "internal/explorer", "web", "codegen/aot/gopackage"},
+	"cmd/lacuna":                   {"runtime/dist", "runtime/dist/mpi", "runtime/dist/placement", "runtime/dist/ranks", "runtime/dist/transport", "runtime/exec", "internal/cost", "", "codegen/aot", "lang/derive", "lang", "ops", "runtime", "tensor", "tensor/file", "tensor/file/binsparse", "internal/admission", "internal/debug", "internal/diskcache", "internal/machine", "internal/units", "internal/generate", "internal/explorer", "web", "codegen/aot/gopackage"},
 
 	// The explorer.
 	"internal/generate": {"tensor"},
 	"internal/explorer": {"", "internal/generate", "lang", "ir/loop", "codegen/interp", "runtime", "tensor", "tensor/file"},
 	"web":               {},
 	"web/site":          {},
-	"web/build":         {"web/site"},
+	"web/build":         {"internal/explorer", "web/site"},
 	"web/wasm":          {"internal/explorer"},
 
 	"internal/testing/e2e/explorer": {}, // tests only
@@ -129,6 +130,9 @@ func TestImportsPointDown(t *testing.T) {
 			continue
 		}
 		for _, imp := range pkg.Imports {
+			if strings.HasPrefix(imp, "gonum.org/v1/gonum/") && name != "tensor/gonum" {
+				t.Errorf("package %q must not import %q: only tensor/gonum does", name, imp)
+			}
 			if imp != module && !strings.HasPrefix(imp, module+"/") {
 				continue
 			}

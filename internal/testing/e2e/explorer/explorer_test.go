@@ -13,12 +13,15 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/performance"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
@@ -340,6 +343,11 @@ func TestErrors(t *testing.T) {
 	b.wait(`document.querySelector('#diagnostics button')`)
 	b.do(chromedp.Click(`#diagnostics button`))
 	b.wait(`document.querySelector('#diagnostics').textContent === '' && document.querySelector('.cm-content').textContent.includes('sum_j')`)
+	// A word that is misspelt.
+	b.type_("y(i) = summ_j A(i,j)*x(j)")
+	b.wait(`[...document.querySelectorAll('#diagnostics button')].some((e) => e.textContent === 'write sum_j')`)
+	b.do(chromedp.Click(`#diagnostics button`))
+	b.wait(`document.querySelector('#diagnostics').textContent === '' && document.querySelector('.cm-content').textContent === 'y(i) = sum_j A(i,j)*x(j)'`)
 	// Operands appear as the program names them, and an extent that does not fit is said.
 	b.type_("y(i) = B(i,j)*v(j)")
 	b.wait(`document.querySelector('[data-operand=B]') && document.querySelector('[data-operand=v]') && !document.querySelector('[data-operand=A]')`)
@@ -414,7 +422,119 @@ func TestLink(t *testing.T) {
 	if n := eval[int](c, `new Set([...document.querySelectorAll('[data-s].lit')].map((e) => e.closest('[data-stage]')?.dataset.stage)).size`); n < 3 {
 		t.Errorf("a word lights up in %d stages", n)
 	}
+	// Pointing at a loop lights its index variable in the program, and the lines of other stages that come from there: here the merge.
+	point := `.dispatchEvent(new PointerEvent('pointerover', {bubbles: true}))`
+	c.js(`[...document.querySelectorAll('[data-stage=loops] .l')].find((l) => l.textContent.trim().startsWith('while '))` + point)
+	if got := eval[string](c, `[...document.querySelectorAll('.cm-content .place')].map((e) => e.textContent).join(' ')`); got != "j j j" {
+		t.Errorf("the loop of j lights up %q in the program", got)
+	}
+	lines := func(stage string) string {
+		return eval[string](c, `[...document.querySelectorAll('[data-stage=`+stage+`] .l.lit')].map((l) => l.textContent.trim()).join('|')`)
+	}
+	if plan, lattice := lines("plan"), lines("lattice"); plan != "forall j" || !strings.HasPrefix(lattice, "j: A ∪ B") {
+		t.Errorf("it lights up %q and %q", plan, lattice)
+	}
+	// And the other way: what one points at in the program, which here is B(i,j).
+	c.js(`{const text = document.querySelector('.cm-line'); const r = document.createRange(); const find = (n) => n.nodeType === 3 ? (n.data.includes('B') ? n : null) : [...n.childNodes].map(find).find(Boolean);
+		const node = find(text); r.setStart(node, node.data.indexOf('B')); r.setEnd(node, node.data.indexOf('B') + 1); const box = r.getBoundingClientRect();
+		document.querySelector('.cm-content').dispatchEvent(new MouseEvent('mousemove', {bubbles: true, clientX: box.x + box.width / 2 - 1, clientY: box.y + box.height / 2}))}`)
+	if plan, loops := lines("plan"), lines("loops"); !strings.Contains(plan, "C(i,j) = (A(i,j) + B(i,j))") || !strings.Contains(loops, "B_vals[") || strings.Contains(loops, "A_vals[") {
+		t.Errorf("B lights up %q and %q", plan, loops)
+	}
 }
+
+// TestOperands chooses formats level by level, samples, and how the program runs.
+func TestOperands(t *testing.T) {
+	s := site(t)
+	b := newTab(t, s.URL, 1400)
+	pick := func(label, value string) {
+		b.settled(fmt.Sprintf(`{const e = document.querySelector('[aria-label="%s"]'); e.value = '%s'; e.dispatchEvent(new Event('change'))}`, label, value))
+	}
+	b.open("storage")
+	arrays := func() string {
+		return eval[string](b, `[...document.querySelectorAll('section[aria-label="storage of A"] .array b')].map((e) => e.textContent).join(' ')`)
+	}
+	if got := arrays(); got != "A1_pos A1_crd A_vals" {
+		t.Errorf("CSR has arrays %s", got)
+	}
+	b.js(`document.querySelector('[data-operand=A] .picker').open = true`)
+	b.wait(`document.querySelector('[aria-label="level 0 of A"]')`)
+	pick("level 0 of A", "DC")
+	if got := arrays(); got != "A0_pos A0_crd A1_pos A1_crd A_vals" {
+		t.Errorf("DCSR has arrays %s", got)
+	}
+	pick("axes of A", "1,0")
+	if got := eval[string](b, `document.querySelector('section[aria-label="storage of A"] h3').textContent`); !strings.Contains(got, "DCSC") {
+		t.Errorf("by columns it is %s", got)
+	}
+	pick("level 1 of A", "D") // with which no level of pointers goes
+	if got := arrays(); strings.Contains(got, "A1_crd") {
+		t.Errorf("with dense rows it has arrays %s", got)
+	}
+	b.type_("y(i) = A(i,j)*A(j,i)")
+	b.wait(`document.querySelector('[data-operand=x]') === null`)
+	pick("what A is", "sample 1")
+	b.open("result")
+	if got := strings.Join(b.tables()["y"], " "); got != "5 6 6 6 6 5" {
+		t.Errorf("of second differences y is %s", got)
+	}
+	// Numbers in brackets have the type that their spelling tells.
+	b.type_("y(i) = 2*q(i)")
+	b.wait(`document.querySelector('[data-operand=q]')`)
+	pick("what q is", "text")
+	pick("elements of q; a dot is not stored", "[1,2,3]")
+	if got := eval[string](b, `document.querySelector('[data-result=y] h3').textContent`); !strings.Contains(got, "3 i64") {
+		t.Errorf("y is %s", got)
+	}
+	// A loop over all coordinates, as 0*inf is to be nan.
+	b.choose(0)
+	b.open("stages")
+	b.settled(`document.querySelector('#options input').click()`)
+	b.wait(`document.querySelector('[data-stage=lattice]').textContent.includes('j: ⊤, by whole dimension')`)
+	if got := eval[string](b, `(document.querySelector('#tab-copy').click(), '')`); got != "" {
+		t.Error(got)
+	}
+	b.wait(`document.querySelector('#view').textContent.includes('--strict-ieee')`)
+}
+
+// TestContrast looks at all texts of the views, light and dark: each stands out from its ground as WCAG 2.1 wants of level AA, and
+// no view makes a telephone's page wider than its screen.
+func TestContrast(t *testing.T) {
+	s := site(t)
+	b := newTab(t, s.URL, 360)
+	for range 2 {
+		b.do(chromedp.Click("#theme"))
+		for _, view := range []string{"result", "storage", "stages", "watch", "grad", "times", "copy"} {
+			b.open(view)
+			if view == "stages" {
+				b.js(`document.querySelector('[data-stage=plan] .l[data-p]').dispatchEvent(new PointerEvent('pointerover', {bubbles: true}))`)
+			}
+			if eval[bool](b, `document.documentElement.scrollWidth > innerWidth`) {
+				t.Errorf("%s: the page is wider than the window", view)
+			}
+			if faint := eval[[]string](b, contrast); len(faint) > 0 {
+				t.Errorf("%s: hard to read: %s", view, strings.Join(faint, ", "))
+			}
+		}
+	}
+}
+
+// contrast are the texts in view whose contrast is less than 4.5.
+const contrast = `(() => {
+	const canvas = document.createElement('canvas').getContext('2d', {willReadFrequently: true});
+	const rgba = (c) => { canvas.clearRect(0, 0, 1, 1); canvas.fillStyle = c; canvas.fillRect(0, 0, 1, 1); return [...canvas.getImageData(0, 0, 1, 1).data]; };
+	const luminance = ([r, g, b]) => [r, g, b].map((x) => x / 255).map((x) => x <= 0.04045 ? x / 12.92 : ((x + 0.055) / 1.055) ** 2.4).reduce((a, x, i) => a + x * [0.2126, 0.7152, 0.0722][i], 0);
+	const ground = (e) => { for (; e; e = e.parentElement) { const c = rgba(getComputedStyle(e).backgroundColor); if (c[3] > 200) return c; } return [255, 255, 255]; };
+	const out = new Set();
+	for (const e of document.querySelectorAll('body *')) {
+		if (e.closest('svg, option, canvas, #toast') || e.disabled || !e.getClientRects().length) continue;
+		if (![...e.childNodes].some((n) => n.nodeType === 3 && n.data.trim())) continue;
+		const [a, b] = [luminance(rgba(getComputedStyle(e).color)), luminance(ground(e))];
+		const ratio = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+		if (ratio < 4.5) out.add(e.tagName + '.' + e.className + ' "' + e.textContent.trim().slice(0, 20) + '" ' + ratio.toFixed(2));
+	}
+	return [...out].slice(0, 10);
+})()`
 
 // TestKeyboard runs, steps and goes through the tabs without a mouse.
 func TestKeyboard(t *testing.T) {
@@ -441,6 +561,7 @@ func TestTyping(t *testing.T) {
 	b.wait(`document.querySelector('[data-result] td')`)
 	t.Logf("first paint %.0f ms, first result %.0f ms", eval[float64](b, `performance.getEntriesByName('first-contentful-paint')[0].startTime`),
 		eval[float64](b, `Number(document.documentElement.dataset.ready)`))
+	b.keys()
 	b.type_("C(i,j) = u(i)*u(j)")
 	b.wait(`document.querySelector('[data-operand=u]')`)
 	b.settled(`{const i = document.querySelector('[aria-label="shape of u"]'); i.value = '600'; i.dispatchEvent(new Event('change'))}`)
@@ -450,6 +571,47 @@ func TestTyping(t *testing.T) {
 		t.Error("the page waited for the worker")
 	}
 	b.wait(`document.querySelector('[data-operand=u]') === null`)
+}
+
+// keys types a name letter by letter into a program whose stages are shown, and looks at how long the page's thread works, in time of the
+// processor: for a key and for what follows from it when the worker has answered.
+func (b *tab) keys() {
+	b.Helper()
+	b.choose(2)
+	b.open("stages")
+	if _, err := chromedp.Call(b.ctx, performance.Enable, performance.EnableParams{TimeDomain: performance.EnableTimeDomainThreadTicks}); err != nil {
+		b.Fatal(err)
+	}
+	worked := func() float64 {
+		m, err := chromedp.Call(b.ctx, performance.GetMetrics, cdp.Empty{})
+		if err != nil {
+			b.Fatal(err)
+		}
+		for _, x := range m.Metrics {
+			if x.Name == "TaskDuration" {
+				return x.Value * 1000
+			}
+		}
+		b.Fatal("no TaskDuration")
+		return 0
+	}
+	b.do(chromedp.Focus(".cm-content"))
+	b.do(chromedp.KeyEvent(kb.End))
+	var key, follows []float64
+	for _, letter := range "+ABAB" {
+		start := worked()
+		b.js(`document.querySelector('#view').dataset.version = ''`)
+		b.do(chromedp.KeyEvent(string(letter)))
+		typed := worked()
+		b.wait(`document.querySelector('#view').dataset.version !== ''`)
+		key, follows = append(key, typed-start), append(follows, worked()-typed)
+	}
+	slices.Sort(key)
+	slices.Sort(follows)
+	b.Logf("a key takes %.1f ms, what follows %.1f ms", key, follows)
+	if median := key[len(key)/2]; median > 50 {
+		b.Errorf("a key takes %.1f ms", median)
+	}
 }
 
 // TestServe asks a server as its page does, and as others would.

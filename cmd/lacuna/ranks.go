@@ -1,0 +1,407 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	goruntime "runtime"
+	"strings"
+	"sync"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/lacuna-sparse/lacuna"
+	"github.com/lacuna-sparse/lacuna/internal/units"
+	"github.com/lacuna-sparse/lacuna/runtime"
+	"github.com/lacuna-sparse/lacuna/runtime/dist"
+	"github.com/lacuna-sparse/lacuna/runtime/dist/mpi"
+	"github.com/lacuna-sparse/lacuna/runtime/dist/placement"
+	"github.com/lacuna-sparse/lacuna/runtime/dist/ranks"
+	"github.com/lacuna-sparse/lacuna/runtime/dist/transport"
+	"github.com/lacuna-sparse/lacuna/runtime/exec"
+	"github.com/lacuna-sparse/lacuna/tensor"
+)
+
+// rankFlags is what the flags say about the ranks that run a program.
+type rankFlags struct {
+	n    int    // of this process; 0: one, or those that mpirun has started
+	text string // of the grid
+	grid *placement.Grid
+}
+
+// register adds the flags.
+func (g *rankFlags) register(cmd *cobra.Command) {
+	cmd.Flags().IntVar(&g.n, "ranks", 0, "run on `N` ranks of this process, which share the work as operands are placed; mpirun starts others")
+	cmd.Flags().StringVar(&g.text, "grid", "", "how many ranks there are along each axis that placements name, such as `r=2,c=2`")
+}
+
+func (g *rankFlags) parse() (err error) {
+	if g.n < 0 || g.n > 1024 {
+		return usagef("--ranks %d: want 1 to 1024", g.n)
+	}
+	if g.text == "" {
+		return nil
+	}
+	if g.grid, err = placement.ParseGrid(g.text); err != nil {
+		return usagef("--grid: %s", err)
+	}
+	if g.n == 0 && !mpi.Launched() {
+		g.n = g.grid.Ranks()
+	}
+	return nil
+}
+
+// several reports whether there are ranks.
+func (g *rankFlags) several() bool { return g.n > 0 || mpi.Launched() }
+
+// on is the grid of so many ranks, over which tensors are placed as layouts say.
+func (g *rankFlags) on(n int, layouts []placement.Layout) (*placement.Grid, error) {
+	if g.grid == nil {
+		return placement.GridFor(layouts, n)
+	}
+	if g.grid.Ranks() != n {
+		return nil, usagef("--grid %s is for %d ranks, and there are %d", g.grid, g.grid.Ranks(), n)
+	}
+	return g.grid, nil
+}
+
+// cutLayout splits what stands behind a colon into a format and a placement.
+func cutLayout(text string) (format, layout string) {
+	if text == "replicated" || strings.HasPrefix(text, "over ") || strings.HasPrefix(text, "over(") {
+		return "", text
+	}
+	for _, word := range []string{" over ", " over(", " replicated"} {
+		if at := strings.Index(text, word); at >= 0 {
+			return strings.TrimSpace(text[:at]), text[at+1:]
+		}
+	}
+	return text, ""
+}
+
+// placedBy are the names of the vectors that say how operands are placed.
+func placedBy(operands []operand) map[string]bool {
+	names := map[string]bool{}
+	for _, o := range operands {
+		l, err := placement.Parse(o.qual.layout, -1)
+		if o.qual.layout == "" || err != nil {
+			continue
+		}
+		for _, x := range l.Items {
+			names[x.List] = true
+		}
+	}
+	return names
+}
+
+// onRanks runs the program on several ranks. Only the first has results.
+func (e *evaluation) onRanks(ctx context.Context, engine runtime.Engine) (out lacuna.Outputs, t timing, err error) {
+	switch {
+	case e.stream != nil:
+		return nil, t, fmt.Errorf("%s does not fit in memory, and ranks do not read in slices", e.stream.name)
+	case e.tuned || len(e.schedule) > 0:
+		return nil, t, usagef("--tuned and --schedule are for one rank")
+	}
+	run := &rankRun{e: e, options: dist.Options{Results: map[string]dist.Result{}, Strict: e.strict}, layouts: map[string]placement.Layout{}}
+	if err := run.declare(); err != nil {
+		return nil, t, err
+	}
+	start := time.Now()
+	if mpi.Launched() {
+		g, err := mpi.Open()
+		if err != nil {
+			return nil, t, err
+		}
+		session := run.session(engine, 1)
+		if err = run.on(ctx, g, session); err != nil {
+			g.Abort(err.Error())
+		}
+		if closing := g.Close(); err == nil {
+			err = closing
+		}
+		return run.out, timing{first: time.Since(start)}, err
+	}
+	session := run.session(engine, e.ranks.n)
+	err = ranks.Run(ctx, e.ranks.n, ranks.Faults{}, func(ctx context.Context, t transport.Transport) error { return run.on(ctx, t, session) })
+	if e.timed && err == nil {
+		run.printTraffic(e.app)
+	}
+	return run.out, timing{first: time.Since(start)}, err
+}
+
+// rankRun is a run of a program on ranks.
+type rankRun struct {
+	e       *evaluation
+	options dist.Options
+	layouts map[string]placement.Layout // of operands
+
+	mu      sync.Mutex
+	out     lacuna.Outputs
+	sent    []dist.Sent
+	traffic [][]transport.Traffic
+}
+
+// session is that of ranks which share this process's threads.
+func (run *rankRun) session(engine runtime.Engine, n int) *exec.Session {
+	threads := run.e.threads
+	if threads == 0 {
+		threads = max(1, goruntime.GOMAXPROCS(0)/n)
+	}
+	return exec.NewSession(exec.WithEngine(engine), exec.WithThreads(threads), exec.WithMemoryLimit(run.e.limit), exec.WithNotice(run.e.app.notice))
+}
+
+// declare takes what arguments and flags say of operands and results.
+func (run *rankRun) declare() error {
+	e := run.e
+	of := func(name string, f func(*dist.Result)) {
+		r := run.options.Results[name]
+		f(&r)
+		run.options.Results[name] = r
+	}
+	for _, o := range e.operands {
+		rank := -1
+		if u := e.program.uses[o.name]; u != nil {
+			rank = u.rank
+		}
+		if t, ok := e.args[o.name].(*tensor.Tensor); ok {
+			rank = t.Rank()
+		} else if e.args[o.name] != nil {
+			return fmt.Errorf("%s is stored in parts: on ranks it is one tensor, which its placement cuts", o.name)
+		}
+		var l *placement.Layout
+		if o.qual.layout != "" {
+			parsed, err := placement.Parse(o.qual.layout, rank)
+			if err != nil {
+				return usagef("%s: %s", o.name, err)
+			}
+			l = &parsed
+		}
+		if o.source != nil {
+			if l != nil {
+				run.layouts[o.name] = *l
+			}
+			continue
+		}
+		f, given, err := o.qual.formatFor(rank)
+		if err != nil {
+			return fmt.Errorf("%s: %w", o.name, err)
+		}
+		of(o.name, func(r *dist.Result) { r.Format, r.HasFormat, r.DType, r.Layout = f, given, o.qual.dtype, l })
+	}
+	for name, shape := range e.shapes {
+		of(name, func(r *dist.Result) { r.Shape = shape })
+	}
+	for name, fill := range e.fills {
+		if e.args[name] == nil {
+			of(name, func(r *dist.Result) { r.Fill = &fill })
+		}
+	}
+	return nil
+}
+
+// on is what one rank does.
+func (run *rankRun) on(ctx context.Context, t transport.Transport, session *exec.Session) error {
+	var layouts []placement.Layout
+	for _, o := range run.e.operands {
+		if l, ok := run.layouts[o.name]; ok {
+			layouts = append(layouts, l)
+		} else if r := run.options.Results[o.name]; r.Layout != nil {
+			layouts = append(layouts, *r.Layout)
+		}
+	}
+	grid, err := run.e.ranks.on(t.Size(), layouts)
+	if err != nil {
+		return err
+	}
+	r, err := dist.New(ctx, session, t, grid)
+	if err != nil {
+		return err
+	}
+	args := map[string]*dist.Tensor{}
+	for _, o := range run.e.operands {
+		whole, ok := run.e.args[o.name].(*tensor.Tensor)
+		if !ok {
+			continue
+		}
+		p, err := place(run.layouts[o.name], grid, whole, run.e.args)
+		if err != nil {
+			return fmt.Errorf("%s: %w", o.name, err)
+		}
+		if args[o.name], err = r.Cut(whole, p); err != nil {
+			return fmt.Errorf("%s: %w", o.name, err)
+		}
+	}
+	k, err := r.Compile(ctx, run.e.program.file.String(), args, run.options)
+	if err != nil {
+		return err
+	}
+	defer k.Close()
+	results, err := k.Run(ctx, args)
+	if err != nil {
+		return err
+	}
+	sent, traffic := r.Sent(), t.Sent() // what follows is for showing results
+	out := lacuna.Outputs{}
+	for _, name := range run.e.program.results() {
+		if results[name] == nil {
+			continue
+		}
+		if out[name], err = r.Collect(ctx, results[name]); err != nil {
+			return err
+		}
+	}
+	run.mu.Lock()
+	defer run.mu.Unlock()
+	if run.sent == nil {
+		run.sent, run.traffic = make([]dist.Sent, t.Size()), make([][]transport.Traffic, t.Size())
+	}
+	run.sent[r.Rank()], run.traffic[r.Rank()] = sent, traffic
+	if r.Rank() != 0 {
+		return nil
+	}
+	run.out = out
+	for _, note := range k.Notes() {
+		if strings.Contains(note, "cannot be cut") || run.e.timed {
+			run.e.app.notice(note)
+		}
+	}
+	return nil
+}
+
+// place is what a layout means for a tensor.
+func place(l placement.Layout, grid *placement.Grid, t *tensor.Tensor, args lacuna.Args) (*placement.Placement, error) {
+	return l.On(grid, placement.Tensor{
+		Shape: t.Shape(), Weights: func(axis int) ([]int64, error) { return dist.Weights(t, axis) },
+		List: func(name string) ([]int64, error) {
+			p, ok := args[name].(*tensor.Tensor)
+			if !ok {
+				return nil, fmt.Errorf("there is no operand %s that says which rank each coordinate belongs to", name)
+			}
+			return dist.Integers(name, p)
+		},
+	})
+}
+
+// printTraffic tells what each rank has sent.
+func (run *rankRun) printTraffic(a *app) {
+	a.stdout.Flush()
+	w := tabwriter.NewWriter(a.stderr, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(w, "rank\tmessages\tvalues\tsums\tinspection\tagreement\t")
+	for r, s := range run.sent {
+		var messages int64
+		for _, t := range run.traffic[r] {
+			messages += t.Messages
+		}
+		fmt.Fprintf(w, "%d\t%d\t%s\t%s\t%s\t%s\t\n", r, messages, units.FormatBytes(s.Values), units.FormatBytes(s.Combination), units.FormatBytes(s.Inspection), units.FormatBytes(s.Agreement))
+	}
+	w.Flush()
+}
+
+// printPlacement draws which rank has what of a tensor and, of a matrix A, how much each sends for A(i,j)*x(j) with x cut as the rows
+// are, or into blocks where A is not square.
+func (a *app) printPlacement(ctx context.Context, t *tensor.Tensor, text string, g *rankFlags) error {
+	l, err := placement.Parse(text, t.Rank())
+	if err != nil {
+		return usagef("--placement: %s", err)
+	}
+	grid, err := g.on(g.n, []placement.Layout{l})
+	if err != nil {
+		return err
+	}
+	p, err := place(l, grid, t, nil)
+	if err != nil {
+		return err
+	}
+	for k, c := range p.Cuts {
+		if c != nil && c.Extent < int64(c.Parts) {
+			a.notice(fmt.Sprintf("axis %d has %d coordinates for %d ranks: some have nothing", k, c.Extent, c.Parts))
+		}
+	}
+	parts := make([]*dist.Tensor, g.n)
+	sent := make([]int64, g.n)
+	session := exec.NewSession(exec.WithEngine(runtime.Interp()), exec.WithThreads(1))
+	err = ranks.Run(ctx, g.n, ranks.Faults{}, func(ctx context.Context, tr transport.Transport) error {
+		r, err := dist.New(ctx, session, tr, grid)
+		if err != nil {
+			return err
+		}
+		part, err := r.Cut(t, p)
+		if err != nil || t.Rank() != 2 {
+			parts[r.Rank()] = part
+			return err
+		}
+		parts[r.Rank()] = part
+		x, err := zeros(t.DType(), t.Shape()[1])
+		if err != nil {
+			return err
+		}
+		placed := placement.OneAxis(grid, 1, 0, placement.Blocks(t.Shape()[1], grid.Sizes[0]), 0)
+		if rows := p.Cuts[0]; rows != nil && rows.Extent == t.Shape()[1] {
+			placed = placement.OneAxis(grid, 1, 0, rows, p.Over[0])
+		}
+		operand, err := r.Cut(x, placed)
+		if err != nil {
+			return err
+		}
+		if _, err := r.Eval(ctx, "y(i) = sum_j A(i,j)*x(j)", map[string]*dist.Tensor{"A": part, "x": operand}, dist.Options{}); err != nil {
+			return err
+		}
+		sent[r.Rank()] = r.Sent().Values + r.Sent().Combination
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	a.drawPlacement(t, p, parts, sent)
+	return nil
+}
+
+// drawPlacement prints a line for each rank.
+func (a *app) drawPlacement(t *tensor.Tensor, p *placement.Placement, parts []*dist.Tensor, sent []int64) {
+	var most, total int64
+	for _, part := range parts {
+		most, total = max(most, part.Part.NNZ()), total+part.Part.NNZ()
+	}
+	a.printf("\nplacement  %s, grid %s\n", p, p.Grid)
+	w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
+	for r, part := range parts {
+		var has []string
+		for k, s := range part.Sets {
+			switch lo, hi, ok := s.Bounds(); {
+			case ok && s.Len() == 0:
+				has = append(has, "nothing")
+			case ok:
+				has = append(has, fmt.Sprintf("%d:%d", lo, hi))
+			default:
+				has = append(has, fmt.Sprintf("%d of %d", s.Len(), t.Shape()[k]))
+			}
+		}
+		n := part.Part.NNZ()
+		bar := ""
+		if most > 0 {
+			bar = strings.Repeat("█", int((20*n+most-1)/most))
+		}
+		line := fmt.Sprintf("  rank %d\t(%s)\t%d entries\t%s\t%s", r, strings.Join(has, ", "), n, units.FormatBytes(part.Part.Bytes()), bar)
+		if t.Rank() == 2 {
+			line = fmt.Sprintf("  rank %d\t(%s)\t%d entries\t%s\tsends %s\t%s", r, strings.Join(has, ", "), n, units.FormatBytes(part.Part.Bytes()), units.FormatBytes(sent[r]), bar)
+		}
+		fmt.Fprintln(w, line)
+	}
+	w.Flush()
+	if total > 0 {
+		a.printf("  the fullest rank has %.2f times the mean", float64(most)*float64(len(parts))/float64(total))
+	}
+	if t.Rank() == 2 {
+		a.printf("; what ranks send is for y(i) = sum_j A(i,j)*x(j)")
+	}
+	a.printf("\n")
+}
+
+// zeros is a dense vector.
+func zeros(dt tensor.DType, n int64) (*tensor.Tensor, error) {
+	values, err := tensor.MakeArray(dt, int(n))
+	if err != nil {
+		return nil, err
+	}
+	return tensor.FromDense([]int64{n}, tensor.Dense(1), values)
+}
