@@ -36,7 +36,7 @@ func ExampleSchedule() {
 	text, err := k.Explain("schedule")
 	fmt.Print(text, err)
 	// Output:
-	// y(i) = A(i,j)*x(j) with order(i, j), parallel(i: 4096)
+	// y(i) = A(i,j)*x(j) with order(i, {j}), parallel(i: 4096)
 	// <nil>
 }
 
@@ -88,26 +88,21 @@ func ExampleTuned() {
 	// Output: 3
 }
 
-// The orders that were weighed for a product: the best makes a vector first.
+// The orders that were weighed for a product, here by what is assumed of its operands: the best makes a vector first.
 func ExampleKernel_Choices() {
 	ctx := context.Background()
-	x, err := tensor.FromDense([]int64{2000}, tensor.Dense(1), tensor.ArrayOf(make([]float64, 2000)))
+	large, err := tensor.ParseStatistics("1e6x1e6, 16 per row")
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	wide, err := lacuna.Eval(ctx, "W(i,j) = A(i,j) + A(i,3)", lacuna.Args{"A": identity(2000)}, lacuna.Result("W", tensor.CSR))
+	k, err := lacuna.Compile(ctx, "y(i) = A(i,j)*A(j,k)*x(k)", lacuna.Assume("A", large),
+		lacuna.Format("A", tensor.CSR, tensor.Float64), lacuna.Format("x", tensor.Dense(1), tensor.Float64))
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	args := lacuna.Args{"A": wide, "x": x}
-	k, err := lacuna.Compile(ctx, "y(i) = A(i,j)*A(j,k)*x(k)", lacuna.Operand("A", wide), lacuna.Operand("x", x))
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	choices, err := k.Choices(ctx, args)
+	choices, err := k.Choices(ctx, nil)
 	if err != nil {
 		fmt.Println(err)
 		return
