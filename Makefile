@@ -3,6 +3,7 @@
 # make test-long   all of them, on optimised code and a second LLVM
 # make web    the explorer and the documentation as pages; binaries that are built afterwards have them inside (needs npm)
 # make test-gpu   the tests that run on a GPU, if there is one
+# make test-arm64   tests of arm64, by qemu-user
 # make release   the files of a release, in dist/
 #
 # These work on a fresh Debian or Ubuntu machine that has Go.
@@ -10,7 +11,7 @@
 GO ?= go
 export CGO_ENABLED = 0
 
-.PHONY: web demo test test-long test-gpu build setup setup-test lint bench release clean
+.PHONY: web demo test test-long test-gpu test-arm64 build setup setup-test lint bench release clean
 
 demo: setup build
 	@sh scripts/demo.sh
@@ -23,6 +24,9 @@ test-long: setup-test
 
 test-gpu: build
 	@GO="$(GO)" sh scripts/test-gpu.sh
+
+test-arm64:
+	@GO="$(GO)" sh scripts/test-arm64.sh
 
 build:
 	$(GO) build ./...

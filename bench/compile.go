@@ -8,7 +8,9 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/lacuna-sparse/lacuna"
 	"github.com/lacuna-sparse/lacuna/codegen/cpu"
@@ -40,6 +42,10 @@ var compiled = []struct {
 		[]lacuna.Option{lacuna.Result("C", tensor.CSR)}},
 	{"MTTKRP", "M(i,r) = sum_{j,k} T(i,j,k) * B(j,r) * C(k,r)",
 		map[string]tensor.Format{"T": tensor.CSF(3), "B": tensor.Dense(2), "C": tensor.Dense(2)}, nil},
+	{"triangles", "s = sum_{i,j,k} L(i,j) * L(j,k) * L(i,k)", map[string]tensor.Format{"L": tensor.CSR}, nil},
+	{"transpose", "C(j,i) = A(i,j)", map[string]tensor.Format{"A": tensor.CSR}, []lacuna.Option{lacuna.Result("C", tensor.CSR)}},
+	{"largest of rows", "y(i) = max_j A(i,j)", map[string]tensor.Format{"A": tensor.CSR}, nil},
+	{"logcumsumexp", "B(i,j) = logcumsumexp_j A(i,j)", map[string]tensor.Format{"A": tensor.Dense(2)}, nil},
 }
 
 // tiny returns a tensor of extent 3 in every dimension with ones on its diagonal,
@@ -79,28 +85,39 @@ func options(args operands, opts []lacuna.Option) []lacuna.Option {
 	return append(all, opts...)
 }
 
+// stateOfCache says what a process knows of programs that it has not compiled itself.
+type stateOfCache struct {
+	name, engine, cache string
+	used                bool // LLVM has compiled something before
+}
+
 func benchCompile(_ context.Context, s settings) error {
-	engine, err := runtime.CPU()
+	kept, err := os.MkdirTemp("", "kernels")
 	if err != nil {
 		return err
 	}
+	defer os.RemoveAll(kept)
+	states := []stateOfCache{
+		{"interp", runtime.InterpName, "off", false},
+		{"cpu, LLVM's first program", runtime.CPUName, "off", false},
+		{"cpu, nothing known", runtime.CPUName, "off", true},
+		{"cpu, kernels on disk", runtime.CPUName, kept, false},
+	}
 	var sides []side
-	for _, c := range compiled {
+	for i, c := range compiled {
+		for _, state := range states {
+			sides = append(sides, side{c.name + " | " + state.name, func() (cost, error) { return compileChild(state, i) }})
+		}
+		if _, err := compileChild(states[3], i); err != nil { // puts them there
+			return err
+		}
 		args, err := tinyArgs(c.formats)
 		if err != nil {
 			return err
 		}
-		opts := options(args, c.opts)
-		cold := func(e runtime.Engine) func() error {
-			return func() error {
-				_, err := lacuna.NewSession(lacuna.WithEngine(e)).Compile(context.Background(), c.src, opts...)
-				return err
-			}
-		}
-		sides = append(sides, timed(c.name+" | cpu, cold", cold(engine)), timed(c.name+" | interp, cold", cold(runtime.Interp())))
-		warm := lacuna.NewSession(lacuna.WithEngine(engine))
+		warm := lacuna.NewSession()
 		sides = append(sides, timed(c.name+" | cpu, held by the session", func() error {
-			_, err := warm.Compile(context.Background(), c.src, opts...)
+			_, err := warm.Eval(context.Background(), c.src, args.args(), c.opts...)
 			return err
 		}))
 	}
@@ -108,7 +125,8 @@ func benchCompile(_ context.Context, s settings) error {
 	if err != nil {
 		return err
 	}
-	fmt.Print("## Compilation\n\nProgram text to a kernel that can be called. *Cold* is a new session with\nan empty cache in a process that has LLVM loaded already.\n\n")
+	fmt.Print("## Compilation\n\nProgram text to the first result, of a few elements, in a new process that has opened LLVM where it needs it;\n" +
+		"there is one tier, so what runs first is what runs later. *Held by the session* is the same program again.\n\n")
 	var rows [][]string
 	for i, side := range sides {
 		rows = append(rows, append([]string{side.name}, times[i].cells()...))
@@ -183,8 +201,66 @@ func compileParts(s settings) error {
 	return nil
 }
 
-// childArg makes this program a child process that prints nothing and ends with
-// its first result.
+// compileChild compiles a program in a process of its own, and returns what it says that took.
+func compileChild(state stateOfCache, program int) (cost, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return cost{}, err
+	}
+	c := exec.Command(self, childArg, state.engine, strconv.Itoa(program), strconv.FormatBool(state.used))
+	c.Env = append(os.Environ(), "LACUNA_CACHE="+state.cache)
+	out, err := c.CombinedOutput()
+	if err != nil {
+		return cost{}, errors.Join(err, errors.New(strings.TrimSpace(string(out))))
+	}
+	var wall, cpu int64
+	_, err = fmt.Sscan(string(out), &wall, &cpu)
+	return cost{time.Duration(wall), time.Duration(cpu)}, err
+}
+
+// compileOnce is what the process of compileChild does.
+func compileOnce(engine, program string, used bool) error {
+	i, err := strconv.Atoi(program)
+	if err != nil {
+		return err
+	}
+	c := compiled[i]
+	args, err := tinyArgs(c.formats)
+	if err != nil {
+		return err
+	}
+	e, err := runtime.EngineByName(engine, nil)
+	if err != nil {
+		return err
+	}
+	if os.Getenv("LACUNA_CACHE") == "off" && engine == runtime.CPUName {
+		if _, err := llvm.Load(""); err != nil {
+			return err
+		}
+	}
+	if used {
+		x, err := tiny(tensor.Dense(1))
+		if err != nil {
+			return err
+		}
+		if _, err := lacuna.NewSession(lacuna.WithEngine(e)).Eval(context.Background(), "y(i) = exp(x(i))", lacuna.Args{"x": x}); err != nil {
+			return err
+		}
+	}
+	took, err := costOf(func() error {
+		_, err := lacuna.NewSession(lacuna.WithEngine(e)).Eval(context.Background(), c.src, args.args(), c.opts...)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	runtime.Flush()
+	fmt.Println(int64(took.wall), int64(took.cpu))
+	return nil
+}
+
+// childArg makes this program a child process that ends with its first result; with the number
+// of a program besides, and whether LLVM shall have been used before, it prints what that took.
 const childArg = "-first-result"
 
 // firstResult makes one result and is done. The engine "none" does not even

@@ -4,7 +4,7 @@
 //
 //	go run -C bench .                      everything but memory, as Markdown
 //	go run -C bench . spmv -matrices unif  CSR SpMV against C and SciPy
-//	go run -C bench . compile              parse to callable, and its parts
+//	go run -C bench . compile              text to first result, and its parts
 //	go run -C bench . first                process start to first result
 //	go run -C bench . calls                a run on tensors of nine elements
 //
@@ -50,8 +50,12 @@ var benchmarks = []benchmark{
 func main() {
 	log.SetFlags(0)
 	log.SetPrefix("bench: ")
-	if len(os.Args) == 3 && os.Args[1] == childArg {
-		if err := firstResult(os.Args[2]); err != nil {
+	if len(os.Args) > 2 && os.Args[1] == childArg {
+		child := func() error { return firstResult(os.Args[2]) }
+		if len(os.Args) > 4 {
+			child = func() error { return compileOnce(os.Args[2], os.Args[3], os.Args[4] == "true") }
+		}
+		if err := child(); err != nil {
 			log.Fatal(err)
 		}
 		return

@@ -158,8 +158,7 @@ func goSpMV(pos, crd []uint32, vals, x []float64) []float64 {
 	y := make([]float64, len(pos)-1)
 	for i := range y {
 		for p := pos[i]; p < pos[i+1]; p++ {
-			product := vals[p] * x[crd[p]]
-			y[i] += product
+			y[i] += float64(vals[p] * x[crd[p]]) // not fused
 		}
 	}
 	return y

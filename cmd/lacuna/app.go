@@ -10,6 +10,7 @@ import (
 	"os/signal"
 	"sync"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
@@ -18,6 +19,7 @@ import (
 	"github.com/lacuna-sparse/lacuna/internal/units"
 	"github.com/lacuna-sparse/lacuna/lang"
 	"github.com/lacuna-sparse/lacuna/runtime"
+	"github.com/lacuna-sparse/lacuna/runtime/dist/mpi"
 )
 
 // app is what every command needs from its surroundings.
@@ -32,6 +34,9 @@ type app struct {
 	terminal bool
 	// maxBytes bounds each file that is read; 0 does not.
 	maxBytes byteCount
+	// group is that of the ranks that mpirun has started, if this process has joined it; hushed says that it is not rank 0.
+	group  *mpi.Group
+	hushed bool
 }
 
 // byteCount is a flag such as 2GiB.
@@ -61,23 +66,32 @@ func runContext(ctx context.Context, args []string, stdout, stderr io.Writer) in
 	if f, ok := stderr.(*os.File); ok {
 		a.terminal = term.IsTerminal(int(f.Fd()))
 	}
+	a.hush()
 	cmd, err := a.execute(ctx, args)
+	if errors.Is(err, errNotMine) {
+		return statusOK
+	}
 	if !errors.Is(err, context.Canceled) {
 		runtime.Flush() // the next process finds what this one compiled
 	}
 	if flushErr := a.stdout.Flush(); err == nil && flushErr != nil {
 		err = fmt.Errorf("writing to standard output: %w", flushErr)
 	}
+	mine, err := a.leave(err)
 	if err == nil {
 		return statusOK
 	}
-	a.report(cmd, err)
+	if mine {
+		a.report(cmd, err)
+	} else {
+		time.Sleep(farewell)
+	}
 	return statusOf(err)
 }
 
 // notice prints what an engine does without, or leaves to the processor: once.
 func (a *app) notice(note string) {
-	if _, told := a.told.LoadOrStore(note, true); !told {
+	if _, told := a.told.LoadOrStore(note, true); !told && !a.hushed {
 		fmt.Fprintln(a.stderr, "lacuna: "+note)
 	}
 }
@@ -125,12 +139,13 @@ Exit status: 0 success, 1 a mistake in the program or its data, 2 wrong usage,
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	root.PersistentPreRun = func(cmd *cobra.Command, _ []string) {
+	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error {
 		if cmd.Name() != replName { // of which an interrupt ends a run, not the session
 			ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt)
 			context.AfterFunc(ctx, stop)
 			cmd.SetContext(ctx)
 		}
+		return yield(cmd)
 	}
 	root.SetVersionTemplate("lacuna {{.Version}}\n")
 	root.SetOut(a.stdout)

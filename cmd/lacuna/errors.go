@@ -66,11 +66,14 @@ func (a *app) report(cmd *cobra.Command, err error) {
 }
 
 // tell prints an error.
-func (a *app) tell(err error) {
+func (a *app) tell(err error) { fmt.Fprintf(a.stderr, "lacuna: %s\n", message(err)) }
+
+// message is what people are told of an error.
+func message(err error) string {
 	if errors.Is(err, context.Canceled) {
-		err = errors.New("interrupted")
+		return "interrupted"
 	}
-	fmt.Fprintf(a.stderr, "lacuna: %s\n", strings.TrimRight(err.Error(), "\n"))
+	return strings.TrimRight(err.Error(), "\n")
 }
 
 // recovered turns a panic into a *lacuna.InternalError; it is to be deferred.

@@ -49,8 +49,9 @@ var engines = []string{runtime.AutoName, runtime.InterpName, runtime.CPUName, ru
 func newEval(a *app) *cobra.Command {
 	e := &evaluation{app: a}
 	cmd := &cobra.Command{
-		Use:   "eval PROGRAM [NAME=FILE | NAME=random(…) | NAME=NUMBER | NAME:FORMAT]…",
-		Short: "Run a program on tensors and print or write its results",
+		Annotations: map[string]string{onRanks: "yes"},
+		Use:         "eval PROGRAM [NAME=FILE | NAME=random(…) | NAME=NUMBER | NAME:FORMAT]…",
+		Short:       "Run a program on tensors and print or write its results",
 		Long: `Eval compiles a program for the tensors it is given and runs it.
 
 Operands:
@@ -153,6 +154,9 @@ func (e *evaluation) parse(cmd *cobra.Command, args []string) (err error) {
 
 // run loads the operands, compiles, runs, and shows the results.
 func (e *evaluation) run(ctx context.Context) error {
+	if err := e.app.join(); err != nil { // before anything can fail: the others are told
+		return err
+	}
 	for i, d := range e.writes {
 		if d.name == "" {
 			e.writes[i].name = e.program.last

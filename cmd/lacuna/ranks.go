@@ -2,10 +2,10 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	goruntime "runtime"
 	"strings"
-	"sync"
 	"text/tabwriter"
 	"time"
 
@@ -39,6 +39,9 @@ func (g *rankFlags) register(cmd *cobra.Command) {
 func (g *rankFlags) parse() (err error) {
 	if g.n < 0 || g.n > 1024 {
 		return usagef("--ranks %d: want 1 to 1024", g.n)
+	}
+	if g.n > 0 && mpi.Launched() {
+		return usagef("--ranks %d is for ranks of one process, and mpirun has started several: leave it out", g.n)
 	}
 	if g.text == "" {
 		return nil
@@ -107,23 +110,13 @@ func (e *evaluation) onRanks(ctx context.Context, engine runtime.Engine) (out la
 		return nil, t, err
 	}
 	start := time.Now()
-	if mpi.Launched() {
-		g, err := mpi.Open()
-		if err != nil {
-			return nil, t, err
-		}
-		session := run.session(engine, 1)
-		if err = run.on(ctx, g, session); err != nil {
-			g.Abort(err.Error())
-		}
-		if closing := g.Close(); err == nil {
-			err = closing
-		}
-		return run.out, timing{first: time.Since(start)}, err
+	if e.app.group != nil {
+		err = run.on(ctx, e.app.group, run.session(engine, mpi.LocalSize()))
+	} else {
+		session := run.session(engine, e.ranks.n)
+		err = ranks.Run(ctx, e.ranks.n, ranks.Faults{}, func(ctx context.Context, t transport.Transport) error { return run.on(ctx, t, session) })
 	}
-	session := run.session(engine, e.ranks.n)
-	err = ranks.Run(ctx, e.ranks.n, ranks.Faults{}, func(ctx context.Context, t transport.Transport) error { return run.on(ctx, t, session) })
-	if e.timed && err == nil {
+	if e.timed && run.sent != nil && err == nil {
 		run.printTraffic(e.app)
 	}
 	return run.out, timing{first: time.Since(start)}, err
@@ -135,10 +128,15 @@ type rankRun struct {
 	options dist.Options
 	layouts map[string]placement.Layout // of operands
 
-	mu      sync.Mutex
-	out     lacuna.Outputs
-	sent    []dist.Sent
-	traffic [][]transport.Traffic
+	// What rank 0 has in the end.
+	out  lacuna.Outputs
+	sent []sent
+}
+
+// sent is what a rank has sent, and in how many messages.
+type sent struct {
+	dist.Sent
+	Messages int64
 }
 
 // session is that of ranks which share this process's threads.
@@ -240,7 +238,10 @@ func (run *rankRun) on(ctx context.Context, t transport.Transport, session *exec
 	if err != nil {
 		return err
 	}
-	sent, traffic := r.Sent(), t.Sent() // what follows is for showing results
+	all, err := tellSent(ctx, t, r) // what follows is for showing results
+	if err != nil {
+		return err
+	}
 	out := lacuna.Outputs{}
 	for _, name := range run.e.program.results() {
 		if results[name] == nil {
@@ -250,22 +251,40 @@ func (run *rankRun) on(ctx context.Context, t transport.Transport, session *exec
 			return err
 		}
 	}
-	run.mu.Lock()
-	defer run.mu.Unlock()
-	if run.sent == nil {
-		run.sent, run.traffic = make([]dist.Sent, t.Size()), make([][]transport.Traffic, t.Size())
-	}
-	run.sent[r.Rank()], run.traffic[r.Rank()] = sent, traffic
 	if r.Rank() != 0 {
 		return nil
 	}
-	run.out = out
+	run.out, run.sent = out, all
 	for _, note := range k.Notes() {
 		if strings.Contains(note, "cannot be cut") || run.e.timed {
 			run.e.app.notice(note)
 		}
 	}
 	return nil
+}
+
+// tellSent tells rank 0 what each rank has sent so far.
+func tellSent(ctx context.Context, t transport.Transport, r *dist.Rank) ([]sent, error) {
+	mine := sent{Sent: r.Sent()}
+	for _, to := range t.Sent() {
+		mine.Messages += to.Messages
+	}
+	out := make([][]byte, t.Size())
+	var err error
+	if out[0], err = json.Marshal(mine); err != nil {
+		return nil, err
+	}
+	in, err := t.Exchange(ctx, out)
+	if err != nil || t.Rank() != 0 {
+		return nil, err
+	}
+	all := make([]sent, len(in))
+	for k, b := range in {
+		if err := json.Unmarshal(b, &all[k]); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
 }
 
 // place is what a layout means for a tensor.
@@ -288,11 +307,7 @@ func (run *rankRun) printTraffic(a *app) {
 	w := tabwriter.NewWriter(a.stderr, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(w, "rank\tmessages\tvalues\tsums\tinspection\tagreement\t")
 	for r, s := range run.sent {
-		var messages int64
-		for _, t := range run.traffic[r] {
-			messages += t.Messages
-		}
-		fmt.Fprintf(w, "%d\t%d\t%s\t%s\t%s\t%s\t\n", r, messages, units.FormatBytes(s.Values), units.FormatBytes(s.Combination), units.FormatBytes(s.Inspection), units.FormatBytes(s.Agreement))
+		fmt.Fprintf(w, "%d\t%d\t%s\t%s\t%s\t%s\t\n", r, s.Messages, units.FormatBytes(s.Values), units.FormatBytes(s.Combination), units.FormatBytes(s.Inspection), units.FormatBytes(s.Agreement))
 	}
 	w.Flush()
 }

@@ -28,7 +28,7 @@ const quickEnv = "LACUNA_TEST_QUICK"
 //
 //	exits STATUS COMMAND…    the command ends with this exit status
 //
-// and the condition [llvm]: there is an LLVM to compile with.
+// and the conditions [llvm], there is an LLVM to compile with, and [mpirun], there is one.
 func TestScript(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script",
@@ -36,11 +36,15 @@ func TestScript(t *testing.T) {
 			"exits": exits,
 		},
 		Condition: func(cond string) (bool, error) {
-			if cond != "llvm" {
-				return false, errors.New("unknown condition")
+			switch cond {
+			case "llvm":
+				_, err := runtime.CPU()
+				return err == nil, nil
+			case "mpirun":
+				_, err := exec.LookPath("mpirun")
+				return err == nil, nil
 			}
-			_, err := runtime.CPU()
-			return err == nil, nil
+			return false, errors.New("unknown condition")
 		},
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("LACUNA_LLVM", os.Getenv("LACUNA_LLVM")) // the LLVM under test

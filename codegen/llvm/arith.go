@@ -268,6 +268,9 @@ func (f *Function) floatBinary(op loop.BinaryOp, t loop.Type, x, y value.Value) 
 	case loop.Div:
 		return b.NewFDiv(x, y)
 	case loop.MinNum, loop.MaxNum:
+		if !f.Target.OrdersZeros() {
+			return f.extremeNumber(op, x, y)
+		}
 		name := "llvm." + op.String() + "." + suffix(t)
 		return b.NewCall(f.Module.Intrinsic(name, registerType(t), registerType(t), registerType(t)), x, y)
 	}

@@ -47,6 +47,18 @@ func (f *Function) better(op loop.BinaryOp, x, y value.Value) value.Value {
 	return f.Block.NewSelect(f.Block.NewFCmp(p, x, y), x, y)
 }
 
+// extremeNumber emits MinNum or MaxNum of two floats. LLVM's own functions are the same on x86, but on Arm they become
+// instructions that make NaN of a signalling NaN and a number.
+func (f *Function) extremeNumber(op loop.BinaryOp, x, y value.Value) value.Value {
+	p := enum.FPredOLT
+	if op == loop.MaxNum {
+		p = enum.FPredOGT
+	}
+	b := f.Block
+	best := b.NewSelect(b.NewFCmp(p, y, x), y, x)
+	return b.NewSelect(b.NewFCmp(enum.FPredUNO, x, x), y, best)
+}
+
 // orderedExtremum is extremum where max and min are instructions that order zeros, as they are in PTX, and
 // leave NaN aside.
 func (f *Function) orderedExtremum(op loop.BinaryOp, t loop.Type, x, y value.Value) value.Value {

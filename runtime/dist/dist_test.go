@@ -198,6 +198,10 @@ func TestCutAlongResult(t *testing.T) {
 	X, Y := random(t, r, tensor.Dense(2), 1, 17, 5), random(t, r, tensor.Dense(2), 1, 23, 5)
 	T := random(t, r, tensor.CSF(3), 0.05, 12, 17, 9)
 	Z := random(t, r, tensor.Dense(2), 1, 9, 5)
+	halfEmpty, err := tensor.FromCoords([]int64{23, 17}, tensor.CSR, [][]int64{{20, 20, 22}, {1, 3, 3}}, tensor.ArrayOf([]float64{1, 2, 3}))
+	if err != nil {
+		t.Fatal(err)
+	}
 	p := tensor.Vector([]int32{3, 1, 0, 2, 1, 1, 0, 2, 3, 3, 1, 1, 0, 0, 0, 2, 2, 2, 3, 1, 1, 2, 0})
 	s := session()
 	for _, c := range []struct {
@@ -220,6 +224,8 @@ func TestCutAlongResult(t *testing.T) {
 		{"y(i) = A(i,j)*x(j)\nz(i) = y(i)*2 + sum_j B(i,j)", map[string]operand{"A": {A, "over (r)"}, "B": {B, "over (r)"}, "x": {x, "over (r)"}}, "over (r)"},
 		{"y(i) = A(i,j)*x(j)\ny(i) += B(i,j)*x(j)", map[string]operand{"A": {A, "over (r)"}, "B": {B, "over (r)"}, "x": {x, "over (r)"}}, "over (r)"},
 		{"y(i) = (sum_{j in A} (A(i,j)*x(j))) / (count_{k in A} A(i,k))", map[string]operand{"A": {A, "over (r)"}, "x": {x, "over (r)"}}, ""},
+		{"m(i) = max_{j in H} (H(i,j)*x(j))", map[string]operand{"H": {halfEmpty, "over (r)"}, "x": {x, "over (r)"}}, "over (r)"},
+		{"C(k,j) = H(i,j)*Y(i,k)", map[string]operand{"H": {halfEmpty, "over (*, r)"}, "Y": {Y, "over (r)"}}, "over (*, r)"},
 		{"y(i) = A(i,j)*C(j,k)*z(k)\n", map[string]operand{"A": {A, "over (r)"}, "C": {C, "over (r)"}, "z": {random(t, r, tensor.Dense(1), 1, 9), "over (r)"}}, "over (r)"},
 	} {
 		want, err := one(s, c.program, c.args)

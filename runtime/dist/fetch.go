@@ -163,15 +163,6 @@ func (f *fetch) placeEntries(t *Tensor, asked [][]placement.Set, matches []*matc
 	return nil
 }
 
-// sends is how many bytes of values the rank sends to each.
-func (f *fetch) sends() []int64 {
-	list := make([]int64, len(f.send))
-	for q, r := range f.send {
-		list[q] = r.values() * f.size
-	}
-	return list
-}
-
 // owned is the fetch of what every rank has already.
 func (r *Rank) owned(t *Tensor) *fetch {
 	return &fetch{rank: r, need: t.Sets, shape: lengths(t.Sets), whole: true}

@@ -3,6 +3,7 @@ package dist
 import (
 	"encoding/binary"
 	"errors"
+	"sort"
 
 	"github.com/lacuna-sparse/lacuna/runtime/dist/placement"
 	"github.com/lacuna-sparse/lacuna/tensor"
@@ -139,12 +140,12 @@ func (t *Tensor) findEntries(sets []placement.Set) *match {
 	for k, s := range sets {
 		tables[k] = placement.NewTable(s, t.Shape[k])
 	}
-	w, total := t.Part.Window(), t.Part.Values().Len()
-	place := make([]int64, len(sets))
-	for lo := 0; lo < total; lo += windowLength {
-		coords := w.Coords(lo, min(lo+windowLength, total))
+	w, place := t.Part.Window(), make([]int64, len(sets))
+	from, to := t.stretch(w, sets)
+	for lo := from; lo < to; lo += windowLength {
+		coords := w.Coords(lo, min(lo+windowLength, to))
 	entries:
-		for i := range min(windowLength, total-lo) {
+		for i := range min(windowLength, to-lo) {
 			for k := range sets {
 				if place[k] = tables[k].Find(t.Sets[k].At(coords[k][i])); place[k] < 0 {
 					continue entries
@@ -158,6 +159,20 @@ func (t *Tensor) findEntries(sets []placement.Set) *match {
 		}
 	}
 	return m
+}
+
+// stretch is where the values are whose coordinates along the axis that is stored first lie between the first and the last of a set: entries
+// are sorted by them.
+func (t *Tensor) stretch(w *tensor.Window, sets []placement.Set) (from, to int) {
+	axis, total := t.Format.Order()[0], t.Part.Values().Len()
+	s := sets[axis]
+	if s.Len() == 0 {
+		return 0, 0
+	}
+	search := func(x int64) int { // of the first value whose coordinate is not before x
+		return sort.Search(total, func(i int) bool { return t.Sets[axis].At(w.Coords(i, i+1)[axis][0]) >= x })
+	}
+	return search(s.At(0)), search(s.At(s.Len()-1) + 1)
 }
 
 // build is the structure of a tensor whose entries have the given coordinates; at tells where each is among its values.

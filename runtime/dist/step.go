@@ -266,6 +266,9 @@ func (st *step) follow(ctx context.Context, resolved map[*lang.Index]placement.S
 				w := x.Plain()
 				if _, done := resolved[w]; w != nil && !done && slices.Contains(drivers[w], u) {
 					found[w] = g.coords(u.tensor, axis(u.Access, w))
+					if found[w].Len() == 0 && s.extents[w.ID] > 0 {
+						found[w] = placement.Range(0, 1) // extremes of no coordinate at all are mistakes
+					}
 					g.drove = append(g.drove, w)
 				}
 			}

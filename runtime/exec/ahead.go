@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/lacuna-sparse/lacuna/ir"
+	"github.com/lacuna-sparse/lacuna/ir/plan"
 	"github.com/lacuna-sparse/lacuna/lang"
 	"github.com/lacuna-sparse/lacuna/lower"
 	"github.com/lacuna-sparse/lacuna/lower/scalar"
@@ -42,7 +43,7 @@ func PlanAhead(ctx context.Context, src string, grids bool, opts ...declare.Opti
 		program, wanted = other, resultsOf(program)
 	}
 	alg := ir.Algebra{Strict: d.Strict(), Eval: scalar.Eval}
-	plan, err := ir.New(ctx, program, ir.Options{StrictIEEE: d.Strict(), Grids: grids, Forms: d.Forms(), OwnResults: true, Wanted: wanted}, alg.Eval)
+	plan, err := plan.New(ctx, program, ir.Options{StrictIEEE: d.Strict(), Grids: grids, Forms: d.Forms(), OwnResults: true, Wanted: wanted}, alg.Eval)
 	if err != nil {
 		return nil, withSource(err, src)
 	}

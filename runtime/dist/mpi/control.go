@@ -97,6 +97,7 @@ func (s *server) hear(o outcome) error {
 			err = s.compare(o.source, number, kind(text[0]))
 		}
 	case wordFailed:
+		s.told[o.source] = text
 		s.fail(&transport.Error{Rank: number, Reason: text})
 	case wordLeft:
 		s.left[o.source] = number
@@ -162,9 +163,9 @@ func (s *server) tellAll(w word, number int, text string, told chan<- struct{}) 
 	sent()
 }
 
-// tellFailure tells the others why the group has failed.
-func (s *server) tellFailure(told chan<- struct{}) {
-	s.tellAll(wordFailed, s.err.Rank, s.err.Reason, told)
+// tellFailure tells the others what is wrong.
+func (s *server) tellFailure(e *transport.Error, told chan<- struct{}) {
+	s.tellAll(wordFailed, e.Rank, e.Reason, told)
 }
 
 // giveUp ends the group because of an error on this rank.
@@ -173,8 +174,9 @@ func (s *server) giveUp(err error) {
 	if !errors.As(err, &e) {
 		e = &transport.Error{Rank: s.rank, Reason: err.Error()}
 	}
-	if s.fail(e) {
-		s.tellFailure(nil)
+	if s.failure() == nil && s.own.CompareAndSwap(nil, e) {
+		s.fail(e)
+		s.tellFailure(e, nil)
 	}
 }
 

@@ -33,12 +33,30 @@ func launched() *launcher {
 // Launched reports whether mpirun has started this process. It is where a program decides to be one of several ranks.
 func Launched() bool { return launched() != nil }
 
+// Number is the number of this process among those that mpirun has started, known before Open; 0 where it has not been started
+// by mpirun.
+func Number() int {
+	if l := launched(); l != nil {
+		return number(l.rank, 0)
+	}
+	return 0
+}
+
 // LocalRank is the number of this process among those of its machine, as its launcher says: which of several GPUs is its.
 func LocalRank() int {
 	if l := launched(); l != nil {
 		return number(l.localRank, 0)
 	}
 	return 0
+}
+
+// LocalSize is how many processes mpirun has started on this machine, as far as it says so, at least 1: they share its
+// processors.
+func LocalSize() int {
+	if l := launched(); l != nil {
+		return max(1, number(l.localSize, 1))
+	}
+	return 1
 }
 
 // number is an environment variable's value, or what it is without one.

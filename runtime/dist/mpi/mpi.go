@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -30,6 +31,8 @@ type Group struct {
 	failing sync.Once
 	failed  chan struct{} // closed when err is set
 	err     *transport.Error
+	own     atomic.Pointer[transport.Error] // what this rank has found out by itself
+	told    map[int]string                  // the thread's: what others have found out, by rank
 
 	finalising, stopped chan struct{}
 }
@@ -48,7 +51,7 @@ func Open() (*Group, error) {
 		return nil, errors.New("this process has joined its group of ranks already")
 	}
 	g := &Group{
-		commands: make(chan func(*server), 64), buffers: map[*byte]uintptr{},
+		commands: make(chan func(*server), 64), buffers: map[*byte]uintptr{}, told: map[int]string{},
 		failed: make(chan struct{}), finalising: make(chan struct{}), stopped: make(chan struct{}),
 	}
 	ready := make(chan error)
@@ -143,24 +146,24 @@ func (g *Group) failure() error {
 }
 
 // fail ends the group on this rank, the first time.
-func (g *Group) fail(e *transport.Error) (first bool) {
+func (g *Group) fail(e *transport.Error) {
 	g.failing.Do(func() {
-		first, g.err = true, e
+		g.err = e
 		close(g.failed)
 	})
-	return first
 }
 
 // Abort implements transport.Transport. It returns when the others have been told, or do not listen.
 func (g *Group) Abort(reason string) { g.abort(&transport.Error{Rank: g.rank, Reason: reason}) }
 
-// abort ends the group and tells the others.
+// abort ends the group and tells the others, unless they know that.
 func (g *Group) abort(e *transport.Error) {
-	if !g.fail(e) {
+	g.fail(e)
+	if e != g.err && strings.Contains(e.Reason, g.err.Reason) || !g.own.CompareAndSwap(nil, e) {
 		return
 	}
 	told := make(chan struct{})
-	if !g.command(func(s *server) { s.tellFailure(told) }) {
+	if !g.command(func(s *server) { s.tellFailure(e, told) }) {
 		return
 	}
 	select {
@@ -195,6 +198,21 @@ func (g *Group) Close() error {
 	case <-time.After(patience):
 		return fmt.Errorf("MPI_Finalize has not ended after %v: have other ranks died?", patience)
 	}
+}
+
+// Reports says, after Close, whether it is for this rank to tell people why the group has failed: it has found out by itself, and no
+// rank before it has found the same.
+func (g *Group) Reports() bool {
+	own := g.own.Load()
+	if own == nil {
+		return false
+	}
+	for r, reason := range g.told {
+		if r < g.rank && reason == own.Reason {
+			return false
+		}
+	}
+	return true
 }
 
 // wait waits for a collective call.

@@ -42,7 +42,13 @@ func play(part string) int {
 	} else {
 		fmt.Printf("[%d of %d] ok: %s\n", g.Rank(), g.Size(), g.Library())
 	}
-	if closed := g.Close(); err == nil && closed != nil && name == "kit" {
+	closed := g.Close()
+	if g.Reports() {
+		fmt.Printf("[%d] reports\n", g.Rank())
+	} else {
+		time.Sleep(100 * time.Millisecond) // who reports may do so before mpirun ends all
+	}
+	if err == nil && closed != nil && name == "kit" {
 		err = closed
 		fmt.Fprintf(os.Stderr, "[%d] Close: %v\n", g.Rank(), err)
 	}
@@ -78,6 +84,11 @@ var parts = map[string]func(*Group, string) error{
 	},
 	"die": func(g *Group, wait string) error {
 		return kit.LostIn(wait, g, 1, func(transport.Transport) { syscall.Kill(os.Getpid(), syscall.SIGKILL) }, "")
+	},
+	"same": func(g *Group, _ string) error { // several find the same
+		time.Sleep(time.Duration(g.Rank()) * 5 * time.Millisecond)
+		g.Abort("no file x.mtx")
+		return want(g.Barrier(context.Background()), "no file x.mtx")
 	},
 	"disagree": func(g *Group, _ string) error { return kit.Disagreement([]transport.Transport{g}, 1) },
 	"calls": func(g *Group, _ string) error {
@@ -214,6 +225,18 @@ func TestFailures(t *testing.T) {
 			}
 			if took > kit.Patience {
 				t.Errorf("%q took %v", part, took)
+			}
+		}
+	})
+}
+
+// One rank tells people, whether one or all have found out.
+func TestReports(t *testing.T) {
+	eachMPI(t, func(t *testing.T, start []string, _ *implementation, _ string) {
+		for part, who := range map[string]int{"abort Barrier": 1, "same": 0} {
+			stdout, stderr, _, _ := run(t, start, 3, part)
+			if n := strings.Count(stdout, "reports"); n != 1 || !strings.Contains(stdout, fmt.Sprintf("[%d] reports", who)) {
+				t.Errorf("%q: %d ranks report, want rank %d only:\n%s%s", part, n, who, stdout, stderr)
 			}
 		}
 	})

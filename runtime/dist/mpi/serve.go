@@ -88,7 +88,7 @@ func (s *server) join(l *launcher) error {
 		return err
 	}
 	s.sent = make([]transport.Traffic, s.size)
-	s.roomy = number(l.localSize, 1) <= runtime.NumCPU()
+	s.roomy = LocalSize() <= runtime.NumCPU()
 	return s.meet()
 }
 
