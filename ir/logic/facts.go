@@ -18,6 +18,7 @@ type facts struct {
 	extents []float64 // 0 where there are no coordinates
 	n       float64
 	at      []axis // by axis
+	band    float64
 	// exponent is a bound of its values: see bound.
 	exponent    float64
 	nonNegative bool
@@ -51,6 +52,7 @@ func (o *optimiser) operand(t *lang.Tensor) facts {
 		f.extents = append(f.extents, a.Extent)
 		f.at = append(f.at, axis{a.NonEmpty, a.Longest, a.Squares})
 	}
+	f.band = s.Band
 	f.exponent = float64(s.Exponent)
 	if !s.Finite {
 		f.exponent = math.Inf(1)
@@ -156,6 +158,9 @@ func (o *optimiser) assigned(s *statement) {
 		rel := z.whole(s.stmt.RHS)
 		f.n = rel.n
 		copy(f.at, rel.at)
+		if len(vars) == 2 {
+			f.band = rel.width(0, 1)
+		}
 	}
 	o.facts[t] = f
 }
@@ -238,6 +243,9 @@ func (s *search) access(a *lang.Access) *relation {
 		r.vars.add(n)
 		r.at[n] = f.at[k]
 	}
+	if f.band > 0 && len(vars) == 2 && f.band < narrow*f.extents[0] {
+		r.within(s.number[vars[0]], s.number[vars[1]], f.band)
+	}
 	last := s.number[vars[order[len(order)-1]]]
 	if f.dense {
 		r.last = last
@@ -249,9 +257,17 @@ func (s *search) access(a *lang.Access) *relation {
 	return r
 }
 
+// narrow is up to which part of the extent a band counts.
+const narrow = 0.25
+
 // merged is the union of what two operands store.
 func merged(a, b *relation) *relation {
 	r := &relation{n: a.n + b.n, vars: a.vars, at: slices.Clone(a.at), last: -1, order: a.order, weight: builtin.Merge}
+	for _, x := range a.bands {
+		if w := b.width(x.u, x.v); w > 0 {
+			r.bands = append(r.bands, band{x.u, x.v, max(x.width, w)})
+		}
+	}
 	for v := range r.at {
 		x, y := a.at[v], b.at[v]
 		r.at[v] = axis{max(x.distinct, y.distinct), x.longest + y.longest, x.squares + y.squares + 2*math.Sqrt(x.squares*y.squares)}
