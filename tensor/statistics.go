@@ -37,7 +37,7 @@ type AxisStatistics struct {
 // Statistics returns those of a tensor. They are computed once, in one pass over its arrays, or of those of the tensor that
 // it is an [Update] of. There are none of tensors that are not plain, were released, or are on a device only.
 func (t *Tensor) Statistics() (*Statistics, bool) {
-	if !t.IsPlain() || t.pin() != nil {
+	if !t.IsCanonical() || t.pin() != nil {
 		return nil, false
 	}
 	defer t.Unpin()
