@@ -3,6 +3,7 @@ package lacuna_test
 import (
 	"context"
 	"fmt"
+	"os"
 	"strings"
 	"time"
 
@@ -155,4 +156,13 @@ func ExampleAssume() {
 	text, err := k.Explain("logic")
 	fmt.Println(strings.Contains(text, "guessed, as nothing is known of their data: statistics of x"), err)
 	// Output: true <nil>
+}
+
+// Measuring takes some seconds, and stops when its context ends. What was measured up to then is not kept.
+func ExampleMeasure() {
+	ctx, stop := context.WithCancel(context.Background())
+	stop()
+	err := lacuna.Measure(ctx, func(what string) { fmt.Fprintln(os.Stderr, "measuring", what) })
+	fmt.Println(err != nil)
+	// Output: true
 }
