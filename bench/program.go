@@ -13,6 +13,7 @@ import (
 	"github.com/lacuna-sparse/lacuna/ir"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
 	"github.com/lacuna-sparse/lacuna/ir/loop/lib"
+	planning "github.com/lacuna-sparse/lacuna/ir/plan"
 	"github.com/lacuna-sparse/lacuna/lang"
 	"github.com/lacuna-sparse/lacuna/lower"
 	"github.com/lacuna-sparse/lacuna/lower/scalar"
@@ -54,7 +55,7 @@ func declare(args operands) map[string]lang.Decl {
 
 // plan makes the plan of a checked program of one compute step.
 func plan(program *lang.Program) (*ir.Compute, error) {
-	p, err := ir.New(context.Background(), program, ir.Options{}, scalar.Eval)
+	p, err := planning.New(context.Background(), program, ir.Options{}, scalar.Eval)
 	if err != nil {
 		return nil, err
 	}

@@ -1,5 +1,7 @@
 package ir
 
+import "slices"
+
 // Broadcast is what makes a sparse result store whole lines: where Of stores an entry, the
 // result stores every element with its coordinates, so as many for each entry as Over run
 // through together. A nil Of is for a result that stores all its elements.
@@ -53,13 +55,13 @@ func missing(a *Access, free []*Index) (over []*Index, single []int, ok bool) {
 			continue
 		}
 		v := x.Plain()
-		if v == nil || contains(has, v) || !contains(free, v) {
+		if v == nil || slices.Contains(has, v) || !slices.Contains(free, v) {
 			return nil, nil, false
 		}
 		has = append(has, v)
 	}
 	for _, v := range free {
-		if !contains(has, v) {
+		if !slices.Contains(has, v) {
 			over = append(over, v)
 		}
 	}
@@ -79,7 +81,7 @@ type singleLeaves struct {
 }
 
 func (l *singleLeaves) Access(a *Access) Support {
-	s := globalLeaves{l.alg}.Access(a)
+	s := GlobalLeaves(l.alg).Access(a)
 	if _, single := s.Set.IsAtom(); !single {
 		l.unsure = l.unsure || !a.Tensor.Format.IsDense()
 		return s

@@ -71,7 +71,7 @@ func (l countLeaves) Access(a *Access) Support {
 			return Everywhere()
 		}
 	}
-	return globalLeaves{l.alg}.Access(a)
+	return GlobalLeaves(l.alg).Access(a)
 }
 
 func (l countLeaves) Index(*Index) Support { return Everywhere() }

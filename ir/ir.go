@@ -7,13 +7,9 @@
 // Scans, order statistics and sorts are steps of their own: they run over lines of a
 // tensor, which an earlier step computes if it is no operand.
 //
-// The package has one file for each step of planning: build.go (syntax to
-// normal form), concretize.go (placing loops and temporaries), schedule.go
-// (choosing loop orders and conversions; looporders.go lists the orders, cost.go what they cost), command.go (schedules that users give) and choices.go (as they are printed), workspace.go and tabulate.go (workspaces and
-// tables), scatter.go and overlay.go (left sides that need more than one nest),
-// argument.go, scan.go, statistic.go and sort.go (steps over lines),
-// natural.go (result formats), and the facts they share: operators.go (the operator table) and formula.go (the
-// algebra of iteration sets).
+// The package has the tree (ir.go, steps.go, operand.go, directives.go, nest.go; print.go writes it), the operator table
+// (operators.go) and the iteration algebra: which coordinates a loop must visit (support.go, leaves.go, formula.go). Package
+// plan makes plans; package lower makes loops of them.
 package ir
 
 import (
@@ -58,8 +54,8 @@ type Options struct {
 	Alternatives bool
 	// Wanted names the results that are asked for; statements that none of them follows from are not planned. nil: all.
 	Wanted []string
-	// dearest, for tests, takes the dearest of the loops that a schedule admits.
-	dearest bool
+	// Dearest, for tests, takes the dearest of the loops that a schedule admits.
+	Dearest bool
 }
 
 // Tensor is an operand, a result or a temporary of a plan.
@@ -300,7 +296,8 @@ func ComputeType(dt tensor.DType) tensor.DType {
 	return dt
 }
 
-func addIndex(vars []*Index, v *Index) []*Index {
+// AddIndex adds a variable to a list that does not have it.
+func AddIndex(vars []*Index, v *Index) []*Index {
 	for _, w := range vars {
 		if w == v {
 			return vars
@@ -324,10 +321,10 @@ func FreeVars(e Expr) []*Index {
 		case *Access:
 			vars = x.Vars(vars)
 		case *IndexValue:
-			vars = addIndex(vars, x.Var)
+			vars = AddIndex(vars, x.Var)
 		case *TempRef:
 			for _, v := range x.Temp.Reduce.FreeVars() {
-				vars = addIndex(vars, v)
+				vars = AddIndex(vars, v)
 			}
 		}
 	})
@@ -343,7 +340,7 @@ func (r *Reduce) FreeVars() []*Index {
 	}
 	for _, v := range inner {
 		if !r.binds(v) {
-			vars = addIndex(vars, v)
+			vars = AddIndex(vars, v)
 		}
 	}
 	return vars

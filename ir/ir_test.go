@@ -4,8 +4,8 @@ import "testing"
 
 // TestPlain: a bare index that takes every coordinate of its axis, nothing else.
 func TestPlain(t *testing.T) {
-	v := indices("i", "j")
-	i, j := v[0], v[1]
+	i, j := &Index{Name: "i"}, &Index{ID: 1, Name: "j"}
+	plain := func(v *Index) IndexExpr { return IndexExpr{Terms: []Term{{Var: v, Coef: 1}}} }
 	gathered := &Access{Tensor: &Tensor{Name: "p"}, Indices: []IndexExpr{plain(i)}}
 	part := plain(i)
 	part.Slice = true

@@ -196,3 +196,14 @@ func isValue(v, w tensor.Scalar) bool {
 func (f Fold) IsIdentity(v tensor.Scalar) bool {
 	return !f.Facts().Pair && isValue(v, f.Identity(v.DType()))
 }
+
+// AnyOrder reports whether a fold of values of a type is the same in any order: threads may then fold copies of a result.
+func (f Fold) AnyOrder(t tensor.DType) bool {
+	switch f {
+	case FoldSum, FoldProd:
+		return t == tensor.Bool || t.IsInteger()
+	case FoldMin, FoldMax, FoldOr, FoldAnd:
+		return true
+	}
+	return false
+}

@@ -20,6 +20,14 @@ type Support struct {
 	Background Expr
 }
 
+// String is "#0 else 1": the set, and the value outside it.
+func (s Support) String() string {
+	if s.Background == nil {
+		return s.Set.String() + " else unknown"
+	}
+	return s.Set.String() + " else " + ExprString(s.Background)
+}
+
 // Behaviour is how an expression behaves along a loop. Outside the set of Value its
 // value is the background; outside that of State, which is no smaller, it is besides
 // not stored. They differ where a condition that is stored chooses between equal values.
@@ -140,7 +148,7 @@ func (g Algebra) AskedStates(step *Compute) map[*Temp]bool {
 			visit(e.Else, ask)
 		case *Call:
 			for i, a := range e.Args {
-				visit(a, ask || g.asksState(e.Fn, i, a, g.Of(a, globalLeaves{g}).Background))
+				visit(a, ask || g.asksState(e.Fn, i, a, g.Of(a, GlobalLeaves(g)).Background))
 			}
 		}
 	}
@@ -231,12 +239,12 @@ func (g Algebra) chosen(e *Select, c, t, f Support, leaves Leaves) Support {
 			on, off = f, t
 		}
 		set := c.Set
-		if sameConst(on.Background, off.Background) {
+		if SameConst(on.Background, off.Background) {
 			set = Intersect(c.Set, on.Set)
 		}
 		return Support{Set: Union(set, off.Set), Background: off.Background}
 	}
-	if sameConst(t.Background, f.Background) {
+	if SameConst(t.Background, f.Background) {
 		if set, ok := branches(e, t, f, leaves); ok {
 			return Support{Set: set, Background: t.Background}
 		}
@@ -267,7 +275,7 @@ func (g Algebra) choice(e *Select, c, t, f Support, leaves Leaves) Support {
 	case len(FreeVars(c.Background)) > 0:
 		return g.either(c, t, f) // whether it is follows from what the background reads
 	}
-	if !sameConst(t.Background, f.Background) {
+	if !SameConst(t.Background, f.Background) {
 		return g.either(c, t, f)
 	}
 	// Of backgrounds of different states the result has one that does not annihilate. A condition that is stored
@@ -366,7 +374,8 @@ func OfExtents(e Expr) bool {
 	return false
 }
 
-func sameConst(x, y Expr) bool {
+// SameConst reports whether two expressions are the same constant.
+func SameConst(x, y Expr) bool {
 	v, ok := ConstValue(x)
 	w, ok2 := ConstValue(y)
 	return ok && ok2 && v == w

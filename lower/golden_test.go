@@ -13,6 +13,7 @@ import (
 	"github.com/lacuna-sparse/lacuna/ir"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
 	"github.com/lacuna-sparse/lacuna/ir/loop/lib"
+	"github.com/lacuna-sparse/lacuna/ir/plan"
 	"github.com/lacuna-sparse/lacuna/lang"
 	"github.com/lacuna-sparse/lacuna/lower"
 	"github.com/lacuna-sparse/lacuna/lower/scalar"
@@ -115,7 +116,7 @@ func loopsOf(t *testing.T, text, tensors, options string) string {
 		}
 		set(&o)
 	}
-	plan, err := ir.New(t.Context(), program, ir.Options{Grids: o.Grids}, scalar.Eval)
+	plan, err := plan.New(t.Context(), program, ir.Options{Grids: o.Grids}, scalar.Eval)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -63,9 +63,17 @@ var programs = []program{
 	{"snowflake", "s = F(a,b)*A(a,c)*x(c)*B(b,d)*y(d)", map[string]source{"F": uniform, "A": sparse(n, 1000, 2, tensor.CSR), "B": sparse(n, 1000, 2, tensor.CSR), "x": dense(1000), "y": dense(1000)}, "(A@x)@(F@(B@y))"},
 	{"PageRank", "y(i) = 0.85*sum_j (A(i,j)*w(j)*x(j)) + 0.15*s*sum_k x(k)", map[string]source{"A": uniform, "w": vector, "x": vector, "s": dense()}, "0.85*(A@(w*x)) + 0.15*s*x.sum()"},
 	{"sum of products", "y(i) = (A(i,j)+B(i,j))*C(j,k)*x(k)", map[string]source{"A": uniform, "B": uniform, "C": uniform, "x": vector}, "(lambda t: A@t + B@t)(C@x)"},
+	// Sparse vectors. By columns the best by hand is to take those that are stored, by rows to make x dense.
+	{"10 columns", "y(i) = A(i,j)*x(j)", map[string]source{"A": columns, "x": sparse1(n, 10)}, "A[:,x[0][0]]@x[1]"},
+	{"5000 columns", "y(i) = A(i,j)*x(j)", map[string]source{"A": columns, "x": sparse1(n, 5000)}, "A[:,x[0][0]]@x[1]"},
+	{"rows, x of 10", "y(i) = A(i,j)*x(j)", map[string]source{"A": uniform, "x": sparse1(n, 10)}, scattered},
+	{"rows, x of 5000", "y(i) = A(i,j)*x(j)", map[string]source{"A": uniform, "x": sparse1(n, 5000)}, scattered},
 	{"Tucker", "G(p,q,r) = T(i,j,k)*U(i,p)*V(j,q)*W(k,r)", map[string]source{"T": sparse3(300, 300, 300, 200000), "U": dense(300, 8), "V": dense(300, 8), "W": dense(300, 8)},
 		"(lambda c, v, s: np.einsum('ijr,ip,jq->pqr', (sp.csr_matrix((v, (c[0]*s[1]+c[1], c[2])), shape=(s[0]*s[1], s[2]))@W).reshape(s[0], s[1], -1), U, V, optimize=True))(*T)"},
 }
+
+// scattered is A*x for x of coordinates and values.
+const scattered = "(lambda d: (np.put(d, x[0][0], x[1]), A@d)[1])(np.zeros(A.shape[1]))"
 
 // made makes an operand, the same each time for the same name.
 func made(name string, make source) *tensor.Tensor {
@@ -106,6 +114,19 @@ func sparse(rows, cols int64, each int, f tensor.Format) source {
 			}
 		}
 		return must(must(tensor.FromCoords([]int64{rows, cols}, tensor.CSR, [][]int64{i, j}, tensor.ArrayOf(v))).Convert(f))
+	}
+}
+
+// sparse1 is a vector of so many random entries.
+func sparse1(size int64, entries int) source {
+	return func(r *rand.Rand) *tensor.Tensor {
+		at := r.Perm(int(size))[:entries]
+		slices.Sort(at)
+		v := make([]float64, entries)
+		for i := range v {
+			v[i] = r.Float64()
+		}
+		return must(tensor.FromCoords([]int64{size}, must(tensor.FormatOf([]tensor.LevelKind{tensor.S}, []int{0})), [][]int{at}, tensor.ArrayOf(v)))
 	}
 }
 
@@ -159,11 +180,11 @@ func rmat(scale, edges int) source {
 	}
 }
 
-func must(t *tensor.Tensor, err error) *tensor.Tensor {
+func must[T any](x T, err error) T {
 	if err != nil {
 		log.Fatal(err)
 	}
-	return t
+	return x
 }
 
 func writeRaw(b *bytes.Buffer, list any) {

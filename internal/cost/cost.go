@@ -1,4 +1,4 @@
-// Package cost has the numbers by which one way to compute is weighed against another: the optimiser (ir/logic), the planner (ir), the runtime
+// Package cost has the numbers by which one way to compute is weighed against another: the optimiser (ir/logic), the planner (ir/plan), the runtime
 // (runtime/exec, runtime/convert) and conversions (lower/convert) read them here, and nowhere else.
 //
 // Times are what one step of each kind takes on a processor. Those that are built in are the same on every machine. lacuna doctor --measure

@@ -34,6 +34,7 @@ const (
 	// Remembered is an entry of an operand that is stored in another order first: it takes a Move, in the first run only.
 	Remembered = 0.5
 	Statement  = 4000 // a statement by itself
+	Lookup     = 0.5  // one more element that an iteration looks up by the same coordinate, in steps
 
 	// Worthwhile is which part of the cost as written another order may take at most.
 	Worthwhile = 0.8

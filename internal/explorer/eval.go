@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/lacuna-sparse/lacuna"
-	"github.com/lacuna-sparse/lacuna/runtime"
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
@@ -16,17 +15,8 @@ type Evaluation struct {
 	Results     []Result     `json:"results"`
 	Compile     float64      `json:"compile"` // milliseconds
 	Run         float64      `json:"run"`
-	Stages      []StageTime  `json:"stages,omitempty"`
 	Conversions []string     `json:"conversions,omitempty"`
 	Diagnostics []Diagnostic `json:"diagnostics,omitempty"`
-}
-
-// StageTime is when a stage of a loop program ran, in milliseconds from the start of the run.
-type StageTime struct {
-	Program string  `json:"program"`
-	Stage   string  `json:"stage"`
-	Start   float64 `json:"start"`
-	Took    float64 `json:"took"`
 }
 
 // Result is a tensor as its entries: those of a dense one are all its elements.
@@ -67,10 +57,7 @@ func (s *Service) eval(ctx context.Context, r *Request) (any, error) {
 		}
 	}
 	start = time.Now()
-	timed := runtime.WithStageTimes(ctx, func(t runtime.StageTime) {
-		e.Stages = append(e.Stages, StageTime{t.Program, t.Stage, milliseconds(t.Start.Sub(start)), milliseconds(t.Took)})
-	})
-	out, err := kernel.RunAll(timed, args)
+	out, err := kernel.RunAll(ctx, args)
 	if err != nil {
 		return nil, err
 	}

@@ -92,6 +92,7 @@ var operations = map[string]func(*Service, context.Context, *Request) (any, erro
 	"eval":    (*Service).eval,
 	"explain": (*Service).explain,
 	"grad":    (*Service).grad,
+	"profile": (*Service).profile,
 	"steps":   (*Service).steps,
 	"storage": (*Service).storage,
 }

@@ -63,6 +63,10 @@ func TestGallery(t *testing.T) {
 			}
 			r.Op = "explain"
 			ask[Explanation](t, r)
+			r.Op = "profile"
+			if p := ask[Profile](t, r); len(p.Steps) == 0 {
+				t.Error("no step has a time")
+			}
 			r.Op = "eval"
 			results := ask[Evaluation](t, r).Results
 			r.Op, r.Limit = "steps", mostSteps
@@ -266,6 +270,21 @@ func TestOperands(t *testing.T) {
 	}
 	for _, c := range s.Combinations {
 		ask[Storage](t, Request{Op: "storage", Name: "A", Operands: []Operand{{Name: "A", Format: c + "[1,0]", Text: "1 . 2\n. 3 ."}}})
+	}
+}
+
+// TestProfile has a time and an estimate for each statement, and counts what it stored.
+func TestProfile(t *testing.T) {
+	p := ask[Profile](t, Request{Op: "profile", Program: "t(i) = sum_j A(i,j)*x(j); y = sum_i t(i)*t(i)", Operands: []Operand{{Name: "A", Format: "CSR", Text: "1 . .\n. . .\n. 2 3"}, {Name: "x", Text: "1 1 1"}}})
+	var got []string
+	for _, s := range p.Steps {
+		if s.Took <= 0 || s.Estimated == nil || *s.Estimated <= 0 || len(s.Stages) == 0 {
+			t.Errorf("%+v", s)
+		}
+		got = append(got, fmt.Sprint(s.Result, " ", s.Entries))
+	}
+	if fmt.Sprint(got) != "[t 2 y 1]" || p.Run <= 0 {
+		t.Errorf("%v, %v ms", got, p.Run)
 	}
 }
 

@@ -34,7 +34,7 @@ func (s *Service) Record(ctx context.Context, program *Request) ([]byte, error) 
 	if err := ask("explain", Request{Op: "explain"}); err != nil {
 		return nil, err
 	}
-	for _, op := range []string{"about", "check", "copy", "eval", "steps"} {
+	for _, op := range []string{"about", "check", "copy", "eval", "profile", "steps"} {
 		if ask(op, Request{Op: op}) == nil && op == "eval" {
 			rec.State.Tab = "result"
 		}

@@ -27,6 +27,12 @@ func (s *search) exhaustive() *node {
 		low := bits.TrailingZeros(uint(set))
 		vars[set] = vars[set&(set-1)].union(leaves[low].rel.vars)
 	}
+	names, twins := make([]string, n), map[string]int{}
+	for k := range names {
+		if names[k] = s.alike(k); names[k] != "" {
+			twins[names[k]]++
+		}
+	}
 	made, costs := make([]*node, all+1), make([]float64, all+1)
 	for set := 1; set <= all; set++ {
 		out := s.outOf(vars[set], vars[all&^set])
@@ -34,7 +40,11 @@ func (s *search) exhaustive() *node {
 			leaf := leaves[bits.TrailingZeros(uint(set))]
 			costs[set] = math.Inf(1)
 			if masks&set == 0 && out != leaf.out { // sums of a factor by itself
-				s.keep(made, costs, set, s.made([]*node{leaf}, leaf.rel, out), set == all)
+				n := s.made([]*node{leaf}, leaf.rel, out)
+				n.alike = names[leaf.first]
+				if s.keep(made, costs, set, n, set == all); s.sharing && twins[n.alike] > 1 && made[set] != nil {
+					costs[set] = 0
+				}
 			}
 			continue
 		}

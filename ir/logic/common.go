@@ -1,6 +1,7 @@
 package logic
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/lacuna-sparse/lacuna/lang"
@@ -8,6 +9,66 @@ import (
 )
 
 // The rule of this file: intermediates that are computed alike are made once.
+
+// shared is root, or the order that is found where sums of single factors that a term has several times, such as the number of
+// neighbours in R(i,j)*R(i,k)*R(i,l), are made once, if that costs less.
+func (s *search) shared(root *node) *node {
+	if !s.hasAlike() {
+		return root
+	}
+	tried := s.tried
+	s.sharing, s.tried = true, nil
+	other := s.fused(s.exhaustive())
+	s.sharing = false
+	if s.cost(other) < s.cost(root) {
+		return other
+	}
+	s.tried = tried
+	return root
+}
+
+// hasAlike reports whether sums of two factors by themselves are alike.
+func (s *search) hasAlike() bool {
+	seen := map[string]bool{}
+	for k := range s.term.factors {
+		key := s.alike(k)
+		if key != "" && seen[key] {
+			return true
+		}
+		seen[key] = true
+	}
+	return false
+}
+
+// alike names the sum of a factor by itself, over the variables that no other one has: factors with one name have the same sum. It is
+// "" where there is nothing to sum, or the factor is no access by mere indices.
+func (s *search) alike(k int) string {
+	f := s.term.factors[k]
+	a, ok := f.expr.(*lang.Access)
+	if !ok || f.mask {
+		return ""
+	}
+	text, summed, at := a.Tensor.Name, false, map[*lang.Index]int{}
+	for _, x := range a.Indices {
+		v := x.Plain()
+		if v == nil {
+			return ""
+		}
+		if _, again := at[v]; !again {
+			at[v] = len(at)
+		}
+		kept := s.free.has(s.number[v])
+		for other, o := range s.term.factors {
+			kept = kept || other != k && slices.Contains(o.vars, v)
+		}
+		summed = summed || !kept
+		text += fmt.Sprint(" ", at[v], kept)
+	}
+	if !summed {
+		return ""
+	}
+	return text
+}
 
 // intermediate is a tensor that the optimiser has made, with what it is computed from.
 type intermediate struct {

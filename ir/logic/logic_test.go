@@ -136,6 +136,13 @@ var programs = []struct {
 	// Once for both statements.
 	{"y(i) = A(i,j)*B(j,k)*x(k); z(i) = C(i,j)*B(j,k)*x(k)", map[string]operand{"A": csr, "B": csr, "C": csr, "x": vec}},
 	{"y(i) = A(i,j)*B(j,k)*x(k); x(i) = y(i); z(i) = A(i,j)*B(j,k)*x(k)", map[string]operand{"A": csr, "B": csr, "x": vec}},
+	// Once for several factors, where that makes it cheaper.
+	{"s = R(i,j)*R(i,k)*R(i,l)", map[string]operand{"R": power}},
+	{"s = R(i,j)*R(j,k)*R(i,l)*R(j,m)", map[string]operand{"R": power}},
+	{"s = R(i,j)*R(i,k)*R(l,i)", map[string]operand{"R": power}},
+	// What an iteration would look up twice is multiplied before.
+	{"y(i) = A(i,j)*w(j)*x(j)", map[string]operand{"A": csr, "w": vec, "x": vec}},
+	{"y(i) = d(i)*A(i,j)*x(j)", map[string]operand{"A": csr, "d": vec, "x": vec}},
 	// Other operators.
 	{"d(i) = min_j (A(i,j) + min_k (B(j,k) + x(k)))", map[string]operand{"A": dense(2000, 2000), "B": dense(2000, 2000), "x": dense(2000)}},
 	{"h(i,j) = max(exp(A(i,j)), sum_k X(j,k)*x(k))", map[string]operand{"A": dense(2000, 2000), "X": dense(2000, 2000), "x": dense(2000)}},

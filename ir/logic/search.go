@@ -24,6 +24,8 @@ type node struct {
 	out    varset
 	leaves int
 	dense  bool // how it is stored
+	// alike is what the sum of one factor is, where the term has it several times: it is made once.
+	alike string
 }
 
 // search finds the order of a term.
@@ -34,7 +36,9 @@ type search struct {
 	number map[*lang.Index]int
 	free   varset
 	extent []float64
-	tried  []split // all ways to cut the factors in two, if they are to be kept
+	// sharing takes it that sums of single factors that are alike are made, and cost nothing more.
+	sharing bool
+	tried   []split // all ways to cut the factors in two, if they are to be kept
 }
 
 func (q *query) search(t *term) *search {
@@ -176,14 +180,28 @@ func (s *search) loops(kids []*node) float64 {
 	return best + s.conversions(kids)
 }
 
-// step is the cost of an iteration of an innermost loop.
+// step is the cost of an iteration of an innermost loop. Of what is looked up by the last coordinate of a sparse part, such as x of A(i,j)*x(j), one element
+// is in it.
 func (s *search) step(kids []*node) float64 {
 	for _, k := range kids {
 		if v := k.rel.last; v >= 0 && !slices.ContainsFunc(kids, func(o *node) bool { return o.rel.vars.has(v) && o.rel.last != v }) {
 			return builtin.Vector
 		}
 	}
-	return builtin.Step
+	most := 0
+	for _, k := range kids {
+		if k.rel.order == nil {
+			continue
+		}
+		looked, v := 0, k.rel.order[len(k.rel.order)-1]
+		for _, o := range kids {
+			if o.rel.order == nil && o.rel.vars.has(v) {
+				looked++
+			}
+		}
+		most = max(most, looked)
+	}
+	return builtin.Step * (1 + cost.Lookup*float64(max(most-1, 0)))
 }
 
 // conversions is what it costs to store sparse parts in other orders, where two meet in variables by which neither is
@@ -226,21 +244,24 @@ func converting(r *relation) float64 {
 
 // cost is that of a whole order.
 func (s *search) cost(root *node) float64 {
-	total := s.loops(root.kids) + s.finishing(root.raw)
+	total, made := s.loops(root.kids)+s.finishing(root.raw), map[string]bool{}
 	for _, k := range root.kids {
-		total += s.costMade(k)
+		total += s.costMade(k, made)
 	}
 	return total
 }
 
-// costMade is the cost of making a node and what it reads.
-func (s *search) costMade(n *node) float64 {
-	if n.factor != nil {
+// costMade is the cost of making a node and what it reads, but for what is made already.
+func (s *search) costMade(n *node, made map[string]bool) float64 {
+	if n.factor != nil || made[n.alike] {
 		return 0
+	}
+	if n.alike != "" {
+		made[n.alike] = true
 	}
 	total := s.loops(n.kids) + s.making(n)
 	for _, k := range n.kids {
-		total += s.costMade(k)
+		total += s.costMade(k, made)
 	}
 	return total
 }
@@ -265,11 +286,10 @@ func (s *search) best() (root *node, least, flat float64) {
 	together := s.together()
 	flat = s.cost(together)
 	if len(s.term.factors) <= cost.Exhaustive {
-		root = s.exhaustive()
+		root = s.shared(s.fused(s.exhaustive()))
 	} else {
-		root = s.greedy()
+		root = s.fused(s.greedy())
 	}
-	root = s.fused(root)
 	if least = s.cost(root); !(least < flat) {
 		return together, flat, flat
 	}
@@ -285,7 +305,7 @@ func (s *search) fused(n *node) *node {
 	}
 	for i := 0; i < len(n.kids); i++ {
 		k := n.kids[i]
-		if k.factor != nil {
+		if k.factor != nil || s.sharing && k.alike != "" {
 			continue
 		}
 		kids := slices.Concat(n.kids[:i], n.kids[i+1:], k.kids)

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/lacuna-sparse/lacuna/ir"
+	"github.com/lacuna-sparse/lacuna/ir/plan"
 	"github.com/lacuna-sparse/lacuna/lang"
 	"github.com/lacuna-sparse/lacuna/lang/derive"
 	"github.com/lacuna-sparse/lacuna/lower/scalar"
@@ -46,7 +47,7 @@ func derived(t *testing.T, src, wrt, operands string) (string, error) {
 		t.Fatal(err)
 	}
 	stores := func(p *lang.Program) map[*lang.Tensor]tensor.Format {
-		plan, err := ir.New(t.Context(), p, ir.Options{}, scalar.Eval)
+		plan, err := plan.New(t.Context(), p, ir.Options{}, scalar.Eval)
 		if err != nil {
 			t.Fatal(err)
 		}

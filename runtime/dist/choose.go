@@ -38,7 +38,7 @@ func (s *statement) choose(g *placement.Grid, asked *placement.Placement) *cutti
 			cuts := s.cuts(v, at, asked)
 			for _, c := range append(cuts, even) {
 				c.index, c.at, c.with = v, at, with
-				c.cost = s.cost(c, g)
+				c.cost = s.cost(c, g) + s.moved(c, g, asked)
 			}
 			list, blocks = append(list, cuts...), append(blocks, even)
 		}
@@ -119,18 +119,36 @@ func (s *statement) cost(c *cutting, g *placement.Grid) float64 {
 		total += share * float64(u.tensor.Entries) * float64(u.tensor.DType.Size()) * (float64(g.Ranks()) - 1)
 	}
 	if c.at < 0 {
-		result := float64(s.LHS.Tensor.DType.Size())
-		for _, x := range s.LHS.Indices {
-			if v := x.Plain(); v != nil {
-				result *= float64(s.extents[v.ID])
-			}
-		}
-		total = (total + result*(parts-1)) * sumsCut
+		total = (total + s.resultBytes()*(parts-1)) * sumsCut
 	}
 	if math.IsNaN(total) {
 		return math.Inf(1)
 	}
 	return total
+}
+
+// resultBytes is how large the result is where it is dense.
+func (s *statement) resultBytes() float64 {
+	result := float64(s.LHS.Tensor.DType.Size())
+	for _, x := range s.LHS.Indices {
+		if v := x.Plain(); v != nil {
+			result *= float64(s.extents[v.ID])
+		}
+	}
+	return result
+}
+
+// moved estimates how many bytes all ranks send to place the result as is asked, where the cutting leaves it elsewhere.
+func (s *statement) moved(c *cutting, g *placement.Grid, asked *placement.Placement) float64 {
+	switch {
+	case asked == nil || c.at < 0: // parts of a reduction are combined where they are wanted
+		return 0
+	case asked.IsReplicated():
+		return s.resultBytes() * float64(g.Ranks()-1)
+	case asked.Cuts[c.at] != nil && asked.Over[c.at] == c.over && asked.Cuts[c.at].Equal(c.cut):
+		return 0
+	}
+	return s.resultBytes() * (1 - 1/float64(c.cut.Parts))
 }
 
 // owns reports whether a rank needs of a use just the part that it has.

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/lacuna-sparse/lacuna/ir"
+	"github.com/lacuna-sparse/lacuna/ir/plan"
 	"github.com/lacuna-sparse/lacuna/lower"
 	"github.com/lacuna-sparse/lacuna/lower/scalar"
 	"github.com/lacuna-sparse/lacuna/runtime"
@@ -35,7 +36,7 @@ func PlanAhead(ctx context.Context, src string, grids bool, opts ...declare.Opti
 		return nil, err
 	}
 	alg := ir.Algebra{Strict: d.Strict(), Eval: scalar.Eval}
-	plan, err := ir.New(ctx, program, ir.Options{StrictIEEE: d.Strict(), Grids: grids, Forms: d.Forms(), OwnResults: true}, alg.Eval)
+	plan, err := plan.New(ctx, program, ir.Options{StrictIEEE: d.Strict(), Grids: grids, Forms: d.Forms(), OwnResults: true}, alg.Eval)
 	if err != nil {
 		return nil, withSource(err, src)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/lacuna-sparse/lacuna/ir"
 	"github.com/lacuna-sparse/lacuna/ir/logic"
+	"github.com/lacuna-sparse/lacuna/ir/plan"
 	"github.com/lacuna-sparse/lacuna/lang"
 	"github.com/lacuna-sparse/lacuna/runtime/declare"
 	"github.com/lacuna-sparse/lacuna/tensor"
@@ -78,7 +79,7 @@ func (k *Kernel) Choices(ctx context.Context, args Args) (*Choices, error) {
 						st.Why = append(st.Why, why)
 					}
 				}
-				if why := p.OneThread(); why != "" && !k.env.OnGrids() {
+				if why := plan.OneThread(p); why != "" && !k.env.OnGrids() {
 					c.Warnings = append(c.Warnings, fmt.Sprintf("%s %s", p.Result.Name, why))
 				}
 			}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/lacuna-sparse/lacuna/ir"
+	"github.com/lacuna-sparse/lacuna/ir/plan"
 	"github.com/lacuna-sparse/lacuna/lang"
 	"github.com/lacuna-sparse/lacuna/lang/derive"
 	"github.com/lacuna-sparse/lacuna/lower/scalar"
@@ -144,7 +145,7 @@ func adjointOf(p *lang.Program) *lang.Access { return p.Stmts[len(p.Stmts)-1].LH
 
 // resultFormats is how the results of a program are stored, nothing if that cannot be planned.
 func resultFormats(ctx context.Context, p *lang.Program, d *declare.Declarations) map[*lang.Tensor]tensor.Format {
-	plan, err := ir.New(ctx, p, ir.Options{StrictIEEE: d.Strict(), Forms: d.Forms()}, scalar.Eval)
+	plan, err := plan.New(ctx, p, ir.Options{StrictIEEE: d.Strict(), Forms: d.Forms()}, scalar.Eval)
 	if err != nil {
 		return nil
 	}

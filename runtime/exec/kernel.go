@@ -8,6 +8,7 @@ import (
 	"github.com/lacuna-sparse/lacuna/internal/flight"
 	"github.com/lacuna-sparse/lacuna/ir"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
+	"github.com/lacuna-sparse/lacuna/ir/plan"
 	"github.com/lacuna-sparse/lacuna/lang"
 	"github.com/lacuna-sparse/lacuna/lower"
 	"github.com/lacuna-sparse/lacuna/lower/scalar"
@@ -108,7 +109,7 @@ func (env *environment) plan(ctx context.Context, program *lang.Program, d *decl
 
 // compile plans the program and compiles its steps for the operands as declared.
 func (k *planned) compile(ctx context.Context, opts ir.Options) error {
-	plan, err := ir.New(ctx, k.program, opts, scalar.Eval)
+	plan, err := plan.New(ctx, k.program, opts, scalar.Eval)
 	if err != nil {
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/lacuna-sparse/lacuna/internal/flight"
 	"github.com/lacuna-sparse/lacuna/ir"
 	"github.com/lacuna-sparse/lacuna/ir/logic"
+	"github.com/lacuna-sparse/lacuna/ir/plan"
 	"github.com/lacuna-sparse/lacuna/lang"
 	"github.com/lacuna-sparse/lacuna/lower/scalar"
 	"github.com/lacuna-sparse/lacuna/runtime"
@@ -205,7 +206,7 @@ func (s *Session) optimised(ctx context.Context, file *lang.File, program *lang.
 		Eager:      s.env.eager,
 		Record:     record,
 		Stores: func() (map[*lang.Tensor]logic.Stored, bool) {
-			plan, err := ir.New(ctx, program, ir.Options{Forms: d.Forms()}, scalar.Eval)
+			plan, err := plan.New(ctx, program, ir.Options{Forms: d.Forms()}, scalar.Eval)
 			if err != nil {
 				return nil, false
 			}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/lacuna-sparse/lacuna/ir"
+	"github.com/lacuna-sparse/lacuna/ir/plan"
 	"github.com/lacuna-sparse/lacuna/lang"
 	"github.com/lacuna-sparse/lacuna/lower"
 	"github.com/lacuna-sparse/lacuna/lower/scalar"
@@ -143,7 +144,7 @@ func (k *Kernel) scheduleOf(st *step, c *ir.Compute) []string {
 			}
 		}
 	}
-	return c.Schedule(how)
+	return plan.Schedule(c, how)
 }
 
 // mostNests is how many nests of a statement are alternatives.
@@ -189,7 +190,7 @@ func (k *Kernel) variants(ctx context.Context, program *lang.Program, rewritten 
 func (k *Kernel) weighed(ctx context.Context, program *lang.Program, rewritten *lang.File) (*Kernel, error) {
 	opts := k.plan.Options
 	opts.Alternatives = true
-	plan, err := ir.New(ctx, program, opts, scalar.Eval)
+	plan, err := plan.New(ctx, program, opts, scalar.Eval)
 	if err != nil {
 		return nil, withSource(err, k.source)
 	}
@@ -235,7 +236,7 @@ func (k *Kernel) choices(itself bool) []alternative {
 				add(s, order, []string{order})
 			}
 		}
-		for _, more := range s.main.Choices() {
+		for _, more := range plan.Choices(s.main) {
 			if slices.Contains(s.chosen, more) {
 				continue
 			}
@@ -245,7 +246,7 @@ func (k *Kernel) choices(itself bool) []alternative {
 			})
 			add(s, more, append(chosen, more))
 		}
-		for _, more := range s.main.Formats() {
+		for _, more := range plan.Formats(s.main) {
 			add(s, more, []string{more})
 		}
 	}

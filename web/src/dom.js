@@ -23,6 +23,9 @@ export function short(text) {
   return String(Number(x.toPrecision(4)));
 }
 
+// pause lets the page draw and take keys before it goes on.
+export const pause = () => new Promise((resume) => { setTimeout(resume); });
+
 let fade;
 export function toast(text) {
   const t = $('#toast');

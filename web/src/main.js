@@ -91,8 +91,6 @@ async function storages() {
   return list;
 }
 
-const estimatesOf = (plan) => plan.split('\n').filter((l) => l.startsWith('#') || /estimated/.test(l));
-
 // views make what is shown for each tab.
 const views = {
   async result() {
@@ -108,7 +106,7 @@ const views = {
   },
   async stages() {
     const e = await compiler.ask(question('explain'));
-    return [stagesView(e, state.stages, (name) => {
+    return [await stagesView(e, state.stages, (name) => {
       state.stages = state.stages.includes(name) ? state.stages.filter((n) => n !== name) : [...state.stages, name];
       refresh();
     }, editor)];
@@ -125,9 +123,8 @@ const views = {
     return [...out, h('h3', {}, 'is the program'), h('pre', {}, g.source), resultView(g.result)];
   },
   async times() {
-    const [e, x] = await Promise.all([compiler.ask(question('eval')), compiler.ask(question('explain'))]);
-    const plan = x.stages.filter((s) => s.name === 'plan' || s.name === 'logic').map((s) => s.text).join('\n');
-    return [!about.native && h('p', { class: 'hint' }, 'These are times of the interpreter in this page. "lacuna serve" measures machine code.'), timesView(e, estimatesOf(plan))];
+    const p = await compiler.ask(question('profile'));
+    return [!about.native && h('p', { class: 'hint' }, 'These are times of the interpreter in this page. "lacuna serve" measures machine code.'), timesView(p)];
   },
   async copy() {
     const c = await compiler.ask(question('copy'));

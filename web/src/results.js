@@ -109,23 +109,35 @@ function histogram(r) {
   h('figcaption', { class: 'hint' }, `values from ${short(String(low))} to ${short(String(high))}${r.dense ? '' : ', those that are stored'}`));
 }
 
-// timesView draws when each stage of each program ran, above what the plan had estimated.
-export function timesView(e, estimates) {
-  const root = h('section', {}, h('p', {}, `compiled in ${e.compile.toFixed(2)} ms, ran in ${e.run.toFixed(3)} ms`));
-  const end = Math.max(e.run, ...(e.stages || []).map((s) => s.start + s.took), 1e-6);
+// timesView draws what the steps of a run took, one behind the other, with the stages of each below, and above what was estimated.
+export function timesView(p) {
+  const sum = (list) => list.reduce((a, t) => a + t, 0);
+  const end = Math.max(sum(p.steps.map((s) => s.took)), sum(p.steps.map((s) => s.estimated ?? 0)), 1e-6);
   const width = 900;
   const x = (t) => (t / end) * width;
-  const programs = new Map();
-  for (const s of e.stages || []) {
-    const p = programs.get(s.program) || { start: s.start, stop: 0 };
-    programs.set(s.program, { start: Math.min(p.start, s.start), stop: Math.max(p.stop, s.start + s.took) });
-  }
-  const bar = (row, name, start, took) => h('g', {}, h('rect', { class: 'flame', x: x(start), y: row * 24, width: Math.max(1, x(took)), height: 22 }, h('title', {}, `${name}: ${took.toFixed(4)} ms`)),
+  const bar = (row, kind, name, start, took) => h('g', { 'data-bar': kind }, h('rect', { class: kind, x: x(start), y: row * 24, width: Math.max(1, x(took)), height: 22 }, h('title', {}, `${name}: ${took.toFixed(4)} ms`)),
     x(took) > name.length * 6.6 && h('text', { class: 'left', x: x(start) + 3, y: row * 24 + 11 }, name));
-  root.append(h('div', { class: 'wide' }, h('svg', { width, height: 76, role: 'img', 'aria-label': 'flame chart of the run' },
-    bar(0, 'run', 0, e.run), [...programs].map(([name, p]) => bar(1, name, p.start, p.stop - p.start)), (e.stages || []).map((s) => bar(2, s.stage, s.start, s.took)))),
-  h('table', {}, h('thead', {}, h('tr', {}, ['program', 'stage', 'ms', 'of the run'].map((t) => h('th', { scope: 'col' }, t)))),
-    h('tbody', {}, (e.stages || []).map((s) => h('tr', {}, h('td', {}, s.program), h('td', {}, s.stage), h('td', {}, s.took.toFixed(4)), h('td', {}, `${Math.round((100 * s.took) / end)} %`))))));
-  root.append(h('h3', {}, 'What the planner had estimated'), estimates.length ? h('ul', {}, estimates.map((l) => h('li', { class: 'mono' }, l))) : h('p', { class: 'hint' }, 'Nothing: the plan had no choice to make.'));
-  return root;
+  const bars = [];
+  let measured = 0;
+  let estimated = 0;
+  for (const s of p.steps) {
+    bars.push(bar(0, 'estimate', `${s.result}, estimated`, estimated, s.estimated ?? 0), bar(1, 'flame', s.result, measured, s.took));
+    let stage = measured;
+    for (const t of s.stages) {
+      bars.push(bar(2, 'flame', t.name, stage, t.took));
+      stage += t.took;
+    }
+    measured += s.took;
+    estimated += s.estimated ?? 0;
+  }
+  const number = (v, digits) => (v === undefined ? '' : v.toFixed(digits));
+  return h('section', {}, h('p', {}, `compiled in ${p.compile.toFixed(2)} ms, ran in ${p.run.toFixed(4)} ms`),
+    h('div', { class: 'wide' }, h('svg', { width, height: 76, role: 'img', 'aria-label': 'flame chart: what was estimated, the steps of the run, and their stages; the table has the numbers' }, bars)),
+    h('p', { class: 'hint' }, 'Above what was estimated, by costs that are built in, for one thread; then what the steps took, and their stages.'),
+    h('div', { class: 'wide' }, h('table', {}, h('thead', {}, h('tr', {}, ['step', 'stage', 'ms', 'estimated ms', 'entries', 'estimated entries'].map((t) => h('th', { scope: 'col' }, t)))),
+      h('tbody', {}, p.steps.flatMap((s) => [
+        h('tr', {}, h('th', { scope: 'row', class: 'mono' }, s.what), h('td', {}), h('td', {}, number(s.took, 4)), h('td', {}, number(s.estimated, 4)), h('td', {}, s.entries), h('td', {}, number(s.expected, 0))),
+        ...s.stages.map((t) => h('tr', {}, h('td', {}), h('td', {}, t.name), h('td', {}, number(t.took, 4)), h('td', {}), h('td', {}), h('td', {}))),
+      ])))),
+    p.guessed.length > 0 && h('p', { class: 'hint' }, `Guessed are statistics of ${p.guessed.join(', ')}.`), p.warnings.map((w) => h('p', {}, `warning: ${w}`)));
 }

@@ -1,6 +1,6 @@
 // The stages side by side. Point at a line, or go to it with the arrow keys: the places of the program that it comes from light up in
 // the editor, and so do the lines of other stages that come from them too. Point at a word: whatever is about that symbol does.
-import { h, light } from './dom.js';
+import { h, light, pause } from './dom.js';
 
 // codeLines are the lines of a text as elements, with the spans of symbols inside, and the places of the program that they come from.
 export function codeLines(text, spans, origins = []) {
@@ -31,7 +31,8 @@ export const placesOf = (line) => (line.dataset.p ? line.dataset.p.split(' ').ma
 
 const none = { symbols: new Set(), places: [] };
 
-export function stagesView(explanation, shown, toggle, editor) {
+// Listings are made one after the other, so that keys need not wait for all of them.
+export async function stagesView(explanation, shown, toggle, editor) {
   const root = h('div', {});
   const pinned = new Set();
   const legend = h('div', { class: 'legend row', role: 'group', 'aria-label': 'Symbols' }, 'Light up: ', explanation.symbols.map((s, i) => h('button', {
@@ -44,9 +45,12 @@ export function stagesView(explanation, shown, toggle, editor) {
   }, `${s.name} (${s.kind})`)));
   const boxes = h('div', { class: 'row', role: 'group', 'aria-label': 'Stages' }, 'Show: ', explanation.stages.map((s) => h('label', {},
     h('input', { type: 'checkbox', checked: shown.includes(s.name), onchange: () => toggle(s.name) }), ` ${s.name}`)));
-  const columns = h('div', { class: 'stages' }, explanation.stages.filter((s) => shown.includes(s.name)).map((s) => h('article', { class: 'stage', 'data-stage': s.name },
-    h('h3', { title: s.about }, s.name, ' ', h('small', {}, s.about)),
-    h('pre', { tabindex: '0', 'aria-label': `stage ${s.name}; arrow keys go through its lines`, onkeydown: (e) => move(e) }, codeLines(s.text, s.spans, s.origins)))));
+  const columns = h('div', { class: 'stages' });
+  for (const s of explanation.stages.filter((x) => shown.includes(x.name))) {
+    columns.append(h('article', { class: 'stage', 'data-stage': s.name }, h('h3', { title: s.about }, s.name, ' ', h('small', {}, s.about)),
+      h('pre', { tabindex: '0', 'aria-label': `stage ${s.name}; arrow keys go through its lines`, onkeydown: (e) => move(e) }, codeLines(s.text, s.spans, s.origins))));
+    await pause();
+  }
   root.append(legend, boxes, columns);
   if (explanation.conversions.length) root.append(h('h3', {}, 'Converted before the loops run'), h('ul', {}, explanation.conversions.map((c) => h('li', {}, c))));
 

@@ -50,21 +50,21 @@ function tree(s) {
     return (x[k][p] = children.length ? (children[0] + children[children.length - 1]) / 2 : next++ * step + step / 2);
   };
   s.levels[0].nodes.forEach((_, p) => place(0, p));
-  const width = Math.max(1, next) * step + 160;
+  const width = Math.max(1, next) * step + 200;
   const y = (row) => row * 46 + 24;
   const svg = h('svg', { width, height: rows * 46 + 4, role: 'img', 'aria-label': `coordinate tree of ${s.name}` });
   s.levels.forEach((l, k) => {
     svg.append(h('text', { class: 'left', x: 2, y: y(k) }, `level ${k}: ${l.kind}, axis ${l.axis}`));
     l.nodes.forEach((n, p) => {
-      const at = x[k][p] + 150;
+      const at = x[k][p] + 190;
       svg.append(h('g', { 'data-n': `${k}:${p}`, tabindex: '-1' },
-        k > 0 && h('line', { class: 'edge', x1: x[k - 1][n.parent] + 150, y1: y(k - 1) + 12, x2: at, y2: y(k) - 12 }),
+        k > 0 && h('line', { class: 'edge', x1: x[k - 1][n.parent] + 190, y1: y(k - 1) + 12, x2: at, y2: y(k) - 12 }),
         h('circle', { class: 'node', cx: at, cy: y(k), r: 12 }), h('text', { x: at, y: y(k) }, String(n.coord))));
     });
   });
   const last = s.levels.length - 1;
   s.values.forEach((v, i) => {
-    const at = x[last][i] + 150;
+    const at = x[last][i] + 190;
     svg.append(h('g', { 'data-e': i },
       h('line', { class: 'edge', x1: at, y1: y(last) + 12, x2: at, y2: y(last + 1) - 10 }),
       h('rect', { class: 'node', x: at - step / 2 + 2, y: y(last + 1) - 10, width: step - 4, height: 20, rx: 3 }), h('text', { x: at, y: y(last + 1) }, short(v))));

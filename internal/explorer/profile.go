@@ -1,0 +1,76 @@
+package explorer
+
+import (
+	"context"
+	"time"
+)
+
+// Profile is what the steps of a run took, beside what they were estimated to take. Times are in milliseconds.
+type Profile struct {
+	Compile  float64    `json:"compile"`
+	Run      float64    `json:"run"` // of a run that nothing watches
+	Steps    []StepTime `json:"steps"`
+	Guessed  []string   `json:"guessed"` // operands whose statistics are guesses
+	Warnings []string   `json:"warnings"`
+}
+
+// StepTime is a step: a statement, a part of one, or an operand that is stored again.
+type StepTime struct {
+	Result    string      `json:"result"`
+	What      string      `json:"what"`
+	Took      float64     `json:"took"`
+	Estimated *float64    `json:"estimated,omitempty"` // of steps that are weighed
+	Entries   int64       `json:"entries"`             // of the result, that are not its fill
+	Expected  *float64    `json:"expected,omitempty"`  // how many were
+	Stages    []StageTime `json:"stages"`
+}
+
+// StageTime is a stage of a step's loop program.
+type StageTime struct {
+	Name string  `json:"name"`
+	Took float64 `json:"took"`
+}
+
+func (s *Service) profile(ctx context.Context, r *Request) (any, error) {
+	if r.Program == "" {
+		return nil, errNoProgram
+	}
+	args, opts, err := s.operands(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	p := &Profile{Steps: []StepTime{}, Guessed: []string{}, Warnings: []string{}}
+	start := time.Now()
+	kernel, err := s.session(s.engine()).Compile(ctx, r.Program, opts...)
+	if err != nil {
+		return nil, err
+	}
+	p.Compile = milliseconds(time.Since(start))
+	if s.native() { // compiled and warm, so that times are those of running
+		if _, err := kernel.RunAll(ctx, args); err != nil {
+			return nil, err
+		}
+	}
+	start = time.Now()
+	if _, err := kernel.RunAll(ctx, args); err != nil {
+		return nil, err
+	}
+	p.Run = milliseconds(time.Since(start))
+	watched, _, err := kernel.Profile(ctx, args)
+	if err != nil {
+		return nil, err
+	}
+	p.Guessed, p.Warnings = append(p.Guessed, watched.Guessed...), append(p.Warnings, watched.Warnings...)
+	for _, st := range watched.Steps {
+		step := StepTime{Result: st.Result, What: st.What, Took: milliseconds(st.Took), Entries: st.Entries, Stages: []StageTime{}}
+		if e := st.Estimate; e != nil {
+			took := e.Time / 1e6
+			step.Estimated, step.Expected = &took, &e.Entries
+		}
+		for _, stage := range st.Stages {
+			step.Stages = append(step.Stages, StageTime{stage.Name, milliseconds(stage.Took)})
+		}
+		p.Steps = append(p.Steps, step)
+	}
+	return p, nil
+}

@@ -1,0 +1,106 @@
+package ir
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/lacuna-sparse/lacuna/lang"
+)
+
+// Directives are what a schedule says about lowering a step: choices that else wait for a run.
+type Directives struct {
+	// Workspace is the kind of workspaces ("dense", "hash", "sort"), "" if that is open.
+	Workspace string
+	// Intersect is how innermost loops intersect two operands: "table" or "merge", "" if that is open.
+	Intersect string
+	// Assemble is how the entries of a sparse result get their places: "counted", "appended" or "joined"; "" if that is open.
+	Assemble string
+	// Serial says that one thread runs all loops.
+	Serial bool
+	// Grain is the work of one chunk of the parallel loop, 0 if that is open.
+	Grain int64
+	// Commands are what was asked for, for errors.
+	Commands []*lang.Command
+}
+
+// Fail is the error of a command, of which there is one, that turns out not to hold once loops are there; nil if it was not
+// asked for.
+func (d *Directives) Fail(command, why string) error {
+	for _, c := range d.Commands {
+		if c.Name == command {
+			return c.Fail(c.Pos, "", "%s does not hold: %s", c, why)
+		}
+	}
+	return nil
+}
+
+// Way is a kind of plan for a statement: with or without workspaces, and with or without
+// operands that are stored again.
+type Way struct{ Workspaces, Conversions bool }
+
+// String says what a plan of this kind has.
+func (w Way) String() string {
+	switch {
+	case w.Workspaces && w.Conversions:
+		return "with a workspace and a conversion"
+	case w.Workspaces:
+		return "with a workspace"
+	case w.Conversions:
+		return "with a conversion"
+	}
+	return "with neither"
+}
+
+// WayCost is the cost of the cheapest plan of a kind that was tried, in iterations of its loops, by an estimate
+// that takes 1000 for an extent and 8 for the entries of a line.
+type WayCost struct {
+	Way        Way
+	Iterations float64
+}
+
+// Nest is a nest of loops that was weighed: its order, as arguments of the command, and what it costs in iterations by the estimate
+// of WayCost.
+type Nest struct {
+	Order      string
+	Iterations float64
+}
+
+// FormatWays writes the comparison as a line of a plan.
+func FormatWays(list []WayCost) string {
+	var parts []string
+	for i, w := range list {
+		text := fmt.Sprintf("%s %s", Rounded(w.Iterations), w.Way)
+		if i == 0 {
+			text += " (chosen)"
+		}
+		parts = append(parts, text)
+	}
+	if len(list) == 1 {
+		parts = append(parts, "nothing else does")
+	}
+	return "# estimated iterations: " + strings.Join(parts, ", ")
+}
+
+// Rounded writes a number of iterations, entries or bytes with two digits.
+func Rounded(x float64) string {
+	if x >= 10 {
+		scale := math.Pow(10, math.Floor(math.Log10(x))-1)
+		x = math.Round(x/scale) * scale
+	}
+	unit := ""
+	switch {
+	case x >= 1e15:
+		return fmt.Sprintf("%.0e", x)
+	case x >= 1e9:
+		x, unit = x/1e9, " billion"
+	case x >= 1e6:
+		x, unit = x/1e6, " million"
+	case x >= 1e3:
+		x, unit = x/1e3, " thousand"
+	}
+	if x < 10 {
+		return fmt.Sprintf("%.2g%s", x, unit)
+	}
+	return fmt.Sprintf("%.0f%s", x, unit)
+}

@@ -1,0 +1,205 @@
+package ir
+
+import (
+	"slices"
+
+	"github.com/lacuna-sparse/lacuna/tensor"
+)
+
+// Parts are the statements directly in another, in the order in which they run.
+func Parts(st Stmt) []Stmt {
+	switch st := st.(type) {
+	case *Forall:
+		return []Stmt{st.Body}
+	case *Where:
+		return []Stmt{st.Producer, st.Consumer}
+	case *Workspace:
+		return append(slices.Clip(st.Producers), st.Consumer)
+	case *Tabulate:
+		return []Stmt{st.Body}
+	case *Sequence:
+		return st.Stmts
+	}
+	return nil
+}
+
+// LeafOf is the assignment that a nest ends in.
+func LeafOf(st Stmt) *Assign {
+	list := Parts(st)
+	if len(list) == 0 {
+		return st.(*Assign)
+	}
+	return LeafOf(list[len(list)-1])
+}
+
+// Cuttable reports whether chunks of an outermost loop write different elements of the result, and of a sparse one
+// different parts of every level.
+func Cuttable(lhs *Access, t *Tensor, f *Forall) bool {
+	if !t.Format.IsDense() {
+		return lhs.Indices[t.Format.Order()[0]].Plain() == f.Index
+	}
+	for _, leaf := range Effects(f) {
+		if leaf.Temp == nil && !slices.ContainsFunc(leaf.LHS.Indices, func(x IndexExpr) bool { return x.Plain() == f.Index }) {
+			return false
+		}
+	}
+	return true
+}
+
+// Effects lists the assignments of a nest that are seen outside it: the one that it
+// ends in, and those that accumulate into the result beside it.
+func Effects(st Stmt) []*Assign {
+	switch st := st.(type) {
+	case *Forall:
+		return Effects(st.Body)
+	case *Where:
+		return append(sideEffects(st.Producer), Effects(st.Consumer)...)
+	case *Workspace:
+		return Effects(st.Consumer)
+	case *Tabulate:
+		return Effects(st.Body)
+	case *Sequence:
+		var list []*Assign
+		for _, x := range st.Stmts {
+			list = append(list, Effects(x)...)
+		}
+		return list
+	case *Assign:
+		return []*Assign{st}
+	}
+	panic("BUG: unknown plan statement")
+}
+
+// sideEffects lists the assignments to the result in the producer of a temporary.
+func sideEffects(st Stmt) []*Assign {
+	return slices.DeleteFunc(Effects(st), func(a *Assign) bool { return a.Temp != nil || a.LHS.Tensor.Work != nil })
+}
+
+// assignments lists all assignments of a nest, those into workspaces and temporaries too.
+func assignments(st Stmt) []*Assign {
+	switch st := st.(type) {
+	case *Forall:
+		return assignments(st.Body)
+	case *Where:
+		return append(assignments(st.Producer), assignments(st.Consumer)...)
+	case *Workspace:
+		return append(AssignmentsOf(st.Producers), assignments(st.Consumer)...)
+	case *Tabulate:
+		return assignments(st.Body)
+	case *Sequence:
+		return AssignmentsOf(st.Stmts)
+	case *Assign:
+		return []*Assign{st}
+	}
+	panic("BUG: unknown plan statement")
+}
+
+// AssignmentsOf lists all assignments of several nests.
+func AssignmentsOf(stmts []Stmt) []*Assign {
+	var list []*Assign
+	for _, st := range stmts {
+		list = append(list, assignments(st)...)
+	}
+	return list
+}
+
+// StmtSet is the set of values of a loop's index for which st has an effect
+// beyond its known background.
+func (g Algebra) StmtSet(st Stmt, leaves Leaves) Formula {
+	switch st := st.(type) {
+	case *Forall:
+		return g.StmtSet(st.Body, leaves)
+	case *Where:
+		// The temporary's own support enters through the consumer.
+		sets := []Formula{g.StmtSet(st.Consumer, leaves)}
+		for _, x := range sideEffects(st.Producer) {
+			sets = append(sets, g.StmtSet(x, leaves))
+		}
+		return Union(sets...)
+	case *Sequence:
+		var sets []Formula
+		for _, x := range st.Stmts {
+			sets = append(sets, g.StmtSet(x, leaves))
+		}
+		return Union(sets...)
+	case *Workspace:
+		return g.StmtSet(st.Consumer, leaves)
+	case *Tabulate:
+		return g.StmtSet(st.Body, leaves)
+	case *Assign:
+		b := g.behaviour(st.Value, leaves)
+		s := b.Value
+		if st.LHS != nil && !st.LHS.Tensor.Format.IsDense() {
+			s = b.State
+		}
+		if st.LHS != nil && st.LHS.Tensor.Work != nil {
+			if v, ok := ConstValue(s.Background); ok && WorkOf(st.LHS.Tensor).Fold.IsIdentity(v) {
+				return s.Set
+			}
+			return All()
+		}
+		if st.Temp != nil && st.Temp.Reduce.In != nil {
+			return Intersect(s.Set, StoredSet(leaves.Access(st.Temp.Reduce.In)))
+		}
+		if s.Background == nil {
+			return All()
+		}
+		return s.Set
+	}
+	panic("BUG: unknown plan statement")
+}
+
+// TempBehaviour is the behaviour of a reduction's result along a loop outside the
+// reduction, given how its body behaves there: it is stored where an element of the body is.
+func (g Algebra) TempBehaviour(t *Temp, leaves Leaves) Behaviour {
+	r := t.Reduce
+	var in Formula
+	if r.In != nil {
+		in = StoredSet(leaves.Access(r.In))
+	}
+	folded := func(s Support) Support {
+		v, ok := ConstValue(s.Background)
+		neutral := ok && r.Fold.IsIdentity(v)
+		switch {
+		case r.In != nil && neutral && len(r.Vars) > 0:
+			return Support{Set: Intersect(in, s.Set), Background: g.EmptyFold(r)}
+		case r.In != nil:
+			return Support{Set: in, Background: g.EmptyFold(r)}
+		case r.Partial && !neutral:
+			return Everywhere()
+		}
+		return Support{Set: s.Set, Background: g.Repeat(r.Fold, s.Background, r.Vars, r.Typ)}
+	}
+	b := g.behaviour(r.Body, leaves)
+	return Behaviour{folded(b.Value), folded(b.State)}
+}
+
+// StoredSet is where along a loop an access may name a stored element, given the
+// access's support: an access that does not depend on the loop, or on loops
+// further inside too, may do so everywhere, unless it is known to be absent.
+func StoredSet(s Support) Formula {
+	if _, absent := ConstValue(s.Background); s.Set.IsNone() && !absent {
+		return All()
+	}
+	return s.Set
+}
+
+// EmptyFold is what a reduction over stored coordinates gives where there are none, which is a gap.
+func (g Algebra) EmptyFold(r *Reduce) Expr {
+	switch r.Fold {
+	case FoldLogSumExp:
+		return &Literal{Value: Lowest(r.Typ), Gap: true}
+	case FoldArgMin, FoldArgMax:
+		return &Literal{Value: tensor.Int(r.Typ, -1), Gap: true}
+	}
+	return &Literal{Value: r.Fold.Identity(r.Typ), Gap: true}
+}
+
+// MustFormat is the format of levels and an order that go together.
+func MustFormat(levels []tensor.LevelKind, order []int) tensor.Format {
+	f, err := tensor.FormatOf(levels, order)
+	if err != nil {
+		panic("BUG: " + err.Error())
+	}
+	return f
+}

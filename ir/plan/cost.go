@@ -1,0 +1,238 @@
+package plan
+
+import (
+	"github.com/lacuna-sparse/lacuna/internal/cost"
+	"github.com/lacuna-sparse/lacuna/ir"
+)
+
+// What running a statement costs, in loop iterations, and which operands it has to store again for it.
+
+// assess estimates the cost of a nest, and lists those of what it reads that have to be
+// stored again. It notes the depths of the loops.
+func (s *scheduler) assess(body ir.Stmt, at depths, reads []*ir.Access) (total float64, convert []*ir.Access) {
+	number(body, 0, at)
+	for _, a := range reads {
+		if a.Tensor.Work == nil && !at.concordant(a) {
+			convert = append(convert, a)
+			total += cost.Conversion
+		}
+	}
+	w := costWalk{alg: s.alg, at: at, converted: convert, whole: wholeLoops(reads)}
+	return total + w.stmt(body, 1), convert
+}
+
+// visitsAll reports whether loops that accumulate r's body into memory must visit
+// every coordinate: what it is outside entries is neither neutral nor counted.
+func (s *scheduler) visitsAll(r *ir.Reduce) bool {
+	return r != nil && !s.neutral(r.Fold, r.Body) && scatterGap(s.alg, r) == nil
+}
+
+// readsOf lists the accesses that a nest reads, each once.
+func readsOf(st ir.Stmt) []*ir.Access {
+	var list []*ir.Access
+	seen := map[*ir.Access]bool{}
+	read := func(e ir.Expr) {
+		ir.Walk(e, func(x ir.Expr) {
+			if a, ok := x.(*ir.Access); ok && !seen[a] {
+				seen[a] = true
+				list = append(list, a)
+			}
+		})
+	}
+	var visit func(ir.Stmt)
+	visit = func(st ir.Stmt) {
+		switch st := st.(type) {
+		case *ir.Forall:
+			visit(st.Body)
+		case *ir.Where:
+			if in := st.Temp.Reduce.In; in != nil {
+				read(in)
+			}
+			visit(st.Producer)
+			visit(st.Consumer)
+		case *ir.Sequence:
+			for _, x := range st.Stmts {
+				visit(x)
+			}
+		case *ir.Workspace:
+			for _, p := range st.Producers {
+				visit(p)
+			}
+			visit(st.Consumer)
+		case *ir.Tabulate:
+			visit(st.Body)
+		case *ir.Assign:
+			if st.LHS != nil {
+				for _, x := range st.LHS.Indices {
+					if x.Gather != nil {
+						read(x.Gather)
+					}
+				}
+			}
+			read(st.Value)
+		}
+	}
+	visit(st)
+	return list
+}
+
+// number notes the depth of each loop.
+func number(st ir.Stmt, depth int, at depths) {
+	switch st := st.(type) {
+	case *ir.Forall:
+		at[st.Index] = depth
+		number(st.Body, depth+1, at)
+	case *ir.Where:
+		number(st.Producer, depth, at)
+		number(st.Consumer, depth, at)
+	case *ir.Sequence:
+		for _, x := range st.Stmts {
+			number(x, depth, at)
+		}
+	case *ir.Workspace:
+		for _, p := range st.Producers {
+			number(p, depth, at)
+		}
+		number(st.Consumer, depth, at)
+	}
+}
+
+// costWalk estimates the iterations of a nest.
+type costWalk struct {
+	alg       ir.Algebra
+	at        depths
+	converted []*ir.Access
+	// everything: loops are cut short by nothing.
+	everything bool
+	// whole are indices whose loops nothing can cut short, as far as is known beforehand. To work out the set
+	// of a loop takes as long as the statement is.
+	whole map[*ir.Index]bool
+}
+
+// wholeLoops are the indices that only dense tensors are read along.
+func wholeLoops(reads []*ir.Access) map[*ir.Index]bool {
+	whole := map[*ir.Index]bool{}
+	for _, a := range reads {
+		dense := a.Tensor.Format.IsDense() && a.Tensor.Work == nil
+		for _, v := range a.Vars(nil) {
+			before, seen := whole[v]
+			whole[v] = dense && (before || !seen)
+		}
+	}
+	return whole
+}
+
+func (w *costWalk) stmt(st ir.Stmt, times float64) float64 {
+	switch st := st.(type) {
+	case *ir.Where:
+		return w.stmt(st.Producer, times) + w.stmt(st.Consumer, times)
+	case *ir.Workspace:
+		factor := cost.WorkspaceFactor * float64(st.Tensor.Rank)
+		switch {
+		case st.Mask != nil:
+			factor = cost.MaskedFactor
+		case len(st.Producers) > 1:
+			factor = 1 // each runs through its operand once
+		}
+		total := w.stmt(st.Consumer, times)
+		for _, p := range st.Producers {
+			total += factor * w.stmt(p, times)
+		}
+		return total
+	case *ir.Tabulate:
+		return w.stmt(st.Body, times) // it saves more than it costs
+	case *ir.Sequence:
+		total := 0.0
+		for _, x := range st.Stmts {
+			total += w.stmt(x, times)
+		}
+		return total
+	case *ir.Assign:
+		return times
+	case *ir.Forall:
+		trips := float64(cost.GuessedExtent)
+		if w.everything || w.whole[st.Index] {
+			// as many
+		} else if set := w.alg.StmtSet(st.Body, dryLeaves{w.alg, st.Index, w.at, w.converted}); !set.IsAll() {
+			trips = tripsIn(set)
+			if n := operandsAlong(st); n > 2 {
+				// A merge of n operands visits up to n times as many coordinates,
+				// and looks at all n operands at each.
+				trips *= float64(n*n) / 4
+			}
+		}
+		total := times*trips + w.stmt(st.Body, times*trips)
+		if leaf, ok := st.Body.(*ir.Assign); ok && strided(leaf, st.Index) {
+			total *= cost.StrideFactor
+		}
+		return total
+	}
+	panic("BUG: unknown plan statement")
+}
+
+// tripsIn estimates how many coordinates a set has.
+func tripsIn(set ir.Formula) float64 {
+	switch a, atom := set.IsAtom(); {
+	case atom && a == storedRows:
+		return cost.GuessedExtent
+	case set.IsUnion():
+		most := 0.0
+		for _, f := range set.Args() {
+			most = max(most, tripsIn(f))
+		}
+		return most
+	case set.IsIntersection():
+		least := tripsIn(set.Args()[0])
+		for _, f := range set.Args()[1:] {
+			least = min(least, tripsIn(f))
+		}
+		return least
+	}
+	return cost.GuessedLength
+}
+
+// storedRows stands for what the first level of a matrix or a tensor stores: its rows with entries, which
+// may be all. Other atoms are levels.
+const storedRows = ir.Atom(-1)
+
+// operandsAlong is the number of sparse operands that an innermost loop reads
+// along its index.
+func operandsAlong(f *ir.Forall) int {
+	leaf, ok := f.Body.(*ir.Assign)
+	if !ok {
+		return 0
+	}
+	seen := map[*ir.Access]bool{}
+	ir.Walk(leaf.Value, func(e ir.Expr) {
+		if a, ok := e.(*ir.Access); ok && !a.Tensor.Format.IsDense() && contains(a.Vars(nil), f.Index) {
+			seen[a] = true
+		}
+	})
+	return len(seen)
+}
+
+// strided reports whether v moves some dense operand of the leaf along an axis
+// that is not its innermost.
+func strided(leaf *ir.Assign, v *ir.Index) bool {
+	found := false
+	check := func(a *ir.Access) {
+		order := a.Tensor.Format.Order()
+		if a.Tensor.Rank < 2 || !a.Tensor.Format.IsDense() {
+			return
+		}
+		for l, axis := range order {
+			if l < len(order)-1 && a.Indices[axis].Plain() == v {
+				found = true
+			}
+		}
+	}
+	ir.Walk(leaf.Value, func(e ir.Expr) {
+		if a, ok := e.(*ir.Access); ok {
+			check(a)
+		}
+	})
+	if leaf.LHS != nil {
+		check(leaf.LHS)
+	}
+	return found
+}

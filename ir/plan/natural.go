@@ -1,0 +1,208 @@
+package plan
+
+import (
+	"slices"
+
+	"github.com/lacuna-sparse/lacuna/ir"
+	"github.com/lacuna-sparse/lacuna/tensor"
+)
+
+// naturalFormat is the format of a result that the user did not choose: dense
+// when the result has a value of its own at every coordinate, else the levels
+// that its operands' levels suggest, in the axis order that suits most of them.
+func (nf *normalForm) naturalFormat(alg ir.Algebra, background ir.Expr) tensor.Format {
+	rank := nf.lhs.Tensor.Rank
+	dense := tensor.Dense(rank)
+	if _, ok := ir.ConstValue(background); !ok || rank == 0 {
+		return dense
+	}
+	vars := make([]*ir.Index, rank)
+	for axis, x := range nf.lhs.Indices {
+		v := x.Plain()
+		if v == nil || contains(vars, v) {
+			return dense
+		}
+		vars[axis] = v
+	}
+	var best *naturalLevels
+	for _, order := range nf.naturalOrders(vars) {
+		if n := nf.naturalLevels(alg, vars, order); best == nil || n.before(best) {
+			best = n
+		}
+	}
+	if best.sparse < 0 {
+		return dense
+	}
+	f, err := tensor.FormatOf(best.levels, best.order)
+	if err != nil {
+		panic("BUG: natural format: " + err.Error())
+	}
+	return f
+}
+
+// naturalLevels are the levels that operands suggest for a result in some order.
+type naturalLevels struct {
+	order  []int
+	levels []tensor.LevelKind
+	sparse int // innermost level that is cut short, -1 for none
+	// disorder is the number of operands whose axes are in another order.
+	disorder int
+	// filled is the number of levels that are dense below a sparse one although
+	// their variables index sparse operands.
+	filled int
+}
+
+// before reports whether n suits the operands better than m: fewer of them are
+// out of order, and less of what they leave out is filled in.
+func (n *naturalLevels) before(m *naturalLevels) bool {
+	if n.disorder != m.disorder {
+		return n.disorder < m.disorder
+	}
+	return n.filled < m.filled
+}
+
+func (nf *normalForm) naturalLevels(alg ir.Algebra, vars []*ir.Index, order []int) *naturalLevels {
+	rank := len(order)
+	n := &naturalLevels{order: order, levels: make([]tensor.LevelKind, rank), sparse: -1}
+	at := depths{}
+	for d, axis := range order {
+		at[vars[axis]] = d
+	}
+	for _, r := range nf.reduces {
+		for k, v := range r.Vars {
+			// A reduction may stand outside the result's loops where there is
+			// a workspace. A vector of sums is dense in the dimension of rows
+			// or columns, whichever way the matrix is stored.
+			if at[v] = -1; rank == 1 {
+				at[v] = rank + k
+			}
+		}
+	}
+	var converted []*ir.Access
+	nf.eachAccess(func(a *ir.Access) {
+		if !at.concordant(a) {
+			converted = append(converted, a)
+		}
+	})
+	n.disorder = len(converted)
+	for l, axis := range order {
+		s := alg.Stored(nf.value, dryLeaves{alg, vars[axis], at, converted})
+		if s.Set.IsAll() || s.Background == nil {
+			n.levels[l] = tensor.C
+		} else {
+			n.levels[l] = tensor.DC
+			n.sparse = l
+		}
+	}
+	if n.sparse < 0 && rank > 1 && nf.crosses(alg, vars, vars[order[rank-1]]) {
+		n.sparse = rank - 1
+	}
+	if n.sparse < 0 {
+		return n
+	}
+	n.levels[n.sparse] = tensor.S
+	for l := n.sparse + 1; l < rank; l++ {
+		n.levels[l] = tensor.D
+		if nf.indexesSparse(vars[order[l]]) {
+			n.filled++
+		}
+	}
+	if n.sparse == rank-1 && nf.allCoordinates() {
+		for l := range n.levels {
+			if n.levels[l] == tensor.C {
+				break
+			}
+			n.levels[l] = tensor.S
+		}
+	}
+	return n
+}
+
+// indexesSparse reports whether v is an index of a sparse operand.
+func (nf *normalForm) indexesSparse(v *ir.Index) bool {
+	found := false
+	nf.eachAccess(func(a *ir.Access) {
+		found = found || !a.Tensor.Format.IsDense() && contains(a.Vars(nil), v)
+	})
+	return found
+}
+
+// crosses reports whether v, which no operand cuts short, meets the result's
+// other variables only through sparse operands that have not all of them, as the
+// columns of a matrix stored by columns meet the rows of another: most elements of
+// such a result have nothing behind them.
+func (nf *normalForm) crosses(alg ir.Algebra, vars []*ir.Index, v *ir.Index) bool {
+	if s := alg.Stored(nf.value, ir.GlobalLeaves(alg)); s.Set.IsAll() || s.Background == nil {
+		return false
+	}
+	crossing := false
+	nf.eachAccess(func(a *ir.Access) {
+		reads := a.Vars(nil)
+		if a.Tensor.Format.IsDense() || !contains(reads, v) {
+			return
+		}
+		for _, w := range vars {
+			crossing = crossing || !contains(reads, w)
+		}
+	})
+	return crossing
+}
+
+// naturalOrders are the axis orders worth looking at: as written, and as some
+// operand is stored.
+func (nf *normalForm) naturalOrders(vars []*ir.Index) [][]int {
+	written := make([]int, len(vars))
+	for axis := range written {
+		written[axis] = axis
+	}
+	list := [][]int{written}
+	nf.eachAccess(func(a *ir.Access) {
+		var order []int
+		for _, v := range storageOrder(a, vars) {
+			for axis, w := range vars {
+				if v == w {
+					order = append(order, axis)
+				}
+			}
+		}
+		if !slices.ContainsFunc(list, func(o []int) bool { return slices.Equal(o, order) }) {
+			list = append(list, order)
+		}
+	})
+	return list
+}
+
+// allCoordinates reports whether every sparse operand is a coordinate list.
+func (nf *normalForm) allCoordinates() bool {
+	lists, others := 0, 0
+	nf.eachAccess(func(a *ir.Access) {
+		levels := a.Tensor.Format.Levels()
+		switch {
+		case a.Tensor.Format.IsDense():
+		case len(levels) > 1 && levels[0] == tensor.S:
+			lists++
+		case len(levels) > 1:
+			others++
+		}
+	})
+	return lists > 0 && others == 0
+}
+
+func (nf *normalForm) eachAccess(f func(*ir.Access)) {
+	seen := map[*ir.Access]bool{}
+	visit := func(e ir.Expr) {
+		ir.Walk(e, func(x ir.Expr) {
+			if a, ok := x.(*ir.Access); ok && !seen[a] {
+				seen[a] = true
+				f(a)
+			}
+		})
+	}
+	visit(nf.value)
+	for _, r := range nf.reduces {
+		visit(r.Body)
+		if r.In != nil {
+			visit(r.In)
+		}
+	}
+}

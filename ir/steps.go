@@ -1,0 +1,214 @@
+package ir
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/lacuna-sparse/lacuna/lang"
+	"github.com/lacuna-sparse/lacuna/tensor"
+)
+
+// Scan is a step of a plan: running folds along some axes of a tensor. The order is
+// row-major over the axes, from the first coordinate to the last.
+type Scan struct {
+	// From and To have the same shape. From holds lines along Axes in planes or in
+	// segments. To is dense with From's axis order; or has From's levels down to
+	// the segments and dense ones below, where a line without entries keeps the
+	// fill; or, if Stored, has From's pattern.
+	From, To *Tensor
+	Axes     []int
+	Op       lang.ScanOp
+	Fold     Fold
+	// Cast, unless invalid, is what elements are converted to first.
+	Cast tensor.DType
+	// Typ is the type of elements, then, and of the result.
+	Typ tensor.DType
+	// Exclusive leaves an element's own value out of it.
+	Exclusive bool
+	// Reverse runs from the last coordinate to the first.
+	Reverse bool
+	// Stored runs over stored elements only.
+	Stored bool
+	Pos    lang.Pos // of the operator
+}
+
+func (*Scan) step() {}
+
+// Sort is a step of a plan: every line of a tensor in order. Equal elements stay in the
+// order of their coordinates; NaN is greater than every number.
+type Sort struct {
+	// From and To have the same shape. From holds lines along Axes in segments, or as
+	// the innermost axes of a dense tensor. To is as in Scan.
+	From, To *Tensor
+	Axes     []int
+	// Cast, unless invalid, is what elements are converted to first.
+	Cast tensor.DType
+	// First, unless 0, is how many elements of a line are kept: To stores these, at the
+	// first coordinates, and the others are 0.
+	First int64
+	// Descending has the greatest element first.
+	Descending bool
+	// Positions gives where along its line an element was, rather than its value.
+	Positions bool
+	Op        lang.ScanOp
+	Pos       lang.Pos // of the operator
+}
+
+func (*Sort) step() {}
+
+// Statistic is a step of a plan: order statistics of every line of a tensor.
+type Statistic struct {
+	// From holds lines along Axes in segments, or as the innermost axes of a dense
+	// tensor. To has an axis for each other one, in the order in which From stores
+	// them, and behind those (OrdersFirst: before) an axis for each variable of the orders
+	// that the lines do not have. It is dense or, of sparse segments, has From's
+	// levels above them, and dense ones for the orders.
+	From, To *Tensor
+	Axes     []int
+	// Cast, unless invalid, is what elements are converted to first.
+	Cast tensor.DType
+	// Order is the order of the statistic, from 0 to 1, unless Orders holds them: in
+	// a dense tensor with an axis for each variable of the orders or, if PerLine,
+	// before them one for each axis of the lines, as To has them.
+	Order       float64
+	Orders      *Tensor
+	PerLine     bool
+	OrdersFirst bool
+	// Own is the number of To's axes that lines do not have.
+	Own    int
+	Method string // of lang's quantiles
+	// SkipNaN leaves NaN out of the lines; otherwise a line with one gives NaN.
+	SkipNaN bool
+	// Stored takes stored elements only; a line without any gives NaN.
+	Stored bool
+	Name   string   // the operator, for messages
+	Pos    lang.Pos // of the operator
+}
+
+func (*Statistic) step() {}
+
+// Join makes one tensor of an operand that is stored as several pieces, or as one
+// triangle.
+type Join struct {
+	Operand *Operand
+	To      *Tensor
+	Why     string // for explain
+}
+
+func (*Join) step() {}
+
+// Keeps reports whether all that the source stores stays stored, also what its dense blocks hold beyond
+// the fill. Of a dense tensor only what a reduction runs over does.
+func (c *Convert) Keeps() bool {
+	return slices.Contains(c.From.Format.Levels(), tensor.D) && (c.Stored || !c.From.Format.IsDense())
+}
+
+// View is the source of a conversion with its axes in the order of the target's: it has
+// the same arrays.
+func (c *Convert) View() *Tensor {
+	if c.Axes == nil {
+		return c.From
+	}
+	view := *c.From
+	order := view.Format.Order()
+	for l, axis := range order {
+		order[l] = slices.Index(c.Axes, axis)
+	}
+	view.Format = MustFormat(view.Format.Levels(), order)
+	return &view
+}
+
+// Lines says how a tensor holds the lines along some of its axes, outermost first.
+type Lines uint8
+
+// The ways to hold lines.
+const (
+	// Apart: nothing of the below.
+	Apart Lines = iota
+	// Planes: a dense tensor in which the axes are next to each other, in order.
+	Planes
+	// Segments: for every coordinate of the other axes, dense levels, there is a
+	// segment of entries, ordered by the axes.
+	Segments
+	// SparseSegments: there are segments for some of those coordinates only; the
+	// level above them has an entry for each.
+	SparseSegments
+)
+
+// LinesOf tells how a tensor of the given format holds lines along axes.
+func LinesOf(f tensor.Format, axes []int) Lines {
+	order, levels := f.Order(), f.Levels()
+	if f.IsDense() {
+		first := slices.Index(order, axes[0])
+		if first+len(axes) <= len(order) && slices.Equal(order[first:first+len(axes)], axes) {
+			return Planes
+		}
+		return Apart
+	}
+	top := len(order) - len(axes)
+	if !slices.Equal(order[top:], axes) || slices.ContainsFunc(levels[top:], func(k tensor.LevelKind) bool { return k != tensor.S }) {
+		return Apart
+	}
+	if !slices.ContainsFunc(levels[:top], func(k tensor.LevelKind) bool { return k != tensor.C }) {
+		return Segments
+	}
+	if levels[top-1] == tensor.DC {
+		return SparseSegments
+	}
+	return Apart
+}
+
+// String describes the scan for readers of a plan.
+func (s *Scan) String() string {
+	var words []string
+	if s.Exclusive {
+		words = append(words, "exclusive")
+	}
+	if s.Reverse {
+		words = append(words, "reverse")
+	}
+	if s.Stored {
+		words = append(words, "stored elements only")
+	}
+	text := fmt.Sprintf("%s along %s", s.Op, axesText(s.Axes))
+	if len(words) > 0 {
+		text += ", " + strings.Join(words, ", ")
+	}
+	return text
+}
+
+// String describes the sort for readers of a plan.
+func (s *Sort) String() string {
+	text := fmt.Sprintf("%s along %s", s.Op, axesText(s.Axes))
+	if s.Descending {
+		text += ", descending"
+	}
+	if s.First > 0 {
+		text += fmt.Sprintf(", the first %d", s.First)
+	}
+	return text
+}
+
+// String describes the statistic for readers of a plan.
+func (s *Statistic) String() string {
+	text := fmt.Sprintf("%s (%s) over %s", s.Name, s.Method, axesText(s.Axes))
+	switch {
+	case s.Orders != nil:
+		text += ", orders " + s.Orders.Name
+	case s.Name != lang.Median.String():
+		text += fmt.Sprintf(", order %v", s.Order)
+	}
+	if s.Stored {
+		text += ", stored elements only"
+	}
+	return text
+}
+
+// axesText is "axis 1" or "axes 0, 2".
+func axesText(axes []int) string {
+	if len(axes) == 1 {
+		return fmt.Sprintf("axis %d", axes[0])
+	}
+	return "axes " + strings.Trim(strings.Join(strings.Fields(fmt.Sprint(axes)), ", "), "[]")
+}
