@@ -67,20 +67,22 @@ var builderLLVM = sync.OnceValues(func() (*llvm.LLVM, error) {
 
 // Link does the part of Build that needs no LLVM: it plans a program and joins all that a
 // run of it does to one list of stages. It is enough for the C header.
-func Link(ctx context.Context, src string, o BuildOptions, opts ...Option) (p *aot.Program, err error) {
+func Link(ctx context.Context, src string, o BuildOptions, opts ...Option) (*aot.Program, error) {
+	return link(ctx, src, aot.Input{Name: o.Name, Wide: o.Wide, Grids: o.Target == aot.GPU}, opts)
+}
+
+// link is Link, of what in says beside the plan.
+func link(ctx context.Context, src string, in aot.Input, opts []Option) (p *aot.Program, err error) {
 	defer runtime.Caught(src, &err)
 	if err := refuseRelaxed(opts); err != nil {
 		return nil, err
 	}
-	grids := o.Target == aot.GPU
-	ahead, err := exec.PlanAhead(ctx, src, grids, opts...)
+	ahead, err := exec.PlanAhead(ctx, src, in.Grids, opts...)
 	if err != nil {
 		return nil, err
 	}
-	return aot.Link(aot.Input{
-		Name: o.Name, Source: src, Plan: ahead.Plan, Alg: ahead.Alg,
-		Index: ahead.Index, Wide: o.Wide, Grain: debug.ChunkGrain, Grids: grids,
-	})
+	in.Source, in.Plan, in.Alg, in.Index, in.Grain = src, ahead.Plan, ahead.Alg, ahead.Index, debug.ChunkGrain
+	return aot.Link(in)
 }
 
 // GoPackage describes a Go package of kernels that are compiled ahead of time. Programs
@@ -174,7 +176,7 @@ func BuildGoSource(ctx context.Context, pkg string, k GoKernel) ([]byte, error) 
 	if err := refuseTriangles(k.Options); err != nil {
 		return nil, err
 	}
-	p, err := Link(ctx, k.Source, BuildOptions{Name: gopackage.Symbol(pkg, k.Func, k.Source), Wide: k.Wide}, k.Options...)
+	p, err := link(ctx, k.Source, aot.Input{Name: gopackage.Symbol(pkg, k.Func, k.Source), Wide: k.Wide, OnePass: true}, k.Options)
 	if err != nil {
 		return nil, err
 	}

@@ -180,12 +180,12 @@ var zeroTypes = map[string][]any{
 
 // zeroFuncs are the exported functions that take tensors, by package.
 var zeroFuncs = map[string]map[string]any{
-	".": {"Concat": lacuna.Concat, "Convert": lacuna.Convert, "Plain": lacuna.Plain, "Prune": lacuna.Prune, "Reshape": lacuna.Reshape},
+	".": {"Concat": lacuna.Concat, "Convert": lacuna.Convert, "Canonical": lacuna.Canonical, "Prune": lacuna.Prune, "Reshape": lacuna.Reshape},
 	"tensor": {"ConcatShape": tensor.ConcatShape, "Concat": tensor.Concat, "ConcatWith": func(a *tensor.Tensor) error {
 		_, err := tensor.ConcatWith(0, tensor.CSR, []*tensor.Tensor{a, a})
 		return err
 	}, "Diff": tensor.Diff, "Equal": tensor.Equal, "SameStructure": tensor.SameStructure,
-		"NewBlocks": tensor.NewBlocks, "NewFields": tensor.NewFields, "NewParts": tensor.NewParts, "AssembleParts": tensor.AssembleParts, "HBCSF": tensor.HBCSF,
+		"NewBlocks": tensor.NewBlocks, "NewFields": tensor.NewFields, "NewParts": tensor.NewParts, "NewTrustedParts": tensor.NewTrustedParts, "HBCSF": tensor.HBCSF,
 		"Row":    func(a *tensor.Tensor) error { _, err := tensor.Row[float64](a, 0); return err },
 		"Column": func(a *tensor.Tensor) error { _, err := tensor.Column[float64](a, 0); return err },
 		"Entries": func(a *tensor.Tensor) {

@@ -97,14 +97,14 @@ func (s *Session) FromColumns(ctx context.Context, shape []int64, format tensor.
 	return c.FromCoords(ctx, shape, format, coords, values, opts...)
 }
 
-// Plain returns a tensor as expressions take it: sorted, and with both triangles. The result is
-// that of [tensor.Tensor.Plain], made on the session's device as for [Session.Reshape], and remembered.
-func (s *Session) Plain(ctx context.Context, t *tensor.Tensor) (*tensor.Tensor, error) {
+// Canonical returns a tensor as expressions take it: sorted, and with both triangles. The result is
+// that of [tensor.Tensor.Canonical], made on the session's device as for [Session.Reshape], and remembered.
+func (s *Session) Canonical(ctx context.Context, t *tensor.Tensor) (*tensor.Tensor, error) {
 	c, err := s.exec().Converter(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return c.Plain(ctx, t)
+	return c.PinnedCanonical(ctx, t)
 }
 
 // Reshape gives the elements of a tensor, in row-major order, another shape with as many
@@ -163,9 +163,9 @@ func FromColumns(ctx context.Context, shape []int64, format tensor.Format, coord
 	return shared().FromColumns(ctx, shape, format, coords, values, opts...)
 }
 
-// Plain returns a tensor as expressions take it: see [Session.Plain].
-func Plain(ctx context.Context, t *tensor.Tensor) (*tensor.Tensor, error) {
-	return shared().Plain(ctx, t)
+// Canonical returns a tensor as expressions take it: see [Session.Canonical].
+func Canonical(ctx context.Context, t *tensor.Tensor) (*tensor.Tensor, error) {
+	return shared().Canonical(ctx, t)
 }
 
 // Reshape gives the elements of a tensor another shape, with the shared session: see

@@ -108,10 +108,10 @@ the middle is at 7.309844
 	{
 		name: "ratings", example: "ratings", args: []string{"testdata/ratings.csv"},
 		want: `
-0.232  Alien, Heidi
-0.781  Alien, Brazil
-4.50  Alien
-3.50  Heidi
+0.573  Alien, Heidi
+0.819  Alien, Brazil
+4.25  Alien
+2.00  Heidi
 4.00  Brazil
 `,
 	},

@@ -53,7 +53,7 @@ func constantValue(pos Pos, x tensor.Scalar) value {
 func (c *checker) word(n *Const) value {
 	switch n.Name {
 	case "true", "false":
-		return value{Expr: &Literal{Pos: n.Pos, Value: tensor.Bool_(n.Name == "true")}}
+		return value{Expr: &Literal{Pos: n.Pos, Value: tensor.Truth(n.Name == "true")}}
 	case "inf":
 		return constantValue(n.Pos, tensor.Float(tensor.Float64, math.Inf(1)))
 	}

@@ -271,7 +271,7 @@ func (k *kernel) onePass(body ir.Stmt, segments []segment, totals loop.BufferID,
 	k.makeRoom(part)
 	s := e.Stage("append")
 	s.Partition, s.Ordered = part, true
-	if part >= 0 {
+	if part >= 0 && k.opts.positions() == loop.U64 { // as Join wants; narrower ones are asked for by who has one thread
 		s.Join = k.join(body, segments, totals, e.root)
 		if s.Join != nil && written > 0 {
 			s.Join.Shift = segments[0].pos

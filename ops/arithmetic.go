@@ -235,7 +235,7 @@ func MaskedSelect(ctx context.Context, A, mask *tensor.Tensor, opts ...Option) (
 	coordinates := tensor.Coordinates(A.Rank())
 	// The true elements alone, in row-major order, and then the elements of A at their places.
 	truth, err := where.run(access("R", names)+" = bool("+access("M", names)+")", lacuna.Args{"M": mask},
-		lacuna.Result("R", coordinates), lacuna.Fill("R", tensor.Bool_(false)))
+		lacuna.Result("R", coordinates), lacuna.Fill("R", tensor.Truth(false)))
 	if err != nil {
 		return nil, err
 	}

@@ -116,9 +116,9 @@ func (op *operation) failf(format string, args ...any) error {
 
 // plain is an operand as expressions take it, whose format is one for results too.
 func (op *operation) plain(t *tensor.Tensor) (*tensor.Tensor, error) {
-	plain := lacuna.Plain
+	plain := lacuna.Canonical
 	if op.session != nil {
-		plain = op.session.Plain
+		plain = op.session.Canonical
 	}
 	out, err := plain(op.ctx, t)
 	return out, op.fail(err)
@@ -205,7 +205,7 @@ func (op *operation) target(otherwise tensor.Format) tensor.Format {
 // vectorOf is an array of a tensor as a dense vector. It reads nothing, wherever the array is:
 // [tensor.FromDense] would look for bools that are not 0 or 1.
 func vectorOf(values tensor.Array) *tensor.Tensor {
-	return tensor.Assemble([]int64{int64(values.Len())}, tensor.Dense(1), nil, values, tensor.Zero(values.DType()))
+	return tensor.NewTrusted([]int64{int64(values.Len())}, tensor.Dense(1), nil, values, tensor.Zero(values.DType()))
 }
 
 // indices are the names of the index variables of a tensor of the given rank.

@@ -36,7 +36,7 @@ func TestOperandsThatAreNotPlain(t *testing.T) {
 	}
 	operands = append(operands, half)
 	for _, a := range operands {
-		plain, err := a.Plain()
+		plain, err := a.Canonical()
 		if err != nil {
 			t.Fatal(err)
 		}

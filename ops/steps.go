@@ -57,7 +57,7 @@ func extreme(dt tensor.DType, sign int) tensor.Scalar {
 	case sign < 0:
 		return tensor.Zero(dt)
 	case dt == tensor.Bool:
-		return tensor.Bool_(true)
+		return tensor.Truth(true)
 	}
 	return tensor.Uint(dt, math.MaxUint64>>(64-8*dt.Size()))
 }

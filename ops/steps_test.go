@@ -136,7 +136,7 @@ func ones(t *testing.T, dt tensor.DType) tensor.Array {
 func greatest(dt tensor.DType) tensor.Scalar {
 	switch dt {
 	case tensor.Bool:
-		return tensor.Bool_(true)
+		return tensor.Truth(true)
 	case tensor.Int8:
 		return tensor.Int(dt, math.MaxInt8)
 	case tensor.Int64:

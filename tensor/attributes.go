@@ -214,7 +214,7 @@ func (t *Tensor) findAttributes(want Property) (finding, error) {
 	if !want.Has(DiagonalKnown) {
 		f.Diagonal = 0
 	}
-	whole, err := t.Plain()
+	whole, err := t.Canonical()
 	if err != nil {
 		return f, err
 	}

@@ -59,7 +59,7 @@ func (t *Tensor) blocked(block []int64, format Format, o options) (*Tensor, erro
 	if err := checkShape(shape, format); err != nil {
 		return nil, err
 	}
-	from, err := t.Plain()
+	from, err := t.Canonical()
 	if err != nil {
 		return nil, err
 	}
@@ -160,7 +160,7 @@ func (t *Tensor) unblocked(shape []int64, format Format, o options) (*Tensor, er
 		return nil, tensorError("the fill is that of the blocked tensor: it cannot be set")
 	}
 	block := t.shape[rank:]
-	from, err := t.Plain()
+	from, err := t.Canonical()
 	if err != nil {
 		return nil, err
 	}

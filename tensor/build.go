@@ -71,7 +71,7 @@ func build(e entries, shape []int64, format Format, fill Scalar, opts *options) 
 	if err != nil {
 		return nil, tensorError("%v", err)
 	}
-	t := Assemble(shape, format, levels, values, fill)
+	t := NewTrusted(shape, format, levels, values, fill)
 	t.name = opts.name
 	if t.Released() {
 		return nil, t.releasedError()

@@ -39,7 +39,7 @@ func concatenated(axis int, format Format, tensors []*Tensor, o options) (*Tenso
 	}
 	plain := make([]*Tensor, len(tensors))
 	for i, t := range tensors {
-		if plain[i], err = t.Plain(); err != nil {
+		if plain[i], err = t.Canonical(); err != nil {
 			return nil, err
 		}
 	}
@@ -134,7 +134,7 @@ func (c *concat) dense() (*Tensor, error) {
 			begin += int(t.shape[c.axis])
 		}
 	}
-	return Assemble(c.shape, c.format, nil, out, fill), nil
+	return NewTrusted(c.shape, c.format, nil, out, fill), nil
 }
 
 // entries are those of all tensors, at their coordinates in the result.

@@ -278,7 +278,7 @@ func (t *Tensor) stored(format Format, o *options) (*Tensor, error) {
 		if err != nil {
 			return nil, err
 		}
-		out := Assemble(t.shape, format, nil, values, t.fill)
+		out := NewTrusted(t.shape, format, nil, values, t.fill)
 		out.name = o.name
 		return out, nil
 	}
@@ -382,7 +382,7 @@ func (t *Tensor) ToDense() (Array, error) {
 		return Array{}, err
 	}
 	defer t.Unpin()
-	plain, err := t.Plain()
+	plain, err := t.Canonical()
 	if err != nil {
 		return Array{}, err
 	}

@@ -61,7 +61,7 @@ func (m model) add(i int, at []int64, x Scalar) {
 	m.values.SetScalar(i, x)
 	if old, ok := m.stored[fmt.Sprint(at)]; ok {
 		if x.dt == Bool {
-			x = Bool_(old.Bool() || x.Bool())
+			x = Truth(old.Bool() || x.Bool())
 		} else {
 			x = Complex(x.dt, old.Complex128()+x.Complex128())
 		}

@@ -29,7 +29,7 @@
 //
 // [LevelFlags] allow unsorted levels and several values or positions per coordinate; a
 // [Structure] makes one stored triangle mean the whole matrix. Kernels take neither:
-// [Tensor.Plain] gives what they take. [Fields] are several tensors over one structure,
+// [Tensor.Canonical] gives what they take. [Fields] are several tensors over one structure,
 // [Tensor.Blocked] splits axes into blocks, and [MLIR] and [TACO] are the same arrays as
 // those systems know them.
 //
@@ -38,7 +38,7 @@
 // Every constructor that takes index arrays checks them in one pass: pointers
 // start at 0 and never fall, indices are in range, sorted and unique, lengths
 // fit. Kernels rely on it. What breaks a rule is a [FormatError] that names the
-// tensor, the level and the position. [Assemble] alone trusts its input; it is
+// tensor, the level and the position. [NewTrusted] alone trusts its input; it is
 // for results that our own kernels wrote.
 //
 // Tensors are immutable after construction and may share arrays. The slices

@@ -33,13 +33,13 @@ func ExampleFromCoords() {
 }
 
 // Existing arrays become a tensor without copying, once they are checked.
-func ExampleNewFromArrays() {
+func ExampleNewNamed() {
 	arrays := map[string]tensor.Array{
 		"pointers_0": tensor.ArrayOf([]int32{0, 2, 2}),
 		"indices_1":  tensor.ArrayOf([]int32{1, 1}),
 	}
 	values := tensor.ArrayOf([]float32{1, 2})
-	_, err := tensor.NewFromArrays([]int64{2, 3}, tensor.CSR, arrays, values, tensor.WithName("A"))
+	_, err := tensor.NewNamed([]int64{2, 3}, tensor.CSR, arrays, values, tensor.WithName("A"))
 	fmt.Println(err)
 	// Output:
 	// tensor "A", level 1, position 1: indices_1[1] = 1 repeats the coordinate before it: coordinates must be unique

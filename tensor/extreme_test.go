@@ -43,7 +43,7 @@ func TestLargestExtents(t *testing.T) {
 			}
 			_, err := New(shape, format, levels, f64(1))
 			check(what, err)
-			_, err = NewFromArrays(shape, format, arrays, f64(1))
+			_, err = NewNamed(shape, format, arrays, f64(1))
 			check(what+" from arrays", err)
 			_, err = FromDense(shape, format, f64(1))
 			check(what+" from elements", err)

@@ -132,7 +132,7 @@ func (t *Tensor) checkFibre(coord []int64) error {
 	switch {
 	case free < 0:
 		return tensorError("no coordinate is -1, which stands for the axis of the fibre")
-	case !t.IsPlain():
+	case !t.IsCanonical():
 		return tensorError("it is %v, which may store a fibre in several places: convert it to %v, and expand its triangle, first", t, t.format.Standard())
 	case int(t.format.order[t.Rank()-1]) != free:
 		return tensorError("format %v stores axis %d innermost, not axis %d: convert it first, such as to %v", t.format, t.format.order[t.Rank()-1], free, t.format.innermost(free))

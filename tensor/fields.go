@@ -51,7 +51,7 @@ func (t *Tensor) withValues(values Array, extra []int64, o options) (*Tensor, er
 		return nil, tensorError("there are %d values for %d stored positions with a block of %s each", values.n, t.values.n, shapeString(extra))
 	}
 	levels := append(t.Levels(), make([]Level, len(extra))...)
-	out := Assemble(shape, format, levels, values, fill)
+	out := NewTrusted(shape, format, levels, values, fill)
 	out.name = o.name
 	return out.WithStructure(t.structure)
 }

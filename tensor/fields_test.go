@@ -70,7 +70,7 @@ func TestSameStructureLooksAtGroups(t *testing.T) {
 // edges is a graph of three edges.
 func edges(t *testing.T) *Tensor {
 	t.Helper()
-	a, err := NewFromArrays([]int64{3, 4}, CSR, map[string]Array{"pointers_0": ArrayOf([]uint32{0, 1, 1, 3}), "indices_1": ArrayOf([]uint32{2, 0, 3})},
+	a, err := NewNamed([]int64{3, 4}, CSR, map[string]Array{"pointers_0": ArrayOf([]uint32{0, 1, 1, 3}), "indices_1": ArrayOf([]uint32{2, 0, 3})},
 		ArrayOf([]float64{1.5, 2.5, 3.5}))
 	if err != nil {
 		t.Fatal(err)

@@ -41,7 +41,7 @@ func (f formatted) Format(s fmt.State, verb rune) {
 	switch {
 	case s.Flag('+'):
 		f.entries(s, number, f.t.NNZ())
-	case (f.t.Rank() == 1 || f.t.Rank() == 2) && f.t.IsPlain():
+	case (f.t.Rank() == 1 || f.t.Rank() == 2) && f.t.IsCanonical():
 		f.grid(s, number)
 	default:
 		f.entries(s, number, shown)

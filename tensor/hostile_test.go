@@ -137,7 +137,7 @@ func checkHostile(t *rapid.T) {
 		}
 		return
 	}
-	if plain, err := a.Plain(); err != nil || validate(plain) != nil {
+	if plain, err := a.Canonical(); err != nil || validate(plain) != nil {
 		t.Fatalf("%v, whose plain form is %v, %v", a, plain, err)
 	}
 }

@@ -89,7 +89,7 @@ func (t *Tensor) UnmarshalJSON(text []byte) error {
 	if err != nil {
 		return named(err, j.Name)
 	}
-	t.name, t.shape, t.format, t.fill, t.levels, t.values, t.structure = read.name, read.shape, read.format, read.fill, read.levels, read.values, read.structure
+	t.become(read)
 	return nil
 }
 

@@ -67,7 +67,7 @@ func (t *Tensor) Listed() (*Tensor, error) {
 			parents = int64(levels[k].Crd.n)
 		}
 	}
-	out := Assemble(t.shape, format, levels, t.values, t.fill)
+	out := NewTrusted(t.shape, format, levels, t.values, t.fill)
 	out.name, out.structure, out.attributes = t.name, t.structure, t.attributes
 	return out, nil
 }
@@ -94,7 +94,7 @@ func (t *Tensor) packed(format Format, memory *memoryLimit) (*Tensor, error) {
 			return nil, levelError(k, "%v", err)
 		}
 	}
-	out := Assemble(t.shape, format, levels, t.values, t.fill)
+	out := NewTrusted(t.shape, format, levels, t.values, t.fill)
 	out.name = t.name
 	return out, nil
 }

@@ -45,11 +45,11 @@ func NewDense[T Element](values []T, shape ...int64) (*Tensor, error) {
 // Vector is a dense vector of the slice, without copying: an operand such as lacuna.Args{"x": tensor.Vector(x)}.
 func Vector[T Element](values []T) *Tensor {
 	a := ArrayOf(values)
-	return Assemble([]int64{int64(a.n)}, Dense(1), nil, a, Zero(a.dt))
+	return NewTrusted([]int64{int64(a.n)}, Dense(1), nil, a, Zero(a.dt))
 }
 
 // Number is a number as an operand of rank 0.
 func Number[T Element](x T) *Tensor {
 	a := ArrayOf([]T{x})
-	return Assemble(nil, Dense(0), nil, a, Zero(a.dt))
+	return NewTrusted(nil, Dense(0), nil, a, Zero(a.dt))
 }

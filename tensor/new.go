@@ -39,7 +39,7 @@ func newTensor(shape []int64, format Format, levels []Level, values Array, o opt
 	if err := checkArrayPresence(format, levels); err != nil {
 		return nil, err
 	}
-	t := Assemble(shape, format, levels, values, fill)
+	t := NewTrusted(shape, format, levels, values, fill)
 	t.name = o.name
 	if err := t.Pin(); err != nil {
 		return nil, err
@@ -83,24 +83,24 @@ func checkArrayPresence(format Format, levels []Level) error {
 	return nil
 }
 
-// NewFromArrays makes a tensor of the arrays of its format's spelling, named
+// NewNamed makes a tensor of the arrays of its format's spelling, named
 // indices_k and pointers_k for level k. Arrays that the spelling does not
 // store must be absent. They are checked as [New] does, and shared.
-func NewFromArrays(shape []int64, format Format, arrays map[string]Array, values Array, opts ...Option) (*Tensor, error) {
-	return NewSpelled(shape, format.Levels(), format.Order(), arrays, values, append(slices.Clip(opts), WithLevelFlags(format.Flags()...))...)
+func NewNamed(shape []int64, format Format, arrays map[string]Array, values Array, opts ...Option) (*Tensor, error) {
+	return NewNamedLevels(shape, format.Levels(), format.Order(), arrays, values, append(slices.Clip(opts), WithLevelFlags(format.Flags()...))...)
 }
 
-// NewSpelled is NewFromArrays for levels and order as [FormatWith] takes them, with
+// NewNamedLevels is NewNamed for levels and order as [FormatWith] takes them, with
 // the flags that [WithLevelFlags] says. They need not be canonical: the arrays of S levels directly before a C level
 // are in the expanded spelling, where each tuple is repeated for every
 // coordinate of that C. The tensor stores them canonically, as DC.
-func NewSpelled(shape []int64, levels []LevelKind, order []int, arrays map[string]Array, values Array, opts ...Option) (*Tensor, error) {
+func NewNamedLevels(shape []int64, levels []LevelKind, order []int, arrays map[string]Array, values Array, opts ...Option) (*Tensor, error) {
 	o := collect(opts)
-	t, err := newSpelled(shape, levels, order, arrays, values, o)
+	t, err := newNamedLevels(shape, levels, order, arrays, values, o)
 	return t, named(err, o.name)
 }
 
-func newSpelled(shape []int64, kinds []LevelKind, order []int, arrays map[string]Array, values Array, o options) (*Tensor, error) {
+func newNamedLevels(shape []int64, kinds []LevelKind, order []int, arrays map[string]Array, values Array, o options) (*Tensor, error) {
 	defer runtime.KeepAlive(arrays)
 	format, err := FormatWith(kinds, order, o.flags)
 	if err != nil {

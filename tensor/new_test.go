@@ -140,7 +140,7 @@ func TestNewShares(t *testing.T) {
 	}
 }
 
-func TestNewFromArraysErrors(t *testing.T) {
+func TestNewNamedErrors(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		levels string
@@ -165,7 +165,7 @@ func TestNewFromArraysErrors(t *testing.T) {
 			if len(kinds) == 4 {
 				shape = []int64{2, 2, 3, 4}
 			}
-			_, err := NewSpelled(shape, kinds, nil, c.arrays, f64())
+			_, err := NewNamedLevels(shape, kinds, nil, c.arrays, f64())
 			var e *FormatError
 			if !errors.As(err, &e) || e.Level != c.level || !strings.Contains(e.Error(), c.want) {
 				t.Errorf("error %v, want level %d, %q", err, c.level, c.want)

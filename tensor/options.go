@@ -16,7 +16,7 @@ type options struct {
 	pos, crd DType         // types of all index arrays, Invalid for the default
 	levels   map[int]DType // types of one level's index arrays
 	small    map[int]DType // default types of one level's Crd
-	flags    []LevelFlags  // of NewSpelled
+	flags    []LevelFlags  // of NewNamedLevels
 	limit    int64         // of fibres, where limited
 	limited  bool
 	memory   *memoryLimit // nil: none
@@ -39,7 +39,7 @@ func WithName(name string) Option { return func(o *options) { o.name = name } }
 
 // WithIndexTypes sets the integer types of the pointer (Pos) and index (Crd)
 // arrays that a constructor builds; Invalid leaves the default, the narrowest
-// of Uint32 and Uint64 that fits. [New] and [NewFromArrays] keep the arrays
+// of Uint32 and Uint64 that fits. [New] and [NewNamed] keep the arrays
 // they are given.
 func WithIndexTypes(pos, crd DType) Option {
 	return func(o *options) { o.pos, o.crd = pos, crd }
@@ -57,7 +57,7 @@ func WithIndexType(level int, dt DType) Option {
 	}
 }
 
-// WithLevelFlags says the flags of each level to [NewSpelled]; to the other
+// WithLevelFlags says the flags of each level to [NewNamedLevels]; to the other
 // constructors the format says them.
 func WithLevelFlags(flags ...LevelFlags) Option {
 	flags = slices.Clone(flags)

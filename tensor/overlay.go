@@ -52,7 +52,7 @@ func (t *Tensor) overlaid(edits []edit, work int) (*Tensor, error) {
 			}
 		}
 	}
-	out := Assemble(t.shape, t.format, levels, values, t.fill)
+	out := NewTrusted(t.shape, t.format, levels, values, t.fill)
 	out.name, out.overlay = t.name, o
 	if o.waiting.Load() == 0 { // no array has an element
 		o.letGo()
@@ -269,6 +269,9 @@ func (s *Statistics) changed(o *overlay, dt DType) *Statistics {
 			a.Squares += float64(o.added) * (2*a.Squares/s.Entries + 1)
 		}
 	}
+	if o.added > 0 {
+		out.Band = 0 // a new entry may be anywhere
+	}
 	values, err := MakeArray(dt, len(o.edits))
 	if err != nil {
 		return nil
@@ -305,7 +308,7 @@ func (o *overlay) statistics() *Statistics {
 // what is known of base need not be made again. It is false if they are not that, or cannot be made there.
 func (t *Tensor) Follow(base, other *Tensor) (*Tensor, bool) {
 	o := t.overlay
-	if o == nil || base == nil || o.was.Value() != base || t.format.hasBlocks() || other.format.hasBlocks() || !other.IsPlain() {
+	if o == nil || base == nil || o.was.Value() != base || t.format.hasBlocks() || other.format.hasBlocks() || !other.IsCanonical() {
 		return nil, false
 	}
 	changes := make([]Change, len(o.edits))

@@ -173,7 +173,7 @@ func inOrder(cols []column, order []int) []column {
 // entriesIn lists the tensor's values, always in the same order, and how they stand in
 // the order of the given axes.
 func (t *Tensor) entriesIn(order []int) (entries, permutation, error) {
-	plain, err := t.Plain()
+	plain, err := t.Canonical()
 	if err != nil {
 		return entries{}, permutation{}, err
 	}

@@ -63,8 +63,8 @@ func NewParts(parts ...*Tensor) (*Parts, error) {
 			return nil, tensorError("part %d has the shape %s, but part 0 has %s", k, shapeString(t.shape), shapeString(first.shape))
 		case t.DType() != first.DType():
 			return nil, tensorError("part %d has elements of type %v, but part 0 of type %v: convert one", k, t.DType(), first.DType())
-		case !t.IsPlain():
-			return nil, tensorError("part %d is %v %v: parts are sorted, and store all their elements (see Plain)", k, t.structure, t.format)
+		case !t.IsCanonical():
+			return nil, tensorError("part %d is %v %v: parts are sorted, and store all their elements (see Canonical)", k, t.structure, t.format)
 		case !t.fill.Same(first.fill):
 			return nil, tensorError("part %d has the fill %v, but part 0 has %v", k, t.fill, first.fill)
 		}
@@ -80,9 +80,9 @@ func NewParts(parts ...*Tensor) (*Parts, error) {
 	return p, nil
 }
 
-// AssembleParts makes one tensor of parts that are known to go together and to be
+// NewTrustedParts makes one tensor of parts that are known to go together and to be
 // disjoint, without looking at them. Anything else must use [NewParts].
-func AssembleParts(parts ...*Tensor) *Parts { return &Parts{parts: slices.Clone(parts)} }
+func NewTrustedParts(parts ...*Tensor) *Parts { return &Parts{parts: slices.Clone(parts)} }
 
 // maxParts bounds the parts of a tensor: an expression over it is compiled for each.
 const maxParts = 16

@@ -6,13 +6,13 @@ import "fmt"
 // shape, format and index arrays of t, its values are true and its fill is false. Every
 // element of a dense block counts as stored, and all of a dense tensor. It takes one
 // byte for each stored value; the error says that there is no room. Of a tensor that is
-// not plain it is the pattern of the plain form (see [Tensor.Plain]).
+// not plain it is the pattern of the plain form (see [Tensor.Canonical]).
 func Pattern(t *Tensor) (*Tensor, error) {
 	if err := t.Pin(); err != nil {
 		return nil, err
 	}
 	defer t.Unpin()
-	plain, err := t.Plain()
+	plain, err := t.Canonical()
 	if err != nil {
 		return nil, err
 	}
@@ -24,5 +24,5 @@ func Pattern(t *Tensor) (*Tensor, error) {
 	for i := range list {
 		list[i] = true
 	}
-	return Assemble(plain.shape, plain.format, plain.levels, values, Bool_(false)), nil
+	return NewTrusted(plain.shape, plain.format, plain.levels, values, Truth(false)), nil
 }

@@ -71,7 +71,7 @@ func (t *Tensor) prune(memory *memoryLimit) (*Tensor, error) {
 	if !changed {
 		return t, nil
 	}
-	out := Assemble(t.shape, t.format, levels, values, t.fill)
+	out := NewTrusted(t.shape, t.format, levels, values, t.fill)
 	out.name = t.name
 	out.structure = t.structure
 	out.attributes = t.attributes.without(PatternSymmetric | DiagonalKnown)

@@ -14,7 +14,7 @@ func (t *Tensor) standard() (*Tensor, error) {
 	}
 	format := t.format.Standard()
 	if !t.format.grouped() {
-		out := Assemble(t.shape, format, t.levels, t.values, t.fill)
+		out := NewTrusted(t.shape, format, t.levels, t.values, t.fill)
 		out.name = t.name
 		if validate(out) == nil {
 			out.structure, out.attributes = t.structure, t.attributes

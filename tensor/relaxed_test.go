@@ -172,7 +172,7 @@ func TestRelaxedFormatsMeanSums(t *testing.T) {
 		rank := rapid.IntRange(1, 4).Draw(t, "rank")
 		a, m := drawRelaxed(t, rank)
 		m.check(t, a)
-		if back, err := NewFromArrays(a.shape, a.format, arraysOf(a), a.values, WithFill(a.fill)); err != nil || Diff(a, back) != "" {
+		if back, err := NewNamed(a.shape, a.format, arraysOf(a), a.values, WithFill(a.fill)); err != nil || Diff(a, back) != "" {
 			t.Fatalf("from its spelled arrays: %v, %v", back, err)
 		}
 		if text := a.format.String(); true {
@@ -192,7 +192,7 @@ func TestRelaxedFormatsMeanSums(t *testing.T) {
 		if values.Len() != m.values.Len() {
 			t.Fatalf("%v: %d values, want %d", a, values.Len(), m.values.Len())
 		}
-		plain, err := a.Plain()
+		plain, err := a.Canonical()
 		if err != nil || plain.format != a.format.Standard() {
 			t.Fatalf("plain form %v, %v", plain, err)
 		}
@@ -455,7 +455,7 @@ func TestSortedRelaxedShares(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := a.Plain()
+	b, err := a.Canonical()
 	if err != nil || b.format != CSR || b.values.data != a.values.data {
 		t.Errorf("%v of %v, %v", b, a, err)
 	}

@@ -3,6 +3,7 @@ package tensor
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"sync/atomic"
 )
 
@@ -142,6 +143,13 @@ func (t *Tensor) with(change func(out *Tensor)) *Tensor {
 		out.state = released
 	}
 	return holding(out)
+}
+
+// become makes a zero tensor hold the arrays of another one, and all else of it.
+func (t *Tensor) become(from *Tensor) {
+	t.name, t.shape, t.format, t.fill, t.structure, t.attributes = from.name, from.shape, from.format, from.fill, from.structure, from.attributes
+	t.levels, t.values = slices.Clone(from.levels), from.values
+	holding(t)
 }
 
 // Share returns another tensor with the same arrays, that is released by itself.

@@ -77,7 +77,7 @@ var shares = map[string]func(t *Tensor) []*Tensor{
 	"other values": func(t *Tensor) []*Tensor { return one(t.WithValues(ArrayOf([]int32{1, 2, 3, 4}), nil)) },
 	"arrays":       func(t *Tensor) []*Tensor { return one(New(t.Shape(), t.Format(), t.Levels(), t.Values())) },
 	"assembled": func(t *Tensor) []*Tensor {
-		return []*Tensor{Assemble(t.Dims(), t.Format(), t.Levels(), t.Values(), t.Fill())}
+		return []*Tensor{NewTrusted(t.Dims(), t.Format(), t.Levels(), t.Values(), t.Fill())}
 	},
 	"slices": func(t *Tensor) []*Tensor {
 		values := ArrayOf(View[float64](t.Values())[1:])
@@ -119,7 +119,7 @@ var shares = map[string]func(t *Tensor) []*Tensor{
 		}
 		return p.Parts()
 	},
-	"parts as one": func(t *Tensor) []*Tensor { return one(AssembleParts(t).Expand(CSR)) },
+	"parts as one": func(t *Tensor) []*Tensor { return one(NewTrustedParts(t).Expand(CSR)) },
 	"blocks":       func(t *Tensor) []*Tensor { return one(t.Blocked([]int64{1, 1}, BSR)) },
 	"concat":       func(t *Tensor) []*Tensor { return one(Concat(0, CSR, t)) },
 }
@@ -264,7 +264,7 @@ func TestReleased(t *testing.T) {
 		"Unblocked":       func() error { _, err := x.Unblocked([]int64{9}, parsed("S", 1)); return err },
 		"MortonOrder":     func() error { _, err := x.MortonOrder(); return err },
 		"Triangle":        func() error { _, err := x.Triangle(SymmetricLower); return err },
-		"Plain":           func() error { _, err := x.Plain(); return err },
+		"Canonical":       func() error { _, err := x.Canonical(); return err },
 		"HBCSF":           func() error { _, err := HBCSF(x, nil); return err },
 		"MMCSF":           func() error { _, err := MMCSF(x); return err },
 		"NewParts":        func() error { _, err := NewParts(x); return err },
@@ -415,7 +415,7 @@ func TestTensorsAreHeld(t *testing.T) {
 				if allowed(stack) {
 					found++
 				} else {
-					t.Errorf("%s: %s: use with, or Assemble", fset.Position(n.Pos()), bad)
+					t.Errorf("%s: %s: use with, or NewTrusted", fset.Position(n.Pos()), bad)
 				}
 			}
 			return true
@@ -463,13 +463,13 @@ func unheld(n ast.Node, isTensor func(ast.Expr) bool) string {
 	return ""
 }
 
-// allowed reports whether the innermost of some nested nodes is in Assemble or with, or in
+// allowed reports whether the innermost of some nested nodes is in NewTrusted or with, or in
 // the function that a call of with is given.
 func allowed(stack []ast.Node) bool {
 	for _, n := range stack {
 		switch n := n.(type) {
 		case *ast.FuncDecl:
-			if n.Name.Name == "Assemble" || n.Name.Name == "with" {
+			if n.Name.Name == "NewTrusted" || n.Name.Name == "with" || n.Name.Name == "become" {
 				return true
 			}
 		case *ast.CallExpr:

@@ -70,7 +70,7 @@ func (t *Tensor) Reshape(shape []int64, format Format, opts ...Option) (*Tensor,
 
 // Reshaped is [Tensor.Reshape] if that only shares arrays: it reads none of them, wherever they are.
 func (t *Tensor) Reshaped(shape []int64, format Format) (*Tensor, bool) {
-	if checkShape(shape, format) != nil || format.Relaxed() || !t.IsPlain() || t.Pin() != nil {
+	if checkShape(shape, format) != nil || format.Relaxed() || !t.IsCanonical() || t.Pin() != nil {
 		return nil, false
 	}
 	defer t.Unpin()
@@ -79,7 +79,7 @@ func (t *Tensor) Reshaped(shape []int64, format Format) (*Tensor, bool) {
 		return nil, false
 	}
 	if t.format == Dense(t.Rank()) && format == Dense(len(shape)) {
-		out := Assemble(shape, format, nil, t.values, t.fill)
+		out := NewTrusted(shape, format, nil, t.values, t.fill)
 		out.name = t.name
 		return out, true
 	}
@@ -109,7 +109,7 @@ func (t *Tensor) reshape(shape []int64, format Format, o options) (*Tensor, erro
 	if err != nil {
 		return nil, err
 	}
-	if t, err = t.Plain(); err != nil {
+	if t, err = t.Canonical(); err != nil {
 		return nil, err
 	}
 	if format.IsDense() {
@@ -140,7 +140,7 @@ func (t *Tensor) reshapeDense(shape []int64, format Format, o options) (*Tensor,
 			return nil, err
 		}
 	}
-	out := Assemble(shape, Dense(len(shape)), nil, values, t.fill)
+	out := NewTrusted(shape, Dense(len(shape)), nil, values, t.fill)
 	return out.convert(format, options{name: o.name, memory: o.memory})
 }
 
@@ -271,7 +271,7 @@ func (r *reshaping) shared() *Tensor {
 		}
 		levels[l] = r.from.levels[k]
 	}
-	return Assemble(r.shape, r.format, levels, r.from.values, r.from.fill)
+	return NewTrusted(r.shape, r.format, levels, r.from.values, r.from.fill)
 }
 
 // storing are the levels before the trailing dense ones that are not dense of size 1.
@@ -290,7 +290,7 @@ func storing(f Format, shape []int64) []int {
 func (r *reshaping) entries() (entries, error) {
 	t := r.from
 	if t.Rank() == 0 { // the one element of a scalar is a dense block
-		t = Assemble([]int64{1}, Dense(1), nil, t.values, t.fill)
+		t = NewTrusted([]int64{1}, Dense(1), nil, t.values, t.fill)
 	}
 	list := t.valueEntries
 	if r.blocks {

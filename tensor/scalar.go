@@ -20,8 +20,8 @@ const (
 	canonicalNaN32 = 0x7fc00000
 )
 
-// Bool_ is b as a scalar of type Bool, whose name is taken by the type.
-func Bool_(b bool) Scalar {
+// Truth is b as a scalar of type Bool, whose name is taken by the type.
+func Truth(b bool) Scalar {
 	if b {
 		return Scalar{dt: Bool, lo: 1}
 	}
@@ -152,7 +152,7 @@ func (x Scalar) Convert(dt DType) Scalar {
 		return Scalar{}
 	}
 	if dt == Bool {
-		return Bool_(x.Bool())
+		return Truth(x.Bool())
 	}
 	if x.dt == Bool || x.dt.IsInteger() {
 		return x.convertInteger(dt)
@@ -317,9 +317,9 @@ var scalarHints = [...]string{
 func parseBool(s string) (Scalar, bool) {
 	switch s {
 	case "true", "1":
-		return Bool_(true), true
+		return Truth(true), true
 	case "false", "0":
-		return Bool_(false), true
+		return Truth(false), true
 	}
 	return Scalar{}, false
 }

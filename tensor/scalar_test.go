@@ -28,11 +28,11 @@ func TestScalarConvert(t *testing.T) {
 		{Float(Float64, -200), Int(Int8, -128)},
 		{Float(Float64, nan), Int(Int64, 0)},
 		{Float(Float64, inf), Uint(Uint8, 255)},
-		{Float(Float64, nan), Bool_(true)},
-		{Float(Float64, math.Copysign(0, -1)), Bool_(false)},
-		{Complex(Complex64, 2i), Bool_(true)},
-		{Bool_(true), Float(Float16, 1)},
-		{Bool_(true), Int(Int8, 1)},
+		{Float(Float64, nan), Truth(true)},
+		{Float(Float64, math.Copysign(0, -1)), Truth(false)},
+		{Complex(Complex64, 2i), Truth(true)},
+		{Truth(true), Float(Float16, 1)},
+		{Truth(true), Int(Int8, 1)},
 		{Complex(Complex128, 3+4i), Float(Float64, 3)},
 		{Complex(Complex128, 3+4i), Int(Int32, 3)},
 		{Float(Float32, 1.5), Complex(Complex128, 1.5)},
@@ -64,7 +64,7 @@ func TestScalarBits(t *testing.T) {
 		{Float(Float64, math.NaN()), 0x7ff8000000000000, 0},
 		{Complex(Complex64, 1+2i), uint64(math.Float32bits(1)), uint64(math.Float32bits(2))},
 		{Complex(Complex128, 1+2i), math.Float64bits(1), math.Float64bits(2)},
-		{Bool_(true), 1, 0},
+		{Truth(true), 1, 0},
 		{Zero(Complex128), 0, 0},
 	} {
 		if lo, hi := c.x.Bits(); lo != c.lo || hi != c.hi {
@@ -83,7 +83,7 @@ func TestParseScalar(t *testing.T) {
 		want Scalar
 	}{
 		{"1.5", Float(Float64, 1.5)}, {" -inf ", Float(Float32, math.Inf(-1))}, {"Infinity", Float(Float16, math.Inf(1))},
-		{"NaN", Float(Float64, math.NaN())}, {"true", Bool_(true)}, {"0", Bool_(false)},
+		{"NaN", Float(Float64, math.NaN())}, {"true", Truth(true)}, {"0", Truth(false)},
 		{"1+2i", Complex(Complex64, 1+2i)}, {"(1-2j)", Complex(Complex128, 1-2i)}, {"3", Complex(Complex128, 3)}, {"-0.5i", Complex(Complex64, -0.5i)},
 		{"inf+nani", Complex(Complex128, complex(math.Inf(1), math.NaN()))},
 		{"-128", Int(Int8, -128)}, {"1e3", Int(Int16, 1000)}, {"4.0", Uint(Uint8, 4)}, {"+7", Uint(Uint8, 7)},
@@ -119,7 +119,7 @@ func drawScalar(t *rapid.T, dt DType) Scalar {
 	}
 	switch {
 	case dt == Bool:
-		return Bool_(rapid.Bool().Draw(t, "bool"))
+		return Truth(rapid.Bool().Draw(t, "bool"))
 	case dt.IsInteger():
 		return Int(dt, rapid.Int64().Draw(t, "int"))
 	case dt.IsComplex():
@@ -164,7 +164,7 @@ func TestScalarAccessors(t *testing.T) {
 	if x.Int64() != -2 || x.Uint64() != 0 || x.Float64() != -2.5 || x.Complex128() != -2.5 || !x.Bool() || x.IsZero() {
 		t.Errorf("accessors of %v disagree", x)
 	}
-	if One(Complex64) != Complex(Complex64, 1) || One(Bool) != Bool_(true) || !Zero(Float16).IsZero() {
+	if One(Complex64) != Complex(Complex64, 1) || One(Bool) != Truth(true) || !Zero(Float16).IsZero() {
 		t.Error("One or Zero is wrong")
 	}
 	if s := (Scalar{}).String(); s != "invalid" {

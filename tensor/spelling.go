@@ -135,7 +135,7 @@ func (f Format) grouped() bool {
 }
 
 // Standard is the format without flags; a last C or DC becomes S. Every tensor can be
-// stored so: see [Tensor.Plain].
+// stored so: see [Tensor.Canonical].
 func (f Format) Standard() Format {
 	if !f.Relaxed() {
 		return f

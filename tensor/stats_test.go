@@ -50,7 +50,7 @@ func TestTensorString(t *testing.T) {
 	if got, want := a.String(), "A: 3x4 f64 CSR, 1 stored, fill 0"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
-	if got, want := ScalarTensor(Bool_(true)).String(), "scalar bool D, 1 stored, fill false"; got != want {
+	if got, want := ScalarTensor(Truth(true)).String(), "scalar bool D, 1 stored, fill false"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 	if got, want := a.Bytes(), int64(4*4+4+8); got != want {

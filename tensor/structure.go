@@ -283,14 +283,14 @@ func (t *Tensor) expand() (*Tensor, error) {
 	return build(whole, t.shape, triangle.format, t.fill, &o)
 }
 
-// Plain returns the tensor as kernels take it: in a standard format (see
+// Canonical returns the tensor as kernels take it: in a standard format (see
 // [Format.Standard]) and expanded (see Expand). It is t itself if that is so already.
-func (t *Tensor) Plain() (*Tensor, error) {
+func (t *Tensor) Canonical() (*Tensor, error) {
 	if err := t.Pin(); err != nil {
 		return nil, err
 	}
 	defer t.Unpin()
-	if t.IsPlain() {
+	if t.IsCanonical() {
 		return t, nil
 	}
 	out := t
@@ -303,8 +303,8 @@ func (t *Tensor) Plain() (*Tensor, error) {
 	return out, named(err, t.name)
 }
 
-// IsPlain reports whether the tensor is in a standard format and has no structure.
-func (t *Tensor) IsPlain() bool { return t.structure == General && !t.format.Relaxed() }
+// IsCanonical reports whether the tensor is in a standard format and has no structure.
+func (t *Tensor) IsCanonical() bool { return t.structure == General && !t.format.Relaxed() }
 
 // triangle is the stored triangle as a tensor of its own.
 func (t *Tensor) triangle() *Tensor {
@@ -358,7 +358,7 @@ func (t *Tensor) Triangle(s Structure) (*Tensor, error) {
 }
 
 func (t *Tensor) fold(s Structure) (*Tensor, error) {
-	whole, err := t.Plain()
+	whole, err := t.Canonical()
 	if err != nil || s == General {
 		return whole, err
 	}

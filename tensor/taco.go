@@ -70,7 +70,7 @@ func (t *Tensor) toTACO() (*TACO, error) {
 	for k, l := range from.format.Physical() {
 		letter := tacoLetter(l)
 		if letter == 0 {
-			return nil, levelError(k, "it is %v, for which TACO has no letter: sort the tensor first (Plain)", l)
+			return nil, levelError(k, "it is %v, for which TACO has no letter: sort the tensor first (Canonical)", l)
 		}
 		letters.WriteByte(letter)
 	}

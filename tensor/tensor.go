@@ -48,11 +48,11 @@ type statisticsCell struct {
 	of *Statistics
 }
 
-// Assemble makes a tensor of arrays that are known to be right, without
+// NewTrusted makes a tensor of arrays that are known to be right, without
 // looking at them: it is for results that kernels wrote. Only Pos, Crd and Group of
 // the levels are read; a missing Pos of a compressed level 0 is supplied. The
 // arrays are shared. Anything else must use [New].
-func Assemble(shape []int64, format Format, levels []Level, values Array, fill Scalar) *Tensor {
+func NewTrusted(shape []int64, format Format, levels []Level, values Array, fill Scalar) *Tensor {
 	t := &Tensor{
 		shape:  slices.Clone(shape),
 		format: format,
@@ -106,7 +106,7 @@ func ScalarTensor(x Scalar) *Tensor {
 		panic("BUG: no room for one element: " + err.Error())
 	}
 	values.SetScalar(0, x)
-	return Assemble(nil, Format{}, nil, values, Zero(x.dt))
+	return NewTrusted(nil, Format{}, nil, values, Zero(x.dt))
 }
 
 // Name is the name given by WithName, or "".

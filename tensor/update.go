@@ -34,7 +34,7 @@ func Delete(coord ...int64) Change { return Change{coord: slices.Clone(coord)} }
 // Formats that have all their compressed and singleton levels one after the other with no D level behind them (CSR, CSC, COO, sparse vectors,
 // C-C-S), and dense ones, have overlays. In others, such as CSF, the arrays are made at once. An element of
 // a D level cannot be deleted: set it to the fill. Of a tensor that is not sorted, or stored as one triangle, make
-// [Tensor.Plain] first.
+// [Tensor.Canonical] first.
 func Update(t *Tensor, changes ...Change) (*Tensor, error) {
 	if err := t.pin(); err != nil {
 		return nil, err
@@ -45,8 +45,8 @@ func Update(t *Tensor, changes ...Change) (*Tensor, error) {
 }
 
 func (t *Tensor) update(changes []Change) (*Tensor, error) {
-	if !t.IsPlain() {
-		return nil, tensorError("it is %v, in which an element may be stored in several places, or elsewhere: change what Plain makes of it", t)
+	if !t.IsCanonical() {
+		return nil, tensorError("it is %v, in which an element may be stored in several places, or elsewhere: change what Canonical makes of it", t)
 	}
 	edits, err := t.edits(changes)
 	if err != nil {

@@ -381,7 +381,7 @@ func TestUpdateRefuses(t *testing.T) {
 		{ints, Set(0.5, 0), "type i8 does not hold"},
 		{ints, Set(128, 0), "type i8 does not hold"},
 		{ints, Delete(0), "set it to the fill, 0"},
-		{triangle, Set(1, 0, 0), "Plain"},
+		{triangle, Set(1, 0, 0), "Canonical"},
 		{nil, Set(1), "nil"},
 	} {
 		if _, err := Update(c.t, c.change); err == nil || !strings.Contains(err.Error(), c.want) {

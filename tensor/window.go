@@ -9,7 +9,7 @@ type Window struct {
 }
 
 // Window returns a window on the tensor's stored values, those of the tensor as it is
-// stored: it must be plain, see [Tensor.Plain], for them to be all that there is.
+// stored: it must be plain, see [Tensor.Canonical], for them to be all that there is.
 func (t *Tensor) Window() *Window {
 	return &Window{t: t, coords: make([][]int64, t.Rank())}
 }

@@ -117,7 +117,7 @@ func (t task) operands(r *dist.Rank) (args map[string]*dist.Tensor, result []int
 		return nil, nil, "", err
 	}
 	n := int64(t.Rows)
-	A, err := tensor.NewFromArrays([]int64{n, n}, tensor.CSR, map[string]tensor.Array{"pointers_0": tensor.ArrayOf(pos), "indices_1": tensor.ArrayOf(crd)}, tensor.ArrayOf(vals))
+	A, err := tensor.NewNamed([]int64{n, n}, tensor.CSR, map[string]tensor.Array{"pointers_0": tensor.ArrayOf(pos), "indices_1": tensor.ArrayOf(crd)}, tensor.ArrayOf(vals))
 	if err != nil {
 		return nil, nil, "", err
 	}

@@ -151,7 +151,7 @@ func neutral(op lang.AssignOp, dt tensor.DType) (tensor.Scalar, bool) {
 	case lang.MulTo:
 		return tensor.One(dt), true
 	case lang.OrTo, lang.AndTo:
-		return tensor.Bool_(op == lang.AndTo), true
+		return tensor.Truth(op == lang.AndTo), true
 	case lang.MinTo:
 		return tensor.Float(dt, math.Inf(1)), dt.IsFloat()
 	case lang.MaxTo:

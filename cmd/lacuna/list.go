@@ -3,6 +3,9 @@ package main
 import (
 	"context"
 	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/lacuna-sparse/lacuna/tensor/file"
@@ -29,12 +32,48 @@ func (a *app) list(ctx context.Context, path string) error {
 	if err != nil {
 		return err
 	}
-	if len(items) == 0 {
+	switch info, err := os.Stat(path); {
+	case len(items) > 0:
+		a.printItems(path, items)
+	case err == nil && info.IsDir() && !holdsTensor(path):
+		return a.listFolder(path)
+	default:
 		a.printf("%s holds one tensor\n", path)
-		return nil
 	}
-	a.printItems(path, items)
 	return nil
+}
+
+// holdsTensor reports whether a folder is itself a tensor: one of arrays, or of Zarr.
+func holdsTensor(folder string) bool {
+	return slices.ContainsFunc([]string{"binsparse.json", ".zgroup", ".zarray", "zarr.json"}, func(name string) bool {
+		_, err := os.Stat(filepath.Join(folder, name))
+		return err == nil
+	})
+}
+
+// listFolder prints what in a folder can be read: files by their names, and folders.
+func (a *app) listFolder(folder string) error {
+	entries, err := os.ReadDir(folder)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		switch name := printable(e.Name()); {
+		case e.IsDir():
+			a.printf("%s/\n", name)
+		case readable(e.Name()):
+			a.printf("%s\n", name)
+		}
+	}
+	return nil
+}
+
+// readable reports whether tensors are read from files of that name.
+func readable(name string) bool {
+	plain := strings.TrimSuffix(strings.TrimSuffix(name, ".gz"), ".bz2")
+	return slices.ContainsFunc(file.Kinds(), func(k file.Kind) bool {
+		return slices.ContainsFunc(k.Extensions, func(e string) bool { return strings.HasSuffix(plain, e) })
+	})
 }
 
 // printItems prints what is in a file, with the words that name it.

@@ -239,7 +239,7 @@ func parseNumber(text string, dt tensor.DType) (tensor.Scalar, error) {
 	case dt.Valid():
 		return tensor.ParseScalar(text, dt)
 	case text == "true" || text == "false":
-		return tensor.Bool_(text == "true"), nil
+		return tensor.Truth(text == "true"), nil
 	case strings.Trim(text, "+-0123456789") == "":
 		if v, err := tensor.ParseScalar(text, tensor.Int64); err == nil {
 			return v, nil

@@ -152,7 +152,7 @@ func TestParseNumber(t *testing.T) {
 		{"99999999999999999999", tensor.Float(tensor.Float64, 1e20)},
 		{"2i", tensor.Complex(tensor.Complex128, 2i)},
 		{"1-2i", tensor.Complex(tensor.Complex128, 1-2i)},
-		{"false", tensor.Bool_(false)},
+		{"false", tensor.Truth(false)},
 	}
 	for _, test := range tests {
 		if got, err := parseNumber(test.text, tensor.Invalid); err != nil || got != test.want {

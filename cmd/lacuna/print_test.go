@@ -100,7 +100,7 @@ func TestFormatValue(t *testing.T) {
 		{mustScalar("nan"), "nan"},
 		{tensor.Complex(tensor.Complex64, 1-0.5i), "1-0.5i"},
 		{tensor.Int(tensor.Int64, -7), "-7"},
-		{tensor.Bool_(true), "true"},
+		{tensor.Truth(true), "true"},
 	}
 	for _, test := range tests {
 		if got := formatValue(test.v); got != test.want {

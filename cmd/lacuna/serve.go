@@ -21,7 +21,6 @@ import (
 
 	"github.com/lacuna-sparse/lacuna/internal/explorer"
 	"github.com/lacuna-sparse/lacuna/runtime"
-	"github.com/lacuna-sparse/lacuna/tensor/file"
 	"github.com/lacuna-sparse/lacuna/web"
 )
 
@@ -174,18 +173,14 @@ const maxListed = 500
 
 // files lists the files that tensors are read from.
 func (f *folders) files() []string {
-	var endings, list []string
-	for _, k := range file.Kinds() {
-		endings = append(endings, k.Extensions...)
-	}
+	var list []string
 	for i, root := range f.roots {
 		looked := 0
 		fs.WalkDir(root.FS(), ".", func(path string, d fs.DirEntry, err error) error {
 			if looked++; looked > 20*maxListed || len(list) == maxListed {
 				return fs.SkipAll
 			}
-			plain := strings.TrimSuffix(strings.TrimSuffix(path, ".gz"), ".bz2")
-			if err == nil && d.Type().IsRegular() && slices.ContainsFunc(endings, func(e string) bool { return strings.HasSuffix(plain, e) }) {
+			if err == nil && d.Type().IsRegular() && readable(path) {
 				list = append(list, f.names[i]+"/"+path)
 			}
 			return nil

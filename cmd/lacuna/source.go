@@ -106,7 +106,7 @@ func refill(ctx context.Context, a *app, name string, t *tensor.Tensor, q qualif
 			}
 			return store(ctx, t, format)
 		}
-		if t, err = t.Plain(); err != nil {
+		if t, err = t.Canonical(); err != nil {
 			return nil, err
 		}
 		coords, values, err := t.ToCoords()

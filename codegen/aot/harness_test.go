@@ -276,7 +276,7 @@ func (k *kernel) results(a *arguments) map[string]*tensor.Tensor {
 			x := tensor.ArrayAt(t.DType, unsafe.Pointer(&a.fills[i]), 1)
 			fill = x.Scalar(0)
 		}
-		out[t.Name] = tensor.Assemble(a.extents[i][:t.Format.Rank()], t.Format, levels, array(c.values), fill)
+		out[t.Name] = tensor.NewTrusted(a.extents[i][:t.Format.Rank()], t.Format, levels, array(c.values), fill)
 	}
 	return out
 }

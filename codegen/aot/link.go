@@ -29,6 +29,9 @@ type Input struct {
 	// Grids makes a program of grid functions, for a GPU. The plan must have been made
 	// with that option, too.
 	Grids bool
+	// OnePass appends the entries of sparse results in one pass where a bound for their number is known beforehand that
+	// cannot be too large, for programs that run on one thread.
+	OnePass bool
 }
 
 // Program is a program of all steps of a plan.
@@ -401,7 +404,7 @@ func (k *linker) compute(s *ir.Compute) error {
 	if !s.Result.Format.IsDense() {
 		k.narrow(s.Result.Name, shape)
 	}
-	low, err := lower.Step(s, k.in.Alg, k, k.options(k.workspaceKind(s)))
+	low, err := k.nest(s)
 	if err != nil {
 		return err
 	}
@@ -414,6 +417,24 @@ func (k *linker) compute(s *ir.Compute) error {
 		}
 		return k.stored[x.Tensor].dims[x.Axis]
 	})
+}
+
+// nest lowers a loop nest: what may turn out to have too many entries for one pass is counted first.
+func (k *linker) nest(s *ir.Compute) (*lower.Kernel, error) {
+	o := k.options(k.workspaceKind(s))
+	if k.in.OnePass {
+		o.Assembly = lower.Appended
+		low, err := lower.Step(s, k.in.Alg, k, o)
+		if err != nil || !slices.ContainsFunc(low.Program.Stages, mayFailTooMany) {
+			return low, err
+		}
+		o.Assembly = lower.Counted
+	}
+	return lower.Step(s, k.in.Alg, k, o)
+}
+
+func mayFailTooMany(s loop.Stage) bool {
+	return s.Func != nil && slices.Contains(s.Func.Fails, lower.TooMany)
 }
 
 // workspaceKind is how workspaces store their entries: with a place for each key,

@@ -89,7 +89,7 @@ func TestRandomDescriptions(t *testing.T) {
 		}
 		opts, args := c.Options(), lacuna.Args{}
 		for name, x := range c.Operands {
-			plain, err := x.Plain()
+			plain, err := x.Canonical()
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -41,7 +41,7 @@ func TestRandom(t *testing.T) {
 		}
 		want, wantErr := session.EvalAll(context.Background(), c.Text, args, opts...)
 		for name, x := range c.Operands {
-			plain, err := x.Plain()
+			plain, err := x.Canonical()
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -284,5 +284,5 @@ func (d *driver) result(i int) {
 		fill = fmt.Sprintf("tensor.Zero(%s)", dtype(loop.Type(t.DType)))
 	}
 	d.line("format%d, err := tensor.ParseFormat(%q, %d)\nif err != nil {\nsupport.Fail(\"%%w\", err)\n}", i, t.Format.String(), t.Format.Rank())
-	d.line("%s = tensor.Assemble(shape%d, format%d, []tensor.Level{%s}, %s, %s)", d.params[i], i, i, levels.String(), array(t.Values), fill)
+	d.line("%s = tensor.NewTrusted(shape%d, format%d, []tensor.Level{%s}, %s, %s)", d.params[i], i, i, levels.String(), array(t.Values), fill)
 }

@@ -31,7 +31,11 @@ func (w *writer) expr(e loop.Expr) string {
 	case *loop.Binary:
 		return w.binary(e)
 	case *loop.Select:
-		return fmt.Sprintf("support.If(%s, %s, %s)", w.expr(e.Cond), w.expr(e.X), w.expr(e.Y))
+		choose := "support.If"
+		if e.Type() == loop.F64 {
+			choose = "support.IfFloat"
+		}
+		return fmt.Sprintf("%s(%s, %s, %s)", choose, w.expr(e.Cond), w.expr(e.X), w.expr(e.Y))
 	case *loop.FMA:
 		if e.Type() == loop.F32 {
 			return fmt.Sprintf("loop.FMA32(%s, %s, %s)", w.expr(e.X), w.expr(e.Y), w.expr(e.Z))
@@ -106,7 +110,7 @@ func float(t string, v float64, size int, bits string) string {
 }
 
 func (w *writer) load(e *loop.Load) string {
-	element := w.bufs[e.Buf] + "[" + w.expr(e.Index) + "]"
+	element := w.element(e.Buf, e.Index)
 	switch e.Elem {
 	case loop.F16:
 		return "loop.F16ToF32(" + element + ")"
@@ -182,6 +186,11 @@ func (w *writer) binary(e *loop.Binary) string {
 	call := func(f string) string { return fmt.Sprintf("%s(%s, %s)", f, x, y) }
 	switch {
 	case t == loop.Bool:
+		_, xVar := e.X.(*loop.Ref)
+		_, yVar := e.Y.(*loop.Ref)
+		if e.Op == loop.And && xVar && yVar { // merges ask so which operands have an entry, which no processor predicts
+			return call("support.Both")
+		}
 		if op := boolOps[e.Op]; op != "" {
 			return x + " " + op + " " + y
 		}

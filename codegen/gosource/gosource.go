@@ -1,6 +1,6 @@
 // Package gosource writes kernels as Go: code that the Go compiler makes of them what it makes of any other, on
 // every system that it knows, and that people can read. A file has a function for the kernel, which checks operands,
-// computes sizes and runs the stages of the program one after another (driver.go); a function for each stage (stmt.go, expr.go); and
+// computes sizes and runs the stages of the program one after another (driver.go); a function for each stage (stmt.go, rows.go, expr.go); and
 // the scalar functions that those call. It imports packages tensor and ir/loop of this module and package support.
 //
 // Sums have the order of the other engines, and no product is fused with a sum, so the results are the same bits.
@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/lacuna-sparse/lacuna/codegen/aot"
+	"github.com/lacuna-sparse/lacuna/ir/loop"
 	"github.com/lacuna-sparse/lacuna/ir/loop/lib"
 )
 
@@ -31,7 +32,7 @@ func File(pkg, function string, p *aot.Program, command string) ([]byte, error) 
 	d.write(function)
 	for i := range p.Loops.Stages {
 		if f := p.Loops.Stages[i].Func; f != nil && f.Grid == nil {
-			w.function(d.stageName(function, i), f)
+			w.function(d.stageName(function, i), loop.Jam(f))
 		}
 	}
 	w.rest()

@@ -3,6 +3,7 @@ package gosource
 import (
 	"fmt"
 	"go/token"
+	"regexp"
 	"strings"
 
 	"github.com/lacuna-sparse/lacuna/ir/loop"
@@ -13,8 +14,10 @@ type writer struct {
 	out     strings.Builder
 	names   []string
 	bufs    []string
-	elems   []loop.Type // of the buffers
-	read    map[loop.VarID]bool
+	elems   []loop.Type              // of the buffers
+	fixed   []bool                   // whether the function only reads them
+	rows    []row                    // of the loops that are being written
+	values  map[loop.VarID]loop.Expr // of variables that loops define (rows.go)
 	lookup  func(string) (*loop.Scalar, bool)
 	prefix  string            // of the names of functions
 	scalars map[string]string // functions that are written or about to be, by the name in the loop language
@@ -30,21 +33,12 @@ func (w *writer) fail(format string, args ...any) {
 
 func (w *writer) line(format string, args ...any) { fmt.Fprintf(&w.out, format+"\n", args...) }
 
-// name gives each variable of a function a name of its own, and finds those that are read.
-func (w *writer) name(vars []loop.Var, body []loop.Stmt) {
-	w.names, w.read = make([]string, len(vars)), map[loop.VarID]bool{}
+// name gives each variable of a function a name of its own.
+func (w *writer) name(vars []loop.Var) {
+	w.names, w.values = make([]string, len(vars)), map[loop.VarID]loop.Expr{}
 	for i, v := range vars {
 		w.names[i] = fmt.Sprintf("%s_%d", identifier(v.Name), i)
 	}
-	loop.WalkStmts(body, func(s loop.Stmt) {
-		for _, e := range loop.Exprs(s) {
-			loop.WalkExpr(e, func(e loop.Expr) {
-				if r, ok := e.(*loop.Ref); ok {
-					w.read[r.Var] = true
-				}
-			})
-		}
-	})
 }
 
 // identifier is a name that Go takes, before a number.
@@ -63,20 +57,18 @@ func identifier(name string) string {
 
 // function writes the function of a stage: buffers, scalars and the chunk in, a status out.
 func (w *writer) function(name string, f *loop.Func) {
-	w.name(f.Vars, f.Body)
-	w.bufs, w.elems = nil, nil
+	w.name(f.Vars)
+	w.bufs, w.elems, w.fixed = nil, nil, nil
 	var params []string
 	for i, b := range f.Bufs {
 		w.bufs = append(w.bufs, fmt.Sprintf("%s_b%d", identifier(b.Name), i))
-		w.elems = append(w.elems, b.Elem)
+		w.elems, w.fixed = append(w.elems, b.Elem), append(w.fixed, b.ReadOnly)
 		params = append(params, w.bufs[i]+" []"+goTypes[b.Elem])
 	}
 	for _, v := range append(append([]loop.VarID(nil), f.Args...), f.Chunk, f.Lo, f.Hi) {
 		params = append(params, w.names[v]+" int64")
 	}
-	w.line("\nfunc %s(%s) int64 {", name, strings.Join(params, ", "))
-	w.block(f.Body)
-	w.line("return 0\n}")
+	w.body(fmt.Sprintf("\nfunc %s(%s) int64 {", name, strings.Join(params, ", ")), f.Body, "return 0")
 }
 
 // scalar is the name of a scalar function, which is written later.
@@ -99,16 +91,44 @@ func (w *writer) rest() {
 	for len(w.waiting) > 0 {
 		s := w.waiting[0]
 		w.waiting = w.waiting[1:]
-		w.name(s.Vars, s.Body)
+		w.name(s.Vars)
 		var params []string
 		for _, v := range s.Args {
 			params = append(params, w.names[v]+" "+goTypes[s.Vars[v].Type])
 		}
-		w.line("\nfunc %s(%s) %s {", w.scalars[s.Name], strings.Join(params, ", "), goTypes[s.Result])
-		w.block(s.Body)
-		w.line("panic(\"unreachable\")\n}")
+		w.body(fmt.Sprintf("\nfunc %s(%s) %s {", w.scalars[s.Name], strings.Join(params, ", "), goTypes[s.Result]), s.Body, `panic("unreachable")`)
 	}
 }
+
+// body writes a function. Of variables that turn out not to be used it says so, as Go asks.
+func (w *writer) body(head string, body []loop.Stmt, end string) {
+	before := w.out.String()
+	w.out.Reset()
+	w.block(body)
+	text := w.out.String()
+	w.out.Reset()
+	words := map[string]int{}
+	for _, word := range word.FindAllString(text, -1) {
+		words[word]++
+	}
+	text = unused.ReplaceAllStringFunc(text, func(line string) string {
+		name := unused.FindStringSubmatch(line)[1]
+		if words[name] > 2 { // where it is defined, and here
+			return ""
+		}
+		return "_ = " + name + "\n"
+	})
+	w.out.WriteString(before)
+	w.line("%s\n%s%s\n}", head, text, end)
+}
+
+var (
+	word   = regexp.MustCompile(`\w+`)
+	unused = regexp.MustCompile(`(?m)^//unused (\w+)\n`)
+)
+
+// mayBeUnused stands behind the definition of a variable: it may be a part of an index that is not written (rows.go).
+func (w *writer) mayBeUnused(name string) { w.line("//unused %s", name) }
 
 func (w *writer) block(body []loop.Stmt) {
 	for _, s := range body {
@@ -120,18 +140,13 @@ func (w *writer) stmt(s loop.Stmt) {
 	switch s := s.(type) {
 	case *loop.Let:
 		w.line("%s := %s", w.names[s.Var], w.expr(s.Value))
-		if !w.read[s.Var] {
-			w.line("_ = %s", w.names[s.Var])
-		}
+		w.mayBeUnused(w.names[s.Var])
 	case *loop.Assign:
 		w.line("%s = %s", w.names[s.Var], w.expr(s.Value))
 	case *loop.Store:
 		w.store(s)
 	case *loop.For:
-		v := w.names[s.Var]
-		w.line("for %s, end := %s, %s; %s < end; %s++ {", v, w.expr(s.Lo), w.expr(s.Hi), v, v)
-		w.block(s.Body)
-		w.line("}")
+		w.loop(s)
 	case *loop.While:
 		w.line("for %s {", w.expr(s.Cond))
 		w.block(s.Body)
@@ -157,7 +172,7 @@ func (w *writer) stmt(s loop.Stmt) {
 
 func (w *writer) store(s *loop.Store) {
 	value := w.expr(s.Value)
-	w.line("%s[%s] = %s", w.bufs[s.Buf], w.expr(s.Index), w.stored(s, value))
+	w.line("%s = %s", w.element(s.Buf, s.Index), w.stored(s, value))
 }
 
 // stored is a value as the buffer has it.

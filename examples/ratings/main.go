@@ -1,4 +1,4 @@
-// Ratings compares films by the users who rated them: similarity, statistics, a changed rating.
+// Ratings compares films by the users who rated them: similarity, statistics, a changed rating and one that is taken back.
 //
 //	go run ./examples/ratings examples/testdata/ratings.csv
 //
@@ -12,7 +12,6 @@ import (
 	"os"
 
 	"github.com/lacuna-sparse/lacuna"
-	"github.com/lacuna-sparse/lacuna/ops"
 	"github.com/lacuna-sparse/lacuna/tensor"
 	"github.com/lacuna-sparse/lacuna/tensor/from"
 )
@@ -37,20 +36,19 @@ func run(ctx context.Context, path string) error {
 	if err != nil {
 		return err
 	}
-	S, err := lacuna.Eval(ctx, "n(j) = sqrt(sum_i R(i,j)^2); S(j,k) = sum_i R(i,j)*R(i,k) / (n(j)*n(k))", lacuna.Args{"R": R})
+	if R, err = tensor.Update(R, tensor.Set(3.5, 0, 0), tensor.Delete(2, 1)); err != nil { // copies nothing
+		return err
+	}
+	y, err := lacuna.NewSession().EvalAll(ctx, "n(j) = sqrt(sum_i R(i,j)^2); S(j,k) = sum_i R(i,j)*R(i,k) / (n(j)*n(k)); m(j) = mean_{i in R} R(i,j)", lacuna.Args{"R": R})
 	if err != nil {
 		return err
 	}
-	for at, s := range tensor.Entries[float64](S) {
+	for at, s := range tensor.Entries[float64](y["S"]) {
 		if at[0] < at[1] {
 			fmt.Printf("%.3f  %s, %s\n", s, names[1].Name(at[0]), names[1].Name(at[1]))
 		}
 	}
-	mean, err := ops.Mean(ctx, R, ops.Axes(0), ops.Stored())
-	if err != nil {
-		return err
-	}
-	for film, stars := range tensor.StoredValues[float64](mean) {
+	for film, stars := range tensor.StoredValues[float64](y["m"]) {
 		fmt.Printf("%.2f  %s\n", stars, names[1].Name(int64(film)))
 	}
 	return nil

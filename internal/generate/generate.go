@@ -106,7 +106,7 @@ func (r Recipe) values(dt tensor.DType, n float64) (tensor.Array, error) {
 		case r.Range:
 			v = tensor.Int(dt, int64(i))
 		case dt == tensor.Bool:
-			v = tensor.Bool_(true)
+			v = tensor.Truth(true)
 		case dt.IsInteger():
 			v = tensor.Int(dt, 1+rng.Int64N(9))
 		case dt.IsComplex():

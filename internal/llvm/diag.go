@@ -38,14 +38,16 @@ type messageLog struct {
 // install makes the callbacks.
 func (d *diagnostics) install(l *LLVM) {
 	d.logs = map[uintptr]*messageLog{}
-	d.onDiagnostic = newCallback(func(info, id uintptr) {
+	d.onDiagnostic = newCallback(func(info, id uintptr) uintptr {
 		text := l.takeMessage(l.api.getDiagInfoDescription(info))
 		d.log(id).add(severity(l.api.getDiagInfoSeverity(info)), text)
+		return 0
 	})
-	d.onError = newCallback(func(id, ref uintptr) {
+	d.onError = newCallback(func(id, ref uintptr) uintptr {
 		message := l.api.getErrorMessage(ref)
 		d.log(id).add(severityError, cString(message))
 		l.api.disposeErrorMessage(message)
+		return 0
 	})
 }
 

@@ -1,4 +1,4 @@
-//go:build !((linux || darwin) && !android && (amd64 || arm64 || loong64 || riscv64))
+//go:build !((linux || darwin) && !android && (amd64 || arm64 || loong64 || riscv64)) && !(windows && (amd64 || arm64))
 
 package llvm
 
@@ -18,6 +18,8 @@ func openLibrary(string) (uintptr, error) {
 }
 
 func symbolAddress(uintptr, string) uintptr { return 0 }
+
+func currentThread() uintptr { return 0 }
 
 func bindFunction(any, uintptr) { panic("BUG: no library can be open") }
 

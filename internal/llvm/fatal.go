@@ -15,7 +15,7 @@ import (
 // thread for good. What the thread held stays held; therefore the library takes
 // no further work.
 type fatalErrors struct {
-	threadSelf func() uintptr // pthread_self
+	threadSelf func() uintptr // which thread calls it: pthread_self or the like
 
 	mu      sync.Mutex
 	message string // the first fatal error; "" as long as all is well
@@ -24,13 +24,13 @@ type fatalErrors struct {
 
 // install sets the handler of a library that has just been opened.
 func (f *fatalErrors) install(l *LLVM) error {
-	self := symbolAddress(wholeProcess, "pthread_self")
+	self := currentThread()
 	if self == 0 {
-		return errors.New("the C library has no pthread_self")
+		return errors.New("the system does not tell threads apart")
 	}
 	bindFunction(&f.threadSelf, self)
 	f.waiting = map[uintptr]chan<- string{}
-	l.api.installFatalErrorHandler(newCallback(func(reason uintptr) {
+	l.api.installFatalErrorHandler(newCallback(func(reason uintptr) uintptr {
 		message := cString(reason)
 		f.mu.Lock()
 		if f.message == "" {

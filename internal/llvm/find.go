@@ -31,6 +31,11 @@ var libraryDirs = map[string][]string{
 		"/usr/local/llvm*/lib", "/opt/llvm*/lib",
 	},
 	"darwin": {"/opt/homebrew/opt/llvm*/lib", "/usr/local/opt/llvm*/lib", "/opt/local/libexec/llvm-*/lib"},
+	// LLVM's own installer, MSYS2, Scoop, Chocolatey's and conda's folders.
+	"windows": {
+		`C:\Program Files\LLVM\bin`, `C:\msys64\ucrt64\bin`, `C:\msys64\clang64\bin`, `C:\msys64\clangarm64\bin`, `C:\msys64\mingw64\bin`,
+		`C:\Users\*\scoop\apps\llvm\current\bin`, `C:\tools\llvm\bin`, `C:\ProgramData\*conda3\Library\bin`,
+	},
 }
 
 // Find lists the LLVM libraries that Load would try for the environment
@@ -69,8 +74,8 @@ func searchFiles() []Candidate {
 }
 
 // fileName matches the names under which libLLVM is installed and nothing like
-// libLLVMCore.a or libLLVM-C.so.
-var fileName = regexp.MustCompile(`^libLLVM(-\d+(\.\d+)*)?\.(so(\.\d+)*|dylib)$`)
+// libLLVMCore.a or libLLVM-C.so. On Windows the C API has a library of its own.
+var fileName = regexp.MustCompile(`^(libLLVM(-\d+(\.\d+)*)?\.(so(\.\d+)*|dylib|dll)|LLVM-C\.dll)$`)
 
 // filesIn lists the LLVM libraries in one folder, with links resolved. A folder
 // that cannot be read holds none.
@@ -116,8 +121,11 @@ func newestFirst(found []Candidate) []Candidate {
 // loaderNames lists the names by which the dynamic loader may know a library
 // outside the known folders.
 func loaderNames() []Candidate {
-	if runtime.GOOS == "darwin" {
+	switch runtime.GOOS {
+	case "darwin":
 		return []Candidate{{Path: "libLLVM.dylib"}}
+	case "windows": // which searchFiles looks for on the PATH
+		return nil
 	}
 	var names []Candidate
 	for major := newestGuess; major >= Oldest; major-- {
@@ -162,9 +170,9 @@ func parseVersion(s string) (v Version, parts int, ok bool) {
 
 // The places where a path tells the version, most telling first.
 var versionInPath = []*regexp.Regexp{
-	regexp.MustCompile(`libLLVM-(\d+(?:\.\d+){0,2})\.`),       // libLLVM-14.0.6.so.1, libLLVM-22.so
-	regexp.MustCompile(`libLLVM\.so\.(\d\d+(?:\.\d+){0,2})$`), // libLLVM.so.19.1
-	regexp.MustCompile(`llvm[-@]?(\d+(?:\.\d+){0,2})/lib\d*`), // llvm-14/lib, llvm@19/lib, llvm19/lib64
+	regexp.MustCompile(`libLLVM-(\d+(?:\.\d+){0,2})\.`),           // libLLVM-14.0.6.so.1, libLLVM-22.so
+	regexp.MustCompile(`libLLVM\.so\.(\d\d+(?:\.\d+){0,2})$`),     // libLLVM.so.19.1
+	regexp.MustCompile(`llvm[-@]?(\d+(?:\.\d+){0,2})[/\\]lib\d*`), // llvm-14/lib, llvm@19/lib, llvm19/lib64
 }
 
 // versionOf reads the version from the name of a library or its folder.

@@ -31,6 +31,8 @@ func TestVersionOf(t *testing.T) {
 		{"/usr/lib64/llvm17/lib64/libLLVM.so", Version{Major: 17}},
 		{"libLLVM.so.22.1", Version{22, 1, 0}},
 		{"libLLVM.so", Version{}},
+		{`C:\msys64\ucrt64\bin\libLLVM-19.dll`, Version{Major: 19}},
+		{`C:\Program Files\LLVM\bin\LLVM-C.dll`, Version{}},
 	}
 	for _, test := range tests {
 		if got := versionOf(test.path); got != test.want {

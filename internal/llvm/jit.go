@@ -25,23 +25,26 @@ type symbol struct {
 
 // runtimeNames are the functions that LLVM may call where the IR has none: the
 // optimiser makes memset of a loop that stores zeros, and machines older than
-// SSE4.1 round with the C library.
+// SSE4.1 round with the C library; on Windows functions with much on the stack look whether it is there.
 var runtimeNames = []string{
 	"memcpy", "memmove", "memset", "bcmp", "memcmp", "strlen", "wcslen",
 	"ceil", "ceilf", "floor", "floorf", "trunc", "truncf", "rint", "rintf", "sqrt", "sqrtf",
+	"__chkstk",
 }
 
-// mathLibrary is where the rounding functions are.
-var mathLibrary = map[string]string{
-	"linux": "libm.so.6", "darwin": "/usr/lib/libSystem.B.dylib",
+// systemLibraries are where those functions are that the process does not have.
+var systemLibraries = map[string][]string{
+	"linux": {"libm.so.6"}, "darwin": {"/usr/lib/libSystem.B.dylib"}, "windows": {"ucrtbase.dll", "msvcrt.dll", "ntdll.dll"},
 }
 
 // runtimeSymbols finds the functions of runtimeNames in this process. Those
 // that a C library lacks are left out: code that needs one fails to link.
 var runtimeSymbols = sync.OnceValue(func() []symbol {
 	libraries := []uintptr{wholeProcess}
-	if libm, err := openLibrary(mathLibrary[runtime.GOOS]); err == nil {
-		libraries = append(libraries, libm)
+	for _, name := range systemLibraries[runtime.GOOS] {
+		if library, err := openLibrary(name); err == nil {
+			libraries = append(libraries, library)
+		}
 	}
 	var symbols []symbol
 	for _, name := range runtimeNames {

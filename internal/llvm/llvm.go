@@ -33,15 +33,26 @@
 // goroutines may compile at once.
 package llvm
 
-import "fmt"
+import (
+	"fmt"
+	"runtime"
+)
 
 // Oldest is the first major version that has all this package needs: the new
 // pass manager's C API and the ORC JIT that takes object files.
 const Oldest = 14
 
-// Install is the command that brings a suitable LLVM to a Debian system, for
+// Install is the command that brings a suitable LLVM to this system, or to a Debian one, for
 // messages.
-const Install = "apt-get install libllvm19"
+var Install = func() string {
+	switch runtime.GOOS {
+	case "darwin":
+		return "brew install llvm"
+	case "windows":
+		return "winget install LLVM.LLVM"
+	}
+	return "apt-get install libllvm19"
+}()
 
 // EnvVar is the environment variable that names the LLVM to load: a file, a
 // directory, a version such as "14" or "19.1", or "none".

@@ -31,7 +31,11 @@ func Surroundings() string {
 // searchDirs lists the folders that searchFiles looks into.
 func searchDirs() []string {
 	var list []string
-	for _, variable := range []string{"LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH"} {
+	variables := []string{"LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH"}
+	if runtime.GOOS == "windows" {
+		variables = []string{"PATH"}
+	}
+	for _, variable := range variables {
 		for _, dir := range filepath.SplitList(os.Getenv(variable)) {
 			if dir != "" {
 				list = append(list, dir)

@@ -154,7 +154,7 @@ func (b *builder) expr(e lang.Expr) (ir.Expr, error) {
 			if err != nil {
 				return nil, err
 			}
-			return b.call("or", tensor.Bool, b.cast(tensor.Bool, x), &ir.Literal{Value: tensor.Bool_(true)}), nil
+			return b.call("or", tensor.Bool, b.cast(tensor.Bool, x), &ir.Literal{Value: tensor.Truth(true)}), nil
 		}
 		if b.form != nil {
 			if f := b.form(e.Tensor); f != nil {

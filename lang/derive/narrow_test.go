@@ -51,7 +51,7 @@ func TestNarrowGradients(t *testing.T) {
 					must(err)
 					list, err := double.Values().Convert(dt)
 					must(err)
-					half = tensor.Assemble(shape, f, double.Levels(), list, tensor.Zero(dt))
+					half = tensor.NewTrusted(shape, f, double.Levels(), list, tensor.Zero(dt))
 					return half, double
 				}
 				A, A64 := matrix([]int64{3, 4}, f)
@@ -74,10 +74,10 @@ func TestNarrowGradients(t *testing.T) {
 					up := numbered(y.Shape(), 0.5)
 					values, err := up.Values().Convert(dt)
 					must(err)
-					args["dy"] = tensor.Assemble(y.Shape(), up.Format(), nil, values, tensor.Zero(dt))
+					args["dy"] = tensor.NewTrusted(y.Shape(), up.Format(), nil, values, tensor.Zero(dt))
 					exact, err := values.Convert(tensor.Float64)
 					must(err)
-					args64["dy"] = tensor.Assemble(y.Shape(), up.Format(), nil, exact, tensor.Zero(tensor.Float64))
+					args64["dy"] = tensor.NewTrusted(y.Shape(), up.Format(), nil, exact, tensor.Zero(tensor.Float64))
 				}
 				got, err := s.EvalGrad(context.Background(), src, "A", args)
 				if err != nil {

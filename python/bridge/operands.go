@@ -51,7 +51,7 @@ func (b *Bridge) operand(name string, o operand, returned *[]uint64) (tensor.Ope
 		}
 		opts = append(opts, tensor.WithFill(fill))
 	}
-	t, err := tensor.NewFromArrays(o.Shape, format, arrays, values, opts...)
+	t, err := tensor.NewNamed(o.Shape, format, arrays, values, opts...)
 	if err != nil || o.Whole == nil {
 		return t, err
 	}

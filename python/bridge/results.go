@@ -27,7 +27,7 @@ func own(t *tensor.Tensor, taken *[]tensor.Array) (*tensor.Tensor, error) {
 	}
 	out := t
 	if shared {
-		out = tensor.Assemble(t.Shape(), t.Format(), levels, values, t.Fill())
+		out = tensor.NewTrusted(t.Shape(), t.Format(), levels, values, t.Fill())
 	}
 	*taken = append(*taken, arraysOf(out)...)
 	return out, nil
@@ -69,7 +69,7 @@ func takenBy(args lacuna.Args) []tensor.Array {
 // describe gives a tensor a handle and says what it holds.
 func (b *Bridge) describe(t *tensor.Tensor) (described, error) {
 	if t.Structure() != tensor.General {
-		whole, err := t.Plain()
+		whole, err := t.Canonical()
 		if err != nil {
 			return described{}, err
 		}

@@ -52,7 +52,7 @@ type operand struct {
 	Handle uint64           `json:"handle,omitempty"`
 	Shape  []int64          `json:"shape,omitempty"`
 	Format string           `json:"format,omitempty"`
-	Arrays map[string]array `json:"arrays,omitempty"` // named as tensor.NewFromArrays has them
+	Arrays map[string]array `json:"arrays,omitempty"` // named as tensor.NewNamed has them
 	Values array            `json:"values"`
 	Fill   *scalar          `json:"fill,omitempty"`
 	// Whole is the shape of the matrix of which Shape says the numbers of blocks and their extents.

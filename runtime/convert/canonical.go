@@ -47,8 +47,8 @@ type formCopy struct {
 	to     *tensor.Tensor
 }
 
-// Plain is [Service.Canonical] of a tensor that a caller may release.
-func (s *Service) Plain(ctx context.Context, t *tensor.Tensor) (*tensor.Tensor, error) {
+// PinnedCanonical is [Service.Canonical] of a tensor that a caller may release.
+func (s *Service) PinnedCanonical(ctx context.Context, t *tensor.Tensor) (*tensor.Tensor, error) {
 	if err := t.Pin(); err != nil {
 		return nil, err
 	}
@@ -56,9 +56,9 @@ func (s *Service) Plain(ctx context.Context, t *tensor.Tensor) (*tensor.Tensor, 
 	return s.Canonical(ctx, t)
 }
 
-// Canonical returns an operand as kernels take it: see [tensor.Tensor.Plain].
+// Canonical returns an operand as kernels take it: see [tensor.Tensor.Canonical].
 func (s *Service) Canonical(ctx context.Context, t *tensor.Tensor) (*tensor.Tensor, error) {
-	if t.IsPlain() {
+	if t.IsCanonical() {
 		return t, nil
 	}
 	return s.copies.copy(ctx, []*tensor.Tensor{t}, copyKey{format: t.Format(), way: madeCanonical}, func(ctx context.Context) (*tensor.Tensor, error) {
@@ -76,7 +76,7 @@ func (s *Service) Canonical(ctx context.Context, t *tensor.Tensor) (*tensor.Tens
 				if err := runtime.Affords("the plain form", bytes, tensor.Uint8, s.Options); err != nil {
 					return nil, err
 				}
-				return t.Plain()
+				return t.Canonical()
 			}, t)
 	})
 }
@@ -104,7 +104,7 @@ func (s *Service) Joined(ctx context.Context, parts []*tensor.Tensor, format ten
 	return s.copies.copy(ctx, parts, copyKey{format: format, way: madeOne}, func(ctx context.Context) (*tensor.Tensor, error) {
 		return s.place(fmt.Sprintf("join %d parts to %s", len(parts), format),
 			func() (*tensor.Tensor, error) { return s.joinedOnDevice(ctx, parts, format) },
-			func() (*tensor.Tensor, error) { return tensor.AssembleParts(parts...).Expand(format, s.within()...) }, parts...)
+			func() (*tensor.Tensor, error) { return tensor.NewTrustedParts(parts...).Expand(format, s.within()...) }, parts...)
 	})
 }
 

@@ -83,7 +83,7 @@ func (c *conversion) named(ctx context.Context, t *tensor.Tensor, format tensor.
 		convert = func(context.Context, *tensor.Tensor, tensor.Format) (*tensor.Tensor, error) {
 			return nil, fallback("kernels convert no levels of kinds that are registered")
 		}
-	case !t.IsPlain() || format.Relaxed():
+	case !t.IsCanonical() || format.Relaxed():
 		convert = c.sortedList
 	}
 	out, err := convert(ctx, t, format)

@@ -212,7 +212,7 @@ func (c *conversion) sortedList(ctx context.Context, t *tensor.Tensor, format te
 		list[l].Crd = t.LevelAt(slices.Index(t.Format().Order(), axis)).Crd
 	}
 	c.unordered = t.Format().Flags()[0]&tensor.Unsorted != 0
-	entries := tensor.Assemble(t.Shape(), order, list, t.Values(), t.Fill())
+	entries := tensor.NewTrusted(t.Shape(), order, list, t.Values(), t.Fill())
 	out, err := c.fromCoords(ctx, entries, format)
 	if err != nil {
 		entries.Release()
@@ -237,7 +237,7 @@ func (c *conversion) expanded(ctx context.Context, t *tensor.Tensor) (*tensor.Te
 	if err != nil {
 		return nil, err
 	}
-	given := tensor.Assemble(t.Shape(), t.Format().Standard(), t.Levels(), t.Values(), t.Fill())
+	given := tensor.NewTrusted(t.Shape(), t.Format().Standard(), t.Levels(), t.Values(), t.Fill())
 	defer given.Release()
 	remote := *c
 	remote.options.Resident = true

@@ -56,7 +56,7 @@ func (s *Service) FromCoords(ctx context.Context, shape []int64, format tensor.F
 		levels[l].Crd = coords[axis]
 	}
 	c := s.begin(s.Options.Resident)
-	given := tensor.Assemble(shape, list, levels, values, sample.Fill())
+	given := tensor.NewTrusted(shape, list, levels, values, sample.Fill())
 	if err := given.Pin(); err != nil { // of arrays that were released
 		return nil, err
 	}

@@ -48,7 +48,7 @@ func (s *Service) reshapeDense(ctx context.Context, t *tensor.Tensor, shape []in
 		return nil, err
 	}
 	defer all.Release()
-	dense := tensor.Assemble(shape, tensor.Dense(len(shape)), nil, all.Values(), t.Fill())
+	dense := tensor.NewTrusted(shape, tensor.Dense(len(shape)), nil, all.Values(), t.Fill())
 	defer dense.Release()
 	out, err := s.onDevice(ctx, dense, format)
 	if err != nil {
@@ -110,7 +110,7 @@ func (s *Service) concatDense(ctx context.Context, axis int, shape []int64, form
 	if err != nil {
 		return nil, err
 	}
-	out := tensor.Assemble(shape, first, nil, values, tensors[0].Fill())
+	out := tensor.NewTrusted(shape, first, nil, values, tensors[0].Fill())
 	defer out.Release()
 	return s.onDevice(ctx, out, format)
 }
@@ -159,7 +159,7 @@ func (s *Service) Prune(ctx context.Context, t *tensor.Tensor) (*tensor.Tensor, 
 		return t.Share(), nil
 	}
 	return s.place(fmt.Sprintf("prune %s", format), func() (*tensor.Tensor, error) {
-		if keepsBlocks(format) || !t.IsPlain() {
+		if keepsBlocks(format) || !t.IsCanonical() {
 			return nil, fallback("kernels prune sorted tensors without dense blocks, not %s %s", t.Structure(), format)
 		}
 		l, err := s.listOf(ctx, t)

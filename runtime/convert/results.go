@@ -67,5 +67,5 @@ func converted(v *invoke.Kernel, t *tensor.Tensor, values tensor.Array, r *runti
 	for l := range levels {
 		levels[l] = tensor.Level{Pos: index(res.Levels[l].Pos), Crd: index(res.Levels[l].Crd)}
 	}
-	return tensor.Assemble(t.Dims(), res.Tensor.Format, levels, array(res.Values, t.DType()), t.Fill())
+	return tensor.NewTrusted(t.Dims(), res.Tensor.Format, levels, array(res.Values, t.DType()), t.Fill())
 }

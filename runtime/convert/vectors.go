@@ -73,7 +73,7 @@ func (s *Service) triangleList(ctx context.Context, t *tensor.Tensor) (*coordLis
 	for k := range levels {
 		levels[k] = t.LevelAt(k)
 	}
-	l, err := s.listOf(ctx, tensor.Assemble(t.Shape(), t.Format(), levels, t.Values(), t.Fill()))
+	l, err := s.listOf(ctx, tensor.NewTrusted(t.Shape(), t.Format(), levels, t.Values(), t.Fill()))
 	if err != nil {
 		return nil, err
 	}
@@ -108,7 +108,7 @@ func (l *coordList) release() {
 
 // vector is an array as a tensor.
 func (l *coordList) vector(a tensor.Array) *tensor.Tensor {
-	return l.keep(tensor.Assemble([]int64{int64(a.Len())}, tensor.Dense(1), nil, a, tensor.Zero(a.DType())))
+	return l.keep(tensor.NewTrusted([]int64{int64(a.Len())}, tensor.Dense(1), nil, a, tensor.Zero(a.DType())))
 }
 
 // keep sees to a tensor's release.
@@ -139,7 +139,7 @@ func (l *coordList) store(format tensor.Format) (*tensor.Tensor, error) {
 	for k, axis := range order.Order() {
 		levels[k].Crd = l.coords[axis].Values()
 	}
-	list := tensor.Assemble(l.shape, order, levels, l.values.Values(), l.fill)
+	list := tensor.NewTrusted(l.shape, order, levels, l.values.Values(), l.fill)
 	c := l.remote()
 	store := c.fromCoords
 	if l.sorted {
@@ -204,7 +204,7 @@ func (l *coordList) unequal(v *tensor.Tensor, value tensor.Scalar) *tensor.Tenso
 	if l.err != nil {
 		return nil
 	}
-	given := l.keep(tensor.Assemble(v.Shape(), tensor.Dense(1), nil, v.Values(), value))
+	given := l.keep(tensor.NewTrusted(v.Shape(), tensor.Dense(1), nil, v.Values(), value))
 	kept, err := l.onDevice(l.ctx, given, tensor.Coordinates(1))
 	if err != nil {
 		l.err = err

@@ -142,5 +142,5 @@ func emptied(t *tensor.Tensor) *tensor.Tensor {
 		empty(&levels[k].Group)
 	}
 	empty(&values)
-	return tensor.Assemble(make([]int64, t.Rank()), t.Format(), levels, values, t.Fill())
+	return tensor.NewTrusted(make([]int64, t.Rank()), t.Format(), levels, values, t.Fill())
 }

@@ -211,7 +211,7 @@ func (h header) empty(shape []int64) (*tensor.Tensor, error) {
 // assemble makes a tensor of values that are stored in order, at coordinates if it is sparse.
 func (h header) assemble(shape []int64, m *match, values tensor.Array) (*tensor.Tensor, error) {
 	if h.format.IsDense() {
-		return tensor.Assemble(shape, h.format, nil, values, h.fill), nil
+		return tensor.NewTrusted(shape, h.format, nil, values, h.fill), nil
 	}
 	t, at, err := build(shape, h.format, m.coords, m.n)
 	if err != nil {
@@ -225,7 +225,7 @@ func (h header) assemble(shape []int64, m *match, values tensor.Array) (*tensor.
 	for i, p := range at {
 		runs{{p, 1}}.unpack(sorted.Raw(), values.Raw()[int64(i)*size:], size)
 	}
-	return tensor.Assemble(shape, h.format, t.Levels(), sorted, h.fill), nil
+	return tensor.NewTrusted(shape, h.format, t.Levels(), sorted, h.fill), nil
 }
 
 // makeValues makes an array of n values, of which some are set later and the others are the fill.

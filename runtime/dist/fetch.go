@@ -280,7 +280,7 @@ func (g *getting) wait(ctx context.Context) (*tensor.Tensor, error) {
 		if g.local == nil {
 			return g.of.Part, nil
 		}
-		return tensor.Assemble(g.shape, g.of.Format, g.local.Levels(), g.of.Part.Values(), g.of.Fill), nil
+		return tensor.NewTrusted(g.shape, g.of.Format, g.local.Levels(), g.of.Part.Values(), g.of.Fill), nil
 	}
 	if g.pending != nil {
 		if err := g.pending.Wait(ctx); err != nil {
@@ -291,9 +291,9 @@ func (g *getting) wait(ctx context.Context) (*tensor.Tensor, error) {
 		}
 	}
 	if g.local == nil {
-		return tensor.Assemble(g.shape, g.of.Format, nil, g.values, g.of.Fill), nil
+		return tensor.NewTrusted(g.shape, g.of.Format, nil, g.values, g.of.Fill), nil
 	}
-	return tensor.Assemble(g.shape, g.of.Format, g.local.Levels(), g.values, g.of.Fill), nil
+	return tensor.NewTrusted(g.shape, g.of.Format, g.local.Levels(), g.values, g.of.Fill), nil
 }
 
 func (f *fetch) get(ctx context.Context, t *Tensor) (*tensor.Tensor, error) {

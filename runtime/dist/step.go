@@ -388,7 +388,7 @@ func (st *step) eval(ctx context.Context, args exec.Args) (*tensor.Tensor, error
 	if err != nil {
 		return nil, r.abort(err)
 	}
-	return out[local].Plain()
+	return out[local].Canonical()
 }
 
 // part computes the rank's part of the result.
@@ -416,7 +416,7 @@ func (st *step) part(ctx context.Context, args exec.Args) (*Tensor, error) {
 		if err != nil {
 			return nil, st.program.rank.abort(err)
 		}
-		t = tensor.Assemble(shape, t.Format(), full.Levels(), t.Values(), t.Fill())
+		t = tensor.NewTrusted(shape, t.Format(), full.Levels(), t.Values(), t.Fill())
 	}
 	shape[c.at] = c.cut.Extent
 	return st.describe(ctx, t, shape, to)
@@ -528,7 +528,7 @@ func (st *step) alone(ctx context.Context, args exec.Args) (*Tensor, error) {
 		var value tensor.Array
 		if value, err = tensor.MakeArray(h.dtype, 1); err == nil {
 			copy(value.Raw(), read.b)
-			d.Part = tensor.Assemble(nil, h.format, nil, value, h.fill)
+			d.Part = tensor.NewTrusted(nil, h.format, nil, value, h.fill)
 		}
 	}
 	if err != nil {

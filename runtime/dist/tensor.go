@@ -99,7 +99,7 @@ type Tensor struct {
 
 // Cut takes the rank's part of a tensor that every rank has whole.
 func (r *Rank) Cut(t *tensor.Tensor, p *placement.Placement) (*Tensor, error) {
-	t, err := t.Plain()
+	t, err := t.Canonical()
 	if err != nil {
 		return nil, err
 	}
@@ -185,7 +185,7 @@ func equalSets(a, b []placement.Set) bool { return slices.EqualFunc(a, b, placem
 
 // Weights are the entries that a tensor stores at each coordinate of an axis.
 func Weights(t *tensor.Tensor, axis int) ([]int64, error) {
-	t, err := t.Plain()
+	t, err := t.Canonical()
 	if err != nil {
 		return nil, err
 	}

@@ -323,5 +323,5 @@ func (v *version) result(shape []int64, r *runtime.Results, vals values) *tensor
 	if res.Fill >= 0 {
 		fill = array(res.Fill).Scalar(0)
 	}
-	return tensor.Assemble(shape, res.Tensor.Format, levels, array(res.Values), fill)
+	return tensor.NewTrusted(shape, res.Tensor.Format, levels, array(res.Values), fill)
 }

@@ -3,7 +3,7 @@
 //
 //	go run ./scripts/release -o dist
 //
-// The files follow from the commit and the version of Go alone: archives have the time of the commit, the same owner and
+// The files follow from the commit and the versions of Go and of the page's modules, which are locked, alone: archives have the time of the commit, the same owner and
 // order everywhere. Packages need dpkg-deb, and are left out without it.
 package main
 
@@ -33,15 +33,16 @@ func main() {
 	log.SetPrefix("release: ")
 	out := flag.String("o", "dist", "write to `FOLDER`")
 	list := flag.String("platforms", platforms, "make these, as GOOS/GOARCH")
+	bare := flag.Bool("bare", false, "leave the explorer as it is: out, unless make web made it")
 	dirty := flag.Bool("dirty", false, "do so even if files differ from the commit")
 	flag.Parse()
-	if err := release(*out, strings.Split(*list, ","), *dirty); err != nil {
+	if err := release(*out, strings.Split(*list, ","), *dirty, *bare); err != nil {
 		log.Fatal(err)
 	}
 }
 
 // release makes all files.
-func release(out string, list []string, dirty bool) error {
+func release(out string, list []string, dirty, bare bool) error {
 	status, err := git("status", "--porcelain")
 	if err != nil {
 		return err
@@ -62,6 +63,11 @@ func release(out string, list []string, dirty bool) error {
 	}
 	defer os.RemoveAll(work)
 	r.work = work
+	if !bare {
+		if err := r.pages(); err != nil {
+			return err
+		}
+	}
 	if err := r.describe(); err != nil {
 		return err
 	}
@@ -115,6 +121,17 @@ func (r *maker) identify() error {
 	r.version = fmt.Sprintf("0.0~%s.%s", r.time.Format("20060102150405"), revision)
 	if tag, err := git("describe", "--tags", "--exact-match", "--match", "v*"); err == nil {
 		r.version = strings.ReplaceAll(strings.TrimPrefix(tag, "v"), "-", "~") // 1.0.0-rc1 is before 1.0.0
+	}
+	return nil
+}
+
+// pages makes the explorer and the documentation, which binaries have inside: of one commit, the same bytes.
+func (r *maker) pages() error {
+	cmd := exec.Command(cmp.Or(os.Getenv("GO"), "go"), "run", "-trimpath", "./web/build")
+	cmd.Env = append(os.Environ(), "GOFLAGS=")
+	cmd.Stderr = os.Stderr
+	if err := cmd.Run(); err != nil {
+		return fmt.Errorf("making the explorer, which binaries have inside: %w; without npm: -bare", err)
 	}
 	return nil
 }

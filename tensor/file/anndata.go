@@ -27,7 +27,7 @@ func writeAnnData(out *output, t *tensor.Tensor) error {
 	if entry := out.cfg.entry; entry != "" && entry != "X" {
 		return fmt.Errorf("an AnnData file is written with the tensor as X: %q cannot be added to one", entry)
 	}
-	t, err := t.Plain()
+	t, err := t.Canonical()
 	if err != nil {
 		return err
 	}

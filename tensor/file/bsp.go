@@ -67,7 +67,7 @@ func finish(in *input, t *tensor.Tensor) (*tensor.Tensor, error) {
 		fill = fill.Convert(dt)
 	}
 	// The arrays have been checked, and values of another type are as many.
-	t, err := tensor.Assemble(t.Shape(), t.Format(), t.Levels(), values, fill).WithStructure(structure)
+	t, err := tensor.NewTrusted(t.Shape(), t.Format(), t.Levels(), values, fill).WithStructure(structure)
 	if err == nil {
 		t, err = t.Convert(t.Format(), tensor.WithName(in.name))
 	}

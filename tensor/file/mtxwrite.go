@@ -13,7 +13,7 @@ import (
 // coordinate file because an array file could not say that it has no sizes. A type
 // that is not the one its field is read as by default is named in a comment.
 func writeMatrixMarket(out *output, t *tensor.Tensor) error {
-	t, err := t.Plain()
+	t, err := t.Canonical()
 	if err != nil {
 		return err
 	}

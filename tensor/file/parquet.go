@@ -249,7 +249,7 @@ func parquetScalar(dt tensor.DType, v parquet.Value) (tensor.Scalar, error) {
 	}
 	switch dt {
 	case tensor.Bool:
-		return tensor.Bool_(v.Boolean()), nil
+		return tensor.Truth(v.Boolean()), nil
 	case tensor.Int32:
 		return tensor.Int(dt, int64(v.Int32())), nil
 	case tensor.Uint32:

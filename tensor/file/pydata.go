@@ -124,7 +124,7 @@ func writePyData(out *output, t *tensor.Tensor) error {
 	if rank == 0 {
 		return fmt.Errorf("a sparse array of pydata/sparse has at least one dimension, but this tensor has none")
 	}
-	t, err := t.Plain()
+	t, err := t.Canonical()
 	if err != nil {
 		return err
 	}

@@ -293,7 +293,7 @@ func writeSciPy(out *output, t *tensor.Tensor) error {
 	if err := zeroFill(t, "a SciPy matrix"); err != nil {
 		return err
 	}
-	t, err := t.Plain()
+	t, err := t.Canonical()
 	if err != nil {
 		return err
 	}

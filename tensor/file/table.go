@@ -297,7 +297,7 @@ type rows struct {
 
 // tableOf is a tensor as a table: a dense one of rank 1 or 2 as it looks, another as its entries.
 func tableOf(out *output, t *tensor.Tensor) (rows, error) {
-	t, err := t.Plain()
+	t, err := t.Canonical()
 	if err != nil {
 		return rows{}, err
 	}

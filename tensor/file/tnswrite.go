@@ -12,7 +12,7 @@ import (
 // but it says neither sizes nor that values are complex: where that would lose
 // something, and where the caller asks for it, the extended dialect is written.
 func writeTNS(out *output, t *tensor.Tensor) error {
-	t, err := t.Plain()
+	t, err := t.Canonical()
 	if err != nil {
 		return err
 	}

@@ -100,7 +100,7 @@ func goValue[T tensor.Element](f reflect.Value) (T, error) {
 	var x tensor.Scalar
 	switch {
 	case f.Kind() == reflect.Bool:
-		x = tensor.Bool_(f.Bool())
+		x = tensor.Truth(f.Bool())
 	case f.CanInt():
 		x = tensor.Int(tensor.Int64, f.Int())
 	case f.CanUint():

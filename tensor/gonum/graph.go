@@ -67,7 +67,7 @@ func NewGraph(adjacency *tensor.Tensor) (*Graph, error) {
 	if shape := adjacency.Shape(); shape[0] != shape[1] {
 		return nil, fmt.Errorf("%v is not square: its nodes are its rows, and its columns", adjacency)
 	}
-	plain, err := adjacency.Plain()
+	plain, err := adjacency.Canonical()
 	if err != nil {
 		return nil, err
 	}

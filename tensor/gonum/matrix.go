@@ -138,7 +138,7 @@ func NewMatrix(t *tensor.Tensor) (Matrix, error) {
 	if err := fits(t, 2); err != nil {
 		return Matrix{}, err
 	}
-	plain, err := t.Plain()
+	plain, err := t.Canonical()
 	if err != nil {
 		return Matrix{}, err
 	}

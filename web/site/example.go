@@ -340,6 +340,8 @@ func (b *builder) given(name, sign, text, program string) operand {
 	if sign == "=" {
 		source, format, _ = strings.Cut(text, ":")
 	}
+	format, _, _ = strings.Cut(format, "over (") // among ranks, of which a page has one
+	format = strings.TrimSpace(format)
 	if kind, ok := strings.CutPrefix(format, "["); ok {
 		format, o.DType = "", strings.TrimSuffix(kind, "]")
 	}

@@ -52,6 +52,15 @@ func If[T any](cond bool, x, y T) T {
 	return y
 }
 
+// IfFloat is If without a branch: compilers move integers on a condition, and no floats.
+func IfFloat(cond bool, x, y float64) float64 {
+	a, b := math.Float64bits(x), math.Float64bits(y)
+	if cond {
+		b = a
+	}
+	return math.Float64frombits(b)
+}
+
 // Integer are the integer types.
 type Integer interface {
 	~int8 | ~int16 | ~int32 | ~int64 | ~uint8 | ~uint16 | ~uint32 | ~uint64
@@ -67,6 +76,9 @@ func Num[T Integer | Float](x bool) T {
 	}
 	return 0
 }
+
+// Both is x && y, with at most one branch.
+func Both(x, y bool) bool { return Num[uint8](x)&Num[uint8](y) != 0 }
 
 // Div is x/y, and 0 if y is.
 func Div[T Integer](x, y T) T {

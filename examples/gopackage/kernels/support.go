@@ -250,8 +250,8 @@ func (c *call) give(i int, t *tensor.Tensor) {
 	case t.Rank() != d.rank:
 		c.wrong(i, "has rank %d: want %d", t.Rank(), d.rank)
 		return
-	case !t.IsPlain():
-		c.wrong(i, "is stored as %s (%s), which kernels do not take: use its method Plain", t.Format(), t.Structure())
+	case !t.IsCanonical():
+		c.wrong(i, "is stored as %s (%s), which kernels do not take: use its method Canonical", t.Format(), t.Structure())
 		return
 	case t.Format() != d.parsed:
 		c.wrong(i, "is stored as %s: want %s (use its method Convert)", t.Format(), d.format)
@@ -541,7 +541,7 @@ func (c *call) result(i int) *tensor.Tensor {
 		fill = tensor.FromBits(d.dtype, lo, hi)
 	}
 	shape := append([]int64(nil), c.extents[i][:d.rank]...)
-	return tensor.Assemble(shape, d.parsed, levels, values, fill)
+	return tensor.NewTrusted(shape, d.parsed, levels, values, fill)
 }
 
 // resultArray is an array of a result.

@@ -187,7 +187,7 @@ func (c *formatCase) construct(t *testing.T, index tensor.DType) (*tensor.Tensor
 // spelled makes the tensor of its spelled arrays and values.
 func (c *formatCase) spelled(t *testing.T, arrays map[string]tensor.Array, values tensor.Array) (*tensor.Tensor, error) {
 	levels := c.levels(t, c.Structure)
-	return tensor.NewSpelled(c.Shape, levels, c.AxisOrder, arrays, values, tensor.WithLevelFlags(c.flags(len(levels))...))
+	return tensor.NewNamedLevels(c.Shape, levels, c.AxisOrder, arrays, values, tensor.WithLevelFlags(c.flags(len(levels))...))
 }
 
 // runFields is for a structure with several arrays of values.
@@ -314,7 +314,7 @@ func (c *formatCase) run(t *testing.T) {
 
 // checkPlain compares the standard form with a tensor of the entries.
 func (c *formatCase) checkPlain(t *testing.T, spelled *tensor.Tensor) {
-	plain, err := spelled.Plain()
+	plain, err := spelled.Canonical()
 	if err != nil {
 		t.Fatal(err)
 	}

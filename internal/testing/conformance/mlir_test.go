@@ -454,7 +454,7 @@ func (c *mlirCase) assemble(t *testing.T) {
 		"indices_1":  tensor.ArrayOf(levels[0]),
 		"indices_2":  tensor.ArrayOf(levels[1]),
 	}
-	a, err := tensor.NewSpelled(shape, []tensor.LevelKind{tensor.C, tensor.S, tensor.S}, nil, arrays, tensor.ArrayOf(values))
+	a, err := tensor.NewNamedLevels(shape, []tensor.LevelKind{tensor.C, tensor.S, tensor.S}, nil, arrays, tensor.ArrayOf(values))
 	if err != nil {
 		t.Fatal(err)
 	}

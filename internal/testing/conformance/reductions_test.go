@@ -463,7 +463,7 @@ func scalars(t *testing.T, raw json.RawMessage, dt tensor.DType) []*tensor.Scala
 		var text string
 		unmarshal(t, raw, &text)
 		for _, ch := range text {
-			v := tensor.Bool_(ch == '1')
+			v := tensor.Truth(ch == '1')
 			if list = append(list, &v); ch == '-' {
 				list[len(list)-1] = nil
 			}

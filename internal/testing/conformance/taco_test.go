@@ -52,30 +52,40 @@ var skippedKinds = map[string]string{
 func TestTACO(t *testing.T) {
 	sessions := engines(t)
 	all := sampled(sessions)
+	for i, c := range tacoCases(t) {
+		sessions := sessions
+		if i%sampling == 0 {
+			sessions = all
+		}
+		t.Run(c.ID, func(t *testing.T) {
+			testengine.Parallel(t)
+			c.skip(t)
+			c.run(t, sessions)
+		})
+	}
+}
+
+// tacoCases are the cases of all files.
+func tacoCases(t *testing.T) []tacoCase {
+	var list []tacoCase
 	for _, path := range expressionFiles(t) {
 		text, err := os.ReadFile(path)
 		if err != nil {
 			t.Fatal(err)
 		}
 		var file tacoFile
-		if json.Unmarshal(text, &file) != nil || !strings.HasPrefix(file.Schema, "sparse-conformance/") {
-			continue // another schema
+		if json.Unmarshal(text, &file) == nil && strings.HasPrefix(file.Schema, "sparse-conformance/") { // else of another schema
+			list = append(list, file.Cases...)
 		}
-		for i, c := range file.Cases {
-			sessions := sessions
-			if i%sampling == 0 {
-				sessions = all
-			}
-			t.Run(c.ID, func(t *testing.T) {
-				testengine.Parallel(t)
-				if why := skippedKinds[c.Kind]; why != "" {
-					t.Skip(why)
-				}
-				if why := skippedExpressions[c.ID]; why != "" {
-					t.Skip(why)
-				}
-				c.run(t, sessions)
-			})
+	}
+	return list
+}
+
+// skip skips a case that is not run.
+func (c *tacoCase) skip(t *testing.T) {
+	for _, why := range []string{skippedKinds[c.Kind], skippedExpressions[c.ID]} {
+		if why != "" {
+			t.Skip(why)
 		}
 	}
 }
@@ -135,18 +145,18 @@ func (c *tacoCase) run(t *testing.T, sessions []*lacuna.Session) {
 	}
 }
 
-func (c *tacoCase) compute(t *testing.T, s *lacuna.Session) {
-	args := lacuna.Args{}
+// program is what a case computes, with its operands and what is said of its result.
+func (c *tacoCase) program(t *testing.T) (expr string, args lacuna.Args, opts []lacuna.Option) {
+	args = lacuna.Args{}
 	for _, in := range c.Inputs {
 		args[in.Name] = in.build(t)
 	}
-	expr := concretePrograms[c.Concrete]
+	expr = concretePrograms[c.Concrete]
 	if c.Expr != "" {
 		expr = translate(indexSets(t, c.Expr, args), c.Ops != nil)
 	} else if expr == "" {
 		t.Skipf("a loop nest rather than an expression: %s", c.Concrete)
 	}
-	var opts []lacuna.Option
 	switch {
 	case c.InOut != nil:
 		args[c.InOut.Name] = c.InOut.build(t)
@@ -155,14 +165,18 @@ func (c *tacoCase) compute(t *testing.T, s *lacuna.Session) {
 		expr = strings.Replace(expr, " += ", " = ", 1)
 	}
 	out := c.Output
-	opts = append(opts, lacuna.Result(out.Name, out.format(t)), lacuna.ResultType(out.Name, dtype(t, out.DType)),
-		lacuna.Shape(out.Name, out.Dims...))
+	return expr, args, []lacuna.Option{lacuna.Result(out.Name, out.format(t)), lacuna.ResultType(out.Name, dtype(t, out.DType)),
+		lacuna.Shape(out.Name, out.Dims...)}
+}
+
+func (c *tacoCase) compute(t *testing.T, s *lacuna.Session) {
+	expr, args, opts := c.program(t)
 	got, err := s.Eval(context.Background(), expr, args, opts...)
 	if err != nil {
 		t.Fatalf("%s: %v", expr, err)
 	}
 	checkDense(t, got, c.Expect.Dense)
-	c.checkStorage(t, out.Format.Levels, got)
+	c.checkStorage(t, c.Output.Format.Levels, got)
 	if s.Engine().Name() == runtime.InterpName {
 		sameSchedule(t, s, expr, args, opts)
 	}

@@ -184,7 +184,7 @@ func (c *Case) CompareRanks(ctx context.Context, s *lacuna.Session, choose Sourc
 	}
 	described += "\n  " + strings.Join(notes, "\n  ")
 	for name, t := range want {
-		if want[name], err = t.Plain(); err != nil {
+		if want[name], err = t.Canonical(); err != nil {
 			return out, err
 		}
 		if got[name] == nil {

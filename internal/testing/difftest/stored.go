@@ -14,7 +14,7 @@ func (g *generator) operand(name string, shape []int64, dt tensor.DType) {
 		g.Operands[name] = t
 		return
 	}
-	t, err := t.Plain()
+	t, err := t.Canonical()
 	if err != nil {
 		panic(fmt.Sprintf("difftest: %v", err))
 	}

@@ -66,7 +66,7 @@ var ErrEmpty = errors.New("reduction over nothing")
 var ErrOrder = errors.New("order of a quantile outside 0 to 1")
 
 func writeOut(t *tensor.Tensor) (*Dense, error) {
-	t, err := t.Plain()
+	t, err := t.Canonical()
 	if err != nil {
 		return nil, err
 	}

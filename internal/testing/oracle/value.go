@@ -70,7 +70,7 @@ func FromScalar(s tensor.Scalar) Value {
 func (v Value) Scalar(dt tensor.DType) tensor.Scalar {
 	switch {
 	case dt == tensor.Bool:
-		return tensor.Bool_(v.B)
+		return tensor.Truth(v.B)
 	case dt.IsComplex():
 		return tensor.Complex(dt, v.C)
 	case dt.IsFloat():

@@ -105,7 +105,7 @@ func (v *vector) tensorOf(t *testing.T) *tensor.Tensor {
 	for name, list := range v.Arrays {
 		arrays[name] = tensor.ArrayOf(list)
 	}
-	m, err := tensor.NewSpelled(v.Shape, kinds, v.AxisOrder, arrays, tensor.ArrayOf(v.values(t)))
+	m, err := tensor.NewNamedLevels(v.Shape, kinds, v.AxisOrder, arrays, tensor.ArrayOf(v.values(t)))
 	if err != nil {
 		t.Fatal(err)
 	}

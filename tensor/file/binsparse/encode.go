@@ -59,11 +59,11 @@ func Encode(t *tensor.Tensor, o Options) (descriptor []byte, arrays []Array, err
 // standard returns the tensor with its levels sorted and unique, as binsparse has them.
 func standard(t *tensor.Tensor) (*tensor.Tensor, error) {
 	if t.Structure() == tensor.General {
-		return t.Plain()
+		return t.Canonical()
 	}
 	f, err := tensor.FormatOf(t.Format().Levels(), t.Format().Order())
 	if err != nil { // several values for each index: there is no triangle of that format
-		return t.Plain()
+		return t.Canonical()
 	}
 	if f == t.Format() {
 		return t, nil

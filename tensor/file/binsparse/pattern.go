@@ -78,7 +78,7 @@ func gather(shape []int64, values, pattern tensor.Array, stored int) ([][]int64,
 // Pattern returns an array of Bools in row-major order that says which elements of t
 // are stored. Of a matrix with a structure the whole counts.
 func Pattern(t *tensor.Tensor) (tensor.Array, error) {
-	t, err := t.Plain()
+	t, err := t.Canonical()
 	if err != nil {
 		return tensor.Array{}, err
 	}
@@ -89,5 +89,5 @@ func Pattern(t *tensor.Tensor) (tensor.Array, error) {
 	for i := range stored.Len() {
 		tensor.View[bool](stored)[i] = true
 	}
-	return tensor.Assemble(t.Shape(), t.Format(), t.Levels(), stored, tensor.Bool_(false)).ToDense()
+	return tensor.NewTrusted(t.Shape(), t.Format(), t.Levels(), stored, tensor.Truth(false)).ToDense()
 }

@@ -3,11 +3,15 @@ package aot_test
 import (
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
+	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/lacuna-sparse/lacuna"
 	"github.com/lacuna-sparse/lacuna/codegen/aot/gopackage"
+	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
 // sourceCases are programs beyond those of goCases: every kind of expression, type and stage.
@@ -59,4 +63,48 @@ func TestGoSourceComputesWhatEvalDoes(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestGoSourceLoopsCheckNoIndices: the Go compiler finds that the indices of inner loops over rows are in range.
+func TestGoSourceLoopsCheckNoIndices(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds a package")
+	}
+	k := lacuna.GoKernel{Func: "SpMM", Source: "C(i,k) = A(i,j)*B(j,k)", Options: []lacuna.Option{
+		lacuna.Format("A", tensor.CSR, tensor.Float64), lacuna.Format("B", tensor.Dense(2), tensor.Float64), lacuna.Result("C", tensor.Dense(2))}}
+	text, err := lacuna.BuildGoSource(t.Context(), "kernels", k)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := newModule(t)
+	name := filepath.Join(dir, "kernels", "spmm_kernel.go")
+	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(name, text, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	out, err := goCommand(t, dir, "", []string{"CGO_ENABLED=0"}, []string{"build", "-gcflags=-d=ssa/check_bce", "./kernels"})
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	checked := map[string]bool{} // lines
+	for _, m := range regexp.MustCompile(`spmm_kernel\.go:(\d+):\d+: Found IsInBounds`).FindAllStringSubmatch(out, -1) {
+		checked[m[1]] = true
+	}
+	if len(checked) == 0 {
+		t.Fatalf("nothing is checked at all:\n%s", out)
+	}
+	inner := 0
+	for i, line := range strings.Split(string(text), "\n") {
+		if regexp.MustCompile(`\[at_k_\d+\]`).MatchString(line) {
+			inner++
+			if checked[strconv.Itoa(i+1)] {
+				t.Errorf("line %d checks an index: %s", i+1, strings.TrimSpace(line))
+			}
+		}
+	}
+	if inner < 4 {
+		t.Errorf("only %d lines go along rows:\n%s", inner, text)
+	}
 }

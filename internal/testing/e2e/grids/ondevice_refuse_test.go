@@ -157,12 +157,12 @@ func TestEmptyUnsortedOnDevice(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want, err := A.Plain()
+		want, err := A.Canonical()
 		if err != nil {
 			t.Fatal(err)
 		}
 		there := away(t, s, A)
-		got, err := s.Plain(ctx, there)
+		got, err := s.Canonical(ctx, there)
 		if err != nil {
 			t.Errorf("%v in %s: %v", c.shape, c.format, err)
 			continue

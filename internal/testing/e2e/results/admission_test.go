@@ -132,7 +132,7 @@ func TestMemoryLimitOfCopies(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, call := range map[string]func() error{
-		"Plain":           func() error { _, err := s.Plain(ctx, lower); return err },
+		"Canonical":       func() error { _, err := s.Canonical(ctx, lower); return err },
 		"Concat":          func() error { _, err := s.Concat(ctx, 0, tensor.CSF(1), list, list); return err },
 		"Concat of lists": func() error { _, err := s.Concat(ctx, 1, tensor.COO, twice, twice); return err },
 	} {

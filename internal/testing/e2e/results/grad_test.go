@@ -148,7 +148,7 @@ func TestGradOfUnsortedOperands(t *testing.T) {
 		}
 		for e := range list.Len() {
 			i, j := from[0][e], from[1][e]
-			plain, err := a.Plain()
+			plain, err := a.Canonical()
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -107,7 +107,7 @@ func TestRelaxedOperands(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			plain, err := a.Plain()
+			plain, err := a.Canonical()
 			if err != nil {
 				t.Fatal(err)
 			}
