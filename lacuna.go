@@ -56,6 +56,12 @@ func Compile(ctx context.Context, src string, opts ...Option) (*Kernel, error) {
 // inside parentheses.
 func Check(src string, opts ...Option) ([]*lang.Warning, error) { return exec.Check(src, opts...) }
 
+// Measure measures in a few seconds what steps of programs take on this machine, and keeps it beside compiled kernels on disk. Sessions of processes to come choose by it what
+// leaves the bits of results as they are: how workspaces store entries, when a conversion gets a kernel. Progress, when not nil, is told what is measured next.
+func Measure(ctx context.Context, progress func(what string)) error {
+	return exec.Measure(ctx, progress)
+}
+
 // Kernel is a compiled program. It is specialised for formats, element types,
 // fills and index widths, and generic in extents and entry counts. It may be
 // run any number of times, by several goroutines at once.

@@ -66,6 +66,11 @@ func Tuned() Option { return declare.Tuned() }
 // another order that costs less, where that means the same but for rounding: see docs/optimiser.md.
 func AsWritten() Option { return declare.AsWritten() }
 
+// Assume says what an operand will store that is not there yet ([tensor.ParseStatistics], or the statistics of a sample), for choices that else wait for data: [Compile] with formats
+// alone chooses the order of computing by it until it is run, and what is compiled ahead of time keeps that order. Then values must be finite, and no larger than
+// is assumed, where an order could overflow that the written one does not.
+func Assume(name string, s *tensor.Statistics) Option { return declare.Assume(name, s) }
+
 // Only names the results that are wanted; without names, that of the last statement. The kernel returns these only: [Kernel.Run] the last of them, what
 // none follows from is not computed, and other results become parts of what reads them where that costs less. What is compiled ahead of time
 // computes all results.

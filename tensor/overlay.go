@@ -269,6 +269,9 @@ func (s *Statistics) changed(o *overlay, dt DType) *Statistics {
 			a.Squares += float64(o.added) * (2*a.Squares/s.Entries + 1)
 		}
 	}
+	if o.added > 0 {
+		out.Band = 0 // a new entry may be anywhere
+	}
 	values, err := MakeArray(dt, len(o.edits))
 	if err != nil {
 		return nil

@@ -16,6 +16,9 @@ type Statistics struct {
 	Exponent int
 	// NonNegative says that no stored value is below 0, nan or complex.
 	NonNegative bool
+	// Band is, of a square matrix that stores single entries, how wide a band around the diagonal is that has such entries as these: the width of a full
+	// band that has their mean square distance from the diagonal. 0: not known.
+	Band float64
 
 	class string // of what Rounded returns
 }
@@ -75,7 +78,7 @@ func (s *Statistics) Class() string { return s.class }
 
 // Rounded returns the statistics with every number rounded to a power of two.
 func (s *Statistics) Rounded() *Statistics {
-	r := &Statistics{Entries: powerOfTwo(s.Entries), Finite: s.Finite, Exponent: int(math.Ceil(aboveTwo(float64(s.Exponent)))), NonNegative: s.NonNegative, class: s.class}
+	r := &Statistics{Entries: powerOfTwo(s.Entries), Finite: s.Finite, Exponent: int(math.Ceil(aboveTwo(float64(s.Exponent)))), NonNegative: s.NonNegative, Band: powerOfTwo(s.Band), class: s.class}
 	for _, a := range s.Axes {
 		r.Axes = append(r.Axes, AxisStatistics{powerOfTwo(a.Extent), powerOfTwo(a.NonEmpty), powerOfTwo(a.Longest), powerOfTwo(a.Squares)})
 	}
@@ -121,8 +124,40 @@ func (t *Tensor) describe() *Statistics {
 		}
 		under, each = parents(t.levels[k], int(t.positions(k-1)), under, each)
 	}
+	s.Band = t.band()
 	s.class = string(s.Rounded().appendClass(nil))
 	return s
+}
+
+// bandSample is about how many entries tell how wide the band is.
+const bandSample = 1 << 16
+
+// band is Statistics.Band, of rows evenly spread.
+func (t *Tensor) band() float64 {
+	if len(t.shape) != 2 || t.shape[0] != t.shape[1] || t.format.sparseRank() != 2 || t.levels[1].Full() {
+		return 0
+	}
+	outer, inner := t.levels[0], t.levels[1]
+	squares, n := 0.0, 0
+	step := 1 + t.values.n/bandSample
+	for p := 0; p < int(t.positions(0)); p += step {
+		i, from, to := int64(p), int64(p), int64(p)+1
+		if !outer.Full() {
+			i = outer.Crd.At64(p)
+		}
+		if !inner.Branchless() {
+			from, to = inner.Pos.At64(p), inner.Pos.At64(p+1)
+		}
+		for q := from; q < to; q++ {
+			d := float64(inner.Crd.At64(int(q)) - i)
+			squares += d * d
+			n++
+		}
+	}
+	if n == 0 {
+		return 0
+	}
+	return 1 + 2*math.Sqrt(3*squares/float64(n))
 }
 
 // appendClass writes the exponents of rounded statistics.
@@ -133,6 +168,9 @@ func (s *Statistics) appendClass(b []byte) []byte {
 	}
 	if s.NonNegative {
 		b = append(b, 'n')
+	}
+	if s.Band > 0 {
+		b = append(b, 'b', byte(math.Ilogb(s.Band)))
 	}
 	for _, x := range append([]AxisStatistics{{Extent: s.Entries}}, s.Axes...) {
 		for _, v := range []float64{x.Extent, x.NonEmpty, x.Longest, x.Squares} {

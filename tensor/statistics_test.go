@@ -28,6 +28,19 @@ func TestStatistics(t *testing.T) {
 			t.Errorf("%s: computed again", f)
 		}
 	}
+	near, err := FromCoords([]int64{9, 9}, CSR, [][]int64{{0, 1, 2, 3, 8}, {1, 0, 3, 2, 7}}, ArrayOf([]float64{1, 1, 1, 1, 1}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range []Format{CSR, CSC, DCSR, mustFormat([]LevelKind{S, S}, []int{0, 1})} { // all one beside the diagonal
+		m, err := near.Convert(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s, _ := m.Statistics(); math.Abs(s.Band-1-2*math.Sqrt(3)) > 1e-12 || s.Rounded().Band != 4 {
+			t.Errorf("%s: a band of %g", f, s.Band)
+		}
+	}
 	d, err := FromDense([]int64{2, 3}, Dense(2), ArrayOf([]float64{1, 2, 3, 4, 5, math.Inf(1)}))
 	if err != nil {
 		t.Fatal(err)

@@ -85,6 +85,7 @@ the kernel is plain Go, for every system that Go knows, and for reading.`,
 	cmd.Flags().BoolVar(&f.options.Wide, "wide", false, "make coordinates of sparse results 64 bits wide")
 	cmd.Flags().BoolVar(&f.report, "report", false, "print what is in the kernel: its loops, the bytes and operations of an iteration, vectors")
 	f.wishes.register(cmd)
+	f.wishes.registerAssume(cmd)
 	return cmd
 }
 

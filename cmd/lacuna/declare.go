@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"slices"
@@ -19,6 +20,7 @@ type wishes struct {
 	strict                bool
 	asWritten             bool
 	schedule              []string
+	assume                []string
 
 	shapes map[string][]int64
 	fills  map[string]tensor.Scalar
@@ -34,9 +36,14 @@ func (w *wishes) register(cmd *cobra.Command) {
 	cmd.Flags().StringArrayVar(&w.schedule, "schedule", nil, "how a statement runs, as `'order(i, j), parallel(i)'`; 'y: …' of several statements")
 }
 
+// registerAssume adds the flag of commands whose operands need no data.
+func (w *wishes) registerAssume(cmd *cobra.Command) {
+	cmd.Flags().StringArrayVar(&w.assume, "assume", nil, "what an operand without data will store, as `'A: 1e6x1e6, 16 per row'`, or a file like it, A=sample.mtx")
+}
+
 // given reports whether any of the flags was.
 func (w *wishes) given() bool {
-	return len(w.shapeFlags)+len(w.fillFlags) > 0 || w.strict || w.asWritten || len(w.schedule) > 0
+	return len(w.shapeFlags)+len(w.fillFlags) > 0 || w.strict || w.asWritten || len(w.schedule)+len(w.assume) > 0
 }
 
 // parse reads the flags' values.
@@ -108,6 +115,51 @@ func (w *wishes) options(p *program, loaded lacuna.Args) ([]lacuna.Option, error
 	}
 	for _, text := range w.schedule {
 		opts = append(opts, lacuna.Schedule(text))
+	}
+	return opts, nil
+}
+
+// assumptions are what the flags say of operands without data.
+func (w *wishes) assumptions(ctx context.Context, a *app, p *program) ([]lacuna.Option, error) {
+	var opts []lacuna.Option
+	for _, text := range w.assume {
+		name, says, ok := strings.Cut(text, ":")
+		if file, _, is := strings.Cut(text, "="); is && (!ok || len(file) < len(name)) {
+			list, err := parseOperands([]string{text})
+			if err != nil {
+				return nil, fmt.Errorf("--assume: %w", err)
+			}
+			o := list[0]
+			t, err := o.source.load(ctx, a, o.qual, w.fill(o.name))
+			if err != nil {
+				return nil, fmt.Errorf("--assume: %w", err)
+			}
+			s, ok := t.Statistics()
+			if !ok {
+				return nil, fmt.Errorf("--assume: %s has no statistics, as it is no plain tensor", file)
+			}
+			name, ok = o.name, true
+			if err := p.check(name); err != nil {
+				return nil, fmt.Errorf("--assume: %w", err)
+			}
+			opts = append(opts, lacuna.Assume(name, s))
+			continue
+		}
+		name = strings.TrimSpace(name)
+		if !ok || !isName(name) {
+			return nil, usagef("--assume %s: write 'A: 1e6x1e6, 16 per row', or A=sample.mtx", text)
+		}
+		if err := p.check(name); err != nil {
+			return nil, fmt.Errorf("--assume: %w", err)
+		}
+		s, err := tensor.ParseStatistics(says)
+		if err != nil {
+			return nil, fmt.Errorf("--assume: %w", err)
+		}
+		if rank := p.uses[name].rank; rank != len(s.Axes) {
+			return nil, fmt.Errorf("--assume %s: %s has %d axes in the program, and %d here", text, name, rank, len(s.Axes))
+		}
+		opts = append(opts, lacuna.Assume(name, s))
 	}
 	return opts, nil
 }

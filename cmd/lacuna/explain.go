@@ -78,6 +78,7 @@ Stages:
 	cmd.Flags().StringVar(&html, "html", "", "write `FILE`, a page that shows the program, its data, all stages and a run, and needs nothing else")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print all stages as JSON, with what each part of them is about")
 	w.register(cmd)
+	w.registerAssume(cmd)
 	cmd.RegisterFlagCompletionFunc("stage", cobra.FixedCompletions(append(lacuna.Stages(), allStages), cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }
@@ -160,7 +161,11 @@ func (a *app) declareAll(ctx context.Context, p *program, operands []operand, w 
 	if err != nil {
 		return nil, nil, err
 	}
-	opts = append(opts, more...)
+	assumed, err := w.assumptions(ctx, a, p)
+	if err != nil {
+		return nil, nil, err
+	}
+	opts = append(append(opts, more...), assumed...)
 	if list, err := lacuna.Check(p.source, opts...); err == nil { // compiling tells of errors
 		a.warn(list)
 	}

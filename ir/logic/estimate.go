@@ -48,6 +48,84 @@ type relation struct {
 	// weight is how much more than a step an entry costs.
 	weight float64
 	made   bool // an intermediate
+	bands  []band
+}
+
+// band says that two variables differ by little: the entries of a relation lie within a band of such a width (tensor.Statistics.Band).
+type band struct {
+	u, v  int // u < v
+	width float64
+}
+
+// width is that of the band that two variables are in, 0 if they are in none.
+func (r *relation) width(u, v int) float64 {
+	for _, b := range r.bands {
+		if b.u == u && b.v == v {
+			return b.width
+		}
+	}
+	return 0
+}
+
+// within puts two variables in a band, unless they are in a narrower one.
+func (r *relation) within(u, v int, width float64) {
+	if u > v {
+		u, v = v, u
+	}
+	for i, b := range r.bands {
+		if b.u == u && b.v == v {
+			r.bands[i].width = min(b.width, width)
+			return
+		}
+	}
+	r.bands = append(r.bands, band{u, v, width})
+}
+
+// mostBands bounds those of one relation.
+const mostBands = 16
+
+// joinBands are the bands of a join: those of its parts, and what follows for variables that are in bands with a third one. Squares of distances
+// add up.
+func (t *relation) joinBands(r, s *relation) {
+	for _, b := range r.bands {
+		t.within(b.u, b.v, b.width)
+	}
+	for _, b := range s.bands {
+		t.within(b.u, b.v, b.width)
+	}
+	for _, a := range r.bands {
+		for _, b := range s.bands {
+			for _, x := range [][3]int{{a.u, a.v, b.u}, {a.u, a.v, b.v}, {a.v, a.u, b.u}, {a.v, a.u, b.v}} {
+				other := b.u + b.v - x[2]
+				if x[1] == x[2] && x[0] != other && len(t.bands) < mostBands {
+					t.within(x[0], other, math.Hypot(a.width, b.width))
+				}
+			}
+		}
+	}
+}
+
+// banded is which part of the combinations of coordinates of some variables is within the bands: a variable that is in one with an earlier one has no more coordinates than the band
+// is wide, for each of that.
+func (t *relation) banded(has varset) float64 {
+	share := 1.0
+	if t.bands == nil {
+		return share
+	}
+	for v := range t.at {
+		if !has.has(v) {
+			continue
+		}
+		least := max(t.at[v].distinct, 1)
+		all := least
+		for _, b := range t.bands {
+			if b.v == v && has.has(b.u) {
+				least = min(least, max(b.width, 1))
+			}
+		}
+		share *= least / all
+	}
+	return share
 }
 
 // axis describes one variable of a relation: how many coordinates occur, the most entries that one has, and the sum of the
@@ -82,12 +160,21 @@ func joinSize(r, s *relation) float64 {
 			}
 		}
 	}
+	for _, b := range r.bands { // both have their entries near the diagonal
+		if w := s.width(b.u, b.v); w > 0 {
+			d := max(r.at[b.v].distinct, s.at[b.v].distinct, 1)
+			n *= max(1, d/max(b.width, w, 1))
+		}
+	}
 	return min(most, n*math.Sqrt(skew))
 }
 
 // join estimates the join of two relations, with all their variables.
 func join(r, s *relation) *relation {
 	t := &relation{n: joinSize(r, s), vars: r.vars.union(s.vars), at: make([]axis, len(r.at)), last: -1, weight: 1}
+	if r.bands != nil || s.bands != nil {
+		t.joinBands(r, s)
+	}
 	shared := r.vars.common(s.vars)
 	grow := func(of, by *relation) float64 { // how many entries one of the other has at most
 		most := by.n
@@ -137,6 +224,12 @@ func project(r *relation, onto varset) *relation {
 			cells *= max(r.at[v].distinct, 1)
 		}
 	}
+	for _, b := range r.bands {
+		if t.vars.has(b.u) && t.vars.has(b.v) {
+			t.bands = append(t.bands, b)
+		}
+	}
+	cells *= r.banded(t.vars)
 	switch {
 	case r.n <= 0:
 	case t.vars == r.vars:

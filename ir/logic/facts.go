@@ -18,6 +18,7 @@ type facts struct {
 	extents []float64 // 0 where there are no coordinates
 	n       float64
 	at      []axis // by axis
+	band    float64
 	// exponent is a bound of its values: see bound.
 	exponent    float64
 	nonNegative bool
@@ -51,6 +52,7 @@ func (o *optimiser) operand(t *lang.Tensor) facts {
 		f.extents = append(f.extents, a.Extent)
 		f.at = append(f.at, axis{a.NonEmpty, a.Longest, a.Squares})
 	}
+	f.band = s.Band
 	f.exponent = float64(s.Exponent)
 	if !s.Finite {
 		f.exponent = math.Inf(1)
@@ -62,6 +64,39 @@ func (o *optimiser) operand(t *lang.Tensor) facts {
 		f.exponent = max(f.exponent, log2(math.Abs(f.fill.Float64()))+1)
 	}
 	return f
+}
+
+// fit gives operands without statistics the extents of those that have some, where they share an index.
+func (o *optimiser) fit() {
+	for _, s := range o.prog.Stmts {
+		extents := map[*lang.Index]float64{}
+		each := func(visit func(t *lang.Tensor, axis int, v *lang.Index, has bool)) {
+			for _, a := range lang.Accesses(s.RHS) {
+				t := a.Tensor
+				if t.StoredOf != nil {
+					t = t.StoredOf
+				}
+				for k, x := range a.Indices {
+					if v := x.Plain(); v != nil && a.Tensor.Operand && k < len(o.facts[a.Tensor].extents) {
+						visit(a.Tensor, k, v, o.Statistics[t.Name] != nil)
+					}
+				}
+			}
+		}
+		each(func(t *lang.Tensor, axis int, v *lang.Index, has bool) {
+			if has {
+				extents[v] = o.facts[t].extents[axis]
+			}
+		})
+		each(func(t *lang.Tensor, axis int, v *lang.Index, has bool) {
+			if x, known := extents[v]; known && !has {
+				f := o.facts[t]
+				f.extents[axis] = x
+				f.guess()
+				o.facts[t] = f
+			}
+		})
+	}
 }
 
 // guess fills in what a tensor of such extents usually stores.
@@ -92,7 +127,7 @@ func (o *optimiser) assigned(s *statement) {
 	o.forget(t)
 	old, f := o.facts[t], facts{}
 	how, known := Stored{tensor.Dense(t.Rank), tensor.Zero(t.DType)}, true
-	if slices.ContainsFunc(o.later(s.written), func(x *lang.Stmt) bool { return reads(x, t) && hasLaw(x.RHS) }) {
+	if o.predicts || slices.ContainsFunc(o.later(s.written), func(x *lang.Stmt) bool { return reads(x, t) && hasLaw(x.RHS) }) {
 		how, known = o.storedAs(t)
 	}
 	f.format, f.fill, f.dense = how.Format, how.Fill, how.Format.IsDense()
@@ -123,6 +158,9 @@ func (o *optimiser) assigned(s *statement) {
 		rel := z.whole(s.stmt.RHS)
 		f.n = rel.n
 		copy(f.at, rel.at)
+		if len(vars) == 2 {
+			f.band = rel.width(0, 1)
+		}
 	}
 	o.facts[t] = f
 }
@@ -205,6 +243,9 @@ func (s *search) access(a *lang.Access) *relation {
 		r.vars.add(n)
 		r.at[n] = f.at[k]
 	}
+	if f.band > 0 && len(vars) == 2 && f.band < narrow*f.extents[0] {
+		r.within(s.number[vars[0]], s.number[vars[1]], f.band)
+	}
 	last := s.number[vars[order[len(order)-1]]]
 	if f.dense {
 		r.last = last
@@ -216,9 +257,17 @@ func (s *search) access(a *lang.Access) *relation {
 	return r
 }
 
+// narrow is up to which part of the extent a band counts.
+const narrow = 0.25
+
 // merged is the union of what two operands store.
 func merged(a, b *relation) *relation {
 	r := &relation{n: a.n + b.n, vars: a.vars, at: slices.Clone(a.at), last: -1, order: a.order, weight: builtin.Merge}
+	for _, x := range a.bands {
+		if w := b.width(x.u, x.v); w > 0 {
+			r.bands = append(r.bands, band{x.u, x.v, max(x.width, w)})
+		}
+	}
 	for v := range r.at {
 		x, y := a.at[v], b.at[v]
 		r.at[v] = axis{max(x.distinct, y.distinct), x.longest + y.longest, x.squares + y.squares + 2*math.Sqrt(x.squares*y.squares)}

@@ -73,6 +73,8 @@ type optimiser struct {
 	notes   []string
 	weighed []Weighed
 	changed bool
+	// predicts: nothing is optimised, and how results are stored is known.
+	predicts bool
 	// inner are the results that nobody asks for, as long as nothing has changed that they are computed from.
 	inner map[*lang.Tensor]*inner
 }
@@ -131,6 +133,7 @@ func newOptimiser(prog *lang.Program, opts Options) *optimiser {
 			o.facts[t] = o.operand(t)
 		}
 	}
+	o.fit()
 	return o
 }
 

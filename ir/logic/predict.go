@@ -23,6 +23,7 @@ type Estimate struct {
 // Predict estimates each statement of a checked program.
 func Predict(prog *lang.Program, opts Options) []Estimate {
 	o := newOptimiser(prog, opts)
+	o.predicts = true
 	var list []Estimate
 	for _, s := range prog.Stmts {
 		st := o.statement(s)

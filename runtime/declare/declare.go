@@ -65,6 +65,17 @@ func Operand(name string, t tensor.Operand) Option {
 	return func(d *Declarations) { d.operand(name, t) }
 }
 
+// Assume declares what an operand is expected to store.
+func Assume(name string, s *tensor.Statistics) Option {
+	return func(d *Declarations) {
+		if s == nil {
+			d.fail(fmt.Errorf("the statistics that are assumed of %s are nil", name))
+			return
+		}
+		d.of(name).assumed = s
+	}
+}
+
 // Result declares how a result is stored.
 func Result(name string, f tensor.Format) Option {
 	return func(d *Declarations) {
@@ -149,6 +160,8 @@ type declaration struct {
 	result bool // something was said that only results need
 	// example is the operand itself, nil if there is none yet.
 	example tensor.Operand
+	// assumed is what it is expected to store, nil if nothing was said.
+	assumed *tensor.Statistics
 	// parts are the formats of an operand in parts, nil for one that is not.
 	parts []tensor.Format
 	// structure is that of a matrix of which one triangle is stored.
@@ -389,6 +402,30 @@ func (d *Declarations) Names() []string {
 	var names []string
 	for i := range d.list {
 		names = append(names, d.list[i].name)
+	}
+	return names
+}
+
+// Statistics are those of the operand that is declared by example, or else those that are assumed of it; false if there are none.
+func (d *Declarations) Statistics(name string) (*tensor.Statistics, bool) {
+	if t, ok := d.Example(name).(*tensor.Tensor); ok && t != nil {
+		return t.Statistics()
+	}
+	for i := range d.list {
+		if d.list[i].name == name && d.list[i].assumed != nil {
+			return d.list[i].assumed, true
+		}
+	}
+	return nil, false
+}
+
+// Assumed names the operands of which something is assumed.
+func (d *Declarations) Assumed() []string {
+	var names []string
+	for i := range d.list {
+		if d.list[i].assumed != nil {
+			names = append(names, d.list[i].name)
+		}
 	}
 	return names
 }

@@ -44,6 +44,9 @@ func (r *declaration) appendKey(b []byte) []byte {
 	for _, f := range r.parts {
 		b = f.AppendKey(b)
 	}
+	if r.assumed != nil {
+		b = appendString(append(b, 254), r.assumed.Class())
+	}
 	switch t := r.example.(type) {
 	case *tensor.Tensor:
 		b = appendTensor(append(b, 0), t)

@@ -23,7 +23,7 @@ type cutting struct {
 
 // choose takes the cutting that is estimated to have least sent. It follows from what all ranks know alike.
 func (s *statement) choose(g *placement.Grid, asked *placement.Placement) *cutting {
-	var list []*cutting
+	var list, blocks []*cutting
 	var whys []string
 	if s.whole != "" {
 		whys = append(whys, s.whole)
@@ -34,12 +34,17 @@ func (s *statement) choose(g *placement.Grid, asked *placement.Placement) *cutti
 				whys = append(whys, why)
 				continue
 			}
-			for _, c := range s.cuts(v, at, g, asked) {
+			even := &cutting{cut: placement.Blocks(s.extents[v.ID], g.Sizes[0])}
+			cuts := s.cuts(v, at, asked)
+			for _, c := range append(cuts, even) {
 				c.index, c.at, c.with = v, at, with
 				c.cost = s.cost(c, g) + s.moved(c, g, asked)
-				list = append(list, c)
 			}
+			list, blocks = append(list, cuts...), append(blocks, even)
 		}
+	}
+	if len(list) == 0 { // along others, ranks would need the whole of what is placed
+		list = blocks
 	}
 	if len(list) == 0 {
 		if len(whys) == 0 {
@@ -63,8 +68,8 @@ func (s *statement) choose(g *placement.Grid, asked *placement.Placement) *cutti
 	})
 }
 
-// cuts are those of an index that tensors have at it and that is asked for, and blocks if there is none.
-func (s *statement) cuts(v *lang.Index, at int, g *placement.Grid, asked *placement.Placement) (list []*cutting) {
+// cuts are those of an index that tensors have at it and that is asked for.
+func (s *statement) cuts(v *lang.Index, at int, asked *placement.Placement) (list []*cutting) {
 	add := func(p *placement.Placement, axis int) {
 		if axis < 0 || p.Cuts[axis] == nil || p.Cuts[axis].Extent != s.extents[v.ID] {
 			return
@@ -80,11 +85,11 @@ func (s *statement) cuts(v *lang.Index, at int, g *placement.Grid, asked *placem
 	for _, u := range s.uses {
 		add(u.tensor.Placement, axis(u.Access, v))
 	}
-	if len(list) == 0 {
-		list = append(list, &cutting{cut: placement.Blocks(s.extents[v.ID], g.Sizes[0])})
-	}
 	return list
 }
+
+// sumsCut is how many times as much must be sent otherwise for a sum to be cut, which then has other bits than on one rank.
+const sumsCut = 4
 
 // cost estimates how many bytes all ranks send for a cutting.
 func (s *statement) cost(c *cutting, g *placement.Grid) float64 {
@@ -114,7 +119,7 @@ func (s *statement) cost(c *cutting, g *placement.Grid) float64 {
 		total += share * float64(u.tensor.Entries) * float64(u.tensor.DType.Size()) * (float64(g.Ranks()) - 1)
 	}
 	if c.at < 0 {
-		total += s.resultBytes() * (parts - 1)
+		total = (total + s.resultBytes()*(parts-1)) * sumsCut
 	}
 	if math.IsNaN(total) {
 		return math.Inf(1)

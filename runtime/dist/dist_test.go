@@ -219,7 +219,7 @@ func TestCutAlongResult(t *testing.T) {
 		{"S(i,j) = A(i,j)*sum_k (Y(i,k)*X(j,k))", map[string]operand{"A": {A, "over (r)"}, "X": {X, "over (r)"}, "Y": {Y, "over (r by cyclic)"}}, ""},
 		{"C(i,j) = A(i,j) + B(i,j)", map[string]operand{"A": {A, "over (r)"}, "B": {B, "over (r by cyclic(3))"}}, ""},
 		{"D(i,k) = A(i,j)*C(j,k)", map[string]operand{"A": {A, "over (r)"}, "C": {C, "over (r)"}}, "over (r)"},
-		{"M(i,r) = T(i,j,k)*X(j,r)*Z(k,r)", map[string]operand{"T": {T, "over (r)"}, "X": {X, "over (r)"}, "Z": {Z, "over (r by cyclic)"}}, ""},
+		{"M(i,r) = T(i,j,k)*X(j,r)*Z(k,r)", map[string]operand{"T": {T, "over (r)"}, "X": {X, "over (r)"}, "Z": {Z, "over (r by cyclic)"}}, "over (r)"},
 		{"m(i) = max_j A(i,j)", map[string]operand{"A": {A, "over (r)"}}, "over (r)"},
 		{"y(i) = A(i,j)*x(j)\nz(i) = y(i)*2 + sum_j B(i,j)", map[string]operand{"A": {A, "over (r)"}, "B": {B, "over (r)"}, "x": {x, "over (r)"}}, "over (r)"},
 		{"y(i) = A(i,j)*x(j)\ny(i) += B(i,j)*x(j)", map[string]operand{"A": {A, "over (r)"}, "B": {B, "over (r)"}, "x": {x, "over (r)"}}, "over (r)"},

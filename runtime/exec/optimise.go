@@ -59,16 +59,12 @@ func (s *Session) compile(ctx context.Context, src string, d *declare.Declaratio
 		return s.compileAs(ctx, src, file, program, d)
 	}
 	c := &chooser{session: s, source: src, file: file, program: program, says: d.WithoutExamples()}
-	examples := Args{}
 	for _, t := range program.Tensors {
 		if t.Operand && t.StoredOf == nil {
 			c.operands = append(c.operands, t.Name)
-			if o := d.Example(t.Name); o != nil {
-				examples[t.Name] = o
-			}
 		}
 	}
-	classes, statistics, all := c.describe(examples)
+	classes, statistics, all := c.describe(d.Statistics)
 	c.first = statistics
 	k, err := c.make(ctx, statistics, d)
 	if err != nil {
@@ -88,11 +84,11 @@ func (s *Session) compile(ctx context.Context, src string, d *declare.Declaratio
 }
 
 // describe returns the classes of the operands' statistics, and these, rounded, of those that have some; false if not all have.
-func (c *chooser) describe(args Args) ([]string, map[string]*tensor.Statistics, bool) {
+func (c *chooser) describe(statisticsOf func(name string) (*tensor.Statistics, bool)) ([]string, map[string]*tensor.Statistics, bool) {
 	classes := make([]string, len(c.operands))
 	statistics := make(map[string]*tensor.Statistics, len(c.operands))
 	for i, name := range c.operands {
-		if s, ok := statisticsOf(args, name); ok {
+		if s, ok := statisticsOf(name); ok {
 			classes[i], statistics[name] = s.Class(), s.Rounded()
 		}
 	}
@@ -129,7 +125,7 @@ func (c *chooser) kernel(ctx context.Context, args Args) (*Kernel, error) {
 	if latest := c.latest.Load(); latest != nil && c.same(latest.classes, args) {
 		return latest.kernel, nil
 	}
-	classes, statistics, ok := c.describe(args)
+	classes, statistics, ok := c.describe(func(name string) (*tensor.Statistics, bool) { return statisticsOf(args, name) })
 	if !ok {
 		return c.asWritten(ctx, c.declared(args))
 	}
