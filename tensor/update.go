@@ -2,6 +2,7 @@ package tensor
 
 import (
 	"cmp"
+	"math/cmplx"
 	"slices"
 	"sort"
 )
@@ -142,7 +143,7 @@ func (x Scalar) held(dt DType) (Scalar, bool) {
 func overflows(x, y Scalar) bool {
 	finite := func(x Scalar) bool {
 		z := x.Complex128()
-		return z-z == 0
+		return !cmplx.IsInf(z) && !cmplx.IsNaN(z)
 	}
 	return finite(x) && !finite(y)
 }

@@ -359,11 +359,7 @@ func TestStatisticsOfUpdates(t *testing.T) {
 func TestUpdateRefuses(t *testing.T) {
 	r := ratings(t)
 	ints, _ := NewDense([]int8{1, 2}, 2)
-	triangle, err := r.Convert(Coordinates(2))
-	if err != nil {
-		t.Fatal(err)
-	}
-	triangle, err = FromCoords([]int64{2, 2}, CSR, [][]int64{{1}, {0}}, ArrayOf([]float64{1}))
+	triangle, err := FromCoords([]int64{2, 2}, CSR, [][]int64{{1}, {0}}, ArrayOf([]float64{1}))
 	if err != nil {
 		t.Fatal(err)
 	}
