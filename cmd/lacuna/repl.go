@@ -150,6 +150,11 @@ func (p pipe) close() {}
 func (r *repl) run(ctx context.Context, in lineReader) error {
 	defer in.close()
 	_, scripted := in.(pipe)
+	if !scripted { // an interrupt between a result and the next prompt, when the editor does not have the terminal, ends nothing
+		ignored := make(chan os.Signal, 1)
+		signal.Notify(ignored, os.Interrupt)
+		defer signal.Stop(ignored)
+	}
 	for {
 		r.app.stdout.Flush()
 		text, err := r.read(in)
