@@ -3,13 +3,10 @@ package runtime
 import (
 	"context"
 	"fmt"
-	"math"
 	"os"
 	goruntime "runtime"
-	"strings"
 	"sync"
 	"time"
-	"unsafe"
 
 	"github.com/lacuna-sparse/lacuna/internal/admission"
 	"github.com/lacuna-sparse/lacuna/internal/debug"
@@ -259,72 +256,6 @@ func (x *Executable) free(s *state, ids []loop.BufferID) {
 	}
 }
 
-// bind copies the caller's memory and values in and checks that kernels may
-// use them: a wrong address or overlap would not fail but give wrong results.
-// device is what the program runs on, nil if that is the processor.
-func (s *state) bind(b *Bindings, device accelerator) error {
-	p := s.plan
-	if b == nil || len(b.Buffers) != len(s.mem) || len(b.Scalars) != len(s.scalars) {
-		return &BindingError{Program: p.program.Name, Reason: "the bindings were made for another program"}
-	}
-	for _, id := range p.bound {
-		s.scalars[id] = b.Scalars[id]
-	}
-	for i, id := range p.given {
-		m := b.Buffers[id]
-		var reason string
-		switch {
-		case m.Len < 0 || bytesOf(m.Len, p.elemSize[id]) > maxObject:
-			reason = fmt.Sprintf("has %d elements", m.Len)
-		case m.Ptr == nil && m.Len > 0 && (p.written[id] || m.On == nil || m.On.device != device):
-			reason = fmt.Sprintf("has no memory for its %d elements", m.Len)
-		case m.On != nil && m.On.device == device && bytesOf(m.Len, p.elemSize[id]) > m.On.bytes:
-			reason = fmt.Sprintf("has %d elements, but only %d bytes on the device", m.Len, m.On.bytes)
-		case uintptr(m.Ptr)%p.aligned[id] != 0:
-			reason = fmt.Sprintf("is not aligned to %d bytes", p.aligned[id])
-		}
-		if reason != "" {
-			return &BindingError{p.program.Name, p.program.Buffers[id].Name, reason}
-		}
-		for _, other := range p.given[:i] {
-			if (p.written[id] || p.written[other]) && s.overlap(id, m, other) {
-				return &BindingError{p.program.Name, p.program.Buffers[id].Name, fmt.Sprintf(
-					"overlaps buffer %s in memory, and one of them is written", p.program.Buffers[other].Name)}
-			}
-		}
-		s.mem[id] = m
-	}
-	s.outputs = b.Outputs
-	for id, m := range b.Outputs {
-		if m.Ptr == nil {
-			continue
-		}
-		if reason := s.cannotWrite(loop.BufferID(id), m, device); reason != "" {
-			return &BindingError{p.program.Name, p.program.Buffers[id].Name, reason}
-		}
-	}
-	return nil
-}
-
-// cannotWrite is why an Output buffer cannot be in memory of the caller, "" if it can.
-func (s *state) cannotWrite(id loop.BufferID, m Memory, device accelerator) string {
-	p := s.plan
-	switch {
-	case p.program.Buffers[id].Role != loop.Output || device != nil:
-		return "cannot be written to memory of the caller"
-	case m.Len < 0 || bytesOf(m.Len, p.elemSize[id]) > maxObject:
-		return fmt.Sprintf("has %d elements", m.Len)
-	case uintptr(m.Ptr)%p.aligned[id] != 0:
-		return fmt.Sprintf("is not aligned to %d bytes", p.aligned[id])
-	}
-	for _, other := range p.given {
-		if s.overlap(id, m, other) {
-			return fmt.Sprintf("overlaps buffer %s in memory, and is written", p.program.Buffers[other].Name)
-		}
-	}
-	return ""
-}
-
 // accelerator is what the program runs on, nil if that is the processor.
 func (x *Executable) accelerator() accelerator {
 	if x.grid == nil {
@@ -339,19 +270,6 @@ func (s *state) copies(st *stagePlan) int64 {
 		return 1
 	}
 	return max(min(s.threads, s.cuts[st.domain].chunks), 1)
-}
-
-// maxObject is more bytes than any address space has.
-const maxObject = 1 << 56
-
-// overlap reports whether m, the memory of buffer id, shares bytes with the
-// memory of another buffer.
-func (s *state) overlap(id loop.BufferID, m Memory, other loop.BufferID) bool {
-	o := s.mem[other]
-	mStart, oStart := uintptr(m.Ptr), uintptr(o.Ptr)
-	mEnd := mStart + uintptr(m.Len*s.plan.elemSize[id])
-	oEnd := oStart + uintptr(o.Len*s.plan.elemSize[other])
-	return m.Len > 0 && o.Len > 0 && mStart < oEnd && oStart < mEnd
 }
 
 // stage runs one stage.
@@ -383,169 +301,6 @@ func (x *Executable) stage(ctx context.Context, s *state, st *stagePlan, o Optio
 		keep.save(s, st)
 	}
 	x.free(s, st.lastUses)
-	return nil
-}
-
-// sizes computes scalars and allocates buffers.
-func (x *Executable) sizes(s *state, st *stagePlan, z *sizesPlan, o Options) error {
-	for i := range z.lets {
-		l := &z.lets[i]
-		v, fault := s.eval(&l.value)
-		if fault != "" {
-			return s.sizeError(st, "scalar "+s.plan.program.Scalars[l.scalar].Name, &l.value, fault)
-		}
-		s.scalars[l.scalar] = v
-	}
-	for i := range z.trims {
-		if err := x.trim(s, st, &z.trims[i]); err != nil {
-			return err
-		}
-	}
-	for i := range z.allocs {
-		if err := x.allocate(s, st, &z.allocs[i], o); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (s *state) eval(c *sizeCode) (int64, sizeFault) {
-	return c.eval(s.stack, s.scalars, s.mem, s.plan.program.Buffers, nil)
-}
-
-func (s *state) sizeError(st *stagePlan, what string, c *sizeCode, fault sizeFault) error {
-	return &SizeError{Program: s.plan.program.Name, Stage: st.name, What: what,
-		Expr: formatSize(s.plan.program, c.expr), Reason: string(fault)}
-}
-
-// allocate makes one buffer, or refuses to.
-func (x *Executable) allocate(s *state, st *stagePlan, a *allocPlan, o Options) error {
-	buf := &s.plan.program.Buffers[a.buffer]
-	n, fault := s.eval(&a.length)
-	if n < 0 && fault == "" {
-		fault = sizeFault(fmt.Sprintf("the length is negative (%d)", n))
-	}
-	if fault != "" {
-		return s.sizeError(st, "length of buffer "+buf.Name, &a.length, fault)
-	}
-	bytes := bytesOf(n, s.plan.elemSize[a.buffer])
-	if s.outputs != nil && s.outputs[a.buffer].Ptr != nil {
-		m := s.outputs[a.buffer]
-		if m.Len != n {
-			return s.sizeError(st, "length of buffer "+buf.Name, &a.length, sizeFault(fmt.Sprintf("the result has %d elements, and the caller's memory %d", n, m.Len)))
-		}
-		if a.fill == zeroed {
-			clear(unsafe.Slice((*byte)(m.Ptr), bytes))
-		}
-		s.mem[a.buffer] = m
-		return nil
-	}
-	if buf.Role == loop.Scratch {
-		// One after the other, each on cache lines of its own.
-		bytes = bytesOf(padded(min(bytes, maxObject)), s.copies(st))
-	}
-	refused := func(err error) error {
-		return &MemoryLimitError{Program: s.plan.program.Name, Stage: st.name, Buffer: buf.Name,
-			Len: n, Elem: buf.Elem.String(), Need: bytes, Result: s.resultBytes(st),
-			InUse: s.account.InUse, Limit: s.account.Limit, Source: s.account.Source, Err: err}
-	}
-	if !s.account.Reserve(padded(min(bytes, maxObject)), o.MemoryLimit, x.memory.machine) {
-		return refused(nil)
-	}
-	if buf.Role == loop.Output {
-		s.mem[a.buffer] = x.memory.result(n, s.plan.elemSize[a.buffer], a.fill)
-		return nil
-	}
-	t, err := x.memory.temporary(bytes, a.fill)
-	if err != nil {
-		return refused(err)
-	}
-	s.temps[a.buffer] = t
-	s.mem[a.buffer] = Memory{Ptr: t.ptr, Len: n}
-	return nil
-}
-
-// resultBytes is what the results need whose sizes are known when a stage allocates: those
-// it has, and those that it and the next stages allocate, up to one that computes.
-func (s *state) resultBytes(from *stagePlan) int64 {
-	total := int64(0)
-	for id, m := range s.mem {
-		if s.plan.program.Buffers[id].Role == loop.Output {
-			total = saturatingAdd(total, bytesOf(m.Len, s.plan.elemSize[id]))
-		}
-	}
-	reached := false
-	for i := range s.plan.stages {
-		st := &s.plan.stages[i]
-		if reached = reached || st == from; !reached {
-			continue
-		}
-		for j := range st.before.lets {
-			l := &st.before.lets[j]
-			v, fault := s.eval(&l.value)
-			if fault != "" {
-				return total
-			}
-			s.scalars[l.scalar] = v
-		}
-		for j := range st.before.allocs {
-			a := &st.before.allocs[j]
-			if s.plan.program.Buffers[a.buffer].Role != loop.Output || s.mem[a.buffer].Ptr != nil {
-				continue
-			}
-			if n, fault := s.eval(&a.length); fault == "" && n > 0 {
-				total = saturatingAdd(total, bytesOf(n, s.plan.elemSize[a.buffer]))
-			} else if fault != "" {
-				total = math.MaxInt64
-			}
-		}
-		if st.fn != nil {
-			break
-		}
-	}
-	return total
-}
-
-// trim shortens an output. Where more than half of it is not needed, it moves to
-// memory of its size; else the rest stays, in most cases never touched.
-func (x *Executable) trim(s *state, st *stagePlan, t *trimPlan) error {
-	m := &s.mem[t.buffer]
-	n, fault := s.eval(&t.length)
-	if fault == "" && (n < 0 || n > m.Len) {
-		fault = sizeFault(fmt.Sprintf("%d of %d elements are wanted", n, m.Len))
-	}
-	if fault != "" {
-		return s.sizeError(st, "length of buffer "+s.plan.program.Buffers[t.buffer].Name, &t.length, fault)
-	}
-	if n < m.Len/2 {
-		size := s.plan.elemSize[t.buffer]
-		shorter := x.memory.result(n, size, anything)
-		copy(unsafe.Slice((*byte)(shorter.Ptr), n*size), unsafe.Slice((*byte)(m.Ptr), n*size))
-		m.GiveBack()
-		*m = shorter
-	}
-	m.Len = n
-	return nil
-}
-
-// partition cuts the domain of a stage.
-func (s *state) partition(st *stagePlan) error {
-	p := st.cut
-	name := func() string { return "partition " + s.plan.program.Partitions[p.partition].Name }
-	n, fault := s.eval(&p.n)
-	if n < 0 && fault == "" {
-		fault = sizeFault(fmt.Sprintf("the domain has a negative size (%d)", n))
-	}
-	if fault != "" {
-		return s.sizeError(st, name(), &p.n, fault)
-	}
-	c := &s.cuts[p.partition]
-	if p.weights == -1 {
-		c.even(n, p.grain)
-	} else if err := c.byWeight(n, p.grain, s.mem[p.weights], s.plan.program.Buffers[p.weights].Elem); err != nil {
-		return s.sizeError(st, name(), &p.n, sizeFault(err.Error()))
-	}
-	s.scalars[p.chunks] = c.chunks
 	return nil
 }
 
@@ -622,25 +377,4 @@ func (s *state) results(r *Results) {
 		}
 	}
 	r.Scalars = append(r.Scalars[:0], s.scalars...)
-}
-
-// formatSize writes a size expression for an error message.
-func formatSize(p *loop.Program, e loop.SizeExpr) string {
-	switch e := e.(type) {
-	case loop.SizeConst:
-		return fmt.Sprint(int64(e))
-	case loop.SizeScalar:
-		return p.Scalars[e].Name
-	case loop.SizeLen:
-		return fmt.Sprintf("len(%s)", p.Buffers[e.Buffer].Name)
-	case *loop.SizeLoad:
-		return fmt.Sprintf("%s[%s]", p.Buffers[e.Buffer].Name, formatSize(p, e.Index))
-	case *loop.SizeOp:
-		x, y, op := formatSize(p, e.X), formatSize(p, e.Y), e.Op.String()
-		if e.Op == loop.Min || e.Op == loop.Max {
-			return fmt.Sprintf("%s(%s, %s)", op, x, y)
-		}
-		return fmt.Sprintf("(%s)", strings.Join([]string{x, op, y}, " "))
-	}
-	return "?"
 }
