@@ -1,0 +1,185 @@
+package dist
+
+import (
+	"context"
+	"slices"
+
+	"github.com/lacuna-sparse/lacuna/lang"
+	"github.com/lacuna-sparse/lacuna/runtime/dist/placement"
+)
+
+// inspect finds out what the rank needs of the operands.
+func (st *step) inspect(ctx context.Context) error {
+	r, s, c := st.program.rank, st.st, st.how
+	st.touched = map[*lang.Index]placement.Set{}
+	if c.index == nil {
+		for _, u := range s.uses {
+			if !slices.ContainsFunc(st.gets, func(g *get) bool { return g.name == u.name }) {
+				need := all(u.tensor.Shape)
+				if !r.first() {
+					need = make([]placement.Set, len(need)) // nothing
+				}
+				f, err := r.inspect(ctx, u.tensor, need)
+				if err != nil {
+					return r.abort(err)
+				}
+				st.gets = append(st.gets, &get{name: u.name, use: u, fetch: f})
+			}
+		}
+		st.local = st.text
+		return nil
+	}
+	st.own = c.cut.Coords(r.grid.At(r.Rank())[c.over])
+	resolved := map[*lang.Index]placement.Set{c.index: st.own}
+	early, err := st.follow(ctx, resolved)
+	if err != nil {
+		return r.abort(err)
+	}
+	for _, u := range s.uses {
+		if err := st.get(ctx, u, resolved, early[u]); err != nil {
+			return r.abort(err)
+		}
+	}
+	eachNode(s.file.Stmts[0].RHS, func(n lang.Node) {
+		if f, ok := n.(*lang.Fold); ok {
+			for k, v := range f.Vars {
+				if v.In != "" {
+					v.In = s.in[folded{f.Pos, k}].ref.Name
+				}
+			}
+		}
+	})
+	delete(resolved, c.index)
+	st.touched = resolved
+	st.local = s.file.Stmts[0].String()
+	return nil
+}
+
+// follow goes from the entries at the rank's coordinates of the index that is cut to the coordinates of other indices that they
+// touch, and on from there.
+func (st *step) follow(ctx context.Context, resolved map[*lang.Index]placement.Set) (map[*use]*get, error) {
+	s := st.st
+	drivers, early := s.drivers(), map[*use]*get{}
+	format := st.program.o.Results[s.LHS.Tensor.Name].Format
+	if t := s.env[s.LHS.Tensor.Name]; t != nil && st.program.given[s.LHS.Tensor.Name] {
+		format = t.Format
+	}
+	for _, v := range s.Indices {
+		pays := slices.ContainsFunc(s.uses, func(u *use) bool {
+			return axis(u.Access, v) >= 0 && !u.tensor.Placement.IsReplicated() && !st.how.owns(u)
+		})
+		if !pays {
+			delete(drivers, v)
+		}
+		if v.Free && drivers[v] != nil {
+			if !listed(format, axis(s.LHS, v)) || st.program.o.Results[s.LHS.Tensor.Name].Shape != nil {
+				delete(drivers, v)
+			}
+		}
+	}
+	for more := true; more; {
+		more = false
+		for _, v := range s.Indices {
+			if _, done := resolved[v]; done {
+				continue
+			}
+			k := slices.IndexFunc(drivers[v], func(u *use) bool {
+				return slices.ContainsFunc(u.Indices, func(x lang.IndexExpr) bool { _, known := resolved[x.Plain()]; return known })
+			})
+			if k < 0 {
+				continue
+			}
+			u := drivers[v][k]
+			g, err := st.inspectUse(ctx, u, resolved)
+			if err != nil {
+				return nil, err
+			}
+			early[u], more = g, true
+			found := map[*lang.Index]placement.Set{}
+			for _, x := range u.Indices {
+				w := x.Plain()
+				if _, done := resolved[w]; w != nil && !done && slices.Contains(drivers[w], u) {
+					found[w] = g.coords(u.tensor, axis(u.Access, w))
+					if found[w].Len() == 0 && s.extents[w.ID] > 0 {
+						found[w] = placement.Range(0, 1) // extremes of no coordinate at all are mistakes
+					}
+					g.drove = append(g.drove, w)
+				}
+			}
+			for w, set := range found {
+				resolved[w] = set
+			}
+		}
+	}
+	return early, nil
+}
+
+// needs are the coordinates of an operand, by axis, that go with those of indices that are resolved.
+func (u *use) needs(resolved map[*lang.Index]placement.Set) (need []placement.Set, along []*lang.Index) {
+	need, along = all(u.tensor.Shape), make([]*lang.Index, len(u.Indices))
+	for k, x := range u.Indices {
+		if v := x.Plain(); v != nil {
+			if set, known := resolved[v]; known {
+				need[k], along[k] = set, v
+			}
+		}
+	}
+	return need, along
+}
+
+// inspectUse is how the rank gets an operand at the coordinates of indices that are resolved.
+func (st *step) inspectUse(ctx context.Context, u *use, resolved map[*lang.Index]placement.Set) (*get, error) {
+	need, along := u.needs(resolved)
+	own := true // whatever rank it is
+	for k, v := range along {
+		cut := u.tensor.Placement.Cuts[k]
+		if v == nil {
+			own = own && cut == nil
+		} else {
+			own = own && v == st.how.index && cut != nil && u.tensor.Placement.Over[k] == st.how.over && cut.Equal(st.how.cut)
+		}
+	}
+	g := &get{use: u, along: along}
+	if own {
+		g.fetch = st.program.rank.owned(u.tensor)
+		return g, nil
+	}
+	var err error
+	g.fetch, err = st.program.rank.inspect(ctx, u.tensor, need)
+	return g, err
+}
+
+// get adds how the rank gets an operand, and gives the reference its name there. early is how the operand was got when fewer indices were
+// resolved.
+func (st *step) get(ctx context.Context, u *use, resolved map[*lang.Index]placement.Set, early *get) error {
+	need, along := u.needs(resolved)
+	for _, g := range st.gets {
+		if g.use.name == u.name && slices.Equal(g.along, along) {
+			u.ref.Name = g.name
+			return nil
+		}
+	}
+	g := early
+	for k, v := range along {
+		// What was got then may have entries at coordinates that have been left out since, but not where it was it that told which.
+		if g != nil && v != g.along[k] && !slices.Contains(g.drove, v) {
+			g = nil
+		}
+	}
+	switch {
+	case g == nil:
+		var err error
+		if g, err = st.inspectUse(ctx, u, resolved); err != nil {
+			return err
+		}
+	case !slices.Equal(along, g.along):
+		if err := g.renumber(u.tensor, need); err != nil {
+			return err
+		}
+		g.along = along
+	}
+	g.name = st.unusedName(u.name)
+	u.ref.Name = g.name
+	st.gets = append(st.gets, g)
+	return nil
+}
