@@ -10,14 +10,14 @@ import (
 	"github.com/lacuna-sparse/lacuna/runtime"
 )
 
-var onRanks = flag.Int("ranks", 60, "number of random programs in TestSeededOnRanks, without -short at least 2000")
+var onRanks = flag.Int("ranks", 60, "number of random programs in TestSeededOnRanks, without -short at least 1000")
 
 // TestSeededOnRanks runs random programs on 1 to 6 ranks, with operands that are placed over them at random.
 func TestSeededOnRanks(t *testing.T) {
 	s := session(runtime.Interp(), 1, setting{})
 	programs := *onRanks
 	if !testing.Short() && *only < 0 {
-		programs = max(programs, 2000)
+		programs = max(programs, 1000)
 	}
 	var mu sync.Mutex
 	var total RanksOutcome
