@@ -104,15 +104,15 @@ func (t *team) run(ctx context.Context, k kernel, f *frame, c *cut, threads int6
 
 // inOrder runs the chunks one after the other.
 func (t *team) inOrder(ctx context.Context) (failure, error) {
-	calls, step := t.cut.chunks, int64(1)
+	step := int64(1)
 	if t.many {
-		calls, step = min(calls, 1), calls // functions watch for the stop word
+		step = mostChunks
 	}
-	for i := range calls {
+	for i := int64(0); i < t.cut.chunks; i += step {
 		if t.cancelled() {
 			return failure{}, ctx.Err()
 		}
-		if f := t.chunks(t.frame, i, i+step); f.failed() {
+		if f := t.chunks(t.frame, i, min(i+step, t.cut.chunks)); f.failed() {
 			return f, nil
 		}
 	}
@@ -148,6 +148,9 @@ func (t *team) work(f *frame, thread int64) {
 // that threads end together (Polychronopoulos, Kuck, "Guided self-scheduling", 1987).
 const shares = 4
 
+// mostChunks is how many chunks a call runs at most: between calls a run can be cancelled.
+const mostChunks = 64
+
 // take hands out the chunks from i to before end.
 func (t *team) take() (i, end int64) {
 	if t.share == 0 {
@@ -156,7 +159,7 @@ func (t *team) take() (i, end int64) {
 	}
 	for {
 		i = t.next.Load()
-		end = i + max(1, (t.cut.chunks-i)/t.share)
+		end = i + min(max(1, (t.cut.chunks-i)/t.share), mostChunks)
 		if t.next.CompareAndSwap(i, end) {
 			return i, end
 		}

@@ -336,7 +336,7 @@ func (x *Executable) call(ctx context.Context, s *state, st *stagePlan, o Option
 			threads = 1
 		}
 	}
-	s.team.many = st.divisible && !st.ordered && len(st.tallies) == 0
+	s.team.many = st.divisible && !st.ordered && len(st.tallies) == 0 && x.engine != InterpName // whose chunks take long enough
 	f, err := s.team.run(ctx, kernel, &s.frame, c, threads)
 	if err != nil {
 		return err
