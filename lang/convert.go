@@ -3,6 +3,7 @@ package lang
 import (
 	"errors"
 	"fmt"
+	"github.com/lacuna-sparse/lacuna/internal/suggest"
 	"math"
 	"slices"
 	"strconv"
@@ -219,7 +220,7 @@ func (c *converter) optionNumber(n *Fold, o *option) int64 {
 		return 0
 	case o.Number != "" && (o.Name != firstOption || !sorts):
 		hint := "remove the number"
-		if sorts && nearest(o.Name, []string{firstOption}) != "" {
+		if sorts && suggest.Nearest(o.Name, []string{firstOption}) != "" {
 			hint = "did you mean first?"
 		}
 		c.fail(ErrOption, posOf(o.Pos), hint, "the option %s of %s takes no number", o.Name, n.Name)
@@ -252,7 +253,7 @@ func (c *converter) options(n *Fold) {
 		case allowed == nil:
 			c.fail(ErrOption, o.Pos, "remove the brackets", "%s takes no options", n.Name)
 		case !slices.Contains(allowed, o.Name):
-			hint := didYouMean(o.Name, allowed)
+			hint := suggest.DidYouMean(o.Name, allowed)
 			if hint == "" {
 				hint = "the options are " + strings.Join(allowed, ", ")
 			}
@@ -479,7 +480,7 @@ func (l *linear) tooLarge(pos Pos) {
 
 func (l *linear) refuse(n Node) {
 	hint := "an index is affine, such as 2*i-k+1, or a gather such as x(p(i)), or a slice such as 0:n; n a literal"
-	if similar := didYouMean(l.in.Name, callables()); similar != "" {
+	if similar := suggest.DidYouMean(l.in.Name, callables()); similar != "" {
 		hint = fmt.Sprintf("if %s is meant as a function: %s", l.in.Name, similar)
 	}
 	l.c.fail(ErrAffine, n.Place(), hint, "the index of %s is not affine", l.in.Name)

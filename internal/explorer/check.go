@@ -3,6 +3,7 @@ package explorer
 import (
 	"context"
 	"errors"
+	"github.com/lacuna-sparse/lacuna/internal/suggest"
 	"regexp"
 	"slices"
 	"strings"
@@ -63,7 +64,7 @@ func (s *Service) check(ctx context.Context, r *Request) (any, error) {
 	return c, nil
 }
 
-// meant matches the hint for a word that is near another (lang.DidYouMean).
+// meant matches the hint for a word that is near another (suggest.DidYouMean).
 var meant = regexp.MustCompile(`^did you mean (\S+)\?$`)
 
 // spelling replaces the word that an error is about, or that stands before its place, by the one that its hint has.
@@ -76,7 +77,7 @@ func spelling(program string, e *lang.Error) []Fix {
 	start := strings.LastIndexFunc(before, func(r rune) bool { return !isWord(r) }) + 1
 	for _, at := range []int{e.Pos.Offset, start} {
 		word := program[at:wordEnd(program, at)]
-		if strings.TrimFunc(word, isWord) == "" && lang.DidYouMean(word, []string{m[1]}) == e.Hint {
+		if strings.TrimFunc(word, isWord) == "" && suggest.DidYouMean(word, []string{m[1]}) == e.Hint {
 			return []Fix{{"write " + m[1], units(program, at), units(program, at+len(word)), m[1]}}
 		}
 	}
