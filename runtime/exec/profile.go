@@ -10,6 +10,7 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"github.com/lacuna-sparse/lacuna/internal/units"
 	"github.com/lacuna-sparse/lacuna/ir"
 	"github.com/lacuna-sparse/lacuna/ir/logic"
 	"github.com/lacuna-sparse/lacuna/runtime"
@@ -177,13 +178,13 @@ func (p *Profile) String() string {
 	for _, s := range p.Steps {
 		expected, entries := "-", "-"
 		if s.Estimate != nil {
-			expected, entries = nanoseconds(s.Estimate.Time), ir.Rounded(s.Estimate.Entries)
+			expected, entries = nanoseconds(s.Estimate.Time), units.Rounded(s.Estimate.Entries)
 		}
 		note := ""
 		if s.Intermediate && s.Estimate != nil {
 			note = "  # an intermediate"
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t  %s%s\n", nanoseconds(float64(s.Took)), expected, ir.Rounded(float64(s.Entries)), entries, s.What, note)
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t  %s%s\n", nanoseconds(float64(s.Took)), expected, units.Rounded(float64(s.Entries)), entries, s.What, note)
 		if len(s.Stages) < 2 {
 			continue
 		}
