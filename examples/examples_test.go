@@ -7,11 +7,15 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 )
+
+// out stands for a folder of the test.
+const out = "{out}"
 
 var runs = []struct {
 	name    string
@@ -19,6 +23,7 @@ var runs = []struct {
 	args    []string
 	want    string // standard output
 	fails   string // part of standard error, if the program is to fail
+	llvm    bool   // it prints this where there is an LLVM
 }{
 	{
 		name: "spmv", example: "spmv", args: []string{"testdata/small.mtx"},
@@ -120,6 +125,22 @@ the middle is at 7.309844
 		fails: "testdata/missing.csv",
 	},
 	{
+		name: "build", example: "build", args: []string{out}, llvm: true,
+		want: `
+c/spmv.h
+c/spmv.o
+kernels/invoke_linux.go
+kernels/invoke_other.go
+kernels/spmv_kernel.go
+kernels/spmv_kernel_linux_amd64.syso
+kernels/spmv_stubs_linux.go
+kernels/spmv_stubs_linux_amd64.s
+kernels/spmv_stubs_other.go
+kernels/support.go
+plain/spmv.go
+`,
+	},
+	{
 		name: "pagerank of nothing", example: "pagerank", args: []string{"-file", os.DevNull},
 		fails: "the list holds no package",
 	},
@@ -161,7 +182,11 @@ func TestExamples(t *testing.T) {
 		ran[r.example] = true
 		t.Run(r.name, func(t *testing.T) {
 			var stdout, stderr bytes.Buffer
-			cmd := exec.Command(filepath.Join(bin, r.example), r.args...)
+			args := slices.Clone(r.args)
+			for i := range args {
+				args[i] = strings.ReplaceAll(args[i], out, t.TempDir())
+			}
+			cmd := exec.Command(filepath.Join(bin, r.example), args...)
 			cmd.Env = append(os.Environ(), "LACUNA_CACHE=off")
 			cmd.Stdout, cmd.Stderr = &stdout, &stderr
 			err := cmd.Run()
@@ -173,6 +198,9 @@ func TestExamples(t *testing.T) {
 			}
 			if err != nil {
 				t.Fatalf("%v\n%s", err, stderr.String())
+			}
+			if r.llvm && strings.Contains(stderr.String(), "without LLVM") {
+				t.Skip(stderr.String())
 			}
 			if diff := cmp.Diff(strings.TrimPrefix(r.want, "\n"), stdout.String()); diff != "" {
 				t.Errorf("output (-want +got):\n%s", diff)

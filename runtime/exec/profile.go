@@ -9,6 +9,7 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"github.com/lacuna-sparse/lacuna/internal/units"
 	"github.com/lacuna-sparse/lacuna/ir"
 	"github.com/lacuna-sparse/lacuna/ir/logic"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
@@ -270,9 +271,9 @@ func notFill(t *tensor.Tensor) int64 {
 func (l LoopProfile) String() string {
 	times := "once"
 	if l.Visits != 1 {
-		times = ir.Rounded(float64(l.Visits)) + " times"
+		times = units.Rounded(float64(l.Visits)) + " times"
 	}
-	return fmt.Sprintf("%s  # %s, %s iterations", l.Text, times, ir.Rounded(float64(l.Iterations)))
+	return fmt.Sprintf("%s  # %s, %s iterations", l.Text, times, units.Rounded(float64(l.Iterations)))
 }
 
 // String prints the profile as a table.
@@ -283,13 +284,13 @@ func (p *Profile) String() string {
 	for _, s := range p.Steps {
 		expected, entries := "-", "-"
 		if s.Estimate != nil {
-			expected, entries = nanoseconds(s.Estimate.Time), ir.Rounded(s.Estimate.Entries)
+			expected, entries = nanoseconds(s.Estimate.Time), units.Rounded(s.Estimate.Entries)
 		}
 		note := ""
 		if s.Intermediate && s.Estimate != nil {
 			note = "  # an intermediate"
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t  %s%s\n", nanoseconds(float64(s.Took)), expected, ir.Rounded(float64(s.Entries)), entries, s.What, note)
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t  %s%s\n", nanoseconds(float64(s.Took)), expected, units.Rounded(float64(s.Entries)), entries, s.What, note)
 		for _, stage := range s.Stages {
 			if stage.Took*20 < s.Took { // which does not count
 				continue
