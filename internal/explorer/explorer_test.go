@@ -276,15 +276,27 @@ func TestOperands(t *testing.T) {
 // TestProfile has a time and an estimate for each statement, and counts what it stored.
 func TestProfile(t *testing.T) {
 	p := ask[Profile](t, Request{Op: "profile", Program: "t(i) = sum_j A(i,j)*x(j); y = sum_i t(i)*t(i)", Operands: []Operand{{Name: "A", Format: "CSR", Text: "1 . .\n. . .\n. 2 3"}, {Name: "x", Text: "1 1 1"}}})
-	var got []string
+	var got, loops []string
 	for _, s := range p.Steps {
 		if s.Took <= 0 || s.Estimated == nil || *s.Estimated <= 0 || len(s.Stages) == 0 {
 			t.Errorf("%+v", s)
 		}
 		got = append(got, fmt.Sprint(s.Result, " ", s.Entries))
+		for _, stage := range s.Stages {
+			for _, l := range stage.Loops {
+				loops = append(loops, fmt.Sprint(l.Text, " ", l.Depth, " ", l.Visits, " ", l.Iterations, " ", p.Places[l.Place].Spans))
+			}
+		}
 	}
 	if fmt.Sprint(got) != "[t 2 y 1]" || p.Run <= 0 {
 		t.Errorf("%v, %v ms", got, p.Run)
+	}
+	const want = `for i = lo to hi 0 1 3 [[2 3] [15 16]]
+for p_A.1 = rest.1 to end 1 3 3 [[7 12] [17 18] [22 23]]
+for i.2 = rest.1 to hi 0 1 3 [[30 35] [38 39] [43 44]]
+for c = 0 to cut0_chunks 0 1 1 [[26 27]]`
+	if text := strings.Join(loops, "\n"); text != want {
+		t.Errorf("loops:\n%s\nwant\n%s", text, want)
 	}
 }
 
