@@ -36,6 +36,11 @@ func newExecutable(engine string, p *plan, kernels []kernel, memory *allocator) 
 	return x
 }
 
+// as is an executable of the same code for p, a program that differs from that of x in names alone.
+func (x *Executable) as(p *loop.Program) *Executable {
+	return newExecutable(x.engine, newPlan(p), x.kernels, x.memory)
+}
+
 // Program is the program that was compiled. It must not be changed.
 func (x *Executable) Program() *loop.Program { return x.plan.program }
 
