@@ -146,10 +146,10 @@ func ExampleKernel_Profile() {
 	for _, step := range profile.Steps {
 		fmt.Println(step.Result, step.Entries, step.Took > 0, step.Estimate != nil, slowest(step).Took <= step.Took)
 	}
-	fmt.Println(out["C"].NNZ())
+	fmt.Println(out["C"].NNZ(), busiest(profile.Steps[0]).Iterations >= 100)
 	// Output:
 	// C 100 true true true
-	// 100
+	// 100 true
 }
 
 // slowest is the part of a step that took most of its time: counting entries, say, or computing them.
@@ -160,6 +160,18 @@ func slowest(step lacuna.StepProfile) (s lacuna.StageProfile) {
 		}
 	}
 	return s
+}
+
+// busiest is the loop of a step that had the most iterations.
+func busiest(step lacuna.StepProfile) (l lacuna.LoopProfile) {
+	for _, stage := range step.Stages {
+		for _, loop := range stage.Loops {
+			if loop.Iterations > l.Iterations {
+				l = loop
+			}
+		}
+	}
+	return l
 }
 
 // What is assumed of operands that are not there yet decides the order of computing.
