@@ -111,11 +111,7 @@ func spelling(program string, e *lang.Error) []Fix {
 			continue // within a word
 		}
 		word := program[at:wordEnd(program, at)]
-<<<<<<< HEAD
-		if strings.TrimFunc(word, isWord) == "" && suggest.DidYouMean(word, []string{m[1]}) == e.Hint {
-=======
 		if strings.TrimFunc(word, isWord) == "" && suggest.DidYouMean(word, []string{m[1]}) == m[0] {
->>>>>>> main
 			return []Fix{{"write " + m[1], units(program, at), units(program, at+len(word)), m[1]}}
 		}
 	}
