@@ -16,6 +16,8 @@
 package lower
 
 import (
+	"math"
+
 	"github.com/lacuna-sparse/lacuna/ir"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
 	"github.com/lacuna-sparse/lacuna/lower/emit"
@@ -108,11 +110,10 @@ func (a Assembly) String() string {
 // Step lowers a compute step.
 func Step(c *ir.Compute, alg ir.Algebra, types OperandTypes, opts Options) (*Kernel, error) {
 	k := newKernel(c, alg, types, opts)
-	k.lower()
-	if k.roomless {
+	for k.lower(); k.again; k.lower() {
+		before := k
 		k = newKernel(c, alg, types, opts)
-		k.roomless = true
-		k.lower()
+		k.roomless, k.deepest = before.roomless, before.deepest
 	}
 	return k.Done(), nil
 }
@@ -121,7 +122,7 @@ func newKernel(c *ir.Compute, alg ir.Algebra, types OperandTypes, opts Options) 
 	k := &kernel{
 		Builder: emit.New(c.Result.Name, types), step: c, alg: alg, opts: opts,
 		tables: map[*ir.Tabulate]*table{},
-		asked:  alg.AskedStates(c),
+		asked:  alg.AskedStates(c), cuts: map[*ir.Forall]*pieces{}, deepest: math.MaxInt,
 	}
 	k.direct()
 	if c.Stmt != nil {
@@ -161,7 +162,12 @@ type kernel struct {
 	// chunkInserts are those of each chunk, once their stage is there.
 	chunkInserts loop.BufferID
 	// roomless: the nest has chunks of which nobody knows how much they append.
-	roomless   bool
+	roomless bool
+	// deepest is in how many loops pieces may begin at most, as far as is known.
+	deepest int
+	// again: what has been found out, of the two above, makes another program.
+	again      bool
+	cuts       map[*ir.Forall]*pieces // by outermost loop
 	accessList []*ir.Access
 	asked      map[*ir.Temp]bool // reductions whose states matter
 	sharing    *sharing          // of the functions that are begun now
