@@ -71,6 +71,8 @@ type Options struct {
 	// Copies lets threads have copies of a dense result where the order of updates does
 	// not matter, for engines that run such chunks at the same time.
 	Copies bool
+	// Split lets chunks begin and end inside an outermost coordinate, where many entries lie under one.
+	Split bool
 	// Grain, when not 0, is the work of one chunk of every parallel loop, so that
 	// tests cut small data too.
 	Grain int64

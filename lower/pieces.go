@@ -41,42 +41,50 @@ func (w *walk) piecesOf(gap *gap, dense bool) *pieces {
 	if p, ok := e.cuts[w.f]; ok {
 		return p
 	}
-	if len(e.step.Workspaces)+len(e.step.Tables) > 0 || e.opts.Grids || e.out != nil && e.opts.Assembly == Appended {
-		return nil // Appended is for one thread
-	}
-	loops := e.pieceLoops(w.f, gap, dense)
-	if len(loops) == 0 {
-		return nil
-	}
-	// Operands whose levels are in the order of the loops tell where work is.
-	p := &pieces{before: map[*ir.Access]loop.BufferID{}}
-	var counted []*ir.Access
-	for _, a := range e.accessesIn(w.f) {
-		if a.Tensor.Work != nil || a.Tensor.Format.IsDense() {
-			continue
-		}
-		depth, ok := alongLoops(a, loops)
-		if ok {
-			counted, loops = append(counted, a), loops[:depth]
-		}
-	}
-	for _, it := range w.iters {
-		if it.level != 0 || !isPlain(it) {
-			return nil
-		}
-	}
+	loops, counted := w.pieceLoops(gap, dense)
 	if len(counted) == 0 {
 		return nil
 	}
-	p.loops = loops
+	p := &pieces{loops: loops, before: map[*ir.Access]loop.BufferID{}}
 	e.piecesStage(p, counted, dense)
 	e.cuts[w.f] = p
 	return p
 }
 
-// pieceLoops are the loops of f's nest in which pieces may begin: those on the way to the leaf around everything else, as
+// pieceLoops are the loops of the nest of w in which pieces may begin, and the operands whose entries are counted for it:
+// those whose levels are in the order of the loops. There are none if it cannot be cut, or if that would be no other
+// cut than by values of the outermost index.
+func (w *walk) pieceLoops(gap *gap, dense bool) (loops []*ir.Forall, counted []*ir.Access) {
+	e := w.emitter
+	if len(e.step.Workspaces)+len(e.step.Tables) > 0 || e.opts.Grids || e.out != nil && e.opts.Assembly == Appended {
+		return nil, nil // Appended is for one thread
+	}
+	for _, it := range w.iters {
+		if it.level != 0 || !isPlain(it) {
+			return nil, nil
+		}
+	}
+	loops = e.splitLoops(w.f, gap, dense)
+	if len(loops) == 0 {
+		return nil, nil
+	}
+	for _, a := range e.accessesIn(w.f) {
+		if a.Tensor.Work != nil || a.Tensor.Format.IsDense() {
+			continue
+		}
+		if depth, ok := alongLoops(a, loops); ok {
+			counted, loops = append(counted, a), loops[:depth]
+		}
+	}
+	if len(loops) == 1 && (dense || len(w.drivers) == 1) {
+		return nil, nil
+	}
+	return loops, counted
+}
+
+// splitLoops are the loops of f's nest in which pieces may begin: those on the way to the leaf around everything else, as
 // long as what is written in different iterations can be told apart.
-func (e *emitter) pieceLoops(f *ir.Forall, gap *gap, dense bool) []*ir.Forall {
+func (e *emitter) splitLoops(f *ir.Forall, gap *gap, dense bool) []*ir.Forall {
 	var loops []*ir.Forall
 	for s := ir.Stmt(f); ; {
 		g, ok := s.(*ir.Forall)
@@ -151,13 +159,13 @@ func alongLoops(a *ir.Access, loops []*ir.Forall) (depth int, ok bool) {
 // isPlain reports whether the entries of it have the coordinates of its loop.
 func isPlain(it *iterator) bool { return it.stride == 1 && it.offset == nil && !it.trimmed }
 
-// grain is the work of a piece of a nest with so many operands.
-func (e *emitter) pieceGrain(operands int) int64 {
+// pieceGrain is how many entries a piece has.
+func (e *emitter) pieceGrain() int64 {
 	switch {
 	case e.kernel.Grain > 0:
 		return e.kernel.Grain
 	case e.out != nil && e.out.ordered:
-		return max(joinGrain/int64(operands), minJoinGrain)
+		return joinGrain
 	}
 	return emit.ChunkGrain
 }
@@ -165,7 +173,7 @@ func (e *emitter) pieceGrain(operands int) int64 {
 // piecesStage emits the stage that finds where pieces begin.
 func (e *emitter) piecesStage(p *pieces, counted []*ir.Access, dense bool) {
 	k := e.kernel
-	grain := e.pieceGrain(len(counted))
+	grain := e.pieceGrain()
 	name := k.step.Result.Name
 	p.count = k.NewScalar(name+"_pieces", false)
 	total := k.stored(counted[0].Tensor)
@@ -204,7 +212,7 @@ func (e *emitter) piecesStage(p *pieces, counted []*ir.Access, dense bool) {
 		b.If(b.And(inside, b.Gt(piece, loop.Int(0))), func() {
 			target := b.Let("target", b.Mul(piece, loop.Int(grain)))
 			for l, g := range p.loops {
-				s.descend(l, coords, s.Scalar(s.extent(g.Index)), target)
+				s.descend(l, coords, s.Scalar(s.extent(g.Index)), piece, target)
 			}
 		}, func() { s.whole(inside) })
 		for l, c := range coords {
@@ -283,7 +291,7 @@ func (s *pieceSearch) stored(o *pieceOperand, l int, n loop.Expr) loop.Expr {
 
 // descend finds the coordinate of loop l: the last before which, under the coordinates found so far, no more lies
 // than the target.
-func (s *pieceSearch) descend(l int, coords []*loop.Ref, n, target loop.Expr) {
+func (s *pieceSearch) descend(l int, coords []*loop.Ref, n, piece, target loop.Expr) {
 	b := s.B
 	lo, hi := coords[l], b.Var("above", n)
 	type side struct {
@@ -312,8 +320,36 @@ func (s *pieceSearch) descend(l int, coords []*loop.Ref, n, target loop.Expr) {
 		rest = b.Add(rest, coords[0])
 	}
 	rest = b.Let("rest", rest)
+	// Operands of which each entry counts once, and which are spread alike, have a coordinate near the entries that
+	// are as far on in them as the piece is in all: it is between the first and the last of these.
+	var guesses []*loop.Ref
+	lists := l == 0 && !s.dense
+	for _, d := range sides {
+		lists = lists && onlyList(d.access)
+	}
+	if lists {
+		guesses = []*loop.Ref{b.Var("guess", n), b.Var("guess", loop.Int(0))}
+		for _, d := range sides {
+			size := b.Let("size", b.Sub(d.to, d.from))
+			part := b.Mul(b.Cast(loop.F64, size), b.Div(b.Cast(loop.F64, piece), b.Cast(loop.F64, s.Scalar(s.pieces.count))))
+			b.If(b.Gt(size, loop.Int(0)), func() {
+				at := b.Let("at", b.Add(d.from, b.Min(b.Cast(loop.I64, part), b.Sub(size, loop.Int(1)))))
+				c := b.Let("c", b.LoadIndex(d.crd, at))
+				b.Assign(guesses[0], b.Min(guesses[0], c))
+				b.Assign(guesses[1], b.Max(guesses[1], b.Add(c, loop.Int(1))))
+			}, nil)
+		}
+	}
+	guess := b.Var("guess", loop.Int(0))
 	b.While(b.Lt(loop.Int(1), b.Sub(hi, lo)), func() {
-		c := b.Let("middle", b.Add(lo, loop.NewBinary(loop.Shr, b.Sub(hi, lo), loop.Int(1))))
+		middle := b.Var("middle", b.Add(lo, loop.NewBinary(loop.Shr, b.Sub(hi, lo), loop.Int(1))))
+		for q, g := range guesses {
+			b.If(b.Eq(guess, loop.Int(int64(q))), func() {
+				b.Assign(middle, b.Min(b.Max(g, b.Add(lo, loop.Int(1))), b.Sub(hi, loop.Int(1))))
+			}, nil)
+		}
+		b.Assign(guess, b.Add(guess, loop.Int(1)))
+		c := b.Let("c", middle)
 		at := make([]loop.Expr, len(sides))
 		before := rest
 		for i, d := range sides {
@@ -349,9 +385,15 @@ func (s *pieceSearch) descend(l int, coords []*loop.Ref, n, target loop.Expr) {
 // in a loop of such a nest what is in the function's piece.
 func (w *walk) cut(set ir.Formula, gap *gap) {
 	e := w.emitter
-	if e.depth == 1 && w.root.wanted && !set.IsNone() && e.coverable(set) && len(w.drivers) > 1 && e.single(set) == nil {
-		if p := w.piecesOf(gap, false); p != nil {
-			w.splitInto(p)
+	if e.depth == 1 && w.root.wanted && !set.IsNone() {
+		dense := !e.coverable(set)
+		switch {
+		case !dense && len(w.drivers) > 1 && e.single(set) == nil:
+			if p := w.piecesOf(gap, false); p != nil {
+				w.splitInto(p)
+			}
+		case e.writes(w.f):
+			w.offerSplit(gap, dense)
 		}
 	}
 	if l := e.splitAt(w.f); l >= 0 {
@@ -361,6 +403,26 @@ func (w *walk) cut(set ir.Formula, gap *gap) {
 		}
 		w.narrow(l)
 	}
+}
+
+// writes reports whether the nest of f writes the result, in one place for each iteration of the loops on the way.
+func (e *emitter) writes(f *ir.Forall) bool {
+	list := ir.Effects(f)
+	return e.out != nil || len(list) > 0 && list[0].Temp == nil
+}
+
+// offerSplit cuts a nest inside its outermost coordinates where that is asked for, and notes that it could be.
+// The bits of what the nest writes do not depend on it.
+func (w *walk) offerSplit(gap *gap, dense bool) {
+	e := w.emitter
+	if e.opts.Split || e.cuts[w.f] != nil {
+		if p := w.piecesOf(gap, dense); p != nil {
+			w.splitInto(p)
+		}
+		return
+	}
+	_, counted := w.pieceLoops(gap, dense)
+	e.Splits = e.Splits || len(counted) > 0
 }
 
 // shallower has the program made again with pieces that begin in l loops at most.

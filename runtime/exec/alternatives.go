@@ -35,6 +35,7 @@ func (k *Kernel) chosen(ctx context.Context, st *step, b *stepBinding, vals valu
 	if v != nil && k.mayTabulate(st) {
 		how.tables = k.tables(b.tabled, v, vals) && !k.gallops(st, b, v, vals)
 	}
+	how.split = keep == nil && how.assembly != lower.Appended && k.splits(v, vals)
 	if err := k.directed(st, &how); err != nil {
 		return nil, err
 	}

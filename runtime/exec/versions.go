@@ -24,6 +24,8 @@ type specialisation struct {
 	tables bool
 	// assembly is how sparse results are assembled.
 	assembly lower.Assembly
+	// split lets chunks begin inside outermost coordinates.
+	split bool
 }
 
 // version is a step compiled for particular index widths and a specialisation.
@@ -74,6 +76,9 @@ func (st *step) key(types declaredTypes, how specialisation) string {
 	if how.tables {
 		b.WriteString(" tables")
 	}
+	if how.split {
+		b.WriteString(" split")
+	}
 	b.WriteString(" " + how.assembly.String())
 	for _, t := range st.reads {
 		if v := types[t.ID]; v != nil {
@@ -106,7 +111,7 @@ func (st *step) tables() []*ir.Tabulate {
 func (k *planned) lowering(how specialisation) lower.Options {
 	grids := k.env.OnGrids()
 	return lower.Options{Coordinates: how.crd, Workspace: how.work,
-		LimitWide: !k.plan.Options.NarrowWorkspaces, Tables: how.tables, Assembly: how.assembly,
+		LimitWide: !k.plan.Options.NarrowWorkspaces, Tables: how.tables, Assembly: how.assembly, Split: how.split,
 		Grids: grids, Copies: !grids, Grain: k.env.Grain}
 }
 
