@@ -45,6 +45,9 @@ const (
 	Words       = emit.Words
 )
 
+// ChunkGrain is the usual work of a chunk.
+const ChunkGrain = emit.ChunkGrain
+
 // Options steer lowering.
 type Options struct {
 	// Coordinates is the type of the result's coordinate arrays: U32 or U64.
