@@ -76,6 +76,11 @@ func (w *walk) pieceLoops(gap *gap, dense bool) (loops []*ir.Forall, counted []*
 			counted, loops = append(counted, a), loops[:depth]
 		}
 	}
+	most := 0
+	for _, a := range counted {
+		most = max(most, len(a.Tensor.Format.Physical()))
+	}
+	loops = loops[:min(len(loops), most)] // no entry tells two coordinates of deeper ones apart
 	if len(loops) == 1 && (dense || len(w.drivers) == 1) {
 		return nil, nil
 	}
@@ -466,8 +471,8 @@ func (w *walk) narrow(l int) {
 	}
 	first, last := e.atEnds(w.st, l)
 	for _, it := range w.iters {
-		if before, ok := e.split.before[it.access]; ok && l == 0 && onlyList(it.access) {
-			// Where the list is cut there need be no end of a run found.
+		if before, ok := e.split.before[it.access]; ok && l == 0 && onlyList(it.access) && len(it.access.Tensor.Format.Physical()) >= len(e.split.loops) {
+			// Where the list is cut there need be no end of a run found. An entry of fewer coordinates may be in several pieces.
 			it.begin, it.end = b.Let("begin", b.Load(e.Read(before), b.Lo())), b.Let("end", b.Load(e.Read(before), b.Hi()))
 			continue
 		}

@@ -136,3 +136,51 @@ func (j *joinedKernels) checkPieces(t *testing.T, shape []int64, depth int) {
 		t.Errorf("%s: pieces begin in %d loops, want %d", j.engine.Name(), found, depth)
 	}
 }
+
+// TestPiecesOfVectors merges operands of which one has fewer coordinates than there are loops: its entries are in several pieces.
+func TestPiecesOfVectors(t *testing.T) {
+	defer goruntime.GOMAXPROCS(goruntime.GOMAXPROCS(8))
+	args := Args{
+		"A": patterned(t, 1, []int64{9, 70}, mustParse(t, "COO", 2), tensor.Float64, joinPatterns[0].has),
+		"D": patterned(t, 2, []int64{9, 70}, mustParse(t, "DCSR", 2), tensor.Float64, joinPatterns[0].has),
+		"x": patterned(t, 3, []int64{9}, mustParse(t, "S", 1), tensor.Float64, joinPatterns[0].has),
+		"y": patterned(t, 4, []int64{9}, mustParse(t, "S", 1), tensor.Float64, joinPatterns[0].has),
+	}
+	for _, test := range []struct{ src, result string }{
+		{"C(i,j) = A(i,j) + x(i)", "D"},
+		{"C(i,j) = A(i,j) * x(i)", "COO"},
+		{"C(i,j) = D(i,j) * (x(i) + y(i))", "DCSR"},
+		{"C(i,j) = (x(i) + y(i)) * z(j)", "C-S"},
+		{"C(i,j) = A(i,j) + D(i,j) * x(i)", "DCSR"},
+	} {
+		in := Args{}
+		for name, a := range args {
+			if strings.Contains(test.src, name+"(i") {
+				in[name] = a
+			}
+		}
+		if strings.Contains(test.src, "z(") {
+			z, err := tensor.FromDense([]int64{5}, tensor.Dense(1), tensor.ArrayOf([]float64{1, 2, 3, 4, 5}))
+			if err != nil {
+				t.Fatal(err)
+			}
+			in["z"] = z
+		}
+		var want *tensor.Tensor
+		for _, threads := range []int{0, 1, 2, 3, 7} { // 0 stands for one piece
+			s := NewSession(WithEngine(runtime.Interp()), WithThreads(max(1, threads)))
+			if s.env.Grain = 1; threads == 0 {
+				s.env.Grain = 1 << 20
+			}
+			got, err := s.Eval(t.Context(), test.src, in, Result("C", mustParse(t, test.result, 2)))
+			if err != nil {
+				t.Fatalf("%s: %v", test.src, err)
+			}
+			if threads == 0 {
+				want = got
+			} else if err := sameArrays(got, want); err != nil {
+				t.Errorf("%s, %d threads: %v", test.src, threads, err)
+			}
+		}
+	}
+}
