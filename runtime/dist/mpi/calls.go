@@ -30,11 +30,12 @@ func different(other int, theirs kind, self int, mine kind) *transport.Error {
 
 // operation is a collective call under way. All but done is the thread's.
 type operation struct {
-	kind kind
-	call int // its number among those of the rank: ranks number them alike
-	post func(s *server, op *operation) error
-	left int // requests that are not done
-	done chan struct{}
+	kind  kind
+	call  int // its number among those of the rank: ranks number them alike
+	post  func(s *server, op *operation) error
+	left  int    // requests that are not done
+	ended func() // frees what only the thread knows of
+	done  chan struct{}
 }
 
 // begin hands a collective call to the thread.
@@ -47,7 +48,7 @@ func (g *Group) begin(k kind, post func(*server, *operation) error) (*operation,
 	if g.closed {
 		return nil, errors.New("the group of ranks is closed")
 	}
-	op := &operation{kind: k, call: g.calls, post: post, done: make(chan struct{})}
+	op := &operation{kind: k, call: g.calls, post: post, ended: func() {}, done: make(chan struct{})}
 	g.calls++
 	g.command(func(s *server) { s.start(op) }) // in the order of the numbers
 	return op, nil

@@ -20,6 +20,9 @@
 // registration remember the pages of what was sent and watch malloc and munmap in libc for changes: Go's own calls
 // to the system pass them by, and so the pages of a Go heap may not be the remembered ones.
 //
+// A message's length goes before it, and the receive is posted when it is right: Open MPI writes a message that is too long past the
+// end of the buffer.
+//
 // # Failure
 //
 // Ranks tell each other of failures in messages of their own, on a communicator of their own; each listens to the rank before it, which

@@ -117,7 +117,11 @@ var parts = map[string]func(*Group, string) error{
 		if g.Rank() == 0 && err == nil { // a short message is under way when it is found to be wrong
 			err = g.Barrier(context.Background())
 		}
-		return want(err, fmt.Sprintf("rank 0: it sends %d bytes less to rank 1 than the %d that are expected", takes-sends, takes), fmt.Sprintf("rank 0: what it sends to rank 1, which expects %d bytes, does not come", takes))
+		more := "less"
+		if sends > takes {
+			more = "more"
+		}
+		return want(err, fmt.Sprintf("rank 0: it sends %d bytes %s to rank 1 than the %d that are expected", max(sends-takes, takes-sends), more, takes))
 	},
 	"fault": func(g *Group, _ string) (err error) {
 		defer func() { err = want(fmt.Errorf("%v", recover()), "nil pointer") }()
@@ -210,7 +214,7 @@ func TestFailures(t *testing.T) {
 	eachMPI(t, func(t *testing.T, start []string, _ *implementation, _ string) {
 		all := []string{"calls", "fault"}
 		if !testing.Short() {
-			all = append(all, "lengths 100 80", "cancel Barrier", "disagree", "lengths 80 100", "lengths 3000000 2000000")
+			all = append(all, "lengths 100 80", "cancel Barrier", "disagree", "lengths 80 100", "lengths 3000000 2000000", "lengths 2000000 80", "lengths 524288 262144")
 			for _, wait := range kit.Waits() {
 				all = append(all, "abort "+wait, "close "+wait, "cancel "+wait)
 			}

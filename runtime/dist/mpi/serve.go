@@ -1,6 +1,7 @@
 package mpi
 
 import (
+	"encoding/binary"
 	"fmt"
 	"runtime"
 	"slices"
@@ -143,6 +144,7 @@ func (s *server) start(op *operation) {
 // part notes that one of an operation's requests is done.
 func (s *server) part(op *operation) {
 	if op.left--; op.left == 0 {
+		op.ended()
 		s.pending = slices.DeleteFunc(s.pending, func(p *operation) bool { return p == op })
 		close(op.done)
 	}
@@ -163,21 +165,25 @@ func (s *server) alltoall(op *operation, out, in []byte, n int) error {
 	return s.post(s.request(op), &s.lib.ialltoall, address(out), uintptr(n), b, address(in), uintptr(n), b, s.data)
 }
 
+// headBytes is how many bytes go before each message: its length. A receive that a library has to cut off would be its undoing: Open
+// MPI 4.1 writes what does not fit behind the end of the buffer, so one is posted only when its length is known to be right.
+const headBytes = 8
+
 // swap sends and receives messages between this rank and others, receives first.
 func (s *server) swap(op *operation, out, in [][]byte) error {
+	heads, base, err := s.lib.allocate(2 * headBytes * s.size)
+	if err != nil {
+		return err
+	}
+	op.ended = func() { s.free(base) }
 	for r, b := range in {
-		for part := range slices.Chunk(others(s.rank, r, b), chunk) {
-			if err := s.receive(op, r, part, len(b)); err != nil {
-				return err
-			}
+		if err := s.receive(op, r, heads[headBytes*r:][:headBytes], others(s.rank, r, b)); err != nil {
+			return err
 		}
 	}
 	for r, b := range out {
-		for part := range slices.Chunk(others(s.rank, r, b), chunk) {
-			tag := uintptr(op.call % tags)
-			if err := s.post(s.request(op), &s.lib.isend, address(part), uintptr(len(part)), s.lib.byteType, uintptr(r), tag, s.data); err != nil {
-				return err
-			}
+		if err := s.send(op, r, heads[headBytes*(s.size+r):][:headBytes], others(s.rank, r, b)); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -191,17 +197,55 @@ func others(self, r int, b []byte) []byte {
 	return b
 }
 
-// receive posts a part of a message of so many bytes. It must be as long as is expected.
-func (s *server) receive(op *operation, from int, b []byte, whole int) error {
+// send posts a message that is not empty, its length first.
+func (s *server) send(op *operation, to int, head, b []byte) error {
+	if len(b) == 0 {
+		return nil
+	}
+	binary.NativeEndian.PutUint64(head, uint64(len(b)))
+	for _, part := range slices.Concat([][]byte{head}, slices.Collect(slices.Chunk(b, chunk))) {
+		if err := s.post(s.request(op), &s.lib.isend, address(part), uintptr(len(part)), s.lib.byteType, uintptr(to), uintptr(op.call%tags), s.data); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// receive posts what takes the length of a message that is not empty, and after that the message. It must be as long as is expected.
+func (s *server) receive(op *operation, from int, head, b []byte) error {
+	if len(b) == 0 {
+		return nil
+	}
+	return s.take(op, from, head, func() error {
+		switch n := int(binary.NativeEndian.Uint64(head)); {
+		case n < len(b):
+			return &transport.Error{Rank: from, Reason: fmt.Sprintf("it sends %d bytes less to rank %d than the %d that are expected", len(b)-n, s.rank, len(b))}
+		case n > len(b):
+			return &transport.Error{Rank: from, Reason: fmt.Sprintf("it sends %d bytes more to rank %d than the %d that are expected", n-len(b), s.rank, len(b))}
+		}
+		for part := range slices.Chunk(b, chunk) {
+			if err := s.take(op, from, part, func() error { return nil }); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// take posts the receive of one message of the library, and calls then when it has come.
+func (s *server) take(op *operation, from int, b []byte, then func() error) error {
 	r := s.request(op)
 	r.receives = true
 	done := r.done
 	r.done = func(o outcome) error {
 		switch {
 		case o.err != nil:
-			return &transport.Error{Rank: from, Reason: fmt.Sprintf("what it sends to rank %d, which expects %d bytes, does not come: %v", s.rank, whole, o.err)}
+			return &transport.Error{Rank: from, Reason: fmt.Sprintf("what it sends to rank %d does not come: %v", s.rank, o.err)}
 		case o.bytes != len(b):
-			return &transport.Error{Rank: from, Reason: fmt.Sprintf("it sends %d bytes less to rank %d than the %d that are expected", len(b)-o.bytes, s.rank, whole)}
+			return &transport.Error{Rank: from, Reason: fmt.Sprintf("%d bytes come to rank %d where %d are announced", o.bytes, s.rank, len(b))}
+		}
+		if err := then(); err != nil {
+			return err
 		}
 		return done(o)
 	}
