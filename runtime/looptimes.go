@@ -19,8 +19,12 @@ import (
 // Where the time of a stage goes is found by looking: a goroutine looks now and then at which loop each running call of its function is
 // in, which instrumented kernels keep in memory (ir/loop/instrument.go). They are compiled for that, and differ from others in nothing else.
 
-// lookInterval is how often, at most: some ten microseconds less often than this on most machines.
-const lookInterval = 50 * time.Microsecond
+// Looks are so far apart at least: those at what takes long, between which somebody sleeps, and those at what takes microseconds, which
+// take a processor that there must be.
+const (
+	lookInterval  = 50 * time.Microsecond
+	shortInterval = time.Microsecond
+)
 
 // LoopTime is a loop of a stage.
 type LoopTime struct {
@@ -29,9 +33,10 @@ type LoopTime struct {
 	Samples            int64 // how many looks at a call found it there, and in no loop in this one
 }
 
-// WithLoopTimes is WithStageTimes of runs by kernels that are looked at, on engines that have some. Somebody looks until stop is called.
-func WithLoopTimes(ctx context.Context, f func(StageTime)) (watched context.Context, stop func()) {
-	s := &sampler{end: make(chan struct{})}
+// WithLoopTimes is WithStageTimes of runs by kernels that are looked at, on engines that have some. Somebody looks until stop is called,
+// as often as the time that a run takes makes it worth.
+func WithLoopTimes(ctx context.Context, takes time.Duration, f func(StageTime)) (watched context.Context, stop func()) {
+	s := &sampler{end: make(chan struct{}), short: takes < 20*lookInterval && goruntime.GOMAXPROCS(0) > 1}
 	go s.run()
 	return context.WithValue(ctx, stageTimes{}, &stageWatch{f, s}), sync.OnceFunc(func() { close(s.end) })
 }
@@ -39,6 +44,7 @@ func WithLoopTimes(ctx context.Context, f func(StageTime)) (watched context.Cont
 // sampler looks at calls.
 type sampler struct {
 	end   chan struct{}
+	short bool // look at what takes microseconds
 	mu    sync.Mutex
 	calls []*sampledCall
 }
@@ -56,7 +62,12 @@ func (s *sampler) run() {
 			return
 		default:
 		}
-		time.Sleep(lookInterval)
+		if s.short {
+			for start := time.Now(); time.Since(start) < shortInterval; {
+			}
+		} else {
+			time.Sleep(lookInterval)
+		}
 		s.look()
 	}
 }

@@ -67,7 +67,7 @@ func TestLoopTimes(t *testing.T) {
 		const n = 100
 		want := run(t.Context(), n, 1)
 		var last StageTime
-		watched, stop := WithLoopTimes(t.Context(), func(s StageTime) { last = s })
+		watched, stop := WithLoopTimes(t.Context(), time.Millisecond, func(s StageTime) { last = s })
 		defer stop()
 		for threads := 1; threads <= 3; threads += 2 {
 			if got := run(watched, n, threads); !slices.Equal(got, want) {
@@ -97,5 +97,16 @@ func TestLoopTimes(t *testing.T) {
 			t.Errorf("%s: no look found an inner loop", e.Name())
 		}
 		stop()
+		// And with more of them what takes microseconds.
+		watched, stop = WithLoopTimes(t.Context(), time.Microsecond, func(s StageTime) { last = s })
+		defer stop()
+		looks = 0
+		for start := time.Now(); looks == 0 && time.Since(start) < time.Minute; {
+			run(watched, 50, 1)
+			looks = last.Loops[1].Samples + last.Loops[2].Samples
+		}
+		if looks == 0 {
+			t.Errorf("%s: no look found an inner loop of a short run", e.Name())
+		}
 	}
 }

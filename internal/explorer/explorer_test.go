@@ -127,6 +127,25 @@ func TestCheck(t *testing.T) {
 	if len(c.Diagnostics) != 1 || fmt.Sprint(c.Diagnostics[0].Fixes) != "[{write sum_j 7 13 sum_j}]" {
 		t.Errorf("%+v", c.Diagnostics)
 	}
+	// A function that is misspelt may be an operand as well.
+	for program, want := range map[string]string{
+		"y(i) = sqrtt(x(i))":          "error: did you mean sqrt? [{write sqrt 7 12 sqrt}]; error: declare it, or pass it as an operand: x=… []",
+		"y(i) = maxx(2, n)":           "warning: did you mean max? [{write max 7 11 max}]",
+		"y(i) = ä(i) + sqr(2)*sqr(i)": "warning: did you mean sqrt? [{write sqrt 14 17 sqrt}]; warning: did you mean sqrt? [{write sqrt 21 24 sqrt}]",
+		"y(i) = ex(i)*mask(i)":        "",
+	} {
+		var got []string
+		for _, d := range ask[Check](t, Request{Op: "check", Program: program}).Diagnostics {
+			got = append(got, fmt.Sprint(d.Severity, ": ", d.Hint, " ", d.Fixes))
+		}
+		if text := strings.Join(got, "; "); text != want {
+			t.Errorf("%s: %s, want %s", program, text, want)
+		}
+	}
+	// What somebody has given is what he meant.
+	if c = ask[Check](t, Request{Op: "check", Program: "y(i) = sqr(i)", Operands: []Operand{{Name: "sqr", Text: "1 2"}}}); len(c.Diagnostics) != 0 {
+		t.Errorf("%+v", c.Diagnostics)
+	}
 	// A quick fix of an implied sum, whose text is right.
 	program := "y(i) = x(i) / (A(i,j)*z(j))"
 	c = ask[Check](t, Request{Op: "check", Program: program})

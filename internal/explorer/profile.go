@@ -33,6 +33,7 @@ type StageTime struct {
 	Name  string     `json:"name"`
 	Took  float64    `json:"took"`
 	Loops []LoopTime `json:"loops"` // that were reached; none in a browser, where nobody can look while something runs
+	Looks int64      `json:"looks"` // that the times of loops come from; 0: these are not known
 }
 
 // LoopTime is a loop of a stage.
@@ -83,7 +84,7 @@ func (s *Service) profile(ctx context.Context, r *Request) (any, error) {
 			step.Estimated, step.Expected = &took, &e.Entries
 		}
 		for _, stage := range st.Stages {
-			step.Stages = append(step.Stages, StageTime{stage.Name, milliseconds(stage.Took), loopTimes(stage.Loops, places)})
+			step.Stages = append(step.Stages, StageTime{stage.Name, milliseconds(stage.Took), loopTimes(stage.Loops, places), stage.Looks})
 		}
 		p.Steps = append(p.Steps, step)
 	}

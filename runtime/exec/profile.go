@@ -49,6 +49,8 @@ type StageProfile struct {
 	Took time.Duration
 	// Loops are those of the stage, in the order of the text, where the engine can measure them.
 	Loops []LoopProfile
+	// Looks is how many looks at the stage the times of its loops come from: without any, these are not known, and 0.
+	Looks int64
 
 	code time.Duration // in the stage's function
 }
@@ -173,7 +175,7 @@ const (
 func (p *profiler) loops(ctx context.Context, s *StepProfile, run func(context.Context) (*tensor.Tensor, error)) {
 	defer func(start time.Time) { p.looked += time.Since(start) }(time.Now())
 	var told []runtime.StageTime
-	watched, stop := runtime.WithLoopTimes(ctx, func(t runtime.StageTime) {
+	watched, stop := runtime.WithLoopTimes(ctx, s.Took, func(t runtime.StageTime) {
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		told = append(told, t)
@@ -202,13 +204,13 @@ func (p *profiler) loops(ctx context.Context, s *StepProfile, run func(context.C
 		}
 	}
 	for i := range s.Stages {
-		s.Stages[i].Loops = loopsOf(&sum[i], s.Stages[i].code)
+		s.Stages[i].Loops, s.Stages[i].Looks = loopsOf(&sum[i], s.Stages[i].code)
 	}
 }
 
-// loopsOf are the loops of a stage of which so much time passed in its function.
-func loopsOf(t *runtime.StageTime, code time.Duration) []LoopProfile {
-	all := t.Samples
+// loopsOf are the loops of a stage of which so much time passed in its function, and how many looks there were.
+func loopsOf(t *runtime.StageTime, code time.Duration) (list []LoopProfile, all int64) {
+	all = t.Samples
 	within := make([]int64, len(t.Loops)) // with the loops in it
 	for i, l := range slices.Backward(t.Loops) {
 		within[i] += l.Samples
@@ -217,7 +219,6 @@ func loopsOf(t *runtime.StageTime, code time.Duration) []LoopProfile {
 			within[l.Around] += within[i]
 		}
 	}
-	var list []LoopProfile
 	for i, l := range t.Loops {
 		own := LoopProfile{Text: l.Text, Visits: l.Visits, Iterations: l.Iterations, Pos: -1}
 		if l.Around >= 0 {
@@ -231,7 +232,7 @@ func loopsOf(t *runtime.StageTime, code time.Duration) []LoopProfile {
 		}
 		list = append(list, own)
 	}
-	return list
+	return list, all
 }
 
 // statementOf is the text of the statement that makes a result.

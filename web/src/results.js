@@ -122,7 +122,7 @@ function parts(p) {
       out.push({ row: 2, kind: 'flame stage', name: t.name, start: at, took: t.took, stage: t });
       const next = [at]; // where the next loop at each depth begins
       for (const l of t.loops) {
-        out.push({ row: 3 + l.depth, kind: 'flame loop', name: l.text, start: next[l.depth], took: l.took, loop: l });
+        out.push({ row: 3 + l.depth, kind: 'flame loop', name: l.text, start: next[l.depth], took: l.took, loop: l, unknown: t.looks === 0 });
         next[l.depth + 1] = next[l.depth];
         next[l.depth] += l.took;
       }
@@ -157,12 +157,13 @@ export function timesView(p, editor) {
     if (b.step) return h('tr', pointed(b), h('th', { scope: 'row', class: 'mono' }, b.name), h('td', {}, number(b.took, 4)), h('td', {}, number(b.step.estimated, 4)), h('td', {}, b.step.entries), h('td', {}, number(b.step.expected, 0)), h('td', {}), h('td', {}));
     if (b.stage) return h('tr', pointed(b), h('th', { scope: 'row', class: 'in' }, `stage ${b.name}`), h('td', {}, number(b.took, 4)), [0, 1, 2, 3, 4].map(() => h('td', {})));
     return h('tr', { tabindex: '0', onfocus: () => show(b), onblur: () => show(null), ...pointed(b) }, h('th', { scope: 'row', class: 'in mono', style: `padding-left:${b.row - 1}em` }, b.name),
-      h('td', {}, number(b.took, 4)), h('td', {}), h('td', {}), h('td', {}), h('td', {}, b.loop.visits), h('td', {}, b.loop.iterations));
+      h('td', {}, b.unknown ? '' : number(b.took, 4)), h('td', {}), h('td', {}), h('td', {}), h('td', {}, b.loop.visits), h('td', {}, b.loop.iterations));
   };
-  const height = 24 * (1 + Math.max(2, ...list.map((b) => b.row)));
+  const drawn = list.filter((b) => b.row < 2 || b.took > 0);
+  const height = 24 * (1 + Math.max(2, ...drawn.map((b) => b.row)));
   const loops = list.some((b) => b.loop);
   root.append(h('p', {}, `compiled in ${p.compile.toFixed(2)} ms, ran in ${p.run.toFixed(4)} ms`),
-    h('div', { class: 'wide' }, h('svg', { width, height, role: 'img', 'aria-label': 'flame chart: what was estimated, the steps of the run, their stages and loops; the table has the numbers' }, list.filter((b) => b.row < 2 || b.took > 0).map(bar))),
+    h('div', { class: 'wide' }, h('svg', { width, height, role: 'img', 'aria-label': 'flame chart: what was estimated, the steps of the run, their stages and loops; the table has the numbers' }, drawn.map(bar))),
     h('p', { class: 'hint' }, 'Above what was estimated, by costs that are built in, for one thread; then what the steps took, their stages',
       loops ? ', and the loops of those: as often as looks at further runs found each.' : '.'),
     h('div', { class: 'wide' }, h('table', { class: 'times' }, h('thead', {}, h('tr', {}, ['step, stage, loop', 'ms', 'estimated ms', 'entries', 'estimated entries', 'visits', 'iterations'].map((t) => h('th', { scope: 'col' }, t)))),
