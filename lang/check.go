@@ -369,9 +369,6 @@ func (s *stmtChecker) sliceLengths(a *Assign) {
 			}
 		}
 	}
-	look(a.LHS)
-	for _, x := range a.LHS.Indices {
-		eachIndexRef(x, look)
-	}
-	eachRef(a.RHS, look)
+	EachRef(a.LHS, look)
+	EachRef(a.RHS, look)
 }

@@ -109,8 +109,8 @@ const (
 // eachRef calls g for every reference of the file, gathers included.
 func (f *File) eachRef(g func(*Ref)) {
 	for _, s := range f.Stmts {
-		eachRef(s.LHS, g)
-		eachRef(s.RHS, g)
+		EachRef(s.LHS, g)
+		EachRef(s.RHS, g)
 	}
 }
 

@@ -66,10 +66,8 @@ func (c *checker) resolve() {
 				c.indexed[r.Name] = true
 			}
 		}
-		for _, x := range s.LHS.Indices {
-			eachIndexRef(x, right)
-		}
-		eachRef(s.RHS, right)
+		s.LHS.EachGather(right)
+		EachRef(s.RHS, right)
 	}
 	for _, u := range refs {
 		c.resolveUse(u, assigned[u.ref.Name])
@@ -292,48 +290,10 @@ func (f *File) Names() []Name {
 	}
 	for _, s := range f.Stmts {
 		add(s.LHS, true)
-		for _, x := range s.LHS.Indices {
-			eachIndexRef(x, func(r *Ref) { add(r, false) })
-		}
-		eachRef(s.RHS, func(r *Ref) { add(r, false) })
+		s.LHS.EachGather(func(r *Ref) { add(r, false) })
+		EachRef(s.RHS, func(r *Ref) { add(r, false) })
 	}
 	return list
-}
-
-// eachRef calls f for every reference in n, gathers included, in source order.
-func eachRef(n Node, f func(*Ref)) {
-	switch n := n.(type) {
-	case *Ref:
-		f(n)
-		for _, x := range n.Indices {
-			eachIndexRef(x, f)
-		}
-	case *Unary:
-		eachRef(n.X, f)
-	case *Binary:
-		eachRef(n.X, f)
-		eachRef(n.Y, f)
-	case *Paren:
-		eachRef(n.X, f)
-	case *Apply:
-		for _, a := range n.Args {
-			eachRef(a, f)
-		}
-	case *Fold:
-		eachRef(n.Body, f)
-		if n.Q != nil {
-			eachRef(n.Q, f)
-		}
-	}
-}
-
-// eachIndexRef calls f for the gathers in an index.
-func eachIndexRef(x *RefIndex, f func(*Ref)) {
-	for _, t := range x.Terms {
-		if t.Gather != nil {
-			eachRef(t.Gather, f)
-		}
-	}
 }
 
 // sortedByPos returns the keys of m ordered by their positions.

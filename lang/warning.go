@@ -203,7 +203,7 @@ func (s *spelling) suspect(n Node) []string {
 // users is how many references in n have an index of that name, those that gather by themselves.
 func users(n Node, name string) int {
 	count := 0
-	eachRef(n, func(r *Ref) {
+	EachRef(n, func(r *Ref) {
 		sliced := 0
 		for _, x := range r.Indices {
 			if x.Slice != nil && sliceName(sliced) == name || slices.ContainsFunc(x.Terms, func(t *IndexTerm) bool { return t.Name == name }) {

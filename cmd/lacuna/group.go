@@ -82,7 +82,7 @@ func (e *evaluation) groupInto(s *lang.Assign) error {
 
 // extent is how far an index runs, by the operands that a right side reads at it.
 func (e *evaluation) extent(rhs lang.Node, index string) (n int64, ok bool) {
-	eachRef(rhs, func(r *lang.Ref) {
+	lang.EachRef(rhs, func(r *lang.Ref) {
 		var shape []int64
 		if t, ok := e.args[r.Name].(*tensor.Tensor); ok {
 			shape = t.Shape()

@@ -37,11 +37,22 @@ func parseProgram(source string) (*program, error) {
 	}
 	p := &program{source: source, file: f, uses: map[string]*use{}}
 	for _, s := range f.Stmts {
-		eachRef(s.RHS, p.read)
+		lang.Inspect(s.RHS, func(n lang.Node) {
+			switch n := n.(type) {
+			case *lang.Ref:
+				p.read(n)
+			case *lang.Fold:
+				for _, v := range n.Vars {
+					if v.In != "" { // read by the body, or lang says that it should be
+						p.read(&lang.Ref{Pos: v.InPos, Name: v.In})
+					}
+				}
+			}
+		})
 		if s.Op != lang.Set {
 			p.read(s.LHS)
 		}
-		eachGather(s.LHS, p.read)
+		s.LHS.EachGather(p.read)
 		u := p.use(s.LHS)
 		u.assigned, u.certain = true, true
 		p.last = s.LHS.Name
@@ -73,47 +84,6 @@ func (p *program) addOperand(name string, rank int) {
 func (p *program) read(r *lang.Ref) {
 	u := p.use(r)
 	u.needed = u.needed || !u.assigned
-}
-
-// eachRef calls f for every reference in n, those that gather included.
-func eachRef(n lang.Node, f func(*lang.Ref)) {
-	switch n := n.(type) {
-	case *lang.Ref:
-		f(n)
-		eachGather(n, f)
-	case *lang.Unary:
-		eachRef(n.X, f)
-	case *lang.Binary:
-		eachRef(n.X, f)
-		eachRef(n.Y, f)
-	case *lang.Paren:
-		eachRef(n.X, f)
-	case *lang.Apply:
-		for _, arg := range n.Args {
-			eachRef(arg, f)
-		}
-	case *lang.Fold:
-		eachRef(n.Body, f)
-		if n.Q != nil {
-			eachRef(n.Q, f)
-		}
-		for _, v := range n.Vars {
-			if v.In != "" { // read by the body, or lang says that it should be
-				f(&lang.Ref{Pos: v.InPos, Name: v.In})
-			}
-		}
-	}
-}
-
-// eachGather calls f for every reference in the indices of r.
-func eachGather(r *lang.Ref, f func(*lang.Ref)) {
-	for _, index := range r.Indices {
-		for _, term := range index.Terms {
-			if term.Gather != nil {
-				eachRef(term.Gather, f)
-			}
-		}
-	}
 }
 
 // results lists the tensors that the program assigns, in order.

@@ -100,7 +100,7 @@ func (e *evaluation) passes(ctx context.Context, engine runtime.Engine) (lacuna.
 			return nil, err
 		}
 		reads := map[string]bool{}
-		eachRef(f.Stmts[0].RHS, func(r *lang.Ref) { reads[r.Name] = true })
+		lang.EachRef(f.Stmts[0].RHS, func(r *lang.Ref) { reads[r.Name] = true })
 		if !reads[s.name] || slices.ContainsFunc(batch, func(b *streamed) bool { return reads[b.name] || b.name == st.LHS.Tensor.Name }) {
 			if err := run.pass(ctx, batch); err != nil {
 				return nil, err
@@ -128,7 +128,7 @@ func (s *stream) plan(st *lang.Assign, text string) (*streamed, error) {
 		return fmt.Errorf("%s: %s does not fit in memory, and %s", text, s.name, why)
 	}
 	index, own := "", false
-	eachRef(st.RHS, func(r *lang.Ref) {
+	lang.EachRef(st.RHS, func(r *lang.Ref) {
 		if r.Name == s.name && index == "" && len(r.Indices) == 2 {
 			index = plainIndex(r.Indices[s.slices.Axis()])
 		}
@@ -211,8 +211,8 @@ func onlyCuts(st *lang.Assign, s *stream, index string) bool {
 		}
 		good = good && cutsAll(r, index) && (r.Name != s.name || len(r.Indices) == 0 || at == s.slices.Axis())
 	}
-	eachRef(st.RHS, look)
-	eachGather(st.LHS, look)
+	lang.EachRef(st.RHS, look)
+	st.LHS.EachGather(look)
 	return good
 }
 
@@ -258,10 +258,10 @@ func (r *streamRun) args(reads lang.Node, lhs *lang.Ref) lacuna.Args {
 			args[ref.Name] = t
 		}
 	}
-	eachRef(reads, add)
+	lang.EachRef(reads, add)
 	if lhs != nil {
 		add(lhs)
-		eachGather(lhs, add)
+		lhs.EachGather(add)
 	}
 	return args
 }
@@ -341,9 +341,9 @@ func (r *streamRun) slice(ctx context.Context, st *streamed, slice *tensor.Tenso
 			args[ref.Name], err = r.cut(ctx, ref, t, st.index, first, next)
 		}
 	}
-	eachRef(st.st.RHS, look)
+	lang.EachRef(st.st.RHS, look)
 	if lhs != nil {
-		eachGather(lhs, look)
+		lhs.EachGather(look)
 		if len(before) > 0 {
 			args[st.name] = before[0]
 		}

@@ -63,6 +63,8 @@ func checkEarly(t *testing.T, l *llvm.LLVM, assembly, target string) {
 		memory := strings.Index(k, ".global")
 		if wait < 0 || next < wait || memory < next || strings.Count(k, "griddepcontrol.") != 2 {
 			t.Errorf("LLVM %v: a kernel does not wait first:\n%s", l.Version(), k)
+		} else if !strings.Contains(k[wait:next], "%nctaid.x;") || !strings.Contains(k[wait:next], "bra \tEARLY;") || !strings.HasPrefix(k[next:], "griddepcontrol.launch_dependents;\nEARLY:\n") {
+			t.Errorf("LLVM %v: a kernel of any number of blocks lets the next start:\n%s", l.Version(), k)
 		}
 	}
 }

@@ -216,7 +216,7 @@ type elementOf struct {
 // would have to run as far as both.
 func comesPlain(n lang.Node, e solution, m string, except elementOf) bool {
 	found := false
-	each(eliminate(n, e.name, e.by), func(x lang.Node) {
+	lang.Inspect(eliminate(n, e.name, e.by), func(x lang.Node) {
 		r, ok := x.(*lang.Ref)
 		if !ok {
 			return

@@ -338,13 +338,7 @@ func (d *deriver) needed() []*lang.Assign {
 	note := func(a *lang.Assign) {
 		name := func(name string) { read[name] = true }
 		eachName(a.RHS, name)
-		for _, x := range a.LHS.Indices { // s(p(i)) += … reads p
-			for _, t := range x.Terms {
-				if t.Gather != nil {
-					eachName(t.Gather, name)
-				}
-			}
-		}
+		a.LHS.EachGather(func(r *lang.Ref) { name(r.Name) }) // s(p(i)) += … reads p
 	}
 	for _, s := range d.out {
 		note(s)

@@ -34,7 +34,7 @@ func copySlices(file *lang.File, taken map[string]bool) *lang.File {
 			continue
 		}
 		c.kept = map[string]bool{}
-		each(a.RHS, func(n lang.Node) {
+		lang.Inspect(a.RHS, func(n lang.Node) {
 			if f, ok := n.(*lang.Fold); ok {
 				for _, v := range f.Vars {
 					c.kept[v.In] = true

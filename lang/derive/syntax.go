@@ -65,50 +65,15 @@ func fold(name string, vars []string, options []string, body lang.Node) *lang.Fo
 	return f
 }
 
-// each calls f for every node of n, the gathers of its indices included.
-func each(n lang.Node, f func(lang.Node)) {
-	f(n)
-	switch n := n.(type) {
-	case *lang.Ref:
-		for _, x := range n.Indices {
-			for _, t := range x.Terms {
-				if t.Gather != nil {
-					each(t.Gather, f)
-				}
-			}
-		}
-	case *lang.Unary:
-		each(n.X, f)
-	case *lang.Binary:
-		each(n.X, f)
-		each(n.Y, f)
-	case *lang.Paren:
-		each(n.X, f)
-	case *lang.Apply:
-		for _, a := range n.Args {
-			each(a, f)
-		}
-	case *lang.Fold:
-		each(n.Body, f)
-		if n.Q != nil {
-			each(n.Q, f)
-		}
-	}
-}
-
 // eachName calls f for the names of the tensors in n; also for indices that stand for
 // numbers.
 func eachName(n lang.Node, f func(string)) {
-	each(n, func(x lang.Node) {
-		if r, ok := x.(*lang.Ref); ok {
-			f(r.Name)
-		}
-	})
+	lang.EachRef(n, func(r *lang.Ref) { f(r.Name) })
 }
 
 // eachIndexName calls f for the names of the indices in n; also for tensors of rank 0.
 func eachIndexName(n lang.Node, f func(string)) {
-	each(n, func(x lang.Node) {
+	lang.Inspect(n, func(x lang.Node) {
 		switch x := x.(type) {
 		case *lang.Ref:
 			if !x.Parens {
@@ -132,7 +97,7 @@ func eachIndexName(n lang.Node, f func(string)) {
 // usedPlainly reports whether some tensor in n is indexed with v by itself.
 func usedPlainly(n lang.Node, v string) bool {
 	found := false
-	each(n, func(x lang.Node) {
+	lang.Inspect(n, func(x lang.Node) {
 		r, ok := x.(*lang.Ref)
 		found = found || ok && slices.ContainsFunc(r.Indices, func(i *lang.RefIndex) bool {
 			return len(i.Terms) == 1 && i.Terms[0].Gather == nil && i.Terms[0].Name == v && i.Terms[0].Coef == 1

@@ -40,7 +40,7 @@ func (st *step) inspect(ctx context.Context) error {
 			return r.abort(err)
 		}
 	}
-	eachNode(s.file.Stmts[0].RHS, func(n lang.Node) {
+	lang.Inspect(s.file.Stmts[0].RHS, func(n lang.Node) {
 		if f, ok := n.(*lang.Fold); ok {
 			for k, v := range f.Vars {
 				if v.In != "" {

@@ -108,7 +108,9 @@ func (r *Rank) Compile(ctx context.Context, text string, args map[string]*Tensor
 func (p *Program) formats(ctx context.Context, text string, file *lang.File, args map[string]*Tensor) (map[string]Result, error) {
 	opts, seen := p.o.kernel(), map[string]bool{}
 	for _, st := range file.Stmts {
-		eachRef(st, func(r *lang.Ref) { seen[r.Name] = true })
+		for _, side := range []lang.Node{st.LHS, st.RHS} {
+			lang.EachRef(side, func(r *lang.Ref) { seen[r.Name] = true })
+		}
 	}
 	for name, t := range args {
 		if seen[name] {

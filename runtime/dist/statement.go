@@ -61,8 +61,10 @@ func read(text string, env map[string]*Tensor, given func(string) bool, o Option
 	}
 	s := &statement{text: text, file: file, program: program, Stmt: program.Stmts[0], strict: o.Strict, env: env, in: map[folded]*use{}}
 	refs := map[lang.Pos]*lang.Ref{}
-	eachRef(file.Stmts[0], func(r *lang.Ref) { refs[r.Pos] = r })
-	eachNode(file.Stmts[0].RHS, func(n lang.Node) {
+	for _, side := range []lang.Node{file.Stmts[0].LHS, file.Stmts[0].RHS} {
+		lang.EachRef(side, func(r *lang.Ref) { refs[r.Pos] = r })
+	}
+	lang.Inspect(file.Stmts[0].RHS, func(n lang.Node) {
 		if a, ok := n.(*lang.Apply); ok && len(a.Args) == 1 {
 			if r, ok := a.Args[0].(*lang.Ref); ok && refs[a.Pos] == nil {
 				refs[a.Pos] = r // stored(A(i,j)), which has the place of the word
@@ -142,59 +144,12 @@ func plainLeft(r *lang.Ref) bool {
 	return true
 }
 
-// reads reports whether the right side of the one statement of a file has a name.
+// reads reports whether the one statement of a file reads a name, on the right or in an index.
 func reads(file *lang.File, name string) (found bool) {
-	st := *file.Stmts[0]
-	first := true
-	eachRef(&st, func(r *lang.Ref) {
-		found = found || r.Name == name && !first
-		first = false
-	})
+	look := func(r *lang.Ref) { found = found || r.Name == name }
+	file.Stmts[0].LHS.EachGather(look)
+	lang.EachRef(file.Stmts[0].RHS, look)
 	return found
-}
-
-// eachNode calls f for an expression and all in it.
-func eachNode(n lang.Node, f func(lang.Node)) {
-	f(n)
-	switch n := n.(type) {
-	case *lang.Unary:
-		eachNode(n.X, f)
-	case *lang.Binary:
-		eachNode(n.X, f)
-		eachNode(n.Y, f)
-	case *lang.Paren:
-		eachNode(n.X, f)
-	case *lang.Apply:
-		for _, a := range n.Args {
-			eachNode(a, f)
-		}
-	case *lang.Fold:
-		eachNode(n.Body, f)
-		if n.Q != nil {
-			eachNode(n.Q, f)
-		}
-	}
-}
-
-// eachRef calls f for every reference of a statement, first that on the left.
-func eachRef(st *lang.Assign, f func(*lang.Ref)) {
-	var ref func(*lang.Ref)
-	ref = func(r *lang.Ref) {
-		f(r)
-		for _, x := range r.Indices {
-			for _, t := range x.Terms {
-				if t.Gather != nil {
-					ref(t.Gather)
-				}
-			}
-		}
-	}
-	ref(st.LHS)
-	eachNode(st.RHS, func(n lang.Node) {
-		if r, ok := n.(*lang.Ref); ok {
-			ref(r)
-		}
-	})
 }
 
 // axis is where an index stands by itself in an access; -1: nowhere.
