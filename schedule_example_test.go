@@ -144,12 +144,22 @@ func ExampleKernel_Profile() {
 		return
 	}
 	for _, step := range profile.Steps {
-		fmt.Println(step.Result, step.Entries, step.Took > 0, step.Estimate != nil, slowest(step).Took <= step.Took)
+		fmt.Println(step.Result, step.Entries, step.Took > 0, step.Estimate != nil, hottest(slowest(step)).Took <= step.Took)
 	}
 	fmt.Println(out["C"].NNZ(), busiest(profile.Steps[0]).Iterations >= 100)
 	// Output:
 	// C 100 true true true
 	// 100 true
+}
+
+// hottest is the loop that most of a stage's time passed in, where the engine can measure loops.
+func hottest(stage lacuna.StageProfile) (l lacuna.LoopProfile) {
+	for _, loop := range stage.Loops {
+		if loop.Took > l.Took {
+			l = loop
+		}
+	}
+	return l
 }
 
 // slowest is the part of a step that took most of its time: counting entries, say, or computing them.

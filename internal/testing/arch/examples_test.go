@@ -12,10 +12,10 @@ import (
 )
 
 // exemplified are the packages of which every exported name has an example that runs, or is in one.
-var exemplified = map[string]string{"lacuna": ".", "tensor": "tensor", "ops": "ops", "from": "tensor/from"}
+var exemplified = map[string]string{"lacuna": ".", "tensor": "tensor", "ops": "ops", "from": "tensor/from", "file": "tensor/file", "gonum": "tensor/gonum"}
 
-// calledByOthers are methods that no example calls: fmt, errors and encoding/json do when it prints, asks or encodes.
-var calledByOthers = []string{"Error", "Unwrap", "String", "MarshalJSON", "UnmarshalJSON"}
+// calledByOthers are methods that no example calls: fmt, errors and encoding do when it prints, asks or encodes.
+var calledByOthers = []string{"Error", "Unwrap", "String", "MarshalJSON", "UnmarshalJSON", "MarshalBinary", "UnmarshalBinary"}
 
 // TestExportedNamesHaveExamples looks for names in the examples of the tests, with all of the files that are named for examples, and in the
 // programs of examples. A type is also in the examples that have values of it: of a function that returns it, of a field,
