@@ -30,7 +30,7 @@ type rankFlags struct {
 	text string // of the grid
 	grid *placement.Grid
 
-	flags *pflag.FlagSet
+	flags *pflag.FlagSet // nil of a command that runs on one rank alone
 }
 
 // register adds the flags.
@@ -41,7 +41,7 @@ func (g *rankFlags) register(cmd *cobra.Command) {
 }
 
 func (g *rankFlags) parse() (err error) {
-	if g.flags.Changed("ranks") && (g.n < 1 || g.n > 1024) {
+	if g.flags != nil && g.flags.Changed("ranks") && (g.n < 1 || g.n > 1024) {
 		return usagef("--ranks %d: expected a number of ranks from 1 to 1024", g.n)
 	}
 	if g.n > 0 && mpi.Launched() {
