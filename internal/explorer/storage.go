@@ -102,31 +102,14 @@ func storageOf(name string, t *tensor.Tensor) *Storage {
 
 // grow makes the nodes under those of the level before, and returns how many there are, or would be.
 func (l *Level) grow(parents int64, from tensor.Level) int64 {
-	switch from.Kind {
-	case tensor.DenseLevel:
-		if l.Size > 0 && parents > maxDrawn/l.Size {
-			return maxDrawn + 1
-		}
-		for p := range parents {
-			for c := range l.Size {
-				l.Nodes = append(l.Nodes, Node{int(p), c})
-			}
-		}
-	case tensor.CompressedLevel:
-		if from.Crd.Len() > maxDrawn || from.Pos.Len() > maxDrawn {
-			return maxDrawn + 1
-		}
-		for p := range parents {
-			for i := l.Pos[p]; i < l.Pos[p+1]; i++ {
-				l.Nodes = append(l.Nodes, Node{int(p), l.Crd[i]})
-			}
-		}
-	default: // singleton: one under each
-		for p := range parents {
-			l.Nodes = append(l.Nodes, Node{int(p), l.Crd[p]})
-		}
+	coords, parent, ok := from.Nodes(parents, maxDrawn)
+	if !ok {
+		return maxDrawn + 1
 	}
-	return int64(len(l.Nodes))
+	for i, c := range coords {
+		l.Nodes = append(l.Nodes, Node{int(parent[i]), c})
+	}
+	return int64(len(coords))
 }
 
 // entry follows the tree from a value up.
@@ -178,7 +161,7 @@ func combinations(rank int) []string {
 			}
 			return
 		}
-		for _, kind := range []tensor.LevelKind{tensor.D, tensor.C, tensor.DC, tensor.S} {
+		for _, kind := range tensor.LevelKinds() {
 			levels[k] = kind
 			each(k + 1)
 		}

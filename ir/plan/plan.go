@@ -324,7 +324,7 @@ func (p *planner) compute(nf *normalForm, s *lang.Stmt, result *ir.Tensor, step 
 	case result.Format.Extended():
 		store(result.Format.Listed(), "its entries are found as lists")
 	case p.Options.Grids && nf.becomesList(result):
-		store(ir.MustFormat(listLevels(result.Rank), result.Format.Order()), "its entries are found as a list")
+		store(ir.MustFormat(result.Format.Order(), tensor.Coordinates(result.Rank)), "its entries are found as a list")
 	}
 	best, err := p.scheduled(nf, s, step)
 	if err != nil {
@@ -460,24 +460,13 @@ func (nf *normalForm) storedAs(c *candidate, a *ir.Access, opts ir.Options) tens
 	format := c.at.reordered(a)
 	switch {
 	case c.merged != nil && !a.Tensor.Format.IsDense():
-		return ir.MustFormat(c.merged, format.Order())
+		return ir.MustFormat(format.Order(), *c.merged)
 	case c.at.concordant(a):
 		return nf.withAllRows(a, format)
 	case opts.NarrowWorkspaces:
 		return rowsOnly(format)
 	}
 	return format
-}
-
-// rowsOnly is f with only the rows that have entries, where it has a place for every row: for extents
-// that no array has.
-func rowsOnly(f tensor.Format) tensor.Format {
-	levels := f.Levels()
-	if f.Rank() < 2 || levels[0] != tensor.C {
-		return f
-	}
-	levels[0] = tensor.DC
-	return ir.MustFormat(levels, f.Order())
 }
 
 // runsOver reports whether a reduction runs over the stored coordinates of a.

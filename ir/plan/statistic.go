@@ -105,20 +105,13 @@ func gapOf(s *ir.Statistic) tensor.Scalar {
 func statisticLayout(s *ir.Statistic, f tensor.Format, fill *tensor.Scalar, kept []int, stored bool) tensor.Format {
 	lines := ir.LinesOf(f, s.Axes)
 	order := keptFirst(f, kept, s.Axes)
-	levels := slices.Repeat([]tensor.LevelKind{tensor.D}, len(order))
 	switch {
 	case f.IsDense() && slices.Equal(f.Order(), order):
 		return f
 	case f.IsDense(), fill == nil && !stored:
-		return formatOf(levels, order)
+		return ir.MustFormat(order, tensor.Dense(len(order)))
 	case s.PerLine && lines != ir.Segments:
-		for l := range levels {
-			levels[l] = tensor.C
-			if l >= len(kept) {
-				levels[l] = tensor.S
-			}
-		}
-		return formatOf(levels, order)
+		return ir.MustFormat(order, tensor.Dense(len(kept)), tensor.Coordinates(len(s.Axes)))
 	case lines != ir.Apart:
 		return f
 	}

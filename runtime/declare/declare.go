@@ -480,7 +480,7 @@ func (r *declaration) form() (ir.Form, bool) {
 	if structure == tensor.General && len(formats) < 2 {
 		return ir.Form{}, false
 	}
-	if f := formats[0]; structure != tensor.General && !f.IsDense() && slices.Contains(f.Levels(), tensor.D) {
+	if f := formats[0]; structure != tensor.General && !f.IsDense() && f.HasBlocks() {
 		return ir.Form{}, false // its rows reach beyond the triangle, and mirrored make whole rows of others
 	}
 	form := ir.Form{}
