@@ -436,11 +436,10 @@ func ExampleFormat_Keep() {
 }
 
 // A level draws itself: the coordinates of its positions, and the position above each.
-func ExampleLevel_Nodes() {
+func ExampleTensor_Nodes() {
 	a, _ := tensor.NewCSR([]int64{2, 3}, []int{0, 2, 3}, []int{0, 2, 1}, []float64{1, 2, 3})
-	rows, columns := a.LevelAt(0), a.LevelAt(1)
-	fmt.Println(rows.Nodes(1, 100))
-	fmt.Println(columns.Nodes(2, 100))
+	fmt.Println(a.Nodes(0, 100))
+	fmt.Println(a.Nodes(1, 100))
 	// Output:
 	// [0 1] [0 0] true
 	// [0 2 1] [0 0 1] true

@@ -123,26 +123,6 @@ func (t LevelType) HasPos() bool { return t.Kind.properties().HasPos }
 // HasCrd reports whether the level has a Crd array.
 func (t LevelType) HasCrd() bool { return t.Kind.properties().HasCrd }
 
-// Nodes draws a level under so many parents: the coordinate of each position, and its parent; false if there are more than most.
-func (l *Level) Nodes(parents, most int64) (coords, parent []int64, ok bool) {
-	s := l.schema()
-	if s.Positions == nil {
-		return nil, nil, false
-	}
-	n, ok := s.Positions(l, parents)
-	if !ok || n > most {
-		return nil, nil, false
-	}
-	coords, parent = make([]int64, n), make([]int64, n)
-	for i := range parent {
-		parent[i] = int64(i)
-	}
-	if n > 0 {
-		s.Ascend(l, parent, coords)
-	}
-	return coords, parent, true
-}
-
 // String writes the level as MLIR does, such as "compressed(nonunique)".
 func (t LevelType) String() string {
 	var properties []string
