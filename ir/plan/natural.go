@@ -57,15 +57,17 @@ func (n *naturalLevels) before(m *naturalLevels) bool {
 	return n.filled < m.filled
 }
 
-// format has a block below each entry of the innermost level that is cut short. Beside lists alone, levels
-// are a list from the first that is cut short on, where there are no blocks.
+// format has a block below each entry of the innermost level that is cut short. Beside lists alone, the levels
+// before the first that has every coordinate are a list, where there are no blocks.
 func (n *naturalLevels) format(lists bool) tensor.Format {
-	rank := len(n.order)
-	if first := slices.Index(n.full, false); lists && n.sparse == rank-1 {
-		return ir.MustFormat(n.order, tensor.Dense(first), tensor.Coordinates(rank-first))
+	rank, list := len(n.order), 0
+	if lists && n.sparse == rank-1 {
+		if list = slices.Index(n.full, true); list < 0 {
+			list = rank
+		}
 	}
-	var parts []tensor.Format
-	for _, full := range n.full[:n.sparse+1] {
+	parts := []tensor.Format{tensor.Coordinates(list)}
+	for _, full := range n.full[list : n.sparse+1] {
 		part := tensor.CSF(1)
 		if full {
 			part = tensor.Dense(1)

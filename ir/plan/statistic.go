@@ -79,7 +79,7 @@ func (p *planner) order(a *argument, s *ir.Statistic, own, left []*ir.Index) []*
 	s.To = &ir.Tensor{Name: p.named(s.Name), Rank: len(vars), DType: ir.ComputeType(a.typ), FillKnown: true, Whole: true,
 		Format: tensor.Dense(len(vars)), Fill: tensor.Zero(ir.ComputeType(a.typ))}
 	if sparse {
-		s.To.Format = upper(f, len(kept), len(own), nil)
+		s.To.Format = upper(f, len(kept), len(own), s.To.Format.Order()) // its axes are in the order of the levels
 	}
 	if s.Stored || s.From.FillKnown {
 		s.To.Fill = gapOf(s)
