@@ -168,6 +168,9 @@ type StepProfile = exec.StepProfile
 // StageProfile is one stage of a step.
 type StageProfile = exec.StageProfile
 
+// LoopProfile is one loop of a stage.
+type LoopProfile = exec.LoopProfile
+
 // Conversions tells which operands a run of the kernel stores again because the
 // loops need them in another order, or as one tensor, and why.
 func (k *Kernel) Conversions() []string { return k.exec().Conversions() }

@@ -74,9 +74,12 @@ func ExampleKernel_Tune() {
 		return
 	}
 	best := tuning.Best()
-	fmt.Println(best.Run > 0, best.Run <= tuning.Now.Run, strings.HasPrefix(best.Program, "y(i) = "))
+	fmt.Println(best.Run > 0, saving(best, tuning.Now) >= 0, strings.HasPrefix(best.Program, "y(i) = "))
 	// Output: true true true
 }
+
+// saving is the time that a run takes less.
+func saving(best, now *lacuna.Trial) time.Duration { return now.Run - best.Run }
 
 // Without a program that tuning has kept for such operands, Tuned changes nothing.
 func ExampleTuned() {
@@ -111,9 +114,19 @@ func ExampleKernel_Choices() {
 	for _, step := range choices.Products[0].Alternatives[0].Steps {
 		fmt.Println(step.Text)
 	}
+	for _, s := range choices.Statements {
+		fmt.Println(loops(s))
+	}
 	// Output:
 	// t1(j) = sum_{k} A(j,k) * x(k)
 	// y(i) = sum_{j} A(i,j) * t1(j)
+	// t1 with order(j, {k}), parallel(j)
+	// y with order(i, {j}), parallel(i)
+}
+
+// loops says how a statement runs.
+func loops(s lacuna.StatementChoices) string {
+	return s.Result + " with " + strings.Join(s.Schedule, ", ")
 }
 
 // A profile has the steps of one run with their times, beside the estimates.
@@ -131,12 +144,32 @@ func ExampleKernel_Profile() {
 		return
 	}
 	for _, step := range profile.Steps {
-		fmt.Println(step.Result, step.Entries, step.Took > 0, step.Estimate != nil)
+		fmt.Println(step.Result, step.Entries, step.Took > 0, step.Estimate != nil, hottest(slowest(step)).Took <= step.Took)
 	}
 	fmt.Println(out["C"].NNZ())
 	// Output:
-	// C 100 true true
+	// C 100 true true true
 	// 100
+}
+
+// hottest is the loop that most of a stage's time passed in, where the engine can measure loops.
+func hottest(stage lacuna.StageProfile) (l lacuna.LoopProfile) {
+	for _, loop := range stage.Loops {
+		if loop.Took > l.Took {
+			l = loop
+		}
+	}
+	return l
+}
+
+// slowest is the part of a step that took most of its time: counting entries, say, or computing them.
+func slowest(step lacuna.StepProfile) (s lacuna.StageProfile) {
+	for _, stage := range step.Stages {
+		if stage.Took > s.Took {
+			s = stage
+		}
+	}
+	return s
 }
 
 // What is assumed of operands that are not there yet decides the order of computing.

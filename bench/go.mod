@@ -7,6 +7,7 @@ replace github.com/lacuna-sparse/lacuna => ../
 require (
 	github.com/ebitengine/purego v0.11.3
 	github.com/lacuna-sparse/lacuna v0.0.0-00010101000000-000000000000
+	gonum.org/v1/gonum v0.17.0
 	gonum.org/v1/plot v0.17.0
 )
 

@@ -7,11 +7,15 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 )
+
+// out stands for a folder of the test.
+const out = "{out}"
 
 var runs = []struct {
 	name    string
@@ -19,6 +23,7 @@ var runs = []struct {
 	args    []string
 	want    string // standard output
 	fails   string // part of standard error, if the program is to fail
+	llvm    bool   // it prints this where there is an LLVM
 }{
 	{
 		name: "spmv", example: "spmv", args: []string{"testdata/small.mtx"},
@@ -120,6 +125,22 @@ the middle is at 7.309844
 		fails: "testdata/missing.csv",
 	},
 	{
+		name: "build", example: "build", args: []string{out}, llvm: true,
+		want: `
+c/spmv.h
+c/spmv.o
+kernels/invoke_linux.go
+kernels/invoke_other.go
+kernels/spmv_kernel.go
+kernels/spmv_kernel_linux_amd64.syso
+kernels/spmv_stubs_linux.go
+kernels/spmv_stubs_linux_amd64.s
+kernels/spmv_stubs_other.go
+kernels/support.go
+plain/spmv.go
+`,
+	},
+	{
 		name: "pagerank of nothing", example: "pagerank", args: []string{"-file", os.DevNull},
 		fails: "the list holds no package",
 	},
@@ -151,6 +172,88 @@ to               40      7    1.0    -36.40
 	},
 }
 
+var scripts = []struct {
+	name string
+	args []string
+	want string // standard output
+	file string // and what is in the last argument after that
+}{
+	{
+		name: "labels", args: []string{"../tensor/file/testdata/small.h5ad", "kind"},
+		want: `
+G: 3x4 f32 D
+  a       9  0  0  7
+  b       0  5  5  2
+  (none)  0  0  0  0
+n: 3 i64 D
+  a       2
+  b       2
+  (none)  1
+`,
+	},
+	{
+		name: "edges", args: []string{"testdata/edges.csv", out + "/two.csv"},
+		file: `
+i0,i1,value
+0,2,6
+1,3,15
+`,
+	},
+	{
+		name: "spmv", args: []string{"testdata/small.mtx"},
+		want: `
+y: 4 f64 D
+  3  3  0  9
+tensor A: CSR f64
+tensor x: D f64
+tensor y: D f64
+forall i
+  where t0 = sum over j
+    forall j
+      t0 sum= (A(i,j) * x(j))
+  y(i) = t0
+`,
+	},
+}
+
+// TestScripts runs the examples for the command line.
+func TestScripts(t *testing.T) {
+	bin := t.TempDir()
+	if out, err := exec.Command("go", "build", "-o", bin, "../cmd/lacuna").CombinedOutput(); err != nil {
+		t.Fatalf("go build: %v\n%s", err, out)
+	}
+	ran := map[string]bool{}
+	for _, s := range scripts {
+		ran["shell/"+s.name+".sh"] = true
+		t.Run(s.name, func(t *testing.T) {
+			args, dir := []string{"shell/" + s.name + ".sh"}, t.TempDir()
+			for _, a := range s.args {
+				args = append(args, strings.ReplaceAll(a, out, dir))
+			}
+			cmd := exec.Command("sh", args...)
+			cmd.Env = append(os.Environ(), "LACUNA_CACHE=off", "PATH="+bin+":"+os.Getenv("PATH"))
+			text, err := cmd.Output()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(strings.TrimPrefix(s.want, "\n"), string(text)); diff != "" {
+				t.Errorf("output (-want +got):\n%s", diff)
+			}
+			if s.file == "" {
+				return
+			}
+			text, err = os.ReadFile(args[len(args)-1])
+			if diff := cmp.Diff(strings.TrimPrefix(s.file, "\n"), string(text)); diff != "" || err != nil {
+				t.Errorf("file (-want +got): %v\n%s", err, diff)
+			}
+		})
+	}
+	all, err := filepath.Glob("shell/*.sh")
+	if err != nil || len(all) != len(ran) {
+		t.Errorf("%d of the scripts %v are run", len(ran), all)
+	}
+}
+
 func TestExamples(t *testing.T) {
 	bin := t.TempDir()
 	if out, err := exec.Command("go", "build", "-o", bin, "./...").CombinedOutput(); err != nil {
@@ -161,7 +264,11 @@ func TestExamples(t *testing.T) {
 		ran[r.example] = true
 		t.Run(r.name, func(t *testing.T) {
 			var stdout, stderr bytes.Buffer
-			cmd := exec.Command(filepath.Join(bin, r.example), r.args...)
+			args := slices.Clone(r.args)
+			for i := range args {
+				args[i] = strings.ReplaceAll(args[i], out, t.TempDir())
+			}
+			cmd := exec.Command(filepath.Join(bin, r.example), args...)
 			cmd.Env = append(os.Environ(), "LACUNA_CACHE=off")
 			cmd.Stdout, cmd.Stderr = &stdout, &stderr
 			err := cmd.Run()
@@ -173,6 +280,9 @@ func TestExamples(t *testing.T) {
 			}
 			if err != nil {
 				t.Fatalf("%v\n%s", err, stderr.String())
+			}
+			if r.llvm && strings.Contains(stderr.String(), "without LLVM") {
+				t.Skip(stderr.String())
 			}
 			if diff := cmp.Diff(strings.TrimPrefix(r.want, "\n"), stdout.String()); diff != "" {
 				t.Errorf("output (-want +got):\n%s", diff)

@@ -2,9 +2,9 @@ package ir
 
 import (
 	"fmt"
-	"math"
 	"strings"
 
+	"github.com/lacuna-sparse/lacuna/internal/units"
 	"github.com/lacuna-sparse/lacuna/lang"
 )
 
@@ -70,7 +70,7 @@ type Nest struct {
 func FormatWays(list []WayCost) string {
 	var parts []string
 	for i, w := range list {
-		text := fmt.Sprintf("%s %s", Rounded(w.Iterations), w.Way)
+		text := fmt.Sprintf("%s %s", units.Rounded(w.Iterations), w.Way)
 		if i == 0 {
 			text += " (chosen)"
 		}
@@ -80,27 +80,4 @@ func FormatWays(list []WayCost) string {
 		parts = append(parts, "nothing else does")
 	}
 	return "# estimated iterations: " + strings.Join(parts, ", ")
-}
-
-// Rounded writes a number of iterations, entries or bytes with two digits.
-func Rounded(x float64) string {
-	if x >= 10 {
-		scale := math.Pow(10, math.Floor(math.Log10(x))-1)
-		x = math.Round(x/scale) * scale
-	}
-	unit := ""
-	switch {
-	case x >= 1e15:
-		return fmt.Sprintf("%.0e", x)
-	case x >= 1e9:
-		x, unit = x/1e9, " billion"
-	case x >= 1e6:
-		x, unit = x/1e6, " million"
-	case x >= 1e3:
-		x, unit = x/1e3, " thousand"
-	}
-	if x < 10 {
-		return fmt.Sprintf("%.2g%s", x, unit)
-	}
-	return fmt.Sprintf("%.0f%s", x, unit)
 }

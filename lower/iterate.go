@@ -392,9 +392,17 @@ func (w *walk) walkOne(it *iterator, set ir.Formula) {
 			end = b.Let("end", b.Select(on, end, begin))
 		}
 	}
+	selects := w.selects()
+	if selects {
+		end = b.Let("end", b.Select(w.lookups[w.tabled[0].access].some, end, begin))
+	}
 	w.prepareFollowers(it, begin, end)
 	visit := func(p loop.Expr) {
 		i := b.Let(w.f.Index.Name, it.index(b, p))
+		if selects {
+			w.selectStep(i, []cursor{it.child(p, nil, nil)})
+			return
+		}
 		if it.unique {
 			w.found(i, w.tabled, []cursor{it.child(p, nil, nil)}, func(cursors []cursor) {
 				w.body(i, append(w.follow(i), cursors...))

@@ -60,6 +60,9 @@ type Options struct {
 	// their operands. Their index variables must not have more than MaxTableKeys
 	// values.
 	Tables bool
+	// Selected looks entries up in tables without a branch where it can: of what is not there, nothing is added. It
+	// pays where processors cannot tell beforehand what is there.
+	Selected bool
 	// Assembly is how the entries of a sparse result get their places, where it
 	// can be chosen.
 	Assembly Assembly

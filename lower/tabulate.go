@@ -5,6 +5,8 @@ import (
 
 	"github.com/lacuna-sparse/lacuna/ir"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
+	"github.com/lacuna-sparse/lacuna/lower/emit"
+	"github.com/lacuna-sparse/lacuna/lower/fold"
 )
 
 // table is where a Tabulate statement enters the entries of an operand: for each
@@ -70,6 +72,7 @@ func (k *kernel) addTables(allocs []loop.Alloc, part int) {
 type lookup struct {
 	*table
 	begin loop.Expr // position of the first entry
+	some  loop.Expr // whether there is one
 }
 
 // tabulate emits a table around its body.
@@ -82,7 +85,7 @@ func (e *emitter) tabulate(st *state, s *ir.Tabulate) {
 		b.For("p", begin, end, func(p loop.Expr) {
 			b.Store(places, b.LoadIndex(crd, p), b.Cast(loop.U32, b.Add(b.Sub(p, begin), loop.Int(1))))
 		})
-		e.lookups[s.Access] = lookup{table: t, begin: begin}
+		e.lookups[s.Access] = lookup{table: t, begin: begin, some: b.Let("some", b.Lt(begin, end))}
 		e.stmt(st, s.Body)
 		delete(e.lookups, s.Access)
 		b.For("p", begin, end, func(p loop.Expr) { b.Store(places, b.LoadIndex(crd, p), loop.Number(loop.U32, 0)) })
@@ -133,4 +136,43 @@ func (w *walk) found(i loop.Expr, list []*iterator, cursors []cursor, body func(
 		at := b.Let("p_"+it.access.Tensor.Name, b.Add(l.begin, b.Sub(place, loop.Int(1))))
 		w.found(i, list[1:], append(cursors[:len(cursors):len(cursors)], it.child(at, nil, nil)), body)
 	}, nil)
+}
+
+// selects reports whether the loop of w, which folds values that are quickly made, looks entries up without a branch.
+func (w *walk) selects() bool {
+	leaf, ok := w.f.Body.(*ir.Assign)
+	if !ok || !w.opts.Selected || len(w.tabled) != 1 || len(w.followers) > 0 || w.counting || w.emitter.counting() || leaf.Temp == nil || leaf.Temp.Reduce.In != nil {
+		return false
+	}
+	r := leaf.Temp.Reduce
+	if r.Fold.Facts().Pair || fold.IsArg(r.Fold) || r.Fold == ir.FoldLogSumExp {
+		return false
+	}
+	st := w.st.clone()
+	for _, it := range w.iters {
+		st.cursors[it.access] = it.child(loop.Int(0), nil, nil)
+	}
+	return isCheap(st, leaf.Value)
+}
+
+// selectStep folds the value at index i, unless what is looked up has no entry there. Its table has a place for every index, and an entry: see walkOne.
+func (w *walk) selectStep(i loop.Expr, cursors []cursor) {
+	b, it, leaf := w.B, w.tabled[0], w.f.Body.(*ir.Assign)
+	l, acc := w.lookups[it.access], w.accs[leaf.Temp]
+	place := b.Let("place", b.LoadIndex(w.Write(l.places), i))
+	has := b.Let("has", b.Ne(place, loop.Int(0)))
+	at := b.Let("p_"+it.access.Tensor.Name, b.Add(l.begin, b.Sub(b.Max(place, loop.Int(1)), loop.Int(1))))
+	x := w.expr(w.at(i, append(cursors, it.child(at, nil, nil))), leaf.Value)
+	r, state := acc.Reduce, acc.Vars[0]
+	if r.Fold == ir.FoldSum {
+		// No sum that begins with 0 is -0: to add 0 leaves it as it is.
+		b.Assign(state, fold.Step(b, r.Fold, state, b.Select(has, x, emit.Constant(r.Fold.Identity(r.Typ)))))
+	} else {
+		b.Assign(state, b.Select(has, fold.Step(b, r.Fold, state, x), state))
+	}
+	if s := acc.blocks; s != nil && s.each {
+		b.Assign(s.terms, b.Add(s.terms, b.Select(has, loop.Int(1), loop.Int(0))))
+		w.closeFull(acc)
+	}
+	b.Assign(acc.Seen, b.Or(acc.Seen, has))
 }

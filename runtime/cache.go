@@ -65,7 +65,8 @@ var buildID = sync.OnceValue(func() string {
 const modulePath = "github.com/lacuna-sparse/lacuna"
 
 // Cache keeps executables by Key, the least recently used making room for new
-// ones. Programs that several goroutines ask for at once are compiled once.
+// ones. Programs that several goroutines ask for at once are compiled once, and so are those that differ in names alone, as the
+// intermediates of a chain of products do: their executables share code.
 // A Cache is safe for concurrent use; the zero value is not ready, see NewCache.
 type Cache struct {
 	mu      sync.Mutex
@@ -85,7 +86,12 @@ type CacheStats struct {
 type cacheEntry struct {
 	key Key
 	exe *Executable
+	// named are those for programs of other names, by text.
+	named map[string]*Executable
 }
+
+// mostNamed bounds cacheEntry.named.
+const mostNamed = 64
 
 // NewCache returns an empty cache for at most capacity executables, and at least 1.
 func NewCache(capacity int) *Cache {
@@ -97,7 +103,10 @@ func NewCache(capacity int) *Cache {
 // the contexts of all have ended. Failures are not kept.
 func (c *Cache) Compile(ctx context.Context, e Engine, p *loop.Program) (*Executable, error) {
 	key := KeyOf(e, p)
-	return c.pending.Do(ctx, key, func() (*Executable, bool) { return c.lookup(key) }, func(ctx context.Context) (*Executable, error) {
+	if !p.OnGrids() { // whose code is found by name
+		key = KeyOf(e, p.Anonymous())
+	}
+	exe, err := c.pending.Do(ctx, key, func() (*Executable, bool) { return c.lookup(key) }, func(ctx context.Context) (*Executable, error) {
 		exe, err := e.Compile(ctx, p)
 		c.mu.Lock()
 		defer c.mu.Unlock()
@@ -107,6 +116,36 @@ func (c *Cache) Compile(ctx context.Context, e Engine, p *loop.Program) (*Execut
 		}
 		return exe, err
 	})
+	if err != nil {
+		return nil, err
+	}
+	return c.named(key, exe, p), nil
+}
+
+// named is the executable with the names of p, which is the program of exe but for these.
+func (c *Cache) named(key Key, exe *Executable, p *loop.Program) *Executable {
+	text := p.String()
+	if exe.grid != nil || exe.Program() == p || exe.Program().String() == text {
+		return exe
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	el, held := c.entries[key]
+	if !held {
+		return exe.as(p)
+	}
+	entry := el.Value.(*cacheEntry)
+	named := entry.named[text]
+	if named == nil {
+		named = exe.as(p)
+		if entry.named == nil {
+			entry.named = map[string]*Executable{}
+		}
+		if len(entry.named) < mostNamed {
+			entry.named[text] = named
+		}
+	}
+	return named
 }
 
 // lookup returns the executable that is held.
@@ -128,7 +167,7 @@ func (c *Cache) keep(key Key, exe *Executable) {
 	if _, held := c.entries[key]; held {
 		return // all who waited for a compilation had left, and it ended well after the next one
 	}
-	c.entries[key] = c.order.PushFront(&cacheEntry{key, exe})
+	c.entries[key] = c.order.PushFront(&cacheEntry{key: key, exe: exe})
 	for c.order.Len() > c.max {
 		oldest := c.order.Remove(c.order.Back()).(*cacheEntry)
 		delete(c.entries, oldest.key)

@@ -191,3 +191,37 @@ func TestCacheDoesNotKeepFailures(t *testing.T) {
 		t.Errorf("%d entries, want 1", n)
 	}
 }
+
+// TestCacheSharesCode compiles programs that differ in names alone once, and each keeps its names.
+func TestCacheSharesCode(t *testing.T) {
+	e := &countingEngine{Engine: Interp()}
+	c := NewCache(10)
+	renamed := func(name string) *loop.Program {
+		p := sumProgram(t)
+		p.Name = name
+		p.Buffers[0].Name = name + "_vals"
+		return p
+	}
+	var list []*Executable
+	for _, name := range []string{"a", "b", "b", "a"} {
+		x, err := c.Compile(t.Context(), e, renamed(name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := x.Program(); got.Name != name || got.Buffers[0].Name != name+"_vals" {
+			t.Errorf("%s became %s with %s", name, got.Name, got.Buffers[0].Name)
+		}
+		list = append(list, x)
+	}
+	if n := e.count.Load(); n != 1 {
+		t.Errorf("%d compilations, want 1", n)
+	}
+	if list[1] != list[2] || list[0] != list[3] || list[0] == list[1] {
+		t.Error("programs of one text have several executables, or of several texts one")
+	}
+	other := renamed("c")
+	other.Partitions[0].Grain++
+	if _, err := c.Compile(t.Context(), e, other); err != nil || e.count.Load() != 2 {
+		t.Errorf("another program: %d compilations (%v)", e.count.Load(), err)
+	}
+}

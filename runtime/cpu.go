@@ -63,7 +63,7 @@ func (e *cpuEngine) Fingerprint() string {
 func (e *cpuEngine) Compile(ctx context.Context, p *loop.Program) (*Executable, error) {
 	return compile(ctx, e.Name(), p, e.memory, func(ctx context.Context, funcs []*loop.Func) ([]kernel, error) {
 		return e.kernels(ctx, p, funcs)
-	})
+	}, e.instrumented)
 }
 
 // kernels compiles the functions of p in one go, or finds them compiled.
@@ -104,6 +104,11 @@ func (e *cpuEngine) object(ctx context.Context, named []*loop.Func) ([]byte, err
 	if err != nil {
 		return nil, err
 	}
+	return e.compiled(ctx, text, levelOf(named))
+}
+
+// compiled compiles a module to an object file.
+func (e *cpuEngine) compiled(ctx context.Context, text string, level llvm.Level) ([]byte, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -111,7 +116,7 @@ func (e *cpuEngine) object(ctx context.Context, named []*loop.Func) ([]byte, err
 	if err != nil {
 		return nil, err
 	}
-	object, err := l.EmitObject(text, llvm.Options{Target: e.host.Target, Level: levelOf(named)})
+	object, err := l.EmitObject(text, llvm.Options{Target: e.host.Target, Level: level})
 	if err != nil {
 		return nil, err
 	}

@@ -110,7 +110,7 @@ func firstLine(s string) string {
 // compile makes an executable: the plan, which is the same for every engine,
 // and the kernels, which are the engine's.
 func compile(ctx context.Context, engine string, p *loop.Program, memory *allocator,
-	kernels func(context.Context, []*loop.Func) ([]kernel, error)) (*Executable, error) {
+	kernels func(context.Context, []*loop.Func) ([]kernel, error), instrument instrumenter) (*Executable, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -126,5 +126,7 @@ func compile(ctx context.Context, engine string, p *loop.Program, memory *alloca
 	case err != nil:
 		return nil, &ProgramError{Program: p.Name, Err: fmt.Errorf("engine %s: %w", engine, err)}
 	}
-	return newExecutable(engine, plan, list, memory), nil
+	x := newExecutable(engine, plan, list, memory)
+	x.instrumented.compile = instrument
+	return x, nil
 }

@@ -31,7 +31,7 @@ func (e *interpEngine) Compile(ctx context.Context, p *loop.Program) (*Executabl
 	if e.compiled != nil {
 		e.compiled(p)
 	}
-	return compile(ctx, e.Name(), p, e.memory, e.kernels)
+	return compile(ctx, e.Name(), p, e.memory, e.kernels, e.instrumented)
 }
 
 func (e *interpEngine) kernels(ctx context.Context, funcs []*loop.Func) ([]kernel, error) {

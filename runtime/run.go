@@ -24,6 +24,8 @@ type Executable struct {
 	states  sync.Pool // of *state
 	watcher watcher
 	grid    *gridProgram // set if an accelerator runs it; then there are no kernels
+
+	instrumented instrumented
 }
 
 // newExecutable joins a plan and the kernels of its stages, which are in the
@@ -32,6 +34,11 @@ func newExecutable(engine string, p *plan, kernels []kernel, memory *allocator) 
 	x := &Executable{engine: engine, plan: p, kernels: kernels, memory: memory}
 	x.states.New = func() any { return newState(p) }
 	return x
+}
+
+// as is an executable of the same code for p, a program that differs from that of x in names alone.
+func (x *Executable) as(p *loop.Program) *Executable {
+	return newExecutable(x.engine, newPlan(p), x.kernels, x.memory)
 }
 
 // Program is the program that was compiled. It must not be changed.
@@ -156,10 +163,15 @@ func (x *Executable) run(ctx context.Context, b *Bindings, o Options, r *Results
 	if x.grid != nil {
 		return x.runGrid(ctx, s, o, r) // which computes what is symbolic again
 	}
-	times, _ := ctx.Value(stageTimes{}).(func(StageTime))
+	watch, _ := ctx.Value(stageTimes{}).(*stageWatch)
+	if s.watch = watch; watch != nil {
+		if err := watch.begin(ctx, x, s); err != nil {
+			return err
+		}
+	}
 	for i := range s.plan.stages {
 		st, start := &s.plan.stages[i], time.Time{}
-		if times != nil {
+		if watch != nil {
 			start = time.Now()
 		}
 		if st.symbolic && reuse {
@@ -170,8 +182,8 @@ func (x *Executable) run(ctx context.Context, b *Bindings, o Options, r *Results
 		if err != nil {
 			return err
 		}
-		if times != nil {
-			times(StageTime{s.plan.program.Name, st.name, start, time.Since(start)})
+		if watch != nil {
+			watch.done(s, st, start)
 		}
 	}
 	s.results(r)
@@ -217,6 +229,10 @@ type state struct {
 	account admission.Account
 	watched watched
 	grid    gridRun // if an accelerator runs it
+	watch   *stageWatch
+	telling []instrumentedCode  // of the executable, if loops are looked at
+	told    *instrumentedKernel // of the stage
+	code    time.Duration       // in the stage's function
 }
 
 func newState(p *plan) *state {
@@ -239,6 +255,7 @@ func (x *Executable) finish(s *state) {
 		x.free(s, s.plan.stages[i].lastUses)
 	}
 	clear(s.mem) // let go of the caller's memory
+	s.watch, s.telling, s.told = nil, nil, nil
 	s.outputs = nil
 	s.frame.reset()
 	x.states.Put(s)
@@ -308,6 +325,11 @@ func (x *Executable) stage(ctx context.Context, s *state, st *stagePlan, o Optio
 func (x *Executable) call(ctx context.Context, s *state, st *stagePlan, o Options, threads int64) error {
 	s.frame.fill(st, s.mem, s.scalars)
 	kernel := x.kernels[st.kernel]
+	if s.watch != nil {
+		var done func()
+		kernel, done = s.watch.code(s, st, kernel)
+		defer done()
+	}
 	if st.domain == -1 {
 		// The common case of a small program: one call and nothing else.
 		if err := ctx.Err(); err != nil {

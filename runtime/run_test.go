@@ -137,8 +137,8 @@ func TestRunMemoryLimit(t *testing.T) {
 			want     string
 		}{
 			{1000, 16384, ""},
-			{1000, 10000, "buffer b needs 7.8 KiB (1000 × f64) on top of 7.8 KiB in use; the memory limit is 9.8 KiB (option MemoryLimit)"},
-			{1 << 40, 1 << 30, "buffer a needs 8.0 TiB (1099511627776 × f64); the memory limit is 1.0 GiB (option MemoryLimit)"},
+			{1000, 10000, "buffer b needs 7.8 KiB (1000 × f64) on top of 7.8 KiB in use; the memory limit is 9.8 KiB (option WithMemoryLimit)"},
+			{1 << 40, 1 << 30, "buffer a needs 8.0 TiB (1099511627776 × f64); the memory limit is 1.0 GiB (option WithMemoryLimit)"},
 			{1 << 45, 0, "three quarters of the memory available"},
 			{1 << 62, 0, "needs more than 8 EiB"},
 			{1 << 45, math.MaxInt64, "all memory of the machine"},

@@ -65,9 +65,9 @@ func TestCountsThatDoNotFit(t *testing.T) {
 	}{
 		{100, 0, ""},
 		{1000, time.Hour, "stage allocate: buffer crd needs 3.8 MiB (1000000 × u32) on top of "},
-		{1000, time.Hour, "(option MemoryLimit), and all of the result needs 11.4 MiB: "},
+		{1000, time.Hour, "(option WithMemoryLimit), and all of the result needs 11.4 MiB: "},
 		{1000, 0, "stage count: the result has more than 522288 entries, which need more than 2.0 MiB on top of 7.8 KiB in use"},
-		{1000, 0, "the memory limit is 2.0 MiB (option MemoryLimit)"},
+		{1000, 0, "the memory limit is 2.0 MiB (option WithMemoryLimit)"},
 	} {
 		patience = test.patience
 		for _, threads := range []int{1, 3} {

@@ -23,10 +23,10 @@ var (
 //	300x300x300, 2e5 in all, values below 1e9
 //	1e6
 //
-// without entries it is full. Entries are taken to be spread evenly, where nothing is said of the most, and values to be finite and below 1024 in size.
+// without entries it is full. What is no such text is a [*ParseError]. Entries are taken to be spread evenly, where nothing is said of the most, and values to be finite and below 1024 in size.
 func ParseStatistics(text string) (*Statistics, error) {
 	wrong := func(part, why string) (*Statistics, error) {
-		return nil, tensorError("%q is no assumption about a tensor: %s; write 1e6x1e6, 16 per row", part, why)
+		return nil, &ParseError{Text: strings.TrimSpace(part), Msg: "not an assumption about a tensor", Hint: why + "; write 1e6x1e6, 16 per row"}
 	}
 	parts := strings.Split(text, ",")
 	s := &Statistics{Entries: 1, Finite: true, Exponent: assumedExponent}
@@ -52,7 +52,7 @@ func ParseStatistics(text string) (*Statistics, error) {
 		}
 		m := assumedCount.FindStringSubmatch(part)
 		if m == nil {
-			return wrong(part, "it is no number of entries")
+			return wrong(part, "expected a number of entries per row, per column, per slice of axis 2 or in all")
 		}
 		n, err := assumedNumber(m[2])
 		if err != nil {
@@ -66,7 +66,7 @@ func ParseStatistics(text string) (*Statistics, error) {
 		case m[5] != "" && m[1] == "":
 			s.Entries = n
 		case m[5] != "":
-			return wrong(part, "it is no number of entries")
+			return wrong(part, "at most goes with a row, a column or a slice")
 		case axis < 0 || axis >= len(s.Axes):
 			return wrong(part, fmt.Sprintf("there are %d axes", len(s.Axes)))
 		case m[1] != "":
@@ -89,7 +89,7 @@ func ParseStatistics(text string) (*Statistics, error) {
 func assumedNumber(text string) (float64, error) {
 	n, err := strconv.ParseFloat(strings.ReplaceAll(text, "_", ""), 64)
 	if err != nil || !(n > 0) || n > 1<<62 {
-		return 0, fmt.Errorf("%q is no number above 0", text)
+		return 0, fmt.Errorf("expected a number above 0, found %q", text)
 	}
 	return n, nil
 }

@@ -1,6 +1,7 @@
 package tensor
 
 import (
+	"errors"
 	"math"
 	"strings"
 	"testing"
@@ -38,6 +39,8 @@ func TestParseStatistics(t *testing.T) {
 	for _, text := range []string{"", "x", "0x3", "-1", "1e6, 3", "1e6x1e6, 3 per line", "10x10, 11 per row", "10, 3 per column", "10x10, 1 per slice of axis 2", "nanx3", "1e300", "10x10, at most 3 in all", "10, values below 0"} {
 		if s, err := ParseStatistics(text); err == nil || !strings.Contains(err.Error(), "write 1e6x1e6, 16 per row") {
 			t.Errorf("%q: %+v, %v", text, s, err)
+		} else if at := new(*ParseError); !errors.As(err, at) {
+			t.Errorf("%q: a %T", text, err)
 		}
 	}
 }

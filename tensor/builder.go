@@ -14,7 +14,7 @@ const (
 	KeepLast
 )
 
-// Builder makes a tensor of entries that come one by one, in any order. The zero Builder is not ready: see [NewBuilder]. It
+// Builder makes a tensor of entries that come one by one, in any order. Only [NewBuilder] makes one that is ready: Build of another is an error. It
 // is used by one goroutine at a time.
 type Builder[T Element] struct {
 	format    Format
@@ -33,8 +33,17 @@ func NewBuilder[T Element](format Format, on OnDuplicate) *Builder[T] {
 	return b
 }
 
+// notMade is the error of builders that [NewBuilder] has not made.
+var notMade = tensorError("the Builder is none that NewBuilder has made")
+
+// made reports whether NewBuilder has made the builder.
+func (b *Builder[T]) made() bool { return b != nil && b.coords != nil }
+
 // Add adds an entry. What is wrong with it is the error of Build.
 func (b *Builder[T]) Add(v T, coord ...int64) {
+	if !b.made() {
+		return
+	}
 	if len(coord) != len(b.shape) {
 		b.failf("entry %d has %d coordinates, and format %v as many as %d levels", b.Len(), len(coord), b.format, len(b.shape))
 		return
@@ -65,12 +74,20 @@ func (b *Builder[T]) keep(err error) {
 }
 
 // Len is the number of entries added, duplicates among them.
-func (b *Builder[T]) Len() int { return b.spill.written + len(b.values) }
+func (b *Builder[T]) Len() int {
+	if b == nil {
+		return 0
+	}
+	return b.spill.written + len(b.values)
+}
 
 // SpillTo makes the builder write its entries to a temporary file in a directory ("" for the usual one) whenever it holds
 // as many of them as given, so that what it needs is the memory of the tensor and of that many entries, however many
 // repeat. The file is gone after Build.
 func (b *Builder[T]) SpillTo(dir string, entries int) {
+	if !b.made() {
+		return
+	}
 	if entries < 1 {
 		b.failf("SpillTo(%q, %d): the number of entries to hold is 1 or more", dir, entries)
 		return
@@ -81,6 +98,9 @@ func (b *Builder[T]) SpillTo(dir string, entries int) {
 // Build makes the tensor and leaves the builder empty. A nil shape is the smallest that has room for all entries. Options
 // are those of [FromCoords].
 func (b *Builder[T]) Build(shape []int64, opts ...Option) (*Tensor, error) {
+	if !b.made() {
+		return nil, named(notMade, collect(opts).name)
+	}
 	t, err := b.build(shape, opts)
 	b.spill.remove()
 	*b = *NewBuilder[T](b.format, b.duplicate)

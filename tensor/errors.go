@@ -66,7 +66,7 @@ func named(err error, name string) error {
 	return err
 }
 
-// ParseError says why a text is not a format, an element type or a number.
+// ParseError says why a text is not a format, an element type, a number or an assumption.
 type ParseError struct {
 	Text string // what was read
 	Msg  string // what is wrong with it

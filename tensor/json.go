@@ -2,6 +2,7 @@ package tensor
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -52,6 +53,14 @@ const (
 // MarshalJSON writes a small tensor as its shape, type, format, fill and entries. More than [MaxJSON] stored values
 // are an error: files (package tensor/file) hold those.
 func (t *Tensor) MarshalJSON() ([]byte, error) {
+	text, err := t.json()
+	if err != nil {
+		return nil, fmt.Errorf("a tensor as JSON: %w", err)
+	}
+	return text, nil
+}
+
+func (t *Tensor) json() ([]byte, error) {
 	if err := t.Pin(); err != nil {
 		return nil, err
 	}
@@ -76,21 +85,30 @@ func (t *Tensor) MarshalJSON() ([]byte, error) {
 	return json.Marshal(j)
 }
 
-// UnmarshalJSON reads what [Tensor.MarshalJSON] writes. The receiver must be a zero Tensor, since tensors do not change.
+// UnmarshalJSON reads what [Tensor.MarshalJSON] writes. The receiver must be a zero Tensor, since tensors do not change;
+// null leaves it as it is.
 func (t *Tensor) UnmarshalJSON(text []byte) error {
-	if t == nil || t.values.dt.Valid() {
-		return tensorError("JSON is read into a zero Tensor only: tensors do not change")
+	if string(text) == "null" { // as package json asks
+		return nil
 	}
-	var j jsonTensor
-	if err := json.Unmarshal(text, &j); err != nil {
+	read, err := readJSON(text)
+	switch {
+	case err != nil:
 		return fmt.Errorf("a tensor as JSON: %w", err)
-	}
-	read, err := j.tensor(WithName(j.Name), WithMemoryLimit(jsonMemory+jsonGrowth*int64(len(text))))
-	if err != nil {
-		return named(err, j.Name)
+	case t == nil || t.values.dt.Valid():
+		return errors.New("a tensor as JSON: it is read into a zero Tensor only, as tensors do not change")
 	}
 	t.become(read)
 	return nil
+}
+
+func readJSON(text []byte) (*Tensor, error) {
+	var j jsonTensor
+	if err := json.Unmarshal(text, &j); err != nil {
+		return nil, err
+	}
+	read, err := j.tensor(WithName(j.Name), WithMemoryLimit(jsonMemory+jsonGrowth*int64(len(text))))
+	return read, named(err, j.Name)
 }
 
 func (j *jsonTensor) tensor(opts ...Option) (*Tensor, error) {

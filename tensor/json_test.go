@@ -81,7 +81,21 @@ func TestJSONRefuses(t *testing.T) {
 		var m tensor.Tensor
 		if err := json.Unmarshal([]byte(text), &m); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v, want an error with %q", text, err, want)
+		} else if !strings.HasPrefix(err.Error(), "a tensor as JSON: ") {
+			t.Errorf("%v does not say what was read", err)
 		}
+	}
+	var none tensor.Tensor
+	if err := json.Unmarshal([]byte("null"), &none); err != nil || none.DType().Valid() {
+		t.Error("null is a tensor:", err)
+	}
+	var in struct{ A, B *tensor.Tensor }
+	if err := json.Unmarshal([]byte(`{"A":null,"B":{"shape":[1],"type":"f64","format":"D","fill":0,"values":[1]}}`), &in); err != nil || in.A != nil || in.B.NNZ() != 1 {
+		t.Error(in, err)
+	}
+	set := tensor.Vector([]float64{1})
+	if err := set.UnmarshalJSON([]byte("null")); err != nil || set.NNZ() != 1 {
+		t.Error("null changed a tensor:", err)
 	}
 }
 
@@ -119,9 +133,12 @@ func ExampleTensor_MarshalJSON() {
 	var B tensor.Tensor
 	err = json.Unmarshal(text, &B)
 	fmt.Println(&B, err)
+	_, err = json.Marshal(tensor.Vector(make([]bool, tensor.MaxJSON+1)))
+	fmt.Println(err)
 	// Output:
 	// {"shape":[2,3],"type":"f64","format":"CSR","fill":0,"coords":[[0,1,1],[2,0,1]],"values":[0.5,1,2]} <nil>
 	// 2x3 f64 CSR, 3 stored, fill 0 <nil>
+	// json: error calling MarshalJSON for type *tensor.Tensor: a tensor as JSON: tensor: 100001 values are stored, and JSON is for 100000 at most: write a file, or file.Binary
 }
 
 func ExampleFormatted() {

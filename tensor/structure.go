@@ -377,7 +377,9 @@ func (t *Tensor) fold(s Structure) (*Tensor, error) {
 	for p := range e.n {
 		i, j := int64(e.cols[0].at(p)), int64(e.cols[1].at(p))
 		x, image := e.values.Scalar(p), whole.At(j, i)
-		if !s.Mirror(x).equals(image) {
+		if mirrored := s.Mirror(x); i == j && !mirrored.equals(image) {
+			return nil, tensorError("not %v: the element at (%d,%d), on the diagonal, is %v: it would have to be its own mirror image %v", s, i, j, x, mirrored)
+		} else if !mirrored.equals(image) {
 			return nil, tensorError("not %v: the element at (%d,%d) is %v, that at (%d,%d) is %v", s, i, j, x, j, i, image)
 		}
 		if s.Stores(i, j) {

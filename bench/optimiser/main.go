@@ -3,6 +3,7 @@
 //
 //	go run ./optimiser            all programs, with one thread
 //	go run ./optimiser -only GNN  those with GNN in their names
+//	go run ./optimiser -duckdb DIR  counts and joins in DuckDB too, where DIR has its package: npm install @duckdb/node-api
 //
 // Times are medians of repeated calls, results released, in the same minute, in turns. SciPy computes on the same data, and its
 // results are compared with ours.
@@ -19,6 +20,7 @@ import (
 	"math"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
@@ -31,6 +33,7 @@ import (
 var (
 	only   = flag.String("only", "", "programs whose names have this in them")
 	python = flag.String("python", "/usr/bin/python3", "a Python that has SciPy; none: ours alone")
+	duckdb = flag.String("duckdb", "", "a directory in which npm has installed @duckdb/node-api; none: without DuckDB")
 	budget = flag.Duration("budget", 300*time.Millisecond, "time for each measurement")
 	slow   = flag.Bool("written", true, "measure the order as written too")
 	turns  = flag.Int("turns", 2, "how often programs and SciPy take turns")
@@ -43,6 +46,7 @@ type row struct {
 	written, optimised, ref float64 // milliseconds
 	first                   float64 // the first call of the optimised program, with compilation and statistics
 	off                     float64 // relative difference from SciPy's result
+	duck                    float64 // DuckDB's milliseconds, 0 where it has no query
 }
 
 func main() {
@@ -53,25 +57,36 @@ func main() {
 		log.Fatal(err)
 	}
 	defer os.RemoveAll(dir)
-	var peer *peer
+	var scipy, duck *peer
 	if *python != "none" {
-		if peer, err = startPeer(*python, dir); err != nil {
+		if scipy, err = startPeer(dir, *python, "optimiser/peer.py"); err != nil {
 			log.Fatal(err)
 		}
-		defer peer.stop()
+		defer scipy.stop()
+	}
+	if *duckdb != "" {
+		script, err := besides(*duckdb)
+		if err != nil {
+			log.Fatal(err)
+		}
+		defer os.Remove(script)
+		if duck, err = startPeer(dir, "node", script); err != nil {
+			log.Fatal(err)
+		}
+		defer duck.stop()
 	}
 	var rows []row
-	fmt.Printf("%-28s %10s %10s %10s %10s %8s %9s\n", "program", "written", "optimised", "SciPy", "first", "ratio", "off by")
+	fmt.Printf("%-28s %10s %10s %10s %10s %8s %9s %10s\n", "program", "written", "optimised", "SciPy", "first", "ratio", "off by", "DuckDB")
 	for _, p := range programs {
 		if !strings.Contains(p.name, *only) {
 			continue
 		}
-		r, err := measure(p, peer)
+		r, err := measure(p, scipy, duck)
 		if err != nil {
 			log.Fatalf("%s: %v", p.name, err)
 		}
 		rows = append(rows, r)
-		fmt.Printf("%-28s %10.3f %10.3f %10.3f %10.1f %8.2f %9.1g\n", r.name, r.written, r.optimised, r.ref, r.first, r.ref/r.optimised, r.off)
+		fmt.Printf("%-28s %10.3f %10.3f %10.3f %10.1f %8.2f %9.1g %10.3f\n", r.name, r.written, r.optimised, r.ref, r.first, r.ref/r.optimised, r.off, r.duck)
 	}
 	var ratios []float64
 	for _, r := range rows {
@@ -86,7 +101,7 @@ func main() {
 }
 
 // measure measures one program.
-func measure(p program, peer *peer) (row, error) {
+func measure(p program, scipy, duck *peer) (row, error) {
 	r := row{name: p.name}
 	ctx := context.Background()
 	args := lacuna.Args{}
@@ -113,11 +128,25 @@ func measure(p program, peer *peer) (row, error) {
 		return r, err
 	}
 	r.first = ms(first)
-	if peer != nil {
-		if err := peer.take(args); err != nil {
+	if scipy != nil {
+		if err := scipy.take(args); err != nil {
 			return r, err
 		}
-		if r.off, err = peer.compare(p.scipy, last); err != nil {
+		if r.off, err = scipy.compare(p.scipy, last); err != nil {
+			return r, err
+		}
+	}
+	if p.sql == "" {
+		duck = nil
+	}
+	if duck != nil {
+		if err := duck.take(args); err != nil {
+			return r, err
+		}
+		if _, err = duck.compare(p.sql, last); err != nil {
+			return r, err
+		}
+		if r.duck, err = duck.time(p.sql); err != nil {
 			return r, err
 		}
 	}
@@ -133,8 +162,8 @@ func measure(p program, peer *peer) (row, error) {
 			}
 			r.written = least(r.written, d)
 		}
-		if peer != nil {
-			if d, err = peer.time(p.scipy); err != nil {
+		if scipy != nil {
+			if d, err = scipy.time(p.scipy); err != nil {
 				return r, err
 			}
 			r.ref = least(r.ref, d)
@@ -184,7 +213,7 @@ func median(run func() (time.Duration, error)) (float64, error) {
 	return list[len(list)/2], nil
 }
 
-// peer is a Python process that computes on the same data.
+// peer is a process that computes on the same data: Python with SciPy, or Node with DuckDB.
 type peer struct {
 	cmd *exec.Cmd
 	in  *bufio.Writer
@@ -192,8 +221,18 @@ type peer struct {
 	dir string
 }
 
-func startPeer(python, dir string) (*peer, error) {
-	cmd := exec.Command(python, "optimiser/peer.py", dir)
+// besides copies the script for DuckDB to where its package is, as Node looks for packages from there on.
+func besides(dir string) (string, error) {
+	text, err := os.ReadFile("optimiser/duck.mjs")
+	if err != nil {
+		return "", err
+	}
+	to := filepath.Join(dir, "lacuna-duck.mjs")
+	return to, os.WriteFile(to, text, 0o600)
+}
+
+func startPeer(dir, program, script string) (*peer, error) {
+	cmd := exec.Command(program, script, dir)
 	cmd.Env = append(os.Environ(), "OMP_NUM_THREADS=1", "OPENBLAS_NUM_THREADS=1", "MKL_NUM_THREADS=1")
 	cmd.Stderr = os.Stderr
 	in, err := cmd.StdinPipe()
@@ -238,7 +277,7 @@ func (p *peer) ask(request map[string]any) (float64, error) {
 		return 0, err
 	}
 	if answer.Error != "" {
-		return 0, fmt.Errorf("SciPy: %s", answer.Error)
+		return 0, fmt.Errorf("the peer: %s", answer.Error)
 	}
 	return answer.Value, nil
 }

@@ -16,6 +16,8 @@ type program struct {
 	name, text string
 	data       map[string]source
 	scipy      string
+	// sql, unless empty, is the same in SQL, for DuckDB: a count or a join.
+	sql string
 }
 
 // source makes an operand.
@@ -32,44 +34,44 @@ var (
 
 var programs = []program{
 	// The table of the issue.
-	{"A*B*x", "y(i) = A(i,j)*B(j,k)*x(k)", map[string]source{"A": uniform, "B": uniform, "x": vector}, "A@(B@x)"},
-	{"paths of 3", "s = R(i,j)*R(j,k)*R(k,l)", map[string]source{"R": graph}, "np.ones(R.shape[0])@(R@(R@(R@np.ones(R.shape[1]))))"},
+	{"A*B*x", "y(i) = A(i,j)*B(j,k)*x(k)", map[string]source{"A": uniform, "B": uniform, "x": vector}, "A@(B@x)", ""},
+	{"paths of 3", "s = R(i,j)*R(j,k)*R(k,l)", map[string]source{"R": graph}, "np.ones(R.shape[0])@(R@(R@(R@np.ones(R.shape[1]))))", "select sum(a.v*b.v*c.v) from R a join R b on b.i = a.j join R c on c.i = b.j"},
 	{"low rank", "s = sum_{i,j} (A(i,j) - sum_k U(i,k)*V(j,k))^2", map[string]source{"A": uniform, "U": dense(n, 16), "V": dense(n, 16)},
-		"A.data@A.data - 2*np.vdot(U, A@V) + np.vdot(U.T@U, V.T@V)"},
-	{"A*X*W", "Y(i,k) = A(i,j)*X(j,f)*W(f,k)", map[string]source{"A": uniform, "X": dense(n, 128), "W": dense(128, 8)}, "A@(X@W)"},
-	{"GNN layer", "H(i,f) = max(sum_j A(i,j)*sum_k X(j,k)*W(k,f), 0)", map[string]source{"A": uniform, "X": dense(n, 128), "W": dense(128, 8)}, "np.maximum(A@(X@W), 0)"},
-	{"nested MTTKRP", "M(i,r) = sum_j B(j,r)*sum_k T(i,j,k)*C(k,r)", map[string]source{"T": sparse3(1000, 1000, 1000, 1000000), "B": dense(1000, 16), "C": dense(1000, 16)}, "(lambda c, v, s: sp.csr_matrix((v, (c[0], np.arange(len(v)))), shape=(s[0], len(v)))@(B[c[1]]*C[c[2]]))(*T)"},
-	{"(A+B)*x", "y(i) = (A(i,j)+B(i,j))*x(j)", map[string]source{"A": uniform, "B": columns, "x": vector}, "A@x + B@x"},
+		"A.data@A.data - 2*np.vdot(U, A@V) + np.vdot(U.T@U, V.T@V)", ""},
+	{"A*X*W", "Y(i,k) = A(i,j)*X(j,f)*W(f,k)", map[string]source{"A": uniform, "X": dense(n, 128), "W": dense(128, 8)}, "A@(X@W)", ""},
+	{"GNN layer", "H(i,f) = max(sum_j A(i,j)*sum_k X(j,k)*W(k,f), 0)", map[string]source{"A": uniform, "X": dense(n, 128), "W": dense(128, 8)}, "np.maximum(A@(X@W), 0)", ""},
+	{"nested MTTKRP", "M(i,r) = sum_j B(j,r)*sum_k T(i,j,k)*C(k,r)", map[string]source{"T": sparse3(1000, 1000, 1000, 1000000), "B": dense(1000, 16), "C": dense(1000, 16)}, "(lambda c, v, s: sp.csr_matrix((v, (c[0], np.arange(len(v)))), shape=(s[0], len(v)))@(B[c[1]]*C[c[2]]))(*T)", ""},
+	{"(A+B)*x", "y(i) = (A(i,j)+B(i,j))*x(j)", map[string]source{"A": uniform, "B": columns, "x": vector}, "A@x + B@x", ""},
 	// Others.
-	{"chain of 4", "y(i) = A(i,j)*B(j,k)*A(k,l)*x(l)", map[string]source{"A": uniform, "B": uniform, "x": vector}, "A@(B@(A@x))"},
-	{"chain of 8", "y(i) = A(i,j)*B(j,k)*A(k,l)*B(l,m)*A(m,n)*B(n,o)*A(o,p)*x(p)", map[string]source{"A": uniform, "B": uniform, "x": vector}, "A@(B@(A@(B@(A@(B@(A@x))))))"},
-	{"from the left", "y(l) = x(i)*A(i,j)*B(j,k)*A(k,l)", map[string]source{"A": uniform, "B": uniform, "x": vector}, "((x@A)@B)@A"},
-	{"dense chain", "Y(i,l) = P(i,j)*Q(j,k)*S(k,l)", map[string]source{"P": dense(500, 20), "Q": dense(20, 500), "S": dense(500, 20)}, "P@(Q@S)"},
-	{"rectangular chain", "Y(i,l) = A(i,j)*X(j,k)*W(k,l)", map[string]source{"A": sparse(n, 2000, 16, tensor.CSR), "X": sparse(2000, 500, 8, tensor.CSR), "W": dense(500, 8)}, "A@(X@W)"},
-	{"power-law chain", "y(i) = R(i,j)*R(j,k)*x(k)", map[string]source{"R": graph, "x": dense(1 << 13)}, "R@(R@x)"},
-	{"bilinear", "s = x(i)*A(i,j)*y(j)", map[string]source{"A": uniform, "x": vector, "y": vector}, "x@(A@y)"},
-	{"bilinear of a product", "s = x(i)*A(i,j)*B(j,k)*y(k)", map[string]source{"A": uniform, "B": uniform, "x": vector, "y": vector}, "(x@A)@(B@y)"},
-	{"quadratic of factors", "s = x(i)*U(i,k)*V(j,k)*x(j)", map[string]source{"x": vector, "U": dense(n, 32), "V": dense(n, 32)}, "(x@U)@(V.T@x)"},
-	{"sum of a product", "s = A(i,j)*B(j,k)", map[string]source{"A": uniform, "B": uniform}, "(np.ones(A.shape[0])@A)@(B@np.ones(B.shape[1]))"},
-	{"trace of a product", "s = A(i,j)*B(j,i)", map[string]source{"A": uniform, "B": columns}, "A.multiply(B.T).sum()"},
-	{"low-rank trace", "s = A(i,j)*U(j,k)*V(i,k)", map[string]source{"A": uniform, "U": dense(n, 16), "V": dense(n, 16)}, "np.vdot(A@U, V)"},
-	{"GNN layer, narrow in", "Y(i,k) = A(i,j)*X(j,f)*W(f,k)", map[string]source{"A": uniform, "X": dense(n, 8), "W": dense(8, 64)}, "(A@X)@W"},
-	{"ALS gradient", "G(i,r) = sum_j (A(i,j) - sum_k U(i,k)*V(j,k))*V(j,r)", map[string]source{"A": uniform, "U": dense(n, 16), "V": dense(n, 16)}, "A@V - U@(V.T@V)"},
-	{"Gram of a product", "G(k,l) = U(i,k)*A(i,j)*V(j,l)", map[string]source{"A": uniform, "U": dense(n, 8), "V": dense(n, 8)}, "U.T@(A@V)"},
-	{"masked low rank", "s = sum_{i,j} where(stored(A(i,j)), sum_k U(i,k)*V(j,k), 0)", map[string]source{"A": uniform, "U": dense(n, 16), "V": dense(n, 16)}, "np.vdot(sp.csr_matrix((np.ones(A.nnz), A.indices, A.indptr), shape=A.shape)@V, U)"},
-	{"star of 3", "s = R(i,j)*R(i,k)*R(i,l)", map[string]source{"R": graph}, "np.sum((R@np.ones(R.shape[1]))**3)"},
-	{"cycles of 3", "s = R(i,j)*R(j,k)*R(k,i)", map[string]source{"R": graph}, "(R@R).multiply(R.T).sum()"},
-	{"cycles of 4", "s = R(i,j)*R(j,k)*R(k,l)*R(l,i)", map[string]source{"R": rmat(10, 8)}, "(lambda S: S.multiply(S.T).sum())(R@R)"},
-	{"snowflake", "s = F(a,b)*A(a,c)*x(c)*B(b,d)*y(d)", map[string]source{"F": uniform, "A": sparse(n, 1000, 2, tensor.CSR), "B": sparse(n, 1000, 2, tensor.CSR), "x": dense(1000), "y": dense(1000)}, "(A@x)@(F@(B@y))"},
-	{"PageRank", "y(i) = 0.85*sum_j (A(i,j)*w(j)*x(j)) + 0.15*s*sum_k x(k)", map[string]source{"A": uniform, "w": vector, "x": vector, "s": dense()}, "0.85*(A@(w*x)) + 0.15*s*x.sum()"},
-	{"sum of products", "y(i) = (A(i,j)+B(i,j))*C(j,k)*x(k)", map[string]source{"A": uniform, "B": uniform, "C": uniform, "x": vector}, "(lambda t: A@t + B@t)(C@x)"},
+	{"chain of 4", "y(i) = A(i,j)*B(j,k)*A(k,l)*x(l)", map[string]source{"A": uniform, "B": uniform, "x": vector}, "A@(B@(A@x))", ""},
+	{"chain of 8", "y(i) = A(i,j)*B(j,k)*A(k,l)*B(l,m)*A(m,n)*B(n,o)*A(o,p)*x(p)", map[string]source{"A": uniform, "B": uniform, "x": vector}, "A@(B@(A@(B@(A@(B@(A@x))))))", ""},
+	{"from the left", "y(l) = x(i)*A(i,j)*B(j,k)*A(k,l)", map[string]source{"A": uniform, "B": uniform, "x": vector}, "((x@A)@B)@A", ""},
+	{"dense chain", "Y(i,l) = P(i,j)*Q(j,k)*S(k,l)", map[string]source{"P": dense(500, 20), "Q": dense(20, 500), "S": dense(500, 20)}, "P@(Q@S)", ""},
+	{"rectangular chain", "Y(i,l) = A(i,j)*X(j,k)*W(k,l)", map[string]source{"A": sparse(n, 2000, 16, tensor.CSR), "X": sparse(2000, 500, 8, tensor.CSR), "W": dense(500, 8)}, "A@(X@W)", ""},
+	{"power-law chain", "y(i) = R(i,j)*R(j,k)*x(k)", map[string]source{"R": graph, "x": dense(1 << 13)}, "R@(R@x)", ""},
+	{"bilinear", "s = x(i)*A(i,j)*y(j)", map[string]source{"A": uniform, "x": vector, "y": vector}, "x@(A@y)", ""},
+	{"bilinear of a product", "s = x(i)*A(i,j)*B(j,k)*y(k)", map[string]source{"A": uniform, "B": uniform, "x": vector, "y": vector}, "(x@A)@(B@y)", ""},
+	{"quadratic of factors", "s = x(i)*U(i,k)*V(j,k)*x(j)", map[string]source{"x": vector, "U": dense(n, 32), "V": dense(n, 32)}, "(x@U)@(V.T@x)", ""},
+	{"sum of a product", "s = A(i,j)*B(j,k)", map[string]source{"A": uniform, "B": uniform}, "(np.ones(A.shape[0])@A)@(B@np.ones(B.shape[1]))", "select sum(A.v*B.v) from A join B on B.i = A.j"},
+	{"trace of a product", "s = A(i,j)*B(j,i)", map[string]source{"A": uniform, "B": columns}, "A.multiply(B.T).sum()", "select sum(A.v*B.v) from A join B on B.i = A.j and B.j = A.i"},
+	{"low-rank trace", "s = A(i,j)*U(j,k)*V(i,k)", map[string]source{"A": uniform, "U": dense(n, 16), "V": dense(n, 16)}, "np.vdot(A@U, V)", ""},
+	{"GNN layer, narrow in", "Y(i,k) = A(i,j)*X(j,f)*W(f,k)", map[string]source{"A": uniform, "X": dense(n, 8), "W": dense(8, 64)}, "(A@X)@W", ""},
+	{"ALS gradient", "G(i,r) = sum_j (A(i,j) - sum_k U(i,k)*V(j,k))*V(j,r)", map[string]source{"A": uniform, "U": dense(n, 16), "V": dense(n, 16)}, "A@V - U@(V.T@V)", ""},
+	{"Gram of a product", "G(k,l) = U(i,k)*A(i,j)*V(j,l)", map[string]source{"A": uniform, "U": dense(n, 8), "V": dense(n, 8)}, "U.T@(A@V)", ""},
+	{"masked low rank", "s = sum_{i,j} where(stored(A(i,j)), sum_k U(i,k)*V(j,k), 0)", map[string]source{"A": uniform, "U": dense(n, 16), "V": dense(n, 16)}, "np.vdot(sp.csr_matrix((np.ones(A.nnz), A.indices, A.indptr), shape=A.shape)@V, U)", ""},
+	{"star of 3", "s = R(i,j)*R(i,k)*R(i,l)", map[string]source{"R": graph}, "np.sum((R@np.ones(R.shape[1]))**3)", "select sum(d*d*d) from (select sum(v) d from R group by i)"},
+	{"cycles of 3", "s = R(i,j)*R(j,k)*R(k,i)", map[string]source{"R": graph}, "(R@R).multiply(R.T).sum()", "select sum(a.v*b.v*c.v) from R a join R b on b.i = a.j join R c on c.i = b.j and c.j = a.i"},
+	{"cycles of 4", "s = R(i,j)*R(j,k)*R(k,l)*R(l,i)", map[string]source{"R": rmat(10, 8)}, "(lambda S: S.multiply(S.T).sum())(R@R)", "select sum(a.v*b.v*c.v*d.v) from R a join R b on b.i = a.j join R c on c.i = b.j join R d on d.i = c.j and d.j = a.i"},
+	{"snowflake", "s = F(a,b)*A(a,c)*x(c)*B(b,d)*y(d)", map[string]source{"F": uniform, "A": sparse(n, 1000, 2, tensor.CSR), "B": sparse(n, 1000, 2, tensor.CSR), "x": dense(1000), "y": dense(1000)}, "(A@x)@(F@(B@y))", "select sum(F.v*A.v*x.v*B.v*y.v) from F join A on A.i = F.i join x on x.i = A.j join B on B.i = F.j join y on y.i = B.j"},
+	{"PageRank", "y(i) = 0.85*sum_j (A(i,j)*w(j)*x(j)) + 0.15*s*sum_k x(k)", map[string]source{"A": uniform, "w": vector, "x": vector, "s": dense()}, "0.85*(A@(w*x)) + 0.15*s*x.sum()", ""},
+	{"sum of products", "y(i) = (A(i,j)+B(i,j))*C(j,k)*x(k)", map[string]source{"A": uniform, "B": uniform, "C": uniform, "x": vector}, "(lambda t: A@t + B@t)(C@x)", ""},
 	// Sparse vectors. By columns the best by hand is to take those that are stored, by rows to make x dense.
-	{"10 columns", "y(i) = A(i,j)*x(j)", map[string]source{"A": columns, "x": sparse1(n, 10)}, "A[:,x[0][0]]@x[1]"},
-	{"5000 columns", "y(i) = A(i,j)*x(j)", map[string]source{"A": columns, "x": sparse1(n, 5000)}, "A[:,x[0][0]]@x[1]"},
-	{"rows, x of 10", "y(i) = A(i,j)*x(j)", map[string]source{"A": uniform, "x": sparse1(n, 10)}, scattered},
-	{"rows, x of 5000", "y(i) = A(i,j)*x(j)", map[string]source{"A": uniform, "x": sparse1(n, 5000)}, scattered},
+	{"10 columns", "y(i) = A(i,j)*x(j)", map[string]source{"A": columns, "x": sparse1(n, 10)}, "A[:,x[0][0]]@x[1]", ""},
+	{"5000 columns", "y(i) = A(i,j)*x(j)", map[string]source{"A": columns, "x": sparse1(n, 5000)}, "A[:,x[0][0]]@x[1]", ""},
+	{"rows, x of 10", "y(i) = A(i,j)*x(j)", map[string]source{"A": uniform, "x": sparse1(n, 10)}, scattered, ""},
+	{"rows, x of 5000", "y(i) = A(i,j)*x(j)", map[string]source{"A": uniform, "x": sparse1(n, 5000)}, scattered, ""},
 	{"Tucker", "G(p,q,r) = T(i,j,k)*U(i,p)*V(j,q)*W(k,r)", map[string]source{"T": sparse3(300, 300, 300, 200000), "U": dense(300, 8), "V": dense(300, 8), "W": dense(300, 8)},
-		"(lambda c, v, s: np.einsum('ijr,ip,jq->pqr', (sp.csr_matrix((v, (c[0]*s[1]+c[1], c[2])), shape=(s[0]*s[1], s[2]))@W).reshape(s[0], s[1], -1), U, V, optimize=True))(*T)"},
+		"(lambda c, v, s: np.einsum('ijr,ip,jq->pqr', (sp.csr_matrix((v, (c[0]*s[1]+c[1], c[2])), shape=(s[0]*s[1], s[2]))@W).reshape(s[0], s[1], -1), U, V, optimize=True))(*T)", ""},
 }
 
 // scattered is A*x for x of coordinates and values.

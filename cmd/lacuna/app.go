@@ -32,6 +32,8 @@ type app struct {
 	quiet bool
 	// terminal says that stderr is a terminal, where progress is shown.
 	terminal bool
+	// shown are the tasks whose progress is.
+	shown sync.Map
 	// maxBytes bounds each file that is read; 0 does not.
 	maxBytes byteCount
 	// group is that of the ranks that mpirun has started, if this process has joined it; hushed says that it is not rank 0.

@@ -136,6 +136,25 @@ func TestProgress(t *testing.T) {
 	}
 }
 
+// TestHideProgress: what a task shows that was abandoned ends with the run, and the task may end itself later.
+func TestHideProgress(t *testing.T) {
+	s := &screen{awaited: "making x", seen: make(chan struct{})}
+	a := &app{stderr: s, terminal: true}
+	task := a.begin("making x", -1)
+	select {
+	case <-s.seen:
+	case <-time.After(20 * time.Second):
+		t.Error("nothing is drawn")
+	}
+	a.hideProgress()
+	drawn := s.text.Len()
+	time.Sleep(3 * redraw)
+	if s.text.Len() != drawn {
+		t.Errorf("it goes on: %q", s.text.String()[drawn:])
+	}
+	task.end()
+}
+
 func TestNoProgress(t *testing.T) {
 	var b bytes.Buffer
 	(&app{stderr: &b, terminal: true}).begin("short", 1000).end()

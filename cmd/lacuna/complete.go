@@ -64,7 +64,7 @@ func completeQualifier(path, text string) []string {
 	}
 	key, value, ok := strings.Cut(text, "=")
 	if !ok {
-		return append(withPrefix(formatNames, text), withPrefix([]string{"entry=", "kind=", "coords=", "dims=", "base=", "stored="}, text)...)
+		return append(withPrefix(formatNames, text), withPrefix([]string{"entry=", "kind=", "coords=", "nodes=", "dims=", "base=", "stored="}, text)...)
 	}
 	var values []string
 	switch key {

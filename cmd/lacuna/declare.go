@@ -154,10 +154,10 @@ func (w *wishes) assumptions(ctx context.Context, a *app, p *program) ([]lacuna.
 		}
 		s, err := tensor.ParseStatistics(says)
 		if err != nil {
-			return nil, fmt.Errorf("--assume: %w", err)
+			return nil, usagef("--assume: %s", err)
 		}
 		if rank := p.uses[name].rank; rank != len(s.Axes) {
-			return nil, fmt.Errorf("--assume %s: %s has %d axes in the program, and %d here", text, name, rank, len(s.Axes))
+			return nil, usagef("--assume %s: %s has %d axes in the program, and %d here", text, name, rank, len(s.Axes))
 		}
 		opts = append(opts, lacuna.Assume(name, s))
 	}

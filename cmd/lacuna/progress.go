@@ -2,6 +2,7 @@ package main
 
 import (
 	"io"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -22,17 +23,20 @@ type task struct {
 	bytes    bool         // the unit of work is a byte
 	stop     chan struct{}
 	finished chan struct{}
+	ended    sync.Once
+	app      *app
 }
 
 // begin starts to show progress on a terminal; total is the amount of work in
 // bytes, -1 if unknown. The caller must end the task.
 func (a *app) begin(label string, total int64) *task {
-	t := &task{bytes: total > 0}
+	t := &task{bytes: total > 0, app: a}
 	t.total.Store(total)
 	if !a.terminal {
 		return t
 	}
 	t.stop, t.finished = make(chan struct{}), make(chan struct{})
+	a.shown.Store(t, true)
 	go t.show(a.stderr, label)
 	return t
 }
@@ -61,7 +65,8 @@ func (t *task) show(w io.Writer, label string) {
 				progressbar.OptionShowBytes(t.bytes),
 				progressbar.OptionSetWidth(30),
 				progressbar.OptionClearOnFinish(),
-				progressbar.OptionSpinnerType(14))
+				progressbar.OptionSpinnerType(14),
+				progressbar.OptionSetSpinnerChangeInterval(0)) // else the bar has a goroutine that draws for ever
 		}
 		if total > 0 {
 			bar.Set64(min(t.done.Load(), total-1)) // the end is end's to tell
@@ -87,8 +92,18 @@ func (t *task) reach(done, total int64) {
 // end stops showing progress.
 func (t *task) end() {
 	if t.stop != nil {
-		close(t.stop)
+		t.ended.Do(func() {
+			t.app.shown.Delete(t)
+			close(t.stop)
+		})
 		<-t.finished
+	}
+}
+
+// hideProgress ends what is shown of tasks that were abandoned, and that go on to no effect.
+func (a *app) hideProgress() {
+	for t := range a.shown.Range {
+		t.(*task).end()
 	}
 }
 

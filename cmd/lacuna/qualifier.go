@@ -17,6 +17,7 @@ import (
 //	:entry=x        the array of an .npz archive, the path of a tensor in an HDF5 file, the column of a table
 //	:coords=i,j     the columns of a table that are coordinates, as of an edge list
 //	:kind=tns       the kind of file, where the name does not tell
+//	:nodes=i,j      the same of columns that hold the same things, as of a graph
 //	:dims=4,5       the sizes of a .tns file that does not say
 //	:base=0         indices of a text file count from 0
 //	:stored=mmcsf   an operand in parts, or as a triangle: stored=symmetric_lower
@@ -29,6 +30,7 @@ type qualifiers struct {
 	dims   []int64
 	base   string // "0", "1", or "" if not given
 	coords []string
+	nodes  bool   // coords are numbered together
 	stored string // "" if as one tensor
 	layout string // "" if no placement is given
 
@@ -36,7 +38,7 @@ type qualifiers struct {
 }
 
 // qualifierKeys are the words before "=".
-var qualifierKeys = []string{"base", "coords", "dims", "entry", "kind", "stored"}
+var qualifierKeys = []string{"base", "coords", "dims", "entry", "kind", "nodes", "stored"}
 
 // parseQualifiers reads the text behind the first colon.
 func parseQualifiers(text string) (qualifiers, error) {
@@ -124,7 +126,9 @@ func (q *qualifiers) set(key, value string) error {
 	case "entry":
 		q.entry = value
 	case "coords":
-		q.coords = strings.Split(value, ",")
+		q.coords, q.nodes = strings.Split(value, ","), false
+	case "nodes":
+		q.coords, q.nodes = strings.Split(value, ","), true
 	case "kind":
 		q.kind = value
 		err = knownKind(value)
@@ -199,7 +203,9 @@ func (q qualifiers) formatFor(rank int) (tensor.Format, bool, error) {
 // options are the qualifiers as options of package file.
 func (q qualifiers) options() []file.Option {
 	opts := []file.Option{file.SpellOptions(spelled), file.LabelsInto(q.labels)}
-	if q.coords != nil {
+	if q.nodes {
+		opts = append(opts, file.Nodes(q.coords...))
+	} else if q.coords != nil {
 		opts = append(opts, file.Coords(q.coords...))
 	}
 	if q.format != "" {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/lacuna-sparse/lacuna"
 	"github.com/lacuna-sparse/lacuna/internal/units"
@@ -28,17 +29,20 @@ type rankFlags struct {
 	n    int    // of this process; 0: one, or those that mpirun has started
 	text string // of the grid
 	grid *placement.Grid
+
+	flags *pflag.FlagSet
 }
 
 // register adds the flags.
 func (g *rankFlags) register(cmd *cobra.Command) {
-	cmd.Flags().IntVar(&g.n, "ranks", 0, "run on `N` ranks of this process, which share the work as operands are placed; mpirun starts others")
-	cmd.Flags().StringVar(&g.text, "grid", "", "how many ranks there are along each axis that placements name, such as `r=2,c=2`")
+	g.flags = cmd.Flags()
+	g.flags.IntVar(&g.n, "ranks", 0, "run on `N` ranks of this process, which share the work as operands are placed; mpirun starts others")
+	g.flags.StringVar(&g.text, "grid", "", "how many ranks there are along each axis that placements name, such as `r=2,c=2`")
 }
 
 func (g *rankFlags) parse() (err error) {
-	if g.n < 0 || g.n > 1024 {
-		return usagef("--ranks %d: want 1 to 1024", g.n)
+	if g.flags.Changed("ranks") && (g.n < 1 || g.n > 1024) {
+		return usagef("--ranks %d: expected a number of ranks from 1 to 1024", g.n)
 	}
 	if g.n > 0 && mpi.Launched() {
 		return usagef("--ranks %d is for ranks of one process, and mpirun has started several: leave it out", g.n)

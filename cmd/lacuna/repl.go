@@ -217,6 +217,7 @@ var errQuit = errors.New("quit")
 func (r *repl) interruptible(ctx context.Context, text string) (err error) {
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt)
 	defer stop()
+	defer r.app.hideProgress()
 	defer recovered(&err)
 	return r.do(ctx, text)
 }

@@ -65,6 +65,8 @@ func TestTerminal(t *testing.T) {
 	await("alpha: scalar")
 	write("beta = 2*alp\t\r") // which is completed
 	await("beta = 1  (f64)")
+	write(".engine\r")
+	await("interp")
 	write("half\x03") // Ctrl-C leaves the line
 	write("s = sum_i z(i)\r")
 	await("E201") // which ends nothing

@@ -30,7 +30,13 @@ func init() {
 		{"plot", "NAME [FILE]", "draw where entries are, here or to a picture", (*repl).plot},
 		{"inspect", "NAME", "what there is to know of a tensor", (*repl).inspect},
 		{"time", "[on|off]", "print how long programs take", (*repl).time},
-		{"engine", "NAME", "run on auto, interp, cpu or cuda", func(r *repl, _ context.Context, rest string) error { return r.use(rest) }},
+		{"engine", "[NAME]", "run on auto, interp, cpu or cuda; without a name, say which it is", func(r *repl, _ context.Context, rest string) error {
+			if rest == "" {
+				r.app.printf("%s\n", r.engine.Name())
+				return nil
+			}
+			return r.use(rest)
+		}},
 		{"drop", "NAME", "forget a name", (*repl).drop},
 		{"quit", "", "end the session, as Ctrl-D does", func(*repl, context.Context, string) error { return errQuit }},
 	}

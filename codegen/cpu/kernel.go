@@ -20,6 +20,8 @@ type kernel struct {
 	stopped *ir.Block   // returns StatusStopped; nil until needed
 	depth   int         // of the loops around
 	alone   bool        // the loop around, a for, holds one loop
+
+	instruments *instruments // nil in most
 }
 
 // Stmt emits a Fail.
@@ -35,7 +37,10 @@ func (k *kernel) Stmt(s loop.Stmt) {
 // Kernel adds a function to a module: its body and the entry that unpacks the
 // argument block and calls it, which it returns; nil if something is wrong with f, which
 // the module records.
-func Kernel(m *llvm.Module, f *loop.Func) *ir.Func {
+func Kernel(m *llvm.Module, f *loop.Func) *ir.Func { return emitKernel(m, f, nil) }
+
+// emitKernel is Kernel with or without instruments.
+func emitKernel(m *llvm.Module, f *loop.Func, i *instruments) *ir.Func {
 	name := f.Name + m.Variant.Suffix
 	if !m.Claim(name, f) {
 		return nil
@@ -44,7 +49,7 @@ func Kernel(m *llvm.Module, f *loop.Func) *ir.Func {
 		m.Fail(fmt.Errorf("LLVM module: %s is a grid function; a processor has no grids", f.Name))
 		return nil
 	}
-	body := kernelBody(m, loop.Jam(loop.Tile(f)))
+	body := kernelBody(m, loop.Jam(loop.Tile(f)), i)
 
 	args := ir.NewParam("args", types.NewPointer(types.I64))
 	args.Attrs = []ir.ParamAttribute{enum.ParamAttrNoAlias, enum.ParamAttrReadOnly}
@@ -68,7 +73,7 @@ func Kernel(m *llvm.Module, f *loop.Func) *ir.Func {
 		operand.SetName(p.Name() + ".arg")
 		operands = append(operands, operand)
 	}
-	last := len(operands) - 1
+	last := len(f.Bufs) + len(f.Args)
 	given := block.NewICmp(enum.IPredNE, operands[last], constant.NewNull(types.NewPointer(types.I32)))
 	operands[last] = block.NewSelect(given, operands[last], never)
 	for _, p := range triple {
@@ -79,8 +84,8 @@ func Kernel(m *llvm.Module, f *loop.Func) *ir.Func {
 }
 
 // kernelBody adds the code of a function to a module, as an internal function of its
-// buffers, its scalar arguments, the address of the stop word, and chunk, lo and hi.
-func kernelBody(m *llvm.Module, f *loop.Func) *ir.Func {
+// buffers, its scalar arguments, the address of the stop word, that of instruments if there are some, and chunk, lo and hi.
+func kernelBody(m *llvm.Module, f *loop.Func, told *instruments) *ir.Func {
 	var params []*ir.Param
 	for _, b := range f.Bufs {
 		p := ir.NewParam(b.Name, types.NewPointer(llvm.MemoryType(b.Elem)))
@@ -95,6 +100,9 @@ func kernelBody(m *llvm.Module, f *loop.Func) *ir.Func {
 	}
 	stop := ir.NewParam("stop", types.NewPointer(types.I32))
 	params = append(params, stop)
+	if told != nil {
+		params = append(params, told.of(f))
+	}
 	for _, id := range []loop.VarID{f.Chunk, f.Lo, f.Hi} {
 		params = append(params, ir.NewParam(f.Vars[id].Name, types.I64))
 	}
@@ -110,7 +118,7 @@ func kernelBody(m *llvm.Module, f *loop.Func) *ir.Func {
 	}
 	m.Attributes(fn)
 
-	k := &kernel{Function: m.NewFunction(fn, f.Vars), stop: stop}
+	k := &kernel{Function: m.NewFunction(fn, f.Vars), stop: stop, instruments: told}
 	k.Target = k
 	for i, b := range f.Bufs {
 		k.Bufs = append(k.Bufs, llvm.Buffer{Elem: b.Elem, Base: params[i]})

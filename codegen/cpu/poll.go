@@ -65,7 +65,7 @@ func (k *kernel) loadStop() value.Value {
 
 // inStrips decides whether a for runs in strips.
 func (k *kernel) inStrips(s *loop.For) bool {
-	if holdsLoop(s.Body) || isShort(s) {
+	if holdsLoop(s.Body) || s.IsShort() {
 		return false
 	}
 	return k.depth == 0 || !isSweep(s)
@@ -77,7 +77,7 @@ func (k *kernel) inStrips(s *loop.For) bool {
 // more for each row is lost in that where it is the only loop of the row; beside others
 // it cost masked products of matrices a tenth.
 func (k *kernel) inLongStrips(s *loop.For) bool {
-	return k.depth == 1 && k.alone && !holdsLoop(s.Body) && !isShort(s) && isSweep(s) && scatters(s.Body)
+	return k.depth == 1 && k.alone && !holdsLoop(s.Body) && !s.IsShort() && isSweep(s) && scatters(s.Body)
 }
 
 // scatters reports whether the body of a loop stores elements whose places it loads.
@@ -223,8 +223,14 @@ func (k *kernel) poll(next *ir.Block) {
 	k.Block.NewCondBr(on, next, k.stopped).Metadata = k.Module.Likely()
 }
 
-// For emits a counting loop: whole or in strips.
-func (k *kernel) For(s *loop.For) {
+// For emits a counting loop.
+func (k *kernel) For(s *loop.For) { k.instrumented(s, func() { k.forLoop(s) }) }
+
+// While emits a while.
+func (k *kernel) While(s *loop.While) { k.instrumented(s, func() { k.whileLoop(s) }) }
+
+// forLoop emits a counting loop: whole or in strips.
+func (k *kernel) forLoop(s *loop.For) {
 	l := k.StartFor(s)
 	looks, long, short := k.looks(s), k.inLongStrips(s), k.inStrips(s)
 	if looks {
@@ -255,8 +261,8 @@ func (k *kernel) For(s *loop.For) {
 	}
 }
 
-// While emits a while: in strips, looking after each iteration, or left whole.
-func (k *kernel) While(s *loop.While) {
+// whileLoop emits a while: in strips, looking after each iteration, or left whole.
+func (k *kernel) whileLoop(s *loop.While) {
 	scattered := k.Scatters
 	k.Scatters = scatters(s.Body)
 	defer func() { k.Scatters = scattered }()
@@ -269,7 +275,10 @@ func (k *kernel) While(s *loop.While) {
 		again = func(cond *ir.Block) { k.Block.NewBr(cond) }
 	}
 	k.depth++
-	k.EmitWhile(s, again)
+	k.EmitWhile(s, func(cond *ir.Block) {
+		k.iterated(s)
+		again(cond)
+	})
 	k.depth--
 }
 
@@ -336,7 +345,7 @@ func holdsLoop(body []loop.Stmt) bool {
 	for _, s := range body {
 		switch s := s.(type) {
 		case *loop.For:
-			if !isShort(s) || holdsLoop(s.Body) {
+			if !s.IsShort() || holdsLoop(s.Body) {
 				return true
 			}
 		case *loop.While:
@@ -359,11 +368,4 @@ func holdsOneLoop(body []loop.Stmt) bool {
 		}
 	}
 	return n == 1
-}
-
-// isShort reports whether a loop plainly has few iterations.
-func isShort(s *loop.For) bool {
-	lo, ok1 := s.Lo.(*loop.Const)
-	hi, ok2 := s.Hi.(*loop.Const)
-	return ok1 && ok2 && hi.Bits-lo.Bits <= shortLoop
 }

@@ -124,6 +124,7 @@ func (k *kernel) whileStrips(s *loop.While, how stripes) {
 	k.bind(how, whole)
 	k.depth--
 	if k.Block != nil {
+		k.iterated(s)
 		k.Block.NewBr(cond)
 	}
 

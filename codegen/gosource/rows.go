@@ -2,7 +2,6 @@ package gosource
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/lacuna-sparse/lacuna/ir/loop"
 )
@@ -83,10 +82,9 @@ func (w *writer) findRows(s *loop.For) {
 	w.define(s.Body)
 	try := func(buf loop.BufID, index loop.Expr) {
 		r := row{loop: s.Var, buf: buf, name: fmt.Sprintf("row%d_%s", len(w.rows), w.names[s.Var]), inside: inside}
-		if !w.along(index, &r) || slices.ContainsFunc(w.rows, func(o row) bool { return o.loop == s.Var && o.buf == buf && o.base == r.base && o.one == r.one }) {
-			return
+		if _, ok := w.rowOf(buf, index); !ok && w.along(index, &r) { // unless it is in a row, perhaps one of a loop around this one
+			w.rows = append(w.rows, r)
 		}
-		w.rows = append(w.rows, r)
 	}
 	for _, st := range s.Body {
 		switch st := st.(type) {
@@ -168,16 +166,25 @@ func (w *writer) constant(e loop.Expr, inside map[loop.VarID]bool) bool {
 	return same
 }
 
-// element is an element of a buffer: of a row, where there is one.
-func (w *writer) element(buf loop.BufID, index loop.Expr) string {
+// rowOf finds the row that has an element of a buffer.
+func (w *writer) rowOf(buf loop.BufID, index loop.Expr) (row, bool) {
 	for _, r := range w.rows {
 		is := row{loop: r.loop, buf: buf, inside: r.inside}
 		if r.buf == buf && w.along(index, &is) && is.base == r.base && is.one == r.one {
-			if r.one {
-				return r.name
-			}
-			return r.name + "[" + place(w.names[r.loop]) + "]"
+			return r, true
 		}
 	}
-	return w.bufs[buf] + "[" + w.expr(index) + "]"
+	return row{}, false
+}
+
+// element is an element of a buffer: of a row, where there is one.
+func (w *writer) element(buf loop.BufID, index loop.Expr) string {
+	r, ok := w.rowOf(buf, index)
+	switch {
+	case !ok:
+		return w.bufs[buf] + "[" + w.expr(index) + "]"
+	case r.one:
+		return r.name
+	}
+	return r.name + "[" + place(w.names[r.loop]) + "]"
 }

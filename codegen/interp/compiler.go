@@ -25,6 +25,8 @@ type compiler struct {
 	depth     int          // of nested statements and expressions
 	grid      *gridCode    // of a grid function; nil in others
 	trace     func(*Event) // told of each statement that runs; nil in most
+	loops     []loop.InstrumentedLoop
+	numbers   map[loop.Stmt]int // of the loops
 
 	function
 }

@@ -103,7 +103,7 @@ func (c *compiler) forLoop(s *loop.For) exec {
 	body := c.iteration(s, c.register(s.Var), c.block(s.Body))
 	c.close(mark)
 	stops := c.stops()
-	return func(fr *frame) int64 {
+	return c.instrumented(s, func(fr *frame) int64 { return hi(fr) - lo(fr) }, func(fr *frame) int64 {
 		end := hi(fr)
 		for i := lo(fr); i < end; {
 			// As many iterations as may pass until the next look at the stop word.
@@ -119,7 +119,7 @@ func (c *compiler) forLoop(s *loop.For) exec {
 			}
 		}
 		return 0
-	}
+	})
 }
 
 // stops reports whether loops here may end the function because they are asked
@@ -127,8 +127,12 @@ func (c *compiler) forLoop(s *loop.For) exec {
 func (c *compiler) stops() bool { return c.result == nil }
 
 func (c *compiler) whileLoop(s *loop.While) exec {
+	return c.instrumented(s, nil, c.plainWhile(s))
+}
+
+func (c *compiler) plainWhile(s *loop.While) exec {
 	cond := c.condition(s.Cond)
-	body := c.iteration(s, func(*frame) loop.Const { return boolConst(true) }, c.block(s.Body))
+	body := c.counted(s, c.iteration(s, func(*frame) loop.Const { return boolConst(true) }, c.block(s.Body)))
 	if c.err != nil {
 		return nil
 	}

@@ -86,12 +86,17 @@ var never atomic.Uint32
 // sets the stop word to other than 0. What the function has stored is then of no
 // use.
 func (k *Kernel) RunUntil(stop *atomic.Uint32, bufs []Memory, args []int64, chunk, lo, hi int64) (status int64, err error) {
+	return k.runUntil(nil, stop, bufs, args, chunk, lo, hi)
+}
+
+// runUntil is RunUntil of a function that may tell of its loops.
+func (k *Kernel) runUntil(tell loop.Instruments, stop *atomic.Uint32, bufs []Memory, args []int64, chunk, lo, hi int64) (status int64, err error) {
 	if err := checkCall(k.name, k.bufs, bufs, len(k.args), args); err != nil {
 		return StatusBadCall, err
 	}
 	fr := k.frame()
 	copy(fr.mem, bufs)
-	fr.stop, fr.fuel = stop, pollInterval
+	fr.stop, fr.fuel, fr.tell = stop, pollInterval, tell
 	for i, s := range k.args {
 		*reg[int64](fr, s) = args[i]
 	}
@@ -105,7 +110,7 @@ func (k *Kernel) RunUntil(stop *atomic.Uint32, bufs []Memory, args []int64, chun
 			}
 			status, err = StatusOutOfBounds, boundsError(k.name, k.bufs, fr)
 		}
-		fr.stop = nil
+		fr.stop, fr.tell = nil, nil
 		clear(fr.mem) // the pool must not keep the caller's memory alive
 		k.frames.Put(fr)
 	}()
@@ -143,7 +148,8 @@ type frame struct {
 	badBuf   bufRef
 	badIndex int64
 
-	thread *thread // of a grid; nil on chunks
+	thread *thread          // of a grid; nil on chunks
+	tell   loop.Instruments // nil of most
 }
 
 // pollInterval is how many iterations of loops, however nested, pass between two

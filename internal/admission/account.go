@@ -17,7 +17,7 @@ const FreeAllowance = 64 << 20
 var allowance = sync.OnceValue(func() int64 { return min(FreeAllowance, Read().Total/64) })
 
 // Option is the source of a limit that the caller gave.
-const Option = "option MemoryLimit"
+const Option = "option WithMemoryLimit"
 
 // Account counts memory against a limit. It is for one goroutine.
 type Account struct {

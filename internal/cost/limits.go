@@ -62,6 +62,8 @@ const (
 	SortEntries = 1 << 8
 	// SmallRuns is after how many small runs a program of one thread is compiled for them: compiling takes as long as what so many lose without it.
 	SmallRuns = 32
+	// Guessable is from one of how many on that processors guess right, where all but that are not there.
+	Guessable = 32
 	// CountedWork is how many times the work of one thread several do that count the entries of a result first.
 	CountedWork = 1.8
 

@@ -34,7 +34,10 @@ const (
 	// Remembered is an entry of an operand that is stored in another order first: it takes a Move, in the first run only.
 	Remembered = 0.5
 	Statement  = 4000 // a statement by itself
-	Lookup     = 0.5  // one more element that an iteration looks up by the same coordinate, in steps
+	// Looking for an entry of a sparse vector, where no loop goes through the vector, and where it has so few (Guessable) that processors guess right.
+	Probe, GuessedProbe = 1.5, 0.5
+
+	Lookup = 0.5 // one more element that an iteration looks up by the same coordinate, in steps
 
 	// Worthwhile is which part of the cost as written another order may take at most.
 	Worthwhile = 0.8

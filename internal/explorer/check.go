@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/lacuna-sparse/lacuna"
 	"github.com/lacuna-sparse/lacuna/lang"
@@ -60,23 +61,56 @@ func (s *Service) check(ctx context.Context, r *Request) (any, error) {
 		c.Diagnostics = f.Diagnostics
 	}
 	c.Diagnostics = append(c.Diagnostics, warningsAt(r.Program, warnings)...)
+	c.Diagnostics = append(c.Diagnostics, misspelt(r, c.Operands)...)
 	return c, nil
 }
 
-// meant matches the hint for a word that is near another (lang.DidYouMean).
-var meant = regexp.MustCompile(`^did you mean (\S+)\?$`)
+// misspelt warns of operands that have nothing but what the page made up, and are spelt nearly as a function: to a compiler sqrtt(x(i)) is a
+// tensor like any other.
+func misspelt(r *Request, operands []Named) []Diagnostic {
+	var functions []string
+	for name := range lang.Functions {
+		if unicode.IsLetter(rune(name[0])) {
+			functions = append(functions, name)
+		}
+	}
+	meant := map[string]string{} // by operand
+	for _, n := range operands {
+		own := slices.ContainsFunc(r.Operands, func(o Operand) bool { return o.Name == n.Name && o.given() && o.Random == nil })
+		if hint := lang.DidYouMean(n.Name, functions); hint != "" && n.Rank > 0 && len(n.Name) > 2 && !own {
+			meant[n.Name] = hint
+		}
+	}
+	var list []Diagnostic
+	if p := checked(r.Program); p != nil && len(meant) > 0 {
+		for _, st := range p.Stmts {
+			for _, a := range lang.Accesses(st.RHS) {
+				if hint := meant[a.Tensor.Name]; hint != "" {
+					d := errorAt(r.Program, &lang.Error{Pos: a.Pos, Msg: a.Tensor.Name + " is an operand: there is no such function", Hint: hint})
+					d.Severity = "warning"
+					list = append(list, d)
+				}
+			}
+		}
+	}
+	return list
+}
 
-// spelling replaces the word that an error is about, or that stands before its place, by the one that its hint has.
+// meant matches the hint for a word that is near another (lang.DidYouMean).
+var meant = regexp.MustCompile(`did you mean (\S+)\?$`)
+
+// spelling replaces the word that an error is about, the last one at its place or before it that is near the one that its hint has.
 func spelling(program string, e *lang.Error) []Fix {
 	m := meant.FindStringSubmatch(e.Hint)
 	if m == nil {
 		return nil
 	}
-	before := strings.TrimRight(program[:e.Pos.Offset], " ")
-	start := strings.LastIndexFunc(before, func(r rune) bool { return !isWord(r) }) + 1
-	for _, at := range []int{e.Pos.Offset, start} {
+	for at := e.Pos.Offset; at >= 0; at-- {
+		if before, _ := utf8.DecodeLastRuneInString(program[:at]); isWord(before) {
+			continue // within a word
+		}
 		word := program[at:wordEnd(program, at)]
-		if strings.TrimFunc(word, isWord) == "" && lang.DidYouMean(word, []string{m[1]}) == e.Hint {
+		if strings.TrimFunc(word, isWord) == "" && lang.DidYouMean(word, []string{m[1]}) == m[0] {
 			return []Fix{{"write " + m[1], units(program, at), units(program, at+len(word)), m[1]}}
 		}
 	}

@@ -127,6 +127,25 @@ func TestCheck(t *testing.T) {
 	if len(c.Diagnostics) != 1 || fmt.Sprint(c.Diagnostics[0].Fixes) != "[{write sum_j 7 13 sum_j}]" {
 		t.Errorf("%+v", c.Diagnostics)
 	}
+	// A function that is misspelt may be an operand as well.
+	for program, want := range map[string]string{
+		"y(i) = sqrtt(x(i))":          "error: did you mean sqrt? [{write sqrt 7 12 sqrt}]; error: declare it, or pass it as an operand: x=… []",
+		"y(i) = maxx(2, n)":           "warning: did you mean max? [{write max 7 11 max}]",
+		"y(i) = ä(i) + sqr(2)*sqr(i)": "warning: did you mean sqrt? [{write sqrt 14 17 sqrt}]; warning: did you mean sqrt? [{write sqrt 21 24 sqrt}]",
+		"y(i) = ex(i)*mask(i)":        "",
+	} {
+		var got []string
+		for _, d := range ask[Check](t, Request{Op: "check", Program: program}).Diagnostics {
+			got = append(got, fmt.Sprint(d.Severity, ": ", d.Hint, " ", d.Fixes))
+		}
+		if text := strings.Join(got, "; "); text != want {
+			t.Errorf("%s: %s, want %s", program, text, want)
+		}
+	}
+	// What somebody has given is what he meant.
+	if c = ask[Check](t, Request{Op: "check", Program: "y(i) = sqr(i)", Operands: []Operand{{Name: "sqr", Text: "1 2"}}}); len(c.Diagnostics) != 0 {
+		t.Errorf("%+v", c.Diagnostics)
+	}
 	// A quick fix of an implied sum, whose text is right.
 	program := "y(i) = x(i) / (A(i,j)*z(j))"
 	c = ask[Check](t, Request{Op: "check", Program: program})
@@ -276,15 +295,27 @@ func TestOperands(t *testing.T) {
 // TestProfile has a time and an estimate for each statement, and counts what it stored.
 func TestProfile(t *testing.T) {
 	p := ask[Profile](t, Request{Op: "profile", Program: "t(i) = sum_j A(i,j)*x(j); y = sum_i t(i)*t(i)", Operands: []Operand{{Name: "A", Format: "CSR", Text: "1 . .\n. . .\n. 2 3"}, {Name: "x", Text: "1 1 1"}}})
-	var got []string
+	var got, loops []string
 	for _, s := range p.Steps {
 		if s.Took <= 0 || s.Estimated == nil || *s.Estimated <= 0 || len(s.Stages) == 0 {
 			t.Errorf("%+v", s)
 		}
 		got = append(got, fmt.Sprint(s.Result, " ", s.Entries))
+		for _, stage := range s.Stages {
+			for _, l := range stage.Loops {
+				loops = append(loops, fmt.Sprint(l.Text, " ", l.Depth, " ", l.Visits, " ", l.Iterations, " ", p.Places[l.Place].Spans))
+			}
+		}
 	}
 	if fmt.Sprint(got) != "[t 2 y 1]" || p.Run <= 0 {
 		t.Errorf("%v, %v ms", got, p.Run)
+	}
+	const want = `for i = lo to hi 0 1 3 [[2 3] [15 16]]
+for p_A.1 = rest.1 to end 1 3 3 [[7 12] [17 18] [22 23]]
+for i.2 = rest.1 to hi 0 1 3 [[30 35] [38 39] [43 44]]
+for c = 0 to cut0_chunks 0 1 1 [[26 27]]`
+	if text := strings.Join(loops, "\n"); text != want {
+		t.Errorf("loops:\n%s\nwant\n%s", text, want)
 	}
 }
 

@@ -3,6 +3,8 @@ package explorer
 import (
 	"context"
 	"time"
+
+	"github.com/lacuna-sparse/lacuna"
 )
 
 // Profile is what the steps of a run took, beside what they were estimated to take. Times are in milliseconds.
@@ -10,6 +12,7 @@ type Profile struct {
 	Compile  float64    `json:"compile"`
 	Run      float64    `json:"run"` // of a run that nothing watches
 	Steps    []StepTime `json:"steps"`
+	Places   []Place    `json:"places"`  // of the program, that loops were made for
 	Guessed  []string   `json:"guessed"` // operands whose statistics are guesses
 	Warnings []string   `json:"warnings"`
 }
@@ -27,8 +30,20 @@ type StepTime struct {
 
 // StageTime is a stage of a step's loop program.
 type StageTime struct {
-	Name string  `json:"name"`
-	Took float64 `json:"took"`
+	Name  string     `json:"name"`
+	Took  float64    `json:"took"`
+	Loops []LoopTime `json:"loops"` // that were reached; none in a browser, where nobody can look while something runs
+	Looks int64      `json:"looks"` // that the times of loops come from; 0: these are not known
+}
+
+// LoopTime is a loop of a stage.
+type LoopTime struct {
+	Text       string  `json:"text"`
+	Depth      int     `json:"depth"` // how many loops are around it, which come before it
+	Took       float64 `json:"took"`
+	Visits     int64   `json:"visits"`
+	Iterations int64   `json:"iterations"`
+	Place      int     `json:"place"` // -1 if it is not known
 }
 
 func (s *Service) profile(ctx context.Context, r *Request) (any, error) {
@@ -60,6 +75,7 @@ func (s *Service) profile(ctx context.Context, r *Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	places := newPlaces(r.Program, namesOf(r.Program))
 	p.Guessed, p.Warnings = append(p.Guessed, watched.Guessed...), append(p.Warnings, watched.Warnings...)
 	for _, st := range watched.Steps {
 		step := StepTime{Result: st.Result, What: st.What, Took: milliseconds(st.Took), Entries: st.Entries, Stages: []StageTime{}}
@@ -68,9 +84,25 @@ func (s *Service) profile(ctx context.Context, r *Request) (any, error) {
 			step.Estimated, step.Expected = &took, &e.Entries
 		}
 		for _, stage := range st.Stages {
-			step.Stages = append(step.Stages, StageTime{stage.Name, milliseconds(stage.Took)})
+			step.Stages = append(step.Stages, StageTime{stage.Name, milliseconds(stage.Took), loopTimes(stage.Loops, places), stage.Looks})
 		}
 		p.Steps = append(p.Steps, step)
 	}
+	p.Places = places.list
 	return p, nil
+}
+
+func loopTimes(loops []lacuna.LoopProfile, places *places) []LoopTime {
+	list := []LoopTime{}
+	for _, l := range loops {
+		if l.Visits == 0 {
+			continue
+		}
+		t := LoopTime{l.Text, l.Depth, milliseconds(l.Took), l.Visits, l.Iterations, -1}
+		if l.Pos >= 0 {
+			t.Place = places.at(l.Pos)
+		}
+		list = append(list, t)
+	}
+	return list
 }

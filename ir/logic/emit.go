@@ -50,7 +50,12 @@ func (s *statement) emit(p *plan, hoist bool) lang.Node {
 
 // expression writes the root of a term: coefficients stand before what is summed.
 func (s *search) expression(root *node, t *term) lang.Node {
-	n := s.folded(root)
+	var n lang.Node
+	if s.separate {
+		n = s.part(root)
+	} else {
+		n = s.folded(root)
+	}
 	for i := len(t.coefs) - 1; i >= 0; i-- {
 		n = s.product(s.write(t.coefs[i]), n)
 	}

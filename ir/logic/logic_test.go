@@ -44,6 +44,13 @@ func dense(extents ...float64) operand {
 	return operand{tensor.Dense(len(extents)), s, tensor.Float64}
 }
 
+func must[T any](x T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return x
+}
+
 // optimise optimises a program for operands; the results are dense.
 func optimise(t testing.TB, text string, operands map[string]operand, change func(*Options)) (*lang.Program, *Result) {
 	t.Helper()
@@ -103,11 +110,12 @@ func chosen(t testing.TB, text string, operands map[string]operand) string {
 const n = 20000
 
 var (
-	csr   = uniform(tensor.CSR, 16, n, n)
-	csc   = uniform(tensor.CSC, 16, n, n)
-	vec   = dense(n)
-	cube  = uniform(tensor.CSF(3), 1000, 1000, 1000, 1000)
-	power = operand{tensor.CSR, &tensor.Statistics{Entries: 65000, Finite: true, Exponent: 1, NonNegative: true, Axes: []tensor.AxisStatistics{
+	csr       = uniform(tensor.CSR, 16, n, n)
+	csc       = uniform(tensor.CSC, 16, n, n)
+	vec       = dense(n)
+	sparseVec = must(tensor.FormatOf([]tensor.LevelKind{tensor.S}, []int{0}))
+	cube      = uniform(tensor.CSF(3), 1000, 1000, 1000, 1000)
+	power     = operand{tensor.CSR, &tensor.Statistics{Entries: 65000, Finite: true, Exponent: 1, NonNegative: true, Axes: []tensor.AxisStatistics{
 		{Extent: 8192, NonEmpty: 5000, Longest: 700, Squares: 4e6}, {Extent: 8192, NonEmpty: 5000, Longest: 700, Squares: 4e6}}}, tensor.Float64}
 )
 
@@ -143,6 +151,14 @@ var programs = []struct {
 	// What an iteration would look up twice is multiplied before.
 	{"y(i) = A(i,j)*w(j)*x(j)", map[string]operand{"A": csr, "w": vec, "x": vec}},
 	{"y(i) = d(i)*A(i,j)*x(j)", map[string]operand{"A": csr, "d": vec, "x": vec}},
+	// A sparse vector that is looked up at each entry of a larger operand is spread, unless it has few entries, and where loops over its entries do.
+	{"y(i) = A(i,j)*x(j)", map[string]operand{"A": csr, "x": uniform(sparseVec, 0.25, n)}},
+	{"y(i) = A(i,j)*x(j)", map[string]operand{"A": csr, "x": uniform(sparseVec, 0.0005, n)}},
+	{"y(i) = A(i,j)*x(j)", map[string]operand{"A": csc, "x": uniform(sparseVec, 0.25, n)}},
+	// Sums with columns are made by themselves, unless a sparse operand says that few elements are needed.
+	{"G(i,r) = sum_j (A(i,j) - sum_k U(i,k)*V(j,k))*V(j,r)", map[string]operand{"A": csr, "U": dense(n, 16), "V": dense(n, 16)}},
+	{"H(i,f) = max(sum_j A(i,j)*X(j,f), 0)", map[string]operand{"A": csr, "X": dense(n, 16)}},
+	{"Y(i,j) = M(i,j)*exp(sum_k U(i,k)*W(k,j))", map[string]operand{"M": uniform(tensor.CSR, 2, 2000, 2000), "U": dense(2000, 16), "W": dense(16, 2000)}},
 	// Other operators.
 	{"d(i) = min_j (A(i,j) + min_k (B(j,k) + x(k)))", map[string]operand{"A": dense(2000, 2000), "B": dense(2000, 2000), "x": dense(2000)}},
 	{"h(i,j) = max(exp(A(i,j)), sum_k X(j,k)*x(k))", map[string]operand{"A": dense(2000, 2000), "X": dense(2000, 2000), "x": dense(2000)}},

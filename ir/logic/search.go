@@ -38,7 +38,9 @@ type search struct {
 	extent []float64
 	// sharing takes it that sums of single factors that are alike are made, and cost nothing more.
 	sharing bool
-	tried   []split // all ways to cut the factors in two, if they are to be kept
+	// separate: the fold of the term is a tensor of its own (columns.go).
+	separate bool
+	tried    []split // all ways to cut the factors in two, if they are to be kept
 }
 
 func (q *query) search(t *term) *search {
@@ -177,7 +179,7 @@ func (s *search) loops(kids []*node) float64 {
 		}
 		best = min(best, cost+rel.n*weight*s.step(kids))
 	}
-	return best + s.conversions(kids)
+	return best + s.conversions(kids) + s.probing(kids)
 }
 
 // step is the cost of an iteration of an innermost loop. Of what is looked up by the last coordinate of a sparse part, such as x of A(i,j)*x(j), one element
@@ -290,6 +292,7 @@ func (s *search) best() (root *node, least, flat float64) {
 	} else {
 		root = s.fused(s.greedy())
 	}
+	root = s.spread(root)
 	if least = s.cost(root); !(least < flat) {
 		return together, flat, flat
 	}

@@ -257,9 +257,12 @@ func (s *statement) optimise(e lang.Expr, l *law, c context) bool {
 	}
 	better := p.cost < cost.Worthwhile*written || s.Eager && (p.split || len(p.query.terms) > 1)
 	hoist := s.hoisted(p, c)
+	separate := s.separate(p, e, len(p.roots) == 1 && (c.root || hoist))
 	s.weigh(asRead, expanded, p, hoist, better)
 	switch {
 	case better || hoist:
+	case separate:
+		how = "a sum is made by itself"
 	case len(p.query.terms) == 1 && p.query.nests && !p.split: // sums in products run in one nest
 		how = "nested sums are one"
 	default:

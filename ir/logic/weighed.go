@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/lacuna-sparse/lacuna/internal/cost"
+	"github.com/lacuna-sparse/lacuna/internal/units"
 	"github.com/lacuna-sparse/lacuna/lang"
 )
 
@@ -124,11 +125,7 @@ func (a *Alternative) why(chosen Alternative) string {
 		return "takes as long"
 	}
 	worst := slices.MaxFunc(a.Steps, func(x, y Estimate) int { return cmp.Compare(x.Time, y.Time) })
-	digits := 1
-	if ratio >= 10 {
-		digits = 0
-	}
-	return fmt.Sprintf("takes %.*f times as long, most of it for %s", digits, ratio, worst.Result)
+	return fmt.Sprintf("takes %s times as long, most of it for %s", units.Rounded(ratio), worst.Result)
 }
 
 // described lists the steps of a node, what it reads first; intermediates are numbered by names.

@@ -3,6 +3,7 @@ package exec
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/lacuna-sparse/lacuna/internal/cost"
 	"github.com/lacuna-sparse/lacuna/ir"
@@ -34,6 +35,7 @@ func (k *Kernel) chosen(ctx context.Context, st *step, b *stepBinding, vals valu
 	}
 	if v != nil && k.mayTabulate(st) {
 		how.tables = k.tables(b.tabled, v, vals) && !k.gallops(st, b, v, vals)
+		how.selected = how.tables && k.selects(st, b, vals)
 	}
 	if err := k.directed(st, &how); err != nil {
 		return nil, err
@@ -146,4 +148,11 @@ func (k *Kernel) gallops(st *step, b *stepBinding, v *version, vals values) bool
 		}
 	}
 	return true
+}
+
+// selects reports whether entries are looked up in tables without a branch: those of vectors that have so many that a processor often guesses wrong.
+func (k *Kernel) selects(st *step, b *stepBinding, vals values) bool {
+	return !k.env.OnGrids() && !slices.ContainsFunc(st.tables(), func(t *ir.Tabulate) bool {
+		return len(t.Access.Indices) != 1 || vals[t.Access.Tensor.ID].NNZ() < b.indices[t.Index.ID]/cost.Guessable
+	})
 }

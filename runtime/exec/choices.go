@@ -7,6 +7,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"github.com/lacuna-sparse/lacuna/internal/units"
 	"github.com/lacuna-sparse/lacuna/ir"
 	"github.com/lacuna-sparse/lacuna/ir/logic"
 	"github.com/lacuna-sparse/lacuna/ir/plan"
@@ -181,9 +182,9 @@ func (c *Choices) String() string {
 			case slices.Contains(s.Schedule, order):
 				note = ", chosen"
 			case i > 0 && s.Nests[0].Iterations > 0:
-				note = fmt.Sprintf(", %.2g times as many", n.Iterations/s.Nests[0].Iterations)
+				note = fmt.Sprintf(", %s times as many", units.Rounded(n.Iterations/s.Nests[0].Iterations))
 			}
-			fmt.Fprintf(&b, "  %s: %s iterations%s\n", order, ir.Rounded(n.Iterations), note)
+			fmt.Fprintf(&b, "  %s: %s iterations%s\n", order, units.Rounded(n.Iterations), note)
 		}
 		for _, why := range s.Why {
 			fmt.Fprintf(&b, "  %s\n", why)
@@ -206,7 +207,7 @@ func trimmed(text string) string {
 
 // estimateRow is a line of a table.
 func estimateRow(e *logic.Estimate) string {
-	return fmt.Sprintf("%s\t%s\t%s\t%s\t    %s", ir.Rounded(e.Iterations), ir.Rounded(e.Entries), ir.Rounded(e.Bytes), nanoseconds(e.Time), e.Text)
+	return fmt.Sprintf("%s\t%s\t%s\t%s\t    %s", units.Rounded(e.Iterations), units.Rounded(e.Entries), units.Rounded(e.Bytes), nanoseconds(e.Time), e.Text)
 }
 
 // nanoseconds writes an estimated time with two digits.
@@ -216,8 +217,8 @@ func nanoseconds(t float64) string {
 		per  float64
 	}{{"s", 1e9}, {"ms", 1e6}, {"µs", 1e3}} {
 		if t >= u.per {
-			return ir.Rounded(t/u.per) + " " + u.unit
+			return units.Rounded(t/u.per) + " " + u.unit
 		}
 	}
-	return ir.Rounded(t) + " ns"
+	return units.Rounded(t) + " ns"
 }

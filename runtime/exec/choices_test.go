@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/lacuna-sparse/lacuna/runtime"
 	"github.com/lacuna-sparse/lacuna/runtime/declare"
@@ -159,6 +160,7 @@ func TestProfile(t *testing.T) {
 			if strings.HasPrefix(st.What, "convert") {
 				continue
 			}
+			checkLoops(t, test.text, &st)
 			if st.Estimate == nil || st.Estimate.Time <= 0 || st.Took <= 0 || st.Took > p.Took {
 				t.Errorf("%s: %+v", test.text, st)
 				continue
@@ -181,5 +183,27 @@ func TestProfile(t *testing.T) {
 	}
 	if _, _, err := (&Kernel{}).Profile(ctx, nil); err == nil {
 		t.Error("a kernel of nothing has a profile")
+	}
+}
+
+// checkLoops looks at the loops of a step: one is within the time of what is around it, and has a place in the program.
+func checkLoops(t *testing.T, text string, st *StepProfile) {
+	t.Helper()
+	reached := 0
+	for _, stage := range st.Stages {
+		around := []time.Duration{stage.Took}
+		for _, l := range stage.Loops {
+			if l.Depth >= len(around) || l.Took > around[l.Depth] || l.Visits == 0 && l.Iterations > 0 || l.Pos >= len(text) {
+				t.Errorf("%s, stage %s: %+v within %v", text, stage.Name, l, around)
+				continue
+			}
+			around = append(around[:l.Depth+1], l.Took)
+			if l.Visits > 0 && l.Iterations > 0 && l.Pos >= 0 {
+				reached++
+			}
+		}
+	}
+	if reached == 0 {
+		t.Errorf("%s: no loop of %s is told of", text, st.Result)
 	}
 }

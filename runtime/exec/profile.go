@@ -1,7 +1,6 @@
 package exec
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -10,8 +9,10 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"github.com/lacuna-sparse/lacuna/internal/units"
 	"github.com/lacuna-sparse/lacuna/ir"
 	"github.com/lacuna-sparse/lacuna/ir/logic"
+	"github.com/lacuna-sparse/lacuna/ir/loop"
 	"github.com/lacuna-sparse/lacuna/runtime"
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
@@ -46,6 +47,27 @@ type StepProfile struct {
 type StageProfile struct {
 	Name string
 	Took time.Duration
+	// Loops are those of the stage, in the order of the text, where the engine can measure them.
+	Loops []LoopProfile
+	// Looks is how many looks at the stage the times of its loops come from: without any, these are not known, and 0.
+	Looks int64
+
+	code time.Duration // in the stage's function
+}
+
+// LoopProfile is a loop of a stage.
+type LoopProfile struct {
+	// Text is how the loop begins in the stage's function, as the loops stage of Explain prints it but for what the engine unrolls.
+	Text string
+	// Depth is how many loops are around it, which come before it.
+	Depth int
+	// Took is the part of the stage's time that passed in it, with the loops in it: as many looks found a thread there, of some thousand
+	// if the step takes long enough.
+	Took time.Duration
+	// Visits is how often the loop was reached, Iterations how many it had.
+	Visits, Iterations int64
+	// Pos is the byte of the program that the loop was made for, such as its index variable; -1 if none is known.
+	Pos int
 }
 
 // profiling is the key of the profiler in a context.
@@ -55,7 +77,8 @@ type profiling struct{}
 type profiler struct {
 	kernel *Kernel
 	steps  []StepProfile
-	mu     sync.Mutex // stages tell from their goroutines
+	looked time.Duration // how long loops were looked at, behind the steps
+	mu     sync.Mutex    // stages tell from their goroutines
 }
 
 // profilerOf is the one that a run is watched by, nil if none is.
@@ -76,7 +99,7 @@ func (k *Kernel) Profile(ctx context.Context, args Args) (*Profile, Outputs, err
 	if err != nil {
 		return nil, nil, err
 	}
-	out := &Profile{Took: time.Since(start), Steps: p.steps}
+	out := &Profile{Took: time.Since(start) - p.looked, Steps: p.steps}
 	choices, err := ran.Choices(ctx, args)
 	if err != nil {
 		return nil, nil, err
@@ -94,7 +117,7 @@ func (k *Kernel) Profile(ctx context.Context, args Args) (*Profile, Outputs, err
 }
 
 // begin is for a run by a kernel's plan, which may be another than the one that was begun before.
-func (p *profiler) begin(k *Kernel) { p.kernel, p.steps = k, nil }
+func (p *profiler) begin(k *Kernel) { p.kernel, p.steps, p.looked = k, nil, 0 }
 
 // step runs one step under watch.
 func (p *profiler) step(ctx context.Context, st *step, run func(context.Context) (*tensor.Tensor, error)) (*tensor.Tensor, error) {
@@ -102,13 +125,18 @@ func (p *profiler) step(ctx context.Context, st *step, run func(context.Context)
 	watched := runtime.WithStageTimes(ctx, func(t runtime.StageTime) {
 		p.mu.Lock()
 		defer p.mu.Unlock()
-		s.Stages = append(s.Stages, StageProfile{t.Stage, t.Took})
+		s.Stages = append(s.Stages, StageProfile{Name: t.Stage, Took: t.Took, code: t.Code})
 	})
 	start := time.Now()
 	out, err := run(watched)
 	s.Took = time.Since(start)
 	if err != nil {
 		return out, err
+	}
+	switch st.plan.(type) {
+	case *ir.Convert, *ir.Join: // which may hand out what there is
+	default:
+		p.loops(ctx, &s, run)
 	}
 	switch c := st.plan.(type) {
 	case *ir.Convert:
@@ -134,6 +162,77 @@ func (p *profiler) step(ctx context.Context, st *step, run func(context.Context)
 	defer p.mu.Unlock()
 	p.steps = append(p.steps, s)
 	return out, nil
+}
+
+// Loops are looked at until this many looks found the step running, or for so long, whichever comes first.
+const (
+	enoughLooks = 2000
+	lookingTime = 100 * time.Millisecond
+)
+
+// loops has the step run again and again, by kernels that tell which loop they are in, and takes down which part of each stage passed in
+// each. It does without where there is no memory for another result, or no such kernel.
+func (p *profiler) loops(ctx context.Context, s *StepProfile, run func(context.Context) (*tensor.Tensor, error)) {
+	defer func(start time.Time) { p.looked += time.Since(start) }(time.Now())
+	var told []runtime.StageTime
+	watched, stop := runtime.WithLoopTimes(ctx, s.Took, func(t runtime.StageTime) {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		told = append(told, t)
+	})
+	defer stop()
+	var sum []runtime.StageTime
+	looks, start := int64(0), time.Time{}
+	for len(sum) == 0 || looks < enoughLooks && time.Since(start) < lookingTime {
+		told = nil
+		out, err := run(watched)
+		if err != nil || len(told) != len(s.Stages) { // memory for one pass was not there, and is now, or the other way
+			return
+		}
+		out.Release()
+		if sum == nil { // it compiled
+			sum, start = told, time.Now()
+			continue
+		}
+		for i := range sum {
+			sum[i].Samples += told[i].Samples
+			looks += told[i].Samples
+			for j, l := range told[i].Loops {
+				sum[i].Loops[j].Samples += l.Samples
+				looks += l.Samples
+			}
+		}
+	}
+	for i := range s.Stages {
+		s.Stages[i].Loops, s.Stages[i].Looks = loopsOf(&sum[i], s.Stages[i].code)
+	}
+}
+
+// loopsOf are the loops of a stage of which so much time passed in its function, and how many looks there were.
+func loopsOf(t *runtime.StageTime, code time.Duration) (list []LoopProfile, all int64) {
+	all = t.Samples
+	within := make([]int64, len(t.Loops)) // with the loops in it
+	for i, l := range slices.Backward(t.Loops) {
+		within[i] += l.Samples
+		all += l.Samples
+		if l.Around >= 0 {
+			within[l.Around] += within[i]
+		}
+	}
+	for i, l := range t.Loops {
+		own := LoopProfile{Text: l.Text, Visits: l.Visits, Iterations: l.Iterations, Pos: -1}
+		if l.Around >= 0 {
+			own.Depth = list[l.Around].Depth + 1
+		}
+		if all > 0 {
+			own.Took = time.Duration(float64(code) * float64(within[i]) / float64(all))
+		}
+		if pos, known := loop.OriginOf(l.Loop).Offset(); known {
+			own.Pos = pos
+		}
+		list = append(list, own)
+	}
+	return list, all
 }
 
 // statementOf is the text of the statement that makes a result.
@@ -169,6 +268,15 @@ func notFill(t *tensor.Tensor) int64 {
 	return n
 }
 
+// String tells of a loop in a line.
+func (l LoopProfile) String() string {
+	times := "once"
+	if l.Visits != 1 {
+		times = units.Rounded(float64(l.Visits)) + " times"
+	}
+	return fmt.Sprintf("%s  # %s, %s iterations", l.Text, times, units.Rounded(float64(l.Iterations)))
+}
+
 // String prints the profile as a table.
 func (p *Profile) String() string {
 	var b strings.Builder
@@ -177,19 +285,22 @@ func (p *Profile) String() string {
 	for _, s := range p.Steps {
 		expected, entries := "-", "-"
 		if s.Estimate != nil {
-			expected, entries = nanoseconds(s.Estimate.Time), ir.Rounded(s.Estimate.Entries)
+			expected, entries = nanoseconds(s.Estimate.Time), units.Rounded(s.Estimate.Entries)
 		}
 		note := ""
 		if s.Intermediate && s.Estimate != nil {
 			note = "  # an intermediate"
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t  %s%s\n", nanoseconds(float64(s.Took)), expected, ir.Rounded(float64(s.Entries)), entries, s.What, note)
-		if len(s.Stages) < 2 {
-			continue
-		}
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t  %s%s\n", nanoseconds(float64(s.Took)), expected, units.Rounded(float64(s.Entries)), entries, s.What, note)
 		for _, stage := range s.Stages {
-			if cmp.Compare(stage.Took*20, s.Took) >= 0 { // what counts
-				fmt.Fprintf(w, "%s\t\t\t\t      stage %s\n", nanoseconds(float64(stage.Took)), stage.Name)
+			if stage.Took*20 < s.Took { // which does not count
+				continue
+			}
+			fmt.Fprintf(w, "%s\t\t\t\t      stage %s\n", nanoseconds(float64(stage.Took)), stage.Name)
+			for _, l := range stage.Loops {
+				if l.Took*20 >= s.Took {
+					fmt.Fprintf(w, "%s\t\t\t\t        %s%s\n", nanoseconds(float64(l.Took)), strings.Repeat("  ", l.Depth), l)
+				}
 			}
 		}
 	}

@@ -22,6 +22,8 @@ type specialisation struct {
 	work lower.WorkspaceKind
 	// tables makes the plan's tables.
 	tables bool
+	// selected looks entries up in them without a branch.
+	selected bool
 	// assembly is how sparse results are assembled.
 	assembly lower.Assembly
 }
@@ -74,6 +76,9 @@ func (st *step) key(types declaredTypes, how specialisation) string {
 	if how.tables {
 		b.WriteString(" tables")
 	}
+	if how.selected {
+		b.WriteString(" selected")
+	}
 	b.WriteString(" " + how.assembly.String())
 	for _, t := range st.reads {
 		if v := types[t.ID]; v != nil {
@@ -106,7 +111,7 @@ func (st *step) tables() []*ir.Tabulate {
 func (k *planned) lowering(how specialisation) lower.Options {
 	grids := k.env.OnGrids()
 	return lower.Options{Coordinates: how.crd, Workspace: how.work,
-		LimitWide: !k.plan.Options.NarrowWorkspaces, Tables: how.tables, Assembly: how.assembly,
+		LimitWide: !k.plan.Options.NarrowWorkspaces, Tables: how.tables, Selected: how.selected, Assembly: how.assembly,
 		Grids: grids, Copies: !grids, Grain: k.env.Grain}
 }
 

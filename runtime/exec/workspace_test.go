@@ -7,6 +7,7 @@ import (
 	"maps"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -203,6 +204,22 @@ func TestTablesAndMerges(t *testing.T) {
 		return x
 	}
 	infinite := matrix(t, tensor.CSR, [2]int64{n, n}, [3]float64{0, 0, math.Inf(1)}, [3]float64{1, 0, math.NaN()})
+	entries := func(step int64) *tensor.Tensor { // every so many elements of a vector
+		var at []int64
+		var v []float64
+		for i := int64(0); step > 0 && i < n; i += step {
+			at, v = append(at, i), append(v, rng.Float64()-0.5)
+		}
+		f, err := tensor.FormatOf([]tensor.LevelKind{tensor.S}, []int{0})
+		if err != nil {
+			t.Fatal(err)
+		}
+		x, err := tensor.FromCoords([]int64{n}, f, [][]int64{at}, tensor.ArrayOf(v))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return x
+	}
 	for text, tabled := range map[string]bool{
 		"y = sum_{i,j,k} L(i,j)*L(j,k)*L(i,k)":               true,
 		"y = sum_{i,j} (L(i,j)*(sum_k L(i,k)*M(j,k)))":       true,
@@ -212,9 +229,13 @@ func TestTablesAndMerges(t *testing.T) {
 		"y(i,j) = M(i,j)*(argmin_k (L(i,k)*M(j,k)) + 1)":     true,
 		"y(i) = max_j (L(i,j)*(prod_k (1 + L(i,k)*M(j,k))))": true,
 		"y = sum_{i,j,k} L(i,j)*I(j,k)*L(i,k)":               true,
+		"y(i) = sum_j I(i,j)*v(j)":                           true, // without a branch
+		"y(i) = max_j (M(i,j)*v(j))":                         true,
+		"y = sum_{i,j} L(i,j)*v(j)*L(i,j)":                   true,
+		"y(i) = L(i,j)*e(j)":                                 true,
 		"y(i) = sum_k (L(i,k) + M(i,k))":                     false,
 	} {
-		args := Args{"L": random(0.2, tensor.CSR), "M": random(0.1, tensor.DCSR), "I": infinite}
+		args := Args{"L": random(0.2, tensor.CSR), "M": random(0.1, tensor.DCSR), "I": infinite, "v": entries(2), "e": entries(0)}
 		for name := range args {
 			if !strings.Contains(text, name+"(") {
 				delete(args, name)
@@ -436,6 +457,44 @@ func TestManyTruths(t *testing.T) {
 	for p, w := range want {
 		if v := got.At(int64(p/3), int64(p%3)).Bool(); v != w {
 			t.Errorf("element %d is %v", p, v)
+		}
+	}
+}
+
+// TestLookedUpWithoutBranch multiplies with sparse vectors of a few coordinates, of which entries are looked up without a branch, also where there are none, and where
+// what is not there meets what is not finite.
+func TestLookedUpWithoutBranch(t *testing.T) {
+	a := matrix(t, tensor.CSR, [2]int64{3, 5}, [3]float64{0, 0, math.Inf(1)}, [3]float64{0, 1, 2}, [3]float64{1, 4, math.NaN()}, [3]float64{1, 1, 3}, [3]float64{2, 2, 1})
+	f, err := tensor.FormatOf([]tensor.LevelKind{tensor.S}, []int{0})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		at     []int64
+		values []float64
+		want   []float64
+	}{{nil, nil, []float64{0, 0, 0}}, {[]int64{1, 2}, []float64{10, 0}, []float64{20, 30, 0}}} {
+		x, err := tensor.FromCoords([]int64{5}, f, [][]int64{c.at}, tensor.ArrayOf(c.values))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range both(t) {
+			k, err := s.Compile(t.Context(), "y(i) = A(i,j)*x(j)", Operand("A", a), Operand("x", x), AsWritten())
+			if err != nil {
+				t.Fatal(err)
+			}
+			for range 2 { // the first run knows the extents
+				y, err := k.Run(t.Context(), Args{"A": a, "x": x})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if got := floats(t, y); !slices.Equal(got, c.want) {
+					t.Errorf("%s: x of %d entries: %v, want %v", s.Engine().Name(), len(c.at), got, c.want)
+				}
+			}
+			if loops, err := k.Explain("loops"); err != nil || !strings.Contains(loops, "let has: bool") {
+				t.Errorf("%s: entries are looked up otherwise (%v):\n%s", s.Engine().Name(), err, loops)
+			}
 		}
 	}
 }

@@ -3,6 +3,7 @@ package file
 import (
 	"bytes"
 	"errors"
+	"fmt"
 
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
@@ -14,20 +15,23 @@ type Binary struct{ *tensor.Tensor }
 // MarshalBinary writes the tensor in its format, with all that [Write] writes to files whose names end in .bsp.npz.
 func (b Binary) MarshalBinary() ([]byte, error) {
 	if b.Tensor == nil {
-		return nil, errors.New("the Binary has no tensor")
+		return nil, errors.New("a tensor as bytes: the Binary has none")
 	}
 	var out bytes.Buffer
 	if err := WriteTo("", &out, b.Tensor, OfKind("bspnpz")); err != nil {
-		return nil, err
+		return nil, fmt.Errorf("a tensor as bytes: %w", err)
 	}
 	return out.Bytes(), nil
 }
 
 // UnmarshalBinary reads what MarshalBinary has written, as [ReadFrom] does: checked, and in no more memory than the bytes account for.
 func (b *Binary) UnmarshalBinary(data []byte) error {
+	if b == nil {
+		return errors.New("a tensor as bytes: it is read into a Binary, and the pointer is nil")
+	}
 	t, err := ReadFrom("", bytes.NewReader(data), OfKind("bspnpz"), KeepStructure())
 	if err != nil {
-		return err
+		return fmt.Errorf("a tensor as bytes: %w", err)
 	}
 	b.Tensor = t
 	return nil

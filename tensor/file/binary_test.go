@@ -5,6 +5,7 @@ import (
 	"encoding"
 	"encoding/gob"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/lacuna-sparse/lacuna/tensor"
@@ -56,6 +57,8 @@ func TestBinaryKeepsTriangles(t *testing.T) {
 	for n := range len(data) {
 		if err := back.UnmarshalBinary(data[:n]); err == nil {
 			t.Fatalf("the first %d of %d bytes are a tensor", n, len(data))
+		} else if text := err.Error(); !strings.HasPrefix(text, "a tensor as bytes: not a readable .npz archive: ") {
+			t.Fatalf("the first %d of %d bytes: %s", n, len(data), text)
 		}
 	}
 	if _, err := (file.Binary{}).MarshalBinary(); err == nil {

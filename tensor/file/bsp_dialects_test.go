@@ -92,7 +92,7 @@ func TestDialectsOfHDF5(t *testing.T) {
 func TestBrokenHDF5(t *testing.T) {
 	for _, tt := range []struct{ file, entry, want string }{
 		{"dialects.h5", "", "the file holds 32 tensors, so one must be named (Entry): a scalar as fill, attribute of fixed length"},
-		{"dialects.h5", "nowhere", "/nowhere: there is no such object"},
+		{"dialects.h5", "nowhere", "there is no nowhere in the file; there is "},
 		{"dialects.h5", "broken", "group /broken is not a tensor"},
 		{"dialects.h5", "broken/wrapped pointers", "pointers_to_1[2] = 3 is below 250"},
 		{"dialects.h5", "broken/no pointers", `dataset "pointers_to_1": it is missing`},

@@ -16,9 +16,12 @@ type FileError struct {
 	Err  error  // the cause, if another package reported one; may be nil
 }
 
-// Error returns "path:line: message".
+// Error returns "path:line: message", or the message alone of what has no path and no lines.
 func (e *FileError) Error() string {
 	where := e.Path
+	if where == "" && e.Line == 0 {
+		return e.Msg
+	}
 	if e.Line > 0 {
 		where += ":" + strconv.Itoa(e.Line)
 	}

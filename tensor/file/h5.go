@@ -126,7 +126,11 @@ func textAttr(obj hdf5.Object, name string) (text string, ok bool, err error) {
 // main matrix, or the only one that is a tensor.
 func (h *h5Reader) choose() (hdf5.Object, error) {
 	if entry := h.in.cfg.entry; entry != "" {
-		return h.file.Lookup(entry)
+		obj, err := h.file.Lookup(entry)
+		if errors.Is(err, hdf5.ErrNotFound) {
+			return nil, h.missing(entry, err)
+		}
+		return obj, err
 	}
 	root := h.file.Root()
 	if kind, err := recogniseGroup(root); err != nil || kind != nil {
@@ -154,6 +158,11 @@ func (h *h5Reader) choose() (hdf5.Object, error) {
 		}
 		return nil, h.in.errorf(0, "the file holds no tensor: no group with the attribute %q, no sparse matrix of AnnData, no dataset of numbers", binsparseAttr)
 	}
+	return nil, h.in.errorf(0, "the file holds %d tensors, so one must be named (%s): %s", len(found), h.in.cfg.spell("Entry"), pathsOf(found))
+}
+
+// pathsOf lists some objects.
+func pathsOf(found []hdf5.Object) string {
 	const most = 8
 	var names []string
 	for _, o := range found[:min(most, len(found))] {
@@ -162,7 +171,19 @@ func (h *h5Reader) choose() (hdf5.Object, error) {
 	if len(found) > most {
 		names = append(names, "…")
 	}
-	return nil, h.in.errorf(0, "the file holds %d tensors, so one must be named (%s): %s", len(found), h.in.cfg.spell("Entry"), strings.Join(names, ", "))
+	return strings.Join(names, ", ")
+}
+
+// missing says what there is where there is not what was named.
+func (h *h5Reader) missing(entry string, err error) error {
+	msg := fmt.Sprintf("there is no %s in the file", strings.TrimPrefix(entry, "/"))
+	s := &h5Search{left: maxObjects}
+	if s.walk(h.file.Root(), 0) == nil {
+		if found := slices.Concat(s.tensors, s.datasets); len(found) > 0 {
+			msg += "; there is " + pathsOf(found)
+		}
+	}
+	return &FileError{Path: h.in.name, Msg: msg, Err: err}
 }
 
 // The bounds of a search: a group may be linked from within itself.

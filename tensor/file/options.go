@@ -47,6 +47,7 @@ type config struct {
 
 	labels *[]string                  // not nil: where the labels of what is read go
 	coords []string                   // columns of a table that are coordinates; nil: none
+	nodes  bool                       // which are numbered together
 	spell  func(option string) string // how messages name options
 
 	keepStructure bool                  // a stored triangle stays one
@@ -160,8 +161,18 @@ func Coords(columns ...string) Option {
 		if len(columns) > tensor.MaxRank {
 			return fmt.Errorf("Coords: %d columns: a tensor has at most %d dimensions", len(columns), tensor.MaxRank)
 		}
-		c.coords = slices.Clone(columns)
+		c.coords, c.nodes = slices.Clone(columns), false
 		return nil
+	}
+}
+
+// Nodes is Coords for columns that hold the same things, such as the nodes of a graph whose edges a table lists: labels are numbered
+// together, and the axes have one size.
+func Nodes(columns ...string) Option {
+	return func(c *config) error {
+		err := Coords(columns...)(c)
+		c.nodes = true
+		return err
 	}
 }
 

@@ -33,6 +33,8 @@ type column struct {
 	numbers tensor.Array
 	text    func(i int) string // nil: it is numbers
 	n       int
+	codes   tensor.Array // of the text, if it is numbered already, with so many labels
+	labels  int
 }
 
 // valueColumn and coordColumn are the names of the columns that are written of a sparse tensor.
@@ -193,10 +195,18 @@ func (t *table) entries(coords []string, value string) (*tensor.Tensor, error) {
 	if dims := t.in.cfg.dims; dims != nil && len(dims) != len(coords) {
 		return nil, t.in.errorf(0, "%d sizes for %d columns of coordinates", len(dims), len(coords))
 	}
+	if t.in.cfg.nodes {
+		if err := t.numberTogether(coords, cols[:len(coords)]); err != nil {
+			return nil, err
+		}
+	}
 	for axis, name := range coords {
 		if list[axis], shape[axis], err = t.coordinates(axis, name, cols[axis]); err != nil {
 			return nil, err
 		}
+	}
+	if t.in.cfg.nodes && t.in.cfg.dims == nil {
+		shape = slices.Repeat([]int64{slices.Max(shape)}, len(shape))
 	}
 	values, err := t.values(value, cols, n)
 	if err != nil {
@@ -207,6 +217,35 @@ func (t *table) entries(coords []string, value string) (*tensor.Tensor, error) {
 		return nil, err
 	}
 	return finish(t.in, sparse)
+}
+
+// numberTogether numbers the texts of columns: equal ones alike, whichever column they stand in.
+func (t *table) numberTogether(names []string, cols []column) error {
+	texts := 0
+	for _, c := range cols {
+		if c.text != nil {
+			texts++
+		}
+	}
+	switch texts {
+	case 0:
+		return nil
+	case len(cols):
+	default:
+		return t.in.errorf(0, "of the columns %s some hold text and others numbers: they cannot be numbered together", listNames(names))
+	}
+	n := cols[0].n
+	if n > math.MaxInt/len(cols) {
+		return t.in.errorf(0, "%d rows of %d columns are more than any machine holds", n, len(cols))
+	}
+	codes, labels, err := numberTexts(n*len(cols), func(i int) string { return cols[i/n].text(i % n) })
+	if err != nil {
+		return err
+	}
+	for k := range cols {
+		cols[k].codes, cols[k].labels = codes.Slice(k*n, (k+1)*n), len(labels)
+	}
+	return nil
 }
 
 // values are those of entries: of the last column, or ones.
@@ -236,7 +275,9 @@ func (t *table) values(name string, cols []column, n int) (tensor.Array, error) 
 func (t *table) coordinates(axis int, name string, c column) (tensor.Array, int64, error) {
 	size, declared := int64(0), t.in.cfg.dims != nil
 	var list tensor.Array
-	if c.text != nil {
+	if c.codes.DType().Valid() {
+		list, size = c.codes, int64(c.labels)
+	} else if c.text != nil {
 		codes, labels, err := numberTexts(c.n, c.text)
 		if err != nil {
 			return codes, 0, err

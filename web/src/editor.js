@@ -86,7 +86,7 @@ export class Editor {
     this.view.dispatch({ effects: setSpans.of(list) });
     this.view.dispatch(setDiagnostics(this.view.state, diagnostics.map((d) => ({
       from: Math.min(d.from, length), to: Math.min(Math.max(d.to, d.from), length), severity: d.severity,
-      message: `${d.message} [${d.code}]${d.hint ? `\nhint: ${d.hint}` : ''}`,
+      message: `${d.message}${d.code ? ` [${d.code}]` : ''}${d.hint ? `\nhint: ${d.hint}` : ''}`,
       actions: (d.fixes || []).map((f) => ({ name: f.means, apply: () => this.fix(f) })),
     }))));
   }

@@ -124,7 +124,7 @@ const views = {
   },
   async times() {
     const p = await compiler.ask(question('profile'));
-    return [!about.native && h('p', { class: 'hint' }, 'These are times of the interpreter in this page. "lacuna serve" measures machine code.'), timesView(p)];
+    return [!about.native && h('p', { class: 'hint' }, 'These are times of the interpreter in this page. "lacuna serve" measures machine code.'), timesView(p, editor)];
   },
   async copy() {
     const c = await compiler.ask(question('copy'));

@@ -109,35 +109,65 @@ function histogram(r) {
   h('figcaption', { class: 'hint' }, `values from ${short(String(low))} to ${short(String(high))}${r.dense ? '' : ', those that are stored'}`));
 }
 
-// timesView draws what the steps of a run took, one behind the other, with the stages of each below, and above what was estimated.
-export function timesView(p) {
-  const sum = (list) => list.reduce((a, t) => a + t, 0);
-  const end = Math.max(sum(p.steps.map((s) => s.took)), sum(p.steps.map((s) => s.estimated ?? 0)), 1e-6);
-  const width = 900;
-  const x = (t) => (t / end) * width;
-  const bar = (row, kind, name, start, took) => h('g', { 'data-bar': kind }, h('rect', { class: kind, x: x(start), y: row * 24, width: Math.max(1, x(took)), height: 22 }, h('title', {}, `${name}: ${took.toFixed(4)} ms`)),
-    x(took) > name.length * 6.6 && h('text', { class: 'left', x: x(start) + 3, y: row * 24 + 11 }, name));
-  const bars = [];
+// parts are the steps of a run with what is in each: stages, and loops in those, as { row, name, kind, start, took, … }.
+function parts(p) {
+  const out = [];
   let measured = 0;
   let estimated = 0;
   for (const s of p.steps) {
-    bars.push(bar(0, 'estimate', `${s.result}, estimated`, estimated, s.estimated ?? 0), bar(1, 'flame', s.result, measured, s.took));
-    let stage = measured;
+    out.push({ row: 0, kind: 'estimate', name: `${s.result}, estimated`, start: estimated, took: s.estimated ?? 0 },
+      { row: 1, kind: 'flame', name: s.what, start: measured, took: s.took, step: s });
+    let at = measured;
     for (const t of s.stages) {
-      bars.push(bar(2, 'flame', t.name, stage, t.took));
-      stage += t.took;
+      out.push({ row: 2, kind: 'flame stage', name: t.name, start: at, took: t.took, stage: t });
+      const next = [at]; // where the next loop at each depth begins
+      for (const l of t.loops) {
+        out.push({ row: 3 + l.depth, kind: 'flame loop', name: l.text, start: next[l.depth], took: l.took, loop: l, unknown: t.looks === 0 });
+        next[l.depth + 1] = next[l.depth];
+        next[l.depth] += l.took;
+      }
+      at += t.took;
     }
     measured += s.took;
     estimated += s.estimated ?? 0;
   }
+  return out;
+}
+
+// timesView draws what the steps of a run took, one behind the other, with the stages of each below and their loops below those, and above
+// what was estimated. Point at a loop, or go to its row, to see what of the program it was made for.
+export function timesView(p, editor) {
+  const list = parts(p);
+  const end = Math.max(...list.map((b) => b.start + b.took), 1e-6);
+  const width = 900;
+  const x = (t) => (t / end) * width;
+  const root = h('section', {});
+  const show = (b) => {
+    for (const e of root.querySelectorAll('.now')) e.classList.remove('now');
+    for (const e of b ? root.querySelectorAll(`[data-n="${list.indexOf(b)}"]`) : []) e.classList.add('now');
+    editor.light(b?.loop && b.loop.place >= 0 ? p.places[b.loop.place].spans : []);
+  };
+  const pointed = (b) => ({ 'data-n': list.indexOf(b), onpointerenter: () => show(b), onpointerleave: () => show(null) });
+  const label = (name, space) => (name.length * 6.6 < space ? name : space > 40 ? `${name.slice(0, Math.floor(space / 6.6) - 1)}…` : '');
+  const bar = (b) => h('g', { 'data-bar': b.kind, ...pointed(b) },
+    h('rect', { class: b.kind, x: x(b.start), y: b.row * 24, width: Math.max(1, x(b.took)), height: 22 }, h('title', {}, `${b.name}: ${b.took.toFixed(4)} ms`)),
+    h('text', { class: 'left', x: x(b.start) + 3, y: b.row * 24 + 11 }, label(b.name, x(b.took))));
   const number = (v, digits) => (v === undefined ? '' : v.toFixed(digits));
-  return h('section', {}, h('p', {}, `compiled in ${p.compile.toFixed(2)} ms, ran in ${p.run.toFixed(4)} ms`),
-    h('div', { class: 'wide' }, h('svg', { width, height: 76, role: 'img', 'aria-label': 'flame chart: what was estimated, the steps of the run, and their stages; the table has the numbers' }, bars)),
-    h('p', { class: 'hint' }, 'Above what was estimated, by costs that are built in, for one thread; then what the steps took, and their stages.'),
-    h('div', { class: 'wide' }, h('table', {}, h('thead', {}, h('tr', {}, ['step', 'stage', 'ms', 'estimated ms', 'entries', 'estimated entries'].map((t) => h('th', { scope: 'col' }, t)))),
-      h('tbody', {}, p.steps.flatMap((s) => [
-        h('tr', {}, h('th', { scope: 'row', class: 'mono' }, s.what), h('td', {}), h('td', {}, number(s.took, 4)), h('td', {}, number(s.estimated, 4)), h('td', {}, s.entries), h('td', {}, number(s.expected, 0))),
-        ...s.stages.map((t) => h('tr', {}, h('td', {}), h('td', {}, t.name), h('td', {}, number(t.took, 4)), h('td', {}), h('td', {}), h('td', {}))),
-      ])))),
-    p.guessed.length > 0 && h('p', { class: 'hint' }, `Guessed are statistics of ${p.guessed.join(', ')}.`), p.warnings.map((w) => h('p', {}, `warning: ${w}`)));
+  const row = (b) => {
+    if (b.step) return h('tr', pointed(b), h('th', { scope: 'row', class: 'mono' }, b.name), h('td', {}, number(b.took, 4)), h('td', {}, number(b.step.estimated, 4)), h('td', {}, b.step.entries), h('td', {}, number(b.step.expected, 0)), h('td', {}), h('td', {}));
+    if (b.stage) return h('tr', pointed(b), h('th', { scope: 'row', class: 'in' }, `stage ${b.name}`), h('td', {}, number(b.took, 4)), [0, 1, 2, 3, 4].map(() => h('td', {})));
+    return h('tr', { tabindex: '0', onfocus: () => show(b), onblur: () => show(null), ...pointed(b) }, h('th', { scope: 'row', class: 'in mono', style: `padding-left:${b.row - 1}em` }, b.name),
+      h('td', {}, b.unknown ? '' : number(b.took, 4)), h('td', {}), h('td', {}), h('td', {}), h('td', {}, b.loop.visits), h('td', {}, b.loop.iterations));
+  };
+  const drawn = list.filter((b) => b.row < 2 || b.took > 0);
+  const height = 24 * (1 + Math.max(2, ...drawn.map((b) => b.row)));
+  const loops = list.some((b) => b.loop);
+  root.append(h('p', {}, `compiled in ${p.compile.toFixed(2)} ms, ran in ${p.run.toFixed(4)} ms`),
+    h('div', { class: 'wide' }, h('svg', { width, height, role: 'img', 'aria-label': 'flame chart: what was estimated, the steps of the run, their stages and loops; the table has the numbers' }, drawn.map(bar))),
+    h('p', { class: 'hint' }, 'Above what was estimated, by costs that are built in, for one thread; then what the steps took, their stages',
+      loops ? ', and the loops of those: as often as looks at further runs found each.' : '.'),
+    h('div', { class: 'wide' }, h('table', { class: 'times' }, h('thead', {}, h('tr', {}, ['step, stage, loop', 'ms', 'estimated ms', 'entries', 'estimated entries', 'visits', 'iterations'].map((t) => h('th', { scope: 'col' }, t)))),
+      h('tbody', {}, list.filter((b) => b.row > 0).map(row)))),
+    ...(p.guessed.length > 0 ? [h('p', { class: 'hint' }, `Guessed are statistics of ${p.guessed.join(', ')}.`)] : []), ...p.warnings.map((w) => h('p', {}, `warning: ${w}`)));
+  return root;
 }

@@ -50,6 +50,47 @@ func TestTACOAsGoSource(t *testing.T) {
 	}
 }
 
+// TestMLIRAsGoSource runs the vectors of TestMLIR that compute something as plain Go. Those that insert entries one after the other are
+// left out: each of their runs needs the result of the one before.
+func TestMLIRAsGoSource(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds a package of a hundred kernels")
+	}
+	g := newGoProgram(t)
+	later := map[string]func(t *testing.T){}
+	for _, c := range mlirCases(t) {
+		if strings.HasPrefix(c.Operation, "insert ") {
+			continue
+		}
+		t.Run(c.ID+"/build", func(t *testing.T) {
+			n := 0
+			c.run(t, func(t *testing.T, program string, args lacuna.Args, opts []lacuna.Option, check func(t *testing.T, by string, got *tensor.Tensor)) {
+				n++
+				id := fmt.Sprintf("%s_%d", c.ID, n)
+				g.add(t, id, program, args, opts)
+				later[id] = func(t *testing.T) {
+					var as []file.Option
+					if c.Expected.DType != "" {
+						as = append(as, file.As(c.Expected.dtype(t)))
+					}
+					got, err := file.Read(filepath.Join(g.dir, id+"-"+resultName(program)+".bsp.h5"), as...)
+					if err != nil {
+						t.Fatal(err)
+					}
+					check(t, "Go", got)
+				}
+			})
+		})
+	}
+	if len(later) < 75 {
+		t.Errorf("only %d programs", len(later))
+	}
+	g.run(t)
+	for id, f := range later {
+		t.Run(id, f)
+	}
+}
+
 // goProgram is a module with a package of kernels and a program that calls each.
 type goProgram struct {
 	dir   string
@@ -119,7 +160,8 @@ func (g *goProgram) add(t *testing.T, id, expr string, args lacuna.Args, opts []
 		out = append(out, fmt.Sprintf("write(%q, r%d)", id+"-"+string(r[1]), i))
 	}
 	for _, p := range parameter.FindAllSubmatch(m[1], -1) {
-		in = append(in, fmt.Sprintf("read(%q)", id+"-"+string(p[1])+"-in"))
+		name := string(p[1])
+		in = append(in, fmt.Sprintf("read(%q, tensor.DType(%d))", id+"-"+name+"-in", args[name].DType())) // files have halves as f32
 	}
 	fmt.Fprintf(&g.calls, "\t{\n\t\t%s, err := kernels.%s(%s)\n\t\tcheck(err)\n\t\t%s\n\t}\n", strings.Join(results, ", "), k.Func,
 		strings.Join(append([]string{"context.Background()"}, in...), ", "), strings.Join(out, "\n\t\t"))
@@ -136,8 +178,8 @@ import (
 	"github.com/lacuna-sparse/lacuna/tensor/file"
 )
 
-func read(name string) *tensor.Tensor {
-	t, err := file.Read(name + ".bsp.h5")
+func read(name string, dt tensor.DType) *tensor.Tensor {
+	t, err := file.Read(name+".bsp.h5", file.As(dt))
 	check(err)
 	return t
 }

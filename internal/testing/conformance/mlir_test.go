@@ -118,8 +118,23 @@ var mlirPrograms = map[string]mlirProgram{
 // TestMLIR runs the vectors of MLIR's operations in testdata/expressions and
 // those in the directories of LACUNA_CONFORMANCE.
 func TestMLIR(t *testing.T) {
-	sessions := engines(t)
+	on := onSessions(engines(t))
 	count := 0
+	for _, c := range mlirCases(t) {
+		count++
+		t.Run(c.ID, func(t *testing.T) {
+			testengine.Parallel(t)
+			c.run(t, on)
+		})
+	}
+	if count < 82 {
+		t.Errorf("only %d cases ran: testdata/expressions is incomplete", count)
+	}
+}
+
+// mlirCases are the cases of all files that have some.
+func mlirCases(t *testing.T) (list []mlirCase) {
+	t.Helper()
 	for _, path := range expressionFiles(t) {
 		text, err := os.ReadFile(path)
 		if err != nil {
@@ -129,35 +144,44 @@ func TestMLIR(t *testing.T) {
 		if json.Unmarshal(text, &file) != nil || file.About == "" || len(file.Cases) == 0 || file.Cases[0].Operation == "" {
 			continue // another schema
 		}
-		for _, c := range file.Cases {
-			count++
-			t.Run(c.ID, func(t *testing.T) {
-				testengine.Parallel(t)
-				c.run(t, sessions)
-			})
-		}
+		list = append(list, file.Cases...)
 	}
-	if count < 82 {
-		t.Errorf("only %d cases ran: testdata/expressions is incomplete", count)
+	return list
+}
+
+// evaluator runs a program, and says who did and what it gave.
+type evaluator func(t *testing.T, program string, args lacuna.Args, opts []lacuna.Option, check func(t *testing.T, by string, got *tensor.Tensor))
+
+// onSessions evaluates in sessions, one after the other.
+func onSessions(sessions []*lacuna.Session) evaluator {
+	return func(t *testing.T, program string, args lacuna.Args, opts []lacuna.Option, check func(t *testing.T, by string, got *tensor.Tensor)) {
+		for _, s := range sessions {
+			got, err := s.Eval(context.Background(), program, args, opts...)
+			if err != nil {
+				t.Errorf("%s: %s: %v", s.Engine().Name(), program, err)
+				continue
+			}
+			check(t, s.Engine().Name(), got)
+		}
 	}
 }
 
 // run picks the way to run the case.
-func (c *mlirCase) run(t *testing.T, sessions []*lacuna.Session) {
+func (c *mlirCase) run(t *testing.T, on evaluator) {
 	verb, _, _ := strings.Cut(c.Operation, " ")
 	program, known := mlirPrograms[c.ID]
 	plain := c.plain(t)
 	switch {
 	case known:
-		c.compute(t, sessions, program)
+		c.compute(t, on, program)
 	case verb == "read" || verb == "convert":
-		c.convert(t, sessions)
+		c.convert(t, on)
 	case verb == "insert":
-		c.insert(t, sessions)
+		c.insert(t, on)
 	case verb == "assemble":
 		c.assemble(t)
 	case plain != "":
-		c.compute(t, sessions, mlirProgram{text: plain})
+		c.compute(t, on, mlirProgram{text: plain})
 	default:
 		t.Skipf("no program is known for the operation %q", c.Operation)
 	}
@@ -225,16 +249,16 @@ func resultName(program string) string {
 }
 
 // compute runs a program on the case's inputs with every engine.
-func (c *mlirCase) compute(t *testing.T, sessions []*lacuna.Session, p mlirProgram) {
+func (c *mlirCase) compute(t *testing.T, on evaluator, p mlirProgram) {
 	args := lacuna.Args{}
 	for name := range c.Inputs {
 		args[name] = c.operand(t, name, p.fill)
 	}
-	c.evaluate(t, sessions, p, args)
+	c.evaluate(t, on, p, args)
 }
 
 // evaluate runs a program on args and compares the result.
-func (c *mlirCase) evaluate(t *testing.T, sessions []*lacuna.Session, p mlirProgram, args lacuna.Args) {
+func (c *mlirCase) evaluate(t *testing.T, on evaluator, p mlirProgram, args lacuna.Args) {
 	var opts []lacuna.Option
 	for name, shape := range p.shapes {
 		opts = append(opts, lacuna.Shape(name, shape...))
@@ -246,17 +270,12 @@ func (c *mlirCase) evaluate(t *testing.T, sessions []*lacuna.Session, p mlirProg
 		opts = append(opts, lacuna.ResultType(name, want.dtype(t)))
 		opts = append(opts, lacuna.Fill(name, tensor.Float(want.dtype(t), p.fill)))
 	}
-	for _, s := range sessions {
-		got, err := s.Eval(context.Background(), p.text, args, opts...)
-		if err != nil {
-			t.Errorf("%s: %s: %v", s.Engine().Name(), p.text, err)
-			continue
-		}
+	on(t, p.text, args, opts, func(t *testing.T, by string, got *tensor.Tensor) {
 		if p.pruned {
 			got = pruned(t, got)
 		}
-		c.check(t, s.Engine().Name()+": "+p.text, got)
-	}
+		c.check(t, by+": "+p.text, got)
+	})
 }
 
 // pruned stores a tensor again without the values that equal its fill.
@@ -338,7 +357,7 @@ func (c *mlirCase) letters(name string) []string {
 
 // convert stores the input in the expected format: by construction, by
 // conversion, and by a program that copies it.
-func (c *mlirCase) convert(t *testing.T, sessions []*lacuna.Session) {
+func (c *mlirCase) convert(t *testing.T, on evaluator) {
 	names := slices.Sorted(maps.Keys(c.Inputs))
 	if len(names) != 1 {
 		t.Fatalf("%d inputs, want one", len(names))
@@ -367,7 +386,7 @@ func (c *mlirCase) convert(t *testing.T, sessions []*lacuna.Session) {
 	}
 	left, right := copyIndices(from, to)
 	text := fmt.Sprintf("X(%s) = A(%s)", strings.Join(left, ","), strings.Join(right, ","))
-	c.evaluate(t, sessions, mlirProgram{text: text}, lacuna.Args{"A": a})
+	c.evaluate(t, on, mlirProgram{text: text}, lacuna.Args{"A": a})
 }
 
 // copyIndices are the indices of a result and an operand that hold the same
@@ -387,7 +406,7 @@ func copyIndices(from, to layout) (left, right []string) {
 }
 
 // insert stores entries: all at once, and one by one with a program.
-func (c *mlirCase) insert(t *testing.T, sessions []*lacuna.Session) {
+func (c *mlirCase) insert(t *testing.T, on evaluator) {
 	l, dt := parseLayout(t, c.Expected.Format, c.Expected.Shape), c.Expected.dtype(t)
 	build := func(f tensor.Format, coords [][]int64, values []json.RawMessage) *tensor.Tensor {
 		a, err := tensor.FromCoords(l.shape, f, l.split(coords), mlirValues(t, values, dt))
@@ -406,17 +425,16 @@ func (c *mlirCase) insert(t *testing.T, sessions []*lacuna.Session) {
 		coords, values = append(coords, coord), append(values, json.RawMessage(m[2]))
 	}
 	c.check(t, "construction", build(l.format, coords, values))
-	for _, s := range sessions {
-		x := build(l.format, nil, nil)
-		for p := range coords {
-			args := lacuna.Args{"X": x, "E": build(tensor.Coordinates(len(l.shape)), coords[p:p+1], values[p:p+1])}
-			var err error
-			if x, err = s.Eval(context.Background(), "X(i,j) += E(i,j)", args); err != nil {
-				t.Fatal(err)
-			}
+	var step func(by string, x *tensor.Tensor, p int)
+	step = func(by string, x *tensor.Tensor, p int) {
+		if p == len(coords) {
+			c.check(t, by+": insertion", x)
+			return
 		}
-		c.check(t, s.Engine().Name()+": insertion", x)
+		args := lacuna.Args{"X": x, "E": build(tensor.Coordinates(len(l.shape)), coords[p:p+1], values[p:p+1])}
+		on(t, "X(i,j) += E(i,j)", args, nil, func(_ *testing.T, by string, got *tensor.Tensor) { step(by, got, p+1) })
 	}
+	step("", build(l.format, nil, nil), 0)
 }
 
 // assemble makes a batch of coordinate lists from its arrays: pos has the first

@@ -348,6 +348,11 @@ func TestErrors(t *testing.T) {
 	b.wait(`[...document.querySelectorAll('#diagnostics button')].some((e) => e.textContent === 'write sum_j')`)
 	b.do(chromedp.Click(`#diagnostics button`))
 	b.wait(`document.querySelector('#diagnostics').textContent === '' && document.querySelector('.cm-content').textContent === 'y(i) = sum_j A(i,j)*x(j)'`)
+	// A function that is, which is taken for an operand.
+	b.type_("y(i) = A(i,j)*sqrtt(x(j))")
+	b.wait(`document.querySelector('#diagnostics')?.textContent.includes('did you mean sqrt?')`)
+	b.do(chromedp.Click(`#diagnostics button`))
+	b.wait(`document.querySelector('#diagnostics').textContent === '' && document.querySelector('.cm-content').textContent === 'y(i) = A(i,j)*sqrt(x(j))' && !document.querySelector('[data-operand=sqrtt]')`)
 	// Operands appear as the program names them, and an extent that does not fit is said.
 	b.type_("y(i) = B(i,j)*v(j)")
 	b.wait(`document.querySelector('[data-operand=B]') && document.querySelector('[data-operand=v]') && !document.querySelector('[data-operand=A]')`)
@@ -679,6 +684,12 @@ func TestServe(t *testing.T) {
 	}
 	if n := eval[int](b, `document.querySelectorAll('[data-bar=estimate]').length`); n != 1 {
 		t.Errorf("%d estimates beside them", n)
+	}
+	// Loops have their times too, which light up what they were made for.
+	b.wait(`document.querySelectorAll('.times tr[tabindex]').length >= 2`)
+	b.js(`[...document.querySelectorAll('.times tr[tabindex]')].find((r) => r.textContent.startsWith('for i')).focus()`)
+	if got := eval[string](b, `[...document.querySelectorAll('.cm-content .place')].map((e) => e.textContent).join(' ')`); got != "i i" {
+		t.Errorf("the loop of i lights up %q in the program", got)
 	}
 	b.open("stages")
 }

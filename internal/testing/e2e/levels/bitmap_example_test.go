@@ -107,3 +107,18 @@ func bitmapLength(l *tensor.Level, parents int64) (int64, bool) {
 	}
 	return 0, false
 }
+
+// A kind of level that a program registers when it starts is spelled in formats like any other, here rows of bitmaps. Programs compute with
+// it where its code is registered too (package lower/level); everything else takes the compressed levels that it lists.
+func Example() {
+	f, err := tensor.ParseFormat("C-B-D", 3)
+	fmt.Println(f, f.Extended(), f.Listed(), len(tensor.LevelKinds()), err)
+	A, err := tensor.FromCoords([]int64{2, 20, 1}, f, [][]int{{0, 0, 1}, {3, 17, 5}, {0, 0, 0}}, tensor.ArrayOf([]float64{1, 2, 3}))
+	fmt.Println(A, A.At(0, 17, 0), err)
+	listed, err := A.Listed()
+	fmt.Println(listed, err)
+	// Output:
+	// C-B-D true C-S-D 5 <nil>
+	// 2x20x1 f64 C-B-D, 3 stored, fill 0 2 <nil>
+	// 2x20x1 f64 C-S-D, 3 stored, fill 0 <nil>
+}

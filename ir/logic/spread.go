@@ -1,0 +1,80 @@
+package logic
+
+import (
+	"slices"
+
+	"github.com/lacuna-sparse/lacuna/internal/cost"
+	"github.com/lacuna-sparse/lacuna/lang"
+)
+
+// The rule of this file: a sparse vector whose entries the loops over a larger sparse operand would have to look up one by one, such as x of
+// y(i) = A(i,j)*x(j) with A in CSR, is spread over a dense one first where that takes less.
+
+// probing is what it costs to look entries of sparse vectors up, beside the iterations that find one. The loops go through all entries of an operand by the last
+// coordinate of which the vector is read, and processors guess wrong whether it has one there; or, where it has few, these are looked for in each fibre.
+func (s *search) probing(kids []*node) float64 {
+	total := 0.0
+	for _, x := range kids {
+		if !sparseVector(x.rel) {
+			continue
+		}
+		most, probe := 0.0, cost.Probe
+		if x.rel.n*cost.Guessable < s.extent[x.rel.order[0]] {
+			probe = cost.GuessedProbe
+		}
+		for _, a := range kids {
+			if lookedUp(x.rel, a.rel) {
+				fibres := max(a.rel.at[a.rel.order[0]].distinct, 1)
+				most = max(most, min(a.rel.n*probe, fibres*x.rel.n*builtin.Seek))
+			}
+		}
+		total += most
+	}
+	return total
+}
+
+// sparseVector reports whether a part stores some coordinates of one variable.
+func sparseVector(r *relation) bool { return len(r.order) == 1 }
+
+// lookedUp reports whether a vector is read at the last coordinate of a sparse part, and at no other.
+func lookedUp(x, a *relation) bool {
+	return len(a.order) > 1 && a.order[len(a.order)-1] == x.order[0]
+}
+
+// spread puts dense copies of sparse vectors into an order, where they make it cheaper.
+func (s *search) spread(n *node) *node {
+	for i, k := range n.kids {
+		if k.factor == nil {
+			n.kids[i] = s.spread(k)
+			continue
+		}
+		if _, plain := k.factor.expr.(*lang.Access); !plain || k.factor.mask || s.preserve || !sparseVector(k.rel) {
+			continue
+		}
+		if !slices.ContainsFunc(n.kids, func(a *node) bool { return lookedUp(k.rel, a.rel) }) {
+			continue
+		}
+		dense := s.made([]*node{k}, k.rel, k.rel.vars)
+		kids := slices.Clone(n.kids)
+		kids[i] = dense
+		if dense.dense && s.loops(kids)+s.making(dense) < s.loops(n.kids) {
+			n.kids = kids
+		}
+	}
+	return n
+}
+
+// probes reports whether a product has a sparse vector that loops would look up.
+func probes(accesses []*lang.Access) bool {
+	for _, x := range accesses {
+		if len(x.Indices) != 1 || x.Tensor.Format.IsDense() || x.Indices[0].Plain() == nil {
+			continue
+		}
+		for _, a := range accesses {
+			if f := a.Tensor.Format; len(a.Indices) > 1 && !f.IsDense() && a.Tensor.HasFormat && a.Indices[f.Order()[len(a.Indices)-1]].Plain() == x.Indices[0].Plain() {
+				return true
+			}
+		}
+	}
+	return false
+}
