@@ -146,10 +146,10 @@ func ExampleKernel_Profile() {
 	for _, step := range profile.Steps {
 		fmt.Println(step.Result, step.Entries, step.Took > 0, step.Estimate != nil, hottest(slowest(step)).Took <= step.Took)
 	}
-	fmt.Println(out["C"].NNZ())
+	fmt.Println(out["C"].NNZ(), busiest(profile.Steps[0]).Iterations >= 100)
 	// Output:
 	// C 100 true true true
-	// 100
+	// 100 true
 }
 
 // hottest is the loop that most of a stage's time passed in, where the engine can measure loops.
@@ -170,6 +170,18 @@ func slowest(step lacuna.StepProfile) (s lacuna.StageProfile) {
 		}
 	}
 	return s
+}
+
+// busiest is the loop of a step that had the most iterations.
+func busiest(step lacuna.StepProfile) (l lacuna.LoopProfile) {
+	for _, stage := range step.Stages {
+		for _, loop := range stage.Loops {
+			if loop.Iterations > l.Iterations {
+				l = loop
+			}
+		}
+	}
+	return l
 }
 
 // What is assumed of operands that are not there yet decides the order of computing.

@@ -199,20 +199,6 @@ func TestNames(t *testing.T) {
 	}
 }
 
-func TestSuggest(t *testing.T) {
-	for _, c := range []struct{ name, want string }{
-		{"alhpa", "alpha"}, {"Alpha", "alpha"}, {"lgo", "log"}, {"a", "A"}, {"b", ""}, {"quux", ""},
-		{"wieght", "weight"}, {strings.Repeat("x", 1000), ""}, {"", ""},
-	} {
-		if got := nearest(c.name, []string{"weight", "log", "alpha", "A", "q", ""}); got != c.want {
-			t.Errorf("%q: got %q, want %q", c.name, got, c.want)
-		}
-	}
-	if d := editDistance([]rune("kitten"), []rune("sitting")); d != 3 {
-		t.Errorf("kitten to sitting: %d edits, want 3", d)
-	}
-}
-
 // exact returns a+b and a*b, nil where they do not fit.
 func exact(a, b int64) (sum, product *int64) {
 	x, y := big.NewInt(a), big.NewInt(b)

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/lacuna-sparse/lacuna/internal/suggest"
 )
 
 // converter makes the syntax tree from the concrete grammar. It keeps the first
@@ -217,7 +219,7 @@ func (c *converter) optionNumber(n *Fold, o *option) int64 {
 		return 0
 	case o.Number != "" && (o.Name != firstOption || !sorts):
 		hint := "remove the number"
-		if sorts && nearest(o.Name, []string{firstOption}) != "" {
+		if sorts && suggest.Nearest(o.Name, []string{firstOption}) != "" {
 			hint = "did you mean first?"
 		}
 		c.fail(ErrOption, posOf(o.Pos), hint, "the option %s of %s takes no number", o.Name, n.Name)
@@ -250,7 +252,7 @@ func (c *converter) options(n *Fold) {
 		case allowed == nil:
 			c.fail(ErrOption, o.Pos, "remove the brackets", "%s takes no options", n.Name)
 		case !slices.Contains(allowed, o.Name):
-			hint := didYouMean(o.Name, allowed)
+			hint := suggest.DidYouMean(o.Name, allowed)
 			if hint == "" {
 				hint = "the options are " + strings.Join(allowed, ", ")
 			}

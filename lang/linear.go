@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/lacuna-sparse/lacuna/internal/suggest"
 )
 
 // constant evaluates an integer literal with an optional sign.
@@ -148,7 +150,7 @@ func (l *linear) tooLarge(pos Pos) {
 
 func (l *linear) refuse(n Node) {
 	hint := "an index is affine, such as 2*i-k+1, or a gather such as x(p(i)), or a slice such as 0:n; n a literal"
-	if similar := didYouMean(l.in.Name, callables()); similar != "" {
+	if similar := suggest.DidYouMean(l.in.Name, callables()); similar != "" {
 		hint = fmt.Sprintf("if %s is meant as a function: %s", l.in.Name, similar)
 	}
 	l.c.fail(ErrAffine, n.Place(), hint, "the index of %s is not affine", l.in.Name)

@@ -3,6 +3,7 @@ package lang
 import (
 	"errors"
 	"fmt"
+	"github.com/lacuna-sparse/lacuna/internal/suggest"
 	"slices"
 	"strings"
 	"sync"
@@ -189,7 +190,7 @@ func foldSlip(word string) string {
 		return fmt.Sprintf("a standard deviation is the root of the variance: sqrt(var_%s …)", index)
 	}
 	names := slices.Concat(reductionNames[:], scanNames[:])
-	if best := nearest(op, names); best != "" {
+	if best := suggest.Nearest(op, names); best != "" {
 		return fmt.Sprintf("did you mean %s_%s?", best, index)
 	}
 	return ""

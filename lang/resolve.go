@@ -3,6 +3,7 @@ package lang
 import (
 	"cmp"
 	"fmt"
+	"github.com/lacuna-sparse/lacuna/internal/suggest"
 	"maps"
 	"slices"
 	"strings"
@@ -192,7 +193,7 @@ func (c *checker) unknownTensor(r *Ref) {
 }
 
 func hintUnknown(name string, names []string, otherwise string) string {
-	if hint := didYouMean(name, names); hint != "" {
+	if hint := suggest.DidYouMean(name, names); hint != "" {
 		return hint
 	}
 	return otherwise

@@ -3,6 +3,7 @@ package lang
 import (
 	"errors"
 	"fmt"
+	"github.com/lacuna-sparse/lacuna/internal/suggest"
 	"slices"
 	"strconv"
 	"strings"
@@ -225,7 +226,7 @@ func (f *File) Attach(text string) error {
 				names = append(names, a.LHS.Name)
 			}
 			return (&Error{Code: ErrSchedule, Pos: s.Pos, Msg: fmt.Sprintf("no statement that assigns %s is left for this line of the schedule", s.Name),
-				Hint: didYouMean(s.Name, names)}).WithSource(text)
+				Hint: suggest.DidYouMean(s.Name, names)}).WithSource(text)
 		}
 		used[f.Stmts[to]] = true
 		f.Stmts[to].Schedule = slices.Concat(f.Stmts[to].Schedule, s.Commands)
@@ -248,6 +249,3 @@ func (f *File) Temporaries() []string {
 	}
 	return names
 }
-
-// DidYouMean returns "did you mean x?" for the candidate nearest to name, or "".
-func DidYouMean(name string, candidates []string) string { return didYouMean(name, candidates) }

@@ -32,7 +32,7 @@ func (k *kernel) join(body ir.Stmt, segments []segment, ends loop.BufferID, root
 		return nil
 	}
 	name := k.step.Result.Name
-	j := &loop.Join{Ends: ends, Shift: -1,
+	j := &loop.Join{Ends: ends, Shift: -1, Rows: -1,
 		Chunk: k.NewScalar(name+"_chunk", false), Lo: k.NewScalar(name+"_lo", false), Hi: k.NewScalar(name+"_hi", false)}
 	j.Room = c.bound(set, func(a *ir.Access) loop.SizeExpr {
 		if a.Tensor.Work != nil {
@@ -85,6 +85,12 @@ func (c *coverage) exact(set ir.Formula) bool {
 // a coordinate, or an entry of the operand that the loop walks. It is nil if that cannot be
 // read from positions.
 func (k *kernel) underRoot(body ir.Stmt, a *ir.Access, root rootLoop, p loop.ScalarID) loop.SizeExpr {
+	if root.pieces != nil {
+		if before, ok := root.pieces.before[a]; ok {
+			return &loop.SizeLoad{Buffer: before, Index: loop.SizeScalar(p)}
+		}
+		return nil
+	}
 	levels, order := a.Tensor.Format.Physical(), a.Tensor.Format.Order()
 	if len(levels) == 0 {
 		return nil

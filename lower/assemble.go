@@ -176,7 +176,13 @@ func (a *assembly) enter(e *emitter, st *state, body func()) {
 	if a.allParents && r.level == 1 {
 		parent := r.pos
 		a.descend(e, st, body)
-		b.Store(e.Write(a.segments[next].pos), b.Add(parent, loop.Int(1)), b.Cast(e.opts.positions(), a.current[next]))
+		ends := loop.Expr(loop.Truth(true))
+		if e.split != nil {
+			ends = b.Lt(parent, e.split.end[0]) // else another chunk has the rest of the row
+		}
+		b.If(ends, func() {
+			b.Store(e.Write(a.segments[next].pos), b.Add(parent, loop.Int(1)), b.Cast(e.opts.positions(), a.current[next]))
+		}, nil)
 		return
 	}
 	parent, before := r.pos, b.Let("before", a.current[next])

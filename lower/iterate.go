@@ -132,6 +132,7 @@ func (e *emitter) forall(st *state, f *ir.Forall) {
 			root.wanted = false
 		}
 	}
+	w.cut(set, gap)
 	switch {
 	case set.IsNone():
 		w.visited = loop.Int(0)
@@ -293,7 +294,12 @@ func (w *walk) dense() {
 	b := w.B
 	n := w.Scalar(w.extent(w.f.Index))
 	lo, hi := loop.Expr(loop.Int(0)), n
-	if w.root.wanted {
+	if l := w.splitAt(w.f); l >= 0 {
+		lo, hi = w.bounds(l)
+		if l == 0 && w.out != nil {
+			w.out.allParents = w.out.ordered && w.out.levels[0].Full()
+		}
+	} else if w.root.wanted {
 		w.root.cut = true
 		w.root.n = loop.SizeScalar(w.extent(w.f.Index))
 		w.root.weight = w.rowWeights()

@@ -16,6 +16,8 @@
 package lower
 
 import (
+	"math"
+
 	"github.com/lacuna-sparse/lacuna/ir"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
 	"github.com/lacuna-sparse/lacuna/lower/emit"
@@ -42,6 +44,9 @@ const (
 	FillValue   = emit.FillValue
 	Words       = emit.Words
 )
+
+// ChunkGrain is the usual work of a chunk.
+const ChunkGrain = emit.ChunkGrain
 
 // Options steer lowering.
 type Options struct {
@@ -72,6 +77,8 @@ type Options struct {
 	// Copies lets threads have copies of a dense result where the order of updates does
 	// not matter, for engines that run such chunks at the same time.
 	Copies bool
+	// Split lets chunks begin and end inside an outermost coordinate, where many entries lie under one.
+	Split bool
 	// Grain, when not 0, is the work of one chunk of every parallel loop, so that
 	// tests cut small data too.
 	Grain int64
@@ -111,11 +118,10 @@ func (a Assembly) String() string {
 // Step lowers a compute step.
 func Step(c *ir.Compute, alg ir.Algebra, types OperandTypes, opts Options) (*Kernel, error) {
 	k := newKernel(c, alg, types, opts)
-	k.lower()
-	if k.roomless {
+	for k.lower(); k.again; k.lower() {
+		before := k
 		k = newKernel(c, alg, types, opts)
-		k.roomless = true
-		k.lower()
+		k.roomless, k.deepest = before.roomless, before.deepest
 	}
 	return k.Done(), nil
 }
@@ -124,7 +130,7 @@ func newKernel(c *ir.Compute, alg ir.Algebra, types OperandTypes, opts Options) 
 	k := &kernel{
 		Builder: emit.New(c.Result.Name, types), step: c, alg: alg, opts: opts,
 		tables: map[*ir.Tabulate]*table{},
-		asked:  alg.AskedStates(c),
+		asked:  alg.AskedStates(c), cuts: map[*ir.Forall]*pieces{}, deepest: math.MaxInt,
 	}
 	k.direct()
 	if c.Stmt != nil {
@@ -164,7 +170,12 @@ type kernel struct {
 	// chunkInserts are those of each chunk, once their stage is there.
 	chunkInserts loop.BufferID
 	// roomless: the nest has chunks of which nobody knows how much they append.
-	roomless   bool
+	roomless bool
+	// deepest is in how many loops pieces may begin at most, as far as is known.
+	deepest int
+	// again: what has been found out, of the two above, makes another program.
+	again      bool
+	cuts       map[*ir.Forall]*pieces // by outermost loop
 	accessList []*ir.Access
 	asked      map[*ir.Temp]bool // reductions whose states matter
 	sharing    *sharing          // of the functions that are begun now

@@ -275,12 +275,18 @@ func (k *kernel) onePass(body ir.Stmt, segments []segment, totals loop.BufferID,
 		s.Join = k.join(body, segments, totals, e.root)
 		if s.Join != nil && written > 0 {
 			s.Join.Shift = segments[0].pos
+			if p := e.root.pieces; p != nil {
+				s.Join.Rows = p.starts[0]
+			}
 		}
-		k.roomless = s.Join == nil && k.opts.Assembly == Joined
+		if s.Join == nil && k.opts.Assembly == Joined {
+			k.roomless, k.again = true, true
+		}
 	}
 	k.OnePass = true
 	s.Allocs = []loop.Alloc{{Buffer: totals, Len: loop.SizeConst(len(segments)), Zero: true}}
 	k.AddStage(s)
+	k.mendStage(e.root.pieces, segments, totals)
 	k.AddStage(trim)
 	if written > 0 {
 		e := k.emitter("first")

@@ -34,7 +34,7 @@ func (w *walk) sharedLoop(s steps) bool {
 	return w.shared != nil && w.shared.loop != nil && w.shared.loop(w, s)
 }
 
-// leads is cond for the thread that stores, where several run the same code.
+// leads is cond where a thread runs the code alone; where several run it, it holds for the one of them that stores.
 func (e *emitter) leads(cond loop.Expr) loop.Expr {
 	if e.leader == nil {
 		return cond

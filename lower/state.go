@@ -92,6 +92,8 @@ type emitter struct {
 	// gapRows, when not nil, is the matrix whose rows a scatter goes through, the gaps of
 	// which are folded before it: visits need not be counted.
 	gapRows *ir.Access
+	// split, when not nil, is the piece of the nest that the function runs.
+	split *split
 	// rootGap is the gap of the outermost loop when that loop is cut into chunks.
 	rootGap *gap
 }
@@ -107,6 +109,7 @@ type rootLoop struct {
 	// is; ragged says that a chunk begins and ends elsewhere than it is told.
 	over   *ir.Access
 	ragged bool
+	pieces *pieces // nil: chunks are of values of the index, or of over's entries
 	// Visited, when not nil, receives the number of coordinates visited by the
 	// chunk; the gap is folded in later.
 	visited *loop.Ref

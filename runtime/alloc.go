@@ -10,6 +10,7 @@ import (
 
 	"github.com/lacuna-sparse/lacuna/internal/admission"
 	"github.com/lacuna-sparse/lacuna/internal/debug"
+	"github.com/lacuna-sparse/lacuna/internal/spill"
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
@@ -26,6 +27,7 @@ import (
 //     last stage that uses them is done: the Go heap would keep them until the
 //     next collection, would let them double its target size, and would end
 //     the process rather than return an error when the system has no more.
+//   - Where a run spills, what is too large for memory is in files instead (internal/spill).
 //
 // Every block starts at a multiple of blockAlign bytes and is padded to one,
 // so that vector code may load whole vectors up to the end.
@@ -56,6 +58,8 @@ type temporary struct {
 	bytes  int64
 	heap   *pooled
 	mapped []byte
+
+	spilled *spill.Files // that mapped is a block of; nil: of none
 }
 
 // result returns Go memory for n elements, and of at least one byte, whose bytes are zero
@@ -141,6 +145,8 @@ func (a *allocator) release(t temporary) {
 	switch {
 	case t.heap != nil:
 		a.pools[t.heap.class].Put(t.heap)
+	case t.spilled != nil:
+		t.spilled.Free(t.mapped)
 	case t.mapped != nil:
 		unmapMemory(t.mapped)
 	}
@@ -199,6 +205,9 @@ const limitOption = admission.Option
 // Affords says whether a run with the given options may allocate the n elements of a dense result, before any
 // stage has begun: nil, or a [*MemoryLimitError].
 func Affords(result string, n int64, elem tensor.DType, o Options) error {
+	if o.Spill != nil {
+		return nil
+	}
 	var c admission.Account
 	c.Open(o.MemoryLimit)
 	need := bytesOf(n, int64(elem.Size()))

@@ -7,6 +7,7 @@ import (
 	"unsafe"
 
 	"github.com/lacuna-sparse/lacuna/ir/loop"
+	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
 // sizes computes scalars and allocates buffers.
@@ -20,7 +21,7 @@ func (x *Executable) sizes(s *state, st *stagePlan, z *sizesPlan, o Options) err
 		s.scalars[l.scalar] = v
 	}
 	for i := range z.trims {
-		if err := x.trim(s, st, &z.trims[i]); err != nil {
+		if err := x.trim(s, st, &z.trims[i], o); err != nil {
 			return err
 		}
 	}
@@ -72,8 +73,22 @@ func (x *Executable) allocate(s *state, st *stagePlan, a *allocPlan, o Options) 
 			Len: n, Elem: buf.Elem.String(), Need: bytes, Result: s.resultBytes(st),
 			InUse: s.account.InUse, Limit: s.account.Limit, Source: s.account.Source, Err: err}
 	}
-	if !s.account.Reserve(padded(min(bytes, maxObject)), o.MemoryLimit, x.memory.machine) {
-		return refused(nil)
+	takes := buf.Role != loop.Scratch && o.Spill.Takes(bytes) // what a thread works in it touches all the time
+	if takes || !s.account.Reserve(padded(min(bytes, maxObject)), o.MemoryLimit, x.memory.machine) {
+		if o.Spill == nil {
+			return refused(nil)
+		}
+		m, err := o.Spill.Map(padded(min(bytes, maxObject)))
+		if err != nil {
+			return refused(err)
+		}
+		s.mem[a.buffer] = Memory{Ptr: unsafe.Pointer(unsafe.SliceData(m)), Len: n}
+		if buf.Role == loop.Output {
+			s.mem[a.buffer].Pooled = tensor.NewPooled(m, func() { o.Spill.Free(m) })
+		} else {
+			s.temps[a.buffer] = temporary{ptr: s.mem[a.buffer].Ptr, bytes: bytes, mapped: m, spilled: o.Spill}
+		}
+		return nil
 	}
 	if buf.Role == loop.Output {
 		s.mem[a.buffer] = x.memory.result(n, s.plan.elemSize[a.buffer], a.fill)
@@ -130,8 +145,8 @@ func (s *state) resultBytes(from *stagePlan) int64 {
 }
 
 // trim shortens an output. Where more than half of it is not needed, it moves to
-// memory of its size; else the rest stays, in most cases never touched.
-func (x *Executable) trim(s *state, st *stagePlan, t *trimPlan) error {
+// memory of its size; else the rest stays, in most cases never touched. In a file it is cut off.
+func (x *Executable) trim(s *state, st *stagePlan, t *trimPlan, o Options) error {
 	m := &s.mem[t.buffer]
 	n, fault := s.eval(&t.length)
 	if fault == "" && (n < 0 || n > m.Len) {
@@ -140,8 +155,11 @@ func (x *Executable) trim(s *state, st *stagePlan, t *trimPlan) error {
 	if fault != "" {
 		return s.sizeError(st, "length of buffer "+s.plan.program.Buffers[t.buffer].Name, &t.length, fault)
 	}
-	if n < m.Len/2 {
-		size := s.plan.elemSize[t.buffer]
+	size := s.plan.elemSize[t.buffer]
+	switch {
+	case o.Spill.Takes(bytesOf(m.Len, size)):
+		o.Spill.Cut(unsafe.Slice((*byte)(m.Ptr), padded(m.Len*size)), n*size)
+	case n < m.Len/2:
 		shorter := x.memory.result(n, size, anything)
 		copy(unsafe.Slice((*byte)(shorter.Ptr), n*size), unsafe.Slice((*byte)(m.Ptr), n*size))
 		m.GiveBack()

@@ -8,7 +8,7 @@
 //
 // For each stage a run computes sizes, allocates buffers, cuts the domain into
 // chunks and calls the stage's kernel on each chunk, on several goroutines
-// where that helps. All memory is allocated between stages (alloc.go), all
+// where that helps. All memory is allocated between stages (allocate.go), all
 // threads are started here (pool.go), cancellation happens between chunks and
 // through a stop word that kernels look at (watch.go): otherwise kernels are plain
 // sequential code.
@@ -19,7 +19,8 @@
 // that a run computes can tell which thread did what, or when.
 //
 // Engines differ only in how a function runs: Interp runs Go closures and is
-// always there, CPU runs machine code made by LLVM.
+// always there, CPU runs machine code made by LLVM, CUDA runs grids on an NVIDIA GPU, in that
+// device's memory. Tests run grids in goroutines too (internal/testing/testengine).
 package runtime
 
 import (

@@ -51,7 +51,7 @@ type joinPlan struct {
 	exact         bool
 	moves         []movePlan
 	entry         int64         // bytes of an entry of each list together
-	shift         loop.BufferID // -1: none
+	shift, rows   loop.BufferID // -1: none
 }
 
 // movePlan is a buffer with an element for each entry of a list.
@@ -67,7 +67,7 @@ func (p *plan) join(s *loop.Stage) *joinPlan {
 	if j == nil {
 		return nil
 	}
-	out := &joinPlan{ends: placeOf(s, j.Ends), chunk: j.Chunk, lo: j.Lo, hi: j.Hi, room: p.size(j.Room), exact: j.Exact, shift: j.Shift}
+	out := &joinPlan{ends: placeOf(s, j.Ends), chunk: j.Chunk, lo: j.Lo, hi: j.Hi, room: p.size(j.Room), exact: j.Exact, shift: j.Shift, rows: j.Rows}
 	for _, m := range j.Moves {
 		out.moves = append(out.moves, movePlan{placeOf(s, m.Buffer), m.List, m.First, p.elemSize[m.Buffer]})
 		out.lists = max(out.lists, m.List+1)
@@ -82,6 +82,7 @@ type joiner struct {
 	team     *team
 	mem      []Memory // of the stage's buffers
 	shift    []uint64 // nil: none
+	rows     []int64  // at which chunks begin; nil: where their domain does
 	rooms    []int64  // by chunk
 	capacity int64    // entries of a slot
 	slots    temporary
@@ -153,9 +154,12 @@ func (j *joiner) open(x *Executable, s *state, st *stagePlan, o Options, threads
 	for _, id := range st.bufs {
 		j.mem = append(j.mem, s.mem[id])
 	}
-	j.shift = nil
+	j.shift, j.rows = nil, nil
 	if p.shift >= 0 {
 		j.shift = SliceOf[uint64](s.mem[p.shift])
+	}
+	if p.rows >= 0 {
+		j.rows = SliceOf[int64](s.mem[p.rows])
 	}
 	j.marks = resized(j.marks, (c.chunks+1)*p.lists)
 	j.states = resized(j.states, c.chunks)
@@ -178,7 +182,7 @@ func (j *joiner) close(x *Executable, s *state) {
 	copy(SliceOf[int64](j.mem[j.plan.ends]), j.marks[j.placed*j.plan.lists:])
 	s.account.InUse -= j.slots.bytes
 	x.memory.release(j.slots)
-	j.slots, j.shift = temporary{}, nil
+	j.slots, j.shift, j.rows = temporary{}, nil, nil
 	clear(j.mem)
 }
 
@@ -361,6 +365,9 @@ func (t *joinThread) move() {
 	})
 	if t.shift != nil && starts[0] != 0 {
 		lo, hi := t.team.cut.chunk(w.chunk)
+		if t.rows != nil {
+			lo, hi = t.rows[lo], t.rows[hi]
+		}
 		by := uint64(starts[0])
 		rows := t.shift[lo+1 : hi+1]
 		for i := range rows {

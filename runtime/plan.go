@@ -245,6 +245,9 @@ func (s *stagePlan) eachBuffer(visit func(loop.BufferID)) {
 	code(s.blocks)
 	if s.join != nil {
 		code(s.join.room)
+		if s.join.rows >= 0 {
+			visit(s.join.rows)
+		}
 	}
 	if s.copies != nil {
 		code(s.copies.chunks)

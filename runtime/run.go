@@ -10,6 +10,7 @@ import (
 
 	"github.com/lacuna-sparse/lacuna/internal/admission"
 	"github.com/lacuna-sparse/lacuna/internal/debug"
+	"github.com/lacuna-sparse/lacuna/internal/spill"
 	"github.com/lacuna-sparse/lacuna/internal/units"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
 )
@@ -77,6 +78,9 @@ type Options struct {
 	// results and temporaries together. 0 means three quarters of the memory
 	// that is available when the run first needs more than 64 MiB.
 	MemoryLimit int64
+	// Spill, if not nil, has the blocks in files that are too large for memory, or for which the limit has no room left. The processor
+	// alone spills, but for copies of what its threads add up.
+	Spill *spill.Files
 	// Resident leaves the results of an accelerator in its memory: Memory.On of a
 	// result has it, and Ptr is nil.
 	Resident bool

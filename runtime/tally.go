@@ -77,6 +77,9 @@ func (t *tally) open(s *state, st *stagePlan, o Options, machine func() admissio
 		t.counts[i].Store(0)
 	}
 	t.most.Store((s.account.Limit - s.account.InUse) / entryBytes)
+	if o.Spill != nil {
+		t.most.Store(math.MaxInt64)
+	}
 	t.begun = time.Now()
 }
 
@@ -109,7 +112,7 @@ func (t *tally) mayFit(entries int64) bool {
 // affords refuses a run of which it is known beforehand that its result does not fit.
 func (x *Executable) affords(s *state, b *Bindings, o Options) error {
 	need := bytesOf(b.Entries, b.EntryBytes)
-	if s.account.Fits(need) {
+	if o.Spill != nil || s.account.Fits(need) {
 		return nil
 	}
 	if !s.account.Settled {

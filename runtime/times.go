@@ -12,7 +12,7 @@ import (
 	"github.com/lacuna-sparse/lacuna/internal/machine"
 )
 
-// Limits are by what this machine chooses where that leaves the bits of results as they are: by what was measured on it, or else by the times that are built in.
+// Limits are those by which choices are made here that leave the bits of results as they are: they follow from the times measured on this machine, or else from those that are built in.
 // They are found once, so that a process keeps to its choices.
 var Limits = sync.OnceValue(func() *cost.Limits {
 	t, ok := MeasuredTimes()

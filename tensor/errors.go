@@ -2,6 +2,7 @@ package tensor
 
 import (
 	"fmt"
+	"github.com/lacuna-sparse/lacuna/internal/suggest"
 	"strings"
 )
 
@@ -82,49 +83,10 @@ func (e *ParseError) Error() string {
 	return s
 }
 
-// didYouMean names the candidate nearest to word, the first of several, when it
-// is near enough, and adds the general hint.
+// didYouMean names the candidate nearest to word, where one is near enough, and adds the general hint.
 func didYouMean(word string, candidates []string, hint string) string {
-	best, bestDistance := "", 2+len(word)/4 // nearer than this
-	for _, c := range candidates {
-		if d := editDistance(word, c, bestDistance); d < bestDistance && d < len(c) {
-			best, bestDistance = c, d
-		}
+	if best := suggest.Nearest(word, candidates); best != "" {
+		return fmt.Sprintf("did you mean %q? (%s)", best, hint)
 	}
-	if best == "" {
-		return hint
-	}
-	return fmt.Sprintf("did you mean %q? (%s)", best, hint)
-}
-
-// editDistance is the number of letters to insert, delete, replace or swap with
-// a neighbour to make b of a (optimal string alignment), or more than limit if
-// the lengths alone show that it is.
-func editDistance(a, b string, limit int) int {
-	if d := len(a) - len(b); d > limit || -d > limit {
-		return limit + 1
-	}
-	// rows[i] is the distance of a[:i] to every prefix of b.
-	rows := make([][]int, len(a)+1)
-	for i := range rows {
-		rows[i] = make([]int, len(b)+1)
-		rows[i][0] = i
-	}
-	for j := range rows[0] {
-		rows[0][j] = j
-	}
-	for i := 1; i <= len(a); i++ {
-		for j := 1; j <= len(b); j++ {
-			cost := rows[i-1][j-1]
-			if a[i-1] != b[j-1] {
-				cost++
-			}
-			cost = min(cost, rows[i-1][j]+1, rows[i][j-1]+1)
-			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
-				cost = min(cost, rows[i-2][j-2]+1)
-			}
-			rows[i][j] = cost
-		}
-	}
-	return rows[len(a)][len(b)]
+	return hint
 }

@@ -126,7 +126,8 @@ func everyNth(begin column, size int64) (column, error) {
 	return out, nil
 }
 
-// compose is begin for the parents of a compressed level with the given Pos.
+// compose maps begin, which has a place for each entry of a compressed level, to the parents of that level: its Pos says
+// with which entry each parent begins.
 func compose(pos Array, begin column) (column, error) {
 	out, err := makeColumn(pos.n, begin.at(begin.len()-1))
 	if err != nil {

@@ -105,7 +105,7 @@ func TestParseFormatErrors(t *testing.T) {
 		rank int
 		want string
 	}{
-		{"CSX", 2, `did you mean "CSR"`},
+		{"CSX", 2, `did you mean "CSC"`},
 		{"DCRS", 2, `did you mean "DCSR"`},
 		{"", 2, "formats are CSR"},
 		{"-", 2, "formats are CSR"},

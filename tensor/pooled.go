@@ -42,7 +42,7 @@ func (h *holders) drop() bool { return h.n.Add(-1) == 0 && h.close() }
 // close reports whether there are no holders, and then there will be none.
 func (h *holders) close() bool { return h.n.CompareAndSwap(0, goneBack) }
 
-// NewPooled hands a block of Go memory, which lies in no other, to arrays. giveBack is
+// NewPooled hands a block of Go memory, which lies in no other, to arrays; or one of other memory, which then stays until the last of them is released. giveBack is
 // called once, by the Release that ends its last use. It may hand the block out again at
 // once, as another Pooled.
 func NewPooled(memory []byte, giveBack func()) *Pooled {

@@ -9,6 +9,7 @@ import (
 func newConvert(a *app) *cobra.Command {
 	var output, format, dtype string
 	var prune bool
+	var large memoryFlag
 	cmd := &cobra.Command{
 		Use:   "convert FILE -o FILE [--format FORMAT] [--dtype TYPE] [--prune]",
 		Short: "Convert a tensor from one kind of file to another",
@@ -43,7 +44,12 @@ random(…), which makes test data.`,
 			if err := q.override(format, dtype); err != nil {
 				return err
 			}
-			t, err := src.load(cmd.Context(), a, q, nil)
+			ctx, spill, err := large.open(cmd.Context(), []destination{d})
+			if err != nil {
+				return err
+			}
+			defer spill.close()
+			t, err := src.load(ctx, a, q, nil)
 			if err != nil {
 				return err
 			}
@@ -52,12 +58,13 @@ random(…), which makes test data.`,
 					return err
 				}
 			}
-			return a.write(cmd.Context(), d, t)
+			return a.write(ctx, d, t)
 		},
 	}
 	cmd.Flags().StringVarP(&output, "output", "o", "", "the `FILE` to write")
 	cmd.Flags().StringVar(&format, "format", "", "the storage format, such as CSC: binsparse files are written in it, and it orders the entries of text files")
 	cmd.Flags().StringVar(&dtype, "dtype", "", "the element `TYPE`, such as f32")
+	large.register(cmd)
 	cmd.Flags().BoolVar(&prune, "prune", false, "leave out entries that equal the fill: explicit zeros, which are kept otherwise")
 	return cmd
 }

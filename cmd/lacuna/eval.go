@@ -25,6 +25,8 @@ type evaluation struct {
 	engine  string
 	threads int
 	memory  string
+	large   memoryFlag
+	spill   *outOfCore // what --memory has opened; nil: nothing
 	timed   bool
 	profile bool // print what each step took
 	tuned   bool // take what tuning has kept
@@ -85,6 +87,7 @@ them.`,
 	f := cmd.Flags()
 	f.StringArrayVarP(&e.outputs, "output", "o", nil, "write the last result to `FILE`, or another as NAME=FILE; may be repeated")
 	e.registerEngine(cmd)
+	e.large.register(cmd)
 	f.BoolVar(&e.tuned, "tuned", false, "run as lacuna tune --save has kept, if it has")
 	f.BoolVar(&e.timed, "time", false, "print how long reading, compiling, the first run and later ones took")
 	f.BoolVar(&e.profile, "profile", false, "run twice, and print what each step of the second run took beside what was estimated")
@@ -123,6 +126,10 @@ func (e *evaluation) parse(cmd *cobra.Command, args []string) (err error) {
 		return usagef("--profile goes without --time: it runs the program twice, and watches")
 	case cmd.Flags().Changed("repeat") && !e.timed:
 		return usagef("--repeat goes with --time")
+	case e.large.text != "" && e.memory != "":
+		return usagef("--memory goes without --memory-limit: the one has what does not fit in files, the other refuses it")
+	case e.large.text != "" && e.ranks.several():
+		return usagef("--memory is for one rank")
 	case !slices.Contains(engines, e.engine):
 		return usagef("unknown engine %q%s (engines are auto, interp, cpu, cuda)", e.engine, didYouMean(e.engine, engines))
 	}
@@ -175,6 +182,16 @@ func (e *evaluation) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if e.large.text != "" && runtime.OnGrids(engine) {
+		return usagef("--memory is for the processor, and --engine %s has memory of its own", e.engine)
+	}
+	if ctx, e.spill, err = e.large.open(ctx, e.writes); err != nil {
+		return err
+	}
+	defer e.spill.close()
+	if e.spill != nil {
+		e.limit = e.spill.limit
+	}
 	start := time.Now()
 	if err := e.load(ctx); err != nil {
 		return err
@@ -220,7 +237,7 @@ func (e *evaluation) load(ctx context.Context) error {
 			e.declared[o.name] = opts
 			continue
 		}
-		s, err := e.openStream(o)
+		s, err := e.openStream(ctx, o)
 		if err != nil {
 			return err
 		}
@@ -275,7 +292,7 @@ func (e *evaluation) execute(ctx context.Context, engine runtime.Engine) (lacuna
 
 // newSession is a session with the limits that the flags set.
 func (e *evaluation) newSession(engine runtime.Engine) *lacuna.Session {
-	return lacuna.NewSession(lacuna.WithEngine(engine), lacuna.WithNotice(e.app.notice), lacuna.WithThreads(e.threads), lacuna.WithMemoryLimit(e.limit))
+	return e.spill.session(e.limit, lacuna.WithEngine(engine), lacuna.WithNotice(e.app.notice), lacuna.WithThreads(e.threads))
 }
 
 // timing is how long the parts took. The first run converts operands; later ones take the memory of those before.

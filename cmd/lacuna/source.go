@@ -45,7 +45,8 @@ func (f diskFile) load(ctx context.Context, a *app, q qualifiers, fill *tensor.S
 
 // read reads a file, showing how far it is.
 func (a *app) read(ctx context.Context, path string, opts []file.Option) (*tensor.Tensor, error) {
-	opts = append(opts, file.BuildWith(builder{ctx}))
+	large := outOfCoreIn(ctx)
+	opts = append(append(opts, file.BuildWith(builder{ctx})), large.options()...)
 	if a.maxBytes > 0 {
 		opts = append(opts, file.MaxBytes(int64(a.maxBytes)))
 	}
@@ -65,7 +66,7 @@ func (a *app) read(ctx context.Context, path string, opts []file.Option) (*tenso
 		if err != nil || !st.Mode().IsRegular() || st.Size() == 0 {
 			return file.ReadFrom(path, f, opts...)
 		}
-		if mapped(path, st.Size()) {
+		if st.Size() >= large.from() && mappable(path) {
 			m, err := file.Open(path, opts...)
 			if err != nil {
 				return nil, err
@@ -82,10 +83,10 @@ func (a *app) read(ctx context.Context, path string, opts []file.Option) (*tenso
 // takes long then, and a smaller one may well change while it is used.
 const mapFrom = 64 << 20
 
-// mapped reports whether to use the arrays of a file where they lie.
-func mapped(path string, size int64) bool {
+// mappable reports whether arrays of a file may be used where they lie.
+func mappable(path string) bool {
 	ext := strings.ToLower(filepath.Ext(path))
-	return size >= mapFrom && slices.Contains([]string{".npy", ".npz", ".h5", ".hdf5", ".h5ad"}, ext)
+	return slices.Contains([]string{".npy", ".npz", ".h5", ".hdf5", ".h5ad"}, ext)
 }
 
 // refill states that the coordinates that a tensor does not store hold fill,

@@ -10,19 +10,25 @@ import (
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
-// converter is the session that brings tensors into the formats asked for. Its
+// inMemory is the session that brings tensors into the formats asked for. Its
 // results do not depend on the engine, so that is the best there is, whatever
 // one is chosen to run programs.
-var converter = sync.OnceValue(func() *lacuna.Session {
-	return lacuna.NewSession(lacuna.WithEngine(runtime.Auto(nil)))
-})
+var inMemory = sync.OnceValue(func() *lacuna.Session { return lacuna.NewSession(lacuna.WithEngine(runtime.Auto(nil))) })
+
+// converter is that session, or the one of --memory.
+func converter(ctx context.Context) *lacuna.Session {
+	if c := outOfCoreIn(ctx); c != nil {
+		return c.converter
+	}
+	return inMemory()
+}
 
 // store brings a tensor into a format.
 func store(ctx context.Context, t *tensor.Tensor, format tensor.Format) (*tensor.Tensor, error) {
 	if t.NNZ() < cost.EngineEntries {
 		return t.Convert(format)
 	}
-	return converter().Convert(ctx, t, format)
+	return converter(ctx).Convert(ctx, t, format)
 }
 
 // storeCoords makes a tensor of coordinates, arrays of integers.
@@ -30,7 +36,7 @@ func storeCoords(ctx context.Context, shape []int64, format tensor.Format, coord
 	if values.Len() < 2*cost.EngineEntries { // sorting takes more kernels
 		return tensor.FromColumns(shape, format, coords, values, opts...)
 	}
-	return converter().FromColumns(ctx, shape, format, coords, values, opts...)
+	return converter(ctx).FromColumns(ctx, shape, format, coords, values, opts...)
 }
 
 // columns are lists of coordinates as arrays.

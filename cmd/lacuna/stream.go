@@ -28,7 +28,7 @@ type stream struct {
 
 // openStream opens an operand as a stream if it is a file that can be read in slices and would take more than half of the memory
 // there is for a run. Otherwise the stream is nil.
-func (e *evaluation) openStream(o operand) (*stream, error) {
+func (e *evaluation) openStream(ctx context.Context, o operand) (*stream, error) {
 	path, ok := o.source.(diskFile)
 	if !ok || path == standard || o.qual.stored != "" || e.fill(o.name) != nil {
 		return nil, nil
@@ -41,7 +41,7 @@ func (e *evaluation) openStream(o operand) (*stream, error) {
 	if limit == 0 {
 		limit = admission.Read().Available / 4 * 3
 	}
-	inPlace := s.Contiguous() && mapped(string(path), s.Bytes()) // which needs no memory, for any program
+	inPlace := s.Contiguous() && s.Bytes() >= outOfCoreIn(ctx).from() && mappable(string(path)) // which needs no memory, for any program
 	if inPlace || s.Bytes() <= limit/2 {
 		return nil, s.Close()
 	}

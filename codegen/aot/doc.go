@@ -8,7 +8,7 @@
 //	         with the extents of all tensors, from those of operands    extents.go
 //	Module   LLVM IR: the functions of the stages (codegen/cpu), and    driver*.go, helpers.go
 //	         the driver, which does what package runtime does for a JIT
-//	Build    for a target: .ll, .s, .o, .a, .so, and the C header       build.go
+//	Build    for a target: .ll, .s, .o, .a, .so, and the C header       unit.go
 //
 // The driver checks the operands, computes sizes, asks the caller for memory and
 // calls the functions over chunks. It is written as a function that returns

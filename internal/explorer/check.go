@@ -3,6 +3,7 @@ package explorer
 import (
 	"context"
 	"errors"
+	"github.com/lacuna-sparse/lacuna/internal/suggest"
 	"regexp"
 	"slices"
 	"strings"
@@ -77,7 +78,7 @@ func misspelt(r *Request, operands []Named) []Diagnostic {
 	meant := map[string]string{} // by operand
 	for _, n := range operands {
 		own := slices.ContainsFunc(r.Operands, func(o Operand) bool { return o.Name == n.Name && o.given() && o.Random == nil })
-		if hint := lang.DidYouMean(n.Name, functions); hint != "" && n.Rank > 0 && len(n.Name) > 2 && !own {
+		if hint := suggest.DidYouMean(n.Name, functions); hint != "" && n.Rank > 0 && len(n.Name) > 2 && !own {
 			meant[n.Name] = hint
 		}
 	}
@@ -96,7 +97,7 @@ func misspelt(r *Request, operands []Named) []Diagnostic {
 	return list
 }
 
-// meant matches the hint for a word that is near another (lang.DidYouMean).
+// meant matches the hint for a word that is near another (suggest.DidYouMean).
 var meant = regexp.MustCompile(`did you mean (\S+)\?$`)
 
 // spelling replaces the word that an error is about, the last one at its place or before it that is near the one that its hint has.
@@ -110,7 +111,7 @@ func spelling(program string, e *lang.Error) []Fix {
 			continue // within a word
 		}
 		word := program[at:wordEnd(program, at)]
-		if strings.TrimFunc(word, isWord) == "" && lang.DidYouMean(word, []string{m[1]}) == m[0] {
+		if strings.TrimFunc(word, isWord) == "" && suggest.DidYouMean(word, []string{m[1]}) == m[0] {
 			return []Fix{{"write " + m[1], units(program, at), units(program, at+len(word)), m[1]}}
 		}
 	}

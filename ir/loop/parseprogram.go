@@ -187,7 +187,7 @@ func (p *parser) stage() Stage {
 
 // join reads what follows "join": "ends of chunk, lo, hi room hi - lo { … }".
 func (p *parser) join() *Join {
-	j := &Join{Ends: p.bufferRef(), Shift: -1}
+	j := &Join{Ends: p.bufferRef(), Shift: -1, Rows: -1}
 	p.expect("of")
 	j.Chunk = p.scalarRef()
 	p.expect(",")
@@ -210,7 +210,9 @@ func (p *parser) join() *Join {
 		j.Moves = append(j.Moves, m)
 	}
 	if p.accept("shift") {
-		j.Shift = p.bufferRef()
+		if j.Shift = p.bufferRef(); p.accept("by") {
+			j.Rows = p.bufferRef()
+		}
 		p.skipComments()
 	}
 	p.expect("}")

@@ -147,7 +147,11 @@ func (p *programPrinter) join(j *Join) {
 		p.line(fmt.Sprintf("move %s[%d] of %d", p.sizes.buffer(m.Buffer), m.First, m.List))
 	}
 	if j.Shift >= 0 {
-		p.line("shift ", p.sizes.buffer(j.Shift))
+		if j.Rows >= 0 {
+			p.line("shift ", p.sizes.buffer(j.Shift), " by ", p.sizes.buffer(j.Rows))
+		} else {
+			p.line("shift ", p.sizes.buffer(j.Shift))
+		}
 	}
 	p.indent--
 	p.line("}")

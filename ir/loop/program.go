@@ -129,8 +129,9 @@ type Join struct {
 	// those that it appends, and no other elements.
 	Moves []Move
 	// Shift is an output of U64, -1 for none, of which a chunk sets the elements lo+1 to
-	// hi to lengths of list 0.
+	// hi to lengths of list 0; those from Rows[lo]+1 to Rows[hi] if Rows, of I64, is not -1.
 	Shift BufferID
+	Rows  BufferID
 }
 
 // Move is a buffer with an element for each entry of a list: First+i for entry i.

@@ -164,6 +164,9 @@ func (v *programVerifier) join(s *Stage) {
 			v.problem("shifts %s, which is not of U64", v.prog.Buffers[j.Shift].Name)
 		}
 	}
+	if j.Rows >= 0 && (!v.hasBuffer(j.Rows) || v.prog.Buffers[j.Rows].Elem != I64 || j.Shift < 0) {
+		v.problem("shifts by buffer %d, which is not of I64, or shifts nothing", j.Rows)
+	}
 	for i, id := range joined {
 		if !v.hasBuffer(id) {
 			continue

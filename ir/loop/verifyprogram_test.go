@@ -56,7 +56,7 @@ func TestVerifyProgram(t *testing.T) {
 			s.Allocs = []Alloc{{Buffer: 3, Len: one}}
 			s.Bufs = append(s.Bufs, 3)
 			s.Func.Bufs = append(s.Func.Bufs, Buf{Name: "ends", Elem: I64})
-			s.Join = &Join{Ends: 3, Chunk: 3, Lo: 4, Hi: 5, Room: SizeScalar(5), Moves: []Move{{Buffer: 2}}, Shift: -1}
+			s.Join = &Join{Ends: 3, Chunk: 3, Lo: 4, Hi: 5, Room: SizeScalar(5), Moves: []Move{{Buffer: 2}}, Shift: -1, Rows: -1}
 			if change != nil {
 				change(s)
 			}

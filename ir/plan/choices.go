@@ -97,7 +97,7 @@ func shared(lhs *ir.Access, result *ir.Tensor, f *ir.Forall, scatter bool, fold 
 }
 
 // Schedule writes the choices of a statement's main step as commands: all that planning chose and, of those that wait for a
-// run, what how says.
+// run, those that the directives in how give.
 func Schedule(c *ir.Compute, how ir.Directives) []string {
 	var list []string
 	add := func(format string, args ...any) { list = append(list, fmt.Sprintf(format, args...)) }

@@ -3,6 +3,7 @@ package plan
 import (
 	"cmp"
 	"fmt"
+	"github.com/lacuna-sparse/lacuna/internal/suggest"
 	"slices"
 	"strings"
 
@@ -77,7 +78,7 @@ func readSchedule(nf *normalForm, list []*lang.Command) (*wishes, error) {
 	for i, c := range list {
 		read, ok := commands[c.Name]
 		if !ok {
-			return nil, c.Fail(c.Pos, lang.DidYouMean(c.Name, Commands()), "a schedule has no command %s: there are %s", c.Name, strings.Join(Commands(), ", "))
+			return nil, c.Fail(c.Pos, suggest.DidYouMean(c.Name, Commands()), "a schedule has no command %s: there are %s", c.Name, strings.Join(Commands(), ", "))
 		}
 		if c.Name != "convert" && slices.ContainsFunc(list[:i], func(d *lang.Command) bool { return d.Name == c.Name }) {
 			return nil, c.Fail(c.Pos, "", "%s is said twice", c.Name)
@@ -253,7 +254,7 @@ func (w *wishes) convert(nf *normalForm, c *lang.Command) error {
 			}
 		})
 		if rank < 0 {
-			return c.Fail(a.Pos, lang.DidYouMean(a.Word, names), "convert: the statement reads no tensor %s", a.Word)
+			return c.Fail(a.Pos, suggest.DidYouMean(a.Word, names), "convert: the statement reads no tensor %s", a.Word)
 		}
 		f, err := tensor.ParseFormat(a.Value, rank)
 		if err != nil {

@@ -1,3 +1,23 @@
+// Package convert writes conversions, which store the entries of a tensor again in another
+// format. A conversion is a program of its own, made of three parts that need each other's
+// results only through buffers:
+//
+//   - walking the entries of the source in the order in which they are stored
+//     (walk.go), in chunks of equal numbers of entries whatever the
+//     shape of the rows;
+//   - where the target's order is another, bringing them into it by stable
+//     counting passes (path.go chooses how, sort.go,
+//     count.go and move.go do it): one over the coordinates of the
+//     target's outermost levels where they are few, or one for each digit of
+//     the coordinates packed into words (pack.go), on GPUs by tiles (tiles.go, tilemove.go);
+//   - cutting ordered entries into the target's levels (cut.go, fill.go):
+//     count, prefix sum, fill. Arrays that would be equal are not written but
+//     shared with the source.
+//
+// The method is that of S. Chou, F. Kjolstad, S. Amarasinghe, "Automatic
+// Generation of Efficient Sparse Tensor Format Conversion Routines", PLDI 2020,
+// with chunks in place of its sequential loops: every chunk has counts of its
+// own, so the result is the same for any number of threads.
 package convert
 
 import (
@@ -8,26 +28,6 @@ import (
 	"github.com/lacuna-sparse/lacuna/lower/emit"
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
-
-// A conversion stores the entries of a tensor again in another format. It is a
-// program of its own, made of three parts that need each other's results only
-// through buffers:
-//
-//   - walking the entries of the source in the order in which they are stored
-//     (convert_walk.go), in chunks of equal numbers of entries whatever the
-//     shape of the rows;
-//   - where the target's order is another, bringing them into it by stable
-//     counting passes (convert_sort.go): one over the coordinates of the
-//     target's outermost levels where they are few, or one for each digit of
-//     the coordinates packed into words;
-//   - cutting ordered entries into the target's levels (convert_cut.go):
-//     count, prefix sum, fill. Arrays that would be equal are not written but
-//     shared with the source.
-//
-// The method is that of S. Chou, F. Kjolstad, S. Amarasinghe, "Automatic
-// Generation of Efficient Sparse Tensor Format Conversion Routines", PLDI 2020,
-// with chunks in place of its sequential loops: every chunk has counts of its
-// own, so the result is the same for any number of threads.
 
 // EntryOrder says what is known of the entries of a conversion's source.
 type EntryOrder uint8
@@ -245,7 +245,7 @@ func (c *converter) sizeOf(axes []int) loop.SizeExpr {
 	return n
 }
 
-// extentsIn is sizeOf inside a function.
+// extentsIn is the product of the extents of axes, inside a function.
 func (c *converter) extentsIn(e *emit.Func, axes []int) loop.Expr {
 	var n loop.Expr = loop.Int(1)
 	for _, axis := range axes {

@@ -196,9 +196,8 @@ func (x *cutter) previous(e *emit.Func, last loop.Expr, then func(prev []*loop.R
 	return prev
 }
 
-// begins gives for each segment whether an entry begins a position of it or, of
-// one that is not counted, whether its parent is another than that of the entry
-// before.
+// begins tells for each segment whether an entry begins a new position of it. Of a segment whose
+// positions are not counted it tells whether the entry has another parent than the one before.
 func (x *cutter) begins(e *emit.Func, en entry, prev []*loop.Ref) []loop.Expr {
 	b := e.B
 	var changed loop.Expr = loop.Truth(false)

@@ -22,6 +22,9 @@ type Kernel struct {
 	// OnePass says that a sparse result is appended to in one pass, by one thread or
 	// several.
 	OnePass bool
+	// Splits says that chunks could begin and end inside an outermost coordinate, if there
+	// are heavy ones (lower.Options.Split).
+	Splits bool
 }
 
 // ArrayKind names one of the arrays of a tensor.

@@ -11,8 +11,8 @@
 //   - rows: the same, where the elements are rows with loops in them that lanes can
 //     share (rows.go), or blocks, if rows are long (wholerows.go). Pairs of coordinates are
 //     rows, too (pairs.go).
-//   - positions: the same, where what threads wait for are places that entries tell: a
-//     block takes so many entries, whatever their rows (positions.go). If there are few
+//   - positions: the same, where most of the time goes into reads of x[crd[p]], at places
+//     that the entries tell: a block takes so many entries, whatever their rows (positions.go). If there are few
 //     entries in all, one grid of lanes for each row does it (few.go).
 //   - columns: the same, where a row adds to a line of a dense result, or folds for each of
 //     its elements: lanes share the line and keep its elements, single ones or vectors

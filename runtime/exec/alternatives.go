@@ -37,6 +37,7 @@ func (k *Kernel) chosen(ctx context.Context, st *step, b *stepBinding, vals valu
 		how.tables = k.tables(b.tabled, v, vals) && !k.gallops(st, b, v, vals)
 		how.selected = how.tables && k.selects(st, b, vals)
 	}
+	how.split = keep == nil && how.assembly != lower.Appended && k.splits(v, vals)
 	if err := k.directed(st, &how); err != nil {
 		return nil, err
 	}

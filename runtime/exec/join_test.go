@@ -93,15 +93,15 @@ func TestJoinedResults(t *testing.T) {
 		dt              tensor.DType
 		want            string
 	}{
-		{"C(i) = A(i) + B(i)", vector, "S", "S", tensor.Float64, alone},
+		{"C(i) = A(i) + B(i)", vector, "S", "S", tensor.Float64, inSlots},
 		{"C(i,j) = A(i,j) + B(i,j)", matrix, "CSR", "CSR", tensor.Float64, inSlots},
 		{"C(i,j) = A(i,j) + B(i,j)", matrix, "CSR", "CSR", tensor.Complex128, inSlots},
 		{"C(i,j) = A(i,j) + B(i,j)", matrix, "CSR", "DCSR", tensor.Float32, inSlots},
 		{"C(i,j) = A(i,j) + B(i,j)", matrix, "CSR", "COO", tensor.Int8, inSlots},
-		{"C(i,j) = A(i,j) + B(i,j)", matrix, "DCSR", "CSR", tensor.Float64, alone},
-		{"C(i,j) = A(i,j) + B(i,j)", matrix, "COO", "COO", tensor.Float64, alone},
+		{"C(i,j) = A(i,j) + B(i,j)", matrix, "DCSR", "CSR", tensor.Float64, inSlots},
+		{"C(i,j) = A(i,j) + B(i,j)", matrix, "COO", "COO", tensor.Float64, inSlots},
 		{"C(i,j) = A(i,j) * B(i,j)", matrix, "CSR", "CSR", tensor.Float64, inSlots},
-		{"C(i,j) = A(i,j) * B(i,j)", matrix, "DCSR", "DCSR", tensor.Float64, alone},
+		{"C(i,j) = A(i,j) * B(i,j)", matrix, "DCSR", "DCSR", tensor.Float64, inSlots},
 		{"C(i,j) = 2 * A(i,j)", matrix, "CSR", "CSR", tensor.Float32, inSlots},
 		{"C(i,j) = A(i,j) * A(i,i)", square, "CSR", "CSR", tensor.Float64, inSlots},
 		{"C(i,j) = where(i < j, A(i,j), 0)", matrix, "CSR", "CSR", tensor.Float64, inSlots},
@@ -117,7 +117,7 @@ func TestJoinedResults(t *testing.T) {
 		{"C(i,j,k) = A(i,j,k) + B(i,j,k)", cube, "C-DC-S", "C-DC-S", tensor.Float64, inSlots},
 		{"C(i,j,k) = A(i,j,k) + B(i,j,k)", cube, "C-DC-S", "CSF", tensor.Float64, inSlots},
 		{"C(i,j,k) = A(i,j,k) + B(i,j,k)", cube, "C-C-S", "C-C-S", tensor.Float32, inSlots},
-		{"C(i,j,k) = A(i,j,k) + B(i,j,k)", cube, "CSF", "CSF", tensor.Float64, alone},
+		{"C(i,j,k) = A(i,j,k) + B(i,j,k)", cube, "CSF", "CSF", tensor.Float64, inSlots},
 		{"C(i,j,k,l) = A(i,j,k,l) + B(i,j,k,l)", four, "C-DC-DC-S", "C-DC-DC-S", tensor.Int8, inSlots},
 		{"C(i,j,k,l) = A(i,j,k,l) + B(i,j,k,l)", four, "C-DC-DC-S", "CSF", tensor.Float64, inSlots},
 	} {

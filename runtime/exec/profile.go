@@ -164,7 +164,7 @@ func (p *profiler) step(ctx context.Context, st *step, run func(context.Context)
 	return out, nil
 }
 
-// Loops are looked at until this many looks found the step running, or for so long, whichever comes first.
+// Loops are looked at until this many looks found the step in one, or for so long, whichever comes first.
 const (
 	enoughLooks = 2000
 	lookingTime = 100 * time.Millisecond
@@ -196,7 +196,6 @@ func (p *profiler) loops(ctx context.Context, s *StepProfile, run func(context.C
 		}
 		for i := range sum {
 			sum[i].Samples += told[i].Samples
-			looks += told[i].Samples
 			for j, l := range told[i].Loops {
 				sum[i].Loops[j].Samples += l.Samples
 				looks += l.Samples

@@ -13,6 +13,7 @@ import (
 	"github.com/lacuna-sparse/lacuna/internal/cost"
 	"github.com/lacuna-sparse/lacuna/internal/debug"
 	"github.com/lacuna-sparse/lacuna/internal/flight"
+	"github.com/lacuna-sparse/lacuna/internal/spill"
 	"github.com/lacuna-sparse/lacuna/runtime"
 	"github.com/lacuna-sparse/lacuna/runtime/convert"
 	"github.com/lacuna-sparse/lacuna/runtime/invoke"
@@ -72,6 +73,9 @@ func WithThreads(n int) SessionOption { return func(s *Session) { s.env.Options.
 func WithMemoryLimit(bytes int64) SessionOption {
 	return func(s *Session) { s.env.Options.MemoryLimit = bytes }
 }
+
+// WithSpill has files for what is too large for the session's memory. Results in them stay there until they are released.
+func WithSpill(f *spill.Files) SessionOption { return func(s *Session) { s.env.Options.Spill = f } }
 
 // WithNotice lets the session do on the processor what its device cannot do, and says so.
 func WithNotice(f func(note string)) SessionOption {

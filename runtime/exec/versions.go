@@ -26,6 +26,8 @@ type specialisation struct {
 	selected bool
 	// assembly is how sparse results are assembled.
 	assembly lower.Assembly
+	// split lets chunks begin inside outermost coordinates.
+	split bool
 }
 
 // version is a step compiled for particular index widths and a specialisation.
@@ -79,6 +81,9 @@ func (st *step) key(types declaredTypes, how specialisation) string {
 	if how.selected {
 		b.WriteString(" selected")
 	}
+	if how.split {
+		b.WriteString(" split")
+	}
 	b.WriteString(" " + how.assembly.String())
 	for _, t := range st.reads {
 		if v := types[t.ID]; v != nil {
@@ -111,7 +116,7 @@ func (st *step) tables() []*ir.Tabulate {
 func (k *planned) lowering(how specialisation) lower.Options {
 	grids := k.env.OnGrids()
 	return lower.Options{Coordinates: how.crd, Workspace: how.work,
-		LimitWide: !k.plan.Options.NarrowWorkspaces, Tables: how.tables, Selected: how.selected, Assembly: how.assembly,
+		LimitWide: !k.plan.Options.NarrowWorkspaces, Tables: how.tables, Selected: how.selected, Assembly: how.assembly, Split: how.split,
 		Grids: grids, Copies: !grids, Grain: k.env.Grain}
 }
 

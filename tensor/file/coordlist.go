@@ -10,6 +10,7 @@ import (
 // in: 4 bytes for a coordinate and as many as its type has for a value, so that what
 // is gathered can become a tensor without being copied.
 type coordList struct {
+	memory Memory
 	coords []indexList
 	value  *valueSpec
 	values tensor.Array // with room beyond n
@@ -17,10 +18,10 @@ type coordList struct {
 }
 
 // newCoordList returns an empty list with room for n entries.
-func newCoordList(s *entrySpec, n int64) (*coordList, error) {
-	c := &coordList{coords: make([]indexList, s.rank), value: &s.value}
+func newCoordList(m Memory, s *entrySpec, n int64) (*coordList, error) {
+	c := &coordList{memory: m, coords: make([]indexList, s.rank), value: &s.value}
 	var err error
-	if c.values, err = tensor.MakeArray(s.value.dtype, 0); err != nil {
+	if c.values, err = m.MakeArray(s.value.dtype, 0); err != nil {
 		return nil, err
 	}
 	return c, c.reserve(int(n))
@@ -29,11 +30,11 @@ func newCoordList(s *entrySpec, n int64) (*coordList, error) {
 // reserve makes room for n more entries.
 func (c *coordList) reserve(n int) (err error) {
 	for k := range c.coords {
-		if err = c.coords[k].reserve(n); err != nil {
+		if err = c.coords[k].reserve(c.memory, n); err != nil {
 			return err
 		}
 	}
-	c.values, err = arrayWithRoom(c.values, c.n, n)
+	c.values, err = arrayWithRoom(c.memory, c.values, c.n, n)
 	return err
 }
 
@@ -43,7 +44,7 @@ func (c *coordList) add(b *batch) error {
 		return err
 	}
 	for k := range c.coords {
-		if err := c.coords[k].add(b.coords[k][:b.stored]); err != nil {
+		if err := c.coords[k].add(c.memory, b.coords[k][:b.stored]); err != nil {
 			return err
 		}
 	}
@@ -69,17 +70,17 @@ type indexList struct {
 }
 
 // reserve makes room for n more coordinates.
-func (l *indexList) reserve(n int) (err error) {
+func (l *indexList) reserve(m Memory, n int) (err error) {
 	if l.wide != nil {
-		l.wide, err = withRoom(l.wide, tensor.Uint64, n)
+		l.wide, err = withRoom(m, l.wide, tensor.Uint64, n)
 		return err
 	}
-	l.narrow, err = withRoom(l.narrow, tensor.Uint32, n)
+	l.narrow, err = withRoom(m, l.narrow, tensor.Uint32, n)
 	return err
 }
 
 // add appends coordinates that there is room for.
-func (l *indexList) add(list []int64) error {
+func (l *indexList) add(m Memory, list []int64) error {
 	if l.wide == nil {
 		to := l.narrow[len(l.narrow) : len(l.narrow)+len(list)]
 		all := int64(0)
@@ -91,7 +92,7 @@ func (l *indexList) add(list []int64) error {
 			l.narrow = l.narrow[:len(l.narrow)+len(list)]
 			return nil
 		}
-		if err := l.widen(len(list)); err != nil {
+		if err := l.widen(m, len(list)); err != nil {
 			return err
 		}
 	}
@@ -102,8 +103,8 @@ func (l *indexList) add(list []int64) error {
 }
 
 // widen gives the list 8 bytes for each coordinate and room for n more.
-func (l *indexList) widen(n int) error {
-	wide, err := withRoom[uint64](nil, tensor.Uint64, max(cap(l.narrow), len(l.narrow)+n))
+func (l *indexList) widen(m Memory, n int) error {
+	wide, err := withRoom[uint64](m, nil, tensor.Uint64, max(cap(l.narrow), len(l.narrow)+n))
 	if err != nil {
 		return err
 	}
@@ -137,11 +138,11 @@ func (l *indexList) array() tensor.Array {
 
 // withRoom returns s with room for n more elements, of type dt. More than the
 // machine has memory for is an error, where append would end the program.
-func withRoom[T uint32 | uint64](s []T, dt tensor.DType, n int) ([]T, error) {
+func withRoom[T uint32 | uint64](m Memory, s []T, dt tensor.DType, n int) ([]T, error) {
 	if n <= cap(s)-len(s) {
 		return s, nil
 	}
-	a, err := tensor.MakeArray(dt, max(len(s)+n, len(s)+len(s)/2))
+	a, err := m.MakeArray(dt, max(len(s)+n, len(s)+len(s)/2))
 	if err != nil {
 		return s, err
 	}
@@ -150,11 +151,11 @@ func withRoom[T uint32 | uint64](s []T, dt tensor.DType, n int) ([]T, error) {
 
 // arrayWithRoom is withRoom for an array of which the first n elements are used; it
 // makes room for more of them.
-func arrayWithRoom(a tensor.Array, n, more int) (tensor.Array, error) {
+func arrayWithRoom(m Memory, a tensor.Array, n, more int) (tensor.Array, error) {
 	if more <= a.Len()-n {
 		return a, nil
 	}
-	longer, err := tensor.MakeArray(a.DType(), max(n+more, n+n/2))
+	longer, err := m.MakeArray(a.DType(), max(n+more, n+n/2))
 	if err != nil {
 		return a, err
 	}

@@ -2,9 +2,10 @@
 //
 // One table, [Kinds], says what there is: Matrix Market and its tensor
 // extension (.mtx, .ttx), FROSTT (.tns), NumPy arrays (.npy, .npz), and binsparse
-// in three containers: HDF5 (.h5), archives (.bsp.npz) and directories (.bspnpy).
-// Sparse matrices of SciPy, AnnData and pydata/sparse, which are sets of named
-// arrays too, are read as binsparse tensors whose indices may be in any order. A
+// in three containers: HDF5 (.h5), archives (.bsp.npz) and directories (.bspnpy),
+// and tables of entries (.csv, .tsv, Parquet). Sparse matrices of SciPy, AnnData
+// (HDF5, and Zarr to read) and pydata/sparse, which are sets of named arrays too, are read
+// as binsparse tensors whose indices may be in any order. A
 // file is recognised by its first bytes where the format has a signature and by
 // its extension otherwise; compression (.gz, .bz2) is recognised by its first
 // bytes and undone on the way.

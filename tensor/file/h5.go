@@ -396,7 +396,7 @@ func (h *h5Reader) load(d *hdf5.Dataset, dt tensor.DType) (tensor.Array, error) 
 	if most := h.in.cfg.maxBytes; most > 0 && d.Size() > most {
 		return tensor.Array{}, fmt.Errorf("dataset %s: more than the allowed %d bytes", d.Path(), most)
 	}
-	a, err := tensor.MakeArray(dt, int(d.Len()))
+	a, err := h.in.cfg.memory.MakeArray(dt, int(d.Len()))
 	if err != nil {
 		return a, err
 	}

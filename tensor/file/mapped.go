@@ -57,6 +57,9 @@ func Open(path string, opts ...Option) (*File, error) {
 	}
 	defer f.Close() // a mapping does not need it
 	cfg.mapped = mapFile(f)
+	if m := cfg.mapped.memory; m != nil {
+		cfg.memory.Mapped(cfg.mapped.bytes)
+	}
 	file := &File{}
 	err = guarded(func() (err error) {
 		file.tensor, err = read(path, f, cfg)

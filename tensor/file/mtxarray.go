@@ -51,7 +51,7 @@ func (f *arrayFill) add(words []uint64) error {
 	if f.direct {
 		return f.put(words)
 	}
-	longer, err := withRoom(f.words, tensor.Uint64, len(words))
+	longer, err := withRoom(heap{}, f.words, tensor.Uint64, len(words))
 	if err != nil {
 		return err
 	}

@@ -75,7 +75,7 @@ func readCoords(in *input, r io.Reader, spec *entrySpec, header int, promised in
 	if spec.sym != general {
 		room *= 2
 	}
-	list, err := newCoordList(spec, room)
+	list, err := newCoordList(in.cfg.memory, spec, room)
 	if err != nil {
 		return nil, err
 	}

@@ -80,7 +80,7 @@ func readElements(in *input, name string, s stream) (*npyHeader, tensor.Array, e
 	if in.mapped != nil && s.at >= 0 {
 		values, err = in.mapped.array(h.place(name, s.at, n))
 	} else {
-		values, err = readData(s, h, int(n), int(want))
+		values, err = readData(in.cfg.memory, s, h, int(n), int(want))
 	}
 	return h, values, err
 }
@@ -144,12 +144,12 @@ func columnMajor(in *input, shape []int64, values tensor.Array) (*tensor.Tensor,
 
 // readData reads the elements. Where the size of the file, or what it may unpack to, vouches for their
 // number they are read in place; else memory grows with what is there.
-func readData(s stream, h *npyHeader, n, bytes int) (tensor.Array, error) {
+func readData(m Memory, s stream, h *npyHeader, n, bytes int) (tensor.Array, error) {
 	r := s.r
 	var values tensor.Array
 	if s.most >= 0 || bytes <= growStep {
 		var err error
-		if values, err = tensor.MakeArray(h.typ.dtype, n); err != nil {
+		if values, err = m.MakeArray(h.typ.dtype, n); err != nil {
 			return values, err
 		}
 		if _, err := io.ReadFull(r, values.Raw()); err != nil {
@@ -160,7 +160,7 @@ func readData(s stream, h *npyHeader, n, bytes int) (tensor.Array, error) {
 		if err != nil {
 			return values, npyDataShort(err, bytes)
 		}
-		if values, err = tensor.MakeArray(h.typ.dtype, n); err != nil {
+		if values, err = m.MakeArray(h.typ.dtype, n); err != nil {
 			return values, err
 		}
 		copy(values.Raw(), raw)

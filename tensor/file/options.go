@@ -42,6 +42,7 @@ type config struct {
 	maxBytes int64 // 0: no limit
 	builder  Builder
 	progress func(done, total int64)
+	memory   Memory
 	twoPass  int64       // from how many entries on a file is read twice
 	mapped   *mappedFile // not nil: use arrays where they lie in the file
 
@@ -56,7 +57,7 @@ type config struct {
 }
 
 func newConfig(opts []Option) (*config, error) {
-	cfg := &config{base: -1, spell: func(option string) string { return option }, threads: runtime.GOMAXPROCS(0), builder: plain{}, progress: func(int64, int64) {}, twoPass: twoPassEntries}
+	cfg := &config{base: -1, spell: func(option string) string { return option }, threads: runtime.GOMAXPROCS(0), builder: plain{}, memory: heap{}, progress: func(int64, int64) {}, twoPass: twoPassEntries}
 	for _, o := range opts {
 		if err := o(cfg); err != nil {
 			return nil, fmt.Errorf("file: %w", err)
@@ -270,6 +271,28 @@ func BuildWith(b Builder) Option {
 		return nil
 	}
 }
+
+// Memory is where the arrays of large files are made.
+type Memory interface {
+	// MakeArray does what the function of package tensor does. What views of the array point to must stay as long as the program runs.
+	MakeArray(dt tensor.DType, n int) (tensor.Array, error)
+	// Mapped is told of a file that is mapped until the program ends.
+	Mapped(bytes []byte)
+}
+
+// In makes arrays in m rather than on the Go heap.
+func In(m Memory) Option {
+	return func(c *config) error {
+		c.memory = m
+		return nil
+	}
+}
+
+// heap is the Memory of package tensor.
+type heap struct{}
+
+func (heap) MakeArray(dt tensor.DType, n int) (tensor.Array, error) { return tensor.MakeArray(dt, n) }
+func (heap) Mapped([]byte)                                          {}
 
 // plain is the Builder of package tensor.
 type plain struct{}

@@ -212,7 +212,7 @@ func (c *parquetValues) add(in *input, leaf parquetLeaf, values []parquet.Value)
 		}
 	}
 	var err error
-	if c.numbers, err = arrayWithRoom(c.numbers, c.n, len(values)); err != nil {
+	if c.numbers, err = arrayWithRoom(heap{}, c.numbers, c.n, len(values)); err != nil {
 		return err
 	}
 	for _, v := range values {

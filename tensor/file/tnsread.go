@@ -227,7 +227,7 @@ func readPlainTNS(in *input, h *tnsHead) (*tensor.Tensor, error) {
 	if err != nil {
 		return nil, err
 	}
-	list, err := newCoordList(spec, in.guess(h))
+	list, err := newCoordList(in.cfg.memory, spec, in.guess(h))
 	if err != nil {
 		return nil, err
 	}

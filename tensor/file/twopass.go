@@ -91,7 +91,7 @@ func (c *compressor) matrix(in *input, shape []int64) (*tensor.Tensor, error) {
 
 // count is the first pass.
 func (c *compressor) count(in *input, offset, rows int64, header int, promised int64) error {
-	pos, err := tensor.MakeArray(tensor.Uint32, int(rows)+1)
+	pos, err := in.cfg.memory.MakeArray(tensor.Uint32, int(rows)+1)
 	if err != nil {
 		return err
 	}
@@ -125,12 +125,12 @@ func (c *compressor) count(in *input, offset, rows int64, header int, promised i
 		c.pos[r+1] = start
 		start += n
 	}
-	crd, err := tensor.MakeArray(tensor.Uint32, int(stored))
+	crd, err := in.cfg.memory.MakeArray(tensor.Uint32, int(stored))
 	if err != nil {
 		return err
 	}
 	c.crd = tensor.View[uint32](crd)
-	c.values, err = tensor.MakeArray(c.spec.value.dtype, int(stored))
+	c.values, err = in.cfg.memory.MakeArray(c.spec.value.dtype, int(stored))
 	return err
 }
 

@@ -153,11 +153,12 @@ export function timesView(p, editor) {
     h('rect', { class: b.kind, x: x(b.start), y: b.row * 24, width: Math.max(1, x(b.took)), height: 22 }, h('title', {}, `${b.name}: ${b.took.toFixed(4)} ms`)),
     h('text', { class: 'left', x: x(b.start) + 3, y: b.row * 24 + 11 }, label(b.name, x(b.took))));
   const number = (v, digits) => (v === undefined ? '' : v.toFixed(digits));
+  const fine = (v) => (v > 0 && v < 0.001 ? v.toPrecision(2) : v.toFixed(4));
   const row = (b) => {
     if (b.step) return h('tr', pointed(b), h('th', { scope: 'row', class: 'mono' }, b.name), h('td', {}, number(b.took, 4)), h('td', {}, number(b.step.estimated, 4)), h('td', {}, b.step.entries), h('td', {}, number(b.step.expected, 0)), h('td', {}), h('td', {}));
     if (b.stage) return h('tr', pointed(b), h('th', { scope: 'row', class: 'in' }, `stage ${b.name}`), h('td', {}, number(b.took, 4)), [0, 1, 2, 3, 4].map(() => h('td', {})));
     return h('tr', { tabindex: '0', onfocus: () => show(b), onblur: () => show(null), ...pointed(b) }, h('th', { scope: 'row', class: 'in mono', style: `padding-left:${b.row - 1}em` }, b.name),
-      h('td', {}, b.unknown ? '' : number(b.took, 4)), h('td', {}), h('td', {}), h('td', {}), h('td', {}, b.loop.visits), h('td', {}, b.loop.iterations));
+      h('td', {}, b.unknown ? '' : fine(b.took)), h('td', {}), h('td', {}), h('td', {}), h('td', {}, b.loop.visits), h('td', {}, b.loop.iterations));
   };
   const drawn = list.filter((b) => b.row < 2 || b.took > 0);
   const height = 24 * (1 + Math.max(2, ...drawn.map((b) => b.row)));
@@ -165,7 +166,7 @@ export function timesView(p, editor) {
   root.append(h('p', {}, `compiled in ${p.compile.toFixed(2)} ms, ran in ${p.run.toFixed(4)} ms`),
     h('div', { class: 'wide' }, h('svg', { width, height, role: 'img', 'aria-label': 'flame chart: what was estimated, the steps of the run, their stages and loops; the table has the numbers' }, drawn.map(bar))),
     h('p', { class: 'hint' }, 'Above what was estimated, by costs that are built in, for one thread; then what the steps took, their stages',
-      loops ? ', and the loops of those: as often as looks at further runs found each.' : '.'),
+      loops ? ', and the loops of those, as often as looks at further runs found each; runs of microseconds are mostly outside of loops.' : '.'),
     h('div', { class: 'wide' }, h('table', { class: 'times' }, h('thead', {}, h('tr', {}, ['step, stage, loop', 'ms', 'estimated ms', 'entries', 'estimated entries', 'visits', 'iterations'].map((t) => h('th', { scope: 'col' }, t)))),
       h('tbody', {}, list.filter((b) => b.row > 0).map(row)))),
     ...(p.guessed.length > 0 ? [h('p', { class: 'hint' }, `Guessed are statistics of ${p.guessed.join(', ')}.`)] : []), ...p.warnings.map((w) => h('p', {}, `warning: ${w}`)));

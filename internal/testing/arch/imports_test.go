@@ -16,7 +16,7 @@ const module = "github.com/lacuna-sparse/lacuna"
 // import (tests aside). It is the table of docs/internals.md: imports point
 // down, and a package that is not listed here fails the test.
 var allowed = map[string][]string{
-	"tensor":                       {"internal/admission", "internal/parts"},
+	"tensor":                       {"internal/admission", "internal/parts", "internal/suggest"},
 	"internal/admission":           {"internal/units"},
 	"internal/parts":               {},
 	"internal/debug":               {},
@@ -26,6 +26,7 @@ var allowed = map[string][]string{
 	"internal/machine":             {"internal/units"},
 	"internal/units":               {},
 	"internal/spyplot":             {"internal/units"},
+	"internal/suggest":             {},
 	"internal/cost":                {},
 	"internal/diskcache":           {"internal/units"},
 	"ir/loop":                      {},
@@ -42,9 +43,9 @@ var allowed = map[string][]string{
 	"tensor/file/hdf5":             {},
 	"tensor/file/binsparse":        {"tensor"},
 	"tensor/file":                  {"tensor", "tensor/file/binsparse", "tensor/file/hdf5", "internal/parts"},
-	"lang":                         {"tensor"},
+	"lang":                         {"tensor", "internal/suggest"},
 	"ir":                           {"lang", "tensor", "internal/units"},
-	"ir/plan":                      {"internal/cost", "lang", "ir", "tensor"},
+	"ir/plan":                      {"internal/suggest", "internal/cost", "lang", "ir", "tensor"},
 	"ir/logic":                     {"internal/cost", "internal/units", "lang", "tensor"},
 	"lang/derive":                  {"lang", "tensor"},
 	"lower/emit":                   {"ir", "ir/loop", "tensor"},
@@ -82,11 +83,11 @@ var allowed = map[string][]string{
 	"internal/testing/e2e/levels":  {},
 	"internal/testing/e2e/grids":   {},
 	"internal/testing/e2e/results": {},
-	"cmd/lacuna":                   {"runtime/dist", "runtime/dist/mpi", "runtime/dist/placement", "runtime/dist/ranks", "runtime/dist/transport", "runtime/exec", "internal/cost", "", "codegen/aot", "lang/derive", "lang", "ops", "runtime", "tensor", "tensor/file", "tensor/file/binsparse", "internal/admission", "internal/debug", "internal/diskcache", "internal/machine", "internal/spyplot", "internal/units", "internal/generate", "internal/explorer", "web", "codegen/aot/gopackage"},
+	"cmd/lacuna":                   {"internal/suggest", "runtime/dist", "runtime/dist/mpi", "runtime/dist/placement", "runtime/dist/ranks", "runtime/dist/transport", "runtime/exec", "internal/cost", "", "codegen/aot", "lang/derive", "lang", "ops", "runtime", "tensor", "tensor/file", "tensor/file/binsparse", "internal/admission", "internal/debug", "internal/diskcache", "internal/machine", "internal/spyplot", "internal/units", "internal/generate", "internal/explorer", "web", "codegen/aot/gopackage"},
 
 	// The explorer.
 	"internal/generate": {"tensor"},
-	"internal/explorer": {"", "internal/generate", "lang", "ir/loop", "codegen/interp", "runtime", "tensor", "tensor/file"},
+	"internal/explorer": {"internal/suggest", "", "internal/generate", "lang", "ir/loop", "codegen/interp", "runtime", "tensor", "tensor/file"},
 	"web":               {},
 	"web/site":          {},
 	"web/build":         {"internal/explorer", "web/site"},

@@ -1,0 +1,580 @@
+package lower
+
+import (
+	"github.com/lacuna-sparse/lacuna/ir"
+	"github.com/lacuna-sparse/lacuna/ir/loop"
+	"github.com/lacuna-sparse/lacuna/lower/emit"
+	"github.com/lacuna-sparse/lacuna/lower/level"
+)
+
+// A nest whose outermost loop merges operands has no array that tells how much work lies under a coordinate, and its
+// outermost coordinates may be few and heavy. It is cut into pieces by places between entries instead: a piece begins at
+// the coordinates of some loops, (i, j, …), in the order in which the loops go through them, and ends where the next
+// begins. So it may begin and end inside a fibre, at any level. Where pieces begin follows from the entries of
+// all operands together (the merge path of Odeh, Green, Mwassi, Shmueli and Birk, Merge Path – Parallel Merging Made
+// Simple, 2012, for any number of operands and levels): each has as many as others, up to those of one coordinate.
+// It depends on the data alone.
+//
+// A stage of its own searches for the beginnings. Loops then narrow the range of each operand
+// at the first and the last coordinate of the piece, and are otherwise the same.
+
+// pieces is how a nest is cut into pieces.
+type pieces struct {
+	loops []*ir.Forall // that pieces begin and end in, outermost first
+	count loop.ScalarID
+	// starts are the coordinates at which pieces begin, and the last ends, by loop.
+	starts []loop.BufferID
+	// before is how many stored elements of an operand lie before these.
+	before map[*ir.Access]loop.BufferID
+}
+
+// split is the piece that a function runs.
+type split struct {
+	*pieces
+	begin, end []loop.Expr // the coordinates at which it begins and ends, by loop
+}
+
+// piecesOf cuts the nest of f, whose outermost loop goes through the entries of its, into pieces. It is nil
+// where that cannot be done. dense says that the loop goes through all coordinates.
+func (w *walk) piecesOf(gap *gap, dense bool) *pieces {
+	e := w.emitter
+	if p, ok := e.cuts[w.f]; ok {
+		return p
+	}
+	loops, counted := w.pieceLoops(gap, dense)
+	if len(counted) == 0 {
+		return nil
+	}
+	p := &pieces{loops: loops, before: map[*ir.Access]loop.BufferID{}}
+	e.piecesStage(p, counted, dense)
+	e.cuts[w.f] = p
+	return p
+}
+
+// pieceLoops are the loops of the nest of w in which pieces may begin, and the operands whose entries are counted for it:
+// those whose levels are in the order of the loops. There are none if it cannot be cut, or if that would be no other
+// cut than by values of the outermost index.
+func (w *walk) pieceLoops(gap *gap, dense bool) (loops []*ir.Forall, counted []*ir.Access) {
+	e := w.emitter
+	if len(e.step.Workspaces)+len(e.step.Tables) > 0 || e.opts.Grids || e.out != nil && e.opts.Assembly == Appended {
+		return nil, nil // Appended is for one thread
+	}
+	for _, it := range w.iters {
+		if it.level != 0 || !isPlain(it) {
+			return nil, nil
+		}
+	}
+	loops = e.splitLoops(w.f, gap, dense)
+	if len(loops) == 0 {
+		return nil, nil
+	}
+	for _, a := range e.accessesIn(w.f) {
+		if a.Tensor.Work != nil || a.Tensor.Format.IsDense() {
+			continue
+		}
+		if depth, ok := alongLoops(a, loops); ok {
+			counted, loops = append(counted, a), loops[:depth]
+		}
+	}
+	most := 0
+	for _, a := range counted {
+		most = max(most, len(a.Tensor.Format.Physical()))
+	}
+	loops = loops[:min(len(loops), most)] // no entry tells two coordinates of deeper ones apart
+	if len(loops) == 1 && (dense || len(w.drivers) == 1) {
+		return nil, nil
+	}
+	return loops, counted
+}
+
+// splitLoops are the loops of f's nest in which pieces may begin: those on the way to the leaf around everything else, as
+// long as what is written in different iterations can be told apart.
+func (e *emitter) splitLoops(f *ir.Forall, gap *gap, dense bool) []*ir.Forall {
+	var loops []*ir.Forall
+	for s := ir.Stmt(f); ; {
+		g, ok := s.(*ir.Forall)
+		if !ok || len(loops) == e.deepest {
+			break
+		}
+		loops, s = append(loops, g), g.Body
+	}
+	switch {
+	case gap != nil:
+		loops = loops[:1] // what a fibre leaves out is folded once
+	case e.out != nil:
+		loops = loops[:min(len(loops), e.out.deepestPiece(e, loops, dense))]
+	case len(ir.Effects(f)) > 0 && ir.Effects(f)[0].Temp == nil:
+		for l, g := range loops {
+			if !ir.Cuttable(e.step.LHS, e.step.Result, g) {
+				return loops[:l]
+			}
+		}
+	}
+	return loops
+}
+
+// deepestPiece is in how many loops a piece may begin so that the result can be put together.
+func (a *assembly) deepestPiece(e *emitter, loops []*ir.Forall, dense bool) int {
+	order := e.step.Result.Format.Order()
+	deepest := 0
+	for deepest < min(len(loops), len(order)) && e.step.LHS.Indices[order[deepest]].Plain() == loops[deepest].Index {
+		deepest++
+	}
+	top := a.segments[0].first // levels above the first list
+	if top > 0 && !(top == 1 && dense && a.ordered) {
+		deepest = min(deepest, top) // positions of rows are counts, one chunk's each
+	}
+	for l, v := range a.levels {
+		if l > top && v.Full() {
+			deepest = min(deepest, l) // so are the values below an entry
+		}
+	}
+	for _, s := range a.segments[:len(a.segments)-1] {
+		if top > 0 || !a.ordered {
+			deepest = min(deepest, s.last+1) // entries that two chunks make are mended elsewhere
+		}
+	}
+	return deepest
+}
+
+// alongLoops is in how many of the loops a piece may begin for an operand to be cut there; not ok if it does not have
+// its entries in their order.
+func alongLoops(a *ir.Access, loops []*ir.Forall) (depth int, ok bool) {
+	levels, order := a.Tensor.Format.Physical(), a.Tensor.Format.Order()
+	for l, v := range levels {
+		known := v.Full() || v.Ordered && (v.Ranges() || v.Branchless())
+		if known && !v.Unique && !v.Full() {
+			known = l+1 < len(levels) && levels[l+1].Branchless()
+		}
+		if !known {
+			return 0, false
+		}
+	}
+	for l, g := range loops {
+		if l == len(levels) {
+			break
+		}
+		if a.Indices[order[l]].Plain() != g.Index {
+			return l, l > 0
+		}
+	}
+	return len(loops), true
+}
+
+// isPlain reports whether the entries of it have the coordinates of its loop.
+func isPlain(it *iterator) bool { return it.stride == 1 && it.offset == nil && !it.trimmed }
+
+// pieceGrain is how many entries a piece has.
+func (e *emitter) pieceGrain() int64 {
+	switch {
+	case e.kernel.Grain > 0:
+		return e.kernel.Grain
+	case e.out != nil && e.out.ordered:
+		return joinGrain
+	}
+	return emit.ChunkGrain
+}
+
+// piecesStage emits the stage that finds where pieces begin.
+func (e *emitter) piecesStage(p *pieces, counted []*ir.Access, dense bool) {
+	k := e.kernel
+	grain := e.pieceGrain()
+	name := k.step.Result.Name
+	p.count = k.NewScalar(name+"_pieces", false)
+	total := k.stored(counted[0].Tensor)
+	for _, a := range counted[1:] {
+		total = &loop.SizeOp{Op: loop.Add, X: total, Y: k.stored(a.Tensor)}
+	}
+	if dense {
+		total = &loop.SizeOp{Op: loop.Add, X: total, Y: loop.SizeScalar(k.extent(p.loops[0].Index))}
+	}
+	ends := &loop.SizeOp{Op: loop.Add, X: loop.SizeScalar(p.count), Y: loop.SizeConst(1)}
+	st := loop.Stage{Lets: []loop.ScalarLet{{Scalar: p.count, Value: emit.Max(loop.SizeConst(1), emit.CeilDiv(total, loop.SizeConst(grain)))}}}
+	buffer := func(name string) loop.BufferID {
+		id := k.Buffer(name, loop.I64, loop.Temp)
+		st.Allocs = append(st.Allocs, loop.Alloc{Buffer: id, Len: ends})
+		return id
+	}
+	for _, g := range p.loops {
+		p.starts = append(p.starts, buffer(name+"_start_"+g.Index.Name))
+	}
+	for _, a := range counted {
+		p.before[a] = buffer(name + "_before_" + a.Tensor.Name)
+	}
+
+	s := &pieceSearch{emitter: k.emitter("pieces_" + name), pieces: p, dense: dense}
+	b := s.B
+	b.For("piece", b.Lo(), b.Hi(), func(piece loop.Expr) {
+		s.open(counted)
+		inside := b.Let("inside", b.Lt(piece, s.Scalar(p.count)))
+		var coords []*loop.Ref
+		for l, g := range p.loops {
+			coords = append(coords, b.Var(g.Index.Name, loop.Int(0)))
+			if l == 0 {
+				b.If(b.Not(inside), func() { b.Assign(coords[0], s.Scalar(s.extent(g.Index))) }, nil)
+			}
+		}
+		b.If(b.And(inside, b.Gt(piece, loop.Int(0))), func() {
+			target := b.Let("target", b.Mul(piece, loop.Int(grain)))
+			for l, g := range p.loops {
+				s.descend(l, coords, s.Scalar(s.extent(g.Index)), piece, target)
+			}
+		}, func() { s.whole(inside) })
+		for l, c := range coords {
+			b.Store(s.Write(p.starts[l]), piece, c)
+		}
+		for _, o := range s.operands {
+			b.Store(s.Write(p.before[o.access]), piece, o.before)
+		}
+	})
+	found := s.Stage("pieces")
+	found.Lets, found.Allocs, found.Symbolic = st.Lets, st.Allocs, true
+	found.Partition = k.Partition(ends, -1, piecesGrain)
+	k.AddStage(found)
+}
+
+// piecesGrain is how many beginnings of pieces a chunk searches for: each takes about as long as a thousand entries.
+const piecesGrain = 16
+
+// pieceSearch finds where one piece begins.
+type pieceSearch struct {
+	*emitter
+	*pieces
+	dense    bool
+	operands []*pieceOperand
+}
+
+// pieceOperand is an operand during the search.
+type pieceOperand struct {
+	access   *ir.Access
+	levels   int
+	from, to loop.Expr // positions of the level reached that have the coordinates found so far
+	before   *loop.Ref // the result: stored elements before the piece
+}
+
+// open begins a search, at the root of all operands.
+func (s *pieceSearch) open(counted []*ir.Access) {
+	s.operands = nil
+	for _, a := range counted {
+		s.operands = append(s.operands, &pieceOperand{access: a, levels: len(a.Tensor.Format.Physical()),
+			from: loop.Int(0), to: loop.Int(1), before: s.B.Var("before", loop.Int(0))})
+	}
+}
+
+// whole sets what lies before the first piece, or else behind the last.
+func (s *pieceSearch) whole(first loop.Expr) {
+	b := s.B
+	b.If(first, nil, func() {
+		for _, o := range s.operands {
+			_, end := s.children(o, 0, loop.Int(0), loop.Int(1))
+			b.Assign(o.before, s.stored(o, 1, end))
+		}
+	})
+}
+
+// children are the positions of level l under those of the level above from from to to.
+func (s *pieceSearch) children(o *pieceOperand, l int, from, to loop.Expr) (begin, end loop.Expr) {
+	b, v := s.B, level.Of(s, o.access.Tensor, l)
+	switch {
+	case v.Full():
+		n := s.Scalar(v.Size())
+		return b.Let("begin", b.Mul(from, n)), b.Let("end", b.Mul(to, n))
+	case v.Ranges():
+		pos := s.Read(v.Pos())
+		return b.Let("begin", b.LoadIndex(pos, from)), b.Let("end", b.LoadIndex(pos, to))
+	}
+	return from, to
+}
+
+// stored is how many elements are stored under the first n positions of the level above l.
+func (s *pieceSearch) stored(o *pieceOperand, l int, n loop.Expr) loop.Expr {
+	for ; l < o.levels; l++ {
+		n, _ = s.children(o, l, n, n)
+	}
+	return n
+}
+
+// descend finds the coordinate of loop l: the last before which, under the coordinates found so far, no more lies
+// than the target.
+func (s *pieceSearch) descend(l int, coords []*loop.Ref, n, piece, target loop.Expr) {
+	b := s.B
+	lo, hi := coords[l], b.Var("above", n)
+	type side struct {
+		*pieceOperand
+		first    loop.Expr // of a level that has all coordinates
+		crd      loop.BufID
+		from, to *loop.Ref // where lo and hi are
+	}
+	var sides []side
+	rest := loop.Expr(loop.Int(0)) // of operands that have no such level
+	for _, o := range s.operands {
+		if l >= o.levels {
+			rest = b.Add(rest, s.stored(o, o.levels, o.from))
+			continue
+		}
+		begin, end := s.children(o, l, o.from, o.to)
+		d := side{pieceOperand: o, from: b.Var("from", begin), to: b.Var("to", end)}
+		if v := level.Of(s, o.access.Tensor, l); v.Full() {
+			d.first = begin
+		} else {
+			d.crd = s.Read(v.Crd())
+		}
+		sides = append(sides, d)
+	}
+	if s.dense && l > 0 {
+		rest = b.Add(rest, coords[0])
+	}
+	rest = b.Let("rest", rest)
+	// Operands of which each entry counts once, and which are spread alike, have a coordinate near the entries that
+	// are as far on in them as the piece is in all: it is between the first and the last of these.
+	var guesses []*loop.Ref
+	lists := l == 0 && !s.dense
+	for _, d := range sides {
+		lists = lists && onlyList(d.access)
+	}
+	if lists {
+		guesses = []*loop.Ref{b.Var("guess", n), b.Var("guess", loop.Int(0))}
+		for _, d := range sides {
+			size := b.Let("size", b.Sub(d.to, d.from))
+			part := b.Mul(b.Cast(loop.F64, size), b.Div(b.Cast(loop.F64, piece), b.Cast(loop.F64, s.Scalar(s.pieces.count))))
+			b.If(b.Gt(size, loop.Int(0)), func() {
+				at := b.Let("at", b.Add(d.from, b.Min(b.Cast(loop.I64, part), b.Sub(size, loop.Int(1)))))
+				c := b.Let("c", b.LoadIndex(d.crd, at))
+				b.Assign(guesses[0], b.Min(guesses[0], c))
+				b.Assign(guesses[1], b.Max(guesses[1], b.Add(c, loop.Int(1))))
+			}, nil)
+		}
+	}
+	guess := b.Var("guess", loop.Int(0))
+	b.While(b.Lt(loop.Int(1), b.Sub(hi, lo)), func() {
+		middle := b.Var("middle", b.Add(lo, loop.NewBinary(loop.Shr, b.Sub(hi, lo), loop.Int(1))))
+		for q, g := range guesses {
+			b.If(b.Eq(guess, loop.Int(int64(q))), func() {
+				b.Assign(middle, b.Min(b.Max(g, b.Add(lo, loop.Int(1))), b.Sub(hi, loop.Int(1))))
+			}, nil)
+		}
+		b.Assign(guess, b.Add(guess, loop.Int(1)))
+		c := b.Let("c", middle)
+		at := make([]loop.Expr, len(sides))
+		before := rest
+		for i, d := range sides {
+			if d.first != nil {
+				at[i] = b.Let("at", b.Add(d.first, b.Select(b.Lt(d.from, d.to), c, loop.Int(0))))
+			} else {
+				at[i] = level.LowerBound(b, d.crd, d.from, d.to, c)
+			}
+			before = b.Add(before, s.stored(d.pieceOperand, l+1, at[i]))
+		}
+		if s.dense && l == 0 {
+			before = b.Add(before, c)
+		}
+		b.If(b.Le(before, target), func() {
+			b.Assign(lo, c)
+			for i, d := range sides {
+				b.Assign(d.from, at[i])
+			}
+		}, func() {
+			b.Assign(hi, c)
+			for i, d := range sides {
+				b.Assign(d.to, at[i])
+			}
+		})
+	})
+	for _, d := range sides {
+		d.pieceOperand.from, d.pieceOperand.to = b.Let("p", d.from), b.Let("q", d.to)
+		b.Assign(d.before, s.stored(d.pieceOperand, l+1, d.pieceOperand.from))
+	}
+}
+
+// cut cuts the nest of w into pieces where it merges operands at its root, and leaves
+// in a loop of such a nest what is in the function's piece.
+func (w *walk) cut(set ir.Formula, gap *gap) {
+	e := w.emitter
+	if e.depth == 1 && w.root.wanted && !set.IsNone() {
+		dense := !e.coverable(set)
+		switch {
+		case !dense && len(w.drivers) > 1 && e.single(set) == nil:
+			if p := w.piecesOf(gap, false); p != nil {
+				w.splitInto(p)
+			}
+		case e.writes(w.f):
+			w.offerSplit(gap, dense)
+		}
+	}
+	if l := e.splitAt(w.f); l >= 0 {
+		if l > 0 && gap != nil {
+			e.shallower(l)
+			return
+		}
+		w.narrow(l)
+	}
+}
+
+// writes reports whether the nest of f writes the result, in one place for each iteration of the loops on the way.
+func (e *emitter) writes(f *ir.Forall) bool {
+	list := ir.Effects(f)
+	return e.out != nil || len(list) > 0 && list[0].Temp == nil
+}
+
+// offerSplit cuts a nest inside its outermost coordinates where that is asked for, and notes that it could be.
+// The bits of what the nest writes do not depend on it.
+func (w *walk) offerSplit(gap *gap, dense bool) {
+	e := w.emitter
+	if e.opts.Split || e.cuts[w.f] != nil {
+		if p := w.piecesOf(gap, dense); p != nil {
+			w.splitInto(p)
+		}
+		return
+	}
+	_, counted := w.pieceLoops(gap, dense)
+	e.Splits = e.Splits || len(counted) > 0
+}
+
+// shallower has the program made again with pieces that begin in l loops at most.
+func (k *kernel) shallower(l int) { k.deepest, k.again = min(k.deepest, l), true }
+
+// splitInto makes the function one of the pieces of its chunk.
+func (w *walk) splitInto(p *pieces) {
+	b, e := w.B, w.emitter
+	e.split = &split{pieces: p}
+	for _, id := range p.starts {
+		e.split.begin = append(e.split.begin, b.Let("first", b.Load(e.Read(id), b.Lo())))
+		e.split.end = append(e.split.end, b.Let("last", b.Load(e.Read(id), b.Hi())))
+	}
+	w.root.wanted, w.root.cut = false, true
+	w.root.n, w.root.weight, w.root.grain, w.root.pieces = loop.SizeScalar(p.count), -1, 1, p
+}
+
+// splitAt is the number of f among the loops in which pieces begin, -1 if it is none.
+func (e *emitter) splitAt(f *ir.Forall) int {
+	if e.split != nil {
+		for l, g := range e.split.loops {
+			if f == g {
+				return l
+			}
+		}
+	}
+	return -1
+}
+
+// narrow leaves in a loop what is in the piece: each of the ranges.
+func (w *walk) narrow(l int) {
+	e, b := w.emitter, w.B
+	for _, it := range w.iters {
+		if it.run != nil {
+			e.closeRun(it)
+		}
+		if !isPlain(it) {
+			e.shallower(l)
+			return
+		}
+	}
+	first, last := e.atEnds(w.st, l)
+	for _, it := range w.iters {
+		if before, ok := e.split.before[it.access]; ok && l == 0 && onlyList(it.access) && len(it.access.Tensor.Format.Physical()) >= len(e.split.loops) {
+			// Where the list is cut there need be no end of a run found. An entry of fewer coordinates may be in several pieces.
+			it.begin, it.end = b.Let("begin", b.Load(e.Read(before), b.Lo())), b.Let("end", b.Load(e.Read(before), b.Hi()))
+			continue
+		}
+		begin, end := b.Var("begin", it.begin), b.Var("end", it.end)
+		b.If(first, func() { b.Assign(begin, level.LowerBound(b, it.crd, begin, end, e.split.begin[l])) }, nil)
+		b.If(last, func() { b.Assign(end, level.LowerBound(b, it.crd, begin, end, e.split.stop(e, l))) }, nil)
+		it.begin, it.end = b.Let("begin", begin), b.Let("end", end)
+	}
+}
+
+// onlyList reports whether a tensor stores one list of entries.
+func onlyList(a *ir.Access) bool {
+	for l, v := range a.Tensor.Format.Physical() {
+		if l == 0 && !v.Ranges() || l > 0 && !v.Branchless() {
+			return false
+		}
+	}
+	return true
+}
+
+// atEnds are the conditions that loop l is inside the coordinates where the piece begins, and ends.
+func (e *emitter) atEnds(st *state, l int) (first, last loop.Expr) {
+	b := e.B
+	first, last = loop.Truth(true), loop.Truth(true)
+	for q, g := range e.split.loops[:l] {
+		i := st.index[g.Index]
+		first, last = b.And(first, b.Eq(i, e.split.begin[q])), b.And(last, b.Eq(i, e.split.end[q]))
+	}
+	return b.Let("at_first", first), b.Let("at_last", last)
+}
+
+// stop is the first coordinate of loop l that is not in the piece, where it is inside the
+// coordinates at which that ends.
+func (s *split) stop(e *emitter, l int) loop.Expr {
+	if l == len(s.loops)-1 {
+		return s.end[l]
+	}
+	b := e.B
+	n := e.Scalar(e.extent(s.loops[l].Index))
+	return b.Add(s.end[l], b.Cast(loop.I64, b.Lt(s.end[l], n)))
+}
+
+// bounds are the coordinates of a loop over a whole dimension that are in the piece.
+func (w *walk) bounds(l int) (lo, hi loop.Expr) {
+	e, b := w.emitter, w.B
+	first, last := e.atEnds(w.st, l)
+	from, to := b.Var("from", loop.Int(0)), b.Var("to", e.Scalar(e.extent(w.f.Index)))
+	b.If(first, func() { b.Assign(from, e.split.begin[l]) }, nil)
+	b.If(last, func() { b.Assign(to, e.split.stop(e, l)) }, nil)
+	return b.Let("from", from), b.Let("to", to)
+}
+
+// mendStage emits the stage that joins entries of lists above others which two chunks made, since
+// a fibre below is in both: what they have below is added up.
+func (k *kernel) mendStage(p *pieces, segments []segment, totals loop.BufferID) {
+	if p == nil || len(segments) == 1 || segments[0].last > len(p.loops)-2 {
+		return
+	}
+	e := k.emitter("mend_" + k.step.Result.Name)
+	b := e.B
+	b.If(b.Gt(e.Scalar(p.count), loop.Int(1)), func() {
+		for q, s := range segments[:len(segments)-1] {
+			if s.last > len(p.loops)-2 {
+				break
+			}
+			to, from := b.Var("to", loop.Int(0)), b.Var("from", loop.Int(0))
+			below := e.Write(segments[q+1].pos)
+			one := loop.Int(1)
+			list := func(n loop.Expr) {
+				first := b.Let("first", to)
+				b.For("entry", loop.Int(0), n, func(loop.Expr) {
+					same := b.Var("same", b.Gt(to, first))
+					b.If(same, func() {
+						for _, crd := range s.crd {
+							b.Assign(same, b.And(same, b.Eq(b.Load(e.Write(crd), from), b.Load(e.Write(crd), b.Sub(to, one)))))
+						}
+					}, nil)
+					count := b.Let("count", b.Load(below, b.Add(from, one)))
+					b.If(same, func() {
+						b.Store(below, to, b.Add(b.Load(below, to), count))
+					}, func() {
+						for _, crd := range s.crd {
+							b.Store(e.Write(crd), to, b.Let("c", b.Load(e.Write(crd), from)))
+						}
+						b.Store(below, b.Add(to, one), count)
+						b.Assign(to, b.Add(to, one))
+					})
+					b.Assign(from, b.Add(from, one))
+				})
+			}
+			if q == 0 {
+				list(b.Let("n", b.Load(e.Write(totals), loop.Int(0))))
+			} else {
+				pos := e.Write(s.pos)
+				b.For("parent", one, b.Let("parents", b.Add(b.Load(e.Write(totals), loop.Int(int64(q-1))), one)), func(parent loop.Expr) {
+					before := b.Let("before", to)
+					list(b.Let("n", b.Cast(loop.I64, b.Load(pos, parent))))
+					b.Store(pos, parent, b.Cast(k.opts.positions(), b.Sub(to, before)))
+				})
+			}
+			b.Store(e.Write(totals), loop.Int(int64(q)), to)
+		}
+	}, nil)
+	k.AddStage(e.Stage("mend"))
+}
