@@ -195,9 +195,9 @@ func (g Algebra) EmptyFold(r *Reduce) Expr {
 	return &Literal{Value: r.Fold.Identity(r.Typ), Gap: true}
 }
 
-// MustFormat is the format of levels and an order that go together.
-func MustFormat(levels []tensor.LevelKind, order []int) tensor.Format {
-	f, err := tensor.FormatOf(levels, order)
+// MustFormat is [tensor.Stack] of parts and an order that go together.
+func MustFormat(order []int, parts ...tensor.Format) tensor.Format {
+	f, err := tensor.Stack(order, parts...)
 	if err != nil {
 		panic("BUG: " + err.Error())
 	}

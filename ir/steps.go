@@ -101,7 +101,7 @@ func (*Join) step() {}
 // Keeps reports whether all that the source stores stays stored, also what its dense blocks hold beyond
 // the fill. Of a dense tensor only what a reduction runs over does.
 func (c *Convert) Keeps() bool {
-	return slices.Contains(c.From.Format.Levels(), tensor.D) && (c.Stored || !c.From.Format.IsDense())
+	return c.From.Format.HasBlocks() && (c.Stored || !c.From.Format.IsDense())
 }
 
 // View is the source of a conversion with its axes in the order of the target's: it has
@@ -115,7 +115,7 @@ func (c *Convert) View() *Tensor {
 	for l, axis := range order {
 		order[l] = slices.Index(c.Axes, axis)
 	}
-	view.Format = MustFormat(view.Format.Levels(), order)
+	view.Format = MustFormat(order, view.Format)
 	return &view
 }
 
@@ -138,7 +138,7 @@ const (
 
 // LinesOf tells how a tensor of the given format holds lines along axes.
 func LinesOf(f tensor.Format, axes []int) Lines {
-	order, levels := f.Order(), f.Levels()
+	order, levels := f.Order(), f.Physical()
 	if f.IsDense() {
 		first := slices.Index(order, axes[0])
 		if first+len(axes) <= len(order) && slices.Equal(order[first:first+len(axes)], axes) {
@@ -147,13 +147,13 @@ func LinesOf(f tensor.Format, axes []int) Lines {
 		return Apart
 	}
 	top := len(order) - len(axes)
-	if !slices.Equal(order[top:], axes) || slices.ContainsFunc(levels[top:], func(k tensor.LevelKind) bool { return k != tensor.S }) {
+	list := levels[top].Walked() && !slices.ContainsFunc(levels[top+1:], func(l tensor.LevelType) bool { return !l.Branchless() })
+	switch {
+	case !list || !slices.Equal(order[top:], axes):
 		return Apart
-	}
-	if !slices.ContainsFunc(levels[:top], func(k tensor.LevelKind) bool { return k != tensor.C }) {
+	case !slices.ContainsFunc(levels[:top], func(l tensor.LevelType) bool { return !l.Full() }):
 		return Segments
-	}
-	if levels[top-1] == tensor.DC {
+	case levels[top].Ranges() && levels[top-1].Walked():
 		return SparseSegments
 	}
 	return Apart

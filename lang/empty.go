@@ -10,9 +10,6 @@ var undefinedOverNothing = map[Reduction]bool{
 	Min: true, Max: true, ArgMin: true, ArgMax: true, Median: true, Quantile: true, NanQuantile: true,
 }
 
-// UndefinedOverNothing reports whether the reduction has no value over nothing.
-func (r Reduction) UndefinedOverNothing() bool { return undefinedOverNothing[r] }
-
 // checkEmpty has reductions that have no value over nothing checked, where a value is
 // needed: a reduction that is evaluated for no element at all, because an index around it
 // takes no value either, is fine.

@@ -30,13 +30,6 @@ func (s *Stmt) String() string {
 // Format prints an expression of the statement in explicit form.
 func (s *Stmt) Format(e Expr) string { return FormatNode(newWriter(s).node(e)) }
 
-// FormatIndex prints an index of the statement in explicit form.
-func (s *Stmt) FormatIndex(x IndexExpr) string {
-	var p printer
-	p.index(newWriter(s).index(x))
-	return p.String()
-}
-
 // NodeOf writes a checked expression as syntax, with the given names of indices.
 // Where replace returns a node, that stands for the expression; replace may be nil.
 func NodeOf(e Expr, names map[*Index]string, replace func(Expr) Node) Node {

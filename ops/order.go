@@ -78,25 +78,16 @@ func Permute(ctx context.Context, A *tensor.Tensor, axis int, p []int64, opts ..
 // in dense levels and in a first level that is C, whose pointers are no more than the
 // elements of the permutation.
 func gatheringFormat(f tensor.Format, axis int) tensor.Format {
-	order, levels := f.Order(), f.Levels()
+	order, sparse := f.Order(), f.SparseRank()
 	k := slices.Index(order, axis)
-	if levels[k] == tensor.D {
+	if k >= sparse || sparse == 1 {
 		return f
 	}
-	sparse := slices.Index(append(levels, tensor.D), tensor.D)
+	rest := f.Inner(1)
 	if k > 0 {
 		copy(order[1:k+1], order[:k])
 		order[0] = axis
-		for l := 1; l < sparse-1; l++ {
-			levels[l] = tensor.DC
-		}
+		rest = mustStack(nil, tensor.CSF(sparse-1), tensor.Dense(f.Rank()-sparse))
 	}
-	if sparse > 1 {
-		levels[0] = tensor.C
-	}
-	g, err := tensor.FormatOf(levels, order)
-	if err != nil {
-		panic("BUG: format for a gather: " + err.Error())
-	}
-	return g
+	return mustStack(order, tensor.Dense(1), rest)
 }

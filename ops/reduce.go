@@ -216,7 +216,7 @@ func (op *operation) reductionProgram(kind reduction, A *tensor.Tensor) (program
 		kept[axis] = !along[axis] || op.keepDims
 	}
 	if A.Rank() > 0 && len(left) > 0 {
-		p.options = append(p.options, lacuna.Result("R", keptLevels(A.Format(), kept)))
+		p.options = append(p.options, lacuna.Result("R", A.Format().Keep(kept)))
 	}
 	return p, nil
 }

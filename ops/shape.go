@@ -31,21 +31,26 @@ func reshapedFormat(A *tensor.Tensor, shape []int64) tensor.Format {
 	case f.IsDense():
 		return tensor.Dense(rank)
 	}
-	kinds, order, from := f.Levels(), f.Order(), A.Shape()
+	order, from := f.Order(), A.Shape()
 	dense := 0 // trailing dense levels that stay
-	for dense < rank-1 && kinds[len(kinds)-1-dense] == tensor.D && order[len(order)-1-dense] == len(order)-1-dense &&
+	for dense < rank-1 && dense < f.Rank()-f.SparseRank() && order[len(order)-1-dense] == len(order)-1-dense &&
 		from[len(from)-1-dense] == shape[rank-1-dense] {
 		dense++
 	}
 	sparse := tensor.CSF(rank - dense)
-	if !slices.ContainsFunc(kinds, func(k tensor.LevelKind) bool { return k == tensor.C || k == tensor.DC }) {
+	if n := f.SparseRank(); slices.Equal(f.Levels()[:n], tensor.Coordinates(n).Levels()) {
 		sparse = tensor.Coordinates(rank - dense)
 	}
-	g, err := tensor.FormatOf(append(sparse.Levels(), slices.Repeat([]tensor.LevelKind{tensor.D}, dense)...), nil)
+	return mustStack(nil, sparse, tensor.Dense(dense))
+}
+
+// mustStack is tensor.Stack for parts and an order that go together.
+func mustStack(order []int, parts ...tensor.Format) tensor.Format {
+	f, err := tensor.Stack(order, parts...)
 	if err != nil {
-		panic("BUG: format of a reshaped tensor: " + err.Error())
+		panic("BUG: format of a result: " + err.Error())
 	}
-	return g
+	return f
 }
 
 // Concat joins tensors along an axis, which counts from the end if it is negative: see [tensor.Concat]. Without [StoredAs] the result has the

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/lacuna-sparse/lacuna"
 	"github.com/lacuna-sparse/lacuna/tensor"
@@ -76,7 +75,7 @@ func Slice(ctx context.Context, A *tensor.Tensor, ranges []Range, opts ...Option
 		}
 	}
 	program := access("R", left) + " = " + access("A", right)
-	return op.eval(program, lacuna.Args{"A": A}, lacuna.Result("R", keptLevels(A.Format(), kept)))
+	return op.eval(program, lacuna.Args{"A": A}, lacuna.Result("R", A.Format().Keep(kept)))
 }
 
 // text writes the range of an axis with n coordinates as expressions have it.
@@ -116,34 +115,4 @@ func (r Range) text(n int64) (string, error) {
 		return ":", nil
 	}
 	return fmt.Sprintf("%d:%d", lo, hi), nil
-}
-
-// keptLevels is a format without the levels of some axes.
-func keptLevels(f tensor.Format, kept []bool) tensor.Format {
-	renumbered := make([]int, len(kept))
-	n := 0
-	for axis, k := range kept {
-		renumbered[axis] = n
-		if k {
-			n++
-		}
-	}
-	order, levels := f.Order(), f.Levels()
-	var keptOrder []int
-	var keptKinds []tensor.LevelKind
-	for k, axis := range order {
-		if kept[axis] {
-			keptOrder = append(keptOrder, renumbered[axis])
-			keptKinds = append(keptKinds, levels[k])
-		}
-	}
-	// The last level before the dense ones is S.
-	if sparse := slices.Index(append(slices.Clone(keptKinds), tensor.D), tensor.D); sparse > 0 {
-		keptKinds[sparse-1] = tensor.S
-	}
-	g, err := tensor.FormatOf(keptKinds, keptOrder)
-	if err != nil {
-		panic("BUG: format of a slice: " + err.Error())
-	}
-	return g
 }

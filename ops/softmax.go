@@ -102,8 +102,7 @@ func (op *operation) softmax(form string, A *tensor.Tensor) (*tensor.Tensor, err
 // sums: they run through the levels of A that stay, which come first, side by side with A.
 func (op *operation) softmaxOfStored(A *tensor.Tensor, along []bool, text string, options []lacuna.Option) (*tensor.Tensor, error) {
 	format := A.Format().Standard()
-	levels := format.Levels()
-	if slices.Contains(levels, tensor.C) || slices.Contains(levels, tensor.D) || !slices.Contains(along, false) {
+	if slices.ContainsFunc(format.Physical(), tensor.LevelType.Full) || !slices.Contains(along, false) {
 		return op.run(text, lacuna.Args{"A": A}, append(options, lacuna.Result("R", format))...)
 	}
 	order := format.Order()
@@ -120,13 +119,13 @@ func (op *operation) softmaxOfStored(A *tensor.Tensor, along []bool, text string
 		}
 		return 1
 	})
-	front, err := tensor.FormatOf(levels, order)
+	front, err := format.WithOrder(order)
 	if err != nil {
 		return nil, op.fail(err)
 	}
 	plain := *op
 	plain.format = nil
-	out, err := plain.run(text, lacuna.Args{"A": A}, append(options, lacuna.Result("R", front), lacuna.Result("t", keptLevels(front, kept)), lacuna.Result("u", keptLevels(front, kept)))...)
+	out, err := plain.run(text, lacuna.Args{"A": A}, append(options, lacuna.Result("R", front), lacuna.Result("t", front.Keep(kept)), lacuna.Result("u", front.Keep(kept)))...)
 	if err != nil {
 		return nil, err
 	}

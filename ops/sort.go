@@ -261,8 +261,8 @@ func (l lines) result(word string, first int64) []lacuna.Option {
 		dt = tensor.Int64
 	}
 	options := []lacuna.Option{lacuna.ResultType("R", dt)}
-	levels := l.operand.Format().Levels()
-	if first > 0 && (len(levels) == 1 || levels[0] == tensor.C || levels[0] == tensor.D || word == "argsort") {
+	levels := l.operand.Format().Physical()
+	if first > 0 && (len(levels) == 1 || levels[0].Full() || word == "argsort") {
 		options = append(options, lacuna.Result("R", tensor.Dense(len(levels))))
 	}
 	return options

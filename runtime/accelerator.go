@@ -3,7 +3,6 @@ package runtime
 import (
 	"context"
 	"fmt"
-	"slices"
 	"unsafe"
 
 	"github.com/lacuna-sparse/lacuna/internal/units"
@@ -400,35 +399,6 @@ type sizeOf struct{ kind, name string }
 
 func (w sizeOf) String() string { return w.kind + w.name }
 
-// fetch reads one element of a buffer on the device. What comes of a kernel that
-// failed must not become a size, so it looks at that first.
-func (g *gridRun) fetch(id loop.BufferID, i int64) (v int64, ok bool) {
-	elem := g.s.plan.program.Buffers[id].Elem
-	if m := g.s.mem[id]; m.Ptr != nil {
-		return loadInt(m, elem, i) // what the caller gave
-	}
-	if g.err = g.failure(); g.err != nil {
-		return 0, true
-	}
-	size := int64(elem.Size())
-	b := g.bufs[id]
-	if bytes := b.len * size; bytes > 0 && bytes <= smallBytes {
-		c := &g.small
-		if c.bytes == nil || c.id != id || c.launched != len(g.launched) {
-			*c = smallBuffer{id, len(g.launched), make([]byte, smallBytes)}
-			if g.err = g.q.download(g.ctx, unsafe.Pointer(unsafe.SliceData(c.bytes)), b.at, 0, bytes); g.err != nil {
-				return 0, true
-			}
-		}
-		return loadInt(Memory{Ptr: unsafe.Pointer(unsafe.SliceData(c.bytes)), Len: b.len}, elem, i)
-	}
-	var word uint64
-	if g.err = g.q.download(g.ctx, unsafe.Pointer(&word), b.at, i*size, size); g.err != nil {
-		return 0, true
-	}
-	return loadInt(Memory{Ptr: unsafe.Pointer(&word), Len: 1}, elem, 0)
-}
-
 func (g *gridRun) allocate(st *stagePlan, a *allocPlan) error {
 	s := g.s
 	buf := &s.plan.program.Buffers[a.buffer]
@@ -491,81 +461,4 @@ func (g *gridRun) launch(st *stagePlan) error {
 	}
 	g.idle = false
 	return g.q.launch(g.x.grid.kernels[st.kernel], blocks, c)
-}
-
-// failure waits for the kernels launched so far and is the error of the first that
-// failed.
-func (g *gridRun) failure() error {
-	if !g.x.grid.fails || !slices.ContainsFunc(g.launched[g.sound:], func(st *stagePlan) bool { return len(st.fn.Fails) > 0 }) {
-		return nil
-	}
-	words := make([]uint32, len(g.launched)+1)
-	if err := g.q.download(g.ctx, unsafe.Pointer(unsafe.SliceData(words)), g.status.at, 0, int64(len(words))*statusSize); err != nil {
-		return err
-	}
-	for k, st := range g.launched {
-		if status := words[k+1]; status != 0 {
-			return g.s.outcome(context.Background(), st, failure{0, int64(status), nil})
-		}
-	}
-	g.sound, g.idle = len(g.launched), true
-	return nil
-}
-
-// results brings the outputs to the host, into memory that is the caller's, or leaves
-// them where they are.
-func (g *gridRun) results(ctx context.Context, r *Results) error {
-	if err := g.failure(); err != nil {
-		return err
-	}
-	s := g.s
-	if g.stay && !g.idle {
-		// Other queues may use them from now on.
-		if err := g.q.publish(ctx); err != nil {
-			return err
-		}
-	}
-	r.Buffers = r.Buffers[:0]
-	for i := range s.plan.program.Buffers {
-		id := loop.BufferID(i)
-		m := Memory{}
-		b := &g.bufs[id]
-		bytes := b.len * s.plan.elemSize[id]
-		switch s.plan.program.Buffers[id].Role {
-		case loop.Output:
-			m.Len = b.len
-			if g.stay {
-				m.On = newResident(g.x.grid.device, b.at, bytes, b.bytes)
-				g.inUse -= b.bytes
-				*b = gridBuffer{at: b.at, len: b.len} // which is not the run's any more
-				break
-			}
-			m = g.x.memory.result(b.len, s.plan.elemSize[id], anything)
-			if err := g.fetchAll(m.Ptr, id, bytes); err != nil {
-				return err
-			}
-		case loop.InOut:
-			if err := g.fetchAll(s.mem[id].Ptr, id, bytes); err != nil {
-				return err
-			}
-		}
-		r.Buffers = append(r.Buffers, m)
-	}
-	r.Scalars = append(r.Scalars[:0], s.scalars...)
-	if !g.stay && len(g.held) > 0 {
-		// The last download may have been before the last kernel.
-		if err := g.q.wait(ctx); err != nil {
-			return err
-		}
-	}
-	g.quiet = true
-	g.remember()
-	return nil
-}
-
-func (g *gridRun) fetchAll(to unsafe.Pointer, id loop.BufferID, bytes int64) error {
-	if bytes == 0 {
-		return nil
-	}
-	return g.q.download(g.ctx, to, g.bufs[id].at, 0, bytes)
 }

@@ -111,7 +111,7 @@ func (t *Tensor) WithAttributesOf(from *Tensor) *Tensor {
 		return t
 	}
 	kept := from.attributes
-	if t.format.sparseRank() != from.format.sparseRank() || t.format.Relaxed() || from.format.Relaxed() {
+	if t.format.SparseRank() != from.format.SparseRank() || t.format.Relaxed() || from.format.Relaxed() {
 		kept = kept.without(PatternSymmetric | Iso | DiagonalKnown)
 	}
 	return t.with(func(out *Tensor) { out.attributes = kept })

@@ -8,7 +8,7 @@ import (
 
 // BSR is the format of blocked matrices (see [Tensor.Blocked]) in block compressed sparse
 // rows: C-S-D-D, rows of blocks that are dense.
-var BSR = mustFormat([]LevelKind{C, S, D, D}, nil)
+var BSR = mustStack(nil, CSR, Dense(2))
 
 // HiCOO is the format of blocked tensors of the given rank as hierarchical coordinates
 // (Li, Sun, Vuduc: HiCOO, SC 2018): S-…-S-DC over the blocks, then S-…-S over the
@@ -17,9 +17,7 @@ var BSR = mustFormat([]LevelKind{C, S, D, D}, nil)
 // row-major order; [Tensor.MortonOrder] puts them in that of the paper.
 func HiCOO(rank int) Format {
 	rank = max(1, min(rank, MaxRank/2))
-	levels := slices.Repeat([]LevelKind{S}, 2*rank)
-	levels[rank-1] = DC
-	return mustFormat(levels, nil)
+	return mustStack(nil, Coordinates(rank), Coordinates(rank))
 }
 
 // Blocked splits every axis in two: the element at (i, j, …) goes to

@@ -48,7 +48,7 @@ func build(e entries, shape []int64, format Format, fill Scalar, opts *options) 
 		return t.packed(format, opts.memory)
 	}
 	b := &builder{kept: math.MaxInt, shape: shape, format: format, order: format.Order(), opts: opts, fill: fill, entries: e}
-	sparse := format.sparseRank()
+	sparse := format.SparseRank()
 	for _, axis := range b.order[sparse:] {
 		if e.n > 0 && e.cols[axis].len() == e.n && e.block == 1 {
 			b.scatter = append(b.scatter, axis)
@@ -81,7 +81,7 @@ func build(e entries, shape []int64, format Format, fill Scalar, opts *options) 
 
 // sort finds the storage order of the entries and puts the columns in it.
 func (b *builder) sort() error {
-	sparse := b.format.sparseRank()
+	sparse := b.format.SparseRank()
 	axes := b.order[:sparse:sparse]
 	if !b.distinct {
 		// Equal coordinates must meet, so the place in the block counts too.
@@ -214,7 +214,7 @@ func (b *builder) levels() ([]Level, error) {
 	if !b.format.grouped() {
 		return levels, nil
 	}
-	sparse := b.format.sparseRank()
+	sparse := b.format.SparseRank()
 	for k := lead; k < sparse; k++ {
 		var ok bool
 		if parents, ok = mulSizes(parents, b.shape[b.order[k]]); !ok {

@@ -177,17 +177,17 @@ func (c *concat) entries() (entries, error) {
 // same axes, else value by value.
 func (c *concat) lister() (list func(*Tensor) (entries, error), axes []int) {
 	order := c.format.Order()
-	sparse := c.format.sparseRank()
+	sparse := c.format.SparseRank()
 	blocks := !slices.Contains(order[sparse:], c.axis)
 	for _, t := range c.tensors {
-		s := t.format.sparseRank()
+		s := t.format.SparseRank()
 		blocks = blocks && s == sparse && slices.Equal(t.format.Order()[s:], order[sparse:])
 	}
 	if blocks {
 		return (*Tensor).blockEntries, order[:sparse]
 	}
 	return func(t *Tensor) (entries, error) {
-		for _, axis := range t.format.Order()[t.format.sparseRank():] {
+		for _, axis := range t.format.Order()[t.format.SparseRank():] {
 			if !slices.Contains(order[sparse:], axis) {
 				return t.valueEntries()
 			}

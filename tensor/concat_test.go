@@ -50,13 +50,13 @@ func TestConcat(t *testing.T) {
 		same := rapid.Bool().Draw(t, "same format")
 		var parts []*Tensor
 		keepsBlocks := same // explicit zeros in blocks stay
-		sparse := g.sparseRank() == rank
+		sparse := g.SparseRank() == rank
 		for _, p := range m.cut(axis, at) {
 			f := g
 			if !same {
 				f = drawFormat(t, rank, "part")
 			}
-			sparse = sparse && f.sparseRank() == rank
+			sparse = sparse && f.SparseRank() == rank
 			parts = append(parts, p.build(t, f, WithIndexTypes(pos, crd)))
 		}
 		got, err := Concat(axis, g, parts...)

@@ -66,7 +66,7 @@ func fromColumns(shape []int64, format Format, coords []Array, values Array, o o
 
 // buildAny is build for entries that need not have the blocks of the format.
 func buildAny(e entries, shape []int64, format Format, fill Scalar, o *options) (*Tensor, error) {
-	if !format.Multigraph() || format.sparseRank() == len(shape) {
+	if !format.Multigraph() || format.SparseRank() == len(shape) {
 		return build(e, shape, format.unsplit(), fill, o)
 	}
 	summed, err := build(e, shape, format.Standard(), fill, o)
@@ -268,7 +268,7 @@ func (t *Tensor) stored(format Format, o *options) (*Tensor, error) {
 		if t, err = t.stored(format.Standard(), &options{name: t.name, memory: o.memory}); err != nil {
 			return nil, err
 		}
-	case !t.format.unique() && !format.Multigraph() && (t.format.hasBlocks() || format.hasBlocks()):
+	case !t.format.unique() && !format.Multigraph() && (t.format.HasBlocks() || format.HasBlocks()):
 		if t, err = t.standard(); err != nil {
 			return nil, err
 		}
@@ -296,14 +296,11 @@ func (t *Tensor) stored(format Format, o *options) (*Tensor, error) {
 	return build(e, t.shape, format, t.fill, o)
 }
 
-// hasBlocks reports whether the format has D levels.
-func (f Format) hasBlocks() bool { return f.sparseRank() < f.Rank() }
-
 // hasBlocksOf reports whether the trailing D levels are those of a format, so that
 // entries can go over with their dense blocks.
 func (t *Tensor) hasBlocksOf(format Format) bool {
-	sparse := t.format.sparseRank()
-	return sparse == format.sparseRank() && slices.Equal(t.format.Order()[sparse:], format.Order()[sparse:])
+	sparse := t.format.SparseRank()
+	return sparse == format.SparseRank() && slices.Equal(t.format.Order()[sparse:], format.Order()[sparse:])
 }
 
 // retyped is the tensor with index arrays of the types that o asks for.

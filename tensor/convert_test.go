@@ -102,7 +102,7 @@ func each(shape []int64, visit func(at []int64)) {
 func (m model) check(t *rapid.T, a *Tensor) {
 	t.Helper()
 	m.checkMeaning(t, a)
-	if !a.Format().Relaxed() && !a.Format().hasBlocks() && a.Rank() > 0 && a.NNZ() != int64(len(m.stored)) {
+	if !a.Format().Relaxed() && !a.Format().HasBlocks() && a.Rank() > 0 && a.NNZ() != int64(len(m.stored)) {
 		t.Fatalf("%v, want %d stored", a, len(m.stored))
 	}
 }
@@ -160,8 +160,8 @@ func TestRoundTrips(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		sparse := f.sparseRank() == f.Rank()
-		sameBlocks := f.sparseRank() == g.sparseRank() && slices.Equal(f.Order()[f.sparseRank():], g.Order()[g.sparseRank():])
+		sparse := f.SparseRank() == f.Rank()
+		sameBlocks := f.SparseRank() == g.SparseRank() && slices.Equal(f.Order()[f.SparseRank():], g.Order()[g.SparseRank():])
 		if sparse || sameBlocks || g.IsDense() {
 			direct, err := FromCoords(m.shape, g, m.coords, m.values, WithFill(m.fill))
 			if err != nil {

@@ -30,7 +30,7 @@ func Entries[T Element](t *Tensor) iter.Seq2[[]int64, T] {
 			w.levels = append(w.levels, walkLevel{l.HasPos(), l.HasCrd(), l.Size, indicesOf(l.Pos), indicesOf(l.Crd), indicesOf(l.Group)})
 		}
 		if t.format.grouped() {
-			w.group = t.format.sparseRank() - 1
+			w.group = t.format.SparseRank() - 1
 		}
 		if w.below(0, 0) {
 			w.added(t.values.n)

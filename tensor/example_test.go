@@ -416,3 +416,31 @@ func ExampleUpdate() {
 	// 4.5 0 4
 	// 2x4 f64 CSR, 3 stored, fill 0
 }
+
+// Formats are made of others: rows in which entries are blocks of 2 by 2, and lists of columns under the rows that have any.
+func ExampleStack() {
+	blocks, _ := tensor.Stack(nil, tensor.CSR, tensor.Dense(2))
+	lists, _ := tensor.Stack([]int{2, 0, 1}, tensor.CSF(1), tensor.Coordinates(2))
+	fmt.Println(blocks, blocks.SparseRank(), blocks.HasBlocks(), blocks.AllRows())
+	fmt.Println(lists, lists.HasBlocks(), lists.AllRows(), lists.Inner(1).IsCoordinates())
+	// Output:
+	// C-S-D-D 2 true true
+	// DC-S-S[2,0,1] false false true
+}
+
+// The format of a slice has no level for an axis that is gone.
+func ExampleFormat_Keep() {
+	f, _ := tensor.ParseFormat("C-DC-S[2,0,1]", 3)
+	fmt.Println(f.Keep([]bool{true, false, true}), f.Outer(2), f.Inner(1))
+	// Output: CSC CSC DCSR
+}
+
+// A level draws itself: the coordinates of its positions, and the position above each.
+func ExampleTensor_Nodes() {
+	a, _ := tensor.NewCSR([]int64{2, 3}, []int{0, 2, 3}, []int{0, 2, 1}, []float64{1, 2, 3})
+	fmt.Println(a.Nodes(0, 100))
+	fmt.Println(a.Nodes(1, 100))
+	// Output:
+	// [0 1] [0 0] true
+	// [0 2 1] [0 0 1] true
+}

@@ -6,7 +6,7 @@ import "fmt"
 // ones), the coordinate of every block of values. The columns of the last segment
 // are the stored arrays where widths allow.
 func (t *Tensor) coordinates() ([]column, error) {
-	sparse := t.format.sparseRank()
+	sparse := t.format.SparseRank()
 	cols := make([]column, sparse)
 	if sparse == 0 {
 		return cols, nil
@@ -57,7 +57,7 @@ func (t *Tensor) coordinates() ([]column, error) {
 // blocks is the number of blocks of values: the positions of the last sparse level,
 // or what it groups; 1 if there is none.
 func (t *Tensor) blocks() int {
-	last := t.format.sparseRank() - 1
+	last := t.format.SparseRank() - 1
 	switch {
 	case last < 0:
 		return 1
@@ -165,7 +165,7 @@ func (t *Tensor) blockEntries() (entries, error) {
 // valueEntries lists stored values one by one. Of the values in dense blocks
 // it leaves out those that equal the fill.
 func (t *Tensor) valueEntries() (entries, error) {
-	if t.block() == 1 && t.format.sparseRank() == t.Rank() {
+	if t.block() == 1 && t.format.SparseRank() == t.Rank() {
 		return t.blockEntries()
 	}
 	kept, err := t.nonFill()
@@ -366,7 +366,7 @@ func (t *Tensor) scatter(out Array, e entries, strides []int) {
 func scatterAs[T Element](t *Tensor, out Array, e entries, strides []int) {
 	to, from := View[T](out), View[T](e.values)
 	axes := t.format.Order()
-	sparse := t.format.sparseRank()
+	sparse := t.format.SparseRank()
 	inner, innerStride := 1, 1
 	outer := axes[sparse:]
 	if len(outer) > 0 {

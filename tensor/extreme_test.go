@@ -37,7 +37,7 @@ func TestLargestExtents(t *testing.T) {
 				}
 			}
 			if format.grouped() {
-				last := format.sparseRank() - 1
+				last := format.SparseRank() - 1
 				levels[last].Group = u32(0, 1)
 				arrays[fmt.Sprintf("pointers_%d", last)] = u32(0, 1)
 			}

@@ -31,7 +31,7 @@ func (t *Tensor) withValues(values Array, extra []int64, o options) (*Tensor, er
 	if len(extra) > 0 && t.structure != General {
 		return nil, tensorError("blocks of values cannot be %v: expand the matrix first", t.structure)
 	}
-	format, err := t.format.withBlocks(len(extra))
+	format, err := Stack(nil, t.format, Dense(len(extra)))
 	if err != nil {
 		return nil, tensorError("%v", err)
 	}
@@ -56,16 +56,6 @@ func (t *Tensor) withValues(values Array, extra []int64, o options) (*Tensor, er
 	return out.WithStructure(t.structure)
 }
 
-// withBlocks is the format with n more axes, in D levels at the end.
-func (f Format) withBlocks(n int) (Format, error) {
-	levels, order, flags := f.Levels(), f.Order(), f.Flags()
-	for range n {
-		order = append(order, len(levels))
-		levels, flags = append(levels, D), append(flags, 0)
-	}
-	return FormatWith(levels, order, flags)
-}
-
 // SameStructure reports whether two tensors store values at the same places: the levels of
 // the one are the first levels of the other, what the other has more are D levels of
 // further axes, and the index arrays have the same elements. Values, fills, names and index
@@ -79,7 +69,7 @@ func SameStructure(a, b *Tensor) bool {
 	if a.Rank() > b.Rank() {
 		a, b = b, a
 	}
-	format, err := a.format.withBlocks(b.Rank() - a.Rank())
+	format, err := Stack(nil, a.format, Dense(b.Rank()-a.Rank()))
 	if err != nil || format != b.format || a.structure != b.structure || !slices.Equal(a.shape, b.shape[:a.Rank()]) {
 		return false
 	}
@@ -185,7 +175,7 @@ func (f *Fields) Convert(format Format) (*Fields, error) {
 	}
 	converted := make([]*Tensor, len(f.tensors))
 	for i, t := range f.tensors {
-		own, err := format.withBlocks(t.Rank() - format.Rank())
+		own, err := Stack(nil, format, Dense(t.Rank()-format.Rank()))
 		if err != nil || t.Rank() < format.Rank() {
 			return nil, named(tensorError("its rank is %d, format %v is for rank %d", t.Rank(), format, format.Rank()), f.names[i])
 		}

@@ -67,7 +67,7 @@ func FormatWith(levels []LevelKind, order []int, flags []LevelFlags) (Format, er
 // placeFlags sets the flags, or says which is out of place.
 func (f *Format) placeFlags(flags []LevelFlags) error {
 	packed := make([]byte, len(flags))
-	runs := f.segments()
+	runs, physical := f.segments(), f.Physical()
 	for k, flag := range flags {
 		packed[k] = byte(flag)
 		kind := LevelKind(f.levels[k])
@@ -84,13 +84,13 @@ func (f *Format) placeFlags(flags []LevelFlags) error {
 		case flag == 0:
 		case kind.registered():
 			return fmt.Errorf("level %d is %v: flags are for S, C and DC levels", k, kind)
-		case kind == D:
+		case k >= f.SparseRank():
 			return fmt.Errorf("level %d is D: flags are for the levels before the D levels", k)
-		case flag&Unsorted != 0 && kind == C:
+		case flag&Unsorted != 0 && physical[k].Full():
 			return fmt.Errorf("level %d is C, which has every coordinate in order: it cannot be unsorted", k)
 		case flag&Unsorted != 0 && inRun:
 			return fmt.Errorf("level %d continues a run of S levels: the first of them carries the flag unsorted", k)
-		case flag&Duplicates != 0 && kind == C && k+1 < f.sparseRank():
+		case flag&Duplicates != 0 && physical[k].Full() && k+1 < f.SparseRank():
 			return fmt.Errorf("level %d is C before %v: only a last C level may have the flag duplicates", k, LevelKind(f.levels[k+1]))
 		case flag&Duplicates != 0 && !closes:
 			return fmt.Errorf("level %d is in a run of S levels, where coordinates repeat anyway: the last level of the run carries the flag duplicates", k)
@@ -133,7 +133,7 @@ func (f Format) Relaxed() bool { return f.flags != "" }
 
 // Multigraph reports whether a coordinate may have several values.
 func (f Format) Multigraph() bool {
-	return f.Relaxed() && f.flag(f.sparseRank()-1)&Duplicates != 0
+	return f.Relaxed() && f.flag(f.SparseRank()-1)&Duplicates != 0
 }
 
 // unique reports whether no coordinate can have several values.
@@ -148,7 +148,7 @@ func (f Format) unique() bool {
 
 // ascends reports whether stored entries ascend in the order of the levels.
 func (f Format) ascends() bool {
-	last := f.sparseRank() - 1
+	last := f.SparseRank() - 1
 	for k := range f.flags {
 		if f.flag(k)&Unsorted != 0 || f.flag(k)&Duplicates != 0 && k < last {
 			return false
@@ -160,7 +160,7 @@ func (f Format) ascends() bool {
 // splits reports whether level k may have several positions for one coordinate, each with
 // some of its children.
 func (f Format) splits(k int) bool {
-	return k+1 < f.sparseRank() && f.flag(k)&Duplicates != 0
+	return k+1 < f.SparseRank() && f.flag(k)&Duplicates != 0
 }
 
 // unsplit is the format without the flags of levels that split.
@@ -217,7 +217,7 @@ func (f Format) flagAll(flags LevelFlags) (Format, error) {
 			all[run.first] |= Unsorted
 		}
 	}
-	if n := f.sparseRank(); flags&Duplicates != 0 && n > 0 {
+	if n := f.SparseRank(); flags&Duplicates != 0 && n > 0 {
 		all[n-1] |= Duplicates
 	}
 	g, err := FormatWith(f.Levels(), f.Order(), all)

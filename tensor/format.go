@@ -27,6 +27,15 @@ func mustFormat(levels []LevelKind, order []int) Format {
 	return f
 }
 
+// mustStack is Stack for formats known to be valid.
+func mustStack(order []int, parts ...Format) Format {
+	f, err := Stack(order, parts...)
+	if err != nil {
+		panic("BUG: " + err.Error())
+	}
+	return f
+}
+
 // FormatOf makes a format from its levels and the logical axis that each level
 // stores; a nil order is 0, 1, 2, …. "S directly before C", an expanded
 // spelling of "DC before C", becomes the latter. It is an error if order is not
@@ -103,7 +112,13 @@ func (f Format) Order() []int {
 }
 
 // IsDense reports whether every level is D; rank 0 is dense.
-func (f Format) IsDense() bool { return f.sparseRank() == 0 }
+func (f Format) IsDense() bool { return f.SparseRank() == 0 }
+
+// HasBlocks reports whether the last levels are D: each entry of the levels before is a block, and a dense tensor is all one.
+func (f Format) HasBlocks() bool { return f.SparseRank() < f.Rank() }
+
+// AllRows reports whether the outermost of several sparse levels has every coordinate, as in [CSR]: each row has a place.
+func (f Format) AllRows() bool { return f.SparseRank() > 1 && f.Physical()[0].Full() }
 
 // Equal reports whether f and g are the same format; it is the same as f == g.
 func (f Format) Equal(g Format) bool { return f == g }

@@ -263,3 +263,76 @@ func TestPhysical(t *testing.T) {
 		t.Errorf("level 0 of COO prints as %q", got)
 	}
 }
+
+func TestStack(t *testing.T) {
+	for _, c := range []struct {
+		parts string // as formats, from the outermost
+		want  string
+	}{
+		{"D S", "CSR"},
+		{"S S", "DCSR"},
+		{"COO COO", "S-DC-S-S"},
+		{"CSR D-D", "C-S-D-D"},
+		{"S D S", "DC-C-S"},
+		{"COO D S D", "S-DC-C-S-D"},
+		{"D-D COO", "C-C-S-S"},
+		{"CSC S", "C-DC-S[1,0,2]"},
+		{"D D", "D"},
+	} {
+		var parts []Format
+		for _, text := range strings.Fields(c.parts) {
+			rank := len(strings.Split(text, "-"))
+			if text == "COO" || text[0] == 'C' {
+				rank = 2
+			}
+			f, err := ParseFormat(text, rank)
+			if err != nil {
+				t.Fatal(err)
+			}
+			parts = append(parts, f)
+		}
+		got, err := Stack(nil, parts...)
+		if err != nil || got.String() != c.want {
+			t.Errorf("%s: %v %v, want %s", c.parts, got, err, c.want)
+		}
+	}
+	if f, err := Stack([]int{1, 0}, Dense(1), Coordinates(1)); err != nil || f != CSC {
+		t.Errorf("%v %v, want CSC", f, err)
+	}
+	if f, err := Stack([]int{0}, CSR); err == nil {
+		t.Errorf("an order of one axis is taken for %v", f)
+	}
+	if f, err := Stack(nil, Dense(MaxRank), Dense(1)); err == nil {
+		t.Errorf("rank %d is taken", f.Rank())
+	}
+}
+
+// TestKeep checks that the parts of a format are those of which it is stacked.
+func TestKeep(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		f := drawFormat(t, rapid.IntRange(0, 5).Draw(t, "rank"), "f").Standard()
+		n := rapid.IntRange(0, f.Rank()).Draw(t, "n")
+		outer, inner := f.Outer(n), f.Inner(n)
+		if outer.Rank()+inner.Rank() != f.Rank() {
+			t.Fatalf("%v is cut into %v and %v", f, outer, inner)
+		}
+		kept := make([]bool, f.Rank())
+		for _, axis := range f.Order()[:n] {
+			kept[axis] = true
+		}
+		if g := f.Keep(kept); g != outer {
+			t.Fatalf("the axes of the first %d levels of %v are %v, those levels %v", n, f, g, outer)
+		}
+		stacked, err := Stack(f.Order(), outer, inner)
+		if err != nil {
+			t.Fatal(err)
+		}
+		same := stacked.Levels()
+		if n > 0 {
+			same[n-1] = f.Levels()[n-1] // cut there, it has become S, and then DC
+		}
+		if !slices.Equal(same, f.Levels()) {
+			t.Fatalf("%v at %d becomes %v, %v and %v", f, n, outer, inner, stacked)
+		}
+	})
+}

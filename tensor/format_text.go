@@ -29,7 +29,7 @@ var namedFormats = []namedFormat{
 	{"COO", 2, fixed(COO), true},
 	{"COOC", 2, fixed(COOC), false},
 	{"D", -1, Dense, true},
-	{"DMATC", 2, fixed(mustFormat([]LevelKind{D, D}, []int{1, 0})), false},
+	{"DMATC", 2, fixed(mustStack([]int{1, 0}, Dense(2))), false},
 	{"CSF", -1, CSF, true},
 	{"COO", -1, Coordinates, true},
 	{"COOR", 2, fixed(COO), false},
@@ -123,9 +123,7 @@ func exampleFormat(rank int) string {
 	if rank > MaxRank {
 		return "D"
 	}
-	levels := CSF(rank).Levels()
-	levels[0] = C
-	return mustFormat(levels, nil).String() + ", CSF or D"
+	return mustStack(nil, Dense(1), CSF(rank-1)).String() + ", CSF or D"
 }
 
 // parseFormat does ParseFormat's work except to compare ranks and to name the
@@ -139,7 +137,8 @@ func parseFormat(s string, rank int) (Format, *ParseError) {
 		return Format{}, err
 	}
 	if isTACO(base) && base != "d" {
-		return withOrder(tacoLevels(base), order)
+		f, err := Stack(order, tacoLevels(base)...)
+		return f, notFormat(err)
 	}
 	name, flags, err := cutFlags(base)
 	if err != nil {
@@ -301,23 +300,15 @@ func lookupFree(name, letter string, rank int) (f Format, found bool, err *Parse
 // isTACO reports whether s is written in TACO's letters.
 func isTACO(s string) bool { return s != "" && strings.Trim(s, "ds") == "" }
 
-// tacoLevels translates TACO's letters: d dense, s compressed.
-func tacoLevels(s string) []LevelKind {
-	levels := make([]LevelKind, len(s))
-	last := strings.LastIndexByte(s, 's')
+// tacoLevels translates TACO's letters, level by level: d dense, s compressed.
+func tacoLevels(s string) []Format {
+	parts := make([]Format, len(s))
 	for k := range s {
-		switch {
-		case k > last:
-			levels[k] = D
-		case k == last:
-			levels[k] = S
-		case s[k] == 'd':
-			levels[k] = C
-		default:
-			levels[k] = DC
+		if parts[k] = CSF(1); s[k] == 'd' {
+			parts[k] = Dense(1)
 		}
 	}
-	return levels
+	return parts
 }
 
 // spelledLevels reads levels with hyphens, or S and C letters without, and the

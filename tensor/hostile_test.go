@@ -36,7 +36,7 @@ func obeys(shape []int64, format Format, levels []Level, values Array) bool {
 			}
 			parents, k = n, seg.last+1
 		}
-		if k == format.sparseRank() && format.grouped() {
+		if k == format.SparseRank() && format.grouped() {
 			group := integersOf(levels[k-1].Group)
 			if len(group) == 0 || !pointersObey(group, parents, group[len(group)-1], format.Levels()[k-1] == DC) {
 				return false
@@ -57,7 +57,7 @@ func pointersObey(begin []int64, parents int, n int64, distinct bool) bool {
 
 func tuplesObey(shape []int64, format Format, levels []Level, seg segment, begin []int64) bool {
 	flags := format.flag(seg.first) | format.flag(seg.last)
-	repeats := flags&Duplicates != 0 && !(format.grouped() && seg.last == format.sparseRank()-1)
+	repeats := flags&Duplicates != 0 && !(format.grouped() && seg.last == format.SparseRank()-1)
 	for p := range len(begin) - 1 {
 		var tuples [][]int64
 		for q := begin[p]; q < begin[p+1]; q++ {

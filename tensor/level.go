@@ -23,14 +23,16 @@ type LevelSchema struct {
 	// Ascend sets coords to the coordinates of positions, which ascend, and replaces
 	// each position by that of its parent.
 	Ascend func(l *Level, positions, coords []int64)
+	// Positions is how many positions there are under so many parents: false if that is past 2^63-1.
+	Positions func(l *Level, parents int64) (n int64, ok bool)
 	// Length is how many elements Crd has where the list does not say it: false if that is past 2^63-1.
 	// List makes the Pos and Crd of a compressed level that is the same as l, and Pack makes the Crd of l, whose
 	// Pos and Crd are those of such a level. Only kinds that are registered have these.
 	Length func(l *Level, parents int64) (n int64, ok bool)
 	List   func(l *Level, parents int64) (pos, crd Array, err error)
 	Pack   func(l *Level, parents int64) (crd Array, err error)
-	// Check checks the arrays of level k under so many parents, and returns how many positions there are.
-	Check func(t *Tensor, k int, parents int64) (positions int64, err error)
+	// Check checks the arrays of level k under so many parents, before anything else reads them.
+	Check func(t *Tensor, k int, parents int64) error
 }
 
 // LevelProperties are what holds of all levels of a kind.

@@ -40,12 +40,13 @@ var compressedSchema = LevelSchema{
 			positions[i] = int64(parent)
 		}
 	},
-	Check: func(t *Tensor, k int, parents int64) (int64, error) {
+	Positions: func(l *Level, _ int64) (int64, bool) { return int64(l.Crd.n), true },
+	Check: func(t *Tensor, k int, parents int64) error {
 		seg := segment{k, k}
 		for seg.last+1 < len(t.levels) && t.levels[seg.last+1].Branchless() {
 			seg.last++
 		}
-		return int64(t.levels[k].Crd.n), validateSegment(t, seg, parents)
+		return validateSegment(t, seg, parents)
 	},
 }
 
@@ -79,7 +80,7 @@ func validateSegment(t *Tensor, seg segment, parents int64) error {
 		return err
 	}
 	last := t.format.flag(seg.last)
-	repeats := last&Duplicates != 0 && !(t.format.grouped() && seg.last == t.format.sparseRank()-1)
+	repeats := last&Duplicates != 0 && !(t.format.grouped() && seg.last == t.format.SparseRank()-1)
 	if t.format.flag(seg.first)&Unsorted != 0 {
 		return validateUnsorted(t, seg, repeats)
 	}

@@ -14,8 +14,9 @@ var singletonSchema = LevelSchema{
 	LevelProperties: singleton,
 	Locate:          func(l *Level, lo, hi int, c int64) (first, end int) { return searchRange(l.Crd, lo, hi, c) },
 	Ascend:          func(l *Level, positions, coords []int64) { readCoordinates(l.Crd, positions, coords) },
+	Positions:       func(l *Level, _ int64) (int64, bool) { return int64(l.Crd.n), true },
 	// The level that begins the list has checked it with all of its levels.
-	Check: func(_ *Tensor, _ int, parents int64) (int64, error) { return parents, nil },
+	Check: func(*Tensor, int, int64) error { return nil },
 }
 
 // checkSingleton checks the coordinates of a singleton level: in range, and

@@ -36,7 +36,7 @@ func (f Format) Listed() Format {
 	kinds := f.Levels()
 	for k, kind := range kinds {
 		if kind.registered() {
-			kinds[k] = listKind(k == f.sparseRank()-1)
+			kinds[k] = listKind(k == f.SparseRank()-1)
 		}
 	}
 	g, err := FormatWith(kinds, f.Order(), f.Flags())

@@ -55,7 +55,7 @@ func newTensor(shape []int64, format Format, levels []Level, values Array, o opt
 // checkArrayPresence reports arrays that are missing, that the format has no
 // place for, or that are not integers.
 func checkArrayPresence(format Format, levels []Level) error {
-	last := format.sparseRank() - 1
+	last := format.SparseRank() - 1
 	for k, physical := range format.Physical() {
 		pos, crd, group := levels[k].Pos, levels[k].Crd, levels[k].Group
 		wantGroup := k == last && format.grouped()
@@ -114,9 +114,10 @@ func newNamedLevels(shape []int64, kinds []LevelKind, order []int, arrays map[st
 		return nil, err
 	}
 	order = format.Order()
+	canonical, physical := format.Levels(), format.Physical()
 	for _, seg := range format.segments() {
 		next := seg.last + 1
-		if kinds[seg.last] != S || next == len(kinds) || kinds[next] != C {
+		if kinds[seg.last] == canonical[seg.last] || !physical[next].Full() {
 			continue
 		}
 		if err := compactSegment(levels, seg, shape[order[next]]); err != nil {
@@ -130,7 +131,7 @@ func newNamedLevels(shape []int64, kinds []LevelKind, order []int, arrays map[st
 func arrangeArrays(format Format, kinds []LevelKind, arrays map[string]Array) ([]Level, error) {
 	levels := make([]Level, format.Rank())
 	physical := format.Physical()
-	last := format.sparseRank() - 1
+	last := format.SparseRank() - 1
 	for _, name := range slices.Sorted(mapKeys(arrays)) {
 		k, isPos, ok := parseArrayName(name)
 		if !ok || k >= len(levels) {

@@ -140,7 +140,7 @@ func checkShape(shape []int64, format Format) error {
 		}
 	}
 	var block []int64
-	for _, axis := range format.Order()[format.sparseRank():] {
+	for _, axis := range format.Order()[format.SparseRank():] {
 		block = append(block, shape[axis])
 	}
 	if _, ok := product(block); !ok {

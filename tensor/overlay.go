@@ -308,7 +308,7 @@ func (o *overlay) statistics() *Statistics {
 // what is known of base need not be made again. It is false if they are not that, or cannot be made there.
 func (t *Tensor) Follow(base, other *Tensor) (*Tensor, bool) {
 	o := t.overlay
-	if o == nil || base == nil || o.was.Value() != base || t.format.hasBlocks() || other.format.hasBlocks() || !other.IsCanonical() {
+	if o == nil || base == nil || o.was.Value() != base || t.format.HasBlocks() || other.format.HasBlocks() || !other.IsCanonical() {
 		return nil, false
 	}
 	changes := make([]Change, len(o.edits))

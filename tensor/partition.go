@@ -76,18 +76,13 @@ func hbcsf(t *Tensor, order []int) (*Parts, error) {
 // hybridFormats are the formats of HB-CSF's parts.
 func hybridFormats(order []int) (list, slice, csf Format, err error) {
 	n := len(order)
-	levels := slices.Repeat([]LevelKind{S}, n)
-	if list, err = FormatOf(levels, order); err != nil {
+	if list, err = Coordinates(n).WithOrder(order); err != nil {
 		return
 	}
-	levels[0] = DC
-	if slice, err = FormatOf(levels, order); err != nil {
+	if slice, err = Stack(order, Coordinates(1), Coordinates(n-1)); err != nil {
 		return
 	}
-	for k := range n - 1 {
-		levels[k] = DC
-	}
-	csf, err = FormatOf(levels, order)
+	csf, err = CSF(n).WithOrder(order)
 	return
 }
 

@@ -10,7 +10,7 @@ import (
 // fills the rest of the blocks.
 func (b *builder) place() (Array, error) {
 	positions := 1
-	if sparse := b.format.sparseRank(); sparse > 0 {
+	if sparse := b.format.SparseRank(); sparse > 0 {
 		positions = 0
 		for i := range b.n {
 			if b.startsBlock(i) {
@@ -19,7 +19,7 @@ func (b *builder) place() (Array, error) {
 		}
 	}
 	var sizes []int64
-	for _, axis := range b.order[b.format.sparseRank():] {
+	for _, axis := range b.order[b.format.SparseRank():] {
 		sizes = append(sizes, b.shape[axis])
 	}
 	block, _ := product(sizes) // checked with the shape
@@ -63,14 +63,14 @@ func (b *builder) place() (Array, error) {
 
 // startsBlock reports whether sorted entry i is the first of its block of values.
 func (b *builder) startsBlock(i int) bool {
-	sparse := b.format.sparseRank()
+	sparse := b.format.SparseRank()
 	return b.kept <= sparse || b.starts(i, sparse-1)
 }
 
 // placeAs is place for elements of one width.
 func placeAs[T uint8 | uint16 | uint32 | uint64 | complex128](b *builder, out Array) {
 	to, from := View[T](out), View[T](b.values)
-	sparse := b.format.sparseRank()
+	sparse := b.format.SparseRank()
 	sizes := make([]int, len(b.scatter))
 	perBlock := 1
 	for j, axis := range b.scatter {

@@ -42,7 +42,7 @@ func (t *Tensor) prune(memory *memoryLimit) (*Tensor, error) {
 	levels := t.Levels()
 	kept := t.keptBlocks()
 	if kept.count < kept.n {
-		each := t.block()*t.DType().Size() + t.levels[t.format.sparseRank()-1].Crd.dt.Size()
+		each := t.block()*t.DType().Size() + t.levels[t.format.SparseRank()-1].Crd.dt.Size()
 		if err := memory.admit(int64(kept.count), each); err != nil {
 			return nil, tensorError("%v", err)
 		}

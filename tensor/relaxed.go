@@ -42,7 +42,7 @@ func (t *Tensor) standard() (*Tensor, error) {
 // lookUpAll is lookUp in a tensor whose format has flags: it looks at every position
 // that may have the coordinate.
 func (t *Tensor) lookUpAll(coord []int64) (Scalar, bool) {
-	sparse := t.format.sparseRank()
+	sparse := t.format.SparseRank()
 	at := []int{0} // the positions found so far
 	for k, l := range t.levels {
 		c := coord[t.format.order[k]]

@@ -59,9 +59,9 @@ type drawStored struct {
 // tuples draws the coordinates under one parent in a segment.
 func (d *drawStored) tuples(seg segment, room int) [][]int64 {
 	flags := d.format.flag(seg.first) | d.format.flag(seg.last)
-	repeats := flags&Duplicates != 0 && !(d.format.grouped() && seg.last == d.format.sparseRank()-1)
+	repeats := flags&Duplicates != 0 && !(d.format.grouped() && seg.last == d.format.SparseRank()-1)
 	n := rapid.IntRange(d.least(seg.first), room).Draw(d.t, "fibre")
-	if slices.ContainsFunc(d.format.Order()[seg.first:d.format.sparseRank()], func(axis int) bool { return d.shape[axis] == 0 }) {
+	if slices.ContainsFunc(d.format.Order()[seg.first:d.format.SparseRank()], func(axis int) bool { return d.shape[axis] == 0 }) {
 		return nil // no coordinate has anything under it
 	}
 	var list [][]int64
@@ -122,7 +122,7 @@ func (d *drawStored) draw() {
 			k++
 		}
 		d.at = next
-		if k == d.format.sparseRank() && d.format.grouped() {
+		if k == d.format.SparseRank() && d.format.grouped() {
 			d.group(k - 1)
 		}
 	}
@@ -204,7 +204,7 @@ func TestRelaxedFormatsMeanSums(t *testing.T) {
 			t.Fatalf("%v converted to %v, want %v: %v", a, b, target, err)
 		}
 		m.checkMeaning(t, b)
-		if target.Multigraph() && !target.hasBlocks() && !a.format.hasBlocks() && b.NNZ() != a.NNZ() {
+		if target.Multigraph() && !target.HasBlocks() && !a.format.HasBlocks() && b.NNZ() != a.NNZ() {
 			t.Fatalf("%v converted to %v loses entries", a, b)
 		}
 		c, err := FromCoords(m.shape, target, m.coords, m.values, WithFill(m.fill))
@@ -212,7 +212,7 @@ func TestRelaxedFormatsMeanSums(t *testing.T) {
 			t.Fatal(err)
 		}
 		m.checkMeaning(t, c)
-		if target.Multigraph() && !target.hasBlocks() && c.NNZ() != int64(m.values.n) {
+		if target.Multigraph() && !target.HasBlocks() && c.NNZ() != int64(m.values.n) {
 			t.Fatalf("%v of %d entries", c, m.values.n)
 		}
 		pruned, err := a.Prune()
@@ -256,7 +256,7 @@ func TestRelaxedFormatsMeanSums(t *testing.T) {
 					t.Fatalf("%v %s at %v is %v, want %v", a, what, at, got, want)
 				}
 			}
-			if _, stored := m.stored[fmt.Sprint(at)]; pattern.At(at...).Bool() && !stored && !a.format.hasBlocks() || stored && !pattern.At(at...).Bool() {
+			if _, stored := m.stored[fmt.Sprint(at)]; pattern.At(at...).Bool() && !stored && !a.format.HasBlocks() || stored && !pattern.At(at...).Bool() {
 				t.Fatalf("the pattern of %v at %v: %v", a, at, pattern.At(at...))
 			}
 			i++

@@ -232,7 +232,7 @@ func blocksSurvive(t *Tensor, format Format, groups []axisGroup) bool {
 // blockGroups are the groups that the trailing dense levels of a format store, in
 // their order, without those of size 1. It is not ok if that is not whole groups, row-major.
 func blockGroups(f Format, groups []axisGroup, side func(axisGroup) []int) (list []int, ok bool) {
-	order := f.Order()[f.sparseRank():]
+	order := f.Order()[f.SparseRank():]
 	for len(order) > 0 {
 		g := slices.IndexFunc(groups, func(g axisGroup) bool { return slices.Contains(side(g), order[0]) })
 		if g < 0 || !slices.Equal(side(groups[g]), order[:min(len(order), len(side(groups[g])))]) {
@@ -278,7 +278,7 @@ func (r *reshaping) shared() *Tensor {
 func storing(f Format, shape []int64) []int {
 	var list []int
 	order := f.Order()
-	for k, l := range f.Physical()[:f.sparseRank()] {
+	for k, l := range f.Physical()[:f.SparseRank()] {
 		if !l.Full() || shape[order[k]] != 1 {
 			list = append(list, k)
 		}
@@ -311,7 +311,7 @@ func (r *reshaping) entries() (entries, error) {
 	}
 	stored := r.format.Order()
 	if r.blocks {
-		stored = stored[:r.format.sparseRank()]
+		stored = stored[:r.format.SparseRank()]
 	}
 	for _, g := range r.groups {
 		if err := r.move(&e, from, g, stored); err != nil {
@@ -372,7 +372,7 @@ func (r *reshaping) order(old []int) []int {
 		old = old[len(from):]
 	}
 	// New axes of size 1 are in order wherever they stand.
-	sparse := r.format.Order()[:r.format.sparseRank()]
+	sparse := r.format.Order()[:r.format.SparseRank()]
 	var others []int
 	for _, axis := range sparse {
 		if r.shape[axis] != 1 {

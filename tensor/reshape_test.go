@@ -73,7 +73,7 @@ func TestReshape(t *testing.T) {
 				t.Fatalf("%v: element %d is %v, want %v", b, i, got, want)
 			}
 		}
-		if f.sparseRank() < len(m.shape) || g.sparseRank() < len(shape) || len(shape) == 0 || len(m.shape) == 0 {
+		if f.SparseRank() < len(m.shape) || g.SparseRank() < len(shape) || len(shape) == 0 || len(m.shape) == 0 {
 			return
 		}
 		checkIndexTypes(t, b, commonPos(a, pos), crd)

@@ -94,6 +94,74 @@ func Coordinates(rank int) Format {
 	return mustFormat(slices.Repeat([]LevelKind{S}, rank), nil)
 }
 
+// Stack is the format that has the levels of each part above those of the next. What ends a part gives way to what follows it:
+// D levels become C above sparse ones, and an S becomes DC, so that Dense(1) above Coordinates(1) is [CSR], and
+// Coordinates(n) above Coordinates(n) HiCOO(n). The order is the logical axis that each level stores; a nil order keeps
+// that of each part, whose axes follow those of the parts before. It is an error if the order is not a permutation, or there are more than
+// MaxRank levels.
+func Stack(order []int, parts ...Format) (Format, error) {
+	var levels []LevelKind
+	var flags []LevelFlags
+	var axes []int
+	for _, part := range parts {
+		if !part.IsDense() {
+			for k := range levels {
+				if levels[k] == D {
+					levels[k] = C
+				}
+			}
+			if len(levels) > 0 && levels[len(levels)-1] == S {
+				levels[len(levels)-1] = DC
+			}
+		}
+		for _, axis := range part.Order() {
+			axes = append(axes, len(levels)+axis)
+		}
+		levels, flags = append(levels, part.Levels()...), append(flags, part.Flags()...)
+	}
+	if order == nil {
+		order = axes
+	}
+	return FormatWith(levels, order, flags)
+}
+
+// Outer is the format of the first n levels, and Inner that of those behind them, with [Format.Keep]'s rules.
+func (f Format) Outer(n int) Format { return f.keep(func(k int) bool { return k < n }) }
+
+// Inner is the format of the levels behind the first n.
+func (f Format) Inner(n int) Format { return f.keep(func(k int) bool { return k >= n }) }
+
+// Keep is the format without the levels of the axes that are not kept, with the others renumbered, and without flags. Its last level before the
+// dense ones is S where it was C or DC.
+func (f Format) Keep(kept []bool) Format {
+	return f.keep(func(k int) bool { return int(f.order[k]) < len(kept) && kept[f.order[k]] })
+}
+
+func (f Format) keep(level func(k int) bool) Format {
+	var kinds []LevelKind
+	var order []int
+	for k := range len(f.levels) {
+		if level(k) {
+			kinds, order = append(kinds, LevelKind(f.levels[k])), append(order, int(f.order[k]))
+		}
+	}
+	sorted := slices.Sorted(slices.Values(order))
+	for k, axis := range order {
+		order[k] = slices.Index(sorted, axis)
+	}
+	sparse := len(kinds)
+	for sparse > 0 && kinds[sparse-1] == D {
+		sparse--
+	}
+	if sparse > 0 && !kinds[sparse-1].registered() {
+		kinds[sparse-1] = S
+	}
+	return mustFormat(kinds, order)
+}
+
+// IsCoordinates reports whether the format is a list of coordinates, in some order of the axes: all its levels are S.
+func (f Format) IsCoordinates() bool { return strings.Trim(f.levels, string(rune(S))) == "" }
+
 // canonicalLevels checks the kinds and spells them canonically, one per byte.
 func canonicalLevels(levels []LevelKind, flags []LevelFlags) ([]byte, error) {
 	kinds := make([]byte, len(levels))
@@ -122,15 +190,15 @@ func canonicalLevels(levels []LevelKind, flags []LevelFlags) ([]byte, error) {
 	return kinds, nil
 }
 
-// sparseRank is the number of levels before the trailing D levels.
-func (f Format) sparseRank() int {
+// SparseRank is the number of levels before the trailing D levels.
+func (f Format) SparseRank() int {
 	return len(strings.TrimRight(f.levels, string(rune(D))))
 }
 
 // grouped reports whether the last level before the D levels is C or DC, with pointers to
 // the values.
 func (f Format) grouped() bool {
-	n := f.sparseRank()
+	n := f.SparseRank()
 	return n > 0 && (LevelKind(f.levels[n-1]) == C || LevelKind(f.levels[n-1]) == DC)
 }
 
@@ -142,7 +210,7 @@ func (f Format) Standard() Format {
 	}
 	if f.grouped() {
 		kinds := []byte(f.levels)
-		kinds[f.sparseRank()-1] = byte(S)
+		kinds[f.SparseRank()-1] = byte(S)
 		f.levels = string(kinds)
 	}
 	f.flags = ""
@@ -152,7 +220,7 @@ func (f Format) Standard() Format {
 // repeating is the format with the values of one coordinate told apart by repeating it.
 func (f Format) repeating() (Format, error) {
 	kinds := f.Levels()
-	kinds[f.sparseRank()-1] = S
+	kinds[f.SparseRank()-1] = S
 	return FormatWith(kinds, f.Order(), f.Flags())
 }
 
@@ -164,7 +232,7 @@ func (f Format) repeating() (Format, error) {
 func (f Format) Physical() []LevelType {
 	types := make([]LevelType, len(f.levels))
 	inRun := false
-	sparse := f.sparseRank()
+	sparse := f.SparseRank()
 	for k := range types {
 		kind := LevelKind(f.levels[k])
 		if kind == C || kind == D {

@@ -106,7 +106,7 @@ func (t *Tensor) describe() *Statistics {
 	s := &Statistics{Entries: float64(t.values.n), Axes: make([]AxisStatistics, len(t.shape))}
 	s.Finite, s.Exponent, s.NonNegative = magnitude(t.values)
 	order := t.format.order
-	sparse := t.format.sparseRank()
+	sparse := t.format.SparseRank()
 	// under[p] is how many values stand under position p of the level; nil: each times many.
 	var under []float64
 	each := float64(t.block())
@@ -134,7 +134,7 @@ const bandSample = 1 << 16
 
 // band is Statistics.Band, of rows evenly spread.
 func (t *Tensor) band() float64 {
-	if len(t.shape) != 2 || t.shape[0] != t.shape[1] || t.format.sparseRank() != 2 || t.levels[1].Full() {
+	if len(t.shape) != 2 || t.shape[0] != t.shape[1] || t.format.SparseRank() != 2 || t.levels[1].Full() {
 		return 0
 	}
 	outer, inner := t.levels[0], t.levels[1]

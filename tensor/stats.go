@@ -78,13 +78,34 @@ func constantFibres(n, length int64) FibreStats {
 // positions is the number of positions of a level; 1 for the root, level -1.
 func (t *Tensor) positions(level int) int64 {
 	n := int64(1)
-	for k := level; k >= 0; k-- {
-		if !t.levels[k].Full() {
-			return n * int64(t.levels[k].Crd.n)
-		}
-		n *= t.levels[k].Size
+	for k := range t.levels[:level+1] {
+		n, _ = t.levels[k].schema().Positions(&t.levels[k], n)
 	}
 	return n
+}
+
+// Nodes draws a level as a part of a tree: the coordinate of each of its positions, and the position above it. It is false
+// if there are more than most, no such level, or no arrays any more.
+func (t *Tensor) Nodes(level int, most int64) (coords, parents []int64, ok bool) {
+	if t.Pin() != nil {
+		return nil, nil, false
+	}
+	defer t.Unpin()
+	if level < 0 || level >= len(t.levels) {
+		return nil, nil, false
+	}
+	n := t.positions(level)
+	if n > most {
+		return nil, nil, false
+	}
+	coords, parents = make([]int64, n), make([]int64, n)
+	for i := range parents {
+		parents[i] = int64(i)
+	}
+	if n > 0 {
+		t.levels[level].schema().Ascend(&t.levels[level], parents, coords)
+	}
+	return coords, parents, true
 }
 
 // Equal reports whether two tensors are stored alike: the same shape, format,

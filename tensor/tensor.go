@@ -82,7 +82,7 @@ func NewTrusted(shape []int64, format Format, levels []Level, values Array, fill
 		t.levels[k] = level
 	}
 	if format.grouped() {
-		last := format.sparseRank() - 1
+		last := format.SparseRank() - 1
 		t.levels[last].Group = levels[last].Group
 	}
 	return holding(t)
@@ -175,7 +175,7 @@ func (t *Tensor) Indices(k int) (Array, bool) {
 // level k+1, or the values, by those of level k, shared; false if level k stores
 // none: it is S or D, or the level after it is C.
 func (t *Tensor) Pointers(k int) (Array, bool) {
-	if t.format.grouped() && k == t.format.sparseRank()-1 {
+	if t.format.grouped() && k == t.format.SparseRank()-1 {
 		return t.LevelAt(k).Group, true
 	}
 	if k < 0 || k+1 >= len(t.levels) || !t.levels[k+1].HasPos() {
@@ -186,7 +186,7 @@ func (t *Tensor) Pointers(k int) (Array, bool) {
 
 // block is the number of values of each position of the last sparse level:
 // the product of the trailing dense sizes.
-func (t *Tensor) block() int { return blockLen(t.levels[t.format.sparseRank():]) }
+func (t *Tensor) block() int { return blockLen(t.levels[t.format.SparseRank():]) }
 
 // blockLen is the product of the levels' sizes, known not to overflow.
 func blockLen(levels []Level) int {

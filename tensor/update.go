@@ -106,7 +106,7 @@ func (t *Tensor) edits(changes []Change) ([]edit, error) {
 		for k := range e.coord {
 			e.coord[k] = c.coord[t.format.order[k]]
 		}
-		if e.drop && t.format.hasBlocks() {
+		if e.drop && t.format.HasBlocks() {
 			return nil, positionError(-1, i, "change %d deletes an element, but format %v stores all elements of its D levels: set it to the fill, %v", i, t.format, t.fill)
 		}
 		if !e.drop {
@@ -171,7 +171,7 @@ func (f Format) splices() bool {
 		return true
 	}
 	segments := f.segments()
-	return !f.Extended() && !f.hasBlocks() && len(segments) == 1 && segments[0].last == f.Rank()-1
+	return !f.Extended() && !f.HasBlocks() && len(segments) == 1 && segments[0].last == f.Rank()-1
 }
 
 // place finds where an edit is among the positions of a tensor whose format splices.

@@ -101,7 +101,7 @@ func (m *updateModel) change(t *rapid.T) {
 	var changes []Change
 	for i := range rapid.IntRange(0, 6).Draw(t, "changes") {
 		at := m.coord(t)
-		if !m.format.hasBlocks() && rapid.Bool().Draw(t, "delete") {
+		if !m.format.HasBlocks() && rapid.Bool().Draw(t, "delete") {
 			changes = append(changes, Delete(at...))
 			delete(m.stored, fmt.Sprint(at))
 			continue

@@ -22,12 +22,18 @@ type unsigned interface {
 func validate(t *Tensor) error {
 	positions := int64(1)
 	for k := range t.levels {
-		var err error
-		if positions, err = t.levels[k].schema().Check(t, k, positions); err != nil {
+		l, parents := &t.levels[k], positions
+		s := l.schema()
+		err := s.Check(t, k, parents)
+		if err != nil {
 			return err
 		}
-		if t.levels[k].Group.dt != Invalid {
-			if positions, err = checkGroup(t.levels[k], k, positions); err != nil {
+		var ok bool
+		if positions, ok = s.Positions(l, parents); !ok {
+			return levelError(k, "%d parent positions of %d coordinates each are more than 2^63-1 positions", parents, l.Size)
+		}
+		if l.Group.dt != Invalid {
+			if positions, err = checkGroup(*l, k, positions); err != nil {
 				return err
 			}
 		}

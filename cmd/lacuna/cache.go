@@ -64,14 +64,14 @@ func (a *app) listCache(c *diskcache.Cache) error {
 		size += e.Size
 		a.printf("%s  %-8s  %10s  %s\n", e.Used.Format(time.DateTime), e.Kind, units.FormatBytes(e.Size), e.Key[:16])
 	}
-	a.printf("%s entries, %s of at most %s\n", formatCount(int64(len(list))), units.FormatBytes(size), units.FormatBytes(c.Max()))
+	a.printf("%s entries, %s of at most %s\n", units.FormatCount(int64(len(list))), units.FormatBytes(size), units.FormatBytes(c.Max()))
 	return nil
 }
 
 func (a *app) cleanCache(c *diskcache.Cache) error {
 	files, size, err := c.Clean()
 	if err == nil {
-		a.printf("removed %s files, %s\n", formatCount(int64(files)), units.FormatBytes(size))
+		a.printf("removed %s files, %s\n", units.FormatCount(int64(files)), units.FormatBytes(size))
 	}
 	return err
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/lacuna-sparse/lacuna"
 	"github.com/lacuna-sparse/lacuna/internal/cost"
+	"github.com/lacuna-sparse/lacuna/internal/units"
 	"github.com/lacuna-sparse/lacuna/runtime"
 	"github.com/lacuna-sparse/lacuna/tensor/file"
 )
@@ -83,7 +84,7 @@ func (a *app) printTimes() {
 		{"hand-over", "entries that one thread goes through while others wake", was.HandOver, is.HandOver},
 		{"compile", "entries converted before a kernel for it is compiled", was.CompileEntries, is.CompileEntries},
 	} {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", l.name, formatCount(l.was), formatCount(l.is), l.what)
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", l.name, units.FormatCount(l.was), units.FormatCount(l.is), l.what)
 	}
 	w.Flush()
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/lacuna-sparse/lacuna/internal/generate"
+	"github.com/lacuna-sparse/lacuna/internal/spyplot"
 	"github.com/lacuna-sparse/lacuna/internal/units"
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
@@ -49,8 +50,8 @@ CV is the standard deviation divided by the mean: 0 for rows of equal length, ab
 		ValidArgsFunction: completeFile,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if plot != "" {
-				if _, err := plotKind(plot); err != nil {
-					return err
+				if _, ok := spyplot.Kind(plot); !ok {
+					return usagef("--plot %s: the extension must say what picture to write: .%s", plot, strings.Join(spyplot.Kinds, ", ."))
 				}
 			}
 			if as != "" && !slices.Contains(storages, as) {
@@ -143,9 +144,9 @@ func (a *app) inspect(ctx context.Context, src source, q qualifiers, plot, as st
 	if err := a.printLevels(stored); err != nil {
 		return err
 	}
-	v := viewOf(t.Shape(), coords)
-	if v.m > 0 && v.n > 0 {
-		a.printf("\n%s", newRaster(v, terminalDots).text())
+	v := spyplot.Of(t.Shape(), coords)
+	if !v.Empty() {
+		a.printf("\n%s", spyplot.Text(v, terminalDots))
 	}
 	if plot == "" {
 		return nil
@@ -166,13 +167,18 @@ func (a *app) plot(name, path string, coo *tensor.Tensor) error {
 	if err != nil {
 		return err
 	}
-	v := viewOf(coo.Shape(), coords)
+	v := spyplot.Of(coo.Shape(), coords)
 	if path != "" {
-		title := fmt.Sprintf("%s\n%s, %s entries", shorten(name), formatShape(coo.Shape()), formatCount(coo.NNZ()))
-		return writePlot(path, title, v)
+		title := fmt.Sprintf("%s\n%s, %s entries", shorten(name), formatShape(coo.Shape()), units.FormatCount(coo.NNZ()))
+		kind, _ := spyplot.Kind(path)
+		err := replaceFile(path, 0o644, func(f *os.File) error { return spyplot.Write(f, kind, title, v) })
+		if err != nil {
+			return fmt.Errorf("%s: %w", path, err)
+		}
+		return nil
 	}
-	if v.m > 0 && v.n > 0 {
-		a.printf("%s", newRaster(v, terminalDots).text())
+	if !v.Empty() {
+		a.printf("%s", spyplot.Text(v, terminalDots))
 	}
 	return nil
 }
@@ -201,10 +207,10 @@ func (a *app) printSummary(ctx context.Context, src source, t *tensor.Tensor) er
 	}
 	line("shape", "%s", formatShape(t.Shape()))
 	line("type", "%s", t.DType())
-	line("stored", "%s of %s elements (%s), as %s in %s of memory", formatCount(t.NNZ()), formatElements(t.Shape()),
+	line("stored", "%s of %s elements (%s), as %s in %s of memory", units.FormatCount(t.NNZ()), formatElements(t.Shape()),
 		percentage(t), t.Format(), units.FormatBytes(t.Bytes()))
 	if t.Format().IsDense() {
-		line("entries", "%s that are not %s (%.3g%%)", formatCount(t.NNZ()-values.fill), t.Fill(),
+		line("entries", "%s that are not %s (%.3g%%)", units.FormatCount(t.NNZ()-values.fill), t.Fill(),
 			100*float64(t.NNZ()-values.fill)/max(1, elements(t.Shape())))
 	} else {
 		line("fill", "%s", t.Fill())
@@ -217,7 +223,7 @@ func (a *app) printSummary(ctx context.Context, src source, t *tensor.Tensor) er
 func formatElements(shape []int64) string {
 	n := elements(shape)
 	if n < 1<<53 {
-		return formatCount(int64(n))
+		return units.FormatCount(int64(n))
 	}
 	return fmt.Sprintf("%.3g", n)
 }

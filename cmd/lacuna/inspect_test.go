@@ -7,51 +7,6 @@ import (
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
-func TestBraille(t *testing.T) {
-	// A diagonal with a full last column: every dot of the two characters is
-	// told apart.
-	var row, column []int64
-	for i := range int64(4) {
-		row, column = append(row, i, i), append(column, i, 3)
-	}
-	want := "┌──┐\n│⠑⢼│\n└──┘\n"
-	if got := newRaster(view{row, column, 4, 4, 1}, terminalDots).text(); got != want {
-		t.Errorf("got\n%swant\n%s", got, want)
-	}
-	if got := newRaster(view{depth: 1}, terminalDots).text(); got != "┌┐\n└┘\n" {
-		t.Errorf("an empty matrix is drawn as\n%s", got)
-	}
-}
-
-func TestRasterScales(t *testing.T) {
-	tests := []struct {
-		m, n          int64
-		rows, columns int
-	}{
-		{3, 5, 3, 5},
-		{96, 96, 96, 96},
-		{97, 97, 96, 96},
-		{1000, 500, 96, 48},
-		{1 << 40, 1, 96, 1},
-		{1, math.MaxInt64 - 1, 1, 96},
-		{math.MaxInt64 - 1, math.MaxInt64 - 1, 96, 96},
-		{0, 1000, 0, 96},
-	}
-	for _, test := range tests {
-		var row, column []int64
-		if test.m > 0 && test.n > 0 { // both corners must be inside
-			row, column = []int64{0, test.m - 1}, []int64{0, test.n - 1}
-		}
-		r := newRaster(view{row, column, test.m, test.n, 1}, 96)
-		if r.rows != test.rows || r.columns != test.columns {
-			t.Errorf("%d by %d becomes %d by %d, want %d by %d", test.m, test.n, r.rows, r.columns, test.rows, test.columns)
-		}
-		if len(row) > 0 && (r.at(0, 0) == 0 || r.at(r.rows-1, r.columns-1) == 0) {
-			t.Errorf("%d by %d: a corner is not marked", test.m, test.n)
-		}
-	}
-}
-
 func TestSliceLengths(t *testing.T) {
 	s := sliceLengths([]int64{5, 0, 0, 5, 5, 2}, 6)
 	want := tensor.FibreStats{Fibres: 6, Empty: 3, Min: 0, Max: 3, Mean: 1, CV: math.Sqrt(14./6 - 1)}

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/lacuna-sparse/lacuna/internal/units"
 	"github.com/lacuna-sparse/lacuna/tensor/file"
 )
 
@@ -88,7 +89,7 @@ func (a *app) printItems(path string, items []file.Item) {
 			row[3] = item.DType.String()
 		}
 		if item.Stored >= 0 {
-			row[4] = formatCount(item.Stored)
+			row[4] = units.FormatCount(item.Stored)
 		}
 		if item.Note != "" {
 			row[4] = "(" + printable(item.Note) + ")"

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/lacuna-sparse/lacuna/internal/units"
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
@@ -52,7 +53,7 @@ func describe(t *tensor.Tensor) string {
 	if t.Format().IsDense() {
 		return s
 	}
-	return fmt.Sprintf("%s, %s stored (%s), fill %s", s, formatCount(t.NNZ()), percentage(t), t.Fill())
+	return fmt.Sprintf("%s, %s stored (%s), fill %s", s, units.FormatCount(t.NNZ()), percentage(t), t.Fill())
 }
 
 // percentage says which part of the elements is stored.

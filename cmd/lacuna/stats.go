@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/lacuna-sparse/lacuna/internal/units"
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
@@ -51,7 +52,7 @@ func valuesOf(t *tensor.Tensor) valueStats {
 func (s valueStats) describe(dt tensor.DType) string {
 	if s.min > s.max {
 		if s.nan > 0 {
-			return fmt.Sprintf("all nan (%s)", formatCount(s.nan))
+			return fmt.Sprintf("all nan (%s)", units.FormatCount(s.nan))
 		}
 		return "none"
 	}
@@ -65,7 +66,7 @@ func (s valueStats) describe(dt tensor.DType) string {
 		name  string
 	}{{s.zero, "zero"}, {s.nan, "nan"}, {s.inf, "infinite"}} {
 		if n.count > 0 {
-			fmt.Fprintf(&b, ", %s %s", formatCount(n.count), n.name)
+			fmt.Fprintf(&b, ", %s %s", units.FormatCount(n.count), n.name)
 		}
 	}
 	return b.String()
@@ -112,11 +113,11 @@ func statsRow(label string, s tensor.FibreStats) string {
 	if !math.IsNaN(s.Mean) {
 		mean = fmt.Sprintf("%.4g", s.Mean)
 		if s.Mean == math.Trunc(s.Mean) {
-			mean = formatCount(int64(s.Mean))
+			mean = units.FormatCount(int64(s.Mean))
 		}
 	}
-	return fmt.Sprintf("%-24s %14s %12s %10s %10s %10s %8.3g\n", label, formatCount(s.Fibres), formatCount(s.Empty),
-		formatCount(s.Min), mean, formatCount(s.Max), s.CV)
+	return fmt.Sprintf("%-24s %14s %12s %10s %10s %10s %8.3g\n", label, units.FormatCount(s.Fibres), units.FormatCount(s.Empty),
+		units.FormatCount(s.Min), mean, units.FormatCount(s.Max), s.CV)
 }
 
 // axisName names an axis as people do.

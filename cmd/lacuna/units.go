@@ -7,19 +7,6 @@ import (
 	"time"
 )
 
-// formatCount groups the digits of a number by thousands.
-func formatCount(n int64) string {
-	s := strconv.FormatInt(n, 10)
-	sign := ""
-	if s[0] == '-' {
-		sign, s = "-", s[1:]
-	}
-	for i := len(s) - 3; i > 0; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return sign + s
-}
-
 // formatDuration writes a duration with three digits or so.
 func formatDuration(d time.Duration) string {
 	for _, u := range []struct {

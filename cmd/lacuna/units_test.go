@@ -7,10 +7,6 @@ import (
 
 func TestFormats(t *testing.T) {
 	tests := []struct{ got, want string }{
-		{formatCount(0), "0"},
-		{formatCount(-999), "-999"},
-		{formatCount(1000), "1,000"},
-		{formatCount(-1234567), "-1,234,567"},
 		{formatDuration(999), "999 ns"},
 		{formatDuration(1500 * time.Microsecond), "1.5 ms"},
 		{formatDuration(90 * time.Second), "90 s"},

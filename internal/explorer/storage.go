@@ -80,17 +80,22 @@ func storageOf(name string, t *tensor.Tensor) *Storage {
 	if s.Shape == nil {
 		s.Shape = []int64{}
 	}
-	nodes := int64(1) // positions of the level before
+	nodes := 1 // positions of the level before
 	for k, l := range t.Levels() {
 		level := Level{Kind: l.Kind.String(), Axis: t.Format().Order()[k], Size: l.Size, Pos: integers(l.Pos), Crd: integers(l.Crd), Nodes: []Node{}}
-		if nodes = level.grow(nodes, l); nodes > maxDrawn {
+		coords, parents, ok := t.Nodes(k, maxDrawn)
+		if !ok {
 			s.More = true
 			return s
 		}
+		for i, c := range coords {
+			level.Nodes = append(level.Nodes, Node{int(parents[i]), c})
+		}
+		nodes = len(coords)
 		s.Levels = append(s.Levels, level)
 	}
 	values := t.Values()
-	if s.More = values.Len() > maxDrawn || int64(values.Len()) != nodes; s.More { // or several values at one coordinate
+	if s.More = values.Len() > maxDrawn || values.Len() != nodes; s.More { // or several values at one coordinate
 		return s
 	}
 	for i := range values.Len() {
@@ -98,35 +103,6 @@ func storageOf(name string, t *tensor.Tensor) *Storage {
 		s.Entries = append(s.Entries, s.entry(i))
 	}
 	return s
-}
-
-// grow makes the nodes under those of the level before, and returns how many there are, or would be.
-func (l *Level) grow(parents int64, from tensor.Level) int64 {
-	switch from.Kind {
-	case tensor.DenseLevel:
-		if l.Size > 0 && parents > maxDrawn/l.Size {
-			return maxDrawn + 1
-		}
-		for p := range parents {
-			for c := range l.Size {
-				l.Nodes = append(l.Nodes, Node{int(p), c})
-			}
-		}
-	case tensor.CompressedLevel:
-		if from.Crd.Len() > maxDrawn || from.Pos.Len() > maxDrawn {
-			return maxDrawn + 1
-		}
-		for p := range parents {
-			for i := l.Pos[p]; i < l.Pos[p+1]; i++ {
-				l.Nodes = append(l.Nodes, Node{int(p), l.Crd[i]})
-			}
-		}
-	default: // singleton: one under each
-		for p := range parents {
-			l.Nodes = append(l.Nodes, Node{int(p), l.Crd[p]})
-		}
-	}
-	return int64(len(l.Nodes))
 }
 
 // entry follows the tree from a value up.
@@ -178,7 +154,7 @@ func combinations(rank int) []string {
 			}
 			return
 		}
-		for _, kind := range []tensor.LevelKind{tensor.D, tensor.C, tensor.DC, tensor.S} {
+		for _, kind := range tensor.LevelKinds() {
 			levels[k] = kind
 			each(k + 1)
 		}

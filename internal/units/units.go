@@ -54,3 +54,16 @@ func FormatBytes(n int64) string {
 	}
 	return fmt.Sprintf("%.1f %s", v, unit)
 }
+
+// FormatCount groups the digits of a number by thousands.
+func FormatCount(n int64) string {
+	s := strconv.FormatInt(n, 10)
+	sign := ""
+	if s[0] == '-' {
+		sign, s = "-", s[1:]
+	}
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return sign + s
+}

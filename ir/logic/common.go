@@ -102,20 +102,8 @@ func (o *optimiser) forget(t *lang.Tensor) {
 
 // sparseFormat stores what is stored and nothing else.
 func sparseFormat(rank int, rows bool) tensor.Format {
-	switch {
-	case rank == 2 && rows:
+	if rank == 2 && rows {
 		return tensor.CSR
-	case rank == 2:
-		return tensor.DCSR
 	}
-	levels, order := make([]tensor.LevelKind, rank), make([]int, rank)
-	for k := range levels {
-		levels[k], order[k] = tensor.DC, k
-	}
-	levels[rank-1] = tensor.S
-	f, err := tensor.FormatOf(levels, order)
-	if err != nil {
-		panic("BUG: a sparse format: " + err.Error())
-	}
-	return f
+	return tensor.CSF(rank)
 }

@@ -10,13 +10,6 @@ func RemoveDead(f *Func) *Func {
 	return Compact(&out)
 }
 
-// RemoveDeadScalar is RemoveDead for a Scalar.
-func RemoveDeadScalar(s *Scalar) *Scalar {
-	out := *s
-	out.Body = removeDead(s.Body, len(s.Vars))
-	return CompactScalar(&out)
-}
-
 // removeDead sweeps until nothing more goes away: an empty branch may have been
 // the last reader of a variable.
 func removeDead(body []Stmt, vars int) []Stmt {

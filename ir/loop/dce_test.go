@@ -79,19 +79,3 @@ func TestRemoveDead(t *testing.T) {
 		}
 	}
 }
-
-func TestRemoveDeadScalar(t *testing.T) {
-	s, err := ParseScalar("scalar f(x: i64) i64 { let a: i64 = x let b: i64 = x return b }")
-	if err != nil {
-		t.Fatal(err)
-	}
-	const want = `scalar f(x: i64) i64 {
-  let b: i64 = x
-  return b
-}
-`
-	got := RemoveDeadScalar(s)
-	if got.String() != want || len(got.Vars) != 2 {
-		t.Errorf("got\n%s with %d variables", got, len(got.Vars))
-	}
-}

@@ -222,16 +222,11 @@ func accessOf(t *ir.Tensor, vars []*ir.Index) *ir.Access {
 // segments is the format of lines in segments: sparse ones unless the tensor has
 // one other axis, and its outermost level is dense.
 func segments(f tensor.Format, kept, axes []int) tensor.Format {
-	kind := tensor.DC
-	if len(kept) == 1 && f.Levels()[0] == tensor.C {
-		kind = tensor.C
+	above := tensor.CSF(len(kept))
+	if len(kept) == 1 && f.AllRows() {
+		above = tensor.Dense(1)
 	}
-	order := keptFirst(f, kept, axes)
-	levels := slices.Repeat([]tensor.LevelKind{tensor.S}, len(order))
-	for l := range kept {
-		levels[l] = kind
-	}
-	return formatOf(levels, order)
+	return ir.MustFormat(keptFirst(f, kept, axes), above, tensor.Coordinates(len(axes)))
 }
 
 // keptFirst is the axis order with kept first, as f stores them, and axes behind.
@@ -249,17 +244,7 @@ func keptFirst(f tensor.Format, kept, axes []int) []int {
 // levels that lie above the segments of sparse lines along the others, and dense
 // axes behind them.
 func upper(f tensor.Format, kept int, dense int, order []int) tensor.Format {
-	levels := f.Levels()[:kept]
-	levels[kept-1] = tensor.S
-	return formatOf(append(levels, slices.Repeat([]tensor.LevelKind{tensor.D}, dense)...), order)
-}
-
-func formatOf(levels []tensor.LevelKind, order []int) tensor.Format {
-	f, err := tensor.FormatOf(levels, order)
-	if err != nil {
-		panic("BUG: format of lines: " + err.Error())
-	}
-	return f
+	return ir.MustFormat(order, f.Outer(kept), tensor.Dense(dense))
 }
 
 // planes is a dense format that holds lines along axes as Planes: in the order of
@@ -269,7 +254,7 @@ func planes(f tensor.Format, kept, axes []int) tensor.Format {
 	if dense := tensor.Dense(rank); ir.LinesOf(dense, axes) == ir.Planes {
 		return dense
 	}
-	return formatOf(slices.Repeat([]tensor.LevelKind{tensor.D}, rank), keptFirst(f, kept, axes))
+	return ir.MustFormat(keptFirst(f, kept, axes), tensor.Dense(rank))
 }
 
 // adopt makes the result of the latest step that of the statement, if that is all

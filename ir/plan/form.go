@@ -111,7 +111,7 @@ func (b *builder) piece(a *lang.Access, t *ir.Tensor, m ir.Mirror) (ir.Expr, []a
 	}
 	inside := b.call(side, tensor.Bool, row, col)
 	direct := addend{value: stored}
-	if slices.Contains(t.Format.Levels(), tensor.D) {
+	if t.Format.HasBlocks() {
 		direct.cond = inside // blocks on the diagonal reach beyond it
 	}
 	return &ir.Select{Cond: inside, Then: stored, Else: mirrored},

@@ -11,19 +11,6 @@ import (
 // independent of each other, whereas the outermost loop over rows of which only some are
 // stored is one that cannot be cut.
 
-// isList reports whether a format is a list of coordinates.
-func isList(f tensor.Format) bool { return onlyLevels(f, tensor.S) }
-
-// onlyLevels reports whether all levels of a format are of some kinds.
-func onlyLevels(f tensor.Format, kinds ...tensor.LevelKind) bool {
-	return !slices.ContainsFunc(f.Levels(), func(kind tensor.LevelKind) bool { return !slices.Contains(kinds, kind) })
-}
-
-// listLevels are the levels of a list of coordinates.
-func listLevels(rank int) []tensor.LevelKind {
-	return slices.Repeat([]tensor.LevelKind{tensor.S}, rank)
-}
-
 // stale reports whether an access cannot be walked well as its tensor is stored, and has
 // to read a copy that is stored otherwise.
 func (s *scheduler) stale(a *ir.Access, c *candidate) bool {
@@ -35,7 +22,7 @@ func (s *scheduler) stale(a *ir.Access, c *candidate) bool {
 	case !s.opts.Grids || len(s.builder.spreads) > 0:
 		return false
 	case c.merged != nil:
-		return !a.Tensor.Format.IsDense() && !slices.Equal(a.Tensor.Format.Levels(), c.merged)
+		return !a.Tensor.Format.IsDense() && !slices.Equal(a.Tensor.Format.Levels(), c.merged.Levels())
 	}
 	return s.inRows(a)
 }
@@ -46,22 +33,21 @@ func (s *scheduler) stale(a *ir.Access, c *candidate) bool {
 // does not ask.
 func (s *scheduler) inRows(a *ir.Access) bool {
 	whole := s.lhs.Tensor.Rank == 0 && len(s.accesses) == 1
-	return !whole && a.Tensor.Rank > 1 && isList(a.Tensor.Format)
+	return !whole && a.Tensor.Rank > 1 && a.Tensor.Format.IsCoordinates()
 }
 
-// mergedLevels are the levels that sparse operands have to have for a grid to take
+// mergedFormat has the levels that sparse operands have to have for a grid to take
 // their entries, whatever their rows: those of the result, a list or all rows. Nil is for
 // other statements.
-func (s *scheduler) mergedLevels() []tensor.LevelKind {
+func (s *scheduler) mergedFormat() *tensor.Format {
 	f := s.lhs.Tensor.Format
 	if !s.opts.Grids || f.Rank() == 0 || f.IsDense() {
 		return nil
 	}
-	levels := slices.Clone(f.Levels())
-	n, last := s.mergedLists(), f.Rank()-1
-	rows := levels[last] == tensor.S && !slices.ContainsFunc(levels[:last], func(kind tensor.LevelKind) bool { return kind != tensor.C })
-	if isList(f) && n > 0 || rows && n > 1 {
-		return levels
+	n, levels := s.mergedLists(), f.Physical()
+	rows := levels[f.Rank()-1].Ranges() && !slices.ContainsFunc(levels[:f.Rank()-1], func(l tensor.LevelType) bool { return !l.Full() })
+	if f.IsCoordinates() && n > 0 || rows && n > 1 {
+		return &f
 	}
 	return nil
 }
@@ -70,7 +56,8 @@ func (s *scheduler) mergedLevels() []tensor.LevelKind {
 // list, and cut into rows then.
 func (nf *normalForm) becomesList(result *ir.Tensor) bool {
 	f := result.Format
-	return f.Rank() > 1 && result.FillKnown && !isList(f) && onlyLevels(f, tensor.S, tensor.DC) && nf.covers() && nf.mergedLists() > 1
+	walked := !slices.ContainsFunc(f.Physical(), func(l tensor.LevelType) bool { return !l.Walked() })
+	return f.Rank() > 1 && result.FillKnown && !f.IsCoordinates() && walked && nf.covers() && nf.mergedLists() > 1
 }
 
 // mostMerged is how many operands package lower makes a list of.
@@ -87,7 +74,7 @@ func (nf *normalForm) mergedLists() int {
 	nf.eachAccess(func(a *ir.Access) {
 		switch {
 		case a.Tensor.Format.IsDense():
-		case !nf.alongResult(a) || !onlyLevels(a.Tensor.Format, tensor.S, tensor.DC, tensor.C) || !a.Tensor.FillKnown:
+		case !nf.alongResult(a) || a.Tensor.Format.HasBlocks() || a.Tensor.Format.Extended() || !a.Tensor.FillKnown:
 			fits = false
 		case !slices.ContainsFunc(lists, func(b *ir.Access) bool { return ir.Equal(a, b) }):
 			lists = append(lists, a)
@@ -118,9 +105,8 @@ func (nf *normalForm) alongResult(a *ir.Access) bool {
 // another tensor of the statement stores all of that index: then there is room for a
 // position for each. Formats that cannot be so stay.
 func (nf *normalForm) withAllRows(a *ir.Access, format tensor.Format) tensor.Format {
-	levels := slices.Clone(format.Levels())
 	v := a.Indices[format.Order()[0]].Plain()
-	if v == nil || levels[0] != tensor.DC || len(levels) < 2 {
+	if v == nil || !someRows(format) {
 		return format
 	}
 	all := storesAll(nf.lhs, v)
@@ -128,12 +114,21 @@ func (nf *normalForm) withAllRows(a *ir.Access, format tensor.Format) tensor.For
 	if !all {
 		return format
 	}
-	levels[0] = tensor.C
-	whole, err := tensor.FormatOf(levels, format.Order())
-	if err != nil {
-		return format
+	return ir.MustFormat(format.Order(), tensor.Dense(1), format.Inner(1))
+}
+
+// someRows reports whether the outermost level has only the coordinates that have entries, and a range of the next level for each.
+func someRows(f tensor.Format) bool {
+	return f.Rank() > 1 && f.Physical()[0].Ranges() && !beginsList(f)
+}
+
+// rowsOnly is f with only the rows that have entries, where it has a place for every row: for extents
+// that no array has.
+func rowsOnly(f tensor.Format) tensor.Format {
+	if !f.AllRows() {
+		return f
 	}
-	return whole
+	return ir.MustFormat(f.Order(), tensor.CSF(1), f.Inner(1))
 }
 
 // storesAll reports whether the tensor has a place for each value of an index, whatever

@@ -33,18 +33,14 @@ func (nf *normalForm) naturalFormat(alg ir.Algebra, background ir.Expr) tensor.F
 	if best.sparse < 0 {
 		return dense
 	}
-	f, err := tensor.FormatOf(best.levels, best.order)
-	if err != nil {
-		panic("BUG: natural format: " + err.Error())
-	}
-	return f
+	return best.format(nf.allCoordinates())
 }
 
 // naturalLevels are the levels that operands suggest for a result in some order.
 type naturalLevels struct {
 	order  []int
-	levels []tensor.LevelKind
-	sparse int // innermost level that is cut short, -1 for none
+	full   []bool // levels that have every coordinate
+	sparse int    // innermost level that is cut short, -1 for none
 	// disorder is the number of operands whose axes are in another order.
 	disorder int
 	// filled is the number of levels that are dense below a sparse one although
@@ -61,9 +57,29 @@ func (n *naturalLevels) before(m *naturalLevels) bool {
 	return n.filled < m.filled
 }
 
+// format has a block below each entry of the innermost level that is cut short. Beside lists alone, the levels
+// before the first that has every coordinate are a list, where there are no blocks.
+func (n *naturalLevels) format(lists bool) tensor.Format {
+	rank, list := len(n.order), 0
+	if lists && n.sparse == rank-1 {
+		if list = slices.Index(n.full, true); list < 0 {
+			list = rank
+		}
+	}
+	parts := []tensor.Format{tensor.Coordinates(list)}
+	for _, full := range n.full[list : n.sparse+1] {
+		part := tensor.CSF(1)
+		if full {
+			part = tensor.Dense(1)
+		}
+		parts = append(parts, part)
+	}
+	return ir.MustFormat(n.order, append(parts, tensor.Dense(rank-1-n.sparse))...)
+}
+
 func (nf *normalForm) naturalLevels(alg ir.Algebra, vars []*ir.Index, order []int) *naturalLevels {
 	rank := len(order)
-	n := &naturalLevels{order: order, levels: make([]tensor.LevelKind, rank), sparse: -1}
+	n := &naturalLevels{order: order, full: make([]bool, rank), sparse: -1}
 	at := depths{}
 	for d, axis := range order {
 		at[vars[axis]] = d
@@ -87,10 +103,7 @@ func (nf *normalForm) naturalLevels(alg ir.Algebra, vars []*ir.Index, order []in
 	n.disorder = len(converted)
 	for l, axis := range order {
 		s := alg.Stored(nf.value, dryLeaves{alg, vars[axis], at, converted})
-		if s.Set.IsAll() || s.Background == nil {
-			n.levels[l] = tensor.C
-		} else {
-			n.levels[l] = tensor.DC
+		if n.full[l] = s.Set.IsAll() || s.Background == nil; !n.full[l] {
 			n.sparse = l
 		}
 	}
@@ -100,19 +113,10 @@ func (nf *normalForm) naturalLevels(alg ir.Algebra, vars []*ir.Index, order []in
 	if n.sparse < 0 {
 		return n
 	}
-	n.levels[n.sparse] = tensor.S
+	n.full[n.sparse] = false
 	for l := n.sparse + 1; l < rank; l++ {
-		n.levels[l] = tensor.D
 		if nf.indexesSparse(vars[order[l]]) {
 			n.filled++
-		}
-	}
-	if n.sparse == rank-1 && nf.allCoordinates() {
-		for l := range n.levels {
-			if n.levels[l] == tensor.C {
-				break
-			}
-			n.levels[l] = tensor.S
 		}
 	}
 	return n
@@ -176,16 +180,22 @@ func (nf *normalForm) naturalOrders(vars []*ir.Index) [][]int {
 func (nf *normalForm) allCoordinates() bool {
 	lists, others := 0, 0
 	nf.eachAccess(func(a *ir.Access) {
-		levels := a.Tensor.Format.Levels()
+		f := a.Tensor.Format
 		switch {
-		case a.Tensor.Format.IsDense():
-		case len(levels) > 1 && levels[0] == tensor.S:
+		case f.IsDense() || f.Rank() == 1:
+		case beginsList(f):
 			lists++
-		case len(levels) > 1:
+		default:
 			others++
 		}
 	})
 	return lists > 0 && others == 0
+}
+
+// beginsList reports whether the outermost level has an entry for each of the next level, or of the values.
+func beginsList(f tensor.Format) bool {
+	levels := f.Physical()
+	return levels[0].Ranges() && (f.SparseRank() == 1 || levels[1].Branchless())
 }
 
 func (nf *normalForm) eachAccess(f func(*ir.Access)) {

@@ -48,30 +48,16 @@ func (d depths) reordered(a *ir.Access) tensor.Format {
 			sorted[j], sorted[j-1] = sorted[j-1], sorted[j]
 		}
 	}
-	levels := make([]tensor.LevelKind, len(sorted))
-	old := f.Levels()
 	// Trailing dense axes stay dense as long as they are still the trailing ones.
-	dense := len(sorted)
-	for dense > 0 && old[dense-1] == tensor.D && sorted[dense-1] == order[dense-1] {
-		dense--
+	sparse := len(sorted)
+	for sparse > f.SparseRank() && sorted[sparse-1] == order[sparse-1] {
+		sparse--
 	}
-	for i := range levels {
-		switch {
-		case i >= dense:
-			levels[i] = tensor.D
-		case i == dense-1:
-			levels[i] = tensor.S
-		case i == 0 && old[0] == tensor.C:
-			levels[i] = tensor.C
-		default:
-			levels[i] = tensor.DC
-		}
+	dense := tensor.Dense(len(sorted) - sparse)
+	if sparse > 1 && f.AllRows() {
+		return ir.MustFormat(sorted, tensor.Dense(1), tensor.CSF(sparse-1), dense)
 	}
-	g, err := tensor.FormatOf(levels, sorted)
-	if err != nil {
-		panic("BUG: reordered format: " + err.Error())
-	}
-	return g
+	return ir.MustFormat(sorted, tensor.CSF(sparse), dense)
 }
 
 // permutations calls f with every order of vars, at most limit of them.

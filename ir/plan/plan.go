@@ -324,7 +324,7 @@ func (p *planner) compute(nf *normalForm, s *lang.Stmt, result *ir.Tensor, step 
 	case result.Format.Extended():
 		store(result.Format.Listed(), "its entries are found as lists")
 	case p.Options.Grids && nf.becomesList(result):
-		store(ir.MustFormat(listLevels(result.Rank), result.Format.Order()), "its entries are found as a list")
+		store(ir.MustFormat(result.Format.Order(), tensor.Coordinates(result.Rank)), "its entries are found as a list")
 	}
 	best, err := p.scheduled(nf, s, step)
 	if err != nil {
@@ -361,22 +361,6 @@ func (p *planner) emit(nf *normalForm, best *candidate, step *ir.Compute, target
 		}
 	}
 	p.Steps = append(p.Steps, step)
-}
-
-// fill decides the value of coordinates that the result does not store.
-func (p *planner) fill(result *ir.Tensor, declared *lang.Tensor, background ir.Expr, covers bool) {
-	v, known := ir.ConstValue(background)
-	switch {
-	case declared.FillKnown:
-		result.Fill, result.FillKnown = declared.Fill, true
-	case known && covers:
-		result.Fill, result.FillKnown = v.Convert(result.DType), true
-	case result.Format.IsDense() || !covers || background == nil:
-		result.Fill, result.FillKnown = tensor.Zero(result.DType), true
-	default:
-		// Known only at run time; convert needs a value to be there.
-		result.Fill = tensor.Zero(result.DType)
-	}
 }
 
 // covers reports whether the left-hand side names every coordinate of the
@@ -460,24 +444,13 @@ func (nf *normalForm) storedAs(c *candidate, a *ir.Access, opts ir.Options) tens
 	format := c.at.reordered(a)
 	switch {
 	case c.merged != nil && !a.Tensor.Format.IsDense():
-		return ir.MustFormat(c.merged, format.Order())
+		return ir.MustFormat(format.Order(), *c.merged)
 	case c.at.concordant(a):
 		return nf.withAllRows(a, format)
 	case opts.NarrowWorkspaces:
 		return rowsOnly(format)
 	}
 	return format
-}
-
-// rowsOnly is f with only the rows that have entries, where it has a place for every row: for extents
-// that no array has.
-func rowsOnly(f tensor.Format) tensor.Format {
-	levels := f.Levels()
-	if f.Rank() < 2 || levels[0] != tensor.C {
-		return f
-	}
-	levels[0] = tensor.DC
-	return ir.MustFormat(levels, f.Order())
 }
 
 // runsOver reports whether a reduction runs over the stored coordinates of a.
@@ -489,30 +462,3 @@ func (nf *normalForm) runsOver(a *ir.Access) bool {
 	}
 	return false
 }
-
-// beyond is the value of a statement's right side where nothing is stored: its
-// background or, where loops visit everything, what it is if all operands have
-// their fills. So a fill does not depend on how the operands are stored.
-func (p *planner) beyond(nf *normalForm, result *ir.Tensor, background ir.Expr) ir.Expr {
-	if background != nil && !result.Format.IsDense() {
-		return background
-	}
-	if v, ok := ir.ConstValue(p.alg.Of(nf.value, fillLeaves{p.alg}).Background); ok {
-		return &ir.Literal{Value: v}
-	}
-	return nil
-}
-
-// fillLeaves describes leaves where every operand has its fill, dense ones too.
-type fillLeaves struct{ alg ir.Algebra }
-
-func (f fillLeaves) Access(a *ir.Access) ir.Support {
-	if len(a.Vars(nil)) == 0 || !a.Tensor.FillKnown {
-		return ir.Everywhere()
-	}
-	return ir.Constant(ir.GapOf(a.Tensor))
-}
-
-func (f fillLeaves) Index(*ir.Index) ir.Support { return ir.Everywhere() }
-
-func (f fillLeaves) Temp(t *ir.Temp) ir.Behaviour { return f.alg.TempBehaviour(t, f) }

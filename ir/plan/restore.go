@@ -51,5 +51,5 @@ func (p *planner) restore(nf *normalForm, s *lang.Stmt, result *ir.Tensor, backg
 
 // onlyEntries reports whether a format stores single entries, each once and in order.
 func onlyEntries(f tensor.Format) bool {
-	return f.Rank() > 0 && !f.Relaxed() && !slices.Contains(f.Levels(), tensor.D)
+	return f.Rank() > 0 && !f.Relaxed() && !f.HasBlocks()
 }

@@ -45,7 +45,7 @@ func (p *planner) scan(a *argument, s *ir.Scan) {
 	case ir.LinesOf(f, s.Axes) == ir.SparseSegments:
 		s.To.Format = upper(f, len(kept), len(s.Axes), f.Order())
 	default:
-		s.To.Format = formatOf(slices.Repeat([]tensor.LevelKind{tensor.D}, s.From.Rank), f.Order())
+		s.To.Format = ir.MustFormat(f.Order(), tensor.Dense(s.From.Rank))
 	}
 	p.tensor(s.To)
 	p.Steps = append(p.Steps, s)

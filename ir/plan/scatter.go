@@ -139,13 +139,5 @@ func leading(a *ir.Access) []*ir.Index {
 
 // workTensor is a workspace of the given rank for results of a fold.
 func workTensor(f ir.Fold, typ tensor.DType, rank int) *ir.Tensor {
-	levels, order := make([]tensor.LevelKind, rank), make([]int, rank)
-	for axis := range order {
-		levels[axis], order[axis] = tensor.S, axis
-	}
-	format, err := tensor.FormatOf(levels, order)
-	if err != nil {
-		panic("BUG: workspace format: " + err.Error())
-	}
-	return &ir.Tensor{Rank: rank, DType: typ, Format: format, Fill: f.Identity(typ), FillKnown: true}
+	return &ir.Tensor{Rank: rank, DType: typ, Format: tensor.Coordinates(rank), Fill: f.Identity(typ), FillKnown: true}
 }

@@ -21,7 +21,7 @@ type candidate struct {
 	scatter    *ir.Reduce // the reduction whose loops are among the result's, if one's are
 	split      *split     // nil without workspaces
 	tables     []*ir.Tabulate
-	merged     []tensor.LevelKind // in which operands are stored again; nil if that follows from the loops
+	merged     *tensor.Format // in which operands are stored again; nil if that follows from the loops
 	// convert lists accesses that have to read a re-stored operand.
 	convert []*ir.Access
 	at      depths
@@ -45,7 +45,7 @@ type scheduler struct {
 	tried  int                // candidates of the present kind
 	most   int                // of one kind that are tried
 	ways   []ir.WayCost       // of the candidates so far
-	merged []tensor.LevelKind // see mergedLevels
+	merged *tensor.Format     // see mergedFormat
 }
 
 // scheduler is ready to choose loops for the statement.
@@ -72,7 +72,7 @@ func (nf *normalForm) scheduler(alg ir.Algebra, opts ir.Options) *scheduler {
 			add(r.In)
 		}
 	}
-	s.merged = s.mergedLevels()
+	s.merged = s.mergedFormat()
 	s.most = min(4*cost.MostOrders, max(cost.LeastTrials, cost.Effort/(nf.size()*nf.loops()*(1+len(nf.reduces)))))
 	return s
 }
@@ -170,7 +170,7 @@ func (s *scheduler) tryBlocks(free []*ir.Index) {
 	var sparse []*ir.Index
 	f := s.lhs.Tensor.Format
 	for l, axis := range f.Order() {
-		if f.Levels()[l] != tensor.D {
+		if l < f.SparseRank() {
 			sparse = s.lhs.Indices[axis].Vars(sparse)
 		}
 	}

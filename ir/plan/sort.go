@@ -1,8 +1,6 @@
 package plan
 
 import (
-	"slices"
-
 	"github.com/lacuna-sparse/lacuna/ir"
 	"github.com/lacuna-sparse/lacuna/lang"
 	"github.com/lacuna-sparse/lacuna/tensor"
@@ -32,14 +30,13 @@ func (b *builder) sort(e *lang.Scan) (ir.Expr, error) {
 	}
 	switch {
 	case s.First > 0 && f.IsDense():
-		levels := slices.Repeat([]tensor.LevelKind{tensor.C}, len(kept))
-		s.To.Format = formatOf(append(levels, tensor.S), f.Order())
+		s.To.Format = ir.MustFormat(f.Order(), tensor.Dense(len(kept)), tensor.Coordinates(1))
 	case s.First > 0:
 		s.To.Format = f
 	case ir.LinesOf(f, s.Axes) == ir.SparseSegments:
 		s.To.Format = upper(f, len(kept), len(s.Axes), f.Order())
 	default:
-		s.To.Format = formatOf(slices.Repeat([]tensor.LevelKind{tensor.D}, s.From.Rank), f.Order())
+		s.To.Format = ir.MustFormat(f.Order(), tensor.Dense(s.From.Rank))
 	}
 	b.plan.tensor(s.To)
 	b.plan.Steps = append(b.plan.Steps, s)

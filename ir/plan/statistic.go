@@ -79,7 +79,7 @@ func (p *planner) order(a *argument, s *ir.Statistic, own, left []*ir.Index) []*
 	s.To = &ir.Tensor{Name: p.named(s.Name), Rank: len(vars), DType: ir.ComputeType(a.typ), FillKnown: true, Whole: true,
 		Format: tensor.Dense(len(vars)), Fill: tensor.Zero(ir.ComputeType(a.typ))}
 	if sparse {
-		s.To.Format = upper(f, len(kept), len(own), nil)
+		s.To.Format = upper(f, len(kept), len(own), s.To.Format.Order()) // its axes are in the order of the levels
 	}
 	if s.Stored || s.From.FillKnown {
 		s.To.Fill = gapOf(s)
@@ -105,20 +105,13 @@ func gapOf(s *ir.Statistic) tensor.Scalar {
 func statisticLayout(s *ir.Statistic, f tensor.Format, fill *tensor.Scalar, kept []int, stored bool) tensor.Format {
 	lines := ir.LinesOf(f, s.Axes)
 	order := keptFirst(f, kept, s.Axes)
-	levels := slices.Repeat([]tensor.LevelKind{tensor.D}, len(order))
 	switch {
 	case f.IsDense() && slices.Equal(f.Order(), order):
 		return f
 	case f.IsDense(), fill == nil && !stored:
-		return formatOf(levels, order)
+		return ir.MustFormat(order, tensor.Dense(len(order)))
 	case s.PerLine && lines != ir.Segments:
-		for l := range levels {
-			levels[l] = tensor.C
-			if l >= len(kept) {
-				levels[l] = tensor.S
-			}
-		}
-		return formatOf(levels, order)
+		return ir.MustFormat(order, tensor.Dense(len(kept)), tensor.Coordinates(len(s.Axes)))
 	case lines != ir.Apart:
 		return f
 	}

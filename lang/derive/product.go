@@ -183,7 +183,7 @@ func (d *deriver) wholeAxes(t *lang.Tensor) []int {
 	if f.IsDense() {
 		return order
 	}
-	return order[:slices.IndexFunc(f.Levels(), func(k tensor.LevelKind) bool { return k != tensor.C })]
+	return order[:slices.IndexFunc(f.Physical(), func(l tensor.LevelType) bool { return !l.Full() })]
 }
 
 // entriesOf reports whether the tensor that some of over run over with `in` has all of vars among its indices: there are no

@@ -85,7 +85,7 @@ func Lower(from, to *ir.Tensor, types emit.OperandTypes, opts Options) (*emit.Ke
 		return nil, fmt.Errorf("cannot convert %s, a %s %s, to a %s %s: rank and element type must be the same, and the rank not 0",
 			from.Name, from.Format, from.DType, to.Format, to.DType)
 	}
-	if opts.Entries != Stored && (!allSparse(from.Format) || sparseRank(to.Format) < to.Rank || !sameAxes(from.Format.Order(), to.Format.Order())) {
+	if opts.Entries != Stored && (!from.Format.IsCoordinates() || to.Format.SparseRank() < to.Rank || !sameAxes(from.Format.Order(), to.Format.Order())) {
 		return nil, fmt.Errorf("cannot convert from %s to %s: only a list of coordinates, S-…-S, can be out of order or repeat, and be brought into its order only, without D levels",
 			from.Format, to.Format)
 	}
@@ -108,26 +108,6 @@ func Lower(from, to *ir.Tensor, types emit.OperandTypes, opts Options) (*emit.Ke
 		}
 	}
 	return c.Done(), nil
-}
-
-// allSparse reports whether every level is S.
-func allSparse(f tensor.Format) bool {
-	for _, kind := range f.Levels() {
-		if kind != tensor.S {
-			return false
-		}
-	}
-	return true
-}
-
-// sparseRank is the number of levels before the trailing D levels.
-func sparseRank(f tensor.Format) int {
-	levels := f.Levels()
-	n := len(levels)
-	for n > 0 && levels[n-1] == tensor.D {
-		n--
-	}
-	return n
 }
 
 // converter is a conversion under construction.
@@ -164,8 +144,8 @@ func newConverter(from, to *ir.Tensor, types emit.OperandTypes, how Options) *co
 	if how.Entries.repeats() {
 		c.elem = emit.Type(from.DType) // they are summed
 	}
-	sparse := sparseRank(from.Format)
-	same := sparse == sparseRank(to.Format) && sameAxes(from.Format.Order()[sparse:], to.Format.Order()[sparse:])
+	sparse := from.Format.SparseRank()
+	same := sparse == to.Format.SparseRank() && sameAxes(from.Format.Order()[sparse:], to.Format.Order()[sparse:])
 	depth := from.Rank
 	switch {
 	case to.Format.IsDense():
@@ -174,7 +154,7 @@ func newConverter(from, to *ir.Tensor, types emit.OperandTypes, how Options) *co
 		depth = sparse
 	default:
 		c.filter = sparse < depth && !how.Keep
-		c.scatter = sparseRank(to.Format) < to.Rank
+		c.scatter = to.Format.SparseRank() < to.Rank
 	}
 	c.count = loop.U64
 	if !to.Format.IsDense() {

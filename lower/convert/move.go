@@ -37,7 +37,7 @@ func (s *sorter) blockAxes() []int {
 	if !s.blocks {
 		return nil
 	}
-	return s.to.Format.Order()[sparseRank(s.to.Format):]
+	return s.to.Format.Order()[s.to.Format.SparseRank():]
 }
 
 // moveStage moves every entry to its place.

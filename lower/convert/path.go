@@ -230,7 +230,7 @@ func ChoosePath(from, to tensor.Format, d Data) (p Path, ok bool) {
 	most, digit := max(fewBuckets, min(maxBuckets, 2*d.Entries)), digitBits
 	if d.Grids {
 		most, digit = 1<<gridDigitBits, gridDigitBits
-		if sparse := sparseRank(from); !d.DType.IsComplex() && (sparse == from.Rank() || sparse != sparseRank(to)) {
+		if sparse := from.SparseRank(); !d.DType.IsComplex() && (sparse == from.Rank() || sparse != to.SparseRank()) {
 			most = 1 // digits go by tiles
 		}
 	}
@@ -286,9 +286,9 @@ func rowPath(axes []int, d Data) (p Path, ok bool) {
 // sortedAxes are the axes of the target that entries are sorted by, and the
 // others that it has an order for or keeps in blocks.
 func sortedAxes(from, to tensor.Format, entries EntryOrder) (sorted, carried []int) {
-	sparse := sparseRank(to)
+	sparse := to.SparseRank()
 	axes := to.Order()
-	blocks := sparseRank(from) == sparse && sameAxes(from.Order()[sparse:], axes[sparse:])
+	blocks := from.SparseRank() == sparse && sameAxes(from.Order()[sparse:], axes[sparse:])
 	source := from.Order()
 	if blocks {
 		axes, source = axes[:sparse], source[:sparse]

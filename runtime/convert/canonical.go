@@ -119,7 +119,7 @@ func (s *Service) Unblocked(ctx context.Context, b *tensor.Blocks, format tensor
 
 // joinedOnDevice stores disjoint parts as one tensor, on the device.
 func (s *Service) joinedOnDevice(ctx context.Context, parts []*tensor.Tensor, format tensor.Format) (*tensor.Tensor, error) {
-	if slices.ContainsFunc(parts, func(t *tensor.Tensor) bool { return !sparseOnly(t.Format()) }) || !sparseOnly(format) {
+	if slices.ContainsFunc(parts, func(t *tensor.Tensor) bool { return t.Format().HasBlocks() }) || format.HasBlocks() {
 		return nil, fallback("kernels leave out what equals the fill in dense blocks")
 	}
 	return s.appended(ctx, parts, func(*coordList, int) {}, parts[0].Shape(), format)

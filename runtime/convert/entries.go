@@ -34,7 +34,7 @@ func (c *conversion) fromCoords(ctx context.Context, list *tensor.Tensor, format
 	switch {
 	case falls || repeats:
 		to := format
-		if !sparseOnly(format) {
+		if format.HasBlocks() {
 			to = list.Format()
 		}
 		if falls {
@@ -57,12 +57,6 @@ func (c *conversion) fromSorted(ctx context.Context, list *tensor.Tensor, format
 		return list, nil
 	}
 	return c.kernel(ctx, list, format, lowerconvert.Stored)
-}
-
-// sparseOnly reports whether a format has no D levels.
-func sparseOnly(f tensor.Format) bool {
-	levels := f.Levels()
-	return levels[len(levels)-1] != tensor.D
 }
 
 // narrowlyTyped reports whether coordinates have the types that tensors have them
@@ -127,7 +121,7 @@ type packedList struct {
 // sortAhead begins to compile what sorted runs, while the list is looked at.
 func (c *conversion) sortAhead(list *tensor.Tensor, format tensor.Format) {
 	guess := *c
-	if !sparseOnly(format) {
+	if format.HasBlocks() {
 		format = list.Format()
 	}
 	path, err := guess.path(list, format, lowerconvert.Unordered)
@@ -199,8 +193,7 @@ func (c *conversion) sortedList(ctx context.Context, t *tensor.Tensor, format te
 		defer list.Release()
 		t = list
 	}
-	levels := t.Format().Levels()
-	if len(levels) == 0 || slices.Contains(t.Dims(), 0) || slices.ContainsFunc(levels, func(k tensor.LevelKind) bool { return k != tensor.S }) {
+	if t.Rank() == 0 || slices.Contains(t.Dims(), 0) || !t.Format().IsCoordinates() {
 		return nil, fallback("kernels sort lists of coordinates, not %s", t.Format())
 	}
 	order, err := tensor.Coordinates(t.Rank()).WithOrder(format.Order())
@@ -224,9 +217,8 @@ func (c *conversion) sortedList(ctx context.Context, t *tensor.Tensor, format te
 // expands reports whether a tensor that is not sorted has a sorted counterpart with the same arrays,
 // of which a kernel can make a list.
 func expands(t *tensor.Tensor) bool {
-	levels := t.Format().Levels()
-	return t.Structure() == tensor.General && !slices.Contains(t.Dims(), 0) && !slices.Contains(levels, tensor.D) &&
-		slices.ContainsFunc(levels, func(k tensor.LevelKind) bool { return k != tensor.S }) &&
+	f := t.Format()
+	return t.Structure() == tensor.General && !slices.Contains(t.Dims(), 0) && !f.HasBlocks() && !f.IsCoordinates() &&
 		!slices.ContainsFunc(t.Levels(), func(l tensor.Level) bool { return l.Group.Len() > 0 })
 }
 

@@ -72,7 +72,7 @@ func (s *Service) Concat(ctx context.Context, axis int, format tensor.Format, te
 			return nil, errFallback
 		case format.IsDense():
 			return s.concatDense(ctx, axis, shape, format, tensors)
-		case !sparseOnly(format) || slices.ContainsFunc(tensors, func(t *tensor.Tensor) bool { return keepsBlocks(t.Format()) }):
+		case format.HasBlocks() || slices.ContainsFunc(tensors, func(t *tensor.Tensor) bool { return keepsBlocks(t.Format()) }):
 			return nil, fallback("kernels do not keep dense blocks")
 		}
 		begin, next := make([]int64, len(tensors)), int64(0)
@@ -177,7 +177,7 @@ func (s *Service) Prune(ctx context.Context, t *tensor.Tensor) (*tensor.Tensor, 
 }
 
 // keepsBlocks reports whether a format has dense blocks behind levels that are not.
-func keepsBlocks(f tensor.Format) bool { return !f.IsDense() && !sparseOnly(f) }
+func keepsBlocks(f tensor.Format) bool { return !f.IsDense() && f.HasBlocks() }
 
 // countable reports whether the elements of a shape have numbers below 2^63.
 func countable(shape []int64) bool {

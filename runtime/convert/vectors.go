@@ -347,7 +347,7 @@ func (s *Service) Coordinates(ctx context.Context, t *tensor.Tensor) ([]tensor.A
 		}
 	}
 	arrays := make([]tensor.Array, t.Rank())
-	if s.placed(list) && !slices.ContainsFunc(list.Format().Levels(), func(k tensor.LevelKind) bool { return k != tensor.S }) {
+	if s.placed(list) && list.Format().IsCoordinates() {
 		for l, axis := range list.Format().Order() {
 			arrays[axis] = list.LevelAt(l).Crd
 		}

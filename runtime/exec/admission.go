@@ -6,7 +6,6 @@ import (
 
 	"github.com/lacuna-sparse/lacuna/ir"
 	"github.com/lacuna-sparse/lacuna/runtime"
-	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
 // admit refuses a run of which a dense result, of the program or of a step on the way, does not fit the
@@ -56,7 +55,7 @@ func (st *step) least(b *stepBinding, vals values) (entries, bytes int64) {
 	}
 	result := st.plan.(*ir.Compute).Result
 	bytes = int64(result.DType.Size())
-	if levels := result.Format.Levels(); levels[len(levels)-1] != tensor.D {
+	if !result.Format.HasBlocks() {
 		bytes += 4 // a coordinate
 	}
 	return entries, bytes

@@ -10,7 +10,6 @@ import (
 	"github.com/lacuna-sparse/lacuna/ir"
 	"github.com/lacuna-sparse/lacuna/lang"
 	"github.com/lacuna-sparse/lacuna/runtime"
-	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
 // Plans to fall back on where that of a kernel does not do for what a run brings.
@@ -96,7 +95,7 @@ func (k *Kernel) tooManyRows(vals values) bool {
 		if !ok || vals[c.From.ID] == nil {
 			continue
 		}
-		if f := c.To.Format; f.Rank() > 1 && f.Levels()[0] == tensor.C {
+		if f := c.To.Format; f.AllRows() {
 			axis := f.Order()[0]
 			if c.Axes != nil {
 				axis = c.Axes[axis]

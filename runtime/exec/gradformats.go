@@ -22,20 +22,19 @@ import (
 // dense tells of groups that are stored densely, and can be read in any order; upstream is the adjoint.
 func groupFormats(operand tensor.Format, groups []derive.Group, upstream string, dense func(name string) bool) (tensor.Format, map[string]tensor.Format) {
 	groups = slices.DeleteFunc(slices.Clone(groups), func(g derive.Group) bool { return dense(g.Name) })
-	levels, order := operand.Levels(), operand.Order()
-	if len(groups) == 0 || operand.Relaxed() || slices.Contains(levels, tensor.D) {
+	order := operand.Order()
+	if len(groups) == 0 || operand.Relaxed() || operand.HasBlocks() {
 		return operand, nil
 	}
-	if slices.Contains(levels, tensor.C) {
+	levels := operand
+	if slices.ContainsFunc(operand.Physical(), tensor.LevelType.Full) {
 		across := func(g derive.Group) bool {
 			return g.Name == upstream && slices.ContainsFunc(order[:len(g.Axes)], func(axis int) bool { return !slices.Contains(g.Axes, axis) })
 		}
 		if !slices.ContainsFunc(groups, across) {
 			return operand, nil
 		}
-		for l := range levels[:len(levels)-1] {
-			levels[l] = tensor.DC
-		}
+		levels = tensor.CSF(operand.Rank())
 	}
 	slices.SortStableFunc(groups, func(a, b derive.Group) int { return cmp.Compare(len(a.Axes), len(b.Axes)) })
 	var front []int
@@ -56,19 +55,17 @@ func groupFormats(operand tensor.Format, groups []derive.Group, upstream string,
 			front = append(front, axis)
 		}
 	}
-	result, err := tensor.FormatOf(levels, front)
+	result, err := levels.WithOrder(front)
 	if err != nil {
 		return operand, nil
 	}
 	formats := map[string]tensor.Format{}
 	for _, g := range groups {
-		kinds := slices.Clone(levels[:len(g.Axes)])
-		kinds[len(kinds)-1] = tensor.S
-		axes := make([]int, len(kinds))
-		for l, axis := range front[:len(kinds)] {
+		axes := make([]int, len(g.Axes))
+		for l, axis := range front[:len(axes)] {
 			axes[l] = slices.Index(g.Axes, axis)
 		}
-		f, err := tensor.FormatOf(kinds, axes)
+		f, err := levels.Outer(len(axes)).WithOrder(axes)
 		if err != nil {
 			return operand, nil
 		}

@@ -7,7 +7,6 @@ import (
 
 	"github.com/lacuna-sparse/lacuna/ir"
 	"github.com/lacuna-sparse/lacuna/lang"
-	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
 // Warnings tells what the program may not mean (codes W1xx, see [Check]) and which of its loops may take
@@ -98,8 +97,7 @@ func onlySparse(accesses []*ir.Access, index string) []string {
 				continue
 			}
 			f := a.Tensor.Format
-			kind := f.Levels()[slices.Index(f.Order(), axis)]
-			if kind == tensor.C || kind == tensor.D {
+			if f.Physical()[slices.Index(f.Order(), axis)].Full() {
 				return nil
 			}
 			if !slices.Contains(sparse, a.Tensor.Name) {

@@ -43,7 +43,7 @@ var (
 // newCompressor returns a compressor for entries that become a matrix of the given
 // shape and format; nil if two passes are not for them.
 func newCompressor(in *input, shape []int64, spec *entrySpec, promised int64, format tensor.Format) *compressor {
-	if in.file == nil || len(shape) != 2 || promised < in.cfg.twoPass || slices.Contains(format.Levels(), tensor.D) {
+	if in.file == nil || len(shape) != 2 || promised < in.cfg.twoPass || format.HasBlocks() {
 		return nil
 	}
 	stored := promised
@@ -77,7 +77,7 @@ func (c *compressor) read(in *input, offset int64, shape []int64, header int, pr
 
 // matrix makes a tensor of what the passes made.
 func (c *compressor) matrix(in *input, shape []int64) (*tensor.Tensor, error) {
-	format, err := tensor.FormatOf([]tensor.LevelKind{tensor.C, tensor.S}, []int{c.major, c.minor})
+	format, err := tensor.CSR.WithOrder([]int{c.major, c.minor})
 	if err != nil {
 		return nil, err
 	}

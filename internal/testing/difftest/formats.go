@@ -49,19 +49,16 @@ func (c *Case) otherFormats() *Case {
 	v.Operands, v.Results = maps.Clone(c.Operands), maps.Clone(c.Results)
 	for name, t := range c.Operands {
 		_, declared := c.Results[name]
-		levels := t.Format().Levels()
-		if declared || c.Stored[name] != nil || t.Rank() == 0 || slices.Contains(levels, tensor.D) {
+		if declared || c.Stored[name] != nil || t.Rank() == 0 || t.Format().HasBlocks() {
 			continue
-		}
-		kind := tensor.S
-		if levels[0] == tensor.S {
-			kind = tensor.DC
 		}
 		order := slices.Clone(t.Format().Order())
 		slices.Reverse(order)
-		to := slices.Repeat([]tensor.LevelKind{kind}, t.Rank())
-		to[len(to)-1] = tensor.S
-		f, err := tensor.FormatOf(to, order)
+		f := tensor.Coordinates(t.Rank())
+		if first := t.Format().Outer(2); first.IsCoordinates() {
+			f = tensor.CSF(t.Rank())
+		}
+		f, err := f.WithOrder(order)
 		if err != nil {
 			panic(fmt.Sprintf("difftest: %v", err))
 		}

@@ -3,6 +3,7 @@ package difftest
 import (
 	"fmt"
 	"math"
+	"strings"
 
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
@@ -163,7 +164,7 @@ func (g *generator) sparser(rank int) tensor.Format {
 
 // formatWith is a random format that ends in a number of dense levels.
 func (g *generator) formatWith(rank, dense int) tensor.Format {
-	levels := make([]tensor.LevelKind, rank)
+	levels := make([]string, rank)
 	order := make([]int, rank)
 	for a := range order {
 		order[a] = a
@@ -175,14 +176,20 @@ func (g *generator) formatWith(rank, dense int) tensor.Format {
 	for l := range levels {
 		switch {
 		case l > last:
-			levels[l] = tensor.D
+			levels[l] = "D"
 		case l == last:
-			levels[l] = tensor.S
+			levels[l] = "S"
 		default:
-			levels[l] = pick(g, tensor.C, tensor.C, tensor.DC, tensor.S)
+			levels[l] = pick(g, "C", "C", "DC", "S")
 		}
 	}
-	f, err := tensor.FormatOf(levels, order)
+	if rank == 0 {
+		return tensor.Dense(0)
+	}
+	f, err := tensor.ParseFormat(strings.Join(levels, "-"), rank)
+	if err == nil {
+		f, err = f.WithOrder(order)
+	}
 	if err != nil {
 		panic(fmt.Sprintf("difftest: %v %v: %v", levels, order, err))
 	}

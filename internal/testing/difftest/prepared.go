@@ -72,7 +72,7 @@ func reversed(args lacuna.Args) lacuna.Args {
 	for name, o := range args {
 		out[name] = o
 		t, ok := o.(*tensor.Tensor)
-		if !ok || !t.DType().IsFloat() || t.Structure() != tensor.General || slices.Contains(t.Format().Levels(), tensor.D) || t.Format().Relaxed() {
+		if !ok || !t.DType().IsFloat() || t.Structure() != tensor.General || t.Format().HasBlocks() || t.Format().Relaxed() {
 			continue
 		}
 		v := t.Values()

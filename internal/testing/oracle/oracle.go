@@ -102,7 +102,7 @@ func writeOut(t *tensor.Tensor) (*Dense, error) {
 func (d *Dense) kept(t *lang.Tensor) *Dense {
 	dense := t.HasFormat && t.Format.IsDense()
 	k := &Dense{Shape: d.Shape, Values: slices.Clone(d.Values), dense: dense || !t.HasFormat}
-	sparse := t.HasFormat && !slices.Contains(t.Format.Levels(), tensor.D)
+	sparse := t.HasFormat && !t.Format.HasBlocks()
 	// Where all is stored, it may be the fill that only a run can tell; where gaps have
 	// different values, the compiler stores them.
 	whole, gaps := true, -1

@@ -126,31 +126,20 @@ func FormatOf(f tensor.Format) Format {
 // Tensor is the tensor format with the same arrays. It is an error if the levels do
 // not cover as many dimensions as Order has, or Order is no permutation.
 func (f Format) Tensor() (tensor.Format, error) {
-	last := -1 // the innermost sparse level
+	var parts []tensor.Format
 	rank := 0
 	for i, l := range f.Levels {
 		if l.Kind != DenseLevel && l.Kind != SparseLevel || l.Rank < 1 || l.Rank > tensor.MaxRank-rank {
 			return tensor.Format{}, errorf("level %d is of kind %d and rank %d: expected a dense or sparse level, and at most %d dimensions in all", i, l.Kind, l.Rank, tensor.MaxRank)
 		}
 		rank += l.Rank
+		part := tensor.Dense(l.Rank)
 		if l.Kind == SparseLevel {
-			last = i
+			part = tensor.Coordinates(l.Rank)
 		}
+		parts = append(parts, part)
 	}
-	var kinds []tensor.LevelKind
-	for i, l := range f.Levels {
-		run, end := tensor.S, tensor.S
-		switch {
-		case l.Kind == DenseLevel && i > last:
-			run, end = tensor.D, tensor.D
-		case l.Kind == DenseLevel:
-			run, end = tensor.C, tensor.C
-		case i < last:
-			end = tensor.DC
-		}
-		kinds = append(append(kinds, slices.Repeat([]tensor.LevelKind{run}, l.Rank-1)...), end)
-	}
-	out, err := tensor.FormatOf(kinds, f.Order)
+	out, err := tensor.Stack(f.Order, parts...)
 	if err != nil {
 		return out, tensorError(err)
 	}

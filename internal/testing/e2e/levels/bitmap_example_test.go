@@ -40,11 +40,14 @@ var _, bitmap = tensor.RegisterLevel(tensor.LevelSchema{
 			positions[i] = at / wordsOf(l)
 		}
 	},
-	Check: func(t *tensor.Tensor, k int, parents int64) (int64, error) {
+	Positions: func(l *tensor.Level, _ int64) (int64, bool) {
+		return l.Crd.At64(l.Crd.Len()-1) >> bitsOfWord, true
+	},
+	Check: func(t *tensor.Tensor, k int, parents int64) error {
 		l := t.LevelAt(k)
 		n, ok := bitmapLength(&l, parents)
 		if !ok || n != int64(l.Crd.Len()) {
-			return 0, fmt.Errorf("level %d: a bitmap of %d parents has %d words, not %d", k, parents, n, l.Crd.Len())
+			return fmt.Errorf("level %d: a bitmap of %d parents has %d words, not %d", k, parents, n, l.Crd.Len())
 		}
 		set := uint64(0)
 		for i := range l.Crd.Len() {
@@ -54,11 +57,11 @@ var _, bitmap = tensor.RegisterLevel(tensor.LevelSchema{
 				room = min(l.Size-int64(i)%wordsOf(&l)*bitsOfWord, bitsOfWord)
 			}
 			if word>>bitsOfWord != set || word&(1<<bitsOfWord-1)>>room != 0 {
-				return 0, fmt.Errorf("level %d: word %d of a bitmap is %#x after %d coordinates", k, i, word, set)
+				return fmt.Errorf("level %d: word %d of a bitmap is %#x after %d coordinates", k, i, word, set)
 			}
 			set += uint64(bits.OnesCount64(word & (1<<bitsOfWord - 1)))
 		}
-		return int64(set), nil
+		return nil
 	},
 	List: func(l *tensor.Level, parents int64) (pos, crd tensor.Array, err error) {
 		ends, coords := []uint64{0}, []uint64{}

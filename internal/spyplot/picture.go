@@ -1,10 +1,10 @@
-package main
+package spyplot
 
 import (
 	"fmt"
 	"image"
+	"io"
 	"math"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -12,10 +12,12 @@ import (
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
+
+	"github.com/lacuna-sparse/lacuna/internal/units"
 )
 
-// plotKinds are the kinds of picture that can be written.
-var plotKinds = []string{"png", "svg", "pdf", "jpg", "tiff"}
+// Kinds are the kinds of picture that can be written.
+var Kinds = []string{"png", "svg", "pdf", "jpg", "tiff"}
 
 // Sizes of the picture.
 const (
@@ -30,22 +32,15 @@ const (
 	plotGap   = 0.1 * vg.Inch
 )
 
-// plotKind is the kind of picture that a path asks for.
-func plotKind(path string) (string, error) {
-	kind := strings.TrimPrefix(strings.ToLower(filepath.Ext(path)), ".")
-	if !slices.Contains(plotKinds, kind) {
-		return "", usagef("--plot %s: the extension must say what picture to write: .%s", path, strings.Join(plotKinds, ", ."))
-	}
-	return kind, nil
+// Kind is the kind of picture that a path asks for by its extension: false for none of [Kinds].
+func Kind(path string) (kind string, ok bool) {
+	kind = strings.TrimPrefix(strings.ToLower(filepath.Ext(path)), ".")
+	return kind, slices.Contains(Kinds, kind)
 }
 
-// writePlot writes a picture of where entries stand: the density of each region in colour, with the scale under it, and how many
+// Write writes a picture of a view: the density of each region in colour, with the scale under it, and how many
 // entries rows and columns have beside it.
-func writePlot(path, title string, v view) error {
-	kind, err := plotKind(path)
-	if err != nil {
-		return err
-	}
+func Write(to io.Writer, kind, title string, v View) error {
 	longest := float64(max(v.m, v.n, 1))
 	side := func(n int64) vg.Length { return max(plotLeast, plotSide*vg.Length(float64(n)/longest)) }
 	r := newRaster(v, plotCells)
@@ -64,7 +59,7 @@ func writePlot(path, title string, v view) error {
 	}
 	canvas, err := draw.NewFormattedCanvas(width, height, kind)
 	if err != nil {
-		return fmt.Errorf("drawing %s: %w", path, err)
+		return fmt.Errorf("drawing: %w", err)
 	}
 	c := draw.New(canvas)
 	c.Push()
@@ -96,10 +91,8 @@ func writePlot(path, title string, v view) error {
 	style := p.Title.TextStyle
 	style.XAlign, style.YAlign = draw.XLeft, draw.YBottom
 	c.FillText(style, vg.Point{X: plotGap, Y: head + plotGap}, title)
-	return replaceFile(path, 0o644, func(f *os.File) error {
-		_, err := canvas.WriteTo(f)
-		return err
-	})
+	_, err = canvas.WriteTo(to)
+	return err
 }
 
 // newPlot is a plot without padding, from 0.
@@ -143,7 +136,7 @@ func (wholeTicks) Ticks(least, most float64) []plot.Tick {
 			continue
 		}
 		if t.Label != "" {
-			t.Label = formatCount(int64(t.Value))
+			t.Label = units.FormatCount(int64(t.Value))
 		}
 		list = append(list, t)
 	}
@@ -274,7 +267,7 @@ func formatDensity(v float64) string { return fmt.Sprintf("%.3g%%", 100*v) }
 // formatMean writes a mean number of entries.
 func formatMean(v float64) string {
 	if v >= 100 && v < 1e15 {
-		return formatCount(int64(math.Round(v)))
+		return units.FormatCount(int64(math.Round(v)))
 	}
 	return fmt.Sprintf("%.3g", v)
 }

@@ -1,4 +1,5 @@
-package main
+// Package spyplot draws where the entries of a tensor stand: in characters, and as pictures with scales and histograms.
+package spyplot
 
 import (
 	"image"
@@ -7,20 +8,30 @@ import (
 	"strings"
 )
 
-// view is what a plot shows of a tensor: two of its axes, seen along the others.
-type view struct {
+// View is what a plot shows of a tensor: two of its axes, seen along the others.
+type View struct {
 	row, column []int64 // of the entries
 	m, n        int64   // the extents
 	depth       float64 // how many elements stand behind each of m by n
 }
 
-// viewOf is the first two axes of a tensor, or a vector as one row.
-func viewOf(shape []int64, coords [][]int64) view {
+// Of is the view of the first two axes of a tensor, or of a vector as one row.
+func Of(shape []int64, coords [][]int64) View {
 	if len(shape) == 1 {
-		return view{make([]int64, len(coords[0])), coords[0], 1, shape[0], 1}
+		return View{make([]int64, len(coords[0])), coords[0], 1, shape[0], 1}
 	}
-	return view{coords[0], coords[1], shape[0], shape[1], elements(shape[2:])}
+	depth := 1.0
+	for _, n := range shape[2:] {
+		depth *= float64(n)
+	}
+	return View{coords[0], coords[1], shape[0], shape[1], depth}
 }
+
+// Empty reports whether there is no element to see.
+func (v View) Empty() bool { return v.m == 0 || v.n == 0 }
+
+// Text draws a view for a terminal, with at most limit dots along its longest side, two to a character and four to a line.
+func Text(v View, limit int) string { return newRaster(v, limit).text() }
 
 // raster counts the entries of a view that fall into each cell of a grid.
 type raster struct {
@@ -33,7 +44,7 @@ type raster struct {
 // newRaster lays a grid over an m by n matrix, of one cell for each element if
 // that makes at most limit rows and columns and of cells as square as can be
 // otherwise, and counts the entries.
-func newRaster(v view, limit int) *raster {
+func newRaster(v View, limit int) *raster {
 	longest := max(v.m, v.n)
 	r := &raster{rows: gridSize(v.m, longest, limit), columns: gridSize(v.n, longest, limit), depth: v.depth}
 	r.count = make([]int64, r.rows*r.columns)

@@ -1,4 +1,4 @@
-package main
+package spyplot
 
 import (
 	"bytes"
@@ -7,29 +7,23 @@ import (
 	"image/png"
 	"math"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 )
 
+// dots is how many a terminal shows along the longest side.
+const dots = 96
+
 // pictured draws a view and reads the picture back.
-func pictured(t *testing.T, v view) image.Image {
+func pictured(t *testing.T, v View) image.Image {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), "a.png")
-	if err := writePlot(path, "title\nsecond line", v); err != nil {
+	var data bytes.Buffer
+	if err := Write(&data, "png", "title\nsecond line", v); err != nil {
 		t.Fatal(err)
 	}
-	data, err := os.ReadFile(path)
+	img, err := png.Decode(&data)
 	if err != nil {
 		t.Fatal(err)
-	}
-	img, err := png.Decode(bytes.NewReader(data))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if entries, err := os.ReadDir(filepath.Dir(path)); err != nil || len(entries) != 1 {
-		t.Errorf("beside the picture: %v, %v", entries, err)
 	}
 	return img
 }
@@ -48,8 +42,8 @@ func grays(img image.Image, x0, x1, y0, y1 float64) (least, most uint8) {
 }
 
 // uniform is a view of a random matrix.
-func uniform(m, n int64, density float64) view {
-	v := view{m: m, n: n, depth: 1}
+func uniform(m, n int64, density float64) View {
+	v := View{m: m, n: n, depth: 1}
 	r := rand.New(rand.NewPCG(1, 2))
 	for i := range m {
 		for j := range n {
@@ -63,7 +57,7 @@ func uniform(m, n int64, density float64) view {
 
 // TestPlotIsTheRightWayUp: row 0 is on top, and what is stored is dark.
 func TestPlotIsTheRightWayUp(t *testing.T) {
-	v := view{m: 20, n: 20, depth: 1}
+	v := View{m: 20, n: 20, depth: 1}
 	for i := range int64(20) { // the upper right half
 		for j := i; j < 20; j++ {
 			v.row, v.column = append(v.row, i), append(v.column, j)
@@ -105,14 +99,14 @@ func TestPlotOfFivePercentIsNoBlock(t *testing.T) {
 
 // TestPlotsOfOddShapes draws what has no picture, or hardly one.
 func TestPlotsOfOddShapes(t *testing.T) {
-	line := func(m, n int64) view {
-		v := view{m: m, n: n, depth: 1}
+	line := func(m, n int64) View {
+		v := View{m: m, n: n, depth: 1}
 		for i := range max(m, n) {
 			v.row, v.column = append(v.row, i%m), append(v.column, i%n)
 		}
 		return v
 	}
-	for name, v := range map[string]view{
+	for name, v := range map[string]View{
 		"nothing":          {depth: 1},
 		"no rows":          {m: 0, n: 5, depth: 1},
 		"no columns":       {m: 1 << 40, n: 0, depth: 1},
@@ -131,7 +125,7 @@ func TestPlotsOfOddShapes(t *testing.T) {
 			if b.Dx() < 150 || b.Dy() < 150 || b.Dx() > 1500 || b.Dy() > 1500 {
 				t.Errorf("the picture is %v", b)
 			}
-			newRaster(v, terminalDots).text()
+			newRaster(v, dots).text()
 		})
 	}
 }
@@ -194,15 +188,60 @@ func TestScale(t *testing.T) {
 
 // TestShadesOnTheTerminal: dots for patterns, shades for what would be a block of dots.
 func TestShadesOnTheTerminal(t *testing.T) {
-	text := newRaster(uniform(960, 960, 0.05), terminalDots).text()
+	text := newRaster(uniform(960, 960, 0.05), dots).text()
 	if !strings.ContainsAny(text, "▒▓") || strings.Count(text, "█") > 100 || !strings.Contains(text, "█ to 10") || strings.Count(text, "\n") != 27 {
 		t.Errorf("5 %% are drawn as\n%s", text)
 	}
-	diagonal := view{m: 960, n: 960, depth: 1}
+	diagonal := View{m: 960, n: 960, depth: 1}
 	for i := range int64(960) {
 		diagonal.row, diagonal.column = append(diagonal.row, i), append(diagonal.column, i)
 	}
-	if text := newRaster(diagonal, terminalDots).text(); strings.Count(text, "⠑⢄")+strings.Count(text, "⢄") == 0 || strings.Contains(text, "░") {
+	if text := newRaster(diagonal, dots).text(); strings.Count(text, "⠑⢄")+strings.Count(text, "⢄") == 0 || strings.Contains(text, "░") {
 		t.Errorf("a diagonal is drawn as\n%s", text)
+	}
+}
+
+func TestBraille(t *testing.T) {
+	// A diagonal with a full last column: every dot of the two characters is
+	// told apart.
+	var row, column []int64
+	for i := range int64(4) {
+		row, column = append(row, i, i), append(column, i, 3)
+	}
+	want := "┌──┐\n│⠑⢼│\n└──┘\n"
+	if got := newRaster(View{row, column, 4, 4, 1}, dots).text(); got != want {
+		t.Errorf("got\n%swant\n%s", got, want)
+	}
+	if got := newRaster(View{depth: 1}, dots).text(); got != "┌┐\n└┘\n" {
+		t.Errorf("an empty matrix is drawn as\n%s", got)
+	}
+}
+
+func TestRasterScales(t *testing.T) {
+	tests := []struct {
+		m, n          int64
+		rows, columns int
+	}{
+		{3, 5, 3, 5},
+		{96, 96, 96, 96},
+		{97, 97, 96, 96},
+		{1000, 500, 96, 48},
+		{1 << 40, 1, 96, 1},
+		{1, math.MaxInt64 - 1, 1, 96},
+		{math.MaxInt64 - 1, math.MaxInt64 - 1, 96, 96},
+		{0, 1000, 0, 96},
+	}
+	for _, test := range tests {
+		var row, column []int64
+		if test.m > 0 && test.n > 0 { // both corners must be inside
+			row, column = []int64{0, test.m - 1}, []int64{0, test.n - 1}
+		}
+		r := newRaster(View{row, column, test.m, test.n, 1}, 96)
+		if r.rows != test.rows || r.columns != test.columns {
+			t.Errorf("%d by %d becomes %d by %d, want %d by %d", test.m, test.n, r.rows, r.columns, test.rows, test.columns)
+		}
+		if len(row) > 0 && (r.at(0, 0) == 0 || r.at(r.rows-1, r.columns-1) == 0) {
+			t.Errorf("%d by %d: a corner is not marked", test.m, test.n)
+		}
 	}
 }

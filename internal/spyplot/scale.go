@@ -1,4 +1,4 @@
-package main
+package spyplot
 
 import (
 	"image/color"
