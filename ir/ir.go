@@ -7,8 +7,8 @@
 // Scans, order statistics and sorts are steps of their own: they run over lines of a
 // tensor, which an earlier step computes if it is no operand.
 //
-// The package has the tree (ir.go, steps.go, operand.go, directives.go, nest.go; print.go writes it), the operator table
-// (operators.go) and the iteration algebra: which coordinates a loop must visit (support.go, leaves.go, formula.go). Package
+// The package has the tree (ir.go, steps.go, pieces.go, directives.go, nest.go; print.go writes it), the operator table
+// (operators.go) and the iteration algebra: which coordinates a loop must visit (support.go, leaves.go, sets.go). Package
 // plan makes plans; package lower makes loops of them.
 package ir
 

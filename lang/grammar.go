@@ -7,7 +7,7 @@ import (
 
 // The concrete grammar, as participle reads it from the struct tags: one type per
 // production of grammar.ebnf, one precedence level per type. The next token alone
-// decides every choice, so a branch that took one token is never left again. convert.go makes the syntax tree from it.
+// decides every choice, so a branch that took one token is never left again. tree.go makes the syntax tree from it.
 type (
 	program struct {
 		Stmts []*statement `parser:"@@ ( Sep @@ )*"`

@@ -24,7 +24,7 @@ type workspace struct {
 	// producer is done.
 	crd []loop.BufferID
 	// capacity is how many entries the store must have room for, and a power
-	// of two; shift is 64 minus its logarithm (bound.go).
+	// of two; shift is 64 minus its logarithm (workcapacity.go).
 	capacity, shift loop.ScalarID
 	mask            *iterator // entries outside which the workspace holds nothing
 }

@@ -8,7 +8,7 @@
 //
 // For each stage a run computes sizes, allocates buffers, cuts the domain into
 // chunks and calls the stage's kernel on each chunk, on several goroutines
-// where that helps. All memory is allocated between stages (allocate.go), all
+// where that helps. All memory is allocated between stages (stagememory.go), all
 // threads are started here (pool.go), cancellation happens between chunks and
 // through a stop word that kernels look at (watch.go): otherwise kernels are plain
 // sequential code.

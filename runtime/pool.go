@@ -13,7 +13,7 @@ import (
 )
 
 // A stage's chunks are run by the goroutine that called Run and as many helpers
-// as there are threads to use beside it (helper.go). With one thread or one chunk
+// as there are threads to use beside it (helperthreads.go). With one thread or one chunk
 // nothing is started at all.
 
 // team runs the chunks of one stage.

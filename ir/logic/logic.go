@@ -12,7 +12,7 @@
 // parallel, is decided below, in package ir: Deeds, Ahrens and Amarasinghe (Galley, arXiv 2408.14706) divide the work alike.
 //
 // What cannot be proved to mean the same stays as it is written: strict arithmetic, data that is not finite or could
-// overflow (bound.go), `in`, scans, gathers, slices and the values of indices.
+// overflow (magnitude.go), `in`, scans, gathers, slices and the values of indices.
 package logic
 
 import (

@@ -8,7 +8,7 @@ import (
 
 // scan is the chain rule for scans and sorts. An element of the body moves every result from its
 // place on, so its adjoint is a scan of the results' adjoints that runs the other way; those of
-// cummin, cummax and sort choose elements, and their adjoints go back to what they chose (chosen.go).
+// cummin, cummax and sort choose elements, and their adjoints go back to what they chose (sorted.go).
 func (s *statement) scan(e *lang.Scan, g lang.Node, at place) *lang.Error {
 	if err := s.ofOperands(e.Vars, e.Body, e.Pos); err != nil {
 		return err

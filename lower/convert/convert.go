@@ -9,8 +9,8 @@
 //     counting passes (path.go chooses how, sort.go,
 //     count.go and move.go do it): one over the coordinates of the
 //     target's outermost levels where they are few, or one for each digit of
-//     the coordinates packed into words (pack.go), on GPUs by tiles (tiles.go, tilemove.go);
-//   - cutting ordered entries into the target's levels (cut.go, fill.go):
+//     the coordinates packed into words (words.go), on GPUs by tiles (gridcount.go, gridmove.go);
+//   - cutting ordered entries into the target's levels (intolevels.go, fill.go):
 //     count, prefix sum, fill. Arrays that would be equal are not written but
 //     shared with the source.
 //

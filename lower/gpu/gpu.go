@@ -23,7 +23,7 @@
 //     take entries, whatever their rows (entries.go); where each is a fold over a dense
 //     dimension, they share the folds of several (dots.go).
 //   - warps: the same, where each element stands for a list whose items are counted
-//     by buckets or moved to them (counters.go).
+//     by buckets or moved to them (buckets.go).
 //   - chunks: each thread takes whole chunks, of which there are as many as threads
 //     pay for; what every thread has a copy of is cut from one buffer (chunks.go).
 //   - blocks: each block takes whole chunks, its threads sharing the loop over them
