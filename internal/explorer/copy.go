@@ -3,6 +3,7 @@ package explorer
 import (
 	"context"
 	"fmt"
+	"path"
 	"strconv"
 	"strings"
 )
@@ -112,42 +113,88 @@ func quote(s string) string {
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
 
-// goProgram is a program in Go. Operands come from files.
+// goProgram is a program in Go. What was drawn at random comes from files that the command line makes.
 func goProgram(r *Request) string {
-	var b strings.Builder
-	b.WriteString("ctx := context.Background()\nargs := lacuna.Args{}\nvar err error\n")
-	options := ""
+	var before, args, options strings.Builder
+	option := func(format string, values ...any) { fmt.Fprintf(&options, ",\n\t\t"+format, values...) }
 	if r.Options.Strict {
-		options += ", lacuna.StrictIEEE()"
+		option("lacuna.StrictIEEE()")
 	}
 	if r.Options.AsWritten {
-		options += ", lacuna.AsWritten()"
+		option("lacuna.AsWritten()")
 	}
 	for _, text := range r.Options.Schedule {
-		options += fmt.Sprintf(", lacuna.Schedule(%q)", text)
+		option("lacuna.Schedule(%q)", text)
 	}
+	results := namesOf(r.Program).Results
 	for i := range r.Operands {
 		o := &r.Operands[i]
-		if !o.given() {
-			if o.Format != "" {
-				options += fmt.Sprintf(", lacuna.Result(%q, must(tensor.ParseFormat(%q, -1)))", o.Name, o.Format)
-			}
-			continue
+		switch {
+		case o.given():
+			fmt.Fprintf(&args, "\t\t%q: %s,\n", o.Name, o.goValue(&before))
+		case o.Format != "":
+			option("lacuna.Result(%q, must(tensor.ParseFormat(%q, %d)))", o.Name, o.Format, rankIn(results, o.Name))
 		}
-		name := o.File
-		if name == "" {
-			name = strconv.Quote(o.Name+".mtx") + " /* " + strings.TrimSpace(o.source()) + " */"
-		} else {
-			name = strconv.Quote(name)
+		if !o.given() && o.DType != "" {
+			option("lacuna.ResultType(%q, must(tensor.ParseDType(%q)))", o.Name, o.DType)
 		}
-		format := ""
-		if o.Format != "" {
-			format = fmt.Sprintf(", file.FormatNamed(%q)", o.Format)
+		if o.Shape != nil {
+			option("lacuna.Shape(%q, %s)", o.Name, strings.Trim(strings.ReplaceAll(fmt.Sprint(o.Shape), " ", ", "), "[]"))
 		}
-		fmt.Fprintf(&b, "if args[%q], err = file.Read(%s%s); err != nil {\n\treturn err\n}\n", o.Name, name, format)
+		if o.Fill != "" {
+			option("lacuna.Fill(%q, must(tensor.ParseScalar(%q, tensor.Float64)))", o.Name, o.Fill)
+		}
 	}
-	fmt.Fprintf(&b, "y, err := lacuna.Eval(ctx, %s, args%s)\n", goQuote(r.Program), options)
+	body := fmt.Sprintf("func main() {\n%s\targs := lacuna.Args{\n%s\t}\n\tresults := must(lacuna.NewSession().EvalAll(context.Background(), %s, args%s))\n"+
+		"\tfor name, t := range results {\n\t\tfmt.Printf(\"%%s:\\n%%v\\n\", name, tensor.Formatted(t))\n\t}\n}\n", &before, &args, goQuote(r.Program), &options)
+	imports := []string{"context", "fmt", "log"}
+	if strings.Contains(body, "strings.") {
+		imports = append(imports, "strings")
+	}
+	imports = append(imports, "", module)
+	for _, name := range []string{"tensor", "tensor/file"} {
+		if strings.Contains(body, path.Base(name)+".") {
+			imports = append(imports, module+"/"+name)
+		}
+	}
+	var b strings.Builder
+	b.WriteString("package main\n\nimport (\n")
+	for _, name := range imports {
+		if name != "" {
+			name = "\t" + strconv.Quote(name)
+		}
+		b.WriteString(name + "\n")
+	}
+	b.WriteString(")\n\nfunc must[T any](v T, err error) T {\n\tif err != nil {\n\t\tlog.Fatal(err)\n\t}\n\treturn v\n}\n\n" + body)
 	return b.String()
+}
+
+const module = "github.com/lacuna-sparse/lacuna"
+
+// goValue is an expression for the value of an operand; what is to be done for it before goes to before.
+func (o *Operand) goValue(before *strings.Builder) string {
+	var options string
+	if o.Format != "" {
+		options += fmt.Sprintf(", file.FormatNamed(%q)", o.Format)
+	}
+	if o.DType != "" {
+		options += fmt.Sprintf(", file.As(must(tensor.ParseDType(%q)))", o.DType)
+	}
+	switch {
+	case o.Number != "":
+		dt := o.DType
+		if dt == "" {
+			dt = "f64"
+		}
+		return fmt.Sprintf("tensor.ScalarTensor(must(tensor.ParseScalar(%q, must(tensor.ParseDType(%q)))))", o.Number, dt)
+	case o.Text != "":
+		return fmt.Sprintf("must(file.ReadFrom(%q, strings.NewReader(%s)%s))", o.Name+".mtx", goQuote(matrixMarket(strings.Trim(o.Text, "[] \n"))), options)
+	case o.Random != nil:
+		name := o.Name + ".bsp.h5"
+		fmt.Fprintf(before, "\t// lacuna convert %s -o %s\n", quote(o.source()), name)
+		return fmt.Sprintf("must(file.Read(%q%s))", name, options)
+	}
+	return fmt.Sprintf("must(file.Read(%q%s))", o.File, options)
 }
 
 func goQuote(s string) string {

@@ -4,13 +4,18 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"go/format"
 	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/lacuna-sparse/lacuna/tensor"
+	"github.com/lacuna-sparse/lacuna/tensor/file"
 )
 
 // ask asks an interpreting service and decodes its answer, which must not be a failure.
@@ -395,6 +400,55 @@ func TestCopies(t *testing.T) {
 		"lacuna eval 'y(i) = A(i,j)*x(j)' 'A=random(3,4,density=0.5,seed=1):CSR[f32]' x=x.mtx y:DVEC --shape z=4,5\n"
 	if c.Shell != want {
 		t.Errorf("%s\nwant\n%s", c.Shell, want)
+	}
+	if out := formatted(t, c.Go); out != c.Go {
+		t.Errorf("gofmt changes the program to\n%s", out)
+	}
+}
+
+func formatted(t *testing.T, program string) string {
+	t.Helper()
+	out, err := format.Source([]byte(program))
+	if err != nil {
+		t.Fatalf("%v in\n%s", err, program)
+	}
+	return string(out)
+}
+
+// TestCopiedGo builds and runs a program with operands of each kind.
+func TestCopiedGo(t *testing.T) {
+	if testing.Short() {
+		t.Skip("links a program")
+	}
+	dir := t.TempDir()
+	d := 1.0
+	r := Request{Program: "y(i) = A(i,j)*x(j)*a + B(i,j)*z(j); s = sum_i y(i)", Options: Options{AsWritten: true}, Operands: []Operand{
+		{Name: "A", Format: "CSR", DType: "f32", Text: "1 . 2\n. 3 ."}, {Name: "x", Text: "[1, 2, 3]"}, {Name: "a", Number: "2"},
+		{Name: "B", Random: &Random{Shape: []int64{2, 3}, Density: &d}}, {Name: "z", File: "z.npy"}, {Name: "y", Format: "D", DType: "f64"}}}
+	program := formatted(t, goProgram(&r))
+	write := func(name string, x *tensor.Tensor) {
+		if err := file.Write(filepath.Join(dir, name), x); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("z.npy", tensor.Vector([]float64{0, 0, 1}))
+	b, err := tensor.FromCoords([]int64{2, 3}, tensor.CSR, [][]int64{{0, 1}, {2, 2}}, tensor.ArrayOf([]float64{100, 1000}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	write("B.bsp.h5", b)
+	source, binary := filepath.Join(dir, "main.go"), filepath.Join(dir, "copied")
+	if err := os.WriteFile(source, []byte(program), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.Command("go", "build", "-o", binary, source).CombinedOutput(); err != nil {
+		t.Fatalf("%s\n%s", out, program)
+	}
+	cmd := exec.Command(binary)
+	cmd.Dir = dir
+	out, err := cmd.CombinedOutput()
+	if err != nil || !strings.Contains(string(out), "114") || !strings.Contains(string(out), "1012") || !strings.Contains(string(out), "1126") {
+		t.Errorf("%v: %s", err, out)
 	}
 }
 

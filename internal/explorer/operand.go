@@ -55,14 +55,15 @@ func (o *Operand) given() bool {
 // operands makes the tensors that are given and what is declared of all.
 func (s *Service) operands(ctx context.Context, r *Request) (lacuna.Args, []lacuna.Option, error) {
 	args, opts := lacuna.Args{}, r.Options.list()
-	ranks := map[string]int{}
-	for _, n := range namesOf(r.Program).Operands {
-		ranks[n.Name] = n.Rank
-	}
+	names := namesOf(r.Program)
 	for i := range r.Operands {
 		o := &r.Operands[i]
 		if !o.given() {
-			rank, reads := ranks[o.Name]
+			rank := rankIn(names.Operands, o.Name)
+			reads := rank >= 0
+			if !reads {
+				rank = rankIn(names.Results, o.Name)
+			}
 			more, err := o.declare(rank, reads)
 			if err != nil {
 				return nil, nil, fmt.Errorf("%s: %w", o.Name, err)
@@ -80,6 +81,16 @@ func (s *Service) operands(ctx context.Context, r *Request) (lacuna.Args, []lacu
 	return args, opts, nil
 }
 
+// rankIn is the rank of a tensor in a list, -1 if it is not there.
+func rankIn(list []Named, name string) int {
+	for _, n := range list {
+		if n.Name == name {
+			return n.Rank
+		}
+	}
+	return -1
+}
+
 // declare is what is said of a result or, to explain a program without data, of an operand that it reads.
 func (o *Operand) declare(rank int, reads bool) ([]lacuna.Option, error) {
 	if reads {
@@ -87,7 +98,7 @@ func (o *Operand) declare(rank int, reads bool) ([]lacuna.Option, error) {
 	}
 	var opts []lacuna.Option
 	if o.Format != "" {
-		f, err := tensor.ParseFormat(o.Format, -1)
+		f, err := tensor.ParseFormat(o.Format, rank)
 		if err != nil {
 			return nil, err
 		}
