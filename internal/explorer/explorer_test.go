@@ -247,7 +247,7 @@ func TestOptions(t *testing.T) {
 	r.Options.Schedule = []string{"order(q)"}
 	fails(t, r, "order(q)")
 	r.Op, r.Options.Strict = "copy", true
-	if c := ask[Copies](t, r); !strings.HasSuffix(c.Shell, " --strict-ieee --as-written --schedule 'order(q)'\n") || !strings.Contains(c.Go, "lacuna.StrictIEEE(), lacuna.AsWritten()") {
+	if c := ask[Copies](t, r); !strings.HasSuffix(c.Shell, " --strict-ieee --as-written --schedule 'order(q)'\n") || !strings.Contains(c.Go, "lacuna.StrictIEEE(),\n\t\tlacuna.AsWritten()") {
 		t.Errorf("%+v", c)
 	}
 }
