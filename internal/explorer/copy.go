@@ -131,7 +131,11 @@ func goProgram(r *Request) string {
 		o := &r.Operands[i]
 		switch {
 		case o.given():
-			fmt.Fprintf(&args, "\t\t%q: %s,\n", o.Name, o.goValue(&before))
+			value := o.goValue(&before)
+			if o.Fill != "" {
+				value = fmt.Sprintf("refilled(%s, must(tensor.ParseScalar(%q, tensor.Float64)))", value, o.Fill)
+			}
+			fmt.Fprintf(&args, "\t\t%q: %s,\n", o.Name, value)
 		case o.Format != "":
 			option("lacuna.Result(%q, must(tensor.ParseFormat(%q, %d)))", o.Name, o.Format, rankIn(results, o.Name))
 		}
@@ -141,12 +145,15 @@ func goProgram(r *Request) string {
 		if o.Shape != nil {
 			option("lacuna.Shape(%q, %s)", o.Name, strings.Trim(strings.ReplaceAll(fmt.Sprint(o.Shape), " ", ", "), "[]"))
 		}
-		if o.Fill != "" {
+		if !o.given() && o.Fill != "" {
 			option("lacuna.Fill(%q, must(tensor.ParseScalar(%q, tensor.Float64)))", o.Name, o.Fill)
 		}
 	}
 	body := fmt.Sprintf("func main() {\n%s\targs := lacuna.Args{\n%s\t}\n\tresults := must(lacuna.NewSession().EvalAll(context.Background(), %s, args%s))\n"+
 		"\tfor name, t := range results {\n\t\tfmt.Printf(\"%%s:\\n%%v\\n\", name, tensor.Formatted(t))\n\t}\n}\n", &before, &args, goQuote(r.Program), &options)
+	if strings.Contains(body, "refilled(") {
+		body = goRefilled + body
+	}
 	imports := []string{"context", "fmt", "log"}
 	if strings.Contains(body, "strings.") {
 		imports = append(imports, "strings")
@@ -168,6 +175,18 @@ func goProgram(r *Request) string {
 	b.WriteString(")\n\nfunc must[T any](v T, err error) T {\n\tif err != nil {\n\t\tlog.Fatal(err)\n\t}\n\treturn v\n}\n\n" + body)
 	return b.String()
 }
+
+// goRefilled is refilled, for the program.
+const goRefilled = `// refilled has the entries of a tensor, and another value where it has none.
+func refilled(t *tensor.Tensor, fill tensor.Scalar) *tensor.Tensor {
+	coords, values, err := t.ToCoords()
+	if err != nil {
+		log.Fatal(err)
+	}
+	return must(tensor.FromCoords(t.Shape(), t.Format().Standard(), coords, values, tensor.WithFill(fill)))
+}
+
+`
 
 const module = "github.com/lacuna-sparse/lacuna"
 

@@ -422,9 +422,9 @@ func TestCopiedGo(t *testing.T) {
 	}
 	dir := t.TempDir()
 	d := 1.0
-	r := Request{Program: "y(i) = A(i,j)*x(j)*a + B(i,j)*z(j); s = sum_i y(i)", Options: Options{AsWritten: true}, Operands: []Operand{
+	r := Request{Program: "y(i) = A(i,j)*x(j)*a + B(i,j)*z(j); s = sum_i y(i); m = min_i f(i)", Options: Options{AsWritten: true}, Operands: []Operand{
 		{Name: "A", Format: "CSR", DType: "f32", Text: "1 . 2\n. 3 ."}, {Name: "x", Text: "[1, 2, 3]"}, {Name: "a", Number: "2"},
-		{Name: "B", Random: &Random{Shape: []int64{2, 3}, Density: &d}}, {Name: "z", File: "z.npy"}, {Name: "y", Format: "D", DType: "f64"}}}
+		{Name: "B", Random: &Random{Shape: []int64{2, 3}, Density: &d}}, {Name: "z", File: "z.npy"}, {Name: "f", Text: ". 5", Format: "S", Fill: "-77"}, {Name: "y", Format: "D", DType: "f64"}}}
 	program := formatted(t, goProgram(&r))
 	write := func(name string, x *tensor.Tensor) {
 		if err := file.Write(filepath.Join(dir, name), x); err != nil {
@@ -447,7 +447,7 @@ func TestCopiedGo(t *testing.T) {
 	cmd := exec.Command(binary)
 	cmd.Dir = dir
 	out, err := cmd.CombinedOutput()
-	if err != nil || !strings.Contains(string(out), "114") || !strings.Contains(string(out), "1012") || !strings.Contains(string(out), "1126") {
+	if err != nil || !strings.Contains(string(out), "114") || !strings.Contains(string(out), "1012") || !strings.Contains(string(out), "1126") || !strings.Contains(string(out), "-77") {
 		t.Errorf("%v: %s", err, out)
 	}
 }
