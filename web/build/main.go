@@ -164,8 +164,13 @@ const maxPacked = 7 << 20
 // wasm compiles the compiler for browsers and packs it. Its name does not end in .gz, for which some servers add a header that
 // makes the browser unpack it too.
 func wasm(web, target string) error {
-	temp := target + ".temp"
-	defer os.Remove(temp)
+	// Not beside the target: what is in web/dist while somebody builds package web would be embedded.
+	dir, err := os.MkdirTemp("", "lacuna-wasm")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	temp := filepath.Join(dir, "lacuna.wasm")
 	cmd := exec.Command("go", "build", "-trimpath", "-ldflags=-s -w", "-o", temp, "./wasm")
 	cmd.Dir, cmd.Stderr = web, os.Stderr
 	cmd.Env = append(os.Environ(), "GOOS=js", "GOARCH=wasm", "CGO_ENABLED=0")

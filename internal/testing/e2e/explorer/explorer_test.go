@@ -7,6 +7,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io/fs"
 	"math"
 	"net/http"
 	"net/http/httptest"
@@ -57,23 +58,59 @@ func build(t *testing.T) {
 	if _, err := exec.LookPath("npm"); err != nil && os.Getenv("LACUNA_WEB") == "" {
 		t.Skip("npm is not installed, with which the page is built: sh scripts/setup.sh test installs it")
 	}
-	built.once.Do(func() {
-		if built.site = os.Getenv("LACUNA_WEB"); built.site == "" {
-			built.err = command("go", "run", "github.com/lacuna-sparse/lacuna/web/build")
-			built.site = filepath.Join("..", "..", "..", "..", "web", "dist")
-		}
-		if built.err == nil {
-			dir, _ := os.MkdirTemp("", "lacuna-explorer")
-			built.command = filepath.Join(dir, "lacuna")
-			built.err = command("go", "build", "-o", built.command, "github.com/lacuna-sparse/lacuna/cmd/lacuna")
-		}
-	})
+	built.once.Do(func() { built.err = buildAll() })
 	if built.err != nil && strings.Contains(built.err.Error(), "npm ci") {
 		t.Skipf("what the page takes from npm cannot be fetched here: %v", built.err)
 	}
 	if built.err != nil {
 		t.Fatal(built.err)
 	}
+}
+
+// buildAll makes the page and the command beside each other. The page does not go to web/dist, which other tests embed while they build:
+// the command finds it by an overlay.
+func buildAll() error {
+	dir, err := os.MkdirTemp("", "lacuna-explorer")
+	if err != nil {
+		return err
+	}
+	built.command = filepath.Join(dir, "lacuna")
+	if built.site = os.Getenv("LACUNA_WEB"); built.site == "" {
+		built.site = filepath.Join(dir, "site")
+		if err := command("go", "run", "github.com/lacuna-sparse/lacuna/web/build", "-o", built.site); err != nil {
+			return err
+		}
+	}
+	overlay, err := embedded(built.site)
+	if err != nil {
+		return err
+	}
+	file := filepath.Join(dir, "overlay.json")
+	if err := os.WriteFile(file, overlay, 0o666); err != nil {
+		return err
+	}
+	return command("go", "build", "-overlay", file, "-o", built.command, "github.com/lacuna-sparse/lacuna/cmd/lacuna")
+}
+
+// embedded is an overlay of the go command that has the files of site in the folder that package web embeds.
+func embedded(site string) ([]byte, error) {
+	dist, err := filepath.Abs(filepath.Join("..", "..", "..", "..", "web", "dist"))
+	if err != nil {
+		return nil, err
+	}
+	replace := map[string]string{}
+	err = filepath.WalkDir(site, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		rel, err := filepath.Rel(site, path)
+		replace[filepath.Join(dist, rel)] = path
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(map[string]any{"Replace": replace})
 }
 
 func TestMain(m *testing.M) {
