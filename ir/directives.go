@@ -53,7 +53,7 @@ func (w Way) String() string {
 }
 
 // WayCost is the cost of the cheapest plan of a kind that was tried, in iterations of its loops, by an estimate
-// that takes 1000 for an extent and 8 for the entries of a line.
+// by the statistics of operands; without any it takes 1000 for an extent and 8 for the entries of a line.
 type WayCost struct {
 	Way        Way
 	Iterations float64

@@ -54,6 +54,9 @@ type Options struct {
 	Alternatives bool
 	// Wanted names the results that are asked for; statements that none of them follows from are not planned. nil: all.
 	Wanted []string
+	// Sizes say what operands store, and what intermediates are expected to, by name; of others it is guessed. Statistics are
+	// rounded, so that plans do not depend on every entry.
+	Sizes map[string]*tensor.Statistics
 	// Dearest, for tests, takes the dearest of the loops that a schedule admits.
 	Dearest bool
 }

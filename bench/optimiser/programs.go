@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/binary"
+	"fmt"
 	"hash/fnv"
 	"log"
 	"math/rand/v2"
@@ -70,8 +71,59 @@ var programs = []program{
 	{"5000 columns", "y(i) = A(i,j)*x(j)", map[string]source{"A": columns, "x": sparse1(n, 5000)}, "A[:,x[0][0]]@x[1]", ""},
 	{"rows, x of 10", "y(i) = A(i,j)*x(j)", map[string]source{"A": uniform, "x": sparse1(n, 10)}, scattered, ""},
 	{"rows, x of 5000", "y(i) = A(i,j)*x(j)", map[string]source{"A": uniform, "x": sparse1(n, 5000)}, scattered, ""},
+	// Masks: where they have little, what they mask is computed there only; where they have much, everywhere.
+	sampled("0.01 %", 400), sampled("0.1 %", 4000), sampled("1 %", 40000), sampled("10 %", 400000), sampled("50 %", 2000000),
+	masked("0.01 %", 2500), masked("0.1 %", 25000), masked("1 %", 250000), masked("10 %", 2500000), masked("50 %", 12500000),
 	{"Tucker", "G(p,q,r) = T(i,j,k)*U(i,p)*V(j,q)*W(k,r)", map[string]source{"T": sparse3(300, 300, 300, 200000), "U": dense(300, 8), "V": dense(300, 8), "W": dense(300, 8)},
 		"(lambda c, v, s: np.einsum('ijr,ip,jq->pqr', (sp.csr_matrix((v, (c[0]*s[1]+c[1], c[2])), shape=(s[0]*s[1], s[2]))@W).reshape(s[0], s[1], -1), U, V, optimize=True))(*T)", ""},
+}
+
+// sampled is a product of dense factors where a mask of 2000 x 2000 has so many entries. By hand, each of them is computed by itself, or all are.
+func sampled(share string, entries int) program {
+	by := "np.einsum('ek,ek->e', U[i], V[j])"
+	if entries > 100000 {
+		by = "(U@V.T)[i, j]"
+	}
+	return program{"factors masked " + share, "C(i,j) = where(stored(M(i,j)), sum_k U(i,k)*V(j,k), 0)",
+		map[string]source{"M": mask(2000, entries), "U": dense(2000, 16), "V": dense(2000, 16)}, fmt.Sprintf(entrywise, by), ""}
+}
+
+// masked is a product of sparse matrices where a mask of 5000 x 5000 has so many entries. By hand, rows are multiplied with columns where it has one,
+// or all is computed.
+func masked(share string, entries int) program {
+	hand := "(A@B).multiply(M)"
+	if entries < 100000 {
+		hand = fmt.Sprintf(entrywise, "np.asarray(A[i].multiply(B.T.tocsr()[j]).sum(1)).ravel()")
+	}
+	return program{"product masked " + share, "C(i,k) = where(stored(M(i,k)), sum_j A(i,j)*B(j,k), 0)",
+		map[string]source{"M": mask(5000, entries), "A": sparse(5000, 5000, 16, tensor.CSR), "B": sparse(5000, 5000, 16, tensor.CSR)}, hand, ""}
+}
+
+// entrywise is a matrix that stores what M does, with values that are computed from its rows i and columns j.
+const entrywise = "(lambda i, j: sp.csr_matrix((%s, j, M.indptr), shape=M.shape))(np.repeat(np.arange(M.shape[0]), np.diff(M.indptr)), M.indices)"
+
+// mask has ones at random places.
+func mask(size int64, entries int) source {
+	return func(r *rand.Rand) *tensor.Tensor {
+		places := make([]bool, size*size)
+		for left := entries; left > 0; {
+			if at := r.Int64N(size * size); !places[at] {
+				places[at] = true
+				left--
+			}
+		}
+		var i, j []int64
+		for at, in := range places {
+			if in {
+				i, j = append(i, int64(at)/size), append(j, int64(at)%size)
+			}
+		}
+		v := make([]float64, len(i))
+		for k := range v {
+			v[k] = 1
+		}
+		return must(tensor.FromCoords([]int64{size, size}, tensor.CSR, [][]int64{i, j}, tensor.ArrayOf(v)))
+	}
 }
 
 // scattered is A*x for x of coordinates and values.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/lacuna-sparse/lacuna/internal/cost"
 	"github.com/lacuna-sparse/lacuna/lang"
+	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
 // This file estimates what a program costs in the order in which it is given, statement by statement: for a program that was optimised, what was
@@ -32,6 +33,29 @@ func Predict(prog *lang.Program, opts Options) []Estimate {
 		o.assigned(st)
 	}
 	return list
+}
+
+// Expected are the statistics of operands and, as far as they can be estimated, of what statements make, for who chooses loops (package ir/plan).
+func Expected(prog *lang.Program, opts Options) map[string]*tensor.Statistics {
+	o := newOptimiser(prog, opts)
+	o.predicts = true
+	for _, s := range prog.Stmts {
+		st := o.statement(s)
+		st.sparseResult = o.sparseResult(s)
+		o.assigned(st)
+	}
+	known := map[string]*tensor.Statistics{}
+	for t, f := range o.facts {
+		if t.StoredOf != nil || len(f.at) != t.Rank || len(f.extents) != t.Rank {
+			continue
+		}
+		s := &tensor.Statistics{Entries: f.n, Band: f.band}
+		for k, a := range f.at {
+			s.Axes = append(s.Axes, tensor.AxisStatistics{Extent: f.extents[k], NonEmpty: a.distinct, Longest: a.longest, Squares: a.squares})
+		}
+		known[t.Name] = s
+	}
+	return known
 }
 
 // sparseResult reports whether a statement's result is known to be stored sparsely.

@@ -11,13 +11,14 @@ import (
 // stored again. It notes the depths of the loops.
 func (s *scheduler) assess(body ir.Stmt, at depths, reads []*ir.Access) (total float64, convert []*ir.Access) {
 	number(body, 0, at)
+	z := s.sizesOf(reads)
 	for _, a := range reads {
 		if a.Tensor.Work == nil && !at.concordant(a) {
 			convert = append(convert, a)
-			total += cost.Conversion
+			total += z.conversion(a.Tensor)
 		}
 	}
-	w := costWalk{alg: s.alg, at: at, converted: convert, whole: wholeLoops(reads)}
+	w := costWalk{alg: s.alg, at: at, converted: convert, whole: wholeLoops(reads), sizes: z}
 	return total + w.stmt(body, 1), convert
 }
 
@@ -107,6 +108,7 @@ type costWalk struct {
 	// whole are indices whose loops nothing can cut short, as far as is known beforehand. To work out the set
 	// of a loop takes as long as the statement is.
 	whole map[*ir.Index]bool
+	sizes *sizes // nil: they are guessed
 }
 
 // wholeLoops are the indices that only dense tensors are read along.
@@ -140,7 +142,12 @@ func (w *costWalk) stmt(st ir.Stmt, times float64) float64 {
 		}
 		return total
 	case *ir.Tabulate:
-		return w.stmt(st.Body, times) // it saves more than it costs
+		if w.sizes == nil {
+			return w.stmt(st.Body, times) // it saves more than it costs
+		}
+		f := storedIn(st.Access, w.at, w.converted)
+		w.sizes.tabled[st.Access] = true
+		return w.stmt(st.Body, times) + times*w.sizes.length(st.Access, f.Rank()-1, f)
 	case *ir.Sequence:
 		total := 0.0
 		for _, x := range st.Stmts {
@@ -150,24 +157,46 @@ func (w *costWalk) stmt(st ir.Stmt, times float64) float64 {
 	case *ir.Assign:
 		return times
 	case *ir.Forall:
-		trips := float64(cost.GuessedExtent)
-		if w.everything || w.whole[st.Index] {
-			// as many
-		} else if set := w.alg.StmtSet(st.Body, dryLeaves{w.alg, st.Index, w.at, w.converted}); !set.IsAll() {
-			trips = tripsIn(set)
-			if n := operandsAlong(st); n > 2 {
-				// A merge of n operands visits up to n times as many coordinates,
-				// and looks at all n operands at each.
-				trips *= float64(n*n) / 4
-			}
-		}
-		total := times*trips + w.stmt(st.Body, times*trips)
+		trips, inside := w.trips(st)
+		total := times*trips + w.stmt(st.Body, times*inside)
 		if leaf, ok := st.Body.(*ir.Assign); ok && strided(leaf, st.Index) {
 			total *= cost.StrideFactor
 		}
 		return total
 	}
 	panic("BUG: unknown plan statement")
+}
+
+// trips estimates how many steps a loop takes each time, and how many of these get to its body.
+func (w *costWalk) trips(st *ir.Forall) (steps, inside float64) {
+	steps = cost.GuessedExtent
+	if w.sizes != nil {
+		steps = w.sizes.extent(st.Index)
+	}
+	inside = steps
+	if w.everything || w.whole[st.Index] {
+		return steps, inside
+	}
+	set := w.alg.StmtSet(st.Body, dryLeaves{w.alg, st.Index, w.at, w.converted, w.sizes})
+	switch {
+	case set.IsAll():
+		return steps, inside
+	case w.sizes != nil:
+		steps, inside = w.sizes.visits(set, steps), w.sizes.size(set, steps)
+	default:
+		steps = tripsIn(set)
+		inside = steps
+	}
+	if n := operandsAlong(st); n > 2 {
+		// A merge of n operands visits up to n times as many coordinates,
+		// and looks at all n operands at each.
+		if w.sizes != nil { // counts how many are visited
+			return steps * float64(n) / 2, inside
+		}
+		more := float64(n*n) / 4
+		steps, inside = steps*more, inside*more
+	}
+	return steps, inside
 }
 
 // tripsIn estimates how many coordinates a set has.

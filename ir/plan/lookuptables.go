@@ -141,12 +141,7 @@ func (l *tableLeaves) Access(a *ir.Access) ir.Support {
 	if !a.Tensor.FillKnown || a.Tensor.Work != nil {
 		return ir.Everywhere()
 	}
-	format := a.Tensor.Format
-	for _, c := range l.converted {
-		if c == a {
-			format = l.at.reordered(a)
-		}
-	}
+	format := storedIn(a, l.at, l.converted)
 	order, levels := format.Order(), format.Physical()
 	last := len(levels) - 1
 	for level, axis := range order {

@@ -102,7 +102,7 @@ func (nf *normalForm) naturalLevels(alg ir.Algebra, vars []*ir.Index, order []in
 	})
 	n.disorder = len(converted)
 	for l, axis := range order {
-		s := alg.Stored(nf.value, dryLeaves{alg, vars[axis], at, converted})
+		s := alg.Stored(nf.value, dryLeaves{alg: alg, v: vars[axis], at: at, converted: converted})
 		if n.full[l] = s.Set.IsAll() || s.Background == nil; !n.full[l] {
 			n.sparse = l
 		}

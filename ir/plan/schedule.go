@@ -214,14 +214,15 @@ func (s *scheduler) consider(c *candidate) float64 {
 		c.cost, c.convert = s.assess(c.body, c.at, reads)
 	} else {
 		number(c.body, 0, c.at)
+		z := s.sizesOf(reads)
 		for _, a := range reads {
 			if s.stale(a, c) {
 				c.convert = append(c.convert, a)
-				c.cost += cost.Conversion
+				c.cost += z.conversion(a.Tensor)
 			}
 		}
 		c.body, c.tables = s.tabulate(c)
-		w := costWalk{alg: s.alg, at: c.at, converted: c.convert, everything: s.visitsAll(c.scatter), whole: wholeLoops(reads)}
+		w := costWalk{alg: s.alg, at: c.at, converted: c.convert, everything: s.visitsAll(c.scatter), whole: wholeLoops(reads), sizes: z}
 		c.cost += w.stmt(c.body, 1)
 	}
 	if c.accumulate {
@@ -304,6 +305,15 @@ type dryLeaves struct {
 	v         *ir.Index
 	at        depths
 	converted []*ir.Access // read in loop order, whatever their format says
+	sizes     *sizes       // of what atoms stand for, nil if these are guessed
+}
+
+// storedIn is the format in which loops read an access, which may be converted for them.
+func storedIn(a *ir.Access, at depths, converted []*ir.Access) tensor.Format {
+	if slices.Contains(converted, a) {
+		return at.reordered(a)
+	}
+	return a.Tensor.Format
 }
 
 func (d dryLeaves) Access(a *ir.Access) ir.Support {
@@ -322,12 +332,7 @@ func (d dryLeaves) Access(a *ir.Access) ir.Support {
 	if !a.Tensor.FillKnown {
 		return ir.Everywhere()
 	}
-	format := a.Tensor.Format
-	for _, c := range d.converted {
-		if c == a {
-			format = d.at.reordered(a)
-		}
-	}
+	format := storedIn(a, d.at, d.converted)
 	order := format.Order()
 	for l, level := range format.Physical() {
 		x := a.Indices[order[l]]
@@ -336,7 +341,9 @@ func (d dryLeaves) Access(a *ir.Access) ir.Support {
 		}
 		if level.Walked() {
 			set := ir.Atom(l)
-			if l == 0 && len(order) > 1 {
+			if d.sizes != nil {
+				set = d.sizes.atom(a, l, format)
+			} else if l == 0 && len(order) > 1 {
 				set = storedRows
 			}
 			return ir.Support{Set: ir.AtomOf(set), Background: ir.GapOf(a.Tensor)}

@@ -11,7 +11,6 @@ import (
 	"github.com/lacuna-sparse/lacuna/ir"
 	"github.com/lacuna-sparse/lacuna/ir/logic"
 	"github.com/lacuna-sparse/lacuna/ir/plan"
-	"github.com/lacuna-sparse/lacuna/lang"
 	"github.com/lacuna-sparse/lacuna/runtime/declare"
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
@@ -33,6 +32,8 @@ type StatementChoices struct {
 	logic.Estimate
 	// Schedule has the chosen commands (docs/schedule.md).
 	Schedule []string
+	// Sized says that the orders of loops were weighed by statistics of the operands, else as for usual data.
+	Sized bool
 	// Nests are the orders of loops that were weighed, by their cost in iterations.
 	Nests []ir.Nest
 	// Why says what was chosen when the statement ran, or will be.
@@ -60,21 +61,29 @@ func (k *Kernel) Choices(ctx context.Context, args Args) (*Choices, error) {
 			c.Products = r.Weighed
 		}
 	}
-	nests, err := k.nests(ctx)
+	sizes := k.plan.Options.Sizes
+	if len(statistics) > 0 {
+		sizes = logic.Expected(k.checked, logic.Options{Statistics: statistics, Stores: storesOf(k.plan)})
+	}
+	other, err := k.weighed(ctx, k.checked, k.rewritten, sizes)
 	if err != nil {
 		return nil, err
 	}
+	weighed := other.scheduled()
 	estimates := k.predicted(statistics)
 	for i, s := range k.scheduled() {
 		if k.unneeded(i) {
 			continue
 		}
-		st := StatementChoices{Estimate: estimates[i], Schedule: s.chosen, Nests: nests[i]}
+		st := StatementChoices{Estimate: estimates[i], Schedule: s.chosen, Sized: len(sizes) > 0}
+		if w := weighed[i].main; w != nil {
+			st.Nests = w.Nests
+			if len(w.Ways) > 0 {
+				st.Why = append(st.Why, strings.TrimPrefix(ir.FormatWays(w.Ways), "# "))
+			}
+		}
 		for _, step := range k.steps {
 			if p, ok := step.plan.(*ir.Compute); ok && p == s.main {
-				if len(p.Ways) > 0 {
-					st.Why = append(st.Why, strings.TrimPrefix(ir.FormatWays(p.Ways), "# "))
-				}
 				if v := step.latest.Load(); v != nil {
 					if why := k.whyWorkspace(step, v); why != "" {
 						st.Why = append(st.Why, why)
@@ -118,30 +127,7 @@ func (k *Kernel) unneeded(i int) bool {
 
 // predicted estimates the statements of the program as it runs.
 func (k *Kernel) predicted(statistics map[string]*tensor.Statistics) []logic.Estimate {
-	return logic.Predict(k.checked, logic.Options{Statistics: statistics, Stores: func() (map[*lang.Tensor]logic.Stored, bool) {
-		stored := map[*lang.Tensor]logic.Stored{}
-		for of, t := range k.plan.Results {
-			stored[of] = logic.Stored{Format: t.Format, Fill: t.Fill}
-		}
-		return stored, true
-	}})
-}
-
-// nests are the orders of loops that were weighed for each statement.
-func (k *Kernel) nests(ctx context.Context) ([][]ir.Nest, error) {
-	other, err := k.weighed(ctx, k.checked, k.rewritten)
-	if err != nil {
-		return nil, err
-	}
-	var list [][]ir.Nest
-	for _, s := range other.scheduled() {
-		var nests []ir.Nest
-		if s.main != nil {
-			nests = s.main.Nests
-		}
-		list = append(list, nests)
-	}
-	return list, nil
+	return logic.Predict(k.checked, logic.Options{Statistics: statistics, Stores: storesOf(k.plan)})
 }
 
 // String prints the choices as a table.
@@ -174,7 +160,11 @@ func (c *Choices) String() string {
 		if len(s.Nests) < 2 && len(s.Why) == 0 {
 			continue
 		}
-		fmt.Fprintf(&b, "\nloops of %s, weighed as for usual data: %s\n", s.Result, strings.Join(s.Schedule, ", "))
+		weighed := "as for usual data"
+		if s.Sized {
+			weighed = "by statistics"
+		}
+		fmt.Fprintf(&b, "\nloops of %s, weighed %s: %s\n", s.Result, weighed, strings.Join(s.Schedule, ", "))
 		for i, n := range s.Nests[:min(len(s.Nests), mostNests)] {
 			order := "order(" + n.Order + ")"
 			note := ""

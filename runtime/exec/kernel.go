@@ -90,18 +90,28 @@ type step struct {
 
 // plan plans a program and compiles it for the operands as declared.
 func (env *environment) plan(ctx context.Context, program *lang.Program, d *declare.Declarations) (*planned, error) {
-	k := &planned{env: env, program: program, alg: ir.Algebra{Strict: d.Strict(), Eval: scalar.Eval}}
-	forms := d.Forms()
-	for _, t := range program.Tensors {
-		if t.Operand {
-			k.types = append(k.types, d.TypesOf(t, forms[t.Name])...) // the planner starts with the operands
-		}
-	}
-	wanted, err := d.Wanted(program)
+	opts, err := env.planOptions(program, d)
 	if err != nil {
 		return nil, err
 	}
-	if err := k.compile(ctx, ir.Options{StrictIEEE: d.Strict(), Grids: env.OnGrids(), Forms: forms, Wanted: wanted}); err != nil {
+	return env.planAs(ctx, program, d, opts)
+}
+
+// planOptions are what a program is planned by, as declared.
+func (env *environment) planOptions(program *lang.Program, d *declare.Declarations) (ir.Options, error) {
+	wanted, err := d.Wanted(program)
+	return ir.Options{StrictIEEE: d.Strict(), Grids: env.OnGrids(), Forms: d.Forms(), Wanted: wanted}, err
+}
+
+// planAs plans a program by options and compiles it for the operands as declared.
+func (env *environment) planAs(ctx context.Context, program *lang.Program, d *declare.Declarations, opts ir.Options) (*planned, error) {
+	k := &planned{env: env, program: program, alg: ir.Algebra{Strict: d.Strict(), Eval: scalar.Eval}}
+	for _, t := range program.Tensors {
+		if t.Operand {
+			k.types = append(k.types, d.TypesOf(t, opts.Forms[t.Name])...) // the planner starts with the operands
+		}
+	}
+	if err := k.compile(ctx, opts); err != nil {
 		return nil, err
 	}
 	return k, nil

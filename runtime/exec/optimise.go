@@ -55,7 +55,7 @@ func (s *Session) compile(ctx context.Context, src string, d *declare.Declaratio
 	if err != nil {
 		return nil, err
 	}
-	if d.Strict() || d.AsWritten() || program.Scheduled() || !logic.Choices(program, wanted) {
+	if d.Strict() || d.AsWritten() || program.Scheduled() || !logic.Choices(program, wanted) && !ordersBySizes(program) {
 		return s.compileAs(ctx, src, file, program, d)
 	}
 	c := &chooser{session: s, source: src, file: file, program: program, says: d.WithoutExamples()}
@@ -168,21 +168,32 @@ func (c *chooser) asWritten(ctx context.Context, d *declare.Declarations) (*Kern
 func (c *chooser) make(ctx context.Context, statistics map[string]*tensor.Statistics, d *declare.Declarations) (k *Kernel, err error) {
 	defer runtime.Caught(c.source, &err)
 	r := c.session.optimised(ctx, c.file, c.program, statistics, d, false)
-	if r == nil || r.Program == nil {
-		return c.byText.Do(ctx, "", func(ctx context.Context) (*Kernel, error) {
-			k, err := c.session.compileAs(ctx, c.source, c.file, c.program, d)
-			if err == nil && r != nil {
-				k.notes = r.Notes
-			}
-			return k, err
-		})
+	as := &Kernel{source: c.source, file: c.file}
+	text := ""
+	if r != nil {
+		as.notes = r.Notes
 	}
-	k, err = c.byText.Do(ctx, r.File.String(), func(ctx context.Context) (*Kernel, error) {
-		p, err := c.session.env.plan(ctx, r.Program, d)
+	if r != nil && r.Program != nil {
+		as.checked, as.rewritten, as.written, as.intermediates = r.Program, r.File, c.program, r.Intermediates
+		text = r.File.String()
+	} else if as.file, as.checked, err = d.Check(c.source); err != nil { // anew, as literals are taken from that which is shared
+		return nil, err
+	}
+	opts, other, err := c.session.sized(ctx, as.checked, statistics, d)
+	if err != nil || as.written == nil && other == "" {
+		k, err := c.asWritten(ctx, d)
+		if err == nil && r != nil {
+			k.notes = r.Notes
+		}
+		return k, err
+	}
+	k, err = c.byText.Do(ctx, text+"\n"+other, func(ctx context.Context) (*Kernel, error) {
+		p, err := c.session.env.planAs(ctx, as.checked, d, opts)
 		if err != nil {
 			return nil, err
 		}
-		return &Kernel{planned: p, source: c.source, file: c.file, checked: r.Program, rewritten: r.File, written: c.program, intermediates: r.Intermediates, notes: r.Notes}, nil
+		as.planned = p
+		return as, nil
 	})
 	if err != nil && ctx.Err() == nil { // what cannot be planned runs as written
 		return c.asWritten(ctx, d)
@@ -206,11 +217,7 @@ func (s *Session) optimised(ctx context.Context, file *lang.File, program *lang.
 			if err != nil {
 				return nil, false
 			}
-			stored := map[*lang.Tensor]logic.Stored{}
-			for of, t := range plan.Results {
-				stored[of] = logic.Stored{Format: t.Format, Fill: t.Fill}
-			}
-			return stored, true
+			return storesOf(plan)()
 		},
 		Check: func(f *lang.File, more map[string]lang.Decl) (*lang.Program, error) {
 			decls, err := d.Decls(file)
@@ -234,6 +241,59 @@ func (s *Session) optimised(ctx context.Context, file *lang.File, program *lang.
 			}
 			return lang.Check(f, decls)
 		},
+	})
+}
+
+// sized are the options by which a program is planned for operands with such statistics, and the plan's text where that is another than without
+// statistics.
+func (s *Session) sized(ctx context.Context, program *lang.Program, statistics map[string]*tensor.Statistics, d *declare.Declarations) (opts ir.Options, other string, err error) {
+	if opts, err = s.env.planOptions(program, d); err != nil || len(statistics) == 0 {
+		return opts, "", err
+	}
+	usual, err := plan.New(ctx, program, opts, scalar.Eval)
+	if err != nil {
+		return opts, "", err
+	}
+	with := opts
+	with.Sizes = logic.Expected(program, logic.Options{Statistics: statistics, Stores: storesOf(usual)})
+	sized, err := plan.New(ctx, program, with, scalar.Eval)
+	if err != nil {
+		return opts, "", err
+	}
+	if text := loopsText(sized); text != loopsText(usual) {
+		return with, text, nil
+	}
+	return with, "", nil
+}
+
+// loopsText is the text of a plan without what is estimated of it.
+func loopsText(p *ir.Plan) string {
+	lines := strings.Split(p.String(), "\n")
+	return strings.Join(slices.DeleteFunc(lines, func(l string) bool { return strings.HasPrefix(strings.TrimSpace(l), "#") }), "\n")
+}
+
+// storesOf tells how the results of a plan are stored.
+func storesOf(p *ir.Plan) func() (map[*lang.Tensor]logic.Stored, bool) {
+	return func() (map[*lang.Tensor]logic.Stored, bool) {
+		stored := map[*lang.Tensor]logic.Stored{}
+		for of, t := range p.Results {
+			stored[of] = logic.Stored{Format: t.Format, Fill: t.Fill}
+		}
+		return stored, true
+	}
+}
+
+// ordersBySizes reports whether the best order of loops depends on how much operands store: several matrices are sparse, and they do not all lie in
+// one order, or are more than two.
+func ordersBySizes(program *lang.Program) bool {
+	return slices.ContainsFunc(program.Stmts, func(s *lang.Stmt) bool {
+		var list []*lang.Access
+		for _, a := range lang.Accesses(s.RHS) {
+			if t := a.Tensor; t.Rank > 1 && t.StoredOf == nil && t.HasFormat && !t.Format.IsDense() {
+				list = append(list, a)
+			}
+		}
+		return len(list) > 2 || len(list) == 2 && list[0].Tensor.Format != list[1].Tensor.Format
 	})
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/lacuna-sparse/lacuna/lang"
 	"github.com/lacuna-sparse/lacuna/lower"
 	"github.com/lacuna-sparse/lacuna/lower/scalar"
+	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
 // Schedules, from both ends: what one says of choices that wait for a run, and all choices of a kernel as one.
@@ -179,7 +180,7 @@ func (k *Kernel) alternatives(ctx context.Context) ([]alternative, error) {
 
 // variants are the alternatives of a program of the kernel: that as it runs, or as it is written.
 func (k *Kernel) variants(ctx context.Context, program *lang.Program, rewritten *lang.File) ([]alternative, error) {
-	other, err := k.weighed(ctx, program, rewritten)
+	other, err := k.weighed(ctx, program, rewritten, k.plan.Options.Sizes)
 	if err != nil {
 		return nil, err
 	}
@@ -187,9 +188,9 @@ func (k *Kernel) variants(ctx context.Context, program *lang.Program, rewritten 
 }
 
 // weighed is a program of the kernel planned again, with all nests that are weighed. It is not compiled.
-func (k *Kernel) weighed(ctx context.Context, program *lang.Program, rewritten *lang.File) (*Kernel, error) {
+func (k *Kernel) weighed(ctx context.Context, program *lang.Program, rewritten *lang.File, sizes map[string]*tensor.Statistics) (*Kernel, error) {
 	opts := k.plan.Options
-	opts.Alternatives = true
+	opts.Alternatives, opts.Sizes = true, sizes
 	plan, err := plan.New(ctx, program, opts, scalar.Eval)
 	if err != nil {
 		return nil, withSource(err, k.source)
