@@ -20,6 +20,8 @@ type Directives struct {
 	Serial bool
 	// Grain is the work of one chunk of the parallel loop, 0 if that is open.
 	Grain int64
+	// Unroll is how many iterations of loops are written out at a time, by the names of their indices.
+	Unroll map[string]int64
 	// Commands are what was asked for, for errors.
 	Commands []*lang.Command
 }

@@ -101,7 +101,9 @@ type For struct {
 	// Independent says that iterations touch different elements, or only
 	// read: an engine may vectorise or reorder them.
 	Independent bool
-	Origin      Origin
+	// Unroll is how many iterations a compiler writes out at a time, where somebody has asked for that; else it chooses.
+	Unroll int64
+	Origin Origin
 }
 
 // While runs Body as long as Cond holds.

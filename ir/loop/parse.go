@@ -380,6 +380,15 @@ func (p *parser) loop() Stmt {
 		s.Independent = true
 		name = p.name("the loop variable's name")
 	}
+	if name.text == "unroll" && p.tok.kind == tokNumber {
+		n, err := strconv.ParseInt(p.tok.text, 10, 64)
+		if err != nil || n < 1 {
+			p.fail("unroll takes a number from 1 on, not %s", p.tok.describe())
+		}
+		s.Unroll = n
+		p.advance()
+		name = p.name("the loop variable's name")
+	}
 	p.expect("=")
 	s.Lo = p.typed(I64, "the lower bound")
 	p.expect("to")

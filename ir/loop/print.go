@@ -144,6 +144,9 @@ func (p *printer) stmt(s Stmt) {
 		if s.Independent {
 			word = "for independent "
 		}
+		if s.Unroll > 0 {
+			word += "unroll " + strconv.FormatInt(s.Unroll, 10) + " "
+		}
 		p.line(word, p.names.variable(s.Var), " = ", p.expr(s.Lo), " to ", p.expr(s.Hi), " {")
 		p.block(s.Body)
 		p.line("}")

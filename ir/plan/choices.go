@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -123,6 +124,13 @@ func Schedule(c *ir.Compute, how ir.Directives) []string {
 	}
 	if how.Assemble != "" {
 		add("assemble(%s)", how.Assemble)
+	}
+	if len(how.Unroll) > 0 {
+		var items []string
+		for _, name := range slices.Sorted(maps.Keys(how.Unroll)) {
+			items = append(items, fmt.Sprintf("%s: %d", name, how.Unroll[name]))
+		}
+		add("unroll(%s)", strings.Join(items, ", "))
 	}
 	f := outermost(c.Body)
 	switch {

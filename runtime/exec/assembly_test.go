@@ -64,7 +64,7 @@ func TestAssembly(t *testing.T) {
 				for _, threads := range []int{1, 3} {
 					s := NewSession(WithEngine(e), WithThreads(threads))
 					s.env.Grain = 1
-					k, err := s.Compile(t.Context(), test.src, operands...)
+					k, err := s.Compile(t.Context(), test.src, append(operands, AsWritten())...) // with a workspace, however small the mask is
 					if err != nil {
 						t.Fatal(err)
 					}

@@ -24,7 +24,7 @@ func (k *planned) directed(st *step, how *specialisation) error {
 	}
 	d := &c.Directives
 	if k.env.OnGrids() {
-		for _, command := range []string{"serial", "assemble", "workspace"} {
+		for _, command := range []string{"serial", "assemble", "workspace", "unroll"} {
 			if command == "workspace" && d.Workspace == "" {
 				continue
 			}

@@ -32,6 +32,7 @@ type tacoCase struct {
 	Output   tacoTensor      `json:"output"`
 	Ops      json.RawMessage `json:"ops"`
 	Why      string          `json:"why"`
+	Text     string          `json:"text"` // of a schedule
 	Formats  map[string]string
 	Dims     map[string][]int64 `json:"dims"`
 	File     *struct {
@@ -48,6 +49,7 @@ type tacoCase struct {
 		} `json:"storage"`
 		Dims    []int64             `json:"dims"`
 		Entries [][]json.RawMessage `json:"entries"`
+		Parsed  [][]string          `json:"parsed"` // words of commands
 	} `json:"expect"`
 }
 
