@@ -58,6 +58,7 @@ func main() {
 	simulate := flag.Bool("simulate", false, "simulate a network")
 	chart := flag.String("chart", "", "the picture that -simulate draws, a .png `file`")
 	flag.IntVar(&sim.scale, "scale", 18, "simulated matrices have 2 to `N` rows")
+	flag.StringVar(&sim.only, "only", "", "the `name` of one product to simulate, such as SpMV")
 	flag.IntVar(&sim.degree, "degree", 16, "entries in a row of simulated matrices")
 	flag.Float64Var(&sim.net.latency, "latency", 2e-6, "of the simulated network, in `seconds`")
 	flag.Float64Var(&sim.net.message, "message", 0.5e-6, "`seconds` that a message costs beside its bytes")

@@ -28,6 +28,7 @@ type simulation struct {
 	ranks         []int
 	net           network
 	seconds       float64 // that a kernel is run at least
+	only          string  // the product; "": all
 }
 
 // network is the model: what a rank sends and receives goes through one link, in both directions at the same time, and each
@@ -106,6 +107,9 @@ func (s *simulation) run(ctx context.Context, w io.Writer, chart string) error {
 		s.scale, s.degree, duration(s.net.latency), duration(s.net.message), s.net.bandwidth/1e9, agreements)
 	panels := make([][]curve, len(expressions))
 	for k, x := range expressions {
+		if s.only != "" && s.only != x.name {
+			continue
+		}
 		for _, kind := range kinds {
 			c, err := s.curve(ctx, x, kind)
 			if err != nil {
