@@ -236,7 +236,10 @@ func (s *simulation) forecast(ctx context.Context, session *exec.Session, x expr
 		before := r.Sent().Inspection
 		traffic[me], err = k.Forecast(ctx, placed)
 		inspection[me] = r.Sent().Inspection - before
-		return err
+		if err != nil {
+			return err
+		}
+		return t.Barrier(ctx) // so many ranks take longer than Close waits for the last
 	})
 	if err != nil {
 		return nil, placement.Set{}, err
