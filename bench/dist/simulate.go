@@ -4,10 +4,12 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
 	"slices"
+	"sync"
 	"syscall"
 
 	"github.com/lacuna-sparse/lacuna/runtime"
@@ -207,7 +209,7 @@ func (x expression) operands(A *tensor.Tensor) (exec.Args, error) {
 func (s *simulation) forecast(ctx context.Context, session *exec.Session, x expression, args exec.Args, cut *placement.Cut, n int) (*point, placement.Set, error) {
 	A := args["A"].(*tensor.Tensor)
 	traffic, inspection, work := make([][]transport.Traffic, n), make([]int64, n), make([]int64, n)
-	err := ranks.Run(ctx, n, ranks.Faults{}, func(ctx context.Context, t transport.Transport) error {
+	err := together(ctx, n, func(ctx context.Context, t transport.Transport) error {
 		r, err := dist.New(ctx, session, t, nil)
 		if err != nil {
 			return err
@@ -236,10 +238,7 @@ func (s *simulation) forecast(ctx context.Context, session *exec.Session, x expr
 		before := r.Sent().Inspection
 		traffic[me], err = k.Forecast(ctx, placed)
 		inspection[me] = r.Sent().Inspection - before
-		if err != nil {
-			return err
-		}
-		return t.Barrier(ctx) // so many ranks take longer than Close waits for the last
+		return err
 	})
 	if err != nil {
 		return nil, placement.Set{}, err
@@ -265,6 +264,25 @@ func (s *simulation) forecast(ctx context.Context, session *exec.Session, x expr
 	most := slices.Max(work)
 	p.imbalance = float64(most) * float64(n) / float64(total)
 	return p, cut.Coords(slices.Index(work, most)), nil
+}
+
+// together is ranks.Run for so many that they take longer to end than a rank waits for others when it leaves: none leaves.
+func together(ctx context.Context, n int, f func(context.Context, transport.Transport) error) error {
+	list, err := ranks.New(n, ranks.Faults{})
+	if err != nil {
+		return err
+	}
+	errs := make([]error, n)
+	var wg sync.WaitGroup
+	for k, t := range list {
+		wg.Go(func() {
+			if errs[k] = f(ctx, t); errs[k] != nil {
+				t.Abort(errs[k].Error())
+			}
+		})
+	}
+	wg.Wait()
+	return errors.Join(errs...)
 }
 
 // add counts what one rank sends, or receives.
