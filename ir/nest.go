@@ -6,6 +6,63 @@ import (
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
+// Sequence runs statements one after the other. Around the loops of each they
+// accumulate into one result; inside loops all of them do at each leaf.
+type Sequence struct{ Stmts []Stmt }
+
+// Stmt is a statement of concrete index notation: *Forall, *Where, *Workspace,
+// *Tabulate, *Sequence or *Assign.
+type Stmt interface{ stmt() }
+
+// Forall runs Body for each value of Index.
+type Forall struct {
+	Index *Index
+	Body  Stmt
+}
+
+// Where computes the scalar Temp by Producer, then runs Consumer, which reads it.
+type Where struct {
+	Temp     *Temp
+	Producer Stmt
+	Consumer Stmt
+}
+
+// Workspace runs Producers, which accumulate into Tensor in any order, then
+// Consumer, which reads it in the order of its coordinates. Tensor lives no
+// longer than that, is empty at first, and is a coordinate list to its readers.
+type Workspace struct {
+	Tensor    *Tensor
+	Producers []Stmt
+	Consumer  Stmt
+	// Mask, when not nil, is an access of Consumer outside whose entries the
+	// workspace need not hold anything.
+	Mask *Access
+}
+
+// Tabulate enters the entries that Access stores along Index, at the values of the
+// variables bound outside, into a table by coordinate, for Body, whose loops over
+// Index may look them up there instead of going through them again.
+type Tabulate struct {
+	Access *Access
+	Index  *Index
+	Body   Stmt
+}
+
+// Assign is the leaf: it sets or accumulates one element of the result (Temp
+// nil), accumulates one of a workspace (LHS is one), or folds Value into Temp.
+type Assign struct {
+	LHS   *Access
+	Temp  *Temp
+	Value Expr
+}
+
+func (*Forall) stmt()    {}
+func (*Where) stmt()     {}
+func (*Workspace) stmt() {}
+func (*Tabulate) stmt()  {}
+func (*Sequence) stmt()  {}
+func (*Assign) stmt()    {}
+
 // Parts are the statements directly in another, in the order in which they run.
 func Parts(st Stmt) []Stmt {
 	switch st := st.(type) {

@@ -9,6 +9,77 @@ import (
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
+// Step is one step of a plan: *Convert, *Join, *Compute, *Scan, *Statistic or *Sort.
+type Step interface{ step() }
+
+// Convert stores From again in To's format.
+type Convert struct {
+	From, To *Tensor
+	// Axes, when not nil, says which axis of From each axis of To is.
+	Axes []int
+	Why  string // for explain
+	// Restores says that To is what a statement assigns, which only stores From again.
+	Restores bool
+	// Stored says that a reduction runs over what is stored: also all elements of a dense tensor.
+	Stored bool
+}
+
+// Compute is one assignment as a loop nest.
+type Compute struct {
+	Result *Tensor
+	LHS    *Access
+	Body   Stmt
+	// Scatter says that reduction loops enclose result loops: Assign
+	// accumulates into a result that starts as the identity of Fold. It is
+	// dense, or dense below the levels that the outermost loops bind.
+	Scatter bool
+	Fold    Fold
+	// Gap, when not nil, is what Assign has to fold at coordinates that the loops
+	// of a Scatter do not visit: a constant that is not the identity of Fold. Loops
+	// visit entries only and count them for each element of the result; the copies
+	// of Gap that are missing, of as many as Over runs through, are folded in the end.
+	Gap  *Literal
+	Over *Index
+	// Indices lists the index variables of the statement by ID, without the
+	// copies that planning made of some of them.
+	Indices []*Index
+	// Value is the right-hand side with reductions as Temp references.
+	Value Expr
+	// Covers says that LHS reaches every coordinate of the result.
+	Covers bool
+	// Base, when not nil, has the elements that LHS does not reach, in a dense
+	// tensor of the result's format.
+	Base *Tensor
+	// Background is the value of Value where no operand stores anything, nil
+	// when it has no one value there.
+	Background Expr
+	Stmt       *lang.Stmt
+	// Axes are the axes of the result that the last of Indices run over, which the
+	// statement does not have.
+	Axes []int
+	// Shape, when not nil, has the variables of the axes of Result, which is not the
+	// statement's but a temporary's.
+	Shape []*Index
+	// Workspaces are the workspaces of Body, as their consumers read them.
+	Workspaces []*Access
+	// Tables are the tables of Body.
+	Tables []*Tabulate
+	// Converts are the conversions that its loops need.
+	Converts []*Convert
+	// Nests are the loops that were weighed, as arguments of order, the cheapest first; only if Options.Alternatives.
+	Nests []Nest
+	// Main says that this is the step of the statement that its schedule speaks of.
+	Main bool
+	// Directives are what the statement's schedule says about lowering.
+	Directives Directives
+	// Ways are the kinds of plans that were compared, the one chosen first; none where
+	// there is nothing but loops.
+	Ways []WayCost
+}
+
+func (*Convert) step() {}
+func (*Compute) step() {}
+
 // Scan is a step of a plan: running folds along some axes of a tensor. The order is
 // row-major over the axes, from the first coordinate to the last.
 type Scan struct {

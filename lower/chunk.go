@@ -90,3 +90,20 @@ func (w *walk) childWeights(a *ir.Access, level int) loop.BufferID {
 	}
 	return -1
 }
+
+// partition registers the cut of a function's outermost loop; -1 without one.
+func (k *kernel) partition(r rootLoop) int {
+	if !r.cut {
+		return -1
+	}
+	return k.Partition(r.n, r.weight, r.grain)
+}
+
+// parallel reports whether the outermost loop may be cut.
+func (k *kernel) parallel(body ir.Stmt) bool {
+	for table, ok := body.(*ir.Tabulate); ok; table, ok = body.(*ir.Tabulate) {
+		body = table.Body
+	}
+	f, ok := body.(*ir.Forall)
+	return ok && !k.step.Directives.Serial && ir.Cuttable(k.step.LHS, k.step.Result, f)
+}

@@ -1,8 +1,6 @@
 package lower
 
 import (
-	"fmt"
-
 	"github.com/lacuna-sparse/lacuna/ir"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
 	"github.com/lacuna-sparse/lacuna/lower/emit"
@@ -101,33 +99,6 @@ func (k *kernel) sparseLevels(segments []segment) {
 			k.Result.Levels[s.first+i].Crd = crd
 		}
 	}
-}
-
-// assemble emits the nest in one of its two modes. In fill mode each chunk
-// starts at the place that the count gave it.
-func (k *kernel) assemble(name string, body ir.Stmt, segments []segment, mode assemblyMode, counts loop.BufferID) (loop.Stage, rootLoop) {
-	e := k.emitter(name)
-	b := e.B
-	e.quiet, e.symbolic = mode == fillEntries, mode == countEntries
-	e.out = &assembly{mode: mode, levels: k.step.Result.Format.Physical(), segments: segments, values: k.Result.Values}
-	e.root.wanted = k.parallel(body)
-	n := loop.Int(int64(len(segments)))
-	for i := range segments {
-		start := loop.Expr(loop.Int(0))
-		if mode == fillEntries {
-			start = b.Load(e.Read(counts), b.Add(b.Mul(b.Chunk(), n), loop.Int(int64(i))))
-		}
-		e.out.current = append(e.out.current, b.Var(fmt.Sprintf("n%d", i), start))
-	}
-	st := e.start(k.accessesIn(body))
-	e.withResult(st, func() { e.stmt(st, body) })
-	if mode == countEntries {
-		for i := range segments {
-			b.Store(e.Write(counts), b.Add(b.Mul(b.Chunk(), n), loop.Int(int64(i))), e.out.current[i])
-		}
-		return e.Stage("count"), e.root
-	}
-	return e.Stage("fill"), e.root
 }
 
 // chunkCount is the scalar with the number of chunks of a partition, -1 without one.

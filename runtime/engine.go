@@ -1,26 +1,3 @@
-// Package runtime runs compiled expressions. What the compiler makes of an
-// expression is a loop.Program: buffers whose sizes are expressions over
-// scalars, and stages to run in order. This package turns one into an
-// Executable and runs that:
-//
-//	program ──plan──▶ stages with resolved ids ┐
-//	   └────Engine──▶ a kernel for each stage ─┴▶ Executable.Run(bindings) ──▶ results
-//
-// For each stage a run computes sizes, allocates buffers, cuts the domain into
-// chunks and calls the stage's kernel on each chunk, on several goroutines
-// where that helps. All memory is allocated between stages (stagememory.go), all
-// threads are started here (pool.go), cancellation happens between chunks and
-// through a stop word that kernels look at (watch.go): otherwise kernels are plain
-// sequential code.
-//
-// Results do not depend on the number of threads. Chunks are cut by the data
-// alone (partition.go), each kernel call depends only on its chunk and on
-// earlier stages, and chunks of a stage write different elements; so nothing
-// that a run computes can tell which thread did what, or when.
-//
-// Engines differ only in how a function runs: Interp runs Go closures and is
-// always there, CPU runs machine code made by LLVM, CUDA runs grids on an NVIDIA GPU, in that
-// device's memory. Tests run grids in goroutines too (internal/testing/testengine).
 package runtime
 
 import (

@@ -78,7 +78,7 @@ func (t *Tensor) blocked(block []int64, format Format, o options) (*Tensor, erro
 			}
 		}
 	}
-	out, err := buildAny(e, shape, format, t.fill, &o)
+	out, err := assembleAny(e, shape, format, t.fill, &o)
 	if err != nil {
 		return nil, err
 	}
@@ -171,7 +171,7 @@ func (t *Tensor) unblocked(shape []int64, format Format, o options) (*Tensor, er
 			return nil, tensorError("%v", err)
 		}
 	}
-	out, err := buildAny(e, shape, format, t.fill, &o)
+	out, err := assembleAny(e, shape, format, t.fill, &o)
 	if err != nil {
 		return nil, err
 	}

@@ -53,7 +53,7 @@ func concatenated(axis int, format Format, tensors []*Tensor, o options) (*Tenso
 		return nil, tensorError("%v", err)
 	}
 	o.keepIndexTypes(format, shape, e.n, tensors...)
-	return build(e, shape, format, tensors[0].fill, &o)
+	return assemble(e, shape, format, tensors[0].fill, &o)
 }
 
 // ConcatShape is the shape of what [Concat] makes of tensors, or the error if they do not fit.

@@ -57,19 +57,19 @@ func fromColumns(shape []int64, format Format, coords []Array, values Array, o o
 			return nil, err
 		}
 	}
-	out, err := buildAny(e, shape, format, fill, &o)
+	out, err := assembleAny(e, shape, format, fill, &o)
 	if err != nil {
 		return nil, err
 	}
 	return out.limited(format, &o)
 }
 
-// buildAny is build for entries that need not have the blocks of the format.
-func buildAny(e entries, shape []int64, format Format, fill Scalar, o *options) (*Tensor, error) {
+// assembleAny is assemble for entries that need not have the blocks of the format.
+func assembleAny(e entries, shape []int64, format Format, fill Scalar, o *options) (*Tensor, error) {
 	if !format.Multigraph() || format.SparseRank() == len(shape) {
-		return build(e, shape, format.unsplit(), fill, o)
+		return assemble(e, shape, format.unsplit(), fill, o)
 	}
-	summed, err := build(e, shape, format.Standard(), fill, o)
+	summed, err := assemble(e, shape, format.Standard(), fill, o)
 	if err != nil {
 		return nil, err
 	}
@@ -293,7 +293,7 @@ func (t *Tensor) stored(format Format, o *options) (*Tensor, error) {
 	if err != nil {
 		return nil, tensorError("%v", err)
 	}
-	return build(e, t.shape, format, t.fill, o)
+	return assemble(e, t.shape, format, t.fill, o)
 }
 
 // hasBlocksOf reports whether the trailing D levels are those of a format, so that

@@ -44,5 +44,31 @@
 // Tensors are immutable after construction and may share arrays. The slices
 // that [View] returns alias the stored memory: read them, never write them. Memory
 // that is not Go's own, such as that of a mapped file, is a [Foreign], which lives
-// as long as an array lies in it.
+// as long as an array lies in it.//
+// # Files
+//
+//	tensor.go         Tensor and Level; array.go: typed memory; dtype.go, scalar.go, half.go: element types and values
+//	format.go         Format; spelling.go: spelled and physical levels; format_text.go: names and letters; flags.go
+//	level.go          what a kind of level is, one file a kind (level_*.go); listed.go: registered kinds as lists
+//	errors.go         FormatError and the others
+//
+//	new.go            tensors of existing arrays, checked (validate.go); make.go: of the usual formats; options.go
+//	convert.go        Convert and FromCoords: entries (expand.go lists them) mapped, sorted and put into levels
+//	                  (assemble.go, assemblevalues.go, column.go)
+//	builder.go        Builder: entries one by one; spill.go: more of them than memory holds
+//	json.go, raw.go   tensors as JSON; for the compiler's own packages, without checks
+//
+//	reshape.go        Transpose and other shapes; concat.go, window.go, prune.go
+//	update.go         Update, and overlay.go: edits that wait for their arrays
+//	entries.go        loops over entries; fibre.go: over rows and columns; pattern.go; formatted.go: for people
+//	equal.go          Equal, Diff; statistics.go: what estimates need; assume.go: estimates without a tensor
+//
+//	relaxed.go        unsorted and repeated coordinates
+//	structure.go      triangles that stand for a matrix; attributes.go: claims about elements
+//	fields.go         several values over one structure; partition.go and parts.go: several formats for one tensor
+//	blocks.go, blocked.go   axes split into blocks
+//	mlir.go, mlir_encoding.go, taco.go   the same arrays for other systems (indexarrays.go)
+//
+//	foreign.go        memory that is not Go's; pooled.go: that goes back to a pool; remote.go: copies on a device
+//	release.go, memory.go   when memory goes, and whether there is enough
 package tensor

@@ -1,22 +1,7 @@
 package tensor
 
-import "slices"
-
 // Kinds of levels beside the three of the compiler's own are those that a program registers. Whatever tensors go through
 // as lists of entries (conversions, files, statistics), goes through the counterpart that has compressed levels in their place.
-
-// RegisterLevel adds a kind of level and returns how formats spell it, and what it is to the compiler. All functions of the schema must be there. It is for
-// the start of a program, before there are formats: one goroutine may call it while no other uses the package. It panics if the name or
-// the spelling is that of another kind.
-func RegisterLevel(s LevelSchema) (LevelKind, PhysicalKind) {
-	if kindNamed(s.Name) != 0 || slices.Contains(levelKindNames, s.Spelling) {
-		panic("tensor: a level kind named " + s.Name + ", spelled " + s.Spelling + ", is registered twice")
-	}
-	levelSchemas = append(levelSchemas, &s)
-	levelProperties = append(levelProperties, s.LevelProperties)
-	levelKindNames = append(levelKindNames, s.Spelling)
-	return LevelKind(len(levelKindNames) - 1), PhysicalKind(len(levelSchemas) - 1)
-}
 
 // Extended reports whether a level is of a kind that was registered.
 func (f Format) Extended() bool {

@@ -196,7 +196,7 @@ func (t *Tensor) cut(e entries, group []uint8, formats []Format) (*Parts, error)
 		if some.n == 0 && (len(p.parts) > 0 || e.n > 0 || g+1 < len(formats)) {
 			continue
 		}
-		part, err := build(some, t.shape, format, t.fill, &opts)
+		part, err := assemble(some, t.shape, format, t.fill, &opts)
 		if err != nil {
 			return nil, err
 		}

@@ -167,7 +167,7 @@ func (p *Parts) Expand(format Format, opts ...Option) (*Tensor, error) {
 	if err != nil {
 		return nil, named(tensorError("%v", err), o.name)
 	}
-	t, err := build(e, p.parts[0].shape, format, p.Fill(), &o)
+	t, err := assemble(e, p.parts[0].shape, format, p.Fill(), &o)
 	return t, named(err, o.name)
 }
 

@@ -31,7 +31,7 @@ func (t *Tensor) standard() (*Tensor, error) {
 	}
 	o := options{name: t.name}
 	o.keepIndexTypes(format, t.shape, e.n, t)
-	out, err := build(e, t.shape, format, t.fill, &o)
+	out, err := assemble(e, t.shape, format, t.fill, &o)
 	if err != nil {
 		return nil, err
 	}
@@ -77,7 +77,7 @@ func (t *Tensor) lookUpAll(coord []int64) (Scalar, bool) {
 	if err != nil {
 		panic("BUG: no room for one element: " + err.Error())
 	}
-	b := &builder{entries: entries{values: t.values}, perm: permutation{column{u64: places}}}
+	b := &assembler{entries: entries{values: t.values}, perm: permutation{column{u64: places}}}
 	b.sum(out, 0, 0, len(places))
 	return out.Scalar(0), true
 }

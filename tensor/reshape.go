@@ -128,7 +128,7 @@ func (t *Tensor) reshape(shape []int64, format Format, o options) (*Tensor, erro
 		return nil, tensorError("%v", err)
 	}
 	o.keepIndexTypes(format, shape, e.n, t)
-	return build(e, shape, format, t.fill, &o)
+	return assemble(e, shape, format, t.fill, &o)
 }
 
 // reshapeDense is reshape to a format of D levels.

@@ -232,7 +232,7 @@ func (d *distinct[T]) finish() {
 	if len(d.group) == 0 {
 		return
 	}
-	all := builder{entries: entries{values: ArrayOf(d.group)}}
+	all := assembler{entries: entries{values: ArrayOf(d.group)}}
 	last := len(d.values) - 1
 	all.sum(ArrayOf(d.values[last:]), 0, 0, len(d.group))
 	d.group = d.group[:0]

@@ -280,7 +280,7 @@ func (t *Tensor) expand() (*Tensor, error) {
 	var o options
 	o.name = t.name
 	o.keepIndexTypes(triangle.format, t.shape, n, triangle)
-	return build(whole, t.shape, triangle.format, t.fill, &o)
+	return assemble(whole, t.shape, triangle.format, t.fill, &o)
 }
 
 // Canonical returns the tensor as kernels take it: in a standard format (see
@@ -399,7 +399,7 @@ func (t *Tensor) fold(s Structure) (*Tensor, error) {
 	}
 	o := options{name: t.name}
 	o.keepIndexTypes(whole.format, t.shape, n, whole)
-	out, err := build(half, t.shape, whole.format, t.fill, &o)
+	out, err := assemble(half, t.shape, whole.format, t.fill, &o)
 	if err != nil {
 		return nil, err
 	}

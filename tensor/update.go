@@ -290,5 +290,5 @@ func (t *Tensor) rebuilt(edits []edit) (*Tensor, error) {
 	}
 	o := options{name: t.name}
 	o.keepIndexTypes(t.format, t.shape, out.n, t)
-	return build(out, t.shape, t.format, t.fill, &o)
+	return assemble(out, t.shape, t.format, t.fill, &o)
 }

@@ -3,11 +3,12 @@ package aot
 import (
 	"fmt"
 
+	"github.com/llir/llvm/ir"
+
 	"github.com/lacuna-sparse/lacuna/codegen/cpu"
 	"github.com/lacuna-sparse/lacuna/codegen/llvm"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
 	"github.com/lacuna-sparse/lacuna/ir/loop/lib"
-	"github.com/llir/llvm/ir"
 )
 
 // Module is the LLVM module of a program for a target: the functions of its stages, in
@@ -37,11 +38,6 @@ func Module(p *Program, t Target) (string, error) {
 	}
 	addDriver(m, p, kernels, cuts, list)
 	return m.Text()
-}
-
-// functionName is the LLVM name of a stage's function.
-func functionName(p *Program, stage int) string {
-	return fmt.Sprintf("%s_%d_%s", p.Name, stage, loop.CleanName(p.Loops.Stages[stage].Func.Name))
 }
 
 // emitCuts adds the functions that cut domains by weight, one for each type of weights.

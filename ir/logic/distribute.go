@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/lacuna-sparse/lacuna/internal/cost"
 	"github.com/lacuna-sparse/lacuna/lang"
 )
 
@@ -130,4 +131,66 @@ func substituted(e lang.Expr, to map[*lang.Index]*lang.Index) lang.Expr {
 		return &c
 	}
 	return e
+}
+
+// isSquare reports whether a call is the square of its first argument.
+func isSquare(e *lang.Call) bool {
+	if e.Fn == "square" {
+		return true
+	}
+	if e.Fn != "^" && e.Fn != "pow" {
+		return false
+	}
+	l, ok := e.Args[1].(*lang.Literal)
+	return ok && l.Value.Complex128() == 2
+}
+
+// compound reports whether an expression has sums to multiply out.
+func compound(e lang.Expr) bool {
+	found := false
+	lang.Walk(e, func(x lang.Expr) bool {
+		c, ok := x.(*lang.Call)
+		_, fold := x.(*lang.Reduce)
+		found = found || fold || ok && (c.Fn == "+" || c.Fn == "-")
+		return true
+	})
+	return found
+}
+
+// multiply is the product of sums of products.
+func (q *query) multiply(e *lang.Call, expand bool) ([]*term, bool) {
+	terms := []*term{{times: 1}}
+	for _, a := range e.Args {
+		_, fold := a.(*lang.Reduce)
+		q.nests = q.nests || fold && q.depth > 0
+		more, ok := q.read(a, expand)
+		if !ok || len(terms)*len(more) > cost.MostTerms*cost.MostTerms {
+			return nil, false
+		}
+		var all []*term
+		for _, t := range terms {
+			for _, m := range more {
+				all = append(all, t.by(m))
+			}
+		}
+		terms = all
+	}
+	return terms, true
+}
+
+// by is the product of two terms. Terms that come of one may share indices: each binds them for itself.
+func (t *term) by(m *term) *term {
+	return &term{t.times * m.times, slices.Concat(t.coefs, m.coefs), slices.Concat(t.factors, m.factors), slices.Concat(t.vars, m.vars)}
+}
+
+// add is a sum of sums of products.
+func (q *query) add(e *lang.Call) ([]*term, bool) {
+	x, ok := q.read(e.Args[0], true)
+	y, also := q.read(e.Args[1], true)
+	if e.Fn == "-" {
+		for _, t := range y {
+			t.times = -t.times
+		}
+	}
+	return append(x, y...), ok && also
 }

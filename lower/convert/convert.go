@@ -52,9 +52,6 @@ const (
 	PackedRepeating
 )
 
-// repeats reports whether entries at equal coordinates are to be summed.
-func (o EntryOrder) repeats() bool { return o == Repeating || o == PackedRepeating }
-
 // packed reports whether coordinates come in words.
 func (o EntryOrder) packed() bool { return o == Packed || o == PackedRepeating }
 

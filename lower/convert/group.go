@@ -94,19 +94,3 @@ func (s *sorter) groupStage(steps []digit) {
 	st.Partition = s.Partition(loop.SizeConst(1<<s.how.Path.Group), s.starts, s.how.Grain)
 	s.AddStage(st)
 }
-
-// repeatsStage looks for entries at the same coordinates.
-func (s *sorter) repeatsStage() loop.BufferID {
-	e := s.NewFunc("repeats")
-	b := e.B
-	found := b.Var("repeats", loop.Truth(false))
-	b.For("p", b.Max(b.Lo(), loop.Int(1)), b.Hi(), func(p loop.Expr) {
-		same := loop.Expr(loop.Truth(true))
-		for w := range s.words {
-			buf := e.Read(s.words[w].bufs[s.results])
-			same = b.And(same, b.Eq(b.Load(buf, p), b.Load(buf, b.Sub(p, loop.Int(1)))))
-		}
-		b.Assign(found, b.Or(found, same))
-	})
-	return s.flags(e, s.evenly(loop.SizeScalar(s.entries)), []*loop.Ref{found})
-}

@@ -16,8 +16,8 @@ type entries struct {
 	distinct bool
 }
 
-// builder makes the arrays of one format from entries.
-type builder struct {
+// assembler makes the arrays of one format from entries.
+type assembler struct {
 	shape  []int64
 	format Format
 	order  []int
@@ -36,18 +36,18 @@ type builder struct {
 	differs []uint8
 }
 
-// build stores entries in a format. The entries' columns and values may end up
+// assemble stores entries in a format. The entries' columns and values may end up
 // in the tensor. The shape has been checked. A multigraph keeps entries of equal
 // coordinates, which need to come with the blocks that it has.
-func build(e entries, shape []int64, format Format, fill Scalar, opts *options) (*Tensor, error) {
+func assemble(e entries, shape []int64, format Format, fill Scalar, opts *options) (*Tensor, error) {
 	if format.Extended() {
-		t, err := build(e, shape, format.Listed(), fill, opts)
+		t, err := assemble(e, shape, format.Listed(), fill, opts)
 		if err != nil {
 			return nil, err
 		}
 		return t.packed(format, opts.memory)
 	}
-	b := &builder{kept: math.MaxInt, shape: shape, format: format, order: format.Order(), opts: opts, fill: fill, entries: e}
+	b := &assembler{kept: math.MaxInt, shape: shape, format: format, order: format.Order(), opts: opts, fill: fill, entries: e}
 	sparse := format.SparseRank()
 	for _, axis := range b.order[sparse:] {
 		if e.n > 0 && e.cols[axis].len() == e.n && e.block == 1 {
@@ -80,7 +80,7 @@ func build(e entries, shape []int64, format Format, fill Scalar, opts *options) 
 }
 
 // sort finds the storage order of the entries and puts the columns in it.
-func (b *builder) sort() error {
+func (b *assembler) sort() error {
 	sparse := b.format.SparseRank()
 	axes := b.order[:sparse:sparse]
 	if !b.distinct {
@@ -152,7 +152,7 @@ func unsortedPrefix(axes, source []int) int {
 }
 
 // compare fills differs.
-func (b *builder) compare() {
+func (b *assembler) compare() {
 	if b.n == 0 || b.distinct && b.format.IsDense() {
 		return
 	}
@@ -179,12 +179,12 @@ func (b *builder) compare() {
 // starts reports whether sorted entry i is the first of its tuple of levels 0
 // to last, or has a position of its own there. Every first entry starts the
 // root, last = -1.
-func (b *builder) starts(i, last int) bool {
+func (b *assembler) starts(i, last int) bool {
 	return i == 0 || last >= b.kept || int(b.differs[i]) <= last
 }
 
 // levels builds the index arrays.
-func (b *builder) levels() ([]Level, error) {
+func (b *assembler) levels() ([]Level, error) {
 	levels := make([]Level, b.format.Rank())
 	parents, previous, lead := int64(1), -1, 0
 	for _, seg := range b.format.segments() {
@@ -229,7 +229,7 @@ func (b *builder) levels() ([]Level, error) {
 
 // pos builds the Pos array of a segment with n positions. The segment before
 // ends with level previous; the levels between are dense.
-func (b *builder) pos(seg segment, previous int, parents int64, n int) (Array, error) {
+func (b *assembler) pos(seg segment, previous int, parents int64, n int) (Array, error) {
 	dt, err := b.opts.posType(seg.first, uint64(n))
 	if err != nil {
 		return Array{}, err
@@ -289,7 +289,7 @@ func cumulate(c column) {
 
 // crd builds the Crd array of level k in a segment that ends with level last
 // and has n positions.
-func (b *builder) crd(k, last, n int) (Array, error) {
+func (b *assembler) crd(k, last, n int) (Array, error) {
 	size := b.shape[b.order[k]]
 	dt, err := b.opts.crdType(k, size)
 	if err != nil {

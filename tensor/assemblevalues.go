@@ -8,7 +8,7 @@ import (
 // place makes the values array: moves the values, or blocks of them, to their
 // places, sums those of equal coordinates in the order they were given, and
 // fills the rest of the blocks.
-func (b *builder) place() (Array, error) {
+func (b *assembler) place() (Array, error) {
 	positions := 1
 	if sparse := b.format.SparseRank(); sparse > 0 {
 		positions = 0
@@ -62,13 +62,13 @@ func (b *builder) place() (Array, error) {
 }
 
 // startsBlock reports whether sorted entry i is the first of its block of values.
-func (b *builder) startsBlock(i int) bool {
+func (b *assembler) startsBlock(i int) bool {
 	sparse := b.format.SparseRank()
 	return b.kept <= sparse || b.starts(i, sparse-1)
 }
 
 // placeAs is place for elements of one width.
-func placeAs[T uint8 | uint16 | uint32 | uint64 | complex128](b *builder, out Array) {
+func placeAs[T uint8 | uint16 | uint32 | uint64 | complex128](b *assembler, out Array) {
 	to, from := View[T](out), View[T](b.values)
 	sparse := b.format.SparseRank()
 	sizes := make([]int, len(b.scatter))
@@ -109,7 +109,7 @@ func placeAs[T uint8 | uint16 | uint32 | uint64 | complex128](b *builder, out Ar
 // sum writes the sum (for Bool: the disjunction) of the values of sorted
 // entries lo to hi-1 to one element. Half precision sums in Float32 and rounds
 // once.
-func (b *builder) sum(out Array, slot, lo, hi int) {
+func (b *assembler) sum(out Array, slot, lo, hi int) {
 	switch out.dt {
 	case Bool:
 		v := View[bool](b.values)
@@ -145,7 +145,7 @@ func (b *builder) sum(out Array, slot, lo, hi int) {
 
 // sumAs is sum for types whose Go addition is theirs; integers wrap, so signed
 // ones are added as unsigned.
-func sumAs[T uint8 | uint16 | uint32 | uint64 | float32 | float64 | complex64 | complex128](b *builder, out Array, slot, lo, hi int) {
+func sumAs[T uint8 | uint16 | uint32 | uint64 | float32 | float64 | complex64 | complex128](b *assembler, out Array, slot, lo, hi int) {
 	v := View[T](b.values)
 	s := v[b.perm.at(lo)]
 	for i := lo + 1; i < hi; i++ {

@@ -1,0 +1,122 @@
+package lower
+
+import (
+	"fmt"
+
+	"github.com/lacuna-sparse/lacuna/ir"
+	"github.com/lacuna-sparse/lacuna/ir/loop"
+	"github.com/lacuna-sparse/lacuna/lower/emit"
+)
+
+// size is the number of elements of the result's dense levels from level on.
+func (k *kernel) size(level int) loop.SizeExpr {
+	t := k.step.Result
+	var n loop.SizeExpr = loop.SizeConst(1)
+	for l, axis := range t.Format.Order() {
+		if l >= level {
+			n = emit.Times(n, loop.SizeScalar(k.Dim(t, axis)))
+		}
+	}
+	return n
+}
+
+// dense emits the stages of a dense result.
+func (k *kernel) dense(body ir.Stmt) {
+	t := k.step.Result
+	k.Result.Values = k.Buffer(t.Name+"_vals", emit.Type(t.DType), loop.Output)
+	for range t.Format.Physical() {
+		k.Result.Levels = append(k.Result.Levels, ResultLevel{Pos: -1, Crd: -1})
+	}
+	if terms, ok := body.(*ir.Sequence); ok {
+		k.terms(terms)
+		return
+	}
+	tables := k.tableAllocs(body)
+	e := k.emitter("compute_" + t.Name)
+	copies := k.copies(body)
+	e.root.wanted = copies || k.parallel(body)
+	st := e.start(k.accessesIn(body))
+	e.stmt(st, body)
+	switch {
+	case k.step.Base != nil:
+		k.copyStage(k.Result.Values, k.size(0), k.step.Base)
+	case e.gapRows != nil:
+		k.fillStage(k.Result.Values, k.size(0), k.step.Gap, true)
+		k.fullStage(e.gapRows)
+	default:
+		initial, needed := k.initial(e.partial)
+		k.fillStage(k.Result.Values, k.size(0), initial, needed)
+	}
+	s := e.Stage("compute")
+	s.Partition = k.partition(e.root)
+	k.addTables(tables, s.Partition)
+	if k.step.Gap == nil || e.gapRows != nil {
+		k.addUpdates(s, copies)
+		return
+	}
+	s.Allocs = append(s.Allocs, loop.Alloc{Buffer: k.visits(), Len: k.size(0), Zero: true})
+	k.addUpdates(s, copies)
+	k.gapStage()
+}
+
+// terms emits the stages of a dense result that is accumulated term by term.
+func (k *kernel) terms(list *ir.Sequence) {
+	initial, needed := k.initial(true)
+	k.fillStage(k.Result.Values, k.size(0), initial, needed)
+	for i, body := range list.Stmts {
+		body = k.outside(body)
+		e := k.emitter(fmt.Sprintf("add%d_%s", i, k.step.Result.Name))
+		copies := k.copies(body)
+		e.root.wanted = copies || k.parallel(body)
+		e.stmt(e.start(k.accessesIn(body)), body)
+		s := e.Stage("add")
+		s.Partition = k.partition(e.root)
+		k.addUpdates(s, copies)
+	}
+}
+
+// initial is what a dense result holds before its nest runs, and whether that
+// can be seen afterwards.
+func (k *kernel) initial(partial bool) (ir.Expr, bool) {
+	t := k.step.Result
+	switch {
+	case k.step.Scatter:
+		return &ir.Literal{Value: k.step.Fold.Identity(ir.ComputeType(t.DType))}, true
+	case !k.step.Covers:
+		return &ir.Literal{Value: t.Fill.Convert(ir.ComputeType(t.DType))}, true
+	}
+	return k.step.Background, partial
+}
+
+// fillStage allocates a buffer of n elements and, if needed, sets them all to a
+// value.
+func (k *kernel) fillStage(id loop.BufferID, n loop.SizeExpr, value ir.Expr, needed bool) {
+	elem := k.Program.Buffers[id].Elem
+	zero := false
+	if v, ok := ir.ConstValue(value); ok {
+		c := emit.Constant(v)
+		zero = c.Bits == 0 && c.Imag == 0
+	}
+	if !needed || zero {
+		k.AddStage(loop.Stage{Name: "allocate", Partition: -1, Allocs: []loop.Alloc{{Buffer: id, Len: n, Zero: needed}}})
+		return
+	}
+	e := k.emitter("fill_" + k.Program.Buffers[id].Name)
+	v := e.B.Let("v", loop.NewCast(elem.Compute(), e.expr(e.start(k.scalarAccesses(value)), value)))
+	e.B.ForIndependent("p", e.B.Lo(), e.B.Hi(), func(p loop.Expr) { e.B.Store(e.Write(id), p, v) })
+	s := e.Stage("initialise")
+	s.Allocs = []loop.Alloc{{Buffer: id, Len: n}}
+	s.Partition = k.partition(rootLoop{cut: true, n: n, weight: -1})
+	k.AddStage(s)
+}
+
+// copyStage allocates a buffer of n elements and copies those of a dense tensor.
+func (k *kernel) copyStage(id loop.BufferID, n loop.SizeExpr, from *ir.Tensor) {
+	e := k.emitter("copy_" + k.Program.Buffers[id].Name)
+	vals := e.Read(e.Input(from, 0, Values))
+	e.B.ForIndependent("p", e.B.Lo(), e.B.Hi(), func(p loop.Expr) { e.B.Store(e.Write(id), p, e.B.Load(vals, p)) })
+	s := e.Stage("copy")
+	s.Allocs = []loop.Alloc{{Buffer: id, Len: n}}
+	s.Partition = k.partition(rootLoop{cut: true, n: n, weight: -1})
+	k.AddStage(s)
+}

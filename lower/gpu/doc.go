@@ -1,0 +1,69 @@
+// Package gpu maps programs of loops to the threads of a GPU. Map takes what package
+// lower makes, stages whose functions are called once for each chunk of a partition, and
+// returns a program that computes the same with stages whose functions are run by a grid
+// of blocks: the same inputs and outputs, more stages and temporaries. Whoever compiles
+// for a GPU does that, with Lower, before an engine gets the program.
+//
+// Each stage gets a mapping:
+//
+//   - elements: a function that does not ask for the number of its chunk is right
+//     for any cut, so each thread takes single elements of the domain.
+//   - rows: the same, where the elements are rows with loops in them that lanes can
+//     share (rows.go), or blocks, if rows are long (wholerows.go). Pairs of coordinates are
+//     rows, too (pairs.go).
+//   - positions: the same, where most of the time goes into reads of x[crd[p]], at places
+//     that the entries tell: a block takes so many entries, whatever their rows (positions.go). If there are few
+//     entries in all, one grid of lanes for each row does it (few.go).
+//   - columns: the same, where a row adds to a line of a dense result, or folds for each of
+//     its elements: lanes share the line and keep its elements, single ones or vectors
+//     (columns.go, linefolds.go, vectors.go); long rows are cut into pieces (pieces.go).
+//   - line elements: the same, where a row computes a line of a dense result, an element
+//     after another, in any type (linestores.go); by vectors, if lines are long (longlines.go).
+//   - entries: the same, where a row appends an entry for each of an operand's: teams
+//     take entries, whatever their rows (entries.go); where each is a fold over a dense
+//     dimension, they share the folds of several (dots.go).
+//   - warps: the same, where each element stands for a list whose items are counted
+//     by buckets or moved to them (buckets.go).
+//   - chunks: each thread takes whole chunks, of which there are as many as threads
+//     pay for; what every thread has a copy of is cut from one buffer (chunks.go).
+//   - blocks: each block takes whole chunks, its threads sharing the loop over them
+//     (blocks.go).
+//   - independent: the iterations of a loop that is independent (independent.go).
+//   - atomics: the iterations of a loop that folds integers into elements (atomics.go).
+//   - extremes: the same, by min or max of floats (extremes.go).
+//   - updates: the iterations of a loop that folds into elements in order are sorted by
+//     their elements and folded (scatter.go, sortpairs.go, foldruns.go).
+//   - owners: the same, where they are few: every warp goes through all of them, and
+//     does what falls to its elements (owners.go).
+//   - serial: one thread does it all, or one block (a few sizes and sums).
+//   - prefix: a running sum in three steps (prefix.go).
+//
+// A stage that has a grid function already stays as it is.
+//
+// How a stage was mapped is in its name, which explain shows. The files:
+//
+//	gpu.go          Lower, Map, the options, the order in which mappings are tried
+//	describe.go     what the mappings are in words, for explain
+//	function.go     a grid function under construction; code.go: the words it is written in
+//	chunks.go       cuts of a domain, and threads that take whole chunks
+//
+//	elements.go     one thread for each element; pairs.go: pairs of coordinates as elements
+//	rows.go         lanes for each row; wholerows.go: blocks; longrows.go: rows that teams leave out
+//	positions.go    blocks take entries, whatever their rows; few.go: one grid, where there are few
+//	entries.go      an entry of the result for each of an operand's; dots.go: each a fold over a dense dimension
+//	columns.go      lanes share the line of a dense result that a row adds to or folds:
+//	                lines.go recognises the nests, linework.go writes what a thread does, vectors.go by vectors,
+//	                linefolds.go where lines are folded, pieces.go where rows are long
+//	linestores.go   elements of a line one after another; longlines.go: tiles of long lines
+//	buckets.go      lists whose items are counted by buckets or moved to them
+//	blocks.go       a block for each chunk; shareloops.go: how the threads of a team share a loop
+//	independent.go  iterations that touch nothing in common
+//	atomics.go      integers folded into elements; extremes.go: min and max of floats
+//	scatter.go      updates that are listed (updates.go), sorted (sortpairs.go, flatten.go makes one loop of two)
+//	                and folded (foldruns.go); owners.go: where they are few
+//	prefix.go       running sums
+//	counting.go     loops that only count; folds.go: the folds that a loop contains
+//
+//	team.go         functions that package lower writes for threads that exchange values;
+//	                teamfold.go: their folds, bitonic.go: their sorts, peers.go: lanes with the same digit
+package gpu
