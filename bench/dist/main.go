@@ -5,6 +5,9 @@
 //
 //	go run -C bench ./dist                        all matrices, 1, 2 and 4 ranks, as Markdown
 //	go run -C bench ./dist -side 300 -ranks 2     smaller ones
+//	go run -C bench ./dist -simulate -ranks 16,64,256,1024 -chart scaling.png
+//
+// The last does not measure but simulates how products scale on a network: see simulation.
 //
 // It needs Open MPI and petsc4py (on Debian: apt-get install openmpi-bin python3-petsc4py), which use the same library of MPI. The
 // matrices are cut into blocks of rows, as PETSc does, and the vectors alike. Sides take turns, several times; a table has the medians.
@@ -51,6 +54,16 @@ func main() {
 	flag.IntVar(&s.turns, "turns", 5, "how often the two sides take turns")
 	flag.StringVar(&s.python, "python", "/usr/bin/python3", "a `python` with petsc4py")
 	flag.StringVar(&s.engine, "engine", "auto", "of our side")
+	sim := simulation{}
+	simulate := flag.Bool("simulate", false, "simulate a network")
+	chart := flag.String("chart", "", "the picture that -simulate draws, a .png `file`")
+	flag.IntVar(&sim.scale, "scale", 18, "simulated matrices have 2 to `N` rows")
+	flag.StringVar(&sim.only, "only", "", "the `name` of one product to simulate, such as SpMV")
+	flag.IntVar(&sim.degree, "degree", 16, "entries in a row of simulated matrices")
+	flag.Float64Var(&sim.net.latency, "latency", 2e-6, "of the simulated network, in `seconds`")
+	flag.Float64Var(&sim.net.message, "message", 0.5e-6, "`seconds` that a message costs beside its bytes")
+	flag.Float64Var(&sim.net.bandwidth, "bandwidth", 12.5e9, "of a rank's link, in bytes a second")
+	flag.Float64Var(&sim.seconds, "seconds", 0.5, "processor time that a kernel is run for at least")
 	ranks := flag.String("ranks", "1,2,4", "numbers of ranks")
 	flag.Parse()
 	for _, text := range strings.Split(*ranks, ",") {
@@ -59,6 +72,15 @@ func main() {
 			log.Fatalf("-ranks %q: want numbers, such as 1,2,4", *ranks)
 		}
 		s.ranks = append(s.ranks, n)
+	}
+	if *simulate {
+		if sim.ranks = s.ranks; slices.Max(sim.ranks) > 1<<10 {
+			log.Fatal("-ranks: 1024 at most are simulated")
+		}
+		if err := sim.run(context.Background(), os.Stdout, *chart); err != nil {
+			log.Fatal(err)
+		}
+		return
 	}
 	if err := run(context.Background(), s); err != nil {
 		log.Fatal(err)

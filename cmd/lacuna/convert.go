@@ -23,7 +23,7 @@ random(…), which makes test data.`,
   lacuna convert web.mtx -o web.tns.gz --dtype f32
   lacuna convert web.mtx -o web.bsp.h5 --format CSR
   lacuna convert 'random(1000,1000,density=0.01,seed=7)' -o test.mtx`,
-		Args:              arguments(1, 1, "one file"),
+		Args:              arguments(1, 1, "one file (-o names the one to write)"),
 		ValidArgsFunction: completeFile,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if output == "" {

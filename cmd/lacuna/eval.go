@@ -237,6 +237,9 @@ func (e *evaluation) load(ctx context.Context) error {
 			e.declared[o.name] = opts
 			continue
 		}
+		if e.shared(o) {
+			continue // ranks read it when they are there
+		}
 		s, err := e.openStream(ctx, o)
 		if err != nil {
 			return err

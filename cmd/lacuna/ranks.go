@@ -135,12 +135,15 @@ type rankRun struct {
 	// What rank 0 has in the end.
 	out  lacuna.Outputs
 	sent []sent
+
+	bytes int64 // that this process has read of files of which each reads a part
 }
 
 // sent is what a rank has sent, and in how many messages.
 type sent struct {
 	dist.Sent
 	Messages int64
+	Read     int64 // bytes of files of which each rank reads a part
 }
 
 // session is that of ranks which share this process's threads.
@@ -222,6 +225,12 @@ func (run *rankRun) on(ctx context.Context, t transport.Transport, session *exec
 	args := map[string]*dist.Tensor{}
 	for _, o := range run.e.operands {
 		whole, ok := run.e.args[o.name].(*tensor.Tensor)
+		if !ok && o.source != nil {
+			if args[o.name], err = run.share(ctx, r, o); err != nil {
+				return err
+			}
+			continue
+		}
 		if !ok {
 			continue
 		}
@@ -242,7 +251,7 @@ func (run *rankRun) on(ctx context.Context, t transport.Transport, session *exec
 	if err != nil {
 		return err
 	}
-	all, err := tellSent(ctx, t, r) // what follows is for showing results
+	all, err := run.tellSent(ctx, t, r) // what follows is for showing results
 	if err != nil {
 		return err
 	}
@@ -268,8 +277,8 @@ func (run *rankRun) on(ctx context.Context, t transport.Transport, session *exec
 }
 
 // tellSent tells rank 0 what each rank has sent so far.
-func tellSent(ctx context.Context, t transport.Transport, r *dist.Rank) ([]sent, error) {
-	mine := sent{Sent: r.Sent()}
+func (run *rankRun) tellSent(ctx context.Context, t transport.Transport, r *dist.Rank) ([]sent, error) {
+	mine := sent{Sent: r.Sent(), Read: run.bytes}
 	for _, to := range t.Sent() {
 		mine.Messages += to.Messages
 	}
@@ -295,13 +304,7 @@ func tellSent(ctx context.Context, t transport.Transport, r *dist.Rank) ([]sent,
 func place(l placement.Layout, grid *placement.Grid, t *tensor.Tensor, args lacuna.Args) (*placement.Placement, error) {
 	return l.On(grid, placement.Tensor{
 		Shape: t.Shape(), Weights: func(axis int) ([]int64, error) { return dist.Weights(t, axis) },
-		List: func(name string) ([]int64, error) {
-			p, ok := args[name].(*tensor.Tensor)
-			if !ok {
-				return nil, fmt.Errorf("there is no operand %s that says which rank each coordinate belongs to", name)
-			}
-			return dist.Integers(name, p)
-		},
+		List: listed(args),
 	})
 }
 
@@ -309,9 +312,10 @@ func place(l placement.Layout, grid *placement.Grid, t *tensor.Tensor, args lacu
 func (run *rankRun) printTraffic(a *app) {
 	a.stdout.Flush()
 	w := tabwriter.NewWriter(a.stderr, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(w, "rank\tmessages\tvalues\tsums\tinspection\tagreement\t")
+	fmt.Fprintln(w, "rank\tmessages\tvalues\tsums\tinspection\tagreement\treading\tread of files in parts\t")
 	for r, s := range run.sent {
-		fmt.Fprintf(w, "%d\t%d\t%s\t%s\t%s\t%s\t\n", r, s.Messages, units.FormatBytes(s.Values), units.FormatBytes(s.Combination), units.FormatBytes(s.Inspection), units.FormatBytes(s.Agreement))
+		fmt.Fprintf(w, "%d\t%d\t%s\t%s\t%s\t%s\t%s\t%s\t\n", r, s.Messages, units.FormatBytes(s.Values), units.FormatBytes(s.Combination), units.FormatBytes(s.Inspection), units.FormatBytes(s.Agreement),
+			units.FormatBytes(s.Reading), units.FormatBytes(s.Read))
 	}
 	w.Flush()
 }

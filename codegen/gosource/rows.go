@@ -34,25 +34,46 @@ func (w *writer) loop(s *loop.For) {
 		return
 	}
 	n, at := count(v), place(v)
-	w.line("if lo, hi := %s, %s; lo < hi {", w.expr(s.Lo), w.expr(s.Hi))
-	w.line("%s := hi - lo", n)
+	lo := "lo"
+	if c, ok := s.Lo.(*loop.Const); ok && c.Bits == 0 {
+		lo = ""
+		w.line("if %s := %s; %s > 0 {", n, w.expr(s.Hi), n)
+	} else {
+		w.line("if lo, hi := %s, %s; lo < hi {", w.expr(s.Lo), w.expr(s.Hi))
+		w.line("%s := hi - lo", n)
+	}
 	for _, r := range w.rows[outer:] {
 		if r.one {
 			w.line("%s := %s[%s]", r.name, w.bufs[r.buf], r.base)
 			continue
 		}
-		first := "lo"
-		if r.base != "" {
-			first = r.base + "+lo"
-		}
-		w.line("%s := %s[%s:][:%s]", r.name, w.bufs[r.buf], first, n)
+		w.slice(r.name, w.bufs[r.buf], sum(r.base, lo), n)
 	}
 	w.line("for %s := int64(0); %s < %s; %s++ {", at, at, n, at)
-	w.line("%s := lo + %s", v, at)
+	w.line("%s := %s", v, sum(lo, at))
 	w.mayBeUnused(v)
 	w.block(s.Body)
 	w.line("}\n}")
 	w.rows = w.rows[:outer]
+}
+
+// sum is that of two parts of an index, of which either may be "", for 0.
+func sum(x, y string) string {
+	if x == "" || y == "" {
+		return x + y
+	}
+	return x + "+" + y
+}
+
+// slice writes a row. It ends where its capacity does: as n is not 0, the Go compiler then leaves out what keeps the address of an
+// empty slice inside of its array.
+func (w *writer) slice(name, buf, first, n string) {
+	if first == "" {
+		w.line("%s := %s[:%s:%s]", name, buf, n, n)
+		return
+	}
+	w.line("first_%s := %s", name, first)
+	w.line("%s := %s[first_%s : first_%s+%s : first_%s+%s]", name, buf, name, name, n, name, n)
 }
 
 // count and place are the names of how often a loop runs, and of which time it is.

@@ -127,6 +127,9 @@ func onRanks(n int, faults ranks.Faults, s *exec.Session, program string, args m
 		after.Values -= before.Values
 		after.Combination -= before.Combination
 		result.again[r.Rank()], result.wire[r.Rank()] = after, bytes(t)-wire
+		if err := foretold(ctx, k, placed, after); err != nil {
+			return err
+		}
 		for _, name := range slices.Sorted(maps.Keys(first)) {
 			a, err := r.Gather(ctx, first[name])
 			if err != nil {
@@ -166,6 +169,33 @@ func onRanks(n int, faults ranks.Faults, s *exec.Session, program string, args m
 		}
 	}
 	return result, nil
+}
+
+// foretold compares what a rank has sent in a run with what Forecast says of operands whose dense parts it does not see.
+func foretold(ctx context.Context, k *dist.Program, args map[string]*dist.Tensor, sent dist.Sent) error {
+	bare := map[string]*dist.Tensor{}
+	for name, a := range args {
+		d := *a
+		if d.Format.IsDense() {
+			d.Part = nil
+		}
+		bare[name] = &d
+	}
+	to, err := k.Forecast(ctx, bare)
+	if err != nil {
+		if len(k.Notes()) == 1 && !strings.Contains(err.Error(), "rank 0") && !strings.Contains(err.Error(), "combined") {
+			return fmt.Errorf("nothing is foretold: %w", err)
+		}
+		return nil
+	}
+	var n int64
+	for _, x := range to {
+		n += x.Bytes
+	}
+	if n != sent.Values {
+		return fmt.Errorf("%d bytes are sent, and %d foretold", sent.Values, n)
+	}
+	return nil
 }
 
 func bytes(t transport.Transport) (n int64) {
@@ -253,6 +283,58 @@ func TestCutAlongResult(t *testing.T) {
 				t.Errorf("%s is not cut: %s", c.program, note)
 			}
 		}
+	}
+}
+
+// A rank that has two rows of a matrix with three diagonals lacks an element of x on either side.
+func TestForecast(t *testing.T) {
+	var coords [2][]int64
+	for i := range int64(8) {
+		for j := max(0, i-1); j < min(8, i+2); j++ {
+			coords[0], coords[1] = append(coords[0], i), append(coords[1], j)
+		}
+	}
+	A, err := tensor.FromCoords([]int64{8, 8}, tensor.CSR, coords[:], tensor.ArrayOf(make([]float64, len(coords[0]))))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := session()
+	err = ranks.Run(context.Background(), 4, ranks.Faults{}, func(ctx context.Context, tr transport.Transport) error {
+		r, err := dist.New(ctx, s, tr, nil)
+		if err != nil {
+			return err
+		}
+		rows := placement.OneAxis(r.Grid(), 2, 0, placement.Blocks(8, 4), 0)
+		a, err := r.Cut(A, rows)
+		if err != nil {
+			return err
+		}
+		X := &dist.Tensor{
+			Shape: []int64{8, 128}, Format: tensor.Dense(2), DType: tensor.Float64, Fill: tensor.Zero(tensor.Float64),
+			Placement: rows, Entries: 8 * 128, Sets: rows.Part(r.Rank(), []int64{8, 128}),
+		}
+		args := map[string]*dist.Tensor{"A": a, "X": X}
+		k, err := r.Compile(ctx, "Y(i,k) = A(i,j)*X(j,k)", args, dist.Options{})
+		if err != nil {
+			return err
+		}
+		to, err := k.Forecast(ctx, args)
+		if err != nil {
+			return err
+		}
+		for q, got := range to {
+			want := transport.Traffic{}
+			if q == r.Rank()-1 || q == r.Rank()+1 {
+				want = transport.Traffic{Messages: 1, Bytes: 128 * 8}
+			}
+			if got != want {
+				t.Errorf("rank %d sends %+v to rank %d, want %+v", r.Rank(), got, q, want)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
 }
 

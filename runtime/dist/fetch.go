@@ -192,6 +192,9 @@ func (f *fetch) renumber(t *Tensor, need []placement.Set) error {
 
 // renumbered is the structure of a tensor whose coordinates get other numbers, in the same order.
 func renumbered(t *tensor.Tensor, shape []int64, number func(axis int, x int64) int64) (*tensor.Tensor, error) {
+	if levels, ok := relabelled(t, shape, number); ok {
+		return tensor.NewTrusted(shape, t.Format(), levels, t.Values(), t.Fill()), nil
+	}
 	n := t.Values().Len()
 	coords, w := make([][]int64, len(shape)), t.Window()
 	for lo := 0; lo < n; lo += windowLength {
@@ -214,6 +217,52 @@ func renumbered(t *tensor.Tensor, shape []int64, number func(axis int, x int64) 
 		}
 	}
 	return other, nil
+}
+
+// relabelled are the levels of renumbered where those that change list their coordinates one by one: the others stay as they are.
+func relabelled(t *tensor.Tensor, shape []int64, number func(axis int, x int64) int64) ([]tensor.Level, bool) {
+	levels, order := t.Levels(), t.Format().Order()
+	for k, axis := range order {
+		l := &levels[k]
+		if l.Size == shape[axis] {
+			continue // every coordinate keeps its number
+		}
+		if !l.Walked() || !l.HasCrd() {
+			return nil, false
+		}
+		crd, err := tensor.MakeArray(l.Crd.DType(), l.Crd.Len())
+		if err != nil {
+			return nil, false
+		}
+		var ok bool
+		switch l.Crd.DType() {
+		case tensor.Uint32:
+			ok = relabel[uint32](crd, l.Crd, axis, shape[axis], number)
+		case tensor.Int32:
+			ok = relabel[int32](crd, l.Crd, axis, shape[axis], number)
+		case tensor.Int64:
+			ok = relabel[int64](crd, l.Crd, axis, shape[axis], number)
+		case tensor.Uint64:
+			ok = relabel[uint64](crd, l.Crd, axis, shape[axis], number)
+		}
+		if !ok {
+			return nil, false
+		}
+		l.Size, l.Crd = shape[axis], crd
+	}
+	return levels, true
+}
+
+// relabel gives coordinates their new numbers, which are below an extent, if the type holds them.
+func relabel[T uint32 | int32 | uint64 | int64](to, from tensor.Array, axis int, extent int64, number func(axis int, x int64) int64) bool {
+	if extent > 0 && int64(T(extent-1)) != extent-1 {
+		return false
+	}
+	out := tensor.View[T](to)
+	for i, x := range tensor.View[T](from) {
+		out[i] = T(number(axis, int64(x)))
+	}
+	return true
 }
 
 // coords are the coordinates along an axis at which entries are got.
@@ -268,9 +317,7 @@ func (f *fetch) start(ctx context.Context, t *Tensor) (*getting, error) {
 	if f.keep[0].values() != f.keep[1].values() {
 		panic("BUG: a rank keeps other values than it needs")
 	}
-	own := make([]byte, f.keep[0].values()*f.size)
-	f.keep[0].pack(own, from, f.size)
-	f.keep[1].unpack(g.values.Raw(), own, f.size)
+	f.keep[1].move(g.values.Raw(), from, f.keep[0], f.size)
 	return g, nil
 }
 

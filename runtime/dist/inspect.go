@@ -66,7 +66,8 @@ func (st *step) follow(ctx context.Context, resolved map[*lang.Index]placement.S
 	}
 	for _, v := range s.Indices {
 		pays := slices.ContainsFunc(s.uses, func(u *use) bool {
-			return axis(u.Access, v) >= 0 && !u.tensor.Placement.IsReplicated() && !st.how.owns(u)
+			return axis(u.Access, v) >= 0 && !u.tensor.Placement.IsReplicated() && !st.how.owns(u) &&
+				slices.ContainsFunc(drivers[v], func(d *use) bool { return d != u }) // its own entries tell nothing that saves any of them
 		})
 		if !pays {
 			delete(drivers, v)

@@ -49,6 +49,22 @@ func (r runs) unpack(to, from []byte, size int64) {
 	}
 }
 
+// move copies the stretches at of another array to those of this one: as many values, in the same order.
+func (r runs) move(to, from []byte, at runs, size int64) {
+	k, done := 0, int64(0) // of at
+	for _, x := range r {
+		for x.n > 0 {
+			y := run{at[k].at + done, at[k].n - done}
+			n := min(x.n, y.n)
+			copy(to[x.at*size:(x.at+n)*size], from[y.at*size:])
+			x.at, x.n, done = x.at+n, x.n-n, done+n
+			if n == y.n {
+				k, done = k+1, 0
+			}
+		}
+	}
+}
+
 // within numbers the coordinates of a set as those of one that has them all.
 func within(have, some placement.Set) placement.Set {
 	lo, hi, isRange := some.Bounds()

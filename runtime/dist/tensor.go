@@ -61,13 +61,14 @@ type Sent struct {
 	Inspection  int64 // who needs what
 	Values      int64 // of operands
 	Combination int64 // of parts of reductions
+	Reading     int64 // entries that were read by other ranks than have them
 }
 
 // Sent tells what the rank has sent so far.
 func (r *Rank) Sent() Sent { return r.sent }
 
 // Total is the sum.
-func (s Sent) Total() int64 { return s.Agreement + s.Inspection + s.Values + s.Combination }
+func (s Sent) Total() int64 { return s.Agreement + s.Inspection + s.Values + s.Combination + s.Reading }
 
 // exchange sends messages of which the lengths are not known on the other side, and counts them.
 func (r *Rank) exchange(ctx context.Context, count *int64, out [][]byte) ([][]byte, error) {

@@ -163,15 +163,11 @@ func (h *h5Reader) choose() (hdf5.Object, error) {
 
 // pathsOf lists some objects.
 func pathsOf(found []hdf5.Object) string {
-	const most = 8
 	var names []string
-	for _, o := range found[:min(most, len(found))] {
+	for _, o := range found {
 		names = append(names, strings.TrimPrefix(o.Path(), "/"))
 	}
-	if len(found) > most {
-		names = append(names, "…")
-	}
-	return strings.Join(names, ", ")
+	return someOf(names)
 }
 
 // missing says what there is where there is not what was named.

@@ -235,3 +235,12 @@ func describeCategories(h *h5Reader, g *hdf5.Group, entry string) Item {
 	item.Holds = "categories"
 	return item
 }
+
+// someOf are names in a message: the first few.
+func someOf(names []string) string {
+	const most = 8
+	if len(names) > most {
+		names = append(names[:most:most], "…")
+	}
+	return strings.Join(names, ", ")
+}

@@ -13,8 +13,9 @@ import (
 // comment.
 type tnsLine struct {
 	fields [][]byte
-	number int // line in the file
-	end    int // offset of the next line in the saved text
+	number int   // line in the file
+	end    int   // offset of the next line in the saved text
+	after  int64 // and in the file
 }
 
 // tnsHead is the beginning of a .tns file, looked at to tell its dialect.
@@ -63,7 +64,7 @@ func readTNSHead(in *input) (*tnsHead, error) {
 		}
 		h.saved = append(append(h.saved, b...), '\n')
 		if len(fields) > 0 {
-			h.lines = append(h.lines, tnsLine{copyFields(fields), number, len(h.saved)})
+			h.lines = append(h.lines, tnsLine{copyFields(fields), number, len(h.saved), in.consumed})
 		}
 	}
 	return h, nil

@@ -136,6 +136,9 @@ func (n *zarrNode) dataset() (binsparse.Dataset, error) {
 func readZarr(in *input) (*tensor.Tensor, error) {
 	name := strings.Trim(in.cfg.entry, "/")
 	n, err := openZarr(in, name)
+	if errors.Is(err, fs.ErrNotExist) && name != "" {
+		return nil, missingZarr(in, name, err)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -150,6 +153,19 @@ func readZarr(in *input) (*tensor.Tensor, error) {
 		n = x
 	}
 	return n.tensor()
+}
+
+// missingZarr says what there is where there is not what was named.
+func missingZarr(in *input, name string, err error) error {
+	msg := fmt.Sprintf("there is no %s in the hierarchy", name)
+	if items, listErr := listZarr(in); listErr == nil && len(items) > 0 {
+		var names []string
+		for _, i := range items {
+			names = append(names, i.Entry)
+		}
+		msg += "; there is " + someOf(names)
+	}
+	return &FileError{Path: in.name, Msg: msg, Err: err}
 }
 
 // tensor reads a node.

@@ -2,7 +2,11 @@ package file
 
 import (
 	"archive/zip"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -156,6 +160,57 @@ func TestHostileZarr(t *testing.T) {
 	}
 	if _, err := Read(filepath.Join(unpacked(t), "small.zarr"), Entry("../codecs.zarr/v2/raw")); err == nil || !strings.Contains(err.Error(), "not a path within") {
 		t.Errorf("a path out of the hierarchy: %v", err)
+	}
+}
+
+// TestBloscLeavesOddBlocks unpacks a block of 101 elements that c-blosc 1.21 (numcodecs 0.11) was told to shuffle by bits: eight does not
+// divide their number, so it did not.
+func TestBloscLeavesOddBlocks(t *testing.T) {
+	b, err := hex.DecodeString("0201340494010000940100008100000014000000690000001f000100001f010400001f020400001f030400001f040400001f050400001f0604" +
+		"00001f070400001f080400001f090400001f0a0400001f0b0400001f0c0400001f0d0400001f0e0400001f0f0400001f100400001f110400001f120400001e130400500014000000")
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := unblosc(b, 404)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 101 {
+		if v := binary.LittleEndian.Uint32(got[4*i:]); v != uint32(i/5) {
+			t.Fatalf("element %d is %d", i, v)
+		}
+	}
+	b[0] = 5 // Blosc 2
+	if _, err := unblosc(b, 404); err == nil || !strings.Contains(err.Error(), "version 5 of Blosc's format is not read") {
+		t.Errorf("of a later version: %v", err)
+	}
+}
+
+// TestZarrSaysWhatThereIs names an entry that is missing.
+func TestZarrSaysWhatThereIs(t *testing.T) {
+	_, err := Read(filepath.Join(unpacked(t), "small.zarr"), Entry("layers/cuonts"))
+	if err == nil || !strings.Contains(err.Error(), "there is no layers/cuonts in the hierarchy; there is X, layers/counts, ") || !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// TestZarrComplexFill reads arrays of which no chunk is stored.
+func TestZarrComplexFill(t *testing.T) {
+	for fill, want := range map[string]string{"[1.5, -2]": "1.5-2i", "[0, 0]": "0+0i", `["NaN", "-Infinity"]`: "NaN-Infi"} {
+		dir := t.TempDir()
+		meta := `{"zarr_format": 3, "node_type": "array", "shape": [3], "data_type": "complex128", "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": [2]}},
+			"chunk_key_encoding": {"name": "default"}, "codecs": [{"name": "bytes", "configuration": {"endian": "little"}}], "fill_value": ` + fill + `}`
+		if err := os.WriteFile(filepath.Join(dir, "zarr.json"), []byte(meta), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		a, err := Read(dir)
+		if err != nil {
+			t.Errorf("%s: %v", fill, err)
+			continue
+		}
+		if got := a.At(2).String(); !strings.EqualFold(got, want) {
+			t.Errorf("%s: got %s, want %s", fill, got, want)
+		}
 	}
 }
 

@@ -207,7 +207,9 @@ func (a *zarrArray) finish(fill any) error {
 		}
 		text = strings.Replace(strings.ToLower(f), "infinity", "inf", 1)
 	case []any:
-		return fmt.Errorf("the fill value %v is not read", f)
+		if text = complexText(f); text == "" || !a.dtype.IsComplex() {
+			return fmt.Errorf("the fill value %v is not read", f)
+		}
 	}
 	s, err := tensor.ParseScalar(text, a.dtype)
 	if err != nil {
@@ -220,6 +222,18 @@ func (a *zarrArray) finish(fill any) error {
 	one.SetScalar(0, s)
 	a.fill = one.Raw()
 	return nil
+}
+
+// complexText is a complex number of its two parts, or "".
+func complexText(parts []any) string {
+	if len(parts) != 2 {
+		return ""
+	}
+	re, im := fmt.Sprint(parts[0]), fmt.Sprint(parts[1])
+	if !strings.HasPrefix(im, "-") {
+		im = "+" + im
+	}
+	return strings.ReplaceAll(strings.ToLower(re+im+"i"), "infinity", "inf")
 }
 
 // check holds sizes against each other.

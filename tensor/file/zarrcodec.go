@@ -95,6 +95,7 @@ func uncrc32c(b []byte, _ int64) ([]byte, error) {
 
 // The header of a buffer of Blosc, version 1 (c-blosc, README_CHUNK_FORMAT.rst).
 const (
+	bloscVersion   = 2 // of the format
 	bloscHeader    = 16
 	bloscShuffled  = 0x1
 	bloscMemcpy    = 0x2
@@ -112,6 +113,8 @@ func unblosc(b []byte, most int64) ([]byte, error) {
 	flags, typeSize := b[2], int(b[3])
 	size, blockSize, packed := int64(binary.LittleEndian.Uint32(b[4:])), int64(binary.LittleEndian.Uint32(b[8:])), int64(binary.LittleEndian.Uint32(b[12:]))
 	switch {
+	case b[0] > bloscVersion:
+		return nil, fmt.Errorf("version %d of Blosc's format is not read: expected at most %d, that of c-blosc 1", b[0], bloscVersion)
 	case size > most:
 		return nil, fmt.Errorf("it unpacks to %d bytes, expected at most %d", size, most)
 	case packed != int64(len(b)):
@@ -197,7 +200,7 @@ func bloscStream(dst, src []byte, codec byte) error {
 	case 4:
 		got, err = unzstd(src, int64(len(dst)))
 	default:
-		return fmt.Errorf("codec %d of Blosc is not read: expected lz4, zlib or zstd", codec)
+		return fmt.Errorf("Blosc's codec %s is not read: expected lz4, zlib or zstd", bloscName(codec))
 	}
 	if err != nil {
 		return err
@@ -207,6 +210,17 @@ func bloscStream(dst, src []byte, codec byte) error {
 	}
 	copy(dst, got)
 	return nil
+}
+
+// bloscName is what a codec is called in the metadata of arrays.
+func bloscName(codec byte) string {
+	switch codec {
+	case 0:
+		return "blosclz"
+	case 2:
+		return "snappy"
+	}
+	return fmt.Sprintf("number %d", codec)
 }
 
 // unshuffleBytes brings the bytes of elements together: those of one significance stand side by side. What is no whole element
@@ -221,9 +235,14 @@ func unshuffleBytes(dst, src []byte, size int) {
 	copy(dst[n*size:], src[n*size:])
 }
 
-// unshuffleBits does the same with bits, of a multiple of eight elements (bitshuffle: K. Masui et al., 2015).
+// unshuffleBits does the same with bits (bitshuffle: K. Masui et al., 2015). c-blosc leaves blocks alone whose number of elements eight
+// does not divide.
 func unshuffleBits(dst, src []byte, size int) {
-	n := len(src) / size / 8 * 8
+	n := len(src) / size
+	if n%8 != 0 {
+		copy(dst, src)
+		return
+	}
 	clear(dst[:n*size])
 	for bit := range size * 8 {
 		row := src[bit*n/8 : (bit+1)*n/8]

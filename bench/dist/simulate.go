@@ -1,0 +1,375 @@
+//go:build linux && (amd64 || arm64)
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/lacuna-sparse/lacuna/runtime"
+	"github.com/lacuna-sparse/lacuna/runtime/declare"
+	"github.com/lacuna-sparse/lacuna/runtime/dist"
+	"github.com/lacuna-sparse/lacuna/runtime/dist/placement"
+	"github.com/lacuna-sparse/lacuna/runtime/dist/ranks"
+	"github.com/lacuna-sparse/lacuna/runtime/dist/transport"
+	"github.com/lacuna-sparse/lacuna/runtime/exec"
+	"github.com/lacuna-sparse/lacuna/tensor"
+)
+
+// simulation is how products would scale on a network that is not there. The product's own inspector tells the messages and bytes of every
+// rank (dist.Forecast), on as many ranks as there would be; the busiest rank's part of the work is run and timed here; and a
+// model of the network says how long messages take.
+type simulation struct {
+	scale, degree int
+	ranks         []int
+	net           network
+	seconds       float64 // that a kernel is run at least
+	only          string  // the product; "": all
+}
+
+// network is the model: what a rank sends and receives goes through one link, in both directions at the same time, and each
+// message costs its time at both ends (LogGP with o = g: Alexandrov et al., SPAA 1995).
+type network struct {
+	latency, message, bandwidth float64
+}
+
+// exchange is how long it takes.
+func (n network) exchange(messages, bytes int64) float64 {
+	if messages == 0 {
+		return 0
+	}
+	return n.latency + float64(messages)*n.message + float64(bytes)/n.bandwidth
+}
+
+// agreements is how often all ranks tell all others something in a run: whether patterns are the same, and what the result is.
+const agreements = 2
+
+// expression is one of the products that are simulated.
+type expression struct {
+	name, program string
+	bigger        int // the rows are times 2 to this
+	degree        int // entries of a row at most; 0: no limit
+	dense         map[string]int64
+	work          func(a, b *tensor.Tensor) int64 // of a rank with rows a, where the whole is b
+}
+
+const columns = 128
+
+func entries(a, _ *tensor.Tensor) int64 { return a.NNZ() }
+
+var expressions = []expression{
+	{"SpMV", "y(i) = sum_j A(i,j)*x(j)", 2, 0, map[string]int64{"x": 0}, entries},
+	{"SpMM-128", "Y(i,k) = sum_j A(i,j)*X(j,k)", 0, 0, map[string]int64{"X": columns}, entries},
+	{"SDDMM-128", "S(i,j) = A(i,j)*sum_k U(i,k)*V(j,k)", 0, 0, map[string]int64{"U": columns, "V": columns}, entries},
+	{"SpGEMM", "C(i,k) = sum_j A(i,j)*B(j,k)", -2, 8, nil, func(a, b *tensor.Tensor) (n int64) {
+		pos := b.Window()
+		rows := make([]int64, b.Dims()[0])
+		for _, i := range pos.Coords(0, b.Values().Len())[0] {
+			rows[i]++
+		}
+		for _, j := range a.Window().Coords(0, a.Values().Len())[1] {
+			n += rows[j]
+		}
+		return n
+	}},
+}
+
+// point is one number of ranks.
+type point struct {
+	ranks                 int
+	local, moving, agreed float64  // seconds
+	imbalance             float64  // the most work of a rank over the mean
+	messages, bytes       [2]int64 // of a rank: the mean, and the most that one sends or receives
+	inspection            int64    // bytes that a rank sends once for a pattern, the mean
+	speedup, efficiency   float64
+}
+
+func (p point) time() float64 { return p.local + p.moving + p.agreed }
+
+// curve is one product of one matrix.
+type curve struct {
+	matrix string
+	rows   int64
+	nnz    int64
+	one    float64 // seconds on one rank
+	points []point
+}
+
+// run prints the tables, and draws the chart.
+func (s *simulation) run(ctx context.Context, w io.Writer, chart string) error {
+	fmt.Fprintf(w, "## Products on ranks that are not there\n\nMatrices of 2^%d rows with about %d entries in each, unless the line says other. A is cut `over (r by entries)`, dense operands where its rows are, B too. "+
+		"The inspector of the product tells what ranks send. *Local* is the time that the busiest rank's rows take on one thread here, with copies to and from messages; a message takes %s and %s at both ends, "+
+		"and bytes %.3g GB/s. *Agreement*: all ranks tell all %d times in a run. Nothing is overlapped. Efficiency is the time on one rank (the kernel, without copies) over ranks and time.\n\n",
+		s.scale, s.degree, time.Duration(s.net.latency*1e9), time.Duration(s.net.message*1e9), s.net.bandwidth/1e9, agreements)
+	panels := make([][]curve, len(expressions))
+	for k, x := range expressions {
+		if s.only != "" && s.only != x.name {
+			continue
+		}
+		for _, kind := range kinds {
+			c, err := s.curve(ctx, x, kind)
+			if err != nil {
+				return fmt.Errorf("%s, %s: %w", x.name, kind.name, err)
+			}
+			c.print(w, x)
+			panels[k] = append(panels[k], *c)
+		}
+	}
+	if chart == "" {
+		return nil
+	}
+	return draw(chart, panels)
+}
+
+func (c *curve) print(w io.Writer, x expression) {
+	fmt.Fprintf(w, "### %s, %s: %d rows, %d entries, %s on one rank\n\n", x.name, c.matrix, c.rows, c.nnz, duration(c.one))
+	fmt.Fprintln(w, "| ranks | local | transfer | agreement | speed-up | efficiency | most work / mean | messages a rank, mean | most | bytes a rank, mean | most | inspection, bytes, mean |")
+	fmt.Fprintln(w, "|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|")
+	for _, p := range c.points {
+		fmt.Fprintf(w, "| %d | %s | %s | %s | %.1f | %.0f %% | %.2f | %d | %d | %d | %d | %d |\n", p.ranks, duration(p.local), duration(p.moving), duration(p.agreed),
+			p.speedup, 100*p.efficiency, p.imbalance, p.messages[0], p.messages[1], p.bytes[0], p.bytes[1], p.inspection)
+	}
+	fmt.Fprintln(w)
+}
+
+// curve simulates one product of one matrix.
+func (s *simulation) curve(ctx context.Context, x expression, kind kind) (*curve, error) {
+	degree := s.degree
+	if x.degree > 0 {
+		degree = min(degree, x.degree)
+	}
+	A, err := kind.matrix(s.scale+x.bigger, degree)
+	if err != nil {
+		return nil, err
+	}
+	session := exec.NewSession(exec.WithEngine(runtime.Auto(nil)), exec.WithThreads(1))
+	c := &curve{matrix: kind.name, rows: A.Dims()[0], nnz: A.NNZ()}
+	args, err := x.operands(A)
+	if err != nil {
+		return nil, err
+	}
+	if c.one, err = s.timed(func() error {
+		_, err := session.EvalAll(ctx, x.program, args, declare.AsWritten())
+		return err
+	}); err != nil {
+		return nil, err
+	}
+	weights, err := dist.Weights(A, 0)
+	if err != nil {
+		return nil, err
+	}
+	for _, n := range s.ranks {
+		p, busiest, err := s.forecast(ctx, session, x, args, placement.Weighted(weights, n), n)
+		if err != nil {
+			return nil, err
+		}
+		if p.local, err = s.local(ctx, session, x, args, busiest); err != nil {
+			return nil, err
+		}
+		p.agreed = agreements * s.net.exchange(int64(n-1), 0)
+		p.speedup = c.one / p.time()
+		p.efficiency = p.speedup / float64(n)
+		c.points = append(c.points, *p)
+	}
+	return c, nil
+}
+
+// operands are those of a program for a matrix.
+func (x expression) operands(A *tensor.Tensor) (exec.Args, error) {
+	args, n := exec.Args{"A": A}, A.Dims()[0]
+	if x.dense == nil {
+		args["B"] = A
+	}
+	r := rand.New(rand.NewPCG(3, 4))
+	for name, columns := range x.dense {
+		shape := []int64{n}
+		if columns > 0 {
+			shape = append(shape, columns)
+		}
+		values := make([]float64, n*max(1, columns))
+		for k := range values {
+			values[k] = r.Float64()
+		}
+		t, err := tensor.FromDense(shape, tensor.Dense(len(shape)), tensor.ArrayOf(values))
+		if err != nil {
+			return nil, err
+		}
+		args[name] = t
+	}
+	return args, nil
+}
+
+// forecast asks the inspector of n ranks what they send, and returns the busiest one's coordinates.
+func (s *simulation) forecast(ctx context.Context, session *exec.Session, x expression, args exec.Args, cut *placement.Cut, n int) (*point, placement.Set, error) {
+	A := args["A"].(*tensor.Tensor)
+	traffic, inspection, work := make([][]transport.Traffic, n), make([]int64, n), make([]int64, n)
+	err := together(ctx, n, func(ctx context.Context, t transport.Transport) error {
+		r, err := dist.New(ctx, session, t, nil)
+		if err != nil {
+			return err
+		}
+		placed := map[string]*dist.Tensor{}
+		for name, v := range args {
+			whole := v.(*tensor.Tensor)
+			p := placement.OneAxis(r.Grid(), whole.Rank(), 0, cut, 0)
+			if !whole.Format().IsDense() {
+				if placed[name], err = r.Cut(whole, p); err != nil {
+					return err
+				}
+				continue
+			}
+			placed[name] = &dist.Tensor{
+				Shape: whole.Shape(), Format: whole.Format(), DType: whole.DType(), Fill: whole.Fill(), Placement: p,
+				Entries: whole.NNZ(), Sets: p.Part(r.Rank(), whole.Shape()),
+			}
+		}
+		me := r.Rank()
+		work[me] = x.work(placed["A"].Part, A)
+		k, err := r.Compile(ctx, x.program, placed, dist.Options{})
+		if err != nil {
+			return err
+		}
+		before := r.Sent().Inspection
+		traffic[me], err = k.Forecast(ctx, placed)
+		inspection[me] = r.Sent().Inspection - before
+		return err
+	})
+	if err != nil {
+		return nil, placement.Set{}, err
+	}
+	p := &point{ranks: n}
+	in := make([]transport.Traffic, n)
+	var total int64
+	for r, to := range traffic {
+		var out transport.Traffic
+		for q, t := range to {
+			out.Messages, out.Bytes = out.Messages+t.Messages, out.Bytes+t.Bytes
+			in[q].Messages, in[q].Bytes = in[q].Messages+t.Messages, in[q].Bytes+t.Bytes
+		}
+		p.add(s.net, out)
+		p.messages[0], p.bytes[0] = p.messages[0]+out.Messages, p.bytes[0]+out.Bytes
+		p.inspection += inspection[r]
+		total += work[r]
+	}
+	for _, t := range in {
+		p.add(s.net, t)
+	}
+	p.messages[0], p.bytes[0], p.inspection = p.messages[0]/int64(n), p.bytes[0]/int64(n), p.inspection/int64(n)
+	most := slices.Max(work)
+	p.imbalance = float64(most) * float64(n) / float64(total)
+	return p, cut.Coords(slices.Index(work, most)), nil
+}
+
+// together is ranks.Run for so many that they take longer to end than a rank waits for others when it leaves: none leaves.
+func together(ctx context.Context, n int, f func(context.Context, transport.Transport) error) error {
+	list, err := ranks.New(n, ranks.Faults{})
+	if err != nil {
+		return err
+	}
+	errs := make([]error, n)
+	var wg sync.WaitGroup
+	for k, t := range list {
+		wg.Go(func() {
+			if errs[k] = f(ctx, t); errs[k] != nil {
+				t.Abort(errs[k].Error())
+			}
+		})
+	}
+	wg.Wait()
+	return errors.Join(errs...)
+}
+
+// add counts what one rank sends, or receives.
+func (p *point) add(net network, t transport.Traffic) {
+	p.moving = max(p.moving, net.exchange(t.Messages, t.Bytes))
+	p.messages[1], p.bytes[1] = max(p.messages[1], t.Messages), max(p.bytes[1], t.Bytes)
+}
+
+// local measures the work of a rank: a run of the program on one rank that has these rows and what they need, so that it copies what the
+// rank receives.
+func (s *simulation) local(ctx context.Context, session *exec.Session, x expression, args exec.Args, rows placement.Set) (seconds float64, err error) {
+	err = ranks.Run(ctx, 1, ranks.Faults{}, func(ctx context.Context, t transport.Transport) error {
+		r, err := dist.New(ctx, session, t, nil)
+		if err != nil {
+			return err
+		}
+		placed := map[string]*dist.Tensor{}
+		for name, v := range args {
+			whole := v.(*tensor.Tensor)
+			shape := whole.Shape()
+			if name == "A" || name == "U" { // which have the result's rows
+				if whole, err = block(whole, rows); err != nil {
+					return err
+				}
+				shape[0] = rows.Len()
+			}
+			if placed[name], err = r.Cut(whole, nil); err != nil {
+				return err
+			}
+			placed[name].Placement = placement.OneAxis(r.Grid(), len(shape), 0, placement.Blocks(shape[0], 1), 0)
+		}
+		k, err := r.Compile(ctx, x.program, placed, dist.Options{})
+		if err != nil {
+			return err
+		}
+		defer k.Close()
+		seconds, err = s.timed(func() error {
+			_, err := k.Run(ctx, placed)
+			return err
+		})
+		return err
+	})
+	return seconds, err
+}
+
+// block are some rows of a matrix, next to each other.
+func block(t *tensor.Tensor, rows placement.Set) (*tensor.Tensor, error) {
+	lo, hi, _ := rows.Bounds()
+	shape := t.Shape()
+	if t.Format().IsDense() {
+		values := tensor.View[float64](t.Values())[lo*shape[1] : hi*shape[1]]
+		return tensor.FromDense([]int64{hi - lo, shape[1]}, t.Format(), tensor.ArrayOf(values))
+	}
+	var coords [2][]int64
+	var values []float64
+	all := t.Window().Coords(0, t.Values().Len())
+	for k, i := range all[0] {
+		if i >= lo && i < hi {
+			coords[0], coords[1] = append(coords[0], i-lo), append(coords[1], all[1][k])
+			values = append(values, tensor.View[float64](t.Values())[k])
+		}
+	}
+	return tensor.FromCoords([]int64{hi - lo, shape[1]}, t.Format(), coords[:], tensor.ArrayOf(values))
+}
+
+// timed is the processor time of one call, the least of several: other work does not count, as long as it leaves caches alone. The first calls
+// compile.
+func (s *simulation) timed(f func() error) (float64, error) {
+	least, total := 0.0, 0.0
+	for k := 0; k < 5 || total < s.seconds && k < warm+1000; k++ {
+		start := processorTime()
+		if err := f(); err != nil {
+			return 0, err
+		}
+		took := processorTime() - start
+		if total += took; least == 0 || took < least {
+			least = took
+		}
+	}
+	return least, nil
+}
+
+func processorTime() float64 {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		panic(err)
+	}
+	return float64(u.Utime.Nano()+u.Stime.Nano()) / 1e9
+}

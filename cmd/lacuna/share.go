@@ -1,0 +1,130 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/lacuna-sparse/lacuna/runtime/dist"
+	"github.com/lacuna-sparse/lacuna/runtime/dist/placement"
+	"github.com/lacuna-sparse/lacuna/tensor"
+	"github.com/lacuna-sparse/lacuna/tensor/file"
+)
+
+// shareFrom is the size in bytes from which on each process reads its part of a file: to send entries on takes longer than to read a smaller one.
+const shareFrom = 1 << 20
+
+// shared reports whether processes that mpirun has started may each read a part of an operand's file. Ranks of one process read it once, together.
+func (e *evaluation) shared(o operand) bool {
+	path, ok := o.source.(diskFile)
+	if e.app.group == nil || !ok || path == standard || o.qual.stored != "" || o.qual.layout == "" || e.fill(o.name) != nil || placedBy(e.operands)[o.name] {
+		return false
+	}
+	for _, s := range e.program.file.Stmts {
+		if s.LHS.Name == o.name {
+			return false
+		}
+	}
+	if l, err := placement.Parse(o.qual.layout, -1); err != nil || l.String() == "replicated" {
+		return false
+	}
+	st, err := os.Stat(string(path))
+	return err == nil && st.Mode().IsRegular() && st.Size() >= shareFrom
+}
+
+// share reads an operand's file together with the other ranks, each a part, or whole where it is not read in parts.
+func (run *rankRun) share(ctx context.Context, r *dist.Rank, o operand) (*dist.Tensor, error) {
+	a, size := run.e.app, r.Grid().Ranks()
+	opts := append(o.qual.options(), file.BuildWith(builder{ctx}))
+	if a.maxBytes > 0 {
+		opts = append(opts, file.MaxBytes(int64(a.maxBytes)))
+	}
+	path := string(o.source.(diskFile))
+	s, err := file.ReadShare(path, r.Rank(), size, opts...)
+	if errors.Is(err, file.ErrNoShares) || err == nil && s.Block != nil && len(r.Grid().Sizes) > 1 {
+		return run.readWhole(ctx, r, o)
+	}
+	if err != nil {
+		return nil, run.mistake(ctx, o, err)
+	}
+	run.bytes += s.Bytes
+	if s.Block == nil {
+		lines, err := r.Total(ctx, false, s.Lines)
+		if err != nil {
+			return nil, err
+		}
+		if s.Promised >= 0 && lines[0] != s.Promised {
+			return nil, run.mistake(ctx, o, fmt.Errorf("%s: %d entries, and %d are promised", path, lines[0], s.Promised))
+		}
+	}
+	if s.Open {
+		if s.Shape, err = r.Total(ctx, true, s.Shape...); err != nil {
+			return nil, err
+		}
+	}
+	p, err := run.layouts[o.name].On(r.Grid(), placement.Tensor{
+		Shape: s.Shape, Weights: func(axis int) ([]int64, error) { return weights(ctx, r, s, axis) }, List: listed(run.e.args),
+	})
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", o.name, err)
+	}
+	if s.Block != nil {
+		return r.Blocks(ctx, s.Shape, s.Axis, s.Block, p)
+	}
+	return r.Deal(ctx, s.Shape, s.Format, dist.Entries{Coords: s.Coords, Values: s.Values}, p)
+}
+
+// mistake is what is wrong with a file that a rank has found something wrong with. Who reads all of it can say in which line.
+func (run *rankRun) mistake(ctx context.Context, o operand, err error) error {
+	if _, better := o.source.load(ctx, run.e.app, o.qual, nil); better != nil {
+		return better
+	}
+	return err
+}
+
+// readWhole has every rank read all, and keep its part.
+func (run *rankRun) readWhole(ctx context.Context, r *dist.Rank, o operand) (*dist.Tensor, error) {
+	whole, err := o.source.load(ctx, run.e.app, o.qual, nil)
+	if err != nil {
+		return nil, err
+	}
+	p, err := place(run.layouts[o.name], r.Grid(), whole, run.e.args)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", o.name, err)
+	}
+	return r.Cut(whole, p)
+}
+
+// weights are the entries that all ranks together have read at each coordinate of an axis.
+func weights(ctx context.Context, r *dist.Rank, s *file.Share, axis int) ([]int64, error) {
+	mine := make([]int64, s.Shape[axis])
+	if s.Block == nil {
+		for i := range s.Values.Len() {
+			x := s.Coords[axis].At64(i)
+			mine[x]++
+		}
+		return r.Total(ctx, false, mine...)
+	}
+	list, err := dist.Weights(s.Block, axis)
+	if err != nil {
+		return nil, err
+	}
+	lo := int64(0)
+	if axis == s.Axis {
+		lo = s.Lo
+	}
+	copy(mine[lo:], list)
+	return r.Total(ctx, false, mine...)
+}
+
+// listed finds vectors that say how others are placed.
+func listed(args map[string]tensor.Operand) func(name string) ([]int64, error) {
+	return func(name string) ([]int64, error) {
+		p, ok := args[name].(*tensor.Tensor)
+		if !ok {
+			return nil, fmt.Errorf("there is no operand %s that says which rank each coordinate belongs to", name)
+		}
+		return dist.Integers(name, p)
+	}
+}
