@@ -4,16 +4,17 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/lacuna-sparse/lacuna/ir/loop"
 )
 
 // blockComment is the comment behind a label of assembly that names the block of LLVM IR
 // which it begins.
-var blockComment = regexp.MustCompile(`(?:#|//) %((?:for|while)\.\S+)$`)
+var blockComment = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?:#|//) %((?:for|while)\.\S+)$`) })
 
 // functionLabel is the label of a function's code.
-var functionLabel = regexp.MustCompile(`^"?([^\s."]+)\.body"?:`)
+var functionLabel = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^"?([^\s."]+)\.body"?:`) })
 
 // annotate adds to assembly with comments, behind the labels where loops begin, the lines of the
 // loop language that they come from.
@@ -25,10 +26,10 @@ func annotate(assembly string, funcs []*loop.Func) string {
 	var current map[string]string
 	lines := strings.Split(assembly, "\n")
 	for i, line := range lines {
-		if m := functionLabel.FindStringSubmatch(line); m != nil {
+		if m := functionLabel().FindStringSubmatch(line); m != nil {
 			current = headers[m[1]]
 		}
-		if m := blockComment.FindStringSubmatch(line); m != nil && current[m[1]] != "" {
+		if m := blockComment().FindStringSubmatch(line); m != nil && current[m[1]] != "" {
 			lines[i] = line + ": " + current[m[1]]
 		}
 	}

@@ -28,6 +28,7 @@ bare=
 command -v npm >/dev/null 2>&1 || bare=-bare
 for n in one two; do
 	git clone -q "$root" "$work/$n"
+	commit=$(git -C "$work/$n" rev-parse HEAD) # which may move on in root meanwhile
 	cache=$("$go" env GOCACHE)
 	[ $n = one ] || cache=$work/cache
 	# The explorer is inside where npm is there to make it.
@@ -49,7 +50,7 @@ fi
 cp "$work"/dist-one/*.deb "$work/debian/lacuna.deb"
 inside() { chroot "$work/debian" "$@"; }
 inside dpkg -i /lacuna.deb >/dev/null
-inside lacuna version | grep -q "commit $(git -C "$root" rev-parse HEAD),"
+inside lacuna version | grep -q "commit $commit,"
 inside lacuna eval 'y(i) = sum_j A(i,j) * x(j)' A=/usr/share/doc/lacuna/examples/small.mtx:CSR 'x=range(5)' | tee "$work/answer"
 grep -q '9   0   0  20' "$work/answer"
 inside dpkg -r lacuna >/dev/null

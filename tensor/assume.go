@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // assumedExponent is that of values of which nothing is said.
@@ -13,8 +14,10 @@ const assumedExponent = 10
 
 // An assumption is a number of entries: "16 per row", "at most 300 per column", "2e6 in all", "4 per slice of axis 2".
 var (
-	assumedCount  = regexp.MustCompile(`^(at most )?(\S+) (?:per (row|column|slice of axis (\d+))|(in all))$`)
-	assumedValues = regexp.MustCompile(`^values below (\S+)$`)
+	assumedCount = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^(at most )?(\S+) (?:per (row|column|slice of axis (\d+))|(in all))$`)
+	})
+	assumedValues = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^values below (\S+)$`) })
 )
 
 // ParseStatistics reads what somebody assumes of a tensor that is not there yet: its extents, and how many entries it has, on average or at most, such as
@@ -42,7 +45,7 @@ func ParseStatistics(text string) (*Statistics, error) {
 	full := s.Entries
 	for _, part := range parts[1:] {
 		part = strings.Join(strings.Fields(part), " ")
-		if m := assumedValues.FindStringSubmatch(part); m != nil {
+		if m := assumedValues().FindStringSubmatch(part); m != nil {
 			n, err := assumedNumber(m[1])
 			if err != nil {
 				return wrong(part, err.Error())
@@ -50,7 +53,7 @@ func ParseStatistics(text string) (*Statistics, error) {
 			s.Exponent = int(math.Ceil(math.Log2(n))) + 1
 			continue
 		}
-		m := assumedCount.FindStringSubmatch(part)
+		m := assumedCount().FindStringSubmatch(part)
 		if m == nil {
 			return wrong(part, "expected a number of entries per row, per column, per slice of axis 2 or in all")
 		}

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"sync"
 	"syscall"
+	"time"
 
 	"github.com/lacuna-sparse/lacuna/runtime"
 	"github.com/lacuna-sparse/lacuna/runtime/declare"
@@ -106,7 +107,7 @@ func (s *simulation) run(ctx context.Context, w io.Writer, chart string) error {
 	fmt.Fprintf(w, "## Products on ranks that are not there\n\nMatrices of 2^%d rows with about %d entries in each, unless the line says other. A is cut `over (r by entries)`, dense operands where its rows are, B too. "+
 		"The inspector of the product tells what ranks send. *Local* is the time that the busiest rank's rows take on one thread here, with copies to and from messages; a message takes %s and %s at both ends, "+
 		"and bytes %.3g GB/s. *Agreement*: all ranks tell all %d times in a run. Nothing is overlapped. Efficiency is the time on one rank (the kernel, without copies) over ranks and time.\n\n",
-		s.scale, s.degree, duration(s.net.latency), duration(s.net.message), s.net.bandwidth/1e9, agreements)
+		s.scale, s.degree, time.Duration(s.net.latency*1e9), time.Duration(s.net.message*1e9), s.net.bandwidth/1e9, agreements)
 	panels := make([][]curve, len(expressions))
 	for k, x := range expressions {
 		if s.only != "" && s.only != x.name {

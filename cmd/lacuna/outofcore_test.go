@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
 // Programs whose tensors do not fit in memory have the same results, bit by bit, and are refused where files are not allowed. Nothing but
@@ -97,6 +98,42 @@ func TestOutOfCoreRefused(t *testing.T) {
 		status := runContext(context.Background(), append([]string{"eval", "y(i) = x(i)", "x=[1,2]"}, c.args...), &out, &errs)
 		if status == 0 || !strings.Contains(errs.String(), c.want) {
 			t.Errorf("%q: status %d, %s", c.args, status, &errs)
+		}
+	}
+}
+
+// A program or a conversion that is interrupted while its results go to files ends soon, and leaves none.
+func TestOutOfCoreInterrupted(t *testing.T) {
+	dir := t.TempDir()
+	in := func(name string) string { return filepath.Join(dir, name) }
+	for name, source := range map[string]string{"A.bsp.h5": "random(200000,200000,nnz=1000000,seed=1):CSR", "B.bsp.h5": "random(200000,200000,nnz=1000000,seed=2):CSR"} {
+		var errs bytes.Buffer
+		if status := runContext(context.Background(), []string{"convert", source, "-o", in(name)}, &errs, &errs); status != 0 {
+			t.Fatal(&errs)
+		}
+	}
+	for _, args := range [][]string{
+		{"eval", "P(i,l) = A(i,j)*B(j,k)*A(k,l)", "A=" + in("A.bsp.h5") + ":CSR", "B=" + in("B.bsp.h5") + ":CSR", "P:CSR", "--engine", "interp"},
+		{"convert", "random(3000,3000,density=0.9,seed=1)", "--format", "CSC"},
+	} {
+		out := t.TempDir()
+		ctx, stop := context.WithCancel(context.Background())
+		var stopped time.Time
+		timer := time.AfterFunc(300*time.Millisecond, func() { stopped = time.Now(); stop() })
+		var errs bytes.Buffer
+		status := runContext(ctx, append(args, "--memory", "256KiB", "-o", filepath.Join(out, "P.bsp.h5")), &errs, &errs)
+		if timer.Stop() {
+			t.Fatalf("%s ended before it was interrupted: status %d, %s", args[0], status, &errs)
+		}
+		<-ctx.Done()
+		if took := time.Since(stopped); took > 10*time.Second {
+			t.Errorf("%s ends %v after it was interrupted", args[0], took)
+		}
+		if list, err := os.ReadDir(out); err != nil || len(list) != 0 {
+			t.Errorf("%s: files are left: %v, %v", args[0], list, err)
+		}
+		if status != 130 {
+			t.Errorf("%s: status %d: %s", args[0], status, &errs)
 		}
 	}
 }

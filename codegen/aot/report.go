@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/lacuna-sparse/lacuna/internal/llvm"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
@@ -148,7 +149,7 @@ func (w work) String() string {
 	return strings.Join(parts, ", ")
 }
 
-var vectorType = regexp.MustCompile(`<(\d+) x (double|float|i64|i32|i16|i8)>`)
+var vectorType = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`<(\d+) x (double|float|i64|i32|i16|i8)>`) })
 
 // vectorWidth finds the widest vectors in an optimised function.
 func vectorWidth(module, function string) string {
@@ -162,7 +163,7 @@ func vectorWidth(module, function string) string {
 	}
 	widths := map[string]int{"double": 64, "float": 32, "i64": 64, "i32": 32, "i16": 16, "i8": 8}
 	widest, text := 0, "no vectors"
-	for _, m := range vectorType.FindAllStringSubmatch(body, -1) {
+	for _, m := range vectorType().FindAllStringSubmatch(body, -1) {
 		n, err := strconv.Atoi(m[1])
 		if err == nil && n*widths[m[2]] > widest {
 			widest, text = n*widths[m[2]], fmt.Sprintf("vectors of up to %d × %s", n, m[2])

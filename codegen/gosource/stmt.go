@@ -5,6 +5,7 @@ import (
 	"go/token"
 	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/lacuna-sparse/lacuna/ir/loop"
 )
@@ -108,11 +109,11 @@ func (w *writer) body(head string, body []loop.Stmt, end string) {
 	text := w.out.String()
 	w.out.Reset()
 	words := map[string]int{}
-	for _, word := range word.FindAllString(text, -1) {
+	for _, word := range word().FindAllString(text, -1) {
 		words[word]++
 	}
-	text = unused.ReplaceAllStringFunc(text, func(line string) string {
-		name := unused.FindStringSubmatch(line)[1]
+	text = unused().ReplaceAllStringFunc(text, func(line string) string {
+		name := unused().FindStringSubmatch(line)[1]
 		if words[name] > 2 { // where it is defined, and here
 			return ""
 		}
@@ -123,8 +124,8 @@ func (w *writer) body(head string, body []loop.Stmt, end string) {
 }
 
 var (
-	word   = regexp.MustCompile(`\w+`)
-	unused = regexp.MustCompile(`(?m)^//unused (\w+)\n`)
+	word   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\w+`) })
+	unused = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^//unused (\w+)\n`) })
 )
 
 // mayBeUnused stands behind the definition of a variable: it may be a part of an index that is not written (rows.go).

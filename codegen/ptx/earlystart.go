@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"sync"
 )
 
 // early is where kernels begin whose blocks may start while the kernel before them still runs:
@@ -61,11 +62,13 @@ func Raise(assembly, target string, capability int, cuda [2]int) (string, string
 	if target == newest || capability < dependentLaunch || cuda[0] < 11 || cuda[0] == 11 && cuda[1] < 8 {
 		return assembly, target
 	}
-	return directives.ReplaceAllString(assembly, "${1}.version 7.8\n.target "+newest), newest
+	return directives().ReplaceAllString(assembly, "${1}.version 7.8\n.target "+newest), newest
 }
 
 // directives are the first of a module of PTX.
-var directives = regexp.MustCompile(`(?m)\A((?:\s|//.*\n)*)\.version \d+\.\d+\n\.target \w+`)
+var directives = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?m)\A((?:\s|//.*\n)*)\.version \d+\.\d+\n\.target \w+`)
+})
 
 // dependentLaunch is the compute capability from which blocks may start early.
 const dependentLaunch = 90

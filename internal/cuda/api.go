@@ -19,17 +19,17 @@ type api struct {
 	ctxGetCurrent, ctxSetCurrent, ctxGetDevice              function
 	ctxSynchronize                                          function
 
-	moduleLoadDataEx, moduleUnload, moduleGetFunction      function
-	linkCreate, linkAddData, linkComplete, linkDestroy     function
-	funcGetAttribute, funcSetAttribute, occupancyMaxBlocks function
-	launchKernel, launchKernelEx                           function
+	moduleLoadDataEx, moduleUnload, moduleGetFunction  function
+	linkCreate, linkAddData, linkComplete, linkDestroy function
+	funcGetAttribute                                   function
+	launchKernel, launchKernelEx                       function
 
 	memGetInfo, memAlloc, memFree                               function
 	memPoolCreate, memPoolDestroy                               function
 	memPoolSetAttribute, memPoolGetAttribute, memPoolTrimTo     function
 	memAllocFromPoolAsync, memFreeAsync                         function
 	memHostAlloc, memFreeHost                                   function
-	memsetD8Async, memsetD32Async                               function
+	memsetD8Async                                               function
 	memcpyHtoDAsync, memcpyDtoHAsync, memcpyDtoDAsync           function
 	memcpyPeerAsync                                             function
 	streamCreate, streamDestroy, streamQuery, streamSynchronize function
@@ -71,10 +71,8 @@ func (a *api) bindings() dl.Bindings {
 		"cuLinkComplete":      &a.linkComplete,
 		"cuLinkDestroy":       &a.linkDestroy,
 		"cuFuncGetAttribute":  &a.funcGetAttribute,
-		"cuFuncSetAttribute":  &a.funcSetAttribute,
-		"cuOccupancyMaxActiveBlocksPerMultiprocessor": &a.occupancyMaxBlocks,
-		"cuLaunchKernel":   &a.launchKernel,
-		"cuLaunchKernelEx": &a.launchKernelEx,
+		"cuLaunchKernel":      &a.launchKernel,
+		"cuLaunchKernelEx":    &a.launchKernelEx,
 
 		"cuMemGetInfo_v2":         &a.memGetInfo,
 		"cuMemAlloc_v2":           &a.memAlloc,
@@ -89,7 +87,6 @@ func (a *api) bindings() dl.Bindings {
 		"cuMemHostAlloc":          &a.memHostAlloc,
 		"cuMemFreeHost":           &a.memFreeHost,
 		"cuMemsetD8Async":         &a.memsetD8Async,
-		"cuMemsetD32Async":        &a.memsetD32Async,
 		"cuMemcpyHtoDAsync_v2":    &a.memcpyHtoDAsync,
 		"cuMemcpyDtoHAsync_v2":    &a.memcpyDtoHAsync,
 		"cuMemcpyDtoDAsync_v2":    &a.memcpyDtoDAsync,

@@ -1,7 +1,5 @@
 package cuda
 
-import "fmt"
-
 // Upload copies bytes to the device in stream order. The bytes are taken when
 // it returns: they go through pinned memory of the package's own, on several
 // goroutines if there are many, while the device fetches those that are there.
@@ -46,38 +44,6 @@ func (s *Stream) CopyFrom(dst Ptr, from *Device, src Ptr, bytes uint64) error {
 	}
 	defer f.leave()
 	return f.call(&f.ctx.driver.api.memcpyPeerAsync, uintptr(dst), f.ctx.handle, uintptr(src), from.r.ctx.handle, uintptr(bytes), s.r.handle)
-}
-
-// UploadPinned copies bytes from a pinned buffer, from offset on, to the device
-// in stream order. They must stay as they are until the copy is done.
-func (s *Stream) UploadPinned(dst Ptr, src *HostBuffer, offset, bytes int) error {
-	return s.copyPinned(dst, src, offset, bytes, upload)
-}
-
-// DownloadPinned copies bytes from the device to a pinned buffer, from offset
-// on, in stream order. They are there when the copy is done: after Synchronize.
-func (s *Stream) DownloadPinned(dst *HostBuffer, offset int, src Ptr, bytes int) error {
-	return s.copyPinned(src, dst, offset, bytes, download)
-}
-
-// copyPinned is UploadPinned and DownloadPinned.
-func (s *Stream) copyPinned(p Ptr, b *HostBuffer, offset, bytes int, way direction) error {
-	if offset < 0 || bytes < 0 || bytes > b.size-offset {
-		return fmt.Errorf("bytes %d to %d of a pinned buffer of %d bytes do not exist", offset, offset+bytes, b.size)
-	}
-	if bytes == 0 {
-		return nil
-	}
-	if err := b.r.hold(); err != nil {
-		return err
-	}
-	defer b.r.drop()
-	f, err := s.r.enter()
-	if err != nil {
-		return err
-	}
-	defer f.leave()
-	return f.copyHost(p, b.r.handle+uintptr(offset), bytes, way, s.r.handle)
 }
 
 // direction is the way of a copy between host and device.

@@ -191,17 +191,6 @@ func TestFailures(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		if _, err := k.Occupancy(128, 0); err != nil {
-			return err
-		}
-		if err := k.SetMaxDynamicShared(100 << 10); err != nil {
-			return err
-		}
-		host, err := d.AllocHost(80)
-		if err != nil {
-			return err
-		}
-		defer host.Close()
 		if _, err := d.MemoryUse(); err != nil {
 			return err
 		}
@@ -210,7 +199,7 @@ func TestFailures(t *testing.T) {
 			return err
 		}
 		work := errors.Join(
-			s.Set8(p, 0, 80), s.Set32(p, 0, 20),
+			s.Set8(p, 0, 80),
 			s.Upload(p, make([]byte, 80)),
 			k.Launch(s, line(1, 32), pack(p, int64(10), 2.0)),
 			k.Launch(s, Grid{Blocks: Extent{X: 1}, Threads: Extent{X: 32}, Early: true}, pack(p, int64(10), 2.0)),
@@ -225,9 +214,9 @@ func TestFailures(t *testing.T) {
 	for _, name := range []string{
 		"cuDeviceGet", "cuDeviceGetName", "cuDeviceGetUuid_v2", "cuDeviceTotalMem_v2", "cuDevicePrimaryCtxRetain", "cuMemPoolCreate",
 		"cuMemPoolSetAttribute", "cuStreamCreate", "cuEventCreate", "cuLinkCreate_v2", "cuLinkAddData_v2", "cuLinkComplete",
-		"cuModuleLoadDataEx", "cuModuleGetFunction", "cuFuncGetAttribute", "cuOccupancyMaxActiveBlocksPerMultiprocessor",
-		"cuFuncSetAttribute", "cuMemHostAlloc", "cuMemGetInfo_v2", "cuMemPoolGetAttribute", "cuMemAllocFromPoolAsync", "cuMemsetD8Async",
-		"cuMemsetD32Async", "cuMemcpyHtoDAsync_v2", "cuLaunchKernel", "cuLaunchKernelEx", "cuMemcpyDtoDAsync_v2", "cuEventRecord", "cuStreamWaitEvent",
+		"cuModuleLoadDataEx", "cuModuleGetFunction", "cuFuncGetAttribute",
+		"cuMemHostAlloc", "cuMemGetInfo_v2", "cuMemPoolGetAttribute", "cuMemAllocFromPoolAsync", "cuMemsetD8Async",
+		"cuMemcpyHtoDAsync_v2", "cuLaunchKernel", "cuLaunchKernelEx", "cuMemcpyDtoDAsync_v2", "cuEventRecord", "cuStreamWaitEvent",
 		"cuEventSynchronize", "cuMemcpyDtoHAsync_v2", "cuStreamQuery",
 	} {
 		for after := range 4 {
@@ -345,46 +334,6 @@ func TestCopyOver4GiB(t *testing.T) {
 	if *copied != n+n/2 {
 		t.Errorf("%d bytes copied, want %d", *copied, n+n/2)
 	}
-}
-
-func TestPinned(t *testing.T) {
-	f := newFake(t)
-	d, s := f.open0()
-	b := must(d.AllocHost(1000))(t)
-	for i := range b.Bytes() {
-		b.Bytes()[i] = byte(i)
-	}
-	p := must(s.Alloc(1000))(t)
-	check(t, s.UploadPinned(p, b, 0, 1000), s.Synchronize(t.Context()))
-	clear(b.Bytes())
-	check(t, s.DownloadPinned(b, 100, p+50, 30), s.Synchronize(t.Context()), s.Free(p))
-	for i, got := range b.Bytes() {
-		want := byte(0)
-		if i >= 100 && i < 130 {
-			want = byte(i - 50)
-		}
-		if got != want {
-			t.Fatalf("byte %d is %d, want %d", i, got, want)
-		}
-	}
-	for _, bad := range [][2]int{{-1, 5}, {0, -1}, {0, 1001}, {1001, 0}, {500, 501}, {math.MaxInt, 1}, {1, math.MaxInt}} {
-		if s.UploadPinned(p, b, bad[0], bad[1]) == nil {
-			t.Errorf("copied %d bytes from %d", bad[1], bad[0])
-		}
-	}
-	if _, err := d.AllocHost(0); err == nil {
-		t.Error("a pinned buffer of 0 bytes")
-	}
-	f.fail("cuMemHostAlloc", CodeOutOfMemory, 0)
-	_, err := d.AllocHost(100)
-	if e, ok := errors.AsType[*OutOfMemoryError](err); !ok || !e.Pinned || e.Need != 100 {
-		t.Errorf("error %v", err)
-	}
-	check(t, b.Close(), s.Close(), d.Close())
-	if b.Bytes() != nil || b.Len() != 1000 {
-		t.Errorf("a closed buffer has %d bytes", len(b.Bytes()))
-	}
-	f.nothingAlive()
 }
 
 func TestOutOfMemory(t *testing.T) {
@@ -641,11 +590,11 @@ func TestEvents(t *testing.T) {
 	p := must(s.Alloc(4))(t)
 	check(t, start.Record(s),
 		nap.Launch(s, line(1, 1), pack(int64(10_000))),
-		s.Set32(p, 7, 1), end.Record(s),
-		other.Wait(end)) // so that it reads the 7
+		s.Set8(p, 7, 4), end.Record(s),
+		other.Wait(end)) // so that it reads the 7s
 	got := make([]byte, 4)
 	check(t, other.Download(got, p), end.Synchronize(context.Background()))
-	if !bytes.Equal(got, []byte{7, 0, 0, 0}) {
+	if !bytes.Equal(got, []byte{7, 7, 7, 7}) {
 		t.Errorf("got %v", got)
 	}
 	if took := must(end.Since(start))(t); took < 10*time.Millisecond || took > 5*time.Second {
@@ -661,7 +610,6 @@ func TestForgotten(t *testing.T) {
 	func() {
 		d, s := f.open0()
 		_ = must(d.NewEvent())(t)
-		_ = must(d.AllocHost(100))(t)
 		_ = must(must(d.Load(image))(t).Function("nop"))(t)
 		p := must(s.Alloc(100))(t)
 		check(t, s.Upload(p, make([]byte, 100)), s.Free(p), s.Synchronize(t.Context()))
@@ -812,12 +760,6 @@ func TestLoadErrors(t *testing.T) {
 	k := must(m.Function("scale"))(t)
 	if want := (FunctionInfo{MaxThreads: 1024, Registers: 40, Shared: 48, Local: 8, DynamicLimit: 49152}); k.Info() != want || k.Name() != "scale" {
 		t.Errorf("kernel %s, %+v", k.Name(), k.Info())
-	}
-	if n := must(k.Occupancy(256, 0))(t); n != 8 {
-		t.Errorf("occupancy %d", n)
-	}
-	if k.SetMaxDynamicShared(1<<20) == nil {
-		t.Error("1 MiB of shared memory")
 	}
 	if k.Launch(s, Grid{Blocks: Extent{X: 1}, Threads: Extent{X: 2048}}, nil) == nil {
 		t.Error("launched blocks of 2048 threads")

@@ -21,7 +21,7 @@ type DeviceInfo struct {
 	MaxThreads      int // in a block
 	MaxThreadsPerSM int
 	MaxShared       int // bytes of shared memory in a block
-	MaxSharedOptIn  int // the same after Function.SetMaxDynamicShared
+	MaxSharedOptIn  int // the same where a kernel asks the driver for more
 	MaxSharedPerSM  int
 	L2              int   // bytes of cache
 	Clock           int64 // of the multiprocessors at most, Hz; 0 if not told

@@ -2,12 +2,9 @@ package cuda
 
 import (
 	"errors"
-	"fmt"
 	"math"
 	"structs"
 	"unsafe"
-
-	"github.com/lacuna-sparse/lacuna/internal/dl"
 )
 
 // Ptr is an address in a device's memory (CUdeviceptr). It may be added to.
@@ -162,46 +159,6 @@ func (s *Stream) Set8(p Ptr, value uint8, count uint64) error {
 	return f.call(&f.ctx.driver.api.memsetD8Async, uintptr(p), uintptr(value), uintptr(count), s.r.handle)
 }
 
-// Set32 fills count 32-bit words at p, which is a multiple of 4, with value, in
-// stream order.
-func (s *Stream) Set32(p Ptr, value uint32, count uint64) error {
-	if count == 0 {
-		return nil
-	}
-	f, err := s.r.enter()
-	if err != nil {
-		return err
-	}
-	defer f.leave()
-	return f.call(&f.ctx.driver.api.memsetD32Async, uintptr(p), uintptr(value), uintptr(count), s.r.handle)
-}
-
-// HostBuffer is pinned host memory: the device reads and writes it directly,
-// while the program goes on.
-type HostBuffer struct {
-	r    *resource
-	size int
-}
-
-// AllocHost allocates pinned host memory. It is taken away from all other
-// programs, so there should not be much of it.
-func (d *Device) AllocHost(bytes int) (*HostBuffer, error) {
-	if bytes <= 0 {
-		return nil, fmt.Errorf("a pinned buffer has 1 byte or more, not %d", bytes)
-	}
-	f, err := d.r.enter()
-	if err != nil {
-		return nil, err
-	}
-	defer f.leave()
-	address, err := f.allocHost(bytes)
-	if err != nil {
-		return nil, err
-	}
-	r := newResource(f.ctx, address, &f.ctx.driver.api.memFreeHost)
-	return closeWhenForgotten(&HostBuffer{r, bytes}, r), nil
-}
-
 // allocHost asks the driver for pinned memory.
 func (f *frame) allocHost(bytes int) (uintptr, error) {
 	f.clear()
@@ -212,18 +169,3 @@ func (f *frame) allocHost(bytes int) (uintptr, error) {
 	}
 	return uintptr(f.out[0]), err
 }
-
-// Bytes is the memory, nil once the buffer is closed. It may be used until the
-// buffer is closed, or forgotten: the slice does not keep it.
-func (b *HostBuffer) Bytes() []byte {
-	if b.r.closed.Load() {
-		return nil
-	}
-	return unsafe.Slice((*byte)(dl.Pointer(b.r.handle)), b.size)
-}
-
-// Len is the number of bytes.
-func (b *HostBuffer) Len() int { return b.size }
-
-// Close gives the memory back. Copies that use it must be done.
-func (b *HostBuffer) Close() error { return b.r.close() }

@@ -244,28 +244,3 @@ func (k *Function) Name() string { return k.name }
 
 // Info tells what the kernel needs, as it was when Function found it.
 func (k *Function) Info() FunctionInfo { return k.info }
-
-// SetMaxDynamicShared lets launches ask for as many bytes of dynamic shared
-// memory, which together with FunctionInfo.Shared is at most
-// DeviceInfo.MaxSharedOptIn.
-func (k *Function) SetMaxDynamicShared(bytes int) error {
-	f, err := k.module.r.enter()
-	if err != nil {
-		return err
-	}
-	defer f.leave()
-	return f.call(&f.ctx.driver.api.funcSetAttribute, k.handle, funcMaxDynamicShared, uintptr(bytes))
-}
-
-// Occupancy returns how many blocks of so many threads and bytes of dynamic
-// shared memory a multiprocessor runs at once.
-func (k *Function) Occupancy(threads, shared int) (int, error) {
-	f, err := k.module.r.enter()
-	if err != nil {
-		return 0, err
-	}
-	defer f.leave()
-	f.clear()
-	err = f.call(&f.ctx.driver.api.occupancyMaxBlocks, f.address(0), k.handle, uintptr(threads), uintptr(shared))
-	return int(int32(f.out[0])), err
-}

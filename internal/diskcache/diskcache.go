@@ -29,6 +29,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -78,11 +79,11 @@ func (c *Cache) Dir() string { return c.dir }
 func (c *Cache) Max() int64 { return c.max }
 
 // kinds are what names of kinds look like.
-var kinds = regexp.MustCompile(`^[a-z0-9]{1,16}$`)
+var kinds = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z0-9]{1,16}$`) })
 
 // path is the file of an entry.
 func (c *Cache) path(kind string, key Key) string {
-	if !kinds.MatchString(kind) {
+	if !kinds().MatchString(kind) {
 		panic("BUG: kind of cache entry " + kind)
 	}
 	return filepath.Join(c.dir, shard(key), kind+"-"+hex.EncodeToString(key[:]))
@@ -232,7 +233,7 @@ type Entry struct {
 func (e Entry) unfinished() bool { return e.Kind == "" }
 
 // fileName is what the names of entries look like.
-var fileName = regexp.MustCompile(`^([a-z0-9]{1,16})-([0-9a-f]{64})$`)
+var fileName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^([a-z0-9]{1,16})-([0-9a-f]{64})$`) })
 
 // filesIn lists the entries of a folder and the files being written, which have no kind.
 func filesIn(dir string) ([]Entry, error) {
@@ -242,7 +243,7 @@ func filesIn(dir string) ([]Entry, error) {
 	}
 	var list []Entry
 	for _, n := range names {
-		m := fileName.FindStringSubmatch(n.Name())
+		m := fileName().FindStringSubmatch(n.Name())
 		if m == nil && !strings.HasPrefix(n.Name(), tempName) {
 			continue // not ours
 		}

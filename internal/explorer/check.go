@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 
@@ -98,11 +99,11 @@ func misspelt(r *Request, operands []Named) []Diagnostic {
 }
 
 // meant matches the hint for a word that is near another (suggest.DidYouMean).
-var meant = regexp.MustCompile(`did you mean (\S+)\?$`)
+var meant = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`did you mean (\S+)\?$`) })
 
 // spelling replaces the word that an error is about, the last one at its place or before it that is near the one that its hint has.
 func spelling(program string, e *lang.Error) []Fix {
-	m := meant.FindStringSubmatch(e.Hint)
+	m := meant().FindStringSubmatch(e.Hint)
 	if m == nil {
 		return nil
 	}

@@ -8,6 +8,7 @@ import (
 	"io"
 	"regexp"
 	"strings"
+	"sync"
 	"unicode"
 
 	"github.com/lacuna-sparse/lacuna"
@@ -274,7 +275,7 @@ func (r *Random) tensor(dt tensor.DType, opts []tensor.Option) (*tensor.Tensor, 
 }
 
 // betweenRows is what stands between the rows of a matrix in brackets.
-var betweenRows = regexp.MustCompile(`\]\s*,\s*\[`)
+var betweenRows = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\]\s*,\s*\[`) })
 
 // unbracketed writes numbers in brackets, [1,2,3] or [[1,2],[3,4]], as rows.
 func unbracketed(text string) (rows string, matrix bool, err error) {
@@ -282,7 +283,7 @@ func unbracketed(text string) (rows string, matrix bool, err error) {
 	inner, closed := strings.CutSuffix(strings.TrimPrefix(text, "["), "]")
 	inner = strings.TrimSpace(inner)
 	if closed && strings.HasPrefix(inner, "[") && strings.HasSuffix(inner, "]") {
-		matrix, inner = true, betweenRows.ReplaceAllString(inner[1:len(inner)-1], ";")
+		matrix, inner = true, betweenRows().ReplaceAllString(inner[1:len(inner)-1], ";")
 	}
 	if !closed || strings.ContainsAny(inner, "[]") || strings.TrimSpace(inner) == "" {
 		return "", false, errors.New("numbers in brackets are a vector, [1,2,3], or the rows of a matrix, [[1,2],[3,4]]")

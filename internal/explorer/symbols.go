@@ -3,6 +3,7 @@ package explorer
 import (
 	"regexp"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 )
@@ -72,7 +73,7 @@ func about(word string, called bool, indices, tensors map[string]int) (symbol in
 	}
 	word = strings.TrimPrefix(word, "p_") // a position in a tensor
 	for end := len(word); end > 0; end-- {
-		if symbol, found := tensors[word[:end]]; found && part.MatchString(word[end:]) {
+		if symbol, found := tensors[word[:end]]; found && part().MatchString(word[end:]) {
 			return symbol, true
 		}
 	}
@@ -85,4 +86,6 @@ func about(word string, called bool, indices, tensors map[string]int) (symbol in
 
 // part matches what stands behind a tensor's name where a word is about a part of it, "1_pos", "_vals", "_dim0", or about what it was
 // converted to, "_1".
-var part = regexp.MustCompile(`^(_\d+)?(\d*_(pos|crd|vals|dim|fill|end|group)\d*)?$`)
+var part = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(_\d+)?(\d*_(pos|crd|vals|dim|fill|end|group)\d*)?$`)
+})

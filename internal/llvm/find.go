@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // Candidate is a libLLVM that may be loaded.
@@ -75,7 +76,9 @@ func searchFiles() []Candidate {
 
 // fileName matches the names under which libLLVM is installed and nothing like
 // libLLVMCore.a or libLLVM-C.so. On Windows the C API has a library of its own.
-var fileName = regexp.MustCompile(`^(libLLVM(-\d+(\.\d+)*)?\.(so(\.\d+)*|dylib|dll)|LLVM-C\.dll)$`)
+var fileName = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(libLLVM(-\d+(\.\d+)*)?\.(so(\.\d+)*|dylib|dll)|LLVM-C\.dll)$`)
+})
 
 // filesIn lists the LLVM libraries in one folder, with links resolved. A folder
 // that cannot be read holds none.
@@ -86,7 +89,7 @@ func filesIn(dir string) []Candidate {
 	}
 	var found []Candidate
 	for _, entry := range entries {
-		if !fileName.MatchString(entry.Name()) {
+		if !fileName().MatchString(entry.Name()) {
 			continue
 		}
 		path := filepath.Join(dir, entry.Name())

@@ -6,13 +6,47 @@ import (
 	"github.com/lacuna-sparse/lacuna/ir/loop"
 )
 
+// mappedFunc is a function under construction whose parameters are buffers and scalars of the mapped program.
+type mappedFunc struct {
+	code
+	m    *mapper
+	bufs []loop.BufferID
+	args []loop.ScalarID
+}
+
+// parameters gives the function the parameters of a stage's function, in its order.
+func (f *mappedFunc) parameters(s *loop.Stage) loop.Inlining {
+	in := loop.Inlining{}
+	for i, id := range s.Bufs {
+		access := loop.ReadWrite
+		if s.Func.Bufs[i].ReadOnly {
+			access = loop.ReadOnly
+		}
+		in.Bufs = append(in.Bufs, f.buffer(id, access))
+	}
+	for _, id := range s.Args {
+		in.Args = append(in.Args, f.scalar(id))
+	}
+	return in
+}
+
+// buffer adds a program buffer as a parameter.
+func (f *mappedFunc) buffer(id loop.BufferID, access loop.Access) loop.BufID {
+	f.bufs = append(f.bufs, id)
+	b := f.m.out.Buffers[id]
+	return f.b.Buf(b.Name, b.Elem, access)
+}
+
+// scalar is the parameter for a program scalar.
+func (f *mappedFunc) scalar(id loop.ScalarID) loop.Expr {
+	f.args = append(f.args, id)
+	return f.b.Arg(f.m.out.Scalars[id].Name)
+}
+
 // gridFunc is a grid function under construction.
 type gridFunc struct {
-	code
-	m       *mapper
+	mappedFunc
 	threads int // of a block
-	bufs    []loop.BufferID
-	args    []loop.ScalarID
 	// worker numbers the thread among those that have copies of buffers.
 	worker loop.Expr
 	totals *loop.BufID // shared, of the warps; nil until needed
@@ -60,37 +94,7 @@ func (m *mapper) newFunc(name string) *gridFunc {
 
 // newFuncOf is newFunc with another size of blocks.
 func (m *mapper) newFuncOf(name string, threads int) *gridFunc {
-	return &gridFunc{code: code{loop.NewGridBuilder(name, threads), m.small}, m: m, threads: threads}
-}
-
-// parameters gives the function the parameters of a stage's function, in its order.
-func (g *gridFunc) parameters(s *loop.Stage) loop.Inlining {
-	in := loop.Inlining{}
-	for i, id := range s.Bufs {
-		p := s.Func.Bufs[i]
-		access := loop.ReadWrite
-		if p.ReadOnly {
-			access = loop.ReadOnly
-		}
-		in.Bufs = append(in.Bufs, g.buffer(id, access))
-	}
-	for _, id := range s.Args {
-		in.Args = append(in.Args, g.scalar(id))
-	}
-	return in
-}
-
-// buffer adds a program buffer as a parameter.
-func (g *gridFunc) buffer(id loop.BufferID, access loop.Access) loop.BufID {
-	g.bufs = append(g.bufs, id)
-	b := g.m.out.Buffers[id]
-	return g.b.Buf(b.Name, b.Elem, access)
-}
-
-// scalar is the parameter for a program scalar.
-func (g *gridFunc) scalar(id loop.ScalarID) loop.Expr {
-	g.args = append(g.args, id)
-	return g.b.Arg(g.m.out.Scalars[id].Name)
+	return &gridFunc{mappedFunc: mappedFunc{code: code{loop.NewGridBuilder(name, threads), m.small}, m: m}, threads: threads}
 }
 
 func (g *gridFunc) block() loop.Expr  { return g.b.Special(loop.BlockIndex) }

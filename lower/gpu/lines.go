@@ -47,24 +47,30 @@ func (t *lineNest) elem() loop.Type {
 	return t.f.Bufs[t.buf].Elem
 }
 
-// lineNestOf finds out whether a function is such a nest.
-func lineNestOf(f *loop.Func) (*lineNest, bool) {
-	t := &lineNest{f: f, lines: map[*loop.For]bool{}, start: -1}
+// loopOverChunk is the loop over a function's chunk, where nothing stands beside it but declarations.
+func loopOverChunk(f *loop.Func) (row *loop.For, ok bool) {
 	for _, s := range f.Body {
 		switch s := s.(type) {
 		case *loop.Let, *loop.Comment:
 		case *loop.For:
-			if t.row != nil || !isRef(s.Lo, f.Lo) || !isRef(s.Hi, f.Hi) {
+			if row != nil || !isRef(s.Lo, f.Lo) || !isRef(s.Hi, f.Hi) {
 				return nil, false
 			}
-			t.row = s
+			row = s
 		default:
 			return nil, false
 		}
 	}
-	if t.row == nil {
+	return row, row != nil
+}
+
+// lineNestOf finds out whether a function is such a nest.
+func lineNestOf(f *loop.Func) (*lineNest, bool) {
+	row, ok := loopOverChunk(f)
+	if !ok {
 		return nil, false
 	}
+	t := &lineNest{f: f, row: row, lines: map[*loop.For]bool{}, start: -1}
 	known := map[loop.VarID]bool{t.row.Var: true}
 	for _, id := range f.Args {
 		known[id] = true

@@ -20,27 +20,19 @@ type lineStores struct {
 
 // lineStoresOf finds out whether a function is such a loop.
 func lineStoresOf(f *loop.Func) (*lineStores, bool) {
-	t := &lineStores{f: f}
+	row, ok := loopOverChunk(f)
+	if !ok {
+		return nil, false
+	}
+	t := &lineStores{f: f, row: row}
 	known := map[loop.VarID]bool{}
 	for _, id := range f.Args {
 		known[id] = true
 	}
 	for _, s := range f.Body {
-		switch s := s.(type) {
-		case *loop.Let:
-			known[s.Var] = !s.Mutable
-		case *loop.Comment:
-		case *loop.For:
-			if t.row != nil || !isRef(s.Lo, f.Lo) || !isRef(s.Hi, f.Hi) {
-				return nil, false
-			}
-			t.row = s
-		default:
-			return nil, false
+		if let, ok := s.(*loop.Let); ok {
+			known[let.Var] = !let.Mutable
 		}
-	}
-	if t.row == nil {
-		return nil, false
 	}
 	known[t.row.Var] = true
 	for _, s := range t.row.Body {

@@ -52,39 +52,16 @@ func (m *mapper) partition(name string, n loop.SizeExpr) int {
 
 // listFunc is a function over chunks of the iterations under construction.
 type listFunc struct {
-	m    *mapper
-	b    *loop.Builder
-	bufs []loop.BufferID
-	args []loop.ScalarID
-	in   loop.Inlining
+	mappedFunc
+	in loop.Inlining
 }
 
 // listFunc begins a function with the parameters of a stage's.
 func (m *mapper) listFunc(s *loop.Stage, name string) *listFunc {
-	f := &listFunc{m: m, b: loop.NewBuilder(name)}
-	for i, id := range s.Bufs {
-		access := loop.ReadOnly
-		if !s.Func.Bufs[i].ReadOnly {
-			access = loop.ReadWrite
-		}
-		f.in.Bufs = append(f.in.Bufs, f.buffer(id, access))
-	}
-	for _, id := range s.Args {
-		f.in.Args = append(f.in.Args, f.scalar(id))
-	}
+	f := &listFunc{mappedFunc: mappedFunc{code: code{b: loop.NewBuilder(name)}, m: m}}
+	f.in = f.parameters(s)
 	f.in.Chunk, f.in.Lo, f.in.Hi = loop.Int(0), loop.Int(0), loop.Int(0)
 	return f
-}
-
-func (f *listFunc) buffer(id loop.BufferID, access loop.Access) loop.BufID {
-	f.bufs = append(f.bufs, id)
-	b := f.m.out.Buffers[id]
-	return f.b.Buf(b.Name, b.Elem, access)
-}
-
-func (f *listFunc) scalar(id loop.ScalarID) loop.Expr {
-	f.args = append(f.args, id)
-	return f.b.Arg(f.m.out.Scalars[id].Name)
 }
 
 // stage finishes the function. Buffers that it does not store are only read.

@@ -227,7 +227,7 @@ func relabelled(t *tensor.Tensor, shape []int64, number func(axis int, x int64) 
 		if l.Size == shape[axis] {
 			continue // every coordinate keeps its number
 		}
-		if l.Kind != tensor.CompressedLevel && l.Kind != tensor.SingletonLevel {
+		if !l.Walked() || !l.HasCrd() {
 			return nil, false
 		}
 		crd, err := tensor.MakeArray(l.Crd.DType(), l.Crd.Len())

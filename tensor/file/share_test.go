@@ -190,7 +190,11 @@ func ExampleReadShare() {
 		}
 		fmt.Println(k, s.Shape, s.Lines, "of", s.Promised, "entries")
 	}
+	if _, err := file.ReadShare(dir, 0, 2); errors.Is(err, file.ErrNoShares) {
+		fmt.Println("a directory is read whole")
+	}
 	// Output:
 	// 0 [3 3] 2 of 3 entries
 	// 1 [3 3] 1 of 3 entries
+	// a directory is read whole
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
@@ -40,7 +41,7 @@ type column struct {
 // valueColumn and coordColumn are the names of the columns that are written of a sparse tensor.
 const valueColumn = "value"
 
-var coordColumn = regexp.MustCompile(`^i(\d+)$`)
+var coordColumn = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^i(\d+)$`) })
 
 // tensor makes the tensor that a table is.
 func (t *table) tensor() (*tensor.Tensor, error) {
@@ -63,7 +64,7 @@ func (t *table) isWritten() bool {
 		return false
 	}
 	for k, name := range t.names[:last] {
-		if m := coordColumn.FindStringSubmatch(name); m == nil || m[1] != strconv.Itoa(k) {
+		if m := coordColumn().FindStringSubmatch(name); m == nil || m[1] != strconv.Itoa(k) {
 			return false
 		}
 	}

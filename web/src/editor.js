@@ -91,6 +91,8 @@ export class Editor {
     }))));
   }
 
+  litNow = '[]';
+
   // light marks parts of the text, each [from, to], and only those.
   light(list) {
     const key = JSON.stringify(list);

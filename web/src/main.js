@@ -34,6 +34,9 @@ function showFailure(parent, e) {
 // refresh looks at the program again: what is wrong with it, which operands it has, and the view that is open.
 async function refresh() {
   const mine = ++version;
+  // Asked at once, not after the check: the compiler answers in order, and need not wait for what the page draws in between.
+  const content = views[state.tab]();
+  content.catch(() => {}); // show says it, unless something newer is shown
   try {
     const check = await compiler.ask(question('check'));
     if (mine !== version) return;
@@ -48,7 +51,7 @@ async function refresh() {
     showDiagnostics(e.diagnostics?.length ? e.diagnostics : [{ severity: 'error', message: e.message, code: '' }]);
   }
   save();
-  await show(mine);
+  await show(mine, content);
 }
 
 // fit gives the names that the program reads an operand, and takes away those that it no longer has.
@@ -133,15 +136,16 @@ const views = {
   },
 };
 
-async function show(mine) {
+// show fills the view with its content when that is there.
+async function show(mine, content) {
   drawTabs();
   const view = $('#view');
   view.setAttribute('aria-busy', 'true');
   editor.light([]);
   light(document, '[data-s]', () => false);
   try {
-    const content = (await views[state.tab]()).filter(Boolean);
-    if (mine === version) view.replaceChildren(...content);
+    const parts = (await content).filter(Boolean);
+    if (mine === version) view.replaceChildren(...parts);
   } catch (e) {
     if (mine === version) showFailure(view, e);
   }
@@ -175,7 +179,7 @@ function drawTabs() {
 function open(tab) {
   state.tab = tab;
   save();
-  return show(++version);
+  return show(++version, views[state.tab]());
 }
 
 // Browsers take addresses of up to two million characters.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 	"strconv"
+	"sync"
 
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
@@ -37,7 +38,7 @@ func datasetErrorf(name, format string, args ...any) error {
 }
 
 // pointersName finds package tensor's names of pointer arrays in a message.
-var pointersName = regexp.MustCompile(`\bpointers_\d+`)
+var pointersName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\bpointers_\d+`) })
 
 // tensorError gives an error of package tensor the names of binsparse: what is
 // pointers_0 there is pointers_to_1 here.
@@ -46,7 +47,7 @@ func tensorError(err error) error {
 	if te, ok := err.(*tensor.FormatError); ok { // whose tensor and level say nothing new
 		msg = te.Msg
 	}
-	msg = pointersName.ReplaceAllStringFunc(msg, func(name string) string {
+	msg = pointersName().ReplaceAllStringFunc(msg, func(name string) string {
 		k, _ := strconv.Atoi(name[len("pointers_"):]) // digits by the pattern
 		return "pointers_to_" + strconv.Itoa(k+1)
 	})

@@ -145,7 +145,7 @@ typedef struct event { long asked, reached; struct timespec when; } event;
 typedef struct module { char *text; struct { char name[64]; struct module *of; } functions[64]; int n; } module;
 
 typedef struct op {
-	enum { COPY, FILL8, FILL32, FREE, RECORD, WAIT, KERNEL, HOST_CALL } what;
+	enum { COPY, FILL8, FREE, RECORD, WAIT, KERNEL, HOST_CALL } what;
 	void *dst; const void *src;
 	size_t n; uint32_t value;
 	event *e; long seq;
@@ -178,7 +178,6 @@ static void run(stream *s, op *o) {
 	switch (o->what) {
 	case COPY: memcpy(o->dst, o->src, o->n); break;
 	case FILL8: memset(o->dst, o->value, o->n); break;
-	case FILL32: for (size_t i = 0; i < o->n; i++) ((uint32_t *)o->dst)[i] = o->value; break;
 	case FREE: if (give((uintptr_t)o->dst)) abort(); break;
 	case KERNEL: kernel(s, o); break;
 	case HOST_CALL: o->call(o->dst); break;
@@ -386,8 +385,6 @@ API cuFuncGetAttribute(int *v, int a, void *f) {
 	*v = values[a];
 	return 0;
 }
-API cuFuncSetAttribute(void *f, int a, int v) { NEED_CONTEXT; return a == 8 && v <= 232448 ? 0 : INVALID_VALUE; }
-API cuOccupancyMaxActiveBlocksPerMultiprocessor(int *n, void *f, int threads, size_t shared) { NEED_CONTEXT; *n = 2048 / threads; return 0; }
 API cuLaunchKernel(char *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, unsigned shared, void *s, void **params, void **extra) {
 	NEED_CONTEXT;
 	if (!gx || !gy || !gz || !bx || bx * by * bz > 1024 || params) return INVALID_VALUE;
@@ -449,7 +446,6 @@ API cuMemFreeAsync(uintptr_t p, void *s) {
 API cuMemHostAlloc(void **p, size_t n, unsigned flags) { NEED_CONTEXT; *p = malloc(n); memset(*p, 0xaa, n); count(HOST, 1); return 0; }
 API cuMemFreeHost(void *p) { NEED_CONTEXT; free(p); count(HOST, -1); return 0; }
 API cuMemsetD8Async(void *p, unsigned char v, size_t n, void *s) { NEED_CONTEXT; return inside(p, n) ? put(s, (op){FILL8, .dst = p, .value = v, .n = n}) : INVALID_VALUE; }
-API cuMemsetD32Async(void *p, unsigned v, size_t n, void *s) { NEED_CONTEXT; return inside(p, n * 4) ? put(s, (op){FILL32, .dst = p, .value = v, .n = n}) : INVALID_VALUE; }
 static int copy(void *dst, const void *src, size_t n, void *s, void *device) {
 	if (!inside(device, n)) return INVALID_VALUE;
 	if (discard) {

@@ -1,0 +1,216 @@
+package lower
+
+import (
+	"github.com/lacuna-sparse/lacuna/ir"
+	"github.com/lacuna-sparse/lacuna/ir/loop"
+	"github.com/lacuna-sparse/lacuna/lower/emit"
+	"github.com/lacuna-sparse/lacuna/lower/level"
+)
+
+// piecesStage emits the stage that finds where pieces begin.
+func (e *emitter) piecesStage(p *pieces, counted []*ir.Access, dense bool) {
+	k := e.kernel
+	grain := e.pieceGrain()
+	name := k.step.Result.Name
+	p.count = k.NewScalar(name+"_pieces", false)
+	total := k.stored(counted[0].Tensor)
+	for _, a := range counted[1:] {
+		total = &loop.SizeOp{Op: loop.Add, X: total, Y: k.stored(a.Tensor)}
+	}
+	if dense {
+		total = &loop.SizeOp{Op: loop.Add, X: total, Y: loop.SizeScalar(k.extent(p.loops[0].Index))}
+	}
+	ends := &loop.SizeOp{Op: loop.Add, X: loop.SizeScalar(p.count), Y: loop.SizeConst(1)}
+	st := loop.Stage{Lets: []loop.ScalarLet{{Scalar: p.count, Value: emit.Max(loop.SizeConst(1), emit.CeilDiv(total, loop.SizeConst(grain)))}}}
+	buffer := func(name string) loop.BufferID {
+		id := k.Buffer(name, loop.I64, loop.Temp)
+		st.Allocs = append(st.Allocs, loop.Alloc{Buffer: id, Len: ends})
+		return id
+	}
+	for _, g := range p.loops {
+		p.starts = append(p.starts, buffer(name+"_start_"+g.Index.Name))
+	}
+	for _, a := range counted {
+		p.before[a] = buffer(name + "_before_" + a.Tensor.Name)
+	}
+
+	s := &pieceSearch{emitter: k.emitter("pieces_" + name), pieces: p, dense: dense}
+	b := s.B
+	b.For("piece", b.Lo(), b.Hi(), func(piece loop.Expr) {
+		s.open(counted)
+		inside := b.Let("inside", b.Lt(piece, s.Scalar(p.count)))
+		var coords []*loop.Ref
+		for l, g := range p.loops {
+			coords = append(coords, b.Var(g.Index.Name, loop.Int(0)))
+			if l == 0 {
+				b.If(b.Not(inside), func() { b.Assign(coords[0], s.Scalar(s.extent(g.Index))) }, nil)
+			}
+		}
+		b.If(b.And(inside, b.Gt(piece, loop.Int(0))), func() {
+			target := b.Let("target", b.Mul(piece, loop.Int(grain)))
+			for l, g := range p.loops {
+				s.descend(l, coords, s.Scalar(s.extent(g.Index)), piece, target)
+			}
+		}, func() { s.whole(inside) })
+		for l, c := range coords {
+			b.Store(s.Write(p.starts[l]), piece, c)
+		}
+		for _, o := range s.operands {
+			b.Store(s.Write(p.before[o.access]), piece, o.before)
+		}
+	})
+	found := s.Stage("pieces")
+	found.Lets, found.Allocs, found.Symbolic = st.Lets, st.Allocs, true
+	found.Partition = k.Partition(ends, -1, piecesGrain)
+	k.AddStage(found)
+}
+
+// pieceSearch finds where one piece begins.
+type pieceSearch struct {
+	*emitter
+	*pieces
+	dense    bool
+	operands []*pieceOperand
+}
+
+// pieceOperand is an operand during the search.
+type pieceOperand struct {
+	access   *ir.Access
+	levels   int
+	from, to loop.Expr // positions of the level reached that have the coordinates found so far
+	before   *loop.Ref // the result: stored elements before the piece
+}
+
+// open begins a search, at the root of all operands.
+func (s *pieceSearch) open(counted []*ir.Access) {
+	s.operands = nil
+	for _, a := range counted {
+		s.operands = append(s.operands, &pieceOperand{access: a, levels: len(a.Tensor.Format.Physical()),
+			from: loop.Int(0), to: loop.Int(1), before: s.B.Var("before", loop.Int(0))})
+	}
+}
+
+// whole sets what lies before the first piece, or else behind the last.
+func (s *pieceSearch) whole(first loop.Expr) {
+	b := s.B
+	b.If(first, nil, func() {
+		for _, o := range s.operands {
+			_, end := s.children(o, 0, loop.Int(0), loop.Int(1))
+			b.Assign(o.before, s.stored(o, 1, end))
+		}
+	})
+}
+
+// children are the positions of level l under those of the level above from from to to.
+func (s *pieceSearch) children(o *pieceOperand, l int, from, to loop.Expr) (begin, end loop.Expr) {
+	b, v := s.B, level.Of(s, o.access.Tensor, l)
+	switch {
+	case v.Full():
+		n := s.Scalar(v.Size())
+		return b.Let("begin", b.Mul(from, n)), b.Let("end", b.Mul(to, n))
+	case v.Ranges():
+		pos := s.Read(v.Pos())
+		return b.Let("begin", b.LoadIndex(pos, from)), b.Let("end", b.LoadIndex(pos, to))
+	}
+	return from, to
+}
+
+// stored is how many elements are stored under the first n positions of the level above l.
+func (s *pieceSearch) stored(o *pieceOperand, l int, n loop.Expr) loop.Expr {
+	for ; l < o.levels; l++ {
+		n, _ = s.children(o, l, n, n)
+	}
+	return n
+}
+
+// descend finds the coordinate of loop l: the last before which, under the coordinates found so far, no more lies
+// than the target.
+func (s *pieceSearch) descend(l int, coords []*loop.Ref, n, piece, target loop.Expr) {
+	b := s.B
+	lo, hi := coords[l], b.Var("above", n)
+	type side struct {
+		*pieceOperand
+		first    loop.Expr // of a level that has all coordinates
+		crd      loop.BufID
+		from, to *loop.Ref // where lo and hi are
+	}
+	var sides []side
+	rest := loop.Expr(loop.Int(0)) // of operands that have no such level
+	for _, o := range s.operands {
+		if l >= o.levels {
+			rest = b.Add(rest, s.stored(o, o.levels, o.from))
+			continue
+		}
+		begin, end := s.children(o, l, o.from, o.to)
+		d := side{pieceOperand: o, from: b.Var("from", begin), to: b.Var("to", end)}
+		if v := level.Of(s, o.access.Tensor, l); v.Full() {
+			d.first = begin
+		} else {
+			d.crd = s.Read(v.Crd())
+		}
+		sides = append(sides, d)
+	}
+	if s.dense && l > 0 {
+		rest = b.Add(rest, coords[0])
+	}
+	rest = b.Let("rest", rest)
+	// Operands of which each entry counts once, and which are spread alike, have a coordinate near the entries that
+	// are as far on in them as the piece is in all: it is between the first and the last of these.
+	var guesses []*loop.Ref
+	lists := l == 0 && !s.dense
+	for _, d := range sides {
+		lists = lists && onlyList(d.access)
+	}
+	if lists {
+		guesses = []*loop.Ref{b.Var("guess", n), b.Var("guess", loop.Int(0))}
+		for _, d := range sides {
+			size := b.Let("size", b.Sub(d.to, d.from))
+			part := b.Mul(b.Cast(loop.F64, size), b.Div(b.Cast(loop.F64, piece), b.Cast(loop.F64, s.Scalar(s.pieces.count))))
+			b.If(b.Gt(size, loop.Int(0)), func() {
+				at := b.Let("at", b.Add(d.from, b.Min(b.Cast(loop.I64, part), b.Sub(size, loop.Int(1)))))
+				c := b.Let("c", b.LoadIndex(d.crd, at))
+				b.Assign(guesses[0], b.Min(guesses[0], c))
+				b.Assign(guesses[1], b.Max(guesses[1], b.Add(c, loop.Int(1))))
+			}, nil)
+		}
+	}
+	guess := b.Var("guess", loop.Int(0))
+	b.While(b.Lt(loop.Int(1), b.Sub(hi, lo)), func() {
+		middle := b.Var("middle", b.Add(lo, loop.NewBinary(loop.Shr, b.Sub(hi, lo), loop.Int(1))))
+		for q, g := range guesses {
+			b.If(b.Eq(guess, loop.Int(int64(q))), func() {
+				b.Assign(middle, b.Min(b.Max(g, b.Add(lo, loop.Int(1))), b.Sub(hi, loop.Int(1))))
+			}, nil)
+		}
+		b.Assign(guess, b.Add(guess, loop.Int(1)))
+		c := b.Let("c", middle)
+		at := make([]loop.Expr, len(sides))
+		before := rest
+		for i, d := range sides {
+			if d.first != nil {
+				at[i] = b.Let("at", b.Add(d.first, b.Select(b.Lt(d.from, d.to), c, loop.Int(0))))
+			} else {
+				at[i] = level.LowerBound(b, d.crd, d.from, d.to, c)
+			}
+			before = b.Add(before, s.stored(d.pieceOperand, l+1, at[i]))
+		}
+		if s.dense && l == 0 {
+			before = b.Add(before, c)
+		}
+		b.If(b.Le(before, target), func() {
+			b.Assign(lo, c)
+			for i, d := range sides {
+				b.Assign(d.from, at[i])
+			}
+		}, func() {
+			b.Assign(hi, c)
+			for i, d := range sides {
+				b.Assign(d.to, at[i])
+			}
+		})
+	})
+	for _, d := range sides {
+		d.pieceOperand.from, d.pieceOperand.to = b.Let("p", d.from), b.Let("q", d.to)
+		b.Assign(d.before, s.stored(d.pieceOperand, l+1, d.pieceOperand.from))
+	}
+}
