@@ -55,7 +55,11 @@ func (s *Session) compile(ctx context.Context, src string, d *declare.Declaratio
 	if err != nil {
 		return nil, err
 	}
-	if d.Strict() || d.AsWritten() || program.Scheduled() || !logic.Choices(program, wanted) && !ordersBySizes(program) {
+	choices := logic.Choices(program, wanted) || ordersBySizes(program)
+	if program.Scheduled() && (choices || storesSaid(file)) && !d.Strict() && !d.AsWritten() {
+		return s.compileScheduled(ctx, src, file, program, d)
+	}
+	if d.Strict() || d.AsWritten() || program.Scheduled() || !choices {
 		return s.compileAs(ctx, src, file, program, d)
 	}
 	c := &chooser{session: s, source: src, file: file, program: program, says: d.WithoutExamples()}
@@ -179,15 +183,15 @@ func (c *chooser) make(ctx context.Context, statistics map[string]*tensor.Statis
 	} else if as.file, as.checked, err = d.Check(c.source); err != nil { // anew, as literals are taken from that which is shared
 		return nil, err
 	}
-	opts, other, err := c.session.sized(ctx, as.checked, statistics, d)
-	if err != nil || as.written == nil && other == "" {
+	opts, loops, err := c.session.sized(ctx, as.checked, statistics, d)
+	if literals := as.written == nil && hasLiterals(as.checked); err != nil || literals || as.written == nil && loops == "" {
 		k, err := c.asWritten(ctx, d)
 		if err == nil && r != nil {
 			k.notes = r.Notes
 		}
 		return k, err
 	}
-	k, err = c.byText.Do(ctx, text+"\n"+other, func(ctx context.Context) (*Kernel, error) {
+	k, err = c.byText.Do(ctx, text+"\n"+loops, func(ctx context.Context) (*Kernel, error) {
 		p, err := c.session.env.planAs(ctx, as.checked, d, opts)
 		if err != nil {
 			return nil, err
@@ -244,9 +248,8 @@ func (s *Session) optimised(ctx context.Context, file *lang.File, program *lang.
 	})
 }
 
-// sized are the options by which a program is planned for operands with such statistics, and the plan's text where that is another than without
-// statistics.
-func (s *Session) sized(ctx context.Context, program *lang.Program, statistics map[string]*tensor.Statistics, d *declare.Declarations) (opts ir.Options, other string, err error) {
+// sized are the options by which a program is planned for operands with such statistics, and the text of the loops; "" without any.
+func (s *Session) sized(ctx context.Context, program *lang.Program, statistics map[string]*tensor.Statistics, d *declare.Declarations) (opts ir.Options, loops string, err error) {
 	if opts, err = s.env.planOptions(program, d); err != nil || len(statistics) == 0 {
 		return opts, "", err
 	}
@@ -254,16 +257,46 @@ func (s *Session) sized(ctx context.Context, program *lang.Program, statistics m
 	if err != nil {
 		return opts, "", err
 	}
-	with := opts
-	with.Sizes = logic.Expected(program, logic.Options{Statistics: statistics, Stores: storesOf(usual)})
-	sized, err := plan.New(ctx, program, with, scalar.Eval)
+	opts.Sizes = logic.Expected(program, logic.Options{Statistics: statistics, Stores: storesOf(usual)})
+	sized, err := plan.New(ctx, program, opts, scalar.Eval)
 	if err != nil {
 		return opts, "", err
 	}
-	if text := loopsText(sized); text != loopsText(usual) {
-		return with, text, nil
+	return opts, loopsText(sized), nil
+}
+
+// compileScheduled compiles a program with a schedule, what that leaves open by the statistics of the operands: so that the schedule of a kernel
+// gives that kernel.
+func (s *Session) compileScheduled(ctx context.Context, src string, file *lang.File, program *lang.Program, d *declare.Declarations) (*Kernel, error) {
+	statistics := map[string]*tensor.Statistics{}
+	for _, t := range program.Tensors {
+		if st, ok := d.Statistics(t.Name); ok && t.Operand && t.StoredOf == nil {
+			statistics[t.Name] = st.Rounded()
+		}
 	}
-	return with, "", nil
+	opts, loops, err := s.sized(ctx, program, statistics, d)
+	if err != nil {
+		return nil, withSource(err, src)
+	}
+	if _, fresh, err := d.Check(src); loops == "" || err != nil || hasLiterals(fresh) {
+		return s.compileAs(ctx, src, file, program, d)
+	}
+	p, err := s.env.planAs(ctx, program, d, opts)
+	if err != nil {
+		return nil, withSource(err, src)
+	}
+	return &Kernel{planned: p, source: src, file: file, checked: program, intermediates: file.Temporaries()}, nil
+}
+
+// hasLiterals reports whether indices of a program are numbers: programs that differ in these alone share plans. It takes them out of the program.
+func hasLiterals(program *lang.Program) bool {
+	literals, _ := program.TakeLiterals()
+	return len(literals) > 0
+}
+
+// storesSaid reports whether a program says how its results are stored, as schedules that are printed do.
+func storesSaid(file *lang.File) bool {
+	return slices.ContainsFunc(file.Stmts, func(a *lang.Assign) bool { return slices.ContainsFunc(a.Schedule, aboutResult) })
 }
 
 // loopsText is the text of a plan without what is estimated of it.
