@@ -141,7 +141,7 @@ func TestFuncsRefuse(t *testing.T) {
 		for want, call := range map[string]func() error{
 			"3 elements, and the slice for it 2": func() error { return f.RunInto(t.Context(), y[:2], a, tensor.Vector(x)) },
 			"1 operands are given":               func() error { return f.RunInto(t.Context(), y, a) },
-			"operand x is missing":               func() error { return f.RunInto(t.Context(), y, a, nil) },
+			"operand x is missing: what is passed in place 2 ": func() error { return f.RunInto(t.Context(), y, a, nil) },
 			"released":                           func() error { return f.RunInto(t.Context(), y, a, gone) },
 			"overlaps":                           func() error { return f.RunInto(t.Context(), x, a, tensor.Vector(x)) },
 			"f32":                                func() error { return f.RunInto(t.Context(), y, a, tensor.Vector([]float32{1, 2, 3})) },

@@ -343,11 +343,13 @@ func ExampleRow() {
 	a, _ := tensor.NewCSR([]int64{2, 3}, []int{0, 2, 3}, []int{0, 2, 1}, []float64{1, 2, 3})
 	row, err := tensor.Row[float64](a, 0)
 	fmt.Println(row.Values, row.Coord(1), err)
+	fmt.Println(row, row.Coords) // their String methods
 
 	_, err = tensor.Column[float64](a, 0)
 	fmt.Println(err)
 	// Output:
 	// [1 2] 2 <nil>
+	// [0:1 2:2] [0 2]
 	// tensor: format CSR stores axis 1 innermost, not axis 0: convert it first, such as to CSC
 }
 

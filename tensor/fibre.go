@@ -1,6 +1,9 @@
 package tensor
 
-import "iter"
+import (
+	"fmt"
+	"iter"
+)
 
 // Indices are the elements of an index array, whatever its type.
 type Indices struct {
@@ -17,6 +20,15 @@ func indicesOf(a Array) Indices {
 		return Indices{wide: View[int64](a)}
 	}
 	return Indices{other: a}
+}
+
+// String is the elements as a slice of them prints.
+func (x Indices) String() string {
+	list := make([]int64, x.Len())
+	for k := range list {
+		list[k] = x.At(k)
+	}
+	return fmt.Sprint(list)
 }
 
 // Len is the number of elements.
@@ -47,6 +59,18 @@ func (f Fibre[T]) Coord(k int) int64 {
 		return int64(k)
 	}
 	return f.Coords.At(k)
+}
+
+// String is the values behind their coordinates, as in [0:2.5 3:1]; package fmt prints it for %v and %+v.
+func (f Fibre[T]) String() string {
+	text := []byte{'['}
+	for c, v := range f.All() {
+		if len(text) > 1 {
+			text = append(text, ' ')
+		}
+		text = fmt.Appendf(text, "%d:%v", c, v)
+	}
+	return string(append(text, ']'))
 }
 
 // All goes over the coordinates and the values.

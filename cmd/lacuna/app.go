@@ -165,6 +165,7 @@ Exit status: 0 success, 1 a mistake in the program or its data, 2 wrong usage,
 	root.AddCommand(newEval(a), newREPL(a), newExplain(a), newTune(a), newServe(a), newBuild(a), newGrad(a), newConvert(a), newInspect(a), newUnique(a), newBinsparse(a), newCache(a), newDoctor(a), newVersion(a), newMan())
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
+	bashCompletion(root)
 	return root
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"io"
 	"maps"
 	"os"
 	"path/filepath"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/lacuna-sparse/lacuna"
 	"github.com/lacuna-sparse/lacuna/lang"
 	"github.com/lacuna-sparse/lacuna/tensor/file"
 )
@@ -66,22 +68,37 @@ func completeQualifier(path, text string) []string {
 	if !ok {
 		return append(withPrefix(formatNames, text), withPrefix([]string{"entry=", "kind=", "coords=", "nodes=", "dims=", "base=", "stored="}, text)...)
 	}
-	var values []string
 	switch key {
 	case "entry":
-		items, err := file.List(path)
-		if err != nil {
-			return nil
-		}
-		for _, item := range items {
-			values = append(values, item.Entry)
-		}
+		return prefixed("entry=", withPrefix(entries(path), value))
+	case "coords", "nodes":
+		return completeList(key+"=", entries(path), value)
 	case "kind":
-		values = kindNames()
+		return prefixed("kind=", withPrefix(kindNames(), value))
 	case "base":
-		values = []string{"0", "1"}
+		return prefixed("base=", withPrefix([]string{"0", "1"}, value))
+	case "stored":
+		return prefixed("stored=", withPrefix(storedWords(), value))
 	}
-	return prefixed(key+"=", withPrefix(values, value))
+	return nil
+}
+
+// entries are the names of what is in a file of several things.
+func entries(path string) []string {
+	items, _ := file.List(path) // nothing is proposed of what cannot be read
+	var names []string
+	for _, item := range items {
+		names = append(names, item.Entry)
+	}
+	return names
+}
+
+// completeList completes the last of words that are separated by commas, with one that is not among them.
+func completeList(head string, words []string, text string) []string {
+	at := strings.LastIndexByte(text, ',') + 1
+	taken := strings.Split(text[:max(at-1, 0)], ",")
+	words = slices.DeleteFunc(slices.Clone(words), func(w string) bool { return slices.Contains(taken, w) })
+	return prefixed(head+text[:at], withPrefix(words, text[at:]))
 }
 
 // prefixed puts a prefix before all words.
@@ -124,6 +141,53 @@ func completeOperand(_ *cobra.Command, args []string, text string) ([]string, co
 	}
 	return completion(withPrefix(names, text))
 }
+
+// completeValue completes NAME=FILE where there is no program that has the names.
+func completeValue(_ *cobra.Command, _ []string, text string) ([]string, cobra.ShellCompDirective) {
+	name, value, ok := strings.Cut(text, "=")
+	if !ok {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	return completion(prefixed(name+"=", completeSource(value)))
+}
+
+// completeStages completes a list of stages.
+func completeStages(_ *cobra.Command, _ []string, text string) ([]string, cobra.ShellCompDirective) {
+	words := lacuna.Stages()
+	if !strings.Contains(text, ",") {
+		words = append(words, allStages)
+	}
+	return completion(completeList("", words, text))
+}
+
+// bashCompletion has the script for bash complete behind the last of the characters at which bash breaks words: that of cobra
+// takes the colons first, and so writes entry= twice in A=cells.h5ad:entry=obs/c.
+func bashCompletion(root *cobra.Command) {
+	cmd, _, err := root.Find([]string{"completion", "bash"})
+	if err != nil {
+		return // there is none if the command was asked for by nothing
+	}
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		var script strings.Builder
+		if err := root.GenBashCompletionV2(&script, true); err != nil {
+			return err
+		}
+		_, err := io.WriteString(root.OutOrStdout(), strings.Replace(script.String(), breaksOfCobra, breaks, 1))
+		return err
+	}
+}
+
+const (
+	breaksOfCobra = `    __lacuna_handle_special_char "$cur" :
+    __lacuna_handle_special_char "$cur" =
+`
+	breaks = `    if [[ ${cur##*:} == *=* ]]; then
+        __lacuna_handle_special_char "$cur" =
+    else
+        __lacuna_handle_special_char "$cur" :
+    fi
+`
+)
 
 // completion is what cobra hands to the shell. What may go on is not followed by a space.
 func completion(list []string) ([]string, cobra.ShellCompDirective) {

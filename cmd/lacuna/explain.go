@@ -79,7 +79,7 @@ Stages:
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print all stages as JSON, with what each part of them is about")
 	w.register(cmd)
 	w.registerAssume(cmd)
-	cmd.RegisterFlagCompletionFunc("stage", cobra.FixedCompletions(append(lacuna.Stages(), allStages), cobra.ShellCompDirectiveNoFileComp))
+	cmd.RegisterFlagCompletionFunc("stage", completeStages)
 	return cmd
 }
 

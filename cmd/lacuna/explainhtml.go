@@ -89,7 +89,7 @@ func explored(o operand) (explorer.Operand, error) {
 		x.DType = o.qual.dtype.String()
 	}
 	if o.qual.ofFile() || o.qual.stored != "" {
-		return x, usagef("--html takes operands with a format and a type only: convert %s first", o.name)
+		return x, usagef("--html and --json take operands with a format and a type only: convert %s first", o.name)
 	}
 	switch s := o.source.(type) {
 	case diskFile:

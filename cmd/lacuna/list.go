@@ -110,6 +110,9 @@ func (a *app) printItems(path string, items []file.Item) {
 		}
 		a.printf("%s\n", strings.TrimRight(b.String(), " "))
 	}
+	if columns := slices.ContainsFunc(items, func(item file.Item) bool { return item.Holds == "column" }); columns {
+		a.printf("to read rows as entries: %s, or of a graph %s, with :entry=NAME for their values\n", optionWords["Coords"], optionWords["Nodes"])
+	}
 }
 
 // printable is a text of a file without what would change a terminal.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -173,8 +174,10 @@ func splitFile(text string, exists func(string) bool) (source, qualifiers, error
 		if r != ':' || at == 0 {
 			continue
 		}
-		if q, err := parseQualifiers(text[at+1:]); err == nil {
-			return diskFile(text[:at]), q, nil
+		q, err := parseQualifiers(text[at+1:])
+		key, _, ok := strings.Cut(text[at+1:], "=")
+		if err == nil || ok && slices.Contains(qualifierKeys, key) { // no file is called so: it is an option with a mistake
+			return diskFile(text[:at]), q, err
 		}
 	}
 	return diskFile(text), qualifiers{}, nil
@@ -198,7 +201,7 @@ func parseDestination(text string) (destination, error) {
 	}
 	src, q, err := splitFile(text, func(string) bool { return false })
 	if err != nil {
-		return d, err
+		return d, usagef("-o %s: %v", text, err)
 	}
 	if q.dtype.Valid() {
 		return d, usagef("-o %s: the type of a result is declared as NAME:[%s] among the operands", text, q.dtype)

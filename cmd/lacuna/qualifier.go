@@ -163,7 +163,7 @@ func kindNames() []string {
 }
 
 // optionWords are the words of the command line for options of package file.
-var optionWords = map[string]string{"Entry": ":entry=NAME", "Dims": ":dims=", "IndexBase": ":base=", "Coords": ":coords=NAME,NAME"}
+var optionWords = map[string]string{"Entry": ":entry=NAME", "Dims": ":dims=", "IndexBase": ":base=", "Coords": ":coords=NAME,NAME", "Nodes": ":nodes=NAME,NAME"}
 
 // spelled has messages of package file use them.
 func spelled(option string) string { return optionWords[option] }

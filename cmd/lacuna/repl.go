@@ -38,6 +38,7 @@ type kept struct {
 	name   string
 	tensor *tensor.Tensor
 	labels []string // what its values stand for, if they are categories
+	rows   []string // the labels along its first axis, if it has any
 }
 
 func (k kept) String() string { return k.name }
@@ -85,7 +86,8 @@ the next; an empty one ends it. Ctrl-C ends a run, Ctrl-D the session. What come
 file is run line by line, up to the first mistake.`,
 		Example: `  lacuna repl A=web.mtx:CSR
   echo 's = sum_{i,j} A(i,j)' | lacuna repl A=web.mtx`,
-		Args: arguments(0, -1, "operands"),
+		ValidArgsFunction: completeValue,
+		Args:              arguments(0, -1, "operands"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			r := &repl{app: a, kept: map[string]kept{}, declared: map[string]operand{}}
 			if err := r.use(engine); err != nil {
@@ -234,7 +236,7 @@ func (r *repl) do(ctx context.Context, text string) error {
 		if !ok {
 			return r.unknown(text)
 		}
-		printTensor(r.app.stdout, text, k.tensor)
+		printLabelled(r.app.stdout, text, k.tensor, k.rows)
 		return nil
 	case r.isAssignment(text):
 		return r.assign(ctx, text)
@@ -351,7 +353,7 @@ func (r *repl) eval(ctx context.Context, text string) error {
 		return withAdvice(err, "repl")
 	}
 	for name, t := range out {
-		r.kept[name] = kept{name: name, tensor: t}
+		r.kept[name] = kept{name: name, tensor: t, rows: e.rows[name]}
 	}
 	if err := e.deliver(ctx, out); err != nil {
 		return err

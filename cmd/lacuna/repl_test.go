@@ -122,16 +122,17 @@ func TestComplete(t *testing.T) {
 	}
 	r := &repl{kept: map[string]kept{"weights": {}, "A": {}}}
 	for line, want := range map[string]string{
-		"B = we":        "B = |web.mtx west.npy weights",
-		"y(i) = we":     "y(i) = |weights",
-		"y(i) = logsu":  "y(i) = |logsumexp_",
-		"y(i) = sqr":    "y(i) = |sqrt(",
-		".fo":           ".|formats ",
-		".save A we":    ".save A |web.mtx west.npy",
-		"A = web.mtx:D": "A = |web.mtx:DCSR web.mtx:DCSC web.mtx:D",
-		"A:CS":          "A:|CSR CSC CSF",
-		"y(i) = ":       "y(i) = |",
-		".engine c":     ".engine |cpu cuda",
+		"B = we":          "B = |web.mtx west.npy weights",
+		"y(i) = we":       "y(i) = |weights",
+		"y(i) = logsu":    "y(i) = |logsumexp_",
+		"y(i) = sqr":      "y(i) = |sqrt(",
+		".fo":             ".|formats ",
+		".save A we":      ".save A |web.mtx west.npy",
+		"A=web.mtx:base=": "A=|web.mtx:base=0 web.mtx:base=1",
+		"A = web.mtx:D":   "A = |web.mtx:DCSR web.mtx:DCSC web.mtx:D",
+		"A:CS":            "A:|CSR CSC CSF",
+		"y(i) = ":         "y(i) = |",
+		".engine c":       ".engine |cpu cuda",
 	} {
 		head, list, tail := r.complete(line, len([]rune(line)))
 		if got := head + "|" + strings.Join(list, " ") + tail; got != want {

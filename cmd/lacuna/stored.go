@@ -29,6 +29,15 @@ func (q *qualifiers) setStored(value string) error {
 	return nil
 }
 
+// storedWords are what stored= takes.
+func storedWords() []string {
+	words := []string{hybridParts, mixedParts}
+	for s := tensor.General + 1; s.Lower() || s.Upper(); s++ {
+		words = append(words, s.String())
+	}
+	return words
+}
+
 // structure is the triangle that the qualifiers ask for, General if none.
 func (q qualifiers) structure() tensor.Structure {
 	s, err := tensor.ParseStructure(q.stored)

@@ -25,7 +25,8 @@ same: with other orders of loops, workspaces, conversions and chunks. It prints 
 with each, and after how many runs a conversion has paid. With --save, eval --tuned takes the fastest.`,
 		Example: `  lacuna tune 'y(i) = A(i,j)*x(j)' A=web.mtx:CSC x=x.npy
   lacuna tune 'C(i,k) = A(i,j)*A(j,k)' A=a.mtx:CSR C:CSR --budget 30s --save`,
-		Args: arguments(1, -1, "a program and its operands"),
+		ValidArgsFunction: completeOperand,
+		Args:              arguments(1, -1, "a program and its operands"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if budget <= 0 {
 				return usagef("--budget %s: want a time, such as 10s", budget)

@@ -10,6 +10,7 @@ import (
 	"github.com/lacuna-sparse/lacuna/ir"
 	"github.com/lacuna-sparse/lacuna/lower"
 	"github.com/lacuna-sparse/lacuna/runtime"
+	"github.com/lacuna-sparse/lacuna/runtime/declare"
 	"github.com/lacuna-sparse/lacuna/runtime/invoke"
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
@@ -122,6 +123,9 @@ func (c *Caller) args(operands []*tensor.Tensor) (Args, error) {
 	}
 	args := make(Args, len(operands))
 	for i, name := range c.operands {
+		if declare.Missing(operands[i]) {
+			return nil, fmt.Errorf("operand %s is missing: what is passed in place %d holds no tensor", name, i+1)
+		}
 		args[name] = operands[i]
 	}
 	return args, nil

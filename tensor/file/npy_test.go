@@ -162,6 +162,7 @@ func TestReadNPZ(t *testing.T) {
 		{"several", two, nil, "error: a.npz: the archive holds 2 arrays, so one must be named (Entry): \"x\", \"y\"\n"},
 		{"no such", two, []Option{Entry("z")}, "error: a.npz: the archive has no array \"z\"; it has \"x\", \"y\"\n"},
 		{"none", npz(zip.Store), nil, "error: a.npz: the archive holds no arrays (entries whose names end in .npy)\n"},
+		{"Zarr", npz(zip.Store, "X/.zarray"), nil, "error: a.npz: the archive is a Zarr hierarchy, which is read from a directory only: unpack it into one, such as unzip x.zarr.zip -d x.zarr\n"},
 		{"no archive", []byte("PK\x03\x04 and then something else"), nil, "error: a.npz: not a readable .npz archive: zip: not a valid zip file\n"},
 		{"limited", npz(zip.Deflate, "x.npy"), []Option{MaxBytes(50)}, "error: a.npz: 192 bytes, more than the allowed 50\n"},
 	} {

@@ -9,6 +9,8 @@ import (
 	"hash/crc32"
 	"io"
 	"math"
+	"path"
+	"slices"
 	"strings"
 
 	"github.com/lacuna-sparse/lacuna/tensor"
@@ -173,6 +175,8 @@ func npzEntry(cfg *config, z *zip.Reader) (*zip.File, error) {
 		arrays = append(arrays, f)
 	}
 	switch {
+	case len(arrays) == 0 && slices.ContainsFunc(z.File, ofZarr):
+		return nil, errors.New("the archive is a Zarr hierarchy, which is read from a directory only: unpack it into one, such as unzip x.zarr.zip -d x.zarr")
 	case len(arrays) == 0:
 		return nil, errors.New("the archive holds no arrays (entries whose names end in .npy)")
 	case name != "":
@@ -181,6 +185,11 @@ func npzEntry(cfg *config, z *zip.Reader) (*zip.File, error) {
 		return nil, fmt.Errorf("the archive holds %d arrays, so one must be named (%s): %s", len(arrays), cfg.spell("Entry"), listArrays(arrays))
 	}
 	return arrays[0], nil
+}
+
+// ofZarr reports whether an entry is what Zarr keeps of a group or an array beside its chunks.
+func ofZarr(f *zip.File) bool {
+	return slices.Contains([]string{".zgroup", ".zarray", ".zmetadata", "zarr.json"}, path.Base(f.Name))
 }
 
 // listArrays names the arrays of an archive, the first few if there are many.
