@@ -1,6 +1,6 @@
 // Package gosource writes kernels as Go: code that the Go compiler makes of them what it makes of any other, on
 // every system that it knows, and that people can read. A file has a function for the kernel, which checks operands,
-// computes sizes and runs the stages of the program one after another (driver.go); a function for each stage (stmt.go, rows.go, expr.go); and
+// computes sizes and runs the stages of the program one after another (driver.go); a function for each stage (stmt.go, rows.go, expr.go) and for loops that are faster apart (apart.go); and
 // the scalar functions that those call. It imports packages tensor and ir/loop of this module and package support.
 //
 // Sums have the order of the other engines, and no product is fused with a sum, so the results are the same bits.

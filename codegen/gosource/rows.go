@@ -49,6 +49,11 @@ func (w *writer) loop(s *loop.For) {
 		}
 		w.slice(r.name, w.bufs[r.buf], sum(r.base, lo), n)
 	}
+	if w.apart(s, w.rows[outer:], lo) {
+		w.line("}")
+		w.rows = w.rows[:outer]
+		return
+	}
 	w.line("for %s := int64(0); %s < %s; %s++ {", at, at, n, at)
 	w.line("%s := %s", v, sum(lo, at))
 	w.mayBeUnused(v)

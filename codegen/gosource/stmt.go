@@ -13,6 +13,10 @@ import (
 // writer writes the functions of a file. names and bufs are those of the function that it is in.
 type writer struct {
 	out     strings.Builder
+	current string // its name
+	vars    []loop.Var
+	loops   int      // in it
+	inner   []string // loops of it that are functions of their own (apart.go)
 	names   []string
 	bufs    []string
 	elems   []loop.Type              // of the buffers
@@ -36,7 +40,7 @@ func (w *writer) line(format string, args ...any) { fmt.Fprintf(&w.out, format+"
 
 // name gives each variable of a function a name of its own.
 func (w *writer) name(vars []loop.Var) {
-	w.names, w.values = make([]string, len(vars)), map[loop.VarID]loop.Expr{}
+	w.vars, w.names, w.values = vars, make([]string, len(vars)), map[loop.VarID]loop.Expr{}
 	for i, v := range vars {
 		w.names[i] = fmt.Sprintf("%s_%d", identifier(v.Name), i)
 	}
@@ -69,7 +73,7 @@ func (w *writer) function(name string, f *loop.Func) {
 	for _, v := range append(append([]loop.VarID(nil), f.Args...), f.Chunk, f.Lo, f.Hi) {
 		params = append(params, w.names[v]+" int64")
 	}
-	w.body(fmt.Sprintf("\nfunc %s(%s) int64 {", name, strings.Join(params, ", ")), f.Body, "return 0")
+	w.body(name, fmt.Sprintf("(%s) int64", strings.Join(params, ", ")), f.Body, "return 0")
 }
 
 // scalar is the name of a scalar function, which is written later.
@@ -97,30 +101,45 @@ func (w *writer) rest() {
 		for _, v := range s.Args {
 			params = append(params, w.names[v]+" "+goTypes[s.Vars[v].Type])
 		}
-		w.body(fmt.Sprintf("\nfunc %s(%s) %s {", w.scalars[s.Name], strings.Join(params, ", "), goTypes[s.Result]), s.Body, `panic("unreachable")`)
+		w.body(w.scalars[s.Name], fmt.Sprintf("(%s) %s", strings.Join(params, ", "), goTypes[s.Result]), s.Body, `panic("unreachable")`)
 	}
 }
 
-// body writes a function. Of variables that turn out not to be used it says so, as Go asks.
-func (w *writer) body(head string, body []loop.Stmt, end string) {
+// body writes a function, and the loops of it that are functions.
+func (w *writer) body(name, signature string, body []loop.Stmt, end string) {
+	w.current, w.loops, w.inner = name, countLoops(body), nil
+	text := w.text(func() { w.block(body) })
+	w.line("\nfunc %s%s {\n%s%s\n}", name, signature, text, end)
+	for _, inner := range w.inner {
+		w.line("%s", inner)
+	}
+}
+
+// text is what write writes. Of variables that turn out not to be used it says so, as Go asks.
+func (w *writer) text(write func()) string {
 	before := w.out.String()
 	w.out.Reset()
-	w.block(body)
+	write()
 	text := w.out.String()
 	w.out.Reset()
-	words := map[string]int{}
-	for _, word := range word().FindAllString(text, -1) {
-		words[word]++
-	}
-	text = unused().ReplaceAllStringFunc(text, func(line string) string {
+	w.out.WriteString(before)
+	used := words(text)
+	return unused().ReplaceAllStringFunc(text, func(line string) string {
 		name := unused().FindStringSubmatch(line)[1]
-		if words[name] > 2 { // where it is defined, and here
+		if used[name] > 2 { // where it is defined, and here
 			return ""
 		}
 		return "_ = " + name + "\n"
 	})
-	w.out.WriteString(before)
-	w.line("%s\n%s%s\n}", head, text, end)
+}
+
+// words counts the words of a text.
+func words(text string) map[string]int {
+	n := map[string]int{}
+	for _, word := range word().FindAllString(text, -1) {
+		n[word]++
+	}
+	return n
 }
 
 var (
