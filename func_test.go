@@ -139,13 +139,13 @@ func TestFuncsRefuse(t *testing.T) {
 	y := make([]float64, 3)
 	for range 2 { // before and after a call has bound operands
 		for want, call := range map[string]func() error{
-			"3 elements, and the slice for it 2": func() error { return f.RunInto(t.Context(), y[:2], a, tensor.Vector(x)) },
-			"1 operands are given":               func() error { return f.RunInto(t.Context(), y, a) },
+			"3 elements, and the slice for it 2":               func() error { return f.RunInto(t.Context(), y[:2], a, tensor.Vector(x)) },
+			"1 operands are given":                             func() error { return f.RunInto(t.Context(), y, a) },
 			"operand x is missing: what is passed in place 2 ": func() error { return f.RunInto(t.Context(), y, a, nil) },
-			"released":                           func() error { return f.RunInto(t.Context(), y, a, gone) },
-			"overlaps":                           func() error { return f.RunInto(t.Context(), x, a, tensor.Vector(x)) },
-			"f32":                                func() error { return f.RunInto(t.Context(), y, a, tensor.Vector([]float32{1, 2, 3})) },
-			"extent":                             func() error { return f.RunInto(t.Context(), y, a, tensor.Vector([]float64{1, 2})) },
+			"released": func() error { return f.RunInto(t.Context(), y, a, gone) },
+			"overlaps": func() error { return f.RunInto(t.Context(), x, a, tensor.Vector(x)) },
+			"f32":      func() error { return f.RunInto(t.Context(), y, a, tensor.Vector([]float32{1, 2, 3})) },
+			"extent":   func() error { return f.RunInto(t.Context(), y, a, tensor.Vector([]float64{1, 2})) },
 			"canceled": func() error {
 				ctx, cancel := context.WithCancel(t.Context())
 				cancel()
