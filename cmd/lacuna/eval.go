@@ -421,6 +421,7 @@ func (e *evaluation) deliver(ctx context.Context, out lacuna.Outputs) error {
 	}
 	var errs []error
 	for _, d := range e.writes {
+		d.rows = e.rows[d.name]
 		errs = append(errs, e.app.write(ctx, d, out[d.name]))
 	}
 	return errors.Join(errs...)

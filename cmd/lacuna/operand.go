@@ -191,6 +191,7 @@ type destination struct {
 	name string // "" for the last result
 	path string
 	qual qualifiers
+	rows []string // the labels along the first axis, if there are any
 }
 
 // parseDestination reads FILE or NAME=FILE, with qualifiers.

@@ -19,13 +19,16 @@ const (
 )
 
 // writeAnnData writes a matrix as the X of an AnnData file, whose observations and variables are
-// named by numbers: by rows or columns as it is stored, or dense.
+// named by RowNames or numbers: by rows or columns as it is stored, or dense.
 func writeAnnData(out *output, t *tensor.Tensor) error {
 	if t.Rank() != 2 {
 		return fmt.Errorf("the X of AnnData has two dimensions, but this tensor has %d", t.Rank())
 	}
 	if entry := out.cfg.entry; entry != "" && entry != "X" {
 		return fmt.Errorf("an AnnData file is written with the tensor as X: %q cannot be added to one", entry)
+	}
+	if rows := out.cfg.rows; rows != nil && int64(len(rows)) != t.Dims()[0] {
+		return fmt.Errorf("%d rows are named (%s), but the tensor has %d", len(rows), out.cfg.spell("RowNames"), t.Dims()[0])
 	}
 	t, err := t.Canonical()
 	if err != nil {
@@ -48,9 +51,8 @@ func writeAnnData(out *output, t *tensor.Tensor) error {
 		} else {
 			a.matrix("X", t)
 		}
-		for axis, frame := range []string{"obs", "var"} {
-			a.frame(frame, t.Shape()[axis])
-		}
+		a.frame("obs", t.Dims()[0], out.cfg.rows)
+		a.frame("var", t.Dims()[1], nil)
 		for _, name := range []string{"layers", "obsm", "obsp", "uns", "varm", "varp"} {
 			a.group(name, annDict, "0.1.0")
 		}
@@ -120,17 +122,19 @@ func (a *annWriter) matrix(path string, t *tensor.Tensor) {
 	}
 }
 
-// frame writes a data frame without columns, whose n rows are named by numbers.
-func (a *annWriter) frame(path string, n int64) {
+// frame writes a data frame without columns, whose n rows are named by numbers if they have no names.
+func (a *annWriter) frame(path string, n int64, names []string) {
 	if n > math.MaxInt32 && a.err == nil {
 		a.err = fmt.Errorf("%d rows or columns: AnnData names each, and more than 2^31-1 are not written", n)
 	}
 	if a.err != nil {
 		return
 	}
-	names := make([]string, n)
-	for i := range names {
-		names[i] = strconv.Itoa(i)
+	if names == nil {
+		names = make([]string, n)
+		for i := range names {
+			names[i] = strconv.Itoa(i)
+		}
 	}
 	a.group(path, annFrame, "0.2.0")
 	a.attr(path, "_index", "_index")

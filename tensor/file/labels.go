@@ -23,6 +23,15 @@ func LabelsInto(list *[]string) Option {
 	}
 }
 
+// RowNames names the rows of a matrix that is written, such as labels that [LabelsInto] told: in an AnnData file they are its
+// observations. Files of other kinds have no names, and are written without.
+func RowNames(names []string) Option {
+	return func(c *config) error {
+		c.rows = names
+		return nil
+	}
+}
+
 // readCategories makes a vector of codes, of which a negative one has no label.
 func readCategories(in *input, codes tensor.Array, labels []string) (*tensor.Tensor, error) {
 	if !codes.DType().IsInteger() {

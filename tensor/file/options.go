@@ -47,6 +47,7 @@ type config struct {
 	mapped   *mappedFile // not nil: use arrays where they lie in the file
 
 	labels *[]string                  // not nil: where the labels of what is read go
+	rows   []string                   // names of what rows stand for, where the file has them
 	coords []string                   // columns of a table that are coordinates; nil: none
 	nodes  bool                       // which are numbered together
 	spell  func(option string) string // how messages name options

@@ -38,11 +38,18 @@ func ExampleList() {
 	age, _ := file.Read(path, file.Entry("age"))
 	fmt.Println(tensor.StoredValues[int32](w), who, tensor.StoredValues[int64](age), err)
 	fmt.Println(file.IsTensor(dir))
+
+	counts, _ := tensor.NewDense([]int64{1, 2}, 2, 1) // of ann and bob
+	err = file.Write(filepath.Join(dir, "counts.h5ad"), counts, file.RowNames(who))
+	var names []string
+	_, _ = file.Read(filepath.Join(dir, "counts.h5ad"), file.Entry("obs/_index"), file.LabelsInto(&names))
+	fmt.Println(names, err, file.Write(filepath.Join(dir, "counts.h5ad"), counts, file.RowNames(who[:1])) != nil)
 	// Output:
 	// who column
 	// age column
 	// [1 0 1] [ann bob] [30 25 41] <nil>
 	// false
+	// [ann bob] <nil> true
 }
 
 func describe(i file.Item) { fmt.Println(i.Entry, i.Holds) }
