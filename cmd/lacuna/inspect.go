@@ -100,6 +100,8 @@ func (a *app) inspect(ctx context.Context, src source, q qualifiers, plot, as st
 	}
 	asRead := q
 	asRead.format = ""
+	var labels []string
+	asRead.labels = &labels
 	t, err := src.load(ctx, a, asRead, nil)
 	if err != nil {
 		return err
@@ -120,6 +122,9 @@ func (a *app) inspect(ctx context.Context, src source, q qualifiers, plot, as st
 	}
 	if err := a.printSummary(ctx, src, t); err != nil || t.Rank() == 0 {
 		return err
+	}
+	if labels != nil {
+		a.printf("labels   %s\n", listLabels(labels))
 	}
 	coo, err := a.entries(ctx, t)
 	if err != nil {

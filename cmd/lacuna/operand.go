@@ -142,6 +142,9 @@ func parseSource(text string, exists func(string) bool) (source, qualifiers, err
 			q, err := parseQualifiers(rest)
 			return literal(number), q, err
 		}
+		if list := strings.Split(text, ","); len(list) > 1 && !slices.ContainsFunc(list, func(x string) bool { return !isNumber(x) }) {
+			return nil, qualifiers{}, usagef("a vector stands in brackets: [%s]", text)
+		}
 	}
 	return splitFile(text, exists)
 }

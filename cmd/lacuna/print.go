@@ -194,6 +194,19 @@ func printMatrix(w *bufio.Writer, t *tensor.Tensor, labels []string) {
 	}
 }
 
+// listLabels are the labels of a column in the order of their numbers, the first few if there are many.
+func listLabels(labels []string) string {
+	const most = 8
+	var list []string
+	for _, l := range labels[:min(most, len(labels))] {
+		list = append(list, shortenEnd(printable(l)))
+	}
+	if more := len(labels) - most; more > 0 {
+		list = append(list, fmt.Sprintf("… %s more", units.FormatCount(int64(more))))
+	}
+	return strings.Join(list, ", ")
+}
+
 // shortenEnd cuts a long label.
 func shortenEnd(label string) string {
 	const longest = 24

@@ -237,6 +237,9 @@ func (r *repl) do(ctx context.Context, text string) error {
 			return r.unknown(text)
 		}
 		printLabelled(r.app.stdout, text, k.tensor, k.rows)
+		if k.labels != nil {
+			r.app.printf("  labels %s\n", listLabels(k.labels))
+		}
 		return nil
 	case r.isAssignment(text):
 		return r.assign(ctx, text)

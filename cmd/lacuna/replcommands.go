@@ -142,6 +142,9 @@ func (r *repl) formats(context.Context, string) error {
 // tensorNamed is what a name stands for.
 func (r *repl) tensorNamed(name string) (*tensor.Tensor, error) {
 	k, ok := r.kept[name]
+	if name == "" {
+		return nil, usagef("name a tensor behind the command: .ls lists them")
+	}
 	if !ok {
 		return nil, r.unknown(name)
 	}
@@ -202,6 +205,9 @@ func (r *repl) time(_ context.Context, rest string) error {
 
 // drop forgets a name.
 func (r *repl) drop(_ context.Context, name string) error {
+	if name == "" {
+		return usagef("write .drop NAME, such as .drop y")
+	}
 	_, isKept := r.kept[name]
 	_, isDeclared := r.declared[name]
 	if !isKept && !isDeclared {

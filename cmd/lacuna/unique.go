@@ -118,6 +118,8 @@ func (u *uniqueness) run(ctx context.Context, file string) error {
 	if err != nil {
 		return err
 	}
+	var labels []string
+	q.labels = &labels
 	t, err := src.load(ctx, u.app, q, nil)
 	if err != nil {
 		return err
@@ -137,8 +139,12 @@ func (u *uniqueness) run(ctx context.Context, file string) error {
 	}
 	out := map[string]*tensor.Tensor{"values": found.Values, "counts": found.Counts, "inverse": found.Inverse}
 	if len(writes) == 0 {
+		rows := labelsOf(found.Values, labels)
 		for _, name := range u.results() {
-			printTensor(u.app.stdout, name, out[name])
+			if name == "inverse" {
+				rows = nil
+			}
+			printLabelled(u.app.stdout, name, out[name], rows)
 		}
 		return nil
 	}
@@ -147,6 +153,18 @@ func (u *uniqueness) run(ctx context.Context, file string) error {
 		errs = append(errs, u.app.write(ctx, d, out[d.name]))
 	}
 	return errors.Join(errs...)
+}
+
+// labelsOf are the labels that elements stand for, nil if the column has none.
+func labelsOf(values *tensor.Tensor, labels []string) []string {
+	if labels == nil || values.Rank() != 1 {
+		return nil
+	}
+	rows := make([]string, values.Dims()[0])
+	for k := range rows {
+		rows[k] = labels[values.At(int64(k)).Int64()]
+	}
+	return rows
 }
 
 func (u *uniqueness) find(ctx context.Context, t *tensor.Tensor, opts ...ops.Option) (ops.Uniques, error) {

@@ -23,6 +23,9 @@ func (n *Names) Len() int { return len(n.list) }
 // Name is the name with a number. Like a slice the dictionary must be indexed within its length.
 func (n *Names) Name(i int64) string { return n.list[i] }
 
+// String is all names in the order of their numbers, as a slice of them prints.
+func (n *Names) String() string { return fmt.Sprint(n.list) }
+
 // Number is the number of a name; false if there is no such name.
 func (n *Names) Number(name string) (int64, bool) {
 	i, ok := n.numbers[name]

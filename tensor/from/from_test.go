@@ -64,8 +64,8 @@ func ExampleRecords() {
 	r.Comma = '\t'
 	r.Read() // the header
 	G, names, err := from.Records[float32](r, tensor.COO, tensor.Sum, make([]*from.Names, 2))
-	fmt.Println(G, err, names[1].Name(0))
-	// Output: 1x1 f32 COO, 1 stored, fill 0 <nil> y
+	fmt.Println(G, err, names[1].Name(0), names[0])
+	// Output: 1x1 f32 COO, 1 stored, fill 0 <nil> y [x]
 }
 
 func ExampleImage() {
