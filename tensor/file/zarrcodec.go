@@ -200,7 +200,7 @@ func bloscStream(dst, src []byte, codec byte) error {
 	case 4:
 		got, err = unzstd(src, int64(len(dst)))
 	default:
-		return fmt.Errorf("Blosc's codec %s is not read: expected lz4, zlib or zstd", bloscName(codec))
+		return fmt.Errorf("the codec %s of Blosc is not read: expected lz4, zlib or zstd", bloscName(codec))
 	}
 	if err != nil {
 		return err
