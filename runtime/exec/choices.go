@@ -62,7 +62,7 @@ func (k *Kernel) Choices(ctx context.Context, args Args) (*Choices, error) {
 		}
 	}
 	sizes := k.plan.Options.Sizes
-	if len(statistics) > 0 {
+	if len(statistics) > 0 && len(k.plan.Options.Forms) == 0 {
 		sizes = logic.Expected(k.checked, logic.Options{Statistics: statistics, Stores: storesOf(k.plan)})
 	}
 	other, err := k.weighed(ctx, k.checked, k.rewritten, sizes)

@@ -249,8 +249,10 @@ func (s *Session) optimised(ctx context.Context, file *lang.File, program *lang.
 }
 
 // sized are the options by which a program is planned for operands with such statistics, and the text of the loops; "" without any.
+// Statistics are of whole operands, and estimates hold for sums of products: of other programs, and where an operand is stored in pieces, loops
+// are chosen as for usual data.
 func (s *Session) sized(ctx context.Context, program *lang.Program, statistics map[string]*tensor.Statistics, d *declare.Declarations) (opts ir.Options, loops string, err error) {
-	if opts, err = s.env.planOptions(program, d); err != nil || len(statistics) == 0 {
+	if opts, err = s.env.planOptions(program, d); err != nil || len(statistics) == 0 || len(opts.Forms) > 0 || !sumsOfProducts(program) {
 		return opts, "", err
 	}
 	usual, err := plan.New(ctx, program, opts, scalar.Eval)
@@ -297,6 +299,29 @@ func hasLiterals(program *lang.Program) bool {
 // storesSaid reports whether a program says how its results are stored, as schedules that are printed do.
 func storesSaid(file *lang.File) bool {
 	return slices.ContainsFunc(file.Stmts, func(a *lang.Assign) bool { return slices.ContainsFunc(a.Schedule, aboutResult) })
+}
+
+// sumsOfProducts reports whether a program has nothing else than sums over products, and conditions on what is stored, of elements at plain indices: the
+// extent of each loop then follows from operands.
+func sumsOfProducts(program *lang.Program) bool {
+	return !slices.ContainsFunc(program.Stmts, func(s *lang.Stmt) bool {
+		other := false
+		lang.Walk(s.RHS, func(e lang.Expr) bool {
+			switch e := e.(type) {
+			case *lang.Access:
+				other = other || slices.ContainsFunc(e.Indices, func(x lang.IndexExpr) bool { return x.Plain() == nil })
+			case *lang.Reduce:
+				other = other || e.Op != lang.Sum || slices.ContainsFunc(e.Vars, func(v lang.ReduceVar) bool { return v.In != nil })
+			case *lang.Call:
+				other = other || !slices.Contains([]string{"*", "+", "-", "neg"}, e.Fn)
+			case *lang.Literal, *lang.Cast, *lang.Select:
+			default:
+				other = true
+			}
+			return !other
+		})
+		return other
+	})
 }
 
 // loopsText is the text of a plan without what is estimated of it.
