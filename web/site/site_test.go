@@ -190,6 +190,7 @@ func ask(t *testing.T, service *explorer.Service, op string, s *state, answer an
 var mistaken = map[string]string{
 	"README.html y(i) = A(i,j) * x(j)":                               "E303",
 	"schedule.html y(j) = A(i,j)*x(i) with order(i, j), parallel(i)": "no loops that compute",
+	"schedule.html y(i) = A(i,j)*x(j) with positions(j: x)":          "no loops that compute",
 }
 
 // TestExamplesRun asks the explorer what each button asks.
