@@ -89,6 +89,7 @@ func TestGridProducts(t *testing.T) {
 		}
 		for k, run := range runs {
 			t.Run(fmt.Sprintf("%s/%s/%v/%d", strings.ReplaceAll(c.text, " ", ""), c.formats, run.dt, run.grain), func(t *testing.T) {
+				// One more, as the product of three would be of the largest matrices under -short.
 				testGridProduct(t, c.text, strings.Fields(c.formats), run.dt, run.grain, i+k+1)
 			})
 		}
@@ -106,7 +107,6 @@ func testGridProduct(t *testing.T, text string, formats []string, dt tensor.DTyp
 		}
 	}
 	r := rand.New(rand.NewPCG(3, uint64(len(text))))
-	// The product of three is left to small matrices under -short: it takes a third of the time of all otherwise.
 	for k, size := range [][2]int64{{0, 0}, {1, 1}, {31, 60}, {32, 200}, {33, 400}, {66, 700}} {
 		if testengine.Thin(6, turn, k) {
 			continue
