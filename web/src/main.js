@@ -77,10 +77,21 @@ function fit() {
   return added > 0 || state.operands.length !== before;
 }
 
+// carets are the line that a diagnostic is about, with what it points at; nothing if that is not known, or the line is no text to read.
+function carets({ from, to }) {
+  if (!(to > from)) return null;
+  const begin = state.program.lastIndexOf('\n', from - 1) + 1;
+  const line = state.program.slice(begin).split('\n', 1)[0];
+  if (line.length > 200) return null;
+  return h('pre', { 'aria-hidden': 'true' }, `${line}\n${' '.repeat(from - begin)}${'^'.repeat(Math.min(to, begin + line.length) - from)}`);
+}
+
+const mostDiagnostics = 50;
+
 function showDiagnostics(list) {
-  $('#diagnostics').replaceChildren(...list.map((d) => h('p', { class: d.severity === 'error' ? 'error' : '' },
-    `${d.severity}${d.code ? ` ${d.code}` : ''}: ${d.message}`, d.hint ? h('br') : null, d.hint ? `hint: ${d.hint}` : null,
-    (d.fixes || []).map((f) => [h('br'), h('button', { onclick: () => editor.fix(f) }, f.means), h('code', {}, f.text)]))));
+  $('#diagnostics').replaceChildren(...list.slice(0, mostDiagnostics).map((d) => h('div', { class: d.severity === 'error' ? 'error' : '' },
+    `${d.severity}${d.code ? ` ${d.code}` : ''}: ${d.message}`, carets(d), d.hint ? h('div', {}, `hint: ${d.hint}`) : null,
+    (d.fixes || []).map((f) => h('div', {}, h('button', { onclick: () => editor.fix(f) }, f.means), h('code', {}, f.text))))));
 }
 
 async function drawOperands() {

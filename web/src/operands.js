@@ -166,16 +166,16 @@ export async function operandCards(parent, state, { storage, rank, samples, file
   function formatPicker(o) {
     const named = [...storage(o.name)?.named || []];
     if (o.format && !named.includes(o.format)) named.push(o.format);
-    const spell = (on) => {
-      spelled[on ? 'add' : 'delete'](o.name);
+    const spell = () => {
+      spelled.add(o.name);
       changed();
     };
     if (spelled.has(o.name)) {
       const list = `formats-${o.name}`;
-      return [h('input', { value: o.format ?? '', list, 'aria-label': `format of ${o.name}`, placeholder: 'such as DC-S', spellcheck: 'false', autocomplete: 'off', onchange: (e) => { spell(false); setFormat(o, e.target.value.trim()); } }),
+      return [h('input', { value: o.format ?? '', list, 'aria-label': `format of ${o.name}`, placeholder: 'such as DC-S', spellcheck: 'false', autocomplete: 'off', onchange: (e) => { spelled.delete(o.name); setFormat(o, e.target.value.trim()); } }),
         h('datalist', { id: list }, [...new Set([...named, ...storage(o.name)?.combinations || []])].map((f) => h('option', { value: f })))];
     }
-    return h('select', { 'aria-label': `format of ${o.name}`, onchange: (e) => (e.target.value === 'spell' ? spell(true) : setFormat(o, e.target.value)) },
+    return h('select', { 'aria-label': `format of ${o.name}`, onchange: (e) => (e.target.value === 'spell' ? spell() : setFormat(o, e.target.value)) },
       h('option', { value: '' }, 'the usual one'), named.map((f) => h('option', { value: f, selected: f === o.format }, f)), h('option', { value: 'spell' }, 'spell it…'));
   }
 
