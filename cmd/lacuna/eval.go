@@ -42,7 +42,7 @@ type evaluation struct {
 	labels   map[string][]string        // what the values of an operand stand for, if it is a column of labels
 	declared map[string][]lacuna.Option // how results are to be stored
 	stream   *stream                    // the operand that does not fit in memory; nil: all do
-	rows     map[string][]string        // the labels along the first axis of a result
+	names    map[string]axisNames       // the labels along axes of results
 	options  []lacuna.Option
 }
 
@@ -223,7 +223,7 @@ func (e *evaluation) run(ctx context.Context) error {
 
 // load makes the operands and what is declared of results.
 func (e *evaluation) load(ctx context.Context) error {
-	e.args, e.labels, e.rows = lacuna.Args{}, map[string][]string{}, map[string][]string{}
+	e.args, e.labels, e.names = lacuna.Args{}, map[string][]string{}, map[string]axisNames{}
 	e.declared = map[string][]lacuna.Option{}
 	if err := e.program.checkNames(e.operands); err != nil {
 		return err
@@ -259,6 +259,9 @@ func (e *evaluation) load(ctx context.Context) error {
 		}
 		if labels != nil {
 			e.labels[o.name] = labels
+		}
+		if k, ok := o.source.(kept); ok {
+			e.names[o.name] = k.names
 		}
 		if e.args[o.name], err = o.qual.operand(o.name, t); err != nil {
 			return err
@@ -414,14 +417,14 @@ func (e *evaluation) deliver(ctx context.Context, out lacuna.Outputs) error {
 	if len(e.writes) == 0 {
 		for _, name := range e.program.results() {
 			if t := out[name]; t != nil {
-				printLabelled(e.app.stdout, name, t, e.rows[name])
+				printNamed(e.app.stdout, name, t, e.names[name])
 			}
 		}
 		return nil
 	}
 	var errs []error
 	for _, d := range e.writes {
-		d.rows = e.rows[d.name]
+		d.names = e.names[d.name]
 		errs = append(errs, e.app.write(ctx, d, out[d.name]))
 	}
 	return errors.Join(errs...)

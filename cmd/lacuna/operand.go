@@ -9,6 +9,7 @@ import (
 	"unicode"
 
 	"github.com/lacuna-sparse/lacuna/tensor"
+	"github.com/lacuna-sparse/lacuna/tensor/file"
 )
 
 // operand is an argument about one tensor of a program:
@@ -188,10 +189,19 @@ func splitFile(text string, exists func(string) bool) (source, qualifiers, error
 
 // destination is a file to write, and which result.
 type destination struct {
-	name string // "" for the last result
-	path string
-	qual qualifiers
-	rows []string // the labels along the first axis, if there are any
+	name  string // "" for the last result
+	path  string
+	qual  qualifiers
+	names axisNames // the labels along its axes
+}
+
+// options are those of writing the file.
+func (d destination) options() []file.Option {
+	opts := d.qual.options()
+	for axis, names := range d.names {
+		opts = append(opts, file.AxisNames(axis, names))
+	}
+	return opts
 }
 
 // parseDestination reads FILE or NAME=FILE, with qualifiers.

@@ -37,8 +37,8 @@ type repl struct {
 type kept struct {
 	name   string
 	tensor *tensor.Tensor
-	labels []string // what its values stand for, if they are categories
-	rows   []string // the labels along its first axis, if it has any
+	labels []string  // what its values stand for, if they are categories
+	names  axisNames // the labels along its axes
 }
 
 func (k kept) String() string { return k.name }
@@ -236,7 +236,7 @@ func (r *repl) do(ctx context.Context, text string) error {
 		if !ok {
 			return r.unknown(text)
 		}
-		printLabelled(r.app.stdout, text, k.tensor, k.rows)
+		printNamed(r.app.stdout, text, k.tensor, k.names)
 		if k.labels != nil {
 			r.app.printf("  labels %s\n", listLabels(k.labels))
 		}
@@ -302,6 +302,9 @@ func (r *repl) assign(ctx context.Context, text string) error {
 	if k.tensor, err = o.source.load(ctx, r.app, o.qual, nil); err != nil {
 		return err
 	}
+	if from, ok := o.source.(kept); ok {
+		k.names = from.names
+	}
 	r.kept[o.name] = k
 	r.app.printf("%s: %s\n", o.name, describe(k.tensor))
 	return nil
@@ -356,7 +359,7 @@ func (r *repl) eval(ctx context.Context, text string) error {
 		return withAdvice(err, "repl")
 	}
 	for name, t := range out {
-		r.kept[name] = kept{name: name, tensor: t, rows: e.rows[name]}
+		r.kept[name] = kept{name: name, tensor: t, names: e.names[name]}
 	}
 	if err := e.deliver(ctx, out); err != nil {
 		return err

@@ -138,9 +138,9 @@ func (a *app) write(ctx context.Context, d destination, t *tensor.Tensor) error 
 		if d.qual.kind == "" {
 			return usagef("-o -: say what to write to standard output, such as -:kind=mtx")
 		}
-		return file.WriteTo("standard output", a.stdout, t, append(d.qual.options(), file.BuildWith(builder{ctx}), file.RowNames(d.rows))...)
+		return file.WriteTo("standard output", a.stdout, t, append(d.options(), file.BuildWith(builder{ctx}))...)
 	}
 	task := a.begin("writing "+d.path, -1)
 	defer task.end()
-	return file.Write(d.path, t, append(d.qual.options(), file.BuildWith(builder{ctx}), file.Progress(task.reach), file.RowNames(d.rows))...)
+	return file.Write(d.path, t, append(d.options(), file.BuildWith(builder{ctx}), file.Progress(task.reach))...)
 }
