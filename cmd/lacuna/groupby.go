@@ -96,7 +96,7 @@ func (e *evaluation) groupInto(s *lang.Assign) error {
 			values.SetScalar(i, start)
 		}
 	}
-	e.names[s.LHS.Name] = names
+	e.names[s.LHS.Name], e.starts[s.LHS.Name] = names, start
 	e.args[s.LHS.Name], err = tensor.FromDense(shape, format, values)
 	return err
 }
@@ -129,6 +129,16 @@ func (e *evaluation) foldType(s *lang.Assign) tensor.DType {
 		return tensor.Float64
 	}
 	decls := map[string]lang.Decl{}
+	for name, u := range e.program.uses {
+		if u.needed && e.indexes(name) {
+			decls[name] = lang.Decl{Rank: u.rank, DType: tensor.Int64, HasDType: true}
+		}
+	}
+	for _, o := range e.operands {
+		if o.source == nil && o.qual.dtype.Valid() && e.program.uses[o.name].needed {
+			decls[o.name] = lang.Decl{Rank: e.program.uses[o.name].rank, DType: o.qual.dtype, HasDType: true}
+		}
+	}
 	for name, o := range e.args {
 		if t, ok := o.(*tensor.Tensor); ok {
 			decls[name] = lang.Decl{Rank: t.Rank(), DType: t.DType(), HasDType: true}
@@ -146,6 +156,31 @@ func (e *evaluation) foldType(s *lang.Assign) tensor.DType {
 		return dt
 	}
 	return tensor.Int64
+}
+
+// typeOf is the type of an operand of which nothing is said: that of what is summed into it, i64 of an index, or f64.
+func (e *evaluation) typeOf(name string) tensor.DType {
+	for _, s := range e.program.file.Stmts {
+		if s.LHS.Name == name && s.Op != lang.Set {
+			return e.foldType(s)
+		}
+	}
+	if e.indexes(name) {
+		return tensor.Int64
+	}
+	return tensor.Float64
+}
+
+// indexes reports whether the values of an operand are used as an index.
+func (e *evaluation) indexes(name string) (found bool) {
+	for _, s := range e.program.file.Stmts {
+		for _, n := range []lang.Node{s.LHS, s.RHS} {
+			lang.EachRef(n, func(r *lang.Ref) {
+				r.EachGather(func(g *lang.Ref) { found = found || g.Name == name })
+			})
+		}
+	}
+	return found
 }
 
 // takeDeclared is the format in which a result is declared to be stored, dense if none is: it becomes an operand.
