@@ -123,6 +123,9 @@ func parseSource(text string, exists func(string) bool) (source, qualifiers, err
 		return nil, qualifiers{}, usagef("nothing behind the %q: want a file, a number, [1,2,3] or random(…)", "=")
 	}
 	if !exists(text) {
+		if text[0] == ':' {
+			return nil, qualifiers{}, usagef("no file in front of %q", text)
+		}
 		if text[0] == '[' {
 			head, rest := cutBracketed(text)
 			q, err := qualifiersBehind(rest)
@@ -155,6 +158,9 @@ func qualifiersBehind(rest string) (qualifiers, error) {
 	if rest == "" {
 		return qualifiers{}, nil
 	}
+	if rest = strings.TrimSpace(rest); rest[0] == ';' {
+		return qualifiers{}, usagef("%q behind a value: only programs have several statements in a line", rest)
+	}
 	if rest[0] != ':' {
 		return qualifiers{}, usagef("%q behind the closing bracket: a format follows a colon", rest)
 	}
@@ -182,6 +188,9 @@ func splitFile(text string, exists func(string) bool) (source, qualifiers, error
 		key, _, ok := strings.Cut(text[at+1:], "=")
 		if err == nil || ok && slices.Contains(qualifierKeys, key) { // no file is called so: it is an option with a mistake
 			return diskFile(text[:at]), q, err
+		}
+		if near := err.Error(); strings.Contains(near, "did you mean") || ok && !strings.Contains(key, ":") {
+			return nil, q, usagef("there is no file %s; and behind it: %s", text[:at], near)
 		}
 	}
 	return diskFile(text), qualifiers{}, nil

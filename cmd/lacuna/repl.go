@@ -185,7 +185,7 @@ func (r *repl) run(ctx context.Context, in lineReader) error {
 // read joins the lines of one input.
 func (r *repl) read(in lineReader) (string, error) {
 	text, err := in.read(false)
-	for err == nil && incomplete(text) {
+	for err == nil && (unclosed(text) || dangling(text) && !r.isAssignment(text)) {
 		var line string
 		if line, err = in.read(true); err == io.EOF {
 			return text, nil
@@ -198,15 +198,24 @@ func (r *repl) read(in lineReader) (string, error) {
 	return strings.TrimSpace(text), err
 }
 
-// incomplete reports whether a program goes on in the next line.
-func incomplete(text string) bool {
+// unclosed reports whether an input goes on in the next line because of a bracket.
+func unclosed(text string) bool {
 	text = strings.TrimSpace(text)
 	if text == "" || text[0] == '.' || text[0] == '#' {
 		return false
 	}
 	open := strings.Count(text, "(") + strings.Count(text, "[") + strings.Count(text, "{")
 	closed := strings.Count(text, ")") + strings.Count(text, "]") + strings.Count(text, "}")
-	if open > closed || strings.ContainsRune(`+-*/^=<>,;\`, rune(text[len(text)-1])) {
+	return open > closed
+}
+
+// dangling reports whether a program goes on in the next line because of what it ends in.
+func dangling(text string) bool {
+	text = strings.TrimSpace(text)
+	if text == "" || text[0] == '.' || text[0] == '#' {
+		return false
+	}
+	if strings.ContainsRune(`+-*/^=<>,;\`, rune(text[len(text)-1])) {
 		return true
 	}
 	return strings.HasSuffix(text, " and") || strings.HasSuffix(text, " or") || strings.HasSuffix(text, " not")
