@@ -165,7 +165,7 @@ func (r *repl) save(ctx context.Context, rest string) error {
 	if err != nil {
 		return err
 	}
-	d.rows = r.kept[name].rows
+	d.names = r.kept[name].names
 	return r.app.write(ctx, d, t)
 }
 

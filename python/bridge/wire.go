@@ -120,7 +120,7 @@ const (
 
 // describeFailure tells what an error is.
 func describeFailure(err error) *failure {
-	f := &failure{Kind: otherFailure, Message: err.Error()}
+	f := &failure{Kind: otherFailure, Message: lang.OutsideGo(err).Error()}
 	var (
 		program     *lang.Error
 		format      *tensor.FormatError

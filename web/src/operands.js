@@ -159,7 +159,7 @@ export async function operandCards(parent, state, { storage, rank, samples, file
 
   function fileChoice(o) {
     return h('select', { 'aria-label': `file of ${o.name}`, onchange: (e) => { o.file = e.target.value; changed(); } },
-      files.map((f) => h('option', { selected: f === o.file }, f)));
+      (files.includes(o.file) ? files : [o.file, ...files]).map((f) => h('option', { selected: f === o.file }, f)));
   }
 
   // formatPicker chooses among the formats that have names.
