@@ -1,11 +1,12 @@
 // Watching a run: step by step, forwards and backwards. What memory holds after a step follows from the steps up to it.
-import { h, light, short } from './dom.js';
-import { codeLines, placesOf } from './stages.js';
+import { h, light, reveal, short } from './dom.js';
+import { codeLines, listing, placesOf } from './stages.js';
+import { cellsOf, widest } from './table.js';
 import { lightEntries, storageDrawing } from './storage.js';
 
 const speeds = { slow: 800, walking: 300, quick: 80, fast: 20 };
 const roles = { output: 'result', inout: 'updated', temp: 'temporary', scratch: 'workspace', input: 'operand' };
-const shownCells = 200;
+const shownCells = 64; // of an array, around what is read or written
 
 // stateAt is what variables and buffers hold after n steps, and what the last step touched.
 export function stateAt(s, n) {
@@ -37,12 +38,16 @@ function sentence(s, step) {
   }
 }
 
-export function watchView(s, storages, editor) {
+export async function watchView(s, storages, editor) {
   let at = 0;
   let timer = null;
   const ran = s.programs.map((_, p) => new Set(s.steps.filter((t) => t.program === p).map((t) => t.line)));
   const counts = s.programs.map((_, p) => new Map(s.loops.filter((l) => l.program === p).map((l) => [l.line, l])));
-  const listings = s.programs.map((p, k) => listing(p, ran[k], counts[k]));
+  const listings = [];
+  for (const [k, p] of s.programs.entries()) {
+    listings.push(h('div', {}));
+    await listing(listings[k], thatRan(p, ran[k], counts[k]));
+  }
   const drawings = storages.filter((t) => t.levels.length && t.entries.length).map((t) => ({ storage: t, element: storageDrawing(t, ['tree', 'matrix']) }));
   const code = h('pre', { tabindex: '0', 'aria-label': 'the loop program; only lines that ran are shown' });
   const words = h('p', { role: 'status', 'aria-live': 'polite', id: 'step-words' });
@@ -74,18 +79,19 @@ export function watchView(s, storages, editor) {
     words.textContent = `Step ${at} of ${s.steps.length}. ${sentence(s, state.last)}`;
     if (code.dataset.program !== String(state.program)) {
       code.dataset.program = state.program;
-      code.replaceChildren(...listings[state.program] || []);
+      code.replaceChildren(...listings[state.program] ? [listings[state.program]] : []);
     }
     for (const line of code.querySelectorAll('.now')) line.classList.remove('now');
     const now = state.last && code.querySelector(`[data-line="${state.last.line}"]`);
     editor.light(now ? placesOf(now).flatMap((p) => s.places[p].spans) : []);
     if (now) {
       now.classList.add('now');
-      const top = now.offsetTop - code.offsetTop;
-      if (top < code.scrollTop || top > code.scrollTop + code.clientHeight - 40) code.scrollTop = top - code.clientHeight / 2;
+      const top = now.getBoundingClientRect().top - code.getBoundingClientRect().top;
+      if (top < 0 || top > code.clientHeight - 40) code.scrollTop += top - code.clientHeight / 2;
     }
     memory.replaceChildren(variablesOf(state), ...buffersOf(s, state, storages));
     for (const { storage, element } of drawings) lightReads(s, state, storage, element);
+    reveal(root);
     if (at === s.steps.length) stop();
   }
 
@@ -110,28 +116,25 @@ export function watchView(s, storages, editor) {
   return root;
 }
 
-// listing are the lines of a program that ran, with how often loops did; what did not run is one line.
-function listing(p, ran, counts) {
-  const out = [];
+// thatRan are the lines of a program that ran, with how often loops did; what did not run is one line.
+function* thatRan(p, ran, counts) {
   let skipped = 0;
-  const flush = () => {
-    if (skipped) out.push(h('span', { class: 'l skip' }, `  … ${skipped} lines`));
-    skipped = 0;
-  };
-  codeLines(p.text, p.spans, p.origins).forEach((line, k) => {
+  let k = 0;
+  const rest = () => (skipped ? [h('span', { class: 'l skip' }, `  … ${skipped} lines`)] : []);
+  for (const line of codeLines(p.text, p.spans, p.origins)) {
     const text = line.textContent;
-    if (!ran.has(k + 1) && !/^\s*(stage|func) /.test(text)) {
+    if (!ran.has(++k) && !/^\s*(stage|func) /.test(text)) {
       if (text.trim() !== '}') skipped++;
-      return;
+      continue;
     }
-    flush();
-    line.dataset.line = k + 1;
-    const c = counts.get(k + 1);
+    yield* rest();
+    skipped = 0;
+    line.dataset.line = k;
+    const c = counts.get(k);
     if (c) line.prepend(h('span', { class: 'count' }, c.dense ? `${c.visits}× of ${c.dense}` : `${c.visits}×`));
-    out.push(line);
-  });
-  flush();
-  return out;
+    yield line;
+  }
+  yield* rest();
 }
 
 // visits is the table of how often loops ran, beside what a dense nest would do.
@@ -145,7 +148,7 @@ function visits(s) {
 
 function variablesOf(state) {
   const own = state.last?.var;
-  return h('div', { class: 'array wide' }, h('b', {}, 'variables'), [...state.variables].slice(-14).map(([name, value]) =>
+  return h('div', { class: 'array wrap' }, h('b', {}, 'variables'), [...state.variables].slice(-14).map(([name, value]) =>
     h('span', { class: `cell mono${name === own ? ' write' : ''}` }, `${name} = ${short(value)}`)));
 }
 
@@ -172,10 +175,11 @@ function buffersOf(s, state, storages) {
     const written = state.last?.op === 'store' && state.last.buffer === b.id ? state.last.index : -1;
     const list = [...cells].sort((x, y) => x[0] - y[0]);
     const focus = Math.max(0, list.findIndex(([i]) => i === (written >= 0 ? written : read)) - shownCells / 2);
-    return h('div', { class: 'array wide', 'data-buffer': b.name }, h('b', { title: `${roles[b.role]}, ${b.elem}` }, `${b.name}`, h('br'), h('small', {}, roles[b.role])),
-      list.slice(focus, focus + shownCells).map(([i, v]) => h('span', {
-        class: `cell mono${i === written ? ' write' : ''}${i === read ? ' lit' : ''}`, title: `${b.name}[${i}]`,
-      }, short(v))));
+    const texts = list.slice(focus, focus + shownCells).map(([i, v]) => [i, short(v)]);
+    const name = [b.name, h('br'), h('small', {}, roles[b.role], list.length > shownCells && `, ${list.length} cells`)];
+    return cellsOf(name, texts.map(([i, v]) => h('span', {
+      class: `cell mono${i === written ? ' write' : ''}${i === read ? ' lit' : ''}`, title: `${b.name}[${i}]`,
+    }, v)), widest(texts.map(([, v]) => v)), { 'data-buffer': b.name, title: `${roles[b.role]}, ${b.elem}` });
   }).filter(Boolean);
 }
 
