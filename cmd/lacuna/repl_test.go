@@ -131,6 +131,8 @@ func TestComplete(t *testing.T) {
 		"A=web.mtx:base=": "A=|web.mtx:base=0 web.mtx:base=1",
 		"A = web.mtx:D":   "A = |web.mtx:DCSR web.mtx:DCSC web.mtx:D",
 		"A:CS":            "A:|CSR CSC CSF",
+		"A:":              "A:|CSR CSC DCSR DCSC COO COOC CSF D",
+		"B = A:DC":        "B = A:|DCSR DCSC",
 		"y(i) = ":         "y(i) = |",
 		".engine c":       ".engine |cpu cuda",
 	} {

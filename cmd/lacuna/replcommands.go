@@ -179,11 +179,16 @@ func (r *repl) plot(ctx context.Context, rest string) error {
 	if t.Rank() == 0 {
 		return fmt.Errorf("%s is a number: there is nothing to draw", name)
 	}
+	if path = strings.TrimSpace(path); path != "" {
+		if err := checkPicture(".plot "+name, path); err != nil {
+			return err
+		}
+	}
 	coo, err := r.app.entries(ctx, t)
 	if err != nil {
 		return err
 	}
-	return r.app.plot(name, strings.TrimSpace(path), coo)
+	return r.app.plot(name, path, coo)
 }
 
 // inspect describes a tensor.
