@@ -202,6 +202,15 @@ i0,i1,value
 `,
 	},
 	{
+		name: "sums", args: []string{"../tensor/file/testdata/small.h5ad", out + "/rows.csv", out + "/columns.csv"},
+		file: `
+9
+5
+5
+9
+`,
+	},
+	{
 		name: "spmv", args: []string{"testdata/small.mtx"},
 		want: `
 y: 4 f64 D

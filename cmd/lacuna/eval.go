@@ -14,6 +14,7 @@ import (
 	"github.com/lacuna-sparse/lacuna/internal/units"
 	"github.com/lacuna-sparse/lacuna/lang"
 	"github.com/lacuna-sparse/lacuna/runtime"
+	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
 // evaluation is one run of the command eval.
@@ -42,7 +43,8 @@ type evaluation struct {
 	labels   map[string][]string        // what the values of an operand stand for, if it is a column of labels
 	declared map[string][]lacuna.Option // how results are to be stored
 	stream   *stream                    // the operand that does not fit in memory; nil: all do
-	rows     map[string][]string        // the labels along the first axis of a result
+	names    map[string]axisNames       // the labels along axes of results
+	starts   map[string]tensor.Scalar   // what sums by labels start with, of those that were given a value for it
 	options  []lacuna.Option
 }
 
@@ -223,7 +225,7 @@ func (e *evaluation) run(ctx context.Context) error {
 
 // load makes the operands and what is declared of results.
 func (e *evaluation) load(ctx context.Context) error {
-	e.args, e.labels, e.rows = lacuna.Args{}, map[string][]string{}, map[string][]string{}
+	e.args, e.labels, e.names, e.starts = lacuna.Args{}, map[string][]string{}, map[string]axisNames{}, map[string]tensor.Scalar{}
 	e.declared = map[string][]lacuna.Option{}
 	if err := e.program.checkNames(e.operands); err != nil {
 		return err
@@ -251,16 +253,7 @@ func (e *evaluation) load(ctx context.Context) error {
 			e.stream = s
 			continue
 		}
-		var labels []string
-		o.qual.labels = &labels
-		t, err := o.source.load(ctx, e.app, o.qual, e.fill(o.name))
-		if err != nil {
-			return err
-		}
-		if labels != nil {
-			e.labels[o.name] = labels
-		}
-		if e.args[o.name], err = o.qual.operand(o.name, t); err != nil {
+		if err := e.loadOperand(ctx, o); err != nil {
 			return err
 		}
 	}
@@ -277,6 +270,24 @@ func (e *evaluation) load(ctx context.Context) error {
 	}
 	opts, err := e.wishes.options(e.program, e.args)
 	e.options = append(e.options, opts...)
+	return err
+}
+
+// loadOperand makes an operand, and keeps what its values are labels of and the names along its axes.
+func (e *evaluation) loadOperand(ctx context.Context, o operand) error {
+	var labels []string
+	o.qual.labels = &labels
+	t, err := o.source.load(ctx, e.app, o.qual, e.fill(o.name))
+	if err != nil {
+		return err
+	}
+	if labels != nil {
+		e.labels[o.name] = labels
+	}
+	if k, ok := o.source.(kept); ok {
+		e.names[o.name] = k.names
+	}
+	e.args[o.name], err = o.qual.operand(o.name, t)
 	return err
 }
 
@@ -414,14 +425,14 @@ func (e *evaluation) deliver(ctx context.Context, out lacuna.Outputs) error {
 	if len(e.writes) == 0 {
 		for _, name := range e.program.results() {
 			if t := out[name]; t != nil {
-				printLabelled(e.app.stdout, name, t, e.rows[name])
+				printNamed(e.app.stdout, name, t, e.names[name])
 			}
 		}
 		return nil
 	}
 	var errs []error
 	for _, d := range e.writes {
-		d.rows = e.rows[d.name]
+		d.names = e.names[d.name]
 		errs = append(errs, e.app.write(ctx, d, out[d.name]))
 	}
 	return errors.Join(errs...)
