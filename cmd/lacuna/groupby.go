@@ -15,11 +15,14 @@ import (
 //
 // with c a column of labels: as many rows as there are labels, of what the operator leaves unchanged.
 func (e *evaluation) group() error {
-	assigned := map[string]bool{}
+	assigned, read := map[string]bool{}, map[string]bool{} // what is read before has no value yet, which compiling tells
 	for _, s := range e.program.file.Stmts {
+		for _, n := range []lang.Node{s.LHS, s.RHS} {
+			lang.EachRef(n, func(r *lang.Ref) { read[r.Name] = read[r.Name] || r != s.LHS })
+		}
 		name := s.LHS.Name
 		_, shaped := e.shapes[name]
-		if s.Op != lang.Set && !assigned[name] && e.args[name] == nil && !shaped {
+		if s.Op != lang.Set && !assigned[name] && !read[name] && e.args[name] == nil && !shaped {
 			if err := e.groupInto(s); err != nil {
 				return err
 			}
