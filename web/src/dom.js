@@ -40,14 +40,23 @@ export const frame = () => new Promise((resume) => {
   setTimeout(resume, 100);
 });
 
+// patch makes a list of elements the children of a parent at once; those that stay in their place are not touched.
+export function patch(parent, list) {
+  for (const [k, e] of list.entries()) {
+    if (!parent.children[k]) parent.append(e);
+    else if (parent.children[k] !== e) parent.children[k].replaceWith(e);
+  }
+  while (parent.children.length > list.length) parent.lastChild.remove();
+}
+
 // put makes a list of elements the children of a parent, one after the other, while going holds; those that were there stay until their turn
 // comes, so that what one looks at does not jump.
 export async function put(parent, list, going) {
   for (const [k, e] of list.entries()) {
     await breath();
     if (!going()) return;
-    if (parent.children[k]) parent.children[k].replaceWith(e);
-    else parent.append(e);
+    if (!parent.children[k]) parent.append(e);
+    else if (parent.children[k] !== e) parent.children[k].replaceWith(e);
     for (const t of [e, ...e.querySelectorAll('*')].filter((x) => x.fill)) await t.fill(going);
   }
   while (parent.children.length > list.length) parent.lastChild.remove();

@@ -122,7 +122,7 @@ const views = {
   async storage() {
     const list = await storages();
     await drawOperands();
-    return [h('p', { class: 'hint' }, 'Point at an entry to see it in the tree, the arrays and the matrix.'), ...list.map((s) => storageDrawing(s))];
+    return [h('p', { class: 'hint' }, 'Point at an entry, or go to it with the arrow keys, to see it in the tree, the arrays and the matrix.'), ...list.map((s) => storageDrawing(s))];
   },
   async stages() {
     const e = await compiler.ask(question('explain'));
@@ -285,7 +285,10 @@ $('#theme').addEventListener('click', () => {
 });
 
 async function start() {
-  if (recorded) return load(compiler.state);
+  if (recorded) {
+    for (const e of [$('header label'), $('#left > .hint')]) e.remove(); // there is nothing to choose, and nobody to read a file
+    return load(compiler.state);
+  }
   if (location.hash.length > 1) {
     try {
       return await load(await fromFragment(location.hash.slice(1)));

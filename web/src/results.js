@@ -122,7 +122,7 @@ function histogram(r, values) {
   const most = Math.max(...counts);
   return h('figure', {}, h('svg', { width: 260, height: 120, role: 'img', 'aria-label': `histogram of the values of ${r.name}: ${counts.join(', ')}` },
     counts.map((n, k) => h('rect', { class: 'bar', x: (k * 260) / bins + 1, y: 118 - (112 * n) / most, width: 260 / bins - 2, height: (112 * n) / most }, h('title', {}, `${n}`)))),
-  h('figcaption', { class: 'hint' }, `values from ${short(String(low))} to ${short(String(high))}${r.dense ? '' : ', those that are stored'}`));
+  h('figcaption', { class: 'hint' }, `values from ${short(String(low))} to ${short(String(high))}${r.dense ? '' : ', those that are stored'}; the highest bar has ${most}`));
 }
 
 // parts are the steps of a run with what is in each: stages, and loops in those, as { row, name, kind, start, took, … }.

@@ -21,9 +21,26 @@ export function storageDrawing(s, parts = ['tree', 'arrays', 'matrix']) {
     reveal(root);
   };
   root.addEventListener('pointerover', point);
-  root.addEventListener('focusin', point);
   root.addEventListener('pointerleave', () => lightEntries(root, s, []));
+  if (parts.includes('arrays')) walk(root, s);
   return root;
+}
+
+// walk lets the arrow keys go from entry to entry, and says which one is lit.
+function walk(root, s) {
+  const words = h('p', { class: 'hint', role: 'status' });
+  let at = -1;
+  root.tabIndex = 0;
+  root.append(words);
+  root.addEventListener('keydown', (event) => {
+    const to = { ArrowRight: at + 1, ArrowDown: at + 1, ArrowLeft: at - 1, ArrowUp: at - 1, Home: 0, End: s.entries.length - 1 }[event.key];
+    if (to === undefined || !s.entries[to]) return;
+    event.preventDefault();
+    at = to;
+    lightEntries(root, s, [at]);
+    reveal(root);
+    words.textContent = `${s.name}(${s.entries[at].coord.join(',')}) = ${s.values[at]}, entry ${at + 1} of ${s.entries.length}`;
+  });
 }
 
 // under are the values below a node.
@@ -60,7 +77,7 @@ function tree(s) {
     svg.append(h('text', { class: 'left', x: 2, y: y(k) }, `level ${k}: ${l.kind}, axis ${l.axis}`));
     l.nodes.forEach((n, p) => {
       const at = x[k][p] + 190;
-      svg.append(h('g', { 'data-n': `${k}:${p}`, tabindex: '-1' },
+      svg.append(h('g', { 'data-n': `${k}:${p}` },
         k > 0 && h('line', { class: 'edge', x1: x[k - 1][n.parent] + 190, y1: y(k - 1) + 12, x2: at, y2: y(k) - 12 }),
         h('circle', { class: 'node', cx: at, cy: y(k), r: 12 }), h('text', { x: at, y: y(k) }, String(n.coord))));
     });

@@ -1,5 +1,5 @@
 // Watching a run: step by step, forwards and backwards. What memory holds after a step follows from the steps up to it.
-import { h, light, reveal, short } from './dom.js';
+import { h, light, patch, reveal, short } from './dom.js';
 import { codeLines, listing, placesOf } from './stages.js';
 import { cellsOf, widest } from './table.js';
 import { lightEntries, storageDrawing } from './storage.js';
@@ -52,6 +52,7 @@ export async function watchView(s, storages, editor) {
   const code = h('pre', { tabindex: '0', 'aria-label': 'the loop program; only lines that ran are shown' });
   const words = h('p', { role: 'status', 'aria-live': 'polite', id: 'step-words' });
   const memory = h('div', {});
+  const arrays = new Map(); // as they are drawn: by name, with what they were made of
   const slider = h('input', { type: 'range', min: 0, max: s.steps.length, value: 0, 'aria-label': 'step', oninput: () => go(Number(slider.value)) });
   const speed = h('select', { 'aria-label': 'speed' }, Object.keys(speeds).map((k) => h('option', { selected: k === 'walking' }, k)));
   const play = h('button', { onclick: () => (timer ? stop() : start()) }, 'Play');
@@ -89,7 +90,7 @@ export async function watchView(s, storages, editor) {
       const top = now.getBoundingClientRect().top - code.getBoundingClientRect().top;
       if (top < 0 || top > code.clientHeight - 40) code.scrollTop += top - code.clientHeight / 2;
     }
-    memory.replaceChildren(variablesOf(state), ...buffersOf(s, state, storages));
+    patch(memory, [variablesOf(state), ...buffersOf(s, state, storages, arrays)]);
     for (const { storage, element } of drawings) lightReads(s, state, storage, element);
     reveal(root);
     if (at === s.steps.length) stop();
@@ -141,9 +142,11 @@ function* thatRan(p, ran, counts) {
 function visits(s) {
   const rows = s.loops.filter((l) => l.dense);
   if (!rows.length) return null;
+  const several = s.programs.length > 1;
+  const names = s.programs.map((p) => /^program (\S+)/.exec(p.text)?.[1]);
   return h('section', {}, h('h3', {}, 'Visits'), h('table', {},
-    h('thead', {}, h('tr', {}, ['loop of', 'line', 'visits', 'dense', 'of it'].map((t) => h('th', { scope: 'col' }, t)))),
-    h('tbody', {}, rows.map((l) => h('tr', {}, h('td', { class: 'mono' }, l.index), h('td', {}, l.line), h('td', {}, l.visits), h('td', {}, l.dense), h('td', {}, `${Math.round((100 * l.visits) / l.dense)} %`))))));
+    h('thead', {}, h('tr', {}, [...several ? ['for'] : [], 'loop of', 'line', 'visits', 'dense', 'of it'].map((t) => h('th', { scope: 'col' }, t)))),
+    h('tbody', {}, rows.map((l) => h('tr', {}, several && h('td', { class: 'mono' }, names[l.program]), h('td', { class: 'mono' }, l.index), h('td', {}, l.line), h('td', {}, l.visits), h('td', {}, l.dense), h('td', {}, `${Math.round((100 * l.visits) / l.dense)} %`))))));
 }
 
 function variablesOf(state) {
@@ -162,24 +165,38 @@ function contents(name, storages) {
   return null;
 }
 
-function buffersOf(s, state, storages) {
+// written are the elements of an array that a statement before this one made.
+function written(s, state, name) {
+  for (let p = state.program - 1; p >= 0; p--) {
+    const id = s.programs[p].buffers.findIndex((b) => b.name === name && b.role !== 'input');
+    if (id >= 0) return state.buffers[p].get(id) || [];
+  }
+  return [];
+}
+
+function buffersOf(s, state, storages, drawn) {
   const program = s.programs[state.program];
   if (!program) return [];
   const order = ['output', 'inout', 'scratch', 'temp', 'input'];
   return order.flatMap((role) => program.buffers.map((b, id) => ({ ...b, id })).filter((b) => b.role === role)).map((b) => {
     const stored = state.buffers[state.program].get(b.id);
-    const cells = new Map((b.role === 'input' || b.role === 'inout' ? contents(b.name, storages) || [] : []).map((v, i) => [i, v]));
+    const before = b.role === 'input' || b.role === 'inout' ? contents(b.name, storages)?.entries() || written(s, state, b.name) : [];
+    const cells = new Map(before);
     for (const [i, v] of stored || []) cells.set(i, v);
     const read = state.reads[state.program].get(b.id);
     if (!cells.size) return null;
-    const written = state.last?.op === 'store' && state.last.buffer === b.id ? state.last.index : -1;
+    const write = state.last?.op === 'store' && state.last.buffer === b.id ? state.last.index : -1;
     const list = [...cells].sort((x, y) => x[0] - y[0]);
-    const focus = Math.max(0, list.findIndex(([i]) => i === (written >= 0 ? written : read)) - shownCells / 2);
+    const focus = Math.max(0, list.findIndex(([i]) => i === (write >= 0 ? write : read)) - shownCells / 2);
     const texts = list.slice(focus, focus + shownCells).map(([i, v]) => [i, short(v)]);
+    const key = JSON.stringify([b.role, texts, write, read, list.length]);
+    if (drawn.get(b.name)?.key === key) return drawn.get(b.name).element;
     const name = [b.name, h('br'), h('small', {}, roles[b.role], list.length > shownCells && `, ${list.length} cells`)];
-    return cellsOf(name, texts.map(([i, v]) => h('span', {
-      class: `cell mono${i === written ? ' write' : ''}${i === read ? ' lit' : ''}`, title: `${b.name}[${i}]`,
+    const element = cellsOf(name, texts.map(([i, v]) => h('span', {
+      class: `cell mono${i === write ? ' write' : ''}${i === read ? ' lit' : ''}`, title: `${b.name}[${i}]`,
     }, v)), widest(texts.map(([, v]) => v)), { 'data-buffer': b.name, title: `${roles[b.role]}, ${b.elem}` });
+    drawn.set(b.name, { key, element });
+    return element;
   }).filter(Boolean);
 }
 

@@ -53,6 +53,12 @@ func TestKeyboard(t *testing.T) {
 	}
 	b.do(chromedp.Focus(`#tab-watch`), chromedp.KeyEvent(kb.ArrowLeft))
 	b.wait(`document.activeElement.id === 'tab-stages' && document.querySelector('.stage')`)
+	// From entry to entry, in all three drawings.
+	b.open("storage")
+	b.do(chromedp.Focus(`section[aria-label="storage of A"]`), chromedp.KeyEvent(kb.End), chromedp.KeyEvent(kb.ArrowLeft))
+	if got := eval[string](b, `[...document.querySelectorAll('section[aria-label="storage of A"] .lit')].map((e) => e.dataset.n ?? e.dataset.e).join(' ')`); got != "0:7 1:17 17 0:7 1:17 17 17" {
+		t.Errorf("the last entry but one lights up %s", got)
+	}
 	// What one changes on the way keeps its place: Tab goes on from there.
 	b.do(chromedp.Focus(`[aria-label="density of A"]`))
 	b.settled(`{const e = document.activeElement; e.value = '0.5'; e.dispatchEvent(new Event('change'))}`)
