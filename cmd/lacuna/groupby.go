@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 
@@ -102,6 +103,17 @@ func (e *evaluation) groupInto(s *lang.Assign) error {
 	e.names[s.LHS.Name], e.starts[s.LHS.Name] = names, start
 	e.args[s.LHS.Name], err = tensor.FromDense(shape, format, values)
 	return err
+}
+
+// withStarts are the operands, with those that were made for sums by labels and that nobody declared.
+func (e *evaluation) withStarts() []operand {
+	list := slices.Clone(e.operands)
+	for _, name := range slices.Sorted(maps.Keys(e.starts)) {
+		if !slices.ContainsFunc(list, func(o operand) bool { return o.name == name }) {
+			list = append(list, operand{name: name})
+		}
+	}
+	return list
 }
 
 // extent is how far an index runs, by the operands that a right side reads at it.
