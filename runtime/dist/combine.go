@@ -27,31 +27,19 @@ func (st *step) combined(ctx context.Context, args exec.Args) (*Tensor, error) {
 			to = placement.OneAxis(r.grid, len(shape), 0, placement.Blocks(shape[0], r.grid.Sizes[c.over]), c.over)
 		}
 	}
-	out := make([][]byte, r.transport.Size())
-	line := r.line(c.over)
-	if me := r.grid.At(r.Rank())[c.over]; st.own.Len() > 0 || c.cut.Extent == 0 && me == 0 {
-		t, err := st.eval(ctx, args)
-		if err != nil {
+	var t *tensor.Tensor
+	if st.summand(r.Rank()) {
+		var err error
+		if t, err = st.eval(ctx, args); err != nil {
 			return nil, err
 		}
-		for _, q := range line {
-			out[q] = appendPiece(nil, t, to.Part(q, shape))
-		}
 	}
-	in, err := r.exchange(ctx, &r.sent.Combination, out)
+	summands, err := st.swapSummands(ctx, t, to)
+	if summands == nil && err == nil {
+		summands, err = st.summands(ctx, t, to)
+	}
 	if err != nil {
 		return nil, err
-	}
-	var summands []*tensor.Tensor
-	for _, q := range line {
-		if len(in[q]) == 0 {
-			continue
-		}
-		p, err := readPiece(in[q])
-		if err != nil {
-			return nil, r.abort(fmt.Errorf("of rank %d: %w", q, err))
-		}
-		summands = append(summands, p)
 	}
 	for len(summands) > 1 {
 		var next []*tensor.Tensor
@@ -69,6 +57,40 @@ func (st *step) combined(ctx context.Context, args exec.Args) (*Tensor, error) {
 		summands = next
 	}
 	return st.describe(ctx, summands[0], shape, to)
+}
+
+// summand reports whether a rank has one.
+func (st *step) summand(rank int) bool {
+	c := st.how
+	at := st.program.rank.grid.At(rank)[c.over]
+	return c.cut.Coords(at).Len() > 0 || c.cut.Extent == 0 && at == 0
+}
+
+// summands are the ranks' summands of this rank's part.
+func (st *step) summands(ctx context.Context, t *tensor.Tensor, to *placement.Placement) ([]*tensor.Tensor, error) {
+	r := st.program.rank
+	line, out := r.line(st.how.over), make([][]byte, r.transport.Size())
+	if t != nil {
+		for _, q := range line {
+			out[q] = appendPiece(nil, t, to.Part(q, st.st.shape))
+		}
+	}
+	in, err := r.exchange(ctx, &r.sent.Combination, out)
+	if err != nil {
+		return nil, err
+	}
+	var summands []*tensor.Tensor
+	for _, q := range line {
+		if len(in[q]) == 0 {
+			continue
+		}
+		p, err := readPiece(in[q])
+		if err != nil {
+			return nil, r.abort(fmt.Errorf("of rank %d: %w", q, err))
+		}
+		summands = append(summands, p)
+	}
+	return summands, nil
 }
 
 // combine combines two summands.

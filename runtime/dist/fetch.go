@@ -26,6 +26,7 @@ type fetch struct {
 	send, take []runs
 	keep       [2]runs // from the rank's own part, and to what it gets
 	out, in    [][]byte
+	device     *direct // how values are moved on a device; nil: not known yet
 }
 
 // inspect finds out who needs which values of a tensor; need is what this rank does, by axis.
@@ -92,7 +93,12 @@ func (r *Rank) inspect(ctx context.Context, t *Tensor, need []placement.Set) (*f
 	if t.Format.IsDense() {
 		return f, f.placeDense(t, asked)
 	}
-	return f, f.placeEntries(t, asked, matches)
+	if err := f.placeEntries(t, asked, matches); err != nil {
+		return nil, err
+	}
+	var err error
+	f.local, err = r.bring(ctx, f.local, true)
+	return f, err
 }
 
 // placeDense finds the places of what comes among the elements of a dense tensor.
@@ -177,7 +183,7 @@ func (f *fetch) structure(t *Tensor) *tensor.Tensor {
 }
 
 // renumber leaves out coordinates along the axes at which the entries that are got of a tensor have none.
-func (f *fetch) renumber(t *Tensor, need []placement.Set) error {
+func (f *fetch) renumber(ctx context.Context, t *Tensor, need []placement.Set) error {
 	among := make([]placement.Set, len(need))
 	for k := range need {
 		among[k] = within(f.need[k], need[k])
@@ -186,8 +192,9 @@ func (f *fetch) renumber(t *Tensor, need []placement.Set) error {
 	if err != nil {
 		return err
 	}
-	f.local, f.need, f.shape = local, need, lengths(need)
-	return nil
+	f.need, f.shape = need, lengths(need)
+	f.local, err = f.rank.bring(ctx, local, true)
+	return err
 }
 
 // renumbered is the structure of a tensor whose coordinates get other numbers, in the same order.
@@ -289,6 +296,10 @@ type getting struct {
 	of      *Tensor
 	values  tensor.Array
 	pending transport.Pending
+
+	direct bool           // on a device
+	from   tensor.Array   // what is sent of there
+	packed []tensor.Array // and what was picked of it, until it is sent
 }
 
 // start begins to bring values over.
@@ -296,6 +307,9 @@ func (f *fetch) start(ctx context.Context, t *Tensor) (*getting, error) {
 	g := &getting{fetch: f, of: t}
 	if f.whole {
 		return g, nil
+	}
+	if f.directly(t) {
+		return f.startDirect(ctx, t)
 	}
 	var err error
 	if g.values, err = makeValues(t.DType, f.count, f.set, t.Fill); err != nil {
@@ -329,7 +343,11 @@ func (g *getting) wait(ctx context.Context) (*tensor.Tensor, error) {
 		}
 		return tensor.NewTrusted(g.shape, g.of.Format, g.local.Levels(), g.of.Part.Values(), g.of.Fill), nil
 	}
-	if g.pending != nil {
+	if g.direct {
+		if err := g.waitDirect(ctx); err != nil {
+			return nil, err
+		}
+	} else if g.pending != nil {
 		if err := g.pending.Wait(ctx); err != nil {
 			return nil, err
 		}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/lacuna-sparse/lacuna/lang"
 	"github.com/lacuna-sparse/lacuna/runtime/dist/placement"
+	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
 // inspect finds out what the rank needs of the operands.
@@ -60,10 +61,7 @@ func (st *step) inspect(ctx context.Context) error {
 func (st *step) follow(ctx context.Context, resolved map[*lang.Index]placement.Set) (map[*use]*get, error) {
 	s := st.st
 	drivers, early := s.drivers(), map[*use]*get{}
-	format := st.program.o.Results[s.LHS.Tensor.Name].Format
-	if t := s.env[s.LHS.Tensor.Name]; t != nil && st.program.given[s.LHS.Tensor.Name] {
-		format = t.Format
-	}
+	format := st.format()
 	for _, v := range s.Indices {
 		pays := slices.ContainsFunc(s.uses, func(u *use) bool {
 			return axis(u.Access, v) >= 0 && !u.tensor.Placement.IsReplicated() && !st.how.owns(u) &&
@@ -108,11 +106,39 @@ func (st *step) follow(ctx context.Context, resolved map[*lang.Index]placement.S
 				}
 			}
 			for w, set := range found {
-				resolved[w] = set
+				resolved[w] = st.nearlyAll(w, set)
 			}
 		}
 	}
 	return early, nil
+}
+
+// nearlyAll are coordinates of an index with the few that they lack of parts that other ranks have: where 19 of 20 are needed, all of a part
+// are sent as they lie, instead of being picked, and a rank's coordinates keep their distances. More coordinates than entries touch do no harm.
+func (st *step) nearlyAll(v *lang.Index, set placement.Set) placement.Set {
+	for _, u := range st.st.uses {
+		k := axis(u.Access, v)
+		if k < 0 || u.tensor.Placement.Cuts[k] == nil || st.how.owns(u) {
+			continue
+		}
+		for part, cut := 0, u.tensor.Placement.Cuts[k]; part < cut.Parts; part++ {
+			block := cut.Coords(part)
+			if lo, hi, ok := block.Bounds(); ok && 20*set.And(block).Len() >= 19*block.Len() {
+				set = set.With(lo, hi)
+			}
+		}
+		break
+	}
+	return set
+}
+
+// format is how the result is stored.
+func (st *step) format() tensor.Format {
+	name := st.st.LHS.Tensor.Name
+	if t := st.st.env[name]; t != nil && st.program.given[name] {
+		return t.Format
+	}
+	return st.program.o.Results[name].Format
 }
 
 // needs are the coordinates of an operand, by axis, that go with those of indices that are resolved.
@@ -174,7 +200,7 @@ func (st *step) get(ctx context.Context, u *use, resolved map[*lang.Index]placem
 			return err
 		}
 	case !slices.Equal(along, g.along):
-		if err := g.renumber(u.tensor, need); err != nil {
+		if err := g.renumber(ctx, u.tensor, need); err != nil {
 			return err
 		}
 		g.along = along

@@ -84,6 +84,11 @@ func (st *step) run(ctx context.Context, env map[string]*Tensor) (string, *Tenso
 	if err != nil {
 		return "", nil, err
 	}
+	for k, got := range under {
+		if got.direct { // a device's memory would be short before the collector noticed
+			args[st.gets[k].name].(*tensor.Tensor).Release()
+		}
+	}
 	if st.asked != nil && !out.Placement.Equal(st.asked) {
 		if out, err = st.placed(ctx, out); err != nil {
 			return "", nil, err

@@ -102,6 +102,29 @@ func (s Set) And(t Set) Set {
 	return List(both)
 }
 
+// With is the set with all of lo to hi-1 added.
+func (s Set) With(lo, hi int64) Set {
+	n := max(0, hi-lo)
+	if s.And(Range(lo, hi)).Len() == n {
+		return s
+	}
+	list := make([]int64, 0, s.Len()+n)
+	for k := range s.Len() {
+		if x := s.At(k); x < lo {
+			list = append(list, x)
+		}
+	}
+	for x := lo; x < hi; x++ {
+		list = append(list, x)
+	}
+	for k := range s.Len() {
+		if x := s.At(k); x >= hi {
+			list = append(list, x)
+		}
+	}
+	return List(list)
+}
+
 // Table finds coordinates in a set again and again: by an array where the axis is short for that.
 type Table struct {
 	set   Set

@@ -34,7 +34,12 @@ func Run(ctx context.Context, n int, faults Faults, f func(context.Context, tran
 	if err != nil {
 		return err
 	}
-	errs := make([]error, n)
+	return Each(ctx, list, f)
+}
+
+// Each is Run for ranks that there are: the ends of one group.
+func Each[T transport.Transport](ctx context.Context, list []T, f func(context.Context, T) error) error {
+	errs := make([]error, len(list))
 	var wg sync.WaitGroup
 	for r, t := range list {
 		wg.Add(1)
