@@ -64,28 +64,28 @@ type accessDesc struct {
 	flags        uint32
 }
 
-// ShareWith lets another device read and write what is allocated on this one, as far as the two are linked: copies between them
-// then go by the link, else through the host's memory.
-func (d *Device) ShareWith(other *Device) error {
+// ShareWith lets another device read and write what is allocated on this one, and reports whether it can: copies between them
+// go by the link that joins them then, else through the host's memory. A device reaches its own.
+func (d *Device) ShareWith(other *Device) (bool, error) {
 	mine, theirs := d.r.ctx, other.r.ctx
-	if mine.pool == 0 || mine.info.Ordinal == theirs.info.Ordinal {
-		return nil
+	if mine.info.Ordinal == theirs.info.Ordinal || mine.pool == 0 {
+		return mine.info.Ordinal == theirs.info.Ordinal, nil
 	}
 	f, err := d.r.enter()
 	if err != nil {
-		return err
+		return false, err
 	}
 	defer f.leave()
 	f.clear()
 	api := &mine.driver.api
 	if err := f.call(&api.deviceCanAccessPeer, f.address(0), uintptr(theirs.info.Ordinal), uintptr(mine.info.Ordinal)); err != nil {
-		return err
+		return false, err
 	}
 	if int32(f.out[0]) == 0 {
-		return nil
+		return false, nil
 	}
 	access := &accessDesc{locationType: memLocationTypeDevice, locationID: int32(theirs.info.Ordinal), flags: memAccessReadWrite}
-	return f.callWithMemory(&api.memPoolSetAccess, mine.pool, uintptr(unsafe.Pointer(access)), 1)
+	return true, f.callWithMemory(&api.memPoolSetAccess, mine.pool, uintptr(unsafe.Pointer(access)), 1)
 }
 
 // Alloc allocates memory on the stream's device, aligned to 256 bytes or more.

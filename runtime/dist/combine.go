@@ -41,6 +41,7 @@ func (st *step) combined(ctx context.Context, args exec.Args) (*Tensor, error) {
 	if err != nil {
 		return nil, err
 	}
+	t.Release()
 	for len(summands) > 1 {
 		var next []*tensor.Tensor
 		for k := 0; k < len(summands); k += 2 {
@@ -52,6 +53,8 @@ func (st *step) combined(ctx context.Context, args exec.Args) (*Tensor, error) {
 			if err != nil {
 				return nil, r.abort(err)
 			}
+			summands[k].Release()
+			summands[k+1].Release()
 			next = append(next, sum)
 		}
 		summands = next

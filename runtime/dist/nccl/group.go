@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"sync"
 
@@ -39,38 +40,45 @@ func Devices() (int, error) {
 	return len(list), err
 }
 
-// Open makes a group of ranks that are goroutines of this process, one for each device, which are told by their numbers. NCCL carries
-// their messages, or the driver's copies between devices where there is no NCCL, or one device is given to several ranks.
+// Open makes a group of ranks that are goroutines of this process, one for each device, which are told by their numbers; a device may be there
+// more than once. The driver's copies between devices carry their messages where each device reaches the memory of all others, which is faster than NCCL then;
+// else NCCL, if there is one and no device is there twice. With a library named in LACUNA_NCCL it is NCCL wherever it can be.
 func Open(ctx context.Context, devices ...int) ([]*Group, error) {
 	list, err := ranks.New(len(devices), ranks.Faults{})
 	if err != nil {
 		return nil, err
 	}
-	_, missing := load()
-	distinct := slices.Sorted(slices.Values(devices))
-	if missing == nil && len(slices.Compact(distinct)) == len(devices) {
-		groups, errs := make([]*Group, len(devices)), make([]error, len(devices))
-		var wg sync.WaitGroup
-		for r, t := range list {
-			wg.Go(func() { groups[r], errs[r] = Join(ctx, t, devices[r]) })
-		}
-		wg.Wait()
-		return groups, errors.Join(errs...)
-	}
 	groups := make([]*Group, len(devices))
-	all := &peers{calls: map[hop]*handover{}}
 	for r, t := range list {
 		if groups[r], err = newGroup(t, devices[r]); err != nil {
 			return nil, err
 		}
-		groups[r].carry(all.join(r, groups[r].device, groups[r].stream))
 	}
+	linked := true
 	for _, g := range groups {
 		for _, other := range groups {
-			if err := g.device.ShareWith(other.device); err != nil {
+			reached, err := g.device.ShareWith(other.device)
+			if err != nil {
 				return nil, err
 			}
+			linked = linked && reached
 		}
+	}
+	distinct := slices.Sorted(slices.Values(devices))
+	if len(slices.Compact(distinct)) == len(devices) && (os.Getenv(EnvVar) != "" || !linked) {
+		if _, err := load(); err == nil {
+			errs := make([]error, len(groups))
+			var wg sync.WaitGroup
+			for r, g := range groups {
+				wg.Go(func() { errs[r] = g.join(ctx) })
+			}
+			wg.Wait()
+			return groups, errors.Join(errs...)
+		}
+	}
+	all := &peers{calls: map[hop]*handover{}}
+	for r, g := range groups {
+		g.carry(all.join(r, len(groups), g.device, g.stream))
 	}
 	return groups, nil
 }
@@ -82,13 +90,18 @@ func Join(ctx context.Context, t transport.Transport, device int) (*Group, error
 	if err != nil {
 		return nil, err
 	}
-	c, err := newComm(ctx, t, g.device, g.stream)
+	return g, g.join(ctx)
+}
+
+// join gives the group a communicator of NCCL; all ranks do.
+func (g *Group) join(ctx context.Context) error {
+	c, err := newComm(ctx, g.Transport, g.device, g.stream)
 	if err != nil {
-		t.Abort(err.Error()) // others wait for this rank
-		return nil, errors.Join(err, g.stream.Close(), g.device.Close())
+		g.Transport.Abort(err.Error()) // others wait for this rank
+		return errors.Join(err, g.stream.Close(), g.device.Close())
 	}
 	g.carry(c)
-	return g, nil
+	return nil
 }
 
 func newGroup(t transport.Transport, ordinal int) (*Group, error) {

@@ -92,6 +92,11 @@ func each(t *testing.T, f func(t *testing.T, open func() ([]transport.Transport,
 		newFake(t)
 		f(t, opener("peer copies", 0, 1, 0))
 	})
+	t.Run("linked", func(t *testing.T) {
+		newFake(t)
+		t.Setenv(EnvVar, "")
+		f(t, opener("peer copies", 0, 1))
+	})
 }
 
 func TestKit(t *testing.T) {
@@ -349,8 +354,12 @@ func TestGPU(t *testing.T) {
 		"peers": {"peer copies", append(one, 0)},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if _, err := load(); err != nil && name == "NCCL" {
-				t.Skip(err)
+			if name == "NCCL" {
+				l, err := load()
+				if err != nil {
+					t.Skip(err)
+				}
+				t.Setenv(EnvVar, l.path)
 			}
 			start := opener(c.carrier, c.ordinals...)
 			list := must(start())(t)

@@ -44,6 +44,7 @@ func (p *peers) handover(h hop) *handover {
 type peer struct {
 	*peers
 	rank   int
+	size   int
 	device *cuda.Device
 	stream *cuda.Stream
 	call   int
@@ -51,8 +52,8 @@ type peer struct {
 	die    context.CancelFunc
 }
 
-func (p *peers) join(rank int, device *cuda.Device, stream *cuda.Stream) *peer {
-	q := &peer{peers: p, rank: rank, device: device, stream: stream}
+func (p *peers) join(rank, size int, device *cuda.Device, stream *cuda.Stream) *peer {
+	q := &peer{peers: p, rank: rank, size: size, device: device, stream: stream}
 	q.dead, q.die = context.WithCancel(context.Background())
 	return q
 }
@@ -70,10 +71,8 @@ func (p *peer) swap(_ context.Context, out, in []transport.Span) (func(context.C
 	p.call++
 	var sends, takes []*handover
 	var into []transport.Span
-	for r := range out {
-		if r == p.rank {
-			continue
-		}
+	for k := 1; k < p.size; k++ { // so that not all copy from the same one at the same time
+		r := (p.rank + k) % p.size
 		if out[r].Bytes > 0 {
 			x := p.handover(hop{call, p.rank, r})
 			x.device, x.ready, x.span = p.device, ready, out[r]
