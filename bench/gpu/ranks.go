@@ -49,14 +49,14 @@ var cuts = func() []cut {
 	const rows, columns, everywhere = "over (r)", "over (*, r)", "replicated"
 	var list []cut
 	for _, m := range []string{"unif", "rmat", "band"} {
-		list = append(list, cut{"spmv/" + m, "spmv/" + m, by(rows, "A", "x"), "y over (r)"},
+		list = append(list, cut{"spmv/" + m, "spmv/" + m, by(rows, "A", "x"), "y:D over (r)"},
 			cut{"spmm128f/" + m, "spmm128f/" + m, by(rows, "A", "B"), "C over (r)"},
 			cut{"spmm128f-columns/" + m, "spmm128f/" + m, and(by(columns, "B"), everywhere, "A"), "C over (*, r)"},
 			cut{"sddmm128f/" + m, "sddmm128f/" + m, by(rows, "A", "B", "C"), "D:CSR over (r)"},
 			cut{"sddmm128f-copies/" + m, "sddmm128f/" + m, and(by(rows, "A", "B"), everywhere, "C"), "D:CSR over (r)"},
 			cut{"add/" + m, "add/" + m, by(rows, "A", "B"), "C:CSR over (r)"},
-			cut{"coo-sumrows/" + m, "coo-sumrows/" + m, by(rows, "A"), "y over (r)"},
-			cut{"coo-sumcols/" + m, "coo-sumcols/" + m, by(rows, "A"), "y over (r)"})
+			cut{"coo-sumrows/" + m, "coo-sumrows/" + m, by(rows, "A"), "y:D over (r)"},
+			cut{"coo-sumcols/" + m, "coo-sumcols/" + m, by(rows, "A"), "y:D over (r)"})
 	}
 	return append(list, cut{"spgemm/small", "spgemm/small", by(rows, "A", "B"), "C:CSR over (r)"},
 		cut{"csr-csc/unif", "csr-csc/unif", by(rows, "A"), "C:CSC over (*, r)"})
@@ -280,7 +280,7 @@ func (m *onGPUs) options() (string, dist.Options, error) {
 	head, layout, _ := strings.Cut(m.result, " ")
 	name, format, given := strings.Cut(head, ":")
 	rank := 1
-	if given || strings.HasPrefix(m.of, "spmm") {
+	if name != "y" {
 		rank = 2
 	}
 	l, err := placement.Parse(layout, rank)

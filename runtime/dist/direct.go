@@ -3,6 +3,7 @@ package dist
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/lacuna-sparse/lacuna/runtime"
@@ -182,11 +183,49 @@ func (r *Rank) indices(ctx context.Context, list []int64, bound int64) (*tensor.
 func (r *Rank) pick(ctx context.Context, values tensor.Array, unit int64, at *tensor.Tensor) (tensor.Array, error) {
 	s := tensor.NewTrusted([]int64{int64(values.Len()) / unit, unit}, tensor.Dense(2), nil, values, tensor.Zero(values.DType()))
 	defer s.Release()
-	t, err := r.session.Eval(ctx, "t(i,k) = s(p(i),k)", exec.Args{"s": s, "p": at}, declare.AsWritten(), declare.Result("t", tensor.Dense(2)))
+	t, err := r.picker.Eval(ctx, "t(i,k) = s(p(i),k)", exec.Args{"s": s, "p": at}, declare.AsWritten(), declare.Result("t", tensor.Dense(2)))
 	if err != nil {
 		return tensor.Array{}, err
 	}
 	return t.Values(), nil
+}
+
+// relabelled is the package's function of that name for a tensor on the device: coordinates get their numbers there. It is not ok where levels do more than
+// list coordinates one by one. Tables of numbers are kept, by axis.
+func (r *Rank) relabelled(ctx context.Context, t *tensor.Tensor, shape []int64, tables map[int]tensor.Array, number func(axis int, x int64) int64) (levels []tensor.Level, ok bool, err error) {
+	levels = t.Levels()
+	for k, axis := range t.Format().Order() {
+		l := &levels[k]
+		if l.Size == shape[axis] {
+			continue
+		}
+		if !l.Walked() || !l.HasCrd() || !r.onDevice(l.Crd) || shape[axis] > math.MaxInt32 {
+			return nil, false, nil
+		}
+		table, known := tables[axis]
+		if !known {
+			numbers := make([]int64, l.Size)
+			for x := range numbers {
+				numbers[x] = number(axis, int64(x))
+			}
+			list, err := tensor.ArrayOf(numbers).Convert(l.Crd.DType())
+			if err != nil {
+				return nil, false, err
+			}
+			t, err := r.toDevice(ctx, tensor.NewTrusted([]int64{l.Size}, tensor.Dense(1), nil, list, tensor.Zero(list.DType())))
+			if err != nil {
+				return nil, false, err
+			}
+			table = t.Values()
+			tables[axis] = table
+		}
+		at := tensor.NewTrusted([]int64{int64(l.Crd.Len())}, tensor.Dense(1), nil, l.Crd, tensor.Zero(l.Crd.DType()))
+		if l.Crd, err = r.pick(ctx, table, 1, at); err != nil {
+			return nil, false, err
+		}
+		l.Size = shape[axis]
+	}
+	return levels, true, nil
 }
 
 // address is where an array is in the device's memory.

@@ -489,6 +489,46 @@ func TestOnlyTouchedRowsTravel(t *testing.T) {
 	}
 }
 
+// What is cut and gathered again is what it was, however it is stored and placed.
+func TestCutAndGather(t *testing.T) {
+	r := rand.New(rand.NewPCG(11, 12))
+	s := session()
+	for _, text := range []string{"S", "D", "CSR", "CSC", "DCSR", "COO", "D-D", "CSF", "S-S-D", "S-C-S", "C-S-D"} {
+		rank := 2
+		switch {
+		case len(text) == 1:
+			rank = 1
+		case text == "CSF" || len(text) == 5:
+			rank = 3
+		}
+		format, err := tensor.ParseFormat(text, rank)
+		if err != nil {
+			t.Fatal(err)
+		}
+		whole := random(t, r, format, 0.3, []int64{11, 9, 3}[:rank]...)
+		for _, layout := range []string{"over (r)", "over (r by entries)", "over (r by cyclic(2))", "over (*, r)", "over (*, *, r)"} {
+			if 1+strings.Count(layout, "*") > rank {
+				continue
+			}
+			got, err := onRanks(3, ranks.Faults{}, s, "y"+access(rank)+" = 2*A"+access(rank), map[string]operand{"A": {whole, layout}}, dist.Options{})
+			if err != nil {
+				t.Errorf("%s %s: %v", text, layout, err)
+				continue
+			}
+			want, err := one(s, "y"+access(rank)+" = 2*A"+access(rank), map[string]operand{"A": {whole, layout}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if d := tensor.Diff(got.out["y"], want["y"]); d != "" {
+				t.Errorf("%s %s: %s", text, layout, d)
+			}
+		}
+	}
+}
+
+// access is that of a tensor by its own indices.
+func access(rank int) string { return "(" + "i,j,k"[:2*rank-1] + ")" }
+
 // Of a part that is nearly all needed all is sent, as it lies.
 func TestNearlyAllTravels(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 3))

@@ -12,7 +12,7 @@ import (
 // inspect finds out what the rank needs of the operands.
 func (st *step) inspect(ctx context.Context) error {
 	r, s, c := st.program.rank, st.st, st.how
-	st.touched = map[*lang.Index]placement.Set{}
+	st.touched, st.tables = map[*lang.Index]placement.Set{}, map[int]tensor.Array{}
 	if c.index == nil {
 		for _, u := range s.uses {
 			if !slices.ContainsFunc(st.gets, func(g *get) bool { return g.name == u.name }) {
@@ -64,7 +64,7 @@ func (st *step) follow(ctx context.Context, resolved map[*lang.Index]placement.S
 	format := st.format()
 	for _, v := range s.Indices {
 		pays := slices.ContainsFunc(s.uses, func(u *use) bool {
-			return axis(u.Access, v) >= 0 && !u.tensor.Placement.IsReplicated() && !st.how.owns(u) &&
+			return axis(u.Access, v) >= 0 && slices.ContainsFunc(u.tensor.Placement.Cuts, func(c *placement.Cut) bool { return !uncut(c) }) && !st.how.owns(u) &&
 				slices.ContainsFunc(drivers[v], func(d *use) bool { return d != u }) // its own entries tell nothing that saves any of them
 		})
 		if !pays {
@@ -154,15 +154,20 @@ func (u *use) needs(resolved map[*lang.Index]placement.Set) (need []placement.Se
 	return need, along
 }
 
+// uncut reports whether every rank has all of an axis.
+func uncut(c *placement.Cut) bool { return c == nil || c.Parts == 1 }
+
 // inspectUse is how the rank gets an operand at the coordinates of indices that are resolved.
 func (st *step) inspectUse(ctx context.Context, u *use, resolved map[*lang.Index]placement.Set) (*get, error) {
 	need, along := u.needs(resolved)
 	own := true // whatever rank it is
 	for k, v := range along {
-		cut := u.tensor.Placement.Cuts[k]
-		if v == nil {
-			own = own && cut == nil
-		} else {
+		switch cut := u.tensor.Placement.Cuts[k]; {
+		case v == nil:
+			own = own && uncut(cut)
+		case v == st.how.index && uncut(st.how.cut):
+			own = own && uncut(cut)
+		default:
 			own = own && v == st.how.index && cut != nil && u.tensor.Placement.Over[k] == st.how.over && cut.Equal(st.how.cut)
 		}
 	}

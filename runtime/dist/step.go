@@ -27,6 +27,7 @@ type step struct {
 	local   string        // the statement as the rank runs it
 	gets    []*get
 	touched map[*lang.Index]placement.Set // coordinates that are numbered anew
+	tables  map[int]tensor.Array          // the numbers that those of the result get back, by axis, on a device
 	after   *fetch                        // that places the result as asked
 	result  *tensor.Tensor                // the structure for which after was made
 }
@@ -241,7 +242,7 @@ func (st *step) part(ctx context.Context, args exec.Args) (*Tensor, error) {
 		}
 	}
 	if !slices.Equal(shape, t.Shape()) {
-		full, err := renumbered(t, shape, func(axis int, x int64) int64 { return sets[axis].At(x) })
+		full, err := st.program.rank.renumbered(ctx, t, shape, st.tables, func(axis int, x int64) int64 { return sets[axis].At(x) })
 		if err != nil {
 			return nil, st.program.rank.abort(err)
 		}

@@ -26,6 +26,7 @@ type Rank struct {
 	transport transport.Transport
 	direct    transport.Direct // nil: tensors are in the host's memory
 	session   *exec.Session
+	picker    *exec.Session // on devices: for what follows from its own indices
 	grid      *placement.Grid
 	sent      Sent
 }
@@ -45,6 +46,7 @@ func New(ctx context.Context, session *exec.Session, t transport.Transport, grid
 	r := &Rank{transport: t, session: session, grid: grid}
 	if d, ok := t.(transport.Direct); ok && runtime.OnGrids(session.Engine()) {
 		r.direct = d
+		r.picker = exec.NewSession(exec.WithEngine(session.Engine()), exec.WithResidentResults(), exec.WithSureIndices())
 	}
 	return r, r.Agree(ctx, transport.Fact{Name: "version", Value: Version}, transport.Fact{Name: "grid", Value: grid.String()})
 }
