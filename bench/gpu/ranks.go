@@ -18,12 +18,11 @@ import (
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
-// cut is a case on several GPUs: one of cases, how its operands and its result are placed, and how the result is stored where the case
-// does not say.
+// cut is a case on several GPUs: one of cases, and how its operands and its result are placed.
 type cut struct {
 	name, of string
 	place    map[string]string
-	result   string // its name and format, such as "C:CSC over (*, r)"
+	result   string // its name, format and, unless that follows from the cut, placement: "C:CSC over (*, r)"
 }
 
 // by gives each of some operands a placement.
@@ -49,21 +48,25 @@ var cuts = func() []cut {
 	const rows, columns, everywhere = "over (r)", "over (*, r)", "replicated"
 	var list []cut
 	for _, m := range []string{"unif", "rmat", "band"} {
-		list = append(list, cut{"spmv/" + m, "spmv/" + m, by(rows, "A", "x"), "y:D over (r)"},
-			cut{"spmm128f/" + m, "spmm128f/" + m, by(rows, "A", "B"), "C over (r)"},
-			cut{"spmm128f-columns/" + m, "spmm128f/" + m, and(by(columns, "B"), everywhere, "A"), "C over (*, r)"},
-			cut{"sddmm128f/" + m, "sddmm128f/" + m, by(rows, "A", "B", "C"), "D:CSR over (r)"},
-			cut{"sddmm128f-copies/" + m, "sddmm128f/" + m, and(by(rows, "A", "B"), everywhere, "C"), "D:CSR over (r)"},
-			cut{"add/" + m, "add/" + m, by(rows, "A", "B"), "C:CSR over (r)"},
-			cut{"coo-sumrows/" + m, "coo-sumrows/" + m, by(rows, "A"), "y:D over (r)"},
-			cut{"coo-sumcols/" + m, "coo-sumcols/" + m, by(rows, "A"), "y:D over (r)"})
+		work, result := rows, "over (r)"
+		if m == "rmat" { // whose rows differ
+			work, result = "over (r by entries)", ""
+		}
+		list = append(list, cut{"spmv/" + m, "spmv/" + m, and(by(work, "A"), rows, "x"), "y:D " + result},
+			cut{"spmm128f/" + m, "spmm128f/" + m, and(by(work, "A"), rows, "B"), "C:D-D " + result},
+			cut{"spmm128f-columns/" + m, "spmm128f/" + m, and(by(columns, "B"), everywhere, "A"), "C:D-D over (*, r)"},
+			cut{"sddmm128f/" + m, "sddmm128f/" + m, and(by(work, "A"), rows, "B", "C"), "D:CSR " + result},
+			cut{"sddmm128f-copies/" + m, "sddmm128f/" + m, and(by(work, "A"), everywhere, "B", "C"), "D:CSR " + result},
+			cut{"add/" + m, "add/" + m, by(work, "A", "B"), "C:CSR " + result},
+			cut{"coo-sumrows/" + m, "coo-sumrows/" + m, by(work, "A"), "y:D " + result},
+			cut{"coo-sumcols/" + m, "coo-sumcols/" + m, by(work, "A"), "y:D over (r)"})
 	}
 	return append(list, cut{"spgemm/small", "spgemm/small", by(rows, "A", "B"), "C:CSR over (r)"},
 		cut{"csr-csc/unif", "csr-csc/unif", by(rows, "A"), "C:CSC over (*, r)"})
 }()
 
 // onRanks measures cases on so many GPUs, and compares results with those of the first number of them. It prints a line for each: the median time of a run of which
-// many follow each other, and the bytes that the fullest rank has sent in one, as it expected and as they were counted on the way.
+// many follow each other, how much of it the first rank's processor works, and the bytes that the fullest rank has sent in one, as it expected and as they were counted on the way.
 func onRanks(dir, names, counts string, scale, seconds float64) error {
 	for _, c := range cuts {
 		if names != "" && !slices.Contains(strings.Split(names, ","), c.name) {
@@ -90,7 +93,7 @@ func onRanks(dir, names, counts string, scale, seconds float64) error {
 				fmt.Printf("%s gpus %d failed: %v\n", c.name, n, err)
 				continue
 			}
-			fmt.Printf("%s gpus %d ms %.4f sent %d counted %d first %.0f by %s\n", c.name, n, ms(median(m.times)), m.sent, m.counted, ms(m.first), m.carrier)
+			fmt.Printf("%s gpus %d ms %.4f host %.4f sent %d counted %d first %.0f by %s\n", c.name, n, ms(median(m.times)), ms(median(m.hosts)), m.sent, m.counted, ms(m.first), m.carrier)
 		}
 	}
 	return nil
@@ -114,7 +117,7 @@ type onGPUs struct {
 	args          map[string]*tensor.Tensor
 	seconds       float64
 	out           *tensor.Tensor
-	times         []time.Duration
+	times, hosts  []time.Duration
 	first         time.Duration
 	sent, counted int64
 	carrier       string
@@ -150,7 +153,7 @@ func (m *onGPUs) on(ctx context.Context, g *nccl.Group) error {
 		if err != nil {
 			return err
 		}
-		p, err := l.On(r.Grid(), placement.Tensor{Shape: t.Shape()})
+		p, err := l.On(r.Grid(), placement.Tensor{Shape: t.Shape(), Weights: func(axis int) ([]int64, error) { return dist.Weights(t, axis) }})
 		if err != nil {
 			return err
 		}
@@ -203,7 +206,7 @@ func (m *onGPUs) on(ctx context.Context, g *nccl.Group) error {
 	}
 	runtime.Flush()
 	// Ranks agree on how often by what the first run took here, which is no less than the others.
-	var times []time.Duration
+	var times, hosts []time.Duration
 	batch := 1
 	for spent := 0.0; len(times) < 7 || spent < m.seconds && len(times) < 100; {
 		if err := g.Synchronize(ctx); err != nil {
@@ -219,6 +222,7 @@ func (m *onGPUs) on(ctx context.Context, g *nccl.Group) error {
 				return err
 			}
 		}
+		host := time.Since(start)
 		if err := g.Synchronize(ctx); err != nil {
 			return err
 		}
@@ -232,10 +236,10 @@ func (m *onGPUs) on(ctx context.Context, g *nccl.Group) error {
 		spent += took.Seconds()
 		if took < 20*time.Millisecond && batch < 64 { // a run among others, not the wait at its end
 			batch *= 2
-			times = nil
+			times, hosts = nil, nil
 			continue
 		}
-		times = append(times, took/time.Duration(batch))
+		times, hosts = append(times, took/time.Duration(batch)), append(hosts, host/time.Duration(batch))
 	}
 	sent, err := agreed(ctx, g, time.Duration(mine[0]))
 	if err != nil {
@@ -246,7 +250,8 @@ func (m *onGPUs) on(ctx context.Context, g *nccl.Group) error {
 		return err
 	}
 	slices.Sort(times)
-	m.times, m.first, m.out, m.sent, m.counted = times, first, whole, int64(sent), int64(counted)
+	slices.Sort(hosts)
+	m.times, m.hosts, m.first, m.out, m.sent, m.counted = times, first, whole, int64(sent), int64(counted)
 	return nil
 }
 
@@ -278,21 +283,22 @@ func total(g *nccl.Group) (n int64) {
 // options are those of the result, and its name.
 func (m *onGPUs) options() (string, dist.Options, error) {
 	head, layout, _ := strings.Cut(m.result, " ")
-	name, format, given := strings.Cut(head, ":")
-	rank := 1
-	if name != "y" {
-		rank = 2
+	name, format, _ := strings.Cut(head, ":")
+	rank := 2
+	if name == "y" {
+		rank = 1
 	}
-	l, err := placement.Parse(layout, rank)
-	if err != nil {
+	r := dist.Result{HasFormat: true}
+	var err error
+	if r.Format, err = tensor.ParseFormat(format, rank); err != nil {
 		return "", dist.Options{}, err
 	}
-	r := dist.Result{Layout: &l}
-	if given {
-		if r.Format, err = tensor.ParseFormat(format, rank); err != nil {
+	if layout != "" {
+		l, err := placement.Parse(layout, rank)
+		if err != nil {
 			return "", dist.Options{}, err
 		}
-		r.HasFormat = true
+		r.Layout = &l
 	}
 	return name, dist.Options{Results: map[string]dist.Result{name: r}}, nil
 }

@@ -26,7 +26,8 @@ type fetch struct {
 	send, take []runs
 	keep       [2]runs // from the rank's own part, and to what it gets
 	out, in    [][]byte
-	device     *direct // how values are moved on a device; nil: not known yet
+	with       [2]*tensor.Tensor // the latest part that was whole, and it with the structure of what is got
+	device     *direct           // how values are moved on a device; nil: not known yet
 }
 
 // inspect finds out who needs which values of a tensor; need is what this rank does, by axis.
@@ -376,7 +377,10 @@ func (g *getting) wait(ctx context.Context) (*tensor.Tensor, error) {
 		if g.local == nil {
 			return g.of.Part, nil
 		}
-		return tensor.NewTrusted(g.shape, g.of.Format, g.local.Levels(), g.of.Part.Values(), g.of.Fill), nil
+		if g.with[0] != g.of.Part { // kernels remember what follows from a tensor
+			g.with = [2]*tensor.Tensor{g.of.Part, tensor.NewTrusted(g.shape, g.of.Format, g.local.Levels(), g.of.Part.Values(), g.of.Fill)}
+		}
+		return g.with[1], nil
 	}
 	if g.direct {
 		if err := g.waitDirect(ctx); err != nil {

@@ -114,8 +114,13 @@ func (st *step) follow(ctx context.Context, resolved map[*lang.Index]placement.S
 }
 
 // nearlyAll are coordinates of an index with the few that they lack of parts that other ranks have: where 19 of 20 are needed, all of a part
-// are sent as they lie, instead of being picked, and a rank's coordinates keep their distances. More coordinates than entries touch do no harm.
+// are sent as they lie, instead of being picked, and a rank's coordinates keep their distances. From GPU to GPU one of four is enough: to pick
+// takes longer than to send. More coordinates than entries touch do no harm.
 func (st *step) nearlyAll(v *lang.Index, set placement.Set) placement.Set {
+	enough := int64(19) // of 20
+	if st.program.rank.direct != nil {
+		enough = 5
+	}
 	for _, u := range st.st.uses {
 		k := axis(u.Access, v)
 		if k < 0 || u.tensor.Placement.Cuts[k] == nil || st.how.owns(u) {
@@ -123,7 +128,7 @@ func (st *step) nearlyAll(v *lang.Index, set placement.Set) placement.Set {
 		}
 		for part, cut := 0, u.tensor.Placement.Cuts[k]; part < cut.Parts; part++ {
 			block := cut.Coords(part)
-			if lo, hi, ok := block.Bounds(); ok && 20*set.And(block).Len() >= 19*block.Len() {
+			if lo, hi, ok := block.Bounds(); ok && 20*set.And(block).Len() >= enough*block.Len() {
 				set = set.With(lo, hi)
 			}
 		}
