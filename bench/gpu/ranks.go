@@ -251,7 +251,7 @@ func (m *onGPUs) on(ctx context.Context, g *nccl.Group) error {
 	}
 	slices.Sort(times)
 	slices.Sort(hosts)
-	m.times, m.hosts, m.first, m.out, m.sent, m.counted = times, first, whole, int64(sent), int64(counted)
+	m.times, m.hosts, m.first, m.out, m.sent, m.counted = times, hosts, first, whole, int64(sent), int64(counted)
 	return nil
 }
 

@@ -181,9 +181,13 @@ func (r *Rank) indices(ctx context.Context, list []int64, bound int64) (*tensor.
 
 // pick is what values have at the numbers of units.
 func (r *Rank) pick(ctx context.Context, values tensor.Array, unit int64, at *tensor.Tensor) (tensor.Array, error) {
-	s := tensor.NewTrusted([]int64{int64(values.Len()) / unit, unit}, tensor.Dense(2), nil, values, tensor.Zero(values.DType()))
+	program, shape := "t(i) = s(p(i))", []int64{int64(values.Len()) / unit}
+	if unit > 1 {
+		program, shape = "t(i,k) = s(p(i),k)", append(shape, unit)
+	}
+	s := tensor.NewTrusted(shape, tensor.Dense(len(shape)), nil, values, tensor.Zero(values.DType()))
 	defer s.Release()
-	t, err := r.picker.Eval(ctx, "t(i,k) = s(p(i),k)", exec.Args{"s": s, "p": at}, declare.AsWritten(), declare.Result("t", tensor.Dense(2)))
+	t, err := r.picker.Eval(ctx, program, exec.Args{"s": s, "p": at}, declare.AsWritten(), declare.Result("t", tensor.Dense(len(shape))))
 	if err != nil {
 		return tensor.Array{}, err
 	}
@@ -366,17 +370,12 @@ func (st *step) swapSummands(ctx context.Context, t *tensor.Tensor, to *placemen
 			return nil, nil
 		}
 	}
-	var message []byte
-	if t != nil {
-		message = headerOf(t, shape).append(nil)
-	}
-	told, err := r.toAll(ctx, &r.sent.Agreement, message)
+	h, err := st.summandHeader(ctx, t)
 	if err != nil {
 		return nil, err
 	}
-	h := (&reader{b: told[slices.IndexFunc(told, func(b []byte) bool { return len(b) > 0 })]}).header()
 	size := int64(h.dtype.Size())
-	out, in := make([]transport.Span, len(told)), make([]transport.Span, len(told))
+	out, in := make([]transport.Span, r.transport.Size()), make([]transport.Span, r.transport.Size())
 	var own transport.Span
 	if t != nil {
 		if t, err = r.toDevice(ctx, t); err != nil {
@@ -418,6 +417,23 @@ func (st *step) swapSummands(ctx context.Context, t *tensor.Tensor, to *placemen
 		return nil, err
 	}
 	return summands, swap.Wait(ctx)
+}
+
+// summandHeader is what the ranks' summands have in common, of which some rank may have none.
+func (st *step) summandHeader(ctx context.Context, t *tensor.Tensor) (header, error) {
+	if st.same && st.parts != nil {
+		return *st.parts, nil
+	}
+	var message []byte
+	if t != nil {
+		message = headerOf(t, st.st.shape).append(nil)
+	}
+	told, err := st.program.rank.toAll(ctx, &st.program.rank.sent.Agreement, message)
+	if err != nil {
+		return header{}, err
+	}
+	r := &reader{b: told[slices.IndexFunc(told, func(b []byte) bool { return len(b) > 0 })]}
+	return r.header(), r.err
 }
 
 // free gives an array back that no tensor has.

@@ -103,7 +103,7 @@ func (c *comm) settle(ctx context.Context) error {
 }
 
 // swap implements carrier.
-func (c *comm) swap(ctx context.Context, out, in []transport.Span) (func(context.Context) error, error) {
+func (c *comm) swap(out, in []transport.Span) (func(context.Context) error, error) {
 	if err := c.do(func() error { return c.post(out, in) }); err != nil {
 		return nil, err
 	}

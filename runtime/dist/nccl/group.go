@@ -171,9 +171,7 @@ func (g *Group) Swap(ctx context.Context, out, in []transport.Span) (transport.P
 	if err != nil {
 		return nil, err
 	}
-	watched, stop := transport.Watch(ctx, g)
-	defer stop()
-	settle, err := g.carrier.swap(watched, out, in)
+	settle, err := g.carrier.swap(out, in)
 	if err != nil {
 		return nil, g.broken(ctx, err)
 	}
@@ -290,11 +288,9 @@ type pending struct {
 
 // Wait implements transport.Pending.
 func (p *pending) Wait(ctx context.Context) error {
-	watched, stop := transport.Watch(ctx, p)
-	defer stop()
 	err := p.agree(ctx, p.said, p.in)
 	if err == nil {
-		err = p.settle(watched)
+		err = p.settle(ctx)
 	}
 	if err != nil {
 		return p.broken(ctx, err)

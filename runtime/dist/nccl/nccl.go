@@ -22,8 +22,8 @@ import (
 type carrier interface {
 	// name says what it is.
 	name() string
-	// swap begins an exchange, after what stands in the rank's stream. After settle what is put into that stream comes after the exchange's end.
-	swap(ctx context.Context, out, in []transport.Span) (settle func(context.Context) error, err error)
+	// swap begins an exchange, after what stands in the rank's stream. After settle, which ends when ctx does or at abort, what is put into that stream comes after the exchange's end.
+	swap(out, in []transport.Span) (settle func(context.Context) error, err error)
 	// abort ends what is under way; nothing comes after.
 	abort()
 	// close gives back what the carrier has; nothing is under way.

@@ -2,9 +2,10 @@ package nccl
 
 import (
 	"context"
-	"errors"
 	"fmt"
+	goruntime "runtime"
 	"sync"
+	"time"
 
 	"github.com/lacuna-sparse/lacuna/internal/cuda"
 	"github.com/lacuna-sparse/lacuna/runtime/dist/transport"
@@ -22,7 +23,7 @@ type hop struct{ call, from, to int }
 // handover is what sender and receiver tell each other of a message.
 type handover struct {
 	posted, taken chan struct{}
-	device        *cuda.Device
+	from, to      *peer
 	span          transport.Span
 	ready, done   *cuda.Event // what is sent is there; it has been copied
 }
@@ -50,6 +51,9 @@ type peer struct {
 	call   int
 	dead   context.Context
 	die    context.CancelFunc
+
+	mu     sync.Mutex
+	events []*cuda.Event // spare ones
 }
 
 func (p *peers) join(rank, size int, device *cuda.Device, stream *cuda.Stream) *peer {
@@ -62,7 +66,7 @@ func (p *peer) name() string { return "peer copies" }
 
 // swap implements carrier. It tells the others what there is to be had. What it returns puts the copies into the rank's stream, each behind what
 // makes what it copies, and makes that stream wait for the copies of the others.
-func (p *peer) swap(_ context.Context, out, in []transport.Span) (func(context.Context) error, error) {
+func (p *peer) swap(out, in []transport.Span) (func(context.Context) error, error) {
 	ready, err := p.mark()
 	if err != nil {
 		return nil, err
@@ -75,7 +79,7 @@ func (p *peer) swap(_ context.Context, out, in []transport.Span) (func(context.C
 		r := (p.rank + k) % p.size
 		if out[r].Bytes > 0 {
 			x := p.handover(hop{call, p.rank, r})
-			x.device, x.ready, x.span = p.device, ready, out[r]
+			x.from, x.ready, x.span = p, ready, out[r]
 			close(x.posted)
 			sends = append(sends, x)
 		}
@@ -94,21 +98,36 @@ func (p *peer) swap(_ context.Context, out, in []transport.Span) (func(context.C
 			if err := p.until(ctx, x.taken); err != nil {
 				return err
 			}
-			if err := errors.Join(p.stream.Wait(x.done), x.done.Close()); err != nil {
+			if err := p.stream.Wait(x.done); err != nil {
 				return err
 			}
+			x.to.spare(x.done)
 		}
-		return ready.Close()
+		p.spare(ready) // nobody waits for it any more
+		return nil
 	}, nil
 }
 
-// mark is an event after what stands in the rank's stream.
-func (p *peer) mark() (*cuda.Event, error) {
-	e, err := p.device.NewEvent()
-	if err != nil {
-		return nil, err
+// mark is an event after what stands in the rank's stream: a spare one, if there is one.
+func (p *peer) mark() (e *cuda.Event, err error) {
+	p.mu.Lock()
+	if n := len(p.events); n > 0 {
+		e, p.events = p.events[n-1], p.events[:n-1]
+	}
+	p.mu.Unlock()
+	if e == nil {
+		if e, err = p.device.NewEvent(); err != nil {
+			return nil, err
+		}
 	}
 	return e, e.Record(p.stream)
+}
+
+// spare takes back an event of mark.
+func (p *peer) spare(e *cuda.Event) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.events = append(p.events, e)
 }
 
 // take copies a message, when its sender has told where it is.
@@ -122,20 +141,27 @@ func (p *peer) take(ctx context.Context, x *handover, into transport.Span) error
 	if err := p.stream.Wait(x.ready); err != nil {
 		return err
 	}
-	if err := p.stream.CopyFrom(cuda.Ptr(into.Address), x.device, cuda.Ptr(x.span.Address), uint64(into.Bytes)); err != nil {
+	if err := p.stream.CopyFrom(cuda.Ptr(into.Address), x.from.device, cuda.Ptr(x.span.Address), uint64(into.Bytes)); err != nil {
 		return err
 	}
 	done, err := p.mark()
 	if err != nil {
 		return err
 	}
-	x.done = done
+	x.to, x.done = p, done
 	close(x.taken)
 	return nil
 }
 
-// until waits for another rank.
+// until waits for another rank: without sleeping for a moment, as to be woken takes longer than what it waits for.
 func (p *peer) until(ctx context.Context, told chan struct{}) error {
+	for began := time.Now(); time.Since(began) < spinning; goruntime.Gosched() {
+		select {
+		case <-told:
+			return nil
+		default:
+		}
+	}
 	select {
 	case <-told:
 		return nil
@@ -145,6 +171,8 @@ func (p *peer) until(ctx context.Context, told chan struct{}) error {
 		return ctx.Err()
 	}
 }
+
+const spinning = 100 * time.Microsecond
 
 // abort implements carrier.
 func (p *peer) abort() { p.die() }
