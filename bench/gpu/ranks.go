@@ -308,10 +308,16 @@ func near(a, b *tensor.Tensor) error {
 	if !tensor.SameStructure(a, b) {
 		return fmt.Errorf("the result of several GPUs has other entries: %d and %d", a.NNZ(), b.NNZ())
 	}
-	for i := range a.Values().Len() {
-		x, y := a.Values().Scalar(i).Float64(), b.Values().Scalar(i).Float64()
-		if math.Abs(x-y) > 1e-4*(1+math.Abs(x)) {
-			return fmt.Errorf("value %d is %v, and on several GPUs %v", i, x, y)
+	if a.DType() == f32 {
+		return nearValues(tensor.StoredValues[float32](a), tensor.StoredValues[float32](b))
+	}
+	return nearValues(tensor.StoredValues[float64](a), tensor.StoredValues[float64](b))
+}
+
+func nearValues[T float32 | float64](a, b []T) error {
+	for i, x := range a {
+		if d := math.Abs(float64(x - b[i])); !(d <= 1e-4*(1+math.Abs(float64(x)))) {
+			return fmt.Errorf("value %d is %v, and on several GPUs %v", i, x, b[i])
 		}
 	}
 	return nil
