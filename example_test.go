@@ -85,7 +85,8 @@ func ExampleEval_error() {
 	// 1:23: unknown tensor z [E201]
 	//     y(i) = sum_j A(i,j) * z(j)
 	//                           ^
-	// hint: declare it, or pass it as an operand: z=…
+	// hint: pass it as an operand, or declare it
+	// in Go: lacuna.Args{"z": t}; to compile, lacuna.Operand("z", t) or lacuna.Format("z", …)
 	// code: E201
 }
 

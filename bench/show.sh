@@ -29,6 +29,6 @@ for turn in 1 2 3; do
 done
 if [ -n "${LARGE:-}" ]; then
 	"$python" "$here/show/large.py" large.h5ad "$LARGE"
-	m "large, Lacuna" lacuna eval 'y(i) = A(i,j); z(j) = A(i,j)' A=large.h5ad -o y=y.npy -o z=z.npy --memory-limit 2GiB
+	m "large, Lacuna" sh "$here/../examples/shell/sums.sh" large.h5ad y.npy z.npy
 	"$python" -c 'import numpy as np; z, w = np.load("z.npy"), np.load("large.h5ad.npy"); print("largest relative error of a column:", (abs(z - w) / w).max())'
 fi

@@ -218,6 +218,9 @@ func (b *binder) outOfRange(u *Use[number], coordinate int64) {
 		b.fail(ErrOutOfRange, u.Index.Pos, hint, "coordinate %d of %s is %s: coordinates count from 0", coordinate, u.Access.Tensor.Name, verb)
 		return
 	}
-	b.fail(ErrOutOfRange, u.Index.Pos, hint, "coordinate %d is %s in dimension %d of %s, which has extent %d",
+	e := b.fail(ErrOutOfRange, u.Index.Pos, hint, "coordinate %d is %s in dimension %d of %s, which has extent %d",
 		coordinate, verb, u.Dim, u.Access.Tensor.Name, u.Extent.n)
+	if u.Left {
+		e.InGo = shapeInGo(u.Access.Tensor)
+	}
 }

@@ -263,8 +263,8 @@ func (s *stmtChecker) indexValue(n *Ref) value {
 	for name := range s.scope {
 		names = append(names, name)
 	}
-	s.fail(ErrUnknownName, n.Pos, hintUnknown(n.Name, names, "declare the scalar, or pass it as an operand: "+n.Name+"=3.5"),
-		"%s is neither a declared scalar nor an index of this statement", n.Name)
+	s.fail(ErrUnknownName, n.Pos, "", "%s is neither a declared scalar nor an index of this statement", n.Name).
+		adviseUnknown(n.Name, names, "pass the number as an operand, or declare it", "tensor.Number(3.5)")
 	return value{}
 }
 

@@ -160,8 +160,9 @@ func (e *einsum) place(n Node, as role) map[string]int {
 			as = asTerm
 		}
 	case *Apply:
-		for _, a := range n.Args {
-			uses = merge(uses, e.place(a, asTerm))
+		for k, a := range n.Args {
+			// What stored and like ask about is no value that could be summed.
+			uses = merge(uses, e.place(a, role(n.Name != "stored" && (n.Name != "like" || k == 0))))
 		}
 	case *Fold:
 		uses = e.place(n.Body, asTerm)

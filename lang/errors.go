@@ -2,6 +2,7 @@ package lang
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -17,6 +18,7 @@ type Error struct {
 	Pos     Pos
 	Msg     string // what is wrong and what was expected
 	Hint    string // what to write instead; may be ""
+	InGo    string // what that is called in Go, which is not what it is called elsewhere: see [OutsideGo]; may be ""
 	Related []Note // other places that matter
 	Source  string // the program text, to show the line; may be ""
 	Err     error  // what a run failed with, if the mistake showed only then; else nil
@@ -47,7 +49,26 @@ func (e *Error) Error() string {
 	if e.Hint != "" {
 		fmt.Fprintf(&b, "\nhint: %s", e.Hint)
 	}
+	if e.InGo != "" {
+		fmt.Fprintf(&b, "\nin Go: %s", e.InGo)
+	}
 	return b.String()
+}
+
+// OutsideGo takes what is said of Go out of the errors of this package in err, for users of programs that have words of their own,
+// such as the command line.
+func OutsideGo(err error) error {
+	var list Errors
+	var one *Error
+	if errors.As(err, &list) {
+		for _, e := range list {
+			e.InGo = ""
+		}
+	}
+	if errors.As(err, &one) {
+		one.InGo = ""
+	}
+	return err
 }
 
 // WithSource returns a copy of e that shows the lines of src.

@@ -118,7 +118,8 @@ func TestErrorText(t *testing.T) {
 	want := "2:9: unknown tensor Größe [E201]\n" +
 		"    \ty(i) = Größe(i)*A(i,k) \n" +
 		"    \t       ^~~~~\n" +
-		"hint: declare it, or pass it as an operand: Größe=…\n" +
+		"hint: pass it as an operand, or declare it\n" +
+		"in Go: lacuna.Args{\"Größe\": t}; to compile, lacuna.Operand(\"Größe\", t) or lacuna.Format(\"Größe\", …)\n" +
 		"\n" +
 		"2:18: A has 2 indices here, but 1 dimension [E203]\n" +
 		"    \ty(i) = Größe(i)*A(i,k) \n" +

@@ -346,14 +346,15 @@ func (sb *stmtRules[N]) checkKnown() *Error {
 			continue
 		}
 		name, t := x.Name, sb.stmt.LHS.Tensor.Name
+		inGo := shapeInGo(sb.stmt.LHS.Tensor)
 		switch {
 		case name == "":
-			return &Error{Code: ErrFreeExtent, Pos: x.Pos, Hint: "give the slice an end, or declare the shape of " + t, Msg: "nothing tells how long the slice is"}
+			return &Error{Code: ErrFreeExtent, Pos: x.Pos, Hint: "give the slice an end, or declare the shape of " + t, InGo: inGo, Msg: "nothing tells how long the slice is"}
 		case x.Free && !sb.onRight(x):
-			return &Error{Code: ErrFreeExtent, Pos: x.Pos, Hint: "declare the shape of " + t,
+			return &Error{Code: ErrFreeExtent, Pos: x.Pos, Hint: fmt.Sprintf("declare the shape of %s, or take the extent of a tensor: like(…, A(%s))", t, name), InGo: inGo,
 				Msg: fmt.Sprintf("the index %s occurs on the left only, so %s is broadcast along it, but nothing tells how far it runs", name, t)}
 		}
-		return &Error{Code: ErrFreeExtent, Pos: x.Pos, Hint: "use the index plainly once, or declare the shape of " + t,
+		return &Error{Code: ErrFreeExtent, Pos: x.Pos, Hint: "use the index plainly once, or declare the shape of " + t, InGo: inGo,
 			Msg: fmt.Sprintf("the extent of the index %s cannot be determined: it occurs only in affine indices with others that are as open", name)}
 	}
 	return nil

@@ -189,14 +189,15 @@ func (c *checker) unknownTensor(r *Ref) {
 	if r.Parens {
 		names = append(names, callables()...)
 	}
-	c.fail(ErrUnknownName, r.Pos, hintUnknown(r.Name, names, "declare it, or pass it as an operand: "+r.Name+"=…"), "unknown tensor %s", r.Name)
+	c.fail(ErrUnknownName, r.Pos, "", "unknown tensor %s", r.Name).adviseUnknown(r.Name, names, "pass it as an operand, or declare it", "t")
 }
 
-func hintUnknown(name string, names []string, otherwise string) string {
-	if hint := suggest.DidYouMean(name, names); hint != "" {
-		return hint
+// adviseUnknown adds the name that may be meant, or else how a name gets a value.
+func (e *Error) adviseUnknown(name string, names []string, otherwise, example string) {
+	if e.Hint = suggest.DidYouMean(name, names); e.Hint == "" {
+		e.Hint = otherwise
+		e.InGo = fmt.Sprintf("lacuna.Args{%q: %s}; to compile, lacuna.Operand(%[1]q, %[2]s) or lacuna.Format(%[1]q, …)", name, example)
 	}
-	return otherwise
 }
 
 // bareIsTensor says whether a name without parentheses is a rank-0 tensor.
@@ -246,8 +247,13 @@ func (c *checker) read(t *Tensor, pos Pos) bool {
 	}
 	st.unknown = true
 	c.fail(ErrNoValue, pos, fmt.Sprintf("pass %s as an operand, or assign it with = before, such as %s, with its shape declared", t.Name, zeros(t)),
-		"%s has no value yet: it is a result, and no statement before assigns it", t.Name)
+		"%s has no value yet: it is a result, and no statement before assigns it", t.Name).InGo = fmt.Sprintf("lacuna.Args{%q: t}, or %s", t.Name, shapeInGo(t))
 	return false
+}
+
+// shapeInGo is how the shape of a tensor is declared in Go.
+func shapeInGo(t *Tensor) string {
+	return fmt.Sprintf("lacuna.Shape(%q%s)", t.Name, strings.Repeat(", n", t.Rank))
 }
 
 // zeros is the assignment that makes a tensor of zeros: indices that occur on its left only run as far as its

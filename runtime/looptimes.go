@@ -26,6 +26,10 @@ const (
 	shortInterval = time.Microsecond
 )
 
+// looksItself: in a browser nobody can look while something runs. There the interpreter reads the clock wherever it comes to a loop or out of
+// one, and the one that it was in is found there as often as somebody would have looked meanwhile.
+var looksItself = goruntime.GOOS == "js"
+
 // LoopTime is a loop of a stage.
 type LoopTime struct {
 	loop.InstrumentedLoop
@@ -37,7 +41,11 @@ type LoopTime struct {
 // as often as the time that a run takes makes it worth.
 func WithLoopTimes(ctx context.Context, takes time.Duration, f func(StageTime)) (watched context.Context, stop func()) {
 	s := &sampler{end: make(chan struct{}), short: takes < 20*lookInterval && goruntime.GOMAXPROCS(0) > 1}
-	go s.run()
+	if looksItself {
+		s.cost = clockCost()
+	} else {
+		go s.run()
+	}
 	return context.WithValue(ctx, stageTimes{}, &stageWatch{f, s}), sync.OnceFunc(func() { close(s.end) })
 }
 
@@ -47,12 +55,39 @@ type sampler struct {
 	short bool // look at what takes microseconds
 	mu    sync.Mutex
 	calls []*sampledCall
+
+	cost time.Duration // of a look at the clock, for code that looks itself
+	owed time.Duration // since the last time that somebody would have looked
+}
+
+// clockCost is how long it takes to read the clock.
+func clockCost() time.Duration {
+	const times = 1000
+	start := time.Now()
+	for range times - 1 {
+		time.Now()
+	}
+	return time.Since(start) / times
 }
 
 // sampledCall is a call that is running.
 type sampledCall struct {
 	kernel *instrumentedKernel
 	tell   loop.Instruments
+	last   time.Time // when the code looked itself
+}
+
+// leave is called by code that looks itself, when it leaves what it was in.
+func (c *sampledCall) leave(in int64) {
+	s, now := c.kernel.sampler, time.Now()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.owed += now.Sub(c.last) - s.cost
+	c.last = now
+	if looks := s.owed / lookInterval; looks > 0 {
+		s.owed -= looks * lookInterval
+		c.kernel.samples[in] += int64(looks)
+	}
 }
 
 func (s *sampler) run() {
@@ -102,7 +137,7 @@ type instrumenter func(context.Context, []*loop.Func) ([]instrumentedCode, error
 type instrumentedCode interface {
 	loops() []loop.InstrumentedLoop
 	// callTelling is kernel.call.
-	callTelling(f *frame, chunk, lo, hi int64, tell loop.Instruments) (int64, error)
+	callTelling(f *frame, chunk, lo, hi int64, c *sampledCall) (int64, error)
 }
 
 // instrumented are the functions of an executable that tell of their loops, compiled when they are first wanted.
@@ -114,7 +149,7 @@ type instrumented struct {
 
 // get returns the functions, none if there are none.
 func (i *instrumented) get(ctx context.Context, funcs []*loop.Func) ([]instrumentedCode, error) {
-	if i.compile == nil || goruntime.GOOS == "js" { // where nobody can look while something runs
+	if i.compile == nil {
 		return nil, nil
 	}
 	i.mu.Lock()
@@ -144,10 +179,10 @@ func newInstrumentedKernel(c instrumentedCode, s *sampler) *instrumentedKernel {
 }
 
 func (k *instrumentedKernel) call(f *frame, chunk, lo, hi int64) (int64, error) {
-	c := &sampledCall{k, loop.NewInstruments(len(k.loops()))}
+	c := &sampledCall{kernel: k, tell: loop.NewInstruments(len(k.loops())), last: time.Now()}
 	k.sampler.add(c)
 	defer k.sampler.remove(c)
-	return k.callTelling(f, chunk, lo, hi, c.tell)
+	return k.callTelling(f, chunk, lo, hi, c)
 }
 
 // tell adds what is known of the loops.
@@ -178,8 +213,13 @@ type tellingClosures struct{ *interp.Instrumented }
 
 func (c tellingClosures) loops() []loop.InstrumentedLoop { return c.Loops }
 
-func (c tellingClosures) callTelling(f *frame, chunk, lo, hi int64, tell loop.Instruments) (int64, error) {
-	status, err := c.RunUntil(f.stop, f.bufs, f.args, chunk, lo, hi, tell)
+func (c tellingClosures) callTelling(f *frame, chunk, lo, hi int64, call *sampledCall) (int64, error) {
+	var leave func(int64)
+	if looksItself {
+		leave = call.leave
+		defer leave(0)
+	}
+	status, err := c.RunUntil(f.stop, f.bufs, f.args, chunk, lo, hi, call.tell, leave)
 	if err != nil {
 		return 0, err
 	}
@@ -215,11 +255,11 @@ type tellingMachineCode struct {
 
 func (c tellingMachineCode) loops() []loop.InstrumentedLoop { return c.list }
 
-func (c tellingMachineCode) callTelling(f *frame, chunk, lo, hi int64, tell loop.Instruments) (int64, error) {
+func (c tellingMachineCode) callTelling(f *frame, chunk, lo, hi int64, call *sampledCall) (int64, error) {
 	n := len(f.bufs) + len(f.args) + 1
-	block := append(f.block[:n:n], uint64(uintptr(unsafe.Pointer(unsafe.SliceData(tell)))))
+	block := append(f.block[:n:n], uint64(uintptr(unsafe.Pointer(unsafe.SliceData(call.tell)))))
 	status := llvm.Call(c.entry, unsafe.Pointer(unsafe.SliceData(block)), chunk, lo, hi)
 	goruntime.KeepAlive(c.code)
-	goruntime.KeepAlive(tell)
+	goruntime.KeepAlive(call)
 	return status, nil
 }

@@ -110,3 +110,34 @@ func TestLoopTimes(t *testing.T) {
 		}
 	}
 }
+
+// TestCodeLooksItself is of where nobody else can: the interpreter finds itself where it spends its time, and what looking takes is not in it.
+func TestCodeLooksItself(t *testing.T) {
+	looksItself = true
+	defer func() { looksItself = false }()
+	p, err := loop.ParseProgram(nestText)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, err := Interp().Compile(t.Context(), p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var last StageTime
+	watched, stop := WithLoopTimes(t.Context(), time.Microsecond, func(s StageTime) { last = s })
+	defer stop()
+	var all, inner int64
+	for range 20 {
+		b := x.NewBindings()
+		b.Scalars[0] = 500
+		if _, err := x.Run(watched, b, Options{Threads: 1}); err != nil {
+			t.Fatal(err)
+		}
+		all += last.Samples + last.Loops[0].Samples
+		inner += last.Loops[1].Samples + last.Loops[2].Samples
+	}
+	// Nearly all of it is in the loops over j and k: a hundred times as many iterations as of i.
+	if all += inner; inner < 9*all/10 || all == 0 {
+		t.Errorf("of %d looks %d found an inner loop", all, inner)
+	}
+}

@@ -98,6 +98,11 @@ func (r *repl) complete(line string, pos int) (head string, list []string, tail 
 		for start < len(before) && before[start] == ' ' {
 			start++
 		}
+		if of, format, ok := strings.Cut(before[start:], ":"); ok {
+			if _, ok := r.kept[of]; ok {
+				return before[:start+len(of)+1], withPrefix(formatNames, format), tail
+			}
+		}
 		if value := before[start:]; !strings.ContainsAny(value, " (*") {
 			list = append(completeSource(value), r.words(value)...)
 			return before[:start], list, tail
@@ -107,11 +112,11 @@ func (r *repl) complete(line string, pos int) (head string, list []string, tail 
 	for at < len(before) && before[at]&0xc0 == 0x80 { // the rest of a rune that is no letter
 		at++
 	}
-	if at == len(before) {
-		return before, nil, tail
-	}
 	if at > 0 && before[at-1] == ':' {
 		return before[:at], withPrefix(formatNames, before[at:]), tail
+	}
+	if at == len(before) {
+		return before, nil, tail
 	}
 	return before[:at], r.words(before[at:]), tail
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -73,7 +72,7 @@ func message(err error) string {
 	if errors.Is(err, context.Canceled) {
 		return "interrupted"
 	}
-	return strings.TrimRight(err.Error(), "\n")
+	return strings.TrimRight(lang.OutsideGo(err).Error(), "\n")
 }
 
 // recovered turns a panic into a *lacuna.InternalError; it is to be deferred.
@@ -107,27 +106,33 @@ func await[T any](ctx context.Context, f func() (T, error)) (T, error) {
 	}
 }
 
-// withAdvice adds to errors of the language what helps at a command line.
+// withAdvice has the hints of errors of the language, of how names get values and shapes, say how at the command line.
 func withAdvice(err error, verb string) error {
-	var first *lang.Error
-	if !errors.As(err, &first) || !slices.Contains([]lang.Code{lang.ErrUnknownName, lang.ErrFreeExtent, lang.ErrNoValue}, first.Code) {
-		return err
+	var list lang.Errors
+	var one *lang.Error
+	if !errors.As(err, &list) && errors.As(err, &one) {
+		list = lang.Errors{one}
 	}
-	if !strings.Contains(first.Hint, "declare") { // it is about something else, and says what to do
-		return err
+	for _, e := range list {
+		if !strings.Contains(e.Hint, "declare") { // it is about something else, and says what to do
+			continue
+		}
+		switch {
+		case e.Code == lang.ErrUnknownName && verb == replName:
+			e.Hint = "give the name a value: NAME = FILE, NAME = random(…) or NAME = NUMBER"
+		case e.Code == lang.ErrUnknownName && verb == "explain":
+			e.Hint = "declare operands as NAME:FORMAT[TYPE], such as A:CSR[f64]; a scalar as NAME:[f64]"
+		case e.Code == lang.ErrUnknownName:
+			e.Hint = "pass operands as NAME=FILE, NAME=random(…) or NAME=NUMBER"
+		case e.Code == lang.ErrNoValue && verb == replName:
+			e.Hint += ", or give it a value: NAME = FILE"
+		case e.Code == lang.ErrNoValue:
+			e.Hint += " (--shape NAME=10,20); sums by the labels of a column, NAME=FILE:entry=COLUMN, need neither"
+		case e.Code == lang.ErrFreeExtent && verb == replName:
+			e.Hint = "take the extent of a tensor, such as that of rows: like(0.0, A(i,:))"
+		case e.Code == lang.ErrFreeExtent || e.Code == lang.ErrOutOfRange:
+			e.Hint += " (--shape NAME=10,20)"
+		}
 	}
-	advice := "pass operands as NAME=FILE, NAME=random(…) or NAME=NUMBER"
-	switch {
-	case first.Code == lang.ErrNoValue && verb == replName:
-		advice = "or give it one: NAME = FILE"
-	case first.Code == lang.ErrNoValue:
-		advice = "declare shapes as --shape NAME=10,20; sums by the labels of a column, NAME=FILE:entry=COLUMN, need neither"
-	case first.Code == lang.ErrFreeExtent:
-		advice = "give the shape of a result as --shape NAME=10,20"
-	case verb == replName:
-		advice = "give names values as NAME = FILE, NAME = random(…) or NAME = NUMBER"
-	case verb == "explain":
-		advice = "declare operands as NAME:FORMAT[TYPE], such as A:CSR[f64]; a scalar as NAME:[f64]"
-	}
-	return fmt.Errorf("%w\n%s", err, advice)
+	return err
 }

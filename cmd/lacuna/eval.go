@@ -14,6 +14,7 @@ import (
 	"github.com/lacuna-sparse/lacuna/internal/units"
 	"github.com/lacuna-sparse/lacuna/lang"
 	"github.com/lacuna-sparse/lacuna/runtime"
+	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
 // evaluation is one run of the command eval.
@@ -42,7 +43,8 @@ type evaluation struct {
 	labels   map[string][]string        // what the values of an operand stand for, if it is a column of labels
 	declared map[string][]lacuna.Option // how results are to be stored
 	stream   *stream                    // the operand that does not fit in memory; nil: all do
-	rows     map[string][]string        // the labels along the first axis of a result
+	names    map[string]axisNames       // the labels along axes of results
+	starts   map[string]tensor.Scalar   // what sums by labels start with, of those that were given a value for it
 	options  []lacuna.Option
 }
 
@@ -57,9 +59,10 @@ func newEval(a *app) *cobra.Command {
 		Long: `Eval compiles a program for the tensors it is given and runs it.
 
 Operands:
-  A=web.mtx              a file: .mtx, .tns, .npy, .npz, also with .gz
+  A=web.mtx              a file: .mtx, .tns, .npy, .npz, .h5, .h5ad, .csv, .parquet, also with .gz
   A=web.mtx:CSR[f32]     stored as CSR, with elements of type f32
-  x=data.npz:entry=x     one array of an archive
+  x=data.npz:entry=x     one array of an archive; lacuna inspect lists them
+  c=cells.h5ad:entry=obs/cell_type   labels, to sum by: G(c(i),j) += A(i,j)
   B=random(1000,1000,density=0.01,seed=1)
   n=range(10)            0, 1, … 9
   A=web.mtx:CSR:stored=symmetric_lower   one triangle of a symmetric matrix
@@ -228,7 +231,7 @@ func (e *evaluation) run(ctx context.Context) error {
 
 // load makes the operands and what is declared of results.
 func (e *evaluation) load(ctx context.Context) error {
-	e.args, e.labels, e.rows = lacuna.Args{}, map[string][]string{}, map[string][]string{}
+	e.args, e.labels, e.names, e.starts = lacuna.Args{}, map[string][]string{}, map[string]axisNames{}, map[string]tensor.Scalar{}
 	e.declared = map[string][]lacuna.Option{}
 	if err := e.program.checkNames(e.operands); err != nil {
 		return err
@@ -256,16 +259,7 @@ func (e *evaluation) load(ctx context.Context) error {
 			e.stream = s
 			continue
 		}
-		var labels []string
-		o.qual.labels = &labels
-		t, err := o.source.load(ctx, e.app, o.qual, e.fill(o.name))
-		if err != nil {
-			return err
-		}
-		if labels != nil {
-			e.labels[o.name] = labels
-		}
-		if e.args[o.name], err = o.qual.operand(o.name, t); err != nil {
+		if err := e.loadOperand(ctx, o); err != nil {
 			return err
 		}
 	}
@@ -282,6 +276,24 @@ func (e *evaluation) load(ctx context.Context) error {
 	}
 	opts, err := e.wishes.options(e.program, e.args)
 	e.options = append(e.options, opts...)
+	return err
+}
+
+// loadOperand makes an operand, and keeps what its values are labels of and the names along its axes.
+func (e *evaluation) loadOperand(ctx context.Context, o operand) error {
+	var labels []string
+	o.qual.labels = &labels
+	t, err := o.source.load(ctx, e.app, o.qual, e.fill(o.name))
+	if err != nil {
+		return err
+	}
+	if labels != nil {
+		e.labels[o.name] = labels
+	}
+	if k, ok := o.source.(kept); ok {
+		e.names[o.name] = k.names
+	}
+	e.args[o.name], err = o.qual.operand(o.name, t)
 	return err
 }
 
@@ -419,14 +431,14 @@ func (e *evaluation) deliver(ctx context.Context, out lacuna.Outputs) error {
 	if len(e.writes) == 0 {
 		for _, name := range e.program.results() {
 			if t := out[name]; t != nil {
-				printLabelled(e.app.stdout, name, t, e.rows[name])
+				printNamed(e.app.stdout, name, t, e.names[name])
 			}
 		}
 		return nil
 	}
 	var errs []error
 	for _, d := range e.writes {
-		d.rows = e.rows[d.name]
+		d.names = e.names[d.name]
 		errs = append(errs, e.app.write(ctx, d, out[d.name]))
 	}
 	return errors.Join(errs...)

@@ -139,25 +139,22 @@ func (a *app) compileFor(ctx context.Context, engine runtime.Engine, p *program,
 // declareAll says how all tensors of a program are stored, warns of what it may not mean, and returns those that have
 // values. Operands that are not mentioned are dense.
 func (a *app) declareAll(ctx context.Context, p *program, operands []operand, w *wishes) (opts []lacuna.Option, loaded lacuna.Args, err error) {
-	given := map[string]bool{}
-	loaded = lacuna.Args{}
-	if err := p.checkNames(operands); err != nil {
+	e, err := a.declare(ctx, p, operands, w)
+	if err != nil {
 		return nil, nil, err
 	}
-	for _, o := range operands {
-		given[o.name] = true
-		more, err := a.declare(ctx, p, o, w, loaded)
-		if err != nil {
-			return nil, nil, err
-		}
-		opts = append(opts, more...)
-	}
 	for _, name := range p.order {
-		if u := p.uses[name]; u.needed && u.certain && !given[name] {
-			opts = append(opts, lacuna.Format(name, tensor.Dense(u.rank), tensor.Float64))
+		u := p.uses[name]
+		switch said, ok := e.declared[name]; {
+		case e.args[name] != nil:
+			opts = append(opts, lacuna.Operand(name, e.args[name]))
+		case ok:
+			opts = append(opts, said...)
+		case u.needed && u.certain:
+			opts = append(opts, lacuna.Format(name, tensor.Dense(u.rank), e.typeOf(name)))
 		}
 	}
-	more, err := w.options(p, loaded)
+	more, err := w.options(p, e.args)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -169,27 +166,34 @@ func (a *app) declareAll(ctx context.Context, p *program, operands []operand, w 
 	if list, err := lacuna.Check(p.source, opts...); err == nil { // compiling tells of errors
 		a.warn(list)
 	}
-	return opts, loaded, nil
+	return opts, e.args, nil
 }
 
-// declare says how the tensor of an argument is stored. Tensors with a value
-// are entered in loaded.
-func (a *app) declare(ctx context.Context, p *program, o operand, w *wishes, loaded lacuna.Args) ([]lacuna.Option, error) {
-	switch {
-	case o.source != nil:
-		t, err := o.source.load(ctx, a, o.qual, w.fill(o.name))
+// declare makes the operands that have values, those included into which a program sums by labels, and what is said of others
+// and of results.
+func (a *app) declare(ctx context.Context, p *program, operands []operand, w *wishes) (*evaluation, error) {
+	e := &evaluation{app: a, program: p, operands: operands, wishes: *w, args: lacuna.Args{}, labels: map[string][]string{},
+		names: map[string]axisNames{}, starts: map[string]tensor.Scalar{}, declared: map[string][]lacuna.Option{}}
+	if err := p.checkNames(operands); err != nil {
+		return nil, err
+	}
+	for _, o := range operands {
+		var err error
+		switch {
+		case o.source != nil:
+			err = e.loadOperand(ctx, o)
+		case p.uses[o.name].needed:
+			var opt lacuna.Option
+			opt, err = declareOperand(p, o)
+			e.declared[o.name] = []lacuna.Option{opt}
+		default:
+			e.declared[o.name], err = declareResult(p, o)
+		}
 		if err != nil {
 			return nil, err
 		}
-		if loaded[o.name], err = o.qual.operand(o.name, t); err != nil {
-			return nil, err
-		}
-		return []lacuna.Option{lacuna.Operand(o.name, loaded[o.name])}, nil
-	case p.uses[o.name].needed:
-		opt, err := declareOperand(p, o)
-		return []lacuna.Option{opt}, err
 	}
-	return declareResult(p, o)
+	return e, e.group()
 }
 
 // text is what a stage prints: that of choices by the data of the operands.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 
@@ -15,23 +16,48 @@ import (
 //
 // with c a column of labels: as many rows as there are labels, of what the operator leaves unchanged.
 func (e *evaluation) group() error {
-	assigned := map[string]bool{}
+	assigned, read := map[string]bool{}, map[string]bool{} // what is read before has no value yet, which compiling tells
 	for _, s := range e.program.file.Stmts {
+		for _, n := range []lang.Node{s.LHS, s.RHS} {
+			lang.EachRef(n, func(r *lang.Ref) { read[r.Name] = read[r.Name] || r != s.LHS })
+		}
 		name := s.LHS.Name
 		_, shaped := e.shapes[name]
-		if s.Op != lang.Set && !assigned[name] && e.args[name] == nil && !shaped {
+		if s.Op != lang.Set && !assigned[name] && !read[name] && e.args[name] == nil && !shaped {
 			if err := e.groupInto(s); err != nil {
 				return err
 			}
 		}
 		assigned[name] = true
+		e.carryNames(s)
 	}
 	return nil
 }
 
+// carryNames gives an axis of a result the names of an axis that is read at the same index, such as those of H in
+//
+//	H(k,j) = G(k,j)/n(k)
+func (e *evaluation) carryNames(s *lang.Assign) {
+	if s.Op != lang.Set {
+		return
+	}
+	names := make(axisNames, len(s.LHS.Indices))
+	lang.EachRef(s.RHS, func(r *lang.Ref) {
+		for axis, x := range r.Indices {
+			list := e.names[r.Name].of(axis)
+			for k, index := range s.LHS.Indices {
+				if name := plainIndex(index); list != nil && name != "" && plainIndex(x) == name {
+					names[k] = list
+				}
+			}
+		}
+	})
+	e.names[s.LHS.Name] = names
+}
+
 // groupInto makes the tensor that a statement folds into, if the extents follow from labels and operands.
 func (e *evaluation) groupInto(s *lang.Assign) error {
-	shape, labelled := make([]int64, len(s.LHS.Indices)), false
+	shape, names, labelled := make([]int64, len(s.LHS.Indices)), make(axisNames, len(s.LHS.Indices)), false
 	for k, index := range s.LHS.Indices {
 		if len(index.Terms) != 1 {
 			return nil
@@ -39,10 +65,8 @@ func (e *evaluation) groupInto(s *lang.Assign) error {
 		switch term := index.Terms[0]; {
 		case term.Gather != nil && e.labels[term.Gather.Name] != nil:
 			shape[k], labelled = int64(len(e.labels[term.Gather.Name])), true
-			if k == 0 {
-				e.rows[s.LHS.Name] = e.labels[term.Gather.Name]
-			}
-		case term.Gather == nil && term.Name != "" && term.Coef == 1:
+			names[k] = e.labels[term.Gather.Name]
+		case plainIndex(index) != "":
 			n, ok := e.extent(s.RHS, term.Name)
 			if !ok {
 				return nil
@@ -76,8 +100,20 @@ func (e *evaluation) groupInto(s *lang.Assign) error {
 			values.SetScalar(i, start)
 		}
 	}
+	e.names[s.LHS.Name], e.starts[s.LHS.Name] = names, start
 	e.args[s.LHS.Name], err = tensor.FromDense(shape, format, values)
 	return err
+}
+
+// withStarts are the operands, with those that were made for sums by labels and that nobody declared.
+func (e *evaluation) withStarts() []operand {
+	list := slices.Clone(e.operands)
+	for _, name := range slices.Sorted(maps.Keys(e.starts)) {
+		if !slices.ContainsFunc(list, func(o operand) bool { return o.name == name }) {
+			list = append(list, operand{name: name})
+		}
+	}
+	return list
 }
 
 // extent is how far an index runs, by the operands that a right side reads at it.
@@ -93,7 +129,7 @@ func (e *evaluation) extent(rhs lang.Node, index string) (n int64, ok bool) {
 			return
 		}
 		for axis, x := range r.Indices {
-			if len(x.Terms) == 1 && x.Terms[0].Gather == nil && x.Terms[0].Name == index && x.Terms[0].Coef == 1 {
+			if plainIndex(x) == index {
 				n, ok = shape[axis], true
 			}
 		}
@@ -108,6 +144,16 @@ func (e *evaluation) foldType(s *lang.Assign) tensor.DType {
 		return tensor.Float64
 	}
 	decls := map[string]lang.Decl{}
+	for name, u := range e.program.uses {
+		if u.needed && e.indexes(name) {
+			decls[name] = lang.Decl{Rank: u.rank, DType: tensor.Int64, HasDType: true}
+		}
+	}
+	for _, o := range e.operands {
+		if o.source == nil && o.qual.dtype.Valid() && e.program.uses[o.name].needed {
+			decls[o.name] = lang.Decl{Rank: e.program.uses[o.name].rank, DType: o.qual.dtype, HasDType: true}
+		}
+	}
 	for name, o := range e.args {
 		if t, ok := o.(*tensor.Tensor); ok {
 			decls[name] = lang.Decl{Rank: t.Rank(), DType: t.DType(), HasDType: true}
@@ -125,6 +171,31 @@ func (e *evaluation) foldType(s *lang.Assign) tensor.DType {
 		return dt
 	}
 	return tensor.Int64
+}
+
+// typeOf is the type of an operand of which nothing is said: that of what is summed into it, i64 of an index, or f64.
+func (e *evaluation) typeOf(name string) tensor.DType {
+	for _, s := range e.program.file.Stmts {
+		if s.LHS.Name == name && s.Op != lang.Set {
+			return e.foldType(s)
+		}
+	}
+	if e.indexes(name) {
+		return tensor.Int64
+	}
+	return tensor.Float64
+}
+
+// indexes reports whether the values of an operand are used as an index.
+func (e *evaluation) indexes(name string) (found bool) {
+	for _, s := range e.program.file.Stmts {
+		for _, n := range []lang.Node{s.LHS, s.RHS} {
+			lang.EachRef(n, func(r *lang.Ref) {
+				r.EachGather(func(g *lang.Ref) { found = found || g.Name == name })
+			})
+		}
+	}
+	return found
 }
 
 // takeDeclared is the format in which a result is declared to be stored, dense if none is: it becomes an operand.

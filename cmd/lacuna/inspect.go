@@ -50,8 +50,8 @@ CV is the standard deviation divided by the mean: 0 for rows of equal length, ab
 		ValidArgsFunction: completeFile,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if plot != "" {
-				if _, ok := spyplot.Kind(plot); !ok {
-					return usagef("--plot %s: the extension must say what picture to write: .%s", plot, strings.Join(spyplot.Kinds, ", ."))
+				if err := checkPicture("--plot", plot); err != nil {
+					return err
 				}
 			}
 			if as != "" && !slices.Contains(storages, as) {
@@ -164,6 +164,14 @@ func (a *app) entries(ctx context.Context, t *tensor.Tensor) (*tensor.Tensor, er
 	return a.making(ctx, "looking for entries", func() (*tensor.Tensor, error) {
 		return store(ctx, t, tensor.Coordinates(t.Rank()))
 	})
+}
+
+// checkPicture refuses pictures that cannot be drawn.
+func checkPicture(word, path string) error {
+	if _, ok := spyplot.Kind(path); !ok {
+		return usagef("%s %s: the extension must say what picture to write: .%s", word, path, strings.Join(spyplot.Kinds, ", ."))
+	}
+	return nil
 }
 
 // plot draws where entries are to a picture, or without a path here.

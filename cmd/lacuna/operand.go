@@ -9,6 +9,7 @@ import (
 	"unicode"
 
 	"github.com/lacuna-sparse/lacuna/tensor"
+	"github.com/lacuna-sparse/lacuna/tensor/file"
 )
 
 // operand is an argument about one tensor of a program:
@@ -122,6 +123,9 @@ func parseSource(text string, exists func(string) bool) (source, qualifiers, err
 		return nil, qualifiers{}, usagef("nothing behind the %q: want a file, a number, [1,2,3] or random(…)", "=")
 	}
 	if !exists(text) {
+		if text[0] == ':' {
+			return nil, qualifiers{}, usagef("no file in front of %q", text)
+		}
 		if text[0] == '[' {
 			head, rest := cutBracketed(text)
 			q, err := qualifiersBehind(rest)
@@ -154,6 +158,9 @@ func qualifiersBehind(rest string) (qualifiers, error) {
 	if rest == "" {
 		return qualifiers{}, nil
 	}
+	if rest = strings.TrimSpace(rest); rest[0] == ';' {
+		return qualifiers{}, usagef("%q behind a value: only programs have several statements in a line", rest)
+	}
 	if rest[0] != ':' {
 		return qualifiers{}, usagef("%q behind the closing bracket: a format follows a colon", rest)
 	}
@@ -182,16 +189,28 @@ func splitFile(text string, exists func(string) bool) (source, qualifiers, error
 		if err == nil || ok && slices.Contains(qualifierKeys, key) { // no file is called so: it is an option with a mistake
 			return diskFile(text[:at]), q, err
 		}
+		if near := err.Error(); strings.Contains(near, "did you mean") || ok && !strings.Contains(key, ":") {
+			return nil, q, usagef("there is no file %s; and behind it: %s", text[:at], near)
+		}
 	}
 	return diskFile(text), qualifiers{}, nil
 }
 
 // destination is a file to write, and which result.
 type destination struct {
-	name string // "" for the last result
-	path string
-	qual qualifiers
-	rows []string // the labels along the first axis, if there are any
+	name  string // "" for the last result
+	path  string
+	qual  qualifiers
+	names axisNames // the labels along its axes
+}
+
+// options are those of writing the file.
+func (d destination) options() []file.Option {
+	opts := d.qual.options()
+	for axis, names := range d.names {
+		opts = append(opts, file.AxisNames(axis, names))
+	}
+	return opts
 }
 
 // parseDestination reads FILE or NAME=FILE, with qualifiers.

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -24,10 +25,26 @@ const (
 // those of a long one abbreviated. Small matrices are drawn as such, with a dot
 // for what is not stored; vectors stored densely as a row; all else as a list
 // of coordinates and values, in storage order.
-func printTensor(w *bufio.Writer, name string, t *tensor.Tensor) { printLabelled(w, name, t, nil) }
+func printTensor(w *bufio.Writer, name string, t *tensor.Tensor) { printNamed(w, name, t, nil) }
 
-// printLabelled is printTensor with labels along the first axis, if there are any.
-func printLabelled(w *bufio.Writer, name string, t *tensor.Tensor, labels []string) {
+// axisNames are the names of coordinates along axes, such as labels that were summed by; nil of an axis that has none.
+type axisNames [][]string
+
+// of are the names along an axis.
+func (n axisNames) of(axis int) []string {
+	if axis < len(n) {
+		return n[axis]
+	}
+	return nil
+}
+
+// any reports whether an axis has names.
+func (n axisNames) any() bool {
+	return slices.ContainsFunc(n, func(names []string) bool { return names != nil })
+}
+
+// printNamed is printTensor with the names along axes that have some.
+func printNamed(w *bufio.Writer, name string, t *tensor.Tensor, names axisNames) {
 	if t.Rank() == 0 {
 		fmt.Fprintf(w, "%s = %s  (%s)\n", name, formatExact(t.At()), t.DType())
 		return
@@ -36,14 +53,14 @@ func printLabelled(w *bufio.Writer, name string, t *tensor.Tensor, labels []stri
 	shape := t.Shape()
 	switch {
 	case elements(shape) == 0:
-	case labels != nil && t.Rank() <= 2 && t.Format().IsDense():
-		printMatrix(w, t, labels)
+	case names.any() && t.Rank() <= 2 && t.Format().IsDense():
+		printMatrix(w, t, names)
 	case t.Rank() == 1 && t.Format().IsDense():
 		printVector(w, t)
 	case t.Rank() == 2 && (t.Format().IsDense() || shape[0] <= wholeRows && shape[1] <= wholeColumns):
-		printMatrix(w, t, nil)
+		printMatrix(w, t, names)
 	default:
-		printEntries(w, t)
+		printEntries(w, t, names)
 	}
 }
 
@@ -160,8 +177,8 @@ func printRow(w *bufio.Writer, cells []string, width int) {
 	w.WriteByte('\n')
 }
 
-// printMatrix draws a matrix, or a vector as a column, with a label before each row if there are any.
-func printMatrix(w *bufio.Writer, t *tensor.Tensor, labels []string) {
+// printMatrix draws a matrix, or a vector as a column, with a name before each row and over each column if there are any.
+func printMatrix(w *bufio.Writer, t *tensor.Tensor, names axisNames) {
 	stored := storedAt(t)
 	rows, columns := ends(t.Dims()[0], wholeRows), []int64{0}
 	if t.Rank() == 2 {
@@ -169,9 +186,22 @@ func printMatrix(w *bufio.Writer, t *tensor.Tensor, labels []string) {
 	}
 	width, wide := 1, 0
 	lines, heads := make([][]string, len(rows)), make([]string, len(rows))
+	if list := names.of(1); list != nil {
+		over := make([]string, len(columns))
+		for n, j := range columns {
+			over[n] = gap
+			if j >= 0 {
+				over[n] = shortenEnd(printable(list[j]))
+			}
+			width = max(width, len([]rune(over[n])))
+		}
+		lines, heads = append([][]string{over}, lines...), append([]string{""}, heads...)
+	}
+	first := len(lines) - len(rows)
 	for n, i := range rows {
-		if labels != nil && i >= 0 {
-			heads[n] = "  " + shortenEnd(printable(labels[i]))
+		n += first
+		if list := names.of(0); list != nil && i >= 0 {
+			heads[n] = "  " + shortenEnd(printable(list[i]))
 			wide = max(wide, len([]rune(heads[n])))
 		}
 		for _, j := range columns {
@@ -199,7 +229,10 @@ func listLabels(labels []string) string {
 	const most = 8
 	var list []string
 	for _, l := range labels[:min(most, len(labels))] {
-		list = append(list, shortenEnd(printable(l)))
+		if l = shortenEnd(printable(l)); strings.Contains(l, ",") {
+			l = strconv.Quote(l)
+		}
+		list = append(list, l)
 	}
 	if more := len(labels) - most; more > 0 {
 		list = append(list, fmt.Sprintf("… %s more", units.FormatCount(int64(more))))
@@ -229,8 +262,8 @@ func storedAt(t *tensor.Tensor) map[[2]int64]bool {
 	return stored
 }
 
-// printEntries lists coordinates and values.
-func printEntries(w *bufio.Writer, t *tensor.Tensor) {
+// printEntries lists coordinates, or what they are called, and values.
+func printEntries(w *bufio.Writer, t *tensor.Tensor, names axisNames) {
 	list := ends(t.NNZ(), wholeEntries)
 	if int64(len(list)) < t.NNZ() {
 		list = ends(t.NNZ(), wholeEntries/2)
@@ -243,11 +276,15 @@ func printEntries(w *bufio.Writer, t *tensor.Tensor) {
 			continue
 		}
 		var parts []string
-		for _, c := range coordinate(t, p) {
-			parts = append(parts, strconv.FormatInt(c, 10))
+		for axis, c := range coordinate(t, p) {
+			if list := names.of(axis); list != nil {
+				parts = append(parts, shortenEnd(printable(list[c])))
+			} else {
+				parts = append(parts, strconv.FormatInt(c, 10))
+			}
 		}
 		places[n] = "(" + strings.Join(parts, ",") + ")"
-		width = max(width, len(places[n]))
+		width = max(width, len([]rune(places[n])))
 	}
 	for n, p := range list {
 		if p < 0 {

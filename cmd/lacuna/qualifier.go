@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -84,6 +85,9 @@ func (q *qualifiers) setFormat(text string) error {
 	if format == "" && q.dtype.Valid() {
 		return nil
 	}
+	if format == "" {
+		return errors.New("nothing behind the colon: want a format, such as CSR")
+	}
 	if !isFormat(format) {
 		_, err := tensor.ParseFormat(format, -1)
 		if err == nil {
@@ -122,6 +126,9 @@ func isFormat(text string) bool {
 // set reads key=value.
 func (q *qualifiers) set(key, value string) error {
 	var err error
+	if slices.Contains(qualifierKeys, key) && (value == "" || (key == "coords" || key == "nodes") && slices.Contains(strings.Split(value, ","), "")) {
+		return fmt.Errorf("%s=%s: a name or number is missing", key, value)
+	}
 	switch key {
 	case "entry":
 		q.entry = value

@@ -37,8 +37,8 @@ type repl struct {
 type kept struct {
 	name   string
 	tensor *tensor.Tensor
-	labels []string // what its values stand for, if they are categories
-	rows   []string // the labels along its first axis, if it has any
+	labels []string  // what its values stand for, if they are categories
+	names  axisNames // the labels along its axes
 }
 
 func (k kept) String() string { return k.name }
@@ -185,7 +185,7 @@ func (r *repl) run(ctx context.Context, in lineReader) error {
 // read joins the lines of one input.
 func (r *repl) read(in lineReader) (string, error) {
 	text, err := in.read(false)
-	for err == nil && incomplete(text) {
+	for err == nil && (unclosed(text) || dangling(text) && !r.isAssignment(text)) {
 		var line string
 		if line, err = in.read(true); err == io.EOF {
 			return text, nil
@@ -198,15 +198,24 @@ func (r *repl) read(in lineReader) (string, error) {
 	return strings.TrimSpace(text), err
 }
 
-// incomplete reports whether a program goes on in the next line.
-func incomplete(text string) bool {
+// unclosed reports whether an input goes on in the next line because of a bracket.
+func unclosed(text string) bool {
 	text = strings.TrimSpace(text)
 	if text == "" || text[0] == '.' || text[0] == '#' {
 		return false
 	}
 	open := strings.Count(text, "(") + strings.Count(text, "[") + strings.Count(text, "{")
 	closed := strings.Count(text, ")") + strings.Count(text, "]") + strings.Count(text, "}")
-	if open > closed || strings.ContainsRune(`+-*/^=<>,;\`, rune(text[len(text)-1])) {
+	return open > closed
+}
+
+// dangling reports whether a program goes on in the next line because of what it ends in.
+func dangling(text string) bool {
+	text = strings.TrimSpace(text)
+	if text == "" || text[0] == '.' || text[0] == '#' {
+		return false
+	}
+	if strings.ContainsRune(`+-*/^=<>,;\`, rune(text[len(text)-1])) {
 		return true
 	}
 	return strings.HasSuffix(text, " and") || strings.HasSuffix(text, " or") || strings.HasSuffix(text, " not")
@@ -236,7 +245,7 @@ func (r *repl) do(ctx context.Context, text string) error {
 		if !ok {
 			return r.unknown(text)
 		}
-		printLabelled(r.app.stdout, text, k.tensor, k.rows)
+		printNamed(r.app.stdout, text, k.tensor, k.names)
 		if k.labels != nil {
 			r.app.printf("  labels %s\n", listLabels(k.labels))
 		}
@@ -302,6 +311,9 @@ func (r *repl) assign(ctx context.Context, text string) error {
 	if k.tensor, err = o.source.load(ctx, r.app, o.qual, nil); err != nil {
 		return err
 	}
+	if from, ok := o.source.(kept); ok {
+		k.names = from.names
+	}
 	r.kept[o.name] = k
 	r.app.printf("%s: %s\n", o.name, describe(k.tensor))
 	return nil
@@ -356,7 +368,7 @@ func (r *repl) eval(ctx context.Context, text string) error {
 		return withAdvice(err, "repl")
 	}
 	for name, t := range out {
-		r.kept[name] = kept{name: name, tensor: t, rows: e.rows[name]}
+		r.kept[name] = kept{name: name, tensor: t, names: e.names[name]}
 	}
 	if err := e.deliver(ctx, out); err != nil {
 		return err

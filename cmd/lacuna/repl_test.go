@@ -107,8 +107,8 @@ func TestIncomplete(t *testing.T) {
 		"y(i) = A(i,j)*x(j)": false, "y(i) =": true, "y(i) = (A(i,j)": true, "t(i) = A(i,j);": true, `x \`: true,
 		"a = b and": true, "a = band": false, ".ls (": false, "": false, "# x (": false, "q = [1,": true,
 	} {
-		if got := incomplete(text); got != want {
-			t.Errorf("incomplete(%q) = %v", text, got)
+		if got := unclosed(text) || dangling(text); got != want {
+			t.Errorf("of %q it is %v that it goes on", text, got)
 		}
 	}
 }
@@ -131,6 +131,8 @@ func TestComplete(t *testing.T) {
 		"A=web.mtx:base=": "A=|web.mtx:base=0 web.mtx:base=1",
 		"A = web.mtx:D":   "A = |web.mtx:DCSR web.mtx:DCSC web.mtx:D",
 		"A:CS":            "A:|CSR CSC CSF",
+		"A:":              "A:|CSR CSC DCSR DCSC COO COOC CSF D",
+		"B = A:DC":        "B = A:|DCSR DCSC",
 		"y(i) = ":         "y(i) = |",
 		".engine c":       ".engine |cpu cuda",
 	} {

@@ -165,7 +165,7 @@ func (r *repl) save(ctx context.Context, rest string) error {
 	if err != nil {
 		return err
 	}
-	d.rows = r.kept[name].rows
+	d.names = r.kept[name].names
 	return r.app.write(ctx, d, t)
 }
 
@@ -179,11 +179,16 @@ func (r *repl) plot(ctx context.Context, rest string) error {
 	if t.Rank() == 0 {
 		return fmt.Errorf("%s is a number: there is nothing to draw", name)
 	}
+	if path = strings.TrimSpace(path); path != "" {
+		if err := checkPicture(".plot "+name, path); err != nil {
+			return err
+		}
+	}
 	coo, err := r.app.entries(ctx, t)
 	if err != nil {
 		return err
 	}
-	return r.app.plot(name, strings.TrimSpace(path), coo)
+	return r.app.plot(name, path, coo)
 }
 
 // inspect describes a tensor.

@@ -2,7 +2,10 @@ package main
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -56,7 +59,8 @@ func (a *app) read(ctx context.Context, path string, opts []file.Option) (*tenso
 		}
 		f, err := os.Open(path)
 		if err != nil {
-			return file.Read(path, opts...) // which says it better
+			_, err := file.Read(path, opts...) // which says it better
+			return nil, withSimilar(path, err)
 		}
 		defer f.Close() // only read from
 		st, err := f.Stat()
@@ -77,6 +81,22 @@ func (a *app) read(ctx context.Context, path string, opts []file.Option) (*tenso
 		defer task.end()
 		return file.ReadFrom(path, &meter{SectionReader: io.NewSectionReader(f, 0, st.Size()), task: task}, opts...)
 	})
+}
+
+// withSimilar adds to the error of a file that is not there what may have been meant.
+func withSimilar(path string, err error) error {
+	if !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if generatorKeys[path] != nil {
+		return fmt.Errorf("%w; did you mean %s(10)?", err, path)
+	}
+	entries, _ := os.ReadDir(filepath.Dir(path)) // without a folder there is nothing to propose
+	var names []string
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	return fmt.Errorf("%w%s", err, didYouMean(filepath.Base(path), names))
 }
 
 // mapFrom is the size in bytes from which on a file is mapped rather than read: reading
@@ -138,9 +158,9 @@ func (a *app) write(ctx context.Context, d destination, t *tensor.Tensor) error 
 		if d.qual.kind == "" {
 			return usagef("-o -: say what to write to standard output, such as -:kind=mtx")
 		}
-		return file.WriteTo("standard output", a.stdout, t, append(d.qual.options(), file.BuildWith(builder{ctx}), file.RowNames(d.rows))...)
+		return file.WriteTo("standard output", a.stdout, t, append(d.options(), file.BuildWith(builder{ctx}))...)
 	}
 	task := a.begin("writing "+d.path, -1)
 	defer task.end()
-	return file.Write(d.path, t, append(d.qual.options(), file.BuildWith(builder{ctx}), file.Progress(task.reach), file.RowNames(d.rows))...)
+	return file.Write(d.path, t, append(d.options(), file.BuildWith(builder{ctx}), file.Progress(task.reach))...)
 }

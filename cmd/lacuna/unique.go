@@ -138,18 +138,17 @@ func (u *uniqueness) run(ctx context.Context, file string) error {
 		return fmt.Errorf("%s: %w", file, err)
 	}
 	out := map[string]*tensor.Tensor{"values": found.Values, "counts": found.Counts, "inverse": found.Inverse}
+	rows := axisNames{labelsOf(found.Values, labels)}
+	names := map[string]axisNames{"values": rows, "counts": rows}
 	if len(writes) == 0 {
-		rows := labelsOf(found.Values, labels)
 		for _, name := range u.results() {
-			if name == "inverse" {
-				rows = nil
-			}
-			printLabelled(u.app.stdout, name, out[name], rows)
+			printNamed(u.app.stdout, name, out[name], names[name])
 		}
 		return nil
 	}
 	var errs []error
 	for _, d := range writes {
+		d.names = names[d.name]
 		errs = append(errs, u.app.write(ctx, d, out[d.name]))
 	}
 	return errors.Join(errs...)

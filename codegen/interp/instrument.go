@@ -25,9 +25,10 @@ func CompileInstrumented(f *loop.Func, lookup func(string) (*loop.Scalar, bool))
 	return &Instrumented{k, c.loops}, nil
 }
 
-// RunUntil is that of the kernel. Others may look at the first of the instruments meanwhile.
-func (k *Instrumented) RunUntil(stop *atomic.Uint32, bufs []Memory, args []int64, chunk, lo, hi int64, tell loop.Instruments) (status int64, err error) {
-	return k.runUntil(tell, stop, bufs, args, chunk, lo, hi)
+// RunUntil is that of the kernel. Others may look at the first of the instruments meanwhile; leave, if it is not nil, is told that each time
+// before it changes.
+func (k *Instrumented) RunUntil(stop *atomic.Uint32, bufs []Memory, args []int64, chunk, lo, hi int64, tell loop.Instruments, leave func(in int64)) (status int64, err error) {
+	return k.runUntil(tell, leave, stop, bufs, args, chunk, lo, hi)
 }
 
 // instrumented has a loop's code tell of it, with its iterations if these are known before.
@@ -42,11 +43,19 @@ func (c *compiler) instrumented(s loop.Stmt, iterations func(*frame) int64, run 
 		if iterations != nil {
 			fr.tell[at+1] += max(iterations(fr), 0)
 		}
-		atomic.StoreInt64(&fr.tell[0], int64(1+number))
+		fr.goTo(int64(1 + number))
 		status := run(fr)
-		atomic.StoreInt64(&fr.tell[0], around)
+		fr.goTo(around)
 		return status
 	}
+}
+
+// goTo tells that a call is in a loop.
+func (fr *frame) goTo(number int64) {
+	if fr.leave != nil {
+		fr.leave(fr.tell[0])
+	}
+	atomic.StoreInt64(&fr.tell[0], number)
 }
 
 // counted has the body of a while count iterations.

@@ -86,17 +86,17 @@ var never atomic.Uint32
 // sets the stop word to other than 0. What the function has stored is then of no
 // use.
 func (k *Kernel) RunUntil(stop *atomic.Uint32, bufs []Memory, args []int64, chunk, lo, hi int64) (status int64, err error) {
-	return k.runUntil(nil, stop, bufs, args, chunk, lo, hi)
+	return k.runUntil(nil, nil, stop, bufs, args, chunk, lo, hi)
 }
 
 // runUntil is RunUntil of a function that may tell of its loops.
-func (k *Kernel) runUntil(tell loop.Instruments, stop *atomic.Uint32, bufs []Memory, args []int64, chunk, lo, hi int64) (status int64, err error) {
+func (k *Kernel) runUntil(tell loop.Instruments, leave func(int64), stop *atomic.Uint32, bufs []Memory, args []int64, chunk, lo, hi int64) (status int64, err error) {
 	if err := checkCall(k.name, k.bufs, bufs, len(k.args), args); err != nil {
 		return StatusBadCall, err
 	}
 	fr := k.frame()
 	copy(fr.mem, bufs)
-	fr.stop, fr.fuel, fr.tell = stop, pollInterval, tell
+	fr.stop, fr.fuel, fr.tell, fr.leave = stop, pollInterval, tell, leave
 	for i, s := range k.args {
 		*reg[int64](fr, s) = args[i]
 	}
@@ -110,7 +110,7 @@ func (k *Kernel) runUntil(tell loop.Instruments, stop *atomic.Uint32, bufs []Mem
 			}
 			status, err = StatusOutOfBounds, boundsError(k.name, k.bufs, fr)
 		}
-		fr.stop, fr.tell = nil, nil
+		fr.stop, fr.tell, fr.leave = nil, nil, nil
 		clear(fr.mem) // the pool must not keep the caller's memory alive
 		k.frames.Put(fr)
 	}()
@@ -150,6 +150,7 @@ type frame struct {
 
 	thread *thread          // of a grid; nil on chunks
 	tell   loop.Instruments // nil of most
+	leave  func(in int64)   // nil, or told where a call was
 }
 
 // pollInterval is how many iterations of loops, however nested, pass between two

@@ -6,6 +6,8 @@ import (
 	"path"
 	"strconv"
 	"strings"
+
+	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
 // Copies are the question as others ask it.
@@ -26,7 +28,7 @@ func shell(r *Request) string {
 		o := &r.Operands[i]
 		value := o.Name + "=" + o.source()
 		switch {
-		case !o.given():
+		case !o.said():
 			value = o.Name
 		case strings.HasPrefix(o.Text, "["):
 			value = o.Name + "=" + strings.Join(strings.Fields(o.Text), "")
@@ -38,7 +40,7 @@ func shell(r *Request) string {
 		if q != "" {
 			value += ":" + q
 		}
-		if o.given() || q != "" {
+		if o.said() || q != "" {
 			args.WriteString(" " + quote(value))
 		}
 		if o.Fill != "" {
@@ -132,7 +134,7 @@ func goProgram(r *Request) string {
 		switch {
 		case o.given():
 			value := o.goValue(&before)
-			if o.Fill != "" {
+			if o.Fill != "" && o.GoValue == "" {
 				value = fmt.Sprintf("refilled(%s, must(tensor.ParseScalar(%q, tensor.Float64)))", value, o.Fill)
 			}
 			fmt.Fprintf(&args, "\t\t%q: %s,\n", o.Name, value)
@@ -153,6 +155,9 @@ func goProgram(r *Request) string {
 		"\tfor name, t := range results {\n\t\tfmt.Printf(\"%%s:\\n%%v\\n\", name, tensor.Formatted(t))\n\t}\n}\n", &before, &args, goQuote(r.Program), &options)
 	if strings.Contains(body, "refilled(") {
 		body = goRefilled + body
+	}
+	if strings.Contains(body, "filledWith(") {
+		body = goFilledWith + body
 	}
 	imports := []string{"context", "fmt", "log"}
 	if strings.Contains(body, "strings.") {
@@ -188,10 +193,35 @@ func refilled(t *tensor.Tensor, fill tensor.Scalar) *tensor.Tensor {
 
 `
 
+// GoFilled is an expression for a tensor all elements of which have one value.
+func GoFilled(x tensor.Scalar, f tensor.Format, shape []int64) string {
+	return fmt.Sprintf("filledWith(must(tensor.ParseScalar(%q, must(tensor.ParseDType(%q)))), %q%s)", x, x.DType(), f,
+		strings.TrimRight(", "+strings.Trim(strings.ReplaceAll(fmt.Sprint(shape), " ", ", "), "[]"), ", "))
+}
+
+// goFilledWith is filledWith, for the program.
+const goFilledWith = `// filledWith has x everywhere.
+func filledWith(x tensor.Scalar, format string, shape ...int64) *tensor.Tensor {
+	n := 1
+	for _, extent := range shape {
+		n *= int(extent)
+	}
+	values := must(tensor.MakeArray(x.DType(), n))
+	for i := range n {
+		values.SetScalar(i, x)
+	}
+	return must(tensor.FromDense(shape, must(tensor.ParseFormat(format, len(shape))), values))
+}
+
+`
+
 const module = "github.com/lacuna-sparse/lacuna"
 
 // goValue is an expression for the value of an operand; what is to be done for it before goes to before.
 func (o *Operand) goValue(before *strings.Builder) string {
+	if o.GoValue != "" {
+		return o.GoValue
+	}
 	var options string
 	if o.Format != "" {
 		options += fmt.Sprintf(", file.FormatNamed(%q)", o.Format)

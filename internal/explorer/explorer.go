@@ -142,7 +142,7 @@ type Failure struct {
 }
 
 func failure(program string, err error) *Failure {
-	f := &Failure{Message: err.Error()}
+	f := &Failure{Message: lang.OutsideGo(err).Error()}
 	var list lang.Errors
 	var one *lang.Error
 	switch {

@@ -134,7 +134,7 @@ func TestCheck(t *testing.T) {
 	}
 	// A function that is misspelt may be an operand as well.
 	for program, want := range map[string]string{
-		"y(i) = sqrtt(x(i))":          "error: did you mean sqrt? [{write sqrt 7 12 sqrt}]; error: declare it, or pass it as an operand: x=… []",
+		"y(i) = sqrtt(x(i))":          "error: did you mean sqrt? [{write sqrt 7 12 sqrt}]; error: pass it as an operand, or declare it []",
 		"y(i) = maxx(2, n)":           "warning: did you mean max? [{write max 7 11 max}]",
 		"y(i) = ä(i) + sqr(2)*sqr(i)": "warning: did you mean sqrt? [{write sqrt 14 17 sqrt}]; warning: did you mean sqrt? [{write sqrt 21 24 sqrt}]",
 		"y(i) = ex(i)*mask(i)":        "",

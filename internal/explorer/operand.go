@@ -31,6 +31,11 @@ type Operand struct {
 	Number string  `json:"number,omitempty"`
 	Data   []byte  `json:"data,omitempty"` // of a file, whose name is File
 	File   string  `json:"file,omitempty"` // the name tells the kind; without Data a file of the server
+
+	Value   tensor.Operand `json:"-"` // made already, of what the fields above say or of what follows from other operands
+	GoValue string         `json:"-"` // how a program in Go makes it; "": as the fields above say
+
+	Declared []lacuna.Option `json:"-"` // what is said of it, if it has no value; nil: the fields above
 }
 
 // Random describes random entries, or with Range 0, 1, 2, ….
@@ -49,7 +54,10 @@ const (
 )
 
 // given says whether the operand has a value.
-func (o *Operand) given() bool {
+func (o *Operand) given() bool { return o.Value != nil || o.said() }
+
+// said says whether the fields tell where the value is from.
+func (o *Operand) said() bool {
 	return o.Random != nil || o.Text != "" || o.Number != "" || len(o.Data) > 0 || o.File != ""
 }
 
@@ -72,12 +80,16 @@ func (s *Service) operands(ctx context.Context, r *Request) (lacuna.Args, []lacu
 			opts = append(opts, more...)
 			continue
 		}
-		t, err := s.tensor(ctx, o)
-		if err != nil {
-			return nil, nil, fmt.Errorf("%s: %w", o.Name, err)
+		value := o.Value
+		if value == nil {
+			t, err := s.tensor(ctx, o)
+			if err != nil {
+				return nil, nil, fmt.Errorf("%s: %w", o.Name, err)
+			}
+			value = t
 		}
-		args[o.Name] = t
-		opts = append(opts, lacuna.Operand(o.Name, t))
+		args[o.Name] = value
+		opts = append(opts, lacuna.Operand(o.Name, value))
 	}
 	return args, opts, nil
 }
@@ -94,6 +106,9 @@ func rankIn(list []Named, name string) int {
 
 // declare is what is said of a result or, to explain a program without data, of an operand that it reads.
 func (o *Operand) declare(rank int, reads bool) ([]lacuna.Option, error) {
+	if o.Declared != nil {
+		return o.withFill(o.Declared)
+	}
 	if reads {
 		return o.declareOperand(rank)
 	}

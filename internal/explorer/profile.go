@@ -32,7 +32,7 @@ type StepTime struct {
 type StageTime struct {
 	Name  string     `json:"name"`
 	Took  float64    `json:"took"`
-	Loops []LoopTime `json:"loops"` // that were reached; none in a browser, where nobody can look while something runs
+	Loops []LoopTime `json:"loops"` // that were reached
 	Looks int64      `json:"looks"` // that the times of loops come from; 0: these are not known
 }
 

@@ -63,9 +63,15 @@ func (s *Service) storage(ctx context.Context, r *Request) (any, error) {
 			if !o.given() {
 				return nil, fmt.Errorf("%s has no value", o.Name)
 			}
-			t, err := s.tensor(ctx, o)
-			if err != nil {
-				return nil, err
+			t, ok := o.Value.(*tensor.Tensor)
+			if o.Value != nil && !ok {
+				return nil, fmt.Errorf("%s is stored as several tensors", o.Name)
+			}
+			if !ok {
+				var err error
+				if t, err = s.tensor(ctx, o); err != nil {
+					return nil, err
+				}
 			}
 			return storageOf(o.Name, t), nil
 		}

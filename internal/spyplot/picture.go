@@ -26,8 +26,8 @@ const (
 	plotLeast = 1.5 * vg.Inch  // of the shortest
 	plotBars  = 0.9 * vg.Inch  // of the histograms, away from the matrix
 	plotFrame = 0.9 * vg.Inch  // for axes and labels, left of the matrix
-	plotTitle = 0.65 * vg.Inch // for the title
-	plotScale = 0.15 * vg.Inch // of the colour bar
+	plotTitle = 0.75 * vg.Inch // for the title
+	plotScale = vg.Length(11)  // of the colour bar
 	plotBelow = 0.65 * vg.Inch // for the axes under the matrix, and under the colour bar
 	plotGap   = 0.1 * vg.Inch
 )
@@ -90,7 +90,7 @@ func Write(to io.Writer, kind, title string, v View) error {
 	}
 	style := p.Title.TextStyle
 	style.XAlign, style.YAlign = draw.XLeft, draw.YBottom
-	c.FillText(style, vg.Point{X: plotGap, Y: head + plotGap}, title)
+	c.FillText(style, vg.Point{X: plotGap, Y: head + 2*plotGap}, title)
 	_, err = canvas.WriteTo(to)
 	return err
 }
@@ -122,7 +122,21 @@ type imagePlot struct {
 func (s *imagePlot) Plot(c draw.Canvas, p *plot.Plot) {
 	x, y := p.Transforms(&c)
 	y0, y1 := y(0), y(s.height)
-	c.DrawImage(vg.Rectangle{Min: vg.Point{X: x(0), Y: min(y0, y1)}, Max: vg.Point{X: x(s.width), Y: max(y0, y1)}}, s.picture)
+	to := vg.Rectangle{Min: vg.Point{X: x(0), Y: min(y0, y1)}, Max: vg.Point{X: x(s.width), Y: max(y0, y1)}}
+	c.DrawImage(to, stretched(s.picture, to.Size()))
+}
+
+// stretched is a picture with the proportions of what it is to fill: who draws an SVG keeps those that it has, and smooths between few points.
+func stretched(picture image.Image, size vg.Point) image.Image {
+	const perPoint = 2 // pixels
+	from := picture.Bounds()
+	to := image.NewRGBA(image.Rect(0, 0, max(1, int(math.Round(perPoint*size.X.Points()))), max(1, int(math.Round(perPoint*size.Y.Points())))))
+	for y := range to.Rect.Dy() {
+		for x := range to.Rect.Dx() {
+			to.Set(x, y, picture.At(from.Min.X+x*from.Dx()/to.Rect.Dx(), from.Min.Y+y*from.Dy()/to.Rect.Dy()))
+		}
+	}
+	return to
 }
 
 // wholeTicks are the usual ticks but those between whole numbers.

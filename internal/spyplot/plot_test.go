@@ -2,6 +2,8 @@ package spyplot
 
 import (
 	"bytes"
+	"encoding/base64"
+	"fmt"
 	"image"
 	"image/color"
 	"image/png"
@@ -127,6 +129,36 @@ func TestPlotsOfOddShapes(t *testing.T) {
 			}
 			newRaster(v, dots).text()
 		})
+	}
+}
+
+// TestVectorPictures: what shows an SVG keeps the proportions of a picture in it, which so must be those of its place: of a matrix that is drawn
+// higher than it is, and of the colours' scale.
+func TestVectorPictures(t *testing.T) {
+	v := uniform(10, 2000, 0.1)
+	var data bytes.Buffer
+	if err := Write(&data, "svg", "title", v); err != nil {
+		t.Fatal(err)
+	}
+	pictures := 0
+	for _, tag := range strings.Split(data.String(), "<image ")[1:] {
+		var x, y, width, height float64
+		if _, err := fmt.Sscanf(tag, `x="%g" y="%g" width="%g" height="%g"`, &x, &y, &width, &height); err != nil {
+			t.Fatal(err)
+		}
+		_, text, _ := strings.Cut(tag, "base64,")
+		text, _, _ = strings.Cut(text, `"`)
+		c, _, err := image.DecodeConfig(base64.NewDecoder(base64.StdEncoding, strings.NewReader(text)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, want := float64(c.Width)/float64(c.Height), width/height; math.Abs(got/want-1) > 0.01 {
+			t.Errorf("a picture of %dx%d in a place of %gx%g", c.Width, c.Height, width, height)
+		}
+		pictures++
+	}
+	if pictures != 2 {
+		t.Errorf("%d pictures", pictures)
 	}
 }
 

@@ -372,7 +372,7 @@ func (w *wishes) positions(nf *normalForm, c *lang.Command) error {
 			loops := loopsOver(s.indices, x.body, a.Word)
 			return len(loops) > 0 && !slices.ContainsFunc(loops, func(f *ir.Forall) bool {
 				z := &sizes{}
-				atom, ok := s.alg.StmtSet(f.Body, dryLeaves{s.alg, f.Index, x.at, x.convert, z}).IsAtom()
+				atom, ok := s.alg.StmtSet(f.Body, dryLeaves{s.alg, f.Index, x.at, x.at.convert(x.convert), z}).IsAtom()
 				return !ok || z.fibres[atom].access.Tensor.Name != a.Value
 			})
 		})

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"strings"
 
 	"github.com/lacuna-sparse/lacuna"
 	"github.com/lacuna-sparse/lacuna/lang"
@@ -120,7 +121,7 @@ const (
 
 // describeFailure tells what an error is.
 func describeFailure(err error) *failure {
-	f := &failure{Kind: otherFailure, Message: err.Error()}
+	f := &failure{Kind: otherFailure, Message: inPython(err).Error()}
 	var (
 		program     *lang.Error
 		format      *tensor.FormatError
@@ -144,6 +145,24 @@ func describeFailure(err error) *failure {
 		f.Kind = tensorFailure
 	}
 	return f
+}
+
+// inPython has the hints of errors of the language say how names get values and shapes in Python.
+func inPython(err error) error {
+	var list lang.Errors
+	var one *lang.Error
+	if !errors.As(err, &list) && errors.As(err, &one) {
+		list = lang.Errors{one}
+	}
+	for _, e := range list {
+		switch declares := strings.Contains(e.Hint, "declare"); {
+		case declares && e.Code == lang.ErrUnknownName:
+			e.Hint = "pass operands by their names: eval(program, A=…, x=…)"
+		case declares && (e.Code == lang.ErrFreeExtent || e.Code == lang.ErrNoValue || e.Code == lang.ErrOutOfRange):
+			e.Hint += " (shape=(10, 20))"
+		}
+	}
+	return lang.OutsideGo(err)
 }
 
 // encode writes an answer.

@@ -224,7 +224,10 @@ class Programs(unittest.TestCase):
         self.assertEqual(e.exception.code, "E201")
         line, caret = str(e.exception).splitlines()[1:3]
         self.assertEqual(line[caret.index("^")], "z")
+        self.assertIn("hint: pass operands by their names", str(e.exception))
         self.assertIsInstance(e.exception, ValueError)
+        with self.assertRaisesRegex(lacuna.ProgramError, r"\(shape=\(10, 20\)\)"):
+            lacuna.eval("y(i) = 3")
 
     def test_kernels(self):
         a, x = random_matrix(), np.arange(40.0)

@@ -19,7 +19,7 @@ const (
 )
 
 // writeAnnData writes a matrix as the X of an AnnData file, whose observations and variables are
-// named by RowNames or numbers: by rows or columns as it is stored, or dense.
+// named by AxisNames or numbers: by rows or columns as it is stored, or dense.
 func writeAnnData(out *output, t *tensor.Tensor) error {
 	if t.Rank() != 2 {
 		return fmt.Errorf("the X of AnnData has two dimensions, but this tensor has %d", t.Rank())
@@ -27,8 +27,8 @@ func writeAnnData(out *output, t *tensor.Tensor) error {
 	if entry := out.cfg.entry; entry != "" && entry != "X" {
 		return fmt.Errorf("an AnnData file is written with the tensor as X: %q cannot be added to one", entry)
 	}
-	if rows := out.cfg.rows; rows != nil && int64(len(rows)) != t.Dims()[0] {
-		return fmt.Errorf("%d rows are named (%s), but the tensor has %d", len(rows), out.cfg.spell("RowNames"), t.Dims()[0])
+	if err := out.cfg.namesFit(t); err != nil {
+		return err
 	}
 	t, err := t.Canonical()
 	if err != nil {
@@ -51,8 +51,8 @@ func writeAnnData(out *output, t *tensor.Tensor) error {
 		} else {
 			a.matrix("X", t)
 		}
-		a.frame("obs", t.Dims()[0], out.cfg.rows)
-		a.frame("var", t.Dims()[1], nil)
+		a.frame("obs", t.Dims()[0], out.cfg.names[0])
+		a.frame("var", t.Dims()[1], out.cfg.names[1])
 		for _, name := range []string{"layers", "obsm", "obsp", "uns", "varm", "varp"} {
 			a.group(name, annDict, "0.1.0")
 		}

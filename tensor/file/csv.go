@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -62,18 +63,24 @@ func openCSV(in *input) (t *table, first []string, err error) {
 	if err != nil {
 		return nil, nil, in.csvError(err)
 	}
-	t = &table{in: in, names: record}
 	numbers := true
 	for _, field := range record {
 		if _, err := strconv.ParseFloat(strings.TrimSpace(field), 64); err != nil {
 			numbers = false
 		}
 	}
+	names := slices.Clone(record)
 	if numbers {
-		first, t.names = record, make([]string, len(record))
-		for k := range t.names {
-			t.names[k] = strconv.Itoa(k)
+		first = record
+	}
+	for k := range names {
+		if numbers || names[k] == "" {
+			names[k] = strconv.Itoa(k)
 		}
+	}
+	t = newTable(in, names)
+	if !numbers && record[0] == "" && len(record) > 1 {
+		t.index = 0 // as pandas and R write the names of rows
 	}
 	t.columns = func(wanted []int) ([]column, error) { return in.csvColumns(r, first, wanted) }
 	return t, first, nil
@@ -193,15 +200,22 @@ func writeCSV(out *output, t *tensor.Tensor) error {
 	if name, _ := splitCompression(out.name); strings.HasSuffix(strings.ToLower(name), ".tsv") {
 		w.Comma = '\t'
 	}
-	if r.names != nil {
+	if !r.unnamed {
 		if err := w.Write(r.names); err != nil {
 			return err
 		}
 	}
-	record := make([]string, len(r.types))
+	record := make([]string, len(r.names))
 	for i := range r.n {
 		for k := range record {
-			record[k] = r.scalar(i, k).String()
+			switch {
+			case r.texts[k] != nil:
+				record[k] = r.texts[k](i)
+			case r.types[k] == tensor.Bool: // as numbers: true and false would be read as labels
+				record[k] = strconv.Itoa(int(r.scalar(i, k).Convert(tensor.Int64).Int64()))
+			default:
+				record[k] = r.scalar(i, k).String()
+			}
 		}
 		if err := w.Write(record); err != nil {
 			return err

@@ -2,6 +2,7 @@ package file
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/lacuna-sparse/lacuna/tensor"
@@ -23,13 +24,33 @@ func LabelsInto(list *[]string) Option {
 	}
 }
 
-// RowNames names the rows of a matrix that is written, such as labels that [LabelsInto] told: in an AnnData file they are its
-// observations. Files of other kinds have no names, and are written without.
-func RowNames(names []string) Option {
+// AxisNames names the coordinates along an axis of a tensor that is written, such as labels that [LabelsInto] told: in an AnnData
+// file they are its observations or variables, in a table (CSV, Parquet) what stands before the rows and above the columns, or the
+// coordinates of entries. Files of other kinds have no names, and are written without.
+func AxisNames(axis int, names []string) Option {
 	return func(c *config) error {
-		c.rows = names
+		if names != nil {
+			c.names = maps.Clone(c.names)
+			if c.names == nil {
+				c.names = map[int][]string{}
+			}
+			c.names[axis] = names
+		}
 		return nil
 	}
+}
+
+// namesFit holds names against the shape of what is written.
+func (c *config) namesFit(t *tensor.Tensor) error {
+	for axis, names := range c.names {
+		if axis < 0 || axis >= t.Rank() {
+			return fmt.Errorf("coordinates of axis %d are named, but the tensor has rank %d", axis, t.Rank())
+		}
+		if n := t.Dims()[axis]; int64(len(names)) != n {
+			return fmt.Errorf("%d names (%s) for %d coordinates of axis %d", len(names), c.spell("AxisNames"), n, axis)
+		}
+	}
+	return nil
 }
 
 // readCategories makes a vector of codes, of which a negative one has no label.

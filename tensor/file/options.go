@@ -47,7 +47,7 @@ type config struct {
 	mapped   *mappedFile // not nil: use arrays where they lie in the file
 
 	labels *[]string                  // not nil: where the labels of what is read go
-	rows   []string                   // names of what rows stand for, where the file has them
+	names  map[int][]string           // what coordinates along an axis stand for, where the file has names
 	coords []string                   // columns of a table that are coordinates; nil: none
 	nodes  bool                       // which are numbered together
 	spell  func(option string) string // how messages name options

@@ -40,10 +40,10 @@ func ExampleList() {
 	fmt.Println(file.IsTensor(dir))
 
 	counts, _ := tensor.NewDense([]int64{1, 2}, 2, 1) // of ann and bob
-	err = file.Write(filepath.Join(dir, "counts.h5ad"), counts, file.RowNames(who))
+	err = file.Write(filepath.Join(dir, "counts.h5ad"), counts, file.AxisNames(0, who))
 	var names []string
 	_, _ = file.Read(filepath.Join(dir, "counts.h5ad"), file.Entry("obs/_index"), file.LabelsInto(&names))
-	fmt.Println(names, err, file.Write(filepath.Join(dir, "counts.h5ad"), counts, file.RowNames(who[:1])) != nil)
+	fmt.Println(names, err, file.Write(filepath.Join(dir, "counts.h5ad"), counts, file.AxisNames(0, who[:1])) != nil)
 	// Output:
 	// who column
 	// age column

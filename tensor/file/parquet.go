@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"reflect"
 
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/format"
@@ -39,11 +40,12 @@ func readParquet(in *input) (*tensor.Tensor, error) {
 		if err != nil {
 			return nil, err
 		}
-		t := &table{in: in}
 		leaves := parquetLeaves(f)
+		var names []string
 		for _, leaf := range leaves {
-			t.names = append(t.names, leaf.name)
+			names = append(names, leaf.name)
 		}
+		t := newTable(in, names)
 		t.columns = func(wanted []int) ([]column, error) {
 			cols := make([]column, len(wanted))
 			for k, at := range wanted {
@@ -264,39 +266,38 @@ func parquetScalar(dt tensor.DType, v parquet.Value) (tensor.Scalar, error) {
 	return tensor.Int(dt, v.Int64()), nil
 }
 
-// writeParquet writes a table: columns c0, c1, … of a dense vector or matrix, else those of coordinates and values.
+// writeParquet writes a table: columns c0, c1, … of a dense matrix, value of a vector, else those of coordinates and values.
 func writeParquet(out *output, t *tensor.Tensor) error {
 	r, err := tableOf(out, t)
 	if err != nil {
 		return err
 	}
-	group := parquet.Group{}
-	for k := range r.types {
-		if r.names == nil {
-			break
-		}
-		node, err := parquetNode(r.types[k])
-		if err != nil {
-			return err
-		}
-		group[r.names[k]] = node
+	if n := len(r.names); n > parquet.MaxColumnIndex {
+		return fmt.Errorf("%d columns are more than the %d of a Parquet file: write the tensor in a sparse format, as its entries", n, parquet.MaxColumnIndex)
 	}
-	if r.names == nil {
-		for k := range r.types {
-			node, err := parquetNode(r.types[k])
-			if err != nil {
+	group, seen := parquetColumns{}, map[string]bool{}
+	for k, name := range r.names {
+		if seen[name] {
+			return fmt.Errorf("two columns would be called %q", name)
+		}
+		seen[name] = true
+		node := parquet.String()
+		if r.texts[k] == nil {
+			if node, err = parquetNode(r.types[k]); err != nil {
 				return err
 			}
-			r.names = append(r.names, fmt.Sprintf("c%0*d", len(fmt.Sprint(len(r.types)-1)), k))
-			group[r.names[k]] = node
 		}
+		group.fields = append(group.fields, parquetField{node, name})
 	}
-	// A group has its columns in the order of their names, which is that of ours.
 	w := parquet.NewWriter(out.w, parquet.NewSchema("tensor", group), parquet.Compression(&parquet.Snappy))
 	batch := make([]parquet.Row, 0, 256)
 	for i := range r.n {
-		row := make(parquet.Row, len(r.types))
+		row := make(parquet.Row, len(r.names))
 		for k := range row {
+			if r.texts[k] != nil {
+				row[k] = parquet.ByteArrayValue([]byte(r.texts[k](i))).Level(0, 0, k)
+				continue
+			}
 			row[k] = parquetValue(r.scalar(i, k)).Level(0, 0, k)
 		}
 		if batch = append(batch, row); len(batch) == cap(batch) || i == r.n-1 {
@@ -311,6 +312,25 @@ func writeParquet(out *output, t *tensor.Tensor) error {
 	}
 	return w.Close()
 }
+
+// parquetColumns are the columns of a schema in their order: a parquet.Group has them in that of their names.
+type parquetColumns struct {
+	parquet.Group
+	fields []parquet.Field
+}
+
+func (c parquetColumns) Fields() []parquet.Field { return c.fields }
+
+// parquetField is one of them.
+type parquetField struct {
+	parquet.Node
+	name string
+}
+
+func (f parquetField) Name() string { return f.name }
+
+// Value is of a row that is a Go value, of which there are none.
+func (f parquetField) Value(reflect.Value) reflect.Value { return reflect.Value{} }
 
 // parquetNode is the type of a column of numbers.
 func parquetNode(dt tensor.DType) (parquet.Node, error) {

@@ -19,12 +19,13 @@ import (
 //     without it;
 //   - with Entry alone a vector: that column;
 //   - else, if the columns are called i0, i1, … value, the sparse tensor that was written so;
-//   - else the matrix of all columns, which are numbers then.
+//   - else the matrix of all columns, which are numbers then, but for one that names the rows; of a single column, a vector.
 //
 // Columns of text become numbers: labels in ascending order, from 0 on.
 type table struct {
 	in    *input
 	names []string
+	index int // the column that names the rows, by its own name; -1: none
 	// columns loads columns, all of which are equally long.
 	columns func(wanted []int) ([]column, error)
 }
@@ -38,8 +39,13 @@ type column struct {
 	labels  int
 }
 
-// valueColumn and coordColumn are the names of the columns that are written of a sparse tensor.
-const valueColumn = "value"
+// valueColumn and coordColumn are the names of the columns that are written of a sparse tensor. The first of the latter names the
+// rows of a dense one that has names; pandas calls that column of a Parquet file otherwise.
+const (
+	valueColumn = "value"
+	rowColumn   = "i0"
+	pandasIndex = "__index_level_0__"
+)
 
 var coordColumn = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^i(\d+)$`) })
 
@@ -55,6 +61,15 @@ func (t *table) tensor() (*tensor.Tensor, error) {
 		return t.entries(t.names[:len(t.names)-1], valueColumn)
 	}
 	return t.matrix()
+}
+
+// newTable makes a table of columns with names.
+func newTable(in *input, names []string) *table {
+	t := &table{in: in, names: names, index: slices.Index(names, pandasIndex)}
+	if t.index < 0 && len(names) > 1 && names[0] == rowColumn {
+		t.index = 0
+	}
+	return t
 }
 
 // isWritten reports whether the columns are those that are written of a sparse tensor.
@@ -134,9 +149,11 @@ func (t *table) matrix() (*tensor.Tensor, error) {
 	if err := t.noSizes(); err != nil {
 		return nil, err
 	}
-	wanted := make([]int, len(t.names))
-	for k := range wanted {
-		wanted[k] = k
+	var wanted []int
+	for k := range t.names {
+		if k != t.index {
+			wanted = append(wanted, k)
+		}
 	}
 	cols, err := t.columns(wanted)
 	if err != nil {
@@ -146,15 +163,18 @@ func (t *table) matrix() (*tensor.Tensor, error) {
 	for k, c := range cols {
 		if c.text != nil {
 			return nil, t.in.errorf(0, "column %q holds text, such as %q: name one to read (%s), or the columns that are coordinates (%s); there are %s",
-				t.names[k], shorten(c.text(0)), t.in.cfg.spell("Entry"), t.in.cfg.spell("Coords"), listNames(t.names))
+				t.names[wanted[k]], shorten(c.text(0)), t.in.cfg.spell("Entry"), t.in.cfg.spell("Coords"), listNames(t.names))
 		}
 		if rows = c.n; k == 0 {
 			dt = c.numbers.DType()
 		}
 		dt = tensor.Promote(dt, c.numbers.DType())
 	}
-	if len(cols) == 0 {
+	switch len(cols) {
+	case 0:
 		return nil, t.in.errorf(0, "the table has no columns")
+	case 1:
+		return t.dense([]int64{int64(rows)}, cols[0].numbers)
 	}
 	if rows > math.MaxInt/len(cols) {
 		return nil, t.in.errorf(0, "%d rows of %d columns are more than any machine holds", rows, len(cols))
@@ -192,6 +212,13 @@ func (t *table) entries(coords []string, value string) (*tensor.Tensor, error) {
 		return nil, err
 	}
 	n := cols[0].n
+	if t.isWritten() && t.in.cfg.coords == nil && len(coords) == 1 && cols[0].text != nil {
+		values, err := t.values(value, cols, n) // a dense vector whose elements have names
+		if err != nil {
+			return nil, err
+		}
+		return t.dense([]int64{int64(n)}, values)
+	}
 	shape, list := make([]int64, len(coords)), make([]tensor.Array, len(coords))
 	if dims := t.in.cfg.dims; dims != nil && len(dims) != len(coords) {
 		return nil, t.in.errorf(0, "%d sizes for %d columns of coordinates", len(dims), len(coords))
@@ -329,52 +356,55 @@ func (t *table) list(types []string) []Item {
 	return items
 }
 
-// rows is how a tensor is written as a table.
-type rows struct {
-	names  []string // nil: rows of a dense matrix, which have none
-	types  []tensor.DType
-	n      int64
-	scalar func(row int64, column int) tensor.Scalar
+// tableRows is how a tensor is written as a table.
+type tableRows struct {
+	names   []string // of the columns
+	unnamed bool     // the names are made up
+	types   []tensor.DType
+	texts   []func(row int64) string // of a column that holds text; nil: it holds numbers
+	n       int64
+	scalar  func(row int64, column int) tensor.Scalar
+}
+
+// add appends a column.
+func (r *tableRows) add(name string, dt tensor.DType, text func(row int64) string) {
+	r.names, r.types, r.texts = append(r.names, name), append(r.types, dt), append(r.texts, text)
 }
 
 // tableOf is a tensor as a table: a dense one of rank 1 or 2 as it looks, another as its entries.
-func tableOf(out *output, t *tensor.Tensor) (rows, error) {
+func tableOf(out *output, t *tensor.Tensor) (tableRows, error) {
 	t, err := t.Canonical()
 	if err != nil {
-		return rows{}, err
+		return tableRows{}, err
 	}
 	if t.Rank() == 0 {
-		return rows{}, errors.New("a tensor of rank 0 is no table")
+		return tableRows{}, errors.New("a tensor of rank 0 is no table")
+	}
+	if err := out.cfg.namesFit(t); err != nil {
+		return tableRows{}, err
 	}
 	if t.Format().IsDense() && t.Rank() <= 2 {
-		columns := 1
-		if t.Rank() == 2 {
-			columns = int(t.Shape()[1])
-		}
-		r := rows{n: t.Shape()[0], types: slices.Repeat([]tensor.DType{t.DType()}, columns)}
-		r.scalar = func(row int64, column int) tensor.Scalar {
-			if t.Rank() == 1 {
-				return t.At(row)
-			}
-			return t.At(row, int64(column))
-		}
-		return r, nil
+		return denseTable(out.cfg.names, t), nil
 	}
 	if err := zeroFill(t, "a table"); err != nil {
-		return rows{}, err
+		return tableRows{}, err
 	}
 	if t, err = out.cfg.builder.Convert(t, tensor.Coordinates(t.Rank())); err != nil {
-		return rows{}, err
+		return tableRows{}, err
 	}
 	coords, values, err := t.ToCoords()
 	if err != nil {
-		return rows{}, err
+		return tableRows{}, err
 	}
-	r := rows{n: t.NNZ()}
+	r := tableRows{n: t.NNZ()}
 	for k := range coords {
-		r.names, r.types = append(r.names, fmt.Sprintf("i%d", k)), append(r.types, tensor.Int64)
+		var text func(row int64) string
+		if names := out.cfg.names[k]; names != nil {
+			text = func(row int64) string { return names[coords[k][row]] }
+		}
+		r.add(fmt.Sprintf("i%d", k), tensor.Int64, text)
 	}
-	r.names, r.types = append(r.names, valueColumn), append(r.types, t.DType())
+	r.add(valueColumn, t.DType(), nil)
 	r.scalar = func(row int64, column int) tensor.Scalar {
 		if column == len(coords) {
 			return values.Scalar(int(row))
@@ -382,4 +412,35 @@ func tableOf(out *output, t *tensor.Tensor) (rows, error) {
 		return tensor.Int(tensor.Int64, coords[column][row])
 	}
 	return r, nil
+}
+
+// denseTable is a dense vector or matrix as a table. Where an axis has names, the first column holds those of the rows, or their
+// numbers.
+func denseTable(names map[int][]string, t *tensor.Tensor) tableRows {
+	r := tableRows{n: t.Shape()[0], unnamed: len(names) == 0}
+	first := 0
+	if !r.unnamed {
+		first = 1
+		r.add(rowColumn, tensor.Int64, func(row int64) string {
+			if names[0] == nil {
+				return strconv.FormatInt(row, 10)
+			}
+			return names[0][row]
+		})
+	}
+	if t.Rank() == 1 {
+		r.add(valueColumn, t.DType(), nil)
+		r.scalar = func(row int64, _ int) tensor.Scalar { return t.At(row) }
+		return r
+	}
+	columns := t.Shape()[1]
+	for k := range columns {
+		if names[1] != nil {
+			r.add(names[1][k], t.DType(), nil)
+		} else {
+			r.add(fmt.Sprintf("c%0*d", len(fmt.Sprint(columns-1)), k), t.DType(), nil)
+		}
+	}
+	r.scalar = func(row int64, column int) tensor.Scalar { return t.At(row, int64(column-first)) }
+	return r
 }

@@ -48,6 +48,10 @@ func TestCSV(t *testing.T) {
 		{"no header", "5,1\n6,2\n", "[2] i64 D 1 2", []Option{Entry("1")}},
 		{"type", people, "[3] f32 D 30 25 41", []Option{Entry("age"), As(tensor.Float32)}},
 		{"no lines", "a,b\n", "[0 2] f64 D", []Option{As(tensor.Float64)}},
+		{"one column", "1\n2\n", "[2] i64 D 1 2", nil},
+		{"rows with names", ",a,b\nx,1,2\ny,3,4\n", "[2 2] i64 D 1 2 3 4", nil},
+		{"rows with numbers", ",a,b\n0,1,2\n1,3,4\n", "[2 2] i64 D 1 2 3 4", nil},
+		{"names of rows", ",a,b\ny,1,2\nx,3,4\n", "[2] i32 D 1 0", []Option{Entry("0")}},
 
 		{"text in a matrix", people, `error: t.csv: column "who" holds text, such as "bob": name one to read (Entry), or the columns that are coordinates (Coords); there are who, age, score`, nil},
 		{"no column", people, `error: t.csv: there is no column "hwo": they are who, age, score`, []Option{Entry("hwo")}},
@@ -89,9 +93,6 @@ func TestTableRoundTrip(t *testing.T) {
 				want, err := tensor.FromDense([]int64{2, 3}, tensor.Dense(2), numbersOf(t, dt, 1, 0, 1, 1, 0, 0))
 				if err != nil {
 					t.Fatal(err)
-				}
-				if dt == tensor.Bool && kind != ".parquet" {
-					return // written as true and false, which are text
 				}
 				for _, a := range []*tensor.Tensor{want, sparse} {
 					if err := Write(path, a); err != nil {
@@ -216,4 +217,79 @@ func FuzzCSV(f *testing.F) {
 			t.Errorf("wrote %q: %s", b.String(), tensor.Diff(again, a))
 		}
 	})
+}
+
+// TestTableNames writes tensors whose coordinates have names, and reads them and the names again.
+func TestTableNames(t *testing.T) {
+	rows, cols := []string{"T, of a kind", "10", "B"}, []string{"z", "a"}
+	dense, err := tensor.NewDense([]float64{1, 2, 3, 0, 5, 6}, 3, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	vector, err := tensor.NewDense([]float64{7, 8, 9}, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sparse, err := dense.Convert(tensor.CSR)
+	if err != nil {
+		t.Fatal(err)
+	}
+	both := []Option{AxisNames(0, rows), AxisNames(1, cols)}
+	for _, c := range []struct {
+		name    string
+		tensor  *tensor.Tensor
+		names   []Option
+		csv     string // what is written
+		again   string // what is read
+		columns string // how columns are called
+	}{
+		{"rows", dense, both[:1], "i0,c0,c1\n\"T, of a kind\",1,2\n10,3,0\nB,5,6\n", "[3 2] f64 D 1 2 3 0 5 6", "i0 c0 c1"},
+		{"columns", dense, both[1:], "i0,z,a\n0,1,2\n1,3,0\n2,5,6\n", "[3 2] f64 D 1 2 3 0 5 6", "i0 z a"},
+		{"both", dense, both, "i0,z,a\n\"T, of a kind\",1,2\n10,3,0\nB,5,6\n", "[3 2] f64 D 1 2 3 0 5 6", "i0 z a"},
+		{"vector", vector, both[:1], "i0,value\n\"T, of a kind\",7\n10,8\nB,9\n", "[3] f64 D 7 8 9", "i0 value"},
+		// Labels of entries are numbered in ascending order: 10, B, T; a, z.
+		{"entries", sparse, both, "i0,i1,value\n\"T, of a kind\",z,1\n\"T, of a kind\",a,2\n10,z,3\nB,z,5\nB,a,6\n", "[3 2] f64 COO 3 6 5 2 1", "i0 i1 value"},
+	} {
+		for _, kind := range []string{"csv", "parquet"} {
+			t.Run(c.name+" "+kind, func(t *testing.T) {
+				path := filepath.Join(t.TempDir(), "t."+kind)
+				if err := Write(path, c.tensor, c.names...); err != nil {
+					t.Fatal(err)
+				}
+				if text, err := os.ReadFile(path); err != nil || kind == "csv" && string(text) != c.csv {
+					t.Errorf("wrote %q, want %q (%v)", text, c.csv, err)
+				}
+				got, err := Read(path, As(tensor.Float64))
+				if err != nil {
+					t.Fatal(err)
+				}
+				if shown(got) != c.again {
+					t.Errorf("read %s, want %s", shown(got), c.again)
+				}
+				items, err := List(path)
+				if err != nil {
+					t.Fatal(err)
+				}
+				names := ""
+				for _, i := range items {
+					names += " " + i.Entry
+				}
+				if names[1:] != c.columns {
+					t.Errorf("the columns are called%s, want %s", names, c.columns)
+				}
+			})
+		}
+	}
+	for _, c := range []struct {
+		kind, want string
+		names      []Option
+	}{
+		{"csv", "2 names (AxisNames) for 3 coordinates of axis 0", []Option{AxisNames(0, cols)}},
+		{"csv", "coordinates of axis 2 are named, but the tensor has rank 2", []Option{AxisNames(2, cols)}},
+		{"parquet", `two columns would be called "a"`, []Option{AxisNames(1, []string{"a", "a"})}},
+	} {
+		if err := WriteTo("t."+c.kind, new(bytes.Buffer), dense, c.names...); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("got %v, want %s", err, c.want)
+		}
+	}
 }

@@ -92,7 +92,7 @@ func Records[T tensor.Element](r *csv.Reader, format tensor.Format, on tensor.On
 			break
 		}
 		if err != nil {
-			return nil, nil, fmt.Errorf("from.Records: %w", err)
+			return nil, nil, fmt.Errorf("from: %w", err)
 		}
 		line, _ := r.FieldPos(0)
 		text := "1"
@@ -101,11 +101,14 @@ func Records[T tensor.Element](r *csv.Reader, format tensor.Format, on tensor.On
 		case rank + 1:
 			text = record[rank]
 		default:
-			return nil, nil, fmt.Errorf("from.Records: line %d has %d fields: it has %d names, and may have a value", line, len(record), rank)
+			return nil, nil, fmt.Errorf("from: line %d has %d fields: it has %d names, and may have a value", line, len(record), rank)
 		}
 		v, err := parse[T](text)
+		if err != nil && b.Len() == 0 {
+			return nil, nil, fmt.Errorf("from: line %d: %w; if it is a header, read it with a csv.Reader first, and pass that to Records", line, err)
+		}
 		if err != nil {
-			return nil, nil, fmt.Errorf("from.Records: line %d: %w", line, err)
+			return nil, nil, fmt.Errorf("from: line %d: %w", line, err)
 		}
 		for axis := range at {
 			at[axis] = names[axis].number(record[axis])

@@ -37,44 +37,61 @@ class Recorded {
   }
 }
 
+// Files of so many characters are told the worker once, not with each question.
+const largeFile = 1 << 16;
+
 class Local {
   constructor() {
-    this.waiting = new Map();
+    this.queue = []; // the first is being answered
     this.number = 0;
     this.start();
   }
 
   start() {
+    this.told = new Map(); // files that the worker has: their numbers
     this.worker = globalThis.compiler ??= new Worker('worker.js'); // which start.js may have started
-    this.worker.onmessage = ({ data: { id, answer } }) => {
-      const w = this.waiting.get(id);
-      this.waiting.delete(id);
-      if (!w) return;
-      clearTimeout(w.timer);
-      w.resolve(answer);
+    this.worker.onmessage = ({ data }) => {
+      clearTimeout(this.timer);
+      this.queue.shift().resolve(data);
+      this.next();
     };
     this.worker.onerror = (e) => this.restart(`the compiler stopped: ${e.message}`);
   }
 
   // restart gives up what is asked and begins anew.
   restart(why) {
+    clearTimeout(this.timer);
     this.worker.terminate();
     globalThis.compiler = null;
-    for (const w of this.waiting.values()) {
-      clearTimeout(w.timer);
-      w.reject(new Error(why));
-    }
-    this.waiting.clear();
+    for (const w of this.queue.splice(0)) w.reject(new Error(why));
     this.start();
+  }
+
+  // forget gives up what nobody has begun to answer.
+  forget() {
+    for (const w of this.queue.splice(1)) w.reject(new Error('given up for something newer'));
+  }
+
+  next() {
+    if (!this.queue.length) return;
+    this.timer = setTimeout(() => this.restart(`this takes longer than ${patience / 1000} s: take smaller operands, or "lacuna serve"`), patience);
+    this.worker.postMessage(this.queue[0].question);
+  }
+
+  file(data) {
+    if (!this.told.has(data)) {
+      this.told.set(data, this.told.size);
+      this.worker.postMessage({ file: data });
+    }
+    return this.told.get(data);
   }
 
   async ask(request) {
     if (request.op === 'about') return about;
-    const id = ++this.number;
+    const operands = request.operands.map((o) => (o.data?.length > largeFile ? { ...o, data: this.file(o.data) } : o));
     const answer = await new Promise((resolve, reject) => {
-      const timer = setTimeout(() => this.restart(`this takes longer than ${patience / 1000} s: take smaller operands, or "lacuna serve"`), patience);
-      this.waiting.set(id, { resolve, reject, timer });
-      this.worker.postMessage({ id, question: JSON.stringify(request) });
+      this.queue.push({ question: { ...request, operands }, resolve, reject });
+      if (this.queue.length === 1) this.next();
     });
     return unpack(JSON.parse(answer));
   }

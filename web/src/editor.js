@@ -83,8 +83,7 @@ export class Editor {
   // show marks what a check found.
   show({ diagnostics, spans: list }) {
     const length = this.view.state.doc.length;
-    this.view.dispatch({ effects: setSpans.of(list) });
-    this.view.dispatch(setDiagnostics(this.view.state, diagnostics.map((d) => ({
+    this.view.dispatch({ effects: setSpans.of(list) }, setDiagnostics(this.view.state, diagnostics.map((d) => ({
       from: Math.min(d.from, length), to: Math.min(Math.max(d.to, d.from), length), severity: d.severity,
       message: `${d.message}${d.code ? ` [${d.code}]` : ''}${d.hint ? `\nhint: ${d.hint}` : ''}`,
       actions: (d.fixes || []).map((f) => ({ name: f.means, apply: () => this.fix(f) })),

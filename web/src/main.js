@@ -1,6 +1,6 @@
 // The page: a program and its operands on the left, what becomes of them on the right.
 import { connect } from './ask.js';
-import { $, h, light, toast } from './dom.js';
+import { $, breath, focused, h, light, put, toast } from './dom.js';
 import { Editor } from './editor.js';
 import { fromFragment, toFragment } from './link.js';
 import { fresh, kindOf, operandCards, take } from './operands.js';
@@ -23,7 +23,12 @@ const question = (op, more) => ({ op, program: state.program, operands: state.op
 
 const editor = new Editor($('#editor'), {
   text: '', readonly: recorded, words: () => [...about.functions, ...names.symbols.map((s) => ({ word: s.name, kind: s.kind }))],
-  changed: (text) => { if (text !== state.program) { state.program = text; refresh(); } },
+  changed: (text) => {
+    if (text === state.program) return;
+    $('#gallery').value = ''; // it is none of those any more
+    state.program = text;
+    refresh();
+  },
   run: () => { state.program = editor.text; state.tab = 'result'; refresh(); },
 });
 
@@ -34,6 +39,7 @@ function showFailure(parent, e) {
 // refresh looks at the program again: what is wrong with it, which operands it has, and the view that is open.
 async function refresh() {
   const mine = ++version;
+  compiler.forget?.();
   // Asked at once, not after the check: the compiler answers in order, and need not wait for what the page draws in between.
   const content = views[state.tab]();
   content.catch(() => {}); // show says it, unless something newer is shown
@@ -41,10 +47,12 @@ async function refresh() {
     const check = await compiler.ask(question('check'));
     if (mine !== version) return;
     names = check;
-    editor.show(check);
-    showDiagnostics(check.diagnostics);
     if (fit()) return refresh();
-    drawOperands();
+    editor.show(check);
+    await breath();
+    if (mine !== version) return;
+    showDiagnostics(check.diagnostics);
+    await drawOperands();
   } catch (e) {
     if (mine !== version) return;
     editor.show({ diagnostics: e.diagnostics || [], spans: [] });
@@ -52,6 +60,7 @@ async function refresh() {
   }
   save();
   await show(mine, content);
+  if (mine === version && !['storage', 'watch'].includes(state.tab)) storages().then(drawOperands, () => {}); // which those views asked
 }
 
 // fit gives the names that the program reads an operand, and takes away those that it no longer has.
@@ -68,29 +77,38 @@ function fit() {
   return added > 0 || state.operands.length !== before;
 }
 
-function showDiagnostics(list) {
-  $('#diagnostics').replaceChildren(...list.map((d) => h('p', { class: d.severity === 'error' ? 'error' : '' },
-    `${d.severity}${d.code ? ` ${d.code}` : ''}: ${d.message}`, d.hint ? h('br') : null, d.hint ? `hint: ${d.hint}` : null,
-    (d.fixes || []).map((f) => [h('br'), h('button', { onclick: () => editor.fix(f) }, f.means), h('code', {}, f.text)]))));
+// carets are the line that a diagnostic is about, with what it points at; nothing if that is not known, or the line is no text to read.
+function carets({ from, to }) {
+  if (!(to > from)) return null;
+  const begin = state.program.lastIndexOf('\n', from - 1) + 1;
+  const line = state.program.slice(begin).split('\n', 1)[0];
+  if (line.length > 200) return null;
+  return h('pre', { 'aria-hidden': 'true' }, `${line}\n${' '.repeat(from - begin)}${'^'.repeat(Math.min(to, begin + line.length) - from)}`);
 }
 
-let drawn = '';
-function drawOperands() {
-  const key = JSON.stringify([state.operands, names.results, formats]);
-  if (key === drawn) return; // what one types in stays as it is
-  drawn = key;
-  operandCards($('#operands'), state, {
-    storage: (name) => formats[name], samples: about.samples || [], files: about.files || [], results: recorded ? [] : names.results,
-    changed: () => refresh(), failed: (e) => toast(e.message),
+const mostDiagnostics = 50;
+
+function showDiagnostics(list) {
+  $('#diagnostics').replaceChildren(...list.slice(0, mostDiagnostics).map((d) => h('div', { class: d.severity === 'error' ? 'error' : '' },
+    `${d.severity}${d.code ? ` ${d.code}` : ''}: ${d.message}`, carets(d), d.hint ? h('div', {}, `hint: ${d.hint}`) : null,
+    (d.fixes || []).map((f) => h('div', {}, h('button', { onclick: () => editor.fix(f) }, f.means), h('code', {}, f.text))))));
+}
+
+async function drawOperands() {
+  const box = $('#operands');
+  const back = focused(box);
+  await operandCards(box, state, {
+    storage: (name) => formats[name], rank: (name) => names.operands.find((n) => n.name === name)?.rank ?? -1, samples: about.samples || [], files: about.files || [], results: recorded ? [] : names.results,
+    changed: () => refresh(), failed: (e) => toast(e.message), readonly: recorded,
   });
-  for (const e of $('#operands').querySelectorAll('input, select, textarea, button')) e.disabled = recorded;
+  back();
 }
 
 const sources = () => state.operands.filter((o) => kindOf(o) !== 'result' && kindOf(o) !== 'number');
 
 async function storages() {
   const list = await Promise.all(sources().map((o) => compiler.ask(question('storage', { name: o.name }))));
-  for (const { name, shape, formats: named, kinds, order, combinations } of list) formats[name] = { rank: shape.length, named, kinds, order, combinations };
+  for (const { name, formats: named, ...s } of list) formats[name] = { ...s, named, rank: s.shape.length };
   return list;
 }
 
@@ -98,14 +116,13 @@ async function storages() {
 const views = {
   async result() {
     const e = await compiler.ask(question('eval'));
-    storages().then(drawOperands, () => {});
     return [...e.results.map(resultView), ...(e.conversions || []).map((c) => h('p', { class: 'hint' }, `converted first: ${c}`)),
       h('p', { class: 'hint' }, `compiled in ${e.compile.toFixed(1)} ms, ran in ${e.run.toFixed(2)} ms, engine ${about.engine}`)];
   },
   async storage() {
     const list = await storages();
-    drawOperands();
-    return [h('p', { class: 'hint' }, 'Point at an entry to see it in the tree, the arrays and the matrix.'), ...list.map((s) => storageDrawing(s))];
+    await drawOperands();
+    return [h('p', { class: 'hint' }, 'Point at an entry, or go to it with the arrow keys, to see it in the tree, the arrays and the matrix.'), ...list.map((s) => storageDrawing(s))];
   },
   async stages() {
     const e = await compiler.ask(question('explain'));
@@ -116,7 +133,8 @@ const views = {
   },
   async watch() {
     const [steps, list] = await Promise.all([compiler.ask(question('steps')), storages()]);
-    return [watchView(steps, list, editor), h('h3', {}, 'It ends in'), ...steps.results.map(resultView)];
+    await drawOperands();
+    return [await watchView(steps, list, editor), h('h3', {}, 'It ends in'), ...steps.results.map(resultView)];
   },
   async grad() {
     const choices = sources().map((o) => h('button', { onclick: () => { state.wrt = o.name; refresh(); } }, `by ${o.name}`));
@@ -127,7 +145,7 @@ const views = {
   },
   async times() {
     const p = await compiler.ask(question('profile'));
-    return [!about.native && h('p', { class: 'hint' }, 'These are times of the interpreter in this page. "lacuna serve" measures machine code.'), timesView(p, editor)];
+    return [!about.native && h('p', { class: 'hint' }, 'These are times of the interpreter, by the clock of a page, which tells tenths of a millisecond. "lacuna serve" measures machine code.'), timesView(p, editor)];
   },
   async copy() {
     const c = await compiler.ask(question('copy'));
@@ -145,7 +163,9 @@ async function show(mine, content) {
   light(document, '[data-s]', () => false);
   try {
     const parts = (await content).filter(Boolean);
-    if (mine === version) view.replaceChildren(...parts);
+    const back = focused(view);
+    await put(view, parts, () => mine === version);
+    back();
   } catch (e) {
     if (mine === version) showFailure(view, e);
   }
@@ -179,19 +199,22 @@ function drawTabs() {
 function open(tab) {
   state.tab = tab;
   save();
+  compiler.forget?.();
   return show(++version, views[state.tab]());
 }
 
-// Browsers take addresses of up to two million characters.
+// Browsers take addresses of up to two million characters; text that is much longer is not worth the try.
 const maxFragment = 1 << 20;
+const fragmentOf = async () => (state.operands.some((o) => o.data?.length > 16 * maxFragment) ? null : toFragment(state));
+const fits = (fragment) => fragment !== null && fragment.length < maxFragment;
 
 let saving;
 function save() {
   if (recorded) return;
   clearTimeout(saving);
   saving = setTimeout(async () => {
-    const fragment = await toFragment(state);
-    if (fragment.length < maxFragment) history.replaceState(null, '', `#${fragment}`);
+    const fragment = await fragmentOf();
+    if (fits(fragment)) history.replaceState(null, '', `#${fragment}`);
   }, 300);
 }
 
@@ -250,8 +273,8 @@ addEventListener('drop', async (e) => {
 addEventListener('hashchange', start);
 $('#run').addEventListener('click', () => { state.program = editor.text; open('result').then(refresh); });
 $('#link').addEventListener('click', async () => {
-  const fragment = await toFragment(state);
-  if (fragment.length >= maxFragment) return toast('The operands are too large for a link');
+  const fragment = await fragmentOf();
+  if (!fits(fragment)) return toast('The operands are too large for a link');
   const url = `${location.href.split('#')[0]}#${fragment}`;
   history.replaceState(null, '', url);
   navigator.clipboard.writeText(url).then(() => toast('The link is copied: it holds the program and its operands'), () => toast('The link stands in the address'));
@@ -262,12 +285,16 @@ $('#theme').addEventListener('click', () => {
 });
 
 async function start() {
-  if (recorded) return load(compiler.state);
+  if (recorded) {
+    for (const e of [$('header label'), $('#left > .hint')]) e.remove(); // there is nothing to choose, and nobody to read a file
+    return load(compiler.state);
+  }
   if (location.hash.length > 1) {
     try {
       return await load(await fromFragment(location.hash.slice(1)));
     } catch (e) { toast(`The link cannot be read: ${e.message}`); }
   }
+  $('#gallery').value = '0';
   return load(about.gallery[0]);
 }
 

@@ -1,5 +1,6 @@
 // The operands: what is in each, and how it is stored.
-import { h } from './dom.js';
+import { h, put, short } from './dom.js';
+import { cells, gridOf, written } from './grid.js';
 
 const kinds = { random: 'random', text: 'typed', number: 'a number', data: 'a file', result: 'a result' };
 
@@ -12,12 +13,20 @@ export function fresh({ name, rank }, seed) {
   return rank === 1 ? { name, random: { shape, seed } } : { name, format: rank === 2 ? 'CSR' : 'CSF', random: { shape, density: 0.3, seed } };
 }
 
+// typed is the text of a tensor that is stored so, if it is small enough to type.
+function typed(s) {
+  if (!s || s.more || s.rank < 1 || s.rank > 2) return null;
+  const rows = Array.from({ length: s.rank > 1 ? s.shape[0] : 1 }, () => Array(s.shape[s.rank - 1]).fill('.'));
+  s.entries.forEach((e, k) => { rows[s.rank > 1 ? e.coord[0] : 0][e.coord[s.rank - 1]] = short(s.values[k]); });
+  return cells(written(rows)) && written(rows);
+}
+
 // change gives an operand another kind of value, as like the old as may be.
-function change(o, kind) {
-  const shape = o.random?.shape || [6, 6];
+function change(o, kind, storage) {
+  const shape = o.random?.shape || storage?.shape || [6, 6];
   for (const key of ['random', 'text', 'number', 'data', 'file', 'shape']) delete o[key];
   if (kind === 'random') o.random = { shape, density: 0.3, seed: 1 };
-  if (kind === 'text') o.text = shape.length === 1 ? '1 . 2 3' : '1 . 2\n. 3 .\n4 . 5';
+  if (kind === 'text') o.text = typed(storage) || (shape.length === 1 ? '1 . 2 3' : '1 . 2\n. 3 .\n4 . 5');
   if (kind === 'number') {
     o.number = '2.5';
     delete o.format;
@@ -54,11 +63,31 @@ function nearest(combinations, kinds, level, kind) {
   return combinations.map((c) => c.split('-')).filter((c) => c[level] === kind).sort((a, b) => changes(a) - changes(b))[0];
 }
 
-// opened are the operands whose levels are shown.
-const opened = new Set();
+// offered says whether a tensor of a rank may be something.
+const offered = (kind, rank) => ({ random: rank > 0, text: rank === 1 || rank === 2, number: rank === 0, data: true, result: false })[kind];
 
-export function operandCards(parent, state, { storage, samples, files, results, changed, failed }) {
-  parent.replaceChildren(...state.operands.map((o) => card(o)));
+// opened are the operands whose levels are shown, and spelled those whose format is typed.
+const opened = new Set();
+const spelled = new Set();
+const texts = new WeakSet(); // operands that are typed as text
+
+// made are the cards of operands, with what they were made of: one that nothing changes stays.
+const made = new WeakMap();
+let latest;
+
+export async function operandCards(parent, state, { storage, rank, samples, files, results, changed, failed, readonly }) {
+  const mine = latest = {};
+  const cards = state.operands.map((o) => {
+    const { named, kinds: levels, order } = storage(o.name) || {};
+    const key = JSON.stringify([{ ...o, data: null }, named, levels, order, rank(o.name), spelled.has(o.name), texts.has(o)]);
+    if (made.get(o)?.key !== key) made.set(o, { key, card: card(o) });
+    return made.get(o).card;
+  });
+  // Results that have no card yet can be given a format.
+  const open = results.filter((r) => !state.operands.some((o) => o.name === r.name));
+  if (open.length) cards.push(h('p', { class: 'row' }, open.map((r) => h('button', { onclick: () => { state.operands.push({ name: r.name }); changed(); } }, `Store ${r.name} as…`))));
+  if (readonly) for (const c of cards) for (const e of c.querySelectorAll('input, select, textarea, button')) e.disabled = true;
+  await put(parent, cards, () => mine === latest);
 
   function card(o) {
     const field = (label, value, set, attributes = {}) => h('label', {}, label, h('input', {
@@ -90,45 +119,64 @@ export function operandCards(parent, state, { storage, samples, files, results, 
     h('div', {},
       h('b', { class: 'mono' }, o.name),
       h('select', { 'aria-label': `what ${o.name} is`, onchange: (e) => become(e.target.value) },
-        Object.entries(kinds).filter(([k]) => (k === 'result') === (kind === 'result')).map(([k, label]) => h('option', { value: k, selected: k === kind }, label)),
-        kind !== 'result' && h('optgroup', { label: 'samples' }, samples.map((s, i) => h('option', { value: `sample ${i}`, title: s.about }, s.title)))),
+        Object.entries(kinds).filter(([k]) => k === kind || offered(k, rank(o.name))).map(([k, label]) => h('option', { value: k, selected: k === kind }, label)),
+        fitting().length > 0 && h('optgroup', { label: 'samples' }, fitting().map((s) => h('option', { value: `sample ${samples.indexOf(s)}`, title: s.about }, s.title)))),
       inputs),
-    kind === 'text' && h('textarea', {
-      rows: Math.min(8, o.text.split('\n').length + 1), 'aria-label': `elements of ${o.name}; a dot is not stored`, spellcheck: 'false',
-      onchange: (e) => { o.text = e.target.value; changed(); },
-    }, o.text),
+    kind === 'text' && typing(o),
     kind !== 'number' && h('div', { class: 'levels' },
       h('label', {}, 'format', formatPicker(o)),
       levelPicker(o),
       field('type', o.dtype, (v) => { if (v) o.dtype = v; else delete o.dtype; }, { placeholder: 'f64', list: 'types' }),
       kind !== 'result' && field('fill', o.fill, (v) => { if (v) o.fill = v; else delete o.fill; }, { placeholder: '0' })));
+    function fitting() {
+      return kind === 'result' ? [] : samples.filter((s) => rank(o.name) === (s.operands[0].text.includes('\n') ? 2 : 1));
+    }
     function become(to) {
       if (to === 'data' && !files.length) return picker.click();
       if (to.startsWith('sample ')) {
         change(o, 'text');
         Object.assign(o, samples[to.slice(7)].operands[0], { name: o.name });
       } else {
-        change(o, to);
+        change(o, to, storage(o.name));
         if (to === 'data') o.file = files[0];
       }
-      return changed(true);
+      return changed();
     }
     const picker = h('input', { type: 'file', hidden: true, 'aria-hidden': 'true', tabindex: '-1', onchange: () => drop(o, picker.files[0]) });
     box.append(picker);
     return box;
   }
 
+  // typing is where elements are typed: a grid, if they are few, or a text.
+  function typing(o) {
+    const rows = texts.has(o) ? null : cells(o.text);
+    const type = (text) => { o.text = text; changed(); };
+    if (rows) return gridOf(o.name, rows, type, () => { texts.add(o); changed(); });
+    return h('textarea', {
+      rows: Math.min(8, o.text.split('\n').length + 1), 'aria-label': `elements of ${o.name}; a dot is not stored`, spellcheck: 'false', onchange: (e) => type(e.target.value),
+    }, o.text);
+  }
+
   function fileChoice(o) {
     return h('select', { 'aria-label': `file of ${o.name}`, onchange: (e) => { o.file = e.target.value; changed(); } },
-      files.map((f) => h('option', { selected: f === o.file }, f)));
+      (files.includes(o.file) ? files : [o.file, ...files]).map((f) => h('option', { selected: f === o.file }, f)));
   }
 
   // formatPicker chooses among the formats that have names.
   function formatPicker(o) {
     const named = [...storage(o.name)?.named || []];
     if (o.format && !named.includes(o.format)) named.push(o.format);
-    return h('select', { 'aria-label': `format of ${o.name}`, onchange: (e) => setFormat(o, e.target.value) },
-      h('option', { value: '' }, 'the usual one'), named.map((f) => h('option', { value: f, selected: f === o.format }, f)));
+    const spell = () => {
+      spelled.add(o.name);
+      changed();
+    };
+    if (spelled.has(o.name)) {
+      const list = `formats-${o.name}`;
+      return [h('input', { value: o.format ?? '', list, 'aria-label': `format of ${o.name}`, placeholder: 'such as DC-S', spellcheck: 'false', autocomplete: 'off', onchange: (e) => { spelled.delete(o.name); setFormat(o, e.target.value.trim()); } }),
+        h('datalist', { id: list }, [...new Set([...named, ...storage(o.name)?.combinations || []])].map((f) => h('option', { value: f })))];
+    }
+    return h('select', { 'aria-label': `format of ${o.name}`, onchange: (e) => (e.target.value === 'spell' ? spell() : setFormat(o, e.target.value)) },
+      h('option', { value: '' }, 'the usual one'), named.map((f) => h('option', { value: f, selected: f === o.format }, f)), h('option', { value: 'spell' }, 'spell it…'));
   }
 
   // levelPicker chooses level by level, and the axes that they are of. A kind that others do not go with changes those too.
@@ -137,11 +185,18 @@ export function operandCards(parent, state, { storage, samples, files, results, 
     if (!s?.combinations.length) return null;
     const levels = s.kinds.split('-');
     const write = (list, order) => setFormat(o, list.join('-') + (order.every((axis, k) => axis === k) ? '' : `[${order}]`));
-    return h('details', { class: 'picker', open: opened.has(o.name), ontoggle: (e) => { if (e.target.open) opened.add(o.name); else opened.delete(o.name); } }, h('summary', {}, 'by levels'),
-      levels.map((kind, k) => h('label', {}, `level ${k}`, h('select', { 'aria-label': `level ${k} of ${o.name}`, onchange: (e) => write(nearest(s.combinations, levels, k, e.target.value), s.order) },
-        Object.keys(levelKinds).filter((x) => nearest(s.combinations, levels, k, x)).map((x) => h('option', { value: x, selected: x === kind }, levelKinds[x]))))),
-      levels.length > 1 && h('label', {}, 'axes from the outermost', h('select', { 'aria-label': `axes of ${o.name}`, onchange: (e) => write(levels, e.target.value.split(',').map(Number)) },
-        permutations(levels.length).map((p) => h('option', { value: String(p), selected: String(p) === String(s.order) }, p.join(', '))))));
+    const choices = () => [levels.map((kind, k) => h('label', {}, `level ${k}`, h('select', { 'aria-label': `level ${k} of ${o.name}`, onchange: (e) => write(nearest(s.combinations, levels, k, e.target.value), s.order) },
+      Object.keys(levelKinds).filter((x) => nearest(s.combinations, levels, k, x)).map((x) => h('option', { value: x, selected: x === kind }, levelKinds[x]))))),
+    levels.length > 1 && h('label', {}, 'axes from the outermost', h('select', { 'aria-label': `axes of ${o.name}`, onchange: (e) => write(levels, e.target.value.split(',').map(Number)) },
+      permutations(levels.length).map((p) => h('option', { value: String(p), selected: String(p) === String(s.order) }, p.join(', ')))))];
+    const box = h('div', {});
+    // What is closed is empty: browsers look for what may be filled in, and lay out all that is hidden for each.
+    const toggle = (open) => {
+      opened[open ? 'add' : 'delete'](o.name);
+      box.replaceChildren(...(open ? choices().flat().filter(Boolean) : []));
+    };
+    if (opened.has(o.name)) toggle(true);
+    return h('details', { class: 'picker', open: opened.has(o.name), ontoggle: (e) => toggle(e.target.open) }, h('summary', {}, 'by levels'), box);
   }
 
   function setFormat(o, format) {
@@ -154,13 +209,7 @@ export function operandCards(parent, state, { storage, samples, files, results, 
     if (!f) return;
     try {
       await take(o, f);
-      changed(true);
+      changed();
     } catch (e) { failed(e); }
-  }
-
-  // Results that have no card yet can be given a format.
-  const open = results.filter((r) => !state.operands.some((o) => o.name === r.name));
-  if (open.length) {
-    parent.append(h('p', { class: 'row' }, open.map((r) => h('button', { onclick: () => { state.operands.push({ name: r.name }); changed(true); } }, `Store ${r.name} as…`))));
   }
 }

@@ -1,5 +1,6 @@
 // Results: as a table, a picture, a histogram. And where the time went.
 import { h, short } from './dom.js';
+import { tableOf, widest } from './table.js';
 
 const maxRows = 200;
 const maxColumns = 40;
@@ -13,7 +14,7 @@ export function resultView(r) {
     return section;
   }
   section.append(h('div', { class: 'wide' }, r.shape.length <= 2 ? grid(r) : list(r)));
-  if (r.values.length > 1 && !r.values[0].includes('i')) section.append(h('div', { class: 'row' }, r.shape.length <= 2 && picture(r), histogram(r)));
+  if (r.values.length > 1 && !r.values[0].includes('i')) section.append(h('div', { class: 'row' }, pictures(r)));
   return section;
 }
 
@@ -32,12 +33,12 @@ function grid(r) {
   const value = elements(r);
   const width = Math.min(columns, maxColumns);
   const range = Array.from({ length: width }, (_, j) => j);
-  const body = Array.from({ length: Math.min(rows, maxRows) }, (_, i) => h('tr', {}, h('th', { scope: 'row' }, i), range.map((j) => {
+  const row = (i) => [h('th', { scope: 'row' }, i), range.map((j) => {
     const v = value(i, j);
     return v === undefined ? h('td', { class: 'gap', title: `fill ${r.fill}` }, '·') : h('td', { title: v }, short(v));
-  })));
-  return h('table', {}, h('thead', {}, h('tr', {}, h('th', {}), range.map((j) => h('th', { scope: 'col' }, j)), columns > width && h('th', {}, '…'))), h('tbody', {}, body),
-    rows > maxRows && h('caption', {}, `the first ${maxRows} rows of ${rows}`));
+  })];
+  const head = [h('th', {}), range.map((j) => h('th', { scope: 'col' }, j)), columns > width && h('th', {}, '…')];
+  return tableOf(Math.min(rows, maxRows), row, { cell: widest([...r.values.slice(0, maxRows * columns).map(short), columns]), label: String(rows).length }, head, rows > maxRows && `the first ${maxRows} rows of ${rows}`);
 }
 
 function list(r) {
@@ -50,26 +51,36 @@ function list(r) {
     }
     return c;
   };
-  return h('table', {}, h('tbody', {}, r.values.slice(0, maxRows).map((v, n) => h('tr', {}, h('th', { scope: 'row' }, coordinate(n).join(', ')), h('td', {}, short(v))))));
+  const texts = r.values.slice(0, maxRows).map(short);
+  return tableOf(texts.length, (n) => [h('th', { scope: 'row' }, coordinate(n).join(', ')), h('td', { title: r.values[n] }, texts[n])], { cell: widest(texts), label: (widest(r.shape) + 2) * r.shape.length });
 }
 
 // cividis is a scale that the colour-blind read alike (Nunez, Anderton, Renslow 2018), at five places.
 const cividis = [[0, 34, 78], [65, 77, 107], [124, 123, 120], [188, 175, 111], [254, 232, 56]];
 
+const scaleSteps = 64;
+const scale = [];
+
 function colour(x) {
   const at = Math.min(0.9999, Math.max(0, x)) * (cividis.length - 1);
   const k = Math.floor(at);
-  return cividis[k].map((c, i) => Math.round(c + (cividis[k + 1][i] - c) * (at - k)));
+  return scale[Math.round(at * scaleSteps)] ??= cividis[k].map((c, i) => Math.round(c + (cividis[k + 1][i] - c) * (at - k)));
 }
 
-function span(r) {
-  const numbers = r.values.map(Number).filter(Number.isFinite);
+// pictures are those of a result; their numbers are made once.
+function pictures(r) {
+  const values = r.values.map(Number);
+  return [r.shape.length <= 2 && picture(r, values), histogram(r, values)];
+}
+
+function span(values) {
+  const numbers = values.filter(Number.isFinite);
   return { numbers, low: numbers.reduce((a, b) => Math.min(a, b), Infinity), high: numbers.reduce((a, b) => Math.max(a, b), -Infinity) };
 }
 
-function picture(r) {
+function picture(r, values) {
   const [rows, columns] = r.shape.length === 2 ? r.shape : [1, r.shape[0]];
-  const { numbers, low, high } = span(r);
+  const { numbers, low, high } = span(values);
   if (!numbers.length || rows * columns === 0) return null;
   const size = 400;
   const width = Math.min(columns, size);
@@ -83,22 +94,27 @@ function picture(r) {
       count[at]++;
     }
   };
-  r.values.forEach((v, n) => {
-    if (r.dense) put(Math.floor(n / columns), n % columns, Number(v));
-    else put(r.shape.length > 1 ? r.coords[0][n] : 0, r.coords[r.coords.length - 1][n], Number(v));
+  values.forEach((v, n) => {
+    if (r.dense) put(Math.floor(n / columns), n % columns, v);
+    else put(r.shape.length > 1 ? r.coords[0][n] : 0, r.coords[r.coords.length - 1][n], v);
   });
   const scale = Math.max(1, Math.floor(Math.min(240 / height, 240 / width)));
   const canvas = h('canvas', { width, height, role: 'img', 'aria-label': `picture of ${r.name}, from ${low} (dark) to ${high} (light)`, style: `width:${width * scale}px;height:${height * scale}px` });
   const image = new ImageData(width, height);
   count.forEach((n, at) => {
-    if (n) image.data.set([...colour(high > low ? (sum[at] / n - low) / (high - low) : 0.7), 255], at * 4);
+    if (!n) return;
+    const [red, green, blue] = colour(high > low ? (sum[at] / n - low) / (high - low) : 0.7);
+    image.data[4 * at] = red;
+    image.data[4 * at + 1] = green;
+    image.data[4 * at + 2] = blue;
+    image.data[4 * at + 3] = 255;
   });
   canvas.getContext('2d').putImageData(image, 0, 0);
   return h('figure', {}, canvas, h('figcaption', { class: 'hint' }, `${short(String(low))} is dark, ${short(String(high))} light; blank is not stored`));
 }
 
-function histogram(r) {
-  const { numbers, low, high } = span(r);
+function histogram(r, values) {
+  const { numbers, low, high } = span(values);
   if (numbers.length < 2) return null;
   const bins = Math.min(20, Math.max(4, Math.ceil(Math.sqrt(numbers.length))));
   const counts = Array(bins).fill(0);
@@ -106,7 +122,7 @@ function histogram(r) {
   const most = Math.max(...counts);
   return h('figure', {}, h('svg', { width: 260, height: 120, role: 'img', 'aria-label': `histogram of the values of ${r.name}: ${counts.join(', ')}` },
     counts.map((n, k) => h('rect', { class: 'bar', x: (k * 260) / bins + 1, y: 118 - (112 * n) / most, width: 260 / bins - 2, height: (112 * n) / most }, h('title', {}, `${n}`)))),
-  h('figcaption', { class: 'hint' }, `values from ${short(String(low))} to ${short(String(high))}${r.dense ? '' : ', those that are stored'}`));
+  h('figcaption', { class: 'hint' }, `values from ${short(String(low))} to ${short(String(high))}${r.dense ? '' : ', those that are stored'}; the highest bar has ${most}`));
 }
 
 // parts are the steps of a run with what is in each: stages, and loops in those, as { row, name, kind, start, took, … }.
@@ -150,23 +166,22 @@ export function timesView(p, editor) {
   const pointed = (b) => ({ 'data-n': list.indexOf(b), onpointerenter: () => show(b), onpointerleave: () => show(null) });
   const label = (name, space) => (name.length * 6.6 < space ? name : space > 40 ? `${name.slice(0, Math.floor(space / 6.6) - 1)}…` : '');
   const bar = (b) => h('g', { 'data-bar': b.kind, ...pointed(b) },
-    h('rect', { class: b.kind, x: x(b.start), y: b.row * 24, width: Math.max(1, x(b.took)), height: 22 }, h('title', {}, `${b.name}: ${b.took.toFixed(4)} ms`)),
+    h('rect', { class: b.kind, x: x(b.start), y: b.row * 24, width: Math.max(1, x(b.took)), height: 22 }, h('title', {}, `${b.name}: ${fine(b.took)} ms`)),
     h('text', { class: 'left', x: x(b.start) + 3, y: b.row * 24 + 11 }, label(b.name, x(b.took))));
-  const number = (v, digits) => (v === undefined ? '' : v.toFixed(digits));
-  const fine = (v) => (v > 0 && v < 0.001 ? v.toPrecision(2) : v.toFixed(4));
+  const fine = (v) => (v === undefined ? '' : v === 0 ? '0' : v >= 100 ? v.toFixed(0) : Number(v.toPrecision(3)).toString());
   const row = (b) => {
-    if (b.step) return h('tr', pointed(b), h('th', { scope: 'row', class: 'mono' }, b.name), h('td', {}, number(b.took, 4)), h('td', {}, number(b.step.estimated, 4)), h('td', {}, b.step.entries), h('td', {}, number(b.step.expected, 0)), h('td', {}), h('td', {}));
-    if (b.stage) return h('tr', pointed(b), h('th', { scope: 'row', class: 'in' }, `stage ${b.name}`), h('td', {}, number(b.took, 4)), [0, 1, 2, 3, 4].map(() => h('td', {})));
+    if (b.step) return h('tr', pointed(b), h('th', { scope: 'row', class: 'mono' }, b.name), h('td', {}, fine(b.took)), h('td', {}, fine(b.step.estimated)), h('td', {}, b.step.entries), h('td', {}, b.step.expected?.toFixed(0)), h('td', {}), h('td', {}));
+    if (b.stage) return h('tr', pointed(b), h('th', { scope: 'row', class: 'in' }, `stage ${b.name}`), h('td', {}, fine(b.took)), [0, 1, 2, 3, 4].map(() => h('td', {})));
     return h('tr', { tabindex: '0', onfocus: () => show(b), onblur: () => show(null), ...pointed(b) }, h('th', { scope: 'row', class: 'in mono', style: `padding-left:${b.row - 1}em` }, b.name),
       h('td', {}, b.unknown ? '' : fine(b.took)), h('td', {}), h('td', {}), h('td', {}), h('td', {}, b.loop.visits), h('td', {}, b.loop.iterations));
   };
   const drawn = list.filter((b) => b.row < 2 || b.took > 0);
   const height = 24 * (1 + Math.max(2, ...drawn.map((b) => b.row)));
   const loops = list.some((b) => b.loop);
-  root.append(h('p', {}, `compiled in ${p.compile.toFixed(2)} ms, ran in ${p.run.toFixed(4)} ms`),
+  root.append(h('p', {}, `compiled in ${fine(p.compile)} ms, ran in ${fine(p.run)} ms`),
     h('div', { class: 'wide' }, h('svg', { width, height, role: 'img', 'aria-label': 'flame chart: what was estimated, the steps of the run, their stages and loops; the table has the numbers' }, drawn.map(bar))),
     h('p', { class: 'hint' }, 'Above what was estimated, by costs that are built in, for one thread; then what the steps took, their stages',
-      loops ? ', and the loops of those, as often as looks at further runs found each; runs of microseconds are mostly outside of loops.' : '.'),
+      loops ? ', and the loops of those: their part of the stage by where looks at further runs, until a tenth of a second is over, found them. Runs of microseconds are mostly outside of loops.' : '. No loop was reached, or the engine cannot be looked at.'),
     h('div', { class: 'wide' }, h('table', { class: 'times' }, h('thead', {}, h('tr', {}, ['step, stage, loop', 'ms', 'estimated ms', 'entries', 'estimated entries', 'visits', 'iterations'].map((t) => h('th', { scope: 'col' }, t)))),
       h('tbody', {}, list.filter((b) => b.row > 0).map(row)))),
     ...(p.guessed.length > 0 ? [h('p', { class: 'hint' }, `Guessed are statistics of ${p.guessed.join(', ')}.`)] : []), ...p.warnings.map((w) => h('p', {}, `warning: ${w}`)));

@@ -1,12 +1,12 @@
 // The stages side by side. Point at a line, or go to it with the arrow keys: the places of the program that it comes from light up in
 // the editor, and so do the lines of other stages that come from them too. Point at a word: whatever is about that symbol does.
-import { h, light, pause } from './dom.js';
+import { breath, h, light } from './dom.js';
 
 // codeLines are the lines of a text as elements, with the spans of symbols inside, and the places of the program that they come from.
-export function codeLines(text, spans, origins = []) {
+export function* codeLines(text, spans, origins = []) {
   const places = new Map();
   for (const o of origins) places.set(o.line, [...places.get(o.line) || [], o.place]);
-  const lines = [];
+  let number = 0;
   let from = 0;
   let next = 0;
   for (const line of text.split('\n')) {
@@ -19,10 +19,25 @@ export function codeLines(text, spans, origins = []) {
       at = s.to;
     }
     parts.push(text.slice(at, to));
-    lines.push(h('span', { class: 'l', 'data-p': places.get(lines.length + 1)?.join(' ') }, parts));
+    yield h('span', { class: 'l', 'data-p': places.get(++number)?.join(' ') }, parts);
     from = to + 1;
   }
-  return lines;
+}
+
+// A part of a listing has so many lines. The browser lays out those parts that are in view.
+const partLines = 40;
+
+// listing puts lines into an element.
+export async function listing(parent, lines) {
+  let part;
+  for (const line of lines) {
+    if (!part || part.children.length === partLines) {
+      await breath();
+      parent.append(part = h('span', { class: 'part' }));
+    }
+    part.append(line);
+    part.style.containIntrinsicHeight = `auto ${1.45 * part.children.length}em`;
+  }
 }
 
 const symbolsOf = (line) => new Set([...line.querySelectorAll('[data-s]')].map((e) => e.dataset.s));
@@ -31,7 +46,6 @@ export const placesOf = (line) => (line.dataset.p ? line.dataset.p.split(' ').ma
 
 const none = { symbols: new Set(), places: [] };
 
-// Listings are made one after the other, so that keys need not wait for all of them.
 export async function stagesView(explanation, shown, toggle, editor) {
   const root = h('div', {});
   const pinned = new Set();
@@ -47,9 +61,9 @@ export async function stagesView(explanation, shown, toggle, editor) {
     h('input', { type: 'checkbox', checked: shown.includes(s.name), onchange: () => toggle(s.name) }), ` ${s.name}`)));
   const columns = h('div', { class: 'stages' });
   for (const s of explanation.stages.filter((x) => shown.includes(x.name))) {
-    columns.append(h('article', { class: 'stage', 'data-stage': s.name }, h('h3', { title: s.about }, s.name, ' ', h('small', {}, s.about)),
-      h('pre', { tabindex: '0', 'aria-label': `stage ${s.name}; arrow keys go through its lines`, onkeydown: (e) => move(e) }, codeLines(s.text, s.spans, s.origins))));
-    await pause();
+    const code = h('pre', { tabindex: '0', 'aria-label': `stage ${s.name}; arrow keys go through its lines`, onkeydown: (e) => move(e) });
+    await listing(code, codeLines(s.text, s.spans, s.origins));
+    columns.append(h('article', { class: 'stage', 'data-stage': s.name }, h('h3', { title: s.about }, s.name, ' ', h('small', {}, s.about)), code));
   }
   root.append(legend, boxes, columns);
   if (explanation.conversions.length) root.append(h('h3', {}, 'Converted before the loops run'), h('ul', {}, explanation.conversions.map((c) => h('li', {}, c))));
@@ -76,7 +90,7 @@ export async function stagesView(explanation, shown, toggle, editor) {
   // move goes from line to line.
   function move(event) {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-    const lines = [...event.currentTarget.children];
+    const lines = [...event.currentTarget.querySelectorAll('.l')];
     if (!step || !lines.length) return;
     event.preventDefault();
     const at = lines.findIndex((l) => l.classList.contains('now'));

@@ -1,6 +1,7 @@
 // The drawing of a tensor's storage: coordinate tree, arrays and matrix, in which an entry lights up in all three.
 // Elements have data-n="level:position" if they are nodes of the tree, and data-e="position" if they are values.
-import { h, light, short } from './dom.js';
+import { h, light, reveal, short } from './dom.js';
+import { cellsOf, tableOf, widest } from './table.js';
 
 // Trees with more values than this are not drawn.
 const maxTree = 160;
@@ -15,12 +16,31 @@ export function storageDrawing(s, parts = ['tree', 'arrays', 'matrix']) {
   if (parts.includes('matrix')) root.append(matrix(s));
   const point = (event) => {
     const e = event.target.closest('[data-e],[data-n]');
-    if (e) lightEntries(root, s, e.dataset.e !== undefined ? [Number(e.dataset.e)] : under(s, e.dataset.n));
+    if (!e) return;
+    lightEntries(root, s, e.dataset.e !== undefined ? [Number(e.dataset.e)] : under(s, e.dataset.n));
+    reveal(root);
   };
   root.addEventListener('pointerover', point);
-  root.addEventListener('focusin', point);
   root.addEventListener('pointerleave', () => lightEntries(root, s, []));
+  if (parts.includes('arrays')) walk(root, s);
   return root;
+}
+
+// walk lets the arrow keys go from entry to entry, and says which one is lit.
+function walk(root, s) {
+  const words = h('p', { class: 'hint', role: 'status' });
+  let at = -1;
+  root.tabIndex = 0;
+  root.append(words);
+  root.addEventListener('keydown', (event) => {
+    const to = { ArrowRight: at + 1, ArrowDown: at + 1, ArrowLeft: at - 1, ArrowUp: at - 1, Home: 0, End: s.entries.length - 1 }[event.key];
+    if (to === undefined || !s.entries[to]) return;
+    event.preventDefault();
+    at = to;
+    lightEntries(root, s, [at]);
+    reveal(root);
+    words.textContent = `${s.name}(${s.entries[at].coord.join(',')}) = ${s.values[at]}, entry ${at + 1} of ${s.entries.length}`;
+  });
 }
 
 // under are the values below a node.
@@ -57,7 +77,7 @@ function tree(s) {
     svg.append(h('text', { class: 'left', x: 2, y: y(k) }, `level ${k}: ${l.kind}, axis ${l.axis}`));
     l.nodes.forEach((n, p) => {
       const at = x[k][p] + 190;
-      svg.append(h('g', { 'data-n': `${k}:${p}`, tabindex: '-1' },
+      svg.append(h('g', { 'data-n': `${k}:${p}` },
         k > 0 && h('line', { class: 'edge', x1: x[k - 1][n.parent] + 190, y1: y(k - 1) + 12, x2: at, y2: y(k) - 12 }),
         h('circle', { class: 'node', cx: at, cy: y(k), r: 12 }), h('text', { x: at, y: y(k) }, String(n.coord))));
     });
@@ -74,8 +94,10 @@ function tree(s) {
 }
 
 function arrays(s) {
-  const row = (name, list, attributes) => h('div', { class: 'array wide' }, h('b', {}, name),
-    list.slice(0, maxCells).map((v, i) => h('span', { class: 'cell mono', ...attributes(i) }, short(String(v)))));
+  const row = (name, list, attributes) => {
+    const texts = list.slice(0, maxCells).map((v) => short(String(v)));
+    return cellsOf(name, texts.map((text, i) => h('span', { class: 'cell mono', ...attributes(i) }, text)), widest(texts));
+  };
   const box = h('div', { class: 'arrays' });
   s.levels.forEach((l, k) => {
     if (l.pos) box.append(row(`${s.name}${k}_pos`, l.pos, (p) => (k > 0 ? { 'data-n': `${k - 1}:${p}` } : {})));
@@ -92,6 +114,9 @@ function matrix(s) {
   if (rows * columns * slices > maxCells) return h('p', { class: 'hint' }, 'The matrix is too large to draw element by element.');
   const at = new Map();
   s.entries.forEach((e, i) => at.set(e.coord.join(','), i));
+  const texts = s.values.map(short);
+  const width = { cell: Math.max(widest(texts), String(columns).length), label: s.shape.length > 1 ? String(rows).length : 0 };
+  const number = (name, n) => h('th', { scope: name }, n);
   const box = h('div', { class: 'row wide' });
   for (let slice = 0; slice < slices; slice++) {
     const lead = [];
@@ -99,14 +124,12 @@ function matrix(s) {
       lead.unshift(rest % s.shape[axis]);
       rest = Math.floor(rest / s.shape[axis]);
     }
-    const cells = [];
-    for (let i = 0; i < rows; i++) {
-      cells.push(h('tr', {}, Array.from({ length: columns }, (_, j) => {
-        const e = at.get([...lead, ...(s.shape.length > 1 ? [i, j] : s.shape.length ? [j] : [])].join(','));
-        return e === undefined ? h('td', { class: 'gap' }, '·') : h('td', { 'data-e': e }, short(s.values[e]));
-      })));
-    }
-    box.append(h('table', {}, lead.length ? h('caption', {}, `slice ${lead.join(',')}`) : null, cells));
+    const row = (i) => [s.shape.length > 1 && number('row', i), ...Array.from({ length: columns }, (_, j) => {
+      const e = at.get([...lead, ...(s.shape.length > 1 ? [i, j] : s.shape.length ? [j] : [])].join(','));
+      return e === undefined ? h('td', { class: 'gap' }, '·') : h('td', { 'data-e': e }, texts[e]);
+    })];
+    const head = s.shape.length > 0 && [s.shape.length > 1 && h('th'), ...Array.from({ length: columns }, (_, j) => number('col', j))];
+    box.append(tableOf(rows, row, width, head, lead.length ? `slice ${lead.join(',')}` : null));
   }
   return box;
 }

@@ -1,11 +1,12 @@
 // Watching a run: step by step, forwards and backwards. What memory holds after a step follows from the steps up to it.
-import { h, light, short } from './dom.js';
-import { codeLines, placesOf } from './stages.js';
+import { h, light, patch, reveal, short } from './dom.js';
+import { codeLines, listing, placesOf } from './stages.js';
+import { cellsOf, widest } from './table.js';
 import { lightEntries, storageDrawing } from './storage.js';
 
 const speeds = { slow: 800, walking: 300, quick: 80, fast: 20 };
 const roles = { output: 'result', inout: 'updated', temp: 'temporary', scratch: 'workspace', input: 'operand' };
-const shownCells = 200;
+const shownCells = 64; // of an array, around what is read or written
 
 // stateAt is what variables and buffers hold after n steps, and what the last step touched.
 export function stateAt(s, n) {
@@ -37,16 +38,21 @@ function sentence(s, step) {
   }
 }
 
-export function watchView(s, storages, editor) {
+export async function watchView(s, storages, editor) {
   let at = 0;
   let timer = null;
   const ran = s.programs.map((_, p) => new Set(s.steps.filter((t) => t.program === p).map((t) => t.line)));
   const counts = s.programs.map((_, p) => new Map(s.loops.filter((l) => l.program === p).map((l) => [l.line, l])));
-  const listings = s.programs.map((p, k) => listing(p, ran[k], counts[k]));
+  const listings = [];
+  for (const [k, p] of s.programs.entries()) {
+    listings.push(h('div', {}));
+    await listing(listings[k], thatRan(p, ran[k], counts[k]));
+  }
   const drawings = storages.filter((t) => t.levels.length && t.entries.length).map((t) => ({ storage: t, element: storageDrawing(t, ['tree', 'matrix']) }));
   const code = h('pre', { tabindex: '0', 'aria-label': 'the loop program; only lines that ran are shown' });
   const words = h('p', { role: 'status', 'aria-live': 'polite', id: 'step-words' });
   const memory = h('div', {});
+  const arrays = new Map(); // as they are drawn: by name, with what they were made of
   const slider = h('input', { type: 'range', min: 0, max: s.steps.length, value: 0, 'aria-label': 'step', oninput: () => go(Number(slider.value)) });
   const speed = h('select', { 'aria-label': 'speed' }, Object.keys(speeds).map((k) => h('option', { selected: k === 'walking' }, k)));
   const play = h('button', { onclick: () => (timer ? stop() : start()) }, 'Play');
@@ -74,18 +80,19 @@ export function watchView(s, storages, editor) {
     words.textContent = `Step ${at} of ${s.steps.length}. ${sentence(s, state.last)}`;
     if (code.dataset.program !== String(state.program)) {
       code.dataset.program = state.program;
-      code.replaceChildren(...listings[state.program] || []);
+      code.replaceChildren(...listings[state.program] ? [listings[state.program]] : []);
     }
     for (const line of code.querySelectorAll('.now')) line.classList.remove('now');
     const now = state.last && code.querySelector(`[data-line="${state.last.line}"]`);
     editor.light(now ? placesOf(now).flatMap((p) => s.places[p].spans) : []);
     if (now) {
       now.classList.add('now');
-      const top = now.offsetTop - code.offsetTop;
-      if (top < code.scrollTop || top > code.scrollTop + code.clientHeight - 40) code.scrollTop = top - code.clientHeight / 2;
+      const top = now.getBoundingClientRect().top - code.getBoundingClientRect().top;
+      if (top < 0 || top > code.clientHeight - 40) code.scrollTop += top - code.clientHeight / 2;
     }
-    memory.replaceChildren(variablesOf(state), ...buffersOf(s, state, storages));
+    patch(memory, [variablesOf(state), ...buffersOf(s, state, storages, arrays)]);
     for (const { storage, element } of drawings) lightReads(s, state, storage, element);
+    reveal(root);
     if (at === s.steps.length) stop();
   }
 
@@ -110,42 +117,41 @@ export function watchView(s, storages, editor) {
   return root;
 }
 
-// listing are the lines of a program that ran, with how often loops did; what did not run is one line.
-function listing(p, ran, counts) {
-  const out = [];
+// thatRan are the lines of a program that ran, with how often loops did; what did not run is one line.
+function* thatRan(p, ran, counts) {
   let skipped = 0;
-  const flush = () => {
-    if (skipped) out.push(h('span', { class: 'l skip' }, `  … ${skipped} lines`));
-    skipped = 0;
-  };
-  codeLines(p.text, p.spans, p.origins).forEach((line, k) => {
+  let k = 0;
+  const rest = () => (skipped ? [h('span', { class: 'l skip' }, `  … ${skipped} lines`)] : []);
+  for (const line of codeLines(p.text, p.spans, p.origins)) {
     const text = line.textContent;
-    if (!ran.has(k + 1) && !/^\s*(stage|func) /.test(text)) {
+    if (!ran.has(++k) && !/^\s*(stage|func) /.test(text)) {
       if (text.trim() !== '}') skipped++;
-      return;
+      continue;
     }
-    flush();
-    line.dataset.line = k + 1;
-    const c = counts.get(k + 1);
+    yield* rest();
+    skipped = 0;
+    line.dataset.line = k;
+    const c = counts.get(k);
     if (c) line.prepend(h('span', { class: 'count' }, c.dense ? `${c.visits}× of ${c.dense}` : `${c.visits}×`));
-    out.push(line);
-  });
-  flush();
-  return out;
+    yield line;
+  }
+  yield* rest();
 }
 
 // visits is the table of how often loops ran, beside what a dense nest would do.
 function visits(s) {
   const rows = s.loops.filter((l) => l.dense);
   if (!rows.length) return null;
+  const several = s.programs.length > 1;
+  const names = s.programs.map((p) => /^program (\S+)/.exec(p.text)?.[1]);
   return h('section', {}, h('h3', {}, 'Visits'), h('table', {},
-    h('thead', {}, h('tr', {}, ['loop of', 'line', 'visits', 'dense', 'of it'].map((t) => h('th', { scope: 'col' }, t)))),
-    h('tbody', {}, rows.map((l) => h('tr', {}, h('td', { class: 'mono' }, l.index), h('td', {}, l.line), h('td', {}, l.visits), h('td', {}, l.dense), h('td', {}, `${Math.round((100 * l.visits) / l.dense)} %`))))));
+    h('thead', {}, h('tr', {}, [...several ? ['for'] : [], 'loop of', 'line', 'visits', 'dense', 'of it'].map((t) => h('th', { scope: 'col' }, t)))),
+    h('tbody', {}, rows.map((l) => h('tr', {}, several && h('td', { class: 'mono' }, names[l.program]), h('td', { class: 'mono' }, l.index), h('td', {}, l.line), h('td', {}, l.visits), h('td', {}, l.dense), h('td', {}, `${Math.round((100 * l.visits) / l.dense)} %`))))));
 }
 
 function variablesOf(state) {
   const own = state.last?.var;
-  return h('div', { class: 'array wide' }, h('b', {}, 'variables'), [...state.variables].slice(-14).map(([name, value]) =>
+  return h('div', { class: 'array wrap' }, h('b', {}, 'variables'), [...state.variables].slice(-14).map(([name, value]) =>
     h('span', { class: `cell mono${name === own ? ' write' : ''}` }, `${name} = ${short(value)}`)));
 }
 
@@ -159,23 +165,38 @@ function contents(name, storages) {
   return null;
 }
 
-function buffersOf(s, state, storages) {
+// written are the elements of an array that a statement before this one made.
+function written(s, state, name) {
+  for (let p = state.program - 1; p >= 0; p--) {
+    const id = s.programs[p].buffers.findIndex((b) => b.name === name && b.role !== 'input');
+    if (id >= 0) return state.buffers[p].get(id) || [];
+  }
+  return [];
+}
+
+function buffersOf(s, state, storages, drawn) {
   const program = s.programs[state.program];
   if (!program) return [];
   const order = ['output', 'inout', 'scratch', 'temp', 'input'];
   return order.flatMap((role) => program.buffers.map((b, id) => ({ ...b, id })).filter((b) => b.role === role)).map((b) => {
     const stored = state.buffers[state.program].get(b.id);
-    const cells = new Map((b.role === 'input' || b.role === 'inout' ? contents(b.name, storages) || [] : []).map((v, i) => [i, v]));
+    const before = b.role === 'input' || b.role === 'inout' ? contents(b.name, storages)?.entries() || written(s, state, b.name) : [];
+    const cells = new Map(before);
     for (const [i, v] of stored || []) cells.set(i, v);
     const read = state.reads[state.program].get(b.id);
     if (!cells.size) return null;
-    const written = state.last?.op === 'store' && state.last.buffer === b.id ? state.last.index : -1;
+    const write = state.last?.op === 'store' && state.last.buffer === b.id ? state.last.index : -1;
     const list = [...cells].sort((x, y) => x[0] - y[0]);
-    const focus = Math.max(0, list.findIndex(([i]) => i === (written >= 0 ? written : read)) - shownCells / 2);
-    return h('div', { class: 'array wide', 'data-buffer': b.name }, h('b', { title: `${roles[b.role]}, ${b.elem}` }, `${b.name}`, h('br'), h('small', {}, roles[b.role])),
-      list.slice(focus, focus + shownCells).map(([i, v]) => h('span', {
-        class: `cell mono${i === written ? ' write' : ''}${i === read ? ' lit' : ''}`, title: `${b.name}[${i}]`,
-      }, short(v))));
+    const focus = Math.max(0, list.findIndex(([i]) => i === (write >= 0 ? write : read)) - shownCells / 2);
+    const texts = list.slice(focus, focus + shownCells).map(([i, v]) => [i, short(v)]);
+    const key = JSON.stringify([b.role, texts, write, read, list.length]);
+    if (drawn.get(b.name)?.key === key) return drawn.get(b.name).element;
+    const name = [b.name, h('br'), h('small', {}, roles[b.role], list.length > shownCells && `, ${list.length} cells`)];
+    const element = cellsOf(name, texts.map(([i, v]) => h('span', {
+      class: `cell mono${i === write ? ' write' : ''}${i === read ? ' lit' : ''}`, title: `${b.name}[${i}]`,
+    }, v)), widest(texts.map(([, v]) => v)), { 'data-buffer': b.name, title: `${roles[b.role]}, ${b.elem}` });
+    drawn.set(b.name, { key, element });
+    return element;
   }).filter(Boolean);
 }
 

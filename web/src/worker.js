@@ -1,4 +1,4 @@
-// The worker that holds the compiler. Questions come as {id, question} and go back as {id, answer}, both JSON in text.
+// The worker that holds the compiler. Questions come one at a time, answers go back as JSON in text.
 import 'wasm_exec'; // Go's, put here by web/build
 
 const go = new Go();
@@ -12,13 +12,17 @@ async function load() {
   go.run(instance).then(() => setTimeout(() => { throw new Error('out of memory'); }));
 }
 
-onmessage = async ({ data: { id, question } }) => {
+const files = []; // large ones, which operands name by number
+
+onmessage = async ({ data: question }) => {
+  if (question.file !== undefined) return files.push(question.file);
+  for (const o of question.operands) if (typeof o.data === 'number') o.data = files[o.data];
   ready ??= load();
   try {
     await ready;
-    postMessage({ id, answer: await lacunaAnswer(question) });
+    postMessage(await lacunaAnswer(JSON.stringify(question)));
   } catch (e) {
-    postMessage({ id, answer: JSON.stringify({ error: String(e) }) });
+    postMessage(JSON.stringify({ error: String(e) }));
   }
 };
 ready = load();
