@@ -98,7 +98,8 @@ func (g Algebra) behaviour(e Expr, leaves Leaves) Behaviour {
 		c, t, f := g.behaviour(e.Cond, leaves), g.behaviour(e.Then, leaves), g.behaviour(e.Else, leaves)
 		return g.behaves(g.chosen(e, c.Value, t.Value, f.Value, leaves), g.choice(e, c.State, t.State, f.State, leaves))
 	case *Call:
-		values, states := make([]Support, len(e.Args)), make([]Support, len(e.Args))
+		both := make([]Support, 2*len(e.Args))
+		values, states := both[:len(e.Args)], both[len(e.Args):]
 		for i, a := range e.Args {
 			b := g.behaviour(a, leaves)
 			values[i], states[i] = b.Value, b.State

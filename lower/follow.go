@@ -9,17 +9,17 @@ import (
 
 // This file moves operands that do not drive a loop along with those that do.
 
-// follow moves every follower up to index i and returns the cursors there.
+// follow moves every located operand up to index i and returns the cursors there.
 func (w *walk) follow(i loop.Expr) []cursor {
 	b := w.B
 	var cursors []cursor
-	for _, it := range w.followers {
+	for _, it := range w.located {
 		has := b.Var("has_"+it.access.Tensor.Name, loop.Truth(false))
 		behind := b.Var("behind", b.Lt(it.at, it.end))
 		target := b.Let("target", b.Mul(i, loop.Int(it.stride)))
 		if it.long != nil {
 			b.If(it.long, func() {
-				w.seek(it, i)
+				w.gallop(it, i)
 				b.Assign(behind, b.Lt(it.at, it.end))
 			}, nil)
 		}
@@ -76,32 +76,32 @@ func (w *walk) moveOn(its []*iterator) {
 	}
 }
 
-// prepareFollowers starts the followers; with a driver cut into chunks they
+// prepareLocated starts the located operands; with a co-iterated one cut into chunks they
 // start at its first coordinate by searching.
-func (w *walk) prepareFollowers(driver *iterator, begin, end loop.Expr) {
+func (w *walk) prepareLocated(along *iterator, begin, end loop.Expr) {
 	b := w.B
-	if len(w.followers) == 0 {
+	if len(w.located) == 0 {
 		return
 	}
 	var from *loop.Ref
 	if w.root.cut {
 		from = b.Var("from", loop.Int(math.MaxInt64))
-		b.If(b.Lt(begin, end), func() { b.Assign(from, driver.index(b, begin)) }, nil)
+		b.If(b.Lt(begin, end), func() { b.Assign(from, along.index(b, begin)) }, nil)
 	}
-	for _, it := range w.followers {
+	for _, it := range w.located {
 		first := it.begin
 		if from != nil {
 			first = level.LowerBound(w.B, it.crd, it.begin, it.end, b.Let("from", it.coordinate(b, from)))
 		}
 		it.at = b.Var("p_"+it.access.Tensor.Name, first)
 	}
-	w.findLong(w.followers, []*iterator{driver}, func(it *iterator) loop.Expr {
-		if it == driver {
+	w.findLong(w.located, []*iterator{along}, func(it *iterator) loop.Expr {
+		if it == along {
 			return begin
 		}
 		return it.at
 	}, func(it *iterator) loop.Expr {
-		if it == driver {
+		if it == along {
 			return end
 		}
 		return it.end

@@ -119,9 +119,9 @@ func (e *emitter) forall(st *state, f *ir.Forall) {
 		e.partial = true
 	}
 	w := &walk{emitter: e, st: st, f: f, root: &root, iters: its, line: len(e.kernel.Notes)}
-	w.drivers, w.followers = splitDrivers(set, its)
+	w.coiterated, w.located = splitOperands(set, its)
 	for _, it := range its {
-		if alone := len(its) == 1 && len(w.drivers) == 1 && it.stride == 1 && !it.trimmed && it.unique; it.run != nil && !(alone && sameAtom(set, it.atom)) {
+		if alone := len(its) == 1 && len(w.coiterated) == 1 && it.stride == 1 && !it.trimmed && it.unique; it.run != nil && !(alone && sameAtom(set, it.atom)) {
 			e.closeRun(it)
 		}
 	}
@@ -138,14 +138,14 @@ func (e *emitter) forall(st *state, f *ir.Forall) {
 		w.visited = loop.Int(0)
 		w.note("nothing", set)
 	case !e.coverable(set):
-		w.followers = its
+		w.located = its
 		w.dense()
 		w.note("whole dimension", set)
 		gap = nil
 	default:
 		rest, tabled := w.lookUps(set)
-		w.drivers = slices.DeleteFunc(w.drivers, func(it *iterator) bool { return slices.Contains(tabled, it) })
-		if it := e.single(rest); it != nil && len(w.drivers) == 1 {
+		w.coiterated = slices.DeleteFunc(w.coiterated, func(it *iterator) bool { return slices.Contains(tabled, it) })
+		if it := e.single(rest); it != nil && len(w.coiterated) == 1 {
 			w.tabled = tabled
 			w.walkOne(it, rest)
 			if len(tabled) > 0 {
@@ -159,7 +159,7 @@ func (e *emitter) forall(st *state, f *ir.Forall) {
 			}
 			w.eachCounted(w.blockSum(), func() { w.merge(set) })
 			how := "merge"
-			if slices.ContainsFunc(w.drivers, func(it *iterator) bool { return it.long != nil }) {
+			if slices.ContainsFunc(w.coiterated, func(it *iterator) bool { return it.long != nil }) {
 				how = "merge, galloping where sizes differ"
 			}
 			w.note(how, set)
@@ -224,9 +224,9 @@ func (e *emitter) single(set ir.Formula) *iterator {
 	return found
 }
 
-// splitDrivers separates iterators that occur in the set from those that only
+// splitOperands separates iterators that occur in the set from those that only
 // have to keep up.
-func splitDrivers(set ir.Formula, its []*iterator) (drivers, followers []*iterator) {
+func splitOperands(set ir.Formula, its []*iterator) (coiterated, located []*iterator) {
 	atoms := set.Atoms(nil)
 	for _, it := range its {
 		drives := false
@@ -234,27 +234,27 @@ func splitDrivers(set ir.Formula, its []*iterator) (drivers, followers []*iterat
 			drives = drives || a == it.atom
 		}
 		if drives {
-			drivers = append(drivers, it)
+			coiterated = append(coiterated, it)
 		} else {
-			followers = append(followers, it)
+			located = append(located, it)
 		}
 	}
-	return drivers, followers
+	return coiterated, located
 }
 
 // walk is one loop being emitted.
 type walk struct {
 	*emitter
-	st                        *state
-	f                         *ir.Forall
-	root                      *rootLoop
-	iters, drivers, followers []*iterator
-	tabled                    []*iterator // drivers whose entries are looked up
-	counting                  bool
-	line                      int // where its note goes
-	count                     *loop.Ref
-	firstGap                  *loop.Ref
-	visited                   loop.Expr // number of coordinates visited, after the loop
+	st                         *state
+	f                          *ir.Forall
+	root                       *rootLoop
+	iters, coiterated, located []*iterator
+	tabled                     []*iterator // co-iterated operands whose entries are looked up
+	counting                   bool
+	line                       int // where its note goes
+	count                      *loop.Ref
+	firstGap                   *loop.Ref
+	visited                    loop.Expr // number of coordinates visited, after the loop
 }
 
 // body emits the loop's body for index i with the given cursors.
@@ -317,7 +317,7 @@ func (w *walk) dense() {
 	}
 	w.visited = n
 	if w.sharedLoop(steps{
-		begin: lo, end: hi, visit: func(i loop.Expr) { w.body(i, nil) }, plain: len(w.followers) == 0,
+		begin: lo, end: hi, visit: func(i loop.Expr) { w.body(i, nil) }, plain: len(w.located) == 0,
 		narrow: func(from, to loop.Expr) (begin, end loop.Expr) { return b.Max(lo, from), b.Min(hi, to) },
 	}) {
 		return
@@ -343,7 +343,7 @@ func (w *walk) dense() {
 // denseSteps emits a loop over the whole dimension step by step.
 func (w *walk) denseSteps(lo, hi loop.Expr) {
 	b := w.B
-	if len(w.followers) == 0 {
+	if len(w.located) == 0 {
 		run := b.For
 		if w.independent() {
 			run = b.ForIndependent
@@ -351,7 +351,7 @@ func (w *walk) denseSteps(lo, hi loop.Expr) {
 		run(w.f.Index.Name, lo, hi, func(i loop.Expr) { w.body(i, nil) })
 		return
 	}
-	for _, it := range w.followers {
+	for _, it := range w.located {
 		begin := it.begin
 		if w.root.cut {
 			begin = level.LowerBound(w.B, it.crd, it.begin, it.end, b.Let("from", it.coordinate(b, lo)))
@@ -360,7 +360,7 @@ func (w *walk) denseSteps(lo, hi loop.Expr) {
 	}
 	b.For(w.f.Index.Name, lo, hi, func(i loop.Expr) {
 		w.body(i, w.follow(i))
-		w.moveOn(w.followers)
+		w.moveOn(w.located)
 	})
 }
 
@@ -402,7 +402,7 @@ func (w *walk) walkOne(it *iterator, set ir.Formula) {
 	if selects {
 		end = b.Let("end", b.Select(w.lookups[w.tabled[0].access].some, end, begin))
 	}
-	w.prepareFollowers(it, begin, end)
+	w.prepareLocated(it, begin, end)
 	visit := func(p loop.Expr) {
 		i := b.Let(w.f.Index.Name, it.index(b, p))
 		if selects {
@@ -412,18 +412,18 @@ func (w *walk) walkOne(it *iterator, set ir.Formula) {
 		if it.unique {
 			w.found(i, w.tabled, []cursor{it.child(p, nil, nil)}, func(cursors []cursor) {
 				w.body(i, append(w.follow(i), cursors...))
-				w.moveOn(w.followers)
+				w.moveOn(w.located)
 			})
 			return
 		}
 		it.at = p.(*loop.Ref)
 		c := w.arrive(it, i, nil)
 		w.body(i, append(w.follow(i), c))
-		w.moveOn(append([]*iterator{it}, w.followers...))
+		w.moveOn(append([]*iterator{it}, w.located...))
 	}
 	gapFirst := w.counting && w.gapFirst()
 	strided := it.stride > 1
-	plain := it.unique && it.run == nil && !w.counting && len(w.followers)+len(w.tabled) == 0
+	plain := it.unique && it.run == nil && !w.counting && len(w.located)+len(w.tabled) == 0
 	inSteps := it.steps(w.emitter, begin, end)
 	inSteps.plain = plain
 	inSteps.visit = func(p loop.Expr) { b.If(it.matches(b, p), func() { visit(p) }, nil) }
@@ -476,7 +476,7 @@ func (w *walk) entrySteps(it *iterator, begin, end loop.Expr, visit func(p loop.
 // of it unless that is nil, is all stored: then one test will do.
 func (w *walk) onlySeen(it *iterator) *loop.Ref {
 	leaf, ok := w.f.Body.(*ir.Assign)
-	if !ok || !w.emitter.counting() || leaf.Temp == nil || leaf.Temp.Reduce.In != nil || len(w.followers) > 0 {
+	if !ok || !w.emitter.counting() || leaf.Temp == nil || leaf.Temp.Reduce.In != nil || len(w.located) > 0 {
 		return nil
 	}
 	st, direct := w.among(it), !chooses(leaf.Value)

@@ -40,7 +40,7 @@ const (
 // emitted in lanes.
 func (w *walk) inLanes() bool {
 	leaf := w.floatFold(nil)
-	if leaf == nil || len(w.followers) > 0 {
+	if leaf == nil || len(w.located) > 0 {
 		return false
 	}
 	switch leaf.Temp.Reduce.Fold {
@@ -73,7 +73,7 @@ func (w *walk) inEntryLanes(it *iterator) bool {
 // visitsPlainly reports whether the loop of w visits all entries of it, each by
 // itself, and does nothing else.
 func (w *walk) visitsPlainly(it *iterator) bool {
-	return it.unique && it.stride == 1 && len(w.followers)+len(w.tabled) == 0 && w.count == nil
+	return it.unique && it.stride == 1 && len(w.located)+len(w.tabled) == 0 && w.count == nil
 }
 
 // isCheapOver reports whether x is cheap at an entry of it.

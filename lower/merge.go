@@ -26,8 +26,8 @@ func (w *walk) merge(set ir.Formula) {
 		it.at = b.Var("p_"+it.access.Tensor.Name, it.begin)
 	}
 	required := w.required(set)
-	w.findLong(slices.Concat(w.drivers, w.followers), required, func(it *iterator) loop.Expr { return it.begin }, func(it *iterator) loop.Expr { return it.end })
-	for _, it := range w.drivers {
+	w.findLong(slices.Concat(w.coiterated, w.located), required, func(it *iterator) loop.Expr { return it.begin }, func(it *iterator) loop.Expr { return it.end })
+	for _, it := range w.coiterated {
 		w.settle(it)
 	}
 	w.alike(plain)
@@ -52,12 +52,12 @@ func (w *walk) finishMerge() {
 	}
 }
 
-// mergeStep visits the smallest coordinate that some driver is at.
+// mergeStep visits the smallest coordinate that some co-iterated operand is at.
 func (w *walk) mergeStep(set ir.Formula) {
 	b := w.B
-	here := make([]loop.Expr, len(w.drivers))
+	here := make([]loop.Expr, len(w.coiterated))
 	var i loop.Expr
-	for k, it := range w.drivers {
+	for k, it := range w.coiterated {
 		if set.Inside(ir.AtomOf(it.atom)) {
 			here[k] = b.Let("i_"+it.access.Tensor.Name, it.index(b, it.at))
 		} else {
@@ -73,7 +73,7 @@ func (w *walk) mergeStep(set ir.Formula) {
 	}
 	i = b.Let(w.f.Index.Name, i)
 	present := map[ir.Atom]loop.Expr{}
-	for k, it := range w.drivers {
+	for k, it := range w.coiterated {
 		present[it.atom] = b.Let("has_"+it.access.Tensor.Name, b.Eq(here[k], i))
 	}
 	in := func(a ir.Atom) loop.Expr {
@@ -84,11 +84,11 @@ func (w *walk) mergeStep(set ir.Formula) {
 	}
 	visit := w.holds(set, in)
 	if unionOfAtoms(set) {
-		visit = loop.Truth(true) // the smallest coordinate is some driver's
+		visit = loop.Truth(true) // the smallest coordinate is some co-iterated operand's
 	}
 	b.If(visit, func() {
 		var cursors []cursor
-		for _, it := range w.drivers {
+		for _, it := range w.coiterated {
 			p := present[it.atom]
 			if set.Inside(ir.AtomOf(it.atom)) {
 				p = nil
@@ -96,9 +96,9 @@ func (w *walk) mergeStep(set ir.Formula) {
 			cursors = append(cursors, w.arrive(it, i, p))
 		}
 		w.body(i, append(cursors, w.follow(i)...))
-		w.moveOn(w.followers)
+		w.moveOn(w.located)
 	}, nil)
-	for _, it := range w.drivers {
+	for _, it := range w.coiterated {
 		it.next = nil // segments were computed inside the If: find them again
 		if it.unique {
 			b.Assign(it.at, b.Add(it.at, b.Cast(loop.I64, present[it.atom])))
@@ -109,7 +109,7 @@ func (w *walk) mergeStep(set ir.Formula) {
 	}
 }
 
-// settle moves a driver with a stride on to an entry that has a loop index.
+// settle moves an operand with a stride on to an entry that has a loop index.
 func (w *walk) settle(it *iterator) {
 	if it.stride == 1 {
 		return
@@ -138,7 +138,7 @@ func unionOfAtoms(set ir.Formula) bool {
 // without repeated coordinates and strides, around an innermost body, and nil
 // otherwise.
 func (w *walk) plainUnion(set ir.Formula) []*iterator {
-	if !set.IsUnion() || len(w.followers) > 0 || w.counting {
+	if !set.IsUnion() || len(w.located) > 0 || w.counting {
 		return nil
 	}
 	if _, leaf := w.f.Body.(*ir.Assign); !leaf {

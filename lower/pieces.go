@@ -81,7 +81,7 @@ func (w *walk) pieceLoops(gap *gap, dense bool) (loops []*ir.Forall, counted []*
 		most = max(most, len(a.Tensor.Format.Physical()))
 	}
 	loops = loops[:min(len(loops), most)] // no entry tells two coordinates of deeper ones apart
-	if len(loops) == 1 && (dense || len(w.drivers) == 1) {
+	if len(loops) == 1 && (dense || len(w.coiterated) == 1) {
 		return nil, nil
 	}
 	return loops, counted
@@ -185,7 +185,7 @@ func (w *walk) cut(set ir.Formula, gap *gap) {
 	if e.depth == 1 && w.root.wanted && !set.IsNone() {
 		dense := !e.coverable(set)
 		switch {
-		case !dense && len(w.drivers) > 1 && e.single(set) == nil:
+		case !dense && len(w.coiterated) > 1 && e.single(set) == nil:
 			if p := w.piecesOf(gap, false); p != nil {
 				w.splitInto(p)
 			}

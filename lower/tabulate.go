@@ -141,7 +141,7 @@ func (w *walk) found(i loop.Expr, list []*iterator, cursors []cursor, body func(
 // selects reports whether the loop of w, which folds values that are quickly made, looks entries up without a branch.
 func (w *walk) selects() bool {
 	leaf, ok := w.f.Body.(*ir.Assign)
-	if !ok || !w.opts.Selected || len(w.tabled) != 1 || len(w.followers) > 0 || w.counting || w.emitter.counting() || leaf.Temp == nil || leaf.Temp.Reduce.In != nil {
+	if !ok || !w.opts.Selected || len(w.tabled) != 1 || len(w.located) > 0 || w.counting || w.emitter.counting() || leaf.Temp == nil || leaf.Temp.Reduce.In != nil {
 		return false
 	}
 	r := leaf.Temp.Reduce

@@ -81,11 +81,11 @@ func TestHugeReductions(t *testing.T) {
 		}
 		return A
 	}
-	for _, f := range []tensor.Format{tensor.COO, tensor.DCSR, tensor.COOC} {
+	for d, f := range []tensor.Format{tensor.COO, tensor.DCSR, tensor.COOC} {
 		A, B := matrix(f, n, coords), matrix(f, 4, small)
-		for _, test := range tests {
-			for _, a := range axes {
-				if test.scan && (!a.stored || a.name == "stored of all") {
+		for i, test := range tests {
+			for k, a := range axes {
+				if testengine.Thin(3, d, i, k) || test.scan && (!a.stored || a.name == "stored of all") {
 					continue
 				}
 				options := append([]ops.Option{ops.In(session)}, a.options...)

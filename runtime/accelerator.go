@@ -91,8 +91,8 @@ type gridProgram struct {
 	device  accelerator
 	kernels []gridKernel
 	// fails says which stages may fail.
-	fails   bool
-	lasting lasting
+	fails      bool
+	memoisable memoisable
 }
 
 // compileGrid makes an executable that runs on an accelerator of a program whose functions
@@ -108,7 +108,7 @@ func compileGrid(ctx context.Context, engine string, p *loop.Program, device acc
 		return nil, err
 	}
 	plan := newPlan(p)
-	g := &gridProgram{device: device, lasting: findLasting(plan)}
+	g := &gridProgram{device: device, memoisable: findMemoisable(plan)}
 	for _, f := range plan.funcs {
 		g.fails = g.fails || len(f.Fails) > 0
 	}
@@ -158,7 +158,7 @@ type gridRun struct {
 	sound int
 	// idle says that nothing was put into the queue since the host has waited for it.
 	idle  bool
-	parts []partState // by lasting.parts
+	parts []partState // by memoisable.parts
 	small smallBuffer
 }
 

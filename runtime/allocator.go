@@ -202,9 +202,9 @@ func classOf(size int64) int {
 // limitOption is the source of a limit that options of a run give.
 const limitOption = admission.Option
 
-// Affords says whether a run with the given options may allocate the n elements of a dense result, before any
+// Admits says whether a run with the given options may allocate the n elements of a dense result, before any
 // stage has begun: nil, or a [*MemoryLimitError].
-func Affords(result string, n int64, elem tensor.DType, o Options) error {
+func Admits(result string, n int64, elem tensor.DType, o Options) error {
 	if o.Spill != nil {
 		return nil
 	}

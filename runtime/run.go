@@ -152,7 +152,7 @@ func (x *Executable) run(ctx context.Context, b *Bindings, o Options, r *Results
 	s.account.Open(o.MemoryLimit)
 	s.threads = threads
 	if x.grid == nil {
-		if err := x.affords(s, b, o); err != nil {
+		if err := x.admits(s, b, o); err != nil {
 			return err
 		}
 	}

@@ -109,8 +109,8 @@ func (t *tally) mayFit(entries int64) bool {
 	return entries <= t.most.Load()
 }
 
-// affords refuses a run of which it is known beforehand that its result does not fit.
-func (x *Executable) affords(s *state, b *Bindings, o Options) error {
+// admits refuses a run of which it is known beforehand that its result does not fit.
+func (x *Executable) admits(s *state, b *Bindings, o Options) error {
 	need := bytesOf(b.Entries, b.EntryBytes)
 	if o.Spill != nil || s.account.Fits(need) {
 		return nil

@@ -206,36 +206,43 @@ func (x expression) operands(A *tensor.Tensor) (exec.Args, error) {
 	return args, nil
 }
 
+// onRank compiles the program for one of the ranks, with operands that are placed on them.
+func (x expression) onRank(ctx context.Context, session *exec.Session, t transport.Transport, args exec.Args,
+	place func(r *dist.Rank, name string, whole *tensor.Tensor) (*dist.Tensor, error)) (*dist.Rank, *dist.Program, map[string]*dist.Tensor, error) {
+	r, err := dist.New(ctx, session, t, nil)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	placed := map[string]*dist.Tensor{}
+	for name, v := range args {
+		if placed[name], err = place(r, name, v.(*tensor.Tensor)); err != nil {
+			return nil, nil, nil, err
+		}
+	}
+	k, err := r.Compile(ctx, x.program, placed, dist.Options{})
+	return r, k, placed, err
+}
+
 // forecast asks the inspector of n ranks what they send, and returns the busiest one's coordinates.
 func (s *simulation) forecast(ctx context.Context, session *exec.Session, x expression, args exec.Args, cut *placement.Cut, n int) (*point, placement.Set, error) {
 	A := args["A"].(*tensor.Tensor)
 	traffic, inspection, work := make([][]transport.Traffic, n), make([]int64, n), make([]int64, n)
 	err := together(ctx, n, func(ctx context.Context, t transport.Transport) error {
-		r, err := dist.New(ctx, session, t, nil)
-		if err != nil {
-			return err
-		}
-		placed := map[string]*dist.Tensor{}
-		for name, v := range args {
-			whole := v.(*tensor.Tensor)
+		r, k, placed, err := x.onRank(ctx, session, t, args, func(r *dist.Rank, _ string, whole *tensor.Tensor) (*dist.Tensor, error) {
 			p := placement.OneAxis(r.Grid(), whole.Rank(), 0, cut, 0)
 			if !whole.Format().IsDense() {
-				if placed[name], err = r.Cut(whole, p); err != nil {
-					return err
-				}
-				continue
+				return r.Cut(whole, p)
 			}
-			placed[name] = &dist.Tensor{
+			return &dist.Tensor{
 				Shape: whole.Shape(), Format: whole.Format(), DType: whole.DType(), Fill: whole.Fill(), Placement: p,
 				Entries: whole.NNZ(), Sets: p.Part(r.Rank(), whole.Shape()),
-			}
+			}, nil
+		})
+		if err != nil {
+			return err
 		}
 		me := r.Rank()
 		work[me] = x.work(placed["A"].Part, A)
-		k, err := r.Compile(ctx, x.program, placed, dist.Options{})
-		if err != nil {
-			return err
-		}
 		before := r.Sent().Inspection
 		traffic[me], err = k.Forecast(ctx, placed)
 		inspection[me] = r.Sent().Inspection - before
@@ -296,26 +303,21 @@ func (p *point) add(net network, t transport.Traffic) {
 // rank receives.
 func (s *simulation) local(ctx context.Context, session *exec.Session, x expression, args exec.Args, rows placement.Set) (seconds float64, err error) {
 	err = ranks.Run(ctx, 1, ranks.Faults{}, func(ctx context.Context, t transport.Transport) error {
-		r, err := dist.New(ctx, session, t, nil)
-		if err != nil {
-			return err
-		}
-		placed := map[string]*dist.Tensor{}
-		for name, v := range args {
-			whole := v.(*tensor.Tensor)
+		_, k, placed, err := x.onRank(ctx, session, t, args, func(r *dist.Rank, name string, whole *tensor.Tensor) (*dist.Tensor, error) {
 			shape := whole.Shape()
 			if name == "A" || name == "U" { // which have the result's rows
+				var err error
 				if whole, err = block(whole, rows); err != nil {
-					return err
+					return nil, err
 				}
 				shape[0] = rows.Len()
 			}
-			if placed[name], err = r.Cut(whole, nil); err != nil {
-				return err
+			part, err := r.Cut(whole, nil)
+			if err == nil {
+				part.Placement = placement.OneAxis(r.Grid(), len(shape), 0, placement.Blocks(shape[0], 1), 0)
 			}
-			placed[name].Placement = placement.OneAxis(r.Grid(), len(shape), 0, placement.Blocks(shape[0], 1), 0)
-		}
-		k, err := r.Compile(ctx, x.program, placed, dist.Options{})
+			return part, err
+		})
 		if err != nil {
 			return err
 		}

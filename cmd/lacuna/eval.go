@@ -59,9 +59,10 @@ func newEval(a *app) *cobra.Command {
 		Long: `Eval compiles a program for the tensors it is given and runs it.
 
 Operands:
-  A=web.mtx              a file: .mtx, .tns, .npy, .npz, also with .gz
+  A=web.mtx              a file: .mtx, .tns, .npy, .npz, .h5, .h5ad, .csv, .parquet, also with .gz
   A=web.mtx:CSR[f32]     stored as CSR, with elements of type f32
-  x=data.npz:entry=x     one array of an archive
+  x=data.npz:entry=x     one array of an archive; lacuna inspect lists them
+  c=cells.h5ad:entry=obs/cell_type   labels, to sum by: G(c(i),j) += A(i,j)
   B=random(1000,1000,density=0.01,seed=1)
   n=range(10)            0, 1, … 9
   A=web.mtx:CSR:stored=symmetric_lower   one triangle of a symmetric matrix

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 
@@ -15,11 +16,14 @@ import (
 //
 // with c a column of labels: as many rows as there are labels, of what the operator leaves unchanged.
 func (e *evaluation) group() error {
-	assigned := map[string]bool{}
+	assigned, read := map[string]bool{}, map[string]bool{} // what is read before has no value yet, which compiling tells
 	for _, s := range e.program.file.Stmts {
+		for _, n := range []lang.Node{s.LHS, s.RHS} {
+			lang.EachRef(n, func(r *lang.Ref) { read[r.Name] = read[r.Name] || r != s.LHS })
+		}
 		name := s.LHS.Name
 		_, shaped := e.shapes[name]
-		if s.Op != lang.Set && !assigned[name] && e.args[name] == nil && !shaped {
+		if s.Op != lang.Set && !assigned[name] && !read[name] && e.args[name] == nil && !shaped {
 			if err := e.groupInto(s); err != nil {
 				return err
 			}
@@ -99,6 +103,17 @@ func (e *evaluation) groupInto(s *lang.Assign) error {
 	e.names[s.LHS.Name], e.starts[s.LHS.Name] = names, start
 	e.args[s.LHS.Name], err = tensor.FromDense(shape, format, values)
 	return err
+}
+
+// withStarts are the operands, with those that were made for sums by labels and that nobody declared.
+func (e *evaluation) withStarts() []operand {
+	list := slices.Clone(e.operands)
+	for _, name := range slices.Sorted(maps.Keys(e.starts)) {
+		if !slices.ContainsFunc(list, func(o operand) bool { return o.name == name }) {
+			list = append(list, operand{name: name})
+		}
+	}
+	return list
 }
 
 // extent is how far an index runs, by the operands that a right side reads at it.

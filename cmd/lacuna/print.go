@@ -229,7 +229,10 @@ func listLabels(labels []string) string {
 	const most = 8
 	var list []string
 	for _, l := range labels[:min(most, len(labels))] {
-		list = append(list, shortenEnd(printable(l)))
+		if l = shortenEnd(printable(l)); strings.Contains(l, ",") {
+			l = strconv.Quote(l)
+		}
+		list = append(list, l)
 	}
 	if more := len(labels) - most; more > 0 {
 		list = append(list, fmt.Sprintf("… %s more", units.FormatCount(int64(more))))

@@ -181,7 +181,7 @@ func (run *rankRun) declare() error {
 			}
 			l = &parsed
 		}
-		if o.source != nil {
+		if o.source != nil || e.args[o.name] != nil {
 			if l != nil {
 				run.layouts[o.name] = *l
 			}
@@ -223,7 +223,7 @@ func (run *rankRun) on(ctx context.Context, t transport.Transport, session *exec
 		return err
 	}
 	args := map[string]*dist.Tensor{}
-	for _, o := range run.e.operands {
+	for _, o := range run.e.withStarts() {
 		whole, ok := run.e.args[o.name].(*tensor.Tensor)
 		if !ok && o.source != nil {
 			if args[o.name], err = run.share(ctx, r, o); err != nil {

@@ -4,7 +4,9 @@ import (
 	"errors"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -49,10 +51,16 @@ func TestScript(t *testing.T) {
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("LACUNA_LLVM", os.Getenv("LACUNA_LLVM")) // the LLVM under test
 			env.Setenv("LACUNA_CACHE", "off")
-			if testing.Short() {
-				env.Setenv(quickEnv, "1")
+			if !testing.Short() {
+				return nil
 			}
-			return nil
+			env.Setenv(quickEnv, "1")
+			// To load and run LLVM is most of the time of a command. Scripts that say what is other with it have it.
+			script, err := os.ReadFile(filepath.Join("testdata/script", strings.TrimPrefix(filepath.Base(env.WorkDir), "script-")+".txtar"))
+			if !strings.Contains(string(script), "llvm]") {
+				env.Setenv("LACUNA_LLVM", "none")
+			}
+			return err
 		},
 		RequireExplicitExec: true,
 	})

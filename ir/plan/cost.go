@@ -18,7 +18,7 @@ func (s *scheduler) assess(body ir.Stmt, at depths, reads []*ir.Access) (total f
 			total += z.conversion(a.Tensor)
 		}
 	}
-	w := costWalk{alg: s.alg, at: at, converted: convert, whole: wholeLoops(reads), sizes: z}
+	w := costWalk{alg: s.alg, at: at, converted: at.convert(convert), whole: wholeLoops(reads), sizes: z}
 	return total + w.stmt(body, 1), convert
 }
 
@@ -102,7 +102,7 @@ func number(st ir.Stmt, depth int, at depths) {
 type costWalk struct {
 	alg       ir.Algebra
 	at        depths
-	converted []*ir.Access
+	converted conversions
 	// everything: loops are cut short by nothing.
 	everything bool
 	// whole are indices whose loops nothing can cut short, as far as is known beforehand. To work out the set
@@ -145,7 +145,7 @@ func (w *costWalk) stmt(st ir.Stmt, times float64) float64 {
 		if w.sizes == nil {
 			return w.stmt(st.Body, times) // it saves more than it costs
 		}
-		f := storedIn(st.Access, w.at, w.converted)
+		f := w.converted.format(st.Access)
 		w.sizes.tabled[st.Access] = true
 		return w.stmt(st.Body, times) + times*w.sizes.length(st.Access, f.Rank()-1, f)
 	case *ir.Sequence:

@@ -13,10 +13,9 @@ import "github.com/lacuna-sparse/lacuna/ir"
 
 // tabulator rebuilds a nest with tables.
 type tabulator struct {
-	alg ir.Algebra
-	at  depths
-	// converted are the accesses that read a re-stored operand.
-	converted []*ir.Access
+	alg       ir.Algebra
+	at        depths
+	converted conversions
 	// tables are all that were made.
 	tables []*ir.Tabulate
 }
@@ -30,8 +29,8 @@ type wanted struct {
 
 // tabulate returns the nest with tables where they save going through an operand
 // again, and those tables.
-func (s *scheduler) tabulate(c *candidate) (ir.Stmt, []*ir.Tabulate) {
-	t := &tabulator{alg: s.alg, at: c.at, converted: c.convert}
+func (s *scheduler) tabulate(c *candidate, converted conversions) (ir.Stmt, []*ir.Tabulate) {
+	t := &tabulator{alg: s.alg, at: c.at, converted: converted}
 	body, _ := t.stmt(c.body, nil)
 	return body, t.tables
 }
@@ -141,7 +140,7 @@ func (l *tableLeaves) Access(a *ir.Access) ir.Support {
 	if !a.Tensor.FillKnown || a.Tensor.Work != nil {
 		return ir.Everywhere()
 	}
-	format := storedIn(a, l.at, l.converted)
+	format := l.converted.format(a)
 	order, levels := format.Order(), format.Physical()
 	last := len(levels) - 1
 	for level, axis := range order {

@@ -101,8 +101,9 @@ func (nf *normalForm) naturalLevels(alg ir.Algebra, vars []*ir.Index, order []in
 		}
 	})
 	n.disorder = len(converted)
+	stored := at.convert(converted)
 	for l, axis := range order {
-		s := alg.Stored(nf.value, dryLeaves{alg: alg, v: vars[axis], at: at, converted: converted})
+		s := alg.Stored(nf.value, dryLeaves{alg: alg, v: vars[axis], at: at, converted: stored})
 		if n.full[l] = s.Set.IsAll() || s.Background == nil; !n.full[l] {
 			n.sparse = l
 		}

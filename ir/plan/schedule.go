@@ -221,8 +221,9 @@ func (s *scheduler) consider(c *candidate) float64 {
 				c.cost += z.conversion(a.Tensor)
 			}
 		}
-		c.body, c.tables = s.tabulate(c)
-		w := costWalk{alg: s.alg, at: c.at, converted: c.convert, everything: s.visitsAll(c.scatter), whole: wholeLoops(reads), sizes: z}
+		converted := c.at.convert(c.convert)
+		c.body, c.tables = s.tabulate(c, converted)
+		w := costWalk{alg: s.alg, at: c.at, converted: converted, everything: s.visitsAll(c.scatter), whole: wholeLoops(reads), sizes: z}
 		c.cost += w.stmt(c.body, 1)
 	}
 	if c.accumulate {
@@ -304,14 +305,30 @@ type dryLeaves struct {
 	alg       ir.Algebra
 	v         *ir.Index
 	at        depths
-	converted []*ir.Access // read in loop order, whatever their format says
-	sizes     *sizes       // of what atoms stand for, nil if these are guessed
+	converted conversions
+	sizes     *sizes // of what atoms stand for, nil if these are guessed
 }
 
-// storedIn is the format in which loops read an access, which may be converted for them.
-func storedIn(a *ir.Access, at depths, converted []*ir.Access) tensor.Format {
-	if slices.Contains(converted, a) {
-		return at.reordered(a)
+// conversions are the formats in which loops read the accesses that are converted for them: in loop order, whatever the
+// operand's format says.
+type conversions map[*ir.Access]tensor.Format
+
+// convert gives accesses the order of the loops. It is asked of each candidate once, its formats many times.
+func (d depths) convert(list []*ir.Access) conversions {
+	if len(list) == 0 {
+		return nil
+	}
+	c := make(conversions, len(list))
+	for _, a := range list {
+		c[a] = d.reordered(a)
+	}
+	return c
+}
+
+// format is the one in which loops read an access.
+func (c conversions) format(a *ir.Access) tensor.Format {
+	if f, ok := c[a]; ok {
+		return f
 	}
 	return a.Tensor.Format
 }
@@ -332,7 +349,7 @@ func (d dryLeaves) Access(a *ir.Access) ir.Support {
 	if !a.Tensor.FillKnown {
 		return ir.Everywhere()
 	}
-	format := storedIn(a, d.at, d.converted)
+	format := d.converted.format(a)
 	order := format.Order()
 	for l, level := range format.Physical() {
 		x := a.Indices[order[l]]

@@ -109,7 +109,7 @@ func TestForms(t *testing.T) {
 	total := tally{}
 	for n, test := range tests {
 		for seed := range 4 {
-			if testengine.Thin(2, n, seed) {
+			if testengine.Thin(4, n, seed) {
 				continue
 			}
 			g := newWriter(rand.New(rand.NewPCG(uint64(n), uint64(seed))))

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/lacuna-sparse/lacuna/internal/testing/testengine"
 	"github.com/lacuna-sparse/lacuna/runtime"
 )
 
@@ -60,29 +61,35 @@ func TestScatters(t *testing.T) {
 	for name, text := range map[string]string{"plain": floatScatter, "listed": listedScatter} {
 		e := simulated(t, text)
 		r := rand.New(rand.NewPCG(1, 2))
-		spread := map[string]func(m int64) int64{
-			"evenly":  func(m int64) int64 { return r.Int64N(m) },
-			"one":     func(m int64) int64 { return m - 1 },
-			"powers":  func(m int64) int64 { return r.Int64N(1<<(r.IntN(20)+1)) % m },
-			"few":     func(m int64) int64 { return r.Int64N(min(m, 3)) * (m - 1) / 2 },
-			"mostly1": func(m int64) int64 { return max(0, r.Int64N(40)-38) * (m - 1) },
+		spread := []struct {
+			kind string
+			at   func(m int64) int64
+		}{
+			{"evenly", func(m int64) int64 { return r.Int64N(m) }},
+			{"one", func(m int64) int64 { return m - 1 }},
+			{"powers", func(m int64) int64 { return r.Int64N(1<<(r.IntN(20)+1)) % m }},
+			{"few", func(m int64) int64 { return r.Int64N(min(m, 3)) * (m - 1) / 2 }},
+			{"mostly 1", func(m int64) int64 { return max(0, r.Int64N(40)-38) * (m - 1) }},
 		}
-		for _, m := range []int64{1, 2, 17, 100, 300, 5000, 1 << 17} {
-			for kind, at := range spread {
-				for _, n := range []int{0, 1, 8, 31, 33, 511, 512, 513, 1500, 3000} {
+		for i, m := range []int64{1, 2, 17, 100, 300, 5000, 1 << 17} {
+			for j, s := range spread {
+				for k, n := range []int{0, 1, 8, 31, 33, 511, 512, 513, 1500, 3000} {
+					if testengine.Thin(3, i, j, k) {
+						continue
+					}
 					p, x, want := make([]uint32, n), make([]float64, n), make([]float64, m)
 					for i := range p {
-						p[i], x[i] = uint32(at(m)), r.NormFloat64()
+						p[i], x[i] = uint32(s.at(m)), r.NormFloat64()
 						if i%3 != 2 {
 							want[p[i]] += x[i]
 						}
 					}
-					if n > 600 && m > 5000 && kind != "evenly" {
+					if n > 600 && m > 5000 && s.kind != "evenly" {
 						continue
 					}
 					same := func(a, b float64) bool { return math.Float64bits(a) == math.Float64bits(b) }
 					if got, err := scatterInto(t, e, p, x, m); err != nil || !slices.EqualFunc(got, want, same) {
-						t.Errorf("%s: %d values to %d elements, %s: %v, differ", name, n, m, kind, err)
+						t.Errorf("%s: %d values to %d elements, %s: %v, differ", name, n, m, s.kind, err)
 					}
 					if n == 0 || m > 100 {
 						continue

@@ -73,7 +73,7 @@ func (s *Service) Canonical(ctx context.Context, t *tensor.Tensor) (*tensor.Tens
 				if t.Structure() != tensor.General {
 					bytes *= 2 // both triangles
 				}
-				if err := runtime.Affords("the plain form", bytes, tensor.Uint8, s.Options); err != nil {
+				if err := runtime.Admits("the plain form", bytes, tensor.Uint8, s.Options); err != nil {
 					return nil, err
 				}
 				return t.Canonical()

@@ -126,7 +126,7 @@ func (c *conversion) convert(ctx context.Context, t *tensor.Tensor, format tenso
 // the fill: it goes by the coordinates of every stored element.
 func (s *Service) keepStored(from *tensor.Tensor, format tensor.Format, opts ...tensor.Option) (*tensor.Tensor, error) {
 	what := fmt.Sprintf("the coordinates of all that %s stores", from.Format())
-	if err := runtime.Affords(what, from.NNZ()*int64(from.Rank()), tensor.Int64, s.Options); err != nil {
+	if err := runtime.Admits(what, from.NNZ()*int64(from.Rank()), tensor.Int64, s.Options); err != nil {
 		return nil, err
 	}
 	coords, values, err := from.ToCoords()

@@ -21,7 +21,7 @@ func (k *Kernel) admit(b *binding) error {
 			continue
 		}
 		n, _ := product(b.steps[i].shape)
-		if err := runtime.Affords(c.Result.Name, n, c.Result.DType, k.env.Options); err != nil {
+		if err := runtime.Admits(c.Result.Name, n, c.Result.DType, k.env.Options); err != nil {
 			return err
 		}
 	}

@@ -169,7 +169,13 @@ func scattered(t *testing.T, seed uint64, size, entries int, f tensor.Format) *t
 	t.Helper()
 	r := rand.New(rand.NewPCG(seed, 1))
 	rows, columns, values := []int64{}, []int64{}, []float64{}
-	for _, c := range r.Perm(size * size)[:entries] {
+	seen := map[int]bool{}
+	for len(rows) < entries {
+		c := r.IntN(size * size)
+		if seen[c] {
+			continue
+		}
+		seen[c] = true
 		rows, columns = append(rows, int64(c/size)), append(columns, int64(c%size))
 		values = append(values, float64(1+r.IntN(9)))
 	}

@@ -47,7 +47,10 @@ func rmatEdge(r *rand.Rand, n int64) [2]int64 {
 // TestEstimates compares the entries that are estimated of intermediates with those that they have, for programs that are run as they are written, on data of
 // four kinds. Nine of ten are within a factor of four; -v prints all.
 func TestEstimates(t *testing.T) {
-	const n, entries = 1 << 10, 8 << 10
+	n, entries := int64(1<<10), int64(8<<10)
+	if testing.Short() {
+		n, entries = n/2, entries/2
+	}
 	ctx := context.Background()
 	s := NewSession(WithEngine(runtime.Interp()))
 	var ratios []float64

@@ -83,7 +83,7 @@ func TestPatternsOnGrids(t *testing.T) {
 			"C(i,l) = sum_k (G(k,l)+A(k,l))*sum_j A(i,j)*B(j,k)", "C(i,l) = A(i,l)*sum_k G(k,l)*sum_j A(i,j)*B(j,k)",
 		} {
 			for i, f := range []string{"CSC", "COOC", "DCSC", "CSR", "COO"} {
-				if testengine.Thin(3, n/7, k, i) {
+				if testengine.Thin(5, n/7, k, i) {
 					continue
 				}
 				ft, _ := tensor.ParseFormat(f, 2)

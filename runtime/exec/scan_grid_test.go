@@ -99,7 +99,7 @@ func TestGridScans(t *testing.T) {
 					{"logcumsumexp", tensor.Float32, []float64{-90, -60, 75}, 1.2e-7},
 					{"logcumsumexp", tensor.Float32, []float64{-inf, inf, nan, 700, -700}, 1e-6},
 				} {
-					if testengine.Thin(4, s, o, k) || options != "" && (shape[1] > 1200 || test.dt == tensor.Complex128 || test.dt == tensor.Float16) {
+					if testengine.Thin(8, s, o, k, int(grain/3)*4) || options != "" && (shape[1] > 1200 || test.dt == tensor.Complex128 || test.dt == tensor.Float16) {
 						continue
 					}
 					A := randomLines(t, shape[0], shape[1], test.dt, test.special)
@@ -156,7 +156,7 @@ func TestGridQuantiles(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, grain := range []int64{0, 3} {
+	for g, grain := range []int64{0, 3} {
 		session := gridSession(t, grain)
 		check := func(text string, A *tensor.Tensor) {
 			t.Helper()
@@ -177,7 +177,7 @@ func TestGridQuantiles(t *testing.T) {
 					dt      tensor.DType
 					special []float64
 				}{{tensor.Float32, []float64{inf, 1e-40, -1e30}}, {tensor.Float64, []float64{-inf, nan, 3e300}}, {tensor.Int16, nil}, {tensor.Float16, nil}} {
-					if !testengine.Thin(3, s, k, d) {
+					if !testengine.Thin(5, s, k, d, g) {
 						check(text, randomLines(t, shape[0], shape[1], test.dt, test.special))
 					}
 				}
@@ -191,7 +191,9 @@ func TestGridQuantiles(t *testing.T) {
 				if testengine.Thin(4, f, k) {
 					continue
 				}
-				check(text, sparseLine(t, 3*4000, []int64{3, 4000}, tensor.CSR, tensor.Float64, fill))
+				if !testengine.Thin(2, g, k) {
+					check(text, sparseLine(t, 3*4000, []int64{3, 4000}, tensor.CSR, tensor.Float64, fill))
+				}
 				check(text, sparseLine(t, 20*30, []int64{20, 30}, tensor.CSR, tensor.Float32, fill))
 			}
 		}
@@ -204,7 +206,7 @@ func TestGridSorts(t *testing.T) {
 	testengine.Interpreted(t)
 	oracle := NewSession(WithEngine(runtime.Interp()), WithThreads(1))
 	inf, nan := math.Inf(1), math.NaN()
-	for _, grain := range []int64{0, 3} {
+	for g, grain := range []int64{0, 3} {
 		session := gridSession(t, grain)
 		for s, shape := range [][2]int64{{3, 0}, {3, 31}, {shortLines(grain), 33}, {2, 600}} {
 			for k, text := range []string{
@@ -219,7 +221,7 @@ func TestGridSorts(t *testing.T) {
 					{tensor.Int16, []float64{-30000, 255}}, {tensor.Uint8, nil}, {tensor.Int64, []float64{-1 << 60}},
 					{tensor.Float16, []float64{300}}, {tensor.Uint32, []float64{1 << 31}},
 				} {
-					if testengine.Thin(4, s, k, d) || (grain == 0) != (shape[1] > 100) && test.dt != tensor.Float32 {
+					if testengine.Thin(8, s, k, d, 4*g) || (grain == 0) != (shape[1] > 100) && test.dt != tensor.Float32 {
 						continue
 					}
 					A := randomLines(t, shape[0], shape[1], test.dt, test.special)

@@ -104,7 +104,7 @@ func TestGridRunningLogs(t *testing.T) {
 		}
 		for k, kind := range lineKinds {
 			for c, n := range run.columns {
-				if testengine.Thin(3, k, c) || n > 3000 && k%4 != 0 {
+				if testengine.Thin(4, k, c) || n > 3000 && k%4 != 0 {
 					continue
 				}
 				r := rand.New(rand.NewPCG(uint64(n), uint64(k)))

@@ -21,11 +21,10 @@ import (
 
 // areas are the packages in which mistakes are made, the same number in each.
 var areas = [][]string{
-	{"ir"},
-	{"ir/loop", "ir/loop/grid"},
-	{"lower"},
-	{"codegen/cpu", "codegen/interp", "codegen/ptx", "codegen/aot"},
-	{"runtime"},
+	{"ir", "ir/plan", "ir/logic", "ir/loop"},
+	{"lower", "lower/convert", "lower/gpu"},
+	{"codegen/cpu", "codegen/interp", "codegen/llvm", "codegen/ptx", "codegen/aot"},
+	{"runtime", "runtime/exec", "runtime/convert"},
 	{"tensor"},
 }
 

@@ -195,13 +195,21 @@ func check(err error) {
 func main() {
 `
 
-// run builds and runs the program.
+// run builds and runs the program; with GOSOURCE_WASM=1 as WebAssembly, by Node.
 func (g *goProgram) run(t *testing.T) {
 	t.Helper()
 	g.write(t, "main.go", []byte(goProgramText+g.calls.String()+"}\n"))
-	for _, args := range [][]string{{"go", "build", "-mod=mod", "-o", "use", "."}, {"./use"}} {
+	use, env := []string{"./use"}, append(os.Environ(), "CGO_ENABLED=0", "GOWORK=off", "GOPROXY=off")
+	if os.Getenv("GOSOURCE_WASM") != "" {
+		root, err := exec.Command("go", "env", "GOROOT").Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		use, env = []string{filepath.Join(strings.TrimSpace(string(root)), "lib/wasm/go_js_wasm_exec"), "./use"}, append(env, "GOOS=js", "GOARCH=wasm")
+	}
+	for _, args := range [][]string{{"go", "build", "-mod=mod", "-o", "use", "."}, use} {
 		cmd := exec.Command(args[0], args[1:]...)
-		cmd.Dir, cmd.Env = g.dir, append(os.Environ(), "CGO_ENABLED=0", "GOWORK=off", "GOPROXY=off")
+		cmd.Dir, cmd.Env = g.dir, env
 		if out, err := cmd.CombinedOutput(); err != nil {
 			t.Fatalf("%s: %v\n%s", strings.Join(args, " "), err, out)
 		}

@@ -140,7 +140,7 @@ func TestReductions(t *testing.T) {
 			}
 			ran++
 			sessions := sessions
-			if !*allThreads && !overLines(file.Op) {
+			if !*allThreads && (!overLines(file.Op) || testengine.Thin(3, i)) {
 				sessions = sessions[:min(2, len(sessions))]
 			}
 			t.Run(c.ID, func(t *testing.T) {

@@ -86,14 +86,14 @@ func TestSeeded(t *testing.T) { seededPrograms(t, sessions, New, *programs) }
 
 // TestSeededStored is the same with programs whose operands are mostly in parts or
 // triangles.
-func TestSeededStored(t *testing.T) { seededPrograms(t, sessions, NewStored, *programs/3) }
+func TestSeededStored(t *testing.T) { seededPrograms(t, sessions, NewStored, oneIn(2, *programs/3)) }
 
 // TestSeededAssociations is the same with products of many factors, which the optimiser computes in other orders.
 func TestSeededAssociations(t *testing.T) {
 	seededPrograms(t, func(t testing.TB, how setting) []*lacuna.Session {
 		how.eager = true
 		return sessions(t, how)
-	}, NewAssociation, *programs)
+	}, NewAssociation, oneIn(3, *programs))
 }
 
 // TestSeededInfinite is the same with complex operands whose fills are infinite: what is not
@@ -105,7 +105,7 @@ func TestSeededInfinite(t *testing.T) { seededPrograms(t, sessions, NewInfinite,
 func TestSeededOnGrids(t *testing.T) {
 	seededPrograms(t, func(t testing.TB, how setting) []*lacuna.Session {
 		return []*lacuna.Session{session(runtime.Interp(), 1, how), session(runtime.Simulated(), 1, how)}
-	}, New, *onGrids)
+	}, New, oneIn(2, *onGrids))
 	t.Run("ptx", func(t *testing.T) {
 		e, err := testengine.PTX()
 		if err != nil {
@@ -113,8 +113,16 @@ func TestSeededOnGrids(t *testing.T) {
 		}
 		seededPrograms(t, func(t testing.TB, how setting) []*lacuna.Session {
 			return []*lacuna.Session{session(e, 1, how)}
-		}, New, *onGrids/4)
+		}, New, oneIn(2, *onGrids/4))
 	})
+}
+
+// oneIn is one in n of so many random programs under -short, unless a certain one is asked for.
+func oneIn(n, programs int) int {
+	if testing.Short() && *only < 0 {
+		return programs / n
+	}
+	return programs
 }
 
 func seededPrograms(t *testing.T, sessions func(testing.TB, setting) []*lacuna.Session, makeCase func(Source) *Case, programs int) {

@@ -170,8 +170,11 @@ func wide(t *testing.T, a tensor.Array) []float64 {
 // eachFloat32 calls try with f32 arguments, piece by piece.
 func eachFloat32(try func(tensor.Array)) {
 	step, piece := uint64(65537), 1<<16
-	if *sweep {
+	switch {
+	case *sweep:
 		step, piece = 1, 1<<18
+	case testing.Short():
+		step *= 5
 	}
 	x := make([]float32, 0, piece)
 	for bits := uint64(0); bits < 1<<32; bits += step {

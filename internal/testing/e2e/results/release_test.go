@@ -221,7 +221,7 @@ func TestReleaseRecycles(t *testing.T) {
 func TestReleaseOfStepsBetween(t *testing.T) {
 	ctx := context.Background()
 	s := lacuna.NewSession()
-	A, _ := releaseMatrix(t, s, 9)
+	A, _ := releaseMatrix(t, s, 4)
 	programs := []string{
 		"T(i,j) = A(i,j) + A(j,i); B(i,j) = 2*T(i,j)",
 		"T(i,j) = sum_k A(i,k)*A(k,j); B(i,j) = T(j,i)",

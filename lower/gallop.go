@@ -16,10 +16,10 @@ import (
 // going through all of them, without a branch that the processor cannot foresee, takes no longer.
 const gallopShift = 4
 
-// required are the drivers without whose entries a set has no coordinate.
+// required are the operands without whose entries a set has no coordinate.
 func (w *walk) required(set ir.Formula) []*iterator {
 	var list []*iterator
-	for _, it := range w.drivers {
+	for _, it := range w.coiterated {
 		if set.Inside(ir.AtomOf(it.atom)) {
 			list = append(list, it)
 		}
@@ -52,11 +52,11 @@ func (w *walk) findLong(list, some []*iterator, begin, end func(*iterator) loop.
 	}
 }
 
-// catchUp moves the long drivers of a merge to where the others are: the set has no coordinate before.
+// catchUp moves the long operands of a merge to where the others are: the set has no coordinate before.
 func (w *walk) catchUp(required []*iterator) {
 	b := w.B
 	var some loop.Expr
-	for _, it := range w.drivers {
+	for _, it := range w.coiterated {
 		switch {
 		case it.long == nil:
 		case some == nil:
@@ -77,16 +77,16 @@ func (w *walk) catchUp(required []*iterator) {
 			}
 			b.If(here, func() { b.Assign(reached, b.Max(reached, it.index(b, it.at))) }, nil)
 		}
-		for _, it := range w.drivers {
+		for _, it := range w.coiterated {
 			if it.long != nil {
-				b.If(it.long, func() { w.seek(it, reached); w.settle(it) }, nil)
+				b.If(it.long, func() { w.gallop(it, reached); w.settle(it) }, nil)
 			}
 		}
 	}, nil)
 }
 
-// seek moves an iterator to its first entry with the index i or a later one.
-func (w *walk) seek(it *iterator, i loop.Expr) {
+// gallop moves an iterator to its first entry with the index i or a later one.
+func (w *walk) gallop(it *iterator, i loop.Expr) {
 	b := w.B
 	c := b.Let("c", it.coordinate(b, i))
 	step := b.Var("step", loop.Int(1))

@@ -9,25 +9,25 @@ import (
 // Some of what a program for an accelerator computes follows from one input alone, such as where tiles of a
 // matrix's entries begin among its rows, or in which order indices come that are scattered to. Symbolic
 // stages say so. As long as such an input stays in the device's memory, what they leave for other
-// stages may stay beside it, and later runs skip them (remember.go).
+// stages may stay beside it, and later runs skip them (memoise.go).
 
-// lasting is what of a program may stay. The zero value is of a program with nothing of the kind.
-type lasting struct {
-	parts  []lastingPart
+// memoisable is what of a program may stay. The zero value is of a program with nothing of the kind.
+type memoisable struct {
+	parts  []memoPart
 	stage  []int  // by stage: the part that it belongs to, or -1; nil without parts
 	buffer []int  // by buffer: the part that computes it, or -1
 	kept   []bool // by buffer: other stages read it
 }
 
-// lastingPart is a part of a program: stages that read one input, and temporaries of their own.
-type lastingPart struct {
+// memoPart is a part of a program: stages that read one input, and temporaries of their own.
+type memoPart struct {
 	input loop.BufferID
 	kept  []loop.BufferID // the temporaries that other stages read
 }
 
-// findLasting finds the parts of a plan.
-func findLasting(p *plan) lasting {
-	l := lasting{stage: make([]int, len(p.stages)), buffer: make([]int, len(p.elemSize)), kept: make([]bool, len(p.elemSize))}
+// findMemoisable finds the parts of a plan.
+func findMemoisable(p *plan) memoisable {
+	l := memoisable{stage: make([]int, len(p.stages)), buffer: make([]int, len(p.elemSize)), kept: make([]bool, len(p.elemSize))}
 	for i := range l.stage {
 		l.stage[i] = -1
 	}
@@ -46,7 +46,7 @@ func findLasting(p *plan) lasting {
 		}
 	}
 	if l.parts == nil {
-		return lasting{}
+		return memoisable{}
 	}
 	return l
 }
@@ -81,7 +81,7 @@ func touchesOf(f *loop.Func, bufs []loop.BufferID) touches {
 }
 
 // find adds the part of an input, if there is one.
-func (l *lasting) find(p *plan, touched []touches, input loop.BufferID) {
+func (l *memoisable) find(p *plan, touched []touches, input loop.BufferID) {
 	inside := map[int]bool{}
 	for i := range p.stages {
 		inside[i] = p.stages[i].symbolic && p.stages[i].fn != nil && l.stage[i] < 0
@@ -118,7 +118,7 @@ func (l *lasting) find(p *plan, touched []touches, input loop.BufferID) {
 	if !used || !p.followsFrom(stages, own) {
 		return
 	}
-	part := lastingPart{input: input}
+	part := memoPart{input: input}
 	for i := range p.stages {
 		st := &p.stages[i]
 		if inside[i] {
@@ -144,7 +144,7 @@ func (l *lasting) find(p *plan, touched []touches, input loop.BufferID) {
 	l.parts = append(l.parts, part)
 }
 
-func (l *lasting) keep(part *lastingPart, own map[loop.BufferID]bool, id loop.BufferID) {
+func (l *memoisable) keep(part *memoPart, own map[loop.BufferID]bool, id loop.BufferID) {
 	if own[id] && !l.kept[id] {
 		l.kept[id] = true
 		part.kept = append(part.kept, id)

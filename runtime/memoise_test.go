@@ -62,7 +62,7 @@ func TestRememberedParts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := &x.grid.lasting
+	l := &x.grid.memoisable
 	if len(l.parts) != 1 || x.plan.program.Buffers[l.parts[0].input].Name != "p" || len(l.parts[0].kept) != 1 ||
 		x.plan.program.Buffers[l.parts[0].kept[0]].Name != "places" {
 		t.Fatalf("parts %+v", l.parts)

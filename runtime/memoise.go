@@ -6,7 +6,7 @@ import (
 	"github.com/lacuna-sparse/lacuna/ir/loop"
 )
 
-// What follows from an array that stays on a device (lasting.go) is kept from the second run on that has the
+// What follows from an array that stays on a device (memoisable.go) is kept from the second run on that has the
 // array, beside it: it goes when the array goes, or when memory is short.
 
 // rememberedAs says of what program and which part of it something is remembered.
@@ -19,7 +19,7 @@ type rememberedAs struct {
 type remembered struct {
 	scalars []int64          // by plan.bound
 	lengths []int64          // by plan.given
-	blocks  []*residentBlock // by lastingPart.kept; nil after the first run
+	blocks  []*residentBlock // by memoPart.kept; nil after the first run
 }
 
 // matches reports whether a run has the scalars and lengths.
@@ -138,7 +138,7 @@ const (
 	fewRemembered  = 1 << 20
 )
 
-// partState says what a run does with a lasting part.
+// partState says what a run does with a memoised part.
 type partState struct {
 	known []*residentBlock // of an earlier run
 	keep  bool             // leave the temporaries for later ones
@@ -146,7 +146,7 @@ type partState struct {
 
 // recall looks up what is remembered of the inputs.
 func (g *gridRun) recall() {
-	l := &g.x.grid.lasting
+	l := &g.x.grid.memoisable
 	g.parts = g.parts[:0]
 	for i := range l.parts {
 		var p partState
@@ -160,13 +160,13 @@ func (g *gridRun) recall() {
 
 // skips reports whether a stage's work is remembered.
 func (g *gridRun) skips(stage int) bool {
-	l := &g.x.grid.lasting
+	l := &g.x.grid.memoisable
 	return len(l.parts) > 0 && l.stage[stage] >= 0 && g.parts[l.stage[stage]].known != nil
 }
 
 // recalled gives a temporary the memory that it has from an earlier run, none if no stage reads it.
 func (g *gridRun) recalled(id loop.BufferID, n int64) bool {
-	l := &g.x.grid.lasting
+	l := &g.x.grid.memoisable
 	if len(l.parts) == 0 || l.buffer[id] < 0 || g.parts[l.buffer[id]].known == nil {
 		return false
 	}
@@ -182,13 +182,13 @@ func (g *gridRun) recalled(id loop.BufferID, n int64) bool {
 
 // keeps reports whether the run is to leave a temporary.
 func (g *gridRun) keeps(id loop.BufferID) bool {
-	l := &g.x.grid.lasting
+	l := &g.x.grid.memoisable
 	return len(l.parts) > 0 && l.kept[id] && g.parts[l.buffer[id]].keep
 }
 
 // remember leaves the temporaries of a run that has ended well.
 func (g *gridRun) remember() {
-	l := &g.x.grid.lasting
+	l := &g.x.grid.memoisable
 	for i := range g.parts {
 		if !g.parts[i].keep {
 			continue
