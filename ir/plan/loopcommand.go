@@ -1,0 +1,105 @@
+package plan
+
+import (
+	"slices"
+
+	"github.com/lacuna-sparse/lacuna/ir"
+	"github.com/lacuna-sparse/lacuna/lang"
+)
+
+// parallel reads parallel(i) and parallel(i: 4096): the loop that threads share, and the work of one chunk of it.
+func (w *wishes) parallel(nf *normalForm, c *lang.Command) error {
+	if len(c.Args) != 1 || c.Args[0].Inner {
+		return c.Fail(c.Pos, "write parallel(i), or parallel(i: 4096) for chunks of so many steps", "parallel takes the loop that threads share")
+	}
+	a := c.Args[0]
+	if err := nf.index(c, a); err != nil {
+		return err
+	}
+	if a.Value != "" {
+		n, ok := a.Number()
+		if !ok {
+			return c.Fail(a.Pos, "write parallel(i: 4096)", "the work of a chunk is a number from 1 on, not %s", a.Value)
+		}
+		w.Grain = n
+	}
+	w.need(c, func(s *scheduler, x *candidate) bool {
+		f := outermost(x.body)
+		return f != nil && s.indices[f.Index.ID].Name == a.Word && shared(s.lhs, s.lhs.Tensor, f, x.accumulate, x.fold)
+	})
+	return nil
+}
+
+// serial reads serial: one thread does it all.
+func (w *wishes) serial(nf *normalForm, c *lang.Command) error {
+	if len(c.Args) > 0 {
+		return c.Fail(c.Pos, "write serial", "serial takes nothing")
+	}
+	if slices.ContainsFunc(w.list, func(x *wish) bool { return x.command.Name == "parallel" }) {
+		return c.Fail(c.Pos, "", "a loop cannot be both parallel and serial")
+	}
+	w.Serial = true
+	return nil
+}
+
+// unroll reads unroll(i: 4): so many iterations of the loop over i are written out at a time.
+func (w *wishes) unroll(nf *normalForm, c *lang.Command) error {
+	for _, a := range c.Args {
+		n, ok := a.Number()
+		if a.Inner || a.Value == "" || !ok || n > mostUnrolled {
+			return c.Fail(a.Pos, "write unroll(i: 4)", "unroll takes loops with numbers from 1 to %d", mostUnrolled)
+		}
+		if err := nf.index(c, a); err != nil {
+			return err
+		}
+		if w.Unroll == nil {
+			w.Unroll = map[string]int64{}
+		}
+		w.Unroll[a.Word] = n
+	}
+	if len(c.Args) == 0 {
+		return c.Fail(c.Pos, "write unroll(i: 4)", "unroll takes loops with numbers")
+	}
+	return nil
+}
+
+// positions reads positions(i: A): the loop over i runs over the positions of A, and nothing else.
+func (w *wishes) positions(nf *normalForm, c *lang.Command) error {
+	for _, a := range c.Args {
+		if a.Inner || a.Value == "" {
+			return c.Fail(a.Pos, "write positions(i: A)", "positions takes loops with operands")
+		}
+		if err := nf.index(c, a); err != nil {
+			return err
+		}
+		found := false
+		nf.eachAccess(func(x *ir.Access) { found = found || x.Tensor.Name == a.Value })
+		if !found {
+			return c.Fail(a.Pos, "", "positions: the statement reads no tensor %s", a.Value)
+		}
+		w.need(c, func(s *scheduler, x *candidate) bool {
+			loops := loopsOver(s.indices, x.body, a.Word)
+			return len(loops) > 0 && !slices.ContainsFunc(loops, func(f *ir.Forall) bool {
+				z := &sizes{}
+				atom, ok := s.alg.StmtSet(f.Body, dryLeaves{s.alg, f.Index, x.at, x.at.convert(x.convert), z}).IsAtom()
+				return !ok || z.fibres[atom].access.Tensor.Name != a.Value
+			})
+		})
+	}
+	if len(c.Args) == 0 {
+		return c.Fail(c.Pos, "write positions(i: A)", "positions takes loops with operands")
+	}
+	return nil
+}
+
+// loopsOver lists the loops of a nest over the index of a name.
+func loopsOver(indices []*ir.Index, st ir.Stmt, name string) []*ir.Forall {
+	var list []*ir.Forall
+	if f, ok := st.(*ir.Forall); ok && indices[f.Index.ID].Name == name {
+		list = append(list, f)
+	}
+	for _, x := range ir.Parts(st) {
+		list = append(list, loopsOver(indices, x, name)...)
+	}
+	return list
+}
