@@ -43,12 +43,12 @@ func New(ctx context.Context, session *exec.Session, t transport.Transport, grid
 	if grid.Ranks() != t.Size() {
 		return nil, fmt.Errorf("the grid %s has %d ranks, but there are %d", grid, grid.Ranks(), t.Size())
 	}
-	r := &Rank{transport: t, session: session, grid: grid}
+	r, where := &Rank{transport: t, session: session, grid: grid}, "host"
 	if d, ok := t.(transport.Direct); ok && runtime.OnGrids(session.Engine()) {
-		r.direct = d
+		r.direct, where = d, "GPU"
 		r.picker = exec.NewSession(exec.WithEngine(session.Engine()), exec.WithResidentResults(), exec.WithSureIndices())
 	}
-	return r, r.Agree(ctx, transport.Fact{Name: "version", Value: Version}, transport.Fact{Name: "grid", Value: grid.String()})
+	return r, r.Agree(ctx, transport.Fact{Name: "version", Value: Version}, transport.Fact{Name: "grid", Value: grid.String()}, transport.Fact{Name: "memory for tensors", Value: "of the " + where})
 }
 
 // Grid is how the ranks are numbered.
