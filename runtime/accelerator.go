@@ -152,6 +152,7 @@ type gridRun struct {
 	limit    int64
 	err      error // of fetch
 	stay     bool  // results stay on the device
+	sure     bool  // no function fails
 	held     []*residentBlock
 	quiet    bool // nothing is at work any more
 	// sound is how many of launched are known not to have failed.
@@ -205,7 +206,7 @@ func (g *gridRun) begin(ctx context.Context, x *Executable, s *state, q queue, o
 		bufs = make([]gridBuffer, len(s.mem))
 	}
 	*g = gridRun{ctx: ctx, x: x, s: s, q: q, bufs: bufs, call: g.call, launched: g.launched[:0], held: g.held[:0], parts: g.parts[:0],
-		limit: o.MemoryLimit, stay: o.Resident}
+		limit: o.MemoryLimit, stay: o.Resident, sure: o.Sure}
 }
 
 // close gives back what the run has. Blocks go in the order of the queue; but the

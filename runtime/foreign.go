@@ -31,16 +31,13 @@ func CUDAOn(cuContext, cuStream uintptr) (e Engine, close func() error, err erro
 		_ = device.Close() // which the caller has never seen
 		return nil, nil, &UnavailableError{Engine: CUDAName, Err: err}
 	}
-	engine, err := newCUDAEngine(driver, device, defaultDisk())
+	engine, leave, err := CUDAStream(device, wrapped)
 	if err != nil {
 		_, _ = wrapped.Close(), device.Close()
 		return nil, nil, err
 	}
-	engine.stream = wrapped
-	engine.key = fmt.Sprintf(" context %#x stream %#x", cuContext, cuStream)
 	return engine, func() error {
-		engine.later.leave()
-		engine.spare.close()
+		leave()
 		err := wrapped.Synchronize(context.Background())
 		for _, c := range []interface{ Close() error }{wrapped, device} {
 			if e := c.Close(); err == nil {
@@ -48,6 +45,25 @@ func CUDAOn(cuContext, cuStream uintptr) (e Engine, close func() error, err erro
 			}
 		}
 		return err
+	}, nil
+}
+
+// CUDAStream is CUDAOn for packages of this module that have a device and a stream of it open: leave gives back what the engine holds, and neither
+// of them.
+func CUDAStream(device *cuda.Device, stream *cuda.Stream) (e Engine, leave func(), err error) {
+	driver, err := cuda.Open()
+	if err != nil {
+		return nil, nil, &UnavailableError{Engine: CUDAName, Err: err}
+	}
+	engine, err := newCUDAEngine(driver, device, defaultDisk())
+	if err != nil {
+		return nil, nil, err
+	}
+	engine.stream = stream
+	engine.key = fmt.Sprintf(" context %#x stream %#x", device.Context(), stream.Handle())
+	return engine, func() {
+		engine.later.leave()
+		engine.spare.close()
 	}, nil
 }
 

@@ -59,8 +59,10 @@ func (g *gridRun) failure() error {
 // results brings the outputs to the host, into memory that is the caller's, or leaves
 // them where they are.
 func (g *gridRun) results(ctx context.Context, r *Results) error {
-	if err := g.failure(); err != nil {
-		return err
+	if !g.stay || !g.sure {
+		if err := g.failure(); err != nil {
+			return err
+		}
 	}
 	s := g.s
 	if g.stay && !g.idle {

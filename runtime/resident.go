@@ -143,26 +143,17 @@ func Upload(ctx context.Context, e Engine, from unsafe.Pointer, bytes int64) (*R
 // an engine: those that are there already within its memory. Errors are those of Upload,
 // and that an array was freed.
 func Concatenate(ctx context.Context, e Engine, arrays []Memory, size int64) (*Resident, error) {
-	device, ok := e.(accelerator)
-	if !ok {
-		return nil, fmt.Errorf("engine %s computes in this process's memory: there is no device to bring tensors to", e.Name())
-	}
-	q, err := device.queue(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer q.close()
+	return onQueue(ctx, e, func(device accelerator, q queue) (*Resident, error) { return concatenate(ctx, device, q, arrays, size) })
+}
+
+func concatenate(ctx context.Context, device accelerator, q queue, arrays []Memory, size int64) (*Resident, error) {
 	var bytes int64
 	for _, m := range arrays {
 		bytes += m.Len * size
 	}
 	at, err := allocate(device, q, padded(bytes), stays)
-	if oom, ok := err.(*outOfMemory); ok {
-		return nil, &MemoryLimitError{Program: "upload", Stage: "inputs", Buffer: "array", Len: bytes, Elem: "byte",
-			Need: bytes, Limit: oom.free, Source: oom.source()}
-	}
 	if err != nil {
-		return nil, err
+		return nil, refusedUpload(err, bytes)
 	}
 	to := at
 	var held []*residentBlock
@@ -195,6 +186,54 @@ func Concatenate(ctx context.Context, e Engine, arrays []Memory, size int64) (*R
 		return nil, err
 	}
 	return newResident(device, at, bytes, padded(bytes)), nil
+}
+
+// Allocate makes an array of bytes bytes on the accelerator of an engine, whose elements are not set. Errors are those of Upload.
+func Allocate(ctx context.Context, e Engine, bytes int64) (*Resident, error) {
+	return onQueue(ctx, e, func(device accelerator, q queue) (*Resident, error) {
+		at, err := allocate(device, q, padded(bytes), stays)
+		if err != nil {
+			return nil, refusedUpload(err, bytes)
+		}
+		return newResident(device, at, bytes, padded(bytes)), nil
+	})
+}
+
+// Move copies bytes within the memory of the accelerator of an engine, between addresses (Resident.Address) of which the caller keeps
+// the arrays until what was put into the engine's queue is done. The ranges do not overlap.
+func Move(ctx context.Context, e Engine, to, from uint64, bytes int64) error {
+	_, err := onQueue(ctx, e, func(_ accelerator, q queue) (_ struct{}, err error) {
+		if bytes > 0 {
+			if err = q.copy(block(to), block(from), bytes); err == nil {
+				err = q.publish(ctx)
+			}
+		}
+		return struct{}{}, err
+	})
+	return err
+}
+
+// onQueue works on a queue of an engine's accelerator.
+func onQueue[T any](ctx context.Context, e Engine, work func(accelerator, queue) (T, error)) (none T, err error) {
+	device, ok := e.(accelerator)
+	if !ok {
+		return none, fmt.Errorf("engine %s computes in this process's memory: there is no device to bring tensors to", e.Name())
+	}
+	q, err := device.queue(ctx)
+	if err != nil {
+		return none, err
+	}
+	defer q.close()
+	return work(device, q)
+}
+
+// refusedUpload is the error where no block of bytes bytes was to be had.
+func refusedUpload(err error, bytes int64) error {
+	if oom, ok := err.(*outOfMemory); ok {
+		return &MemoryLimitError{Program: "upload", Stage: "inputs", Buffer: "array", Len: bytes, Elem: "byte",
+			Need: bytes, Limit: oom.free, Source: oom.source()}
+	}
+	return err
 }
 
 // On reports whether the array is in the memory of the engine's accelerator.

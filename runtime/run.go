@@ -84,6 +84,8 @@ type Options struct {
 	// Resident leaves the results of an accelerator in its memory: Memory.On of a
 	// result has it, and Ptr is nil.
 	Resident bool
+	// Sure says that no kernel of an accelerator fails: a run with resident results does not wait to know.
+	Sure bool
 }
 
 // Here is the options with results in this process's memory.

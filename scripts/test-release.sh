@@ -26,9 +26,10 @@ clean() {
 trap clean EXIT
 bare=
 command -v npm >/dev/null 2>&1 || bare=-bare
+git clone -q "$root" "$work/one"
+git clone -q "$work/one" "$work/two" # root may move on meanwhile
+commit=$(git -C "$work/one" rev-parse HEAD)
 for n in one two; do
-	git clone -q "$root" "$work/$n"
-	commit=$(git -C "$work/$n" rev-parse HEAD) # which may move on in root meanwhile
 	cache=$("$go" env GOCACHE)
 	[ $n = one ] || cache=$work/cache
 	# The explorer is inside where npm is there to make it.

@@ -45,10 +45,40 @@ func percent(rows, cols int64, scale float64) *csr {
 	return uniform(rows, cols, int(cols/100), 6)
 }
 
+// csrF64 says of a result C that it is stored as A and B are.
+var csrF64 = lacuna.Format("C", tensor.CSR, f64)
+
+func added(name, text string, args func(dir string, scale float64) (map[string]*tensor.Tensor, error), options ...lacuna.Option) bench {
+	return bench{name: name, text: text, options: options, args: args, bytes: eachOnce}
+}
+
+// ofMatrix lists the cases of a matrix but for products with a vector.
+func ofMatrix(m string) (list []bench) {
+	add := func(name, text string, args func(dir string, scale float64) (map[string]*tensor.Tensor, error), options ...lacuna.Option) {
+		list = append(list, added(name, text, args, options...))
+	}
+	add("spmm32/"+m, "C(i,k) = A(i,j)*B(j,k)", with(m, tensor.CSR, f64, dense{"B", []int{cols, 32}, f64}))
+	add("spmm32f/"+m, "C(i,k) = A(i,j)*B(j,k)", with(m, tensor.CSR, f32, dense{"B", []int{cols, 32}, f32}))
+	add("spmm128f/"+m, "C(i,k) = A(i,j)*B(j,k)", with(m, tensor.CSR, f32, dense{"B", []int{cols, 128}, f32}))
+	for _, k := range []int{32, 128} {
+		add(fmt.Sprintf("sddmm%df/%s", k, m), "D(i,j) = A(i,j)*sum_k B(i,k)*C(j,k)",
+			with(m, tensor.CSR, f32, dense{"B", []int{rows, k}, f32}, dense{"C", []int{cols, k}, f32}), lacuna.Format("D", tensor.CSR, f32))
+	}
+	add("add/"+m, "C(i,j) = A(i,j)+B(i,j)", twice(m, tensor.CSR), csrF64)
+	add("addnext/"+m, "C(i,j) = A(i,j)+B(i,j)", besideNext(m), csrF64)
+	add("sumrows/"+m, "y(i) = sum_j A(i,j)", with(m, tensor.CSR, f64), lacuna.Format("y", d1, f64))
+	add("sumcols/"+m, "y(j) = sum_i A(i,j)", with(m, tensor.CSR, f64), lacuna.Format("y", d1, f64))
+	add("sumall/"+m, "y = sum_{i,j} A(i,j)", with(m, tensor.CSR, f64))
+	add("coo-sumrows/"+m, "y(i) = sum_j A(i,j)", with(m, tensor.COO, f64), lacuna.Format("y", d1, f64))
+	add("coo-sumcols/"+m, "y(j) = sum_i A(i,j)", with(m, tensor.COO, f64), lacuna.Format("y", d1, f64))
+	add("max/"+m, "y(i) = max_j A(i,j)", with(m, tensor.CSR, f64), lacuna.Format("y", d1, f64))
+	return list
+}
+
 var cases = func() []bench {
 	var list []bench
 	add := func(name, text string, args func(dir string, scale float64) (map[string]*tensor.Tensor, error), options ...lacuna.Option) {
-		list = append(list, bench{name: name, text: text, options: options, args: args, bytes: eachOnce})
+		list = append(list, added(name, text, args, options...))
 	}
 	convert := func(name, matrix string, from, to tensor.Format) {
 		list = append(list, bench{name: name, to: to, args: with(matrix, from, f64), bytes: eachOnce})
@@ -57,27 +87,10 @@ var cases = func() []bench {
 	if err != nil {
 		panic(err)
 	}
-	csrF64 := lacuna.Format("C", tensor.CSR, f64)
 	for _, m := range []string{"unif", "rmat", "band"} {
 		add("spmv/"+m, "y(i) = A(i,j)*x(j)", with(m, tensor.CSR, f64, dense{"x", []int{cols}, f64}))
 	}
-	for _, m := range []string{"unif", "rmat"} {
-		add("spmm32/"+m, "C(i,k) = A(i,j)*B(j,k)", with(m, tensor.CSR, f64, dense{"B", []int{cols, 32}, f64}))
-		add("spmm32f/"+m, "C(i,k) = A(i,j)*B(j,k)", with(m, tensor.CSR, f32, dense{"B", []int{cols, 32}, f32}))
-		add("spmm128f/"+m, "C(i,k) = A(i,j)*B(j,k)", with(m, tensor.CSR, f32, dense{"B", []int{cols, 128}, f32}))
-		for _, k := range []int{32, 128} {
-			add(fmt.Sprintf("sddmm%df/%s", k, m), "D(i,j) = A(i,j)*sum_k B(i,k)*C(j,k)",
-				with(m, tensor.CSR, f32, dense{"B", []int{rows, k}, f32}, dense{"C", []int{cols, k}, f32}), lacuna.Format("D", tensor.CSR, f32))
-		}
-		add("add/"+m, "C(i,j) = A(i,j)+B(i,j)", twice(m, tensor.CSR), csrF64)
-		add("addnext/"+m, "C(i,j) = A(i,j)+B(i,j)", besideNext(m), csrF64)
-		add("sumrows/"+m, "y(i) = sum_j A(i,j)", with(m, tensor.CSR, f64), lacuna.Format("y", d1, f64))
-		add("sumcols/"+m, "y(j) = sum_i A(i,j)", with(m, tensor.CSR, f64), lacuna.Format("y", d1, f64))
-		add("sumall/"+m, "y = sum_{i,j} A(i,j)", with(m, tensor.CSR, f64))
-		add("coo-sumrows/"+m, "y(i) = sum_j A(i,j)", with(m, tensor.COO, f64), lacuna.Format("y", d1, f64))
-		add("coo-sumcols/"+m, "y(j) = sum_i A(i,j)", with(m, tensor.COO, f64), lacuna.Format("y", d1, f64))
-		add("max/"+m, "y(i) = max_j A(i,j)", with(m, tensor.CSR, f64), lacuna.Format("y", d1, f64))
-	}
+	list = append(append(list, ofMatrix("unif")...), ofMatrix("rmat")...)
 	add("spgemm/small", "C(i,k) = A(i,j)*B(j,k)", twice("small", tensor.CSR), csrF64)
 	add("cumsum/dense", "y(i,j) = cumsum_j x(i,j)", only(dense{"x", []int{4096, 65536}, f32}))
 	add("logcumsumexp/dense", "y(i,j) = logcumsumexp_j x(i,j)", only(dense{"x", []int{4096, 65536}, f32}))

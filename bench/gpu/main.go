@@ -2,6 +2,7 @@
 //
 //	gpu -dir DIR -gen              writes the matrices
 //	gpu -dir DIR -case spmv/unif   measures a case
+//	gpu -dir DIR -gpus 1,2         measures the cases of ranks.go on one GPU and on two
 //
 // It prints a line for each case, its name and then keys with values; times are in milliseconds:
 //
@@ -39,6 +40,7 @@ func main() {
 	names := flag.String("case", "", "the cases to measure, separated by commas; all if empty")
 	engine := flag.String("engine", runtime.CUDAName, "the engine")
 	scale := flag.Float64("scale", 1, "fraction of the sizes")
+	gpus := flag.String("gpus", "", "the numbers of GPUs to run on together, separated by commas")
 	list := flag.Bool("list", false, "list the cases")
 	seconds := flag.Float64("seconds", 1, "time for each case, twice: for the whole run and on the device")
 	flag.BoolVar(&debug.TraceCompilation, "trace", debug.TraceCompilation, "print what was compiled when, and how long it took")
@@ -51,6 +53,12 @@ func main() {
 	}
 	if *gen {
 		if err := generate(*dir, *scale); err != nil {
+			log.Fatal(err)
+		}
+		return
+	}
+	if *gpus != "" {
+		if err := onRanks(*dir, *names, *gpus, *scale, *seconds); err != nil {
 			log.Fatal(err)
 		}
 		return

@@ -20,6 +20,7 @@ import (
 	"github.com/lacuna-sparse/lacuna/lang"
 	"github.com/lacuna-sparse/lacuna/runtime"
 	"github.com/lacuna-sparse/lacuna/runtime/dist/mpi"
+	"github.com/lacuna-sparse/lacuna/runtime/dist/nccl"
 )
 
 // app is what every command needs from its surroundings.
@@ -36,8 +37,10 @@ type app struct {
 	shown sync.Map
 	// maxBytes bounds each file that is read; 0 does not.
 	maxBytes byteCount
-	// group is that of the ranks that mpirun has started, if this process has joined it; hushed says that it is not rank 0.
+	// group is that of the ranks that mpirun has started, if this process has joined it; gpus is the same with GPUs, where they
+	// have such; hushed says that it is not rank 0.
 	group  *mpi.Group
+	gpus   *nccl.Group
 	hushed bool
 }
 

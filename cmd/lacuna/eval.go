@@ -181,6 +181,11 @@ func (e *evaluation) run(ctx context.Context) error {
 	if len(names) > 0 {
 		e.options = append(e.options, lacuna.Only(names...))
 	}
+	if e.engine == runtime.CUDAName {
+		if err := pickGPU(); err != nil {
+			return err
+		}
+	}
 	engine, err := runtime.EngineByName(e.engine, e.app.notice)
 	if err != nil {
 		return err

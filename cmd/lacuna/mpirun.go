@@ -4,11 +4,15 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"strconv"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/lacuna-sparse/lacuna/runtime"
 	"github.com/lacuna-sparse/lacuna/runtime/dist/mpi"
+	"github.com/lacuna-sparse/lacuna/runtime/dist/nccl"
 	"github.com/lacuna-sparse/lacuna/runtime/dist/transport"
 )
 
@@ -40,6 +44,18 @@ func yield(cmd *cobra.Command) error {
 	return nil
 }
 
+// pickGPU gives each process of a machine a GPU of its own, unless the user says which.
+func pickGPU() error {
+	if !mpi.Launched() || os.Getenv(runtime.DeviceEnv) != "" {
+		return nil
+	}
+	n, err := nccl.Devices()
+	if err != nil || n == 0 {
+		return nil // which the engine explains
+	}
+	return os.Setenv(runtime.DeviceEnv, strconv.Itoa(mpi.LocalRank()%n))
+}
+
 // onRanks is the annotation of commands that run on ranks.
 const onRanks = "ranks"
 
@@ -69,7 +85,11 @@ func (a *app) leave(err error) (mine bool, _ error) {
 			err = fmt.Errorf("rank %d: %w", r, err)
 		}
 	}
-	if closed := a.group.Close(); err == nil {
+	end := a.group.Close
+	if a.gpus != nil {
+		end = a.gpus.Close
+	}
+	if closed := end(); err == nil {
 		err = closed
 	}
 	return a.group.Reports(), err

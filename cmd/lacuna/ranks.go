@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"os"
 	goruntime "runtime"
 	"strings"
 	"text/tabwriter"
@@ -17,6 +18,7 @@ import (
 	"github.com/lacuna-sparse/lacuna/runtime"
 	"github.com/lacuna-sparse/lacuna/runtime/dist"
 	"github.com/lacuna-sparse/lacuna/runtime/dist/mpi"
+	"github.com/lacuna-sparse/lacuna/runtime/dist/nccl"
 	"github.com/lacuna-sparse/lacuna/runtime/dist/placement"
 	"github.com/lacuna-sparse/lacuna/runtime/dist/ranks"
 	"github.com/lacuna-sparse/lacuna/runtime/dist/transport"
@@ -114,9 +116,12 @@ func (e *evaluation) onRanks(ctx context.Context, engine runtime.Engine) (out la
 		return nil, t, err
 	}
 	start := time.Now()
-	if e.app.group != nil {
+	switch {
+	case runtime.OnGrids(engine) && os.Getenv(nccl.EnvVar) != "off":
+		err = run.onGPUs(ctx)
+	case e.app.group != nil:
 		err = run.on(ctx, e.app.group, run.session(engine, mpi.LocalSize()))
-	} else {
+	default:
 		session := run.session(engine, e.ranks.n)
 		err = ranks.Run(ctx, e.ranks.n, ranks.Faults{}, func(ctx context.Context, t transport.Transport) error { return run.on(ctx, t, session) })
 	}
@@ -124,6 +129,44 @@ func (e *evaluation) onRanks(ctx context.Context, engine runtime.Engine) (out la
 		run.printTraffic(e.app)
 	}
 	return run.out, timing{first: time.Since(start)}, err
+}
+
+// onGPUs runs the program on ranks that have a GPU each, or share those that there are.
+func (run *rankRun) onGPUs(ctx context.Context) error {
+	gpus, err := nccl.Devices()
+	if err != nil {
+		return err
+	}
+	on := func(ctx context.Context, g *nccl.Group) error {
+		engine, err := g.Engine()
+		if err != nil {
+			return err
+		}
+		if run.e.timed && g.Rank() == 0 {
+			run.e.app.notice("values go from GPU to GPU by " + g.Carrier())
+		}
+		return run.on(ctx, g, run.session(engine, g.Size(), exec.WithResidentResults()))
+	}
+	if below := run.e.app.group; below != nil {
+		if n := mpi.LocalSize(); n > gpus {
+			return usagef("mpirun has started %d processes on this machine, which has %d GPUs, and NCCL wants one for each: start fewer, or set %s=off to send through the host's memory", n, gpus, nccl.EnvVar)
+		}
+		g, err := nccl.Join(ctx, below, mpi.LocalRank())
+		if err != nil {
+			return err
+		}
+		run.e.app.gpus = g
+		return on(ctx, g)
+	}
+	ordinals := make([]int, run.e.ranks.n)
+	for r := range ordinals {
+		ordinals[r] = r % gpus
+	}
+	groups, err := nccl.Open(ctx, ordinals...)
+	if err != nil {
+		return err
+	}
+	return ranks.Each(ctx, groups, on)
 }
 
 // rankRun is a run of a program on ranks.
@@ -147,12 +190,12 @@ type sent struct {
 }
 
 // session is that of ranks which share this process's threads.
-func (run *rankRun) session(engine runtime.Engine, n int) *exec.Session {
+func (run *rankRun) session(engine runtime.Engine, n int, more ...exec.SessionOption) *exec.Session {
 	threads := run.e.threads
 	if threads == 0 {
 		threads = max(1, goruntime.GOMAXPROCS(0)/n)
 	}
-	return exec.NewSession(exec.WithEngine(engine), exec.WithThreads(threads), exec.WithMemoryLimit(run.e.limit), exec.WithNotice(run.e.app.notice))
+	return exec.NewSession(append(more, exec.WithEngine(engine), exec.WithThreads(threads), exec.WithMemoryLimit(run.e.limit), exec.WithNotice(run.e.app.notice))...)
 }
 
 // declare takes what arguments and flags say of operands and results.
@@ -262,6 +305,11 @@ func (run *rankRun) on(ctx context.Context, t transport.Transport, session *exec
 		}
 		if out[name], err = r.Collect(ctx, results[name]); err != nil {
 			return err
+		}
+		if out[name] != nil {
+			if err := out[name].Fetch(); err != nil { // a GPU has it, for as long as there is the group
+				return err
+			}
 		}
 	}
 	if r.Rank() != 0 {

@@ -17,7 +17,7 @@ type api struct {
 	deviceTotalMem, deviceGetAttribute                      function
 	primaryCtxRetain, primaryCtxRelease                     function
 	ctxGetCurrent, ctxSetCurrent, ctxGetDevice              function
-	ctxSynchronize                                          function
+	ctxSynchronize, deviceCanAccessPeer                     function
 
 	moduleLoadDataEx, moduleUnload, moduleGetFunction  function
 	linkCreate, linkAddData, linkComplete, linkDestroy function
@@ -27,6 +27,7 @@ type api struct {
 	memGetInfo, memAlloc, memFree                               function
 	memPoolCreate, memPoolDestroy                               function
 	memPoolSetAttribute, memPoolGetAttribute, memPoolTrimTo     function
+	memPoolSetAccess                                            function
 	memAllocFromPoolAsync, memFreeAsync                         function
 	memHostAlloc, memFreeHost                                   function
 	memsetD8Async                                               function
@@ -62,6 +63,7 @@ func (a *api) bindings() dl.Bindings {
 		"cuCtxSetCurrent":              &a.ctxSetCurrent,
 		"cuCtxGetDevice":               &a.ctxGetDevice,
 		"cuCtxSynchronize":             &a.ctxSynchronize,
+		"cuDeviceCanAccessPeer":        &a.deviceCanAccessPeer,
 
 		"cuModuleLoadDataEx":  &a.moduleLoadDataEx,
 		"cuModuleUnload":      &a.moduleUnload,
@@ -82,6 +84,7 @@ func (a *api) bindings() dl.Bindings {
 		"cuMemPoolSetAttribute":   &a.memPoolSetAttribute,
 		"cuMemPoolGetAttribute":   &a.memPoolGetAttribute,
 		"cuMemPoolTrimTo":         &a.memPoolTrimTo,
+		"cuMemPoolSetAccess":      &a.memPoolSetAccess,
 		"cuMemAllocFromPoolAsync": &a.memAllocFromPoolAsync,
 		"cuMemFreeAsync":          &a.memFreeAsync,
 		"cuMemHostAlloc":          &a.memHostAlloc,
@@ -153,6 +156,7 @@ const (
 	memPoolReleaseThreshold = 4
 	memPoolReservedCurrent  = 5
 	memPoolUsedCurrent      = 7
+	memAccessReadWrite      = 3
 	memHostAllocPortable    = 1
 
 	streamNonBlocking  = 1

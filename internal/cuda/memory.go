@@ -56,6 +56,38 @@ func (c *deviceContext) makePool() error {
 	return nil
 }
 
+// accessDesc is CUmemAccessDesc.
+type accessDesc struct {
+	_            structs.HostLayout
+	locationType uint32
+	locationID   int32
+	flags        uint32
+}
+
+// ShareWith lets another device read and write what is allocated on this one, and reports whether it can: copies between them
+// go by the link that joins them then, else through the host's memory. A device reaches its own.
+func (d *Device) ShareWith(other *Device) (bool, error) {
+	mine, theirs := d.r.ctx, other.r.ctx
+	if mine.info.Ordinal == theirs.info.Ordinal || mine.pool == 0 {
+		return mine.info.Ordinal == theirs.info.Ordinal, nil
+	}
+	f, err := d.r.enter()
+	if err != nil {
+		return false, err
+	}
+	defer f.leave()
+	f.clear()
+	api := &mine.driver.api
+	if err := f.call(&api.deviceCanAccessPeer, f.address(0), uintptr(theirs.info.Ordinal), uintptr(mine.info.Ordinal)); err != nil {
+		return false, err
+	}
+	if int32(f.out[0]) == 0 {
+		return false, nil
+	}
+	access := &accessDesc{locationType: memLocationTypeDevice, locationID: int32(theirs.info.Ordinal), flags: memAccessReadWrite}
+	return true, f.callWithMemory(&api.memPoolSetAccess, mine.pool, uintptr(unsafe.Pointer(access)), 1)
+}
+
 // Alloc allocates memory on the stream's device, aligned to 256 bytes or more.
 // Work on the stream that comes later may use it; other streams must wait for
 // the stream first (Stream.Wait). For 0 bytes it is 0, which Free accepts. The

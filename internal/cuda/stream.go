@@ -95,10 +95,10 @@ func Await(ctx context.Context, done func() (bool, error)) error {
 	}
 }
 
-// Wait makes the stream wait for an event: what is put in later runs after the
+// Wait makes the stream wait for an event, which may be another device's: what is put in later runs after the
 // event. It does not make the caller wait.
 func (s *Stream) Wait(e *Event) error {
-	if e.r.ctx != s.r.ctx {
+	if e.r.ctx.driver != s.r.ctx.driver {
 		return ErrMixedDevices
 	}
 	if err := e.r.hold(); err != nil {

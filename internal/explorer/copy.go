@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/lacuna-sparse/lacuna/lang"
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
@@ -128,7 +129,7 @@ func goProgram(r *Request) string {
 	for _, text := range r.Options.Schedule {
 		option("lacuna.Schedule(%q)", text)
 	}
-	results := namesOf(r.Program).Results
+	ranks := ranksAssigned(r.Program)
 	for i := range r.Operands {
 		o := &r.Operands[i]
 		switch {
@@ -139,7 +140,7 @@ func goProgram(r *Request) string {
 			}
 			fmt.Fprintf(&args, "\t\t%q: %s,\n", o.Name, value)
 		case o.Format != "":
-			option("lacuna.Result(%q, must(tensor.ParseFormat(%q, %d)))", o.Name, o.Format, rankIn(results, o.Name))
+			option("lacuna.Result(%q, must(tensor.ParseFormat(%q, %d)))", o.Name, o.Format, ranks[o.Name])
 		}
 		if !o.given() && o.DType != "" {
 			option("lacuna.ResultType(%q, must(tensor.ParseDType(%q)))", o.Name, o.DType)
@@ -179,6 +180,17 @@ func goProgram(r *Request) string {
 	}
 	b.WriteString(")\n\nfunc must[T any](v T, err error) T {\n\tif err != nil {\n\t\tlog.Fatal(err)\n\t}\n\treturn v\n}\n\n" + body)
 	return b.String()
+}
+
+// ranksAssigned are the ranks of what statements assign, which the text tells.
+func ranksAssigned(program string) map[string]int {
+	ranks := map[string]int{}
+	if f, err := lang.Parse(program); err == nil {
+		for _, s := range f.Stmts {
+			ranks[s.LHS.Name] = len(s.LHS.Indices)
+		}
+	}
+	return ranks
 }
 
 // goRefilled is refilled, for the program.
@@ -223,11 +235,20 @@ func (o *Operand) goValue(before *strings.Builder) string {
 		return o.GoValue
 	}
 	var options string
-	if o.Format != "" {
-		options += fmt.Sprintf(", file.FormatNamed(%q)", o.Format)
+	format, dtype := o.Format, o.DType
+	if t, err := parseGrid(o.Text, tensor.Invalid, nil); err == nil && strings.HasPrefix(o.Text, "[") { // numbers in brackets tell their type
+		if dtype == "" {
+			dtype = t.DType().String()
+		}
+		if format == "" && t.Format().IsDense() {
+			format = "D"
+		}
 	}
-	if o.DType != "" {
-		options += fmt.Sprintf(", file.As(must(tensor.ParseDType(%q)))", o.DType)
+	if format != "" {
+		options += fmt.Sprintf(", file.FormatNamed(%q)", format)
+	}
+	if dtype != "" {
+		options += fmt.Sprintf(", file.As(must(tensor.ParseDType(%q)))", dtype)
 	}
 	switch {
 	case o.Number != "":

@@ -422,9 +422,16 @@ func TestCopiedGo(t *testing.T) {
 	}
 	dir := t.TempDir()
 	d := 1.0
-	r := Request{Program: "y(i) = A(i,j)*x(j)*a + B(i,j)*z(j); s = sum_i y(i); m = min_i f(i)", Options: Options{AsWritten: true}, Operands: []Operand{
+	r := Request{Program: "y(i) = A(i,j)*x(j)*a + B(i,j)*z(j); s = sum_i y(i); m = min_i f(i); G(c(i)) *= 3.0", Options: Options{AsWritten: true}, Operands: []Operand{
 		{Name: "A", Format: "CSR", DType: "f32", Text: "1 . 2\n. 3 ."}, {Name: "x", Text: "[1, 2, 3]"}, {Name: "a", Number: "2"},
-		{Name: "B", Random: &Random{Shape: []int64{2, 3}, Density: &d}}, {Name: "z", File: "z.npy"}, {Name: "f", Text: ". 5", Format: "S", Fill: "-77"}, {Name: "y", Format: "D", DType: "f64"}}}
+		{Name: "B", Random: &Random{Shape: []int64{2, 3}, Density: &d}}, {Name: "z", File: "z.npy"}, {Name: "f", Text: ". 5", Format: "S", Fill: "-77"}, {Name: "y", Format: "D", DType: "f64"},
+		{Name: "c", Text: "[0, 1, 1, 1]"}, {Name: "G", Value: tensor.Vector([]float64{1, 1, 1}), GoValue: GoFilled(tensor.One(tensor.Float64), tensor.Dense(1), []int64{3})}}}
+	if args, _, err := (&Service{}).operands(t.Context(), &Request{Program: "H(i) = G(i)", Operands: r.Operands[len(r.Operands)-1:]}); err != nil || args["G"] != r.Operands[len(r.Operands)-1].Value {
+		t.Errorf("the value that was made already is not taken: %v, %v", args, err)
+	}
+	if line := shell(&Request{Program: "H(i) = G(i)", Operands: r.Operands[len(r.Operands)-1:]}); line != "lacuna eval 'H(i) = G(i)'\n" {
+		t.Errorf("a shell is told of what nobody gave: %s", line)
+	}
 	program := formatted(t, goProgram(&r))
 	write := func(name string, x *tensor.Tensor) {
 		if err := file.Write(filepath.Join(dir, name), x); err != nil {
@@ -447,7 +454,7 @@ func TestCopiedGo(t *testing.T) {
 	cmd := exec.Command(binary)
 	cmd.Dir = dir
 	out, err := cmd.CombinedOutput()
-	if err != nil || !strings.Contains(string(out), "114") || !strings.Contains(string(out), "1012") || !strings.Contains(string(out), "1126") || !strings.Contains(string(out), "-77") {
+	if err != nil || !strings.Contains(string(out), "114") || !strings.Contains(string(out), "1012") || !strings.Contains(string(out), "1126") || !strings.Contains(string(out), "-77") || !strings.Contains(string(out), "3 27  1") {
 		t.Errorf("%v: %s", err, out)
 	}
 }

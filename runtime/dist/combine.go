@@ -27,15 +27,55 @@ func (st *step) combined(ctx context.Context, args exec.Args) (*Tensor, error) {
 			to = placement.OneAxis(r.grid, len(shape), 0, placement.Blocks(shape[0], r.grid.Sizes[c.over]), c.over)
 		}
 	}
-	out := make([][]byte, r.transport.Size())
-	line := r.line(c.over)
-	if me := r.grid.At(r.Rank())[c.over]; st.own.Len() > 0 || c.cut.Extent == 0 && me == 0 {
-		t, err := st.eval(ctx, args)
-		if err != nil {
+	var t *tensor.Tensor
+	if st.summand(r.Rank()) {
+		var err error
+		if t, err = st.eval(ctx, args); err != nil {
 			return nil, err
 		}
+	}
+	summands, err := st.swapSummands(ctx, t, to)
+	if summands == nil && err == nil {
+		summands, err = st.summands(ctx, t, to)
+	}
+	if err != nil {
+		return nil, err
+	}
+	t.Release()
+	for len(summands) > 1 {
+		var next []*tensor.Tensor
+		for k := 0; k < len(summands); k += 2 {
+			if k+1 == len(summands) {
+				next = append(next, summands[k])
+				continue
+			}
+			sum, err := st.combine(ctx, summands[k], summands[k+1])
+			if err != nil {
+				return nil, r.abort(err)
+			}
+			summands[k].Release()
+			summands[k+1].Release()
+			next = append(next, sum)
+		}
+		summands = next
+	}
+	return st.describe(ctx, summands[0], shape, to)
+}
+
+// summand reports whether a rank has one.
+func (st *step) summand(rank int) bool {
+	c := st.how
+	at := st.program.rank.grid.At(rank)[c.over]
+	return c.cut.Coords(at).Len() > 0 || c.cut.Extent == 0 && at == 0
+}
+
+// summands are the ranks' summands of this rank's part.
+func (st *step) summands(ctx context.Context, t *tensor.Tensor, to *placement.Placement) ([]*tensor.Tensor, error) {
+	r := st.program.rank
+	line, out := r.line(st.how.over), make([][]byte, r.transport.Size())
+	if t != nil {
 		for _, q := range line {
-			out[q] = appendPiece(nil, t, to.Part(q, shape))
+			out[q] = appendPiece(nil, t, to.Part(q, st.st.shape))
 		}
 	}
 	in, err := r.exchange(ctx, &r.sent.Combination, out)
@@ -53,22 +93,7 @@ func (st *step) combined(ctx context.Context, args exec.Args) (*Tensor, error) {
 		}
 		summands = append(summands, p)
 	}
-	for len(summands) > 1 {
-		var next []*tensor.Tensor
-		for k := 0; k < len(summands); k += 2 {
-			if k+1 == len(summands) {
-				next = append(next, summands[k])
-				continue
-			}
-			sum, err := st.combine(ctx, summands[k], summands[k+1])
-			if err != nil {
-				return nil, r.abort(err)
-			}
-			next = append(next, sum)
-		}
-		summands = next
-	}
-	return st.describe(ctx, summands[0], shape, to)
+	return summands, nil
 }
 
 // combine combines two summands.

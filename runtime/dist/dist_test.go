@@ -14,8 +14,15 @@ import (
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
-// Programs that are cut along an index of their result have the bits that one rank has, however operands are placed.
-func TestCutAlongResult(t *testing.T) {
+// placedProgram is a program, and how its operands are placed.
+type placedProgram struct {
+	program string
+	args    map[string]operand
+	placed  string // of the last result
+}
+
+// alongResult are programs that are cut along an index of their result.
+func alongResult(t *testing.T) []placedProgram {
 	r := rand.New(rand.NewPCG(5, 6))
 	A, B := random(t, r, tensor.CSR, 0.2, 23, 17), random(t, r, tensor.CSR, 0.2, 23, 17)
 	csc, err := A.Convert(tensor.CSC)
@@ -31,12 +38,7 @@ func TestCutAlongResult(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := tensor.Vector([]int32{3, 1, 0, 2, 1, 1, 0, 2, 3, 3, 1, 1, 0, 0, 0, 2, 2, 2, 3, 1, 1, 2, 0})
-	s := session()
-	for _, c := range []struct {
-		program string
-		args    map[string]operand
-		placed  string // of the last result
-	}{
+	return []placedProgram{
 		{"y(i) = A(i,j)*x(j)", map[string]operand{"A": {A, "over (r)"}, "x": {x, "over (r)"}}, "over (r)"},
 		{"y(i) = A(i,j)*x(j)", map[string]operand{"A": {A, "over (r by entries)"}, "x": {x, "over (r by cyclic)"}}, "over (r by entries)"},
 		{"y(i) = A(i,j)*x(j)", map[string]operand{"A": {csc, "over (r by cyclic(2))"}, "x": {x, "over (r)"}}, "over (r by cyclic(2))"},
@@ -55,7 +57,13 @@ func TestCutAlongResult(t *testing.T) {
 		{"m(i) = max_{j in H} (H(i,j)*x(j))", map[string]operand{"H": {halfEmpty, "over (r)"}, "x": {x, "over (r)"}}, "over (r)"},
 		{"C(k,j) = H(i,j)*Y(i,k)", map[string]operand{"H": {halfEmpty, "over (*, r)"}, "Y": {Y, "over (r)"}}, "over (*, r)"},
 		{"y(i) = A(i,j)*C(j,k)*z(k)\n", map[string]operand{"A": {A, "over (r)"}, "C": {C, "over (r)"}, "z": {random(t, r, tensor.Dense(1), 1, 9), "over (r)"}}, "over (r)"},
-	} {
+	}
+}
+
+// Programs that are cut along an index of their result have the bits that one rank has, however operands are placed.
+func TestCutAlongResult(t *testing.T) {
+	s := session()
+	for _, c := range alongResult(t) {
 		want, err := one(s, c.program, c.args)
 		if err != nil {
 			t.Fatal(err)
@@ -273,6 +281,82 @@ func TestOnlyTouchedRowsTravel(t *testing.T) {
 	const row = 16 * 8
 	if a, b := got.again[0].Values, got.again[1].Values; a != 2*row || b != row { // rows 0 and 2; row 6
 		t.Errorf("the ranks have sent %d and %d bytes of values, want %d and %d", a, b, 2*row, row)
+	}
+}
+
+// What is cut and gathered again is what it was, however it is stored and placed.
+func TestCutAndGather(t *testing.T) {
+	r := rand.New(rand.NewPCG(11, 12))
+	s := session()
+	for _, text := range []string{"S", "D", "CSR", "CSC", "DCSR", "COO", "D-D", "CSF", "S-S-D", "S-C-S", "C-S-D"} {
+		rank := 2
+		switch {
+		case len(text) == 1:
+			rank = 1
+		case text == "CSF" || len(text) == 5:
+			rank = 3
+		}
+		format, err := tensor.ParseFormat(text, rank)
+		if err != nil {
+			t.Fatal(err)
+		}
+		whole := random(t, r, format, 0.3, []int64{11, 9, 3}[:rank]...)
+		for _, layout := range []string{"over (r)", "over (r by entries)", "over (r by cyclic(2))", "over (*, r)", "over (*, *, r)"} {
+			if 1+strings.Count(layout, "*") > rank {
+				continue
+			}
+			got, err := onRanks(3, ranks.Faults{}, s, "y"+access(rank)+" = 2*A"+access(rank), map[string]operand{"A": {whole, layout}}, dist.Options{})
+			if err != nil {
+				t.Errorf("%s %s: %v", text, layout, err)
+				continue
+			}
+			want, err := one(s, "y"+access(rank)+" = 2*A"+access(rank), map[string]operand{"A": {whole, layout}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if d := tensor.Diff(got.out["y"], want["y"]); d != "" {
+				t.Errorf("%s %s: %s", text, layout, d)
+			}
+		}
+	}
+}
+
+// access is that of a tensor by its own indices.
+func access(rank int) string { return "(" + "i,j,k"[:2*rank-1] + ")" }
+
+// Of a part that is nearly all needed all is sent, as it lies.
+func TestNearlyAllTravels(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 3))
+	var coords [2][]int64
+	for i := range int64(80) {
+		for j := range int64(80) {
+			if j != 47 && (i+j)%7 == 0 && (i < 40 || j < 40 || j > 50) { // nobody needs column 47, and rank 1 none of its own from 40 to 50
+				coords[0], coords[1] = append(coords[0], i), append(coords[1], j)
+			}
+		}
+	}
+	values := make([]float64, len(coords[0]))
+	for k := range values {
+		values[k] = r.NormFloat64()
+	}
+	A, err := tensor.FromCoords([]int64{80, 80}, tensor.CSR, coords[:], tensor.ArrayOf(values))
+	if err != nil {
+		t.Fatal(err)
+	}
+	args := map[string]operand{"A": {A, "over (r)"}, "x": {random(t, r, tensor.Dense(1), 1, 80), "over (r)"}}
+	want, err := one(session(), "y(i) = A(i,j)*x(j)", args)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := onRanks(2, ranks.Faults{}, session(), "y(i) = A(i,j)*x(j)", args, dist.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := tensor.Diff(got.out["y"], want["y"]); d != "" {
+		t.Error(d)
+	}
+	if a, b := got.again[0].Values, got.again[1].Values; a != 40*8 || b != 40*8 {
+		t.Errorf("the ranks have sent %d and %d bytes of values, want %d each", a, b, 40*8)
 	}
 }
 

@@ -26,6 +26,8 @@ type fetch struct {
 	send, take []runs
 	keep       [2]runs // from the rank's own part, and to what it gets
 	out, in    [][]byte
+	with       [2]*tensor.Tensor // the latest part that was whole, and it with the structure of what is got
+	device     *direct           // how values are moved on a device; nil: not known yet
 }
 
 // inspect finds out who needs which values of a tensor; need is what this rank does, by axis.
@@ -36,6 +38,9 @@ func (r *Rank) inspect(ctx context.Context, t *Tensor, need []placement.Set) (*f
 		send: make([]runs, size), take: make([]runs, size),
 	}
 	alone := len(f.providers) == 1 // then every rank is
+	if alone && f.cutStretch(t) {
+		return f, nil
+	}
 	matches := make([]*match, size)
 	asked := make([][]placement.Set, size) // what this rank asks others for
 	out := make([][]byte, size)
@@ -92,7 +97,39 @@ func (r *Rank) inspect(ctx context.Context, t *Tensor, need []placement.Set) (*f
 	if t.Format.IsDense() {
 		return f, f.placeDense(t, asked)
 	}
-	return f, f.placeEntries(t, asked, matches)
+	if err := f.placeEntries(t, asked, matches); err != nil {
+		return nil, err
+	}
+	var err error
+	f.local, err = r.bring(ctx, f.local, true)
+	return f, err
+}
+
+// cutStretch is inspect where the rank itself has what it needs, and that lies side by side: coordinates from one to another along the axis that is stored
+// first. It reports whether it is so.
+func (f *fetch) cutStretch(t *Tensor) bool {
+	if t.Format.IsDense() {
+		return false
+	}
+	axis := t.Format.Order()[0]
+	for k, need := range f.need {
+		if !t.Sets[k].IsRange(0, t.Shape[k]) || k != axis && !need.IsRange(0, t.Shape[k]) {
+			return false
+		}
+	}
+	lo, hi, ok := f.need[axis].Bounds()
+	if !ok {
+		return false
+	}
+	levels, from, to, ok := stretchLevels(t.Part, lo, hi)
+	if !ok {
+		return false
+	}
+	f.local = tensor.NewTrusted(f.shape, t.Format, levels, t.Part.Values().Slice(from, to), t.Fill)
+	f.count, f.set = int64(to-from), int64(to-from)
+	f.keep[0].add(int64(from), f.count)
+	f.keep[1].add(0, f.count)
+	return true
 }
 
 // placeDense finds the places of what comes among the elements of a dense tensor.
@@ -177,21 +214,28 @@ func (f *fetch) structure(t *Tensor) *tensor.Tensor {
 }
 
 // renumber leaves out coordinates along the axes at which the entries that are got of a tensor have none.
-func (f *fetch) renumber(t *Tensor, need []placement.Set) error {
+func (f *fetch) renumber(ctx context.Context, t *Tensor, need []placement.Set) error {
 	among := make([]placement.Set, len(need))
 	for k := range need {
 		among[k] = within(f.need[k], need[k])
 	}
-	local, err := renumbered(f.structure(t), lengths(need), func(axis int, x int64) int64 { return among[axis].Find(x) })
+	local, err := f.rank.renumbered(ctx, f.structure(t), lengths(need), map[int]tensor.Array{}, func(axis int, x int64) int64 { return among[axis].Find(x) })
 	if err != nil {
 		return err
 	}
-	f.local, f.need, f.shape = local, need, lengths(need)
-	return nil
+	f.need, f.shape = need, lengths(need)
+	f.local, err = f.rank.bring(ctx, local, true)
+	return err
 }
 
-// renumbered is the structure of a tensor whose coordinates get other numbers, in the same order.
-func renumbered(t *tensor.Tensor, shape []int64, number func(axis int, x int64) int64) (*tensor.Tensor, error) {
+// renumbered is the structure of a tensor whose coordinates get other numbers, in the same order. On a device, tables of them are kept, by axis.
+func (r *Rank) renumbered(ctx context.Context, t *tensor.Tensor, shape []int64, tables map[int]tensor.Array, number func(axis int, x int64) int64) (*tensor.Tensor, error) {
+	if r.direct != nil {
+		levels, ok, err := r.relabelled(ctx, t, shape, tables, number)
+		if ok || err != nil {
+			return tensor.NewTrusted(shape, t.Format(), levels, t.Values(), t.Fill()), err
+		}
+	}
 	if levels, ok := relabelled(t, shape, number); ok {
 		return tensor.NewTrusted(shape, t.Format(), levels, t.Values(), t.Fill()), nil
 	}
@@ -230,21 +274,7 @@ func relabelled(t *tensor.Tensor, shape []int64, number func(axis int, x int64) 
 		if !l.Walked() || !l.HasCrd() {
 			return nil, false
 		}
-		crd, err := tensor.MakeArray(l.Crd.DType(), l.Crd.Len())
-		if err != nil {
-			return nil, false
-		}
-		var ok bool
-		switch l.Crd.DType() {
-		case tensor.Uint32:
-			ok = relabel[uint32](crd, l.Crd, axis, shape[axis], number)
-		case tensor.Int32:
-			ok = relabel[int32](crd, l.Crd, axis, shape[axis], number)
-		case tensor.Int64:
-			ok = relabel[int64](crd, l.Crd, axis, shape[axis], number)
-		case tensor.Uint64:
-			ok = relabel[uint64](crd, l.Crd, axis, shape[axis], number)
-		}
+		crd, ok := renamed(l.Crd, shape[axis], func(x int64) int64 { return number(axis, x) })
 		if !ok {
 			return nil, false
 		}
@@ -253,34 +283,47 @@ func relabelled(t *tensor.Tensor, shape []int64, number func(axis int, x int64) 
 	return levels, true
 }
 
-// relabel gives coordinates their new numbers, which are below an extent, if the type holds them.
-func relabel[T uint32 | int32 | uint64 | int64](to, from tensor.Array, axis int, extent int64, number func(axis int, x int64) int64) bool {
-	if extent > 0 && int64(T(extent-1)) != extent-1 {
+// renamed are indices with new numbers, which are below a bound; ok is false where their type does not hold them.
+func renamed(a tensor.Array, bound int64, number func(int64) int64) (to tensor.Array, ok bool) {
+	to, err := tensor.MakeArray(a.DType(), a.Len())
+	if err != nil {
+		return to, false
+	}
+	switch a.DType() {
+	case tensor.Uint32:
+		ok = rename[uint32](to, a, bound, number)
+	case tensor.Int32:
+		ok = rename[int32](to, a, bound, number)
+	case tensor.Int64:
+		ok = rename[int64](to, a, bound, number)
+	case tensor.Uint64:
+		ok = rename[uint64](to, a, bound, number)
+	}
+	return to, ok
+}
+
+func rename[T uint32 | int32 | uint64 | int64](to, from tensor.Array, bound int64, number func(int64) int64) bool {
+	if bound > 0 && int64(T(bound-1)) != bound-1 {
 		return false
 	}
 	out := tensor.View[T](to)
 	for i, x := range tensor.View[T](from) {
-		out[i] = T(number(axis, int64(x)))
+		out[i] = T(number(int64(x)))
 	}
 	return true
 }
 
 // coords are the coordinates along an axis at which entries are got.
 func (f *fetch) coords(t *Tensor, axis int) placement.Set {
-	var list []int64
+	var found placement.Marks
 	got := f.structure(t)
 	w, total := got.Window(), got.Values().Len()
 	for lo := 0; lo < total; lo += windowLength {
-		hi := min(lo+windowLength, total)
-		last := int64(-1)
-		for _, x := range w.Coords(lo, hi)[axis] {
-			if x != last {
-				list = append(list, f.need[axis].At(x))
-				last = x
-			}
+		for _, x := range w.Coords(lo, min(lo+windowLength, total))[axis] {
+			found.Add(f.need[axis].At(x), t.Shape[axis])
 		}
 	}
-	return placement.Unsorted(list)
+	return found.Set()
 }
 
 // getting is a fetch under way.
@@ -289,6 +332,10 @@ type getting struct {
 	of      *Tensor
 	values  tensor.Array
 	pending transport.Pending
+
+	direct bool           // on a device
+	from   tensor.Array   // what is sent of there
+	packed []tensor.Array // and what was picked of it, until it is sent
 }
 
 // start begins to bring values over.
@@ -296,6 +343,9 @@ func (f *fetch) start(ctx context.Context, t *Tensor) (*getting, error) {
 	g := &getting{fetch: f, of: t}
 	if f.whole {
 		return g, nil
+	}
+	if f.directly(t) {
+		return f.startDirect(ctx, t)
 	}
 	var err error
 	if g.values, err = makeValues(t.DType, f.count, f.set, t.Fill); err != nil {
@@ -327,9 +377,16 @@ func (g *getting) wait(ctx context.Context) (*tensor.Tensor, error) {
 		if g.local == nil {
 			return g.of.Part, nil
 		}
-		return tensor.NewTrusted(g.shape, g.of.Format, g.local.Levels(), g.of.Part.Values(), g.of.Fill), nil
+		if g.with[0] != g.of.Part { // kernels remember what follows from a tensor
+			g.with = [2]*tensor.Tensor{g.of.Part, tensor.NewTrusted(g.shape, g.of.Format, g.local.Levels(), g.of.Part.Values(), g.of.Fill)}
+		}
+		return g.with[1], nil
 	}
-	if g.pending != nil {
+	if g.direct {
+		if err := g.waitDirect(ctx); err != nil {
+			return nil, err
+		}
+	} else if g.pending != nil {
 		if err := g.pending.Wait(ctx); err != nil {
 			return nil, err
 		}

@@ -6,12 +6,13 @@ import (
 
 	"github.com/lacuna-sparse/lacuna/lang"
 	"github.com/lacuna-sparse/lacuna/runtime/dist/placement"
+	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
 // inspect finds out what the rank needs of the operands.
 func (st *step) inspect(ctx context.Context) error {
 	r, s, c := st.program.rank, st.st, st.how
-	st.touched = map[*lang.Index]placement.Set{}
+	st.touched, st.tables = map[*lang.Index]placement.Set{}, map[int]tensor.Array{}
 	if c.index == nil {
 		for _, u := range s.uses {
 			if !slices.ContainsFunc(st.gets, func(g *get) bool { return g.name == u.name }) {
@@ -60,13 +61,10 @@ func (st *step) inspect(ctx context.Context) error {
 func (st *step) follow(ctx context.Context, resolved map[*lang.Index]placement.Set) (map[*use]*get, error) {
 	s := st.st
 	drivers, early := s.drivers(), map[*use]*get{}
-	format := st.program.o.Results[s.LHS.Tensor.Name].Format
-	if t := s.env[s.LHS.Tensor.Name]; t != nil && st.program.given[s.LHS.Tensor.Name] {
-		format = t.Format
-	}
+	format := st.format()
 	for _, v := range s.Indices {
 		pays := slices.ContainsFunc(s.uses, func(u *use) bool {
-			return axis(u.Access, v) >= 0 && !u.tensor.Placement.IsReplicated() && !st.how.owns(u) &&
+			return axis(u.Access, v) >= 0 && slices.ContainsFunc(u.tensor.Placement.Cuts, func(c *placement.Cut) bool { return !uncut(c) }) && !st.how.owns(u) &&
 				slices.ContainsFunc(drivers[v], func(d *use) bool { return d != u }) // its own entries tell nothing that saves any of them
 		})
 		if !pays {
@@ -108,11 +106,44 @@ func (st *step) follow(ctx context.Context, resolved map[*lang.Index]placement.S
 				}
 			}
 			for w, set := range found {
-				resolved[w] = set
+				resolved[w] = st.nearlyAll(w, set)
 			}
 		}
 	}
 	return early, nil
+}
+
+// nearlyAll are coordinates of an index with the few that they lack of parts that other ranks have: where 19 of 20 are needed, all of a part
+// are sent as they lie, instead of being picked, and a rank's coordinates keep their distances. From GPU to GPU one of four is enough: to pick
+// takes longer than to send. More coordinates than entries touch do no harm.
+func (st *step) nearlyAll(v *lang.Index, set placement.Set) placement.Set {
+	enough := int64(19) // of 20
+	if st.program.rank.direct != nil {
+		enough = 5
+	}
+	for _, u := range st.st.uses {
+		k := axis(u.Access, v)
+		if k < 0 || u.tensor.Placement.Cuts[k] == nil || st.how.owns(u) {
+			continue
+		}
+		for part, cut := 0, u.tensor.Placement.Cuts[k]; part < cut.Parts; part++ {
+			block := cut.Coords(part)
+			if lo, hi, ok := block.Bounds(); ok && 20*set.And(block).Len() >= enough*block.Len() {
+				set = set.With(lo, hi)
+			}
+		}
+		break
+	}
+	return set
+}
+
+// format is how the result is stored.
+func (st *step) format() tensor.Format {
+	name := st.st.LHS.Tensor.Name
+	if t := st.st.env[name]; t != nil && st.program.given[name] {
+		return t.Format
+	}
+	return st.program.o.Results[name].Format
 }
 
 // needs are the coordinates of an operand, by axis, that go with those of indices that are resolved.
@@ -128,15 +159,20 @@ func (u *use) needs(resolved map[*lang.Index]placement.Set) (need []placement.Se
 	return need, along
 }
 
+// uncut reports whether every rank has all of an axis.
+func uncut(c *placement.Cut) bool { return c == nil || c.Parts == 1 }
+
 // inspectUse is how the rank gets an operand at the coordinates of indices that are resolved.
 func (st *step) inspectUse(ctx context.Context, u *use, resolved map[*lang.Index]placement.Set) (*get, error) {
 	need, along := u.needs(resolved)
 	own := true // whatever rank it is
 	for k, v := range along {
-		cut := u.tensor.Placement.Cuts[k]
-		if v == nil {
-			own = own && cut == nil
-		} else {
+		switch cut := u.tensor.Placement.Cuts[k]; {
+		case v == nil:
+			own = own && uncut(cut)
+		case v == st.how.index && uncut(st.how.cut):
+			own = own && uncut(cut)
+		default:
 			own = own && v == st.how.index && cut != nil && u.tensor.Placement.Over[k] == st.how.over && cut.Equal(st.how.cut)
 		}
 	}
@@ -174,7 +210,7 @@ func (st *step) get(ctx context.Context, u *use, resolved map[*lang.Index]placem
 			return err
 		}
 	case !slices.Equal(along, g.along):
-		if err := g.renumber(u.tensor, need); err != nil {
+		if err := g.renumber(ctx, u.tensor, need); err != nil {
 			return err
 		}
 		g.along = along

@@ -191,6 +191,47 @@ func (t *Tensor) stretch(w *tensor.Window, sets []placement.Set) (from, to int) 
 	return search(s.At(0)), search(s.At(s.Len()-1) + 1)
 }
 
+// stretchLevels are the levels of a tensor at coordinates lo to hi-1 of the axis that is stored first, and where the values are that go with them; ok is
+// false of levels that are more than their positions and coordinates.
+func stretchLevels(t *tensor.Tensor, lo, hi int64) (levels []tensor.Level, from, to int, ok bool) {
+	levels = t.Levels()
+	from, to = 0, 1
+	for k := range levels {
+		l := &levels[k]
+		if l.Group.Len() > 0 {
+			return nil, 0, 0, false
+		}
+		first, last := from*int(l.Size), to*int(l.Size)
+		switch {
+		case l.HasPos():
+			first, last = int(l.Pos.At64(from)), int(l.Pos.At64(to))
+		case l.HasCrd():
+			first, last = from, to
+		}
+		switch {
+		case k == 0 && l.HasCrd():
+			first, last = sort.Search(last, func(i int) bool { return l.Crd.At64(i) >= lo }), sort.Search(last, func(i int) bool { return l.Crd.At64(i) >= hi })
+			l.Size = hi - lo
+			if l.Crd, ok = renamed(l.Crd.Slice(first, last), hi-lo, func(x int64) int64 { return x - lo }); !ok {
+				return nil, 0, 0, false
+			}
+		case k == 0:
+			first, last, l.Size = int(lo), int(hi), hi-lo
+		case l.HasCrd():
+			l.Crd = l.Crd.Slice(first, last)
+		}
+		if k == 0 && l.HasPos() {
+			l.Pos = tensor.Array{} // which is supplied
+		} else if l.HasPos() {
+			if l.Pos, ok = renamed(l.Pos.Slice(from, to+1), int64(last-first)+1, func(x int64) int64 { return x - int64(first) }); !ok {
+				return nil, 0, 0, false
+			}
+		}
+		from, to = first, last
+	}
+	return levels, from, to, true
+}
+
 // build is the structure of a tensor whose entries have the given coordinates; at tells where each is among its values.
 func build(shape []int64, format tensor.Format, coords [][]int64, n int64) (t *tensor.Tensor, at []int64, err error) {
 	columns := make([]tensor.Array, len(coords))

@@ -89,6 +89,9 @@ func onRanks(n int, faults ranks.Faults, s *exec.Session, program string, args m
 	result := &outcome{out: map[string]*tensor.Tensor{}, placed: map[string]string{}, again: make([]dist.Sent, n), wire: make([]int64, n)}
 	var mu sync.Mutex
 	err = ranks.Run(context.Background(), n, faults, func(ctx context.Context, t transport.Transport) error {
+		if runtime.OnGrids(s.Engine()) {
+			t = &direct{Transport: t, engine: s.Engine(), beside: make([]transport.Traffic, n)}
+		}
 		r, err := dist.New(ctx, s, t, grid)
 		if err != nil {
 			return err

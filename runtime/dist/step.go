@@ -27,6 +27,10 @@ type step struct {
 	local   string        // the statement as the rank runs it
 	gets    []*get
 	touched map[*lang.Index]placement.Set // coordinates that are numbered anew
+	same    bool                          // nothing has changed since the run before, on any rank
+	parts   *header                       // what all parts of a dense result have in common, which follows from the operands' patterns; nil: not known
+	entries int64                         // of the dense result
+	tables  map[int]tensor.Array          // the numbers that those of the result get back, by axis, on a device
 	after   *fetch                        // that places the result as asked
 	result  *tensor.Tensor                // the structure for which after was made
 }
@@ -47,7 +51,7 @@ func (st *step) run(ctx context.Context, env map[string]*Tensor) (string, *Tenso
 	if err != nil {
 		return "", nil, err
 	}
-	if !same {
+	if st.same = same; !same {
 		st.forget()
 		if err := st.plan(ctx, env); err != nil {
 			return "", nil, err
@@ -83,6 +87,11 @@ func (st *step) run(ctx context.Context, env map[string]*Tensor) (string, *Tenso
 	}
 	if err != nil {
 		return "", nil, err
+	}
+	for k, got := range under {
+		if got.direct { // a device's memory would be short before the collector noticed
+			args[st.gets[k].name].(*tensor.Tensor).Release()
+		}
 	}
 	if st.asked != nil && !out.Placement.Equal(st.asked) {
 		if out, err = st.placed(ctx, out); err != nil {
@@ -236,7 +245,7 @@ func (st *step) part(ctx context.Context, args exec.Args) (*Tensor, error) {
 		}
 	}
 	if !slices.Equal(shape, t.Shape()) {
-		full, err := renumbered(t, shape, func(axis int, x int64) int64 { return sets[axis].At(x) })
+		full, err := st.program.rank.renumbered(ctx, t, shape, st.tables, func(axis int, x int64) int64 { return sets[axis].At(x) })
 		if err != nil {
 			return nil, st.program.rank.abort(err)
 		}
@@ -250,6 +259,9 @@ func (st *step) part(ctx context.Context, args exec.Args) (*Tensor, error) {
 // in common, and adds up their entries.
 func (st *step) describe(ctx context.Context, part *tensor.Tensor, shape []int64, p *placement.Placement) (*Tensor, error) {
 	r := st.program.rank
+	if st.same && st.parts != nil {
+		return st.parts.placed(r, part, st.entries, p)
+	}
 	var message []byte
 	if part != nil {
 		message = headerOf(part, shape).append(binary.LittleEndian.AppendUint64(nil, uint64(part.NNZ())))
@@ -279,6 +291,14 @@ func (st *step) describe(ctx context.Context, part *tensor.Tensor, shape []int64
 	if read.err != nil {
 		return nil, r.abort(read.err)
 	}
+	if h.format.IsDense() {
+		st.parts, st.entries = &h, entries
+	}
+	return h.placed(r, part, entries, p)
+}
+
+// placed is a tensor of which the rank has a part; nil: none.
+func (h *header) placed(r *Rank, part *tensor.Tensor, entries int64, p *placement.Placement) (_ *Tensor, err error) {
 	t := &Tensor{Shape: h.shape, Format: h.format, DType: h.dtype, Fill: h.fill, Placement: p, Entries: entries, Part: part, Sets: p.Part(r.Rank(), h.shape)}
 	if part == nil {
 		if t.Part, err = h.empty(lengths(t.Sets)); err != nil {

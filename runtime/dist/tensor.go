@@ -14,6 +14,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/lacuna-sparse/lacuna/runtime"
 	"github.com/lacuna-sparse/lacuna/runtime/dist/placement"
 	"github.com/lacuna-sparse/lacuna/runtime/dist/transport"
 	"github.com/lacuna-sparse/lacuna/runtime/exec"
@@ -23,7 +24,9 @@ import (
 // Rank is one rank's part in running programs. Its methods are collective: all ranks call them in the same order.
 type Rank struct {
 	transport transport.Transport
+	direct    transport.Direct // nil: tensors are in the host's memory
 	session   *exec.Session
+	picker    *exec.Session // on devices: for what follows from its own indices
 	grid      *placement.Grid
 	sent      Sent
 }
@@ -31,7 +34,8 @@ type Rank struct {
 // Version is what ranks must have in common of this package. It changes with what they say to each other.
 const Version = "1"
 
-// New makes a rank of a transport. The grid says how the ranks are numbered; nil is a line of them, r.
+// New makes a rank of a transport. The grid says how the ranks are numbered; nil is a line of them, r. With a transport.Direct and a session
+// whose engine has a device, tensors stay there (exec.WithResidentResults), and their values go from device to device.
 func New(ctx context.Context, session *exec.Session, t transport.Transport, grid *placement.Grid) (*Rank, error) {
 	if grid == nil {
 		grid = placement.Line("r", t.Size())
@@ -39,8 +43,12 @@ func New(ctx context.Context, session *exec.Session, t transport.Transport, grid
 	if grid.Ranks() != t.Size() {
 		return nil, fmt.Errorf("the grid %s has %d ranks, but there are %d", grid, grid.Ranks(), t.Size())
 	}
-	r := &Rank{transport: t, session: session, grid: grid}
-	return r, r.Agree(ctx, transport.Fact{Name: "version", Value: Version}, transport.Fact{Name: "grid", Value: grid.String()})
+	r, where := &Rank{transport: t, session: session, grid: grid}, "host"
+	if d, ok := t.(transport.Direct); ok && runtime.OnGrids(session.Engine()) {
+		r.direct, where = d, "GPU"
+		r.picker = exec.NewSession(exec.WithEngine(session.Engine()), exec.WithResidentResults(), exec.WithSureIndices())
+	}
+	return r, r.Agree(ctx, transport.Fact{Name: "version", Value: Version}, transport.Fact{Name: "grid", Value: grid.String()}, transport.Fact{Name: "memory for tensors", Value: "of the " + where})
 }
 
 // Grid is how the ranks are numbered.
@@ -108,21 +116,20 @@ func (r *Rank) Cut(t *tensor.Tensor, p *placement.Placement) (*Tensor, error) {
 		Shape: t.Shape(), Format: t.Format(), DType: t.DType(), Fill: t.Fill(), Entries: t.NNZ(),
 		Placement: placement.Replicated(r.grid, t.Rank()), Part: t, Sets: all(t.Shape()),
 	}
-	if p == nil || p.IsReplicated() {
-		return whole, nil
+	ctx := context.Background()
+	if p != nil && !p.IsReplicated() {
+		f, err := r.inspect(ctx, whole, p.Part(r.Rank(), whole.Shape))
+		if err != nil {
+			return nil, err
+		}
+		defer f.free()
+		if t, err = f.get(ctx, whole); err != nil {
+			return nil, err
+		}
+		whole.Placement, whole.Sets = p, f.need
 	}
-	f, err := r.inspect(context.Background(), whole, p.Part(r.Rank(), whole.Shape))
-	if err != nil {
-		return nil, err
-	}
-	defer f.free()
-	part, err := f.get(context.Background(), whole)
-	if err != nil {
-		return nil, err
-	}
-	cut := *whole
-	cut.Placement, cut.Part, cut.Sets = p, part, f.need
-	return &cut, nil
+	whole.Part, err = r.bring(ctx, t, false)
+	return whole, err
 }
 
 // Place gives each rank the part of a tensor that another placement says.

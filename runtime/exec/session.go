@@ -85,6 +85,9 @@ func WithNotice(f func(note string)) SessionOption {
 // WithResidentResults leaves results on the session's device.
 func WithResidentResults() SessionOption { return func(s *Session) { s.env.Options.Resident = true } }
 
+// WithSureIndices says that programs gather at no coordinate that is out of range: nobody waits for a device to know.
+func WithSureIndices() SessionOption { return func(s *Session) { s.env.Options.Sure = true } }
+
 // WithConversionKernels compiles a kernel for every conversion, however small.
 func WithConversionKernels() SessionOption { return func(s *Session) { s.env.convert.Always = true } }
 

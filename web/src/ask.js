@@ -1,6 +1,7 @@
 // The compiler, wherever it is: in a worker of this page, behind a server, or recorded in the page itself.
 // Each has one method, ask(request), which gives an answer or fails with an Error that may have diagnostics.
 import about from 'about'; // as web/build asked it
+import { breath } from './dom.js';
 
 // A run in the browser that takes longer is ended: the worker is started again.
 const patience = 30000;
@@ -93,6 +94,9 @@ class Local {
       this.queue.push({ question: { ...request, operands }, resolve, reject });
       if (this.queue.length === 1) this.next();
     });
-    return unpack(JSON.parse(answer));
+    await breath();
+    const said = unpack(JSON.parse(answer));
+    await breath();
+    return said;
   }
 }

@@ -34,9 +34,9 @@ export async function breath() {
   since = performance.now();
 }
 
-// frame waits until the page was drawn, or cannot be seen.
+// frame waits until the page was drawn, or cannot be seen. What goes on then is not part of drawing.
 export const frame = () => new Promise((resume) => {
-  requestAnimationFrame(resume);
+  requestAnimationFrame(() => setTimeout(resume));
   setTimeout(resume, 100);
 });
 

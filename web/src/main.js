@@ -60,7 +60,6 @@ async function refresh() {
   }
   save();
   await show(mine, content);
-  if (mine === version && !['storage', 'watch'].includes(state.tab)) storages().then(drawOperands, () => {}); // which those views asked
 }
 
 // fit gives the names that the program reads an operand, and takes away those that it no longer has.
@@ -106,9 +105,15 @@ async function drawOperands() {
 
 const sources = () => state.operands.filter((o) => kindOf(o) !== 'result' && kindOf(o) !== 'number');
 
+// described are the operands that formats are of.
+let described = '';
+const description = () => JSON.stringify(state.operands.map((o) => ({ ...o, data: o.data?.length })));
+
 async function storages() {
+  const now = description();
   const list = await Promise.all(sources().map((o) => compiler.ask(question('storage', { name: o.name }))));
   for (const { name, formats: named, ...s } of list) formats[name] = { ...s, named, rank: s.shape.length };
+  described = now;
   return list;
 }
 
@@ -173,6 +178,7 @@ async function show(mine, content) {
     view.removeAttribute('aria-busy');
     view.dataset.shown = state.tab; // for tests: the view is that of the state
     view.dataset.version = mine;
+    if (described !== description()) storages().then(drawOperands, () => {}); // the view says what is wrong with them
   }
 }
 
@@ -223,6 +229,7 @@ function load(next) {
   state = { ...state, wrt: null, options: {}, ...structuredClone(next) };
   if (!views[state.tab]) state.tab = 'result';
   formats = {};
+  described = '';
   editor.text = state.program;
   drawOptions();
   return refresh();

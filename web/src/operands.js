@@ -21,12 +21,18 @@ function typed(s) {
   return cells(written(rows)) && written(rows);
 }
 
+// pattern is a text of a shape, for want of elements.
+function pattern(shape) {
+  const [rows, columns] = shape.length === 1 ? [1, ...shape] : shape;
+  return written(Array.from({ length: Math.min(rows, 16) }, (_, i) => Array.from({ length: Math.min(columns, 16) }, (_, j) => ((i + j) % 2 ? '.' : i + j + 1))));
+}
+
 // change gives an operand another kind of value, as like the old as may be.
 function change(o, kind, storage) {
   const shape = o.random?.shape || storage?.shape || [6, 6];
   for (const key of ['random', 'text', 'number', 'data', 'file', 'shape']) delete o[key];
   if (kind === 'random') o.random = { shape, density: 0.3, seed: 1 };
-  if (kind === 'text') o.text = typed(storage) || (shape.length === 1 ? '1 . 2 3' : '1 . 2\n. 3 .\n4 . 5');
+  if (kind === 'text') o.text = typed(storage) || pattern(shape);
   if (kind === 'number') {
     o.number = '2.5';
     delete o.format;

@@ -1,5 +1,5 @@
 // Results: as a table, a picture, a histogram. And where the time went.
-import { h, short } from './dom.js';
+import { frame, h, short } from './dom.js';
 import { tableOf, widest } from './table.js';
 
 const maxRows = 200;
@@ -14,7 +14,12 @@ export function resultView(r) {
     return section;
   }
   section.append(h('div', { class: 'wide' }, r.shape.length <= 2 ? grid(r) : list(r)));
-  if (r.values.length > 1 && !r.values[0].includes('i')) section.append(h('div', { class: 'row' }, pictures(r)));
+  if (r.values.length > 1 && !r.values[0].includes('i')) {
+    section.fill = async (going) => {
+      await frame();
+      if (going()) section.append(h('div', { class: 'row' }, pictures(r)));
+    };
+  }
   return section;
 }
 
@@ -33,12 +38,13 @@ function grid(r) {
   const value = elements(r);
   const width = Math.min(columns, maxColumns);
   const range = Array.from({ length: width }, (_, j) => j);
+  const shown = Array.from({ length: Math.min(rows, maxRows) }, (_, i) => i);
   const row = (i) => [h('th', { scope: 'row' }, i), range.map((j) => {
     const v = value(i, j);
     return v === undefined ? h('td', { class: 'gap', title: `fill ${r.fill}` }, '·') : h('td', { title: v }, short(v));
   })];
   const head = [h('th', {}), range.map((j) => h('th', { scope: 'col' }, j)), columns > width && h('th', {}, '…')];
-  return tableOf(Math.min(rows, maxRows), row, { cell: widest([...r.values.slice(0, maxRows * columns).map(short), columns]), label: String(rows).length }, head, rows > maxRows && `the first ${maxRows} rows of ${rows}`);
+  return tableOf(shown.length, row, { cell: widest([...shown.flatMap((i) => range.map((j) => short(value(i, j) ?? ''))), columns]), label: String(rows).length }, head, rows > maxRows && `the first ${maxRows} rows of ${rows}`);
 }
 
 function list(r) {

@@ -2,7 +2,7 @@
 // are of one width.
 import { frame, h } from './dom.js';
 
-const bandRows = 10;
+const bandElements = 200; // of a table
 const bandCells = 24;
 
 // widest is how many characters the widest of some texts has.
@@ -13,13 +13,15 @@ export const widest = (texts) => texts.reduce((most, text) => Math.max(most, Str
 export function tableOf(n, row, { cell, label = 0 }, head, caption) {
   const table = h('table', { class: label ? 'bands labelled' : 'bands', style: `--w:${cell}ch;--l:${label}ch` }, caption && h('caption', {}, caption), head && h('thead', {}, h('tr', {}, head)));
   const box = h('div', { style: `min-height:${1.6 * n}rem` }, table);
+  let bandRows = 1;
   const band = (from) => {
     const count = Math.min(bandRows, n - from);
     table.append(h('tbody', { style: `contain-intrinsic-height:auto ${1.6 * count}rem` }, Array.from({ length: count }, (_, i) => h('tr', {}, row(from + i)))));
   };
-  band(0);
+  if (n > 0) band(0);
+  bandRows = Math.max(1, Math.floor(bandElements / (table.querySelector('tbody td')?.parentNode.children.length || 1)));
   box.fill = async (going) => {
-    for (let from = bandRows; from < n && going(); from += bandRows) {
+    for (let from = 1; from < n && going(); from += bandRows) {
       await frame();
       band(from);
     }

@@ -35,7 +35,7 @@ var allowed = map[string][]string{
 	"ir/loop/looptest":             {"ir/loop"},
 	"internal/dl":                  {},
 	"internal/cuda":                {"internal/dl"},
-	"runtime/dist/nccl":            {"internal/cuda", "internal/dl", "runtime/dist/ranks", "runtime/dist/transport"},
+	"runtime/dist/nccl":            {"internal/cuda", "internal/dl", "runtime", "runtime/dist/ranks", "runtime/dist/transport"},
 	"runtime/dist/mpi":             {"internal/dl", "runtime/dist/transport"},
 	"codegen/ptx":                  {"ir/loop", "codegen/llvm"},
 	"internal/testing/testengine":  {"internal/debug", "ir/loop", "lower/gpu", "ir/loop/lib", "codegen/ptx", "internal/llvm", "runtime"},
@@ -69,7 +69,7 @@ var allowed = map[string][]string{
 	"runtime/exec":                 {"internal/spill", "internal/cost", "internal/units", "lang", "lang/derive", "ir", "ir/logic", "ir/loop", "ir/plan", "lower", "lower/gpu", "lower/prim", "lower/scalar", "runtime", "runtime/invoke", "runtime/convert", "runtime/declare", "internal/debug", "internal/flight", "tensor"},
 	"runtime/dist/transport":       {},
 	"runtime/dist/placement":       {},
-	"runtime/dist":                 {"lang", "runtime/declare", "runtime/dist/placement", "runtime/dist/transport", "runtime/exec", "tensor"},
+	"runtime/dist":                 {"lang", "runtime", "runtime/declare", "runtime/dist/placement", "runtime/dist/transport", "runtime/exec", "tensor"},
 	"runtime/dist/transport/kit":   {"runtime/dist/transport"},
 	"runtime/dist/ranks":           {"runtime/dist/transport"},
 	"codegen/gosource":             {"codegen/aot", "ir/loop", "ir/loop/lib", "tensor"},
@@ -84,7 +84,7 @@ var allowed = map[string][]string{
 	"internal/testing/e2e/levels":  {},
 	"internal/testing/e2e/grids":   {},
 	"internal/testing/e2e/results": {},
-	"cmd/lacuna":                   {"internal/spill", "internal/suggest", "runtime/dist", "runtime/dist/mpi", "runtime/dist/placement", "runtime/dist/ranks", "runtime/dist/transport", "runtime/exec", "internal/cost", "", "codegen/aot", "lang/derive", "lang", "ops", "runtime", "tensor", "tensor/file", "tensor/file/binsparse", "internal/admission", "internal/debug", "internal/diskcache", "internal/machine", "internal/spyplot", "internal/units", "internal/generate", "internal/explorer", "web", "codegen/aot/gopackage"},
+	"cmd/lacuna":                   {"internal/spill", "internal/suggest", "runtime/dist", "runtime/dist/mpi", "runtime/dist/nccl", "runtime/dist/placement", "runtime/dist/ranks", "runtime/dist/transport", "runtime/exec", "internal/cost", "", "codegen/aot", "lang/derive", "lang", "ops", "runtime", "tensor", "tensor/file", "tensor/file/binsparse", "internal/admission", "internal/debug", "internal/diskcache", "internal/machine", "internal/spyplot", "internal/units", "internal/generate", "internal/explorer", "web", "codegen/aot/gopackage"},
 
 	// The explorer.
 	"internal/generate": {"tensor"},

@@ -18,6 +18,7 @@ type comm struct {
 	lib    *library
 	device *cuda.Device
 	stream *cuda.Stream
+	rank   int
 
 	mu     sync.Mutex // NCCL wants one call to a communicator at a time
 	handle uintptr    // 0: aborted or closed
@@ -52,7 +53,7 @@ func newComm(ctx context.Context, t transport.Transport, device *cuda.Device, st
 	if len(in[0]) != idBytes {
 		return nil, fmt.Errorf("rank 0 tells an id of %d bytes, not %d", len(in[0]), idBytes)
 	}
-	c := &comm{lib: lib, device: device, stream: stream}
+	c := &comm{lib: lib, device: device, stream: stream, rank: t.Rank()}
 	err = device.Do(func() error {
 		c.handle, err = lib.initRank(t.Size(), t.Rank(), in[0])
 		return err
@@ -102,39 +103,29 @@ func (c *comm) settle(ctx context.Context) error {
 }
 
 // swap implements carrier.
-func (c *comm) swap(ctx context.Context, out, in []Span) (func(context.Context) error, error) {
+func (c *comm) swap(out, in []transport.Span) (func(context.Context) error, error) {
 	if err := c.do(func() error { return c.post(out, in) }); err != nil {
 		return nil, err
 	}
-	if err := c.settle(ctx); err != nil {
-		return nil, err
-	}
-	end, err := c.device.NewEvent()
-	if err != nil {
-		return nil, err
-	}
-	if err := end.Record(c.stream); err != nil {
-		return nil, err
-	}
-	return func(ctx context.Context) error {
-		defer end.Close()
-		return end.Synchronize(ctx)
-	}, nil
+	return c.settle, nil
 }
 
 // post calls sends and receives as one group, in which their order does not matter.
-func (c *comm) post(out, in []Span) error {
+func (c *comm) post(out, in []transport.Span) error {
 	l := c.lib
 	if err := l.call(0, &l.groupStart); err != nil {
 		return err
 	}
 	var err error
 	for r := range out {
+		if r == c.rank {
+			continue
+		}
 		if n := in[r].Bytes; n > 0 && err == nil {
-			err = l.call(c.handle, &l.recv, uintptr(in[r].Ptr), uintptr(n), int8Type, uintptr(r), c.handle, c.stream.Handle())
+			err = l.call(c.handle, &l.recv, uintptr(in[r].Address), uintptr(n), int8Type, uintptr(r), c.handle, c.stream.Handle())
 		}
 		if n := out[r].Bytes; n > 0 && err == nil {
-			err = l.call(c.handle, &l.send, uintptr(out[r].Ptr), uintptr(n), int8Type, uintptr(r), c.handle, c.stream.Handle())
+			err = l.call(c.handle, &l.send, uintptr(out[r].Address), uintptr(n), int8Type, uintptr(r), c.handle, c.stream.Handle())
 		}
 	}
 	return errors.Join(err, l.call(c.handle, &l.groupEnd))

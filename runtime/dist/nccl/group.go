@@ -5,145 +5,206 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"sync"
 
 	"github.com/lacuna-sparse/lacuna/internal/cuda"
+	"github.com/lacuna-sparse/lacuna/runtime"
 	"github.com/lacuna-sparse/lacuna/runtime/dist/ranks"
 	"github.com/lacuna-sparse/lacuna/runtime/dist/transport"
 )
 
-// Group is one rank's end of a group of ranks with GPUs. It implements transport.Transport, whose messages it takes
-// through the GPUs; Swap is for arrays that are there already.
+// Group is one rank's end of a group of ranks with GPUs. It implements transport.Direct: messages between arrays on the GPUs go from one to the other,
+// and those of the host's memory through the transport underneath.
 type Group struct {
 	transport.Transport // underneath
 	device              *cuda.Device
 	stream              *cuda.Stream
 	carrier             carrier
+	left                context.CancelFunc // ends the watch for failures
 
-	mu   sync.Mutex
-	sent []transport.Traffic
+	mu     sync.Mutex
+	beside []transport.Traffic // what there is to count beside what the transport underneath counts
+	engine runtime.Engine      // nil before its first use
+	leave  func()              // of the engine
 }
 
-// Join makes the ranks of a transport, which all call it, a group whose messages NCCL carries between their devices; no two
-// ranks may have the same one. The transport belongs to the group from then on. The error is a *NotFoundError where there is no NCCL.
-func Join(ctx context.Context, t transport.Transport, device *cuda.Device) (*Group, error) {
-	g, err := newGroup(t, device)
+// Devices is how many GPUs this process may use. The error says that there is no driver.
+func Devices() (int, error) {
+	driver, err := cuda.Open()
 	if err != nil {
-		return nil, err
+		return 0, err
 	}
-	c, err := newComm(ctx, t, device, g.stream)
-	if err != nil {
-		g.stream.Close()
-		t.Abort(err.Error()) // others wait for this rank
-		return nil, err
-	}
-	g.carrier = c
-	return g, nil
+	list, err := driver.Devices()
+	return len(list), err
 }
 
-func newGroup(t transport.Transport, device *cuda.Device) (*Group, error) {
-	stream, err := device.NewStream()
-	if err != nil {
-		t.Abort(err.Error())
-		return nil, err
-	}
-	return &Group{Transport: t, device: device, stream: stream, sent: make([]transport.Traffic, t.Size())}, nil
-}
-
-// Devices makes a group of ranks that are goroutines of this process, one for each device. NCCL carries their messages, or the
-// driver's copies between devices where there is no NCCL, or one device is given to several ranks.
-func Devices(ctx context.Context, devices []*cuda.Device) ([]*Group, error) {
+// Open makes a group of ranks that are goroutines of this process, one for each device, which are told by their numbers; a device may be there
+// more than once. The driver's copies between devices carry their messages where each device reaches the memory of all others, which is faster than NCCL then;
+// else NCCL, if there is one and no device is there twice. With a library named in LACUNA_NCCL it is NCCL wherever it can be.
+func Open(ctx context.Context, devices ...int) ([]*Group, error) {
 	list, err := ranks.New(len(devices), ranks.Faults{})
 	if err != nil {
 		return nil, err
 	}
-	_, missing := load()
 	groups := make([]*Group, len(devices))
-	if missing != nil || shared(devices) {
-		all := &peers{calls: map[hop]*handover{}}
-		for r, t := range list {
-			if groups[r], err = newGroup(t, devices[r]); err != nil {
+	for r, t := range list {
+		if groups[r], err = newGroup(t, devices[r]); err != nil {
+			return nil, err
+		}
+	}
+	linked := true
+	for _, g := range groups {
+		for _, other := range groups {
+			reached, err := g.device.ShareWith(other.device)
+			if err != nil {
 				return nil, err
 			}
-			groups[r].carrier = all.join(r, devices[r], groups[r].stream)
+			linked = linked && reached
 		}
-		return groups, nil
 	}
-	errs := make([]error, len(devices))
-	var wg sync.WaitGroup
-	for r, t := range list {
-		wg.Go(func() { groups[r], errs[r] = Join(ctx, t, devices[r]) })
+	distinct := slices.Sorted(slices.Values(devices))
+	if len(slices.Compact(distinct)) == len(devices) && (os.Getenv(EnvVar) != "" || !linked) {
+		if _, err := load(); err == nil {
+			errs := make([]error, len(groups))
+			var wg sync.WaitGroup
+			for r, g := range groups {
+				wg.Go(func() { errs[r] = g.join(ctx) })
+			}
+			wg.Wait()
+			return groups, errors.Join(errs...)
+		}
 	}
-	wg.Wait()
-	return groups, errors.Join(errs...)
+	all := &peers{calls: map[hop]*handover{}}
+	for r, g := range groups {
+		g.carry(all.join(r, len(groups), g.device, g.stream))
+	}
+	return groups, nil
 }
 
-// shared reports whether a device is there twice.
-func shared(devices []*cuda.Device) bool {
-	seen := map[int]bool{}
-	for _, d := range devices {
-		n := d.Info().Ordinal
-		if seen[n] {
-			return true
-		}
-		seen[n] = true
-	}
-	return false
-}
-
-// Engine says what carries the messages, such as "NCCL 2.27.3".
-func (g *Group) Engine() string { return g.carrier.name() }
-
-// Stream is the rank's stream: Swap sends what stands in it has made.
-func (g *Group) Stream() *cuda.Stream { return g.stream }
-
-// Swap begins an exchange of messages between arrays on the devices, after what stands in the rank's stream. It is collective, as
-// Start is: both sides know the lengths, and out must not be written to, nor in be read, before Wait has returned.
-func (g *Group) Swap(ctx context.Context, out, in []Span) (transport.Pending, error) {
-	if err := g.checkSpans(out, in); err != nil {
+// Join makes the ranks of a transport, which all call it, a group whose messages NCCL carries between their devices, which are told by
+// the numbers that they have in each process; no two ranks may have the same one. The transport belongs to the group from then on. The error is a *NotFoundError where there is no NCCL.
+func Join(ctx context.Context, t transport.Transport, device int) (*Group, error) {
+	g, err := newGroup(t, device)
+	if err != nil {
 		return nil, err
 	}
-	said, err := g.say(ctx, out, in)
+	return g, g.join(ctx)
+}
+
+// join gives the group a communicator of NCCL; all ranks do.
+func (g *Group) join(ctx context.Context) error {
+	c, err := newComm(ctx, g.Transport, g.device, g.stream)
 	if err != nil {
-		return nil, g.broken(ctx, err)
+		g.Transport.Abort(err.Error()) // others wait for this rank
+		return errors.Join(err, g.stream.Close(), g.device.Close())
 	}
-	self := g.Rank()
-	if err := g.stream.CopyOnDevice(in[self].Ptr, out[self].Ptr, out[self].Bytes); err != nil {
-		return nil, g.broken(ctx, err)
+	g.carry(c)
+	return nil
+}
+
+func newGroup(t transport.Transport, ordinal int) (*Group, error) {
+	failed := func(err error) (*Group, error) {
+		t.Abort(err.Error())
+		return nil, err
 	}
-	out, in = slices.Clone(out), slices.Clone(in)
-	out[self], in[self] = Span{}, Span{}
-	watched, stop := transport.Watch(ctx, g)
-	defer stop()
-	wait, err := g.carrier.swap(watched, out, in)
+	driver, err := cuda.Open()
+	if err != nil {
+		return failed(err)
+	}
+	device, err := driver.Device(ordinal)
+	if err != nil {
+		return failed(err)
+	}
+	stream, err := device.NewStream()
+	if err != nil {
+		return failed(errors.Join(err, device.Close()))
+	}
+	return &Group{Transport: t, device: device, stream: stream, beside: make([]transport.Traffic, t.Size())}, nil
+}
+
+// carry gives the group what brings its messages, whose work is ended when the group fails: the device waits for what others
+// do not send any more, and the host perhaps for the device.
+func (g *Group) carry(c carrier) {
+	g.carrier = c
+	watched, left := transport.Watch(context.Background(), g.Transport)
+	g.left = left
+	go func() {
+		<-watched.Done()
+		select {
+		case <-g.Failed():
+			c.abort()
+		default:
+		}
+	}()
+}
+
+// Carrier says what carries the messages between GPUs, such as "NCCL 2.27.3".
+func (g *Group) Carrier() string { return g.carrier.name() }
+
+// Engine computes on the rank's GPU. All that its runs do stands in the order of one stream, as Swap does: sessions with it leave their results on the
+// GPU (lacuna.WithResidentResults). It is good until Close. The error is a *runtime.UnavailableError where there is no LLVM.
+func (g *Group) Engine() (runtime.Engine, error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.engine != nil {
+		return g.engine, nil
+	}
+	e, leave, err := runtime.CUDAStream(g.device, g.stream)
+	if err != nil {
+		return nil, err
+	}
+	g.engine, g.leave = e, leave
+	return e, nil
+}
+
+// Synchronize waits until the rank's GPU has done what stands in its stream.
+func (g *Group) Synchronize(ctx context.Context) error { return g.stream.Synchronize(ctx) }
+
+// Swap implements transport.Direct.
+func (g *Group) Swap(ctx context.Context, out, in []transport.Span) (transport.Pending, error) {
+	if err := transport.CheckSpans(g.Rank(), g.Size(), out, in); err != nil {
+		return nil, err
+	}
+	said, err := g.say(ctx, out)
+	if err != nil {
+		return nil, err
+	}
+	settle, err := g.carrier.swap(out, in)
 	if err != nil {
 		return nil, g.broken(ctx, err)
 	}
 	g.count(out)
-	return &pending{g, said, in, wait}, nil
+	return &pending{g, said, slices.Clone(in), settle}, nil
 }
 
-// checkSpans is transport.CheckLengths for spans.
-func (g *Group) checkSpans(out, in []Span) error {
-	switch n := g.Size(); {
-	case len(out) != n || len(in) != n:
-		return fmt.Errorf("an exchange among %d ranks sends %d messages and receives %d", n, len(out), len(in))
-	case out[g.Rank()].Bytes != in[g.Rank()].Bytes:
-		return fmt.Errorf("rank %d sends itself %d bytes and receives %d", g.Rank(), out[g.Rank()].Bytes, in[g.Rank()].Bytes)
-	}
-	return nil
-}
-
-func (g *Group) count(out []Span) {
+// count counts the messages, and not the words that say how long they are.
+func (g *Group) count(out []transport.Span) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	for r, s := range out {
-		if s.Bytes > 0 {
-			g.sent[r].Messages++
-			g.sent[r].Bytes += int64(s.Bytes)
+		if r == g.Rank() {
+			continue
 		}
+		if s.Bytes > 0 {
+			g.beside[r].Messages++
+		}
+		g.beside[r].Messages--
+		g.beside[r].Bytes += s.Bytes - wordBytes
 	}
+}
+
+// Sent implements transport.Transport.
+func (g *Group) Sent() []transport.Traffic {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	sent := g.Transport.Sent()
+	for r, more := range g.beside {
+		sent[r].Messages += more.Messages
+		sent[r].Bytes += more.Bytes
+	}
+	return sent
 }
 
 // said is what ranks tell each other of a swap: how long the messages are. Carriers do not notice where two ranks
@@ -156,7 +217,7 @@ type said struct {
 const wordBytes = 8
 
 // say tells the others how long the messages to them are.
-func (g *Group) say(ctx context.Context, out, in []Span) (*said, error) {
+func (g *Group) say(ctx context.Context, out []transport.Span) (*said, error) {
 	s := &said{out: make([][]byte, g.Size()), in: make([][]byte, g.Size())}
 	for r := range out {
 		if r == g.Rank() {
@@ -169,7 +230,7 @@ func (g *Group) say(ctx context.Context, out, in []Span) (*said, error) {
 		if s.in[r], err = g.Buffer(wordBytes); err != nil {
 			return nil, err
 		}
-		binary.LittleEndian.PutUint64(s.out[r], out[r].Bytes)
+		binary.LittleEndian.PutUint64(s.out[r], uint64(out[r].Bytes))
 	}
 	var err error
 	s.Pending, err = g.Transport.Start(ctx, s.out, s.in)
@@ -177,7 +238,7 @@ func (g *Group) say(ctx context.Context, out, in []Span) (*said, error) {
 }
 
 // agree waits for what the others say, and compares it with what this rank expects.
-func (g *Group) agree(ctx context.Context, s *said, in []Span) error {
+func (g *Group) agree(ctx context.Context, s *said, in []transport.Span) error {
 	if err := s.Wait(ctx); err != nil {
 		return err
 	}
@@ -185,7 +246,7 @@ func (g *Group) agree(ctx context.Context, s *said, in []Span) error {
 		if r == g.Rank() {
 			continue
 		}
-		if n := binary.LittleEndian.Uint64(b); n != in[r].Bytes {
+		if n := int64(binary.LittleEndian.Uint64(b)); n != in[r].Bytes {
 			return &transport.Error{Rank: r, Reason: fmt.Sprintf("it sends %d bytes to rank %d, which expects %d", n, g.Rank(), in[r].Bytes)}
 		}
 	}
@@ -196,50 +257,60 @@ func (g *Group) agree(ctx context.Context, s *said, in []Span) error {
 	return nil
 }
 
-// broken ends the group because of an error, or what the carrier has under way because the group has ended.
+// broken ends the group because of an error, or tells why it has ended.
 func (g *Group) broken(ctx context.Context, err error) error {
-	failed := false
 	select {
 	case <-g.Failed():
-		failed = true
+		if ctx.Err() == nil {
+			return g.Barrier(context.Background()) // which says why
+		}
 	default:
-		g.Transport.Abort(why(ctx, err))
+		reason := err.Error()
+		if ctx.Err() != nil {
+			reason = "it was stopped: " + ctx.Err().Error()
+		}
+		g.Abort(reason)
 	}
 	g.carrier.abort()
-	switch {
-	case ctx.Err() != nil:
+	if ctx.Err() != nil {
 		return ctx.Err()
-	case failed:
-		return g.Transport.Barrier(context.Background()) // which says why
 	}
 	return err
-}
-
-func why(ctx context.Context, err error) string {
-	if ctx.Err() != nil {
-		return "it was stopped: " + ctx.Err().Error()
-	}
-	return err.Error()
 }
 
 // pending is a swap under way.
 type pending struct {
 	*Group
-	said *said
-	in   []Span
-	wait func(context.Context) error
+	said   *said
+	in     []transport.Span
+	settle func(context.Context) error
 }
 
 // Wait implements transport.Pending.
 func (p *pending) Wait(ctx context.Context) error {
-	watched, stop := transport.Watch(ctx, p)
-	defer stop()
 	err := p.agree(ctx, p.said, p.in)
 	if err == nil {
-		err = p.wait(watched)
+		err = p.settle(ctx)
 	}
 	if err != nil {
 		return p.broken(ctx, err)
 	}
 	return nil
+}
+
+// Close implements transport.Transport.
+func (g *Group) Close() error {
+	err := g.Transport.Close() // when that has ended all ranks are here
+	g.left()
+	if err != nil {
+		g.carrier.abort()
+	} else {
+		err = g.carrier.close(context.Background())
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.leave != nil {
+		g.leave()
+	}
+	return errors.Join(err, g.stream.Close(), g.device.Close())
 }

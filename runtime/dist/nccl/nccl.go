@@ -2,34 +2,28 @@
 // without a stop in the host's memory. NVIDIA's NCCL carries them, loaded at run time, in one process or in many; where it is
 // not to be had, the ranks of one process copy between GPUs by the driver.
 //
+//	Open       ranks that are goroutines, one a GPU            group.go
 //	Join       the ranks of a transport, each with its GPU     group.go
-//	Devices    ranks that are goroutines, one a GPU            group.go
 //	Swap       messages between arrays on the GPUs             group.go
 //	comm       NCCL: sends and receives, never a reduction     comm.go, library.go
 //	peers      the driver's copies between GPUs                peers.go
 //
-// What is small, and what concerns failures, goes through the transport underneath: NCCL waits for ever for a rank that has died, so that its
+// What is in the host's memory, and what concerns failures, goes through the transport underneath: NCCL waits for ever for a rank that has died, so that its
 // work is ended (ncclCommAbort) when that transport says that the group has failed.
 package nccl
 
 import (
 	"context"
 
-	"github.com/lacuna-sparse/lacuna/internal/cuda"
+	"github.com/lacuna-sparse/lacuna/runtime/dist/transport"
 )
-
-// Span is memory of a GPU.
-type Span struct {
-	Ptr   cuda.Ptr
-	Bytes uint64
-}
 
 // carrier brings messages from GPU to GPU.
 type carrier interface {
 	// name says what it is.
 	name() string
-	// swap begins an exchange, after what stands in the rank's stream. What it returns waits for its end.
-	swap(ctx context.Context, out, in []Span) (wait func(context.Context) error, err error)
+	// swap begins an exchange, after what stands in the rank's stream. After settle, which ends when ctx does or at abort, what is put into that stream comes after the exchange's end.
+	swap(out, in []transport.Span) (settle func(context.Context) error, err error)
 	// abort ends what is under way; nothing comes after.
 	abort()
 	// close gives back what the carrier has; nothing is under way.

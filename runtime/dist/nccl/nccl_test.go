@@ -54,27 +54,17 @@ func (f *fake) fail(name string) {
 	f.control("fake_fail", uintptr(unsafe.Pointer(&text[0])), 5)
 }
 
-// devices opens devices by their numbers.
-func devices(t *testing.T, d *cuda.Driver, ordinals ...int) []*cuda.Device {
-	t.Helper()
-	var list []*cuda.Device
-	for _, n := range ordinals {
-		list = append(list, must(d.Device(n))(t))
-	}
-	return list
-}
-
-// opener makes groups, whose engine is checked.
-func opener(engine string, devices []*cuda.Device) func() ([]transport.Transport, error) {
+// opener makes groups on devices, whose carrier is checked.
+func opener(carrier string, devices ...int) func() ([]transport.Transport, error) {
 	return func() ([]transport.Transport, error) {
-		groups, err := Devices(context.Background(), devices)
+		groups, err := Open(context.Background(), devices...)
 		if err != nil {
 			return nil, err
 		}
 		var list []transport.Transport
 		for _, g := range groups {
-			if !strings.HasPrefix(g.Engine(), engine) {
-				return nil, fmt.Errorf("the messages go by %s, want %s", g.Engine(), engine)
+			if !strings.HasPrefix(g.Carrier(), carrier) {
+				return nil, fmt.Errorf("the messages go by %s, want %s", g.Carrier(), carrier)
 			}
 			list = append(list, g)
 		}
@@ -93,14 +83,19 @@ func closeAll(t *testing.T, ranks []transport.Transport) {
 func each(t *testing.T, f func(t *testing.T, open func() ([]transport.Transport, error))) {
 	t.Run("NCCL", func(t *testing.T) {
 		fake := newFake(t)
-		f(t, opener("NCCL 2.27.3", devices(t, fake.driver, 0, 1)))
+		f(t, opener("NCCL 2.27.3", 0, 1))
 		if n := fake.control("fake_live"); n != 0 {
 			t.Errorf("%d communicators are not given back", n)
 		}
 	})
 	t.Run("peers", func(t *testing.T) {
-		fake := newFake(t)
-		f(t, opener("peer copies", devices(t, fake.driver, 0, 1, 0)))
+		newFake(t)
+		f(t, opener("peer copies", 0, 1, 0))
+	})
+	t.Run("linked", func(t *testing.T) {
+		newFake(t)
+		t.Setenv(EnvVar, "")
+		f(t, opener("peer copies", 0, 1))
 	})
 }
 
@@ -155,46 +150,60 @@ type nothing struct{}
 
 func (nothing) Wait(context.Context) error { return nil }
 
-// Arrays on the devices go from one to the other, and are counted.
+// Arrays on the devices go from one to the other, in the order of the streams, and are counted.
 func TestSwap(t *testing.T) {
 	each(t, func(t *testing.T, open func() ([]transport.Transport, error)) {
 		list := must(open())(t)
-		ctx := context.Background()
-		err := kit.Group(list, func(t transport.Transport) error {
-			g := t.(*Group)
-			var out, in []Span
-			for r := range g.Size() {
-				p, err := g.Stream().Alloc(2000)
-				if err != nil {
-					return err
-				}
-				out, in = append(out, Span{p, 1000}), append(in, Span{p + 1000, 1000})
-				if err := g.Stream().Upload(p, bytes.Repeat([]byte{byte(16*g.Rank() + r)}, 1000)); err != nil {
-					return err
-				}
-			}
-			p, err := g.Swap(ctx, out, in)
-			if err == nil {
-				err = p.Wait(ctx)
-			}
-			for r := range in {
-				got := make([]byte, 1000)
-				err = errors.Join(err, g.Stream().Download(got, in[r].Ptr))
-				if want := bytes.Repeat([]byte{byte(16*r + g.Rank())}, 1000); !bytes.Equal(got, want) {
-					err = errors.Join(err, fmt.Errorf("rank %d has %d… of rank %d, want %d", g.Rank(), got[0], r, want[0]))
-				}
-				if sent := g.Sent()[r].Bytes; sent != 1000 && r != g.Rank() {
-					err = errors.Join(err, fmt.Errorf("rank %d has sent %d bytes to rank %d", g.Rank(), sent, r))
-				}
-				err = errors.Join(err, g.Stream().Free(out[r].Ptr))
-			}
-			return err
-		})
-		if err != nil {
+		if err := kit.Group(list, swaps); err != nil {
 			t.Error(err)
 		}
 		closeAll(t, list)
 	})
+}
+
+// swaps swaps a message of 1000 bytes with each other rank, five times, and writes others to where it has sent from and received.
+func swaps(t transport.Transport) error {
+	g, ctx := t.(*Group), context.Background()
+	var out, in []transport.Span
+	for range g.Size() {
+		p, err := g.stream.Alloc(2000)
+		if err != nil {
+			return err
+		}
+		defer g.stream.Free(p)
+		out, in = append(out, transport.Span{Address: uint64(p), Bytes: 1000}), append(in, transport.Span{Address: uint64(p) + 1000, Bytes: 1000})
+	}
+	out[g.Rank()].Bytes, in[g.Rank()].Bytes = 0, 0
+	var err error
+	for round := range 5 {
+		text := func(from, to int) []byte { return bytes.Repeat([]byte{byte(64*round + 8*from + to)}, 1000) }
+		for r := range out {
+			err = errors.Join(err, g.stream.Upload(cuda.Ptr(out[r].Address), text(g.Rank(), r)))
+		}
+		before := g.Sent()
+		p, failed := g.Swap(ctx, out, in)
+		if failed == nil {
+			failed = p.Wait(ctx)
+		}
+		if err = errors.Join(err, failed); err != nil {
+			return err
+		}
+		for r := range in {
+			if r == g.Rank() {
+				continue
+			}
+			err = errors.Join(err, g.stream.Set8(cuda.Ptr(out[r].Address), 0xff, 1000))
+			got := make([]byte, 1000)
+			err = errors.Join(err, g.stream.Download(got, cuda.Ptr(in[r].Address)))
+			if want := text(r, g.Rank()); !bytes.Equal(got, want) {
+				err = errors.Join(err, fmt.Errorf("rank %d has %d… of rank %d, want %d", g.Rank(), got[0], r, want[0]))
+			}
+			if sent := g.Sent()[r]; sent.Bytes-before[r].Bytes != 1000 || sent.Messages-before[r].Messages != 1 {
+				err = errors.Join(err, fmt.Errorf("rank %d has sent %+v to rank %d, %+v before", g.Rank(), sent, r, before[r]))
+			}
+		}
+	}
+	return err
 }
 
 // Ranks that do not agree about a swap end, on both sides.
@@ -234,20 +243,26 @@ func TestMismatch(t *testing.T) {
 }
 
 // swapOf swaps n bytes with each other rank.
-func swapOf(ctx context.Context, g *Group, n uint64) error {
-	out, in := make([]Span, g.Size()), make([]Span, g.Size())
+func swapOf(ctx context.Context, g *Group, n int64) error {
+	out, in := make([]transport.Span, g.Size()), make([]transport.Span, g.Size())
 	for r := range out {
-		p, err := g.Stream().Alloc(2 * n)
+		if r == g.Rank() {
+			continue
+		}
+		p, err := g.stream.Alloc(uint64(2 * n))
 		if err != nil {
 			return err
 		}
-		out[r], in[r] = Span{p, n}, Span{p + cuda.Ptr(n), n}
+		out[r], in[r] = transport.Span{Address: uint64(p), Bytes: n}, transport.Span{Address: uint64(p) + uint64(n), Bytes: n}
 	}
 	p, err := g.Swap(ctx, out, in)
 	if err != nil {
 		return err
 	}
-	return p.Wait(ctx)
+	if err := p.Wait(ctx); err != nil {
+		return err
+	}
+	return g.Synchronize(ctx)
 }
 
 // Whatever function of NCCL fails, all ranks hear of it, and nothing is left.
@@ -256,7 +271,7 @@ func TestFailures(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			f := newFake(t)
 			f.fail(name)
-			groups, err := Devices(context.Background(), devices(t, f.driver, 0, 1))
+			groups, err := Open(context.Background(), 0, 1)
 			if err == nil {
 				err = kit.Group([]transport.Transport{groups[0], groups[1]}, func(t transport.Transport) error {
 					return errors.Join(swapOf(context.Background(), t.(*Group), 8), t.Close())
@@ -273,10 +288,9 @@ func TestFailures(t *testing.T) {
 }
 
 func TestJoinNeedsGPUsOfTheirOwn(t *testing.T) {
-	f := newFake(t)
-	shared := devices(t, f.driver, 0, 0)
+	newFake(t)
 	err := ranks.Run(context.Background(), 2, ranks.Faults{}, func(ctx context.Context, t transport.Transport) error {
-		_, err := Join(ctx, t, shared[t.Rank()])
+		_, err := Join(ctx, t, 0)
 		return err
 	})
 	if err == nil || !strings.Contains(err.Error(), "Duplicate GPU") {
@@ -324,27 +338,33 @@ func TestGPU(t *testing.T) {
 	if err != nil {
 		t.Skip(err)
 	}
-	n := 1
-	if second, err := driver.Device(1); err == nil {
-		second.Close()
-		n = 2
+	all, err := driver.Devices()
+	if err != nil {
+		t.Fatal(err)
 	}
-	all := []int{0, 1}[:n]
+	var one []int // rank on each
+	for n := range all {
+		one = append(one, n)
+	}
 	for name, c := range map[string]struct {
-		engine   string
+		carrier  string
 		ordinals []int
 	}{
-		"NCCL":  {"NCCL ", all},
-		"peers": {"peer copies", []int{0, all[n-1], 0}},
+		"NCCL":  {"NCCL ", one},
+		"peers": {"peer copies", append(one, 0)},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if _, err := load(); err != nil && name == "NCCL" {
-				t.Skip(err)
+			if name == "NCCL" {
+				l, err := load()
+				if err != nil {
+					t.Skip(err)
+				}
+				t.Setenv(EnvVar, l.path)
 			}
-			start := opener(c.engine, devices(t, driver, c.ordinals...))
+			start := opener(c.carrier, c.ordinals...)
 			list := must(start())(t)
-			t.Logf("%d ranks on %d GPUs, by %s", len(list), n, list[0].(*Group).Engine())
-			if err := kit.Group(list, func(t transport.Transport) error { return kit.All(context.Background(), t) }); err != nil {
+			t.Logf("%d ranks on %d GPUs, by %s", len(list), len(all), list[0].(*Group).Carrier())
+			if err := kit.Group(list, swaps); err != nil {
 				t.Error(err)
 			}
 			closeAll(t, list)
@@ -367,18 +387,21 @@ func measure(t *testing.T, list []transport.Transport) {
 	ctx := context.Background()
 	err := kit.Group(list, func(r transport.Transport) error {
 		g := r.(*Group)
-		out, in := make([]Span, g.Size()), make([]Span, g.Size())
+		out, in := make([]transport.Span, g.Size()), make([]transport.Span, g.Size())
 		if g.Rank() < 2 {
-			p, err := g.Stream().Alloc(2 * n)
+			p, err := g.stream.Alloc(2 * n)
 			if err != nil {
 				return err
 			}
-			defer g.Stream().Free(p)
-			out[1-g.Rank()], in[1-g.Rank()] = Span{p, n}, Span{p + n, n}
+			defer g.stream.Free(p)
+			out[1-g.Rank()], in[1-g.Rank()] = transport.Span{Address: uint64(p), Bytes: n}, transport.Span{Address: uint64(p) + n, Bytes: n}
 		}
 		var began time.Time
 		for i := range times + 2 {
 			if i == 2 {
+				if err := g.Synchronize(ctx); err != nil {
+					return err
+				}
 				began = time.Now()
 			}
 			p, err := g.Swap(ctx, out, in)
@@ -388,6 +411,9 @@ func measure(t *testing.T, list []transport.Transport) {
 			if err := p.Wait(ctx); err != nil {
 				return err
 			}
+		}
+		if err := g.Synchronize(ctx); err != nil {
+			return err
 		}
 		if g.Rank() == 0 {
 			t.Logf("256 MiB to and from another rank at the same time: %.1f GB/s each way", n*times/time.Since(began).Seconds()/1e9)

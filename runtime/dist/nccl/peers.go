@@ -2,11 +2,13 @@ package nccl
 
 import (
 	"context"
-	"errors"
 	"fmt"
+	goruntime "runtime"
 	"sync"
+	"time"
 
 	"github.com/lacuna-sparse/lacuna/internal/cuda"
+	"github.com/lacuna-sparse/lacuna/runtime/dist/transport"
 )
 
 // peers are ranks of one process that copy from each other's GPUs: who receives copies, when the sender's data is there.
@@ -21,9 +23,9 @@ type hop struct{ call, from, to int }
 // handover is what sender and receiver tell each other of a message.
 type handover struct {
 	posted, taken chan struct{}
-	device        *cuda.Device
-	ready         *cuda.Event // what is sent is there
-	span          Span
+	from, to      *peer
+	span          transport.Span
+	ready, done   *cuda.Event // what is sent is there; it has been copied
 }
 
 // handover is that of a message; who comes second takes it off the list.
@@ -43,38 +45,41 @@ func (p *peers) handover(h hop) *handover {
 type peer struct {
 	*peers
 	rank   int
+	size   int
 	device *cuda.Device
 	stream *cuda.Stream
 	call   int
 	dead   context.Context
 	die    context.CancelFunc
+
+	mu     sync.Mutex
+	events []*cuda.Event // spare ones
 }
 
-func (p *peers) join(rank int, device *cuda.Device, stream *cuda.Stream) *peer {
-	q := &peer{peers: p, rank: rank, device: device, stream: stream}
+func (p *peers) join(rank, size int, device *cuda.Device, stream *cuda.Stream) *peer {
+	q := &peer{peers: p, rank: rank, size: size, device: device, stream: stream}
 	q.dead, q.die = context.WithCancel(context.Background())
 	return q
 }
 
 func (p *peer) name() string { return "peer copies" }
 
-// swap implements carrier. It tells the others what there is to be had; the copies are made in the background.
-func (p *peer) swap(_ context.Context, out, in []Span) (func(context.Context) error, error) {
-	ready, err := p.device.NewEvent()
+// swap implements carrier. It tells the others what there is to be had. What it returns puts the copies into the rank's stream, each behind what
+// makes what it copies, and makes that stream wait for the copies of the others.
+func (p *peer) swap(out, in []transport.Span) (func(context.Context) error, error) {
+	ready, err := p.mark()
 	if err != nil {
-		return nil, err
-	}
-	if err := ready.Record(p.stream); err != nil {
 		return nil, err
 	}
 	call := p.call
 	p.call++
 	var sends, takes []*handover
-	var into []Span
-	for r := range out {
+	var into []transport.Span
+	for k := 1; k < p.size; k++ { // so that not all copy from the same one at the same time
+		r := (p.rank + k) % p.size
 		if out[r].Bytes > 0 {
 			x := p.handover(hop{call, p.rank, r})
-			x.device, x.ready, x.span = p.device, ready, out[r]
+			x.from, x.ready, x.span = p, ready, out[r]
 			close(x.posted)
 			sends = append(sends, x)
 		}
@@ -83,63 +88,91 @@ func (p *peer) swap(_ context.Context, out, in []Span) (func(context.Context) er
 			into = append(into, in[r])
 		}
 	}
-	done := make(chan error, 1)
-	go func() { done <- p.run(sends, takes, into, ready) }()
 	return func(ctx context.Context) error {
-		select {
-		case err := <-done:
-			return err
-		case <-ctx.Done():
-			return ctx.Err()
+		for i, x := range takes {
+			if err := p.take(ctx, x, into[i]); err != nil {
+				return err
+			}
 		}
+		for _, x := range sends {
+			if err := p.until(ctx, x.taken); err != nil {
+				return err
+			}
+			if err := p.stream.Wait(x.done); err != nil {
+				return err
+			}
+			x.to.spare(x.done)
+		}
+		p.spare(ready) // nobody waits for it any more
+		return nil
 	}, nil
 }
 
-// run makes the copies, and waits until others have made theirs. Copies are on a stream of their own: they wait for no work but that
-// which makes what is sent.
-func (p *peer) run(sends, takes []*handover, into []Span, ready *cuda.Event) error {
-	defer ready.Close()
-	stream, err := p.device.NewStream()
+// mark is an event after what stands in the rank's stream: a spare one, if there is one.
+func (p *peer) mark() (e *cuda.Event, err error) {
+	p.mu.Lock()
+	if n := len(p.events); n > 0 {
+		e, p.events = p.events[n-1], p.events[:n-1]
+	}
+	p.mu.Unlock()
+	if e == nil {
+		if e, err = p.device.NewEvent(); err != nil {
+			return nil, err
+		}
+	}
+	return e, e.Record(p.stream)
+}
+
+// spare takes back an event of mark.
+func (p *peer) spare(e *cuda.Event) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.events = append(p.events, e)
+}
+
+// take copies a message, when its sender has told where it is.
+func (p *peer) take(ctx context.Context, x *handover, into transport.Span) error {
+	if err := p.until(ctx, x.posted); err != nil {
+		return err
+	}
+	if x.span.Bytes != into.Bytes {
+		return fmt.Errorf("%d bytes come where %d are expected", x.span.Bytes, into.Bytes)
+	}
+	if err := p.stream.Wait(x.ready); err != nil {
+		return err
+	}
+	if err := p.stream.CopyFrom(cuda.Ptr(into.Address), x.from.device, cuda.Ptr(x.span.Address), uint64(into.Bytes)); err != nil {
+		return err
+	}
+	done, err := p.mark()
 	if err != nil {
 		return err
 	}
-	defer stream.Close()
-	// What is received must not be in use any more: that stands before it in the rank's own stream.
-	if err := ready.Synchronize(p.dead); err != nil {
-		return err
-	}
-	for i, x := range takes {
-		select {
-		case <-x.posted:
-		case <-p.dead.Done():
-			return errAborted
-		}
-		if x.span.Bytes != into[i].Bytes {
-			return fmt.Errorf("%d bytes come where %d are expected", x.span.Bytes, into[i].Bytes)
-		}
-		err := x.ready.Synchronize(p.dead)
-		if err == nil {
-			err = stream.CopyFrom(into[i].Ptr, x.device, x.span.Ptr, x.span.Bytes)
-		}
-		if err != nil {
-			return errors.Join(err, stream.Synchronize(context.Background()))
-		}
-	}
-	if err := stream.Synchronize(context.Background()); err != nil {
-		return err
-	}
-	for _, x := range takes {
-		close(x.taken)
-	}
-	for _, x := range sends {
-		select {
-		case <-x.taken:
-		case <-p.dead.Done():
-			return errAborted
-		}
-	}
+	x.to, x.done = p, done
+	close(x.taken)
 	return nil
 }
+
+// until waits for another rank: without sleeping for a moment, as to be woken takes longer than what it waits for.
+func (p *peer) until(ctx context.Context, told chan struct{}) error {
+	for began := time.Now(); time.Since(began) < spinning; goruntime.Gosched() {
+		select {
+		case <-told:
+			return nil
+		default:
+		}
+	}
+	select {
+	case <-told:
+		return nil
+	case <-p.dead.Done():
+		return errAborted
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+const spinning = 100 * time.Microsecond
 
 // abort implements carrier.
 func (p *peer) abort() { p.die() }

@@ -157,9 +157,13 @@ func TestSets(t *testing.T) {
 		s, m := draw()
 		u, n := draw()
 		both, table := s.And(u), NewTable(s, 20)
+		lo := r.Int64N(16)
+		hi := lo + r.Int64N(4)
+		more := s.With(lo, hi)
 		for x := range int64(20) {
-			if (s.Find(x) >= 0) != m[x] || table.Find(x) != s.Find(x) || (both.Find(x) >= 0) != (m[x] && n[x]) {
-				t.Fatalf("%v and %v are %v at %d", s, u, both, x)
+			if (s.Find(x) >= 0) != m[x] || table.Find(x) != s.Find(x) || (both.Find(x) >= 0) != (m[x] && n[x]) ||
+				(more.Find(x) >= 0) != (m[x] || lo <= x && x < hi) {
+				t.Fatalf("%v and %v are %v at %d; with %d to %d, %v", s, u, both, x, lo, hi, more)
 			}
 		}
 		if !both.Equal(u.And(s)) || s.Equal(u) != reflect.DeepEqual(m, n) {

@@ -1,6 +1,7 @@
 package placement
 
 import (
+	"math/bits"
 	"slices"
 	"sort"
 )
@@ -100,6 +101,70 @@ func (s Set) And(t Set) Set {
 		}
 	}
 	return List(both)
+}
+
+// With is the set with all of lo to hi-1 added.
+func (s Set) With(lo, hi int64) Set {
+	n := max(0, hi-lo)
+	if s.And(Range(lo, hi)).Len() == n {
+		return s
+	}
+	list := make([]int64, 0, s.Len()+n)
+	for k := range s.Len() {
+		if x := s.At(k); x < lo {
+			list = append(list, x)
+		}
+	}
+	for x := lo; x < hi; x++ {
+		list = append(list, x)
+	}
+	for k := range s.Len() {
+		if x := s.At(k); x >= hi {
+			list = append(list, x)
+		}
+	}
+	return List(list)
+}
+
+// Marks gather coordinates of an axis, in any order and again and again.
+type Marks struct {
+	bits []uint64 // nil: nothing was added, or the axis is too long
+	list []int64
+}
+
+// Add adds a coordinate of an axis of the given extent.
+func (m *Marks) Add(x, extent int64) {
+	if extent > maxMarks {
+		if n := len(m.list); n == 0 || m.list[n-1] != x {
+			m.list = append(m.list, x)
+		}
+		return
+	}
+	if m.bits == nil {
+		m.bits = make([]uint64, (extent+63)/64)
+	}
+	m.bits[x/64] |= 1 << (x % 64)
+}
+
+// maxMarks is the longest axis of which each coordinate has a bit.
+const maxMarks = 1 << 32
+
+// Set is the set of what was added.
+func (m *Marks) Set() Set {
+	if m.bits == nil {
+		return Unsorted(m.list)
+	}
+	n := 0
+	for _, word := range m.bits {
+		n += bits.OnesCount64(word)
+	}
+	list := make([]int64, 0, n)
+	for k, word := range m.bits {
+		for ; word != 0; word &= word - 1 {
+			list = append(list, int64(64*k+bits.TrailingZeros64(word)))
+		}
+	}
+	return List(list)
 }
 
 // Table finds coordinates in a set again and again: by an array where the axis is short for that.

@@ -27,6 +27,9 @@ type Faults struct {
 // closing is how long Close waits for the other ranks.
 const closing = 10 * time.Second
 
+// spinning is how long a rank asks for a message again and again before it sleeps: to be woken takes some ten microseconds.
+const spinning = 100 * time.Microsecond
+
 // Run calls f on n ranks, each on a goroutine of its own, and returns when all have ended. Where f returns an error, panics
 // or does not return, the group is aborted with that. The error is that of the rank that failed first.
 func Run(ctx context.Context, n int, faults Faults, f func(context.Context, transport.Transport) error) error {
@@ -34,7 +37,12 @@ func Run(ctx context.Context, n int, faults Faults, f func(context.Context, tran
 	if err != nil {
 		return err
 	}
-	errs := make([]error, n)
+	return Each(ctx, list, f)
+}
+
+// Each is Run for ranks that there are: the ends of one group.
+func Each[T transport.Transport](ctx context.Context, list []T, f func(context.Context, T) error) error {
+	errs := make([]error, len(list))
 	var wg sync.WaitGroup
 	for r, t := range list {
 		wg.Add(1)
@@ -378,6 +386,13 @@ func (p *pending) Wait(ctx context.Context) error {
 }
 
 func (p *pending) wait(ctx context.Context, s *slot) error {
+	for began := time.Now(); time.Since(began) < spinning; goruntime.Gosched() {
+		select {
+		case <-s.done:
+			return nil
+		default:
+		}
+	}
 	select {
 	case <-s.done:
 		return nil

@@ -58,6 +58,23 @@ type Transport interface {
 	Close() error
 }
 
+// Direct is a transport whose messages also go between arrays in the memory of the ranks' devices, without a stop in the host's.
+type Direct interface {
+	Transport
+
+	// Swap begins an exchange of messages between arrays on the devices. It is collective, as Start is, and both sides know the lengths.
+	// It stands in the order of the work that the rank's engine puts into its stream: what comes before the call makes what is sent, and what comes after
+	// Wait of the handle has what has come, and may write to out. Neither makes the host wait for the device. in[Rank()] and
+	// out[Rank()] are empty.
+	Swap(ctx context.Context, out, in []Span) (Pending, error)
+}
+
+// Span is memory of a device: an address, such as a CUdeviceptr, and a length.
+type Span struct {
+	Address uint64
+	Bytes   int64
+}
+
 // Pending is an exchange that has begun.
 type Pending interface {
 	// Wait returns when in has been filled and out may be written to again. It must be called once, whatever happens.
@@ -86,13 +103,22 @@ func (e *Error) Error() string {
 // CheckLengths reports whether out and in of Start have an element for each of size ranks, and this rank sends
 // itself as much as it receives.
 func CheckLengths(rank, size int, out, in [][]byte) error {
+	return checkLengths(rank, size, out, in, func(b []byte) int64 { return int64(len(b)) })
+}
+
+// CheckSpans is CheckLengths for Swap.
+func CheckSpans(rank, size int, out, in []Span) error {
+	return checkLengths(rank, size, out, in, func(s Span) int64 { return s.Bytes })
+}
+
+func checkLengths[T any](rank, size int, out, in []T, length func(T) int64) error {
 	switch {
 	case len(out) != size:
 		return fmt.Errorf("an exchange among %d ranks sends %d messages", size, len(out))
 	case len(in) != size:
 		return fmt.Errorf("an exchange among %d ranks receives %d messages", size, len(in))
-	case len(out[rank]) != len(in[rank]):
-		return fmt.Errorf("rank %d sends itself %d bytes and receives %d", rank, len(out[rank]), len(in[rank]))
+	case length(out[rank]) != length(in[rank]):
+		return fmt.Errorf("rank %d sends itself %d bytes and receives %d", rank, length(out[rank]), length(in[rank]))
 	}
 	return nil
 }

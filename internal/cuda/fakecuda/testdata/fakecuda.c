@@ -426,6 +426,8 @@ API cuMemPoolTrimTo(void *p, size_t keep) {
 	pthread_mutex_unlock(&big);
 	return 0;
 }
+API cuDeviceCanAccessPeer(int *can, int from, int to) { MAYBE_FAIL; *can = from != to; return from >= 0 && from < devices && to >= 0 && to < devices ? 0 : INVALID_DEVICE; }
+API cuMemPoolSetAccess(void *p, const int *access, size_t n) { NEED_CONTEXT; return n == 1 && access[0] == 1 && access[1] != current->ordinal && access[2] == 3 ? 0 : INVALID_VALUE; }
 API cuMemPoolDestroy(void *p) { NEED_CONTEXT; cuMemPoolTrimTo(p, 0); count(POOLS, -1); free(p); return 0; }
 API cuMemPoolSetAttribute(void *p, int a, uint64_t *v) { NEED_CONTEXT; return a == 4 && *v == UINT64_MAX ? 0 : INVALID_VALUE; }
 API cuMemPoolGetAttribute(void *p, int a, uint64_t *v) {

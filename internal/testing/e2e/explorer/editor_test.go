@@ -77,9 +77,14 @@ func TestTyping(t *testing.T) {
 	b.wait(`document.querySelector('[data-result] td')`)
 	t.Logf("first paint %.0f ms, first result %.0f ms", eval[float64](b, `performance.getEntriesByName('first-contentful-paint')[0].startTime`),
 		eval[float64](b, `Number(document.documentElement.dataset.ready)`))
-	b.keys()
+	b.choose(2)
+	b.open("stages")
+	b.keys("+ABAB")
 	b.type_("C(i,j) = u(i)*u(j)")
 	b.wait(`document.querySelector('[data-operand=u]')`)
+	b.settled(`{const i = document.querySelector('[aria-label="shape of u"]'); i.value = '200'; i.dispatchEvent(new Event('change'))}`)
+	b.open("result")
+	b.keys("*2+12")
 	b.settled(`{const i = document.querySelector('[aria-label="shape of u"]'); i.value = '600'; i.dispatchEvent(new Event('change'))}`)
 	b.js(`document.querySelector('#tab-watch').click()`)
 	b.type_("v = 1")
@@ -89,16 +94,14 @@ func TestTyping(t *testing.T) {
 	b.wait(`document.querySelector('[data-operand=u]') === null`)
 }
 
-// keys types a name letter by letter into a program whose stages are shown, and looks at how long the page's thread works without a pause,
-// in time of the processor, for a key and for what follows from it when the worker has answered.
-func (b *tab) keys() {
+// keys types letters at the end of the program, and looks at how long the page's thread works without a pause, in time of the processor, for a
+// key and for what follows from it when the worker has answered.
+func (b *tab) keys(letters string) {
 	b.Helper()
-	b.choose(2)
-	b.open("stages")
 	b.do(chromedp.Focus(".cm-content"))
 	b.do(chromedp.KeyEvent(kb.End))
 	var longest []float64
-	for _, letter := range "+ABAB" {
+	for _, letter := range letters {
 		longest = append(longest, b.longestTask(func() {
 			b.js(`document.querySelector('#view').dataset.version = ''`)
 			b.do(chromedp.KeyEvent(string(letter)))

@@ -1,0 +1,145 @@
+package dist_test
+
+import (
+	"context"
+	"encoding/binary"
+	"math/rand/v2"
+	"sync/atomic"
+	"testing"
+
+	"github.com/lacuna-sparse/lacuna/runtime"
+	"github.com/lacuna-sparse/lacuna/runtime/dist"
+	"github.com/lacuna-sparse/lacuna/runtime/dist/placement"
+	"github.com/lacuna-sparse/lacuna/runtime/dist/ranks"
+	"github.com/lacuna-sparse/lacuna/runtime/dist/transport"
+	"github.com/lacuna-sparse/lacuna/runtime/exec"
+	"github.com/lacuna-sparse/lacuna/tensor"
+)
+
+// direct is a transport of ranks that share one device, which is simulated.
+type direct struct {
+	transport.Transport
+	engine runtime.Engine
+	beside []transport.Traffic // what Swap sends, less what it tells
+}
+
+// starts counts exchanges of values between arrays of the host.
+var starts atomic.Int64
+
+func (d *direct) Start(ctx context.Context, out, in [][]byte) (transport.Pending, error) {
+	starts.Add(1)
+	return d.Transport.Start(ctx, out, in)
+}
+
+// Swap implements transport.Direct: ranks tell each other where what they send is, and copy what they receive.
+func (d *direct) Swap(ctx context.Context, out, in []transport.Span) (transport.Pending, error) {
+	if err := transport.CheckSpans(d.Rank(), d.Size(), out, in); err != nil {
+		return nil, err
+	}
+	told := make([][]byte, len(out))
+	for r, s := range out {
+		if r != d.Rank() && s.Bytes > 0 {
+			told[r] = binary.LittleEndian.AppendUint64(nil, s.Address)
+			d.beside[r].Bytes += s.Bytes - int64(len(told[r]))
+		}
+	}
+	theirs, err := d.Exchange(ctx, told)
+	if err != nil {
+		return nil, err
+	}
+	for r, s := range in {
+		if r == d.Rank() || s.Bytes == 0 {
+			continue
+		}
+		if err := runtime.Move(ctx, d.engine, s.Address, binary.LittleEndian.Uint64(theirs[r]), s.Bytes); err != nil {
+			return nil, err
+		}
+	}
+	return swapped{}, d.Barrier(ctx) // before that nobody may write to what is copied
+}
+
+type swapped struct{}
+
+func (swapped) Wait(context.Context) error { return nil }
+
+func (d *direct) Sent() []transport.Traffic {
+	sent := d.Transport.Sent()
+	for r, more := range d.beside {
+		sent[r].Bytes += more.Bytes
+	}
+	return sent
+}
+
+// onDevice is a session whose results stay on a device that is simulated.
+func onDevice() *exec.Session {
+	return exec.NewSession(exec.WithEngine(runtime.Simulated()), exec.WithThreads(1), exec.WithResidentResults())
+}
+
+// Values go from device to device, however operands are placed, and the results are those of one rank, as near as sums in another order are.
+func TestDirect(t *testing.T) {
+	starts.Store(0)
+	r := rand.New(rand.NewPCG(7, 8))
+	x, A := random(t, r, tensor.Dense(1), 1, 10), random(t, r, tensor.CSR, 0.3, 8, 12)
+	blocks, err := tensor.ParseFormat("C-S-D", 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	full := random(t, r, blocks, 0.2, 9, 8, 3)
+	full = tensor.NewTrusted(full.Shape(), full.Format(), full.Levels(), full.Values(), tensor.Float(tensor.Float64, 2))
+	s := session()
+	for _, c := range append(alongResult(t), []placedProgram{
+		{"s = sum_i x(i)", map[string]operand{"x": {x, "over (r)"}}, ""},
+		{"y(j) = sum_i A(i,j)", map[string]operand{"A": {A, "over (r)"}}, ""},
+		{"y(j) = max_i A(i,j)", map[string]operand{"A": {A, "over (r by cyclic)"}}, ""},
+		{"C(k,j) = sum_i (A(i,k)*A(i,j))", map[string]operand{"A": {A, "over (r)"}}, ""},
+		{"C(j,k) = sum_i B(i,j,k)", map[string]operand{"B": {full, "over (r by cyclic)"}}, ""},
+		{"C(i,k) = sum_j B(i,j,k)", map[string]operand{"B": {full, "over (*, r by cyclic)"}}, ""},
+		{"y(i) = x(i)\nz(i) = 2*y(i)", map[string]operand{"x": {x, "over (r by cyclic)"}}, ""},
+		{"m = mean_i x(i)", map[string]operand{"x": {x, "over (r by cyclic)"}}, ""},
+	}...) {
+		if c.args["p"].Tensor != nil {
+			continue
+		}
+		want, err := one(s, c.program, c.args)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, n := range []int{2, 5} {
+			got, err := onRanks(n, ranks.Faults{}, onDevice(), c.program, c.args, dist.Options{})
+			if err != nil {
+				t.Errorf("%s on %d ranks: %v", c.program, n, err)
+				continue
+			}
+			for name := range want {
+				if !near(got.out[name], want[name]) {
+					t.Errorf("%s on %d ranks: %s is %v, want %v", c.program, n, name, got.out[name], want[name])
+				}
+			}
+		}
+	}
+	// Ranks whose blocks have nothing in common get the fill where others have no block.
+	T := random(t, r, tensor.CSF(3), 0.1, 9, 8, 4)
+	rows, err := placement.Parse("over (r)", 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	args := map[string]operand{"T": {T, "over (*, *, r)"}}
+	o := dist.Options{Results: map[string]dist.Result{"B": {Format: blocks, HasFormat: true}, "C": {Layout: &rows}}}
+	const program = "B(i,j,k) = T(i,j,k)\nC(i,j,k) = 2*B(i,j,k)"
+	want, err := onRanks(2, ranks.Faults{}, s, program, args, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := onRanks(2, ranks.Faults{}, onDevice(), program, args, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name := range want.out {
+		if d := tensor.Diff(got.out[name], want.out[name]); d != "" {
+			t.Errorf("%s: %s", name, d)
+		}
+	}
+	if n := starts.Load(); n > 0 {
+		t.Errorf("%d exchanges of values went through the host's memory", n)
+	}
+}
