@@ -3,6 +3,7 @@ package testengine
 import (
 	"flag"
 	"os"
+	"runtime"
 	gcdebug "runtime/debug"
 	"testing"
 
@@ -16,10 +17,10 @@ func Main(m *testing.M) {
 	flag.Parse()
 	debug.QuickOnly = testing.Short()
 	gcdebug.SetGCPercent(400) // a fifth of the time goes to collecting otherwise
-	ballast = make([]byte, 48<<20)
-	os.Exit(m.Run())
+	// Ballast has the collector wait until as much again is allocated, times four: what tests keep is so little that it
+	// would run every few milliseconds. Nobody touches it, so that it takes no memory.
+	ballast := make([]byte, 48<<20)
+	code := m.Run()
+	runtime.KeepAlive(ballast)
+	os.Exit(code)
 }
-
-// ballast has the collector wait until as much again is allocated, times four: what tests keep is so little that it
-// would run every few milliseconds. Nobody touches it, so that it takes no memory.
-var ballast []byte
