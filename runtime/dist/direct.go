@@ -179,7 +179,7 @@ func (r *Rank) indices(ctx context.Context, list []int64, bound int64) (*tensor.
 	return r.toDevice(ctx, tensor.Vector(short))
 }
 
-// pick is what values have at the numbers of units.
+// pick is what values have at the numbers of units; no tensor holds it.
 func (r *Rank) pick(ctx context.Context, values tensor.Array, unit int64, at *tensor.Tensor) (tensor.Array, error) {
 	program, shape := "t(i) = s(p(i))", []int64{int64(values.Len()) / unit}
 	if unit > 1 {
@@ -191,7 +191,11 @@ func (r *Rank) pick(ctx context.Context, values tensor.Array, unit int64, at *te
 	if err != nil {
 		return tensor.Array{}, err
 	}
-	return t.Values(), nil
+	there, ok := t.Values().Remote().(*runtime.Resident)
+	if !ok {
+		return t.Values(), nil // there are none
+	}
+	return tensor.RemoteArray(t.DType(), t.Values().Len(), there), nil // which t does not hold
 }
 
 // relabelled is the package's function of that name for a tensor on the device: coordinates get their numbers there. It is not ok where levels do more than
@@ -224,7 +228,9 @@ func (r *Rank) relabelled(ctx context.Context, t *tensor.Tensor, shape []int64, 
 			tables[axis] = table
 		}
 		at := tensor.NewTrusted([]int64{int64(l.Crd.Len())}, tensor.Dense(1), nil, l.Crd, tensor.Zero(l.Crd.DType()))
-		if l.Crd, err = r.pick(ctx, table, 1, at); err != nil {
+		l.Crd, err = r.pick(ctx, table, 1, at)
+		at.Release()
+		if err != nil {
 			return nil, false, err
 		}
 		l.Size = shape[axis]
@@ -255,12 +261,16 @@ func (r *Rank) allocate(ctx context.Context, dt tensor.DType, n int64) (tensor.A
 // startDirect is start on a device.
 func (f *fetch) startDirect(ctx context.Context, t *Tensor) (*getting, error) {
 	r, engine := f.rank, f.rank.session.Engine()
-	part, err := r.toDevice(ctx, tensor.NewTrusted([]int64{int64(t.Part.Values().Len())}, tensor.Dense(1), nil, t.Part.Values(), t.Fill))
-	if err != nil {
-		return nil, err
+	g := &getting{fetch: f, of: t, direct: true, from: t.Part.Values()}
+	if !r.onDevice(g.from) {
+		part, err := r.toDevice(ctx, tensor.NewTrusted([]int64{int64(g.from.Len())}, tensor.Dense(1), nil, g.from, t.Fill))
+		if err != nil {
+			return nil, err
+		}
+		g.from = part.Values()
+		g.packed = append(g.packed, g.from)
 	}
-	from := part.Values()
-	if err := f.moves(ctx, int64(from.Len())); err != nil {
+	if err := f.moves(ctx, int64(g.from.Len())); err != nil {
 		return nil, err
 	}
 	d, me := f.device, r.Rank()
@@ -271,7 +281,7 @@ func (f *fetch) startDirect(ctx context.Context, t *Tensor) (*getting, error) {
 			n++
 		}
 	}
-	g := &getting{fetch: f, of: t, direct: true, from: from}
+	var err error
 	if g.values, err = r.allocate(ctx, t.DType, n); err != nil {
 		return nil, err
 	}
@@ -378,8 +388,10 @@ func (st *step) swapSummands(ctx context.Context, t *tensor.Tensor, to *placemen
 	out, in := make([]transport.Span, r.transport.Size()), make([]transport.Span, r.transport.Size())
 	var own transport.Span
 	if t != nil {
-		if t, err = r.toDevice(ctx, t); err != nil {
-			return nil, err
+		if !r.onDevice(t.Values()) {
+			if t, err = r.toDevice(ctx, t); err != nil {
+				return nil, err
+			}
 		}
 		for k, q := range line {
 			if len(parts[k]) == 0 {

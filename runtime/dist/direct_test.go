@@ -3,6 +3,7 @@ package dist_test
 import (
 	"context"
 	"encoding/binary"
+	"fmt"
 	"math/rand/v2"
 	"sync/atomic"
 	"testing"
@@ -96,6 +97,9 @@ func TestDirect(t *testing.T) {
 		{"C(i,k) = sum_j B(i,j,k)", map[string]operand{"B": {full, "over (*, r by cyclic)"}}, ""},
 		{"y(i) = x(i)\nz(i) = 2*y(i)", map[string]operand{"x": {x, "over (r by cyclic)"}}, ""},
 		{"m = mean_i x(i)", map[string]operand{"x": {x, "over (r by cyclic)"}}, ""},
+		{"y(i) = A(i,j)*x(j)", map[string]operand{"A": {random(t, r, tensor.CSR, 0, 0, 10), "over (r)"}, "x": {x, "over (r)"}}, ""},
+		{"y(j) = sum_i A(i,j)", map[string]operand{"A": {random(t, r, tensor.CSR, 0, 0, 10), "over (r)"}}, ""},
+		{"y(i) = A(i,j)*x(j)", map[string]operand{"A": {random(t, r, tensor.CSR, 1, 3, 10), "over (r)"}, "x": {x, "over (r by cyclic)"}}, ""},
 	}...) {
 		if c.args["p"].Tensor != nil {
 			continue
@@ -142,4 +146,66 @@ func TestDirect(t *testing.T) {
 	if n := starts.Load(); n > 0 {
 		t.Errorf("%d exchanges of values went through the host's memory", n)
 	}
+}
+
+// What a rank's device has of an operand or a result goes when that is released, also of results whose coordinates got other numbers: nothing of a run
+// holds it.
+func TestDirectReleases(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 5))
+	A := random(t, r, tensor.CSR, 0.05, 12, 40) // of whose columns a rank touches some
+	X, Y := random(t, r, tensor.Dense(2), 1, 40, 3), random(t, r, tensor.Dense(2), 1, 12, 3)
+	s := onDevice()
+	err := ranks.Run(context.Background(), 2, ranks.Faults{}, func(ctx context.Context, tr transport.Transport) error {
+		g, err := dist.New(ctx, s, &direct{Transport: tr, engine: s.Engine(), beside: make([]transport.Traffic, 2)}, nil)
+		if err != nil {
+			return err
+		}
+		args := map[string]*dist.Tensor{}
+		for name, whole := range map[string]*tensor.Tensor{"A": A, "X": X, "Y": Y} {
+			if args[name], err = g.Cut(whole, placement.OneAxis(g.Grid(), 2, 0, placement.Blocks(whole.Shape()[0], 2), 0)); err != nil {
+				return err
+			}
+		}
+		k, err := g.Compile(ctx, "S(i,j) = A(i,j)*sum_k (Y(i,k)*X(j,k)); y(j) = sum_i A(i,j)", args, dist.Options{Results: map[string]dist.Result{
+			"S": {Format: tensor.CSR, HasFormat: true}, "y": {Format: tensor.Dense(1), HasFormat: true}}})
+		if err != nil {
+			return err
+		}
+		defer k.Close()
+		for range 2 {
+			out, err := k.Run(ctx, args)
+			if err != nil {
+				return err
+			}
+			for name, d := range out {
+				if err := released(d.Part); err != nil {
+					return fmt.Errorf("%s: %w", name, err)
+				}
+			}
+		}
+		return released(args["X"].Part)
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+// released releases a tensor, and reports an array that the device still has.
+func released(t *tensor.Tensor) error {
+	var arrays []tensor.Array
+	if _, err := t.MapArrays(func(a tensor.Array) (tensor.Array, error) {
+		arrays = append(arrays, a)
+		return tensor.MakeArray(a.DType(), a.Len())
+	}); err != nil {
+		return err
+	}
+	t.Release()
+	for k, a := range arrays {
+		if at, ok := a.Remote().(*runtime.Resident); ok {
+			if _, err := at.Fetch(); err == nil {
+				return fmt.Errorf("array %d of %d of what was released is still there", k, len(arrays))
+			}
+		}
+	}
+	return nil
 }

@@ -232,8 +232,11 @@ func (f *fetch) renumber(ctx context.Context, t *Tensor, need []placement.Set) e
 func (r *Rank) renumbered(ctx context.Context, t *tensor.Tensor, shape []int64, tables map[int]tensor.Array, number func(axis int, x int64) int64) (*tensor.Tensor, error) {
 	if r.direct != nil {
 		levels, ok, err := r.relabelled(ctx, t, shape, tables, number)
-		if ok || err != nil {
-			return tensor.NewTrusted(shape, t.Format(), levels, t.Values(), t.Fill()), err
+		if err != nil {
+			return nil, err
+		}
+		if ok {
+			return tensor.NewTrusted(shape, t.Format(), levels, t.Values(), t.Fill()), nil
 		}
 	}
 	if levels, ok := relabelled(t, shape, number); ok {

@@ -249,7 +249,10 @@ func (st *step) part(ctx context.Context, args exec.Args) (*Tensor, error) {
 		if err != nil {
 			return nil, st.program.rank.abort(err)
 		}
+		old := t
 		t = tensor.NewTrusted(shape, t.Format(), full.Levels(), t.Values(), t.Fill())
+		full.Release()
+		old.Release()
 	}
 	shape[c.at] = c.cut.Extent
 	return st.describe(ctx, t, shape, to)
