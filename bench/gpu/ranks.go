@@ -205,7 +205,7 @@ func (m *onGPUs) on(ctx context.Context, g *nccl.Group) error {
 		}
 	}
 	runtime.Flush()
-	// Ranks agree on how often by what the first run took here, which is no less than the others.
+	// How many runs a batch has, all ranks tell from the longest time that one of them measured.
 	var times, hosts []time.Duration
 	batch := 1
 	for spent := 0.0; len(times) < 7 || spent < m.seconds && len(times) < 100; {

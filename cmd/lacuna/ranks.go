@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	goruntime "runtime"
@@ -152,6 +153,9 @@ func (run *rankRun) onGPUs(ctx context.Context) error {
 			return usagef("mpirun has started %d processes on this machine, which has %d GPUs, and NCCL wants one for each: start fewer, or set %s=off to send through the host's memory", n, gpus, nccl.EnvVar)
 		}
 		g, err := nccl.Join(ctx, below, mpi.LocalRank())
+		if missing := (*nccl.NotFoundError)(nil); errors.As(err, &missing) {
+			return fmt.Errorf("%w; or set %s=off to send through the host's memory", err, nccl.EnvVar)
+		}
 		if err != nil {
 			return err
 		}

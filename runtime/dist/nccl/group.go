@@ -42,7 +42,8 @@ func Devices() (int, error) {
 
 // Open makes a group of ranks that are goroutines of this process, one for each device, which are told by their numbers; a device may be there
 // more than once. The driver's copies between devices carry their messages where each device reaches the memory of all others, which is faster than NCCL then;
-// else NCCL, if there is one and no device is there twice. With a library named in LACUNA_NCCL it is NCCL wherever it can be.
+// else NCCL, if there is one and no device is there twice. With a library named in LACUNA_NCCL it is NCCL,
+// unless a device is there twice; the error is a *NotFoundError if that library is none.
 func Open(ctx context.Context, devices ...int) ([]*Group, error) {
 	list, err := ranks.New(len(devices), ranks.Faults{})
 	if err != nil {
@@ -65,15 +66,22 @@ func Open(ctx context.Context, devices ...int) ([]*Group, error) {
 		}
 	}
 	distinct := slices.Sorted(slices.Values(devices))
-	if len(slices.Compact(distinct)) == len(devices) && (os.Getenv(EnvVar) != "" || !linked) {
-		if _, err := load(); err == nil {
+	if spec := os.Getenv(EnvVar); len(slices.Compact(distinct)) == len(devices) && spec != "off" && (spec != "" || !linked) {
+		_, err := load()
+		if err == nil {
 			errs := make([]error, len(groups))
 			var wg sync.WaitGroup
 			for r, g := range groups {
 				wg.Go(func() { errs[r] = g.join(ctx) })
 			}
 			wg.Wait()
-			return groups, errors.Join(errs...)
+			if err := errors.Join(errs...); err != nil {
+				return nil, err
+			}
+			return groups, nil
+		}
+		if spec != "" {
+			return nil, err
 		}
 	}
 	all := &peers{calls: map[hop]*handover{}}
@@ -90,7 +98,10 @@ func Join(ctx context.Context, t transport.Transport, device int) (*Group, error
 	if err != nil {
 		return nil, err
 	}
-	return g, g.join(ctx)
+	if err := g.join(ctx); err != nil {
+		return nil, err
+	}
+	return g, nil
 }
 
 // join gives the group a communicator of NCCL; all ranks do.

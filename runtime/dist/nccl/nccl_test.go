@@ -6,6 +6,7 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -313,6 +314,12 @@ func TestOpenErrors(t *testing.T) {
 		if _, ok := errors.AsType[*NotFoundError](err); !ok {
 			t.Errorf("error %v", err)
 			continue
+		}
+		if os.Getenv(EnvVar) != "off" { // what is named is not done without
+			t.Setenv(cuda.EnvVar, fakecuda.Build(t))
+			if _, opened := Open(t.Context(), 0, 1); opened == nil || opened.Error() != err.Error() {
+				t.Errorf("Open: error %v, want %v", opened, err)
+			}
 		}
 		for _, w := range c.words {
 			if !strings.Contains(err.Error(), w) {
