@@ -38,23 +38,25 @@ func (f *fetch) directly(t *Tensor) bool {
 	return f.rank.direct != nil && (len(f.providers) > 1 || f.rank.onDevice(t.Part.Values()))
 }
 
-// bring brings the arrays of a tensor to the rank's device, where there is one; of those of a structure, not the values.
-func (r *Rank) bring(ctx context.Context, t *tensor.Tensor, structure bool) (*tensor.Tensor, error) {
+// bring brings the arrays of a tensor to the rank's device, where there is one.
+func (r *Rank) bring(ctx context.Context, t *tensor.Tensor) (*tensor.Tensor, error) {
 	if r.direct == nil {
 		return t, nil
 	}
-	if structure {
-		none, err := tensor.MakeArray(t.DType(), 0)
-		if err != nil {
-			return nil, err
-		}
-		bare, err := r.toDevice(ctx, tensor.NewTrusted(t.Shape(), t.Format(), t.Levels(), none, t.Fill()))
-		if err != nil {
-			return nil, err
-		}
-		return tensor.NewTrusted(t.Shape(), t.Format(), bare.Levels(), t.Values(), t.Fill()), nil
-	}
 	return r.toDevice(ctx, t)
+}
+
+// bringStructure is bring without the values.
+func (r *Rank) bringStructure(ctx context.Context, t *tensor.Tensor) (*tensor.Tensor, error) {
+	none, err := tensor.MakeArray(t.DType(), 0)
+	if err != nil {
+		return nil, err
+	}
+	bare, err := r.bring(ctx, tensor.NewTrusted(t.Shape(), t.Format(), t.Levels(), none, t.Fill()))
+	if err != nil {
+		return nil, err
+	}
+	return tensor.NewTrusted(t.Shape(), t.Format(), bare.Levels(), t.Values(), t.Fill()), nil
 }
 
 func (r *Rank) toDevice(ctx context.Context, t *tensor.Tensor) (*tensor.Tensor, error) {

@@ -101,7 +101,7 @@ func (r *Rank) inspect(ctx context.Context, t *Tensor, need []placement.Set) (*f
 		return nil, err
 	}
 	var err error
-	f.local, err = r.bring(ctx, f.local, true)
+	f.local, err = r.bringStructure(ctx, f.local)
 	return f, err
 }
 
@@ -224,7 +224,7 @@ func (f *fetch) renumber(ctx context.Context, t *Tensor, need []placement.Set) e
 		return err
 	}
 	f.need, f.shape = need, lengths(need)
-	f.local, err = f.rank.bring(ctx, local, true)
+	f.local, err = f.rank.bringStructure(ctx, local)
 	return err
 }
 

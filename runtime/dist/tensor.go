@@ -128,7 +128,7 @@ func (r *Rank) Cut(t *tensor.Tensor, p *placement.Placement) (*Tensor, error) {
 		}
 		whole.Placement, whole.Sets = p, f.need
 	}
-	whole.Part, err = r.bring(ctx, t, false)
+	whole.Part, err = r.bring(ctx, t)
 	return whole, err
 }
 

@@ -3,9 +3,7 @@ package nccl
 import (
 	"context"
 	"fmt"
-	goruntime "runtime"
 	"sync"
-	"time"
 
 	"github.com/lacuna-sparse/lacuna/internal/cuda"
 	"github.com/lacuna-sparse/lacuna/runtime/dist/transport"
@@ -153,14 +151,10 @@ func (p *peer) take(ctx context.Context, x *handover, into transport.Span) error
 	return nil
 }
 
-// until waits for another rank: without sleeping for a moment, as to be woken takes longer than what it waits for.
+// until waits for another rank.
 func (p *peer) until(ctx context.Context, told chan struct{}) error {
-	for began := time.Now(); time.Since(began) < spinning; goruntime.Gosched() {
-		select {
-		case <-told:
-			return nil
-		default:
-		}
+	if transport.Spin(told) {
+		return nil
 	}
 	select {
 	case <-told:
@@ -171,8 +165,6 @@ func (p *peer) until(ctx context.Context, told chan struct{}) error {
 		return ctx.Err()
 	}
 }
-
-const spinning = 100 * time.Microsecond
 
 // abort implements carrier.
 func (p *peer) abort() { p.die() }

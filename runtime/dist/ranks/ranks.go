@@ -27,9 +27,6 @@ type Faults struct {
 // closing is how long Close waits for the other ranks.
 const closing = 10 * time.Second
 
-// spinning is how long a rank asks for a message again and again before it sleeps: to be woken takes some ten microseconds.
-const spinning = 100 * time.Microsecond
-
 // Run calls f on n ranks, each on a goroutine of its own, and returns when all have ended. Where f returns an error, panics
 // or does not return, the group is aborted with that. The error is that of the rank that failed first.
 func Run(ctx context.Context, n int, faults Faults, f func(context.Context, transport.Transport) error) error {
@@ -386,12 +383,8 @@ func (p *pending) Wait(ctx context.Context) error {
 }
 
 func (p *pending) wait(ctx context.Context, s *slot) error {
-	for began := time.Now(); time.Since(began) < spinning; goruntime.Gosched() {
-		select {
-		case <-s.done:
-			return nil
-		default:
-		}
+	if transport.Spin(s.done) {
+		return nil
 	}
 	select {
 	case <-s.done:

@@ -1,6 +1,10 @@
 package transport
 
-import "context"
+import (
+	"context"
+	"runtime"
+	"time"
+)
 
 // Watch returns a context that ends when the group fails, for work that would go on for nothing.
 func Watch(ctx context.Context, t Transport) (context.Context, context.CancelFunc) {
@@ -13,4 +17,17 @@ func Watch(ctx context.Context, t Transport) (context.Context, context.CancelFun
 		}
 	}()
 	return ctx, stop
+}
+
+// Spin asks for a tenth of a millisecond whether a channel is closed, and reports whether it is: to be woken from a sleep takes longer than what ranks of one
+// process mostly wait for.
+func Spin(told <-chan struct{}) bool {
+	for began := time.Now(); time.Since(began) < 100*time.Microsecond; runtime.Gosched() {
+		select {
+		case <-told:
+			return true
+		default:
+		}
+	}
+	return false
 }
