@@ -24,9 +24,9 @@ type accelerator interface {
 // queue is the work of one run on an accelerator, in order. It is used by one
 // goroutine.
 type queue interface {
-	// alloc makes a block; the error is an *outOfMemory if there is too little.
+	// alloc makes a block; the error is an *outOfMemory if there is too little. free gives it back, of so many bytes.
 	alloc(bytes int64) (block, error)
-	free(block)
+	free(b block, bytes int64)
 	// allocResident is alloc for a block that becomes a Resident, and freeResident gives such a
 	// block back, of so many bytes, when no work under way has to do with it.
 	allocResident(bytes int64) (block, error)
@@ -244,7 +244,7 @@ func doneAll(held []*residentBlock) {
 func (g *gridRun) release(b gridBuffer) {
 	g.inUse -= b.bytes
 	if b.owned {
-		g.q.free(b.at)
+		g.q.free(b.at, b.bytes)
 	}
 }
 
@@ -298,7 +298,7 @@ func (g *gridRun) alloc(bytes int64, fill fillMode, life lifetime) (gridBuffer, 
 	}
 	if fill == zeroed && bytes > 0 {
 		if err := g.q.clear(at, bytes); err != nil {
-			g.q.free(at)
+			g.q.free(at, size)
 			return gridBuffer{}, err
 		}
 		g.idle = false

@@ -72,7 +72,7 @@ func newCUDAEngine(driver *cuda.Driver, device *cuda.Device, disk *diskcache.Cac
 	}
 	e := &cudaEngine{
 		device: device, driver: driver, host: h, target: llvm.Target{Triple: ptx.Triple, CPU: target}, disk: disk, build: build,
-		spare: &spareBlocks{},
+		spare: newSpareBlocks(),
 	}
 	goruntime.AddCleanup(e, func(spare *spareBlocks) { go spare.flush() }, e.spare)
 	_, target = e.raise("")
@@ -221,6 +221,14 @@ func (q *cudaQueue) openArena() bool {
 }
 
 func (q *cudaQueue) alloc(bytes int64) (block, error) {
+	if q.stream == q.engine.stream { // where what was freed is free for all that comes later
+		return q.allocResident(bytes)
+	}
+	return q.allocNew(bytes)
+}
+
+// allocNew asks the driver for a block.
+func (q *cudaQueue) allocNew(bytes int64) (block, error) {
 	p, err := q.stream.Alloc(uint64(bytes))
 	if errors.As(err, new(*cuda.OutOfMemoryError)) {
 		q.engine.spare.flush()
@@ -232,25 +240,34 @@ func (q *cudaQueue) alloc(bytes int64) (block, error) {
 	return block(p), err
 }
 
-// free gives a block back when the work so far is done. Only a lost device fails
-// to, and then all memory is lost.
-func (q *cudaQueue) free(b block) { _ = q.stream.Free(cuda.Ptr(b)) }
+// free gives a block back when the work so far is done.
+func (q *cudaQueue) free(b block, bytes int64) {
+	if q.stream == q.engine.stream {
+		q.freeResident(b, bytes)
+		return
+	}
+	q.freeOld(b)
+}
+
+// freeOld is free for the driver. Only a lost device fails to, and then all memory is lost.
+func (q *cudaQueue) freeOld(b block) { _ = q.stream.Free(cuda.Ptr(b)) }
 
 func (q *cudaQueue) allocResident(bytes int64) (block, error) {
-	if class, ok := spareClass(bytes); ok {
-		if p, ok := q.engine.spare.take(class); ok {
-			return block(p), nil
-		}
-		bytes = 1 << class
+	size, ok := q.engine.spare.size(bytes)
+	if !ok {
+		return q.allocNew(bytes)
 	}
-	return q.alloc(bytes)
+	if p, ok := q.engine.spare.take(size); ok {
+		return block(p), nil
+	}
+	return q.allocNew(size)
 }
 
 func (q *cudaQueue) freeResident(b block, bytes int64) {
-	if class, ok := spareClass(bytes); ok && q.engine.spare.keep(class, spareBlock{cuda.Ptr(b), q.stream}) {
+	if size, ok := q.engine.spare.size(bytes); ok && q.engine.spare.keep(size, spareBlock{cuda.Ptr(b), q.stream}) {
 		return
 	}
-	q.free(b)
+	q.freeOld(b)
 }
 
 func (q *cudaQueue) clear(b block, bytes int64) error {

@@ -7,12 +7,15 @@ import (
 	"github.com/lacuna-sparse/lacuna/internal/cuda"
 )
 
-// spareBlocks are small blocks of a device that nothing uses any more, kept for results to
-// come: to ask the driver for memory takes about as long as to start a kernel. No work
-// that is under way has to do with them, so that any stream may take one.
+// spareBlocks are blocks of a device that nothing uses any more, kept for results to
+// come: to ask the driver for memory takes about as long as to start a kernel, and longer where other
+// threads ask it for something. No work that is under way has to do with them, so that any stream may take one; those of an engine with one stream are for
+// work that comes later in it.
 type spareBlocks struct {
+	largest, most int64 // how large a block may be that is kept, and how many bytes there are of all
+
 	mu     sync.Mutex
-	list   [spareClasses][]spareBlock // by the binary logarithm of the size
+	list   map[int64][]spareBlock // by size
 	bytes  int64
 	closed bool
 }
@@ -24,46 +27,52 @@ type spareBlock struct {
 }
 
 const (
-	// largestSpare is the largest size that is kept, and most how many bytes there are of all.
+	// largestSpare is the largest size that is kept where there are many streams, and mostSpare how many bytes there are of all.
 	largestSpare = 1 << 20
 	mostSpare    = 32 << 20
-	spareClasses = 21
 	// leastSpare is the size of the smallest block.
 	leastSpare = 256
 )
 
-// spareClass is the binary logarithm of the size of a block for so many bytes. It is not ok
-// for those that are not kept.
-func spareClass(bytes int64) (class int, ok bool) {
-	if bytes > largestSpare {
-		return 0, false
-	}
-	return bits.Len64(uint64(max(bytes, leastSpare) - 1)), true
+func newSpareBlocks() *spareBlocks {
+	return &spareBlocks{largest: largestSpare, most: mostSpare, list: map[int64][]spareBlock{}}
 }
 
-// take gives a block of the class, if there is one.
-func (s *spareBlocks) take(class int) (cuda.Ptr, bool) {
+// size is the size of a block for so many bytes: a power of two up to 1 MiB, above that a multiple of it. It is not ok
+// for those that are not kept.
+func (s *spareBlocks) size(bytes int64) (size int64, ok bool) {
+	switch {
+	case bytes > s.largest:
+		return 0, false
+	case bytes > largestSpare:
+		return (bytes + largestSpare - 1) / largestSpare * largestSpare, true
+	}
+	return 1 << bits.Len64(uint64(max(bytes, leastSpare)-1)), true
+}
+
+// take gives a block of the size, if there is one.
+func (s *spareBlocks) take(size int64) (cuda.Ptr, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	list := s.list[class]
+	list := s.list[size]
 	if len(list) == 0 {
 		return 0, false
 	}
 	b := list[len(list)-1]
-	s.list[class] = list[:len(list)-1]
-	s.bytes -= 1 << class
+	s.list[size] = list[:len(list)-1]
+	s.bytes -= size
 	return b.at, true
 }
 
-// keep takes a block of the class over, unless there are many.
-func (s *spareBlocks) keep(class int, b spareBlock) bool {
+// keep takes a block of the size over, unless there are many.
+func (s *spareBlocks) keep(size int64, b spareBlock) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.closed || s.bytes+1<<class > mostSpare {
+	if s.closed || s.bytes > s.most-size {
 		return false
 	}
-	s.list[class] = append(s.list[class], b)
-	s.bytes += 1 << class
+	s.list[size] = append(s.list[size], b)
+	s.bytes += size
 	return true
 }
 
@@ -71,12 +80,12 @@ func (s *spareBlocks) keep(class int, b spareBlock) bool {
 func (s *spareBlocks) flush() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for class, list := range s.list {
+	for _, list := range s.list {
 		for _, b := range list {
 			_ = b.stream.Free(b.at) // only a lost device fails to, and then all memory is lost
 		}
-		s.list[class] = nil
 	}
+	clear(s.list)
 	s.bytes = 0
 }
 

@@ -24,8 +24,8 @@ func TestResultsTakeSpareBlocks(t *testing.T) {
 	if places[1] != places[0] || places[2] != places[0] {
 		t.Errorf("results are at %#x, want one place", places)
 	}
-	if class, _ := spareClass(16); len(e.spare.list[class]) != 1 || e.spare.bytes != leastSpare {
-		t.Errorf("%d spare blocks, %d bytes", len(e.spare.list[class]), e.spare.bytes)
+	if len(e.spare.list[leastSpare]) != 1 || e.spare.bytes != leastSpare {
+		t.Errorf("%d spare blocks, %d bytes", len(e.spare.list[leastSpare]), e.spare.bytes)
 	}
 	e.spare.close()
 	r, err := x.Run(t.Context(), b, Options{Resident: true})
@@ -39,14 +39,17 @@ func TestResultsTakeSpareBlocks(t *testing.T) {
 }
 
 func TestSpareBlocks(t *testing.T) {
+	s := newSpareBlocks()
 	for _, c := range []struct {
-		bytes int64
-		class int
-		ok    bool
-	}{{0, 8, true}, {256, 8, true}, {257, 9, true}, {1 << 20, 20, true}, {1<<20 + 1, 0, false}} {
-		if class, ok := spareClass(c.bytes); class != c.class || ok != c.ok {
-			t.Errorf("%d bytes: class %d, %v; want %d, %v", c.bytes, class, ok, c.class, c.ok)
+		bytes, size int64
+		ok          bool
+	}{{0, 256, true}, {256, 256, true}, {257, 512, true}, {1 << 20, 1 << 20, true}, {1<<20 + 1, 0, false}} {
+		if size, ok := s.size(c.bytes); size != c.size || ok != c.ok {
+			t.Errorf("%d bytes: size %d, %v; want %d, %v", c.bytes, size, ok, c.size, c.ok)
 		}
+	}
+	if size, ok := (&spareBlocks{largest: 1 << 40}).size(1<<20 + 1); size != 2<<20 || !ok {
+		t.Errorf("with one stream a block for 1 MiB and a byte has %d, %v", size, ok)
 	}
 	device := fakeDevice(t)
 	stream, err := device.NewStream()
@@ -54,14 +57,13 @@ func TestSpareBlocks(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer stream.Close()
-	var s spareBlocks
 	kept := 0
 	for range mostSpare/largestSpare + 3 {
 		p, err := stream.Alloc(largestSpare)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if s.keep(20, spareBlock{p, stream}) {
+		if s.keep(largestSpare, spareBlock{p, stream}) {
 			kept++
 		} else if err := stream.Free(p); err != nil {
 			t.Fatal(err)
@@ -70,15 +72,15 @@ func TestSpareBlocks(t *testing.T) {
 	if kept != mostSpare/largestSpare {
 		t.Errorf("%d blocks are kept", kept)
 	}
-	if _, ok := s.take(19); ok {
+	if _, ok := s.take(largestSpare / 2); ok {
 		t.Error("a block of another size was taken")
 	}
-	p, ok := s.take(20)
+	p, ok := s.take(largestSpare)
 	if !ok || s.bytes != mostSpare-largestSpare {
 		t.Errorf("after one was taken there are %d bytes", s.bytes)
 	}
 	s.flush()
-	if _, ok := s.take(20); ok || s.bytes != 0 {
+	if _, ok := s.take(largestSpare); ok || s.bytes != 0 {
 		t.Error("blocks are left after all were given back")
 	}
 	if err := stream.Free(p); err != nil {

@@ -182,7 +182,7 @@ func concatenate(ctx context.Context, device accelerator, q queue, arrays []Memo
 	}
 	doneAll(held)
 	if err != nil {
-		q.free(at)
+		q.free(at, padded(bytes))
 		return nil, err
 	}
 	return newResident(device, at, bytes, padded(bytes)), nil

@@ -134,7 +134,7 @@ func (q *simulatedQueue) alloc(bytes int64) (block, error) {
 // simulatedMemory is the memory of the device that is simulated.
 const simulatedMemory = 1 << 32
 
-func (q *simulatedQueue) free(b block) {
+func (q *simulatedQueue) free(b block, _ int64) {
 	q.memory.mu.Lock()
 	defer q.memory.mu.Unlock()
 	q.memory.used -= int64(len(q.memory.list[b]))
@@ -143,7 +143,7 @@ func (q *simulatedQueue) free(b block) {
 
 func (q *simulatedQueue) allocResident(bytes int64) (block, error) { return q.alloc(bytes) }
 
-func (q *simulatedQueue) freeResident(b block, _ int64) { q.free(b) }
+func (q *simulatedQueue) freeResident(b block, bytes int64) { q.free(b, bytes) }
 
 // at is the memory at an address.
 func (q *simulatedQueue) at(b block) []byte {
