@@ -23,6 +23,7 @@ type cut struct {
 	name, of string
 	place    map[string]string
 	result   string // its name, format and, unless that follows from the cut, placement: "C:CSC over (*, r)"
+	feeds    string // the operand of the next run that a result becomes; "": none
 }
 
 // by gives each of some operands a placement.
@@ -42,7 +43,8 @@ func and(place map[string]string, layout string, names ...string) map[string]str
 	return place
 }
 
-// cuts lists the cases. Rows are cut, and values of what the columns touch travel; or, of the second kind, what columns touch is cut along
+// cuts lists the cases. In those called chain the result is the next run's operand, so that no run begins before that of all ranks has ended; in others runs follow each other.
+// Rows are cut, and values of what the columns touch travel; or, of the second kind, what columns touch is cut along
 // its other axis, or everywhere, and nothing travels.
 var cuts = func() []cut {
 	const rows, columns, everywhere = "over (r)", "over (*, r)", "replicated"
@@ -52,17 +54,20 @@ var cuts = func() []cut {
 		if m == "rmat" { // whose rows differ
 			work, result = "over (r by entries)", ""
 		}
-		list = append(list, cut{"spmv/" + m, "spmv/" + m, and(by(work, "A"), rows, "x"), "y:D " + result},
-			cut{"spmm128f/" + m, "spmm128f/" + m, and(by(work, "A"), rows, "B"), "C:D-D " + result},
-			cut{"spmm128f-columns/" + m, "spmm128f/" + m, and(by(columns, "B"), everywhere, "A"), "C:D-D over (*, r)"},
-			cut{"sddmm128f/" + m, "sddmm128f/" + m, and(by(work, "A"), rows, "B", "C"), "D:CSR " + result},
-			cut{"sddmm128f-copies/" + m, "sddmm128f/" + m, and(by(work, "A"), everywhere, "B", "C"), "D:CSR " + result},
-			cut{"add/" + m, "add/" + m, by(work, "A", "B"), "C:CSR " + result},
-			cut{"coo-sumrows/" + m, "coo-sumrows/" + m, by(work, "A"), "y:D " + result},
-			cut{"coo-sumcols/" + m, "coo-sumcols/" + m, by(work, "A"), "y:D over (r)"})
+		if m != "rmat" {
+			list = append(list, cut{"spmv-chain/" + m, "spmv/" + m, by(rows, "A", "x"), "y:D over (r)", "x"})
+		}
+		list = append(list, cut{"spmv/" + m, "spmv/" + m, and(by(work, "A"), rows, "x"), "y:D " + result, ""},
+			cut{"spmm128f/" + m, "spmm128f/" + m, and(by(work, "A"), rows, "B"), "C:D-D " + result, ""},
+			cut{"spmm128f-columns/" + m, "spmm128f/" + m, and(by(columns, "B"), everywhere, "A"), "C:D-D over (*, r)", ""},
+			cut{"sddmm128f/" + m, "sddmm128f/" + m, and(by(work, "A"), rows, "B", "C"), "D:CSR " + result, ""},
+			cut{"sddmm128f-copies/" + m, "sddmm128f/" + m, and(by(work, "A"), everywhere, "B", "C"), "D:CSR " + result, ""},
+			cut{"add/" + m, "add/" + m, by(work, "A", "B"), "C:CSR " + result, ""},
+			cut{"coo-sumrows/" + m, "coo-sumrows/" + m, by(work, "A"), "y:D " + result, ""},
+			cut{"coo-sumcols/" + m, "coo-sumcols/" + m, by(work, "A"), "y:D over (r)", ""})
 	}
-	return append(list, cut{"spgemm/small", "spgemm/small", by(rows, "A", "B"), "C:CSR over (r)"},
-		cut{"csr-csc/unif", "csr-csc/unif", by(rows, "A"), "C:CSC over (*, r)"})
+	return append(list, cut{"spgemm/small", "spgemm/small", by(rows, "A", "B"), "C:CSR over (r)", ""},
+		cut{"csr-csc/unif", "csr-csc/unif", by(rows, "A"), "C:CSC over (*, r)", ""})
 }()
 
 // onRanks measures cases on so many GPUs, and compares results with those of the first number of them. It prints a line for each: the median time of a run of which
@@ -171,11 +176,17 @@ func (m *onGPUs) on(ctx context.Context, g *nccl.Group) error {
 		return err
 	}
 	defer k.Close()
-	run := func() (*dist.Tensor, error) {
+	run := func(last *dist.Tensor) (*dist.Tensor, error) {
+		if m.feeds != "" && last != nil {
+			placed[m.feeds] = last
+		}
 		out, err := k.Run(ctx, placed)
+		if last != nil {
+			last.Part.Release()
+		}
 		return out[result], err
 	}
-	out, err := run()
+	out, err := run(nil)
 	if err != nil {
 		return err
 	}
@@ -193,14 +204,13 @@ func (m *onGPUs) on(ctx context.Context, g *nccl.Group) error {
 		}
 	}
 	before, wire := r.Sent(), total(g)
-	if out, err = run(); err != nil {
+	if out, err = run(out); err != nil {
 		return err
 	}
 	after := r.Sent()
 	mine := [2]int64{after.Total() - before.Total(), total(g) - wire}
 	for range 5 {
-		out.Part.Release()
-		if out, err = run(); err != nil {
+		if out, err = run(out); err != nil {
 			return err
 		}
 	}
@@ -217,8 +227,7 @@ func (m *onGPUs) on(ctx context.Context, g *nccl.Group) error {
 		}
 		start := time.Now()
 		for range batch {
-			out.Part.Release()
-			if out, err = run(); err != nil {
+			if out, err = run(out); err != nil {
 				return err
 			}
 		}

@@ -117,7 +117,12 @@ func (s *Stream) Wait(e *Event) error {
 type Event struct{ r *resource }
 
 // NewEvent makes an event that remembers the time at which it is reached.
-func (d *Device) NewEvent() (*Event, error) {
+func (d *Device) NewEvent() (*Event, error) { return d.newEvent(0) }
+
+// NewMark makes an event for Wait and Synchronize, which cost less where no time is remembered; Since is an error.
+func (d *Device) NewMark() (*Event, error) { return d.newEvent(eventDisableTiming) }
+
+func (d *Device) newEvent(flags uintptr) (*Event, error) {
 	f, err := d.r.enter()
 	if err != nil {
 		return nil, err
@@ -125,7 +130,7 @@ func (d *Device) NewEvent() (*Event, error) {
 	defer f.leave()
 	f.clear()
 	api := &f.ctx.driver.api
-	if err := f.call(&api.eventCreate, f.address(0), 0); err != nil {
+	if err := f.call(&api.eventCreate, f.address(0), flags); err != nil {
 		return nil, err
 	}
 	r := newResource(f.ctx, uintptr(f.out[0]), &api.eventDestroy)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"weak"
 
 	"github.com/lacuna-sparse/lacuna/runtime"
 	"github.com/lacuna-sparse/lacuna/runtime/declare"
@@ -25,6 +26,16 @@ type direct struct {
 	count int64            // of values that are received, with what the rank keeps
 	order *tensor.Tensor   // which unit of those each unit of the result is; nil: they come in order
 	fill  bool             // one more value follows them, the fill
+
+	rooms  []*room // for what comes, in turns
+	turn   int
+	single bool // there is no memory for two
+
+	of       weak.Pointer[tensor.Tensor] // the part of which the rest is
+	from     uint64                      // where its values are
+	uploaded tensor.Array                // a copy of them, where the host has them
+	packed   []tensor.Array              // by rank, what was picked
+	made     transport.Mark              // when all that is there
 }
 
 // onDevice reports whether the values of an array are in the memory of the rank's device.
@@ -73,7 +84,7 @@ func (f *fetch) moves(ctx context.Context, values int64) error {
 		return nil
 	}
 	me := f.rank.Rank()
-	d := &direct{picks: make([]*tensor.Tensor, len(f.send)), at: make([]int64, len(f.send))}
+	d := &direct{picks: make([]*tensor.Tensor, len(f.send)), at: make([]int64, len(f.send)), packed: make([]tensor.Array, len(f.send))}
 	takes := func(p int) runs {
 		if p == me {
 			return f.keep[1]
@@ -260,22 +271,16 @@ func (r *Rank) allocate(ctx context.Context, dt tensor.DType, n int64) (tensor.A
 	return tensor.RemoteArray(dt, int(n), at), nil
 }
 
-// startDirect is start on a device.
-func (f *fetch) startDirect(ctx context.Context, t *Tensor) (*getting, error) {
-	r, engine := f.rank, f.rank.session.Engine()
-	g := &getting{fetch: f, of: t, direct: true, from: t.Part.Values()}
-	if !r.onDevice(g.from) {
-		part, err := r.toDevice(ctx, tensor.NewTrusted([]int64{int64(g.from.Len())}, tensor.Dense(1), nil, g.from, t.Fill))
-		if err != nil {
-			return nil, err
-		}
-		g.from = part.Values()
-		g.packed = append(g.packed, g.from)
-	}
-	if err := f.moves(ctx, int64(g.from.Len())); err != nil {
-		return nil, err
-	}
-	d, me := f.device, r.Rank()
+// room is memory of the device for what comes, used again and again.
+type room struct {
+	values tensor.Array
+	idle   transport.Mark              // when it may be written to
+	kept   weak.Pointer[tensor.Tensor] // the part of which it has what the rank keeps
+}
+
+// makeRoom makes memory for what comes of a tensor.
+func (f *fetch) makeRoom(ctx context.Context, t *Tensor) (*room, error) {
+	r, d := f.rank, f.device
 	n := f.count
 	if d.order != nil {
 		n = d.count
@@ -283,36 +288,10 @@ func (f *fetch) startDirect(ctx context.Context, t *Tensor) (*getting, error) {
 			n++
 		}
 	}
+	m := &room{}
 	var err error
-	if g.values, err = r.allocate(ctx, t.DType, n); err != nil {
+	if m.values, err = r.allocate(ctx, t.DType, n); err != nil {
 		return nil, err
-	}
-	out, in := make([]transport.Span, len(f.send)), make([]transport.Span, len(f.send))
-	var kept transport.Span
-	for p := range f.send {
-		span, err := f.span(ctx, g, p)
-		if err != nil {
-			return nil, err
-		}
-		if p == me {
-			kept = span
-			continue
-		}
-		out[p] = span
-		r.sent.Values += span.Bytes
-		if n := f.take[p].values(); n > 0 {
-			in[p] = transport.Span{Address: address(g.values) + uint64(d.at[p]*f.size), Bytes: n * f.size}
-		}
-	}
-	if len(f.providers) > 1 {
-		if g.pending, err = r.direct.Swap(ctx, out, in); err != nil {
-			return nil, err
-		}
-	}
-	if kept.Bytes > 0 {
-		if err := runtime.Move(ctx, engine, address(g.values)+uint64(d.at[me]*f.size), kept.Address, kept.Bytes); err != nil {
-			return nil, err
-		}
 	}
 	if d.order != nil && d.fill {
 		one, err := tensor.MakeArray(t.DType, 1)
@@ -324,49 +303,211 @@ func (f *fetch) startDirect(ctx context.Context, t *Tensor) (*getting, error) {
 		if err != nil {
 			return nil, err
 		}
-		if err := runtime.Move(ctx, engine, address(g.values)+uint64(d.count*f.size), address(there.Values()), f.size); err != nil {
+		defer free(there.Values())
+		if err := runtime.Move(ctx, r.session.Engine(), address(m.values)+uint64(d.count*f.size), address(there.Values()), f.size); err != nil {
 			return nil, err
 		}
-		g.packed = append(g.packed, there.Values())
+	}
+	m.idle, err = r.direct.Mark(nil)
+	return m, err
+}
+
+// room is memory for what comes: one of two in turns, so that what comes need not wait for what is computed with what came before.
+func (f *fetch) room(ctx context.Context, t *Tensor) (*room, error) {
+	d := f.device
+	if len(d.rooms) == 1 {
+		unused, err := f.rank.direct.Unused()
+		if err != nil {
+			return nil, err
+		}
+		d.single = d.single || d.rooms[0].values.Bytes() > unused/8
+	}
+	if len(d.rooms) == 0 || len(d.rooms) == 1 && !d.single {
+		m, err := f.makeRoom(ctx, t)
+		if err != nil {
+			return nil, err
+		}
+		d.turn = len(d.rooms)
+		d.rooms = append(d.rooms, m)
+		return m, nil
+	}
+	d.turn = (d.turn + 1) % len(d.rooms)
+	return d.rooms[d.turn], nil
+}
+
+// prepare makes what is sent of a tensor, unless it is there from the run before.
+func (f *fetch) prepare(ctx context.Context, t *Tensor) error {
+	r, d := f.rank, f.device
+	if t.Part.Released() {
+		return fmt.Errorf("an operand of shape %v was released", t.Shape)
+	}
+	part := weak.Make(t.Part)
+	if d.of == part {
+		return nil
+	}
+	d.discard()
+	from := t.Part.Values()
+	if !r.onDevice(from) {
+		there, err := r.toDevice(ctx, tensor.NewTrusted([]int64{int64(from.Len())}, tensor.Dense(1), nil, from, t.Fill))
+		if err != nil {
+			return err
+		}
+		from = there.Values()
+		d.uploaded = from
+	}
+	d.from = address(from)
+	for p, at := range d.picks {
+		if at == nil {
+			continue
+		}
+		var err error
+		if d.packed[p], err = r.pick(ctx, from, d.unit, at); err != nil {
+			return err
+		}
+	}
+	var err error
+	if d.made, err = r.direct.Mark(d.made); err == nil {
+		d.of = part
+	}
+	return err
+}
+
+// discard gives back what prepare has made.
+func (d *direct) discard() {
+	for p, a := range d.packed {
+		free(a)
+		d.packed[p] = tensor.Array{}
+	}
+	free(d.uploaded)
+	d.uploaded, d.of = tensor.Array{}, weak.Pointer[tensor.Tensor]{}
+}
+
+// free gives back what the fetch has on the device.
+func (d *direct) free() {
+	if d == nil {
+		return
+	}
+	d.discard()
+	for _, m := range d.rooms {
+		free(m.values)
+	}
+	d.rooms = nil
+}
+
+// startDirect is start on a device. What comes lies in memory of the fetch, or in memory of its own.
+func (f *fetch) startDirect(ctx context.Context, t *Tensor, own bool) (g *getting, err error) {
+	r := f.rank
+	g = &getting{fetch: f, of: t, direct: true, own: own || len(f.providers) == 1}
+	if err := f.moves(ctx, int64(t.Part.Values().Len())); err != nil {
+		return nil, err
+	}
+	d, me := f.device, r.Rank()
+	if err := f.prepare(ctx, t); err != nil {
+		return nil, err
+	}
+	if g.own {
+		g.room, err = f.makeRoom(ctx, t)
+	} else {
+		g.room, err = f.room(ctx, t)
+	}
+	if err != nil {
+		return nil, err
+	}
+	out, in := make([]transport.Span, len(f.send)), make([]transport.Span, len(f.send))
+	for p := range f.send {
+		if p == me && g.room.kept == d.of {
+			continue
+		}
+		out[p] = f.span(p)
+		if p != me {
+			r.sent.Values += out[p].Bytes
+		}
+		n := f.take[p].values()
+		if p == me {
+			n = f.keep[1].values()
+		}
+		if n > 0 {
+			in[p] = transport.Span{Address: address(g.room.values) + uint64(d.at[p]*f.size), Bytes: n * f.size}
+		}
+	}
+	g.room.kept = d.of
+	if len(f.providers) > 1 {
+		g.swap, err = r.direct.Swap(ctx, out, in, d.made, g.room.idle)
+	} else {
+		err = runtime.Move(ctx, r.session.Engine(), in[me].Address, out[me].Address, in[me].Bytes)
+	}
+	if err != nil {
+		return nil, err
 	}
 	return g, nil
 }
 
 // span is where what goes to a rank lies, in the tensor or picked.
-func (f *fetch) span(ctx context.Context, g *getting, p int) (transport.Span, error) {
-	of := f.sends(p)
+func (f *fetch) span(p int) transport.Span {
+	of, d := f.sends(p), f.device
 	switch {
 	case len(of) == 0:
-		return transport.Span{}, nil
-	case f.device.picks[p] == nil:
-		return transport.Span{Address: address(g.from) + uint64(of[0].at*f.size), Bytes: of.values() * f.size}, nil
+		return transport.Span{}
+	case d.picks[p] == nil:
+		return transport.Span{Address: d.from + uint64(of[0].at*f.size), Bytes: of.values() * f.size}
 	}
-	picked, err := f.rank.pick(ctx, g.from, f.device.unit, f.device.picks[p])
-	if err != nil {
-		return transport.Span{}, err
-	}
-	g.packed = append(g.packed, picked)
-	return transport.Span{Address: address(picked), Bytes: of.values() * f.size}, nil
+	return transport.Span{Address: address(d.packed[p]), Bytes: of.values() * f.size}
 }
 
 // waitDirect is the end of what startDirect has begun: the values that have come.
-func (g *getting) waitDirect(ctx context.Context) (err error) {
-	if g.pending != nil {
-		if err := g.pending.Wait(ctx); err != nil {
+func (g *getting) waitDirect(ctx context.Context) error {
+	if g.swap != nil {
+		if err := g.swap.Arrived(ctx); err != nil {
 			return err
 		}
 	}
-	for _, a := range g.packed {
-		free(a)
-	}
-	if d := g.device; d.order != nil {
-		come := g.values
-		if g.values, err = g.rank.pick(ctx, come, d.unit, d.order); err != nil {
-			return fmt.Errorf("values that have come are ordered: %w", err)
+	r, d, come := g.rank, g.device, g.room.values
+	if !g.own {
+		var err error
+		if come, err = r.seen(come); err != nil { // kernels remember what follows from an array, and this one's values will be others
+			return err
 		}
-		free(come)
 	}
+	if g.values = come; d.order == nil {
+		return nil
+	}
+	var err error
+	if g.values, err = r.pick(ctx, come, d.unit, d.order); err != nil {
+		return fmt.Errorf("values that have come are ordered: %w", err)
+	}
+	free(come)
 	return nil
+}
+
+// seen is an array on the device as one of its own, which does not keep its memory.
+func (r *Rank) seen(a tensor.Array) (tensor.Array, error) {
+	if a.Len() == 0 {
+		return a, nil
+	}
+	at, err := runtime.ForeignResident(r.session.Engine(), address(a), a.Bytes())
+	if err != nil {
+		return a, err
+	}
+	return tensor.RemoteArray(a.DType(), a.Len(), at), nil
+}
+
+// done is when what was got has been used, and what was sent may go.
+func (g *getting) done(ctx context.Context) (err error) {
+	if !g.direct {
+		return nil
+	}
+	if g.swap != nil {
+		if err := g.swap.Sent(ctx); err != nil {
+			return err
+		}
+	}
+	if g.device.uploaded.Len() > 0 { // the host's copy is enough
+		g.device.discard()
+	}
+	if !g.own {
+		g.room.idle, err = g.rank.direct.Mark(g.room.idle)
+	}
+	return err
 }
 
 // swapSummands is summands from device to device, for dense results whose parts lie side by side each; nil of others.
@@ -388,7 +529,6 @@ func (st *step) swapSummands(ctx context.Context, t *tensor.Tensor, to *placemen
 	}
 	size := int64(h.dtype.Size())
 	out, in := make([]transport.Span, r.transport.Size()), make([]transport.Span, r.transport.Size())
-	var own transport.Span
 	if t != nil {
 		if !r.onDevice(t.Values()) {
 			if t, err = r.toDevice(ctx, t); err != nil {
@@ -399,9 +539,7 @@ func (st *step) swapSummands(ctx context.Context, t *tensor.Tensor, to *placemen
 			if len(parts[k]) == 0 {
 				continue
 			}
-			if out[q] = (transport.Span{Address: address(t.Values()) + uint64(parts[k][0].at*size), Bytes: parts[k][0].n * size}); q == r.Rank() {
-				own, out[q] = out[q], transport.Span{}
-			} else {
+			if out[q] = (transport.Span{Address: address(t.Values()) + uint64(parts[k][0].at*size), Bytes: parts[k][0].n * size}); q != r.Rank() {
 				r.sent.Combination += out[q].Bytes
 			}
 		}
@@ -417,20 +555,22 @@ func (st *step) swapSummands(ctx context.Context, t *tensor.Tensor, to *placemen
 			return nil, err
 		}
 		summands = append(summands, tensor.NewTrusted(lengths(mine), format, nil, values, h.fill))
-		if values.Len() == 0 {
-			continue
-		}
-		if q != r.Rank() {
+		if values.Len() > 0 {
 			in[q] = transport.Span{Address: address(values), Bytes: values.Bytes()}
-		} else if err := runtime.Move(ctx, r.session.Engine(), address(values), own.Address, own.Bytes); err != nil {
-			return nil, err
 		}
 	}
-	swap, err := r.direct.Swap(ctx, out, in)
+	here, err := r.direct.Mark(nil)
 	if err != nil {
 		return nil, err
 	}
-	return summands, swap.Wait(ctx)
+	swap, err := r.direct.Swap(ctx, out, in, here, here)
+	if err != nil {
+		return nil, err
+	}
+	if err := swap.Arrived(ctx); err != nil {
+		return nil, err
+	}
+	return summands, swap.Sent(ctx)
 }
 
 // summandHeader is what the ranks' summands have in common, of which some rank may have none.

@@ -5,10 +5,12 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"sync/atomic"
 	"testing"
 
 	"github.com/lacuna-sparse/lacuna/runtime"
+	"github.com/lacuna-sparse/lacuna/runtime/declare"
 	"github.com/lacuna-sparse/lacuna/runtime/dist"
 	"github.com/lacuna-sparse/lacuna/runtime/dist/placement"
 	"github.com/lacuna-sparse/lacuna/runtime/dist/ranks"
@@ -22,6 +24,7 @@ type direct struct {
 	transport.Transport
 	engine runtime.Engine
 	beside []transport.Traffic // what Swap sends, less what it tells
+	unused int64
 }
 
 // starts counts exchanges of values between arrays of the host.
@@ -32,8 +35,14 @@ func (d *direct) Start(ctx context.Context, out, in [][]byte) (transport.Pending
 	return d.Transport.Start(ctx, out, in)
 }
 
+// Mark implements transport.Direct: what an engine is asked is done at once.
+func (d *direct) Mark(transport.Mark) (transport.Mark, error) { return nil, nil }
+
+// Unused implements transport.Direct.
+func (d *direct) Unused() (int64, error) { return d.unused, nil }
+
 // Swap implements transport.Direct: ranks tell each other where what they send is, and copy what they receive.
-func (d *direct) Swap(ctx context.Context, out, in []transport.Span) (transport.Pending, error) {
+func (d *direct) Swap(ctx context.Context, out, in []transport.Span, _, _ transport.Mark) (transport.Swapping, error) {
 	if err := transport.CheckSpans(d.Rank(), d.Size(), out, in); err != nil {
 		return nil, err
 	}
@@ -49,10 +58,11 @@ func (d *direct) Swap(ctx context.Context, out, in []transport.Span) (transport.
 		return nil, err
 	}
 	for r, s := range in {
-		if r == d.Rank() || s.Bytes == 0 {
-			continue
+		from := out[r].Address
+		if r != d.Rank() && s.Bytes > 0 {
+			from = binary.LittleEndian.Uint64(theirs[r])
 		}
-		if err := runtime.Move(ctx, d.engine, s.Address, binary.LittleEndian.Uint64(theirs[r]), s.Bytes); err != nil {
+		if err := runtime.Move(ctx, d.engine, s.Address, from, s.Bytes); err != nil {
 			return nil, err
 		}
 	}
@@ -61,7 +71,8 @@ func (d *direct) Swap(ctx context.Context, out, in []transport.Span) (transport.
 
 type swapped struct{}
 
-func (swapped) Wait(context.Context) error { return nil }
+func (swapped) Arrived(context.Context) error { return nil }
+func (swapped) Sent(context.Context) error    { return nil }
 
 func (d *direct) Sent() []transport.Traffic {
 	sent := d.Transport.Sent()
@@ -156,7 +167,7 @@ func TestDirectReleases(t *testing.T) {
 	X, Y := random(t, r, tensor.Dense(2), 1, 40, 3), random(t, r, tensor.Dense(2), 1, 12, 3)
 	s := onDevice()
 	err := ranks.Run(context.Background(), 2, ranks.Faults{}, func(ctx context.Context, tr transport.Transport) error {
-		g, err := dist.New(ctx, s, &direct{Transport: tr, engine: s.Engine(), beside: make([]transport.Traffic, 2)}, nil)
+		g, err := dist.New(ctx, s, &direct{Transport: tr, engine: s.Engine(), beside: make([]transport.Traffic, 2), unused: 1 << 40}, nil)
 		if err != nil {
 			return err
 		}
@@ -208,4 +219,74 @@ func released(t *tensor.Tensor) error {
 		}
 	}
 	return nil
+}
+
+// An operand may be another one in each run, or that of an earlier run again: values are what its own are, whatever memory they come to.
+func TestDirectOtherValues(t *testing.T) {
+	r := rand.New(rand.NewPCG(9, 4))
+	A := random(t, r, tensor.CSR, 0.2, 12, 12)
+	xs := []*tensor.Tensor{random(t, r, tensor.Dense(1), 1, 12), random(t, r, tensor.Dense(1), 1, 12), random(t, r, tensor.Dense(1), 1, 12)}
+	const program = "y(i) = A(i,j)*x(j)"
+	s := onDevice()
+	for _, layout := range []string{"over (r)", "over (r by cyclic)"} {
+		for _, unused := range []int64{0, 1 << 40} { // memory for one room, and for two
+			err := ranks.Run(context.Background(), 3, ranks.Faults{}, func(ctx context.Context, tr transport.Transport) error {
+				g, err := dist.New(ctx, s, &direct{Transport: tr, engine: s.Engine(), beside: make([]transport.Traffic, 3), unused: unused}, nil)
+				if err != nil {
+					return err
+				}
+				cut := func(whole *tensor.Tensor) (*dist.Tensor, error) {
+					l, err := placement.Parse(layout, whole.Rank())
+					if err != nil {
+						return nil, err
+					}
+					p, err := l.On(g.Grid(), placement.Tensor{Shape: whole.Shape()})
+					if err != nil {
+						return nil, err
+					}
+					return g.Cut(whole, p)
+				}
+				matrix, err := cut(A)
+				if err != nil {
+					return err
+				}
+				placed := make([]*dist.Tensor, len(xs))
+				for k, x := range xs {
+					if placed[k], err = cut(x); err != nil {
+						return err
+					}
+				}
+				k, err := g.Compile(ctx, program, map[string]*dist.Tensor{"A": matrix, "x": placed[0]}, dist.Options{})
+				if err != nil {
+					return err
+				}
+				defer k.Close()
+				for n, which := range []int{0, 0, 0, 1, 1, 0, 2, 1, 2, 2, 0} {
+					out, err := k.Run(ctx, map[string]*dist.Tensor{"A": matrix, "x": placed[which]})
+					if err != nil {
+						return err
+					}
+					got, err := g.Gather(ctx, out["y"])
+					if err != nil {
+						return err
+					}
+					want, err := session().EvalAll(ctx, program, exec.Args{"A": A, "x": xs[which]}, declare.AsWritten())
+					if err != nil {
+						return err
+					}
+					if !near(got, want["y"]) {
+						return fmt.Errorf("run %d, of vector %d, gives %v, want %v", n, which, got, want["y"])
+					}
+				}
+				placed[0].Part.Release()
+				if _, err := k.Run(ctx, map[string]*dist.Tensor{"A": matrix, "x": placed[0]}); err == nil || !strings.Contains(err.Error(), "released") {
+					return fmt.Errorf("an operand that was released: error %v", err)
+				}
+				return nil
+			})
+			if err != nil && !strings.Contains(err.Error(), "was released") { // which ended the group
+				t.Errorf("%s, %d bytes unused: %v", layout, unused, err)
+			}
+		}
+	}
 }

@@ -336,19 +336,20 @@ type getting struct {
 	values  tensor.Array
 	pending transport.Pending
 
-	direct bool           // on a device
-	from   tensor.Array   // what is sent of there
-	packed []tensor.Array // and what was picked of it, until it is sent
+	direct bool // on a device
+	swap   transport.Swapping
+	room   *room // what comes there
+	own    bool  // whose memory is what is got
 }
 
-// start begins to bring values over.
-func (f *fetch) start(ctx context.Context, t *Tensor) (*getting, error) {
+// start begins to bring values over. What is got is good until done, or has memory of its own.
+func (f *fetch) start(ctx context.Context, t *Tensor, own bool) (*getting, error) {
 	g := &getting{fetch: f, of: t}
 	if f.whole {
 		return g, nil
 	}
 	if f.directly(t) {
-		return f.startDirect(ctx, t)
+		return f.startDirect(ctx, t, own)
 	}
 	var err error
 	if g.values, err = makeValues(t.DType, f.count, f.set, t.Fill); err != nil {
@@ -404,11 +405,15 @@ func (g *getting) wait(ctx context.Context) (*tensor.Tensor, error) {
 }
 
 func (f *fetch) get(ctx context.Context, t *Tensor) (*tensor.Tensor, error) {
-	g, err := f.start(ctx, t)
+	g, err := f.start(ctx, t, true)
 	if err != nil {
 		return nil, err
 	}
-	return g.wait(ctx)
+	got, err := g.wait(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return got, g.done(ctx)
 }
 
 // placed is what the fetch makes of a tensor, as one that is placed.
@@ -447,6 +452,7 @@ func (f *fetch) free() {
 		f.rank.transport.Free(f.in[q])
 	}
 	f.out, f.in = nil, nil
+	f.device.free()
 }
 
 // abort ends the group for a reason.

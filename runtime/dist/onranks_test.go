@@ -90,7 +90,7 @@ func onRanks(n int, faults ranks.Faults, s *exec.Session, program string, args m
 	var mu sync.Mutex
 	err = ranks.Run(context.Background(), n, faults, func(ctx context.Context, t transport.Transport) error {
 		if runtime.OnGrids(s.Engine()) {
-			t = &direct{Transport: t, engine: s.Engine(), beside: make([]transport.Traffic, n)}
+			t = &direct{Transport: t, engine: s.Engine(), beside: make([]transport.Traffic, n), unused: 1 << 40}
 		}
 		r, err := dist.New(ctx, s, t, grid)
 		if err != nil {

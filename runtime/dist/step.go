@@ -62,7 +62,7 @@ func (st *step) run(ctx context.Context, env map[string]*Tensor) (string, *Tenso
 	}
 	var under []*getting
 	for _, g := range st.gets {
-		got, err := g.start(ctx, env[g.use.name])
+		got, err := g.start(ctx, env[g.use.name], false)
 		if err != nil {
 			return "", nil, r.abort(err)
 		}
@@ -91,6 +91,9 @@ func (st *step) run(ctx context.Context, env map[string]*Tensor) (string, *Tenso
 	for k, got := range under {
 		if got.direct { // a device's memory would be short before the collector noticed
 			args[st.gets[k].name].(*tensor.Tensor).Release()
+			if err := got.done(ctx); err != nil {
+				return "", nil, err
+			}
 		}
 	}
 	if st.asked != nil && !out.Placement.Equal(st.asked) {

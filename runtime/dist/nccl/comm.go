@@ -15,10 +15,9 @@ import (
 // comm is a rank's communicator of NCCL. It does not block: its calls return at once, and what they have begun is asked
 // after, so that it can be ended.
 type comm struct {
-	lib    *library
-	device *cuda.Device
-	stream *cuda.Stream
-	rank   int
+	*lanes
+	lib  *library
+	rank int
 
 	mu     sync.Mutex // NCCL wants one call to a communicator at a time
 	handle uintptr    // 0: aborted or closed
@@ -28,7 +27,7 @@ type comm struct {
 const patience = 10 * time.Second
 
 // newComm makes the communicator of a rank; all ranks of t call it. A rank that cannot join aborts the group.
-func newComm(ctx context.Context, t transport.Transport, device *cuda.Device, stream *cuda.Stream) (*comm, error) {
+func newComm(ctx context.Context, t transport.Transport, l *lanes) (*comm, error) {
 	lib, err := load()
 	if err != nil {
 		return nil, err
@@ -53,8 +52,8 @@ func newComm(ctx context.Context, t transport.Transport, device *cuda.Device, st
 	if len(in[0]) != idBytes {
 		return nil, fmt.Errorf("rank 0 tells an id of %d bytes, not %d", len(in[0]), idBytes)
 	}
-	c := &comm{lib: lib, device: device, stream: stream, rank: t.Rank()}
-	err = device.Do(func() error {
+	c := &comm{lib: lib, lanes: l, rank: t.Rank()}
+	err = l.device.Do(func() error {
 		c.handle, err = lib.initRank(t.Size(), t.Rank(), in[0])
 		return err
 	})
@@ -102,12 +101,27 @@ func (c *comm) settle(ctx context.Context) error {
 	})
 }
 
-// swap implements carrier.
-func (c *comm) swap(out, in []transport.Span) (func(context.Context) error, error) {
-	if err := c.do(func() error { return c.post(out, in) }); err != nil {
-		return nil, err
+// swap implements carrier. What is sent has gone when what comes is there.
+func (c *comm) swap(out, in []transport.Span, made, idle *mark) (arrived, sent func(context.Context) error, err error) {
+	own := c.rank
+	if err := errors.Join(c.wire.Wait(made.event), c.wire.Wait(idle.event),
+		c.wire.CopyOnDevice(cuda.Ptr(in[own].Address), cuda.Ptr(out[own].Address), uint64(in[own].Bytes))); err != nil {
+		return nil, nil, err
 	}
-	return c.settle, nil
+	if err := c.do(func() error { return c.post(out, in) }); err != nil {
+		return nil, nil, err
+	}
+	return func(ctx context.Context) error {
+		if err := c.settle(ctx); err != nil {
+			return err
+		}
+		done, err := c.mark(nil, c.wire)
+		if err != nil {
+			return err
+		}
+		defer c.keep(done)
+		return c.work.Wait(done.event)
+	}, func(context.Context) error { return nil }, nil
 }
 
 // post calls sends and receives as one group, in which their order does not matter.
@@ -122,10 +136,10 @@ func (c *comm) post(out, in []transport.Span) error {
 			continue
 		}
 		if n := in[r].Bytes; n > 0 && err == nil {
-			err = l.call(c.handle, &l.recv, uintptr(in[r].Address), uintptr(n), int8Type, uintptr(r), c.handle, c.stream.Handle())
+			err = l.call(c.handle, &l.recv, uintptr(in[r].Address), uintptr(n), int8Type, uintptr(r), c.handle, c.wire.Handle())
 		}
 		if n := out[r].Bytes; n > 0 && err == nil {
-			err = l.call(c.handle, &l.send, uintptr(out[r].Address), uintptr(n), int8Type, uintptr(r), c.handle, c.stream.Handle())
+			err = l.call(c.handle, &l.send, uintptr(out[r].Address), uintptr(n), int8Type, uintptr(r), c.handle, c.wire.Handle())
 		}
 	}
 	return errors.Join(err, l.call(c.handle, &l.groupEnd))

@@ -19,10 +19,9 @@ import (
 // and those of the host's memory through the transport underneath.
 type Group struct {
 	transport.Transport // underneath
-	device              *cuda.Device
-	stream              *cuda.Stream
-	carrier             carrier
-	left                context.CancelFunc // ends the watch for failures
+	*lanes
+	carrier carrier
+	left    context.CancelFunc // ends the watch for failures
 
 	mu     sync.Mutex
 	beside []transport.Traffic // what there is to count beside what the transport underneath counts
@@ -86,7 +85,7 @@ func Open(ctx context.Context, devices ...int) ([]*Group, error) {
 	}
 	all := &peers{calls: map[hop]*handover{}}
 	for r, g := range groups {
-		g.carry(all.join(r, len(groups), g.device, g.stream))
+		g.carry(all.join(r, len(groups), g.lanes))
 	}
 	return groups, nil
 }
@@ -106,10 +105,10 @@ func Join(ctx context.Context, t transport.Transport, device int) (*Group, error
 
 // join gives the group a communicator of NCCL; all ranks do.
 func (g *Group) join(ctx context.Context) error {
-	c, err := newComm(ctx, g.Transport, g.device, g.stream)
+	c, err := newComm(ctx, g.Transport, g.lanes)
 	if err != nil {
 		g.Transport.Abort(err.Error()) // others wait for this rank
-		return errors.Join(err, g.stream.Close(), g.device.Close())
+		return errors.Join(err, g.lanes.close())
 	}
 	g.carry(c)
 	return nil
@@ -128,11 +127,11 @@ func newGroup(t transport.Transport, ordinal int) (*Group, error) {
 	if err != nil {
 		return failed(err)
 	}
-	stream, err := device.NewStream()
+	l, err := newLanes(device)
 	if err != nil {
 		return failed(errors.Join(err, device.Close()))
 	}
-	return &Group{Transport: t, device: device, stream: stream, beside: make([]transport.Traffic, t.Size())}, nil
+	return &Group{Transport: t, lanes: l, beside: make([]transport.Traffic, t.Size())}, nil
 }
 
 // carry gives the group what brings its messages, whose work is ended when the group fails: the device waits for what others
@@ -162,7 +161,7 @@ func (g *Group) Engine() (runtime.Engine, error) {
 	if g.engine != nil {
 		return g.engine, nil
 	}
-	e, leave, err := runtime.CUDAStream(g.device, g.stream)
+	e, leave, err := runtime.CUDAStream(g.device, g.work)
 	if err != nil {
 		return nil, err
 	}
@@ -171,10 +170,22 @@ func (g *Group) Engine() (runtime.Engine, error) {
 }
 
 // Synchronize waits until the rank's GPU has done what stands in its stream.
-func (g *Group) Synchronize(ctx context.Context) error { return g.stream.Synchronize(ctx) }
+func (g *Group) Synchronize(ctx context.Context) error { return g.work.Synchronize(ctx) }
+
+// Mark implements transport.Direct.
+func (g *Group) Mark(m transport.Mark) (transport.Mark, error) {
+	old, _ := m.(*mark)
+	return g.mark(old, g.work)
+}
+
+// Unused implements transport.Direct.
+func (g *Group) Unused() (int64, error) {
+	use, err := g.device.MemoryUse()
+	return int64(use.Free + use.Idle), err
+}
 
 // Swap implements transport.Direct.
-func (g *Group) Swap(ctx context.Context, out, in []transport.Span) (transport.Pending, error) {
+func (g *Group) Swap(ctx context.Context, out, in []transport.Span, made, idle transport.Mark) (transport.Swapping, error) {
 	if err := transport.CheckSpans(g.Rank(), g.Size(), out, in); err != nil {
 		return nil, err
 	}
@@ -182,12 +193,12 @@ func (g *Group) Swap(ctx context.Context, out, in []transport.Span) (transport.P
 	if err != nil {
 		return nil, err
 	}
-	settle, err := g.carrier.swap(out, in)
+	arrived, sent, err := g.carrier.swap(out, in, made.(*mark), idle.(*mark))
 	if err != nil {
 		return nil, g.broken(ctx, err)
 	}
 	g.count(out)
-	return &pending{g, said, slices.Clone(in), settle}, nil
+	return &swapping{g, said, slices.Clone(in), arrived, sent}, nil
 }
 
 // count counts the messages, and not the words that say how long they are.
@@ -289,22 +300,30 @@ func (g *Group) broken(ctx context.Context, err error) error {
 	return err
 }
 
-// pending is a swap under way.
-type pending struct {
+// swapping is a swap under way.
+type swapping struct {
 	*Group
-	said   *said
-	in     []transport.Span
-	settle func(context.Context) error
+	said          *said
+	in            []transport.Span
+	arrived, sent func(context.Context) error
 }
 
-// Wait implements transport.Pending.
-func (p *pending) Wait(ctx context.Context) error {
-	err := p.agree(ctx, p.said, p.in)
+// Arrived implements transport.Swapping.
+func (s *swapping) Arrived(ctx context.Context) error {
+	err := s.agree(ctx, s.said, s.in)
 	if err == nil {
-		err = p.settle(ctx)
+		err = s.arrived(ctx)
 	}
 	if err != nil {
-		return p.broken(ctx, err)
+		return s.broken(ctx, err)
+	}
+	return nil
+}
+
+// Sent implements transport.Swapping.
+func (s *swapping) Sent(ctx context.Context) error {
+	if err := s.sent(ctx); err != nil {
+		return s.broken(ctx, err)
 	}
 	return nil
 }
@@ -323,5 +342,5 @@ func (g *Group) Close() error {
 	if g.leave != nil {
 		g.leave()
 	}
-	return errors.Join(err, g.stream.Close(), g.device.Close())
+	return errors.Join(err, g.lanes.close())
 }

@@ -5,6 +5,7 @@
 //	Open       ranks that are goroutines, one a GPU            group.go
 //	Join       the ranks of a transport, each with its GPU     group.go
 //	Swap       messages between arrays on the GPUs             group.go
+//	lanes      a stream for work and one for messages          lanes.go
 //	comm       NCCL: sends and receives, never a reduction     comm.go, library.go
 //	peers      the driver's copies between GPUs                peers.go
 //
@@ -22,8 +23,8 @@ import (
 type carrier interface {
 	// name says what it is.
 	name() string
-	// swap begins an exchange, after what stands in the rank's stream. After settle, which ends when ctx does or at abort, what is put into that stream comes after the exchange's end.
-	swap(out, in []transport.Span) (settle func(context.Context) error, err error)
+	// swap begins an exchange. arrived and sent, which end when ctx does or at abort, are those of transport.Swapping.
+	swap(out, in []transport.Span, made, idle *mark) (arrived, sent func(context.Context) error, err error)
 	// abort ends what is under way; nothing comes after.
 	abort()
 	// close gives back what the carrier has; nothing is under way.

@@ -144,7 +144,7 @@ func TestLost(t *testing.T) {
 // await waits for nothing that comes.
 func (g *Group) await(ctx context.Context) error {
 	never := func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }
-	return (&pending{g, &said{Pending: nothing{}}, nil, never}).Wait(ctx)
+	return (&swapping{g, &said{Pending: nothing{}}, nil, never, never}).Arrived(ctx)
 }
 
 type nothing struct{}
@@ -162,49 +162,66 @@ func TestSwap(t *testing.T) {
 	})
 }
 
-// swaps swaps a message of 1000 bytes with each other rank, five times, and writes others to where it has sent from and received.
+// swaps swaps a message of 1000 bytes with each rank, itself among them, five times, and writes others to where it has sent from and received.
 func swaps(t transport.Transport) error {
 	g, ctx := t.(*Group), context.Background()
 	var out, in []transport.Span
 	for range g.Size() {
-		p, err := g.stream.Alloc(2000)
+		p, err := g.work.Alloc(2000)
 		if err != nil {
 			return err
 		}
-		defer g.stream.Free(p)
+		defer g.work.Free(p)
 		out, in = append(out, transport.Span{Address: uint64(p), Bytes: 1000}), append(in, transport.Span{Address: uint64(p) + 1000, Bytes: 1000})
 	}
-	out[g.Rank()].Bytes, in[g.Rank()].Bytes = 0, 0
 	var err error
 	for round := range 5 {
 		text := func(from, to int) []byte { return bytes.Repeat([]byte{byte(64*round + 8*from + to)}, 1000) }
 		for r := range out {
-			err = errors.Join(err, g.stream.Upload(cuda.Ptr(out[r].Address), text(g.Rank(), r)))
+			err = errors.Join(err, g.work.Upload(cuda.Ptr(out[r].Address), text(g.Rank(), r)))
 		}
 		before := g.Sent()
-		p, failed := g.Swap(ctx, out, in)
-		if failed == nil {
-			failed = p.Wait(ctx)
-		}
+		failed := swap(ctx, g, out, in)
 		if err = errors.Join(err, failed); err != nil {
 			return err
 		}
 		for r := range in {
-			if r == g.Rank() {
-				continue
-			}
-			err = errors.Join(err, g.stream.Set8(cuda.Ptr(out[r].Address), 0xff, 1000))
+			err = errors.Join(err, g.work.Set8(cuda.Ptr(out[r].Address), 0xff, 1000))
 			got := make([]byte, 1000)
-			err = errors.Join(err, g.stream.Download(got, cuda.Ptr(in[r].Address)))
+			err = errors.Join(err, g.work.Download(got, cuda.Ptr(in[r].Address)))
 			if want := text(r, g.Rank()); !bytes.Equal(got, want) {
 				err = errors.Join(err, fmt.Errorf("rank %d has %d… of rank %d, want %d", g.Rank(), got[0], r, want[0]))
 			}
-			if sent := g.Sent()[r]; sent.Bytes-before[r].Bytes != 1000 || sent.Messages-before[r].Messages != 1 {
+			want := transport.Traffic{Messages: 1, Bytes: 1000}
+			if r == g.Rank() {
+				want = transport.Traffic{}
+			}
+			if sent := g.Sent()[r]; sent.Bytes-before[r].Bytes != want.Bytes || sent.Messages-before[r].Messages != want.Messages {
 				err = errors.Join(err, fmt.Errorf("rank %d has sent %+v to rank %d, %+v before", g.Rank(), sent, r, before[r]))
 			}
 		}
 	}
 	return err
+}
+
+// swap is a whole swap, after what the rank has put into its stream.
+func swap(ctx context.Context, g *Group, out, in []transport.Span) error {
+	here, err := g.Mark(nil)
+	if err != nil {
+		return err
+	}
+	s, err := g.Swap(ctx, out, in, here, here)
+	if err != nil {
+		return err
+	}
+	if err := s.Arrived(ctx); err != nil {
+		return err
+	}
+	if err := s.Sent(ctx); err != nil {
+		return err
+	}
+	g.keep(here.(*mark))
+	return nil
 }
 
 // Ranks that do not agree about a swap end, on both sides.
@@ -250,17 +267,13 @@ func swapOf(ctx context.Context, g *Group, n int64) error {
 		if r == g.Rank() {
 			continue
 		}
-		p, err := g.stream.Alloc(uint64(2 * n))
+		p, err := g.work.Alloc(uint64(2 * n))
 		if err != nil {
 			return err
 		}
 		out[r], in[r] = transport.Span{Address: uint64(p), Bytes: n}, transport.Span{Address: uint64(p) + uint64(n), Bytes: n}
 	}
-	p, err := g.Swap(ctx, out, in)
-	if err != nil {
-		return err
-	}
-	if err := p.Wait(ctx); err != nil {
+	if err := swap(ctx, g, out, in); err != nil {
 		return err
 	}
 	return g.Synchronize(ctx)
@@ -396,11 +409,11 @@ func measure(t *testing.T, list []transport.Transport) {
 		g := r.(*Group)
 		out, in := make([]transport.Span, g.Size()), make([]transport.Span, g.Size())
 		if g.Rank() < 2 {
-			p, err := g.stream.Alloc(2 * n)
+			p, err := g.work.Alloc(2 * n)
 			if err != nil {
 				return err
 			}
-			defer g.stream.Free(p)
+			defer g.work.Free(p)
 			out[1-g.Rank()], in[1-g.Rank()] = transport.Span{Address: uint64(p), Bytes: n}, transport.Span{Address: uint64(p) + n, Bytes: n}
 		}
 		var began time.Time
@@ -411,11 +424,7 @@ func measure(t *testing.T, list []transport.Transport) {
 				}
 				began = time.Now()
 			}
-			p, err := g.Swap(ctx, out, in)
-			if err != nil {
-				return err
-			}
-			if err := p.Wait(ctx); err != nil {
+			if err := swap(ctx, g, out, in); err != nil {
 				return err
 			}
 		}

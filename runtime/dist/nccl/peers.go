@@ -23,7 +23,8 @@ type handover struct {
 	posted, taken chan struct{}
 	from, to      *peer
 	span          transport.Span
-	ready, done   *cuda.Event // what is sent is there; it has been copied
+	made, done    *mark // what is sent is there; it has been copied
+	set           int   // of made
 }
 
 // handover is that of a message; who comes second takes it off the list.
@@ -42,33 +43,31 @@ func (p *peers) handover(h hop) *handover {
 // peer is one rank's end.
 type peer struct {
 	*peers
-	rank   int
-	size   int
-	device *cuda.Device
-	stream *cuda.Stream
-	call   int
-	dead   context.Context
-	die    context.CancelFunc
-
-	mu     sync.Mutex
-	events []*cuda.Event // spare ones
+	*lanes
+	rank, size int
+	call       int
+	seen       []place // by rank, the latest mark of it that wire waits for
+	dead       context.Context
+	die        context.CancelFunc
 }
 
-func (p *peers) join(rank, size int, device *cuda.Device, stream *cuda.Stream) *peer {
-	q := &peer{peers: p, rank: rank, size: size, device: device, stream: stream}
+// place is a mark as it was set at some time.
+type place struct {
+	*mark
+	set int
+}
+
+func (p *peers) join(rank, size int, l *lanes) *peer {
+	q := &peer{peers: p, lanes: l, rank: rank, size: size, seen: make([]place, size)}
 	q.dead, q.die = context.WithCancel(context.Background())
 	return q
 }
 
 func (p *peer) name() string { return "peer copies" }
 
-// swap implements carrier. It tells the others what there is to be had. What it returns puts the copies into the rank's stream, each behind what
-// makes what it copies, and makes that stream wait for the copies of the others.
-func (p *peer) swap(out, in []transport.Span) (func(context.Context) error, error) {
-	ready, err := p.mark()
-	if err != nil {
-		return nil, err
-	}
+// swap implements carrier. It tells the others what there is to be had. arrived copies what comes, each message behind what makes it, and sent waits for
+// the others' copies.
+func (p *peer) swap(out, in []transport.Span, made, idle *mark) (arrived, sent func(context.Context) error, err error) {
 	call := p.call
 	p.call++
 	var sends, takes []*handover
@@ -77,7 +76,7 @@ func (p *peer) swap(out, in []transport.Span) (func(context.Context) error, erro
 		r := (p.rank + k) % p.size
 		if out[r].Bytes > 0 {
 			x := p.handover(hop{call, p.rank, r})
-			x.from, x.ready, x.span = p, ready, out[r]
+			x.from, x.made, x.set, x.span = p, made, made.set, out[r]
 			close(x.posted)
 			sends = append(sends, x)
 		}
@@ -86,46 +85,60 @@ func (p *peer) swap(out, in []transport.Span) (func(context.Context) error, erro
 			into = append(into, in[r])
 		}
 	}
+	own := in[p.rank].Bytes > 0
+	if own || len(takes) > 0 {
+		if err := p.wire.Wait(idle.event); err != nil {
+			return nil, nil, err
+		}
+	}
+	if own {
+		if err := p.after(p.rank, made, made.set); err != nil {
+			return nil, nil, err
+		}
+		if err := p.wire.CopyOnDevice(cuda.Ptr(in[p.rank].Address), cuda.Ptr(out[p.rank].Address), uint64(in[p.rank].Bytes)); err != nil {
+			return nil, nil, err
+		}
+	}
 	return func(ctx context.Context) error {
-		for i, x := range takes {
-			if err := p.take(ctx, x, into[i]); err != nil {
+			for i, x := range takes {
+				if err := p.take(ctx, x, into[i]); err != nil {
+					return err
+				}
+			}
+			if n := len(takes); n > 0 {
+				return p.work.Wait(takes[n-1].done.event)
+			}
+			if !own {
+				return nil
+			}
+			done, err := p.mark(nil, p.wire)
+			if err != nil {
 				return err
 			}
-		}
-		for _, x := range sends {
-			if err := p.until(ctx, x.taken); err != nil {
-				return err
+			defer p.keep(done)
+			return p.work.Wait(done.event)
+		}, func(ctx context.Context) error {
+			for _, x := range sends {
+				if err := p.until(ctx, x.taken); err != nil {
+					return err
+				}
+				if err := p.work.Wait(x.done.event); err != nil {
+					return err
+				}
+				x.to.keep(x.done)
 			}
-			if err := p.stream.Wait(x.done); err != nil {
-				return err
-			}
-			x.to.spare(x.done)
-		}
-		p.spare(ready) // nobody waits for it any more
+			return nil
+		}, nil
+}
+
+// after makes the messages to come wait for a mark of a rank, unless they do already.
+func (p *peer) after(rank int, m *mark, set int) error {
+	at := place{m, set}
+	if p.seen[rank] == at {
 		return nil
-	}, nil
-}
-
-// mark is an event after what stands in the rank's stream: a spare one, if there is one.
-func (p *peer) mark() (e *cuda.Event, err error) {
-	p.mu.Lock()
-	if n := len(p.events); n > 0 {
-		e, p.events = p.events[n-1], p.events[:n-1]
 	}
-	p.mu.Unlock()
-	if e == nil {
-		if e, err = p.device.NewEvent(); err != nil {
-			return nil, err
-		}
-	}
-	return e, e.Record(p.stream)
-}
-
-// spare takes back an event of mark.
-func (p *peer) spare(e *cuda.Event) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.events = append(p.events, e)
+	p.seen[rank] = at
+	return p.wire.Wait(m.event)
 }
 
 // take copies a message, when its sender has told where it is.
@@ -136,13 +149,13 @@ func (p *peer) take(ctx context.Context, x *handover, into transport.Span) error
 	if x.span.Bytes != into.Bytes {
 		return fmt.Errorf("%d bytes come where %d are expected", x.span.Bytes, into.Bytes)
 	}
-	if err := p.stream.Wait(x.ready); err != nil {
+	if err := p.after(x.from.rank, x.made, x.set); err != nil {
 		return err
 	}
-	if err := p.stream.CopyFrom(cuda.Ptr(into.Address), x.from.device, cuda.Ptr(x.span.Address), uint64(into.Bytes)); err != nil {
+	if err := p.wire.CopyFrom(cuda.Ptr(into.Address), x.from.device, cuda.Ptr(x.span.Address), uint64(into.Bytes)); err != nil {
 		return err
 	}
-	done, err := p.mark()
+	done, err := p.mark(nil, p.wire)
 	if err != nil {
 		return err
 	}

@@ -62,11 +62,28 @@ type Transport interface {
 type Direct interface {
 	Transport
 
-	// Swap begins an exchange of messages between arrays on the devices. It is collective, as Start is, and both sides know the lengths.
-	// It stands in the order of the work that the rank's engine puts into its stream: what comes before the call makes what is sent, and what comes after
-	// Wait of the handle has what has come, and may write to out. Neither makes the host wait for the device. in[Rank()] and
-	// out[Rank()] are empty.
-	Swap(ctx context.Context, out, in []Span) (Pending, error)
+	// Mark is the place that is reached in the order of the work of the rank's engine. A mark that was made before, and that no exchange
+	// under way has, may be given to be set there; nil: a new one.
+	Mark(m Mark) (Mark, error)
+
+	// Swap begins an exchange of messages between arrays on the devices. It is collective, as Start is, and both sides know the lengths;
+	// out[Rank()] is copied to in[Rank()]. The messages go beside the engine's work: out is read when it has reached made, and in
+	// written when it has reached idle. Nothing makes the host wait for the device.
+	Swap(ctx context.Context, out, in []Span, made, idle Mark) (Swapping, error)
+
+	// Unused is how many bytes of the device's memory nobody uses.
+	Unused() (int64, error)
+}
+
+// Mark is a place in the order of the work of an engine.
+type Mark any
+
+// Swapping is an exchange between devices that has begun. Both are called once, Arrived first.
+type Swapping interface {
+	// Arrived makes the engine's work that comes later wait for what comes.
+	Arrived(ctx context.Context) error
+	// Sent makes the engine's work that comes later wait until out may be written to again.
+	Sent(ctx context.Context) error
 }
 
 // Span is memory of a device: an address, such as a CUdeviceptr, and a length.
