@@ -14,8 +14,8 @@ func (s *Stream) Download(dst []byte, src Ptr) error {
 	return s.transfer(src, dst, download)
 }
 
-// CopyOnDevice copies bytes within the device's memory, in stream order. The
-// ranges must not overlap.
+// CopyOnDevice copies bytes within the device's memory, in stream order, or between it and that of a device
+// which shares its own with this one (ShareWith). The ranges must not overlap.
 func (s *Stream) CopyOnDevice(dst, src Ptr, bytes uint64) error {
 	if bytes == 0 {
 		return nil

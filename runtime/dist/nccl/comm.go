@@ -103,9 +103,9 @@ func (c *comm) settle(ctx context.Context) error {
 
 // swap implements carrier. What is sent has gone when what comes is there.
 func (c *comm) swap(out, in []transport.Span, made, idle *mark) (arrived, sent func(context.Context) error, err error) {
-	own := c.rank
-	if err := errors.Join(c.wire.Wait(made.event), c.wire.Wait(idle.event),
-		c.wire.CopyOnDevice(cuda.Ptr(in[own].Address), cuda.Ptr(out[own].Address), uint64(in[own].Bytes))); err != nil {
+	own, wire := c.rank, c.wires[0]
+	if err := errors.Join(wire.Wait(made.event), wire.Wait(idle.event),
+		wire.CopyOnDevice(cuda.Ptr(in[own].Address), cuda.Ptr(out[own].Address), uint64(in[own].Bytes))); err != nil {
 		return nil, nil, err
 	}
 	if err := c.do(func() error { return c.post(out, in) }); err != nil {
@@ -115,7 +115,7 @@ func (c *comm) swap(out, in []transport.Span, made, idle *mark) (arrived, sent f
 		if err := c.settle(ctx); err != nil {
 			return err
 		}
-		done, err := c.mark(nil, c.wire)
+		done, err := c.mark(nil, wire)
 		if err != nil {
 			return err
 		}
@@ -136,10 +136,10 @@ func (c *comm) post(out, in []transport.Span) error {
 			continue
 		}
 		if n := in[r].Bytes; n > 0 && err == nil {
-			err = l.call(c.handle, &l.recv, uintptr(in[r].Address), uintptr(n), int8Type, uintptr(r), c.handle, c.wire.Handle())
+			err = l.call(c.handle, &l.recv, uintptr(in[r].Address), uintptr(n), int8Type, uintptr(r), c.handle, c.wires[0].Handle())
 		}
 		if n := out[r].Bytes; n > 0 && err == nil {
-			err = l.call(c.handle, &l.send, uintptr(out[r].Address), uintptr(n), int8Type, uintptr(r), c.handle, c.wire.Handle())
+			err = l.call(c.handle, &l.send, uintptr(out[r].Address), uintptr(n), int8Type, uintptr(r), c.handle, c.wires[0].Handle())
 		}
 	}
 	return errors.Join(err, l.call(c.handle, &l.groupEnd))

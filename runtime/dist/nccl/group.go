@@ -85,7 +85,7 @@ func Open(ctx context.Context, devices ...int) ([]*Group, error) {
 	}
 	all := &peers{calls: map[hop]*handover{}}
 	for r, g := range groups {
-		g.carry(all.join(r, len(groups), g.lanes))
+		g.carry(all.join(r, len(groups), g.lanes, linked))
 	}
 	return groups, nil
 }

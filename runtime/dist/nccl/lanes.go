@@ -7,11 +7,12 @@ import (
 	"github.com/lacuna-sparse/lacuna/internal/cuda"
 )
 
-// lanes are the streams of a rank's GPU: what its engine computes stands in work, and messages go beside that, in wire. Marks keep the order between
+// lanes are the streams of a rank's GPU: what its engine computes stands in work, and messages go beside that, in others. Marks keep the order between
 // them, and between GPUs.
 type lanes struct {
-	device     *cuda.Device
-	work, wire *cuda.Stream
+	device *cuda.Device
+	work   *cuda.Stream
+	wires  []*cuda.Stream // for messages; those after the first are made when they are used
 
 	mu    sync.Mutex
 	spare []*mark
@@ -29,10 +30,22 @@ func newLanes(device *cuda.Device) (*lanes, error) {
 	if l.work, err = device.NewStream(); err != nil {
 		return nil, err
 	}
-	if l.wire, err = device.NewStream(); err != nil {
+	if _, err = l.wire(0); err != nil {
 		return nil, errors.Join(err, l.work.Close())
 	}
 	return l, nil
+}
+
+// wire is one of the streams for messages.
+func (l *lanes) wire(n int) (*cuda.Stream, error) {
+	for len(l.wires) <= n {
+		s, err := l.device.NewStream()
+		if err != nil {
+			return nil, err
+		}
+		l.wires = append(l.wires, s)
+	}
+	return l.wires[n], nil
 }
 
 // mark is the place that is reached in a stream, as one that there is or, if that is nil, a spare or a new one.
@@ -63,5 +76,9 @@ func (l *lanes) keep(m *mark) {
 }
 
 func (l *lanes) close() error {
-	return errors.Join(l.wire.Close(), l.work.Close(), l.device.Close())
+	var err error
+	for _, s := range l.wires {
+		err = errors.Join(err, s.Close())
+	}
+	return errors.Join(err, l.work.Close(), l.device.Close())
 }

@@ -395,26 +395,31 @@ func TestGPU(t *testing.T) {
 				t.Error(err)
 			}
 			list = must(start())(t)
-			measure(t, list)
+			measure(t, list, 2)
+			measure(t, list, len(list))
 			closeAll(t, list)
 		})
 	}
 }
 
-// measure logs how fast a long message goes, both ways between the first two ranks.
-func measure(t *testing.T, list []transport.Transport) {
+// measure logs how fast long messages go, from each of the first ranks to all others of them.
+func measure(t *testing.T, list []transport.Transport, first int) {
 	const n, times = 256 << 20, 20
 	ctx := context.Background()
 	err := kit.Group(list, func(r transport.Transport) error {
 		g := r.(*Group)
 		out, in := make([]transport.Span, g.Size()), make([]transport.Span, g.Size())
-		if g.Rank() < 2 {
-			p, err := g.work.Alloc(2 * n)
+		if g.Rank() < first {
+			p, err := g.work.Alloc(uint64(first * n))
 			if err != nil {
 				return err
 			}
 			defer g.work.Free(p)
-			out[1-g.Rank()], in[1-g.Rank()] = transport.Span{Address: uint64(p), Bytes: n}, transport.Span{Address: uint64(p) + n, Bytes: n}
+			for r := range first {
+				if r != g.Rank() {
+					out[r], in[r] = transport.Span{Address: uint64(p), Bytes: n}, transport.Span{Address: uint64(p) + n*uint64(1+(r+first-g.Rank()-1)%first), Bytes: n}
+				}
+			}
 		}
 		var began time.Time
 		for i := range times + 2 {
@@ -432,7 +437,7 @@ func measure(t *testing.T, list []transport.Transport) {
 			return err
 		}
 		if g.Rank() == 0 {
-			t.Logf("256 MiB to and from another rank at the same time: %.1f GB/s each way", n*times/time.Since(began).Seconds()/1e9)
+			t.Logf("256 MiB to and from each of %d other ranks at the same time: %.1f GB/s each way", first-1, float64(n*times*(first-1))/time.Since(began).Seconds()/1e9)
 		}
 		return g.Barrier(ctx)
 	})

@@ -3,6 +3,7 @@ package nccl
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/lacuna-sparse/lacuna/internal/cuda"
@@ -45,121 +46,145 @@ type peer struct {
 	*peers
 	*lanes
 	rank, size int
+	linked     bool // devices reach each other's memory
 	call       int
-	seen       []place // by rank, the latest mark of it that wire waits for
+	seen       []place // by rank, the latest mark of it for which messages from there wait
 	dead       context.Context
 	die        context.CancelFunc
 }
 
-// place is a mark as it was set at some time.
+// place is a mark as it was set at some time, and the stream that waits for it.
 type place struct {
 	*mark
-	set int
+	set  int
+	wire *cuda.Stream
 }
 
-func (p *peers) join(rank, size int, l *lanes) *peer {
-	q := &peer{peers: p, lanes: l, rank: rank, size: size, seen: make([]place, size)}
+// alongside is the length of a message that is worth a stream of its own: where several copy from the same rank one after the other, all of them wait.
+const alongside = 1 << 20
+
+func (p *peers) join(rank, size int, l *lanes, linked bool) *peer {
+	q := &peer{peers: p, lanes: l, rank: rank, size: size, linked: linked, seen: make([]place, size)}
 	q.dead, q.die = context.WithCancel(context.Background())
 	return q
 }
 
 func (p *peer) name() string { return "peer copies" }
 
+// exchange is what a rank does in one swap.
+type exchange struct {
+	*peer
+	sends, takes []*handover
+	into         []transport.Span // by takes
+	idle         *mark
+	began        []*cuda.Stream // the streams whose messages wait for idle
+	last         []*mark        // by those, the latest message
+	own          *mark          // that from the rank to itself
+}
+
 // swap implements carrier. It tells the others what there is to be had. arrived copies what comes, each message behind what makes it, and sent waits for
 // the others' copies.
 func (p *peer) swap(out, in []transport.Span, made, idle *mark) (arrived, sent func(context.Context) error, err error) {
 	call := p.call
 	p.call++
-	var sends, takes []*handover
-	var into []transport.Span
+	e := &exchange{peer: p, idle: idle}
 	for k := 1; k < p.size; k++ { // so that not all copy from the same one at the same time
 		r := (p.rank + k) % p.size
 		if out[r].Bytes > 0 {
 			x := p.handover(hop{call, p.rank, r})
 			x.from, x.made, x.set, x.span = p, made, made.set, out[r]
 			close(x.posted)
-			sends = append(sends, x)
+			e.sends = append(e.sends, x)
 		}
 		if in[r].Bytes > 0 {
-			takes = append(takes, p.handover(hop{call, r, p.rank}))
-			into = append(into, in[r])
+			e.takes = append(e.takes, p.handover(hop{call, r, p.rank}))
+			e.into = append(e.into, in[r])
 		}
 	}
-	own := in[p.rank].Bytes > 0
-	if own || len(takes) > 0 {
-		if err := p.wire.Wait(idle.event); err != nil {
+	if in[p.rank].Bytes > 0 {
+		x := &handover{from: p, made: made, set: made.set, span: out[p.rank], taken: make(chan struct{})}
+		if err := e.copy(x, in[p.rank]); err != nil {
 			return nil, nil, err
 		}
+		e.own = x.done
 	}
-	if own {
-		if err := p.after(p.rank, made, made.set); err != nil {
-			return nil, nil, err
-		}
-		if err := p.wire.CopyOnDevice(cuda.Ptr(in[p.rank].Address), cuda.Ptr(out[p.rank].Address), uint64(in[p.rank].Bytes)); err != nil {
-			return nil, nil, err
-		}
-	}
-	return func(ctx context.Context) error {
-			for i, x := range takes {
-				if err := p.take(ctx, x, into[i]); err != nil {
-					return err
-				}
-			}
-			if n := len(takes); n > 0 {
-				return p.work.Wait(takes[n-1].done.event)
-			}
-			if !own {
-				return nil
-			}
-			done, err := p.mark(nil, p.wire)
-			if err != nil {
-				return err
-			}
-			defer p.keep(done)
-			return p.work.Wait(done.event)
-		}, func(ctx context.Context) error {
-			for _, x := range sends {
-				if err := p.until(ctx, x.taken); err != nil {
-					return err
-				}
-				if err := p.work.Wait(x.done.event); err != nil {
-					return err
-				}
-				x.to.keep(x.done)
-			}
-			return nil
-		}, nil
+	return e.arrived, e.sent, nil
 }
 
-// after makes the messages to come wait for a mark of a rank, unless they do already.
-func (p *peer) after(rank int, m *mark, set int) error {
-	at := place{m, set}
-	if p.seen[rank] == at {
-		return nil
+func (e *exchange) arrived(ctx context.Context) error {
+	for i, x := range e.takes {
+		if err := e.until(ctx, x.posted); err != nil {
+			return err
+		}
+		if x.span.Bytes != e.into[i].Bytes {
+			return fmt.Errorf("%d bytes come where %d are expected", x.span.Bytes, e.into[i].Bytes)
+		}
+		if err := e.copy(x, e.into[i]); err != nil {
+			return err
+		}
 	}
-	p.seen[rank] = at
-	return p.wire.Wait(m.event)
+	for _, m := range e.last {
+		if err := e.work.Wait(m.event); err != nil {
+			return err
+		}
+	}
+	if e.own != nil {
+		e.keep(e.own)
+	}
+	return nil
 }
 
-// take copies a message, when its sender has told where it is.
-func (p *peer) take(ctx context.Context, x *handover, into transport.Span) error {
-	if err := p.until(ctx, x.posted); err != nil {
-		return err
+func (e *exchange) sent(ctx context.Context) error {
+	for _, x := range e.sends {
+		if err := e.until(ctx, x.taken); err != nil {
+			return err
+		}
+		if err := e.work.Wait(x.done.event); err != nil {
+			return err
+		}
+		x.to.keep(x.done)
 	}
-	if x.span.Bytes != into.Bytes {
-		return fmt.Errorf("%d bytes come where %d are expected", x.span.Bytes, into.Bytes)
+	return nil
+}
+
+// copy copies a message.
+func (e *exchange) copy(x *handover, into transport.Span) error {
+	n := 0
+	if into.Bytes >= alongside {
+		n = (x.from.rank - e.rank + e.size) % e.size
 	}
-	if err := p.after(x.from.rank, x.made, x.set); err != nil {
-		return err
-	}
-	if err := p.wire.CopyFrom(cuda.Ptr(into.Address), x.from.device, cuda.Ptr(x.span.Address), uint64(into.Bytes)); err != nil {
-		return err
-	}
-	done, err := p.mark(nil, p.wire)
+	wire, err := e.wire(n)
 	if err != nil {
 		return err
 	}
-	x.to, x.done = p, done
+	k := slices.Index(e.began, wire)
+	if k < 0 {
+		if err := wire.Wait(e.idle.event); err != nil {
+			return err
+		}
+		k = len(e.began)
+		e.began, e.last = append(e.began, wire), append(e.last, nil)
+	}
+	if at := (place{x.made, x.set, wire}); e.seen[x.from.rank] != at {
+		e.seen[x.from.rank] = at
+		if err := wire.Wait(x.made.event); err != nil {
+			return err
+		}
+	}
+	to, from := cuda.Ptr(into.Address), cuda.Ptr(x.span.Address)
+	if e.linked {
+		err = wire.CopyOnDevice(to, from, uint64(into.Bytes))
+	} else {
+		err = wire.CopyFrom(to, x.from.device, from, uint64(into.Bytes))
+	}
+	if err != nil {
+		return err
+	}
+	if x.done, err = e.mark(nil, wire); err != nil {
+		return err
+	}
+	e.last[k] = x.done
+	x.to = e.peer
 	close(x.taken)
 	return nil
 }
