@@ -27,9 +27,10 @@ type direct struct {
 	order *tensor.Tensor   // which unit of those each unit of the result is; nil: they come in order
 	fill  bool             // one more value follows them, the fill
 
-	rooms  []*room // for what comes, in turns
-	turn   int
-	single bool // there is no memory for two
+	rooms  []*room           // for what comes, in turns
+	turn   int               // which is next
+	single bool              // there is no memory for two
+	idle   [2]transport.Mark // when those of either half may be written to; of a single one, the first
 
 	of       weak.Pointer[tensor.Tensor] // the part of which the rest is
 	from     uint64                      // where its values are
@@ -274,7 +275,6 @@ func (r *Rank) allocate(ctx context.Context, dt tensor.DType, n int64) (tensor.A
 // room is memory of the device for what comes, used again and again.
 type room struct {
 	values tensor.Array
-	idle   transport.Mark              // when it may be written to
 	kept   weak.Pointer[tensor.Tensor] // the part of which it has what the rank keeps
 }
 
@@ -308,31 +308,60 @@ func (f *fetch) makeRoom(ctx context.Context, t *Tensor) (*room, error) {
 			return nil, err
 		}
 	}
-	m.idle, err = r.direct.Mark(nil)
-	return m, err
+	return m, nil
 }
 
-// room is memory for what comes: one of two in turns, so that what comes need not wait for what is computed with what came before.
+// mostRooms is how many rooms there are for short messages, an even number. Each half of them is marked once a turn, since a mark in the engine's work
+// keeps what stands behind it from beginning early.
+const mostRooms = 8
+
+// room is memory for what comes: others in turns, so that what comes need not wait for what is computed with what came before.
 func (f *fetch) room(ctx context.Context, t *Tensor) (*room, error) {
 	d := f.device
-	if len(d.rooms) == 1 {
+	n := max(len(d.rooms), 1)
+	if len(d.rooms) == 1 && !d.single { // there is a second run
 		unused, err := f.rank.direct.Unused()
 		if err != nil {
 			return nil, err
 		}
-		d.single = d.single || d.rooms[0].values.Bytes() > unused/8
+		if bytes := d.rooms[0].values.Bytes(); bytes <= unused/(32*mostRooms) {
+			n = mostRooms
+		} else if bytes <= unused/8 {
+			n = 2
+		}
+		d.single = n == 1
 	}
-	if len(d.rooms) == 0 || len(d.rooms) == 1 && !d.single {
+	if len(d.rooms) == n {
+		return d.rooms[d.turn], nil
+	}
+	for len(d.rooms) < n {
 		m, err := f.makeRoom(ctx, t)
 		if err != nil {
 			return nil, err
 		}
-		d.turn = len(d.rooms)
 		d.rooms = append(d.rooms, m)
-		return m, nil
 	}
-	d.turn = (d.turn + 1) % len(d.rooms)
+	for half := range d.idle {
+		var err error
+		if d.idle[half], err = f.rank.direct.Mark(d.idle[half]); err != nil {
+			return nil, err
+		}
+	}
 	return d.rooms[d.turn], nil
+}
+
+// half is that of the room whose turn it is.
+func (d *direct) half() int { return 2 * d.turn / max(len(d.rooms), 2) }
+
+// used ends the turn of a room.
+func (f *fetch) used() (err error) {
+	d := f.device
+	half := d.half()
+	d.turn = (d.turn + 1) % len(d.rooms)
+	if len(d.rooms) == 1 || d.half() != half {
+		d.idle[half], err = f.rank.direct.Mark(d.idle[half])
+	}
+	return err
 }
 
 // prepare makes what is sent of a tensor, unless it is there from the run before.
@@ -405,10 +434,13 @@ func (f *fetch) startDirect(ctx context.Context, t *Tensor, own bool) (g *gettin
 	if err := f.prepare(ctx, t); err != nil {
 		return nil, err
 	}
+	var idle transport.Mark
 	if g.own {
-		g.room, err = f.makeRoom(ctx, t)
-	} else {
-		g.room, err = f.room(ctx, t)
+		if g.room, err = f.makeRoom(ctx, t); err == nil {
+			idle, err = r.direct.Mark(nil)
+		}
+	} else if g.room, err = f.room(ctx, t); err == nil {
+		idle = d.idle[d.half()]
 	}
 	if err != nil {
 		return nil, err
@@ -432,7 +464,7 @@ func (f *fetch) startDirect(ctx context.Context, t *Tensor, own bool) (g *gettin
 	}
 	g.room.kept = d.of
 	if len(f.providers) > 1 {
-		g.swap, err = r.direct.Swap(ctx, out, in, d.made, g.room.idle)
+		g.swap, err = r.direct.Swap(ctx, out, in, d.made, idle)
 	} else {
 		err = runtime.Move(ctx, r.session.Engine(), in[me].Address, out[me].Address, in[me].Bytes)
 	}
@@ -504,10 +536,10 @@ func (g *getting) done(ctx context.Context) (err error) {
 	if g.device.uploaded.Len() > 0 { // the host's copy is enough
 		g.device.discard()
 	}
-	if !g.own {
-		g.room.idle, err = g.rank.direct.Mark(g.room.idle)
+	if g.own {
+		return nil
 	}
-	return err
+	return g.used()
 }
 
 // swapSummands is summands from device to device, for dense results whose parts lie side by side each; nil of others.
@@ -595,4 +627,59 @@ func free(a tensor.Array) {
 	if at, ok := a.Remote().(*runtime.Resident); ok {
 		at.Free()
 	}
+}
+
+// sameStructure is tensor.SameStructure, for which index arrays on the device do not come to the host.
+func (r *Rank) sameStructure(ctx context.Context, a, b *tensor.Tensor) (bool, error) {
+	k, l := a.Levels(), b.Levels()
+	if r.direct == nil || a.Format() != b.Format() || len(k) != len(l) {
+		return tensor.SameStructure(a, b), nil
+	}
+	equal := map[tensor.Remote]tensor.Array{} // of b: those of a that have the same elements
+	for i := range k {
+		for _, pair := range [][2]tensor.Array{{k[i].Pos, l[i].Pos}, {k[i].Crd, l[i].Crd}, {k[i].Group, l[i].Group}} {
+			x, y := pair[0], pair[1]
+			if x.Len() != y.Len() {
+				return false, nil
+			}
+			if x.Len() == 0 || x.DType() != y.DType() || x.Remote() == y.Remote() || !r.onDevice(x) || !r.onDevice(y) {
+				continue
+			}
+			same, err := r.equal(ctx, x, y)
+			if err != nil || !same {
+				return false, err
+			}
+			equal[y.Remote()] = x
+		}
+	}
+	like, err := b.MapArrays(func(y tensor.Array) (tensor.Array, error) {
+		if x, ok := equal[y.Remote()]; ok {
+			return x, nil
+		}
+		return y, nil
+	})
+	if err != nil {
+		return false, err
+	}
+	defer like.Release()
+	return tensor.SameStructure(a, like), nil
+}
+
+// equal compares two arrays on the device, which are of one type and length.
+func (r *Rank) equal(ctx context.Context, x, y tensor.Array) (bool, error) {
+	args := exec.Args{}
+	for name, a := range map[string]tensor.Array{"x": x, "y": y} {
+		t := tensor.NewTrusted([]int64{int64(a.Len())}, tensor.Dense(1), nil, a, tensor.Zero(a.DType()))
+		defer t.Release()
+		args[name] = t
+	}
+	d, err := r.picker.Eval(ctx, "d = any_i (x(i) != y(i))", args, declare.AsWritten())
+	if err != nil {
+		return false, err
+	}
+	defer d.Release()
+	if err := d.Fetch(); err != nil {
+		return false, err
+	}
+	return !tensor.StoredValues[bool](d)[0], nil
 }

@@ -2,15 +2,18 @@ package dist_test
 
 import (
 	"context"
+	"fmt"
 	"math/rand/v2"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/lacuna-sparse/lacuna/runtime/declare"
 	"github.com/lacuna-sparse/lacuna/runtime/dist"
 	"github.com/lacuna-sparse/lacuna/runtime/dist/placement"
 	"github.com/lacuna-sparse/lacuna/runtime/dist/ranks"
 	"github.com/lacuna-sparse/lacuna/runtime/dist/transport"
+	"github.com/lacuna-sparse/lacuna/runtime/exec"
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
@@ -401,5 +404,63 @@ func TestLostRanks(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("got %v, want %q", err, c.want)
 		}
+	}
+}
+
+// Where a result has entries may follow from values: those of other runs, of which the part of one rank may know nothing.
+func TestOtherEntriesOnOneRank(t *testing.T) {
+	A, err := tensor.FromDense([]int64{4, 4}, tensor.CSR, tensor.ArrayOf([]float64{1, 2, 3, 4, 5, 6, 7, 8, 0, 9, 0, 0, 0, 0, 10, 0}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	lists := []*tensor.Tensor{tensor.Vector([]int64{0, 1, 2, 3}), tensor.Vector([]int64{2, 3, 0, 0}), tensor.Vector([]int64{1, 1, 3, 0})}
+	const program = "C(i,j) = A(i,q(j))"
+	layout, err := placement.Parse("over (*, r)", 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := session()
+	err = ranks.Run(t.Context(), 2, ranks.Faults{}, func(ctx context.Context, tr transport.Transport) error {
+		r, err := dist.New(ctx, s, tr, nil)
+		if err != nil {
+			return err
+		}
+		matrix, err := r.Cut(A, placement.OneAxis(r.Grid(), 2, 0, placement.Blocks(4, 2), 0))
+		if err != nil {
+			return err
+		}
+		var k *dist.Program
+		for n, list := range lists {
+			q, err := r.Cut(list, placement.Replicated(r.Grid(), 1))
+			if err != nil {
+				return err
+			}
+			args := map[string]*dist.Tensor{"A": matrix, "q": q}
+			if k == nil {
+				if k, err = r.Compile(ctx, program, args, dist.Options{Results: map[string]dist.Result{"C": {Format: tensor.CSR, HasFormat: true, Layout: &layout}}}); err != nil {
+					return err
+				}
+				defer k.Close()
+			}
+			out, err := k.Run(ctx, args)
+			if err != nil {
+				return fmt.Errorf("run %d: %w", n, err)
+			}
+			got, err := r.Gather(ctx, out["C"])
+			if err != nil {
+				return err
+			}
+			want, err := s.EvalAll(ctx, program, exec.Args{"A": A, "q": list}, declare.AsWritten(), declare.Result("C", tensor.CSR))
+			if err != nil {
+				return err
+			}
+			if d := tensor.Diff(got, want["C"]); d != "" {
+				return fmt.Errorf("run %d: %s", n, d)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
 	}
 }

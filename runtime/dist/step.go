@@ -118,16 +118,28 @@ func (st *step) forget() {
 // unchanged agrees with the other ranks on whether the operands have the patterns for which the statement was inspected.
 func (st *step) unchanged(ctx context.Context, env map[string]*Tensor) (bool, error) {
 	r := st.program.rank
-	vote := byte(0)
-	if st.st != nil {
-		vote = 1
+	all := st.st != nil
+	if all {
 		for k, u := range st.st.uses {
 			a, b := st.read[k], env[u.name]
-			if b == nil || a != b && !(a.Format == b.Format && a.DType == b.DType && a.Fill.Same(b.Fill) && slices.Equal(a.Shape, b.Shape) &&
-				a.Placement.Equal(b.Placement) && tensor.SameStructure(a.Part, b.Part)) {
-				vote = 0
+			same := a == b
+			if !same && b != nil && a.Format == b.Format && a.DType == b.DType && a.Fill.Same(b.Fill) && slices.Equal(a.Shape, b.Shape) && a.Placement.Equal(b.Placement) {
+				var err error
+				if same, err = r.sameStructure(ctx, a.Part, b.Part); err != nil {
+					return false, r.abort(err)
+				}
 			}
+			all = all && same
 		}
+	}
+	return r.allSay(ctx, all)
+}
+
+// allSay reports whether all ranks say yes.
+func (r *Rank) allSay(ctx context.Context, yes bool) (bool, error) {
+	vote := byte(0)
+	if yes {
+		vote = 1
 	}
 	in, err := r.toAll(ctx, &r.sent.Agreement, []byte{vote})
 	if err != nil {
@@ -317,8 +329,20 @@ func (h *header) placed(r *Rank, part *tensor.Tensor, entries int64, p *placemen
 // placed is the result as it was asked for.
 func (st *step) placed(ctx context.Context, t *Tensor) (*Tensor, error) {
 	r := st.program.rank
-	if st.after == nil || st.result == nil || !tensor.SameStructure(st.result, t.Part) {
-		var err error
+	same := st.after != nil && t.Format.IsDense()
+	var err error
+	if st.after != nil && !same { // where entries are may follow from values, of which one rank has others
+		if same, err = r.sameStructure(ctx, st.result, t.Part); err != nil {
+			return nil, r.abort(err)
+		}
+		if same, err = r.allSay(ctx, same); err != nil {
+			return nil, err
+		}
+	}
+	if !same {
+		if st.after != nil {
+			st.after.free()
+		}
 		if st.after, err = r.inspect(ctx, t, st.asked.Part(r.Rank(), t.Shape)); err != nil {
 			return nil, r.abort(err)
 		}

@@ -49,6 +49,7 @@ type peer struct {
 	linked     bool // devices reach each other's memory
 	call       int
 	seen       []place // by rank, the latest mark of it for which messages from there wait
+	cleared    []place // by stream, the latest mark of this rank for which what comes there waits
 	dead       context.Context
 	die        context.CancelFunc
 }
@@ -64,7 +65,7 @@ type place struct {
 const alongside = 1 << 20
 
 func (p *peers) join(rank, size int, l *lanes, linked bool) *peer {
-	q := &peer{peers: p, lanes: l, rank: rank, size: size, linked: linked, seen: make([]place, size)}
+	q := &peer{peers: p, lanes: l, rank: rank, size: size, linked: linked, seen: make([]place, size), cleared: make([]place, size)}
 	q.dead, q.die = context.WithCancel(context.Background())
 	return q
 }
@@ -159,8 +160,11 @@ func (e *exchange) copy(x *handover, into transport.Span) error {
 	}
 	k := slices.Index(e.began, wire)
 	if k < 0 {
-		if err := wire.Wait(e.idle.event); err != nil {
-			return err
+		if at := (place{e.idle, e.idle.set, wire}); e.cleared[n] != at {
+			e.cleared[n] = at
+			if err := wire.Wait(e.idle.event); err != nil {
+				return err
+			}
 		}
 		k = len(e.began)
 		e.began, e.last = append(e.began, wire), append(e.last, nil)
