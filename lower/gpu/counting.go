@@ -67,7 +67,7 @@ func (g *gridFunc) countAtOnce(s *loop.For, n *loop.Inliner) bool {
 	if !ok {
 		return false
 	}
-	b := g.b
+	b := g.Builder
 	lo, hi := b.Let("lo", n.Expr(s.Lo)), b.Let("hi", n.Expr(s.Hi))
 	b.If(b.Lt(lo, hi), func() {
 		last := b.Let("last", b.Sub(hi, loop.Int(1)))

@@ -5,6 +5,7 @@ import (
 
 	"github.com/lacuna-sparse/lacuna/ir/loop"
 	"github.com/lacuna-sparse/lacuna/ir/loop/lib"
+	"github.com/lacuna-sparse/lacuna/lower/gpu/coop"
 )
 
 // dot is what an entry loop does for an entry when that is one fold over columns between
@@ -188,7 +189,7 @@ func (m *mapper) dots(s *loop.Stage, t *entryLoop, marks loop.BufferID, blocks l
 // side for a lane.
 func (m *mapper) dotsApart(s *loop.Stage, d *dot, marks loop.BufferID, columns int) (loop.Stage, bool) {
 	g := m.newFunc(s.Func.Name)
-	b := g.b
+	b := g.Builder
 	b.Resident(fewResident)
 	in := g.parameters(s)
 	mapping := "dots"
@@ -232,7 +233,7 @@ func (m *mapper) dotsApart(s *loop.Stage, d *dot, marks loop.BufferID, columns i
 // shareDots emits the folds of a warp's entries: each team goes through those of its
 // lanes' entries, all at once.
 func (g *gridFunc) shareDots(d *dot, f *loop.For, n *loop.Inliner, columns int64) {
-	b := g.b
+	b := g.Builder
 	own := make([]loop.Expr, len(d.outer))
 	for i, id := range d.outer {
 		own[i] = n.Value(id)
@@ -296,7 +297,7 @@ func (g *gridFunc) shareDots(d *dot, f *loop.For, n *loop.Inliner, columns int64
 			folds(all)
 		}
 		sum := g.foldAcross(d.fold, parts, rank)
-		mine := b.Eq(shr(rank, loop.Int(logDotsAtOnce)), round)
+		mine := b.Eq(coop.Shr(rank, loop.Int(logDotsAtOnce)), round)
 		b.Assign(total, loop.NewSelect(mine, sum, total))
 	})
 	for i, id := range d.outer {
@@ -309,7 +310,7 @@ func (g *gridFunc) shareDots(d *dot, f *loop.For, n *loop.Inliner, columns int64
 // shuffleIndex is the value that a lane of the team has for a variable. What was a
 // coordinate of at most 32 bits in memory takes one shuffle and not two.
 func (g *gridFunc) shuffleIndex(f *loop.Func, id loop.VarID, own, lane loop.Expr) loop.Expr {
-	b := g.b
+	b := g.Builder
 	narrow := false
 	loop.WalkStmts(f.Body, func(s loop.Stmt) {
 		if l, ok := s.(*loop.Let); ok && l.Var == id && !l.Mutable {
@@ -330,7 +331,7 @@ func (g *gridFunc) shuffleIndex(f *loop.Func, id loop.VarID, own, lane loop.Expr
 // modulo their number ends with the k-th: in each step lanes give away the half of the
 // values that are not theirs, so that it takes hardly more shuffles than values.
 func (g *gridFunc) foldAcross(d fold, parts []*loop.Ref, rank loop.Expr) loop.Expr {
-	b := g.b
+	b := g.Builder
 	values := make([]loop.Expr, len(parts))
 	for i, p := range parts {
 		values[i] = p

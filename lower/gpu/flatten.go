@@ -161,7 +161,7 @@ func (m *mapper) updates(s *loop.Stage) bool {
 	}
 	f := m.listFunc(s, s.Func.Name)
 	f.in.Hi = f.scalar(m.cuts[s.Partition].n)
-	f.b.Inline(s.Func, f.in)
+	f.Builder.Inline(s.Func, f.in)
 	whole := f.stage(s, "", -1)
 	flat := flattened(&whole)
 	l := onlyLoop(flat.Func)

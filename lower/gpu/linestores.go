@@ -2,6 +2,7 @@ package gpu
 
 import (
 	"github.com/lacuna-sparse/lacuna/ir/loop"
+	"github.com/lacuna-sparse/lacuna/lower/gpu/coop"
 )
 
 // lineStores is the body of a loop over rows that computes the elements of one line of
@@ -122,7 +123,7 @@ func (m *mapper) lineStores(s *loop.Stage) bool {
 	doublings := m.scalar(s.Name + "_lanes_log2")
 	g := m.newFunc(s.Func.Name)
 	in := g.parameters(s)
-	b := g.b
+	b := g.Builder
 	n, l := g.scalar(c.n), g.rowTeams(g.scalar(doublings))
 	k := in.Args[argIndex(s.Func, t.width)]
 	tile := b.Let("tile", b.Mul(l.width, loop.Int(wideColumns)))
@@ -164,11 +165,11 @@ type rowTeams struct {
 
 // rowTeams makes teams of 2^log lanes.
 func (g *gridFunc) rowTeams(log loop.Expr) rowTeams {
-	b := g.b
+	b := g.Builder
 	warps := loop.Int(int64(g.threads / warp))
-	t := rowTeams{width: b.Let("width", shl(loop.Int(1), log)), count: b.Let("teams", shr(loop.Int(warp), log))}
+	t := rowTeams{width: b.Let("width", coop.Shl(loop.Int(1), log)), count: b.Let("teams", coop.Shr(loop.Int(warp), log))}
 	t.rank = b.Let("rank", b.And(g.Lane(), b.Sub(t.width, loop.Int(1))))
-	t.member = b.Let("member", shr(g.Lane(), log))
+	t.member = b.Let("member", coop.Shr(g.Lane(), log))
 	t.first = b.Let("first", b.Add(b.Mul(b.Add(b.Mul(g.block(), warps), g.Warp()), t.count), t.member))
 	t.all = b.Let("all", b.Mul(b.Mul(g.blocks(), warps), t.count))
 	return t
@@ -177,7 +178,7 @@ func (g *gridFunc) rowTeams(log loop.Expr) rowTeams {
 // tileOf splits the number of an item, of which each of n rows has one for each tile
 // of its line. It does not divide where lines are one tile.
 func (g *gridFunc) tileOf(item, n, tiles loop.Expr) (row, tile loop.Expr) {
-	b := g.b
+	b := g.Builder
 	at := b.Var("tile", loop.Int(0))
 	b.If(b.Gt(tiles, loop.Int(1)), func() { b.Assign(at, b.Div(item, n)) }, nil)
 	tile = b.Let("tile", at)

@@ -43,7 +43,7 @@ func (m *mapper) longRows(s *loop.Stage, g *gridFunc, width loop.Expr, earlier *
 
 // leave makes teams of some width leave out long rows, which go into a list.
 func (g *gridFunc) leave(x *longRows, width loop.Expr, list, count loop.BufID) {
-	b := g.b
+	b := g.Builder
 	limit := b.Let("limit", b.Mul(width, loop.Int(g.m.opts.LongRow)))
 	g.split = func(n *loop.Inliner, lo, hi loop.Expr) loop.Expr {
 		long := b.Let("long", b.Gt(b.Sub(hi, lo), limit))
@@ -58,7 +58,7 @@ func (g *gridFunc) leave(x *longRows, width loop.Expr, list, count loop.BufID) {
 
 // blocksTake emits the loop in which blocks take rows of a list, from the first on by steps.
 func (g *gridFunc) blocksTake(s *loop.Stage, in loop.Inlining, list, count loop.BufID, first, step loop.Expr) {
-	b := g.b
+	b := g.Builder
 	g.share(&in, s.Func, g.wholeBlock())
 	g.inTurns(first, b.Let("rows", b.Load(count, loop.Int(0))), step, func(k loop.Expr) {
 		i := b.Let("row", b.Load(list, k))

@@ -87,7 +87,7 @@ func (g *gridFunc) pieceParameters(x *pieceList, access loop.Access) *pieceParam
 
 // note emits what one thread does for a long row, at a place in the list of rows.
 func (x *pieceParameters) note(g *gridFunc, count loop.BufID, place, row, lo, length loop.Expr) {
-	b := g.b
+	b := g.Builder
 	pieces := x.count(g, length)
 	first := b.AtomicOld("first", loop.AtomicAdd, count, loop.Int(1), pieces)
 	b.Store(x.first, place, first)
@@ -100,7 +100,7 @@ func (x *pieceParameters) note(g *gridFunc, count loop.BufID, place, row, lo, le
 
 // count is how many pieces there are of a row.
 func (x *pieceParameters) count(g *gridFunc, length loop.Expr) loop.Expr {
-	b := g.b
+	b := g.Builder
 	return b.Let("pieces", b.Div(b.Add(length, b.Sub(x.length, loop.Int(1))), x.length))
 }
 
@@ -129,7 +129,7 @@ const maxPieceBlocks = 2048
 func (m *mapper) piecesByTeams(s *loop.Stage, t *lineNest, by lineTeams, long *longList) loop.Stage {
 	g := m.newLineFunc(s, by)
 	in := g.parameters(s)
-	b := g.b
+	b := g.Builder
 	x := g.pieceParameters(long.pieces, loop.ReadOnly)
 	count, lines := g.buffer(long.count, loop.ReadOnly), g.buffer(long.pieces.lines, loop.ReadWrite)
 	teams := g.rowTeams(g.scalar(by.lanes))
@@ -164,7 +164,7 @@ func (m *mapper) piecesByTeams(s *loop.Stage, t *lineNest, by lineTeams, long *l
 func (m *mapper) joinedPieces(s *loop.Stage, t *lineNest, by lineTeams, long *longList) loop.Stage {
 	g := m.newLineFunc(s, by)
 	in := g.parameters(s)
-	b := g.b
+	b := g.Builder
 	x := g.pieceParameters(long.pieces, loop.ReadOnly)
 	rows, count := g.buffer(long.rows, loop.ReadOnly), g.buffer(long.count, loop.ReadOnly)
 	lines := g.buffer(long.pieces.lines, loop.ReadOnly)
@@ -206,7 +206,7 @@ func (m *mapper) joinedPieces(s *loop.Stage, t *lineNest, by lineTeams, long *lo
 
 // eachTile emits something for each item and tile of its columns, in turns by teams.
 func (g *gridFunc) eachTile(teams rowTeams, by lineTeams, items, columns loop.Expr, do func(item, start loop.Expr)) {
-	b := g.b
+	b := g.Builder
 	width := b.Let("tile_width", b.Mul(teams.width, loop.Int(int64(by.perLane))))
 	tiles := b.Let("tiles", b.Div(b.Add(columns, b.Sub(width, loop.Int(1))), width))
 	g.inTurns(teams.first, b.Let("items", b.Mul(items, tiles)), teams.all, func(i loop.Expr) {
@@ -217,5 +217,5 @@ func (g *gridFunc) eachTile(teams rowTeams, by lineTeams, items, columns loop.Ex
 
 // lineStage is the stage that runs a function for lines.
 func (g *gridFunc) lineStage(s *loop.Stage, mapping string) loop.Stage {
-	return loop.Stage{Name: name(s, mapping), Partition: -1, Func: loop.RemoveDead(g.b.Func()), Bufs: g.bufs, Args: g.args, Symbolic: s.Symbolic}
+	return loop.Stage{Name: name(s, mapping), Partition: -1, Func: loop.RemoveDead(g.Builder.Func()), Bufs: g.bufs, Args: g.args, Symbolic: s.Symbolic}
 }

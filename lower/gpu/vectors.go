@@ -1,6 +1,9 @@
 package gpu
 
-import "github.com/lacuna-sparse/lacuna/ir/loop"
+import (
+	"github.com/lacuna-sparse/lacuna/ir/loop"
+	"github.com/lacuna-sparse/lacuna/lower/gpu/coop"
+)
 
 // A lane that takes several columns side by side reads and writes them by one access of
 // up to 16 bytes. LLVM makes that of single ones where it sees that they are side by
@@ -60,14 +63,14 @@ func wholeVectors(s *loop.Stage, strides []loop.VarID) loop.SizeExpr {
 func (g *gridFunc) roundDown(f *loop.Func, in *loop.Inlining, strides []loop.VarID) {
 	for _, id := range strides {
 		i := argIndex(f, id)
-		in.Args[i] = g.b.Let(f.Vars[id].Name, g.b.Mul(shr(in.Args[i], loop.Int(wideDoublings)), loop.Int(wideColumns)))
+		in.Args[i] = g.Builder.Let(f.Vars[id].Name, g.Builder.Mul(coop.Shr(in.Args[i], loop.Int(wideDoublings)), loop.Int(wideColumns)))
 	}
 }
 
 // vector gives the thread n columns side by side from k on. Beyond the end it goes along
 // with the last ones.
 func (w *lineWork) vector(k, columns loop.Expr, n int) {
-	b := w.g.b
+	b := w.g.Builder
 	k = b.Let("k", k)
 	w.valid = append(w.valid, b.Let("valid", b.Lt(k, columns)))
 	first := b.Let("column", b.Min(k, b.Sub(columns, loop.Int(int64(n)))))

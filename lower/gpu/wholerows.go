@@ -35,7 +35,7 @@ func (m *mapper) wholeRows(s *loop.Stage, rows loop.ScalarID) (loop.Stage, bool)
 	}
 	g := m.newFunc(s.Func.Name + "_whole")
 	in := g.parameters(s)
-	b := g.b
+	b := g.Builder
 	n := g.scalar(rows)
 	g.share(&in, s.Func, g.wholeBlock())
 	g.inTurns(g.block(), n, g.blocks(), func(row loop.Expr) {
