@@ -38,6 +38,9 @@ func (d *direct) Start(ctx context.Context, out, in [][]byte) (transport.Pending
 // Mark implements transport.Direct: what an engine is asked is done at once.
 func (d *direct) Mark(transport.Mark) (transport.Mark, error) { return nil, nil }
 
+// Reached implements transport.Direct.
+func (d *direct) Reached(context.Context, transport.Mark) error { return nil }
+
 // Unused implements transport.Direct.
 func (d *direct) Unused() (int64, error) { return d.unused, nil }
 

@@ -178,6 +178,11 @@ func (g *Group) Mark(m transport.Mark) (transport.Mark, error) {
 	return g.mark(old, g.work)
 }
 
+// Reached implements transport.Direct.
+func (g *Group) Reached(ctx context.Context, m transport.Mark) error {
+	return m.(*mark).event.Synchronize(ctx)
+}
+
 // Unused implements transport.Direct.
 func (g *Group) Unused() (int64, error) {
 	use, err := g.device.MemoryUse()

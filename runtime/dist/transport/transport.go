@@ -66,6 +66,9 @@ type Direct interface {
 	// under way has, may be given to be set there; nil: a new one.
 	Mark(m Mark) (Mark, error)
 
+	// Reached waits until the engine's work has reached a mark.
+	Reached(ctx context.Context, m Mark) error
+
 	// Swap begins an exchange of messages between arrays on the devices. It is collective, as Start is, and both sides know the lengths;
 	// out[Rank()] is copied to in[Rank()]. The messages go beside the engine's work: out is read when it has reached made, and in
 	// written when it has reached idle. Nothing makes the host wait for the device.
