@@ -69,9 +69,9 @@ func CUDAStream(device *cuda.Device, stream *cuda.Stream) (e Engine, leave func(
 	}, nil
 }
 
-// foreignAlignment is what kernels may rely on that load several elements at once. What
+// ForeignAlignment is that of arrays in bytes, on which kernels rely that load several elements at once. What
 // the driver allocates has more.
-const foreignAlignment = 16
+const ForeignAlignment = 16
 
 // ForeignResident is an array that is in the memory of an engine's device already: bytes
 // bytes from address on, a CUdeviceptr of the engine's context. Kernels read it where it
@@ -87,8 +87,8 @@ func ForeignResident(e Engine, address uint64, bytes int64) (*Resident, error) {
 		return nil, fmt.Errorf("an array in a device's memory has %d bytes", bytes)
 	case address == 0 && bytes > 0:
 		return nil, fmt.Errorf("an array of %d bytes in a device's memory has the address 0", bytes)
-	case address%foreignAlignment != 0:
-		return nil, fmt.Errorf("the address %#x in a device's memory is not a multiple of %d: copy the array to memory of its own", address, foreignAlignment)
+	case address%ForeignAlignment != 0:
+		return nil, fmt.Errorf("the address %#x in a device's memory is not a multiple of %d: copy the array to memory of its own", address, ForeignAlignment)
 	}
 	r := newResident(device, block(address), bytes, bytes)
 	r.at.foreign = true

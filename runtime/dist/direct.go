@@ -432,13 +432,22 @@ func (d *direct) free() {
 // startDirect is start on a device. What comes lies in memory of the fetch, or in memory of its own.
 func (f *fetch) startDirect(ctx context.Context, t *Tensor, own bool) (g *getting, err error) {
 	r := f.rank
-	g = &getting{fetch: f, of: t, direct: true, own: own || len(f.providers) == 1}
+	alone := len(f.providers) == 1
+	g = &getting{fetch: f, of: t, direct: true, own: own || alone}
 	if err := f.moves(ctx, int64(t.Part.Values().Len())); err != nil {
 		return nil, err
 	}
 	d, me := f.device, r.Rank()
 	if err := f.prepare(ctx, t); err != nil {
 		return nil, err
+	}
+	if kept := f.span(me); alone && !own && d.order == nil && len(f.keep[0]) == 1 && kept.Address%runtime.ForeignAlignment == 0 {
+		there, err := runtime.ForeignResident(r.session.Engine(), kept.Address, kept.Bytes)
+		if err != nil {
+			return nil, err
+		}
+		g.room = &room{values: tensor.RemoteArray(t.DType, int(f.count), there)} // where it is
+		return g, nil
 	}
 	var idle transport.Mark
 	if g.own {
@@ -469,7 +478,7 @@ func (f *fetch) startDirect(ctx context.Context, t *Tensor, own bool) (g *gettin
 		}
 	}
 	g.room.kept = d.of
-	if len(f.providers) > 1 {
+	if !alone {
 		g.swap, err = r.direct.Swap(ctx, out, in, d.made, idle)
 	} else {
 		err = runtime.Move(ctx, r.session.Engine(), in[me].Address, out[me].Address, in[me].Bytes)
