@@ -143,14 +143,9 @@ func (f *fetch) placeDense(t *Tensor, asked [][]placement.Set) error {
 	}
 	f.set = f.count
 	for p, sets := range asked {
-		if sets == nil {
-			continue
+		if sets != nil {
+			f.takes(p, product(t.Format.Order(), f.shape, withinAll(f.need, sets)))
 		}
-		local := make([]placement.Set, len(sets))
-		for k, s := range sets {
-			local[k] = within(f.need[k], s)
-		}
-		f.takes(p, product(t.Format.Order(), f.shape, local))
 	}
 	return nil
 }
@@ -215,10 +210,7 @@ func (f *fetch) structure(t *Tensor) *tensor.Tensor {
 
 // renumber leaves out coordinates along the axes at which the entries that are got of a tensor have none.
 func (f *fetch) renumber(ctx context.Context, t *Tensor, need []placement.Set) error {
-	among := make([]placement.Set, len(need))
-	for k := range need {
-		among[k] = within(f.need[k], need[k])
-	}
+	among := withinAll(f.need, need)
 	local, err := f.rank.renumbered(ctx, f.structure(t), lengths(need), map[int]tensor.Array{}, func(axis int, x int64) int64 { return among[axis].Find(x) })
 	if err != nil {
 		return err

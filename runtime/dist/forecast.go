@@ -19,7 +19,7 @@ func (p *Program) Forecast(ctx context.Context, args map[string]*Tensor) ([]tran
 	if err := st.plan(ctx, args); err != nil {
 		return nil, err
 	}
-	if c := st.how; c.index == nil || c.at < 0 {
+	if c := st.how; len(c.along) == 0 || len(c.summed()) > 0 {
 		return nil, errors.New(st.note())
 	}
 	if err := st.inspect(ctx); err != nil {
