@@ -143,14 +143,12 @@ func (x *counting) alone() bool {
 		case *loop.Assign:
 			ok = ok && inside[s.Var]
 		}
-		for _, e := range loop.Exprs(s) {
-			loop.WalkExpr(e, func(e loop.Expr) {
-				if l, is := e.(*loop.Load); is && stored[l.Buf] {
-					reads++
-				}
-			})
-		}
 	})
+	for l := range loop.Loads(x.loop.Body) {
+		if stored[l.Buf] {
+			reads++
+		}
+	}
 	return ok && reads == 1
 }
 

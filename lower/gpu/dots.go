@@ -69,12 +69,10 @@ func dotOf(t *entryLoop) (*dot, bool) {
 		return nil, false
 	}
 	d.fold = folds[0]
-	lo, fromZero := f.Lo.(*loop.Const)
-	hi, is := f.Hi.(*loop.Ref)
-	if !fromZero || lo.Bits != 0 || !is || !slices.Contains(t.f.Args, hi.Var) {
+	if !overDimension(t.f, f) {
 		return nil, false
 	}
-	d.width = hi.Var
+	d.width = f.Hi.(*loop.Ref).Var
 	for _, s := range f.Body {
 		switch s.(type) {
 		case *loop.Let, *loop.Assign, *loop.Comment:
@@ -89,17 +87,10 @@ func dotOf(t *entryLoop) (*dot, bool) {
 // along lists the buffers of which the element at the entry is read, outside the fold.
 func (d *dot) along() []loop.BufID {
 	var list []loop.BufID
-	for i, s := range d.t.entries.Body {
-		if i == d.at {
-			continue
-		}
-		for _, e := range loop.Exprs(s) {
-			loop.WalkExpr(e, func(e loop.Expr) {
-				l, ok := e.(*loop.Load)
-				if ok && isRef(l.Index, d.t.entries.Var) && d.t.f.Bufs[l.Buf].ReadOnly && !slices.Contains(list, l.Buf) {
-					list = append(list, l.Buf)
-				}
-			})
+	body := d.t.entries.Body
+	for l := range loop.Loads(slices.Concat(body[:d.at], body[d.at+1:])) {
+		if isRef(l.Index, d.t.entries.Var) && d.t.f.Bufs[l.Buf].ReadOnly && !slices.Contains(list, l.Buf) {
+			list = append(list, l.Buf)
 		}
 	}
 	return list
@@ -115,10 +106,8 @@ func (d *dot) ofRow(id loop.VarID) bool {
 
 // reads notes what the fold reads.
 func (d *dot) reads(f *loop.For) {
-	uniform := map[loop.VarID]bool{f.Var: true, d.fold.variable: true}
-	for _, id := range d.t.f.Args {
-		uniform[id] = true
-	}
+	uniform := parameters(d.t.f)
+	uniform[f.Var], uniform[d.fold.variable] = true, true
 	for _, s := range slices.Concat(d.t.f.Body, f.Body) {
 		if l, ok := s.(*loop.Let); ok && l.Var != d.t.counter {
 			uniform[l.Var] = true
@@ -126,25 +115,21 @@ func (d *dot) reads(f *loop.For) {
 	}
 	row := d.t.row.Var
 	var ofRows, ofEntries []loop.VarID
-	loop.WalkStmts(f.Body, func(s loop.Stmt) {
-		for _, e := range loop.Exprs(s) {
-			loop.WalkExpr(e, func(e loop.Expr) {
-				switch e := e.(type) {
-				case *loop.Ref:
-					switch {
-					case uniform[e.Var]:
-					case e.Var == row || d.ofRow(e.Var):
-						ofRows = append(ofRows, e.Var)
-					default:
-						ofEntries = append(ofEntries, e.Var)
-					}
-					uniform[e.Var] = true // once is enough
-				case *loop.Load:
-					d.bytes = max(d.bytes, d.t.f.Bufs[e.Buf].Elem.Size())
-				}
-			})
+	for e := range loop.AllExprs(f.Body) {
+		switch e := e.(type) {
+		case *loop.Ref:
+			switch {
+			case uniform[e.Var]:
+			case e.Var == row || d.ofRow(e.Var):
+				ofRows = append(ofRows, e.Var)
+			default:
+				ofEntries = append(ofEntries, e.Var)
+			}
+			uniform[e.Var] = true // once is enough
+		case *loop.Load:
+			d.bytes = max(d.bytes, d.t.f.Bufs[e.Buf].Elem.Size())
 		}
-	})
+	}
 	if len(ofRows) > 0 {
 		ofRows = slices.Insert(slices.DeleteFunc(ofRows, func(id loop.VarID) bool { return id == row }), 0, row)
 	}

@@ -87,10 +87,7 @@ func (t *entryLoop) body() bool {
 		return false
 	}
 	sum, ok := count.Value.(*loop.Binary)
-	if !ok || sum.Op != loop.Add || !isRef(sum.X, t.counter) {
-		return false
-	}
-	if one, is := sum.Y.(*loop.Const); !is || one.Bits != 1 {
+	if !ok || sum.Op != loop.Add || !isRef(sum.X, t.counter) || !isOne(sum.Y) {
 		return false
 	}
 	inside, stores := map[loop.VarID]bool{}, 0
@@ -112,14 +109,12 @@ func (t *entryLoop) body() bool {
 		default:
 			ok = false
 		}
-		for _, e := range loop.Exprs(s) {
-			loop.WalkExpr(e, func(e loop.Expr) {
-				if l, is := e.(*loop.Load); is && isRef(l.Index, t.entries.Var) {
-					t.along = l.Buf
-				}
-			})
-		}
 	})
+	for l := range loop.Loads(t.entries.Body[:last]) {
+		if isRef(l.Index, t.entries.Var) {
+			t.along = l.Buf
+		}
+	}
 	return ok && stores > 0 && t.along >= 0
 }
 

@@ -26,15 +26,8 @@ func lineStoresOf(f *loop.Func) (*lineStores, bool) {
 		return nil, false
 	}
 	t := &lineStores{f: f, row: row}
-	known := map[loop.VarID]bool{}
-	for _, id := range f.Args {
-		known[id] = true
-	}
-	for _, s := range f.Body {
-		if let, ok := s.(*loop.Let); ok {
-			known[let.Var] = !let.Mutable
-		}
-	}
+	known := parameters(f)
+	declare(known, f.Body)
 	known[t.row.Var] = true
 	for _, s := range t.row.Body {
 		switch s := s.(type) {
@@ -60,17 +53,11 @@ func lineStoresOf(f *loop.Func) (*lineStores, bool) {
 // other, and each stores one element, the one at the column in a line of the row's.
 func (t *lineStores) takesLine(known map[loop.VarID]bool) bool {
 	s := t.line
-	lo, fromZero := s.Lo.(*loop.Const)
-	hi, is := s.Hi.(*loop.Ref)
-	if !fromZero || lo.Bits != 0 || !is {
+	if !overDimension(t.f, s) {
 		return false
 	}
-	isArg := false
-	for _, id := range t.f.Args {
-		isArg = isArg || id == hi.Var
-	}
-	t.width = hi.Var
-	inside, stores, ok := map[loop.VarID]bool{}, 0, isArg
+	t.width = s.Hi.(*loop.Ref).Var
+	inside, stores, ok := map[loop.VarID]bool{}, 0, true
 	loop.WalkStmts(s.Body, func(st loop.Stmt) {
 		if id, declares := loop.Declared(st); declares {
 			inside[id] = true
@@ -99,15 +86,7 @@ func (t *lineStores) atColumn(e loop.Expr, known map[loop.VarID]bool) bool {
 	if !ok || sum.Op != loop.Add || !isRef(sum.Y, t.line.Var) {
 		return false
 	}
-	loop.WalkExpr(sum.X, func(e loop.Expr) {
-		switch e := e.(type) {
-		case *loop.Ref:
-			ok = ok && known[e.Var]
-		case *loop.Load:
-			ok = false
-		}
-	})
-	return ok
+	return isMadeOf(sum.X, known)
 }
 
 // lineStores maps a stage over rows that computes the elements of lines one after another

@@ -310,25 +310,16 @@ func (t turn) clone() turn {
 func (w *lineWork) fetch(f *loop.For, n *loop.Inliner, p loop.Expr) turn {
 	t := turn{loop: f, p: p, lets: map[loop.VarID]loop.Expr{}, loads: map[loop.BufID]loop.Expr{}}
 	n.Bind(f.Var, p)
-	ahead := func(s loop.Stmt) {
-		for _, e := range loop.Exprs(s) {
-			loop.WalkExpr(e, func(e loop.Expr) {
-				if l, ok := e.(*loop.Load); ok && isRef(l.Index, f.Var) && w.t.f.Bufs[l.Buf].ReadOnly && t.loads[l.Buf] == nil {
-					t.loads[l.Buf] = w.g.Builder.Let("entry", n.Expr(l))
-				}
-			})
-		}
-	}
-	for _, s := range f.Body {
-		l, declares := s.(*loop.Let)
-		switch {
-		case declares && (w.t.sum == nil || !w.t.sum.column[l.Var]):
+	for i, s := range f.Body {
+		if l, ok := s.(*loop.Let); ok && (w.t.sum == nil || !w.t.sum.column[l.Var]) {
 			n.Block([]loop.Stmt{s})
 			t.lets[l.Var] = n.Value(l.Var)
-		case w.t.sum != nil:
-			ahead(s)
-		default:
-			loop.WalkStmts([]loop.Stmt{s}, ahead)
+			continue
+		}
+		for l := range loop.Loads(f.Body[i : i+1]) {
+			if isRef(l.Index, f.Var) && w.t.f.Bufs[l.Buf].ReadOnly && t.loads[l.Buf] == nil {
+				t.loads[l.Buf] = w.g.Builder.Let("entry", n.Expr(l))
+			}
 		}
 	}
 	return t

@@ -120,17 +120,17 @@ func onlyRowLoop(f *loop.Func) (loop.BufID, bool) {
 	if _, ok := pointersOf(f, row); !ok {
 		return -1, false
 	}
-	found, entries := false, loop.BufID(-1)
-	loop.WalkStmts(row.Body, func(s loop.Stmt) {
-		for _, e := range loop.Exprs(s) {
-			loop.WalkExpr(e, func(e loop.Expr) {
-				if l, ok := e.(*loop.Load); ok && !found && isRef(l.Index, row.Var) {
-					found, entries = true, l.Buf
-				}
-			})
+	return readAlong(row)
+}
+
+// readAlong is the first array of which a loop reads the element that has the iteration's number.
+func readAlong(l *loop.For) (loop.BufID, bool) {
+	for x := range loop.Loads(l.Body) {
+		if isRef(x.Index, l.Var) {
+			return x.Buf, true
 		}
-	})
-	return entries, found
+	}
+	return -1, false
 }
 
 // pointersOf finds the array pos of a loop that goes from pos[i] to pos[i+1], i being the
@@ -168,6 +168,5 @@ func pointersOf(f *loop.Func, row *loop.For) (loop.BufID, bool) {
 	if !ok || next.Op != loop.Add || !isRef(next.X, element) {
 		return -1, false
 	}
-	one, ok := next.Y.(*loop.Const)
-	return lo.Buf, ok && one.Bits == 1
+	return lo.Buf, isOne(next.Y)
 }

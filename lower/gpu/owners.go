@@ -256,12 +256,10 @@ func orderedFold(l *loop.For, where storePlaces) (*inOrder, bool) {
 
 // reads reports whether an expression reads the buffer that is stored.
 func (f *inOrder) reads(e loop.Expr) bool {
-	found := false
-	loop.WalkExpr(e, func(e loop.Expr) {
+	return loop.HasExpr(e, func(e loop.Expr) bool {
 		x, is := e.(*loop.Load)
-		found = found || is && x.Buf == f.store.Buf
+		return is && x.Buf == f.store.Buf
 	})
-	return found
 }
 
 // isElement reports whether an expression is the element as it was.

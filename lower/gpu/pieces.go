@@ -33,17 +33,8 @@ func (m *mapper) piecesOf(s *loop.Stage, t *lineNest) *pieceList {
 	if _, ok := pointersOf(t.f, outer); !ok {
 		return nil
 	}
-	entries := loop.BufID(-1)
-	loop.WalkStmts(outer.Body, func(st loop.Stmt) {
-		for _, e := range loop.Exprs(st) {
-			loop.WalkExpr(e, func(e loop.Expr) {
-				if l, ok := e.(*loop.Load); ok && entries < 0 && isRef(l.Index, outer.Var) {
-					entries = l.Buf
-				}
-			})
-		}
-	})
-	if entries < 0 {
+	entries, ok := readAlong(outer)
+	if !ok {
 		return nil
 	}
 	return &pieceList{

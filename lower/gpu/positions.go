@@ -134,24 +134,12 @@ func rowLoop(f *loop.Func) *loop.For {
 func gathers(row *loop.For) bool {
 	read := map[loop.VarID]bool{} // declared with something read
 	found := false
-	depends := func(e loop.Expr) bool {
-		reads := false
-		loop.WalkExpr(e, func(e loop.Expr) {
-			switch e := e.(type) {
-			case *loop.Load:
-				reads = true
-			case *loop.Ref:
-				reads = reads || read[e.Var]
-			}
-		})
-		return reads
-	}
+	depends := func(e loop.Expr) bool { return loop.Reads(e, read) || loop.HasLoad(e) }
 	loop.WalkStmts(row.Body, func(s loop.Stmt) {
 		for _, e := range loop.Exprs(s) {
-			loop.WalkExpr(e, func(e loop.Expr) {
-				if l, ok := e.(*loop.Load); ok && depends(l.Index) {
-					found = true
-				}
+			found = found || loop.HasExpr(e, func(e loop.Expr) bool {
+				l, ok := e.(*loop.Load)
+				return ok && depends(l.Index)
 			})
 		}
 		if l, ok := s.(*loop.Let); ok && depends(l.Value) {
@@ -165,10 +153,8 @@ func gathers(row *loop.For) bool {
 // without knowing the row: it has no other variables than parameters, its own, and those
 // that it folds into.
 func knowsPositionOnly(f *loop.Func, row *loop.For, folds []fold) bool {
-	known := map[loop.VarID]bool{row.Var: true}
-	for _, id := range f.Args {
-		known[id] = true
-	}
+	known := parameters(f)
+	known[row.Var] = true
 	for _, d := range folds {
 		known[d.variable] = true
 	}
@@ -177,39 +163,27 @@ func knowsPositionOnly(f *loop.Func, row *loop.For, folds []fold) bool {
 			known[id] = true
 		}
 	})
-	ok := true
-	loop.WalkStmts(row.Body, func(s loop.Stmt) {
-		for _, e := range loop.Exprs(s) {
-			loop.WalkExpr(e, func(e loop.Expr) {
-				if r, is := e.(*loop.Ref); is && !known[r.Var] {
-					ok = false
-				}
-			})
+	for e := range loop.AllExprs(row.Body) {
+		if r, is := e.(*loop.Ref); is && !known[r.Var] {
+			return false
 		}
-	})
-	return ok
+	}
+	return true
 }
 
 // readOnce lists the buffers of which a loop reads only the elements of its entries.
 func readOnce(f *loop.Func, row *loop.For) []loop.BufID {
-	in := func(body []loop.Stmt, plain bool) map[loop.BufID]int {
-		count := map[loop.BufID]int{}
-		loop.WalkStmts(body, func(s loop.Stmt) {
-			for _, e := range loop.Exprs(s) {
-				loop.WalkExpr(e, func(e loop.Expr) {
-					if l, ok := e.(*loop.Load); ok && (!plain || isRef(l.Index, row.Var)) {
-						count[l.Buf]++
-					}
-				})
-			}
-		})
-		return count
+	others := make([]int, len(f.Bufs)) // reads of other elements
+	for l := range loop.Loads(f.Body) {
+		others[l.Buf]++
 	}
 	var list []loop.BufID
-	all := in(f.Body, false)
-	for id, n := range in(row.Body, true) {
-		if f.Bufs[id].ReadOnly && n == all[id] {
-			list = append(list, id)
+	for l := range loop.Loads(row.Body) {
+		if isRef(l.Index, row.Var) {
+			others[l.Buf]--
+			if others[l.Buf] == 0 && f.Bufs[l.Buf].ReadOnly {
+				list = append(list, l.Buf)
+			}
 		}
 	}
 	slices.Sort(list)

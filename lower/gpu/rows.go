@@ -133,26 +133,15 @@ func (m *mapper) meanLength(s *loop.Stage, c *cut) (loop.SizeExpr, bool) {
 		if _, ok := foldsOf(f, x); !ok {
 			return
 		}
-		if lo, ok := x.Lo.(*loop.Const); ok && lo.Bits == 0 {
-			if r, ok := x.Hi.(*loop.Ref); ok {
-				for i, id := range f.Args {
-					if id == r.Var {
-						length = loop.SizeScalar(s.Args[i])
-					}
-				}
+		if isZero(x.Lo) {
+			if overDimension(f, x) {
+				length = loop.SizeScalar(argOf(s, x.Hi.(*loop.Ref).Var))
 			}
 			return
 		}
-		loop.WalkStmts(x.Body, func(inner loop.Stmt) {
-			for _, e := range loop.Exprs(inner) {
-				loop.WalkExpr(e, func(e loop.Expr) {
-					if l, ok := e.(*loop.Load); ok && length == nil && isRef(l.Index, x.Var) {
-						per := sizeOp(loop.Max, loop.SizeScalar(c.n), loop.SizeConst(1))
-						length = sizeOp(loop.Div, loop.SizeLen{Buffer: s.Bufs[l.Buf]}, per)
-					}
-				})
-			}
-		})
+		if along, ok := readAlong(x); ok {
+			length = sizeOp(loop.Div, loop.SizeLen{Buffer: s.Bufs[along]}, sizeOp(loop.Max, loop.SizeScalar(c.n), loop.SizeConst(1)))
+		}
 	})
 	return length, length != nil
 }
@@ -166,15 +155,10 @@ func readsOwnStores(f *loop.Func) bool {
 			stored[st.Buf] = true
 		}
 	})
-	reads := false
-	loop.WalkStmts(f.Body, func(s loop.Stmt) {
-		for _, e := range loop.Exprs(s) {
-			loop.WalkExpr(e, func(e loop.Expr) {
-				if l, ok := e.(*loop.Load); ok && stored[l.Buf] {
-					reads = true
-				}
-			})
+	for l := range loop.Loads(f.Body) {
+		if stored[l.Buf] {
+			return true
 		}
-	})
-	return reads
+	}
+	return false
 }

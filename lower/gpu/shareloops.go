@@ -115,15 +115,7 @@ func nest(s *loop.For) []*loop.For {
 				inside[id] = true
 			}
 		}
-		ok := true
-		for _, bound := range []loop.Expr{inner.Lo, inner.Hi} {
-			loop.WalkExpr(bound, func(e loop.Expr) {
-				if r, is := e.(*loop.Ref); is {
-					ok = ok && !inside[r.Var]
-				}
-			})
-		}
-		if !ok {
+		if loop.Reads(inner.Lo, inside) || loop.Reads(inner.Hi, inside) {
 			return levels
 		}
 		inside[inner.Var] = true

@@ -1,6 +1,8 @@
 package gpu
 
 import (
+	"slices"
+
 	"github.com/lacuna-sparse/lacuna/ir/loop"
 	"github.com/lacuna-sparse/lacuna/lower/gpu/coop"
 )
@@ -20,31 +22,18 @@ func vectorsFrom(bytes int) loop.SizeExpr { return loop.SizeConst(8 * max(4, byt
 
 // stridesOf finds the parameters that index arithmetic multiplies by, and the width.
 func stridesOf(f *loop.Func, width loop.VarID) []loop.VarID {
-	isArg := map[loop.VarID]bool{}
-	for _, id := range f.Args {
-		isArg[id] = true
-	}
 	list := []loop.VarID{width}
 	add := func(e loop.Expr) {
-		if r, ok := e.(*loop.Ref); ok && isArg[r.Var] {
-			for _, id := range list {
-				if id == r.Var {
-					return
-				}
-			}
+		if r, ok := e.(*loop.Ref); ok && slices.Contains(f.Args, r.Var) && !slices.Contains(list, r.Var) {
 			list = append(list, r.Var)
 		}
 	}
-	loop.WalkStmts(f.Body, func(s loop.Stmt) {
-		for _, e := range loop.Exprs(s) {
-			loop.WalkExpr(e, func(e loop.Expr) {
-				if x, ok := e.(*loop.Binary); ok && x.Op == loop.Mul && x.Typ == loop.I64 {
-					add(x.X)
-					add(x.Y)
-				}
-			})
+	for e := range loop.AllExprs(f.Body) {
+		if x, ok := e.(*loop.Binary); ok && x.Op == loop.Mul && x.Typ == loop.I64 {
+			add(x.X)
+			add(x.Y)
 		}
-	})
+	}
 	return list
 }
 
