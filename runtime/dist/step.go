@@ -89,7 +89,7 @@ func (st *step) run(ctx context.Context, env map[string]*Tensor) (string, *Tenso
 		return "", nil, err
 	}
 	for k, got := range under {
-		if got.direct { // a device's memory would be short before the collector noticed
+		if !got.whole { // a device's memory would be short before the collector noticed, and the next run needs as much
 			args[st.gets[k].name].(*tensor.Tensor).Release()
 		}
 	}
