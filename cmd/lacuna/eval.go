@@ -37,6 +37,7 @@ type evaluation struct {
 	program  *program
 	operands []operand
 	writes   []destination
+	written  []string // the paths of those that ranks have written, each its part
 	limit    int64
 	session  *lacuna.Session // nil: a new one
 	args     lacuna.Args
@@ -438,6 +439,9 @@ func (e *evaluation) deliver(ctx context.Context, out lacuna.Outputs) error {
 	}
 	var errs []error
 	for _, d := range e.writes {
+		if slices.Contains(e.written, d.path) {
+			continue
+		}
 		d.names = e.names[d.name]
 		errs = append(errs, e.app.write(ctx, d, out[d.name]))
 	}

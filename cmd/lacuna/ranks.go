@@ -302,24 +302,11 @@ func (run *rankRun) on(ctx context.Context, t transport.Transport, session *exec
 	if err != nil {
 		return err
 	}
-	out := lacuna.Outputs{}
-	for _, name := range run.e.program.results() {
-		if results[name] == nil {
-			continue
-		}
-		if out[name], err = r.Collect(ctx, results[name]); err != nil {
-			return err
-		}
-		if out[name] != nil {
-			if err := out[name].Fetch(); err != nil { // a GPU has it, for as long as there is the group
-				return err
-			}
-		}
+	out, written, err := run.deliver(ctx, t, r, results)
+	if err != nil || r.Rank() != 0 {
+		return err
 	}
-	if r.Rank() != 0 {
-		return nil
-	}
-	run.out, run.sent = out, all
+	run.out, run.sent, run.e.written = out, all, written
 	for _, note := range k.Notes() {
 		if strings.Contains(note, "cannot be cut") || run.e.timed {
 			run.e.app.notice(note)

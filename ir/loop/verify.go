@@ -143,7 +143,7 @@ func (v *verifier) describe(s Stmt) string {
 	p := printer{names: v.names, vars: v.vars, fails: v.fails}
 	switch s := s.(type) {
 	case *For:
-		p.stmt(&For{Var: s.Var, Lo: s.Lo, Hi: s.Hi, Independent: s.Independent, Unroll: s.Unroll})
+		p.stmt(&For{Var: s.Var, Lo: s.Lo, Hi: s.Hi, Independent: s.Independent, Unroll: s.Unroll, Lanes: s.Lanes})
 	case *While:
 		p.stmt(&While{Cond: s.Cond})
 	case *If:
@@ -360,15 +360,11 @@ func (v *verifier) recursion(s *Scalar) {
 // callees are the names of the functions that s calls.
 func callees(s *Scalar) []string {
 	var names []string
-	WalkStmts(s.Body, func(s Stmt) {
-		for _, e := range Exprs(s) {
-			WalkExpr(e, func(e Expr) {
-				if c, ok := e.(*Call); ok {
-					names = append(names, c.Fn)
-				}
-			})
+	for e := range AllExprs(s.Body) {
+		if c, ok := e.(*Call); ok {
+			names = append(names, c.Fn)
 		}
-	})
+	}
 	return names
 }
 

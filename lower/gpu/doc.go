@@ -22,8 +22,6 @@
 //   - entries: the same, where a row appends an entry for each of an operand's: teams
 //     take entries, whatever their rows (entries.go); where each is a fold over a dense
 //     dimension, they share the folds of several (dots.go).
-//   - warps: the same, where each element stands for a list whose items are counted
-//     by buckets or moved to them (buckets.go).
 //   - chunks: each thread takes whole chunks, of which there are as many as threads
 //     pay for; what every thread has a copy of is cut from one buffer (chunks.go).
 //   - blocks: each block takes whole chunks, its threads sharing the loop over them
@@ -44,7 +42,7 @@
 //
 //	gpu.go          Lower, Map, the options, the order in which mappings are tried
 //	describe.go     what the mappings are in words, for explain
-//	function.go     a grid function under construction; code.go: the words it is written in
+//	function.go     a grid function under construction
 //	chunks.go       cuts of a domain, and threads that take whole chunks
 //
 //	elements.go     one thread for each element; pairs.go: pairs of coordinates as elements
@@ -55,7 +53,6 @@
 //	                lines.go recognises the nests, linework.go writes what a thread does, vectors.go by vectors,
 //	                linefolds.go where lines are folded, pieces.go where rows are long
 //	linestores.go   elements of a line one after another; longlines.go: tiles of long lines
-//	buckets.go      lists whose items are counted by buckets or moved to them
 //	blocks.go       a block for each chunk; shareloops.go: how the threads of a team share a loop
 //	independent.go  iterations that touch nothing in common
 //	atomics.go      integers folded into elements; extremes.go: min and max of floats
@@ -63,7 +60,4 @@
 //	                and folded (foldruns.go); owners.go: where they are few
 //	prefix.go       running sums
 //	counting.go     loops that only count; folds.go: the folds that a loop contains
-//
-//	team.go         functions that package lower writes for threads that exchange values;
-//	                teamfold.go: their folds, bitonic.go: their sorts, peers.go: lanes with the same digit
 package gpu

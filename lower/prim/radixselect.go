@@ -6,7 +6,7 @@ import (
 	"github.com/lacuna-sparse/lacuna/ir"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
 	"github.com/lacuna-sparse/lacuna/lower/emit"
-	"github.com/lacuna-sparse/lacuna/lower/gpu"
+	"github.com/lacuna-sparse/lacuna/lower/gpu/coop"
 	"github.com/lacuna-sparse/lacuna/lower/scalar"
 )
 
@@ -37,8 +37,8 @@ type radixSelector struct {
 	bits   loop.Type  // of keys
 	bins   loop.BufID // shared: counters by digit
 	told   loop.BufID // shared: what one thread tells the others
-	prefix *gpu.Prefix
-	least  *gpu.Prefix
+	prefix *coop.Prefix
+	least  *coop.Prefix
 }
 
 // bySelection adds the stage in which blocks select, and the scalar for the stage in
@@ -57,14 +57,8 @@ func (x *selector) bySelection(entries loop.SizeExpr) loop.ScalarID {
 	byBlock := x.define("by_block", emit.Times(ratio(mean, least), less(ratio(entries, selectMost))))
 	byThread := x.define("by_thread", less(loop.SizeScalar(byBlock)))
 	x.selecting = func() {
-		t := x.team("select", warps, warps)
-		x.selectLines(t, digit)
-		st := t.Launch("select", t.BlocksFor(emit.Product(groups, loop.SizeScalar(byBlock))))
-		q := x.team("select", warps, warps)
-		q.StandIn(st)
-		x.selectLines(q, digit)
-		q.StandsIn(&st)
-		x.AddStage(st)
+		x.teamStage("select", "select", warps, warps, func(t *team) { x.selectLines(t, digit) },
+			func(t *team) loop.SizeExpr { return t.BlocksFor(emit.Product(groups, loop.SizeScalar(byBlock))) })
 	}
 	return byThread
 }

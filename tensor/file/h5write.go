@@ -56,10 +56,19 @@ func writeArray(w *hdf5.Writer, path string, shape []int64, a tensor.Array) erro
 	for i, n := range shape {
 		dims[i] = uint64(n)
 	}
+	typ, ok := h5TypeOf(a.DType())
+	if !ok {
+		return fmt.Errorf("%s: elements of type %v cannot be written to HDF5", path, a.DType())
+	}
+	return w.Dataset(path, typ, dims, a.Raw(), hdf5.Options{})
+}
+
+// h5TypeOf is how elements of a type are stored; ok is false where HDF5 has none.
+func h5TypeOf(dt tensor.DType) (t hdf5.Type, ok bool) {
 	for _, known := range h5Types {
-		if known.dtype == a.DType() {
-			return w.Dataset(path, known.typ, dims, a.Raw(), hdf5.Options{})
+		if known.dtype == dt {
+			return known.typ, true
 		}
 	}
-	return fmt.Errorf("%s: elements of type %v cannot be written to HDF5", path, a.DType())
+	return t, false
 }

@@ -49,8 +49,21 @@ func Write(path string, t *tensor.Tensor, opts ...Option) error {
 		})
 	}
 	emit := emitter(kind, path, cfg, t)
+	target, perm, regular, err := destination(path)
+	switch {
+	case err != nil:
+		return err
+	case !regular:
+		return writeDevice(target, emit)
+	}
+	return writeAtomically(target, perm, emit)
+}
+
+// destination is the file that a path names, and the permissions of the one that is replaced, 0 if there is none. What is not
+// regular is not replaced.
+func destination(path string) (target string, perm fs.FileMode, regular bool, err error) {
 	if isDevice(path) {
-		return writeDevice(path, emit)
+		return path, 0, false, nil
 	}
 	if target, err := filepath.EvalSymlinks(path); err == nil {
 		path = target // replace what a link points to, not the link
@@ -58,15 +71,15 @@ func Write(path string, t *tensor.Tensor, opts ...Option) error {
 	st, err := os.Stat(path)
 	switch {
 	case err == nil && st.IsDir():
-		return &FileError{Path: path, Msg: "is a directory"}
+		return path, 0, false, &FileError{Path: path, Msg: "is a directory"}
 	case err == nil && !st.Mode().IsRegular():
-		return writeDevice(path, emit)
+		return path, 0, false, nil
 	case err == nil:
-		return writeAtomically(path, st.Mode().Perm(), emit)
+		return path, st.Mode().Perm(), true, nil
 	case errors.Is(err, fs.ErrNotExist):
-		return writeAtomically(path, 0, emit)
+		return path, 0, true, nil
 	}
-	return pathError(path, err)
+	return path, 0, false, pathError(path, err)
 }
 
 // isDevice reports whether a path names a device, or an open file by way of one:

@@ -27,6 +27,15 @@ type Options struct {
 	// converted to the data types it has, where that loses nothing. If its Fill is
 	// set, the array fill_value is written even if it is 0.
 	Header *Descriptor
+	// Whole is what the descriptor says of a tensor of which the one that is encoded is a part; nil: it is all.
+	Whole *Whole
+}
+
+// Whole is what is to be known of a tensor whose parts are encoded each on its own.
+type Whole struct {
+	Shape     []int64
+	Stored    int64                   // values
+	DataTypes map[string]tensor.DType // of arrays whose types those of the part do not tell
 }
 
 // Encode returns the descriptor of t, version 0.1, as JSON, and its arrays, which
@@ -232,6 +241,13 @@ func (e *encoder) descriptor() ([]byte, error) {
 	for _, a := range e.arrays {
 		types[a.Name] = a.Type.String()
 	}
+	shape, entries := e.tensor.Shape(), e.tensor.NNZ()
+	if w := e.Whole; w != nil {
+		shape, entries = w.Shape, w.Stored
+		for name, dt := range w.DataTypes {
+			types[name] = DataType{Elem: dt}.String()
+		}
+	}
 	e.set("version", "0.1")
 	if name := e.format.Name(); name != "" {
 		e.set("format", name)
@@ -239,8 +255,8 @@ func (e *encoder) descriptor() ([]byte, error) {
 		e.set("format", "custom")
 		e.set("custom", customJSON(e.format))
 	}
-	e.set("shape", append([]int64{}, e.tensor.Shape()...))
-	e.set("number_of_stored_values", e.tensor.NNZ())
+	e.set("shape", append([]int64{}, shape...))
+	e.set("number_of_stored_values", entries)
 	if s := e.tensor.Structure(); s != tensor.General {
 		e.set("structure", s.String())
 	}

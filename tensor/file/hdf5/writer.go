@@ -151,6 +151,26 @@ func (w *Writer) Dataset(path string, t Type, dims []uint64, data []byte, o Opti
 	return nil
 }
 
+// Room makes a dataset in one piece as Dataset does, and leaves its elements to whoever writes them into the file: from byte at on, -1 if there
+// are none.
+func (w *Writer) Room(path string, t Type, dims []uint64) (at int64, err error) {
+	if w.err != nil {
+		return 0, w.err
+	}
+	n, size, err := w.declare(t, dims)
+	if err != nil {
+		return 0, w.fail(path, err)
+	}
+	addr, err := w.room(n, size)
+	if err == nil {
+		err = w.attach(path, n)
+	}
+	if err != nil {
+		return 0, w.fail(path, err)
+	}
+	return int64(addr), nil
+}
+
 // Strings writes an array of strings of variable length, UTF-8.
 func (w *Writer) Strings(path string, dims []uint64, values []string) error {
 	if w.err != nil {
@@ -202,21 +222,13 @@ func (w *Writer) attach(path string, n *node) error {
 
 // newDataset writes the data of a dataset and makes its messages.
 func (w *Writer) newDataset(path string, t Type, dims []uint64, data []byte, o Options) (*node, error) {
-	typ, err := appendType(nil, t)
+	n, size, err := w.declare(t, dims)
 	if err != nil {
 		return nil, err
 	}
-	if len(dims) > maxRank {
-		return nil, errorf("has %d dimensions; %d is the most", len(dims), maxRank)
-	}
-	if _, size, err := (space{dims: dims}).count(t.Size); err != nil {
-		return nil, err
-	} else if size != int64(len(data)) {
+	if size != int64(len(data)) {
 		return nil, errorf("has %d bytes of data; %d of %v need %d", len(data), dims, t, size)
 	}
-	n := &node{names: make(map[string]bool)}
-	n.add(msgDataspace, appendSpace(nil, dims))
-	n.add(msgDatatype, typ)
 	filtered := o.Deflate != 0 || o.Shuffle || o.Fletcher32
 	if len(data) == 0 || len(dims) == 0 || o.Chunk == nil && !filtered {
 		return n, w.contiguous(n, data)
@@ -226,26 +238,53 @@ func (w *Writer) newDataset(path string, t Type, dims []uint64, data []byte, o O
 
 func (n *node) add(typ byte, data []byte) { n.body = append(n.body, outMessage{typ, data}) }
 
+// declare makes the messages of a dataset's shape and type, and tells how many bytes it has.
+func (w *Writer) declare(t Type, dims []uint64) (*node, int64, error) {
+	typ, err := appendType(nil, t)
+	if err != nil {
+		return nil, 0, err
+	}
+	if len(dims) > maxRank {
+		return nil, 0, errorf("has %d dimensions; %d is the most", len(dims), maxRank)
+	}
+	_, size, err := (space{dims: dims}).count(t.Size)
+	if err != nil {
+		return nil, 0, err
+	}
+	n := &node{names: make(map[string]bool)}
+	n.add(msgDataspace, appendSpace(nil, dims))
+	n.add(msgDatatype, typ)
+	return n, size, nil
+}
+
 // contiguous writes data in one piece.
 func (w *Writer) contiguous(n *node, data []byte) error {
-	addr := undefined
-	if len(data) > 0 {
+	addr, err := w.room(n, int64(len(data)))
+	if err != nil || len(data) == 0 {
+		return err
+	}
+	return w.write(data, addr)
+}
+
+// room sets so many bytes aside, in one piece.
+func (w *Writer) room(n *node, size int64) (addr uint64, err error) {
+	addr = undefined
+	if size > 0 {
 		alignment := uint64(smallAlignment)
-		if len(data) >= pageAlignment {
+		if size >= pageAlignment {
 			alignment = pageAlignment
 		}
-		var err error
-		if addr, err = w.put(data, alignment); err != nil {
-			return err
+		if addr, err = w.reserve(uint64(size), alignment); err != nil {
+			return 0, err
 		}
 	}
 	n.add(msgFill, []byte{3, fillLate})
 	var e encoder
 	e.bytes(3, layoutContiguous)
 	e.u64(addr)
-	e.u64(uint64(len(data)))
+	e.u64(uint64(size))
 	n.add(msgLayout, e.b)
-	return nil
+	return addr, nil
 }
 
 // When space is allocated, in the flags of a fill value message: late, or chunk by chunk; values are

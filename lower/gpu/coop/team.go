@@ -1,4 +1,4 @@
-package gpu
+package coop
 
 import (
 	"slices"
@@ -8,27 +8,33 @@ import (
 	"github.com/lacuna-sparse/lacuna/lower/emit"
 )
 
-// Where threads have to exchange more than the sums that a mapping of loops knows of,
-// whoever lowers writes functions of grids as they are, by means of a Team. Map leaves
-// those alone.
-
 // A Team is a cooperative group, for which a function of a grid is written: the threads of
 // a block, or of a warp where there is too little to do for more.
 type Team struct {
 	Warps int // of the team
 	Block int // warps of a block
-	code
+	Code
 	f *emit.Func
 }
 
 // NewTeam begins a function for blocks of so many warps, in teams of one warp or of all.
 func NewTeam(k *emit.Builder, name string, warps, block int) (*Team, *emit.Func) {
-	f := k.NewGridFunc(name, block*warp)
-	return &Team{Warps: warps, Block: block, code: code{b: f.B}, f: f}, f
+	f := k.NewGridFunc(name, block*loop.WarpSize)
+	return &Team{Warps: warps, Block: block, Code: Code{Builder: f.B}, f: f}, f
 }
 
-// StandIn begins the quick function of a stage.
-func (t *Team) StandIn(st loop.Stage) {
+// Twice makes a stage of a function that emit writes twice, into what begin begins: as it is, and quick. launch makes the
+// stage of a team. It goes without the quick one if that does not fit: a test tells which functions have one. It is not ok
+// where emit says so, or the function breaks a rule.
+func Twice[T interface{ group() *Team }](begin func() T, emit func(T) bool, launch func(T) loop.Stage) (st loop.Stage, ok bool) {
+	first := begin()
+	ok = emit(first)
+	st = launch(first)
+	if !ok || st.Func.Verify(lib.Lookup) != nil {
+		return st, false
+	}
+	second := begin()
+	t := second.group()
 	t.Quick = true
 	for i, id := range st.Bufs {
 		t.f.Buf(id, loop.Access(st.Func.Bufs[i].ReadOnly))
@@ -36,16 +42,15 @@ func (t *Team) StandIn(st loop.Stage) {
 	for _, id := range st.Args {
 		t.f.Scalar(id)
 	}
-}
-
-// StandsIn finishes the quick function of a stage. The stage goes without if it does not fit: a test
-// tells which functions have one.
-func (t *Team) StandsIn(st *loop.Stage) {
+	emit(second)
 	q := t.f.Stage(st.Name)
 	if slices.Equal(q.Bufs, st.Bufs) && slices.Equal(q.Args, st.Args) && q.Func.Verify(lib.Lookup) == nil {
 		st.Func.Quick = q.Func
 	}
+	return st, true
 }
+
+func (t *Team) group() *Team { return t }
 
 // Single reports whether a team is one warp of several in a block.
 func (t *Team) Single() bool { return t.Warps < t.Block }
@@ -55,24 +60,24 @@ func (t *Team) Rank() loop.Expr {
 	if t.Single() {
 		return t.Lane()
 	}
-	return t.b.Special(loop.ThreadIndex)
+	return t.Builder.Special(loop.ThreadIndex)
 }
 
 // Threads is how many a team has.
-func (t *Team) Threads() int64 { return int64(t.Warps) * warp }
+func (t *Team) Threads() int64 { return int64(t.Warps) * loop.WarpSize }
 
 // Barrier lets the team's threads wait for each other.
 func (t *Team) Barrier() {
 	if t.Single() {
-		t.b.Barrier(loop.WarpScope)
+		t.Builder.Barrier(loop.WarpScope)
 		return
 	}
-	t.b.Barrier(loop.BlockScope)
+	t.Builder.Barrier(loop.BlockScope)
 }
 
 // Each runs body for items 0 … n-1, which the teams take in turns.
 func (t *Team) Each(n loop.Expr, body func(item loop.Expr)) {
-	b := t.b
+	b := t.Builder
 	first, step := b.Special(loop.BlockIndex), b.Special(loop.BlockCount)
 	if t.Single() {
 		per := loop.Int(int64(t.Block))
