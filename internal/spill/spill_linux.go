@@ -89,6 +89,60 @@ func (f *Files) create() (*os.File, error) {
 	return file, nil
 }
 
+// Temp makes a file without a name.
+func (f *Files) Temp() (*os.File, error) {
+	file, err := f.create()
+	if err != nil {
+		return nil, &Error{f.dir, 0, err}
+	}
+	return file, nil
+}
+
+// WriteAt writes to a block without having it in the process's memory, and lets the system begin to bring it to the disk.
+func (f *Files) WriteAt(m []byte, at int, data []byte) error {
+	f.mu.Lock()
+	b := f.blocks[unsafe.SliceData(m)]
+	f.mu.Unlock()
+	if len(data) == 0 {
+		return nil
+	}
+	if _, err := b.file.WriteAt(data, b.at+int64(at)); err != nil {
+		return err
+	}
+	const begin = 2 // SYNC_FILE_RANGE_WRITE
+	syscall.SyncFileRange(int(b.file.Fd()), b.at+int64(at), int64(len(data)), begin)
+	return nil
+}
+
+// Ahead asks for a part of a block, or of another file that is watched, that will be read soon.
+func (f *Files) Ahead(part []byte) { f.advise(part, syscall.MADV_WILLNEED) }
+
+// Behind lets go of such a part.
+func (f *Files) Behind(part []byte) { f.advise(part, syscall.MADV_DONTNEED) }
+
+// advise advises the system about the whole pages of a part. Of other memory nothing is said: it would be lost.
+func (f *Files) advise(part []byte, advice int) {
+	if len(part) == 0 {
+		return
+	}
+	page := os.Getpagesize()
+	skip := -int(uintptr(unsafe.Pointer(unsafe.SliceData(part)))) & (page - 1)
+	if skip >= len(part) {
+		return
+	}
+	whole := part[skip : skip+(len(part)-skip)/page*page]
+	first, last := uintptr(unsafe.Pointer(unsafe.SliceData(part))), uintptr(unsafe.Pointer(&part[len(part)-1]))
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, b := range f.blocks {
+		from := uintptr(unsafe.Pointer(unsafe.SliceData(b.mapped)))
+		if len(whole) > 0 && first >= from && last < from+uintptr(len(b.mapped)) {
+			syscall.Madvise(whole, advice)
+			return
+		}
+	}
+}
+
 // inMemory reports whether a file is of a file system without a disk.
 func inMemory(f *os.File) bool {
 	const tmpfs, ramfs = 0x01021994, 0x858458f6
