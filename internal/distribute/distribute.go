@@ -9,6 +9,7 @@ import (
 	"context"
 	"math"
 	"os"
+	"runtime/debug"
 	"slices"
 	"unsafe"
 
@@ -62,11 +63,11 @@ type turning[V any] struct {
 	wide             bool   // pos is of 64 bits
 }
 
-// bucket is the entries at some minors: whole chunks in the file, and the last one.
+// bucket is the entries at some minors: chunks in the file, of which the last need not be full.
 type bucket struct {
 	chunks  []int64 // where they begin
 	entries int     // in all
-	buffer  []byte
+	buffer  []byte  // the chunk that is being filled
 	filled  int
 }
 
@@ -137,8 +138,11 @@ func view16(a [][2]uint64) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(a))), 16*len(a))
 }
 
-// stretch is how many entries are dealt out at a time: what comes next is asked for, and what is done is let go of.
-const stretch = 1 << 19
+// Entries are dealt out in stretches: some of those that come next have been asked for, and what is done is let go of.
+const (
+	stretch = 1 << 19
+	ahead   = 3
+)
 
 // deal deals the entries out to the buckets, in their order.
 func (d *turning[V]) deal() error {
@@ -153,9 +157,9 @@ func (d *turning[V]) deal() error {
 			return err
 		}
 		hi := min(lo+stretch, d.entries)
-		next := min(hi+stretch, d.entries)
-		d.files.Ahead(raw[hi*width : next*width])
-		d.files.Ahead(values[hi*d.width : next*d.width])
+		from, next := min(hi+(ahead-1)*stretch, d.entries), min(hi+ahead*stretch, d.entries)
+		d.files.Ahead(raw[from*width : next*width])
+		d.files.Ahead(values[from*d.width : next*d.width])
 		list := minors[:hi-lo]
 		take(list, l.Crd, lo)
 		b := 0
@@ -177,6 +181,16 @@ func (d *turning[V]) deal() error {
 		d.files.Behind(raw[lo*width : hi*width])
 		d.files.Behind(values[lo*d.width : hi*d.width])
 	}
+	for k := range d.buckets {
+		b := &d.buckets[k]
+		if b.filled > 0 {
+			if err := d.flush(b); err != nil {
+				return err
+			}
+		}
+		b.buffer = nil
+	}
+	debug.FreeOSMemory() // the buckets' buffers are gone, and the next pass has others
 	return nil
 }
 
@@ -205,6 +219,11 @@ func (d *turning[V]) add(k int, minor, major uint32, value V) error {
 	if b.filled++; b.filled < d.chunk {
 		return nil
 	}
+	return d.flush(b)
+}
+
+// flush writes a bucket's chunk.
+func (d *turning[V]) flush(b *bucket) error {
 	b.filled = 0
 	b.chunks = append(b.chunks, d.end)
 	_, err := d.temp.WriteAt(b.buffer, d.end)

@@ -1,6 +1,8 @@
 package distribute
 
 import (
+	"cmp"
+	"slices"
 	"unsafe"
 
 	"github.com/lacuna-sparse/lacuna/tensor"
@@ -27,7 +29,9 @@ func (d *turning[V]) place(format tensor.Format) (*tensor.Tensor, error) {
 	}
 	// The next bucket is read while one is placed, and that is written while the next is placed.
 	read, places := make(chan error, 1), make(chan error, 1)
-	var input, next []byte
+	most := slices.MaxFunc(d.buckets, func(a, b bucket) int { return cmp.Compare(a.entries, b.entries) })
+	room := (most.entries/d.chunk + 1) * d.chunk * (record + d.width)
+	input, next := aligned(room), aligned(room)
 	places <- nil
 	fetch := func(k int) {
 		b := &d.buckets[k]
@@ -35,6 +39,9 @@ func (d *turning[V]) place(format tensor.Format) (*tensor.Tensor, error) {
 	}
 	go fetch(0)
 	var out [2]output
+	for k := range out {
+		out[k].crd, out[k].values = aligned(most.entries*4), aligned(most.entries*d.width)
+	}
 	done := 0 // entries
 	for k := range d.buckets {
 		err := <-read
@@ -49,20 +56,18 @@ func (d *turning[V]) place(format tensor.Format) (*tensor.Tensor, error) {
 		if k+1 < len(d.buckets) {
 			go fetch(k + 1)
 		}
-		for _, o := range []*output{&out[k%2]} {
-			d.count(k, input, o, done, posWidth)
-			o.values = grow(o.values, d.buckets[k].entries*d.width)
-			o.crd = grow(o.crd, d.buckets[k].entries*4)
-			d.scatter(k, input, o)
-			at := done
-			if err := <-places; err != nil {
-				if k+1 < len(d.buckets) {
-					<-read
-				}
-				return nil, err
+		o, at := &out[k%2], done
+		d.count(k, input, o, done, posWidth)
+		o.values = grow(o.values, d.buckets[k].entries*d.width)
+		o.crd = grow(o.crd, d.buckets[k].entries*4)
+		d.scatter(k, input, o)
+		if err := <-places; err != nil {
+			if k+1 < len(d.buckets) {
+				<-read
 			}
-			go func() { places <- d.write(o, d.bounds[k], at, posWidth) }()
+			return nil, err
 		}
+		go func() { places <- d.write(o, d.bounds[k], at, posWidth) }()
 		done += d.buckets[k].entries
 	}
 	if err := <-places; err != nil {
@@ -101,16 +106,12 @@ func grow(b []byte, n int) []byte {
 // load reads the chunks of a bucket.
 func (d *turning[V]) load(b *bucket, to *[]byte) error {
 	size := d.chunk * (record + d.width)
-	*to = grow(*to, (len(b.chunks)+1)*size)
+	*to = grow(*to, len(b.chunks)*size)
 	for k, at := range b.chunks {
 		if _, err := d.temp.ReadAt((*to)[k*size:(k+1)*size], at); err != nil {
 			return err
 		}
 	}
-	if b.filled > 0 {
-		copy((*to)[len(b.chunks)*size:], b.buffer)
-	}
-	b.buffer = nil
 	return nil
 }
 
