@@ -7,10 +7,14 @@ package distribute
 
 import (
 	"context"
+	"errors"
 	"math"
 	"os"
 	"runtime/debug"
 	"slices"
+	"sort"
+	"sync"
+	"sync/atomic"
 	"unsafe"
 
 	"github.com/lacuna-sparse/lacuna/internal/spill"
@@ -56,19 +60,28 @@ type turning[V any] struct {
 	bounds  []int // of the buckets' minors
 	chunk   int   // entries of a chunk
 	temp    *os.File
-	end     int64
-	buckets []bucket
+	end     atomic.Int64
+	buckets []bucket[V]
 
 	pos, crd, values []byte // of the result, in files
 	wide             bool   // pos is of 64 bits
 }
 
-// bucket is the entries at some minors: chunks in the file, of which the last need not be full.
-type bucket struct {
-	chunks  []int64 // where they begin
-	entries int     // in all
-	buffer  []byte  // the chunk that is being filled
-	filled  int
+// bucket is the entries at some minors, as chunks in the file, of which the last of each dealer need not be full.
+type bucket[V any] struct {
+	chunks []chunk
+	total  int // entries
+	open   chunk
+	bytes  []byte // of the chunk that is being filled, and its arrays: minors from the bucket's first on, majors and values
+	minors []uint32
+	majors []uint32
+	values []V
+}
+
+// chunk is some entries in the file.
+type chunk struct {
+	at      int64
+	entries int
 }
 
 const record = 4 + 4 // bytes of an entry in a bucket, without its value: what is left of the minor, and the major
@@ -115,14 +128,14 @@ func (d *turning[V]) divide(memory int64) {
 		}
 	}
 	d.bounds = append(d.bounds, d.minors())
-	d.buckets = make([]bucket, len(d.bounds)-1)
 	const largest = 1 << 20
-	d.chunk = max(64, min(largest, int(memory/4)/len(d.buckets))/(record+d.width))
+	n = len(d.bounds) - 1
+	d.chunk = max(64, min(largest, int(memory/4)/(n*dealers))/(record+d.width))
 }
 
-// The arrays of a chunk: minors, from the bucket's first on, majors and values.
-
-func (d *turning[V]) split(b []byte, n int) (minors, majors []uint32, values []V) {
+// split are the arrays of a chunk.
+func (d *turning[V]) split(b []byte) (minors, majors []uint32, values []V) {
+	n := d.chunk
 	return view[uint32](b, n), view[uint32](b[4*n:], n), view[V](b[record*n:], n)
 }
 
@@ -144,54 +157,96 @@ const (
 	ahead   = 3
 )
 
+// dealers deal out a part of the rows each: while one waits for the disk the other works.
+const dealers = 2
+
 // deal deals the entries out to the buckets, in their order.
 func (d *turning[V]) deal() error {
+	var lists [dealers][]bucket[V]
+	var errs [dealers]error
+	var wg sync.WaitGroup
+	pos, rows := d.t.LevelAt(1).Pos, int(d.t.LevelAt(0).Size)
+	from := 0
+	for k := range dealers {
+		half := d.entries / dealers * (k + 1)
+		to := sort.Search(rows, func(row int) bool { return int(pos.At64(row)) >= half })
+		if k == dealers-1 {
+			to = rows
+		}
+		lo, hi := from, max(from, to)
+		wg.Go(func() { lists[k], errs[k] = d.dealRows(lo, hi) })
+		from = hi
+	}
+	wg.Wait()
+	if err := errors.Join(errs[:]...); err != nil {
+		return err
+	}
+	d.buckets = lists[0]
+	for _, list := range lists[1:] {
+		for k := range list {
+			b := &d.buckets[k]
+			b.chunks, b.total = append(b.chunks, list[k].chunks...), b.total+list[k].total
+		}
+	}
+	debug.FreeOSMemory() // the buckets' buffers are gone, and the next pass has others
+	return nil
+}
+
+// dealRows deals out the entries of some majors.
+func (d *turning[V]) dealRows(major, rows int) (buckets []bucket[V], err error) {
 	l := d.t.LevelAt(1)
 	raw, width := l.Crd.Raw(), l.Crd.DType().Size()
 	values := d.t.Values().Raw()
 	all := view[V](values, d.entries)
+	buckets = make([]bucket[V], len(d.bounds)-1)
 	minors := make([]uint32, stretch)
-	major, until := -1, 0
-	for lo := 0; lo < d.entries; lo += stretch {
+	first, entries := int(l.Pos.At64(major)), int(l.Pos.At64(rows))
+	major--
+	until := first
+	for lo := first; lo < entries; lo += stretch {
 		if err := d.ctx.Err(); err != nil {
-			return err
+			return nil, err
 		}
-		hi := min(lo+stretch, d.entries)
-		from, next := min(hi+(ahead-1)*stretch, d.entries), min(hi+ahead*stretch, d.entries)
+		hi := min(lo+stretch, entries)
+		from, next := min(hi+(ahead-1)*stretch, entries), min(hi+ahead*stretch, entries)
 		d.files.Ahead(raw[from*width : next*width])
 		d.files.Ahead(values[from*d.width : next*d.width])
 		list := minors[:hi-lo]
 		take(list, l.Crd, lo)
-		b := 0
+		k := 0
 		for i, x := range list {
 			for lo+i >= until {
 				major++
-				until, b = int(l.Pos.At64(major+1)), 0
+				until, k = int(l.Pos.At64(major+1)), 0
 			}
-			if int(x) < d.bounds[b] {
-				b = 0
+			if int(x) < d.bounds[k] {
+				k = 0
 			}
-			for int(x) >= d.bounds[b+1] {
-				b++
+			for int(x) >= d.bounds[k+1] {
+				k++
 			}
-			if err := d.add(b, x-uint32(d.bounds[b]), uint32(major), all[lo+i]); err != nil {
-				return err
+			b := &buckets[k]
+			at := b.open.entries
+			if at == len(b.minors) {
+				if err := d.flush(b); err != nil {
+					return nil, err
+				}
+				at = 0
 			}
+			b.minors[at], b.majors[at], b.values[at] = x-uint32(d.bounds[k]), uint32(major), all[lo+i]
+			b.open.entries = at + 1
 		}
 		d.files.Behind(raw[lo*width : hi*width])
 		d.files.Behind(values[lo*d.width : hi*d.width])
 	}
-	for k := range d.buckets {
-		b := &d.buckets[k]
-		if b.filled > 0 {
-			if err := d.flush(b); err != nil {
-				return err
-			}
+	for k := range buckets {
+		b := &buckets[k]
+		if err := d.flush(b); err != nil {
+			return nil, err
 		}
-		b.buffer = nil
+		*b = bucket[V]{chunks: b.chunks, total: b.total}
 	}
-	debug.FreeOSMemory() // the buckets' buffers are gone, and the next pass has others
-	return nil
+	return buckets, nil
 }
 
 // take copies coordinates from one on.
@@ -207,26 +262,18 @@ func take(to []uint32, crd tensor.Array, lo int) {
 	}
 }
 
-// add puts an entry into a bucket.
-func (d *turning[V]) add(k int, minor, major uint32, value V) error {
-	b := &d.buckets[k]
-	if b.buffer == nil {
-		b.buffer = aligned(d.chunk * (record + d.width))
+// flush writes a bucket's chunk and begins another.
+func (d *turning[V]) flush(b *bucket[V]) error {
+	if b.bytes == nil {
+		b.bytes = aligned(d.chunk * (record + d.width))
+		b.minors, b.majors, b.values = d.split(b.bytes)
 	}
-	minors, majors, values := d.split(b.buffer, d.chunk)
-	minors[b.filled], majors[b.filled], values[b.filled] = minor, major, value
-	b.entries++
-	if b.filled++; b.filled < d.chunk {
+	if b.open.entries == 0 {
 		return nil
 	}
-	return d.flush(b)
-}
-
-// flush writes a bucket's chunk.
-func (d *turning[V]) flush(b *bucket) error {
-	b.filled = 0
-	b.chunks = append(b.chunks, d.end)
-	_, err := d.temp.WriteAt(b.buffer, d.end)
-	d.end += int64(len(b.buffer))
+	b.open.at = d.end.Add(int64(len(b.bytes))) - int64(len(b.bytes))
+	b.chunks, b.total = append(b.chunks, b.open), b.total+b.open.entries
+	b.open = chunk{}
+	_, err := d.temp.WriteAt(b.bytes, b.chunks[len(b.chunks)-1].at)
 	return err
 }

@@ -1,8 +1,6 @@
 package distribute
 
 import (
-	"cmp"
-	"slices"
 	"unsafe"
 
 	"github.com/lacuna-sparse/lacuna/tensor"
@@ -29,8 +27,10 @@ func (d *turning[V]) place(format tensor.Format) (*tensor.Tensor, error) {
 	}
 	// The next bucket is read while one is placed, and that is written while the next is placed.
 	read, places := make(chan error, 1), make(chan error, 1)
-	most := slices.MaxFunc(d.buckets, func(a, b bucket) int { return cmp.Compare(a.entries, b.entries) })
-	room := (most.entries/d.chunk + 1) * d.chunk * (record + d.width)
+	most, room := 0, 0
+	for _, b := range d.buckets {
+		most, room = max(most, b.total), max(room, len(b.chunks)*d.chunk*(record+d.width))
+	}
 	input, next := aligned(room), aligned(room)
 	places <- nil
 	fetch := func(k int) {
@@ -40,7 +40,7 @@ func (d *turning[V]) place(format tensor.Format) (*tensor.Tensor, error) {
 	go fetch(0)
 	var out [2]output
 	for k := range out {
-		out[k].crd, out[k].values = aligned(most.entries*4), aligned(most.entries*d.width)
+		out[k].crd, out[k].values = aligned(most*4), aligned(most*d.width)
 	}
 	done := 0 // entries
 	for k := range d.buckets {
@@ -58,8 +58,8 @@ func (d *turning[V]) place(format tensor.Format) (*tensor.Tensor, error) {
 		}
 		o, at := &out[k%2], done
 		d.count(k, input, o, done, posWidth)
-		o.values = grow(o.values, d.buckets[k].entries*d.width)
-		o.crd = grow(o.crd, d.buckets[k].entries*4)
+		o.values = grow(o.values, d.buckets[k].total*d.width)
+		o.crd = grow(o.crd, d.buckets[k].total*4)
 		d.scatter(k, input, o)
 		if err := <-places; err != nil {
 			if k+1 < len(d.buckets) {
@@ -68,7 +68,7 @@ func (d *turning[V]) place(format tensor.Format) (*tensor.Tensor, error) {
 			return nil, err
 		}
 		go func() { places <- d.write(o, d.bounds[k], at, posWidth) }()
-		done += d.buckets[k].entries
+		done += d.buckets[k].total
 	}
 	if err := <-places; err != nil {
 		return nil, err
@@ -104,11 +104,11 @@ func grow(b []byte, n int) []byte {
 }
 
 // load reads the chunks of a bucket.
-func (d *turning[V]) load(b *bucket, to *[]byte) error {
+func (d *turning[V]) load(b *bucket[V], to *[]byte) error {
 	size := d.chunk * (record + d.width)
 	*to = grow(*to, len(b.chunks)*size)
-	for k, at := range b.chunks {
-		if _, err := d.temp.ReadAt((*to)[k*size:(k+1)*size], at); err != nil {
+	for k, c := range b.chunks {
+		if _, err := d.temp.ReadAt((*to)[k*size:(k+1)*size], c.at); err != nil {
 			return err
 		}
 	}
@@ -117,11 +117,10 @@ func (d *turning[V]) load(b *bucket, to *[]byte) error {
 
 // each calls f for the chunks of a bucket.
 func (d *turning[V]) each(k int, input []byte, f func(minors, majors []uint32, values []V)) {
-	b, size := &d.buckets[k], d.chunk*(record+d.width)
-	for c := 0; c*d.chunk < b.entries; c++ {
-		minors, majors, values := d.split(input[c*size:], d.chunk)
-		n := min(d.chunk, b.entries-c*d.chunk)
-		f(minors[:n], majors[:n], values[:n])
+	size := d.chunk * (record + d.width)
+	for i, c := range d.buckets[k].chunks {
+		minors, majors, values := d.split(input[i*size:])
+		f(minors[:c.entries], majors[:c.entries], values[:c.entries])
 	}
 }
 
@@ -151,7 +150,7 @@ func (d *turning[V]) count(k int, input []byte, o *output, done, posWidth int) {
 
 // scatter puts entries to their places.
 func (d *turning[V]) scatter(k int, input []byte, o *output) {
-	crd, all := view[uint32](o.crd, len(o.crd)/4), view[V](o.values, d.buckets[k].entries)
+	crd, all := view[uint32](o.crd, len(o.crd)/4), view[V](o.values, d.buckets[k].total)
 	d.each(k, input, func(minors, majors []uint32, values []V) {
 		for i, x := range minors {
 			p := o.next[x]
