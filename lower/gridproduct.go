@@ -8,7 +8,7 @@ import (
 	"github.com/lacuna-sparse/lacuna/ir/loop"
 	"github.com/lacuna-sparse/lacuna/ir/loop/lib"
 	"github.com/lacuna-sparse/lacuna/lower/emit"
-	"github.com/lacuna-sparse/lacuna/lower/gpu"
+	"github.com/lacuna-sparse/lacuna/lower/gpu/coop"
 )
 
 // On grids, a result that is gathered row by row in a workspace, such as a product of
@@ -386,7 +386,7 @@ func (p *teamProducts) classStages() {
 		}, nil)
 	}
 	const perThread = 8
-	s := t.Launch("classes", emit.Min(emit.CeilDiv(loop.SizeScalar(p.rows), loop.SizeConst(perThread*t.Threads())), loop.SizeConst(gpu.MaxBlocks)))
+	s := t.Launch("classes", emit.Min(emit.CeilDiv(loop.SizeScalar(p.rows), loop.SizeConst(perThread*t.Threads())), loop.SizeConst(coop.MaxBlocks)))
 	s.Lets = p.slicing.lets
 	s.Allocs = []loop.Alloc{{Buffer: tallies, Len: loop.SizeConst(k + 3), Zero: true}, {Buffer: p.slicing.rowOf, Len: loop.SizeScalar(p.rows)}}
 	s.Symbolic = true

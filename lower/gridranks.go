@@ -5,7 +5,7 @@ import (
 
 	"github.com/lacuna-sparse/lacuna/ir/loop"
 	"github.com/lacuna-sparse/lacuna/lower/emit"
-	"github.com/lacuna-sparse/lacuna/lower/gpu"
+	"github.com/lacuna-sparse/lacuna/lower/gpu/coop"
 )
 
 // What the ways to merge by ranks share. A warp goes through 32 neighbouring entries at a
@@ -137,7 +137,7 @@ func (t *gridTeam) eachThread(n loop.Expr, body func(item loop.Expr)) {
 
 // blocksForThreads is the number of blocks for so many items of eachThread.
 func (t *gridTeam) blocksForThreads(items loop.SizeExpr) loop.SizeExpr {
-	return emit.Min(emit.CeilDiv(items, loop.SizeConst(int64(t.Block)*warpSize)), loop.SizeConst(gpu.MaxBlocks))
+	return emit.Min(emit.CeilDiv(items, loop.SizeConst(int64(t.Block)*warpSize)), loop.SizeConst(coop.MaxBlocks))
 }
 
 // rowOf is the last of the rows first to last that begins at or before entry p, by

@@ -2,7 +2,7 @@ package lower
 
 import (
 	"github.com/lacuna-sparse/lacuna/ir/loop"
-	"github.com/lacuna-sparse/lacuna/lower/gpu"
+	"github.com/lacuna-sparse/lacuna/lower/gpu/coop"
 )
 
 const (
@@ -15,12 +15,12 @@ const (
 // gridTeam writes a function for a team of a GPU's threads.
 type gridTeam struct {
 	*emitter
-	*gpu.Team
+	*coop.Team
 }
 
 // gridEmitter begins a function for blocks of so many warps, in teams of one warp or of
 // all.
 func (k *kernel) gridEmitter(name string, warps, block int) *gridTeam {
-	t, f := gpu.NewTeam(k.Builder, name, warps, block)
+	t, f := coop.NewTeam(k.Builder, name, warps, block)
 	return &gridTeam{emitter: k.emitterOf(f), Team: t}
 }

@@ -8,7 +8,7 @@ import (
 
 // hashTeam is the table of a row with few values: a hash table into which keys are entered
 // by compare and swap. The keys that are found first are listed, and sorted in registers
-// at the end (lower/gpu/bitonic.go). Which lane enters a key, and where in the table it lands,
+// at the end (lower/gpu/coop/bitonic.go). Which lane enters a key, and where in the table it lands,
 // differs from run to run; what is written does not.
 type hashTeam struct {
 	*productTeam

@@ -69,14 +69,10 @@ func touchesOf(f *loop.Func, bufs []loop.BufferID) touches {
 			note(t.reads, s.Buf)
 			note(t.writes, s.Buf)
 		}
-		for _, e := range loop.Exprs(s) {
-			loop.WalkExpr(e, func(e loop.Expr) {
-				if x, ok := e.(*loop.Load); ok {
-					note(t.reads, x.Buf)
-				}
-			})
-		}
 	})
+	for l := range loop.Loads(f.Body) {
+		note(t.reads, l.Buf)
+	}
 	return t
 }
 

@@ -4,6 +4,7 @@
 //	go run ./optimiser            all programs, with one thread
 //	go run ./optimiser -only GNN  those with GNN in their names
 //	go run ./optimiser -duckdb DIR  counts and joins in DuckDB too, where DIR has its package: npm install @duckdb/node-api
+//	go run ./optimiser -engine cuda  on a GPU, with operands and results in its memory, and CuPy instead of SciPy, in the same order
 //
 // Times are medians of repeated calls, results released, in the same minute, in turns. SciPy computes on the same data, and its
 // results are compared with ours.
@@ -27,6 +28,7 @@ import (
 	"time"
 
 	"github.com/lacuna-sparse/lacuna"
+	"github.com/lacuna-sparse/lacuna/runtime"
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
@@ -37,6 +39,7 @@ var (
 	budget = flag.Duration("budget", 300*time.Millisecond, "time for each measurement")
 	slow   = flag.Bool("written", true, "measure the order as written too")
 	turns  = flag.Int("turns", 2, "how often programs and SciPy take turns")
+	engine = flag.String("engine", runtime.CPUName, "the engine; with cuda, the peer is CuPy, what it cannot do is left out")
 	cpu    = flag.Bool("cpu", false, "measure the processor's time, where others use the machine")
 )
 
@@ -59,7 +62,7 @@ func main() {
 	defer os.RemoveAll(dir)
 	var scipy, duck *peer
 	if *python != "none" {
-		if scipy, err = startPeer(dir, *python, "optimiser/peer.py"); err != nil {
+		if scipy, err = startPeer(dir, *python, "optimiser/peer.py", library()); err != nil {
 			log.Fatal(err)
 		}
 		defer scipy.stop()
@@ -75,15 +78,20 @@ func main() {
 		}
 		defer duck.stop()
 	}
+	s, err := session()
+	if err != nil {
+		log.Fatal(err)
+	}
 	var rows []row
-	fmt.Printf("%-28s %10s %10s %10s %10s %8s %9s %10s\n", "program", "written", "optimised", "SciPy", "first", "ratio", "off by", "DuckDB")
+	fmt.Printf("%-28s %10s %10s %10s %10s %8s %9s %10s\n", "program", "written", "optimised", library(), "first", "ratio", "off by", "DuckDB")
 	for _, p := range programs {
 		if !strings.Contains(p.name, *only) {
 			continue
 		}
-		r, err := measure(p, scipy, duck)
+		r, err := measure(s, p, scipy, duck)
 		if err != nil {
-			log.Fatalf("%s: %v", p.name, err)
+			fmt.Printf("%s failed: %v\n", p.name, err)
+			continue
 		}
 		rows = append(rows, r)
 		fmt.Printf("%-28s %10.3f %10.3f %10.3f %10.1f %8.2f %9.1g %10.3f\n", r.name, r.written, r.optimised, r.ref, r.first, r.ref/r.optimised, r.off, r.duck)
@@ -96,23 +104,55 @@ func main() {
 	}
 	slices.Sort(ratios)
 	if n := len(ratios); n > 0 {
-		fmt.Printf("\nfaster than SciPy in its best order: median %.2f, least %.2f, most %.2f\n", ratios[n/2], ratios[0], ratios[n-1])
+		fmt.Printf("\nfaster than %s in its best order: median %.2f, least %.2f, most %.2f\n", library(), ratios[n/2], ratios[0], ratios[n-1])
 	}
 }
 
+// library is what the peer computes with.
+func library() string {
+	if *engine == runtime.CUDAName {
+		return "CuPy"
+	}
+	return "SciPy"
+}
+
+// session is one of the engine, with one thread; on a device it leaves results there.
+func session() (*lacuna.Session, error) {
+	e, err := runtime.EngineByName(*engine, nil)
+	if err != nil {
+		return nil, err
+	}
+	opts := []lacuna.SessionOption{lacuna.WithEngine(e), lacuna.WithThreads(1)}
+	if runtime.OnGrids(e) {
+		opts = append(opts, lacuna.WithResidentResults(), lacuna.WithConversionKernels())
+	}
+	return lacuna.NewSession(opts...), nil
+}
+
 // measure measures one program.
-func measure(p program, scipy, duck *peer) (row, error) {
+func measure(s *lacuna.Session, p program, scipy, duck *peer) (row, error) {
 	r := row{name: p.name}
 	ctx := context.Background()
 	args := lacuna.Args{}
 	for name, make := range p.data {
 		args[name] = made(name, make)
 	}
-	s := lacuna.NewSession(lacuna.WithThreads(1))
+	on := args
+	if *engine == runtime.CUDAName {
+		on = lacuna.Args{}
+		for name, o := range args {
+			t, err := s.ToDevice(ctx, o.(*tensor.Tensor))
+			if err != nil {
+				return r, err
+			}
+			defer t.Release()
+			on[name] = t
+		}
+	}
 	var last *tensor.Tensor
 	run := func(opts ...lacuna.Option) (time.Duration, error) {
 		begin := now()
-		out, err := s.Eval(ctx, p.text, args, opts...)
+		out, err := s.Eval(ctx, p.text, on, opts...)
 		took := now() - begin
 		if err != nil {
 			return 0, err
@@ -128,11 +168,16 @@ func measure(p program, scipy, duck *peer) (row, error) {
 		return r, err
 	}
 	r.first = ms(first)
+	runtime.Flush() // the kernels of the first run are compiled again
 	if scipy != nil {
 		if err := scipy.take(args); err != nil {
 			return r, err
 		}
-		if r.off, err = scipy.compare(p.scipy, last); err != nil {
+		switch r.off, err = scipy.compare(p.scipy, last); {
+		case err != nil && *engine == runtime.CUDAName:
+			fmt.Printf("%s: without CuPy: %v\n", p.name, err)
+			scipy = nil
+		case err != nil:
 			return r, err
 		}
 	}
@@ -231,8 +276,8 @@ func besides(dir string) (string, error) {
 	return to, os.WriteFile(to, text, 0o600)
 }
 
-func startPeer(dir, program, script string) (*peer, error) {
-	cmd := exec.Command(program, script, dir)
+func startPeer(dir, program, script string, more ...string) (*peer, error) {
+	cmd := exec.Command(program, append([]string{script, dir}, more...)...)
 	cmd.Env = append(os.Environ(), "OMP_NUM_THREADS=1", "OPENBLAS_NUM_THREADS=1", "MKL_NUM_THREADS=1")
 	cmd.Stderr = os.Stderr
 	in, err := cmd.StdinPipe()

@@ -36,7 +36,7 @@ var (
 var programs = []program{
 	// The table of the issue.
 	{"A*B*x", "y(i) = A(i,j)*B(j,k)*x(k)", map[string]source{"A": uniform, "B": uniform, "x": vector}, "A@(B@x)", ""},
-	{"paths of 3", "s = R(i,j)*R(j,k)*R(k,l)", map[string]source{"R": graph}, "np.ones(R.shape[0])@(R@(R@(R@np.ones(R.shape[1]))))", "select sum(a.v*b.v*c.v) from R a join R b on b.i = a.j join R c on c.i = b.j"},
+	{"paths of 3", "s = R(i,j)*R(j,k)*R(k,l)", map[string]source{"R": graph}, "(R@(R@(R@np.ones(R.shape[1])))).sum()", "select sum(a.v*b.v*c.v) from R a join R b on b.i = a.j join R c on c.i = b.j"},
 	{"low rank", "s = sum_{i,j} (A(i,j) - sum_k U(i,k)*V(j,k))^2", map[string]source{"A": uniform, "U": dense(n, 16), "V": dense(n, 16)},
 		"A.data@A.data - 2*np.vdot(U, A@V) + np.vdot(U.T@U, V.T@V)", ""},
 	{"A*X*W", "Y(i,k) = A(i,j)*X(j,f)*W(f,k)", map[string]source{"A": uniform, "X": dense(n, 128), "W": dense(128, 8)}, "A@(X@W)", ""},
@@ -46,14 +46,14 @@ var programs = []program{
 	// Others.
 	{"chain of 4", "y(i) = A(i,j)*B(j,k)*A(k,l)*x(l)", map[string]source{"A": uniform, "B": uniform, "x": vector}, "A@(B@(A@x))", ""},
 	{"chain of 8", "y(i) = A(i,j)*B(j,k)*A(k,l)*B(l,m)*A(m,n)*B(n,o)*A(o,p)*x(p)", map[string]source{"A": uniform, "B": uniform, "x": vector}, "A@(B@(A@(B@(A@(B@(A@x))))))", ""},
-	{"from the left", "y(l) = x(i)*A(i,j)*B(j,k)*A(k,l)", map[string]source{"A": uniform, "B": uniform, "x": vector}, "((x@A)@B)@A", ""},
+	{"from the left", "y(l) = x(i)*A(i,j)*B(j,k)*A(k,l)", map[string]source{"A": uniform, "B": uniform, "x": vector}, "A.T@(B.T@(A.T@x))", ""},
 	{"dense chain", "Y(i,l) = P(i,j)*Q(j,k)*S(k,l)", map[string]source{"P": dense(500, 20), "Q": dense(20, 500), "S": dense(500, 20)}, "P@(Q@S)", ""},
 	{"rectangular chain", "Y(i,l) = A(i,j)*X(j,k)*W(k,l)", map[string]source{"A": sparse(n, 2000, 16, tensor.CSR), "X": sparse(2000, 500, 8, tensor.CSR), "W": dense(500, 8)}, "A@(X@W)", ""},
 	{"power-law chain", "y(i) = R(i,j)*R(j,k)*x(k)", map[string]source{"R": graph, "x": dense(1 << 13)}, "R@(R@x)", ""},
 	{"bilinear", "s = x(i)*A(i,j)*y(j)", map[string]source{"A": uniform, "x": vector, "y": vector}, "x@(A@y)", ""},
-	{"bilinear of a product", "s = x(i)*A(i,j)*B(j,k)*y(k)", map[string]source{"A": uniform, "B": uniform, "x": vector, "y": vector}, "(x@A)@(B@y)", ""},
+	{"bilinear of a product", "s = x(i)*A(i,j)*B(j,k)*y(k)", map[string]source{"A": uniform, "B": uniform, "x": vector, "y": vector}, "(A.T@x)@(B@y)", ""},
 	{"quadratic of factors", "s = x(i)*U(i,k)*V(j,k)*x(j)", map[string]source{"x": vector, "U": dense(n, 32), "V": dense(n, 32)}, "(x@U)@(V.T@x)", ""},
-	{"sum of a product", "s = A(i,j)*B(j,k)", map[string]source{"A": uniform, "B": uniform}, "(np.ones(A.shape[0])@A)@(B@np.ones(B.shape[1]))", "select sum(A.v*B.v) from A join B on B.i = A.j"},
+	{"sum of a product", "s = A(i,j)*B(j,k)", map[string]source{"A": uniform, "B": uniform}, "(A.T@np.ones(A.shape[0]))@(B@np.ones(B.shape[1]))", "select sum(A.v*B.v) from A join B on B.i = A.j"},
 	{"trace of a product", "s = A(i,j)*B(j,i)", map[string]source{"A": uniform, "B": columns}, "A.multiply(B.T).sum()", "select sum(A.v*B.v) from A join B on B.i = A.j and B.j = A.i"},
 	{"low-rank trace", "s = A(i,j)*U(j,k)*V(i,k)", map[string]source{"A": uniform, "U": dense(n, 16), "V": dense(n, 16)}, "np.vdot(A@U, V)", ""},
 	{"GNN layer, narrow in", "Y(i,k) = A(i,j)*X(j,f)*W(f,k)", map[string]source{"A": uniform, "X": dense(n, 8), "W": dense(8, 64)}, "(A@X)@W", ""},
@@ -100,7 +100,7 @@ func masked(share string, entries int) program {
 }
 
 // entrywise is a matrix that stores what M does, with values that are computed from its rows i and columns j.
-const entrywise = "(lambda i, j: sp.csr_matrix((%s, j, M.indptr), shape=M.shape))(np.repeat(np.arange(M.shape[0]), np.diff(M.indptr)), M.indices)"
+const entrywise = "(lambda i, j: sp.csr_matrix((%s, j, M.indptr), shape=M.shape))(rows(M), M.indices)"
 
 // mask has ones at random places.
 func mask(size int64, entries int) source {

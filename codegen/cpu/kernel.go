@@ -142,14 +142,10 @@ func kernelBody(m *llvm.Module, f *loop.Func, told *instruments) *ir.Func {
 
 // callsScalars reports whether a block calls functions of the library.
 func callsScalars(body []loop.Stmt) bool {
-	calls := false
-	loop.WalkStmts(body, func(s loop.Stmt) {
-		for _, e := range loop.Exprs(s) {
-			loop.WalkExpr(e, func(e loop.Expr) {
-				_, call := e.(*loop.Call)
-				calls = calls || call
-			})
+	for e := range loop.AllExprs(body) {
+		if _, calls := e.(*loop.Call); calls {
+			return true
 		}
-	})
-	return calls
+	}
+	return false
 }

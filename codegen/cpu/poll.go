@@ -83,14 +83,7 @@ func (k *kernel) inLongStrips(s *loop.For) bool {
 // scatters reports whether the body of a loop stores elements whose places it loads.
 func scatters(body []loop.Stmt) (found bool) {
 	loaded := map[loop.VarID]bool{}
-	isLoaded := func(e loop.Expr) (yes bool) {
-		loop.WalkExpr(e, func(e loop.Expr) {
-			_, load := e.(*loop.Load)
-			v, ref := e.(*loop.Ref)
-			yes = yes || load || ref && loaded[v.Var]
-		})
-		return yes
-	}
+	isLoaded := func(e loop.Expr) bool { return loop.Reads(e, loaded) || loop.HasLoad(e) }
 	loop.WalkStmts(body, func(s loop.Stmt) {
 		switch s := s.(type) {
 		case *loop.Let:
@@ -154,10 +147,9 @@ func sweeps(body []loop.Stmt, moving map[loop.VarID]bool) bool {
 	own := false
 	for _, s := range body {
 		for _, e := range loop.Exprs(s) {
-			loop.WalkExpr(e, func(e loop.Expr) {
-				if load, ok := e.(*loop.Load); ok && moves(load.Index, moving) {
-					own = true
-				}
+			own = own || loop.HasExpr(e, func(e loop.Expr) bool {
+				load, ok := e.(*loop.Load)
+				return ok && moves(load.Index, moving)
 			})
 		}
 		switch s := s.(type) {

@@ -81,13 +81,9 @@ func boundOfRun(flag *loop.Ref, body []loop.Stmt) []*loop.Binary {
 }
 
 // mentions reports whether e reads the variable v.
-func mentions(e, v loop.Expr) (found bool) {
-	loop.WalkExpr(e, func(x loop.Expr) {
-		r, ok := x.(*loop.Ref)
-		w, ok2 := v.(*loop.Ref)
-		found = found || ok && ok2 && r.Var == w.Var
-	})
-	return found
+func mentions(e, v loop.Expr) bool {
+	w, ok := v.(*loop.Ref)
+	return ok && loop.Reads(e, map[loop.VarID]bool{w.Var: true})
 }
 
 // conjuncts appends the expressions that e says all hold.

@@ -180,16 +180,15 @@ func (w *writer) base(index loop.Expr, v loop.VarID, inside map[loop.VarID]bool)
 
 // constant reports whether an expression has one value throughout a loop: it reads no memory, and nothing that the loop changes.
 func (w *writer) constant(e loop.Expr, inside map[loop.VarID]bool) bool {
-	same := true
-	loop.WalkExpr(e, func(e loop.Expr) {
+	return !loop.HasExpr(e, func(e loop.Expr) bool {
 		switch e := e.(type) {
 		case *loop.Ref:
-			same = same && !inside[e.Var]
+			return inside[e.Var]
 		case *loop.Load, *loop.Call:
-			same = false
+			return true
 		}
+		return false
 	})
-	return same
 }
 
 // rowOf finds the row that has an element of a buffer.

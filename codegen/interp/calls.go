@@ -1,6 +1,10 @@
 package interp
 
-import "github.com/lacuna-sparse/lacuna/ir/loop"
+import (
+	"slices"
+
+	"github.com/lacuna-sparse/lacuna/ir/loop"
+)
 
 // A callee is a scalar function made part of the kernel.
 type callee struct {
@@ -156,14 +160,12 @@ func (c *compiler) pass(f *callee, args []loop.Expr) []exec {
 }
 
 func anyCalls(args []loop.Expr) bool {
-	found := false
-	for _, e := range args {
-		loop.WalkExpr(e, func(e loop.Expr) {
+	return slices.ContainsFunc(args, func(e loop.Expr) bool {
+		return loop.HasExpr(e, func(e loop.Expr) bool {
 			_, ok := e.(*loop.Call)
-			found = found || ok
+			return ok
 		})
-	}
-	return found
+	})
 }
 
 // moveTyped copies register from to v.

@@ -77,15 +77,13 @@ func (s *Stats) body(body []Stmt) {
 		case *Comment:
 			s.Statements--
 		}
-		for _, e := range Exprs(st) {
-			WalkExpr(e, func(e Expr) {
-				switch e.(type) {
-				case *Load:
-					s.Loads++
-				case *Call:
-					s.Calls++
-				}
-			})
-		}
 	})
+	for e := range AllExprs(body) {
+		switch e.(type) {
+		case *Load:
+			s.Loads++
+		case *Call:
+			s.Calls++
+		}
+	}
 }

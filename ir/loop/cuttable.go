@@ -15,7 +15,7 @@ func Divisible(f *Func) bool {
 	for at, s := range f.Body {
 		switch s := s.(type) {
 		case *Let:
-			if s.Mutable || reads(s.Value, triple) || loadsFrom(s.Value, written) {
+			if s.Mutable || Reads(s.Value, triple) || loadsFrom(s.Value, written) {
 				return false
 			}
 		case *For:
@@ -35,21 +35,18 @@ func isRef(e Expr, v VarID) bool {
 
 // mentions reports whether statements read one of the variables.
 func mentions(body []Stmt, vars map[VarID]bool) bool {
-	found := false
-	WalkStmts(body, func(s Stmt) {
-		for _, e := range Exprs(s) {
-			found = found || reads(e, vars)
+	for e := range AllExprs(body) {
+		if r, ok := e.(*Ref); ok && vars[r.Var] {
+			return true
 		}
-	})
-	return found
+	}
+	return false
 }
 
 // loadsFrom reports whether e loads from one of the buffers.
 func loadsFrom(e Expr, bufs map[BufID]bool) bool {
-	found := false
-	WalkExpr(e, func(e Expr) {
+	return HasExpr(e, func(e Expr) bool {
 		l, ok := e.(*Load)
-		found = found || ok && bufs[l.Buf]
+		return ok && bufs[l.Buf]
 	})
-	return found
 }

@@ -92,7 +92,7 @@ func rowOf(s *For) *row {
 			return nil
 		}
 	}
-	if !ok || r.inner == nil || reads(r.inner.Lo, varies) || reads(r.inner.Hi, varies) {
+	if !ok || r.inner == nil || Reads(r.inner.Lo, varies) || Reads(r.inner.Hi, varies) {
 		return nil
 	}
 	for _, x := range r.inner.Body {
@@ -102,7 +102,7 @@ func rowOf(s *For) *row {
 				return nil
 			}
 			r.innerLets = append(r.innerLets, x)
-			if reads(x.Value, varies) {
+			if Reads(x.Value, varies) {
 				varies[x.Var] = true
 			}
 		case *Store:
@@ -114,20 +114,10 @@ func rowOf(s *For) *row {
 			return nil
 		}
 	}
-	if r.store == nil || reads(r.store.Index, varies) || !r.updates() {
+	if r.store == nil || Reads(r.store.Index, varies) || !r.updates() {
 		return nil
 	}
 	return r
-}
-
-// reads reports whether e reads one of the variables.
-func reads(e Expr, vars map[VarID]bool) bool {
-	found := false
-	WalkExpr(e, func(e Expr) {
-		r, ok := e.(*Ref)
-		found = found || ok && vars[r.Var]
-	})
-	return found
 }
 
 // mostJammed is the size of a row that Jam unrolls: what is larger gains little.

@@ -68,7 +68,7 @@ func panelOf(s *For) *panel {
 		return nil
 	}
 	for _, e := range []Expr{p.outer.Lo, p.outer.Hi, p.inner.Lo, p.inner.Hi} {
-		if reads(e, byRow) {
+		if Reads(e, byRow) {
 			return nil
 		}
 	}
@@ -124,9 +124,9 @@ func (a affine) coefficient(e Expr, v VarID) (c Expr, ok bool) {
 			return x, true
 		case x == nil && e.Op == Add:
 			return y, true
-		case y == nil && e.Op == Mul && !reads(e.Y, a.inside):
+		case y == nil && e.Op == Mul && !Reads(e.Y, a.inside):
 			return NewBinary(Mul, x, e.Y), true
-		case x == nil && e.Op == Mul && !reads(e.X, a.inside):
+		case x == nil && e.Op == Mul && !Reads(e.X, a.inside):
 			return NewBinary(Mul, y, e.X), true
 		}
 		return nil, false
@@ -207,7 +207,7 @@ func (t *tile) emit(row, column, from, to Expr) []Stmt {
 	steps := t.fresh(t.vars[t.outer.Var].Name, I64)
 	t.names[t.outer.Var] = []VarID{steps}
 	for _, l := range slices.Concat(t.rowLets, t.outerLets, t.innerLets) {
-		t.byRow[l.Var], t.byCol[l.Var] = reads(l.Value, t.byRow), reads(l.Value, t.byCol)
+		t.byRow[l.Var], t.byCol[l.Var] = Reads(l.Value, t.byRow), Reads(l.Value, t.byCol)
 		t.each(l.Var, l.Value.Type(), func(r, c int, id VarID) {
 			copied := &Let{Var: id, Value: t.at(r, c, nil).expr(l.Value), Origin: l.Origin}
 			if t.varies[l.Var] {

@@ -360,15 +360,11 @@ func (v *verifier) recursion(s *Scalar) {
 // callees are the names of the functions that s calls.
 func callees(s *Scalar) []string {
 	var names []string
-	WalkStmts(s.Body, func(s Stmt) {
-		for _, e := range Exprs(s) {
-			WalkExpr(e, func(e Expr) {
-				if c, ok := e.(*Call); ok {
-					names = append(names, c.Fn)
-				}
-			})
+	for e := range AllExprs(s.Body) {
+		if c, ok := e.(*Call); ok {
+			names = append(names, c.Fn)
 		}
-	})
+	}
 	return names
 }
 

@@ -1,5 +1,7 @@
 package loop
 
+import "iter"
+
 // WalkStmts calls visit for every statement of body and of the blocks nested in
 // it, in the order of the text, each before what it contains.
 func WalkStmts(body []Stmt, visit func(Stmt)) {
@@ -72,10 +74,63 @@ func Operands(e Expr) []Expr {
 // WalkExpr calls visit for e and every expression in it, each before its
 // operands.
 func WalkExpr(e Expr, visit func(Expr)) {
-	visit(e)
-	for _, x := range Operands(e) {
-		WalkExpr(x, visit)
+	HasExpr(e, func(e Expr) bool {
+		visit(e)
+		return false
+	})
+}
+
+// HasExpr reports whether e, or an expression in it, is of some kind. It looks no further than to the first.
+func HasExpr(e Expr, is func(Expr) bool) bool {
+	if is(e) {
+		return true
 	}
+	for _, x := range Operands(e) {
+		if HasExpr(x, is) {
+			return true
+		}
+	}
+	return false
+}
+
+// AllExprs goes over the expressions of body, those in nested blocks and in others included, in the order of
+// WalkStmts and WalkExpr.
+func AllExprs(body []Stmt) iter.Seq[Expr] {
+	return func(yield func(Expr) bool) {
+		done := false
+		WalkStmts(body, func(s Stmt) {
+			for _, e := range Exprs(s) {
+				done = done || HasExpr(e, func(e Expr) bool { return !yield(e) })
+			}
+		})
+	}
+}
+
+// Loads goes over the loads among AllExprs.
+func Loads(body []Stmt) iter.Seq[*Load] {
+	return func(yield func(*Load) bool) {
+		for e := range AllExprs(body) {
+			if l, ok := e.(*Load); ok && !yield(l) {
+				return
+			}
+		}
+	}
+}
+
+// HasLoad reports whether e reads memory.
+func HasLoad(e Expr) bool {
+	return HasExpr(e, func(e Expr) bool {
+		_, ok := e.(*Load)
+		return ok
+	})
+}
+
+// Reads reports whether e reads one of the variables.
+func Reads(e Expr, vars map[VarID]bool) bool {
+	return HasExpr(e, func(e Expr) bool {
+		r, ok := e.(*Ref)
+		return ok && vars[r.Var]
+	})
 }
 
 // A rewriter copies statements and expressions, renaming as it goes.

@@ -109,6 +109,8 @@ type costWalk struct {
 	// of a loop takes as long as the statement is.
 	whole map[*ir.Index]bool
 	sizes *sizes // nil: they are guessed
+	// around are the loops around what is looked at, the outermost first.
+	around []trip
 }
 
 // wholeLoops are the indices that only dense tensors are read along.
@@ -155,10 +157,12 @@ func (w *costWalk) stmt(st ir.Stmt, times float64) float64 {
 		}
 		return total
 	case *ir.Assign:
-		return times
+		return times + w.memory(st, times)
 	case *ir.Forall:
 		trips, inside := w.trips(st)
+		w.around = append(w.around, trip{st.Index, trips})
 		total := times*trips + w.stmt(st.Body, times*inside)
+		w.around = w.around[:len(w.around)-1]
 		if leaf, ok := st.Body.(*ir.Assign); ok && strided(leaf, st.Index) {
 			total *= cost.StrideFactor
 		}

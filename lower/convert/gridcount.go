@@ -3,7 +3,7 @@ package convert
 import (
 	"github.com/lacuna-sparse/lacuna/ir/loop"
 	"github.com/lacuna-sparse/lacuna/lower/emit"
-	"github.com/lacuna-sparse/lacuna/lower/gpu"
+	"github.com/lacuna-sparse/lacuna/lower/gpu/coop"
 )
 
 // On grids, a pass by a digit of a word goes through tiles of entries, a block for each
@@ -27,7 +27,7 @@ const (
 // tiledPass is a function of a pass by tiles under construction.
 type tiledPass struct {
 	*countingPass
-	t       *gpu.Team
+	t       *coop.Team
 	e       *emit.Func
 	b       *loop.Builder
 	pack    packing
@@ -60,13 +60,13 @@ func (p *countingPass) tileLets() []loop.ScalarLet {
 }
 
 // tileTeam begins a function.
-func (p *countingPass) tileTeam(name string) (*gpu.Team, *emit.Func) {
+func (p *countingPass) tileTeam(name string) (*coop.Team, *emit.Func) {
 	warps, _ := p.tileSize()
-	return gpu.NewTeam(p.Builder, name, warps, warps)
+	return coop.NewTeam(p.Builder, name, warps, warps)
 }
 
 // tiledFunc makes it one that uses some words, and coordinates of the result.
-func (p *countingPass) tiledFunc(t *gpu.Team, e *emit.Func, words []int, coords bool) *tiledPass {
+func (p *countingPass) tiledFunc(t *coop.Team, e *emit.Func, words []int, coords bool) *tiledPass {
 	x := &tiledPass{countingPass: p, t: t, e: e, b: e.B}
 	var want axisSet
 	if p.number == 0 {

@@ -3,7 +3,7 @@ package convert
 import (
 	"github.com/lacuna-sparse/lacuna/ir/loop"
 	"github.com/lacuna-sparse/lacuna/lower/emit"
-	"github.com/lacuna-sparse/lacuna/lower/gpu"
+	"github.com/lacuna-sparse/lacuna/lower/gpu/coop"
 )
 
 // How a tile of entries is moved.
@@ -14,7 +14,7 @@ type tileMove struct {
 	moves   []int // the words that are read
 	toWords bool  // to the buffers of words; else to the arrays of the result
 	to      int   // which of the buffers of words
-	prefix  *gpu.Prefix
+	prefix  *coop.Prefix
 	// Shared: what goes to its place in the tile, the counters of digits by warp, how far
 	// the entries of a digit go from their place in the tile. The first is not in a quick function.
 	exchanged, counters, base loop.BufID
@@ -22,7 +22,7 @@ type tileMove struct {
 }
 
 // tileMove begins the function.
-func (p *countingPass) tileMove(t *gpu.Team, e *emit.Func, words []int, pack bool) *tileMove {
+func (p *countingPass) tileMove(t *coop.Team, e *emit.Func, words []int, pack bool) *tileMove {
 	m := &tileMove{tiledPass: p.tiledFunc(t, e, words, !pack), moves: words, toWords: pack, to: p.number % 2}
 	warps, rounds := p.tileSize()
 	digits := m.digits()
@@ -280,7 +280,7 @@ func (x *tiledPass) rankOf(counters loop.BufID, own, word loop.Expr, inside *loo
 
 // startTile turns the counters of the warps into where their entries of a digit begin
 // in the tile. base becomes how far they go from there. It returns the number of entries.
-func (x *tiledPass) startTile(prefix *gpu.Prefix, counters, base loop.BufID, tile loop.Expr) loop.Expr {
+func (x *tiledPass) startTile(prefix *coop.Prefix, counters, base loop.BufID, tile loop.Expr) loop.Expr {
 	b, t := x.b, x.t
 	digits := int64(1) << x.words[x.digit.word].Bits
 	per := (digits + t.Threads() - 1) / t.Threads()

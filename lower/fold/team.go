@@ -3,17 +3,17 @@ package fold
 import (
 	"github.com/lacuna-sparse/lacuna/ir"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
-	"github.com/lacuna-sparse/lacuna/lower/gpu"
+	"github.com/lacuna-sparse/lacuna/lower/gpu/coop"
 )
 
 // Prefix gives each thread of a team the fold of what the threads before it have, and of all.
 type Prefix struct {
 	monoid monoid
-	prefix *gpu.Prefix
+	prefix *coop.Prefix
 }
 
 // NewPrefix is that of a team, whose function b writes.
-func NewPrefix(t *gpu.Team, b *loop.Builder, r *ir.Reduce) *Prefix {
+func NewPrefix(t *coop.Team, b *loop.Builder, r *ir.Reduce) *Prefix {
 	m := monoid{b, r}
 	return &Prefix{m, t.Prefix(m)}
 }
@@ -28,7 +28,7 @@ func (p *Prefix) Of(own State) (before, total State) {
 func (p *Prefix) Assign(s State, vars []loop.Expr) { p.prefix.Assign(s.Vars, vars) }
 
 // Values are the parts of a state as values.
-func (s State) Values() []loop.Expr { return gpu.Values(s.Vars) }
+func (s State) Values() []loop.Expr { return coop.Values(s.Vars) }
 
 // monoid is a fold as the threads of a team combine it.
 type monoid struct {

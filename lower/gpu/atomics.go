@@ -28,7 +28,7 @@ func (m *mapper) atomics(s *loop.Stage) bool {
 	g := m.newFunc(s.Func.Name)
 	in := g.parameters(s)
 	g.iterations(&in, func(x *loop.For) bool { return x == l })
-	b := g.b
+	b := g.Builder
 	in.Store = func(st *loop.Store, n *loop.Inliner) bool {
 		d := folded[st]
 		b.Atomic(d.op, in.Bufs[st.Buf], n.Expr(st.Index), n.Expr(d.value))

@@ -21,7 +21,7 @@ func (m *mapper) blocks(s *loop.Stage) bool {
 		g.inTurns(g.block(), chunks, g.blocks(), func(chunk loop.Expr) {
 			in.Chunk = chunk
 			in.Lo, in.Hi = g.bounds(bounds, chunk, n, step)
-			g.b.Inline(s.Func, in)
+			g.Builder.Inline(s.Func, in)
 		})
 	})
 }
@@ -36,7 +36,7 @@ func (m *mapper) block(s *loop.Stage) bool {
 		in := g.parameters(s)
 		in.Chunk, in.Lo, in.Hi = loop.Int(0), loop.Int(0), loop.Int(0)
 		g.share(&in, s.Func, g.wholeBlock())
-		g.b.Inline(s.Func, in)
+		g.Builder.Inline(s.Func, in)
 	})
 }
 

@@ -20,7 +20,7 @@ func (m *mapper) counters(s *loop.Stage) bool {
 	c := m.cuts[s.Partition]
 	g := m.newFunc(s.Func.Name)
 	in := g.parameters(s)
-	b := g.b
+	b := g.Builder
 	n := g.scalar(c.n)
 	warps := loop.Int(int64(m.opts.Threads / warp))
 	first := b.Let("first", b.Add(b.Mul(g.block(), warps), g.Warp()))
@@ -143,14 +143,12 @@ func (x *counting) alone() bool {
 		case *loop.Assign:
 			ok = ok && inside[s.Var]
 		}
-		for _, e := range loop.Exprs(s) {
-			loop.WalkExpr(e, func(e loop.Expr) {
-				if l, is := e.(*loop.Load); is && stored[l.Buf] {
-					reads++
-				}
-			})
-		}
 	})
+	for l := range loop.Loads(x.loop.Body) {
+		if stored[l.Buf] {
+			reads++
+		}
+	}
 	return ok && reads == 1
 }
 
@@ -172,7 +170,7 @@ func isOne(e loop.Expr) bool {
 // count emits the loop for a warp. Lanes beyond the end of the list go along with its
 // last item, which they neither count nor store.
 func (g *gridFunc) count(x *counting, n *loop.Inliner, counts loop.BufID, active *loop.Ref) {
-	b := g.b
+	b := g.Builder
 	elem := b.Elem(counts)
 	end := b.Let("end", n.Expr(x.loop.Hi))
 	base := b.Var("base", n.Expr(x.loop.Lo))
@@ -205,7 +203,7 @@ func (g *gridFunc) count(x *counting, n *loop.Inliner, counts loop.BufID, active
 
 // peers is the set of active lanes whose value is that of the lane. Lane 0 is active.
 func (g *gridFunc) peers(value loop.Expr, active loop.Expr) loop.Expr {
-	b := g.b
+	b := g.Builder
 	peers := b.Var("peers", b.Ballot("lanes", active))
 	first := b.Shuffle("first", loop.ShuffleIndex, value, loop.Int(0), warp)
 	differ := b.Var("differ", loop.NewBinary(loop.Xor, value, first))

@@ -92,7 +92,7 @@ func (m *mapper) chunks(s *loop.Stage) {
 		all = g.scalar(workers)
 	}
 	g.interleave(&in, s)
-	b := g.b
+	b := g.Builder
 	worker := b.Let("worker", g.global())
 	b.If(b.Lt(worker, all), func() {
 		g.worker = worker
@@ -142,7 +142,7 @@ func (g *gridFunc) interleave(in *loop.Inlining, s *loop.Stage) {
 func (m *mapper) boundaries(p *loop.Partition, c *cut) {
 	c.bounds = m.temp(p.Name+"_bounds", loop.I64)
 	g := m.newFunc("cut_" + p.Name)
-	b := g.b
+	b := g.Builder
 	w, out := g.buffer(p.Weights, loop.ReadOnly), g.buffer(c.bounds, loop.ReadWrite)
 	n, chunks := g.scalar(c.n), g.scalar(c.chunks)
 	first := b.Let("first", b.LoadIndex(w, loop.Int(0)))
@@ -161,7 +161,7 @@ func (m *mapper) boundaries(p *loop.Partition, c *cut) {
 	m.add(loop.Stage{
 		Name: p.Name + "_cut", Partition: -1,
 		Allocs: []loop.Alloc{{Buffer: c.bounds, Len: sizeOp(loop.Add, loop.SizeScalar(c.chunks), loop.SizeConst(1))}},
-		Func:   loop.RemoveDead(g.b.Func()), Bufs: g.bufs, Args: g.args,
+		Func:   loop.RemoveDead(g.Builder.Func()), Bufs: g.bufs, Args: g.args,
 		Blocks: m.blocksFor(sizeOp(loop.Add, loop.SizeScalar(c.chunks), loop.SizeConst(1))),
 	})
 }

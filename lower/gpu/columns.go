@@ -175,7 +175,7 @@ func (m *mapper) teamThreads(threads int) int { return min(threads, m.opts.Threa
 // newLineFunc starts a function for teams that take lines.
 func (m *mapper) newLineFunc(s *loop.Stage, by lineTeams) *gridFunc {
 	g := m.newFuncOf(s.Func.Name, by.threads)
-	g.b.Resident(min(fewResident*defaultThreads/by.threads, loop.MaxResident))
+	g.Builder.Resident(min(fewResident*defaultThreads/by.threads, loop.MaxResident))
 	return g
 }
 
@@ -186,7 +186,7 @@ func (m *mapper) rowsByTeams(s *loop.Stage, t *lineNest, by lineTeams, long *lon
 	c := m.cuts[s.Partition]
 	g := m.newLineFunc(s, by)
 	in := g.parameters(s)
-	b := g.b
+	b := g.Builder
 	n := g.scalar(c.n)
 	var log loop.Expr = loop.Int(maxDoublings)
 	if by.lanes >= 0 {
@@ -272,7 +272,7 @@ func (m *mapper) rowsByBlocks(s *loop.Stage, t *lineNest, by lineTeams, long *lo
 	threads := min(4*m.opts.Threads, loop.MaxThreads)
 	g := m.newFuncOf(s.Func.Name, threads)
 	in := g.parameters(s)
-	b := g.b
+	b := g.Builder
 	rows, count := g.buffer(long.rows, loop.ReadOnly), g.buffer(long.count, loop.ReadOnly)
 	g.roundDown(s.Func, &in, by.strides)
 	columns := in.Args[argIndex(s.Func, t.width)]

@@ -39,25 +39,11 @@ func countsOnly(s *loop.For) (loop.VarID, bool) {
 		if x, ok := c.(*loop.Binary); ok && x.Op == loop.Gt && isRef(x.X, counter) {
 			c = x.Y
 		}
-		if dependsOn(c, s.Var, counter) {
+		if loop.HasLoad(c) || loop.Reads(c, map[loop.VarID]bool{s.Var: true, counter: true}) {
 			return loop.NoVar, false
 		}
 	}
 	return counter, counter != loop.NoVar
-}
-
-// dependsOn reports whether an expression reads memory or one of two variables.
-func dependsOn(e loop.Expr, x, y loop.VarID) bool {
-	found := false
-	loop.WalkExpr(e, func(e loop.Expr) {
-		switch e := e.(type) {
-		case *loop.Ref:
-			found = found || e.Var == x || e.Var == y
-		case *loop.Load:
-			found = true
-		}
-	})
-	return found
 }
 
 // countAtOnce emits the last iteration of a loop that only counts in place of all of them;
@@ -67,7 +53,7 @@ func (g *gridFunc) countAtOnce(s *loop.For, n *loop.Inliner) bool {
 	if !ok {
 		return false
 	}
-	b := g.b
+	b := g.Builder
 	lo, hi := b.Let("lo", n.Expr(s.Lo)), b.Let("hi", n.Expr(s.Hi))
 	b.If(b.Lt(lo, hi), func() {
 		last := b.Let("last", b.Sub(hi, loop.Int(1)))

@@ -127,14 +127,10 @@ func carried(f *loop.Func) (names []string, loops bool) {
 			case *loop.Atomic:
 				read[s.Buf], written[s.Buf] = true, true
 			}
-			for _, e := range loop.Exprs(s) {
-				loop.WalkExpr(e, func(e loop.Expr) {
-					if l, ok := e.(*loop.Load); ok {
-						read[l.Buf] = true
-					}
-				})
-			}
 		})
+		for l := range loop.Loads(body) {
+			read[l.Buf] = true
+		}
 	}
 	loop.WalkStmts(f.Body, func(s loop.Stmt) {
 		switch s := s.(type) {

@@ -44,7 +44,7 @@
 //
 //	gpu.go          Lower, Map, the options, the order in which mappings are tried
 //	describe.go     what the mappings are in words, for explain
-//	function.go     a grid function under construction; code.go: the words it is written in
+//	function.go     a grid function under construction
 //	chunks.go       cuts of a domain, and threads that take whole chunks
 //
 //	elements.go     one thread for each element; pairs.go: pairs of coordinates as elements
@@ -63,7 +63,4 @@
 //	                and folded (foldruns.go); owners.go: where they are few
 //	prefix.go       running sums
 //	counting.go     loops that only count; folds.go: the folds that a loop contains
-//
-//	team.go         functions that package lower writes for threads that exchange values;
-//	                teamfold.go: their folds, bitonic.go: their sorts, peers.go: lanes with the same digit
 package gpu

@@ -5,6 +5,7 @@ import (
 
 	"github.com/lacuna-sparse/lacuna/ir/loop"
 	"github.com/lacuna-sparse/lacuna/ir/loop/lib"
+	"github.com/lacuna-sparse/lacuna/lower/gpu/coop"
 )
 
 // dot is what an entry loop does for an entry when that is one fold over columns between
@@ -68,12 +69,10 @@ func dotOf(t *entryLoop) (*dot, bool) {
 		return nil, false
 	}
 	d.fold = folds[0]
-	lo, fromZero := f.Lo.(*loop.Const)
-	hi, is := f.Hi.(*loop.Ref)
-	if !fromZero || lo.Bits != 0 || !is || !slices.Contains(t.f.Args, hi.Var) {
+	if !overDimension(t.f, f) {
 		return nil, false
 	}
-	d.width = hi.Var
+	d.width = f.Hi.(*loop.Ref).Var
 	for _, s := range f.Body {
 		switch s.(type) {
 		case *loop.Let, *loop.Assign, *loop.Comment:
@@ -88,17 +87,10 @@ func dotOf(t *entryLoop) (*dot, bool) {
 // along lists the buffers of which the element at the entry is read, outside the fold.
 func (d *dot) along() []loop.BufID {
 	var list []loop.BufID
-	for i, s := range d.t.entries.Body {
-		if i == d.at {
-			continue
-		}
-		for _, e := range loop.Exprs(s) {
-			loop.WalkExpr(e, func(e loop.Expr) {
-				l, ok := e.(*loop.Load)
-				if ok && isRef(l.Index, d.t.entries.Var) && d.t.f.Bufs[l.Buf].ReadOnly && !slices.Contains(list, l.Buf) {
-					list = append(list, l.Buf)
-				}
-			})
+	body := d.t.entries.Body
+	for l := range loop.Loads(slices.Concat(body[:d.at], body[d.at+1:])) {
+		if isRef(l.Index, d.t.entries.Var) && d.t.f.Bufs[l.Buf].ReadOnly && !slices.Contains(list, l.Buf) {
+			list = append(list, l.Buf)
 		}
 	}
 	return list
@@ -114,10 +106,8 @@ func (d *dot) ofRow(id loop.VarID) bool {
 
 // reads notes what the fold reads.
 func (d *dot) reads(f *loop.For) {
-	uniform := map[loop.VarID]bool{f.Var: true, d.fold.variable: true}
-	for _, id := range d.t.f.Args {
-		uniform[id] = true
-	}
+	uniform := parameters(d.t.f)
+	uniform[f.Var], uniform[d.fold.variable] = true, true
 	for _, s := range slices.Concat(d.t.f.Body, f.Body) {
 		if l, ok := s.(*loop.Let); ok && l.Var != d.t.counter {
 			uniform[l.Var] = true
@@ -125,25 +115,21 @@ func (d *dot) reads(f *loop.For) {
 	}
 	row := d.t.row.Var
 	var ofRows, ofEntries []loop.VarID
-	loop.WalkStmts(f.Body, func(s loop.Stmt) {
-		for _, e := range loop.Exprs(s) {
-			loop.WalkExpr(e, func(e loop.Expr) {
-				switch e := e.(type) {
-				case *loop.Ref:
-					switch {
-					case uniform[e.Var]:
-					case e.Var == row || d.ofRow(e.Var):
-						ofRows = append(ofRows, e.Var)
-					default:
-						ofEntries = append(ofEntries, e.Var)
-					}
-					uniform[e.Var] = true // once is enough
-				case *loop.Load:
-					d.bytes = max(d.bytes, d.t.f.Bufs[e.Buf].Elem.Size())
-				}
-			})
+	for e := range loop.AllExprs(f.Body) {
+		switch e := e.(type) {
+		case *loop.Ref:
+			switch {
+			case uniform[e.Var]:
+			case e.Var == row || d.ofRow(e.Var):
+				ofRows = append(ofRows, e.Var)
+			default:
+				ofEntries = append(ofEntries, e.Var)
+			}
+			uniform[e.Var] = true // once is enough
+		case *loop.Load:
+			d.bytes = max(d.bytes, d.t.f.Bufs[e.Buf].Elem.Size())
 		}
-	})
+	}
 	if len(ofRows) > 0 {
 		ofRows = slices.Insert(slices.DeleteFunc(ofRows, func(id loop.VarID) bool { return id == row }), 0, row)
 	}
@@ -188,7 +174,7 @@ func (m *mapper) dots(s *loop.Stage, t *entryLoop, marks loop.BufferID, blocks l
 // side for a lane.
 func (m *mapper) dotsApart(s *loop.Stage, d *dot, marks loop.BufferID, columns int) (loop.Stage, bool) {
 	g := m.newFunc(s.Func.Name)
-	b := g.b
+	b := g.Builder
 	b.Resident(fewResident)
 	in := g.parameters(s)
 	mapping := "dots"
@@ -232,7 +218,7 @@ func (m *mapper) dotsApart(s *loop.Stage, d *dot, marks loop.BufferID, columns i
 // shareDots emits the folds of a warp's entries: each team goes through those of its
 // lanes' entries, all at once.
 func (g *gridFunc) shareDots(d *dot, f *loop.For, n *loop.Inliner, columns int64) {
-	b := g.b
+	b := g.Builder
 	own := make([]loop.Expr, len(d.outer))
 	for i, id := range d.outer {
 		own[i] = n.Value(id)
@@ -296,7 +282,7 @@ func (g *gridFunc) shareDots(d *dot, f *loop.For, n *loop.Inliner, columns int64
 			folds(all)
 		}
 		sum := g.foldAcross(d.fold, parts, rank)
-		mine := b.Eq(shr(rank, loop.Int(logDotsAtOnce)), round)
+		mine := b.Eq(coop.Shr(rank, loop.Int(logDotsAtOnce)), round)
 		b.Assign(total, loop.NewSelect(mine, sum, total))
 	})
 	for i, id := range d.outer {
@@ -309,7 +295,7 @@ func (g *gridFunc) shareDots(d *dot, f *loop.For, n *loop.Inliner, columns int64
 // shuffleIndex is the value that a lane of the team has for a variable. What was a
 // coordinate of at most 32 bits in memory takes one shuffle and not two.
 func (g *gridFunc) shuffleIndex(f *loop.Func, id loop.VarID, own, lane loop.Expr) loop.Expr {
-	b := g.b
+	b := g.Builder
 	narrow := false
 	loop.WalkStmts(f.Body, func(s loop.Stmt) {
 		if l, ok := s.(*loop.Let); ok && l.Var == id && !l.Mutable {
@@ -330,7 +316,7 @@ func (g *gridFunc) shuffleIndex(f *loop.Func, id loop.VarID, own, lane loop.Expr
 // modulo their number ends with the k-th: in each step lanes give away the half of the
 // values that are not theirs, so that it takes hardly more shuffles than values.
 func (g *gridFunc) foldAcross(d fold, parts []*loop.Ref, rank loop.Expr) loop.Expr {
-	b := g.b
+	b := g.Builder
 	values := make([]loop.Expr, len(parts))
 	for i, p := range parts {
 		values[i] = p

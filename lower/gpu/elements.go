@@ -8,7 +8,7 @@ func (m *mapper) elements(s *loop.Stage) {
 	c := m.cuts[s.Partition]
 	g := m.newFunc(s.Func.Name)
 	in := g.parameters(s)
-	b := g.b
+	b := g.Builder
 	in.Loop = g.countAtOnce
 	g.strided(g.scalar(c.n), func(i loop.Expr) {
 		in.Chunk, in.Lo, in.Hi, in.Single = i, i, b.Let("next", b.Add(i, loop.Int(1))), true
@@ -23,7 +23,7 @@ func (m *mapper) serial(s *loop.Stage) {
 	in := g.parameters(s)
 	zero := loop.Int(0)
 	in.Chunk, in.Lo, in.Hi = zero, zero, zero
-	g.b.If(g.b.Eq(g.thread(), zero), func() { g.b.Inline(s.Func, in) }, nil)
+	g.Builder.If(g.Builder.Eq(g.thread(), zero), func() { g.Builder.Inline(s.Func, in) }, nil)
 	m.launch(s, "one_thread", g, loop.SizeConst(1))
 }
 
@@ -35,7 +35,7 @@ func (m *mapper) ordered(s *loop.Stage) {
 	in := g.parameters(s)
 	g.interleave(&in, s)
 	g.worker = loop.Int(0)
-	b := g.b
+	b := g.Builder
 	bounds, n, step := g.cutParameters(c)
 	chunks := g.scalar(c.chunks)
 	b.If(b.Eq(g.thread(), loop.Int(0)), func() {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/lacuna-sparse/lacuna/ir/loop"
 	"github.com/lacuna-sparse/lacuna/ir/loop/lib"
+	"github.com/lacuna-sparse/lacuna/lower/gpu/coop"
 )
 
 // entryLoop is the body of a loop over rows whose entries are stored one behind
@@ -86,10 +87,7 @@ func (t *entryLoop) body() bool {
 		return false
 	}
 	sum, ok := count.Value.(*loop.Binary)
-	if !ok || sum.Op != loop.Add || !isRef(sum.X, t.counter) {
-		return false
-	}
-	if one, is := sum.Y.(*loop.Const); !is || one.Bits != 1 {
+	if !ok || sum.Op != loop.Add || !isRef(sum.X, t.counter) || !isOne(sum.Y) {
 		return false
 	}
 	inside, stores := map[loop.VarID]bool{}, 0
@@ -111,14 +109,12 @@ func (t *entryLoop) body() bool {
 		default:
 			ok = false
 		}
-		for _, e := range loop.Exprs(s) {
-			loop.WalkExpr(e, func(e loop.Expr) {
-				if l, is := e.(*loop.Load); is && isRef(l.Index, t.entries.Var) {
-					t.along = l.Buf
-				}
-			})
-		}
 	})
+	for l := range loop.Loads(t.entries.Body[:last]) {
+		if isRef(l.Index, t.entries.Var) {
+			t.along = l.Buf
+		}
+	}
 	return ok && stores > 0 && t.along >= 0
 }
 
@@ -212,9 +208,9 @@ func doublingsForFolds(length loop.SizeExpr) loop.SizeExpr {
 // entriesApart is the stage that does what is done for entries.
 func (m *mapper) entriesApart(s *loop.Stage, t *entryLoop, doublings loop.ScalarID, marks loop.BufferID) (loop.Stage, bool) {
 	g := m.newFunc(s.Func.Name)
-	g.b.Resident(fewResident)
+	g.Builder.Resident(fewResident)
 	in := g.parameters(s)
-	b := g.b
+	b := g.Builder
 	teams := g.rowTeams(g.scalar(doublings))
 	team := &lanes{g: g, width: teams.width, own: teams.rank}
 	g.entryTiles(s, t, &in, marks, nil, func(tile entryTile) {
@@ -244,7 +240,7 @@ func (m *mapper) entriesApart(s *loop.Stage, t *entryLoop, doublings loop.Scalar
 
 // takes emits the loops over rows and entries for one entry p of a row.
 func (t *entryLoop) takes(g *gridFunc, f *loop.For, n *loop.Inliner, row, p loop.Expr) bool {
-	b := g.b
+	b := g.Builder
 	switch f {
 	case t.row:
 		n.Bind(f.Var, row)
@@ -272,7 +268,7 @@ type entryTile struct {
 func (g *gridFunc) entryTiles(
 	s *loop.Stage, t *entryLoop, in *loop.Inlining, marks loop.BufferID, fetch func(own loop.Expr), do func(tile entryTile),
 ) {
-	b := g.b
+	b := g.Builder
 	n := g.scalar(g.m.cuts[s.Partition].n)
 	pos, mark := in.Bufs[t.pos], g.buffer(marks, loop.ReadOnly)
 	begin, end := b.Let("begin", b.LoadIndex(pos, loop.Int(0))), b.Let("end", b.LoadIndex(pos, n))
@@ -284,7 +280,7 @@ func (g *gridFunc) entryTiles(
 		if fetch != nil {
 			fetch(own)
 		}
-		k := b.Let("mark", shr(b.Sub(base, begin), loop.Int(logTogether)))
+		k := b.Let("mark", coop.Shr(b.Sub(base, begin), loop.Int(logTogether)))
 		lo, hi := b.Let("lo", b.Load(mark, k)), b.Var("hi", n)
 		b.If(b.Lt(b.Add(base, loop.Int(entriesTogether)), end), func() {
 			b.Assign(hi, b.Add(b.Load(mark, b.Add(k, loop.Int(1))), loop.Int(1)))
@@ -297,14 +293,14 @@ func (g *gridFunc) entryTiles(
 func (m *mapper) markRows(s *loop.Stage, t *entryLoop, marks loop.BufferID) {
 	c := m.cuts[s.Partition]
 	g := m.newFunc(s.Func.Name + "_marks")
-	b := g.b
+	b := g.Builder
 	pos, out := g.buffer(s.Bufs[t.pos], loop.ReadOnly), g.buffer(marks, loop.ReadWrite)
 	begin := b.Let("begin", b.LoadIndex(pos, loop.Int(0)))
 	g.strided(g.scalar(c.n), func(i loop.Expr) {
 		lo := b.Let("lo", b.Sub(b.LoadIndex(pos, i), begin))
 		hi := b.Let("hi", b.Sub(b.LoadIndex(pos, b.Add(i, loop.Int(1))), begin))
 		up := func(x loop.Expr) loop.Expr {
-			return shr(b.Add(x, loop.Int(entriesTogether-1)), loop.Int(logTogether))
+			return coop.Shr(b.Add(x, loop.Int(entriesTogether-1)), loop.Int(logTogether))
 		}
 		b.For("mark", up(lo), up(hi), func(k loop.Expr) { b.Store(out, k, i) })
 	})
@@ -317,10 +313,10 @@ func (m *mapper) markRows(s *loop.Stage, t *entryLoop, marks loop.BufferID) {
 // rowOf is the last of the rows from first to last-1 that begins at or before an entry,
 // by bisection.
 func (g *gridFunc) rowOf(pos loop.BufID, first, last, entry loop.Expr) loop.Expr {
-	b := g.b
+	b := g.Builder
 	lo, hi := b.Var("lo", first), b.Var("hi", last)
 	b.While(b.Lt(b.Add(lo, loop.Int(1)), hi), func() {
-		mid := b.Let("mid", shr(b.Add(lo, hi), loop.Int(1)))
+		mid := b.Let("mid", coop.Shr(b.Add(lo, hi), loop.Int(1)))
 		b.If(b.Le(b.LoadIndex(pos, mid), entry), func() { b.Assign(lo, mid) }, func() { b.Assign(hi, mid) })
 	})
 	return b.Let("found", lo)
@@ -339,7 +335,7 @@ func (m *mapper) rowsWithoutEntries(s *loop.Stage, t *entryLoop) {
 	c := m.cuts[s.Partition]
 	g := m.newFunc(s.Func.Name)
 	in := g.parameters(s)
-	b := g.b
+	b := g.Builder
 	in.Single = true
 	in.Loop = func(f *loop.For, n *loop.Inliner) bool {
 		if f != t.entries {

@@ -39,7 +39,7 @@ func (m *mapper) extremes(s *loop.Stage) bool {
 	m.sizes(s.Name+"_ordered", []loop.ScalarLet{{Scalar: x.n, Value: loop.SizeLen{Buffer: elements}}}, nil,
 		[]loop.Alloc{{Buffer: x.ordered, Len: n}})
 	m.launch(s, "keys", x.each("_keys", elements, func(g *gridFunc, vals, ordered loop.BufID, k loop.Expr) {
-		g.b.Store(ordered, k, x.key(g.b, g.b.Load(vals, k)))
+		g.Builder.Store(ordered, k, x.key(g.Builder, g.Builder.Load(vals, k)))
 	}), m.blocksFor(n))
 
 	g := m.newFunc(s.Func.Name)
@@ -47,18 +47,18 @@ func (m *mapper) extremes(s *loop.Stage) bool {
 	ordered := g.buffer(x.ordered, loop.ReadWrite)
 	g.iterations(&in, func(f *loop.For) bool { return f == l })
 	in.Store = func(st *loop.Store, inliner *loop.Inliner) bool {
-		b := g.b
+		b := g.Builder
 		b.Atomic(atomicOps[x.op], ordered, inliner.Expr(st.Index), x.key(b, b.Let("x", inliner.Expr(fold.operands[0]))))
 		return true
 	}
-	g.b.Inline(s.Func, in)
-	if loop.RemoveDead(g.b.Func()).Verify(lib.Lookup) != nil {
+	g.Builder.Inline(s.Func, in)
+	if loop.RemoveDead(g.Builder.Func()).Verify(lib.Lookup) != nil {
 		m.back(mark)
 		return false
 	}
 	m.launch(s, "extremes", g, loop.SizeConst(max(1, atomicsPerWorker*m.opts.Workers/int64(m.opts.Threads))))
 	m.launch(s, "values", x.each("_values", elements, func(g *gridFunc, vals, ordered loop.BufID, k loop.Expr) {
-		b := g.b
+		b := g.Builder
 		key := b.Let("key", b.Load(ordered, k))
 		b.If(b.Ne(key, x.key(b, b.Load(vals, k))), func() { b.Store(vals, k, x.value(b, key)) }, nil)
 	}), m.blocksFor(n))

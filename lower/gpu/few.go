@@ -41,7 +41,7 @@ func (m *mapper) fewRows(s *loop.Stage, entries loop.BufferID, n loop.ScalarID) 
 func (m *mapper) fewFunc(s *loop.Stage, n, doublings loop.ScalarID) (loop.Stage, bool) {
 	g := m.newFunc(s.Func.Name + "_few")
 	in := g.parameters(s)
-	b := g.b
+	b := g.Builder
 	rows, log := g.scalar(n), g.scalar(doublings)
 	list, count := b.Shared("long", loop.I64, m.opts.Few/m.opts.LongRow), b.Shared("longs", loop.I64, 1)
 	b.If(b.Eq(g.thread(), loop.Int(0)), func() { b.Store(count, loop.Int(0), loop.Int(0)) }, nil)

@@ -62,33 +62,18 @@ func onlyGoesThrough(f *loop.Func) bool {
 		return false
 	}
 	asks := 0
-	loop.WalkStmts(f.Body, func(s loop.Stmt) {
-		for _, e := range loop.Exprs(s) {
-			loop.WalkExpr(e, func(e loop.Expr) {
-				if isRef(e, f.Lo) || isRef(e, f.Hi) || isRef(e, f.Chunk) {
-					asks++
-				}
-			})
+	for e := range loop.AllExprs(f.Body) {
+		if isRef(e, f.Lo) || isRef(e, f.Hi) || isRef(e, f.Chunk) {
+			asks++
 		}
-	})
+	}
 	return asks == 2 // the bounds of the loop
 }
 
 // storesAtRead reports whether a loop without loops in it stores at places that are read.
 func storesAtRead(l *loop.For) bool {
 	read := map[loop.VarID]bool{}
-	reads := func(e loop.Expr) bool {
-		found := false
-		loop.WalkExpr(e, func(e loop.Expr) {
-			switch e := e.(type) {
-			case *loop.Load:
-				found = true
-			case *loop.Ref:
-				found = found || read[e.Var]
-			}
-		})
-		return found
-	}
+	reads := func(e loop.Expr) bool { return loop.Reads(e, read) || loop.HasLoad(e) }
 	found := false
 	loop.WalkStmts(l.Body, func(s loop.Stmt) {
 		switch s := s.(type) {
@@ -126,27 +111,9 @@ func lastLoop(body []loop.Stmt) (*loop.For, []loop.Stmt) {
 // knownOutside reports whether the bounds of a loop are those of parameters and of what is
 // declared at the top of a function.
 func knownOutside(f *loop.Func, l *loop.For) bool {
-	known := map[loop.VarID]bool{}
-	for _, id := range f.Args {
-		known[id] = true
-	}
-	for _, s := range f.Body {
-		if x, ok := s.(*loop.Let); ok && !x.Mutable {
-			known[x.Var] = true
-		}
-	}
-	ok := true
-	for _, bound := range []loop.Expr{l.Lo, l.Hi} {
-		loop.WalkExpr(bound, func(e loop.Expr) {
-			switch e := e.(type) {
-			case *loop.Ref:
-				ok = ok && known[e.Var]
-			case *loop.Load, *loop.Call:
-				ok = false
-			}
-		})
-	}
-	return ok
+	known := parameters(f)
+	declare(known, f.Body)
+	return isMadeOf(l.Lo, known) && isMadeOf(l.Hi, known)
 }
 
 // fewElements is how many elements of a domain are not enough threads.
@@ -161,7 +128,7 @@ func (m *mapper) updates(s *loop.Stage) bool {
 	}
 	f := m.listFunc(s, s.Func.Name)
 	f.in.Hi = f.scalar(m.cuts[s.Partition].n)
-	f.b.Inline(s.Func, f.in)
+	f.Builder.Inline(s.Func, f.in)
 	whole := f.stage(s, "", -1)
 	flat := flattened(&whole)
 	l := onlyLoop(flat.Func)

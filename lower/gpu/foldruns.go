@@ -3,6 +3,7 @@ package gpu
 import (
 	"github.com/lacuna-sparse/lacuna/ir/loop"
 	"github.com/lacuna-sparse/lacuna/ir/loop/lib"
+	"github.com/lacuna-sparse/lacuna/lower/gpu/coop"
 )
 
 // Updates that are sorted by their elements are folded by tiles. The block brings their
@@ -46,21 +47,21 @@ func (x *scatter) foldRuns() (loop.Stage, bool) {
 		f.tiles(func(at loop.Expr) []loop.Expr {
 			var list []loop.Expr
 			for _, id := range from {
-				list = append(list, f.b.Let("operand", f.b.Load(id, at)))
+				list = append(list, f.Builder.Let("operand", f.Builder.Load(id, at)))
 			}
 			return list
 		})
 	} else {
 		f.inlined(in)
 	}
-	fn := loop.RemoveDead(f.b.Func())
+	fn := loop.RemoveDead(f.Builder.Func())
 	return loop.Stage{Name: name(x.s, "runs"), Partition: -1, Func: fn, Bufs: f.bufs, Args: f.args, Symbolic: x.s.Symbolic},
 		fn.Verify(lib.Lookup) == nil
 }
 
 // inlined computes what is folded by the iterations of the loop.
 func (f *runFolder) inlined(in loop.Inlining) {
-	b, x := f.b, f.x
+	b, x := f.Builder, f.x
 	f.vals = in.Bufs[x.fold.store.Buf]
 	var vals []*loop.Ref
 	body := withoutFails(x.l.Body)
@@ -94,7 +95,7 @@ func (f *runFolder) inlined(in loop.Inlining) {
 // tiles emits the loop over the tiles of the block. operandsAt computes what an update
 // folds, given its number.
 func (f *runFolder) tiles(operandsAt func(at loop.Expr) []loop.Expr) {
-	b, x := f.b, f.x
+	b, x := f.Builder, f.x
 	p := &x.sort
 	threads := int64(f.m.opts.Threads)
 	tile, warps := x.foldTile(), threads/warp
@@ -114,8 +115,8 @@ func (f *runFolder) tiles(operandsAt func(at loop.Expr) []loop.Expr) {
 	zero, one := loop.Int(0), loop.Int(1)
 	lanes := b.Let("lanes", loop.NewBinary(loop.Shl, one, b.Cast(loop.I64, group)))
 	rank := b.Let("rank", b.And(f.thread(), b.Sub(lanes, one)))
-	team := b.Let("team", shr(f.thread(), b.Cast(loop.I64, group)))
-	teams := b.Let("teams", shr(loop.Int(threads), b.Cast(loop.I64, group)))
+	team := b.Let("team", coop.Shr(f.thread(), b.Cast(loop.I64, group)))
+	teams := b.Let("teams", coop.Shr(loop.Int(threads), b.Cast(loop.I64, group)))
 
 	f.inTurns(f.block(), tiles, f.blocks(), func(t loop.Expr) {
 		lo := b.Var("lo", b.Mul(t, loop.Int(tile)))
@@ -132,14 +133,14 @@ func (f *runFolder) tiles(operandsAt func(at loop.Expr) []loop.Expr) {
 			// Whether the last group goes on behind the tile, and is the block's.
 			more := b.Var("more", b.And(b.Lt(hi, n), b.Select(rest, b.Eq(count, zero), b.Gt(count, zero))))
 			b.If(more, func() {
-				b.Assign(more, b.Eq(shr(b.Load(keys, hi), group), shr(b.Load(f.keys, b.Sub(size, one)), group)))
+				b.Assign(more, b.Eq(coop.Shr(b.Load(keys, hi), group), coop.Shr(b.Load(f.keys, b.Sub(size, one)), group)))
 			}, nil)
 			h := b.Var("h", b.Select(rest, b.Select(mine, loop.Int(-1), count), team))
 			b.While(b.Lt(h, b.Select(rest, zero, count)), func() {
 				start := b.Var("start", zero)
 				b.If(b.Ge(h, zero), func() {
 					b.Assign(start, b.Cast(loop.I64, b.Load(heads, h)))
-					first := loop.NewBinary(loop.Shl, shr(b.Load(f.keys, start), group), group)
+					first := loop.NewBinary(loop.Shl, coop.Shr(b.Load(f.keys, start), group), group)
 					b.Assign(element, b.Add(b.Cast(loop.I64, first), rank))
 					b.Assign(any, loop.Truth(false))
 					b.If(b.Lt(element, elements), func() { b.Assign(acc, b.Load(f.vals, element)) }, nil)
@@ -162,7 +163,7 @@ func (f *runFolder) tiles(operandsAt func(at loop.Expr) []loop.Expr) {
 // load brings the updates from lo to hi into shared memory, lists where groups begin, and
 // behind the last where the tile ends. It returns how many begin.
 func (f *runFolder) load(operandsAt func(at loop.Expr) []loop.Expr, keys, numbers loop.BufID, passes, group, lo, hi loop.Expr, flags, heads loop.BufID) loop.Expr {
-	b := f.b
+	b := f.Builder
 	threads := int64(f.m.opts.Threads)
 	warps := threads / warp
 	zero, one := loop.Int(0), loop.Int(1)
@@ -199,7 +200,7 @@ func (f *runFolder) load(operandsAt func(at loop.Expr) []loop.Expr, keys, number
 				b.Store(f.operands[j], slot, v)
 			}
 		}, nil)
-		begins[k] = b.Let("begins", b.And(inside, b.Or(b.Eq(p, zero), b.Ne(shr(words[k], group), shr(before[k], group)))))
+		begins[k] = b.Let("begins", b.And(inside, b.Or(b.Eq(p, zero), b.Ne(coop.Shr(words[k], group), coop.Shr(before[k], group)))))
 		ballots[k] = b.Ballot("ballot", begins[k])
 		b.If(b.Eq(f.Lane(), zero), func() {
 			b.Store(flags, b.Add(loop.Int(int64(k)*warps), f.Warp()), ballots[k])
@@ -233,7 +234,7 @@ func (f *runFolder) load(operandsAt func(at loop.Expr) []loop.Expr, keys, number
 
 // scan folds the updates of an element that stand from start to end of the tile.
 func (f *runFolder) scan(acc, any *loop.Ref, element loop.Expr, start, end loop.Expr) {
-	b := f.b
+	b := f.Builder
 	p := b.Var("p", start)
 	steps := func(count int64) {
 		keys := make([]loop.Expr, count)

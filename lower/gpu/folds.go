@@ -23,14 +23,10 @@ func foldsOf(f *loop.Func, s *loop.For) ([]fold, bool) {
 		return nil, false
 	}
 	for _, e := range a.read {
-		ok := true
-		loop.WalkExpr(e, func(e loop.Expr) {
-			if r, is := e.(*loop.Ref); is {
-				_, folded := a.ops[r.Var]
-				ok = ok && !folded
-			}
-		})
-		if !ok {
+		if loop.HasExpr(e, func(e loop.Expr) bool {
+			r, is := e.(*loop.Ref)
+			return is && a.ops[r.Var] != loop.InvalidBinary
+		}) {
 			return nil, false
 		}
 	}

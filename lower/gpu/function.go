@@ -4,11 +4,12 @@ import (
 	"slices"
 
 	"github.com/lacuna-sparse/lacuna/ir/loop"
+	"github.com/lacuna-sparse/lacuna/lower/gpu/coop"
 )
 
 // mappedFunc is a function under construction whose parameters are buffers and scalars of the mapped program.
 type mappedFunc struct {
-	code
+	coop.Code
 	m    *mapper
 	bufs []loop.BufferID
 	args []loop.ScalarID
@@ -34,13 +35,13 @@ func (f *mappedFunc) parameters(s *loop.Stage) loop.Inlining {
 func (f *mappedFunc) buffer(id loop.BufferID, access loop.Access) loop.BufID {
 	f.bufs = append(f.bufs, id)
 	b := f.m.out.Buffers[id]
-	return f.b.Buf(b.Name, b.Elem, access)
+	return f.Builder.Buf(b.Name, b.Elem, access)
 }
 
 // scalar is the parameter for a program scalar.
 func (f *mappedFunc) scalar(id loop.ScalarID) loop.Expr {
 	f.args = append(f.args, id)
-	return f.b.Arg(f.m.out.Scalars[id].Name)
+	return f.Builder.Arg(f.m.out.Scalars[id].Name)
 }
 
 // gridFunc is a grid function under construction.
@@ -81,7 +82,7 @@ func (m *mapper) withQuick(build func() (loop.Stage, bool)) (loop.Stage, bool) {
 
 // function finishes the function.
 func (g *gridFunc) function() *loop.Func {
-	f := loop.RemoveDead(g.b.Func())
+	f := loop.RemoveDead(g.Builder.Func())
 	if q := g.standin; q != nil && slices.Equal(q.bufs, g.bufs) && slices.Equal(q.args, g.args) {
 		f.Quick = q.function()
 	}
@@ -94,21 +95,21 @@ func (m *mapper) newFunc(name string) *gridFunc {
 
 // newFuncOf is newFunc with another size of blocks.
 func (m *mapper) newFuncOf(name string, threads int) *gridFunc {
-	return &gridFunc{mappedFunc: mappedFunc{code: code{loop.NewGridBuilder(name, threads), m.small}, m: m}, threads: threads}
+	return &gridFunc{mappedFunc: mappedFunc{Code: coop.Code{Builder: loop.NewGridBuilder(name, threads), Quick: m.small}, m: m}, threads: threads}
 }
 
-func (g *gridFunc) block() loop.Expr  { return g.b.Special(loop.BlockIndex) }
-func (g *gridFunc) blocks() loop.Expr { return g.b.Special(loop.BlockCount) }
-func (g *gridFunc) thread() loop.Expr { return g.b.Special(loop.ThreadIndex) }
+func (g *gridFunc) block() loop.Expr  { return g.Builder.Special(loop.BlockIndex) }
+func (g *gridFunc) blocks() loop.Expr { return g.Builder.Special(loop.BlockCount) }
+func (g *gridFunc) thread() loop.Expr { return g.Builder.Special(loop.ThreadIndex) }
 
 // global is the number of the thread in the grid.
 func (g *gridFunc) global() loop.Expr {
-	return g.b.Add(g.b.Mul(g.block(), loop.Int(int64(g.m.opts.Threads))), g.thread())
+	return g.Builder.Add(g.Builder.Mul(g.block(), loop.Int(int64(g.m.opts.Threads))), g.thread())
 }
 
 // strided runs body for 0 … n-1, an element for each thread in turns.
 func (g *gridFunc) strided(n loop.Expr, body func(i loop.Expr)) {
-	b := g.b
+	b := g.Builder
 	all := b.Let("all", b.Mul(g.blocks(), loop.Int(int64(g.m.opts.Threads))))
 	g.inTurns(b.Let("first", g.global()), n, all, body)
 }
@@ -116,7 +117,7 @@ func (g *gridFunc) strided(n loop.Expr, body func(i loop.Expr)) {
 // iterations makes an inlined function of one call run the iterations of some of its loops
 // in turns, one for each thread of the grid.
 func (g *gridFunc) iterations(in *loop.Inlining, of func(*loop.For) bool) {
-	b := g.b
+	b := g.Builder
 	in.Chunk, in.Lo, in.Hi = loop.Int(0), loop.Int(0), loop.Int(0)
 	all := b.Let("all", b.Mul(g.blocks(), loop.Int(int64(g.m.opts.Threads))))
 	me := b.Let("me", g.global())
@@ -135,7 +136,7 @@ func (g *gridFunc) iterations(in *loop.Inlining, of func(*loop.For) bool) {
 
 // inTurns runs body for first, first+step, … below n.
 func (g *gridFunc) inTurns(first, n, step loop.Expr, body func(i loop.Expr)) {
-	b := g.b
+	b := g.Builder
 	at := b.Var("at", first)
 	b.While(b.Lt(at, n), func() {
 		body(b.Let("i", at))
@@ -154,7 +155,7 @@ func (g *gridFunc) cutParameters(c *cut) (bounds loop.BufID, n, step loop.Expr) 
 
 // bounds is the part of the domain that is chunk k.
 func (g *gridFunc) bounds(bounds loop.BufID, k, n, step loop.Expr) (lo, hi loop.Expr) {
-	b := g.b
+	b := g.Builder
 	if bounds >= 0 {
 		return b.Let("lo", b.Load(bounds, k)), b.Let("hi", b.Load(bounds, b.Add(k, loop.Int(1))))
 	}

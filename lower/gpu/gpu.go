@@ -7,6 +7,7 @@ import (
 	"github.com/lacuna-sparse/lacuna/internal/cost"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
 	"github.com/lacuna-sparse/lacuna/ir/loop/lib"
+	"github.com/lacuna-sparse/lacuna/lower/gpu/coop"
 )
 
 // Options say how to map. The zero value is the default.
@@ -36,8 +37,6 @@ const (
 	defaultThreads = 256
 	defaultWorkers = 1 << 16
 	defaultScratch = 1 << 30
-	// MaxBlocks bounds a grid whose threads take elements in turns.
-	MaxBlocks = 1 << 20
 	// maxChunks bounds the chunks of a stage whose results are later gone
 	// through by one thread.
 	maxChunks = 1 << 12
@@ -220,7 +219,7 @@ func ceilDiv(x loop.SizeExpr, y loop.SizeExpr) loop.SizeExpr {
 
 // blocksFor is the number of blocks for n threads' worth of work.
 func (m *mapper) blocksFor(n loop.SizeExpr) loop.SizeExpr {
-	return sizeOp(loop.Min, ceilDiv(n, loop.SizeConst(int64(m.opts.Threads))), loop.SizeConst(MaxBlocks))
+	return sizeOp(loop.Min, ceilDiv(n, loop.SizeConst(int64(m.opts.Threads))), loop.SizeConst(coop.MaxBlocks))
 }
 
 func name(s *loop.Stage, mapping string) string { return fmt.Sprintf("%s_by_%s", s.Name, mapping) }

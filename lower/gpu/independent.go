@@ -14,7 +14,7 @@ func (m *mapper) independent(s *loop.Stage) bool {
 	g := m.newFunc(s.Func.Name)
 	in := g.parameters(s)
 	g.iterations(&in, func(l *loop.For) bool { return l.Independent })
-	b := g.b
+	b := g.Builder
 	b.Inline(s.Func, in)
 	if loop.RemoveDead(b.Func()).Verify(lib.Lookup) != nil {
 		return false

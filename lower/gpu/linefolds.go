@@ -100,7 +100,7 @@ func (t *lineFold) straight(s *loop.For) bool {
 		case l.Mutable:
 			return false
 		case nests && t.column[l.Var]:
-			if dependsOn(l.Value, loop.NoVar, loop.NoVar) {
+			if loop.HasLoad(l.Value) {
 				return false
 			}
 			t.computed = append(t.computed, st)
@@ -114,15 +114,7 @@ func (t *lineFold) straight(s *loop.For) bool {
 	return assigns
 }
 
-func (t *lineFold) depends(e loop.Expr) bool {
-	found := false
-	loop.WalkExpr(e, func(e loop.Expr) {
-		if r, ok := e.(*loop.Ref); ok && t.column[r.Var] {
-			found = true
-		}
-	})
-	return found
-}
+func (t *lineFold) depends(e loop.Expr) bool { return loop.Reads(e, t.column) }
 
 // begin emits what comes before the folds, for each column.
 func (t *lineFold) begin(w *lineWork, n *loop.Inliner) {

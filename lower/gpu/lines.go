@@ -71,15 +71,9 @@ func lineNestOf(f *loop.Func) (*lineNest, bool) {
 		return nil, false
 	}
 	t := &lineNest{f: f, row: row, lines: map[*loop.For]bool{}, start: -1}
-	known := map[loop.VarID]bool{t.row.Var: true}
-	for _, id := range f.Args {
-		known[id] = true
-	}
-	for _, s := range f.Body {
-		if l, ok := s.(*loop.Let); ok && !l.Mutable {
-			known[l.Var] = true
-		}
-	}
+	known := parameters(f)
+	known[t.row.Var] = true
+	declare(known, f.Body)
 	for i, s := range t.row.Body {
 		if !t.collect([]loop.Stmt{s}) {
 			return nil, false
@@ -123,17 +117,12 @@ func (t *lineNest) collect(body []loop.Stmt) bool {
 
 // line takes a loop over columns: from 0 to a parameter, with one store at its end.
 func (t *lineNest) line(s *loop.For) bool {
-	lo, fromZero := s.Lo.(*loop.Const)
-	hi, toParameter := s.Hi.(*loop.Ref)
-	if !s.Independent || !fromZero || lo.Bits != 0 || !toParameter || len(s.Body) == 0 {
+	if !s.Independent || !overDimension(t.f, s) || len(s.Body) == 0 {
 		return false
 	}
-	isArg := false
-	for _, id := range t.f.Args {
-		isArg = isArg || id == hi.Var
-	}
+	width := s.Hi.(*loop.Ref).Var
 	last, stores := s.Body[len(s.Body)-1].(*loop.Store)
-	if !isArg || !stores {
+	if !stores {
 		return false
 	}
 	for _, inner := range s.Body[:len(s.Body)-1] {
@@ -148,9 +137,9 @@ func (t *lineNest) line(s *loop.For) bool {
 		}
 	}
 	if t.first == nil {
-		t.first, t.buf, t.width = s, last.Buf, hi.Var
+		t.first, t.buf, t.width = s, last.Buf, width
 	}
-	if t.buf != last.Buf || t.width != hi.Var {
+	if t.buf != last.Buf || t.width != width {
 		return false
 	}
 	t.lines[s] = true
@@ -189,15 +178,11 @@ func (t *lineNest) oneElement(known map[loop.VarID]bool) bool {
 // loadsOf lists the reads of a buffer.
 func loadsOf(body []loop.Stmt, buf loop.BufID) []*loop.Load {
 	var list []*loop.Load
-	loop.WalkStmts(body, func(s loop.Stmt) {
-		for _, e := range loop.Exprs(s) {
-			loop.WalkExpr(e, func(e loop.Expr) {
-				if l, ok := e.(*loop.Load); ok && l.Buf == buf {
-					list = append(list, l)
-				}
-			})
+	for l := range loop.Loads(body) {
+		if l.Buf == buf {
+			list = append(list, l)
 		}
-	})
+	}
 	return list
 }
 

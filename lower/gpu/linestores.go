@@ -2,6 +2,7 @@ package gpu
 
 import (
 	"github.com/lacuna-sparse/lacuna/ir/loop"
+	"github.com/lacuna-sparse/lacuna/lower/gpu/coop"
 )
 
 // lineStores is the body of a loop over rows that computes the elements of one line of
@@ -25,15 +26,8 @@ func lineStoresOf(f *loop.Func) (*lineStores, bool) {
 		return nil, false
 	}
 	t := &lineStores{f: f, row: row}
-	known := map[loop.VarID]bool{}
-	for _, id := range f.Args {
-		known[id] = true
-	}
-	for _, s := range f.Body {
-		if let, ok := s.(*loop.Let); ok {
-			known[let.Var] = !let.Mutable
-		}
-	}
+	known := parameters(f)
+	declare(known, f.Body)
 	known[t.row.Var] = true
 	for _, s := range t.row.Body {
 		switch s := s.(type) {
@@ -59,17 +53,11 @@ func lineStoresOf(f *loop.Func) (*lineStores, bool) {
 // other, and each stores one element, the one at the column in a line of the row's.
 func (t *lineStores) takesLine(known map[loop.VarID]bool) bool {
 	s := t.line
-	lo, fromZero := s.Lo.(*loop.Const)
-	hi, is := s.Hi.(*loop.Ref)
-	if !fromZero || lo.Bits != 0 || !is {
+	if !overDimension(t.f, s) {
 		return false
 	}
-	isArg := false
-	for _, id := range t.f.Args {
-		isArg = isArg || id == hi.Var
-	}
-	t.width = hi.Var
-	inside, stores, ok := map[loop.VarID]bool{}, 0, isArg
+	t.width = s.Hi.(*loop.Ref).Var
+	inside, stores, ok := map[loop.VarID]bool{}, 0, true
 	loop.WalkStmts(s.Body, func(st loop.Stmt) {
 		if id, declares := loop.Declared(st); declares {
 			inside[id] = true
@@ -98,15 +86,7 @@ func (t *lineStores) atColumn(e loop.Expr, known map[loop.VarID]bool) bool {
 	if !ok || sum.Op != loop.Add || !isRef(sum.Y, t.line.Var) {
 		return false
 	}
-	loop.WalkExpr(sum.X, func(e loop.Expr) {
-		switch e := e.(type) {
-		case *loop.Ref:
-			ok = ok && known[e.Var]
-		case *loop.Load:
-			ok = false
-		}
-	})
-	return ok
+	return isMadeOf(sum.X, known)
 }
 
 // lineStores maps a stage over rows that computes the elements of lines one after another
@@ -122,7 +102,7 @@ func (m *mapper) lineStores(s *loop.Stage) bool {
 	doublings := m.scalar(s.Name + "_lanes_log2")
 	g := m.newFunc(s.Func.Name)
 	in := g.parameters(s)
-	b := g.b
+	b := g.Builder
 	n, l := g.scalar(c.n), g.rowTeams(g.scalar(doublings))
 	k := in.Args[argIndex(s.Func, t.width)]
 	tile := b.Let("tile", b.Mul(l.width, loop.Int(wideColumns)))
@@ -164,11 +144,11 @@ type rowTeams struct {
 
 // rowTeams makes teams of 2^log lanes.
 func (g *gridFunc) rowTeams(log loop.Expr) rowTeams {
-	b := g.b
+	b := g.Builder
 	warps := loop.Int(int64(g.threads / warp))
-	t := rowTeams{width: b.Let("width", shl(loop.Int(1), log)), count: b.Let("teams", shr(loop.Int(warp), log))}
+	t := rowTeams{width: b.Let("width", coop.Shl(loop.Int(1), log)), count: b.Let("teams", coop.Shr(loop.Int(warp), log))}
 	t.rank = b.Let("rank", b.And(g.Lane(), b.Sub(t.width, loop.Int(1))))
-	t.member = b.Let("member", shr(g.Lane(), log))
+	t.member = b.Let("member", coop.Shr(g.Lane(), log))
 	t.first = b.Let("first", b.Add(b.Mul(b.Add(b.Mul(g.block(), warps), g.Warp()), t.count), t.member))
 	t.all = b.Let("all", b.Mul(b.Mul(g.blocks(), warps), t.count))
 	return t
@@ -177,7 +157,7 @@ func (g *gridFunc) rowTeams(log loop.Expr) rowTeams {
 // tileOf splits the number of an item, of which each of n rows has one for each tile
 // of its line. It does not divide where lines are one tile.
 func (g *gridFunc) tileOf(item, n, tiles loop.Expr) (row, tile loop.Expr) {
-	b := g.b
+	b := g.Builder
 	at := b.Var("tile", loop.Int(0))
 	b.If(b.Gt(tiles, loop.Int(1)), func() { b.Assign(at, b.Div(item, n)) }, nil)
 	tile = b.Let("tile", at)

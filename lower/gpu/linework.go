@@ -96,7 +96,7 @@ func (m *mapper) zeroed(s *loop.Stage, id loop.BufferID) bool {
 // take gives the thread its columns of those from start on.
 func (w *lineWork) take(by lineTeams, start, rank, width, columns loop.Expr) {
 	w.ahead = by.ahead
-	b := w.g.b
+	b := w.g.Builder
 	if by.strides != nil {
 		w.vector(b.Add(start, b.Mul(rank, loop.Int(int64(by.perLane)))), columns, by.perLane)
 		return
@@ -108,7 +108,7 @@ func (w *lineWork) take(by lineTeams, start, rank, width, columns loop.Expr) {
 
 // column gives the thread a column. Beyond the end it goes along with the last one.
 func (w *lineWork) column(k, columns loop.Expr) {
-	b := w.g.b
+	b := w.g.Builder
 	k = b.Let("k", k)
 	w.valid = append(w.valid, b.Let("valid", b.Lt(k, columns)))
 	w.columns = append(w.columns, b.Let("column", b.Min(k, b.Sub(columns, loop.Int(1)))))
@@ -120,7 +120,7 @@ func (w *lineWork) begin(n *loop.Inliner) {
 		w.t.sum.begin(w, n)
 		return
 	}
-	b := w.g.b
+	b := w.g.Builder
 	zero := number(w.elem, 0, 0)
 	for _, k := range w.columns {
 		n.Bind(w.t.first.Var, k)
@@ -135,7 +135,7 @@ func (w *lineWork) begin(n *loop.Inliner) {
 
 // each emits something for the columns that the thread really has.
 func (w *lineWork) each(emit func(u int)) {
-	b := w.g.b
+	b := w.g.Builder
 	for u := 0; u < len(w.columns); {
 		group := len(w.columns) / len(w.valid)
 		b.If(w.valid[u/group], func() {
@@ -166,7 +166,7 @@ func (w *lineWork) end(n *loop.Inliner) {
 		w.t.sum.end(w, n)
 		return
 	}
-	w.each(func(u int) { w.g.b.Store(w.buf, w.places[u], w.values[u]) })
+	w.each(func(u int) { w.g.Builder.Store(w.buf, w.places[u], w.values[u]) })
 }
 
 // assign gives an element's variable a value.
@@ -174,14 +174,14 @@ func (w *lineWork) assign(v *loop.Ref, value loop.Expr) {
 	if w.counts != nil {
 		value = loop.NewSelect(w.counts, value, v)
 	}
-	w.g.b.Assign(v, value)
+	w.g.Builder.Assign(v, value)
 }
 
 // loop emits a loop between the row and the columns. Where nothing is in it but loops
 // over columns, several iterations are emitted at a time, so that what they read is
 // under way together; those beyond the end are that of the last one and do not count.
 func (w *lineWork) loop(f *loop.For, n *loop.Inliner, lo, hi loop.Expr) {
-	b := w.g.b
+	b := w.g.Builder
 	if !w.unrolls(f) {
 		b.For("p", lo, hi, func(i loop.Expr) {
 			n.Bind(f.Var, i)
@@ -226,7 +226,7 @@ func (w *lineWork) loop(f *loop.For, n *loop.Inliner, lo, hi loop.Expr) {
 // loopAhead is loop where the entries of the next turns are read before the columns of
 // those at hand.
 func (w *lineWork) loopAhead(f *loop.For, n *loop.Inliner, at *loop.Ref, hi loop.Expr) {
-	b := w.g.b
+	b := w.g.Builder
 	b.If(b.Lt(at, hi), func() {
 		end := b.Let("end", b.Sub(hi, loop.Int(1)))
 		fetch := func(at loop.Expr) []turn {
@@ -310,25 +310,16 @@ func (t turn) clone() turn {
 func (w *lineWork) fetch(f *loop.For, n *loop.Inliner, p loop.Expr) turn {
 	t := turn{loop: f, p: p, lets: map[loop.VarID]loop.Expr{}, loads: map[loop.BufID]loop.Expr{}}
 	n.Bind(f.Var, p)
-	ahead := func(s loop.Stmt) {
-		for _, e := range loop.Exprs(s) {
-			loop.WalkExpr(e, func(e loop.Expr) {
-				if l, ok := e.(*loop.Load); ok && isRef(l.Index, f.Var) && w.t.f.Bufs[l.Buf].ReadOnly && t.loads[l.Buf] == nil {
-					t.loads[l.Buf] = w.g.b.Let("entry", n.Expr(l))
-				}
-			})
-		}
-	}
-	for _, s := range f.Body {
-		l, declares := s.(*loop.Let)
-		switch {
-		case declares && (w.t.sum == nil || !w.t.sum.column[l.Var]):
+	for i, s := range f.Body {
+		if l, ok := s.(*loop.Let); ok && (w.t.sum == nil || !w.t.sum.column[l.Var]) {
 			n.Block([]loop.Stmt{s})
 			t.lets[l.Var] = n.Value(l.Var)
-		case w.t.sum != nil:
-			ahead(s)
-		default:
-			loop.WalkStmts([]loop.Stmt{s}, ahead)
+			continue
+		}
+		for l := range loop.Loads(f.Body[i : i+1]) {
+			if isRef(l.Index, f.Var) && w.t.f.Bufs[l.Buf].ReadOnly && t.loads[l.Buf] == nil {
+				t.loads[l.Buf] = w.g.Builder.Let("entry", n.Expr(l))
+			}
 		}
 	}
 	return t

@@ -74,7 +74,7 @@ func (m *mapper) linesByBlocks(s *loop.Stage, t *lineStores, strides []loop.VarI
 	}
 	g := m.newFunc(s.Func.Name + "_" + mapping)
 	in := g.parameters(s)
-	b := g.b
+	b := g.Builder
 	n := g.scalar(m.cuts[s.Partition].n)
 	g.roundDown(s.Func, &in, strides)
 	k := in.Args[argIndex(s.Func, t.width)]
@@ -101,7 +101,7 @@ func (m *mapper) linesByBlocks(s *loop.Stage, t *lineStores, strides []loop.VarI
 
 // lineTiles emits the work of the threads in the tile of row i that begins at column start, of k.
 func (g *gridFunc) lineTiles(s *loop.Stage, t *lineStores, in loop.Inlining, i, start, k loop.Expr, vectors bool) {
-	b := g.b
+	b := g.Builder
 	threads := loop.Int(int64(g.m.opts.Threads))
 	type element struct{ valid, index, value loop.Expr }
 	var list []element

@@ -43,7 +43,7 @@ func (m *mapper) longRows(s *loop.Stage, g *gridFunc, width loop.Expr, earlier *
 
 // leave makes teams of some width leave out long rows, which go into a list.
 func (g *gridFunc) leave(x *longRows, width loop.Expr, list, count loop.BufID) {
-	b := g.b
+	b := g.Builder
 	limit := b.Let("limit", b.Mul(width, loop.Int(g.m.opts.LongRow)))
 	g.split = func(n *loop.Inliner, lo, hi loop.Expr) loop.Expr {
 		long := b.Let("long", b.Gt(b.Sub(hi, lo), limit))
@@ -58,7 +58,7 @@ func (g *gridFunc) leave(x *longRows, width loop.Expr, list, count loop.BufID) {
 
 // blocksTake emits the loop in which blocks take rows of a list, from the first on by steps.
 func (g *gridFunc) blocksTake(s *loop.Stage, in loop.Inlining, list, count loop.BufID, first, step loop.Expr) {
-	b := g.b
+	b := g.Builder
 	g.share(&in, s.Func, g.wholeBlock())
 	g.inTurns(first, b.Let("rows", b.Load(count, loop.Int(0))), step, func(k loop.Expr) {
 		i := b.Let("row", b.Load(list, k))
@@ -120,17 +120,17 @@ func onlyRowLoop(f *loop.Func) (loop.BufID, bool) {
 	if _, ok := pointersOf(f, row); !ok {
 		return -1, false
 	}
-	found, entries := false, loop.BufID(-1)
-	loop.WalkStmts(row.Body, func(s loop.Stmt) {
-		for _, e := range loop.Exprs(s) {
-			loop.WalkExpr(e, func(e loop.Expr) {
-				if l, ok := e.(*loop.Load); ok && !found && isRef(l.Index, row.Var) {
-					found, entries = true, l.Buf
-				}
-			})
+	return readAlong(row)
+}
+
+// readAlong is the first array of which a loop reads the element that has the iteration's number.
+func readAlong(l *loop.For) (loop.BufID, bool) {
+	for x := range loop.Loads(l.Body) {
+		if isRef(x.Index, l.Var) {
+			return x.Buf, true
 		}
-	})
-	return entries, found
+	}
+	return -1, false
 }
 
 // pointersOf finds the array pos of a loop that goes from pos[i] to pos[i+1], i being the
@@ -168,6 +168,5 @@ func pointersOf(f *loop.Func, row *loop.For) (loop.BufID, bool) {
 	if !ok || next.Op != loop.Add || !isRef(next.X, element) {
 		return -1, false
 	}
-	one, ok := next.Y.(*loop.Const)
-	return lo.Buf, ok && one.Bits == 1
+	return lo.Buf, isOne(next.Y)
 }

@@ -42,7 +42,7 @@ func (m *mapper) owners(s *loop.Stage) bool {
 	checks.withoutStores(s, l)
 	folds.byOwners(s, l, fold, blocks*int64(warps))
 	for _, g := range []*gridFunc{checks, folds} {
-		if loop.RemoveDead(g.b.Func()).Verify(lib.Lookup) != nil {
+		if loop.RemoveDead(g.Builder.Func()).Verify(lib.Lookup) != nil {
 			return false
 		}
 	}
@@ -58,7 +58,7 @@ func (g *gridFunc) withoutStores(s *loop.Stage, l *loop.For) {
 	in := g.parameters(s)
 	g.iterations(&in, func(x *loop.For) bool { return x == l })
 	in.Store = func(*loop.Store, *loop.Inliner) bool { return true }
-	g.b.Inline(s.Func, in)
+	g.Builder.Inline(s.Func, in)
 }
 
 // byOwners goes through the iterations of l with every warp. None of them fails: then the
@@ -66,7 +66,7 @@ func (g *gridFunc) withoutStores(s *loop.Stage, l *loop.For) {
 func (g *gridFunc) byOwners(s *loop.Stage, l *loop.For, fold *inOrder, owners int64) {
 	in := g.parameters(s)
 	in.Chunk, in.Lo, in.Hi = loop.Int(0), loop.Int(0), loop.Int(0)
-	b := g.b
+	b := g.Builder
 	warps := loop.Int(int64(g.m.opts.Threads / 32))
 	me := b.Let("me", b.Add(b.Mul(g.block(), warps), g.Warp()))
 	var atStore func(*loop.Store) // what is done with the loop's store at the moment
@@ -126,7 +126,7 @@ func (g *gridFunc) byOwners(s *loop.Stage, l *loop.For, fold *inOrder, owners in
 // foldInOrder folds what the lanes with a hit have, one after another. run is an iteration of
 // theirs, up to the store.
 func (g *gridFunc) foldInOrder(in loop.Inlining, n *loop.Inliner, fold *inOrder, hit loop.Expr, run func(store func(*loop.Store))) {
-	b := g.b
+	b := g.Builder
 	left := b.Var("left", b.Ballot("hits", hit))
 	index := b.Var("index", loop.Int(0))
 	var operands []*loop.Ref
@@ -256,12 +256,10 @@ func orderedFold(l *loop.For, where storePlaces) (*inOrder, bool) {
 
 // reads reports whether an expression reads the buffer that is stored.
 func (f *inOrder) reads(e loop.Expr) bool {
-	found := false
-	loop.WalkExpr(e, func(e loop.Expr) {
+	return loop.HasExpr(e, func(e loop.Expr) bool {
 		x, is := e.(*loop.Load)
-		found = found || is && x.Buf == f.store.Buf
+		return is && x.Buf == f.store.Buf
 	})
-	return found
 }
 
 // isElement reports whether an expression is the element as it was.

@@ -71,9 +71,44 @@ func (m *mapper) paired(s *loop.Stage, reads reading) *loop.Stage {
 
 // overDimension reports whether a loop goes from 0 to a parameter.
 func overDimension(f *loop.Func, l *loop.For) bool {
-	lo, fromZero := l.Lo.(*loop.Const)
 	hi, toParameter := l.Hi.(*loop.Ref)
-	return fromZero && lo.Bits == 0 && toParameter && slices.Contains(f.Args, hi.Var)
+	return isZero(l.Lo) && toParameter && slices.Contains(f.Args, hi.Var)
+}
+
+func isZero(e loop.Expr) bool {
+	c, ok := e.(*loop.Const)
+	return ok && c.Bits == 0
+}
+
+// parameters is the set of a function's scalar parameters.
+func parameters(f *loop.Func) map[loop.VarID]bool {
+	set := map[loop.VarID]bool{}
+	for _, id := range f.Args {
+		set[id] = true
+	}
+	return set
+}
+
+// declare adds to a set what a body declares, but in blocks within it, and does not change.
+func declare(set map[loop.VarID]bool, body []loop.Stmt) {
+	for _, s := range body {
+		if l, ok := s.(*loop.Let); ok && !l.Mutable {
+			set[l.Var] = true
+		}
+	}
+}
+
+// isMadeOf reports whether an expression reads some variables only, and no memory.
+func isMadeOf(e loop.Expr, known map[loop.VarID]bool) bool {
+	return !loop.HasExpr(e, func(e loop.Expr) bool {
+		switch e := e.(type) {
+		case *loop.Ref:
+			return !known[e.Var]
+		case *loop.Load, *loop.Call:
+			return true
+		}
+		return false
+	})
 }
 
 // overDimensions reports whether the loops in a loop do, or have no iterations at times, rather than go
@@ -107,10 +142,8 @@ func overDimensions(f *loop.Func, l *loop.For) bool {
 func storesApart(f *loop.Func, outer, inner *loop.For) bool {
 	values := map[loop.VarID]loop.Expr{}
 	inside, counters := map[loop.VarID]bool{}, map[loop.VarID]bool{}
-	row := map[loop.VarID]bool{outer.Var: true}
-	for _, id := range f.Args {
-		row[id] = true
-	}
+	row := parameters(f)
+	row[outer.Var] = true
 	for _, list := range [][]loop.Stmt{f.Body, outer.Body} {
 		for _, s := range list {
 			if l, ok := s.(*loop.Let); ok && !l.Mutable {
@@ -159,16 +192,7 @@ func storesApart(f *loop.Func, outer, inner *loop.For) bool {
 			return isRef(value(index), inner.Var)
 		}
 		if isRef(sum.Y, inner.Var) {
-			known := true
-			loop.WalkExpr(sum.X, func(e loop.Expr) {
-				switch e := e.(type) {
-				case *loop.Ref:
-					known = known && row[e.Var]
-				case *loop.Load, *loop.Call:
-					known = false
-				}
-			})
-			return known
+			return isMadeOf(sum.X, row)
 		}
 		l, is := sum.Y.(*loop.Ref)
 		product, isProduct := value(sum.X).(*loop.Binary)

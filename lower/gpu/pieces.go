@@ -33,17 +33,8 @@ func (m *mapper) piecesOf(s *loop.Stage, t *lineNest) *pieceList {
 	if _, ok := pointersOf(t.f, outer); !ok {
 		return nil
 	}
-	entries := loop.BufID(-1)
-	loop.WalkStmts(outer.Body, func(st loop.Stmt) {
-		for _, e := range loop.Exprs(st) {
-			loop.WalkExpr(e, func(e loop.Expr) {
-				if l, ok := e.(*loop.Load); ok && entries < 0 && isRef(l.Index, outer.Var) {
-					entries = l.Buf
-				}
-			})
-		}
-	})
-	if entries < 0 {
+	entries, ok := readAlong(outer)
+	if !ok {
 		return nil
 	}
 	return &pieceList{
@@ -87,7 +78,7 @@ func (g *gridFunc) pieceParameters(x *pieceList, access loop.Access) *pieceParam
 
 // note emits what one thread does for a long row, at a place in the list of rows.
 func (x *pieceParameters) note(g *gridFunc, count loop.BufID, place, row, lo, length loop.Expr) {
-	b := g.b
+	b := g.Builder
 	pieces := x.count(g, length)
 	first := b.AtomicOld("first", loop.AtomicAdd, count, loop.Int(1), pieces)
 	b.Store(x.first, place, first)
@@ -100,7 +91,7 @@ func (x *pieceParameters) note(g *gridFunc, count loop.BufID, place, row, lo, le
 
 // count is how many pieces there are of a row.
 func (x *pieceParameters) count(g *gridFunc, length loop.Expr) loop.Expr {
-	b := g.b
+	b := g.Builder
 	return b.Let("pieces", b.Div(b.Add(length, b.Sub(x.length, loop.Int(1))), x.length))
 }
 
@@ -129,7 +120,7 @@ const maxPieceBlocks = 2048
 func (m *mapper) piecesByTeams(s *loop.Stage, t *lineNest, by lineTeams, long *longList) loop.Stage {
 	g := m.newLineFunc(s, by)
 	in := g.parameters(s)
-	b := g.b
+	b := g.Builder
 	x := g.pieceParameters(long.pieces, loop.ReadOnly)
 	count, lines := g.buffer(long.count, loop.ReadOnly), g.buffer(long.pieces.lines, loop.ReadWrite)
 	teams := g.rowTeams(g.scalar(by.lanes))
@@ -164,7 +155,7 @@ func (m *mapper) piecesByTeams(s *loop.Stage, t *lineNest, by lineTeams, long *l
 func (m *mapper) joinedPieces(s *loop.Stage, t *lineNest, by lineTeams, long *longList) loop.Stage {
 	g := m.newLineFunc(s, by)
 	in := g.parameters(s)
-	b := g.b
+	b := g.Builder
 	x := g.pieceParameters(long.pieces, loop.ReadOnly)
 	rows, count := g.buffer(long.rows, loop.ReadOnly), g.buffer(long.count, loop.ReadOnly)
 	lines := g.buffer(long.pieces.lines, loop.ReadOnly)
@@ -206,7 +197,7 @@ func (m *mapper) joinedPieces(s *loop.Stage, t *lineNest, by lineTeams, long *lo
 
 // eachTile emits something for each item and tile of its columns, in turns by teams.
 func (g *gridFunc) eachTile(teams rowTeams, by lineTeams, items, columns loop.Expr, do func(item, start loop.Expr)) {
-	b := g.b
+	b := g.Builder
 	width := b.Let("tile_width", b.Mul(teams.width, loop.Int(int64(by.perLane))))
 	tiles := b.Let("tiles", b.Div(b.Add(columns, b.Sub(width, loop.Int(1))), width))
 	g.inTurns(teams.first, b.Let("items", b.Mul(items, tiles)), teams.all, func(i loop.Expr) {
@@ -217,5 +208,5 @@ func (g *gridFunc) eachTile(teams rowTeams, by lineTeams, items, columns loop.Ex
 
 // lineStage is the stage that runs a function for lines.
 func (g *gridFunc) lineStage(s *loop.Stage, mapping string) loop.Stage {
-	return loop.Stage{Name: name(s, mapping), Partition: -1, Func: loop.RemoveDead(g.b.Func()), Bufs: g.bufs, Args: g.args, Symbolic: s.Symbolic}
+	return loop.Stage{Name: name(s, mapping), Partition: -1, Func: loop.RemoveDead(g.Builder.Func()), Bufs: g.bufs, Args: g.args, Symbolic: s.Symbolic}
 }

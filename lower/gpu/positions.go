@@ -6,6 +6,7 @@ import (
 
 	"github.com/lacuna-sparse/lacuna/ir/loop"
 	"github.com/lacuna-sparse/lacuna/ir/loop/lib"
+	"github.com/lacuna-sparse/lacuna/lower/gpu/coop"
 )
 
 // positions maps a stage over rows whose entries are folded, such as a sparse matrix
@@ -62,8 +63,8 @@ func (m *mapper) positions(s *loop.Stage) bool {
 		Scalar: p.tiles, Value: sizeOp(loop.Add, sizeOp(loop.Div, loop.SizeLen{Buffer: p.entries}, loop.SizeConst(p.tile())), one),
 	}}, nil, allocs)
 	stages[0].Blocks = m.blocksFor(sizeOp(loop.Add, loop.SizeScalar(p.n), one))
-	stages[1].Blocks = sizeOp(loop.Min, tiles, loop.SizeConst(MaxBlocks))
-	stages[2].Blocks = m.blocksFor(sizeOp(loop.Mul, sizeOp(loop.Min, tiles, loop.SizeConst(MaxBlocks)), loop.SizeConst(warp)))
+	stages[1].Blocks = sizeOp(loop.Min, tiles, loop.SizeConst(coop.MaxBlocks))
+	stages[2].Blocks = m.blocksFor(sizeOp(loop.Mul, sizeOp(loop.Min, tiles, loop.SizeConst(coop.MaxBlocks)), loop.SizeConst(warp)))
 	many := m.fewRows(s, p.entries, p.n)
 	for _, stage := range stages {
 		stage.Blocks = sizeOp(loop.Mul, many, stage.Blocks)
@@ -113,7 +114,7 @@ func (p *positions) tile() int64 { return int64(p.m.opts.Threads) * perThread }
 // tileOf is the tile of an entry.
 func (p *positions) tileOf(entry loop.Expr) loop.Expr {
 	if log := bits.TrailingZeros64(uint64(p.tile())); p.tile() == 1<<log {
-		return shr(entry, loop.Int(int64(log))) // cheaper than the division of a number that might be negative
+		return coop.Shr(entry, loop.Int(int64(log))) // cheaper than the division of a number that might be negative
 	}
 	return loop.NewBinary(loop.Div, entry, loop.Int(p.tile()))
 }
@@ -133,24 +134,12 @@ func rowLoop(f *loop.Func) *loop.For {
 func gathers(row *loop.For) bool {
 	read := map[loop.VarID]bool{} // declared with something read
 	found := false
-	depends := func(e loop.Expr) bool {
-		reads := false
-		loop.WalkExpr(e, func(e loop.Expr) {
-			switch e := e.(type) {
-			case *loop.Load:
-				reads = true
-			case *loop.Ref:
-				reads = reads || read[e.Var]
-			}
-		})
-		return reads
-	}
+	depends := func(e loop.Expr) bool { return loop.Reads(e, read) || loop.HasLoad(e) }
 	loop.WalkStmts(row.Body, func(s loop.Stmt) {
 		for _, e := range loop.Exprs(s) {
-			loop.WalkExpr(e, func(e loop.Expr) {
-				if l, ok := e.(*loop.Load); ok && depends(l.Index) {
-					found = true
-				}
+			found = found || loop.HasExpr(e, func(e loop.Expr) bool {
+				l, ok := e.(*loop.Load)
+				return ok && depends(l.Index)
 			})
 		}
 		if l, ok := s.(*loop.Let); ok && depends(l.Value) {
@@ -164,10 +153,8 @@ func gathers(row *loop.For) bool {
 // without knowing the row: it has no other variables than parameters, its own, and those
 // that it folds into.
 func knowsPositionOnly(f *loop.Func, row *loop.For, folds []fold) bool {
-	known := map[loop.VarID]bool{row.Var: true}
-	for _, id := range f.Args {
-		known[id] = true
-	}
+	known := parameters(f)
+	known[row.Var] = true
 	for _, d := range folds {
 		known[d.variable] = true
 	}
@@ -176,39 +163,27 @@ func knowsPositionOnly(f *loop.Func, row *loop.For, folds []fold) bool {
 			known[id] = true
 		}
 	})
-	ok := true
-	loop.WalkStmts(row.Body, func(s loop.Stmt) {
-		for _, e := range loop.Exprs(s) {
-			loop.WalkExpr(e, func(e loop.Expr) {
-				if r, is := e.(*loop.Ref); is && !known[r.Var] {
-					ok = false
-				}
-			})
+	for e := range loop.AllExprs(row.Body) {
+		if r, is := e.(*loop.Ref); is && !known[r.Var] {
+			return false
 		}
-	})
-	return ok
+	}
+	return true
 }
 
 // readOnce lists the buffers of which a loop reads only the elements of its entries.
 func readOnce(f *loop.Func, row *loop.For) []loop.BufID {
-	in := func(body []loop.Stmt, plain bool) map[loop.BufID]int {
-		count := map[loop.BufID]int{}
-		loop.WalkStmts(body, func(s loop.Stmt) {
-			for _, e := range loop.Exprs(s) {
-				loop.WalkExpr(e, func(e loop.Expr) {
-					if l, ok := e.(*loop.Load); ok && (!plain || isRef(l.Index, row.Var)) {
-						count[l.Buf]++
-					}
-				})
-			}
-		})
-		return count
+	others := make([]int, len(f.Bufs)) // reads of other elements
+	for l := range loop.Loads(f.Body) {
+		others[l.Buf]++
 	}
 	var list []loop.BufID
-	all := in(f.Body, false)
-	for id, n := range in(row.Body, true) {
-		if f.Bufs[id].ReadOnly && n == all[id] {
-			list = append(list, id)
+	for l := range loop.Loads(row.Body) {
+		if isRef(l.Index, row.Var) {
+			others[l.Buf]--
+			if others[l.Buf] == 0 && f.Bufs[l.Buf].ReadOnly {
+				list = append(list, l.Buf)
+			}
 		}
 	}
 	slices.Sort(list)
@@ -217,14 +192,14 @@ func readOnce(f *loop.Func, row *loop.For) []loop.BufID {
 
 func (p *positions) stage(mapping string, g *gridFunc) loop.Stage {
 	s := p.s
-	return loop.Stage{Name: name(s, mapping), Partition: -1, Func: loop.RemoveDead(g.b.Func()), Bufs: g.bufs, Args: g.args, Symbolic: s.Symbolic}
+	return loop.Stage{Name: name(s, mapping), Partition: -1, Func: loop.RemoveDead(g.Builder.Func()), Bufs: g.bufs, Args: g.args, Symbolic: s.Symbolic}
 }
 
 // findStarts is the stage that finds the first row of each tile: a thread for each row
 // looks which tiles begin between the one before and it.
 func (p *positions) findStarts() loop.Stage {
 	g := p.m.newFunc(p.s.Func.Name + "_starts")
-	b := g.b
+	b := g.Builder
 	pos, starts := g.buffer(p.s.Bufs[p.pos], loop.ReadOnly), g.buffer(p.starts, loop.ReadWrite)
 	n, tiles := g.scalar(p.n), g.scalar(p.tiles)
 	at := func(i loop.Expr) loop.Expr { return loop.NewCast(loop.I64, b.Load(pos, i)) }
@@ -246,7 +221,7 @@ func (p *positions) findStarts() loop.Stage {
 
 // finish emits the rest of a row's work, what was folded of its entries being known.
 func (p *positions) finish(g *gridFunc, in loop.Inlining, row loop.Expr, sums []loop.Expr) {
-	b := g.b
+	b := g.Builder
 	in.Chunk, in.Lo, in.Hi, in.Single = row, row, b.Let("next", b.Add(row, loop.Int(1))), true
 	in.Loop = func(s *loop.For, n *loop.Inliner) bool {
 		if s != p.row {
@@ -267,9 +242,9 @@ func (p *positions) foldTiles() loop.Stage {
 	g := m.newFunc(p.s.Func.Name)
 	in := g.parameters(p.s)
 	for _, id := range readOnce(p.s.Func, p.row) {
-		g.b.Once(in.Bufs[id])
+		g.Builder.Once(in.Bufs[id])
 	}
-	b := g.b
+	b := g.Builder
 	b.Resident(tileResident)
 	pos, starts := in.Bufs[p.pos], g.buffer(p.starts, loop.ReadOnly)
 	var heads, tails, shared []loop.BufID
@@ -282,7 +257,7 @@ func (p *positions) foldTiles() loop.Stage {
 	n, tiles := g.scalar(p.n), g.scalar(p.tiles)
 	threads := loop.Int(int64(m.opts.Threads))
 	at := func(i loop.Expr) loop.Expr { return loop.NewCast(loop.I64, b.Load(pos, i)) }
-	slot := func(i loop.Expr) loop.Expr { return b.Add(i, shr(i, loop.Int(skewLog2))) }
+	slot := func(i loop.Expr) loop.Expr { return b.Add(i, coop.Shr(i, loop.Int(skewLog2))) }
 	all := b.Let("entries", at(n))
 	g.inTurns(g.block(), tiles, g.blocks(), func(tile loop.Expr) {
 		t0 := b.Let("begin", b.Mul(tile, loop.Int(p.tile())))
@@ -291,12 +266,12 @@ func (p *positions) foldTiles() loop.Stage {
 		// The rows that start here, and before them what belongs to an earlier one.
 		rows := b.Let("rows", b.Add(b.Sub(b.Load(starts, b.Add(tile, loop.Int(1))), first), loop.Int(1)))
 		log := b.Var("lanes_log2", loop.Int(0))
-		b.While(b.And(b.Lt(log, loop.Int(maxDoublings)), b.Le(shl(rows, b.Add(log, loop.Int(1))), threads)), func() {
+		b.While(b.And(b.Lt(log, loop.Int(maxDoublings)), b.Le(coop.Shl(rows, b.Add(log, loop.Int(1))), threads)), func() {
 			b.Assign(log, b.Add(log, loop.Int(1)))
 		})
-		width := b.Let("width", shl(loop.Int(1), log))
+		width := b.Let("width", coop.Shl(loop.Int(1), log))
 		teams := &lanes{g: g, width: width, own: b.Let("rank", b.And(g.thread(), b.Sub(width, loop.Int(1))))}
-		team := b.Let("team", shr(g.thread(), log))
+		team := b.Let("team", coop.Shr(g.thread(), log))
 		// Where rows begin and end is read a turn ahead.
 		item := func(base loop.Expr) loop.Expr {
 			return b.Let("item", b.Min(b.Add(base, team), b.Sub(rows, loop.Int(1))))
@@ -356,11 +331,11 @@ func (p *positions) foldTiles() loop.Stage {
 			}, nil)
 			return long
 		}
-		g.inTurns(loop.Int(0), rows, b.Let("teams", shr(threads, log)), func(base loop.Expr) {
+		g.inTurns(loop.Int(0), rows, b.Let("teams", coop.Shr(threads, log)), func(base loop.Expr) {
 			valid := b.Let("valid", b.Lt(b.Add(base, team), rows))
 			place := item(base)
 			lo, end := b.Let("lo", nextLo), b.Let("row_end", nextEnd)
-			following, followingEnd := bounds(item(b.Add(base, b.Let("teams", shr(threads, log)))))
+			following, followingEnd := bounds(item(b.Add(base, b.Let("teams", coop.Shr(threads, log)))))
 			b.Assign(nextLo, following)
 			b.Assign(nextEnd, followingEnd)
 			long := fold(teams, place, lo, end, valid, b.Mul(width, loop.Int(patience)))
@@ -384,9 +359,9 @@ func (p *positions) foldTiles() loop.Stage {
 func (p *positions) terms(g *gridFunc, in loop.Inlining, entry loop.Expr) []loop.Expr {
 	var list []loop.Expr
 	in.Loop = func(s *loop.For, n *loop.Inliner) bool { return false }
-	n := g.b.Inliner(p.s.Func, in)
+	n := g.Builder.Inliner(p.s.Func, in)
 	for _, d := range p.folds {
-		part := g.b.Var("part", d.identity())
+		part := g.Builder.Var("part", d.identity())
 		n.Bind(d.variable, part)
 		list = append(list, part)
 	}
@@ -401,7 +376,7 @@ func (p *positions) foldLongRows() loop.Stage {
 	m := p.m
 	g := m.newFunc(p.s.Func.Name + "_long")
 	in := g.parameters(p.s)
-	b := g.b
+	b := g.Builder
 	pos, starts := in.Bufs[p.pos], g.buffer(p.starts, loop.ReadOnly)
 	var heads, tails []loop.BufID
 	for i := range p.folds {

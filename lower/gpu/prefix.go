@@ -67,7 +67,7 @@ func (p *prefixParts) load(b *loop.Builder, data loop.BufID, k, n loop.Expr) *lo
 
 func (m *mapper) tileSums(p *prefixParts) *gridFunc {
 	g := m.newFunc("tile_sums")
-	b := g.b
+	b := g.Builder
 	data, sums := g.buffer(p.Buffer, loop.ReadOnly), g.buffer(p.sums, loop.ReadWrite)
 	n := g.scalar(p.n)
 	first := b.Let("first", b.Add(b.Mul(g.block(), loop.Int(p.tile)), g.thread()))
@@ -83,7 +83,7 @@ func (m *mapper) tileSums(p *prefixParts) *gridFunc {
 
 func (m *mapper) sumsOfTiles(p *prefixParts) *gridFunc {
 	g := m.newFunc("sums_of_tiles")
-	b := g.b
+	b := g.Builder
 	sums := g.buffer(p.sums, loop.ReadWrite)
 	tiles := g.scalar(p.tiles)
 	carry := b.Var("carry", p.zero())
@@ -110,7 +110,7 @@ func (m *mapper) sumsOfTiles(p *prefixParts) *gridFunc {
 
 func (m *mapper) tilePrefixes(p *prefixParts) *gridFunc {
 	g := m.newFunc("tiles")
-	b := g.b
+	b := g.Builder
 	data, sums := g.buffer(p.Buffer, loop.ReadWrite), g.buffer(p.sums, loop.ReadOnly)
 	n := g.scalar(p.n)
 	first := b.Let("first", b.Add(b.Mul(g.block(), loop.Int(p.tile)), g.thread()))
@@ -132,7 +132,7 @@ func (m *mapper) tilePrefixes(p *prefixParts) *gridFunc {
 // blockPrefix gives each thread the sum of what the threads of its block before it
 // have, and of all. All threads of the block come here.
 func (g *gridFunc) blockPrefix(p *prefixParts, v loop.Expr) (before, total loop.Expr) {
-	b := g.b
+	b := g.Builder
 	warps := p.threads / warp
 	if g.totals == nil {
 		id := b.Shared("warp_totals", p.elem, int64(warps))

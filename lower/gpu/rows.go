@@ -3,6 +3,7 @@ package gpu
 import (
 	"github.com/lacuna-sparse/lacuna/ir/loop"
 	"github.com/lacuna-sparse/lacuna/ir/loop/lib"
+	"github.com/lacuna-sparse/lacuna/lower/gpu/coop"
 )
 
 // rows maps a stage over single elements to teams of lanes, one for each element,
@@ -28,7 +29,7 @@ func (m *mapper) rows(s *loop.Stage) bool {
 			long = m.longRows(s, g, width, long)
 			return long
 		})
-		f := loop.RemoveDead(g.b.Func())
+		f := loop.RemoveDead(g.Builder.Func())
 		return loop.Stage{Name: name(s, "rows"), Partition: -1, Func: f, Bufs: g.bufs, Args: g.args, Symbolic: s.Symbolic},
 			f.Verify(lib.Lookup) == nil
 	})
@@ -51,7 +52,7 @@ func (m *mapper) rows(s *loop.Stage) bool {
 		many := m.scalar(s.Name + "_by_block")
 		byBlock = loop.SizeScalar(many)
 		m.sizes(s.Name+"_blocks", []loop.ScalarLet{{Scalar: many, Value: m.blocksForRows(loop.SizeScalar(c.n), length)}}, nil, nil)
-		whole.Blocks = sizeOp(loop.Mul, byBlock, sizeOp(loop.Min, loop.SizeScalar(c.n), loop.SizeConst(MaxBlocks)))
+		whole.Blocks = sizeOp(loop.Mul, byBlock, sizeOp(loop.Min, loop.SizeScalar(c.n), loop.SizeConst(coop.MaxBlocks)))
 		m.add(whole)
 	}
 	stage.Blocks = sizeOp(loop.Mul, sizeOp(loop.Sub, loop.SizeConst(1), byBlock), stage.Blocks)
@@ -62,16 +63,16 @@ func (m *mapper) rows(s *loop.Stage) bool {
 // teamsOfRows emits the loop over n rows in which teams of 1<<log lanes take one after another.
 // long, when not nil, may leave out those that are too long for a team of the given width.
 func (g *gridFunc) teamsOfRows(s *loop.Stage, in loop.Inlining, n, log loop.Expr, long func(width loop.Expr) *longRows) {
-	b, m := g.b, g.m
-	w := b.Let("width", shl(loop.Int(1), log))
+	b, m := g.Builder, g.m
+	w := b.Let("width", coop.Shl(loop.Int(1), log))
 	// The teams of a warp take elements that follow each other, so that its threads
 	// stay together: all go through the loop as often, those beyond the end with the
 	// last element, which they do not store.
-	teams := b.Let("teams", shr(loop.Int(warp), log))
+	teams := b.Let("teams", coop.Shr(loop.Int(warp), log))
 	all := b.Let("all", b.Mul(b.Mul(g.blocks(), loop.Int(int64(m.opts.Threads/warp))), teams))
 	first := b.Mul(b.Add(b.Mul(g.block(), loop.Int(int64(m.opts.Threads/warp))), g.Warp()), teams)
 	own := b.Let("rank", b.And(g.Lane(), b.Sub(w, loop.Int(1))))
-	member := b.Let("member", shr(g.Lane(), log))
+	member := b.Let("member", coop.Shr(g.Lane(), log))
 	g.share(&in, s.Func, &lanes{g: g, width: w, own: own})
 	leader := in.Guard
 	x := long(w)
@@ -118,9 +119,6 @@ func doublingsFor(length loop.SizeExpr) loop.SizeExpr {
 	return log
 }
 
-func shl(x, y loop.Expr) loop.Expr { return loop.NewBinary(loop.Shl, x, y) }
-func shr(x, y loop.Expr) loop.Expr { return loop.NewBinary(loop.Shr, x, y) }
-
 // meanLength is how many iterations the loops that can be shared have for an element,
 // on average: of a loop over positions it is told by the length of an array that is
 // read there.
@@ -135,26 +133,15 @@ func (m *mapper) meanLength(s *loop.Stage, c *cut) (loop.SizeExpr, bool) {
 		if _, ok := foldsOf(f, x); !ok {
 			return
 		}
-		if lo, ok := x.Lo.(*loop.Const); ok && lo.Bits == 0 {
-			if r, ok := x.Hi.(*loop.Ref); ok {
-				for i, id := range f.Args {
-					if id == r.Var {
-						length = loop.SizeScalar(s.Args[i])
-					}
-				}
+		if isZero(x.Lo) {
+			if overDimension(f, x) {
+				length = loop.SizeScalar(argOf(s, x.Hi.(*loop.Ref).Var))
 			}
 			return
 		}
-		loop.WalkStmts(x.Body, func(inner loop.Stmt) {
-			for _, e := range loop.Exprs(inner) {
-				loop.WalkExpr(e, func(e loop.Expr) {
-					if l, ok := e.(*loop.Load); ok && length == nil && isRef(l.Index, x.Var) {
-						per := sizeOp(loop.Max, loop.SizeScalar(c.n), loop.SizeConst(1))
-						length = sizeOp(loop.Div, loop.SizeLen{Buffer: s.Bufs[l.Buf]}, per)
-					}
-				})
-			}
-		})
+		if along, ok := readAlong(x); ok {
+			length = sizeOp(loop.Div, loop.SizeLen{Buffer: s.Bufs[along]}, sizeOp(loop.Max, loop.SizeScalar(c.n), loop.SizeConst(1)))
+		}
 	})
 	return length, length != nil
 }
@@ -168,15 +155,10 @@ func readsOwnStores(f *loop.Func) bool {
 			stored[st.Buf] = true
 		}
 	})
-	reads := false
-	loop.WalkStmts(f.Body, func(s loop.Stmt) {
-		for _, e := range loop.Exprs(s) {
-			loop.WalkExpr(e, func(e loop.Expr) {
-				if l, ok := e.(*loop.Load); ok && stored[l.Buf] {
-					reads = true
-				}
-			})
+	for l := range loop.Loads(f.Body) {
+		if stored[l.Buf] {
+			return true
 		}
-	})
-	return reads
+	}
+	return false
 }

@@ -3,6 +3,7 @@ package gpu
 import (
 	"github.com/lacuna-sparse/lacuna/ir/loop"
 	"github.com/lacuna-sparse/lacuna/ir/loop/lib"
+	"github.com/lacuna-sparse/lacuna/lower/gpu/coop"
 )
 
 // Sizes of scatters that are sorted.
@@ -105,7 +106,7 @@ func (x *scatter) emit() bool {
 	if !ok {
 		return false
 	}
-	f.Blocks = sizeOp(loop.Mul, loop.SizeScalar(x.sorts), sizeOp(loop.Min, loop.SizeScalar(x.foldTiles), loop.SizeConst(MaxBlocks)))
+	f.Blocks = sizeOp(loop.Mul, loop.SizeScalar(x.sorts), sizeOp(loop.Min, loop.SizeScalar(x.foldTiles), loop.SizeConst(coop.MaxBlocks)))
 	m.add(f)
 	return true
 }
@@ -146,7 +147,7 @@ func (x *scatter) keys() bool {
 	in := g.onlyCall(s)
 	into := x.sort.writer(g)
 	elements := g.scalar(x.elements)
-	b := g.b
+	b := g.Builder
 	all := b.Let("all", b.Mul(g.blocks(), loop.Int(int64(m.opts.Threads))))
 	me := b.Let("me", g.global())
 	var key *loop.Ref
@@ -194,7 +195,7 @@ func (x *scatter) iterations() loop.SizeExpr {
 	g := m.newFunc(s.Func.Name + "_size")
 	in := g.onlyCall(s)
 	out := g.buffer(size, loop.ReadWrite)
-	b := g.b
+	b := g.Builder
 	in.Loop = func(l *loop.For, n *loop.Inliner) bool {
 		b.Store(out, loop.Int(0), b.Max(loop.Int(0), b.Sub(n.Expr(l.Hi), n.Expr(l.Lo))))
 		return true

@@ -17,7 +17,7 @@ type team interface {
 // share makes the loops of an inlined function that only fold the team's. Those in such a
 // loop are gone through by the thread that has the iteration.
 func (g *gridFunc) share(in *loop.Inlining, f *loop.Func, t team) {
-	in.Guard = g.b.Let("leader", g.b.Eq(t.rank(), loop.Int(0)))
+	in.Guard = g.Builder.Let("leader", g.Builder.Eq(t.rank(), loop.Int(0)))
 	in.Loop = func(s *loop.For, n *loop.Inliner) bool {
 		if g.sharing {
 			return false
@@ -36,7 +36,7 @@ func (g *gridFunc) share(in *loop.Inlining, f *loop.Func, t team) {
 
 // shareLoop emits a loop whose iterations the threads of a team take in turns.
 func (g *gridFunc) shareLoop(s *loop.For, n *loop.Inliner, folds []fold, t team) {
-	b := g.b
+	b := g.Builder
 	levels := []*loop.For{s}
 	if g.split == nil {
 		levels = nest(s)
@@ -74,7 +74,7 @@ func (g *gridFunc) shareLoop(s *loop.For, n *loop.Inliner, folds []fold, t team)
 // declarations: threads take combinations of iterations in turns, so that
 // neighbours have those of the innermost loop.
 func (g *gridFunc) shareNest(levels []*loop.For, n *loop.Inliner, t team, turns func(first, n, step loop.Expr, body func(i loop.Expr))) {
-	b := g.b
+	b := g.Builder
 	total := loop.Expr(loop.Int(1))
 	lows, counts := make([]loop.Expr, len(levels)), make([]loop.Expr, len(levels))
 	for k, l := range levels {
@@ -115,15 +115,7 @@ func nest(s *loop.For) []*loop.For {
 				inside[id] = true
 			}
 		}
-		ok := true
-		for _, bound := range []loop.Expr{inner.Lo, inner.Hi} {
-			loop.WalkExpr(bound, func(e loop.Expr) {
-				if r, is := e.(*loop.Ref); is {
-					ok = ok && !inside[r.Var]
-				}
-			})
-		}
-		if !ok {
+		if loop.Reads(inner.Lo, inside) || loop.Reads(inner.Hi, inside) {
 			return levels
 		}
 		inside[inner.Var] = true
@@ -134,7 +126,7 @@ func nest(s *loop.For) []*loop.For {
 // unrolled is inTurns with several turns at once as long as there are so many: the loads
 // of one need not wait for those of the one before.
 func (g *gridFunc) unrolled(first, n, step loop.Expr, body func(i loop.Expr)) {
-	b := g.b
+	b := g.Builder
 	if g.Quick {
 		g.inTurns(first, n, step, body)
 		return
@@ -196,7 +188,7 @@ func (t *lanes) size() loop.Expr { return t.width }
 
 // combine is a butterfly: with the neighbour, with the neighbouring pair, and so on.
 func (t *lanes) combine(d fold, v loop.Expr) loop.Expr {
-	b := t.g.b
+	b := t.g.Builder
 	sum := b.Var("sum", v)
 	mask := b.Var("mask", loop.Int(1))
 	b.While(b.Lt(mask, t.width), func() {
@@ -220,7 +212,7 @@ func (t *wholeBlock) size() loop.Expr { return loop.Int(int64(t.g.m.opts.Threads
 // combine combines the values of each warp by a butterfly and then those of the
 // warps, in order.
 func (t *wholeBlock) combine(d fold, v loop.Expr) loop.Expr {
-	g, b := t.g, t.g.b
+	g, b := t.g, t.g.Builder
 	warps := int64(g.m.opts.Threads / warp)
 	partial, ok := t.partial[d.typ]
 	if !ok {

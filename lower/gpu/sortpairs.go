@@ -1,6 +1,9 @@
 package gpu
 
-import "github.com/lacuna-sparse/lacuna/ir/loop"
+import (
+	"github.com/lacuna-sparse/lacuna/ir/loop"
+	"github.com/lacuna-sparse/lacuna/lower/gpu/coop"
+)
 
 // Pairs of a key and a number, both of 32 bits, are sorted by their keys by digits, the
 // lowest first, a tile of pairs at a time (radix sort: N. Satish, M. Harris and M. Garland,
@@ -127,7 +130,7 @@ func (p *pairSort) allocs() []loop.Alloc {
 
 // writer gives a function the parameters with which it stores the key of a pair.
 func (p *pairSort) writer(g *gridFunc) func(at, key loop.Expr) {
-	b := g.b
+	b := g.Builder
 	even, odd := g.buffer(p.keys[0], loop.ReadWrite), g.buffer(p.keys[1], loop.ReadWrite)
 	which := g.scalar(p.odd)
 	return func(at, key loop.Expr) {
@@ -162,7 +165,7 @@ type digitPass struct {
 // digitPass begins a function, whose blocks have a tile each.
 func (p *pairSort) digitPass(name string, i int) *digitPass {
 	x := &digitPass{gridFunc: p.m.newFunc(name)}
-	b := x.b
+	b := x.Builder
 	x.n, x.tiles, x.shift = x.scalar(p.n), x.scalar(p.tiles), x.scalar(p.shift[i])
 	one := loop.Number(loop.U32, 1)
 	x.mask = b.Let("mask", b.Sub(loop.NewBinary(loop.Shl, one, b.Cast(loop.U32, x.scalar(p.width))), one))
@@ -173,13 +176,13 @@ func (p *pairSort) digitPass(name string, i int) *digitPass {
 
 // digitOf is the digit of a key.
 func (x *digitPass) digitOf(key loop.Expr) loop.Expr {
-	b := x.b
-	return b.Let("digit", b.Cast(loop.I64, b.And(shr(key, b.Cast(loop.U32, x.shift)), x.mask)))
+	b := x.Builder
+	return b.Let("digit", b.Cast(loop.I64, b.And(coop.Shr(key, b.Cast(loop.U32, x.shift)), x.mask)))
 }
 
 // load reads the elements at some places, of which those from hi on are read as the last.
 func (x *digitPass) load(buf loop.BufID, at []loop.Expr) []loop.Expr {
-	b := x.b
+	b := x.Builder
 	last := b.Let("last", b.Sub(x.hi, loop.Int(1)))
 	list := make([]loop.Expr, len(at))
 	for k, p := range at { // without a condition, so that all loads are under way at once
@@ -190,7 +193,7 @@ func (x *digitPass) load(buf loop.BufID, at []loop.Expr) []loop.Expr {
 
 // each runs body for the digits that there may be, each of which is a thread's.
 func (x *digitPass) each(body func(d loop.Expr)) {
-	b := x.b
+	b := x.Builder
 	for first := 0; first < digits; first += x.m.opts.Threads {
 		d := b.Let("d", b.Add(x.thread(), loop.Int(int64(first))))
 		if first+x.m.opts.Threads <= digits {
@@ -203,13 +206,13 @@ func (x *digitPass) each(body func(d loop.Expr)) {
 
 // place is where the counts of a digit of the block's tile are.
 func (x *digitPass) place(d loop.Expr) loop.Expr {
-	return x.b.Let("at", x.b.Add(x.b.Mul(d, x.tiles), x.block()))
+	return x.Builder.Let("at", x.Builder.Add(x.Builder.Mul(d, x.tiles), x.block()))
 }
 
 // countDigits is the function that counts the digits of a tile.
 func (p *pairSort) countDigits(i, from int) *gridFunc {
 	x := p.digitPass("digits", i)
-	b := x.b
+	b := x.Builder
 	keys, counts := x.buffer(p.keys[from], loop.ReadWrite), x.buffer(p.counts, loop.ReadWrite)
 	bins := b.Shared("bins", loop.U32, digits)
 	x.each(func(d loop.Expr) { b.Store(bins, d, loop.Number(loop.U32, 0)) })
@@ -241,7 +244,7 @@ type pairMove struct {
 // pairMove begins the function.
 func (p *pairSort) pairMove(i, from, to int) *pairMove {
 	x := &pairMove{digitPass: p.digitPass("moves", i)}
-	b := x.b
+	b := x.Builder
 	x.keys, x.numbers = x.buffer(p.keys[from], loop.ReadWrite), x.buffer(p.numbers[from], loop.ReadWrite)
 	x.keysOut, x.numbersOut = x.buffer(p.keys[to], loop.ReadWrite), x.buffer(p.numbers[to], loop.ReadWrite)
 	x.counts = x.buffer(p.counts, loop.ReadWrite)
@@ -266,7 +269,7 @@ func (p *pairSort) movePairs(i, from, to int) *gridFunc {
 
 // throughShared moves the pairs through shared memory, where they come into their order.
 func (x *pairMove) throughShared(tile int64) {
-	b := x.b
+	b := x.Builder
 	b.Resident(sortResident)
 	exchange := b.Shared("exchange", loop.U64, tile)
 	var at []loop.Expr
@@ -305,14 +308,14 @@ func (x *pairMove) throughShared(tile int64) {
 		b.If(b.Lt(place, b.Sub(x.hi, x.lo)), func() {
 			pair := b.Let("pair", b.Load(exchange, place))
 			key := b.Let("key", b.Cast(loop.U32, pair))
-			x.store(key, b.Cast(loop.U32, place), b.Cast(loop.U32, shr(pair, half)))
+			x.store(key, b.Cast(loop.U32, place), b.Cast(loop.U32, coop.Shr(pair, half)))
 		}, nil)
 	}
 }
 
 // clearCounters sets all counters to 0, behind which is a barrier.
 func (x *pairMove) clearCounters() {
-	b := x.b
+	b := x.Builder
 	x.Times(x.warps()*digits/int64(x.threads), func(k loop.Expr) {
 		b.Store(x.counters, b.Add(x.thread(), b.Mul(k, loop.Int(int64(x.threads)))), loop.Number(loop.U32, 0))
 	})
@@ -322,7 +325,7 @@ func (x *pairMove) clearCounters() {
 
 // store puts a pair that has a place in the tile's order where it goes.
 func (x *pairMove) store(key, place, number loop.Expr) {
-	b := x.b
+	b := x.Builder
 	target := b.Let("target", b.Cast(loop.I64, b.Add(b.Load(x.base, x.digitOf(key)), place)))
 	b.Store(x.keysOut, target, key)
 	b.Store(x.numbersOut, target, number)
@@ -331,7 +334,7 @@ func (x *pairMove) store(key, place, number loop.Expr) {
 // oneByOne moves the pairs from where they are to where they go. They are read twice, as
 // they are counted first.
 func (x *pairMove) oneByOne() {
-	b := x.b
+	b := x.Builder
 	x.clearCounters()
 	each := func(body func(p, key, inside loop.Expr)) {
 		x.Times(sortRounds, func(k loop.Expr) {
@@ -358,7 +361,7 @@ func (x *pairMove) oneByOne() {
 // rank is how many pairs of the warp stand before that of the lane and have its digit. All
 // those before have been counted, and then so are the warp's.
 func (x *digitPass) rank(counters loop.BufID, counter, key, inside loop.Expr) loop.Expr {
-	b := x.b
+	b := x.Builder
 	same, among := x.Peers(x.digitOf(key), digitBits, inside)
 	before := b.Let("before", b.Load(counters, counter))
 	b.Barrier(loop.WarpScope)
@@ -372,7 +375,7 @@ func (x *digitPass) rank(counters loop.BufID, counter, key, inside loop.Expr) lo
 // starts turns the counters of the warps into where their pairs of a digit begin in the
 // tile. base becomes how far they go from there.
 func (x *digitPass) starts(counters, base, counts loop.BufID) {
-	b := x.b
+	b := x.Builder
 	threads := int64(x.threads)
 	per := max(1, digits/threads)
 	first := b.Let("first_digit", b.Mul(x.thread(), loop.Int(per)))

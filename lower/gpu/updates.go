@@ -3,6 +3,7 @@ package gpu
 import (
 	"github.com/lacuna-sparse/lacuna/ir/loop"
 	"github.com/lacuna-sparse/lacuna/ir/loop/lib"
+	"github.com/lacuna-sparse/lacuna/lower/gpu/coop"
 )
 
 // list adds the stages that list the updates of a loop whose iterations make several: one
@@ -58,7 +59,7 @@ type listFunc struct {
 
 // listFunc begins a function with the parameters of a stage's.
 func (m *mapper) listFunc(s *loop.Stage, name string) *listFunc {
-	f := &listFunc{mappedFunc: mappedFunc{code: code{b: loop.NewBuilder(name)}, m: m}}
+	f := &listFunc{mappedFunc: mappedFunc{Code: coop.Code{Builder: loop.NewBuilder(name)}, m: m}}
 	f.in = f.parameters(s)
 	f.in.Chunk, f.in.Lo, f.in.Hi = loop.Int(0), loop.Int(0), loop.Int(0)
 	return f
@@ -66,7 +67,7 @@ func (m *mapper) listFunc(s *loop.Stage, name string) *listFunc {
 
 // stage finishes the function. Buffers that it does not store are only read.
 func (f *listFunc) stage(s *loop.Stage, what string, part int) loop.Stage {
-	fn := loop.RemoveDead(f.b.Func())
+	fn := loop.RemoveDead(f.Builder.Func())
 	stored := map[loop.BufID]bool{}
 	loop.WalkStmts(fn.Body, func(s loop.Stmt) {
 		if st, ok := s.(*loop.Store); ok {
@@ -82,7 +83,7 @@ func (f *listFunc) stage(s *loop.Stage, what string, part int) loop.Stage {
 // turns inlines the stage's function, its loop cut down to the iterations of the chunk, with
 // a body of its own.
 func (f *listFunc) turns(x *scatter, iteration []loop.Stmt, body func(k loop.Expr, run func())) {
-	b := f.b
+	b := f.Builder
 	f.in.Loop = func(l *loop.For, n *loop.Inliner) bool {
 		if l != x.l {
 			return false
@@ -109,7 +110,7 @@ func (f *listFunc) turns(x *scatter, iteration []loop.Stmt, body func(k loop.Exp
 // countUpdates is the stage that counts the updates of each iteration.
 func (x *scatter) countUpdates(part int, counts loop.BufferID) loop.Stage {
 	f := x.m.listFunc(x.s, x.s.Func.Name+"_counts")
-	b := f.b
+	b := f.Builder
 	out := f.buffer(counts, loop.ReadWrite)
 	var n *loop.Ref
 	f.in.Store = func(*loop.Store, *loop.Inliner) bool {
@@ -127,7 +128,7 @@ func (x *scatter) countUpdates(part int, counts loop.BufferID) loop.Stage {
 // writeUpdates is the stage that writes the list.
 func (x *scatter) writeUpdates(part int, starts loop.BufferID) loop.Stage {
 	f := x.m.listFunc(x.s, x.s.Func.Name+"_list")
-	b := f.b
+	b := f.Builder
 	start := f.buffer(starts, loop.ReadOnly)
 	even, odd := f.buffer(x.sort.keys[0], loop.ReadWrite), f.buffer(x.sort.keys[1], loop.ReadWrite)
 	which := f.scalar(x.sort.odd)

@@ -1,6 +1,11 @@
 package gpu
 
-import "github.com/lacuna-sparse/lacuna/ir/loop"
+import (
+	"slices"
+
+	"github.com/lacuna-sparse/lacuna/ir/loop"
+	"github.com/lacuna-sparse/lacuna/lower/gpu/coop"
+)
 
 // A lane that takes several columns side by side reads and writes them by one access of
 // up to 16 bytes. LLVM makes that of single ones where it sees that they are side by
@@ -17,31 +22,18 @@ func vectorsFrom(bytes int) loop.SizeExpr { return loop.SizeConst(8 * max(4, byt
 
 // stridesOf finds the parameters that index arithmetic multiplies by, and the width.
 func stridesOf(f *loop.Func, width loop.VarID) []loop.VarID {
-	isArg := map[loop.VarID]bool{}
-	for _, id := range f.Args {
-		isArg[id] = true
-	}
 	list := []loop.VarID{width}
 	add := func(e loop.Expr) {
-		if r, ok := e.(*loop.Ref); ok && isArg[r.Var] {
-			for _, id := range list {
-				if id == r.Var {
-					return
-				}
-			}
+		if r, ok := e.(*loop.Ref); ok && slices.Contains(f.Args, r.Var) && !slices.Contains(list, r.Var) {
 			list = append(list, r.Var)
 		}
 	}
-	loop.WalkStmts(f.Body, func(s loop.Stmt) {
-		for _, e := range loop.Exprs(s) {
-			loop.WalkExpr(e, func(e loop.Expr) {
-				if x, ok := e.(*loop.Binary); ok && x.Op == loop.Mul && x.Typ == loop.I64 {
-					add(x.X)
-					add(x.Y)
-				}
-			})
+	for e := range loop.AllExprs(f.Body) {
+		if x, ok := e.(*loop.Binary); ok && x.Op == loop.Mul && x.Typ == loop.I64 {
+			add(x.X)
+			add(x.Y)
 		}
-	})
+	}
 	return list
 }
 
@@ -60,14 +52,14 @@ func wholeVectors(s *loop.Stage, strides []loop.VarID) loop.SizeExpr {
 func (g *gridFunc) roundDown(f *loop.Func, in *loop.Inlining, strides []loop.VarID) {
 	for _, id := range strides {
 		i := argIndex(f, id)
-		in.Args[i] = g.b.Let(f.Vars[id].Name, g.b.Mul(shr(in.Args[i], loop.Int(wideDoublings)), loop.Int(wideColumns)))
+		in.Args[i] = g.Builder.Let(f.Vars[id].Name, g.Builder.Mul(coop.Shr(in.Args[i], loop.Int(wideDoublings)), loop.Int(wideColumns)))
 	}
 }
 
 // vector gives the thread n columns side by side from k on. Beyond the end it goes along
 // with the last ones.
 func (w *lineWork) vector(k, columns loop.Expr, n int) {
-	b := w.g.b
+	b := w.g.Builder
 	k = b.Let("k", k)
 	w.valid = append(w.valid, b.Let("valid", b.Lt(k, columns)))
 	first := b.Let("column", b.Min(k, b.Sub(columns, loop.Int(int64(n)))))

@@ -35,7 +35,7 @@ func (m *mapper) wholeRows(s *loop.Stage, rows loop.ScalarID) (loop.Stage, bool)
 	}
 	g := m.newFunc(s.Func.Name + "_whole")
 	in := g.parameters(s)
-	b := g.b
+	b := g.Builder
 	n := g.scalar(rows)
 	g.share(&in, s.Func, g.wholeBlock())
 	g.inTurns(g.block(), n, g.blocks(), func(row loop.Expr) {
@@ -62,15 +62,7 @@ func readsSideBySide(f *loop.Func) bool {
 func iteratesSideBySide(l *loop.For) bool {
 	values := map[loop.VarID]loop.Expr{} // declared in the loop
 	varies := map[loop.VarID]bool{l.Var: true}
-	depends := func(e loop.Expr) bool {
-		found := false
-		loop.WalkExpr(e, func(e loop.Expr) {
-			if r, ok := e.(*loop.Ref); ok {
-				found = found || varies[r.Var]
-			}
-		})
-		return found
-	}
+	depends := func(e loop.Expr) bool { return loop.Reads(e, varies) }
 	aside := func(e loop.Expr) bool {
 		if r, ok := e.(*loop.Ref); ok && values[r.Var] != nil {
 			e = values[r.Var]
@@ -84,10 +76,9 @@ func iteratesSideBySide(l *loop.For) bool {
 	ok := true
 	loop.WalkStmts(l.Body, func(s loop.Stmt) {
 		for _, e := range loop.Exprs(s) {
-			loop.WalkExpr(e, func(e loop.Expr) {
-				if load, is := e.(*loop.Load); is {
-					ok = ok && aside(load.Index)
-				}
+			ok = ok && !loop.HasExpr(e, func(e loop.Expr) bool {
+				load, is := e.(*loop.Load)
+				return is && !aside(load.Index)
 			})
 		}
 		switch s := s.(type) {

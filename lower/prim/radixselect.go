@@ -6,7 +6,7 @@ import (
 	"github.com/lacuna-sparse/lacuna/ir"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
 	"github.com/lacuna-sparse/lacuna/lower/emit"
-	"github.com/lacuna-sparse/lacuna/lower/gpu"
+	"github.com/lacuna-sparse/lacuna/lower/gpu/coop"
 	"github.com/lacuna-sparse/lacuna/lower/scalar"
 )
 
@@ -37,8 +37,8 @@ type radixSelector struct {
 	bits   loop.Type  // of keys
 	bins   loop.BufID // shared: counters by digit
 	told   loop.BufID // shared: what one thread tells the others
-	prefix *gpu.Prefix
-	least  *gpu.Prefix
+	prefix *coop.Prefix
+	least  *coop.Prefix
 }
 
 // bySelection adds the stage in which blocks select, and the scalar for the stage in

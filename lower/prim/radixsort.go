@@ -3,7 +3,7 @@ package prim
 import (
 	"github.com/lacuna-sparse/lacuna/ir/loop"
 	"github.com/lacuna-sparse/lacuna/lower/emit"
-	"github.com/lacuna-sparse/lacuna/lower/gpu"
+	"github.com/lacuna-sparse/lacuna/lower/gpu/coop"
 )
 
 // On grids, a block sorts a long line of a dense tensor by the digits of its values' bits,
@@ -33,7 +33,7 @@ type radixSorter struct {
 	t        *team
 	b        *loop.Builder
 	counters loop.BufID // shared: by warp and digit
-	prefix   *gpu.Prefix
+	prefix   *coop.Prefix
 }
 
 // byRadix defines who sorts lines; it returns the stage of blocks, to be built when the

@@ -4,7 +4,7 @@ import (
 	"github.com/lacuna-sparse/lacuna/ir/loop"
 	"github.com/lacuna-sparse/lacuna/lower/emit"
 	"github.com/lacuna-sparse/lacuna/lower/fold"
-	"github.com/lacuna-sparse/lacuna/lower/gpu"
+	"github.com/lacuna-sparse/lacuna/lower/gpu/coop"
 )
 
 const (
@@ -17,12 +17,12 @@ const (
 // team is a function for teams of a GPU's threads.
 type team struct {
 	*emit.Func
-	*gpu.Team
+	*coop.Team
 }
 
 // team begins a function for blocks of so many warps, in teams of one warp or of all.
 func (l *lines) team(name string, warps, block int) *team {
-	t, f := gpu.NewTeam(l.Builder, name, warps, block)
+	t, f := coop.NewTeam(l.Builder, name, warps, block)
 	return &team{f, t}
 }
 

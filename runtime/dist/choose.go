@@ -1,6 +1,7 @@
 package dist
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"strings"
@@ -10,73 +11,156 @@ import (
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
-// cutting is one way to compute a statement: along an index, whose coordinates belong to ranks as a cut says.
+// cutting is one way to compute a statement: along some of its indices, each over an axis of the grid of its own. Ranks along an
+// axis that none is cut over compute the same.
+//
+// The distributions that are known by names are cuttings of C(i,k) = sum_j A(i,j)*B(j,k) (Koanantakool et al., IPDPS 2016; Bharadwaj et al., IPDPS
+// 2022): 1-D cuts i; 1.5-D cuts i over one axis, and over a second, along which A is there again and again, k or j; 2-D cuts i and k, so that
+// C stays, or i and j, and A stays; 2.5-D cuts all three.
 type cutting struct {
-	index *lang.Index // nil: the statement is computed on rank 0
-	cut   *placement.Cut
-	over  int    // the grid's axis
-	at    int    // the result's axis; -1: results are combined
-	with  string // how
+	along []along
+	with  string // how results are combined where a sum is cut
+	bytes float64
 	cost  float64
-	why   string // it is not cut
+	next  *cutting // that is estimated to be second best; nil: there is none
+	why   string   // nothing is cut, and the statement is computed on rank 0
 }
 
-// choose takes the cutting that is estimated to have least sent. It follows from what all ranks know alike.
-func (s *statement) choose(g *placement.Grid, asked *placement.Placement) *cutting {
-	var list, blocks []*cutting
-	var whys []string
-	if s.whole != "" {
-		whys = append(whys, s.whole)
-	} else {
-		for _, v := range s.Indices {
-			at, with, why := s.whyNot(v)
-			if why != "" {
-				whys = append(whys, why)
-				continue
-			}
-			even := &cutting{cut: placement.Blocks(s.extents[v.ID], g.Sizes[0])}
-			cuts := s.cuts(v, at, asked)
-			for _, c := range append(cuts, even) {
-				c.index, c.at, c.with = v, at, with
-				c.cost = s.cost(c, g) + s.moved(c, g, asked)
-			}
-			list, blocks = append(list, cuts...), append(blocks, even)
+// along is an index of which ranks have coordinates as a cut says.
+type along struct {
+	index *lang.Index
+	cut   *placement.Cut
+	over  int // the grid's axis
+	at    int // the result's axis; -1: it is summed over
+}
+
+// of is how an index is cut; nil: it is not.
+func (c *cutting) of(v *lang.Index) *along {
+	k := slices.IndexFunc(c.along, func(a along) bool { return a.index == v })
+	if v == nil || k < 0 {
+		return nil
+	}
+	return &c.along[k]
+}
+
+// has reports whether an axis of a placement is cut as the index is.
+func (a *along) has(p *placement.Placement, axis int) bool {
+	return p.Cuts[axis] != nil && p.Over[axis] == a.over && p.Cuts[axis].Equal(a.cut)
+}
+
+// summed are the grid's axes over which sums are cut.
+func (c *cutting) summed() (axes []int) {
+	for _, a := range c.along {
+		if a.at < 0 {
+			axes = append(axes, a.over)
 		}
 	}
-	if len(list) == 0 { // along others, ranks would need the whole of what is placed
-		list = blocks
+	return axes
+}
+
+// left is where a result of some rank is when ranks have computed what is theirs, but for sums that are cut.
+func (c *cutting) left(g *placement.Grid, rank int) *placement.Placement {
+	p := placement.Replicated(g, rank)
+	for _, a := range c.along {
+		if a.at >= 0 {
+			p.Cuts[a.at], p.Over[a.at] = a.cut, a.over
+		}
 	}
+	return p
+}
+
+// target is left where no sum is cut, and else where sums are added up: where the result is asked for, if the ranks that have summands of it are there,
+// or each on one of those, if the result has an axis for that, or on all.
+func (c *cutting) target(g *placement.Grid, shape []int64, asked *placement.Placement) *placement.Placement {
+	to, summed := c.left(g, len(shape)), c.summed()
+	if len(summed) > 0 && asked != nil && !slices.ContainsFunc(c.along, func(a along) bool { return a.at >= 0 && !a.has(asked, a.at) }) {
+		return asked
+	}
+	for _, over := range summed {
+		if k := slices.Index(to.Cuts, nil); k >= 0 {
+			to.Cuts[k], to.Over[k] = placement.Blocks(shape[k], g.Sizes[over]), over
+		}
+	}
+	return to
+}
+
+// choose takes the cutting that is estimated to cost least. It follows from what all ranks know alike.
+func (s *statement) choose(g *placement.Grid, asked *placement.Placement) *cutting {
+	axes, with, whys := s.candidates(g, asked)
+	var list []*cutting
+	drivers, work := s.drivers(), s.work()
+	var add func(over int, so []along)
+	add = func(over int, so []along) {
+		if over == len(axes) {
+			if len(so) > 0 {
+				c := &cutting{along: slices.Clone(so), with: with}
+				s.estimate(c, g, asked, drivers, work)
+				list = append(list, c)
+			}
+			return
+		}
+		for _, a := range axes[over] {
+			if !slices.ContainsFunc(so, func(b along) bool { return a.index == b.index }) {
+				add(over+1, append(so, a))
+			}
+		}
+		add(over+1, so)
+	}
+	add(0, nil)
 	if len(list) == 0 {
 		if len(whys) == 0 {
 			whys = append(whys, "it has no index")
 		}
-		return &cutting{why: strings.Join(slices.Compact(whys), ", "), at: -1}
+		return &cutting{why: strings.Join(slices.Compact(whys), ", ")}
 	}
-	return slices.MinFunc(list, func(a, b *cutting) int {
-		switch {
-		case a.cost != b.cost:
-			if a.cost < b.cost {
-				return -1
-			}
-			return 1
-		case a.at >= 0 && b.at < 0:
-			return -1
-		case a.at < 0 && b.at >= 0:
-			return 1
-		}
-		return 0
+	slices.SortStableFunc(list, func(a, b *cutting) int {
+		return cmp.Or(cmp.Compare(a.cost, b.cost), cmp.Compare(len(a.summed()), len(b.summed())), cmp.Compare(len(b.along), len(a.along)))
 	})
+	if len(list) > 1 {
+		list[0].next = list[1]
+	}
+	return list[0]
+}
+
+// candidates are, by axis of the grid, the indices that may be cut over it: as tensors are that are placed over it or, if there is none, into blocks.
+func (s *statement) candidates(g *placement.Grid, asked *placement.Placement) (axes [][]along, with string, whys []string) {
+	axes = make([][]along, len(g.Sizes))
+	if s.whole != "" {
+		return axes, "", []string{s.whole}
+	}
+	blocks := make([][]along, len(g.Sizes))
+	for _, v := range s.Indices {
+		at, combine, why := s.whyNot(v)
+		if why != "" {
+			whys = append(whys, why)
+			continue
+		}
+		if at < 0 {
+			with = combine // the reductions that can be cut are all the same
+		}
+		for _, a := range s.cuts(v, at, asked) {
+			axes[a.over] = append(axes[a.over], a)
+		}
+		for over, n := range g.Sizes {
+			blocks[over] = append(blocks[over], along{v, placement.Blocks(s.extents[v.ID], n), over, at})
+		}
+	}
+	for over := range axes {
+		if len(axes[over]) == 0 { // along others, ranks would need the whole of what is placed
+			axes[over] = blocks[over]
+		}
+	}
+	return axes, with, whys
 }
 
 // cuts are those of an index that tensors have at it and that is asked for.
-func (s *statement) cuts(v *lang.Index, at int, asked *placement.Placement) (list []*cutting) {
+func (s *statement) cuts(v *lang.Index, at int, asked *placement.Placement) (list []along) {
 	add := func(p *placement.Placement, axis int) {
 		if axis < 0 || p.Cuts[axis] == nil || p.Cuts[axis].Extent != s.extents[v.ID] {
 			return
 		}
-		c := &cutting{cut: p.Cuts[axis], over: p.Over[axis]}
-		if !slices.ContainsFunc(list, func(x *cutting) bool { return x.over == c.over && x.cut.Equal(c.cut) }) {
-			list = append(list, c)
+		if !slices.ContainsFunc(list, func(x along) bool { return x.has(p, axis) }) {
+			list = append(list, along{v, p.Cuts[axis], p.Over[axis], at})
 		}
 	}
 	if asked != nil && at >= 0 {
@@ -91,72 +175,133 @@ func (s *statement) cuts(v *lang.Index, at int, asked *placement.Placement) (lis
 // sumsCut is how many times as much must be sent otherwise for a sum to be cut, which then has other bits than on one rank.
 const sumsCut = 4
 
-// cost estimates how many bytes all ranks send for a cutting.
-func (s *statement) cost(c *cutting, g *placement.Grid) float64 {
-	parts := float64(c.cut.Parts)
-	drivers := s.drivers()
-	var total float64
+// termBytes are as many bytes as are sent in the time that one term of a statement takes: about a nanosecond.
+const termBytes = 8
+
+// estimate sets how many bytes all ranks send for a cutting, and what it costs: those bytes, and the work that is done more than once.
+func (s *statement) estimate(c *cutting, g *placement.Grid, asked *placement.Placement, drivers map[*lang.Index][]*use, work float64) {
+	ranks, parts := float64(g.Ranks()), 1.0
 	for _, u := range s.uses {
-		if u.tensor.Placement.IsReplicated() || c.owns(u) {
-			continue
+		c.bytes += ranks * c.received(u, drivers)
+	}
+	for _, a := range c.along {
+		parts *= float64(a.cut.Parts)
+	}
+	to, bytes := c.target(g, s.shape, asked), s.resultBytes(work)
+	if summed := c.summed(); len(summed) > 0 {
+		part, group := bytes, 1.0 // what a rank gets of each that has a summand of it
+		for _, cut := range to.Cuts {
+			if cut != nil {
+				part /= float64(cut.Parts)
+			}
 		}
-		share := 1.0 // of the tensor, that a rank needs
-		for k, x := range u.Indices {
-			v := x.Plain()
-			switch n := float64(u.tensor.Shape[k]); {
-			case v == nil || n == 0:
-			case v == c.index:
-				share /= parts
-			default:
-				for _, d := range drivers[v] {
-					if d != u && axis(d.Access, c.index) >= 0 {
-						share *= min(1, float64(d.tensor.Entries)/parts/n)
-						break
+		for _, over := range summed {
+			group *= float64(g.Sizes[over])
+		}
+		c.bytes += ranks * part * (group - 1)
+	}
+	if asked != nil {
+		need, have := 1.0, 1.0
+		for k, cut := range asked.Cuts {
+			if cut != nil {
+				need /= float64(cut.Parts)
+			}
+			if at := to.Cuts[k]; at != nil && !(asked.Over[k] == to.Over[k] && at.Equal(cut)) {
+				have /= float64(at.Parts)
+			}
+		}
+		c.bytes += ranks * need * (1 - have) * bytes
+	}
+	if c.cost = c.bytes; len(c.summed()) > 0 {
+		c.cost *= sumsCut
+	}
+	if c.cost += termBytes * work * (ranks/parts - 1); math.IsNaN(c.cost) {
+		c.cost = math.Inf(1)
+	}
+}
+
+// received estimates how many bytes a rank gets of what a use accesses.
+func (c *cutting) received(u *use, drivers map[*lang.Index][]*use) float64 {
+	need, have := 1.0, 1.0 // of the tensor, and of what is needed
+	for k, x := range u.Indices {
+		v, n := x.Plain(), float64(u.tensor.Shape[k])
+		a := c.of(v)
+		switch {
+		case a != nil:
+			if need /= float64(a.cut.Parts); a.has(u.tensor.Placement, k) {
+				continue
+			}
+		case v != nil && n > 0:
+			for _, d := range drivers[v] {
+				entries := float64(d.tensor.Entries)
+				own := false
+				for _, a := range c.along {
+					if axis(d.Access, a.index) >= 0 {
+						entries, own = entries/float64(a.cut.Parts), true
 					}
+				}
+				if d != u && own {
+					need *= -math.Expm1(-entries / n) // of coordinates without structure, so many are touched
+					break
 				}
 			}
 		}
-		total += share * float64(u.tensor.Entries) * float64(u.tensor.DType.Size()) * (float64(g.Ranks()) - 1)
-	}
-	if c.at < 0 {
-		total = (total + s.resultBytes()*(parts-1)) * sumsCut
-	}
-	if math.IsNaN(total) {
-		return math.Inf(1)
-	}
-	return total
-}
-
-// resultBytes is how large the result is where it is dense.
-func (s *statement) resultBytes() float64 {
-	result := float64(s.LHS.Tensor.DType.Size())
-	for _, x := range s.LHS.Indices {
-		if v := x.Plain(); v != nil {
-			result *= float64(s.extents[v.ID])
+		if cut := u.tensor.Placement.Cuts[k]; cut != nil {
+			have /= float64(cut.Parts)
 		}
 	}
-	return result
+	return need * (1 - have) * float64(u.tensor.Entries) * float64(u.tensor.DType.Size())
 }
 
-// moved estimates how many bytes all ranks send to place the result as is asked, where the cutting leaves it elsewhere.
-func (s *statement) moved(c *cutting, g *placement.Grid, asked *placement.Placement) float64 {
-	switch {
-	case asked == nil || c.at < 0: // parts of a reduction are combined where they are wanted
-		return 0
-	case asked.IsReplicated():
-		return s.resultBytes() * float64(g.Ranks()-1)
-	case asked.Cuts[c.at] != nil && asked.Over[c.at] == c.over && asked.Cuts[c.at].Equal(c.cut):
-		return 0
+// work estimates how many terms the statement has.
+func (s *statement) work() float64 {
+	terms := func(of func(*lang.Index) bool) float64 {
+		n := 1.0
+		for _, v := range s.Indices {
+			if of(v) {
+				n *= float64(s.extents[v.ID])
+			}
+		}
+		return n
 	}
-	return s.resultBytes() * (1 - 1/float64(c.cut.Parts))
+	all := terms(func(*lang.Index) bool { return true })
+	if gates := s.gates(s.RHS); len(gates) > 0 { // a product has a term where all of its factors have
+		for _, a := range gates {
+			t := s.use(a).tensor
+			for _, n := range t.Shape {
+				all /= float64(n)
+			}
+			all *= float64(t.Entries)
+		}
+		return all
+	}
+	most := 0.0
+	for _, u := range s.uses {
+		if !u.left {
+			most = max(most, float64(u.tensor.Entries)*terms(func(v *lang.Index) bool { return axis(u.Access, v) < 0 }))
+		}
+	}
+	return most
+}
+
+// resultBytes is how large the result is: dense, or with an entry for each term.
+func (s *statement) resultBytes(work float64) float64 {
+	elements := 1.0
+	for _, n := range s.shape {
+		elements *= float64(n)
+	}
+	if t := s.LHS.Tensor; t.HasFormat && !t.Format.IsDense() {
+		elements = min(elements, work)
+	}
+	return elements * float64(s.LHS.Tensor.DType.Size())
 }
 
 // owns reports whether a rank needs of a use just the part that it has.
 func (c *cutting) owns(u *use) bool {
 	p := u.tensor.Placement
 	for k, x := range u.Indices {
-		if v := x.Plain(); v == c.index {
-			if p.Cuts[k] == nil || p.Over[k] != c.over || !p.Cuts[k].Equal(c.cut) {
+		if a := c.of(x.Plain()); a != nil {
+			if !a.has(p, k) {
 				return false
 			}
 		} else if p.Cuts[k] != nil {

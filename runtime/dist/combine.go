@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/lacuna-sparse/lacuna/runtime/declare"
@@ -20,19 +21,10 @@ import (
 func (st *step) combined(ctx context.Context, args exec.Args) (*Tensor, error) {
 	r, c := st.program.rank, st.how
 	shape := st.st.shape
-	to := st.asked
-	if to == nil {
-		to = placement.Replicated(r.grid, len(shape))
-		if len(shape) > 0 {
-			to = placement.OneAxis(r.grid, len(shape), 0, placement.Blocks(shape[0], r.grid.Sizes[c.over]), c.over)
-		}
-	}
-	var t *tensor.Tensor
-	if st.summand(r.Rank()) {
-		var err error
-		if t, err = st.eval(ctx, args); err != nil {
-			return nil, err
-		}
+	to := c.target(r.grid, shape, st.asked)
+	t, err := st.compute(ctx, args)
+	if err != nil {
+		return nil, err
 	}
 	summands, err := st.swapSummands(ctx, t, to)
 	if summands == nil && err == nil {
@@ -59,23 +51,20 @@ func (st *step) combined(ctx context.Context, args exec.Args) (*Tensor, error) {
 		}
 		summands = next
 	}
+	if len(summands) == 0 { // no rank has anything of this part
+		summands = []*tensor.Tensor{nil}
+	}
 	return st.describe(ctx, summands[0], shape, to)
-}
-
-// summand reports whether a rank has one.
-func (st *step) summand(rank int) bool {
-	c := st.how
-	at := st.program.rank.grid.At(rank)[c.over]
-	return c.cut.Coords(at).Len() > 0 || c.cut.Extent == 0 && at == 0
 }
 
 // summands are the ranks' summands of this rank's part.
 func (st *step) summands(ctx context.Context, t *tensor.Tensor, to *placement.Placement) ([]*tensor.Tensor, error) {
 	r := st.program.rank
-	line, out := r.line(st.how.over), make([][]byte, r.transport.Size())
+	group, out := r.group(st.how.summed()), make([][]byte, r.transport.Size())
 	if t != nil {
-		for _, q := range line {
-			out[q] = appendPiece(nil, t, to.Part(q, st.st.shape))
+		mine := &Tensor{Shape: st.st.shape, Format: t.Format(), DType: t.DType(), Fill: t.Fill(), Part: t, Sets: st.how.left(r.grid, t.Rank()).Part(r.Rank(), st.st.shape)}
+		for _, q := range group {
+			out[q] = mine.appendPiece(nil, to.Part(q, st.st.shape))
 		}
 	}
 	in, err := r.exchange(ctx, &r.sent.Combination, out)
@@ -83,7 +72,7 @@ func (st *step) summands(ctx context.Context, t *tensor.Tensor, to *placement.Pl
 		return nil, err
 	}
 	var summands []*tensor.Tensor
-	for _, q := range line {
+	for _, q := range group {
 		if len(in[q]) == 0 {
 			continue
 		}
@@ -113,13 +102,17 @@ func (st *step) combine(ctx context.Context, a, b *tensor.Tensor) (*tensor.Tenso
 	return st.program.rank.session.Eval(ctx, fmt.Sprintf(st.how.with, indices), exec.Args{"a": a, "b": b}, opts...)
 }
 
-// line are the ranks that differ from this one along one axis of the grid, in the order of that.
-func (r *Rank) line(axis int) []int {
-	at := r.grid.At(r.Rank())
-	list := make([]int, r.grid.Sizes[axis])
-	for k := range list {
-		at[axis] = k
-		list[k] = r.grid.Rank(at)
+// group are the ranks that differ from this one along no axis of the grid but some, in order.
+func (r *Rank) group(axes []int) (list []int) {
+	mine := r.grid.At(r.Rank())
+	for q := range r.transport.Size() {
+		at, other := r.grid.At(q), false
+		for k := range at {
+			other = other || at[k] != mine[k] && !slices.Contains(axes, k)
+		}
+		if !other {
+			list = append(list, q)
+		}
 	}
 	return list
 }
@@ -191,17 +184,16 @@ func (h header) String() string {
 	return fmt.Sprintf("%s[%s] of shape %v with fill %s", h.format, h.dtype, h.shape, h.fill)
 }
 
-// appendPiece writes what a tensor has at the coordinates of some sets.
-func appendPiece(b []byte, t *tensor.Tensor, sets []placement.Set) []byte {
-	whole := &Tensor{Shape: t.Shape(), Format: t.Format(), DType: t.DType(), Fill: t.Fill(), Part: t, Sets: all(t.Shape())}
-	m := whole.find(sets)
-	b = headerOf(t, lengths(sets)).append(b)
-	if b = binary.AppendUvarint(b, uint64(m.n)); !t.Format().IsDense() {
+// appendPiece writes what the rank's part has at the coordinates of some sets.
+func (t *Tensor) appendPiece(b []byte, sets []placement.Set) []byte {
+	m := t.find(sets)
+	b = headerOf(t.Part, lengths(sets)).append(b)
+	if b = binary.AppendUvarint(b, uint64(m.n)); !t.Format.IsDense() {
 		b = appendCoords(b, m)
 	}
-	size := int64(t.DType().Size())
+	size := int64(t.DType.Size())
 	values := make([]byte, m.n*size)
-	m.at.pack(values, t.Values().Raw(), size)
+	m.at.pack(values, t.Part.Values().Raw(), size)
 	return append(b, values...)
 }
 

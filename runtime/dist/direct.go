@@ -375,10 +375,11 @@ func (st *step) swapSummands(ctx context.Context, t *tensor.Tensor, to *placemen
 	if r.direct == nil || !format.IsDense() {
 		return nil, nil
 	}
-	line := r.line(st.how.over)
-	parts := make([]runs, len(line)) // of the result, by rank
+	line := r.group(st.how.summed())
+	has := st.how.left(r.grid, len(shape)).Part(r.Rank(), shape)
+	parts := make([]runs, len(line)) // of what this rank has of the result, by rank
 	for k, q := range line {
-		if parts[k] = product(format.Order(), shape, to.Part(q, shape)); len(parts[k]) > 1 {
+		if parts[k] = product(format.Order(), lengths(has), withinAll(has, to.Part(q, shape))); len(parts[k]) > 1 {
 			return nil, nil
 		}
 	}
@@ -407,9 +408,9 @@ func (st *step) swapSummands(ctx context.Context, t *tensor.Tensor, to *placemen
 		}
 	}
 	mine := to.Part(r.Rank(), shape)
-	var summands []*tensor.Tensor
+	summands := []*tensor.Tensor{}
 	for _, q := range line {
-		if !st.summand(q) {
+		if !st.computes(q) {
 			continue
 		}
 		values, err := r.allocate(ctx, h.dtype, parts[slices.Index(line, r.Rank())].values())

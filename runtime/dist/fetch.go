@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"sync/atomic"
 
 	"github.com/lacuna-sparse/lacuna/runtime/dist/placement"
 	"github.com/lacuna-sparse/lacuna/runtime/dist/transport"
@@ -26,8 +27,9 @@ type fetch struct {
 	send, take []runs
 	keep       [2]runs // from the rank's own part, and to what it gets
 	out, in    [][]byte
-	with       [2]*tensor.Tensor // the latest part that was whole, and it with the structure of what is got
-	device     *direct           // how values are moved on a device; nil: not known yet
+	spare      atomic.Pointer[[]byte] // memory for what is got, which nobody has any more
+	with       [2]*tensor.Tensor      // the latest part that was whole, and it with the structure of what is got
+	device     *direct                // how values are moved on a device; nil: not known yet
 }
 
 // inspect finds out who needs which values of a tensor; need is what this rank does, by axis.
@@ -143,14 +145,9 @@ func (f *fetch) placeDense(t *Tensor, asked [][]placement.Set) error {
 	}
 	f.set = f.count
 	for p, sets := range asked {
-		if sets == nil {
-			continue
+		if sets != nil {
+			f.takes(p, product(t.Format.Order(), f.shape, withinAll(f.need, sets)))
 		}
-		local := make([]placement.Set, len(sets))
-		for k, s := range sets {
-			local[k] = within(f.need[k], s)
-		}
-		f.takes(p, product(t.Format.Order(), f.shape, local))
 	}
 	return nil
 }
@@ -215,10 +212,7 @@ func (f *fetch) structure(t *Tensor) *tensor.Tensor {
 
 // renumber leaves out coordinates along the axes at which the entries that are got of a tensor have none.
 func (f *fetch) renumber(ctx context.Context, t *Tensor, need []placement.Set) error {
-	among := make([]placement.Set, len(need))
-	for k := range need {
-		among[k] = within(f.need[k], need[k])
-	}
+	among := withinAll(f.need, need)
 	local, err := f.rank.renumbered(ctx, f.structure(t), lengths(need), map[int]tensor.Array{}, func(axis int, x int64) int64 { return among[axis].Find(x) })
 	if err != nil {
 		return err
@@ -351,7 +345,7 @@ func (f *fetch) start(ctx context.Context, t *Tensor) (*getting, error) {
 		return f.startDirect(ctx, t)
 	}
 	var err error
-	if g.values, err = makeValues(t.DType, f.count, f.set, t.Fill); err != nil {
+	if g.values, err = f.array(t); err != nil {
 		return nil, err
 	}
 	from := t.Part.Values().Raw()
@@ -372,6 +366,24 @@ func (f *fetch) start(ctx context.Context, t *Tensor) (*getting, error) {
 	}
 	f.keep[1].move(g.values.Raw(), from, f.keep[0], f.size)
 	return g, nil
+}
+
+// array is where values come: that of the run before, if nobody has it any more, which spares new pages.
+func (f *fetch) array(t *Tensor) (tensor.Array, error) {
+	if f.set < f.count || f.count == 0 {
+		return makeValues(t.DType, f.count, f.set, t.Fill)
+	}
+	memory := f.spare.Swap(nil)
+	if memory == nil {
+		values, err := tensor.MakeArray(t.DType, int(f.count))
+		if err != nil {
+			return values, err
+		}
+		raw := values.Raw()
+		memory = &raw
+	}
+	block := tensor.NewPooled(*memory, func() { f.spare.Store(memory) })
+	return block.Array(t.DType, block.Pointer(), int(f.count)), nil
 }
 
 // wait ends the fetch.

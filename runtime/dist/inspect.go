@@ -12,8 +12,8 @@ import (
 // inspect finds out what the rank needs of the operands.
 func (st *step) inspect(ctx context.Context) error {
 	r, s, c := st.program.rank, st.st, st.how
-	st.touched, st.tables = map[*lang.Index]placement.Set{}, map[int]tensor.Array{}
-	if c.index == nil {
+	st.narrowed, st.tables = map[*lang.Index]bool{}, map[int]tensor.Array{}
+	if len(c.along) == 0 {
 		for _, u := range s.uses {
 			if !slices.ContainsFunc(st.gets, func(g *get) bool { return g.name == u.name }) {
 				need := all(u.tensor.Shape)
@@ -30,8 +30,10 @@ func (st *step) inspect(ctx context.Context) error {
 		st.local = st.text
 		return nil
 	}
-	st.own = c.cut.Coords(r.grid.At(r.Rank())[c.over])
-	resolved := map[*lang.Index]placement.Set{c.index: st.own}
+	resolved := map[*lang.Index]placement.Set{}
+	for _, a := range c.along {
+		resolved[a.index] = a.cut.Coords(r.grid.At(r.Rank())[a.over])
+	}
 	early, err := st.follow(ctx, resolved)
 	if err != nil {
 		return r.abort(err)
@@ -50,7 +52,6 @@ func (st *step) inspect(ctx context.Context) error {
 			}
 		}
 	})
-	delete(resolved, c.index)
 	st.touched = resolved
 	st.local = s.file.Stmts[0].String()
 	return nil
@@ -71,15 +72,19 @@ func (st *step) follow(ctx context.Context, resolved map[*lang.Index]placement.S
 			delete(drivers, v)
 		}
 		if v.Free && drivers[v] != nil {
-			if !listed(format, axis(s.LHS, v)) || st.program.o.Results[s.LHS.Tensor.Name].Shape != nil {
+			if !listed(format, axis(s.LHS, v)) || st.program.o.Results[s.LHS.Tensor.Name].Shape != nil || st.filled() {
 				delete(drivers, v)
 			}
 		}
 	}
+	done := func(v *lang.Index) bool {
+		_, known := resolved[v]
+		return known && (st.how.of(v) == nil || st.narrowed[v]) // of a block of coordinates, too, those that are touched are enough
+	}
 	for more := true; more; {
 		more = false
 		for _, v := range s.Indices {
-			if _, done := resolved[v]; done {
+			if done(v) {
 				continue
 			}
 			k := slices.IndexFunc(drivers[v], func(u *use) bool {
@@ -96,17 +101,20 @@ func (st *step) follow(ctx context.Context, resolved map[*lang.Index]placement.S
 			early[u], more = g, true
 			found := map[*lang.Index]placement.Set{}
 			for _, x := range u.Indices {
-				w := x.Plain()
-				if _, done := resolved[w]; w != nil && !done && slices.Contains(drivers[w], u) {
+				if w := x.Plain(); w != nil && !done(w) && slices.Contains(drivers[w], u) {
 					found[w] = g.coords(u.tensor, axis(u.Access, w))
-					if found[w].Len() == 0 && s.extents[w.ID] > 0 {
-						found[w] = placement.Range(0, 1) // extremes of no coordinate at all are mistakes
-					}
 					g.drove = append(g.drove, w)
 				}
 			}
 			for w, set := range found {
-				resolved[w] = st.nearlyAll(w, set)
+				may, cut := resolved[w]
+				if !cut {
+					may = placement.Range(0, s.extents[w.ID])
+				}
+				if set.Len() == 0 && may.Len() > 0 {
+					set = placement.Range(may.At(0), may.At(0)+1) // extremes of no coordinate at all are mistakes
+				}
+				resolved[w], st.narrowed[w] = st.nearlyAll(w, set).And(may), cut
 			}
 		}
 	}
@@ -135,6 +143,16 @@ func (st *step) nearlyAll(v *lang.Index, set placement.Set) placement.Set {
 		break
 	}
 	return set
+}
+
+// filled reports whether the result has a fill other than 0, so that what no entry touches must be stored.
+func (st *step) filled() bool {
+	name := st.st.LHS.Tensor.Name
+	fill := st.program.o.Results[name].Fill
+	if t := st.st.env[name]; t != nil && st.program.given[name] {
+		fill = &t.Fill
+	}
+	return fill != nil && !fill.IsZero()
 }
 
 // format is how the result is stored.
@@ -167,14 +185,13 @@ func (st *step) inspectUse(ctx context.Context, u *use, resolved map[*lang.Index
 	need, along := u.needs(resolved)
 	own := true // whatever rank it is
 	for k, v := range along {
-		switch cut := u.tensor.Placement.Cuts[k]; {
-		case v == nil:
-			own = own && uncut(cut)
-		case v == st.how.index && uncut(st.how.cut):
-			own = own && uncut(cut)
+		switch a := st.how.of(v); {
+		case v == nil || a != nil && uncut(a.cut):
+			own = own && uncut(u.tensor.Placement.Cuts[k])
 		default:
-			own = own && v == st.how.index && cut != nil && u.tensor.Placement.Over[k] == st.how.over && cut.Equal(st.how.cut)
+			own = own && a != nil && a.has(u.tensor.Placement, k)
 		}
+		own = own && !st.narrowed[v]
 	}
 	g := &get{use: u, along: along}
 	if own {
@@ -199,7 +216,7 @@ func (st *step) get(ctx context.Context, u *use, resolved map[*lang.Index]placem
 	g := early
 	for k, v := range along {
 		// What was got then may have entries at coordinates that have been left out since, but not where it was it that told which.
-		if g != nil && v != g.along[k] && !slices.Contains(g.drove, v) {
+		if g != nil && !need[k].Equal(g.need[k]) && !slices.Contains(g.drove, v) {
 			g = nil
 		}
 	}
@@ -209,12 +226,12 @@ func (st *step) get(ctx context.Context, u *use, resolved map[*lang.Index]placem
 		if g, err = st.inspectUse(ctx, u, resolved); err != nil {
 			return err
 		}
-	case !slices.Equal(along, g.along):
+	case !equalSets(need, g.need):
 		if err := g.renumber(ctx, u.tensor, need); err != nil {
 			return err
 		}
-		g.along = along
 	}
+	g.along = along
 	g.name = st.unusedName(u.name)
 	u.ref.Name = g.name
 	st.gets = append(st.gets, g)

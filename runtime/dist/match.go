@@ -78,6 +78,15 @@ func within(have, some placement.Set) placement.Set {
 	return placement.List(list)
 }
 
+// withinAll is within by axis.
+func withinAll(have, some []placement.Set) []placement.Set {
+	local := make([]placement.Set, len(some))
+	for k := range some {
+		local[k] = within(have[k], some[k])
+	}
+	return local
+}
+
 // intersect is what both have, by axis; ok is false if there is nothing.
 func intersect(a, b []placement.Set) (both []placement.Set, ok bool) {
 	both = make([]placement.Set, len(a))
@@ -100,11 +109,7 @@ type match struct {
 // find looks for the values at the coordinates of sets, all of which the part has.
 func (t *Tensor) find(sets []placement.Set) *match {
 	if t.Format.IsDense() {
-		local := make([]placement.Set, len(sets))
-		for k := range sets {
-			local[k] = within(t.Sets[k], sets[k])
-		}
-		m := &match{at: product(t.Format.Order(), lengths(t.Sets), local)}
+		m := &match{at: product(t.Format.Order(), lengths(t.Sets), withinAll(t.Sets, sets))}
 		m.n = m.at.values()
 		return m
 	}

@@ -4,8 +4,11 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
+	"strings"
 
+	"github.com/lacuna-sparse/lacuna/internal/units"
 	"github.com/lacuna-sparse/lacuna/lang"
 	"github.com/lacuna-sparse/lacuna/runtime/declare"
 	"github.com/lacuna-sparse/lacuna/runtime/dist/placement"
@@ -195,12 +198,30 @@ func (p *Program) Notes() []string {
 // note tells how the statement was cut.
 func (st *step) note() string {
 	c := st.how
-	switch grid := st.program.rank.grid; {
-	case c.index == nil:
+	if len(c.along) == 0 {
 		return fmt.Sprintf("%s: computed on rank 0, as it cannot be cut: %s", st.text, c.why)
-	case c.at < 0:
-		return fmt.Sprintf("%s: cut along %s over %s, and the ranks' results are combined", st.text, c.index.Name, grid.Names[c.over])
-	default:
-		return fmt.Sprintf("%s: cut along %s over %s", st.text, c.index.Name, grid.Names[c.over])
 	}
+	g := st.program.rank.grid
+	note := fmt.Sprintf("%s: cut along %s", st.text, c.words(g))
+	if len(c.summed()) > 0 {
+		note += ", and the ranks' results are combined"
+	}
+	if c.next != nil {
+		note += fmt.Sprintf("; all ranks send about %s, and would send %s if it were cut along %s", rounded(c.bytes), rounded(c.next.bytes), c.next.words(g))
+		if len(c.next.summed()) > len(c.summed()) {
+			note += fmt.Sprintf(", but sums are cut only where %d times as much is sent otherwise", sumsCut)
+		}
+	}
+	return note
+}
+
+func rounded(bytes float64) string { return units.FormatBytes(int64(min(bytes, math.MaxInt64))) }
+
+// words tell what is cut over which axis of the grid.
+func (c *cutting) words(g *placement.Grid) string {
+	var words []string
+	for _, a := range c.along {
+		words = append(words, a.index.Name+" over "+g.Names[a.over])
+	}
+	return strings.Join(words, " and ")
 }

@@ -19,20 +19,20 @@ type step struct {
 	program *Program
 	text    string
 
-	read    []*Tensor // the operands inspected, by use of the statement
-	st      *statement
-	asked   *placement.Placement // of the result; nil: none
-	how     *cutting
-	own     placement.Set // the rank's coordinates of the index that is cut
-	local   string        // the statement as the rank runs it
-	gets    []*get
-	touched map[*lang.Index]placement.Set // coordinates that are numbered anew
-	same    bool                          // nothing has changed since the run before, on any rank
-	parts   *header                       // what all parts of a dense result have in common, which follows from the operands' patterns; nil: not known
-	entries int64                         // of the dense result
-	tables  map[int]tensor.Array          // the numbers that those of the result get back, by axis, on a device
-	after   *fetch                        // that places the result as asked
-	result  *tensor.Tensor                // the structure for which after was made
+	read     []*Tensor // the operands inspected, by use of the statement
+	st       *statement
+	asked    *placement.Placement // of the result; nil: none
+	how      *cutting
+	local    string // the statement as the rank runs it
+	gets     []*get
+	narrowed map[*lang.Index]bool          // of the indices that are cut: whether the rank's coordinates are just those that are touched
+	touched  map[*lang.Index]placement.Set // the rank's coordinates of indices that are cut, or numbered anew
+	same     bool                          // nothing has changed since the run before, on any rank
+	parts    *header                       // what all parts of a dense result have in common, which follows from the operands' patterns; nil: not known
+	entries  int64                         // of the dense result
+	tables   map[int]tensor.Array          // the numbers that those of the result get back, by axis, on a device
+	after    *fetch                        // that places the result as asked
+	result   *tensor.Tensor                // the structure for which after was made
 }
 
 // get is one operand of a rank's statement.
@@ -78,9 +78,9 @@ func (st *step) run(ctx context.Context, env map[string]*Tensor) (string, *Tenso
 	}
 	var out *Tensor
 	switch {
-	case st.how.index == nil:
+	case len(st.how.along) == 0:
 		out, err = st.alone(ctx, args)
-	case st.how.at >= 0:
+	case len(st.how.summed()) == 0:
 		out, err = st.part(ctx, args)
 	default:
 		out, err = st.combined(ctx, args)
@@ -89,7 +89,7 @@ func (st *step) run(ctx context.Context, env map[string]*Tensor) (string, *Tenso
 		return "", nil, err
 	}
 	for k, got := range under {
-		if got.direct { // a device's memory would be short before the collector noticed
+		if !got.whole { // a device's memory would be short before the collector noticed, and the next run needs as much
 			args[st.gets[k].name].(*tensor.Tensor).Release()
 		}
 	}
@@ -205,8 +205,10 @@ func (st *step) eval(ctx context.Context, args exec.Args) (*tensor.Tensor, error
 	opts := st.program.o.kernel()
 	if !st.st.LHS.Tensor.Operand {
 		extents := map[int]int64{}
-		if st.how.at >= 0 && st.how.index != nil {
-			extents[st.how.at] = st.own.Len()
+		for _, a := range st.how.along {
+			if a.at >= 0 {
+				extents[a.at] = st.touched[a.index].Len()
+			}
 		}
 		opts = append(opts, st.program.o.result(name, extents)...)
 		if t := st.st.env[name]; t != nil && st.program.given[name] { // which is assigned whole
@@ -226,10 +228,27 @@ func (st *step) eval(ctx context.Context, args exec.Args) (*tensor.Tensor, error
 
 // part computes the rank's part of the result.
 func (st *step) part(ctx context.Context, args exec.Args) (*Tensor, error) {
-	c := st.how
-	to := placement.OneAxis(st.program.rank.grid, len(st.st.shape), c.at, c.cut, c.over)
-	if st.own.Len() == 0 && c.cut.Extent > 0 { // there is nothing, of which the program might complain
-		return st.describe(ctx, nil, st.st.shape, to)
+	t, err := st.compute(ctx, args)
+	if err != nil {
+		return nil, err
+	}
+	return st.describe(ctx, t, st.st.shape, st.how.left(st.program.rank.grid, len(st.st.shape)))
+}
+
+// computes reports whether a rank has something to compute. If it has not, the program might complain.
+func (st *step) computes(rank int) bool {
+	at := st.program.rank.grid.At(rank)
+	return !slices.ContainsFunc(st.how.along, func(a along) bool {
+		nothing := a.cut.Extent == 0 && (a.at >= 0 || at[a.over] == 0) // of nothing there is one sum
+		return a.cut.Coords(at[a.over]).Len() == 0 && !nothing
+	})
+}
+
+// compute runs the rank's statement; nil: there is nothing to compute. Along the axes that are cut the result has the rank's coordinates, and all
+// along others.
+func (st *step) compute(ctx context.Context, args exec.Args) (*tensor.Tensor, error) {
+	if !st.computes(st.program.rank.Rank()) {
+		return nil, nil
 	}
 	t, err := st.eval(ctx, args)
 	if err != nil {
@@ -238,10 +257,13 @@ func (st *step) part(ctx context.Context, args exec.Args) (*Tensor, error) {
 	shape := t.Shape()
 	sets := all(shape)
 	for v, touched := range st.touched {
-		if v.Free {
-			k := axis(st.st.LHS, v)
-			shape[k] = st.st.extents[v.ID]
-			sets[k] = touched
+		switch k, a := axis(st.st.LHS, v), st.how.of(v); {
+		case !v.Free:
+		case a == nil:
+			shape[k], sets[k] = st.st.extents[v.ID], touched
+		case st.narrowed[v]:
+			own := a.cut.Coords(st.program.rank.grid.At(st.program.rank.Rank())[a.over])
+			shape[k], sets[k] = own.Len(), within(own, touched)
 		}
 	}
 	if !slices.Equal(shape, t.Shape()) {
@@ -254,8 +276,7 @@ func (st *step) part(ctx context.Context, args exec.Args) (*Tensor, error) {
 		full.Release()
 		old.Release()
 	}
-	shape[c.at] = c.cut.Extent
-	return st.describe(ctx, t, shape, to)
+	return t, nil
 }
 
 // describe makes a tensor that is placed of the rank's part, which is nil if it has none: it agrees with the other ranks on what all parts have

@@ -134,6 +134,9 @@ func (c *Case) args() lacuna.Args {
 // Options are the declarations of results.
 func (c *Case) Options() []lacuna.Option {
 	var opts []lacuna.Option
+	if c.AsWritten {
+		opts = append(opts, lacuna.AsWritten())
+	}
 	for name, d := range c.Results {
 		if d.Shape != nil {
 			opts = append(opts, lacuna.Shape(name, d.Shape...))

@@ -82,30 +82,32 @@ func program(seed int64, n int) Source {
 // same seed gives the same programs:
 //
 //	go test ./internal/testing/difftest -run Seeded -programs 20000 -seed 1 -timeout 0
-func TestSeeded(t *testing.T) { seededPrograms(t, sessions, New, *programs) }
+func TestSeeded(t *testing.T) { seededPrograms(t, sessions, New, *programs, inTurns) }
 
 // TestSeededStored is the same with programs whose operands are mostly in parts or
 // triangles.
-func TestSeededStored(t *testing.T) { seededPrograms(t, sessions, NewStored, oneIn(2, *programs/3)) }
+func TestSeededStored(t *testing.T) {
+	seededPrograms(t, sessions, NewStored, oneIn(2, *programs/3), inTurns)
+}
 
 // TestSeededAssociations is the same with products of many factors, which the optimiser computes in other orders.
 func TestSeededAssociations(t *testing.T) {
 	seededPrograms(t, func(t testing.TB, how setting) []*lacuna.Session {
 		how.eager = true
 		return sessions(t, how)
-	}, NewAssociation, oneIn(3, *programs))
+	}, NewAssociation, oneIn(3, *programs), inTurns)
 }
 
 // TestSeededInfinite is the same with complex operands whose fills are infinite: what is not
 // stored is folded in closed form, which must not make NaN of a part.
-func TestSeededInfinite(t *testing.T) { seededPrograms(t, sessions, NewInfinite, *programs/3) }
+func TestSeededInfinite(t *testing.T) { seededPrograms(t, sessions, NewInfinite, *programs/3, inTurns) }
 
 // TestSeededOnGrids runs programs as a GPU does, on the interpreter, which finds races
 // and reads of memory that nobody wrote; and, where there is LLVM, makes PTX of a part.
 func TestSeededOnGrids(t *testing.T) {
 	seededPrograms(t, func(t testing.TB, how setting) []*lacuna.Session {
 		return []*lacuna.Session{session(runtime.Interp(), 1, how), session(runtime.Simulated(), 1, how)}
-	}, New, oneIn(2, *onGrids))
+	}, New, oneIn(2, *onGrids), inTurns)
 	t.Run("ptx", func(t *testing.T) {
 		e, err := testengine.PTX()
 		if err != nil {
@@ -113,7 +115,7 @@ func TestSeededOnGrids(t *testing.T) {
 		}
 		seededPrograms(t, func(t testing.TB, how setting) []*lacuna.Session {
 			return []*lacuna.Session{session(e, 1, how)}
-		}, New, oneIn(2, *onGrids/4))
+		}, New, oneIn(2, *onGrids/4), inTurns)
 	})
 }
 
@@ -125,7 +127,47 @@ func oneIn(n, programs int) int {
 	return programs
 }
 
-func seededPrograms(t *testing.T, sessions func(testing.TB, setting) []*lacuna.Session, makeCase func(Source) *Case, programs int) {
+// inTurns compares a program in one more way, by its number, and returns how often it ran with other schedules.
+func inTurns(c *Case, s []*lacuna.Session, n int) (int, error) {
+	switch {
+	case n%4 == 0:
+		return 0, c.ComparePrepared(context.Background(), s[0])
+	case n%4 == 1:
+		return 0, c.CompareFormats(context.Background(), s[0])
+	case n%4 == 2 || c.inTwo():
+		return 0, c.CompareLast(context.Background(), s[0])
+	}
+	return c.CompareScheduled(context.Background(), s[min(1, len(s)-1)], program(*seed+1, n))
+}
+
+// TestSeededOrders runs each program, half of them products of many factors, in the order that the optimiser chooses where it
+// takes every chance, in the order as written, and with random schedules:
+//
+//	go test ./internal/testing/difftest -run SeededOrders -programs 20000 -seed 1 -timeout 0
+func TestSeededOrders(t *testing.T) {
+	eager := func(t testing.TB, how setting) []*lacuna.Session {
+		how.eager = true
+		return sessions(t, how)
+	}
+	either := func(src Source) *Case {
+		if src.Intn(2) == 0 {
+			return NewAssociation(src)
+		}
+		return New(src)
+	}
+	seededPrograms(t, eager, either, oneIn(4, *programs), func(c *Case, s []*lacuna.Session, n int) (int, error) {
+		written := *c
+		written.AsWritten = true
+		if _, err := written.Compare(context.Background(), s[0]); err != nil {
+			return 0, err
+		}
+		return c.CompareScheduled(context.Background(), s[min(1, len(s)-1)], program(*seed+1, n))
+	})
+}
+
+func seededPrograms(t *testing.T, sessions func(testing.TB, setting) []*lacuna.Session, makeCase func(Source) *Case, programs int,
+	also func(*Case, []*lacuna.Session, int) (int, error),
+) {
 	var all [][]*lacuna.Session
 	for _, how := range settings {
 		all = append(all, sessions(t, how))
@@ -154,17 +196,9 @@ func seededPrograms(t *testing.T, sessions func(testing.TB, setting) []*lacuna.S
 		}
 		compare := func(c *Case) (out Outcome, err error) {
 			out, err = c.Compare(context.Background(), s...)
-			switch {
-			case err != nil:
-			case n%4 == 0:
-				err = c.ComparePrepared(context.Background(), s[0])
-			case n%4 == 1:
-				err = c.CompareFormats(context.Background(), s[0])
-			case n%4 == 2 || c.inTwo():
-				err = c.CompareLast(context.Background(), s[0])
-			default:
+			if err == nil {
 				var ran int
-				ran, err = c.CompareScheduled(context.Background(), s[min(1, len(s)-1)], program(*seed+1, n))
+				ran, err = also(c, s, n)
 				scheduled.Add(int64(ran))
 			}
 			return out, err

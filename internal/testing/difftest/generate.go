@@ -34,8 +34,8 @@ type Case struct {
 	Stored map[string]tensor.Operand
 	// Results are declarations of results; what has none is left to the compiler.
 	Results map[string]Result
-	// Strict asks for strict IEEE arithmetic.
-	Strict bool
+	// Strict asks for strict IEEE arithmetic, AsWritten for the order of computing as written.
+	Strict, AsWritten bool
 	// Refused is the code that the program must be refused with; empty for
 	// programs that must run.
 	Refused lang.Code

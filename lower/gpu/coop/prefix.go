@@ -1,4 +1,4 @@
-package gpu
+package coop
 
 import (
 	"math/bits"
@@ -30,7 +30,7 @@ func (t *Team) Prefix(m Monoid) *Prefix {
 	p := &Prefix{Monoid: m, t: t}
 	if !t.Single() {
 		for _, typ := range m.Types() {
-			p.totals = append(p.totals, t.b.Shared("totals", typ, int64(t.Warps)))
+			p.totals = append(p.totals, t.Builder.Shared("totals", typ, int64(t.Warps)))
 		}
 	}
 	return p
@@ -38,7 +38,7 @@ func (t *Team) Prefix(m Monoid) *Prefix {
 
 // PrefixOf is Prefix for a single value, by an operation with a neutral element.
 func (t *Team) PrefixOf(op loop.BinaryOp, neutral loop.Expr) *Prefix {
-	return t.Prefix(operation{t.b, op, neutral})
+	return t.Prefix(operation{t.Builder, op, neutral})
 }
 
 // operation is the monoid of an operation of the loop language.
@@ -67,7 +67,7 @@ func Values(state []*loop.Ref) []loop.Expr {
 func (p *Prefix) shuffled(kind loop.ShuffleKind, state []*loop.Ref, lane loop.Expr) []loop.Expr {
 	var list []loop.Expr
 	for _, v := range state {
-		list = append(list, p.t.b.Shuffle("other", kind, v, lane, warp))
+		list = append(list, p.t.Builder.Shuffle("other", kind, v, lane, loop.WarpSize))
 	}
 	return list
 }
@@ -75,14 +75,14 @@ func (p *Prefix) shuffled(kind loop.ShuffleKind, state []*loop.Ref, lane loop.Ex
 // Assign sets a state.
 func (p *Prefix) Assign(state []*loop.Ref, values []loop.Expr) {
 	for i, v := range state {
-		p.t.b.Assign(v, values[i])
+		p.t.Builder.Assign(v, values[i])
 	}
 }
 
 // inclusive combines with the state of each lane those of the lanes below, as far as the
 // first so many lanes need.
 func (p *Prefix) inclusive(state []*loop.Ref, lanes int) {
-	b := p.t.b
+	b := p.t.Builder
 	p.t.Times(int64(bits.Len(uint(lanes-1))), func(k loop.Expr) {
 		d := loop.NewBinary(loop.Shl, loop.Int(1), k)
 		other := p.shuffled(loop.ShuffleUp, state, d)
@@ -92,16 +92,16 @@ func (p *Prefix) inclusive(state []*loop.Ref, lanes int) {
 
 // Of returns the combination before the thread and that of the whole team; own is changed.
 func (p *Prefix) Of(own []*loop.Ref) (before, total []*loop.Ref) {
-	t, b := p.t, p.t.b
-	p.inclusive(own, warp)
+	t, b := p.t, p.t.Builder
+	p.inclusive(own, loop.WarpSize)
 	below := p.shuffled(loop.ShuffleUp, own, loop.Int(1))
 	before, total = p.Open(), p.Open()
 	if t.Single() {
 		b.If(b.Gt(t.Lane(), loop.Int(0)), func() { p.Assign(before, below) }, nil)
-		p.Assign(total, p.shuffled(loop.ShuffleIndex, own, loop.Int(warp-1)))
+		p.Assign(total, p.shuffled(loop.ShuffleIndex, own, loop.Int(loop.WarpSize-1)))
 		return before, total
 	}
-	b.If(b.Eq(t.Lane(), loop.Int(warp-1)), func() {
+	b.If(b.Eq(t.Lane(), loop.Int(loop.WarpSize-1)), func() {
 		for i, id := range p.totals {
 			b.Store(id, t.Warp(), own[i])
 		}

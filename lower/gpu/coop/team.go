@@ -1,4 +1,4 @@
-package gpu
+package coop
 
 import (
 	"slices"
@@ -8,23 +8,19 @@ import (
 	"github.com/lacuna-sparse/lacuna/lower/emit"
 )
 
-// Where threads have to exchange more than the sums that a mapping of loops knows of,
-// whoever lowers writes functions of grids as they are, by means of a Team. Map leaves
-// those alone.
-
 // A Team is a cooperative group, for which a function of a grid is written: the threads of
 // a block, or of a warp where there is too little to do for more.
 type Team struct {
 	Warps int // of the team
 	Block int // warps of a block
-	code
+	Code
 	f *emit.Func
 }
 
 // NewTeam begins a function for blocks of so many warps, in teams of one warp or of all.
 func NewTeam(k *emit.Builder, name string, warps, block int) (*Team, *emit.Func) {
-	f := k.NewGridFunc(name, block*warp)
-	return &Team{Warps: warps, Block: block, code: code{b: f.B}, f: f}, f
+	f := k.NewGridFunc(name, block*loop.WarpSize)
+	return &Team{Warps: warps, Block: block, Code: Code{Builder: f.B}, f: f}, f
 }
 
 // StandIn begins the quick function of a stage.
@@ -55,24 +51,24 @@ func (t *Team) Rank() loop.Expr {
 	if t.Single() {
 		return t.Lane()
 	}
-	return t.b.Special(loop.ThreadIndex)
+	return t.Builder.Special(loop.ThreadIndex)
 }
 
 // Threads is how many a team has.
-func (t *Team) Threads() int64 { return int64(t.Warps) * warp }
+func (t *Team) Threads() int64 { return int64(t.Warps) * loop.WarpSize }
 
 // Barrier lets the team's threads wait for each other.
 func (t *Team) Barrier() {
 	if t.Single() {
-		t.b.Barrier(loop.WarpScope)
+		t.Builder.Barrier(loop.WarpScope)
 		return
 	}
-	t.b.Barrier(loop.BlockScope)
+	t.Builder.Barrier(loop.BlockScope)
 }
 
 // Each runs body for items 0 … n-1, which the teams take in turns.
 func (t *Team) Each(n loop.Expr, body func(item loop.Expr)) {
-	b := t.b
+	b := t.Builder
 	first, step := b.Special(loop.BlockIndex), b.Special(loop.BlockCount)
 	if t.Single() {
 		per := loop.Int(int64(t.Block))

@@ -1,4 +1,4 @@
-package gpu
+package coop
 
 import "github.com/lacuna-sparse/lacuna/ir/loop"
 
@@ -8,7 +8,7 @@ import "github.com/lacuna-sparse/lacuna/ir/loop"
 // comparisons put the lesser key first.
 func (t *Team) SortLanes(keys []loop.Expr) []loop.Expr {
 	per := int64(len(keys))
-	for run := int64(2); run <= per*warp; run *= 2 {
+	for run := int64(2); run <= per*loop.WarpSize; run *= 2 {
 		keys = t.compareKeys(keys, run-1, run/2)
 		for d := run / 4; d > 0; d /= 2 {
 			keys = t.compareKeys(keys, d, d)
@@ -20,7 +20,7 @@ func (t *Team) SortLanes(keys []loop.Expr) []loop.Expr {
 // compareKeys compares each key with the one whose number differs in the bits of flip;
 // the one without the bit first becomes the lesser.
 func (t *Team) compareKeys(keys []loop.Expr, flip, first int64) []loop.Expr {
-	b, per := t.b, int64(len(keys))
+	b, per := t.Builder, int64(len(keys))
 	out := make([]loop.Expr, per)
 	lanes, own := flip/per, flip%per
 	lesser := func(x, y loop.Expr) loop.Expr { return b.Let("key", b.Min(x, y)) }
@@ -35,7 +35,7 @@ func (t *Team) compareKeys(keys []loop.Expr, flip, first int64) []loop.Expr {
 	}
 	low := b.Let("low", b.Eq(b.And(t.Lane(), loop.Int(first/per)), loop.Int(0)))
 	for e := range per {
-		other := b.Shuffle("other", loop.ShuffleXor, keys[e^own], loop.Int(lanes), warp)
+		other := b.Shuffle("other", loop.ShuffleXor, keys[e^own], loop.Int(lanes), loop.WarpSize)
 		out[e] = b.Let("key", b.Select(low, b.Min(keys[e], other), b.Max(keys[e], other)))
 	}
 	return out
@@ -44,7 +44,7 @@ func (t *Team) compareKeys(keys []loop.Expr, flip, first int64) []loop.Expr {
 // SortShared sorts the first n of the keys in a shared array, of which the team has the elements
 // that place tells, a power of two; last is at least as great as any key. Barriers stand around it.
 func (t *Team) SortShared(keys loop.BufID, n, last loop.Expr, place func(i loop.Expr) loop.Expr) {
-	b := t.b
+	b := t.Builder
 	size := b.Var("size", loop.Int(2))
 	b.While(b.Lt(size, n), func() { b.Assign(size, b.Add(size, size)) })
 	inTurns := func(first, end loop.Expr, body func(i loop.Expr)) {
@@ -59,7 +59,7 @@ func (t *Team) SortShared(keys loop.BufID, n, last loop.Expr, place func(i loop.
 	// compare compares keys whose numbers differ in the bits of flip, of which first is
 	// the uppermost.
 	compare := func(flip, first loop.Expr) {
-		inTurns(loop.Int(0), b.Let("half", shr(size, loop.Int(1))), func(i loop.Expr) {
+		inTurns(loop.Int(0), b.Let("half", Shr(size, loop.Int(1))), func(i loop.Expr) {
 			x := b.Let("x", b.Add(i, b.And(i, b.Sub(loop.Int(0), first)))) // i with a 0 put in at the bit
 			y := b.Let("y", loop.NewBinary(loop.Xor, x, flip))
 			kx, ky := b.Let("key", b.Load(keys, place(x))), b.Let("key", b.Load(keys, place(y)))
@@ -72,12 +72,12 @@ func (t *Team) SortShared(keys loop.BufID, n, last loop.Expr, place func(i loop.
 	}
 	run := b.Var("run", loop.Int(2))
 	b.While(b.Le(run, size), func() {
-		compare(b.Let("flip", b.Sub(run, loop.Int(1))), b.Let("first", shr(run, loop.Int(1))))
-		d := b.Var("distance", shr(run, loop.Int(2)))
+		compare(b.Let("flip", b.Sub(run, loop.Int(1))), b.Let("first", Shr(run, loop.Int(1))))
+		d := b.Var("distance", Shr(run, loop.Int(2)))
 		b.While(b.Gt(d, loop.Int(0)), func() {
 			apart := b.Let("apart", d)
 			compare(apart, apart)
-			b.Assign(d, shr(d, loop.Int(1)))
+			b.Assign(d, Shr(d, loop.Int(1)))
 		})
 		b.Assign(run, b.Add(run, run))
 	})

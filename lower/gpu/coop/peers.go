@@ -1,4 +1,4 @@
-package gpu
+package coop
 
 import "github.com/lacuna-sparse/lacuna/ir/loop"
 
@@ -6,8 +6,8 @@ import "github.com/lacuna-sparse/lacuna/ir/loop"
 // bits, is that of the lane, and how many of them stand before it: a ballot for each bit.
 // (Ashkiani, Davidson, Meyer and Owens, "GPU multisplit", PPoPP 2016, section 5.)
 // Both are of type U32. The digit is held in 32 bits, as registers are.
-func (c *code) Peers(digit loop.Expr, bits int64, inside loop.Expr) (peers, before loop.Expr) {
-	b := c.b
+func (c *Code) Peers(digit loop.Expr, bits int64, inside loop.Expr) (peers, before loop.Expr) {
+	b := c.Builder
 	one := loop.Number(loop.U32, 1)
 	narrow := b.Let("narrow", b.Cast(loop.U32, digit))
 	same := b.Var("same", b.Ballot("all", inside))

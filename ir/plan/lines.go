@@ -1,0 +1,98 @@
+package plan
+
+import (
+	"math"
+
+	"github.com/lacuna-sparse/lacuna/internal/cost"
+	"github.com/lacuna-sparse/lacuna/ir"
+)
+
+// What dense operands cost that do not stay in a cache or a register between two visits of the same elements: the lines of memory that a nest fetches,
+// counted from its innermost loop outwards (Carr, McKinley and Tseng, "Compiler optimizations for improving data locality", 1994), and
+// the elements of the result that it loads and stores.
+
+const lineBytes = 64
+
+// trip is a loop around a leaf: its index and how many steps it takes each time.
+type trip struct {
+	index *ir.Index
+	steps float64
+}
+
+// memory is the time that a leaf that runs so often spends on memory, in steps, where all operands are dense.
+func (w *costWalk) memory(leaf *ir.Assign, times float64) float64 {
+	if w.sizes == nil || len(w.around) < 2 {
+		return 0
+	}
+	for _, t := range w.around {
+		if !w.whole[t.index] {
+			return 0
+		}
+	}
+	accesses := readsOf(leaf)
+	if leaf.LHS != nil {
+		accesses = append(accesses, leaf.LHS)
+	}
+	total := 0.0
+	list := make([]lines, len(accesses))
+	for k := range list {
+		list[k] = lines{access: accesses[k], touched: 1, fetched: 1}
+	}
+	for depth := len(w.around) - 1; depth >= 0; depth-- {
+		inside := 0.0 // bytes that an iteration touches
+		for _, l := range list {
+			inside += l.touched * lineBytes
+		}
+		for k := range list {
+			list[k].loop(w.around[depth], inside)
+		}
+	}
+	for _, l := range list {
+		total += l.fetched * builtin.RandomIn(l.touched*lineBytes) / builtin.Step
+	}
+	return total + w.stored(leaf, times)
+}
+
+// stored is the time to load and store elements of the result: in every iteration, unless one of the two innermost loops adds to an
+// element again, which then stays in a register for as many steps as are made one.
+func (w *costWalk) stored(leaf *ir.Assign, times float64) float64 {
+	each := times * builtin.Vector / builtin.Step
+	for _, t := range w.around[len(w.around)-2:] {
+		if leaf.LHS == nil || !contains(leaf.LHS.Vars(nil), t.index) {
+			return each / cost.Jammed
+		}
+	}
+	return each
+}
+
+// lines are those of an operand that a loop and those inside it touch, and how many they fetch.
+type lines struct {
+	access           *ir.Access
+	touched, fetched float64
+}
+
+// loop adds a loop around those so far, an iteration of which touches so many bytes of all operands.
+func (l *lines) loop(t trip, inside float64) {
+	moves, next := false, false
+	order := l.access.Tensor.Format.Order()
+	for level, axis := range order {
+		if l.access.Indices[axis].Plain() == t.index {
+			moves, next = true, next || level == len(order)-1
+		}
+	}
+	apart := 1.0
+	if next {
+		apart = min(1, float64(l.access.Tensor.DType.Size())/lineBytes)
+	}
+	switch stays := inside <= cost.Sets[1]; {
+	case moves:
+		if stays || l.touched == 1 {
+			l.fetched *= math.Max(1, t.steps*apart)
+		} else {
+			l.fetched *= t.steps
+		}
+		l.touched *= math.Max(1, t.steps*apart)
+	case !stays:
+		l.fetched *= t.steps
+	}
+}
