@@ -57,12 +57,13 @@ type gridFunc struct {
 	// split, when not nil, may leave iterations of a shared loop to others: it gives
 	// the end of those to be made here.
 	split func(n *loop.Inliner, lo, hi loop.Expr) loop.Expr
-	// standin stands in for the function while it is compiled; nil: nothing does.
-	standin *gridFunc
 }
 
-// standsInFor makes the function, which has nothing yet but the parameters, the quick one of another.
-func (g *gridFunc) standsInFor(of *gridFunc) { g.Quick, of.standin = true, g }
+// team is a block of threads.
+func (g *gridFunc) team() *coop.Team {
+	warps := g.threads / warp
+	return &coop.Team{Warps: warps, Block: warps, Code: g.Code}
+}
 
 // withQuick gives the function of a stage a quick one, if that is smaller: build makes the stage, and
 // then one whose function is small.
@@ -81,13 +82,7 @@ func (m *mapper) withQuick(build func() (loop.Stage, bool)) (loop.Stage, bool) {
 }
 
 // function finishes the function.
-func (g *gridFunc) function() *loop.Func {
-	f := loop.RemoveDead(g.Builder.Func())
-	if q := g.standin; q != nil && slices.Equal(q.bufs, g.bufs) && slices.Equal(q.args, g.args) {
-		f.Quick = q.function()
-	}
-	return f
-}
+func (g *gridFunc) function() *loop.Func { return loop.RemoveDead(g.Builder.Func()) }
 
 func (m *mapper) newFunc(name string) *gridFunc {
 	return m.newFuncOf(name, m.opts.Threads)
