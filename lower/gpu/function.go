@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/lacuna-sparse/lacuna/ir/loop"
+	"github.com/lacuna-sparse/lacuna/ir/loop/lib"
 	"github.com/lacuna-sparse/lacuna/lower/gpu/coop"
 )
 
@@ -158,11 +159,26 @@ func (g *gridFunc) bounds(bounds loop.BufID, k, n, step loop.Expr) (lo, hi loop.
 	return lo, b.Let("hi", b.Add(lo, b.Min(step, b.Sub(n, lo))))
 }
 
+// launchVerified is launch if the function breaks no rule; it reports whether that is so.
+func (m *mapper) launchVerified(s *loop.Stage, mapping string, g *gridFunc, blocks loop.SizeExpr) bool {
+	st, ok := g.verified(s, mapping)
+	if st.Blocks = blocks; ok {
+		m.add(st)
+	}
+	return ok
+}
+
 // launch adds a stage that runs the function with a number of blocks in place of s.
 func (m *mapper) launch(s *loop.Stage, mapping string, g *gridFunc, blocks loop.SizeExpr) {
 	stage := g.stage(s, mapping)
 	stage.Blocks = blocks
 	m.add(stage)
+}
+
+// verified is stage, and whether the function breaks no rule: threads of a warp might not stay together.
+func (g *gridFunc) verified(s *loop.Stage, mapping string) (loop.Stage, bool) {
+	st := g.stage(s, mapping)
+	return st, st.Func.Verify(lib.Lookup) == nil
 }
 
 // stage is a stage that runs the function in place of s, but for the number of blocks.
