@@ -124,34 +124,7 @@ func Step(c *ir.Compute, alg ir.Algebra, types OperandTypes, opts Options) (*Ker
 		k.roomless, k.deepest = before.roomless, before.deepest
 	}
 	done := k.Done()
-	return done, unroll(done.Program, c)
-}
-
-// unroll marks the loops that a schedule unrolls: those that were made for its indices.
-func unroll(p *loop.Program, c *ir.Compute) error {
-	for name, n := range c.Directives.Unroll {
-		any := false
-		for _, v := range c.Indices {
-			origin := emit.Origin(v.Pos)
-			if v.Name != name || origin == 0 {
-				continue
-			}
-			for i := range p.Stages {
-				if p.Stages[i].Func == nil {
-					continue
-				}
-				loop.WalkStmts(p.Stages[i].Func.Body, func(s loop.Stmt) {
-					if f, ok := s.(*loop.For); ok && f.Origin == origin {
-						f.Unroll, any = n, true
-					}
-				})
-			}
-		}
-		if !any {
-			return c.Directives.Fail("unroll", "no counting loop runs over "+name+": it is merged, or one with another")
-		}
-	}
-	return nil
+	return done, reshape(done.Program, c)
 }
 
 func newKernel(c *ir.Compute, alg ir.Algebra, types OperandTypes, opts Options) *kernel {

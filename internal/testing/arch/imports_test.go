@@ -28,6 +28,7 @@ var allowed = map[string][]string{
 	"internal/spyplot":             {"internal/units"},
 	"internal/suggest":             {},
 	"internal/spill":               {"internal/units"},
+	"internal/distribute":          {"internal/spill", "tensor"},
 	"internal/cost":                {},
 	"internal/diskcache":           {"internal/units"},
 	"ir/loop":                      {},
@@ -87,7 +88,7 @@ var allowed = map[string][]string{
 	"internal/testing/e2e/levels":  {},
 	"internal/testing/e2e/grids":   {},
 	"internal/testing/e2e/results": {},
-	"cmd/lacuna":                   {"internal/spill", "internal/suggest", "runtime/dist", "runtime/dist/mpi", "runtime/dist/nccl", "runtime/dist/placement", "runtime/dist/ranks", "runtime/dist/transport", "runtime/exec", "internal/cost", "", "codegen/aot", "lang/derive", "lang", "ops", "runtime", "tensor", "tensor/file", "tensor/file/binsparse", "internal/admission", "internal/debug", "internal/diskcache", "internal/machine", "internal/spyplot", "internal/units", "internal/generate", "internal/explorer", "web", "codegen/aot/gopackage", "runtime/doctor", "runtime/ondisk"},
+	"cmd/lacuna":                   {"internal/distribute", "internal/spill", "internal/suggest", "runtime/dist", "runtime/dist/mpi", "runtime/dist/nccl", "runtime/dist/placement", "runtime/dist/ranks", "runtime/dist/transport", "runtime/exec", "internal/cost", "", "codegen/aot", "lang/derive", "lang", "ops", "runtime", "tensor", "tensor/file", "tensor/file/binsparse", "internal/admission", "internal/debug", "internal/diskcache", "internal/machine", "internal/spyplot", "internal/units", "internal/generate", "internal/explorer", "web", "codegen/aot/gopackage", "runtime/doctor", "runtime/ondisk"},
 
 	// The explorer.
 	"internal/generate": {"tensor"},
