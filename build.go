@@ -15,6 +15,7 @@ import (
 	"github.com/lacuna-sparse/lacuna/runtime"
 	"github.com/lacuna-sparse/lacuna/runtime/declare"
 	"github.com/lacuna-sparse/lacuna/runtime/exec"
+	"github.com/lacuna-sparse/lacuna/runtime/ondisk"
 )
 
 // BuildOptions say what a kernel that is compiled ahead of time is called and where it
@@ -53,7 +54,7 @@ func Build(ctx context.Context, src string, o BuildOptions, opts ...Option) (*ao
 	if err != nil {
 		return nil, err
 	}
-	return &aot.Unit{Program: p, Target: t, LLVM: l, Keep: runtime.KeptObject}, nil
+	return &aot.Unit{Program: p, Target: t, LLVM: l, Keep: ondisk.Object}, nil
 }
 
 // builderLLVM is the LLVM that builds use, looked for once. The error is that of the engine
@@ -154,7 +155,7 @@ func BuildGo(ctx context.Context, p GoPackage) (files map[string][]byte, err err
 		}
 		for i := range out.Kernels {
 			k := &out.Kernels[i]
-			u := aot.Unit{Program: k.Program, Target: t, LLVM: l, Keep: runtime.KeptObject}
+			u := aot.Unit{Program: k.Program, Target: t, LLVM: l, Keep: ondisk.Object}
 			if k.Objects[arch], err = u.Object(); err != nil {
 				return nil, fmt.Errorf("%s for %s: %w", k.Func, arch, err)
 			}

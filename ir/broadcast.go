@@ -13,7 +13,7 @@ type Broadcast struct {
 }
 
 // Broadcasts lists the broadcasts of a step with a sparse result. They tell how many entries it has at
-// least before any loop runs: patterns follow from patterns, and a formula of iteration
+// least before any loop runs: patterns follow from patterns, and a set expression of iteration
 // sets that one operand alone fulfils is fulfilled wherever that stores something.
 func (c *Compute) Broadcasts(alg Algebra) []Broadcast {
 	if c.Result.Format.IsDense() || !c.Covers || c.Scatter || len(c.Axes) > 0 || c.Shape != nil || c.Base != nil {

@@ -22,8 +22,18 @@ type Directives struct {
 	Grain int64
 	// Unroll is how many iterations of loops are written out at a time, by the names of their indices.
 	Unroll map[string]int64
+	// Split is in blocks of how many steps loops run, Vectorize how many iterations are one vector's, by the names of their indices.
+	Split, Vectorize map[string]int64
+	// Tile are loops that stand directly in each other and run block by block.
+	Tile []Block
 	// Commands are what was asked for, for errors.
 	Commands []*lang.Command
+}
+
+// Block is how many steps of the loop over an index a block has.
+type Block struct {
+	Index string
+	Steps int64
 }
 
 // Fail is the error of a command, of which there is one, that turns out not to hold once loops are there; nil if it was not

@@ -162,19 +162,19 @@ func AssignmentsOf(stmts []Stmt) []*Assign {
 
 // StmtSet is the set of values of a loop's index for which st has an effect
 // beyond its known background.
-func (g Algebra) StmtSet(st Stmt, leaves Leaves) Formula {
+func (g Algebra) StmtSet(st Stmt, leaves Leaves) SetExpr {
 	switch st := st.(type) {
 	case *Forall:
 		return g.StmtSet(st.Body, leaves)
 	case *Where:
 		// The temporary's own support enters through the consumer.
-		sets := []Formula{g.StmtSet(st.Consumer, leaves)}
+		sets := []SetExpr{g.StmtSet(st.Consumer, leaves)}
 		for _, x := range sideEffects(st.Producer) {
 			sets = append(sets, g.StmtSet(x, leaves))
 		}
 		return Union(sets...)
 	case *Sequence:
-		var sets []Formula
+		var sets []SetExpr
 		for _, x := range st.Stmts {
 			sets = append(sets, g.StmtSet(x, leaves))
 		}
@@ -210,7 +210,7 @@ func (g Algebra) StmtSet(st Stmt, leaves Leaves) Formula {
 // reduction, given how its body behaves there: it is stored where an element of the body is.
 func (g Algebra) TempBehaviour(t *Temp, leaves Leaves) Behaviour {
 	r := t.Reduce
-	var in Formula
+	var in SetExpr
 	if r.In != nil {
 		in = StoredSet(leaves.Access(r.In))
 	}
@@ -234,7 +234,7 @@ func (g Algebra) TempBehaviour(t *Temp, leaves Leaves) Behaviour {
 // StoredSet is where along a loop an access may name a stored element, given the
 // access's support: an access that does not depend on the loop, or on loops
 // further inside too, may do so everywhere, unless it is known to be absent.
-func StoredSet(s Support) Formula {
+func StoredSet(s Support) SetExpr {
 	if _, absent := ConstValue(s.Background); s.Set.IsNone() && !absent {
 		return All()
 	}

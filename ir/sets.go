@@ -10,22 +10,22 @@ import (
 // (a flag). What an atom stands for is the lowerer's business.
 type Atom int
 
-// Formula is a set of coordinates built from atoms by union and intersection.
-// The zero value is the empty set. Formulas are values: operations make new ones.
+// SetExpr is an expression of sets: a set of coordinates, built from atoms by union and intersection.
+// The zero value is the empty set. Set expressions are values: operations make new ones.
 //
 // From operand fills and operators the algebra in support.go derives, for
 // each loop, the set of coordinates that must be visited; outside it the body
 // has one known value.
-type Formula struct {
-	kind formulaKind
+type SetExpr struct {
+	kind setKind
 	atom Atom
-	args []Formula
+	args []SetExpr
 }
 
-type formulaKind uint8
+type setKind uint8
 
 const (
-	none formulaKind = iota
+	none setKind = iota
 	all
 	atomic
 	union
@@ -33,47 +33,47 @@ const (
 )
 
 // None is the empty set.
-func None() Formula { return Formula{} }
+func None() SetExpr { return SetExpr{} }
 
 // All is the whole domain.
-func All() Formula { return Formula{kind: all} }
+func All() SetExpr { return SetExpr{kind: all} }
 
 // AtomOf is the set a stands for.
-func AtomOf(a Atom) Formula { return Formula{kind: atomic, atom: a} }
+func AtomOf(a Atom) SetExpr { return SetExpr{kind: atomic, atom: a} }
 
 // IsNone reports whether f is the empty set.
-func (f Formula) IsNone() bool { return f.kind == none }
+func (f SetExpr) IsNone() bool { return f.kind == none }
 
 // IsAll reports whether f is the whole domain.
-func (f Formula) IsAll() bool { return f.kind == all }
+func (f SetExpr) IsAll() bool { return f.kind == all }
 
 // IsAtom reports whether f is one atom, and which.
-func (f Formula) IsAtom() (Atom, bool) { return f.atom, f.kind == atomic }
+func (f SetExpr) IsAtom() (Atom, bool) { return f.atom, f.kind == atomic }
 
 // IsUnion and IsIntersection report the outermost operation.
-func (f Formula) IsUnion() bool { return f.kind == union }
+func (f SetExpr) IsUnion() bool { return f.kind == union }
 
 // IsIntersection reports whether f is an intersection of several sets.
-func (f Formula) IsIntersection() bool { return f.kind == intersection }
+func (f SetExpr) IsIntersection() bool { return f.kind == intersection }
 
 // Args are the parts of a union or intersection.
-func (f Formula) Args() []Formula { return f.args }
+func (f SetExpr) Args() []SetExpr { return f.args }
 
 // Union is the union of fs, simplified: neutral and repeated parts go, and
 // x ∪ (x ∩ y) is x.
-func Union(fs ...Formula) Formula { return combine(union, fs) }
+func Union(fs ...SetExpr) SetExpr { return combine(union, fs) }
 
 // Intersect is the intersection of fs, simplified the same way.
-func Intersect(fs ...Formula) Formula { return combine(intersection, fs) }
+func Intersect(fs ...SetExpr) SetExpr { return combine(intersection, fs) }
 
-func combine(kind formulaKind, fs []Formula) Formula {
+func combine(kind setKind, fs []SetExpr) SetExpr {
 	neutral, absorbing := none, all
 	if kind == intersection {
 		neutral, absorbing = all, none
 	}
 	// Parts of one operand are free of superfluous ones already: from holds the
 	// operand that each comes from.
-	var args []Formula
+	var args []SetExpr
 	var from []int
 	for k, f := range fs {
 		switch f.kind {
@@ -90,7 +90,7 @@ func combine(kind formulaKind, fs []Formula) Formula {
 	}
 	// Drop what another part makes superfluous (for a union: a part that lies
 	// inside another one).
-	var kept []Formula
+	var kept []SetExpr
 	for i, f := range args {
 		drop := false
 		for j, g := range args {
@@ -112,16 +112,16 @@ func combine(kind formulaKind, fs []Formula) Formula {
 	}
 	switch len(kept) {
 	case 0:
-		return Formula{kind: neutral}
+		return SetExpr{kind: neutral}
 	case 1:
 		return kept[0]
 	}
-	return Formula{kind: kind, args: kept}
+	return SetExpr{kind: kind, args: kept}
 }
 
 // Inside reports whether f is evidently a subset of g. False may also mean
 // that the simple rules here do not see it.
-func (f Formula) Inside(g Formula) bool {
+func (f SetExpr) Inside(g SetExpr) bool {
 	budget := insideBudget
 	return f.inside(g, &budget)
 }
@@ -130,7 +130,7 @@ func (f Formula) Inside(g Formula) bool {
 // exponentially with the nesting of unions and intersections.
 const insideBudget = 2000
 
-func (f Formula) inside(g Formula, budget *int) bool {
+func (f SetExpr) inside(g SetExpr, budget *int) bool {
 	if *budget--; *budget < 0 {
 		return false
 	}
@@ -169,12 +169,12 @@ func (f Formula) inside(g Formula, budget *int) bool {
 }
 
 // Substitute replaces each atom by what set returns for it.
-func (f Formula) Substitute(set func(Atom) Formula) Formula {
+func (f SetExpr) Substitute(set func(Atom) SetExpr) SetExpr {
 	switch f.kind {
 	case atomic:
 		return set(f.atom)
 	case union, intersection:
-		args := make([]Formula, len(f.args))
+		args := make([]SetExpr, len(f.args))
 		for i, x := range f.args {
 			args[i] = x.Substitute(set)
 		}
@@ -184,7 +184,7 @@ func (f Formula) Substitute(set func(Atom) Formula) Formula {
 }
 
 // Atoms appends the atoms of f, each once, in order of appearance.
-func (f Formula) Atoms(atoms []Atom) []Atom {
+func (f SetExpr) Atoms(atoms []Atom) []Atom {
 	if f.kind == atomic {
 		for _, a := range atoms {
 			if a == f.atom {
@@ -200,7 +200,7 @@ func (f Formula) Atoms(atoms []Atom) []Atom {
 }
 
 // Holds evaluates f at a coordinate where in says which atoms contain it.
-func (f Formula) Holds(in func(Atom) bool) bool {
+func (f SetExpr) Holds(in func(Atom) bool) bool {
 	switch f.kind {
 	case all:
 		return true
@@ -224,7 +224,7 @@ func (f Formula) Holds(in func(Atom) bool) bool {
 }
 
 // Format writes f with ∪, ∩, ∅ and ⊤, naming atoms by name.
-func (f Formula) Format(name func(Atom) string) string {
+func (f SetExpr) Format(name func(Atom) string) string {
 	switch f.kind {
 	case none:
 		return "∅"
@@ -249,6 +249,6 @@ func (f Formula) Format(name func(Atom) string) string {
 }
 
 // String writes f with atoms as numbers.
-func (f Formula) String() string {
+func (f SetExpr) String() string {
 	return f.Format(func(a Atom) string { return fmt.Sprintf("#%d", a) })
 }

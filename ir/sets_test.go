@@ -6,9 +6,9 @@ import (
 	"pgregory.net/rapid"
 )
 
-// drawFormula makes a random formula over atoms 0 to 3, built by the same
+// drawSet makes a random set expression over atoms 0 to 3, built by the same
 // operations as the compiler uses.
-func drawFormula(t *rapid.T, depth int) Formula {
+func drawSet(t *rapid.T, depth int) SetExpr {
 	switch kind := rapid.IntRange(0, 6).Draw(t, "kind"); {
 	case depth == 0 || kind < 3:
 		return AtomOf(Atom(rapid.IntRange(0, 3).Draw(t, "atom")))
@@ -17,14 +17,14 @@ func drawFormula(t *rapid.T, depth int) Formula {
 	case kind == 4:
 		return All()
 	case kind == 5:
-		return Union(drawFormula(t, depth-1), drawFormula(t, depth-1), drawFormula(t, depth-1))
+		return Union(drawSet(t, depth-1), drawSet(t, depth-1), drawSet(t, depth-1))
 	}
-	return Intersect(drawFormula(t, depth-1), drawFormula(t, depth-1))
+	return Intersect(drawSet(t, depth-1), drawSet(t, depth-1))
 }
 
 // elements is the set of truth assignments for which f holds, as a bit set:
 // bit b stands for the assignment in which atom k is present when bit k of b is.
-func elements(f Formula) uint16 {
+func elements(f SetExpr) uint16 {
 	var set uint16
 	for b := 0; b < 16; b++ {
 		if f.Holds(func(a Atom) bool { return b>>a&1 == 1 }) {
@@ -34,11 +34,11 @@ func elements(f Formula) uint16 {
 	return set
 }
 
-// TestFormulaIsSetAlgebra compares simplified formulas with sets: union is or,
+// TestSetExprIsSetAlgebra compares simplified expressions with sets: union is or,
 // intersection is and, and Inside never claims what is not so.
-func TestFormulaIsSetAlgebra(t *testing.T) {
+func TestSetExprIsSetAlgebra(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		f, g := drawFormula(t, 3), drawFormula(t, 3)
+		f, g := drawSet(t, 3), drawSet(t, 3)
 		if got, want := elements(Union(f, g)), elements(f)|elements(g); got != want {
 			t.Fatalf("%v ∪ %v = %v: elements %016b, want %016b", f, g, Union(f, g), got, want)
 		}
@@ -54,12 +54,12 @@ func TestFormulaIsSetAlgebra(t *testing.T) {
 	})
 }
 
-// TestFormulaSubstitute replaces atoms by sets.
-func TestFormulaSubstitute(t *testing.T) {
+// TestSetExprSubstitute replaces atoms by sets.
+func TestSetExprSubstitute(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		f := drawFormula(t, 3)
-		with := []Formula{drawFormula(t, 1), drawFormula(t, 1), None(), All()}
-		got := f.Substitute(func(a Atom) Formula { return with[a] })
+		f := drawSet(t, 3)
+		with := []SetExpr{drawSet(t, 1), drawSet(t, 1), None(), All()}
+		got := f.Substitute(func(a Atom) SetExpr { return with[a] })
 		for b := 0; b < 16; b++ {
 			in := func(a Atom) bool { return b>>a&1 == 1 }
 			want := f.Holds(func(a Atom) bool { return with[a].Holds(in) })
@@ -70,10 +70,10 @@ func TestFormulaSubstitute(t *testing.T) {
 	})
 }
 
-func TestFormulaString(t *testing.T) {
+func TestSetExprString(t *testing.T) {
 	a, b, c := AtomOf(0), AtomOf(1), AtomOf(2)
 	for _, test := range []struct {
-		f    Formula
+		f    SetExpr
 		want string
 	}{
 		{None(), "∅"},

@@ -18,8 +18,8 @@ type Convert struct {
 	// Axes, when not nil, says which axis of From each axis of To is.
 	Axes []int
 	Why  string // for explain
-	// Restores says that To is what a statement assigns, which only stores From again.
-	Restores bool
+	// Assigns says that To is what a statement assigns, which only stores From again.
+	Assigns bool
 	// Stored says that a reduction runs over what is stored: also all elements of a dense tensor.
 	Stored bool
 }

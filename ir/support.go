@@ -16,7 +16,7 @@ import (
 // al., "Compilation of Sparse Array Programming Models", OOPSLA 2021), derived
 // from the operator table rather than from cases.
 type Support struct {
-	Set        Formula
+	Set        SetExpr
 	Background Expr
 }
 
@@ -172,7 +172,7 @@ func valueDecides(c *Literal) bool { return c.Gap || !inexact(c.Value.DType()) }
 func gapDecides(c *Literal) bool { return c.Gap }
 
 func (g Algebra) call(e *Call, args []Support, decides func(*Literal) bool) Support {
-	var deciding []Formula
+	var deciding []SetExpr
 	var decided *Literal
 	clash := false
 	for i, a := range args {
@@ -190,7 +190,7 @@ func (g Algebra) call(e *Call, args []Support, decides func(*Literal) bool) Supp
 	if deciding != nil && !clash && !opposed(e.Fn, decided, args) {
 		return Support{Set: Intersect(deciding...), Background: decided}
 	}
-	sets := make([]Formula, len(args))
+	sets := make([]SetExpr, len(args))
 	backgrounds := make([]Expr, len(args))
 	known := true
 	for i, a := range args {
@@ -294,7 +294,7 @@ func (g Algebra) choice(e *Select, c, t, f Support, leaves Leaves) Support {
 }
 
 // branches is where the branches of a choice on indices alone matter, each where it is taken.
-func branches(e *Select, t, f Support, leaves Leaves) (Formula, bool) {
+func branches(e *Select, t, f Support, leaves Leaves) (SetExpr, bool) {
 	if known, ok := leaves.(Conditions); ok && onIndices(e.Cond) {
 		if on, off, ok := known.Condition(e.Cond); ok {
 			return Union(Intersect(AtomOf(on), t.Set), Intersect(AtomOf(off), f.Set)), true

@@ -65,7 +65,7 @@ func (k *kernel) join(body ir.Stmt, segments []segment, ends loop.BufferID, root
 }
 
 // exact reports whether the set of a nest has a coordinate for each entry of an operand.
-func (c *coverage) exact(set ir.Formula) bool {
+func (c *coverage) exact(set ir.SetExpr) bool {
 	atom, ok := set.IsAtom()
 	if !ok || c.loose || c.accesses[atom].Tensor.Work != nil {
 		return false

@@ -17,7 +17,7 @@ import (
 const gallopShift = 4
 
 // required are the operands without whose entries a set has no coordinate.
-func (w *walk) required(set ir.Formula) []*iterator {
+func (w *walk) required(set ir.SetExpr) []*iterator {
 	var list []*iterator
 	for _, it := range w.coiterated {
 		if set.Inside(ir.AtomOf(it.atom)) {

@@ -31,7 +31,7 @@ type mergedRows struct {
 	lists    bool           // not rows
 	operands [][]*ir.Access // the accesses that read each operand
 	others   []*ir.Access   // dense
-	set      ir.Formula     // what the innermost loop visits; the atoms number the operands
+	set      ir.SetExpr     // what the innermost loop visits; the atoms number the operands
 	byRow    bool           // what is computed depends on coordinates of rows
 
 	rows         loop.ScalarID

@@ -6,7 +6,6 @@ import (
 
 	"github.com/lacuna-sparse/lacuna/ir"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
-	"github.com/lacuna-sparse/lacuna/ir/loop/lib"
 	"github.com/lacuna-sparse/lacuna/lower/emit"
 	"github.com/lacuna-sparse/lacuna/lower/gpu/coop"
 )
@@ -478,20 +477,13 @@ func (p *teamProducts) teamStage(c *rowClass, mode assemblyMode) (loop.Stage, bo
 		p.nest(g.emitter)
 		return t.fits
 	}
-	g := begin()
-	fits := rows(g)
-	how := "_by_warp"
-	if !g.Single() {
-		how = "_by_block"
-	}
-	s := g.Launch(name+how, emit.Product(g.BlocksFor(emit.CeilDiv(loop.SizeScalar(p.rows), loop.SizeConst(rowsPerTeam))), loop.SizeScalar(c.some)))
-	s.Symbolic = mode == countEntries
-	if !fits || s.Func.Verify(lib.Lookup) != nil {
-		return s, false
-	}
-	q := begin()
-	q.StandIn(s)
-	rows(q)
-	q.StandsIn(&s)
-	return s, true
+	return coop.Twice(begin, rows, func(g *gridTeam) loop.Stage {
+		how := "_by_warp"
+		if !g.Single() {
+			how = "_by_block"
+		}
+		s := g.Launch(name+how, emit.Product(g.BlocksFor(emit.CeilDiv(loop.SizeScalar(p.rows), loop.SizeConst(rowsPerTeam))), loop.SizeScalar(c.some)))
+		s.Symbolic = mode == countEntries
+		return s
+	})
 }

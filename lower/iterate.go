@@ -181,13 +181,13 @@ func (e *emitter) forall(st *state, f *ir.Forall) {
 }
 
 // sameAtom reports whether a set is that of one atom.
-func sameAtom(set ir.Formula, a ir.Atom) bool {
+func sameAtom(set ir.SetExpr, a ir.Atom) bool {
 	b, ok := set.IsAtom()
 	return ok && a == b
 }
 
 // note records how a loop runs.
-func (w *walk) note(how string, set ir.Formula) {
+func (w *walk) note(how string, set ir.SetExpr) {
 	if w.quiet {
 		return
 	}
@@ -197,15 +197,15 @@ func (w *walk) note(how string, set ir.Formula) {
 
 // coverable reports whether iterators alone reach every coordinate of set
 // whatever the flags are.
-func (e *emitter) coverable(set ir.Formula) bool {
+func (e *emitter) coverable(set ir.SetExpr) bool {
 	return !set.Holds(func(a ir.Atom) bool { return e.atoms[a].iter == nil })
 }
 
 // single returns the iterator when the set is its entries, all or none of them
 // by some flags.
-func (e *emitter) single(set ir.Formula) *iterator {
+func (e *emitter) single(set ir.SetExpr) *iterator {
 	var found *iterator
-	parts := []ir.Formula{set}
+	parts := []ir.SetExpr{set}
 	if set.IsIntersection() {
 		parts = set.Args()
 	}
@@ -226,7 +226,7 @@ func (e *emitter) single(set ir.Formula) *iterator {
 
 // splitOperands separates iterators that occur in the set from those that only
 // have to keep up.
-func splitOperands(set ir.Formula, its []*iterator) (coiterated, located []*iterator) {
+func splitOperands(set ir.SetExpr, its []*iterator) (coiterated, located []*iterator) {
 	atoms := set.Atoms(nil)
 	for _, it := range its {
 		drives := false
@@ -310,7 +310,7 @@ func (w *walk) dense() {
 			// Each entry counted is the start of a loop.
 			w.root.grain = emit.ChunkGrain >> workspaceGrain
 		}
-		lo, hi = b.Lo(), b.Hi()
+		lo, hi = w.rootBounds(n)
 		if w.out != nil {
 			w.out.allParents = w.out.ordered && w.out.levels[0].Full()
 		}
@@ -380,7 +380,7 @@ func (w *walk) independent() bool {
 }
 
 // walkOne emits a loop over the entries of one iterator.
-func (w *walk) walkOne(it *iterator, set ir.Formula) {
+func (w *walk) walkOne(it *iterator, set ir.SetExpr) {
 	b := w.B
 	begin, end := it.begin, it.end
 	var on loop.Expr

@@ -134,8 +134,8 @@ func sameRef(x, y loop.Expr) bool {
 // need is the set of coordinates along l's loop where st has an effect that is
 // not accounted for otherwise: by what the result was filled with, by the fill
 // of a sparse result, or by folding the gap in closed form.
-func (e *emitter) need(s ir.Stmt, l leaves) ir.Formula {
-	var sets []ir.Formula
+func (e *emitter) need(s ir.Stmt, l leaves) ir.SetExpr {
+	var sets []ir.SetExpr
 	for _, leaf := range ir.Effects(s) {
 		sets = append(sets, e.needOf(leaf, l))
 	}
@@ -159,7 +159,7 @@ func (e *emitter) support(leaf *ir.Assign, l ir.Leaves) ir.Support {
 }
 
 // needOf is the part of need that one assignment is the reason for.
-func (e *emitter) needOf(leaf *ir.Assign, l leaves) ir.Formula {
+func (e *emitter) needOf(leaf *ir.Assign, l leaves) ir.SetExpr {
 	sup := e.support(leaf, l)
 	if leaf.Temp != nil {
 		r := leaf.Temp.Reduce
@@ -192,7 +192,7 @@ func (e *emitter) needOf(leaf *ir.Assign, l leaves) ir.Formula {
 
 // effective is where folding the expression changes anything, when its
 // background is the fold's identity; everywhere otherwise.
-func (e *emitter) effective(s ir.Support, f ir.Fold) ir.Formula {
+func (e *emitter) effective(s ir.Support, f ir.Fold) ir.SetExpr {
 	if v, ok := ir.ConstValue(s.Background); ok && f.IsIdentity(v) {
 		return s.Set
 	}
@@ -250,7 +250,7 @@ func towardsLeaf(s ir.Stmt) ir.Stmt {
 }
 
 // holds is f as a condition, given the condition of each atom (nil: certain).
-func (e *emitter) holds(f ir.Formula, in func(ir.Atom) loop.Expr) loop.Expr {
+func (e *emitter) holds(f ir.SetExpr, in func(ir.Atom) loop.Expr) loop.Expr {
 	switch {
 	case f.IsAll():
 		return loop.Truth(true)

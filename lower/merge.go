@@ -12,7 +12,7 @@ import (
 // entries, in the order of their coordinates. The set says when to go on (an
 // intersection stops with its first exhausted operand) and which coordinates
 // to visit; the code grows linearly with the number of operands.
-func (w *walk) merge(set ir.Formula) {
+func (w *walk) merge(set ir.SetExpr) {
 	b := w.B
 	plain := w.plainUnion(set)
 	if len(plain) == 2 {
@@ -53,7 +53,7 @@ func (w *walk) finishMerge() {
 }
 
 // mergeStep visits the smallest coordinate that some co-iterated operand is at.
-func (w *walk) mergeStep(set ir.Formula) {
+func (w *walk) mergeStep(set ir.SetExpr) {
 	b := w.B
 	here := make([]loop.Expr, len(w.coiterated))
 	var i loop.Expr
@@ -125,7 +125,7 @@ func (w *walk) settle(it *iterator) {
 }
 
 // unionOfAtoms reports whether the set is a union of single operands.
-func unionOfAtoms(set ir.Formula) bool {
+func unionOfAtoms(set ir.SetExpr) bool {
 	for _, f := range set.Args() {
 		if _, ok := f.IsAtom(); !ok {
 			return false
@@ -137,7 +137,7 @@ func unionOfAtoms(set ir.Formula) bool {
 // plainUnion returns the iterators when the set is the union of several, each
 // without repeated coordinates and strides, around an innermost body, and nil
 // otherwise.
-func (w *walk) plainUnion(set ir.Formula) []*iterator {
+func (w *walk) plainUnion(set ir.SetExpr) []*iterator {
 	if !set.IsUnion() || len(w.located) > 0 || w.counting {
 		return nil
 	}

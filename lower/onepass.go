@@ -44,7 +44,7 @@ func (k *kernel) entryBound(body ir.Stmt) loop.SizeExpr {
 
 // of is the set of entries that the leaf of a nest has; not ok if what is outside it
 // is not the result's fill.
-func (c *coverage) of(body ir.Stmt) (set ir.Formula, ok bool) {
+func (c *coverage) of(body ir.Stmt) (set ir.SetExpr, ok bool) {
 	t := c.k.step.Result
 	sup := c.k.alg.Stored(leafOf(body).Value, c)
 	v, ok := ir.ConstValue(sup.Background)
@@ -144,7 +144,7 @@ func (c *coverage) Temp(*ir.Temp) ir.Behaviour {
 
 // bound is how many coordinates a set can have at most, where accesses have so many
 // entries; nil if that is not known.
-func (c *coverage) bound(f ir.Formula, entries func(*ir.Access) loop.SizeExpr) loop.SizeExpr {
+func (c *coverage) bound(f ir.SetExpr, entries func(*ir.Access) loop.SizeExpr) loop.SizeExpr {
 	if f.IsAll() {
 		return nil
 	}

@@ -180,7 +180,7 @@ const piecesGrain = 16
 
 // cut cuts the nest of w into pieces where it merges operands at its root, and leaves
 // in a loop of such a nest what is in the function's piece.
-func (w *walk) cut(set ir.Formula, gap *gap) {
+func (w *walk) cut(set ir.SetExpr, gap *gap) {
 	e := w.emitter
 	if e.depth == 1 && w.root.wanted && !set.IsNone() {
 		dense := !e.coverable(set)

@@ -4,8 +4,8 @@ import (
 	"fmt"
 
 	"github.com/lacuna-sparse/lacuna/ir/loop"
-	"github.com/lacuna-sparse/lacuna/ir/loop/lib"
 	"github.com/lacuna-sparse/lacuna/lower/emit"
+	"github.com/lacuna-sparse/lacuna/lower/gpu/coop"
 )
 
 // A row with many products is cut into slices of columns. Blocks take them one by one: the
@@ -79,22 +79,15 @@ func (p *teamProducts) sliceStage(mode assemblyMode) (loop.Stage, bool) {
 		p.nest(g.emitter)
 		return s.fits
 	}
-	g := begin()
-	fits := slices(g)
-	items := emit.Times(loop.SizeScalar(p.slicing.rows), loop.SizeScalar(p.slicing.slices))
-	st := g.Launch(name+"_by_slices", g.BlocksFor(items))
-	if mode == countEntries {
-		st.Symbolic = true
-		st.Allocs = []loop.Alloc{{Buffer: p.slicing.entries, Len: items}}
-	}
-	if !fits || st.Func.Verify(lib.Lookup) != nil {
-		return st, false
-	}
-	q := begin()
-	q.StandIn(st)
-	slices(q)
-	q.StandsIn(&st)
-	return st, true
+	return coop.Twice(begin, slices, func(g *gridTeam) loop.Stage {
+		items := emit.Times(loop.SizeScalar(p.slicing.rows), loop.SizeScalar(p.slicing.slices))
+		st := g.Launch(name+"_by_slices", g.BlocksFor(items))
+		if mode == countEntries {
+			st.Symbolic = true
+			st.Allocs = []loop.Alloc{{Buffer: p.slicing.entries, Len: items}}
+		}
+		return st
+	})
 }
 
 // eachSlice runs body for the slices of all rows.

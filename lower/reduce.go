@@ -112,11 +112,11 @@ type gap struct {
 	at     *loop.Ref   // receives it, when first
 	// stored says where the left-out value is more than the fold's background,
 	// because operands outside the loop store something: it then counts as seen.
-	stored ir.Formula
+	stored ir.SetExpr
 }
 
 // gapOf is the gap of f's loop over set, nil if there is nothing to fold.
-func (e *emitter) gapOf(f *ir.Forall, l leaves, set ir.Formula) *gap {
+func (e *emitter) gapOf(f *ir.Forall, l leaves, set ir.SetExpr) *gap {
 	leaf := leafOf(f.Body)
 	if leaf.Temp == nil || leaf.Temp.Reduce.In != nil || set.IsAll() {
 		return nil

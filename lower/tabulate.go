@@ -97,11 +97,11 @@ func (e *emitter) tabulate(st *state, s *ir.Tabulate) {
 // lookUps splits a set: the iterators whose entries can be looked up, given
 // that the loop goes through the entries of the one that is left. Without that, the
 // list is empty.
-func (w *walk) lookUps(set ir.Formula) (rest ir.Formula, list []*iterator) {
+func (w *walk) lookUps(set ir.SetExpr) (rest ir.SetExpr, list []*iterator) {
 	if !set.IsIntersection() {
 		return set, nil
 	}
-	var left []ir.Formula
+	var left []ir.SetExpr
 	for _, f := range set.Args() {
 		a, ok := f.IsAtom()
 		if ok && w.atoms[a].iter != nil {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/lacuna-sparse/lacuna/internal/flight"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
+	"github.com/lacuna-sparse/lacuna/runtime/ondisk"
 )
 
 // Key names the compiled form of a program: two programs with equal keys have
@@ -42,7 +43,7 @@ func keyOf(fingerprint string, p *loop.Program) Key {
 
 // buildID tells builds of this compiler apart: module and Go version, revision
 // and whether that was modified. It does not tell two modified trees apart; that is
-// for executableID, which keys on disk have in addition.
+// for ExecutableID, which keys on disk have in addition.
 var buildID = sync.OnceValue(func() string {
 	info, ok := godebug.ReadBuildInfo()
 	if !ok {
@@ -183,3 +184,7 @@ func (c *Cache) Stats() CacheStats {
 	s.Entries = c.order.Len()
 	return s
 }
+
+// Flush waits until everything compiled so far is on disk, for other processes. A
+// program that ends without it may leave them work to do again, nothing worse.
+func Flush() { ondisk.Wait() }

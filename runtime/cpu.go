@@ -15,6 +15,7 @@ import (
 	"github.com/lacuna-sparse/lacuna/internal/object"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
 	"github.com/lacuna-sparse/lacuna/ir/loop/lib"
+	"github.com/lacuna-sparse/lacuna/runtime/ondisk"
 )
 
 // CPU returns the engine that runs machine code for this processor, made by
@@ -22,23 +23,23 @@ import (
 // there is something to compile: what another process has compiled comes from the
 // disk (see KeyOf and docs/internals.md).
 func CPU() (Engine, error) {
-	return newCPU(defaultDisk())
+	return newCPU(ondisk.Disk())
 }
 
 // newCPU is CPU with a given cache on disk; nil for none.
 func newCPU(disk *diskcache.Cache) (Engine, error) {
-	build := executableID()
+	build := ondisk.ExecutableID()
 	if build == "" {
 		disk = nil
 	}
-	h, err := findHost(disk, build)
+	h, err := ondisk.FindHost(disk, build, missingCPU)
 	if err != nil {
-		return nil, missingLLVM(CPUName, err)
+		return nil, missingCPU(err)
 	}
 	memory := newAllocator()
 	memory.machine = func() admission.Machine {
 		// A run that is about to take much memory does not need LLVM's.
-		if l := h.opened.Load(); l != nil {
+		if l := h.Opened.Load(); l != nil {
 			l.ReleasePages()
 		}
 		return admission.Read()
@@ -47,10 +48,10 @@ func newCPU(disk *diskcache.Cache) (Engine, error) {
 }
 
 type cpuEngine struct {
-	host   *host
+	host   *ondisk.Host
 	memory *allocator
 	disk   *diskcache.Cache // nil: nothing is kept
-	build  string           // executableID
+	build  string           // ondisk.ExecutableID
 }
 
 func (*cpuEngine) Name() string { return CPUName }
@@ -79,8 +80,8 @@ func (e *cpuEngine) kernels(ctx context.Context, p *loop.Program, funcs []*loop.
 		}
 		return e.link(object, named)
 	}
-	key := objectKey(e.build, KeyOf(e, p))
-	if object, ok := e.disk.Get(objectKind, key); ok {
+	key := ondisk.ObjectKey(e.build, KeyOf(e, p))
+	if object, ok := e.disk.Get(ondisk.ObjectKind, key); ok {
 		// What does not load is as good as not there.
 		if kernels, err := e.link(object, named); err == nil {
 			return kernels, nil
@@ -92,7 +93,7 @@ func (e *cpuEngine) kernels(ctx context.Context, p *loop.Program, funcs []*loop.
 	}
 	kernels, err := e.link(object, named)
 	if err == nil {
-		writeLater(e.disk, objectKind, key, object)
+		ondisk.WriteLater(e.disk, ondisk.ObjectKind, key, object)
 	}
 	return kernels, err
 }
@@ -112,7 +113,7 @@ func (e *cpuEngine) compiled(ctx context.Context, text string, level llvm.Level)
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	l, err := e.host.open()
+	l, err := e.host.Open()
 	if err != nil {
 		return nil, err
 	}
@@ -168,7 +169,7 @@ func (e *cpuEngine) load(file []byte) (module, error) {
 	if !errors.Is(err, object.ErrUnsupported) {
 		return nil, err
 	}
-	l, openErr := e.host.open()
+	l, openErr := e.host.Open()
 	if openErr != nil {
 		return nil, errors.Join(err, openErr)
 	}
@@ -233,4 +234,13 @@ func depth(body []loop.Stmt) int {
 		}
 	}
 	return deepest
+}
+
+// HostOf is what an engine compiles for, if that is this machine's processor.
+func HostOf(e Engine) (record ondisk.HostRecord, ok bool) {
+	c, ok := e.(*cpuEngine)
+	if !ok {
+		return ondisk.HostRecord{}, false
+	}
+	return c.host.HostRecord, true
 }

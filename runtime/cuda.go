@@ -18,6 +18,7 @@ import (
 	"github.com/lacuna-sparse/lacuna/internal/diskcache"
 	"github.com/lacuna-sparse/lacuna/internal/llvm"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
+	"github.com/lacuna-sparse/lacuna/runtime/ondisk"
 )
 
 // DeviceEnv names the environment variable that says which GPU the CUDA engine
@@ -51,17 +52,17 @@ var openCUDA = sync.OnceValues(func() (*cudaEngine, error) {
 	if err != nil {
 		return nil, &UnavailableError{Engine: CUDAName, Err: err}
 	}
-	return newCUDAEngine(driver, device, defaultDisk())
+	return newCUDAEngine(driver, device, ondisk.Disk())
 })
 
 // newCUDAEngine makes the engine for a device that is open, with a given cache on disk;
 // nil for none. LLVM is opened when there is something to compile.
 func newCUDAEngine(driver *cuda.Driver, device *cuda.Device, disk *diskcache.Cache) (*cudaEngine, error) {
-	build := executableID()
+	build := ondisk.ExecutableID()
 	if build == "" {
 		disk = nil
 	}
-	h, err := findHost(disk, build)
+	h, err := ondisk.FindHost(disk, build, missingCPU)
 	if err != nil {
 		return nil, missingLLVM(CUDAName, err)
 	}
@@ -93,10 +94,10 @@ const perThreadStream = 2
 type cudaEngine struct {
 	driver *cuda.Driver
 	device *cuda.Device
-	host   *host
+	host   *ondisk.Host
 	target llvm.Target
 	disk   *diskcache.Cache // nil: nothing is kept
-	build  string           // executableID
+	build  string           // ondisk.ExecutableID
 	queues sync.Pool        // of *cudaQueue
 	spare  *spareBlocks
 	// compiler is for the first use of the driver's.

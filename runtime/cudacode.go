@@ -15,6 +15,7 @@ import (
 	"github.com/lacuna-sparse/lacuna/internal/llvm"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
 	"github.com/lacuna-sparse/lacuna/ir/loop/lib"
+	"github.com/lacuna-sparse/lacuna/runtime/ondisk"
 )
 
 // This file makes machine code for a GPU, or finds it on disk:
@@ -45,8 +46,8 @@ func (e *cudaEngine) kernels(ctx context.Context, p *loop.Program, funcs []*loop
 	named := uniqueNames(funcs)
 	var key diskcache.Key
 	if e.disk != nil {
-		key = objectKey(e.build, keyOf(e.codeFingerprint(), p))
-		if data, ok := e.disk.Get(gpuKind, key); ok {
+		key = ondisk.ObjectKey(e.build, keyOf(e.codeFingerprint(), p))
+		if data, ok := e.disk.Get(ondisk.GPUKind, key); ok {
 			// What does not load is as good as not there.
 			if kernels, err := e.loadKept(data, named); err == nil {
 				return anyKernels(kernels), nil
@@ -78,7 +79,7 @@ func anyKernels(kernels []*cudaKernel) []gridKernel {
 func (e *cudaEngine) images(ctx context.Context, named []*loop.Func, how effort) ([]gpuImage, error) {
 	begin := time.Now()
 	e.compiler.Do(func() { go e.later.do(e.openCompiler) })
-	l, err := e.host.open()
+	l, err := e.host.Open()
 	traced(begin, "LLVM opened")
 	if err != nil {
 		return nil, err

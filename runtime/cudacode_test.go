@@ -11,6 +11,7 @@ import (
 
 	"github.com/lacuna-sparse/lacuna/internal/cuda"
 	"github.com/lacuna-sparse/lacuna/internal/diskcache"
+	"github.com/lacuna-sparse/lacuna/runtime/ondisk"
 )
 
 // gpuEngine is an engine on a device with a cache, as a new process would have it.
@@ -31,12 +32,12 @@ func gpuEngine(t testing.TB, device *cuda.Device, disk *diskcache.Cache) *cudaEn
 func keptImages(t testing.TB, disk *diskcache.Cache) (images []gpuImage, key diskcache.Key) {
 	t.Helper()
 	Flush()
-	list := files(t, disk, gpuKind)
+	list := files(t, disk, ondisk.GPUKind)
 	if len(list) != 1 {
 		t.Fatalf("%d programs on disk, want 1", len(list))
 	}
 	key = entryKey(t, list[0])
-	data, _ := disk.Get(gpuKind, key)
+	data, _ := disk.Get(ondisk.GPUKind, key)
 	if err := json.Unmarshal(data, &images); err != nil {
 		t.Fatal(err)
 	}
@@ -49,7 +50,7 @@ func TestKnownGPUKernelNeedsNoLLVM(t *testing.T) {
 	device, disk := fakeDevice(t), newDisk(t)
 	first := gpuEngine(t, device, disk)
 	mustCompile(t, first, filterProgram(t))
-	if first.host.opened.Load() == nil {
+	if first.host.Opened.Load() == nil {
 		t.Fatal("a program was compiled without LLVM")
 	}
 	if !filepath.IsAbs(first.host.Path) {
@@ -64,14 +65,14 @@ func TestKnownGPUKernelNeedsNoLLVM(t *testing.T) {
 	second := gpuEngine(t, device, disk)
 	second.key = " context 0x1234 stream 0x0"
 	mustCompile(t, second, filterProgram(t))
-	if second.host.opened.Load() != nil {
+	if second.host.Opened.Load() != nil {
 		t.Error("LLVM was opened for a program that is on disk")
 	}
 	if first.Fingerprint() == second.Fingerprint() {
 		t.Error("engines in different contexts cannot be told apart")
 	}
 	mustCompile(t, second, scaleProgram(t))
-	if second.host.opened.Load() == nil {
+	if second.host.Opened.Load() == nil {
 		t.Error("a program that is not on disk was compiled without LLVM")
 	}
 }
@@ -88,7 +89,7 @@ func TestPTXIsKeptWithoutLinker(t *testing.T) {
 	}
 	second := gpuEngine(t, device, disk)
 	mustCompile(t, second, filterProgram(t))
-	if second.host.opened.Load() != nil && filepath.IsAbs(second.host.Path) {
+	if second.host.Opened.Load() != nil && filepath.IsAbs(second.host.Path) {
 		t.Error("LLVM was opened for a program that is on disk")
 	}
 }
@@ -116,12 +117,12 @@ func TestWrongGPUImagesAreReplaced(t *testing.T) {
 		"an image of a function that is not there": encode(far), "half an image": encode(short), "another image": encode(other),
 		"an image of no functions": encode(gpuImage{nil, one.Code}),
 	} {
-		if err := disk.Put(gpuKind, key, data); err != nil {
+		if err := disk.Put(ondisk.GPUKind, key, data); err != nil {
 			t.Fatal(err)
 		}
 		mustCompile(t, gpuEngine(t, device, disk), filterProgram(t))
 		Flush()
-		now, ok := disk.Get(gpuKind, key)
+		now, ok := disk.Get(ondisk.GPUKind, key)
 		if !ok || !bytes.Equal(now, encode(good...)) {
 			t.Errorf("%s was not replaced", what)
 		}

@@ -10,13 +10,13 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/lacuna-sparse/lacuna/internal/diskcache"
 	"github.com/lacuna-sparse/lacuna/internal/llvm"
+	"github.com/lacuna-sparse/lacuna/runtime/ondisk"
 )
 
 // newDisk is an empty cache of the test's own.
@@ -75,14 +75,14 @@ func entryKey(t testing.TB, e diskcache.Entry) (key diskcache.Key) {
 func TestKnownKernelNeedsNoLLVM(t *testing.T) {
 	disk := newDisk(t)
 	first := mustCPU(t, disk)
-	if first.host.opened.Load() == nil {
+	if first.host.Opened.Load() == nil {
 		t.Fatal("an empty cache knew the host")
 	}
 	checkSum(t, first)
 	if !filepath.IsAbs(first.host.Path) {
 		t.Skip("LLVM is where only the dynamic loader finds it")
 	}
-	if n := len(files(t, disk, objectKind)); n != 1 {
+	if n := len(files(t, disk, ondisk.ObjectKind)); n != 1 {
 		t.Fatalf("%d objects on disk after one program, want 1", n)
 	}
 	second := mustCPU(t, disk)
@@ -90,14 +90,14 @@ func TestKnownKernelNeedsNoLLVM(t *testing.T) {
 		t.Errorf("fingerprints %q and %q", a, b)
 	}
 	checkSum(t, second)
-	if second.host.opened.Load() != nil {
+	if second.host.Opened.Load() != nil {
 		t.Error("LLVM was opened for a program that is on disk")
 	}
-	if x := mustCompile(t, second, filterProgram(t)); x == nil || second.host.opened.Load() == nil {
+	if x := mustCompile(t, second, filterProgram(t)); x == nil || second.host.Opened.Load() == nil {
 		t.Error("a program that is not on disk was compiled without LLVM")
 	}
 	Flush()
-	if n := len(files(t, disk, objectKind)); n != 2 {
+	if n := len(files(t, disk, ondisk.ObjectKind)); n != 2 {
 		t.Errorf("%d objects on disk after two programs, want 2", n)
 	}
 }
@@ -108,25 +108,25 @@ func TestWrongObjectsAreReplaced(t *testing.T) {
 	disk := newDisk(t)
 	e := mustCPU(t, disk)
 	checkSum(t, e)
-	key := objectKey(e.build, KeyOf(e, sumProgram(t)))
-	good, ok := disk.Get(objectKind, key)
+	key := ondisk.ObjectKey(e.build, KeyOf(e, sumProgram(t)))
+	good, ok := disk.Get(ondisk.ObjectKind, key)
 	if !ok {
 		t.Fatal("the object is not where it belongs")
 	}
 	mustCompile(t, e, filterProgram(t))
 	Flush()
-	other, ok := disk.Get(objectKind, objectKey(e.build, KeyOf(e, filterProgram(t))))
+	other, ok := disk.Get(ondisk.ObjectKind, ondisk.ObjectKey(e.build, KeyOf(e, filterProgram(t))))
 	if !ok {
 		t.Fatal("the other object is not where it belongs")
 	}
 	for what, data := range map[string][]byte{
 		"nothing": nil, "no object": []byte("no object"), "half an object": good[:len(good)/2], "another object": other,
 	} {
-		if err := disk.Put(objectKind, key, data); err != nil {
+		if err := disk.Put(ondisk.ObjectKind, key, data); err != nil {
 			t.Fatal(err)
 		}
 		checkSum(t, e)
-		if now, ok := disk.Get(objectKind, key); !ok || !bytes.Equal(now, good) {
+		if now, ok := disk.Get(ondisk.ObjectKind, key); !ok || !bytes.Equal(now, good) {
 			t.Errorf("%s was not replaced", what)
 		}
 	}
@@ -137,32 +137,32 @@ func TestWrongObjectsAreReplaced(t *testing.T) {
 func TestWrongHostsAreAskedAgain(t *testing.T) {
 	disk := newDisk(t)
 	checkSum(t, mustCPU(t, disk))
-	list := files(t, disk, hostKind)
+	list := files(t, disk, ondisk.HostKind)
 	if len(list) != 1 {
 		t.Skipf("%d records of the host: LLVM is where only the dynamic loader finds it", len(list))
 	}
 	key := entryKey(t, list[0])
-	good, _ := disk.Get(hostKind, key)
-	var record hostRecord
+	good, _ := disk.Get(ondisk.HostKind, key)
+	var record ondisk.HostRecord
 	if err := json.Unmarshal(good, &record); err != nil {
 		t.Fatal(err)
 	}
-	changed, gone, empty := record, record, hostRecord{}
+	changed, gone, empty := record, record, ondisk.HostRecord{}
 	changed.Changed++
 	gone.Path = "/nowhere/libLLVM.so"
-	for what, r := range map[string]hostRecord{"another time": changed, "another place": gone, "nothing": empty} {
+	for what, r := range map[string]ondisk.HostRecord{"another time": changed, "another place": gone, "nothing": empty} {
 		data, err := json.Marshal(r)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := disk.Put(hostKind, key, data); err != nil {
+		if err := disk.Put(ondisk.HostKind, key, data); err != nil {
 			t.Fatal(err)
 		}
-		if e := mustCPU(t, disk); e.host.opened.Load() == nil {
+		if e := mustCPU(t, disk); e.host.Opened.Load() == nil {
 			t.Errorf("%s: LLVM was not asked", what)
 		}
 		Flush()
-		if now, _ := disk.Get(hostKind, key); !bytes.Equal(now, good) {
+		if now, _ := disk.Get(ondisk.HostKind, key); !bytes.Equal(now, good) {
 			t.Errorf("%s: the record was not replaced", what)
 		}
 	}
@@ -173,7 +173,7 @@ func TestWrongHostsAreAskedAgain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := disk.Put(hostKind, key, data); err != nil {
+	if err := disk.Put(ondisk.HostKind, key, data); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := mustCPU(t, disk).Compile(context.Background(), sumProgram(t)); err == nil || !strings.Contains(err.Error(), "cache clean") {
@@ -193,7 +193,7 @@ func TestOtherLLVMIsAnotherHost(t *testing.T) {
 		first := mustCPU(t, disk)
 		checkSum(t, first)
 		second := mustCPU(t, disk)
-		if second.host.opened.Load() != nil || second.host.Path != c.Path || first.Fingerprint() != second.Fingerprint() {
+		if second.host.Opened.Load() != nil || second.host.Path != c.Path || first.Fingerprint() != second.Fingerprint() {
 			t.Errorf("%s: the record is of %s", c.Path, second.host.Path)
 		}
 		prints = append(prints, second.Fingerprint())
@@ -216,7 +216,7 @@ func TestProcessesShareKernels(t *testing.T) {
 			t.Fatal(err)
 		}
 		checkSum(t, e)
-		if opened := e.(*cpuEngine).host.opened.Load() != nil; opened != (os.Getenv(child) == "first") {
+		if opened := e.(*cpuEngine).host.Opened.Load() != nil; opened != (os.Getenv(child) == "first") {
 			t.Errorf("LLVM opened: %v", opened)
 		}
 		return
@@ -242,40 +242,6 @@ func TestCacheThatCannotBeWritten(t *testing.T) {
 		t.Fatal(err)
 	}
 	checkSum(t, mustCPU(t, disk))
-}
-
-func TestExecutableID(t *testing.T) {
-	if id := executableID(); !buildIDs.MatchString(id) {
-		t.Errorf("the identity of this executable is %q, not one by the go command", id)
-	}
-	// Built with an identity of the user's, a program is known by its contents.
-	if testing.Short() {
-		t.Skip("builds programs")
-	}
-	dir := t.TempDir()
-	source := filepath.Join(dir, "main.go")
-	if err := os.WriteFile(source, []byte("package main\n\nfunc main() {}\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	for flag, want := range map[string]*regexp.Regexp{
-		"-ldflags=":                  buildIDs,
-		"-ldflags=-buildid=redacted": regexp.MustCompile(`^$`),
-		"-ldflags=-buildid=":         regexp.MustCompile(`^$`),
-	} {
-		program := filepath.Join(dir, "program")
-		cmd := exec.Command("go", "build", flag, "-o", program, source)
-		if out, err := cmd.CombinedOutput(); err != nil {
-			t.Fatalf("go build: %v\n%s", err, out)
-		}
-		f, err := os.Open(program)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if id := goBuildID(f); !want.MatchString(id) {
-			t.Errorf("%s: identity %q, want it to match %s", flag, id, want)
-		}
-		f.Close()
-	}
 }
 
 // BenchmarkKnownKernel is the time from nothing to the result of a program that is on

@@ -26,8 +26,7 @@
 //
 //	engine.go         Engine, and which there are: interp.go, cpu.go, cuda.go, simulated.go
 //	kernel.go         what engines differ in: a compiled loop function
-//	host.go           LLVM and the processor that machine code is made for
-//	cache.go, disk.go compiled programs, in memory and on disk; build_*.go: which executable this is
+//	cache.go          compiled programs, in memory; package ondisk: on disk, and what is known of this machine
 //	tiers.go          code that is quick to compile first, better code later
 //	foreign.go        CUDA contexts and streams that the program has made
 //
@@ -46,8 +45,7 @@
 //	memory.go         a block of elements; allocator.go: where it comes from
 //	recycle.go        blocks of results for results to come; mmap_*.go, hugepages_*.go: the system's part
 //
-//	inspect.go        programs as text: LLVM IR, assembly with comments (annotate.go), PTX
-//	looptimes.go, stagetimes.go   where the time goes; measuredtimes.go: limits from times measured here
-//	doctor.go         what was found on the machine
+//	inspect.go        programs as text: LLVM IR, assembly with comments, PTX
+//	looptimes.go, stagetimes.go   where the time goes
 //	errors.go         errors of callers; internalerror.go: mistakes of the compiler
 package runtime

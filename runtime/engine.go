@@ -70,7 +70,7 @@ func Auto(notice func(string)) Engine {
 		return e
 	}
 	if notice != nil {
-		why := firstLine(reason(err))
+		why := firstLine(Reason(err))
 		if !strings.Contains(why, llvm.Install) {
 			why += fmt.Sprintf("; to get it, run %q or name an LLVM in %s", llvm.Install, llvm.EnvVar)
 		}

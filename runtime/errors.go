@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/lacuna-sparse/lacuna/internal/llvm"
 	"github.com/lacuna-sparse/lacuna/internal/units"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
 )
@@ -23,10 +24,10 @@ type UnavailableError struct {
 
 // Error names the engine, the cause and what to do.
 func (e *UnavailableError) Error() string {
-	return fmt.Sprintf("engine %q is not available: %s", e.Engine, e.reason())
+	return fmt.Sprintf("engine %q is not available: %s", e.Engine, e.message())
 }
 
-func (e *UnavailableError) reason() string {
+func (e *UnavailableError) message() string {
 	if e.Hint == "" { // the cause says itself what to do
 		return e.Err.Error()
 	}
@@ -171,3 +172,24 @@ func (e *KernelError) Error() string {
 
 // Unwrap returns the engine's error, or nil.
 func (e *KernelError) Unwrap() error { return e.Err }
+
+// Reason is the message of an error without the name of the engine, which the
+// reader has just read.
+func Reason(err error) string {
+	if u, ok := errors.AsType[*UnavailableError](err); ok {
+		return u.message()
+	}
+	return err.Error()
+}
+
+// missingLLVM is the error of an engine for an LLVM that does not load.
+func missingLLVM(engine string, err error) error {
+	e := &UnavailableError{Engine: engine, Err: err}
+	if nf, ok := errors.AsType[*llvm.NotFoundError](err); !ok || nf.Spec == "none" {
+		e.Hint = fmt.Sprintf("install LLVM (%s) or name it in %s", llvm.Install, llvm.EnvVar)
+	}
+	return e
+}
+
+// missingCPU is that of the engine for the processor.
+func missingCPU(err error) error { return missingLLVM(CPUName, err) }

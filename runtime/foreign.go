@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/lacuna-sparse/lacuna/internal/cuda"
+	"github.com/lacuna-sparse/lacuna/runtime/ondisk"
 )
 
 // CUDAOn returns an engine that works in a CUDA context, and on a stream of it, that
@@ -56,7 +57,7 @@ func CUDAStream(device *cuda.Device, stream *cuda.Stream) (e Engine, leave func(
 	if err != nil {
 		return nil, nil, &UnavailableError{Engine: CUDAName, Err: err}
 	}
-	engine, err := newCUDAEngine(driver, device, defaultDisk())
+	engine, err := newCUDAEngine(driver, device, ondisk.Disk())
 	if err != nil {
 		return nil, nil, err
 	}

@@ -78,7 +78,11 @@ func (x *Executable) allocate(s *state, st *stagePlan, a *allocPlan, o Options) 
 		if o.Spill == nil {
 			return refused(nil)
 		}
-		m, err := o.Spill.Map(padded(min(bytes, maxObject)))
+		spill := o.Spill.Map
+		if buf.Role == loop.Output {
+			spill = o.Spill.MapResult
+		}
+		m, err := spill(padded(min(bytes, maxObject)))
 		if err != nil {
 			return refused(err)
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/lacuna-sparse/lacuna/internal/diskcache"
 	"github.com/lacuna-sparse/lacuna/internal/llvm"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
+	"github.com/lacuna-sparse/lacuna/runtime/ondisk"
 )
 
 // Whoever calls a new kernel waits for LLVM and for the driver's compiler, which may take some hundred
@@ -94,7 +95,7 @@ func (e *cudaEngine) improve(kernels []*cudaKernel, named []*loop.Func, key disk
 		return
 	}
 	later := &e.later
-	writes.pending.Go(func() {
+	ondisk.Background(func() {
 		later.one.Lock()
 		defer later.one.Unlock()
 		later.do(func() { e.compileAgain(kernels, named, key) })
@@ -130,7 +131,7 @@ func (e *cudaEngine) compileAgain(kernels []*cudaKernel, named []*loop.Func, key
 	if err != nil {
 		panic("BUG: " + err.Error())
 	}
-	writeLater(e.disk, gpuKind, key, data)
+	ondisk.WriteLater(e.disk, ondisk.GPUKind, key, data)
 }
 
 // leave ends the compilations that nobody waits for; then nothing that compiles uses the context any more.

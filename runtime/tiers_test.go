@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/lacuna-sparse/lacuna/internal/cuda"
+	"github.com/lacuna-sparse/lacuna/runtime/ondisk"
 )
 
 // levelAt is where a cubin of the driver without a device tells the level that it was compiled with.
@@ -69,7 +70,7 @@ func TestKernelsThatAreNotImproved(t *testing.T) {
 			t.Errorf("kernel %d was replaced", i)
 		}
 	}
-	if list := files(t, disk, gpuKind); len(list) != 0 {
+	if list := files(t, disk, ondisk.GPUKind); len(list) != 0 {
 		t.Errorf("%d programs are on disk", len(list))
 	}
 	if _, err := e.Compile(t.Context(), forEngine(e, scaleProgram(t))); err == nil || !strings.Contains(err.Error(), "closed") {

@@ -183,6 +183,15 @@ func TestStructuresMeanTheWhole(t *testing.T) {
 }
 
 // TestMirroredFill: across the diagonal of an element that is not stored is the fill with its sign.
+// The stored triangle is what it is without the other, and says nothing of the whole.
+func TestTriangle(t *testing.T) {
+	lower := must(FromCoords([]int64{2, 2}, CSR, [][]int64{{0, 1}, {0, 0}}, ArrayOf([]float64{2, 2})))
+	a := must(must(lower.WithStructure(SymmetricLower)).WithAttributes(Attributes{Properties: Iso}))
+	if x := a.triangle(); x.Structure() != General || x.Attributes() != (Attributes{}) || x.At(0, 1).Float64() != 0 || x.At(1, 0).Float64() != 2 {
+		t.Errorf("the triangle is %v, with %v", x.Structure(), x.Attributes())
+	}
+}
+
 func TestMirroredFill(t *testing.T) {
 	half := must(FromCoords([]int64{2, 2}, CSR, [][]int64{{1}, {0}}, ArrayOf([]float64{0})))
 	a := must(half.WithStructure(SkewSymmetricLower))

@@ -44,7 +44,9 @@ func draw(path string, panels [][]curve) error {
 		for i, c := range curves {
 			points := plotter.XYs{}
 			for _, x := range c.points {
-				points = append(points, plotter.XY{X: float64(x.ranks), Y: x.speedup})
+				if x.best {
+					points = append(points, plotter.XY{X: float64(x.ranks), Y: x.speedup})
+				}
 			}
 			line, dots, err := plotter.NewLinePoints(points)
 			if err != nil {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/lacuna-sparse/lacuna"
 	"github.com/lacuna-sparse/lacuna/runtime"
+	"github.com/lacuna-sparse/lacuna/runtime/doctor"
 )
 
 func TestStatus(t *testing.T) {
@@ -89,7 +90,7 @@ func TestDiagnoseMissing(t *testing.T) {
 	var b bytes.Buffer
 	a := &app{stderr: io.Discard}
 	a.stdout = bufio.NewWriter(&b)
-	a.diagnose(runtime.Description{Engines: []runtime.EngineInfo{
+	a.diagnose(doctor.Description{Engines: []doctor.EngineInfo{
 		{Name: "interp"},
 		{Name: "cpu", Err: &runtime.UnavailableError{Engine: "cpu", Hint: "install LLVM (apt-get install libllvm19)", Err: errors.New("no LLVM")}},
 	}})

@@ -58,6 +58,7 @@ random(…), which makes test data.`,
 					return err
 				}
 			}
+			d.last = true
 			return a.write(ctx, d, t)
 		},
 	}

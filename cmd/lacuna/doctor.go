@@ -14,6 +14,8 @@ import (
 	"github.com/lacuna-sparse/lacuna/internal/cost"
 	"github.com/lacuna-sparse/lacuna/internal/units"
 	"github.com/lacuna-sparse/lacuna/runtime"
+	"github.com/lacuna-sparse/lacuna/runtime/doctor"
+	"github.com/lacuna-sparse/lacuna/runtime/ondisk"
 	"github.com/lacuna-sparse/lacuna/tensor/file"
 )
 
@@ -34,7 +36,7 @@ changes no bit of a result.`,
 					return err
 				}
 			}
-			a.diagnose(runtime.Describe())
+			a.diagnose(doctor.Describe())
 			a.printTimes()
 			return nil
 		},
@@ -61,7 +63,7 @@ func (a *app) measure(ctx context.Context) error {
 
 // printTimes prints the times that choices go by, as they are built in and as they were measured.
 func (a *app) printTimes() {
-	t, ok := runtime.MeasuredTimes()
+	t, ok := ondisk.MeasuredTimes()
 	if !ok {
 		fmt.Fprintf(a.stdout, "%-12s  as built in: lacuna doctor --measure measures this machine's\n", "times")
 		return
@@ -90,7 +92,7 @@ func (a *app) printTimes() {
 }
 
 // diagnose prints what was found.
-func (a *app) diagnose(d runtime.Description) {
+func (a *app) diagnose(d doctor.Description) {
 	fmt.Fprintf(a.stdout, "%-12s  %s\n%s", "lacuna", version(), d)
 	var kinds []string
 	for _, k := range file.Kinds() {

@@ -442,7 +442,7 @@ func (e *evaluation) deliver(ctx context.Context, out lacuna.Outputs) error {
 		if slices.Contains(e.written, d.path) {
 			continue
 		}
-		d.names = e.names[d.name]
+		d.names, d.last = e.names[d.name], len(e.writes) == 1
 		errs = append(errs, e.app.write(ctx, d, out[d.name]))
 	}
 	return errors.Join(errs...)

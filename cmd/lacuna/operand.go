@@ -202,6 +202,7 @@ type destination struct {
 	path  string
 	qual  qualifiers
 	names axisNames // the labels along its axes
+	last  bool      // nothing is done with the tensor afterwards
 }
 
 // options are those of writing the file.

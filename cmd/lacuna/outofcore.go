@@ -107,5 +107,13 @@ func (c *outOfCore) MakeArray(dt tensor.DType, n int) (tensor.Array, error) {
 	return tensor.MakeArray(dt, n)
 }
 
+// writing are the options of a file that is the last thing written.
+func (c *outOfCore) writing() []file.Option {
+	if c == nil {
+		return nil
+	}
+	return []file.Option{file.Adopting(c.files)}
+}
+
 // Mapped implements file.Memory.
 func (c *outOfCore) Mapped(bytes []byte) { c.files.Watch(bytes) }

@@ -162,5 +162,9 @@ func (a *app) write(ctx context.Context, d destination, t *tensor.Tensor) error 
 	}
 	task := a.begin("writing "+d.path, -1)
 	defer task.end()
-	return file.Write(d.path, t, append(d.options(), file.BuildWith(builder{ctx}), file.Progress(task.reach))...)
+	opts := append(d.options(), file.BuildWith(builder{ctx}), file.Progress(task.reach))
+	if d.last {
+		opts = append(opts, outOfCoreIn(ctx).writing()...)
+	}
+	return file.Write(d.path, t, opts...)
 }

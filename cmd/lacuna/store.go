@@ -6,6 +6,7 @@ import (
 
 	"github.com/lacuna-sparse/lacuna"
 	"github.com/lacuna-sparse/lacuna/internal/cost"
+	"github.com/lacuna-sparse/lacuna/internal/distribute"
 	"github.com/lacuna-sparse/lacuna/runtime"
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
@@ -27,6 +28,9 @@ func converter(ctx context.Context) *lacuna.Session {
 func store(ctx context.Context, t *tensor.Tensor, format tensor.Format) (*tensor.Tensor, error) {
 	if t.NNZ() < cost.EngineEntries {
 		return t.Convert(format)
+	}
+	if c := outOfCoreIn(ctx); c != nil && t.Bytes() > c.limit && distribute.Turns(t, format) {
+		return distribute.Turn(ctx, c.files, t, format, c.limit)
 	}
 	return converter(ctx).Convert(ctx, t, format)
 }

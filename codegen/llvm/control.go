@@ -151,8 +151,11 @@ func (f *Function) Iterations(l *ForLoop, lo, hi value.Value, end *ir.Block) {
 	i.SetName(f.Unique(l.Name))
 	f.vals[l.Var] = Val{Re: i}
 	fields := []metadata.Field{f.Module.property("llvm.loop.mustprogress")} // counting loops end
+	if n := l.Lanes; n > 0 {
+		fields = append(fields, f.Module.number("llvm.loop.vectorize.width", types.I32, n), f.Module.number("llvm.loop.vectorize.enable", types.I1, 1))
+	}
 	if n := l.Unroll; n > 0 {
-		fields = append(fields, f.Module.NewNode(&metadata.Tuple{Fields: []metadata.Field{&metadata.String{Value: "llvm.loop.unroll.count"}, &metadata.Value{Value: constant.NewInt(types.I32, n)}}}))
+		fields = append(fields, f.Module.number("llvm.loop.unroll.count", types.I32, n))
 	} else if !l.Independent {
 		// Iterations wait for each other, as in the sum of a row, and rows are
 		// short: eight copies of the body gain nothing on long rows, cost a tenth
@@ -229,6 +232,11 @@ func (m *Module) loopNode(fields []metadata.Field) *metadata.Tuple {
 	node := m.NewNode(&metadata.Tuple{Distinct: true})
 	node.Fields = append([]metadata.Field{node}, fields...)
 	return node
+}
+
+// number is a property of a loop with a number.
+func (m *Module) number(name string, typ *types.IntType, n int64) *metadata.Tuple {
+	return m.NewNode(&metadata.Tuple{Fields: []metadata.Field{&metadata.String{Value: name}, &metadata.Value{Value: constant.NewInt(typ, n)}}})
 }
 
 // property is the node of a loop property that is a mere name.

@@ -3,7 +3,9 @@
 package spill
 
 import (
+	"errors"
 	"fmt"
+	"os"
 	"sync"
 
 	"github.com/lacuna-sparse/lacuna/internal/units"
@@ -16,10 +18,27 @@ type Files struct {
 	limit, from int64
 
 	mu      sync.Mutex
-	blocks  map[*byte][]byte // whole pages of mapped files
+	blocks  map[*byte]*block
+	results *os.File // of all results, such that it can become the file that is written; nil: there is none yet
+	end     int64    // of it
+	none    bool     // such files cannot be made here
+
 	closing chan struct{}
 	closed  chan struct{}
 }
+
+// block is a mapped file, or a part of one.
+type block struct {
+	mapped []byte
+	pages  []byte   // the whole ones
+	file   *os.File // nil: somebody else's
+	at     int64    // where in it the block begins
+	used   int64    // bytes of it that are wanted
+	result bool     // it is in the file of all results
+}
+
+// ErrApart is the error of Adopt where there is no file of all results that has just what is asked for.
+var ErrApart = errors.New("what is to be written does not lie in one file")
 
 // share is the part of the limit that is too large a block for memory.
 const share = 16
@@ -27,7 +46,7 @@ const share = 16
 // New makes blocks in a directory, such that mapped files take about limit bytes of memory. The directory must be on a disk that can set
 // room aside: otherwise a full one would end the process, without a word, where a kernel writes.
 func New(dir string, limit int64) (*Files, error) {
-	f := &Files{dir: dir, limit: limit, from: max(limit/share, 1), blocks: map[*byte][]byte{}, closing: make(chan struct{}), closed: make(chan struct{})}
+	f := &Files{dir: dir, limit: limit, from: max(limit/share, 1), blocks: map[*byte]*block{}, closing: make(chan struct{}), closed: make(chan struct{})}
 	m, err := f.Map(1)
 	if err != nil {
 		return nil, err

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"errors"
+	"fmt"
 	"maps"
 	"math"
 	"os"
@@ -17,33 +18,129 @@ import (
 
 // Map makes a block of so many bytes, which are 0, and at least one. The error is an [*Error].
 func (f *Files) Map(bytes int64) ([]byte, error) {
-	m, err := f.create(max(bytes, 1))
+	bytes = max(bytes, 1)
+	file, err := f.create()
 	if err != nil {
 		return nil, &Error{f.dir, bytes, err}
 	}
-	f.Watch(m)
+	m, err := f.room(file, 0, bytes, false)
+	if err != nil {
+		file.Close()
+		return nil, &Error{f.dir, bytes, err}
+	}
 	return m, nil
 }
 
-func (f *Files) create(bytes int64) ([]byte, error) {
+// MapResult is Map for what may well be written to a file in the end, as it is: see [Files.Adopt].
+func (f *Files) MapResult(bytes int64) ([]byte, error) {
+	bytes = max(bytes, 1)
+	f.mu.Lock()
+	if f.results == nil && !f.none {
+		const tmpfile = 0o20000000 | syscall.O_DIRECTORY // O_TMPFILE: a file that can get a name
+		file, err := os.OpenFile(f.dir, os.O_RDWR|tmpfile, 0o666)
+		if f.none = err != nil; err == nil {
+			f.results, f.end = file, int64(os.Getpagesize()) // where sizes and names go
+		}
+	}
+	file, at := f.results, f.end
+	page := int64(os.Getpagesize())
+	if file == nil || bytes > math.MaxInt64-at-page {
+		f.mu.Unlock()
+		return f.Map(bytes)
+	}
+	f.end += (bytes + page - 1) / page * page
+	f.mu.Unlock()
+	m, err := f.room(file, at, bytes, true)
+	if err != nil {
+		return nil, &Error{f.dir, bytes, err}
+	}
+	return m, nil
+}
+
+// room sets a part of a file aside and maps it.
+func (f *Files) room(file *os.File, at, bytes int64, result bool) ([]byte, error) {
 	if bytes > math.MaxInt-int64(os.Getpagesize()) {
 		return nil, syscall.EFBIG
 	}
+	if err := ignoringEINTR(func() error { return syscall.Fallocate(int(file.Fd()), 0, at, bytes) }); err != nil {
+		return nil, err
+	}
+	m, err := syscall.Mmap(int(file.Fd()), at, int(bytes), syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_SHARED)
+	if err != nil {
+		return nil, err
+	}
+	f.keepWatch(&block{mapped: m, file: file, at: at, used: bytes, result: result})
+	return m, nil
+}
+
+func (f *Files) create() (*os.File, error) {
 	file, err := os.CreateTemp(f.dir, ".lacuna.*.tmp")
 	if err != nil {
 		return nil, err
 	}
-	defer file.Close() // the mapping keeps it
 	if err := os.Remove(file.Name()); err != nil {
+		file.Close()
 		return nil, err
 	}
 	if inMemory(file) {
+		file.Close()
 		return nil, errors.New("the directory is in memory itself (tmpfs); TMPDIR names another")
 	}
-	if err := ignoringEINTR(func() error { return syscall.Fallocate(int(file.Fd()), 0, 0, bytes) }); err != nil {
-		return nil, err
+	return file, nil
+}
+
+// Temp makes a file without a name.
+func (f *Files) Temp() (*os.File, error) {
+	file, err := f.create()
+	if err != nil {
+		return nil, &Error{f.dir, 0, err}
 	}
-	return syscall.Mmap(int(file.Fd()), 0, int(bytes), syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_SHARED)
+	return file, nil
+}
+
+// WriteAt writes to a block without having it in the process's memory, and lets the system begin to bring it to the disk.
+func (f *Files) WriteAt(m []byte, at int, data []byte) error {
+	f.mu.Lock()
+	b := f.blocks[unsafe.SliceData(m)]
+	f.mu.Unlock()
+	if len(data) == 0 {
+		return nil
+	}
+	if _, err := b.file.WriteAt(data, b.at+int64(at)); err != nil {
+		return err
+	}
+	const begin = 2 // SYNC_FILE_RANGE_WRITE
+	syscall.SyncFileRange(int(b.file.Fd()), b.at+int64(at), int64(len(data)), begin)
+	return nil
+}
+
+// Ahead asks for a part of a block, or of another file that is watched, that will be read soon.
+func (f *Files) Ahead(part []byte) { f.advise(part, syscall.MADV_WILLNEED) }
+
+// Behind lets go of such a part.
+func (f *Files) Behind(part []byte) { f.advise(part, syscall.MADV_DONTNEED) }
+
+// advise advises the system about the whole pages of a part. Of other memory nothing is said: it would be lost.
+func (f *Files) advise(part []byte, advice int) {
+	if len(part) == 0 {
+		return
+	}
+	page := os.Getpagesize()
+	skip := -int(uintptr(unsafe.Pointer(unsafe.SliceData(part)))) & (page - 1)
+	if skip >= len(part) {
+		return
+	}
+	whole := part[skip : skip+(len(part)-skip)/page*page]
+	first, last := uintptr(unsafe.Pointer(unsafe.SliceData(part))), uintptr(unsafe.Pointer(&part[len(part)-1]))
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, b := range f.blocks {
+		from := uintptr(unsafe.Pointer(unsafe.SliceData(b.mapped)))
+		if len(whole) > 0 && first >= from && last < from+uintptr(len(b.mapped)) {
+			syscall.Madvise(whole, advice)
+			return
+		}
+	}
 }
 
 // inMemory reports whether a file is of a file system without a disk.
@@ -65,14 +162,32 @@ func ignoringEINTR(call func() error) error {
 func (f *Files) Free(m []byte) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	b := f.blocks[unsafe.SliceData(m)]
 	delete(f.blocks, unsafe.SliceData(m))
+	if b.result && b.file == f.results { // else it has become a file of its own
+		f.punch(b.at, int64(len(m)))
+	}
 	if err := syscall.Munmap(m); err != nil {
 		panic("BUG: unmapping a block: " + err.Error())
 	}
+	if !b.result {
+		b.file.Close() // it has no name: nothing is lost
+	}
+}
+
+// punch gives the disk's room for a part of the file of results back. Where that is not possible it stays taken.
+func (f *Files) punch(at, bytes int64) {
+	const keepSize, punchHole = 1, 2
+	syscall.Fallocate(int(f.results.Fd()), keepSize|punchHole, at, bytes)
 }
 
 // Cut gives the disk's room for what lies beyond the first n bytes of a block back.
 func (f *Files) Cut(m []byte, n int64) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if b := f.blocks[unsafe.SliceData(m)]; b != nil {
+		b.used = n
+	}
 	page := int64(os.Getpagesize())
 	if from := (n + page - 1) / page * page; from < int64(len(m)) {
 		const remove = 9                  // MADV_REMOVE
@@ -80,16 +195,100 @@ func (f *Files) Cut(m []byte, n int64) {
 	}
 }
 
-// Watch counts a mapped file among what must not take up much memory. It must stay mapped, shared, until the end, or be a block.
-func (f *Files) Watch(m []byte) {
-	page := os.Getpagesize()
+// Adopt makes the file of all results, if it has these arrays and nothing else that is still used, one of the given name, and tells where in it
+// they begin and where it ends; -1 of arrays that are not in it. What lies there must not be read any more: it moves together, without being copied, where the file system
+// can do that. Otherwise the error is [ErrApart] or that of the system, and nothing has happened.
+func (f *Files) Adopt(name string, arrays [][]byte) (at []int64, end int64, err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	mine, at := make([]*block, len(arrays)), make([]int64, len(arrays))
+	var all []*block
+	for k, a := range arrays {
+		at[k] = -1
+		if b := f.blocks[unsafe.SliceData(a)]; b != nil && b.result && b.file == f.results && len(a) > 0 && int64(len(a)) <= int64(len(b.mapped)) {
+			mine[k], b.used = b, int64(len(a))
+			all = append(all, b)
+		}
+	}
+	for _, b := range f.blocks {
+		if b.result && b.file == f.results && !slices.Contains(all, b) {
+			return nil, 0, ErrApart
+		}
+	}
+	if len(all) == 0 {
+		return nil, 0, ErrApart
+	}
+	const follow = 0x400 // AT_SYMLINK_FOLLOW
+	fd := int(f.results.Fd())
+	if err := linkat(fmt.Sprintf("/proc/self/fd/%d", fd), name, follow); err != nil {
+		return nil, 0, err
+	}
+	end = f.compact(all)
+	for k, b := range mine {
+		if b != nil {
+			at[k] = b.at
+		}
+	}
+	f.results.Close() // the mappings and the name keep it
+	f.results = nil
+	return at, end, nil
+}
+
+// compact takes the gaps between blocks of the file of results out, as far as the file system can, and returns where the last ends.
+func (f *Files) compact(all []*block) int64 {
+	const collapse = 8 // FALLOC_FL_COLLAPSE_RANGE
+	fd, page := int(f.results.Fd()), int64(os.Getpagesize())
+	slices.SortFunc(all, func(a, b *block) int { return cmp.Compare(a.at, b.at) })
+	last := all[len(all)-1]
+	end := last.at + last.used
+	syscall.Ftruncate(fd, end) // else some bytes stay that nobody needs
+	for k := len(all) - 1; k >= 0; k-- {
+		from := page
+		if k > 0 {
+			from = all[k-1].at + (all[k-1].used+page-1)/page*page
+		}
+		gap := all[k].at - from
+		if gap <= 0 || syscall.Fallocate(fd, collapse, from, gap) != nil {
+			continue // a hole takes no room
+		}
+		for _, b := range all[k:] {
+			b.at -= gap
+		}
+		end -= gap
+	}
+	return end
+}
+
+func linkat(from, to string, flags int) error {
+	a, err := syscall.BytePtrFromString(from)
+	if err != nil {
+		return err
+	}
+	b, err := syscall.BytePtrFromString(to)
+	if err != nil {
+		return err
+	}
+	const here = -100 // AT_FDCWD
+	dir := here
+	if _, _, no := syscall.Syscall6(syscall.SYS_LINKAT, uintptr(dir), uintptr(unsafe.Pointer(a)), uintptr(dir), uintptr(unsafe.Pointer(b)), uintptr(flags), 0); no != 0 {
+		return no
+	}
+	return nil
+}
+
+// Watch counts a mapped file among what must not take up much memory. It must stay mapped, shared, until the end.
+func (f *Files) Watch(m []byte) { f.keepWatch(&block{mapped: m}) }
+
+func (f *Files) keepWatch(b *block) {
+	page, m := os.Getpagesize(), b.mapped
 	skip := -int(uintptr(unsafe.Pointer(unsafe.SliceData(m)))) & (page - 1)
 	if len(m) < skip {
 		return
 	}
+	b.pages = m[skip:]
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.blocks[unsafe.SliceData(m)] = m[skip:]
+	f.blocks[unsafe.SliceData(m)] = b
 }
 
 // How the memory is watched that mapped files take up.
@@ -137,9 +336,9 @@ func processorTime() time.Duration {
 func (f *Files) drop(most int64) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	largest := slices.SortedFunc(maps.Values(f.blocks), func(a, b []byte) int { return cmp.Compare(len(b), len(a)) })
-	for _, m := range largest {
-		syscall.Madvise(m, syscall.MADV_DONTNEED) // pages of shared mappings are the file's
+	largest := slices.SortedFunc(maps.Values(f.blocks), func(a, b *block) int { return cmp.Compare(len(b.pages), len(a.pages)) })
+	for _, b := range largest {
+		syscall.Madvise(b.pages, syscall.MADV_DONTNEED) // pages of shared mappings are the file's
 		if resident() <= most {
 			return
 		}

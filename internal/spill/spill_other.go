@@ -9,6 +9,27 @@ func (f *Files) Map(bytes int64) ([]byte, error) {
 	return nil, &Error{f.dir, bytes, errors.New("only Linux maps files so")}
 }
 
+// MapResult makes none, either.
+func (f *Files) MapResult(bytes int64) ([]byte, error) { return f.Map(bytes) }
+
+// Adopt has no file to make another of.
+func (f *Files) Adopt(string, [][]byte) (at []int64, end int64, err error) { return nil, 0, ErrApart }
+
+// Temp makes no file.
+func (f *Files) Temp() (*os.File, error) {
+	_, err := f.Map(0)
+	return nil, err
+}
+
+// WriteAt has no block to write to.
+func (f *Files) WriteAt([]byte, int, []byte) error { return errors.ErrUnsupported }
+
+// Ahead does nothing.
+func (f *Files) Ahead([]byte) {}
+
+// Behind does nothing.
+func (f *Files) Behind([]byte) {}
+
 // Free gives a block back.
 func (f *Files) Free([]byte) {}
 

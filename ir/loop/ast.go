@@ -103,6 +103,8 @@ type For struct {
 	Independent bool
 	// Unroll is how many iterations a compiler writes out at a time, where somebody has asked for that; else it chooses.
 	Unroll int64
+	// Lanes is how many iterations of an independent loop a vector has, where somebody has asked for that; else a compiler chooses.
+	Lanes  int64
 	Origin Origin
 }
 

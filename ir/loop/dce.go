@@ -83,7 +83,7 @@ func sweep(body []Stmt, live []bool) []Stmt {
 			if isEmpty(inner) {
 				continue
 			}
-			s = &For{Var: x.Var, Lo: x.Lo, Hi: x.Hi, Body: inner, Independent: x.Independent, Unroll: x.Unroll}
+			s = &For{Var: x.Var, Lo: x.Lo, Hi: x.Hi, Body: inner, Independent: x.Independent, Unroll: x.Unroll, Lanes: x.Lanes}
 		case *While:
 			s = &While{Cond: x.Cond, Body: sweep(x.Body, live)}
 		case *If:

@@ -98,7 +98,7 @@ func (n *Inliner) stmt(s Stmt) {
 		id := b.fresh(n.f.Vars[s.Var].Name, I64, fixedVar)
 		lo, hi := n.Expr(s.Lo), n.Expr(s.Hi)
 		n.exprs[s.Var] = b.ref(id)
-		b.emit(&For{Var: id, Lo: lo, Hi: hi, Independent: s.Independent, Unroll: s.Unroll, Body: b.nested(func() { n.Block(s.Body) })})
+		b.emit(&For{Var: id, Lo: lo, Hi: hi, Independent: s.Independent, Unroll: s.Unroll, Lanes: s.Lanes, Body: b.nested(func() { n.Block(s.Body) })})
 	case *While:
 		b.emit(&While{Cond: n.Expr(s.Cond), Body: b.nested(func() { n.Block(s.Body) })})
 	case *If:

@@ -71,7 +71,7 @@ func jamRun(t *testing.T, f *loop.Func, n, m int64) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, b, y := make([]float64, n+1), make([]float64, n*m+1), make([]float64, 2*m+n+2)
+	a, b, y := make([]float64, n+1), make([]float64, n*m+1), make([]float64, 2*m+n*(m+1)+2)
 	for i := range a {
 		a[i] = math.Sin(float64(i))
 	}

@@ -380,12 +380,18 @@ func (p *parser) loop() Stmt {
 		s.Independent = true
 		name = p.name("the loop variable's name")
 	}
-	if name.text == "unroll" && p.tok.kind == tokNumber {
+	for _, hint := range []struct {
+		word string
+		to   *int64
+	}{{"lanes", &s.Lanes}, {"unroll", &s.Unroll}} {
+		if name.text != hint.word || p.tok.kind != tokNumber {
+			continue
+		}
 		n, err := strconv.ParseInt(p.tok.text, 10, 64)
 		if err != nil || n < 1 {
-			p.fail("unroll takes a number from 1 on, not %s", p.tok.describe())
+			p.fail("%s takes a number from 1 on, not %s", hint.word, p.tok.describe())
 		}
-		s.Unroll = n
+		*hint.to = n
 		p.advance()
 		name = p.name("the loop variable's name")
 	}

@@ -144,6 +144,9 @@ func (p *printer) stmt(s Stmt) {
 		if s.Independent {
 			word = "for independent "
 		}
+		if s.Lanes > 0 {
+			word += "lanes " + strconv.FormatInt(s.Lanes, 10) + " "
+		}
 		if s.Unroll > 0 {
 			word += "unroll " + strconv.FormatInt(s.Unroll, 10) + " "
 		}

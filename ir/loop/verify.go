@@ -143,7 +143,7 @@ func (v *verifier) describe(s Stmt) string {
 	p := printer{names: v.names, vars: v.vars, fails: v.fails}
 	switch s := s.(type) {
 	case *For:
-		p.stmt(&For{Var: s.Var, Lo: s.Lo, Hi: s.Hi, Independent: s.Independent, Unroll: s.Unroll})
+		p.stmt(&For{Var: s.Var, Lo: s.Lo, Hi: s.Hi, Independent: s.Independent, Unroll: s.Unroll, Lanes: s.Lanes})
 	case *While:
 		p.stmt(&While{Cond: s.Cond})
 	case *If:

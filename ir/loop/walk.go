@@ -163,7 +163,7 @@ func (r rewriter) stmt(s Stmt) Stmt {
 		return &Store{Buf: r.buffer(s.Buf), Index: r.expr(s.Index), Value: r.expr(s.Value)}
 	case *For:
 		lo, hi := r.expr(s.Lo), r.expr(s.Hi)
-		return &For{Var: r.variable(s.Var), Lo: lo, Hi: hi, Body: r.block(s.Body), Independent: s.Independent, Unroll: s.Unroll}
+		return &For{Var: r.variable(s.Var), Lo: lo, Hi: hi, Body: r.block(s.Body), Independent: s.Independent, Unroll: s.Unroll, Lanes: s.Lanes}
 	case *While:
 		return &While{Cond: r.expr(s.Cond), Body: r.block(s.Body)}
 	case *If:

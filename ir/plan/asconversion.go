@@ -33,7 +33,7 @@ func (p *planner) restore(nf *normalForm, s *lang.Stmt, result *ir.Tensor, backg
 	case !onlyEntries(from.Format) || !onlyEntries(result.Format):
 		return false
 	}
-	step := &ir.Convert{From: from, To: result, Axes: axes, Why: "the statement only stores it again", Restores: true}
+	step := &ir.Convert{From: from, To: result, Axes: axes, Why: "the statement only stores it again", Assigns: true}
 	if slices.IsSorted(axes) {
 		step.Axes = nil
 	}

@@ -99,12 +99,16 @@ func Schedule(c *ir.Compute, how ir.Directives) []string {
 	if how.Assemble != "" {
 		add("assemble(%s)", how.Assemble)
 	}
-	if len(how.Unroll) > 0 {
-		var items []string
-		for _, name := range slices.Sorted(maps.Keys(how.Unroll)) {
-			items = append(items, fmt.Sprintf("%s: %d", name, how.Unroll[name]))
+	for _, command := range []struct {
+		name  string
+		loops map[string]int64
+	}{{"split", how.Split}, {"unroll", how.Unroll}, {"vectorize", how.Vectorize}} {
+		if items := numberedText(command.loops); items != "" {
+			add("%s(%s)", command.name, items)
 		}
-		add("unroll(%s)", strings.Join(items, ", "))
+	}
+	if len(how.Tile) > 0 {
+		add("tile(%s)", tileText(how.Tile))
 	}
 	f := outermost(c.Body)
 	switch {
@@ -118,6 +122,24 @@ func Schedule(c *ir.Compute, how ir.Directives) []string {
 		add("parallel(%s%s)", c.Indices[f.Index.ID].Name, grain)
 	}
 	return list
+}
+
+// numberedText writes loops with numbers as arguments.
+func numberedText(loops map[string]int64) string {
+	var items []ir.Block
+	for _, name := range slices.Sorted(maps.Keys(loops)) {
+		items = append(items, ir.Block{Index: name, Steps: loops[name]})
+	}
+	return tileText(items)
+}
+
+// tileText writes blocks as arguments.
+func tileText(blocks []ir.Block) string {
+	var items []string
+	for _, b := range blocks {
+		items = append(items, fmt.Sprintf("%s: %d", b.Index, b.Steps))
+	}
+	return strings.Join(items, ", ")
 }
 
 // sameWorkspaces reports whether one command can speak of all workspaces.
@@ -146,6 +168,34 @@ func Choices(c *ir.Compute) []string {
 		name := c.Indices[f.Index.ID].Name
 		list = append(list, "serial", fmt.Sprintf("parallel(%s: 2048)", name), fmt.Sprintf("parallel(%s: 262144)", name))
 	}
+	return append(list, reshapes(c)...)
+}
+
+// reshapes are commands that tile, vectorise or split the loops of a step.
+func reshapes(c *ir.Compute) []string {
+	var list []string
+	seen := map[*ir.Index]bool{}
+	dense := wholeLoops(readsOf(c.Body))
+	name := func(f *ir.Forall) string { return c.Indices[f.Index.ID].Name }
+	var visit func(st ir.Stmt)
+	visit = func(st ir.Stmt) {
+		if f, ok := st.(*ir.Forall); ok && !seen[f.Index] {
+			seen[f.Index] = true
+			inner, nested := f.Body.(*ir.Forall)
+			switch {
+			case nested && dense[inner.Index]:
+				list = append(list, fmt.Sprintf("tile(%s: 64, %s: 256)", name(f), name(inner)))
+			case nested || !dense[f.Index]:
+				list = append(list, fmt.Sprintf("split(%s: 1024)", name(f)))
+			default:
+				list = append(list, fmt.Sprintf("vectorize(%s: 8)", name(f)))
+			}
+		}
+		for _, x := range ir.Parts(st) {
+			visit(x)
+		}
+	}
+	visit(c.Body)
 	return list
 }
 

@@ -56,6 +56,9 @@ var commands = map[string]func(w *wishes, nf *normalForm, c *lang.Command) error
 	"serial":    (*wishes).serial,
 	"unroll":    (*wishes).unroll,
 	"positions": (*wishes).positions,
+	"split":     (*wishes).split,
+	"tile":      (*wishes).tile,
+	"vectorize": (*wishes).vectorize,
 	// Those about the tensor that the statement assigns are read where it is declared.
 	lang.StoreCommand:     (*wishes).elsewhere,
 	lang.TemporaryCommand: (*wishes).elsewhere,
@@ -295,8 +298,11 @@ func oneOf(c *lang.Command, to *string, words ...string) error {
 	return nil
 }
 
-// mostUnrolled bounds what code may grow by.
-const mostUnrolled = 64
+// mostUnrolled bounds what code may grow by, mostSteps the size of a block.
+const (
+	mostUnrolled = 64
+	mostSteps    = 1 << 30
+)
 
 // elsewhere is for commands that do not say how the statement runs.
 func (w *wishes) elsewhere(*normalForm, *lang.Command) error { return nil }

@@ -204,7 +204,7 @@ func (w *costWalk) trips(st *ir.Forall) (steps, inside float64) {
 }
 
 // tripsIn estimates how many coordinates a set has.
-func tripsIn(set ir.Formula) float64 {
+func tripsIn(set ir.SetExpr) float64 {
 	switch a, atom := set.IsAtom(); {
 	case atom && a == storedRows:
 		return cost.GuessedExtent

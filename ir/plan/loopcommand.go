@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/lacuna-sparse/lacuna/ir"
@@ -44,21 +45,53 @@ func (w *wishes) serial(nf *normalForm, c *lang.Command) error {
 
 // unroll reads unroll(i: 4): so many iterations of the loop over i are written out at a time.
 func (w *wishes) unroll(nf *normalForm, c *lang.Command) error {
-	for _, a := range c.Args {
+	return numbered(nf, c, mostUnrolled, func(name string, n int64) { put(&w.Unroll, name, n) })
+}
+
+// split reads split(i: 64): the loop over i, of coordinates or of positions, runs in blocks of so many steps.
+func (w *wishes) split(nf *normalForm, c *lang.Command) error {
+	return numbered(nf, c, mostSteps, func(name string, n int64) { put(&w.Split, name, n) })
+}
+
+// vectorize reads vectorize(i: 8): so many iterations of the loop over i are one vector's.
+func (w *wishes) vectorize(nf *normalForm, c *lang.Command) error {
+	return numbered(nf, c, mostUnrolled, func(name string, n int64) { put(&w.Vectorize, name, n) })
+}
+
+// tile reads tile(i: 32, j: 64): loops that stand directly in each other run block by block.
+func (w *wishes) tile(nf *normalForm, c *lang.Command) error {
+	if len(c.Args) == 1 {
+		return c.Fail(c.Pos, "write split(i: 64) for one loop", "tile takes two loops or more")
+	}
+	return numbered(nf, c, mostSteps, func(name string, n int64) { w.Tile = append(w.Tile, ir.Block{Index: name, Steps: n}) })
+}
+
+// put puts a number into a map that may not be there yet.
+func put(m *map[string]int64, name string, n int64) {
+	if *m == nil {
+		*m = map[string]int64{}
+	}
+	(*m)[name] = n
+}
+
+// numbered reads a command that takes loops with numbers, each loop once.
+func numbered(nf *normalForm, c *lang.Command, most int64, add func(name string, n int64)) error {
+	hint := fmt.Sprintf("write %s(i: 4)", c.Name)
+	if len(c.Args) == 0 {
+		return c.Fail(c.Pos, hint, "%s takes loops with numbers", c.Name)
+	}
+	for k, a := range c.Args {
 		n, ok := a.Number()
-		if a.Inner || a.Value == "" || !ok || n > mostUnrolled {
-			return c.Fail(a.Pos, "write unroll(i: 4)", "unroll takes loops with numbers from 1 to %d", mostUnrolled)
+		if a.Inner || a.Value == "" || !ok || n > most {
+			return c.Fail(a.Pos, hint, "%s takes loops with numbers from 1 to %d", c.Name, most)
+		}
+		if slices.ContainsFunc(c.Args[:k], func(b *lang.Argument) bool { return b.Word == a.Word }) {
+			return c.Fail(a.Pos, "", "%s has the loop over %s twice", c.Name, a.Word)
 		}
 		if err := nf.index(c, a); err != nil {
 			return err
 		}
-		if w.Unroll == nil {
-			w.Unroll = map[string]int64{}
-		}
-		w.Unroll[a.Word] = n
-	}
-	if len(c.Args) == 0 {
-		return c.Fail(c.Pos, "write unroll(i: 4)", "unroll takes loops with numbers")
+		add(a.Word, n)
 	}
 	return nil
 }

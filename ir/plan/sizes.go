@@ -155,7 +155,7 @@ func (z *sizes) bias(a *ir.Access, st *tensor.Statistics, axis int) float64 {
 
 // visits is how many steps a loop over a set takes. What is in a table is looked up. A merge goes through all operands, or seeks in
 // the longer one for each entry of the shorter; a step of it that finds nothing is half of one.
-func (z *sizes) visits(set ir.Formula, extent float64) float64 {
+func (z *sizes) visits(set ir.SetExpr, extent float64) float64 {
 	if atom, ok := set.IsAtom(); ok {
 		return z.fibres[atom].length
 	}
@@ -182,7 +182,7 @@ func (z *sizes) visits(set ir.Formula, extent float64) float64 {
 var builtin = cost.Builtin() // what decides the order of sums is the same on every machine
 
 // size is how many coordinates a set has, as if operands had theirs independently of each other.
-func (z *sizes) size(set ir.Formula, extent float64) float64 {
+func (z *sizes) size(set ir.SetExpr, extent float64) float64 {
 	if atom, ok := set.IsAtom(); ok {
 		return min(z.fibres[atom].length, extent)
 	}

@@ -64,8 +64,8 @@ type Options struct {
 	Keep bool
 	// Path says how entries are brought into order: see ChoosePath.
 	Path Path
-	// Grids is as in Options: a pass has a chunk for each of thousands of warps, and
-	// places are the running sums of all counts.
+	// Grids is for engines that share loops among threads: a pass goes by tiles, and places are the running sums of
+	// all counts.
 	Grids bool
 }
 

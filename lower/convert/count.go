@@ -22,12 +22,6 @@ const rowGap = 64
 // first cache.
 const bucketGrain = 1 << 13
 
-// On grids a chunk is that of a warp.
-const (
-	gridParts = 1 << 12
-	gridGrain = 1 << 10
-)
-
 // lets are the scalars of the pass. Chunks are so large that counters take less
 // time than entries.
 func (p *countingPass) lets() []loop.ScalarLet {
@@ -36,9 +30,6 @@ func (p *countingPass) lets() []loop.ScalarLet {
 	grain, most := loop.SizeConst(passGrain), loop.SizeConst(maxParts)
 	if n := p.how.Path.Chunks; n > 0 {
 		most = loop.SizeConst(n)
-	}
-	if p.how.Grids {
-		grain, most = loop.SizeConst(gridGrain), loop.SizeConst(gridParts)
 	}
 	least := op(loop.Max, grain, op(loop.Mul, loop.SizeConst(2), loop.SizeScalar(p.buckets)))
 	// An even number: two threads then have the same to do.

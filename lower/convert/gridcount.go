@@ -6,14 +6,7 @@ import (
 	"github.com/lacuna-sparse/lacuna/lower/gpu/coop"
 )
 
-// On grids, a pass by a digit of a word goes through tiles of entries, a block for each
-// (N. Satish, M. Harris and M. Garland, "Designing Efficient Sorting Algorithms for
-// Manycore GPUs", 2009). One stage counts the digits of every tile; the running sum over
-// digits, and tiles within each, is where a tile's entries of a digit go. In the other
-// stage every warp ranks its entries among those of the same digit, in their order, by
-// ballots; sums over the warps and digits of the block then are where entries go in the
-// tile, in which the arrays of the entries are brought into that order in shared memory,
-// one after another, so that what neighbouring threads store lies side by side.
+// On grids, a pass goes through tiles of entries, a block for each, by the digit of a word (lower/gpu/coop/multisplit.go).
 
 const (
 	// tileWarps is the size of a block, tileRounds how many entries a thread has.
@@ -30,14 +23,9 @@ type tiledPass struct {
 	t       *coop.Team
 	e       *emit.Func
 	b       *loop.Builder
+	digits  *coop.Digits
 	pack    packing
 	differs func(loop.Expr) loop.Expr // nil without a filter in the pass
-}
-
-// tiled reports whether the pass goes by tiles.
-func (p *countingPass) tiled() bool {
-	return p.how.Grids && !p.how.Path.Alone && !p.blocks && p.digit.word >= 0 &&
-		p.words[p.digit.word].Bits <= gridDigitBits && !p.elem.IsComplex()
 }
 
 // tileSize is how many warps a block has, and how many entries each thread.
@@ -59,15 +47,24 @@ func (p *countingPass) tileLets() []loop.ScalarLet {
 	}
 }
 
-// tileTeam begins a function.
-func (p *countingPass) tileTeam(name string) (*coop.Team, *emit.Func) {
+// begin begins a function.
+func (p *countingPass) begin(name string) *tileTeam {
 	warps, _ := p.tileSize()
-	return coop.NewTeam(p.Builder, name, warps, warps)
+	t, e := coop.NewTeam(p.Builder, name, warps, warps)
+	return &tileTeam{t, e}
+}
+
+// tileTeam is a function for blocks that take tiles.
+type tileTeam struct {
+	*coop.Team
+	e *emit.Func
 }
 
 // tiledFunc makes it one that uses some words, and coordinates of the result.
-func (p *countingPass) tiledFunc(t *coop.Team, e *emit.Func, words []int, coords bool) *tiledPass {
-	x := &tiledPass{countingPass: p, t: t, e: e, b: e.B}
+func (p *countingPass) tiledFunc(t *tileTeam, words []int, coords bool) *tiledPass {
+	x := &tiledPass{countingPass: p, t: t.Team, e: t.e, b: t.e.B}
+	_, rounds := p.tileSize()
+	x.digits = &coop.Digits{Team: t.Team, Bits: int64(p.words[p.digit.word].Bits), Rounds: rounds, Of: x.digitOf, Keys: x.keys}
 	var want axisSet
 	if p.number == 0 {
 		for _, w := range words {
@@ -120,8 +117,11 @@ func (x *tiledPass) word(w int, lo, hi loop.Expr) func(p loop.Expr) loop.Expr {
 // value gives the payload of entries.
 func (x *tiledPass) value() func(p loop.Expr) loop.Expr {
 	buf := x.vals
-	if x.number > 0 {
+	switch {
+	case x.number > 0:
 		buf = x.payload[(x.number-1)%2]
+	case x.blocks:
+		return func(p loop.Expr) loop.Expr { return x.b.Cast(x.count, p) }
 	}
 	id := x.e.Read(buf)
 	return func(p loop.Expr) loop.Expr { return x.b.Load(id, p) }
@@ -135,51 +135,36 @@ func (x *tiledPass) digitOf(word loop.Expr) loop.Expr {
 	return x.b.Let("digit", x.b.Cast(loop.I64, x.b.And(down, mask)))
 }
 
-// load reads the words of entries of a tile that has some. It returns which there are:
-// those beyond the end, for which the last one is read, and those that are left out are
-// not.
-func (x *tiledPass) load(word func(p loop.Expr) loop.Expr, hi loop.Expr, at []loop.Expr) (words []loop.Expr, inside []*loop.Ref) {
-	b := x.b
-	last := b.Let("last", b.Sub(hi, loop.Int(1)))
-	for _, p := range at { // without a condition, so that all loads are under way at once
-		words = append(words, b.Let("word", word(b.Let("read", b.Min(p, last)))))
-	}
-	for _, p := range at {
-		in := b.Var("inside", b.Lt(p, hi))
-		if x.differs != nil {
-			b.Assign(in, b.And(in, x.differs(b.Let("v", b.Load(x.e.Read(x.vals), b.Min(p, last))))))
+// keys gives what reads the words of the digit of entries, and tells which there are: those beyond the end, for which the
+// last one is read, and those that are left out are not.
+func (x *tiledPass) keys(lo, hi loop.Expr) func(at []loop.Expr) (words []loop.Expr, inside []*loop.Ref) {
+	b, word := x.b, x.word(x.digit.word, lo, hi)
+	return func(at []loop.Expr) (words []loop.Expr, inside []*loop.Ref) {
+		last := b.Let("last", b.Sub(hi, loop.Int(1)))
+		for _, p := range at { // without a condition, so that all loads are under way at once
+			words = append(words, b.Let("word", word(b.Let("read", b.Min(p, last)))))
 		}
-		inside = append(inside, in)
+		for _, p := range at {
+			in := b.Var("inside", b.Lt(p, hi))
+			if x.differs != nil {
+				b.Assign(in, b.And(in, x.differs(b.Let("v", b.Load(x.e.Read(x.vals), b.Min(p, last))))))
+			}
+			inside = append(inside, in)
+		}
+		return words, inside
 	}
-	return words, inside
 }
 
 // countTiles is the stage that counts the digits of every tile.
 func (p *countingPass) countTiles() {
-	t, e := p.tileTeam("count")
-	x := p.tiledFunc(t, e, []int{p.digit.word}, false)
+	x := p.tiledFunc(p.begin("count"), []int{p.digit.word}, false)
 	b := x.b
-	counts := e.Write(p.counts)
-	_, rounds := p.tileSize()
-	bins := b.Shared("bins", loop.U32, 1<<p.words[p.digit.word].Bits)
+	counts := x.e.Write(p.counts)
+	bins := x.digits.Bins()
 	x.eachTile(func(tile, lo, hi loop.Expr) {
-		x.eachDigit(func(d loop.Expr) { b.Store(bins, d, loop.Number(loop.U32, 0)) })
-		t.Barrier()
-		word := x.word(p.digit.word, lo, hi)
-		var at []loop.Expr
-		for k := range rounds {
-			at = append(at, b.Let("p", b.Add(b.Add(lo, loop.Int(k*t.Threads())), t.Rank())))
-		}
-		b.If(b.Lt(lo, hi), func() {
-			words, inside := x.load(word, hi, at)
-			for k := range at {
-				b.If(inside[k], func() { b.Atomic(loop.AtomicAdd, bins, x.digitOf(words[k]), loop.Number(loop.U32, 1)) }, nil)
-			}
-		}, nil)
-		t.Barrier()
-		x.eachDigit(func(d loop.Expr) {
-			at := b.Let("at", b.Add(b.Mul(d, e.Scalar(p.chunks)), tile))
-			b.Store(counts, at, b.Cast(p.count, b.Load(bins, d)))
+		x.digits.Count(bins, lo, hi, func(d, n loop.Expr) {
+			at := b.Let("at", b.Add(b.Mul(d, x.e.Scalar(p.chunks)), tile))
+			b.Store(counts, at, b.Cast(p.count, n))
 		})
 	})
 	st := x.tileStage("count")
@@ -187,20 +172,3 @@ func (p *countingPass) countTiles() {
 	st.Allocs = []loop.Alloc{{Buffer: p.counts, Len: emit.Times(loop.SizeScalar(p.chunks), loop.SizeScalar(p.buckets))}}
 	p.AddStage(st)
 }
-
-// eachDigit runs body for every digit, each of which is a thread's.
-func (x *tiledPass) eachDigit(body func(d loop.Expr)) {
-	b := x.b
-	digits, threads := int64(1)<<x.words[x.digit.word].Bits, x.t.Threads()
-	for first := int64(0); first < digits; first += threads {
-		d := b.Let("d", b.Add(x.t.Rank(), loop.Int(first)))
-		if first+threads <= digits {
-			body(d)
-			continue
-		}
-		b.If(b.Lt(d, loop.Int(digits)), func() { body(d) }, nil)
-	}
-}
-
-// digits is how many there are.
-func (x *tiledPass) digits() int64 { return int64(1) << x.words[x.digit.word].Bits }

@@ -70,22 +70,27 @@ func (p *countingPass) moveStage() {
 				b.Store(buf, at, b.Cast(b.Elem(buf), it.coord(axis)))
 			}
 		}
-		values := e.Write(p.values)
 		if !p.blocks {
-			b.Store(values, at, it.value())
+			b.Store(e.Write(p.values), at, it.value())
 			return
 		}
-		in := e.Read(p.vals)
-		from := b.Let("from", b.Mul(b.Cast(loop.I64, it.value()), size))
-		dest := b.Let("dest", b.Mul(at, size))
-		b.ForIndependent("k", loop.Int(0), size, func(k loop.Expr) {
-			b.Store(values, b.Add(dest, k), b.Load(in, b.Add(from, k)))
-		})
+		p.copyBlock(e, at, it.value(), size)
 	})
 	st := e.Stage("move")
 	st.Allocs = allocs
 	st.Partition = p.part
 	p.AddStage(st)
+}
+
+// copyBlock copies the block of an entry of the source, of so many values, to place at.
+func (s *sorter) copyBlock(e *emit.Func, at, entry, size loop.Expr) {
+	b := e.B
+	values, in := e.Write(s.values), e.Read(s.vals)
+	from := b.Let("from", b.Mul(b.Cast(loop.I64, entry), size))
+	dest := b.Let("dest", b.Mul(at, size))
+	b.ForIndependent("k", loop.Int(0), size, func(k loop.Expr) {
+		b.Store(values, b.Add(dest, k), b.Load(in, b.Add(from, k)))
+	})
 }
 
 // moved makes a set of buffers of words and payload, if it is not there.
@@ -101,11 +106,15 @@ func (s *sorter) moved(set int) {
 		w := &s.words[i]
 		w.bufs[set] = s.Buffer(fmt.Sprintf("word%d_%d", i, set), w.elem(), role)
 	}
-	elem := s.elem
+	s.payload[set] = s.Buffer(fmt.Sprintf("moved%d", set), s.payloadType(), role)
+}
+
+// payloadType is the type of what is moved with the coordinates.
+func (s *sorter) payloadType() loop.Type {
 	if s.blocks {
-		elem = s.count
+		return s.count
 	}
-	s.payload[set] = s.Buffer(fmt.Sprintf("moved%d", set), elem, role)
+	return s.elem
 }
 
 // allocate adds the allocation of a buffer, unless an earlier pass has made it.

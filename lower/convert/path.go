@@ -123,7 +123,7 @@ const (
 	groupEntries  = 1 << 12 // of a group that is sorted in the cache
 	maxGroupBits  = 11
 	localBits     = 10 // of a radix pass over a group
-	gridDigitBits = 8  // of a radix pass by thousands of warps, with counters each
+	gridDigitBits = 8  // of a radix pass by tiles
 	// So many chunks for each thread even out what slows one of them down.
 	chunksPerThread = 4
 )
@@ -227,18 +227,18 @@ func ChoosePath(from, to tensor.Format, d Data) (p Path, ok bool) {
 		p.Words = wordsFor(axes, d.Shape, localBits, p.Group)
 		return p, p.Passes() <= cost.MostMoves
 	}
-	most, digit := max(fewBuckets, min(maxBuckets, 2*d.Entries)), digitBits
+	digit := digitBits
 	if d.Grids {
-		most, digit = 1<<gridDigitBits, gridDigitBits
-		if sparse := from.SparseRank(); !d.DType.IsComplex() && (sparse == from.Rank() || sparse != to.SparseRank()) {
-			most = 1 // digits go by tiles
-		}
+		digit = gridDigitBits
 	}
-	if bucketsFor(axes, d.Shape) > most {
+	if d.Grids || bucketsFor(axes, d.Shape) > max(fewBuckets, min(maxBuckets, 2*d.Entries)) {
 		p.Words = append(wordsFor(axes, d.Shape, digit, 0), wordsFor(carried, d.Shape, 0, 0)...)
+		if p.Passes() == 0 { // of axes of extent 1: what writes the result is a pass
+			p.Words[0].Passes, p.Words[0].Bits = 1, 1
+		}
 		return p, p.Passes() <= cost.MostMoves
 	}
-	far := !d.Grids && len(axes) == 1 && d.Entries >= cost.GroupedEntries && d.Spread != nil && d.Spread(axes[0]) >= d.farBuckets()
+	far := len(axes) == 1 && d.Entries >= cost.GroupedEntries && d.Spread != nil && d.Spread(axes[0]) >= d.farBuckets()
 	if far && hasRows(to) {
 		if rows, ok := rowPath([]int{axes[0], carried[0]}, d); ok {
 			return rows, true

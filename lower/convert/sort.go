@@ -161,19 +161,16 @@ func (s *sorter) pass(i int, d digit, last bool) {
 	} else {
 		p.counts = s.Buffer(name("counts"), s.count, loop.Temp)
 	}
-	if p.tiled() {
+	if s.how.Grids && !s.how.Path.Alone {
 		p.countTiles()
 		p.placeAll()
 		p.moveTiles()
 		return
 	}
 	p.countStage()
-	switch {
-	case s.how.Path.Alone:
+	if s.how.Path.Alone {
 		p.placeAlone()
-	case s.how.Grids:
-		p.placeAll()
-	default:
+	} else {
 		p.firstOfRanges()
 		p.placeRanges()
 	}
@@ -201,9 +198,6 @@ func (p *countingPass) counter(e *emit.Func, name string, row, bucket loop.Expr)
 	if p.inPlace() {
 		return e.B.Let(name, e.B.Add(bucket, loop.Int(1)))
 	}
-	if p.how.Grids {
-		bucket = e.B.Mul(bucket, e.Scalar(p.chunks))
-	}
 	return e.B.Let(name, e.B.Add(row, bucket))
 }
 
@@ -211,9 +205,6 @@ func (p *countingPass) counter(e *emit.Func, name string, row, bucket loop.Expr)
 func (p *countingPass) row(e *emit.Func) loop.Expr {
 	if p.how.Path.Alone {
 		return loop.Int(0)
-	}
-	if p.how.Grids {
-		return e.B.Chunk() // counters of a bucket lie side by side
 	}
 	return e.B.Let("row", e.B.Mul(e.B.Chunk(), e.Scalar(p.stride)))
 }

@@ -4,7 +4,6 @@ import (
 	"reflect"
 
 	"github.com/lacuna-sparse/lacuna/ir/loop"
-	"github.com/lacuna-sparse/lacuna/ir/loop/lib"
 )
 
 // atomicOps are the operators whose order does not matter and that memory applies itself.
@@ -35,15 +34,13 @@ func (m *mapper) atomics(s *loop.Stage) bool {
 		return true
 	}
 	b.Inline(s.Func, in)
-	if loop.RemoveDead(b.Func()).Verify(lib.Lookup) != nil {
-		return false
-	}
-	m.launch(s, "atomics", g, loop.SizeConst(max(1, atomicsPerWorker*m.opts.Workers/int64(m.opts.Threads))))
-	return true
+	return m.launchVerified(s, "atomics", g, m.blocksForAtomics())
 }
 
-// atomicsPerWorker is for more threads than take chunks: atomics wait for memory.
-const atomicsPerWorker = 4
+// blocksForAtomics is for more threads than take chunks: atomics wait for memory.
+func (m *mapper) blocksForAtomics() loop.SizeConst {
+	return loop.SizeConst(max(1, 4*m.opts.Workers/int64(m.opts.Threads)))
+}
 
 // onlyLoop is the loop at the top of a function outside of which it only declares, nil
 // if it is not so.

@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/lacuna-sparse/lacuna/ir/loop"
-	"github.com/lacuna-sparse/lacuna/ir/loop/lib"
 )
 
 // columns maps a stage over rows in which loops over columns add to a line of a dense
@@ -31,7 +30,7 @@ func (m *mapper) columns(s *loop.Stage) bool {
 	}
 	c := m.cuts[s.Partition]
 	width := argOf(s, t.width)
-	buffers, scalars := len(m.out.Buffers), len(m.out.Scalars)
+	mark := m.mark()
 	var long *longList
 	if t.split {
 		long = &longList{rows: m.temp(s.Name+"_long", loop.I64), count: m.temp(s.Name+"_long_count", loop.I64)}
@@ -50,7 +49,7 @@ func (m *mapper) columns(s *loop.Stage) bool {
 	}
 	vectors, okVectors := byTeams(byVectors)
 	if !okNarrow || !okWide || !okVectors {
-		m.out.Buffers, m.out.Scalars = m.out.Buffers[:buffers], m.out.Scalars[:scalars]
+		m.back(mark)
 		return false
 	}
 	n, k := loop.SizeExpr(loop.SizeScalar(c.n)), loop.SizeExpr(loop.SizeScalar(width))
@@ -251,9 +250,7 @@ func (m *mapper) rowsByTeams(s *loop.Stage, t *lineNest, by lineTeams, long *lon
 		tiles := b.Let("tiles", b.Div(b.Add(columns, b.Sub(tile, loop.Int(1))), tile))
 		g.inTurns(teams.first, b.Let("items", b.Mul(n, tiles)), teams.all, func(i loop.Expr) { item(g.tileOf(i, n, tiles)) })
 	}
-	f := loop.RemoveDead(b.Func())
-	return loop.Stage{Name: name(s, by.mapping), Partition: -1, Func: f, Bufs: g.bufs, Args: g.args, Symbolic: s.Symbolic},
-		f.Verify(lib.Lookup) == nil
+	return g.verified(s, by.mapping)
 }
 
 func argIndex(f *loop.Func, id loop.VarID) int {
@@ -324,5 +321,5 @@ func (m *mapper) rowsByBlocks(s *loop.Stage, t *lineNest, by lineTeams, long *lo
 		}
 		b.Inline(s.Func, in)
 	})
-	return loop.Stage{Name: name(s, "blocks_of_"+by.mapping), Partition: -1, Func: loop.RemoveDead(b.Func()), Bufs: g.bufs, Args: g.args, Symbolic: s.Symbolic}, true
+	return g.stage(s, "blocks_of_"+by.mapping), true
 }

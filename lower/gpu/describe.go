@@ -24,7 +24,6 @@ var ways = map[string]string{
 	"one_block":             "one block",
 	"blocks":                "a block for each chunk, since its loop needs an order or a workspace that threads share",
 	"chunks":                "a thread for each chunk, since its loop needs an order or a workspace of its own",
-	"warps":                 "a warp for each list, in order",
 	"atomics":               "a thread for each iteration, with atomics on integers",
 	"extremes":              "a thread for each iteration, with atomics on keys of floats",
 	"owners":                "every warp goes through all iterations and folds what falls to its elements, in order",

@@ -22,8 +22,6 @@
 //   - entries: the same, where a row appends an entry for each of an operand's: teams
 //     take entries, whatever their rows (entries.go); where each is a fold over a dense
 //     dimension, they share the folds of several (dots.go).
-//   - warps: the same, where each element stands for a list whose items are counted
-//     by buckets or moved to them (buckets.go).
 //   - chunks: each thread takes whole chunks, of which there are as many as threads
 //     pay for; what every thread has a copy of is cut from one buffer (chunks.go).
 //   - blocks: each block takes whole chunks, its threads sharing the loop over them
@@ -55,7 +53,6 @@
 //	                lines.go recognises the nests, linework.go writes what a thread does, vectors.go by vectors,
 //	                linefolds.go where lines are folded, pieces.go where rows are long
 //	linestores.go   elements of a line one after another; longlines.go: tiles of long lines
-//	buckets.go      lists whose items are counted by buckets or moved to them
 //	blocks.go       a block for each chunk; shareloops.go: how the threads of a team share a loop
 //	independent.go  iterations that touch nothing in common
 //	atomics.go      integers folded into elements; extremes.go: min and max of floats

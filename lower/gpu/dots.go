@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/lacuna-sparse/lacuna/ir/loop"
-	"github.com/lacuna-sparse/lacuna/ir/loop/lib"
 	"github.com/lacuna-sparse/lacuna/lower/gpu/coop"
 )
 
@@ -210,9 +209,7 @@ func (m *mapper) dotsApart(s *loop.Stage, d *dot, marks loop.BufferID, columns i
 		}
 		b.Inline(s.Func, in)
 	})
-	f := loop.RemoveDead(b.Func())
-	return loop.Stage{Name: name(s, mapping), Partition: -1, Func: f, Bufs: g.bufs, Args: g.args, Symbolic: s.Symbolic},
-		f.Verify(lib.Lookup) == nil
+	return g.verified(s, mapping)
 }
 
 // shareDots emits the folds of a warp's entries: each team goes through those of its

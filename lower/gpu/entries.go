@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/lacuna-sparse/lacuna/ir/loop"
-	"github.com/lacuna-sparse/lacuna/ir/loop/lib"
 	"github.com/lacuna-sparse/lacuna/lower/gpu/coop"
 )
 
@@ -158,7 +157,7 @@ func (m *mapper) entries(s *loop.Stage) bool {
 	if !ok {
 		return false
 	}
-	buffers, scalars := len(m.out.Buffers), len(m.out.Scalars)
+	mark := m.mark()
 	marks := m.temp(s.Name+"_marks", loop.I64)
 	warps := ceilDiv(loop.SizeLen{Buffer: s.Bufs[t.along]}, loop.SizeConst(entriesTogether))
 	blocks := ceilDiv(sizeOp(loop.Min, warps, loop.SizeConst(maxRowThreads/warp)), loop.SizeConst(int64(m.opts.Threads/warp)))
@@ -167,7 +166,7 @@ func (m *mapper) entries(s *loop.Stage) bool {
 		stages, lets, ok = m.entriesByTeams(s, t, marks, blocks)
 	}
 	if !ok {
-		m.out.Buffers, m.out.Scalars = m.out.Buffers[:buffers], m.out.Scalars[:scalars]
+		m.back(mark)
 		return false
 	}
 	m.sizes(s.Name+"_lanes", lets, nil, []loop.Alloc{{Buffer: marks, Len: sizeOp(loop.Add, warps, loop.SizeConst(1))}})
@@ -233,9 +232,7 @@ func (m *mapper) entriesApart(s *loop.Stage, t *entryLoop, doublings loop.Scalar
 			b.Inline(s.Func, in)
 		})
 	})
-	f := loop.RemoveDead(b.Func())
-	return loop.Stage{Name: name(s, "entries"), Partition: -1, Func: f, Bufs: g.bufs, Args: g.args, Symbolic: s.Symbolic},
-		f.Verify(lib.Lookup) == nil
+	return g.verified(s, "entries")
 }
 
 // takes emits the loops over rows and entries for one entry p of a row.

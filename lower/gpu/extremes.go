@@ -4,7 +4,6 @@ import (
 	"math"
 
 	"github.com/lacuna-sparse/lacuna/ir/loop"
-	"github.com/lacuna-sparse/lacuna/ir/loop/lib"
 )
 
 // extremes maps a stage of one call whose only loop folds floats into elements by min or
@@ -52,11 +51,10 @@ func (m *mapper) extremes(s *loop.Stage) bool {
 		return true
 	}
 	g.Builder.Inline(s.Func, in)
-	if loop.RemoveDead(g.Builder.Func()).Verify(lib.Lookup) != nil {
+	if !m.launchVerified(s, "extremes", g, m.blocksForAtomics()) {
 		m.back(mark)
 		return false
 	}
-	m.launch(s, "extremes", g, loop.SizeConst(max(1, atomicsPerWorker*m.opts.Workers/int64(m.opts.Threads))))
 	m.launch(s, "values", x.each("_values", elements, func(g *gridFunc, vals, ordered loop.BufID, k loop.Expr) {
 		b := g.Builder
 		key := b.Let("key", b.Load(ordered, k))

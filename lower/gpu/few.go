@@ -3,7 +3,6 @@ package gpu
 import (
 	"github.com/lacuna-sparse/lacuna/internal/cost"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
-	"github.com/lacuna-sparse/lacuna/ir/loop/lib"
 )
 
 // To start a grid takes as long as to go through some ten thousand entries. So where an
@@ -53,7 +52,5 @@ func (m *mapper) fewFunc(s *loop.Stage, n, doublings loop.ScalarID) (loop.Stage,
 	})
 	b.Barrier(loop.BlockScope)
 	g.blocksTake(s, in, list, count, loop.Int(0), loop.Int(1))
-	f := loop.RemoveDead(b.Func())
-	return loop.Stage{Name: name(s, "few_rows"), Partition: -1, Func: f, Bufs: g.bufs, Args: g.args, Symbolic: s.Symbolic},
-		f.Verify(lib.Lookup) == nil
+	return g.verified(s, "few_rows")
 }

@@ -2,7 +2,6 @@ package gpu
 
 import (
 	"github.com/lacuna-sparse/lacuna/ir/loop"
-	"github.com/lacuna-sparse/lacuna/ir/loop/lib"
 	"github.com/lacuna-sparse/lacuna/lower/gpu/coop"
 )
 
@@ -54,9 +53,7 @@ func (x *scatter) foldRuns() (loop.Stage, bool) {
 	} else {
 		f.inlined(in)
 	}
-	fn := loop.RemoveDead(f.Builder.Func())
-	return loop.Stage{Name: name(x.s, "runs"), Partition: -1, Func: fn, Bufs: f.bufs, Args: f.args, Symbolic: x.s.Symbolic},
-		fn.Verify(lib.Lookup) == nil
+	return f.verified(x.s, "runs")
 }
 
 // inlined computes what is folded by the iterations of the loop.

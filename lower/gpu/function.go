@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/lacuna-sparse/lacuna/ir/loop"
+	"github.com/lacuna-sparse/lacuna/ir/loop/lib"
 	"github.com/lacuna-sparse/lacuna/lower/gpu/coop"
 )
 
@@ -57,12 +58,13 @@ type gridFunc struct {
 	// split, when not nil, may leave iterations of a shared loop to others: it gives
 	// the end of those to be made here.
 	split func(n *loop.Inliner, lo, hi loop.Expr) loop.Expr
-	// standin stands in for the function while it is compiled; nil: nothing does.
-	standin *gridFunc
 }
 
-// standsInFor makes the function, which has nothing yet but the parameters, the quick one of another.
-func (g *gridFunc) standsInFor(of *gridFunc) { g.Quick, of.standin = true, g }
+// team is a block of threads.
+func (g *gridFunc) team() *coop.Team {
+	warps := g.threads / warp
+	return &coop.Team{Warps: warps, Block: warps, Code: g.Code}
+}
 
 // withQuick gives the function of a stage a quick one, if that is smaller: build makes the stage, and
 // then one whose function is small.
@@ -81,13 +83,7 @@ func (m *mapper) withQuick(build func() (loop.Stage, bool)) (loop.Stage, bool) {
 }
 
 // function finishes the function.
-func (g *gridFunc) function() *loop.Func {
-	f := loop.RemoveDead(g.Builder.Func())
-	if q := g.standin; q != nil && slices.Equal(q.bufs, g.bufs) && slices.Equal(q.args, g.args) {
-		f.Quick = q.function()
-	}
-	return f
-}
+func (g *gridFunc) function() *loop.Func { return loop.RemoveDead(g.Builder.Func()) }
 
 func (m *mapper) newFunc(name string) *gridFunc {
 	return m.newFuncOf(name, m.opts.Threads)
@@ -163,11 +159,26 @@ func (g *gridFunc) bounds(bounds loop.BufID, k, n, step loop.Expr) (lo, hi loop.
 	return lo, b.Let("hi", b.Add(lo, b.Min(step, b.Sub(n, lo))))
 }
 
+// launchVerified is launch if the function breaks no rule; it reports whether that is so.
+func (m *mapper) launchVerified(s *loop.Stage, mapping string, g *gridFunc, blocks loop.SizeExpr) bool {
+	st, ok := g.verified(s, mapping)
+	if st.Blocks = blocks; ok {
+		m.add(st)
+	}
+	return ok
+}
+
 // launch adds a stage that runs the function with a number of blocks in place of s.
 func (m *mapper) launch(s *loop.Stage, mapping string, g *gridFunc, blocks loop.SizeExpr) {
 	stage := g.stage(s, mapping)
 	stage.Blocks = blocks
 	m.add(stage)
+}
+
+// verified is stage, and whether the function breaks no rule: threads of a warp might not stay together.
+func (g *gridFunc) verified(s *loop.Stage, mapping string) (loop.Stage, bool) {
+	st := g.stage(s, mapping)
+	return st, st.Func.Verify(lib.Lookup) == nil
 }
 
 // stage is a stage that runs the function in place of s, but for the number of blocks.

@@ -227,5 +227,5 @@ func name(s *loop.Stage, mapping string) string { return fmt.Sprintf("%s_by_%s",
 // byElements maps a stage whose chunks are single elements in one of the ways that are better than
 // a thread for each, and reports whether there is one.
 func (m *mapper) byElements(s *loop.Stage) bool {
-	return m.counters(s) || m.positions(s) || m.rows(s) || m.columns(s) || m.entries(s) || m.lineStores(s) || m.updates(s)
+	return m.positions(s) || m.rows(s) || m.columns(s) || m.entries(s) || m.lineStores(s) || m.updates(s)
 }

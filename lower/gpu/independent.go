@@ -2,7 +2,6 @@ package gpu
 
 import (
 	"github.com/lacuna-sparse/lacuna/ir/loop"
-	"github.com/lacuna-sparse/lacuna/ir/loop/lib"
 )
 
 // independent maps a stage of one call whose stores are all in loops that are independent
@@ -16,12 +15,8 @@ func (m *mapper) independent(s *loop.Stage) bool {
 	g.iterations(&in, func(l *loop.For) bool { return l.Independent })
 	b := g.Builder
 	b.Inline(s.Func, in)
-	if loop.RemoveDead(b.Func()).Verify(lib.Lookup) != nil {
-		return false
-	}
 	// Nobody knows how long the loops are before they run.
-	m.launch(s, "iterations", g, loop.SizeConst(max(1, m.opts.Workers/int64(m.opts.Threads))))
-	return true
+	return m.launchVerified(s, "iterations", g, loop.SizeConst(max(1, m.opts.Workers/int64(m.opts.Threads))))
 }
 
 // storesInIndependent reports whether a function stores, always in loops at the top that

@@ -2,7 +2,6 @@ package gpu
 
 import (
 	"github.com/lacuna-sparse/lacuna/ir/loop"
-	"github.com/lacuna-sparse/lacuna/ir/loop/lib"
 )
 
 // Lines of a dense result that are long, and whose elements are computed from what lies side by side,
@@ -26,13 +25,13 @@ func (m *mapper) longLines(s *loop.Stage, t *lineStores) loop.SizeExpr {
 	if !isPlain(t.line.Body) || !iteratesSideBySide(t.line) {
 		return one
 	}
-	buffers, scalars := len(m.out.Buffers), len(m.out.Scalars)
+	mark := m.mark()
 	isLong, isVector := m.scalar(s.Name+"_long_lines"), m.scalar(s.Name+"_line_vectors")
 	strides := stridesOf(s.Func, t.width)
 	vectors, okVectors := m.linesByBlocks(s, t, strides)
 	single, okSingle := m.linesByBlocks(s, t, nil)
 	if !okVectors || !okSingle {
-		m.out.Buffers, m.out.Scalars = m.out.Buffers[:buffers], m.out.Scalars[:scalars]
+		m.back(mark)
 		return one
 	}
 	columns := loop.SizeExpr(loop.SizeScalar(argOf(s, t.width)))
@@ -95,8 +94,7 @@ func (m *mapper) linesByBlocks(s *loop.Stage, t *lineStores, strides []loop.VarI
 			b.Assign(row, b.Add(row, one))
 		}, nil)
 	})
-	f := loop.RemoveDead(b.Func())
-	return loop.Stage{Name: name(s, mapping), Partition: -1, Func: f, Bufs: g.bufs, Args: g.args, Symbolic: s.Symbolic}, f.Verify(lib.Lookup) == nil
+	return g.verified(s, mapping)
 }
 
 // lineTiles emits the work of the threads in the tile of row i that begins at column start, of k.

@@ -47,7 +47,7 @@ func (m *mapper) owners(s *loop.Stage) bool {
 		}
 	}
 	if len(s.Func.Fails) > 0 {
-		m.launch(s, "check", checks, loop.SizeConst(max(1, atomicsPerWorker*m.opts.Workers/int64(m.opts.Threads))))
+		m.launch(s, "check", checks, m.blocksForAtomics())
 	}
 	m.launch(s, "owners", folds, loop.SizeConst(blocks))
 	return true

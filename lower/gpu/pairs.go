@@ -80,6 +80,11 @@ func isZero(e loop.Expr) bool {
 	return ok && c.Bits == 0
 }
 
+func isOne(e loop.Expr) bool {
+	c, ok := e.(*loop.Const)
+	return ok && c.Typ.IsInt() && c.Bits == 1
+}
+
 // parameters is the set of a function's scalar parameters.
 func parameters(f *loop.Func) map[loop.VarID]bool {
 	set := map[loop.VarID]bool{}

@@ -148,7 +148,7 @@ func (m *mapper) piecesByTeams(s *loop.Stage, t *lineNest, by lineTeams, long *l
 		}
 		b.Inline(s.Func, in)
 	})
-	return g.lineStage(s, "pieces_of_"+by.mapping)
+	return g.stage(s, "pieces_of_"+by.mapping)
 }
 
 // joinedPieces is the stage in which teams add up the pieces of rows.
@@ -192,7 +192,7 @@ func (m *mapper) joinedPieces(s *loop.Stage, t *lineNest, by lineTeams, long *lo
 		}
 		b.Inline(s.Func, in)
 	})
-	return g.lineStage(s, "joined_pieces")
+	return g.stage(s, "joined_pieces")
 }
 
 // eachTile emits something for each item and tile of its columns, in turns by teams.
@@ -204,9 +204,4 @@ func (g *gridFunc) eachTile(teams rowTeams, by lineTeams, items, columns loop.Ex
 		item, tile := g.tileOf(i, items, tiles)
 		do(item, b.Let("start", b.Mul(tile, width)))
 	})
-}
-
-// lineStage is the stage that runs a function for lines.
-func (g *gridFunc) lineStage(s *loop.Stage, mapping string) loop.Stage {
-	return loop.Stage{Name: name(s, mapping), Partition: -1, Func: loop.RemoveDead(g.Builder.Func()), Bufs: g.bufs, Args: g.args, Symbolic: s.Symbolic}
 }

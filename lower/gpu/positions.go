@@ -37,7 +37,7 @@ func (m *mapper) positions(s *loop.Stage) bool {
 	if bytes > tileBytes || !gathers(p.row) || !knowsPositionOnly(s.Func, p.row, p.folds) {
 		return false
 	}
-	buffers, scalars := len(m.out.Buffers), len(m.out.Scalars)
+	mark := m.mark()
 	p.tiles = m.scalar(s.Name + "_tiles")
 	p.starts = m.temp(s.Name+"_starts", loop.I64)
 	for _, d := range p.folds {
@@ -48,7 +48,7 @@ func (m *mapper) positions(s *loop.Stage) bool {
 	stages := []loop.Stage{p.findStarts(), tilewise, p.foldLongRows()}
 	for i := range stages {
 		if stages[i].Func.Verify(lib.Lookup) != nil {
-			m.out.Buffers, m.out.Scalars = m.out.Buffers[:buffers], m.out.Scalars[:scalars]
+			m.back(mark)
 			return false
 		}
 	}
@@ -190,11 +190,6 @@ func readOnce(f *loop.Func, row *loop.For) []loop.BufID {
 	return list
 }
 
-func (p *positions) stage(mapping string, g *gridFunc) loop.Stage {
-	s := p.s
-	return loop.Stage{Name: name(s, mapping), Partition: -1, Func: loop.RemoveDead(g.Builder.Func()), Bufs: g.bufs, Args: g.args, Symbolic: s.Symbolic}
-}
-
 // findStarts is the stage that finds the first row of each tile: a thread for each row
 // looks which tiles begin between the one before and it.
 func (p *positions) findStarts() loop.Stage {
@@ -214,7 +209,7 @@ func (p *positions) findStarts() loop.Stage {
 			b.Assign(from, b.Add(from, loop.Int(1)))
 		})
 	})
-	s := p.stage("starts_of_tiles", g)
+	s := g.stage(p.s, "starts_of_tiles")
 	s.Symbolic = true
 	return s
 }
@@ -352,7 +347,7 @@ func (p *positions) foldTiles() loop.Stage {
 		})
 		b.Barrier(loop.BlockScope)
 	})
-	return p.stage("positions", g)
+	return g.stage(p.s, "positions")
 }
 
 // terms emits what is folded of an entry.
@@ -407,5 +402,5 @@ func (p *positions) foldLongRows() loop.Stage {
 			b.If(b.Eq(g.Lane(), loop.Int(0)), func() { p.finish(g, in, row, sums) }, nil)
 		}, nil)
 	})
-	return p.stage("long_rows", g)
+	return g.stage(p.s, "long_rows")
 }

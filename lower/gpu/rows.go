@@ -2,7 +2,6 @@ package gpu
 
 import (
 	"github.com/lacuna-sparse/lacuna/ir/loop"
-	"github.com/lacuna-sparse/lacuna/ir/loop/lib"
 	"github.com/lacuna-sparse/lacuna/lower/gpu/coop"
 )
 
@@ -29,9 +28,7 @@ func (m *mapper) rows(s *loop.Stage) bool {
 			long = m.longRows(s, g, width, long)
 			return long
 		})
-		f := loop.RemoveDead(g.Builder.Func())
-		return loop.Stage{Name: name(s, "rows"), Partition: -1, Func: f, Bufs: g.bufs, Args: g.args, Symbolic: s.Symbolic},
-			f.Verify(lib.Lookup) == nil
+		return g.verified(s, "rows")
 	})
 	if !ok {
 		return false // threads of a warp would not stay together

@@ -2,7 +2,6 @@ package gpu
 
 import (
 	"github.com/lacuna-sparse/lacuna/ir/loop"
-	"github.com/lacuna-sparse/lacuna/ir/loop/lib"
 )
 
 // Rows that are longer than a warp needs to read several elements by each lane, and too few to
@@ -42,8 +41,7 @@ func (m *mapper) wholeRows(s *loop.Stage, rows loop.ScalarID) (loop.Stage, bool)
 		in.Chunk, in.Lo, in.Hi, in.Single = row, row, b.Let("next", b.Add(row, loop.Int(1))), true
 		b.Inline(s.Func, in)
 	})
-	f := loop.RemoveDead(b.Func())
-	return loop.Stage{Name: name(s, "whole_rows"), Partition: -1, Func: f, Bufs: g.bufs, Args: g.args, Symbolic: s.Symbolic}, f.Verify(lib.Lookup) == nil
+	return g.verified(s, "whole_rows")
 }
 
 // readsSideBySide reports whether the innermost loops of a function read only elements that lie one

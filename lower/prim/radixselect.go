@@ -57,14 +57,8 @@ func (x *selector) bySelection(entries loop.SizeExpr) loop.ScalarID {
 	byBlock := x.define("by_block", emit.Times(ratio(mean, least), less(ratio(entries, selectMost))))
 	byThread := x.define("by_thread", less(loop.SizeScalar(byBlock)))
 	x.selecting = func() {
-		t := x.team("select", warps, warps)
-		x.selectLines(t, digit)
-		st := t.Launch("select", t.BlocksFor(emit.Product(groups, loop.SizeScalar(byBlock))))
-		q := x.team("select", warps, warps)
-		q.StandIn(st)
-		x.selectLines(q, digit)
-		q.StandsIn(&st)
-		x.AddStage(st)
+		x.teamStage("select", "select", warps, warps, func(t *team) { x.selectLines(t, digit) },
+			func(t *team) loop.SizeExpr { return t.BlocksFor(emit.Product(groups, loop.SizeScalar(byBlock))) })
 	}
 	return byThread
 }

@@ -6,13 +6,9 @@ import (
 	"github.com/lacuna-sparse/lacuna/lower/gpu/coop"
 )
 
-// On grids, a block sorts a long line of a dense tensor by the digits of its values' bits,
-// the lowest first (radix sort: N. Satish, M. Harris and M. Garland, "Designing Efficient
-// Sorting Algorithms for Manycore GPUs", 2009). In each pass every warp counts the digits of
-// its part of the line in shared memory; the counts, added up in the order of digits and
-// then of warps, are where the values of a warp go; and each warp places its values, 32 at
-// a time, those of one digit in the order of their lanes. So every pass is stable. The
-// values are moved as they are: keys are made of them in every pass.
+// On grids, a block sorts a long line of a dense tensor by the digits of its values' bits, the lowest first
+// (lower/gpu/coop/multisplit.go): in each pass each warp counts and places its part of the line, 32 values at
+// a time. The values are moved as they are: keys are made of them in every pass.
 
 const (
 	// sortDigit is the number of bits of a digit.
@@ -30,10 +26,9 @@ const (
 // radixSorter is the function in which blocks sort.
 type radixSorter struct {
 	*lineSort
-	t        *team
-	b        *loop.Builder
-	counters loop.BufID // shared: by warp and digit
-	prefix   *coop.Prefix
+	t     *team
+	b     *loop.Builder
+	split *coop.Multisplit
 }
 
 // byRadix defines who sorts lines; it returns the stage of blocks, to be built when the
@@ -50,22 +45,17 @@ func (x *lineSort) byRadix() (byThread loop.ScalarID, blocks func()) {
 	byBlock := x.define("by_block", emit.Times(ratio(least), less(ratio(sortMost))))
 	byThread = x.define("by_thread", less(loop.SizeScalar(byBlock)))
 	return byThread, func() {
-		t := x.team("radix_sort", warps, warps)
-		x.sortLines(t)
-		st := t.Launch("sort_by_block", t.BlocksFor(emit.Product(loop.SizeScalar(x.groups), loop.SizeScalar(byBlock))))
-		q := x.team("radix_sort", warps, warps)
-		q.StandIn(st)
-		x.sortLines(q)
-		q.StandsIn(&st)
-		x.AddStage(st)
+		x.teamStage("radix_sort", "sort_by_block", warps, warps, x.sortLines,
+			func(t *team) loop.SizeExpr {
+				return t.BlocksFor(emit.Product(loop.SizeScalar(x.groups), loop.SizeScalar(byBlock)))
+			})
 	}
 }
 
 // sortLines is the function in which blocks sort.
 func (x *lineSort) sortLines(t *team) {
 	s := &radixSorter{lineSort: x, t: t, b: t.B}
-	s.counters = s.b.Shared("counters", loop.U32, int64(t.Warps)<<sortDigit)
-	s.prefix = t.PrefixOf(loop.Add, loop.Int(0))
+	s.split = (&coop.Digits{Team: t.Team, Bits: sortDigit}).Multisplit()
 	t.Each(t.Scalar(x.groups), s.line)
 }
 
@@ -202,25 +192,22 @@ func (s *radixSorter) store(pass, last, at loop.Expr, x sortedValue) {
 // order of a digit.
 func (s *radixSorter) pass(pass, last, begin, low, high loop.Expr) {
 	b, t := s.b, s.t
-	const digits = int64(1) << sortDigit
-	one := loop.Number(loop.U32, 1)
+	s.split.Of = func(v loop.Expr) loop.Expr { return s.digitOf(v, pass) }
 	t.Barrier()
-	t.Times(digits/warpSize, func(k loop.Expr) {
-		b.Store(s.counters, b.Add(t.Rank(), b.Mul(k, loop.Int(t.Threads()))), loop.Number(loop.U32, 0))
-	})
+	s.split.Clear()
 	t.Barrier()
-	own := b.Let("own", b.Mul(t.Warp(), loop.Int(digits)))
 	s.inSteps(low, high, func(at []loop.Expr, inside []loop.Expr) {
 		for k, x := range s.load(pass, begin, at, inside) {
-			b.If(inside[k], func() { b.Atomic(loop.AtomicAdd, s.counters, b.Add(own, s.digitOf(x.v, pass)), one) }, nil)
+			b.If(inside[k], func() { s.split.Add(x.v) }, nil)
 		}
 	})
 	t.Barrier()
-	s.starts()
+	s.split.Starts(nil)
 	t.Barrier()
 	s.inSteps(low, high, func(at []loop.Expr, inside []loop.Expr) {
 		for k, x := range s.load(pass, begin, at, inside) {
-			s.place(pass, last, begin, own, inside[k], x)
+			rank := s.split.RankOf(x.v, inside[k])
+			b.If(inside[k], func() { s.store(pass, last, b.Let("at", b.Add(begin, b.Cast(loop.I64, rank))), x) }, nil)
 		}
 	})
 	// What has been stored is read in the next pass, behind a barrier.
@@ -244,51 +231,4 @@ func (s *radixSorter) inSteps(low, high loop.Expr, body func(at, inside []loop.E
 		body(at, inside)
 		b.Assign(first, b.Add(first, loop.Int(ahead*warpSize)))
 	})
-}
-
-// starts turns the counters into where the values of each digit and warp begin.
-func (s *radixSorter) starts() {
-	b, t := s.b, s.t
-	const digits = int64(1) << sortDigit
-	per := (digits + t.Threads() - 1) / t.Threads()
-	first := b.Let("first_digit", b.Mul(t.Rank(), loop.Int(per)))
-	own := s.prefix.Open()
-	sum := own[0]
-	mine := b.Let("mine", b.Min(loop.Int(digits), b.Add(first, loop.Int(per))))
-	all := func(body func(at loop.Expr)) {
-		b.For("d", first, mine, func(d loop.Expr) {
-			b.For("w", loop.Int(0), loop.Int(int64(t.Warps)), func(w loop.Expr) {
-				body(b.Let("at", b.Add(b.Mul(w, loop.Int(digits)), d)))
-			})
-		})
-	}
-	all(func(at loop.Expr) {
-		b.Assign(sum, b.Add(sum, b.Cast(loop.I64, b.Load(s.counters, at))))
-	})
-	before, _ := s.prefix.Of(own)
-	next := b.Var("next", before[0])
-	all(func(at loop.Expr) {
-		n := b.Let("n", b.Load(s.counters, at))
-		b.Store(s.counters, at, b.Cast(loop.U32, next))
-		b.Assign(next, b.Add(next, b.Cast(loop.I64, n)))
-	})
-}
-
-// place stores the values of the lanes, those with the same digit behind each other.
-func (s *radixSorter) place(pass, last, begin, own, inside loop.Expr, x sortedValue) {
-	b, t := s.b, s.t
-	digit := s.digitOf(x.v, pass)
-	same, rank := t.Peers(digit, sortDigit, inside)
-	counter := b.Let("counter", b.Add(own, digit))
-	to := b.Var("to", loop.Int(0))
-	b.If(inside, func() { b.Assign(to, b.Cast(loop.I64, b.Load(s.counters, counter))) }, nil)
-	b.Barrier(loop.WarpScope)
-	b.If(b.And(inside, b.Eq(rank, loop.Number(loop.U32, 0))), func() {
-		n := loop.NewUnary(loop.OnesCount, same)
-		b.Store(s.counters, counter, b.Add(b.Cast(loop.U32, to), n))
-	}, nil)
-	b.Barrier(loop.WarpScope)
-	b.If(inside, func() {
-		s.store(pass, last, b.Let("at", b.Add(begin, b.Add(to, b.Cast(loop.I64, rank)))), x)
-	}, nil)
 }

@@ -5,7 +5,6 @@ import (
 
 	"github.com/lacuna-sparse/lacuna/ir"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
-	"github.com/lacuna-sparse/lacuna/lower/emit"
 	"github.com/lacuna-sparse/lacuna/lower/fold"
 )
 
@@ -121,23 +120,11 @@ const logResident = 4
 
 // logBlocks is how many blocks there are at most, as each computes its tables; few in tests,
 // whose blocks are to take several lines.
-func (x *scanner) logBlocks() int64 {
+func (x *scanner) logBlocks() loop.SizeConst {
 	if x.opts.Grain > 0 {
 		return 2
 	}
 	return 1 << 13
-}
-
-// logTeams is runTeams for such scans.
-func (x *scanner) logTeams(name string, warps int, items loop.SizeExpr) {
-	t := x.team(name, warps, x.teams.warps)
-	x.teamLogs(t)
-	st := t.Launch(name, emit.Min(t.BlocksFor(items), loop.SizeConst(x.logBlocks())))
-	q := x.team(name, warps, x.teams.warps)
-	q.StandIn(st)
-	x.teamLogs(q)
-	q.StandsIn(&st)
-	x.AddStage(st)
 }
 
 // fillTables computes the slots of the lane.

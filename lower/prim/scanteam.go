@@ -5,6 +5,7 @@ import (
 	"github.com/lacuna-sparse/lacuna/ir/loop"
 	"github.com/lacuna-sparse/lacuna/lower/emit"
 	"github.com/lacuna-sparse/lacuna/lower/fold"
+	"github.com/lacuna-sparse/lacuna/lower/gpu/coop"
 )
 
 // On grids, a team of threads goes through a line whose elements lie one behind the
@@ -90,24 +91,17 @@ func (x *scanner) teamStages() {
 		x.teamFold(t)
 		x.AddStage(t.Launch("blocks", t.BlocksFor(emit.Product(items, loop.SizeScalar(x.some)))))
 	}
-	run := x.runTeams
+	write, most := x.teamRun, loop.SizeConst(coop.MaxBlocks)
 	if x.narrowLogs() {
-		run = x.logTeams
+		write, most = x.teamLogs, x.logBlocks()
 	}
-	run("run_by_block", x.teams.warps, emit.Product(items, loop.SizeScalar(x.who.block)))
-	run("run_by_warp", 1, emit.Product(items, loop.SizeScalar(x.who.warp)))
-}
-
-// runTeams adds the stage in which teams of so many warps run items.
-func (x *scanner) runTeams(name string, warps int, items loop.SizeExpr) {
-	t := x.team(name, warps, x.teams.warps)
-	x.teamRun(t)
-	st := t.Launch(name, t.BlocksFor(items))
-	q := x.team(name, warps, x.teams.warps)
-	q.StandIn(st)
-	x.teamRun(q)
-	q.StandsIn(&st)
-	x.AddStage(st)
+	run := func(name string, warps int, some loop.ScalarID) {
+		x.teamStage(name, name, warps, x.teams.warps, write, func(t *team) loop.SizeExpr {
+			return emit.Min(t.BlocksFor(emit.Product(items, loop.SizeScalar(some))), most)
+		})
+	}
+	run("run_by_block", x.teams.warps, x.who.block)
+	run("run_by_warp", 1, x.who.warp)
 }
 
 // teamSpans runs body for the blocks of lines, of which each team takes one at a time.

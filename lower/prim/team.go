@@ -26,5 +26,15 @@ func (l *lines) team(name string, warps, block int) *team {
 	return &team{f, t}
 }
 
+// teamStage adds a stage of teams of so many warps, whose function emit writes.
+func (l *lines) teamStage(function, stage string, warps, block int, emit func(t *team), blocks func(t *team) loop.SizeExpr) {
+	st, _ := coop.Twice(func() *team { return l.team(function, warps, block) },
+		func(t *team) bool {
+			emit(t)
+			return true
+		}, func(t *team) loop.Stage { return t.Launch(stage, blocks(t)) })
+	l.AddStage(st)
+}
+
 // newPrefix is the prefix of the folds of a scan.
 func (x *scanner) newPrefix(t *team) *fold.Prefix { return fold.NewPrefix(t.Team, t.B, x.fold) }

@@ -157,7 +157,7 @@ func (c *conversion) step(ctx context.Context, p *ir.Convert, from *tensor.Tenso
 		}
 	}
 	c.keep = p.Keeps()
-	if p.Restores {
+	if p.Assigns {
 		return c.result(ctx, p, from)
 	}
 	return c.named(ctx, from, p.To.Format, p.From.Name)

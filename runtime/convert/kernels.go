@@ -16,6 +16,7 @@ import (
 	lowerconvert "github.com/lacuna-sparse/lacuna/lower/convert"
 	"github.com/lacuna-sparse/lacuna/runtime"
 	"github.com/lacuna-sparse/lacuna/runtime/invoke"
+	"github.com/lacuna-sparse/lacuna/runtime/ondisk"
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
@@ -44,7 +45,7 @@ func (s *Service) pays(key string, n int64) bool {
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if n+k.waived[key] >= runtime.Limits().CompileEntries {
+	if n+k.waived[key] >= ondisk.Limits().CompileEntries {
 		return true
 	}
 	if k.waived == nil || len(k.waived) >= mostWaived {

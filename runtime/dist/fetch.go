@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"sync/atomic"
 
 	"github.com/lacuna-sparse/lacuna/runtime/dist/placement"
 	"github.com/lacuna-sparse/lacuna/runtime/dist/transport"
@@ -26,8 +27,9 @@ type fetch struct {
 	send, take []runs
 	keep       [2]runs // from the rank's own part, and to what it gets
 	out, in    [][]byte
-	with       [2]*tensor.Tensor // the latest part that was whole, and it with the structure of what is got
-	device     *direct           // how values are moved on a device; nil: not known yet
+	spare      atomic.Pointer[[]byte] // memory for what is got, which nobody has any more
+	with       [2]*tensor.Tensor      // the latest part that was whole, and it with the structure of what is got
+	device     *direct                // how values are moved on a device; nil: not known yet
 }
 
 // inspect finds out who needs which values of a tensor; need is what this rank does, by axis.
@@ -327,6 +329,7 @@ type getting struct {
 	of      *Tensor
 	values  tensor.Array
 	pending transport.Pending
+	come    *tensor.Tensor // when wait has returned
 
 	direct bool // on a device
 	swap   transport.Swapping
@@ -344,7 +347,7 @@ func (f *fetch) start(ctx context.Context, t *Tensor, own bool) (*getting, error
 		return f.startDirect(ctx, t, own)
 	}
 	var err error
-	if g.values, err = makeValues(t.DType, f.count, f.set, t.Fill); err != nil {
+	if g.values, err = f.array(t); err != nil {
 		return nil, err
 	}
 	from := t.Part.Values().Raw()
@@ -367,8 +370,29 @@ func (f *fetch) start(ctx context.Context, t *Tensor, own bool) (*getting, error
 	return g, nil
 }
 
+// array is where values come: that of the run before, if nobody has it any more, which spares new pages.
+func (f *fetch) array(t *Tensor) (tensor.Array, error) {
+	if f.set < f.count || f.count == 0 {
+		return makeValues(t.DType, f.count, f.set, t.Fill)
+	}
+	memory := f.spare.Swap(nil)
+	if memory == nil {
+		values, err := tensor.MakeArray(t.DType, int(f.count))
+		if err != nil {
+			return values, err
+		}
+		raw := values.Raw()
+		memory = &raw
+	}
+	block := tensor.NewPooled(*memory, func() { f.spare.Store(memory) })
+	return block.Array(t.DType, block.Pointer(), int(f.count)), nil
+}
+
 // wait ends the fetch.
 func (g *getting) wait(ctx context.Context) (*tensor.Tensor, error) {
+	if g.come != nil {
+		return g.come, nil
+	}
 	if g.whole {
 		if g.local == nil {
 			return g.of.Part, nil

@@ -22,6 +22,9 @@ func (p *Program) Forecast(ctx context.Context, args map[string]*Tensor) ([]tran
 	if c := st.how; len(c.along) == 0 || len(c.summed()) > 0 {
 		return nil, errors.New(st.note())
 	}
+	if st.asked != nil && !st.asked.Equal(st.how.left(p.rank.grid, len(st.st.shape))) {
+		return nil, errors.New("the result is placed elsewhere than it is computed: what is sent for that depends on it")
+	}
 	if err := st.inspect(ctx); err != nil {
 		return nil, err
 	}

@@ -84,3 +84,56 @@ func TestGrids(t *testing.T) {
 		}
 	}
 }
+
+// What no entry touches is left out only where it is the fill of the result, and products of parts are not taken for sparse results.
+func TestStoredOnRanks(t *testing.T) {
+	A, err := tensor.FromCoords([]int64{4, 6}, tensor.DCSR, [][]int64{{1, 3}, {2, 5}}, tensor.ArrayOf([]float64{2, 3}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	B, err := tensor.FromCoords([]int64{6, 8}, tensor.DCSR, [][]int64{{2, 3}, {1, 7}}, tensor.ArrayOf([]float64{5, 7}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := placement.Layout{Items: []placement.Item{{Over: "r"}}}
+	two := tensor.Float(tensor.Float64, 2)
+	for _, c := range []struct {
+		program, a, b string
+		result        dist.Result
+	}{
+		{"C(i,k) = F(i,j)*(B(j,k)*w(k))", "over (r)", "over (r)", dist.Result{Format: tensor.DCSR, HasFormat: true, Fill: &two, Layout: &rows}},
+		{"C(i,k) = A(i,j)*B(j,k)", "over (r)", "over (r)", dist.Result{Format: tensor.DCSR, HasFormat: true, Fill: &two}},
+		{"C(j) = prod_i A(i,j)", "over (r)", "", dist.Result{Format: sparseVector(t), HasFormat: true}},
+	} {
+		args := map[string]operand{"A": {A, c.a}}
+		if c.b != "" {
+			args["B"] = operand{B, c.b}
+		}
+		if strings.Contains(c.program, "w") {
+			delete(args, "A")
+			args["F"] = operand{random(t, rand.New(rand.NewPCG(1, 1)), tensor.CSR, 1, 40, 6), c.a}
+			args["w"] = operand{tensor.Vector([]float64{1, 2, 3, 4, 5, 6, 7, 8}), "over (r)"}
+		}
+		o := dist.Options{Results: map[string]dist.Result{"C": c.result}}
+		var results [2]*tensor.Tensor
+		for k, n := range []int{1, 3} {
+			got, err := onRanks(n, ranks.Faults{}, session(), c.program, args, o)
+			if err != nil {
+				t.Fatalf("%s, %s, %s on %d ranks: %v", c.program, c.a, c.b, n, err)
+			}
+			results[k] = got.out["C"]
+		}
+		if d := tensor.Diff(results[1], results[0]); d != "" {
+			t.Errorf("%s, %s, %s: %s", c.program, c.a, c.b, d)
+		}
+	}
+}
+
+func sparseVector(t *testing.T) tensor.Format {
+	t.Helper()
+	f, err := tensor.ParseFormat("S", 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}

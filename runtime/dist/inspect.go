@@ -72,7 +72,7 @@ func (st *step) follow(ctx context.Context, resolved map[*lang.Index]placement.S
 			delete(drivers, v)
 		}
 		if v.Free && drivers[v] != nil {
-			if !listed(format, axis(s.LHS, v)) || st.program.o.Results[s.LHS.Tensor.Name].Shape != nil {
+			if !listed(format, axis(s.LHS, v)) || st.program.o.Results[s.LHS.Tensor.Name].Shape != nil || st.filled() {
 				delete(drivers, v)
 			}
 		}
@@ -143,6 +143,16 @@ func (st *step) nearlyAll(v *lang.Index, set placement.Set) placement.Set {
 		break
 	}
 	return set
+}
+
+// filled reports whether the result has a fill other than 0, so that what no entry touches must be stored.
+func (st *step) filled() bool {
+	name := st.st.LHS.Tensor.Name
+	fill := st.program.o.Results[name].Fill
+	if t := st.st.env[name]; t != nil && st.program.given[name] {
+		fill = &t.Fill
+	}
+	return fill != nil && !fill.IsZero()
 }
 
 // format is how the result is stored.

@@ -193,7 +193,7 @@ func foretold(ctx context.Context, k *dist.Program, args map[string]*dist.Tensor
 	}
 	to, err := k.Forecast(ctx, bare)
 	if err != nil {
-		if len(k.Notes()) == 1 && !strings.Contains(err.Error(), "rank 0") && !strings.Contains(err.Error(), "combined") {
+		if len(k.Notes()) == 1 && !strings.Contains(err.Error(), "rank 0") && !strings.Contains(err.Error(), "combined") && !strings.Contains(err.Error(), "placed elsewhere") {
 			return fmt.Errorf("nothing is foretold: %w", err)
 		}
 		return nil

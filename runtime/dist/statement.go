@@ -241,6 +241,12 @@ func (s *statement) whyNot(v *lang.Index) (at int, with, why string) {
 		if op = fold.Op; combinations[op] == "" {
 			return 0, "", fmt.Sprintf("%s of parts does not give that of all", op)
 		}
+		if t := s.LHS.Tensor; (op == lang.Prod || op == lang.All) && t.HasFormat && !t.Format.IsDense() {
+			return 0, "", fmt.Sprintf("%s of two parts is stored only where both are", op)
+		}
+		if dt := s.LHS.Tensor.DType; (op == lang.Prod || op == lang.Sum) && (dt == tensor.Float16 || dt == tensor.BFloat16) {
+			return 0, "", fmt.Sprintf("a %s of type %s is rounded once, and parts would be too", op, dt)
+		}
 		if slices.ContainsFunc(fold.Vars, func(x lang.ReduceVar) bool { return x.In != nil }) && op != lang.Sum && op != lang.Count && op != lang.Any {
 			return 0, "", fmt.Sprintf("%s of stored elements is nothing where a rank has none", op)
 		}

@@ -184,8 +184,8 @@ func TestConvertTiles(t *testing.T) {
 	checkKernelsRan(t, map[string]*Session{"tiles": usual, "small tiles": small})
 }
 
-// Values in blocks that equal the fill are left out, also where chunks of entries are counted
-// one by one: complex values do not go by tiles.
+// Values in blocks that equal the fill are left out, also where entries go straight to their places, as complex
+// values do.
 func TestConvertBlocksOnGrids(t *testing.T) {
 	testengine.Interpreted(t)
 	s := NewSession(WithEngine(testengine.Or(t, runtime.Simulated())), WithConversionKernels())

@@ -34,7 +34,7 @@ func (st *step) mayKeep() bool {
 
 // staysConverted reports whether what a conversion makes is remembered for the next run.
 func staysConverted(p *ir.Convert) bool {
-	return p.From.Source != nil && p.From.Source.Operand && !p.Restores
+	return p.From.Source != nil && p.From.Source.Operand && !p.Assigns
 }
 
 // letGo releases what the steps of a run have made for later steps only.

@@ -10,6 +10,7 @@ import (
 	"github.com/lacuna-sparse/lacuna/internal/cost"
 	"github.com/lacuna-sparse/lacuna/runtime"
 	"github.com/lacuna-sparse/lacuna/runtime/declare"
+	"github.com/lacuna-sparse/lacuna/runtime/ondisk"
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
@@ -25,7 +26,7 @@ func Measure(ctx context.Context, progress func(what string)) error {
 	if err != nil {
 		return err
 	}
-	return runtime.KeepTimes(t)
+	return ondisk.KeepTimes(t)
 }
 
 // measureTimes measures with operands of about n entries.

@@ -32,7 +32,7 @@ func (k *Kernel) Prepare(ctx context.Context, args Args) (*Prepared, error) {
 			return nil, err
 		}
 	}
-	if k.restores() { // conversions do not keep what follows from patterns
+	if k.assignsConversion() { // conversions do not keep what follows from patterns
 		opts := k.plan.Options
 		opts.OwnResults = true
 		var err error
@@ -55,11 +55,11 @@ func (k *Kernel) Prepare(ctx context.Context, args Args) (*Prepared, error) {
 	return p, nil
 }
 
-// restores reports whether a result is an operand stored again.
-func (k *Kernel) restores() bool {
+// assignsConversion reports whether a result is an operand stored again.
+func (k *Kernel) assignsConversion() bool {
 	return slices.ContainsFunc(k.plan.Steps, func(st ir.Step) bool {
 		c, ok := st.(*ir.Convert)
-		return ok && c.Restores
+		return ok && c.Assigns
 	})
 }
 

@@ -114,7 +114,7 @@ func TestRestoreComputes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if k.restores() {
+		if k.assignsConversion() {
 			t.Errorf("%s is a conversion", c.src)
 		}
 	}

@@ -24,7 +24,7 @@ func (k *planned) directed(st *step, how *specialisation) error {
 	}
 	d := &c.Directives
 	if k.env.OnGrids() {
-		for _, command := range []string{"serial", "assemble", "workspace", "unroll"} {
+		for _, command := range []string{"serial", "assemble", "workspace", "unroll", "split", "tile", "vectorize"} {
 			if command == "workspace" && d.Workspace == "" {
 				continue
 			}

@@ -65,6 +65,7 @@ func TestSchedulePage(t *testing.T) {
 func TestSchedules(t *testing.T) {
 	const product = "# A:CSR B:CSR C:CSR\nC(i,j) = A(i,k)*B(k,j) with "
 	const matVec = "# A:CSR\ny(i) = A(i,j)*x(j) with "
+	const dense = "# A:D-D B:D-D\nY(i,j) = A(i,k)*B(k,j) with order(i, k, j), "
 	for _, test := range []struct{ program, stage, want string }{
 		{matVec + "order(i, j)", "schedule", "order(i, {j}), parallel(i)"},
 		{matVec + "order(j, i)", "plan", "convert A -> A_1: CSC"},
@@ -74,6 +75,11 @@ func TestSchedules(t *testing.T) {
 		{matVec + "parallel(i: 7)", "loops", "grain 7 "},
 		{matVec + "unroll(i: 2)", "loops", "for unroll 2 i = lo to hi"},
 		{matVec + "unroll(i: 2)", "schedule", "unroll(i: 2), parallel(i)"},
+		{matVec + "split(j: 64, i: 4)", "loops", "for p_A.1 = from.2 to to.3 {"},
+		{matVec + "split(j: 64, i: 4)", "schedule", "split(i: 4, j: 64), parallel(i)"},
+		{dense + "tile(k: 32, j: 64)", "loops", "for k = from to to.1 {"},
+		{dense + "tile(i: 32, k: 64), vectorize(j: 4)", "loops", "for independent lanes 4 j = 0 to n_j {"},
+		{dense + "tile(i: 32, k: 64), vectorize(j: 4)", "schedule", "order(i, k, j), vectorize(j: 4), tile(i: 32, k: 64), parallel(i)"},
 		{matVec + "positions(j: A)", "schedule", "order(i, {j}), parallel(i)"},
 		{product + "workspace(none)", "schedule", "order(i, j, {k})"},
 		{product + "workspace(j: hash)", "lattice", "hash"},
@@ -118,6 +124,13 @@ func TestSchedulesRefused(t *testing.T) {
 		{matVec + "positions(j: B)", "reads no tensor B"},
 		{matVec + "unroll(i)", "numbers from 1 to 64"},
 		{matVec + "unroll(k: 2)", "no loop over k"},
+		{matVec + "split(i: 0)", "numbers from 1 to"},
+		{matVec + "split(i: 2, i: 3)", "split has the loop over i twice"},
+		{matVec + "tile(i: 2)", "write split(i: 64) for one loop"},
+		{matVec + "tile(i: 2, j: 4)", "do not stand directly in each other"},
+		{matVec + "order(j, i), tile(j: 2, i: 4)", "runs over what is stored under another"},
+		{"# A:CSR B:CSR\ny(i) = A(i,j)*B(i,j) with split(j: 2)", "no counting loop runs over j"},
+		{matVec + "vectorize(j: 4)", "may wait for the one before"},
 		{"# A:CSR B:CSR\ny(i) = A(i,j)*B(i,j) with unroll(j: 2)", "no counting loop"},
 		{matVec + "parallel(i: 0)", "from 1 on"},
 		{matVec + "parallel(i), serial", "both"},

@@ -17,6 +17,7 @@ import (
 	"github.com/lacuna-sparse/lacuna/runtime"
 	"github.com/lacuna-sparse/lacuna/runtime/convert"
 	"github.com/lacuna-sparse/lacuna/runtime/invoke"
+	"github.com/lacuna-sparse/lacuna/runtime/ondisk"
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
@@ -51,7 +52,7 @@ func (env *environment) limits() *cost.Limits {
 	if env.asked != nil {
 		return env.asked
 	}
-	return runtime.Limits()
+	return ondisk.Limits()
 }
 
 // Args are the operands of a program, by name.

@@ -8,8 +8,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/lacuna-sparse/lacuna/runtime"
 	"github.com/lacuna-sparse/lacuna/runtime/declare"
+	"github.com/lacuna-sparse/lacuna/runtime/ondisk"
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
@@ -69,7 +69,7 @@ func (t *Tuning) Best() *Trial { return t.Trials[0] }
 // Save keeps the fastest on disk, beside kernels: sessions on this machine run it where the option Tuned is given and operands have
 // the formats and types, and about as many entries, as those that it was measured on.
 func (t *Tuning) Save() error {
-	if err := runtime.KeepTuned(t.key, t.Best().Program); err != nil {
+	if err := ondisk.KeepTuned(t.key, t.Best().Program); err != nil {
 		return fmt.Errorf("the tuned program is not kept: %w", err)
 	}
 	return nil
@@ -218,7 +218,7 @@ func anew(args Args) Args {
 func (s *Session) compileTuned(ctx context.Context, src string, d *declare.Declarations) (k *Kernel, err error) {
 	if d.Tuned() {
 		key := d.TuningKey(src, d.Examples(), s.env.Engine.Name(), s.env.Options.MostThreads())
-		if program, ok := runtime.Tuned(key); ok {
+		if program, ok := ondisk.Tuned(key); ok {
 			again := d.ForProgram()
 			for name, o := range d.Examples() {
 				declare.Operand(name, o)(again)

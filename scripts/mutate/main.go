@@ -22,9 +22,9 @@ import (
 // areas are the packages in which mistakes are made, the same number in each.
 var areas = [][]string{
 	{"ir", "ir/plan", "ir/logic", "ir/loop"},
-	{"lower", "lower/convert", "lower/gpu"},
+	{"lower", "lower/convert", "lower/gpu", "lower/gpu/coop"},
 	{"codegen/cpu", "codegen/interp", "codegen/llvm", "codegen/ptx", "codegen/aot"},
-	{"runtime", "runtime/exec", "runtime/convert"},
+	{"runtime", "runtime/ondisk", "runtime/exec", "runtime/convert"},
 	{"tensor"},
 }
 

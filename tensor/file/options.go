@@ -43,6 +43,7 @@ type config struct {
 	builder  Builder
 	progress func(done, total int64)
 	memory   Memory
+	held     Held        // nil: arrays are written
 	twoPass  int64       // from how many entries on a file is read twice
 	mapped   *mappedFile // not nil: use arrays where they lie in the file
 
@@ -291,6 +292,22 @@ func In(m Memory) Option {
 
 // heap is the Memory of package tensor.
 type heap struct{}
+
+// Held is a file without a name that has arrays of tensors, mapped into memory.
+type Held interface {
+	// Adopt gives the file a name, and tells where in it each array begins, -1 of those that it has not, and where the last ends. The arrays must not
+	// be used any more. On an error nothing has happened.
+	Adopt(path string, arrays [][]byte) (at []int64, end int64, err error)
+}
+
+// Adopting makes a binsparse file in HDF5 of the file in which a tensor's arrays lie, instead of writing them. The tensor must not be used afterwards, whether
+// there was an error or not. Where that is not possible, and for other kinds of file, they are written as without the option.
+func Adopting(h Held) Option {
+	return func(c *config) error {
+		c.held = h
+		return nil
+	}
+}
 
 func (heap) MakeArray(dt tensor.DType, n int) (tensor.Array, error) { return tensor.MakeArray(dt, n) }
 func (heap) Mapped([]byte)                                          {}

@@ -48,7 +48,7 @@ func Write(path string, t *tensor.Tensor, opts ...Option) error {
 			return kind.writeDir(cfg, dir, t)
 		})
 	}
-	emit := emitter(kind, path, cfg, t)
+	emit, create := emitter(kind, path, cfg, t), createNew
 	target, perm, regular, err := destination(path)
 	switch {
 	case err != nil:
@@ -56,7 +56,21 @@ func Write(path string, t *tensor.Tensor, opts ...Option) error {
 	case !regular:
 		return writeDevice(target, emit)
 	}
-	return writeAtomically(target, perm, emit)
+	if _, compression := splitCompression(path); cfg.held != nil && kind.Name == "hdf5" && compression == "" {
+		if err := t.Pin(); err != nil {
+			return wrapError(path, err)
+		}
+		defer t.Unpin()
+		if h := adopt(cfg, t); h != nil {
+			create, emit = h.create, h.emit
+		}
+	}
+	return writeAtomically(target, perm, create, emit)
+}
+
+// createNew makes a new file.
+func createNew(path string) (*os.File, error) {
+	return os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 }
 
 // destination is the file that a path names, and the permissions of the one that is replaced, 0 if there is none. What is not
@@ -187,11 +201,11 @@ func writeDevice(path string, emit func(io.Writer) error) error {
 	return wrapError(path, err)
 }
 
-// writeAtomically writes a new file and renames it to path once it is safely on
+// writeAtomically has a new file made and written, and renames it to path once it is safely on
 // disk. perm is that of the file it replaces; 0 leaves it to the umask.
-func writeAtomically(path string, perm fs.FileMode, emit func(io.Writer) error) (err error) {
+func writeAtomically(path string, perm fs.FileMode, create func(path string) (*os.File, error), emit func(io.Writer) error) (err error) {
 	temp := beside(path)
-	f, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	f, err := create(temp)
 	if err != nil {
 		return pathError(path, err)
 	}

@@ -23,8 +23,18 @@ func NewTeam(k *emit.Builder, name string, warps, block int) (*Team, *emit.Func)
 	return &Team{Warps: warps, Block: block, Code: Code{Builder: f.B}, f: f}, f
 }
 
-// StandIn begins the quick function of a stage.
-func (t *Team) StandIn(st loop.Stage) {
+// Twice makes a stage of a function that emit writes twice, into what begin begins: as it is, and quick. launch makes the
+// stage of a team. It goes without the quick one if that does not fit: a test tells which functions have one. It is not ok
+// where emit says so, or the function breaks a rule.
+func Twice[T interface{ group() *Team }](begin func() T, emit func(T) bool, launch func(T) loop.Stage) (st loop.Stage, ok bool) {
+	first := begin()
+	ok = emit(first)
+	st = launch(first)
+	if !ok || st.Func.Verify(lib.Lookup) != nil {
+		return st, false
+	}
+	second := begin()
+	t := second.group()
 	t.Quick = true
 	for i, id := range st.Bufs {
 		t.f.Buf(id, loop.Access(st.Func.Bufs[i].ReadOnly))
@@ -32,16 +42,15 @@ func (t *Team) StandIn(st loop.Stage) {
 	for _, id := range st.Args {
 		t.f.Scalar(id)
 	}
-}
-
-// StandsIn finishes the quick function of a stage. The stage goes without if it does not fit: a test
-// tells which functions have one.
-func (t *Team) StandsIn(st *loop.Stage) {
+	emit(second)
 	q := t.f.Stage(st.Name)
 	if slices.Equal(q.Bufs, st.Bufs) && slices.Equal(q.Args, st.Args) && q.Func.Verify(lib.Lookup) == nil {
 		st.Func.Quick = q.Func
 	}
+	return st, true
 }
+
+func (t *Team) group() *Team { return t }
 
 // Single reports whether a team is one warp of several in a block.
 func (t *Team) Single() bool { return t.Warps < t.Block }

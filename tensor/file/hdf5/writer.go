@@ -171,6 +171,29 @@ func (w *Writer) Room(path string, t Type, dims []uint64) (at int64, err error) 
 	return int64(addr), nil
 }
 
+// Placed makes a dataset in one piece of elements that are in the file already, from byte at on; there must be such before what is written, which
+// [Writer.After] makes sure of.
+func (w *Writer) Placed(path string, t Type, dims []uint64, at int64) error {
+	if w.err != nil {
+		return w.err
+	}
+	n, size, err := w.declare(t, dims)
+	if err == nil && (at < superblockSize || uint64(at)+uint64(size) > w.end) {
+		err = errorf("%d bytes from byte %d on do not lie before byte %d, from which on is written", size, at, w.end)
+	}
+	if err == nil {
+		n.layOut(uint64(at), size)
+		err = w.attach(path, n)
+	}
+	if err != nil {
+		return w.fail(path, err)
+	}
+	return nil
+}
+
+// After leaves what stands in the file before byte at as it is, but for the first 48.
+func (w *Writer) After(at int64) { w.end = max(w.end, uint64(at)) }
+
 // Strings writes an array of strings of variable length, UTF-8.
 func (w *Writer) Strings(path string, dims []uint64, values []string) error {
 	if w.err != nil {
@@ -278,13 +301,18 @@ func (w *Writer) room(n *node, size int64) (addr uint64, err error) {
 			return 0, err
 		}
 	}
+	n.layOut(addr, size)
+	return addr, nil
+}
+
+// layOut says where the one piece is.
+func (n *node) layOut(addr uint64, size int64) {
 	n.add(msgFill, []byte{3, fillLate})
 	var e encoder
 	e.bytes(3, layoutContiguous)
 	e.u64(addr)
 	e.u64(uint64(size))
 	n.add(msgLayout, e.b)
-	return addr, nil
 }
 
 // When space is allocated, in the flags of a fill value message: late, or chunk by chunk; values are

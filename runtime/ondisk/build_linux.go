@@ -1,4 +1,4 @@
-package runtime
+package ondisk
 
 import (
 	"bytes"
@@ -13,7 +13,7 @@ import (
 	"sync"
 )
 
-// executableID tells the executables that this process may be running apart, down
+// ExecutableID tells the executables that this process may be running apart, down
 // to every byte that matters; "" if it is not known. The go command leaves a hash of
 // everything that went into an executable in it. One that was linked with an
 // identity of someone else's making, or none, is hashed as it is.
@@ -21,7 +21,7 @@ import (
 // Only an executable will do: in a library loaded into another program the
 // program says nothing about us. And only where the file that runs can be
 // found for certain.
-var executableID = sync.OnceValue(func() string {
+var ExecutableID = sync.OnceValue(func() string {
 	info, ok := godebug.ReadBuildInfo()
 	if !ok {
 		return ""

@@ -1,4 +1,4 @@
-package runtime
+package ondisk
 
 import (
 	"crypto/sha256"
@@ -8,11 +8,11 @@ import (
 	"github.com/lacuna-sparse/lacuna/internal/diskcache"
 )
 
-// The kinds of entries on disk.
+// The kinds of entries on disk, and what each holds.
 const (
-	hostKind   = "host"   // a hostRecord
-	objectKind = "object" // machine code of a program's functions
-	gpuKind    = "gpu"    // the same for a GPU: images
+	HostKind   = "host"   // a HostRecord
+	ObjectKind = "object" // machine code of a program's functions
+	GPUKind    = "gpu"    // the same for a GPU: images
 	aotKind    = "aot"    // machine code of a kernel compiled ahead of time
 	tunedKind  = "tuned"  // the program that was measured to be the fastest of those that compute the same
 	timesKind  = "times"  // what steps take on this machine, as it was measured
@@ -22,8 +22,8 @@ const (
 // block, the status, the names of functions in an object.
 const objectABI = 1
 
-// defaultDisk is the cache on disk; nil if there is none, of which Describe tells why.
-func defaultDisk() *diskcache.Cache {
+// Disk is the cache on disk; nil if there is none, of which doctor.Describe tells why.
+func Disk() *diskcache.Cache {
 	disk, err := diskcache.Default()
 	if err != nil {
 		return nil
@@ -31,9 +31,9 @@ func defaultDisk() *diskcache.Cache {
 	return disk
 }
 
-// objectKey is the key on disk of a program's machine code. The executable's
-// identity is in it besides KeyOf's parts: two builds of a modified tree differ.
-func objectKey(build string, key Key) diskcache.Key {
+// ObjectKey is the key on disk of a program's machine code. The executable's
+// identity is in it besides those of the program's key (runtime.KeyOf): two builds of a modified tree differ.
+func ObjectKey(build string, key fmt.Stringer) diskcache.Key {
 	return diskcache.Key(sha256.Sum256(fmt.Appendf(nil, "%q %d %s", build, objectABI, key)))
 }
 
@@ -43,27 +43,29 @@ var writes struct {
 	one     sync.Mutex // at a time
 }
 
-// writeLater puts an entry on disk in the background: to wait for the disk may take
+// WriteLater puts an entry on disk in the background: to wait for the disk may take
 // longer than compiling did. What cannot be kept is compiled again next time.
-func writeLater(disk *diskcache.Cache, kind string, key diskcache.Key, data []byte) {
-	writes.pending.Go(func() {
+func WriteLater(disk *diskcache.Cache, kind string, key diskcache.Key, data []byte) {
+	Background(func() {
 		writes.one.Lock()
 		defer writes.one.Unlock()
 		_ = disk.Put(kind, key, data)
 	})
 }
 
-// Flush waits until everything compiled so far is on disk, for other processes. A
-// program that ends without it may leave them work to do again, nothing worse.
-func Flush() { writes.pending.Wait() }
+// Background does what ends with something on disk while others go on.
+func Background(do func()) { writes.pending.Go(do) }
 
-// KeptObject returns the object of a kernel compiled ahead of time that is on disk under a
+// Wait waits for all that is done in the background.
+func Wait() { writes.pending.Wait() }
+
+// Object returns the object of a kernel compiled ahead of time that is on disk under a
 // key, which must name everything that the object depends on but this compiler, or else
 // what compile returns, and keeps that.
-func KeptObject(key string, compile func() ([]byte, error)) ([]byte, error) {
+func Object(key string, compile func() ([]byte, error)) ([]byte, error) {
 	disk, err := diskcache.Default()
-	build := executableID()
-	if err != nil || build == "" { // Describe tells why
+	build := ExecutableID()
+	if err != nil || build == "" { // doctor.Describe tells why
 		return compile()
 	}
 	id := diskcache.Key(sha256.Sum256(fmt.Appendf(nil, "%q %q", build, key)))
@@ -72,7 +74,7 @@ func KeptObject(key string, compile func() ([]byte, error)) ([]byte, error) {
 	}
 	object, err := compile()
 	if err == nil {
-		writeLater(disk, aotKind, id, object)
+		WriteLater(disk, aotKind, id, object)
 	}
 	return object, err
 }
@@ -88,7 +90,7 @@ func KeepTuned(key, program string) error {
 
 // Tuned is the program that KeepTuned kept under a key.
 func Tuned(key string) (string, bool) {
-	disk := defaultDisk()
+	disk := Disk()
 	if disk == nil {
 		return "", false
 	}

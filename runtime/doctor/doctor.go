@@ -1,4 +1,5 @@
-package runtime
+// Package doctor looks at the machine, for people who ask why something is slow or missing.
+package doctor
 
 import (
 	"errors"
@@ -12,12 +13,13 @@ import (
 	"github.com/lacuna-sparse/lacuna/internal/admission"
 	"github.com/lacuna-sparse/lacuna/internal/cuda"
 	"github.com/lacuna-sparse/lacuna/internal/diskcache"
-	"github.com/lacuna-sparse/lacuna/internal/llvm"
 	"github.com/lacuna-sparse/lacuna/internal/machine"
 	"github.com/lacuna-sparse/lacuna/internal/units"
+	"github.com/lacuna-sparse/lacuna/runtime"
+	"github.com/lacuna-sparse/lacuna/runtime/ondisk"
 )
 
-// Description is what this package found on the machine, for people who ask
+// Description is what was found on the machine, for people who ask
 // why something is slow or missing.
 type Description struct {
 	Engines []EngineInfo // interp, cpu, cuda
@@ -81,7 +83,7 @@ func describeCache() (c CacheInfo) {
 		return c
 	}
 	c.Dir, c.Limit = disk.Dir(), disk.Max()
-	if executableID() == "" {
+	if ondisk.ExecutableID() == "" {
 		c.Err = errors.New("nothing is kept by a program that cannot be told from others (Linux executables can)")
 		return c
 	}
@@ -89,7 +91,7 @@ func describeCache() (c CacheInfo) {
 	c.Err = err
 	for _, e := range list {
 		c.Bytes += e.Size
-		if e.Kind == objectKind || e.Kind == gpuKind {
+		if e.Kind == ondisk.ObjectKind || e.Kind == ondisk.GPUKind {
 			c.Kernels++
 		}
 	}
@@ -113,12 +115,12 @@ func Describe() Description {
 		GoVersion:   goruntime.Version(),
 		Platform:    goruntime.GOOS + "/" + goruntime.GOARCH,
 	}
-	for _, name := range []string{InterpName, CPUName, CUDAName} {
-		e, err := EngineByName(name, nil)
+	for _, name := range []string{runtime.InterpName, runtime.CPUName, runtime.CUDAName} {
+		e, err := runtime.EngineByName(name, nil)
 		d.Engines = append(d.Engines, EngineInfo{name, err})
-		if e, ok := e.(*cpuEngine); ok {
-			d.LLVM, d.LLVMPath = e.host.Version.String(), e.host.Path
-			d.LLVMTarget, d.TargetCPU, d.CPUFeatures = e.host.Target.Triple, e.host.Target.CPU, e.host.Target.Features
+		if h, ok := runtime.HostOf(e); ok {
+			d.LLVM, d.LLVMPath = h.Version.String(), h.Path
+			d.LLVMTarget, d.TargetCPU, d.CPUFeatures = h.Target.Triple, h.Target.CPU, h.Target.Features
 		}
 	}
 	d.describeGPUs()
@@ -170,7 +172,7 @@ func (d Description) String() string {
 		if e.Err == nil {
 			line("engine", "%-6s  ready", e.Name)
 		} else {
-			line("engine", "%-6s  missing: %s", e.Name, indent(reason(e.Err), 22))
+			line("engine", "%-6s  missing: %s", e.Name, indent(runtime.Reason(e.Err), 22))
 		}
 	}
 	if d.LLVM != "" {
@@ -242,15 +244,6 @@ func indent(text string, by int) string {
 	return strings.ReplaceAll(text, "\n", "\n"+strings.Repeat(" ", by))
 }
 
-// reason is the message of an error without the name of the engine, which the
-// reader has just read.
-func reason(err error) string {
-	if u, ok := errors.AsType[*UnavailableError](err); ok {
-		return u.reason()
-	}
-	return err.Error()
-}
-
 // processorName reads the processor's name from /proc under root.
 func processorName(root fs.FS) string {
 	text, err := fs.ReadFile(root, "proc/cpuinfo")
@@ -266,13 +259,4 @@ func processorName(root fs.FS) string {
 		}
 	}
 	return ""
-}
-
-// missingLLVM is the error of an engine for an LLVM that does not load.
-func missingLLVM(engine string, err error) error {
-	e := &UnavailableError{Engine: engine, Err: err}
-	if nf, ok := errors.AsType[*llvm.NotFoundError](err); !ok || nf.Spec == "none" {
-		e.Hint = fmt.Sprintf("install LLVM (%s) or name it in %s", llvm.Install, llvm.EnvVar)
-	}
-	return e
 }

@@ -1,4 +1,4 @@
-package runtime
+package ondisk
 
 import (
 	"crypto/sha256"
@@ -24,7 +24,7 @@ var Limits = sync.OnceValue(func() *cost.Limits {
 })
 
 // MeasuredTimes are the times that were measured on this machine and kept; false if none were.
-func MeasuredTimes() (t cost.Times, ok bool) { return keptTimes(defaultDisk(), machine.Identity()) }
+func MeasuredTimes() (t cost.Times, ok bool) { return keptTimes(Disk(), machine.Identity()) }
 
 // KeepTimes keeps what was measured on this machine, for processes to come.
 func KeepTimes(t cost.Times) error {

@@ -1,4 +1,4 @@
-package runtime
+package doctor
 
 import (
 	"errors"
@@ -9,12 +9,13 @@ import (
 	"github.com/lacuna-sparse/lacuna/internal/cuda"
 	"github.com/lacuna-sparse/lacuna/internal/cuda/fakecuda"
 	"github.com/lacuna-sparse/lacuna/internal/machine"
+	"github.com/lacuna-sparse/lacuna/runtime"
 )
 
 func TestDescribe(t *testing.T) {
 	d := Describe()
 	t.Logf("\n%s", d) // what machine a pack of tests ran on
-	if len(d.Engines) != 3 || d.Engines[0].Name != InterpName || d.Engines[0].Err != nil {
+	if len(d.Engines) != 3 || d.Engines[0].Name != runtime.InterpName || d.Engines[0].Err != nil {
 		t.Errorf("engines %v, want the interpreter first and ready", d.Engines)
 	}
 	if d.Threads < 1 || d.Processors < 1 || d.MemoryLimit <= 0 || d.LimitSource == "" {
@@ -46,7 +47,7 @@ func TestDescribeWithoutGPU(t *testing.T) {
 	t.Setenv(cuda.EnvVar, "/no/such/libcuda.so.1")
 	var d Description
 	d.describeGPUs()
-	for _, engines := range [][]EngineInfo{nil, {{Name: CUDAName, Err: &UnavailableError{Engine: CUDAName, Err: d.CUDAErr}}}} {
+	for _, engines := range [][]EngineInfo{nil, {{Name: runtime.CUDAName, Err: &runtime.UnavailableError{Engine: runtime.CUDAName, Err: d.CUDAErr}}}} {
 		d.Engines = engines
 		text := d.String()
 		for _, want := range []string{"missing: no driver of CUDA 12.0 or newer was found\n", "tried /no/such/libcuda.so.1: ", cuda.Install} {
@@ -59,7 +60,7 @@ func TestDescribeWithoutGPU(t *testing.T) {
 
 func TestDescriptionString(t *testing.T) {
 	d := Description{
-		Engines: []EngineInfo{{"interp", nil}, {"cpu", errors.New("first\nsecond")}, {"cuda", &UnavailableError{Engine: "cuda", Err: ErrNotSupported, Hint: "use the CPU"}}},
+		Engines: []EngineInfo{{"interp", nil}, {"cpu", errors.New("first\nsecond")}, {"cuda", &runtime.UnavailableError{Engine: "cuda", Err: runtime.ErrNotSupported, Hint: "use the CPU"}}},
 		LLVM:    "19.1.7", LLVMPath: "/lib/libLLVM.so", LLVMTarget: "x86_64-linux-gnu", TargetCPU: "znver4",
 		CUDA: "12.8", CUDAPath: "libcuda.so.1", GPUs: []GPUInfo{
 			{Name: "A GPU", UUID: "GPU-1", Capability: "9.0", Multiprocessors: 132, Clock: 1980e6, Memory: 8 << 30, Free: 7 << 30,

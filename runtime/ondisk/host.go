@@ -1,4 +1,4 @@
-package runtime
+package ondisk
 
 import (
 	"crypto/sha256"
@@ -14,18 +14,20 @@ import (
 	"github.com/lacuna-sparse/lacuna/internal/machine"
 )
 
-// host is what machine code for this processor is made with: an LLVM, and what it
+// Host is what machine code for this processor is made with: an LLVM, and what it
 // says of the processor. Opening LLVM takes longer than running many a program, so
 // what it says is remembered on disk; it is opened when there is something to
 // compile.
-type host struct {
-	hostRecord
-	open   func() (*llvm.LLVM, error)
-	opened atomic.Pointer[llvm.LLVM]
+type Host struct {
+	HostRecord
+	// Open opens the library, or says why that is not what it was.
+	Open func() (*llvm.LLVM, error)
+	// Opened is the library once it is open.
+	Opened atomic.Pointer[llvm.LLVM]
 }
 
-// hostRecord is a host as remembered on disk.
-type hostRecord struct {
+// HostRecord is a host as remembered on disk.
+type HostRecord struct {
 	Path    string // of the library
 	Size    int64  // of that file
 	Changed int64  // when that file was, in nanoseconds
@@ -33,20 +35,20 @@ type hostRecord struct {
 	Target  llvm.Target
 }
 
-// findHost finds the host, on disk if that has it (nil for no disk).
-func findHost(disk *diskcache.Cache, build string) (*host, error) {
+// FindHost finds the host, on disk if that has it (nil for no disk). An LLVM that does not load when it is to be opened is what missing makes of that error.
+func FindHost(disk *diskcache.Cache, build string, missing func(error) error) (*Host, error) {
 	identity := machine.Identity()
 	if disk == nil || identity == "" {
 		l, r, err := askLLVM()
 		if err != nil {
 			return nil, err
 		}
-		return newHost(r, l), nil
+		return newHost(r, l, missing), nil
 	}
 	key := diskcache.Key(sha256.Sum256(fmt.Appendf(nil, "%q %q %q %q", build, identity, os.Getenv(machine.CPUEnv), llvm.Surroundings())))
-	var r hostRecord
-	if data, ok := disk.Get(hostKind, key); ok && json.Unmarshal(data, &r) == nil && r.current() {
-		return newHost(r, nil), nil
+	var r HostRecord
+	if data, ok := disk.Get(HostKind, key); ok && json.Unmarshal(data, &r) == nil && r.current() {
+		return newHost(r, nil, missing), nil
 	}
 	l, r, err := askLLVM()
 	if err != nil {
@@ -59,22 +61,22 @@ func findHost(disk *diskcache.Cache, build string) (*host, error) {
 		if err != nil {
 			panic("BUG: " + err.Error())
 		}
-		writeLater(disk, hostKind, key, data)
+		WriteLater(disk, HostKind, key, data)
 	}
-	return newHost(r, l), nil
+	return newHost(r, l, missing), nil
 }
 
 // askLLVM opens LLVM and asks it.
-func askLLVM() (*llvm.LLVM, hostRecord, error) {
+func askLLVM() (*llvm.LLVM, HostRecord, error) {
 	l, err := llvm.Load("")
 	if err != nil {
-		return nil, hostRecord{}, err
+		return nil, HostRecord{}, err
 	}
 	target, err := l.Host()
 	if err != nil {
-		return nil, hostRecord{}, err
+		return nil, HostRecord{}, err
 	}
-	r := hostRecord{Path: l.Path(), Version: l.Version(), Target: target}
+	r := HostRecord{Path: l.Path(), Version: l.Version(), Target: target}
 	if info, err := os.Stat(r.Path); err == nil && filepath.IsAbs(r.Path) {
 		r.Size, r.Changed = info.Size(), info.ModTime().UnixNano()
 	}
@@ -82,7 +84,7 @@ func askLLVM() (*llvm.LLVM, hostRecord, error) {
 }
 
 // current reports whether the library is the file that it was.
-func (r *hostRecord) current() bool {
+func (r *HostRecord) current() bool {
 	if !filepath.IsAbs(r.Path) {
 		return false
 	}
@@ -91,21 +93,21 @@ func (r *hostRecord) current() bool {
 }
 
 // newHost makes a host of what is known, and of the library if it is open.
-func newHost(r hostRecord, l *llvm.LLVM) *host {
-	h := &host{hostRecord: r}
+func newHost(r HostRecord, l *llvm.LLVM, missing func(error) error) *Host {
+	h := &Host{HostRecord: r}
 	if l != nil {
-		h.opened.Store(l)
-		h.open = func() (*llvm.LLVM, error) { return l, nil }
+		h.Opened.Store(l)
+		h.Open = func() (*llvm.LLVM, error) { return l, nil }
 		return h
 	}
-	h.open = sync.OnceValues(func() (*llvm.LLVM, error) {
+	h.Open = sync.OnceValues(func() (*llvm.LLVM, error) {
 		l, err := llvm.LoadCandidate(llvm.Candidate{Path: r.Path, Version: r.Version})
 		if err != nil {
-			return nil, missingLLVM(CPUName, err)
+			return nil, missing(err)
 		}
 		target, err := l.Host()
 		if err != nil {
-			return nil, missingLLVM(CPUName, err)
+			return nil, missing(err)
 		}
 		// Minor versions may differ: of the oldest versions, which do not tell, only the name by which they were first
 		// opened in this process says more than the major one.
@@ -113,7 +115,7 @@ func newHost(r hostRecord, l *llvm.LLVM) *host {
 			return nil, fmt.Errorf("%s is LLVM %s for %s, but was LLVM %s for %s when it was last looked at, and its file has not changed since: run %q",
 				r.Path, l.Version(), target.CPU, r.Version, r.Target.CPU, "lacuna cache clean")
 		}
-		h.opened.Store(l)
+		h.Opened.Store(l)
 		return l, nil
 	})
 	return h
