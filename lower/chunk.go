@@ -45,8 +45,9 @@ func loopsBelow(s ir.Stmt) int {
 // moved so that no run of equal coordinates is split.
 func (w *walk) chunkOf(it *iterator, begin, end loop.Expr) (lo, hi loop.Expr) {
 	b := w.B
+	from, to := w.rootBounds(end)
 	if it.unique {
-		return b.Lo(), b.Hi()
+		return from, to
 	}
 	align := func(p loop.Expr) loop.Expr {
 		q := b.Var("q", p)
@@ -61,7 +62,7 @@ func (w *walk) chunkOf(it *iterator, begin, end loop.Expr) (lo, hi loop.Expr) {
 		})
 		return b.Let("cut", q)
 	}
-	return align(b.Lo()), align(b.Hi())
+	return align(from), align(to)
 }
 
 // rowWeights finds a positions array that tells how many entries lie under each

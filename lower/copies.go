@@ -76,12 +76,7 @@ type copied struct {
 func (k *kernel) foldCopiesStage(c *loop.Copies, folds []copied) {
 	e := k.emitter("fold_" + k.step.Result.Name)
 	b := e.B
-	n := loop.Expr(loop.Int(1))
-	for axis := range k.step.Result.Rank {
-		n = b.Mul(n, e.Scalar(k.Dim(k.step.Result, axis)))
-	}
-	const last = loop.CopyAlign - 1
-	apart := b.Let("apart", b.And(b.Add(n, loop.Int(last)), loop.Int(^last)))
+	apart := e.apart()
 	b.For("copy", loop.Int(0), e.Scalar(c.Count), func(copy loop.Expr) {
 		from := b.Let("from", b.Mul(copy, apart))
 		for i, f := range folds {

@@ -35,6 +35,8 @@ func (k *kernel) dense(body ir.Stmt) {
 	e := k.emitter("compute_" + t.Name)
 	copies := k.copies(body)
 	e.root.wanted = copies || k.parallel(body)
+	private := k.privatise(body)
+	e.openPrivate(private)
 	st := e.start(k.accessesIn(body))
 	e.stmt(st, body)
 	switch {
@@ -45,9 +47,15 @@ func (k *kernel) dense(body ir.Stmt) {
 		k.fullStage(e.gapRows)
 	default:
 		initial, needed := k.initial(e.partial)
-		k.fillStage(k.Result.Values, k.size(0), initial, needed)
+		k.fillStage(k.Result.Values, k.size(0), initial, needed && private == nil)
 	}
 	s := e.Stage("compute")
+	if private != nil {
+		s.Partition = k.privatePartition(e, private)
+		k.addTables(tables, s.Partition)
+		k.addPrivate(s, private, k.step.Base != nil)
+		return
+	}
 	s.Partition = k.partition(e.root)
 	k.addTables(tables, s.Partition)
 	if k.step.Gap == nil || e.gapRows != nil {
@@ -68,8 +76,15 @@ func (k *kernel) terms(list *ir.Sequence) {
 		e := k.emitter(fmt.Sprintf("add%d_%s", i, k.step.Result.Name))
 		copies := k.copies(body)
 		e.root.wanted = copies || k.parallel(body)
+		private := k.privatise(body)
+		e.openPrivate(private)
 		e.stmt(e.start(k.accessesIn(body)), body)
 		s := e.Stage("add")
+		if private != nil {
+			s.Partition = k.privatePartition(e, private)
+			k.addPrivate(s, private, true)
+			continue
+		}
 		s.Partition = k.partition(e.root)
 		k.addUpdates(s, copies)
 	}

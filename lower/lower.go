@@ -77,6 +77,9 @@ type Options struct {
 	// Copies lets threads have copies of a dense result where the order of updates does
 	// not matter, for engines that run such chunks at the same time.
 	Copies bool
+	// Private, where it is 2 or more, is into how many parts a scatter is cut that adds up floats, which all have a copy of the
+	// result of their own.
+	Private int64
 	// Split lets chunks begin and end inside an outermost coordinate, where many entries lie under one.
 	Split bool
 	// Grain, when not 0, is the work of one chunk of every parallel loop, so that
@@ -121,7 +124,7 @@ func Step(c *ir.Compute, alg ir.Algebra, types OperandTypes, opts Options) (*Ker
 	for k.lower(); k.again; k.lower() {
 		before := k
 		k = newKernel(c, alg, types, opts)
-		k.roomless, k.deepest = before.roomless, before.deepest
+		k.roomless, k.deepest, k.opts.Private = before.roomless, before.deepest, before.opts.Private
 	}
 	done := k.Done()
 	return done, reshape(done.Program, c)

@@ -208,7 +208,8 @@ func (e *emitter) flat(st *state, f *ir.Forall) bool {
 	}
 	all := e.allEntries(rows, f.Index)
 	if e.root.wanted {
-		all = &[2]loop.Expr{e.B.Add(all[0], e.B.Lo()), e.B.Add(all[0], e.B.Hi())}
+		lo, hi := e.rootBounds(e.B.Let("entries", e.B.Sub(all[1], all[0])))
+		all = &[2]loop.Expr{e.B.Add(all[0], lo), e.B.Add(all[0], hi)}
 	}
 	st = st.clone()
 	st.cursors[rows] = cursor{access: rows, level: 1, pos: loop.Int(0), all: all}

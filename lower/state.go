@@ -94,6 +94,8 @@ type emitter struct {
 	gapRows *ir.Access
 	// split, when not nil, is the piece of the nest that the function runs.
 	split *split
+	// private, when not nil, is what the function adds to in place of the result.
+	private *privateSum
 	// rootGap is the gap of the outermost loop when that loop is cut into chunks.
 	rootGap *gap
 }

@@ -51,8 +51,12 @@ func (e *emitter) assign(st *state, s *ir.Assign) {
 	case s.LHS.Tensor.Work != nil:
 		e.insert(st, s)
 	case e.step.Result.Format.IsDense():
-		vals := e.Write(e.Result.Values)
+		values := e.Result.Values
 		p := e.densePosition(st, s.LHS)
+		if e.private != nil {
+			values, p = e.private.copies, b.Add(e.private.base, p)
+		}
+		vals := e.Write(values)
 		x := e.expr(st, s.Value)
 		if e.step.Scatter {
 			p = b.Let("at", p)

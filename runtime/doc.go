@@ -45,7 +45,7 @@
 //	memory.go         a block of elements; allocator.go: where it comes from
 //	recycle.go        blocks of results for results to come; mmap_*.go, hugepages_*.go: the system's part
 //
-//	inspect.go        programs as text: LLVM IR, assembly with comments (annotate.go), PTX
+//	inspect.go        programs as text: LLVM IR, assembly with comments, PTX
 //	looptimes.go, stagetimes.go   where the time goes
 //	errors.go         errors of callers; internalerror.go: mistakes of the compiler
 package runtime

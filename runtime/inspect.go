@@ -48,7 +48,7 @@ func Inspect(p *loop.Program, form Text) (string, error) {
 		return l.PrintOptimized(text, llvm.Options{Target: host})
 	case AssemblyText:
 		assembly, err := l.EmitAssembly(text, llvm.Options{Target: host, Comments: true})
-		return annotate(assembly, funcs), err
+		return cpu.Annotate(assembly, funcs), err
 	}
 	return "", fmt.Errorf("unknown form %d of a program", form)
 }

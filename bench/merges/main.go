@@ -7,6 +7,7 @@ package main
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -53,6 +54,13 @@ var all = []measured{
 		{"add", "C(i,j,k) = A(i,j,k) + B(i,j,k)", ""}, {"multiply", "C(i,j,k) = A(i,j,k) * B(i,j,k)", ""}, {"dot", "C = A(i,j,k) * B(i,j,k)", ""},
 	}},
 	{"heavy row", "CSR", 2, heavy, matrices}, {"heavy row", "DCSR", 2, heavy, matrices}, {"heavy row", "COO", 2, heavy, matrices},
+	{"unif", "CSR", 2, uniform, columns}, {"unif", "COO", 2, uniform, columns}, {"rmat16", "CSR", 2, rmat, columns}, {"rmat16", "COO", 2, rmat, columns},
+}
+
+// columns add up floats in an order that is not that of the result.
+var columns = []program{
+	{"product with the transpose", "y(j) = A(i,j) * x(i)", "D"}, {"sums of columns", "y(j) = sum_i A(i,j)", "D"},
+	{"transpose times 8 columns", "Y(j,k) = A(i,j) * X(i,k)", "D"},
 }
 
 var matrices = []program{
@@ -95,6 +103,51 @@ func heavy(r *rand.Rand, f tensor.Format) (*tensor.Tensor, error) {
 	})
 }
 
+const uniformRows, rmatLevels, perRow = 20_000, 16, 16
+
+func uniform(r *rand.Rand, f tensor.Format) (*tensor.Tensor, error) {
+	return fromCoords(r, []int64{uniformRows, uniformRows}, f, perRow*uniformRows, func(axis, entry int) int64 {
+		if axis == 0 {
+			return int64(entry / perRow)
+		}
+		return r.Int64N(uniformRows)
+	})
+}
+
+// rmat is a matrix whose rows and columns have very different numbers of entries (Chakrabarti, Zhan, Faloutsos, "R-MAT", 2004).
+func rmat(r *rand.Rand, f tensor.Format) (*tensor.Tensor, error) {
+	n := perRow << rmatLevels
+	var at [2][]int64
+	for range n {
+		var i, j int64
+		for range rmatLevels {
+			x := r.Float64()
+			i, j = 2*i, 2*j
+			if x >= 0.76 {
+				i++
+			}
+			if x >= 0.57 && x < 0.76 || x >= 0.95 {
+				j++
+			}
+		}
+		at[0], at[1] = append(at[0], i), append(at[1], j)
+	}
+	return fromCoords(r, []int64{1 << rmatLevels, 1 << rmatLevels}, f, n, func(axis, entry int) int64 { return at[axis][entry] })
+}
+
+// dense are operands of programs that multiply a matrix.
+func dense(r *rand.Rand, shape ...int64) (*tensor.Tensor, error) {
+	n := int64(1)
+	for _, d := range shape {
+		n *= d
+	}
+	values := make([]float64, n)
+	for i := range values {
+		values[i] = r.Float64()
+	}
+	return tensor.NewDense(values, shape...)
+}
+
 // processorTime is that of the process, in milliseconds.
 func processorTime() float64 {
 	var u syscall.Rusage
@@ -105,8 +158,13 @@ func processorTime() float64 {
 }
 
 func main() {
+	only := flag.String("operands", "", "measure those alone whose name has this in it")
+	flag.Parse()
 	fmt.Println("| operands | program | ms 1t | ms 2t | 1t / 2t | cpu ms 1t | cpu ms 2t | 2 · cpu 1t / cpu 2t |\n| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: |")
 	for _, m := range all {
+		if !strings.Contains(m.name, *only) {
+			continue
+		}
 		if err := m.measure(); err != nil {
 			fmt.Fprintln(os.Stderr, "merges:", err)
 			os.Exit(1)
@@ -123,6 +181,15 @@ func (m *measured) measure() error {
 	operands := lacuna.Args{}
 	for _, name := range []string{"A", "B", "M"} {
 		if operands[name], err = m.make(r, f); err != nil {
+			return err
+		}
+	}
+	if a, ok := operands["A"].(*tensor.Tensor); ok && m.rank == 2 {
+		rows := a.Dims()[0]
+		if operands["x"], err = dense(r, rows); err != nil {
+			return err
+		}
+		if operands["X"], err = dense(r, rows, 8); err != nil {
 			return err
 		}
 	}
@@ -145,12 +212,11 @@ func (m *measured) program(p program, f tensor.Format, args lacuna.Args) error {
 	var kernels [2]*lacuna.Kernel
 	for t := range kernels {
 		var options []lacuna.Option
-		if strings.HasPrefix(p.src, "C(") {
-			result := f
-			if p.format != "" {
-				result = tensor.Dense(m.rank)
-			}
-			options = append(options, lacuna.Result("C", result))
+		name, indices, _ := strings.Cut(p.src, "(")
+		if rank := 1 + strings.Count(strings.SplitN(indices, ")", 2)[0], ","); p.format != "" {
+			options = append(options, lacuna.Result(name, tensor.Dense(rank)))
+		} else if name == "C" {
+			options = append(options, lacuna.Result(name, f))
 		}
 		for name, a := range args {
 			options = append(options, lacuna.Operand(name, a))

@@ -329,6 +329,7 @@ type getting struct {
 	of      *Tensor
 	values  tensor.Array
 	pending transport.Pending
+	come    *tensor.Tensor // when wait has returned
 
 	direct bool           // on a device
 	from   tensor.Array   // what is sent of there
@@ -388,6 +389,9 @@ func (f *fetch) array(t *Tensor) (tensor.Array, error) {
 
 // wait ends the fetch.
 func (g *getting) wait(ctx context.Context) (*tensor.Tensor, error) {
+	if g.come != nil {
+		return g.come, nil
+	}
 	if g.whole {
 		if g.local == nil {
 			return g.of.Part, nil

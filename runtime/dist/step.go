@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"time"
 
 	"github.com/lacuna-sparse/lacuna/lang"
 	"github.com/lacuna-sparse/lacuna/runtime/declare"
@@ -31,6 +32,9 @@ type step struct {
 	parts    *header                       // what all parts of a dense result have in common, which follows from the operands' patterns; nil: not known
 	entries  int64                         // of the dense result
 	tables   map[int]tensor.Array          // the numbers that those of the result get back, by axis, on a device
+	runs     int                           // since it was inspected
+	waited   time.Duration                 // the least time in one of them that the rank waited for values
+	pieces   *pieces                       // nil: what it computes, it computes at once
 	after    *fetch                        // that places the result as asked
 	result   *tensor.Tensor                // the structure for which after was made
 }
@@ -68,16 +72,31 @@ func (st *step) run(ctx context.Context, env map[string]*Tensor) (string, *Tenso
 		}
 		under = append(under, got)
 	}
-	args := exec.Args{}
-	for k, got := range under {
-		t, err := got.wait(ctx)
-		if err != nil {
-			return "", nil, err
+	began := time.Now()
+	wait := func() (exec.Args, error) {
+		args := exec.Args{}
+		for k, got := range under {
+			t, err := got.wait(ctx)
+			if err != nil {
+				return nil, err
+			}
+			args[st.gets[k].name] = t
 		}
-		args[st.gets[k].name] = t
+		return args, nil
 	}
 	var out *Tensor
+	var args exec.Args
+	if st.pieces != nil {
+		var t *tensor.Tensor
+		if t, args, err = st.inPieces(ctx, under, wait); err == nil {
+			out, err = st.describe(ctx, t, st.st.shape, st.how.left(r.grid, len(st.st.shape)))
+		}
+	} else if args, err = wait(); err != nil {
+		return "", nil, err
+	}
+	waited := time.Since(began)
 	switch {
+	case st.pieces != nil || err != nil:
 	case len(st.how.along) == 0:
 		out, err = st.alone(ctx, args)
 	case len(st.how.summed()) == 0:
@@ -87,6 +106,9 @@ func (st *step) run(ctx context.Context, env map[string]*Tensor) (string, *Tenso
 	}
 	if err != nil {
 		return "", nil, err
+	}
+	if st.pieces == nil {
+		st.pays(out.Part, waited)
 	}
 	for k, got := range under {
 		if !got.whole { // a device's memory would be short before the collector noticed, and the next run needs as much

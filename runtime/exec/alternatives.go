@@ -38,6 +38,7 @@ func (k *Kernel) chosen(ctx context.Context, st *step, b *stepBinding, vals valu
 		how.selected = how.tables && k.selects(st, b, vals)
 	}
 	how.split = keep == nil && how.assembly != lower.Appended && k.splits(v, vals)
+	how.private = k.private(st, b, vals)
 	if err := k.directed(st, &how); err != nil {
 		return nil, err
 	}

@@ -57,6 +57,8 @@ type planned struct {
 	plan     *ir.Plan
 	alg      ir.Algebra
 	operands []*ir.Operand
+	// inOrder is of programs whose sums are added up in the order of their loops.
+	inOrder bool
 	// patterns remember, by operand, the latest value of those that are patterns.
 	patterns []atomic.Pointer[memo]
 	steps    []*step
@@ -105,7 +107,7 @@ func (env *environment) planOptions(program *lang.Program, d *declare.Declaratio
 
 // planAs plans a program by options and compiles it for the operands as declared.
 func (env *environment) planAs(ctx context.Context, program *lang.Program, d *declare.Declarations, opts ir.Options) (*planned, error) {
-	k := &planned{env: env, program: program, alg: ir.Algebra{Strict: d.Strict(), Eval: scalar.Eval}}
+	k := &planned{env: env, program: program, alg: ir.Algebra{Strict: d.Strict(), Eval: scalar.Eval}, inOrder: d.AsWritten()}
 	for _, t := range program.Tensors {
 		if t.Operand {
 			k.types = append(k.types, d.TypesOf(t, opts.Forms[t.Name])...) // the planner starts with the operands

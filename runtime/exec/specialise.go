@@ -28,6 +28,8 @@ type specialisation struct {
 	assembly lower.Assembly
 	// split lets chunks begin inside outermost coordinates.
 	split bool
+	// private is into how many parts a scatter of floats is cut.
+	private int64
 }
 
 // version is a step compiled for particular index widths and a specialisation.
@@ -84,6 +86,9 @@ func (st *step) key(types declaredTypes, how specialisation) string {
 	if how.split {
 		b.WriteString(" split")
 	}
+	if how.private > 0 {
+		fmt.Fprintf(&b, " private%d", how.private)
+	}
 	b.WriteString(" " + how.assembly.String())
 	for _, t := range st.reads {
 		if v := types[t.ID]; v != nil {
@@ -116,7 +121,7 @@ func (st *step) tables() []*ir.Tabulate {
 func (k *planned) lowering(how specialisation) lower.Options {
 	grids := k.env.OnGrids()
 	return lower.Options{Coordinates: how.crd, Workspace: how.work,
-		LimitWide: !k.plan.Options.NarrowWorkspaces, Tables: how.tables, Selected: how.selected, Assembly: how.assembly, Split: how.split,
+		LimitWide: !k.plan.Options.NarrowWorkspaces, Tables: how.tables, Selected: how.selected, Assembly: how.assembly, Split: how.split, Private: how.private,
 		Grids: grids, Copies: !grids, Grain: k.env.Grain}
 }
 

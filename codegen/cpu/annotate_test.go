@@ -1,4 +1,4 @@
-package runtime
+package cpu
 
 import (
 	"testing"
@@ -42,7 +42,7 @@ g.body:
 g.body:
 .LBB1_1:    # %for.i
 `
-	if got := annotate(assembly, []*loop.Func{f}); got != want {
+	if got := Annotate(assembly, []*loop.Func{f}); got != want {
 		t.Errorf("annotated:\n%swant\n%s", got, want)
 	}
 }

@@ -1,4 +1,4 @@
-package runtime
+package cpu
 
 import (
 	"fmt"
@@ -16,9 +16,9 @@ var blockComment = sync.OnceValue(func() *regexp.Regexp { return regexp.MustComp
 // functionLabel is the label of a function's code.
 var functionLabel = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^"?([^\s."]+)\.body"?:`) })
 
-// annotate adds to assembly with comments, behind the labels where loops begin, the lines of the
+// Annotate adds to assembly with comments, behind the labels where loops begin, the lines of the
 // loop language that they come from.
-func annotate(assembly string, funcs []*loop.Func) string {
+func Annotate(assembly string, funcs []*loop.Func) string {
 	headers := map[string]map[string]string{}
 	for _, f := range funcs {
 		headers[f.Name] = loopHeaders(f)

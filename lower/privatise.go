@@ -1,0 +1,142 @@
+package lower
+
+import (
+	"fmt"
+
+	"github.com/lacuna-sparse/lacuna/ir"
+	"github.com/lacuna-sparse/lacuna/ir/loop"
+	"github.com/lacuna-sparse/lacuna/lower/emit"
+	"github.com/lacuna-sparse/lacuna/lower/level"
+)
+
+// Where a scatter adds up floats, each of which rounds, threads cannot add to whatever copy of the result they have
+// (copies.go): bits would depend on them. So the outermost loop is cut into as many parts as the caller chooses for the
+// data, each of which adds to a copy of its own, and the copies are added up as a tree of fixed shape.
+
+// MostPrivate is into how many parts a scatter is cut at most.
+const MostPrivate = 16
+
+// privateSum is what a nest adds to in place of the result.
+type privateSum struct {
+	copies loop.BufferID
+	parts  int64
+	base   loop.Expr // of the copy that the function adds to
+}
+
+// Privatisable reports whether parts of a step may add to copies of its result.
+func Privatisable(c *ir.Compute) bool {
+	t := c.Result.DType
+	rounds := emit.ComputeType(t).IsFloat() || emit.ComputeType(t).IsComplex()
+	return c.Scatter && c.Fold == ir.FoldSum && rounds && c.Gap == nil && c.Result.Rank > 0 && c.Result.Format.IsDense() && emit.ComputeType(t) == emit.Type(t) && !c.Directives.Serial
+}
+
+// Sparse calls f for the accesses of a step to what does not store all elements, each once.
+func Sparse(c *ir.Compute, f func(*ir.Access)) {
+	seen := map[*ir.Access]bool{}
+	collectAccesses(c.Body, func(a *ir.Access) {
+		if !seen[a] && !a.Tensor.Format.IsDense() {
+			seen[a] = true
+			f(a)
+		}
+	})
+}
+
+// privatise makes the copies of the result for a nest, nil if it is not one to be cut.
+func (k *kernel) privatise(body ir.Stmt) *privateSum {
+	if _, ok := body.(*ir.Forall); !ok || k.opts.Private < 2 || k.opts.Grids || !Privatisable(k.step) || k.parallel(body) {
+		return nil
+	}
+	b := k.Program.Buffers[k.Result.Values]
+	return &privateSum{copies: k.Buffer(b.Name+"_private", b.Elem, loop.Temp), parts: k.opts.Private}
+}
+
+// apart is how far the copies of the result lie apart.
+func (k *kernel) apart() loop.SizeExpr {
+	const last = loop.CopyAlign - 1
+	up := &loop.SizeOp{Op: loop.Div, X: &loop.SizeOp{Op: loop.Add, X: k.size(0), Y: loop.SizeConst(last)}, Y: loop.SizeConst(loop.CopyAlign)}
+	return emit.Times(up, loop.SizeConst(loop.CopyAlign))
+}
+
+// apart is that in a function.
+func (e *emitter) apart() loop.Expr {
+	b, n := e.B, loop.Expr(loop.Int(1))
+	for axis := range e.step.Result.Rank {
+		n = b.Mul(n, e.Scalar(e.Dim(e.step.Result, axis)))
+	}
+	const last = loop.CopyAlign - 1
+	return b.Let("apart", b.And(b.Add(n, loop.Int(last)), loop.Int(^last)))
+}
+
+// openPrivate makes a function add to the copy of its chunk.
+func (e *emitter) openPrivate(p *privateSum) {
+	if p != nil {
+		e.root.wanted, e.private = true, p
+		p.base = e.B.Let("own", e.B.Mul(e.B.Chunk(), e.apart()))
+	}
+}
+
+// rootBounds are the iterations of an outermost loop of n that the chunk runs, by the entries under
+// them where an array tells those.
+func (e *emitter) rootBounds(n loop.Expr) (lo, hi loop.Expr) {
+	b := e.B
+	if e.private == nil {
+		return b.Lo(), b.Hi()
+	}
+	parts, total, first := loop.Int(e.private.parts), n, loop.Expr(loop.Int(0))
+	var weights loop.BufID
+	if e.root.weight >= 0 {
+		weights = e.Read(e.root.weight)
+		first = b.Let("first", b.LoadIndex(weights, loop.Int(0)))
+		total = b.Let("total", b.Sub(b.LoadIndex(weights, n), first))
+	}
+	at := func(part loop.Expr) loop.Expr {
+		before := b.Let("before", b.Add(b.Mul(b.Div(total, parts), part), b.Div(b.Mul(b.Rem(total, parts), part), parts)))
+		if e.root.weight < 0 {
+			return before
+		}
+		i := level.LowerBound(b, weights, loop.Int(0), n, b.Let("target", b.Add(first, before)))
+		i = b.Select(b.Eq(part, parts), n, i) // also what comes behind the last entry
+		return b.Let("cut", b.Select(b.Eq(part, loop.Int(0)), loop.Int(0), i))
+	}
+	lo = at(b.Chunk())
+	return lo, at(b.Let("next", b.Add(b.Chunk(), loop.Int(1))))
+}
+
+// privatePartition registers the cut of the nest that e has emitted. If its outermost loop turns out to be none that is
+// cut, the program is made again without copies.
+func (k *kernel) privatePartition(e *emitter, p *privateSum) int {
+	if !e.root.cut || e.root.pieces != nil {
+		k.opts.Private, k.again = 0, true
+	}
+	part := k.Partition(loop.SizeConst(p.parts), -1, 1)
+	k.Program.Partitions[part].Grain = 1
+	return part
+}
+
+// addPrivate adds the stage of a nest whose chunks add to copies, and one that adds those up; onto what the result holds, or in place of it.
+func (k *kernel) addPrivate(s loop.Stage, p *privateSum, onto bool) {
+	s.Allocs = append(s.Allocs, loop.Alloc{Buffer: p.copies, Len: emit.Times(loop.SizeConst(p.parts), k.apart()), Zero: true})
+	k.AddStage(s)
+	name := k.step.Result.Name
+	e := k.emitter("sum_" + name)
+	b := e.B
+	vals, all, apart := e.Write(k.Result.Values), e.Read(p.copies), e.apart()
+	b.ForIndependent("p", b.Lo(), b.Hi(), func(at loop.Expr) {
+		var tree func(from, n int64) loop.Expr
+		tree = func(from, n int64) loop.Expr {
+			if n == 1 {
+				return b.Load(all, b.Add(at, b.Mul(loop.Int(from), apart)))
+			}
+			return b.Add(tree(from, n/2), tree(from+n/2, n-n/2))
+		}
+		x := tree(0, p.parts)
+		if onto {
+			x = b.Add(b.Load(vals, at), x)
+		}
+		b.Store(vals, at, x)
+	})
+	sum := e.Stage("sum")
+	sum.Partition = k.partition(rootLoop{cut: true, n: k.size(0), weight: -1, grain: foldGrain})
+	k.AddStage(sum)
+	k.Notes = append(k.Notes, fmt.Sprintf("%d parts, whatever the number of threads: each adds to a copy of %s", p.parts, name))
+}

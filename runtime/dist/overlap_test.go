@@ -1,0 +1,159 @@
+package dist_test
+
+import (
+	"context"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/lacuna-sparse/lacuna/runtime"
+	"github.com/lacuna-sparse/lacuna/runtime/dist"
+	"github.com/lacuna-sparse/lacuna/runtime/dist/placement"
+	"github.com/lacuna-sparse/lacuna/runtime/dist/ranks"
+	"github.com/lacuna-sparse/lacuna/runtime/dist/transport"
+	"github.com/lacuna-sparse/lacuna/runtime/exec"
+	"github.com/lacuna-sparse/lacuna/tensor"
+)
+
+// Rows that need nothing of other ranks are computed while messages travel, with the bits of one rank.
+func TestOverlap(t *testing.T) {
+	defer dist.PiecesCost(dist.PiecesCost(-time.Hour))
+	const n = 90
+	r := rand.New(rand.NewPCG(31, 32))
+	band := func(format tensor.Format) *tensor.Tensor {
+		var coords [2][]int64
+		var values []float64
+		for i := range int64(n) {
+			for j := max(0, i-3); j < min(n, i+4); j++ {
+				coords[0], coords[1], values = append(coords[0], i), append(coords[1], j), append(values, r.NormFloat64())
+			}
+		}
+		A, err := tensor.FromCoords([]int64{n, n}, format, coords[:], tensor.ArrayOf(values))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return A
+	}
+	A, X, x, b := band(tensor.CSR), random(t, r, tensor.Dense(2), 1, n, 5), random(t, r, tensor.Dense(1), 1, n), random(t, r, tensor.Dense(1), 1, n)
+	s := session()
+	for _, c := range []struct {
+		program string
+		args    map[string]*tensor.Tensor
+		pieces  bool
+	}{
+		{"y(i) = A(i,j)*x(j)", map[string]*tensor.Tensor{"A": A, "x": x}, true},
+		{"y(i) = A(i,j)*x(j) + 2*b(i)", map[string]*tensor.Tensor{"A": A, "x": x, "b": b}, true},
+		{"Y(i,k) = A(i,j)*X(j,k)", map[string]*tensor.Tensor{"A": A, "X": X}, true},
+		{"y(i) = A(i,j)*x(j)", map[string]*tensor.Tensor{"A": band(tensor.DCSR), "x": x}, false}, // the result is sparse
+		{"y(i) = A(i,j)*x(j)", map[string]*tensor.Tensor{"A": band(tensor.CSC), "x": x}, false},  // rows do not lie side by side
+		{"y(i) = A(i,j)*x(j)", map[string]*tensor.Tensor{"A": random(t, r, tensor.CSR, 0.5, n, n), "x": x}, false},
+	} {
+		whole := exec.Args{}
+		for name, a := range c.args {
+			whole[name] = a
+		}
+		wants, err := s.EvalAll(context.Background(), c.program, whole)
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = ranks.Run(context.Background(), 3, ranks.Faults{Delay: 2 * time.Millisecond, Seed: 5}, func(ctx context.Context, tr transport.Transport) error {
+			rank, err := dist.New(ctx, s, tr, nil)
+			if err != nil {
+				return err
+			}
+			args := map[string]*dist.Tensor{}
+			for name, a := range c.args {
+				if args[name], err = rank.Cut(a, placement.OneAxis(rank.Grid(), a.Rank(), 0, placement.Blocks(n, 3), 0)); err != nil {
+					return err
+				}
+			}
+			k, err := rank.Compile(ctx, c.program, args, dist.Options{})
+			if err != nil {
+				return err
+			}
+			defer k.Close()
+			var last map[string]*dist.Tensor
+			for range 6 {
+				if last, err = k.Run(ctx, args); err != nil {
+					return err
+				}
+			}
+			if got := dist.InPieces(k); got != c.pieces {
+				t.Errorf("%s with A in %s: rank %d computes in pieces: %v, want %v", c.program, args["A"].Format, rank.Rank(), got, c.pieces)
+			}
+			for name, want := range wants {
+				whole, err := rank.Gather(ctx, last[name])
+				if err != nil {
+					return err
+				}
+				if d := tensor.Diff(whole, want); d != "" {
+					t.Errorf("%s with A in %s: %s: %s", c.program, args["A"].Format, name, d)
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			t.Errorf("%s: %v", c.program, err)
+		}
+	}
+}
+
+// BenchmarkOverlap is a product with a banded matrix on two ranks whose messages take up to twenty milliseconds, at once and in pieces.
+func BenchmarkOverlap(b *testing.B) {
+	const n, columns, width = 1 << 15, 64, 16
+	var coords [2][]int64
+	for i := range int64(n) {
+		for j := max(0, i-width/2); j < min(n, i+width/2); j++ {
+			coords[0], coords[1] = append(coords[0], i), append(coords[1], j)
+		}
+	}
+	A, err := tensor.FromCoords([]int64{n, n}, tensor.CSR, coords[:], tensor.ArrayOf(make([]float64, len(coords[0]))))
+	if err != nil {
+		b.Fatal(err)
+	}
+	X, err := tensor.FromDense([]int64{n, columns}, tensor.Dense(2), tensor.ArrayOf(make([]float64, n*columns)))
+	if err != nil {
+		b.Fatal(err)
+	}
+	s := exec.NewSession(exec.WithEngine(runtime.Auto(nil)), exec.WithThreads(1))
+	for name, cost := range map[string]time.Duration{"at once": time.Hour, "in pieces": -time.Hour} {
+		b.Run(name, func(b *testing.B) {
+			defer dist.PiecesCost(dist.PiecesCost(cost))
+			err := ranks.Run(context.Background(), 2, ranks.Faults{Delay: 20 * time.Millisecond, Seed: 5}, func(ctx context.Context, tr transport.Transport) error {
+				rank, err := dist.New(ctx, s, tr, nil)
+				if err != nil {
+					return err
+				}
+				rows, args := placement.Blocks(n, 2), map[string]*dist.Tensor{}
+				for name, a := range map[string]*tensor.Tensor{"A": A, "X": X} {
+					if args[name], err = rank.Cut(a, placement.OneAxis(rank.Grid(), 2, 0, rows, 0)); err != nil {
+						return err
+					}
+				}
+				k, err := rank.Compile(ctx, "Y(i,k) = A(i,j)*X(j,k)", args, dist.Options{})
+				if err != nil {
+					return err
+				}
+				defer k.Close()
+				for range 30 { // kernels are compiled better meanwhile
+					if _, err := k.Run(ctx, args); err != nil {
+						return err
+					}
+				}
+				time.Sleep(2 * time.Second)
+				if rank.Rank() == 0 {
+					b.ResetTimer()
+				}
+				for range b.N {
+					if _, err := k.Run(ctx, args); err != nil {
+						return err
+					}
+				}
+				return nil
+			})
+			if err != nil {
+				b.Fatal(err)
+			}
+		})
+	}
+}
