@@ -50,7 +50,7 @@ func columned(e lang.Expr) bool {
 			return !found
 		}
 		for _, a := range lang.Accesses(r.Body) {
-			if n := len(a.Indices); n > 1 && a.Tensor.Format.IsDense() {
+			if n := len(a.Indices); n > 1 && a.Tensor.Format.Rank() == n && a.Tensor.Format.IsDense() { // an intermediate has none yet
 				v := a.Indices[a.Tensor.Format.Order()[n-1]].Plain()
 				found = found || v != nil && v.Free
 			}
