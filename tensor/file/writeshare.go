@@ -128,6 +128,12 @@ func (w *shareWriter) write(part *tensor.Tensor) error {
 	if err := gather(w, note, &w.notes); err != nil {
 		return err
 	}
+	switch n := w.with.Number; {
+	case n < 0 || n >= len(w.notes):
+		return fmt.Errorf("writer %d of %d: they are numbered from 0", n, len(w.notes))
+	case !w.notes[0].Has:
+		return errors.New("writer 0 has no part: it lays the file out by its own")
+	}
 	temp := w.notes[0].Temp
 	if temp == "" {
 		return ErrNoShares
