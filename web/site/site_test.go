@@ -191,6 +191,7 @@ var mistaken = map[string]string{
 	"README.html y(i) = A(i,j) * x(j)":                               "E303",
 	"schedule.html y(j) = A(i,j)*x(i) with order(i, j), parallel(i)": "no loops that compute",
 	"schedule.html y(i) = A(i,j)*x(j) with positions(j: x)":          "no loops that compute",
+	"schedule.html y(i) = A(i,j)*x(j) with tile(i: 32, j: 64)":       "do not stand directly in each other",
 }
 
 // TestExamplesRun asks the explorer what each button asks.
