@@ -45,7 +45,7 @@ func loopsBelow(s ir.Stmt) int {
 // moved so that no run of equal coordinates is split.
 func (w *walk) chunkOf(it *iterator, begin, end loop.Expr) (lo, hi loop.Expr) {
 	b := w.B
-	from, to := w.rootBounds(end)
+	from, to := w.rootBounds(end, w.root.weight)
 	if it.unique {
 		return from, to
 	}

@@ -310,7 +310,7 @@ func (w *walk) dense() {
 			// Each entry counted is the start of a loop.
 			w.root.grain = emit.ChunkGrain >> workspaceGrain
 		}
-		lo, hi = w.rootBounds(n)
+		lo, hi = w.rootBounds(n, w.root.weight)
 		if w.out != nil {
 			w.out.allParents = w.out.ordered && w.out.levels[0].Full()
 		}

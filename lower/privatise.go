@@ -76,22 +76,22 @@ func (e *emitter) openPrivate(p *privateSum) {
 }
 
 // rootBounds are the iterations of an outermost loop of n that the chunk runs, by the entries under
-// them where an array tells those.
-func (e *emitter) rootBounds(n loop.Expr) (lo, hi loop.Expr) {
+// them where weight is an array that tells those; -1: none does.
+func (e *emitter) rootBounds(n loop.Expr, weight loop.BufferID) (lo, hi loop.Expr) {
 	b := e.B
 	if e.private == nil {
 		return b.Lo(), b.Hi()
 	}
 	parts, total, first := loop.Int(e.private.parts), n, loop.Expr(loop.Int(0))
 	var weights loop.BufID
-	if e.root.weight >= 0 {
-		weights = e.Read(e.root.weight)
+	if weight >= 0 {
+		weights = e.Read(weight)
 		first = b.Let("first", b.LoadIndex(weights, loop.Int(0)))
 		total = b.Let("total", b.Sub(b.LoadIndex(weights, n), first))
 	}
 	at := func(part loop.Expr) loop.Expr {
 		before := b.Let("before", b.Add(b.Mul(b.Div(total, parts), part), b.Div(b.Mul(b.Rem(total, parts), part), parts)))
-		if e.root.weight < 0 {
+		if weight < 0 {
 			return before
 		}
 		i := level.LowerBound(b, weights, loop.Int(0), n, b.Let("target", b.Add(first, before)))
@@ -130,8 +130,10 @@ func (k *kernel) addPrivate(s loop.Stage, p *privateSum, onto bool) {
 			return b.Add(tree(from, n/2), tree(from+n/2, n-n/2))
 		}
 		x := tree(0, p.parts)
-		if onto {
-			x = b.Add(b.Load(vals, at), x)
+		if onto { // what nothing is added to stays as it is, -0 too
+			x = b.Let("x", x)
+			old := b.Let("old", b.Load(vals, at))
+			x = b.Select(b.Eq(x, loop.Number(k.Program.Buffers[k.Result.Values].Elem, 0)), old, b.Add(old, x))
 		}
 		b.Store(vals, at, x)
 	})

@@ -208,7 +208,7 @@ func (e *emitter) flat(st *state, f *ir.Forall) bool {
 	}
 	all := e.allEntries(rows, f.Index)
 	if e.root.wanted {
-		lo, hi := e.rootBounds(e.B.Let("entries", e.B.Sub(all[1], all[0])))
+		lo, hi := e.rootBounds(e.B.Let("entries", e.B.Sub(all[1], all[0])), -1)
 		all = &[2]loop.Expr{e.B.Add(all[0], lo), e.B.Add(all[0], hi)}
 	}
 	st = st.clone()

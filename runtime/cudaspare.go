@@ -64,10 +64,13 @@ func (s *spareBlocks) take(size int64) (cuda.Ptr, bool) {
 	return b.at, true
 }
 
-// keep takes a block of the size over, unless there are many.
+// keep takes a block of the size over. Where there are many, those of an engine with one stream, which are of sizes that may not come again, are given back.
 func (s *spareBlocks) keep(size int64, b spareBlock) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.bytes > s.most-size && s.largest > largestSpare {
+		s.giveBack()
+	}
 	if s.closed || s.bytes > s.most-size {
 		return false
 	}
@@ -80,6 +83,11 @@ func (s *spareBlocks) keep(size int64, b spareBlock) bool {
 func (s *spareBlocks) flush() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.giveBack()
+}
+
+// giveBack is flush with the lock held.
+func (s *spareBlocks) giveBack() {
 	for _, list := range s.list {
 		for _, b := range list {
 			_ = b.stream.Free(b.at) // only a lost device fails to, and then all memory is lost

@@ -78,14 +78,14 @@ func (d *turning[V]) place(format tensor.Format) (*tensor.Tensor, error) {
 
 // block makes an array of the result.
 func (d *turning[V]) block(m *[]byte, dt tensor.DType, n int) (tensor.Array, error) {
+	if n == 0 {
+		return tensor.MakeArray(dt, 0)
+	}
 	b, err := d.files.MapResult(int64(n) * int64(dt.Size()))
 	if err != nil {
 		return tensor.Array{}, err
 	}
 	*m = b
-	if n == 0 {
-		return tensor.MakeArray(dt, 0)
-	}
 	return tensor.NewPooled(b, func() { d.files.Free(b) }).Array(dt, unsafe.Pointer(unsafe.SliceData(b)), n), nil
 }
 

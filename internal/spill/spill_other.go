@@ -2,7 +2,10 @@
 
 package spill
 
-import "errors"
+import (
+	"errors"
+	"os"
+)
 
 // Map makes no block on this system.
 func (f *Files) Map(bytes int64) ([]byte, error) {

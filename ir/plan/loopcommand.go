@@ -55,7 +55,16 @@ func (w *wishes) split(nf *normalForm, c *lang.Command) error {
 
 // vectorize reads vectorize(i: 8): so many iterations of the loop over i are one vector's.
 func (w *wishes) vectorize(nf *normalForm, c *lang.Command) error {
-	return numbered(nf, c, mostUnrolled, func(name string, n int64) { put(&w.Vectorize, name, n) })
+	var odd int64
+	err := numbered(nf, c, mostUnrolled, func(name string, n int64) {
+		if put(&w.Vectorize, name, n); n&(n-1) != 0 {
+			odd = n
+		}
+	})
+	if err == nil && odd != 0 {
+		return c.Fail(c.Pos, "write 2, 4, 8 or another power of two", "no vector has %d elements", odd)
+	}
+	return err
 }
 
 // tile reads tile(i: 32, j: 64): loops that stand directly in each other run block by block.

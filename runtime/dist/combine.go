@@ -60,7 +60,7 @@ func (st *step) combined(ctx context.Context, args exec.Args) (*Tensor, error) {
 // summands are the ranks' summands of this rank's part.
 func (st *step) summands(ctx context.Context, t *tensor.Tensor, to *placement.Placement) ([]*tensor.Tensor, error) {
 	r := st.program.rank
-	group, out := r.group(st.how.summed()), make([][]byte, r.transport.Size())
+	group, out := r.group(r.Rank(), st.how.summed()), make([][]byte, r.transport.Size())
 	if t != nil {
 		mine := &Tensor{Shape: st.st.shape, Format: t.Format(), DType: t.DType(), Fill: t.Fill(), Part: t, Sets: st.how.left(r.grid, t.Rank()).Part(r.Rank(), st.st.shape)}
 		for _, q := range group {
@@ -102,9 +102,9 @@ func (st *step) combine(ctx context.Context, a, b *tensor.Tensor) (*tensor.Tenso
 	return st.program.rank.session.Eval(ctx, fmt.Sprintf(st.how.with, indices), exec.Args{"a": a, "b": b}, opts...)
 }
 
-// group are the ranks that differ from this one along no axis of the grid but some, in order.
-func (r *Rank) group(axes []int) (list []int) {
-	mine := r.grid.At(r.Rank())
+// group are the ranks that differ from a rank along no axis of the grid but some, in order.
+func (r *Rank) group(rank int, axes []int) (list []int) {
+	mine := r.grid.At(rank)
 	for q := range r.transport.Size() {
 		at, other := r.grid.At(q), false
 		for k := range at {

@@ -342,6 +342,13 @@ func (f *fetch) room(ctx context.Context, t *Tensor) (*room, error) {
 	}
 	for len(d.rooms) < n {
 		m, err := f.makeRoom(ctx, t)
+		if err != nil && len(d.rooms) > 0 { // one is enough
+			for _, more := range d.rooms[1:] {
+				free(more.values)
+			}
+			d.rooms, d.single = d.rooms[:1], true
+			break
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -563,13 +570,25 @@ func (st *step) swapSummands(ctx context.Context, t *tensor.Tensor, to *placemen
 	if r.direct == nil || !format.IsDense() {
 		return nil, nil
 	}
-	line := r.group(st.how.summed())
-	has := st.how.left(r.grid, len(shape)).Part(r.Rank(), shape)
+	line := r.group(r.Rank(), st.how.summed())
+	left := st.how.left(r.grid, len(shape))
+	give := func(p, q int) runs { // what one rank has of what another gets
+		has := left.Part(p, shape)
+		return product(format.Order(), lengths(has), withinAll(has, to.Part(q, shape)))
+	}
+	if st.scattered == nil { // on any rank: all do the same
+		scattered := false
+		for p := range r.transport.Size() {
+			scattered = scattered || slices.ContainsFunc(r.group(p, st.how.summed()), func(q int) bool { return len(give(p, q)) > 1 })
+		}
+		st.scattered = &scattered
+	}
+	if *st.scattered {
+		return nil, nil
+	}
 	parts := make([]runs, len(line)) // of what this rank has of the result, by rank
 	for k, q := range line {
-		if parts[k] = product(format.Order(), lengths(has), withinAll(has, to.Part(q, shape))); len(parts[k]) > 1 {
-			return nil, nil
-		}
+		parts[k] = give(r.Rank(), q)
 	}
 	h, err := st.summandHeader(ctx, t)
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"github.com/lacuna-sparse/lacuna/runtime/dist"
 	"github.com/lacuna-sparse/lacuna/runtime/dist/placement"
 	"github.com/lacuna-sparse/lacuna/runtime/dist/ranks"
+	"github.com/lacuna-sparse/lacuna/runtime/exec"
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
@@ -136,4 +137,44 @@ func sparseVector(t *testing.T) tensor.Format {
 		t.Fatal(err)
 	}
 	return f
+}
+
+// Ranks whose parts are of few rows do what the others do, on devices too.
+func TestUnevenGrids(t *testing.T) {
+	r := rand.New(rand.NewPCG(25, 26))
+	A, X := random(t, r, tensor.CSR, 0.7, 3, 36), random(t, r, tensor.Dense(2), 1, 36, 12)
+	B, C, x := random(t, r, tensor.CSR, 0.5, 8, 20), random(t, r, tensor.CSR, 0.5, 8, 20), random(t, r, tensor.Dense(1), 1, 20)
+	for _, c := range []struct {
+		program, grid string
+		args          map[string]operand
+		o             dist.Options
+	}{
+		{"Y(i,k) = A(i,j)*X(j,k)", "r=2,c=2", map[string]operand{"A": {A, "over (r, c)"}, "X": {X, "over (c)"}}, dist.Options{}},
+		{"y(i) = sum_{j in C} (B(i,j)*C(i,j)*x(j))", "r=4", map[string]operand{"B": {B, "over (r)"}, "C": {C, "over (r by cyclic)"}, "x": {x, "over (r)"}},
+			dist.Options{Results: map[string]dist.Result{"y": {Format: sparseVector(t), HasFormat: true}}}},
+	} {
+		grid, err := placement.ParseGrid(c.grid)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, err := one(session(), c.program, c.args)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range []*exec.Session{session(), onDevice()} {
+			got, err := onGrid(grid, grid.Ranks(), ranks.Faults{}, s, c.program, c.args, c.o)
+			if err != nil {
+				t.Errorf("%s: %v", c.program, err)
+				continue
+			}
+			for name, w := range want {
+				if w, err = w.Convert(got.out[name].Format()); err != nil {
+					t.Fatal(err)
+				}
+				if !near(got.out[name], w) {
+					t.Errorf("%s: %s is %v, want %v", c.program, name, got.out[name], w)
+				}
+			}
+		}
+	}
 }

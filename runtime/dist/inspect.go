@@ -214,9 +214,17 @@ func (st *step) get(ctx context.Context, u *use, resolved map[*lang.Index]placem
 		}
 	}
 	g := early
-	for k, v := range along {
-		// What was got then may have entries at coordinates that have been left out since, but not where it was it that told which.
-		if g != nil && !need[k].Equal(g.need[k]) && !slices.Contains(g.drove, v) {
+	if g != nil {
+		good := true
+		for k, v := range along {
+			// What was got then may have entries at coordinates that have been left out since, but not where it was it that told which.
+			good = good && (need[k].Equal(g.need[k]) || slices.Contains(g.drove, v))
+		}
+		all, err := st.program.rank.allSay(ctx, good) // which coordinates are left out, each rank knows for itself
+		if err != nil {
+			return err
+		}
+		if !all {
 			g = nil
 		}
 	}

@@ -20,23 +20,24 @@ type step struct {
 	program *Program
 	text    string
 
-	read     []*Tensor // the operands inspected, by use of the statement
-	st       *statement
-	asked    *placement.Placement // of the result; nil: none
-	how      *cutting
-	local    string // the statement as the rank runs it
-	gets     []*get
-	narrowed map[*lang.Index]bool          // of the indices that are cut: whether the rank's coordinates are just those that are touched
-	touched  map[*lang.Index]placement.Set // the rank's coordinates of indices that are cut, or numbered anew
-	same     bool                          // nothing has changed since the run before, on any rank
-	parts    *header                       // what all parts of a dense result have in common, which follows from the operands' patterns; nil: not known
-	entries  int64                         // of the dense result
-	tables   map[int]tensor.Array          // the numbers that those of the result get back, by axis, on a device
-	runs     int                           // since it was inspected
-	waited   time.Duration                 // the least time in one of them that the rank waited for values
-	pieces   *pieces                       // nil: what it computes, it computes at once
-	after    *fetch                        // that places the result as asked
-	result   *tensor.Tensor                // the structure for which after was made
+	read      []*Tensor // the operands inspected, by use of the statement
+	st        *statement
+	asked     *placement.Placement // of the result; nil: none
+	how       *cutting
+	local     string // the statement as the rank runs it
+	gets      []*get
+	narrowed  map[*lang.Index]bool          // of the indices that are cut: whether the rank's coordinates are just those that are touched
+	touched   map[*lang.Index]placement.Set // the rank's coordinates of indices that are cut, or numbered anew
+	same      bool                          // nothing has changed since the run before, on any rank
+	parts     *header                       // what all parts of a dense result have in common, which follows from the operands' patterns; nil: not known
+	entries   int64                         // of the dense result
+	tables    map[int]tensor.Array          // the numbers that those of the result get back, by axis, on a device
+	runs      int                           // since it was inspected
+	waited    time.Duration                 // the least time in one of them that the rank waited for values
+	pieces    *pieces                       // nil: what it computes, it computes at once
+	scattered *bool                         // whether a rank's summands go to some other in more than one stretch; nil: not known
+	after     *fetch                        // that places the result as asked
+	result    *tensor.Tensor                // the structure for which after was made
 }
 
 // get is one operand of a rank's statement.

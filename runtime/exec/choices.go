@@ -84,12 +84,14 @@ func (k *Kernel) Choices(ctx context.Context, args Args) (*Choices, error) {
 		}
 		for _, step := range k.steps {
 			if p, ok := step.plan.(*ir.Compute); ok && p == s.main {
+				private := false
 				if v := step.latest.Load(); v != nil {
+					private = v.private > 0
 					if why := k.whyWorkspace(step, v); why != "" {
 						st.Why = append(st.Why, why)
 					}
 				}
-				if why := plan.OneThread(p); why != "" && !k.env.OnGrids() {
+				if why := plan.OneThread(p); why != "" && !private && !k.env.OnGrids() {
 					c.Warnings = append(c.Warnings, fmt.Sprintf("%s %s", p.Result.Name, why))
 				}
 			}

@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"math"
 	"math/rand/v2"
 	goruntime "runtime"
 	"strings"
@@ -112,5 +113,62 @@ func TestPrivate(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// What no update touches keeps its sign.
+func TestPrivateKeepsSigns(t *testing.T) {
+	s := NewSession(WithEngine(runtime.Interp()), WithThreads(2))
+	s.env.Grain = 1
+	y, err := tensor.NewDense([]float64{math.Copysign(0, -1), 1, 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, x := tensor.Vector(make([]int64, 64)), tensor.Vector(make([]float64, 64))
+	for k := range 64 {
+		tensor.View[int64](p.Values())[k], tensor.View[float64](x.Values())[k] = int64(1+k%2), 0.5
+	}
+	args := Args{"y": y, "p": p, "x": x}
+	k, err := s.Compile(t.Context(), "y(p(j)) += x(j)", Operand("y", y), Operand("p", p), Operand("x", x))
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := k.Run(t.Context(), args)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if parts := k.steps[len(k.steps)-1].latest.Load().private; parts < 2 {
+		t.Fatalf("%d parts", parts)
+	}
+	if v := tensor.StoredValues[float64](out); !math.Signbit(v[0]) || v[1] != 17 || v[2] != 18 {
+		t.Errorf("%v, want -0, 17 and 18", v)
+	}
+}
+
+// Kernels that are planned again keep sums in the written order, too.
+func TestPrivateAsWritten(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	A, x := withCoords(t, r, tensor.CSR, 900, true, 53, 41), withCoords(t, r, tensor.Dense(1), 53, true, 53)
+	s := NewSession(WithEngine(runtime.Interp()), WithThreads(2))
+	s.env.Grain = 3
+	k, err := s.Compile(t.Context(), "y(j) = A(i,j)*x(i); C(j,i) = A(i,j)", Operand("A", A), Operand("x", x), Result("C", tensor.CSR), AsWritten())
+	if err != nil {
+		t.Fatal(err)
+	}
+	args := Args{"A": A, "x": x}
+	want, err := k.RunAll(t.Context(), args)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := k.Prepare(t.Context(), args)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := again.RunAll(t.Context(), args)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := sameArrays(got["y"], want["y"]); err != nil {
+		t.Errorf("prepared: %v", err)
 	}
 }

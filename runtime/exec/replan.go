@@ -71,7 +71,7 @@ func (k *Kernel) other(ctx context.Context, in *atomic.Pointer[Kernel], key stri
 func (k *Kernel) replanned(ctx context.Context, opts ir.Options) (n *Kernel, err error) {
 	defer runtime.Caught(k.source, &err)
 	n = &Kernel{
-		planned: &planned{env: k.env, program: k.checked, alg: k.alg, types: k.types},
+		planned: &planned{env: k.env, program: k.checked, alg: k.alg, types: k.types, inOrder: k.inOrder},
 		source:  k.source, file: k.file, checked: k.checked, literals: k.literals,
 		written: k.written, rewritten: k.rewritten, intermediates: k.intermediates, notes: k.notes,
 	}

@@ -131,6 +131,7 @@ func TestSchedulesRefused(t *testing.T) {
 		{matVec + "order(j, i), tile(j: 2, i: 4)", "runs over what is stored under another"},
 		{"# A:CSR B:CSR\ny(i) = A(i,j)*B(i,j) with split(j: 2)", "no counting loop runs over j"},
 		{matVec + "vectorize(j: 4)", "may wait for the one before"},
+		{matVec + "vectorize(j: 3)", "another power of two"},
 		{"# A:CSR B:CSR\ny(i) = A(i,j)*B(i,j) with unroll(j: 2)", "no counting loop"},
 		{matVec + "parallel(i: 0)", "from 1 on"},
 		{matVec + "parallel(i), serial", "both"},

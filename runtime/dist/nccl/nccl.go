@@ -5,7 +5,7 @@
 //	Open       ranks that are goroutines, one a GPU            group.go
 //	Join       the ranks of a transport, each with its GPU     group.go
 //	Swap       messages between arrays on the GPUs             group.go
-//	lanes      a stream for work and one for messages          lanes.go
+//	lanes      streams for work and for messages                lanes.go
 //	comm       NCCL: sends and receives, never a reduction     comm.go, library.go
 //	peers      the driver's copies between GPUs                peers.go
 //

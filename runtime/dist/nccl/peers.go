@@ -103,7 +103,7 @@ func (p *peer) swap(out, in []transport.Span, made, idle *mark) (arrived, sent f
 		}
 	}
 	if in[p.rank].Bytes > 0 {
-		x := &handover{from: p, made: made, set: made.set, span: out[p.rank], taken: make(chan struct{})}
+		x := &handover{from: p, made: made, set: made.set, span: out[p.rank]}
 		if err := e.copy(x, in[p.rank]); err != nil {
 			return nil, nil, err
 		}
@@ -128,6 +128,9 @@ func (e *exchange) arrived(ctx context.Context) error {
 		if err := e.work.Wait(m.event); err != nil {
 			return err
 		}
+	}
+	for _, x := range e.takes { // whose senders make the marks spare ones
+		close(x.taken)
 	}
 	if e.own != nil {
 		e.keep(e.own)
@@ -189,7 +192,6 @@ func (e *exchange) copy(x *handover, into transport.Span) error {
 	}
 	e.last[k] = x.done
 	x.to = e.peer
-	close(x.taken)
 	return nil
 }
 
