@@ -255,3 +255,20 @@ func makeValues(dt tensor.DType, n, set int64, fill tensor.Scalar) (tensor.Array
 	}
 	return values, err
 }
+
+// summandHeader is what the ranks' summands have in common, of which some rank may have none.
+func (st *step) summandHeader(ctx context.Context, t *tensor.Tensor) (header, error) {
+	if st.same && st.parts != nil {
+		return *st.parts, nil
+	}
+	var message []byte
+	if t != nil {
+		message = headerOf(t, st.st.shape).append(nil)
+	}
+	told, err := st.program.rank.toAll(ctx, &st.program.rank.sent.Agreement, message)
+	if err != nil {
+		return header{}, err
+	}
+	r := &reader{b: told[slices.IndexFunc(told, func(b []byte) bool { return len(b) > 0 })]}
+	return r.header(), r.err
+}
