@@ -31,8 +31,8 @@ type Share struct {
 	Open     bool  // the file does not tell the sizes
 }
 
-// ErrNoShares is what ReadShare says of a file that is read by one alone.
-var ErrNoShares = errors.New("not a file that is read in shares")
+// ErrNoShares is what ReadShare says of a file that is read by one alone, and WriteShare of one that is written so.
+var ErrNoShares = errors.New("not a file that is read or written in shares")
 
 // ReadShare reads a share of a file, which counts from 0: of Matrix Market files with coordinates and plain .tns files the lines that begin
 // in an equal part of the bytes; of .npy files and binsparse matrices by rows or columns in HDF5 files a block of these (as
