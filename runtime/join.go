@@ -98,6 +98,7 @@ type joiner struct {
 	states []chunkState
 	placed int64 // the first chunk that has not ended
 	next   int64 // the first that was not taken, where all have places
+	left   int64 // chunks that were not taken
 	over   bool  // chunks will not end
 }
 
@@ -164,7 +165,7 @@ func (j *joiner) open(x *Executable, s *state, st *stagePlan, o Options, threads
 	j.marks = resized(j.marks, (c.chunks+1)*p.lists)
 	j.states = resized(j.states, c.chunks)
 	copy(j.marks, SliceOf[int64](j.mem[p.ends]))
-	j.placed, j.next, j.over = 0, 0, false
+	j.placed, j.next, j.left, j.over = 0, 0, c.chunks, false
 	if p.exact {
 		j.placed = c.chunks
 		for i, n := range j.rooms {
@@ -249,19 +250,24 @@ func (t *joinThread) take() (i int64, inSlot bool) {
 		if t.placed >= limit && (!t.plan.exact || t.next >= limit) {
 			return -1, false
 		}
-		if t.over = t.over || t.team.cancelled(); t.over {
+		// A run whose chunks were all taken ends as if it had not been cancelled, or by the
+		// chunk that is told to stop.
+		if t.over = t.over || t.left > 0 && t.team.cancelled(); t.over {
 			t.moved.Broadcast()
 			return -1, false
 		}
 		switch i := t.ahead(limit); {
 		case t.plan.exact:
 			t.next++
+			t.left--
 			return t.next - 1, false
 		case t.states[t.placed] == untaken:
 			t.states[t.placed] = running
+			t.left--
 			return t.placed, false
 		case i >= 0:
 			t.states[i] = running
+			t.left--
 			return i, true
 		}
 		t.moved.Wait()
