@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/lacuna-sparse/lacuna/internal/debug"
+	"github.com/lacuna-sparse/lacuna/runtime/declare"
 	"github.com/lacuna-sparse/lacuna/runtime/dist"
 	"github.com/lacuna-sparse/lacuna/runtime/dist/placement"
 	"github.com/lacuna-sparse/lacuna/runtime/dist/ranks"
@@ -57,11 +58,11 @@ func TestOverlap(t *testing.T) {
 	debug.Overlap = 1
 	const n = 90
 	r := rand.New(rand.NewPCG(31, 32))
-	band := func(format tensor.Format) *tensor.Tensor {
+	banded := func(format tensor.Format, width int64) *tensor.Tensor {
 		var coords [2][]int64
 		var values []float64
 		for i := range int64(n) {
-			for j := max(0, i-3); j < min(n, i+4); j++ {
+			for j := max(0, i-width); j < min(n, i+width+1); j++ {
 				coords[0], coords[1], values = append(coords[0], i), append(coords[1], j), append(values, r.NormFloat64())
 			}
 		}
@@ -71,6 +72,7 @@ func TestOverlap(t *testing.T) {
 		}
 		return A
 	}
+	band := func(format tensor.Format) *tensor.Tensor { return banded(format, 3) }
 	A, X, x, b := band(tensor.CSR), random(t, r, tensor.Dense(2), 1, n, 5), random(t, r, tensor.Dense(1), 1, n), random(t, r, tensor.Dense(1), 1, n)
 	s := session()
 	for _, c := range []struct {
@@ -81,15 +83,20 @@ func TestOverlap(t *testing.T) {
 		{"y(i) = A(i,j)*x(j)", map[string]*tensor.Tensor{"A": A, "x": x}, true},
 		{"y(i) = A(i,j)*x(j) + 2*b(i)", map[string]*tensor.Tensor{"A": A, "x": x, "b": b}, true},
 		{"Y(i,k) = A(i,j)*X(j,k)", map[string]*tensor.Tensor{"A": A, "X": X}, true},
-		{"y(i) = A(i,j)*x(j)", map[string]*tensor.Tensor{"A": band(tensor.DCSR), "x": x}, false}, // the result is sparse
-		{"y(i) = A(i,j)*x(j)", map[string]*tensor.Tensor{"A": band(tensor.CSC), "x": x}, false},  // rows do not lie side by side
+		{"y(i) = A(i,j)*x(j)*b(j)", map[string]*tensor.Tensor{"A": A, "x": x, "b": b}, true},
+		{"y(i) = A(i,j)*x(j) + B(i,j)*b(j)", map[string]*tensor.Tensor{"A": A, "B": banded(tensor.CSR, 9), "x": x, "b": b}, false}, // each term has coordinates of its own
+		{"y(i) = A(i,j)*B(i,j)*x(j)", map[string]*tensor.Tensor{"A": A, "B": banded(tensor.CSR, 1), "x": x}, true},
+		{"y(i) = A(i,j)*B(i,j)*x(j)", map[string]*tensor.Tensor{"A": A, "B": banded(tensor.CSR, 9), "x": x}, false},                  // entries of B touch what comes where those of A do not
+		{"y(i) = A(i,j)*B(i,j)*x(j)", map[string]*tensor.Tensor{"A": A, "B": random(t, r, tensor.Dense(2), 1, n, n), "x": x}, false}, // columns of B lie as they are got
+		{"y(i) = A(i,j)*x(j)", map[string]*tensor.Tensor{"A": band(tensor.DCSR), "x": x}, false},                                     // the result is sparse
+		{"y(i) = A(i,j)*x(j)", map[string]*tensor.Tensor{"A": band(tensor.CSC), "x": x}, false},                                      // rows do not lie side by side
 		{"y(i) = A(i,j)*x(j)", map[string]*tensor.Tensor{"A": random(t, r, tensor.CSR, 0.5, n, n), "x": x}, false},
 	} {
 		whole := exec.Args{}
 		for name, a := range c.args {
 			whole[name] = a
 		}
-		wants, err := s.EvalAll(context.Background(), c.program, whole)
+		wants, err := s.EvalAll(context.Background(), c.program, whole, declare.AsWritten())
 		if err != nil {
 			t.Fatal(err)
 		}
