@@ -67,7 +67,7 @@ var allowed = map[string][]string{
 	"runtime":                      {"internal/spill", "internal/cost", "ir/loop", "ir/loop/lib", "codegen/interp", "codegen/cpu", "codegen/ptx", "internal/admission", "internal/cuda", "internal/llvm", "internal/debug", "internal/flight", "tensor", "internal/object", "internal/machine", "internal/diskcache", "internal/units", "runtime/ondisk"},
 	"codegen/aot":                  {"lang", "ir", "ir/loop", "ir/loop/lib", "lower", "lower/convert", "lower/gpu", "lower/prim", "codegen/cpu", "codegen/llvm", "codegen/ptx", "internal/debug", "internal/llvm", "tensor"},
 	"codegen/aot/gopackage":        {"codegen/aot", "ir/loop", "tensor"},
-	"runtime/invoke":               {"ir/loop", "lower", "lower/gpu", "runtime", "tensor"},
+	"runtime/invoke":               {"lower", "lower/gpu", "runtime", "tensor"},
 	"runtime/convert":              {"internal/cost", "ir", "ir/loop", "lower", "lower/convert", "runtime", "runtime/invoke", "internal/flight", "internal/machine", "tensor", "runtime/ondisk"},
 	"runtime/declare":              {"lang", "ir", "lower", "runtime/convert", "tensor"},
 	"runtime/exec":                 {"internal/spill", "internal/cost", "internal/units", "lang", "lang/derive", "ir", "ir/logic", "ir/loop", "ir/plan", "lower", "lower/gpu", "lower/prim", "lower/scalar", "runtime", "runtime/invoke", "runtime/convert", "runtime/declare", "internal/debug", "internal/flight", "tensor", "runtime/ondisk"},
