@@ -33,7 +33,7 @@ type step struct {
 	entries   int64                         // of the dense result
 	tables    map[int]tensor.Array          // the numbers that those of the result get back, by axis, on a device
 	runs      int                           // since it was inspected
-	waited    time.Duration                 // the least time in one of them that the rank waited for values
+	brought   time.Duration                 // the least time in one of them that it took to bring values
 	pieces    *pieces                       // nil: what it computes, it computes at once
 	scattered *bool                         // whether a rank's summands go to some other in more than one stretch; nil: not known
 	after     *fetch                        // that places the result as asked
@@ -65,6 +65,7 @@ func (st *step) run(ctx context.Context, env map[string]*Tensor) (string, *Tenso
 			return "", nil, err
 		}
 	}
+	began := time.Now()
 	var under []*getting
 	for _, g := range st.gets {
 		got, err := g.start(ctx, env[g.use.name], false)
@@ -73,7 +74,6 @@ func (st *step) run(ctx context.Context, env map[string]*Tensor) (string, *Tenso
 		}
 		under = append(under, got)
 	}
-	began := time.Now()
 	wait := func() (exec.Args, error) {
 		args := exec.Args{}
 		for k, got := range under {
@@ -95,7 +95,7 @@ func (st *step) run(ctx context.Context, env map[string]*Tensor) (string, *Tenso
 	} else if args, err = wait(); err != nil {
 		return "", nil, err
 	}
-	waited := time.Since(began)
+	brought := time.Since(began)
 	switch {
 	case st.pieces != nil || err != nil:
 	case len(st.how.along) == 0:
@@ -109,7 +109,7 @@ func (st *step) run(ctx context.Context, env map[string]*Tensor) (string, *Tenso
 		return "", nil, err
 	}
 	if st.pieces == nil {
-		st.pays(out.Part, waited)
+		st.pays(out.Part, brought)
 	}
 	for k, got := range under {
 		if !got.whole { // a device's memory would be short before the collector noticed, and the next run needs as much

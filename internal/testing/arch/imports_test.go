@@ -73,7 +73,7 @@ var allowed = map[string][]string{
 	"runtime/exec":                 {"internal/spill", "internal/cost", "internal/units", "lang", "lang/derive", "ir", "ir/logic", "ir/loop", "ir/plan", "lower", "lower/gpu", "lower/prim", "lower/scalar", "runtime", "runtime/invoke", "runtime/convert", "runtime/declare", "internal/debug", "internal/flight", "tensor", "runtime/ondisk"},
 	"runtime/dist/transport":       {},
 	"runtime/dist/placement":       {},
-	"runtime/dist":                 {"internal/units", "lang", "runtime", "runtime/declare", "runtime/dist/placement", "runtime/dist/transport", "runtime/exec", "tensor"},
+	"runtime/dist":                 {"internal/debug", "internal/units", "lang", "runtime", "runtime/declare", "runtime/dist/placement", "runtime/dist/transport", "runtime/exec", "tensor"},
 	"runtime/dist/transport/kit":   {"runtime/dist/transport"},
 	"runtime/dist/ranks":           {"runtime/dist/transport"},
 	"codegen/gosource":             {"codegen/aot", "ir/loop", "ir/loop/lib", "tensor"},
