@@ -305,6 +305,9 @@ func (e *evaluation) execute(ctx context.Context, engine runtime.Engine) (lacuna
 		return e.onRanks(ctx, engine)
 	}
 	if e.stream == nil {
+		e.stream = e.panels()
+	}
+	if e.stream == nil {
 		return e.compute(ctx, engine)
 	}
 	start := time.Now()

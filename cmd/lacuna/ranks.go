@@ -122,9 +122,9 @@ func (e *evaluation) onRanks(ctx context.Context, engine runtime.Engine) (out la
 	case runtime.OnGrids(engine) && os.Getenv(nccl.EnvVar) != "off":
 		err = run.onGPUs(ctx)
 	case e.app.group != nil:
-		err = run.on(ctx, e.app.group, run.session(engine, mpi.LocalSize()))
+		err = run.on(ctx, e.app.group, run.session(engine, e.app.group.Processors()))
 	default:
-		session := run.session(engine, e.ranks.n)
+		session := run.session(engine, goruntime.GOMAXPROCS(0)/e.ranks.n)
 		err = ranks.Run(ctx, e.ranks.n, ranks.Faults{}, func(ctx context.Context, t transport.Transport) error { return run.on(ctx, t, session) })
 	}
 	if e.timed && run.sent != nil && err == nil {
@@ -147,7 +147,7 @@ func (run *rankRun) onGPUs(ctx context.Context) error {
 		if run.e.timed && g.Rank() == 0 {
 			run.e.app.notice("values go from GPU to GPU by " + g.Carrier())
 		}
-		return run.on(ctx, g, run.session(engine, g.Size(), exec.WithResidentResults()))
+		return run.on(ctx, g, run.session(engine, goruntime.GOMAXPROCS(0)/g.Size(), exec.WithResidentResults()))
 	}
 	if below := run.e.app.group; below != nil {
 		if n := mpi.LocalSize(); n > gpus {
@@ -199,11 +199,11 @@ type sent struct {
 	Read     int64 // bytes of files of which each rank reads a part
 }
 
-// session is that of ranks which share this process's threads.
-func (run *rankRun) session(engine runtime.Engine, n int, more ...exec.SessionOption) *exec.Session {
+// session is that of a rank, or of several which share this process's threads: so many each, where nobody has said how many.
+func (run *rankRun) session(engine runtime.Engine, each int, more ...exec.SessionOption) *exec.Session {
 	threads := run.e.threads
 	if threads == 0 {
-		threads = max(1, goruntime.GOMAXPROCS(0)/n)
+		threads = max(1, each)
 	}
 	return exec.NewSession(append(more, exec.WithEngine(engine), exec.WithThreads(threads), exec.WithMemoryLimit(run.e.limit), exec.WithNotice(run.e.app.notice))...)
 }

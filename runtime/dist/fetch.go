@@ -142,6 +142,22 @@ func (f *fetch) cutStretch(t *Tensor) bool {
 	return true
 }
 
+// among is the fetch of less of the rank's own part of a dense tensor, and all that comes of others, by the same messages.
+func (f *fetch) among(t *Tensor, need []placement.Set) (*fetch, error) {
+	me := f.rank.Rank()
+	less := &fetch{rank: f.rank, need: need, shape: lengths(need), size: f.size, providers: f.providers, send: f.send, take: make([]runs, len(f.take)), out: f.out, in: f.in}
+	asked := make([][]placement.Set, len(f.take))
+	for _, p := range f.providers {
+		if both, ok := intersect(need, t.Placement.Part(p, t.Shape)); ok {
+			asked[p] = both
+		}
+	}
+	if asked[me] != nil {
+		less.keep[0] = t.find(asked[me]).at
+	}
+	return less, less.placeDense(t, need, asked)
+}
+
 // placeDense finds the places of what comes among the elements of a dense tensor.
 func (f *fetch) placeDense(t *Tensor, want []placement.Set, asked [][]placement.Set) error {
 	f.count = 1

@@ -34,7 +34,7 @@ type step struct {
 	entries   int64                         // of the dense result
 	tables    map[int]tensor.Array          // the numbers that those of the result get back, by axis, on a device
 	runs      int                           // since it was inspected
-	waited    time.Duration                 // the least time in one of them that the rank waited for values
+	brought   time.Duration                 // the least time in one of them that it took to bring values
 	pieces    *pieces                       // nil: what it computes, it computes at once
 	gives     []given                       // by rank, what this one said last of its summands
 	heard     []heard                       // by rank, what this one heard last of theirs
@@ -68,6 +68,7 @@ func (st *step) run(ctx context.Context, env map[string]*Tensor) (string, *Tenso
 			return "", nil, err
 		}
 	}
+	began := time.Now()
 	var under []*getting
 	for _, g := range st.gets {
 		got, err := g.start(ctx, env[g.use.name], false)
@@ -76,7 +77,6 @@ func (st *step) run(ctx context.Context, env map[string]*Tensor) (string, *Tenso
 		}
 		under = append(under, got)
 	}
-	began := time.Now()
 	wait := func() (exec.Args, error) {
 		args := exec.Args{}
 		for k, got := range under {
@@ -98,7 +98,7 @@ func (st *step) run(ctx context.Context, env map[string]*Tensor) (string, *Tenso
 	} else if args, err = wait(); err != nil {
 		return "", nil, err
 	}
-	waited := time.Since(began)
+	brought := time.Since(began)
 	switch {
 	case st.pieces != nil || err != nil:
 	case len(st.how.along) == 0:
@@ -112,7 +112,7 @@ func (st *step) run(ctx context.Context, env map[string]*Tensor) (string, *Tenso
 		return "", nil, err
 	}
 	if st.pieces == nil {
-		st.pays(out.Part, waited)
+		st.pays(out.Part, brought)
 	}
 	for k, got := range under {
 		if !got.whole { // a device's memory would be short before the collector noticed, and the next run needs as much
