@@ -35,7 +35,8 @@ type AxisStatistics struct {
 }
 
 // Statistics returns those of a tensor. They are computed once, in one pass over its arrays, or of those of the tensor that
-// it is an [Update] of. There are none of tensors that are not plain, were released, or are on a device only.
+// it is an [Update] of. There are none of tensors that are not plain, were released, or are on a device only and were not described there: see
+// [Tensor.StatisticsBy].
 func (t *Tensor) Statistics() (*Statistics, bool) {
 	if !t.IsCanonical() || t.pin() != nil {
 		return nil, false
@@ -59,11 +60,42 @@ func (t *Tensor) Statistics() (*Statistics, bool) {
 	return t.statistics.of, true
 }
 
+// StatisticsBy returns the statistics of a tensor, where only a device has it what there finds out about it: but for their class, which follows. That is asked
+// once, and again only if it failed. What it returns without an error is kept; nil says that there will be none.
+func (t *Tensor) StatisticsBy(there func() (*Statistics, error)) (*Statistics, bool) {
+	if s, ok := t.Statistics(); ok || !t.undescribed() {
+		return s, ok
+	}
+	s, err := there()
+	if err != nil {
+		return nil, false
+	}
+	t.statistics.Lock()
+	defer t.statistics.Unlock()
+	if t.statistics.of == nil && s != nil {
+		kept := *s
+		kept.class = string(kept.Rounded().appendClass(nil))
+		t.statistics.of = &kept
+	}
+	t.statistics.asked = true
+	return t.statistics.of, t.statistics.of != nil
+}
+
+// undescribed reports whether a tensor that is plain and not released has no statistics, and nobody was asked for them.
+func (t *Tensor) undescribed() bool {
+	if !t.IsCanonical() || t.Released() {
+		return false
+	}
+	t.statistics.Lock()
+	defer t.statistics.Unlock()
+	return !t.statistics.asked
+}
+
 // allHere reports whether all arrays are in the memory of the host.
 func (t *Tensor) allHere() bool {
 	here := func(a Array) bool {
 		_, waiting := a.Remote().(*waitingArray)
-		return a.Here() || waiting
+		return a.Fetched() || waiting
 	}
 	all := here(t.values)
 	for _, l := range t.levels {

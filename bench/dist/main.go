@@ -6,8 +6,9 @@
 //	go run -C bench ./dist                        all matrices, 1, 2 and 4 ranks, as Markdown
 //	go run -C bench ./dist -side 300 -ranks 2     smaller ones
 //	go run -C bench ./dist -simulate -ranks 16,64,256,1024 -chart scaling.png
+//	go run -C bench ./dist -overlap -ranks 2 -scale 15
 //
-// The last does not measure but simulates how products scale on a network: see simulation.
+// -simulate does not measure but simulates how products scale on a network: see simulation. -overlap measures what it gains to compute while messages travel, without MPI.
 //
 // It needs Open MPI and petsc4py (on Debian: apt-get install openmpi-bin python3-petsc4py), which use the same library of MPI. The
 // matrices are cut into blocks of rows, as PETSc does, and the vectors alike. Sides take turns, several times; a table has the medians.
@@ -56,6 +57,7 @@ func main() {
 	flag.StringVar(&s.engine, "engine", "auto", "of our side")
 	sim := simulation{}
 	simulate := flag.Bool("simulate", false, "simulate a network")
+	overlapped := flag.Bool("overlap", false, "compare products that wait for messages with those that do not")
 	chart := flag.String("chart", "", "the picture that -simulate draws, a .png `file`")
 	flag.IntVar(&sim.scale, "scale", 18, "simulated matrices have 2 to `N` rows")
 	flag.StringVar(&sim.only, "only", "", "the `name` of one product to simulate, such as SpMV")
@@ -72,6 +74,15 @@ func main() {
 			log.Fatalf("-ranks %q: want numbers, such as 1,2,4", *ranks)
 		}
 		s.ranks = append(s.ranks, n)
+	}
+	if *overlapped {
+		for _, n := range s.ranks {
+			o := overlap{sim.scale, sim.degree, s.times, s.turns}
+			if err := o.run(context.Background(), os.Stdout, n); err != nil {
+				log.Fatal(err)
+			}
+		}
+		return
 	}
 	if *simulate {
 		if sim.ranks = s.ranks; slices.Max(sim.ranks) > 1<<10 {

@@ -29,8 +29,9 @@ type evaluation struct {
 	large   memoryFlag
 	spill   *outOfCore // what --memory has opened; nil: nothing
 	timed   bool
-	profile bool // print what each step took
-	tuned   bool // take what tuning has kept
+	profile bool     // print what each step took
+	tuned   bool     // take what tuning has kept
+	drawing *drawing // what inspect shows of a run on ranks; nil: nothing
 	repeat  int
 	settle  bool // repeat is a least number
 
@@ -302,6 +303,9 @@ func (e *evaluation) loadOperand(ctx context.Context, o operand) error {
 func (e *evaluation) execute(ctx context.Context, engine runtime.Engine) (lacuna.Outputs, timing, error) {
 	if e.ranks.several() {
 		return e.onRanks(ctx, engine)
+	}
+	if e.stream == nil {
+		e.stream = e.panels()
 	}
 	if e.stream == nil {
 		return e.compute(ctx, engine)

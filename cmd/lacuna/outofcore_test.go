@@ -47,6 +47,9 @@ func TestOutOfCore(t *testing.T) {
 		{"product with a few vectors", true, "Y.npy", []string{"eval", "Y(i,k) = sum_j A(i,j)*X(j,k)", A, X}},
 		{"sum", true, "C.bsp.h5", []string{"eval", "C(i,j) = A(i,j) + B(i,j)", A, B, "C:CSR"}},
 		{"product", true, "P.bsp.h5", []string{"eval", "P(i,k) = A(i,j)*B(j,k)", A, B, "P:CSR"}},
+		{"product by columns", true, "Q.bsp.h5", []string{"eval", "Q(i,k) = sum_j A(i,j)*B(j,k)", strings.Replace(A, "CSR", "CSC", 1), strings.Replace(B, "CSR", "CSC", 1), "Q:CSC"}},
+		{"square", true, "S.bsp.h5", []string{"eval", "S(i,k) = 2*A(i,j)*A(j,k)", A, "S:CSR"}},
+		{"largest terms", true, "M.bsp.h5", []string{"eval", "M(i,k) = max_j (A(i,j)*B(j,k))", A, B, "M:CSR"}},
 		{"transpose", true, "D.bsp.h5", []string{"eval", "D(j,i) = A(i,j)", A, "D:CSR"}},
 		{"two statements", true, "E.bsp.h5", []string{"eval", "C(i,j) = A(i,j) + B(i,j); E(i,j) = C(i,j)*x(j)", A, B, x, "E:CSC"}},
 		{"columns", true, "F.bsp.h5", []string{"convert", in("A.bsp.h5"), "--format", "CSC"}},
@@ -83,6 +86,58 @@ func TestOutOfCore(t *testing.T) {
 	}
 }
 
+// What is a product whose rows follow from those of a factor, and too large, is computed by panels of rows; what is not, is not.
+func TestPanels(t *testing.T) {
+	dir := t.TempDir()
+	args := []string{}
+	for _, name := range []string{"A", "B", "D"} {
+		path := filepath.Join(dir, name+".bsp.h5")
+		var errs bytes.Buffer
+		if status := runContext(context.Background(), []string{"convert", "random(100,100,density=0.1,seed=1):CSR", "-o", path}, &errs, &errs); status != 0 {
+			t.Fatal(&errs)
+		}
+		args = append(args, name+"="+path+":CSR")
+	}
+	A, B, D := args[0], args[1], args[2]
+	for _, c := range []struct {
+		panels bool
+		args   []string
+	}{
+		{true, []string{"C(i,k) = A(i,j)*B(j,k)", A, B}},
+		{true, []string{"C(i,k) = A(i,j)*B(j,k)", A, B, "C:CSR"}},
+		{true, []string{"C(i,k) = 3*A(i,j)*A(j,k)", A}},
+		{true, []string{"C(i,k) = B(j,k)*A(i,j)", A, B}},
+		{true, []string{"C(i,k) = A(i,j)*B(j,k)", A + ":CSC", B + ":CSC", "C:CSC"}},
+		{false, []string{"C(i,k) = A(i,j)*B(j,k)", A, B, "C:CSC"}},
+		{false, []string{"C(i,k) = A(i,j)*B(j,k)", A, B, "C:D"}},
+		{false, []string{"C(k,i) = A(i,j)*B(j,k)", A, B}},
+		{false, []string{"C(i,k) = A(j,i)*B(j,k)", A, B}},
+		{false, []string{"C(i,k) = A(i,j)*B(j,k)*D(k,k)", A, B, D}},
+		{false, []string{"C(i,k) = A(i,k)*B(k,i)", A, B}},
+		{false, []string{"C(i,k) = A(i,j)*B(j,k); E(i,k) = C(i,k)", A, B}},
+		{false, []string{"C(i,k) = A(i,j)*B(j,k)", A, B, "--as-written"}},
+	} {
+		for k, a := range c.args {
+			c.args[k] = strings.Replace(a, ":CSR:CSC", ":CSC", 1)
+		}
+		for _, large := range []bool{true, false} {
+			memory := "1GiB"
+			if large {
+				memory = "64KiB"
+			}
+			var out, errs bytes.Buffer
+			more := []string{"--memory", memory, "--engine", "interp", "--time", "--repeat", "1", "-o", filepath.Join(dir, "out.bsp.h5")}
+			if status := runContext(context.Background(), append(append([]string{"eval"}, c.args...), more...), &out, &errs); status != 0 {
+				t.Errorf("%q: %s", c.args, &errs)
+			}
+			// A program is run again for its time, a product in panels is not.
+			if got := !strings.Contains(errs.String(), "first run"); got != (c.panels && large) {
+				t.Errorf("%q with %s: in panels: %v\n%s", c.args, memory, got, &errs)
+			}
+		}
+	}
+}
+
 // What --memory does not go with is said.
 func TestOutOfCoreRefused(t *testing.T) {
 	for _, c := range []struct {
@@ -114,6 +169,7 @@ func TestOutOfCoreInterrupted(t *testing.T) {
 	}
 	for _, args := range [][]string{
 		{"eval", "P(i,l) = A(i,j)*B(j,k)*A(k,l)", "A=" + in("A.bsp.h5") + ":CSR", "B=" + in("B.bsp.h5") + ":CSR", "P:CSR", "--engine", "interp"},
+		{"eval", "P(i,k) = A(i,j)*B(j,k)", "A=" + in("A.bsp.h5") + ":CSR", "B=" + in("B.bsp.h5") + ":CSR", "P:CSR", "--engine", "interp"},
 		{"convert", "random(3000,3000,density=0.9,seed=1)", "--format", "CSC"},
 	} {
 		out := t.TempDir()

@@ -9,6 +9,7 @@ import (
 
 	"github.com/lacuna-sparse/lacuna"
 	"github.com/lacuna-sparse/lacuna/internal/admission"
+	"github.com/lacuna-sparse/lacuna/internal/distribute"
 	"github.com/lacuna-sparse/lacuna/lang"
 	"github.com/lacuna-sparse/lacuna/runtime"
 	"github.com/lacuna-sparse/lacuna/tensor"
@@ -19,11 +20,19 @@ import (
 // the memory there is. Tests set it.
 var sliceEntries int64 = 1 << 24
 
-// stream is an operand that does not fit in memory: slices of it are read, one after the other.
+// stream is an operand that does not fit in memory, or of which a slice makes what does not: slices of it are read, one after the other.
 type stream struct {
 	name   string
-	slices *file.Slices
+	slices slicer
 	dtype  tensor.DType
+}
+
+// slicer cuts a matrix along an axis: a file (file.Slices), or what lies in mapped memory (distribute.Panels).
+type slicer interface {
+	Axis() int
+	Shape() []int64
+	Next(first, entries int64) (t *tensor.Tensor, next int64, err error)
+	Close() error
 }
 
 // openStream opens an operand as a stream if it is a file that can be read in slices and would take more than half of the memory
@@ -65,6 +74,8 @@ type streamed struct {
 	at    int    // the axis of the result along which those of slices follow each other; -1: they are combined
 	with  string // how: a program of a and b
 	into  bool   // each slice updates the result of those before
+	parts []*tensor.Tensor
+	file  *distribute.Appended // with --memory: parts that follow each other
 }
 
 // combinations are the programs that combine results of a reduction over slices; "%s" is where indices stand.
@@ -292,7 +303,11 @@ func (r *streamRun) pass(ctx context.Context, batch []*streamed) error {
 	total := r.stream.slices.Shape()[axis]
 	task := r.e.app.begin("reading "+r.stream.name, total)
 	defer task.end()
-	parts := make([][]*tensor.Tensor, len(batch))
+	defer func() {
+		for _, st := range batch {
+			st.file.Close()
+		}
+	}()
 	for first := int64(0); first == 0 || first < total; {
 		type block struct {
 			t    *tensor.Tensor
@@ -305,29 +320,50 @@ func (r *streamRun) pass(ctx context.Context, batch []*streamed) error {
 		if err != nil {
 			return err
 		}
-		for k, st := range batch {
-			if parts[k], err = r.slice(ctx, st, b.t, first, b.next, parts[k]); err != nil {
+		for _, st := range batch {
+			if err := r.slice(ctx, st, b.t, first, b.next); err != nil {
 				return err
 			}
 		}
 		first = b.next
 		task.reach(first, total)
 	}
-	for k, st := range batch {
-		t := parts[k][0]
-		if len(parts[k]) > 1 {
-			var err error
-			if t, err = r.session.Concat(ctx, st.at, t.Format(), parts[k]...); err != nil {
-				return err
-			}
+	for _, st := range batch {
+		var err error
+		if r.out[st.name], err = r.joined(ctx, st); err != nil {
+			return err
 		}
-		r.out[st.name] = t
 	}
 	return nil
 }
 
+// joined is the result of a statement when all slices have been read.
+func (r *streamRun) joined(ctx context.Context, st *streamed) (*tensor.Tensor, error) {
+	switch {
+	case st.file != nil:
+		return st.file.Tensor()
+	case len(st.parts) == 1:
+		return st.parts[0], nil
+	}
+	return r.session.Concat(ctx, st.at, st.parts[0].Format(), st.parts...)
+}
+
+// join adds the result of a slice to those of slices before, which it follows.
+func (r *streamRun) join(st *streamed, t *tensor.Tensor) error {
+	if r.e.spill == nil || !distribute.Appends(t.Format(), st.at) {
+		st.parts = append(st.parts, t)
+		return nil
+	}
+	if st.file == nil {
+		shape := t.Shape()
+		shape[st.at] = r.stream.slices.Shape()[r.stream.slices.Axis()]
+		st.file = distribute.Append(r.e.spill.files, shape)
+	}
+	return st.file.Add(t)
+}
+
 // slice runs a statement on a slice of the stream, and adds its result to those of slices before.
-func (r *streamRun) slice(ctx context.Context, st *streamed, slice *tensor.Tensor, first, next int64, before []*tensor.Tensor) ([]*tensor.Tensor, error) {
+func (r *streamRun) slice(ctx context.Context, st *streamed, slice *tensor.Tensor, first, next int64) error {
 	var lhs *lang.Ref
 	if st.into {
 		lhs = st.st.LHS
@@ -344,21 +380,22 @@ func (r *streamRun) slice(ctx context.Context, st *streamed, slice *tensor.Tenso
 	lang.EachRef(st.st.RHS, look)
 	if lhs != nil {
 		lhs.EachGather(look)
-		if len(before) > 0 {
-			args[st.name] = before[0]
+		if len(st.parts) > 0 {
+			args[st.name] = st.parts[0]
 		}
 	}
 	if err != nil {
-		return nil, err
+		return err
 	}
 	t, err := await(ctx, func() (*tensor.Tensor, error) { return r.session.Eval(ctx, st.text, args, r.e.declared[st.name]...) })
 	switch {
 	case err != nil:
-		return nil, err
+		return err
 	case st.at >= 0:
-		return append(before, t), nil
-	case st.into || len(before) == 0:
-		return []*tensor.Tensor{t}, nil
+		return r.join(st, t)
+	case st.into || len(st.parts) == 0:
+		st.parts = []*tensor.Tensor{t}
+		return nil
 	}
 	indices := ""
 	for k := range t.Rank() {
@@ -367,8 +404,8 @@ func (r *streamRun) slice(ctx context.Context, st *streamed, slice *tensor.Tenso
 	if indices != "" {
 		indices = "(" + indices[1:] + ")"
 	}
-	t, err = r.session.Eval(ctx, fmt.Sprintf(st.with, indices, indices, indices), lacuna.Args{"a": before[0], "b": t}, lacuna.Result("r", t.Format()), lacuna.ResultType("r", t.DType()))
-	return []*tensor.Tensor{t}, err
+	st.parts[0], err = r.session.Eval(ctx, fmt.Sprintf(st.with, indices, indices, indices), lacuna.Args{"a": st.parts[0], "b": t}, lacuna.Result("r", t.Format()), lacuna.ResultType("r", t.DType()))
+	return err
 }
 
 // cut is the part of a tensor that belongs to a slice of the stream: all of it, if it is not read by the index of slices.

@@ -41,4 +41,8 @@ var (
 	// EagerOptimiser has the logical optimiser take every chance to reorder in the
 	// sessions made from then on (ir/logic), however small the data is.
 	EagerOptimiser bool
+
+	// Overlap, when not 0, decides what ranks decide by the time that they wait: 1 has them compute what needs nothing
+	// of others while messages travel, wherever that is possible, and -1 never (runtime/dist).
+	Overlap int
 )

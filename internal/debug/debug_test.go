@@ -11,6 +11,9 @@ func TestAllSwitchesAreOff(t *testing.T) {
 	if ChunkGrain != 0 {
 		t.Error("debug.ChunkGrain is set")
 	}
+	if Overlap != 0 {
+		t.Error("debug.Overlap is set")
+	}
 	for name, on := range map[string]bool{
 		"EagerOptimiser":   EagerOptimiser,
 		"PoisonMemory":     PoisonMemory,

@@ -26,8 +26,11 @@ func Turns(t *tensor.Tensor, format tensor.Format) bool {
 	from := t.Format()
 	other, err := tensor.CSR.WithOrder(format.Order())
 	return err == nil && t.Structure() == tensor.General && (from == tensor.CSR && format == tensor.CSC || from == tensor.CSC && format == tensor.CSR) && other == format &&
-		max(t.Shape()[0], t.Shape()[1]) < math.MaxUint32 && slices.Contains([]tensor.DType{tensor.Uint32, tensor.Uint64, tensor.Int32, tensor.Int64}, t.LevelAt(1).Crd.DType())
+		max(t.Shape()[0], t.Shape()[1]) < math.MaxUint32 && indexes(t.LevelAt(1).Crd)
 }
+
+// indexes reports whether an array has indices of 32 or 64 bits.
+func indexes(a tensor.Array) bool { return a.DType().IsInteger() && a.DType().Size() >= 4 }
 
 // Turn stores a matrix in the other order, in about so many bytes of memory, with the result in files.
 func Turn(ctx context.Context, files *spill.Files, t *tensor.Tensor, format tensor.Format, memory int64) (*tensor.Tensor, error) {

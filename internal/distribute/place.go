@@ -1,8 +1,6 @@
 package distribute
 
 import (
-	"unsafe"
-
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
@@ -13,18 +11,19 @@ func (d *turning[V]) place(format tensor.Format) (*tensor.Tensor, error) {
 	if d.wide {
 		posType, posWidth = tensor.Uint64, 8
 	}
-	pos, err := d.block(&d.pos, posType, d.minors()+1)
+	pos, posBytes, err := result(d.files, posType, d.minors()+1)
 	if err != nil {
 		return nil, err
 	}
-	crd, err := d.block(&d.crd, tensor.Uint32, d.entries)
+	crd, crdBytes, err := result(d.files, tensor.Uint32, d.entries)
 	if err != nil {
 		return nil, err
 	}
-	values, err := d.block(&d.values, d.t.DType(), d.entries)
+	values, valueBytes, err := result(d.files, d.t.DType(), d.entries)
 	if err != nil {
 		return nil, err
 	}
+	d.pos, d.crd, d.values = posBytes, crdBytes, valueBytes
 	// The next bucket is read while one is placed, and that is written while the next is placed.
 	read, places := make(chan error, 1), make(chan error, 1)
 	most, room := 0, 0
@@ -74,19 +73,6 @@ func (d *turning[V]) place(format tensor.Format) (*tensor.Tensor, error) {
 		return nil, err
 	}
 	return tensor.NewTrusted(d.t.Shape(), format, []tensor.Level{{}, {Pos: pos, Crd: crd}}, values, d.t.Fill()), nil
-}
-
-// block makes an array of the result.
-func (d *turning[V]) block(m *[]byte, dt tensor.DType, n int) (tensor.Array, error) {
-	if n == 0 {
-		return tensor.MakeArray(dt, 0)
-	}
-	b, err := d.files.MapResult(int64(n) * int64(dt.Size()))
-	if err != nil {
-		return tensor.Array{}, err
-	}
-	*m = b
-	return tensor.NewPooled(b, func() { d.files.Free(b) }).Array(dt, unsafe.Pointer(unsafe.SliceData(b)), n), nil
 }
 
 // output is the part of the result that a bucket makes.

@@ -34,27 +34,34 @@ func (f *Files) Map(bytes int64) ([]byte, error) {
 // MapResult is Map for what may well be written to a file in the end, as it is: see [Files.Adopt].
 func (f *Files) MapResult(bytes int64) ([]byte, error) {
 	bytes = max(bytes, 1)
-	f.mu.Lock()
-	if f.results == nil && !f.none {
-		const tmpfile = 0o20000000 | syscall.O_DIRECTORY // O_TMPFILE: a file that can get a name
-		file, err := os.OpenFile(f.dir, os.O_RDWR|tmpfile, 0o666)
-		if f.none = err != nil; err == nil {
-			f.results, f.end = file, int64(os.Getpagesize()) // where sizes and names go
-		}
-	}
-	file, at := f.results, f.end
-	page := int64(os.Getpagesize())
-	if file == nil || bytes > math.MaxInt64-at-page {
-		f.mu.Unlock()
+	file, at := f.reserve(bytes)
+	if file == nil {
 		return f.Map(bytes)
 	}
-	f.end += (bytes + page - 1) / page * page
-	f.mu.Unlock()
 	m, err := f.room(file, at, bytes, true)
 	if err != nil {
 		return nil, &Error{f.dir, bytes, err}
 	}
 	return m, nil
+}
+
+// reserve is a place for so many bytes in the file of all results; nil: there is none.
+func (f *Files) reserve(bytes int64) (*os.File, int64) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	page := int64(os.Getpagesize())
+	if f.results == nil && !f.none {
+		const tmpfile = 0o20000000 | syscall.O_DIRECTORY // O_TMPFILE: a file that can get a name
+		file, err := os.OpenFile(f.dir, os.O_RDWR|tmpfile, 0o666)
+		if f.none = err != nil; err == nil {
+			f.results, f.end = file, page // where sizes and names go
+		}
+	}
+	if at := f.end; f.results != nil && bytes <= math.MaxInt64-at-page {
+		f.end += (bytes + page - 1) / page * page
+		return f.results, at
+	}
+	return nil, 0
 }
 
 // room sets a part of a file aside and maps it.
@@ -65,12 +72,7 @@ func (f *Files) room(file *os.File, at, bytes int64, result bool) ([]byte, error
 	if err := ignoringEINTR(func() error { return syscall.Fallocate(int(file.Fd()), 0, at, bytes) }); err != nil {
 		return nil, err
 	}
-	m, err := syscall.Mmap(int(file.Fd()), at, int(bytes), syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_SHARED)
-	if err != nil {
-		return nil, err
-	}
-	f.keepWatch(&block{mapped: m, file: file, at: at, used: bytes, result: result})
-	return m, nil
+	return f.mapped(&block{file: file, at: at, used: bytes, result: result})
 }
 
 func (f *Files) create() (*os.File, error) {
@@ -100,18 +102,13 @@ func (f *Files) Temp() (*os.File, error) {
 
 // WriteAt writes to a block without having it in the process's memory, and lets the system begin to bring it to the disk.
 func (f *Files) WriteAt(m []byte, at int, data []byte) error {
+	if len(data) == 0 {
+		return nil // and perhaps no block
+	}
 	f.mu.Lock()
 	b := f.blocks[unsafe.SliceData(m)]
 	f.mu.Unlock()
-	if len(data) == 0 {
-		return nil
-	}
-	if _, err := b.file.WriteAt(data, b.at+int64(at)); err != nil {
-		return err
-	}
-	const begin = 2 // SYNC_FILE_RANGE_WRITE
-	syscall.SyncFileRange(int(b.file.Fd()), b.at+int64(at), int64(len(data)), begin)
-	return nil
+	return writeOut(b.file, data, b.at+int64(at))
 }
 
 // Ahead asks for a part of a block, or of another file that is watched, that will be read soon.

@@ -15,6 +15,24 @@ func (f *Files) Map(bytes int64) ([]byte, error) {
 // MapResult makes none, either.
 func (f *Files) MapResult(bytes int64) ([]byte, error) { return f.Map(bytes) }
 
+// Growing is a block that is written from its beginning on.
+type Growing struct{}
+
+// Grow begins none.
+func (f *Files) Grow() (*Growing, error) {
+	_, err := f.Map(0)
+	return nil, err
+}
+
+// Append has nothing to write to.
+func (*Growing) Append([]byte) error { return errors.ErrUnsupported }
+
+// Map maps nothing.
+func (*Growing) Map() ([]byte, error) { return nil, errors.ErrUnsupported }
+
+// Close does nothing.
+func (*Growing) Close() {}
+
 // Adopt has no file to make another of.
 func (f *Files) Adopt(string, [][]byte) (at []int64, end int64, err error) { return nil, 0, ErrApart }
 

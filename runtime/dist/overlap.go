@@ -2,44 +2,51 @@ package dist
 
 import (
 	"context"
+	"slices"
 	"time"
 
+	"github.com/lacuna-sparse/lacuna/internal/debug"
+	"github.com/lacuna-sparse/lacuna/lang"
+	"github.com/lacuna-sparse/lacuna/runtime/dist/placement"
 	"github.com/lacuna-sparse/lacuna/runtime/exec"
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
 // pieces is how a rank computes its part of a dense result: while what it needs of other ranks travels all rows, of which only those in the middle, which touch
-// nothing of it, have their entries; and when it has come those before and after them. A row is computed as ever, so that bits stay. It is done where ranks have been seen to
-// wait for longer than it costs.
+// nothing of it, have their entries; and when it has come those before and after them, the edges. A row is computed as ever, so that bits stay. The middle reads the
+// rank's own part where it lies, and for the edges little of it is copied to what comes. It is done where to bring values has been seen to take longer than it costs.
 type pieces struct {
 	along  *along
 	bounds [4]int64
 	of     []*slices3 // by get; nil: all pieces need what is got
-	tell   []int      // the gets whose entries tell what is needed of other ranks
+
+	over *lang.Index   // along which what comes is got
+	own  placement.Set // the rank's coordinates of it
+	edge placement.Set // those that the edges touch
 }
 
 // slices3 are the pieces of an operand whose rows go with those of the result.
 type slices3 struct {
 	levels [3][]tensor.Level
+	shape  [3][]int64
 	bounds [3][2]int // of values
 	wide   bool      // the middle has all rows
 	last   *tensor.Tensor
 	cut    [3]*tensor.Tensor // of last: kernels remember what follows from a tensor
 }
 
-// startup is what two more kernels cost; tests change it.
-var startup = 200 * time.Microsecond
+// startup is what two more kernels cost.
+const startup = 200 * time.Microsecond
 
-// pays decides whether to compute in pieces from now on: after several runs with the same patterns, if in each of them the rank waited for longer than that costs.
-func (st *step) pays(t *tensor.Tensor, waited time.Duration) {
-	if st.runs++; st.runs == 1 || waited < st.waited {
-		st.waited = waited
+// pays decides whether to compute in pieces from now on: after several runs with the same patterns, if in each of them it took longer than that costs to bring what is needed.
+func (st *step) pays(t *tensor.Tensor, brought time.Duration) {
+	if st.runs++; st.runs == 1 || brought < st.brought {
+		st.brought = brought
 	}
 	const enough = 3
-	if st.runs != enough || t == nil || st.waited < startup {
-		return
+	if st.runs == enough && t != nil && (debug.Overlap > 0 || debug.Overlap == 0 && st.brought >= startup) {
+		st.pieces = st.interior()
 	}
-	st.pieces = st.interior()
 }
 
 // interior finds the pieces; nil: there are none, or the middle is less than half of the rows.
@@ -78,28 +85,83 @@ func (st *step) interior() *pieces {
 	if 2*(p.bounds[2]-p.bounds[1]) < n {
 		return nil
 	}
-	for _, g := range st.gets {
-		axis := axis(g.use.Access, p.along.index)
-		if axis < 0 {
-			p.of = append(p.of, nil)
-			continue
-		}
-		s := p.slices(g, axis)
-		if s == nil {
-			return nil
-		}
-		p.of = append(p.of, s)
+	if p.over != nil {
+		p.edges(st)
 	}
-	for _, k := range p.tell {
-		if !p.of[k].widen(n, p.bounds[1]) {
+	fetches := make([]*fetch, len(st.gets))
+	for k, g := range st.gets {
+		col := -1
+		if p.over != nil {
+			col = axis(g.use.Access, p.over)
+		}
+		row := axis(g.use.Access, p.along.index)
+		switch {
+		case g.comes():
+			need := slices.Clone(g.need)
+			need[col] = p.edge
+			var err error
+			if fetches[k], err = g.among(g.use.tensor, need); err != nil {
+				return nil
+			}
+			p.of = append(p.of, nil)
+		case row < 0 && col < 0:
+			p.of = append(p.of, nil)
+		case row < 0:
 			return nil
+		default:
+			s := p.slices(g, row, col)
+			if s == nil {
+				return nil
+			}
+			p.of = append(p.of, s)
+		}
+	}
+	for k, f := range fetches {
+		if f != nil {
+			st.gets[k].fetch = f
 		}
 	}
 	return p
 }
 
+// edges finds what the edges touch of what is got along an index, whatever comes of it included.
+func (p *pieces) edges(st *step) {
+	need := st.touched[p.over]
+	var touched placement.Marks
+	extent := st.st.extents[p.over.ID]
+	for k := range need.Len() {
+		if x := need.At(k); p.own.Find(x) < 0 {
+			touched.Add(x, extent)
+		}
+	}
+	for _, g := range st.gets {
+		row, col := axis(g.use.Access, p.along.index), axis(g.use.Access, p.over)
+		if row < 0 || col < 0 || g.use.tensor.Format.IsDense() {
+			continue
+		}
+		eachEntry(g.structure(g.use.tensor), func(at [][]int64, k int) {
+			if i := at[row][k]; i < p.bounds[1] || i >= p.bounds[2] {
+				touched.Add(need.At(at[col][k]), extent)
+			}
+		})
+	}
+	p.edge = touched.Set()
+}
+
+// eachEntry visits the entries of a tensor: by axis, coordinates, of which the k-th are the entry's.
+func eachEntry(t *tensor.Tensor, visit func(at [][]int64, k int)) {
+	w, total := t.Window(), t.Values().Len()
+	for lo := 0; lo < total; lo += windowLength {
+		hi := min(lo+windowLength, total)
+		at := w.Coords(lo, hi)
+		for k := range hi - lo {
+			visit(at, k)
+		}
+	}
+}
+
 // widen gives the middle of an operand all rows, of which others have no entries.
-func (s *slices3) widen(rows, before int64) bool {
+func (s *slices3) widen(rows, before int64, row int) bool {
 	levels := s.levels[1]
 	if len(levels) < 2 || levels[0].HasPos() || levels[0].HasCrd() || !levels[1].HasPos() {
 		return false
@@ -113,7 +175,7 @@ func (s *slices3) widen(rows, before int64) bool {
 	if err != nil {
 		return false
 	}
-	levels[0].Size, levels[1].Pos, s.wide = rows, wide, true
+	levels[0].Size, levels[1].Pos, s.shape[1][row], s.wide = rows, wide, rows, true
 	return true
 }
 
@@ -135,7 +197,7 @@ func (st *step) remoteRows(g *get, p *pieces, remote []bool) bool {
 	}
 	at := -1 // the axis along which the rank has not all
 	for k, need := range g.need {
-		if need.And(t.Sets[k]).Len() == need.Len() {
+		if need.Equal(t.Sets[k]) {
 			continue
 		}
 		if at >= 0 || g.along[k] == nil {
@@ -147,48 +209,45 @@ func (st *step) remoteRows(g *get, p *pieces, remote []bool) bool {
 		return false
 	}
 	v := g.along[at]
+	if p.over != nil && (p.over != v || !p.own.Equal(t.Sets[at])) {
+		return false
+	}
+	p.over, p.own = v, t.Sets[at]
 	for _, d := range st.st.drivers()[v] {
-		for n, by := range st.gets {
+		for _, by := range st.gets {
 			row, col := axis(d.Access, rows.index), axis(d.Access, v)
 			if by.name != d.ref.Name || row < 0 || by.comes() || d == g.use {
 				continue
 			}
 			own := make([]bool, g.need[at].Len())
 			for k := range own {
-				own[k] = t.Sets[at].Find(g.need[at].At(int64(k))) >= 0
+				own[k] = p.own.Find(g.need[at].At(int64(k))) >= 0
 			}
-			local := by.structure(d.tensor)
-			w, total := local.Window(), local.Values().Len()
-			for lo := 0; lo < total; lo += windowLength {
-				coords := w.Coords(lo, min(lo+windowLength, total))
-				for k, i := range coords[row] {
-					remote[i] = remote[i] || !own[coords[col][k]]
-				}
-			}
-			p.tell = append(p.tell, n)
+			eachEntry(by.structure(d.tensor), func(at [][]int64, k int) { remote[at[row][k]] = remote[at[row][k]] || !own[at[col][k]] })
 			return true
 		}
 	}
 	return false
 }
 
-// slices cuts an operand whose rows are stored first; nil: that cannot be done.
-func (p *pieces) slices(g *get, axis int) *slices3 {
+// slices cuts an operand whose rows are stored first, and numbers its coordinates along col, where there is such an axis, as pieces do; nil: that cannot be done.
+func (p *pieces) slices(g *get, row, col int) *slices3 {
 	t := g.use.tensor
-	if t.Format.Order()[0] != axis || g.comes() {
+	if t.Format.Order()[0] != row || t.Format.IsDense() && col >= 0 {
 		return nil
 	}
 	s := &slices3{}
 	for k := range s.levels {
 		lo, hi := p.bounds[k], p.bounds[k+1]
-		if t.Format.IsDense() {
-			row := 1
-			for a, set := range g.need {
-				if a != axis {
-					row *= int(set.Len())
+		s.shape[k] = slices.Clone(g.shape)
+		if s.shape[k][row] = hi - lo; t.Format.IsDense() {
+			size := 1
+			for a, n := range g.shape {
+				if a != row {
+					size *= int(n)
 				}
 			}
-			s.bounds[k] = [2]int{int(lo) * row, int(hi) * row}
+			s.bounds[k] = [2]int{int(lo) * size, int(hi) * size}
 			continue
 		}
 		levels, from, to, ok := stretchLevels(g.structure(t), lo, hi)
@@ -196,19 +255,44 @@ func (p *pieces) slices(g *get, axis int) *slices3 {
 			return nil
 		}
 		s.levels[k], s.bounds[k] = levels, [2]int{from, to}
+		among := p.edge
+		if k == 1 {
+			among = p.own
+		}
+		if col >= 0 && !s.renumber(k, col, t.Format.Order(), g.need[col], among) {
+			return nil
+		}
+	}
+	if col >= 0 && !s.widen(p.bounds[3], p.bounds[1], row) {
+		return nil
 	}
 	return s
 }
 
+// renumber gives the coordinates along an axis of the k-th piece, which are numbered among those needed, their numbers among others. It is false where some are
+// not among those.
+func (s *slices3) renumber(k, axis int, order []int, need, among placement.Set) bool {
+	l := &s.levels[k][slices.Index(order, axis)]
+	if !l.Walked() || !l.HasCrd() {
+		return false
+	}
+	known := true
+	crd, ok := renamed(l.Crd, among.Len(), func(x int64) int64 {
+		x = among.Find(need.At(x))
+		known = known && x >= 0
+		return x
+	})
+	l.Size, l.Crd, s.shape[k][axis] = among.Len(), crd, among.Len()
+	return ok && known
+}
+
 // piece is one of an operand.
-func (s *slices3) piece(k int, t *tensor.Tensor, axis int, rows int64) *tensor.Tensor {
+func (s *slices3) piece(k int, t *tensor.Tensor) *tensor.Tensor {
 	if s.last != t {
 		s.last, s.cut = t, [3]*tensor.Tensor{}
 	}
 	if s.cut[k] == nil {
-		shape := t.Shape()
-		shape[axis] = rows
-		s.cut[k] = tensor.NewTrusted(shape, t.Format(), s.levels[k], t.Values().Slice(s.bounds[k][0], s.bounds[k][1]), t.Fill())
+		s.cut[k] = tensor.NewTrusted(s.shape[k], t.Format(), s.levels[k], t.Values().Slice(s.bounds[k][0], s.bounds[k][1]), t.Fill())
 	}
 	return s.cut[k]
 }
@@ -216,12 +300,10 @@ func (s *slices3) piece(k int, t *tensor.Tensor, axis int, rows int64) *tensor.T
 // inPieces computes the rank's part: the middle first, and the rest when what other ranks send has come.
 func (st *step) inPieces(ctx context.Context, under []*getting, wait func() (exec.Args, error)) (*tensor.Tensor, exec.Args, error) {
 	p := st.pieces
-	early, here := exec.Args{}, []*tensor.Tensor{}
+	early := exec.Args{}
 	for k, got := range under {
 		if st.gets[k].comes() {
-			t := tensor.NewTrusted(got.shape, got.of.Format, nil, got.values, got.of.Fill) // of which only what the rank has is looked at
-			early[st.gets[k].name] = t
-			here = append(here, t)
+			early[st.gets[k].name] = got.of.Part
 			continue
 		}
 		t, err := got.wait(ctx)
@@ -231,13 +313,10 @@ func (st *step) inPieces(ctx context.Context, under []*getting, wait func() (exe
 		early[st.gets[k].name], got.come = t, t
 	}
 	piece := func(k int, args exec.Args) (*tensor.Tensor, error) {
-		some, rows := exec.Args{}, p.bounds[k+1]-p.bounds[k]
-		if k == 1 {
-			rows = p.bounds[3]
-		}
+		some := exec.Args{}
 		for i, g := range st.gets {
 			if some[g.name] = args[g.name]; p.of[i] != nil && (k != 1 || p.of[i].wide) {
-				some[g.name] = p.of[i].piece(k, args[g.name].(*tensor.Tensor), axis(g.use.Access, p.along.index), rows)
+				some[g.name] = p.of[i].piece(k, args[g.name].(*tensor.Tensor))
 			}
 		}
 		return st.eval(ctx, some)
@@ -249,9 +328,6 @@ func (st *step) inPieces(ctx context.Context, under []*getting, wait func() (exe
 	args, err := wait()
 	if err != nil {
 		return nil, nil, err
-	}
-	for _, t := range here { // what has come has the same values
-		t.Release()
 	}
 	for _, k := range []int{0, 2} {
 		if p.bounds[k] == p.bounds[k+1] {

@@ -3,10 +3,12 @@ package dist_test
 import (
 	"context"
 	"math/rand/v2"
+	"reflect"
 	"testing"
 	"time"
 
-	"github.com/lacuna-sparse/lacuna/runtime"
+	"github.com/lacuna-sparse/lacuna/internal/debug"
+	"github.com/lacuna-sparse/lacuna/runtime/declare"
 	"github.com/lacuna-sparse/lacuna/runtime/dist"
 	"github.com/lacuna-sparse/lacuna/runtime/dist/placement"
 	"github.com/lacuna-sparse/lacuna/runtime/dist/ranks"
@@ -15,16 +17,52 @@ import (
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
+// counting is a context that counts the kernels that run with it: each asks once whether it is watched.
+type counting struct {
+	context.Context
+	kernels *int
+}
+
+func (c counting) Value(key any) any {
+	if reflect.TypeOf(key).String() == "exec.profiling" {
+		*c.kernels++
+	}
+	return c.Context.Value(key)
+}
+
+// watched is a rank's transport that counts the kernels that run between the start of an exchange and the wait for it.
+type watched struct {
+	transport.Transport
+	kernels, early int
+}
+
+func (w *watched) Start(ctx context.Context, out, in [][]byte) (transport.Pending, error) {
+	p, err := w.Transport.Start(ctx, out, in)
+	return &watchedPending{p, w, w.kernels}, err
+}
+
+type watchedPending struct {
+	transport.Pending
+	of     *watched
+	before int
+}
+
+func (p *watchedPending) Wait(ctx context.Context) error {
+	p.of.early += p.of.kernels - p.before
+	return p.Pending.Wait(ctx)
+}
+
 // Rows that need nothing of other ranks are computed while messages travel, with the bits of one rank.
 func TestOverlap(t *testing.T) {
-	defer dist.PiecesCost(dist.PiecesCost(-time.Hour))
+	defer func() { debug.Overlap = 0 }()
+	debug.Overlap = 1
 	const n = 90
 	r := rand.New(rand.NewPCG(31, 32))
-	band := func(format tensor.Format) *tensor.Tensor {
+	banded := func(format tensor.Format, width int64) *tensor.Tensor {
 		var coords [2][]int64
 		var values []float64
 		for i := range int64(n) {
-			for j := max(0, i-3); j < min(n, i+4); j++ {
+			for j := max(0, i-width); j < min(n, i+width+1); j++ {
 				coords[0], coords[1], values = append(coords[0], i), append(coords[1], j), append(values, r.NormFloat64())
 			}
 		}
@@ -34,6 +72,7 @@ func TestOverlap(t *testing.T) {
 		}
 		return A
 	}
+	band := func(format tensor.Format) *tensor.Tensor { return banded(format, 3) }
 	A, X, x, b := band(tensor.CSR), random(t, r, tensor.Dense(2), 1, n, 5), random(t, r, tensor.Dense(1), 1, n), random(t, r, tensor.Dense(1), 1, n)
 	s := session()
 	for _, c := range []struct {
@@ -44,20 +83,27 @@ func TestOverlap(t *testing.T) {
 		{"y(i) = A(i,j)*x(j)", map[string]*tensor.Tensor{"A": A, "x": x}, true},
 		{"y(i) = A(i,j)*x(j) + 2*b(i)", map[string]*tensor.Tensor{"A": A, "x": x, "b": b}, true},
 		{"Y(i,k) = A(i,j)*X(j,k)", map[string]*tensor.Tensor{"A": A, "X": X}, true},
-		{"y(i) = A(i,j)*x(j)", map[string]*tensor.Tensor{"A": band(tensor.DCSR), "x": x}, false}, // the result is sparse
-		{"y(i) = A(i,j)*x(j)", map[string]*tensor.Tensor{"A": band(tensor.CSC), "x": x}, false},  // rows do not lie side by side
+		{"y(i) = A(i,j)*x(j)*b(j)", map[string]*tensor.Tensor{"A": A, "x": x, "b": b}, true},
+		{"y(i) = A(i,j)*x(j) + B(i,j)*b(j)", map[string]*tensor.Tensor{"A": A, "B": banded(tensor.CSR, 9), "x": x, "b": b}, false}, // each term has coordinates of its own
+		{"y(i) = A(i,j)*B(i,j)*x(j)", map[string]*tensor.Tensor{"A": A, "B": banded(tensor.CSR, 1), "x": x}, true},
+		{"y(i) = A(i,j)*B(i,j)*x(j)", map[string]*tensor.Tensor{"A": A, "B": banded(tensor.CSR, 9), "x": x}, false},                  // entries of B touch what comes where those of A do not
+		{"y(i) = A(i,j)*B(i,j)*x(j)", map[string]*tensor.Tensor{"A": A, "B": random(t, r, tensor.Dense(2), 1, n, n), "x": x}, false}, // columns of B lie as they are got
+		{"y(i) = A(i,j)*x(j)", map[string]*tensor.Tensor{"A": band(tensor.DCSR), "x": x}, false},                                     // the result is sparse
+		{"y(i) = A(i,j)*x(j)", map[string]*tensor.Tensor{"A": band(tensor.CSC), "x": x}, false},                                      // rows do not lie side by side
 		{"y(i) = A(i,j)*x(j)", map[string]*tensor.Tensor{"A": random(t, r, tensor.CSR, 0.5, n, n), "x": x}, false},
 	} {
 		whole := exec.Args{}
 		for name, a := range c.args {
 			whole[name] = a
 		}
-		wants, err := s.EvalAll(context.Background(), c.program, whole)
+		wants, err := s.EvalAll(context.Background(), c.program, whole, declare.AsWritten())
 		if err != nil {
 			t.Fatal(err)
 		}
 		err = ranks.Run(context.Background(), 3, ranks.Faults{Delay: 2 * time.Millisecond, Seed: 5}, func(ctx context.Context, tr transport.Transport) error {
-			rank, err := dist.New(ctx, s, tr, nil)
+			w := &watched{Transport: tr}
+			ctx = counting{ctx, &w.kernels}
+			rank, err := dist.New(ctx, s, w, nil)
 			if err != nil {
 				return err
 			}
@@ -74,12 +120,16 @@ func TestOverlap(t *testing.T) {
 			defer k.Close()
 			var last map[string]*dist.Tensor
 			for range 6 {
+				w.early = 0
 				if last, err = k.Run(ctx, args); err != nil {
 					return err
 				}
 			}
 			if got := dist.InPieces(k); got != c.pieces {
 				t.Errorf("%s with A in %s: rank %d computes in pieces: %v, want %v", c.program, args["A"].Format, rank.Rank(), got, c.pieces)
+			}
+			if (w.early > 0) != c.pieces {
+				t.Errorf("%s with A in %s: rank %d runs %d kernels while messages travel", c.program, args["A"].Format, rank.Rank(), w.early)
 			}
 			for name, want := range wants {
 				whole, err := rank.Gather(ctx, last[name])
@@ -95,65 +145,5 @@ func TestOverlap(t *testing.T) {
 		if err != nil {
 			t.Errorf("%s: %v", c.program, err)
 		}
-	}
-}
-
-// BenchmarkOverlap is a product with a banded matrix on two ranks whose messages take up to twenty milliseconds, at once and in pieces.
-func BenchmarkOverlap(b *testing.B) {
-	const n, columns, width = 1 << 15, 64, 16
-	var coords [2][]int64
-	for i := range int64(n) {
-		for j := max(0, i-width/2); j < min(n, i+width/2); j++ {
-			coords[0], coords[1] = append(coords[0], i), append(coords[1], j)
-		}
-	}
-	A, err := tensor.FromCoords([]int64{n, n}, tensor.CSR, coords[:], tensor.ArrayOf(make([]float64, len(coords[0]))))
-	if err != nil {
-		b.Fatal(err)
-	}
-	X, err := tensor.FromDense([]int64{n, columns}, tensor.Dense(2), tensor.ArrayOf(make([]float64, n*columns)))
-	if err != nil {
-		b.Fatal(err)
-	}
-	s := exec.NewSession(exec.WithEngine(runtime.Auto(nil)), exec.WithThreads(1))
-	for name, cost := range map[string]time.Duration{"at once": time.Hour, "in pieces": -time.Hour} {
-		b.Run(name, func(b *testing.B) {
-			defer dist.PiecesCost(dist.PiecesCost(cost))
-			err := ranks.Run(context.Background(), 2, ranks.Faults{Delay: 20 * time.Millisecond, Seed: 5}, func(ctx context.Context, tr transport.Transport) error {
-				rank, err := dist.New(ctx, s, tr, nil)
-				if err != nil {
-					return err
-				}
-				rows, args := placement.Blocks(n, 2), map[string]*dist.Tensor{}
-				for name, a := range map[string]*tensor.Tensor{"A": A, "X": X} {
-					if args[name], err = rank.Cut(a, placement.OneAxis(rank.Grid(), 2, 0, rows, 0)); err != nil {
-						return err
-					}
-				}
-				k, err := rank.Compile(ctx, "Y(i,k) = A(i,j)*X(j,k)", args, dist.Options{})
-				if err != nil {
-					return err
-				}
-				defer k.Close()
-				for range 30 { // kernels are compiled better meanwhile
-					if _, err := k.Run(ctx, args); err != nil {
-						return err
-					}
-				}
-				time.Sleep(2 * time.Second)
-				if rank.Rank() == 0 {
-					b.ResetTimer()
-				}
-				for range b.N {
-					if _, err := k.Run(ctx, args); err != nil {
-						return err
-					}
-				}
-				return nil
-			})
-			if err != nil {
-				b.Fatal(err)
-			}
-		})
 	}
 }

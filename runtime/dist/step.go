@@ -27,14 +27,17 @@ type step struct {
 	local     string // the statement as the rank runs it
 	gets      []*get
 	narrowed  map[*lang.Index]bool          // of the indices that are cut: whether the rank's coordinates are just those that are touched
+	some      map[*lang.Index]placement.Set // of those of indices that keep their numbers, at which operands are wanted
 	touched   map[*lang.Index]placement.Set // the rank's coordinates of indices that are cut, or numbered anew
 	same      bool                          // nothing has changed since the run before, on any rank
 	parts     *header                       // what all parts of a dense result have in common, which follows from the operands' patterns; nil: not known
 	entries   int64                         // of the dense result
 	tables    map[int]tensor.Array          // the numbers that those of the result get back, by axis, on a device
 	runs      int                           // since it was inspected
-	waited    time.Duration                 // the least time in one of them that the rank waited for values
+	brought   time.Duration                 // the least time in one of them that it took to bring values
 	pieces    *pieces                       // nil: what it computes, it computes at once
+	gives     []given                       // by rank, what this one said last of its summands
+	heard     []heard                       // by rank, what this one heard last of theirs
 	scattered *bool                         // whether a rank's summands go to some other in more than one stretch; nil: not known
 	after     *fetch                        // that places the result as asked
 	result    *tensor.Tensor                // the structure for which after was made
@@ -65,6 +68,7 @@ func (st *step) run(ctx context.Context, env map[string]*Tensor) (string, *Tenso
 			return "", nil, err
 		}
 	}
+	began := time.Now()
 	var under []*getting
 	for _, g := range st.gets {
 		got, err := g.start(ctx, env[g.use.name], false)
@@ -73,7 +77,6 @@ func (st *step) run(ctx context.Context, env map[string]*Tensor) (string, *Tenso
 		}
 		under = append(under, got)
 	}
-	began := time.Now()
 	wait := func() (exec.Args, error) {
 		args := exec.Args{}
 		for k, got := range under {
@@ -95,7 +98,7 @@ func (st *step) run(ctx context.Context, env map[string]*Tensor) (string, *Tenso
 	} else if args, err = wait(); err != nil {
 		return "", nil, err
 	}
-	waited := time.Since(began)
+	brought := time.Since(began)
 	switch {
 	case st.pieces != nil || err != nil:
 	case len(st.how.along) == 0:
@@ -109,7 +112,7 @@ func (st *step) run(ctx context.Context, env map[string]*Tensor) (string, *Tenso
 		return "", nil, err
 	}
 	if st.pieces == nil {
-		st.pays(out.Part, waited)
+		st.pays(out.Part, brought)
 	}
 	for k, got := range under {
 		if !got.whole { // a device's memory would be short before the collector noticed, and the next run needs as much

@@ -181,6 +181,14 @@ func kindByExtension(path string) *Kind {
 	return kind
 }
 
+// kindToWrite returns the kind that a file of the given name is to have, or nil.
+func (cfg *config) kindToWrite(path string) *Kind {
+	if cfg.kind != "" {
+		return kindNamed(cfg.kind)
+	}
+	return kindByExtension(path)
+}
+
 // kindBySignature returns the kind whose signature head begins with, or nil.
 func kindBySignature(head []byte) *Kind {
 	for i := range kinds {

@@ -123,10 +123,7 @@ func WriteTo(name string, w io.Writer, t *tensor.Tensor, opts ...Option) error {
 // prepareWrite decides what kind of file to write, and brings t into the format that it
 // is to be written in.
 func prepareWrite(name string, t *tensor.Tensor, cfg *config) (*Kind, *tensor.Tensor, error) {
-	kind := kindByExtension(name)
-	if cfg.kind != "" {
-		kind = kindNamed(cfg.kind)
-	}
+	kind := cfg.kindToWrite(name)
 	_, compression := splitCompression(name)
 	switch {
 	case kind == nil:

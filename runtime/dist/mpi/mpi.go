@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -18,6 +19,9 @@ import (
 type Group struct {
 	rank, size int
 	library    string
+
+	processors float64     // that are this process's
+	roomy      atomic.Bool // it has one for itself, and may wait by asking all the time
 
 	commands chan func(*server)
 	waiting  atomic.Int32 // how many goroutines do nothing but wait for messages
@@ -41,7 +45,8 @@ type Group struct {
 var opened atomic.Bool
 
 // Open joins the group of the processes that mpirun has started with this one, all of which call it. It can be called once in a
-// process, and Close must be called before the process ends: otherwise mpirun takes it for lost.
+// process, and Close must be called before the process ends: otherwise mpirun takes it for lost. GOMAXPROCS becomes 2 at least, as the library
+// needs a thread that goes on while another computes, even where mpirun has bound the process to one processor.
 func Open() (*Group, error) {
 	l := launched()
 	if l == nil {
@@ -54,10 +59,14 @@ func Open() (*Group, error) {
 		commands: make(chan func(*server), 64), buffers: map[*byte]uintptr{}, told: map[int]string{},
 		failed: make(chan struct{}), finalising: make(chan struct{}), stopped: make(chan struct{}),
 	}
+	runtime.GOMAXPROCS(max(2, runtime.GOMAXPROCS(0)))
 	ready := make(chan error)
 	go serve(g, l, ready)
 	if err := <-ready; err != nil {
 		return nil, err
+	}
+	if err := g.share(context.Background()); err != nil {
+		return nil, errors.Join(err, g.Close())
 	}
 	return g, nil
 }

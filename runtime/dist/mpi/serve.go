@@ -22,7 +22,6 @@ type server struct {
 	*requests
 	lib           *library
 	data, control uintptr // communicators
-	roomy         bool    // each rank of this machine has a processor, which may wait by asking all the time
 
 	pending []*operation
 	quiet   time.Time // when the library had last something to tell
@@ -89,27 +88,25 @@ func (s *server) join(l *launcher) error {
 		return err
 	}
 	s.sent = make([]transport.Traffic, s.size)
-	s.roomy = LocalSize() <= runtime.NumCPU()
 	return s.meet()
 }
 
 // The pauses between two looks at what the library has to tell.
 const (
 	spinning   = time.Millisecond      // this long after the last time none, where someone waits and there is room
-	shortPause = 50 * time.Microsecond // while messages are under way
-	longPause  = 5 * time.Millisecond
+	shortPause = 50 * time.Microsecond // else while messages are under way
+	longPause  = 5 * time.Millisecond  // while none are
 )
 
 // pause waits for a command or for the time to look again. The thread of a rank that computes is there for a thousandth of its time.
 func (s *server) pause(now time.Time) {
-	length := longPause
 	if len(s.pending) > 0 {
-		if s.roomy && s.waiting.Load() > 0 && now.Sub(s.quiet) < spinning {
-			return
+		if !s.roomy.Load() || s.waiting.Load() == 0 || now.Sub(s.quiet) >= spinning {
+			nap(shortPause)
 		}
-		length = shortPause
+		return
 	}
-	t := time.NewTimer(length)
+	t := time.NewTimer(longPause)
 	defer t.Stop()
 	select {
 	case do := <-s.commands:
