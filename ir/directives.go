@@ -26,6 +26,8 @@ type Directives struct {
 	Split, Vectorize map[string]int64
 	// Tile are loops that stand directly in each other and run block by block.
 	Tile []Block
+	// Mapping is how stages are mapped to the threads of a GPU, where that is not open.
+	Mapping []Mapping
 	// Commands are what was asked for, for errors.
 	Commands []*lang.Command
 }
@@ -35,6 +37,21 @@ type Block struct {
 	Index string
 	Steps int64
 }
+
+// Mapping is how a stage of a statement's program, or with the name "" all that can, are mapped to the threads of a GPU.
+type Mapping struct{ Stage, Way string }
+
+// String is the mapping as an argument of a command.
+func (m Mapping) String() string {
+	if m.Stage == "" {
+		return m.Way
+	}
+	return m.Stage + ": " + m.Way
+}
+
+// Mappings are the words for ways to map a stage: package lower/gpu has what they are.
+var Mappings = []string{"positions", "rows", "columns", "entries", "lines", "updates", "elements", "iterations", "atomics", "extremes", "block", "sorted", "owners",
+	"thread", "blocks", "chunks"}
 
 // Fail is the error of a command, of which there is one, that turns out not to hold once loops are there; nil if it was not
 // asked for.

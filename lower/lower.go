@@ -127,6 +127,7 @@ func Step(c *ir.Compute, alg ir.Algebra, types OperandTypes, opts Options) (*Ker
 		k.roomless, k.deepest, k.opts.Private = before.roomless, before.deepest, before.opts.Private
 	}
 	done := k.Done()
+	done.Mapping = c.Directives.Mapping
 	return done, reshape(done.Program, c)
 }
 

@@ -35,7 +35,8 @@ type AxisStatistics struct {
 }
 
 // Statistics returns those of a tensor. They are computed once, in one pass over its arrays, or of those of the tensor that
-// it is an [Update] of. There are none of tensors that are not plain, were released, or are on a device only.
+// it is an [Update] of. There are none of tensors that are not plain, were released, or are on a device only and were not described there: see
+// [Tensor.StatisticsBy].
 func (t *Tensor) Statistics() (*Statistics, bool) {
 	if !t.IsCanonical() || t.pin() != nil {
 		return nil, false
@@ -59,11 +60,42 @@ func (t *Tensor) Statistics() (*Statistics, bool) {
 	return t.statistics.of, true
 }
 
+// StatisticsBy returns the statistics of a tensor, where only a device has it what there finds out about it: but for their class, which follows. That is asked
+// once, and again only if it failed. What it returns without an error is kept; nil says that there will be none.
+func (t *Tensor) StatisticsBy(there func() (*Statistics, error)) (*Statistics, bool) {
+	if s, ok := t.Statistics(); ok || !t.undescribed() {
+		return s, ok
+	}
+	s, err := there()
+	if err != nil {
+		return nil, false
+	}
+	t.statistics.Lock()
+	defer t.statistics.Unlock()
+	if t.statistics.of == nil && s != nil {
+		kept := *s
+		kept.class = string(kept.Rounded().appendClass(nil))
+		t.statistics.of = &kept
+	}
+	t.statistics.asked = true
+	return t.statistics.of, t.statistics.of != nil
+}
+
+// undescribed reports whether a tensor that is plain and not released has no statistics, and nobody was asked for them.
+func (t *Tensor) undescribed() bool {
+	if !t.IsCanonical() || t.Released() {
+		return false
+	}
+	t.statistics.Lock()
+	defer t.statistics.Unlock()
+	return !t.statistics.asked
+}
+
 // allHere reports whether all arrays are in the memory of the host.
 func (t *Tensor) allHere() bool {
 	here := func(a Array) bool {
 		_, waiting := a.Remote().(*waitingArray)
-		return a.Here() || waiting
+		return a.Fetched() || waiting
 	}
 	all := here(t.values)
 	for _, l := range t.levels {
@@ -148,16 +180,30 @@ func (t *Tensor) band() float64 {
 		if !inner.Branchless() {
 			from, to = inner.Pos.At64(p), inner.Pos.At64(p+1)
 		}
+		n += int(to - from)
+		if narrow := View[uint32](inner.Crd); inner.Crd.dt == Uint32 {
+			squares += distances(narrow[from:to], i)
+			continue
+		}
 		for q := from; q < to; q++ {
 			d := float64(inner.Crd.At64(int(q)) - i)
 			squares += d * d
-			n++
 		}
 	}
 	if n == 0 {
 		return 0
 	}
 	return 1 + 2*math.Sqrt(3*squares/float64(n))
+}
+
+// distances is the sum of the squares of how far coordinates are from i.
+func distances(crd []uint32, i int64) float64 {
+	sum := 0.0
+	for _, c := range crd {
+		d := float64(int64(c) - i)
+		sum += d * d
+	}
+	return sum
 }
 
 // appendClass writes the exponents of rounded statistics.
@@ -261,6 +307,12 @@ func parents(l Level, n int, under []float64, each float64) ([]float64, float64)
 		return sums, 0
 	}
 	sums := make([]float64, n)
+	if narrow := View[uint32](l.Pos); under == nil && l.Pos.dt == Uint32 {
+		for p := range sums {
+			sums[p] = float64(narrow[p+1]-narrow[p]) * each
+		}
+		return sums, 0
+	}
 	from := l.Pos.At64(0)
 	for p := range sums {
 		to := l.Pos.At64(p + 1)

@@ -1,6 +1,7 @@
 package tensor_test
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/lacuna-sparse/lacuna/tensor"
@@ -80,6 +81,14 @@ func ExampleTensor_Statistics() {
 	// axis 0 has 3 of 4 with entries, 3 at most
 	// axis 1 has 3 of 3 with entries, 3 at most
 	// planned alike: true as if with 4 entries
+}
+
+// Who can compute where a tensor is describes it, if it is not here: a session of the GPU's does. This one is here.
+func ExampleTensor_StatisticsBy() {
+	A, _ := tensor.NewCSR([]int64{2, 3}, []int{0, 2, 3}, []int{0, 2, 1}, []float64{1, 2, 5})
+	s, ok := A.StatisticsBy(func() (*tensor.Statistics, error) { return nil, errors.New("it is not asked") })
+	fmt.Println(s.Entries, ok)
+	// Output: 3 true
 }
 
 // The coordinates of a tensor too large to list at once come part by part.

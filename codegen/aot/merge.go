@@ -20,7 +20,7 @@ func (k *linker) join(low *lower.Kernel, to *ir.Tensor, shape []loop.SizeExpr, b
 	if k.in.Grids {
 		mapped := *low
 		var err error
-		if mapped.Program, err = gpu.Lower(low.Program, gpu.Options{}); err != nil {
+		if mapped.Program, err = gpu.Lower(low.Program, gpu.Options{Mapping: low.Mapping}); err != nil {
 			return err
 		}
 		low = &mapped

@@ -89,8 +89,8 @@ func Optimise(file *lang.File, prog *lang.Program, opts Options) *Result {
 		o.enter(st)
 	}
 	if !o.changed {
-		if o.Record {
-			return &Result{Weighed: o.weighed}
+		if o.Record || len(o.notes) > 0 {
+			return &Result{Notes: o.notes, Weighed: o.weighed}
 		}
 		return nil
 	}

@@ -47,7 +47,12 @@ func (s *statement) query(e lang.Expr, l *law, expand bool) *query {
 		return nil
 	}
 	for i, t := range q.terms {
-		if len(t.factors) == 0 || len(t.factors) > cost.MostFactors || !q.holds(t) {
+		if n, vars := len(t.factors), len(t.vars)+len(t.free()); n > cost.MostFactors || vars > cost.MostVars {
+			s.note("%s: a product of %d factors over %d indices is computed as written, as no orders of more than %d and %d are searched",
+				s.stmt.LHS.Tensor.Name, n, vars, cost.MostFactors, cost.MostVars)
+			return nil
+		}
+		if len(t.factors) == 0 || !q.holds(t) {
 			return nil
 		}
 		free := t.free()
@@ -111,7 +116,7 @@ func (q *query) holds(t *term) bool {
 			return false
 		}
 	}
-	return len(t.vars)+len(t.free()) <= cost.MostVars && all <= rangeOf(q.typ)
+	return all <= rangeOf(q.typ)
 }
 
 // summands is a bound of how many products any element of any intermediate adds up, as a logarithm. From a coordinate of one variable

@@ -120,7 +120,9 @@ func hasLaw(e lang.Expr) bool {
 }
 
 func (s *statement) note(format string, args ...any) {
-	s.notes = append(s.notes, fmt.Sprintf(format, args...))
+	if text := fmt.Sprintf(format, args...); !slices.Contains(s.notes, text) {
+		s.notes = append(s.notes, text)
+	}
 }
 
 // write is an expression as syntax, with what was replaced in it.

@@ -110,6 +110,9 @@ func Schedule(c *ir.Compute, how ir.Directives) []string {
 	if len(how.Tile) > 0 {
 		add("tile(%s)", tileText(how.Tile))
 	}
+	if len(how.Mapping) > 0 {
+		add("gpu(%s)", mappingText(how.Mapping))
+	}
 	f := outermost(c.Body)
 	switch {
 	case how.Serial:
@@ -131,6 +134,15 @@ func numberedText(loops map[string]int64) string {
 		items = append(items, ir.Block{Index: name, Steps: loops[name]})
 	}
 	return tileText(items)
+}
+
+// mappingText writes ways to map stages as arguments.
+func mappingText(list []ir.Mapping) string {
+	var items []string
+	for _, m := range list {
+		items = append(items, m.String())
+	}
+	return strings.Join(items, ", ")
 }
 
 // tileText writes blocks as arguments.

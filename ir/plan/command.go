@@ -59,6 +59,7 @@ var commands = map[string]func(w *wishes, nf *normalForm, c *lang.Command) error
 	"split":     (*wishes).split,
 	"tile":      (*wishes).tile,
 	"vectorize": (*wishes).vectorize,
+	"gpu":       (*wishes).gpu,
 	// Those about the tensor that the statement assigns are read where it is declared.
 	lang.StoreCommand:     (*wishes).elsewhere,
 	lang.TemporaryCommand: (*wishes).elsewhere,

@@ -3,7 +3,9 @@ package plan
 import (
 	"fmt"
 	"slices"
+	"strings"
 
+	"github.com/lacuna-sparse/lacuna/internal/suggest"
 	"github.com/lacuna-sparse/lacuna/ir"
 	"github.com/lacuna-sparse/lacuna/lang"
 )
@@ -65,6 +67,27 @@ func (w *wishes) vectorize(nf *normalForm, c *lang.Command) error {
 		return c.Fail(c.Pos, "write 2, 4, 8 or another power of two", "no vector has %d elements", odd)
 	}
 	return err
+}
+
+// gpu reads gpu(rows) and gpu(compute: rows): how a stage of the statement, or those that can, are mapped to the threads of a GPU. Processors have none.
+func (w *wishes) gpu(_ *normalForm, c *lang.Command) error {
+	if len(c.Args) == 0 {
+		return c.Fail(c.Pos, "write gpu(rows), or gpu(compute: rows) for one stage", "gpu takes ways to map loops to threads")
+	}
+	for _, a := range c.Args {
+		m := ir.Mapping{Way: a.Word}
+		if a.Value != "" {
+			m = ir.Mapping{Stage: a.Word, Way: a.Value}
+		}
+		if a.Inner || !slices.Contains(ir.Mappings, m.Way) {
+			return c.Fail(a.Pos, suggest.DidYouMean(m.Way, ir.Mappings), "gpu: there is no way %s to map loops to threads: there are %s", m.Way, strings.Join(ir.Mappings, ", "))
+		}
+		if a.Value == "" && len(c.Args) > 1 {
+			return c.Fail(a.Pos, "write gpu(compute: rows)", "gpu takes one way for all stages, or one for each stage that it names")
+		}
+		w.Mapping = append(w.Mapping, m)
+	}
+	return nil
 }
 
 // tile reads tile(i: 32, j: 64): loops that stand directly in each other run block by block.

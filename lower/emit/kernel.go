@@ -25,6 +25,8 @@ type Kernel struct {
 	// Splits says that chunks could begin and end inside an outermost coordinate, if there
 	// are heavy ones (lower.Options.Split).
 	Splits bool
+	// Mapping is how a schedule maps stages to the threads of a GPU.
+	Mapping []ir.Mapping
 }
 
 // ArrayKind names one of the arrays of a tensor.

@@ -40,7 +40,8 @@
 //
 // How a stage was mapped is in its name, which explain shows. The files:
 //
-//	gpu.go          Lower, Map, the options, the order in which mappings are tried
+//	gpu.go          Lower, Map, the options
+//	choose.go       the order in which mappings are tried, and what a schedule says of it
 //	describe.go     what the mappings are in words, for explain
 //	function.go     a grid function under construction
 //	chunks.go       cuts of a domain, and threads that take whole chunks

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/lacuna-sparse/lacuna/internal/cost"
+	"github.com/lacuna-sparse/lacuna/ir"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
 	"github.com/lacuna-sparse/lacuna/ir/loop/lib"
 	"github.com/lacuna-sparse/lacuna/lower/gpu/coop"
@@ -26,6 +27,8 @@ type Options struct {
 	Few int64
 	// Scatter is from how many updates on those of a scatter are sorted; 0 means 2048.
 	Scatter int64
+	// Mapping are ways that a schedule asks for: stages that it does not name choose for themselves.
+	Mapping []ir.Mapping
 }
 
 // Simulated are the options for the simulated device: blocks of two warps and few workers,
@@ -47,16 +50,22 @@ func Lower(p *loop.Program, o Options) (*loop.Program, error) {
 	if err := p.Verify(lib.Lookup); err != nil {
 		return nil, err
 	}
-	mapped := Map(p, o)
-	if err := mapped.Verify(lib.Lookup); err != nil {
+	m := mapped(p, o)
+	if err := m.unmet(); err != nil {
+		return nil, err
+	}
+	if err := m.out.Verify(lib.Lookup); err != nil {
 		return nil, fmt.Errorf("BUG: the mapping to a GPU's threads broke a rule: %w", err)
 	}
-	return mapped, nil
+	return m.out, nil
 }
 
 // Map returns p as a program of grids. p must have passed the verifier, and is not
 // changed.
-func Map(p *loop.Program, o Options) *loop.Program {
+func Map(p *loop.Program, o Options) *loop.Program { return mapped(p, o).out }
+
+// mapped maps a program.
+func mapped(p *loop.Program, o Options) *mapper {
 	if o.Threads == 0 {
 		o.Threads = defaultThreads
 	}
@@ -88,7 +97,7 @@ func Map(p *loop.Program, o Options) *loop.Program {
 	for i := range p.Stages {
 		m.stage(&p.Stages[i])
 	}
-	return m.out
+	return m
 }
 
 // mapper is a program on its way.
@@ -101,6 +110,8 @@ type mapper struct {
 	cuts  []*cut  // by partition; nil until a stage has used it
 	// copies gives for a buffer of which every thread has one how many there are.
 	copies map[loop.BufferID]loop.ScalarID
+	chosen []ir.Mapping
+	inside bool // a stage is made of others
 }
 
 // style says how a partition is cut.
@@ -184,22 +195,13 @@ func (m *mapper) stage(s *loop.Stage) {
 	case len(s.Prefixes) > 0:
 		m.prefixes(s)
 	case s.Partition < 0:
-		if !m.independent(s) && !m.atomics(flattened(s)) && !m.extremes(flattened(s)) && !m.block(s) && !m.scatters(s) && !m.owners(s) {
-			m.serial(s)
-		}
+		m.choose(s, callWays())
 	case s.Ordered:
 		m.ordered(s)
 	case m.cuts[s.Partition].style == single:
-		if m.byElements(m.pairs(s, onlySideBySide)) {
-			return
-		}
-		if s = m.pairs(s, anywhereAtAll); !m.byElements(s) {
-			m.elements(s)
-		}
+		m.single(s)
 	default:
-		if !m.blocks(s) {
-			m.chunks(s)
-		}
+		m.choose(s, chunkWays())
 	}
 }
 
@@ -223,9 +225,3 @@ func (m *mapper) blocksFor(n loop.SizeExpr) loop.SizeExpr {
 }
 
 func name(s *loop.Stage, mapping string) string { return fmt.Sprintf("%s_by_%s", s.Name, mapping) }
-
-// byElements maps a stage whose chunks are single elements in one of the ways that are better than
-// a thread for each, and reports whether there is one.
-func (m *mapper) byElements(s *loop.Stage) bool {
-	return m.positions(s) || m.rows(s) || m.columns(s) || m.entries(s) || m.lineStores(s) || m.updates(s)
-}

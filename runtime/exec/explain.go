@@ -83,7 +83,7 @@ func (k *Kernel) onGPU(show func(*loop.Program) (string, error)) (string, error)
 			e.Name(), runtime.CUDAName, runtime.SimulatedName)
 	}
 	return k.eachVersion(func(v *version) (string, error) {
-		p, err := gpu.Lower(v.Lower.Program, gpu.Options{})
+		p, err := gpu.Lower(v.Lower.Program, gpu.Options{Mapping: v.Lower.Mapping})
 		if err != nil {
 			return "", err
 		}

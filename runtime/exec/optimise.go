@@ -68,7 +68,7 @@ func (s *Session) compile(ctx context.Context, src string, d *declare.Declaratio
 			c.operands = append(c.operands, t.Name)
 		}
 	}
-	classes, statistics, all := c.describe(d.Statistics)
+	classes, statistics, all := c.describe(func(name string) (*tensor.Statistics, bool) { return s.declared(ctx, d, name) })
 	c.first = statistics
 	k, err := c.make(ctx, statistics, d)
 	if err != nil {
@@ -108,6 +108,14 @@ func statisticsOf(args Args, name string) (*tensor.Statistics, bool) {
 	return t.Statistics()
 }
 
+// declared returns the statistics of an operand that is declared by example, or those that are assumed of it.
+func (s *Session) declared(ctx context.Context, d *declare.Declarations, name string) (*tensor.Statistics, bool) {
+	if o := d.Example(name); o != nil {
+		return s.statistics(ctx, o)
+	}
+	return d.Statistics(name)
+}
+
 // run runs the kernel for the arguments.
 func (c *chooser) run(ctx context.Context, args Args) (*Kernel, values, error) {
 	k, err := c.kernel(ctx, args)
@@ -129,7 +137,7 @@ func (c *chooser) kernel(ctx context.Context, args Args) (*Kernel, error) {
 	if latest := c.latest.Load(); latest != nil && c.same(latest.classes, args) {
 		return latest.kernel, nil
 	}
-	classes, statistics, ok := c.describe(func(name string) (*tensor.Statistics, bool) { return statisticsOf(args, name) })
+	classes, statistics, ok := c.describe(func(name string) (*tensor.Statistics, bool) { return c.session.statistics(ctx, args[name]) })
 	if !ok {
 		return c.asWritten(ctx, c.declared(args))
 	}
@@ -185,11 +193,7 @@ func (c *chooser) make(ctx context.Context, statistics map[string]*tensor.Statis
 	}
 	opts, loops, err := c.session.sized(ctx, as.checked, statistics, d)
 	if literals := as.written == nil && hasLiterals(as.checked); err != nil || literals || as.written == nil && loops == "" {
-		k, err := c.asWritten(ctx, d)
-		if err == nil && r != nil {
-			k.notes = r.Notes
-		}
-		return k, err
+		return c.noted(ctx, d, as.notes)
 	}
 	k, err = c.byText.Do(ctx, text+"\n"+loops, func(ctx context.Context) (*Kernel, error) {
 		p, err := c.session.env.planAs(ctx, as.checked, d, opts)
@@ -200,9 +204,18 @@ func (c *chooser) make(ctx context.Context, statistics map[string]*tensor.Statis
 		return as, nil
 	})
 	if err != nil && ctx.Err() == nil { // what cannot be planned runs as written
-		return c.asWritten(ctx, d)
+		return c.noted(ctx, d, append(slices.Clip(as.notes), "the program runs as written, as another order cannot be planned: "+err.Error()))
 	}
 	return k, err
+}
+
+// noted is the kernel of the program as it is written, with notes that tell why.
+func (c *chooser) noted(ctx context.Context, d *declare.Declarations, notes []string) (*Kernel, error) {
+	k, err := c.asWritten(ctx, d)
+	if err != nil || len(notes) == 0 {
+		return k, err
+	}
+	return &Kernel{planned: k.planned, source: k.source, file: k.file, checked: k.checked, literals: k.literals, intermediates: k.intermediates, notes: notes}, nil
 }
 
 // optimised asks the optimiser, which keeps what it has weighed if record says so.
@@ -272,7 +285,10 @@ func (s *Session) sized(ctx context.Context, program *lang.Program, statistics m
 func (s *Session) compileScheduled(ctx context.Context, src string, file *lang.File, program *lang.Program, d *declare.Declarations) (*Kernel, error) {
 	statistics := map[string]*tensor.Statistics{}
 	for _, t := range program.Tensors {
-		if st, ok := d.Statistics(t.Name); ok && t.Operand && t.StoredOf == nil {
+		if !t.Operand || t.StoredOf != nil {
+			continue
+		}
+		if st, ok := s.declared(ctx, d, t.Name); ok {
 			statistics[t.Name] = st.Rounded()
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/lacuna-sparse/lacuna/ir/plan"
 	"github.com/lacuna-sparse/lacuna/lang"
 	"github.com/lacuna-sparse/lacuna/lower"
+	"github.com/lacuna-sparse/lacuna/lower/gpu"
 	"github.com/lacuna-sparse/lacuna/lower/scalar"
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
@@ -131,7 +132,11 @@ func (k *Kernel) resultOf(t *lang.Tensor) []string {
 // scheduleOf writes the choices of a step: those of the plan, and those of the latest run if there was one.
 func (k *Kernel) scheduleOf(st *step, c *ir.Compute) []string {
 	how := c.Directives
-	if v := st.latest.Load(); v != nil && st.ran.Load() {
+	v := st.latest.Load()
+	if v != nil && k.env.OnGrids() {
+		how.Mapping = gpu.Chosen(v.Lower.Program, k.env.Grids(v.Lower))
+	}
+	if v != nil && st.ran.Load() {
 		if len(c.Workspaces) > 0 {
 			how.Workspace = workspaceKinds[v.work]
 		}

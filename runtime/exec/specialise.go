@@ -2,6 +2,7 @@ package exec
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -9,6 +10,7 @@ import (
 	"github.com/lacuna-sparse/lacuna/ir"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
 	"github.com/lacuna-sparse/lacuna/lower"
+	"github.com/lacuna-sparse/lacuna/lower/gpu"
 	"github.com/lacuna-sparse/lacuna/lower/prim"
 	"github.com/lacuna-sparse/lacuna/runtime"
 	"github.com/lacuna-sparse/lacuna/runtime/invoke"
@@ -65,7 +67,7 @@ func (k *planned) begin(ctx context.Context, st *step, types declaredTypes, how 
 	if err != nil {
 		return nil, err
 	}
-	c := k.env.CompileAhead(ctx, k.program.Source, low.Program)
+	c := k.env.CompileAhead(ctx, k.program.Source, low)
 	st.reads = tensorsOf(low.Inputs)
 	v := &version{how, invoke.New(low, c)}
 	st.versions.Put(st.key(types, how), v)
@@ -130,6 +132,12 @@ func (k *planned) loops(st ir.Step, types declaredTypes, how specialisation) (*l
 	low, err := k.lowered(st, types, k.lowering(how))
 	if c, ok := st.(*ir.Compute); ok && err == nil && how.assembly != lower.Counted && !low.OnePass && c.Directives.Assemble != "" {
 		err = c.Directives.Fail("assemble", "nothing bounds the number of entries before the loops run")
+	}
+	if err == nil && len(low.Mapping) > 0 && k.env.OnGrids() {
+		var unmet *gpu.MappingError
+		if _, wrong := gpu.Lower(low.Program, k.env.Grids(low)); errors.As(wrong, &unmet) {
+			err = st.(*ir.Compute).Directives.Fail("gpu", unmet.Error())
+		}
 	}
 	return low, err
 }

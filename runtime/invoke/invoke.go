@@ -6,7 +6,6 @@ import (
 	"context"
 	"sync"
 
-	"github.com/lacuna-sparse/lacuna/ir/loop"
 	"github.com/lacuna-sparse/lacuna/lower"
 	"github.com/lacuna-sparse/lacuna/lower/gpu"
 	"github.com/lacuna-sparse/lacuna/runtime"
@@ -40,7 +39,7 @@ func New(low *lower.Kernel, exe *Compilation) *Kernel {
 
 // Compile is a kernel whose program it compiles first.
 func (t *Target) Compile(ctx context.Context, low *lower.Kernel) (*Kernel, error) {
-	exe, err := t.executable(ctx, low.Program)
+	exe, err := t.executable(ctx, low)
 	if err != nil {
 		return nil, err
 	}
@@ -49,15 +48,22 @@ func (t *Target) Compile(ctx context.Context, low *lower.Kernel) (*Kernel, error
 	return New(low, c), nil
 }
 
+// Grids says how a lowered program is mapped to the threads of the engine.
+func (t *Target) Grids(low *lower.Kernel) gpu.Options {
+	how := gpu.Options{}
+	if t.Engine.Name() == runtime.SimulatedName {
+		how = gpu.Simulated
+	}
+	how.Mapping = low.Mapping
+	return how
+}
+
 // executable makes a lowered program ready to run. Engines run programs as they are, so one for a GPU
 // is mapped to its threads here.
-func (t *Target) executable(ctx context.Context, p *loop.Program) (*runtime.Executable, error) {
+func (t *Target) executable(ctx context.Context, low *lower.Kernel) (*runtime.Executable, error) {
+	p := low.Program
 	if t.OnGrids() {
-		how := gpu.Options{}
-		if t.Engine.Name() == runtime.SimulatedName {
-			how = gpu.Simulated
-		}
-		mapped, err := gpu.Lower(p, how)
+		mapped, err := gpu.Lower(p, t.Grids(low))
 		if err != nil {
 			return nil, &runtime.ProgramError{Program: p.Name, Err: err}
 		}
@@ -74,12 +80,12 @@ type Compilation struct {
 }
 
 // CompileAhead compiles a program in the background; what names it in errors.
-func (t *Target) CompileAhead(ctx context.Context, what string, p *loop.Program) *Compilation {
+func (t *Target) CompileAhead(ctx context.Context, what string, low *lower.Kernel) *Compilation {
 	c := &Compilation{done: make(chan struct{})}
 	go func() {
 		defer close(c.done)
 		defer runtime.Caught(what, &c.err)
-		c.exe, c.err = t.executable(ctx, p)
+		c.exe, c.err = t.executable(ctx, low)
 	}()
 	return c
 }
