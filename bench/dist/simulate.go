@@ -11,7 +11,6 @@ import (
 	"math/rand/v2"
 	"slices"
 	"sync"
-	"syscall"
 	"time"
 
 	"github.com/lacuna-sparse/lacuna/runtime"
@@ -62,9 +61,6 @@ type expression struct {
 
 const columns = 128
 
-// compiles is how long it takes to compile a kernel better.
-const compiles = 2 * time.Second
-
 func entries(a, _ *tensor.Tensor) int64 { return a.NNZ() }
 
 var expressions = []expression{
@@ -106,12 +102,13 @@ type curve struct {
 	nnz    int64
 	one    float64 // seconds on one rank
 	points []point
+	chosen []string // what the product would choose, by number of ranks
 }
 
 // run prints the tables, and draws the chart.
 func (s *simulation) run(ctx context.Context, w io.Writer, chart string) error {
 	fmt.Fprintf(w, "## Products on ranks that are not there\n\nMatrices of 2^%d rows with about %d entries in each, unless the line says other. A is cut `over (r by entries)`, dense operands where its rows are, B too; the columns of X and of B over c, where the grid has that axis, along which every rank has A's rows. "+
-		"The inspector of the product tells what ranks send. *Local* is the processor time that the busiest rank's rows take here, with copies to and from messages, of what it sends (as much as it receives) too; "+
+		"The inspector of the product tells what ranks send. *Local* is the processor time that the busiest rank's rows take here, with copies to and from messages, of what it sends (as much as it receives) too, where nobody waits; "+
 		"a message takes %s and %s at both ends, and bytes %.3g GB/s. *Agreement*: all ranks tell all once in a run, and twice if the result is sparse. Nothing is overlapped. "+
 		"Efficiency is the time on one rank (the kernel, without copies) over ranks and time; *free*: with messages that take no time.\n\n",
 		s.scale, s.degree, time.Duration(s.net.latency*1e9), time.Duration(s.net.message*1e9), s.net.bandwidth/1e9)
@@ -146,6 +143,10 @@ func (c *curve) print(w io.Writer, x expression) {
 		}
 		fmt.Fprintf(w, "| %s | %s | %s | %s | %.1f | %.0f %% | %.0f %% | %.2f | %d | %d | %d | %d | %d | %.2f |\n", grid, duration(p.local), duration(p.moving), duration(p.agreed),
 			p.speedup, 100*p.efficiency, 100*c.one/p.local/float64(p.ranks), p.imbalance, p.messages[0], p.messages[1], p.bytes[0], p.bytes[1], p.inspection, float64(p.memory)/1e6)
+	}
+	fmt.Fprintln(w)
+	for _, line := range c.chosen {
+		fmt.Fprintf(w, "* %s\n", line)
 	}
 	fmt.Fprintln(w)
 }
@@ -191,6 +192,11 @@ func (s *simulation) curve(ctx context.Context, x expression, kind kind) (*curve
 			p.efficiency = p.speedup / float64(n)
 			c.points = append(c.points, *p)
 		}
+		chosen, err := propose(ctx, x, args, n)
+		if err != nil {
+			return nil, err
+		}
+		c.chosen = append(c.chosen, fmt.Sprintf("%d ranks: %s", n, chosen))
 		fastest := slices.MinFunc(c.points[first:], func(a, b point) int { return cmp.Compare(a.time(), b.time()) })
 		for k := range c.points[first:] {
 			c.points[first+k].best = c.points[first+k].grid == fastest.grid
@@ -199,9 +205,25 @@ func (s *simulation) curve(ctx context.Context, x expression, kind kind) (*curve
 	return c, nil
 }
 
-// grids are those that are tried for so many ranks: all along r, and a quarter each time.
+// propose is what the product itself chooses where nobody places anything.
+func propose(ctx context.Context, x expression, args exec.Args, n int) (*dist.Proposal, error) {
+	described := map[string]*dist.Tensor{}
+	for name, v := range args {
+		t := v.(*tensor.Tensor)
+		described[name] = &dist.Tensor{Shape: t.Shape(), Format: t.Format(), DType: t.DType(), Fill: t.Fill(), Entries: t.NNZ()}
+	}
+	return dist.Propose(ctx, x.program, described, n, nil, dist.Options{}, func(name string, axis int) ([]int64, error) {
+		return dist.Weights(args[name].(*tensor.Tensor), axis)
+	})
+}
+
+// grids are those that are tried for so many ranks: all along r, and half of it each time, or where there are many ranks a quarter.
 func (x expression) grids(ranks int) (list []*placement.Grid) {
-	for c := 1; c <= ranks; c *= 4 {
+	step := 2
+	if ranks > 64 {
+		step = 4
+	}
+	for c := 1; c <= min(ranks, columns); c *= step {
 		list = append(list, &placement.Grid{Names: []string{"r", "c"}, Sizes: []int{ranks / c, c}})
 		if x.split == "" {
 			break
@@ -353,114 +375,4 @@ func (x expression) memory(placed map[string]*dist.Tensor, g *placement.Grid) (n
 		n += placed["A"].Sets[0].Len() * 8 * max(1, columns*int64(min(1, x.dense["X"]))/int64(g.Sizes[1]))
 	}
 	return n
-}
-
-// local measures the work of a rank: runs of the program on two ranks, of which one has these rows, and the other no row of A but what the first one needs, so that
-// what it sends takes the time that the first would take to send as much.
-func (s *simulation) local(ctx context.Context, session *exec.Session, x expression, args exec.Args, rows placement.Set, g *placement.Grid) (seconds float64, err error) {
-	n := min(2, g.Sizes[0])
-	list, err := ranks.New(n, ranks.Faults{})
-	if err != nil {
-		return 0, err
-	}
-	lo, hi, _ := rows.Bounds()
-	runs := make([]func() error, n)
-	both := func(f func(k int) error) error {
-		errs := make([]error, n)
-		var wg sync.WaitGroup
-		for k := range list {
-			wg.Go(func() {
-				if errs[k] = f(k); errs[k] != nil {
-					list[k].Abort(errs[k].Error())
-				}
-			})
-		}
-		wg.Wait()
-		return errors.Join(errs...)
-	}
-	if err := both(func(k int) error {
-		_, program, placed, err := x.onRank(ctx, session, list[k], nil, args, func(r *dist.Rank, name string, whole *tensor.Tensor) (*dist.Tensor, error) {
-			var err error
-			cut := placement.Single(hi-lo, n, 0)
-			switch {
-			case name == "A" || name == "U": // which have the result's rows
-				whole, err = block(whole, lo, hi, 0, whole.Shape()[1])
-			default:
-				owners := make([]int64, whole.Shape()[0])
-				for i := range owners {
-					if int64(i) < lo || int64(i) >= hi {
-						owners[i] = int64(n - 1)
-					}
-				}
-				if cut, err = placement.Given(owners, n); err == nil && name == x.split {
-					whole, err = block(whole, 0, whole.Shape()[0], 0, placement.Blocks(whole.Shape()[1], g.Sizes[1]).Coords(0).Len())
-				}
-			}
-			if err != nil {
-				return nil, err
-			}
-			return r.Cut(whole, placement.OneAxis(r.Grid(), whole.Rank(), 0, cut, 0))
-		})
-		runs[k] = func() error {
-			_, err := program.Run(ctx, placed)
-			return err
-		}
-		return err
-	}); err != nil {
-		return 0, err
-	}
-	return s.timed(func() error { return both(func(k int) error { return runs[k]() }) })
-}
-
-// block are some rows and columns of a matrix, next to each other.
-func block(t *tensor.Tensor, lo, hi, left, right int64) (*tensor.Tensor, error) {
-	n := t.Shape()[1]
-	var coords [2][]int64
-	var values []float64
-	all := tensor.View[float64](t.Values())
-	if t.Format().IsDense() {
-		for i := lo; i < hi; i++ {
-			values = append(values, all[i*n+left:i*n+right]...)
-		}
-		return tensor.FromDense([]int64{hi - lo, right - left}, t.Format(), tensor.ArrayOf(values))
-	}
-	places := t.Window().Coords(0, t.Values().Len())
-	for k, i := range places[0] {
-		if j := places[1][k]; i >= lo && i < hi && j >= left && j < right {
-			coords[0], coords[1] = append(coords[0], i-lo), append(coords[1], j-left)
-			values = append(values, all[k])
-		}
-	}
-	return tensor.FromCoords([]int64{hi - lo, right - left}, t.Format(), coords[:], tensor.ArrayOf(values))
-}
-
-// timed is the processor time of one call, the least of several: other work does not count, as long as it leaves caches alone. Kernels are compiled
-// better in the background before that.
-func (s *simulation) timed(f func() error) (float64, error) {
-	for range warm {
-		if err := f(); err != nil {
-			return 0, err
-		}
-	}
-	time.Sleep(compiles)
-	least, total := 0.0, 0.0
-	for k := 0; k < 10 || total < s.seconds && k < 1000; k++ {
-		start := processorTime()
-		if err := f(); err != nil {
-			return 0, err
-		}
-		took := processorTime() - start
-		if total += took; least == 0 || took < least {
-			least = took
-		}
-	}
-	return least, nil
-}
-
-func processorTime() float64 {
-	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		panic(err)
-	}
-	return float64(u.Utime.Nano()+u.Stime.Nano()) / 1e9
 }

@@ -29,8 +29,9 @@ type evaluation struct {
 	large   memoryFlag
 	spill   *outOfCore // what --memory has opened; nil: nothing
 	timed   bool
-	profile bool // print what each step took
-	tuned   bool // take what tuning has kept
+	profile bool     // print what each step took
+	tuned   bool     // take what tuning has kept
+	drawing *drawing // what inspect shows of a run on ranks; nil: nothing
 	repeat  int
 	settle  bool // repeat is a least number
 

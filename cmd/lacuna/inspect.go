@@ -23,7 +23,7 @@ func newInspect(a *app) *cobra.Command {
 	var format, plot, as, placed string
 	var g rankFlags
 	cmd := &cobra.Command{
-		Use:   "inspect FILE [--format FORMAT] [--plot FILE] [--as mlir|taco]",
+		Use:   "inspect FILE [--format FORMAT] [--plot FILE] [--as mlir|taco] | inspect PROGRAM OPERAND… --placement P --ranks N",
 		Short: "Describe a tensor and draw where its entries are",
 		Long: `Inspect prints the shape, type, density and range of values of a tensor, how many
 entries its rows, columns or slices have, how long the fibres are when it is stored
@@ -36,7 +36,9 @@ Of a file of several things (HDF5, AnnData, Zarr, an archive, a table) it lists 
 the words to put behind the file for it, such as :entry=obs/cell_type.
 
 With --placement and --ranks it draws instead which rank has what when the tensor is placed so, and how
-much each rank sends when a matrix is multiplied by a vector.
+much each rank sends when a matrix is multiplied by a vector. Before the operands of a program it takes the
+program, which it runs, and draws that of all operands and results, and what each rank sends. The placement is then that of operands
+which name none; with auto one is chosen, and why.
 
 With --as it prints instead what the tensor, stored so, is to MLIR's sparse_tensor
 dialect or to TACO, and which of their arrays the stored ones are.
@@ -45,8 +47,9 @@ CV is the standard deviation divided by the mean: 0 for rows of equal length, ab
 1 for very uneven ones.`,
 		Example: `  lacuna inspect web.mtx.gz
   lacuna inspect web.mtx --format DCSC --plot web.png
-  lacuna inspect web.mtx --format DCSR --as mlir`,
-		Args:              arguments(1, 1, "one file"),
+  lacuna inspect web.mtx --format DCSR --as mlir
+  lacuna inspect 'Y(i,k) = sum_j A(i,j)*X(j,k)' A=web.mtx:CSR X=x.npy --placement auto --ranks 64`,
+		Args:              arguments(1, -1, "one file"),
 		ValidArgsFunction: completeFile,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if plot != "" {
@@ -60,11 +63,17 @@ CV is the standard deviation divided by the mean: 0 for rows of equal length, ab
 			if err := g.parse(); err != nil {
 				return err
 			}
+			if len(args) > 1 && placed == "" {
+				return usagef("inspect takes one file, or a program and its operands with --placement, but got %d arguments", len(args))
+			}
 			if (placed == "") != (g.n == 0) || placed != "" && as != "" {
 				return usagef("--placement goes with --ranks, and not with --as: inspect %s --placement 'over (r)' --ranks 4", args[0])
 			}
 			if as != "" && plot != "" {
 				return usagef("--as and --plot do not go together: run inspect twice")
+			}
+			if len(args) > 1 {
+				return a.inspectProgram(cmd.Context(), args, placed, &g)
 			}
 			src, q, err := parseSource(args[0], fileExists)
 			if err != nil {
@@ -84,7 +93,7 @@ CV is the standard deviation divided by the mean: 0 for rows of equal length, ab
 	}
 	cmd.Flags().StringVar(&format, "format", "", "the `FORMAT` whose levels are described")
 	cmd.Flags().StringVar(&plot, "plot", "", "draw where the entries are, and how many rows and columns have, to a `FILE`: png, svg or pdf")
-	cmd.Flags().StringVar(&placed, "placement", "", "draw which of --ranks has what when the tensor is placed so, as `'over (r)'`, and how much each sends")
+	cmd.Flags().StringVar(&placed, "placement", "", "draw which of --ranks has what when the tensor is placed so, as `'over (r)'` or auto, and how much each sends")
 	g.register(cmd)
 	cmd.Flags().StringVar(&as, "as", "", "print the arrays as those of a `PROGRAM`: mlir or taco")
 	return cmd
@@ -239,16 +248,4 @@ func formatElements(shape []int64) string {
 		return units.FormatCount(int64(n))
 	}
 	return fmt.Sprintf("%.3g", n)
-}
-
-// inspectPlacement draws which rank has what of a tensor.
-func (a *app) inspectPlacement(ctx context.Context, src source, q qualifiers, text string, g *rankFlags) error {
-	t, err := src.load(ctx, a, q, nil)
-	if err != nil {
-		return err
-	}
-	if err := a.printSummary(ctx, src, t); err != nil {
-		return err
-	}
-	return a.printPlacement(ctx, t, text, g)
 }

@@ -8,6 +8,7 @@ import (
 	"os"
 	goruntime "runtime"
 	"strings"
+	"sync"
 	"text/tabwriter"
 	"time"
 
@@ -78,10 +79,10 @@ func (g *rankFlags) on(n int, layouts []placement.Layout) (*placement.Grid, erro
 
 // cutLayout splits what stands behind a colon into a format and a placement.
 func cutLayout(text string) (format, layout string) {
-	if text == "replicated" || strings.HasPrefix(text, "over ") || strings.HasPrefix(text, "over(") {
+	if text == "replicated" || text == "auto" || strings.HasPrefix(text, "over ") || strings.HasPrefix(text, "over(") {
 		return "", text
 	}
-	for _, word := range []string{" over ", " over(", " replicated"} {
+	for _, word := range []string{" over ", " over(", " replicated", " auto"} {
 		if at := strings.Index(text, word); at >= 0 {
 			return strings.TrimSpace(text[:at]), text[at+1:]
 		}
@@ -112,7 +113,7 @@ func (e *evaluation) onRanks(ctx context.Context, engine runtime.Engine) (out la
 	case e.tuned || len(e.schedule) > 0:
 		return nil, t, usagef("--tuned and --schedule are for one rank")
 	}
-	run := &rankRun{e: e, options: dist.Options{Results: map[string]dist.Result{}, Strict: e.strict}, layouts: map[string]placement.Layout{}}
+	run := &rankRun{e: e, options: dist.Options{Results: map[string]dist.Result{}, Strict: e.strict}, layouts: map[string]placement.Layout{}, drawing: e.drawing}
 	if err := run.declare(); err != nil {
 		return nil, t, err
 	}
@@ -184,6 +185,11 @@ type rankRun struct {
 	sent []sent
 
 	bytes int64 // that this process has read of files of which each reads a part
+
+	proposing sync.Once // of a process
+	proposal  *dist.Proposal
+	failed    error
+	drawing   *drawing // what inspect shows; nil: nothing
 }
 
 // sent is what a rank has sent, and in how many messages.
@@ -226,7 +232,9 @@ func (run *rankRun) declare() error {
 			if err != nil {
 				return usagef("%s: %s", o.name, err)
 			}
-			l = &parsed
+			if l = &parsed; parsed.Auto && o.source == nil && e.args[o.name] == nil {
+				l = nil // where a result is follows from how the program is cut
+			}
 		}
 		if o.source != nil || e.args[o.name] != nil {
 			if l != nil {
@@ -251,17 +259,62 @@ func (run *rankRun) declare() error {
 	return nil
 }
 
-// on is what one rank does.
-func (run *rankRun) on(ctx context.Context, t transport.Transport, session *exec.Session) error {
+// gridFor is the grid of so many ranks, and where the operands are that were placed by nobody.
+func (run *rankRun) gridFor(ctx context.Context, n int) (*placement.Grid, *dist.Proposal, error) {
 	var layouts []placement.Layout
+	auto := false // of any operand
 	for _, o := range run.e.operands {
-		if l, ok := run.layouts[o.name]; ok {
+		if l, ok := run.layouts[o.name]; ok && l.Auto {
+			auto = true
+		} else if ok {
 			layouts = append(layouts, l)
 		} else if r := run.options.Results[o.name]; r.Layout != nil {
 			layouts = append(layouts, *r.Layout)
 		}
 	}
-	grid, err := run.e.ranks.on(t.Size(), layouts)
+	if auto || len(layouts) == 0 {
+		run.proposing.Do(func() { run.proposal, run.failed = run.propose(ctx, n, layouts) })
+		if run.failed != nil {
+			return nil, nil, run.failed
+		}
+		return run.proposal.Grid, run.proposal, nil
+	}
+	grid, err := run.e.ranks.on(n, layouts)
+	return grid, nil, err
+}
+
+// propose chooses where operands are, and the grid if nobody speaks of it.
+func (run *rankRun) propose(ctx context.Context, n int, layouts []placement.Layout) (*dist.Proposal, error) {
+	var grid *placement.Grid
+	var err error
+	if len(layouts) > 0 || run.e.ranks.grid != nil {
+		if grid, err = run.e.ranks.on(n, layouts); err != nil {
+			return nil, err
+		}
+	}
+	args := map[string]*dist.Tensor{}
+	for name, operand := range run.e.args {
+		whole, ok := operand.(*tensor.Tensor)
+		if !ok {
+			continue
+		}
+		if whole, err = whole.Canonical(); err != nil {
+			return nil, err
+		}
+		t := &dist.Tensor{Shape: whole.Shape(), Format: whole.Format(), DType: whole.DType(), Fill: whole.Fill(), Entries: whole.NNZ(), Part: whole}
+		if l := run.layouts[name]; len(layouts) > 0 && !l.Auto { // beside what is placed, what is not is there on every rank
+			if t.Placement, err = place(l, grid, whole, run.e.args); err != nil {
+				return nil, fmt.Errorf("%s: %w", name, err)
+			}
+		}
+		args[name] = t
+	}
+	return dist.Propose(ctx, run.e.program.file.String(), args, n, grid, run.options, func(name string, axis int) ([]int64, error) { return dist.Weights(args[name].Part, axis) })
+}
+
+// on is what one rank does.
+func (run *rankRun) on(ctx context.Context, t transport.Transport, session *exec.Session) error {
+	grid, proposal, err := run.gridFor(ctx, t.Size())
 	if err != nil {
 		return err
 	}
@@ -281,8 +334,10 @@ func (run *rankRun) on(ctx context.Context, t transport.Transport, session *exec
 		if !ok {
 			continue
 		}
-		p, err := place(run.layouts[o.name], grid, whole, run.e.args)
-		if err != nil {
+		var p *placement.Placement
+		if proposal != nil {
+			p = proposal.Placements[o.name]
+		} else if p, err = place(run.layouts[o.name], grid, whole, run.e.args); err != nil {
 			return fmt.Errorf("%s: %w", o.name, err)
 		}
 		if args[o.name], err = r.Cut(whole, p); err != nil {
@@ -302,11 +357,20 @@ func (run *rankRun) on(ctx context.Context, t transport.Transport, session *exec
 	if err != nil {
 		return err
 	}
+	if run.drawing != nil {
+		run.drawing.add(r, args, results)
+	}
 	out, written, err := run.deliver(ctx, t, r, results)
 	if err != nil || r.Rank() != 0 {
 		return err
 	}
 	run.out, run.sent, run.e.written = out, all, written
+	if run.drawing != nil {
+		run.drawing.sent, run.drawing.notes, run.drawing.proposal = all, k.Notes(), proposal
+	}
+	if proposal != nil && run.e.timed {
+		run.e.app.notice(proposal.String())
+	}
 	for _, note := range k.Notes() {
 		if strings.Contains(note, "cannot be cut") || run.e.timed {
 			run.e.app.notice(note)
@@ -357,113 +421,4 @@ func (run *rankRun) printTraffic(a *app) {
 			units.FormatBytes(s.Reading), units.FormatBytes(s.Read))
 	}
 	w.Flush()
-}
-
-// printPlacement draws which rank has what of a tensor and, of a matrix A, how much each sends for A(i,j)*x(j) with x cut as the rows
-// are, or into blocks where A is not square.
-func (a *app) printPlacement(ctx context.Context, t *tensor.Tensor, text string, g *rankFlags) error {
-	l, err := placement.Parse(text, t.Rank())
-	if err != nil {
-		return usagef("--placement: %s", err)
-	}
-	grid, err := g.on(g.n, []placement.Layout{l})
-	if err != nil {
-		return err
-	}
-	p, err := place(l, grid, t, nil)
-	if err != nil {
-		return err
-	}
-	for k, c := range p.Cuts {
-		if c != nil && c.Extent < int64(c.Parts) {
-			a.notice(fmt.Sprintf("axis %d has %d coordinates for %d ranks: some have nothing", k, c.Extent, c.Parts))
-		}
-	}
-	parts := make([]*dist.Tensor, g.n)
-	sent := make([]int64, g.n)
-	session := exec.NewSession(exec.WithEngine(runtime.Interp()), exec.WithThreads(1))
-	err = ranks.Run(ctx, g.n, ranks.Faults{}, func(ctx context.Context, tr transport.Transport) error {
-		r, err := dist.New(ctx, session, tr, grid)
-		if err != nil {
-			return err
-		}
-		part, err := r.Cut(t, p)
-		if err != nil || t.Rank() != 2 {
-			parts[r.Rank()] = part
-			return err
-		}
-		parts[r.Rank()] = part
-		x, err := zeros(t.DType(), t.Shape()[1])
-		if err != nil {
-			return err
-		}
-		placed := placement.OneAxis(grid, 1, 0, placement.Blocks(t.Shape()[1], grid.Sizes[0]), 0)
-		if rows := p.Cuts[0]; rows != nil && rows.Extent == t.Shape()[1] {
-			placed = placement.OneAxis(grid, 1, 0, rows, p.Over[0])
-		}
-		operand, err := r.Cut(x, placed)
-		if err != nil {
-			return err
-		}
-		if _, err := r.Eval(ctx, "y(i) = sum_j A(i,j)*x(j)", map[string]*dist.Tensor{"A": part, "x": operand}, dist.Options{}); err != nil {
-			return err
-		}
-		sent[r.Rank()] = r.Sent().Values + r.Sent().Combination
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	a.drawPlacement(t, p, parts, sent)
-	return nil
-}
-
-// drawPlacement prints a line for each rank.
-func (a *app) drawPlacement(t *tensor.Tensor, p *placement.Placement, parts []*dist.Tensor, sent []int64) {
-	var most, total int64
-	for _, part := range parts {
-		most, total = max(most, part.Part.NNZ()), total+part.Part.NNZ()
-	}
-	a.printf("\nplacement  %s, grid %s\n", p, p.Grid)
-	w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
-	for r, part := range parts {
-		var has []string
-		for k, s := range part.Sets {
-			switch lo, hi, ok := s.Bounds(); {
-			case ok && s.Len() == 0:
-				has = append(has, "nothing")
-			case ok:
-				has = append(has, fmt.Sprintf("%d:%d", lo, hi))
-			default:
-				has = append(has, fmt.Sprintf("%d of %d", s.Len(), t.Shape()[k]))
-			}
-		}
-		n := part.Part.NNZ()
-		bar := ""
-		if most > 0 {
-			bar = strings.Repeat("█", int((20*n+most-1)/most))
-		}
-		line := fmt.Sprintf("  rank %d\t(%s)\t%d entries\t%s\t%s", r, strings.Join(has, ", "), n, units.FormatBytes(part.Part.Bytes()), bar)
-		if t.Rank() == 2 {
-			line = fmt.Sprintf("  rank %d\t(%s)\t%d entries\t%s\tsends %s\t%s", r, strings.Join(has, ", "), n, units.FormatBytes(part.Part.Bytes()), units.FormatBytes(sent[r]), bar)
-		}
-		fmt.Fprintln(w, line)
-	}
-	w.Flush()
-	if total > 0 {
-		a.printf("  the fullest rank has %.2f times the mean", float64(most)*float64(len(parts))/float64(total))
-	}
-	if t.Rank() == 2 {
-		a.printf("; what ranks send is for y(i) = sum_j A(i,j)*x(j)")
-	}
-	a.printf("\n")
-}
-
-// zeros is a dense vector.
-func zeros(dt tensor.DType, n int64) (*tensor.Tensor, error) {
-	values, err := tensor.MakeArray(dt, int(n))
-	if err != nil {
-		return nil, err
-	}
-	return tensor.FromDense([]int64{n}, tensor.Dense(1), values)
 }

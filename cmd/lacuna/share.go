@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 
 	"github.com/lacuna-sparse/lacuna/runtime/dist"
 	"github.com/lacuna-sparse/lacuna/runtime/dist/placement"
@@ -28,6 +29,9 @@ func (e *evaluation) shared(o operand) bool {
 	}
 	if l, err := placement.Parse(o.qual.layout, -1); err != nil || l.String() == "replicated" {
 		return false
+	}
+	if slices.ContainsFunc(e.operands, func(o operand) bool { return o.qual.layout == "auto" }) {
+		return false // what operands are says where they should be
 	}
 	st, err := os.Stat(string(path))
 	return err == nil && st.Mode().IsRegular() && st.Size() >= shareFrom

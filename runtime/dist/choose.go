@@ -316,3 +316,9 @@ func listed(f tensor.Format, axis int) bool {
 	k := slices.Index(f.Order(), axis)
 	return !f.Physical()[k].Full()
 }
+
+// aboveListed reports whether a level below that of an axis lists its coordinates, so that nothing is stored where nothing is listed.
+func aboveListed(f tensor.Format, axis int) bool {
+	k := slices.Index(f.Order(), axis)
+	return slices.ContainsFunc(f.Physical()[k+1:], func(l tensor.LevelType) bool { return !l.Full() })
+}

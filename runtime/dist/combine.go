@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/lacuna-sparse/lacuna/runtime/declare"
-	"github.com/lacuna-sparse/lacuna/runtime/dist/placement"
 	"github.com/lacuna-sparse/lacuna/runtime/exec"
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
@@ -55,34 +54,6 @@ func (st *step) combined(ctx context.Context, args exec.Args) (*Tensor, error) {
 		summands = []*tensor.Tensor{nil}
 	}
 	return st.describe(ctx, summands[0], shape, to)
-}
-
-// summands are the ranks' summands of this rank's part.
-func (st *step) summands(ctx context.Context, t *tensor.Tensor, to *placement.Placement) ([]*tensor.Tensor, error) {
-	r := st.program.rank
-	group, out := r.group(r.Rank(), st.how.summed()), make([][]byte, r.transport.Size())
-	if t != nil {
-		mine := &Tensor{Shape: st.st.shape, Format: t.Format(), DType: t.DType(), Fill: t.Fill(), Part: t, Sets: st.how.left(r.grid, t.Rank()).Part(r.Rank(), st.st.shape)}
-		for _, q := range group {
-			out[q] = mine.appendPiece(nil, to.Part(q, st.st.shape))
-		}
-	}
-	in, err := r.exchange(ctx, &r.sent.Combination, out)
-	if err != nil {
-		return nil, err
-	}
-	var summands []*tensor.Tensor
-	for _, q := range group {
-		if len(in[q]) == 0 {
-			continue
-		}
-		p, err := readPiece(in[q])
-		if err != nil {
-			return nil, r.abort(fmt.Errorf("of rank %d: %w", q, err))
-		}
-		summands = append(summands, p)
-	}
-	return summands, nil
 }
 
 // combine combines two summands.
@@ -182,38 +153,6 @@ func (r *reader) header() (h header) {
 // String is for messages.
 func (h header) String() string {
 	return fmt.Sprintf("%s[%s] of shape %v with fill %s", h.format, h.dtype, h.shape, h.fill)
-}
-
-// appendPiece writes what the rank's part has at the coordinates of some sets.
-func (t *Tensor) appendPiece(b []byte, sets []placement.Set) []byte {
-	m := t.find(sets)
-	b = headerOf(t.Part, lengths(sets)).append(b)
-	if b = binary.AppendUvarint(b, uint64(m.n)); !t.Format.IsDense() {
-		b = appendCoords(b, m)
-	}
-	size := int64(t.DType.Size())
-	values := make([]byte, m.n*size)
-	m.at.pack(values, t.Part.Values().Raw(), size)
-	return append(b, values...)
-}
-
-// readPiece reads what appendPiece has written.
-func readPiece(b []byte) (*tensor.Tensor, error) {
-	r := &reader{b: b}
-	h := r.header()
-	m := &match{n: r.number()}
-	if r.err == nil && !h.format.IsDense() {
-		m = r.coords(h.shape)
-	}
-	if r.err != nil || int64(len(r.b)) != m.n*int64(h.dtype.Size()) {
-		return nil, errMessage
-	}
-	values, err := tensor.MakeArray(h.dtype, int(m.n))
-	if err != nil {
-		return nil, err
-	}
-	copy(values.Raw(), r.b)
-	return h.assemble(h.shape, m, values)
 }
 
 // empty is a part without an element.

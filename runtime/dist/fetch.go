@@ -34,6 +34,11 @@ type fetch struct {
 
 // inspect finds out who needs which values of a tensor; need is what this rank does, by axis.
 func (r *Rank) inspect(ctx context.Context, t *Tensor, need []placement.Set) (*fetch, error) {
+	return r.inspectSome(ctx, t, need, need)
+}
+
+// inspectSome is inspect where of the coordinates of need, which give what is got its shape, values are wanted at some only; others have the fill.
+func (r *Rank) inspectSome(ctx context.Context, t *Tensor, need, want []placement.Set) (*fetch, error) {
 	me, size := r.Rank(), r.transport.Size()
 	f := &fetch{
 		rank: r, need: need, shape: lengths(need), size: int64(t.DType.Size()), providers: t.Placement.Providers(me),
@@ -43,11 +48,14 @@ func (r *Rank) inspect(ctx context.Context, t *Tensor, need []placement.Set) (*f
 	if alone && f.cutStretch(t) {
 		return f, nil
 	}
+	if alone {
+		want = need
+	}
 	matches := make([]*match, size)
 	asked := make([][]placement.Set, size) // what this rank asks others for
 	out := make([][]byte, size)
 	for _, p := range f.providers {
-		both, ok := intersect(need, t.Placement.Part(p, t.Shape))
+		both, ok := intersect(want, t.Placement.Part(p, t.Shape))
 		if !ok {
 			continue
 		}
@@ -97,7 +105,7 @@ func (r *Rank) inspect(ctx context.Context, t *Tensor, need []placement.Set) (*f
 		}
 	}
 	if t.Format.IsDense() {
-		return f, f.placeDense(t, asked)
+		return f, f.placeDense(t, want, asked)
 	}
 	if err := f.placeEntries(t, asked, matches); err != nil {
 		return nil, err
@@ -147,11 +155,11 @@ func (f *fetch) among(t *Tensor, need []placement.Set) (*fetch, error) {
 	if asked[me] != nil {
 		less.keep[0] = t.find(asked[me]).at
 	}
-	return less, less.placeDense(t, asked)
+	return less, less.placeDense(t, need, asked)
 }
 
 // placeDense finds the places of what comes among the elements of a dense tensor.
-func (f *fetch) placeDense(t *Tensor, asked [][]placement.Set) error {
+func (f *fetch) placeDense(t *Tensor, want []placement.Set, asked [][]placement.Set) error {
 	f.count = 1
 	for _, n := range f.shape {
 		if n > 0 && f.count > math.MaxInt64/n/f.size {
@@ -159,7 +167,10 @@ func (f *fetch) placeDense(t *Tensor, asked [][]placement.Set) error {
 		}
 		f.count *= n
 	}
-	f.set = f.count
+	f.set = 1
+	for _, n := range lengths(want) {
+		f.set *= n
+	}
 	for p, sets := range asked {
 		if sets != nil {
 			f.takes(p, product(t.Format.Order(), f.shape, withinAll(f.need, sets)))

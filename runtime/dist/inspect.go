@@ -63,6 +63,8 @@ func (st *step) follow(ctx context.Context, resolved map[*lang.Index]placement.S
 	s := st.st
 	drivers, early := s.drivers(), map[*use]*get{}
 	format := st.format()
+	st.some = map[*lang.Index]placement.Set{}
+	keeps := map[*lang.Index]bool{} // indices of the result that keep their coordinates
 	for _, v := range s.Indices {
 		pays := slices.ContainsFunc(s.uses, func(u *use) bool {
 			return axis(u.Access, v) >= 0 && slices.ContainsFunc(u.tensor.Placement.Cuts, func(c *placement.Cut) bool { return !uncut(c) }) && !st.how.owns(u) &&
@@ -72,12 +74,19 @@ func (st *step) follow(ctx context.Context, resolved map[*lang.Index]placement.S
 			delete(drivers, v)
 		}
 		if v.Free && drivers[v] != nil {
-			if !listed(format, axis(s.LHS, v)) || st.program.o.Results[s.LHS.Tensor.Name].Shape != nil || st.filled() {
+			switch fixed := st.program.o.Results[s.LHS.Tensor.Name].Shape != nil || st.filled(); {
+			case !fixed && listed(format, axis(s.LHS, v)):
+			case !fixed && aboveListed(format, axis(s.LHS, v)) && st.program.rank.direct == nil: // on devices, to leave values out takes longer than to send them
+				keeps[v] = true
+			default: // the kernel may go over all coordinates
 				delete(drivers, v)
 			}
 		}
 	}
 	done := func(v *lang.Index) bool {
+		if _, known := st.some[v]; known {
+			return true
+		}
 		_, known := resolved[v]
 		return known && (st.how.of(v) == nil || st.narrowed[v]) // of a block of coordinates, too, those that are touched are enough
 	}
@@ -114,7 +123,11 @@ func (st *step) follow(ctx context.Context, resolved map[*lang.Index]placement.S
 				if set.Len() == 0 && may.Len() > 0 {
 					set = placement.Range(may.At(0), may.At(0)+1) // extremes of no coordinate at all are mistakes
 				}
-				resolved[w], st.narrowed[w] = st.nearlyAll(w, set).And(may), cut
+				if set = st.nearlyAll(w, set).And(may); keeps[w] {
+					st.some[w] = set
+					continue
+				}
+				resolved[w], st.narrowed[w] = set, cut
 			}
 		}
 	}
@@ -164,17 +177,24 @@ func (st *step) format() tensor.Format {
 	return st.program.o.Results[name].Format
 }
 
-// needs are the coordinates of an operand, by axis, that go with those of indices that are resolved.
-func (u *use) needs(resolved map[*lang.Index]placement.Set) (need []placement.Set, along []*lang.Index) {
+// needs are the coordinates of an operand, by axis, that go with those of indices that are resolved, and those of them at which values are wanted.
+func (st *step) needs(u *use, resolved map[*lang.Index]placement.Set) (need, want []placement.Set, along []*lang.Index) {
 	need, along = all(u.tensor.Shape), make([]*lang.Index, len(u.Indices))
+	want = slices.Clone(need)
 	for k, x := range u.Indices {
 		if v := x.Plain(); v != nil {
 			if set, known := resolved[v]; known {
-				need[k], along[k] = set, v
+				need[k], want[k], along[k] = set, set, v
+			}
+			if set, known := st.some[v]; known {
+				want[k] = set
 			}
 		}
 	}
-	return need, along
+	if !st.computes(st.program.rank.Rank()) {
+		want = make([]placement.Set, len(want))
+	}
+	return need, want, along
 }
 
 // uncut reports whether every rank has all of an axis.
@@ -182,7 +202,7 @@ func uncut(c *placement.Cut) bool { return c == nil || c.Parts == 1 }
 
 // inspectUse is how the rank gets an operand at the coordinates of indices that are resolved.
 func (st *step) inspectUse(ctx context.Context, u *use, resolved map[*lang.Index]placement.Set) (*get, error) {
-	need, along := u.needs(resolved)
+	need, want, along := st.needs(u, resolved)
 	own := true // whatever rank it is
 	for k, v := range along {
 		switch a := st.how.of(v); {
@@ -199,14 +219,14 @@ func (st *step) inspectUse(ctx context.Context, u *use, resolved map[*lang.Index
 		return g, nil
 	}
 	var err error
-	g.fetch, err = st.program.rank.inspect(ctx, u.tensor, need)
+	g.fetch, err = st.program.rank.inspectSome(ctx, u.tensor, need, want)
 	return g, err
 }
 
 // get adds how the rank gets an operand, and gives the reference its name there. early is how the operand was got when fewer indices were
 // resolved.
 func (st *step) get(ctx context.Context, u *use, resolved map[*lang.Index]placement.Set, early *get) error {
-	need, along := u.needs(resolved)
+	need, _, along := st.needs(u, resolved)
 	for _, g := range st.gets {
 		if g.use.name == u.name && slices.Equal(g.along, along) {
 			u.ref.Name = g.name

@@ -69,6 +69,8 @@ type outcome struct {
 	again  []dist.Sent // by rank, of a second run
 	wire   []int64     // bytes of the second run, as the transport counts them
 	cuts   []string
+	along  []dist.Along // of the first statement
+	at     map[string]*placement.Placement
 }
 
 // onRanks runs a program twice on n ranks, gathers the results, and wants the second run to have the same bits and to inspect nothing.
@@ -93,7 +95,7 @@ func onGrid(grid *placement.Grid, n int, faults ranks.Faults, s *exec.Session, p
 			return nil, err
 		}
 	}
-	result := &outcome{out: map[string]*tensor.Tensor{}, placed: map[string]string{}, again: make([]dist.Sent, n), wire: make([]int64, n)}
+	result := &outcome{out: map[string]*tensor.Tensor{}, placed: map[string]string{}, at: map[string]*placement.Placement{}, again: make([]dist.Sent, n), wire: make([]int64, n)}
 	var mu sync.Mutex
 	err := ranks.Run(context.Background(), n, faults, func(ctx context.Context, t transport.Transport) error {
 		if runtime.OnGrids(s.Engine()) {
@@ -136,7 +138,7 @@ func onGrid(grid *placement.Grid, n int, faults ranks.Faults, s *exec.Session, p
 		after.Values -= before.Values
 		after.Combination -= before.Combination
 		result.again[r.Rank()], result.wire[r.Rank()] = after, bytes(t)-wire
-		notes := k.Notes() // which Forecast forgets
+		notes, along := k.Notes(), dist.Cutting(k) // which Forecast forgets
 		if err := foretold(ctx, k, placed, after); err != nil {
 			return err
 		}
@@ -159,7 +161,7 @@ func onGrid(grid *placement.Grid, n int, faults ranks.Faults, s *exec.Session, p
 				}
 			}
 			result.out[name], result.placed[name] = a, first[name].Placement.String()
-			result.cuts = notes
+			result.cuts, result.along, result.at[name] = notes, along, first[name].Placement
 			mu.Unlock()
 			if err != nil {
 				return err

@@ -27,6 +27,7 @@ type step struct {
 	local     string // the statement as the rank runs it
 	gets      []*get
 	narrowed  map[*lang.Index]bool          // of the indices that are cut: whether the rank's coordinates are just those that are touched
+	some      map[*lang.Index]placement.Set // of those of indices that keep their numbers, at which operands are wanted
 	touched   map[*lang.Index]placement.Set // the rank's coordinates of indices that are cut, or numbered anew
 	same      bool                          // nothing has changed since the run before, on any rank
 	parts     *header                       // what all parts of a dense result have in common, which follows from the operands' patterns; nil: not known
@@ -35,6 +36,8 @@ type step struct {
 	runs      int                           // since it was inspected
 	brought   time.Duration                 // the least time in one of them that it took to bring values
 	pieces    *pieces                       // nil: what it computes, it computes at once
+	gives     []given                       // by rank, what this one said last of its summands
+	heard     []heard                       // by rank, what this one heard last of theirs
 	scattered *bool                         // whether a rank's summands go to some other in more than one stretch; nil: not known
 	after     *fetch                        // that places the result as asked
 	result    *tensor.Tensor                // the structure for which after was made

@@ -103,12 +103,20 @@ func (c *Case) CompareRanks(ctx context.Context, s *lacuna.Session, choose Sourc
 	}
 	fail := func(err error) error { return c.failure(s, fmt.Errorf("%s: %w", described, err)) }
 	grid := gridOf(choose, list, n)
+	proposed, err := c.proposed(ctx, choose, n, grid, o, refused != nil)
+	if err != nil {
+		return out, fail(err)
+	}
+	if proposed != nil {
+		grid = proposed.Grid
+		described += fmt.Sprintf("\n  %s", proposed)
+	}
 	faults := ranks.Faults{Seed: uint64(choose.Intn(1000))}
 	if choose.Intn(2) == 0 {
 		faults.Delay = 200 * time.Microsecond
 	}
 	owners := choose.Intn(1000)
-	got, err := lacuna.Outputs{}, error(nil)
+	got := lacuna.Outputs{}
 	var mu sync.Mutex
 	var notes []string
 	err = ranks.Run(ctx, n, faults, func(ctx context.Context, t transport.Transport) error {
@@ -118,20 +126,7 @@ func (c *Case) CompareRanks(ctx context.Context, s *lacuna.Session, choose Sourc
 		}
 		placed := map[string]*dist.Tensor{}
 		for name, a := range c.Operands {
-			at := 0 // the grid's axis that a list is for
-			if l := layouts[name]; len(l.Items) > 0 {
-				at = max(0, slices.Index(grid.Names, l.Items[listAxis(l)].Over))
-			}
-			p, err := onlyList(layouts[name]).On(grid, placement.Tensor{
-				Shape: a.Shape(), Weights: func(axis int) ([]int64, error) { return dist.Weights(a, axis) },
-				List: func(string) ([]int64, error) {
-					list := make([]int64, a.Shape()[listAxis(layouts[name])])
-					for i := range list {
-						list[i] = int64((i*owners/7 + i/3) % grid.Sizes[at])
-					}
-					return list, nil
-				},
-			})
+			p, err := c.placedAt(name, layouts[name], grid, owners, proposed)
 			if err != nil {
 				return err
 			}
@@ -223,6 +218,50 @@ func (c *Case) CompareRanks(ctx context.Context, s *lacuna.Session, choose Sourc
 		return out, fail(err)
 	}
 	return out, nil
+}
+
+// placedAt is where an operand is.
+func (c *Case) placedAt(name string, l placement.Layout, grid *placement.Grid, owners int, proposed *dist.Proposal) (*placement.Placement, error) {
+	if proposed != nil {
+		return proposed.Placements[name], nil
+	}
+	a, at := c.Operands[name], 0 // the grid's axis that a list is for
+	if len(l.Items) > 0 {
+		at = max(0, slices.Index(grid.Names, l.Items[listAxis(l)].Over))
+	}
+	return onlyList(l).On(grid, placement.Tensor{
+		Shape: a.Shape(), Weights: func(axis int) ([]int64, error) { return dist.Weights(a, axis) },
+		List: func(string) ([]int64, error) {
+			list := make([]int64, a.Shape()[listAxis(l)])
+			for i := range list {
+				list[i] = int64((i*owners/7 + i/3) % grid.Sizes[at])
+			}
+			return list, nil
+		},
+	})
+}
+
+// proposed is at times where operands should be, over the grid that results are placed over or one that is chosen too.
+func (c *Case) proposed(ctx context.Context, choose Source, n int, grid *placement.Grid, o dist.Options, refused bool) (*dist.Proposal, error) {
+	if choose.Intn(4) > 0 || refused {
+		return nil, nil
+	}
+	placed := false
+	for _, r := range o.Results {
+		placed = placed || r.Layout != nil
+	}
+	if !placed {
+		grid = nil
+	}
+	args := map[string]*dist.Tensor{}
+	for name, t := range c.Operands {
+		t, err := t.Canonical()
+		if err != nil {
+			return nil, err
+		}
+		args[name] = &dist.Tensor{Shape: t.Shape(), Format: t.Format(), DType: t.DType(), Fill: t.Fill(), Entries: t.NNZ()}
+	}
+	return dist.Propose(ctx, c.Text, args, n, grid, o, func(name string, axis int) ([]int64, error) { return dist.Weights(c.Operands[name], axis) })
 }
 
 // sameOnRanks compares results with those of one rank; same is false where elements are the same, but other ones that equal the fill are stored: what must be

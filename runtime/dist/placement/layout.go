@@ -1,6 +1,7 @@
 package placement
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -12,6 +13,7 @@ import (
 // Layout is a placement as it is written: without the tensor's shape and the number of ranks. The zero Layout is replicated.
 type Layout struct {
 	Items []Item // by axis of the tensor; those left out are not cut
+	Auto  bool   // it is to be chosen
 }
 
 // Item says how one axis is cut.
@@ -35,6 +37,9 @@ const (
 
 // String prints the layout as Parse reads it.
 func (l Layout) String() string {
+	if l.Auto {
+		return "auto"
+	}
 	items := l.Items
 	for len(items) > 0 && items[len(items)-1].Over == "" {
 		items = items[:len(items)-1]
@@ -80,7 +85,7 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("%s\n  %s\n  %s^\n%s", e.Msg, e.Text, strings.Repeat(" ", column), e.Hint)
 }
 
-const layoutHint = "write one grid axis or * for each axis of the tensor, such as over (r), over (*, r), over (r by entries), over (r by cyclic(64)) or over (r, c); or replicated"
+const layoutHint = "write one grid axis or * for each axis of the tensor, such as over (r), over (*, r), over (r by entries), over (r by cyclic(64)) or over (r, c); or replicated, or auto"
 
 // Parse reads a layout for tensors of the given rank, or of any rank if that is -1.
 func Parse(text string, rank int) (Layout, error) {
@@ -147,9 +152,12 @@ func (p *parser) layout(rank int) (Layout, error) {
 	switch p.next() {
 	case "replicated":
 		return l, p.end()
+	case "auto":
+		l.Auto = true
+		return l, p.end()
 	case "over":
 	default:
-		return l, p.expected("over or replicated")
+		return l, p.expected("over, replicated or auto")
 	}
 	if p.next() != "(" {
 		return l, p.expected("(")
@@ -296,6 +304,9 @@ type Tensor struct {
 
 // On is the placement that a layout means for a tensor on a grid.
 func (l Layout) On(g *Grid, t Tensor) (*Placement, error) {
+	if l.Auto {
+		return nil, errors.New("the placement auto is chosen for a program")
+	}
 	p := Replicated(g, len(t.Shape))
 	for k, x := range l.Items {
 		if x.Over == "" {

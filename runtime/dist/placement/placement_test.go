@@ -33,7 +33,7 @@ func TestParse(t *testing.T) {
 
 func TestParseErrors(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
-		{"", "expected over or replicated, found the end\n  \n  ^\n"},
+		{"", "expected over, replicated or auto, found the end\n  \n  ^\n"},
 		{"over r", "expected (, found \"r\"\n  over r\n       ^\n"},
 		{"over (r by)", "expected block, cyclic, entries or the name of a vector, found \")\"\n  over (r by)\n            ^\n"},
 		{"over (7)", "expected an axis of the grid, such as r, or *, found \"7\"\n  over (7)\n        ^\n"},
