@@ -120,6 +120,7 @@ func (e *emitter) forall(st *state, f *ir.Forall) {
 	}
 	w := &walk{emitter: e, st: st, f: f, root: &root, iters: its, line: len(e.kernel.Notes)}
 	w.coiterated, w.located = splitOperands(set, its)
+	w.meet(set)
 	for _, it := range its {
 		if alone := len(its) == 1 && len(w.coiterated) == 1 && it.stride == 1 && !it.trimmed && it.unique; it.run != nil && !(alone && sameAtom(set, it.atom)) {
 			e.closeRun(it)
