@@ -180,16 +180,30 @@ func (t *Tensor) band() float64 {
 		if !inner.Branchless() {
 			from, to = inner.Pos.At64(p), inner.Pos.At64(p+1)
 		}
+		n += int(to - from)
+		if narrow := View[uint32](inner.Crd); inner.Crd.dt == Uint32 {
+			squares += distances(narrow[from:to], i)
+			continue
+		}
 		for q := from; q < to; q++ {
 			d := float64(inner.Crd.At64(int(q)) - i)
 			squares += d * d
-			n++
 		}
 	}
 	if n == 0 {
 		return 0
 	}
 	return 1 + 2*math.Sqrt(3*squares/float64(n))
+}
+
+// distances is the sum of the squares of how far coordinates are from i.
+func distances(crd []uint32, i int64) float64 {
+	sum := 0.0
+	for _, c := range crd {
+		d := float64(int64(c) - i)
+		sum += d * d
+	}
+	return sum
 }
 
 // appendClass writes the exponents of rounded statistics.
@@ -293,6 +307,12 @@ func parents(l Level, n int, under []float64, each float64) ([]float64, float64)
 		return sums, 0
 	}
 	sums := make([]float64, n)
+	if narrow := View[uint32](l.Pos); under == nil && l.Pos.dt == Uint32 {
+		for p := range sums {
+			sums[p] = float64(narrow[p+1]-narrow[p]) * each
+		}
+		return sums, 0
+	}
 	from := l.Pos.At64(0)
 	for p := range sums {
 		to := l.Pos.At64(p + 1)

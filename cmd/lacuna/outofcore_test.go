@@ -169,6 +169,7 @@ func TestOutOfCoreInterrupted(t *testing.T) {
 	}
 	for _, args := range [][]string{
 		{"eval", "P(i,l) = A(i,j)*B(j,k)*A(k,l)", "A=" + in("A.bsp.h5") + ":CSR", "B=" + in("B.bsp.h5") + ":CSR", "P:CSR", "--engine", "interp"},
+		{"eval", "P(i,k) = A(i,j)*B(j,k)", "A=" + in("A.bsp.h5") + ":CSR", "B=" + in("B.bsp.h5") + ":CSR", "P:CSR", "--engine", "interp"},
 		{"convert", "random(3000,3000,density=0.9,seed=1)", "--format", "CSC"},
 	} {
 		out := t.TempDir()

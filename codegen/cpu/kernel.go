@@ -21,6 +21,9 @@ type kernel struct {
 	depth   int         // of the loops around
 	alone   bool        // the loop around, a for, holds one loop
 
+	around []*loop.For // the fors around, up to a while
+	lets   map[loop.VarID]loop.Expr
+
 	instruments *instruments // nil in most
 }
 
@@ -118,7 +121,7 @@ func kernelBody(m *llvm.Module, f *loop.Func, told *instruments) *ir.Func {
 	}
 	m.Attributes(fn)
 
-	k := &kernel{Function: m.NewFunction(fn, f.Vars), stop: stop, instruments: told}
+	k := &kernel{Function: m.NewFunction(fn, f.Vars), stop: stop, lets: letsOf(f.Body), instruments: told}
 	k.Target = k
 	for i, b := range f.Bufs {
 		k.Bufs = append(k.Bufs, llvm.Buffer{Elem: b.Elem, Base: params[i]})

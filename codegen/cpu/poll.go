@@ -223,7 +223,12 @@ func (k *kernel) While(s *loop.While) { k.instrumented(s, func() { k.whileLoop(s
 
 // forLoop emits a counting loop: whole or in strips.
 func (k *kernel) forLoop(s *loop.For) {
+	begin := k.ask(k.fetches(s))
 	l := k.StartFor(s)
+	l.Begin = begin
+	outside := k.around
+	k.around = append(slices.Clip(outside), s)
+	defer func() { k.around = outside }()
 	looks, long, short := k.looks(s), k.inLongStrips(s), k.inStrips(s)
 	if looks {
 		l.Bound = k.unlessStopped
@@ -255,9 +260,9 @@ func (k *kernel) forLoop(s *loop.For) {
 
 // whileLoop emits a while: in strips, looking after each iteration, or left whole.
 func (k *kernel) whileLoop(s *loop.While) {
-	scattered := k.Scatters
-	k.Scatters = scatters(s.Body)
-	defer func() { k.Scatters = scattered }()
+	scattered, around := k.Scatters, k.around
+	k.Scatters, k.around = scatters(s.Body), nil
+	defer func() { k.Scatters, k.around = scattered, around }()
 	again := k.poll
 	if k.depth > 0 && (isAppending(s) || isSweepingWhile(s) || isRun(s)) {
 		if how, ok := k.stripesOf(s); ok {

@@ -131,6 +131,8 @@ type ForLoop struct {
 	// Bound, unless it is nil, is asked for the bound that an iteration compares with at its
 	// end, given the one to expect.
 	Bound func(hi value.Value) value.Value
+	// Begin, unless it is nil, emits what each iteration begins with.
+	Begin func(i value.Value)
 }
 
 // StartFor computes the bounds of a loop and names its blocks.
@@ -169,6 +171,9 @@ func (f *Function) Iterations(l *ForLoop, lo, hi value.Value, end *ir.Block) {
 			MetadataID: -1,
 			Fields:     []metadata.Field{&metadata.String{Value: "llvm.loop.parallel_accesses"}, group},
 		})
+	}
+	if l.Begin != nil {
+		l.Begin(i)
 	}
 	f.Stmts(l.For.Body)
 	if l.Independent {
