@@ -36,6 +36,7 @@ type step struct {
 	runs      int                           // since it was inspected
 	brought   time.Duration                 // the least time in one of them that it took to bring values
 	pieces    *pieces                       // nil: what it computes, it computes at once
+	idle      []bool                        // by rank, whether it has nothing to compute; nil: not known
 	gives     []given                       // by rank, what this one said last of its summands
 	heard     []heard                       // by rank, what this one heard last of theirs
 	scattered *bool                         // whether a rank's summands go to some other in more than one stretch; nil: not known
@@ -278,6 +279,17 @@ func (st *step) part(ctx context.Context, args exec.Args) (*Tensor, error) {
 
 // computes reports whether a rank has something to compute. If it has not, the program might complain.
 func (st *step) computes(rank int) bool {
+	if st.idle == nil { // coordinates of a cut may be a long list
+		st.idle = make([]bool, st.program.rank.transport.Size())
+		for q := range st.idle {
+			st.idle[q] = !st.hasCoords(q)
+		}
+	}
+	return !st.idle[rank]
+}
+
+// hasCoords reports whether a rank has a coordinate of each index that is cut.
+func (st *step) hasCoords(rank int) bool {
 	at := st.program.rank.grid.At(rank)
 	return !slices.ContainsFunc(st.how.along, func(a along) bool {
 		nothing := a.cut.Extent == 0 && (a.at >= 0 || at[a.over] == 0) // of nothing there is one sum
