@@ -20,6 +20,8 @@ type cursor struct {
 	present loop.Expr
 	exact   bool
 	run     *openRun // instead of end, where the loop over the segment finds it
+	// keyed: pos is the key of an entry of a masked workspace.
+	keyed bool
 	// all, instead of pos, has the ends of the entries of all positions of the level.
 	all *[2]loop.Expr
 }
@@ -148,6 +150,8 @@ func (e *emitter) load(st *state, a *ir.Access) loop.Expr {
 	}
 	var v loop.Expr
 	switch {
+	case c.keyed: // there is a place for each key
+		v = b.Let(a.Tensor.Name, b.Select(c.present, b.Load(e.Read(e.workspaceOf(a.Tensor).store.values()), c.pos), e.fill(a.Tensor)))
 	case c.present == nil:
 		v = b.Let(a.Tensor.Name, e.element(a, c.pos))
 	case c.exact:

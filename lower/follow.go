@@ -2,6 +2,7 @@ package lower
 
 import (
 	"math"
+	"slices"
 
 	"github.com/lacuna-sparse/lacuna/ir/loop"
 	"github.com/lacuna-sparse/lacuna/lower/level"
@@ -14,6 +15,10 @@ func (w *walk) follow(i loop.Expr) []cursor {
 	b := w.B
 	var cursors []cursor
 	for _, it := range w.located {
+		if it.keyed {
+			cursors = append(cursors, w.keyedCursor(it, i))
+			continue
+		}
 		has := b.Var("has_"+it.access.Tensor.Name, loop.Truth(false))
 		behind := b.Var("behind", b.Lt(it.at, it.end))
 		target := b.Let("target", b.Mul(i, loop.Int(it.stride)))
@@ -80,7 +85,8 @@ func (w *walk) moveOn(its []*iterator) {
 // start at its first coordinate by searching.
 func (w *walk) prepareLocated(along *iterator, begin, end loop.Expr) {
 	b := w.B
-	if len(w.located) == 0 {
+	list := slices.DeleteFunc(slices.Clone(w.located), func(it *iterator) bool { return it.keyed })
+	if len(list) == 0 {
 		return
 	}
 	var from *loop.Ref
@@ -88,14 +94,14 @@ func (w *walk) prepareLocated(along *iterator, begin, end loop.Expr) {
 		from = b.Var("from", loop.Int(math.MaxInt64))
 		b.If(b.Lt(begin, end), func() { b.Assign(from, along.index(b, begin)) }, nil)
 	}
-	for _, it := range w.located {
+	for _, it := range list {
 		first := it.begin
 		if from != nil {
 			first = level.LowerBound(w.B, it.crd, it.begin, it.end, b.Let("from", it.coordinate(b, from)))
 		}
 		it.at = b.Var("p_"+it.access.Tensor.Name, first)
 	}
-	w.findLong(w.located, []*iterator{along}, func(it *iterator) loop.Expr {
+	w.findLong(list, []*iterator{along}, func(it *iterator) loop.Expr {
 		if it == along {
 			return begin
 		}

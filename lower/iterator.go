@@ -20,6 +20,7 @@ type iterator struct {
 	trimmed bool      // begin and end leave out entries outside the range of the index
 	at      *loop.Ref // current position, in a merge
 	next    *loop.Ref // end of the current segment, if not unique
+	keyed   bool      // of a masked workspace that is looked up by its keys
 	long    loop.Expr // whether it has many more entries than the loop has steps; nil if it is not looked at
 }
 

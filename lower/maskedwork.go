@@ -1,6 +1,9 @@
 package lower
 
 import (
+	"slices"
+
+	"github.com/lacuna-sparse/lacuna/ir"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
 	"github.com/lacuna-sparse/lacuna/lower/fold"
 )
@@ -74,6 +77,50 @@ func (m *maskedStore) drain(e *emitter, w *workspace, visit func(p, key loop.Exp
 		b.Store(marks, key, mark(unwanted))
 	})
 	return b.Let("n", n)
+}
+
+// meets reports whether the consumer is one loop over the keys, which may meet the mask's entries in their order.
+func (m *maskedStore) meets(w *workspace, s *ir.Workspace) bool {
+	f, ok := s.Consumer.(*ir.Forall)
+	if !ok || len(w.vars) != 1 || w.vars[0] != f.Index {
+		return false
+	}
+	_, leaf := f.Body.(*ir.Assign)
+	return leaf
+}
+
+// meet decides, where a loop reads a masked workspace that is still open, how it does. A loop over the mask's entries, all of them and
+// nothing else, looks each up by its key and leaves its mark as it was found; for other loops the workspace is drained.
+func (w *walk) meet(set ir.SetExpr) {
+	for _, it := range w.iters {
+		if it.access.Tensor.Work == nil || it.level != 0 {
+			continue
+		}
+		of := w.workspaceOf(it.access.Tensor)
+		if !of.open {
+			continue
+		}
+		of.open = false
+		alone := w.single(set)
+		if _, atom := set.IsAtom(); atom && alone != nil && alone.access == of.mask.access && alone.stride == 1 && alone.unique && !alone.trimmed && w.splitAt(w.f) < 0 &&
+			slices.Contains(w.located, it) && it.stride == 1 && it.offset == nil && !it.trimmed {
+			it.keyed = true
+			continue
+		}
+		w.drained(of)
+		it.end = w.entries[of]
+	}
+}
+
+// keyedCursor is the cursor of an open workspace at the key i of the mask, which is not wanted any more.
+func (w *walk) keyedCursor(it *iterator, i loop.Expr) cursor {
+	b, m := w.B, w.workspaceOf(it.access.Tensor).store.(*maskedStore)
+	marks := w.Write(m.marks)
+	has := b.Let("has_"+it.access.Tensor.Name, b.Eq(b.Load(marks, i), mark(present)))
+	b.Store(marks, i, mark(unwanted))
+	c := it.child(i, nil, has)
+	c.keyed = true
+	return c
 }
 
 func (m *maskedStore) element(e *emitter, w *workspace, p loop.Expr) loop.Expr {

@@ -3,6 +3,7 @@ package lower
 import (
 	"github.com/lacuna-sparse/lacuna/ir/loop"
 	"github.com/lacuna-sparse/lacuna/lower/fold"
+	"github.com/lacuna-sparse/lacuna/lower/prim"
 )
 
 // sortStore is a list of all insertions, sorted by key and combined at the end of
@@ -92,8 +93,7 @@ func (p pairs) buffers() []loop.BufferID {
 	return []loop.BufferID{p.keys, p.items, p.keys2, p.items2}
 }
 
-// sort sorts the first n pairs by key: a merge sort from the bottom up, stable,
-// two rounds at a time so that the list ends where it was.
+// sort sorts the first n pairs by key, unless they are sorted.
 func (e *emitter) sort(p pairs, n loop.Expr) {
 	b := e.B
 	keys := e.Write(p.keys)
@@ -101,38 +101,6 @@ func (e *emitter) sort(p pairs, n loop.Expr) {
 	b.For("p", loop.Int(1), n, func(i loop.Expr) {
 		b.If(b.Gt(b.Load(keys, b.Sub(i, loop.Int(1))), b.Load(keys, i)), func() { b.Assign(sorted, loop.Truth(false)) }, nil)
 	})
-	b.If(b.Not(sorted), func() {
-		width := b.Var("width", loop.Int(1))
-		b.While(b.Lt(width, n), func() {
-			e.mergeRuns(p.keys, p.items, p.keys2, p.items2, width, n)
-			e.mergeRuns(p.keys2, p.items2, p.keys, p.items, b.Let("twice", b.Add(width, width)), n)
-			b.Assign(width, b.Mul(width, loop.Int(4)))
-		})
-	}, nil)
-}
-
-// mergeRuns merges neighbouring runs of the given width from one list of pairs
-// into another.
-func (e *emitter) mergeRuns(fromKeys, fromItems, toKeys, toItems loop.BufferID, width, n loop.Expr) {
-	b := e.B
-	keys, items := e.Write(fromKeys), e.Write(fromItems)
-	outKeys, outItems := e.Write(toKeys), e.Write(toItems)
-	begin := b.Var("begin", loop.Int(0))
-	b.While(b.Lt(begin, n), func() {
-		middle := b.Let("middle", b.Min(b.Add(begin, width), n))
-		end := b.Let("end", b.Min(b.Add(middle, width), n))
-		left, right := b.Var("left", begin), b.Var("right", middle)
-		b.For("p", begin, end, func(p loop.Expr) {
-			first := b.Var("first", b.Lt(left, middle))
-			b.If(b.And(first, b.Lt(right, end)), func() {
-				b.Assign(first, b.Le(b.Load(keys, left), b.Load(keys, right)))
-			}, nil)
-			from := b.Let("from", b.Select(first, left, right))
-			b.Store(outKeys, p, b.Load(keys, from))
-			b.Store(outItems, p, b.Load(items, from))
-			b.Assign(left, b.Add(left, b.Cast(loop.I64, first)))
-			b.Assign(right, b.Add(right, b.Cast(loop.I64, b.Not(first))))
-		})
-		b.Assign(begin, end)
-	})
+	sorter := prim.MergeSorter{Keys: [2]loop.BufferID{p.keys, p.keys2}, Carried: [2]loop.BufferID{p.items, p.items2}, Before: (*loop.Builder).Lt}
+	b.If(b.Not(sorted), func() { sorter.Sort(e.Func, loop.Int(0), n) }, nil)
 }

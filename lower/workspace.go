@@ -27,6 +27,8 @@ type workspace struct {
 	// of two; shift is 64 minus its logarithm (workcapacity.go).
 	capacity, shift loop.ScalarID
 	mask            *iterator // entries outside which the workspace holds nothing
+	// open: it is masked, and not drained yet (maskedwork.go).
+	open bool
 }
 
 // store holds the entries of a workspace.
@@ -192,8 +194,22 @@ func (e *emitter) workspace(st *state, s *ir.Workspace) {
 			return
 		}
 	}
-	e.entries[w] = w.store.drain(e, w, func(p, key loop.Expr) { e.list(w, p, key) })
+	if m, ok := w.store.(*maskedStore); ok && e.depth > 0 && m.meets(w, s) {
+		e.entries[w] = loop.Int(0) // until the loop over the mask's entries shows that it asks for none of another one: see walk.meet
+		w.open = true
+		e.Write(w.crd[0])
+		if e.stmt(st, s.Consumer); w.open {
+			panic("BUG: nothing reads workspace " + s.Tensor.Name)
+		}
+		return
+	}
+	e.drained(w)
 	e.stmt(st, s.Consumer)
+}
+
+// drained lists the entries of a workspace.
+func (e *emitter) drained(w *workspace) {
+	e.entries[w] = w.store.drain(e, w, func(p, key loop.Expr) { e.list(w, p, key) })
 }
 
 // copyOut appends the entries of a workspace to the result as they are drained,

@@ -8,27 +8,27 @@ import (
 // sortedRun is the length of the runs that insertion makes before they are merged.
 const sortedRun = 16
 
-// mergeSorter sorts parts of a buffer, stably: short runs by insertion, which are then
-// merged into a second buffer and back.
-type mergeSorter struct {
-	keys [2]loop.BufferID
-	// carried moves along with the keys, -1 for nothing.
-	carried [2]loop.BufferID
-	// before emits whether one key comes before another, not equal ones.
-	before func(b *loop.Builder, x, y loop.Expr) loop.Expr
+// MergeSorter sorts parts of a buffer, stably: short runs by insertion, which are then
+// merged into a second buffer, as large, and back.
+type MergeSorter struct {
+	Keys [2]loop.BufferID
+	// Carried moves along with the keys, -1 for nothing.
+	Carried [2]loop.BufferID
+	// Before emits whether one key comes before another, not equal ones.
+	Before func(b *loop.Builder, x, y loop.Expr) loop.Expr
 }
 
 // pairs are the buffers that a function moves.
-func (s *mergeSorter) pairs(e *emit.Func) [][2]loop.BufID {
-	list := [][2]loop.BufID{{e.Write(s.keys[0]), e.Write(s.keys[1])}}
-	if s.carried[0] >= 0 {
-		list = append(list, [2]loop.BufID{e.Write(s.carried[0]), e.Write(s.carried[1])})
+func (s *MergeSorter) pairs(e *emit.Func) [][2]loop.BufID {
+	list := [][2]loop.BufID{{e.Write(s.Keys[0]), e.Write(s.Keys[1])}}
+	if s.Carried[0] >= 0 {
+		list = append(list, [2]loop.BufID{e.Write(s.Carried[0]), e.Write(s.Carried[1])})
 	}
 	return list
 }
 
-// sort emits the sorting of count elements from begin on.
-func (s *mergeSorter) sort(e *emit.Func, begin loop.Expr, count *loop.Ref) {
+// Sort emits the sorting of count elements from begin on, into the first buffer.
+func (s *MergeSorter) Sort(e *emit.Func, begin, count loop.Expr) {
 	b := e.B
 	pairs := s.pairs(e)
 	at := func(i loop.Expr) loop.Expr { return b.Add(begin, i) }
@@ -42,7 +42,7 @@ func (s *mergeSorter) sort(e *emit.Func, begin loop.Expr, count *loop.Ref) {
 		more := b.Var("more", b.Gt(j, first))
 		b.While(more, func() {
 			previous := b.Let("previous", b.Sub(at(j), loop.Int(1)))
-			b.If(s.before(b, moved[0], b.Let("w", b.Load(pairs[0][0], previous))), func() {
+			b.If(s.Before(b, moved[0], b.Let("w", b.Load(pairs[0][0], previous))), func() {
 				for _, p := range pairs {
 					b.Store(p[0], at(j), b.Load(p[0], previous))
 				}
@@ -64,7 +64,7 @@ func (s *mergeSorter) sort(e *emit.Func, begin loop.Expr, count *loop.Ref) {
 }
 
 // merge merges neighbouring runs of the given width from one buffer to the other.
-func (s *mergeSorter) merge(e *emit.Func, begin loop.Expr, count, width *loop.Ref, from int) {
+func (s *MergeSorter) merge(e *emit.Func, begin, count loop.Expr, width *loop.Ref, from int) {
 	b := e.B
 	low := b.Var("low", loop.Int(0))
 	b.While(b.Lt(low, count), func() {
@@ -76,7 +76,7 @@ func (s *mergeSorter) merge(e *emit.Func, begin loop.Expr, count, width *loop.Re
 }
 
 // mergeTwo merges the runs low to mid and mid to high from one buffer to the other, as far as end.
-func (s *mergeSorter) mergeTwo(e *emit.Func, begin, low, mid, high, end loop.Expr, from int) {
+func (s *MergeSorter) mergeTwo(e *emit.Func, begin, low, mid, high, end loop.Expr, from int) {
 	b := e.B
 	pairs := s.pairs(e)
 	keys := pairs[0][from]
@@ -86,19 +86,20 @@ func (s *mergeSorter) mergeTwo(e *emit.Func, begin, low, mid, high, end loop.Exp
 		b.If(b.And(take, b.Lt(right, high)), func() {
 			x := b.Let("x", b.Load(keys, b.Add(begin, left)))
 			y := b.Let("y", b.Load(keys, b.Add(begin, right)))
-			b.Assign(take, b.Not(s.before(b, y, x)))
+			b.Assign(take, b.Not(s.Before(b, y, x)))
 		}, nil)
 		chosen := b.Let("chosen", b.Add(begin, b.Select(take, left, right)))
 		for _, p := range pairs {
 			b.Store(p[1-from], b.Add(begin, k), b.Load(p[from], chosen))
 		}
-		b.If(take, func() { b.Assign(left, b.Add(left, loop.Int(1))) }, func() { b.Assign(right, b.Add(right, loop.Int(1))) })
+		b.Assign(left, b.Add(left, b.Cast(loop.I64, take)))
+		b.Assign(right, b.Add(right, b.Cast(loop.I64, b.Not(take))))
 	})
 }
 
 // mergeFirst merges a run of so many elements, from begin on, with another behind it that ends at count. Only as many as the
 // first run has stay.
-func (s *mergeSorter) mergeFirst(e *emit.Func, begin loop.Expr, first, count *loop.Ref) {
+func (s *MergeSorter) mergeFirst(e *emit.Func, begin loop.Expr, first, count *loop.Ref) {
 	b := e.B
 	s.mergeTwo(e, begin, loop.Int(0), first, count, first, 0)
 	pairs := s.pairs(e)

@@ -143,9 +143,9 @@ func (s *radixSorter) load(pass, begin loop.Expr, places, inside []loop.Expr) []
 	}
 	from := func(which int) func() {
 		return each(func(k int, at loop.Expr) {
-			b.Assign(values[k].v, b.Load(e.Write(s.sorter.keys[which]), at))
+			b.Assign(values[k].v, b.Load(e.Write(s.sorter.Keys[which]), at))
 			if s.step.Positions {
-				b.Assign(values[k].place, b.Load(e.Write(s.sorter.carried[which]), at))
+				b.Assign(values[k].place, b.Load(e.Write(s.sorter.Carried[which]), at))
 			}
 		})
 	}
@@ -171,9 +171,9 @@ func (s *radixSorter) store(pass, last, at loop.Expr, x sortedValue) {
 	b, e := s.b, s.t.Func
 	to := func(which int) func() {
 		return func() {
-			b.Store(e.Write(s.sorter.keys[which]), at, x.v)
+			b.Store(e.Write(s.sorter.Keys[which]), at, x.v)
 			if s.step.Positions {
-				b.Store(e.Write(s.sorter.carried[which]), at, x.place)
+				b.Store(e.Write(s.sorter.Carried[which]), at, x.place)
 			}
 		}
 	}

@@ -42,14 +42,14 @@ func Sort(s *ir.Sort, types emit.OperandTypes, opts Options) (*emit.Kernel, erro
 		x.byThread, blocks = x.byRadix()
 	}
 	x.out = x.Buffer(s.To.Name+"_vals", emit.Type(s.To.DType), loop.Output)
-	x.sorter = mergeSorter{carried: [2]loop.BufferID{-1, -1}, before: x.before}
+	x.sorter = MergeSorter{Carried: [2]loop.BufferID{-1, -1}, Before: x.before}
 	allocs := []loop.Alloc{{Buffer: x.out, Len: size}}
 	for i, name := range []string{"sorted", "spare"} {
-		x.sorter.keys[i] = x.Buffer(name, x.typ, loop.Temp)
-		allocs = append(allocs, loop.Alloc{Buffer: x.sorter.keys[i], Len: total})
+		x.sorter.Keys[i] = x.Buffer(name, x.typ, loop.Temp)
+		allocs = append(allocs, loop.Alloc{Buffer: x.sorter.Keys[i], Len: total})
 		if s.Positions {
-			x.sorter.carried[i] = x.Buffer(name+"_at", loop.I64, loop.Temp)
-			allocs = append(allocs, loop.Alloc{Buffer: x.sorter.carried[i], Len: total})
+			x.sorter.Carried[i] = x.Buffer(name+"_at", loop.I64, loop.Temp)
+			allocs = append(allocs, loop.Alloc{Buffer: x.sorter.Carried[i], Len: total})
 		}
 	}
 	if s.First > 0 {
@@ -80,7 +80,7 @@ type lineSort struct {
 	step   *ir.Sort
 	typ    loop.Type // of keys
 	out    loop.BufferID
-	sorter mergeSorter
+	sorter MergeSorter
 	cut    cutItems // of planes
 	// kept is how many elements of a line the result has, and room how many are sorted at once (topk.go).
 	kept, room loop.ScalarID
@@ -160,18 +160,18 @@ func (x *lineSort) base(e *emit.Func, g loop.Expr) loop.Expr {
 func (x *lineSort) put(e *emit.Func, begin loop.Expr, count *loop.Ref, v, place loop.Expr) {
 	b := e.B
 	at := b.Let("to", b.Add(begin, count))
-	b.Store(e.Write(x.sorter.keys[0]), at, v)
+	b.Store(e.Write(x.sorter.Keys[0]), at, v)
 	if x.step.Positions {
-		b.Store(e.Write(x.sorter.carried[0]), at, place)
+		b.Store(e.Write(x.sorter.Carried[0]), at, place)
 	}
 	b.Assign(count, b.Add(count, loop.Int(1)))
 }
 
 // take writes sorted element i, of those from begin on, to the result at place at.
 func (x *lineSort) take(e *emit.Func, begin, i, at loop.Expr) {
-	from := x.sorter.keys[0]
+	from := x.sorter.Keys[0]
 	if x.step.Positions {
-		from = x.sorter.carried[0]
+		from = x.sorter.Carried[0]
 	}
 	e.B.Store(e.Write(x.out), at, e.B.Load(e.Write(from), e.B.Add(begin, i)))
 }

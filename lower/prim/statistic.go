@@ -108,8 +108,7 @@ type line struct {
 func (x *selector) runStage() {
 	e := x.NewFunc("statistics")
 	b := e.B
-	sorter := mergeSorter{keys: x.work, carried: [2]loop.BufferID{-1, -1},
-		before: func(b *loop.Builder, v, w loop.Expr) loop.Expr { return b.Lt(v, w) }}
+	sorter := MergeSorter{Keys: x.work, Carried: [2]loop.BufferID{-1, -1}, Before: (*loop.Builder).Lt}
 	each := func(g, begin, end, gaps loop.Expr) {
 		l := x.gather(e, g, begin, end, gaps)
 		number := e.Scalar(x.number)
@@ -117,7 +116,7 @@ func (x *selector) runStage() {
 		sort := b.Var("sort", b.Or(b.Gt(number, loop.Int(fewOrders)), b.Le(l.count, loop.Int(x.few()))))
 		b.While(b.Lt(u, number), func() {
 			b.If(b.And(sort, b.Not(l.sorted)), func() {
-				sorter.sort(e, l.begin, l.count)
+				sorter.Sort(e, l.begin, l.count)
 				b.Assign(l.sorted, loop.Truth(true))
 			}, nil)
 			done := x.statistic(e, l, u)

@@ -30,7 +30,7 @@ func (x *lineSort) gather(e *emit.Func, list, begin, end loop.Expr, element func
 		b.For("p", begin, end, func(p loop.Expr) {
 			element(p, func(v, place loop.Expr) { x.put(e, list, held, v, place) })
 		})
-		x.sorter.sort(e, list, held)
+		x.sorter.Sort(e, list, held)
 		return
 	}
 	room, kept := e.Scalar(x.room), e.Scalar(x.kept)
@@ -44,12 +44,12 @@ func (x *lineSort) gather(e *emit.Func, list, begin, end loop.Expr, element func
 			})
 			b.Assign(p, b.Add(p, loop.Int(1)))
 		})
-		x.sorter.sort(e, b.Let("candidates", b.Add(list, sorted)), b.Var("new", b.Sub(held, sorted)))
+		x.sorter.Sort(e, b.Let("candidates", b.Add(list, sorted)), b.Var("new", b.Sub(held, sorted)))
 		b.If(b.Gt(sorted, loop.Int(0)), func() { x.sorter.mergeFirst(e, list, sorted, held) }, nil)
 		b.Assign(held, b.Min(held, kept))
 		b.Assign(sorted, held)
 		b.If(b.Lt(p, end), func() {
-			b.Assign(last, b.Load(e.Write(x.sorter.keys[0]), b.Sub(b.Add(list, sorted), loop.Int(1))))
+			b.Assign(last, b.Load(e.Write(x.sorter.Keys[0]), b.Sub(b.Add(list, sorted), loop.Int(1))))
 		}, nil)
 	})
 }

@@ -120,6 +120,7 @@ func (e *emitter) forall(st *state, f *ir.Forall) {
 	}
 	w := &walk{emitter: e, st: st, f: f, root: &root, iters: its, line: len(e.kernel.Notes)}
 	w.coiterated, w.located = splitOperands(set, its)
+	w.meet(set)
 	for _, it := range its {
 		if alone := len(its) == 1 && len(w.coiterated) == 1 && it.stride == 1 && !it.trimmed && it.unique; it.run != nil && !(alone && sameAtom(set, it.atom)) {
 			e.closeRun(it)
@@ -303,13 +304,7 @@ func (w *walk) dense() {
 		w.root.cut = true
 		w.root.n = loop.SizeScalar(w.extent(w.f.Index))
 		w.root.weight = w.rowWeights()
-		switch {
-		case w.root.weight < 0:
-			w.root.grain = int64(max(minGrain, emit.ChunkGrain>>(nestedGrain*loopsBelow(w.f.Body))))
-		case len(w.workspaces) > 0:
-			// Each entry counted is the start of a loop.
-			w.root.grain = emit.ChunkGrain >> workspaceGrain
-		}
+		w.root.grain = w.rootGrain()
 		lo, hi = w.rootBounds(n, w.root.weight)
 		if w.out != nil {
 			w.out.allParents = w.out.ordered && w.out.levels[0].Full()

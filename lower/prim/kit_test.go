@@ -1,0 +1,209 @@
+package prim
+
+import (
+	"cmp"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"unsafe"
+
+	"github.com/lacuna-sparse/lacuna/ir/loop"
+	"github.com/lacuna-sparse/lacuna/lower/emit"
+	"github.com/lacuna-sparse/lacuna/runtime"
+)
+
+// kit is a program of one function around a primitive, over buffers of n elements that the test gives.
+type kit struct {
+	*emit.Builder
+	e *emit.Func
+	n loop.Expr
+}
+
+func newKit() *kit {
+	k := &kit{Builder: emit.New("kit", nil)}
+	n := k.NewScalar("n", true)
+	k.e = k.NewFunc("primitive")
+	k.n = k.e.Scalar(n)
+	return k
+}
+
+// inPlace adds a buffer that the function changes.
+func (k *kit) inPlace(name string, typ loop.Type) loop.BufferID {
+	return k.Buffer(name, typ, loop.InOut)
+}
+
+// run runs the function, as every engine does that is here.
+func (k *kit) run(t *testing.T, check func(run func(n int, buffers ...runtime.Memory))) {
+	t.Helper()
+	k.AddStage(k.e.Stage("primitive"))
+	engines := map[string]runtime.Engine{"interp": runtime.Interp()}
+	if cpu, err := runtime.CPU(); err == nil {
+		engines["cpu"] = cpu
+	}
+	for name, engine := range engines {
+		t.Run(name, func(t *testing.T) {
+			x, err := engine.Compile(t.Context(), k.Program)
+			if err != nil {
+				t.Fatal(err)
+			}
+			check(func(n int, buffers ...runtime.Memory) {
+				b := x.NewBindings()
+				copy(b.Buffers, buffers)
+				b.Scalars[0] = int64(n)
+				if _, err := x.Run(t.Context(), b, runtime.Options{}); err != nil {
+					t.Fatal(err)
+				}
+			})
+		})
+	}
+}
+
+func memory[T any](s []T) runtime.Memory {
+	return runtime.Memory{Ptr: unsafe.Pointer(unsafe.SliceData(s)), Len: int64(len(s))}
+}
+
+// lists are keys in every order that matters to a sort: none, one, around the length of a run, equal ones, sorted, turned round.
+func lists(r *rand.Rand) (all [][]float64) {
+	for _, n := range []int{0, 1, 2, 15, 16, 17, 31, 32, 33, 63, 64, 65, 200, 1000} {
+		for _, distinct := range []int{1, 3, 1 << 30} {
+			keys := make([]float64, n)
+			for i := range keys {
+				keys[i] = float64(r.IntN(distinct))
+			}
+			sorted := slices.Sorted(slices.Values(keys))
+			turned := slices.Clone(sorted)
+			slices.Reverse(turned)
+			all = append(all, keys, sorted, turned)
+		}
+	}
+	return all
+}
+
+// TestMergeSort compares with the library's stable sort: what is carried tells whether equal keys stay in order.
+func TestMergeSort(t *testing.T) {
+	k := newKit()
+	s := MergeSorter{
+		Keys:    [2]loop.BufferID{k.inPlace("keys", loop.F64), k.inPlace("keys2", loop.F64)},
+		Carried: [2]loop.BufferID{k.inPlace("items", loop.I64), k.inPlace("items2", loop.I64)},
+		Before:  (*loop.Builder).Lt,
+	}
+	s.Sort(k.e, loop.Int(0), k.n)
+	k.run(t, func(run func(n int, buffers ...runtime.Memory)) {
+		for _, keys := range lists(rand.New(rand.NewPCG(1, 2))) {
+			n := len(keys)
+			items, want := make([]int64, n), make([]int64, n)
+			for i := range items {
+				items[i], want[i] = int64(i), int64(i)
+			}
+			slices.SortStableFunc(want, func(a, b int64) int { return cmp.Compare(keys[a], keys[b]) })
+			got := slices.Clone(keys)
+			run(n, memory(got), memory(make([]float64, n)), memory(items), memory(make([]int64, n)))
+			if !slices.Equal(items, want) {
+				t.Errorf("%d keys %v are in the order %v, want %v", n, keys, items, want)
+			}
+			for i, at := range want {
+				if got[i] != keys[at] {
+					t.Errorf("key %d of %d is %v, want %v", i, n, got[i], keys[at])
+				}
+			}
+		}
+	})
+}
+
+// TestMergeFirst merges runs, of which as many stay as the first has.
+func TestMergeFirst(t *testing.T) {
+	const first = 20
+	k := newKit()
+	s := MergeSorter{Keys: [2]loop.BufferID{k.inPlace("keys", loop.F64), k.inPlace("keys2", loop.F64)}, Carried: [2]loop.BufferID{-1, -1}, Before: (*loop.Builder).Lt}
+	b := k.e.B
+	s.mergeFirst(k.e, loop.Int(0), b.Var("first", loop.Int(first)), b.Var("count", k.n))
+	k.run(t, func(run func(n int, buffers ...runtime.Memory)) {
+		r := rand.New(rand.NewPCG(3, 4))
+		for _, n := range []int{20, 21, 25, 40, 300} {
+			keys := make([]float64, n)
+			for i := range keys {
+				keys[i] = float64(r.IntN(50))
+			}
+			want := slices.Sorted(slices.Values(keys))[:first]
+			slices.Sort(keys[:first])
+			slices.Sort(keys[first:])
+			run(n, memory(keys), memory(make([]float64, n)))
+			if !slices.Equal(keys[:first], want) {
+				t.Errorf("of %d keys the first are %v, want %v", n, keys[:first], want)
+			}
+		}
+	})
+}
+
+// TestPick selects every rank of short lists and some of long ones. If it gives up the keys are still all there.
+func TestPick(t *testing.T) {
+	for name, opts := range map[string]Options{"": {}, " in two rounds": {Grain: 1}} {
+		k := newKit()
+		x := &selector{lines: &lines{Builder: k.Builder, opts: opts}, work: [2]loop.BufferID{k.inPlace("work", loop.F64), -1}}
+		rank, given := k.inPlace("rank", loop.I64), k.inPlace("done", loop.I64)
+		b := k.e.B
+		done := b.Var("done", loop.Truth(true))
+		x.pick(k.e, line{begin: loop.Int(0), count: b.Var("count", k.n)}, b.Let("k", b.Load(k.e.Write(rank), loop.Int(0))), loop.Truth(true), done)
+		b.Store(k.e.Write(given), loop.Int(0), b.Cast(loop.I64, done))
+		k.run(t, func(run func(n int, buffers ...runtime.Memory)) {
+			for _, keys := range lists(rand.New(rand.NewPCG(5, 6))) {
+				want := slices.Sorted(slices.Values(keys))
+				step := max(1, len(keys)/10)
+				for at := 0; at < len(keys); at += step {
+					work, done := slices.Clone(keys), []int64{-1}
+					run(len(keys), memory(work), memory([]int64{int64(at)}), memory(done))
+					if done[0] == 0 && opts.Grain == 0 {
+						t.Errorf("rank %d of %v: it gives up", at, keys)
+					}
+					if done[0] != 0 && (work[at] != want[at] || at > 0 && slices.Max(work[:at]) > want[at] || slices.Min(work[at:]) < want[at]) {
+						t.Errorf("rank %d%s of %v is %v, want %v", at, name, keys, work, want[at])
+					}
+					if slices.Sort(work); !slices.Equal(work, want) {
+						t.Errorf("rank %d%s of %v leaves %v", at, name, keys, work)
+					}
+				}
+			}
+		})
+	}
+}
+
+// BenchmarkMergeSort is the sort of a million keys, beside the library's.
+func BenchmarkMergeSort(b *testing.B) {
+	const n = 1 << 20
+	r := rand.New(rand.NewPCG(7, 8))
+	keys := make([]float64, n)
+	for i := range keys {
+		keys[i] = math.Floor(r.Float64() * (1 << 40))
+	}
+	work := make([]float64, n)
+	b.Run("library", func(b *testing.B) {
+		for b.Loop() {
+			copy(work, keys)
+			slices.Sort(work)
+		}
+	})
+	cpu, err := runtime.CPU()
+	if err != nil {
+		b.Skip(err)
+	}
+	k := newKit()
+	s := MergeSorter{Keys: [2]loop.BufferID{k.inPlace("keys", loop.F64), k.inPlace("keys2", loop.F64)}, Carried: [2]loop.BufferID{-1, -1}, Before: (*loop.Builder).Lt}
+	s.Sort(k.e, loop.Int(0), k.n)
+	k.AddStage(k.e.Stage("sort"))
+	x, err := cpu.Compile(b.Context(), k.Program)
+	if err != nil {
+		b.Fatal(err)
+	}
+	spare := make([]float64, n)
+	b.Run("primitive", func(b *testing.B) {
+		for b.Loop() {
+			copy(work, keys)
+			bind := x.NewBindings()
+			bind.Buffers[0], bind.Buffers[1], bind.Scalars[0] = memory(work), memory(spare), n
+			if _, err := x.Run(b.Context(), bind, runtime.Options{}); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}
