@@ -55,18 +55,24 @@ func (k *kernel) fetches(s *loop.For) []fetch {
 		return nil
 	}
 	ahead := loop.NewBinary(loop.Min, loop.NewBinary(loop.Add, &loop.Ref{Var: entries.Var, Typ: loop.I64}, loop.Int(entriesAhead)), last)
+	inside := map[loop.VarID]bool{s.Var: true} // what is there in an iteration only
+	loop.WalkStmts(s.Body, func(s loop.Stmt) {
+		if l, ok := s.(*loop.Let); ok {
+			inside[l.Var] = true
+		}
+	})
 	var list []fetch
 	seen := map[loop.BufID]bool{}
 	for l := range loop.Loads(s.Body) {
 		if seen[l.Buf] {
 			continue
 		}
-		seen[l.Buf] = true
-		step, ok := k.stepOf(l.Index, s.Var)
+		step, ok := k.stepOf(l.Index, s.Var, inside)
 		if bytes := step * int64(l.Elem.Size()); !ok || bytes < lineBytes/2 || bytes > lineBytes {
 			continue
 		}
-		if first, named := k.moved(l.Index, s.Var, entries.Var, ahead); named {
+		if first, named := k.moved(l.Index, s.Var, entries.Var, ahead, inside); named && !loop.Reads(first, inside) {
+			seen[l.Buf] = true
 			list = append(list, fetch{l.Buf, first, step})
 		}
 	}
@@ -101,22 +107,22 @@ func (k *kernel) lastEntry(entries, rows *loop.For) loop.Expr {
 	return loop.NewBinary(loop.Sub, all, loop.Int(1))
 }
 
-// stepOf is what a step of v adds to an index, if that is always the same.
-func (k *kernel) stepOf(e loop.Expr, v loop.VarID) (step int64, ok bool) {
+// stepOf is what a step of v adds to an index, if that is always the same. inside are v and the variables of the loop's body.
+func (k *kernel) stepOf(e loop.Expr, v loop.VarID, inside map[loop.VarID]bool) (step int64, ok bool) {
 	switch e := e.(type) {
 	case *loop.Const:
 		return 0, true
 	case *loop.Ref:
 		if value, isLet := k.lets[e.Var]; isLet {
-			return k.stepOf(value, v)
+			return k.stepOf(value, v, inside)
 		}
 		if e.Var == v {
 			return 1, true
 		}
-		return 0, true
+		return 0, !inside[e.Var]
 	case *loop.Binary:
-		x, ok1 := k.stepOf(e.X, v)
-		y, ok2 := k.stepOf(e.Y, v)
+		x, ok1 := k.stepOf(e.X, v, inside)
+		y, ok2 := k.stepOf(e.Y, v, inside)
 		times, isConst := e.Y.(*loop.Const)
 		switch {
 		case !ok1 || !ok2:
@@ -130,14 +136,15 @@ func (k *kernel) stepOf(e loop.Expr, v loop.VarID) (step int64, ok bool) {
 		}
 		return 0, false
 	case *loop.Cast:
-		step, ok = k.stepOf(e.X, v)
+		step, ok = k.stepOf(e.X, v, inside)
 		return 0, ok && step == 0
 	}
-	return 0, !loop.Reads(e, map[loop.VarID]bool{v: true})
+	return 0, !loop.Reads(e, inside)
 }
 
-// moved is an index with 0 for v, and for the coordinate of entry p that of the entry at place ahead; named tells whether it has one in it.
-func (k *kernel) moved(e loop.Expr, v, p loop.VarID, ahead loop.Expr) (at loop.Expr, named bool) {
+// moved is an index with 0 for v, and for the coordinate of entry p that of the entry at place ahead; named tells whether it has one in it. Constants
+// inside the loop's body are not there before it: they are written out.
+func (k *kernel) moved(e loop.Expr, v, p loop.VarID, ahead loop.Expr, inside map[loop.VarID]bool) (at loop.Expr, named bool) {
 	switch e := e.(type) {
 	case *loop.Ref:
 		if e.Var == v {
@@ -150,13 +157,13 @@ func (k *kernel) moved(e loop.Expr, v, p loop.VarID, ahead loop.Expr) (at loop.E
 		if crd := coordinateAt(value, p); crd != nil {
 			return &loop.Cast{Typ: loop.I64, X: &loop.Load{Buf: crd.Buf, Elem: crd.Elem, Index: ahead}}, true
 		}
-		if x, named := k.moved(value, v, p, ahead); named || loop.Reads(value, map[loop.VarID]bool{v: true}) {
+		if x, named := k.moved(value, v, p, ahead, inside); named || inside[e.Var] {
 			return x, named
 		}
 		return e, false
 	case *loop.Binary:
-		x, inX := k.moved(e.X, v, p, ahead)
-		y, inY := k.moved(e.Y, v, p, ahead)
+		x, inX := k.moved(e.X, v, p, ahead, inside)
+		y, inY := k.moved(e.Y, v, p, ahead, inside)
 		return loop.NewBinary(e.Op, x, y), inX || inY
 	}
 	return e, false

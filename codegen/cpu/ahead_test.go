@@ -21,7 +21,9 @@ const selectedRows = `func rows(readonly pos: []u32, readonly crd: []u32, readon
       let j: i64 = i64(crd[p])
       var sum: f64 = 0.0
       for%s k = 0 to n {
-        let at: i64 = j * stride + k%s
+        let steps: i64 = k%s
+        let column: i64 = steps + 1
+        let at: i64 = j * stride + column
         %s
       }
       out[p] = sum
@@ -100,7 +102,7 @@ func TestAsksInside(t *testing.T) {
 			t.Fatal("status", status)
 		}
 		for p, j := range crd {
-			if want := float64(4*16*j + 18); out[p] != want {
+			if want := float64(4*16*j + 22); out[p] != want {
 				t.Errorf("entry %d: %v, want %v", p, out[p], want)
 			}
 		}
