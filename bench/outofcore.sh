@@ -23,12 +23,12 @@ seconds() {
 }
 # disk FILE measures it: what is read and written directly in a second, of up to 4 GiB
 disk() {
-	n=$(($(size "$1") / 4194304))
-	[ "$n" -le 1024 ] || n=1024
-	read=$(seconds dd if="$1" of=/dev/null bs=4M count=$n iflag=direct status=none)
-	write=$(seconds dd if=/dev/zero of=w bs=4M count=$n oflag=direct status=none)
+	blocks=$(($(size "$1") / 4194304))
+	[ "$blocks" -le 1024 ] || blocks=1024
+	read=$(seconds dd if="$1" of=/dev/null bs=4M count=$blocks iflag=direct status=none)
+	write=$(seconds dd if=/dev/zero of=w bs=4M count=$blocks oflag=direct status=none)
 	rm -f w
-	read=$(echo "$n * 4.194304 / $read" | bc) write=$(echo "$n * 4.194304 / $write" | bc)
+	read=$(echo "$blocks * 4.194304 / $read" | bc) write=$(echo "$blocks * 4.194304 / $write" | bc)
 	echo "The disk reads $read MB/s and writes $write MB/s (dd, direct); load $(cut -d' ' -f1-3 /proc/loadavg)."
 	echo
 }
