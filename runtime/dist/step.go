@@ -162,17 +162,17 @@ func (st *step) unchanged(ctx context.Context, env map[string]*Tensor) (bool, er
 	return r.allSay(ctx, all)
 }
 
-// allSay reports whether all ranks say yes.
+// allSay reports whether all ranks say yes, which is a message without bytes.
 func (r *Rank) allSay(ctx context.Context, yes bool) (bool, error) {
-	vote := byte(0)
-	if yes {
-		vote = 1
+	var vote []byte
+	if !yes {
+		vote = []byte{0}
 	}
-	in, err := r.toAll(ctx, &r.sent.Agreement, []byte{vote})
+	in, err := r.toAll(ctx, &r.sent.Agreement, vote)
 	if err != nil {
 		return false, err
 	}
-	return !slices.ContainsFunc(in, func(b []byte) bool { return len(b) != 1 || b[0] == 0 }), nil
+	return !slices.ContainsFunc(in, func(b []byte) bool { return len(b) > 0 }), nil
 }
 
 // plan chooses how the statement is cut. What it does follows from what all ranks know, so that all do the same.
