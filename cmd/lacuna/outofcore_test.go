@@ -114,6 +114,7 @@ func TestPanels(t *testing.T) {
 		{false, []string{"C(i,k) = A(j,i)*B(j,k)", A, B}},
 		{false, []string{"C(i,k) = A(i,j)*B(j,k)*D(k,k)", A, B, D}},
 		{false, []string{"C(i,k) = A(i,k)*B(k,i)", A, B}},
+		{false, []string{"C(i,k) = cumsum_i (A(i,j)*B(j,k))", A, B}},
 		{false, []string{"C(i,k) = A(i,j)*B(j,k); E(i,k) = C(i,k)", A, B}},
 		{false, []string{"C(i,k) = A(i,j)*B(j,k)", A, B, "--as-written"}},
 	} {

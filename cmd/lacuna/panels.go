@@ -46,7 +46,11 @@ func (e *evaluation) panels() *stream {
 			}
 			e.program = p
 		}
-		return &stream{r.Name, rows, t.DType()}
+		s := &stream{r.Name, rows, t.DType()}
+		if _, err := s.plan(st, st.String()); err != nil {
+			return nil // it is computed whole
+		}
+		return s
 	}
 	return nil
 }

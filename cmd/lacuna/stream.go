@@ -163,7 +163,10 @@ func (s *stream) plan(st *lang.Assign, text string) (*streamed, error) {
 			}
 		}
 	}
+	along := notCut(st.RHS, index)
 	switch {
+	case along != "" && (plan.at >= 0 || gathered):
+		return nil, refuse(fmt.Sprintf("%s goes along all of %s at once, which is cut", along, index))
 	case plan.at >= 0 && !gathered && st.Op == lang.Set:
 		return plan, nil
 	case gathered && plan.at < 0 && st.Op != lang.Set:
@@ -173,7 +176,7 @@ func (s *stream) plan(st *lang.Assign, text string) (*streamed, error) {
 		return nil, refuse("only = , and scatters by an index of its rows, are computed from slices")
 	}
 	op, ok := outermost(st.RHS, index)
-	if plan.with = combinations[op]; !ok || plan.with == "" {
+	if plan.with = combinations[op]; !ok || plan.with == "" || along != "" {
 		return nil, refuse(fmt.Sprintf("the result does not follow from results of slices: write a sum, prod, min, max, any, all or count over %s as a statement of its own", index))
 	}
 	return plan, nil
@@ -202,6 +205,16 @@ func cutsAll(r *lang.Ref, name string) bool {
 		}
 	}
 	return r.Name != name || len(r.Indices) > 0
+}
+
+// notCut is what an expression has of an index that parts of it do not give: a scan, a sort or a statistic; "": nothing.
+func notCut(n lang.Node, index string) (name string) {
+	lang.Inspect(n, func(n lang.Node) {
+		if fold, ok := n.(*lang.Fold); ok && combinations[fold.Name] == "" && slices.ContainsFunc(fold.Vars, func(v *lang.FoldVar) bool { return v.Name == index }) {
+			name = fold.Name
+		}
+	})
+	return name
 }
 
 // onlyCuts reports whether an expression reads a stream at one index along the axis of its slices, other tensors at that index by itself,

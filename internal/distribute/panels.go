@@ -25,6 +25,9 @@ func NewPanels(files *spill.Files, t, other *tensor.Tensor, width int) (p *Panel
 			return nil, false
 		}
 	}
+	if order := t.Format().Order(); t.Dims()[order[1]] != other.Dims()[order[0]] {
+		return nil, false // a mistake that binding tells
+	}
 	return &Panels{files: files, t: t, other: other, most: max(least, files.From()/int64(width)-1)}, true
 }
 

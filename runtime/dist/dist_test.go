@@ -35,7 +35,7 @@ func alongResult(t *testing.T) []placedProgram {
 	C, x := random(t, r, tensor.CSR, 0.2, 17, 9), random(t, r, tensor.Dense(1), 1, 17)
 	X, Y := random(t, r, tensor.Dense(2), 1, 17, 5), random(t, r, tensor.Dense(2), 1, 23, 5)
 	T := random(t, r, tensor.CSF(3), 0.05, 12, 17, 9)
-	Z := random(t, r, tensor.Dense(2), 1, 9, 5)
+	Z, u := random(t, r, tensor.Dense(2), 1, 9, 5), random(t, r, tensor.Dense(1), 1, 23)
 	halfEmpty, err := tensor.FromCoords([]int64{23, 17}, tensor.CSR, [][]int64{{20, 20, 22}, {1, 3, 3}}, tensor.ArrayOf([]float64{1, 2, 3}))
 	if err != nil {
 		t.Fatal(err)
@@ -59,6 +59,7 @@ func alongResult(t *testing.T) []placedProgram {
 		{"y(i) = (sum_{j in A} (A(i,j)*x(j))) / (count_{k in A} A(i,k))", map[string]operand{"A": {A, "over (r)"}, "x": {x, "over (r)"}}, ""},
 		{"m(i) = max_{j in H} (H(i,j)*x(j))", map[string]operand{"H": {halfEmpty, "over (r)"}, "x": {x, "over (r)"}}, "over (r)"},
 		{"C(k,j) = H(i,j)*Y(i,k)", map[string]operand{"H": {halfEmpty, "over (*, r)"}, "Y": {Y, "over (r)"}}, "over (*, r)"},
+		{"S(i,j) = H(i,j)*u(i)*(sum_l u(l))", map[string]operand{"H": {halfEmpty, "over (*, r)"}, "u": {u, "over (r)"}}, "over (*, r)"},
 		{"y(i) = A(i,j)*C(j,k)*z(k)\n", map[string]operand{"A": {A, "over (r)"}, "C": {C, "over (r)"}, "z": {random(t, r, tensor.Dense(1), 1, 9), "over (r)"}}, "over (r)"},
 	}
 }

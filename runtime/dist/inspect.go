@@ -178,8 +178,8 @@ func (st *step) format() tensor.Format {
 }
 
 // needs are the coordinates of an operand, by axis, that go with those of indices that are resolved, and those of them at which values are wanted.
-func (st *step) needs(u *use, resolved map[*lang.Index]placement.Set) (need, want []placement.Set, along []*lang.Index) {
-	need, along = all(u.tensor.Shape), make([]*lang.Index, len(u.Indices))
+func (st *step) needs(u *use, resolved map[*lang.Index]placement.Set) (need, want []placement.Set, along, some []*lang.Index) {
+	need, along, some = all(u.tensor.Shape), make([]*lang.Index, len(u.Indices)), make([]*lang.Index, len(u.Indices))
 	want = slices.Clone(need)
 	for k, x := range u.Indices {
 		if v := x.Plain(); v != nil {
@@ -187,14 +187,14 @@ func (st *step) needs(u *use, resolved map[*lang.Index]placement.Set) (need, wan
 				need[k], want[k], along[k] = set, set, v
 			}
 			if set, known := st.some[v]; known {
-				want[k] = set
+				want[k], some[k] = set, v
 			}
 		}
 	}
 	if !st.computes(st.program.rank.Rank()) {
 		want = make([]placement.Set, len(want))
 	}
-	return need, want, along
+	return need, want, along, some
 }
 
 // uncut reports whether every rank has all of an axis.
@@ -202,7 +202,7 @@ func uncut(c *placement.Cut) bool { return c == nil || c.Parts == 1 }
 
 // inspectUse is how the rank gets an operand at the coordinates of indices that are resolved.
 func (st *step) inspectUse(ctx context.Context, u *use, resolved map[*lang.Index]placement.Set) (*get, error) {
-	need, want, along := st.needs(u, resolved)
+	need, want, along, _ := st.needs(u, resolved)
 	own := true // whatever rank it is
 	for k, v := range along {
 		switch a := st.how.of(v); {
@@ -226,9 +226,9 @@ func (st *step) inspectUse(ctx context.Context, u *use, resolved map[*lang.Index
 // get adds how the rank gets an operand, and gives the reference its name there. early is how the operand was got when fewer indices were
 // resolved.
 func (st *step) get(ctx context.Context, u *use, resolved map[*lang.Index]placement.Set, early *get) error {
-	need, _, along := st.needs(u, resolved)
+	need, _, along, some := st.needs(u, resolved)
 	for _, g := range st.gets {
-		if g.use.name == u.name && slices.Equal(g.along, along) {
+		if g.use.name == u.name && slices.Equal(g.along, along) && slices.Equal(g.some, some) {
 			u.ref.Name = g.name
 			return nil
 		}
@@ -259,7 +259,7 @@ func (st *step) get(ctx context.Context, u *use, resolved map[*lang.Index]placem
 			return err
 		}
 	}
-	g.along = along
+	g.along, g.some = along, some
 	g.name = st.unusedName(u.name)
 	u.ref.Name = g.name
 	st.gets = append(st.gets, g)

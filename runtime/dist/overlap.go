@@ -29,22 +29,22 @@ type pieces struct {
 type slices3 struct {
 	levels [3][]tensor.Level
 	shape  [3][]int64
-	bounds [3][2]int // of values
-	wide   bool      // the middle has all rows
-	last   *tensor.Tensor
-	cut    [3]*tensor.Tensor // of last: kernels remember what follows from a tensor
+	bounds [3][2]int         // of values
+	wide   bool              // the middle has all rows
+	last   [3]*tensor.Tensor // of which the pieces are: kernels remember what follows from a tensor
+	cut    [3]*tensor.Tensor
 }
 
 // startup is what two more kernels cost.
 const startup = 200 * time.Microsecond
 
 // pays decides whether to compute in pieces from now on: after several runs with the same patterns, if in each of them it took longer than that costs to bring what is needed.
-func (st *step) pays(t *tensor.Tensor, brought time.Duration) {
+func (st *step) pays(brought time.Duration) {
 	if st.runs++; st.runs == 1 || brought < st.brought {
 		st.brought = brought
 	}
 	const enough = 3
-	if st.runs == enough && t != nil && (debug.Overlap > 0 || debug.Overlap == 0 && st.brought >= startup) {
+	if st.runs == enough && (debug.Overlap > 0 || debug.Overlap == 0 && st.brought >= startup) {
 		st.pieces = st.interior()
 	}
 }
@@ -52,7 +52,7 @@ func (st *step) pays(t *tensor.Tensor, brought time.Duration) {
 // interior finds the pieces; nil: there are none, or the middle is less than half of the rows.
 func (st *step) interior() *pieces {
 	format, name := st.format(), st.st.LHS.Tensor.Name
-	if st.program.rank.direct != nil || len(st.how.summed()) > 0 || !format.IsDense() || len(format.Order()) == 0 || st.program.o.Results[name].Shape != nil {
+	if !st.computes(st.program.rank.Rank()) || st.program.rank.direct != nil || len(st.how.summed()) > 0 || !format.IsDense() || len(format.Order()) == 0 || st.program.o.Results[name].Shape != nil {
 		return nil
 	}
 	p := &pieces{}
@@ -288,13 +288,20 @@ func (s *slices3) renumber(k, axis int, order []int, need, among placement.Set) 
 
 // piece is one of an operand.
 func (s *slices3) piece(k int, t *tensor.Tensor) *tensor.Tensor {
-	if s.last != t {
-		s.last, s.cut = t, [3]*tensor.Tensor{}
-	}
-	if s.cut[k] == nil {
-		s.cut[k] = tensor.NewTrusted(s.shape[k], t.Format(), s.levels[k], t.Values().Slice(s.bounds[k][0], s.bounds[k][1]), t.Fill())
+	if s.last[k] != t {
+		cut := tensor.NewTrusted(s.shape[k], t.Format(), s.levels[k], t.Values().Slice(s.bounds[k][0], s.bounds[k][1]), t.Fill())
+		s.release(k) // not before: it holds the memory of the levels
+		s.last[k], s.cut[k] = t, cut
 	}
 	return s.cut[k]
+}
+
+// release gives up a piece.
+func (s *slices3) release(k int) {
+	if s.cut[k] != nil {
+		s.cut[k].Release()
+	}
+	s.last[k], s.cut[k] = nil, nil
 }
 
 // inPieces computes the rank's part: the middle first, and the rest when what other ranks send has come.

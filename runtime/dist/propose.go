@@ -57,7 +57,7 @@ func copies(p *placement.Placement) int {
 }
 
 // Propose chooses where operands are that have no placement, and the grid unless one is given or they have one. Weights tells how many entries an operand
-// stores at each coordinate of an axis. Of operands no part is looked at. The same arguments give the same on every rank.
+// stores at each coordinate of an axis. Of operands no part is looked at but of vectors that say how a result is cut. The same arguments give the same on every rank.
 func Propose(ctx context.Context, text string, args map[string]*Tensor, ranks int, grid *placement.Grid, o Options, weights func(name string, axis int) ([]int64, error)) (*Proposal, error) {
 	file, err := lang.Parse(text)
 	if err != nil {
@@ -151,11 +151,9 @@ func (p *proposer) on(g *placement.Grid, args map[string]*Tensor) (*Proposal, er
 			return nil, err
 		}
 		name := s.LHS.Tensor.Name
-		var asked *placement.Placement
-		if l := p.program.o.Results[name].Layout; l != nil {
-			if asked, err = l.On(g, placement.Tensor{Shape: s.shape, List: func(name string) ([]int64, error) { return listOf(env, name) }}); err != nil {
-				return nil, err
-			}
+		asked, err := s.asked(g, env, p.program.o)
+		if err != nil {
+			return nil, err
 		}
 		cost, err := p.arrange(s, g, asked, free)
 		if err != nil {

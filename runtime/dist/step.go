@@ -50,6 +50,7 @@ type get struct {
 	use  *use
 	*fetch
 	along []*lang.Index // by axis of the operand, an index of whose coordinates not all are got; nil: all are
+	some  []*lang.Index // the same for those that are got, but not all with their values
 	drove []*lang.Index // those whose coordinates are those of its entries
 }
 
@@ -113,7 +114,7 @@ func (st *step) run(ctx context.Context, env map[string]*Tensor) (string, *Tenso
 		return "", nil, err
 	}
 	if st.pieces == nil {
-		st.pays(out.Part, brought)
+		st.pays(brought)
 	}
 	for k, got := range under {
 		if !got.whole { // a device's memory would be short before the collector noticed, and the next run needs as much
@@ -138,6 +139,15 @@ func (st *step) forget() {
 	}
 	if st.after != nil {
 		st.after.free()
+	}
+	if st.pieces != nil {
+		for _, s := range st.pieces.of {
+			for k := range 3 {
+				if s != nil {
+					s.release(k)
+				}
+			}
+		}
 	}
 	*st = step{program: st.program, text: st.text}
 }
@@ -186,15 +196,22 @@ func (st *step) plan(ctx context.Context, env map[string]*Tensor) error {
 	for _, u := range s.uses {
 		st.read = append(st.read, u.tensor)
 	}
-	if l := o.Results[s.LHS.Tensor.Name].Layout; l != nil {
-		if st.asked, err = l.On(r.grid, placement.Tensor{Shape: s.shape, Weights: func(int) ([]int64, error) {
-			return nil, fmt.Errorf("how many entries %s has is not known before: entries are for operands", s.LHS.Tensor.Name)
-		}, List: func(name string) ([]int64, error) { return listOf(env, name) }}); err != nil {
-			return err
-		}
+	if st.asked, err = s.asked(r.grid, env, o); err != nil {
+		return err
 	}
 	st.how = s.choose(r.grid, st.asked)
 	return nil
+}
+
+// asked is where the result is asked for; nil: nowhere.
+func (s *statement) asked(g *placement.Grid, env map[string]*Tensor, o Options) (*placement.Placement, error) {
+	l := o.Results[s.LHS.Tensor.Name].Layout
+	if l == nil {
+		return nil, nil
+	}
+	return l.On(g, placement.Tensor{Shape: s.shape, Weights: func(int) ([]int64, error) {
+		return nil, fmt.Errorf("how many entries %s has is not known before: entries are for operands", s.LHS.Tensor.Name)
+	}, List: func(name string) ([]int64, error) { return listOf(env, name) }})
 }
 
 // listOf are the elements of a vector of integers that every rank has.
