@@ -3,9 +3,10 @@ package lower
 import (
 	"github.com/lacuna-sparse/lacuna/ir"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
+	"github.com/lacuna-sparse/lacuna/lower/emit"
 )
 
-// This file decides how the outermost loop of a function is cut into chunks.
+// This file says how finely the outermost loop of a function is cut into chunks.
 
 // Where no array tells how much work lies under an index, each loop below is
 // taken to multiply it by 2^nestedGrain.
@@ -15,6 +16,17 @@ const (
 	// An entry that a loop over another operand hangs on stands for 2^workspaceGrain.
 	workspaceGrain = 4
 )
+
+// rootGrain is the work of a chunk of the loops over w; 0: what it is without saying.
+func (w *walk) rootGrain() int64 {
+	switch {
+	case w.root.weight < 0:
+		return int64(max(minGrain, emit.ChunkGrain>>(nestedGrain*loopsBelow(w.f.Body))))
+	case len(w.workspaces) > 0:
+		return emit.ChunkGrain >> workspaceGrain // each entry counted is the start of a loop
+	}
+	return 0
+}
 
 // loopsBelow is the depth of the loops in a statement.
 func loopsBelow(s ir.Stmt) int {

@@ -14,9 +14,9 @@ import (
 // sparse matrices, is made by teams of threads. How many values a row puts into its
 // workspace is counted first. A row with few is a warp's: its lanes share the values of
 // all loops of the row evenly, and find out which are of one column by a hash table in
-// shared memory (productteam.go, producthash.go). A row with so many that few columns are
+// shared memory (gridproductteam.go, gridproducthash.go). A row with so many that few columns are
 // without one is cut into slices of columns that blocks take, with a place for each column
-// (productslice.go). Other rows are run by single threads, in the general way.
+// (gridproductslice.go). Other rows are run by single threads, in the general way.
 
 // teamProducts is a nest whose rows are shared out to teams.
 type teamProducts struct {

@@ -4,7 +4,7 @@
 // the enclosing loops have resolved, at which position, and whether that
 // position is known to be stored (access.go). A Forall asks the iteration
 // algebra of package ir which coordinates it must visit (leaves.go), walks
-// them by the cheapest loop that covers the set (iterate.go): one operand's
+// them by the cheapest loop that covers the set (forall.go): one operand's
 // entries, a merge of several, or the whole dimension. What lies outside the
 // set is folded in closed form (reduce.go). Results are stored, accumulated or
 // appended at the leaf; sparse results are counted first and filled second, by

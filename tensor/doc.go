@@ -53,7 +53,7 @@
 //	errors.go         FormatError and the others
 //
 //	new.go            tensors of existing arrays, checked (validate.go); make.go: of the usual formats; options.go
-//	convert.go        Convert and FromCoords: entries (expand.go lists them) mapped, sorted and put into levels
+//	convert.go        Convert and FromCoords: entries (listentries.go lists them) mapped, sorted and put into levels
 //	                  (assemble.go, assemblevalues.go, column.go)
 //	builder.go        Builder: entries one by one; spill.go: more of them than memory holds
 //	json.go, raw.go   tensors as JSON; for the compiler's own packages, without checks
@@ -61,7 +61,7 @@
 //	reshape.go        Transpose and other shapes; concat.go, window.go, prune.go
 //	update.go         Update, and overlay.go: edits that wait for their arrays
 //	entries.go        loops over entries; fibre.go: over rows and columns; pattern.go; formatted.go: for people
-//	equal.go          Equal, Diff; statistics.go: what estimates need; assume.go: estimates without a tensor
+//	equal.go          Equal, Diff; fibres.go: lengths of fibres; statistics.go: what estimates need; assume.go: estimates without a tensor
 //
 //	relaxed.go        unsorted and repeated coordinates
 //	structure.go      triangles that stand for a matrix; attributes.go: claims about elements

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"sync"
@@ -86,6 +87,7 @@ type point struct {
 	grid                  *placement.Grid // r and c
 	memory                int64           // bytes of a rank: its parts, what comes, and its part of a dense result; the most
 	best                  bool            // the least time of this number of ranks
+	one                   float64         // seconds on one rank, measured in turns with local
 	local, moving, agreed float64         // seconds
 	imbalance             float64         // the most work of a rank over the mean
 	messages, bytes       [2]int64        // of a rank: the mean, and the most that one sends or receives
@@ -100,7 +102,6 @@ type curve struct {
 	matrix string
 	rows   int64
 	nnz    int64
-	one    float64 // seconds on one rank
 	points []point
 	chosen []string // what the product would choose, by number of ranks
 }
@@ -108,8 +109,8 @@ type curve struct {
 // run prints the tables, and draws the chart.
 func (s *simulation) run(ctx context.Context, w io.Writer, chart string) error {
 	fmt.Fprintf(w, "## Products on ranks that are not there\n\nMatrices of 2^%d rows with about %d entries in each, unless the line says other. A is cut `over (r by entries)`, dense operands where its rows are, B too; the columns of X and of B over c, where the grid has that axis, along which every rank has A's rows. "+
-		"The inspector of the product tells what ranks send. *Local* is the processor time that the busiest rank's rows take here, with copies to and from messages, of what it sends (as much as it receives) too, where nobody waits; "+
-		"a message takes %s and %s at both ends, and bytes %.3g GB/s. *Agreement*: all ranks tell all once in a run, and twice if the result is sparse. Nothing is overlapped. "+
+		"The inspector of the product tells what ranks send. *Local* is the processor time that the busiest rank's rows take here, with copies to and from messages, where nobody waits; "+
+		"a message takes %s and %s at both ends, and bytes %.3g GB/s. *Agreement*: all ranks tell all once in a run, and twice if the result is sparse. Nothing is overlapped. One rank and a part are timed in turns. "+
 		"Efficiency is the time on one rank (the kernel, without copies) over ranks and time; *free*: with messages that take no time.\n\n",
 		s.scale, s.degree, time.Duration(s.net.latency*1e9), time.Duration(s.net.message*1e9), s.net.bandwidth/1e9)
 	panels := make([][]curve, len(expressions))
@@ -133,16 +134,16 @@ func (s *simulation) run(ctx context.Context, w io.Writer, chart string) error {
 }
 
 func (c *curve) print(w io.Writer, x expression) {
-	fmt.Fprintf(w, "### %s, %s: %d rows, %d entries, %s on one rank\n\n", x.name, c.matrix, c.rows, c.nnz, duration(c.one))
-	fmt.Fprintln(w, "| grid | local | transfer | agreement | speed-up | efficiency | free | most work / mean | messages a rank, mean | most | bytes a rank, mean | most | inspection, bytes, mean | memory, MB |")
-	fmt.Fprintln(w, "|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|")
+	fmt.Fprintf(w, "### %s, %s: %d rows, %d entries\n\n", x.name, c.matrix, c.rows, c.nnz)
+	fmt.Fprintln(w, "| grid | one rank | local | transfer | agreement | speed-up | efficiency | free | most work / mean | messages a rank, mean | most | bytes a rank, mean | most | inspection, bytes, mean | memory, MB |")
+	fmt.Fprintln(w, "|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|")
 	for _, p := range c.points {
 		grid := p.grid.String()
 		if p.best {
 			grid = "**" + grid + "**"
 		}
-		fmt.Fprintf(w, "| %s | %s | %s | %s | %.1f | %.0f %% | %.0f %% | %.2f | %d | %d | %d | %d | %d | %.2f |\n", grid, duration(p.local), duration(p.moving), duration(p.agreed),
-			p.speedup, 100*p.efficiency, 100*c.one/p.local/float64(p.ranks), p.imbalance, p.messages[0], p.messages[1], p.bytes[0], p.bytes[1], p.inspection, float64(p.memory)/1e6)
+		fmt.Fprintf(w, "| %s | %s | %s | %s | %s | %.1f | %.0f %% | %.0f %% | %.2f | %d | %d | %d | %d | %d | %.2f |\n", grid, duration(p.one), duration(p.local), duration(p.moving), duration(p.agreed),
+			p.speedup, 100*p.efficiency, 100*p.one/p.local/float64(p.ranks), p.imbalance, p.messages[0], p.messages[1], p.bytes[0], p.bytes[1], p.inspection, float64(p.memory)/1e6)
 	}
 	fmt.Fprintln(w)
 	for _, line := range c.chosen {
@@ -167,11 +168,9 @@ func (s *simulation) curve(ctx context.Context, x expression, kind kind) (*curve
 	if err != nil {
 		return nil, err
 	}
-	if c.one, err = s.timed(func() error {
+	one := func() error {
 		_, err := session.EvalAll(ctx, x.program, args, declare.AsWritten())
 		return err
-	}); err != nil {
-		return nil, err
 	}
 	weights, err := dist.Weights(A, 0)
 	if err != nil {
@@ -180,15 +179,12 @@ func (s *simulation) curve(ctx context.Context, x expression, kind kind) (*curve
 	for _, n := range s.ranks {
 		first := len(c.points)
 		for _, g := range x.grids(n) {
-			p, busiest, err := s.forecast(ctx, session, x, args, placement.Weighted(weights, g.Sizes[0]), g)
+			p, err := s.forecast(ctx, session, x, args, placement.Weighted(weights, g.Sizes[0]), g, one)
 			if err != nil {
 				return nil, err
 			}
-			if p.local, err = s.local(ctx, session, x, args, busiest, g); err != nil {
-				return nil, err
-			}
 			p.agreed = float64(x.agreements) * s.net.exchange(int64(n-1), 0)
-			p.speedup = c.one / p.time()
+			p.speedup = p.one / p.time()
 			p.efficiency = p.speedup / float64(n)
 			c.points = append(c.points, *p)
 		}
@@ -274,18 +270,26 @@ func (x expression) onRank(ctx context.Context, session *exec.Session, t transpo
 	return r, k, placed, err
 }
 
-// forecast asks the inspector of n ranks what they send, and returns the busiest one's coordinates.
-func (s *simulation) forecast(ctx context.Context, session *exec.Session, x expression, args exec.Args, cut *placement.Cut, g *placement.Grid) (*point, placement.Set, error) {
+// forecast asks the inspector of n ranks what they send, and times what the busiest one does by itself.
+func (s *simulation) forecast(ctx context.Context, session *exec.Session, x expression, args exec.Args, cut *placement.Cut, g *placement.Grid, one func() error) (*point, error) {
 	A, n := args["A"].(*tensor.Tensor), g.Ranks()
 	p := &point{ranks: n, grid: g}
+	at := func(name string) *placement.Placement {
+		whole := args[name].(*tensor.Tensor)
+		p := placement.OneAxis(g, whole.Rank(), 0, cut, 0)
+		if name == x.split {
+			p.Cuts[1], p.Over[1] = placement.Blocks(whole.Shape()[1], g.Sizes[1]), 1
+		}
+		return p
+	}
 	var mu sync.Mutex
+	var others sync.WaitGroup
+	others.Add(n - 1)
 	traffic, inspection, work := make([][]transport.Traffic, n), make([]int64, n), make([]int64, n)
 	err := together(ctx, n, func(ctx context.Context, t transport.Transport) error {
-		r, k, placed, err := x.onRank(ctx, session, t, g, args, func(r *dist.Rank, name string, whole *tensor.Tensor) (*dist.Tensor, error) {
-			p := placement.OneAxis(g, whole.Rank(), 0, cut, 0)
-			if name == x.split {
-				p.Cuts[1], p.Over[1] = placement.Blocks(whole.Shape()[1], g.Sizes[1]), 1
-			}
+		end := &alone{Transport: t, stays: math.MaxInt}
+		r, k, placed, err := x.onRank(ctx, session, end, g, args, func(r *dist.Rank, name string, whole *tensor.Tensor) (*dist.Tensor, error) {
+			p := at(name)
 			if !whole.Format().IsDense() {
 				return r.Cut(whole, p)
 			}
@@ -299,16 +303,49 @@ func (s *simulation) forecast(ctx context.Context, session *exec.Session, x expr
 		}
 		me := r.Rank()
 		work[me] = x.work(placed["A"].Part, A)
-		before := r.Sent().Inspection
-		traffic[me], err = k.Forecast(ctx, placed)
+		before, calls := r.Sent().Inspection, end.calls
+		if traffic[me], err = k.Forecast(ctx, placed); err != nil {
+			return err
+		}
 		inspection[me] = r.Sent().Inspection - before
 		mu.Lock()
-		defer mu.Unlock()
 		p.memory = max(p.memory, x.memory(placed, g))
+		mu.Unlock()
+		calls = end.calls - calls
+		if err := t.Barrier(ctx); err != nil {
+			return err
+		}
+		busiest := slices.Index(work, slices.Max(work))
+		if me != busiest { // what Run says before it inspects, and the same inspection
+			defer others.Done()
+			if _, err := t.Exchange(ctx, slices.Repeat([][]byte{{0}}, n)); err != nil {
+				return err
+			}
+			_, err := k.Forecast(ctx, placed)
+			return err
+		}
+		for name := range args {
+			if whole := args[name].(*tensor.Tensor); whole.Format().IsDense() {
+				if placed[name], err = r.Cut(whole, at(name)); err != nil {
+					return err
+				}
+			}
+		}
+		end.stays = end.calls + calls + 1
+		run := func() error {
+			_, err := k.Run(ctx, placed)
+			return err
+		}
+		if err := run(); err != nil {
+			return err
+		}
+		others.Wait()
+		took, err := s.timed(one, run)
+		p.one, p.local = took[0], took[1]
 		return err
 	})
 	if err != nil {
-		return nil, placement.Set{}, err
+		return nil, err
 	}
 	in := make([]transport.Traffic, n)
 	var total int64
@@ -330,7 +367,7 @@ func (s *simulation) forecast(ctx context.Context, session *exec.Session, x expr
 	p.memory += p.bytes[1] // what comes
 	most := slices.Max(work)
 	p.imbalance = float64(most) * float64(n) / float64(total)
-	return p, cut.Coords(g.At(slices.Index(work, most))[0]), nil
+	return p, nil
 }
 
 // together is ranks.Run for so many that they take longer to end than a rank waits for others when it leaves: none leaves.

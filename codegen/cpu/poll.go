@@ -233,9 +233,9 @@ func (k *kernel) forLoop(s *loop.For) {
 	if looks {
 		l.Bound = k.unlessStopped
 	}
-	outer, scattered := k.alone, k.Scatters
+	outer, scattered, merges := k.alone, k.Scatters, k.Merges
 	k.depth++
-	k.alone, k.Scatters = holdsOneLoop(s.Body), scatters(s.Body)
+	k.alone, k.Scatters, k.Merges = holdsOneLoop(s.Body), scatters(s.Body), false
 	if long || short {
 		strip := k.NewBlock("for." + l.Name + ".strip")
 		k.Block.NewCondBr(l.Some, strip, l.End)
@@ -249,7 +249,7 @@ func (k *kernel) forLoop(s *loop.For) {
 		k.Iterations(l, l.Lo, l.Hi, l.End)
 	}
 	k.depth--
-	k.alone, k.Scatters = outer, scattered
+	k.alone, k.Scatters, k.Merges = outer, scattered, merges
 	k.Enter(l.End)
 	if looks {
 		on := k.NewBlock("for." + l.Name + ".done")
@@ -260,9 +260,9 @@ func (k *kernel) forLoop(s *loop.For) {
 
 // whileLoop emits a while: in strips, looking after each iteration, or left whole.
 func (k *kernel) whileLoop(s *loop.While) {
-	scattered, around := k.Scatters, k.around
-	k.Scatters, k.around = scatters(s.Body), nil
-	defer func() { k.Scatters, k.around = scattered, around }()
+	scattered, merges, around := k.Scatters, k.Merges, k.around
+	k.Scatters, k.Merges, k.around = scatters(s.Body), true, nil
+	defer func() { k.Scatters, k.Merges, k.around = scattered, merges, around }()
 	again := k.poll
 	if k.depth > 0 && (isAppending(s) || isSweepingWhile(s) || isRun(s)) {
 		if how, ok := k.stripesOf(s); ok {

@@ -47,6 +47,9 @@ func (f *Function) Expr(e loop.Expr) Val {
 // selectExpr emits a choice between two values, both of which are computed.
 func (f *Function) selectExpr(e *loop.Select) Val {
 	cond := f.Expr(e.Cond).Re
+	if l, ok := f.elementOrZero(e); ok {
+		return Val{Re: f.Block.NewLoad(registerType(l.Elem), f.Block.NewSelect(cond, f.Address(l.Buf, f.Expr(l.Index).Re, 0), f.Module.zero(l.Elem)))}
+	}
 	x := f.Expr(e.X)
 	y := f.Expr(e.Y).Parts()
 	parts := make([]value.Value, len(y))
@@ -54,6 +57,31 @@ func (f *Function) selectExpr(e *loop.Select) Val {
 		parts[i] = f.Block.NewSelect(cond, part, y[i])
 	}
 	return FromParts(parts)
+}
+
+// elementOrZero is the load in a choice between an element, a float, and 0, by something other than a comparison of floats. x86 before AVX-512 has no
+// instruction for that, and LLVM does not use the one that AVX-512 has: it would make a branch, which a merge of two operands cannot foresee. The choice between
+// addresses is one instruction. Loops that may become vectors have choices between vectors.
+func (f *Function) elementOrZero(e *loop.Select) (*loop.Load, bool) {
+	l, ok := e.X.(*loop.Load)
+	zero, isConst := e.Y.(*loop.Const)
+	if !ok || !isConst || zero.Bits != 0 || !f.Merges || l.Elem != loop.F64 && l.Elem != loop.F32 {
+		return nil, false
+	}
+	return l, true
+}
+
+// zero is the address of a 0 of a type.
+func (m *Module) zero(t loop.Type) value.Value {
+	name := "zero." + suffix(t)
+	for _, g := range m.IR.Globals {
+		if g.Name() == name {
+			return g
+		}
+	}
+	g := m.IR.NewGlobalDef(name, constant.NewFloat(registerType(t).(*types.FloatType), 0))
+	g.Immutable, g.Linkage, g.UnnamedAddr = true, enum.LinkagePrivate, enum.UnnamedAddrUnnamedAddr
+	return g
 }
 
 // fma emits a product and a sum that are rounded once. Processors without such an

@@ -20,6 +20,8 @@ type Function struct {
 	Target Target
 	// Scatters is whether the loop around stores elements whose places it loads.
 	Scatters bool
+	// Merges is whether the loop around is one whose iterations are not counted, as those that merge operands.
+	Merges bool
 
 	vars    []loop.Var
 	vals    []Val            // by VarID: variables that are names of values

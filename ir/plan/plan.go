@@ -1,10 +1,10 @@
 // Package plan makes a plan of a checked program. It has one file for each step of planning: build.go (syntax to
-// normal form), concretize.go (placing loops and temporaries), schedule.go
+// normal form), concretize.go (placing loops and temporaries), chooseloops.go
 // (choosing loop orders and conversions; looporders.go lists the orders, cost.go what they cost, sizes.go by which statistics), command.go (schedules
 // that users give) and choices.go (as they are printed), workspace.go and lookuptables.go (workspaces and
 // tables), scatter.go and overlay.go (left sides that need more than one nest),
 // linesource.go, scan.go, statistic.go and sort.go (steps over lines), and
-// natural.go (result formats).
+// resultformat.go (result formats).
 package plan
 
 import (

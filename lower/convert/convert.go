@@ -6,7 +6,7 @@
 //     (walk.go), in chunks of equal numbers of entries whatever the
 //     shape of the rows;
 //   - where the target's order is another, bringing them into it by stable
-//     counting passes (path.go chooses how, sort.go,
+//     counting passes (sortpath.go chooses how, sort.go,
 //     count.go and move.go do it): one over the coordinates of the
 //     target's outermost levels where they are few, or one for each digit of
 //     the coordinates packed into words (words.go), on GPUs by tiles (gridcount.go, gridmove.go);

@@ -13,7 +13,7 @@
 //     rows, too (pairs.go).
 //   - positions: the same, where most of the time goes into reads of x[crd[p]], at places
 //     that the entries tell: a block takes so many entries, whatever their rows (positions.go). If there are few
-//     entries in all, one grid of lanes for each row does it (few.go).
+//     entries in all, one grid of lanes for each row does it (fewrows.go).
 //   - columns: the same, where a row adds to a line of a dense result, or folds for each of
 //     its elements: lanes share the line and keep its elements, single ones or vectors
 //     (columns.go, linefolds.go, vectors.go); long rows are cut into pieces (pieces.go).
@@ -48,7 +48,7 @@
 //
 //	elements.go     one thread for each element; pairs.go: pairs of coordinates as elements
 //	rows.go         lanes for each row; wholerows.go: blocks; longrows.go: rows that teams leave out
-//	positions.go    blocks take entries, whatever their rows; few.go: one grid, where there are few
+//	positions.go    blocks take entries, whatever their rows; fewrows.go: one grid, where there are few
 //	entries.go      an entry of the result for each of an operand's; dots.go: each a fold over a dense dimension
 //	columns.go      lanes share the line of a dense result that a row adds to or folds:
 //	                lines.go recognises the nests, linework.go writes what a thread does, vectors.go by vectors,

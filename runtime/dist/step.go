@@ -36,6 +36,7 @@ type step struct {
 	runs      int                           // since it was inspected
 	brought   time.Duration                 // the least time in one of them that it took to bring values
 	pieces    *pieces                       // nil: what it computes, it computes at once
+	idle      []bool                        // by rank, whether it has nothing to compute; nil: not known
 	gives     []given                       // by rank, what this one said last of its summands
 	heard     []heard                       // by rank, what this one heard last of theirs
 	scattered *bool                         // whether a rank's summands go to some other in more than one stretch; nil: not known
@@ -161,17 +162,17 @@ func (st *step) unchanged(ctx context.Context, env map[string]*Tensor) (bool, er
 	return r.allSay(ctx, all)
 }
 
-// allSay reports whether all ranks say yes.
+// allSay reports whether all ranks say yes, which is a message without bytes.
 func (r *Rank) allSay(ctx context.Context, yes bool) (bool, error) {
-	vote := byte(0)
-	if yes {
-		vote = 1
+	var vote []byte
+	if !yes {
+		vote = []byte{0}
 	}
-	in, err := r.toAll(ctx, &r.sent.Agreement, []byte{vote})
+	in, err := r.toAll(ctx, &r.sent.Agreement, vote)
 	if err != nil {
 		return false, err
 	}
-	return !slices.ContainsFunc(in, func(b []byte) bool { return len(b) != 1 || b[0] == 0 }), nil
+	return !slices.ContainsFunc(in, func(b []byte) bool { return len(b) > 0 }), nil
 }
 
 // plan chooses how the statement is cut. What it does follows from what all ranks know, so that all do the same.
@@ -278,6 +279,17 @@ func (st *step) part(ctx context.Context, args exec.Args) (*Tensor, error) {
 
 // computes reports whether a rank has something to compute. If it has not, the program might complain.
 func (st *step) computes(rank int) bool {
+	if st.idle == nil { // coordinates of a cut may be a long list
+		st.idle = make([]bool, st.program.rank.transport.Size())
+		for q := range st.idle {
+			st.idle[q] = !st.hasCoords(q)
+		}
+	}
+	return !st.idle[rank]
+}
+
+// hasCoords reports whether a rank has a coordinate of each index that is cut.
+func (st *step) hasCoords(rank int) bool {
 	at := st.program.rank.grid.At(rank)
 	return !slices.ContainsFunc(st.how.along, func(a along) bool {
 		nothing := a.cut.Extent == 0 && (a.at >= 0 || at[a.over] == 0) // of nothing there is one sum

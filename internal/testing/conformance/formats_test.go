@@ -288,6 +288,7 @@ func (c *formatCase) run(t *testing.T) {
 	c.checkEntries(t, spelled)
 	c.checkPhysical(t, spelled)
 	c.checkMaps(t, spelled)
+	c.checkParts(t, spelled)
 
 	if c.Unsorted != nil {
 		c.checkPlain(t, spelled)

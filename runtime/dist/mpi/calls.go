@@ -142,11 +142,13 @@ func (g *Group) Exchange(ctx context.Context, out [][]byte) ([][]byte, error) {
 // kind of the call: libraries do not notice that ranks are in different ones.
 func (g *Group) lengths(ctx context.Context, k kind, out [][]byte) ([]int, error) {
 	const word = 8
-	both, err := g.Buffer(2 * word * g.size)
-	if err != nil {
-		return nil, err
+	if g.both == nil {
+		var err error
+		if g.both, err = g.Buffer(2 * word * g.size); err != nil {
+			return nil, err
+		}
 	}
-	mine, theirs := both[:word*g.size], both[word*g.size:]
+	mine, theirs := g.both[:word*g.size], g.both[word*g.size:]
 	for r, b := range out {
 		binary.NativeEndian.PutUint64(mine[word*r:], uint64(len(b))<<kindBits|uint64(k))
 	}
@@ -166,7 +168,6 @@ func (g *Group) lengths(ctx context.Context, k kind, out [][]byte) ([]int, error
 		}
 		list[r] = int(n >> kindBits)
 	}
-	g.Free(both)
 	return list, nil
 }
 

@@ -30,6 +30,7 @@ type Group struct {
 	calls   int // collective calls so far
 	closed  bool
 	sent    []transport.Traffic
+	both    []byte            // the lengths of messages to others and from them
 	buffers map[*byte]uintptr // of Buffer, with the addresses to free
 
 	failing sync.Once

@@ -304,13 +304,7 @@ func (w *walk) dense() {
 		w.root.cut = true
 		w.root.n = loop.SizeScalar(w.extent(w.f.Index))
 		w.root.weight = w.rowWeights()
-		switch {
-		case w.root.weight < 0:
-			w.root.grain = int64(max(minGrain, emit.ChunkGrain>>(nestedGrain*loopsBelow(w.f.Body))))
-		case len(w.workspaces) > 0:
-			// Each entry counted is the start of a loop.
-			w.root.grain = emit.ChunkGrain >> workspaceGrain
-		}
+		w.root.grain = w.rootGrain()
 		lo, hi = w.rootBounds(n, w.root.weight)
 		if w.out != nil {
 			w.out.allParents = w.out.ordered && w.out.levels[0].Full()

@@ -1,0 +1,121 @@
+package dist_test
+
+import (
+	"context"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/lacuna-sparse/lacuna/runtime/dist"
+	"github.com/lacuna-sparse/lacuna/runtime/dist/placement"
+	"github.com/lacuna-sparse/lacuna/runtime/dist/ranks"
+	"github.com/lacuna-sparse/lacuna/tensor"
+)
+
+// Grids and copies are chosen by what has to be held and sent: a vector is cut as rows are; for a matrix with many columns A is there for each part of them.
+func TestPropose(t *testing.T) {
+	sparse := func(entries int64, shape ...int64) *dist.Tensor {
+		return &dist.Tensor{Shape: shape, Format: tensor.CSR, DType: tensor.Float64, Fill: tensor.Zero(tensor.Float64), Entries: entries}
+	}
+	dense := func(shape ...int64) *dist.Tensor {
+		d := sparse(1, shape...)
+		d.Format = tensor.Dense(len(shape))
+		for _, n := range shape {
+			d.Entries *= n
+		}
+		return d
+	}
+	rows := placement.OneAxis(placement.Line("p", 8), 2, 0, placement.Blocks(1000, 8), 0)
+	placed := sparse(8000, 1000, 1000)
+	placed.Placement = rows
+	uneven := make([]int64, 1000)
+	for i := range uneven {
+		uneven[i] = int64(i * 16 / 1000)
+	}
+	for _, c := range []struct {
+		program string
+		args    map[string]*dist.Tensor
+		ranks   int
+		weights []int64 // nil: even
+		want    []string
+	}{
+		{"y(i) = sum_j A(i,j)*x(j)", map[string]*dist.Tensor{"A": sparse(8000, 1000, 1000), "x": dense(1000)}, 4, nil, []string{"grid r=4; A over (r); x over (r)"}},
+		{"y(i) = sum_j A(i,j)*x(j)", map[string]*dist.Tensor{"A": sparse(8000, 1000, 1000), "x": dense(1000)}, 4, uneven, []string{"grid r=4; A over (r by entries); x over (r)"}},
+		{"y(i) = sum_j A(i,j)*x(j)", map[string]*dist.Tensor{"A": sparse(8000, 1000, 1000), "x": dense(1000)}, 1, nil, []string{"grid r=1;"}},
+		{"Y(i,k) = sum_j A(i,j)*X(j,k)", map[string]*dist.Tensor{"A": sparse(1<<20, 1<<16, 1<<16), "X": dense(1<<16, 128)}, 64, nil, []string{"16 copies", "over grid"}},
+		{"Y(i,k) = sum_j A(i,j)*X(j,k)", map[string]*dist.Tensor{"A": sparse(1000, 1<<16, 1<<16), "X": dense(1<<16, 64)}, 64, nil, []string{"grid r=64; A over (r); X over (r)"}},
+		{"S(i,j) = A(i,j)*sum_k (U(i,k)*V(j,k))", map[string]*dist.Tensor{"A": sparse(1<<20, 1<<14, 1<<14), "U": dense(1<<14, 64), "V": dense(1<<14, 64)}, 16, nil, []string{"A over (r, c)", "U over (r", "V over (c"}},
+		{"y(i) = sum_j A(i,j)*x(j)", map[string]*dist.Tensor{"A": placed, "x": dense(1000)}, 8, nil, []string{"grid p=8; x over (p)"}},
+		{"y(i) = sum_j A(i,j)*x(j)\nz(i) = y(i) + b(i)", map[string]*dist.Tensor{"A": sparse(8000, 1000, 1000), "x": dense(1000), "b": dense(1000)}, 4, nil, []string{"b over (r)"}},
+		{"m = argmax_i x(i)", map[string]*dist.Tensor{"x": dense(1000)}, 4, nil, []string{"x over (r)"}},
+	} {
+		got, err := dist.Propose(context.Background(), c.program, c.args, c.ranks, nil, dist.Options{}, func(name string, axis int) ([]int64, error) {
+			if c.weights != nil && axis == 0 {
+				return c.weights, nil
+			}
+			even := make([]int64, c.args[name].Shape[axis])
+			for k := range even {
+				even[k] = 8
+			}
+			return even, nil
+		})
+		if err != nil {
+			t.Errorf("%s: %v", c.program, err)
+			continue
+		}
+		for _, want := range c.want {
+			if !strings.Contains(got.String(), want) {
+				t.Errorf("%s on %d ranks: %s, want %s", c.program, c.ranks, got, want)
+			}
+		}
+		for name, a := range c.args {
+			if a.Placement != nil && got.Placements[name] != a.Placement {
+				t.Errorf("%s: %s, which was placed, is %s", c.program, name, got.Placements[name])
+			}
+		}
+	}
+}
+
+// What is chosen sends what was estimated, of matrices without structure, and no other grid with A cut along rows and X along columns needs a tenth less.
+func TestProposalIsCheap(t *testing.T) {
+	r := rand.New(rand.NewPCG(51, 52))
+	A, X := random(t, r, tensor.CSR, 0.02, 240, 240), random(t, r, tensor.Dense(2), 1, 240, 48)
+	const program, n = "Y(i,k) = sum_j A(i,j)*X(j,k)", 12
+	described := map[string]*dist.Tensor{}
+	args := map[string]operand{}
+	for name, x := range map[string]*tensor.Tensor{"A": A, "X": X} {
+		described[name] = &dist.Tensor{Shape: x.Shape(), Format: x.Format(), DType: x.DType(), Fill: x.Fill(), Entries: x.NNZ()}
+	}
+	chosen, err := dist.Propose(t.Context(), program, described, n, nil, dist.Options{}, func(name string, axis int) ([]int64, error) {
+		return dist.Weights(map[string]*tensor.Tensor{"A": A, "X": X}[name], axis)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	cost := func(grid *placement.Grid, a, x string) float64 {
+		args["A"], args["X"] = operand{A, a}, operand{X, x}
+		got, err := onGrid(grid, n, ranks.Faults{}, session(), program, args, dist.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		sent := int64(0)
+		for _, s := range got.again {
+			sent += s.Values + s.Combination
+		}
+		return float64(sent)
+	}
+	sent := cost(chosen.Grid, chosen.Placements["A"].String(), chosen.Placements["X"].String())
+	if sent > 1.1*chosen.Sent+1 || chosen.Sent > 1.1*sent+1 {
+		t.Errorf("%s: %v bytes are sent", chosen, sent)
+	}
+	for c := 1; c <= n; c++ {
+		if n%c > 0 {
+			continue
+		}
+		grid := &placement.Grid{Names: []string{"r", "c"}, Sizes: []int{n / c, c}}
+		held := float64(c)*float64(A.NNZ())*16 + float64(X.Values().Bytes())
+		if other := cost(grid, "over (r)", "over (r, c)") + held; other < 0.9*(sent+chosen.Held) {
+			t.Errorf("over grid %s ranks have and send %v bytes, and %v as was chosen: %s", grid, other, sent+chosen.Held, chosen)
+		}
+	}
+}
