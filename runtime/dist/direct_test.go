@@ -2,13 +2,12 @@ package dist_test
 
 import (
 	"context"
-	"encoding/binary"
 	"fmt"
 	"math/rand/v2"
 	"strings"
-	"sync/atomic"
 	"testing"
 
+	"github.com/lacuna-sparse/lacuna/internal/testing/testengine"
 	"github.com/lacuna-sparse/lacuna/runtime"
 	"github.com/lacuna-sparse/lacuna/runtime/declare"
 	"github.com/lacuna-sparse/lacuna/runtime/dist"
@@ -19,72 +18,6 @@ import (
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
-// direct is a transport of ranks that share one device, which is simulated.
-type direct struct {
-	transport.Transport
-	engine runtime.Engine
-	beside []transport.Traffic // what Swap sends, less what it tells
-	unused int64
-}
-
-// starts counts exchanges of values between arrays of the host.
-var starts atomic.Int64
-
-func (d *direct) Start(ctx context.Context, out, in [][]byte) (transport.Pending, error) {
-	starts.Add(1)
-	return d.Transport.Start(ctx, out, in)
-}
-
-// Mark implements transport.Direct: what an engine is asked is done at once.
-func (d *direct) Mark(transport.Mark) (transport.Mark, error) { return nil, nil }
-
-// Reached implements transport.Direct.
-func (d *direct) Reached(context.Context, transport.Mark) error { return nil }
-
-// Unused implements transport.Direct.
-func (d *direct) Unused() (int64, error) { return d.unused, nil }
-
-// Swap implements transport.Direct: ranks tell each other where what they send is, and copy what they receive.
-func (d *direct) Swap(ctx context.Context, out, in []transport.Span, _, _ transport.Mark) (transport.Swapping, error) {
-	if err := transport.CheckSpans(d.Rank(), d.Size(), out, in); err != nil {
-		return nil, err
-	}
-	told := make([][]byte, len(out))
-	for r, s := range out {
-		if r != d.Rank() && s.Bytes > 0 {
-			told[r] = binary.LittleEndian.AppendUint64(nil, s.Address)
-			d.beside[r].Bytes += s.Bytes - int64(len(told[r]))
-		}
-	}
-	theirs, err := d.Exchange(ctx, told)
-	if err != nil {
-		return nil, err
-	}
-	for r, s := range in {
-		from := out[r].Address
-		if r != d.Rank() && s.Bytes > 0 {
-			from = binary.LittleEndian.Uint64(theirs[r])
-		}
-		if err := runtime.Move(ctx, d.engine, s.Address, from, s.Bytes); err != nil {
-			return nil, err
-		}
-	}
-	return swapped{}, d.Barrier(ctx) // before that nobody may write to what is copied
-}
-
-type swapped struct{}
-
-func (swapped) Arrived(context.Context) error { return nil }
-func (swapped) Sent(context.Context) error    { return nil }
-
-func (d *direct) Sent() []transport.Traffic {
-	sent := d.Transport.Sent()
-	for r, more := range d.beside {
-		sent[r].Bytes += more.Bytes
-	}
-	return sent
-}
-
 // onDevice is a session whose results stay on a device that is simulated.
 func onDevice() *exec.Session {
 	return exec.NewSession(exec.WithEngine(runtime.Simulated()), exec.WithThreads(1), exec.WithResidentResults())
@@ -92,7 +25,7 @@ func onDevice() *exec.Session {
 
 // Values go from device to device, however operands are placed, and the results are those of one rank, as near as sums in another order are.
 func TestDirect(t *testing.T) {
-	starts.Store(0)
+	testengine.Starts.Store(0)
 	r := rand.New(rand.NewPCG(7, 8))
 	x, A := random(t, r, tensor.Dense(1), 1, 10), random(t, r, tensor.CSR, 0.3, 8, 12)
 	blocks, err := tensor.ParseFormat("C-S-D", 3)
@@ -157,7 +90,7 @@ func TestDirect(t *testing.T) {
 			t.Errorf("%s: %s", name, d)
 		}
 	}
-	if n := starts.Load(); n > 0 {
+	if n := testengine.Starts.Load(); n > 0 {
 		t.Errorf("%d exchanges of values went through the host's memory", n)
 	}
 }
@@ -170,7 +103,7 @@ func TestDirectReleases(t *testing.T) {
 	X, Y := random(t, r, tensor.Dense(2), 1, 40, 3), random(t, r, tensor.Dense(2), 1, 12, 3)
 	s := onDevice()
 	err := ranks.Run(context.Background(), 2, ranks.Faults{}, func(ctx context.Context, tr transport.Transport) error {
-		g, err := dist.New(ctx, s, &direct{Transport: tr, engine: s.Engine(), beside: make([]transport.Traffic, 2), unused: 1 << 40}, nil)
+		g, err := dist.New(ctx, s, testengine.OnDevice(tr, s.Engine(), 1<<40), nil)
 		if err != nil {
 			return err
 		}
@@ -234,7 +167,7 @@ func TestDirectOtherValues(t *testing.T) {
 	for _, layout := range []string{"over (r)", "over (r by cyclic)"} {
 		for _, unused := range []int64{0, 1 << 40} { // memory for one room, and for two
 			err := ranks.Run(context.Background(), 3, ranks.Faults{}, func(ctx context.Context, tr transport.Transport) error {
-				g, err := dist.New(ctx, s, &direct{Transport: tr, engine: s.Engine(), beside: make([]transport.Traffic, 3), unused: unused}, nil)
+				g, err := dist.New(ctx, s, testengine.OnDevice(tr, s.Engine(), unused), nil)
 				if err != nil {
 					return err
 				}

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/lacuna-sparse/lacuna/internal/testing/testengine"
 	"github.com/lacuna-sparse/lacuna/runtime"
 	"github.com/lacuna-sparse/lacuna/runtime/declare"
 	"github.com/lacuna-sparse/lacuna/runtime/dist"
@@ -99,7 +100,7 @@ func onGrid(grid *placement.Grid, n int, faults ranks.Faults, s *exec.Session, p
 	var mu sync.Mutex
 	err := ranks.Run(context.Background(), n, faults, func(ctx context.Context, t transport.Transport) error {
 		if runtime.OnGrids(s.Engine()) {
-			t = &direct{Transport: t, engine: s.Engine(), beside: make([]transport.Traffic, n), unused: 1 << 40}
+			t = testengine.OnDevice(t, s.Engine(), 1<<40)
 		}
 		r, err := dist.New(ctx, s, t, grid)
 		if err != nil {

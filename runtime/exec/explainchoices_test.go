@@ -207,3 +207,31 @@ func checkLoops(t *testing.T, text string, st *StepProfile) {
 		t.Errorf("%s: no loop of %s is told of", text, st.Result)
 	}
 }
+
+// TestLoopsOfUnwanted: loops follow from what intermediates store, too, where the last result alone is wanted.
+func TestLoopsOfUnwanted(t *testing.T) {
+	ctx := context.Background()
+	T := sparseLine(t, 30*30*30, []int64{30, 30, 30}, tensor.CSF(3), tensor.Float64, 0)
+	dense := func() *tensor.Tensor {
+		x, err := tensor.FromDense([]int64{30, 8}, tensor.Dense(2), tensor.ArrayOf(make([]float64, 240)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return x
+	}
+	args := Args{"T": T, "U": dense(), "V": dense(), "W": dense()}
+	s := NewSession(WithEngine(runtime.Interp()))
+	var said [2]string
+	for i, opts := range [][]Option{nil, {declare.Only("G")}} {
+		k, err := s.kernelFor(ctx, "G(p,q,r) = T(i,j,k)*U(i,p)*V(j,q)*W(k,r)", args, opts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if said[i], err = k.Explain("schedule"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if said[0] != said[1] || strings.Count(said[0], "temporary") < 2 {
+		t.Errorf("with all results wanted:\n%s\nwith the last one:\n%s", said[0], said[1])
+	}
+}

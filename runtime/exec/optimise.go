@@ -346,10 +346,15 @@ func loopsText(p *ir.Plan) string {
 	return strings.Join(slices.DeleteFunc(lines, func(l string) bool { return strings.HasPrefix(strings.TrimSpace(l), "#") }), "\n")
 }
 
-// storesOf tells how the results of a plan are stored.
+// storesOf tells how what a plan makes is stored, whether it is wanted or only read by later statements.
 func storesOf(p *ir.Plan) func() (map[*lang.Tensor]logic.Stored, bool) {
 	return func() (map[*lang.Tensor]logic.Stored, bool) {
 		stored := map[*lang.Tensor]logic.Stored{}
+		for _, t := range p.Tensors { // the latest version of each comes last
+			if of := t.Source; of != nil && !of.Operand {
+				stored[of] = logic.Stored{Format: t.Format, Fill: t.Fill}
+			}
+		}
 		for of, t := range p.Results {
 			stored[of] = logic.Stored{Format: t.Format, Fill: t.Fill}
 		}

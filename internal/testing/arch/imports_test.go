@@ -39,7 +39,7 @@ var allowed = map[string][]string{
 	"runtime/dist/nccl":            {"internal/cuda", "internal/dl", "runtime", "runtime/dist/ranks", "runtime/dist/transport"},
 	"runtime/dist/mpi":             {"internal/dl", "runtime/dist/transport"},
 	"codegen/ptx":                  {"ir/loop", "codegen/llvm"},
-	"internal/testing/testengine":  {"internal/debug", "ir/loop", "lower/gpu", "ir/loop/lib", "codegen/ptx", "internal/llvm", "runtime"},
+	"internal/testing/testengine":  {"internal/debug", "ir/loop", "lower/gpu", "ir/loop/lib", "codegen/ptx", "internal/llvm", "runtime", "runtime/dist/transport"},
 	"tensor/from":                  {"tensor"},
 	"tensor/gonum":                 {"tensor"},
 	"tensor/file/hdf5":             {},
