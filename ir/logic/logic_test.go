@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lacuna-sparse/lacuna/internal/cost"
 	"github.com/lacuna-sparse/lacuna/lang"
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
@@ -230,8 +231,17 @@ func TestUnknownResults(t *testing.T) {
 	_, r := optimise(t, "y(i) = A(i,j)*B(j,k)*x(k)", map[string]operand{"A": csr, "B": csr, "x": vec}, func(o *Options) {
 		o.Stores = func() (map[*lang.Tensor]Stored, bool) { return nil, false }
 	})
-	if r != nil {
-		t.Errorf("reordered: %s", r.File)
+	if r == nil || r.Program != nil || !strings.Contains(strings.Join(r.Notes, "; "), "how y is stored is not known") {
+		t.Errorf("got %+v, want the program as it is written, and a note", r)
+	}
+}
+
+// TestTooManyFactors keeps as written, and tells so, what has more factors than are searched.
+func TestTooManyFactors(t *testing.T) {
+	text := "y(i) = A(i,j)" + strings.Repeat("*x(j)", cost.MostFactors)
+	_, r := optimise(t, text, map[string]operand{"A": csr, "x": vec}, nil)
+	if r == nil || r.Program != nil || !strings.Contains(strings.Join(r.Notes, "; "), "a product of 65 factors over 2 indices is computed as written") {
+		t.Errorf("got %+v, want the program as it is written, and a note", r)
 	}
 }
 
