@@ -66,6 +66,10 @@ func (t *Tensor) StatisticsBy(there func() (*Statistics, error)) (*Statistics, b
 	if s, ok := t.Statistics(); ok || !t.undescribed() {
 		return s, ok
 	}
+	if t.pin() != nil {
+		return nil, false
+	}
+	defer t.Unpin()
 	s, err := there()
 	if err != nil {
 		return nil, false

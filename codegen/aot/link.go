@@ -1,6 +1,7 @@
 package aot
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -347,7 +348,7 @@ func (k *linker) compute(s *ir.Compute) error {
 	if err != nil {
 		return err
 	}
-	return k.join(low, s.Result, shape, func(x lower.Scalar) loop.SizeExpr {
+	err = k.join(low, s.Result, shape, func(x lower.Scalar) loop.SizeExpr {
 		switch {
 		case x.Index != nil:
 			return indices[x.Index.ID]
@@ -356,6 +357,10 @@ func (k *linker) compute(s *ir.Compute) error {
 		}
 		return k.stored[x.Tensor].dims[x.Axis]
 	})
+	if unmet := (*gpu.MappingError)(nil); errors.As(err, &unmet) {
+		return s.Directives.Fail("gpu", unmet.Error())
+	}
+	return err
 }
 
 // nest lowers a loop nest: what may turn out to have too many entries for one pass is counted first.

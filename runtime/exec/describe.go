@@ -50,7 +50,8 @@ func (d *description) add(name, is string) {
 	d.opts = append(d.opts, declare.Result(name, tensor.Dense(0)))
 }
 
-// describe computes statistics on the device, by the rules by which [tensor.Tensor.Statistics] does.
+// describe computes statistics on the device, nearly as [tensor.Tensor.Statistics] does: where that looks at positions, or at some of the rows that there are, it
+// looks at entries, and at some of all rows.
 func (s *Session) describe(ctx context.Context, t *tensor.Tensor) (*tensor.Statistics, error) {
 	format, dims, n := t.Format(), t.Shape(), float64(t.NNZ())
 	st := &tensor.Statistics{Entries: n, Axes: make([]tensor.AxisStatistics, len(dims))}
@@ -65,7 +66,7 @@ func (s *Session) describe(ctx context.Context, t *tensor.Tensor) (*tensor.Stati
 		case n == 0:
 		case k >= format.SparseRank():
 			a.NonEmpty, a.Longest, a.Squares = a.Extent, n/a.Extent, n*n/a.Extent
-		case len(dims) == 1 || a.Extent > n*mostCounters+mostSpare: // nearly every coordinate has one
+		case len(dims) == 1 || a.Extent > n*mostCounters+mostSpare && (k > 0 || !t.LevelAt(0).Full()): // nearly every coordinate has one
 			a.NonEmpty, a.Longest, a.Squares = n, 1, n
 		default:
 			d.count(axis, dims)

@@ -75,3 +75,43 @@ func TestMappingsInSchedules(t *testing.T) {
 		}
 	}
 }
+
+// TestMappingsBeforeRuns pastes what is printed before a run, when it is not known which stages there will be.
+func TestMappingsBeforeRuns(t *testing.T) {
+	ctx := context.Background()
+	r := rand.New(rand.NewPCG(3, 4))
+	s := NewSession(WithEngine(runtime.Simulated()))
+	args := Args{}
+	for _, name := range []string{"A", "B", "D", "E"} {
+		args[name] = randomMatrix(t, r, 40, 40, 4, tensor.CSR)
+	}
+	k, err := s.kernelFor(ctx, "C(i,k) = (sum_j A(i,j)*B(j,k)) + (sum_j D(i,j)*E(j,k))", args, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := k.Run(ctx, args)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fresh, err := NewSession(WithEngine(runtime.Simulated())).kernelFor(ctx, "C(i,k) = (sum_j A(i,j)*B(j,k)) + (sum_j D(i,j)*E(j,k))", args, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for when, k := range map[string]*Kernel{"before a run": fresh, "after one": k} {
+		said, err := k.Explain("schedule")
+		if err != nil {
+			t.Fatal(err)
+		}
+		again, err := s.kernelFor(ctx, said, args, nil)
+		if err != nil {
+			t.Fatalf("%s: %s: %v", when, said, err)
+		}
+		got, err := again.Run(ctx, args)
+		if err != nil {
+			t.Fatalf("%s: %s: %v", when, said, err)
+		}
+		if d := tensor.Diff(got, want); d != "" {
+			t.Errorf("%s: %s: %s", when, said, d)
+		}
+	}
+}

@@ -133,11 +133,11 @@ func (k *Kernel) resultOf(t *lang.Tensor) []string {
 func (k *Kernel) scheduleOf(st *step, c *ir.Compute) []string {
 	how := c.Directives
 	v := st.latest.Load()
-	if v != nil && k.env.OnGrids() {
-		how.Mapping = gpu.Chosen(v.Lower.Program, k.env.Grids(v.Lower))
-	}
 	if v != nil && st.ran.Load() {
-		if len(c.Workspaces) > 0 {
+		if k.env.OnGrids() { // which stages there are follows from what the run has chosen
+			how.Mapping = gpu.Chosen(v.Lower.Program, k.env.Grids(v.Lower))
+		}
+		if len(c.Workspaces) > 0 && !k.env.OnGrids() {
 			how.Workspace = workspaceKinds[v.work]
 		}
 		if k.mayTabulate(st) {
