@@ -25,11 +25,12 @@ const (
 	noticeHead = 1 + 8
 	noticeText = 1024
 
-	beat     = time.Second      // between signs of life
-	silence  = 7 * time.Second  // after which a rank is taken for lost
-	patience = 10 * time.Second // for what takes no time where all is well
-	grace    = 3 * time.Second  // for others to leave a group that has failed
-	stall    = 5 * time.Second  // for messages to ranks that have all left: nobody takes them
+	beat     = time.Second            // between signs of life
+	silence  = 7 * time.Second        // after which a rank is taken for lost
+	patience = 10 * time.Second       // for what takes no time where all is well
+	grace    = 3 * time.Second        // for others to leave a group that has failed
+	polite   = 200 * time.Millisecond // for those who tell people why it has failed
+	stall    = 5 * time.Second        // for messages to ranks that have all left: nobody takes them
 )
 
 // gone is the reason where others wait for a rank that has left.
@@ -49,6 +50,7 @@ type peers struct {
 	untold  int           // notices that are not sent yet, but for signs of life
 
 	leaving  time.Time // when Close was called
+	knows    time.Time // since when a group that has failed has nothing more to say to this rank
 	alone    time.Time // since when all others have left
 	byeSaid  bool
 	byeHeard bool
@@ -231,8 +233,14 @@ func (s *server) finished(now time.Time) bool {
 	case s.leaving.IsZero():
 		return false
 	case s.failure() != nil:
-		// Who ends first takes the others with it: let them say why.
-		return s.untold == 0 && s.allLeft() || now.Sub(s.leaving) > grace
+		// Who ends first takes the others with it: let them say why, and first of all those who tell people.
+		if s.untold > 0 || !s.allLeft() {
+			return now.Sub(s.leaving) > grace
+		}
+		if s.knows.IsZero() {
+			s.knows = now
+		}
+		return s.Reports() || now.Sub(s.knows) > polite
 	case !s.allLeft():
 		return false
 	case s.size > 1 && !s.byeSaid:
