@@ -49,14 +49,15 @@ func (a *app) inspectProgram(ctx context.Context, args []string, text string, g 
 	if e.operands, err = parsePlaced(args[1:]); err != nil {
 		return err
 	}
-	lists := placedBy(e.operands)
-	for k, o := range e.operands {
-		if o.source != nil && o.qual.layout == "" && !lists[o.name] {
-			e.operands[k].qual.layout = text
-		}
-	}
 	if e.program, err = parseProgram(args[0]); err != nil {
 		return err
+	}
+	lists := placedBy(e.operands)
+	for k, o := range e.operands {
+		u := e.program.uses[o.name]
+		if o.source != nil && o.qual.layout == "" && !lists[o.name] && (u == nil || u.rank > 0) { // every rank has a number
+			e.operands[k].qual.layout = text
+		}
 	}
 	if err := e.load(ctx); err != nil {
 		return err

@@ -30,7 +30,10 @@ func (e *evaluation) shared(o operand) bool {
 	if l, err := placement.Parse(o.qual.layout, -1); err != nil || l.String() == "replicated" {
 		return false
 	}
-	if slices.ContainsFunc(e.operands, func(o operand) bool { return o.qual.layout == "auto" }) {
+	if slices.ContainsFunc(e.operands, func(o operand) bool {
+		l, err := placement.Parse(o.qual.layout, -1)
+		return err == nil && l.Auto
+	}) {
 		return false // what operands are says where they should be
 	}
 	st, err := os.Stat(string(path))

@@ -269,6 +269,9 @@ func (s *statement) work() float64 {
 		for _, a := range gates {
 			t := s.use(a).tensor
 			for _, n := range t.Shape {
+				if n == 0 {
+					return 0
+				}
 				all /= float64(n)
 			}
 			all *= float64(t.Entries)
