@@ -10,8 +10,8 @@ import (
 
 // maskedStore is a workspace of which only the entries of a mask are wanted. It
 // has an element and a mark for each key. A use begins by marking the mask's
-// entries as wanted and ends by collecting, in the mask's order, those that got a
-// value; the rest of the marks is never looked at, except to see that a value is
+// entries as wanted and ends in the mask's order: a loop over the mask looks each entry up,
+// or those that got a value are collected. The rest of the marks is never looked at, except to see that a value is
 // not wanted (Milaković, Selvitopi, Nisa, Budimlić, Buluç, "Parallel algorithms for
 // masked sparse matrix-matrix products", ICPP 2022).
 type maskedStore struct {

@@ -195,7 +195,9 @@ func (e *emitter) workspace(st *state, s *ir.Workspace) {
 		}
 	}
 	if m, ok := w.store.(*maskedStore); ok && e.depth > 0 && m.meets(w, s) {
-		e.entries[w] = loop.Int(0) // until the loop over the mask's entries shows that it asks for none of another one: see walk.meet
+		// The loop that reads it decides whether its entries are listed: see walk.meet. Until then it has none, and what lists them
+		// would write to a buffer that the loop had asked to read.
+		e.entries[w] = loop.Int(0)
 		w.open = true
 		e.Write(w.crd[0])
 		if e.stmt(st, s.Consumer); w.open {

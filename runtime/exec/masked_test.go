@@ -3,6 +3,7 @@ package exec
 import (
 	"context"
 	"math"
+	"strings"
 	"testing"
 
 	"github.com/lacuna-sparse/lacuna/runtime"
@@ -73,6 +74,39 @@ func TestMaskedWorkspaces(t *testing.T) {
 					}
 				}
 			}
+		}
+	}
+}
+
+// TestMaskedLookups says which loops look a masked workspace up, and which list its entries.
+func TestMaskedLookups(t *testing.T) {
+	ctx := context.Background()
+	s := NewSession(WithEngine(runtime.Interp()))
+	args := Args{"X": sparseLine(t, 400, []int64{20, 20}, tensor.CSR, tensor.Float64, 0)}
+	for _, name := range []string{"A", "B", "M"} {
+		args[name] = args["X"]
+	}
+	for text, looks := range map[string]bool{
+		"C(i,k) = where(stored(M(i,k)), sum_j A(i,j)*B(j,k), 0)":          true,
+		"C(i,k) = where(stored(M(i,k)), X(i,k) + sum_j A(i,j)*B(j,k), 0)": true,
+		"C(i,k) = M(i,k)*(sum_j A(i,j)*B(j,k))":                           false, // it merges
+	} {
+		some := Args{}
+		for name, a := range args {
+			if name != "X" || strings.Contains(text, "X(") {
+				some[name] = a
+			}
+		}
+		k, err := s.kernelFor(ctx, text, some, []Option{Result("C", tensor.CSR), AsWritten()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		loops, err := k.Explain("loops")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Contains(loops, "let has_w0: bool = w0_marks["); got != looks || !strings.Contains(loops, "w0_marks") {
+			t.Errorf("%s: looks entries up: %v, want %v", text, got, looks)
 		}
 	}
 }
