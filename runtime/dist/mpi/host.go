@@ -11,11 +11,12 @@ type affinity [128]byte
 func (a affinity) has(p int) bool { return a[p/8]>>(p%8)&1 != 0 }
 
 // share finds out how many processors are this process's. Launchers do not say: that of Open MPI binds processes to processors of their own, that of MPICH lets
-// all use all.
-func (g *Group) share(ctx context.Context) error {
+// all use all. Where the group fails meanwhile, as another rank is through and has found a mistake, the next call tells that.
+func (g *Group) share(ctx context.Context) {
 	name, err := os.Hostname()
 	if err != nil {
-		return err
+		g.Abort(err.Error())
+		return
 	}
 	mine := mayUse()
 	out := make([][]byte, g.size)
@@ -24,7 +25,7 @@ func (g *Group) share(ctx context.Context) error {
 	}
 	in, err := g.Exchange(ctx, out)
 	if err != nil {
-		return err
+		return
 	}
 	clear(g.sent)
 	var here []affinity
@@ -35,7 +36,6 @@ func (g *Group) share(ctx context.Context) error {
 	}
 	g.processors = mine.share(here)
 	g.roomy.Store(g.processors >= 1)
-	return nil
 }
 
 // share is how many processors a process has if it shares each fairly with those of its machine that may use it, too. It is one of them.

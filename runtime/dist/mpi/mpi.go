@@ -66,9 +66,7 @@ func Open() (*Group, error) {
 	if err := <-ready; err != nil {
 		return nil, err
 	}
-	if err := g.share(context.Background()); err != nil {
-		return nil, errors.Join(err, g.Close())
-	}
+	g.share(context.Background())
 	return g, nil
 }
 
