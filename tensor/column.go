@@ -63,16 +63,10 @@ func (c column) set(i int, v uint64) {
 	c.u32[i] = uint32(v)
 }
 
-// put copies another column of the same width to the elements from at on.
-func (c column) put(at int, from column) {
-	if c.u64 != nil {
-		copy(c.u64[at:], from.u64)
-	} else if c.u32 != nil {
-		copy(c.u32[at:], from.u32)
-	}
-}
-
 func (c column) len() int { return len(c.u32) + len(c.u64) }
+
+// missing reports whether there is no such column.
+func (c column) missing() bool { return c.u32 == nil && c.u64 == nil }
 
 // array is the column as an array that shares its memory.
 func (c column) array() Array {
@@ -131,19 +125,11 @@ func (c column) gathered(list permutation) (column, error) {
 	return out, nil
 }
 
-// prefix is the first n elements, shared.
-func (c column) prefix(n int) column {
-	if c.u64 != nil {
-		return column{u64: c.u64[:n]}
-	}
-	return column{u32: c.u32[:n]}
-}
-
 // permutation lists which entry stands at each place. The zero permutation is
 // the identity.
 type permutation struct{ column }
 
-func (p permutation) identity() bool { return p.u32 == nil && p.u64 == nil }
+func (p permutation) identity() bool { return p.missing() }
 
 func (p permutation) at(i int) int {
 	if p.u32 != nil {
