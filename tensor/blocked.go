@@ -164,17 +164,17 @@ func (t *Tensor) checkBlocks(shape []int64) error {
 
 // joinAxes gives entries of blocks, in a tensor of some shape, their coordinates in the whole, and leaves out those beyond its shape.
 func joinAxes(e entries, from, shape []int64) (entries, error) {
-	groups, padded := blockAxes(len(shape)), make([]int64, len(shape))
+	groups, padded := blockAxes(len(shape)), slices.Clone(shape)
 	for axis := range groups {
 		g := &groups[axis]
 		g.from, g.to = g.to, g.from
-		padded[axis] = math.MaxInt64
-		if n, ok := mulSizes(from[axis], from[len(shape)+axis]); ok {
-			padded[axis] = n
+		var fits bool
+		if padded[axis], fits = mulSizes(from[axis], from[len(shape)+axis]); !fits {
+			padded[axis] = math.MaxInt64
 		}
 	}
 	e.order = nil
-	if err := e.regroup(groups, from, padded, identity(len(shape))); err != nil {
+	if err := e.regroup(groups, from, padded, identity(len(shape))); err != nil || slices.Equal(padded, shape) {
 		return e, err
 	}
 	inside, err := chosen(e.n, func(i int) bool {

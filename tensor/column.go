@@ -171,7 +171,11 @@ func sortedPermutation(n int, keys []column) (permutation, []column, error) {
 			}
 			first, width = first-1, width+w
 		}
-		word, err := packColumns(permutation{perm}, keys[first:last], width)
+		order := permutation{perm}
+		if last == len(keys) {
+			order = permutation{} // as they are
+		}
+		word, err := packColumns(order, keys[first:last], n, width)
 		if err != nil {
 			return permutation{}, nil, err
 		}
@@ -198,10 +202,14 @@ func widthMax(width int) uint64 {
 
 // packColumns joins key columns, in the order of perm, into one of width bits,
 // the first column uppermost.
-func packColumns(perm permutation, keys []column, width int) (column, error) {
-	word, err := makeColumn(perm.len(), widthMax(width))
+func packColumns(perm permutation, keys []column, n, width int) (column, error) {
+	word, err := makeColumn(n, widthMax(width))
 	if err != nil {
 		return column{}, err
+	}
+	if len(keys) == 1 && perm.identity() {
+		word.copyShifted(0, keys[0], 0)
+		return word, nil
 	}
 	for k, key := range keys {
 		shift := uint(bits.Len64(key.maximum()))
@@ -225,6 +233,9 @@ func packColumns(perm permutation, keys []column, width int) (column, error) {
 
 // unpackColumns splits a word of joined columns into columns like keys.
 func unpackColumns(word column, keys []column) ([]column, error) {
+	if len(keys) == 1 && (word.u32 == nil) == (keys[0].u32 == nil) {
+		return []column{word}, nil
+	}
 	out := make([]column, len(keys))
 	shift := uint(0)
 	for k := len(keys) - 1; k >= 0; k-- {

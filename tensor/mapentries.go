@@ -134,19 +134,19 @@ func (e *entries) regroup(groups []axisGroup, from, to []int64, stored []int) er
 				return err
 			}
 		}
+		old, made := inOrder(e.cols, g.from), inOrder(cols, g.to)
 		for i := range e.n {
 			at := uint64(0) // in row-major order over the group
-			for _, axis := range g.from {
-				at = at*uint64(from[axis]) + e.cols[axis].at(i)
+			for k, col := range old {
+				at = at*uint64(from[g.from[k]]) + col.at(i)
 			}
-			for k := len(g.to) - 1; k > 0; k-- {
-				axis := g.to[k]
-				size := uint64(to[axis])
+			for k := len(made) - 1; k > 0; k-- {
+				size := uint64(to[g.to[k]])
 				rest := at / size
-				cols[axis].set(i, at-rest*size)
+				made[k].set(i, at-rest*size)
 				at = rest
 			}
-			cols[g.to[0]].set(i, at)
+			made[0].set(i, at)
 		}
 	}
 	e.cols = cols
