@@ -215,15 +215,10 @@ func orderedFold(l *loop.For, where storePlaces) (*inOrder, bool) {
 	f, ok := &inOrder{store: list[0]}, true
 	var exprs []loop.Expr
 	loop.WalkStmts(l.Body, func(s loop.Stmt) {
-		switch s := s.(type) {
-		case *loop.Store:
-			return
-		case *loop.For:
-			ok = ok && (where == anywhere || !has(s.Body, isStore))
-		case *loop.While:
-			ok = ok && (where == anywhere || !has(s.Body, isStore))
+		ok = ok && (where == anywhere || !has(bodyOf(s), isStore))
+		if kindOf(s) != isStore {
+			exprs = append(exprs, loop.Exprs(s)...)
 		}
-		exprs = append(exprs, loop.Exprs(s)...)
 	})
 	var is bool
 	if f.value, is = f.apart(f.store.Value); !is || !ok {

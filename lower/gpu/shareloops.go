@@ -47,10 +47,9 @@ func (g *gridFunc) shareLoop(s *loop.For, n *loop.Inliner, folds []fold, t team)
 	}
 	lo, hi := n.Expr(s.Lo), n.Expr(s.Hi)
 	whole := make([]*loop.Ref, len(folds))
-	parts := make([]*loop.Ref, len(folds))
+	parts := g.parts(folds)
 	for i, d := range folds {
 		whole[i] = n.Value(d.variable).(*loop.Ref)
-		parts[i] = b.Var("part", d.identity())
 		n.Bind(d.variable, parts[i])
 	}
 	if g.split != nil {
@@ -72,6 +71,15 @@ func (g *gridFunc) shareLoop(s *loop.For, n *loop.Inliner, folds []fold, t team)
 		b.Assign(whole[i], loop.NewBinary(d.op, whole[i], t.combine(d, parts[i])))
 		n.Bind(d.variable, whole[i])
 	}
+}
+
+// parts are variables for parts of folds.
+func (g *gridFunc) parts(folds []fold) []*loop.Ref {
+	var list []*loop.Ref
+	for _, d := range folds {
+		list = append(list, g.Builder.Var("part", d.identity()))
+	}
+	return list
 }
 
 // shareNest emits loops of which each is all that there is in the one before, beside
