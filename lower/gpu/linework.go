@@ -43,8 +43,7 @@ func (m *mapper) newLineWork(s *loop.Stage, g *gridFunc, t *lineNest, in *loop.I
 		case t.lines[f]:
 			for u := range w.columns {
 				w.current = u
-				n.Bind(f.Var, w.columns[u])
-				n.Block(f.Body)
+				iteration(n, f, w.columns[u])
 			}
 		default:
 			w.loop(f, n, n.Expr(f.Lo), n.Expr(f.Hi))
@@ -183,10 +182,7 @@ func (w *lineWork) assign(v *loop.Ref, value loop.Expr) {
 func (w *lineWork) loop(f *loop.For, n *loop.Inliner, lo, hi loop.Expr) {
 	b := w.g.Builder
 	if !w.unrolls(f) {
-		b.For("p", lo, hi, func(i loop.Expr) {
-			n.Bind(f.Var, i)
-			n.Block(f.Body)
-		})
+		b.For("p", lo, hi, func(i loop.Expr) { iteration(n, f, i) })
 		return
 	}
 	if w.g.Quick {
@@ -338,20 +334,8 @@ func (w *lineWork) unrolls(f *loop.For) bool {
 	if w.t.sum != nil {
 		return f == w.t.sum.inner
 	}
-	for _, s := range f.Body {
-		switch s := s.(type) {
-		case *loop.Let:
-			if s.Mutable {
-				return false
-			}
-		case *loop.Comment:
-		case *loop.For:
-			if !w.t.lines[s] {
-				return false
-			}
-		default:
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(f.Body, func(s loop.Stmt) bool {
+		l, isLoop := s.(*loop.For)
+		return kindOf(s) != isValue && !(isLoop && w.t.lines[l])
+	})
 }

@@ -75,10 +75,7 @@ func (g *gridFunc) byOwners(s *loop.Stage, l *loop.For, fold *inOrder, owners in
 	warps := loop.Int(int64(g.m.opts.Threads / 32))
 	me := b.Let("me", b.Add(b.Mul(g.block(), warps), g.Warp()))
 	var atStore func(*loop.Store) // what is done with the loop's store at the moment
-	in.Loop = func(x *loop.For, n *loop.Inliner) bool {
-		if x != l {
-			return false
-		}
+	in.Loop = instead(l, func(n *loop.Inliner) {
 		body := withoutFails(l.Body)
 		run := func(i loop.Expr, store func(*loop.Store)) {
 			atStore = store
@@ -119,8 +116,7 @@ func (g *gridFunc) byOwners(s *loop.Stage, l *loop.For, fold *inOrder, owners in
 		b.While(b.Lt(at, hi), func() {
 			steps(1, func(i loop.Expr, then func()) { b.If(b.Lt(i, hi), then, nil) })
 		})
-		return true
-	}
+	})
 	in.Store = func(st *loop.Store, _ *loop.Inliner) bool {
 		atStore(st)
 		return true

@@ -205,16 +205,12 @@ func (p *positions) findStarts() loop.Stage {
 // finish emits the rest of a row's work, what was folded of its entries being known.
 func (p *positions) finish(g *gridFunc, in loop.Inlining, row loop.Expr, sums []loop.Expr) {
 	b := g.Builder
-	in.Loop = func(s *loop.For, n *loop.Inliner) bool {
-		if s != p.row {
-			return false
-		}
+	in.Loop = instead(p.row, func(n *loop.Inliner) {
 		for i, d := range p.folds {
 			whole := n.Value(d.variable).(*loop.Ref)
 			b.Assign(whole, loop.NewBinary(d.op, whole, sums[i]))
 		}
-		return true
-	}
+	})
 	g.element(p.s, in, row)
 }
 
@@ -340,8 +336,7 @@ func (p *positions) terms(g *gridFunc, in loop.Inlining, entry loop.Expr) []*loo
 	for i, d := range p.folds {
 		n.Bind(d.variable, parts[i])
 	}
-	n.Bind(p.row.Var, entry)
-	n.Block(p.row.Body)
+	iteration(n, p.row, entry)
 	return parts
 }
 

@@ -1,6 +1,7 @@
 package gpu
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/lacuna-sparse/lacuna/ir/loop"
@@ -62,10 +63,7 @@ func (g *gridFunc) shareLoop(s *loop.For, n *loop.Inliner, folds []fold, t team)
 	if len(levels) > 1 {
 		g.shareNest(levels, n, t, turns)
 	} else {
-		turns(b.Let("from", b.Add(lo, t.rank())), b.Let("to", hi), t.size(), func(i loop.Expr) {
-			n.Bind(s.Var, i)
-			n.Block(s.Body)
-		})
+		turns(b.Let("from", b.Add(lo, t.rank())), b.Let("to", hi), t.size(), func(i loop.Expr) { iteration(n, s, i) })
 	}
 	for i, d := range folds {
 		b.Assign(whole[i], loop.NewBinary(d.op, whole[i], t.combine(d, parts[i])))
@@ -119,15 +117,8 @@ func nest(s *loop.For) []*loop.For {
 	inside := map[loop.VarID]bool{s.Var: true}
 	for {
 		inner, declared := lastLoop(levels[len(levels)-1].Body)
-		if inner == nil {
-			return levels
-		}
-		for _, d := range declared {
-			if id, ok := loop.Declared(d); ok {
-				inside[id] = true
-			}
-		}
-		if loop.Reads(inner.Lo, inside) || loop.Reads(inner.Hi, inside) {
+		maps.Copy(inside, declaredIn(declared))
+		if inner == nil || loop.Reads(inner.Lo, inside) || loop.Reads(inner.Hi, inside) {
 			return levels
 		}
 		inside[inner.Var] = true
