@@ -40,6 +40,7 @@
 //
 //	accelerator.go    runs in the memory of a device; gridresults.go: what comes back
 //	cudacode.go       machine code for a GPU; cudaspare.go: small blocks of its memory, kept
+//	underway.go       work on a device that nobody has waited for yet
 //	resident.go       arrays that stay on a device; memoisable.go, memoise.go: what follows from them, kept beside them
 //
 //	memory.go         a block of elements; allocator.go: where it comes from

@@ -34,7 +34,7 @@ type runFolder struct {
 func (x *scatter) foldTile() int64 { return int64(x.m.opts.Threads) * foldRounds }
 
 // foldRuns is the stage that folds the sorted updates into the elements.
-func (x *scatter) foldRuns() (loop.Stage, bool) {
+func (x *scatter) foldRuns() loop.Stage {
 	f := &runFolder{gridFunc: x.m.newFunc(x.s.Func.Name), x: x, rounded: -1}
 	in := f.onlyCall(x.s)
 	if x.listed {
@@ -53,7 +53,7 @@ func (x *scatter) foldRuns() (loop.Stage, bool) {
 	} else {
 		f.inlined(in)
 	}
-	return f.verified(x.s, "runs")
+	return f.stage(x.s, "runs")
 }
 
 // inlined computes what is folded by the iterations of the loop.

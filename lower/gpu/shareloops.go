@@ -1,6 +1,10 @@
 package gpu
 
-import "github.com/lacuna-sparse/lacuna/ir/loop"
+import (
+	"slices"
+
+	"github.com/lacuna-sparse/lacuna/ir/loop"
+)
 
 // A team is a group of threads that work on one element or chunk: some lanes of a
 // warp, or a block. All go through the same code with the same values; a loop that
@@ -155,25 +159,20 @@ const unroll = 4
 // sharesLoop reports whether a function has a loop that a team could share, outside
 // loops other than that over its chunk.
 func sharesLoop(f *loop.Func) bool {
-	found := false
-	var look func(body []loop.Stmt)
-	look = func(body []loop.Stmt) {
-		for _, s := range body {
+	var shares func(body []loop.Stmt) bool
+	shares = func(body []loop.Stmt) bool {
+		return slices.ContainsFunc(body, func(s loop.Stmt) bool {
 			switch s := s.(type) {
 			case *loop.For:
-				if _, ok := foldsOf(f, s); ok {
-					found = true
-				} else if isRef(s.Lo, f.Lo) && isRef(s.Hi, f.Hi) {
-					look(s.Body)
-				}
+				_, ok := foldsOf(f, s)
+				return ok || overChunk(f, s) && shares(s.Body)
 			case *loop.If:
-				look(s.Then)
-				look(s.Else)
+				return shares(s.Then) || shares(s.Else)
 			}
-		}
+			return false
+		})
 	}
-	look(f.Body)
-	return found
+	return shares(f.Body)
 }
 
 // lanes are the lanes of a warp, cut into teams of a power of two.
