@@ -86,6 +86,8 @@ type Options struct {
 	Resident bool
 	// Sure says that no kernel of an accelerator fails: a run with resident results does not wait to know.
 	Sure bool
+	// Underway, if not nil, is where a run on an accelerator leaves what it need not wait for.
+	Underway *Underway
 }
 
 // Here is the options with results in this process's memory.
