@@ -398,6 +398,7 @@ func (e *evaluation) compute(ctx context.Context, engine runtime.Engine) (out la
 	if t.first, err = run(); err != nil || !e.timed {
 		return out, t, err
 	}
+	runtime.Flush() // the first code may be replaced
 	var times []time.Duration
 	for start := time.Now(); len(times) < e.repeat || e.settle && time.Since(start) < settling; {
 		took, err := run()
