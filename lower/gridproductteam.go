@@ -159,12 +159,7 @@ func (t *productTeam) ends(w *walk, s steps) (begin, end loop.Expr) {
 
 // strided runs body for the thread's elements of n.
 func (t *productTeam) strided(n loop.Expr, body func(i loop.Expr)) {
-	b := t.B
-	at := b.Var("at", t.Rank())
-	b.While(b.Lt(at, n), func() {
-		body(b.Let("i", at))
-		b.Assign(at, b.Add(at, loop.Int(t.Threads())))
-	})
+	t.InTurns("i", t.Rank(), n, loop.Int(t.Threads()), body)
 }
 
 // workspace emits a row: the producers' values go into the table, whose entries are then

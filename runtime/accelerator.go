@@ -46,6 +46,9 @@ type queue interface {
 	// publish makes what was computed fit for other queues of the device: it waits, unless
 	// they all put their work behind this queue's.
 	publish(ctx context.Context) error
+	// rewind ends a run: what comes later in the queue may have its scratch memory.
+	rewind()
+	// close is rewind, and gives the queue back.
 	close()
 }
 
@@ -159,6 +162,7 @@ type gridRun struct {
 	sound int
 	// idle says that nothing was put into the queue since the host has waited for it.
 	idle  bool
+	under *Underway   // has the queue
 	parts []partState // by memoisable.parts
 	small smallBuffer
 }
@@ -178,12 +182,24 @@ const statusSize = 4
 
 // runGrid runs the program on its accelerator.
 func (x *Executable) runGrid(ctx context.Context, s *state, o Options, r *Results) error {
-	q, err := x.grid.device.queue(ctx)
+	under := o.Underway
+	var q queue
+	var err error
+	if under != nil {
+		var ok bool
+		if q, ok, err = under.begin(ctx, x.grid.device); !ok {
+			under = nil
+		}
+	}
+	if q == nil && err == nil {
+		q, err = x.grid.device.queue(ctx)
+	}
 	if err != nil {
 		return err
 	}
 	g := &s.grid
 	g.begin(ctx, x, s, q, o)
+	g.under = under
 	defer g.close()
 	if err := g.open(); err != nil {
 		return err
@@ -221,6 +237,12 @@ func (g *gridRun) close() {
 	clear(g.parts)
 	q, held := g.q, g.held
 	g.ctx, g.q = nil, nil
+	if g.under != nil {
+		g.under.leave(held, g.idle)
+		clear(held)
+		g.under = nil
+		return
+	}
 	if g.quiet || len(held) == 0 {
 		q.close()
 		doneAll(held)
@@ -263,7 +285,7 @@ func (g *gridRun) open() error {
 		m := g.s.mem[id]
 		bytes := m.Len * p.elemSize[id]
 		if r := m.On; r != nil && r.device == g.x.grid.device && !p.written[id] {
-			if !r.at.use() {
+			if !r.at.use(g.under) {
 				return &BindingError{p.program.Name, p.program.Buffers[id].Name, "was freed on the device"}
 			}
 			g.held = append(g.held, r.at)

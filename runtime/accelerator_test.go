@@ -221,13 +221,13 @@ func TestResidentUses(t *testing.T) {
 	e := newSimulated(simulatedMemory)
 	r := onDevice(t, e, []float64{1})
 	for use := range 2 {
-		if !r.at.use() {
+		if !r.at.use(nil) {
 			t.Fatalf("an array cannot be used %d times", use+1)
 		}
 	}
 	r.Free()
 	r.Free()
-	if r.at.use() {
+	if r.at.use(nil) {
 		t.Error("an array is used after it was freed")
 	}
 	r.at.done()

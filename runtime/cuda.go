@@ -173,12 +173,17 @@ func (q *cudaQueue) close() {
 	if q.stream == q.engine.stream {
 		return
 	}
+	if q.rewind(); q.arena.used == 0 && q.arena.zeroes == 0 { // else the stream is of no use, and goes with the queue
+		q.engine.queues.Put(q)
+	}
+}
+
+func (q *cudaQueue) rewind() {
 	a := &q.arena
 	if a.zeroes > 0 && q.stream.Set8(a.at+arenaBytes-arenaZeroes, 0, uint64(a.zeroes)) != nil {
-		return // the stream is of no use, and goes with the queue
+		return
 	}
 	a.used, a.zeroes = 0, 0
-	q.engine.queues.Put(q)
 }
 
 func (q *cudaQueue) scratch(bytes int64, fill fillMode) (block, bool) {

@@ -40,10 +40,11 @@
 //
 //	accelerator.go    runs in the memory of a device; gridresults.go: what comes back
 //	cudacode.go       machine code for a GPU; cudaspare.go: small blocks of its memory, kept
+//	underway.go       work on a device that nobody has waited for yet
 //	resident.go       arrays that stay on a device; memoisable.go, memoise.go: what follows from them, kept beside them
 //
 //	memory.go         a block of elements; allocator.go: where it comes from
-//	recycle.go        blocks of results for results to come; mmap_*.go, hugepages_*.go: the system's part
+//	recycle.go        blocks of results for results to come; mmap_*.go: the system's part
 //
 //	inspect.go        programs as text: LLVM IR, assembly with comments, PTX
 //	looptimes.go, stagetimes.go   where the time goes

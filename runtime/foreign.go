@@ -99,7 +99,10 @@ func ForeignResident(e Engine, address uint64, bytes int64) (*Resident, error) {
 // Address is where the array is in its device's memory, a CUdeviceptr for the engine
 // "cuda": for other libraries in the process. It is good until the Resident is freed,
 // or can no longer be reached.
-func (r *Resident) Address() uint64 { return uint64(r.at.at) }
+func (r *Resident) Address() uint64 {
+	r.at.computed()
+	return uint64(r.at.at)
+}
 
 // Bytes is the length of the array.
 func (r *Resident) Bytes() int64 { return r.bytes }

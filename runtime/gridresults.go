@@ -65,11 +65,13 @@ func (g *gridRun) results(ctx context.Context, r *Results) error {
 		}
 	}
 	s := g.s
-	if g.stay && !g.idle {
-		// Other queues may use them from now on.
+	// What is left for later runs, other queues may use from now on.
+	later := g.under != nil && !g.leaves()
+	if g.stay && !g.idle && !later {
 		if err := g.q.publish(ctx); err != nil {
 			return err
 		}
+		g.idle = true
 	}
 	r.Buffers = r.Buffers[:0]
 	for i := range s.plan.program.Buffers {
@@ -82,6 +84,9 @@ func (g *gridRun) results(ctx context.Context, r *Results) error {
 			m.Len = b.len
 			if g.stay {
 				m.On = newResident(g.x.grid.device, b.at, bytes, b.bytes)
+				if !g.idle {
+					m.On.at.under = g.under
+				}
 				g.inUse -= b.bytes
 				*b = gridBuffer{at: b.at, len: b.len} // which is not the run's any more
 				break
@@ -98,11 +103,12 @@ func (g *gridRun) results(ctx context.Context, r *Results) error {
 		r.Buffers = append(r.Buffers, m)
 	}
 	r.Scalars = append(r.Scalars[:0], s.scalars...)
-	if !g.stay && len(g.held) > 0 {
+	if !g.stay && len(g.held) > 0 && !later {
 		// The last download may have been before the last kernel.
 		if err := g.q.wait(ctx); err != nil {
 			return err
 		}
+		g.idle = true
 	}
 	g.quiet = true
 	g.remember()
@@ -113,5 +119,6 @@ func (g *gridRun) fetchAll(to unsafe.Pointer, id loop.BufferID, bytes int64) err
 	if bytes == 0 {
 		return nil
 	}
+	g.idle = true
 	return g.q.download(g.ctx, to, g.bufs[id].at, 0, bytes)
 }

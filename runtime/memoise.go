@@ -1,6 +1,7 @@
 package runtime
 
 import (
+	"slices"
 	"sync"
 
 	"github.com/lacuna-sparse/lacuna/ir/loop"
@@ -44,7 +45,7 @@ func (b *residentBlock) recall(as rememberedAs, s *state) (blocks []*residentBlo
 	r := b.remembered[as]
 	if r != nil && r.matches(s) {
 		for _, each := range r.blocks {
-			each.use() // they are freed only after they cannot be found here
+			each.use(nil) // they are freed only after they cannot be found here
 		}
 		blocks = r.blocks
 		b.mu.Unlock()
@@ -184,6 +185,11 @@ func (g *gridRun) recalled(id loop.BufferID, n int64) bool {
 func (g *gridRun) keeps(id loop.BufferID) bool {
 	l := &g.x.grid.memoisable
 	return len(l.parts) > 0 && l.kept[id] && g.parts[l.buffer[id]].keep
+}
+
+// leaves reports whether the run leaves temporaries for later ones.
+func (g *gridRun) leaves() bool {
+	return slices.ContainsFunc(g.parts, func(p partState) bool { return p.keep })
 }
 
 // remember leaves the temporaries of a run that has ended well.

@@ -151,6 +151,7 @@ func TestForeignArraysAreNotRemembered(t *testing.T) {
 		if err := q.upload(own.at.at, MemoryOf(places).Ptr, 16); err != nil {
 			t.Fatal(err)
 		}
+		q.close()
 		r, err := x.Run(t.Context(), b, Options{})
 		if err != nil {
 			t.Fatal(err)

@@ -25,6 +25,8 @@ type residentBlock struct {
 	at      block
 	size    int64 // allocated
 	foreign bool  // the memory is somebody else's
+	// under, if not nil, is the work that computes it, if it is not done.
+	under *Underway
 
 	mu    sync.Mutex
 	uses  int  // runs and copies at work
@@ -33,15 +35,26 @@ type residentBlock struct {
 	remembered map[rememberedAs]*remembered
 }
 
-// use keeps the memory until the call of done. It is false once the block is freed.
-func (b *residentBlock) use() bool {
+// use keeps the memory until the call of done, and waits until it is computed unless that is what comes before in the queue of by.
+// It is false once the block is freed.
+func (b *residentBlock) use(by *Underway) bool {
 	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.freed {
-		return false
+	there := !b.freed
+	if there {
+		b.uses++
 	}
-	b.uses++
-	return true
+	b.mu.Unlock()
+	if there && b.under != by {
+		b.computed()
+	}
+	return there
+}
+
+// computed waits until the array is.
+func (b *residentBlock) computed() {
+	if b.under != nil {
+		_ = b.under.Wait(context.Background()) // only a lost device fails to, which says so to whoever uses it
+	}
 }
 
 // done ends a use.
@@ -67,6 +80,9 @@ func (b *residentBlock) free() {
 }
 
 func (b *residentBlock) giveBack() {
+	if b.under != nil && b.under.keep(b) {
+		return
+	}
 	b.forget()
 	residents.Add(-1)
 	if b.foreign {
@@ -161,7 +177,7 @@ func concatenate(ctx context.Context, device accelerator, q queue, arrays []Memo
 		n := m.Len * size
 		switch there := m.On != nil && m.On.device == device; {
 		case n == 0:
-		case there && !m.On.at.use():
+		case there && !m.On.at.use(nil):
 			err = errors.New("an array in a device's memory is copied after it was freed")
 		case there:
 			held = append(held, m.On.at)
@@ -245,7 +261,7 @@ func (r *Resident) On(e Engine) bool {
 // Fetch copies the array to new memory of this process.
 func (r *Resident) Fetch() (unsafe.Pointer, error) {
 	to := results.result(r.bytes, 1, anything).Ptr
-	if !r.at.use() {
+	if !r.at.use(nil) {
 		return nil, errors.New("an array in a device's memory is read after it was freed")
 	}
 	defer r.at.done()

@@ -86,6 +86,8 @@ type Options struct {
 	Resident bool
 	// Sure says that no kernel of an accelerator fails: a run with resident results does not wait to know.
 	Sure bool
+	// Underway, if not nil, is where a run on an accelerator leaves what it need not wait for.
+	Underway *Underway
 }
 
 // Here is the options with results in this process's memory.
@@ -331,6 +333,11 @@ func (x *Executable) stage(ctx context.Context, s *state, st *stagePlan, o Optio
 func (x *Executable) call(ctx context.Context, s *state, st *stagePlan, o Options, threads int64) error {
 	s.frame.fill(st, s.mem, s.scalars)
 	kernel := x.kernels[st.kernel]
+	if k, ok := kernel.(*cpuKernel); ok {
+		if err := k.settle(ctx, &s.frame); err != nil {
+			return err
+		}
+	}
 	if s.watch != nil {
 		var done func()
 		kernel, done = s.watch.code(s, st, kernel)

@@ -105,10 +105,28 @@ func (m *simulatedBlocks) take(bytes int64) error {
 	return nil
 }
 
-// simulatedQueue does everything at once.
+// simulatedQueue does what is put in as late as a device may: when somebody waits for it, or the queue is closed.
 type simulatedQueue struct {
 	memory   *simulatedBlocks
 	launches uint64
+	todo     []func() error
+	err      error // of what was done
+}
+
+func (q *simulatedQueue) later(do func() error) error {
+	q.todo = append(q.todo, do)
+	return nil
+}
+
+func (q *simulatedQueue) wait(context.Context) error {
+	for _, do := range q.todo {
+		if q.err != nil {
+			break
+		}
+		q.err = do()
+	}
+	q.todo = nil
+	return q.err
 }
 
 // numbersPerBlock keeps addresses inside a block apart from other blocks.
@@ -134,16 +152,22 @@ func (q *simulatedQueue) alloc(bytes int64) (block, error) {
 // simulatedMemory is the memory of the device that is simulated.
 const simulatedMemory = 1 << 32
 
-func (q *simulatedQueue) free(b block, _ int64) {
+func (q *simulatedQueue) free(b block, bytes int64) {
+	if len(q.todo) == 0 {
+		q.freeResident(b, bytes)
+		return
+	}
+	_ = q.later(func() error { q.freeResident(b, bytes); return nil })
+}
+
+func (q *simulatedQueue) allocResident(bytes int64) (block, error) { return q.alloc(bytes) }
+
+func (q *simulatedQueue) freeResident(b block, _ int64) {
 	q.memory.mu.Lock()
 	defer q.memory.mu.Unlock()
 	q.memory.used -= int64(len(q.memory.list[b]))
 	delete(q.memory.list, b)
 }
-
-func (q *simulatedQueue) allocResident(bytes int64) (block, error) { return q.alloc(bytes) }
-
-func (q *simulatedQueue) freeResident(b block, bytes int64) { q.free(b, bytes) }
 
 // at is the memory at an address.
 func (q *simulatedQueue) at(b block) []byte {
@@ -154,27 +178,32 @@ func (q *simulatedQueue) at(b block) []byte {
 }
 
 func (q *simulatedQueue) clear(b block, bytes int64) error {
-	clear(q.at(b)[:bytes])
-	return nil
+	return q.later(func() error { clear(q.at(b)[:bytes]); return nil })
 }
 
 func (q *simulatedQueue) upload(b block, from unsafe.Pointer, bytes int64) error {
-	copy(q.at(b)[:bytes], unsafe.Slice((*byte)(from), bytes))
-	return nil
+	taken := slices.Clone(unsafe.Slice((*byte)(from), bytes))
+	return q.later(func() error { copy(q.at(b), taken); return nil })
 }
 
 func (q *simulatedQueue) copy(to, from block, bytes int64) error {
-	copy(q.at(to)[:bytes], q.at(from)[:bytes])
-	return nil
+	return q.later(func() error { copy(q.at(to)[:bytes], q.at(from)); return nil })
 }
 
-func (q *simulatedQueue) download(_ context.Context, to unsafe.Pointer, b block, offset, bytes int64) error {
+func (q *simulatedQueue) download(ctx context.Context, to unsafe.Pointer, b block, offset, bytes int64) error {
+	if err := q.wait(ctx); err != nil {
+		return err
+	}
 	copy(unsafe.Slice((*byte)(to), bytes), q.at(b)[offset:])
 	return nil
 }
 
 func (q *simulatedQueue) launch(kernel gridKernel, blocks int64, c *gridCall) error {
-	k := kernel.(*simulatedKernel)
+	own := &gridCall{slices.Clone(c.bufs), slices.Clone(c.args), c.status}
+	return q.later(func() error { return q.run(kernel.(*simulatedKernel), blocks, own) })
+}
+
+func (q *simulatedQueue) run(k *simulatedKernel, blocks int64, c *gridCall) error {
 	status := (*uint32)(nil)
 	if c.status != 0 {
 		words := q.at(c.status - statusSize)
@@ -241,8 +270,8 @@ func (q *simulatedQueue) runQuick(k *simulatedKernel, bufs []interp.Memory, c *g
 // scratch has nothing: that blocks are apart shows accesses outside them.
 func (q *simulatedQueue) scratch(int64, fillMode) (block, bool) { return 0, false }
 
-func (q *simulatedQueue) wait(context.Context) error { return nil }
+func (q *simulatedQueue) publish(ctx context.Context) error { return q.wait(ctx) }
 
-func (q *simulatedQueue) publish(context.Context) error { return nil }
+func (q *simulatedQueue) rewind() {}
 
-func (q *simulatedQueue) close() {}
+func (q *simulatedQueue) close() { _ = q.wait(context.Background()) }

@@ -2,6 +2,7 @@ package gpu
 
 import (
 	"reflect"
+	"slices"
 
 	"github.com/lacuna-sparse/lacuna/ir/loop"
 )
@@ -10,6 +11,10 @@ import (
 var atomicOps = map[loop.BinaryOp]loop.AtomicOp{
 	loop.Add: loop.AtomicAdd, loop.Min: loop.AtomicMin, loop.Max: loop.AtomicMax, loop.And: loop.AtomicAnd, loop.Or: loop.AtomicOr,
 }
+
+var _ = register(mapping{of: ofOneCall, place: 2, word: "atomics", take: func(m *mapper, s *loop.Stage) bool { return m.atomics(flattened(s)) }, says: map[string]string{
+	"atomics": "a thread for each iteration, with atomics on integers",
+}})
 
 // atomics maps a stage of one call whose only loop folds integers into elements that
 // iterations share, a[i] = a[i] + x, to threads that take its iterations in turns and
@@ -24,8 +29,7 @@ func (m *mapper) atomics(s *loop.Stage) bool {
 	if !ok {
 		return false
 	}
-	g := m.newFunc(s.Func.Name)
-	in := g.parameters(s)
+	g, in := m.begin(s, "")
 	g.iterations(&in, func(x *loop.For) bool { return x == l })
 	b := g.Builder
 	in.Store = func(st *loop.Store, n *loop.Inliner) bool {
@@ -42,25 +46,6 @@ func (m *mapper) blocksForAtomics() loop.SizeConst {
 	return loop.SizeConst(max(1, 4*m.opts.Workers/int64(m.opts.Threads)))
 }
 
-// onlyLoop is the loop at the top of a function outside of which it only declares, nil
-// if it is not so.
-func onlyLoop(f *loop.Func) *loop.For {
-	var only *loop.For
-	for _, s := range f.Body {
-		switch s := s.(type) {
-		case *loop.Let, *loop.Comment:
-		case *loop.For:
-			if only != nil {
-				return nil
-			}
-			only = s
-		default:
-			return nil
-		}
-	}
-	return only
-}
-
 // foldedStore is a store as an atomic.
 type foldedStore struct {
 	op    loop.AtomicOp
@@ -70,38 +55,26 @@ type foldedStore struct {
 // foldedStores finds what the stores of a loop fold, each buffer by one operator. It is
 // not ok if iterations have anything else to do with each other, or nothing is stored.
 func foldedStores(l *loop.For) (map[*loop.Store]foldedStore, bool) {
-	list := map[*loop.Store]foldedStore{}
-	ops := map[loop.BufID]loop.AtomicOp{}
-	inside := map[loop.VarID]bool{}
+	list, ops := map[*loop.Store]foldedStore{}, map[loop.BufID]loop.AtomicOp{}
 	var read []loop.Expr // in which no buffer that is stored may occur
-	ok := true
+	ok := keepsVariables(l.Body)
 	loop.WalkStmts(l.Body, func(s loop.Stmt) {
-		switch s := s.(type) {
-		case *loop.Let:
-			inside[s.Var] = true
-		case *loop.Assign:
-			ok = ok && inside[s.Var]
-		case *loop.Store:
-			d, is := foldedStoreOf(s)
-			if op, known := ops[s.Buf]; !is || known && op != d.op {
-				ok = false
-				return
-			}
-			ops[s.Buf], list[s] = d.op, d
-			read = append(read, s.Index, d.value)
+		st, is := s.(*loop.Store)
+		if !is {
+			read = append(read, loop.Exprs(s)...)
 			return
 		}
-		read = append(read, loop.Exprs(s)...)
+		d, is := foldedStoreOf(st)
+		op, known := ops[st.Buf]
+		if !is || known && op != d.op {
+			ok = false
+			return
+		}
+		ops[st.Buf], list[st] = d.op, d
+		read = append(read, st.Index, d.value)
 	})
-	for _, e := range read {
-		loop.WalkExpr(e, func(e loop.Expr) {
-			if x, is := e.(*loop.Load); is {
-				_, stored := ops[x.Buf]
-				ok = ok && !stored
-			}
-		})
-	}
-	return list, ok && len(list) > 0
+	bufs := stored(l.Body)
+	return list, ok && len(list) > 0 && !slices.ContainsFunc(read, func(e loop.Expr) bool { return readsAny(e, bufs) })
 }
 
 // foldedStoreOf takes a[i] = a[i] op x and a[i] = x op a[i].

@@ -1,9 +1,10 @@
 package gpu
 
-import (
-	"github.com/lacuna-sparse/lacuna/ir/loop"
-	"github.com/lacuna-sparse/lacuna/ir/loop/lib"
-)
+import "github.com/lacuna-sparse/lacuna/ir/loop"
+
+var _ = register(mapping{of: ofChunks, place: 1, word: "blocks", take: (*mapper).blocks, says: map[string]string{
+	"blocks": "a block for each chunk, since its loop needs an order or a workspace that threads share",
+}})
 
 // blocks maps a stage over coarse chunks to blocks, one for each chunk in turns, where
 // the function has loops that threads can share: a part of a sum, say. It reports
@@ -26,6 +27,10 @@ func (m *mapper) blocks(s *loop.Stage) bool {
 	})
 }
 
+var _ = register(mapping{of: ofOneCall, place: 4, word: "block", take: (*mapper).block, says: map[string]string{
+	"one_block": "one block",
+}})
+
 // block maps a stage of one call to one block, where it has loops that threads can
 // share. It reports whether that could be done.
 func (m *mapper) block(s *loop.Stage) bool {
@@ -33,8 +38,7 @@ func (m *mapper) block(s *loop.Stage) bool {
 		return false
 	}
 	return m.launchShared(s, "one_block", loop.SizeConst(1), func(g *gridFunc) {
-		in := g.parameters(s)
-		in.Chunk, in.Lo, in.Hi = loop.Int(0), loop.Int(0), loop.Int(0)
+		in := g.onlyCall(s)
 		g.share(&in, s.Func, g.wholeBlock())
 		g.Builder.Inline(s.Func, in)
 	})
@@ -47,15 +51,12 @@ func (g *gridFunc) wholeBlock() *wholeBlock {
 // launchShared adds a stage in place of s that runs a function with shared loops, unless there are none, or the
 // threads that share them would not stay together.
 func (m *mapper) launchShared(s *loop.Stage, mapping string, blocks loop.SizeExpr, body func(g *gridFunc)) bool {
-	stage, ok := m.withQuick(func() (loop.Stage, bool) {
+	shared := 0
+	stage, ok := m.withQuick(func() loop.Stage {
 		g := m.newFunc(s.Func.Name)
 		body(g)
-		stage := g.stage(s, mapping)
-		return stage, g.shared > 0 && stage.Func.Verify(lib.Lookup) == nil
+		shared = g.shared
+		return g.stage(s, mapping)
 	})
-	if ok {
-		stage.Blocks = blocks
-		m.add(stage)
-	}
-	return ok
+	return ok && shared > 0 && m.run(stage, blocks)
 }

@@ -2,54 +2,49 @@ package gpu
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/lacuna-sparse/lacuna/ir"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
 )
 
-// way is a mapping of a stage, by the word that schedules have for it. It adds what stands in the stage's place, and reports whether it can.
-type way struct {
-	word string
+// mapping is a way to map a stage to threads, which the file that has it registers. It is right wherever it can be taken.
+type mapping struct {
+	of    stageKind
+	place int    // in which it is tried among those of such stages: what costs less, where it can be taken, comes first
+	word  string // that schedules have for it
+	// take adds what stands in the stage's place, and reports whether it can.
 	take func(m *mapper, s *loop.Stage) bool
+	// says is what the stages do that it makes, by what their names end in, behind "_by_" or alone.
+	says map[string]string
 }
 
-// The ways of a stage, in the order in which they are tried: each is right where it can be taken. The last ones always can.
-func callWays() []way { // of one call
-	return []way{
-		{"iterations", (*mapper).independent},
-		{"atomics", func(m *mapper, s *loop.Stage) bool { return m.atomics(flattened(s)) }},
-		{"extremes", func(m *mapper, s *loop.Stage) bool { return m.extremes(flattened(s)) }},
-		{"block", (*mapper).block},
-		{"sorted", (*mapper).scatters},
-		{"owners", (*mapper).owners},
-		{"thread", always((*mapper).serial)},
-	}
+// stageKind says how a stage's function is called.
+type stageKind uint8
+
+const (
+	ofOneCall  stageKind = iota
+	ofElements           // for each element; byElement can always be taken
+	ofChunks
+)
+
+var registered []mapping
+
+// register makes a mapping known.
+func register(x mapping) bool {
+	maps.Copy(ways, x.says)
+	registered = append(registered, x)
+	slices.SortFunc(registered, func(x, y mapping) int { return x.place - y.place })
+	return true
 }
 
-func elementWays() []way { // whose chunks are single elements; "elements" can always be taken
-	return []way{
-		{"positions", (*mapper).positions},
-		{"rows", (*mapper).rows},
-		{"columns", (*mapper).columns},
-		{"entries", (*mapper).entries},
-		{"lines", (*mapper).lineStores},
-		{"updates", (*mapper).updates},
-	}
-}
-
-func chunkWays() []way {
-	return []way{
-		{"blocks", (*mapper).blocks},
-		{"chunks", always((*mapper).chunks)},
-	}
+// waysOf are the mappings of some stages, in the order in which they are tried. But for elements, the last can always be taken.
+func waysOf(kind stageKind) []mapping {
+	return slices.DeleteFunc(slices.Clone(registered), func(x mapping) bool { return x.of != kind })
 }
 
 const byElement = "elements"
-
-func always(take func(m *mapper, s *loop.Stage)) func(m *mapper, s *loop.Stage) bool {
-	return func(m *mapper, s *loop.Stage) bool { take(m, s); return true }
-}
 
 // Chosen says by which words the stages of p that have several ways are mapped.
 func Chosen(p *loop.Program, o Options) []ir.Mapping { return mapped(p, o).chosen }
@@ -68,18 +63,42 @@ func (m *mapper) asked(s *loop.Stage) string {
 }
 
 // first maps a stage in the way that is asked for, or else in the first that can be taken; false if none can.
-func (m *mapper) first(s *loop.Stage, ways []way, asked string) bool {
+func (m *mapper) first(s *loop.Stage, kind stageKind, asked string) bool {
 	inside := m.inside
 	defer func() { m.inside = inside }()
 	m.inside = true
-	for _, w := range ways {
-		if (asked == "" || asked == w.word) && w.take(m, s) {
+	for _, w := range waysOf(kind) {
+		if (asked == "" || asked == w.word) && m.attempt(w.take, s) {
 			m.inside = inside
 			m.chose(s, w.word)
 			return true
 		}
 	}
 	return false
+}
+
+// attempt takes back what has been added if it was to no avail.
+func (m *mapper) attempt(take func(m *mapper, s *loop.Stage) bool, s *loop.Stage) bool {
+	before := m.mark()
+	took := take(m, s)
+	if !took {
+		m.back(before)
+	}
+	return took
+}
+
+// mark is how far the program is that is made.
+type mark struct{ buffers, scalars, stages, partitions int }
+
+func (m *mapper) mark() mark {
+	return mark{len(m.out.Buffers), len(m.out.Scalars), len(m.out.Stages), len(m.from.Partitions)}
+}
+
+// back takes back what has been added since.
+func (m *mapper) back(to mark) {
+	m.out.Buffers, m.out.Scalars = m.out.Buffers[:to.buffers], m.out.Scalars[:to.scalars]
+	m.out.Stages, m.from.Partitions = m.out.Stages[:to.stages], m.from.Partitions[:to.partitions]
+	m.style, m.cuts = m.style[:to.partitions], m.cuts[:to.partitions]
 }
 
 func (m *mapper) chose(s *loop.Stage, word string) {
@@ -89,20 +108,20 @@ func (m *mapper) chose(s *loop.Stage, word string) {
 }
 
 // choose maps a stage in the way that is asked for; what cannot be is as if it was not.
-func (m *mapper) choose(s *loop.Stage, ways []way) {
-	if asked := m.asked(s); asked == "" || !m.first(s, ways, asked) {
-		m.first(s, ways, "")
+func (m *mapper) choose(s *loop.Stage, kind stageKind) {
+	if asked := m.asked(s); asked == "" || !m.first(s, kind, asked) {
+		m.first(s, kind, "")
 	}
 }
 
 // single maps a stage whose chunks are single elements.
 func (m *mapper) single(s *loop.Stage) {
 	asked, side := m.asked(s), m.pairs(s, onlySideBySide)
-	if asked != byElement && m.first(side, elementWays(), asked) {
+	if asked != byElement && m.first(side, ofElements, asked) {
 		return
 	}
 	s = m.pairs(s, anywhereAtAll)
-	if asked != byElement && (m.first(s, elementWays(), asked) || asked != "" && (m.first(side, elementWays(), "") || m.first(s, elementWays(), ""))) {
+	if asked != byElement && (m.first(s, ofElements, asked) || asked != "" && (m.first(side, ofElements, "") || m.first(s, ofElements, ""))) {
 		return
 	}
 	m.elements(s)

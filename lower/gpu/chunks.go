@@ -79,11 +79,14 @@ func (m *mapper) perChunk(s *loop.Stage, c *cut) {
 // warp is the number of threads that run together.
 const warp = loop.WarpSize
 
-// chunks maps a stage to threads that take whole chunks in turns.
-func (m *mapper) chunks(s *loop.Stage) {
+var _ = register(mapping{of: ofChunks, place: 2, word: "chunks", take: (*mapper).chunks, says: map[string]string{
+	"chunks": "a thread for each chunk, since its loop needs an order or a workspace of its own",
+}})
+
+// chunks maps a stage to threads that take whole chunks in turns, which can always be done.
+func (m *mapper) chunks(s *loop.Stage) bool {
 	c := m.cuts[s.Partition]
-	g := m.newFunc(s.Func.Name)
-	in := g.parameters(s)
+	g, in := m.begin(s, "")
 	workers, count := m.workersOf(s)
 	chunks := g.scalar(c.chunks)
 	bounds, n, step := g.cutParameters(c)
@@ -102,7 +105,7 @@ func (m *mapper) chunks(s *loop.Stage) {
 			b.Inline(s.Func, in)
 		})
 	}, nil)
-	m.launch(s, "chunks", g, ceilDiv(count, loop.SizeConst(int64(m.opts.Threads))))
+	return m.launch(s, "chunks", g, ceilDiv(count, loop.SizeConst(int64(m.opts.Threads))))
 }
 
 // workersOf is how many threads may take chunks of a stage: the scalar, -1 where as

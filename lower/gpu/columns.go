@@ -6,6 +6,15 @@ import (
 	"github.com/lacuna-sparse/lacuna/ir/loop"
 )
 
+var _ = register(mapping{of: ofElements, place: 3, word: "columns", take: (*mapper).columns, says: map[string]string{
+	"columns":           "lanes share a line of the dense operand: each keeps some of its elements",
+	"tiles_of_columns":  "a warp for 128 columns of a row",
+	"vectors":           "lanes share a line of the dense operand, four elements at a time",
+	"pieces_of_columns": "a warp for each piece of a long row",
+	"pieces_of_vectors": "a warp for each piece of a long row, four elements at a time",
+	"joined_pieces":     "adds the pieces of each row in their order",
+}})
+
 // columns maps a stage over rows in which loops over columns add to a line of a dense
 // result (see lineNest), such as a sparse matrix times a dense one. A team of lanes
 // takes a row: neighbouring lanes have neighbouring columns, keep their elements of
@@ -30,7 +39,6 @@ func (m *mapper) columns(s *loop.Stage) bool {
 	}
 	c := m.cuts[s.Partition]
 	width := argOf(s, t.width)
-	mark := m.mark()
 	var long *longList
 	if t.split {
 		long = &longList{rows: m.temp(s.Name+"_long", loop.I64), count: m.temp(s.Name+"_long_count", loop.I64)}
@@ -39,7 +47,7 @@ func (m *mapper) columns(s *loop.Stage) bool {
 	doublings, vectorDoublings := m.scalar(s.Name+"_lanes_log2"), m.scalar(s.Name+"_vector_lanes_log2")
 	byColumns := lineTeams{mapping: "columns", lanes: doublings, perLane: 1, threads: m.teamThreads(columnThreads)}
 	byTeams := func(by lineTeams) (loop.Stage, bool) {
-		return m.withQuick(func() (loop.Stage, bool) { return m.rowsByTeams(s, t, by, long) })
+		return m.withQuick(func() loop.Stage { return m.rowsByTeams(s, t, by, long) })
 	}
 	narrow, okNarrow := byTeams(byColumns)
 	wide, okWide := byTeams(lineTeams{mapping: "tiles_of_columns", lanes: -1, perLane: wideColumns, threads: byColumns.threads})
@@ -49,7 +57,6 @@ func (m *mapper) columns(s *loop.Stage) bool {
 	}
 	vectors, okVectors := byTeams(byVectors)
 	if !okNarrow || !okWide || !okVectors {
-		m.back(mark)
 		return false
 	}
 	n, k := loop.SizeExpr(loop.SizeScalar(c.n)), loop.SizeExpr(loop.SizeScalar(width))
@@ -59,7 +66,7 @@ func (m *mapper) columns(s *loop.Stage) bool {
 	isWide := sizeOp(loop.Min, one, sizeOp(loop.Div, sizeOp(loop.Max, sizeOp(loop.Sub, k, one), loop.SizeConst(0)), loop.SizeConst(warp)))
 	any := sizeOp(loop.Min, one, k)
 	isVector := m.scalar(s.Name + "_vectors")
-	noVectors := sizeOp(loop.Sub, one, loop.SizeScalar(isVector))
+	noVectors := not(loop.SizeScalar(isVector))
 	warps := func(tiles loop.SizeExpr) loop.SizeExpr {
 		return sizeOp(loop.Min, sizeOp(loop.Mul, n, tiles), loop.SizeConst(maxRowThreads/warp))
 	}
@@ -81,29 +88,23 @@ func (m *mapper) columns(s *loop.Stage) bool {
 	}
 	m.sizes(s.Name+"_lanes", lets, nil, allocs)
 	tiles := ceilDiv(k, loop.SizeConst(warp*wideColumns))
-	narrow.Blocks = sizeOp(loop.Mul, sizeOp(loop.Mul, blocks(warps(one), byColumns), any), sizeOp(loop.Mul, noVectors, sizeOp(loop.Sub, one, isWide)))
-	wide.Blocks = sizeOp(loop.Mul, blocks(warps(tiles), byColumns), sizeOp(loop.Mul, noVectors, isWide))
-	vectors.Blocks = sizeOp(loop.Mul, blocks(warps(tiles), byVectors), loop.SizeScalar(isVector))
-	m.add(narrow)
-	m.add(wide)
-	m.add(vectors)
-	if long == nil {
+	m.run(narrow, sizeOp(loop.Mul, sizeOp(loop.Mul, blocks(warps(one), byColumns), any), sizeOp(loop.Mul, noVectors, not(isWide))))
+	m.run(wide, sizeOp(loop.Mul, blocks(warps(tiles), byColumns), sizeOp(loop.Mul, noVectors, isWide)))
+	m.run(vectors, sizeOp(loop.Mul, blocks(warps(tiles), byVectors), loop.SizeScalar(isVector)))
+	switch {
+	case long == nil:
 		return true
-	}
-	if long.pieces != nil {
+	case long.pieces != nil:
 		m.pieces(s, t, long, byVectors, byColumns, isVector, any)
 		return true
 	}
 	each := sizeOp(loop.Min, sizeOp(loop.Mul, n, any), loop.SizeConst(maxLongBlocks))
 	rest, _ := m.rowsByBlocks(s, t, lineTeams{mapping: "columns", perLane: 1}, long)
 	if vectors, ok := m.rowsByBlocks(s, t, byVectors, long); ok {
-		vectors.Blocks = sizeOp(loop.Mul, each, loop.SizeScalar(isVector))
-		m.add(vectors)
+		m.run(vectors, sizeOp(loop.Mul, each, loop.SizeScalar(isVector)))
 		each = sizeOp(loop.Mul, each, noVectors)
 	}
-	rest.Blocks = each
-	m.add(rest)
-	return true
+	return m.run(rest, each)
 }
 
 const (
@@ -138,12 +139,7 @@ func argOf(s *loop.Stage, id loop.VarID) loop.ScalarID {
 // doublingsToCover is the binary logarithm of the smallest team with a lane for each
 // column, up to a warp.
 func doublingsToCover(columns loop.SizeExpr) loop.SizeExpr {
-	last := sizeOp(loop.Max, sizeOp(loop.Sub, columns, loop.SizeConst(1)), loop.SizeConst(0))
-	var log loop.SizeExpr = loop.SizeConst(0)
-	for k := range maxDoublings {
-		log = sizeOp(loop.Add, log, sizeOp(loop.Min, loop.SizeConst(1), sizeOp(loop.Div, last, loop.SizeConst(1<<k))))
-	}
-	return log
+	return doublings(sizeOp(loop.Max, sizeOp(loop.Sub, columns, loop.SizeConst(1)), loop.SizeConst(0)), 1, maxDoublings)
 }
 
 // lineTeams say how teams take lines.
@@ -181,7 +177,7 @@ func (m *mapper) newLineFunc(s *loop.Stage, by lineTeams) *gridFunc {
 // rowsByTeams is the stage in which teams of lanes take rows, or tiles of them, each lane
 // some columns of the line: a team apart, or side by side. Long rows are noted, if there
 // is a list for them.
-func (m *mapper) rowsByTeams(s *loop.Stage, t *lineNest, by lineTeams, long *longList) (loop.Stage, bool) {
+func (m *mapper) rowsByTeams(s *loop.Stage, t *lineNest, by lineTeams, long *longList) loop.Stage {
 	c := m.cuts[s.Partition]
 	g := m.newLineFunc(s, by)
 	in := g.parameters(s)
@@ -250,7 +246,7 @@ func (m *mapper) rowsByTeams(s *loop.Stage, t *lineNest, by lineTeams, long *lon
 		tiles := b.Let("tiles", b.Div(b.Add(columns, b.Sub(tile, loop.Int(1))), tile))
 		g.inTurns(teams.first, b.Let("items", b.Mul(n, tiles)), teams.all, func(i loop.Expr) { item(g.tileOf(i, n, tiles)) })
 	}
-	return g.verified(s, by.mapping)
+	return g.stage(s, by.mapping)
 }
 
 func argIndex(f *loop.Func, id loop.VarID) int {

@@ -15,23 +15,11 @@ func countsOnly(s *loop.For) (loop.VarID, bool) {
 	counter := loop.NoVar
 	var conditions []loop.Expr
 	for _, st := range s.Body {
-		switch st := st.(type) {
-		case *loop.Comment:
-		case *loop.If:
-			if len(st.Then) != 1 || len(st.Else) > 0 {
-				return loop.NoVar, false
-			}
-			if _, fails := st.Then[0].(*loop.Fail); !fails {
-				return loop.NoVar, false
-			}
-			conditions = append(conditions, st.Cond)
-		case *loop.Assign:
-			sum, ok := st.Value.(*loop.Binary)
-			if counter != loop.NoVar || !ok || sum.Op != loop.Add || sum.Typ != loop.I64 || !isRef(sum.X, st.Var) || !isOne(sum.Y) {
-				return loop.NoVar, false
-			}
-			counter = st.Var
-		default:
+		if n, ok := counts(st); ok && counter == loop.NoVar {
+			counter = n
+		} else if x, ok := st.(*loop.If); ok && len(x.Then) == 1 && len(x.Else) == 0 && isFail(x.Then[0]) {
+			conditions = append(conditions, x.Cond)
+		} else if _, ok := st.(*loop.Comment); !ok {
 			return loop.NoVar, false
 		}
 	}
@@ -44,6 +32,11 @@ func countsOnly(s *loop.For) (loop.VarID, bool) {
 		}
 	}
 	return counter, counter != loop.NoVar
+}
+
+func isFail(s loop.Stmt) bool {
+	_, ok := s.(*loop.Fail)
+	return ok
 }
 
 // countAtOnce emits the last iteration of a loop that only counts in place of all of them;
@@ -59,8 +52,7 @@ func (g *gridFunc) countAtOnce(s *loop.For, n *loop.Inliner) bool {
 		last := b.Let("last", b.Sub(hi, loop.Int(1)))
 		count := n.Value(counter).(*loop.Ref)
 		b.Assign(count, b.Add(count, b.Sub(last, lo)))
-		n.Bind(s.Var, last)
-		n.Block(s.Body)
+		iteration(n, s, last)
 	}, nil)
 	return true
 }

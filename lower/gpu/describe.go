@@ -2,6 +2,7 @@ package gpu
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -10,55 +11,22 @@ import (
 
 // ways says what the mappings are that names of stages end in, behind "_by_" or alone.
 var ways = map[string]string{
-	"elements":              "a thread for each element of the stage's domain, which may be an entry, a row or a line",
-	"iterations":            "a thread for each iteration",
-	"rows":                  "a team of lanes for each row",
-	"long_rows":             "a block for each row that is too long for a team",
-	"lanes":                 "chooses how many lanes share a row",
-	"positions":             "a block for each 2048 entries, whatever their rows, since entries say where to read",
-	"few_rows":              "a team of lanes for each row, in one launch, since entries are few",
-	"line_elements":         "lanes for the elements of each line of a dense result",
-	"whole_rows":            "a block for each row, since rows are long and few",
-	"long_lines":            "a block for each 2048 elements of a line of a dense result",
-	"long_lines_of_vectors": "a block for each 2048 elements of a line of a dense result, four at a time",
-	"one_block":             "one block",
-	"blocks":                "a block for each chunk, since its loop needs an order or a workspace that threads share",
-	"chunks":                "a thread for each chunk, since its loop needs an order or a workspace of its own",
-	"atomics":               "a thread for each iteration, with atomics on integers",
-	"extremes":              "a thread for each iteration, with atomics on keys of floats",
-	"owners":                "every warp goes through all iterations and folds what falls to its elements, in order",
-	"check":                 "a thread for each index",
-	"tiles":                 "a block for each tile",
-	"tile_sums":             "a block for each tile: its sum",
-	"sums_of_tiles":         "one block: running sums of the tiles' sums",
+	"elements":      "a thread for each element of the stage's domain, which may be an entry, a row or a line",
+	"tiles":         "a block for each tile",
+	"tile_sums":     "a block for each tile: its sum",
+	"sums_of_tiles": "one block: running sums of the tiles' sums",
 
-	"entries":           "a team of lanes for so many entries, whatever their rows",
-	"dots":              "8 lanes for 8 entries, each a fold over a dense dimension",
-	"marked_rows":       "notes the row of every 32nd entry",
-	"starts_of_tiles":   "notes the row in which each 2048 entries begin",
-	"columns":           "lanes share a line of the dense operand: each keeps some of its elements",
-	"tiles_of_columns":  "a warp for 128 columns of a row",
-	"vectors":           "lanes share a line of the dense operand, four elements at a time",
-	"pieces_of_columns": "a warp for each piece of a long row",
-	"pieces_of_vectors": "a warp for each piece of a long row, four elements at a time",
-	"joined_pieces":     "adds the pieces of each row in their order",
-	"warp":              "a warp for each row or line that fits one",
-	"block":             "a block for each row or line that fits one",
-	"slices":            "a block for each 2048 columns of a row that fits no hash table in shared memory",
-	"join_slices":       "joins the slices of each row",
-	"classes":           "sorts rows by how many products they have",
-	"marks":             "a thread for each entry: marks where others begin",
-	"ranks":             "a thread for each entry, whatever its row: its rank in the other operands",
-	"fill":              "a thread or a block for so many entries",
-	"count":             "a block for 3072 entries: counts digits in shared memory",
-	"move":              "a block for 3072 entries: moves them by digits through shared memory",
-	"select":            "a block for each line: selects by digits in shared memory",
-	"keys":              "a thread for each update: where it goes",
-	"list":              "a thread for each row: writes its updates down",
-	"digits":            "a block for each tile of updates: counts digits of their places",
-	"moves":             "a block for each tile of updates: moves them by a digit, in order",
-	"runs":              "a block for each tile of sorted updates: a lane folds what falls to an element, in order",
-	"values":            "a thread for each element that has changed",
+	"warp":        "a warp for each row or line that fits one",
+	"block":       "a block for each row or line that fits one",
+	"slices":      "a block for each 2048 columns of a row that fits no hash table in shared memory",
+	"join_slices": "joins the slices of each row",
+	"classes":     "sorts rows by how many products they have",
+	"marks":       "a thread for each entry: marks where others begin",
+	"ranks":       "a thread for each entry, whatever its row: its rank in the other operands",
+	"fill":        "a thread or a block for so many entries",
+	"count":       "a block for 3072 entries: counts digits in shared memory",
+	"move":        "a block for 3072 entries: moves them by digits through shared memory",
+	"select":      "a block for each line: selects by digits in shared memory",
 }
 
 // Text prints a mapped program, with the mapping of each stage before it.
@@ -117,27 +85,18 @@ func wayOf(s *loop.Stage) string {
 // carried lists the buffers that loops of a function both read and write, and reports whether there are loops.
 func carried(f *loop.Func) (names []string, loops bool) {
 	read, written := map[loop.BufID]bool{}, map[loop.BufID]bool{}
-	look := func(body []loop.Stmt) {
-		loops = true
-		loop.WalkStmts(body, func(s loop.Stmt) {
-			switch s := s.(type) {
-			case *loop.Store:
-				written[s.Buf] = true
-			case *loop.Atomic:
-				read[s.Buf], written[s.Buf] = true, true
-			}
-		})
+	loop.WalkStmts(f.Body, func(s loop.Stmt) {
+		body := bodyOf(s)
+		loops = loops || body != nil
+		maps.Copy(written, stored(body))
 		for l := range loop.Loads(body) {
 			read[l.Buf] = true
 		}
-	}
-	loop.WalkStmts(f.Body, func(s loop.Stmt) {
-		switch s := s.(type) {
-		case *loop.For:
-			look(s.Body)
-		case *loop.While:
-			look(s.Body)
-		}
+		loop.WalkStmts(body, func(s loop.Stmt) {
+			if a, ok := s.(*loop.Atomic); ok {
+				read[a.Buf], written[a.Buf] = true, true
+			}
+		})
 	})
 	for b := range f.Bufs {
 		if id := loop.BufID(b); read[id] && written[id] && !slices.Contains(names, f.Bufs[b].Name) {

@@ -38,10 +38,15 @@
 //
 // A stage that has a grid function already stays as it is.
 //
+// A mapping is a file that registers it: when it is tried among those of such stages, the word that schedules have for
+// it (in ir.Mappings), and what the stages do that it makes. It asks facts.go whether it can take a stage, and may give up
+// at any point: what it has added until then is taken back.
+//
 // How a stage was mapped is in its name, which explain shows. The files:
 //
 //	gpu.go          Lower, Map, the options
-//	choose.go       the order in which mappings are tried, and what a schedule says of it
+//	choose.go       the mappings, which register here, the order in which they are tried, and what a schedule says of it
+//	facts.go        what functions tell mappings of their loops: which one goes over what, and what it leaves others
 //	describe.go     what the mappings are in words, for explain
 //	function.go     a grid function under construction
 //	chunks.go       cuts of a domain, and threads that take whole chunks
@@ -57,7 +62,8 @@
 //	blocks.go       a block for each chunk; shareloops.go: how the threads of a team share a loop
 //	independent.go  iterations that touch nothing in common
 //	atomics.go      integers folded into elements; extremes.go: min and max of floats
-//	scatter.go      updates that are listed (updates.go), sorted (sortpairs.go, flatten.go makes one loop of two)
+//	updates.go      updates where there are few elements
+//	scatter.go      updates that are listed (listupdates.go), sorted (sortpairs.go, flatten.go makes one loop of two)
 //	                and folded (foldruns.go); owners.go: where they are few
 //	prefix.go       running sums
 //	counting.go     loops that only count; folds.go: the folds that a loop contains

@@ -46,39 +46,15 @@ const (
 
 // dotOf finds out whether an entry loop is of that kind.
 func dotOf(t *entryLoop) (*dot, bool) {
-	d := &dot{t: t, at: -1}
-	for i, s := range t.entries.Body {
-		switch s.(type) {
-		case *loop.For:
-			if d.at >= 0 {
-				return nil, false
-			}
-			d.at = i
-		case *loop.Let, *loop.Store, *loop.Assign, *loop.Comment:
-		default:
-			return nil, false
-		}
-	}
-	if d.at < 0 {
+	f, at := loneLoop(t.entries.Body, isDeclaration|isStore|isAssign)
+	if f == nil || !overDimension(t.f, f) || !only(f.Body, isDeclaration|isAssign) {
 		return nil, false
 	}
-	f := t.entries.Body[d.at].(*loop.For)
 	folds, ok := foldsOf(t.f, f)
 	if !ok || len(folds) != 1 {
 		return nil, false
 	}
-	d.fold = folds[0]
-	if !overDimension(t.f, f) {
-		return nil, false
-	}
-	d.width = f.Hi.(*loop.Ref).Var
-	for _, s := range f.Body {
-		switch s.(type) {
-		case *loop.Let, *loop.Assign, *loop.Comment:
-		default:
-			return nil, false
-		}
-	}
+	d := &dot{t: t, at: at, fold: folds[0], width: f.Hi.(*loop.Ref).Var}
 	d.reads(f)
 	return d, d.bytes > 0
 }
@@ -95,14 +71,6 @@ func (d *dot) along() []loop.BufID {
 	return list
 }
 
-// ofRow reports whether a variable is declared for a row.
-func (d *dot) ofRow(id loop.VarID) bool {
-	return slices.ContainsFunc(d.t.row.Body[:d.t.start], func(s loop.Stmt) bool {
-		l, ok := s.(*loop.Let)
-		return ok && l.Var == id
-	})
-}
-
 // reads notes what the fold reads.
 func (d *dot) reads(f *loop.For) {
 	uniform := parameters(d.t.f)
@@ -112,14 +80,19 @@ func (d *dot) reads(f *loop.For) {
 			uniform[l.Var] = true
 		}
 	}
-	row := d.t.row.Var
+	row, ofRow := d.t.row.Var, map[loop.VarID]bool{}
+	for _, s := range d.t.row.Body[:d.t.start] {
+		if l, ok := s.(*loop.Let); ok {
+			ofRow[l.Var] = true
+		}
+	}
 	var ofRows, ofEntries []loop.VarID
 	for e := range loop.AllExprs(f.Body) {
 		switch e := e.(type) {
 		case *loop.Ref:
 			switch {
 			case uniform[e.Var]:
-			case e.Var == row || d.ofRow(e.Var):
+			case e.Var == row || ofRow[e.Var]:
 				ofRows = append(ofRows, e.Var)
 			default:
 				ofEntries = append(ofEntries, e.Var)
@@ -147,7 +120,7 @@ func (m *mapper) dots(s *loop.Stage, t *entryLoop, marks loop.BufferID, blocks l
 	if !ok {
 		return nil, nil, false
 	}
-	single, ok := m.withQuick(func() (loop.Stage, bool) { return m.dotsApart(s, d, marks, 1) })
+	single, ok := m.withQuick(func() loop.Stage { return m.dotsApart(s, d, marks, 1) })
 	if !ok {
 		return nil, nil, false
 	}
@@ -156,7 +129,7 @@ func (m *mapper) dots(s *loop.Stage, t *entryLoop, marks loop.BufferID, blocks l
 	if per <= 1 {
 		return []loop.Stage{single}, nil, true
 	}
-	vectors, ok := m.withQuick(func() (loop.Stage, bool) { return m.dotsApart(s, d, marks, per) })
+	vectors, ok := m.withQuick(func() loop.Stage { return m.dotsApart(s, d, marks, per) })
 	if !ok {
 		return []loop.Stage{single}, nil, true
 	}
@@ -165,17 +138,16 @@ func (m *mapper) dots(s *loop.Stage, t *entryLoop, marks loop.BufferID, blocks l
 	wide := sizeOp(loop.Min, loop.SizeConst(1), sizeOp(loop.Div, loop.SizeScalar(argOf(s, d.width)), loop.SizeConst(dotLanes+1)))
 	whole := wholeVectors(s, stridesOf(s.Func, d.width))
 	vectors.Blocks = sizeOp(loop.Mul, blocks, loop.SizeScalar(isVector))
-	single.Blocks = sizeOp(loop.Mul, blocks, sizeOp(loop.Sub, loop.SizeConst(1), loop.SizeScalar(isVector)))
+	single.Blocks = sizeOp(loop.Mul, blocks, not(loop.SizeScalar(isVector)))
 	return []loop.Stage{vectors, single}, []loop.ScalarLet{{Scalar: isVector, Value: sizeOp(loop.Mul, wide, whole)}}, true
 }
 
 // dotsApart is the stage that does what is done for entries, with so many columns side by
 // side for a lane.
-func (m *mapper) dotsApart(s *loop.Stage, d *dot, marks loop.BufferID, columns int) (loop.Stage, bool) {
-	g := m.newFunc(s.Func.Name)
+func (m *mapper) dotsApart(s *loop.Stage, d *dot, marks loop.BufferID, columns int) loop.Stage {
+	g, in := m.begin(s, "")
 	b := g.Builder
 	b.Resident(fewResident)
-	in := g.parameters(s)
 	mapping := "dots"
 	if columns > 1 {
 		mapping = "dots_of_vectors"
@@ -209,7 +181,7 @@ func (m *mapper) dotsApart(s *loop.Stage, d *dot, marks loop.BufferID, columns i
 		}
 		b.Inline(s.Func, in)
 	})
-	return g.verified(s, mapping)
+	return g.stage(s, mapping)
 }
 
 // shareDots emits the folds of a warp's entries: each team goes through those of its
@@ -245,8 +217,7 @@ func (g *gridFunc) shareDots(d *dot, f *loop.For, n *loop.Inliner, columns int64
 					}
 					n.Bind(d.fold.variable, part)
 					for u := range columns {
-						n.Bind(f.Var, b.Add(k, loop.Int(u)))
-						n.Block(f.Body)
+						iteration(n, f, b.Add(k, loop.Int(u)))
 					}
 				}
 				b.Assign(at, b.Add(k, loop.Int(dotLanes*columns)))
@@ -294,14 +265,10 @@ func (g *gridFunc) shareDots(d *dot, f *loop.For, n *loop.Inliner, columns int64
 func (g *gridFunc) shuffleIndex(f *loop.Func, id loop.VarID, own, lane loop.Expr) loop.Expr {
 	b := g.Builder
 	narrow := false
-	loop.WalkStmts(f.Body, func(s loop.Stmt) {
-		if l, ok := s.(*loop.Let); ok && l.Var == id && !l.Mutable {
-			if c, ok := l.Value.(*loop.Cast); ok {
-				x, ok := c.X.(*loop.Load)
-				narrow = ok && c.Typ == loop.I64 && x.Elem.IsInt() && !x.Elem.IsSigned() && x.Elem.Size() <= 4
-			}
-		}
-	})
+	if c, ok := letsOf(f.Body)[id].(*loop.Cast); ok {
+		x, ok := c.X.(*loop.Load)
+		narrow = ok && c.Typ == loop.I64 && x.Elem.IsInt() && !x.Elem.IsSigned() && x.Elem.Size() <= 4
+	}
 	name := f.Vars[id].Name
 	if !narrow {
 		return b.Shuffle(name, loop.ShuffleIndex, own, lane, dotLanes)

@@ -6,33 +6,27 @@ import "github.com/lacuna-sparse/lacuna/ir/loop"
 // chunk of its own.
 func (m *mapper) elements(s *loop.Stage) {
 	c := m.cuts[s.Partition]
-	g := m.newFunc(s.Func.Name)
-	in := g.parameters(s)
-	b := g.Builder
+	g, in := m.begin(s, "")
 	in.Loop = g.countAtOnce
-	g.strided(g.scalar(c.n), func(i loop.Expr) {
-		in.Chunk, in.Lo, in.Hi, in.Single = i, i, b.Let("next", b.Add(i, loop.Int(1))), true
-		b.Inline(s.Func, in)
-	})
+	g.strided(g.scalar(c.n), func(i loop.Expr) { g.element(s, in, i) })
 	m.launch(s, "elements", g, m.blocksFor(loop.SizeScalar(c.n)))
 }
 
-// serial maps a stage to one thread.
-func (m *mapper) serial(s *loop.Stage) {
+var _ = register(mapping{of: ofOneCall, place: 7, word: "thread", take: (*mapper).serial})
+
+// serial maps a stage to one thread, which can always be done.
+func (m *mapper) serial(s *loop.Stage) bool {
 	g := m.newFunc(s.Func.Name)
-	in := g.parameters(s)
-	zero := loop.Int(0)
-	in.Chunk, in.Lo, in.Hi = zero, zero, zero
-	g.Builder.If(g.Builder.Eq(g.thread(), zero), func() { g.Builder.Inline(s.Func, in) }, nil)
-	m.launch(s, "one_thread", g, loop.SizeConst(1))
+	in := g.onlyCall(s)
+	g.Builder.If(g.Builder.Eq(g.thread(), loop.Int(0)), func() { g.Builder.Inline(s.Func, in) }, nil)
+	return m.launch(s, "one_thread", g, loop.SizeConst(1))
 }
 
 // ordered maps a stage whose chunks wait for each other to one thread, for which the
 // whole domain is one chunk where the function does not care for its number.
 func (m *mapper) ordered(s *loop.Stage) {
 	c := m.cuts[s.Partition]
-	g := m.newFunc(s.Func.Name)
-	in := g.parameters(s)
+	g, in := m.begin(s, "")
 	g.interleave(&in, s)
 	g.worker = loop.Int(0)
 	b := g.Builder

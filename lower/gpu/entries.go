@@ -30,46 +30,20 @@ type entryLoop struct {
 
 // entryLoopOf finds out whether a function is such a loop.
 func entryLoopOf(f *loop.Func) (*entryLoop, bool) {
-	t := &entryLoop{f: f, counter: loop.NoVar, along: -1, start: -1}
+	row, ok := loopOverChunk(f)
+	if !ok || readsOwnStores(f) {
+		return nil, false
+	}
+	t := &entryLoop{f: f, row: row, counter: loop.NoVar, along: -1}
 	for _, s := range f.Body {
-		switch s := s.(type) {
-		case *loop.Let:
-			if s.Mutable && t.counter != loop.NoVar {
-				return nil, false
-			}
-			if s.Mutable {
-				t.counter = s.Var
-			}
-		case *loop.Comment:
-		case *loop.For:
-			if t.row != nil || !isRef(s.Lo, f.Lo) || !isRef(s.Hi, f.Hi) {
-				return nil, false
-			}
-			t.row = s
-		default:
-			return nil, false
+		if l, is := s.(*loop.Let); is && l.Mutable {
+			ok = ok && t.counter == loop.NoVar
+			t.counter = l.Var
 		}
 	}
-	if t.row == nil || t.counter == loop.NoVar || readsOwnStores(f) {
+	if t.entries, t.start = loneLoop(row.Body, isValue|isBranch|isStore); !ok || t.counter == loop.NoVar || t.entries == nil {
 		return nil, false
 	}
-	for i, s := range t.row.Body {
-		switch s := s.(type) {
-		case *loop.Let:
-			if s.Mutable {
-				return nil, false
-			}
-		case *loop.For:
-			if t.entries != nil {
-				return nil, false
-			}
-			t.start, t.entries = i, s
-		}
-	}
-	if t.entries == nil {
-		return nil, false
-	}
-	var ok bool
 	t.pos, ok = pointersOf(f, t.entries)
 	return t, ok && t.body() && t.rest()
 }
@@ -81,62 +55,37 @@ func (t *entryLoop) body() bool {
 	if last < 0 {
 		return false
 	}
-	count, ok := t.entries.Body[last].(*loop.Assign)
-	if !ok || count.Var != t.counter {
+	body := t.entries.Body[:last]
+	n, counted := counts(t.entries.Body[last])
+	if !counted || n != t.counter || has(body, isWhile|isOther) || !keepsVariables(body) {
 		return false
 	}
-	sum, ok := count.Value.(*loop.Binary)
-	if !ok || sum.Op != loop.Add || !isRef(sum.X, t.counter) || !isOne(sum.Y) {
-		return false
+	for _, l := range loopsOf(body) {
+		if _, shares := foldsOf(t.f, l); shares && t.fold == nil {
+			t.fold = l
+		}
 	}
-	inside, stores := map[loop.VarID]bool{}, 0
-	loop.WalkStmts(t.entries.Body[:last], func(s loop.Stmt) {
-		if id, declares := loop.Declared(s); declares {
-			inside[id] = true
-		}
-		switch s := s.(type) {
-		case *loop.Let, *loop.If, *loop.Comment:
-		case *loop.For:
-			if _, shares := foldsOf(t.f, s); shares && t.fold == nil {
-				t.fold = s
-			}
-		case *loop.Assign:
-			ok = ok && inside[s.Var]
-		case *loop.Store:
-			stores++
-			ok = ok && (isRef(s.Index, t.counter) || isRef(s.Index, t.entries.Var))
-		default:
-			ok = false
-		}
-	})
-	for l := range loop.Loads(t.entries.Body[:last]) {
+	for l := range loop.Loads(body) {
 		if isRef(l.Index, t.entries.Var) {
 			t.along = l.Buf
 		}
 	}
-	return ok && stores > 0 && t.along >= 0
+	list := storesOf(body)
+	return t.along >= 0 && len(list) > 0 && !slices.ContainsFunc(list, func(st *loop.Store) bool {
+		return !isRef(st.Index, t.counter) && !isRef(st.Index, t.entries.Var)
+	})
 }
 
-// rest checks what is done for a row besides: its stores are to other buffers, and it
-// does not change the count.
+// others is what is done for a row besides.
+func (t *entryLoop) others() []loop.Stmt {
+	return slices.Concat(t.row.Body[:t.start], t.row.Body[t.start+1:])
+}
+
+// rest checks that: its stores are to other buffers, and it does not change the count.
 func (t *entryLoop) rest() bool {
-	stored, ok := map[loop.BufID]bool{}, true
-	loop.WalkStmts(t.entries.Body, func(s loop.Stmt) {
-		if st, is := s.(*loop.Store); is {
-			stored[st.Buf] = true
-		}
-	})
-	others := slices.Concat(t.row.Body[:t.start], t.row.Body[t.start+1:])
-	loop.WalkStmts(others, func(s loop.Stmt) {
-		switch s := s.(type) {
-		case *loop.Let, *loop.If, *loop.Comment:
-		case *loop.Store:
-			ok = ok && !stored[s.Buf]
-		default:
-			ok = false
-		}
-	})
-	return ok
+	there := stored(t.entries.Body)
+	return !has(t.others(), ^(isDeclaration|isBranch|isStore)) &&
+		!slices.ContainsFunc(storesOf(t.others()), func(st *loop.Store) bool { return there[st.Buf] })
 }
 
 // entriesTogether is how many entries a warp takes at a time, and logTogether its binary
@@ -145,6 +94,11 @@ const (
 	logTogether     = 5
 	entriesTogether = 1 << logTogether
 )
+
+var _ = register(mapping{of: ofElements, place: 4, word: "entries", take: (*mapper).entries, says: map[string]string{
+	"entries": "a team of lanes for so many entries, whatever their rows",
+	"dots":    "8 lanes for 8 entries, each a fold over a dense dimension",
+}})
 
 // entries maps a stage whose rows append an entry for each of an operand's (see
 // entryLoop), such as a sampled product of dense matrices, to teams of lanes that take
@@ -157,7 +111,6 @@ func (m *mapper) entries(s *loop.Stage) bool {
 	if !ok {
 		return false
 	}
-	mark := m.mark()
 	marks := m.temp(s.Name+"_marks", loop.I64)
 	warps := ceilDiv(loop.SizeLen{Buffer: s.Bufs[t.along]}, loop.SizeConst(entriesTogether))
 	blocks := ceilDiv(sizeOp(loop.Min, warps, loop.SizeConst(maxRowThreads/warp)), loop.SizeConst(int64(m.opts.Threads/warp)))
@@ -166,7 +119,6 @@ func (m *mapper) entries(s *loop.Stage) bool {
 		stages, lets, ok = m.entriesByTeams(s, t, marks, blocks)
 	}
 	if !ok {
-		m.back(mark)
 		return false
 	}
 	m.sizes(s.Name+"_lanes", lets, nil, []loop.Alloc{{Buffer: marks, Len: sizeOp(loop.Add, warps, loop.SizeConst(1))}})
@@ -188,27 +140,21 @@ func (m *mapper) entriesByTeams(s *loop.Stage, t *entryLoop, marks loop.BufferID
 			length = loop.SizeScalar(argOf(s, hi.Var))
 		}
 	}
-	apart, ok := m.entriesApart(s, t, doublings, marks)
+	apart := m.entriesApart(s, t, doublings, marks)
 	apart.Blocks = blocks
-	return []loop.Stage{apart}, []loop.ScalarLet{{Scalar: doublings, Value: doublingsForFolds(length)}}, ok
+	return []loop.Stage{apart}, []loop.ScalarLet{{Scalar: doublings, Value: doublingsForFolds(length)}}, verified(apart)
 }
 
 // doublingsForFolds is the binary logarithm of the size of a team for loops of a
 // length: so many lanes that each has unroll iterations or up to twice as many.
 func doublingsForFolds(length loop.SizeExpr) loop.SizeExpr {
-	var log loop.SizeExpr = loop.SizeConst(0)
-	for k := range maxDoublings {
-		more := sizeOp(loop.Min, loop.SizeConst(1), sizeOp(loop.Div, length, loop.SizeConst(2*unroll<<k)))
-		log = sizeOp(loop.Add, log, more)
-	}
-	return log
+	return doublings(length, 2*unroll, maxDoublings)
 }
 
 // entriesApart is the stage that does what is done for entries.
-func (m *mapper) entriesApart(s *loop.Stage, t *entryLoop, doublings loop.ScalarID, marks loop.BufferID) (loop.Stage, bool) {
-	g := m.newFunc(s.Func.Name)
+func (m *mapper) entriesApart(s *loop.Stage, t *entryLoop, doublings loop.ScalarID, marks loop.BufferID) loop.Stage {
+	g, in := m.begin(s, "")
 	g.Builder.Resident(fewResident)
-	in := g.parameters(s)
 	b := g.Builder
 	teams := g.rowTeams(g.scalar(doublings))
 	team := &lanes{g: g, width: teams.width, own: teams.rank}
@@ -232,7 +178,7 @@ func (m *mapper) entriesApart(s *loop.Stage, t *entryLoop, doublings loop.Scalar
 			b.Inline(s.Func, in)
 		})
 	})
-	return g.verified(s, "entries")
+	return g.stage(s, "entries")
 }
 
 // takes emits the loops over rows and entries for one entry p of a row.
@@ -321,30 +267,16 @@ func (g *gridFunc) rowOf(pos loop.BufID, first, last, entry loop.Expr) loop.Expr
 
 // rowsWithoutEntries adds the stage that does for rows what is not done for entries.
 func (m *mapper) rowsWithoutEntries(s *loop.Stage, t *entryLoop) {
-	stores := false
-	loop.WalkStmts(slices.Concat(t.row.Body[:t.start], t.row.Body[t.start+1:]), func(st loop.Stmt) {
-		_, is := st.(*loop.Store)
-		stores = stores || is
-	})
-	if !stores {
+	if !has(t.others(), isStore) {
 		return
 	}
 	c := m.cuts[s.Partition]
-	g := m.newFunc(s.Func.Name)
-	in := g.parameters(s)
+	g, in := m.begin(s, "")
 	b := g.Builder
-	in.Single = true
-	in.Loop = func(f *loop.For, n *loop.Inliner) bool {
-		if f != t.entries {
-			return false
-		}
+	in.Loop = instead(t.entries, func(n *loop.Inliner) {
 		count := n.Value(t.counter).(*loop.Ref)
-		b.Assign(count, b.Add(count, b.Max(b.Sub(n.Expr(f.Hi), n.Expr(f.Lo)), loop.Int(0))))
-		return true
-	}
-	g.strided(g.scalar(c.n), func(i loop.Expr) {
-		in.Chunk, in.Lo, in.Hi = i, i, b.Let("next", b.Add(i, loop.Int(1)))
-		b.Inline(s.Func, in)
+		b.Assign(count, b.Add(count, b.Max(b.Sub(n.Expr(t.entries.Hi), n.Expr(t.entries.Lo)), loop.Int(0))))
 	})
+	g.strided(g.scalar(c.n), func(i loop.Expr) { g.element(s, in, i) })
 	m.launch(s, "elements", g, m.blocksFor(loop.SizeScalar(c.n)))
 }

@@ -6,6 +6,12 @@ import (
 	"github.com/lacuna-sparse/lacuna/ir/loop"
 )
 
+var _ = register(mapping{of: ofOneCall, place: 3, word: "extremes", take: func(m *mapper, s *loop.Stage) bool { return m.extremes(flattened(s)) }, says: map[string]string{
+	"keys":     "a thread for each update: where it goes",
+	"extremes": "a thread for each iteration, with atomics on keys of floats",
+	"values":   "a thread for each element that has changed",
+}})
+
 // extremes maps a stage of one call whose only loop folds floats into elements by min or
 // max to threads that take its iterations in turns. Of numbers there is one result in any
 // order, so atomics do it, on unsigned integers in the order of the floats: a NaN wins, and
@@ -31,7 +37,6 @@ func (m *mapper) extremes(s *loop.Stage) bool {
 	if x.typ == loop.F32 {
 		x.keys = loop.U32
 	}
-	mark := m.mark()
 	elements := s.Bufs[fold.store.Buf]
 	x.n, x.ordered = m.scalar(s.Name+"_elements"), m.temp(s.Name+"_ordered", x.keys)
 	n := loop.SizeScalar(x.n)
@@ -41,8 +46,7 @@ func (m *mapper) extremes(s *loop.Stage) bool {
 		g.Builder.Store(ordered, k, x.key(g.Builder, g.Builder.Load(vals, k)))
 	}), m.blocksFor(n))
 
-	g := m.newFunc(s.Func.Name)
-	in := g.parameters(s)
+	g, in := m.begin(s, "")
 	ordered := g.buffer(x.ordered, loop.ReadWrite)
 	g.iterations(&in, func(f *loop.For) bool { return f == l })
 	in.Store = func(st *loop.Store, inliner *loop.Inliner) bool {
@@ -52,7 +56,6 @@ func (m *mapper) extremes(s *loop.Stage) bool {
 	}
 	g.Builder.Inline(s.Func, in)
 	if !m.launchVerified(s, "extremes", g, m.blocksForAtomics()) {
-		m.back(mark)
 		return false
 	}
 	m.launch(s, "values", x.each("_values", elements, func(g *gridFunc, vals, ordered loop.BufID, k loop.Expr) {

@@ -15,7 +15,7 @@ import (
 // numbers of blocks of the stages that compute s otherwise.
 func (m *mapper) fewRows(s *loop.Stage, entries loop.BufferID, n loop.ScalarID) loop.SizeExpr {
 	doublings, few, threads := m.scalar(s.Name+"_few_lanes_log2"), m.scalar(s.Name+"_few"), m.scalar(s.Name+"_few_threads")
-	stage, ok := m.withQuick(func() (loop.Stage, bool) { return m.fewFunc(s, n, doublings) })
+	stage, ok := m.withQuick(func() loop.Stage { return m.fewFunc(s, n, doublings) })
 	if !ok {
 		m.out.Scalars = m.out.Scalars[:len(m.out.Scalars)-3]
 		return loop.SizeConst(1)
@@ -23,23 +23,21 @@ func (m *mapper) fewRows(s *loop.Stage, entries loop.BufferID, n loop.ScalarID) 
 	all := loop.SizeLen{Buffer: entries}
 	mean := sizeOp(loop.Div, all, sizeOp(loop.Max, loop.SizeScalar(n), loop.SizeConst(1)))
 	below := func(x loop.SizeExpr, limit int64) loop.SizeExpr { // 1 for up to the limit, else 0
-		return sizeOp(loop.Sub, loop.SizeConst(1), sizeOp(loop.Min, loop.SizeConst(1), sizeOp(loop.Div, x, loop.SizeConst(limit+1))))
+		return not(atLeast(x, limit+1))
 	}
 	m.sizes(s.Name+"_few", []loop.ScalarLet{
 		{Scalar: doublings, Value: doublingsFor(mean)},
 		{Scalar: few, Value: sizeOp(loop.Mul, below(all, m.opts.Few), below(mean, cost.GridFewPerRow))},
 		{Scalar: threads, Value: sizeOp(loop.Mul, loop.SizeScalar(few), threadsOfTeams(n, doublings))},
 	}, nil, nil)
-	stage.Blocks = m.blocksFor(loop.SizeScalar(threads))
-	m.add(stage)
-	return sizeOp(loop.Sub, loop.SizeConst(1), loop.SizeScalar(few))
+	m.run(stage, m.blocksFor(loop.SizeScalar(threads)))
+	return not(loop.SizeScalar(few))
 }
 
 // fewFunc is that stage without its blocks, for n rows and teams of lanes of which doublings is the
 // binary logarithm.
-func (m *mapper) fewFunc(s *loop.Stage, n, doublings loop.ScalarID) (loop.Stage, bool) {
-	g := m.newFunc(s.Func.Name + "_few")
-	in := g.parameters(s)
+func (m *mapper) fewFunc(s *loop.Stage, n, doublings loop.ScalarID) loop.Stage {
+	g, in := m.begin(s, "_few")
 	b := g.Builder
 	rows, log := g.scalar(n), g.scalar(doublings)
 	list, count := b.Shared("long", loop.I64, m.opts.Few/m.opts.LongRow), b.Shared("longs", loop.I64, 1)
@@ -52,5 +50,5 @@ func (m *mapper) fewFunc(s *loop.Stage, n, doublings loop.ScalarID) (loop.Stage,
 	})
 	b.Barrier(loop.BlockScope)
 	g.blocksTake(s, in, list, count, loop.Int(0), loop.Int(1))
-	return g.verified(s, "few_rows")
+	return g.stage(s, "few_rows")
 }

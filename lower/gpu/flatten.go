@@ -54,94 +54,10 @@ func flattened(s *loop.Stage) *loop.Stage {
 	}
 }
 
-// onlyGoesThrough reports whether a function is one loop over the elements of its chunk, and
-// nothing in it asks for the chunk.
-func onlyGoesThrough(f *loop.Func) bool {
-	l := onlyLoop(f)
-	if l == nil || !isRef(l.Lo, f.Lo) || !isRef(l.Hi, f.Hi) {
-		return false
-	}
-	asks := 0
-	for e := range loop.AllExprs(f.Body) {
-		if isRef(e, f.Lo) || isRef(e, f.Hi) || isRef(e, f.Chunk) {
-			asks++
-		}
-	}
-	return asks == 2 // the bounds of the loop
-}
-
-// storesAtRead reports whether a loop without loops in it stores at places that are read.
-func storesAtRead(l *loop.For) bool {
-	read := map[loop.VarID]bool{}
-	reads := func(e loop.Expr) bool { return loop.Reads(e, read) || loop.HasLoad(e) }
-	found := false
-	loop.WalkStmts(l.Body, func(s loop.Stmt) {
-		switch s := s.(type) {
-		case *loop.Let:
-			read[s.Var] = reads(s.Value)
-		case *loop.Store:
-			found = found || reads(s.Index)
-		}
-	})
-	return found && !hasLoops(l.Body)
-}
-
-// lastLoop finds the loop that a body ends with, if there are only values before it: what
-// may be assigned, one iteration of that loop might leave to the next.
-func lastLoop(body []loop.Stmt) (*loop.For, []loop.Stmt) {
-	for i, s := range body {
-		switch s := s.(type) {
-		case *loop.Let:
-			if s.Mutable {
-				return nil, nil
-			}
-		case *loop.Comment:
-		case *loop.For:
-			if i == len(body)-1 {
-				return s, body[:i]
-			}
-			return nil, nil
-		default:
-			return nil, nil
-		}
-	}
-	return nil, nil
-}
-
 // knownOutside reports whether the bounds of a loop are those of parameters and of what is
 // declared at the top of a function.
 func knownOutside(f *loop.Func, l *loop.For) bool {
 	known := parameters(f)
 	declare(known, f.Body)
 	return isMadeOf(l.Lo, known) && isMadeOf(l.Hi, known)
-}
-
-// fewElements is how many elements of a domain are not enough threads.
-const fewElements = 1 << 14
-
-// updates maps a stage over elements in each of which a loop folds into places that it
-// reads, such as y(p(i),j) += A(i,j) over j, by updates where there are few elements, and
-// else by elements. It reports whether that could be done.
-func (m *mapper) updates(s *loop.Stage) bool {
-	if !readsOwnStores(s.Func) || !onlyGoesThrough(s.Func) {
-		return false
-	}
-	f := m.listFunc(s, s.Func.Name)
-	f.in.Hi = f.scalar(m.cuts[s.Partition].n)
-	f.Builder.Inline(s.Func, f.in)
-	whole := f.stage(s, "", -1)
-	flat := flattened(&whole)
-	l := onlyLoop(flat.Func)
-	if l == nil || !storesAtRead(l) {
-		return false
-	}
-	few := sizeOp(loop.Sub, loop.SizeConst(1), atLeast(loop.SizeScalar(m.cuts[s.Partition].n), fewElements))
-	many := sizeOp(loop.Sub, loop.SizeConst(1), few)
-	done := false
-	m.when(few, func() { done = m.atomics(flat) || m.extremes(flat) })
-	if done {
-		m.when(many, func() { m.elements(s) })
-		return true
-	}
-	return m.sorted(flat, few, func() { m.elements(s) })
 }

@@ -2,6 +2,7 @@ package gpu
 
 import (
 	"math"
+	"slices"
 
 	"github.com/lacuna-sparse/lacuna/ir/loop"
 )
@@ -18,114 +19,49 @@ type fold struct {
 // for which order and grouping do not matter but for rounding, and nothing in it
 // reads those variables otherwise. Loops inside may be part of that.
 func foldsOf(f *loop.Func, s *loop.For) ([]fold, bool) {
-	a := folding{f: f, inside: map[loop.VarID]bool{s.Var: true}, ops: map[loop.VarID]loop.BinaryOp{}}
-	if !a.declare(s.Body) || !a.statements(s.Body) || len(a.order) == 0 {
+	if has(s.Body, isStore|isWhile|isOther) {
 		return nil, false
 	}
-	for _, e := range a.read {
-		if loop.HasExpr(e, func(e loop.Expr) bool {
-			r, is := e.(*loop.Ref)
-			return is && a.ops[r.Var] != loop.InvalidBinary
-		}) {
-			return nil, false
-		}
-	}
 	var list []fold
-	for _, id := range a.order {
-		list = append(list, fold{id, a.ops[id], f.Vars[id].Type})
-	}
-	return list, true
-}
-
-// folding is the analysis of a loop.
-type folding struct {
-	f      *loop.Func
-	inside map[loop.VarID]bool // declared in the loop
-	ops    map[loop.VarID]loop.BinaryOp
-	order  []loop.VarID
-	read   []loop.Expr // in which no folded variable may occur
-}
-
-// declare notes what the loop declares; it reports whether there is nothing in it
-// that threads cannot share.
-func (a *folding) declare(body []loop.Stmt) bool {
-	ok := true
-	loop.WalkStmts(body, func(s loop.Stmt) {
-		switch s := s.(type) {
-		case *loop.Let:
-			a.inside[s.Var] = true
-		case *loop.For:
-			a.inside[s.Var] = true
-		case *loop.Assign, *loop.If, *loop.Comment:
-		default:
-			ok = false
+	var read []loop.Expr // in which no folded variable may occur
+	inside, folded, ok := declaredIn(s.Body), map[loop.VarID]bool{}, true
+	loop.WalkStmts(s.Body, func(st loop.Stmt) {
+		a, is := st.(*loop.Assign)
+		if !is || inside[a.Var] {
+			read = append(read, loop.Exprs(st)...)
+			return
 		}
+		op, x := folding(a)
+		if !folded[a.Var] {
+			folded[a.Var], list = true, append(list, fold{a.Var, op, f.Vars[a.Var].Type})
+		}
+		ok = ok && op != loop.InvalidBinary && slices.Contains(list, fold{a.Var, op, f.Vars[a.Var].Type})
+		read = append(read, x)
 	})
-	return ok
-}
-
-func (a *folding) statements(body []loop.Stmt) bool {
-	for _, s := range body {
-		switch s := s.(type) {
-		case *loop.Let:
-			a.read = append(a.read, s.Value)
-		case *loop.Assign:
-			if a.inside[s.Var] {
-				a.read = append(a.read, s.Value)
-			} else if !a.assign(s) {
-				return false
-			}
-		case *loop.For:
-			a.read = append(a.read, s.Lo, s.Hi)
-			if !a.statements(s.Body) {
-				return false
-			}
-		case *loop.If:
-			a.read = append(a.read, s.Cond)
-			if !a.statements(s.Then) || !a.statements(s.Else) {
-				return false
-			}
-		}
+	ok = ok && len(list) > 0
+	for _, e := range read {
+		ok = ok && !loop.Reads(e, folded)
 	}
-	return true
+	return list, ok
 }
 
-// assign takes v = v op x, v = x op v and v = true.
-func (a *folding) assign(s *loop.Assign) bool {
-	op := loop.InvalidBinary
+// folding takes v = v op x, v = x op v and v = true apart into the operator and x.
+func folding(s *loop.Assign) (loop.BinaryOp, loop.Expr) {
 	switch e := s.Value.(type) {
 	case *loop.Const:
-		if e.Typ != loop.Bool || e.Bits == 0 {
-			return false
+		if e.Typ == loop.Bool && e.Bits != 0 {
+			return loop.Or, e
 		}
-		op = loop.Or
 	case *loop.Binary:
-		if !folds(e.Op, e.Typ) {
-			return false
-		}
-		op = e.Op
 		switch {
+		case !folds(e.Op, e.Typ):
 		case isRef(e.X, s.Var):
-			a.read = append(a.read, e.Y)
+			return e.Op, e.Y
 		case isRef(e.Y, s.Var):
-			a.read = append(a.read, e.X)
-		default:
-			return false
+			return e.Op, e.X
 		}
-	default:
-		return false
 	}
-	if old, known := a.ops[s.Var]; known {
-		return old == op
-	}
-	a.ops[s.Var] = op
-	a.order = append(a.order, s.Var)
-	return true
-}
-
-func isRef(e loop.Expr, id loop.VarID) bool {
-	r, ok := e.(*loop.Ref)
-	return ok && r.Var == id
+	return loop.InvalidBinary, nil
 }
 
 // folds reports whether op on values of type t may be applied in any grouping.

@@ -32,6 +32,13 @@ func (f *mappedFunc) parameters(s *loop.Stage) loop.Inlining {
 	return in
 }
 
+// onlyCall gives the function the parameters of a stage of one call.
+func (f *mappedFunc) onlyCall(s *loop.Stage) loop.Inlining {
+	in := f.parameters(s)
+	in.Chunk, in.Lo, in.Hi = loop.Int(0), loop.Int(0), loop.Int(0)
+	return in
+}
+
 // buffer adds a program buffer as a parameter.
 func (f *mappedFunc) buffer(id loop.BufferID, access loop.Access) loop.BufID {
 	f.bufs = append(f.bufs, id)
@@ -66,27 +73,36 @@ func (g *gridFunc) team() *coop.Team {
 	return &coop.Team{Warps: warps, Block: warps, Code: g.Code}
 }
 
-// withQuick gives the function of a stage a quick one, if that is smaller: build makes the stage, and
-// then one whose function is small.
-func (m *mapper) withQuick(build func() (loop.Stage, bool)) (loop.Stage, bool) {
-	s, ok := build()
-	if !ok {
+// withQuick makes a stage, and gives its function a quick one if that is smaller: build makes the stage, and
+// then one whose function is small. It is not ok if the function breaks a rule.
+func (m *mapper) withQuick(build func() loop.Stage) (loop.Stage, bool) {
+	s := build()
+	if !verified(s) {
 		return s, false
 	}
 	m.small = true
-	q, ok := build()
+	q := build()
 	m.small = false
-	if ok && slices.Equal(q.Bufs, s.Bufs) && slices.Equal(q.Args, s.Args) && q.Func.Stats().Statements < s.Func.Stats().Statements {
+	if verified(q) && slices.Equal(q.Bufs, s.Bufs) && slices.Equal(q.Args, s.Args) && q.Func.Stats().Statements < s.Func.Stats().Statements {
 		s.Func.Quick = q.Func
 	}
 	return s, true
 }
+
+// verified reports whether a stage's function, if it has one, breaks no rule: threads of a warp might not stay together.
+func verified(s loop.Stage) bool { return s.Func != nil && s.Func.Verify(lib.Lookup) == nil }
 
 // function finishes the function.
 func (g *gridFunc) function() *loop.Func { return loop.RemoveDead(g.Builder.Func()) }
 
 func (m *mapper) newFunc(name string) *gridFunc {
 	return m.newFuncOf(name, m.opts.Threads)
+}
+
+// begin starts a function that has the parameters of a stage's, and its name with an ending.
+func (m *mapper) begin(s *loop.Stage, ending string) (*gridFunc, loop.Inlining) {
+	g := m.newFunc(s.Func.Name + ending)
+	return g, g.parameters(s)
 }
 
 // newFuncOf is newFunc with another size of blocks.
@@ -101,6 +117,28 @@ func (g *gridFunc) thread() loop.Expr { return g.Builder.Special(loop.ThreadInde
 // global is the number of the thread in the grid.
 func (g *gridFunc) global() loop.Expr {
 	return g.Builder.Add(g.Builder.Mul(g.block(), loop.Int(int64(g.m.opts.Threads))), g.thread())
+}
+
+// element emits what a stage does for one element of its domain.
+func (g *gridFunc) element(s *loop.Stage, in loop.Inlining, i loop.Expr) {
+	in.Chunk, in.Lo, in.Hi, in.Single = i, i, g.Builder.Let("next", g.Builder.Add(i, loop.Int(1))), true
+	g.Builder.Inline(s.Func, in)
+}
+
+// instead emits something else in the place of a loop.
+func instead(of *loop.For, emit func(n *loop.Inliner)) func(*loop.For, *loop.Inliner) bool {
+	return func(l *loop.For, n *loop.Inliner) bool {
+		if l == of {
+			emit(n)
+		}
+		return l == of
+	}
+}
+
+// iteration emits iteration i of a loop.
+func iteration(n *loop.Inliner, l *loop.For, i loop.Expr) {
+	n.Bind(l.Var, i)
+	n.Block(l.Body)
 }
 
 // strided runs body for 0 … n-1, an element for each thread in turns.
@@ -122,22 +160,14 @@ func (g *gridFunc) iterations(in *loop.Inlining, of func(*loop.For) bool) {
 			return false
 		}
 		lo, hi := n.Expr(l.Lo), n.Expr(l.Hi)
-		g.inTurns(b.Let("from", b.Add(lo, me)), b.Let("to", hi), all, func(i loop.Expr) {
-			n.Bind(l.Var, i)
-			n.Block(l.Body)
-		})
+		g.inTurns(b.Let("from", b.Add(lo, me)), b.Let("to", hi), all, func(i loop.Expr) { iteration(n, l, i) })
 		return true
 	}
 }
 
 // inTurns runs body for first, first+step, … below n.
 func (g *gridFunc) inTurns(first, n, step loop.Expr, body func(i loop.Expr)) {
-	b := g.Builder
-	at := b.Var("at", first)
-	b.While(b.Lt(at, n), func() {
-		body(b.Let("i", at))
-		b.Assign(at, b.Add(at, step))
-	})
+	g.InTurns("i", first, n, step, body)
 }
 
 // cutParameters are the parameters that tell the bounds of chunks: boundaries, or the
@@ -161,24 +191,13 @@ func (g *gridFunc) bounds(bounds loop.BufID, k, n, step loop.Expr) (lo, hi loop.
 
 // launchVerified is launch if the function breaks no rule; it reports whether that is so.
 func (m *mapper) launchVerified(s *loop.Stage, mapping string, g *gridFunc, blocks loop.SizeExpr) bool {
-	st, ok := g.verified(s, mapping)
-	if st.Blocks = blocks; ok {
-		m.add(st)
-	}
-	return ok
-}
-
-// launch adds a stage that runs the function with a number of blocks in place of s.
-func (m *mapper) launch(s *loop.Stage, mapping string, g *gridFunc, blocks loop.SizeExpr) {
-	stage := g.stage(s, mapping)
-	stage.Blocks = blocks
-	m.add(stage)
-}
-
-// verified is stage, and whether the function breaks no rule: threads of a warp might not stay together.
-func (g *gridFunc) verified(s *loop.Stage, mapping string) (loop.Stage, bool) {
 	st := g.stage(s, mapping)
-	return st, st.Func.Verify(lib.Lookup) == nil
+	return verified(st) && m.run(st, blocks)
+}
+
+// launch adds a stage that runs the function with a number of blocks in place of s. It returns true.
+func (m *mapper) launch(s *loop.Stage, mapping string, g *gridFunc, blocks loop.SizeExpr) bool {
+	return m.run(g.stage(s, mapping), blocks)
 }
 
 // stage is a stage that runs the function in place of s, but for the number of blocks.

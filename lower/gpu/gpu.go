@@ -1,6 +1,7 @@
 package gpu
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -66,24 +67,8 @@ func Map(p *loop.Program, o Options) *loop.Program { return mapped(p, o).out }
 
 // mapped maps a program.
 func mapped(p *loop.Program, o Options) *mapper {
-	if o.Threads == 0 {
-		o.Threads = defaultThreads
-	}
-	if o.Workers == 0 {
-		o.Workers = defaultWorkers
-	}
-	if o.Scratch == 0 {
-		o.Scratch = defaultScratch
-	}
-	if o.LongRow == 0 {
-		o.LongRow = defaultLongRow
-	}
-	if o.Few == 0 {
-		o.Few = cost.GridFew
-	}
-	if o.Scatter == 0 {
-		o.Scatter = cost.GridScatter
-	}
+	o.Threads, o.Workers, o.Scratch = cmp.Or(o.Threads, defaultThreads), cmp.Or(o.Workers, defaultWorkers), cmp.Or(o.Scratch, defaultScratch)
+	o.LongRow, o.Few, o.Scatter = cmp.Or(o.LongRow, defaultLongRow), cmp.Or(o.Few, cost.GridFew), cmp.Or(o.Scatter, cost.GridScatter)
 	from := *p // partitions are added
 	from.Partitions = slices.Clone(p.Partitions)
 	m := &mapper{from: &from, opts: o, cuts: make([]*cut, len(p.Partitions)), copies: map[loop.BufferID]loop.ScalarID{}}
@@ -170,6 +155,13 @@ func (m *mapper) temp(name string, elem loop.Type) loop.BufferID {
 
 func (m *mapper) add(s loop.Stage) { m.out.Stages = append(m.out.Stages, s) }
 
+// run adds a stage that runs on so many blocks; it returns true.
+func (m *mapper) run(s loop.Stage, blocks loop.SizeExpr) bool {
+	s.Blocks = blocks
+	m.out.Stages = append(m.out.Stages, s)
+	return true
+}
+
 // sizes adds a stage that only computes scalars and allocates.
 func (m *mapper) sizes(name string, lets []loop.ScalarLet, trims []loop.Trim, allocs []loop.Alloc) {
 	if len(lets)+len(trims)+len(allocs) > 0 {
@@ -195,13 +187,13 @@ func (m *mapper) stage(s *loop.Stage) {
 	case len(s.Prefixes) > 0:
 		m.prefixes(s)
 	case s.Partition < 0:
-		m.choose(s, callWays())
+		m.choose(s, ofOneCall)
 	case s.Ordered:
 		m.ordered(s)
 	case m.cuts[s.Partition].style == single:
 		m.single(s)
 	default:
-		m.choose(s, chunkWays())
+		m.choose(s, ofChunks)
 	}
 }
 
@@ -209,6 +201,24 @@ func (m *mapper) stage(s *loop.Stage) {
 
 func sizeOp(op loop.BinaryOp, x, y loop.SizeExpr) loop.SizeExpr {
 	return &loop.SizeOp{Op: op, X: x, Y: y}
+}
+
+// not is 1 for 0, and 0 for 1.
+func not(x loop.SizeExpr) loop.SizeExpr { return sizeOp(loop.Sub, loop.SizeConst(1), x) }
+
+// atLeast is 1 where n, which is not negative, is at least some number, else 0.
+func atLeast(n loop.SizeExpr, some int64) loop.SizeExpr {
+	return sizeOp(loop.Min, loop.SizeConst(1), sizeOp(loop.Div, n, loop.SizeConst(some)))
+}
+
+// doublings is how often some number can be doubled that n, which is not negative, is at least; up to most, and
+// 0 where n is less.
+func doublings(n loop.SizeExpr, some int64, most int) loop.SizeExpr {
+	var log loop.SizeExpr = loop.SizeConst(0)
+	for k := range most {
+		log = sizeOp(loop.Add, log, atLeast(n, some<<k))
+	}
+	return log
 }
 
 // ceilDiv is x/y rounded up, for x not negative.

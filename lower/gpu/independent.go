@@ -4,14 +4,17 @@ import (
 	"github.com/lacuna-sparse/lacuna/ir/loop"
 )
 
+var _ = register(mapping{of: ofOneCall, place: 1, word: "iterations", take: (*mapper).independent, says: map[string]string{
+	"iterations": "a thread for each iteration",
+}})
+
 // independent maps a stage of one call whose stores are all in loops that are independent
 // to threads that take their iterations in turns. It reports whether that could be done.
 func (m *mapper) independent(s *loop.Stage) bool {
 	if readsOwnStores(s.Func) || !storesInIndependent(s.Func) {
 		return false
 	}
-	g := m.newFunc(s.Func.Name)
-	in := g.parameters(s)
+	g, in := m.begin(s, "")
 	g.iterations(&in, func(l *loop.For) bool { return l.Independent })
 	b := g.Builder
 	b.Inline(s.Func, in)
@@ -24,27 +27,20 @@ func (m *mapper) independent(s *loop.Stage) bool {
 // else there is only declares.
 func storesInIndependent(f *loop.Func) bool {
 	owner := map[loop.BufID]*loop.For{}
-	ok := true
 	for _, s := range f.Body {
-		switch s := s.(type) {
-		case *loop.Let, *loop.Comment:
+		l, is := s.(*loop.For)
+		if !is && kindOf(s)&isDeclaration != 0 {
 			continue
-		case *loop.For:
-			if s.Independent {
-				loop.WalkStmts(s.Body, func(x loop.Stmt) {
-					switch x := x.(type) {
-					case *loop.Store:
-						ok = ok && (owner[x.Buf] == nil || owner[x.Buf] == s)
-						owner[x.Buf] = s
-					case *loop.Let, *loop.If, *loop.Comment:
-					default:
-						ok = false
-					}
-				})
-				continue
-			}
 		}
-		return false
+		if !is || !l.Independent || has(l.Body, ^(isDeclaration|isStore|isBranch)) {
+			return false
+		}
+		for buf := range stored(l.Body) {
+			if owner[buf] != nil {
+				return false
+			}
+			owner[buf] = l
+		}
 	}
-	return ok && len(owner) > 0
+	return len(owner) > 0
 }

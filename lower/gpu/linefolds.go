@@ -43,26 +43,16 @@ func lineFoldOf(f *loop.Func) (*lineNest, bool) {
 			break
 		}
 	}
-	if t.over == nil || !t.declares(t.before) || !t.straight(t.over) {
+	if t.over == nil || !t.declares(t.before) || !t.straight(t.over) || hasLoops(t.after) {
 		return nil, false
 	}
-	loop.WalkStmts(t.after, func(s loop.Stmt) {
-		switch s.(type) {
-		case *loop.For, *loop.While:
-			ok = false
-		}
-	})
-	folds, folded := foldsOf(f, t.over)
-	if !ok || !folded || len(folds) != 1 || t.depends(t.over.Lo) || t.depends(t.over.Hi) {
+	folds, ok := foldsOf(f, t.over)
+	if !ok || len(folds) != 1 || t.depends(t.over.Lo) || t.depends(t.over.Hi) {
 		return nil, false
 	}
 	t.fold = folds[0]
 	n := &lineNest{f: f, row: stores.row, buf: -1, width: stores.width, op: t.fold.op, sum: t}
-	for i, s := range n.row.Body {
-		if s == loop.Stmt(t.line) {
-			n.start = i
-		}
-	}
+	_, n.start = loneLoop(n.row.Body, isDeclaration)
 	// Only rows with entries of their own are cut: of others, such as all of a dense
 	// operand, all or none are long.
 	_, n.split = pointersOf(f, t.over)
@@ -73,15 +63,11 @@ func lineFoldOf(f *loop.Func) (*lineNest, bool) {
 // that may change do. It reports whether there is nothing else.
 func (t *lineFold) declares(body []loop.Stmt) bool {
 	for _, s := range body {
-		switch s := s.(type) {
-		case *loop.Let:
-			t.column[s.Var] = s.Mutable || t.depends(s.Value)
-		case *loop.Comment:
-		default:
-			return false
+		if l, ok := s.(*loop.Let); ok {
+			t.column[l.Var] = l.Mutable || t.depends(l.Value)
 		}
 	}
-	return true
+	return only(body, isDeclaration)
 }
 
 // straight checks that a loop over entries has nothing in it but declarations of what does

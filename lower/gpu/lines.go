@@ -21,6 +21,7 @@ type lineNest struct {
 	width loop.VarID // the parameter that tells how many columns there are
 	first *loop.For  // the first of the loops over columns
 	lines map[*loop.For]bool
+	lets  lets
 	start int // the statement of the row in which the first of them is
 	// split says that iterations of that statement, a loop, may be done apart and
 	// what they add up combined by op.
@@ -47,45 +48,29 @@ func (t *lineNest) elem() loop.Type {
 	return t.f.Bufs[t.buf].Elem
 }
 
-// loopOverChunk is the loop over a function's chunk, where nothing stands beside it but declarations.
-func loopOverChunk(f *loop.Func) (row *loop.For, ok bool) {
-	for _, s := range f.Body {
-		switch s := s.(type) {
-		case *loop.Let, *loop.Comment:
-		case *loop.For:
-			if row != nil || !isRef(s.Lo, f.Lo) || !isRef(s.Hi, f.Hi) {
-				return nil, false
-			}
-			row = s
-		default:
-			return nil, false
-		}
-	}
-	return row, row != nil
-}
-
 // lineNestOf finds out whether a function is such a nest.
 func lineNestOf(f *loop.Func) (*lineNest, bool) {
 	row, ok := loopOverChunk(f)
 	if !ok {
 		return nil, false
 	}
-	t := &lineNest{f: f, row: row, lines: map[*loop.For]bool{}, start: -1}
-	known := parameters(f)
-	known[t.row.Var] = true
-	declare(known, f.Body)
-	for i, s := range t.row.Body {
+	t := &lineNest{f: f, row: row, lines: map[*loop.For]bool{}, start: -1, lets: letsOf(f.Body)}
+	for i, s := range row.Body {
 		if !t.collect([]loop.Stmt{s}) {
 			return nil, false
 		}
 		if len(t.lines) > 0 && t.start < 0 {
 			t.start = i
 		}
-		if l, ok := s.(*loop.Let); ok && t.start < 0 && !l.Mutable {
-			known[l.Var] = true
-		}
 	}
-	if t.start < 0 || !t.oneElement(known) {
+	if t.start < 0 {
+		return nil, false
+	}
+	known := parameters(f)
+	known[row.Var] = true
+	declare(known, f.Body)
+	declare(known, row.Body[:t.start])
+	if !t.oneElement(known) {
 		return nil, false
 	}
 	t.findSplit()
@@ -96,17 +81,12 @@ func lineNestOf(f *loop.Func) (*lineNest, bool) {
 // threads cannot do each for itself.
 func (t *lineNest) collect(body []loop.Stmt) bool {
 	for _, s := range body {
-		ok := true
+		ok := kindOf(s)&(isDeclaration|isAssign) != 0
 		switch s := s.(type) {
-		case *loop.Let, *loop.Assign, *loop.Comment:
 		case *loop.For:
-			if ok = t.line(s); !ok {
-				ok = t.collect(s.Body)
-			}
+			ok = t.line(s) || t.collect(s.Body)
 		case *loop.If:
 			ok = t.collect(s.Then) && t.collect(s.Else)
-		default:
-			ok = false
 		}
 		if !ok {
 			return false
@@ -117,29 +97,15 @@ func (t *lineNest) collect(body []loop.Stmt) bool {
 
 // line takes a loop over columns: from 0 to a parameter, with one store at its end.
 func (t *lineNest) line(s *loop.For) bool {
-	if !s.Independent || !overDimension(t.f, s) || len(s.Body) == 0 {
+	last := len(s.Body) - 1
+	if !s.Independent || !overDimension(t.f, s) || last < 0 || !only(s.Body[:last], isValue) || !only(s.Body[last:], isStore) {
 		return false
 	}
-	width := s.Hi.(*loop.Ref).Var
-	last, stores := s.Body[len(s.Body)-1].(*loop.Store)
-	if !stores {
-		return false
-	}
-	for _, inner := range s.Body[:len(s.Body)-1] {
-		switch inner := inner.(type) {
-		case *loop.Let:
-			if inner.Mutable {
-				return false
-			}
-		case *loop.Comment:
-		default:
-			return false
-		}
-	}
+	buf, width := store(s).Buf, s.Hi.(*loop.Ref).Var
 	if t.first == nil {
-		t.first, t.buf, t.width = s, last.Buf, width
+		t.first, t.buf, t.width = s, buf, width
 	}
-	if t.buf != last.Buf || t.width != width {
+	if t.buf != buf || t.width != width {
 		return false
 	}
 	t.lines[s] = true
@@ -153,37 +119,20 @@ func store(s *loop.For) *loop.Store { return s.Body[len(s.Body)-1].(*loop.Store)
 // and the column, which is a matter of known variables.
 func (t *lineNest) oneElement(known map[loop.VarID]bool) bool {
 	want, ok := t.key(t.first, store(t.first).Index, known)
-	if !ok {
-		return false
-	}
+	inside := 0
 	for s := range t.lines {
-		if got, ok := t.key(s, store(s).Index, known); !ok || got != want {
-			return false
+		indices := []loop.Expr{store(s).Index}
+		for _, e := range loadsOf(s.Body, t.buf) {
+			indices = append(indices, e.Index)
+			inside++
+		}
+		for _, e := range indices {
+			got, is := t.key(s, e, known)
+			ok = ok && is && got == want
 		}
 	}
 	// Reads elsewhere are of elements that other threads may store.
-	inside, all := 0, 0
-	for s := range t.lines {
-		for _, e := range loadsOf(s.Body, t.buf) {
-			if got, ok := t.key(s, e.Index, known); !ok || got != want {
-				return false
-			}
-			inside++
-		}
-	}
-	all = len(loadsOf(t.f.Body, t.buf))
-	return inside == all && inside > 0
-}
-
-// loadsOf lists the reads of a buffer.
-func loadsOf(body []loop.Stmt, buf loop.BufID) []*loop.Load {
-	var list []*loop.Load
-	for l := range loop.Loads(body) {
-		if l.Buf == buf {
-			list = append(list, l)
-		}
-	}
-	return list
+	return ok && inside > 0 && inside == len(loadsOf(t.f.Body, t.buf))
 }
 
 // key writes an index in a loop over columns such that equal ones read the same. It
@@ -199,8 +148,8 @@ func (t *lineNest) key(s *loop.For, e loop.Expr, known map[loop.VarID]bool) (str
 		if known[e.Var] {
 			return fmt.Sprintf("v%d", e.Var), true
 		}
-		if l := letIn(s, e.Var); l != nil {
-			return t.key(s, l.Value, known)
+		if v := t.lets[e.Var]; v != nil {
+			return t.key(s, v, known)
 		}
 	case *loop.Cast:
 		x, ok := t.key(s, e.X, known)
@@ -211,16 +160,6 @@ func (t *lineNest) key(s *loop.For, e loop.Expr, known map[loop.VarID]bool) (str
 		return fmt.Sprintf("(%s %s %s)", x, e.Op, y), okX && okY
 	}
 	return "", false
-}
-
-// letIn finds the declaration of a variable in a loop over columns.
-func letIn(s *loop.For, id loop.VarID) *loop.Let {
-	for _, inner := range s.Body {
-		if l, ok := inner.(*loop.Let); ok && l.Var == id {
-			return l
-		}
-	}
-	return nil
 }
 
 // findSplit finds out whether the iterations of the outermost loop in the row may be
@@ -245,16 +184,7 @@ func (t *lineNest) findSplit() {
 		}
 		t.op = e.Op
 	}
-	inside, ok := map[loop.VarID]bool{}, true
-	loop.WalkStmts(outer.Body, func(s loop.Stmt) {
-		if id, declares := loop.Declared(s); declares {
-			inside[id] = true
-		}
-		if a, is := s.(*loop.Assign); is && !inside[a.Var] {
-			ok = false
-		}
-	})
-	t.split = ok
+	t.split = keepsVariables(outer.Body)
 }
 
 // loads reports whether e is plainly an element of a buffer.

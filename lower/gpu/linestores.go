@@ -19,75 +19,39 @@ type lineStores struct {
 	width loop.VarID // the parameter that tells how many columns there are
 }
 
-// lineStoresOf finds out whether a function is such a loop.
+// lineStoresOf finds out whether a function is such a loop: its iterations over columns have nothing to do with
+// each other, and each stores one element, the one at the column in a line of the row's.
 func lineStoresOf(f *loop.Func) (*lineStores, bool) {
 	row, ok := loopOverChunk(f)
-	if !ok {
+	if !ok || readsOwnStores(f) {
 		return nil, false
 	}
-	t := &lineStores{f: f, row: row}
+	line, _ := loneLoop(row.Body, isDeclaration)
+	if line == nil || !overDimension(f, line) || has(line.Body, isOther) || !keepsVariables(line.Body) {
+		return nil, false
+	}
 	known := parameters(f)
+	known[row.Var] = true
 	declare(known, f.Body)
-	known[t.row.Var] = true
-	for _, s := range t.row.Body {
-		switch s := s.(type) {
-		case *loop.Let:
-			known[s.Var] = !s.Mutable
-		case *loop.Comment:
-		case *loop.For:
-			if t.line != nil {
-				return nil, false
-			}
-			t.line = s
-		default:
-			return nil, false
-		}
-	}
-	if t.line == nil || readsOwnStores(f) || !t.takesLine(known) {
+	declare(known, row.Body)
+	list := storesOf(line.Body)
+	if len(list) != 1 || !atColumn(letsOf(line.Body).value(list[0].Index), line.Var, known) {
 		return nil, false
 	}
-	return t, true
+	return &lineStores{f: f, row: row, line: line, width: line.Hi.(*loop.Ref).Var}, true
 }
 
-// takesLine checks the loop over columns: its iterations have nothing to do with each
-// other, and each stores one element, the one at the column in a line of the row's.
-func (t *lineStores) takesLine(known map[loop.VarID]bool) bool {
-	s := t.line
-	if !overDimension(t.f, s) {
-		return false
-	}
-	t.width = s.Hi.(*loop.Ref).Var
-	inside, stores, ok := map[loop.VarID]bool{}, 0, true
-	loop.WalkStmts(s.Body, func(st loop.Stmt) {
-		if id, declares := loop.Declared(st); declares {
-			inside[id] = true
-		}
-		switch st := st.(type) {
-		case *loop.Let, *loop.For, *loop.While, *loop.If, *loop.Comment:
-		case *loop.Assign:
-			ok = ok && inside[st.Var]
-		case *loop.Store:
-			stores++
-			ok = ok && t.atColumn(st.Index, known)
-		default:
-			ok = false
-		}
-	})
-	return ok && stores == 1
-}
-
-// atColumn takes x + k, for a column k and an x that is the row's.
-func (t *lineStores) atColumn(e loop.Expr, known map[loop.VarID]bool) bool {
-	if r, ok := e.(*loop.Ref); ok {
-		l := letIn(t.line, r.Var)
-		return r.Var == t.line.Var || l != nil && !l.Mutable && t.atColumn(l.Value, known)
-	}
+// atColumn takes k and x + k, for a column k and an x that is made of known variables.
+func atColumn(e loop.Expr, k loop.VarID, known map[loop.VarID]bool) bool {
 	sum, ok := e.(*loop.Binary)
-	if !ok || sum.Op != loop.Add || !isRef(sum.Y, t.line.Var) {
-		return false
-	}
-	return isMadeOf(sum.X, known)
+	return isRef(e, k) || ok && sum.Op == loop.Add && isRef(sum.Y, k) && isMadeOf(sum.X, known)
 }
+
+var _ = register(mapping{of: ofElements, place: 5, word: "lines", take: (*mapper).lineStores, says: map[string]string{
+	"line_elements":         "lanes for the elements of each line of a dense result",
+	"long_lines":            "a block for each 2048 elements of a line of a dense result",
+	"long_lines_of_vectors": "a block for each 2048 elements of a line of a dense result, four at a time",
+}})
 
 // lineStores maps a stage over rows that computes the elements of lines one after another
 // (see lineStores) to teams of lanes: neighbouring lanes take neighbouring elements. It
@@ -100,8 +64,7 @@ func (m *mapper) lineStores(s *loop.Stage) bool {
 	c := m.cuts[s.Partition]
 	columns := argOf(s, t.width)
 	doublings := m.scalar(s.Name + "_lanes_log2")
-	g := m.newFunc(s.Func.Name)
-	in := g.parameters(s)
+	g, in := m.begin(s, "")
 	b := g.Builder
 	n, l := g.scalar(c.n), g.rowTeams(g.scalar(doublings))
 	k := in.Args[argIndex(s.Func, t.width)]
@@ -110,18 +73,10 @@ func (m *mapper) lineStores(s *loop.Stage) bool {
 	g.inTurns(l.first, b.Let("items", b.Mul(n, tiles)), l.all, func(item loop.Expr) {
 		row, at := g.tileOf(item, n, tiles)
 		from := b.Let("from", b.Mul(at, tile))
-		in.Chunk, in.Lo, in.Hi, in.Single = row, row, b.Let("next", b.Add(row, loop.Int(1))), true
-		in.Loop = func(f *loop.For, inliner *loop.Inliner) bool {
-			if f != t.line {
-				return false
-			}
-			g.inTurns(b.Add(from, l.rank), b.Let("to", b.Min(b.Add(from, tile), k)), l.width, func(column loop.Expr) {
-				inliner.Bind(f.Var, column)
-				inliner.Block(f.Body)
-			})
-			return true
-		}
-		b.Inline(s.Func, in)
+		in.Loop = instead(t.line, func(inliner *loop.Inliner) {
+			g.inTurns(b.Add(from, l.rank), b.Let("to", b.Min(b.Add(from, tile), k)), l.width, func(column loop.Expr) { iteration(inliner, t.line, column) })
+		})
+		g.element(s, in, row)
 	})
 	m.sizes(s.Name+"_lanes", []loop.ScalarLet{{Scalar: doublings, Value: doublingsToCover(loop.SizeScalar(columns))}}, nil, nil)
 	count := ceilDiv(loop.SizeScalar(columns), loop.SizeConst(wideColumns)) // threads that a row has work for, if it is long

@@ -22,15 +22,14 @@ const (
 // where they compute s, else 1.
 func (m *mapper) longLines(s *loop.Stage, t *lineStores) loop.SizeExpr {
 	one := loop.SizeExpr(loop.SizeConst(1))
-	if !isPlain(t.line.Body) || !iteratesSideBySide(t.line) {
+	if !only(t.line.Body, isDeclaration|isAssign|isStore) || !iteratesSideBySide(t.line) {
 		return one
 	}
 	mark := m.mark()
 	isLong, isVector := m.scalar(s.Name+"_long_lines"), m.scalar(s.Name+"_line_vectors")
 	strides := stridesOf(s.Func, t.width)
-	vectors, okVectors := m.linesByBlocks(s, t, strides)
-	single, okSingle := m.linesByBlocks(s, t, nil)
-	if !okVectors || !okSingle {
+	vectors, single := m.linesByBlocks(s, t, strides), m.linesByBlocks(s, t, nil)
+	if !verified(vectors) || !verified(single) {
 		m.back(mark)
 		return one
 	}
@@ -42,37 +41,22 @@ func (m *mapper) longLines(s *loop.Stage, t *lineStores) loop.SizeExpr {
 	}, nil, nil)
 	tiles := sizeOp(loop.Mul, rows, ceilDiv(columns, loop.SizeConst(m.lineTile())))
 	blocks := sizeOp(loop.Mul, loop.SizeScalar(isLong), sizeOp(loop.Min, tiles, loop.SizeConst(maxLineBlocks)))
-	vectors.Blocks = sizeOp(loop.Mul, loop.SizeScalar(isVector), blocks)
-	single.Blocks = sizeOp(loop.Mul, sizeOp(loop.Sub, one, loop.SizeScalar(isVector)), blocks)
-	m.add(vectors)
-	m.add(single)
-	return sizeOp(loop.Sub, one, loop.SizeScalar(isLong))
+	m.run(vectors, sizeOp(loop.Mul, loop.SizeScalar(isVector), blocks))
+	m.run(single, sizeOp(loop.Mul, not(loop.SizeScalar(isVector)), blocks))
+	return not(loop.SizeScalar(isLong))
 }
 
 // lineTile is how many columns a tile has.
 func (m *mapper) lineTile() int64 { return int64(m.opts.Threads) * lineVectors * wideColumns }
 
-// isPlain reports whether a body is nothing but declarations, assignments and stores.
-func isPlain(body []loop.Stmt) bool {
-	for _, s := range body {
-		switch s.(type) {
-		case *loop.Let, *loop.Assign, *loop.Store, *loop.Comment:
-		default:
-			return false
-		}
-	}
-	return true
-}
-
 // linesByBlocks is the stage in which blocks take tiles of lines. strides, when not nil, are
 // parameters that are multiples of wideColumns: then threads take vectors.
-func (m *mapper) linesByBlocks(s *loop.Stage, t *lineStores, strides []loop.VarID) (loop.Stage, bool) {
+func (m *mapper) linesByBlocks(s *loop.Stage, t *lineStores, strides []loop.VarID) loop.Stage {
 	mapping := "long_lines"
 	if strides != nil {
 		mapping = "long_lines_of_vectors"
 	}
-	g := m.newFunc(s.Func.Name + "_" + mapping)
-	in := g.parameters(s)
+	g, in := m.begin(s, "_"+mapping)
 	b := g.Builder
 	n := g.scalar(m.cuts[s.Partition].n)
 	g.roundDown(s.Func, &in, strides)
@@ -94,7 +78,7 @@ func (m *mapper) linesByBlocks(s *loop.Stage, t *lineStores, strides []loop.VarI
 			b.Assign(row, b.Add(row, one))
 		}, nil)
 	})
-	return g.verified(s, mapping)
+	return g.stage(s, mapping)
 }
 
 // lineTiles emits the work of the threads in the tile of row i that begins at column start, of k.
@@ -104,21 +88,14 @@ func (g *gridFunc) lineTiles(s *loop.Stage, t *lineStores, in loop.Inlining, i, 
 	type element struct{ valid, index, value loop.Expr }
 	var list []element
 	var out loop.BufID
-	in.Chunk, in.Lo, in.Hi, in.Single = i, i, b.Let("next", b.Add(i, loop.Int(1))), true
 	var valid loop.Expr
 	in.Store = func(st *loop.Store, n *loop.Inliner) bool {
 		out = in.Bufs[st.Buf]
 		list = append(list, element{valid, b.Let("p", n.Expr(st.Index)), b.Let("value", n.Expr(st.Value))})
 		return true
 	}
-	in.Loop = func(l *loop.For, n *loop.Inliner) bool {
-		if l != t.line {
-			return false
-		}
-		each := func(column loop.Expr) {
-			n.Bind(l.Var, column)
-			n.Block(l.Body)
-		}
+	in.Loop = instead(t.line, func(n *loop.Inliner) {
+		each := func(column loop.Expr) { iteration(n, t.line, column) }
 		width, turns := 1, lineVectors*wideColumns
 		if vectors {
 			width, turns = wideColumns, lineVectors
@@ -140,7 +117,6 @@ func (g *gridFunc) lineTiles(s *loop.Stage, t *lineStores, in loop.Inlining, i, 
 				}
 			}, nil)
 		}
-		return true
-	}
-	b.Inline(s.Func, in)
+	})
+	g.element(s, in, i)
 }

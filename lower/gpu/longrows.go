@@ -27,7 +27,7 @@ type longRows struct {
 // the loop over rows itself; for others the result is nil. The list is that of an earlier function for
 // the same rows, if there was one.
 func (m *mapper) longRows(s *loop.Stage, g *gridFunc, width loop.Expr, earlier *longRows) *longRows {
-	entries, ok := onlyRowLoop(s.Func)
+	_, entries, ok := onlyRowLoop(s.Func)
 	if !ok {
 		return nil
 	}
@@ -61,9 +61,7 @@ func (g *gridFunc) blocksTake(s *loop.Stage, in loop.Inlining, list, count loop.
 	b := g.Builder
 	g.share(&in, s.Func, g.wholeBlock())
 	g.inTurns(first, b.Let("rows", b.Load(count, loop.Int(0))), step, func(k loop.Expr) {
-		i := b.Let("row", b.Load(list, k))
-		in.Chunk, in.Lo, in.Hi, in.Single = i, i, b.Let("next", b.Add(i, loop.Int(1))), true
-		b.Inline(s.Func, in)
+		g.element(s, in, b.Let("row", b.Load(list, k)))
 	})
 }
 
@@ -78,95 +76,11 @@ func (m *mapper) longAllocs(s *loop.Stage, x *longRows) []loop.Alloc {
 
 // eachLongRow adds the stage in which blocks take the long rows.
 func (m *mapper) eachLongRow(s *loop.Stage, x *longRows) {
-	stage, _ := m.withQuick(func() (loop.Stage, bool) {
-		g := m.newFunc(s.Func.Name + "_long")
-		in := g.parameters(s)
+	stage, _ := m.withQuick(func() loop.Stage {
+		g, in := m.begin(s, "_long")
 		list, count := g.buffer(x.list, loop.ReadOnly), g.buffer(x.count, loop.ReadOnly)
 		g.blocksTake(s, in, list, count, g.block(), g.blocks())
-		return g.stage(s, "long_rows"), true
+		return g.stage(s, "long_rows")
 	})
-	stage.Blocks = loop.SizeConst(longBlocks)
-	m.add(stage)
-}
-
-// onlyRowLoop finds the array that the one loop of a function that teams share reads
-// an element of in each iteration. It is not ok if there are several such loops, or one
-// elsewhere than in the loop over the chunk.
-func onlyRowLoop(f *loop.Func) (loop.BufID, bool) {
-	var loops []*loop.For
-	inner := 0
-	loop.WalkStmts(f.Body, func(s loop.Stmt) {
-		switch x := s.(type) {
-		case *loop.For:
-			if isRef(x.Lo, f.Lo) && isRef(x.Hi, f.Hi) {
-				for _, y := range x.Body {
-					if row, ok := y.(*loop.For); ok {
-						loops = append(loops, row)
-					}
-				}
-			}
-			inner++
-		case *loop.While:
-			inner += 2
-		}
-	})
-	if len(loops) != 1 || inner != 2 {
-		return -1, false
-	}
-	row := loops[0]
-	if _, ok := foldsOf(f, row); !ok {
-		return -1, false
-	}
-	if _, ok := pointersOf(f, row); !ok {
-		return -1, false
-	}
-	return readAlong(row)
-}
-
-// readAlong is the first array of which a loop reads the element that has the iteration's number.
-func readAlong(l *loop.For) (loop.BufID, bool) {
-	for x := range loop.Loads(l.Body) {
-		if isRef(x.Index, l.Var) {
-			return x.Buf, true
-		}
-	}
-	return -1, false
-}
-
-// pointersOf finds the array pos of a loop that goes from pos[i] to pos[i+1], i being the
-// element of the chunk: then different elements have different iterations.
-func pointersOf(f *loop.Func, row *loop.For) (loop.BufID, bool) {
-	values := map[loop.VarID]loop.Expr{}
-	element := loop.NoVar
-	loop.WalkStmts(f.Body, func(s loop.Stmt) {
-		switch x := s.(type) {
-		case *loop.Let:
-			if !x.Mutable {
-				values[x.Var] = x.Value
-			}
-		case *loop.For:
-			if isRef(x.Lo, f.Lo) && isRef(x.Hi, f.Hi) {
-				element = x.Var
-			}
-		}
-	})
-	load := func(e loop.Expr) *loop.Load {
-		if r, ok := e.(*loop.Ref); ok && values[r.Var] != nil {
-			e = values[r.Var]
-		}
-		if c, ok := e.(*loop.Cast); ok {
-			e = c.X
-		}
-		l, _ := e.(*loop.Load)
-		return l
-	}
-	lo, hi := load(row.Lo), load(row.Hi)
-	if lo == nil || hi == nil || lo.Buf != hi.Buf || !f.Bufs[lo.Buf].ReadOnly || !isRef(lo.Index, element) {
-		return -1, false
-	}
-	next, ok := hi.Index.(*loop.Binary)
-	if !ok || next.Op != loop.Add || !isRef(next.X, element) {
-		return -1, false
-	}
-	return lo.Buf, isOne(next.Y)
+	m.run(stage, loop.SizeConst(longBlocks))
 }

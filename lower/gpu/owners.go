@@ -3,6 +3,7 @@ package gpu
 import (
 	"math/bits"
 	"reflect"
+	"slices"
 
 	"github.com/lacuna-sparse/lacuna/ir/loop"
 	"github.com/lacuna-sparse/lacuna/ir/loop/lib"
@@ -16,6 +17,11 @@ const (
 	// loads are under way at once.
 	ownerAhead = 8
 )
+
+var _ = register(mapping{of: ofOneCall, place: 6, word: "owners", take: (*mapper).owners, says: map[string]string{
+	"check":  "a thread for each index",
+	"owners": "every warp goes through all iterations and folds what falls to its elements, in order",
+}})
 
 // owners maps a stage of one call whose only loop folds something into elements that iterations
 // share, a[i] = a[i] + x, where the order matters, as it does for floats. Every warp goes
@@ -64,16 +70,12 @@ func (g *gridFunc) withoutStores(s *loop.Stage, l *loop.For) {
 // byOwners goes through the iterations of l with every warp. None of them fails: then the
 // function is not run. owners is how many warps there are, a power of two.
 func (g *gridFunc) byOwners(s *loop.Stage, l *loop.For, fold *inOrder, owners int64) {
-	in := g.parameters(s)
-	in.Chunk, in.Lo, in.Hi = loop.Int(0), loop.Int(0), loop.Int(0)
+	in := g.onlyCall(s)
 	b := g.Builder
 	warps := loop.Int(int64(g.m.opts.Threads / 32))
 	me := b.Let("me", b.Add(b.Mul(g.block(), warps), g.Warp()))
 	var atStore func(*loop.Store) // what is done with the loop's store at the moment
-	in.Loop = func(x *loop.For, n *loop.Inliner) bool {
-		if x != l {
-			return false
-		}
+	in.Loop = instead(l, func(n *loop.Inliner) {
 		body := withoutFails(l.Body)
 		run := func(i loop.Expr, store func(*loop.Store)) {
 			atStore = store
@@ -114,8 +116,7 @@ func (g *gridFunc) byOwners(s *loop.Stage, l *loop.For, fold *inOrder, owners in
 		b.While(b.Lt(at, hi), func() {
 			steps(1, func(i loop.Expr, then func()) { b.If(b.Lt(i, hi), then, nil) })
 		})
-		return true
-	}
+	})
 	in.Store = func(st *loop.Store, _ *loop.Inliner) bool {
 		atStore(st)
 		return true
@@ -164,18 +165,6 @@ func ownerOf(index loop.Expr, owners int64) loop.Expr {
 	return loop.NewCast(loop.I64, loop.NewBinary(loop.Shr, product, loop.Number(loop.U64, down)))
 }
 
-// hasLoops reports whether there is a loop in a body.
-func hasLoops(body []loop.Stmt) bool {
-	found := false
-	loop.WalkStmts(body, func(s loop.Stmt) {
-		switch s.(type) {
-		case *loop.For, *loop.While:
-			found = true
-		}
-	})
-	return found
-}
-
 // withoutFails is a body that goes on where it would fail.
 func withoutFails(body []loop.Stmt) []loop.Stmt {
 	var out []loop.Stmt
@@ -215,51 +204,29 @@ const (
 // orderedFold finds what a loop folds. It is not ok if iterations have anything else to do with
 // each other, or store elsewhere.
 func orderedFold(l *loop.For, where storePlaces) (*inOrder, bool) {
-	f, ok := &inOrder{}, true
-	inside := map[loop.VarID]bool{}
+	list := storesOf(l.Body)
+	if len(list) != 1 || !keepsVariables(l.Body) {
+		return nil, false
+	}
+	f, ok := &inOrder{store: list[0]}, true
 	var exprs []loop.Expr
-	var walk func(body []loop.Stmt, nested bool)
-	walk = func(body []loop.Stmt, nested bool) {
-		for _, s := range body {
-			switch s := s.(type) {
-			case *loop.Store:
-				ok = ok && (where == anywhere || !nested) && f.store == nil
-				f.store = s
-				continue
-			case *loop.Let:
-				inside[s.Var] = true
-			case *loop.Assign:
-				ok = ok && inside[s.Var]
-			case *loop.If:
-				walk(s.Then, nested)
-				walk(s.Else, nested)
-			case *loop.For:
-				walk(s.Body, true)
-			case *loop.While:
-				walk(s.Body, true)
-			}
+	loop.WalkStmts(l.Body, func(s loop.Stmt) {
+		ok = ok && (where == anywhere || !has(bodyOf(s), isStore))
+		if kindOf(s) != isStore {
 			exprs = append(exprs, loop.Exprs(s)...)
 		}
-	}
-	walk(l.Body, false)
-	if !ok || f.store == nil {
+	})
+	var is bool
+	if f.value, is = f.apart(f.store.Value); !is || !ok {
 		return nil, false
 	}
-	if f.value, ok = f.apart(f.store.Value); !ok {
-		return nil, false
-	}
-	for _, e := range append(append(exprs, f.store.Index), f.operands...) {
-		ok = ok && !f.reads(e)
-	}
-	return f, ok
+	exprs = append(append(exprs, f.store.Index), f.operands...)
+	return f, !slices.ContainsFunc(exprs, f.reads)
 }
 
 // reads reports whether an expression reads the buffer that is stored.
 func (f *inOrder) reads(e loop.Expr) bool {
-	return loop.HasExpr(e, func(e loop.Expr) bool {
-		x, is := e.(*loop.Load)
-		return is && x.Buf == f.store.Buf
-	})
+	return readsAny(e, map[loop.BufID]bool{f.store.Buf: true})
 }
 
 // isElement reports whether an expression is the element as it was.

@@ -69,53 +69,6 @@ func (m *mapper) paired(s *loop.Stage, reads reading) *loop.Stage {
 	return &t
 }
 
-// overDimension reports whether a loop goes from 0 to a parameter.
-func overDimension(f *loop.Func, l *loop.For) bool {
-	hi, toParameter := l.Hi.(*loop.Ref)
-	return isZero(l.Lo) && toParameter && slices.Contains(f.Args, hi.Var)
-}
-
-func isZero(e loop.Expr) bool {
-	c, ok := e.(*loop.Const)
-	return ok && c.Bits == 0
-}
-
-func isOne(e loop.Expr) bool {
-	c, ok := e.(*loop.Const)
-	return ok && c.Typ.IsInt() && c.Bits == 1
-}
-
-// parameters is the set of a function's scalar parameters.
-func parameters(f *loop.Func) map[loop.VarID]bool {
-	set := map[loop.VarID]bool{}
-	for _, id := range f.Args {
-		set[id] = true
-	}
-	return set
-}
-
-// declare adds to a set what a body declares, but in blocks within it, and does not change.
-func declare(set map[loop.VarID]bool, body []loop.Stmt) {
-	for _, s := range body {
-		if l, ok := s.(*loop.Let); ok && !l.Mutable {
-			set[l.Var] = true
-		}
-	}
-}
-
-// isMadeOf reports whether an expression reads some variables only, and no memory.
-func isMadeOf(e loop.Expr, known map[loop.VarID]bool) bool {
-	return !loop.HasExpr(e, func(e loop.Expr) bool {
-		switch e := e.(type) {
-		case *loop.Ref:
-			return !known[e.Var]
-		case *loop.Load, *loop.Call:
-			return true
-		}
-		return false
-	})
-}
-
 // overDimensions reports whether the loops in a loop do, or have no iterations at times, rather than go
 // through entries, which all iterations of the loop share.
 func overDimensions(f *loop.Func, l *loop.For) bool {
@@ -145,68 +98,34 @@ func overDimensions(f *loop.Func, l *loop.For) bool {
 // with further dimensions: at (x + k)*n + l for a loop over l, which goes through a dimension of n, as it does
 // for all dense arrays.
 func storesApart(f *loop.Func, outer, inner *loop.For) bool {
-	values := map[loop.VarID]loop.Expr{}
-	inside, counters := map[loop.VarID]bool{}, map[loop.VarID]bool{}
-	row := parameters(f)
-	row[outer.Var] = true
-	for _, list := range [][]loop.Stmt{f.Body, outer.Body} {
-		for _, s := range list {
-			if l, ok := s.(*loop.Let); ok && !l.Mutable {
-				row[l.Var] = true
-				values[l.Var] = l.Value
-			}
-		}
-	}
-	ok, stores := true, 0
-	var index loop.Expr
-	loop.WalkStmts(inner.Body, func(s loop.Stmt) {
-		if id, declares := loop.Declared(s); declares {
-			inside[id] = true
-		}
-		switch s := s.(type) {
-		case *loop.Let:
-			if !s.Mutable {
-				values[s.Var] = s.Value
-			}
-		case *loop.For:
-			counters[s.Var] = true
-		case *loop.Assign:
-			ok = ok && inside[s.Var]
-		case *loop.Store:
-			index, stores = s.Index, stores+1
-		case *loop.If, *loop.While, *loop.Comment:
-		default:
-			ok = false
-		}
-	})
-	if !ok || stores != 1 {
+	list := storesOf(inner.Body)
+	if len(list) != 1 || has(inner.Body, isOther) || !keepsVariables(inner.Body) {
 		return false
 	}
-	value := func(e loop.Expr) loop.Expr {
-		for {
-			r, is := e.(*loop.Ref)
-			if !is || values[r.Var] == nil || r.Var == inner.Var {
-				return e
-			}
-			e = values[r.Var]
-		}
+	row := parameters(f)
+	row[outer.Var] = true
+	declare(row, f.Body)
+	declare(row, outer.Body)
+	known, counters := letsOf(f.Body), map[loop.VarID]bool{}
+	for _, l := range loopsOf(inner.Body) {
+		counters[l.Var] = true
 	}
-	for {
-		sum, is := value(index).(*loop.Binary)
-		if !is || sum.Op != loop.Add {
-			return isRef(value(index), inner.Var)
+	for index := known.value(list[0].Index); ; {
+		if atColumn(index, inner.Var, row) {
+			return true
 		}
-		if isRef(sum.Y, inner.Var) {
-			return isMadeOf(sum.X, row)
-		}
-		l, is := sum.Y.(*loop.Ref)
-		product, isProduct := value(sum.X).(*loop.Binary)
-		if !is || !counters[l.Var] || !isProduct || product.Op != loop.Mul {
+		sum, ok := index.(*loop.Binary)
+		if !ok || sum.Op != loop.Add {
 			return false
 		}
-		if n, is := product.Y.(*loop.Ref); !is || !slices.Contains(f.Args, n.Var) {
+		l, isCounter := sum.Y.(*loop.Ref)
+		product, ok := known.value(sum.X).(*loop.Binary)
+		if !isCounter || !counters[l.Var] || !ok || product.Op != loop.Mul {
 			return false
 		}
-		index = product.X
+		if n, ok := product.Y.(*loop.Ref); !ok || !slices.Contains(f.Args, n.Var) {
+			return false
+		}
+		index = known.value(product.X)
 	}
 }

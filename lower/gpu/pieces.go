@@ -102,15 +102,14 @@ func (m *mapper) pieces(s *loop.Stage, t *lineNest, long *longList, byVectors, b
 		return sizeOp(loop.Mul, sizeOp(loop.Min, items, loop.SizeConst(maxPieceBlocks)), any)
 	}
 	rows, pieces := long.pieces.most()
-	vectors, _ := m.withQuick(func() (loop.Stage, bool) { return m.piecesByTeams(s, t, byVectors, long), true })
-	vectors.Blocks = sizeOp(loop.Mul, blocks(pieces), loop.SizeScalar(isVector))
-	columns, _ := m.withQuick(func() (loop.Stage, bool) { return m.piecesByTeams(s, t, byColumns, long), true })
-	columns.Blocks = sizeOp(loop.Mul, blocks(pieces), sizeOp(loop.Sub, loop.SizeConst(1), loop.SizeScalar(isVector)))
-	joined, _ := m.withQuick(func() (loop.Stage, bool) { return m.joinedPieces(s, t, byColumns, long), true })
-	joined.Blocks = blocks(rows)
-	m.add(vectors)
-	m.add(columns)
-	m.add(joined)
+	add := func(blocks loop.SizeExpr, build func() loop.Stage) {
+		stage, _ := m.withQuick(build)
+		m.run(stage, blocks)
+	}
+	vectors := loop.SizeScalar(isVector)
+	add(sizeOp(loop.Mul, blocks(pieces), vectors), func() loop.Stage { return m.piecesByTeams(s, t, byVectors, long) })
+	add(sizeOp(loop.Mul, blocks(pieces), not(vectors)), func() loop.Stage { return m.piecesByTeams(s, t, byColumns, long) })
+	add(blocks(rows), func() loop.Stage { return m.joinedPieces(s, t, byColumns, long) })
 }
 
 // maxPieceBlocks bounds the blocks that take pieces, and rows of pieces, in turns.

@@ -1,13 +1,20 @@
 package gpu
 
 import (
+	"maps"
 	"math/bits"
 	"slices"
 
 	"github.com/lacuna-sparse/lacuna/ir/loop"
-	"github.com/lacuna-sparse/lacuna/ir/loop/lib"
 	"github.com/lacuna-sparse/lacuna/lower/gpu/coop"
 )
+
+var _ = register(mapping{of: ofElements, place: 1, word: "positions", take: (*mapper).positions, says: map[string]string{
+	"starts_of_tiles": "notes the row in which each 2048 entries begin",
+	"positions":       "a block for each 2048 entries, whatever their rows, since entries say where to read",
+	"few_rows":        "a team of lanes for each row, in one launch, since entries are few",
+	"long_rows":       "a block for each row that is too long for a team",
+}})
 
 // positions maps a stage over rows whose entries are folded, such as a sparse matrix
 // times a vector, by the entries: a block takes a tile of so many entries, whatever
@@ -23,11 +30,11 @@ import (
 // It is for loops that read something at a place that an entry tells, which is what
 // threads wait for. It reports whether that could be done.
 func (m *mapper) positions(s *loop.Stage) bool {
-	entries, ok := onlyRowLoop(s.Func)
+	row, entries, ok := onlyRowLoop(s.Func)
 	if !ok || readsOwnStores(s.Func) {
 		return false
 	}
-	p := &positions{m: m, s: s, row: rowLoop(s.Func), entries: s.Bufs[entries], n: m.cuts[s.Partition].n}
+	p := &positions{m: m, s: s, row: row, entries: s.Bufs[entries], n: m.cuts[s.Partition].n}
 	p.pos, _ = pointersOf(s.Func, p.row)
 	p.folds, _ = foldsOf(s.Func, p.row)
 	bytes := 0
@@ -37,18 +44,16 @@ func (m *mapper) positions(s *loop.Stage) bool {
 	if bytes > tileBytes || !gathers(p.row) || !knowsPositionOnly(s.Func, p.row, p.folds) {
 		return false
 	}
-	mark := m.mark()
 	p.tiles = m.scalar(s.Name + "_tiles")
 	p.starts = m.temp(s.Name+"_starts", loop.I64)
 	for _, d := range p.folds {
 		p.heads = append(p.heads, m.temp(s.Name+"_heads", d.typ))
 		p.tails = append(p.tails, m.temp(s.Name+"_tails", d.typ))
 	}
-	tilewise, _ := m.withQuick(func() (loop.Stage, bool) { return p.foldTiles(), true })
+	tilewise, _ := m.withQuick(p.foldTiles)
 	stages := []loop.Stage{p.findStarts(), tilewise, p.foldLongRows()}
 	for i := range stages {
-		if stages[i].Func.Verify(lib.Lookup) != nil {
-			m.back(mark)
+		if !verified(stages[i]) {
 			return false
 		}
 	}
@@ -62,13 +67,11 @@ func (m *mapper) positions(s *loop.Stage) bool {
 		// One more than there are full ones: rows may start behind the last entry.
 		Scalar: p.tiles, Value: sizeOp(loop.Add, sizeOp(loop.Div, loop.SizeLen{Buffer: p.entries}, loop.SizeConst(p.tile())), one),
 	}}, nil, allocs)
-	stages[0].Blocks = m.blocksFor(sizeOp(loop.Add, loop.SizeScalar(p.n), one))
-	stages[1].Blocks = sizeOp(loop.Min, tiles, loop.SizeConst(coop.MaxBlocks))
-	stages[2].Blocks = m.blocksFor(sizeOp(loop.Mul, sizeOp(loop.Min, tiles, loop.SizeConst(coop.MaxBlocks)), loop.SizeConst(warp)))
+	some := sizeOp(loop.Min, tiles, loop.SizeConst(coop.MaxBlocks))
+	blocks := []loop.SizeExpr{m.blocksFor(sizeOp(loop.Add, loop.SizeScalar(p.n), one)), some, m.blocksFor(sizeOp(loop.Mul, some, loop.SizeConst(warp)))}
 	many := m.fewRows(s, p.entries, p.n)
-	for _, stage := range stages {
-		stage.Blocks = sizeOp(loop.Mul, many, stage.Blocks)
-		m.add(stage)
+	for i, stage := range stages {
+		m.run(stage, sizeOp(loop.Mul, many, blocks[i]))
 	}
 	return true
 }
@@ -119,17 +122,6 @@ func (p *positions) tileOf(entry loop.Expr) loop.Expr {
 	return loop.NewBinary(loop.Div, entry, loop.Int(p.tile()))
 }
 
-// rowLoop is the loop that onlyRowLoop has found.
-func rowLoop(f *loop.Func) *loop.For {
-	var row *loop.For
-	loop.WalkStmts(f.Body, func(s loop.Stmt) {
-		if x, ok := s.(*loop.For); ok && !(isRef(x.Lo, f.Lo) && isRef(x.Hi, f.Hi)) {
-			row = x
-		}
-	})
-	return row
-}
-
 // gathers reports whether a loop reads something at a place that it has read.
 func gathers(row *loop.For) bool {
 	read := map[loop.VarID]bool{} // declared with something read
@@ -153,16 +145,12 @@ func gathers(row *loop.For) bool {
 // without knowing the row: it has no other variables than parameters, its own, and those
 // that it folds into.
 func knowsPositionOnly(f *loop.Func, row *loop.For, folds []fold) bool {
-	known := parameters(f)
+	known := declaredIn(row.Body)
+	maps.Copy(known, parameters(f))
 	known[row.Var] = true
 	for _, d := range folds {
 		known[d.variable] = true
 	}
-	loop.WalkStmts(row.Body, func(s loop.Stmt) {
-		if id, declares := loop.Declared(s); declares {
-			known[id] = true
-		}
-	})
 	for e := range loop.AllExprs(row.Body) {
 		if r, is := e.(*loop.Ref); is && !known[r.Var] {
 			return false
@@ -217,25 +205,19 @@ func (p *positions) findStarts() loop.Stage {
 // finish emits the rest of a row's work, what was folded of its entries being known.
 func (p *positions) finish(g *gridFunc, in loop.Inlining, row loop.Expr, sums []loop.Expr) {
 	b := g.Builder
-	in.Chunk, in.Lo, in.Hi, in.Single = row, row, b.Let("next", b.Add(row, loop.Int(1))), true
-	in.Loop = func(s *loop.For, n *loop.Inliner) bool {
-		if s != p.row {
-			return false
-		}
+	in.Loop = instead(p.row, func(n *loop.Inliner) {
 		for i, d := range p.folds {
 			whole := n.Value(d.variable).(*loop.Ref)
 			b.Assign(whole, loop.NewBinary(d.op, whole, sums[i]))
 		}
-		return true
-	}
-	b.Inline(p.s.Func, in)
+	})
+	g.element(p.s, in, row)
 }
 
 // foldTiles is the stage in which blocks take tiles.
 func (p *positions) foldTiles() loop.Stage {
 	m := p.m
-	g := m.newFunc(p.s.Func.Name)
-	in := g.parameters(p.s)
+	g, in := m.begin(p.s, "")
 	for _, id := range readOnce(p.s.Func, p.row) {
 		g.Builder.Once(in.Bufs[id])
 	}
@@ -297,10 +279,7 @@ func (p *positions) foldTiles() loop.Stage {
 				long = b.Let("long", b.Gt(b.Sub(hi, lo), limit))
 				hi = b.Let("hi", b.Select(long, lo, hi))
 			}
-			parts := make([]*loop.Ref, len(p.folds))
-			for i, d := range p.folds {
-				parts[i] = b.Var("part", d.identity())
-			}
+			parts := g.parts(p.folds)
 			g.inTurns(b.Let("from", b.Add(b.Sub(lo, t0), t.own)), b.Let("to", b.Sub(hi, t0)), t.width, func(i loop.Expr) {
 				place := b.Let("place", slot(i))
 				for j, d := range p.folds {
@@ -351,26 +330,21 @@ func (p *positions) foldTiles() loop.Stage {
 }
 
 // terms emits what is folded of an entry.
-func (p *positions) terms(g *gridFunc, in loop.Inlining, entry loop.Expr) []loop.Expr {
-	var list []loop.Expr
-	in.Loop = func(s *loop.For, n *loop.Inliner) bool { return false }
-	n := g.Builder.Inliner(p.s.Func, in)
-	for _, d := range p.folds {
-		part := g.Builder.Var("part", d.identity())
-		n.Bind(d.variable, part)
-		list = append(list, part)
+func (p *positions) terms(g *gridFunc, in loop.Inlining, entry loop.Expr) []*loop.Ref {
+	in.Loop = nil
+	n, parts := g.Builder.Inliner(p.s.Func, in), g.parts(p.folds)
+	for i, d := range p.folds {
+		n.Bind(d.variable, parts[i])
 	}
-	n.Bind(p.row.Var, entry)
-	n.Block(p.row.Body)
-	return list
+	iteration(n, p.row, entry)
+	return parts
 }
 
 // foldLongRows is the stage in which a warp for each tile adds up what the row that
 // starts in it and does not end there has in later tiles.
 func (p *positions) foldLongRows() loop.Stage {
 	m := p.m
-	g := m.newFunc(p.s.Func.Name + "_long")
-	in := g.parameters(p.s)
+	g, in := m.begin(p.s, "_long")
 	b := g.Builder
 	pos, starts := in.Bufs[p.pos], g.buffer(p.starts, loop.ReadOnly)
 	var heads, tails []loop.BufID
@@ -384,10 +358,7 @@ func (p *positions) foldLongRows() loop.Stage {
 		next := b.Let("next_tile", b.Mul(b.Add(tile, loop.Int(1)), loop.Int(p.tile())))
 		end := b.Let("end", loop.NewCast(loop.I64, b.Load(pos, b.Add(row, loop.Int(1)))))
 		b.If(b.And(b.Ge(row, b.Load(starts, tile)), b.Gt(end, next)), func() {
-			parts := make([]*loop.Ref, len(p.folds))
-			for i, d := range p.folds {
-				parts[i] = b.Var("part", d.identity())
-			}
+			parts := g.parts(p.folds)
 			last := b.Let("last", p.tileOf(b.Sub(end, loop.Int(1))))
 			g.inTurns(b.Let("from", b.Add(b.Add(tile, loop.Int(1)), g.Lane())), b.Let("to", b.Add(last, loop.Int(1))), loop.Int(warp), func(u loop.Expr) {
 				for i, d := range p.folds {

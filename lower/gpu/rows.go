@@ -5,6 +5,11 @@ import (
 	"github.com/lacuna-sparse/lacuna/lower/gpu/coop"
 )
 
+var _ = register(mapping{of: ofElements, place: 2, word: "rows", take: (*mapper).rows, says: map[string]string{
+	"rows":       "a team of lanes for each row",
+	"whole_rows": "a block for each row, since rows are long and few",
+}})
+
 // rows maps a stage over single elements to teams of lanes, one for each element,
 // where the function has a loop that lanes can share: a row of a matrix, say. How many
 // lanes make a team depends on how long those loops are on average. It reports whether
@@ -20,15 +25,14 @@ func (m *mapper) rows(s *loop.Stage) bool {
 	}
 	doublings := m.scalar(s.Name + "_lanes_log2")
 	var long *longRows
-	stage, ok := m.withQuick(func() (loop.Stage, bool) {
-		g := m.newFunc(s.Func.Name)
-		in := g.parameters(s)
+	stage, ok := m.withQuick(func() loop.Stage {
+		g, in := m.begin(s, "")
 		n, log := g.scalar(c.n), g.scalar(doublings)
 		g.teamsOfRows(s, in, n, log, func(width loop.Expr) *longRows {
 			long = m.longRows(s, g, width, long)
 			return long
 		})
-		return g.verified(s, "rows")
+		return g.stage(s, "rows")
 	})
 	if !ok {
 		return false // threads of a warp would not stay together
@@ -38,23 +42,20 @@ func (m *mapper) rows(s *loop.Stage) bool {
 		allocs = m.longAllocs(s, long)
 	}
 	m.sizes(s.Name+"_lanes", []loop.ScalarLet{{Scalar: doublings, Value: doublingsFor(length)}}, nil, allocs)
-	stage.Blocks = m.blocksFor(threadsOfTeams(c.n, doublings))
+	blocks := m.blocksFor(threadsOfTeams(c.n, doublings))
 	if long != nil {
-		m.add(stage)
+		m.run(stage, blocks)
 		m.eachLongRow(s, long)
 		return true
 	}
 	byBlock := loop.SizeExpr(loop.SizeConst(0))
-	if whole, ok := m.withQuick(func() (loop.Stage, bool) { return m.wholeRows(s, c.n) }); ok {
+	if whole, ok := m.withQuick(func() loop.Stage { return m.wholeRows(s, c.n) }); ok {
 		many := m.scalar(s.Name + "_by_block")
 		byBlock = loop.SizeScalar(many)
 		m.sizes(s.Name+"_blocks", []loop.ScalarLet{{Scalar: many, Value: m.blocksForRows(loop.SizeScalar(c.n), length)}}, nil, nil)
-		whole.Blocks = sizeOp(loop.Mul, byBlock, sizeOp(loop.Min, loop.SizeScalar(c.n), loop.SizeConst(coop.MaxBlocks)))
-		m.add(whole)
+		m.run(whole, sizeOp(loop.Mul, byBlock, sizeOp(loop.Min, loop.SizeScalar(c.n), loop.SizeConst(coop.MaxBlocks))))
 	}
-	stage.Blocks = sizeOp(loop.Mul, sizeOp(loop.Sub, loop.SizeConst(1), byBlock), stage.Blocks)
-	m.add(stage)
-	return true
+	return m.run(stage, sizeOp(loop.Mul, not(byBlock), blocks))
 }
 
 // teamsOfRows emits the loop over n rows in which teams of 1<<log lanes take one after another.
@@ -80,8 +81,7 @@ func (g *gridFunc) teamsOfRows(s *loop.Stage, in loop.Inlining, n, log loop.Expr
 		if x != nil {
 			x.row, x.guard = i, in.Guard
 		}
-		in.Chunk, in.Lo, in.Hi, in.Single = i, i, b.Let("next", b.Add(i, loop.Int(1))), true
-		b.Inline(s.Func, in)
+		g.element(s, in, i)
 	})
 	g.split = nil
 }
@@ -106,56 +106,22 @@ const maxDoublings = 5
 
 // doublingsFor is the binary logarithm of the size of a team for loops of a mean length:
 // so many lanes that each has about two iterations, up to a warp.
-func doublingsFor(length loop.SizeExpr) loop.SizeExpr {
-	var log loop.SizeExpr = loop.SizeConst(0)
-	for k := range maxDoublings {
-		// One more from 3·2^k on: min(1, length/(3·2^k)) is 1 there and 0 below.
-		more := sizeOp(loop.Min, loop.SizeConst(1), sizeOp(loop.Div, length, loop.SizeConst(3<<k)))
-		log = sizeOp(loop.Add, log, more)
-	}
-	return log
-}
+func doublingsFor(length loop.SizeExpr) loop.SizeExpr { return doublings(length, 3, maxDoublings) }
 
 // meanLength is how many iterations the loops that can be shared have for an element,
 // on average: of a loop over positions it is told by the length of an array that is
 // read there.
 func (m *mapper) meanLength(s *loop.Stage, c *cut) (loop.SizeExpr, bool) {
-	var length loop.SizeExpr
-	f := s.Func
-	loop.WalkStmts(f.Body, func(st loop.Stmt) {
-		x, ok := st.(*loop.For)
-		if !ok || length != nil {
-			return
+	for _, x := range loopsOf(s.Func.Body) {
+		if _, ok := foldsOf(s.Func, x); !ok {
+			continue
 		}
-		if _, ok := foldsOf(f, x); !ok {
-			return
+		if overDimension(s.Func, x) {
+			return loop.SizeScalar(argOf(s, x.Hi.(*loop.Ref).Var)), true
 		}
-		if isZero(x.Lo) {
-			if overDimension(f, x) {
-				length = loop.SizeScalar(argOf(s, x.Hi.(*loop.Ref).Var))
-			}
-			return
-		}
-		if along, ok := readAlong(x); ok {
-			length = sizeOp(loop.Div, loop.SizeLen{Buffer: s.Bufs[along]}, sizeOp(loop.Max, loop.SizeScalar(c.n), loop.SizeConst(1)))
-		}
-	})
-	return length, length != nil
-}
-
-// readsOwnStores reports whether a function reads a buffer that it stores to: then
-// threads that only help might read what the one that stores has changed.
-func readsOwnStores(f *loop.Func) bool {
-	stored := map[loop.BufID]bool{}
-	loop.WalkStmts(f.Body, func(s loop.Stmt) {
-		if st, ok := s.(*loop.Store); ok {
-			stored[st.Buf] = true
-		}
-	})
-	for l := range loop.Loads(f.Body) {
-		if stored[l.Buf] {
-			return true
+		if along, ok := readAlong(x); ok && !isZero(x.Lo) {
+			return sizeOp(loop.Div, loop.SizeLen{Buffer: s.Bufs[along]}, sizeOp(loop.Max, loop.SizeScalar(c.n), loop.SizeConst(1))), true
 		}
 	}
-	return false
+	return nil, false
 }

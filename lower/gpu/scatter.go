@@ -28,7 +28,7 @@ type scatter struct {
 	s    *loop.Stage
 	l    *loop.For
 	fold *inOrder
-	// always says that each iteration stores; otherwise those that do not have the key
+	// always says that each iteration stores, once it does not fail; otherwise those that do not have the key
 	// that follows the last element's.
 	always bool
 	// operands are the arrays of what the updates of a list fold; none without one.
@@ -42,6 +42,13 @@ type scatter struct {
 	sort      pairSort
 	foldTiles loop.ScalarID
 }
+
+var _ = register(mapping{of: ofOneCall, place: 5, word: "sorted", take: (*mapper).scatters, says: map[string]string{
+	"list":   "a thread for each row: writes its updates down",
+	"digits": "a block for each tile of updates: counts digits of their places",
+	"moves":  "a block for each tile of updates: moves them by a digit, in order",
+	"runs":   "a block for each tile of sorted updates: a lane folds what falls to an element, in order",
+}})
 
 // scatters maps a stage of one call whose only loop folds, where the order matters, to
 // grids that sort the updates. Others run where there are too few or too many of them. It
@@ -69,7 +76,7 @@ func (m *mapper) sorted(s *loop.Stage, on loop.SizeExpr, others func()) bool {
 		}
 		x.listed = true
 	}
-	x.always = x.listed || storesAlways(l.Body)
+	x.always = x.listed || !only(l.Body, ^isStore)
 	bytes := 0
 	for _, e := range x.fold.operands {
 		bytes += e.Type().Size()
@@ -77,12 +84,10 @@ func (m *mapper) sorted(s *loop.Stage, on loop.SizeExpr, others func()) bool {
 	if bytes > tileBytes {
 		return false
 	}
-	mark := m.mark()
 	if !x.emit() {
-		m.back(mark)
 		return false
 	}
-	m.when(sizeOp(loop.Sub, loop.SizeConst(1), loop.SizeScalar(x.sorts)), others)
+	m.when(not(loop.SizeScalar(x.sorts)), others)
 	return true
 }
 
@@ -106,20 +111,18 @@ func (x *scatter) emit() bool {
 	if !ok {
 		return false
 	}
-	f.Blocks = sizeOp(loop.Mul, loop.SizeScalar(x.sorts), sizeOp(loop.Min, loop.SizeScalar(x.foldTiles), loop.SizeConst(coop.MaxBlocks)))
-	m.add(f)
-	return true
+	return m.run(f, sizeOp(loop.Mul, loop.SizeScalar(x.sorts), sizeOp(loop.Min, loop.SizeScalar(x.foldTiles), loop.SizeConst(coop.MaxBlocks))))
 }
 
 // lets are the scalars that follow from the number of updates, and of elements.
 func (x *scatter) lets(updates loop.SizeExpr) []loop.ScalarLet {
 	one, n, elements := loop.SizeConst(1), loop.SizeScalar(x.n), loop.SizeScalar(x.elements)
-	fits := func(n loop.SizeExpr) loop.SizeExpr { return sizeOp(loop.Sub, one, atLeast(n, keyLimit)) }
+	fits := func(n loop.SizeExpr) loop.SizeExpr { return not(atLeast(n, keyLimit)) }
 	var most loop.SizeExpr = loop.SizeConst(freeUpdates)
 	for _, id := range x.s.Bufs {
 		most = sizeOp(loop.Add, most, sizeOp(loop.Mul, loop.SizeConst(updatesPerElement), loop.SizeLen{Buffer: id}))
 	}
-	spare := sizeOp(loop.Sub, one, sizeOp(loop.Min, one, sizeOp(loop.Div, n, most)))
+	spare := not(sizeOp(loop.Min, one, sizeOp(loop.Div, n, most)))
 	sorts := sizeOp(loop.Mul, sizeOp(loop.Mul, x.on, atLeast(n, x.m.opts.Scatter)), sizeOp(loop.Mul, spare, sizeOp(loop.Mul, fits(n), fits(elements))))
 	lets := []loop.ScalarLet{
 		{Scalar: x.n, Value: updates},
@@ -134,11 +137,6 @@ func (x *scatter) lets(updates loop.SizeExpr) []loop.ScalarLet {
 	return append(lets, x.sort.lets(keys, loop.SizeScalar(x.sorts))...)
 }
 
-// atLeast is 1 where n, which is not negative, is at least some number, else 0.
-func atLeast(n loop.SizeExpr, some int64) loop.SizeExpr {
-	return sizeOp(loop.Min, loop.SizeConst(1), sizeOp(loop.Div, n, loop.SizeConst(some)))
-}
-
 // keys adds the stages that find how many iterations there are, and write the key of each.
 func (x *scatter) keys() bool {
 	m, s := x.m, x.s
@@ -151,19 +149,14 @@ func (x *scatter) keys() bool {
 	all := b.Let("all", b.Mul(g.blocks(), loop.Int(int64(m.opts.Threads))))
 	me := b.Let("me", g.global())
 	var key *loop.Ref
-	in.Loop = func(l *loop.For, n *loop.Inliner) bool {
-		if l != x.l {
-			return false
-		}
-		lo := b.Let("from", n.Expr(l.Lo))
-		g.inTurns(me, b.Let("count", b.Sub(n.Expr(l.Hi), lo)), all, func(k loop.Expr) {
+	in.Loop = instead(x.l, func(n *loop.Inliner) {
+		lo := b.Let("from", n.Expr(x.l.Lo))
+		g.inTurns(me, b.Let("count", b.Sub(n.Expr(x.l.Hi), lo)), all, func(k loop.Expr) {
 			key = b.Var("key", elements)
-			n.Bind(l.Var, b.Let("i", b.Add(lo, k)))
-			n.Block(l.Body)
+			iteration(n, x.l, b.Let("i", b.Add(lo, k)))
 			into(k, key)
 		})
-		return true
-	}
+	})
 	in.Store = func(st *loop.Store, n *loop.Inliner) bool {
 		b.Assign(key, n.Expr(st.Index))
 		return true
@@ -174,13 +167,6 @@ func (x *scatter) keys() bool {
 	}
 	m.when(loop.SizeScalar(x.sorts), func() { m.launch(x.sort.s, "keys", g, m.blocksFor(loop.SizeScalar(x.n))) })
 	return true
-}
-
-// onlyCall gives the function the parameters of a stage of one call.
-func (g *gridFunc) onlyCall(s *loop.Stage) loop.Inlining {
-	in := g.parameters(s)
-	in.Chunk, in.Lo, in.Hi = loop.Int(0), loop.Int(0), loop.Int(0)
-	return in
 }
 
 // iterations is how many the loop has. Where that cannot be told before anything runs, a
@@ -208,13 +194,7 @@ func (x *scatter) iterations() loop.SizeExpr {
 // knownIterations is how many iterations the loop has, if sizes and parameters tell.
 func (x *scatter) knownIterations() (loop.SizeExpr, bool) {
 	f := x.s.Func
-	values := map[loop.VarID]loop.Expr{}
-	for _, s := range f.Body {
-		if l, ok := s.(*loop.Let); ok && !l.Mutable {
-			values[l.Var] = l.Value
-		}
-	}
-	ok := true
+	values, ok := letsOf(f.Body), true
 	var size func(e loop.Expr) loop.SizeExpr
 	size = func(e loop.Expr) loop.SizeExpr {
 		switch e := e.(type) {
@@ -251,30 +231,6 @@ func (x *scatter) knownIterations() (loop.SizeExpr, bool) {
 		n = size(x.l.Hi)
 	}
 	return n, ok
-}
-
-// storesAlways reports whether a body stores, whatever it finds, once it does not fail.
-func storesAlways(body []loop.Stmt) bool {
-	for _, s := range body {
-		if _, ok := s.(*loop.Store); ok {
-			return true
-		}
-	}
-	return false
-}
-
-// mark is how far the program is that is made.
-type mark struct{ buffers, scalars, stages, partitions int }
-
-func (m *mapper) mark() mark {
-	return mark{len(m.out.Buffers), len(m.out.Scalars), len(m.out.Stages), len(m.from.Partitions)}
-}
-
-// back takes back what has been added since.
-func (m *mapper) back(to mark) {
-	m.out.Buffers, m.out.Scalars = m.out.Buffers[:to.buffers], m.out.Scalars[:to.scalars]
-	m.out.Stages, m.from.Partitions = m.out.Stages[:to.stages], m.from.Partitions[:to.partitions]
-	m.style, m.cuts = m.style[:to.partitions], m.cuts[:to.partitions]
 }
 
 // when makes the grids of the stages that a function adds run only where a number, 1 or 0,

@@ -84,19 +84,14 @@ func (p *pairSort) lets(keys, on loop.SizeExpr) []loop.ScalarLet {
 		lets = append(lets,
 			loop.ScalarLet{Scalar: p.active[i], Value: sizeOp(loop.Min, one, sizeOp(loop.Max, con(0), sizeOp(loop.Add, number, one)))},
 			loop.ScalarLet{Scalar: p.shift[i], Value: sizeOp(loop.Add, group, sizeOp(loop.Mul, number, width))},
-			loop.ScalarLet{Scalar: p.first[i], Value: sizeOp(loop.Sub, one, sizeOp(loop.Min, one, sizeOp(loop.Max, con(0), number)))})
+			loop.ScalarLet{Scalar: p.first[i], Value: not(sizeOp(loop.Min, one, sizeOp(loop.Max, con(0), number)))})
 	}
 	return lets
 }
 
 // bitsFor is how many bits the numbers below n, at most 2^32, have.
 func bitsFor(n loop.SizeExpr) loop.SizeExpr {
-	last := sizeOp(loop.Max, loop.SizeConst(0), sizeOp(loop.Sub, n, loop.SizeConst(1)))
-	var bits loop.SizeExpr = loop.SizeConst(0)
-	for k := range 32 {
-		bits = sizeOp(loop.Add, bits, atLeast(last, 1<<k))
-	}
-	return bits
+	return doublings(sizeOp(loop.Max, loop.SizeConst(0), sizeOp(loop.Sub, n, loop.SizeConst(1))), 1, 32)
 }
 
 // powerOf2 is 2 to a power of at most most.
@@ -143,9 +138,8 @@ func (p *pairSort) passes() {
 			m.launch(p.s, "digits", p.countDigits(i, from), loop.SizeScalar(p.tiles))
 			m.prefix(p.s, &loop.Prefix{Buffer: p.counts, Stride: 1, Total: -1,
 				N: sizeOp(loop.Mul, loop.SizeScalar(p.active[i]), loop.SizeScalar(p.cells))})
-			moves, _ := m.withQuick(func() (loop.Stage, bool) { return p.movePairs(i, from, to) })
-			moves.Blocks = loop.SizeScalar(p.tiles)
-			m.add(moves)
+			moves, _ := m.withQuick(func() loop.Stage { return p.movePairs(i, from, to) })
+			m.run(moves, loop.SizeScalar(p.tiles))
 		})
 	}
 }
@@ -213,7 +207,7 @@ func (p *pairSort) countDigits(i, from int) *gridFunc {
 }
 
 // movePairs is the stage that moves the pairs of a tile.
-func (p *pairSort) movePairs(i, from, to int) (loop.Stage, bool) {
+func (p *pairSort) movePairs(i, from, to int) loop.Stage {
 	x := p.digitPass("moves", i, from)
 	b := x.Builder
 	numbers := x.buffer(p.numbers[from], loop.ReadWrite)
@@ -239,5 +233,5 @@ func (p *pairSort) movePairs(i, from, to int) (loop.Stage, bool) {
 		moved.Load = func(k int) loop.Expr { return carried[k] }
 		return []coop.Moved{moved}
 	})
-	return x.stage(p.s, "moves"), true
+	return x.stage(p.s, "moves")
 }

@@ -1,152 +1,51 @@
 package gpu
 
-import (
-	"github.com/lacuna-sparse/lacuna/ir/loop"
-	"github.com/lacuna-sparse/lacuna/ir/loop/lib"
-	"github.com/lacuna-sparse/lacuna/lower/gpu/coop"
-)
+import "github.com/lacuna-sparse/lacuna/ir/loop"
 
-// list adds the stages that list the updates of a loop whose iterations make several: one
-// counts those of each iteration, running sums of the counts say where they go, and another
-// writes the key of each and what it folds. The first and the last are stages of chunks of
-// the iterations, mapped as others are.
-func (x *scatter) list() bool {
-	m, s := x.m, x.s
-	turns := m.scalar(s.Name + "_turns")
-	m.sizes(s.Name+"_turns", []loop.ScalarLet{{Scalar: turns, Value: x.iterations()}}, nil, nil)
-	iterations := loop.SizeExpr(loop.SizeScalar(turns))
-	part := m.partition(s.Name+"_turns", iterations)
-	counts, total := m.temp(s.Name+"_counts", loop.I64), m.temp(s.Name+"_total", loop.I64)
-	m.sizes(s.Name+"_counts", nil, nil, []loop.Alloc{
-		{Buffer: counts, Len: sizeOp(loop.Add, iterations, loop.SizeConst(1)), Zero: true}, {Buffer: total, Len: loop.SizeConst(1)},
-	})
-	count := x.countUpdates(part, counts)
-	if count.Func.Verify(lib.Lookup) != nil {
+// fewElements is how many elements of a domain are not enough threads.
+const fewElements = 1 << 14
+
+var _ = register(mapping{of: ofElements, place: 6, word: "updates", take: (*mapper).updates})
+
+// updates maps a stage over elements in each of which a loop folds into places that it
+// reads, such as y(p(i),j) += A(i,j) over j, by updates where there are few elements, and
+// else by elements. It reports whether that could be done.
+func (m *mapper) updates(s *loop.Stage) bool {
+	if !readsOwnStores(s.Func) || !onlyGoesThrough(s.Func) {
 		return false
 	}
-	m.stage(&count)
-	m.prefix(s, &loop.Prefix{Buffer: counts, Stride: 1, N: sizeOp(loop.Add, iterations, loop.SizeConst(1)), Total: total})
-	m.sizes(s.Name+"_updates", x.lets(&loop.SizeLoad{Buffer: total, Index: loop.SizeConst(0)}), nil, x.sort.allocs())
-	n := sizeOp(loop.Mul, loop.SizeScalar(x.sorts), loop.SizeScalar(x.n))
-	var allocs []loop.Alloc
-	for _, e := range x.fold.operands {
-		id := m.temp(s.Name+"_operands", e.Type())
-		x.operands, allocs = append(x.operands, id), append(allocs, loop.Alloc{Buffer: id, Len: n})
-	}
-	m.sizes(s.Name+"_operands", nil, nil, allocs)
-	fill := x.writeUpdates(part, counts)
-	if fill.Func.Verify(lib.Lookup) != nil {
+	f := m.listFunc(s, s.Func.Name)
+	f.in.Hi = f.scalar(m.cuts[s.Partition].n)
+	f.Builder.Inline(s.Func, f.in)
+	whole := f.stage(s, "", -1)
+	flat := flattened(&whole)
+	l := onlyLoop(flat.Func)
+	if l == nil || !storesAtRead(l) {
 		return false
 	}
-	m.when(loop.SizeScalar(x.sorts), func() { m.stage(&fill) })
-	return true
-}
-
-// partition adds one of n elements, cut into single ones.
-func (m *mapper) partition(name string, n loop.SizeExpr) int {
-	m.from.Partitions = append(m.from.Partitions, loop.Partition{
-		Name: name, N: n, Weights: -1, Grain: 1, Chunks: m.scalar(name + "_chunks"),
-	})
-	m.style, m.cuts = append(m.style, single), append(m.cuts, nil)
-	return len(m.from.Partitions) - 1
-}
-
-// listFunc is a function over chunks of the iterations under construction.
-type listFunc struct {
-	mappedFunc
-	in loop.Inlining
-}
-
-// listFunc begins a function with the parameters of a stage's.
-func (m *mapper) listFunc(s *loop.Stage, name string) *listFunc {
-	f := &listFunc{mappedFunc: mappedFunc{Code: coop.Code{Builder: loop.NewBuilder(name)}, m: m}}
-	f.in = f.parameters(s)
-	f.in.Chunk, f.in.Lo, f.in.Hi = loop.Int(0), loop.Int(0), loop.Int(0)
-	return f
-}
-
-// stage finishes the function. Buffers that it does not store are only read.
-func (f *listFunc) stage(s *loop.Stage, what string, part int) loop.Stage {
-	fn := loop.RemoveDead(f.Builder.Func())
-	stored := map[loop.BufID]bool{}
-	loop.WalkStmts(fn.Body, func(s loop.Stmt) {
-		if st, ok := s.(*loop.Store); ok {
-			stored[st.Buf] = true
-		}
-	})
-	for i := range fn.Bufs {
-		fn.Bufs[i].ReadOnly = !stored[loop.BufID(i)]
-	}
-	return loop.Stage{Name: s.Name + what, Partition: part, Func: fn, Bufs: f.bufs, Args: f.args, Symbolic: s.Symbolic}
-}
-
-// turns inlines the stage's function, its loop cut down to the iterations of the chunk, with
-// a body of its own.
-func (f *listFunc) turns(x *scatter, iteration []loop.Stmt, body func(k loop.Expr, run func())) {
-	b := f.Builder
-	f.in.Loop = func(l *loop.For, n *loop.Inliner) bool {
-		if l != x.l {
-			return false
-		}
-		lo := n.Expr(l.Lo)
-		if _, plain := lo.(*loop.Const); !plain {
-			lo = b.Let("from", lo)
-		}
-		b.For("i", b.Lo(), b.Hi(), func(k loop.Expr) {
-			body(k, func() {
-				i := b.Add(lo, k)
-				if _, plain := i.(*loop.Ref); !plain {
-					i = b.Let("i", i)
-				}
-				n.Bind(l.Var, i)
-				n.Block(iteration)
-			})
-		})
+	few := not(atLeast(loop.SizeScalar(m.cuts[s.Partition].n), fewElements))
+	many := not(few)
+	done := false
+	m.when(few, func() { done = m.atomics(flat) || m.attempt((*mapper).extremes, flat) })
+	if done {
+		m.when(many, func() { m.elements(s) })
 		return true
 	}
-	b.Inline(x.s.Func, f.in)
+	return m.sorted(flat, few, func() { m.elements(s) })
 }
 
-// countUpdates is the stage that counts the updates of each iteration.
-func (x *scatter) countUpdates(part int, counts loop.BufferID) loop.Stage {
-	f := x.m.listFunc(x.s, x.s.Func.Name+"_counts")
-	b := f.Builder
-	out := f.buffer(counts, loop.ReadWrite)
-	var n *loop.Ref
-	f.in.Store = func(*loop.Store, *loop.Inliner) bool {
-		b.Assign(n, b.Add(n, loop.Int(1)))
-		return true
-	}
-	f.turns(x, x.l.Body, func(k loop.Expr, run func()) {
-		n = b.Var("n", loop.Int(0))
-		run()
-		b.Store(out, k, n)
-	})
-	return f.stage(x.s, "_counts", part)
-}
-
-// writeUpdates is the stage that writes the list.
-func (x *scatter) writeUpdates(part int, starts loop.BufferID) loop.Stage {
-	f := x.m.listFunc(x.s, x.s.Func.Name+"_list")
-	b := f.Builder
-	start := f.buffer(starts, loop.ReadOnly)
-	even, odd := f.buffer(x.sort.keys[0], loop.ReadWrite), f.buffer(x.sort.keys[1], loop.ReadWrite)
-	which := f.scalar(x.sort.odd)
-	var out []loop.BufID
-	for _, id := range x.operands {
-		out = append(out, f.buffer(id, loop.ReadWrite))
-	}
-	at := b.Var("at", b.Load(start, b.Lo()))
-	f.in.Store = func(st *loop.Store, n *loop.Inliner) bool {
-		key := b.Let("key", b.Cast(loop.U32, n.Expr(st.Index)))
-		b.If(b.Eq(which, loop.Int(0)), func() { b.Store(even, at, key) }, func() { b.Store(odd, at, key) })
-		for k, e := range x.fold.operands {
-			b.Store(out[k], at, n.Expr(e))
+// storesAtRead reports whether a loop without loops in it stores at places that are read.
+func storesAtRead(l *loop.For) bool {
+	read := map[loop.VarID]bool{}
+	reads := func(e loop.Expr) bool { return loop.Reads(e, read) || loop.HasLoad(e) }
+	found := false
+	loop.WalkStmts(l.Body, func(s loop.Stmt) {
+		switch s := s.(type) {
+		case *loop.Let:
+			read[s.Var] = reads(s.Value)
+		case *loop.Store:
+			found = found || reads(s.Index)
 		}
-		b.Assign(at, b.Add(at, loop.Int(1)))
-		return true
-	}
-	// Where anything fails, counting has.
-	f.turns(x, withoutFails(x.l.Body), func(_ loop.Expr, run func()) { run() })
-	return f.stage(x.s, "_list", part)
+	})
+	return found && !hasLoops(l.Body)
 }

@@ -89,18 +89,28 @@ func (k *Kernel) runPlan(ctx context.Context, args Args, kept *kept) (*Kernel, v
 	if watch != nil {
 		watch.begin(k)
 	}
+	grids := k.env.OnGrids()
+	var under *runtime.Underway
+	if grids && watch == nil && len(k.steps) > 1 {
+		under = new(runtime.Underway)
+		defer func() { _ = under.Wait(ctx) }() // after an error, which says more
+	}
 	for i, st := range k.steps {
-		var keep *keptStep
+		how := running{options: k.env.Options}
 		if kept != nil {
-			keep = &kept.steps[i]
+			how.keep = &kept.steps[i]
+		}
+		how.options.Underway = under
+		if grids && !k.isResult(st.to) {
+			how.options.Resident = true // what only later steps read stays where they run
 		}
 		var out *tensor.Tensor
 		var err error
 		if watch == nil {
-			out, err = k.runStep(ctx, st, &b.steps[i], vals, keep)
+			out, err = k.runStep(ctx, st, &b.steps[i], vals, how)
 		} else {
-			keep := keep // what is captured is kept by itself
-			out, err = watch.step(ctx, st, func(ctx context.Context) (*tensor.Tensor, error) { return k.runStep(ctx, st, &b.steps[i], vals, keep) })
+			how := how // what is captured is kept by itself
+			out, err = watch.step(ctx, st, func(ctx context.Context) (*tensor.Tensor, error) { return k.runStep(ctx, st, &b.steps[i], vals, how) })
 		}
 		switch {
 		case err == nil:
@@ -117,6 +127,11 @@ func (k *Kernel) runPlan(ctx context.Context, args Args, kept *kept) (*Kernel, v
 			return narrow.run(ctx, args, kept)
 		default:
 			return nil, nil, k.explainedError(st, err, b, vals)
+		}
+	}
+	if under != nil {
+		if err := under.Wait(ctx); err != nil {
+			return nil, nil, err
 		}
 	}
 	if kept == nil { // else operands of later steps are known by address
@@ -152,21 +167,27 @@ func (k *Kernel) outputs(vals values) Outputs {
 	return out
 }
 
+// running is what one run has of its own for a step.
+type running struct {
+	options runtime.Options
+	keep    *keptStep // nil if nothing is kept
+}
+
 // runStep runs one step, and returns what it makes.
-func (k *Kernel) runStep(ctx context.Context, st *step, b *stepBinding, vals values, keep *keptStep) (*tensor.Tensor, error) {
+func (k *Kernel) runStep(ctx context.Context, st *step, b *stepBinding, vals values, how running) (*tensor.Tensor, error) {
 	switch p := st.plan.(type) {
 	case *ir.Convert:
 		return k.convert(ctx, st, p, vals[p.From.ID])
 	case *ir.Join:
 		return k.join(ctx, p, vals)
 	case *ir.Compute:
-		return k.compute(ctx, st, b, vals, keep)
+		return k.compute(ctx, st, b, vals, how)
 	}
 	f := fibresOf(st.plan)
 	if err := k.checkFibres(f, vals); err != nil {
 		return nil, err
 	}
-	return k.compute(ctx, st, &stepBinding{shape: f.shape(vals), crd: loop.U32}, vals, keep)
+	return k.compute(ctx, st, &stepBinding{shape: f.shape(vals), crd: loop.U32}, vals, how)
 }
 
 // convert runs a convert step of a plan.
@@ -247,8 +268,8 @@ func (f fibres) shape(vals values) []int64 {
 }
 
 // compute runs a step that is a kernel of its own.
-func (k *Kernel) compute(ctx context.Context, st *step, b *stepBinding, vals values, keep *keptStep) (*tensor.Tensor, error) {
-	v, err := k.chosen(ctx, st, b, vals, keep)
+func (k *Kernel) compute(ctx context.Context, st *step, b *stepBinding, vals values, how running) (*tensor.Tensor, error) {
+	v, err := k.chosen(ctx, st, b, vals, how.keep)
 	if err != nil {
 		return nil, err
 	}
@@ -259,15 +280,15 @@ func (k *Kernel) compute(ctx context.Context, st *step, b *stepBinding, vals val
 	defer call.Finish()
 	k.bindCall(call, v, b, vals)
 	call.Bindings.Entries, call.Bindings.EntryBytes = st.least(b, vals)
-	if keep != nil {
-		err = call.RunSymbolic(ctx, k.env.Options, &keep.symbolic)
+	if how.keep != nil {
+		err = call.RunSymbolic(ctx, how.options, &how.keep.symbolic)
 	} else {
-		err = call.Run(ctx, k.env.Options)
+		err = call.Run(ctx, how.options)
 	}
 	goruntime.KeepAlive(vals) // the bindings do not keep memory of mapped files
 	if err != nil && v.assembly != lower.Counted && tooManyForOnePass(err) {
 		st.twoPasses.Store(true)
-		return k.compute(ctx, st, b, vals, keep)
+		return k.compute(ctx, st, b, vals, how)
 	}
 	if err != nil {
 		return nil, err

@@ -48,11 +48,7 @@ func (t *Team) SortShared(keys loop.BufID, n, last loop.Expr, place func(i loop.
 	size := b.Var("size", loop.Int(2))
 	b.While(b.Lt(size, n), func() { b.Assign(size, b.Add(size, size)) })
 	inTurns := func(first, end loop.Expr, body func(i loop.Expr)) {
-		at := b.Var("at", b.Add(first, t.Rank()))
-		b.While(b.Lt(at, end), func() {
-			body(b.Let("i", at))
-			b.Assign(at, b.Add(at, loop.Int(t.Threads())))
-		})
+		t.InTurns("i", b.Add(first, t.Rank()), end, loop.Int(t.Threads()), body)
 	}
 	inTurns(n, size, func(i loop.Expr) { b.Store(keys, place(i), last) })
 	t.Barrier()

@@ -24,6 +24,16 @@ func (c *Code) Times(n int64, body func(k loop.Expr)) {
 	}
 }
 
+// InTurns runs body for first, first+step, … below n, by a name.
+func (c *Code) InTurns(name string, first, n, step loop.Expr, body func(i loop.Expr)) {
+	b := c.Builder
+	at := b.Var("at", first)
+	b.While(b.Lt(at, n), func() {
+		body(b.Let(name, at))
+		b.Assign(at, b.Add(at, step))
+	})
+}
+
 // Lane is the number of the thread in its warp.
 func (c *Code) Lane() loop.Expr { return c.Builder.Special(loop.LaneIndex) }
 

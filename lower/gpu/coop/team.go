@@ -83,11 +83,7 @@ func (t *Team) Each(n loop.Expr, body func(item loop.Expr)) {
 		per := loop.Int(int64(t.Block))
 		first, step = b.Add(b.Mul(first, per), t.Warp()), b.Mul(step, per)
 	}
-	at := b.Var("at", first)
-	b.While(b.Lt(at, n), func() {
-		body(b.Let("item", at))
-		b.Assign(at, b.Add(at, step))
-	})
+	t.InTurns("item", first, n, step, body)
 }
 
 // BlocksFor is the number of blocks for so many items.
