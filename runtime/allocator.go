@@ -98,7 +98,7 @@ func goMemory(size int64, fill fillMode) unsafe.Pointer {
 		p = unsafe.Pointer(unsafe.StringData(b.String()))
 	}
 	p = unsafe.Add(p, -uintptr(p)&(blockAlign-1))
-	adviseHuge(p, size)
+	admission.AdviseHuge(p, size)
 	if fill == anything {
 		poison(p, size)
 	}
@@ -118,7 +118,7 @@ func (a *allocator) temporary(bytes int64, fill fillMode) (temporary, error) {
 			return temporary{}, err
 		}
 		t := temporary{ptr: unsafe.Pointer(unsafe.SliceData(m)), bytes: size, mapped: m}
-		adviseHuge(t.ptr, size)
+		admission.AdviseHuge(t.ptr, size)
 		if fill == anything {
 			poison(t.ptr, size)
 		}

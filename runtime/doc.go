@@ -44,7 +44,7 @@
 //	resident.go       arrays that stay on a device; memoisable.go, memoise.go: what follows from them, kept beside them
 //
 //	memory.go         a block of elements; allocator.go: where it comes from
-//	recycle.go        blocks of results for results to come; mmap_*.go, hugepages_*.go: the system's part
+//	recycle.go        blocks of results for results to come; mmap_*.go: the system's part
 //
 //	inspect.go        programs as text: LLVM IR, assembly with comments, PTX
 //	looptimes.go, stagetimes.go   where the time goes

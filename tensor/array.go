@@ -5,6 +5,8 @@ import (
 	"math"
 	"runtime"
 	"unsafe"
+
+	"github.com/lacuna-sparse/lacuna/internal/admission"
 )
 
 // Array is typed contiguous memory: a tensor's values or one of its index
@@ -58,6 +60,9 @@ func MakeArray(dt DType, n int) (Array, error) {
 	}
 	memory := make([]byte, size+alignment)
 	skip := -uintptr(unsafe.Pointer(unsafe.SliceData(memory))) % alignment
+	if size >= 4<<20 { // rows of a factor that entries pick lie on more small pages than a processor knows
+		admission.AdviseHuge(unsafe.Pointer(&memory[skip]), int64(size))
+	}
 	return Array{dt: dt, n: n, data: unsafe.Pointer(&memory[skip])}, nil
 }
 

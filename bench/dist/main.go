@@ -36,7 +36,7 @@ import (
 type settings struct {
 	side, columns, times, turns int
 	ranks                       []int
-	python, engine              string
+	python, engine, only        string
 }
 
 func main() {
@@ -60,7 +60,7 @@ func main() {
 	overlapped := flag.Bool("overlap", false, "compare products that wait for messages with those that do not")
 	chart := flag.String("chart", "", "the picture that -simulate draws, a .png `file`")
 	flag.IntVar(&sim.scale, "scale", 18, "simulated matrices have 2 to `N` rows")
-	flag.StringVar(&sim.only, "only", "", "the `name` of one product to simulate, such as SpMV")
+	flag.StringVar(&sim.only, "only", "", "the `name` of one product to simulate, such as SpMV, or a part of a row's first two columns, such as \"A·x | uniform\"")
 	flag.IntVar(&sim.degree, "degree", 16, "entries in a row of simulated matrices")
 	flag.Float64Var(&sim.net.latency, "latency", 2e-6, "of the simulated network, in `seconds`")
 	flag.Float64Var(&sim.net.message, "message", 0.5e-6, "`seconds` that a message costs beside its bytes")
@@ -93,6 +93,7 @@ func main() {
 		}
 		return
 	}
+	s.only = sim.only
 	if err := run(context.Background(), s); err != nil {
 		log.Fatal(err)
 	}
@@ -125,8 +126,15 @@ func run(ctx context.Context, s settings) error {
 			return err
 		}
 		for _, columns := range []int{0, s.columns} {
+			product := "A·x"
+			if columns > 0 {
+				product = fmt.Sprintf("A·X, %d columns", columns)
+			}
 			for _, n := range s.ranks {
-				if err := s.compare(ctx, dir, m, columns, n); err != nil {
+				if !strings.Contains(product+" | "+m.name, s.only) {
+					continue
+				}
+				if err := s.compare(ctx, dir, m, product, columns, n); err != nil {
 					return fmt.Errorf("%s on %d ranks: %w", m.name, n, err)
 				}
 			}
@@ -136,7 +144,7 @@ func run(ctx context.Context, s settings) error {
 }
 
 // compare measures one product and prints its row.
-func (s settings) compare(ctx context.Context, dir string, m matrix, columns, n int) error {
+func (s settings) compare(ctx context.Context, dir string, m matrix, product string, columns, n int) error {
 	rows := s.side * s.side
 	self, err := os.Executable()
 	if err != nil {
@@ -158,10 +166,6 @@ func (s settings) compare(ctx context.Context, dir string, m matrix, columns, n 
 	}
 	if err := same(filepath.Join(dir, "ours"), filepath.Join(dir, "petsc")); err != nil {
 		return err
-	}
-	product := "A·x"
-	if columns > 0 {
-		product = fmt.Sprintf("A·X, %d columns", columns)
 	}
 	a, b := ours.median(), theirs.median()
 	fmt.Printf("| %s | %s | %d | %s | %s | %.2f | %d | %d | %d |\n", product, m.name, n, duration(a), duration(b), b/a, ours.Bytes, ours.Beside, theirs.Bytes)

@@ -205,12 +205,12 @@ func (s *simulation) curve(ctx context.Context, x expression, kind kind) (*curve
 func propose(ctx context.Context, x expression, args exec.Args, n int) (*dist.Proposal, error) {
 	described := map[string]*dist.Tensor{}
 	for name, v := range args {
-		t := v.(*tensor.Tensor)
-		described[name] = &dist.Tensor{Shape: t.Shape(), Format: t.Format(), DType: t.DType(), Fill: t.Fill(), Entries: t.NNZ()}
+		var err error
+		if described[name], err = dist.Whole(v.(*tensor.Tensor)); err != nil {
+			return nil, err
+		}
 	}
-	return dist.Propose(ctx, x.program, described, n, nil, dist.Options{}, func(name string, axis int) ([]int64, error) {
-		return dist.Weights(args[name].(*tensor.Tensor), axis)
-	})
+	return dist.Propose(ctx, x.program, described, n, nil, dist.Options{}, nil)
 }
 
 // grids are those that are tried for so many ranks: all along r, and half of it each time, or where there are many ranks a quarter.

@@ -138,10 +138,11 @@ func (a *app) printPlacement(ctx context.Context, t *tensor.Tensor, text string,
 		}
 		described := map[string]*dist.Tensor{}
 		for name, x := range operands {
-			x := x.(*tensor.Tensor)
-			described[name] = &dist.Tensor{Shape: x.Shape(), Format: x.Format(), DType: x.DType(), Fill: x.Fill(), Entries: x.NNZ()}
+			if described[name], err = dist.Whole(x.(*tensor.Tensor)); err != nil {
+				return err
+			}
 		}
-		chosen, err := dist.Propose(ctx, timesVector, described, g.n, g.grid, dist.Options{}, func(_ string, axis int) ([]int64, error) { return dist.Weights(t, axis) })
+		chosen, err := dist.Propose(ctx, timesVector, described, g.n, g.grid, dist.Options{}, nil)
 		if err != nil {
 			return err
 		}

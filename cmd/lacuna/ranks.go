@@ -113,7 +113,7 @@ func (e *evaluation) onRanks(ctx context.Context, engine runtime.Engine) (out la
 	case e.tuned || len(e.schedule) > 0:
 		return nil, t, usagef("--tuned and --schedule are for one rank")
 	}
-	run := &rankRun{e: e, options: dist.Options{Results: map[string]dist.Result{}, Strict: e.strict}, layouts: map[string]placement.Layout{}, drawing: e.drawing}
+	run := &rankRun{e: e, options: dist.Options{Results: map[string]dist.Result{}, Strict: e.strict}, layouts: map[string]placement.Layout{}, read: map[string]*dist.Tensor{}, drawing: e.drawing}
 	if err := run.declare(); err != nil {
 		return nil, t, err
 	}
@@ -184,7 +184,9 @@ type rankRun struct {
 	out  lacuna.Outputs
 	sent []sent
 
-	bytes int64 // that this process has read of files of which each reads a part
+	bytes int64                   // that this process has read of files of which each reads a part
+	read  map[string]*dist.Tensor // what all have read where places are chosen, as it lies on the ranks of line
+	line  *dist.Rank
 
 	proposing sync.Once // of a process
 	proposal  *dist.Proposal
@@ -298,10 +300,10 @@ func (run *rankRun) propose(ctx context.Context, n int, layouts []placement.Layo
 		if !ok {
 			continue
 		}
-		if whole, err = whole.Canonical(); err != nil {
+		t, err := dist.Whole(whole)
+		if err != nil {
 			return nil, err
 		}
-		t := &dist.Tensor{Shape: whole.Shape(), Format: whole.Format(), DType: whole.DType(), Fill: whole.Fill(), Entries: whole.NNZ(), Part: whole}
 		if l := run.layouts[name]; len(layouts) > 0 && !l.Auto { // beside what is placed, what is not is there on every rank
 			if t.Placement, err = place(l, grid, whole, run.e.args); err != nil {
 				return nil, fmt.Errorf("%s: %w", name, err)
@@ -309,11 +311,24 @@ func (run *rankRun) propose(ctx context.Context, n int, layouts []placement.Layo
 		}
 		args[name] = t
 	}
-	return dist.Propose(ctx, run.e.program.file.String(), args, n, grid, run.options, func(name string, axis int) ([]int64, error) { return dist.Weights(args[name].Part, axis) })
+	for name, t := range run.read {
+		somewhere := *t
+		somewhere.Placement = nil
+		args[name] = &somewhere
+	}
+	return dist.Propose(ctx, run.e.program.file.String(), args, n, grid, run.options, func(name string, axes ...int) ([]int64, error) {
+		if run.read[name] == nil {
+			return args[name].Count(axes...), nil
+		}
+		return run.line.Total(ctx, false, args[name].Count(axes...)...)
+	})
 }
 
 // on is what one rank does.
 func (run *rankRun) on(ctx context.Context, t transport.Transport, session *exec.Session) error {
+	if err := run.shares(ctx, t, session); err != nil {
+		return err
+	}
 	grid, proposal, err := run.gridFor(ctx, t.Size())
 	if err != nil {
 		return err
@@ -325,6 +340,13 @@ func (run *rankRun) on(ctx context.Context, t transport.Transport, session *exec
 	args := map[string]*dist.Tensor{}
 	for _, o := range run.e.withStarts() {
 		whole, ok := run.e.args[o.name].(*tensor.Tensor)
+		if read := run.read[o.name]; read != nil {
+			if args[o.name], err = r.Place(ctx, read, proposal.Placements[o.name]); err != nil {
+				return err
+			}
+			delete(run.read, o.name) // its memory
+			continue
+		}
 		if !ok && o.source != nil {
 			if args[o.name], err = run.share(ctx, r, o); err != nil {
 				return err
@@ -382,6 +404,9 @@ func (run *rankRun) on(ctx context.Context, t transport.Transport, session *exec
 // tellSent tells rank 0 what each rank has sent so far.
 func (run *rankRun) tellSent(ctx context.Context, t transport.Transport, r *dist.Rank) ([]sent, error) {
 	mine := sent{Sent: r.Sent(), Read: run.bytes}
+	if run.line != nil {
+		mine.Reading += run.line.Sent().Total()
+	}
 	for _, to := range t.Sent() {
 		mine.Messages += to.Messages
 	}
@@ -405,10 +430,12 @@ func (run *rankRun) tellSent(ctx context.Context, t transport.Transport, r *dist
 
 // place is what a layout means for a tensor.
 func place(l placement.Layout, grid *placement.Grid, t *tensor.Tensor, args lacuna.Args) (*placement.Placement, error) {
-	return l.On(grid, placement.Tensor{
-		Shape: t.Shape(), Weights: func(axis int) ([]int64, error) { return dist.Weights(t, axis) },
-		List: listed(args),
-	})
+	return l.On(grid, described(t, args))
+}
+
+// described is what layouts ask of a tensor.
+func described(t *tensor.Tensor, args lacuna.Args) placement.Tensor {
+	return placement.Tensor{Shape: t.Shape(), Weights: func(axis int) ([]int64, error) { return dist.Weights(t, axis) }, List: listed(args)}
 }
 
 // printTraffic tells what each rank has sent.

@@ -5,10 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 
+	"github.com/lacuna-sparse/lacuna/lang"
 	"github.com/lacuna-sparse/lacuna/runtime/dist"
 	"github.com/lacuna-sparse/lacuna/runtime/dist/placement"
+	"github.com/lacuna-sparse/lacuna/runtime/dist/transport"
+	"github.com/lacuna-sparse/lacuna/runtime/exec"
 	"github.com/lacuna-sparse/lacuna/tensor"
 	"github.com/lacuna-sparse/lacuna/tensor/file"
 )
@@ -19,25 +23,63 @@ const shareFrom = 1 << 20
 // shared reports whether processes that mpirun has started may each read a part of an operand's file. Ranks of one process read it once, together.
 func (e *evaluation) shared(o operand) bool {
 	path, ok := o.source.(diskFile)
-	if e.app.group == nil || !ok || path == standard || o.qual.stored != "" || o.qual.layout == "" || e.fill(o.name) != nil || placedBy(e.operands)[o.name] {
+	if e.app.group == nil || !ok || path == standard || o.qual.stored != "" || e.fill(o.name) != nil || placedBy(e.operands)[o.name] {
 		return false
 	}
+	chosen := e.chosen()
 	for _, s := range e.program.file.Stmts {
-		if s.LHS.Name == o.name {
+		if s.LHS.Name == o.name || chosen && s.Op != lang.Set { // what is summed into may have its extents from the whole
 			return false
 		}
 	}
-	if l, err := placement.Parse(o.qual.layout, -1); err != nil || l.String() == "replicated" {
-		return false
-	}
-	if slices.ContainsFunc(e.operands, func(o operand) bool {
-		l, err := placement.Parse(o.qual.layout, -1)
-		return err == nil && l.Auto
-	}) {
-		return false // what operands are says where they should be
+	switch l, err := placement.Parse(o.qual.layout, -1); {
+	case chosen:
+		if !slices.Contains([]string{".mtx", ".tns", ".npy", ".h5"}, filepath.Ext(string(path))) { // others may have labels
+			return false
+		}
+	case err != nil || l.String() == "replicated" || slices.ContainsFunc(e.operands, auto):
+		return false // what operands are says where others should be
 	}
 	st, err := os.Stat(string(path))
 	return err == nil && st.Mode().IsRegular() && st.Size() >= shareFrom
+}
+
+// auto reports whether it is asked to choose where an operand is.
+func auto(o operand) bool {
+	l, err := placement.Parse(o.qual.layout, -1)
+	return err == nil && l.Auto
+}
+
+// chosen reports whether nobody says where any operand or result is.
+func (e *evaluation) chosen() bool {
+	return !slices.ContainsFunc(e.operands, func(o operand) bool { return o.qual.layout != "" && !auto(o) })
+}
+
+// shares reads those operands whose places follow from what all ranks have read: each has a block of their rows, or of what the file has first.
+func (run *rankRun) shares(ctx context.Context, t transport.Transport, session *exec.Session) error {
+	if !run.e.chosen() || run.e.app.group == nil {
+		return nil
+	}
+	var err error
+	if run.line, err = dist.New(ctx, session, t, nil); err != nil {
+		return err
+	}
+	for _, o := range run.e.operands {
+		if o.source != nil && run.e.args[o.name] == nil {
+			if run.read[o.name], err = run.share(ctx, run.line, o); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// at is where an operand is as it says, or else in blocks along an axis.
+func (run *rankRun) at(r *dist.Rank, o operand, t placement.Tensor, axis int) (*placement.Placement, error) {
+	if l, ok := run.layouts[o.name]; ok && !l.Auto {
+		return l.On(r.Grid(), t)
+	}
+	return placement.OneAxis(r.Grid(), len(t.Shape), axis, placement.Blocks(t.Shape[axis], r.Grid().Sizes[0]), 0), nil
 }
 
 // share reads an operand's file together with the other ranks, each a part, or whole where it is not read in parts.
@@ -70,9 +112,13 @@ func (run *rankRun) share(ctx context.Context, r *dist.Rank, o operand) (*dist.T
 			return nil, err
 		}
 	}
-	p, err := run.layouts[o.name].On(r.Grid(), placement.Tensor{
+	axis := s.Axis
+	if s.Block == nil {
+		axis = s.Format.Order()[0]
+	}
+	p, err := run.at(r, o, placement.Tensor{
 		Shape: s.Shape, Weights: func(axis int) ([]int64, error) { return weights(ctx, r, s, axis) }, List: listed(run.e.args),
-	})
+	}, axis)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", o.name, err)
 	}
@@ -96,7 +142,7 @@ func (run *rankRun) readWhole(ctx context.Context, r *dist.Rank, o operand) (*di
 	if err != nil {
 		return nil, err
 	}
-	p, err := place(run.layouts[o.name], r.Grid(), whole, run.e.args)
+	p, err := run.at(r, o, described(whole, run.e.args), 0)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", o.name, err)
 	}

@@ -73,16 +73,9 @@ func (m *mapper) lineStores(s *loop.Stage) bool {
 	g.inTurns(l.first, b.Let("items", b.Mul(n, tiles)), l.all, func(item loop.Expr) {
 		row, at := g.tileOf(item, n, tiles)
 		from := b.Let("from", b.Mul(at, tile))
-		in.Loop = func(f *loop.For, inliner *loop.Inliner) bool {
-			if f != t.line {
-				return false
-			}
-			g.inTurns(b.Add(from, l.rank), b.Let("to", b.Min(b.Add(from, tile), k)), l.width, func(column loop.Expr) {
-				inliner.Bind(f.Var, column)
-				inliner.Block(f.Body)
-			})
-			return true
-		}
+		in.Loop = instead(t.line, func(inliner *loop.Inliner) {
+			g.inTurns(b.Add(from, l.rank), b.Let("to", b.Min(b.Add(from, tile), k)), l.width, func(column loop.Expr) { iteration(inliner, t.line, column) })
+		})
 		g.element(s, in, row)
 	})
 	m.sizes(s.Name+"_lanes", []loop.ScalarLet{{Scalar: doublings, Value: doublingsToCover(loop.SizeScalar(columns))}}, nil, nil)

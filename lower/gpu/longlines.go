@@ -94,14 +94,8 @@ func (g *gridFunc) lineTiles(s *loop.Stage, t *lineStores, in loop.Inlining, i, 
 		list = append(list, element{valid, b.Let("p", n.Expr(st.Index)), b.Let("value", n.Expr(st.Value))})
 		return true
 	}
-	in.Loop = func(l *loop.For, n *loop.Inliner) bool {
-		if l != t.line {
-			return false
-		}
-		each := func(column loop.Expr) {
-			n.Bind(l.Var, column)
-			n.Block(l.Body)
-		}
+	in.Loop = instead(t.line, func(n *loop.Inliner) {
+		each := func(column loop.Expr) { iteration(n, t.line, column) }
 		width, turns := 1, lineVectors*wideColumns
 		if vectors {
 			width, turns = wideColumns, lineVectors
@@ -123,7 +117,6 @@ func (g *gridFunc) lineTiles(s *loop.Stage, t *lineStores, in loop.Inlining, i, 
 				}
 			}, nil)
 		}
-		return true
-	}
+	})
 	g.element(s, in, i)
 }

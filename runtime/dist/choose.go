@@ -222,35 +222,52 @@ func (s *statement) estimate(c *cutting, g *placement.Grid, asked *placement.Pla
 
 // received estimates how many bytes a rank gets of what a use accesses.
 func (c *cutting) received(u *use, drivers map[*lang.Index][]*use) float64 {
-	need, have := 1.0, 1.0 // of the tensor, and of what is needed
+	need, both := 1.0, 1.0 // of the tensor: what is needed, and what of that the rank has
 	for k, x := range u.Indices {
-		v, n := x.Plain(), float64(u.tensor.Shape[k])
+		v, n, cut := x.Plain(), float64(u.tensor.Shape[k]), u.tensor.Placement.Cuts[k]
+		needs, miss := 1.0, 0.0
 		a := c.of(v)
+		if cut != nil && (a == nil || !a.has(u.tensor.Placement, k)) {
+			miss = 1 - 1/float64(cut.Parts) // of what is needed
+		}
 		switch {
 		case a != nil:
-			if need /= float64(a.cut.Parts); a.has(u.tensor.Placement, k) {
-				continue
-			}
+			needs = 1 / float64(a.cut.Parts)
+			miss *= needs
 		case v != nil && n > 0:
-			for _, d := range drivers[v] {
-				entries := float64(d.tensor.Entries)
-				own := false
-				for _, a := range c.along {
-					if axis(d.Access, a.index) >= 0 {
-						entries, own = entries/float64(a.cut.Parts), true
-					}
-				}
-				if d != u && own {
-					need *= -math.Expm1(-entries / n) // of coordinates without structure, so many are touched
-					break
-				}
+			needs, miss = c.touched(u, k, drivers[v], miss)
+		}
+		need, both = need*needs, both*(needs-miss)
+	}
+	return (need - both) * float64(u.tensor.Entries) * float64(u.tensor.DType.Size())
+}
+
+// touched estimates which part of the coordinates along an axis of a use a rank's entries of other operands touch, and which of those the rank has not, if that is a part of them.
+func (c *cutting) touched(u *use, k int, drivers []*use, miss float64) (needs, misses float64) {
+	n := float64(u.tensor.Shape[k])
+	for _, d := range drivers {
+		entries := float64(d.tensor.Entries)
+		var by *along // a cut of the driver
+		for i, a := range c.along {
+			if axis(d.Access, a.index) >= 0 {
+				entries, by = entries/float64(a.cut.Parts), &c.along[i]
 			}
 		}
-		if cut := u.tensor.Placement.Cuts[k]; cut != nil {
-			have /= float64(cut.Parts)
+		if d == u || by == nil {
+			continue
 		}
+		needs = -math.Expm1(-entries / n) // of coordinates without structure, so many are touched
+		if misses = needs * miss; d.spread == nil || !by.cut.Contiguous() {
+			return needs, misses
+		}
+		own, out := d.spread(axis(d.Access, by.index), axis(d.Access, u.Indices[k].Plain())).touched(n, by.cut.Parts, entries)
+		needs = min(needs, (own+out)/n)
+		if cut := u.tensor.Placement.Cuts[k]; cut != nil && cut.Contiguous() && cut.Parts == by.cut.Parts && u.tensor.Placement.Over[k] == by.over {
+			return needs, min(misses, out/n)
+		}
+		return needs, needs * miss
 	}
-	return need * (1 - have) * float64(u.tensor.Entries) * float64(u.tensor.DType.Size())
+	return 1, miss
 }
 
 // work estimates how many terms the statement has.

@@ -1,6 +1,7 @@
 package dist
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -56,14 +57,17 @@ func copies(p *placement.Placement) int {
 	return n
 }
 
-// Propose chooses where operands are that have no placement, and the grid unless one is given or they have one. Weights tells how many entries an operand
-// stores at each coordinate of an axis. Of operands no part is looked at but of vectors that say how a result is cut. The same arguments give the same on every rank.
-func Propose(ctx context.Context, text string, args map[string]*Tensor, ranks int, grid *placement.Grid, o Options, weights func(name string, axis int) ([]int64, error)) (*Proposal, error) {
+// Propose chooses where operands are that have no placement, and the grid unless one is given or they have one. Count tells of an operand what [Tensor.Count] does
+// of a whole tensor, and is asked once for each axis, or two; nil: operands are those of [Whole]. The same arguments give the same on every rank, and ask the same.
+func Propose(ctx context.Context, text string, args map[string]*Tensor, ranks int, grid *placement.Grid, o Options, count func(name string, axes ...int) ([]int64, error)) (*Proposal, error) {
 	file, err := lang.Parse(text)
 	if err != nil {
 		return nil, err
 	}
-	p := &proposer{ranks: ranks, file: file, program: &Program{given: map[string]bool{}, o: o}, weights: weights, balanced: map[string]*balance{}}
+	if count == nil {
+		count = func(name string, axes ...int) ([]int64, error) { return args[name].Count(axes...), nil }
+	}
+	p := &proposer{ranks: ranks, file: file, program: &Program{given: map[string]bool{}, o: o}, count: count, counts: map[string][]int64{}, balanced: map[string]*balance{}}
 	for name, t := range args {
 		p.program.given[name] = true
 		if t.Placement != nil {
@@ -80,7 +84,7 @@ func Propose(ctx context.Context, text string, args map[string]*Tensor, ranks in
 	var list []*Proposal
 	for _, g := range grids {
 		found, err := p.on(g, args)
-		if err != nil {
+		if err = cmp.Or(p.failed, err); err != nil {
 			return nil, err
 		}
 		list = append(list, found)
@@ -124,8 +128,21 @@ type proposer struct {
 	ranks    int
 	file     *lang.File
 	program  *Program
-	weights  func(name string, axis int) ([]int64, error)
+	count    func(name string, axes ...int) ([]int64, error)
+	counts   map[string][]int64 // that are known
+	failed   error              // of counting
 	balanced map[string]*balance
+}
+
+// counted is what count tells.
+func (p *proposer) counted(name string, axes ...int) []int64 {
+	key := fmt.Sprint(name, " ", axes)
+	known, there := p.counts[key]
+	if !there && p.failed == nil {
+		known, p.failed = p.count(name, axes...)
+		p.counts[key] = known
+	}
+	return known
 }
 
 // balance is a cut of an operand's axis with about as many entries in each part.
@@ -150,15 +167,17 @@ func (p *proposer) on(g *placement.Grid, args map[string]*Tensor) (*Proposal, er
 		if err != nil {
 			return nil, err
 		}
+		for _, u := range s.uses {
+			if p.program.given[u.name] && !u.tensor.Format.IsDense() {
+				u.spread = func(a, b int) spread { return p.counted(u.name, a, b) }
+			}
+		}
 		name := s.LHS.Tensor.Name
 		asked, err := s.asked(g, env, p.program.o)
 		if err != nil {
 			return nil, err
 		}
-		cost, err := p.arrange(s, g, asked, free)
-		if err != nil {
-			return nil, err
-		}
+		cost := p.arrange(s, g, asked, free)
 		for _, u := range s.uses {
 			delete(free, u.name)
 		}
@@ -206,7 +225,7 @@ func width(t *Tensor) float64 {
 
 // arrange sets the placements of operands of a statement that are free, for the best way to cut it. What is returned is how long the busiest rank works
 // more than others, as choose does not know it.
-func (p *proposer) arrange(s *statement, g *placement.Grid, asked *placement.Placement, free map[string]bool) (waits float64, err error) {
+func (p *proposer) arrange(s *statement, g *placement.Grid, asked *placement.Placement, free map[string]bool) (waits float64) {
 	operands := map[string]*Tensor{}
 	for _, u := range s.uses {
 		if free[u.name] {
@@ -214,7 +233,7 @@ func (p *proposer) arrange(s *statement, g *placement.Grid, asked *placement.Pla
 		}
 	}
 	if len(operands) == 0 {
-		return 0, nil
+		return 0
 	}
 	drivers, work := s.drivers(), s.work()
 	var best map[string]*placement.Placement
@@ -227,11 +246,7 @@ func (p *proposer) arrange(s *statement, g *placement.Grid, asked *placement.Pla
 				if s.whole != "" || why != "" || slices.ContainsFunc(so, func(a along) bool { return a.index == v }) || s.extents[v.ID] < int64(g.Sizes[over]) {
 					continue
 				}
-				b, problem := p.balancedCut(s, v, g.Sizes[over])
-				if problem != nil {
-					err = problem
-					return
-				}
+				b := p.balancedCut(s, v, g.Sizes[over])
 				try(over+1, append(so[:over:over], along{v, b.cut, over, at}), uneven*b.most)
 			}
 			return
@@ -258,7 +273,7 @@ func (p *proposer) arrange(s *statement, g *placement.Grid, asked *placement.Pla
 			}
 		}
 	}
-	return waits, err
+	return waits
 }
 
 // settle gives an operand the placement that costs least where the statement is cut so: what ranks have and what they send. It returns the first; of the
@@ -321,7 +336,7 @@ const even = 1.05
 const longestWeights = 1 << 26
 
 // balancedCut is how an index is cut: into blocks, or where one of the operands has more entries in some of them, by those of the operand that has most.
-func (p *proposer) balancedCut(s *statement, v *lang.Index, parts int) (*balance, error) {
+func (p *proposer) balancedCut(s *statement, v *lang.Index, parts int) *balance {
 	n := s.extents[v.ID]
 	b := &balance{placement.Blocks(n, parts), 1}
 	var by *use
@@ -331,23 +346,23 @@ func (p *proposer) balancedCut(s *statement, v *lang.Index, parts int) (*balance
 		}
 	}
 	if by == nil || n > longestWeights || by.tensor.Shape[axis(by.Access, v)] != n {
-		return b, nil
+		return b
 	}
 	k := axis(by.Access, v)
 	key := fmt.Sprint(by.name, " ", k, " ", parts)
 	if known := p.balanced[key]; known != nil {
-		return known, nil
+		return known
 	}
-	w, err := p.weights(by.name, k)
-	if err != nil {
-		return nil, err
+	w := p.counted(by.name, k)
+	if p.failed != nil {
+		return b
 	}
 	if b.most = uneven(w, b.cut); b.most > even {
 		b.cut = placement.Weighted(w, parts)
 		b.most = uneven(w, b.cut)
 	}
 	p.balanced[key] = b
-	return b, nil
+	return b
 }
 
 // uneven is the most that a part of a cut weighs, over the mean.

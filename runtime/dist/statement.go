@@ -36,6 +36,7 @@ type use struct {
 	name   string // of the operand
 	tensor *Tensor
 	left   bool
+	spread func(a, b int) spread // of its entries, over two axes; nil: it is not known
 }
 
 // read checks a statement against the tensors that are there.
@@ -83,7 +84,7 @@ func read(text string, env map[string]*Tensor, given func(string) bool, o Option
 		if refs[a.Pos] == nil || refs[a.Pos].Name != name {
 			panic("BUG: no reference for an access")
 		}
-		s.uses = append(s.uses, &use{a, refs[a.Pos], name, t, left})
+		s.uses = append(s.uses, &use{Access: a, ref: refs[a.Pos], name: name, tensor: t, left: left})
 		return nil
 	}
 	left := lang.Accesses(s.LHS)

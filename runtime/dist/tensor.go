@@ -106,16 +106,22 @@ type Tensor struct {
 	Sets []placement.Set
 }
 
-// Cut takes the rank's part of a tensor that every rank has whole.
-func (r *Rank) Cut(t *tensor.Tensor, p *placement.Placement) (*Tensor, error) {
+// Whole is a tensor that is there as one, and has no placement yet.
+func Whole(t *tensor.Tensor) (*Tensor, error) {
 	t, err := t.Canonical()
 	if err != nil {
 		return nil, err
 	}
-	whole := &Tensor{
-		Shape: t.Shape(), Format: t.Format(), DType: t.DType(), Fill: t.Fill(), Entries: t.NNZ(),
-		Placement: placement.Replicated(r.grid, t.Rank()), Part: t, Sets: all(t.Shape()),
+	return &Tensor{Shape: t.Shape(), Format: t.Format(), DType: t.DType(), Fill: t.Fill(), Entries: t.NNZ(), Part: t, Sets: all(t.Shape())}, nil
+}
+
+// Cut takes the rank's part of a tensor that every rank has whole.
+func (r *Rank) Cut(t *tensor.Tensor, p *placement.Placement) (*Tensor, error) {
+	whole, err := Whole(t)
+	if err != nil {
+		return nil, err
 	}
+	whole.Placement, t = placement.Replicated(r.grid, t.Rank()), whole.Part
 	ctx := context.Background()
 	if p != nil && !p.IsReplicated() {
 		f, err := r.inspect(ctx, whole, p.Part(r.Rank(), whole.Shape))
@@ -190,19 +196,3 @@ func lengths(sets []placement.Set) []int64 {
 }
 
 func equalSets(a, b []placement.Set) bool { return slices.EqualFunc(a, b, placement.Set.Equal) }
-
-// Weights are the entries that a tensor stores at each coordinate of an axis.
-func Weights(t *tensor.Tensor, axis int) ([]int64, error) {
-	t, err := t.Canonical()
-	if err != nil {
-		return nil, err
-	}
-	weights, n := make([]int64, t.Dims()[axis]), t.Values().Len()
-	w := t.Window()
-	for lo := 0; lo < n; lo += windowLength {
-		for _, x := range w.Coords(lo, min(lo+windowLength, n))[axis] {
-			weights[x]++
-		}
-	}
-	return weights, nil
-}

@@ -263,13 +263,12 @@ func (c *Case) proposed(ctx context.Context, choose Source, n int, grid *placeme
 	}
 	args := map[string]*dist.Tensor{}
 	for name, t := range c.Operands {
-		t, err := t.Canonical()
-		if err != nil {
+		var err error
+		if args[name], err = dist.Whole(t); err != nil {
 			return nil, err
 		}
-		args[name] = &dist.Tensor{Shape: t.Shape(), Format: t.Format(), DType: t.DType(), Fill: t.Fill(), Entries: t.NNZ()}
 	}
-	return dist.Propose(ctx, c.Text, args, n, grid, o, func(name string, axis int) ([]int64, error) { return dist.Weights(c.Operands[name], axis) })
+	return dist.Propose(ctx, c.Text, args, n, grid, o, nil)
 }
 
 // sameOnRanks compares results with those of one rank; same is false where elements are the same, but other ones that equal the fill are stored: what must be

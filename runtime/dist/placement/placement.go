@@ -111,6 +111,9 @@ func (c *Cut) Owner(x int64) int {
 	return p
 }
 
+// Contiguous reports whether parts are blocks, one after the other.
+func (c *Cut) Contiguous() bool { return c.bounds != nil }
+
 // Coords are those of a part.
 func (c *Cut) Coords(part int) Set {
 	switch {

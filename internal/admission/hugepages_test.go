@@ -1,4 +1,4 @@
-package runtime
+package admission
 
 import (
 	"testing"
@@ -8,17 +8,13 @@ import (
 // TestAdviseHuge: advice about parts of blocks that have no whole huge page, and of
 // blocks that start anywhere, leaves what is stored alone.
 func TestAdviseHuge(t *testing.T) {
-	m, err := mapMemory(8 << 20)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer unmapMemory(m)
+	m := make([]byte, 8<<20)
 	for i := range m {
 		m[i] = byte(i * 7)
 	}
 	for _, offset := range []int64{0, 64, 4096, 1<<20 + 64} {
 		for _, size := range []int64{64, 1 << 20, 2 << 20, 5 << 20} {
-			adviseHuge(unsafe.Pointer(&m[offset]), size)
+			AdviseHuge(unsafe.Pointer(&m[offset]), size)
 		}
 	}
 	for i := range m {
