@@ -53,7 +53,7 @@ func main() {
 	if len(os.Args) > 2 && os.Args[1] == childArg {
 		child := func() error { return firstResult(os.Args[2]) }
 		if len(os.Args) > 4 {
-			child = func() error { return compileOnce(os.Args[2], os.Args[3], os.Args[4] == "true") }
+			child = func() error { return compileOnce(os.Args[2], os.Args[3], os.Args[4] == "true", os.Args[5] == "true") }
 		}
 		if err := child(); err != nil {
 			log.Fatal(err)

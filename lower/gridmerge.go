@@ -6,6 +6,7 @@ import (
 
 	"github.com/lacuna-sparse/lacuna/ir"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
+	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
 // On grids, operands that are stored alike, in rows or as lists of coordinates, and a
@@ -130,33 +131,30 @@ func (k *kernel) mergedRows(body ir.Stmt) *mergedRows {
 // inRows reports whether the loops go through a tensor in the order of its levels, all of
 // them dense but the last, which stores only some coordinates, each once.
 func inRows(a *ir.Access, loops []*ir.Index) bool {
-	levels, order := a.Tensor.Format.Physical(), a.Tensor.Format.Order()
-	if len(levels) != len(loops) {
-		return false
-	}
-	for l, level := range levels {
-		x := a.Indices[order[l]]
-		if x.Plain() != loops[l] || x.Padded() {
-			return false
+	return inLevels(a, loops, func(l int, level tensor.LevelType) bool {
+		if l < len(loops)-1 {
+			return level.Full()
 		}
-		last := l == len(levels)-1
-		if !last && !level.Full() || last && (!level.Ranges() || !level.Ordered || !level.Unique) {
-			return false
-		}
-	}
-	return true
+		return level.Ranges() && level.Ordered && level.Unique
+	})
 }
 
 // inList reports whether a tensor is a sorted list of the coordinates that the loops go
 // through, each once.
 func inList(a *ir.Access, loops []*ir.Index) bool {
+	return inLevels(a, loops, func(l int, level tensor.LevelType) bool {
+		return (l > 0 || level.Ranges()) && (l == 0 || level.Branchless()) && level.Ordered && (level.Unique || l < len(loops)-1)
+	})
+}
+
+// inLevels reports whether the loops go through a tensor in the order of its levels, which are of some kinds.
+func inLevels(a *ir.Access, loops []*ir.Index, is func(l int, level tensor.LevelType) bool) bool {
 	levels, order := a.Tensor.Format.Physical(), a.Tensor.Format.Order()
-	if len(levels) != len(loops) || !levels[len(levels)-1].Unique {
+	if len(levels) != len(loops) {
 		return false
 	}
 	for l, level := range levels {
-		x := a.Indices[order[l]]
-		if (l == 0 && !level.Ranges()) || (l > 0 && !level.Branchless()) || !level.Ordered || x.Plain() != loops[l] || x.Padded() {
+		if x := a.Indices[order[l]]; x.Plain() != loops[l] || x.Padded() || !is(l, level) {
 			return false
 		}
 	}

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	goruntime "runtime"
 	"strings"
+	"sync/atomic"
+	"unsafe"
 
 	"github.com/lacuna-sparse/lacuna/codegen/cpu"
 	"github.com/lacuna-sparse/lacuna/internal/admission"
@@ -52,6 +54,8 @@ type cpuEngine struct {
 	memory *allocator
 	disk   *diskcache.Cache // nil: nothing is kept
 	build  string           // ondisk.ExecutableID
+
+	compiling atomic.Int64 // compilations under way
 }
 
 func (*cpuEngine) Name() string { return CPUName }
@@ -67,45 +71,29 @@ func (e *cpuEngine) Compile(ctx context.Context, p *loop.Program) (*Executable, 
 	}, e.instrumented)
 }
 
-// kernels compiles the functions of p in one go, or finds them compiled.
+// kernels compiles the functions of p in one go, or finds them compiled. What it compiles may be quick at
+// first; see tiers.go.
 func (e *cpuEngine) kernels(ctx context.Context, p *loop.Program, funcs []*loop.Func) ([]kernel, error) {
 	if len(funcs) == 0 {
 		return nil, nil
 	}
 	named := uniqueNames(funcs)
-	if e.disk == nil || debug.QuickOnly {
-		object, err := e.object(ctx, named)
-		if err != nil {
-			return nil, err
+	keep := func([]byte) {}
+	if e.disk != nil && !debug.QuickOnly {
+		key := ondisk.ObjectKey(e.build, KeyOf(e, p))
+		if object, ok := e.disk.Get(ondisk.ObjectKind, key); ok {
+			// What does not load is as good as not there.
+			if entries, err := e.link(object, named); err == nil {
+				return kernelsAt(entries), nil
+			}
 		}
-		return e.link(object, named)
+		keep = func(object []byte) { ondisk.WriteLater(e.disk, ondisk.ObjectKind, key, object) }
 	}
-	key := ondisk.ObjectKey(e.build, KeyOf(e, p))
-	if object, ok := e.disk.Get(ondisk.ObjectKind, key); ok {
-		// What does not load is as good as not there.
-		if kernels, err := e.link(object, named); err == nil {
-			return kernels, nil
-		}
-	}
-	object, err := e.object(ctx, named)
-	if err != nil {
-		return nil, err
-	}
-	kernels, err := e.link(object, named)
-	if err == nil {
-		ondisk.WriteLater(e.disk, ondisk.ObjectKind, key, object)
-	}
-	return kernels, err
-}
-
-// object compiles functions to an object file. LLVM cannot be interrupted; the
-// context is looked at between its steps.
-func (e *cpuEngine) object(ctx context.Context, named []*loop.Func) ([]byte, error) {
 	text, err := cpu.Emit("program", named, lib.Lookup)
 	if err != nil {
 		return nil, err
 	}
-	return e.compiled(ctx, text, levelOf(named))
+	return e.compiledSoon(ctx, text, named, keep)
 }
 
 // compiled compiles a module to an object file.
@@ -144,21 +132,21 @@ func levelOf(named []*loop.Func) llvm.Level {
 
 // link makes the functions of an object callable: by our own loader, which takes a
 // tenth of the time, or by LLVM's linker where ours does not know how.
-func (e *cpuEngine) link(file []byte, named []*loop.Func) ([]kernel, error) {
+func (e *cpuEngine) link(file []byte, named []*loop.Func) ([]*entry, error) {
 	module, err := e.load(file)
 	if err != nil {
 		return nil, err
 	}
 	code := newMachineCode(module)
-	kernels := make([]kernel, len(named))
+	entries := make([]*entry, len(named))
 	for i, f := range named {
-		entry, err := module.Func(f.Name)
+		at, err := module.Func(f.Name)
 		if err != nil {
 			return nil, err // the code goes with the last mention of it
 		}
-		kernels[i] = &cpuKernel{code, entry}
+		entries[i] = &entry{code, at}
 	}
-	return kernels, nil
+	return entries, nil
 }
 
 func (e *cpuEngine) load(file []byte) (module, error) {
@@ -209,15 +197,16 @@ func newMachineCode(m module) *machineCode {
 	return c
 }
 
-type cpuKernel struct {
-	code  *machineCode
-	entry uintptr
+// entry is where a function begins, in code that it keeps.
+type entry struct {
+	code *machineCode
+	at   uintptr
 }
 
-func (k *cpuKernel) call(f *frame, chunk, lo, hi int64) (int64, error) {
-	status := llvm.Call(k.entry, f.blockPtr(), chunk, lo, hi)
-	goruntime.KeepAlive(k.code)
-	return status, nil
+func (e *entry) call(block unsafe.Pointer, chunk, lo, hi int64) int64 {
+	status := llvm.Call(e.at, block, chunk, lo, hi)
+	goruntime.KeepAlive(e.code)
+	return status
 }
 
 // depth is how many loops stand within each other in a body.

@@ -11,7 +11,6 @@ import (
 
 	"github.com/lacuna-sparse/lacuna/codegen/cpu"
 	"github.com/lacuna-sparse/lacuna/codegen/interp"
-	"github.com/lacuna-sparse/lacuna/internal/llvm"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
 	"github.com/lacuna-sparse/lacuna/ir/loop/lib"
 )
@@ -237,20 +236,20 @@ func (e *cpuEngine) instrumented(ctx context.Context, funcs []*loop.Func) ([]ins
 	if err != nil {
 		return nil, err
 	}
-	kernels, err := e.link(object, named)
+	entries, err := e.link(object, named)
 	if err != nil {
 		return nil, err
 	}
 	code := make([]instrumentedCode, len(named))
-	for i, k := range kernels {
-		code[i] = tellingMachineCode{k.(*cpuKernel), loops[i]}
+	for i, at := range entries {
+		code[i] = tellingMachineCode{at, loops[i]}
 	}
 	return code, nil
 }
 
 // tellingMachineCode is that of LLVM.
 type tellingMachineCode struct {
-	*cpuKernel
+	*entry
 	list []loop.InstrumentedLoop
 }
 
@@ -259,8 +258,7 @@ func (c tellingMachineCode) loops() []loop.InstrumentedLoop { return c.list }
 func (c tellingMachineCode) callTelling(f *frame, chunk, lo, hi int64, call *sampledCall) (int64, error) {
 	n := len(f.bufs) + len(f.args) + 1
 	block := append(f.block[:n:n], uint64(uintptr(unsafe.Pointer(unsafe.SliceData(call.tell)))))
-	status := llvm.Call(c.entry, unsafe.Pointer(unsafe.SliceData(block)), chunk, lo, hi)
-	goruntime.KeepAlive(c.code)
+	status := c.call(unsafe.Pointer(unsafe.SliceData(block)), chunk, lo, hi)
 	goruntime.KeepAlive(call)
 	return status, nil
 }

@@ -333,6 +333,11 @@ func (x *Executable) stage(ctx context.Context, s *state, st *stagePlan, o Optio
 func (x *Executable) call(ctx context.Context, s *state, st *stagePlan, o Options, threads int64) error {
 	s.frame.fill(st, s.mem, s.scalars)
 	kernel := x.kernels[st.kernel]
+	if k, ok := kernel.(*cpuKernel); ok {
+		if err := k.settle(ctx, &s.frame); err != nil {
+			return err
+		}
+	}
 	if s.watch != nil {
 		var done func()
 		kernel, done = s.watch.code(s, st, kernel)

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	goruntime "runtime"
 	"sync"
+	"sync/atomic"
 
 	"github.com/lacuna-sparse/lacuna/internal/cuda"
 	"github.com/lacuna-sparse/lacuna/internal/debug"
@@ -18,8 +19,11 @@ import (
 // times as long as the kernel. So what is waited for is compiled with little optimisation, and
 // compiled again behind the first runs; then later launches take that. The results
 // are the same bits: neither compiler changes what an operation of floats gives, whatever it optimises; and where
-// a function has a smaller one that does the same (loop.Func.Quick), that is compiled first. What
+// a function for a GPU has a smaller one that does the same (loop.Func.Quick), that is compiled first. What
 // is kept on disk is what was compiled with care.
+//
+// Code for a processor is compiled both ways at once, where two processors have no other compilation to do: so
+// the better code is there as early as if it were compiled alone. What runs on much data waits for it.
 
 // effort says how a function is compiled.
 type effort uint8
@@ -139,4 +143,102 @@ func (i *improvements) leave() {
 	i.stop()
 	i.using.Lock()
 	defer i.using.Unlock()
+}
+
+// cpuKernel is a kernel of machine code, which may be replaced by better code between calls.
+type cpuKernel struct {
+	now  atomic.Pointer[entry]
+	done chan struct{} // closed when the code is not going to be replaced any more
+}
+
+// kernelsAt are kernels of code that stays.
+func kernelsAt(entries []*entry) []kernel {
+	kernels, done := make([]kernel, len(entries)), make(chan struct{})
+	close(done)
+	for i, at := range entries {
+		k := &cpuKernel{done: done}
+		k.now.Store(at)
+		kernels[i] = k
+	}
+	return kernels
+}
+
+// first has the kernel run code until there is better.
+func (k *cpuKernel) first(at *entry) { k.now.CompareAndSwap(nil, at) }
+
+func (k *cpuKernel) call(f *frame, chunk, lo, hi int64) (int64, error) {
+	return k.now.Load().call(f.blockPtr(), chunk, lo, hi), nil
+}
+
+// fewElements is how many elements the buffers of a function have at most if it runs code that was compiled in a hurry, which
+// takes about a millisecond for so many, and a run of several times as many would last longer than the better code takes to come.
+const fewElements = 1 << 16
+
+// settle waits for the better code, unless a function is about to run on few elements.
+func (k *cpuKernel) settle(ctx context.Context, f *frame) error {
+	elements := int64(0)
+	for _, b := range f.bufs {
+		elements += b.Len
+	}
+	if elements <= fewElements {
+		return nil
+	}
+	select {
+	case <-k.done:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// compiledSoon compiles the text of functions: with care if other compilations have the processors, else in both ways. It calls
+// keep with the object that was compiled with care.
+func (e *cpuEngine) compiledSoon(ctx context.Context, text string, named []*loop.Func, keep func(object []byte)) ([]kernel, error) {
+	e.compiling.Add(1)
+	defer e.compiling.Add(-1)
+	level := levelOf(named)
+	twice := e.compiling.Add(1) <= int64(goruntime.GOMAXPROCS(0)) && level == llvm.O3 && !debug.OneTier
+	if !twice {
+		e.compiling.Add(-1)
+		object, entries, err := e.linked(ctx, text, named, level)
+		if err != nil {
+			return nil, err
+		}
+		keep(object)
+		return kernelsAt(entries), nil
+	}
+	kernels, list, done := make([]cpuKernel, len(named)), make([]kernel, len(named)), make(chan struct{})
+	for i := range kernels {
+		kernels[i].done, list[i] = done, &kernels[i]
+	}
+	ondisk.Background(func() {
+		defer e.compiling.Add(-1)
+		defer close(done)
+		object, entries, err := e.linked(context.WithoutCancel(ctx), text, named, llvm.O3)
+		if err != nil {
+			return // kernels stay as they are
+		}
+		for i, at := range entries {
+			kernels[i].now.Store(at)
+		}
+		keep(object)
+	})
+	_, entries, err := e.linked(ctx, text, named, llvm.Draft)
+	if err != nil {
+		return nil, err
+	}
+	for i, at := range entries {
+		kernels[i].first(at)
+	}
+	return list, nil
+}
+
+// linked compiles the text of functions and links the object.
+func (e *cpuEngine) linked(ctx context.Context, text string, named []*loop.Func, level llvm.Level) ([]byte, []*entry, error) {
+	object, err := e.compiled(ctx, text, level)
+	if err != nil {
+		return nil, nil, err
+	}
+	entries, err := e.link(object, named)
+	return object, entries, err
 }

@@ -3,10 +3,17 @@
 package runtime
 
 import (
+	"bytes"
+	"context"
+	"errors"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/lacuna-sparse/lacuna/codegen/cpu"
+	"github.com/lacuna-sparse/lacuna/codegen/interp"
 	"github.com/lacuna-sparse/lacuna/internal/cuda"
+	"github.com/lacuna-sparse/lacuna/ir/loop/lib"
 	"github.com/lacuna-sparse/lacuna/runtime/ondisk"
 )
 
@@ -95,5 +102,80 @@ func TestRunsWhileKernelsAreImproved(t *testing.T) {
 	}
 	if _, err := x.Run(t.Context(), b, Options{}); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// On a processor, too, code is compiled twice, if other compilations leave processors: what is on disk then is what is compiled
+// where there is one code, and the code that is in its place in the end.
+func TestCodeForProcessorsIsReplaced(t *testing.T) {
+	useProcessors(t, 2)
+	disk := newDisk(t)
+	e := mustCPU(t, disk)
+	x := mustCompile(t, e, sumProgram(t))
+	b := x.NewBindings()
+	b.Buffers[0], b.Scalars[0] = MemoryOf(slices.Repeat([]float64{0.5}, 1000)), 1000
+	for range 200 { // while kernels are replaced
+		if got := SliceOf[float64](mustRun(t, x, b, Options{}).Buffers[2])[0]; got != 500 {
+			t.Fatalf("got %v", got)
+		}
+	}
+	Flush()
+	twice, ok := disk.Get(ondisk.ObjectKind, ondisk.ObjectKey(e.build, KeyOf(e, sumProgram(t))))
+	if !ok {
+		t.Fatal("nothing is on disk")
+	}
+	if n := e.compiling.Load(); n != 0 {
+		t.Errorf("%d compilations are under way after all", n)
+	}
+	e.compiling.Store(1) // another one
+	named := uniqueNames(x.plan.funcs)
+	text, err := cpu.Emit("program", named, lib.Lookup)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var once []byte
+	kernels, err := e.compiledSoon(t.Context(), text, named, func(object []byte) { once = object })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(once, twice) {
+		t.Error("code that is compiled once is not what is on disk otherwise")
+	}
+	select {
+	case <-kernels[0].(*cpuKernel).done:
+	default:
+		t.Error("code that is compiled once waits for better code")
+	}
+}
+
+// Functions of few elements run at once, others when there is the better code; unless that came first.
+func TestSettle(t *testing.T) {
+	k, done := &cpuKernel{done: make(chan struct{})}, make(chan struct{})
+	first, better := new(entry), new(entry)
+	k.first(first)
+	if k.now.Load() != first {
+		t.Error("there is no first code")
+	}
+	few, many := &frame{bufs: make([]interp.Memory, 2)}, &frame{bufs: make([]interp.Memory, 2)}
+	few.bufs[1].Len, many.bufs[0].Len, many.bufs[1].Len = fewElements, fewElements, 1
+	if err := k.settle(t.Context(), few); err != nil {
+		t.Error(err)
+	}
+	cancelled, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := k.settle(cancelled, many); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+	go func() {
+		defer close(done)
+		if err := k.settle(t.Context(), many); err != nil || k.now.Load() != better {
+			t.Errorf("it did not wait: %v", err)
+		}
+	}()
+	k.now.Store(better)
+	close(k.done)
+	<-done
+	if k.first(first); k.now.Load() != better {
+		t.Error("the first code replaces better code")
 	}
 }

@@ -17,7 +17,7 @@ import (
 
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"lacuna": func() {
-		debug.QuickOnly = os.Getenv(quickEnv) != ""
+		debug.QuickOnly, debug.OneTier = os.Getenv(quickEnv) != "", true
 		main()
 	}})
 }

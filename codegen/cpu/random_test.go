@@ -45,7 +45,7 @@ func TestRandomFunctions(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := looptest.Draw(t, scalars...)
 		l := rapid.SampledFrom(all).Draw(t, "LLVM")
-		level := rapid.SampledFrom([]llvm.Level{llvm.O3, llvm.O1, llvm.O0}).Draw(t, "level")
+		level := rapid.SampledFrom([]llvm.Level{llvm.O3, llvm.O1, llvm.O0, llvm.Quick, llvm.Draft}).Draw(t, "level")
 
 		oracle, err := interp.Compile(c.Func, lookup)
 		if err != nil {

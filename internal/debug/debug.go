@@ -30,6 +30,10 @@ var (
 	// first, and not again behind their runs. Nothing is kept on disk (runtime, codegen/aot).
 	QuickOnly = false
 
+	// OneTier has programs for this processor compiled with care before they first run, so that it is this code
+	// that a test runs (runtime).
+	OneTier = false
+
 	// TraceCompilation prints on standard error when each part of a program for a GPU
 	// was translated, compiled and loaded (runtime).
 	TraceCompilation = false

@@ -16,6 +16,7 @@ func TestAllSwitchesAreOff(t *testing.T) {
 	}
 	for name, on := range map[string]bool{
 		"EagerOptimiser":   EagerOptimiser,
+		"OneTier":          OneTier,
 		"PoisonMemory":     PoisonMemory,
 		"QuickOnly":        QuickOnly,
 		"ReverseChunks":    ReverseChunks,

@@ -52,8 +52,7 @@ func (g *gridFunc) countAtOnce(s *loop.For, n *loop.Inliner) bool {
 		last := b.Let("last", b.Sub(hi, loop.Int(1)))
 		count := n.Value(counter).(*loop.Ref)
 		b.Assign(count, b.Add(count, b.Sub(last, lo)))
-		n.Bind(s.Var, last)
-		n.Block(s.Body)
+		iteration(n, s, last)
 	}, nil)
 	return true
 }

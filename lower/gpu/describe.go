@@ -2,6 +2,7 @@ package gpu
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -84,27 +85,18 @@ func wayOf(s *loop.Stage) string {
 // carried lists the buffers that loops of a function both read and write, and reports whether there are loops.
 func carried(f *loop.Func) (names []string, loops bool) {
 	read, written := map[loop.BufID]bool{}, map[loop.BufID]bool{}
-	look := func(body []loop.Stmt) {
-		loops = true
-		loop.WalkStmts(body, func(s loop.Stmt) {
-			switch s := s.(type) {
-			case *loop.Store:
-				written[s.Buf] = true
-			case *loop.Atomic:
-				read[s.Buf], written[s.Buf] = true, true
-			}
-		})
+	loop.WalkStmts(f.Body, func(s loop.Stmt) {
+		body := bodyOf(s)
+		loops = loops || body != nil
+		maps.Copy(written, stored(body))
 		for l := range loop.Loads(body) {
 			read[l.Buf] = true
 		}
-	}
-	loop.WalkStmts(f.Body, func(s loop.Stmt) {
-		switch s := s.(type) {
-		case *loop.For:
-			look(s.Body)
-		case *loop.While:
-			look(s.Body)
-		}
+		loop.WalkStmts(body, func(s loop.Stmt) {
+			if a, ok := s.(*loop.Atomic); ok {
+				read[a.Buf], written[a.Buf] = true, true
+			}
+		})
 	})
 	for b := range f.Bufs {
 		if id := loop.BufID(b); read[id] && written[id] && !slices.Contains(names, f.Bufs[b].Name) {

@@ -80,12 +80,7 @@ func (d *dot) reads(f *loop.For) {
 			uniform[l.Var] = true
 		}
 	}
-	row, ofRow := d.t.row.Var, map[loop.VarID]bool{}
-	for _, s := range d.t.row.Body[:d.t.start] {
-		if l, ok := s.(*loop.Let); ok {
-			ofRow[l.Var] = true
-		}
-	}
+	row, ofRow := d.t.row.Var, declaredIn(d.t.row.Body[:d.t.start])
 	var ofRows, ofEntries []loop.VarID
 	for e := range loop.AllExprs(f.Body) {
 		switch e := e.(type) {
@@ -217,8 +212,7 @@ func (g *gridFunc) shareDots(d *dot, f *loop.For, n *loop.Inliner, columns int64
 					}
 					n.Bind(d.fold.variable, part)
 					for u := range columns {
-						n.Bind(f.Var, b.Add(k, loop.Int(u)))
-						n.Block(f.Body)
+						iteration(n, f, b.Add(k, loop.Int(u)))
 					}
 				}
 				b.Assign(at, b.Add(k, loop.Int(dotLanes*columns)))
@@ -266,14 +260,10 @@ func (g *gridFunc) shareDots(d *dot, f *loop.For, n *loop.Inliner, columns int64
 func (g *gridFunc) shuffleIndex(f *loop.Func, id loop.VarID, own, lane loop.Expr) loop.Expr {
 	b := g.Builder
 	narrow := false
-	loop.WalkStmts(f.Body, func(s loop.Stmt) {
-		if l, ok := s.(*loop.Let); ok && l.Var == id && !l.Mutable {
-			if c, ok := l.Value.(*loop.Cast); ok {
-				x, ok := c.X.(*loop.Load)
-				narrow = ok && c.Typ == loop.I64 && x.Elem.IsInt() && !x.Elem.IsSigned() && x.Elem.Size() <= 4
-			}
-		}
-	})
+	if c, ok := letsOf(f.Body)[id].(*loop.Cast); ok {
+		x, ok := c.X.(*loop.Load)
+		narrow = ok && c.Typ == loop.I64 && x.Elem.IsInt() && !x.Elem.IsSigned() && x.Elem.Size() <= 4
+	}
 	name := f.Vars[id].Name
 	if !narrow {
 		return b.Shuffle(name, loop.ShuffleIndex, own, lane, dotLanes)

@@ -273,14 +273,10 @@ func (m *mapper) rowsWithoutEntries(s *loop.Stage, t *entryLoop) {
 	c := m.cuts[s.Partition]
 	g, in := m.begin(s, "")
 	b := g.Builder
-	in.Loop = func(f *loop.For, n *loop.Inliner) bool {
-		if f != t.entries {
-			return false
-		}
+	in.Loop = instead(t.entries, func(n *loop.Inliner) {
 		count := n.Value(t.counter).(*loop.Ref)
-		b.Assign(count, b.Add(count, b.Max(b.Sub(n.Expr(f.Hi), n.Expr(f.Lo)), loop.Int(0))))
-		return true
-	}
+		b.Assign(count, b.Add(count, b.Max(b.Sub(n.Expr(t.entries.Hi), n.Expr(t.entries.Lo)), loop.Int(0))))
+	})
 	g.strided(g.scalar(c.n), func(i loop.Expr) { g.element(s, in, i) })
 	m.launch(s, "elements", g, m.blocksFor(loop.SizeScalar(c.n)))
 }

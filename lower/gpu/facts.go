@@ -63,6 +63,17 @@ func has(body []loop.Stmt, of kinds) bool {
 // hasLoops reports whether there is a loop in a body.
 func hasLoops(body []loop.Stmt) bool { return has(body, isLoop|isWhile) }
 
+// bodyOf is the body of a loop, nil of other statements.
+func bodyOf(s loop.Stmt) []loop.Stmt {
+	switch s := s.(type) {
+	case *loop.For:
+		return s.Body
+	case *loop.While:
+		return s.Body
+	}
+	return nil
+}
+
 // loneLoop is the only loop of a body and where it stands, if all that stands beside it is of some kinds; else nil.
 func loneLoop(body []loop.Stmt, beside kinds) (l *loop.For, at int) {
 	for i, s := range body {

@@ -62,11 +62,8 @@ func (f *runFolder) inlined(in loop.Inlining) {
 	f.vals = in.Bufs[x.fold.store.Buf]
 	var vals []*loop.Ref
 	body := withoutFails(x.l.Body)
-	in.Loop = func(l *loop.For, n *loop.Inliner) bool {
-		if l != x.l {
-			return false
-		}
-		lo := b.Let("from", n.Expr(l.Lo))
+	in.Loop = instead(x.l, func(n *loop.Inliner) {
+		lo := b.Let("from", n.Expr(x.l.Lo))
 		f.tiles(func(at loop.Expr) []loop.Expr {
 			vals = nil
 			var list []loop.Expr
@@ -74,12 +71,11 @@ func (f *runFolder) inlined(in loop.Inlining) {
 				v := b.Var("operand", loop.Number(e.Type(), 0))
 				vals, list = append(vals, v), append(list, v)
 			}
-			n.Bind(l.Var, b.Let("i", b.Add(lo, at)))
+			n.Bind(x.l.Var, b.Let("i", b.Add(lo, at)))
 			n.Block(body)
 			return list
 		})
-		return true
-	}
+	})
 	in.Store = func(st *loop.Store, n *loop.Inliner) bool {
 		for k, e := range x.fold.operands {
 			b.Assign(vals[k], n.Expr(e))

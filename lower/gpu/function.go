@@ -125,6 +125,22 @@ func (g *gridFunc) element(s *loop.Stage, in loop.Inlining, i loop.Expr) {
 	g.Builder.Inline(s.Func, in)
 }
 
+// instead emits something else in the place of a loop.
+func instead(of *loop.For, emit func(n *loop.Inliner)) func(*loop.For, *loop.Inliner) bool {
+	return func(l *loop.For, n *loop.Inliner) bool {
+		if l == of {
+			emit(n)
+		}
+		return l == of
+	}
+}
+
+// iteration emits iteration i of a loop.
+func iteration(n *loop.Inliner, l *loop.For, i loop.Expr) {
+	n.Bind(l.Var, i)
+	n.Block(l.Body)
+}
+
 // strided runs body for 0 … n-1, an element for each thread in turns.
 func (g *gridFunc) strided(n loop.Expr, body func(i loop.Expr)) {
 	b := g.Builder
@@ -144,10 +160,7 @@ func (g *gridFunc) iterations(in *loop.Inlining, of func(*loop.For) bool) {
 			return false
 		}
 		lo, hi := n.Expr(l.Lo), n.Expr(l.Hi)
-		g.inTurns(b.Let("from", b.Add(lo, me)), b.Let("to", hi), all, func(i loop.Expr) {
-			n.Bind(l.Var, i)
-			n.Block(l.Body)
-		})
+		g.inTurns(b.Let("from", b.Add(lo, me)), b.Let("to", hi), all, func(i loop.Expr) { iteration(n, l, i) })
 		return true
 	}
 }

@@ -1,6 +1,7 @@
 package gpu
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -66,24 +67,8 @@ func Map(p *loop.Program, o Options) *loop.Program { return mapped(p, o).out }
 
 // mapped maps a program.
 func mapped(p *loop.Program, o Options) *mapper {
-	if o.Threads == 0 {
-		o.Threads = defaultThreads
-	}
-	if o.Workers == 0 {
-		o.Workers = defaultWorkers
-	}
-	if o.Scratch == 0 {
-		o.Scratch = defaultScratch
-	}
-	if o.LongRow == 0 {
-		o.LongRow = defaultLongRow
-	}
-	if o.Few == 0 {
-		o.Few = cost.GridFew
-	}
-	if o.Scatter == 0 {
-		o.Scatter = cost.GridScatter
-	}
+	o.Threads, o.Workers, o.Scratch = cmp.Or(o.Threads, defaultThreads), cmp.Or(o.Workers, defaultWorkers), cmp.Or(o.Scratch, defaultScratch)
+	o.LongRow, o.Few, o.Scatter = cmp.Or(o.LongRow, defaultLongRow), cmp.Or(o.Few, cost.GridFew), cmp.Or(o.Scatter, cost.GridScatter)
 	from := *p // partitions are added
 	from.Partitions = slices.Clone(p.Partitions)
 	m := &mapper{from: &from, opts: o, cuts: make([]*cut, len(p.Partitions)), copies: map[loop.BufferID]loop.ScalarID{}}

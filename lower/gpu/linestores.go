@@ -1,6 +1,8 @@
 package gpu
 
 import (
+	"slices"
+
 	"github.com/lacuna-sparse/lacuna/ir/loop"
 	"github.com/lacuna-sparse/lacuna/lower/gpu/coop"
 )
@@ -67,22 +69,15 @@ func (m *mapper) lineStores(s *loop.Stage) bool {
 	g, in := m.begin(s, "")
 	b := g.Builder
 	n, l := g.scalar(c.n), g.rowTeams(g.scalar(doublings))
-	k := in.Args[argIndex(s.Func, t.width)]
+	k := in.Args[slices.Index(s.Func.Args, t.width)]
 	tile := b.Let("tile", b.Mul(l.width, loop.Int(wideColumns)))
 	tiles := b.Let("tiles", b.Div(b.Add(k, b.Sub(tile, loop.Int(1))), tile))
 	g.inTurns(l.first, b.Let("items", b.Mul(n, tiles)), l.all, func(item loop.Expr) {
 		row, at := g.tileOf(item, n, tiles)
 		from := b.Let("from", b.Mul(at, tile))
-		in.Loop = func(f *loop.For, inliner *loop.Inliner) bool {
-			if f != t.line {
-				return false
-			}
-			g.inTurns(b.Add(from, l.rank), b.Let("to", b.Min(b.Add(from, tile), k)), l.width, func(column loop.Expr) {
-				inliner.Bind(f.Var, column)
-				inliner.Block(f.Body)
-			})
-			return true
-		}
+		in.Loop = instead(t.line, func(inliner *loop.Inliner) {
+			g.inTurns(b.Add(from, l.rank), b.Let("to", b.Min(b.Add(from, tile), k)), l.width, func(column loop.Expr) { iteration(inliner, t.line, column) })
+		})
 		g.element(s, in, row)
 	})
 	m.sizes(s.Name+"_lanes", []loop.ScalarLet{{Scalar: doublings, Value: doublingsToCover(loop.SizeScalar(columns))}}, nil, nil)

@@ -1,6 +1,7 @@
 package gpu
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 
@@ -42,8 +43,7 @@ func (m *mapper) newLineWork(s *loop.Stage, g *gridFunc, t *lineNest, in *loop.I
 		case t.lines[f]:
 			for u := range w.columns {
 				w.current = u
-				n.Bind(f.Var, w.columns[u])
-				n.Block(f.Body)
+				iteration(n, f, w.columns[u])
 			}
 		default:
 			w.loop(f, n, n.Expr(f.Lo), n.Expr(f.Hi))
@@ -102,16 +102,8 @@ func (w *lineWork) take(by lineTeams, start, rank, width, columns loop.Expr) {
 		return
 	}
 	for u := range by.perLane {
-		w.column(b.Add(start, b.Add(rank, b.Mul(width, loop.Int(int64(u))))), columns)
+		w.vector(b.Add(start, b.Add(rank, b.Mul(width, loop.Int(int64(u))))), columns, 1)
 	}
-}
-
-// column gives the thread a column. Beyond the end it goes along with the last one.
-func (w *lineWork) column(k, columns loop.Expr) {
-	b := w.g.Builder
-	k = b.Let("k", k)
-	w.valid = append(w.valid, b.Let("valid", b.Lt(k, columns)))
-	w.columns = append(w.columns, b.Let("column", b.Min(k, b.Sub(columns, loop.Int(1)))))
 }
 
 // begin fetches the elements.
@@ -182,10 +174,7 @@ func (w *lineWork) assign(v *loop.Ref, value loop.Expr) {
 func (w *lineWork) loop(f *loop.For, n *loop.Inliner, lo, hi loop.Expr) {
 	b := w.g.Builder
 	if !w.unrolls(f) {
-		b.For("p", lo, hi, func(i loop.Expr) {
-			n.Bind(f.Var, i)
-			n.Block(f.Body)
-		})
+		b.For("p", lo, hi, func(i loop.Expr) { iteration(n, f, i) })
 		return
 	}
 	if w.g.Quick {
@@ -199,27 +188,28 @@ func (w *lineWork) loop(f *loop.For, n *loop.Inliner, lo, hi loop.Expr) {
 		return
 	}
 	b.While(b.Le(at, b.Let("last", b.Sub(hi, loop.Int(unroll)))), func() {
-		var turns []turn
-		for u := range unroll {
-			turns = append(turns, w.fetch(f, n, b.Let("p", b.Add(at, loop.Int(int64(u))))))
-		}
-		for _, t := range turns {
-			w.do(n, t)
-		}
+		w.together(n, unroll, func(u int64) turn { return w.fetch(f, n, b.Let("p", b.Add(at, loop.Int(u)))) })
 		b.Assign(at, b.Add(at, loop.Int(unroll)))
 	})
 	b.If(b.Lt(at, hi), func() {
-		var turns []turn
-		for u := range unroll - 1 {
-			p := b.Let("p", b.Add(at, loop.Int(int64(u))))
+		w.together(n, unroll-1, func(u int64) turn {
+			p := b.Let("p", b.Add(at, loop.Int(u)))
 			t := w.fetch(f, n, b.Let("p", b.Min(p, b.Sub(hi, loop.Int(1)))))
 			t.counts = b.Let("counts", b.Lt(p, hi))
-			turns = append(turns, t)
-		}
-		for _, t := range turns {
-			w.do(n, t)
-		}
+			return t
+		})
 	}, nil)
+}
+
+// together does some turns, all of which are fetched before.
+func (w *lineWork) together(n *loop.Inliner, turns int64, fetch func(u int64) turn) {
+	var list []turn
+	for u := range turns {
+		list = append(list, fetch(u))
+	}
+	for _, t := range list {
+		w.do(n, t)
+	}
 }
 
 // loopAhead is loop where the entries of the next turns are read before the columns of
@@ -236,16 +226,14 @@ func (w *lineWork) loopAhead(f *loop.For, n *loop.Inliner, at *loop.Ref, hi loop
 			return turns
 		}
 		next := fetch(at)
-		for _, t := range next {
-			t.each(func(e loop.Expr) loop.Expr { return b.Var("ahead", e) })
+		for u, t := range next {
+			next[u] = t.like(t, func(e, _ loop.Expr) loop.Expr { return b.Var("ahead", e) })
 		}
 		b.While(b.Le(at, b.Let("last", b.Sub(hi, loop.Int(unroll)))), func() {
 			var turns []turn
 			for u, t := range next {
-				c := t.clone()
-				c.p = b.Let("p", b.Add(at, loop.Int(int64(u))))
-				c.each(func(e loop.Expr) loop.Expr { return b.Let("entry", e) })
-				turns = append(turns, c)
+				t.p = b.Let("p", b.Add(at, loop.Int(int64(u))))
+				turns = append(turns, t.like(t, func(e, _ loop.Expr) loop.Expr { return b.Let("entry", e) }))
 			}
 			b.Assign(at, b.Add(at, loop.Int(unroll)))
 			later := fetch(at)
@@ -253,7 +241,10 @@ func (w *lineWork) loopAhead(f *loop.For, n *loop.Inliner, at *loop.Ref, hi loop
 				w.do(n, t)
 			}
 			for u, t := range next {
-				t.assign(b, later[u])
+				t.like(later[u], func(ahead, e loop.Expr) loop.Expr {
+					b.Assign(ahead.(*loop.Ref), e)
+					return ahead
+				})
 			}
 		})
 		// The last of next never counts here, but with no use behind the loop LLVM would not
@@ -278,30 +269,18 @@ type turn struct {
 	counts loop.Expr                // see lineWork
 }
 
-// each puts something in place of each value that was read.
-func (t turn) each(with func(loop.Expr) loop.Expr) {
-	for _, id := range slices.Sorted(maps.Keys(t.lets)) {
-		t.lets[id] = with(t.lets[id])
-	}
-	for _, id := range slices.Sorted(maps.Keys(t.loads)) {
-		t.loads[id] = with(t.loads[id])
-	}
-}
-
-// assign gives the variables that a turn's values are those of another.
-func (t turn) assign(b *loop.Builder, from turn) {
-	for _, id := range slices.Sorted(maps.Keys(t.lets)) {
-		b.Assign(t.lets[id].(*loop.Ref), from.lets[id])
-	}
-	for _, id := range slices.Sorted(maps.Keys(t.loads)) {
-		b.Assign(t.loads[id].(*loop.Ref), from.loads[id])
-	}
-}
-
-// clone is a turn whose values may become others.
-func (t turn) clone() turn {
-	t.lets, t.loads = maps.Clone(t.lets), maps.Clone(t.loads)
+// like is a turn with something in place of each value that was read, which is that of another turn.
+func (t turn) like(other turn, with func(own, other loop.Expr) loop.Expr) turn {
+	t.lets, t.loads = replaced(t.lets, other.lets, with), replaced(t.loads, other.loads, with)
 	return t
+}
+
+func replaced[K cmp.Ordered](own, other map[K]loop.Expr, with func(own, other loop.Expr) loop.Expr) map[K]loop.Expr {
+	out := map[K]loop.Expr{}
+	for _, id := range slices.Sorted(maps.Keys(own)) {
+		out[id] = with(own[id], other[id])
+	}
+	return out
 }
 
 // fetch emits what an iteration reads before its columns: other iterations' reads, which
@@ -348,20 +327,8 @@ func (w *lineWork) unrolls(f *loop.For) bool {
 	if w.t.sum != nil {
 		return f == w.t.sum.inner
 	}
-	for _, s := range f.Body {
-		switch s := s.(type) {
-		case *loop.Let:
-			if s.Mutable {
-				return false
-			}
-		case *loop.Comment:
-		case *loop.For:
-			if !w.t.lines[s] {
-				return false
-			}
-		default:
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(f.Body, func(s loop.Stmt) bool {
+		l, isLoop := s.(*loop.For)
+		return kindOf(s) != isValue && !(isLoop && w.t.lines[l])
+	})
 }

@@ -78,11 +78,8 @@ func (f *listFunc) stage(s *loop.Stage, what string, part int) loop.Stage {
 // a body of its own.
 func (f *listFunc) turns(x *scatter, iteration []loop.Stmt, body func(k loop.Expr, run func())) {
 	b := f.Builder
-	f.in.Loop = func(l *loop.For, n *loop.Inliner) bool {
-		if l != x.l {
-			return false
-		}
-		lo := n.Expr(l.Lo)
+	f.in.Loop = instead(x.l, func(n *loop.Inliner) {
+		lo := n.Expr(x.l.Lo)
 		if _, plain := lo.(*loop.Const); !plain {
 			lo = b.Let("from", lo)
 		}
@@ -92,12 +89,11 @@ func (f *listFunc) turns(x *scatter, iteration []loop.Stmt, body func(k loop.Exp
 				if _, plain := i.(*loop.Ref); !plain {
 					i = b.Let("i", i)
 				}
-				n.Bind(l.Var, i)
+				n.Bind(x.l.Var, i)
 				n.Block(iteration)
 			})
 		})
-		return true
-	}
+	})
 	b.Inline(x.s.Func, f.in)
 }
 

@@ -1,6 +1,8 @@
 package gpu
 
 import (
+	"slices"
+
 	"github.com/lacuna-sparse/lacuna/ir/loop"
 )
 
@@ -60,7 +62,7 @@ func (m *mapper) linesByBlocks(s *loop.Stage, t *lineStores, strides []loop.VarI
 	b := g.Builder
 	n := g.scalar(m.cuts[s.Partition].n)
 	g.roundDown(s.Func, &in, strides)
-	k := in.Args[argIndex(s.Func, t.width)]
+	k := in.Args[slices.Index(s.Func.Args, t.width)]
 	one := loop.Int(1)
 	tile := loop.Int(m.lineTile())
 	tiles := b.Let("tiles", b.Div(b.Add(k, b.Sub(tile, one)), tile))
@@ -94,14 +96,8 @@ func (g *gridFunc) lineTiles(s *loop.Stage, t *lineStores, in loop.Inlining, i, 
 		list = append(list, element{valid, b.Let("p", n.Expr(st.Index)), b.Let("value", n.Expr(st.Value))})
 		return true
 	}
-	in.Loop = func(l *loop.For, n *loop.Inliner) bool {
-		if l != t.line {
-			return false
-		}
-		each := func(column loop.Expr) {
-			n.Bind(l.Var, column)
-			n.Block(l.Body)
-		}
+	in.Loop = instead(t.line, func(n *loop.Inliner) {
+		each := func(column loop.Expr) { iteration(n, t.line, column) }
 		width, turns := 1, lineVectors*wideColumns
 		if vectors {
 			width, turns = wideColumns, lineVectors
@@ -123,7 +119,6 @@ func (g *gridFunc) lineTiles(s *loop.Stage, t *lineStores, in loop.Inlining, i, 
 				}
 			}, nil)
 		}
-		return true
-	}
+	})
 	g.element(s, in, i)
 }

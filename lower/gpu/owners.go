@@ -75,10 +75,7 @@ func (g *gridFunc) byOwners(s *loop.Stage, l *loop.For, fold *inOrder, owners in
 	warps := loop.Int(int64(g.m.opts.Threads / 32))
 	me := b.Let("me", b.Add(b.Mul(g.block(), warps), g.Warp()))
 	var atStore func(*loop.Store) // what is done with the loop's store at the moment
-	in.Loop = func(x *loop.For, n *loop.Inliner) bool {
-		if x != l {
-			return false
-		}
+	in.Loop = instead(l, func(n *loop.Inliner) {
 		body := withoutFails(l.Body)
 		run := func(i loop.Expr, store func(*loop.Store)) {
 			atStore = store
@@ -119,8 +116,7 @@ func (g *gridFunc) byOwners(s *loop.Stage, l *loop.For, fold *inOrder, owners in
 		b.While(b.Lt(at, hi), func() {
 			steps(1, func(i loop.Expr, then func()) { b.If(b.Lt(i, hi), then, nil) })
 		})
-		return true
-	}
+	})
 	in.Store = func(st *loop.Store, _ *loop.Inliner) bool {
 		atStore(st)
 		return true
@@ -215,15 +211,10 @@ func orderedFold(l *loop.For, where storePlaces) (*inOrder, bool) {
 	f, ok := &inOrder{store: list[0]}, true
 	var exprs []loop.Expr
 	loop.WalkStmts(l.Body, func(s loop.Stmt) {
-		switch s := s.(type) {
-		case *loop.Store:
-			return
-		case *loop.For:
-			ok = ok && (where == anywhere || !has(s.Body, isStore))
-		case *loop.While:
-			ok = ok && (where == anywhere || !has(s.Body, isStore))
+		ok = ok && (where == anywhere || !has(bodyOf(s), isStore))
+		if kindOf(s) != isStore {
+			exprs = append(exprs, loop.Exprs(s)...)
 		}
-		exprs = append(exprs, loop.Exprs(s)...)
 	})
 	var is bool
 	if f.value, is = f.apart(f.store.Value); !is || !ok {

@@ -205,16 +205,12 @@ func (p *positions) findStarts() loop.Stage {
 // finish emits the rest of a row's work, what was folded of its entries being known.
 func (p *positions) finish(g *gridFunc, in loop.Inlining, row loop.Expr, sums []loop.Expr) {
 	b := g.Builder
-	in.Loop = func(s *loop.For, n *loop.Inliner) bool {
-		if s != p.row {
-			return false
-		}
+	in.Loop = instead(p.row, func(n *loop.Inliner) {
 		for i, d := range p.folds {
 			whole := n.Value(d.variable).(*loop.Ref)
 			b.Assign(whole, loop.NewBinary(d.op, whole, sums[i]))
 		}
-		return true
-	}
+	})
 	g.element(p.s, in, row)
 }
 
@@ -283,10 +279,7 @@ func (p *positions) foldTiles() loop.Stage {
 				long = b.Let("long", b.Gt(b.Sub(hi, lo), limit))
 				hi = b.Let("hi", b.Select(long, lo, hi))
 			}
-			parts := make([]*loop.Ref, len(p.folds))
-			for i, d := range p.folds {
-				parts[i] = b.Var("part", d.identity())
-			}
+			parts := g.parts(p.folds)
 			g.inTurns(b.Let("from", b.Add(b.Sub(lo, t0), t.own)), b.Let("to", b.Sub(hi, t0)), t.width, func(i loop.Expr) {
 				place := b.Let("place", slot(i))
 				for j, d := range p.folds {
@@ -337,18 +330,14 @@ func (p *positions) foldTiles() loop.Stage {
 }
 
 // terms emits what is folded of an entry.
-func (p *positions) terms(g *gridFunc, in loop.Inlining, entry loop.Expr) []loop.Expr {
-	var list []loop.Expr
-	in.Loop = func(s *loop.For, n *loop.Inliner) bool { return false }
-	n := g.Builder.Inliner(p.s.Func, in)
-	for _, d := range p.folds {
-		part := g.Builder.Var("part", d.identity())
-		n.Bind(d.variable, part)
-		list = append(list, part)
+func (p *positions) terms(g *gridFunc, in loop.Inlining, entry loop.Expr) []*loop.Ref {
+	in.Loop = nil
+	n, parts := g.Builder.Inliner(p.s.Func, in), g.parts(p.folds)
+	for i, d := range p.folds {
+		n.Bind(d.variable, parts[i])
 	}
-	n.Bind(p.row.Var, entry)
-	n.Block(p.row.Body)
-	return list
+	iteration(n, p.row, entry)
+	return parts
 }
 
 // foldLongRows is the stage in which a warp for each tile adds up what the row that
@@ -369,10 +358,7 @@ func (p *positions) foldLongRows() loop.Stage {
 		next := b.Let("next_tile", b.Mul(b.Add(tile, loop.Int(1)), loop.Int(p.tile())))
 		end := b.Let("end", loop.NewCast(loop.I64, b.Load(pos, b.Add(row, loop.Int(1)))))
 		b.If(b.And(b.Ge(row, b.Load(starts, tile)), b.Gt(end, next)), func() {
-			parts := make([]*loop.Ref, len(p.folds))
-			for i, d := range p.folds {
-				parts[i] = b.Var("part", d.identity())
-			}
+			parts := g.parts(p.folds)
 			last := b.Let("last", p.tileOf(b.Sub(end, loop.Int(1))))
 			g.inTurns(b.Let("from", b.Add(b.Add(tile, loop.Int(1)), g.Lane())), b.Let("to", b.Add(last, loop.Int(1))), loop.Int(warp), func(u loop.Expr) {
 				for i, d := range p.folds {

@@ -149,19 +149,14 @@ func (x *scatter) keys() bool {
 	all := b.Let("all", b.Mul(g.blocks(), loop.Int(int64(m.opts.Threads))))
 	me := b.Let("me", g.global())
 	var key *loop.Ref
-	in.Loop = func(l *loop.For, n *loop.Inliner) bool {
-		if l != x.l {
-			return false
-		}
-		lo := b.Let("from", n.Expr(l.Lo))
-		g.inTurns(me, b.Let("count", b.Sub(n.Expr(l.Hi), lo)), all, func(k loop.Expr) {
+	in.Loop = instead(x.l, func(n *loop.Inliner) {
+		lo := b.Let("from", n.Expr(x.l.Lo))
+		g.inTurns(me, b.Let("count", b.Sub(n.Expr(x.l.Hi), lo)), all, func(k loop.Expr) {
 			key = b.Var("key", elements)
-			n.Bind(l.Var, b.Let("i", b.Add(lo, k)))
-			n.Block(l.Body)
+			iteration(n, x.l, b.Let("i", b.Add(lo, k)))
 			into(k, key)
 		})
-		return true
-	}
+	})
 	in.Store = func(st *loop.Store, n *loop.Inliner) bool {
 		b.Assign(key, n.Expr(st.Index))
 		return true

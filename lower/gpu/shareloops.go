@@ -1,6 +1,7 @@
 package gpu
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/lacuna-sparse/lacuna/ir/loop"
@@ -47,10 +48,9 @@ func (g *gridFunc) shareLoop(s *loop.For, n *loop.Inliner, folds []fold, t team)
 	}
 	lo, hi := n.Expr(s.Lo), n.Expr(s.Hi)
 	whole := make([]*loop.Ref, len(folds))
-	parts := make([]*loop.Ref, len(folds))
+	parts := g.parts(folds)
 	for i, d := range folds {
 		whole[i] = n.Value(d.variable).(*loop.Ref)
-		parts[i] = b.Var("part", d.identity())
 		n.Bind(d.variable, parts[i])
 	}
 	if g.split != nil {
@@ -63,15 +63,21 @@ func (g *gridFunc) shareLoop(s *loop.For, n *loop.Inliner, folds []fold, t team)
 	if len(levels) > 1 {
 		g.shareNest(levels, n, t, turns)
 	} else {
-		turns(b.Let("from", b.Add(lo, t.rank())), b.Let("to", hi), t.size(), func(i loop.Expr) {
-			n.Bind(s.Var, i)
-			n.Block(s.Body)
-		})
+		turns(b.Let("from", b.Add(lo, t.rank())), b.Let("to", hi), t.size(), func(i loop.Expr) { iteration(n, s, i) })
 	}
 	for i, d := range folds {
 		b.Assign(whole[i], loop.NewBinary(d.op, whole[i], t.combine(d, parts[i])))
 		n.Bind(d.variable, whole[i])
 	}
+}
+
+// parts are variables for parts of folds.
+func (g *gridFunc) parts(folds []fold) []*loop.Ref {
+	var list []*loop.Ref
+	for _, d := range folds {
+		list = append(list, g.Builder.Var("part", d.identity()))
+	}
+	return list
 }
 
 // shareNest emits loops of which each is all that there is in the one before, beside
@@ -111,15 +117,8 @@ func nest(s *loop.For) []*loop.For {
 	inside := map[loop.VarID]bool{s.Var: true}
 	for {
 		inner, declared := lastLoop(levels[len(levels)-1].Body)
-		if inner == nil {
-			return levels
-		}
-		for _, d := range declared {
-			if id, ok := loop.Declared(d); ok {
-				inside[id] = true
-			}
-		}
-		if loop.Reads(inner.Lo, inside) || loop.Reads(inner.Hi, inside) {
+		maps.Copy(inside, declaredIn(declared))
+		if inner == nil || loop.Reads(inner.Lo, inside) || loop.Reads(inner.Hi, inside) {
 			return levels
 		}
 		inside[inner.Var] = true

@@ -181,6 +181,7 @@ func (k *Kernel) measure(ctx context.Context, t *Trial, args Args, share, best t
 	if _, err := run(args, limit); err != nil { // compiles for these operands, and converts
 		return err
 	}
+	ondisk.Wait() // the first code may be replaced
 	end := time.Now().Add(share)
 	var times []time.Duration
 	for len(times) < 3 || len(times) < mostRuns && time.Now().Before(end) {

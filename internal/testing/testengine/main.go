@@ -12,10 +12,10 @@ import (
 
 // Main runs the tests of a package that compiles programs; its TestMain calls it. Under -short, as "make test"
 // runs them, engines compile in a hurry: nine tenths of such a test are LLVM's otherwise. "make test-long"
-// optimises as users have it.
+// optimises as what users run for long.
 func Main(m *testing.M) {
 	flag.Parse()
-	debug.QuickOnly = testing.Short()
+	debug.QuickOnly, debug.OneTier = testing.Short(), true
 	gcdebug.SetGCPercent(400) // a fifth of the time goes to collecting otherwise
 	// Ballast has the collector wait until as much again is allocated, times four: what tests keep is so little that it
 	// would run every few milliseconds. Nobody touches it, so that it takes no memory.
