@@ -4,6 +4,7 @@
 //	go run ./optimiser            all programs, with one thread
 //	go run ./optimiser -only GNN  those with GNN in their names
 //	go run ./optimiser -duckdb DIR  counts and joins in DuckDB too, where DIR has its package: npm install @duckdb/node-api
+//	go run ./optimiser -estimates 300  estimates of intermediates beside the truth, of these programs and 300 random ones
 //	go run ./optimiser -engine cuda  on a GPU, with operands and results in its memory, and CuPy instead of SciPy, in the same order
 //
 // Times are medians of repeated calls, results released, in the same minute, in turns. SciPy computes on the same data, and its
@@ -40,6 +41,7 @@ var (
 	slow   = flag.Bool("written", true, "measure the order as written too")
 	turns  = flag.Int("turns", 2, "how often programs and SciPy take turns")
 	engine = flag.String("engine", runtime.CPUName, "the engine; with cuda, the peer is CuPy, what it cannot do is left out")
+	random = flag.Int("estimates", -1, "compare estimates of what steps make with what they make instead, of the programs and of so many random ones")
 	cpu    = flag.Bool("cpu", false, "measure the processor's time, where others use the machine")
 )
 
@@ -55,6 +57,16 @@ type row struct {
 func main() {
 	flag.Parse()
 	log.SetFlags(0)
+	s, err := session()
+	if err != nil {
+		log.Fatal(err)
+	}
+	if *random >= 0 {
+		if err := estimates(s, *random); err != nil {
+			log.Fatal(err)
+		}
+		return
+	}
 	dir, err := os.MkdirTemp("", "optimiser")
 	if err != nil {
 		log.Fatal(err)
@@ -78,13 +90,9 @@ func main() {
 		}
 		defer duck.stop()
 	}
-	s, err := session()
-	if err != nil {
-		log.Fatal(err)
-	}
 	var rows []row
 	fmt.Printf("%-28s %10s %10s %10s %10s %8s %9s %10s\n", "program", "written", "optimised", library(), "first", "ratio", "off by", "DuckDB")
-	for _, p := range programs {
+	for _, p := range slices.Concat(programs, more) {
 		if !strings.Contains(p.name, *only) {
 			continue
 		}

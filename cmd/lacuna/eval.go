@@ -52,6 +52,13 @@ type evaluation struct {
 
 var engines = []string{runtime.AutoName, runtime.InterpName, runtime.CPUName, runtime.CUDAName}
 
+func checkEngine(name string) error {
+	if slices.Contains(engines, name) {
+		return nil
+	}
+	return usagef("unknown engine %q%s (engines are %s)", name, didYouMean(name, engines), strings.Join(engines, ", "))
+}
+
 func newEval(a *app) *cobra.Command {
 	e := &evaluation{app: a}
 	cmd := &cobra.Command{
@@ -135,8 +142,9 @@ func (e *evaluation) parse(cmd *cobra.Command, args []string) (err error) {
 		return usagef("--memory goes without --memory-limit: the one has what does not fit in files, the other refuses it")
 	case e.large.text != "" && e.ranks.several():
 		return usagef("--memory is for one rank")
-	case !slices.Contains(engines, e.engine):
-		return usagef("unknown engine %q%s (engines are auto, interp, cpu, cuda)", e.engine, didYouMean(e.engine, engines))
+	}
+	if err := checkEngine(e.engine); err != nil {
+		return err
 	}
 	e.settle = !cmd.Flags().Changed("repeat")
 	if e.memory != "" {

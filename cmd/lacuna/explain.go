@@ -19,7 +19,7 @@ const allStages = "all"
 
 func newExplain(a *app) *cobra.Command {
 	var w wishes
-	var stage, html string
+	var stage, html, engine string
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "explain PROGRAM [NAME:FORMAT[TYPE] | NAME=FILE]…",
@@ -48,6 +48,9 @@ Stages:
 		RunE: func(cmd *cobra.Command, args []string) error {
 			stages, err := parseStages(stage)
 			if err == nil {
+				err = checkEngine(engine)
+			}
+			if err == nil {
 				err = w.parse()
 			}
 			if err != nil {
@@ -67,7 +70,7 @@ Stages:
 			if asJSON {
 				return withAdvice(a.explainJSON(cmd.Context(), p, operands, &w), "explain")
 			}
-			kernels, err := a.compileStages(cmd.Context(), p, operands, &w, stages)
+			kernels, err := a.compileStages(cmd.Context(), engine, p, operands, &w, stages)
 			if err != nil {
 				return withAdvice(err, "explain")
 			}
@@ -76,9 +79,12 @@ Stages:
 	}
 	cmd.Flags().StringVar(&stage, "stage", "plan", "one or more of "+strings.Join(lacuna.Stages(), ", ")+", or all")
 	cmd.Flags().StringVar(&html, "html", "", "write `FILE`, a page that shows the program, its data, all stages and a run, and needs nothing else")
+	cmd.Flags().StringVar(&engine, "engine", runtime.AutoName, "whose choices are printed: those of auto, interp and cpu are the same; cuda's need no GPU")
+	cmd.RegisterFlagCompletionFunc("engine", cobra.FixedCompletions(engines, cobra.ShellCompDirectiveNoFileComp))
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print all stages as JSON, with what each part of them is about")
 	w.register(cmd)
 	w.registerAssume(cmd)
+	cmd.MarkFlagsMutuallyExclusive("engine", "html", "json")
 	cmd.RegisterFlagCompletionFunc("stage", completeStages)
 	return cmd
 }
@@ -105,15 +111,18 @@ type explained struct {
 	args lacuna.Args
 }
 
+// processorStages are those that only a processor's kernels have.
+var processorStages = []string{"llvm", "optimised", "asm"}
+
 // compileStages compiles a program for each stage to print: on the interpreter, which
 // has the loops of machine code, or for a GPU, which need not be there.
-func (a *app) compileStages(ctx context.Context, p *program, operands []operand, w *wishes, stages []string) ([]explained, error) {
+func (a *app) compileStages(ctx context.Context, of string, p *program, operands []operand, w *wishes, stages []string) ([]explained, error) {
 	var host, device explained
 	var err error
 	kernels := make([]explained, len(stages))
 	for i, stage := range stages {
 		k, engine := &host, runtime.Interp()
-		if slices.Contains(lacuna.GridStages(), stage) {
+		if slices.Contains(lacuna.GridStages(), stage) || of == runtime.CUDAName && !slices.Contains(processorStages, stage) {
 			k, engine = &device, runtime.Simulated()
 		}
 		if k.Kernel == nil {

@@ -108,8 +108,8 @@ file is run line by line, up to the first mistake.`,
 
 // use sets the engine, and forgets what was compiled for another.
 func (r *repl) use(name string) error {
-	if !slices.Contains(engines, name) {
-		return usagef("unknown engine %q%s (engines are %s)", name, didYouMean(name, engines), strings.Join(engines, ", "))
+	if err := checkEngine(name); err != nil {
+		return err
 	}
 	engine, err := runtime.EngineByName(name, r.app.notice)
 	if err != nil {

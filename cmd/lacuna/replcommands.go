@@ -111,7 +111,7 @@ func (r *repl) explain(ctx context.Context, rest string) error {
 	if err := w.parse(); err != nil {
 		return err
 	}
-	kernels, err := r.app.compileStages(ctx, p, r.operands(p), &w, stages)
+	kernels, err := r.app.compileStages(ctx, r.engine.Name(), p, r.operands(p), &w, stages)
 	if err != nil {
 		return withAdvice(err, "repl")
 	}

@@ -36,8 +36,8 @@ page has assembly and measured times too, and the files of the folders named as 
 other file can be read, no other page can ask, and nothing is written.`,
 		Example: "  lacuna serve\n  lacuna serve data matrices --port 8080",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if !slices.Contains(engines, engine) {
-				return usagef("unknown engine %q%s (engines are auto, interp, cpu, cuda)", engine, didYouMean(engine, engines))
+			if err := checkEngine(engine); err != nil {
+				return err
 			}
 			e, err := runtime.EngineByName(engine, a.notice)
 			if err != nil {

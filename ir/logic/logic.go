@@ -57,6 +57,8 @@ type Result struct {
 	Intermediates []string
 	// Notes tell what was done and why, and what was not.
 	Notes []string
+	// Limited is the note that tells of a limit of the search, "" if none was met.
+	Limited string
 	// Weighed are the alternatives, if they were asked for.
 	Weighed []Weighed
 }
@@ -73,6 +75,7 @@ type optimiser struct {
 	decls   map[string]lang.Decl
 	made    []intermediate
 	notes   []string
+	limited string
 	weighed []Weighed
 	changed bool
 	// predicts: nothing is optimised, and how results are stored is known.
@@ -92,7 +95,7 @@ func Optimise(file *lang.File, prog *lang.Program, opts Options) *Result {
 	}
 	if !o.changed {
 		if o.Record || len(o.notes) > 0 {
-			return &Result{Notes: o.notes, Weighed: o.weighed}
+			return &Result{Notes: o.notes, Limited: o.limited, Weighed: o.weighed}
 		}
 		return nil
 	}
@@ -102,7 +105,7 @@ func Optimise(file *lang.File, prog *lang.Program, opts Options) *Result {
 			o.decls[t.Name] = d
 		}
 	}
-	r := &Result{File: &lang.File{Source: file.Source, Stmts: o.out}, Notes: o.notes, Weighed: o.weighed}
+	r := &Result{File: &lang.File{Source: file.Source, Stmts: o.out}, Notes: o.notes, Limited: o.limited, Weighed: o.weighed}
 	err := o.check(r)
 	if err == nil && o.dropped(r) {
 		err = o.check(r)

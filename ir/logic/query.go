@@ -48,7 +48,7 @@ func (s *statement) query(e lang.Expr, l *law, expand bool) *query {
 	}
 	for i, t := range q.terms {
 		if n, vars := len(t.factors), len(t.vars)+len(t.free()); n > cost.MostFactors || vars > cost.MostVars {
-			s.note("%s: a product of %d factors over %d indices is computed as written, as no orders of more than %d and %d are searched",
+			s.limited = s.note("%s: a product of %d factors over %d indices is computed as written, as no orders of more than %d and %d are searched",
 				s.stmt.LHS.Tensor.Name, n, vars, cost.MostFactors, cost.MostVars)
 			return nil
 		}

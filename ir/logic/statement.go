@@ -119,10 +119,12 @@ func hasLaw(e lang.Expr) bool {
 	return found
 }
 
-func (s *statement) note(format string, args ...any) {
-	if text := fmt.Sprintf(format, args...); !slices.Contains(s.notes, text) {
+func (s *statement) note(format string, args ...any) string {
+	text := fmt.Sprintf(format, args...)
+	if !slices.Contains(s.notes, text) {
 		s.notes = append(s.notes, text)
 	}
+	return text
 }
 
 // write is an expression as syntax, with what was replaced in it.

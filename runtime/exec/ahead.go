@@ -2,8 +2,10 @@ package exec
 
 import (
 	"context"
+	"math"
 	"slices"
 
+	"github.com/lacuna-sparse/lacuna/internal/cost"
 	"github.com/lacuna-sparse/lacuna/ir"
 	"github.com/lacuna-sparse/lacuna/ir/plan"
 	"github.com/lacuna-sparse/lacuna/lang"
@@ -38,28 +40,87 @@ func PlanAhead(ctx context.Context, src string, grids bool, opts ...declare.Opti
 	if err != nil {
 		return nil, err
 	}
-	var wanted []string // all
-	if other := assumed(ctx, file, program, d); other != nil {
-		program, wanted = other, resultsOf(program)
+	how := ir.Options{StrictIEEE: d.Strict(), Grids: grids, Forms: d.Forms(), OwnResults: true} // wanted are all
+	if len(d.Assumed()) > 0 && !d.Strict() && !d.AsWritten() {
+		statistics := map[string]*tensor.Statistics{}
+		for _, t := range program.Tensors {
+			if s, ok := d.Statistics(t.Name); ok && t.Operand {
+				statistics[t.Name] = s.Rounded()
+			}
+		}
+		if other := assumed(ctx, file, program, statistics, d); other != nil {
+			program, how.Wanted = other, resultsOf(program)
+		}
+		if err := addSizes(ctx, &how, program, statistics); err != nil {
+			return nil, withSource(err, src)
+		}
 	}
 	alg := ir.Algebra{Strict: d.Strict(), Eval: scalar.Eval}
-	plan, err := plan.New(ctx, program, ir.Options{StrictIEEE: d.Strict(), Grids: grids, Forms: d.Forms(), OwnResults: true, Wanted: wanted}, alg.Eval)
+	plan, err := plan.New(ctx, program, how, alg.Eval)
 	if err != nil {
 		return nil, withSource(err, src)
+	}
+	if !grids {
+		expectWorkspaces(plan)
 	}
 	return &Ahead{Plan: plan, Alg: alg, Index: declare.IndexTypes{Of: d}}, nil
 }
 
-// assumed is the program in the order that costs least for operands as they are assumed to be, nil where nothing is assumed or the order as written is the best.
-func assumed(ctx context.Context, file *lang.File, program *lang.Program, d *declare.Declarations) *lang.Program {
-	if len(d.Assumed()) == 0 || d.Strict() || d.AsWritten() || program.Scheduled() {
+// expectWorkspaces has workspaces without a place for each key where those would be too many for operands of the sizes that a plan is for, and no schedule says how. (Where they
+// are not, that is so for one index anyway, and for several the operands that come may be larger after all.)
+func expectWorkspaces(p *ir.Plan) {
+	times := cost.Builtin()
+	limits := times.Limits() // it may run on another machine
+	for _, st := range p.Steps {
+		c, ok := st.(*ir.Compute)
+		if !ok || len(c.Workspaces) == 0 || c.Directives.Workspace != "" {
+			continue
+		}
+		keys, entries, known := 1.0, 0.0, true
+		for _, w := range c.Workspaces {
+			places := 1.0
+			for _, x := range w.Indices {
+				n, ok := expectedExtent(p, c, x.Plain())
+				places, known = places*n, known && ok
+			}
+			keys = max(keys, places)
+		}
+		for _, a := range accessesOf(c)[1:] {
+			if of := expectedOf(p, a.Tensor); of != nil {
+				entries += of.Entries
+			}
+		}
+		kind := workspaceFor(int64(min(keys, math.MaxInt32<<20)), int64(entries), &limits)
+		if known && kind != lower.DenseWorkspace {
+			c.Directives.Workspace = kind.String()
+		}
+	}
+}
+
+// expectedExtent is the extent of an index by the sizes of a plan.
+func expectedExtent(p *ir.Plan, c *ir.Compute, v *ir.Index) (float64, bool) {
+	for _, a := range accessesOf(c) {
+		for axis, x := range a.Indices {
+			if of := expectedOf(p, a.Tensor); of != nil && v != nil && x.Plain() == v {
+				return of.Axes[axis].Extent, true
+			}
+		}
+	}
+	return 0, false
+}
+
+// expectedOf is what a plan expects a tensor of the program to store, nil if it does not know.
+func expectedOf(p *ir.Plan, t *ir.Tensor) *tensor.Statistics {
+	if t.Source == nil {
 		return nil
 	}
-	statistics := map[string]*tensor.Statistics{}
-	for _, t := range program.Tensors {
-		if s, ok := d.Statistics(t.Name); ok && t.Operand {
-			statistics[t.Name] = s.Rounded()
-		}
+	return p.Options.Sizes[t.Source.Name]
+}
+
+// assumed is the program in the order that costs least for operands with such statistics, nil where the order as written is the best.
+func assumed(ctx context.Context, file *lang.File, program *lang.Program, statistics map[string]*tensor.Statistics, d *declare.Declarations) *lang.Program {
+	if program.Scheduled() {
+		return nil
 	}
 	r, _ := NewSession(WithEngine(runtime.Interp())).optimised(ctx, file, program, statistics, d, false)
 	if r == nil || r.Program == nil || !sameInterface(r.Program, program) {

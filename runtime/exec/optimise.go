@@ -29,14 +29,16 @@ type chooser struct {
 	file    *lang.File
 	program *lang.Program
 	says    *declare.Declarations // without examples
+	extents bool                  // of operands, which are dense, the extents alone count
 	// operands are the names of those whose statistics count; first are those that the program was compiled with.
 	operands []string
 	first    map[string]*tensor.Statistics
 
 	latest    atomic.Pointer[chosen]
 	byClass   flight.Cache[*chosen]
-	byOutline flight.Cache[*chosen] // those that no values would change
-	byText    flight.Cache[*Kernel] // by the text of the optimised program; "" for that as it is written
+	byOutline flight.Cache[*chosen]  // those that no values would change
+	byText    flight.Cache[*Kernel]  // by the text of the optimised program; "" for that as it is written
+	fell      atomic.Pointer[string] // why a plan would not do
 }
 
 // chosen is a kernel for operands of some classes.
@@ -58,19 +60,26 @@ func (s *Session) compile(ctx context.Context, src string, d *declare.Declaratio
 		return nil, err
 	}
 	choices := logic.Choices(program, wanted) || ordersBySizes(program)
+	extents := !choices && ordersByExtents(program)
+	choices = choices || extents
 	if program.Scheduled() && (choices || storesSaid(file)) && !d.Strict() && !d.AsWritten() {
 		return s.compileScheduled(ctx, src, file, program, d)
 	}
 	if d.Strict() || d.AsWritten() || program.Scheduled() || !choices {
 		return s.compileAs(ctx, src, file, program, d)
 	}
-	c := &chooser{session: s, source: src, file: file, program: program, says: d.WithoutExamples()}
+	c := &chooser{session: s, source: src, file: file, program: program, says: d.WithoutExamples(), extents: extents}
 	for _, t := range program.Tensors {
 		if t.Operand && t.StoredOf == nil {
 			c.operands = append(c.operands, t.Name)
 		}
 	}
-	classes, statistics, all := c.describe(func(name string) (*tensor.Statistics, bool) { return s.declared(ctx, d, name) })
+	classes, statistics, all := c.describe(func(name string) (*tensor.Statistics, bool) {
+		if o := d.Example(name); extents && o != nil {
+			return sizeOf(o)
+		}
+		return s.declared(ctx, d, name)
+	})
 	c.first = statistics
 	made, err := c.make(ctx, classes, statistics, d)
 	if err != nil {
@@ -83,12 +92,48 @@ func (s *Session) compile(ctx context.Context, src string, d *declare.Declaratio
 		}
 	}
 	if all {
+		if why := k.tooLarge(ctx, d.Examples()); why != nil {
+			if k, err = c.withoutIntermediates(ctx, d, why); err != nil {
+				return nil, err
+			}
+			made.kernel = k
+		}
 		c.byClass.Put(strings.Join(classes, ";"), made)
 		outlines, ok := c.outlines(d.Example)
 		c.latest.Store(c.lasting(made, outlines, ok))
 	}
 	k.chooser = c
 	return k, nil
+}
+
+// tooLarge is why the intermediates of another order do not fit the memory, as far as their shapes tell; nil if they may.
+func (k *Kernel) tooLarge(ctx context.Context, args Args) *runtime.MemoryLimitError {
+	if k.written == nil || len(args) == 0 {
+		return nil
+	}
+	vals, err := k.takeAll(ctx, args)
+	if err != nil {
+		return nil // which a run will tell
+	}
+	var memory *runtime.MemoryLimitError
+	if b, err := k.bind(vals); err == nil {
+		errors.As(k.admit(b), &memory)
+	}
+	return memory
+}
+
+// withoutIntermediates is the kernel of the program as it is written, for operands for which those of another order do not fit the memory.
+func (c *chooser) withoutIntermediates(ctx context.Context, d *declare.Declarations, why *runtime.MemoryLimitError) (*Kernel, error) {
+	c.falls("the program runs as written, as the intermediates of another order do not fit the memory: " + why.Error())
+	return c.asWritten(ctx, d)
+}
+
+// falls says why the program has to run as it is written: to who runs it, and to who has it explained.
+func (c *chooser) falls(why string) {
+	c.fell.Store(&why)
+	if tell := c.session.env.convert.Notice; tell != nil {
+		tell(why)
+	}
 }
 
 // describe returns the classes of the operands' statistics, and these, rounded, of those that have some; false if not all have.
@@ -98,6 +143,9 @@ func (c *chooser) describe(statisticsOf func(name string) (*tensor.Statistics, b
 	for i, name := range c.operands {
 		if s, ok := statisticsOf(name); ok {
 			classes[i], statistics[name] = s.Class(), s.Rounded()
+			if c.extents {
+				classes[i] = fmt.Sprint(statistics[name].Axes)
+			}
 		}
 	}
 	return classes, statistics, len(statistics) == len(c.operands)
@@ -105,6 +153,9 @@ func (c *chooser) describe(statisticsOf func(name string) (*tensor.Statistics, b
 
 // outlines returns the classes of the operands' outlines; false if not all have one.
 func (c *chooser) outlines(operand func(name string) tensor.Operand) ([]string, bool) {
+	if c.extents {
+		return nil, false
+	}
 	classes, _, all := c.describe(func(name string) (*tensor.Statistics, bool) { return outlineOf(operand(name)) })
 	return classes, all
 }
@@ -154,7 +205,11 @@ func (c *chooser) run(ctx context.Context, args Args) (*Kernel, values, error) {
 	ran, vals, err := k.runPlan(ctx, args, nil)
 	var memory *runtime.MemoryLimitError
 	if errors.As(err, &memory) && k.written != nil { // intermediates take memory
-		if k, err := c.asWritten(ctx, c.declared(args)); err == nil {
+		failed := k
+		if k, err := c.withoutIntermediates(ctx, c.declared(args), memory); err == nil {
+			if latest := c.latest.Load(); latest != nil && latest.kernel == failed { // it runs until operands of another class come
+				c.latest.CompareAndSwap(latest, &chosen{latest.classes, k, latest.statistics, latest.byValues})
+			}
 			return k.runPlan(ctx, args, nil)
 		}
 	}
@@ -174,7 +229,12 @@ func (c *chooser) kernel(ctx context.Context, args Args) (*Kernel, error) {
 			return kept.kernel, nil
 		}
 	}
-	classes, statistics, ok := c.describe(func(name string) (*tensor.Statistics, bool) { return c.session.statistics(ctx, args[name]) })
+	classes, statistics, ok := c.describe(func(name string) (*tensor.Statistics, bool) {
+		if c.extents {
+			return sizeOf(args[name])
+		}
+		return c.session.statistics(ctx, args[name])
+	})
 	if !ok {
 		return c.asWritten(ctx, c.declared(args))
 	}
@@ -188,14 +248,18 @@ func (c *chooser) kernel(ctx context.Context, args Args) (*Kernel, error) {
 	return made.kernel, nil
 }
 
-// same reports whether arguments are of the classes of a kernel.
+// same reports whether arguments are of the classes that a kernel was chosen for.
 func (c *chooser) same(latest *chosen, args Args) bool {
 	of := outlineOf
 	if latest.byValues {
 		of = statisticsOf
 	}
 	for i, name := range c.operands {
-		if s, ok := of(args[name]); !ok || s.Class() != latest.classes[i] {
+		if c.extents {
+			if !sizedLike(args[name], latest.statistics[name]) {
+				return false
+			}
+		} else if s, ok := of(args[name]); !ok || s.Class() != latest.classes[i] {
 			return false
 		}
 	}
@@ -248,7 +312,9 @@ func (c *chooser) ordered(ctx context.Context, r *logic.Result, statistics map[s
 	as := &Kernel{source: c.source, file: c.file}
 	text := ""
 	if r != nil {
-		as.notes = r.Notes
+		if as.notes = r.Notes; r.Limited != "" {
+			c.falls(r.Limited)
+		}
 	}
 	if r != nil && r.Program != nil {
 		as.checked, as.rewritten, as.written, as.intermediates = r.Program, r.File, c.program, r.Intermediates
@@ -257,6 +323,9 @@ func (c *chooser) ordered(ctx context.Context, r *logic.Result, statistics map[s
 		return nil, err
 	}
 	opts, loops, err := c.session.sized(ctx, as.checked, statistics, d)
+	if err != nil && as.written != nil && ctx.Err() == nil {
+		c.unplanned(err)
+	}
 	if literals := as.written == nil && hasLiterals(as.checked); err != nil || literals || as.written == nil && loops == "" {
 		return c.noted(ctx, d, as.notes)
 	}
@@ -269,9 +338,15 @@ func (c *chooser) ordered(ctx context.Context, r *logic.Result, statistics map[s
 		return as, nil
 	})
 	if err != nil && ctx.Err() == nil { // what cannot be planned runs as written
-		return c.noted(ctx, d, append(slices.Clip(as.notes), "the program runs as written, as another order cannot be planned: "+err.Error()))
+		c.unplanned(err)
+		return c.noted(ctx, d, as.notes)
 	}
 	return k, err
+}
+
+// unplanned says that another order than the written one cannot be planned.
+func (c *chooser) unplanned(err error) {
+	c.falls("the program runs as written, as another order cannot be planned: " + err.Error())
 }
 
 // noted is the kernel of the program as it is written, with notes that tell why.
@@ -328,25 +403,6 @@ func (s *Session) optimised(ctx context.Context, file *lang.File, program *lang.
 	return r, byValues
 }
 
-// sized are the options by which a program is planned for operands with such statistics, and the text of the loops; "" without any.
-// Statistics are of whole operands, and estimates hold for sums of products: of other programs, and where an operand is stored in pieces, loops
-// are chosen as for usual data.
-func (s *Session) sized(ctx context.Context, program *lang.Program, statistics map[string]*tensor.Statistics, d *declare.Declarations) (opts ir.Options, loops string, err error) {
-	if opts, err = s.env.planOptions(program, d); err != nil || len(statistics) == 0 || len(opts.Forms) > 0 || !sumsOfProducts(program) {
-		return opts, "", err
-	}
-	usual, err := plan.New(ctx, program, opts, scalar.Eval)
-	if err != nil {
-		return opts, "", err
-	}
-	opts.Sizes = logic.Expected(program, logic.Options{Statistics: statistics, Stores: storesOf(usual)})
-	sized, err := plan.New(ctx, program, opts, scalar.Eval)
-	if err != nil {
-		return opts, "", err
-	}
-	return opts, loopsText(sized), nil
-}
-
 // compileScheduled compiles a program with a schedule, what that leaves open by the statistics of the operands: so that the schedule of a kernel
 // gives that kernel.
 func (s *Session) compileScheduled(ctx context.Context, src string, file *lang.File, program *lang.Program, d *declare.Declarations) (*Kernel, error) {
@@ -384,35 +440,6 @@ func storesSaid(file *lang.File) bool {
 	return slices.ContainsFunc(file.Stmts, func(a *lang.Assign) bool { return slices.ContainsFunc(a.Schedule, aboutResult) })
 }
 
-// sumsOfProducts reports whether a program has nothing else than sums over products, and conditions on what is stored, of elements at plain indices: the
-// extent of each loop then follows from operands.
-func sumsOfProducts(program *lang.Program) bool {
-	return !slices.ContainsFunc(program.Stmts, func(s *lang.Stmt) bool {
-		other := false
-		lang.Walk(s.RHS, func(e lang.Expr) bool {
-			switch e := e.(type) {
-			case *lang.Access:
-				other = other || slices.ContainsFunc(e.Indices, func(x lang.IndexExpr) bool { return x.Plain() == nil })
-			case *lang.Reduce:
-				other = other || e.Op != lang.Sum || slices.ContainsFunc(e.Vars, func(v lang.ReduceVar) bool { return v.In != nil })
-			case *lang.Call:
-				other = other || !slices.Contains([]string{"*", "+", "-", "neg"}, e.Fn)
-			case *lang.Literal, *lang.Cast, *lang.Select:
-			default:
-				other = true
-			}
-			return !other
-		})
-		return other
-	})
-}
-
-// loopsText is the text of a plan without what is estimated of it.
-func loopsText(p *ir.Plan) string {
-	lines := strings.Split(p.String(), "\n")
-	return strings.Join(slices.DeleteFunc(lines, func(l string) bool { return strings.HasPrefix(strings.TrimSpace(l), "#") }), "\n")
-}
-
 // storesOf tells how what a plan makes is stored, whether it is wanted or only read by later statements.
 func storesOf(p *ir.Plan) func() (map[*lang.Tensor]logic.Stored, bool) {
 	return func() (map[*lang.Tensor]logic.Stored, bool) {
@@ -427,20 +454,6 @@ func storesOf(p *ir.Plan) func() (map[*lang.Tensor]logic.Stored, bool) {
 		}
 		return stored, true
 	}
-}
-
-// ordersBySizes reports whether the best order of loops depends on how much operands store: several matrices are sparse, and they do not all lie in
-// one order, or are more than two.
-func ordersBySizes(program *lang.Program) bool {
-	return slices.ContainsFunc(program.Stmts, func(s *lang.Stmt) bool {
-		var list []*lang.Access
-		for _, a := range lang.Accesses(s.RHS) {
-			if t := a.Tensor; t.Rank > 1 && t.StoredOf == nil && t.HasFormat && !t.Format.IsDense() {
-				list = append(list, a)
-			}
-		}
-		return len(list) > 2 || len(list) == 2 && list[0].Tensor.Format != list[1].Tensor.Format
-	})
 }
 
 // Described names the operands of which compiling has taken statistics.
@@ -471,7 +484,13 @@ func (k *Kernel) explainLogic() string {
 	if k.written == nil {
 		b.WriteString("# as it is written\n")
 	}
-	for _, n := range k.notes {
+	notes := k.notes
+	if k.chooser != nil {
+		if why := k.chooser.fell.Load(); why != nil && !slices.Contains(notes, *why) {
+			notes = append(slices.Clip(notes), *why)
+		}
+	}
+	for _, n := range notes {
 		b.WriteString("# " + n + "\n")
 	}
 	if len(k.guessed) > 0 {

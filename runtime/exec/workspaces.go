@@ -11,16 +11,18 @@ func (k *Kernel) workspaceKind(keys, entries int64) lower.WorkspaceKind {
 	if k.env.OnGrids() && keys > cost.GridKeys {
 		return k.env.workspace(lower.HashWorkspace)
 	}
-	if keys <= k.env.limits().DenseKeys {
-		return k.env.workspace(lower.DenseWorkspace)
-	}
+	return k.env.workspace(workspaceFor(keys, entries, k.env.limits()))
+}
+
+// workspaceFor is the kind for so many keys and entries of the operands on a processor.
+func workspaceFor(keys, entries int64, limits *cost.Limits) lower.WorkspaceKind {
 	switch {
-	case keys <= entries:
-		return k.env.workspace(lower.DenseWorkspace)
+	case keys <= limits.DenseKeys || keys <= entries:
+		return lower.DenseWorkspace
 	case entries <= cost.SortEntries:
-		return k.env.workspace(lower.SortWorkspace)
+		return lower.SortWorkspace
 	}
-	return k.env.workspace(lower.HashWorkspace)
+	return lower.HashWorkspace
 }
 
 // workspace is the given kind, unless a debugging switch asks for another.
