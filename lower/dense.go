@@ -24,9 +24,7 @@ func (k *kernel) size(level int) loop.SizeExpr {
 func (k *kernel) dense(body ir.Stmt) {
 	t := k.step.Result
 	k.Result.Values = k.Buffer(t.Name+"_vals", emit.Type(t.DType), loop.Output)
-	for range t.Format.Physical() {
-		k.Result.Levels = append(k.Result.Levels, ResultLevel{Pos: -1, Crd: -1})
-	}
+	k.Result.Levels = emit.NoArrays(t.Rank)
 	if terms, ok := body.(*ir.Sequence); ok {
 		k.terms(terms)
 		return

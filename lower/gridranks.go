@@ -195,13 +195,10 @@ func (m *mergedRows) lowerBound(t *gridTeam, operand int, lo, hi loop.Expr, coor
 	if m.Program.Buffers[m.pos(operand)].Elem == loop.U32 {
 		typ = loop.U32
 	}
-	one := loop.Number(typ, 1)
-	from, to := b.Var("lo", b.Cast(typ, lo)), b.Var("hi", b.Cast(typ, hi))
-	b.While(b.Lt(from, to), func() {
-		mid := b.Let("mid", b.Add(from, loop.NewBinary(loop.Shr, b.Sub(to, from), one)))
-		b.If(less(b, m.coordinates(t, operand, b.Cast(loop.I64, mid)), coords), func() { b.Assign(from, b.Add(mid, one)) }, func() { b.Assign(to, mid) })
+	rank := emit.Bisect(b, b.Cast(typ, lo), b.Cast(typ, hi), func(at loop.Expr) loop.Expr {
+		return less(b, m.coordinates(t, operand, b.Cast(loop.I64, at)), coords)
 	})
-	return b.Let("rank", b.Cast(loop.I64, from))
+	return b.Let("rank", b.Cast(loop.I64, rank))
 }
 
 // row is the row of entry p, in a word of an operand.

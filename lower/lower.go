@@ -32,7 +32,6 @@ type (
 	Scalar       = emit.Scalar
 	ArrayKind    = emit.ArrayKind
 	Result       = emit.Result
-	ResultLevel  = emit.ResultLevel
 	OperandTypes = emit.OperandTypes
 )
 

@@ -88,11 +88,7 @@ func (k *kernel) perChunk(s *loop.Stage, part int, allocs ...loop.Alloc) {
 
 // sparseLevels says where the arrays of a sparse result are.
 func (k *kernel) sparseLevels(segments []segment) {
-	levels := k.step.Result.Format.Physical()
-	k.Result.Levels = make([]ResultLevel, len(levels))
-	for l := range levels {
-		k.Result.Levels[l] = ResultLevel{Pos: -1, Crd: -1}
-	}
+	k.Result.Levels = emit.NoArrays(k.step.Result.Rank)
 	for _, s := range segments {
 		k.Result.Levels[s.first].Pos = s.pos
 		for i, crd := range s.crd {

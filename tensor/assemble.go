@@ -10,8 +10,10 @@ type entries struct {
 	values Array    // n*block elements
 	block  int
 	// order is the axes by which the entries are sorted, the most significant
-	// first; nil if nothing is known.
-	order []int
+	// first, once they are stably sorted by the first ones of them, of which unsorted is the
+	// number; nil if nothing is known.
+	order    []int
+	unsorted int
 	// distinct says that no coordinates occur twice.
 	distinct bool
 }
@@ -92,7 +94,7 @@ func (b *assembler) sort() error {
 		b.keys = append(b.keys, b.cols[axis])
 	}
 	if b.entries.order != nil {
-		unsorted = unsortedPrefix(axes, b.entries.order)
+		unsorted = unsortedPrefix(axes, b.entries.order, b.entries.unsorted)
 	} else if ascending(b.n, b.keys) {
 		unsorted = 0
 	}
@@ -122,10 +124,10 @@ func (b *assembler) sort() error {
 	return nil
 }
 
-// unsortedPrefix is the number of leading axes by which entries sorted by
-// source have to be stably sorted to be in order by axes: the rest of axes must
-// be how source goes on once those are left out.
-func unsortedPrefix(axes, source []int) int {
+// unsortedPrefix is the number of leading axes by which entries that are sorted by
+// source, but for its first ones, have to be stably sorted to be in order by axes: those must be among them, and the rest of axes must
+// be how source goes on once they are left out.
+func unsortedPrefix(axes, source []int, unsorted int) int {
 	for m := range axes {
 		moved := uint64(0) // bit set of the axes sorted by; MaxRank is 64
 		for _, axis := range axes[:m] {
@@ -133,12 +135,12 @@ func unsortedPrefix(axes, source []int) int {
 		}
 		rest := axes[m:]
 		i := 0
-		for _, axis := range source {
+		for k, axis := range source {
 			if i == len(rest) {
 				break
 			}
 			if moved>>axis&1 == 0 {
-				if axis != rest[i] {
+				if axis != rest[i] || k < unsorted {
 					break
 				}
 				i++

@@ -2,6 +2,7 @@ package tensor
 
 import (
 	"cmp"
+	"math"
 	"math/bits"
 	"slices"
 )
@@ -28,16 +29,7 @@ func HiCOO(rank int) Format {
 // level that stores coordinates within blocks has the narrowest type that holds them, u8
 // for blocks of up to 256.
 func (t *Tensor) Blocked(block []int64, format Format, opts ...Option) (*Tensor, error) {
-	if err := t.Pin(); err != nil {
-		return nil, err
-	}
-	defer t.Unpin()
-	o := collect(opts)
-	if o.name == "" {
-		o.name = t.name
-	}
-	out, err := t.blocked(block, format, o)
-	return out, named(err, o.name)
+	return t.derived(opts, func(o options) (*Tensor, error) { return t.blocked(block, format, o) })
 }
 
 func (t *Tensor) blocked(block []int64, format Format, o options) (*Tensor, error) {
@@ -65,10 +57,9 @@ func (t *Tensor) blocked(block []int64, format Format, o options) (*Tensor, erro
 	if err != nil {
 		return nil, tensorError("%v", err)
 	}
-	if rank > 0 {
-		if e, err = splitAxes(e, shape, block); err != nil {
-			return nil, tensorError("%v", err)
-		}
+	e.order = nil
+	if err := e.regroup(blockAxes(rank), t.shape, shape, identity(2*rank)); err != nil {
+		return nil, tensorError("%v", err)
 	}
 	if !o.asksIndexTypes() {
 		o.small = map[int]DType{}
@@ -97,25 +88,13 @@ func blockedShape(shape, block []int64) []int64 {
 	return out
 }
 
-// splitAxes gives entries the coordinates of their blocks and of their places within.
-func splitAxes(e entries, shape, block []int64) (entries, error) {
-	rank := len(block)
-	cols := make([]column, 2*rank)
-	for axis := range cols {
-		var err error
-		if cols[axis], err = makeColumn(e.n, maxCoordinate(shape[axis])); err != nil {
-			return entries{}, err
-		}
+// blockAxes has, for each axis of a shape, the axis of blocks and the one within them that stand for it.
+func blockAxes(rank int) []axisGroup {
+	groups := make([]axisGroup, rank)
+	for axis := range groups {
+		groups[axis] = axisGroup{[]int{axis}, []int{axis, rank + axis}}
 	}
-	for axis, b := range block {
-		for i := range e.n {
-			c := e.cols[axis].at(i)
-			cols[axis].set(i, c/uint64(b))
-			cols[rank+axis].set(i, c%uint64(b))
-		}
-	}
-	e.cols, e.order = cols, nil
-	return e, nil
+	return groups
 }
 
 // smallestIndex is the narrowest unsigned type that holds max.
@@ -134,20 +113,10 @@ func smallestIndex(max uint64) DType {
 // of the tensor's extents is the block. What lies beyond the shape is cut off, whatever it
 // is. The result is stored in the given format.
 func (t *Tensor) Unblocked(shape []int64, format Format, opts ...Option) (*Tensor, error) {
-	if err := t.Pin(); err != nil {
-		return nil, err
-	}
-	defer t.Unpin()
-	o := collect(opts)
-	if o.name == "" {
-		o.name = t.name
-	}
-	out, err := t.unblocked(shape, format, o)
-	return out, named(err, o.name)
+	return t.derived(opts, func(o options) (*Tensor, error) { return t.unblocked(shape, format, o) })
 }
 
 func (t *Tensor) unblocked(shape []int64, format Format, o options) (*Tensor, error) {
-	rank := len(shape)
 	if err := checkShape(shape, format); err != nil {
 		return nil, err
 	}
@@ -157,7 +126,6 @@ func (t *Tensor) unblocked(shape []int64, format Format, o options) (*Tensor, er
 	if o.fill.dt.Valid() {
 		return nil, tensorError("the fill is that of the blocked tensor: it cannot be set")
 	}
-	block := t.shape[rank:]
 	from, err := t.Canonical()
 	if err != nil {
 		return nil, err
@@ -166,10 +134,8 @@ func (t *Tensor) unblocked(shape []int64, format Format, o options) (*Tensor, er
 	if err != nil {
 		return nil, tensorError("%v", err)
 	}
-	if rank > 0 {
-		if e, err = joinAxes(e, shape, block); err != nil {
-			return nil, tensorError("%v", err)
-		}
+	if e, err = joinAxes(e, t.shape, shape); err != nil {
+		return nil, tensorError("%v", err)
 	}
 	out, err := assembleAny(e, shape, format, t.fill, &o)
 	if err != nil {
@@ -196,43 +162,33 @@ func (t *Tensor) checkBlocks(shape []int64) error {
 	return nil
 }
 
-// joinAxes gives entries of blocks their coordinates in the whole, and leaves out those
-// beyond the shape.
-func joinAxes(e entries, shape, block []int64) (entries, error) {
-	rank := len(shape)
-	at := func(axis, i int) (uint64, bool) {
-		c := e.cols[axis].at(i)*uint64(block[axis]) + e.cols[rank+axis].at(i) // below shape + block
-		return c, c < uint64(shape[axis])
-	}
-	kept, err := makeColumn(e.n, uint64(e.n))
-	if err != nil {
-		return entries{}, err
-	}
-	n := 0
-	for i := range e.n {
-		inside := true
-		for axis := 0; axis < rank && inside; axis++ {
-			_, inside = at(axis, i)
-		}
-		if inside {
-			kept.set(n, uint64(i))
-			n++
+// joinAxes gives entries of blocks, in a tensor of some shape, their coordinates in the whole, and leaves out those beyond its shape.
+func joinAxes(e entries, from, shape []int64) (entries, error) {
+	groups, padded := blockAxes(len(shape)), slices.Clone(shape)
+	for axis := range groups {
+		g := &groups[axis]
+		g.from, g.to = g.to, g.from
+		var fits bool
+		if padded[axis], fits = mulSizes(from[axis], from[len(shape)+axis]); !fits {
+			padded[axis] = math.MaxInt64
 		}
 	}
-	out := entries{n: n, values: e.values, block: 1, distinct: true, cols: make([]column, rank)}
-	for axis := range rank {
-		if out.cols[axis], err = makeColumn(n, maxCoordinate(shape[axis])); err != nil {
-			return entries{}, err
-		}
-		for j := range n {
-			c, _ := at(axis, int(kept.at(j)))
-			out.cols[axis].set(j, c)
-		}
+	e.order = nil
+	if err := e.regroup(groups, from, padded, identity(len(shape))); err != nil || slices.Equal(padded, shape) {
+		return e, err
 	}
-	if n < e.n {
-		out.values, err = gather(e.values, permutation{kept.prefix(n)})
+	inside, err := chosen(e.n, func(i int) bool {
+		for axis, c := range e.cols {
+			if c.at(i) >= uint64(shape[axis]) {
+				return false
+			}
+		}
+		return true
+	})
+	if err != nil || inside.len() == e.n {
+		return e, err
 	}
-	return out, err
+	return e.at(inside)
 }
 
 // MortonOrder puts the positions of the first levels, up to the first DC, or S before
@@ -242,12 +198,7 @@ func joinAxes(e entries, shape, block []int64) (entries, error) {
 // sort such operands again, so it is for data that others read. It is an error if level 0
 // is C or D.
 func (t *Tensor) MortonOrder() (*Tensor, error) {
-	if err := t.Pin(); err != nil {
-		return nil, err
-	}
-	defer t.Unpin()
-	out, err := t.mortonOrder()
-	return out, named(err, t.name)
+	return t.derived(nil, func(options) (*Tensor, error) { return t.mortonOrder() })
 }
 
 func (t *Tensor) mortonOrder() (*Tensor, error) {

@@ -63,16 +63,10 @@ func (c column) set(i int, v uint64) {
 	c.u32[i] = uint32(v)
 }
 
-// put copies another column of the same width to the elements from at on.
-func (c column) put(at int, from column) {
-	if c.u64 != nil {
-		copy(c.u64[at:], from.u64)
-	} else if c.u32 != nil {
-		copy(c.u32[at:], from.u32)
-	}
-}
-
 func (c column) len() int { return len(c.u32) + len(c.u64) }
+
+// missing reports whether there is no such column.
+func (c column) missing() bool { return c.u32 == nil && c.u64 == nil }
 
 // array is the column as an array that shares its memory.
 func (c column) array() Array {
@@ -131,19 +125,11 @@ func (c column) gathered(list permutation) (column, error) {
 	return out, nil
 }
 
-// prefix is the first n elements, shared.
-func (c column) prefix(n int) column {
-	if c.u64 != nil {
-		return column{u64: c.u64[:n]}
-	}
-	return column{u32: c.u32[:n]}
-}
-
 // permutation lists which entry stands at each place. The zero permutation is
 // the identity.
 type permutation struct{ column }
 
-func (p permutation) identity() bool { return p.u32 == nil && p.u64 == nil }
+func (p permutation) identity() bool { return p.missing() }
 
 func (p permutation) at(i int) int {
 	if p.u32 != nil {
@@ -185,7 +171,11 @@ func sortedPermutation(n int, keys []column) (permutation, []column, error) {
 			}
 			first, width = first-1, width+w
 		}
-		word, err := packColumns(permutation{perm}, keys[first:last], width)
+		order := permutation{perm}
+		if last == len(keys) {
+			order = permutation{} // as they are
+		}
+		word, err := packColumns(order, keys[first:last], n, width)
 		if err != nil {
 			return permutation{}, nil, err
 		}
@@ -212,10 +202,14 @@ func widthMax(width int) uint64 {
 
 // packColumns joins key columns, in the order of perm, into one of width bits,
 // the first column uppermost.
-func packColumns(perm permutation, keys []column, width int) (column, error) {
-	word, err := makeColumn(perm.len(), widthMax(width))
+func packColumns(perm permutation, keys []column, n, width int) (column, error) {
+	word, err := makeColumn(n, widthMax(width))
 	if err != nil {
 		return column{}, err
+	}
+	if len(keys) == 1 && perm.identity() {
+		word.copyShifted(0, keys[0], 0)
+		return word, nil
 	}
 	for k, key := range keys {
 		shift := uint(bits.Len64(key.maximum()))
@@ -239,6 +233,9 @@ func packColumns(perm permutation, keys []column, width int) (column, error) {
 
 // unpackColumns splits a word of joined columns into columns like keys.
 func unpackColumns(word column, keys []column) ([]column, error) {
+	if len(keys) == 1 && (word.u32 == nil) == (keys[0].u32 == nil) {
+		return []column{word}, nil
+	}
 	out := make([]column, len(keys))
 	shift := uint(0)
 	for k := len(keys) - 1; k >= 0; k-- {

@@ -191,6 +191,12 @@ func fromDense(shape []int64, format Format, values Array, o options) (*Tensor, 
 // [Structure]): another fill would change the tensor's meaning. The structure
 // stays: the stored triangle is converted. See [Tensor.Attributes] for those.
 func (t *Tensor) Convert(format Format, opts ...Option) (*Tensor, error) {
+	return t.derived(opts, func(o options) (*Tensor, error) { return t.convert(format, o) })
+}
+
+// derived is what a function makes of the tensor, which is pinned meanwhile, by options. The name is the tensor's
+// unless they say another.
+func (t *Tensor) derived(opts []Option, of func(o options) (*Tensor, error)) (*Tensor, error) {
 	if err := t.Pin(); err != nil {
 		return nil, err
 	}
@@ -199,7 +205,7 @@ func (t *Tensor) Convert(format Format, opts ...Option) (*Tensor, error) {
 	if o.name == "" {
 		o.name = t.name
 	}
-	out, err := t.convert(format, o)
+	out, err := of(o)
 	return out, named(err, o.name)
 }
 
@@ -274,7 +280,7 @@ func (t *Tensor) stored(format Format, o *options) (*Tensor, error) {
 		}
 	}
 	if format.IsDense() {
-		values, err := t.scatterDense(format.Order(), o.memory)
+		values, err := scatterDense(t.shape, format.Order(), o.memory, 0, t)
 		if err != nil {
 			return nil, err
 		}
@@ -386,6 +392,6 @@ func (t *Tensor) ToDense() (Array, error) {
 	if plain.format == Dense(t.Rank()) {
 		return plain.values, nil
 	}
-	values, err := plain.scatterDense(identity(t.Rank()), nil)
+	values, err := scatterDense(t.shape, identity(t.Rank()), nil, 0, plain)
 	return values, named(err, t.name)
 }

@@ -193,7 +193,7 @@ func TestUnsortedPrefix(t *testing.T) {
 		{[]int{0, 2}, []int{0, 1, 2}, 2},
 		{nil, []int{0, 1}, 0},
 	} {
-		if got := unsortedPrefix(c.axes, c.source); got != c.want {
+		if got := unsortedPrefix(c.axes, c.source, 0); got != c.want {
 			t.Errorf("from %v to %v: %d axes to sort by, want %d", c.source, c.axes, got, c.want)
 		}
 	}

@@ -54,9 +54,9 @@
 //
 //	new.go            tensors of existing arrays, checked (validate.go); make.go: of the usual formats; options.go
 //	convert.go        Convert and FromCoords: entries (listentries.go lists them) mapped, sorted and put into levels
-//	                  (assemble.go, assemblevalues.go, column.go)
+//	                  (mapentries.go, assemble.go, assemblevalues.go, column.go)
 //	builder.go        Builder: entries one by one; spill.go: more of them than memory holds
-//	json.go, raw.go   tensors as JSON; for the compiler's own packages, without checks
+//	json.go, unchecked.go   tensors as JSON; for the compiler's own packages, without checks
 //
 //	reshape.go        Transpose and other shapes; concat.go, window.go, prune.go
 //	update.go         Update, and overlay.go: edits that wait for their arrays

@@ -1,6 +1,9 @@
 package tensor
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // coordinates returns, for each sparse level k (all before the trailing dense
 // ones), the coordinate of every block of values. The columns of the last segment
@@ -168,7 +171,7 @@ func (t *Tensor) valueEntries() (entries, error) {
 	if t.block() == 1 && t.format.SparseRank() == t.Rank() {
 		return t.blockEntries()
 	}
-	kept, err := t.nonFill()
+	kept, err := chosen(t.values.n, t.differsFromFill())
 	if err != nil {
 		return entries{}, err
 	}
@@ -223,31 +226,8 @@ func (t *Tensor) elementEntries(kept permutation, n int) (entries, error) {
 // len is the number of places of a permutation that is not the identity.
 func (p permutation) len() int { return p.column.len() }
 
-// nonFill lists the stored values that differ from the fill: in any bit, but
+// differsFromFill returns the test of one stored value against the fill: whether it differs in any bit, but
 // for a fill of NaN from every NaN.
-func (t *Tensor) nonFill() (permutation, error) {
-	differs := t.differsFromFill()
-	n := 0
-	for i := range t.values.n {
-		if differs(i) {
-			n++
-		}
-	}
-	kept, err := makeColumn(n, uint64(t.values.n))
-	if err != nil {
-		return permutation{}, err
-	}
-	j := 0
-	for i := range t.values.n {
-		if differs(i) {
-			kept.set(j, uint64(i))
-			j++
-		}
-	}
-	return permutation{kept}, nil
-}
-
-// differsFromFill returns the test of one stored value against the fill.
 func (t *Tensor) differsFromFill() func(i int) bool {
 	if t.fill.IsNaN() || t.values.dt.Size() > 8 {
 		fill := t.fill.canonical()
@@ -306,41 +286,51 @@ func gatherAs[T Element](to, from Array, perm permutation) {
 	gatherSlice(View[T](to), View[T](from), perm)
 }
 
-// scatterDense writes the values into a dense array of the axes in the given
-// order, the last the fastest.
-func (t *Tensor) scatterDense(order []int, memory *memoryLimit) (Array, error) {
-	strides := make([]int, t.Rank()) // by logical axis
-	sizes := make([]int64, t.Rank())
-	for k, axis := range order {
-		sizes[k] = t.shape[axis]
-	}
-	total, ok := product(sizes)
+// scatterDense writes the values of tensors, which follow each other along an axis, into a dense array of a shape whose
+// axes are in the given order, the last the fastest.
+func scatterDense(shape []int64, order []int, memory *memoryLimit, axis int, tensors ...*Tensor) (Array, error) {
+	total, ok := product(shape)
 	if !ok {
-		return Array{}, tensorError("shape %s has more than 2^63-1 elements: it has no dense form", shapeString(t.shape))
+		return Array{}, tensorError("shape %s has more than 2^63-1 elements: it has no dense form", shapeString(shape))
 	}
-	if err := memory.admit(total, t.DType().Size()); err != nil {
+	first := tensors[0]
+	if err := memory.admit(total, first.DType().Size()); err != nil {
 		return Array{}, tensorError("%v", err)
 	}
-	out, err := MakeArray(t.DType(), int(total))
+	out, err := MakeArray(first.DType(), int(total))
 	if err != nil {
 		return Array{}, tensorError("%v", err)
 	}
 	if total == 0 {
 		return out, nil
 	}
+	strides := make([]int, len(shape)) // by logical axis
 	stride := 1
-	for k := len(order) - 1; k >= 0; k-- {
-		strides[order[k]] = stride
-		stride *= int(sizes[k])
+	for _, axis := range slices.Backward(order) {
+		strides[axis] = stride
+		stride *= int(shape[axis])
 	}
-	e, err := t.blockEntries()
-	if err != nil {
-		return Array{}, tensorError("%v", err)
+	stored := 0
+	for _, t := range tensors {
+		stored += t.values.n
 	}
-	if e.n*e.block < out.n {
-		fillArray(out, t.fill)
+	if stored < out.n {
+		fillArray(out, first.fill)
 	}
-	t.scatter(out, e, strides)
+	begin := 0
+	for k, t := range tensors {
+		if k > 0 {
+			begin += int(tensors[k-1].shape[axis]) * strides[axis]
+		}
+		if t.values.n == 0 {
+			continue
+		}
+		e, err := t.blockEntries()
+		if err != nil {
+			return Array{}, tensorError("%v", err)
+		}
+		t.scatter(out.Slice(begin, out.n), e, strides)
+	}
 	return out, nil
 }
 

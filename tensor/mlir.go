@@ -48,14 +48,11 @@ func (t *Tensor) ToMLIRBlocked(shape []int64) (*MLIR, error) {
 		return nil, err
 	}
 	defer t.Unpin()
+	if err := t.checkBlocks(shape); err != nil {
+		return nil, named(err, t.name)
+	}
 	rank := len(shape)
-	if t.Rank() != 2*rank {
-		return nil, named(tensorError("a tensor of rank %d has no blocks for shape %s: that takes the rank %d", t.Rank(), shapeString(shape), 2*rank), t.name)
-	}
 	block := t.shape[rank:]
-	if slices.Contains(block, 0) || !slices.Equal(blockedShape(shape, block), t.shape[:rank]) {
-		return nil, named(tensorError("%s blocks of %s do not make the shape %s", shapeString(t.shape[:rank]), shapeString(block), shapeString(shape)), t.name)
-	}
 	levels := make([]mlirLevel, t.Rank())
 	for k, axis := range t.format.Order() {
 		levels[k] = mlirLevel{dim: axis % rank, part: quotient, block: block[axis%rank]}

@@ -1,6 +1,7 @@
 package tensor
 
 import (
+	"cmp"
 	"slices"
 	"sort"
 	"sync"
@@ -190,14 +191,7 @@ func splicePointers(pos Array, n int, edits []edit) (Array, error) {
 
 // lookUp is the value at a coordinate if an edit says it.
 func (o *overlay) lookUp(t *Tensor, coord []int64) (x Scalar, edited bool) {
-	i, found := sort.Find(len(o.edits), func(i int) int {
-		for k, c := range o.edits[i].coord {
-			if d := coord[t.format.order[k]] - c; d != 0 {
-				return int(max(-1, min(d, 1)))
-			}
-		}
-		return 0
-	})
+	i, found := sort.Find(len(o.edits), func(i int) int { return o.edits[i].compare(t.format, coord, t.Rank()) })
 	if !found {
 		return Scalar{}, false
 	}
@@ -207,17 +201,20 @@ func (o *overlay) lookUp(t *Tensor, coord []int64) (x Scalar, edited bool) {
 	return o.edits[i].value, true
 }
 
+// compare compares a coordinate by axis with that of the edit, in the first levels of a format.
+func (e *edit) compare(f Format, coord []int64, levels int) int {
+	for k, c := range e.coord[:levels] {
+		if d := cmp.Compare(coord[f.order[k]], c); d != 0 {
+			return d
+		}
+	}
+	return 0
+}
+
 // overlaidFibre is a fibre of the base with the edits in it: the fibre itself if there are none, else a copy.
 func overlaidFibre[T Element](o *overlay, base *Tensor, f Fibre[T], coord []int64) Fibre[T] {
 	last := base.Rank() - 1
-	compare := func(i int) int {
-		for k, c := range o.edits[i].coord[:last] {
-			if d := coord[base.format.order[k]] - c; d != 0 {
-				return int(max(-1, min(d, 1)))
-			}
-		}
-		return 0
-	}
+	compare := func(i int) int { return o.edits[i].compare(base.format, coord, last) }
 	from, found := sort.Find(len(o.edits), compare)
 	if !found {
 		return f

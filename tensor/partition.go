@@ -189,7 +189,11 @@ func (t *Tensor) cut(e entries, group []uint8, formats []Format) (*Parts, error)
 	p := &Parts{}
 	opts := options{name: t.name}
 	for g, format := range formats {
-		some, err := e.only(group, uint8(g))
+		list, err := chosen(e.n, func(i int) bool { return group[i] == uint8(g) })
+		if err != nil {
+			return nil, tensorError("%v", err)
+		}
+		some, err := e.at(list)
 		if err != nil {
 			return nil, tensorError("%v", err)
 		}
@@ -203,34 +207,4 @@ func (t *Tensor) cut(e entries, group []uint8, formats []Format) (*Parts, error)
 		p.parts = append(p.parts, part)
 	}
 	return p, nil
-}
-
-// only is the entries of one group.
-func (e entries) only(group []uint8, g uint8) (entries, error) {
-	n := 0
-	for _, x := range group {
-		if x == g {
-			n++
-		}
-	}
-	chosen, err := makeColumn(n, uint64(max(e.n, 1)))
-	if err != nil {
-		return e, err
-	}
-	j := 0
-	for i, x := range group {
-		if x == g {
-			chosen.set(j, uint64(i))
-			j++
-		}
-	}
-	kept := permutation{chosen}
-	some := entries{n: n, cols: make([]column, len(e.cols)), block: 1, order: e.order, distinct: e.distinct}
-	for axis, col := range e.cols {
-		if some.cols[axis], err = col.permuted(kept); err != nil {
-			return e, err
-		}
-	}
-	some.values, err = gather(e.values, kept)
-	return some, err
 }

@@ -160,10 +160,7 @@ func (p *Parts) Expand(format Format, opts ...Option) (*Tensor, error) {
 		return nil, err
 	}
 	defer unpin()
-	if err := o.memory.admitList(int(p.NNZ()), p.parts[0].shape); err != nil {
-		return nil, named(tensorError("%v", err), o.name)
-	}
-	e, err := p.entries()
+	e, err := p.entries(o.memory)
 	if err != nil {
 		return nil, named(tensorError("%v", err), o.name)
 	}
@@ -183,31 +180,15 @@ func (p *Parts) String() string {
 }
 
 // entries lists the entries of all parts, one part after the other.
-func (p *Parts) entries() (entries, error) {
-	rank, n := p.Rank(), int(p.NNZ())
-	all := entries{n: n, cols: make([]column, rank), block: 1}
-	var err error
-	for axis, size := range p.parts[0].shape {
-		if all.cols[axis], err = makeColumn(n, maxCoordinate(size)); err != nil {
-			return all, err
+func (p *Parts) entries(memory *memoryLimit) (entries, error) {
+	lists := make([]entries, len(p.parts))
+	for k, t := range p.parts {
+		var err error
+		if lists[k], err = t.elementEntries(permutation{}, t.values.n); err != nil {
+			return entries{}, err
 		}
 	}
-	if all.values, err = MakeArray(p.DType(), n); err != nil {
-		return all, err
-	}
-	at := 0
-	for _, t := range p.parts {
-		e, err := t.elementEntries(permutation{}, t.values.n)
-		if err != nil {
-			return all, err
-		}
-		for axis, col := range e.cols {
-			all.cols[axis].put(at, col)
-		}
-		copy(all.values.Raw()[at*p.DType().Size():], e.values.Raw())
-		at += e.n
-	}
-	return all, nil
+	return joined(p.parts[0].shape, memory, lists, 0, nil)
 }
 
 // checkDisjoint reports a coordinate that two parts store.
@@ -215,24 +196,36 @@ func (p *Parts) checkDisjoint() error {
 	if len(p.parts) == 1 {
 		return nil
 	}
-	e, err := p.entries()
+	e, err := p.entries(nil)
 	if err != nil {
 		return tensorError("%v", err)
 	}
 	if p.Rank() == 0 {
 		return tensorError("parts 0 and 1 both store the only element: parts must be disjoint")
 	}
-	perm, _, err := sortedPermutation(e.n, e.cols)
+	a, b, err := repeat(e.n, e.cols)
 	if err != nil {
 		return tensorError("%v", err)
 	}
-	for i := 1; i < e.n; i++ {
-		if a, b := perm.at(i-1), perm.at(i); sameEntry(e.cols, a, b) {
-			return tensorError("parts %d and %d both store the coordinate %s: parts must be disjoint",
-				p.partOf(a), p.partOf(b), coordinateString(e.cols, a))
-		}
+	if a != b {
+		return tensorError("parts %d and %d both store the coordinate %s: parts must be disjoint",
+			p.partOf(a), p.partOf(b), coordinateString(e.cols, a))
 	}
 	return nil
+}
+
+// repeat finds two of n entries that have the same keys: the numbers are the same if there are none.
+func repeat(n int, keys []column) (a, b int, err error) {
+	perm, _, err := sortedPermutation(n, keys)
+	if err != nil {
+		return 0, 0, err
+	}
+	for i := 1; i < n; i++ {
+		if a, b := perm.at(i-1), perm.at(i); sameEntry(keys, a, b) {
+			return a, b, nil
+		}
+	}
+	return 0, 0, nil
 }
 
 func sameEntry(cols []column, a, b int) bool {

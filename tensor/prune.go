@@ -1,9 +1,6 @@
 package tensor
 
-import (
-	"iter"
-	"math/bits"
-)
+import "slices"
 
 // Prune returns the tensor without the stored entries that equal its fill, in the same
 // format and with index arrays of the same types. Operations keep explicit zeros, so that
@@ -16,18 +13,16 @@ import (
 //
 // The options are those of [Tensor.Convert].
 func (t *Tensor) Prune(opts ...Option) (*Tensor, error) {
-	if err := t.Pin(); err != nil {
-		return nil, err
-	}
-	defer t.Unpin()
-	out, err := t.standard()
-	if err == nil {
-		out, err = out.prune(collect(opts).memory)
-	}
-	if err != nil {
-		return nil, named(err, t.name)
-	}
-	return out.Convert(t.format, opts...)
+	return t.derived(opts, func(o options) (*Tensor, error) {
+		out, err := t.standard()
+		if err == nil {
+			out, err = out.prune(o.memory)
+		}
+		if err != nil {
+			return nil, err
+		}
+		return out.Convert(t.format, opts...)
+	})
 }
 
 func (t *Tensor) prune(memory *memoryLimit) (*Tensor, error) {
@@ -38,35 +33,41 @@ func (t *Tensor) prune(memory *memoryLimit) (*Tensor, error) {
 	if err != nil {
 		return nil, err
 	}
-	segments := t.format.segments()
-	levels := t.Levels()
-	kept := t.keptBlocks()
-	if kept.count < kept.n {
-		each := t.block()*t.DType().Size() + t.levels[t.format.SparseRank()-1].Crd.dt.Size()
-		if err := memory.admit(int64(kept.count), each); err != nil {
-			return nil, tensorError("%v", err)
+	sparse := t.format.SparseRank()
+	block, n, differs := t.block(), t.levels[sparse-1].Crd.n, t.differsFromFill()
+	kept, err := chosen(n, func(p int) bool {
+		for i := p * block; i < (p+1)*block; i++ {
+			if differs(i) {
+				return true
+			}
 		}
-	}
-	values, err := kept.blocks(t.values, t.block())
+		return false
+	})
 	if err != nil {
 		return nil, tensorError("%v", err)
 	}
-	changed := kept.count < kept.n
-	for s := len(segments) - 1; s >= 0; s-- {
-		seg, before := segments[s], 0
-		if s > 0 {
-			before = segments[s-1].last + 1
+	levels, values, changed := t.Levels(), t.values, kept.len() < n
+	if changed {
+		if err := memory.admit(int64(kept.len()), block*t.DType().Size()+t.levels[sparse-1].Crd.dt.Size()); err != nil {
+			return nil, tensorError("%v", err)
 		}
-		parents := allKept(1)
-		if s > 0 {
-			fanout := blockLen(t.levels[before:seg.first])
-			parents = keptParents(t.levels[seg.first].Pos, kept, t.levels[before-1].Crd.n, fanout)
+		list := kept
+		if block > 1 {
+			list, err = kept.spread(int64(block))
 		}
-		if err := t.pruneSegment(levels, seg, kept, parents); err != nil {
+		if err == nil {
+			values, err = gather(t.values, list)
+		}
+		if err != nil {
+			return nil, tensorError("%v", err)
+		}
+	}
+	segments := t.format.segments()
+	for s, seg := range slices.Backward(segments) {
+		if kept, err = t.pruneSegment(levels, s, kept); err != nil {
 			return nil, levelError(seg.first, "%v", err)
 		}
-		kept = parents
-		changed = changed || kept.count < kept.n
+		changed = changed || s > 0 && kept.len() < t.levels[segments[s-1].last].Crd.n
 	}
 	if !changed {
 		return t, nil
@@ -78,66 +79,57 @@ func (t *Tensor) prune(memory *memoryLimit) (*Tensor, error) {
 	return out, nil
 }
 
-// pruneSegment writes the arrays of a segment's levels of which only some positions, and
-// some parents, are kept. The parents are the positions of the segment before; each has as
-// many Pos elements as the dense levels between have coordinates.
-func (t *Tensor) pruneSegment(levels []Level, seg segment, kept, parents positionSet) (err error) {
-	for k := seg.first; k <= seg.last; k++ {
-		if levels[k].Crd, err = kept.blocks(t.levels[k].Crd, 1); err != nil {
-			return err
-		}
+// pruneSegment writes the arrays of a segment's levels of which only some positions are kept. It returns which positions of
+// the segment before are: those with something under them. Each has as many Pos elements as the dense levels between have coordinates.
+func (t *Tensor) pruneSegment(levels []Level, s int, kept permutation) (parents permutation, err error) {
+	segments := t.format.segments()
+	seg, n, fanout := segments[s], 1, 0
+	if s > 0 {
+		n = t.levels[segments[s-1].last].Crd.n
 	}
 	pos := t.levels[seg.first].Pos
-	fanout := 0
-	if parents.n > 0 {
-		fanout = (pos.n - 1) / parents.n
+	if n > 0 {
+		fanout = (pos.n - 1) / n
 	}
-	out, err := MakeArray(pos.dt, parents.count*fanout+1)
+	ends, err := kept.below(pos)
 	if err != nil {
-		return err
+		return parents, err
 	}
-	written, next := uint64(0), 1
-	for q := range parents.n {
-		if !parents.has(q) {
-			continue // and so is nothing under it
-		}
-		for p := q * fanout; p < (q+1)*fanout; p++ {
-			written += uint64(kept.countRange(int(pos.At64(p)), int(pos.At64(p+1))))
-			setIndex(out, next, written)
-			next++
+	parents, err = chosen(n, func(q int) bool { return s == 0 || ends.at(q*fanout) < ends.at((q+1)*fanout) })
+	if err != nil || kept.len() == t.levels[seg.last].Crd.n && parents.len() == n {
+		return parents, err
+	}
+	for k := seg.first; k <= seg.last; k++ {
+		if levels[k].Crd, err = gather(t.levels[k].Crd, kept); err != nil {
+			return parents, err
 		}
 	}
-	levels[seg.first].Pos = out
-	return nil
+	list, err := parents.spread(int64(fanout))
+	if err != nil {
+		return parents, err
+	}
+	if levels[seg.first].Pos, err = MakeArray(pos.dt, list.len()+1); err != nil {
+		return parents, err
+	}
+	for i := range list.len() {
+		setIndex(levels[seg.first].Pos, i+1, ends.at(list.at(i)+1))
+	}
+	return parents, err
 }
 
-// keptBlocks are the positions of the last sparse level whose block has a value other than
-// the fill.
-func (t *Tensor) keptBlocks() positionSet {
-	segments := t.format.segments()
-	kept := noneKept(t.levels[segments[len(segments)-1].last].Crd.n)
-	block, differs := t.block(), t.differsFromFill()
-	for p := range kept.n {
-		for i := p * block; i < (p+1)*block; i++ {
-			if differs(i) {
-				kept.add(p)
-				break
-			}
-		}
+// below is how many of the places that a list names in ascending order are below each element of an ascending array.
+func (p permutation) below(pos Array) (column, error) {
+	out, err := makeColumn(pos.n, uint64(p.len()))
+	if err != nil {
+		return out, err
 	}
-	return kept
-}
-
-// keptParents are, of n positions, those with a kept position under one of their fanout
-// Pos elements.
-func keptParents(pos Array, kept positionSet, n, fanout int) positionSet {
-	parents := noneKept(n)
-	for q := range n {
-		if kept.countRange(int(pos.At64(q*fanout)), int(pos.At64((q+1)*fanout))) > 0 {
-			parents.add(q)
+	j := 0
+	for i := range pos.n {
+		for end := uint64(pos.At64(i)); j < p.len() && p.column.at(j) < end; j++ {
 		}
+		out.set(i, uint64(j))
 	}
-	return parents
+	return out, nil
 }
 
 // setIndex writes v, which fits, to an element of an array of integers.
@@ -151,98 +143,5 @@ func setIndex(a Array, i int, v uint64) {
 		View[uint32](a)[i] = uint32(v)
 	default:
 		View[uint64](a)[i] = v
-	}
-}
-
-// positionSet is a set of the positions 0 to n-1 of a level, and how many there are in it.
-type positionSet struct {
-	n, count int
-	bits     bitset
-}
-
-func noneKept(n int) positionSet { return positionSet{n: n, bits: makeBitset(n)} }
-
-func allKept(n int) positionSet {
-	s := noneKept(n)
-	for p := range n {
-		s.add(p)
-	}
-	return s
-}
-
-func (s *positionSet) has(p int) bool { return s.bits.has(p) }
-
-// add adds a position that is not in the set.
-func (s *positionSet) add(p int) {
-	s.bits.set(p)
-	s.count++
-}
-
-// countRange is the number of positions from lo to hi-1 in the set.
-func (s *positionSet) countRange(lo, hi int) int {
-	n := 0
-	for lo < hi {
-		end := min(hi, lo-lo%64+64)
-		word := s.bits[lo/64] >> (lo % 64)
-		if rest := end - lo; rest < 64 {
-			word &= 1<<rest - 1
-		}
-		n += bits.OnesCount64(word)
-		lo = end
-	}
-	return n
-}
-
-// blocks returns the blocks of an array, one for each position, that are in the set: the
-// array itself if all are.
-func (s *positionSet) blocks(a Array, block int) (Array, error) {
-	if s.count == s.n {
-		return a, nil
-	}
-	out, err := MakeArray(a.dt, s.count*block)
-	if err != nil {
-		return Array{}, err
-	}
-	switch {
-	case block > 1:
-		size := block * a.dt.Size()
-		from, to := a.Raw(), out.Raw()
-		for p := range s.positions() {
-			to = to[copy(to, from[p*size:(p+1)*size]):]
-		}
-	case a.dt.Size() == 1:
-		compact[uint8](out, a, s)
-	case a.dt.Size() == 2:
-		compact[uint16](out, a, s)
-	case a.dt.Size() == 4:
-		compact[uint32](out, a, s)
-	case a.dt.Size() == 8:
-		compact[uint64](out, a, s)
-	default:
-		compact[complex128](out, a, s)
-	}
-	return out, nil
-}
-
-// compact moves the elements at the positions in a set together.
-func compact[T Element](out, a Array, s *positionSet) {
-	to, from := View[T](out), View[T](a)
-	j := 0
-	for p := range s.positions() {
-		to[j] = from[p]
-		j++
-	}
-}
-
-// positions yields the positions in the set, in order.
-func (s *positionSet) positions() iter.Seq[int] {
-	return func(yield func(int) bool) {
-		for i, word := range s.bits {
-			for ; word != 0; word &= word - 1 {
-				if !yield(i*64 + bits.TrailingZeros64(word)) {
-					return
-				}
-			}
-		}
 	}
 }

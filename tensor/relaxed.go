@@ -126,16 +126,13 @@ func validateUnsorted(t *Tensor, seg segment, repeats bool) error {
 		}
 		keys = append(keys, key)
 	}
-	perm, _, err := sortedPermutation(n, keys)
+	a, b, err := repeat(n, keys)
 	if err != nil {
 		return levelError(seg.first, "%v", err)
 	}
-	for i := 1; i < n; i++ {
-		a, b := perm.at(i-1), perm.at(i)
-		if !slices.ContainsFunc(keys, func(key column) bool { return key.at(a) != key.at(b) }) {
-			name := crdName(seg.last)
-			return positionError(seg.last, b, "%s[%d] = %s repeats the coordinate of position %d: coordinates must be unique", name, b, t.levels[seg.last].Crd.Scalar(b), a)
-		}
+	if a != b {
+		name := crdName(seg.last)
+		return positionError(seg.last, b, "%s[%d] = %s repeats the coordinate of position %d: coordinates must be unique", name, b, t.levels[seg.last].Crd.Scalar(b), a)
 	}
 	return nil
 }
@@ -224,17 +221,10 @@ func splitSegment(levels []Level, seg segment, limit int) error {
 	if uint64(n) > dt.maxIndex() {
 		dt = narrowestIndex(uint64(n))
 	}
-	moved, err := MakeArray(dt, pos.n)
+	moved, err := permutation{from}.below(pos)
 	if err != nil {
 		return err
 	}
-	q = 0
-	for i := range pos.n {
-		for q < n && from.at(q) < uint64(pos.At64(i)) {
-			q++
-		}
-		setIndex(moved, i, uint64(q))
-	}
-	levels[seg.first].Pos = moved
-	return nil
+	levels[seg.first].Pos, err = moved.typed(dt)
+	return err
 }

@@ -52,20 +52,14 @@ func (t *Tensor) Transpose(perm []int) (*Tensor, error) {
 // The options are those of [Tensor.Convert]. Without them, index arrays keep their type
 // where all of them have the same one and it holds what it must.
 func (t *Tensor) Reshape(shape []int64, format Format, opts ...Option) (*Tensor, error) {
-	if err := t.Pin(); err != nil {
-		return nil, err
-	}
-	defer t.Unpin()
-	o := collect(opts)
-	if o.name == "" {
-		o.name = t.name
-	}
-	// Flags are for Convert, which knows how the values of one coordinate are grouped.
-	out, err := t.reshape(shape, format.Standard(), o)
-	if err != nil {
-		return nil, named(err, o.name)
-	}
-	return out.Convert(format, opts...)
+	return t.derived(opts, func(o options) (*Tensor, error) {
+		// Flags are for Convert, which knows how the values of one coordinate are grouped.
+		out, err := t.reshape(shape, format.Standard(), o)
+		if err != nil {
+			return nil, err
+		}
+		return out.Convert(format, opts...)
+	})
 }
 
 // Reshaped is [Tensor.Reshape] if that only shares arrays: it reads none of them, wherever they are.
@@ -136,18 +130,13 @@ func (t *Tensor) reshapeDense(shape []int64, format Format, o options) (*Tensor,
 	values := t.values
 	if t.format != Dense(t.Rank()) {
 		var err error
-		if values, err = t.scatterDense(identity(t.Rank()), o.memory); err != nil {
+		if values, err = scatterDense(t.shape, identity(t.Rank()), o.memory, 0, t); err != nil {
 			return nil, err
 		}
 	}
 	out := NewTrusted(shape, Dense(len(shape)), nil, values, t.fill)
 	return out.convert(format, options{name: o.name, memory: o.memory})
 }
-
-// axisGroup is a run of axes before a reshape and the run of axes after it with as many
-// elements: coordinates change only within. A run that is one axis before and after keeps
-// its coordinates. An axis of size 1 is a run by itself, and has none on the other side.
-type axisGroup struct{ from, to []int }
 
 // reshapeGroups divides the axes of two shapes into groups, as small as there are. Their
 // elements, and so positions in row-major order within, are at most 2^63-1. There
@@ -303,56 +292,16 @@ func (r *reshaping) entries() (entries, error) {
 	if len(r.groups) == 0 { // no elements
 		e.n = 0
 	}
-	from := e.cols
-	e.cols = make([]column, len(r.shape))
 	if e.n == 0 {
-		e.order = nil
+		e.cols, e.order = make([]column, len(r.shape)), nil
 		return e, nil
 	}
 	stored := r.format.Order()
 	if r.blocks {
 		stored = stored[:r.format.SparseRank()]
 	}
-	for _, g := range r.groups {
-		if err := r.move(&e, from, g, stored); err != nil {
-			return entries{}, err
-		}
-	}
 	e.order = r.order(e.order)
-	return e, nil
-}
-
-// move makes the columns of one group's new axes, as far as they are stored, of those of
-// its old axes.
-func (r *reshaping) move(e *entries, from []column, g axisGroup, stored []int) error {
-	if len(g.from) == 1 && len(g.to) == 1 {
-		e.cols[g.to[0]] = from[g.from[0]]
-		return nil
-	}
-	if len(g.to) == 0 || !slices.Contains(stored, g.to[0]) {
-		return nil // of size 1, or within the block
-	}
-	for _, axis := range g.to {
-		var err error
-		if e.cols[axis], err = makeColumn(e.n, maxCoordinate(r.shape[axis])); err != nil {
-			return err
-		}
-	}
-	for i := range e.n {
-		at := uint64(0) // in row-major order over the group
-		for _, axis := range g.from {
-			at = at*uint64(r.from.shape[axis]) + from[axis].at(i)
-		}
-		for k := len(g.to) - 1; k > 0; k-- {
-			axis := g.to[k]
-			size := uint64(r.shape[axis])
-			rest := at / size
-			e.cols[axis].set(i, at-rest*size)
-			at = rest
-		}
-		e.cols[g.to[0]].set(i, at)
-	}
-	return nil
+	return e, e.regroup(r.groups, r.from.shape, r.shape, stored)
 }
 
 // order is the order of the new axes in which entries are sorted that were sorted by old

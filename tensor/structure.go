@@ -232,18 +232,13 @@ func diagonalOf(s Structure) string {
 // and with the same fill; a General tensor is returned as it is. Entries of the triangle
 // come first at their coordinates, so explicit zeros off the diagonal are mirrored too.
 func (t *Tensor) Expand() (*Tensor, error) {
-	if err := t.Pin(); err != nil {
-		return nil, err
-	}
-	defer t.Unpin()
-	if t.structure == General {
-		return t, nil
-	}
-	out, err := t.expand()
-	return out, named(err, t.name)
+	return t.derived(nil, func(options) (*Tensor, error) { return t.expand() })
 }
 
 func (t *Tensor) expand() (*Tensor, error) {
+	if t.structure == General {
+		return t, nil
+	}
 	stored := t.triangle()
 	defer stored.Release()
 	triangle, err := stored.standard()
@@ -254,32 +249,27 @@ func (t *Tensor) expand() (*Tensor, error) {
 	if err != nil {
 		return nil, tensorError("%v", err)
 	}
-	off, err := offDiagonal(e)
+	off, err := chosen(e.n, func(p int) bool { return e.cols[0].at(p) != e.cols[1].at(p) })
 	if err != nil {
 		return nil, tensorError("%v", err)
 	}
-	n := e.n + off.len()
-	whole := entries{n: n, block: 1, distinct: true, cols: make([]column, 2)}
-	if whole.values, err = MakeArray(e.values.dt, n); err != nil {
-		return nil, tensorError("%v", err)
-	}
-	mirrored, err := gatherMirrored(t.structure, e.values, off)
+	other, err := e.at(off)
 	if err != nil {
 		return nil, tensorError("%v", err)
 	}
-	copy(whole.values.Raw()[copy(whole.values.Raw(), e.values.Raw()):], mirrored.Raw())
-	for axis := range whole.cols {
-		if whole.cols[axis], err = makeColumn(n, maxCoordinate(t.shape[axis])); err != nil {
-			return nil, tensorError("%v", err)
+	slices.Reverse(other.cols)
+	if t.structure != SymmetricLower && t.structure != SymmetricUpper {
+		for p := range other.n {
+			other.values.SetScalar(p, t.structure.Mirror(other.values.Scalar(p)))
 		}
-		whole.cols[axis].copyShifted(0, e.cols[axis], 0, e.n, 0)
-		for p := range off.len() {
-			whole.cols[axis].set(e.n+p, e.cols[1-axis].at(off.at(p)))
-		}
+	}
+	whole, err := joined(t.shape, nil, []entries{e, other}, 0, nil)
+	if err != nil {
+		return nil, tensorError("%v", err)
 	}
 	var o options
 	o.name = t.name
-	o.keepIndexTypes(triangle.format, t.shape, n, triangle)
+	o.keepIndexTypes(triangle.format, t.shape, whole.n, triangle)
 	return assemble(whole, t.shape, triangle.format, t.fill, &o)
 }
 
@@ -311,50 +301,11 @@ func (t *Tensor) triangle() *Tensor {
 	return t.with(func(out *Tensor) { out.structure, out.attributes = General, Attributes{} })
 }
 
-// offDiagonal lists the entries of a matrix that are not on its diagonal.
-func offDiagonal(e entries) (permutation, error) {
-	n := 0
-	for p := range e.n {
-		if e.cols[0].at(p) != e.cols[1].at(p) {
-			n++
-		}
-	}
-	list, err := makeColumn(n, uint64(e.n))
-	if err != nil {
-		return permutation{}, err
-	}
-	n = 0
-	for p := range e.n {
-		if e.cols[0].at(p) != e.cols[1].at(p) {
-			list.set(n, uint64(p))
-			n++
-		}
-	}
-	return permutation{list}, nil
-}
-
-// gatherMirrored returns the mirror images of the listed values.
-func gatherMirrored(s Structure, values Array, list permutation) (Array, error) {
-	out, err := gather(values, list)
-	if err != nil || s == SymmetricLower || s == SymmetricUpper {
-		return out, err
-	}
-	for p := range out.n {
-		out.SetScalar(p, s.Mirror(out.Scalar(p)))
-	}
-	return out, nil
-}
-
 // Triangle stores one triangle of a whole matrix that has the symmetry s, in the same
 // format: what [Tensor.Expand] undoes. An element whose mirror image is not what s says
 // is an error; NaN mirrors NaN. A matrix with a structure is expanded first.
 func (t *Tensor) Triangle(s Structure) (*Tensor, error) {
-	if err := t.Pin(); err != nil {
-		return nil, err
-	}
-	defer t.Unpin()
-	out, err := t.fold(s)
-	return out, named(err, t.name)
+	return t.derived(nil, func(options) (*Tensor, error) { return t.fold(s) })
 }
 
 func (t *Tensor) fold(s Structure) (*Tensor, error) {
@@ -369,11 +320,6 @@ func (t *Tensor) fold(s Structure) (*Tensor, error) {
 	if err != nil {
 		return nil, tensorError("%v", err)
 	}
-	kept, err := makeColumn(e.n, uint64(e.n))
-	if err != nil {
-		return nil, tensorError("%v", err)
-	}
-	n := 0
 	for p := range e.n {
 		i, j := int64(e.cols[0].at(p)), int64(e.cols[1].at(p))
 		x, image := e.values.Scalar(p), whole.At(j, i)
@@ -382,23 +328,17 @@ func (t *Tensor) fold(s Structure) (*Tensor, error) {
 		} else if !mirrored.equals(image) {
 			return nil, tensorError("not %v: the element at (%d,%d) is %v, that at (%d,%d) is %v", s, i, j, x, j, i, image)
 		}
-		if s.Stores(i, j) {
-			kept.set(n, uint64(p))
-			n++
-		}
 	}
-	list := permutation{kept.prefix(n)}
-	half := entries{n: n, block: 1, distinct: true, order: e.order, cols: make([]column, 2)}
-	if half.values, err = gather(e.values, list); err != nil {
+	list, err := chosen(e.n, func(p int) bool { return s.Stores(int64(e.cols[0].at(p)), int64(e.cols[1].at(p))) })
+	if err != nil {
 		return nil, tensorError("%v", err)
 	}
-	for axis := range half.cols {
-		if half.cols[axis], err = e.cols[axis].gathered(list); err != nil {
-			return nil, tensorError("%v", err)
-		}
+	half, err := e.at(list)
+	if err != nil {
+		return nil, tensorError("%v", err)
 	}
 	o := options{name: t.name}
-	o.keepIndexTypes(whole.format, t.shape, n, whole)
+	o.keepIndexTypes(whole.format, t.shape, half.n, whole)
 	out, err := assemble(half, t.shape, whole.format, t.fill, &o)
 	if err != nil {
 		return nil, err

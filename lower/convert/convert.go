@@ -7,7 +7,7 @@
 //     shape of the rows;
 //   - where the target's order is another, bringing them into it by stable
 //     counting passes (sortpath.go chooses how, sort.go,
-//     count.go and move.go do it): one over the coordinates of the
+//     count.go, place.go and move.go do it, group.go within groups): one over the coordinates of the
 //     target's outermost levels where they are few, or one for each digit of
 //     the coordinates packed into words (words.go), on GPUs by tiles (gridcount.go, gridmove.go);
 //   - cutting ordered entries into the target's levels (intolevels.go, fill.go):
@@ -62,6 +62,8 @@ type Options struct {
 	Entries EntryOrder
 	// Keep leaves nothing out: what dense blocks hold stays stored where the target has none.
 	Keep bool
+	// Prune leaves out what equals the fill, of a tensor without dense blocks that is stored again as it is.
+	Prune bool
 	// Path says how entries are brought into order: see ChoosePath.
 	Path Path
 	// Grids is for engines that share loops among threads: a pass goes by tiles, and places are the running sums of
@@ -148,6 +150,7 @@ func newConverter(from, to *ir.Tensor, types emit.OperandTypes, how Options) *co
 	case to.Format.IsDense():
 	case same:
 		c.blocks = sparse < depth
+		c.filter = how.Prune && !c.blocks
 		depth = sparse
 	default:
 		c.filter = sparse < depth && !how.Keep
@@ -338,8 +341,5 @@ func (c *converter) toDense() {
 	s.Partition = c.evenly(loop.SizeScalar(c.entries))
 	c.AddStage(s)
 	c.Result.Values = values
-	c.Result.Levels = make([]emit.ResultLevel, c.to.Rank)
-	for l := range c.Result.Levels {
-		c.Result.Levels[l] = emit.ResultLevel{Pos: -1, Crd: -1}
-	}
+	c.Result.Levels = emit.NoArrays(c.to.Rank)
 }

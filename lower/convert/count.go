@@ -3,6 +3,7 @@ package convert
 import (
 	"github.com/lacuna-sparse/lacuna/ir/loop"
 	"github.com/lacuna-sparse/lacuna/lower/emit"
+	"github.com/lacuna-sparse/lacuna/lower/prim"
 )
 
 // How a counting pass is cut, and how it counts.
@@ -162,9 +163,7 @@ func (p *countingPass) bucket(e *emit.Func, it item) loop.Expr {
 		return b.Let("bucket", b.Cast(loop.I64, loop.NewBinary(loop.Shr, it.word(0), it.group)))
 	}
 	if d := p.digit; d.word >= 0 {
-		x := loop.NewBinary(loop.Shr, it.word(d.word), loop.Number(loop.U64, int64(d.shift)))
-		mask := loop.Number(loop.U64, 1<<p.words[d.word].Bits-1)
-		return b.Let("bucket", b.Cast(loop.I64, b.And(x, mask)))
+		return b.Let("bucket", p.digitOf(b, d, it.word(d.word)))
 	}
 	var at loop.Expr
 	for _, axis := range p.bucketAxes() {
@@ -194,11 +193,10 @@ func (p *countingPass) countStage() {
 		words = []int{0}
 	}
 	if p.ownCounters() {
-		b.ForIndependent("bucket", row, b.Add(row, e.Scalar(p.buckets)), func(at loop.Expr) { b.Store(counts, at, loop.Number(p.count, 0)) })
+		prim.ClearCounters(b, counts, row, b.Add(row, e.Scalar(p.buckets)))
 	}
 	p.eachItem(e, words, false, func(it item) {
-		at := p.counter(e, "at", row, p.bucket(e, it))
-		b.Store(counts, at, b.Add(b.Load(counts, at), loop.Number(p.count, 1)))
+		prim.Count(b, counts, p.counter(e, "at", row, p.bucket(e, it)))
 	})
 	if p.ownCounters() {
 		p.sumRanges(e, row)

@@ -64,7 +64,8 @@ type tileTeam struct {
 func (p *countingPass) tiledFunc(t *tileTeam, words []int, coords bool) *tiledPass {
 	x := &tiledPass{countingPass: p, t: t.Team, e: t.e, b: t.e.B}
 	_, rounds := p.tileSize()
-	x.digits = &coop.Digits{Team: t.Team, Bits: int64(p.words[p.digit.word].Bits), Rounds: rounds, Of: x.digitOf, Keys: x.keys}
+	x.digits = &coop.Digits{Team: t.Team, Bits: int64(p.words[p.digit.word].Bits), Rounds: rounds, Keys: x.keys,
+		Of: func(word loop.Expr) loop.Expr { return x.b.Let("digit", x.digitOf(x.b, x.digit, word)) }}
 	var want axisSet
 	if p.number == 0 {
 		for _, w := range words {
@@ -125,14 +126,6 @@ func (x *tiledPass) value() func(p loop.Expr) loop.Expr {
 	}
 	id := x.e.Read(buf)
 	return func(p loop.Expr) loop.Expr { return x.b.Load(id, p) }
-}
-
-// digitOf is the digit of a word that the pass sorts by.
-func (x *tiledPass) digitOf(word loop.Expr) loop.Expr {
-	elem := word.Type()
-	down := loop.NewBinary(loop.Shr, word, loop.Number(elem, int64(x.digit.shift)))
-	mask := loop.Number(elem, 1<<x.words[x.digit.word].Bits-1)
-	return x.b.Let("digit", x.b.Cast(loop.I64, x.b.And(down, mask)))
 }
 
 // keys gives what reads the words of the digit of entries, and tells which there are: those beyond the end, for which the

@@ -105,10 +105,7 @@ func (c *converter) cut(src entrySource, has stored) {
 	x.fillStage(filter)
 	x.closeStage()
 	c.Result.Values = x.has.values
-	c.Result.Levels = make([]emit.ResultLevel, c.to.Rank)
-	for l := range c.Result.Levels {
-		c.Result.Levels[l] = emit.ResultLevel{Pos: -1, Crd: -1}
-	}
+	c.Result.Levels = emit.NoArrays(c.to.Rank)
 	for _, s := range x.segs {
 		c.Result.Levels[s.first].Pos = s.pos
 		for i, id := range s.crd {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/lacuna-sparse/lacuna/ir/loop"
 	"github.com/lacuna-sparse/lacuna/lower/emit"
+	"github.com/lacuna-sparse/lacuna/lower/prim"
 )
 
 // How entries are moved to their places.
@@ -53,9 +54,7 @@ func (p *countingPass) moveStage() {
 		size = p.extentsIn(e, p.blockAxes())
 	}
 	p.eachItem(e, words, !pack, func(it item) {
-		slot := p.counter(e, "slot", row, p.bucket(e, it))
-		at := b.Let("to", b.LoadIndex(counts, slot))
-		b.Store(counts, slot, b.Cast(p.count, b.Add(at, loop.Int(1))))
+		at := prim.Take(b, counts, p.counter(e, "slot", row, p.bucket(e, it)))
 		if pack {
 			for w := range p.words {
 				buf := e.Write(p.words[w].bufs[to])

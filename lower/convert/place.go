@@ -5,6 +5,7 @@ import (
 
 	"github.com/lacuna-sparse/lacuna/ir/loop"
 	"github.com/lacuna-sparse/lacuna/lower/emit"
+	"github.com/lacuna-sparse/lacuna/lower/prim"
 )
 
 // How counts become places.
@@ -118,12 +119,7 @@ func (p *countingPass) placeAll() {
 	e := p.NewFunc("place")
 	b := e.B
 	counts := e.Write(p.counts)
-	sum := b.Var("sum", loop.Number(p.count, 0))
-	b.For("at", loop.Int(0), b.Mul(e.Scalar(p.chunks), e.Scalar(p.buckets)), func(at loop.Expr) {
-		n := b.Let("n", b.Load(counts, at))
-		b.Store(counts, at, sum)
-		b.Assign(sum, b.Add(sum, n))
-	})
+	sum := prim.Starts(b, counts, loop.Int(0), b.Mul(e.Scalar(p.chunks), e.Scalar(p.buckets)), loop.Int(0), nil)
 	b.Store(e.Write(total), loop.Int(0), sum)
 	st := e.Stage("place")
 	st.Allocs = []loop.Alloc{{Buffer: total, Len: loop.SizeConst(1)}}
@@ -166,15 +162,11 @@ func (p *countingPass) placeAlone() {
 	if p.wanted() {
 		starts = e.Write(p.starts)
 	}
-	sum := b.Var("sum", loop.Number(p.count, 0))
-	b.For("bucket", loop.Int(0), size, func(bucket loop.Expr) {
-		at := p.counter(e, "at", loop.Int(0), bucket)
-		n := b.Let("n", b.Load(counts, at))
-		b.Store(counts, at, sum)
+	first := p.counter(e, "first", loop.Int(0), loop.Int(0))
+	sum := prim.Starts(b, counts, first, b.Add(first, size), loop.Int(0), func(bucket, start loop.Expr) {
 		if p.wanted() {
-			b.Store(starts, bucket, sum)
+			b.Store(starts, bucket, start)
 		}
-		b.Assign(sum, b.Add(sum, n))
 	})
 	if p.wanted() {
 		b.Store(starts, size, sum)

@@ -116,12 +116,9 @@ func (s *sorter) targets() (has stored, done bool) {
 	if (s.how.Path.Buckets || s.how.Path.Rows) && len(segs) == 1 && last.first == len(s.bucketAxes()) {
 		s.starts = s.Buffer(fmt.Sprintf("%s%d_pos", s.to.Name, last.first), s.count, loop.Output)
 		s.Result.Values = s.values
-		s.Result.Levels = make([]emit.ResultLevel, s.to.Rank)
-		for l := range s.Result.Levels {
-			s.Result.Levels[l] = emit.ResultLevel{Pos: -1, Crd: -1}
-			if crd, ok := has.crd[l]; ok {
-				s.Result.Levels[l].Crd = crd
-			}
+		s.Result.Levels = emit.NoArrays(s.to.Rank)
+		for l, crd := range has.crd {
+			s.Result.Levels[l].Crd = crd
 		}
 		s.Result.Levels[last.first].Pos = s.starts
 		return has, true

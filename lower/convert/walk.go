@@ -175,14 +175,9 @@ func parentOf(e *emit.Func, pos loop.BufID, n, p loop.Expr) loop.Expr {
 // parentBetween is parentOf where the parent is known to be from first to last.
 func parentBetween(e *emit.Func, pos loop.BufID, first, last, p loop.Expr) loop.Expr {
 	b := e.B
-	lo, hi := b.Var("lo", first), b.Var("hi", last)
-	b.While(b.Lt(lo, hi), func() {
-		mid := b.Let("mid", loop.NewBinary(loop.Shr, b.Add(lo, hi), loop.Int(1)))
-		b.If(b.Gt(b.LoadIndex(pos, b.Add(mid, loop.Int(1))), p),
-			func() { b.Assign(hi, mid) },
-			func() { b.Assign(lo, b.Add(mid, loop.Int(1))) })
-	})
-	return b.Let("parent", lo)
+	return b.Let("parent", emit.Bisect(b, first, last, func(at loop.Expr) loop.Expr {
+		return b.Le(b.LoadIndex(pos, b.Add(at, loop.Int(1))), p)
+	}))
 }
 
 // coordinates adds the coordinates of a node at a position.

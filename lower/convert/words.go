@@ -45,6 +45,13 @@ func (w *word) elem() loop.Type {
 	return loop.U32
 }
 
+// digitOf is a digit of a word, as a number.
+func (s *sorter) digitOf(b *loop.Builder, d digit, word loop.Expr) loop.Expr {
+	elem := word.Type()
+	down := loop.NewBinary(loop.Shr, word, loop.Number(elem, int64(d.shift)))
+	return b.Cast(loop.I64, b.And(down, loop.Number(elem, 1<<s.words[d.word].Bits-1)))
+}
+
 // packing says where the axes stand in their words: how far from the lowest bit,
 // and how wide. Both follow from the extents.
 type packing struct {

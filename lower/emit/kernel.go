@@ -5,6 +5,8 @@
 package emit
 
 import (
+	"slices"
+
 	"github.com/lacuna-sparse/lacuna/ir"
 	"github.com/lacuna-sparse/lacuna/ir/loop"
 	"github.com/lacuna-sparse/lacuna/tensor"
@@ -79,6 +81,11 @@ type Result struct {
 
 // ResultLevel holds the buffers of one level; -1 for an array it does not have.
 type ResultLevel struct{ Pos, Crd loop.BufferID }
+
+// NoArrays are levels that have none.
+func NoArrays(levels int) []ResultLevel {
+	return slices.Repeat([]ResultLevel{{Pos: -1, Crd: -1}}, levels)
+}
 
 // OperandTypes gives the element types of the arrays that a kernel is
 // specialised for.

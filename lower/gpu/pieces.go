@@ -1,6 +1,10 @@
 package gpu
 
-import "github.com/lacuna-sparse/lacuna/ir/loop"
+import (
+	"slices"
+
+	"github.com/lacuna-sparse/lacuna/ir/loop"
+)
 
 // Rows with many entries that add to lines are cut into pieces of so many entries. Teams
 // leave such rows out and note their pieces, in whatever order they come to them; after
@@ -124,7 +128,7 @@ func (m *mapper) piecesByTeams(s *loop.Stage, t *lineNest, by lineTeams, long *l
 	count, lines := g.buffer(long.count, loop.ReadOnly), g.buffer(long.pieces.lines, loop.ReadWrite)
 	teams := g.rowTeams(g.scalar(by.lanes))
 	g.roundDown(s.Func, &in, by.strides)
-	columns := in.Args[argIndex(s.Func, t.width)]
+	columns := in.Args[slices.Index(s.Func.Args, t.width)]
 	pieces := b.Let("pieces", b.Load(count, loop.Int(1)))
 	g.eachTile(teams, by, pieces, columns, func(piece, start loop.Expr) {
 		w := m.newLineWork(s, g, t, &in, b.Let("row", b.Load(x.rows, piece)))
@@ -159,7 +163,7 @@ func (m *mapper) joinedPieces(s *loop.Stage, t *lineNest, by lineTeams, long *lo
 	rows, count := g.buffer(long.rows, loop.ReadOnly), g.buffer(long.count, loop.ReadOnly)
 	lines := g.buffer(long.pieces.lines, loop.ReadOnly)
 	teams := g.rowTeams(g.scalar(by.lanes))
-	columns := in.Args[argIndex(s.Func, t.width)]
+	columns := in.Args[slices.Index(s.Func.Args, t.width)]
 	g.eachTile(teams, by, b.Let("longs", b.Load(count, loop.Int(0))), columns, func(place, start loop.Expr) {
 		w := m.newLineWork(s, g, t, &in, b.Let("row", b.Load(rows, place)))
 		w.take(by, start, teams.rank, teams.width, columns)

@@ -47,14 +47,7 @@ func Search(v Level, f *emit.Func, begin, end, coord loop.Expr) Place {
 // LowerBound is the first position in [begin, end) whose coordinate is at least
 // coord, or end: a binary search.
 func LowerBound(b *loop.Builder, crd loop.BufID, begin, end, coord loop.Expr) loop.Expr {
-	lo, hi := b.Var("lo", begin), b.Var("hi", end)
-	b.While(b.Lt(lo, hi), func() {
-		mid := b.Let("mid", b.Add(lo, loop.NewBinary(loop.Shr, b.Sub(hi, lo), loop.Int(1))))
-		b.If(b.Lt(b.LoadIndex(crd, mid), coord),
-			func() { b.Assign(lo, b.Add(mid, loop.Int(1))) },
-			func() { b.Assign(hi, mid) })
-	})
-	return b.Let("at", lo)
+	return b.Let("at", emit.Bisect(b, begin, end, func(at loop.Expr) loop.Expr { return b.Lt(b.LoadIndex(crd, at), coord) }))
 }
 
 // SegmentEnd is the end of the run of coordinate coord that starts at p.

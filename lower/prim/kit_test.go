@@ -207,3 +207,115 @@ func BenchmarkMergeSort(b *testing.B) {
 		}
 	})
 }
+
+// radix is a sort of keys, and of what they carry, by passes of counting sorts over digits of so many bits: from the first
+// buffers to the second and back.
+func (k *kit) radix(keys, items [2]loop.BufferID, counters loop.BufferID, passes, bits int64) {
+	b, e := k.e.B, k.e
+	counts := e.Write(counters)
+	buckets := loop.Int(1 << bits)
+	for pass := range passes {
+		from, to := pass%2, 1-pass%2
+		digit := func(key loop.Expr) loop.Expr {
+			x := loop.NewBinary(loop.Shr, key, loop.Number(loop.U64, pass*bits))
+			return b.Let("digit", b.Cast(loop.I64, b.And(x, loop.Number(loop.U64, 1<<bits-1))))
+		}
+		ClearCounters(b, counts, loop.Int(0), buckets)
+		b.For("p", loop.Int(0), k.n, func(p loop.Expr) { Count(b, counts, digit(b.Load(e.Write(keys[from]), p))) })
+		Starts(b, counts, loop.Int(0), buckets, loop.Int(0), nil)
+		b.For("p", loop.Int(0), k.n, func(p loop.Expr) {
+			key := b.Let("key", b.Load(e.Write(keys[from]), p))
+			at := Take(b, counts, digit(key))
+			b.Store(e.Write(keys[to]), at, key)
+			b.Store(e.Write(items[to]), at, b.Load(e.Write(items[from]), p))
+		})
+	}
+}
+
+// radixKit is a kit with a radix sort of keys of so many bits.
+func radixKit(passes, bits int64) *kit {
+	k := newKit()
+	keys := [2]loop.BufferID{k.inPlace("keys", loop.U64), k.inPlace("keys2", loop.U64)}
+	items := [2]loop.BufferID{k.inPlace("items", loop.U32), k.inPlace("items2", loop.U32)}
+	k.radix(keys, items, k.inPlace("counters", loop.U32), passes, bits)
+	return k
+}
+
+// TestCountingSort sorts by digits, which is only right if every pass is stable.
+func TestCountingSort(t *testing.T) {
+	radixKit(4, 5).run(t, func(run func(n int, buffers ...runtime.Memory)) {
+		for _, floats := range lists(rand.New(rand.NewPCG(9, 10))) {
+			n := len(floats)
+			keys, items, want := make([]uint64, n), make([]uint32, n), make([]uint32, n)
+			for i, f := range floats {
+				keys[i], items[i], want[i] = uint64(f)%(1<<20), uint32(i), uint32(i)
+			}
+			slices.SortStableFunc(want, func(a, b uint32) int { return cmp.Compare(keys[a], keys[b]) })
+			sorted := slices.Clone(keys)
+			run(n, memory(sorted), memory(make([]uint64, n)), memory(items), memory(make([]uint32, n)), memory(make([]uint32, 1<<5)))
+			if !slices.Equal(items, want) || !slices.IsSorted(sorted) {
+				t.Errorf("%d keys %v are in the order %v, want %v", n, keys, items, want)
+			}
+		}
+	})
+}
+
+// TestStarts sums counts before each, from a number on, in a part of a buffer.
+func TestStarts(t *testing.T) {
+	k := newKit()
+	counters, told := k.inPlace("counters", loop.U32), k.inPlace("told", loop.I64)
+	b := k.e.B
+	end := Starts(b, k.e.Write(counters), loop.Int(1), k.n, loop.Int(7), func(i, start loop.Expr) {
+		b.Store(k.e.Write(told), i, b.Cast(loop.I64, start))
+	})
+	b.Store(k.e.Write(told), loop.Int(0), b.Cast(loop.I64, end))
+	k.run(t, func(run func(n int, buffers ...runtime.Memory)) {
+		counts, told := []uint32{9, 2, 0, 3, 5, 1}, make([]int64, 6)
+		run(5, memory(counts), memory(told))
+		if want := []uint32{9, 7, 9, 9, 12, 1}; !slices.Equal(counts, want) {
+			t.Errorf("counts become %v, want %v", counts, want)
+		}
+		if want := []int64{17, 7, 9, 9, 12, 0}; !slices.Equal(told, want) {
+			t.Errorf("told are %v, want %v", told, want)
+		}
+	})
+}
+
+// BenchmarkRadixSort is the sort of a million pairs by 44 bits, beside the library's of the keys alone.
+func BenchmarkRadixSort(b *testing.B) {
+	const n = 1 << 20
+	r := rand.New(rand.NewPCG(11, 12))
+	keys := make([]uint64, n)
+	for i := range keys {
+		keys[i] = r.Uint64N(1 << 44)
+	}
+	work, spare := make([]uint64, n), make([]uint64, n)
+	b.Run("library", func(b *testing.B) {
+		for b.Loop() {
+			copy(work, keys)
+			slices.Sort(work)
+		}
+	})
+	cpu, err := runtime.CPU()
+	if err != nil {
+		b.Skip(err)
+	}
+	k := radixKit(4, 11)
+	k.AddStage(k.e.Stage("sort"))
+	x, err := cpu.Compile(b.Context(), k.Program)
+	if err != nil {
+		b.Fatal(err)
+	}
+	items, spareItems, counters := make([]uint32, n), make([]uint32, n), make([]uint32, 1<<11)
+	b.Run("primitive", func(b *testing.B) {
+		for b.Loop() {
+			copy(work, keys)
+			bind := x.NewBindings()
+			copy(bind.Buffers, []runtime.Memory{memory(work), memory(spare), memory(items), memory(spareItems), memory(counters)})
+			bind.Scalars[0] = n
+			if _, err := x.Run(b.Context(), bind, runtime.Options{}); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}

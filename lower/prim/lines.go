@@ -140,8 +140,6 @@ func (c cutItems) bounds(e *emit.Func) (lo, hi loop.Expr) {
 // finish returns what has been built.
 func (l *lines) finish(to *ir.Tensor) *emit.Kernel {
 	l.Result.Tensor = to
-	for range to.Format.Physical() {
-		l.Result.Levels = append(l.Result.Levels, emit.ResultLevel{Pos: -1, Crd: -1})
-	}
+	l.Result.Levels = emit.NoArrays(to.Rank)
 	return l.Done()
 }

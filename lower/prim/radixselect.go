@@ -50,12 +50,7 @@ func (x *selector) bySelection(entries loop.SizeExpr) loop.ScalarID {
 	}
 	groups := loop.SizeExpr(loop.SizeScalar(x.groups))
 	mean := &loop.SizeOp{Op: loop.Div, X: entries, Y: emit.Max(groups, loop.SizeConst(1))}
-	ratio := func(n loop.SizeExpr, d int64) loop.SizeExpr {
-		return emit.Min(loop.SizeConst(1), &loop.SizeOp{Op: loop.Div, X: n, Y: loop.SizeConst(d)})
-	}
-	less := func(y loop.SizeExpr) loop.SizeExpr { return &loop.SizeOp{Op: loop.Sub, X: loop.SizeConst(1), Y: y} }
-	byBlock := x.define("by_block", emit.Times(ratio(mean, least), less(ratio(entries, selectMost))))
-	byThread := x.define("by_thread", less(loop.SizeScalar(byBlock)))
+	byBlock, byThread := x.byBlocks(mean, least, entries, selectMost)
 	x.selecting = func() {
 		x.teamStage("select", "select", warps, warps, func(t *team) { x.selectLines(t, digit) },
 			func(t *team) loop.SizeExpr { return t.BlocksFor(emit.Product(groups, loop.SizeScalar(byBlock))) })
@@ -185,24 +180,8 @@ func (s *radixSelector) line(g loop.Expr) {
 	number := e.Scalar(s.selector.number)
 	u := b.Var("u", loop.Int(0))
 	b.While(b.Lt(u, number), func() {
-		q := s.orderAt(e, line{group: g}, u)
-		b.If(b.Not(b.And(b.Ge(q, loop.Float(loop.F64, 0)), b.Le(q, loop.Float(loop.F64, 1)))), func() { b.Fail(BadOrder) }, nil)
-		result := b.Var("result", loop.Float(loop.F64, math.NaN()))
-		some := b.Gt(n, loop.Int(0))
-		if !s.step.SkipNaN {
-			some = b.And(some, b.Not(nan))
-		}
-		b.If(some, func() {
-			r := s.rank(e, q, n)
-			low, high := s.pick(begin, end, gaps, fill, r)
-			b.Assign(result, s.between(e, low, high, r.weight))
-		}, nil)
-		at := b.Add(b.Mul(g, number), u)
-		if s.step.OrdersFirst {
-			at = b.Add(b.Mul(u, e.Scalar(s.groups)), g)
-		}
-		out := e.Write(s.out)
-		b.If(b.Eq(s.t.Rank(), loop.Int(0)), func() { b.Store(out, at, b.Cast(b.Elem(out).Compute(), result)) }, nil)
+		put := s.statistic(e, g, u, n, nan, func(r rank) (low, high loop.Expr) { return s.pick(begin, end, gaps, fill, r) })
+		b.If(b.Eq(s.t.Rank(), loop.Int(0)), put, nil)
 		b.Assign(u, b.Add(u, loop.Int(1)))
 	})
 }

@@ -38,12 +38,7 @@ func (x *lineSort) byRadix() (byThread loop.ScalarID, blocks func()) {
 	if x.opts.Grain > 0 { // tests of small data
 		warps, least = 2, 2
 	}
-	ratio := func(d int64) loop.SizeExpr {
-		return emit.Min(loop.SizeConst(1), &loop.SizeOp{Op: loop.Div, X: loop.SizeScalar(x.length), Y: loop.SizeConst(d)})
-	}
-	less := func(y loop.SizeExpr) loop.SizeExpr { return &loop.SizeOp{Op: loop.Sub, X: loop.SizeConst(1), Y: y} }
-	byBlock := x.define("by_block", emit.Times(ratio(least), less(ratio(sortMost))))
-	byThread = x.define("by_thread", less(loop.SizeScalar(byBlock)))
+	byBlock, byThread := x.byBlocks(loop.SizeScalar(x.length), least, loop.SizeScalar(x.length), sortMost)
 	return byThread, func() {
 		x.teamStage("radix_sort", "sort_by_block", warps, warps, x.sortLines,
 			func(t *team) loop.SizeExpr {

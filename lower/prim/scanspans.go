@@ -94,12 +94,7 @@ func (x *scanner) open(e *emit.Func, s span) entries {
 	}
 	at := b.Var("at", first)
 	b.If(b.Gt(s.from, loop.Int(0)), func() {
-		low, high := b.Var("low", begin), b.Var("high", end)
-		b.While(b.Lt(low, high), func() {
-			mid := b.Let("mid", b.Add(low, loop.NewBinary(loop.Shr, b.Sub(high, low), loop.Int(1))))
-			b.If(b.Lt(x.place(e, mid), past), func() { b.Assign(low, b.Add(mid, loop.Int(1))) }, func() { b.Assign(high, mid) })
-		})
-		b.Assign(at, low)
+		b.Assign(at, emit.Bisect(b, begin, end, func(p loop.Expr) loop.Expr { return b.Lt(x.place(e, p), past) }))
 	}, nil)
 	w.cursor = at
 	if x.step.Reverse {

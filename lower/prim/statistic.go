@@ -93,7 +93,6 @@ func (x *selector) orderCount() loop.SizeExpr {
 
 // line is a line whose values are sorted.
 type line struct {
-	group loop.Expr
 	begin loop.Expr // of its values in the working memory
 	count *loop.Ref // of values
 	gaps  *loop.Ref // of coordinates that have the fill
@@ -110,7 +109,7 @@ func (x *selector) runStage() {
 	b := e.B
 	sorter := MergeSorter{Keys: x.work, Carried: [2]loop.BufferID{-1, -1}, Before: (*loop.Builder).Lt}
 	each := func(g, begin, end, gaps loop.Expr) {
-		l := x.gather(e, g, begin, end, gaps)
+		l := x.gather(e, begin, end, gaps)
 		number := e.Scalar(x.number)
 		u := b.Var("u", loop.Int(0))
 		sort := b.Var("sort", b.Or(b.Gt(number, loop.Int(fewOrders)), b.Le(l.count, loop.Int(x.few()))))
@@ -119,7 +118,9 @@ func (x *selector) runStage() {
 				sorter.Sort(e, l.begin, l.count)
 				b.Assign(l.sorted, loop.Truth(true))
 			}, nil)
-			done := x.statistic(e, l, u)
+			done := b.Var("done", loop.Truth(true)) // not if selection runs into an order of values that it is slow for
+			n := b.Let("n", b.Add(l.count, l.gaps))
+			x.statistic(e, g, u, n, l.nan, func(r rank) (low, high loop.Expr) { return x.values(e, l, r, done) })()
 			b.If(done, func() { b.Assign(u, b.Add(u, loop.Int(1))) }, func() { b.Assign(sort, loop.Truth(true)) })
 		})
 	}
@@ -173,9 +174,9 @@ func (x *selector) number64(v loop.Expr) loop.Expr {
 }
 
 // gather copies a line's values, but NaN, to the working memory.
-func (x *selector) gather(e *emit.Func, g, begin, end, gaps loop.Expr) line {
+func (x *selector) gather(e *emit.Func, begin, end, gaps loop.Expr) line {
 	b := e.B
-	l := line{group: g, begin: begin, count: b.Var("count", loop.Int(0)), gaps: b.Var("gaps", gaps), nan: b.Var("nan", loop.Truth(false))}
+	l := line{begin: begin, count: b.Var("count", loop.Int(0)), gaps: b.Var("gaps", gaps), nan: b.Var("nan", loop.Truth(false))}
 	l.sorted, l.split = b.Var("sorted", loop.Truth(false)), b.Var("split", loop.Int(0))
 	l.fill = loop.Float(loop.F64, 0)
 	if !x.gapless() {
@@ -205,42 +206,39 @@ func (x *selector) gather(e *emit.Func, g, begin, end, gaps loop.Expr) line {
 // gapless reports whether lines have no gaps.
 func (x *selector) gapless() bool { return x.how == ir.Planes || x.step.Stored }
 
-// statistic writes statistic u of a line and reports whether it could: not if
-// selection ran into an order of values that it is slow for.
-func (x *selector) statistic(e *emit.Func, l line, u loop.Expr) loop.Expr {
+// statistic computes statistic u of a line with n elements, of which nan says whether one is NaN, from the values of the two
+// ranks. What it returns writes it.
+func (x *selector) statistic(e *emit.Func, group, u, n, nan loop.Expr, values func(r rank) (low, high loop.Expr)) (put func()) {
 	b := e.B
-	q := x.orderAt(e, l, u)
+	q := x.orderAt(e, group, u)
 	b.If(b.Not(b.And(b.Ge(q, loop.Float(loop.F64, 0)), b.Le(q, loop.Float(loop.F64, 1)))), func() { b.Fail(BadOrder) }, nil)
-	done, result := b.Var("done", loop.Truth(true)), b.Var("result", loop.Float(loop.F64, math.NaN()))
-	n := b.Let("n", b.Add(l.count, l.gaps))
+	result := b.Var("result", loop.Float(loop.F64, math.NaN()))
 	some := b.Gt(n, loop.Int(0))
 	if !x.step.SkipNaN {
-		some = b.And(some, b.Not(l.nan))
+		some = b.And(some, b.Not(nan))
 	}
 	b.If(some, func() {
 		r := x.rank(e, q, n)
-		low, high := x.values(e, l, r, done)
+		low, high := values(r)
 		b.Assign(result, x.between(e, low, high, r.weight))
 	}, nil)
-	number := e.Scalar(x.number)
-	at := b.Add(b.Mul(l.group, number), u)
+	at := b.Add(b.Mul(group, e.Scalar(x.number)), u)
 	if x.step.OrdersFirst {
-		at = b.Add(b.Mul(u, e.Scalar(x.groups)), l.group)
+		at = b.Add(b.Mul(u, e.Scalar(x.groups)), group)
 	}
 	out := e.Write(x.out)
-	b.Store(out, at, b.Cast(b.Elem(out).Compute(), result))
-	return done
+	return func() { b.Store(out, at, b.Cast(b.Elem(out).Compute(), result)) }
 }
 
 // orderAt is order u of a line.
-func (x *selector) orderAt(e *emit.Func, l line, u loop.Expr) loop.Expr {
+func (x *selector) orderAt(e *emit.Func, group, u loop.Expr) loop.Expr {
 	b := e.B
 	if x.step.Orders == nil {
 		return loop.Float(loop.F64, x.step.Order)
 	}
 	at := u
 	if x.step.PerLine {
-		at = b.Add(b.Mul(l.group, e.Scalar(x.number)), u)
+		at = b.Add(b.Mul(group, e.Scalar(x.number)), u)
 	}
 	return b.Let("q", b.Load(e.Read(x.Input(x.step.Orders, 0, emit.Values)), at))
 }

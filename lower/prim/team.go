@@ -36,5 +36,16 @@ func (l *lines) teamStage(function, stage string, warps, block int, emit func(t 
 	l.AddStage(st)
 }
 
+// byBlocks defines who takes lines: blocks if these have a length of least, or that many on average, and are of fewer entries
+// than most, else threads.
+func (l *lines) byBlocks(length loop.SizeExpr, least int64, entries loop.SizeExpr, most int64) (byBlock, byThread loop.ScalarID) {
+	atLeast := func(n loop.SizeExpr, d int64) loop.SizeExpr {
+		return emit.Min(loop.SizeConst(1), &loop.SizeOp{Op: loop.Div, X: n, Y: loop.SizeConst(d)})
+	}
+	less := func(y loop.SizeExpr) loop.SizeExpr { return &loop.SizeOp{Op: loop.Sub, X: loop.SizeConst(1), Y: y} }
+	byBlock = l.define("by_block", emit.Times(atLeast(length, least), less(atLeast(entries, most))))
+	return byBlock, l.define("by_thread", less(loop.SizeScalar(byBlock)))
+}
+
 // newPrefix is the prefix of the folds of a scan.
 func (x *scanner) newPrefix(t *team) *fold.Prefix { return fold.NewPrefix(t.Team, t.B, x.fold) }

@@ -52,6 +52,8 @@ type conversion struct {
 	unordered bool
 	// keep leaves elements of dense blocks stored that equal the fill.
 	keep bool
+	// prune leaves out what equals the fill.
+	prune bool
 	// resident leaves what becomes of a tensor on the device.
 	resident bool
 }

@@ -167,12 +167,15 @@ func (c *conversion) run(ctx context.Context, t *tensor.Tensor, format tensor.Fo
 func (c *conversion) compiled(ctx context.Context, t *tensor.Tensor, format tensor.Format, entries lowerconvert.EntryOrder, path lowerconvert.Path) (*invoke.Kernel, error) {
 	from, to := c.planned("A", t, t.Format()), c.planned("B", t, format)
 	types := conversionTypes{t: t, to: to, pos: invoke.CoordinateType(t.NNZ() + 1)}
-	key := fmt.Sprintf("%s %s %v %v %t %v %s %v", t.Format(), format, t.DType(), entries, c.keep, path, invoke.IndexTypes(t), types.pos)
+	if c.prune {
+		types.to = nil // index arrays keep their types
+	}
+	key := fmt.Sprintf("%s %s %v %v %t %t %v %s %v", t.Format(), format, t.DType(), entries, c.keep, c.prune, path, invoke.IndexTypes(t), types.pos)
 	for l := range format.Rank() {
 		key += " " + types.IndexType(to, l, lower.Coordinates).String()
 	}
 	return c.keyed(ctx, key, t.NNZ(), func() (*lower.Kernel, error) {
-		return lowerconvert.Lower(from, to, types, lowerconvert.Options{Grain: c.Grain, Entries: entries, Keep: c.keep, Path: path,
+		return lowerconvert.Lower(from, to, types, lowerconvert.Options{Grain: c.Grain, Entries: entries, Keep: c.keep, Prune: c.prune, Path: path,
 			Grids: c.OnGrids()})
 	})
 }

@@ -2,10 +2,12 @@ package convert
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
 
+	lowerconvert "github.com/lacuna-sparse/lacuna/lower/convert"
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
@@ -158,22 +160,37 @@ func (s *Service) Prune(ctx context.Context, t *tensor.Tensor) (*tensor.Tensor, 
 	if t.NNZ() == 0 {
 		return t.Share(), nil
 	}
-	return s.place(fmt.Sprintf("prune %s", format), func() (*tensor.Tensor, error) {
-		if keepsBlocks(format) || !t.IsCanonical() {
-			return nil, fallback("kernels prune sorted tensors without dense blocks, not %s %s", t.Structure(), format)
-		}
-		l, err := s.listOf(ctx, t)
-		if err != nil {
-			return nil, err
-		}
-		defer l.release()
-		kept := l.unequal(l.values, t.Fill())
-		if l.err == nil && kept.Shape()[0] == t.NNZ() {
-			return t.Share(), nil
-		}
-		l.choose(kept)
-		return l.store(format)
-	}, func() (*tensor.Tensor, error) { return t.Prune(s.within()...) }, t)
+	return s.place(fmt.Sprintf("prune %s", format), func() (*tensor.Tensor, error) { return s.remote().pruned(ctx, t) },
+		func() (*tensor.Tensor, error) {
+			out, err := s.begin(false).pruned(ctx, t)
+			if errors.Is(err, errFallback) {
+				return t.Prune(s.within()...)
+			}
+			return out, err
+		}, t)
+}
+
+// pruned is a tensor without the stored entries that equal the fill, by a kernel.
+func (c *conversion) pruned(ctx context.Context, t *tensor.Tensor) (*tensor.Tensor, error) {
+	if f := t.Format(); keepsBlocks(f) || f.Extended() || !t.IsCanonical() {
+		return nil, fallback("kernels prune sorted tensors without dense blocks, not %s %s", t.Structure(), f)
+	}
+	c.prune, c.options.Resident = true, c.resident
+	out, err := c.kernel(ctx, t, t.Format(), lowerconvert.Stored)
+	if err != nil {
+		return nil, err
+	}
+	if out.NNZ() == t.NNZ() {
+		out.Release()
+		return t.Share(), nil
+	}
+	kept := t.Attributes()
+	kept.Properties &^= tensor.PatternSymmetric | tensor.DiagonalKnown
+	claimed, err := out.WithAttributes(kept)
+	if err != nil {
+		return nil, err
+	}
+	return renamed(replaced(out, claimed), t.Name())
 }
 
 // keepsBlocks reports whether a format has dense blocks behind levels that are not.

@@ -361,8 +361,7 @@ func (c *h5Rows) span(name string, lo, hi int64) (tensor.Array, error) {
 	if err != nil {
 		return tensor.Array{}, err
 	}
-	dt := h5Type(d.Type())
-	if !dt.Valid() {
+	if !h5Type(d.Type()).Valid() {
 		return tensor.Array{}, c.h.in.errorf(0, "dataset %s: its elements are %v: expected numbers", d.Path(), d.Type())
 	}
 	if err := d.Check(); err != nil {
@@ -371,7 +370,13 @@ func (c *h5Rows) span(name string, lo, hi int64) (tensor.Array, error) {
 	if lo < 0 || hi < lo || hi > d.Len() {
 		return tensor.Array{}, c.h.in.errorf(0, "dataset %s has %d elements, and no %d to %d", d.Path(), d.Len(), lo, hi)
 	}
-	a, err := c.h.in.cfg.memory.MakeArray(dt, int(hi-lo))
+	return c.h.in.readSpan(d, lo, hi)
+}
+
+// readSpan reads elements lo to hi-1, which there are, of a dataset of numbers.
+func (in *input) readSpan(d *hdf5.Dataset, lo, hi int64) (tensor.Array, error) {
+	dt := h5Type(d.Type())
+	a, err := in.cfg.memory.MakeArray(dt, int(hi-lo))
 	if err != nil {
 		return a, err
 	}

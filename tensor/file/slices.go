@@ -184,20 +184,8 @@ func (s *Slices) slice(first, next int64) (*tensor.Tensor, error) {
 	shape := s.Shape()
 	shape[s.Axis()] = next - first
 	part := func(d *hdf5.Dataset) binsparse.Dataset {
-		dt := h5Type(d.Type())
-		return binsparse.Dataset{Type: dt, Dims: []int64{end - start}, Load: func() (tensor.Array, error) {
-			a, err := tensor.MakeArray(dt, int(end-start))
-			if err != nil {
-				return a, err
-			}
-			if err := d.ReadRange(a.Raw(), start, end-start); err != nil {
-				return a, err
-			}
-			if dt == tensor.Bool {
-				normaliseBools(a.Raw())
-			}
-			return a, nil
-		}}
+		return binsparse.Dataset{Type: h5Type(d.Type()), Dims: []int64{end - start},
+			Load: func() (tensor.Array, error) { return s.in.readSpan(d, start, end) }}
 	}
 	pos := make([]int64, next-first+1)
 	for i := range pos {

@@ -1,0 +1,154 @@
+package tensor
+
+import (
+	"cmp"
+	"slices"
+)
+
+// What is done with lists of entries between listing them (listentries.go) and putting them into levels (assemble.go):
+// some are chosen, lists are joined, and coordinates become others.
+
+// chosen lists those of n places for which keep says so.
+func chosen(n int, keep func(i int) bool) (permutation, error) {
+	count := 0
+	for i := range n {
+		if keep(i) {
+			count++
+		}
+	}
+	list, err := makeColumn(count, uint64(n))
+	if err != nil {
+		return permutation{}, err
+	}
+	j := 0
+	for i := 0; j < count; i++ {
+		if keep(i) {
+			list.set(j, uint64(i))
+			j++
+		}
+	}
+	return permutation{list}, nil
+}
+
+// at is those of entries of single values that a list names.
+func (e entries) at(list permutation) (_ entries, err error) {
+	cols := make([]column, len(e.cols))
+	for axis, col := range e.cols {
+		if cols[axis], err = col.gathered(list); err != nil {
+			return e, err
+		}
+	}
+	e.n, e.cols = list.len(), cols
+	e.values, err = gather(e.values, list)
+	return e, err
+}
+
+// joined is the entries of several lists, which have coordinates for the same axes, one list after the other. Those of list k
+// are moved by begin[k] along an axis if there are such numbers: then a tensor's entries stay different from each
+// other's, and all that is left to sort by are the axes before.
+func joined(shape []int64, memory *memoryLimit, lists []entries, axis int, begin []uint64) (entries, error) {
+	all := lists[0]
+	if len(lists) == 1 {
+		return all, nil
+	}
+	values := 0
+	all.n = 0
+	for _, e := range lists {
+		if all.n == 0 {
+			all.order = e.order
+		} else if e.n > 0 && !slices.Equal(all.order, e.order) {
+			all.order = nil
+		}
+		all.n += e.n
+		values += e.values.n
+	}
+	dt := all.values.dt
+	err := cmp.Or(memory.admitList(all.n, shape), memory.admit(int64(values), dt.Size()))
+	if err == nil {
+		all.values, err = MakeArray(dt, values)
+	}
+	if err != nil {
+		return all, err
+	}
+	to := all.values.Raw()
+	for _, e := range lists {
+		to = to[copy(to, e.values.Raw()):]
+	}
+	all.cols = make([]column, len(shape))
+	for a, size := range shape {
+		if lists[0].cols[a].missing() {
+			continue // within the blocks
+		}
+		if all.cols[a], err = makeColumn(all.n, maxCoordinate(size)); err != nil {
+			return all, err
+		}
+		at := 0
+		for k, e := range lists {
+			shift := uint64(0)
+			if a == axis && begin != nil {
+				shift = begin[k]
+			}
+			all.cols[a].copyShifted(at, e.cols[a], shift)
+			at += e.n
+		}
+	}
+	if all.unsorted = slices.Index(all.order, axis); begin == nil || all.unsorted < 0 {
+		all.order, all.unsorted = nil, 0
+	}
+	return all, nil
+}
+
+// copyShifted writes the elements of another column, each plus a number, from place at on.
+func (c column) copyShifted(at int, from column, shift uint64) {
+	if c.u32 != nil && from.u32 != nil {
+		to := c.u32[at : at+len(from.u32)]
+		for i, v := range from.u32 {
+			to[i] = v + uint32(shift)
+		}
+		return
+	}
+	for i := range from.len() {
+		c.set(at+i, from.at(i)+shift)
+	}
+}
+
+// axisGroup is a run of axes of one shape and the run of axes of another that stand for them, in row-major
+// order: coordinates change only within. A run that is one axis before and after keeps
+// its coordinates. In a reshape an axis of size 1 is a run by itself, and has none on the other side.
+type axisGroup struct{ from, to []int }
+
+// regroup gives the entries, of a tensor of one shape, the coordinates of another one's axes, as far as these are stored.
+func (e *entries) regroup(groups []axisGroup, from, to []int64, stored []int) error {
+	cols := make([]column, len(to))
+	for _, g := range groups {
+		if len(g.from) == 1 && len(g.to) == 1 {
+			cols[g.to[0]] = e.cols[g.from[0]]
+			continue
+		}
+		if len(g.to) == 0 || !slices.Contains(stored, g.to[0]) {
+			continue // of size 1, or within the block
+		}
+		for _, axis := range g.to {
+			var err error
+			if cols[axis], err = makeColumn(e.n, maxCoordinate(to[axis])); err != nil {
+				return err
+			}
+		}
+		old, made := inOrder(e.cols, g.from), inOrder(cols, g.to)
+		for i := range e.n {
+			at := uint64(0) // in row-major order over the group
+			for k, col := range old {
+				at = at*uint64(from[g.from[k]]) + col.at(i)
+			}
+			for k := len(made) - 1; k > 0; k-- {
+				size := uint64(to[g.to[k]])
+				rest := at / size
+				made[k].set(i, at-rest*size)
+				at = rest
+			}
+			made[0].set(i, at)
+		}
+	}
+	e.cols = cols
+	return nil
+}
