@@ -17,6 +17,8 @@ const (
 	MaskedFactor    = 1.2     // most of what is computed is not kept
 	SerialFactor    = 1e4     // one thread of a grid does it all
 	Jammed          = 4       // iterations of a loop that are made one (ir/loop.Jam)
+	// Blocks of a dense product, and the columns of a tile (ir/loop.Tile).
+	TiledRows, TiledSteps, TiledColumns = 128, 256, 8
 )
 
 // Limits of the planner's search.

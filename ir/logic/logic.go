@@ -39,6 +39,8 @@ type Options struct {
 	Grids bool
 	// Eager, for tests, takes every chance to reorder, however small the data.
 	Eager bool
+	// Forbidden, if not nil, is called where values of operands forbid to look for another order.
+	Forbidden func()
 	// Record keeps the alternatives that were weighed, in the result.
 	Record bool
 }
