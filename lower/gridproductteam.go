@@ -317,11 +317,7 @@ func (t *productTeam) tally(x, y loop.Expr) (before, all, others loop.Expr) {
 		b.Store(t.tallies, t.Warp(), b.Or(count(bx), loop.NewBinary(loop.Shl, count(by), loop.Number(loop.U32, half))))
 	}, nil)
 	t.Barrier()
-	sum, earlier := b.Var("sum", loop.Number(loop.U32, 0)), b.Var("earlier", loop.Number(loop.U32, 0))
-	t.Times(int64(t.Warps), func(w loop.Expr) {
-		b.If(b.Eq(t.Warp(), w), func() { b.Assign(earlier, sum) }, nil)
-		b.Assign(sum, b.Add(sum, b.Load(t.tallies, w)))
-	})
+	sum, earlier := t.ofWarps(t.tallies, loop.Number(loop.U32, 0))
 	low := func(v loop.Expr) loop.Expr { return b.Cast(loop.I64, b.And(v, loop.Number(loop.U32, 1<<half-1))) }
 	return b.Add(before, low(earlier)), low(sum), b.Cast(loop.I64, loop.NewBinary(loop.Shr, sum, loop.Number(loop.U32, half)))
 }
@@ -336,12 +332,19 @@ func (t *productTeam) sum(n loop.Expr) (before, all loop.Expr) {
 	}
 	b.If(b.Eq(t.Lane(), loop.Int(warpSize-1)), func() { b.Store(t.sums, t.Warp(), upTo) }, nil)
 	t.Barrier()
-	sum, earlier := b.Var("sum", loop.Int(0)), b.Var("earlier", loop.Int(0))
+	sum, earlier := t.ofWarps(t.sums, loop.Int(0))
+	return b.Let("before", b.Add(before, earlier)), b.Let("total", sum)
+}
+
+// ofWarps is the sum of what the warps have in a shared array, and of what those before the own one have.
+func (t *productTeam) ofWarps(array loop.BufID, zero loop.Expr) (sum, earlier *loop.Ref) {
+	b := t.B
+	sum, earlier = b.Var("sum", zero), b.Var("earlier", zero)
 	t.Times(int64(t.Warps), func(w loop.Expr) {
 		b.If(b.Eq(t.Warp(), w), func() { b.Assign(earlier, sum) }, nil)
-		b.Assign(sum, b.Add(sum, b.Load(t.sums, w)))
+		b.Assign(sum, b.Add(sum, b.Load(array, w)))
 	})
-	return b.Let("before", b.Add(before, earlier)), b.Let("total", sum)
+	return sum, earlier
 }
 
 // fold folds the threads' values into those of their slots. fresh says that the thread is

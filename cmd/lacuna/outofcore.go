@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"unsafe"
 
 	"github.com/spf13/cobra"
@@ -22,6 +23,7 @@ import (
 type outOfCore struct {
 	limit     int64
 	files     *spill.Files
+	heap      int64 // the limit of Go's heap without --memory
 	converter *lacuna.Session
 }
 
@@ -52,6 +54,11 @@ func (m *memoryFlag) open(ctx context.Context, writes []destination) (context.Co
 	if c.files, err = spill.New(dir, limit); err != nil {
 		return nil, nil, err
 	}
+	// Mapped files have three quarters of the memory. Of the heap, blocks that nobody uses would otherwise be as many as those that are used before a collection, which has
+	// few pointers to follow here.
+	const program = 64 << 20
+	c.heap = debug.SetMemoryLimit(-1)
+	debug.SetMemoryLimit(min(c.heap, program+limit/4))
 	c.converter = c.session(limit, lacuna.WithEngine(runtime.Auto(nil)))
 	return context.WithValue(ctx, outOfCoreKey{}, c), c, nil
 }
@@ -67,6 +74,7 @@ func outOfCoreIn(ctx context.Context) *outOfCore {
 func (c *outOfCore) close() {
 	if c != nil {
 		c.files.Close()
+		debug.SetMemoryLimit(c.heap)
 	}
 }
 

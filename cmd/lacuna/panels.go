@@ -24,6 +24,12 @@ func (e *evaluation) panels() *stream {
 	if len(factors) != 2 || st.Op != lang.Set || p.uses[st.LHS.Name].needed {
 		return nil
 	}
+	width := e.foldType(st).Size()
+	for _, o := range e.operands {
+		if o.name == st.LHS.Name && o.qual.dtype.Valid() {
+			width = max(width, o.qual.dtype.Size())
+		}
+	}
 	for k, r := range factors {
 		other := factors[1-k]
 		t, _ := e.args[r.Name].(*tensor.Tensor)
@@ -31,7 +37,7 @@ func (e *evaluation) panels() *stream {
 		if t == nil || u == nil || !follows(st.LHS, r, other, t.Format()) || e.format(st.LHS.Name) != t.Format() {
 			continue
 		}
-		rows, ok := distribute.NewPanels(e.spill.files, t, u, max(t.DType().Size(), u.DType().Size()))
+		rows, ok := distribute.NewPanels(e.spill.files, t, u, width)
 		const entry = 12 // bytes, of most results
 		if !ok || rows.Terms()*entry < float64(e.spill.limit) {
 			continue

@@ -109,3 +109,36 @@ func TestGrowFull(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 }
+
+// Where files may not be as long as the disk has room, or as all results together, what is written piece by piece has a file of its own.
+func TestGrowInShortFiles(t *testing.T) {
+	f, err := New(t.TempDir(), 1<<20)
+	if err != nil {
+		t.Skip(err)
+	}
+	defer f.Close()
+	var limit syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_FSIZE, &limit); err != nil {
+		t.Fatal(err)
+	}
+	short := limit
+	short.Cur = 1 << 20
+	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &short); err != nil {
+		t.Skip(err)
+	}
+	defer syscall.Setrlimit(syscall.RLIMIT_FSIZE, &limit)
+	for range 2 {
+		g, err := f.Grow()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := g.Append([]byte("abc")); err != nil {
+			t.Fatal(err)
+		}
+		m, err := g.Map()
+		if err != nil || string(m) != "abc" {
+			t.Fatalf("%q, %v", m, err)
+		}
+		f.Free(m)
+	}
+}

@@ -57,11 +57,21 @@ func (f *Files) reserve(bytes int64) (*os.File, int64) {
 			f.results, f.end = file, page // where sizes and names go
 		}
 	}
-	if at := f.end; f.results != nil && bytes <= math.MaxInt64-at-page {
+	if at := f.end; f.results != nil && bytes <= longest()-at-page {
 		f.end += (bytes + page - 1) / page * page
 		return f.results, at
 	}
 	return nil, 0
+}
+
+// longest is how long a file may be: here, and on ext4 with pages of 4 KiB, which is the least of usual systems.
+func longest() int64 {
+	const most = 16 << 40
+	var allowed syscall.Rlimit
+	if syscall.Getrlimit(syscall.RLIMIT_FSIZE, &allowed) != nil {
+		return most
+	}
+	return int64(min(allowed.Cur, most))
 }
 
 // room sets a part of a file aside and maps it.

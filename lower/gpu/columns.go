@@ -84,7 +84,7 @@ func (m *mapper) columns(s *loop.Stage) bool {
 	}
 	if long != nil && long.pieces != nil {
 		length, room := long.pieces.sizes(m, k, isVector)
-		lets, allocs = append(lets, length), append(allocs, room...)
+		lets, allocs = append(lets, length...), append(allocs, room...)
 	}
 	m.sizes(s.Name+"_lanes", lets, nil, allocs)
 	tiles := ceilDiv(k, loop.SizeConst(warp*wideColumns))
@@ -127,14 +127,7 @@ type longList struct {
 }
 
 // argOf is the program scalar that a stage passes for a parameter.
-func argOf(s *loop.Stage, id loop.VarID) loop.ScalarID {
-	for i, arg := range s.Func.Args {
-		if arg == id {
-			return s.Args[i]
-		}
-	}
-	panic("BUG: not a parameter of " + s.Func.Name)
-}
+func argOf(s *loop.Stage, id loop.VarID) loop.ScalarID { return s.Args[slices.Index(s.Func.Args, id)] }
 
 // doublingsToCover is the binary logarithm of the smallest team with a lane for each
 // column, up to a warp.
@@ -189,7 +182,7 @@ func (m *mapper) rowsByTeams(s *loop.Stage, t *lineNest, by lineTeams, long *lon
 	}
 	teams := g.rowTeams(log)
 	g.roundDown(s.Func, &in, by.strides)
-	columns := in.Args[argIndex(s.Func, t.width)]
+	columns := in.Args[slices.Index(s.Func.Args, t.width)]
 	var rows, count loop.BufID
 	var cutting *pieceParameters
 	if long != nil {
@@ -249,15 +242,6 @@ func (m *mapper) rowsByTeams(s *loop.Stage, t *lineNest, by lineTeams, long *lon
 	return g.stage(s, by.mapping)
 }
 
-func argIndex(f *loop.Func, id loop.VarID) int {
-	for i, arg := range f.Args {
-		if arg == id {
-			return i
-		}
-	}
-	panic("BUG: not a parameter of " + f.Name)
-}
-
 // rowsByBlocks is the stage in which blocks take the rows of a list: each warp a part
 // of the entries, each lane a column of a tile, or a vector of them. The sums of the
 // warps are added up in the order of the entries.
@@ -268,7 +252,7 @@ func (m *mapper) rowsByBlocks(s *loop.Stage, t *lineNest, by lineTeams, long *lo
 	b := g.Builder
 	rows, count := g.buffer(long.rows, loop.ReadOnly), g.buffer(long.count, loop.ReadOnly)
 	g.roundDown(s.Func, &in, by.strides)
-	columns := in.Args[argIndex(s.Func, t.width)]
+	columns := in.Args[slices.Index(s.Func.Args, t.width)]
 	warps := loop.Int(int64(threads / warp))
 	elem := t.elem()
 	if elem.Size()*threads*by.perLane > loop.MaxShared {

@@ -80,12 +80,7 @@ func (d *dot) reads(f *loop.For) {
 			uniform[l.Var] = true
 		}
 	}
-	row, ofRow := d.t.row.Var, map[loop.VarID]bool{}
-	for _, s := range d.t.row.Body[:d.t.start] {
-		if l, ok := s.(*loop.Let); ok {
-			ofRow[l.Var] = true
-		}
-	}
+	row, ofRow := d.t.row.Var, declaredIn(d.t.row.Body[:d.t.start])
 	var ofRows, ofEntries []loop.VarID
 	for e := range loop.AllExprs(f.Body) {
 		switch e := e.(type) {

@@ -4,54 +4,55 @@ import (
 	"slices"
 
 	"github.com/lacuna-sparse/lacuna/ir/loop"
-	"github.com/lacuna-sparse/lacuna/ir/loop/lib"
 )
 
 // flattened is a stage of one call whose only loop has nothing but one loop in it, beside
 // declarations, and that one as many iterations each time: as a stage with one loop over
 // pairs of iterations, in their order. Others stay as they are.
 func flattened(s *loop.Stage) *loop.Stage {
-	for {
-		outer := onlyLoop(s.Func)
-		if outer == nil {
-			return s
-		}
-		inner, rest := lastLoop(outer.Body)
-		if inner == nil || !knownOutside(s.Func, inner) {
-			return s
-		}
-		f := *s.Func
-		f.Vars = slices.Clone(f.Vars)
-		fresh := func(name string) loop.VarID {
-			f.Vars = append(f.Vars, loop.Var{Name: name, Type: loop.I64})
-			return loop.VarID(len(f.Vars) - 1)
-		}
-		length := func(l *loop.For) loop.Expr {
-			return loop.NewBinary(loop.Max, loop.Int(0), loop.NewBinary(loop.Sub, l.Hi, l.Lo))
-		}
-		ref := func(id loop.VarID) loop.Expr { return &loop.Ref{Var: id, Typ: loop.I64} }
-		many, turn := fresh("many"), fresh("turn")
-		let := func(id loop.VarID, value loop.Expr) loop.Stmt { return &loop.Let{Var: id, Value: value} }
-		body := []loop.Stmt{let(outer.Var, loop.NewBinary(loop.Add, outer.Lo, loop.NewBinary(loop.Div, ref(turn), ref(many))))}
-		body = append(body, rest...)
-		body = append(body, let(inner.Var, loop.NewBinary(loop.Add, inner.Lo, loop.NewBinary(loop.Rem, ref(turn), ref(many)))))
-		body = append(body, inner.Body...)
-		flat := &loop.For{Var: turn, Lo: loop.Int(0), Hi: loop.NewBinary(loop.Mul, length(outer), ref(many)), Body: body, Origin: outer.Origin}
-		f.Body = nil
-		for _, st := range s.Func.Body {
-			if st == outer {
-				f.Body = append(f.Body, let(many, length(inner)), flat)
-				continue
-			}
-			f.Body = append(f.Body, st)
-		}
-		if f.Verify(lib.Lookup) != nil {
-			return s
-		}
-		t := *s
-		t.Func = &f
-		s = &t
+	outer := onlyLoop(s.Func)
+	if outer == nil {
+		return s
 	}
+	inner, rest := lastLoop(outer.Body)
+	if inner == nil || !knownOutside(s.Func, inner) {
+		return s
+	}
+	op := loop.NewBinary
+	length := func(l *loop.For) loop.Expr { return op(loop.Max, loop.Int(0), op(loop.Sub, l.Hi, l.Lo)) }
+	flat := withLoop(s, outer, []string{"many", "turn"}, func(vars []*loop.Ref) []loop.Stmt {
+		many, turn := vars[0], vars[1]
+		body := []loop.Stmt{&loop.Let{Var: outer.Var, Value: op(loop.Add, outer.Lo, op(loop.Div, turn, many))}}
+		body = append(body, rest...)
+		body = append(body, &loop.Let{Var: inner.Var, Value: op(loop.Add, inner.Lo, op(loop.Rem, turn, many))})
+		return []loop.Stmt{
+			&loop.Let{Var: many.Var, Value: length(inner)},
+			&loop.For{Var: turn.Var, Lo: loop.Int(0), Hi: op(loop.Mul, length(outer), many), Body: append(body, inner.Body...), Origin: outer.Origin},
+		}
+	})
+	if flat == nil {
+		return s
+	}
+	return flattened(flat)
+}
+
+// withLoop is a stage with something else in the place of a loop at the top of its function, for which it has new
+// variables; nil if that breaks a rule.
+func withLoop(s *loop.Stage, of *loop.For, names []string, instead func(vars []*loop.Ref) []loop.Stmt) *loop.Stage {
+	f := *s.Func
+	f.Vars = slices.Clone(f.Vars)
+	var vars []*loop.Ref
+	for _, name := range names {
+		vars = append(vars, &loop.Ref{Var: loop.VarID(len(f.Vars)), Typ: loop.I64})
+		f.Vars = append(f.Vars, loop.Var{Name: name, Type: loop.I64})
+	}
+	at := slices.Index(f.Body, loop.Stmt(of))
+	f.Body = slices.Concat(f.Body[:at], instead(vars), f.Body[at+1:])
+	t := *s
+	if t.Func = &f; !verified(t) {
+		return nil
+	}
+	return &t
 }
 
 // knownOutside reports whether the bounds of a loop are those of parameters and of what is

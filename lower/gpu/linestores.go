@@ -1,6 +1,8 @@
 package gpu
 
 import (
+	"slices"
+
 	"github.com/lacuna-sparse/lacuna/ir/loop"
 	"github.com/lacuna-sparse/lacuna/lower/gpu/coop"
 )
@@ -67,7 +69,7 @@ func (m *mapper) lineStores(s *loop.Stage) bool {
 	g, in := m.begin(s, "")
 	b := g.Builder
 	n, l := g.scalar(c.n), g.rowTeams(g.scalar(doublings))
-	k := in.Args[argIndex(s.Func, t.width)]
+	k := in.Args[slices.Index(s.Func.Args, t.width)]
 	tile := b.Let("tile", b.Mul(l.width, loop.Int(wideColumns)))
 	tiles := b.Let("tiles", b.Div(b.Add(k, b.Sub(tile, loop.Int(1))), tile))
 	g.inTurns(l.first, b.Let("items", b.Mul(n, tiles)), l.all, func(item loop.Expr) {

@@ -102,16 +102,8 @@ func (w *lineWork) take(by lineTeams, start, rank, width, columns loop.Expr) {
 		return
 	}
 	for u := range by.perLane {
-		w.column(b.Add(start, b.Add(rank, b.Mul(width, loop.Int(int64(u))))), columns)
+		w.vector(b.Add(start, b.Add(rank, b.Mul(width, loop.Int(int64(u))))), columns, 1)
 	}
-}
-
-// column gives the thread a column. Beyond the end it goes along with the last one.
-func (w *lineWork) column(k, columns loop.Expr) {
-	b := w.g.Builder
-	k = b.Let("k", k)
-	w.valid = append(w.valid, b.Let("valid", b.Lt(k, columns)))
-	w.columns = append(w.columns, b.Let("column", b.Min(k, b.Sub(columns, loop.Int(1)))))
 }
 
 // begin fetches the elements.
@@ -196,27 +188,28 @@ func (w *lineWork) loop(f *loop.For, n *loop.Inliner, lo, hi loop.Expr) {
 		return
 	}
 	b.While(b.Le(at, b.Let("last", b.Sub(hi, loop.Int(unroll)))), func() {
-		var turns []turn
-		for u := range unroll {
-			turns = append(turns, w.fetch(f, n, b.Let("p", b.Add(at, loop.Int(int64(u))))))
-		}
-		for _, t := range turns {
-			w.do(n, t)
-		}
+		w.together(n, unroll, func(u int64) turn { return w.fetch(f, n, b.Let("p", b.Add(at, loop.Int(u)))) })
 		b.Assign(at, b.Add(at, loop.Int(unroll)))
 	})
 	b.If(b.Lt(at, hi), func() {
-		var turns []turn
-		for u := range unroll - 1 {
-			p := b.Let("p", b.Add(at, loop.Int(int64(u))))
+		w.together(n, unroll-1, func(u int64) turn {
+			p := b.Let("p", b.Add(at, loop.Int(u)))
 			t := w.fetch(f, n, b.Let("p", b.Min(p, b.Sub(hi, loop.Int(1)))))
 			t.counts = b.Let("counts", b.Lt(p, hi))
-			turns = append(turns, t)
-		}
-		for _, t := range turns {
-			w.do(n, t)
-		}
+			return t
+		})
 	}, nil)
+}
+
+// together does some turns, all of which are fetched before.
+func (w *lineWork) together(n *loop.Inliner, turns int64, fetch func(u int64) turn) {
+	var list []turn
+	for u := range turns {
+		list = append(list, fetch(u))
+	}
+	for _, t := range list {
+		w.do(n, t)
+	}
 }
 
 // loopAhead is loop where the entries of the next turns are read before the columns of

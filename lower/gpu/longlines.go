@@ -1,6 +1,8 @@
 package gpu
 
 import (
+	"slices"
+
 	"github.com/lacuna-sparse/lacuna/ir/loop"
 )
 
@@ -60,7 +62,7 @@ func (m *mapper) linesByBlocks(s *loop.Stage, t *lineStores, strides []loop.VarI
 	b := g.Builder
 	n := g.scalar(m.cuts[s.Partition].n)
 	g.roundDown(s.Func, &in, strides)
-	k := in.Args[argIndex(s.Func, t.width)]
+	k := in.Args[slices.Index(s.Func.Args, t.width)]
 	one := loop.Int(1)
 	tile := loop.Int(m.lineTile())
 	tiles := b.Let("tiles", b.Div(b.Add(k, b.Sub(tile, one)), tile))

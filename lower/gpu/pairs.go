@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/lacuna-sparse/lacuna/ir/loop"
-	"github.com/lacuna-sparse/lacuna/ir/loop/lib"
 )
 
 // pairs makes the pairs of a row and an iteration of the only loop in it the rows of a stage, and so on: those of
@@ -12,13 +11,10 @@ import (
 // read what does not lie side by side, lanes are better given the columns of a row, if they can be
 // (columns.go). Other stages stay as they are.
 func (m *mapper) pairs(s *loop.Stage, reads reading) *loop.Stage {
-	for {
-		t := m.paired(s, reads)
-		if t == nil {
-			return s
-		}
+	for t := s; t != nil; t = m.paired(s, reads) {
 		s = t
 	}
+	return s
 }
 
 // reading says where innermost loops may read.
@@ -42,31 +38,21 @@ func (m *mapper) paired(s *loop.Stage, reads reading) *loop.Stage {
 	if !overDimension(s.Func, inner) || !storesApart(s.Func, outer, inner) {
 		return nil
 	}
-	f := *s.Func
-	f.Vars = append(slices.Clone(f.Vars), loop.Var{Name: "pair", Type: loop.I64})
-	id := loop.VarID(len(f.Vars) - 1)
-	pair := &loop.Ref{Var: id, Typ: loop.I64}
-	body := []loop.Stmt{
-		&loop.Let{Var: outer.Var, Value: loop.NewBinary(loop.Div, pair, inner.Hi)},
-		&loop.Let{Var: inner.Var, Value: loop.NewBinary(loop.Rem, pair, inner.Hi)},
-	}
-	body = append(append(body, rest...), inner.Body...)
-	f.Body = nil
-	for _, st := range s.Func.Body {
-		if st == outer {
-			st = &loop.For{Var: id, Lo: outer.Lo, Hi: outer.Hi, Body: body, Origin: outer.Origin}
+	t := withLoop(s, outer, []string{"pair"}, func(vars []*loop.Ref) []loop.Stmt {
+		pair := vars[0]
+		body := []loop.Stmt{
+			&loop.Let{Var: outer.Var, Value: loop.NewBinary(loop.Div, pair, inner.Hi)},
+			&loop.Let{Var: inner.Var, Value: loop.NewBinary(loop.Rem, pair, inner.Hi)},
 		}
-		f.Body = append(f.Body, st)
-	}
-	if f.Verify(lib.Lookup) != nil {
+		return []loop.Stmt{&loop.For{Var: pair.Var, Lo: outer.Lo, Hi: outer.Hi, Body: slices.Concat(body, rest, inner.Body), Origin: outer.Origin}}
+	})
+	if t == nil {
 		return nil
 	}
-	t := *s
-	t.Func = &f
 	count := loop.SizeScalar(argOf(s, inner.Hi.(*loop.Ref).Var))
 	t.Partition = m.partition(s.Name+"_pairs", sizeOp(loop.Mul, loop.SizeScalar(m.cuts[s.Partition].n), count))
 	m.cuts[t.Partition] = m.cut(t.Partition)
-	return &t
+	return t
 }
 
 // overDimensions reports whether the loops in a loop do, or have no iterations at times, rather than go

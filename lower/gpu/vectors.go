@@ -51,7 +51,7 @@ func wholeVectors(s *loop.Stage, strides []loop.VarID) loop.SizeExpr {
 // roundDown puts multiples of wideColumns in place of parameters that are such multiples.
 func (g *gridFunc) roundDown(f *loop.Func, in *loop.Inlining, strides []loop.VarID) {
 	for _, id := range strides {
-		i := argIndex(f, id)
+		i := slices.Index(f.Args, id)
 		in.Args[i] = g.Builder.Let(f.Vars[id].Name, g.Builder.Mul(coop.Shr(in.Args[i], loop.Int(wideDoublings)), loop.Int(wideColumns)))
 	}
 }
