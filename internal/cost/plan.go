@@ -17,6 +17,8 @@ const (
 	MaskedFactor    = 1.2     // most of what is computed is not kept
 	SerialFactor    = 1e4     // one thread of a grid does it all
 	Jammed          = 4       // iterations of a loop that are made one (ir/loop.Jam)
+	// Blocks of a dense product, and the columns of a tile (ir/loop.Tile).
+	TiledRows, TiledSteps, TiledColumns = 128, 256, 8
 )
 
 // Limits of the planner's search.
@@ -37,6 +39,7 @@ const (
 	Statement  = 4000 // a statement by itself
 	// Looking for an entry of a sparse vector, where no loop goes through the vector, and where it has so few (Guessable) that processors guess right.
 	Probe, GuessedProbe = 1.5, 0.5
+	GridProbe           = 10 // on a grid, where loops that find their way are for threads apart: an H200 takes ten times as long as for a dense vector
 
 	Lookup = 0.5 // one more element that an iteration looks up by the same coordinate, in steps
 

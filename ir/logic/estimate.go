@@ -3,8 +3,10 @@ package logic
 import (
 	"math"
 	"math/bits"
+	"slices"
 
 	"github.com/lacuna-sparse/lacuna/internal/cost"
+	"github.com/lacuna-sparse/lacuna/lang"
 )
 
 // varset is a set of variables of a query, by number.
@@ -49,6 +51,12 @@ type relation struct {
 	weight float64
 	made   bool // an intermediate
 	bands  []band
+	of     *lang.Tensor // that stores just this, nil if none is known
+}
+
+// equals reports whether two relations are the same tensor with the same variables: their join is that, too.
+func (r *relation) equals(s *relation) bool {
+	return r.of != nil && r.of == s.of && r.order != nil && slices.Equal(r.order, s.order)
 }
 
 // band says that two variables differ by little: the entries of a relation lie within a band of such a width (tensor.Statistics.Band).
@@ -144,6 +152,9 @@ func (r *relation) skew(v int) float64 {
 // joinSize estimates the number of entries of a join: between that of independent relations (Selinger et al., 1979) and the bound
 // by degrees, of which it is the geometric mean, but no more than any bound.
 func joinSize(r, s *relation) float64 {
+	if r.equals(s) {
+		return r.n
+	}
 	n := r.n * s.n
 	most, skew := n, 1.0
 	for i, word := range r.vars.common(s.vars) {
@@ -171,6 +182,9 @@ func joinSize(r, s *relation) float64 {
 
 // join estimates the join of two relations, with all their variables.
 func join(r, s *relation) *relation {
+	if r.equals(s) {
+		return r
+	}
 	t := &relation{n: joinSize(r, s), vars: r.vars.union(s.vars), at: make([]axis, len(r.at)), last: -1, weight: 1}
 	if r.bands != nil || s.bands != nil {
 		t.joinBands(r, s)

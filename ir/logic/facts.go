@@ -233,7 +233,10 @@ func (s *search) access(a *lang.Access) *relation {
 	if !plain || len(f.at) != len(vars) || len(vars) == 0 {
 		return nil
 	}
-	r := &relation{n: f.n, at: make([]axis, len(s.vars)), last: -1, weight: 1}
+	r := &relation{n: f.n, at: make([]axis, len(s.vars)), last: -1, weight: 1, of: a.Tensor}
+	if a.Tensor.StoredOf != nil {
+		r.of = a.Tensor.StoredOf
+	}
 	order := f.format.Order()
 	for k, v := range vars {
 		n, ok := s.number[v]

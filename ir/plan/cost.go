@@ -160,7 +160,7 @@ func (w *costWalk) stmt(st ir.Stmt, times float64) float64 {
 		return times + w.memory(st, times)
 	case *ir.Forall:
 		trips, inside := w.trips(st)
-		w.around = append(w.around, trip{st.Index, trips})
+		w.around = append(w.around, trip{st.Index, trips, 1})
 		total := times*trips + w.stmt(st.Body, times*inside)
 		w.around = w.around[:len(w.around)-1]
 		if leaf, ok := st.Body.(*ir.Assign); ok && strided(leaf, st.Index) {

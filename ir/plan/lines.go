@@ -2,6 +2,7 @@ package plan
 
 import (
 	"math"
+	"slices"
 
 	"github.com/lacuna-sparse/lacuna/internal/cost"
 	"github.com/lacuna-sparse/lacuna/ir"
@@ -13,10 +14,38 @@ import (
 
 const lineBytes = 64
 
-// trip is a loop around a leaf: its index and how many steps it takes each time.
+// trip is a loop around a leaf: its index, how many steps it takes each time, and by how many coordinates a step goes on.
 type trip struct {
-	index *ir.Index
-	steps float64
+	index     *ir.Index
+	steps, by float64
+}
+
+// tiled are the loops around a leaf as they run: the three of a dense product, whose results follow each other along the innermost one, go through blocks of rows and steps, and in
+// these through tiles (loop.Tile). steps is how many are added to an element between a load and a store of it.
+func (w *costWalk) tiled(leaf *ir.Assign) (around []trip, steps float64) {
+	n := len(w.around) - 3
+	if n < 0 || leaf.LHS == nil {
+		return w.around, 1
+	}
+	rows, sum, columns := w.around[n], w.around[n+1], w.around[n+2]
+	if columns.steps < cost.TiledColumns { // or few, whose products are no faster in tiles
+		return w.around, 1
+	}
+	order, has := leaf.LHS.Tensor.Format.Order(), leaf.LHS.Vars(nil)
+	if !contains(has, rows.index) || contains(has, sum.index) || leaf.LHS.Indices[order[len(order)-1]].Plain() != columns.index {
+		return w.around, 1
+	}
+	around = slices.Clone(w.around[:n])
+	within := []trip{}
+	for _, b := range []struct {
+		trip
+		size float64
+	}{{rows, cost.TiledRows}, {sum, cost.TiledSteps}, {columns, cost.TiledColumns}} {
+		size := min(b.size, b.steps)
+		around = append(around, trip{b.index, math.Ceil(b.steps / size), size})
+		within = append(within, trip{b.index, size, 1})
+	}
+	return append(around, within[0], within[1], within[2]), min(sum.steps, cost.TiledSteps)
 }
 
 // memory is the time that a leaf that runs so often spends on memory, in steps, where all operands are dense.
@@ -38,19 +67,20 @@ func (w *costWalk) memory(leaf *ir.Assign, times float64) float64 {
 	for k := range list {
 		list[k] = lines{access: accesses[k], touched: 1, fetched: 1}
 	}
-	for depth := len(w.around) - 1; depth >= 0; depth-- {
+	around, steps := w.tiled(leaf)
+	for depth := len(around) - 1; depth >= 0; depth-- {
 		inside := 0.0 // bytes that an iteration touches
 		for _, l := range list {
 			inside += l.touched * lineBytes
 		}
 		for k := range list {
-			list[k].loop(w.around[depth], inside)
+			list[k].loop(around[depth], inside)
 		}
 	}
 	for _, l := range list {
 		total += l.fetched * builtin.RandomIn(l.touched*lineBytes) / builtin.Step
 	}
-	return total + w.stored(leaf, times)
+	return total + w.stored(leaf, times)/steps
 }
 
 // stored is the time to load and store elements of the result: in every iteration, unless one of the two innermost loops adds to an
@@ -82,7 +112,7 @@ func (l *lines) loop(t trip, inside float64) {
 	}
 	apart := 1.0
 	if next {
-		apart = min(1, float64(l.access.Tensor.DType.Size())/lineBytes)
+		apart = min(1, t.by*float64(l.access.Tensor.DType.Size())/lineBytes)
 	}
 	switch stays := inside <= cost.Sets[1]; {
 	case moves:

@@ -2,7 +2,6 @@ package gpu
 
 import (
 	"github.com/lacuna-sparse/lacuna/ir/loop"
-	"github.com/lacuna-sparse/lacuna/ir/loop/lib"
 	"github.com/lacuna-sparse/lacuna/lower/gpu/coop"
 )
 
@@ -21,7 +20,7 @@ func (x *scatter) list() bool {
 		{Buffer: counts, Len: sizeOp(loop.Add, iterations, loop.SizeConst(1)), Zero: true}, {Buffer: total, Len: loop.SizeConst(1)},
 	})
 	count := x.countUpdates(part, counts)
-	if count.Func.Verify(lib.Lookup) != nil {
+	if !verified(count) {
 		return false
 	}
 	m.stage(&count)
@@ -35,7 +34,7 @@ func (x *scatter) list() bool {
 	}
 	m.sizes(s.Name+"_operands", nil, nil, allocs)
 	fill := x.writeUpdates(part, counts)
-	if fill.Func.Verify(lib.Lookup) != nil {
+	if !verified(fill) {
 		return false
 	}
 	m.when(loop.SizeScalar(x.sorts), func() { m.stage(&fill) })
@@ -120,16 +119,14 @@ func (x *scatter) writeUpdates(part int, starts loop.BufferID) loop.Stage {
 	f := x.m.listFunc(x.s, x.s.Func.Name+"_list")
 	b := f.Builder
 	start := f.buffer(starts, loop.ReadOnly)
-	even, odd := f.buffer(x.sort.keys[0], loop.ReadWrite), f.buffer(x.sort.keys[1], loop.ReadWrite)
-	which := f.scalar(x.sort.odd)
+	into := x.sort.writer(&f.mappedFunc)
 	var out []loop.BufID
 	for _, id := range x.operands {
 		out = append(out, f.buffer(id, loop.ReadWrite))
 	}
 	at := b.Var("at", b.Load(start, b.Lo()))
 	f.in.Store = func(st *loop.Store, n *loop.Inliner) bool {
-		key := b.Let("key", b.Cast(loop.U32, n.Expr(st.Index)))
-		b.If(b.Eq(which, loop.Int(0)), func() { b.Store(even, at, key) }, func() { b.Store(odd, at, key) })
+		into(at, n.Expr(st.Index))
 		for k, e := range x.fold.operands {
 			b.Store(out[k], at, n.Expr(e))
 		}

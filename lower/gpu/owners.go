@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/lacuna-sparse/lacuna/ir/loop"
-	"github.com/lacuna-sparse/lacuna/ir/loop/lib"
 )
 
 // Sizes of grids whose warps own elements.
@@ -47,16 +46,10 @@ func (m *mapper) owners(s *loop.Stage) bool {
 	checks, folds := m.newFunc(s.Func.Name+"_check"), m.newFunc(s.Func.Name)
 	checks.withoutStores(s, l)
 	folds.byOwners(s, l, fold, blocks*int64(warps))
-	for _, g := range []*gridFunc{checks, folds} {
-		if loop.RemoveDead(g.Builder.Func()).Verify(lib.Lookup) != nil {
-			return false
-		}
+	if len(s.Func.Fails) > 0 && !m.launchVerified(s, "check", checks, m.blocksForAtomics()) {
+		return false
 	}
-	if len(s.Func.Fails) > 0 {
-		m.launch(s, "check", checks, m.blocksForAtomics())
-	}
-	m.launch(s, "owners", folds, loop.SizeConst(blocks))
-	return true
+	return m.launchVerified(s, "owners", folds, loop.SizeConst(blocks))
 }
 
 // withoutStores runs the iterations of l in turns, but for their stores.

@@ -1,8 +1,9 @@
 package gpu
 
 import (
+	"slices"
+
 	"github.com/lacuna-sparse/lacuna/ir/loop"
-	"github.com/lacuna-sparse/lacuna/ir/loop/lib"
 	"github.com/lacuna-sparse/lacuna/lower/gpu/coop"
 )
 
@@ -56,7 +57,7 @@ var _ = register(mapping{of: ofOneCall, place: 5, word: "sorted", take: (*mapper
 func (m *mapper) scatters(s *loop.Stage) bool {
 	s = flattened(s)
 	return m.sorted(s, loop.SizeConst(1), func() {
-		if !m.owners(s) {
+		if !m.attempt((*mapper).owners, s) {
 			m.serial(s)
 		}
 	})
@@ -143,7 +144,7 @@ func (x *scatter) keys() bool {
 	m.sizes(s.Name+"_updates", x.lets(x.iterations()), nil, x.sort.allocs())
 	g := m.newFunc(s.Func.Name + "_keys")
 	in := g.onlyCall(s)
-	into := x.sort.writer(g)
+	into := x.sort.writer(&g.mappedFunc)
 	elements := g.scalar(x.elements)
 	b := g.Builder
 	all := b.Let("all", b.Mul(g.blocks(), loop.Int(int64(m.opts.Threads))))
@@ -162,11 +163,9 @@ func (x *scatter) keys() bool {
 		return true
 	}
 	b.Inline(s.Func, in)
-	if loop.RemoveDead(b.Func()).Verify(lib.Lookup) != nil {
-		return false
-	}
-	m.when(loop.SizeScalar(x.sorts), func() { m.launch(x.sort.s, "keys", g, m.blocksFor(loop.SizeScalar(x.n))) })
-	return true
+	ok := false
+	m.when(loop.SizeScalar(x.sorts), func() { ok = m.launchVerified(x.sort.s, "keys", g, m.blocksFor(loop.SizeScalar(x.n))) })
+	return ok
 }
 
 // iterations is how many the loop has. Where that cannot be told before anything runs, a
@@ -201,10 +200,8 @@ func (x *scatter) knownIterations() (loop.SizeExpr, bool) {
 		case *loop.Const:
 			return loop.SizeConst(int64(e.Bits))
 		case *loop.Ref:
-			for i, id := range f.Args {
-				if id == e.Var {
-					return loop.SizeScalar(x.s.Args[i])
-				}
+			if slices.Contains(f.Args, e.Var) {
+				return loop.SizeScalar(argOf(x.s, e.Var))
 			}
 			if v, is := values[e.Var]; is {
 				return size(v)

@@ -118,7 +118,7 @@ func (p *pairSort) allocs() []loop.Alloc {
 }
 
 // writer gives a function the parameters with which it stores the key of a pair.
-func (p *pairSort) writer(g *gridFunc) func(at, key loop.Expr) {
+func (p *pairSort) writer(g *mappedFunc) func(at, key loop.Expr) {
 	b := g.Builder
 	even, odd := g.buffer(p.keys[0], loop.ReadWrite), g.buffer(p.keys[1], loop.ReadWrite)
 	which := g.scalar(p.odd)

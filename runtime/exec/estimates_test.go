@@ -79,6 +79,7 @@ func TestEstimates(t *testing.T) {
 			"C(i,k) = A(i,j)*A(k,j)",
 			"C(i,j) = A(i,j)+B(i,j)",
 			"C(i,j) = A(i,j)*B(i,j)",
+			"C(i,j) = A(i,j)*A(i,j)",
 			"C(i,j) = A(i,j)+A(j,i)",
 			"C(i,k) = A(i,j)*B(j,k); D(i,l) = C(i,k)*A(k,l)",
 			"C(i,k) = A(i,j)*B(j,k); E(i,k) = C(i,k)*A(i,k)",

@@ -11,10 +11,12 @@ import (
 )
 
 // TestLoopsBySizes tells which loops and conversions are chosen for operands of other sizes: the smaller one is stored again, few places
-// of a mask are computed one by one, and many with the rows that they are in.
+// of a mask are computed one by one, and many with the rows that they are in. Of dense operands the extents count, of which runs look at no more.
 func TestLoopsBySizes(t *testing.T) {
 	const product = "C(i,k) = A(i,j)*B(j,k)"
 	const masked = "C(i,k) = where(stored(M(i,k)), sum_j A(i,j)*B(j,k), 0)"
+	const dense = "Y(i,j) = P(i,k)*Q(k,j)"
+	const gram = "G(k,l) = U(i,k)*U(i,l)"
 	type sizes = map[string]string
 	for _, test := range []struct {
 		program, formats string
@@ -25,6 +27,9 @@ func TestLoopsBySizes(t *testing.T) {
 		{product, "A:CSR B:CSC", sizes{"A": "100x100000, 1 per row", "B": "100000x100000, 16 per row"}, "convert(A: CSC)"},
 		{masked, "A:CSR B:CSR M:CSR", sizes{"A": "5000x5000, 16 per row", "B": "5000x5000, 16 per row", "M": "5000x5000, 250 in all"}, "order(i, k, {j}), convert(B: CSC)"},
 		{masked, "A:CSR B:CSR M:CSR", sizes{"A": "5000x5000, 16 per row", "B": "5000x5000, 16 per row", "M": "5000x5000, 500 per row"}, "order(i, {j, k}, k), workspace(k)"},
+		{dense, "P:D-D Q:D-D", sizes{"P": "500x500", "Q": "500x500"}, "order(i, k, j)"},
+		{dense, "P:D-D Q:D-D", sizes{"P": "20000x128", "Q": "128x2"}, "order(i, j, {k})"}, // columns that are no vector
+		{gram, "U:D-D", sizes{"U": "20000x32"}, "order(k, i, l), parallel(k)"},            // tiles of the result stay in registers
 	} {
 		var opts []declare.Option
 		for _, field := range strings.Fields(test.formats) {
@@ -64,4 +69,45 @@ func scheduleFor(t *testing.T, program string, opts []declare.Option) string {
 		t.Fatal(err)
 	}
 	return text
+}
+
+// TestSizesOfRuns runs a kernel that was compiled without operands on dense ones of several shapes: it is planned once for those that round alike, and computes the same as it does as written.
+func TestSizesOfRuns(t *testing.T) {
+	ctx := context.Background()
+	k, err := NewSession(WithEngine(runtime.Interp())).Compile(ctx, "G(k,l) = U(i,k)*U(i,l)", declare.Format("U", tensor.Dense(2), tensor.Float64))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var before *Kernel
+	for _, test := range []struct {
+		rows, columns int64
+		again         bool // it is planned anew
+	}{{300, 33, true}, {301, 33, false}, {300, 32, false}, {2, 2, true}, {0, 3, true}} {
+		values := make([]float64, test.rows*test.columns)
+		for i := range values {
+			values[i] = float64(i%7) - 3
+		}
+		u, err := tensor.FromDense([]int64{test.rows, test.columns}, tensor.Dense(2), tensor.ArrayOf(values))
+		if err != nil {
+			t.Fatal(err)
+		}
+		g, err := k.Run(ctx, Args{"U": u})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, err := Eval(ctx, "G(k,l) = U(i,k)*U(i,l)", Args{"U": u}, AsWritten())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, x := range tensor.View[float64](want.Values()) {
+			if got := tensor.View[float64](g.Values())[i]; got != x {
+				t.Fatalf("%v: element %d is %v, as written %v", test, i, got, x)
+			}
+		}
+		latest := k.chooser.latest.Load()
+		if again := latest.kernel != before; again != test.again && test.rows > 2 {
+			t.Errorf("%v: planned anew: %t", test, again)
+		}
+		before = latest.kernel
+	}
 }
