@@ -59,7 +59,7 @@ func (s *Session) compile(ctx context.Context, src string, d *declare.Declaratio
 	if err != nil {
 		return nil, err
 	}
-	choices := logic.Choices(program, wanted) || ordersBySizes(program)
+	choices := logic.Choices(program, wanted, s.env.OnGrids()) || ordersBySizes(program)
 	extents := !choices && ordersByExtents(program)
 	choices = choices || extents
 	if program.Scheduled() && (choices || storesSaid(file)) && !d.Strict() && !d.AsWritten() {
@@ -368,6 +368,7 @@ func (s *Session) optimised(ctx context.Context, file *lang.File, program *lang.
 		Statistics: statistics,
 		Forbidden:  func() { byValues = true },
 		Wanted:     wanted,
+		Grids:      s.env.OnGrids(),
 		Eager:      s.env.eager,
 		Record:     record,
 		Stores: func() (map[*lang.Tensor]logic.Stored, bool) {
