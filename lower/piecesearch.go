@@ -49,7 +49,7 @@ func (e *emitter) piecesStage(p *pieces, counted []*ir.Access, dense bool) {
 		b.If(b.And(inside, b.Gt(piece, loop.Int(0))), func() {
 			target := b.Let("target", b.Mul(piece, loop.Int(grain)))
 			for l, g := range p.loops {
-				s.descend(l, coords, s.Scalar(s.extent(g.Index)), piece, target)
+				s.descend(l, coords, s.Scalar(s.extent(g.Index)), target)
 			}
 		}, func() { s.whole(inside) })
 		for l, c := range coords {
@@ -125,7 +125,7 @@ func (s *pieceSearch) stored(o *pieceOperand, l int, n loop.Expr) loop.Expr {
 
 // descend finds the coordinate of loop l: the last before which, under the coordinates found so far, no more lies
 // than the target.
-func (s *pieceSearch) descend(l int, coords []*loop.Ref, n, piece, target loop.Expr) {
+func (s *pieceSearch) descend(l int, coords []*loop.Ref, n, target loop.Expr) {
 	b := s.B
 	lo, hi := coords[l], b.Var("above", n)
 	type side struct {
@@ -155,7 +155,7 @@ func (s *pieceSearch) descend(l int, coords []*loop.Ref, n, piece, target loop.E
 	}
 	rest = b.Let("rest", rest)
 	// Operands of which each entry counts once, and which are spread alike, have a coordinate near the entries that
-	// are as far on in them as the piece is in all: it is between the first and the last of these.
+	// are as far on in them as the target is in all: it is between the first and the last of these.
 	var guesses []*loop.Ref
 	lists := l == 0 && !s.dense
 	for _, d := range sides {
@@ -163,9 +163,15 @@ func (s *pieceSearch) descend(l int, coords []*loop.Ref, n, piece, target loop.E
 	}
 	if lists {
 		guesses = []*loop.Ref{b.Var("guess", n), b.Var("guess", loop.Int(0))}
-		for _, d := range sides {
-			size := b.Let("size", b.Sub(d.to, d.from))
-			part := b.Mul(b.Cast(loop.F64, size), b.Div(b.Cast(loop.F64, piece), b.Cast(loop.F64, s.Scalar(s.pieces.count))))
+		sizes, total := make([]loop.Expr, len(sides)), loop.Expr(loop.Int(0))
+		for i, d := range sides {
+			sizes[i] = b.Let("size", b.Sub(d.to, d.from))
+			total = b.Add(total, sizes[i])
+		}
+		share := b.Let("share", b.Div(b.Cast(loop.F64, target), b.Cast(loop.F64, total)))
+		for i, d := range sides {
+			size := sizes[i]
+			part := b.Mul(b.Cast(loop.F64, size), share)
 			b.If(b.Gt(size, loop.Int(0)), func() {
 				at := b.Let("at", b.Add(d.from, b.Min(b.Cast(loop.I64, part), b.Sub(size, loop.Int(1)))))
 				c := b.Let("c", b.LoadIndex(d.crd, at))

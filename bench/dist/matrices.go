@@ -3,12 +3,14 @@
 package main
 
 import (
-	"fmt"
+	"io"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
 	"unsafe"
+
+	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
 // matrix is a kind of square matrix, made row by row.
@@ -70,17 +72,24 @@ func raw[T any](s []T) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(s))), len(s)*int(unsafe.Sizeof(*new(T))))
 }
 
-// elements is raw the other way round, aligned as its elements.
-func elements[T any](path string) ([]T, error) {
-	b, err := os.ReadFile(path)
+// elements is raw the other way round, in memory as files are read into.
+func elements[T tensor.Element](path string) ([]T, error) {
+	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
-	s := make([]T, len(b)/int(unsafe.Sizeof(*new(T))))
-	if copy(raw(s), b) != len(b) {
-		return nil, fmt.Errorf("%s has %d bytes", path, len(b))
+	defer f.Close()
+	st, err := f.Stat()
+	if err != nil {
+		return nil, err
 	}
-	return s, nil
+	a, err := tensor.MakeArray(tensor.ArrayOf(make([]T, 1)).DType(), int(st.Size())/int(unsafe.Sizeof(*new(T))))
+	if err != nil {
+		return nil, err
+	}
+	s := tensor.View[T](a)
+	_, err = io.ReadFull(f, raw(s))
+	return s, err
 }
 
 func floats(path string) ([]float64, error) { return elements[float64](path) }
