@@ -335,6 +335,9 @@ func (g *gridRun) temporary(bytes int64, fill fillMode) (gridBuffer, error) {
 	if g.limit > 0 && size > g.limit-g.inUse {
 		return gridBuffer{}, errOverLimit
 	}
+	if bytes == 0 {
+		fill = anything
+	}
 	at, ok := g.q.scratch(size, fill)
 	if !ok {
 		return g.alloc(bytes, fill, ofRun)

@@ -84,8 +84,7 @@ func ParseStatistics(text string) (*Statistics, error) {
 	for i := range s.Axes {
 		s.Axes[i].assume(s.Entries, most[i], full)
 	}
-	s.class = string(s.Rounded().appendClass(nil))
-	return s, nil
+	return s.named(), nil
 }
 
 // assumedNumber reads a positive number.

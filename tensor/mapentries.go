@@ -2,6 +2,7 @@ package tensor
 
 import (
 	"cmp"
+	"math/bits"
 	"slices"
 )
 
@@ -10,9 +11,10 @@ import (
 
 // chosen lists those of n places for which keep says so.
 func chosen(n int, keep func(i int) bool) (permutation, error) {
-	count := 0
+	kept, count := makeBitset(n), 0
 	for i := range n {
 		if keep(i) {
+			kept.set(i)
 			count++
 		}
 	}
@@ -21,9 +23,9 @@ func chosen(n int, keep func(i int) bool) (permutation, error) {
 		return permutation{}, err
 	}
 	j := 0
-	for i := 0; j < count; i++ {
-		if keep(i) {
-			list.set(j, uint64(i))
+	for i, word := range kept {
+		for ; word != 0; word &= word - 1 {
+			list.set(j, uint64(i*64+bits.TrailingZeros64(word)))
 			j++
 		}
 	}
@@ -126,7 +128,7 @@ func (e *entries) regroup(groups []axisGroup, from, to []int64, stored []int) er
 			continue
 		}
 		if len(g.to) == 0 || !slices.Contains(stored, g.to[0]) {
-			continue // of size 1, or within the block
+			continue // nothing, or within the block
 		}
 		for _, axis := range g.to {
 			var err error
@@ -134,19 +136,23 @@ func (e *entries) regroup(groups []axisGroup, from, to []int64, stored []int) er
 				return err
 			}
 		}
+		if len(g.from) == 0 {
+			continue // of size 1: zeros
+		}
 		old, made := inOrder(e.cols, g.from), inOrder(cols, g.to)
+		first, last := made[0], len(made)-1
 		for i := range e.n {
-			at := uint64(0) // in row-major order over the group
-			for k, col := range old {
-				at = at*uint64(from[g.from[k]]) + col.at(i)
+			at := old[0].at(i) // in row-major order over the group
+			for k := 1; k < len(old); k++ {
+				at = at*uint64(from[g.from[k]]) + old[k].at(i)
 			}
-			for k := len(made) - 1; k > 0; k-- {
+			for k := last; k > 0; k-- {
 				size := uint64(to[g.to[k]])
 				rest := at / size
 				made[k].set(i, at-rest*size)
 				at = rest
 			}
-			made[0].set(i, at)
+			first.set(i, at)
 		}
 	}
 	e.cols = cols

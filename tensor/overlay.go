@@ -280,8 +280,7 @@ func (s *Statistics) changed(o *overlay, dt DType) *Statistics {
 	}
 	finite, exponent, nonNegative := magnitude(values)
 	out.Finite, out.Exponent, out.NonNegative = s.Finite && finite, max(s.Exponent, exponent), s.NonNegative && nonNegative
-	out.class = string(out.Rounded().appendClass(nil))
-	return &out
+	return out.named()
 }
 
 // statistics are those that follow from the base's, nil if there are none.

@@ -35,14 +35,18 @@ func (t *Tensor) prune(memory *memoryLimit) (*Tensor, error) {
 	}
 	sparse := t.format.SparseRank()
 	block, n, differs := t.block(), t.levels[sparse-1].Crd.n, t.differsFromFill()
-	kept, err := chosen(n, func(p int) bool {
-		for i := p * block; i < (p+1)*block; i++ {
-			if differs(i) {
-				return true
+	some := differs
+	if block != 1 {
+		some = func(p int) bool {
+			for i := p * block; i < (p+1)*block; i++ {
+				if differs(i) {
+					return true
+				}
 			}
+			return false
 		}
-		return false
-	})
+	}
+	kept, err := chosen(n, some)
 	if err != nil {
 		return nil, tensorError("%v", err)
 	}
@@ -51,14 +55,7 @@ func (t *Tensor) prune(memory *memoryLimit) (*Tensor, error) {
 		if err := memory.admit(int64(kept.len()), block*t.DType().Size()+t.levels[sparse-1].Crd.dt.Size()); err != nil {
 			return nil, tensorError("%v", err)
 		}
-		list := kept
-		if block > 1 {
-			list, err = kept.spread(int64(block))
-		}
-		if err == nil {
-			values, err = gather(t.values, list)
-		}
-		if err != nil {
+		if values, err = gatherBlocks(t.values, kept, block); err != nil {
 			return nil, tensorError("%v", err)
 		}
 	}
@@ -117,15 +114,32 @@ func (t *Tensor) pruneSegment(levels []Level, s int, kept permutation) (parents 
 	return parents, err
 }
 
+// gatherBlocks returns the blocks of so many elements that a list names.
+func gatherBlocks(a Array, list permutation, block int) (Array, error) {
+	if block == 1 {
+		return gather(a, list)
+	}
+	out, err := MakeArray(a.dt, list.len()*block)
+	if err != nil {
+		return out, err
+	}
+	size := block * a.dt.Size()
+	from, to := a.Raw(), out.Raw()
+	for i := range list.len() {
+		copy(to[i*size:(i+1)*size], from[list.at(i)*size:])
+	}
+	return out, nil
+}
+
 // below is how many of the places that a list names in ascending order are below each element of an ascending array.
 func (p permutation) below(pos Array) (column, error) {
 	out, err := makeColumn(pos.n, uint64(p.len()))
 	if err != nil {
 		return out, err
 	}
-	j := 0
+	j, n := 0, p.len()
 	for i := range pos.n {
-		for end := uint64(pos.At64(i)); j < p.len() && p.column.at(j) < end; j++ {
+		for end := int(pos.At64(i)); j < n && p.at(j) < end; j++ {
 		}
 		out.set(i, uint64(j))
 	}

@@ -48,16 +48,63 @@ func (t *Tensor) Statistics() (*Statistics, bool) {
 		t.statistics.of = t.overlay.statistics()
 	}
 	if t.statistics.of == nil {
-		if !t.allHere() || t.overlay.merge() != nil {
+		list, ok := t.described()
+		if !ok {
 			return nil, false
 		}
-		list, err := t.Listed()
-		if err != nil {
-			return nil, false
-		}
-		t.statistics.of = list.describe()
+		s := *t.outlined(list)
+		s.Finite, s.Exponent, s.NonNegative = magnitude(list.values)
+		t.statistics.of = s.named()
 	}
 	return t.statistics.of, true
+}
+
+// Outline returns the statistics of a tensor as they would be with other values, all from 0 to 1: where only these are not known, they take less time than
+// [Tensor.Statistics], for dense tensors nearly none.
+func (t *Tensor) Outline() (*Statistics, bool) {
+	if !t.IsCanonical() || t.pin() != nil {
+		return nil, false
+	}
+	defer t.Unpin()
+	t.statistics.Lock()
+	defer t.statistics.Unlock()
+	if t.statistics.outline != nil {
+		return t.statistics.outline, true
+	}
+	if t.statistics.of == nil {
+		t.statistics.of = t.overlay.statistics()
+	}
+	list, ok := t, true
+	if t.statistics.of == nil {
+		if list, ok = t.described(); !ok {
+			return nil, false
+		}
+	}
+	return t.outlined(list), true
+}
+
+// described is the list of entries that statistics are taken of; false if there are none.
+func (t *Tensor) described() (list *Tensor, ok bool) {
+	if !t.allHere() || t.overlay.merge() != nil {
+		return nil, false
+	}
+	list, err := t.Listed()
+	return list, err == nil
+}
+
+// outlined is the outline, from the statistics, if there are some, or else from a list of entries. Others wait.
+func (t *Tensor) outlined(list *Tensor) *Statistics {
+	if t.statistics.outline == nil {
+		var s Statistics
+		if of := t.statistics.of; of != nil {
+			s = *of
+		} else {
+			s = list.describe()
+		}
+		s.Finite, s.Exponent, s.NonNegative = true, 0, true
+		t.statistics.outline = s.named()
+	}
+	return t.statistics.outline
 }
 
 // StatisticsBy returns the statistics of a tensor, where only a device has it what there finds out about it: but for their class, which follows. That is asked
@@ -78,8 +125,7 @@ func (t *Tensor) StatisticsBy(there func() (*Statistics, error)) (*Statistics, b
 	defer t.statistics.Unlock()
 	if t.statistics.of == nil && s != nil {
 		kept := *s
-		kept.class = string(kept.Rounded().appendClass(nil))
-		t.statistics.of = &kept
+		t.statistics.of = kept.named()
 	}
 	t.statistics.asked = true
 	return t.statistics.of, t.statistics.of != nil
@@ -137,10 +183,9 @@ func aboveTwo(x float64) float64 {
 	return math.Exp2(math.Ceil(math.Log2(x)))
 }
 
-// describe computes the statistics.
-func (t *Tensor) describe() *Statistics {
-	s := &Statistics{Entries: float64(t.values.n), Axes: make([]AxisStatistics, len(t.shape))}
-	s.Finite, s.Exponent, s.NonNegative = magnitude(t.values)
+// describe computes what does not depend on values.
+func (t *Tensor) describe() Statistics {
+	s := Statistics{Entries: float64(t.values.n), Axes: make([]AxisStatistics, len(t.shape))}
 	order := t.format.order
 	sparse := t.format.SparseRank()
 	// under[p] is how many values stand under position p of the level; nil: each times many.
@@ -161,6 +206,11 @@ func (t *Tensor) describe() *Statistics {
 		under, each = parents(t.levels[k], int(t.positions(k-1)), under, each)
 	}
 	s.Band = t.band()
+	return s
+}
+
+// named sets the class.
+func (s *Statistics) named() *Statistics {
 	s.class = string(s.Rounded().appendClass(nil))
 	return s
 }

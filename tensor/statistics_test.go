@@ -2,6 +2,7 @@ package tensor
 
 import (
 	"math"
+	"reflect"
 	"testing"
 )
 
@@ -26,6 +27,11 @@ func TestStatistics(t *testing.T) {
 		}
 		if again, _ := m.Statistics(); again != s {
 			t.Errorf("%s: computed again", f)
+		}
+		o, _ := m.Outline() // of statistics, and before them
+		first, ok := m.Share().Outline()
+		if !ok || !reflect.DeepEqual(o, first) || !first.Finite || first.Exponent != 0 || !first.NonNegative || first.Axes[1] != s.Axes[1] || first.Class() == s.Class() {
+			t.Errorf("%s: outlines %+v and %+v", f, o, first)
 		}
 	}
 	near, err := FromCoords([]int64{9, 9}, CSR, [][]int64{{0, 1, 2, 3, 8}, {1, 0, 3, 2, 7}}, ArrayOf([]float64{1, 1, 1, 1, 1}))

@@ -75,12 +75,18 @@ func ExampleTensor_Statistics() {
 	B, _ := A.WithValues(tensor.ArrayOf([]float64{5, 4, 3, 2, 1}), nil)
 	other, _ := B.Statistics()
 	fmt.Println("planned alike:", s.Class() == other.Class(), "as if with", s.Rounded().Entries, "entries")
+	C, _ := A.WithValues(tensor.ArrayOf([]float64{-5, 4e9, 3, 2, 1}), nil)
+	large, _ := C.Statistics()
+	o, ok := C.Outline()
+	of, _ := A.Outline()
+	fmt.Println("by values:", s.Class() == large.Class(), "without:", o.Class() == of.Class(), o.Entries, "entries", ok)
 	// Output:
 	// 4 rows, 1 empty, with 0 to 3 entries, 1.25 on average <nil>
 	// 5 true true true
 	// axis 0 has 3 of 4 with entries, 3 at most
 	// axis 1 has 3 of 3 with entries, 3 at most
 	// planned alike: true as if with 4 entries
+	// by values: false without: true 5 entries true
 }
 
 // Who can compute where a tensor is describes it, if it is not here: a session of the GPU's does. This one is here.

@@ -45,8 +45,9 @@ type Tensor struct {
 // statisticsCell holds the statistics of a tensor, once somebody has asked for them.
 type statisticsCell struct {
 	sync.Mutex
-	of    *Statistics
-	asked bool // a device that has the tensor was asked for them
+	of      *Statistics
+	outline *Statistics
+	asked   bool // a device that has the tensor was asked for them
 }
 
 // NewTrusted makes a tensor of arrays that are known to be right, without

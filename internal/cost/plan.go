@@ -39,6 +39,7 @@ const (
 	Statement  = 4000 // a statement by itself
 	// Looking for an entry of a sparse vector, where no loop goes through the vector, and where it has so few (Guessable) that processors guess right.
 	Probe, GuessedProbe = 1.5, 0.5
+	GridProbe           = 10 // on a grid, where loops that find their way are for threads apart: an H200 takes ten times as long as for a dense vector
 
 	Lookup = 0.5 // one more element that an iteration looks up by the same coordinate, in steps
 

@@ -35,8 +35,12 @@ type Options struct {
 	Check func(*lang.File, map[string]lang.Decl) (*lang.Program, error)
 	// Wanted names the results that are asked for; nil: all. Others may become part of what reads them.
 	Wanted []string
+	// Grids says that the program runs on an engine of many threads, which take loops with branches badly.
+	Grids bool
 	// Eager, for tests, takes every chance to reorder, however small the data.
 	Eager bool
+	// Forbidden, if not nil, is called where values of operands forbid to look for another order.
+	Forbidden func()
 	// Record keeps the alternatives that were weighed, in the result.
 	Record bool
 }
@@ -178,7 +182,7 @@ func (o *optimiser) sameTypes(q *lang.Program) bool {
 
 // Choices reports whether a program has anything to choose: a plain product of a matrix and a vector does not, and pays nothing for
 // the optimiser.
-func Choices(prog *lang.Program, wanted []string) bool {
+func Choices(prog *lang.Program, wanted []string, grids bool) bool {
 	return wanted != nil && slices.ContainsFunc(prog.Stmts, func(s *lang.Stmt) bool {
 		return !slices.Contains(wanted, s.LHS.Tensor.Name) && hasLaw(s.RHS)
 	}) || slices.ContainsFunc(prog.Stmts, func(s *lang.Stmt) bool {
@@ -195,7 +199,7 @@ func Choices(prog *lang.Program, wanted []string) bool {
 			}
 			return true
 		})
-		return found && (factors > 2 || nested > 1 || factors == 2 && (privateIndex(s.RHS) || probes(lang.Accesses(s.RHS)) || columned(s.RHS)))
+		return found && (factors > 2 || nested > 1 || factors == 2 && (privateIndex(s.RHS) || probes(lang.Accesses(s.RHS), grids) || columned(s.RHS)))
 	})
 }
 

@@ -89,14 +89,14 @@ func (q *query) holds(t *term) bool {
 	all := 0.0
 	for _, e := range t.coefs {
 		if q.law.nonNegative && !q.nonNegative(e) {
-			return false
+			return q.forbidden()
 		}
 		all = q.grown(all, q.bound(e))
 	}
 	var used []*lang.Index
 	for _, f := range t.factors {
 		if q.law.nonNegative && !q.nonNegative(f.expr) {
-			return false
+			return q.forbidden()
 		}
 		if !f.mask {
 			all = q.grown(all, q.bound(f.expr))
@@ -116,7 +116,15 @@ func (q *query) holds(t *term) bool {
 			return false
 		}
 	}
-	return all <= rangeOf(q.typ)
+	return all <= rangeOf(q.typ) || q.forbidden()
+}
+
+// forbidden is false: values do not allow what was to be done.
+func (o *optimiser) forbidden() bool {
+	if o.Forbidden != nil {
+		o.Forbidden()
+	}
+	return false
 }
 
 // summands is a bound of how many products any element of any intermediate adds up, as a logarithm. From a coordinate of one variable

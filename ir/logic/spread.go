@@ -12,6 +12,7 @@ import (
 
 // probing is what it costs to look entries of sparse vectors up, beside the iterations that find one. The loops go through all entries of an operand by the last
 // coordinate of which the vector is read, and processors guess wrong whether it has one there; or, where it has few, these are looked for in each fibre.
+// On grids neighbouring threads come to different places meanwhile, whatever the coordinate's place, as operands are stored again there so that it is the last.
 func (s *search) probing(kids []*node) float64 {
 	total := 0.0
 	for _, x := range kids {
@@ -23,7 +24,11 @@ func (s *search) probing(kids []*node) float64 {
 			probe = cost.GuessedProbe
 		}
 		for _, a := range kids {
-			if lookedUp(x.rel, a.rel) {
+			switch {
+			case !s.lookedUp(x.rel, a.rel):
+			case s.Grids:
+				most = max(most, a.rel.n*cost.GridProbe)
+			default:
 				fibres := max(a.rel.at[a.rel.order[0]].distinct, 1)
 				most = max(most, min(a.rel.n*probe, fibres*x.rel.n*builtin.Seek))
 			}
@@ -36,9 +41,9 @@ func (s *search) probing(kids []*node) float64 {
 // sparseVector reports whether a part stores some coordinates of one variable.
 func sparseVector(r *relation) bool { return len(r.order) == 1 }
 
-// lookedUp reports whether a vector is read at the last coordinate of a sparse part, and at no other.
-func lookedUp(x, a *relation) bool {
-	return len(a.order) > 1 && a.order[len(a.order)-1] == x.order[0]
+// lookedUp reports whether a vector is read at the last coordinate of a sparse part, and at no other; on grids at any.
+func (s *search) lookedUp(x, a *relation) bool {
+	return len(a.order) > 1 && (a.order[len(a.order)-1] == x.order[0] || s.Grids && slices.Contains(a.order, x.order[0]))
 }
 
 // spread puts dense copies of sparse vectors into an order, where they make it cheaper.
@@ -51,7 +56,7 @@ func (s *search) spread(n *node) *node {
 		if _, plain := k.factor.expr.(*lang.Access); !plain || k.factor.mask || s.preserve || !sparseVector(k.rel) {
 			continue
 		}
-		if !slices.ContainsFunc(n.kids, func(a *node) bool { return lookedUp(k.rel, a.rel) }) {
+		if !slices.ContainsFunc(n.kids, func(a *node) bool { return s.lookedUp(k.rel, a.rel) }) {
 			continue
 		}
 		dense := s.made([]*node{k}, k.rel, k.rel.vars)
@@ -64,15 +69,21 @@ func (s *search) spread(n *node) *node {
 	return n
 }
 
-// probes reports whether a product has a sparse vector that loops would look up.
-func probes(accesses []*lang.Access) bool {
+// probes reports whether a product has a sparse vector that loops would look up, on grids or not.
+func probes(accesses []*lang.Access, grids bool) bool {
 	for _, x := range accesses {
 		if len(x.Indices) != 1 || x.Tensor.Format.IsDense() || x.Indices[0].Plain() == nil {
 			continue
 		}
 		for _, a := range accesses {
-			if f := a.Tensor.Format; len(a.Indices) > 1 && !f.IsDense() && a.Tensor.HasFormat && a.Indices[f.Order()[len(a.Indices)-1]].Plain() == x.Indices[0].Plain() {
-				return true
+			f := a.Tensor.Format
+			if len(a.Indices) < 2 || f.IsDense() || !a.Tensor.HasFormat {
+				continue
+			}
+			for level, axis := range f.Order() {
+				if a.Indices[axis].Plain() == x.Indices[0].Plain() && (grids || level == len(a.Indices)-1) {
+					return true
+				}
 			}
 		}
 	}

@@ -173,7 +173,7 @@ func (s *statement) insensitive(e *lang.Call, i int) bool {
 	case "*":
 		for k, a := range e.Args {
 			if k != i && math.IsInf(s.bound(a), 1) {
-				return false
+				return s.forbidden()
 			}
 		}
 	}

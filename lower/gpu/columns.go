@@ -84,7 +84,7 @@ func (m *mapper) columns(s *loop.Stage) bool {
 	}
 	if long != nil && long.pieces != nil {
 		length, room := long.pieces.sizes(m, k, isVector)
-		lets, allocs = append(lets, length), append(allocs, room...)
+		lets, allocs = append(lets, length...), append(allocs, room...)
 	}
 	m.sizes(s.Name+"_lanes", lets, nil, allocs)
 	tiles := ceilDiv(k, loop.SizeConst(warp*wideColumns))

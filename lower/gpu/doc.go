@@ -57,7 +57,7 @@
 //	entries.go      an entry of the result for each of an operand's; dots.go: each a fold over a dense dimension
 //	columns.go      lanes share the line of a dense result that a row adds to or folds:
 //	                lines.go recognises the nests, linework.go writes what a thread does, vectors.go by vectors,
-//	                linefolds.go where lines are folded, pieces.go where rows are long
+//	                linefolds.go where lines are folded, pieces.go where rows are long, line.go where all elements are one line
 //	linestores.go   elements of a line one after another; longlines.go: tiles of long lines
 //	blocks.go       a block for each chunk; shareloops.go: how the threads of a team share a loop
 //	independent.go  iterations that touch nothing in common

@@ -53,9 +53,8 @@ func lineFoldOf(f *loop.Func) (*lineNest, bool) {
 	t.fold = folds[0]
 	n := &lineNest{f: f, row: stores.row, buf: -1, width: stores.width, op: t.fold.op, sum: t}
 	_, n.start = loneLoop(n.row.Body, isDeclaration)
-	// Only rows with entries of their own are cut: of others, such as all of a dense
-	// operand, all or none are long.
 	_, n.split = pointersOf(f, t.over)
+	n.split = n.split || overDimension(f, t.over)
 	return n, true
 }
 

@@ -48,7 +48,7 @@ func TestLineFolds(t *testing.T) {
 	for _, test := range []struct{ name, old, replacement, want string }{
 		{"product", "", "", columns},
 		{"then more", "= acc\n", "= acc / f32(end - begin)\n", columns},
-		{"all of a dimension", "for p = begin to end", "for p = 0 to n_k", "columns tiles_of_columns vectors"},
+		{"all of a dimension", "for p = begin to end", "for p = 0 to n_k", columns},
 		{"entries by column", "for p = begin to end", "for p = begin to end - k", "line_elements"},
 		{"a variable in the loop", "let j: i64 = i64(A_crd[p])", "var j: i64 = i64(A_crd[p])", "line_elements"},
 		{"some entries", "acc = acc + A_vals[p] * B_vals[j * n_k + k]", "if j > 3 {\nacc = acc + A_vals[p]\n}", "line_elements"},

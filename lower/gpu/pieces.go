@@ -18,7 +18,10 @@ type pieceList struct {
 	// rows and starts tell of each piece the row and the first entry, first of each long row
 	// the first piece, and lines are what the pieces add up to.
 	rows, starts, first, lines loop.BufferID
-	entries                    loop.BufferID // an array with an element for each entry
+	// entries is an array with an element for each entry. Where rows go through a dimension instead, it is -1: then each is how many
+	// entries a row has, n how many rows there are, and cut 1 if they are cut, else 0.
+	entries      loop.BufferID
+	each, n, cut loop.ScalarID
 }
 
 const (
@@ -31,40 +34,62 @@ const (
 	maxPieceBytes = 64 << 20
 )
 
-// piecesOf prepares to cut the rows of a nest, if they have entries of their own each.
+// piecesOf prepares to cut the rows of a nest, if they have entries of their own each, or go through a dimension.
 func (m *mapper) piecesOf(s *loop.Stage, t *lineNest) *pieceList {
 	outer := t.folded()
-	if _, ok := pointersOf(t.f, outer); !ok {
-		return nil
+	x := &pieceList{entries: -1, n: m.cuts[s.Partition].n}
+	if overDimension(t.f, outer) {
+		x.each, x.cut = argOf(s, outer.Hi.(*loop.Ref).Var), m.scalar(s.Name+"_cut")
+	} else {
+		_, ok := pointersOf(t.f, outer)
+		entries, reads := readAlong(outer)
+		if !ok || !reads {
+			return nil
+		}
+		x.entries = s.Bufs[entries]
 	}
-	entries, ok := readAlong(outer)
-	if !ok {
-		return nil
-	}
-	return &pieceList{
-		length: m.scalar(s.Name + "_piece"), rows: m.temp(s.Name+"_piece_rows", loop.I64), starts: m.temp(s.Name+"_piece_starts", loop.I64),
-		first: m.temp(s.Name+"_first_pieces", loop.I64), lines: m.temp(s.Name+"_piece_lines", t.elem()), entries: s.Bufs[entries],
-	}
+	x.length, x.rows, x.starts = m.scalar(s.Name+"_piece"), m.temp(s.Name+"_piece_rows", loop.I64), m.temp(s.Name+"_piece_starts", loop.I64)
+	x.first, x.lines = m.temp(s.Name+"_first_pieces", loop.I64), m.temp(s.Name+"_piece_lines", t.elem())
+	return x
 }
 
-// sizes are the length of pieces, and the memory for them, for lines of some width.
-func (x *pieceList) sizes(m *mapper, width loop.SizeExpr, isVector loop.ScalarID) (loop.ScalarLet, []loop.Alloc) {
-	entries := loop.SizeExpr(loop.SizeLen{Buffer: x.entries})
-	bytes := loop.SizeConst(m.out.Buffers[x.lines].Elem.Size())
-	atLeastOne := func(x loop.SizeExpr) loop.SizeExpr { return sizeOp(loop.Max, x, loop.SizeConst(1)) }
-	lines := atLeastOne(sizeOp(loop.Div, sizeOp(loop.Div, loop.SizeConst(maxPieceBytes/2), bytes), atLeastOne(width)))
-	// 1 where warps take vectors of a line, else 0.
-	warps := sizeOp(loop.Mul, sizeOp(loop.Min, loop.SizeConst(1), sizeOp(loop.Div, width, loop.SizeConst(warp*wideColumns))), loop.SizeScalar(isVector))
-	least := sizeOp(loop.Add, loop.SizeConst(shortPieces*m.opts.LongRow), sizeOp(loop.Mul, warps, loop.SizeConst((longPieces-shortPieces)*m.opts.LongRow)))
-	length := sizeOp(loop.Max, ceilDiv(entries, lines), least)
+// sizes are the length of pieces, and the memory for them, for lines of some width. Rows that go through a dimension are all as
+// long: they are cut if they are too few to keep all threads busy.
+func (x *pieceList) sizes(m *mapper, width loop.SizeExpr, isVector loop.ScalarID) ([]loop.ScalarLet, []loop.Alloc) {
+	lets := []loop.ScalarLet{{Scalar: x.length, Value: x.lengthOf(m, width, isVector)}}
+	if x.entries < 0 {
+		longer := sizeOp(loop.Max, sizeOp(loop.Sub, loop.SizeScalar(x.each), loop.SizeScalar(x.length)), loop.SizeConst(0))
+		lets = append(lets, loop.ScalarLet{Scalar: x.cut, Value: sizeOp(loop.Min, longer, loop.SizeConst(1))})
+	}
 	rows, pieces := x.most()
-	return loop.ScalarLet{Scalar: x.length, Value: length}, []loop.Alloc{
+	return lets, []loop.Alloc{
 		{Buffer: x.rows, Len: pieces}, {Buffer: x.starts, Len: pieces}, {Buffer: x.first, Len: rows}, {Buffer: x.lines, Len: sizeOp(loop.Mul, pieces, width)},
 	}
 }
 
+func (x *pieceList) lengthOf(m *mapper, width loop.SizeExpr, isVector loop.ScalarID) loop.SizeExpr {
+	if x.entries < 0 {
+		elements := sizeOp(loop.Mul, loop.SizeScalar(x.n), width)
+		pieces := atLeastOne(sizeOp(loop.Div, loop.SizeConst(2*m.opts.Workers), atLeastOne(elements)))
+		return sizeOp(loop.Max, ceilDiv(loop.SizeScalar(x.each), pieces), loop.SizeConst(shortPieces*m.opts.LongRow))
+	}
+	entries := loop.SizeExpr(loop.SizeLen{Buffer: x.entries})
+	bytes := loop.SizeConst(m.out.Buffers[x.lines].Elem.Size())
+	lines := atLeastOne(sizeOp(loop.Div, sizeOp(loop.Div, loop.SizeConst(maxPieceBytes/2), bytes), atLeastOne(width)))
+	// 1 where warps take vectors of a line, else 0.
+	warps := sizeOp(loop.Mul, sizeOp(loop.Min, loop.SizeConst(1), sizeOp(loop.Div, width, loop.SizeConst(warp*wideColumns))), loop.SizeScalar(isVector))
+	least := sizeOp(loop.Add, loop.SizeConst(shortPieces*m.opts.LongRow), sizeOp(loop.Mul, warps, loop.SizeConst((longPieces-shortPieces)*m.opts.LongRow)))
+	return sizeOp(loop.Max, ceilDiv(entries, lines), least)
+}
+
+func atLeastOne(x loop.SizeExpr) loop.SizeExpr { return sizeOp(loop.Max, x, loop.SizeConst(1)) }
+
 // most is how many rows may be cut, and into how many pieces, or one more.
 func (x *pieceList) most() (rows, pieces loop.SizeExpr) {
+	if x.entries < 0 {
+		rows = sizeOp(loop.Mul, loop.SizeScalar(x.cut), loop.SizeScalar(x.n))
+		return rows, sizeOp(loop.Mul, rows, ceilDiv(loop.SizeScalar(x.each), loop.SizeScalar(x.length)))
+	}
 	whole := sizeOp(loop.Div, loop.SizeLen{Buffer: x.entries}, loop.SizeScalar(x.length))
 	// A row that is cut is longer than one piece: the last, shorter ones at most double them.
 	return sizeOp(loop.Add, whole, loop.SizeConst(1)), sizeOp(loop.Add, sizeOp(loop.Mul, whole, loop.SizeConst(2)), loop.SizeConst(1))

@@ -1,6 +1,7 @@
 package convert
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"slices"
 
 	lowerconvert "github.com/lacuna-sparse/lacuna/lower/convert"
+	"github.com/lacuna-sparse/lacuna/runtime/invoke"
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
@@ -174,6 +176,17 @@ func (s *Service) Prune(ctx context.Context, t *tensor.Tensor) (*tensor.Tensor, 
 func (c *conversion) pruned(ctx context.Context, t *tensor.Tensor) (*tensor.Tensor, error) {
 	if f := t.Format(); keepsBlocks(f) || f.Extended() || !t.IsCanonical() {
 		return nil, fallback("kernels prune sorted tensors without dense blocks, not %s %s", t.Structure(), f)
+	}
+	positions := tensor.Invalid
+	if t.LevelAt(0).Pos.DType().Valid() {
+		positions = invoke.CoordinateType(t.NNZ() + 1) // those of a first level are not the kernel's to write
+	}
+	for _, l := range t.Levels() {
+		dt := l.Pos.DType()
+		if dt.Valid() && positions.Valid() && dt != positions {
+			return nil, fallback("kernels write positions of one type, not of %v and %v", positions, dt)
+		}
+		positions = cmp.Or(positions, dt)
 	}
 	c.prune, c.options.Resident = true, c.resident
 	out, err := c.kernel(ctx, t, t.Format(), lowerconvert.Stored)

@@ -122,7 +122,7 @@ func assumed(ctx context.Context, file *lang.File, program *lang.Program, statis
 	if program.Scheduled() {
 		return nil
 	}
-	r := NewSession(WithEngine(runtime.Interp())).optimised(ctx, file, program, statistics, d, false)
+	r, _ := NewSession(WithEngine(runtime.Interp())).optimised(ctx, file, program, statistics, d, false)
 	if r == nil || r.Program == nil || !sameInterface(r.Program, program) {
 		return nil
 	}

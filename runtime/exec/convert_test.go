@@ -232,6 +232,39 @@ func TestConvertRandom(t *testing.T) {
 	checkKernelsRan(t, sessions)
 }
 
+// TestPruneRandom compares compiled pruning with tensor.Prune.
+func TestPruneRandom(t *testing.T) {
+	sessions := convertingSessions(t)
+	r := rand.New(rand.NewPCG(13, 14))
+	pruned := 0
+	for i := range 80 {
+		a := randomTensor(t, r, 1+i%4)
+		want, err := a.Prune()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want.NNZ() < a.NNZ() {
+			pruned++
+		}
+		for name, s := range sessions {
+			if s.env.Engine.Name() == runtime.CPUName && (i+int(s.env.Grain))%24 != 0 {
+				continue // compiling is slow
+			}
+			got, err := s.env.convert.Prune(t.Context(), a)
+			if err == nil {
+				err = sameArrays(got, want)
+			}
+			if err != nil {
+				t.Fatalf("%d, %s: %v: %v", i, name, a, err)
+			}
+		}
+	}
+	if pruned < 10 {
+		t.Errorf("entries went in %d tensors, which tells little", pruned)
+	}
+	checkKernelsRan(t, sessions)
+}
+
 // TestFromCoordsRandom compares building from coordinates with tensor.FromCoords:
 // lists in and out of order, with and without repeats, of every integer type.
 func TestFromCoordsRandom(t *testing.T) {

@@ -57,7 +57,7 @@ func (k *Kernel) Choices(ctx context.Context, args Args) (*Choices, error) {
 		for name, o := range args {
 			declare.Operand(name, o)(d)
 		}
-		if r := ch.session.optimised(ctx, ch.file, ch.program, statistics, d, true); r != nil {
+		if r, _ := ch.session.optimised(ctx, ch.file, ch.program, statistics, d, true); r != nil {
 			c.Products = r.Weighed
 		}
 	}
@@ -108,7 +108,7 @@ func (k *Kernel) Choices(ctx context.Context, args Args) (*Choices, error) {
 func (k *Kernel) statistics(args Args) map[string]*tensor.Statistics {
 	known := map[string]*tensor.Statistics{}
 	for _, t := range k.asWritten().Tensors {
-		if s, ok := statisticsOf(args, t.Name); ok {
+		if s, ok := statisticsOf(args[t.Name]); ok {
 			known[t.Name] = s.Rounded()
 		}
 	}

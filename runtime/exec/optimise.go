@@ -34,17 +34,19 @@ type chooser struct {
 	operands []string
 	first    map[string]*tensor.Statistics
 
-	latest  atomic.Pointer[chosen]
-	byClass flight.Cache[*Kernel]
-	byText  flight.Cache[*Kernel]  // by the text of the optimised program; "" for that as it is written
-	fell    atomic.Pointer[string] // why a plan would not do
+	latest    atomic.Pointer[chosen]
+	byClass   flight.Cache[*chosen]
+	byOutline flight.Cache[*chosen]  // those that no values would change
+	byText    flight.Cache[*Kernel]  // by the text of the optimised program; "" for that as it is written
+	fell      atomic.Pointer[string] // why a plan would not do
 }
 
 // chosen is a kernel for operands of some classes.
 type chosen struct {
-	classes    []string
+	classes    []string // of outlines, unless byValues
 	kernel     *Kernel
 	statistics map[string]*tensor.Statistics
+	byValues   bool // or outlines are not known
 }
 
 // compile compiles a program in the order that is best for the operands that are given as examples.
@@ -57,7 +59,7 @@ func (s *Session) compile(ctx context.Context, src string, d *declare.Declaratio
 	if err != nil {
 		return nil, err
 	}
-	choices := logic.Choices(program, wanted) || ordersBySizes(program)
+	choices := logic.Choices(program, wanted, s.env.OnGrids()) || ordersBySizes(program)
 	extents := !choices && ordersByExtents(program)
 	choices = choices || extents
 	if program.Scheduled() && (choices || storesSaid(file)) && !d.Strict() && !d.AsWritten() {
@@ -79,10 +81,11 @@ func (s *Session) compile(ctx context.Context, src string, d *declare.Declaratio
 		return s.declared(ctx, d, name)
 	})
 	c.first = statistics
-	k, err := c.make(ctx, statistics, d)
+	made, err := c.make(ctx, classes, statistics, d)
 	if err != nil {
 		return nil, err
 	}
+	k := made.kernel
 	for _, name := range c.operands {
 		if statistics[name] == nil {
 			k.guessed = append(k.guessed, name)
@@ -93,9 +96,11 @@ func (s *Session) compile(ctx context.Context, src string, d *declare.Declaratio
 			if k, err = c.withoutIntermediates(ctx, d, why); err != nil {
 				return nil, err
 			}
+			made.kernel = k
 		}
-		c.latest.Store(&chosen{classes, k, statistics})
-		c.byClass.Put(strings.Join(classes, ";"), k)
+		c.byClass.Put(strings.Join(classes, ";"), made)
+		outlines, ok := c.outlines(d.Example)
+		c.latest.Store(c.lasting(made, outlines, ok))
 	}
 	k.chooser = c
 	return k, nil
@@ -146,9 +151,37 @@ func (c *chooser) describe(statisticsOf func(name string) (*tensor.Statistics, b
 	return classes, statistics, len(statistics) == len(c.operands)
 }
 
+// outlines returns the classes of the operands' outlines; false if not all have one.
+func (c *chooser) outlines(operand func(name string) tensor.Operand) ([]string, bool) {
+	if c.extents {
+		return nil, false
+	}
+	classes, _, all := c.describe(func(name string) (*tensor.Statistics, bool) { return outlineOf(operand(name)) })
+	return classes, all
+}
+
+// lasting is a kernel for all operands of such outlines, if all have one and values do not matter.
+func (c *chooser) lasting(made *chosen, outlines []string, all bool) *chosen {
+	kept := *made
+	if kept.byValues = made.byValues || !all; !kept.byValues {
+		kept.classes = outlines
+		c.byOutline.Put(strings.Join(outlines, ";"), &kept)
+	}
+	return &kept
+}
+
+// outlineOf returns the outline of an operand, if it is one tensor that has some.
+func outlineOf(o tensor.Operand) (*tensor.Statistics, bool) {
+	t, ok := o.(*tensor.Tensor)
+	if !ok || t == nil {
+		return nil, false
+	}
+	return t.Outline()
+}
+
 // statisticsOf returns the statistics of an operand, if it is one tensor that has some.
-func statisticsOf(args Args, name string) (*tensor.Statistics, bool) {
-	t, ok := args[name].(*tensor.Tensor)
+func statisticsOf(o tensor.Operand) (*tensor.Statistics, bool) {
+	t, ok := o.(*tensor.Tensor)
 	if !ok || t == nil {
 		return nil, false
 	}
@@ -175,7 +208,7 @@ func (c *chooser) run(ctx context.Context, args Args) (*Kernel, values, error) {
 		failed := k
 		if k, err := c.withoutIntermediates(ctx, c.declared(args), memory); err == nil {
 			if latest := c.latest.Load(); latest != nil && latest.kernel == failed { // it runs until operands of another class come
-				c.latest.CompareAndSwap(latest, &chosen{latest.classes, k, latest.statistics})
+				c.latest.CompareAndSwap(latest, &chosen{latest.classes, k, latest.statistics, latest.byValues})
 			}
 			return k.runPlan(ctx, args, nil)
 		}
@@ -183,10 +216,18 @@ func (c *chooser) run(ctx context.Context, args Args) (*Kernel, values, error) {
 	return ran, vals, err
 }
 
-// kernel is the one for the arguments. Of the statistics of operands that were passed before, only the class is looked at.
+// kernel is the one for the arguments. Of the statistics of operands that were passed before, only the class is looked at, and values only if they
+// matter.
 func (c *chooser) kernel(ctx context.Context, args Args) (*Kernel, error) {
 	if latest := c.latest.Load(); latest != nil && c.same(latest, args) {
 		return latest.kernel, nil
+	}
+	outlines, outlined := c.outlines(func(name string) tensor.Operand { return args[name] })
+	if outlined {
+		if kept, ok := c.byOutline.Get([]byte(strings.Join(outlines, ";"))); ok {
+			c.latest.Store(kept)
+			return kept.kernel, nil
+		}
 	}
 	classes, statistics, ok := c.describe(func(name string) (*tensor.Statistics, bool) {
 		if c.extents {
@@ -197,23 +238,28 @@ func (c *chooser) kernel(ctx context.Context, args Args) (*Kernel, error) {
 	if !ok {
 		return c.asWritten(ctx, c.declared(args))
 	}
-	k, err := c.byClass.Do(ctx, strings.Join(classes, ";"), func(ctx context.Context) (*Kernel, error) {
-		return c.make(ctx, statistics, c.declared(args))
+	made, err := c.byClass.Do(ctx, strings.Join(classes, ";"), func(ctx context.Context) (*chosen, error) {
+		return c.make(ctx, classes, statistics, c.declared(args))
 	})
-	if err == nil {
-		c.latest.Store(&chosen{classes, k, statistics})
+	if err != nil {
+		return nil, err
 	}
-	return k, err
+	c.latest.Store(c.lasting(made, outlines, outlined))
+	return made.kernel, nil
 }
 
 // same reports whether arguments are of the classes that a kernel was chosen for.
 func (c *chooser) same(latest *chosen, args Args) bool {
+	of := outlineOf
+	if latest.byValues {
+		of = statisticsOf
+	}
 	for i, name := range c.operands {
 		if c.extents {
 			if !sizedLike(args[name], latest.statistics[name]) {
 				return false
 			}
-		} else if s, ok := statisticsOf(args, name); !ok || s.Class() != latest.classes[i] {
+		} else if s, ok := of(args[name]); !ok || s.Class() != latest.classes[i] {
 			return false
 		}
 	}
@@ -236,10 +282,33 @@ func (c *chooser) asWritten(ctx context.Context, d *declare.Declarations) (*Kern
 	})
 }
 
-// make optimises the program for operands with such statistics, and compiles what comes of it, unless that is there.
-func (c *chooser) make(ctx context.Context, statistics map[string]*tensor.Statistics, d *declare.Declarations) (k *Kernel, err error) {
+// make optimises the program for operands with statistics of such classes, and compiles what comes of it, unless that is there.
+func (c *chooser) make(ctx context.Context, classes []string, statistics map[string]*tensor.Statistics, d *declare.Declarations) (made *chosen, err error) {
 	defer runtime.Caught(c.source, &err)
-	r := c.session.optimised(ctx, c.file, c.program, statistics, d, false)
+	r, byValues := c.session.optimised(ctx, c.file, c.program, statistics, d, false)
+	if byValues {
+		free, still := c.session.optimised(ctx, c.file, c.program, harmless(statistics), d, false)
+		if byValues = still || free != nil && free.Program != nil; !byValues { // it runs as written whatever the values are
+			r = free
+		}
+	}
+	k, err := c.ordered(ctx, r, statistics, d)
+	return &chosen{classes, k, statistics, byValues || r != nil && r.Program != nil}, err
+}
+
+// harmless are statistics of the same entries with values that forbid no order.
+func harmless(statistics map[string]*tensor.Statistics) map[string]*tensor.Statistics {
+	out := make(map[string]*tensor.Statistics, len(statistics))
+	for name, s := range statistics {
+		o := *s
+		o.Finite, o.Exponent, o.NonNegative = true, 0, true
+		out[name] = &o
+	}
+	return out
+}
+
+// ordered compiles the program as it was optimised.
+func (c *chooser) ordered(ctx context.Context, r *logic.Result, statistics map[string]*tensor.Statistics, d *declare.Declarations) (k *Kernel, err error) {
 	as := &Kernel{source: c.source, file: c.file}
 	text := ""
 	if r != nil {
@@ -289,15 +358,17 @@ func (c *chooser) noted(ctx context.Context, d *declare.Declarations, notes []st
 	return &Kernel{planned: k.planned, source: k.source, file: k.file, checked: k.checked, literals: k.literals, intermediates: k.intermediates, notes: notes}, nil
 }
 
-// optimised asks the optimiser, which keeps what it has weighed if record says so.
-func (s *Session) optimised(ctx context.Context, file *lang.File, program *lang.Program, statistics map[string]*tensor.Statistics, d *declare.Declarations, record bool) *logic.Result {
+// optimised asks the optimiser, which keeps what it has weighed if record says so. byValues says that other values might allow another order.
+func (s *Session) optimised(ctx context.Context, file *lang.File, program *lang.Program, statistics map[string]*tensor.Statistics, d *declare.Declarations, record bool) (r *logic.Result, byValues bool) {
 	wanted, err := d.Wanted(program)
 	if err != nil {
-		return nil
+		return nil, false
 	}
-	return logic.Optimise(file, program, logic.Options{
+	r = logic.Optimise(file, program, logic.Options{
 		Statistics: statistics,
+		Forbidden:  func() { byValues = true },
 		Wanted:     wanted,
+		Grids:      s.env.OnGrids(),
 		Eager:      s.env.eager,
 		Record:     record,
 		Stores: func() (map[*lang.Tensor]logic.Stored, bool) {
@@ -330,6 +401,7 @@ func (s *Session) optimised(ctx context.Context, file *lang.File, program *lang.
 			return lang.Check(f, decls)
 		},
 	})
+	return r, byValues
 }
 
 // compileScheduled compiles a program with a schedule, what that leaves open by the statistics of the operands: so that the schedule of a kernel
