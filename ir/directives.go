@@ -50,7 +50,7 @@ func (m Mapping) String() string {
 }
 
 // Mappings are the words for ways to map a stage: package lower/gpu has what they are.
-var Mappings = []string{"positions", "rows", "columns", "entries", "lines", "updates", "elements", "iterations", "atomics", "extremes", "block", "sorted", "owners",
+var Mappings = []string{"positions", "rows", "line", "columns", "entries", "lines", "updates", "elements", "iterations", "atomics", "extremes", "block", "sorted", "owners",
 	"thread", "blocks", "chunks"}
 
 // Fail is the error of a command, of which there is one, that turns out not to hold once loops are there; nil if it was not

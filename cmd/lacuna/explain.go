@@ -64,6 +64,9 @@ Stages:
 			if err != nil {
 				return err
 			}
+			if cmd.Flags().Changed("engine") && (html != "" || asJSON) {
+				return usagef("--engine is for stages that are printed: leave out --html and --json, or --engine")
+			}
 			if html != "" {
 				return withAdvice(a.explainHTML(cmd.Context(), p, operands, &w, html), "explain")
 			}
@@ -84,7 +87,6 @@ Stages:
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print all stages as JSON, with what each part of them is about")
 	w.register(cmd)
 	w.registerAssume(cmd)
-	cmd.MarkFlagsMutuallyExclusive("engine", "html", "json")
 	cmd.RegisterFlagCompletionFunc("stage", completeStages)
 	return cmd
 }

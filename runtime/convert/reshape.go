@@ -162,7 +162,7 @@ func (s *Service) Prune(ctx context.Context, t *tensor.Tensor) (*tensor.Tensor, 
 	if t.NNZ() == 0 {
 		return t.Share(), nil
 	}
-	return s.place(fmt.Sprintf("prune %s", format), func() (*tensor.Tensor, error) { return s.remote().pruned(ctx, t) },
+	return s.place(fmt.Sprintf("prune %s", format), func() (*tensor.Tensor, error) { return s.prunedThere(ctx, t) },
 		func() (*tensor.Tensor, error) {
 			out, err := s.begin(false).pruned(ctx, t)
 			if errors.Is(err, errFallback) {
@@ -204,6 +204,25 @@ func (c *conversion) pruned(ctx context.Context, t *tensor.Tensor) (*tensor.Tens
 		return nil, err
 	}
 	return renamed(replaced(out, claimed), t.Name())
+}
+
+// prunedThere is pruned on the device, for tensors of which no kernel writes the positions as a list.
+func (s *Service) prunedThere(ctx context.Context, t *tensor.Tensor) (*tensor.Tensor, error) {
+	out, err := s.remote().pruned(ctx, t)
+	if !errors.Is(err, errFallback) || keepsBlocks(t.Format()) || !t.IsCanonical() {
+		return out, err
+	}
+	l, err := s.listOf(ctx, t)
+	if err != nil {
+		return nil, err
+	}
+	defer l.release()
+	kept := l.unequal(l.values, t.Fill())
+	if l.err == nil && kept.Shape()[0] == t.NNZ() {
+		return t.Share(), nil
+	}
+	l.choose(kept)
+	return l.store(t.Format())
 }
 
 // keepsBlocks reports whether a format has dense blocks behind levels that are not.
