@@ -79,6 +79,9 @@ func (run *rankRun) at(r *dist.Rank, o operand, t placement.Tensor, axis int) (*
 	if l, ok := run.layouts[o.name]; ok && !l.Auto {
 		return l.On(r.Grid(), t)
 	}
+	if len(t.Shape) == 0 {
+		return placement.Replicated(r.Grid(), 0), nil
+	}
 	return placement.OneAxis(r.Grid(), len(t.Shape), axis, placement.Blocks(t.Shape[axis], r.Grid().Sizes[0]), 0), nil
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"slices"
 	"sync/atomic"
 
 	"github.com/lacuna-sparse/lacuna/runtime/dist/placement"
@@ -383,16 +382,11 @@ func (f *fetch) start(ctx context.Context, t *Tensor, own bool) (*getting, error
 		if err := f.buffers(); err != nil {
 			return nil, err
 		}
-		out := slices.Clone(f.out)
 		for q, at := range f.send {
-			if at.together() {
-				out[q] = from[at[0].at*f.size:][:at[0].n*f.size]
-			} else {
-				at.pack(out[q], from, f.size)
-			}
-			f.rank.sent.Values += int64(len(out[q]))
+			at.pack(f.out[q], from, f.size)
+			f.rank.sent.Values += int64(len(f.out[q]))
 		}
-		if g.pending, err = f.rank.transport.Start(ctx, out, f.in); err != nil {
+		if g.pending, err = f.rank.transport.Start(ctx, f.out, f.in); err != nil {
 			return nil, err
 		}
 	}
@@ -484,10 +478,8 @@ func (f *fetch) buffers() error {
 	f.out, f.in = make([][]byte, len(f.send)), make([][]byte, len(f.send))
 	for q := range f.send {
 		var err error
-		if at := f.send[q]; !at.together() { // else it is sent from where it lies
-			if f.out[q], err = f.rank.transport.Buffer(int(at.values() * f.size)); err != nil {
-				return err
-			}
+		if f.out[q], err = f.rank.transport.Buffer(int(f.send[q].values() * f.size)); err != nil {
+			return err
 		}
 		if f.in[q], err = f.rank.transport.Buffer(int(f.take[q].values() * f.size)); err != nil {
 			return err

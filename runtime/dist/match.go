@@ -35,9 +35,6 @@ func (r runs) values() (n int64) {
 	return n
 }
 
-// together reports whether the values lie side by side.
-func (r runs) together() bool { return len(r) == 1 }
-
 // pack copies the stretches of an array one after the other.
 func (r runs) pack(to, from []byte, size int64) {
 	for _, x := range r {

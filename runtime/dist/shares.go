@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/lacuna-sparse/lacuna/runtime/dist/placement"
 	"github.com/lacuna-sparse/lacuna/tensor"
@@ -139,8 +140,22 @@ func (r *Rank) given(ctx context.Context, part *tensor.Tensor, shape []int64, p 
 	return (&step{program: &Program{rank: r}, text: "what is read"}).describe(ctx, part, shape, p)
 }
 
+// mostTotal is how many numbers are added up at once.
+const mostTotal = 1 << 16
+
 // Total adds numbers up over all ranks; where most is true it takes the largest, or 0.
 func (r *Rank) Total(ctx context.Context, most bool, numbers ...int64) ([]int64, error) {
+	if len(numbers) > mostTotal { // as each rank has those of all for a moment
+		var total []int64
+		for part := range slices.Chunk(numbers, mostTotal) {
+			t, err := r.Total(ctx, most, part...)
+			if err != nil {
+				return nil, err
+			}
+			total = append(total, t...)
+		}
+		return total, nil
+	}
 	var message []byte
 	for _, x := range numbers {
 		message = binary.LittleEndian.AppendUint64(message, uint64(x))

@@ -2,6 +2,7 @@ package difftest
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/lacuna-sparse/lacuna/tensor"
@@ -10,7 +11,7 @@ import (
 // association writes a product of three to six factors whose indices are summed, with or without parentheses: the
 // optimiser may compute it in many orders.
 func (g *generator) association() {
-	vars := shuffle(g, indexNames)[:3+g.intn(3)]
+	vars := shuffle(g, slices.Clone(indexNames))[:3+g.intn(3)]
 	for _, v := range indexNames {
 		g.extents[v] = int64(pick(g, 3, 4, 1, 2, 5, 7))
 		if g.chance(3) {

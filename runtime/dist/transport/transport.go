@@ -30,7 +30,7 @@ type Transport interface {
 	Exchange(ctx context.Context, out [][]byte) (in [][]byte, err error)
 
 	// Start begins an exchange whose lengths both sides know: in[r] is as long as what r sends. Nothing is sent where
-	// the length is 0. Slices of in are of Buffer; out must not be written to, nor in be read, before Wait of the
+	// the length is 0. All slices are of Buffer, and out must not be written to, nor in be read, before Wait of the
 	// handle has returned. out[Rank()] is copied to in[Rank()].
 	// The error says that the group has failed, or that lengths are wrong.
 	Start(ctx context.Context, out, in [][]byte) (Pending, error)
