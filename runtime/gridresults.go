@@ -119,6 +119,9 @@ func (g *gridRun) fetchAll(to unsafe.Pointer, id loop.BufferID, bytes int64) err
 	if bytes == 0 {
 		return nil
 	}
+	if err := g.q.download(g.ctx, to, g.bufs[id].at, 0, bytes); err != nil {
+		return err // the context's perhaps, with the work still under way
+	}
 	g.idle = true
-	return g.q.download(g.ctx, to, g.bufs[id].at, 0, bytes)
+	return nil
 }

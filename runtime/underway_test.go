@@ -5,6 +5,8 @@ import (
 	"errors"
 	"slices"
 	"testing"
+	"time"
+	"unsafe"
 )
 
 // Runs one after the other need not wait for each other: what reads the last result otherwise, waits for all of them, and what was freed meanwhile
@@ -119,4 +121,34 @@ func (q slowQueue) wait(ctx context.Context) error {
 	case <-q.d.done:
 		return q.queue.wait(ctx)
 	}
+}
+
+func (q slowQueue) download(ctx context.Context, to unsafe.Pointer, b block, offset, bytes int64) error {
+	if err := q.wait(ctx); err != nil {
+		return err
+	}
+	return q.queue.download(ctx, to, b, offset, bytes)
+}
+
+// A run that is cancelled while it fetches its results leaves its work under way.
+func TestUnderwayOutlastsCancelledRuns(t *testing.T) {
+	e := newSimulated(simulatedMemory)
+	d := slowDevice{e, make(chan struct{})}
+	x, err := compileGrid(t.Context(), SimulatedName, forEngine(d, scaleProgram(t)), d) // which does not fail
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := x.NewBindings()
+	b.Buffers[0], b.Buffers[1], b.Scalars[0] = MemoryOf([]float64{1, 2}), MemoryOf([]float64{0, 0}), 2
+	var under Underway
+	ctx, cancel := context.WithCancel(t.Context())
+	time.AfterFunc(10*time.Millisecond, cancel)
+	if _, err := x.Run(ctx, b, Options{Sure: true, Underway: &under}); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v, want %v", err, context.Canceled)
+	}
+	if err := under.Wait(ctx); !errors.Is(err, context.Canceled) || under.ended() {
+		t.Errorf("the work is taken to be done, with %v", err)
+	}
+	close(d.done)
+	e.nothingAlive(t)
 }

@@ -41,11 +41,11 @@ func (w *costWalk) tiled(leaf *ir.Assign) (around []trip, steps float64) {
 		trip
 		size float64
 	}{{rows, cost.TiledRows}, {sum, cost.TiledSteps}, {columns, cost.TiledColumns}} {
-		size := min(b.size, b.steps)
+		size := max(min(b.size, b.steps), 1)
 		around = append(around, trip{b.index, math.Ceil(b.steps / size), size})
 		within = append(within, trip{b.index, size, 1})
 	}
-	return append(around, within[0], within[1], within[2]), min(sum.steps, cost.TiledSteps)
+	return append(around, within[0], within[1], within[2]), max(min(sum.steps, cost.TiledSteps), 1)
 }
 
 // memory is the time that a leaf that runs so often spends on memory, in steps, where all operands are dense.

@@ -93,7 +93,11 @@ func (k *Kernel) runPlan(ctx context.Context, args Args, kept *kept) (*Kernel, v
 	var under *runtime.Underway
 	if grids && watch == nil && len(k.steps) > 1 {
 		under = new(runtime.Underway)
-		defer func() { _ = under.Wait(ctx) }() // after an error, which says more
+		defer func() {
+			if under != nil {
+				_ = under.Wait(ctx) // after an error, which says more
+			}
+		}()
 	}
 	for i, st := range k.steps {
 		how := running{options: k.env.Options}
@@ -129,8 +133,9 @@ func (k *Kernel) runPlan(ctx context.Context, args Args, kept *kept) (*Kernel, v
 			return nil, nil, k.explainedError(st, err, b, vals)
 		}
 	}
-	if under != nil {
-		if err := under.Wait(ctx); err != nil {
+	if last := under; last != nil {
+		under = nil // a second wait would be for the end of the work, whatever the context
+		if err := last.Wait(ctx); err != nil {
 			return nil, nil, err
 		}
 	}

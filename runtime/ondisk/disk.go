@@ -39,8 +39,11 @@ func ObjectKey(build string, key fmt.Stringer) diskcache.Key {
 
 // writes are the entries that are being written.
 var writes struct {
-	pending sync.WaitGroup
-	one     sync.Mutex // at a time
+	one sync.Mutex // at a time
+
+	mu      sync.Mutex
+	pending int           // what is done in the background
+	none    chan struct{} // closed once nothing is; nil if nobody waits
 }
 
 // WriteLater puts an entry on disk in the background: to wait for the disk may take
@@ -54,10 +57,37 @@ func WriteLater(disk *diskcache.Cache, kind string, key diskcache.Key, data []by
 }
 
 // Background does what ends with something on disk while others go on.
-func Background(do func()) { writes.pending.Go(do) }
+func Background(do func()) {
+	writes.mu.Lock()
+	writes.pending++
+	writes.mu.Unlock()
+	go func() {
+		defer func() {
+			writes.mu.Lock()
+			defer writes.mu.Unlock()
+			if writes.pending--; writes.pending == 0 && writes.none != nil {
+				close(writes.none)
+				writes.none = nil
+			}
+		}()
+		do()
+	}()
+}
 
-// Wait waits for all that is done in the background.
-func Wait() { writes.pending.Wait() }
+// Wait waits until nothing is done in the background. Unlike that of a sync.WaitGroup, it may be called while others begin something.
+func Wait() {
+	writes.mu.Lock()
+	if writes.pending == 0 {
+		writes.mu.Unlock()
+		return
+	}
+	if writes.none == nil {
+		writes.none = make(chan struct{})
+	}
+	none := writes.none
+	writes.mu.Unlock()
+	<-none
+}
 
 // Object returns the object of a kernel compiled ahead of time that is on disk under a
 // key, which must name everything that the object depends on but this compiler, or else
