@@ -103,8 +103,7 @@ func (g *gridRun) results(ctx context.Context, r *Results) error {
 		r.Buffers = append(r.Buffers, m)
 	}
 	r.Scalars = append(r.Scalars[:0], s.scalars...)
-	if !g.stay && len(g.held) > 0 && !later {
-		// The last download may have been before the last kernel.
+	if !g.stay && !g.idle && !later { // nothing was downloaded
 		if err := g.q.wait(ctx); err != nil {
 			return err
 		}

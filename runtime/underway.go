@@ -44,9 +44,15 @@ func (u *Underway) leave(held []*residentBlock, idle bool) {
 }
 
 // Wait waits until what the runs have left is computed, and fit for everybody who uses the device. If ctx ends before, it returns
-// its error; what the work uses is held until it is done all the same. Waiting for nothing costs nothing.
+// its error; what the work uses is held until it is done all the same. Waiting for nothing costs nothing, and with a context that has ended
+// never takes long.
 func (u *Underway) Wait(ctx context.Context) error {
-	u.mu.Lock()
+	if !u.mu.TryLock() { // the work of somebody whose context has ended may be waited for behind his back
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		u.mu.Lock()
+	}
 	if u.q != nil && !u.idle {
 		if err := u.q.publish(ctx); err != nil {
 			go func() {

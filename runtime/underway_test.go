@@ -152,3 +152,18 @@ func TestUnderwayOutlastsCancelledRuns(t *testing.T) {
 	close(d.done)
 	e.nothingAlive(t)
 }
+
+// Who has no time left does not wait behind somebody else's back for the end of the work.
+func TestUnderwayWithoutTime(t *testing.T) {
+	var under Underway
+	under.mu.Lock() // as whoever waits for the end of abandoned work does
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := under.Wait(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v, want %v", err, context.Canceled)
+	}
+	under.mu.Unlock()
+	if err := under.Wait(t.Context()); err != nil {
+		t.Error(err)
+	}
+}

@@ -93,11 +93,7 @@ func (k *Kernel) runPlan(ctx context.Context, args Args, kept *kept) (*Kernel, v
 	var under *runtime.Underway
 	if grids && watch == nil && len(k.steps) > 1 {
 		under = new(runtime.Underway)
-		defer func() {
-			if under != nil {
-				_ = under.Wait(ctx) // after an error, which says more
-			}
-		}()
+		defer func() { _ = under.Wait(ctx) }() // after an error, which says more
 	}
 	for i, st := range k.steps {
 		how := running{options: k.env.Options}
@@ -133,9 +129,8 @@ func (k *Kernel) runPlan(ctx context.Context, args Args, kept *kept) (*Kernel, v
 			return nil, nil, k.explainedError(st, err, b, vals)
 		}
 	}
-	if last := under; last != nil {
-		under = nil // a second wait would be for the end of the work, whatever the context
-		if err := last.Wait(ctx); err != nil {
+	if under != nil {
+		if err := under.Wait(ctx); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -182,6 +177,11 @@ type running struct {
 func (k *Kernel) runStep(ctx context.Context, st *step, b *stepBinding, vals values, how running) (*tensor.Tensor, error) {
 	switch p := st.plan.(type) {
 	case *ir.Convert:
+		if u := how.options.Underway; u != nil && !staysConverted(p) { // what reads it would wait without the context
+			if err := u.Wait(ctx); err != nil {
+				return nil, err
+			}
+		}
 		return k.convert(ctx, st, p, vals[p.From.ID])
 	case *ir.Join:
 		return k.join(ctx, p, vals)
