@@ -23,8 +23,7 @@ var _ = register(mapping{of: ofElements, place: 3, word: "columns", take: (*mapp
 // warp; of wide lines a lane takes several columns, so that the entries are read less
 // often (C. Yang, A. Buluç and J. D. Owens, "Design principles for sparse matrix
 // multiplication on the GPU", Euro-Par 2018). Rows with many entries are cut into
-// pieces (see pieceList); where that cannot be, blocks take them, whose warps go through
-// parts of the entries and add up in their order. It reports whether that could be done.
+// pieces, where they can be (see pieceList). It reports whether that could be done.
 func (m *mapper) columns(s *loop.Stage) bool {
 	t, ok := lineNestOf(s.Func)
 	if !ok {
@@ -41,8 +40,7 @@ func (m *mapper) columns(s *loop.Stage) bool {
 	width := argOf(s, t.width)
 	var long *longList
 	if t.split {
-		long = &longList{rows: m.temp(s.Name+"_long", loop.I64), count: m.temp(s.Name+"_long_count", loop.I64)}
-		long.pieces = m.piecesOf(s, t)
+		long = m.longListOf(s, t)
 	}
 	doublings, vectorDoublings := m.scalar(s.Name+"_lanes_log2"), m.scalar(s.Name+"_vector_lanes_log2")
 	byColumns := lineTeams{mapping: "columns", lanes: doublings, perLane: 1, threads: m.teamThreads(columnThreads)}
@@ -74,37 +72,25 @@ func (m *mapper) columns(s *loop.Stage) bool {
 		return ceilDiv(sizeOp(loop.Mul, warps, loop.SizeConst(warp)), loop.SizeConst(int64(by.threads)))
 	}
 	var allocs []loop.Alloc
-	if long != nil {
-		allocs = []loop.Alloc{{Buffer: long.rows, Len: n}, {Buffer: long.count, Len: loop.SizeConst(2), Zero: true}}
-	}
 	lets := []loop.ScalarLet{
 		{Scalar: doublings, Value: doublingsToCover(k)},
 		{Scalar: vectorDoublings, Value: doublingsToCover(ceilDiv(k, loop.SizeConst(wideColumns)))},
 		{Scalar: isVector, Value: sizeOp(loop.Mul, sizeOp(loop.Min, one, sizeOp(loop.Div, k, vectorsFrom(elem.Size()))), wholeVectors(s, strides))},
 	}
-	if long != nil && long.pieces != nil {
+	if long != nil {
 		length, room := long.pieces.sizes(m, k, isVector)
-		lets, allocs = append(lets, length...), append(allocs, room...)
+		lets = append(lets, length...)
+		allocs = append([]loop.Alloc{{Buffer: long.rows, Len: n}, {Buffer: long.count, Len: loop.SizeConst(2), Zero: true}}, room...)
 	}
 	m.sizes(s.Name+"_lanes", lets, nil, allocs)
 	tiles := ceilDiv(k, loop.SizeConst(warp*wideColumns))
 	m.run(narrow, sizeOp(loop.Mul, sizeOp(loop.Mul, blocks(warps(one), byColumns), any), sizeOp(loop.Mul, noVectors, not(isWide))))
 	m.run(wide, sizeOp(loop.Mul, blocks(warps(tiles), byColumns), sizeOp(loop.Mul, noVectors, isWide)))
 	m.run(vectors, sizeOp(loop.Mul, blocks(warps(tiles), byVectors), loop.SizeScalar(isVector)))
-	switch {
-	case long == nil:
-		return true
-	case long.pieces != nil:
+	if long != nil {
 		m.pieces(s, t, long, byVectors, byColumns, isVector, any)
-		return true
 	}
-	each := sizeOp(loop.Min, sizeOp(loop.Mul, n, any), loop.SizeConst(maxLongBlocks))
-	rest, _ := m.rowsByBlocks(s, t, lineTeams{mapping: "columns", perLane: 1}, long)
-	if vectors, ok := m.rowsByBlocks(s, t, byVectors, long); ok {
-		m.run(vectors, sizeOp(loop.Mul, each, loop.SizeScalar(isVector)))
-		each = sizeOp(loop.Mul, each, noVectors)
-	}
-	return m.run(rest, each)
+	return true
 }
 
 const (
@@ -113,17 +99,23 @@ const (
 	// fewResident is for how many blocks of those that take lines a processor should
 	// have room: less than there could be, as what is read at once needs registers.
 	fewResident = 4
-	// longLines is how many times as many iterations as for the lanes of a team that
-	// shares them make a row long that each lane goes through alone.
-	longLines = 8
-	// maxLongBlocks bounds the blocks that take long rows in turns.
-	maxLongBlocks = 512
 )
 
 // longList is a list of rows in memory: numbers, and how many there are.
 type longList struct {
 	rows, count loop.BufferID
-	pieces      *pieceList // of those rows; nil: blocks take them
+	pieces      *pieceList // of those rows
+}
+
+// longListOf makes the list of long rows of a nest; nil if they cannot be cut.
+func (m *mapper) longListOf(s *loop.Stage, t *lineNest) *longList {
+	before := m.mark()
+	x := &longList{rows: m.temp(s.Name+"_long", loop.I64), count: m.temp(s.Name+"_long_count", loop.I64)}
+	if x.pieces = m.piecesOf(s, t); x.pieces == nil {
+		m.back(before)
+		return nil
+	}
+	return x
 }
 
 // argOf is the program scalar that a stage passes for a parameter.
@@ -187,9 +179,7 @@ func (m *mapper) rowsByTeams(s *loop.Stage, t *lineNest, by lineTeams, long *lon
 	var cutting *pieceParameters
 	if long != nil {
 		rows, count = g.buffer(long.rows, loop.ReadWrite), g.buffer(long.count, loop.ReadWrite)
-		if long.pieces != nil {
-			cutting = g.pieceParameters(long.pieces, loop.ReadWrite)
-		}
+		cutting = g.pieceParameters(long.pieces, loop.ReadWrite)
 	}
 	item := func(row, tile loop.Expr) {
 		w := m.newLineWork(s, g, t, &in, row)
@@ -216,17 +206,11 @@ func (m *mapper) rowsByTeams(s *loop.Stage, t *lineNest, by lineTeams, long *lon
 			}
 			outer := t.folded()
 			length := b.Sub(n.Expr(outer.Hi), n.Expr(outer.Lo))
-			limit := loop.Expr(loop.Int(longLines * m.opts.LongRow))
-			if cutting != nil {
-				limit = cutting.length
-			}
-			b.If(b.Gt(length, limit), func() {
+			b.If(b.Gt(length, cutting.length), func() {
 				b.If(b.And(b.Eq(teams.rank, loop.Int(0)), b.Eq(tile, loop.Int(0))), func() {
 					place := b.AtomicOld("place", loop.AtomicAdd, count, loop.Int(0), loop.Int(1))
 					b.Store(rows, place, row)
-					if cutting != nil {
-						cutting.note(g, count, place, row, n.Expr(outer.Lo), length)
-					}
+					cutting.note(g, count, place, row, n.Expr(outer.Lo), length)
 				}, nil)
 			}, work)
 		}
@@ -240,66 +224,4 @@ func (m *mapper) rowsByTeams(s *loop.Stage, t *lineNest, by lineTeams, long *lon
 		g.inTurns(teams.first, b.Let("items", b.Mul(n, tiles)), teams.all, func(i loop.Expr) { item(g.tileOf(i, n, tiles)) })
 	}
 	return g.stage(s, by.mapping)
-}
-
-// rowsByBlocks is the stage in which blocks take the rows of a list: each warp a part
-// of the entries, each lane a column of a tile, or a vector of them. The sums of the
-// warps are added up in the order of the entries.
-func (m *mapper) rowsByBlocks(s *loop.Stage, t *lineNest, by lineTeams, long *longList) (loop.Stage, bool) {
-	threads := min(4*m.opts.Threads, loop.MaxThreads)
-	g := m.newFuncOf(s.Func.Name, threads)
-	in := g.parameters(s)
-	b := g.Builder
-	rows, count := g.buffer(long.rows, loop.ReadOnly), g.buffer(long.count, loop.ReadOnly)
-	g.roundDown(s.Func, &in, by.strides)
-	columns := in.Args[slices.Index(s.Func.Args, t.width)]
-	warps := loop.Int(int64(threads / warp))
-	elem := t.elem()
-	if elem.Size()*threads*by.perLane > loop.MaxShared {
-		return loop.Stage{}, false
-	}
-	sums := b.Shared("sums", elem, int64(threads*by.perLane))
-	width := loop.Int(int64(warp * by.perLane))
-	tiles := b.Let("tiles", b.Div(b.Add(columns, b.Sub(width, loop.Int(1))), width))
-	items := b.Let("items", b.Mul(b.Load(count, loop.Int(0)), tiles))
-	g.inTurns(g.block(), items, g.blocks(), func(item loop.Expr) {
-		place := b.Let("place", b.Div(item, tiles))
-		tile := b.Let("tile", b.Sub(item, b.Mul(place, tiles)))
-		row := b.Let("row", b.Load(rows, place))
-		w := m.newLineWork(s, g, t, &in, row)
-		w.take(by, b.Mul(tile, width), g.Lane(), loop.Int(warp), columns)
-		w.run = func(n *loop.Inliner) {
-			n.Block(t.row.Body[:t.start])
-			w.begin(n)
-			totals := slices.Clone(w.values)
-			for u := range w.values {
-				d := fold{op: t.op, typ: totals[u].Typ}
-				w.values[u] = b.Var("part", d.identity())
-			}
-			outer := t.folded()
-			lo, hi := b.Let("lo", n.Expr(outer.Lo)), b.Let("hi", n.Expr(outer.Hi))
-			each := b.Let("each", b.Div(b.Add(b.Sub(hi, lo), b.Sub(warps, loop.Int(1))), warps))
-			from := b.Let("from", b.Min(b.Add(lo, b.Mul(g.Warp(), each)), hi))
-			w.loop(outer, n, from, b.Let("to", b.Min(b.Add(from, each), hi)))
-			b.Barrier(loop.BlockScope) // the sums of the last row have been read
-			for u, v := range w.values {
-				b.Store(sums, b.Add(g.thread(), loop.Int(int64(u*threads))), v)
-			}
-			b.Barrier(loop.BlockScope)
-			w.values = totals
-			b.If(b.Eq(g.Warp(), loop.Int(0)), func() {
-				for u, total := range totals {
-					first := b.Let("first", b.Add(g.Lane(), loop.Int(int64(u*threads))))
-					sum := b.Var("sum", b.Load(sums, first))
-					b.For("w", loop.Int(1), warps, func(i loop.Expr) {
-						b.Assign(sum, loop.NewBinary(t.op, sum, b.Load(sums, b.Add(b.Mul(i, loop.Int(warp)), first))))
-					})
-					b.Assign(total, loop.NewBinary(t.op, total, sum))
-				}
-				w.end(n)
-			}, nil)
-		}
-		b.Inline(s.Func, in)
-	})
-	return g.stage(s, "blocks_of_"+by.mapping), true
 }
