@@ -91,7 +91,7 @@ func ParseStatistics(text string) (*Statistics, error) {
 func assumedNumber(text string) (float64, error) {
 	n, err := strconv.ParseFloat(strings.ReplaceAll(text, "_", ""), 64)
 	if err != nil || !(n > 0) || n > 1<<62 {
-		return 0, fmt.Errorf("expected a number above 0, found %q", text)
+		return 0, fmt.Errorf("expected a number above 0 and not above 2^62, found %q", text)
 	}
 	return n, nil
 }
