@@ -153,15 +153,5 @@ func randomMatrix(r *rand.Rand, n int64) *tensor.Tensor {
 		}
 		seen[at] = true
 	}
-	list := make([][2]int64, 0, len(seen))
-	for at := range seen {
-		list = append(list, at)
-	}
-	slices.SortFunc(list, func(x, y [2]int64) int { return slices.Compare(x[:], y[:]) })
-	var i, j []int64
-	v := make([]float64, len(list))
-	for k, at := range list {
-		i, j, v[k] = append(i, at[0]), append(j, at[1]), 1+r.Float64()
-	}
-	return must(tensor.FromCoords([]int64{n, n}, tensor.CSR, [][]int64{i, j}, tensor.ArrayOf(v)))
+	return matrixAt(n, seen, func() float64 { return 1 + r.Float64() })
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"hash/fnv"
 	"log"
+	"maps"
 	"math/rand/v2"
 	"slices"
 
@@ -220,18 +221,19 @@ func rmat(scale, edges int) source {
 			}
 			seen[[2]int64{i, j}] = true
 		}
-		keys := make([][2]int64, 0, len(seen))
-		for k := range seen {
-			keys = append(keys, k)
-		}
-		slices.SortFunc(keys, func(a, b [2]int64) int { return slices.Compare(a[:], b[:]) })
-		var i, j []int64
-		v := make([]float64, len(keys))
-		for k, x := range keys {
-			i, j, v[k] = append(i, x[0]), append(j, x[1]), 1
-		}
-		return must(tensor.FromCoords([]int64{nodes, nodes}, tensor.CSR, [][]int64{i, j}, tensor.ArrayOf(v)))
+		return matrixAt(nodes, seen, func() float64 { return 1 })
 	}
+}
+
+// matrixAt is a square matrix with entries at some places.
+func matrixAt(n int64, places map[[2]int64]bool, value func() float64) *tensor.Tensor {
+	list := slices.SortedFunc(maps.Keys(places), func(x, y [2]int64) int { return slices.Compare(x[:], y[:]) })
+	var i, j []int64
+	v := make([]float64, len(list))
+	for k, at := range list {
+		i, j, v[k] = append(i, at[0]), append(j, at[1]), value()
+	}
+	return must(tensor.FromCoords([]int64{n, n}, tensor.CSR, [][]int64{i, j}, tensor.ArrayOf(v)))
 }
 
 func must[T any](x T, err error) T {

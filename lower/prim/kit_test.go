@@ -168,6 +168,16 @@ func TestPick(t *testing.T) {
 	}
 }
 
+// bySlices measures the library's sort.
+func bySlices[E cmp.Ordered](b *testing.B, keys, work []E) {
+	b.Run("library", func(b *testing.B) {
+		for b.Loop() {
+			copy(work, keys)
+			slices.Sort(work)
+		}
+	})
+}
+
 // BenchmarkMergeSort is the sort of a million keys, beside the library's.
 func BenchmarkMergeSort(b *testing.B) {
 	const n = 1 << 20
@@ -177,12 +187,7 @@ func BenchmarkMergeSort(b *testing.B) {
 		keys[i] = math.Floor(r.Float64() * (1 << 40))
 	}
 	work := make([]float64, n)
-	b.Run("library", func(b *testing.B) {
-		for b.Loop() {
-			copy(work, keys)
-			slices.Sort(work)
-		}
-	})
+	bySlices(b, keys, work)
 	cpu, err := runtime.CPU()
 	if err != nil {
 		b.Skip(err)
@@ -290,12 +295,7 @@ func BenchmarkRadixSort(b *testing.B) {
 		keys[i] = r.Uint64N(1 << 44)
 	}
 	work, spare := make([]uint64, n), make([]uint64, n)
-	b.Run("library", func(b *testing.B) {
-		for b.Loop() {
-			copy(work, keys)
-			slices.Sort(work)
-		}
-	})
+	bySlices(b, keys, work)
 	cpu, err := runtime.CPU()
 	if err != nil {
 		b.Skip(err)
