@@ -21,15 +21,37 @@ const (
 //	for i { for k { for independent j { y[i*stride + j] = y[i*stride + j] + a[…]*b[…] } } }
 //
 // A term takes a load of a for each row and one of b for each vector of columns, where it took loads and a store of y as well.
-// Compilers make vectors of the columns. Each element takes its terms one after the other in the order of before, so the bits are the same.
+// Compilers make vectors of the columns. What all rows share is first packed, in the order in which tiles take it, where the function has memory
+// for that (Panelled). Each element takes its terms one after the other in the order of before, so the bits are the same.
 // f itself is not changed.
 func Tile(f *Func) *Func {
 	return replaceLoops(f, func(n *rewrite, s *For) []Stmt {
 		if p := panelOf(s); p != nil {
+			p.pack(f)
 			return n.tiles(p)
 		}
 		return nil
 	})
+}
+
+// Panelled returns f with a buffer for what Tile packs, of so many elements of a type; f itself and 0 where it packs nothing.
+func Panelled(f *Func) (out *Func, elem Type, size int64) {
+	replaceLoops(f, func(_ *rewrite, s *For) []Stmt {
+		p := panelOf(s)
+		if p == nil {
+			return nil
+		}
+		if n := int64(len(p.shared())); n > 0 && (size == 0 || elem == p.elem) {
+			elem, size = p.elem, max(size, n*tileSteps*int64(tileBytes/p.elem.Size()))
+		}
+		return []Stmt{s}
+	})
+	if size == 0 {
+		return f, Invalid, 0
+	}
+	c := *f
+	c.Bufs = append(slices.Clip(f.Bufs), Buf{Name: "panel", Elem: elem, Panel: true})
+	return &c, elem, size
 }
 
 // panel is a loop over rows around one that updates a row again and again.
@@ -38,6 +60,36 @@ type panel struct {
 	rows    *For
 	rowLets []*Let
 	stride  Expr // from an element to the one of the next row
+	// packed are the loads whose elements are packed, in the order of their parts of the buffer in.
+	packed []*Load
+	in     BufID
+}
+
+// shared lists the loads, of the type of the elements, that all rows share, but not all steps and columns.
+func (p *panel) shared() (list []*Load) {
+	byRow, byCol := map[VarID]bool{p.rows.Var: true}, map[VarID]bool{p.inner.Var: true}
+	look := func(e Expr) {
+		WalkExpr(e, func(e Expr) {
+			l, ok := e.(*Load)
+			if ok && l.Buf != p.store.Buf && l.Elem == p.elem && Reads(l.Index, byCol) && Reads(l.Index, p.varies) && !Reads(l.Index, byRow) {
+				list = append(list, l)
+			}
+		})
+	}
+	for _, l := range slices.Concat(p.rowLets, p.outerLets, p.innerLets) {
+		look(l.Value)
+		byRow[l.Var], byCol[l.Var] = Reads(l.Value, byRow), Reads(l.Value, byCol)
+	}
+	look(p.store.Value)
+	return list
+}
+
+// pack chooses what is packed where f has memory for it.
+func (p *panel) pack(f *Func) {
+	p.in = BufID(slices.IndexFunc(f.Bufs, func(b Buf) bool { return b.Panel && b.Elem == p.elem }))
+	if p.in >= 0 {
+		p.packed = p.shared()
+	}
 }
 
 // panelOf recognises what Tile unrolls: a row whose steps and columns are the same for all rows, and whose elements
@@ -168,8 +220,10 @@ func (n *rewrite) tiles(p *panel) []Stmt {
 		strips := let("strips", bin(Div, left, Int(int64(width))))
 		strip, of := n.fresh("strip", I64), n.fresh("tile", I64)
 		t := &tile{panel: p, rewrite: n, width: width, names: map[VarID][]VarID{}}
-		body := t.emit(bin(Add, firstIs, bin(Mul, ref(of), Int(tileRows))), bin(Add, column, bin(Mul, ref(strip), Int(int64(width)))), fromIs, toIs)
-		inPart = append(inPart, &For{Var: strip, Lo: Int(0), Hi: strips, Body: []Stmt{&For{Var: of, Lo: Int(0), Hi: hereIs, Body: body}}})
+		from := bin(Add, column, bin(Mul, ref(strip), Int(int64(width))))
+		inStrip := t.filled(from, fromIs, toIs)
+		body := t.emit(bin(Add, firstIs, bin(Mul, ref(of), Int(tileRows))), from, fromIs, toIs)
+		inPart = append(inPart, &For{Var: strip, Lo: Int(0), Hi: strips, Body: append(inStrip, &For{Var: of, Lo: Int(0), Hi: hereIs, Body: body})})
 		column = let("column", bin(Add, column, bin(Mul, strips, Int(int64(width)))))
 		left = let("left", bin(Sub, left, bin(Mul, strips, Int(int64(width)))))
 	}
@@ -189,27 +243,69 @@ type tile struct {
 	*panel
 	*rewrite
 	width int
-	// names are what variables of the panel are called: for each row and column those that differ in both, row by row.
+	// names are what variables of the panel are called in the tile: for each row and column those that differ in both, row by row.
 	names        map[VarID][]VarID
 	byRow, byCol map[VarID]bool
 }
 
+// filled packs a strip of columns, over some of the steps.
+func (t *tile) filled(column, from, to Expr) []Stmt {
+	if len(t.packed) == 0 {
+		return nil
+	}
+	out, step, counter, place := t.open(nil, column, from)
+	for k, l := range t.packed {
+		for c := range t.width {
+			step = append(step, &Store{Buf: t.in, Index: t.slot(place, k, c), Value: t.at(0, c, nil, nil).expr(l), Origin: t.store.Origin})
+		}
+	}
+	return append(out, &For{Var: counter, Lo: from, Hi: to, Body: step})
+}
+
 // emit is the tile whose first element is at a row and a column, over some of the steps.
 func (t *tile) emit(row, column, from, to Expr) []Stmt {
+	out, step, counter, place := t.open(row, column, from)
+	var stores []Stmt
+	for r := range tileRows {
+		for c := range t.width {
+			sum := t.fresh("sum", t.elem)
+			is := &Ref{Var: sum, Typ: t.elem}
+			index := t.at(r, c, nil, nil).expr(t.store.Index)
+			out = append(out, &Let{Var: sum, Mutable: true, Value: &Load{Buf: t.store.Buf, Elem: t.elem, Index: index}})
+			step = append(step, &Assign{Var: sum, Value: t.at(r, c, is, place).expr(t.store.Value)})
+			stores = append(stores, &Store{Buf: t.store.Buf, Index: index, Value: is, Origin: t.store.Origin})
+		}
+	}
+	return append(append(out, &For{Var: counter, Lo: from, Hi: to, Body: step}), stores...)
+}
+
+// open makes the constants of a tile: those that are the same in all steps, and those of a step, with the variable that counts these from a first one on and
+// where its part of what is packed begins. Without a row there are none that differ by row, and nothing is packed yet.
+func (t *tile) open(row, column, from Expr) (out, step []Stmt, counter VarID, place Expr) {
 	t.byRow, t.byCol = map[VarID]bool{t.rows.Var: true}, map[VarID]bool{t.inner.Var: true}
-	var out, step []Stmt
-	t.each(t.rows.Var, I64, func(r, _ int, id VarID) {
-		out = append(out, &Let{Var: id, Value: NewBinary(Add, row, Int(int64(r)))})
-	})
+	if row != nil {
+		t.each(t.rows.Var, I64, func(r, _ int, id VarID) {
+			out = append(out, &Let{Var: id, Value: NewBinary(Add, row, Int(int64(r)))})
+		})
+	}
 	t.each(t.inner.Var, I64, func(_, c int, id VarID) {
 		out = append(out, &Let{Var: id, Value: NewBinary(Add, column, Int(int64(c)))})
 	})
-	steps := t.fresh(t.vars[t.outer.Var].Name, I64)
-	t.names[t.outer.Var] = []VarID{steps}
+	counter = t.fresh(t.vars[t.outer.Var].Name, I64)
+	t.names[t.outer.Var] = []VarID{counter}
+	at, place := t.let("place", NewBinary(Mul, NewBinary(Sub, &Ref{Var: counter, Typ: I64}, from), Int(int64(t.width))))
+	step = append(step, at)
+	var packed Expr
+	if row != nil {
+		packed = place
+	}
 	for _, l := range slices.Concat(t.rowLets, t.outerLets, t.innerLets) {
 		t.byRow[l.Var], t.byCol[l.Var] = Reads(l.Value, t.byRow), Reads(l.Value, t.byCol)
+		if row == nil && t.byRow[l.Var] {
+			continue
+		}
 		t.each(l.Var, l.Value.Type(), func(r, c int, id VarID) {
-			copied := &Let{Var: id, Value: t.at(r, c, nil).expr(l.Value), Origin: l.Origin}
+			copied := &Let{Var: id, Value: t.at(r, c, nil, packed).expr(l.Value), Origin: l.Origin}
 			if t.varies[l.Var] {
 				step = append(step, copied)
 			} else {
@@ -217,18 +313,12 @@ func (t *tile) emit(row, column, from, to Expr) []Stmt {
 			}
 		})
 	}
-	var stores []Stmt
-	for r := range tileRows {
-		for c := range t.width {
-			sum := t.fresh("sum", t.elem)
-			is := &Ref{Var: sum, Typ: t.elem}
-			index := t.at(r, c, nil).expr(t.store.Index)
-			out = append(out, &Let{Var: sum, Mutable: true, Value: &Load{Buf: t.store.Buf, Elem: t.elem, Index: index}})
-			step = append(step, &Assign{Var: sum, Value: t.at(r, c, is).expr(t.store.Value)})
-			stores = append(stores, &Store{Buf: t.store.Buf, Index: index, Value: is, Origin: t.store.Origin})
-		}
-	}
-	return append(append(out, &For{Var: steps, Lo: from, Hi: to, Body: step}), stores...)
+	return out, step, counter, place
+}
+
+// slot is where a column of a load is packed, of the step whose part begins at a place.
+func (t *tile) slot(place Expr, load, column int) Expr {
+	return NewBinary(Add, place, Int(int64(load*tileSteps*t.width+column)))
 }
 
 // each makes the copies of a variable, one for each row and column that it differs in.
@@ -250,8 +340,8 @@ func (t *tile) each(v VarID, typ Type, make func(r, c int, id VarID)) {
 	}
 }
 
-// at copies expressions for a row and a column; sum is what stands in for the element.
-func (t *tile) at(r, c int, sum Expr) rewriter {
+// at copies expressions for a row and a column; sum is what stands in for the element, and what is packed is read from there if the place is known.
+func (t *tile) at(r, c int, sum, place Expr) rewriter {
 	of := rewriter{buffer: func(b BufID) BufID { return b }, variable: func(v VarID) VarID {
 		ids, own := t.names[v]
 		if !own {
@@ -269,6 +359,9 @@ func (t *tile) at(r, c int, sum Expr) rewriter {
 	of.load = func(l *Load) Expr {
 		if l.Buf == t.store.Buf {
 			return sum
+		}
+		if k := slices.Index(t.packed, l); k >= 0 && place != nil {
+			return &Load{Buf: t.in, Elem: l.Elem, Index: t.slot(place, k, c)}
 		}
 		return nil
 	}

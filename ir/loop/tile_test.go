@@ -27,7 +27,7 @@ const tileText = `func f(readonly a: []%[1]s, readonly b: []%[1]s, y: []%[1]s; k
 `
 
 // TestTile compares products and what Tile makes of them, bit by bit, for sizes that leave tiles of all widths, and says
-// which are left alone.
+// which are left alone; with memory to pack what rows share and without.
 func TestTile(t *testing.T) {
 	const sum = "y[at] = y[at] + x * b[p * n + j]"
 	for _, test := range []struct {
@@ -59,13 +59,27 @@ func TestTile(t *testing.T) {
 		if err := tiled.Verify(nil); err != nil {
 			t.Errorf("%v: %v\n%s", test, err, tiled)
 		}
+		panelled, elem, n := loop.Panelled(f)
+		if (n > 0) != test.tiles || n > 0 && elem != f.Bufs[2].Elem {
+			t.Errorf("%v: packs %d of %v", test, n, elem)
+		}
+		if again, err := loop.ParseFunc(panelled.String()); err != nil || again.String() != panelled.String() {
+			t.Errorf("%v: %v\n%s", err, again, panelled)
+		}
+		packed := loop.Tile(panelled)
+		if err := packed.Verify(nil); err != nil {
+			t.Errorf("%v: %v\n%s", test, err, packed)
+		}
 		if test.elem != "f64" || tiled == f {
 			continue
 		}
 		for _, size := range [][3]int64{{0, 3, 9}, {1, 3, 9}, {4, 0, 9}, {4, 3, 0}, {5, 3, 1}, {8, 2, 15}, {11, 5, 8}, {130, 3, 4}, {4, 300, 9}} {
 			for _, overlap := range []int64{0, 1} {
-				if x, y := tileRun(t, f, size, overlap), tileRun(t, tiled, size, overlap); x != y {
-					t.Fatalf("%v, %v, overlap %d:\n%v, tiled\n%v", test, size, overlap, x, y)
+				want := tileRun(t, f, size, overlap)
+				for _, g := range []*loop.Func{tiled, packed} {
+					if got := tileRun(t, g, size, overlap); got != want {
+						t.Fatalf("%v, %v, overlap %d:\n%v, tiled\n%v", test, size, overlap, want, got)
+					}
 				}
 			}
 		}
@@ -93,7 +107,8 @@ func tileRun(t *testing.T, f *loop.Func, size [3]int64, overlap int64) string {
 		y[i] = float64(i) / 3
 	}
 	var bufs []interp.Memory
-	for _, x := range [][]float64{a, b, y} {
+	panel := make([]float64, 1<<13)
+	for _, x := range [][]float64{a, b, y, panel}[:len(f.Bufs)] {
 		bufs = append(bufs, interp.Memory{Ptr: unsafe.Pointer(&x[0]), Len: int64(len(x))})
 	}
 	if status, err := kernel.Run(bufs, []int64{k, n, stride}, 0, 0, m); err != nil || status != 0 {
