@@ -276,7 +276,7 @@ func (t *tile) emit(row, column, from, to Expr) []Stmt {
 			stores = append(stores, &Store{Buf: t.store.Buf, Index: index, Value: is, Origin: t.store.Origin})
 		}
 	}
-	return append(append(out, &For{Var: counter, Lo: from, Hi: to, Body: step}), stores...)
+	return append(append(out, &For{Var: counter, Lo: from, Hi: to, Body: step, Unroll: 4}), stores...)
 }
 
 // open makes the constants of a tile: those that are the same in all steps, and those of a step, with the variable that counts these from a first one on and
