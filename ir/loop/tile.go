@@ -20,6 +20,7 @@ const (
 //
 //	for i { for k { for independent j { y[i*stride + j] = y[i*stride + j] + a[…]*b[…] } } }
 //
+// where a loop that sets the row to a constant may stand before that over k.
 // A term takes a load of a for each row and one of b for each vector of columns, where it took loads and a store of y as well.
 // Compilers make vectors of the columns. What all rows share is first packed, in the order in which tiles take it, where the function has memory
 // for that (Panelled). Each element takes its terms one after the other in the order of before, so the bits are the same.
@@ -58,6 +59,7 @@ func Panelled(f *Func) (out *Func, elem Type, size int64) {
 type panel struct {
 	*row
 	rows    *For
+	first   Expr // what the row is set to before, nil if it is not
 	rowLets []*Let
 	stride  Expr // from an element to the one of the next row
 	// packed are the loads whose elements are packed, in the order of their parts of the buffer in.
@@ -96,6 +98,8 @@ func (p *panel) pack(f *Func) {
 // are so many after those of the row before.
 func panelOf(s *For) *panel {
 	p := &panel{rows: s}
+	var sets *For
+	var filled *Store
 	byRow := map[VarID]bool{s.Var: true}
 	for _, x := range s.Body {
 		switch x := x.(type) {
@@ -109,9 +113,20 @@ func panelOf(s *For) *panel {
 			if p.row != nil {
 				return nil
 			}
-			if p.row = rowOf(x); p.row == nil {
+			if p.row = rowOf(x); p.row != nil {
+				continue
+			}
+			if p.first != nil || len(x.Body) != 1 || !x.Independent {
 				return nil
 			}
+			set, ok := x.Body[0].(*Store)
+			if !ok {
+				return nil
+			}
+			if p.first, ok = set.Value.(*Const); !ok {
+				return nil
+			}
+			sets, filled = x, set
 		default:
 			return nil
 		}
@@ -140,7 +155,36 @@ func panelOf(s *For) *panel {
 	if p.stride, ok = a.coefficient(p.store.Index, s.Var); !ok || p.stride == nil {
 		return nil
 	}
+	if sets != nil && !p.setBy(sets, filled, a.lets) {
+		return nil
+	}
 	return p
+}
+
+// setBy reports whether a loop sets the elements of the row that the panel adds to, and no others.
+func (p *panel) setBy(s *For, x *Store, lets map[VarID]Expr) bool {
+	var same func(a, b Expr) bool
+	same = func(a, b Expr) bool {
+		if r, ok := a.(*Ref); ok && lets[r.Var] != nil {
+			return same(lets[r.Var], b)
+		}
+		if r, ok := b.(*Ref); ok && lets[r.Var] != nil {
+			return same(a, lets[r.Var])
+		}
+		switch a := a.(type) {
+		case *Ref:
+			r, ok := b.(*Ref)
+			return ok && (r.Var == a.Var && a.Var != s.Var || a.Var == s.Var && r.Var == p.inner.Var)
+		case *Const:
+			c, ok := b.(*Const)
+			return ok && *c == *a
+		case *Binary:
+			c, ok := b.(*Binary)
+			return ok && c.Op == a.Op && same(a.X, c.X) && same(a.Y, c.Y)
+		}
+		return false
+	}
+	return x.Buf == p.store.Buf && same(s.Lo, p.inner.Lo) && same(s.Hi, p.inner.Hi) && same(x.Index, p.store.Index)
 }
 
 // tileable reports whether vectors of a type are one register.
@@ -222,12 +266,20 @@ func (n *rewrite) tiles(p *panel) []Stmt {
 		t := &tile{panel: p, rewrite: n, width: width, names: map[VarID][]VarID{}}
 		from := bin(Add, column, bin(Mul, ref(strip), Int(int64(width))))
 		inStrip := t.filled(from, fromIs, toIs)
-		body := t.emit(bin(Add, firstIs, bin(Mul, ref(of), Int(tileRows))), from, fromIs, toIs)
+		row := bin(Add, firstIs, bin(Mul, ref(of), Int(tileRows)))
+		body := t.emit(row, from, fromIs, toIs)
+		if p.first != nil {
+			body = append(t.set(row, from, bin(Eq, ref(part), Int(0))), body...)
+		}
 		inPart = append(inPart, &For{Var: strip, Lo: Int(0), Hi: strips, Body: append(inStrip, &For{Var: of, Lo: Int(0), Hi: hereIs, Body: body})})
 		column = let("column", bin(Add, column, bin(Mul, strips, Int(int64(width)))))
 		left = let("left", bin(Sub, left, bin(Mul, strips, Int(int64(width)))))
 	}
-	inBlock = []Stmt{first, here, &For{Var: part, Lo: Int(0), Hi: ceilDiv(steps, tileSteps), Body: inPart}}
+	parts := ceilDiv(steps, tileSteps)
+	if p.first != nil {
+		parts = bin(Max, parts, Int(1)) // which sets rows
+	}
+	inBlock = []Stmt{first, here, &For{Var: part, Lo: Int(0), Hi: parts, Body: inPart}}
 	rest := *p.rows
 	rest.Lo = bin(Add, lo, rows)
 	return append(out, &For{Var: block, Lo: Int(0), Hi: ceilDiv(rows, tileBlock), Body: inBlock}, &rest)
@@ -260,6 +312,18 @@ func (t *tile) filled(column, from, to Expr) []Stmt {
 		}
 	}
 	return append(out, &For{Var: counter, Lo: from, Hi: to, Body: step})
+}
+
+// set sets the elements of a tile where a condition holds.
+func (t *tile) set(row, column, where Expr) []Stmt {
+	out, _, _, _ := t.open(row, column, Int(0))
+	var stores []Stmt
+	for r := range tileRows {
+		for c := range t.width {
+			stores = append(stores, &Store{Buf: t.store.Buf, Index: t.at(r, c, nil, nil).expr(t.store.Index), Value: t.first, Origin: t.store.Origin})
+		}
+	}
+	return []Stmt{&If{Cond: where, Then: append(out, stores...)}}
 }
 
 // emit is the tile whose first element is at a row and a column, over some of the steps.

@@ -15,6 +15,7 @@ import (
 const tileText = `func f(readonly a: []%[1]s, readonly b: []%[1]s, y: []%[1]s; k: i64, n: i64, stride: i64) chunk c, lo, hi {
   for i = lo to hi {
     let row: i64 = i * stride
+    %[5]s
     for p = 0 to k {
       let x: %[1]s = a[i * k + p]
       for independent j = %[2]s to n {
@@ -33,22 +34,27 @@ func TestTile(t *testing.T) {
 	for _, test := range []struct {
 		elem, from, at, update string
 		tiles                  bool
+		before                 string
 	}{
-		{"f64", "0", "row + j", sum, true},
-		{"f32", "0", "row + j", sum, true},
-		{"i64", "0", "j + i * stride", sum, true},
-		{"f64", "1", "row + j - 1", sum, true},
-		{"f64", "0", "row + j", "y[at] = min(y[at], x + b[p * n + j])", true},
-		{"f64", "0", "row + j", "let v: f64 = b[p * n + j]\n        y[at] = y[at] + v * x / (x + f64(j - i))", true},
-		{"f64", "0", "row + (n - j)", sum, false},                             // backwards
-		{"f64", "0", "row + 2 * j", sum, false},                               // not one after the other
-		{"f64", "0", "j", sum, false},                                         // all rows are one
-		{"f64", "0", "row * i + j", sum, false},                               // no stride
-		{"f64", "i", "row + j", sum, false},                                   // a triangle
-		{"f64", "0", "row + j", "y[at] = y[at] + y[j] * x", false},            // reads others
-		{"f64", "0", "row + j", "if x > 0.0 {\n y[at] = y[at] + x\n}", false}, // not always
+		{"f64", "0", "row + j", sum, true, ""},
+		{"f32", "0", "row + j", sum, true, ""},
+		{"i64", "0", "j + i * stride", sum, true, ""},
+		{"f64", "1", "row + j - 1", sum, true, ""},
+		{"f64", "0", "row + j", "y[at] = min(y[at], x + b[p * n + j])", true, ""},
+		{"f64", "0", "row + j", "let v: f64 = b[p * n + j]\n        y[at] = y[at] + v * x / (x + f64(j - i))", true, ""},
+		{"f64", "0", "row + j", sum, true, "for independent q = 0 to n {\n y[row + q] = 2.5\n }"},
+		{"f64", "0", "row + j", sum, false, "for independent q = 0 to n {\n y[row + q] = a[q]\n }"},    // not constant
+		{"f64", "0", "row + j", sum, false, "for independent q = 1 to n {\n y[row + q] = 2.5\n }"},     // not all
+		{"f64", "0", "row + j", sum, false, "for independent q = 0 to n {\n y[row + q + 1] = 2.5\n }"}, // others
+		{"f64", "0", "row + (n - j)", sum, false, ""},                                                  // backwards
+		{"f64", "0", "row + 2 * j", sum, false, ""},                                                    // not one after the other
+		{"f64", "0", "j", sum, false, ""},                                                              // all rows are one
+		{"f64", "0", "row * i + j", sum, false, ""},                                                    // no stride
+		{"f64", "i", "row + j", sum, false, ""},                                                        // a triangle
+		{"f64", "0", "row + j", "y[at] = y[at] + y[j] * x", false, ""},                                 // reads others
+		{"f64", "0", "row + j", "if x > 0.0 {\n y[at] = y[at] + x\n}", false, ""},                      // not always
 	} {
-		f, err := loop.ParseFunc(fmt.Sprintf(tileText, test.elem, test.from, test.at, test.update))
+		f, err := loop.ParseFunc(fmt.Sprintf(tileText, test.elem, test.from, test.at, test.update, test.before))
 		if err != nil {
 			t.Fatalf("%s: %v", test.update, err)
 		}
