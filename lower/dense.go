@@ -72,7 +72,7 @@ func (k *kernel) dense(body ir.Stmt) {
 // in a cache then, as no other index has them.
 func (k *kernel) clearable(body ir.Stmt) bool {
 	f, ok := body.(*ir.Forall)
-	if !ok || !k.step.Scatter || k.step.Base != nil || k.step.Gap != nil || k.opts.Grids || k.step.Result.Rank < 2 {
+	if !ok || len(k.step.Directives.Tile) > 0 || !k.step.Scatter || k.step.Base != nil || k.step.Gap != nil || k.opts.Grids || k.step.Result.Rank < 2 {
 		return false
 	}
 	return k.step.LHS.Indices[k.step.Result.Format.Order()[0]].Plain() == f.Index
