@@ -10,12 +10,12 @@ import (
 	"github.com/lacuna-sparse/lacuna/runtime/dist/transport"
 )
 
-// alone is one rank's end of a group that goes on without the others: after some calls of Exchange they all say what this one says, as ranks that agree do, and
+// alone is one rank's end of a group that goes on without the others: after some calls of Exchange and Vote they all say what this one says, as ranks that agree do, and
 // what they send in Start counts as there. So a run takes the processor time of the one rank, neither that of the network, which the model has, nor that of
 // waiting.
 type alone struct {
 	transport.Transport
-	calls int // of Exchange
+	calls int // of Exchange and Vote
 	stays int // of those, for how many the others are there
 }
 
@@ -26,6 +26,18 @@ func (t *alone) Exchange(ctx context.Context, out [][]byte) ([][]byte, error) {
 	}
 	return slices.Repeat([][]byte{out[t.Rank()]}, t.Size()), nil
 }
+
+// Vote implements transport.Transport.
+func (t *alone) Vote(ctx context.Context, yes bool) (transport.Voting, error) {
+	if t.calls++; t.calls <= t.stays {
+		return t.Transport.Vote(ctx, yes)
+	}
+	return voted(yes), nil
+}
+
+type voted bool
+
+func (v voted) Wait(context.Context) (bool, error) { return bool(v), nil }
 
 // Start implements transport.Transport.
 func (t *alone) Start(context.Context, [][]byte, [][]byte) (transport.Pending, error) {

@@ -49,13 +49,18 @@ func (n network) exchange(messages, bytes int64) float64 {
 	return n.latency + float64(messages)*n.message + float64(bytes)/n.bandwidth
 }
 
+// vote is how long one takes: up a binary tree and down again.
+func (n network) vote(ranks int) float64 {
+	return 2 * math.Ceil(math.Log2(float64(ranks))) * n.exchange(1, 8)
+}
+
 // expression is one of the products that are simulated.
 type expression struct {
 	name, program string
 	bigger        int // the rows are times 2 to this
 	degree        int // entries of a row at most; 0: no limit
 	dense         map[string]int64
-	agreements    int                             // how often all ranks tell all others something in a run: whether patterns are the same and, of a sparse result, what it is
+	agreements    int                             // how often all ranks agree in a run: whether patterns are the same and, of a sparse result, what it is
 	split         string                          // the operand whose columns may be cut over a second axis of the grid, along which A is there again and again; "": none
 	work          func(a, b *tensor.Tensor) int64 // of a rank with rows a, where the whole is b
 }
@@ -110,7 +115,7 @@ type curve struct {
 func (s *simulation) run(ctx context.Context, w io.Writer, chart string) error {
 	fmt.Fprintf(w, "## Products on ranks that are not there\n\nMatrices of 2^%d rows with about %d entries in each, unless the line says other. A is cut `over (r by entries)`, dense operands where its rows are, B too; the columns of X and of B over c, where the grid has that axis, along which every rank has A's rows. "+
 		"The inspector of the product tells what ranks send. *Local* is the processor time that the busiest rank's rows take here, with copies to and from messages, where nobody waits; "+
-		"a message takes %s and %s at both ends, and bytes %.3g GB/s. *Agreement*: all ranks tell all once in a run, and twice if the result is sparse. Nothing is overlapped. One rank and a part are timed in turns. "+
+		"a message takes %s and %s at both ends, and bytes %.3g GB/s. *Agreement*: ranks vote in a run, up a tree and down again, and all tell all if the result is sparse. Nothing is overlapped. One rank and a part are timed in turns. "+
 		"Efficiency is the time on one rank (the kernel, without copies) over ranks and time; *free*: with messages that take no time.\n\n",
 		s.scale, s.degree, time.Duration(s.net.latency*1e9), time.Duration(s.net.message*1e9), s.net.bandwidth/1e9)
 	panels := make([][]curve, len(expressions))
@@ -183,7 +188,7 @@ func (s *simulation) curve(ctx context.Context, x expression, kind kind) (*curve
 			if err != nil {
 				return nil, err
 			}
-			p.agreed = float64(x.agreements) * s.net.exchange(int64(n-1), 0)
+			p.agreed = s.net.vote(n) + float64(x.agreements-1)*s.net.exchange(int64(n-1), 0)
 			p.speedup = p.one / p.time()
 			p.efficiency = p.speedup / float64(n)
 			c.points = append(c.points, *p)
@@ -312,15 +317,12 @@ func (s *simulation) forecast(ctx context.Context, session *exec.Session, x expr
 		p.memory = max(p.memory, x.memory(placed, g))
 		mu.Unlock()
 		calls = end.calls - calls
-		if err := t.Barrier(ctx); err != nil {
+		if err := transport.Barrier(ctx, t); err != nil {
 			return err
 		}
 		busiest := slices.Index(work, slices.Max(work))
-		if me != busiest { // what Run says before it inspects, and the same inspection
+		if me != busiest { // the same inspection
 			defer others.Done()
-			if _, err := t.Exchange(ctx, slices.Repeat([][]byte{{0}}, n)); err != nil {
-				return err
-			}
 			_, err := k.Forecast(ctx, placed)
 			return err
 		}
@@ -331,7 +333,7 @@ func (s *simulation) forecast(ctx context.Context, session *exec.Session, x expr
 				}
 			}
 		}
-		end.stays = end.calls + calls + 1
+		end.stays = end.calls + calls
 		run := func() error {
 			_, err := k.Run(ctx, placed)
 			return err
