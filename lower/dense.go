@@ -69,10 +69,10 @@ func (k *kernel) dense(body ir.Stmt) {
 }
 
 // clearable reports whether a nest that adds to elements of the result may set those under each index of its outermost loop before it comes to them, which are
-// in a cache then, as no other index has them.
+// in a cache then, as no other index has them. Where a schedule tiles loops, these stand directly in each other.
 func (k *kernel) clearable(body ir.Stmt) bool {
 	f, ok := body.(*ir.Forall)
-	if !ok || !k.step.Scatter || k.step.Base != nil || k.step.Gap != nil || k.opts.Grids || k.step.Result.Rank < 2 {
+	if !ok || len(k.step.Directives.Tile) > 0 || !k.step.Scatter || k.step.Base != nil || k.step.Gap != nil || k.opts.Grids || k.step.Result.Rank < 2 {
 		return false
 	}
 	return k.step.LHS.Indices[k.step.Result.Format.Order()[0]].Plain() == f.Index
