@@ -5,7 +5,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -18,7 +17,6 @@ import (
 	"github.com/lacuna-sparse/lacuna/runtime/declare"
 	"github.com/lacuna-sparse/lacuna/runtime/dist"
 	"github.com/lacuna-sparse/lacuna/runtime/dist/placement"
-	"github.com/lacuna-sparse/lacuna/runtime/dist/ranks"
 	"github.com/lacuna-sparse/lacuna/runtime/dist/transport"
 	"github.com/lacuna-sparse/lacuna/runtime/exec"
 	"github.com/lacuna-sparse/lacuna/tensor"
@@ -91,14 +89,14 @@ type point struct {
 	ranks                 int
 	grid                  *placement.Grid
 	places                map[string]*placement.Placement
-	chosen                bool            // it is what the product chooses
-	memory                int64           // bytes of a rank: its parts, what comes, and its part of a dense result; the most
-	best                  bool            // the least time of this number of ranks
-	one                   float64         // seconds on one rank, measured in turns with local
-	local, moving, agreed float64         // seconds
-	imbalance             float64         // the most work of a rank over the mean
-	messages, bytes       [2]int64        // of a rank: the mean, and the most that one sends or receives
-	inspection            int64           // bytes that a rank sends once for a pattern, the mean
+	chosen                bool     // it is what the product chooses
+	memory                int64    // bytes of a rank: its parts, what comes, and its part of a dense result; the most
+	best                  bool     // the least time of this number of ranks
+	one                   float64  // seconds on one rank, measured in turns with local
+	local, moving, agreed float64  // seconds
+	imbalance             float64  // the most work of a rank over the mean
+	messages, bytes       [2]int64 // of a rank: the mean, and the most that one sends or receives
+	inspection            int64    // bytes that a rank sends once for a pattern, the mean
 	speedup, efficiency   float64
 }
 
@@ -310,8 +308,7 @@ func (s *simulation) forecast(ctx context.Context, session *exec.Session, x expr
 	var others sync.WaitGroup
 	others.Add(n - 1)
 	traffic, inspection, work := make([][]transport.Traffic, n), make([]int64, n), make([]int64, n)
-	err := together(ctx, n, func(ctx context.Context, t transport.Transport) error {
-		end := &alone{Transport: t, stays: math.MaxInt}
+	err := together(n, func(end *alone) error {
 		r, k, placed, err := x.onRank(ctx, session, end, g, args, func(r *dist.Rank, name string, whole *tensor.Tensor) (*dist.Tensor, error) {
 			p := p.places[name]
 			if !whole.Format().IsDense() {
@@ -336,7 +333,7 @@ func (s *simulation) forecast(ctx context.Context, session *exec.Session, x expr
 		p.memory = max(p.memory, x.memory(placed))
 		mu.Unlock()
 		calls = end.calls - calls
-		if err := transport.Barrier(ctx, t); err != nil {
+		if err := transport.Barrier(ctx, end); err != nil {
 			return err
 		}
 		busiest := slices.Index(work, slices.Max(work))
@@ -389,25 +386,6 @@ func (s *simulation) forecast(ctx context.Context, session *exec.Session, x expr
 	most := slices.Max(work)
 	p.imbalance = float64(most) * float64(n) / float64(total)
 	return nil
-}
-
-// together is ranks.Run for so many that they take longer to end than a rank waits for others when it leaves: none leaves.
-func together(ctx context.Context, n int, f func(context.Context, transport.Transport) error) error {
-	list, err := ranks.New(n, ranks.Faults{})
-	if err != nil {
-		return err
-	}
-	errs := make([]error, n)
-	var wg sync.WaitGroup
-	for k, t := range list {
-		wg.Go(func() {
-			if errs[k] = f(ctx, t); errs[k] != nil {
-				t.Abort(errs[k].Error())
-			}
-		})
-	}
-	wg.Wait()
-	return errors.Join(errs...)
 }
 
 // add counts what one rank sends, or receives.
