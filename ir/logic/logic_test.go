@@ -1,11 +1,13 @@
 package logic
 
 import (
+	"errors"
 	"flag"
 	"fmt"
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -233,6 +235,35 @@ func TestUnknownResults(t *testing.T) {
 	})
 	if r == nil || r.Program != nil || !strings.Contains(strings.Join(r.Notes, "; "), "how y is stored is not known") {
 		t.Errorf("got %+v, want the program as it is written, and a note", r)
+	}
+}
+
+// TestUnsoundOrders keeps as written, and tells so, what has become a program that does not check or computes something of another type.
+func TestUnsoundOrders(t *testing.T) {
+	for want, spoil := range map[string]func(*lang.Program) error{
+		"the program runs as written: refused": func(*lang.Program) error { return errors.New("refused") },
+		"the program runs as written: another order has other types": func(p *lang.Program) error {
+			for _, x := range p.Tensors {
+				if x.Name == "y" {
+					x.DType = tensor.Float32
+				}
+			}
+			return nil
+		},
+	} {
+		_, r := optimise(t, "y(i) = A(i,j)*B(j,k)*x(k)", map[string]operand{"A": csr, "B": csr, "x": vec}, func(o *Options) {
+			check := o.Check
+			o.Check = func(f *lang.File, decls map[string]lang.Decl) (*lang.Program, error) {
+				p, err := check(f, decls)
+				if err == nil {
+					err = spoil(p)
+				}
+				return p, err
+			}
+		})
+		if r == nil || r.Program != nil || !slices.Contains(r.Notes, want) {
+			t.Errorf("got %+v, want the program as it is written, and the note %q", r, want)
+		}
 	}
 }
 
