@@ -183,11 +183,14 @@ func (st *step) forget() {
 // plan chooses how the statement is cut. What it does follows from what all ranks know, so that all do the same.
 func (st *step) plan(ctx context.Context, env map[string]*Tensor) error {
 	r, o := st.program.rank, st.program.o
-	s, err := read(st.text, env, func(name string) bool { return st.program.given[name] }, o)
+	given := func(name string) bool { return st.program.given[name] }
+	s, err := read(st.text, env, given, o)
 	if err != nil {
 		return err
 	}
-	st.st = s
+	if st.st = s; o.Chosen != nil {
+		s.knowSpreads(o.Chosen.spread, given)
+	}
 	for _, u := range s.uses {
 		st.read = append(st.read, u.tensor)
 	}
