@@ -151,3 +151,23 @@ func TestConcatErrors(t *testing.T) {
 		}
 	}
 }
+
+// TestConcatRefusesShapes: tensors that differ in an axis before or after the one that they are joined along, or in rank.
+func TestConcatRefusesShapes(t *testing.T) {
+	ofShape := func(shape ...int64) *Tensor {
+		a, err := FromCoords(shape, Coordinates(3), [][]int64{{0}, {0}, {0}}, ArrayOf([]float64{1}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return a
+	}
+	a := ofShape(2, 3, 4)
+	for _, b := range []*Tensor{ofShape(1, 3, 4), ofShape(2, 3, 1), ofShape(1, 3, 1)} {
+		if _, err := ConcatShape(1, []*Tensor{a, b}); err == nil {
+			t.Errorf("a tensor of shape %v is joined to one of %v along axis 1", b.Shape(), a.Shape())
+		}
+	}
+	if shape, err := ConcatShape(1, []*Tensor{a, ofShape(2, 5, 4)}); err != nil || shape[1] != 8 {
+		t.Error(shape, err)
+	}
+}

@@ -144,3 +144,18 @@ func TestPruneShares(t *testing.T) {
 		t.Error("the fill was changed")
 	}
 }
+
+// TestPruneSharesOuterLevels: where an entry goes and no row with it, the rows are those of before.
+func TestPruneSharesOuterLevels(t *testing.T) {
+	a, err := FromCoords([]int64{4, 4}, DCSR, [][]int64{{1, 1, 3}, {0, 2, 1}}, ArrayOf([]float64{5, 0, 7}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := a.Prune()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out.NNZ() != 2 || out.LevelAt(0).Crd.Pointer() != a.LevelAt(0).Crd.Pointer() || out.LevelAt(0).Pos.Pointer() != a.LevelAt(0).Pos.Pointer() {
+		t.Errorf("%d entries; the rows are copied", out.NNZ())
+	}
+}
