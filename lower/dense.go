@@ -35,9 +35,12 @@ func (k *kernel) dense(body ir.Stmt) {
 	e.root.wanted = copies || k.parallel(body)
 	private := k.privatise(body)
 	e.openPrivate(private)
+	e.clears = private == nil && k.clearable(body)
 	st := e.start(k.accessesIn(body))
 	e.stmt(st, body)
 	switch {
+	case e.cleared:
+		k.allocateStage(k.Result.Values, k.size(0), false)
 	case k.step.Base != nil:
 		k.copyStage(k.Result.Values, k.size(0), k.step.Base)
 	case e.gapRows != nil:
@@ -63,6 +66,36 @@ func (k *kernel) dense(body ir.Stmt) {
 	s.Allocs = append(s.Allocs, loop.Alloc{Buffer: k.visits(), Len: k.size(0), Zero: true})
 	k.addUpdates(s, copies)
 	k.gapStage()
+}
+
+// clearable reports whether a nest that adds to elements of the result may set those under each index of its outermost loop before it comes to them, which are
+// in a cache then, as no other index has them. Where a schedule tiles loops, these stand directly in each other.
+func (k *kernel) clearable(body ir.Stmt) bool {
+	f, ok := body.(*ir.Forall)
+	if !ok || len(k.step.Directives.Tile) > 0 || !k.step.Scatter || k.step.Base != nil || k.step.Gap != nil || k.opts.Grids || k.step.Result.Rank < 2 {
+		return false
+	}
+	return k.step.LHS.Indices[k.step.Result.Format.Order()[0]].Plain() == f.Index
+}
+
+// clear sets the elements of the result under index i of the outermost loop, which runs over all of them, to what nothing has been added to.
+func (e *emitter) clear(i loop.Expr) {
+	if !e.clears || e.depth != 1 {
+		return
+	}
+	e.cleared = true
+	b, t := e.B, e.step.Result
+	order := t.Format.Order()
+	n := loop.Expr(loop.Int(1))
+	for _, axis := range order[1:] {
+		n = b.Mul(n, e.Scalar(e.Dim(t, axis)))
+	}
+	row := b.Let("row", b.Mul(i, n))
+	if v := e.step.LHS.Indices[order[1]].Plain(); v != nil && t.Rank == 2 {
+		n = e.Scalar(e.extent(v)) // as in loops over it, which loop.Tile compares it with
+	}
+	nothing := emit.Constant(e.step.Fold.Identity(ir.ComputeType(t.DType)))
+	b.ForIndependent("p", loop.Int(0), n, func(p loop.Expr) { b.Store(e.Write(e.Result.Values), b.Add(row, p), nothing) })
 }
 
 // terms emits the stages of a dense result that is accumulated term by term.
@@ -111,7 +144,7 @@ func (k *kernel) fillStage(id loop.BufferID, n loop.SizeExpr, value ir.Expr, nee
 		zero = c.Bits == 0 && c.Imag == 0
 	}
 	if !needed || zero {
-		k.AddStage(loop.Stage{Name: "allocate", Partition: -1, Allocs: []loop.Alloc{{Buffer: id, Len: n, Zero: needed}}})
+		k.allocateStage(id, n, needed)
 		return
 	}
 	e := k.emitter("fill_" + k.Program.Buffers[id].Name)
@@ -121,6 +154,11 @@ func (k *kernel) fillStage(id loop.BufferID, n loop.SizeExpr, value ir.Expr, nee
 	s.Allocs = []loop.Alloc{{Buffer: id, Len: n}}
 	s.Partition = k.partition(rootLoop{cut: true, n: n, weight: -1})
 	k.AddStage(s)
+}
+
+// allocateStage allocates a buffer.
+func (k *kernel) allocateStage(id loop.BufferID, n loop.SizeExpr, zero bool) {
+	k.AddStage(loop.Stage{Name: "allocate", Partition: -1, Allocs: []loop.Alloc{{Buffer: id, Len: n, Zero: zero}}})
 }
 
 // copyStage allocates a buffer of n elements and copies those of a dense tensor.

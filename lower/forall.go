@@ -296,6 +296,7 @@ func (w *walk) dense() {
 	n := w.Scalar(w.extent(w.f.Index))
 	lo, hi := loop.Expr(loop.Int(0)), n
 	if l := w.splitAt(w.f); l >= 0 {
+		w.clears = false // two chunks may begin under one index
 		lo, hi = w.bounds(l)
 		if l == 0 && w.out != nil {
 			w.out.allParents = w.out.ordered && w.out.levels[0].Full()
@@ -343,7 +344,10 @@ func (w *walk) denseSteps(lo, hi loop.Expr) {
 		if w.independent() {
 			run = b.ForIndependent
 		}
-		run(w.f.Index.Name, lo, hi, func(i loop.Expr) { w.body(i, nil) })
+		run(w.f.Index.Name, lo, hi, func(i loop.Expr) {
+			w.clear(i)
+			w.body(i, nil)
+		})
 		return
 	}
 	for _, it := range w.located {
@@ -354,6 +358,7 @@ func (w *walk) denseSteps(lo, hi loop.Expr) {
 		it.at = b.Var("p_"+it.access.Tensor.Name, begin)
 	}
 	b.For(w.f.Index.Name, lo, hi, func(i loop.Expr) {
+		w.clear(i)
 		w.body(i, w.follow(i))
 		w.moveOn(w.located)
 	})

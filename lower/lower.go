@@ -127,7 +127,11 @@ func Step(c *ir.Compute, alg ir.Algebra, types OperandTypes, opts Options) (*Ker
 	}
 	done := k.Done()
 	done.Mapping = c.Directives.Mapping
-	return done, reshape(done.Program, c)
+	err := reshape(done.Program, c)
+	if !opts.Grids {
+		panels(done.Program)
+	}
+	return done, err
 }
 
 func newKernel(c *ir.Compute, alg ir.Algebra, types OperandTypes, opts Options) *kernel {

@@ -7,6 +7,9 @@ import (
 	"github.com/lacuna-sparse/lacuna/lower/level"
 )
 
+// nearTarget is the part of its work by which a piece may begin early: steps of the search miss the caches.
+const nearTarget = 8
+
 // piecesStage emits the stage that finds where pieces begin.
 func (e *emitter) piecesStage(p *pieces, counted []*ir.Access, dense bool) {
 	k := e.kernel
@@ -48,6 +51,7 @@ func (e *emitter) piecesStage(p *pieces, counted []*ir.Access, dense bool) {
 		}
 		b.If(b.And(inside, b.Gt(piece, loop.Int(0))), func() {
 			target := b.Let("target", b.Mul(piece, loop.Int(grain)))
+			s.reached, s.near = b.Var("reached", loop.Int(0)), b.Let("near", b.Sub(target, loop.Int(grain/nearTarget)))
 			for l, g := range p.loops {
 				s.descend(l, coords, s.Scalar(s.extent(g.Index)), target)
 			}
@@ -71,6 +75,8 @@ type pieceSearch struct {
 	*pieces
 	dense    bool
 	operands []*pieceOperand
+	reached  *loop.Ref // how much lies before the coordinates found so far
+	near     loop.Expr // with more than that before it, a piece may begin
 }
 
 // pieceOperand is an operand during the search.
@@ -124,7 +130,7 @@ func (s *pieceSearch) stored(o *pieceOperand, l int, n loop.Expr) loop.Expr {
 }
 
 // descend finds the coordinate of loop l: the last before which, under the coordinates found so far, no more lies
-// than the target.
+// than the target, or of the innermost loop one that is near that.
 func (s *pieceSearch) descend(l int, coords []*loop.Ref, n, target loop.Expr) {
 	b := s.B
 	lo, hi := coords[l], b.Var("above", n)
@@ -181,7 +187,11 @@ func (s *pieceSearch) descend(l int, coords []*loop.Ref, n, target loop.Expr) {
 		}
 	}
 	guess := b.Var("guess", loop.Int(0))
-	b.While(b.Lt(loop.Int(1), b.Sub(hi, lo)), func() {
+	apart := b.Lt(loop.Int(1), b.Sub(hi, lo))
+	if l == len(s.loops)-1 {
+		apart = b.And(apart, b.Le(s.reached, s.near))
+	}
+	b.While(apart, func() {
 		middle := b.Var("middle", b.Add(lo, loop.NewBinary(loop.Shr, b.Sub(hi, lo), loop.Int(1))))
 		for q, g := range guesses {
 			b.If(b.Eq(guess, loop.Int(int64(q))), func() {
@@ -203,8 +213,10 @@ func (s *pieceSearch) descend(l int, coords []*loop.Ref, n, target loop.Expr) {
 		if s.dense && l == 0 {
 			before = b.Add(before, c)
 		}
+		before = b.Let("before", before)
 		b.If(b.Le(before, target), func() {
 			b.Assign(lo, c)
+			b.Assign(s.reached, before)
 			for i, d := range sides {
 				b.Assign(d.from, at[i])
 			}

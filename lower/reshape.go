@@ -108,3 +108,25 @@ func stepsOf(c *ir.Compute, blocks ...ir.Block) func(*loop.For) int64 {
 	}
 	return func(f *loop.For) int64 { return steps[f.Origin] }
 }
+
+// panels gives functions with dense products memory of their threads to pack operands in (loop.Tile).
+func panels(p *loop.Program) {
+	for i := range p.Stages {
+		s := &p.Stages[i]
+		if s.Func == nil {
+			continue
+		}
+		f, elem, size := loop.Panelled(s.Func)
+		if size == 0 {
+			continue
+		}
+		id := loop.BufferID(len(p.Buffers))
+		p.Buffers = append(p.Buffers, loop.Buffer{Name: "panel", Elem: elem, Role: loop.Scratch})
+		s.Func, s.Bufs = f, append(s.Bufs, id)
+		list := &s.Allocs
+		if s.Partition >= 0 {
+			list = &s.PartitionAllocs
+		}
+		*list = append(*list, loop.Alloc{Buffer: id, Len: loop.SizeConst(size)})
+	}
+}

@@ -84,6 +84,15 @@ func (a *allocator) result(n, elemSize int64, fill fillMode) Memory {
 func goMemory(size int64, fill fillMode) unsafe.Pointer {
 	const word = 8
 	room := size + blockAlign - word
+	if size <= smallBlock {
+		// The heap has objects of just that size, side by side from where a page begins.
+		if p := unsafe.Pointer(unsafe.SliceData(make([]uint64, size/word))); uintptr(p)%blockAlign == 0 {
+			if fill == anything {
+				poison(p, size)
+			}
+			return p
+		}
+	}
 	var p unsafe.Pointer
 	if fill == zeroed || size < minUnzeroed {
 		p = unsafe.Pointer(unsafe.SliceData(make([]uint64, room/word)))
@@ -104,6 +113,9 @@ func goMemory(size int64, fill fillMode) unsafe.Pointer {
 	}
 	return p
 }
+
+// smallBlock is up to which size, of whole lines of a cache, memory is asked for without room to begin at one.
+const smallBlock = 512
 
 // minUnzeroed is the size from which it pays not to clear memory.
 const minUnzeroed = 16 << 10

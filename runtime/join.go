@@ -32,6 +32,13 @@ const (
 // more. Tests change them.
 var maxSlot, minSlots int64 = 16 << 20, ownCache()
 
+// largestShared is about the largest cache that processors share. What is appended to lists that exceed it is not
+// there any more when it is read. Tests change it.
+var largestShared int64 = 32 << 20
+
+// copied copies what stays in caches.
+func copied(to, from []byte) { copy(to, from) }
+
 // ownCache is the second-level cache of this machine's processors.
 func ownCache() int64 {
 	c, _ := machine.HostCaches()
@@ -87,6 +94,7 @@ type joiner struct {
 	capacity int64    // entries of a slot
 	slots    temporary
 	perSlot  int64 // bytes
+	copy     func(to, from []byte)
 	each     int64 // slots of a thread
 	lead     int64
 
@@ -137,6 +145,9 @@ func (j *joiner) open(x *Executable, s *state, st *stagePlan, o Options, threads
 	j.each = max(1, min(j.each, budget/(max(1, j.capacity)*p.entry)))
 	if p.exact {
 		j.capacity, j.each = 0, 0
+	}
+	if j.copy = copied; bytesOf(all, p.entry) > largestShared {
+		j.copy = machine.CopyPast
 	}
 	j.perSlot = 0
 	for _, m := range p.moves {
@@ -366,7 +377,7 @@ func (t *joinThread) move() {
 		start := starts[m.list]
 		n := (starts[p.lists+m.list] - start) * m.size
 		to := t.mem[m.place]
-		copy(unsafe.Slice((*byte)(unsafe.Add(to.Ptr, (start+m.first)*m.size)), n),
+		t.copy(unsafe.Slice((*byte)(unsafe.Add(to.Ptr, (start+m.first)*m.size)), n),
 			unsafe.Slice((*byte)(unsafe.Add(array.Ptr, m.first*m.size)), n))
 	})
 	if t.shift != nil && starts[0] != 0 {

@@ -338,6 +338,7 @@ func (x *Executable) call(ctx context.Context, s *state, st *stagePlan, o Option
 			return err
 		}
 	}
+	many := st.divisible && !st.ordered && len(st.tallies) == 0 && x.engine != InterpName && settled(kernel) // whose chunks take long enough
 	if s.watch != nil {
 		var done func()
 		kernel, done = s.watch.code(s, st, kernel)
@@ -371,7 +372,7 @@ func (x *Executable) call(ctx context.Context, s *state, st *stagePlan, o Option
 			threads = 1
 		}
 	}
-	s.team.many = st.divisible && !st.ordered && len(st.tallies) == 0 && x.engine != InterpName // whose chunks take long enough
+	s.team.many = many
 	f, err := s.team.run(ctx, kernel, &s.frame, c, threads)
 	if err != nil {
 		return err

@@ -174,6 +174,21 @@ func (k *cpuKernel) call(f *frame, chunk, lo, hi int64) (int64, error) {
 // takes about a millisecond for so many, and a run of several times as many would last longer than the better code takes to come.
 const fewElements = 1 << 16
 
+// settled reports whether a kernel runs the code that it is going to run from now on. Few elements may be much work, so a stage
+// that begins before takes its chunks one by one: the next runs the better code if there is any by then.
+func settled(k kernel) bool {
+	c, ok := k.(*cpuKernel)
+	if !ok {
+		return true
+	}
+	select {
+	case <-c.done:
+		return true
+	default:
+		return false
+	}
+}
+
 // settle waits for the better code, unless a function is about to run on few elements.
 func (k *cpuKernel) settle(ctx context.Context, f *frame) error {
 	elements := int64(0)

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/lacuna-sparse/lacuna/codegen/cpu"
@@ -177,5 +178,44 @@ func TestSettle(t *testing.T) {
 	<-done
 	if k.first(first); k.now.Load() != better {
 		t.Error("the first code replaces better code")
+	}
+}
+
+// While better code may come each chunk is a call, so that a run under way takes it; then a call runs several.
+func TestRunsUnderWayTakeBetterCode(t *testing.T) {
+	e, err := CPU()
+	if err != nil {
+		t.Skip(err)
+	}
+	x := mustCompile(t, e, mustProgram(t, `program p {
+  scalar n bound
+  scalar chunks
+  buffer x: []f64 input
+  buffer y: []f64 output
+  partition cut of n grain 4 chunks chunks
+  stage double over cut {
+    alloc y[n]
+    run(x, y)
+    func double(readonly x: []f64, y: []f64) chunk chunk, lo, hi {
+      for i = lo to hi {
+        y[i] = x[i] + x[i]
+      }
+    }
+  }
+}
+`))
+	kernel := x.kernels[0].(*cpuKernel)
+	<-kernel.done
+	var run *state
+	for _, many := range []bool{false, true} {
+		kernel.done = make(chan struct{})
+		if many {
+			close(kernel.done)
+		}
+		x.states = sync.Pool{New: func() any { run = newState(x.plan); return run }}
+		mustRun(t, x, &Bindings{Buffers: []Memory{MemoryOf([]float64{1, 2, 3, 4, 5, 6, 7, 8, 9}), {}}, Scalars: []int64{9, 0}}, Options{Threads: 1})
+		if run.team.many != many {
+			t.Errorf("code that is settled: %v, several chunks a call: %v", many, run.team.many)
+		}
 	}
 }

@@ -171,7 +171,7 @@ func (t *Tensor) valueEntries() (entries, error) {
 	if t.block() == 1 && t.format.SparseRank() == t.Rank() {
 		return t.blockEntries()
 	}
-	kept, err := chosen(t.values.n, t.differsFromFill())
+	kept, err := chosen(t.values.n, t.differFromFill(1))
 	if err != nil {
 		return entries{}, err
 	}
@@ -226,27 +226,44 @@ func (t *Tensor) elementEntries(kept permutation, n int) (entries, error) {
 // len is the number of places of a permutation that is not the identity.
 func (p permutation) len() int { return p.column.len() }
 
-// differsFromFill returns the test of one stored value against the fill: whether it differs in any bit, but
-// for a fill of NaN from every NaN.
-func (t *Tensor) differsFromFill() func(i int) bool {
+// differFromFill returns the test of one block of so many stored values against the fill: whether one of them differs in any
+// bit, but for a fill of NaN from every NaN.
+func (t *Tensor) differFromFill(block int) func(i int) bool {
 	if t.fill.IsNaN() || t.values.dt.Size() > 8 {
 		fill := t.fill.canonical()
-		return func(i int) bool { return t.values.Scalar(i).canonical() != fill }
+		return func(i int) bool {
+			for j := i * block; j < (i+1)*block; j++ {
+				if t.values.Scalar(j).canonical() != fill {
+					return true
+				}
+			}
+			return false
+		}
 	}
 	bits := t.fill.storage()
 	switch t.values.dt.Size() {
 	case 1:
-		return notEqual(View[uint8](t.values), uint8(bits))
+		return someUnequal(View[uint8](t.values), uint8(bits), block)
 	case 2:
-		return notEqual(View[uint16](t.values), uint16(bits))
+		return someUnequal(View[uint16](t.values), uint16(bits), block)
 	case 4:
-		return notEqual(View[uint32](t.values), uint32(bits))
+		return someUnequal(View[uint32](t.values), uint32(bits), block)
 	}
-	return notEqual(View[uint64](t.values), bits)
+	return someUnequal(View[uint64](t.values), bits, block)
 }
 
-func notEqual[T comparable](values []T, fill T) func(i int) bool {
-	return func(i int) bool { return values[i] != fill }
+func someUnequal[T comparable](values []T, fill T, block int) func(i int) bool {
+	if block == 1 {
+		return func(i int) bool { return values[i] != fill }
+	}
+	return func(i int) bool {
+		for _, v := range values[i*block : (i+1)*block] {
+			if v != fill {
+				return true
+			}
+		}
+		return false
+	}
 }
 
 // gather returns the elements that perm names.

@@ -34,19 +34,8 @@ func (t *Tensor) prune(memory *memoryLimit) (*Tensor, error) {
 		return nil, err
 	}
 	sparse := t.format.SparseRank()
-	block, n, differs := t.block(), t.levels[sparse-1].Crd.n, t.differsFromFill()
-	some := differs
-	if block != 1 {
-		some = func(p int) bool {
-			for i := p * block; i < (p+1)*block; i++ {
-				if differs(i) {
-					return true
-				}
-			}
-			return false
-		}
-	}
-	kept, err := chosen(n, some)
+	block, n := t.block(), t.levels[sparse-1].Crd.n
+	kept, err := chosen(n, t.differFromFill(block))
 	if err != nil {
 		return nil, tensorError("%v", err)
 	}
@@ -125,8 +114,13 @@ func gatherBlocks(a Array, list permutation, block int) (Array, error) {
 	}
 	size := block * a.dt.Size()
 	from, to := a.Raw(), out.Raw()
-	for i := range list.len() {
-		copy(to[i*size:(i+1)*size], from[list.at(i)*size:])
+	for i, n := 0, list.len(); i < n; { // what stands side by side goes at once
+		first, j := list.at(i), i+1
+		for j < n && list.at(j) == first+j-i {
+			j++
+		}
+		copy(to[i*size:j*size], from[first*size:])
+		i = j
 	}
 	return out, nil
 }

@@ -185,12 +185,20 @@ func aboveTwo(x float64) float64 {
 
 // describe computes what does not depend on values.
 func (t *Tensor) describe() Statistics {
+	if t.values.n <= math.MaxUint32 {
+		return describeBy[uint32](t)
+	}
+	return describeBy[uint64](t)
+}
+
+// describeBy counts in a type that has the number of values.
+func describeBy[N uint32 | uint64](t *Tensor) Statistics {
 	s := Statistics{Entries: float64(t.values.n), Axes: make([]AxisStatistics, len(t.shape))}
 	order := t.format.order
 	sparse := t.format.SparseRank()
-	// under[p] is how many values stand under position p of the level; nil: each times many.
-	var under []float64
-	each := float64(t.block())
+	// under[p] is how many blocks of values stand under position p of the level; nil: each times one.
+	var under []N
+	each, many := N(1), float64(t.block())
 	for k := len(t.levels) - 1; k >= 0; k-- {
 		l, axis := t.levels[k], int(order[k])
 		s.Axes[axis].Extent = float64(t.shape[axis])
@@ -198,8 +206,7 @@ func (t *Tensor) describe() Statistics {
 			s.Axes[axis].spread(s.Entries)
 			continue
 		}
-		n := int(t.positions(k))
-		s.Axes[axis].count(l, n, under, each)
+		count(&s.Axes[axis], l, int(t.positions(k)), under, each, many)
 		if k == 0 {
 			break
 		}
@@ -215,33 +222,40 @@ func (s *Statistics) named() *Statistics {
 	return s
 }
 
-// bandSample is about how many entries tell how wide the band is.
-const bandSample = 1 << 16
+// bandSample is about how many entries tell how wide the band is, bandRows how many rows are looked at side by side: memory is
+// read by lines of the cache.
+const (
+	bandSample = 1 << 15
+	bandRows   = 64
+)
 
 // band is Statistics.Band, of rows evenly spread.
 func (t *Tensor) band() float64 {
 	if len(t.shape) != 2 || t.shape[0] != t.shape[1] || t.format.SparseRank() != 2 || t.levels[1].Full() {
 		return 0
 	}
-	outer, inner := t.levels[0], t.levels[1]
+	outer, inner := &t.levels[0], &t.levels[1]
+	narrow, isNarrow, all, single := View[uint32](inner.Crd), inner.Crd.dt == Uint32, outer.Full(), inner.Branchless()
 	squares, n := 0.0, 0
-	step := 1 + t.values.n/bandSample
-	for p := 0; p < int(t.positions(0)); p += step {
-		i, from, to := int64(p), int64(p), int64(p)+1
-		if !outer.Full() {
-			i = outer.Crd.At64(p)
-		}
-		if !inner.Branchless() {
-			from, to = inner.Pos.At64(p), inner.Pos.At64(p+1)
-		}
-		n += int(to - from)
-		if narrow := View[uint32](inner.Crd); inner.Crd.dt == Uint32 {
-			squares += distances(narrow[from:to], i)
-			continue
-		}
-		for q := from; q < to; q++ {
-			d := float64(inner.Crd.At64(int(q)) - i)
-			squares += d * d
+	rows, step := int(t.positions(0)), bandRows*(1+t.values.n/bandSample)
+	for first := 0; first < rows; first += step {
+		for p := first; p < min(first+bandRows, rows); p++ {
+			i, from, to := int64(p), int64(p), int64(p)+1
+			if !all {
+				i = outer.Crd.At64(p)
+			}
+			if !single {
+				from, to = inner.Pos.At64(p), inner.Pos.At64(p+1)
+			}
+			n += int(to - from)
+			if isNarrow {
+				squares += distances(narrow[from:to], i)
+				continue
+			}
+			for q := from; q < to; q++ {
+				d := float64(inner.Crd.At64(int(q)) - i)
+				squares += d * d
+			}
 		}
 	}
 	if n == 0 {
@@ -290,38 +304,43 @@ func (a *AxisStatistics) spread(n float64) {
 	a.Squares = a.Longest * a.Longest * a.Extent
 }
 
-// add counts a coordinate that has n entries.
-func (a *AxisStatistics) add(n float64) {
-	if n > 0 {
-		a.NonEmpty++
-		a.Longest = max(a.Longest, n)
-		a.Squares += n * n
-	}
-}
-
 // mostCounters is up to how many times as many coordinates as positions are counted one by one, mostSpare how many are anyway.
 const (
 	mostCounters = 4
 	mostSpare    = 1 << 20
 )
 
-// count describes the axis of a level with n positions.
-func (a *AxisStatistics) count(l Level, n int, under []float64, each float64) {
-	if l.Full() && n == int(l.Size) && under != nil { // the outermost
-		for _, u := range under {
-			a.add(u)
+// tally describes an axis by how many blocks of so many entries its coordinates have.
+func tally[N uint32 | uint64](a *AxisStatistics, counts []N, many float64) {
+	var filled int
+	var longest N
+	squares := 0.0
+	for _, n := range counts {
+		if n > 0 {
+			filled++
 		}
+		longest = max(longest, n)
+		squares += float64(n) * float64(n)
+	}
+	a.NonEmpty, a.Longest, a.Squares = float64(filled), float64(longest)*many, squares*many*many
+}
+
+// count describes the axis of a level with n positions.
+func count[N uint32 | uint64](a *AxisStatistics, l Level, n int, under []N, each N, many float64) {
+	if l.Full() && n == int(l.Size) && under != nil { // the outermost
+		tally(a, under, many)
 		return
 	}
+	all := float64(each) * many
 	if l.Full() && under == nil || n == 0 {
-		a.spread(float64(n) * each)
+		a.spread(float64(n) * all)
 		return
 	}
 	if l.Size > int64(n)*mostCounters+mostSpare { // nearly every coordinate has one
-		a.NonEmpty, a.Longest, a.Squares = float64(n), 1, float64(n)*max(each, 1)
+		a.NonEmpty, a.Longest, a.Squares = float64(n), 1, float64(n)*max(all, 1)
 		return
 	}
-	counters := make([]float64, l.Size)
+	counters := make([]N, l.Size)
 	switch {
 	case l.Full():
 		for p, u := range under {
@@ -340,30 +359,27 @@ func (a *AxisStatistics) count(l Level, n int, under []float64, each float64) {
 			counters[l.Crd.At64(p)] += u
 		}
 	}
-	for _, u := range counters {
-		a.add(u)
-	}
+	tally(a, counters, many)
 }
 
 // parents counts what stands under the n positions of the level before l.
-func parents(l Level, n int, under []float64, each float64) ([]float64, float64) {
+func parents[N uint32 | uint64](l Level, n int, under []N, each N) ([]N, N) {
 	switch {
 	case l.Branchless():
 		return under, each
-	case l.Full():
-		if under == nil {
-			return nil, each * float64(l.Size)
-		}
-		sums := make([]float64, n)
+	case l.Full() && under == nil:
+		return nil, each * N(l.Size)
+	}
+	sums := make([]N, n)
+	if l.Full() {
 		for p, u := range under {
 			sums[p/int(l.Size)] += u
 		}
 		return sums, 0
 	}
-	sums := make([]float64, n)
 	if narrow := View[uint32](l.Pos); under == nil && l.Pos.dt == Uint32 {
 		for p := range sums {
-			sums[p] = float64(narrow[p+1]-narrow[p]) * each
+			sums[p] = N(narrow[p+1]-narrow[p]) * each
 		}
 		return sums, 0
 	}
@@ -371,7 +387,7 @@ func parents(l Level, n int, under []float64, each float64) ([]float64, float64)
 	for p := range sums {
 		to := l.Pos.At64(p + 1)
 		if under == nil {
-			sums[p] = float64(to-from) * each
+			sums[p] = N(to-from) * each
 		} else {
 			for q := from; q < to; q++ {
 				sums[p] += under[q]

@@ -1,7 +1,8 @@
-// What memory allows two processes to gain on one, each with a core of its own, at the product of the 5-point Laplacian of SIDE² rows with a dense matrix of 64 columns:
-// C loops that move what the product has to move, by rows, with what a process needs of the other's rows in its own memory, and nothing sent.
+// What memory allows two processes to gain on one, each with a core of its own, at the product of the 5-point Laplacian of SIDE² rows with a dense matrix of 64 columns, or
+// with a vector: C loops that move what the product has to move, by rows, with what a process needs of the other's rows in its own memory, and nothing sent.
 //
 //   cc -O3 -march=native -o spmmranks spmmranks.c && ./spmmranks 1000 10
+//   cc -O3 -march=native -DCOLUMNS=1 -o spmvranks spmmranks.c && ./spmvranks 1000 100
 //
 // Variants take turns; times are medians of 9 rounds. Plain stores read a line of Y before they write it, which those that go round the caches do not; huge: memory
 // is advised to be in pages of 2 MiB.
@@ -17,7 +18,10 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { columns = 64, rounds = 9, variants = 4 };
+#ifndef COLUMNS
+#define COLUMNS 64
+#endif
+enum { columns = COLUMNS, rounds = 9, variants = 4 };
 
 static void *memory(size_t bytes, int huge) {
 	char *p = mmap(0, bytes + (2 << 20), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -45,8 +49,15 @@ static struct part make(long side, long lo, long hi, int huge) {
 }
 
 static inline __attribute__((always_inline)) void product(struct part p, int around) {
+	if (columns == 1)
+		for (long i = 0; i < p.rows; i++) {
+			double sum = 0;
+			for (unsigned e = p.pos[i]; e < p.pos[i + 1]; e++) sum += p.vals[e] * p.x[p.crd[e]];
+			if (around) _mm_stream_si64((long long *)p.y + i, _mm_cvtsi128_si64(_mm_castpd_si128(_mm_set_sd(sum))));
+			else p.y[i] = sum;
+		}
 	for (long i = 0; i < p.rows; i++)
-		for (int c = 0; c < columns; c += 32) {
+		for (int c = 0; c + 32 <= columns; c += 32) {
 			__m256d sum[8];
 			for (int v = 0; v < 8; v++) sum[v] = _mm256_setzero_pd();
 			for (unsigned e = p.pos[i]; e < p.pos[i + 1]; e++) {

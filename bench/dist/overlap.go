@@ -71,16 +71,16 @@ func (o overlap) measure(ctx context.Context, x expression, args exec.Args, n in
 					y.Part.Release()
 				}
 			}
-			return t.Barrier(ctx)
+			return transport.Barrier(ctx, t)
 		}
 		for k, way := range []int{-1, 1} {
-			if err := t.Barrier(ctx); err != nil {
+			if err := transport.Barrier(ctx, t); err != nil {
 				return err
 			}
 			if t.Rank() == 0 {
 				debug.Overlap = way
 			}
-			if err := t.Barrier(ctx); err != nil {
+			if err := transport.Barrier(ctx, t); err != nil {
 				return err
 			}
 			_, p, to, err := x.onRank(ctx, session, t, &placement.Grid{Names: []string{"r"}, Sizes: []int{n}}, args, func(r *dist.Rank, _ string, whole *tensor.Tensor) (*dist.Tensor, error) {

@@ -90,7 +90,7 @@ func (t task) run(ctx context.Context, g *mpi.Group) error {
 		}
 	}
 	for range t.Rounds {
-		if err := g.Barrier(ctx); err != nil {
+		if err := transport.Barrier(ctx, g); err != nil {
 			return err
 		}
 		start := time.Now()
@@ -100,7 +100,7 @@ func (t task) run(ctx context.Context, g *mpi.Group) error {
 				return err
 			}
 		}
-		if err := g.Barrier(ctx); err != nil {
+		if err := transport.Barrier(ctx, g); err != nil {
 			return err
 		}
 		mine.Seconds = append(mine.Seconds, time.Since(start).Seconds()/float64(t.Times))

@@ -5,7 +5,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -18,7 +17,6 @@ import (
 	"github.com/lacuna-sparse/lacuna/runtime/declare"
 	"github.com/lacuna-sparse/lacuna/runtime/dist"
 	"github.com/lacuna-sparse/lacuna/runtime/dist/placement"
-	"github.com/lacuna-sparse/lacuna/runtime/dist/ranks"
 	"github.com/lacuna-sparse/lacuna/runtime/dist/transport"
 	"github.com/lacuna-sparse/lacuna/runtime/exec"
 	"github.com/lacuna-sparse/lacuna/tensor"
@@ -49,13 +47,18 @@ func (n network) exchange(messages, bytes int64) float64 {
 	return n.latency + float64(messages)*n.message + float64(bytes)/n.bandwidth
 }
 
+// vote is how long one takes: up a binary tree and down again.
+func (n network) vote(ranks int) float64 {
+	return 2 * math.Ceil(math.Log2(float64(ranks))) * n.exchange(1, 8)
+}
+
 // expression is one of the products that are simulated.
 type expression struct {
 	name, program string
 	bigger        int // the rows are times 2 to this
 	degree        int // entries of a row at most; 0: no limit
 	dense         map[string]int64
-	agreements    int                             // how often all ranks tell all others something in a run: whether patterns are the same and, of a sparse result, what it is
+	agreements    int                             // how often all ranks agree in a run: whether patterns are the same and, of a sparse result, what it is
 	split         string                          // the operand whose columns may be cut over a second axis of the grid, along which A is there again and again; "": none
 	work          func(a, b *tensor.Tensor) int64 // of a rank with rows a, where the whole is b
 }
@@ -84,14 +87,16 @@ var expressions = []expression{
 // point is one number of ranks.
 type point struct {
 	ranks                 int
-	grid                  *placement.Grid // r and c
-	memory                int64           // bytes of a rank: its parts, what comes, and its part of a dense result; the most
-	best                  bool            // the least time of this number of ranks
-	one                   float64         // seconds on one rank, measured in turns with local
-	local, moving, agreed float64         // seconds
-	imbalance             float64         // the most work of a rank over the mean
-	messages, bytes       [2]int64        // of a rank: the mean, and the most that one sends or receives
-	inspection            int64           // bytes that a rank sends once for a pattern, the mean
+	grid                  *placement.Grid
+	places                map[string]*placement.Placement
+	chosen                bool     // it is what the product chooses
+	memory                int64    // bytes of a rank: its parts, what comes, and its part of a dense result; the most
+	best                  bool     // the least time of this number of ranks
+	one                   float64  // seconds on one rank, measured in turns with local
+	local, moving, agreed float64  // seconds
+	imbalance             float64  // the most work of a rank over the mean
+	messages, bytes       [2]int64 // of a rank: the mean, and the most that one sends or receives
+	inspection            int64    // bytes that a rank sends once for a pattern, the mean
 	speedup, efficiency   float64
 }
 
@@ -103,14 +108,14 @@ type curve struct {
 	rows   int64
 	nnz    int64
 	points []point
-	chosen []string // what the product would choose, by number of ranks
+	notes  []string // what the product says of what it chooses
 }
 
 // run prints the tables, and draws the chart.
 func (s *simulation) run(ctx context.Context, w io.Writer, chart string) error {
 	fmt.Fprintf(w, "## Products on ranks that are not there\n\nMatrices of 2^%d rows with about %d entries in each, unless the line says other. A is cut `over (r by entries)`, dense operands where its rows are, B too; the columns of X and of B over c, where the grid has that axis, along which every rank has A's rows. "+
 		"The inspector of the product tells what ranks send. *Local* is the processor time that the busiest rank's rows take here, with copies to and from messages, where nobody waits; "+
-		"a message takes %s and %s at both ends, and bytes %.3g GB/s. *Agreement*: all ranks tell all once in a run, and twice if the result is sparse. Nothing is overlapped. One rank and a part are timed in turns. "+
+		"a message takes %s and %s at both ends, and bytes %.3g GB/s. *Agreement*: ranks vote in a run, up a tree and down again, and all tell all if the result is sparse. Nothing is overlapped. One rank and a part are timed in turns. "+
 		"Efficiency is the time on one rank (the kernel, without copies) over ranks and time; *free*: with messages that take no time.\n\n",
 		s.scale, s.degree, time.Duration(s.net.latency*1e9), time.Duration(s.net.message*1e9), s.net.bandwidth/1e9)
 	panels := make([][]curve, len(expressions))
@@ -142,11 +147,14 @@ func (c *curve) print(w io.Writer, x expression) {
 		if p.best {
 			grid = "**" + grid + "**"
 		}
+		if p.chosen {
+			grid += ", chosen"
+		}
 		fmt.Fprintf(w, "| %s | %s | %s | %s | %s | %.1f | %.0f %% | %.0f %% | %.2f | %d | %d | %d | %d | %d | %.2f |\n", grid, duration(p.one), duration(p.local), duration(p.moving), duration(p.agreed),
 			p.speedup, 100*p.efficiency, 100*p.one/p.local/float64(p.ranks), p.imbalance, p.messages[0], p.messages[1], p.bytes[0], p.bytes[1], p.inspection, float64(p.memory)/1e6)
 	}
 	fmt.Fprintln(w)
-	for _, line := range c.chosen {
+	for _, line := range c.notes {
 		fmt.Fprintf(w, "* %s\n", line)
 	}
 	fmt.Fprintln(w)
@@ -178,24 +186,33 @@ func (s *simulation) curve(ctx context.Context, x expression, kind kind) (*curve
 	}
 	for _, n := range s.ranks {
 		first := len(c.points)
+		list := []*point{}
 		for _, g := range x.grids(n) {
-			p, err := s.forecast(ctx, session, x, args, placement.Weighted(weights, g.Sizes[0]), g, one)
+			list = append(list, x.point(g, args, placement.Weighted(weights, g.Sizes[0])))
+		}
+		if n > 1 {
+			chosen, err := propose(ctx, x, args, n)
 			if err != nil {
 				return nil, err
 			}
-			p.agreed = float64(x.agreements) * s.net.exchange(int64(n-1), 0)
+			list = append(list, &point{ranks: n, grid: chosen.Grid, places: chosen.Placements, chosen: true})
+			c.notes = append(c.notes, fmt.Sprintf("%d ranks: %s", n, chosen))
+		}
+		for _, p := range list {
+			if err := s.forecast(ctx, session, x, args, p, one); p.chosen && err != nil {
+				c.notes[len(c.notes)-1] += fmt.Sprintf(" (not simulated: %v)", err)
+				continue
+			} else if err != nil {
+				return nil, err
+			}
+			p.agreed = s.net.vote(n) + float64(x.agreements-1)*s.net.exchange(int64(n-1), 0)
 			p.speedup = p.one / p.time()
 			p.efficiency = p.speedup / float64(n)
 			c.points = append(c.points, *p)
 		}
-		chosen, err := propose(ctx, x, args, n)
-		if err != nil {
-			return nil, err
-		}
-		c.chosen = append(c.chosen, fmt.Sprintf("%d ranks: %s", n, chosen))
 		fastest := slices.MinFunc(c.points[first:], func(a, b point) int { return cmp.Compare(a.time(), b.time()) })
 		for k := range c.points[first:] {
-			c.points[first+k].best = c.points[first+k].grid == fastest.grid
+			c.points[first+k].best = c.points[first+k].grid == fastest.grid && c.points[first+k].chosen == fastest.chosen
 		}
 	}
 	return c, nil
@@ -270,26 +287,30 @@ func (x expression) onRank(ctx context.Context, session *exec.Session, t transpo
 	return r, k, placed, err
 }
 
-// forecast asks the inspector of n ranks what they send, and times what the busiest one does by itself.
-func (s *simulation) forecast(ctx context.Context, session *exec.Session, x expression, args exec.Args, cut *placement.Cut, g *placement.Grid, one func() error) (*point, error) {
-	A, n := args["A"].(*tensor.Tensor), g.Ranks()
-	p := &point{ranks: n, grid: g}
-	at := func(name string) *placement.Placement {
-		whole := args[name].(*tensor.Tensor)
-		p := placement.OneAxis(g, whole.Rank(), 0, cut, 0)
+// point has rows where those of A are, and columns of the operand that may be split over the second axis of the grid.
+func (x expression) point(g *placement.Grid, args exec.Args, cut *placement.Cut) *point {
+	p := &point{ranks: g.Ranks(), grid: g, places: map[string]*placement.Placement{}}
+	for name, v := range args {
+		whole := v.(*tensor.Tensor)
+		at := placement.OneAxis(g, whole.Rank(), 0, cut, 0)
 		if name == x.split {
-			p.Cuts[1], p.Over[1] = placement.Blocks(whole.Shape()[1], g.Sizes[1]), 1
+			at.Cuts[1], at.Over[1] = placement.Blocks(whole.Shape()[1], g.Sizes[1]), 1
 		}
-		return p
+		p.places[name] = at
 	}
+	return p
+}
+
+// forecast asks the inspector of n ranks what they send, and times what the busiest one does by itself.
+func (s *simulation) forecast(ctx context.Context, session *exec.Session, x expression, args exec.Args, p *point, one func() error) error {
+	A, n, g := args["A"].(*tensor.Tensor), p.ranks, p.grid
 	var mu sync.Mutex
 	var others sync.WaitGroup
 	others.Add(n - 1)
 	traffic, inspection, work := make([][]transport.Traffic, n), make([]int64, n), make([]int64, n)
-	err := together(ctx, n, func(ctx context.Context, t transport.Transport) error {
-		end := &alone{Transport: t, stays: math.MaxInt}
+	err := together(n, func(end *alone) error {
 		r, k, placed, err := x.onRank(ctx, session, end, g, args, func(r *dist.Rank, name string, whole *tensor.Tensor) (*dist.Tensor, error) {
-			p := at(name)
+			p := p.places[name]
 			if !whole.Format().IsDense() {
 				return r.Cut(whole, p)
 			}
@@ -309,29 +330,26 @@ func (s *simulation) forecast(ctx context.Context, session *exec.Session, x expr
 		}
 		inspection[me] = r.Sent().Inspection - before
 		mu.Lock()
-		p.memory = max(p.memory, x.memory(placed, g))
+		p.memory = max(p.memory, x.memory(placed))
 		mu.Unlock()
 		calls = end.calls - calls
-		if err := t.Barrier(ctx); err != nil {
+		if err := transport.Barrier(ctx, end); err != nil {
 			return err
 		}
 		busiest := slices.Index(work, slices.Max(work))
-		if me != busiest { // what Run says before it inspects, and the same inspection
+		if me != busiest { // the same inspection
 			defer others.Done()
-			if _, err := t.Exchange(ctx, slices.Repeat([][]byte{{0}}, n)); err != nil {
-				return err
-			}
 			_, err := k.Forecast(ctx, placed)
 			return err
 		}
 		for name := range args {
 			if whole := args[name].(*tensor.Tensor); whole.Format().IsDense() {
-				if placed[name], err = r.Cut(whole, at(name)); err != nil {
+				if placed[name], err = r.Cut(whole, p.places[name]); err != nil {
 					return err
 				}
 			}
 		}
-		end.stays = end.calls + calls + 1
+		end.stays = end.calls + calls
 		run := func() error {
 			_, err := k.Run(ctx, placed)
 			return err
@@ -345,7 +363,7 @@ func (s *simulation) forecast(ctx context.Context, session *exec.Session, x expr
 		return err
 	})
 	if err != nil {
-		return nil, err
+		return err
 	}
 	in := make([]transport.Traffic, n)
 	var total int64
@@ -367,26 +385,7 @@ func (s *simulation) forecast(ctx context.Context, session *exec.Session, x expr
 	p.memory += p.bytes[1] // what comes
 	most := slices.Max(work)
 	p.imbalance = float64(most) * float64(n) / float64(total)
-	return p, nil
-}
-
-// together is ranks.Run for so many that they take longer to end than a rank waits for others when it leaves: none leaves.
-func together(ctx context.Context, n int, f func(context.Context, transport.Transport) error) error {
-	list, err := ranks.New(n, ranks.Faults{})
-	if err != nil {
-		return err
-	}
-	errs := make([]error, n)
-	var wg sync.WaitGroup
-	for k, t := range list {
-		wg.Go(func() {
-			if errs[k] = f(ctx, t); errs[k] != nil {
-				t.Abort(errs[k].Error())
-			}
-		})
-	}
-	wg.Wait()
-	return errors.Join(errs...)
+	return nil
 }
 
 // add counts what one rank sends, or receives.
@@ -396,7 +395,7 @@ func (p *point) add(net network, t transport.Traffic) {
 }
 
 // memory is that of a rank's parts, and of its part of a result that is as large as the columns of X.
-func (x expression) memory(placed map[string]*dist.Tensor, g *placement.Grid) (n int64) {
+func (x expression) memory(placed map[string]*dist.Tensor) (n int64) {
 	for _, t := range placed {
 		if t.Part != nil {
 			n += t.Part.Bytes()
@@ -409,7 +408,11 @@ func (x expression) memory(placed map[string]*dist.Tensor, g *placement.Grid) (n
 		n += size
 	}
 	if x.dense != nil && x.agreements == 1 {
-		n += placed["A"].Sets[0].Len() * 8 * max(1, columns*int64(min(1, x.dense["X"]))/int64(g.Sizes[1]))
+		wide := int64(8)
+		if X := placed["X"]; X != nil {
+			wide *= X.Sets[1].Len()
+		}
+		n += placed["A"].Sets[0].Len() * wide
 	}
 	return n
 }

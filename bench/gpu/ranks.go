@@ -222,7 +222,7 @@ func (m *onGPUs) on(ctx context.Context, g *nccl.Group) error {
 		if err := g.Synchronize(ctx); err != nil {
 			return err
 		}
-		if err := g.Barrier(ctx); err != nil {
+		if err := transport.Barrier(ctx, g); err != nil {
 			return err
 		}
 		start := time.Now()
@@ -235,7 +235,7 @@ func (m *onGPUs) on(ctx context.Context, g *nccl.Group) error {
 		if err := g.Synchronize(ctx); err != nil {
 			return err
 		}
-		if err := g.Barrier(ctx); err != nil {
+		if err := transport.Barrier(ctx, g); err != nil {
 			return err
 		}
 		took, err := agreed(ctx, g, time.Since(start))

@@ -38,7 +38,7 @@ names = {"np": np, "sp": sp, "rows": rows}
 def take(operands):
     for name, o in operands.items():
         raw = np.asarray(numpy.fromfile(f"{where}/{name}", dtype=np.int64))
-        shape = o["shape"]
+        shape = tuple(o["shape"] or ())  # a number has none, which CuPy does not take for the empty shape
         if o["format"].startswith("D") and not o["format"].startswith("DC") or not shape:
             names[name] = raw.view(np.float64).reshape(shape)
             continue

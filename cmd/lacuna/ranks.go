@@ -366,7 +366,9 @@ func (run *rankRun) on(ctx context.Context, t transport.Transport, session *exec
 			return fmt.Errorf("%s: %w", o.name, err)
 		}
 	}
-	k, err := r.Compile(ctx, run.e.program.file.String(), args, run.options)
+	options := run.options // which several ranks share
+	options.Chosen = proposal
+	k, err := r.Compile(ctx, run.e.program.file.String(), args, options)
 	if err != nil {
 		return err
 	}

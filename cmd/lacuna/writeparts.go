@@ -86,7 +86,7 @@ func (run *rankRun) writePart(ctx context.Context, t transport.Transport, r *dis
 	}
 	select {
 	case <-t.Failed():
-		return false, t.Barrier(ctx) // which says why
+		return false, transport.Barrier(ctx, t) // which says why
 	default:
 	}
 	return false, err

@@ -149,3 +149,16 @@ func TestErrors(t *testing.T) {
 		}
 	}
 }
+
+// TestLoopNumbers compiles loops with a number of copies and of lanes that somebody has asked for.
+func TestLoopNumbers(t *testing.T) {
+	f := parse(t, `func f(readonly x: []f64, y: []f64) chunk c, lo, hi {
+  for unroll 4 i = lo to hi {
+    for independent lanes 8 j = lo to hi {
+      y[j] = y[j] + x[i]
+    }
+  }
+}
+`)
+	eachLLVM(t, func(t *testing.T, l *llvm.LLVM) { compile(t, l, emit(t, f), llvm.O3) })
+}

@@ -241,7 +241,7 @@ func (m *Module) loopNode(fields []metadata.Field) *metadata.Tuple {
 
 // number is a property of a loop with a number.
 func (m *Module) number(name string, typ *types.IntType, n int64) *metadata.Tuple {
-	return m.NewNode(&metadata.Tuple{Fields: []metadata.Field{&metadata.String{Value: name}, &metadata.Value{Value: constant.NewInt(typ, n)}}})
+	return m.NewNode(&metadata.Tuple{Fields: []metadata.Field{&metadata.String{Value: name}, constant.NewInt(typ, n)}})
 }
 
 // property is the node of a loop property that is a mere name.

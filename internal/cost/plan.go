@@ -20,6 +20,8 @@ const (
 	Jammed          = 4       // iterations of a loop that are made one (ir/loop.Jam)
 	// Blocks of a dense product, and the columns of a tile (ir/loop.Tile).
 	TiledRows, TiledSteps, TiledColumns = 128, 256, 8
+	TiledLeast                          = 4   // rows
+	TiledFactor                         = 0.2 // a step of a tile beside one of another loop
 )
 
 // Limits of the planner's search.

@@ -100,10 +100,18 @@ func (o *optimiser) forget(t *lang.Tensor) {
 	}
 }
 
-// sparseFormat stores what is stored and nothing else.
-func sparseFormat(rank int, rows bool) tensor.Format {
-	if rank == 2 && rows {
+// sparseFormat stores what is stored and nothing else: of the last axes, so many dense ones, all or nothing is.
+func sparseFormat(rank, dense int, rows bool) tensor.Format {
+	if rank == 2 && dense == 0 && rows {
 		return tensor.CSR
 	}
-	return tensor.CSF(rank)
+	order := make([]int, rank)
+	for axis := range order {
+		order[axis] = axis
+	}
+	f, err := tensor.Stack(order, tensor.CSF(rank-dense), tensor.Dense(dense))
+	if err != nil {
+		panic("BUG: " + err.Error())
+	}
+	return f
 }

@@ -142,13 +142,30 @@ func (s *search) part(n *node) lang.Node {
 		decl.Format, decl.HasFormat = tensor.Dense(len(vars)), true
 	case s.preserve:
 		first := slices.IndexFunc(s.vars, func(x *lang.Index) bool { return s.names[x] == vars[0] })
-		decl.Format, decl.HasFormat = sparseFormat(len(vars), s.extent[first] <= 4*n.rel.n), true
+		decl.Format, decl.HasFormat = sparseFormat(len(vars), n.whole(len(s.vars)), s.extent[first] <= 4*n.rel.n), true
 	}
 	key := fmt.Sprint(decl.Format, decl.HasFormat, len(vars), " ", numbered(value, names))
 	name := s.define(key, s.tensorsUnder(n), decl, func(name string) *lang.Assign {
 		return &lang.Assign{Pos: s.stmt.Pos, LHS: reference(name, vars), RHS: value}
 	})
 	return reference(name, vars)
+}
+
+// whole counts the last of a node's variables, of so many, that dense parts alone have, but for one variable: the rest says whether there is anything.
+func (n *node) whole(vars int) (count int) {
+	left := rank(n.out)
+	for v := vars - 1; v >= 0 && left > 1; v-- {
+		if !n.out.has(v) {
+			continue
+		}
+		for _, k := range n.kids {
+			if k.rel.vars.has(v) && (k.rel.order != nil || k.rel.weight != 1) {
+				return count
+			}
+		}
+		count, left = count+1, left-1
+	}
+	return count
 }
 
 // visitInside optimises what stands inside a factor.

@@ -1,11 +1,13 @@
 package logic
 
 import (
+	"errors"
 	"flag"
 	"fmt"
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -236,6 +238,35 @@ func TestUnknownResults(t *testing.T) {
 	}
 }
 
+// TestUnsoundOrders keeps as written, and tells so, what has become a program that does not check or computes something of another type.
+func TestUnsoundOrders(t *testing.T) {
+	for want, spoil := range map[string]func(*lang.Program) error{
+		"the program runs as written: refused": func(*lang.Program) error { return errors.New("refused") },
+		"the program runs as written: another order has other types": func(p *lang.Program) error {
+			for _, x := range p.Tensors {
+				if x.Name == "y" {
+					x.DType = tensor.Float32
+				}
+			}
+			return nil
+		},
+	} {
+		_, r := optimise(t, "y(i) = A(i,j)*B(j,k)*x(k)", map[string]operand{"A": csr, "B": csr, "x": vec}, func(o *Options) {
+			check := o.Check
+			o.Check = func(f *lang.File, decls map[string]lang.Decl) (*lang.Program, error) {
+				p, err := check(f, decls)
+				if err == nil {
+					err = spoil(p)
+				}
+				return p, err
+			}
+		})
+		if r == nil || r.Program != nil || !slices.Contains(r.Notes, want) {
+			t.Errorf("got %+v, want the program as it is written, and the note %q", r, want)
+		}
+	}
+}
+
 // TestTooManyFactors keeps as written, and tells so, what has more factors than are searched.
 func TestTooManyFactors(t *testing.T) {
 	text := "y(i) = A(i,j)" + strings.Repeat("*x(j)", cost.MostFactors)
@@ -247,22 +278,30 @@ func TestTooManyFactors(t *testing.T) {
 
 // TestSparseResults has intermediates store what the sums that they stand for do, where the result tells.
 func TestSparseResults(t *testing.T) {
-	p, r := optimise(t, "C(i,l) = A(i,j)*B(j,k)*X(k,l)", map[string]operand{"A": csr, "B": csr, "X": uniform(tensor.CSR, 1, n, 4)}, func(o *Options) {
-		stores := o.Stores
-		o.Stores = func() (map[*lang.Tensor]Stored, bool) {
-			all, ok := stores()
-			for t := range all {
-				all[t] = Stored{tensor.CSR, tensor.Zero(tensor.Float64)}
+	for _, c := range []struct {
+		text, format string // of the intermediate
+		operands     map[string]operand
+	}{
+		{"C(i,l) = A(i,j)*B(j,k)*X(k,l)", "CSR", map[string]operand{"A": csr, "B": csr, "X": uniform(tensor.CSR, 1, n, 4)}},
+		{"C(i,l) = A(i,j)*X(j,k)*B(l,k)", "S-D", map[string]operand{"A": uniform(tensor.CSR, 8, 2000, 2000), "X": dense(2000, 400), "B": uniform(tensor.CSR, 8, 400, 400)}},
+	} {
+		p, r := optimise(t, c.text, c.operands, func(o *Options) {
+			stores := o.Stores
+			o.Stores = func() (map[*lang.Tensor]Stored, bool) {
+				all, ok := stores()
+				for t := range all {
+					all[t] = Stored{tensor.CSR, tensor.Zero(tensor.Float64)}
+				}
+				return all, ok
 			}
-			return all, ok
+		})
+		if r == nil || len(r.Intermediates) != 1 {
+			t.Fatalf("%s is not reordered", p)
 		}
-	})
-	if r == nil || len(r.Intermediates) != 1 {
-		t.Fatalf("%s is not reordered", p)
-	}
-	for _, x := range r.Program.Tensors {
-		if x.Result && x.Format != tensor.CSR {
-			t.Errorf("%s is stored as %s", x.Name, x.Format)
+		for _, x := range r.Program.Tensors {
+			if x.Name == r.Intermediates[0] && x.Format.String() != c.format {
+				t.Errorf("%s: %s is stored as %s", c.text, x.Name, x.Format)
+			}
 		}
 	}
 }

@@ -21,6 +21,8 @@ type Buf struct {
 	// Once says of a read-only buffer of a grid function that each element is read
 	// about once, so that caches had better keep others.
 	Once bool
+	// Panel says that the function's text has no use for the buffer: it is memory for Tile.
+	Panel bool
 }
 
 // Func is one loop function: straight structured code over scalars and typed

@@ -241,7 +241,7 @@ func (p *parser) fn() *Func {
 	return f
 }
 
-// buffer reads "readonly once A: []f64", "readonly A: []f64" or "y: []f64".
+// buffer reads "readonly once A: []f64", "readonly A: []f64", "panel p: []f64" or "y: []f64".
 func (p *parser) buffer(f *Func) {
 	t := p.name("a buffer's name")
 	word := func(w string) bool {
@@ -253,10 +253,11 @@ func (p *parser) buffer(f *Func) {
 	}
 	readonly := word("readonly")
 	once := readonly && word("once")
+	panel := !readonly && word("panel")
 	p.expect(":")
 	p.expect("[")
 	p.expect("]")
-	b := Buf{Name: baseName(t.text), Elem: p.typ(), ReadOnly: readonly, Once: once}
+	b := Buf{Name: baseName(t.text), Elem: p.typ(), ReadOnly: readonly, Once: once, Panel: panel}
 	p.scope.declare(p, t, declared{kind: isBuffer, id: len(f.Bufs)})
 	f.Bufs = append(f.Bufs, b)
 }

@@ -100,6 +100,9 @@ func (p *printer) fn(f *Func) {
 		if b.ReadOnly {
 			bufs[i] = "readonly " + bufs[i]
 		}
+		if b.Panel {
+			bufs[i] = "panel " + bufs[i]
+		}
 	}
 	args := make([]string, len(f.Args))
 	for i, id := range f.Args {

@@ -20,30 +20,86 @@ const (
 //
 //	for i { for k { for independent j { y[i*stride + j] = y[i*stride + j] + a[…]*b[…] } } }
 //
+// where a loop that sets the row to a constant may stand before that over k.
 // A term takes a load of a for each row and one of b for each vector of columns, where it took loads and a store of y as well.
-// Compilers make vectors of the columns. Each element takes its terms one after the other in the order of before, so the bits are the same.
+// Compilers make vectors of the columns. What all rows share is first packed, in the order in which tiles take it, where the function has memory
+// for that (Panelled). Each element takes its terms one after the other in the order of before, so the bits are the same.
 // f itself is not changed.
 func Tile(f *Func) *Func {
 	return replaceLoops(f, func(n *rewrite, s *For) []Stmt {
 		if p := panelOf(s); p != nil {
+			p.pack(f)
 			return n.tiles(p)
 		}
 		return nil
 	})
 }
 
+// Panelled returns f with a buffer for what Tile packs, of so many elements of a type; f itself and 0 where it packs nothing.
+func Panelled(f *Func) (out *Func, elem Type, size int64) {
+	replaceLoops(f, func(_ *rewrite, s *For) []Stmt {
+		p := panelOf(s)
+		if p == nil {
+			return nil
+		}
+		if n := int64(len(p.shared())); n > 0 && (size == 0 || elem == p.elem) {
+			elem, size = p.elem, max(size, n*tileSteps*int64(tileBytes/p.elem.Size()))
+		}
+		return []Stmt{s}
+	})
+	if size == 0 {
+		return f, Invalid, 0
+	}
+	c := *f
+	c.Bufs = append(slices.Clip(f.Bufs), Buf{Name: "panel", Elem: elem, Panel: true})
+	return &c, elem, size
+}
+
 // panel is a loop over rows around one that updates a row again and again.
 type panel struct {
 	*row
 	rows    *For
+	first   Expr // what the row is set to before, nil if it is not
 	rowLets []*Let
 	stride  Expr // from an element to the one of the next row
+	// packed are the loads whose elements are packed, in the order of their parts of the buffer in.
+	packed []*Load
+	in     BufID
+}
+
+// shared lists the loads, of the type of the elements, that all rows share, but not all steps and columns.
+func (p *panel) shared() (list []*Load) {
+	byRow, byCol := map[VarID]bool{p.rows.Var: true}, map[VarID]bool{p.inner.Var: true}
+	look := func(e Expr) {
+		WalkExpr(e, func(e Expr) {
+			l, ok := e.(*Load)
+			if ok && l.Buf != p.store.Buf && l.Elem == p.elem && Reads(l.Index, byCol) && Reads(l.Index, p.varies) && !Reads(l.Index, byRow) {
+				list = append(list, l)
+			}
+		})
+	}
+	for _, l := range slices.Concat(p.rowLets, p.outerLets, p.innerLets) {
+		look(l.Value)
+		byRow[l.Var], byCol[l.Var] = Reads(l.Value, byRow), Reads(l.Value, byCol)
+	}
+	look(p.store.Value)
+	return list
+}
+
+// pack chooses what is packed where f has memory for it.
+func (p *panel) pack(f *Func) {
+	p.in = BufID(slices.IndexFunc(f.Bufs, func(b Buf) bool { return b.Panel && b.Elem == p.elem }))
+	if p.in >= 0 {
+		p.packed = p.shared()
+	}
 }
 
 // panelOf recognises what Tile unrolls: a row whose steps and columns are the same for all rows, and whose elements
 // are so many after those of the row before.
 func panelOf(s *For) *panel {
 	p := &panel{rows: s}
+	var sets *For
+	var filled *Store
 	byRow := map[VarID]bool{s.Var: true}
 	for _, x := range s.Body {
 		switch x := x.(type) {
@@ -57,9 +113,20 @@ func panelOf(s *For) *panel {
 			if p.row != nil {
 				return nil
 			}
-			if p.row = rowOf(x); p.row == nil {
+			if p.row = rowOf(x); p.row != nil {
+				continue
+			}
+			if p.first != nil || len(x.Body) != 1 || !x.Independent {
 				return nil
 			}
+			set, ok := x.Body[0].(*Store)
+			if !ok {
+				return nil
+			}
+			if p.first, ok = set.Value.(*Const); !ok {
+				return nil
+			}
+			sets, filled = x, set
 		default:
 			return nil
 		}
@@ -88,7 +155,36 @@ func panelOf(s *For) *panel {
 	if p.stride, ok = a.coefficient(p.store.Index, s.Var); !ok || p.stride == nil {
 		return nil
 	}
+	if sets != nil && !p.setBy(sets, filled, a.lets) {
+		return nil
+	}
 	return p
+}
+
+// setBy reports whether a loop sets the elements of the row that the panel adds to, and no others.
+func (p *panel) setBy(s *For, x *Store, lets map[VarID]Expr) bool {
+	var same func(a, b Expr) bool
+	same = func(a, b Expr) bool {
+		if r, ok := a.(*Ref); ok && lets[r.Var] != nil {
+			return same(lets[r.Var], b)
+		}
+		if r, ok := b.(*Ref); ok && lets[r.Var] != nil {
+			return same(a, lets[r.Var])
+		}
+		switch a := a.(type) {
+		case *Ref:
+			r, ok := b.(*Ref)
+			return ok && (r.Var == a.Var && a.Var != s.Var || a.Var == s.Var && r.Var == p.inner.Var)
+		case *Const:
+			c, ok := b.(*Const)
+			return ok && *c == *a
+		case *Binary:
+			c, ok := b.(*Binary)
+			return ok && c.Op == a.Op && same(a.X, c.X) && same(a.Y, c.Y)
+		}
+		return false
+	}
+	return x.Buf == p.store.Buf && same(s.Lo, p.inner.Lo) && same(s.Hi, p.inner.Hi) && same(x.Index, p.store.Index)
 }
 
 // tileable reports whether vectors of a type are one register.
@@ -168,12 +264,22 @@ func (n *rewrite) tiles(p *panel) []Stmt {
 		strips := let("strips", bin(Div, left, Int(int64(width))))
 		strip, of := n.fresh("strip", I64), n.fresh("tile", I64)
 		t := &tile{panel: p, rewrite: n, width: width, names: map[VarID][]VarID{}}
-		body := t.emit(bin(Add, firstIs, bin(Mul, ref(of), Int(tileRows))), bin(Add, column, bin(Mul, ref(strip), Int(int64(width)))), fromIs, toIs)
-		inPart = append(inPart, &For{Var: strip, Lo: Int(0), Hi: strips, Body: []Stmt{&For{Var: of, Lo: Int(0), Hi: hereIs, Body: body}}})
+		from := bin(Add, column, bin(Mul, ref(strip), Int(int64(width))))
+		inStrip := t.filled(from, fromIs, toIs)
+		row := bin(Add, firstIs, bin(Mul, ref(of), Int(tileRows)))
+		body := t.emit(row, from, fromIs, toIs)
+		if p.first != nil {
+			body = append(t.set(row, from, bin(Eq, ref(part), Int(0))), body...)
+		}
+		inPart = append(inPart, &For{Var: strip, Lo: Int(0), Hi: strips, Body: append(inStrip, &For{Var: of, Lo: Int(0), Hi: hereIs, Body: body})})
 		column = let("column", bin(Add, column, bin(Mul, strips, Int(int64(width)))))
 		left = let("left", bin(Sub, left, bin(Mul, strips, Int(int64(width)))))
 	}
-	inBlock = []Stmt{first, here, &For{Var: part, Lo: Int(0), Hi: ceilDiv(steps, tileSteps), Body: inPart}}
+	parts := ceilDiv(steps, tileSteps)
+	if p.first != nil {
+		parts = bin(Max, parts, Int(1)) // which sets rows
+	}
+	inBlock = []Stmt{first, here, &For{Var: part, Lo: Int(0), Hi: parts, Body: inPart}}
 	rest := *p.rows
 	rest.Lo = bin(Add, lo, rows)
 	return append(out, &For{Var: block, Lo: Int(0), Hi: ceilDiv(rows, tileBlock), Body: inBlock}, &rest)
@@ -189,27 +295,81 @@ type tile struct {
 	*panel
 	*rewrite
 	width int
-	// names are what variables of the panel are called: for each row and column those that differ in both, row by row.
+	// names are what variables of the panel are called in the tile: for each row and column those that differ in both, row by row.
 	names        map[VarID][]VarID
 	byRow, byCol map[VarID]bool
 }
 
+// filled packs a strip of columns, over some of the steps.
+func (t *tile) filled(column, from, to Expr) []Stmt {
+	if len(t.packed) == 0 {
+		return nil
+	}
+	out, step, counter, place := t.open(nil, column, from)
+	for k, l := range t.packed {
+		for c := range t.width {
+			step = append(step, &Store{Buf: t.in, Index: t.slot(place, k, c), Value: t.at(0, c, nil, nil).expr(l), Origin: t.store.Origin})
+		}
+	}
+	return append(out, &For{Var: counter, Lo: from, Hi: to, Body: step})
+}
+
+// set sets the elements of a tile where a condition holds.
+func (t *tile) set(row, column, where Expr) []Stmt {
+	out, _, _, _ := t.open(row, column, Int(0))
+	var stores []Stmt
+	for r := range tileRows {
+		for c := range t.width {
+			stores = append(stores, &Store{Buf: t.store.Buf, Index: t.at(r, c, nil, nil).expr(t.store.Index), Value: t.first, Origin: t.store.Origin})
+		}
+	}
+	return []Stmt{&If{Cond: where, Then: append(out, stores...)}}
+}
+
 // emit is the tile whose first element is at a row and a column, over some of the steps.
 func (t *tile) emit(row, column, from, to Expr) []Stmt {
+	out, step, counter, place := t.open(row, column, from)
+	var stores []Stmt
+	for r := range tileRows {
+		for c := range t.width {
+			sum := t.fresh("sum", t.elem)
+			is := &Ref{Var: sum, Typ: t.elem}
+			index := t.at(r, c, nil, nil).expr(t.store.Index)
+			out = append(out, &Let{Var: sum, Mutable: true, Value: &Load{Buf: t.store.Buf, Elem: t.elem, Index: index}})
+			step = append(step, &Assign{Var: sum, Value: t.at(r, c, is, place).expr(t.store.Value)})
+			stores = append(stores, &Store{Buf: t.store.Buf, Index: index, Value: is, Origin: t.store.Origin})
+		}
+	}
+	return append(append(out, &For{Var: counter, Lo: from, Hi: to, Body: step, Unroll: 4}), stores...)
+}
+
+// open makes the constants of a tile: those that are the same in all steps, and those of a step, with the variable that counts these from a first one on and
+// where its part of what is packed begins. Without a row there are none that differ by row, and nothing is packed yet.
+func (t *tile) open(row, column, from Expr) (out, step []Stmt, counter VarID, place Expr) {
 	t.byRow, t.byCol = map[VarID]bool{t.rows.Var: true}, map[VarID]bool{t.inner.Var: true}
-	var out, step []Stmt
-	t.each(t.rows.Var, I64, func(r, _ int, id VarID) {
-		out = append(out, &Let{Var: id, Value: NewBinary(Add, row, Int(int64(r)))})
-	})
+	if row != nil {
+		t.each(t.rows.Var, I64, func(r, _ int, id VarID) {
+			out = append(out, &Let{Var: id, Value: NewBinary(Add, row, Int(int64(r)))})
+		})
+	}
 	t.each(t.inner.Var, I64, func(_, c int, id VarID) {
 		out = append(out, &Let{Var: id, Value: NewBinary(Add, column, Int(int64(c)))})
 	})
-	steps := t.fresh(t.vars[t.outer.Var].Name, I64)
-	t.names[t.outer.Var] = []VarID{steps}
+	counter = t.fresh(t.vars[t.outer.Var].Name, I64)
+	t.names[t.outer.Var] = []VarID{counter}
+	at, place := t.let("place", NewBinary(Mul, NewBinary(Sub, &Ref{Var: counter, Typ: I64}, from), Int(int64(t.width))))
+	step = append(step, at)
+	var packed Expr
+	if row != nil {
+		packed = place
+	}
 	for _, l := range slices.Concat(t.rowLets, t.outerLets, t.innerLets) {
 		t.byRow[l.Var], t.byCol[l.Var] = Reads(l.Value, t.byRow), Reads(l.Value, t.byCol)
+		if row == nil && t.byRow[l.Var] {
+			continue
+		}
 		t.each(l.Var, l.Value.Type(), func(r, c int, id VarID) {
-			copied := &Let{Var: id, Value: t.at(r, c, nil).expr(l.Value), Origin: l.Origin}
+			copied := &Let{Var: id, Value: t.at(r, c, nil, packed).expr(l.Value), Origin: l.Origin}
 			if t.varies[l.Var] {
 				step = append(step, copied)
 			} else {
@@ -217,18 +377,12 @@ func (t *tile) emit(row, column, from, to Expr) []Stmt {
 			}
 		})
 	}
-	var stores []Stmt
-	for r := range tileRows {
-		for c := range t.width {
-			sum := t.fresh("sum", t.elem)
-			is := &Ref{Var: sum, Typ: t.elem}
-			index := t.at(r, c, nil).expr(t.store.Index)
-			out = append(out, &Let{Var: sum, Mutable: true, Value: &Load{Buf: t.store.Buf, Elem: t.elem, Index: index}})
-			step = append(step, &Assign{Var: sum, Value: t.at(r, c, is).expr(t.store.Value)})
-			stores = append(stores, &Store{Buf: t.store.Buf, Index: index, Value: is, Origin: t.store.Origin})
-		}
-	}
-	return append(append(out, &For{Var: steps, Lo: from, Hi: to, Body: step}), stores...)
+	return out, step, counter, place
+}
+
+// slot is where a column of a load is packed, of the step whose part begins at a place.
+func (t *tile) slot(place Expr, load, column int) Expr {
+	return NewBinary(Add, place, Int(int64(load*tileSteps*t.width+column)))
 }
 
 // each makes the copies of a variable, one for each row and column that it differs in.
@@ -250,8 +404,8 @@ func (t *tile) each(v VarID, typ Type, make func(r, c int, id VarID)) {
 	}
 }
 
-// at copies expressions for a row and a column; sum is what stands in for the element.
-func (t *tile) at(r, c int, sum Expr) rewriter {
+// at copies expressions for a row and a column; sum is what stands in for the element, and what is packed is read from there if the place is known.
+func (t *tile) at(r, c int, sum, place Expr) rewriter {
 	of := rewriter{buffer: func(b BufID) BufID { return b }, variable: func(v VarID) VarID {
 		ids, own := t.names[v]
 		if !own {
@@ -269,6 +423,9 @@ func (t *tile) at(r, c int, sum Expr) rewriter {
 	of.load = func(l *Load) Expr {
 		if l.Buf == t.store.Buf {
 			return sum
+		}
+		if k := slices.Index(t.packed, l); k >= 0 && place != nil {
+			return &Load{Buf: t.in, Elem: l.Elem, Index: t.slot(place, k, c)}
 		}
 		return nil
 	}

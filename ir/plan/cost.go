@@ -157,7 +157,7 @@ func (w *costWalk) stmt(st ir.Stmt, times float64) float64 {
 		}
 		return total
 	case *ir.Assign:
-		return times + w.memory(st, times)
+		return w.leaf(st, times)
 	case *ir.Forall:
 		trips, inside := w.trips(st)
 		w.around = append(w.around, trip{st.Index, trips, 1})

@@ -28,7 +28,7 @@ func (w *costWalk) tiled(leaf *ir.Assign) (around []trip, steps float64) {
 		return w.around, 1
 	}
 	rows, sum, columns := w.around[n], w.around[n+1], w.around[n+2]
-	if columns.steps < cost.TiledColumns { // or few, whose products are no faster in tiles
+	if rows.steps < cost.TiledLeast || columns.steps < cost.TiledColumns { // or few, whose products are no faster in tiles
 		return w.around, 1
 	}
 	order, has := leaf.LHS.Tensor.Format.Order(), leaf.LHS.Vars(nil)
@@ -48,26 +48,29 @@ func (w *costWalk) tiled(leaf *ir.Assign) (around []trip, steps float64) {
 	return append(around, within[0], within[1], within[2]), max(min(sum.steps, cost.TiledSteps), 1)
 }
 
-// memory is the time that a leaf that runs so often spends on memory, in steps, where all operands are dense.
-func (w *costWalk) memory(leaf *ir.Assign, times float64) float64 {
+// leaf is the time of a leaf that runs so often, in steps: with what it spends on memory where all operands are dense.
+func (w *costWalk) leaf(leaf *ir.Assign, times float64) float64 {
 	if w.sizes == nil || len(w.around) < 2 {
-		return 0
+		return times
 	}
 	for _, t := range w.around {
 		if !w.whole[t.index] {
-			return 0
+			return times
 		}
 	}
 	accesses := readsOf(leaf)
 	if leaf.LHS != nil {
 		accesses = append(accesses, leaf.LHS)
 	}
-	total := 0.0
+	around, steps := w.tiled(leaf)
+	total := times
+	if steps > 1 && !w.sizes.grids {
+		total *= cost.TiledFactor
+	}
 	list := make([]lines, len(accesses))
 	for k := range list {
 		list[k] = lines{access: accesses[k], touched: 1, fetched: 1}
 	}
-	around, steps := w.tiled(leaf)
 	for depth := len(around) - 1; depth >= 0; depth-- {
 		inside := 0.0 // bytes that an iteration touches
 		for _, l := range list {

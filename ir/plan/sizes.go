@@ -17,6 +17,7 @@ type sizes struct {
 	extents map[*ir.Index]float64
 	fibres  []fibre // by atom
 	tabled  map[*ir.Access]bool
+	grids   bool
 }
 
 // fibre is what a loop runs through of an operand.
@@ -31,7 +32,7 @@ func (s *scheduler) sizesOf(reads []*ir.Access) *sizes {
 	if len(s.opts.Sizes) == 0 {
 		return nil
 	}
-	z := &sizes{known: s.opts.Sizes, reads: reads, extents: map[*ir.Index]float64{}, tabled: map[*ir.Access]bool{}}
+	z := &sizes{known: s.opts.Sizes, reads: reads, extents: map[*ir.Index]float64{}, tabled: map[*ir.Access]bool{}, grids: s.opts.Grids}
 	for _, a := range reads {
 		if st := z.of(a.Tensor); st != nil {
 			for axis, x := range a.Indices {

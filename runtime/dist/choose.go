@@ -260,7 +260,11 @@ func (c *cutting) touched(u *use, k int, drivers []*use, miss float64) (needs, m
 		if misses = needs * miss; d.spread == nil || !by.cut.Contiguous() {
 			return needs, misses
 		}
-		own, out := d.spread(axis(d.Access, by.index), axis(d.Access, u.Indices[k].Plain())).touched(n, by.cut.Parts, entries)
+		far := d.spread(axis(d.Access, by.index), axis(d.Access, u.Indices[k].Plain()))
+		if far == nil {
+			return needs, misses
+		}
+		own, out := far.touched(n, by.cut.Parts, entries)
 		needs = min(needs, (own+out)/n)
 		if cut := u.tensor.Placement.Cuts[k]; cut != nil && cut.Contiguous() && cut.Parts == by.cut.Parts && u.tensor.Placement.Over[k] == by.over {
 			return needs, min(misses, out/n)

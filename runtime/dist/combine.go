@@ -12,19 +12,15 @@ import (
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
-// combined computes the rank's summand of a reduction that is cut, and the rank's part of the whole: each rank gets its part of
+// combined computes the rank's part of a reduction that is cut from the ranks' summands, of which this is the rank's: each rank gets its part of
 // all summands, and adds them up in a tree, neighbours first. That depends on nothing but how many summands there are:
 // rank by rank, of those that have a coordinate of the index that is cut.
 //
 //	((s0 + s1) + (s2 + s3)) + s4
-func (st *step) combined(ctx context.Context, args exec.Args) (*Tensor, error) {
+func (st *step) combined(ctx context.Context, t *tensor.Tensor) (*Tensor, error) {
 	r, c := st.program.rank, st.how
 	shape := st.st.shape
 	to := c.target(r.grid, shape, st.asked)
-	t, err := st.compute(ctx, args)
-	if err != nil {
-		return nil, err
-	}
 	summands, err := st.swapSummands(ctx, t, to)
 	if summands == nil && err == nil {
 		summands, err = st.summands(ctx, t, to)

@@ -2,8 +2,10 @@ package dist_test
 
 import (
 	"context"
+	"fmt"
 	"math/rand/v2"
 	"reflect"
+	"strings"
 	"testing"
 	"time"
 
@@ -144,6 +146,93 @@ func TestOverlap(t *testing.T) {
 		})
 		if err != nil {
 			t.Errorf("%s: %v", c.program, err)
+		}
+	}
+}
+
+// That patterns are as they were is agreed on while values travel: where one rank's have changed, what had come already is not used, in pieces or whole.
+func TestChangesOnOneRank(t *testing.T) {
+	defer func() { debug.Overlap = 0 }()
+	const n = 60
+	band := func(odd bool) *tensor.Tensor { // in odd ones rows of the last rank have other columns
+		var coords [2][]int64
+		var values []float64
+		for i := range int64(n) {
+			for j := max(0, i-2); j < min(n, i+3); j++ {
+				if x := j; odd && i >= 2*n/3 && i+j < 2*n-3 {
+					coords[0], coords[1], values = append(coords[0], i), append(coords[1], n-1-x), append(values, float64(i+2*j))
+				} else {
+					coords[0], coords[1], values = append(coords[0], i), append(coords[1], x), append(values, float64(i-j))
+				}
+			}
+		}
+		A, err := tensor.FromCoords([]int64{n, n}, tensor.CSR, coords[:], tensor.ArrayOf(values))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return A
+	}
+	r := rand.New(rand.NewPCG(41, 42))
+	values, q := make([]float64, n), make([]int64, n)
+	for k := range q {
+		values[k], q[k] = float64(r.Int64N(9)), r.Int64N(n)
+	}
+	x, matrices := tensor.Vector(values), []*tensor.Tensor{band(false), band(true)}
+	s := session()
+	for _, program := range []string{"y(i) = A(i,j)*x(j)", "y(j) = A(i,j)*x(i)", "y(i) = A(i,j)*x(q(j))", "B(i,j) = A(i,j)*x(j)", "m = argmax_i x(i)*A(i,3)", "B(i,j) = A(i,j)+A(i,j)"} {
+		for _, debug.Overlap = range []int{-1, 1} {
+			err := ranks.Run(context.Background(), 3, ranks.Faults{Delay: time.Millisecond, Seed: 7}, func(ctx context.Context, tr transport.Transport) error {
+				rank, err := dist.New(ctx, s, tr, nil)
+				if err != nil {
+					return err
+				}
+				given := []map[string]*dist.Tensor{}
+				for _, A := range matrices {
+					args := map[string]*dist.Tensor{}
+					for name, a := range map[string]*tensor.Tensor{"A": A, "x": x, "q": tensor.Vector(q)} {
+						if !strings.Contains(program, name+"(") {
+							continue
+						}
+						p := placement.OneAxis(rank.Grid(), a.Rank(), 0, placement.Blocks(n, 3), 0)
+						if args[name], err = rank.Cut(a, p); err != nil {
+							return err
+						}
+					}
+					given = append(given, args)
+				}
+				k, err := rank.Compile(ctx, program, given[0], dist.Options{})
+				if err != nil {
+					return err
+				}
+				defer k.Close()
+				for run, which := range []int{0, 0, 0, 0, 1, 0, 1, 1, 1, 1, 0} {
+					out, err := k.Run(ctx, given[which])
+					if err != nil {
+						return fmt.Errorf("run %d: %w", run, err)
+					}
+					whole := exec.Args{}
+					for name := range given[0] {
+						whole[name] = map[string]*tensor.Tensor{"A": matrices[which], "x": x, "q": tensor.Vector(q)}[name]
+					}
+					wants, err := s.EvalAll(ctx, program, whole, declare.AsWritten())
+					if err != nil {
+						return err
+					}
+					for name, want := range wants {
+						got, err := rank.Gather(ctx, out[name])
+						if err != nil {
+							return err
+						}
+						if d := tensor.Diff(got, want); d != "" {
+							return fmt.Errorf("run %d: %s", run, d)
+						}
+					}
+				}
+				return nil
+			})
+			if err != nil {
+				t.Errorf("%s, overlap %d: %v", program, debug.Overlap, err)
+			}
 		}
 	}
 }

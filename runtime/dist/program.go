@@ -21,6 +21,8 @@ import (
 type Options struct {
 	Results map[string]Result
 	Strict  bool // arithmetic, as declare.StrictIEEE
+	// Chosen is what Propose chose, if operands are placed so: a run then estimates with what that has counted.
+	Chosen *Proposal
 }
 
 // Result says how a result is stored and placed. What is left out follows from the program.

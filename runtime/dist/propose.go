@@ -23,7 +23,14 @@ type Proposal struct {
 
 	cost   float64
 	chosen []string // operands that had no placement
+	counts map[string][]int64
 }
+
+// spread is how far from the diagonal the entries of an operand are, over two axes; nil: that was not counted.
+func (p *Proposal) spread(name string, a, b int) spread { return p.counts[counting(name, a, b)] }
+
+// counting is the key of a count.
+func counting(name string, axes ...int) string { return fmt.Sprint(name, " ", axes) }
 
 // String tells what was chosen, and why.
 func (p *Proposal) String() string {
@@ -83,7 +90,7 @@ func Propose(ctx context.Context, text string, args map[string]*Tensor, ranks in
 	}
 	var list []*Proposal
 	for _, g := range grids {
-		found, err := p.on(g, args)
+		found, err := p.on(g, args, grid == nil)
 		if err = cmp.Or(p.failed, err); err != nil {
 			return nil, err
 		}
@@ -100,6 +107,7 @@ func Propose(ctx context.Context, text string, args map[string]*Tensor, ranks in
 	if len(list) > 1 {
 		list[0].Next = list[1]
 	}
+	list[0].counts = p.counts
 	return list[0], nil
 }
 
@@ -136,7 +144,7 @@ type proposer struct {
 
 // counted is what count tells.
 func (p *proposer) counted(name string, axes ...int) []int64 {
-	key := fmt.Sprint(name, " ", axes)
+	key := counting(name, axes...)
 	known, there := p.counts[key]
 	if !there && p.failed == nil {
 		known, p.failed = p.count(name, axes...)
@@ -151,8 +159,8 @@ type balance struct {
 	most float64        // entries of a part, over the mean
 }
 
-// on places operands on a grid, statement by statement.
-func (p *proposer) on(g *placement.Grid, args map[string]*Tensor) (*Proposal, error) {
+// on places operands on a grid, statement by statement. Where grids with the same sizes in another order are tried too, the first is cut along indices in their order.
+func (p *proposer) on(g *placement.Grid, args map[string]*Tensor, ordered bool) (*Proposal, error) {
 	found := &Proposal{Grid: g, Placements: map[string]*placement.Placement{}}
 	env, free := map[string]*Tensor{}, map[string]bool{}
 	for name, t := range args {
@@ -162,22 +170,19 @@ func (p *proposer) on(g *placement.Grid, args map[string]*Tensor) (*Proposal, er
 		}
 	}
 	found.chosen = sorted(free)
-	for _, line := range p.file.Stmts {
-		s, err := read(line.String(), env, func(name string) bool { return p.program.given[name] }, p.program.o)
+	for n, line := range p.file.Stmts {
+		given := func(name string) bool { return p.program.given[name] }
+		s, err := read(line.String(), env, given, p.program.o)
 		if err != nil {
 			return nil, err
 		}
-		for _, u := range s.uses {
-			if p.program.given[u.name] && !u.tensor.Format.IsDense() {
-				u.spread = func(a, b int) spread { return p.counted(u.name, a, b) }
-			}
-		}
+		s.knowSpreads(func(name string, a, b int) spread { return p.counted(name, a, b) }, given)
 		name := s.LHS.Tensor.Name
 		asked, err := s.asked(g, env, p.program.o)
 		if err != nil {
 			return nil, err
 		}
-		cost := p.arrange(s, g, asked, free)
+		cost := p.arrange(s, g, asked, free, ordered && n == 0)
 		for _, u := range s.uses {
 			delete(free, u.name)
 		}
@@ -225,7 +230,7 @@ func width(t *Tensor) float64 {
 
 // arrange sets the placements of operands of a statement that are free, for the best way to cut it. What is returned is how long the busiest rank works
 // more than others, as choose does not know it.
-func (p *proposer) arrange(s *statement, g *placement.Grid, asked *placement.Placement, free map[string]bool) (waits float64) {
+func (p *proposer) arrange(s *statement, g *placement.Grid, asked *placement.Placement, free map[string]bool, ordered bool) (waits float64) {
 	operands := map[string]*Tensor{}
 	for _, u := range s.uses {
 		if free[u.name] {
@@ -238,16 +243,20 @@ func (p *proposer) arrange(s *statement, g *placement.Grid, asked *placement.Pla
 	drivers, work := s.drivers(), s.work()
 	var best map[string]*placement.Placement
 	var least float64
-	var try func(over int, so []along, uneven float64)
-	try = func(over int, so []along, uneven float64) {
+	var try func(over, from int, so []along, uneven float64)
+	try = func(over, from int, so []along, uneven float64) {
 		if over < len(g.Sizes) {
-			for _, v := range s.Indices {
+			for n, v := range s.Indices[from:] {
 				at, _, why := s.whyNot(v)
 				if s.whole != "" || why != "" || slices.ContainsFunc(so, func(a along) bool { return a.index == v }) || s.extents[v.ID] < int64(g.Sizes[over]) {
 					continue
 				}
 				b := p.balancedCut(s, v, g.Sizes[over])
-				try(over+1, append(so[:over:over], along{v, b.cut, over, at}), uneven*b.most)
+				next := 0
+				if ordered {
+					next = from + n + 1
+				}
+				try(over+1, next, append(so[:over:over], along{v, b.cut, over, at}), uneven*b.most)
 			}
 			return
 		}
@@ -265,7 +274,7 @@ func (p *proposer) arrange(s *statement, g *placement.Grid, asked *placement.Pla
 			}
 		}
 	}
-	try(0, nil, 1)
+	try(0, 0, nil, 1)
 	for name, t := range operands {
 		if t.Placement = best[name]; t.Placement == nil { // the statement cannot be cut, and is rank 0's
 			if t.Placement = placement.Replicated(g, len(t.Shape)); len(t.Shape) > 0 && t.Shape[0] >= int64(g.Sizes[0]) {

@@ -10,6 +10,7 @@ import (
 	"github.com/lacuna-sparse/lacuna/runtime/dist"
 	"github.com/lacuna-sparse/lacuna/runtime/dist/placement"
 	"github.com/lacuna-sparse/lacuna/runtime/dist/ranks"
+	"github.com/lacuna-sparse/lacuna/runtime/dist/transport"
 	"github.com/lacuna-sparse/lacuna/tensor"
 )
 
@@ -147,6 +148,62 @@ func TestProposalIsCheap(t *testing.T) {
 			if other := cost(grid, "over (r)", "over (r, c)") + held; other < 0.9*(sent+chosen.Held) {
 				t.Errorf("%s: over grid %s ranks have and send %v bytes, and %v as was chosen: %s", kind, grid, other, sent+chosen.Held, chosen)
 			}
+		}
+	}
+}
+
+// A run estimates what was meant where it was chosen, also of a band that is far from square.
+func TestRunsEstimateAsChosen(t *testing.T) {
+	const n, program = 6, "Y(i,k) = sum_j A(i,j)*X(j,k)"
+	for _, shape := range [][2]int64{{720, 60}, {60, 720}} {
+		var rows, columns []int64
+		for i := range shape[0] {
+			for k := range max(1, shape[1]/shape[0]) {
+				rows, columns = append(rows, i), append(columns, i*shape[1]/shape[0]+k)
+			}
+		}
+		A, err := tensor.FromColumns(shape[:], tensor.CSR, []tensor.Array{tensor.ArrayOf(rows), tensor.ArrayOf(columns)}, tensor.ArrayOf(make([]float64, len(rows))))
+		if err != nil {
+			t.Fatal(err)
+		}
+		whole, described := map[string]*tensor.Tensor{"A": A, "X": random(t, rand.New(rand.NewPCG(61, 62)), tensor.Dense(2), 1, shape[1], 8)}, map[string]*dist.Tensor{}
+		for name, x := range whole {
+			if described[name], err = dist.Whole(x); err != nil {
+				t.Fatal(err)
+			}
+		}
+		chosen, err := dist.Propose(t.Context(), program, described, n, nil, dist.Options{}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = ranks.Run(t.Context(), n, ranks.Faults{}, func(ctx context.Context, tr transport.Transport) error {
+			r, err := dist.New(ctx, session(), tr, chosen.Grid)
+			if err != nil {
+				return err
+			}
+			args := map[string]*dist.Tensor{}
+			for name, x := range whole {
+				if args[name], err = r.Cut(x, chosen.Placements[name]); err != nil {
+					return err
+				}
+			}
+			k, err := r.Compile(ctx, program, args, dist.Options{Chosen: chosen})
+			if err != nil {
+				return err
+			}
+			defer k.Close()
+			if _, err := k.Run(ctx, args); err != nil {
+				return err
+			}
+			_, meant, _ := strings.Cut(chosen.String(), "send about ")
+			meant, _, _ = strings.Cut(meant, " in a run")
+			if note := k.Notes()[0]; !strings.Contains(note, "all ranks send about "+meant+",") {
+				t.Errorf("of shape %v: %s; %s", shape, chosen, note)
+			}
+			return nil
+		})
+		if err != nil {
+			t.Error(err)
 		}
 	}
 }

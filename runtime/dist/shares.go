@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
-	"slices"
 
 	"github.com/lacuna-sparse/lacuna/runtime/dist/placement"
 	"github.com/lacuna-sparse/lacuna/tensor"
@@ -140,46 +139,54 @@ func (r *Rank) given(ctx context.Context, part *tensor.Tensor, shape []int64, p 
 	return (&step{program: &Program{rank: r}, text: "what is read"}).describe(ctx, part, shape, p)
 }
 
-// mostTotal is how many numbers are added up at once.
-const mostTotal = 1 << 16
-
-// Total adds numbers up over all ranks; where most is true it takes the largest, or 0.
+// Total adds numbers up over all ranks, each of which adds up a share of them; where most is true it takes the largest, or 0.
 func (r *Rank) Total(ctx context.Context, most bool, numbers ...int64) ([]int64, error) {
-	if len(numbers) > mostTotal { // as each rank has those of all for a moment
-		var total []int64
-		for part := range slices.Chunk(numbers, mostTotal) {
-			t, err := r.Total(ctx, most, part...)
-			if err != nil {
-				return nil, err
-			}
-			total = append(total, t...)
-		}
-		return total, nil
+	size := r.transport.Size()
+	share := func(q int) int { return len(numbers) * q / size }
+	out := make([][]byte, size)
+	for q := range out {
+		out[q] = words(numbers[share(q):share(q+1)])
 	}
-	var message []byte
-	for _, x := range numbers {
-		message = binary.LittleEndian.AppendUint64(message, uint64(x))
-	}
-	in, err := r.toAll(ctx, &r.sent.Agreement, message)
+	in, err := r.exchange(ctx, &r.sent.Agreement, out)
 	if err != nil {
 		return nil, err
 	}
-	total := make([]int64, len(numbers))
+	mine := make([]int64, share(r.Rank()+1)-share(r.Rank()))
 	for q, b := range in {
-		if len(b) != len(message) {
+		if len(b) != 8*len(mine) {
 			return nil, r.abort(fmt.Errorf("rank %d adds up other numbers", q))
 		}
-		for k := range total {
+		for k := range mine {
 			x := int64(binary.LittleEndian.Uint64(b[8*k:]))
 			switch {
 			case most:
-				total[k] = max(total[k], x)
-			case x > math.MaxInt64-total[k]:
+				mine[k] = max(mine[k], x)
+			case x > math.MaxInt64-mine[k]:
 				return nil, r.abort(errMessage)
 			default:
-				total[k] += x
+				mine[k] += x
 			}
 		}
 	}
+	if in, err = r.toAll(ctx, &r.sent.Agreement, words(mine)); err != nil {
+		return nil, err
+	}
+	total := make([]int64, 0, len(numbers))
+	for q, b := range in {
+		if len(b) != 8*(share(q+1)-share(q)) {
+			return nil, r.abort(errMessage)
+		}
+		for ; len(b) > 0; b = b[8:] {
+			total = append(total, int64(binary.LittleEndian.Uint64(b)))
+		}
+	}
 	return total, nil
+}
+
+// words is a message of numbers.
+func words(numbers []int64) (message []byte) {
+	for _, x := range numbers {
+		message = binary.LittleEndian.AppendUint64(message, uint64(x))
+	}
+	return message
 }

@@ -35,6 +35,15 @@ func Weights(t *tensor.Tensor, axis int) ([]int64, error) {
 	return whole.Count(axis), nil
 }
 
+// knowSpreads has the statement's operands know how far from the diagonal their entries are.
+func (s *statement) knowSpreads(of func(name string, a, b int) spread, given func(string) bool) {
+	for _, u := range s.uses {
+		if given(u.name) && !u.tensor.Format.IsDense() {
+			u.spread = func(a, b int) spread { return of(u.name, a, b) }
+		}
+	}
+}
+
 // spread is how far entries are from the diagonal: Count of two axes.
 type spread []int64
 

@@ -36,7 +36,7 @@ type use struct {
 	name   string // of the operand
 	tensor *Tensor
 	left   bool
-	spread func(a, b int) spread // of its entries, over two axes; nil: it is not known
+	spread func(a, b int) spread // of its entries, over two axes, nil where it was not counted; nil: nothing is known
 }
 
 // read checks a statement against the tensors that are there.

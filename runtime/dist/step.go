@@ -3,6 +3,7 @@ package dist
 import (
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -56,28 +57,45 @@ type get struct {
 
 // run runs the statement on the tensors that there are.
 func (st *step) run(ctx context.Context, env map[string]*Tensor) (string, *Tensor, error) {
-	r := st.program.rank
-	same, err := st.unchanged(ctx, env)
-	if err != nil {
+	if st.st != nil {
+		var name string
+		var t *Tensor
+		agreed, err := st.unchanged(ctx, env)
+		if err == nil {
+			name, t, err = st.execute(ctx, env, agreed)
+		}
+		if !errors.Is(err, errChanged) {
+			return name, t, err
+		}
+		st.forget()
+	}
+	if err := st.plan(ctx, env); err != nil {
 		return "", nil, err
 	}
-	if st.same = same; !same {
-		st.forget()
-		if err := st.plan(ctx, env); err != nil {
-			return "", nil, err
-		}
-		if err := st.inspect(ctx); err != nil {
-			return "", nil, err
-		}
+	if err := st.inspect(ctx); err != nil {
+		return "", nil, err
 	}
+	return st.execute(ctx, env, &agreement{known: true})
+}
+
+// execute brings what is needed, and computes. The error is errChanged where the ranks do not agree that this is what was inspected: that is heard meanwhile, before
+// anything of other ranks is used or the ranks do something else together.
+func (st *step) execute(ctx context.Context, env map[string]*Tensor, agreed *agreement) (string, *Tensor, error) {
+	r := st.program.rank
+	st.same = agreed.Voting != nil
 	began := time.Now()
 	var under []*getting
+	sends := false
 	for _, g := range st.gets {
-		got, err := g.start(ctx, env[g.use.name], false)
+		t := env[g.use.name]
+		if agreed.no {
+			t = nil
+		}
+		got, err := g.start(ctx, t, false)
 		if err != nil {
 			return "", nil, r.abort(err)
 		}
-		under = append(under, got)
+		under, sends = append(under, got), sends || got.pending != nil
 	}
 	wait := func() (exec.Args, error) {
 		args := exec.Args{}
@@ -88,27 +106,37 @@ func (st *step) run(ctx context.Context, env map[string]*Tensor) (string, *Tenso
 			}
 			args[st.gets[k].name] = t
 		}
+		if sends || agreed.no {
+			return args, agreed.wait(ctx)
+		}
 		return args, nil
 	}
-	var out *Tensor
+	var t *tensor.Tensor
 	var args exec.Args
-	if st.pieces != nil {
-		var t *tensor.Tensor
-		if t, args, err = st.inPieces(ctx, under, wait); err == nil {
-			out, err = st.describe(ctx, t, st.st.shape, st.how.left(r.grid, len(st.st.shape)))
-		}
-	} else if args, err = wait(); err != nil {
-		return "", nil, err
+	var err error
+	if st.pieces != nil && !agreed.no {
+		t, args, err = st.inPieces(ctx, under, wait)
+	} else {
+		args, err = wait()
 	}
 	brought := time.Since(began)
+	if err == nil && st.pieces == nil && len(st.how.along) > 0 {
+		t, err = st.compute(ctx, args)
+	}
+	if err == nil {
+		err = agreed.wait(ctx)
+	}
+	if err != nil {
+		return "", nil, err
+	}
+	var out *Tensor
 	switch {
-	case st.pieces != nil || err != nil:
 	case len(st.how.along) == 0:
 		out, err = st.alone(ctx, args)
 	case len(st.how.summed()) == 0:
-		out, err = st.part(ctx, args)
+		out, err = st.describe(ctx, t, st.st.shape, st.how.left(r.grid, len(st.st.shape)))
 	default:
-		out, err = st.combined(ctx, args)
+		out, err = st.combined(ctx, t)
 	}
 	if err != nil {
 		return "", nil, err
@@ -152,47 +180,17 @@ func (st *step) forget() {
 	*st = step{program: st.program, text: st.text}
 }
 
-// unchanged agrees with the other ranks on whether the operands have the patterns for which the statement was inspected.
-func (st *step) unchanged(ctx context.Context, env map[string]*Tensor) (bool, error) {
-	r := st.program.rank
-	all := st.st != nil
-	if all {
-		for k, u := range st.st.uses {
-			a, b := st.read[k], env[u.name]
-			same := a == b
-			if !same && b != nil && a.Format == b.Format && a.DType == b.DType && a.Fill.Same(b.Fill) && slices.Equal(a.Shape, b.Shape) && a.Placement.Equal(b.Placement) {
-				var err error
-				if same, err = r.sameStructure(ctx, a.Part, b.Part); err != nil {
-					return false, r.abort(err)
-				}
-			}
-			all = all && same
-		}
-	}
-	return r.allSay(ctx, all)
-}
-
-// allSay reports whether all ranks say yes, which is a message without bytes.
-func (r *Rank) allSay(ctx context.Context, yes bool) (bool, error) {
-	var vote []byte
-	if !yes {
-		vote = []byte{0}
-	}
-	in, err := r.toAll(ctx, &r.sent.Agreement, vote)
-	if err != nil {
-		return false, err
-	}
-	return !slices.ContainsFunc(in, func(b []byte) bool { return len(b) > 0 }), nil
-}
-
 // plan chooses how the statement is cut. What it does follows from what all ranks know, so that all do the same.
 func (st *step) plan(ctx context.Context, env map[string]*Tensor) error {
 	r, o := st.program.rank, st.program.o
-	s, err := read(st.text, env, func(name string) bool { return st.program.given[name] }, o)
+	given := func(name string) bool { return st.program.given[name] }
+	s, err := read(st.text, env, given, o)
 	if err != nil {
 		return err
 	}
-	st.st = s
+	if st.st = s; o.Chosen != nil {
+		s.knowSpreads(o.Chosen.spread, given)
+	}
 	for _, u := range s.uses {
 		st.read = append(st.read, u.tensor)
 	}
@@ -283,15 +281,6 @@ func (st *step) eval(ctx context.Context, args exec.Args) (*tensor.Tensor, error
 		return nil, r.abort(err)
 	}
 	return out[local].Canonical()
-}
-
-// part computes the rank's part of the result.
-func (st *step) part(ctx context.Context, args exec.Args) (*Tensor, error) {
-	t, err := st.compute(ctx, args)
-	if err != nil {
-		return nil, err
-	}
-	return st.describe(ctx, t, st.st.shape, st.how.left(st.program.rank.grid, len(st.st.shape)))
 }
 
 // computes reports whether a rank has something to compute. If it has not, the program might complain.

@@ -32,7 +32,7 @@ type Rank struct {
 }
 
 // Version is what ranks must have in common of this package. It changes with what they say to each other.
-const Version = "1"
+const Version = "2"
 
 // New makes a rank of a transport. The grid says how the ranks are numbered; nil is a line of them, r. With a transport.Direct and a session
 // whose engine has a device, tensors stay there (exec.WithResidentResults), and their values go from device to device.

@@ -29,7 +29,7 @@ type chooser struct {
 	file    *lang.File
 	program *lang.Program
 	says    *declare.Declarations // without examples
-	extents bool                  // of operands, which are dense, the extents alone count
+	sizes   bool                  // of operands, extents and numbers of entries alone count
 	// operands are the names of those whose statistics count; first are those that the program was compiled with.
 	operands []string
 	first    map[string]*tensor.Statistics
@@ -59,23 +59,24 @@ func (s *Session) compile(ctx context.Context, src string, d *declare.Declaratio
 	if err != nil {
 		return nil, err
 	}
-	choices := logic.Choices(program, wanted, s.env.OnGrids()) || ordersBySizes(program)
-	extents := !choices && ordersByExtents(program)
-	choices = choices || extents
+	choices := logic.Choices(program, wanted, s.env.OnGrids())
+	bySizes := ordersBySizes(program)
+	sizes := !choices && (ordersByExtents(program) && !bySizes || bySizes && addsAlike(program))
+	choices = choices || bySizes || sizes
 	if program.Scheduled() && (choices || storesSaid(file)) && !d.Strict() && !d.AsWritten() {
 		return s.compileScheduled(ctx, src, file, program, d)
 	}
 	if d.Strict() || d.AsWritten() || program.Scheduled() || !choices {
 		return s.compileAs(ctx, src, file, program, d)
 	}
-	c := &chooser{session: s, source: src, file: file, program: program, says: d.WithoutExamples(), extents: extents}
+	c := &chooser{session: s, source: src, file: file, program: program, says: d.WithoutExamples(), sizes: sizes}
 	for _, t := range program.Tensors {
 		if t.Operand && t.StoredOf == nil {
 			c.operands = append(c.operands, t.Name)
 		}
 	}
 	classes, statistics, all := c.describe(func(name string) (*tensor.Statistics, bool) {
-		if o := d.Example(name); extents && o != nil {
+		if o := d.Example(name); sizes && o != nil {
 			return sizeOf(o)
 		}
 		return s.declared(ctx, d, name)
@@ -143,7 +144,7 @@ func (c *chooser) describe(statisticsOf func(name string) (*tensor.Statistics, b
 	for i, name := range c.operands {
 		if s, ok := statisticsOf(name); ok {
 			classes[i], statistics[name] = s.Class(), s.Rounded()
-			if c.extents {
+			if c.sizes {
 				classes[i] = fmt.Sprint(statistics[name].Axes)
 			}
 		}
@@ -153,7 +154,7 @@ func (c *chooser) describe(statisticsOf func(name string) (*tensor.Statistics, b
 
 // outlines returns the classes of the operands' outlines; false if not all have one.
 func (c *chooser) outlines(operand func(name string) tensor.Operand) ([]string, bool) {
-	if c.extents {
+	if c.sizes {
 		return nil, false
 	}
 	classes, _, all := c.describe(func(name string) (*tensor.Statistics, bool) { return outlineOf(operand(name)) })
@@ -230,7 +231,7 @@ func (c *chooser) kernel(ctx context.Context, args Args) (*Kernel, error) {
 		}
 	}
 	classes, statistics, ok := c.describe(func(name string) (*tensor.Statistics, bool) {
-		if c.extents {
+		if c.sizes {
 			return sizeOf(args[name])
 		}
 		return c.session.statistics(ctx, args[name])
@@ -255,7 +256,7 @@ func (c *chooser) same(latest *chosen, args Args) bool {
 		of = statisticsOf
 	}
 	for i, name := range c.operands {
-		if c.extents {
+		if c.sizes {
 			if !sizedLike(args[name], latest.statistics[name]) {
 				return false
 			}

@@ -114,35 +114,67 @@ func sumsOfProducts(program *lang.Program) bool {
 	})
 }
 
-// sizeOf are statistics of an operand that is one dense tensor, as far as they follow from its shape: its values need not be read.
+// addsAlike reports whether a program only adds tensors, element by element. No index joins operands then, so how entries spread over
+// coordinates decides nothing: not to look costs a sum of many matrices less than half of its time.
+func addsAlike(program *lang.Program) bool {
+	return !slices.ContainsFunc(program.Stmts, func(s *lang.Stmt) bool {
+		other := false
+		lang.Walk(s.RHS, func(e lang.Expr) bool {
+			switch e := e.(type) {
+			case *lang.Access:
+				has := func(v *lang.Index) bool {
+					return slices.ContainsFunc(e.Indices, func(x lang.IndexExpr) bool { return x.Plain() == v })
+				}
+				other = other || len(e.Indices) != len(s.LHS.Indices) ||
+					slices.ContainsFunc(s.LHS.Indices, func(x lang.IndexExpr) bool { return x.Plain() == nil || !has(x.Plain()) })
+			case *lang.Call:
+				other = other || !slices.Contains([]string{"+", "-", "neg"}, e.Fn)
+			case *lang.Literal, *lang.Cast:
+			default:
+				other = true
+			}
+			return !other
+		})
+		return other
+	})
+}
+
+// sizeOf are statistics of an operand that is one tensor, as far as they follow from its extents and the number of its entries: nothing
+// of it need be read. Both are rounded, as by [tensor.Statistics.Rounded].
 func sizeOf(o tensor.Operand) (*tensor.Statistics, bool) {
 	t, ok := o.(*tensor.Tensor)
-	if !ok || t == nil || !t.Format().IsDense() {
+	if !ok || t == nil || !t.IsCanonical() {
 		return nil, false
 	}
-	s := &tensor.Statistics{Entries: 1}
+	s := &tensor.Statistics{Entries: sizeClass(t.NNZ())}
 	for _, n := range t.Dims() {
-		s.Entries *= float64(n)
-	}
-	for _, n := range t.Dims() {
-		a := tensor.AxisStatistics{Extent: float64(n)}
+		a := tensor.AxisStatistics{Extent: sizeClass(n)}
 		if s.Entries > 0 {
-			each := s.Entries / a.Extent
-			a.NonEmpty, a.Longest, a.Squares = a.Extent, each, each*s.Entries
+			a.NonEmpty = min(a.Extent, s.Entries)
+			each := s.Entries / a.NonEmpty
+			a.Longest, a.Squares = each, each*s.Entries
 		}
 		s.Axes = append(s.Axes, a)
 	}
 	return s, true
 }
 
-// sizedLike reports whether the extents of an operand round to those of some statistics.
+// sizeClass is the power of two that is nearest to n.
+func sizeClass(n int64) float64 {
+	if n == 0 {
+		return 0
+	}
+	return math.Exp2(math.Round(math.Log2(float64(n))))
+}
+
+// sizedLike reports whether sizeOf gives an operand such statistics.
 func sizedLike(o tensor.Operand, s *tensor.Statistics) bool {
 	t, ok := o.(*tensor.Tensor)
-	if !ok || t == nil || s == nil || !t.Format().IsDense() || t.Rank() != len(s.Axes) {
+	if !ok || t == nil || s == nil || !t.IsCanonical() || t.Rank() != len(s.Axes) || sizeClass(t.NNZ()) != s.Entries {
 		return false
 	}
 	for axis, n := range t.Dims() {
-		if math.Round(math.Log2(float64(n))) != math.Log2(s.Axes[axis].Extent) {
+		if sizeClass(n) != s.Axes[axis].Extent {
 			return false
 		}
 	}

@@ -111,3 +111,64 @@ func TestSizesOfRuns(t *testing.T) {
 		before = latest.kernel
 	}
 }
+
+// TestSizesOfSums tells of which programs on sparse matrices sizes alone count, and that a run then does not look further: matrices of as many entries share a
+// kernel, however these spread.
+func TestSizesOfSums(t *testing.T) {
+	ctx := context.Background()
+	session := NewSession(WithEngine(runtime.Interp()))
+	for _, test := range []struct {
+		program string
+		sizes   bool
+	}{
+		{"S(i,j) = A(i,j) - B(i,j) + C(i,j)", true},
+		{"S(i,j) = A(i,j) + B(j,i) + C(i,j)", true},
+		{"S(i,j) = A(i,j) * B(i,j) + C(i,j)", false},
+		{"S(i,j) = A(i,i) + B(i,j) + C(i,j)", false},
+		{"S(i) = sum_j (A(i,j) + B(i,j) + C(i,j))", false},
+	} {
+		var formats []declare.Option
+		for _, name := range []string{"A", "B", "C"} {
+			formats = append(formats, declare.Format(name, tensor.CSR, tensor.Float64))
+		}
+		k, err := session.Compile(ctx, test.program, formats...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if k.chooser == nil || k.chooser.sizes != test.sizes {
+			t.Errorf("%s: whether sizes alone count should be %t", test.program, test.sizes)
+			continue
+		}
+		diagonal := entriesAt(t, 64, func(p int) (i, j int64) { return int64(p), int64(p) })
+		row := entriesAt(t, 64, func(p int) (i, j int64) { return 0, int64(p) })
+		var kernels []*Kernel
+		for _, a := range []*tensor.Tensor{diagonal, row} {
+			if _, err := k.Run(ctx, Args{"A": a, "B": diagonal, "C": diagonal}); err != nil {
+				t.Fatal(err)
+			}
+			latest := k.chooser.latest.Load()
+			if got := latest.statistics["A"].Axes[0].NonEmpty; test.sizes && got != 64 {
+				t.Errorf("%s: %v rows are known to have entries", test.program, got)
+			}
+			kernels = append(kernels, latest.kernel)
+		}
+		if test.sizes && kernels[0] != kernels[1] {
+			t.Errorf("%s: planned anew", test.program)
+		}
+	}
+}
+
+// entriesAt is a matrix of CSR with n entries.
+func entriesAt(t *testing.T, n int, at func(p int) (i, j int64)) *tensor.Tensor {
+	t.Helper()
+	coords, values := make([][]int64, 2), make([]float64, n)
+	for p := range values {
+		i, j := at(p)
+		coords[0], coords[1], values[p] = append(coords[0], i), append(coords[1], j), float64(p)+1
+	}
+	m, err := tensor.FromCoords([]int64{int64(n), int64(n)}, tensor.CSR, coords, tensor.ArrayOf(values))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}

@@ -115,7 +115,7 @@ func (c *Case) CompareRanks(ctx context.Context, s *lacuna.Session, on Ranks, ch
 		return out, fail(err)
 	}
 	if proposed != nil {
-		grid = proposed.Grid
+		grid, o.Chosen = proposed.Grid, proposed
 		described += fmt.Sprintf("\n  %s", proposed)
 	}
 	faults := ranks.Faults{Seed: uint64(choose.Intn(1000))}

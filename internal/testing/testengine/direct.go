@@ -65,7 +65,7 @@ func (d *Direct) Swap(ctx context.Context, out, in []transport.Span, _, _ transp
 			return nil, err
 		}
 	}
-	return swapped{}, d.Barrier(ctx) // before that nobody may write to what is copied
+	return swapped{}, transport.Barrier(ctx, d) // before that nobody may write to what is copied
 }
 
 type swapped struct{}

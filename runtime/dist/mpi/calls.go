@@ -10,18 +10,21 @@ import (
 	"github.com/lacuna-sparse/lacuna/runtime/dist/transport"
 )
 
-// kind is which collective call an operation is.
+// kind is which collective call an operation is. Those that all tell all have a bit each: a vote, which is a disjunction, finds an exchange by its.
 type kind byte
 
 const (
-	exchange kind = iota
-	start
-	barrier
+	start kind = iota
+	exchange
+	vote
 )
 
 const kindBits = 2
 
-var kindNames = [1 << kindBits]string{"Exchange", "Start", "Barrier", "another version"}
+// wordBytes is how long what all ranks tell all in one call is.
+const wordBytes = 8
+
+var kindNames = [1 << kindBits]string{"Start", "Exchange", "Vote", "another call"}
 
 // different says that two ranks are not in the same call.
 func different(other int, theirs kind, self int, mine kind) *transport.Error {
@@ -66,10 +69,46 @@ func (g *Group) count(out [][]byte) {
 	}
 }
 
-// Barrier implements transport.Transport.
-func (g *Group) Barrier(ctx context.Context) error {
-	_, err := g.lengths(ctx, barrier, make([][]byte, g.size))
-	return err
+// Vote implements transport.Transport. A reduction takes a number of steps that grows with the logarithm of the ranks'. Words are as long as those of
+// lengths, so that ranks that are in different calls do no harm before that is noticed.
+func (g *Group) Vote(_ context.Context, yes bool) (transport.Voting, error) {
+	if g.ballot == nil {
+		var err error
+		if g.ballot, err = g.Buffer(2 * wordBytes); err != nil {
+			return nil, err
+		}
+	}
+	mine, all := g.ballot[:wordBytes], g.ballot[wordBytes:]
+	word := uint64(vote)
+	if !yes {
+		word |= 1 << kindBits
+	}
+	binary.NativeEndian.PutUint64(mine, word)
+	op, err := g.begin(vote, func(s *server, op *operation) error { return s.allreduce(op, mine, all) })
+	if err != nil {
+		return nil, err
+	}
+	return &voting{g, op, all}, nil
+}
+
+// voting implements transport.Voting.
+type voting struct {
+	*Group
+	op  *operation
+	all []byte
+}
+
+// Wait implements transport.Voting.
+func (v *voting) Wait(ctx context.Context) (bool, error) {
+	if err := v.wait(ctx, v.op); err != nil {
+		return false, err
+	}
+	word := binary.NativeEndian.Uint64(v.all)
+	if is := kind(word & (1<<kindBits - 1)); is != vote {
+		v.abort(&transport.Error{Rank: -1, Reason: fmt.Sprintf("some ranks are in %s, where rank %d is in %s", kindNames[is&^vote], v.rank, kindNames[vote])})
+		return false, v.err
+	}
+	return word>>kindBits == 0, nil
 }
 
 // Start implements transport.Transport.
@@ -100,7 +139,7 @@ func (g *Group) Exchange(ctx context.Context, out [][]byte) ([][]byte, error) {
 	if len(out) != g.size {
 		return nil, fmt.Errorf("an exchange among %d ranks sends %d messages", g.size, len(out))
 	}
-	lengths, err := g.lengths(ctx, exchange, out)
+	lengths, err := g.lengths(ctx, out)
 	if err != nil {
 		return nil, err
 	}
@@ -140,19 +179,18 @@ func (g *Group) Exchange(ctx context.Context, out [][]byte) ([][]byte, error) {
 
 // lengths tells the other ranks how long the messages to them are, and returns how long theirs are. Each comes with the
 // kind of the call: libraries do not notice that ranks are in different ones.
-func (g *Group) lengths(ctx context.Context, k kind, out [][]byte) ([]int, error) {
-	const word = 8
+func (g *Group) lengths(ctx context.Context, out [][]byte) ([]int, error) {
 	if g.both == nil {
 		var err error
-		if g.both, err = g.Buffer(2 * word * g.size); err != nil {
+		if g.both, err = g.Buffer(2 * wordBytes * g.size); err != nil {
 			return nil, err
 		}
 	}
-	mine, theirs := g.both[:word*g.size], g.both[word*g.size:]
+	mine, theirs := g.both[:wordBytes*g.size], g.both[wordBytes*g.size:]
 	for r, b := range out {
-		binary.NativeEndian.PutUint64(mine[word*r:], uint64(len(b))<<kindBits|uint64(k))
+		binary.NativeEndian.PutUint64(mine[wordBytes*r:], uint64(len(b))<<kindBits|uint64(exchange))
 	}
-	op, err := g.begin(k, func(s *server, op *operation) error { return s.alltoall(op, mine, theirs, word) })
+	op, err := g.begin(exchange, func(s *server, op *operation) error { return s.alltoall(op, mine, theirs, wordBytes) })
 	if err != nil {
 		return nil, err
 	}
@@ -161,9 +199,9 @@ func (g *Group) lengths(ctx context.Context, k kind, out [][]byte) ([]int, error
 	}
 	list := make([]int, g.size)
 	for r := range list {
-		n := binary.NativeEndian.Uint64(theirs[word*r:])
-		if is := kind(n & (1<<kindBits - 1)); is != k {
-			g.abort(different(r, is, g.rank, k))
+		n := binary.NativeEndian.Uint64(theirs[wordBytes*r:])
+		if is := kind(n & (1<<kindBits - 1)); is != exchange {
+			g.abort(different(r, is, g.rank, exchange))
 			return nil, g.err
 		}
 		list[r] = int(n >> kindBits)

@@ -11,7 +11,7 @@
 //
 // What all libraries can be relied on for is MPI_THREAD_FUNNELED: one thread makes all calls, that which initialised the library.
 // It is a goroutine locked to its thread, which never makes a call that waits: each collective call becomes requests
-// (MPI_Isend, MPI_Irecv, MPI_Ialltoall) that it asks after with MPI_Testsome, so that a context that ends, a rank that
+// (MPI_Isend, MPI_Irecv, MPI_Ialltoall, MPI_Iallreduce) that it asks after with MPI_Testsome, so that a context that ends, a rank that
 // fails and one that is lost are noticed whatever else is under way, and messages go on while kernels compute.
 //
 // # Memory

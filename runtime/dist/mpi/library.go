@@ -21,8 +21,8 @@ type implementation struct {
 	install string   // Debian's packages
 	handle  int      // bytes of a handle in memory; as an argument each is a word
 
-	world, byteType, errorsReturn, noInfo constant
-	anySource                             int32
+	world, byteType, either, errorsReturn, noInfo constant // either: bits that are set on one side
+	anySource                                     int32
 
 	// MPI_Status
 	status, source, failure int // its bytes, and where MPI_SOURCE and MPI_ERROR are in it
@@ -38,13 +38,13 @@ type constant struct {
 var (
 	openMPI = implementation{
 		name: "Open MPI", files: []string{"libmpi.so.40", "libmpi.so"}, install: "libopenmpi3 openmpi-bin", handle: 8,
-		world: constant{symbol: "ompi_mpi_comm_world"}, byteType: constant{symbol: "ompi_mpi_byte"},
+		world: constant{symbol: "ompi_mpi_comm_world"}, byteType: constant{symbol: "ompi_mpi_byte"}, either: constant{symbol: "ompi_mpi_op_bor"},
 		errorsReturn: constant{symbol: "ompi_mpi_errors_return"}, noInfo: constant{symbol: "ompi_mpi_info_null"}, anySource: -1,
 		status: 24, source: 0, failure: 8,
 	}
 	mpich = implementation{
 		name: "MPICH", files: []string{"libmpich.so.12", "libmpi.so.12"}, install: "libmpich12 mpich", handle: 4,
-		world: constant{value: 0x44000000}, byteType: constant{value: 0x4c00010d},
+		world: constant{value: 0x44000000}, byteType: constant{value: 0x4c00010d}, either: constant{value: 0x58000008},
 		errorsReturn: constant{value: 0x54000001}, noInfo: constant{value: 0x1c000000}, anySource: -2,
 		status: 20, source: 8, failure: 16,
 	}
@@ -61,12 +61,13 @@ const (
 // library is a loaded library of MPI.
 type library struct {
 	*implementation
-	path                                  string
-	world, byteType, errorsReturn, noInfo uintptr
+	path                                          string
+	world, byteType, either, errorsReturn, noInfo uintptr
 
 	initThread, finalize, getLibraryVersion, errorString dl.Function
 	commRank, commSize, commDup, commSetErrhandler       dl.Function
-	isend, irecv, ialltoall, testsome, getCount          dl.Function
+	isend, irecv, ialltoall, iallreduce                  dl.Function
+	testsome, getCount                                   dl.Function
 	allocMem, freeMem                                    dl.Function
 }
 
@@ -83,6 +84,7 @@ func (l *library) bindings() dl.Bindings {
 		"MPI_Isend":               &l.isend,
 		"MPI_Irecv":               &l.irecv,
 		"MPI_Ialltoall":           &l.ialltoall,
+		"MPI_Iallreduce":          &l.iallreduce,
 		"MPI_Testsome":            &l.testsome,
 		"MPI_Get_count":           &l.getCount,
 		"MPI_Alloc_mem":           &l.allocMem,
@@ -147,7 +149,7 @@ func open(file string, of *implementation) (*library, error) {
 	for _, c := range []struct {
 		into *uintptr
 		constant
-	}{{&l.world, of.world}, {&l.byteType, of.byteType}, {&l.errorsReturn, of.errorsReturn}, {&l.noInfo, of.noInfo}} {
+	}{{&l.world, of.world}, {&l.byteType, of.byteType}, {&l.either, of.either}, {&l.errorsReturn, of.errorsReturn}, {&l.noInfo, of.noInfo}} {
 		*c.into = c.value
 		if c.symbol == "" {
 			continue

@@ -31,6 +31,7 @@ type Group struct {
 	closed  bool
 	sent    []transport.Traffic
 	both    []byte            // the lengths of messages to others and from them
+	ballot  []byte            // what this rank votes, and all
 	buffers map[*byte]uintptr // of Buffer, with the addresses to free
 
 	failing sync.Once

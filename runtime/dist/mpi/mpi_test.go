@@ -88,7 +88,7 @@ var parts = map[string]func(*Group, string) error{
 	"same": func(g *Group, _ string) error { // several find the same
 		time.Sleep(time.Duration(g.Rank()) * 5 * time.Millisecond)
 		g.Abort("no file x.mtx")
-		return want(g.Barrier(context.Background()), "no file x.mtx")
+		return want(transport.Barrier(context.Background(), g), "no file x.mtx")
 	},
 	"disagree": func(g *Group, _ string) error { return kit.Disagreement([]transport.Transport{g}, 1) },
 	"calls": func(g *Group, _ string) error {
@@ -97,9 +97,9 @@ var parts = map[string]func(*Group, string) error{
 		if g.Rank() == 0 {
 			_, err = g.Exchange(ctx, make([][]byte, g.Size()))
 		} else {
-			err = g.Barrier(ctx)
+			err = transport.Barrier(ctx, g)
 		}
-		return want(err, "it is in Exchange, where rank", "it is in Barrier, where rank")
+		return want(err, "it is in Exchange, where rank", "it is in Vote, where rank", "it is in another call, where rank", "some ranks are in Exchange, where rank")
 	},
 	"lengths": func(g *Group, detail string) error {
 		var sends, takes int
@@ -115,7 +115,7 @@ var parts = map[string]func(*Group, string) error{
 			err = p.Wait(context.Background())
 		}
 		if g.Rank() == 0 && err == nil { // a short message is under way when it is found to be wrong
-			err = g.Barrier(context.Background())
+			err = transport.Barrier(context.Background(), g)
 		}
 		more := "less"
 		if sends > takes {

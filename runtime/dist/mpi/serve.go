@@ -162,6 +162,11 @@ func (s *server) alltoall(op *operation, out, in []byte, n int) error {
 	return s.post(s.request(op), &s.lib.ialltoall, address(out), uintptr(n), b, address(in), uintptr(n), b, s.data)
 }
 
+// allreduce finds the bits that are set by some rank.
+func (s *server) allreduce(op *operation, mine, all []byte) error {
+	return s.post(s.request(op), &s.lib.iallreduce, address(mine), address(all), uintptr(len(mine)), s.lib.byteType, s.lib.either, s.data)
+}
+
 // headBytes is how many bytes go before each message: its length. A receive that a library has to cut off would be its undoing: Open
 // MPI 4.1 writes what does not fit behind the end of the buffer, so one is posted only when its length is known to be right.
 const headBytes = 8

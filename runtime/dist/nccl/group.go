@@ -289,7 +289,7 @@ func (g *Group) broken(ctx context.Context, err error) error {
 	select {
 	case <-g.Failed():
 		if ctx.Err() == nil {
-			return g.Barrier(context.Background()) // which says why
+			return transport.Barrier(context.Background(), g) // which says why
 		}
 	default:
 		reason := err.Error()

@@ -232,7 +232,7 @@ func TestMismatch(t *testing.T) {
 			other      func(ctx context.Context, g *Group) error
 		}{
 			{"lengths", "bytes to rank", func(ctx context.Context, g *Group) error { return swapOf(ctx, g, 80) }},
-			{"calls", "is in Start", func(ctx context.Context, g *Group) error { return g.Barrier(ctx) }},
+			{"calls", "is in Start", func(ctx context.Context, g *Group) error { return transport.Barrier(ctx, g) }},
 		} {
 			list := must(open())(t)
 			ctx, stop := context.WithTimeout(context.Background(), kit.Patience)
@@ -439,7 +439,7 @@ func measure(t *testing.T, list []transport.Transport, first int) {
 		if g.Rank() == 0 {
 			t.Logf("256 MiB to and from each of %d other ranks at the same time: %.1f GB/s each way", first-1, float64(n*times*(first-1))/time.Since(began).Seconds()/1e9)
 		}
-		return g.Barrier(ctx)
+		return transport.Barrier(ctx, g)
 	})
 	if err != nil {
 		t.Error(err)

@@ -132,10 +132,10 @@ type kind uint8
 const (
 	exchange kind = iota
 	start
-	barrier
+	vote
 )
 
-var kindNames = [...]string{"Exchange", "Start", "Barrier"}
+var kindNames = [...]string{"Exchange", "Start", "Vote"}
 
 // slot is where a message is handed over: when both sides are there, it is copied from one's memory to the other's, which is
 // what real networks may do at any time between Start and Wait.
@@ -203,7 +203,7 @@ func (g *group) match(k key, s *slot) {
 }
 
 func (s *slot) copy() {
-	if s.taken == exchange {
+	if s.taken != start {
 		s.in = slices.Clone(s.out)
 	}
 	copy(s.in, s.out)
@@ -268,7 +268,7 @@ func (t *rank) begin(ctx context.Context, what kind, out, in [][]byte) (*pending
 		if what != start || len(out[r]) > 0 {
 			p.slots = append(p.slots, t.send(key{call, t.rank, r}, what, element(out, r)))
 		}
-		if n := len(element(out, r)); n > 0 {
+		if n := len(element(out, r)); n > 0 && what != vote {
 			t.sent[r].Messages++
 			t.sent[r].Bytes += int64(n)
 		}
@@ -312,13 +312,30 @@ func (t *rank) Start(ctx context.Context, out, in [][]byte) (transport.Pending, 
 	return t.begin(ctx, start, out, in)
 }
 
-// Barrier implements transport.Transport.
-func (t *rank) Barrier(ctx context.Context) error {
-	p, err := t.begin(ctx, barrier, nil, nil)
-	if err != nil {
-		return err
+// Vote implements transport.Transport.
+func (t *rank) Vote(ctx context.Context, yes bool) (transport.Voting, error) {
+	v := &voting{no: !yes}
+	var out [][]byte
+	if v.no {
+		out = slices.Repeat([][]byte{{1}}, t.size)
 	}
-	return p.Wait(ctx)
+	var err error
+	v.pending, err = t.begin(ctx, vote, out, nil)
+	return v, err
+}
+
+// voting is a vote under way.
+type voting struct {
+	*pending
+	no bool
+}
+
+// Wait implements transport.Voting.
+func (v *voting) Wait(ctx context.Context) (bool, error) {
+	if err := v.pending.Wait(ctx); err != nil {
+		return false, err
+	}
+	return !v.no && !slices.ContainsFunc(v.taken, func(f from) bool { return len(f.in) > 0 }), nil
 }
 
 // Buffer implements transport.Transport. Nobody works on it but goroutines.

@@ -36,7 +36,7 @@ func TestLost(t *testing.T) {
 		{func(t transport.Transport) {
 			ctx, stop := context.WithCancel(context.Background())
 			stop()
-			t.Barrier(ctx)
+			transport.Barrier(ctx, t)
 		}, "stopped"},
 	} {
 		if err := kit.Lost(open, 1, c.lose, c.words); err != nil {
@@ -59,7 +59,7 @@ func TestDisagreement(t *testing.T) {
 func TestRun(t *testing.T) {
 	barriers := func(ctx context.Context, t transport.Transport) error {
 		for range 10 {
-			if err := t.Barrier(ctx); err != nil {
+			if err := transport.Barrier(ctx, t); err != nil {
 				return err
 			}
 		}
@@ -95,7 +95,7 @@ func TestRun(t *testing.T) {
 				_, err := t.Exchange(ctx, make([][]byte, 3))
 				return err
 			}
-			return t.Barrier(ctx)
+			return transport.Barrier(ctx, t)
 		}, "is in "},
 	} {
 		began := time.Now()

@@ -11,7 +11,7 @@ import (
 	"unsafe"
 )
 
-// Transport is one rank's end of a group. Exchange, Start and Barrier are collective: every rank calls the same
+// Transport is one rank's end of a group. Exchange, Start and Vote are collective: every rank calls the same
 // ones in the same order, each from one goroutine at a time. Several exchanges may be pending at once.
 //
 // A rank that cannot go on calls Abort. From then on, and within ten seconds, every call of every rank, pending ones among
@@ -35,8 +35,8 @@ type Transport interface {
 	// The error says that the group has failed, or that lengths are wrong.
 	Start(ctx context.Context, out, in [][]byte) (Pending, error)
 
-	// Barrier returns when all ranks have called it.
-	Barrier(ctx context.Context) error
+	// Vote begins to ask whether all ranks say yes. It may be under way while others calls are made, but for another vote.
+	Vote(ctx context.Context, yes bool) (Voting, error)
 
 	// Buffer allocates n bytes for Start, aligned for any element type: off the Go heap where the library works on
 	// them in the background. Free gives them back; slices of them are no longer valid then.
@@ -50,7 +50,7 @@ type Transport interface {
 	// Abort ends the group for the reason given; it may be called by any goroutine, and again.
 	Abort(reason string)
 
-	// Failed is closed when the group has failed: Barrier says why.
+	// Failed is closed when the group has failed: Vote says why.
 	Failed() <-chan struct{}
 
 	// Close leaves the group, after which no other method may be called. Where the group is well it waits for the others to
@@ -99,6 +99,21 @@ type Span struct {
 type Pending interface {
 	// Wait returns when in has been filled and out may be written to again. It must be called once, whatever happens.
 	Wait(ctx context.Context) error
+}
+
+// Voting is a vote that has begun.
+type Voting interface {
+	// Wait returns when all have voted, and whether all say yes. It must be called once, whatever happens.
+	Wait(ctx context.Context) (bool, error)
+}
+
+// Barrier returns when all ranks have called it.
+func Barrier(ctx context.Context, t Transport) error {
+	v, err := t.Vote(ctx, true)
+	if err == nil {
+		_, err = v.Wait(ctx)
+	}
+	return err
 }
 
 // Traffic is what has been sent to one rank.

@@ -59,7 +59,7 @@ func check(test string, round int, t transport.Transport, in [][]byte, size func
 
 // All runs what a group that is well must do, one after the other.
 func All(ctx context.Context, t transport.Transport) error {
-	for _, f := range []func(context.Context, transport.Transport) error{Exchanges, Starts, Overlapping, Large, Barriers, Agreement} {
+	for _, f := range []func(context.Context, transport.Transport) error{Exchanges, Starts, Overlapping, Large, Barriers, Votes, Agreement} {
 		if err := f(ctx, t); err != nil {
 			return err
 		}
@@ -218,7 +218,7 @@ func Overlapping(ctx context.Context, t transport.Transport) error {
 				return err
 			}
 		case 6:
-			if err := t.Barrier(ctx); err != nil {
+			if err := transport.Barrier(ctx, t); err != nil {
 				return err
 			}
 		}
@@ -271,8 +271,38 @@ func Large(ctx context.Context, t transport.Transport) error {
 // Barriers passes some.
 func Barriers(ctx context.Context, t transport.Transport) error {
 	for range 5 {
-		if err := t.Barrier(ctx); err != nil {
+		if err := transport.Barrier(ctx, t); err != nil {
 			return err
+		}
+	}
+	return nil
+}
+
+// Votes has each rank in turn say no, and none, while other calls are made.
+func Votes(ctx context.Context, t transport.Transport) error {
+	for who := range t.Size() + 1 {
+		v, err := t.Vote(ctx, who != t.Rank())
+		if err != nil {
+			return err
+		}
+		p, err := start(ctx, t, "votes", who, func(int, int) int { return 9 })
+		if err == nil {
+			err = p.finish(ctx, t)
+		}
+		if err != nil {
+			return err
+		}
+		if who%2 > 0 {
+			if _, err := t.Exchange(ctx, repeat(t, "votes", who, 3)); err != nil {
+				return err
+			}
+		}
+		all, err := v.Wait(ctx)
+		if err != nil {
+			return err
+		}
+		if all != (who == t.Size()) {
+			return fmt.Errorf("rank %d hears that all say yes: %v, where rank %d of %d says no", t.Rank(), all, who, t.Size())
 		}
 	}
 	return nil
@@ -304,7 +334,7 @@ var waits = map[string]func(context.Context, transport.Transport) error{
 		_, err := t.Exchange(ctx, repeat(t, "lost", 0, 100))
 		return err
 	},
-	"Barrier": func(ctx context.Context, t transport.Transport) error { return t.Barrier(ctx) },
+	"Barrier": func(ctx context.Context, t transport.Transport) error { return transport.Barrier(ctx, t) },
 	"Wait": func(ctx context.Context, t transport.Transport) error {
 		p, err := start(ctx, t, "lost", 0, func(int, int) int { return 100 })
 		if err != nil {
@@ -365,7 +395,7 @@ func LostIn(name string, t transport.Transport, who int, lose func(transport.Tra
 	default:
 		return fmt.Errorf("a group that has failed does not say so")
 	}
-	if err := t.Barrier(ctx); !errors.As(err, &of) { // it stays so
+	if err := transport.Barrier(ctx, t); !errors.As(err, &of) { // it stays so
 		return fmt.Errorf("a group that has failed goes on: %v", err)
 	}
 	return nil
