@@ -134,21 +134,10 @@ func sideEffects(st Stmt) []*Assign {
 
 // assignments lists all assignments of a nest, those into workspaces and temporaries too.
 func assignments(st Stmt) []*Assign {
-	switch st := st.(type) {
-	case *Forall:
-		return assignments(st.Body)
-	case *Where:
-		return append(assignments(st.Producer), assignments(st.Consumer)...)
-	case *Workspace:
-		return append(AssignmentsOf(st.Producers), assignments(st.Consumer)...)
-	case *Tabulate:
-		return assignments(st.Body)
-	case *Sequence:
-		return AssignmentsOf(st.Stmts)
-	case *Assign:
-		return []*Assign{st}
+	if a, ok := st.(*Assign); ok {
+		return []*Assign{a}
 	}
-	panic("BUG: unknown plan statement")
+	return AssignmentsOf(Parts(st))
 }
 
 // AssignmentsOf lists all assignments of several nests.

@@ -30,27 +30,14 @@ func (w *walk) rootGrain() int64 {
 
 // loopsBelow is the depth of the loops in a statement.
 func loopsBelow(s ir.Stmt) int {
-	switch s := s.(type) {
-	case *ir.Forall:
-		return 1 + loopsBelow(s.Body)
-	case *ir.Where:
-		return max(loopsBelow(s.Producer), loopsBelow(s.Consumer))
-	case *ir.Tabulate:
-		return loopsBelow(s.Body)
-	case *ir.Sequence:
-		deepest := 0
-		for _, x := range s.Stmts {
-			deepest = max(deepest, loopsBelow(x))
-		}
-		return deepest
-	case *ir.Workspace:
-		deepest := loopsBelow(s.Consumer)
-		for _, p := range s.Producers {
-			deepest = max(deepest, loopsBelow(p))
-		}
-		return deepest
+	deepest := 0
+	for _, x := range ir.Parts(s) {
+		deepest = max(deepest, loopsBelow(x))
 	}
-	return 0
+	if _, ok := s.(*ir.Forall); ok {
+		deepest++
+	}
+	return deepest
 }
 
 // chunkOf is the part of a root level's entries that the chunk runs: Lo to Hi,

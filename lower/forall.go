@@ -20,25 +20,10 @@ func accessesOf(s ir.Stmt) map[*ir.Access]bool {
 
 func collectAccesses(s ir.Stmt, f func(*ir.Access)) {
 	switch s := s.(type) {
-	case *ir.Forall:
-		collectAccesses(s.Body, f)
-	case *ir.Sequence:
-		for _, x := range s.Stmts {
-			collectAccesses(x, f)
-		}
-	case *ir.Workspace:
-		for _, p := range s.Producers {
-			collectAccesses(p, f)
-		}
-		collectAccesses(s.Consumer, f)
-	case *ir.Tabulate:
-		collectAccesses(s.Body, f)
 	case *ir.Where:
 		if in := s.Temp.Reduce.In; in != nil {
 			f(in)
 		}
-		collectAccesses(s.Producer, f)
-		collectAccesses(s.Consumer, f)
 	case *ir.Assign:
 		walk := func(e ir.Expr) {
 			ir.Walk(e, func(x ir.Expr) {
@@ -58,6 +43,9 @@ func collectAccesses(s ir.Stmt, f func(*ir.Access)) {
 				}
 			}
 		}
+	}
+	for _, x := range ir.Parts(s) {
+		collectAccesses(x, f)
 	}
 }
 

@@ -234,19 +234,14 @@ func leafOf(s ir.Stmt) *ir.Assign {
 // towardsLeaf is the statement one level down from s on the way to the leaf of its nest, nil if s
 // is a leaf.
 func towardsLeaf(s ir.Stmt) ir.Stmt {
-	switch t := s.(type) {
-	case *ir.Forall:
-		return t.Body
-	case *ir.Where:
-		return t.Consumer
-	case *ir.Workspace:
-		return t.Consumer
-	case *ir.Tabulate:
-		return t.Body
-	case *ir.Sequence:
-		return t.Stmts[0]
+	list := ir.Parts(s)
+	if len(list) == 0 {
+		return nil
 	}
-	return nil
+	if _, ok := s.(*ir.Sequence); ok {
+		return list[0]
+	}
+	return list[len(list)-1]
 }
 
 // holds is f as a condition, given the condition of each atom (nil: certain).

@@ -22,20 +22,11 @@ type table struct {
 const MaxTableKeys = 1<<32 - 2
 
 func eachTable(s ir.Stmt, f func(*ir.Tabulate)) {
-	switch s := s.(type) {
-	case *ir.Forall:
-		eachTable(s.Body, f)
-	case *ir.Where:
-		eachTable(s.Producer, f)
-		eachTable(s.Consumer, f)
-	case *ir.Workspace:
-		for _, p := range s.Producers {
-			eachTable(p, f)
-		}
-		eachTable(s.Consumer, f)
-	case *ir.Tabulate:
-		f(s)
-		eachTable(s.Body, f)
+	if t, ok := s.(*ir.Tabulate); ok {
+		f(t)
+	}
+	for _, x := range ir.Parts(s) {
+		eachTable(x, f)
 	}
 }
 

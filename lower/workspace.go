@@ -128,17 +128,11 @@ func indexNames(vars []*ir.Index) string {
 }
 
 func eachWorkspace(s ir.Stmt, f func(*ir.Workspace)) {
-	switch s := s.(type) {
-	case *ir.Forall:
-		eachWorkspace(s.Body, f)
-	case *ir.Where:
-		eachWorkspace(s.Producer, f)
-		eachWorkspace(s.Consumer, f)
-	case *ir.Workspace:
-		f(s)
-		eachWorkspace(s.Consumer, f)
-	case *ir.Tabulate:
-		eachWorkspace(s.Body, f)
+	if w, ok := s.(*ir.Workspace); ok {
+		f(w)
+	}
+	for _, x := range ir.Parts(s) {
+		eachWorkspace(x, f)
 	}
 }
 

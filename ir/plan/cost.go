@@ -43,25 +43,10 @@ func readsOf(st ir.Stmt) []*ir.Access {
 	var visit func(ir.Stmt)
 	visit = func(st ir.Stmt) {
 		switch st := st.(type) {
-		case *ir.Forall:
-			visit(st.Body)
 		case *ir.Where:
 			if in := st.Temp.Reduce.In; in != nil {
 				read(in)
 			}
-			visit(st.Producer)
-			visit(st.Consumer)
-		case *ir.Sequence:
-			for _, x := range st.Stmts {
-				visit(x)
-			}
-		case *ir.Workspace:
-			for _, p := range st.Producers {
-				visit(p)
-			}
-			visit(st.Consumer)
-		case *ir.Tabulate:
-			visit(st.Body)
 		case *ir.Assign:
 			if st.LHS != nil {
 				for _, x := range st.LHS.Indices {
@@ -72,6 +57,9 @@ func readsOf(st ir.Stmt) []*ir.Access {
 			}
 			read(st.Value)
 		}
+		for _, x := range ir.Parts(st) {
+			visit(x)
+		}
 	}
 	visit(st)
 	return list
@@ -79,22 +67,12 @@ func readsOf(st ir.Stmt) []*ir.Access {
 
 // number notes the depth of each loop.
 func number(st ir.Stmt, depth int, at depths) {
-	switch st := st.(type) {
-	case *ir.Forall:
-		at[st.Index] = depth
-		number(st.Body, depth+1, at)
-	case *ir.Where:
-		number(st.Producer, depth, at)
-		number(st.Consumer, depth, at)
-	case *ir.Sequence:
-		for _, x := range st.Stmts {
-			number(x, depth, at)
-		}
-	case *ir.Workspace:
-		for _, p := range st.Producers {
-			number(p, depth, at)
-		}
-		number(st.Consumer, depth, at)
+	if f, ok := st.(*ir.Forall); ok {
+		at[f.Index] = depth
+		depth++
+	}
+	for _, x := range ir.Parts(st) {
+		number(x, depth, at)
 	}
 }
 

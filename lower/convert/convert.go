@@ -7,7 +7,7 @@
 //     shape of the rows;
 //   - where the target's order is another, bringing them into it by stable
 //     counting passes (sortpath.go chooses how, sort.go,
-//     count.go, place.go and move.go do it, group.go within groups): one over the coordinates of the
+//     count.go, place.go and move.go do it, sortgroups.go within groups): one over the coordinates of the
 //     target's outermost levels where they are few, or one for each digit of
 //     the coordinates packed into words (words.go), on GPUs by tiles (gridcount.go, gridmove.go);
 //   - cutting ordered entries into the target's levels (intolevels.go, fill.go):

@@ -77,12 +77,10 @@ func (s *Service) triangleList(ctx context.Context, t *tensor.Tensor) (*coordLis
 	if err != nil {
 		return nil, err
 	}
-	rows, columns := l.coords[0], l.coords[1]
-	off := l.map1("R(p) = where(i64(r(p)) != i64(c(p)), 1, 0)", operands{"r": rows, "c": columns}, tensor.Int64)
 	if l.err == nil {
 		other := *l
 		other.made, other.coords = nil, slices.Clone(l.coords)
-		other.choose(other.unequal(off, tensor.Zero(tensor.Int64)))
+		other.where("i64(r(p)) != i64(c(p))", operands{"r": l.coords[0], "c": l.coords[1]})
 		other.coords[0], other.coords[1] = other.coords[1], other.coords[0]
 		switch t.Structure() {
 		case tensor.HermitianLower, tensor.HermitianUpper:
@@ -225,6 +223,12 @@ func (l *coordList) choose(places *tensor.Tensor) {
 	l.values = l.pick(l.values, places)
 }
 
+// where keeps the entries for whose places p a predicate holds.
+func (l *coordList) where(predicate string, args operands) {
+	holds := l.map1("R(p) = where("+predicate+", 1, 0)", args, tensor.Int64)
+	l.choose(l.unequal(holds, tensor.Zero(tensor.Int64)))
+}
+
 // add appends the entries of another list.
 func (l *coordList) add(other *coordList) {
 	l.made = append(l.made, other.made...)
@@ -313,10 +317,7 @@ func (l *coordList) unblock(shape []int64) {
 	for axis, n := range shape {
 		args[fmt.Sprintf("c%d", axis)], args[fmt.Sprintf("n%d", axis)] = l.coords[axis], number(n)
 	}
-	in := l.map1("R(p) = where("+strings.Join(inside, " and ")+", 1, 0)", args, tensor.Int64)
-	if l.err == nil {
-		l.choose(l.unequal(in, tensor.Zero(tensor.Int64)))
-	}
+	l.where(strings.Join(inside, " and "), args)
 }
 
 // number is an operand that is a number.

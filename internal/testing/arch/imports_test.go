@@ -102,6 +102,7 @@ var allowed = map[string][]string{
 
 	"python/bridge": {"", "lang", "runtime", "tensor"},
 
+	"scripts/figures": {},
 	"scripts/mutate":  {}, // tools
 	"scripts/release": {},
 
